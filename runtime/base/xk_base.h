@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_base.h - the words every room shares: result codes, assertions, alignment.
+ *
+ * Any thread may use everything here; nothing blocks or allocates.
+ */
+#ifndef XK_BASE_H
+#define XK_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define XK_CACHELINE 64
+#define XK_ALIGNED __attribute__((aligned(XK_CACHELINE)))
+#define XK_LIKELY(x) __builtin_expect(!!(x), 1)
+#define XK_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define XK_NOINLINE __attribute__((noinline, cold))
+#define XK_PRINTF(f, a) __attribute__((format(printf, f, a)))
+#define XK_UNUSED __attribute__((unused))
+#define XK_ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+#define xk_container_of(p, type, field) \
+	((type *)(void *)((char *)(p) - offsetof(type, field)))
+
+/*
+ * Result codes: 0 or one of these, negative.  The numbers follow errno so that
+ * a system call's failure can be handed up as it is.
+ */
+enum xk_err {
+	XK_OK = 0,
+	XK_E_PERM = -1,        /* not allowed (privilege) */
+	XK_E_NOENT = -2,       /* no such thing */
+	XK_E_IO = -5,          /* device failed */
+	XK_E_AGAIN = -11,      /* would block */
+	XK_E_NOMEM = -12,      /* out of memory */
+	XK_E_BUSY = -16,       /* in use */
+	XK_E_EXIST = -17,      /* already there */
+	XK_E_NODEV = -19,      /* no such device */
+	XK_E_INVAL = -22,      /* bad argument */
+	XK_E_NOSPC = -28,      /* table or buffer full */
+	XK_E_RANGE = -34,      /* value out of range */
+	XK_E_NOTSUP = -95,     /* operation not supported */
+	XK_E_ADDRINUSE = -98,  /* local address taken */
+	XK_E_ADDRNOTAVAIL = -99, /* no local address or port left */
+	XK_E_UNREACH = -113,   /* no route to the participant */
+};
+
+/* Text of a result code; never NULL.  Codes outside the enum go through strerror. */
+const char *xk_strerror(int err);
+
+/* Prints the failed condition with its place and a backtrace, then aborts. */
+void xk_panic(const char *file, int line, const char *fmt, ...)
+	__attribute__((noreturn, cold)) XK_PRINTF(3, 4);
+
+/* A caller's bug, checked in every build. */
+#define xk_assert(c) \
+	(XK_LIKELY(c) ? (void)0 : xk_panic(__FILE__, __LINE__, "assertion failed: %s", #c))
+
+/* Checked only in the debug build (--enable-debug): may cost on the fast path. */
+#ifdef XK_DEBUG
+#define xk_dassert(c) xk_assert(c)
+#else
+#define xk_dassert(c) ((void)sizeof(!(c)))
+#endif
+
+/*
+ * A counter has one writer (the thread inside its VP) and any readers.  The
+ * writer's increment is one plain instruction; readers load it whole.  The
+ * thread sanitizer wants the store spelled as an atomic, so it gets it.
+ */
+typedef uint64_t xk_counter;
+
+#if defined(__SANITIZE_THREAD__)
+#define XK_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define XK_TSAN 1
+#endif
+#endif
+
+#ifdef XK_TSAN
+#define xk_count_add(c, n) __atomic_store_n(&(c), (c) + (n), __ATOMIC_RELAXED)
+#else
+#define xk_count_add(c, n) ((void)((c) += (n)))
+#endif
+#define xk_count(c) xk_count_add(c, 1)
+#define xk_counter_read(c) __atomic_load_n(&(c), __ATOMIC_RELAXED)
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_clock.h - the one source of time of a graph, real or simulated.
+ *
+ * Protocols never read it: they use the time their VP cached for this round
+ * (xk_vp_now).  A virtual clock stands still until xk_clock_advance moves it,
+ * which only the deterministic runner does.
+ */
+#ifndef XK_CLOCK_H
+#define XK_CLOCK_H
+
+#include "runtime/base/xk_base.h"
+
+typedef uint64_t xk_ns;          /* nanoseconds since the graph started */
+#define XK_US ((xk_ns)1000)
+#define XK_MS ((xk_ns)1000000)
+#define XK_SEC ((xk_ns)1000000000)
+#define XK_NS_NEVER UINT64_MAX
+
+struct xk_clock {
+	bool  is_virtual;
+	xk_ns virtual_now;       /* used when is_virtual */
+	xk_ns start;             /* monotonic time of xk_clock_init, real clocks */
+};
+
+void  xk_clock_init(struct xk_clock *c, bool is_virtual);
+/* Nanoseconds since init.  One vDSO call when real (about 22 ns). */
+xk_ns xk_clock_read(const struct xk_clock *c);
+/* Moves a virtual clock forward to `to`; earlier times are a caller's bug. */
+void  xk_clock_advance(struct xk_clock *c, xk_ns to);
+/* Host monotonic nanoseconds, for tools and measurements outside any graph. */
+xk_ns xk_clock_host(void);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_classify.h - decides, from the bytes of a frame alone, which virtual
+ * processor runs it, and names its session where the connection is known.
+ *
+ * A flow table holds the exact connections of a graph, shared by all its
+ * edges; a classifier parses the frames of one edge.  Every back end stands
+ * behind the same burst-in, verdicts-out call.
+ *
+ *                        classify    bind     unbind
+ *   classify (any VP)        -         -         -     (inside an RCU read section)
+ *   bind, unbind             -         -         -     (own mutex)
+ */
+#ifndef XK_CLASSIFY_H
+#define XK_CLASSIFY_H
+
+#include "runtime/base/xk_base.h"
+#include "runtime/map/xk_map.h"
+#include "runtime/msg/xk_msg.h"
+
+/* As seen by the receiving end: remote is the frame's source.  Network order
+ * as the bytes lie in the frame. */
+struct xk_flowkey {
+	uint32_t raddr, laddr;
+	uint16_t rport, lport;   /* 0 where the protocol has none */
+	uint8_t  proto;          /* IP protocol number */
+	uint8_t  zero[3];
+};
+_Static_assert(sizeof(struct xk_flowkey) == sizeof(struct xk_key), "a flow key is a map key");
+
+#define XK_FLOW_DEPTH 5
+/*
+ * One exact connection.  Type-stable: a message carries (handle, generation),
+ * resolved on the flow's own VP.  sess[] is filled in by that VP as messages
+ * meet their sessions layer by layer: [0] is the first protocol above the
+ * edge.  Entries are never trusted, only compared (xk_upi_inline.h).
+ */
+struct xk_flow {
+	struct xk_mapnode node;          /* node.key is the struct xk_flowkey */
+	struct xk_sess   *sess[XK_FLOW_DEPTH - 1];
+	uint16_t          vp;
+	uint16_t          gen;           /* changes at unbind */
+	uint32_t          pad;
+} XK_ALIGNED;
+_Static_assert(sizeof(struct xk_flow) == XK_CACHELINE, "a flow is one line");
+
+struct xk_flowtab;
+int  xk_flowtab_new(struct xk_flowtab **t, unsigned nvps);
+void xk_flowtab_free(struct xk_flowtab *t);
+/* After this returns every classifier of the graph sends the connection's
+ * frames to vp.  sess[] starts as `none` everywhere.  XK_E_EXIST, XK_E_NOMEM. */
+int  xk_flow_bind(struct xk_flowtab *t, const struct xk_flowkey *k, uint16_t vp,
+		  struct xk_sess *none, struct xk_flow **f);
+void xk_flow_unbind(struct xk_flowtab *t, struct xk_flow *f);
+uint32_t xk_flowtab_count(const struct xk_flowtab *t);
+struct xk_flow *xk_flow_find(const struct xk_flowtab *t, const struct xk_flowkey *k);
+/* Flow hash of a key: symmetric (both directions equal), never 0. */
+uint32_t xk_flow_hash(const struct xk_flowkey *k);
+/* The VP of a connection nobody bound: hash spread over the VPs. */
+uint16_t xk_flow_home(const struct xk_flowtab *t, const struct xk_flowkey *k);
+
+enum xk_link { XK_LINK_ETH, XK_LINK_FDDI, XK_LINK_RAWIP };
+
+struct xk_classifier;
+struct xk_classifier_ops {
+	const char *name;        /* "native" now; "cbpf", "ebpf" later */
+	/* For each of m[n] (n <= 32, first segment holds the headers) sets hash,
+	 * vp and u.v; u.v.flow is 0 where no exact connection is known.  What is
+	 * not a whole unfragmented IPv4 UDP/TCP/ICMP-echo header goes by: fragment
+	 * -> hash of (src, dst, proto, id); other IPv4 -> hash of addresses;
+	 * everything else (ARP, rubbish) -> VP 0. */
+	void (*classify)(struct xk_classifier *c, struct xk_msg *const *m, unsigned n);
+	void (*free)(struct xk_classifier *c);
+};
+struct xk_classifier {
+	const struct xk_classifier_ops *ops;
+	struct xk_flowtab *tab;
+	enum xk_link       link;
+};
+/* kind NULL or "auto": the best there is.  XK_E_NOTSUP for an unknown one. */
+int  xk_classifier_new(struct xk_classifier **c, const char *kind, enum xk_link link,
+		       struct xk_flowtab *tab);
+/* The flow key of one frame by the reference (slow, obvious) parser: false when
+ * it has none. */
+bool xk_classify_key(enum xk_link link, const uint8_t *frame, uint32_t len, struct xk_flowkey *k);
+
+#endif

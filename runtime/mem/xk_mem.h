@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_mem.h - message buffers and session memory: per-VP LIFO freelists over
+ * shared slabs in huge pages.
+ *
+ * A buffer belongs to the VP whose freelist it came from.  Taking and giving
+ * back on that VP is a plain array push or pop; elsewhere it goes home in
+ * batches.  Strides are an odd number of cache lines, so that headers of
+ * neighbouring buffers never collide in L1 (colouring by construction).
+ * Invariant, checked at graph stop: carved = free in caches + free in the
+ * shared stock + travelling home.
+ */
+#ifndef XK_MEM_H
+#define XK_MEM_H
+
+#include "runtime/base/xk_base.h"
+#include "runtime/base/xk_tls.h"
+#include "runtime/sync/xk_sync.h"
+
+enum xk_memclass { XK_MEM_SMALL, XK_MEM_MEDIUM, XK_MEM_LARGE, XK_MEM_CLASSES };
+/* Whole buffer, descriptor line included. */
+#define XK_MEM_SMALL_SIZE  576u
+#define XK_MEM_MEDIUM_SIZE 2112u
+#define XK_MEM_LARGE_SIZE  4928u
+extern const uint32_t xk_mem_size[XK_MEM_CLASSES];
+
+#define XK_MEM_CACHE 1024u   /* most buffers a VP keeps per class */
+#define XK_MEM_BATCH 32u     /* moved between a VP and the shared stock */
+
+struct xk_memcache { uint32_t n; uint32_t cap; void **slot; };
+
+struct xk_mempool;           /* the graph's shared stock */
+
+/* One VP's view; embedded in struct xk_vp, touched only by who is inside it. */
+struct xk_memvp {
+	struct xk_memcache cache[XK_MEM_CLASSES];
+	struct xk_mempool *pool;
+	uint16_t           no;           /* the VP's number */
+	uint32_t           nforeign;     /* waiting in `foreign` */
+	void              *foreign[XK_MEM_BATCH];  /* buffers of other VPs, to send home */
+	struct xk_mpsc     returned;     /* buffers sent home by other VPs */
+	xk_counter         refills, misses; /* trips to the shared stock; failures */
+};
+
+/* The current VP's; NULL outside any VP. */
+extern _Thread_local struct xk_memvp *xk_mem_self __attribute__((tls_model("initial-exec")));
+
+struct xk_mem_conf {
+	uint64_t limit;      /* bytes of all buffers together; 0 = 1 GiB */
+	bool     huge;       /* try 2 MiB pages: hugetlb, then madvise */
+};
+
+int  xk_mempool_new(struct xk_mempool **p, const struct xk_mem_conf *c, unsigned nvps);
+/* Every buffer must be back; returns the number that are not (leaks). */
+uint64_t xk_mempool_free(struct xk_mempool *p);
+int  xk_memvp_init(struct xk_memvp *v, struct xk_mempool *p, uint16_t no);
+void xk_memvp_fini(struct xk_memvp *v);   /* gives everything to the shared stock */
+/* Sends the pending foreign buffers home; called between units of work. */
+void xk_memvp_flush(struct xk_memvp *v);
+
+struct xk_mem_stats { uint64_t carved, free, outstanding, bytes; bool huge; };
+/* Exact only while nothing runs. */
+void xk_mempool_stats(const struct xk_mempool *p, struct xk_mem_stats out[XK_MEM_CLASSES]);
+
+/* Slow paths of the two inlines below. */
+void *xk_mem_refill(struct xk_memvp *v, enum xk_memclass c);
+void  xk_mem_spill(struct xk_memvp *v, enum xk_memclass c, void *b);
+/* b's first 8 bytes are overwritten; home is the owning VP's number. */
+void  xk_mem_put_foreign(struct xk_memvp *v, enum xk_memclass c, uint16_t home, void *b);
+
+/* NULL when the limit is reached (counted in misses). */
+static inline void *xk_mem_get(struct xk_memvp *v, enum xk_memclass c)
+{
+	struct xk_memcache *k = &v->cache[c];
+
+	xk_dassert(v->no == xk_vp_no);
+	if (XK_LIKELY(k->n != 0))
+		return k->slot[--k->n];
+	return xk_mem_refill(v, c);
+}
+
+static inline void xk_mem_put(struct xk_memvp *v, enum xk_memclass c, void *b)
+{
+	struct xk_memcache *k = &v->cache[c];
+
+	xk_dassert(v->no == xk_vp_no);
+	if (XK_LIKELY(k->n < k->cap))
+		k->slot[k->n++] = b;
+	else
+		xk_mem_spill(v, c, b);
+}
+
+/* ---- typed slabs: sessions, table entries ------------------------------ */
+
+/*
+ * One slab serves objects of one size for one owner (a protocol replica).  Its
+ * memory is type-stable until the slab itself is freed: a stale pointer still
+ * points at an object of the same type, so a verified compare is enough.
+ * Objects are cache-line aligned, zeroed when taken and named by a 32-bit
+ * handle, unique in the process (0 is never one).  Owner only; no locks but
+ * the one taken when a new 64 KiB..2 MiB run is carved.
+ */
+struct xk_slab {
+	uint32_t size;            /* rounded up to cache lines */
+	uint32_t live;            /* objects out */
+	void    *free;            /* LIFO, linked at byte `size - 8` */
+	void    *runs;
+	uint32_t run_next;        /* size of the next run, grows */
+};
+void  xk_slab_init(struct xk_slab *s, size_t size);
+void  xk_slab_fini(struct xk_slab *s);          /* live must be 0 */
+void *xk_slab_get(struct xk_slab *s);           /* zeroed; NULL when out of memory */
+void  xk_slab_put(struct xk_slab *s, void *o);  /* contents stay until reuse, but the last 8 bytes */
+
+extern char *xk_slab_base;   /* start of the process-wide reservation */
+static inline uint32_t xk_slab_handle(const void *o)
+{
+	return (uint32_t)(((uintptr_t)o - (uintptr_t)xk_slab_base) / XK_CACHELINE);
+}
+static inline void *xk_slab_ptr(uint32_t h)
+{
+	return xk_slab_base + (uint64_t)h * XK_CACHELINE;
+}
+
+/* ---- control-path memory ----------------------------------------------- */
+
+/* calloc/strdup/free that obey the failure hook.  xk_free(NULL) is legal. */
+void *xk_alloc(size_t n);
+char *xk_strdup(const char *s);
+void  xk_free(void *p);
+uint64_t xk_alloc_live(void);            /* blocks not yet freed, all threads */
+/* Makes the k-th allocation from now fail (1 = next; 0 = never): xk_alloc,
+ * xk_strdup, slab runs and buffer refills all count.  For tests (R13). */
+void  xk_mem_fail_after(uint64_t k);
+/* Allocations seen since the last xk_mem_fail_after. */
+uint64_t xk_mem_tries(void);
+
+#endif

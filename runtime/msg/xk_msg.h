@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_msg.h - messages: bytes moving through the graph.
+ *
+ * A message is one 64-byte descriptor line at the head of its own buffer, with
+ * headroom before the bytes, so that pushing and popping a header moves one
+ * pointer and payload is never copied by a layer.  A longer or shared message
+ * is a chain of segments.  Everything here runs on the VP that holds the
+ * message (xk_mem_self); a message is given to another VP whole, by the VP's
+ * inbox, and its buffers find their way home when freed there.
+ * Invariant: tot of the first segment is the sum of len over the chain.
+ */
+#ifndef XK_MSG_H
+#define XK_MSG_H
+
+#include "runtime/base/xk_base.h"
+#include "runtime/base/xk_csum.h"
+#include "runtime/mem/xk_mem.h"
+
+#define XK_MSG_HEADROOM 128u
+struct xk_sess;
+
+/* Flags.  SLOW ones keep a message off the one-compare free path. */
+#define XK_MSG_CHAIN   0x01u  /* next is set */
+#define XK_MSG_REF     0x02u  /* data lies in another segment's buffer */
+#define XK_MSG_SHARED  0x04u  /* refs > 1: some REF segment points here */
+#define XK_MSG_EXTERN  0x08u  /* data lies in memory lent by a driver */
+#define XK_MSG_SLOW    0x0fu
+#define XK_MSG_CSUM    0x10u  /* down path: csum is the partial sum of data..len (whole, unchained) */
+#define XK_MSG_CSUM_OK 0x20u  /* up path: the edge vouches for the transport checksum */
+#define XK_MSG_CSUM_IGNORE 0x40u /* up path: compute the checksum but ignore the verdict (M104) */
+
+struct xk_msg {
+	uint8_t        *data;    /* first byte of this segment */
+	uint32_t        len;     /* bytes in this segment */
+	uint32_t        tot;     /* bytes in the message; first segment only */
+	struct xk_msg  *next;    /* next segment of this message */
+	struct xk_msg  *link;    /* next message of a queue or burst */
+	union {
+		/* Inside a VP: where to find the session that this message should
+		 * meet at the next layer up (see xk_upi_inline.h). */
+		struct xk_sess **hint;
+		/* Between the classifier and the VP: the flow, by slab handle. */
+		struct { uint32_t flow; uint16_t gen; uint16_t pad; } v;
+	} u;
+	uint32_t        hash;    /* flow hash, set by the classifier */
+	uint32_t        csum;    /* partial sum, see XK_MSG_CSUM */
+	uint16_t        vp;      /* VP that shall run it, set by the classifier */
+	uint16_t        node;    /* graph node whose enter operation takes it from an inbox */
+	uint16_t        net;     /* offset of the network header from this descriptor, 0 = none */
+	uint16_t        refs;    /* REF segments that point into this buffer, plus 1 */
+	uint16_t        home;    /* VP that owns the buffer */
+	uint8_t         cls;     /* enum xk_memclass */
+	uint8_t         flags;
+	uint32_t        aux;     /* free for the current holder */
+} XK_ALIGNED;
+_Static_assert(sizeof(struct xk_msg) == XK_CACHELINE, "a descriptor is one line");
+
+/* Most payload bytes that fit one segment with full headroom. */
+#define XK_MSG_ROOM(cls_size) ((cls_size) - (uint32_t)sizeof(struct xk_msg) - XK_MSG_HEADROOM)
+#define XK_MSG_MAX_SEG XK_MSG_ROOM(XK_MEM_LARGE_SIZE)
+
+/* ---- slow paths and rare operations (msg_*.c) ---------------------------- */
+
+void xk_msg_free_slow(struct xk_msg *m);
+/* A message of len bytes, chained over large segments when it must be; NULL
+ * when memory is out.  Bytes are undefined. */
+struct xk_msg *xk_msg_new_chain(uint32_t len);
+/* A segment before m's, for a header that does not fit its headroom or whose
+ * segment is shared.  NULL when memory is out (m unharmed). */
+struct xk_msg *xk_msg_prepend(struct xk_msg *m, uint32_t len);
+/* Copies the first n bytes together so that data[0..n) is contiguous; false
+ * when the message is shorter or memory is out. */
+bool xk_msg_pullup(struct xk_msg **m, uint32_t n);
+/* A second message over the same bytes (M23, D11): shares buffers, VP-local.
+ * Neither may write payload in place afterwards.  NULL when memory is out. */
+struct xk_msg *xk_msg_share(struct xk_msg *m);
+/* Cuts m after n bytes: m keeps [0,n), the rest is returned (shares the
+ * segment that is cut).  n <= tot.  NULL when memory is out (m unharmed). */
+struct xk_msg *xk_msg_split(struct xk_msg *m, uint32_t n);
+/* a followed by b, as a; b is consumed. */
+void xk_msg_join(struct xk_msg *a, struct xk_msg *b);
+/* Drops n bytes from the tail, n <= tot. */
+void xk_msg_trim_slow(struct xk_msg *m, uint32_t n);
+/* Bytes [off, off+n) to dst; returns bytes copied. */
+uint32_t xk_msg_copy_out(const struct xk_msg *m, uint32_t off, void *dst, uint32_t n);
+/* Same, with the partial checksum of what was copied added to *sum. */
+uint32_t xk_msg_copy_out_csum(const struct xk_msg *m, uint32_t off, void *dst, uint32_t n, uint32_t *sum);
+/* dst[off, off+n) = src; the range must exist and be writable. */
+void xk_msg_copy_in(struct xk_msg *m, uint32_t off, const void *src, uint32_t n);
+/* A fresh single- or multi-segment copy with full headroom; NULL when out. */
+struct xk_msg *xk_msg_clone(const struct xk_msg *m);
+/* Partial checksum of bytes [off, tot). */
+uint32_t xk_msg_csum(const struct xk_msg *m, uint32_t off, uint32_t seed);
+
+/* ---- the fast path ------------------------------------------------------- */
+
+static inline enum xk_memclass xk_msg_class(uint32_t len)
+{
+	return len <= XK_MSG_ROOM(XK_MEM_SMALL_SIZE) ? XK_MEM_SMALL :
+	       len <= XK_MSG_ROOM(XK_MEM_MEDIUM_SIZE) ? XK_MEM_MEDIUM : XK_MEM_LARGE;
+}
+
+/* One segment of class c holding len undefined bytes; NULL when memory is out. */
+static inline struct xk_msg *xk_msg_new_cls(enum xk_memclass c, uint32_t len)
+{
+	struct xk_memvp *v = xk_mem_self;
+	struct xk_msg *m = xk_mem_get(v, c);
+
+	if (XK_UNLIKELY(m == NULL))
+		return NULL;
+	m->data = (uint8_t *)(m + 1) + XK_MSG_HEADROOM;
+	m->len = m->tot = len;
+	m->next = m->link = NULL;
+	m->u.hint = NULL;
+	m->net = 0;
+	m->refs = 1;
+	m->home = v->no;
+	m->cls = (uint8_t)c;
+	m->flags = 0;
+	return m;
+}
+
+/* A message of len undefined bytes, of the smallest class (or chain) that fits. */
+static inline struct xk_msg *xk_msg_new(uint32_t len)
+{
+	if (XK_UNLIKELY(len > XK_MSG_MAX_SEG))
+		return xk_msg_new_chain(len);
+	return xk_msg_new_cls(xk_msg_class(len), len);
+}
+
+static inline void xk_msg_free(struct xk_msg *m)
+{
+	struct xk_memvp *v = xk_mem_self;
+
+	if (XK_LIKELY(!(m->flags & XK_MSG_SLOW) && m->home == v->no))
+		xk_mem_put(v, (enum xk_memclass)m->cls, m);
+	else
+		xk_msg_free_slow(m);
+}
+
+static inline uint32_t xk_msg_headroom(const struct xk_msg *m)
+{
+	return (m->flags & (XK_MSG_REF | XK_MSG_SHARED | XK_MSG_EXTERN)) ? 0 :
+	       (uint32_t)(m->data - (const uint8_t *)(m + 1));
+}
+
+/*
+ * Room for a header of n bytes in front; writes it through the returned
+ * pointer.  The message may become another one (*mp): a new segment was put
+ * before it.  NULL when memory is out: the caller drops the message.
+ */
+static inline void *xk_msg_push(struct xk_msg **mp, uint32_t n)
+{
+	struct xk_msg *m = *mp;
+
+	if (XK_UNLIKELY((m->flags & (XK_MSG_REF | XK_MSG_SHARED | XK_MSG_EXTERN)) ||
+			(uint32_t)(m->data - (const uint8_t *)(m + 1)) < n)) {
+		m = xk_msg_prepend(m, n);
+		if (m == NULL)
+			return NULL;
+		*mp = m;
+		return m->data;
+	}
+	m->data -= n;
+	m->len += n;
+	m->tot += n;
+	return m->data;
+}
+
+/* Are the first n bytes contiguous?  (Short messages and split headers: no.) */
+static inline bool xk_msg_has(const struct xk_msg *m, uint32_t n)
+{
+	return XK_LIKELY(m->len >= n);
+}
+
+/* Contiguous view of the first n bytes, NULL when the message is too short
+ * (or memory is out).  Does not move. */
+static inline void *xk_msg_peek(struct xk_msg **mp, uint32_t n)
+{
+	if (XK_UNLIKELY((*mp)->len < n) && !xk_msg_pullup(mp, n))
+		return NULL;
+	return (*mp)->data;
+}
+
+/* Moves past n bytes that xk_msg_peek has shown. */
+static inline void xk_msg_pop(struct xk_msg *m, uint32_t n)
+{
+	xk_dassert(m->len >= n);
+	m->data += n;
+	m->len -= n;
+	m->tot -= n;
+}
+
+/* Keeps the first n bytes (n <= tot): padding and trailers go. */
+static inline void xk_msg_truncate(struct xk_msg *m, uint32_t n)
+{
+	if (XK_LIKELY(m->tot == n))
+		return;
+	if (XK_LIKELY(!(m->flags & XK_MSG_CHAIN)))
+		m->len = m->tot = n;
+	else
+		xk_msg_trim_slow(m, m->tot - n);
+}
+
+/* The network header noted by the network layer on the way up; NULL if none.
+ * Valid while the first segment is. */
+static inline void *xk_msg_net(const struct xk_msg *m)
+{
+	return m->net ? (uint8_t *)(uintptr_t)m + m->net : NULL;
+}
+static inline void xk_msg_set_net(struct xk_msg *m, const void *h)
+{
+	m->net = (uint16_t)((const uint8_t *)h - (const uint8_t *)m);
+}
+
+/* A list of messages linked by link. */
+struct xk_msgq { struct xk_msg *first, *last; uint32_t n; };
+static inline void xk_msgq_init(struct xk_msgq *q) { q->first = q->last = NULL; q->n = 0; }
+static inline void xk_msgq_put(struct xk_msgq *q, struct xk_msg *m)
+{
+	m->link = NULL;
+	if (q->first == NULL)
+		q->first = m;
+	else
+		q->last->link = m;
+	q->last = m;
+	q->n++;
+}
+static inline struct xk_msg *xk_msgq_get(struct xk_msgq *q)
+{
+	struct xk_msg *m = q->first;
+
+	if (m != NULL) {
+		q->first = m->link;
+		q->n--;
+	}
+	return m;
+}
+void xk_msgq_free(struct xk_msgq *q);   /* frees every message */
+
+#endif

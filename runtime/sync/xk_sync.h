@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_sync.h - locks as policies, threads, hand-off queues, sleeping and RCU.
+ *
+ * The only room that includes pthread.h or urcu.h, and the only place where an
+ * atomic read-modify-write is written: each one passes through xk_atomic_*,
+ * so that the counting build (--enable-count-atomics) can tell how many a
+ * message costs (M92).
+ */
+#ifndef XK_SYNC_H
+#define XK_SYNC_H
+
+#include "runtime/base/xk_base.h"
+
+/* ---- counted atomics ------------------------------------------------- */
+
+#ifdef XK_COUNT_ATOMICS
+extern _Thread_local uint64_t xk_atomics_done __attribute__((tls_model("initial-exec")));
+#define XK_ATOMIC_SEEN() ((void)++xk_atomics_done)
+#else
+#define XK_ATOMIC_SEEN() ((void)0)
+#endif
+
+#define xk_atomic_xchg(p, v) (XK_ATOMIC_SEEN(), __atomic_exchange_n((p), (v), __ATOMIC_ACQ_REL))
+#define xk_atomic_add(p, v)  (XK_ATOMIC_SEEN(), __atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL))
+#define xk_atomic_or(p, v)   (XK_ATOMIC_SEEN(), __atomic_fetch_or((p), (v), __ATOMIC_ACQ_REL))
+#define xk_atomic_and(p, v)  (XK_ATOMIC_SEEN(), __atomic_fetch_and((p), (v), __ATOMIC_ACQ_REL))
+/* Strong compare and exchange; *expected is updated on failure. */
+#define xk_atomic_cas(p, expected, v) (XK_ATOMIC_SEEN(), \
+	__atomic_compare_exchange_n((p), (expected), (v), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+#define xk_load_acquire(p)      __atomic_load_n((p), __ATOMIC_ACQUIRE)
+#define xk_store_release(p, v)  __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+#define xk_load_relaxed(p)      __atomic_load_n((p), __ATOMIC_RELAXED)
+#define xk_store_relaxed(p, v)  __atomic_store_n((p), (v), __ATOMIC_RELAXED)
+
+/* Locked operations done by the calling thread; 0 unless built to count. */
+uint64_t xk_atomics_count(void);
+bool     xk_atomics_counted(void);
+
+static inline void xk_cpu_relax(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#else
+	__asm__ volatile("" ::: "memory");
+#endif
+}
+
+/* ---- locks ------------------------------------------------------------ */
+
+/* Storage for a lock of any policy; the policy decides what lies in it. */
+struct xk_lock { uint64_t opaque[6]; };
+
+/*
+ * A policy is a const table.  Abort, never an error, on API failure.
+ *   operation x operation on one lock: lock/lock exclude each other; rdlock
+ *   excludes lock only; trylock never blocks.
+ */
+struct xk_lock_ops {
+	const char *name;                        /* "none", "spin", "mutex", "rw" */
+	void (*init)(struct xk_lock *);
+	void (*fini)(struct xk_lock *);
+	void (*lock)(struct xk_lock *);
+	bool (*trylock)(struct xk_lock *);
+	void (*unlock)(struct xk_lock *);
+	void (*rdlock)(struct xk_lock *);        /* = lock where there is no shared mode */
+	void (*rdunlock)(struct xk_lock *);
+};
+extern const struct xk_lock_ops xk_lock_none, xk_lock_spin, xk_lock_mutex, xk_lock_rw;
+/* NULL when there is no policy of that name. */
+const struct xk_lock_ops *xk_lock_find(const char *name);
+
+/* A plain mutex for control paths. */
+struct xk_mutex { uint64_t opaque[6]; };
+void xk_mutex_init(struct xk_mutex *);
+void xk_mutex_fini(struct xk_mutex *);
+void xk_mutex_lock(struct xk_mutex *);
+bool xk_mutex_trylock(struct xk_mutex *);
+void xk_mutex_unlock(struct xk_mutex *);
+
+/* ---- threads ---------------------------------------------------------- */
+
+struct xk_thread;
+/* cpu < 0: not pinned.  name is shown by ps, cut at 15 bytes.  The thread is
+ * registered with RCU for its whole life. */
+int  xk_thread_new(struct xk_thread **t, const char *name, int cpu, void (*fn)(void *), void *arg);
+void xk_thread_join(struct xk_thread *t);              /* frees t */
+/* Restricts the calling thread to the processors in mask (M118). */
+int  xk_thread_affinity(uint64_t mask);
+/* Pins the calling thread. */
+int  xk_thread_pin(int cpu);
+void xk_thread_yield(void);
+
+/* ---- sleeping --------------------------------------------------------- */
+
+/* One waiter, any wakers.  A wake between two waits is not lost. */
+struct xk_event { int fd; uint32_t state; };
+int  xk_event_init(struct xk_event *);
+void xk_event_fini(struct xk_event *);
+/* No system call when nobody sleeps; one locked operation then none. */
+void xk_event_wake(struct xk_event *);
+/* Says "about to sleep": the caller must look for work once more after it. */
+void xk_event_prepare(struct xk_event *);
+void xk_event_cancel(struct xk_event *);
+/* Sleeps until woken, `timeout_ns` passed or one of fds[n] is readable.
+ * Call only after xk_event_prepare and a last look. */
+void xk_event_wait(struct xk_event *, uint64_t timeout_ns, const int *fds, unsigned n);
+
+/* ---- hand-off queue --------------------------------------------------- */
+
+struct xk_qlink { struct xk_qlink *next; };
+
+/*
+ * Many producers, one consumer at a time.  push_mp adds a whole chain with one
+ * successful exchange; take_sc removes everything in the order it was pushed.
+ *             push_mp  take_sc  empty
+ *   push_mp      -        -       -
+ *   take_sc      -        X       -       (X: needs outside exclusion)
+ */
+struct xk_mpsc { struct xk_qlink *head; };
+static inline bool xk_mpsc_empty(const struct xk_mpsc *q)
+{
+	return xk_load_relaxed(&q->head) == NULL;
+}
+/* The chain runs first -> ... -> last; returns true when the queue was empty. */
+bool xk_mpsc_push(struct xk_mpsc *q, struct xk_qlink *first, struct xk_qlink *last);
+/* First of everything queued, linked by next, NULL when empty. */
+struct xk_qlink *xk_mpsc_take(struct xk_mpsc *q);
+
+/* ---- RCU (liburcu, memb flavour) --------------------------------------- */
+
+/* Threads made by xk_thread_new are registered; others call these two. */
+void xk_rcu_register(void);
+void xk_rcu_unregister(void);
+void xk_rcu_read_lock(void);
+void xk_rcu_read_unlock(void);
+void xk_rcu_synchronize(void);
+/* Embedded in objects read under RCU. */
+struct xk_rcu_head { void *opaque[2]; void (*fn)(void *); void *arg; };
+/* Calls fn(arg) on a helper thread after every present reader has left. */
+void xk_rcu_free(struct xk_rcu_head *h, void (*fn)(void *), void *arg);
+void xk_rcu_barrier(void);
+#define xk_rcu_dereference(p) __atomic_load_n(&(p), __ATOMIC_CONSUME)
+#define xk_rcu_assign(p, v)   __atomic_store_n(&(p), (v), __ATOMIC_RELEASE)
+
+#endif

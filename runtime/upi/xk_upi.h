@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_upi.h - the uniform protocol interface: protocol objects, their replicas,
+ * sessions, and the operations between them.
+ *
+ * A *node* is a protocol object of the graph.  A *replica* (struct xk_rep) is
+ * that object as one VP sees it: its active map, counters, freelist of
+ * sessions and protocol state.  A *session* is one end of one conversation; it
+ * is born on a VP, lives and dies there.  A protocol is given its replica or
+ * session and never names a lock, a thread or a VP number.
+ *
+ * Messages: push and demux consume the message on every path; a dropped one is
+ * counted by xk_drop with a reason.  Nothing on the data path returns an error.
+ *
+ * Reference counts (x-kernel): a session pointer received as an argument is
+ * valid for the call; xk_dup keeps it, xk_close gives it back.  xk_open's
+ * result is already counted.  A protocol's own map does not count.
+ */
+#ifndef XK_UPI_H
+#define XK_UPI_H
+
+#include "runtime/base/xk_base.h"
+#include "runtime/base/xk_errs.h"
+#include "runtime/base/xk_log.h"
+#include "runtime/base/xk_param.h"
+#include "runtime/classify/xk_classify.h"
+#include "runtime/map/xk_map.h"
+#include "runtime/msg/xk_msg.h"
+#include "runtime/upi/xk_part.h"
+#include "runtime/vp/xk_vp.h"
+
+struct xk_graph;
+struct xk_node;
+struct xk_rep;
+struct xk_sess;
+struct xk_up;
+
+/* Who receives what a session passes up: a replica, or the session of a
+ * virtual protocol. */
+typedef void (*xk_demux_fn)(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+typedef void (*xk_push_fn)(struct xk_sess *s, struct xk_msg *m);
+typedef void (*xk_pop_fn)(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
+struct xk_up { xk_demux_fn demux; struct xk_rep *rep; };
+
+#define XK_DOWN_MAX    8
+#define XK_DROPS_MAX   40
+#define XK_COUNTS_MAX  24
+
+/* ---- operations of a protocol ------------------------------------------------ */
+
+/*
+ * Unset operations: open*, push, pop, demux fail (drop, counted); open_done,
+ * close_done, open_disable_all, start, stop, rep_* succeed silently; control is
+ * forwarded to the first node below.
+ */
+struct xk_ops {
+	/* Once per node, bottom-up, configuration parsed, before any VP exists. */
+	int  (*init)(struct xk_node *n, struct xk_errs *e);
+	void (*fini)(struct xk_node *n);
+	/* Once per node and VP, bottom-up, inside the VP: protocol state. */
+	int  (*rep_init)(struct xk_rep *r);
+	void (*rep_fini)(struct xk_rep *r);
+	/* Once per node, bottom-up, after every replica is there: enables. */
+	int  (*start)(struct xk_node *n, struct xk_errs *e);
+	void (*stop)(struct xk_node *n);           /* top-down */
+	/* Once per VP, bottom-up, inside it, after every start: applications open
+	 * their connections, drivers ready their queues. */
+	int  (*rep_start)(struct xk_rep *r, struct xk_errs *e);
+	/* Top-down, inside the VP: close what is held, cancel timers, park tasks. */
+	void (*rep_stop)(struct xk_rep *r);
+
+	/* Active open (D3), inside the VP of r.  rcv gets the messages, type names
+	 * the number in headers (differs under a virtual protocol).  Returns the
+	 * session or NULL with *err set; does not touch rcnt. */
+	struct xk_sess *(*open)(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
+				struct xk_parts *ps, int *err);
+	/* Passive opens (D4) are per node, from start/stop: all VPs see them. */
+	int  (*open_enable)(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps);
+	int  (*open_disable)(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps);
+	void (*open_disable_all)(struct xk_node *n, struct xk_node *rcv);
+	/* A passive session lls was made for us below; negative refuses it.  Keep
+	 * it with xk_dup. */
+	int  (*open_done)(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type);
+	void (*close_done)(struct xk_rep *r, struct xk_sess *lls);
+
+	xk_demux_fn demux;                         /* up path, up->rep is the replica */
+	/* Takes a message from the VP's inbox that some other VP (or a deferral)
+	 * posted with m->node = this node. */
+	void (*enter)(struct xk_rep *r, struct xk_msg *m);
+	/* Result: bytes written to buf, or negative.  Check len before writing. */
+	int  (*control)(struct xk_rep *r, unsigned op, void *buf, unsigned len);
+
+	/* Sessions. */
+	xk_push_fn push;
+	xk_pop_fn  pop;
+	void (*close)(struct xk_sess *s);          /* at rcnt 0: unbind, xk_close below, xk_sess_destroy */
+	int  (*sess_control)(struct xk_sess *s, unsigned op, void *buf, unsigned len);
+};
+
+/* ---- the descriptor that a protocol or driver exports -------------------------- */
+
+#define XK_ABI 1u
+
+struct xk_number { const char *realm; uint32_t number; };
+
+struct xk_proto {
+	uint32_t abi;                 /* XK_ABI; checked before anything else is read */
+	uint32_t size;                /* sizeof(struct xk_proto) */
+	const char *name;             /* the word in graph files */
+	const char *doc;              /* one line */
+	bool        is_driver;
+	const struct xk_ops *ops;
+	/* What a node may sit over and what it offers: words such as "frame",
+	 * "link", "hostlink", "host", "port", "stream"; alternatives with '|'.
+	 * needs[i] is for down[i]; the last one repeats when max_down is larger. */
+	const char *offers;           /* NULL: nothing may sit above */
+	const char *needs[XK_DOWN_MAX]; /* NULL-terminated; empty: bottom */
+	unsigned    min_down, max_down;
+	/* Its number in the header of what lies below, by offered realm:
+	 * { "link", 0x0800 }.  NULL-terminated. */
+	const struct xk_number *numbers;
+	const struct xk_param  *params;   /* XK_PARAM_END last, or NULL */
+	size_t conf_size;             /* structure that params' offsets refer to */
+	size_t node_size;             /* protocol state shared by all VPs, read-only after start */
+	size_t rep_size;              /* protocol state per VP */
+	size_t sess_size;             /* whole session structure, struct xk_sess first; 0: none */
+	/* Rules between parameters; adds errors at the file and line given. */
+	int  (*check)(const void *conf, char *why, size_t n);
+	const char *const *drops;     /* reasons, NULL-terminated, index = number */
+	const char *const *counts;    /* own counters, NULL-terminated */
+};
+
+/* Every protocol and driver of the build, NULL last; generated from the lists
+ * in protocols/ and drivers/. */
+extern const struct xk_proto *const xk_proto_table[];
+const struct xk_proto *xk_proto_find(const char *name);
+
+/* ---- objects ------------------------------------------------------------------- */
+
+struct xk_node {
+	const struct xk_proto *proto;
+	const char      *name;            /* unique in the graph */
+	struct xk_graph *graph;
+	void            *conf;            /* proto->conf_size bytes, parsed */
+	void            *state;           /* proto->node_size bytes, zeroed */
+	struct xk_node  *down[XK_DOWN_MAX];
+	unsigned         ndown;
+	struct xk_rep  **rep;             /* [nvps] */
+	uint16_t         no;              /* index in the graph, bottom-up order */
+	struct xk_passive passive;        /* enables */
+	struct xk_slab   enables;         /* guarded by the graph's structure lock */
+	struct xk_log    log;
+	struct xk_classifier *classifier; /* drivers with XK_CTL_LINK_TYPE */
+	struct xk_capture *capture;       /* set when this node's messages are captured */
+	const char      *file;            /* where the graph file made it */
+	int              line;
+};
+
+/*
+ * Capture: sees a copy of what passes between a node and the one below it
+ * (at a driver: its frames).  Called inside a VP, on any thread.
+ */
+struct xk_capture {
+	void (*fn)(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool down);
+};
+
+/* Standard drop reasons that the infrastructure counts. */
+enum { XK_DROP_NOMEM = 0, XK_DROP_UNSUPPORTED = 1, XK_DROP_FIRST = 2 };
+
+struct xk_rep {
+	struct xk_up     up;              /* first: demux finds its replica */
+	struct xk_node  *node;
+	struct xk_vp    *vp;
+	void            *state;           /* proto->rep_size bytes, zeroed */
+	void            *conf;            /* = node->conf */
+	struct xk_sess  *drv_sess;        /* drivers: the session that input passes up through */
+	struct xk_rep   *down[XK_DOWN_MAX];
+	xk_counter       npush, npop;
+	struct xk_map    active;
+	struct xk_slab   slab;            /* sessions, type-stable */
+	xk_counter       nsess_made, nsess_gone;
+	xk_counter       drop[XK_DROPS_MAX];  /* 0 nomem, 1 unsupported, 2.. proto->drops */
+	xk_counter       count[XK_COUNTS_MAX];
+} XK_ALIGNED;
+
+#define XK_SESS_IDLE    1u    /* cached with rcnt 0 (D8) */
+#define XK_SESS_CLOSING 2u
+#define XK_SESS_PASSIVE 4u
+
+/*
+ * The head of every session.  Line 0 is all that the up path touches here.
+ * Protocol fields follow in the protocol's own structure.
+ */
+struct xk_sess {
+	/* line 0 */
+	struct xk_mapnode map;            /* active key */
+	struct xk_rep    *rep;            /* of its own protocol; NULL when free */
+	struct xk_up     *up;             /* who receives */
+	xk_pop_fn         pop;
+	int32_t           rcnt;
+	uint32_t          flags;
+	struct xk_node   *type;           /* whose number is in headers */
+	/* line 1 */
+	xk_push_fn        push;
+	struct xk_sess   *down;           /* lls, holds a reference */
+	struct xk_up      self;           /* for virtual protocols: be someone's up */
+	struct xk_flow   *flow;           /* exact classifier entry, or NULL */
+	xk_push_fn        push_own;       /* the protocol's; push may be an interposer's */
+	uint32_t          idle_mark;      /* collector pass that found it idle */
+	uint32_t          aux;
+} XK_ALIGNED;
+_Static_assert(offsetof(struct xk_sess, push) == XK_CACHELINE, "line 0 is the up path");
+
+/* A dummy that never verifies; hint lists are filled with it. */
+extern struct xk_sess xk_sess_none;
+
+/* ---- sessions: made and destroyed by their own protocol ------------------------- */
+
+/* From the replica's slab, rcnt 0, up = rcv, not bound; consumes nothing.  lls
+ * becomes s->down as is (hand over a reference you own).  NULL: no memory. */
+struct xk_sess *xk_sess_create(struct xk_rep *r, struct xk_up *rcv, struct xk_node *type,
+			       struct xk_sess *lls);
+/* Changes what xk_push(s) calls; protocols never write s->push themselves,
+ * because a capture or a lock may stand before it. */
+void xk_sess_set_push(struct xk_sess *s, xk_push_fn fn);
+/* Binds s under k in its replica's active map. */
+int  xk_sess_bind(struct xk_sess *s, const struct xk_key *k);
+void xk_sess_unbind(struct xk_sess *s);
+/* Unbinds if bound, withdraws its flow, gives the memory back.  s->down must
+ * have been closed by the protocol (xk_close(s->down)). */
+void xk_sess_destroy(struct xk_sess *s);
+/* Makes the graph's classifiers send this connection's frames here, with a hint.
+ * Transports call it after binding, before the first message can come. */
+int  xk_sess_announce(struct xk_sess *s, const struct xk_flowkey *k);
+
+/* ---- the operations, as callers use them ------------------------------------------ */
+
+/* The result is counted (rcnt + 1) and its up is rcv; a virtual protocol then
+ * sets lls->up = &own_session->self, and back before closing it (D9). */
+struct xk_sess *xk_open(struct xk_rep *rcv, struct xk_node *type, struct xk_rep *llp,
+			struct xk_parts *ps, int *err);
+int  xk_open_enable(struct xk_node *rcv, struct xk_node *type, struct xk_node *llp, struct xk_parts *ps);
+int  xk_open_disable(struct xk_node *rcv, struct xk_node *type, struct xk_node *llp, struct xk_parts *ps);
+void xk_open_disable_all(struct xk_node *rcv, struct xk_node *llp);
+/* Tells the object above about passive session s (sets s->up first); negative:
+ * refused, the caller undoes. */
+int  xk_open_done(struct xk_node *rcv, struct xk_sess *s, struct xk_node *type);
+void xk_close(struct xk_sess *s);
+/* Tells the holder above that the peer closed. */
+void xk_close_done(struct xk_sess *s);
+int  xk_control(struct xk_rep *r, unsigned op, void *buf, unsigned len);
+int  xk_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len);
+
+static inline struct xk_sess *xk_dup(struct xk_sess *s)
+{
+	s->rcnt++;
+	return s;
+}
+
+/* Number of `type` in the headers of realm, or 0 when it declares none. */
+uint32_t xk_proto_number(const struct xk_node *type, const char *realm);
+
+/* ---- enables: the passive side that most protocols share (D4) --------------------- */
+
+struct xk_enable {
+	struct xk_mapnode  map;
+	struct xk_node    *rcv, *type;
+	uint32_t           rcnt;
+	struct xk_rcu_head rcu;
+	struct xk_node    *node;
+};
+/* Same key and receivers: counted again; different receivers: XK_E_ADDRINUSE. */
+int  xk_enable_bind(struct xk_node *n, const struct xk_key *k, struct xk_node *rcv, struct xk_node *type);
+int  xk_enable_unbind(struct xk_node *n, const struct xk_key *k, struct xk_node *rcv, struct xk_node *type);
+void xk_enable_unbind_all(struct xk_node *n, struct xk_node *rcv);
+/* Valid until the end of the unit of work (an RCU read section). */
+struct xk_enable *xk_enable_find(struct xk_node *n, const struct xk_key *k);
+
+/* ---- idle sessions (D8) ------------------------------------------------------------ */
+
+/* Destroys sessions of r that have been idle (rcnt 0, XK_SESS_IDLE) through one
+ * whole earlier pass: call every n ns, age at destruction is n..2n.  destroy is
+ * the protocol's own. */
+unsigned xk_sess_collect(struct xk_rep *r, void (*destroy)(struct xk_sess *));
+
+/* ---- the edges ---------------------------------------------------------------------- */
+
+/* A burst from a device at driver replica r (n <= 32): classified, then passed
+ * up through r->drv_sess for messages of this VP, handed over for the others.
+ * Drivers make drv_sess in their open (one per replica; a second opener gets
+ * XK_E_BUSY); frames that come while it is NULL are dropped, counted. */
+void xk_input(struct xk_rep *r, struct xk_msg **m, unsigned n);
+/* A driver's whole enter operation: passes m, posted by another VP, up. */
+void xk_input_enter(struct xk_rep *r, struct xk_msg *m);
+/* A message whose owner shows only now (reassembled): continues at r->node's
+ * enter on the owner's VP, or returns false: the owner is here. */
+bool xk_reroute(struct xk_rep *r, const struct xk_flowkey *k, struct xk_msg *m);
+/* Defers m to this VP's next unit: r's enter takes it.  Breaks recursion. */
+void xk_defer(struct xk_rep *r, struct xk_msg *m);
+
+/* ---- drops --------------------------------------------------------------------------- */
+
+/* Frees m and counts: reason is XK_DROP_* or XK_DROP_FIRST + the protocol's own. */
+void xk_drop(struct xk_rep *r, unsigned reason, struct xk_msg *m);
+
+/* ---- standard control operations ------------------------------------------------------- */
+
+enum {
+	XK_CTL_GETMAXPACKET = 1,   /* uint32_t: largest message that can be pushed */
+	XK_CTL_GETOPTPACKET,       /* uint32_t: largest that needs no fragmentation */
+	XK_CTL_GETMYHOST,          /* uint32_t IPv4, host order */
+	XK_CTL_GETPEERHOST,        /* uint32_t IPv4 */
+	XK_CTL_GETMYMAC,           /* 6 bytes */
+	XK_CTL_GETPEERMAC,         /* 6 bytes */
+	XK_CTL_GETMYPORT,          /* uint16_t, host order */
+	XK_CTL_GETPEERPORT,        /* uint16_t */
+	XK_CTL_GETMYPROTO,         /* uint32_t: number in the header below */
+	XK_CTL_GETPARTICIPANTS,    /* struct xk_parts */
+	XK_CTL_ISLOCAL,            /* in: uint32_t IPv4; result 1 when it is ours */
+	XK_CTL_LINK_TYPE,          /* uint32_t: enum xk_link of a driver's frames */
+	XK_CTL_HEADER_SUM,         /* uint32_t: partial pseudo-header sum without length (session) */
+	XK_CTL_PRIVATE = 1000,     /* class * 1000 + n from here */
+};
+
+/* ---- the graph ---------------------------------------------------------------------------- */
+
+struct xk_graph {
+	const char       *name;
+	struct xk_vpset  *vps;
+	struct xk_node  **node;          /* bottom-up */
+	unsigned          nnodes;
+	struct xk_flowtab *flows;
+	struct xk_mutex   structure;     /* opens and enables that change shared state */
+	uint64_t          seed;
+	uint32_t          napps;         /* applications that said they will finish */
+	uint32_t          ndone;
+	/* connection number -> VP (M86): nmap entries, repeated; NULL: round robin */
+	const uint16_t   *conn_map;
+	unsigned          nconn_map;
+	struct xk_event   done;          /* woken when ndone reaches napps */
+	unsigned          stage;         /* how far bring-up got; stop undoes exactly that */
+};
+
+/* A node to be added; name and conf are copied or taken over as said. */
+struct xk_graph_conf {
+	const char        *name;
+	struct xk_arch     arch;
+	struct xk_mem_conf mem;
+	const uint16_t    *conn_map; unsigned nconn_map;
+};
+int  xk_graph_new(struct xk_graph **g, const struct xk_graph_conf *c, struct xk_errs *e);
+/* Takes over conf (from xk_param_*).  down nodes must have been added before. */
+int  xk_graph_add(struct xk_graph *g, const struct xk_proto *p, const char *name, void *conf,
+		  struct xk_node *const *down, unsigned ndown, const char *file, int line,
+		  struct xk_node **out);
+/* init, VPs, replicas, start: all or nothing, errors collected. */
+int  xk_graph_up(struct xk_graph *g, struct xk_errs *e);
+/* Starts the workers.  Under the virtual schedule use xk_vpset_run_virtual. */
+int  xk_graph_run(struct xk_graph *g, struct xk_errs *e);
+/* Stops workers, drains, stops and frees everything; returns leaked buffers +
+ * sessions (0 on a healthy graph). */
+uint64_t xk_graph_free(struct xk_graph *g);
+struct xk_node *xk_graph_find(const struct xk_graph *g, const char *name);
+/* VP of application connection i (M86). */
+struct xk_vp *xk_graph_vp_of(const struct xk_graph *g, uint64_t conn);
+/* An application that ends by itself: will_finish once from init, finished once. */
+void xk_graph_will_finish(struct xk_graph *g);
+void xk_graph_finished(struct xk_graph *g);
+
+static inline void *xk_node_conf(const struct xk_node *n) { return n->conf; }
+
+#endif

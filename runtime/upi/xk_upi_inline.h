@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_upi_inline.h - the per-message half of the uniform protocol interface.
+ *
+ * An upcall is a load and an indirect jump; a session is found by comparing
+ * the hint that came with the message, and looked up only when that fails.
+ * Include it in protocol bodies, not in headers.
+ */
+#ifndef XK_UPI_INLINE_H
+#define XK_UPI_INLINE_H
+
+#include "runtime/upi/xk_upi.h"
+
+/* Down: consumes m.  The caller holds a reference to s. */
+static inline void xk_push(struct xk_sess *s, struct xk_msg *m)
+{
+	xk_dassert(s->rep != NULL && s->rep->vp->no == xk_vp_no);
+	xk_count(s->rep->npush);
+	s->push(s, m);
+}
+
+/* Up, from a session to whoever receives: consumes m. */
+static inline void xk_demux(struct xk_sess *s, struct xk_msg *m)
+{
+	struct xk_up *up = s->up;
+
+	xk_dassert(s->rep != NULL && s->rep->vp->no == xk_vp_no);
+	up->demux(up, s, m);
+}
+
+void xk_sess_idle_slow(struct xk_sess *s);
+
+/* Up, from a protocol's demux to its own session: counts the pop in progress,
+ * so that a close during it waits for its end (D15.7).  Consumes m. */
+static inline void xk_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr)
+{
+	xk_dassert(s->rep != NULL && s->rep->vp->no == xk_vp_no);
+	xk_count(s->rep->npop);
+	s->rcnt++;
+	s->pop(s, lls, m, hdr);
+	if (XK_UNLIKELY(--s->rcnt == 0))
+		xk_sess_idle_slow(s);
+}
+
+struct xk_sess *xk_find_slow(struct xk_rep *r, struct xk_msg *m, const struct xk_key *k);
+
+/*
+ * The session of replica r under key k for message m, or NULL.  One compare in
+ * the hinted session's first line when the hint is right; else the active
+ * map, and the hint learns.  Session memory is type-stable, so a stale hint
+ * points at some session of this VP or at a free one (rep NULL): comparing
+ * (rep, key) is proof.
+ */
+static inline struct xk_sess *xk_find(struct xk_rep *r, struct xk_msg *m, const struct xk_key *k)
+{
+	struct xk_sess *s = *m->u.hint;
+
+	if (XK_LIKELY(s->rep == r && xk_key_eq(&s->map.key, k))) {
+		m->u.hint++;
+		return s;
+	}
+	return xk_find_slow(r, m, k);
+}
+
+#endif

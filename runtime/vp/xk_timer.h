@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_timer.h - a virtual processor's hierarchical timer wheel.
+ *
+ * Timers run between units of work on their VP, never inside one (M28).
+ * Re-arming an armed timer to a later time is one store: the wheel finds out
+ * when the old slot comes up.  Owner VP only.  Tick: 1 ms; never early.
+ * Invariant: an armed timer's slot is never later than its deadline.
+ */
+#ifndef XK_TIMER_H
+#define XK_TIMER_H
+
+#include "runtime/base/xk_base.h"
+#include "runtime/base/xk_clock.h"
+
+struct xk_timer {
+	struct xk_timer  *next, **pprev;    /* pprev NULL: not in the wheel */
+	xk_ns             deadline;         /* XK_NS_NEVER: lazily cancelled */
+	xk_ns             slot_time;        /* when the wheel will look at it */
+	void            (*fn)(struct xk_timer *);  /* on the VP, may re-arm or free */
+};
+
+#define XK_WHEEL_BITS   8
+#define XK_WHEEL_LEVELS 4
+#define XK_WHEEL_TICK   XK_MS
+struct xk_wheel {
+	struct xk_timer *slot[XK_WHEEL_LEVELS][1u << XK_WHEEL_BITS];
+	uint64_t         used[XK_WHEEL_LEVELS][(1u << XK_WHEEL_BITS) / 64];
+	uint64_t         tick;              /* ticks already run */
+	uint32_t         armed;             /* timers in the wheel */
+	xk_counter       fired, lazy;       /* handlers run; lazy re-inserts */
+};
+
+void xk_wheel_init(struct xk_wheel *w, xk_ns now);
+void xk_timer_init(struct xk_timer *t, void (*fn)(struct xk_timer *));
+void xk_timer_insert(struct xk_wheel *w, struct xk_timer *t, xk_ns deadline);
+void xk_timer_remove(struct xk_wheel *w, struct xk_timer *t);
+
+/* Arms or re-arms. */
+static inline void xk_timer_set(struct xk_wheel *w, struct xk_timer *t, xk_ns deadline)
+{
+	if (XK_LIKELY(t->pprev != NULL && deadline >= t->slot_time))
+		t->deadline = deadline;
+	else
+		xk_timer_insert(w, t, deadline);
+}
+/* Disarms in O(1); legal when not armed. */
+static inline void xk_timer_cancel(struct xk_wheel *w, struct xk_timer *t)
+{
+	if (t->pprev != NULL)
+		xk_timer_remove(w, t);
+}
+static inline bool xk_timer_armed(const struct xk_timer *t)
+{
+	return t->pprev != NULL && t->deadline != XK_NS_NEVER;
+}
+/* Runs what is due at `now`, at most `max` handlers (the rest stay due);
+ * returns handlers run. */
+unsigned xk_wheel_run(struct xk_wheel *w, xk_ns now, unsigned max);
+/* When the wheel wants to be run next; XK_NS_NEVER when empty.  May be
+ * earlier than the true first deadline, never later. */
+xk_ns xk_wheel_next(const struct xk_wheel *w);
+
+#endif

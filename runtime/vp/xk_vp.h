@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_vp.h - virtual processors: units of concurrency, and the workers that run
+ * them.
+ *
+ * At most one thread is inside a VP at a time and runs to completion there.
+ * What a VP owns (timers, freelists, replicas of protocols, counters) needs no
+ * lock.  A VP is not a thread: a worker, a thread of its own or a borrowed
+ * application thread may run it, as the graph's architecture says.
+ *
+ *   call                      from where
+ *   xk_vp_post, xk_vp_do      any thread
+ *   xk_task_*, xk_vp_now      inside that VP only
+ *   xk_vpset_*                the control thread only
+ */
+#ifndef XK_VP_H
+#define XK_VP_H
+
+#include "runtime/base/xk_base.h"
+#include "runtime/base/xk_clock.h"
+#include "runtime/base/xk_errs.h"
+#include "runtime/base/xk_rand.h"
+#include "runtime/mem/xk_mem.h"
+#include "runtime/msg/xk_msg.h"
+#include "runtime/vp/xk_timer.h"
+
+struct xk_vp;
+struct xk_vpset;
+struct xk_worker;
+
+/*
+ * A producer of units of work on one VP: a sending connection, a driver queue.
+ * Ready tasks of a VP are run round robin, one unit each, so their counts of
+ * units differ by at most one (M112).
+ */
+struct xk_task {
+	struct xk_task *next, *prev;      /* ring of ready tasks; next NULL: parked */
+	struct xk_vp   *vp;
+	/* One unit: at most `budget` messages; returns how many.  0 means there
+	 * was nothing to do; the task stays ready (it polls) unless it parks. */
+	unsigned      (*run)(struct xk_task *t, unsigned budget);
+	int             fd;               /* readable when there is work, or -1 */
+};
+void xk_task_init(struct xk_task *t, struct xk_vp *vp, unsigned (*run)(struct xk_task *, unsigned));
+void xk_task_ready(struct xk_task *t);   /* legal when ready already */
+void xk_task_park(struct xk_task *t);    /* legal when parked; also from its own run */
+static inline bool xk_task_is_ready(const struct xk_task *t) { return t->next != NULL; }
+
+/* A function run inside a VP, posted from anywhere. */
+struct xk_call {
+	struct xk_call *next;
+	void          (*fn)(struct xk_vp *vp, void *arg);
+	void           *arg;
+	struct xk_event *done;            /* woken afterwards, or NULL */
+	uint32_t        finished;
+};
+
+#define XK_OUTBOX 8u
+struct xk_vp {
+	/* Touched by whoever is inside. */
+	struct xk_memvp   mem;
+	xk_ns             now;            /* read once per round */
+	struct xk_task   *ring;           /* the task whose turn it is, NULL: none */
+	struct xk_vpset  *set;
+	struct xk_worker *worker;         /* who owns it (entry own), or its home */
+	uint16_t          no;
+	bool              inside;         /* someone is inside (debug, and own) */
+	uint32_t          npolling;       /* ready tasks with a file descriptor */
+	struct { struct xk_msg *first, *last; uint16_t to; uint16_t n; } out[XK_OUTBOX];
+	unsigned          nout;           /* destinations with messages waiting */
+	struct xk_msgq    local;          /* deferred to this VP by itself, no atomics */
+	struct xk_rand    rand;
+	xk_counter        units, messages, handed_over, posted_out, borrowed, inbox_drops, wrong_vp;
+	xk_counter        waits;          /* entries that found the VP busy */
+	xk_ns             busy_ns;        /* time inside, when measured */
+	struct xk_wheel   wheel;
+	void             *owner;          /* room 7: the graph */
+	/* Written by others. */
+	struct xk_msg    *inbox XK_ALIGNED;   /* newest first */
+	uint32_t          inbox_posted;
+	struct xk_call   *calls;
+	struct xk_lock    lock XK_ALIGNED;    /* entry `lock`: guards all of the above; nests in nothing */
+	uint32_t          inbox_taken XK_ALIGNED;
+} __attribute__((aligned(4096)));
+
+extern _Thread_local struct xk_vp *xk_vp_self __attribute__((tls_model("initial-exec")));
+
+/* ---- the axes of threading ------------------------------------------------ */
+
+enum xk_domain   { XK_DOMAIN_CONN, XK_DOMAIN_LAYER, XK_DOMAIN_NONE };
+enum xk_entry    { XK_ENTRY_OWN, XK_ENTRY_LOCK, XK_ENTRY_THREAD };
+enum xk_schedule { XK_SCHED_DRR, XK_SCHED_OS, XK_SCHED_VIRTUAL };
+
+/* VPs wanted, when not a number. */
+#define XK_VPS_PER_WORKER  (-1)
+#define XK_VPS_PER_CONN    (-2)
+
+struct xk_arch {
+	const char      *name;       /* preset */
+	enum xk_domain   domain;
+	enum xk_entry    entry;
+	enum xk_schedule schedule;
+	int              vps;        /* a number, or XK_VPS_* */
+	unsigned         workers;    /* DRR; 0: one per allowed processor */
+	bool             wired;      /* workers pinned */
+	unsigned         burst;      /* messages per unit of work */
+	unsigned         quantum;    /* DRR: messages a VP may run before the next VP's turn */
+	uint64_t         cpus;       /* processors allowed (M118); 0: all */
+	uint32_t         inbox;      /* cap of each VP's inbox, messages */
+	uint64_t         seed;
+	uint32_t         spin_us;    /* spin this long before sleeping */
+	const char      *doc;
+};
+/* The table of presets, NULL-named last: rows only, no code. */
+extern const struct xk_arch xk_arch_presets[];
+const struct xk_arch *xk_arch_find(const char *name);
+/* Refuses combinations that cannot work, with the reason. */
+int  xk_arch_check(const struct xk_arch *a, char *why, size_t n);
+
+/* ---- the set of VPs of a graph --------------------------------------------- */
+
+struct xk_vpset {
+	struct xk_arch    arch;      /* resolved: vps and workers are numbers */
+	struct xk_clock   clock;
+	unsigned          nvps, nworkers;
+	struct xk_vp    **vp;
+	struct xk_worker **worker;
+	struct xk_mempool *pool;
+	/* Room 7: runs a message taken from an inbox.  Called inside vp. */
+	void            (*deliver)(struct xk_vp *vp, struct xk_msg *m);
+	void             *owner;
+	uint32_t          running;   /* workers shall go on */
+};
+
+int  xk_vpset_new(struct xk_vpset **set, const struct xk_arch *a, const struct xk_mem_conf *mem,
+		  struct xk_errs *errs);
+/* Returns the number of buffers leaked. */
+uint64_t xk_vpset_free(struct xk_vpset *set);
+/* Starts the workers' threads (nothing under the virtual schedule). */
+int  xk_vpset_start(struct xk_vpset *set, struct xk_errs *errs);
+/* Asks workers to stop, waits for them, and leaves every VP at rest. */
+void xk_vpset_stop(struct xk_vpset *set);
+/* Virtual schedule: runs VPs in turn, moving the clock when all are idle,
+ * until `until` or until nothing is left to happen; true when time was reached. */
+bool xk_vpset_run_virtual(struct xk_vpset *set, xk_ns until);
+/* One round over all VPs by the calling thread while no worker runs (tests,
+ * draining at stop); returns messages and timers done. */
+unsigned xk_vpset_step(struct xk_vpset *set);
+
+/* ---- entering ---------------------------------------------------------------- */
+
+/* Become the thread inside vp while no worker runs (start, stop, tests). */
+void xk_vp_enter_idle(struct xk_vp *vp);
+void xk_vp_leave_idle(struct xk_vp *vp);
+/* Runs fn inside vp and returns when it has: borrows the calling thread where
+ * the architecture's entry is `lock` (M88), otherwise posts it and waits.
+ * Already inside vp: a plain call.  Inside another VP: a caller's bug. */
+void xk_vp_do(struct xk_vp *vp, void (*fn)(struct xk_vp *, void *), void *arg);
+/* Posts a call; c must live until it has run. */
+void xk_vp_call_async(struct xk_vp *vp, struct xk_call *c);
+
+/* Hands a message to another VP (or defers it to this one): batched until the
+ * end of the unit when called inside a VP.  m->node says who takes it.  Over
+ * the inbox's cap it is dropped and counted. */
+void xk_vp_post(struct xk_vp *vp, struct xk_msg *m);
+
+static inline xk_ns xk_vp_now(void) { return xk_vp_self->now; }
+
+/* Runs one unit inside vp (caller is inside); returns work done. */
+unsigned xk_vp_unit(struct xk_vp *vp, unsigned budget);
+
+/* Voluntary and involuntary switches, user and system time of one worker. */
+struct xk_worker_stats { int cpu; uint64_t user_ns, sys_ns, nvcsw, nivcsw, units, messages, sleeps, migrations; };
+void xk_worker_stats(struct xk_vpset *set, unsigned i, struct xk_worker_stats *out);
+
+#endif

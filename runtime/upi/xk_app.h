@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_app.h - what an application node tells a runner: messages and bytes of
+ * each of its connections.
+ *
+ * A source, sink, echo or ping answers XK_CTL_APP_COUNTS on each of its
+ * replicas with pointers to the counters of the connections that live on that
+ * VP.  The runner reads them while the graph runs (one writer, whole loads),
+ * so a fairness or percentile figure needs nothing else from the application.
+ * Invariant: the arrays neither move nor shrink until the graph is freed.
+ */
+#ifndef XK_APP_H
+#define XK_APP_H
+
+#include "runtime/upi/xk_upi.h"
+
+/* A standard operation, answered by application nodes only.  In: nothing; out:
+ * struct xk_app_counts, result its size.  Legal from another thread while the
+ * graph runs: the answer is pointers, and nothing of the VP is touched. */
+#define XK_CTL_APP_COUNTS 900u
+
+struct xk_app_counts {
+	uint64_t          n;         /* connections of this replica; 0 is legal */
+	const xk_counter *messages;  /* [n] finished: received, sent or echoed, as the node counts */
+	const xk_counter *bytes;     /* [n] payload bytes of those messages */
+	const uint64_t   *conn;      /* [n] connection number in the graph; NULL: 0..n-1 */
+};
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vp_arch.c - the table of threading architectures, and which rows make sense.
+ *
+ * A preset is a row of values over the axes; nothing else in the runtime knows
+ * its name.  A new architecture over the same axes is one more row.
+ */
+#include "runtime/vp/xk_vp.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define DEFAULTS .burst = 16, .quantum = 64, .inbox = 65536, .spin_us = 20
+
+const struct xk_arch xk_arch_presets[] = {
+	{ .name = "up", .domain = XK_DOMAIN_CONN, .entry = XK_ENTRY_OWN, .schedule = XK_SCHED_DRR,
+	  .vps = 1, .workers = 1, .wired = true, DEFAULTS,
+	  .doc = "one virtual processor on one worker: the baseline without concurrency" },
+	{ .name = "ppc", .domain = XK_DOMAIN_CONN, .entry = XK_ENTRY_OWN, .schedule = XK_SCHED_DRR,
+	  .vps = XK_VPS_PER_WORKER, .wired = true, DEFAULTS,
+	  .doc = "processor per connection: one virtual processor per worker, workers pinned" },
+	{ .name = "vppc", .domain = XK_DOMAIN_CONN, .entry = XK_ENTRY_OWN, .schedule = XK_SCHED_DRR,
+	  .vps = 16, .wired = true, DEFAULTS,
+	  .doc = "virtual processor per connection group: any number of virtual processors on few workers" },
+	{ .name = "tpc", .domain = XK_DOMAIN_CONN, .entry = XK_ENTRY_LOCK, .schedule = XK_SCHED_OS,
+	  .vps = XK_VPS_PER_CONN, DEFAULTS,
+	  .doc = "thread per connection: a virtual processor and a kernel thread for each connection" },
+	{ .name = NULL },
+};
+
+const struct xk_arch *xk_arch_find(const char *name)
+{
+	for (const struct xk_arch *a = xk_arch_presets; a->name != NULL; a++)
+		if (strcmp(a->name, name) == 0)
+			return a;
+	return NULL;
+}
+
+static const char *arch_fault(const struct xk_arch *a)
+{
+	if (a->domain != XK_DOMAIN_CONN)
+		return "domain must be \"connections\": layers and messages are not mapped to virtual processors here";
+	if (a->entry == XK_ENTRY_THREAD)
+		return "entry \"thread\" needs the domain \"layers\"";
+	if (a->vps == 0 || a->vps < XK_VPS_PER_CONN)
+		return "vps must be at least 1";
+	if (a->vps > (int)XK_VP_MAX)
+		return "vps must be at most 8192";
+	if (a->burst == 0 || a->burst > 1024)
+		return "burst must be between 1 and 1024 messages";
+	if (a->quantum == 0)
+		return "quantum must be at least 1 message";
+	if (a->inbox == 0)
+		return "inbox must hold at least 1 message";
+	if (a->workers > 1024)
+		return "workers must be at most 1024";
+	if (a->schedule == XK_SCHED_OS && a->workers != 0 && a->vps > 0 && a->workers != (unsigned)a->vps)
+		return "schedule \"os\" runs one thread per virtual processor: leave workers out, or make it equal to vps";
+	if (a->schedule == XK_SCHED_DRR && a->vps > 0 && a->workers > (unsigned)a->vps)
+		return "more workers than virtual processors: some would never have work";
+	return NULL;
+}
+
+int xk_arch_check(const struct xk_arch *a, char *why, size_t n)
+{
+	const char *fault = arch_fault(a);
+
+	if (fault == NULL)
+		return XK_OK;
+	snprintf(why, n, "%s", fault);
+	return XK_E_INVAL;
+}

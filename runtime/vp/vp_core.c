@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vp_core.c - what happens inside a virtual processor: tasks, the inbox, and
+ * one unit of work.
+ *
+ * A unit is: due timers, posted calls, some messages of the inbox, one turn of
+ * the next task, then everything that was collected for other VPs is handed
+ * over in batches.  Between two units anybody else may be the thread inside.
+ * Invariant: a message posted to a VP is run there, or dropped and counted.
+ */
+#include "runtime/vp/vp_priv.h"
+
+#include "runtime/sync/xk_sync.h"
+
+_Thread_local struct xk_vp *xk_vp_self __attribute__((tls_model("initial-exec")));
+
+/* ---- tasks ------------------------------------------------------------------ */
+
+void xk_task_init(struct xk_task *t, struct xk_vp *vp, unsigned (*run)(struct xk_task *, unsigned))
+{
+	t->next = t->prev = NULL;
+	t->vp = vp;
+	t->run = run;
+	t->fd = -1;
+}
+
+void xk_task_ready(struct xk_task *t)
+{
+	struct xk_vp *vp = t->vp;
+
+	xk_dassert(vp->no == xk_vp_no);
+	if (t->next != NULL)
+		return;
+	if (vp->ring == NULL) {
+		t->next = t->prev = t;
+		vp->ring = t;
+	} else {                         /* last in turn: just before the current one */
+		t->next = vp->ring;
+		t->prev = vp->ring->prev;
+		t->prev->next = t->next->prev = t;
+	}
+	vp->npolling += t->fd >= 0;
+}
+
+void xk_task_park(struct xk_task *t)
+{
+	struct xk_vp *vp = t->vp;
+
+	xk_dassert(vp->no == xk_vp_no);
+	if (t->next == NULL)
+		return;
+	if (t->next == t) {
+		vp->ring = NULL;
+	} else {
+		t->prev->next = t->next;
+		t->next->prev = t->prev;
+		if (vp->ring == t)
+			vp->ring = t->next;
+	}
+	t->next = t->prev = NULL;
+	vp->npolling -= t->fd >= 0;
+}
+
+/* One turn of the task whose turn it is.  It may park itself or free itself. */
+static unsigned vp_run_task(struct xk_vp *vp)
+{
+	struct xk_task *t = vp->ring;
+
+	if (t == NULL)
+		return 0;
+	vp->ring = t->next;              /* before the run: parking then keeps the turn right */
+	return t->run(t, vp->set->arch.burst);
+}
+
+/* ---- posting ------------------------------------------------------------------ */
+
+static void msgs_free(struct xk_msg *m)
+{
+	while (m != NULL) {
+		struct xk_msg *next = m->link;
+
+		xk_msg_free(m);
+		m = next;
+	}
+}
+
+/*
+ * Pushes a chain, newest first, onto a VP's inbox.  The cap may be passed by
+ * one batch per sender: it bounds memory, it does not meter.  Returns false
+ * when the inbox was full.
+ */
+static bool inbox_push(struct xk_vp *to, struct xk_msg *newest, struct xk_msg *oldest, uint32_t n)
+{
+	struct xk_msg *head = xk_load_relaxed(&to->inbox);
+
+	if (xk_load_relaxed(&to->inbox_posted) - xk_load_relaxed(&to->inbox_taken) >= to->set->arch.inbox)
+		return false;
+	xk_atomic_add(&to->inbox_posted, n);
+	do
+		oldest->link = head;
+	while (!xk_atomic_cas(&to->inbox, &head, newest));
+	if (head == NULL)
+		xk_vp_kick(to);
+	return true;
+}
+
+static void vp_flush_one(struct xk_vp *vp, unsigned i)
+{
+	struct xk_vp *to = vp->set->vp[vp->out[i].to];
+	uint32_t n = vp->out[i].n;
+
+	/* Ours no more once pushed: count first. */
+	if (inbox_push(to, vp->out[i].first, vp->out[i].last, n)) {
+		xk_count_add(vp->posted_out, n);
+	} else {
+		xk_count_add(vp->inbox_drops, n);
+		vp->out[i].last->link = NULL;
+		msgs_free(vp->out[i].first);
+	}
+}
+
+static void vp_flush(struct xk_vp *vp)
+{
+	for (unsigned i = 0; i < vp->nout; i++)
+		vp_flush_one(vp, i);
+	vp->nout = 0;
+	if (vp->mem.nforeign != 0)
+		xk_memvp_flush(&vp->mem);
+}
+
+static void vp_collect(struct xk_vp *me, struct xk_vp *to, struct xk_msg *m)
+{
+	unsigned i;
+
+	for (i = 0; i < me->nout; i++)
+		if (me->out[i].to == to->no && me->out[i].n < UINT16_MAX)
+			break;
+	if (i == XK_OUTBOX) {         /* as many destinations as we keep apart */
+		vp_flush(me);
+		i = 0;
+	}
+	if (i == me->nout) {
+		me->out[i].to = to->no;
+		me->out[i].n = 0;
+		me->out[i].first = NULL;
+		me->out[i].last = m;
+		me->nout++;
+	}
+	m->link = me->out[i].first;
+	me->out[i].first = m;
+	me->out[i].n++;
+}
+
+void xk_vp_post(struct xk_vp *to, struct xk_msg *m)
+{
+	struct xk_vp *me = xk_vp_self;
+
+	if (me == to) {
+		xk_msgq_put(&me->local, m);
+		return;
+	}
+	xk_assert(me != NULL);
+	/* Plain reference counts do not cross: what is shared is copied. */
+	if (XK_UNLIKELY(m->flags & XK_MSG_SLOW)) {
+		m = xk_msg_own(m);
+		if (m == NULL) {
+			xk_count(me->inbox_drops);
+			return;
+		}
+	}
+	vp_collect(me, to, m);
+}
+
+/* ---- one unit ------------------------------------------------------------------- */
+
+/* Moves the inbox to the tail of the local queue, oldest first. */
+static void vp_take_inbox(struct xk_vp *vp)
+{
+	struct xk_msg *m = xk_atomic_xchg(&vp->inbox, NULL), *rev = NULL;
+	uint32_t n = 0;
+
+	while (m != NULL) {
+		struct xk_msg *next = m->link;
+
+		m->link = rev;
+		rev = m;
+		m = next;
+	}
+	while (rev != NULL) {
+		struct xk_msg *next = rev->link;
+
+		xk_msgq_put(&vp->local, rev);
+		rev = next;
+		n++;
+	}
+	xk_store_relaxed(&vp->inbox_taken, vp->inbox_taken + n);
+	xk_count_add(vp->handed_over, n);
+}
+
+static void vp_run_calls(struct xk_vp *vp)
+{
+	struct xk_call *c = xk_atomic_xchg(&vp->calls, NULL), *rev = NULL;
+
+	while (c != NULL) {
+		struct xk_call *next = c->next;
+
+		c->next = rev;
+		rev = c;
+		c = next;
+	}
+	while (rev != NULL) {
+		struct xk_event *done = rev->done;
+		struct xk_call *next = rev->next;
+
+		c = rev;
+		c->fn(vp, c->arg);       /* without a waiter, c may be gone now */
+		if (done != NULL) {
+			/* The waiter keeps c and the event until it sees 2. */
+			xk_store_release(&c->finished, 1);
+			xk_event_wake(done);
+			xk_store_release(&c->finished, 2);
+		}
+		rev = next;
+	}
+}
+
+static unsigned vp_run_local(struct xk_vp *vp, unsigned budget)
+{
+	/* What arrives meanwhile waits for the next unit: a deferral must end. */
+	unsigned n = vp->local.n < budget ? vp->local.n : budget;
+
+	for (unsigned i = 0; i < n; i++)
+		vp->set->deliver(vp, xk_msgq_get(&vp->local));
+	return n;
+}
+
+unsigned xk_vp_unit(struct xk_vp *vp, unsigned budget)
+{
+	unsigned done = 0;
+
+	xk_rcu_read_lock();
+	if (vp->wheel.armed != 0 && vp->now / XK_WHEEL_TICK > vp->wheel.tick)
+		done += xk_wheel_run(&vp->wheel, vp->now, 64);
+	if (XK_UNLIKELY(xk_load_relaxed(&vp->calls) != NULL)) {
+		vp_run_calls(vp);
+		done++;
+	}
+	if (xk_load_relaxed(&vp->inbox) != NULL)
+		vp_take_inbox(vp);
+	if (vp->local.n != 0)
+		done += vp_run_local(vp, budget);
+	done += vp_run_task(vp);
+	if (vp->nout != 0 || vp->mem.nforeign != 0)
+		vp_flush(vp);
+	xk_rcu_read_unlock();
+	xk_count(vp->units);
+	xk_count_add(vp->messages, done);
+	return done;
+}
+
+bool xk_vp_busy(const struct xk_vp *vp)
+{
+	return vp->ring != NULL || vp->local.n != 0 || xk_load_relaxed(&vp->inbox) != NULL ||
+	       xk_load_relaxed(&vp->calls) != NULL;
+}
+
+/* ---- who is inside ------------------------------------------------------------------ */
+
+void xk_vp_step_in(struct xk_vp *vp, xk_ns now)
+{
+	xk_assert(!vp->inside && xk_vp_self == NULL);
+	vp->inside = true;
+	vp->now = now;
+	xk_vp_self = vp;
+	xk_mem_self = &vp->mem;
+	xk_vp_no = vp->no;
+}
+
+void xk_vp_step_out(struct xk_vp *vp)
+{
+	vp->inside = false;
+	xk_vp_self = NULL;
+	xk_mem_self = NULL;
+	xk_vp_no = XK_VP_NONE;
+}
+
+void xk_vp_enter_idle(struct xk_vp *vp)
+{
+	xk_assert(!xk_load_acquire(&vp->set->running));
+	xk_vp_step_in(vp, xk_clock_read(&vp->set->clock));
+	xk_rcu_read_lock();
+}
+
+void xk_vp_leave_idle(struct xk_vp *vp)
+{
+	xk_rcu_read_unlock();
+	vp_flush(vp);
+	xk_vp_step_out(vp);
+}
+
+/* A borrowed thread: the caller's runs the VP (entry `lock`). */
+static void vp_borrow(struct xk_vp *vp, void (*fn)(struct xk_vp *, void *), void *arg)
+{
+	bool waited = !xk_lock_mutex.trylock(&vp->lock);
+
+	if (waited)
+		xk_lock_mutex.lock(&vp->lock);
+	xk_vp_step_in(vp, xk_clock_read(&vp->set->clock));
+	vp->waits += waited;
+	xk_rcu_read_lock();
+	fn(vp, arg);
+	vp_flush(vp);
+	xk_rcu_read_unlock();
+	xk_count(vp->borrowed);
+	xk_vp_step_out(vp);
+	xk_lock_mutex.unlock(&vp->lock);
+	/* It may have left timers, ready tasks or deferred messages. */
+	xk_vp_kick(vp);
+}
+
+void xk_vp_call_async(struct xk_vp *vp, struct xk_call *c)
+{
+	struct xk_call *head = xk_load_relaxed(&vp->calls);
+
+	c->finished = 0;
+	do
+		c->next = head;
+	while (!xk_atomic_cas(&vp->calls, &head, c));
+	xk_vp_kick(vp);
+}
+
+static void vp_call_wait(struct xk_vp *vp, void (*fn)(struct xk_vp *, void *), void *arg)
+{
+	struct xk_event done;
+	struct xk_call c = { .fn = fn, .arg = arg, .done = &done };
+
+	xk_assert(xk_event_init(&done) == XK_OK);
+	xk_vp_call_async(vp, &c);
+	while (!xk_load_acquire(&c.finished)) {
+		xk_event_prepare(&done);
+		if (xk_load_acquire(&c.finished)) {
+			xk_event_cancel(&done);
+			break;
+		}
+		xk_event_wait(&done, XK_SEC, NULL, 0);
+	}
+	while (xk_load_acquire(&c.finished) != 2)
+		xk_cpu_relax();
+	xk_event_fini(&done);
+}
+
+void xk_vp_do(struct xk_vp *vp, void (*fn)(struct xk_vp *, void *), void *arg)
+{
+	if (xk_vp_self == vp) {
+		fn(vp, arg);
+		return;
+	}
+	xk_assert(xk_vp_self == NULL);
+	if (!xk_load_acquire(&vp->set->running)) {
+		xk_vp_enter_idle(vp);
+		fn(vp, arg);
+		xk_vp_leave_idle(vp);
+	} else if (xk_vp_locks(vp)) {
+		vp_borrow(vp, fn, arg);
+	} else {
+		vp_call_wait(vp, fn, arg);
+	}
+}
+
+/* ---- life ------------------------------------------------------------------------------ */
+
+int xk_vp_setup(struct xk_vp *vp, struct xk_vpset *set, uint16_t no)
+{
+	vp->set = set;
+	vp->no = no;
+	xk_msgq_init(&vp->local);
+	xk_lock_mutex.init(&vp->lock);
+	xk_rand_init(&vp->rand, set->arch.seed, no);
+	xk_wheel_init(&vp->wheel, 0);
+	return xk_memvp_init(&vp->mem, set->pool, no);
+}
+
+/* Nothing runs any more: what still waits is freed. */
+void xk_vp_teardown(struct xk_vp *vp)
+{
+	xk_vp_step_in(vp, vp->now);
+	vp_take_inbox(vp);
+	xk_msgq_free(&vp->local);
+	for (unsigned i = 0; i < vp->nout; i++)
+		msgs_free(vp->out[i].first);
+	vp->nout = 0;
+	xk_memvp_flush(&vp->mem);
+	xk_vp_step_out(vp);
+	xk_lock_mutex.fini(&vp->lock);
+}

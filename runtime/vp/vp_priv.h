@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vp_priv.h - what the files of room 6 share: the worker and the steps of
+ * running a VP.
+ */
+#ifndef XK_VP_PRIV_H
+#define XK_VP_PRIV_H
+
+#include "runtime/vp/xk_vp.h"
+
+#define XK_ROUND 256u            /* messages between two readings of the clock */
+
+/* A worker's private note about one of its VPs. */
+struct xk_slot {
+	struct xk_vp *vp;
+	int32_t       deficit;   /* deficit round robin, messages */
+	xk_ns         next;      /* when its wheel wants to run, as of the last visit */
+};
+
+struct xk_worker {
+	struct xk_vpset  *set;
+	struct xk_slot   *slot;
+	unsigned          nslots, no;
+	int               cpu;           /* pinned to it, or -1 */
+	uint64_t         *ready;         /* bitmap over slots; the worker's own */
+	xk_ns             next;          /* earliest slot[].next */
+	xk_ns             now;
+	struct xk_thread *thread;
+	struct xk_worker_stats stats;    /* filled when the thread ends, and live counters */
+	/* Written by others. */
+	uint64_t         *kicked XK_ALIGNED;  /* bitmap: somebody left work for slot i */
+	uint32_t          any_kicked;
+	struct xk_event   event;
+};
+
+/* vp_core.c */
+int  xk_vp_setup(struct xk_vp *vp, struct xk_vpset *set, uint16_t no);
+void xk_vp_teardown(struct xk_vp *vp);
+/* Takes and gives up the role of "the thread inside"; no lock. */
+void xk_vp_step_in(struct xk_vp *vp, xk_ns now);
+void xk_vp_step_out(struct xk_vp *vp);
+/* Is there something to do besides timers and polling tasks? */
+bool xk_vp_busy(const struct xk_vp *vp);
+/* Tells the worker of vp that there is work; from any thread. */
+void xk_vp_kick(struct xk_vp *vp);
+/* Entry policy `lock`; do nothing under `own`. */
+static inline bool xk_vp_locks(const struct xk_vp *vp)
+{
+	return vp->set->arch.entry == XK_ENTRY_LOCK;
+}
+
+/* vp_worker.c */
+void xk_worker_main(void *arg);
+int  xk_worker_setup(struct xk_worker *w, struct xk_vpset *set, unsigned no);
+void xk_worker_teardown(struct xk_worker *w);
+
+#endif

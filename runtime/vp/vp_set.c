@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vp_set.c - all the virtual processors of a graph: made, started, stopped.
+ *
+ * The architecture's open values (one VP per worker, one worker per allowed
+ * processor) are turned into numbers here.  Undo is one function, valid at
+ * every stage of a half-built set.
+ */
+#include "runtime/vp/vp_priv.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "runtime/sync/xk_sync.h"
+
+static uint64_t allowed_cpus(void)
+{
+	cpu_set_t s;
+	uint64_t mask = 0;
+
+	if (sched_getaffinity(0, sizeof s, &s) != 0)
+		return 1;
+	for (unsigned i = 0; i < 64; i++)
+		if (CPU_ISSET(i, &s))
+			mask |= 1ull << i;
+	return mask ? mask : 1;
+}
+
+/* The i-th allowed processor, round and round. */
+static int nth_cpu(uint64_t mask, unsigned i)
+{
+	for (i %= (unsigned)__builtin_popcountll(mask); i != 0; i--)
+		mask &= mask - 1;
+	return __builtin_ctzll(mask);
+}
+
+static int arch_resolve(struct xk_arch *a, struct xk_errs *errs)
+{
+	uint64_t have = allowed_cpus();
+
+	if (a->cpus == 0)
+		a->cpus = have;
+	if ((a->cpus & ~have) != 0) {
+		xk_errs_add(errs, NULL, 0, 0, "processors 0x%llx are not all available (0x%llx are)",
+			    (unsigned long long)a->cpus, (unsigned long long)have);
+		return XK_E_INVAL;
+	}
+	if (a->vps == XK_VPS_PER_CONN) {
+		xk_errs_add(errs, NULL, 0, 0, "threading '%s' makes a virtual processor per connection: "
+			    "say how many with vps", a->name);
+		return XK_E_INVAL;
+	}
+	if (a->schedule == XK_SCHED_VIRTUAL)
+		a->workers = 1;
+	else if (a->schedule == XK_SCHED_OS && a->vps > 0)
+		a->workers = (unsigned)a->vps;
+	else if (a->workers == 0)
+		a->workers = (unsigned)__builtin_popcountll(a->cpus);
+	if (a->vps == XK_VPS_PER_WORKER)
+		a->vps = (int)a->workers;
+	if (a->workers > (unsigned)a->vps)
+		a->workers = (unsigned)a->vps;
+	return XK_OK;
+}
+
+/* Zeroed whole pages: VPs and workers share no line, and no page, with others. */
+static void *pages_new(size_t n)
+{
+	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static struct xk_vp *vp_new(struct xk_vpset *set, uint16_t no)
+{
+	struct xk_vp *p = pages_new(sizeof *p), *vp = p;
+
+	if (p == NULL)
+		return NULL;
+	if (xk_vp_setup(vp, set, no) != XK_OK) {
+		munmap(p, sizeof *vp);
+		return NULL;
+	}
+	return vp;
+}
+
+static int make_vps(struct xk_vpset *set)
+{
+	set->vp = xk_alloc((unsigned)set->arch.vps * sizeof *set->vp);
+	if (set->vp == NULL)
+		return XK_E_NOMEM;
+	for (int i = 0; i < set->arch.vps; i++) {
+		set->vp[i] = vp_new(set, (uint16_t)i);
+		if (set->vp[i] == NULL)
+			return XK_E_NOMEM;
+		set->nvps++;
+	}
+	return XK_OK;
+}
+
+static int make_workers(struct xk_vpset *set)
+{
+	set->nworkers = set->arch.workers;
+	set->worker = xk_alloc(set->nworkers * sizeof *set->worker);
+	if (set->worker == NULL)
+		return XK_E_NOMEM;
+	for (unsigned i = 0; i < set->nworkers; i++) {
+		struct xk_worker *w;
+
+		w = set->worker[i] = pages_new(sizeof *w);
+		if (w == NULL || xk_worker_setup(w, set, i) != XK_OK)
+			return XK_E_NOMEM;
+		if (set->arch.wired)
+			w->cpu = nth_cpu(set->arch.cpus, i);
+	}
+	return XK_OK;
+}
+
+int xk_vpset_new(struct xk_vpset **out, const struct xk_arch *a, const struct xk_mem_conf *mem,
+		 struct xk_errs *errs)
+{
+	struct xk_vpset *set = xk_alloc(sizeof *set);
+	int err = XK_E_NOMEM;
+
+	if (set == NULL)
+		goto nomem;
+	set->arch = *a;
+	err = arch_resolve(&set->arch, errs);
+	if (err != XK_OK)
+		goto fail;
+	xk_clock_init(&set->clock, a->schedule == XK_SCHED_VIRTUAL);
+	err = xk_mempool_new(&set->pool, mem, (unsigned)set->arch.vps);
+	if (err == XK_OK)
+		err = make_vps(set);
+	if (err == XK_OK)
+		err = make_workers(set);
+	if (err != XK_OK)
+		goto nomem;
+	*out = set;
+	return XK_OK;
+nomem:
+	xk_errs_add(errs, NULL, 0, 0, "out of memory for %d virtual processors", a->vps);
+fail:
+	xk_vpset_free(set);
+	return err;
+}
+
+uint64_t xk_vpset_free(struct xk_vpset *set)
+{
+	uint64_t leaked = 0;
+
+	if (set == NULL)
+		return 0;
+	for (unsigned i = 0; set->worker != NULL && i < set->nworkers; i++) {
+		if (set->worker[i] == NULL)
+			continue;
+		xk_worker_teardown(set->worker[i]);
+		munmap(set->worker[i], sizeof *set->worker[i]);
+	}
+	xk_free(set->worker);
+	for (unsigned i = 0; i < set->nvps; i++)
+		xk_vp_teardown(set->vp[i]);
+	for (unsigned i = 0; i < set->nvps; i++) {
+		xk_memvp_fini(&set->vp[i]->mem);
+		munmap(set->vp[i], sizeof *set->vp[i]);
+	}
+	xk_free(set->vp);
+	if (set->pool != NULL)
+		leaked = xk_mempool_free(set->pool);
+	xk_free(set);
+	return leaked;
+}
+
+int xk_vpset_start(struct xk_vpset *set, struct xk_errs *errs)
+{
+	if (set->arch.schedule == XK_SCHED_VIRTUAL)
+		return XK_OK;
+	xk_store_release(&set->running, 1);
+	for (unsigned i = 0; i < set->nworkers; i++) {
+		struct xk_worker *w = set->worker[i];
+		char name[16];
+		int err;
+
+		snprintf(name, sizeof name, "vp-%u", i % 100000u);
+		err = xk_thread_new(&w->thread, name, w->cpu, xk_worker_main, w);
+		if (err != XK_OK) {
+			w->thread = NULL;
+			xk_errs_add(errs, NULL, 0, 0, "cannot start thread %u of %u (%s): use fewer "
+				    "virtual processors or a higher limit of threads", i + 1,
+				    set->nworkers, xk_strerror(err));
+			xk_vpset_stop(set);
+			return err;
+		}
+	}
+	return XK_OK;
+}
+
+void xk_vpset_stop(struct xk_vpset *set)
+{
+	xk_store_release(&set->running, 0);
+	for (unsigned i = 0; i < set->nworkers; i++)
+		if (set->worker[i]->thread != NULL)
+			xk_event_wake(&set->worker[i]->event);
+	for (unsigned i = 0; i < set->nworkers; i++) {
+		if (set->worker[i]->thread != NULL)
+			xk_thread_join(set->worker[i]->thread);
+		set->worker[i]->thread = NULL;
+	}
+}
+
+/* ---- the calling thread as the only worker ----------------------------------- */
+
+unsigned xk_vpset_step(struct xk_vpset *set)
+{
+	unsigned done = 0;
+
+	for (unsigned i = 0; i < set->nvps; i++) {
+		xk_vp_step_in(set->vp[i], xk_clock_read(&set->clock));
+		done += xk_vp_unit(set->vp[i], set->arch.burst);
+		xk_vp_step_out(set->vp[i]);
+	}
+	return done;
+}
+
+static xk_ns next_event(const struct xk_vpset *set)
+{
+	xk_ns next = XK_NS_NEVER;
+
+	for (unsigned i = 0; i < set->nvps; i++) {
+		xk_ns t = xk_wheel_next(&set->vp[i]->wheel);
+
+		if (t < next)
+			next = t;
+	}
+	return next;
+}
+
+static bool any_waiting(const struct xk_vpset *set)
+{
+	for (unsigned i = 0; i < set->nvps; i++)
+		if (set->vp[i]->local.n != 0 || xk_load_relaxed(&set->vp[i]->inbox) != NULL)
+			return true;
+	return false;
+}
+
+/* Work takes time, or an endless source would stop the clock. */
+#define VIRTUAL_COST ((xk_ns)100)        /* per message or timer */
+
+bool xk_vpset_run_virtual(struct xk_vpset *set, xk_ns until)
+{
+	while (xk_clock_read(&set->clock) < until) {
+		xk_ns now = xk_clock_read(&set->clock), next;
+		unsigned done = xk_vpset_step(set);
+
+		if (done != 0 || any_waiting(set)) {
+			next = now + done * VIRTUAL_COST;
+		} else {
+			next = next_event(set);
+			if (next == XK_NS_NEVER)
+				return false;
+		}
+		if (next > until)
+			next = until;
+		if (next > now)
+			xk_clock_advance(&set->clock, next);
+	}
+	return true;
+}

@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vp_worker.c - a worker: the thread that runs some of the virtual processors.
+ *
+ * A bitmap says which of its VPs have work.  Each ready VP in turn gets a
+ * quantum of messages, its overdraft remembered (deficit round robin), in
+ * units between which a borrowed thread may take it.  The clock is read once
+ * per round.  With nothing to do a worker spins a little, then sleeps until it
+ * is kicked, a timer is due or a device is readable.
+ * Invariant: a VP with work has its ready or its kicked bit set, or somebody
+ * is inside it who will set it on leaving.
+ */
+#include "runtime/vp/vp_priv.h"
+
+#include <sched.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "runtime/sync/xk_sync.h"
+
+#define WORDS(n)      (((n) + 63u) / 64u)
+#define POLL_NAP      (50 * XK_US)       /* sleep while a task without a descriptor polls */
+#define MAX_FDS       64u
+
+static void mark_ready(struct xk_worker *w, unsigned i)
+{
+	w->ready[i / 64] |= 1ull << (i % 64);
+}
+
+void xk_vp_kick(struct xk_vp *vp)
+{
+	struct xk_worker *w = vp->worker;
+	unsigned i = vp->no / vp->set->nworkers;
+
+	if (w == NULL)
+		return;
+	xk_atomic_or(&w->kicked[i / 64], 1ull << (i % 64));
+	xk_store_release(&w->any_kicked, 1);
+	xk_event_wake(&w->event);
+}
+
+static void take_kicks(struct xk_worker *w)
+{
+	/* Cleared before the words are read: a kick after that sets it again. */
+	(void)xk_atomic_xchg(&w->any_kicked, 0);
+	for (unsigned k = 0; k < WORDS(w->nslots); k++)
+		if (xk_load_relaxed(&w->kicked[k]) != 0)
+			w->ready[k] |= xk_atomic_xchg(&w->kicked[k], 0);
+}
+
+/* VPs whose wheel is due become ready; the earliest of the others is noted. */
+static void take_timers(struct xk_worker *w)
+{
+	xk_ns next = XK_NS_NEVER;
+
+	for (unsigned i = 0; i < w->nslots; i++) {
+		if (w->slot[i].next <= w->now)
+			mark_ready(w, i);
+		else if (w->slot[i].next < next)
+			next = w->slot[i].next;
+	}
+	w->next = next;
+}
+
+/* Its turn is over: is it still ready, and when does it want to run again? */
+static void rest(struct xk_worker *w, unsigned i, bool idle)
+{
+	struct xk_slot *s = &w->slot[i];
+
+	if (!xk_vp_busy(s->vp))
+		w->ready[i / 64] &= ~(1ull << (i % 64));
+	s->next = xk_wheel_next(&s->vp->wheel);
+	if (s->next < w->next)
+		w->next = s->next;
+	if (idle)
+		s->deficit = 0;
+}
+
+/* One unit under entry `lock`; 0 as well when somebody else is inside, whose
+ * leaving kicks us. */
+static unsigned locked_unit(struct xk_worker *w, struct xk_vp *vp)
+{
+	unsigned n;
+
+	if (!xk_lock_mutex.trylock(&vp->lock)) {
+		xk_lock_mutex.lock(&vp->lock);
+		vp->waits++;
+	}
+	xk_vp_step_in(vp, w->now);
+	n = xk_vp_unit(vp, vp->set->arch.burst);
+	xk_vp_step_out(vp);
+	xk_lock_mutex.unlock(&vp->lock);
+	return n;
+}
+
+static unsigned visit_locked(struct xk_worker *w, unsigned i)
+{
+	struct xk_slot *s = &w->slot[i];
+	unsigned n = 0, total = 0;
+
+	do {
+		n = locked_unit(w, s->vp);
+		s->deficit -= (int32_t)(n ? n : 1);
+		total += n;
+	} while (n != 0 && s->deficit > 0);
+	xk_lock_mutex.lock(&s->vp->lock);
+	rest(w, i, n == 0);
+	xk_lock_mutex.unlock(&s->vp->lock);
+	return total;
+}
+
+static unsigned visit_owned(struct xk_worker *w, unsigned i)
+{
+	struct xk_slot *s = &w->slot[i];
+	unsigned n, total = 0;
+
+	xk_vp_step_in(s->vp, w->now);
+	do {
+		n = xk_vp_unit(s->vp, w->set->arch.burst);
+		s->deficit -= (int32_t)(n ? n : 1);
+		total += n;
+	} while (n != 0 && s->deficit > 0);
+	rest(w, i, n == 0);
+	xk_vp_step_out(s->vp);
+	return total;
+}
+
+static unsigned visit(struct xk_worker *w, unsigned i)
+{
+	struct xk_slot *s = &w->slot[i];
+
+	s->deficit += (int32_t)w->set->arch.quantum;
+	if (s->deficit <= 0)             /* still paying for a long unit */
+		return 1;
+	return w->set->arch.entry == XK_ENTRY_LOCK ? visit_locked(w, i) : visit_owned(w, i);
+}
+
+/* Every ready VP once; returns messages done. */
+static unsigned round_robin(struct xk_worker *w)
+{
+	unsigned total = 0, since = 0;
+
+	for (unsigned k = 0; k < WORDS(w->nslots); k++) {
+		uint64_t todo = w->ready[k];
+
+		while (todo != 0) {
+			unsigned n = visit(w, k * 64 + (unsigned)__builtin_ctzll(todo));
+
+			todo &= todo - 1;
+			total += n;
+			since += n;
+			if (since >= XK_ROUND) {
+				w->now = xk_clock_read(&w->set->clock);
+				since = 0;
+			}
+		}
+	}
+	return total;
+}
+
+/* ---- idling ------------------------------------------------------------------ */
+
+/* Descriptors of polling tasks; returns how many, *naps: some task has none. */
+static unsigned gather_fds(struct xk_worker *w, int *fds, bool *naps)
+{
+	unsigned n = 0;
+
+	*naps = false;
+	for (unsigned i = 0; i < w->nslots; i++) {
+		struct xk_vp *vp = w->slot[i].vp;
+		struct xk_task *t;
+
+		if (xk_vp_locks(vp))
+			xk_lock_mutex.lock(&vp->lock);
+		t = vp->ring;
+		if (t != NULL) do {
+			if (t->fd >= 0 && n < MAX_FDS)
+				fds[n++] = t->fd;
+			else
+				*naps = true;
+			t = t->next;
+		} while (t != vp->ring);
+		if (xk_vp_locks(vp))
+			xk_lock_mutex.unlock(&vp->lock);
+	}
+	return n;
+}
+
+static void sleep_a_while(struct xk_worker *w)
+{
+	int fds[MAX_FDS];
+	bool naps;
+	unsigned n;
+	xk_ns t;
+
+	xk_event_prepare(&w->event);
+	if (xk_load_acquire(&w->any_kicked) || !xk_load_acquire(&w->set->running)) {
+		xk_event_cancel(&w->event);
+		return;
+	}
+	n = gather_fds(w, fds, &naps);
+	t = w->next == XK_NS_NEVER ? XK_SEC : w->next > w->now ? w->next - w->now : 0;
+	if (naps && t > POLL_NAP)
+		t = POLL_NAP;
+	xk_count(w->stats.sleeps);
+	xk_event_wait(&w->event, t, fds, n);
+}
+
+/* ---- the thread ----------------------------------------------------------------- */
+
+static uint64_t tv_ns(struct timeval tv)
+{
+	return (uint64_t)tv.tv_sec * XK_SEC + (uint64_t)tv.tv_usec * XK_US;
+}
+
+static void note_usage(struct xk_worker *w)
+{
+	struct rusage u;
+	int cpu = sched_getcpu();
+
+	if (getrusage(RUSAGE_THREAD, &u) != 0)
+		return;
+	xk_store_relaxed(&w->stats.user_ns, tv_ns(u.ru_utime));
+	xk_store_relaxed(&w->stats.sys_ns, tv_ns(u.ru_stime));
+	xk_store_relaxed(&w->stats.nvcsw, (uint64_t)u.ru_nvcsw);
+	xk_store_relaxed(&w->stats.nivcsw, (uint64_t)u.ru_nivcsw);
+	if (cpu != w->stats.cpu) {
+		xk_store_relaxed(&w->stats.migrations, w->stats.migrations + (w->stats.cpu >= 0));
+		xk_store_relaxed(&w->stats.cpu, cpu);
+	}
+}
+
+#define USAGE_EVERY (10 * XK_MS)
+
+void xk_worker_main(void *arg)
+{
+	struct xk_worker *w = arg;
+	xk_ns busy_at, usage_at = 0, spin = w->set->arch.spin_us * XK_US;
+
+	if (w->cpu < 0 && w->set->arch.cpus != 0)
+		(void)xk_thread_affinity(w->set->arch.cpus);
+	w->now = busy_at = xk_clock_read(&w->set->clock);
+	while (xk_load_acquire(&w->set->running)) {
+		unsigned n;
+
+		if (xk_load_relaxed(&w->any_kicked))
+			take_kicks(w);
+		if (w->next <= w->now)
+			take_timers(w);
+		n = round_robin(w);
+		w->now = xk_clock_read(&w->set->clock);
+		xk_count_add(w->stats.messages, n);
+		xk_count(w->stats.units);
+		if (w->now >= usage_at) {
+			note_usage(w);
+			usage_at = w->now + USAGE_EVERY;
+		}
+		if (n != 0)
+			busy_at = w->now;
+		else if (w->now - busy_at >= spin)
+			sleep_a_while(w);
+		if (n == 0)
+			w->now = xk_clock_read(&w->set->clock);
+	}
+	note_usage(w);
+}
+
+int xk_worker_setup(struct xk_worker *w, struct xk_vpset *set, unsigned no)
+{
+	w->set = set;
+	w->no = no;
+	w->cpu = -1;
+	w->stats.cpu = -1;
+	w->nslots = (set->nvps - no + set->nworkers - 1) / set->nworkers;
+	w->slot = xk_alloc(w->nslots * sizeof *w->slot);
+	w->ready = xk_alloc(WORDS(w->nslots) * sizeof *w->ready);
+	w->kicked = xk_alloc(WORDS(w->nslots) * sizeof *w->kicked);
+	if (w->slot == NULL || w->ready == NULL || w->kicked == NULL)
+		return XK_E_NOMEM;
+	for (unsigned i = 0; i < w->nslots; i++) {
+		w->slot[i].vp = set->vp[no + i * set->nworkers];
+		w->slot[i].vp->worker = w;
+		mark_ready(w, i);
+	}
+	return xk_event_init(&w->event);
+}
+
+void xk_worker_teardown(struct xk_worker *w)
+{
+	if (w->event.fd > 0)
+		xk_event_fini(&w->event);
+	xk_free(w->slot);
+	xk_free(w->ready);
+	xk_free(w->kicked);
+}
+
+void xk_worker_stats(struct xk_vpset *set, unsigned i, struct xk_worker_stats *out)
+{
+	const struct xk_worker_stats *s = &set->worker[i]->stats;
+
+	out->cpu = xk_load_relaxed(&s->cpu);
+	out->user_ns = xk_load_relaxed(&s->user_ns);
+	out->sys_ns = xk_load_relaxed(&s->sys_ns);
+	out->nvcsw = xk_load_relaxed(&s->nvcsw);
+	out->nivcsw = xk_load_relaxed(&s->nivcsw);
+	out->units = xk_counter_read(s->units);
+	out->messages = xk_counter_read(s->messages);
+	out->sleeps = xk_counter_read(s->sleeps);
+	out->migrations = xk_load_relaxed(&s->migrations);
+}

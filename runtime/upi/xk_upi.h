@@ -181,6 +181,7 @@ struct xk_rep {
 	xk_counter       nsess_made, nsess_gone;
 	xk_counter       drop[XK_DROPS_MAX];  /* 0 nomem, 1 unsupported, 2.. proto->drops */
 	xk_counter       count[XK_COUNTS_MAX];
+	struct xk_slab   home;            /* where this replica itself came from */
 } XK_ALIGNED;
 
 #define XK_SESS_IDLE    1u    /* cached with rcnt 0 (D8) */
@@ -339,6 +340,7 @@ struct xk_graph {
 	unsigned          nconn_map;
 	struct xk_event   done;          /* woken when ndone reaches napps */
 	unsigned          stage;         /* how far bring-up got; stop undoes exactly that */
+	unsigned          ninit, nstarted; /* nodes whose init, whose start succeeded */
 };
 
 /* A node to be added; name and conf are copied or taken over as said. */

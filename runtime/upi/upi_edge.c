@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * upi_edge.c - where frames enter the graph: classified in a burst, then run on
+ * this VP or handed to theirs.
+ *
+ * A hint (flow handle, generation) is turned into the flow's list of sessions
+ * only on the flow's own VP.  Invariant: every message above an edge carries a
+ * hint list of the VP that runs it.
+ */
+#include "runtime/upi/upi_priv.h"
+
+#define BURST 32u
+
+/* The hint list of m on this VP; counts messages that came to the wrong one. */
+static inline void resolve_hint(struct xk_vp *vp, struct xk_msg *m)
+{
+	struct xk_flow *f;
+
+	if (m->u.v.flow != 0) {
+		f = xk_slab_ptr(m->u.v.flow);
+		if (XK_LIKELY(f->gen == m->u.v.gen && f->vp == vp->no)) {
+			m->u.hint = f->sess;
+			return;
+		}
+		if (f->gen == m->u.v.gen)
+			xk_count(vp->wrong_vp);
+	}
+	m->u.hint = upi_vp(vp)->scratch;
+}
+
+static void input_capture(struct xk_rep *r, struct xk_msg **m, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		r->node->capture->fn(r->node->capture, r->vp->now, m[i], false);
+}
+
+static void input_drop(struct xk_rep *r, struct xk_msg **m, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		xk_drop(r, XK_DROP_UNSUPPORTED, m[i]);
+}
+
+/* Sends away what is not ours; keeps the rest in m, hints resolved. */
+static inline unsigned input_sort(struct xk_rep *r, struct xk_msg **m, unsigned n)
+{
+	struct xk_vp *vp = r->vp;
+	unsigned mine = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct xk_msg *x = m[i];
+
+		if (XK_LIKELY(x->vp == vp->no)) {
+			resolve_hint(vp, x);
+			__builtin_prefetch(x->u.hint[2]);
+			m[mine++] = x;
+		} else {
+			x->node = r->node->no;
+			xk_vp_post(vp->set->vp[x->vp], x);
+		}
+	}
+	return mine;
+}
+
+void xk_input(struct xk_rep *r, struct xk_msg **m, unsigned n)
+{
+	struct xk_classifier *c = r->node->classifier;
+	struct xk_sess *s = r->drv_sess;
+	struct xk_up *up;
+
+	xk_dassert(n <= BURST && r->vp->no == xk_vp_no);
+	xk_count_add(r->npop, n);
+	if (XK_UNLIKELY(r->node->capture != NULL))
+		input_capture(r, m, n);
+	if (XK_UNLIKELY(s == NULL || c == NULL)) {
+		input_drop(r, m, n);
+		return;
+	}
+	c->ops->classify(c, m, n);
+	n = input_sort(r, m, n);
+	up = s->up;
+	for (unsigned i = 0; i < n; i++)
+		up->demux(up, s, m[i]);
+}
+
+void xk_input_enter(struct xk_rep *r, struct xk_msg *m)
+{
+	struct xk_sess *s = r->drv_sess;
+
+	if (XK_UNLIKELY(s == NULL)) {
+		xk_drop(r, XK_DROP_UNSUPPORTED, m);
+		return;
+	}
+	resolve_hint(r->vp, m);
+	s->up->demux(s->up, s, m);
+}
+
+bool xk_reroute(struct xk_rep *r, const struct xk_flowkey *k, struct xk_msg *m)
+{
+	struct xk_flowtab *t = r->node->graph->flows;
+	struct xk_flow *f = xk_flow_find(t, k);
+	uint16_t vp = f != NULL ? f->vp : xk_flow_home(t, k);
+
+	m->u.hint = upi_vp(r->vp)->scratch;
+	if (vp == r->vp->no)
+		return false;
+	m->node = r->node->no;
+	m->vp = vp;
+	xk_vp_post(r->vp->set->vp[vp], m);
+	return true;
+}
+
+void xk_defer(struct xk_rep *r, struct xk_msg *m)
+{
+	m->node = r->node->no;
+	xk_vp_post(r->vp, m);
+}

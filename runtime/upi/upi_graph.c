@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * upi_graph.c - a graph of protocol objects: assembled, brought up in stages,
+ * taken down by undoing exactly the stages that were reached.
+ *
+ * Bring-up runs bottom-up on the control thread: init, replicas, classifiers,
+ * start, rep_start.  Take-down is the mirror image, top-down.
+ * Invariant: node[i] lies only over nodes of smaller number.
+ */
+#include "runtime/upi/upi_priv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* How far a graph got; ORDER STAGE: graph_undo mirrors xk_graph_up. */
+enum { STAGE_NEW, STAGE_INIT, STAGE_REPS, STAGE_START, STAGE_LIVE };
+
+/* ---- making --------------------------------------------------------------------- */
+
+static void deliver(struct xk_vp *vp, struct xk_msg *m)
+{
+	struct xk_upivp *u = upi_vp(vp);
+	struct xk_node *n = u->graph->node[m->node];
+	struct xk_rep *r = n->rep[vp->no];
+
+	if (n->classifier == NULL)
+		m->u.hint = u->scratch;
+	if (n->proto->ops->enter != NULL)
+		n->proto->ops->enter(r, m);
+	else
+		xk_drop(r, XK_DROP_UNSUPPORTED, m);
+}
+
+static int make_upivps(struct xk_graph *g)
+{
+	for (unsigned i = 0; i < g->vps->nvps; i++) {
+		struct xk_upivp *u = xk_alloc(sizeof *u);
+
+		if (u == NULL)
+			return XK_E_NOMEM;
+		u->graph = g;
+		for (unsigned k = 0; k < XK_SCRATCH - 1; k++)
+			u->scratch[k] = &xk_sess_none;
+		u->scratch[XK_SCRATCH - 1] = &xk_sess_end;
+		g->vps->vp[i]->owner = u;
+	}
+	return XK_OK;
+}
+
+static int copy_conn_map(struct xk_graph *g, const struct xk_graph_conf *c, struct xk_errs *e)
+{
+	uint16_t *map;
+
+	if (c->nconn_map == 0)
+		return XK_OK;
+	map = xk_alloc(c->nconn_map * sizeof *map);
+	if (map == NULL)
+		return XK_E_NOMEM;
+	g->conn_map = map;
+	g->nconn_map = c->nconn_map;
+	for (unsigned i = 0; i < c->nconn_map; i++) {
+		map[i] = c->conn_map[i];
+		if (map[i] >= g->vps->nvps) {
+			xk_errs_add(e, NULL, 0, 0, "the map of connections names virtual processor %u, "
+				    "but there are only %u", map[i] + 1u, g->vps->nvps);
+			return XK_E_INVAL;
+		}
+	}
+	return XK_OK;
+}
+
+int xk_graph_new(struct xk_graph **out, const struct xk_graph_conf *c, struct xk_errs *e)
+{
+	struct xk_graph *g = xk_alloc(sizeof *g);
+	int err;
+
+	if (g == NULL) {
+		xk_errs_add(e, NULL, 0, 0, "out of memory for the graph");
+		return XK_E_NOMEM;
+	}
+	xk_mutex_init(&g->structure);
+	g->name = xk_strdup(c->name ? c->name : "graph");
+	g->seed = c->arch.seed;
+	g->done.fd = -1;
+	err = g->name ? xk_event_init(&g->done) : XK_E_NOMEM;
+	if (err == XK_OK)
+		err = xk_vpset_new(&g->vps, &c->arch, &c->mem, e);
+	if (err == XK_OK) {
+		g->vps->owner = g;
+		g->vps->deliver = deliver;
+		err = make_upivps(g);
+	}
+	if (err == XK_OK)
+		err = copy_conn_map(g, c, e);
+	if (err == XK_OK)
+		err = xk_flowtab_new(&g->flows, g->vps->nvps);
+	if (err != XK_OK) {
+		if (err == XK_E_NOMEM && xk_errs_count(e) == 0)
+			xk_errs_add(e, NULL, 0, 0, "out of memory for the graph");
+		xk_graph_free(g);
+		return err;
+	}
+	*out = g;
+	return XK_OK;
+}
+
+static int grow_nodes(struct xk_graph *g)
+{
+	struct xk_node **more;
+
+	if (g->nnodes >= 0xfffe)
+		return XK_E_NOSPC;
+	more = xk_alloc((g->nnodes + 1) * sizeof *more);
+	if (more == NULL)
+		return XK_E_NOMEM;
+	if (g->nnodes != 0)
+		memcpy(more, g->node, g->nnodes * sizeof *more);
+	xk_free(g->node);
+	g->node = more;
+	return XK_OK;
+}
+
+static void node_free(struct xk_node *n)
+{
+	if (n == NULL)
+		return;
+	if (n->conf != NULL && n->proto->params != NULL)
+		xk_param_release(n->proto->params, n->conf);
+	xk_free(n->conf);
+	xk_free(n->state);
+	xk_free((char *)(uintptr_t)n->name);
+	xk_free((char *)(uintptr_t)n->file);
+	xk_free(n->rep);
+	xk_free(n);
+}
+
+static struct xk_node *node_new(struct xk_graph *g, const struct xk_proto *p, const char *name,
+				const char *file)
+{
+	struct xk_node *n = xk_alloc(sizeof *n);
+
+	if (n == NULL)
+		return NULL;
+	n->proto = p;
+	n->graph = g;
+	n->name = xk_strdup(name);
+	n->file = file ? xk_strdup(file) : NULL;
+	n->rep = xk_alloc(g->vps->nvps * sizeof *n->rep);
+	n->state = xk_alloc(p->node_size ? p->node_size : 1);
+	n->log.name = n->name;
+	n->log.level = XK_LOG_DEFAULT;
+	if (n->name == NULL || n->rep == NULL || n->state == NULL || (file != NULL && n->file == NULL)) {
+		node_free(n);
+		return NULL;
+	}
+	return n;
+}
+
+int xk_graph_add(struct xk_graph *g, const struct xk_proto *p, const char *name, void *conf,
+		 struct xk_node *const *down, unsigned ndown, const char *file, int line,
+		 struct xk_node **out)
+{
+	struct xk_node *n = NULL;
+	int err;
+
+	if (p->abi != XK_ABI || ndown > XK_DOWN_MAX) {
+		err = XK_E_INVAL;
+		goto fail;
+	}
+	err = grow_nodes(g);
+	if (err == XK_OK && (n = node_new(g, p, name, file)) == NULL)
+		err = XK_E_NOMEM;
+	if (err != XK_OK)
+		goto fail;
+	n->conf = conf;
+	n->line = line;
+	n->no = (uint16_t)g->nnodes;
+	for (unsigned i = 0; i < ndown; i++)
+		n->down[i] = down[i];
+	n->ndown = ndown;
+	g->node[g->nnodes++] = n;
+	if (out != NULL)
+		*out = n;
+	return XK_OK;
+fail:
+	if (conf != NULL && p->abi == XK_ABI && p->params != NULL)
+		xk_param_release(p->params, conf);
+	xk_free(conf);
+	return err;
+}
+
+/* ---- replicas ---------------------------------------------------------------------- */
+
+static int rep_new(struct xk_node *n, struct xk_vp *vp)
+{
+	const struct xk_proto *p = n->proto;
+	size_t state = (p->rep_size + XK_CACHELINE - 1) & ~(size_t)(XK_CACHELINE - 1);
+	struct xk_slab one;
+	struct xk_rep *r;
+
+	/* Replica and its state share lines with nobody: they come from a slab. */
+	xk_slab_init(&one, sizeof *r + state);
+	r = xk_slab_get(&one);
+	if (r == NULL) {
+		xk_slab_fini(&one);
+		return XK_E_NOMEM;
+	}
+	r->up.demux = n->capture ? upi_capture_demux : p->ops->demux ? p->ops->demux : upi_no_demux;
+	r->up.rep = r;
+	r->node = n;
+	r->vp = vp;
+	r->conf = n->conf;
+	r->state = r + 1;
+	r->home = one;
+	for (unsigned i = 0; i < n->ndown; i++)
+		r->down[i] = n->down[i]->rep[vp->no];
+	xk_map_init(&r->active, offsetof(struct xk_sess, map));
+	xk_slab_init(&r->slab, p->sess_size ? p->sess_size : sizeof(struct xk_sess));
+	n->rep[vp->no] = r;
+	return XK_OK;
+}
+
+static int leaked_visit(struct xk_mapnode *node, void *arg)
+{
+	(void)node;
+	(void)arg;
+	return XK_MAP_REMOVE;
+}
+
+/* Frees a replica; returns sessions that nobody closed. */
+static uint64_t rep_free(struct xk_rep *r)
+{
+	uint64_t leaked;
+	struct xk_slab home;
+
+	leaked = r->slab.live;
+	if (leaked != 0)
+		xk_map_foreach(&r->active, leaked_visit, NULL);
+	xk_map_fini(&r->active);
+	r->slab.live = 0;
+	xk_slab_fini(&r->slab);
+	home = r->home;
+	xk_slab_put(&home, r);
+	xk_slab_fini(&home);
+	return leaked;
+}
+
+/* ---- stages ---------------------------------------------------------------------------- */
+
+static void complain(const struct xk_node *n, struct xk_errs *e, unsigned before, const char *what, int err)
+{
+	if (xk_errs_count(e) == before)
+		xk_errs_add(e, n->file, n->line, 0, "%s: %s failed: %s", n->name, what, xk_strerror(err));
+}
+
+static int stage_init(struct xk_graph *g, struct xk_errs *e, unsigned *reached)
+{
+	for (; *reached < g->nnodes; ++*reached) {
+		struct xk_node *n = g->node[*reached];
+		unsigned before = xk_errs_count(e);
+		int err = xk_passive_init(&n->passive);
+
+		if (err != XK_OK) {
+			complain(n, e, before, "setting up", err);
+			return err;
+		}
+		xk_slab_init(&n->enables, sizeof(struct xk_enable));
+		err = n->proto->ops->init ? n->proto->ops->init(n, e) : XK_OK;
+		if (err != XK_OK) {
+			xk_passive_fini(&n->passive);
+			xk_slab_fini(&n->enables);
+			complain(n, e, before, "setting up", err);
+			return err;
+		}
+	}
+	return XK_OK;
+}
+
+/* One replica, inside its VP. */
+static int rep_up(struct xk_node *n, struct xk_vp *vp)
+{
+	int err = rep_new(n, vp);
+
+	if (err != XK_OK || n->proto->ops->rep_init == NULL)
+		return err;
+	xk_vp_enter_idle(vp);
+	err = n->proto->ops->rep_init(n->rep[vp->no]);
+	xk_vp_leave_idle(vp);
+	if (err != XK_OK) {
+		rep_free(n->rep[vp->no]);
+		n->rep[vp->no] = NULL;
+	}
+	return err;
+}
+
+static int make_classifier(struct xk_node *n, struct xk_errs *e)
+{
+	struct xk_rep *r = n->rep[0];
+	uint32_t link;
+	int res;
+
+	if (!n->proto->is_driver || n->proto->ops->control == NULL || n->ndown != 0)
+		return XK_OK;
+	xk_vp_enter_idle(r->vp);
+	res = n->proto->ops->control(r, XK_CTL_LINK_TYPE, &link, sizeof link);
+	xk_vp_leave_idle(r->vp);
+	if (res < 0)
+		return XK_OK;
+	res = xk_classifier_new(&n->classifier, "auto", (enum xk_link)link, n->graph->flows);
+	if (res != XK_OK)
+		complain(n, e, xk_errs_count(e), "making its classifier", res);
+	return res;
+}
+
+static int stage_reps(struct xk_graph *g, struct xk_errs *e)
+{
+	for (unsigned i = 0; i < g->nnodes; i++) {
+		struct xk_node *n = g->node[i];
+		unsigned before = xk_errs_count(e);
+		int err = XK_OK;
+
+		for (unsigned v = 0; err == XK_OK && v < g->vps->nvps; v++)
+			err = rep_up(n, g->vps->vp[v]);
+		if (err == XK_OK)
+			err = make_classifier(n, e);
+		if (err != XK_OK) {
+			complain(n, e, before, "making its replicas", err);
+			return err;
+		}
+	}
+	return XK_OK;
+}
+
+static int stage_start(struct xk_graph *g, struct xk_errs *e, unsigned *reached)
+{
+	for (; *reached < g->nnodes; ++*reached) {
+		struct xk_node *n = g->node[*reached];
+		unsigned before = xk_errs_count(e);
+		int err = n->proto->ops->start ? n->proto->ops->start(n, e) : XK_OK;
+
+		if (err != XK_OK) {
+			complain(n, e, before, "starting", err);
+			return err;
+		}
+	}
+	return XK_OK;
+}
+
+static int stage_live(struct xk_graph *g, struct xk_errs *e)
+{
+	for (unsigned i = 0; i < g->nnodes; i++) {
+		struct xk_node *n = g->node[i];
+		unsigned before = xk_errs_count(e);
+		int err = XK_OK;
+
+		if (n->proto->ops->rep_start == NULL)
+			continue;
+		for (unsigned v = 0; err == XK_OK && v < g->vps->nvps; v++) {
+			xk_vp_enter_idle(g->vps->vp[v]);
+			err = n->proto->ops->rep_start(n->rep[v], e);
+			xk_vp_leave_idle(g->vps->vp[v]);
+		}
+		if (err != XK_OK) {
+			complain(n, e, before, "starting", err);
+			return err;
+		}
+	}
+	return XK_OK;
+}
+
+int xk_graph_up(struct xk_graph *g, struct xk_errs *e)
+{
+	int err;
+
+	g->stage = STAGE_INIT;
+	err = stage_init(g, e, &g->ninit);
+	if (err != XK_OK)
+		return err;
+	g->stage = STAGE_REPS;
+	err = stage_reps(g, e);
+	if (err != XK_OK)
+		return err;
+	g->stage = STAGE_START;
+	err = stage_start(g, e, &g->nstarted);
+	if (err != XK_OK)
+		return err;
+	g->stage = STAGE_LIVE;
+	return stage_live(g, e);
+}
+
+int xk_graph_run(struct xk_graph *g, struct xk_errs *e)
+{
+	return xk_vpset_start(g->vps, e);
+}
+
+/* ---- taking down ------------------------------------------------------------------------- */
+
+static void undo_live(struct xk_graph *g)
+{
+	for (unsigned i = g->nnodes; i-- > 0;) {
+		struct xk_node *n = g->node[i];
+
+		if (n->proto->ops->rep_stop == NULL)
+			continue;
+		for (unsigned v = 0; v < g->vps->nvps; v++) {
+			xk_vp_enter_idle(g->vps->vp[v]);
+			n->proto->ops->rep_stop(n->rep[v]);
+			xk_vp_leave_idle(g->vps->vp[v]);
+		}
+	}
+}
+
+static void undo_start(struct xk_graph *g)
+{
+	while (g->nstarted > 0) {
+		struct xk_node *n = g->node[--g->nstarted];
+
+		if (n->proto->ops->stop != NULL)
+			n->proto->ops->stop(n);
+	}
+}
+
+static uint64_t undo_reps(struct xk_graph *g)
+{
+	uint64_t leaked = 0;
+
+	for (unsigned i = g->nnodes; i-- > 0;) {
+		struct xk_node *n = g->node[i];
+
+		for (unsigned v = 0; v < g->vps->nvps; v++) {
+			if (n->rep[v] == NULL)
+				continue;
+			if (n->proto->ops->rep_fini != NULL) {
+				xk_vp_enter_idle(g->vps->vp[v]);
+				n->proto->ops->rep_fini(n->rep[v]);
+				xk_vp_leave_idle(g->vps->vp[v]);
+			}
+			leaked += rep_free(n->rep[v]);
+			n->rep[v] = NULL;
+		}
+		if (n->classifier != NULL)
+			n->classifier->ops->free(n->classifier);
+		n->classifier = NULL;
+	}
+	return leaked;
+}
+
+static void undo_init(struct xk_graph *g)
+{
+	xk_rcu_barrier();                /* enables on their way back to their slabs */
+	while (g->ninit > 0) {
+		struct xk_node *n = g->node[--g->ninit];
+
+		if (n->proto->ops->fini != NULL)
+			n->proto->ops->fini(n);
+		xk_passive_fini(&n->passive);
+		xk_rcu_barrier();
+		n->enables.live = 0;
+		xk_slab_fini(&n->enables);
+	}
+}
+
+/* Messages still under way between VPs and in deferral queues are run once
+ * more by nobody: they are freed when the VPs go. */
+static uint64_t graph_undo(struct xk_graph *g)
+{
+	uint64_t leaked = 0;
+
+	xk_vpset_stop(g->vps);
+	if (g->stage >= STAGE_LIVE)
+		undo_live(g);
+	if (g->stage >= STAGE_START)
+		undo_start(g);
+	if (g->stage >= STAGE_REPS)
+		leaked = undo_reps(g);
+	if (g->stage >= STAGE_INIT)
+		undo_init(g);
+	return leaked;
+}
+
+uint64_t xk_graph_free(struct xk_graph *g)
+{
+	uint64_t leaked = 0;
+
+	if (g == NULL)
+		return 0;
+	if (g->vps != NULL) {
+		leaked = graph_undo(g);
+		for (unsigned i = 0; i < g->vps->nvps; i++)
+			xk_free(g->vps->vp[i]->owner);
+		leaked += xk_vpset_free(g->vps);
+	}
+	for (unsigned i = 0; i < g->nnodes; i++)
+		node_free(g->node[i]);
+	xk_free(g->node);
+	if (g->flows != NULL)
+		xk_flowtab_free(g->flows);
+	if (g->done.fd >= 0)
+		xk_event_fini(&g->done);
+	xk_free((void *)(uintptr_t)g->conn_map);
+	xk_free((char *)(uintptr_t)g->name);
+	xk_mutex_fini(&g->structure);
+	xk_free(g);
+	return leaked;
+}
+
+/* ---- questions ------------------------------------------------------------------------------ */
+
+struct xk_node *xk_graph_find(const struct xk_graph *g, const char *name)
+{
+	for (unsigned i = 0; i < g->nnodes; i++)
+		if (strcmp(g->node[i]->name, name) == 0)
+			return g->node[i];
+	return NULL;
+}
+
+struct xk_vp *xk_graph_vp_of(const struct xk_graph *g, uint64_t conn)
+{
+	if (g->conn_map != NULL)
+		return g->vps->vp[g->conn_map[conn % g->nconn_map]];
+	return g->vps->vp[conn % g->vps->nvps];
+}
+
+void xk_graph_will_finish(struct xk_graph *g)
+{
+	(void)xk_atomic_add(&g->napps, 1u);
+}
+
+void xk_graph_finished(struct xk_graph *g)
+{
+	if (xk_atomic_add(&g->ndone, 1u) + 1 >= xk_load_acquire(&g->napps))
+		xk_event_wake(&g->done);
+}

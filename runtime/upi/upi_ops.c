@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * upi_ops.c - the rare operations of the interface: open, enable, done, close
+ * done, control, drop; and what happens where a protocol declared none.
+ *
+ * Reference counts change here and in xk_pop, nowhere else (D7).
+ */
+#include "runtime/upi/upi_priv.h"
+
+#include <string.h>
+
+XK_NOINLINE void xk_drop(struct xk_rep *r, unsigned reason, struct xk_msg *m)
+{
+	xk_assert(reason < XK_DROPS_MAX);
+	xk_count(r->drop[reason]);
+	XK_TRACE(&r->node->log, 4, "drop %u bytes, reason %u", m->tot, reason);
+	xk_msg_free(m);
+}
+
+void upi_no_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	(void)lls;
+	xk_drop(up->rep, XK_DROP_UNSUPPORTED, m);
+}
+
+/* ---- captures: interposers in the function pointers, nothing when off ---------- */
+
+static void capture(const struct xk_node *n, const struct xk_msg *m, bool down)
+{
+	n->capture->fn(n->capture, xk_vp_now(), m, down);
+}
+
+static void capture_push_above(struct xk_sess *s, struct xk_msg *m)
+{
+	capture(s->up->rep->node, m, true);
+	s->push_own(s, m);
+}
+
+static void capture_push_own(struct xk_sess *s, struct xk_msg *m)
+{
+	capture(s->rep->node, m, true);
+	s->push_own(s, m);
+}
+
+void upi_interpose_push(struct xk_sess *s, const struct xk_node *above)
+{
+	if (above->capture == NULL || s->push != s->push_own)
+		return;
+	s->push = above == s->rep->node ? capture_push_own : capture_push_above;
+}
+
+void upi_capture_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	const struct xk_node *n = up->rep->node;
+
+	capture(n, m, false);
+	(n->proto->ops->demux ? n->proto->ops->demux : upi_no_demux)(up, lls, m);
+}
+
+/* ---- opening ---------------------------------------------------------------------- */
+
+struct xk_sess *xk_open(struct xk_rep *rcv, struct xk_node *type, struct xk_rep *llp,
+			struct xk_parts *ps, int *err)
+{
+	const struct xk_ops *ops = llp->node->proto->ops;
+	int ignored;
+	struct xk_sess *s;
+
+	if (err == NULL)
+		err = &ignored;
+	*err = XK_E_NOTSUP;
+	if (ops->open == NULL)
+		return NULL;
+	s = ops->open(llp, rcv, type, ps, err);
+	if (s == NULL)
+		return NULL;
+	*err = XK_OK;
+	s->rcnt++;
+	s->flags &= ~(XK_SESS_IDLE | XK_SESS_CLOSING);
+	s->idle_mark = 0;
+	s->up = &rcv->up;
+	upi_interpose_push(s, rcv->node);
+	return s;
+}
+
+int xk_open_enable(struct xk_node *rcv, struct xk_node *type, struct xk_node *llp, struct xk_parts *ps)
+{
+	const struct xk_ops *ops = llp->proto->ops;
+
+	return ops->open_enable ? ops->open_enable(llp, rcv, type, ps) : XK_E_NOTSUP;
+}
+
+int xk_open_disable(struct xk_node *rcv, struct xk_node *type, struct xk_node *llp, struct xk_parts *ps)
+{
+	const struct xk_ops *ops = llp->proto->ops;
+
+	return ops->open_disable ? ops->open_disable(llp, rcv, type, ps) : XK_E_NOTSUP;
+}
+
+void xk_open_disable_all(struct xk_node *rcv, struct xk_node *llp)
+{
+	if (llp->proto->ops->open_disable_all != NULL)
+		llp->proto->ops->open_disable_all(llp, rcv);
+}
+
+int xk_open_done(struct xk_node *rcv, struct xk_sess *s, struct xk_node *type)
+{
+	struct xk_rep *r = rcv->rep[s->rep->vp->no];
+
+	s->up = &r->up;
+	s->type = type;
+	s->flags |= XK_SESS_PASSIVE;
+	upi_interpose_push(s, rcv);
+	return rcv->proto->ops->open_done ? rcv->proto->ops->open_done(r, s, type) : XK_OK;
+}
+
+void xk_close_done(struct xk_sess *s)
+{
+	struct xk_rep *r = s->up->rep;
+
+	if (r->node->proto->ops->close_done != NULL)
+		r->node->proto->ops->close_done(r, s);
+}
+
+/* ---- control ------------------------------------------------------------------------ */
+
+int xk_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	for (; r != NULL; r = r->down[0]) {
+		const struct xk_ops *ops = r->node->proto->ops;
+		int res = ops->control ? ops->control(r, op, buf, len) : XK_E_NOTSUP;
+
+		if (res != XK_E_NOTSUP)
+			return res;
+	}
+	return XK_E_NOTSUP;
+}
+
+int xk_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
+{
+	for (;;) {
+		const struct xk_ops *ops = s->rep->node->proto->ops;
+		int res = ops->sess_control ? ops->sess_control(s, op, buf, len) : XK_E_NOTSUP;
+
+		if (res != XK_E_NOTSUP)
+			return res;
+		if (s->down == NULL)
+			return xk_control(s->rep, op, buf, len);
+		s = s->down;
+	}
+}
+
+uint32_t xk_proto_number(const struct xk_node *type, const char *realm)
+{
+	const struct xk_number *n = type->proto->numbers;
+
+	for (; n != NULL && n->realm != NULL; n++)
+		if (strcmp(n->realm, realm) == 0)
+			return n->number;
+	return 0;
+}
+
+const struct xk_proto *xk_proto_find(const char *name)
+{
+	for (const struct xk_proto *const *p = xk_proto_table; *p != NULL; p++)
+		if (strcmp((*p)->name, name) == 0)
+			return *p;
+	return NULL;
+}

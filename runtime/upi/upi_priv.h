@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * upi_priv.h - what the files of room 7 share.
+ */
+#ifndef XK_UPI_PRIV_H
+#define XK_UPI_PRIV_H
+
+#include "runtime/upi/xk_upi_inline.h"
+
+#define XK_SCRATCH 8u
+
+/*
+ * What room 7 keeps per VP (vp->owner).  `scratch` is the hint list of
+ * messages whose connection the classifier does not know: entries learn the
+ * last session met at each depth, which makes it a one-entry cache per layer.
+ */
+struct xk_upivp {
+	struct xk_graph *graph;
+	struct xk_sess  *scratch[XK_SCRATCH];   /* the last is xk_sess_end */
+};
+
+/* Ends every hint list; never verifies, never learns, is never passed. */
+extern struct xk_sess xk_sess_end;
+
+static inline struct xk_upivp *upi_vp(const struct xk_vp *vp)
+{
+	return vp->owner;
+}
+
+/* Puts a capture before s->push when the node above (or, at the bottom, its
+ * own) is captured. */
+void upi_interpose_push(struct xk_sess *s, const struct xk_node *above);
+/* The demux of a captured replica. */
+void upi_capture_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+/* The demux of a protocol that declared none: a counted drop. */
+void upi_no_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * upi_sess.c - sessions: made, bound, announced, found, idled and destroyed.
+ *
+ * All on the owner VP.  A session's memory returns to its replica's slab with
+ * rep set to NULL, so that any hint that still names it fails its compare.
+ * Invariant: a session is in its replica's active map iff map.bound.
+ */
+#include "runtime/upi/upi_priv.h"
+
+struct xk_sess xk_sess_none, xk_sess_end;
+
+static void no_push(struct xk_sess *s, struct xk_msg *m)
+{
+	xk_drop(s->rep, XK_DROP_UNSUPPORTED, m);
+}
+
+static void no_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr)
+{
+	(void)lls;
+	(void)hdr;
+	xk_drop(s->rep, XK_DROP_UNSUPPORTED, m);
+}
+
+struct xk_sess *xk_sess_create(struct xk_rep *r, struct xk_up *rcv, struct xk_node *type,
+			       struct xk_sess *lls)
+{
+	const struct xk_ops *ops = r->node->proto->ops;
+	struct xk_sess *s = xk_slab_get(&r->slab);
+
+	if (s == NULL)
+		return NULL;
+	s->rep = r;
+	s->up = rcv;
+	s->type = type;
+	s->down = lls;
+	s->pop = ops->pop ? ops->pop : no_pop;
+	s->push = s->push_own = ops->push ? ops->push : no_push;
+	s->self.demux = ops->demux ? ops->demux : upi_no_demux;
+	s->self.rep = r;
+	if (r->node->ndown == 0)
+		upi_interpose_push(s, r->node);
+	xk_count(r->nsess_made);
+	return s;
+}
+
+void xk_sess_set_push(struct xk_sess *s, xk_push_fn fn)
+{
+	if (s->push == s->push_own)
+		s->push = fn;
+	s->push_own = fn;
+}
+
+int xk_sess_bind(struct xk_sess *s, const struct xk_key *k)
+{
+	s->map.key = *k;
+	return xk_map_bind(&s->rep->active, &s->map);
+}
+
+void xk_sess_unbind(struct xk_sess *s)
+{
+	if (s->map.bound)
+		xk_map_unbind(&s->rep->active, &s->map);
+}
+
+int xk_sess_announce(struct xk_sess *s, const struct xk_flowkey *k)
+{
+	struct xk_rep *r = s->rep;
+	int err = xk_flow_bind(r->node->graph->flows, k, r->vp->no, &xk_sess_none, &s->flow);
+
+	if (err == XK_OK)
+		s->flow->sess[XK_FLOW_DEPTH - 2] = &xk_sess_end;
+	return err;
+}
+
+void xk_sess_destroy(struct xk_sess *s)
+{
+	struct xk_rep *r = s->rep;
+
+	xk_sess_unbind(s);
+	if (s->flow != NULL)
+		xk_flow_unbind(r->node->graph->flows, s->flow);
+	s->rep = NULL;
+	xk_slab_put(&r->slab, s);
+	xk_count(r->nsess_gone);
+}
+
+XK_NOINLINE void xk_sess_idle_slow(struct xk_sess *s)
+{
+	const struct xk_ops *ops = s->rep->node->proto->ops;
+
+	if (ops->close != NULL)
+		ops->close(s);
+}
+
+void xk_close(struct xk_sess *s)
+{
+	xk_dassert(s->rep != NULL && s->rep->vp->no == xk_vp_no);
+	xk_assert(s->rcnt > 0);
+	if (--s->rcnt == 0)
+		xk_sess_idle_slow(s);
+}
+
+struct xk_sess *xk_find_slow(struct xk_rep *r, struct xk_msg *m, const struct xk_key *k)
+{
+	struct xk_sess **slot = m->u.hint;
+	struct xk_mapnode *node = xk_map_resolve(&r->active, k);
+	struct xk_sess *s;
+
+	if (*slot == &xk_sess_end)
+		slot = NULL;
+	else
+		m->u.hint++;
+	if (node == NULL)
+		return NULL;
+	s = xk_container_of(node, struct xk_sess, map);
+	if (slot != NULL)
+		*slot = s;
+	return s;
+}
+
+/* ---- idle sessions ------------------------------------------------------------ */
+
+struct collect { struct xk_sess *list; };
+
+/* Counts the sessions that an earlier pass found idle and nobody used since. */
+static int collect_visit(struct xk_mapnode *node, void *arg)
+{
+	struct xk_sess *s = xk_container_of(node, struct xk_sess, map);
+	unsigned *old = arg;
+
+	if (s->rcnt != 0 || !(s->flags & XK_SESS_IDLE)) {
+		s->idle_mark = 0;
+	} else if (s->idle_mark == 0) {
+		s->idle_mark = 1;
+	} else {
+		s->idle_mark = 2;
+		(*old)++;
+	}
+	return XK_MAP_KEEP;
+}
+
+static int find_old(struct xk_mapnode *node, void *arg)
+{
+	struct xk_sess *s = xk_container_of(node, struct xk_sess, map);
+	struct collect *c = arg;
+
+	if (s->idle_mark != 2)
+		return XK_MAP_KEEP;
+	/* Nobody is above an idle session: the list runs through `up`. */
+	s->up = (struct xk_up *)(void *)c->list;
+	c->list = s;
+	return XK_MAP_KEEP;
+}
+
+unsigned xk_sess_collect(struct xk_rep *r, void (*destroy)(struct xk_sess *))
+{
+	struct collect c = { NULL };
+	unsigned old = 0;
+
+	xk_map_foreach(&r->active, collect_visit, &old);
+	if (old == 0)
+		return 0;
+	/* Destroying changes the map, so the victims are listed first. */
+	xk_map_foreach(&r->active, find_old, &c);
+	while (c.list != NULL) {
+		struct xk_sess *s = c.list;
+
+		c.list = (struct xk_sess *)(void *)s->up;
+		s->up = &r->up;
+		destroy(s);
+	}
+	return old;
+}

@@ -4,7 +4,8 @@
  *
  * Timers run between units of work on their VP, never inside one (M28).
  * Re-arming an armed timer to a later time is one store: the wheel finds out
- * when the old slot comes up.  Owner VP only.  Tick: 1 ms; never early.
+ * when the old slot comes up.  Owner VP only.  Tick: 1 ms; never early; a
+ * deadline that has passed already runs at the next tick.
  * Invariant: an armed timer's slot is never later than its deadline.
  */
 #ifndef XK_TIMER_H
@@ -16,7 +17,7 @@
 struct xk_timer {
 	struct xk_timer  *next, **pprev;    /* pprev NULL: not in the wheel */
 	xk_ns             deadline;         /* XK_NS_NEVER: lazily cancelled */
-	xk_ns             slot_time;        /* when the wheel will look at it */
+	xk_ns             slot_time;        /* earliest deadline the slot may hold */
 	void            (*fn)(struct xk_timer *);  /* on the VP, may re-arm or free */
 };
 
@@ -26,9 +27,11 @@ struct xk_timer {
 struct xk_wheel {
 	struct xk_timer *slot[XK_WHEEL_LEVELS][1u << XK_WHEEL_BITS];
 	uint64_t         used[XK_WHEEL_LEVELS][(1u << XK_WHEEL_BITS) / 64];
+	struct xk_timer *due;               /* slots that came up, not yet worked off */
 	uint64_t         tick;              /* ticks already run */
 	uint32_t         armed;             /* timers in the wheel */
-	xk_counter       fired, lazy;       /* handlers run; lazy re-inserts */
+	xk_counter       fired, lazy;       /* handlers run; timers moved to another slot */
+	xk_counter       slots;             /* slots that came up */
 };
 
 void xk_wheel_init(struct xk_wheel *w, xk_ns now);
@@ -54,8 +57,9 @@ static inline bool xk_timer_armed(const struct xk_timer *t)
 {
 	return t->pprev != NULL && t->deadline != XK_NS_NEVER;
 }
-/* Runs what is due at `now`, at most `max` handlers (the rest stay due);
- * returns handlers run. */
+/* Runs what is due at `now`, at most `max` handlers and 64 * max moves between
+ * slots (the rest stay due: xk_wheel_next then lies in the past); returns
+ * handlers run. */
 unsigned xk_wheel_run(struct xk_wheel *w, xk_ns now, unsigned max);
 /* When the wheel wants to be run next; XK_NS_NEVER when empty.  May be
  * earlier than the true first deadline, never later. */

@@ -72,11 +72,20 @@ int xk_param_parse_as(enum xk_ptype t, const char *text, bool bare,
 		      union xk_pval *out, char *why, size_t n);
 /* Writes a value the way a user would ("64KiB", "200ms"); returns buf. */
 const char *xk_param_format(const struct xk_param *p, const void *value, char *buf, size_t n);
-/* Copies the parsed scalar to its place in conf, by type. */
+/* Copies the parsed scalar to its place in conf, by type; a text that stood
+ * there is freed. */
 void xk_param_store(const struct xk_param *p, void *conf, const union xk_pval *v);
+/* Parses text and stores it, whatever the type: lists as "a,b", maps as
+ * "k=v,k=v" (command lines, defaults).  Replaces and frees what was there. */
+int  xk_param_set(const struct xk_param *p, void *conf, const char *text, bool bare,
+		  char *why, size_t n);
+/* Append one value; take over its text on success only.  XK_E_NOMEM. */
+int  xk_param_list_add(struct xk_plist *l, const union xk_pval *v);
+int  xk_param_map_add(struct xk_pmap *m, const union xk_pval *key, const union xk_pval *val);
 /* Fills conf (zeroed, conf_size bytes) with every default of the schema. */
 int  xk_param_defaults(const struct xk_param *schema, void *conf, char *why, size_t n);
-/* Frees texts, lists and maps held in conf. */
+/* Frees texts, lists and maps held in conf (plain malloc memory: fill lists and
+ * maps with the two functions above); conf is then empty again. */
 void xk_param_release(const struct xk_param *schema, void *conf);
 const struct xk_param *xk_param_find(const struct xk_param *schema, const char *name);
 

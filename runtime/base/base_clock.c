@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * base_clock.c - real and virtual time.
+ *
+ * A real clock is the host's monotonic clock counted from xk_clock_init; a
+ * virtual one is a number.  Invariant: time never runs backwards.
+ */
+#include "runtime/base/xk_clock.h"
+
+#include <time.h>
+
+xk_ns xk_clock_host(void)
+{
+	struct timespec ts;
+
+	if (XK_UNLIKELY(clock_gettime(CLOCK_MONOTONIC, &ts) != 0))
+		xk_panic(__FILE__, __LINE__, "the host has no monotonic clock");
+	return (xk_ns)ts.tv_sec * XK_SEC + (xk_ns)ts.tv_nsec;
+}
+
+void xk_clock_init(struct xk_clock *c, bool is_virtual)
+{
+	c->is_virtual = is_virtual;
+	c->virtual_now = 0;
+	c->start = is_virtual ? 0 : xk_clock_host();
+}
+
+xk_ns xk_clock_read(const struct xk_clock *c)
+{
+	return c->is_virtual ? c->virtual_now : xk_clock_host() - c->start;
+}
+
+void xk_clock_advance(struct xk_clock *c, xk_ns to)
+{
+	xk_assert(c->is_virtual);
+	xk_assert(to >= c->virtual_now);
+	c->virtual_now = to;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * base_csum_avx512.c - the checksum and fused copy by 64-byte vectors.
+ *
+ * The sums are those of the 32-byte variant.  What is left below a vector is
+ * one masked load and store: bytes behind the mask are neither read nor
+ * written, and count as zero.  Invariant: nothing outside [src, src + n) is
+ * read, nothing outside [dst, dst + n) written.
+ */
+#include "runtime/base/base_csum_priv.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,bmi2")))
+
+struct acc { __m512i all, high; };
+
+AVX512 static inline void add(struct acc *a, __m512i v)
+{
+	a->all = _mm512_add_epi64(a->all, v);
+	a->high = _mm512_add_epi64(a->high, _mm512_srli_epi64(v, 32));
+}
+
+/* Both halves of all lanes together. */
+AVX512 static inline uint64_t total(struct acc a, struct acc b)
+{
+	__m512i all = _mm512_add_epi64(a.all, b.all);
+	__m512i high = _mm512_add_epi64(a.high, b.high);
+	__m512i both = _mm512_add_epi64(_mm512_sub_epi64(all, _mm512_slli_epi64(high, 32)), high);
+
+	return (uint64_t)_mm512_reduce_add_epi64(both);
+}
+
+/* n < 64 */
+AVX512 static inline __mmask64 mask_of(size_t n)
+{
+	return _cvtu64_mask64(((uint64_t)1 << n) - 1);
+}
+
+AVX512 static uint32_t avx512_sum(const void *p, size_t n, uint32_t seed)
+{
+	const uint8_t *s = p;
+	struct acc a = { _mm512_setzero_si512(), _mm512_setzero_si512() }, b = a;
+
+	for (; n >= 256; n -= 256, s += 256) {
+		add(&a, _mm512_loadu_si512(s));
+		add(&b, _mm512_loadu_si512(s + 64));
+		add(&a, _mm512_loadu_si512(s + 128));
+		add(&b, _mm512_loadu_si512(s + 192));
+	}
+	for (; n >= 64; n -= 64, s += 64)
+		add(&a, _mm512_loadu_si512(s));
+	if (n > 0)
+		add(&b, _mm512_maskz_loadu_epi8(mask_of(n), s));
+	return csum_fold64(total(a, b) + seed);
+}
+
+AVX512 static uint32_t avx512_copy(void *dst, const void *src, size_t n, uint32_t seed)
+{
+	const uint8_t *s = src;
+	uint8_t *t = dst;
+	struct acc a = { _mm512_setzero_si512(), _mm512_setzero_si512() }, b = a;
+	__m512i v, w;
+	__mmask64 m;
+
+	for (; n >= 128; n -= 128, s += 128, t += 128) {
+		v = _mm512_loadu_si512(s);
+		w = _mm512_loadu_si512(s + 64);
+		_mm512_storeu_si512(t, v);
+		_mm512_storeu_si512(t + 64, w);
+		add(&a, v);
+		add(&b, w);
+	}
+	if (n >= 64) {
+		v = _mm512_loadu_si512(s);
+		_mm512_storeu_si512(t, v);
+		add(&a, v);
+		n -= 64, s += 64, t += 64;
+	}
+	if (n > 0) {
+		m = mask_of(n);
+		w = _mm512_maskz_loadu_epi8(m, s);
+		_mm512_mask_storeu_epi8(t, m, w);
+		add(&b, w);
+	}
+	return csum_fold64(total(a, b) + seed);
+}
+
+static bool avx512_usable(void)
+{
+	__builtin_cpu_init();
+	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+	       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2");
+}
+
+const struct csum_variant csum_avx512 = { "avx512", avx512_usable, avx512_sum, avx512_copy };
+#endif

@@ -1,0 +1,610 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_vp.c - promises of virtual processors: one thread inside at a time, run
+ * to completion, fair turns, batched hand-over, borrowed threads, timers
+ * between units, nothing lost.
+ */
+#include <CUnit/CUnit.h>
+#include <string.h>
+
+#include "runtime/sync/xk_sync.h"
+#include "runtime/vp/xk_vp.h"
+#include "tests/support/xk_test.h"
+
+#define MAX_VPS 64
+
+/* One counting task per connection. */
+struct conn {
+	struct xk_task task;
+	uint64_t       done;
+	uint64_t       limit;      /* parks at it; 0: never */
+	void         (*hook)(struct conn *c);
+};
+
+static struct {
+	struct xk_vpset *set;
+	uint64_t         before;
+	uint64_t         delivered[MAX_VPS];
+	uint32_t         total;    /* atomically, all VPs */
+	uint32_t         overlap;  /* deliveries that met another thread inside */
+	uint32_t         inside[MAX_VPS];
+} fx;
+
+static void count_delivery(struct xk_vp *vp, struct xk_msg *m)
+{
+	if (xk_atomic_add(&fx.inside[vp->no], 1u) != 0)
+		xk_atomic_add(&fx.overlap, 1u);
+	CU_ASSERT_EQUAL_FATAL(vp, xk_vp_self);
+	fx.delivered[vp->no]++;
+	xk_msg_free(m);
+	xk_atomic_add(&fx.inside[vp->no], (uint32_t)-1);
+	xk_atomic_add(&fx.total, 1u);
+}
+
+static struct xk_arch arch_of(const char *preset, int vps, unsigned workers)
+{
+	struct xk_arch a = *xk_arch_find(preset);
+
+	a.vps = vps;
+	a.workers = workers;
+	a.seed = 42;
+	return a;
+}
+
+static void make(struct xk_arch a)
+{
+	struct xk_mem_conf mem = { .limit = 64u << 20 };
+	struct xk_errs *e;
+	int err;
+
+	memset(&fx, 0, sizeof fx);
+	fx.before = xk_alloc_live();
+	e = xk_errs_new();
+	err = xk_vpset_new(&fx.set, &a, &mem, e);
+	CU_ASSERT_EQUAL_FATAL(err, XK_OK);
+	fx.set->deliver = count_delivery;
+	xk_errs_free(e);
+}
+
+static void unmake(void)
+{
+	CU_ASSERT_EQUAL(xk_vpset_free(fx.set), 0);
+	fx.set = NULL;
+	CU_ASSERT_EQUAL(xk_alloc_live(), fx.before);
+}
+
+static unsigned conn_run(struct xk_task *t, unsigned budget)
+{
+	struct conn *c = xk_container_of(t, struct conn, task);
+
+	c->done += budget;
+	if (c->hook != NULL)
+		c->hook(c);
+	if (c->limit != 0 && c->done >= c->limit)
+		xk_task_park(t);
+	return budget;
+}
+
+static void conn_start(struct conn *c, struct xk_vp *vp, uint64_t limit)
+{
+	memset(c, 0, sizeof *c);
+	xk_task_init(&c->task, vp, conn_run);
+	c->limit = limit;
+	xk_task_ready(&c->task);
+}
+
+/* ---- round robin (M112) ------------------------------------------------------- */
+
+static void connections_of_a_vp_differ_by_at_most_one_unit(void)
+{
+	struct conn c[7];
+	struct xk_arch a = arch_of("vppc", 1, 1);
+
+	a.schedule = XK_SCHED_VIRTUAL;
+	a.burst = 3;
+	make(a);
+	xk_vp_enter_idle(fx.set->vp[0]);
+	for (unsigned i = 0; i < 7; i++)
+		conn_start(&c[i], fx.set->vp[0], 0);
+	xk_vp_leave_idle(fx.set->vp[0]);
+	for (unsigned step = 0; step < 1000; step++) {
+		uint64_t lo = UINT64_MAX, hi = 0;
+
+		xk_vpset_step(fx.set);
+		for (unsigned i = 0; i < 7; i++) {
+			lo = c[i].done < lo ? c[i].done : lo;
+			hi = c[i].done > hi ? c[i].done : hi;
+		}
+		CU_ASSERT_FATAL(hi - lo <= a.burst);
+	}
+	unmake();
+}
+
+static void park_from(struct conn *c)
+{
+	if (c->done == 2)
+		xk_task_park(&c->task);
+}
+
+static void a_task_may_park_itself_and_come_back_last_in_turn(void)
+{
+	struct conn c[3];
+	struct xk_vp *vp;
+	struct xk_arch a = arch_of("vppc", 1, 1);
+
+	a.schedule = XK_SCHED_VIRTUAL;
+	a.burst = 1;
+	make(a);
+	vp = fx.set->vp[0];
+	xk_vp_enter_idle(vp);
+	for (unsigned i = 0; i < 3; i++)
+		conn_start(&c[i], vp, 0);
+	c[1].hook = park_from;
+	xk_vp_leave_idle(vp);
+	for (unsigned i = 0; i < 30; i++)
+		xk_vpset_step(fx.set);
+	CU_ASSERT_EQUAL(c[1].done, 2);
+	CU_ASSERT_EQUAL(c[0].done + c[2].done, 28);
+	CU_ASSERT_FALSE(xk_task_is_ready(&c[1].task));
+	xk_vp_enter_idle(vp);
+	xk_task_ready(&c[1].task);
+	xk_task_ready(&c[1].task);
+	CU_ASSERT_EQUAL(vp->ring->prev, &c[1].task);
+	xk_task_park(&c[0].task);
+	xk_task_park(&c[1].task);
+	xk_task_park(&c[2].task);
+	xk_task_park(&c[2].task);
+	CU_ASSERT_PTR_NULL(vp->ring);
+	xk_vp_leave_idle(vp);
+	unmake();
+}
+
+/* ---- hand-over ------------------------------------------------------------------ */
+
+static void post_many(struct conn *c)
+{
+	struct xk_vpset *set = c->task.vp->set;
+
+	for (unsigned i = 0; i < set->nvps; i++) {
+		struct xk_msg *m = xk_msg_new(64);
+
+		if (m != NULL)
+			xk_vp_post(set->vp[i], m);
+	}
+}
+
+static uint64_t sum_inbox_drops(void)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < fx.set->nvps; i++)
+		n += fx.set->vp[i]->inbox_drops;
+	return n;
+}
+
+/* Every VP posts `units` messages to every VP. */
+static void hand_over_all(struct xk_arch a, unsigned units)
+{
+	struct conn c[MAX_VPS];
+	struct xk_errs *e = xk_errs_new();
+	uint32_t want;
+
+	a.burst = 1;
+	make(a);
+	for (unsigned i = 0; i < fx.set->nvps; i++) {
+		xk_vp_enter_idle(fx.set->vp[i]);
+		conn_start(&c[i], fx.set->vp[i], units);
+		c[i].hook = post_many;
+		xk_vp_leave_idle(fx.set->vp[i]);
+	}
+	want = units * fx.set->nvps * fx.set->nvps;
+	if (a.schedule == XK_SCHED_VIRTUAL) {
+		CU_ASSERT_FALSE(xk_vpset_run_virtual(fx.set, XK_SEC));
+	} else {
+		CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
+		while (xk_load_acquire(&fx.total) != want)
+			xk_thread_yield();
+		xk_vpset_stop(fx.set);
+	}
+	CU_ASSERT_EQUAL(fx.total, want);
+	CU_ASSERT_EQUAL(fx.overlap, 0);
+	CU_ASSERT_EQUAL(sum_inbox_drops(), 0);
+	for (unsigned i = 0; i < fx.set->nvps; i++)
+		CU_ASSERT_EQUAL(fx.delivered[i], units * fx.set->nvps);
+	unmake();
+	xk_errs_free(e);
+}
+
+static void messages_between_vps_all_arrive_under_the_virtual_schedule(void)
+{
+	struct xk_arch a = arch_of("vppc", 20, 1);
+
+	a.schedule = XK_SCHED_VIRTUAL;
+	hand_over_all(a, 50);
+}
+
+static void messages_between_vps_all_arrive_with_own_entry(void)
+{
+	hand_over_all(arch_of("vppc", 20, 2), 50);
+}
+
+static void messages_between_vps_all_arrive_with_lock_entry(void)
+{
+	struct xk_arch a = arch_of("vppc", 20, 2);
+
+	a.entry = XK_ENTRY_LOCK;
+	hand_over_all(a, 50);
+}
+
+static void messages_between_vps_all_arrive_with_a_thread_per_vp(void)
+{
+	hand_over_all(arch_of("tpc", 12, 0), 50);
+}
+
+static void an_inbox_over_its_cap_drops_and_counts(void)
+{
+	struct xk_arch a = arch_of("vppc", 2, 1);
+	struct xk_vp *from, *to;
+
+	a.schedule = XK_SCHED_VIRTUAL;
+	a.inbox = 10;
+	make(a);
+	from = fx.set->vp[0];
+	to = fx.set->vp[1];
+	for (unsigned i = 0; i < 30; i++) {
+		xk_vp_enter_idle(from);
+		xk_vp_post(to, xk_msg_new(10));
+		xk_vp_leave_idle(from);
+	}
+	CU_ASSERT_EQUAL(from->inbox_drops, 20);
+	xk_vpset_step(fx.set);
+	CU_ASSERT_EQUAL(fx.delivered[1], 10);
+	unmake();
+}
+
+static uint32_t last_seen, out_of_order;
+
+static void check_order(struct xk_vp *vp, struct xk_msg *m)
+{
+	(void)vp;
+	out_of_order += m->aux != last_seen + 1;
+	last_seen = m->aux;
+	xk_msg_free(m);
+}
+
+static void order_from_one_vp_to_another_is_kept(void)
+{
+	struct xk_arch a = arch_of("vppc", 2, 1);
+	uint32_t next = 1;
+
+	a.schedule = XK_SCHED_VIRTUAL;
+	make(a);
+	fx.set->deliver = check_order;
+	last_seen = out_of_order = 0;
+	for (unsigned batch = 1; batch < 40; batch++) {
+		xk_vp_enter_idle(fx.set->vp[0]);
+		for (unsigned i = 0; i < batch; i++) {
+			struct xk_msg *m = xk_msg_new(1);
+
+			m->aux = next++;
+			xk_vp_post(fx.set->vp[1], m);
+		}
+		xk_vp_leave_idle(fx.set->vp[0]);
+		if (batch % 3 == 0)
+			xk_vpset_step(fx.set);
+	}
+	while (xk_vpset_step(fx.set) != 0)
+		;
+	CU_ASSERT_EQUAL(last_seen, next - 1);
+	CU_ASSERT_EQUAL(out_of_order, 0);
+	unmake();
+}
+
+/* ---- borrowed threads (M88) ------------------------------------------------------- */
+
+static void add_one(struct xk_vp *vp, void *arg)
+{
+	uint64_t *n = arg;
+
+	if (xk_atomic_add(&fx.inside[vp->no], 1u) != 0)
+		xk_atomic_add(&fx.overlap, 1u);
+	++*n;
+	xk_atomic_add(&fx.inside[vp->no], (uint32_t)-1);
+}
+
+struct caller { struct xk_vpset *set; uint64_t *n; };
+
+static void call_often(void *arg)
+{
+	struct caller *c = arg;
+
+	for (unsigned i = 0; i < 200; i++)
+		xk_vp_do(c->set->vp[i % c->set->nvps], add_one, &c->n[i % c->set->nvps]);
+}
+
+/* Plain counters written only inside their VP: exact if exclusion holds. */
+static void calls_from_threads(struct xk_arch a)
+{
+	uint64_t n[4] = { 0 };
+	struct xk_thread *t[3];
+	struct caller c;
+	struct xk_errs *e = xk_errs_new();
+
+	make(a);
+	c = (struct caller){ fx.set, n };
+	CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
+	for (unsigned i = 0; i < 3; i++)
+		CU_ASSERT_EQUAL_FATAL(xk_thread_new(&t[i], "app", -1, call_often, &c), XK_OK);
+	for (unsigned i = 0; i < 3; i++)
+		xk_thread_join(t[i]);
+	xk_vpset_stop(fx.set);
+	CU_ASSERT_EQUAL(n[0] + n[1] + n[2] + n[3], 600);
+	CU_ASSERT_EQUAL(fx.overlap, 0);
+	CU_ASSERT_EQUAL(fx.set->vp[0]->borrowed != 0, a.entry == XK_ENTRY_LOCK);
+	unmake();
+	xk_errs_free(e);
+}
+
+static void application_threads_are_borrowed_under_lock_entry(void)
+{
+	struct xk_arch a = arch_of("vppc", 4, 2);
+
+	a.entry = XK_ENTRY_LOCK;
+	calls_from_threads(a);
+}
+
+static void application_threads_post_and_wait_under_own_entry(void)
+{
+	calls_from_threads(arch_of("vppc", 4, 2));
+}
+
+/* ---- timers (M28) -------------------------------------------------------------------- */
+
+static struct { struct xk_timer t; unsigned fired; bool in_task, overlapped; xk_ns at; } tm;
+
+static void tm_fire(struct xk_timer *t)
+{
+	(void)t;
+	tm.fired++;
+	tm.overlapped |= tm.in_task;
+	tm.at = xk_vp_now();
+}
+
+static void tm_task(struct conn *c)
+{
+	tm.in_task = true;
+	if (c->done == 1)
+		xk_timer_set(&c->task.vp->wheel, &tm.t, xk_vp_now() + 5 * XK_MS);
+	tm.in_task = false;
+}
+
+static void timers_run_between_units_never_inside_one_and_never_early(void)
+{
+	struct conn c;
+	struct xk_arch a = arch_of("up", 1, 1);
+
+	a.schedule = XK_SCHED_VIRTUAL;
+	a.burst = 1;
+	make(a);
+	memset(&tm, 0, sizeof tm);
+	xk_timer_init(&tm.t, tm_fire);
+	xk_vp_enter_idle(fx.set->vp[0]);
+	conn_start(&c, fx.set->vp[0], 0);
+	c.hook = tm_task;
+	xk_vp_leave_idle(fx.set->vp[0]);
+	CU_ASSERT_TRUE(xk_vpset_run_virtual(fx.set, 20 * XK_MS));
+	CU_ASSERT_EQUAL(tm.fired, 1);
+	CU_ASSERT_FALSE(tm.overlapped);
+	CU_ASSERT_TRUE(tm.at >= 5 * XK_MS && tm.at <= 7 * XK_MS);
+	unmake();
+}
+
+static void an_idle_virtual_graph_jumps_to_its_next_timer(void)
+{
+	struct xk_arch a = arch_of("up", 1, 1);
+
+	a.schedule = XK_SCHED_VIRTUAL;
+	make(a);
+	memset(&tm, 0, sizeof tm);
+	xk_timer_init(&tm.t, tm_fire);
+	xk_vp_enter_idle(fx.set->vp[0]);
+	xk_timer_set(&fx.set->vp[0]->wheel, &tm.t, 3600 * XK_SEC);
+	xk_vp_leave_idle(fx.set->vp[0]);
+	CU_ASSERT_FALSE(xk_vpset_run_virtual(fx.set, 10000 * XK_SEC));
+	CU_ASSERT_EQUAL(tm.fired, 1);
+	unmake();
+}
+
+static uint32_t fired_on_worker;
+
+static void worker_fire(struct xk_timer *t)
+{
+	(void)t;
+	xk_store_release(&fired_on_worker, 1);
+}
+
+static void arm(struct xk_vp *vp, void *arg)
+{
+	xk_timer_set(&vp->wheel, arg, vp->now + 2 * XK_MS);
+}
+
+static void a_sleeping_worker_wakes_for_a_timer(void)
+{
+	struct xk_timer t;
+	struct xk_errs *e = xk_errs_new();
+
+	make(arch_of("up", 1, 1));
+	fired_on_worker = 0;
+	xk_timer_init(&t, worker_fire);
+	CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
+	xk_vp_do(fx.set->vp[0], arm, &t);
+	while (!xk_load_acquire(&fired_on_worker))
+		xk_thread_yield();
+	xk_vpset_stop(fx.set);
+	unmake();
+	xk_errs_free(e);
+}
+
+/* ---- fairness between VPs --------------------------------------------------------------- */
+
+static uint64_t greedy[MAX_VPS];
+static uint32_t stop_at_reached;
+
+static unsigned greedy_run(struct xk_task *t, unsigned budget)
+{
+	uint64_t n;
+
+	/* VP 0 overshoots its budget threefold: the deficit must level it out. */
+	n = t->vp->no == 0 ? 3 * budget : budget;
+	greedy[t->vp->no] += n;
+	if (t->vp->no == 5 && greedy[5] >= 200000)
+		xk_store_release(&stop_at_reached, 1);
+	return (unsigned)n;
+}
+
+static void drr_gives_every_vp_the_same_number_of_messages(void)
+{
+	struct xk_task t[6];
+	struct xk_arch a = arch_of("vppc", 6, 1);
+	struct xk_errs *e = xk_errs_new();
+
+	make(a);
+	memset(greedy, 0, sizeof greedy);
+	stop_at_reached = 0;
+	for (unsigned i = 0; i < 6; i++) {
+		xk_vp_enter_idle(fx.set->vp[i]);
+		xk_task_init(&t[i], fx.set->vp[i], greedy_run);
+		xk_task_ready(&t[i]);
+		xk_vp_leave_idle(fx.set->vp[i]);
+	}
+	CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
+	while (!xk_load_acquire(&stop_at_reached))
+		xk_thread_yield();
+	xk_vpset_stop(fx.set);
+	for (unsigned i = 0; i < 6; i++)
+		for (unsigned k = 0; k < 6; k++)
+			CU_ASSERT_FATAL(greedy[i] <= greedy[k] + 2 * a.quantum + 3 * a.burst);
+	unmake();
+	xk_errs_free(e);
+}
+
+/* ---- architectures ------------------------------------------------------------------------ */
+
+static void every_preset_is_a_row_that_makes_sense(void)
+{
+	char why[200];
+
+	for (const struct xk_arch *a = xk_arch_presets; a->name != NULL; a++) {
+		CU_ASSERT_EQUAL(xk_arch_check(a, why, sizeof why), XK_OK);
+		CU_ASSERT_PTR_EQUAL(xk_arch_find(a->name), a);
+		CU_ASSERT_TRUE(a->doc != NULL && a->doc[0] != '\0');
+	}
+	CU_ASSERT_PTR_NULL(xk_arch_find("nonsense"));
+}
+
+static void impossible_architectures_are_refused_with_a_reason(void)
+{
+	struct { struct xk_arch a; const char *word; } bad[] = {
+		{ arch_of("vppc", 0, 1), "at least 1" },
+		{ arch_of("vppc", 9000, 1), "8192" },
+		{ arch_of("vppc", 4, 9), "more workers" },
+		{ arch_of("tpc", 8, 3), "one thread per" },
+		{ arch_of("vppc", 4, 1), "burst" },
+		{ arch_of("vppc", 4, 1), "quantum" },
+		{ arch_of("vppc", 4, 1), "inbox" },
+		{ arch_of("vppc", 4, 1), "layers" },
+		{ arch_of("vppc", 4, 1), "domain" },
+	};
+	char why[200];
+
+	bad[4].a.burst = 0;
+	bad[5].a.quantum = 0;
+	bad[6].a.inbox = 0;
+	bad[7].a.entry = XK_ENTRY_THREAD;
+	bad[8].a.domain = XK_DOMAIN_LAYER;
+	for (unsigned i = 0; i < XK_ARRAY_LEN(bad); i++) {
+		CU_ASSERT_EQUAL(xk_arch_check(&bad[i].a, why, sizeof why), XK_E_INVAL);
+		CU_ASSERT_PTR_NOT_NULL(strstr(why, bad[i].word));
+	}
+}
+
+/* M87: as many VPs as connections is TPC; as many as processors, pinned, is PPC. */
+static void vppc_with_the_right_numbers_is_tpc_and_ppc(void)
+{
+	uint64_t done[2][4];
+
+	for (unsigned k = 0; k < 2; k++) {
+		struct conn c[4];
+		struct xk_arch a = arch_of(k ? "vppc" : "ppc", 4, k ? 1 : 4);
+
+		a.schedule = XK_SCHED_VIRTUAL;
+		make(a);
+		for (unsigned i = 0; i < 4; i++) {
+			xk_vp_enter_idle(fx.set->vp[i]);
+			conn_start(&c[i], fx.set->vp[i], 0);
+			xk_vp_leave_idle(fx.set->vp[i]);
+		}
+		xk_vpset_run_virtual(fx.set, 3 * XK_MS);
+		for (unsigned i = 0; i < 4; i++)
+			done[k][i] = c[i].done;
+		unmake();
+	}
+	CU_ASSERT_EQUAL(memcmp(done[0], done[1], sizeof done[0]), 0);
+}
+
+static void running_out_of_memory_while_making_vps_leaves_nothing(void)
+{
+	struct xk_arch a = arch_of("vppc", 8, 2);
+	struct xk_mem_conf mem = { .limit = 8u << 20 };
+	uint64_t base = xk_alloc_live();
+	unsigned k;
+
+	for (k = 1; k < 10000; k++) {
+		struct xk_vpset *set = NULL;
+		int err;
+
+		xk_mem_fail_after(k);
+		err = xk_vpset_new(&set, &a, &mem, NULL);
+		xk_mem_fail_after(0);
+		if (err == XK_OK) {
+			CU_ASSERT_EQUAL(xk_vpset_free(set), 0);
+			CU_ASSERT_EQUAL(xk_alloc_live(), base);
+			break;
+		}
+		CU_ASSERT_EQUAL(xk_alloc_live(), base);
+	}
+	CU_ASSERT_TRUE(k > 8 && k < 10000);
+}
+
+static CU_TestInfo tests[] = {
+	{ "connections of a VP differ by at most one unit", connections_of_a_vp_differ_by_at_most_one_unit },
+	{ "a task may park itself and come back last in turn", a_task_may_park_itself_and_come_back_last_in_turn },
+	{ "messages between VPs all arrive under the virtual schedule", messages_between_vps_all_arrive_under_the_virtual_schedule },
+	{ "messages between VPs all arrive with own entry", messages_between_vps_all_arrive_with_own_entry },
+	{ "messages between VPs all arrive with lock entry", messages_between_vps_all_arrive_with_lock_entry },
+	{ "messages between VPs all arrive with a thread per VP", messages_between_vps_all_arrive_with_a_thread_per_vp },
+	{ "an inbox over its cap drops and counts", an_inbox_over_its_cap_drops_and_counts },
+	{ "order from one VP to another is kept", order_from_one_vp_to_another_is_kept },
+	{ "application threads are borrowed under lock entry", application_threads_are_borrowed_under_lock_entry },
+	{ "application threads post and wait under own entry", application_threads_post_and_wait_under_own_entry },
+	{ "timers run between units, never inside one and never early", timers_run_between_units_never_inside_one_and_never_early },
+	{ "an idle virtual graph jumps to its next timer", an_idle_virtual_graph_jumps_to_its_next_timer },
+	{ "a sleeping worker wakes for a timer", a_sleeping_worker_wakes_for_a_timer },
+	{ "deficit round robin gives every VP the same number of messages", drr_gives_every_vp_the_same_number_of_messages },
+	{ "every preset is a row that makes sense", every_preset_is_a_row_that_makes_sense },
+	{ "impossible architectures are refused with a reason", impossible_architectures_are_refused_with_a_reason },
+	{ "VPPC with the right numbers is TPC and PPC", vppc_with_the_right_numbers_is_tpc_and_ppc },
+	{ "running out of memory while making VPs leaves nothing", running_out_of_memory_while_making_vps_leaves_nothing },
+	CU_TEST_INFO_NULL
+};
+
+static CU_SuiteInfo suites[] = {
+	{ "vp", NULL, NULL, NULL, NULL, tests },
+	CU_SUITE_INFO_NULL
+};
+
+int main(void)
+{
+	xk_rcu_register();
+	return xk_test_main(suites);
+}

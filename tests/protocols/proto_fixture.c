@@ -1,0 +1,804 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * proto_fixture.c - builds tiny graphs and looks at what passes through them.
+ *
+ * See proto_fixture.h.  The calling thread is the only one there is: it becomes
+ * the thread inside a VP for each call, so the doubles keep their records in
+ * plain node state.
+ * Invariant: every message that reaches a double is recorded, then freed.
+ */
+#include "tests/protocols/proto_fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/upi/xk_upi_inline.h"
+
+/* ---- records ----------------------------------------------------------------- */
+
+static struct pf_rec *rec_add(struct pf_recs *rs, const struct xk_msg *m)
+{
+	struct pf_rec *r;
+
+	if (rs->n == rs->cap) {
+		rs->cap = rs->cap ? rs->cap * 2 : 16;
+		rs->v = realloc(rs->v, rs->cap * sizeof(*rs->v));
+		xk_assert(rs->v != NULL);
+	}
+	r = &rs->v[rs->n++];
+	memset(r, 0, sizeof(*r));
+	r->vp = xk_vp_self->no;
+	r->flags = m->flags;
+	r->len = m->tot;
+	r->bytes = malloc(m->tot ? m->tot : 1);
+	xk_assert(r->bytes != NULL);
+	xk_assert(xk_msg_copy_out(m, 0, r->bytes, m->tot) == m->tot);
+	return r;
+}
+
+static void recs_clear(struct pf_recs *rs)
+{
+	for (unsigned i = 0; i < rs->n; i++)
+		free(rs->v[i].bytes);
+	free(rs->v);
+	memset(rs, 0, sizeof(*rs));
+}
+
+/* ---- pf_driver ------------------------------------------------------------------ */
+
+struct drv_conf { unsigned link; uint8_t mac[6]; uint64_t mtu; };
+struct drv_state { struct pf_recs out; };
+
+static const char *const drv_links[] = { "eth", "fddi", "rawip", "none", NULL };
+static const struct xk_param drv_params[] = {
+	{ .name = "link", .type = XK_P_ENUM, .def = "none", .choices = drv_links,
+	  .doc = "kind of frames told to the classifier; none: frames stay on their VP",
+	  .offset = offsetof(struct drv_conf, link) },
+	{ .name = "mac", .type = XK_P_MAC, .def = "02:00:00:00:00:01",
+	  .doc = "own address", .offset = offsetof(struct drv_conf, mac) },
+	{ .name = "mtu", .type = XK_P_UINT, .def = "1514",
+	  .doc = "largest frame, headers included", .offset = offsetof(struct drv_conf, mtu) },
+	XK_PARAM_END
+};
+
+static void drv_fini(struct xk_node *n)
+{
+	recs_clear(&((struct drv_state *)n->state)->out);
+}
+
+static struct xk_sess *drv_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
+				struct xk_parts *ps, int *err)
+{
+	(void)ps;
+	if (r->drv_sess != NULL) {
+		*err = XK_E_BUSY;
+		return NULL;
+	}
+	r->drv_sess = xk_sess_create(r, &rcv->up, type, NULL);
+	if (r->drv_sess == NULL)
+		*err = XK_E_NOMEM;
+	return r->drv_sess;
+}
+
+static void drv_close(struct xk_sess *s)
+{
+	s->rep->drv_sess = NULL;
+	xk_sess_destroy(s);
+}
+
+static void drv_push(struct xk_sess *s, struct xk_msg *m)
+{
+	rec_add(&((struct drv_state *)s->rep->node->state)->out, m);
+	xk_msg_free(m);
+}
+
+static int put_u32(void *buf, unsigned len, uint32_t v)
+{
+	if (len < sizeof(v))
+		return XK_E_NOSPC;
+	memcpy(buf, &v, sizeof(v));
+	return sizeof(v);
+}
+
+static int drv_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	const struct drv_conf *c = r->conf;
+
+	switch (op) {
+	case XK_CTL_GETMYMAC:
+		if (len < 6)
+			return XK_E_NOSPC;
+		memcpy(buf, c->mac, 6);
+		return 6;
+	case XK_CTL_GETMAXPACKET:
+	case XK_CTL_GETOPTPACKET:
+		return put_u32(buf, len, (uint32_t)c->mtu);
+	case XK_CTL_LINK_TYPE:
+		return c->link == 3 ? XK_E_NOTSUP : put_u32(buf, len, c->link);
+	default:
+		return XK_E_NOTSUP;
+	}
+}
+
+static int drv_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
+{
+	return drv_control(s->rep, op, buf, len);
+}
+
+static const struct xk_ops drv_ops = {
+	.fini = drv_fini, .open = drv_open, .close = drv_close, .push = drv_push,
+	.enter = xk_input_enter, .control = drv_control, .sess_control = drv_sess_control,
+};
+
+const struct xk_proto pf_driver = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "pf_driver",
+	.doc = "test driver: records what is pushed", .is_driver = true, .ops = &drv_ops,
+	.offers = "frame", .params = drv_params, .conf_size = sizeof(struct drv_conf),
+	.node_size = sizeof(struct drv_state), .sess_size = sizeof(struct xk_sess),
+};
+
+/* ---- pf_hostlink ------------------------------------------------------------------ */
+
+struct hl_conf { uint64_t mtu; uint32_t host; };
+struct hl_sess { struct xk_sess s; uint32_t host; };
+
+static const struct xk_param hl_params[] = {
+	{ .name = "mtu", .type = XK_P_UINT, .def = "1500",
+	  .doc = "largest message", .offset = offsetof(struct hl_conf, mtu) },
+	{ .name = "host", .type = XK_P_IPV4, .def = "10.0.0.1",
+	  .doc = "own address", .offset = offsetof(struct hl_conf, host) },
+	XK_PARAM_END
+};
+
+static struct xk_key hl_key(uint32_t host, uint32_t number)
+{
+	return (struct xk_key){ { host, number } };
+}
+
+static struct xk_sess *hl_new(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
+			      uint32_t host, uint32_t number)
+{
+	struct xk_sess *s = xk_sess_create(r, &rcv->up, type, NULL);
+	struct xk_key k = hl_key(host, number);
+
+	if (s == NULL)
+		return NULL;
+	((struct hl_sess *)s)->host = host;
+	if (xk_sess_bind(s, &k) < 0) {
+		xk_sess_destroy(s);
+		return NULL;
+	}
+	return s;
+}
+
+static struct xk_sess *hl_find(struct xk_rep *r, uint32_t host, uint32_t number)
+{
+	struct xk_key k = hl_key(host, number);
+	struct xk_mapnode *n = xk_map_resolve(&r->active, &k);
+
+	return n ? xk_container_of(n, struct xk_sess, map) : NULL;
+}
+
+static struct xk_sess *hl_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
+			       struct xk_parts *ps, int *err)
+{
+	uint32_t number = xk_proto_number(type, "link"), host;
+	struct xk_sess *s;
+
+	if (ps->n < 1 || xk_part_pop_host(&ps->p[XK_REMOTE], &host) != 0 || number == 0) {
+		*err = XK_E_INVAL;
+		return NULL;
+	}
+	s = hl_find(r, host, number);
+	if (s == NULL)
+		s = hl_new(r, rcv, type, host, number);
+	if (s == NULL)
+		*err = XK_E_NOMEM;
+	return s;
+}
+
+static int hl_open_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
+{
+	struct xk_key k = hl_key(0, xk_proto_number(type, "link"));
+
+	(void)ps;
+	return xk_enable_bind(n, &k, rcv, type);
+}
+
+static int hl_open_disable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
+{
+	struct xk_key k = hl_key(0, xk_proto_number(type, "link"));
+
+	(void)ps;
+	return xk_enable_unbind(n, &k, rcv, type);
+}
+
+static void hl_open_disable_all(struct xk_node *n, struct xk_node *rcv)
+{
+	xk_enable_unbind_all(n, rcv);
+}
+
+static void hl_close(struct xk_sess *s)
+{
+	xk_sess_unbind(s);
+	xk_sess_destroy(s);
+}
+
+static void hl_push(struct xk_sess *s, struct xk_msg *m)
+{
+	struct pf_rec *rec = rec_add(&((struct drv_state *)s->rep->node->state)->out, m);
+
+	rec->host = ((struct hl_sess *)s)->host;
+	xk_msg_free(m);
+}
+
+static void hl_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr)
+{
+	(void)lls;
+	(void)hdr;
+	xk_demux(s, m);
+}
+
+/* The passive side, as a real link does it (D4). */
+static struct xk_sess *hl_passive(struct xk_rep *r, uint32_t host, uint32_t number)
+{
+	struct xk_key k = hl_key(0, number);
+	struct xk_enable *e = xk_enable_find(r->node, &k);
+	struct xk_sess *s;
+
+	if (e == NULL)
+		return NULL;
+	s = hl_new(r, e->rcv->rep[r->vp->no], e->type, host, number);
+	if (s != NULL && xk_open_done(e->rcv, s, e->type) < 0) {
+		hl_close(s);
+		return NULL;
+	}
+	return s;
+}
+
+static int hl_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	const struct hl_conf *c = r->conf;
+
+	switch (op) {
+	case XK_CTL_GETMAXPACKET:
+	case XK_CTL_GETOPTPACKET:
+		return put_u32(buf, len, (uint32_t)c->mtu);
+	case XK_CTL_GETMYHOST:
+		return put_u32(buf, len, c->host);
+	default:
+		return XK_E_NOTSUP;
+	}
+}
+
+static int hl_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
+{
+	if (op == XK_CTL_GETPEERHOST)
+		return put_u32(buf, len, ((struct hl_sess *)s)->host);
+	return hl_control(s->rep, op, buf, len);
+}
+
+static const struct xk_ops hl_ops = {
+	.fini = drv_fini, .open = hl_open, .open_enable = hl_open_enable,
+	.open_disable = hl_open_disable, .open_disable_all = hl_open_disable_all,
+	.close = hl_close, .push = hl_push, .pop = hl_pop,
+	.control = hl_control, .sess_control = hl_sess_control,
+};
+
+const struct xk_proto pf_hostlink = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "pf_hostlink",
+	.doc = "test host link: records what is pushed", .ops = &hl_ops,
+	.offers = "hostlink", .params = hl_params, .conf_size = sizeof(struct hl_conf),
+	.node_size = sizeof(struct drv_state), .sess_size = sizeof(struct hl_sess),
+};
+
+/* ---- pf_upper ----------------------------------------------------------------------- */
+
+struct up_conf { bool enable; };
+
+static const struct xk_param up_params[] = {
+	{ .name = "enable", .type = XK_P_BOOL, .def = "true",
+	  .doc = "open_enable at start", .offset = offsetof(struct up_conf, enable) },
+	XK_PARAM_END
+};
+static const struct xk_number up_numbers[] = {
+	{ "link", 0x0800 }, { "ip", 253 }, { "host", 253 }, { NULL, 0 }
+};
+
+static void up_fini(struct xk_node *n)
+{
+	recs_clear(&((struct pf_upper_state *)n->state)->got);
+}
+
+static int up_start(struct xk_node *n, struct xk_errs *e)
+{
+	const struct up_conf *c = n->conf;
+	struct xk_parts ps;
+	int err;
+
+	if (!c->enable)
+		return 0;
+	xk_parts_init(&ps, 1);
+	err = xk_open_enable(n, n, n->down[0], &ps);
+	if (err < 0)
+		xk_errs_add(e, n->file, n->line, 0, "%s: enable failed: %s", n->name, xk_strerror(err));
+	return err;
+}
+
+static void up_stop(struct xk_node *n)
+{
+	if (((const struct up_conf *)n->conf)->enable)
+		xk_open_disable_all(n, n->down[0]);
+}
+
+static int up_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
+{
+	struct pf_upper_state *st = r->node->state;
+
+	(void)type;
+	st->open_dones++;
+	st->got_at_open_done = st->got.n;
+	if (st->refuse)
+		return XK_E_PERM;
+	if (st->keep && st->nkept < PF_KEPT_MAX)
+		st->kept[st->nkept++] = xk_dup(lls);
+	return 0;
+}
+
+static void up_close_done(struct xk_rep *r, struct xk_sess *lls)
+{
+	(void)lls;
+	((struct pf_upper_state *)r->node->state)->close_dones++;
+}
+
+static void up_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	struct pf_upper_state *st = up->rep->node->state;
+	struct pf_rec *rec = rec_add(&st->got, m);
+
+	rec->lls = lls;
+	rec->type = lls->type;
+	if (st->on_msg != NULL)
+		st->on_msg(up->rep, lls, m);
+	xk_msg_free(m);
+}
+
+/* Gives back what open_done kept on this VP. */
+static void up_rep_stop(struct xk_rep *r)
+{
+	struct pf_upper_state *st = r->node->state;
+	unsigned left = 0;
+
+	for (unsigned i = 0; i < st->nkept; i++) {
+		if (st->kept[i]->rep->vp == r->vp)
+			xk_close(st->kept[i]);
+		else
+			st->kept[left++] = st->kept[i];
+	}
+	st->nkept = left;
+}
+
+static const struct xk_ops up_ops = {
+	.fini = up_fini, .start = up_start, .stop = up_stop, .open_done = up_open_done,
+	.close_done = up_close_done, .demux = up_demux, .rep_stop = up_rep_stop,
+};
+
+const struct xk_proto pf_upper = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "pf_upper",
+	.doc = "test upper protocol: records what it gets", .ops = &up_ops,
+	.needs = { "frame|link|hostlink|host|port|stream", NULL }, .min_down = 1, .max_down = 1,
+	.numbers = up_numbers, .params = up_params, .conf_size = sizeof(struct up_conf),
+	.node_size = sizeof(struct pf_upper_state),
+};
+
+/* ---- configuration from text ----------------------------------------------------- */
+
+/* One "name=value"; a wrong one is a bug of the test.  False: memory is out. */
+static bool parse_one(const struct xk_proto *pr, void *conf, char *text)
+{
+	char *eq = strchr(text, '='), why[256];
+	const struct xk_param *p;
+	int err;
+
+	xk_assert(eq != NULL);
+	*eq = '\0';
+	p = pr->params ? xk_param_find(pr->params, text) : NULL;
+	if (p == NULL)
+		xk_panic(__FILE__, __LINE__, "%s has no parameter '%s'", pr->name, text);
+	err = xk_param_set(p, conf, eq + 1, eq[1] >= '0' && eq[1] <= '9', why, sizeof(why));
+	if (err < 0 && err != XK_E_NOMEM)
+		xk_panic(__FILE__, __LINE__, "%s: parameter '%s' %s", pr->name, text, why);
+	return err >= 0;
+}
+
+static bool parse_all(const struct xk_proto *pr, void *conf, const char *params)
+{
+	char *copy = strdup(params ? params : ""), *save = NULL;
+	bool ok = true;
+
+	xk_assert(copy != NULL);
+	for (char *t = strtok_r(copy, ";", &save); ok && t; t = strtok_r(NULL, ";", &save)) {
+		t += strspn(t, " ");
+		if (*t)
+			ok = parse_one(pr, conf, t);
+	}
+	free(copy);
+	return ok;
+}
+
+/* NULL when memory is out (only by the failure hook). */
+static void *make_conf(const struct xk_proto *pr, const char *params)
+{
+	void *conf = xk_alloc(pr->conf_size ? pr->conf_size : 1);
+	char why[256];
+
+	if (conf == NULL)
+		return NULL;
+	if (!((pr->params == NULL || xk_param_defaults(pr->params, conf, why, sizeof(why)) >= 0) &&
+	      parse_all(pr, conf, params))) {
+		if (pr->params)
+			xk_param_release(pr->params, conf);
+		xk_free(conf);
+		return NULL;
+	}
+	return conf;
+}
+
+/* ---- the graph ------------------------------------------------------------------------ */
+
+static unsigned find_down(struct xk_graph *g, const char *over, struct xk_node **down)
+{
+	char *copy = strdup(over ? over : ""), *save = NULL;
+	unsigned n = 0;
+
+	xk_assert(copy != NULL);
+	for (char *t = strtok_r(copy, ", ", &save); t; t = strtok_r(NULL, ", ", &save)) {
+		xk_assert(n < XK_DOWN_MAX);
+		down[n] = xk_graph_find(g, t);
+		xk_assert(down[n] != NULL);
+		n++;
+	}
+	free(copy);
+	return n;
+}
+
+static int add_nodes(struct pf *f, const struct pf_spec *specs)
+{
+	for (; specs->proto != NULL; specs++) {
+		struct xk_node *down[XK_DOWN_MAX], *n;
+		unsigned nd = find_down(f->g, specs->over, down);
+		void *conf = make_conf(specs->proto, specs->params);
+		int err;
+
+		if (conf == NULL)
+			return XK_E_NOMEM;
+		err = xk_graph_add(f->g, specs->proto, specs->name, conf, down, nd,
+				   "test", 1, &n);
+		if (err < 0)
+			return err;
+	}
+	return 0;
+}
+
+static void arch_for(struct xk_arch *a, unsigned nvps)
+{
+	memset(a, 0, sizeof(*a));
+	a->name = "test";
+	a->domain = XK_DOMAIN_CONN;
+	a->entry = XK_ENTRY_OWN;
+	a->schedule = XK_SCHED_VIRTUAL;
+	a->vps = (int)nvps;
+	a->workers = 1;
+	a->burst = 16;
+	a->quantum = 64;
+	a->inbox = 65536;
+	a->seed = 42;
+}
+
+bool pf_up_try(struct pf *f, unsigned nvps, const struct pf_spec *specs)
+{
+	struct xk_graph_conf c;
+
+	memset(f, 0, sizeof(*f));
+	memset(&c, 0, sizeof(c));
+	f->live_before = xk_alloc_live();
+	f->errs = xk_errs_new();
+	c.name = "test";
+	arch_for(&c.arch, nvps);
+	c.mem.limit = 256u << 20;
+	if (xk_graph_new(&f->g, &c, f->errs) < 0) {
+		f->g = NULL;
+		return false;
+	}
+	if (add_nodes(f, specs) < 0 || xk_graph_up(f->g, f->errs) < 0 || xk_graph_run(f->g, f->errs) < 0) {
+		xk_assert(xk_graph_free(f->g) == 0);
+		f->g = NULL;
+		return false;
+	}
+	return true;
+}
+
+void pf_up(struct pf *f, unsigned nvps, const struct pf_spec *specs)
+{
+	if (pf_up_try(f, nvps, specs)) {
+		pf_settle(f);
+		return;
+	}
+	for (unsigned i = 0; f->errs && i < xk_errs_count(f->errs); i++) {
+		const char *file;
+		int line, col;
+
+		fprintf(stderr, "# %s\n", xk_errs_text(f->errs, i, &file, &line, &col));
+	}
+	xk_panic(__FILE__, __LINE__, "the test's graph does not come up");
+}
+
+void pf_down(struct pf *f)
+{
+	uint64_t leaks = f->g ? xk_graph_free(f->g) : 0;
+
+	xk_errs_free(f->errs);
+	xk_rcu_barrier();
+	if (leaks != 0 || xk_alloc_live() != f->live_before)
+		xk_panic(__FILE__, __LINE__, "leaked: %llu buffers or sessions, %lld blocks",
+			 (unsigned long long)leaks, (long long)(xk_alloc_live() - f->live_before));
+	memset(f, 0, sizeof(*f));
+}
+
+struct xk_node *pf_node(struct pf *f, const char *name)
+{
+	struct xk_node *n = xk_graph_find(f->g, name);
+
+	xk_assert(n != NULL);
+	return n;
+}
+
+struct xk_rep *pf_rep(struct pf *f, const char *name, unsigned vp)
+{
+	return pf_node(f, name)->rep[vp];
+}
+
+struct pf_upper_state *pf_upper_of(struct pf *f, const char *name)
+{
+	return pf_node(f, name)->state;
+}
+
+/* ---- time and entering ----------------------------------------------------------------- */
+
+xk_ns pf_now(struct pf *f)
+{
+	return xk_clock_read(&f->g->vps->clock);
+}
+
+void pf_settle(struct pf *f)
+{
+	xk_vpset_run_virtual(f->g->vps, pf_now(f));
+	while (xk_vpset_step(f->g->vps) != 0)
+		;
+}
+
+void pf_run(struct pf *f, xk_ns dt)
+{
+	xk_ns until = pf_now(f) + dt;
+
+	/* An idle graph stops early: the rest of the time passes all the same. */
+	if (!xk_vpset_run_virtual(f->g->vps, until) && pf_now(f) < until)
+		xk_clock_advance(&f->g->vps->clock, until);
+	pf_settle(f);
+}
+
+void pf_enter(struct pf *f, unsigned vp)
+{
+	xk_vp_enter_idle(f->g->vps->vp[vp]);
+}
+
+void pf_leave(struct pf *f, unsigned vp)
+{
+	xk_vp_leave_idle(f->g->vps->vp[vp]);
+}
+
+/* ---- in and out ---------------------------------------------------------------------------- */
+
+struct xk_msg *pf_msg(const void *bytes, uint32_t len)
+{
+	struct xk_msg *m = xk_msg_new(len);
+
+	if (m != NULL && len != 0)
+		xk_msg_copy_in(m, 0, bytes, len);
+	return m;
+}
+
+/* A hint list that knows nothing, as messages of unknown connections carry. */
+static struct xk_sess **no_hints(void)
+{
+	static struct xk_sess *none[16];
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(none); i++)
+		none[i] = &xk_sess_none;
+	return none;
+}
+
+static void drv_input(struct xk_rep *r, struct xk_msg *m)
+{
+	if (r->node->classifier != NULL) {
+		xk_input(r, &m, 1);
+	} else if (r->drv_sess == NULL) {
+		xk_drop(r, XK_DROP_UNSUPPORTED, m);
+	} else {
+		m->u.hint = no_hints();
+		xk_demux(r->drv_sess, m);
+	}
+}
+
+void pf_inject_split(struct pf *f, const char *name, unsigned vp, const void *bytes, uint32_t len, uint32_t cut)
+{
+	struct xk_msg *m, *tail;
+
+	pf_enter(f, vp);
+	m = pf_msg(bytes, len);
+	if (m != NULL && cut < len) {
+		tail = xk_msg_split(m, cut);
+		xk_assert(tail != NULL);
+		xk_msg_join(m, tail);
+	}
+	if (m != NULL)
+		drv_input(pf_rep(f, name, vp), m);
+	pf_leave(f, vp);
+	pf_settle(f);
+}
+
+void pf_inject(struct pf *f, const char *name, unsigned vp, const void *bytes, uint32_t len)
+{
+	pf_inject_split(f, name, vp, bytes, len, len);
+}
+
+void pf_inject_host(struct pf *f, const char *name, unsigned vp, uint32_t host,
+		    uint32_t number, const void *bytes, uint32_t len)
+{
+	struct xk_rep *r = pf_rep(f, name, vp);
+	struct xk_sess *s;
+	struct xk_msg *m;
+
+	pf_enter(f, vp);
+	m = pf_msg(bytes, len);
+	s = hl_find(r, host, number);
+	if (s == NULL)
+		s = hl_passive(r, host, number);
+	if (m != NULL && s != NULL) {
+		m->u.hint = no_hints();
+		xk_pop(s, NULL, m, NULL);
+	} else if (m != NULL) {
+		xk_drop(r, XK_DROP_UNSUPPORTED, m);
+	}
+	pf_leave(f, vp);
+	pf_settle(f);
+}
+
+static struct pf_recs *recs_of(struct pf *f, const char *name)
+{
+	struct xk_node *n = pf_node(f, name);
+
+	if (n->proto->ops == &up_ops)
+		return &((struct pf_upper_state *)n->state)->got;
+	xk_assert(n->proto->ops == &drv_ops || n->proto->ops == &hl_ops);
+	return &((struct drv_state *)n->state)->out;
+}
+
+static const struct pf_rec *rec_at(struct pf *f, const char *name, unsigned i)
+{
+	struct pf_recs *rs = recs_of(f, name);
+
+	xk_assert(i < rs->n);
+	return &rs->v[i];
+}
+
+unsigned pf_npushed(struct pf *f, const char *name) { return recs_of(f, name)->n; }
+unsigned pf_ngot(struct pf *f, const char *name) { return recs_of(f, name)->n; }
+const struct pf_rec *pf_pushed(struct pf *f, const char *name, unsigned i) { return rec_at(f, name, i); }
+const struct pf_rec *pf_got(struct pf *f, const char *name, unsigned i) { return rec_at(f, name, i); }
+void pf_forget(struct pf *f, const char *name) { recs_clear(recs_of(f, name)); }
+
+/* ---- calls of the upper protocol ------------------------------------------------------------- */
+
+struct xk_sess *pf_open(struct pf *f, const char *name, unsigned vp, struct xk_parts *ps, int *err)
+{
+	struct xk_rep *r = pf_rep(f, name, vp);
+	struct xk_sess *s;
+	int ignored;
+
+	pf_enter(f, vp);
+	s = xk_open(r, r->node, r->down[0], ps, err ? err : &ignored);
+	pf_leave(f, vp);
+	return s;
+}
+
+void pf_push(struct pf *f, unsigned vp, struct xk_sess *s, const void *bytes, uint32_t len)
+{
+	struct xk_msg *m;
+
+	pf_enter(f, vp);
+	m = pf_msg(bytes, len);
+	if (m != NULL)
+		xk_push(s, m);
+	pf_leave(f, vp);
+	pf_settle(f);
+}
+
+void pf_close(struct pf *f, unsigned vp, struct xk_sess *s)
+{
+	pf_enter(f, vp);
+	xk_close(s);
+	pf_leave(f, vp);
+}
+
+struct xk_sess *pf_open_mac(struct pf *f, const char *name, unsigned vp, const uint8_t mac[6], int *err)
+{
+	struct xk_parts ps;
+
+	xk_parts_init(&ps, 1);
+	xk_part_push_mac(&ps.p[XK_REMOTE], mac);
+	return pf_open(f, name, vp, &ps, err);
+}
+
+struct xk_sess *pf_open_host(struct pf *f, const char *name, unsigned vp, uint32_t host, int *err)
+{
+	struct xk_parts ps;
+
+	xk_parts_init(&ps, 1);
+	xk_part_push_host(&ps.p[XK_REMOTE], host);
+	return pf_open(f, name, vp, &ps, err);
+}
+
+/* ---- counters ------------------------------------------------------------------------------------ */
+
+static int index_of(const char *const *words, const char *w)
+{
+	for (int i = 0; words && words[i]; i++)
+		if (strcmp(words[i], w) == 0)
+			return i;
+	return -1;
+}
+
+uint64_t pf_drops(struct pf *f, const char *name, const char *reason)
+{
+	struct xk_node *n = pf_node(f, name);
+	uint64_t sum = 0;
+	int i = -1;
+
+	if (reason != NULL) {
+		i = index_of(n->proto->drops, reason);
+		i = i >= 0 ? i + XK_DROP_FIRST : !strcmp(reason, "nomem") ? XK_DROP_NOMEM :
+		    !strcmp(reason, "unsupported") ? XK_DROP_UNSUPPORTED : -1;
+		if (i < 0)
+			return UINT64_MAX;
+	}
+	for (unsigned vp = 0; vp < f->g->vps->nvps; vp++)
+		for (int d = 0; d < XK_DROPS_MAX; d++)
+			if (reason == NULL || d == i)
+				sum += n->rep[vp]->drop[d];
+	return sum;
+}
+
+uint64_t pf_count(struct pf *f, const char *name, const char *counter)
+{
+	struct xk_node *n = pf_node(f, name);
+	int i = index_of(n->proto->counts, counter);
+	uint64_t sum = 0;
+
+	if (i < 0)
+		return UINT64_MAX;
+	for (unsigned vp = 0; vp < f->g->vps->nvps; vp++)
+		sum += n->rep[vp]->count[i];
+	return sum;
+}
+
+uint64_t pf_sessions(struct pf *f, const char *name)
+{
+	struct xk_node *n = pf_node(f, name);
+	uint64_t sum = 0;
+
+	for (unsigned vp = 0; vp < f->g->vps->nvps; vp++)
+		sum += n->rep[vp]->slab.live;
+	return sum;
+}

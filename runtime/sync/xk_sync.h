@@ -49,12 +49,13 @@ static inline void xk_cpu_relax(void)
 /* ---- locks ------------------------------------------------------------ */
 
 /* Storage for a lock of any policy; the policy decides what lies in it. */
-struct xk_lock { uint64_t opaque[6]; };
+struct xk_lock { uint64_t opaque[7]; };
 
 /*
  * A policy is a const table.  Abort, never an error, on API failure.
  *   operation x operation on one lock: lock/lock exclude each other; rdlock
  *   excludes lock only; trylock never blocks.
+ * No lock nests in itself, shared mode neither: a waiting writer goes first.
  */
 struct xk_lock_ops {
 	const char *name;                        /* "none", "spin", "mutex", "rw" */
@@ -82,7 +83,8 @@ void xk_mutex_unlock(struct xk_mutex *);
 
 struct xk_thread;
 /* cpu < 0: not pinned.  name is shown by ps, cut at 15 bytes.  The thread is
- * registered with RCU for its whole life. */
+ * registered with RCU for its whole life and takes no signals but its own
+ * faults.  On failure *t is NULL and nothing is left behind. */
 int  xk_thread_new(struct xk_thread **t, const char *name, int cpu, void (*fn)(void *), void *arg);
 void xk_thread_join(struct xk_thread *t);              /* frees t */
 /* Restricts the calling thread to the processors in mask (M118). */
@@ -102,8 +104,10 @@ void xk_event_wake(struct xk_event *);
 /* Says "about to sleep": the caller must look for work once more after it. */
 void xk_event_prepare(struct xk_event *);
 void xk_event_cancel(struct xk_event *);
-/* Sleeps until woken, `timeout_ns` passed or one of fds[n] is readable.
- * Call only after xk_event_prepare and a last look. */
+#define XK_EVENT_FDS 64      /* most fds that one wait looks at */
+/* Sleeps until woken, `timeout_ns` passed (XK_NS_NEVER: no limit) or one of
+ * fds[n] is readable; may also return early for no reason.  Call only after
+ * xk_event_prepare and a last look. */
 void xk_event_wait(struct xk_event *, uint64_t timeout_ns, const int *fds, unsigned n);
 
 /* ---- hand-off queue --------------------------------------------------- */
@@ -129,7 +133,8 @@ struct xk_qlink *xk_mpsc_take(struct xk_mpsc *q);
 
 /* ---- RCU (liburcu, memb flavour) --------------------------------------- */
 
-/* Threads made by xk_thread_new are registered; others call these two. */
+/* Threads made by xk_thread_new are registered; others call these two, which
+ * may nest. */
 void xk_rcu_register(void);
 void xk_rcu_unregister(void);
 void xk_rcu_read_lock(void);

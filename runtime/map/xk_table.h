@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_table.h - the tagged hash table beneath active maps and flow tables.
+ *
+ * An entry lives in its home bucket, chosen by the low bits of its hash; when
+ * that is full, in one alternate bucket, which home and tag alone determine;
+ * when neither can take it, in the stash.  A bucket counts how many of its own
+ * live elsewhere (`over`), so a key that is not there costs one line unless
+ * something overflowed.  Entries are only ever moved from home to alternate:
+ * a reader that looks at home first can not miss one on its way.  Buckets keep
+ * 24 hash bits of each entry, so that doubling reads no node.
+ *
+ * Handles name nodes in type-stable memory; a match of tags proves nothing,
+ * the key in the node does.
+ *
+ *                     find     put, del, double
+ *   find                -         -            (writers publish; see below)
+ *   put, del, double    -         X
+ * Readers on other threads need `shared`, an RCU read section, and a table that
+ * is replaced, not changed, when it doubles.
+ * Invariant: an entry of bucket b that is not marked away has home b.
+ */
+#ifndef XK_TABLE_H
+#define XK_TABLE_H
+
+#include "runtime/base/xk_base.h"
+#include "runtime/map/xk_map.h"
+#include "runtime/mem/xk_mem.h"
+#include "runtime/sync/xk_sync.h"
+
+#if defined(__SSE4_2__)
+#include <nmmintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#define XK_WAYS 8u
+
+struct xk_bucket {
+	uint16_t tag[XK_WAYS];   /* 0: the slot is free */
+	uint32_t h[XK_WAYS];     /* slab handle of the object with the node */
+	uint8_t  ext[XK_WAYS];   /* hash bits 8..15 */
+	uint32_t over;           /* entries with this home that live elsewhere */
+	uint8_t  away;           /* bit i: slot i's home is its other bucket */
+	uint8_t  spare[3];
+} XK_ALIGNED;
+_Static_assert(sizeof(struct xk_bucket) == XK_CACHELINE, "a bucket is one line");
+
+struct xk_stash {
+	struct xk_rcu_head rcu;
+	uint32_t cap, used;      /* slots; slots ever filled.  Handle 0: free */
+	struct { uint32_t hash, h; } e[];
+};
+
+/* ---- hashing -------------------------------------------------------------- */
+
+#define XK_HASH_SEED 0x9e3779b9u
+/* CRC-32C step without the instruction, same result. */
+uint32_t xk_crc32c_soft(uint32_t crc, uint64_t v);
+/* xk_hash_pair by whatever the running processor has. */
+uint32_t xk_hash_pair_any(uint64_t a, uint64_t b);
+
+/* CRC-32C of 16 bytes. */
+static inline uint32_t xk_hash_pair(uint64_t a, uint64_t b)
+{
+#if defined(__SSE4_2__) && defined(__x86_64__)
+	return (uint32_t)_mm_crc32_u64(_mm_crc32_u64(XK_HASH_SEED, a), b);
+#else
+	return xk_hash_pair_any(a, b);
+#endif
+}
+static inline uint32_t xk_hash_key(const struct xk_key *k)
+{
+	return xk_hash_pair(k->w[0], k->w[1]);
+}
+/* Never 0; the bit that is given up chooses no bucket below 2^31 of them. */
+static inline uint16_t xk_table_tag(uint32_t hash)
+{
+	return (uint16_t)(hash >> 16 | 0x8000u);
+}
+
+/* ---- looking into a bucket -------------------------------------------------- */
+
+/* Bit i: slot i has the tag.  xk_bucket_match(b, 0) is the free slots. */
+static inline unsigned xk_bucket_match(const struct xk_bucket *b, uint16_t tag)
+{
+#if defined(__SSE2__) && !defined(XK_TSAN)
+	__m128i t = _mm_load_si128((const __m128i *)(const void *)b->tag);
+	__m128i eq = _mm_cmpeq_epi16(t, _mm_set1_epi16((short)tag));
+
+	/* What the tags lead to is loaded after them: pairs with the release
+	 * of a tag in map_table.c.  The processor keeps the order by itself. */
+	__atomic_signal_fence(__ATOMIC_ACQUIRE);
+	return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(eq, _mm_setzero_si128()));
+#else
+	unsigned m = 0;
+
+	for (unsigned i = 0; i < XK_WAYS; i++)
+		m |= (unsigned)(xk_load_acquire(&b->tag[i]) == tag) << i;
+	return m;
+#endif
+}
+
+static inline struct xk_mapnode *xk_table_node(const struct xk_table *t, uint32_t h)
+{
+	return (struct xk_mapnode *)(void *)((char *)xk_slab_ptr(h) + t->off);
+}
+
+/* xk_key_eq for a node whose memory another thread may be reusing. */
+static inline bool xk_node_is(const struct xk_mapnode *n, const struct xk_key *k)
+{
+	return ((xk_load_relaxed(&n->key.w[0]) ^ k->w[0]) |
+		(xk_load_relaxed(&n->key.w[1]) ^ k->w[1])) == 0;
+}
+
+static inline struct xk_bucket *xk_table_home(const struct xk_table *t, uint32_t hash)
+{
+	return &t->bucket[hash & t->mask];
+}
+
+/* The node with the key among the slots of mask m, or NULL. */
+static inline struct xk_mapnode *xk_bucket_find(const struct xk_table *t, const struct xk_bucket *b,
+						unsigned m, const struct xk_key *k)
+{
+	for (; m != 0; m &= m - 1) {
+		struct xk_mapnode *n = xk_table_node(t, xk_load_acquire(&b->h[__builtin_ctz(m)]));
+
+		if (XK_LIKELY(xk_node_is(n, k)))
+			return n;
+	}
+	return NULL;
+}
+
+/* The rest of a find: alternate bucket, then stash. */
+struct xk_mapnode *xk_table_find_over(const struct xk_table *t, uint32_t hash, const struct xk_key *k);
+
+/* The node bound under k, whose hash is given, or NULL.  t->bucket must exist. */
+static inline struct xk_mapnode *xk_table_find(const struct xk_table *t, uint32_t hash, const struct xk_key *k)
+{
+	const struct xk_bucket *b = xk_table_home(t, hash);
+	struct xk_mapnode *n = xk_bucket_find(t, b, xk_bucket_match(b, xk_table_tag(hash)), k);
+
+	if (XK_LIKELY(n != NULL || xk_load_acquire(&b->over) == 0))
+		return n;
+	return xk_table_find_over(t, hash, k);
+}
+
+/* ---- changing the table: one writer at a time --------------------------------- */
+
+/* A table of `buckets` (a power of two) buckets without entries; XK_E_NOMEM. */
+int  xk_table_init(struct xk_table *t, uint32_t buckets, int32_t off, bool shared);
+void xk_table_fini(struct xk_table *t);      /* legal on zeroed memory */
+/* Should the table double before it takes another entry? */
+static inline bool xk_table_full(const struct xk_table *t)
+{
+	return t->n >= (t->mask + 1) * 6 + (t->mask + 1) / 2;
+}
+/* Adds an entry that must not be there: node->hash says where.  Published when
+ * this returns.  XK_E_NOMEM: no place was found, nothing has changed. */
+int  xk_table_put(struct xk_table *t, const struct xk_mapnode *node);
+/* Removes an entry that must be there. */
+void xk_table_del(struct xk_table *t, const struct xk_mapnode *node);
+/* A table of twice the size with the same entries; `from` is only read.
+ * XK_E_NOMEM: `to` is untouched. */
+int  xk_table_double(const struct xk_table *from, struct xk_table *to);
+/* Calls fn for every node until it returns XK_MAP_STOP; the visitor removes
+ * nodes by itself (xk_table_del). */
+typedef int (*xk_table_fn)(struct xk_mapnode *node, void *arg);
+void xk_table_walk(struct xk_table *t, xk_table_fn fn, void *arg);
+/* Bytes of the table's own memory. */
+uint64_t xk_table_bytes(const struct xk_table *t);
+
+#endif

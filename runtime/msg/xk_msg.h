@@ -29,6 +29,7 @@ struct xk_sess;
 #define XK_MSG_CSUM    0x10u  /* down path: csum is the partial sum of data..len (whole, unchained) */
 #define XK_MSG_CSUM_OK 0x20u  /* up path: the edge vouches for the transport checksum */
 #define XK_MSG_CSUM_IGNORE 0x40u /* up path: compute the checksum but ignore the verdict (M104) */
+#define XK_MSG_LINK_BCAST 0x80u /* up path: the link destination was not our own address */
 
 struct xk_msg {
 	uint8_t        *data;    /* first byte of this segment */

@@ -1,0 +1,120 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# guards.t - the tree passes each guard, and each guard can fail.
+#
+# A small tree of files is made for every rule, right but for one line; the guard
+# must name that line.
+set -u
+. "$top_srcdir/tests/support/tap.sh"
+tools=$top_srcdir/tools
+
+# put PATH LINE...: a file below $tmp/t.
+put() {
+	mkdir -p "$(dirname "$tmp/t/$1")"
+	f=$tmp/t/$1
+	shift
+	printf '%s\n' "$@" >"$f"
+}
+
+# named GUARD TEXT: the guard refuses $tmp/t and says TEXT.
+named() {
+	sh "$tools/$1" "$tmp/t" >"$tmp/out" 2>&1 && { cat "$tmp/out"; echo "accepted"; return 1; }
+	cat "$tmp/out"
+	grep -qF -- "$2" "$tmp/out"
+}
+
+layers() {
+	rm -rf "$tmp/t"
+	put "$1" 'int a;' "$2"
+	ok "layers: $1 may not have $2" named check-layers "$1:2:"
+}
+
+allows() {
+	rm -rf "$tmp/t"
+	put "$1" 'int a;' "$2"
+	ok "layers: $1 may have $2" sh "$tools/check-layers" "$tmp/t"
+}
+
+layers runtime/base/x.c '#include "runtime/sync/xk_sync.h"'
+layers runtime/map/x.h '#include "runtime/upi/xk_upi.h"'
+layers runtime/classify/x.c '#include "runtime/vp/xk_vp.h"'
+layers runtime/vp/x.c '#include "runtime/classify/xk_classify.h"'
+layers runtime/compose/x.c '#include "protocols/udp/udp.h"'
+layers runtime/compose/x.c '#include "drivers/mem/mem.h"'
+layers runtime/upi/x.c '#include "runtime/map/map_priv.h"'
+layers runtime/upi/x.c '#include "tests/support/xk_test.h"'
+layers runtime/upi/x.c '#include "xk_upi.h"'
+layers drivers/mem/x.c '#include "runtime/compose/xk_compose.h"'
+layers drivers/mem/x.c '#include "protocols/udp/udp.h"'
+layers protocols/udp/x.c '#include "protocols/ip/ip_priv.h"'
+layers protocols/udp/x.c '#include "drivers/mem/mem.h"'
+layers tools/vp-run/x.c '#include "runtime/vp/vp_priv.h"'
+layers runtime/map/x.c '#include <pthread.h>'
+layers protocols/ip/x.c '	#  include <urcu/urcu-memb.h>'
+layers runtime/mem/x.c 'int f(int *p) { return __atomic_fetch_add(p, 1, 0); }'
+layers runtime/mem/x.c '/* a comment */ int f(int *p) { return __sync_lock_test_and_set(p, 1); }'
+allows runtime/upi/x.c '#include "runtime/classify/xk_classify.h"'
+allows runtime/sync/x.c '#include <pthread.h>'
+allows runtime/map/x.c '/* #include <pthread.h> and __atomic_fetch_add */'
+allows protocols/udp/x.c '#include "protocols/ip/ip.h"'
+allows protocols/udp/x.c '#include "protocols/inet/inet_idle.h"'
+allows tools/peers/x.c '#include "lwip/udp.h"'
+allows drivers/tap/x.c '#include "runtime/upi/xk_upi.h"'
+allows tests/runtime/map/x.c '#include "runtime/map/map_priv.h"'
+
+rm -rf "$tmp/t"
+put runtime/base/a.h 'struct b; size_t f(struct b *);'
+ok "headers: one that needs another is named" named check-headers "runtime/base/a.h: does not compile alone"
+put runtime/base/a.h '#include <stddef.h>' 'struct b; size_t f(struct b *);'
+ok "headers: it passes once it includes what it needs" sh "$tools/check-headers" "$tmp/t"
+
+rm -rf "$tmp/t"
+mkdir -p "$tmp/t/runtime"
+awk 'BEGIN { for (i = 0; i < 1001; i++) print "/* */" }' >"$tmp/t/runtime/long.c"
+ok "length: a file over 1000 lines is named" named length-report "runtime/long.c: 1001 lines"
+awk 'BEGIN { print "int f(void)\n{"; for (i = 0; i < 70; i++) print "\t;"; print "}" }' >"$tmp/t/runtime/long.c"
+ok "length: a function over 60 lines is reported" sh -c \
+	"sh '$tools/length-report' '$tmp/t' 2>/dev/null | grep -F 'runtime/long.c:1: f is 73 lines'"
+
+rm -rf "$tmp/t"
+put protocols/list 'foo'
+put protocols/foo/foo.c ''
+put protocols/foo/foo.md ''
+put tests/protocols/test_foo.c 'xk_proto_foo'
+put graphs/a.lua 'stack { fool {}, food {} }'
+ok "protocols: one without a graph is named" named check-protocols "foo lacks a graph"
+put graphs/a.lua 'stack { foo { } }'
+ok "protocols: with page, test and graph it passes" sh "$tools/check-protocols" "$tmp/t"
+rm "$tmp/t/tests/protocols/test_foo.c"
+ok "protocols: one without a test is named" named check-protocols "foo lacks a test"
+put tests/protocols/test_foo.c 'xk_proto_foo'
+rm "$tmp/t/protocols/foo/foo.md"
+ok "protocols: one without a page is named" named check-protocols "foo lacks its page"
+
+# features GUARD-TEXT SED: the real table with one thing changed.
+features() {
+	rm -rf "$tmp/t"
+	cp -R "$tmp/tree" "$tmp/t"
+	sed "$3" "$top_srcdir/docs/features.md" >"$tmp/t/docs/features.md"
+	ok "features: $1" named check-features "$2"
+}
+mkdir -p "$tmp/tree/docs"
+for d in runtime drivers protocols tools tests graphs bootstrap configure.ac Makefile.am packages.txt README .luacheckrc; do
+	ln -s "$top_srcdir/$d" "$tmp/tree/$d"
+done
+for f in "$top_srcdir"/docs/*; do
+	[ "$f" = "$top_srcdir/docs/features.md" ] || ln -s "$f" "$tmp/tree/docs/"
+done
+features "a missing row is named" "M7 follows M5" '/^| M6 /d'
+features "a missing end is named" "ends at M239" '/^| M240 /d'
+features "a test that does not exist is named" "tests/none.c does not exist" \
+	'/^| M13 /s,[^|]*|$, `tests/none.c` |,'
+features "a function that does not exist is named" "has no nobody_wrote_this" \
+	'/^| M13 /s,[^|]*|$, `tests/build/guards.t#nobody_'"wrote_this"'` |,'
+features "a row that claims nothing is named" "M13 names no test" '/^| M13 /s,[^|]*|$, surely |,'
+
+for g in check-layers check-headers check-protocols check-features length-report; do
+	ok "the tree passes $g" env CFLAGS="$(pkg-config --cflags liburcu-memb lua5.4 jansson hwloc libpcap cunit 2>/dev/null)" \
+		sh "$tools/$g" "$top_srcdir"
+done
+done_testing

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# tap.sh - TAP for shell tests: . "$top_srcdir/tests/support/tap.sh"
+#
+#   ok NAME COMMAND...      passes when COMMAND succeeds
+#   refuses NAME COMMAND... passes when COMMAND fails with an exit code below 126
+#   skip NAME REASON        neither
+#   skip_all REASON         the whole script cannot run here
+#   done_testing            the plan, last
+#
+# What a failing command printed follows as "# " lines.  $tmp is a directory
+# that is gone at the end; a test starts nothing that outlives it.
+
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${top_builddir:=$PWD}"
+tap_n=0
+tap_failed=0
+tmp=$(mktemp -d) || exit 1
+trap 'rm -rf "$tmp"' EXIT
+
+tap_result() {
+	tap_n=$((tap_n + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $tap_n - $2"
+	else
+		tap_failed=1
+		echo "not ok $tap_n - $2"
+		sed 's/^/# /' "$tmp/.tap" | tail -n 30
+	fi
+}
+
+ok() {
+	tap_name=$1
+	shift
+	"$@" >"$tmp/.tap" 2>&1 </dev/null
+	tap_result $? "$tap_name"
+}
+
+refuses() {
+	tap_name=$1
+	shift
+	"$@" >"$tmp/.tap" 2>&1 </dev/null
+	tap_code=$?
+	[ $tap_code -gt 0 ] && [ $tap_code -lt 126 ]
+	tap_result $? "$tap_name"
+}
+
+skip() {
+	tap_n=$((tap_n + 1))
+	echo "ok $tap_n - $1 # SKIP $2"
+}
+
+skip_all() {
+	echo "1..0 # SKIP $1"
+	exit 0
+}
+
+done_testing() {
+	echo "1..$tap_n"
+	exit $tap_failed
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * lwipopts.h - lwIP at its best for in-memory measurements: no system layer,
+ * no statistics, no assertions, pools large enough, checksums on.
+ */
+#ifndef XK_LWIPOPTS_H
+#define XK_LWIPOPTS_H
+
+#define NO_SYS 1
+#define SYS_LIGHTWEIGHT_PROT 0
+#define LWIP_NETCONN 0
+#define LWIP_SOCKET 0
+#define LWIP_NETIF_API 0
+#define LWIP_RAW 0
+#define LWIP_IPV6 0
+#define LWIP_ARP 1
+#define LWIP_ICMP 1
+#define LWIP_DHCP 0
+#define LWIP_DNS 0
+#define LWIP_STATS 0
+#define LWIP_NOASSERT 1
+#define LWIP_SINGLE_NETIF 0
+#define LWIP_NETIF_LOOPBACK 0
+#define ENABLE_LOOPBACK 0
+#define ETHARP_SUPPORT_STATIC_ENTRIES 1
+#define ETH_PAD_SIZE 0
+#define IP_FRAG 0
+#define IP_REASSEMBLY 0
+#define LWIP_TCP 1
+
+#ifndef MTU
+#define MTU 4352
+#endif
+#define MEM_ALIGNMENT 8
+#define MEM_SIZE (256u << 20)
+#define PBUF_POOL_BUFSIZE ((MTU + 14 + 63) / 64 * 64)
+#define PBUF_POOL_SIZE 8192
+#define MEMP_NUM_PBUF 65000
+#define MEMP_NUM_UDP_PCB 16
+#define TCP_MSS (MTU - 40)
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * peer.h - what every peer harness prints: one JSON line per measured sample,
+ * {"peer":"lwip","workload":"udp-64","ns":101.3}, time per message.
+ *
+ * vp-bench runs a harness for one sample at a time and interleaves it with our
+ * own side.  Nothing here links into the product.
+ */
+#ifndef XK_PEER_H
+#define XK_PEER_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static inline double peer_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static inline void peer_report(const char *peer, const char *workload, double ns)
+{
+	printf("{\"peer\":\"%s\",\"workload\":\"%s\",\"ns\":%.4f}\n", peer, workload, ns);
+	fflush(stdout);
+}
+
+#endif

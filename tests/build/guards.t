@@ -109,12 +109,12 @@ features "a missing row is named" "M7 follows M5" '/^| M6 /d'
 features "a missing end is named" "ends at M239" '/^| M240 /d'
 features "a test that does not exist is named" "tests/none.c does not exist" \
 	'/^| M13 /s,[^|]*|$, `tests/none.c` |,'
-features "a function that does not exist is named" "has no nobody_wrote_this" \
-	'/^| M13 /s,[^|]*|$, `tests/build/guards.t#nobody_'"wrote_this"'` |,'
+features "a function that does not exist is named" "Makefile.am has no nobody_wrote_this" \
+	'/^| M13 /s,[^|]*|$, `Makefile.am#nobody_wrote_this` |,'
 features "a row that claims nothing is named" "M13 names no test" '/^| M13 /s,[^|]*|$, surely |,'
 
-for g in check-layers check-headers check-protocols check-features length-report; do
-	ok "the tree passes $g" env CFLAGS="$(pkg-config --cflags liburcu-memb lua5.4 jansson hwloc libpcap cunit 2>/dev/null)" \
-		sh "$tools/$g" "$top_srcdir"
+# Headers and lengths of the tree itself are for `make guards`: they take longer.
+for g in check-layers check-protocols check-features; do
+	ok "the tree passes $g" sh "$tools/$g" "$top_srcdir"
 done
 done_testing

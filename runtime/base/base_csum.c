@@ -33,7 +33,7 @@ static uint32_t portable_sum(const void *p, size_t n, uint32_t seed)
 		b += halves(xk_raw64(s));
 	if (n > 0)
 		c += halves(csum_tail(s, n));
-	return csum_fold64(a + b + c + d);
+	return xk_csum_fold64(a + b + c + d);
 }
 
 static uint32_t portable_copy(void *dst, const void *src, size_t n, uint32_t seed)
@@ -60,7 +60,7 @@ static uint32_t portable_copy(void *dst, const void *src, size_t n, uint32_t see
 		memcpy(t, v, n);
 		c += halves(v[0]);
 	}
-	return csum_fold64(a + b + c + d);
+	return xk_csum_fold64(a + b + c + d);
 }
 
 static bool always(void)
@@ -91,14 +91,24 @@ __attribute__((constructor)) static void choose(void)
 	chosen = variants[i];
 }
 
-uint32_t xk_csum(const void *p, size_t n, uint32_t seed)
+uint32_t xk_csum_long(const void *p, size_t n, uint32_t seed)
 {
 	return chosen->sum(p, n, seed);
 }
 
-uint32_t xk_csum_copy(void *dst, const void *src, size_t n, uint32_t seed)
+uint32_t xk_csum_copy_long(void *dst, const void *src, size_t n, uint32_t seed)
 {
 	return chosen->copy(dst, src, n, seed);
+}
+
+uint32_t xk_csum(const void *p, size_t n, uint32_t seed)
+{
+	return xk_csum_quick(p, n, seed);
+}
+
+uint32_t xk_csum_copy(void *dst, const void *src, size_t n, uint32_t seed)
+{
+	return xk_csum_copy_quick(dst, src, n, seed);
 }
 
 const char *xk_csum_variant(void)

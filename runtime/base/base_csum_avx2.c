@@ -79,7 +79,7 @@ AVX2 static uint32_t avx2_sum(const void *p, size_t n, uint32_t seed)
 	struct acc a = { _mm256_setzero_si256(), _mm256_setzero_si256() }, b = a;
 
 	if (n < 32)
-		return csum_fold64(sum_short(s, n, seed));
+		return xk_csum_fold64(sum_short(s, n, seed));
 	for (; n >= 128; n -= 128, s += 128) {
 		add(&a, load(s));
 		add(&b, load(s + 32));
@@ -88,7 +88,7 @@ AVX2 static uint32_t avx2_sum(const void *p, size_t n, uint32_t seed)
 	}
 	for (; n >= 32; n -= 32, s += 32)
 		add(&a, load(s));
-	return csum_fold64(sum_short(s, n, total(a, b) + seed));
+	return xk_csum_fold64(sum_short(s, n, total(a, b) + seed));
 }
 
 AVX2 static uint32_t avx2_copy(void *dst, const void *src, size_t n, uint32_t seed)
@@ -99,7 +99,7 @@ AVX2 static uint32_t avx2_copy(void *dst, const void *src, size_t n, uint32_t se
 	__m256i v[4];
 
 	if (n < 32)
-		return csum_fold64(copy_short(t, s, n, seed));
+		return xk_csum_fold64(copy_short(t, s, n, seed));
 	for (; n >= 128; n -= 128, s += 128, t += 128) {
 		v[0] = load(s), v[1] = load(s + 32), v[2] = load(s + 64), v[3] = load(s + 96);
 		store(t, v[0]), store(t + 32, v[1]), store(t + 64, v[2]), store(t + 96, v[3]);
@@ -110,7 +110,7 @@ AVX2 static uint32_t avx2_copy(void *dst, const void *src, size_t n, uint32_t se
 		store(t, v[0]);
 		add(&a, v[0]);
 	}
-	return csum_fold64(copy_short(t, s, n, total(a, b) + seed));
+	return xk_csum_fold64(copy_short(t, s, n, total(a, b) + seed));
 }
 
 static bool avx2_usable(void)

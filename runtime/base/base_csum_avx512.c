@@ -53,7 +53,7 @@ AVX512 static uint32_t avx512_sum(const void *p, size_t n, uint32_t seed)
 		add(&a, _mm512_loadu_si512(s));
 	if (n > 0)
 		add(&b, _mm512_maskz_loadu_epi8(mask_of(n), s));
-	return csum_fold64(total(a, b) + seed);
+	return xk_csum_fold64(total(a, b) + seed);
 }
 
 AVX512 static uint32_t avx512_copy(void *dst, const void *src, size_t n, uint32_t seed)
@@ -84,7 +84,7 @@ AVX512 static uint32_t avx512_copy(void *dst, const void *src, size_t n, uint32_
 		_mm512_mask_storeu_epi8(t, m, w);
 		add(&b, w);
 	}
-	return csum_fold64(total(a, b) + seed);
+	return xk_csum_fold64(total(a, b) + seed);
 }
 
 static bool avx512_usable(void)

@@ -4,12 +4,12 @@
  *
  * A variant is a const table of two functions with the contract of xk_csum and
  * xk_csum_copy.  Each sums into 64-bit lanes of 32-bit words, which cannot
- * overflow below 2^32 words, and ends with the folds here.
+ * overflow below 2^32 words, and folds them at the end.
  */
 #ifndef BASE_CSUM_PRIV_H
 #define BASE_CSUM_PRIV_H
 
-#include "runtime/base/xk_csum.h"
+#include "runtime/base/xk_csum_inline.h"
 
 struct csum_variant {
 	const char *name;
@@ -22,20 +22,6 @@ extern const struct csum_variant csum_portable;
 #if defined(__x86_64__)
 extern const struct csum_variant csum_avx2, csum_avx512;
 #endif
-
-/* Ones'-complement 64-bit sum. */
-static inline uint64_t csum_add64(uint64_t a, uint64_t b)
-{
-	uint64_t s;
-
-	return __builtin_add_overflow(a, b, &s) ? s + 1 : s;
-}
-
-/* 64-bit to 32-bit partial sum. */
-static inline uint32_t csum_fold64(uint64_t s)
-{
-	return xk_csum_add((uint32_t)s, (uint32_t)(s >> 32));
-}
 
 /* The last n < 8 bytes at an even offset as they lie in a word, zero-filled:
  * on a big-endian host a lone last byte is the high half of its word. */

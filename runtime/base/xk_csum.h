@@ -42,8 +42,7 @@ static inline uint32_t xk_csum_swap(uint32_t s)
  * checksum field.  Store (uint16_t)~xk_csum_fold(s) with xk_put_raw16. */
 static inline uint16_t xk_csum_fold(uint32_t s)
 {
-	s = (s & 0xffff) + (s >> 16);
-	return (uint16_t)(s + (s >> 16));
+	return (uint16_t)((s + (s << 16 | s >> 16)) >> 16);
 }
 
 #endif

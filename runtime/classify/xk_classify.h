@@ -39,13 +39,23 @@ struct xk_flow {
 	struct xk_mapnode node;          /* node.key is the struct xk_flowkey */
 	struct xk_sess   *sess[XK_FLOW_DEPTH - 1];
 	uint16_t          vp;
-	uint16_t          gen;           /* changes at unbind */
-	uint32_t          pad;
+	uint16_t          gen;           /* even while bound; changes at unbind */
+	uint32_t          next;          /* private: list of free flows */
 } XK_ALIGNED;
 _Static_assert(sizeof(struct xk_flow) == XK_CACHELINE, "a flow is one line");
 
+/* The flow that a message names, or NULL: unbound since, or none.  Flow memory
+ * is not reused before every unit of work that could have seen it bound ends. */
+static inline struct xk_flow *xk_flow_get(uint32_t handle, uint16_t gen)
+{
+	struct xk_flow *f = (struct xk_flow *)xk_slab_ptr(handle);
+
+	return handle != 0 && xk_load_relaxed(&f->gen) == gen ? f : NULL;
+}
+
 struct xk_flowtab;
 int  xk_flowtab_new(struct xk_flowtab **t, unsigned nvps);
+/* Every flow unbound, no classifier running, not inside an RCU read section. */
 void xk_flowtab_free(struct xk_flowtab *t);
 /* After this returns every classifier of the graph sends the connection's
  * frames to vp.  sess[] starts as `none` everywhere.  XK_E_EXIST, XK_E_NOMEM. */
@@ -53,6 +63,7 @@ int  xk_flow_bind(struct xk_flowtab *t, const struct xk_flowkey *k, uint16_t vp,
 		  struct xk_sess *none, struct xk_flow **f);
 void xk_flow_unbind(struct xk_flowtab *t, struct xk_flow *f);
 uint32_t xk_flowtab_count(const struct xk_flowtab *t);
+/* Inside an RCU read section, or with binding excluded. */
 struct xk_flow *xk_flow_find(const struct xk_flowtab *t, const struct xk_flowkey *k);
 /* Flow hash of a key: symmetric (both directions equal), never 0. */
 uint32_t xk_flow_hash(const struct xk_flowkey *k);
@@ -65,10 +76,14 @@ struct xk_classifier;
 struct xk_classifier_ops {
 	const char *name;        /* "native" now; "cbpf", "ebpf" later */
 	/* For each of m[n] (n <= 32, first segment holds the headers) sets hash,
-	 * vp and u.v; u.v.flow is 0 where no exact connection is known.  What is
-	 * not a whole unfragmented IPv4 UDP/TCP/ICMP-echo header goes by: fragment
-	 * -> hash of (src, dst, proto, id); other IPv4 -> hash of addresses;
-	 * everything else (ARP, rubbish) -> VP 0. */
+	 * vp and u.v; u.v.flow is 0 where no exact connection is known.
+	 *   IPv4 fragment                     hash of (src, dst, proto, id)
+	 *   UDP, TCP, ICMP echo, with 8 bytes
+	 *   behind a whole IPv4 header        its flow, or hash of its key
+	 *   other IPv4 with 20 bytes          hash of the two addresses
+	 *   everything else (ARP, VLAN tags,
+	 *   rubbish)                          hash 0, VP 0
+	 * ICMP echo has ports 0, so all ICMP between two hosts meets. */
 	void (*classify)(struct xk_classifier *c, struct xk_msg *const *m, unsigned n);
 	void (*free)(struct xk_classifier *c);
 };

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * classify_flow.c - the exact connections of a graph, for all its edges.
+ *
+ * A tagged table of flows, read under RCU.  A flow that is unbound waits out a
+ * grace period before it can be bound again, so a reader never compares with a
+ * key that is being written, and never returns to the allocator before the
+ * table goes, so its generation outlives every message that carries it.  One
+ * grace period at a time serves all flows unbound meanwhile.
+ * Invariant: a flow is in the table (generation even) or in exactly one of the
+ * lists free, unbound, waiting (odd, or fresh and never bound).
+ */
+#include "runtime/classify/classify_priv.h"
+
+#define BUCKETS_MIN 16u
+
+static struct xk_flow *flow_ptr(uint32_t h)
+{
+	return (struct xk_flow *)xk_slab_ptr(h);
+}
+
+static void version_free(void *arg)
+{
+	struct flow_version *v = arg;
+
+	xk_table_fini(&v->tab);
+	xk_free(v);
+}
+
+int xk_flowtab_new(struct xk_flowtab **out, unsigned nvps)
+{
+	struct xk_flowtab *t = xk_alloc(sizeof(*t));
+	struct flow_version *v = xk_alloc(sizeof(*v));
+
+	xk_assert(nvps > 0 && nvps <= XK_VP_MAX);
+	*out = NULL;
+	if (t == NULL || v == NULL ||
+	    xk_table_init(&v->tab, BUCKETS_MIN, offsetof(struct xk_flow, node), true) != XK_OK) {
+		xk_free(v);
+		xk_free(t);
+		return XK_E_NOMEM;
+	}
+	t->cur = v;
+	t->nvps = nvps;
+	xk_mutex_init(&t->lock);
+	xk_slab_init(&t->slab, sizeof(struct xk_flow));
+	*out = t;
+	return XK_OK;
+}
+
+static bool flowtab_waits(struct xk_flowtab *t)
+{
+	bool waits;
+
+	xk_mutex_lock(&t->lock);
+	waits = t->waiting != 0;
+	xk_mutex_unlock(&t->lock);
+	return waits;
+}
+
+void xk_flowtab_free(struct xk_flowtab *t)
+{
+	if (t == NULL)
+		return;
+	xk_assert(t->cur->tab.n == 0);
+	do
+		xk_rcu_barrier();        /* also for tables that were replaced */
+	while (flowtab_waits(t));
+	while (t->free != 0) {
+		struct xk_flow *f = flow_ptr(t->free);
+
+		t->free = f->next;
+		xk_slab_put(&t->slab, f);
+	}
+	xk_slab_fini(&t->slab);
+	xk_mutex_fini(&t->lock);
+	version_free(t->cur);
+	xk_free(t);
+}
+
+/* ---- flows that nobody can see any more ------------------------------------- */
+
+static void flow_grace(struct xk_flowtab *t);
+
+static void flow_reclaim(void *arg)
+{
+	struct xk_flowtab *t = arg;
+
+	xk_mutex_lock(&t->lock);
+	while (t->waiting != 0) {
+		struct xk_flow *f = flow_ptr(t->waiting);
+
+		t->waiting = f->next;
+		f->next = t->free;
+		t->free = xk_slab_handle(f);
+	}
+	flow_grace(t);
+	xk_mutex_unlock(&t->lock);
+}
+
+/* Starts a grace period for what is unbound, unless one runs already. */
+static void flow_grace(struct xk_flowtab *t)
+{
+	if (t->waiting != 0 || t->unbound == 0)
+		return;
+	t->waiting = t->unbound;
+	t->unbound = 0;
+	xk_rcu_free(&t->rcu, flow_reclaim, t);
+}
+
+/* ---- bind and unbind ------------------------------------------------------------ */
+
+static struct xk_flow *flow_take(struct xk_flowtab *t)
+{
+	struct xk_flow *f;
+
+	if (t->free == 0)
+		return xk_slab_get(&t->slab);
+	f = flow_ptr(t->free);
+	t->free = f->next;
+	return f;
+}
+
+/* The stores are atomic only because late readers of the generation and of tags
+ * that lied look at free flows too. */
+static void flow_fill(struct xk_flow *f, const struct xk_key *k, uint16_t vp, struct xk_sess *none)
+{
+	xk_store_relaxed(&f->node.key.w[0], k->w[0]);
+	xk_store_relaxed(&f->node.key.w[1], k->w[1]);
+	f->node.hash = flow_hash(k);
+	for (unsigned i = 0; i < XK_ARRAY_LEN(f->sess); i++)
+		xk_store_relaxed(&f->sess[i], none);
+	xk_store_relaxed(&f->vp, vp);
+	xk_store_relaxed(&f->gen, (uint16_t)((f->gen + 1u) & ~1u));
+}
+
+/* When memory for a larger table is short the present one must do. */
+static void flowtab_grow(struct xk_flowtab *t)
+{
+	struct flow_version *old = t->cur, *v;
+
+	if (!xk_table_full(&old->tab))
+		return;
+	v = xk_alloc(sizeof(*v));
+	if (v == NULL || xk_table_double(&old->tab, &v->tab) != XK_OK) {
+		xk_free(v);
+		return;
+	}
+	xk_rcu_assign(t->cur, v);
+	xk_rcu_free(&old->rcu, version_free, old);
+}
+
+static int flow_bind_locked(struct xk_flowtab *t, const struct xk_key *k, uint16_t vp,
+			    struct xk_sess *none, struct xk_flow **out)
+{
+	struct xk_flow *f;
+
+	if (xk_table_find(&t->cur->tab, flow_hash(k), k) != NULL)
+		return XK_E_EXIST;
+	f = flow_take(t);
+	if (f == NULL)
+		return XK_E_NOMEM;
+	flow_fill(f, k, vp, none);
+	flowtab_grow(t);
+	if (xk_table_put(&t->cur->tab, &f->node) != XK_OK) {
+		xk_store_relaxed(&f->gen, (uint16_t)(f->gen | 1u));
+		f->next = t->free;
+		t->free = xk_slab_handle(f);
+		return XK_E_NOMEM;
+	}
+	f->node.bound = 1;
+	xk_store_relaxed(&t->n, t->cur->tab.n);
+	*out = f;
+	return XK_OK;
+}
+
+int xk_flow_bind(struct xk_flowtab *t, const struct xk_flowkey *k, uint16_t vp,
+		 struct xk_sess *none, struct xk_flow **f)
+{
+	struct xk_key key = flow_key(k);
+	int err;
+
+	xk_assert(vp < t->nvps);
+	*f = NULL;
+	xk_mutex_lock(&t->lock);
+	err = flow_bind_locked(t, &key, vp, none, f);
+	xk_mutex_unlock(&t->lock);
+	return err;
+}
+
+void xk_flow_unbind(struct xk_flowtab *t, struct xk_flow *f)
+{
+	xk_mutex_lock(&t->lock);
+	xk_assert(f->node.bound);
+	xk_table_del(&t->cur->tab, &f->node);
+	f->node.bound = 0;
+	xk_store_relaxed(&t->n, t->cur->tab.n);
+	xk_store_relaxed(&f->gen, (uint16_t)(f->gen + 1u));
+	f->next = t->unbound;
+	t->unbound = xk_slab_handle(f);
+	flow_grace(t);
+	xk_mutex_unlock(&t->lock);
+}
+
+/* ---- questions -------------------------------------------------------------------- */
+
+uint32_t xk_flowtab_count(const struct xk_flowtab *t)
+{
+	return xk_load_relaxed(&t->n);
+}
+
+struct xk_flow *xk_flow_find(const struct xk_flowtab *t, const struct xk_flowkey *k)
+{
+	struct xk_key key = flow_key(k);
+	struct xk_mapnode *n = xk_table_find(flow_table(t), flow_hash(&key), &key);
+
+	return n != NULL ? xk_container_of(n, struct xk_flow, node) : NULL;
+}
+
+uint32_t xk_flow_hash(const struct xk_flowkey *k)
+{
+	struct xk_key key = flow_key(k);
+
+	return flow_hash(&key);
+}
+
+uint16_t xk_flow_home(const struct xk_flowtab *t, const struct xk_flowkey *k)
+{
+	return flow_home(t, xk_flow_hash(k));
+}

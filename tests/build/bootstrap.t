@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # bootstrap.t - what bootstrap says when it runs nothing, and when it cannot run.
 set -u
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/tap.sh"
 command -v bash >/dev/null || skip_all "no bash"
 boot=$top_srcdir/bootstrap

@@ -5,6 +5,7 @@
 # A small tree of files is made for every rule, right but for one line; the guard
 # must name that line.
 set -u
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/tap.sh"
 tools=$top_srcdir/tools
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # proto_table.t - the table of protocols is what the lists say.
 set -u
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/tap.sh"
 gen=$top_srcdir/tools/gen-proto-table
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# tap.sh - TAP for shell tests: . "$top_srcdir/tests/support/tap.sh"
+# tap.sh - TAP for shell tests.  A script starts with
+#   : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+#   . "$top_srcdir/tests/support/tap.sh"
 #
 #   ok NAME COMMAND...      passes when COMMAND succeeds
 #   refuses NAME COMMAND... passes when COMMAND fails with an exit code below 126
@@ -10,7 +12,7 @@
 # What a failing command printed follows as "# " lines.  $tmp is a directory
 # that is gone at the end; a test starts nothing that outlives it.
 
-: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}" "${top_builddir:=$PWD}"
+: "${top_builddir:=$PWD}"
 tap_n=0
 tap_failed=0
 tmp=$(mktemp -d) || exit 1

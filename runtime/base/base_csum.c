@@ -12,55 +12,36 @@
 
 /* ---- portable ------------------------------------------------------------ */
 
-/* Eight bytes as two 32-bit words, into a lane that cannot overflow. */
-static inline uint64_t halves(uint64_t v)
-{
-	return (v & 0xffffffffu) + (v >> 32);
-}
-
 static uint32_t portable_sum(const void *p, size_t n, uint32_t seed)
 {
 	const uint8_t *s = p;
 	uint64_t a = seed, b = 0, c = 0, d = 0;
+	bool behind = n >= 8;
 
 	for (; n >= 32; n -= 32, s += 32) {
-		a += halves(xk_raw64(s));
-		b += halves(xk_raw64(s + 8));
-		c += halves(xk_raw64(s + 16));
-		d += halves(xk_raw64(s + 24));
+		a += csum_halves(xk_raw64(s));
+		b += csum_halves(xk_raw64(s + 8));
+		c += csum_halves(xk_raw64(s + 16));
+		d += csum_halves(xk_raw64(s + 24));
 	}
-	for (; n >= 8; n -= 8, s += 8)
-		b += halves(xk_raw64(s));
-	if (n > 0)
-		c += halves(csum_tail(s, n));
-	return xk_csum_fold64(a + b + c + d);
+	return xk_csum_fold64(csum_rest(s, n, behind, a + b + c + d));
 }
 
 static uint32_t portable_copy(void *dst, const void *src, size_t n, uint32_t seed)
 {
 	const uint8_t *s = src;
 	uint8_t *t = dst;
-	uint64_t a = seed, b = 0, c = 0, d = 0, v[4];
+	uint64_t a = seed, b = 0, c = 0, d = 0, u, v, w, x;
+	bool behind = n >= 8;
 
 	for (; n >= 32; n -= 32, s += 32, t += 32) {
-		memcpy(v, s, 32);
-		memcpy(t, v, 32);
-		a += halves(v[0]);
-		b += halves(v[1]);
-		c += halves(v[2]);
-		d += halves(v[3]);
+		u = xk_raw64(s), v = xk_raw64(s + 8), w = xk_raw64(s + 16), x = xk_raw64(s + 24);
+		xk_put_raw64(t, u), xk_put_raw64(t + 8, v);
+		xk_put_raw64(t + 16, w), xk_put_raw64(t + 24, x);
+		a += csum_halves(u), b += csum_halves(v);
+		c += csum_halves(w), d += csum_halves(x);
 	}
-	for (; n >= 8; n -= 8, s += 8, t += 8) {
-		v[0] = xk_raw64(s);
-		xk_put_raw64(t, v[0]);
-		b += halves(v[0]);
-	}
-	if (n > 0) {
-		v[0] = csum_tail(s, n);
-		memcpy(t, v, n);
-		c += halves(v[0]);
-	}
-	return xk_csum_fold64(a + b + c + d);
+	return xk_csum_fold64(csum_copy_rest(t, s, n, behind, a + b + c + d));
 }
 
 static bool always(void)

@@ -44,42 +44,13 @@ AVX2 static inline uint64_t total(struct acc a, struct acc b)
 	return (uint64_t)_mm_cvtsi128_si64(s) + (uint64_t)_mm_extract_epi64(s, 1);
 }
 
-static inline uint64_t halves(uint64_t v)
-{
-	return (v & 0xffffffffu) + (v >> 32);
-}
-
-static inline uint64_t sum_short(const uint8_t *s, size_t n, uint64_t sum)
-{
-	for (; n >= 8; n -= 8, s += 8)
-		sum += halves(xk_raw64(s));
-	return n > 0 ? sum + halves(csum_tail(s, n)) : sum;
-}
-
-static inline uint64_t copy_short(uint8_t *t, const uint8_t *s, size_t n, uint64_t sum)
-{
-	uint64_t v;
-
-	for (; n >= 8; n -= 8, s += 8, t += 8) {
-		v = xk_raw64(s);
-		xk_put_raw64(t, v);
-		sum += halves(v);
-	}
-	if (n > 0) {
-		v = csum_tail(s, n);
-		memcpy(t, &v, n);
-		sum += halves(v);
-	}
-	return sum;
-}
-
 AVX2 static uint32_t avx2_sum(const void *p, size_t n, uint32_t seed)
 {
 	const uint8_t *s = p;
 	struct acc a = { _mm256_setzero_si256(), _mm256_setzero_si256() }, b = a;
 
 	if (n < 32)
-		return xk_csum_fold64(sum_short(s, n, seed));
+		return xk_csum_fold64(csum_rest(s, n, n >= 8, seed));
 	for (; n >= 128; n -= 128, s += 128) {
 		add(&a, load(s));
 		add(&b, load(s + 32));
@@ -88,7 +59,7 @@ AVX2 static uint32_t avx2_sum(const void *p, size_t n, uint32_t seed)
 	}
 	for (; n >= 32; n -= 32, s += 32)
 		add(&a, load(s));
-	return xk_csum_fold64(sum_short(s, n, total(a, b) + seed));
+	return xk_csum_fold64(csum_rest(s, n, true, total(a, b) + seed));
 }
 
 AVX2 static uint32_t avx2_copy(void *dst, const void *src, size_t n, uint32_t seed)
@@ -99,7 +70,7 @@ AVX2 static uint32_t avx2_copy(void *dst, const void *src, size_t n, uint32_t se
 	__m256i v[4];
 
 	if (n < 32)
-		return xk_csum_fold64(copy_short(t, s, n, seed));
+		return xk_csum_fold64(csum_copy_rest(t, s, n, n >= 8, seed));
 	for (; n >= 128; n -= 128, s += 128, t += 128) {
 		v[0] = load(s), v[1] = load(s + 32), v[2] = load(s + 64), v[3] = load(s + 96);
 		store(t, v[0]), store(t + 32, v[1]), store(t + 64, v[2]), store(t + 96, v[3]);
@@ -110,7 +81,7 @@ AVX2 static uint32_t avx2_copy(void *dst, const void *src, size_t n, uint32_t se
 		store(t, v[0]);
 		add(&a, v[0]);
 	}
-	return xk_csum_fold64(copy_short(t, s, n, total(a, b) + seed));
+	return xk_csum_fold64(csum_copy_rest(t, s, n, true, total(a, b) + seed));
 }
 
 static bool avx2_usable(void)

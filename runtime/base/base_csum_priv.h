@@ -23,14 +23,57 @@ extern const struct csum_variant csum_portable;
 extern const struct csum_variant csum_avx2, csum_avx512;
 #endif
 
-/* The last n < 8 bytes at an even offset as they lie in a word, zero-filled:
- * on a big-endian host a lone last byte is the high half of its word. */
-static inline uint64_t csum_tail(const uint8_t *p, size_t n)
+/* Eight bytes as two 32-bit words, into a lane that cannot overflow. */
+static inline uint64_t csum_halves(uint64_t v)
 {
-	uint64_t v = 0;
+	return (v & 0xffffffffu) + (v >> 32);
+}
 
-	memcpy(&v, p, n);
-	return v;
+/* n < 8 bytes at an even offset, as they would lie in a zeroed word. */
+static inline uint64_t csum_bytes(const uint8_t *p, size_t n)
+{
+	uint8_t v[8] = { 0 };
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		v[i] = p[i];
+	return xk_raw64(v);
+}
+
+/*
+ * The rest of a sum or copy: n bytes at an even offset, any n but meant for
+ * less than a vector.  `behind` says that at least 8 bytes of the same buffers
+ * end where these do, so that the last word may overlap what went before.
+ */
+static inline uint64_t csum_rest(const uint8_t *s, size_t n, bool behind, uint64_t sum)
+{
+	for (; n >= 8; n -= 8, s += 8, behind = true)
+		sum += csum_halves(xk_raw64(s));
+	if (n == 0)
+		return sum;
+	return sum + csum_halves(behind ? xk_raw64(s + n - 8) >> (64 - 8 * n) : csum_bytes(s, n));
+}
+
+static inline uint64_t csum_copy_rest(uint8_t *t, const uint8_t *s, size_t n, bool behind, uint64_t sum)
+{
+	uint64_t v;
+	size_t i;
+
+	for (; n >= 8; n -= 8, s += 8, t += 8, behind = true) {
+		v = xk_raw64(s);
+		xk_put_raw64(t, v);
+		sum += csum_halves(v);
+	}
+	if (n == 0)
+		return sum;
+	if (behind) {
+		v = xk_raw64(s + n - 8);
+		xk_put_raw64(t + n - 8, v);
+		return sum + csum_halves(v >> (64 - 8 * n));
+	}
+	for (i = 0; i < n; i++)
+		t[i] = s[i];
+	return sum + csum_halves(csum_bytes(s, n));
 }
 
 #endif

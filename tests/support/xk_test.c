@@ -121,6 +121,15 @@ void xk_test_skip_all(const char *reason)
 	exit(0);
 }
 
+unsigned long xk_test_rounds(unsigned long n)
+{
+	const char *slow = getenv("XK_TEST_SLOW");
+
+	if (!slow || !*slow || n < 20)
+		return n;
+	return n / 20;
+}
+
 static const char *env_or(const char *name, const char *otherwise)
 {
 	const char *v = getenv(name);

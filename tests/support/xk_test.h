@@ -25,6 +25,10 @@ void xk_test_skip(const char *reason);
 /* From main, before xk_test_main: the whole program cannot run here.  Exits. */
 void xk_test_skip_all(const char *reason) __attribute__((noreturn));
 
+/* How often to repeat a long loop: n, or a twentieth of it (when that is any) where
+ * XK_TEST_SLOW is set, as it is under valgrind. */
+unsigned long xk_test_rounds(unsigned long n);
+
 /* The top of the source tree and of the build tree. */
 const char *xk_test_srcdir(void);
 const char *xk_test_builddir(void);

@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ip.c - the Internet Protocol (RFC 791, RFC 1122 section 3) as a host: opening
+ * and closing, control, and the descriptor.
+ *
+ * A session is {protocol, peer, our address}; transports share it.  One that
+ * the peer began has no session below until it first sends: the way back is
+ * then found by route, not from the frame, so a host that only talks at us
+ * costs no address resolution and cannot steer our replies.
+ * Left out: forwarding, source routes, our own options, 127.0.0.0/8 and
+ * talking to oneself.
+ * Invariant: a bound session's peer was legal and its local address ours (or a
+ * broadcast or group that reaches us) when it was made.
+ */
+#include "protocols/ip/ip_priv.h"
+
+#include "protocols/arp/arp.h"
+
+#include <stdio.h>
+
+/* ---- sessions -------------------------------------------------------------------- */
+
+static bool sess_room(struct xk_rep *r)
+{
+	struct ip_state *st = ip_state(r);
+
+	return r->slab.live < ((struct ip_conf *)r->conf)->sessions || inet_linger_reclaim(&st->linger);
+}
+
+struct ip_sess *ip_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type,
+			    const struct xk_key *k, uint32_t remote, uint32_t local, int *err)
+{
+	struct ip_sess *is;
+
+	*err = XK_E_NOSPC;
+	if (!sess_room(r))
+		return NULL;
+	*err = XK_E_NOMEM;
+	is = ip_sess(xk_sess_create(r, up, type, NULL));
+	if (is == NULL)
+		return NULL;
+	is->remote = remote;
+	is->local = local;
+	is->protocol = (uint8_t)k->w[1];
+	is->id_no = (uint8_t)xk_key_hash(k);
+	xk_sess_set_push(&is->s, ip_push_first);
+	*err = xk_sess_bind(&is->s, k);
+	if (*err == XK_OK)
+		return is;
+	xk_sess_destroy(&is->s);
+	return NULL;
+}
+
+void ip_sess_free(struct ip_sess *is)
+{
+	struct xk_sess *down = is->s.down;
+
+	xk_sess_unbind(&is->s);
+	is->s.down = NULL;
+	if (down != NULL)
+		xk_close(down);
+	xk_sess_destroy(&is->s);
+}
+
+static void ip_close(struct xk_sess *s)
+{
+	ip_sess_free(ip_sess(s));
+}
+
+static uint32_t link_mtu(const struct ip_sess *is, struct xk_sess *down)
+{
+	const struct ip_conf *c = is->s.rep->conf;
+	uint32_t mtu;
+
+	if (xk_sess_control(down, XK_CTL_GETOPTPACKET, &mtu, sizeof mtu) != (int)sizeof mtu)
+		mtu = 576;
+	if (mtu > IP_MAX_DATAGRAM)
+		mtu = IP_MAX_DATAGRAM;
+	if (c->mtu != 0 && c->mtu < mtu)
+		mtu = (uint32_t)c->mtu;
+	return mtu < IP_MIN_MTU ? IP_MIN_MTU : mtu;
+}
+
+static void make_header(struct ip_sess *is)
+{
+	const struct ip_conf *c = is->s.rep->conf;
+	struct ip_hdr h = {
+		.ttl = (uint8_t)c->ttl, .protocol = is->protocol,
+		.source = is->local, .destination = is->remote,
+		.fragment = c->df == IP_DF_NEVER ? 0 : IP_FLAG_DF,
+	};
+
+	ip_template_make(&is->head, &h);
+}
+
+int ip_sess_connect(struct ip_sess *is)
+{
+	struct xk_rep *r = is->s.rep;
+	struct xk_sess *down;
+	struct xk_parts ps;
+	uint32_t hop, local;
+	int err;
+
+	if (is->s.down != NULL)
+		return XK_OK;
+	if (!ip_route_find(ip_state(r)->in, is->remote, &hop, &local))
+		return XK_E_UNREACH;
+	xk_parts_init(&ps, 1);
+	xk_part_push_host(&ps.p[XK_REMOTE], hop);
+	down = xk_open(r, r->node, r->down[0], &ps, &err);
+	if (down == NULL)
+		return err;
+	is->s.down = down;
+	is->mtu = link_mtu(is, down);
+	is->room = is->mtu - IP_HDR_LEN;
+	make_header(is);
+	xk_sess_set_push(&is->s, ip_push_kind(r));
+	return XK_OK;
+}
+
+/* ---- active open (D3) --------------------------------------------------------------- */
+
+/* Remote and local addresses of an open, checked and completed by route. */
+static int open_addresses(struct xk_rep *r, struct xk_parts *ps, uint32_t *remote, uint32_t *local)
+{
+	const struct ip_node *in = ip_state(r)->in;
+	enum ip_kind kind;
+	uint32_t hop, mine = 0;
+	bool given = ps->n > XK_LOCAL && ps->p[XK_LOCAL].depth != 0;
+	int any = 1;
+
+	if (ps->n == 0 || xk_part_pop_host(&ps->p[XK_REMOTE], remote) != XK_OK)
+		return XK_E_INVAL;
+	if (given && (any = xk_part_pop_host(&ps->p[XK_LOCAL], &mine)) < 0)
+		return XK_E_INVAL;
+	kind = ip_addr_kind(in, *remote);
+	if (kind == IP_ADDR_ILLEGAL)
+		return XK_E_INVAL;
+	if (kind == IP_ADDR_OURS || !ip_route_find(in, *remote, &hop, local))
+		return XK_E_UNREACH;
+	if (any == 1)
+		return XK_OK;
+	*local = mine;
+	return ip_addr_kind(in, mine) == IP_ADDR_OURS ? XK_OK : XK_E_ADDRNOTAVAIL;
+}
+
+/* A bound session for rcv: shared, or one that only lingers, as if new. */
+static int open_again(struct ip_sess *is, struct xk_rep *rcv, struct xk_node *type)
+{
+	int err;
+
+	if (!inet_linger_alone(&is->linger) && is->s.up->rep != rcv)
+		return XK_E_ADDRINUSE;
+	err = ip_sess_connect(is);
+	if (err != XK_OK || !inet_linger_alone(&is->linger))
+		return err;
+	inet_linger_take(&ip_state(is->s.rep)->linger, &is->linger);
+	is->s.up = &rcv->up;
+	is->s.type = type;
+	is->s.flags = 0;
+	return XK_OK;
+}
+
+static struct xk_sess *ip_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
+			       struct xk_parts *ps, int *err)
+{
+	uint32_t proto = xk_proto_number(type, "host"), remote, local;
+	struct xk_mapnode *node;
+	struct ip_sess *is;
+	struct xk_key k;
+
+	*err = proto == 0 || proto > 255 ? XK_E_INVAL : open_addresses(r, ps, &remote, &local);
+	if (*err != XK_OK)
+		return NULL;
+	k.w[0] = ip_pair(remote, local);
+	k.w[1] = proto;
+	node = xk_map_resolve(&r->active, &k);
+	if (node != NULL) {
+		is = xk_container_of(node, struct ip_sess, s.map);
+		*err = open_again(is, rcv, type);
+		return *err == XK_OK ? &is->s : NULL;
+	}
+	is = ip_sess_new(r, &rcv->up, type, &k, remote, local, err);
+	if (is == NULL)
+		return NULL;
+	*err = ip_sess_connect(is);
+	if (*err == XK_OK)
+		return &is->s;
+	ip_sess_free(is);
+	return NULL;
+}
+
+/* ---- passive open (D4) ----------------------------------------------------------------- */
+
+static void enable_key(struct xk_key *k, uint32_t protocol, bool any, uint32_t local)
+{
+	k->w[0] = protocol;
+	k->w[1] = any ? 0 : (uint64_t)1 << 32 | local;
+}
+
+struct xk_enable *ip_enable_find(struct xk_node *n, uint8_t protocol, uint32_t local)
+{
+	struct xk_enable *e;
+	struct xk_key k;
+
+	enable_key(&k, protocol, false, local);
+	e = xk_enable_find(n, &k);
+	if (e != NULL)
+		return e;
+	enable_key(&k, protocol, true, 0);
+	return xk_enable_find(n, &k);
+}
+
+static int enable_parts(struct xk_node *type, struct xk_parts *ps, struct xk_key *k)
+{
+	uint32_t proto = xk_proto_number(type, "host"), local = 0;
+	int any = 1;
+
+	if (proto == 0 || proto > 255)
+		return XK_E_INVAL;
+	if (ps != NULL && ps->n > 0 && ps->p[0].depth != 0)
+		any = xk_part_pop_host(&ps->p[0], &local);
+	if (any < 0)
+		return any;
+	enable_key(k, proto, any == 1, local);
+	return XK_OK;
+}
+
+static int ip_open_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
+{
+	struct xk_key k;
+	int err = enable_parts(type, ps, &k);
+
+	return err != XK_OK ? err : xk_enable_bind(n, &k, rcv, type);
+}
+
+static int ip_open_disable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
+{
+	struct xk_key k;
+	int err = enable_parts(type, ps, &k);
+
+	return err != XK_OK ? err : xk_enable_unbind(n, &k, rcv, type);
+}
+
+/* Frames of peers that we never sent to: nothing of the lower session is kept. */
+static int ip_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
+{
+	(void)r;
+	(void)lls;
+	(void)type;
+	return XK_OK;
+}
+
+/* ---- ICMP, both ways ---------------------------------------------------------------------- */
+
+int ip_icmp_error(struct xk_rep *r, struct xk_msg *m, uint8_t type, uint8_t code, uint32_t arg)
+{
+	struct ip_icmp_error e = { m, type, code, arg };
+	struct xk_enable *icmp = ip_enable_find(r->node, IP_PROTO_ICMP, ip_net_dst(xk_msg_net(m)));
+
+	xk_count(r->count[IP_COUNT_ICMP_ASKED]);
+	if (icmp == NULL)
+		return 0;
+	return xk_control(icmp->rcv->rep[r->vp->no], IP_CTL_ICMP_SEND, &e, sizeof e);
+}
+
+/* An error about a datagram of ours: the path's MTU is IP's own business, the
+ * rest is for the transport that sent it. */
+static int icmp_in(struct xk_rep *r, struct ip_error_in *e)
+{
+	struct xk_enable *up;
+	struct xk_mapnode *node;
+	struct ip_hdr h;
+	struct xk_key k;
+
+	ip_hdr_load(e->quote, &h);
+	k.w[0] = ip_pair(h.destination, h.source);
+	k.w[1] = h.protocol;
+	xk_count(r->count[IP_COUNT_ERRORS_IN]);
+	node = xk_map_resolve(&r->active, &k);
+	if (node != NULL && e->type == 3 && e->code == 4)
+		ip_path_mtu(xk_container_of(node, struct ip_sess, s.map), e->arg & 0xffff);
+	up = ip_enable_find(r->node, h.protocol, h.source);
+	if (up == NULL)
+		return 0;
+	return xk_control(up->rcv->rep[r->vp->no], IP_CTL_ERROR_IN, e, sizeof *e);
+}
+
+/* ---- control --------------------------------------------------------------------------------- */
+
+static int answer32(void *buf, unsigned len, uint32_t v)
+{
+	if (len < sizeof v)
+		return XK_E_INVAL;
+	memcpy(buf, &v, sizeof v);
+	return (int)sizeof v;
+}
+
+static int opt_packet(struct xk_rep *r, void *buf, unsigned len)
+{
+	const struct ip_conf *c = r->conf;
+	uint32_t mtu;
+
+	if (r->down[0] == NULL ||
+	    xk_control(r->down[0], XK_CTL_GETOPTPACKET, &mtu, sizeof mtu) != (int)sizeof mtu)
+		mtu = 576;
+	if (c->mtu != 0 && c->mtu < mtu)
+		mtu = (uint32_t)c->mtu;
+	return answer32(buf, len, (mtu < IP_MIN_MTU ? IP_MIN_MTU : mtu) - IP_HDR_LEN);
+}
+
+static int ip_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	uint32_t addr;
+
+	switch (op) {
+	case XK_CTL_GETMAXPACKET:
+		return answer32(buf, len, IP_MAX_DATAGRAM - IP_HDR_LEN);
+	case XK_CTL_GETOPTPACKET:
+		return opt_packet(r, buf, len);
+	case XK_CTL_GETMYHOST:
+		return answer32(buf, len, ip_state(r)->in->addr[0].addr);
+	case XK_CTL_ISLOCAL:
+		if (len < sizeof addr)
+			return XK_E_INVAL;
+		memcpy(&addr, buf, sizeof addr);
+		return ip_addr_kind(ip_state(r)->in, addr) == IP_ADDR_OURS;
+	case IP_CTL_ICMP_ERROR:
+		if (len < sizeof(struct ip_icmp_error))
+			return XK_E_INVAL;
+		return ip_icmp_error(r, ((struct ip_icmp_error *)buf)->m, ((struct ip_icmp_error *)buf)->type,
+				     ((struct ip_icmp_error *)buf)->code, ((struct ip_icmp_error *)buf)->arg);
+	case IP_CTL_ICMP_IN:
+		return len < sizeof(struct ip_error_in) ? XK_E_INVAL : icmp_in(r, buf);
+	default:
+		return XK_E_NOTSUP;
+	}
+}
+
+static int participants(const struct ip_sess *is, void *buf, unsigned len)
+{
+	struct xk_parts *ps = buf;
+
+	if (len < sizeof *ps)
+		return XK_E_INVAL;
+	xk_parts_init(ps, 2);
+	xk_part_push_host(&ps->p[XK_REMOTE], is->remote);
+	xk_part_push_host(&ps->p[XK_LOCAL], is->local);
+	return (int)sizeof *ps;
+}
+
+static int ip_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
+{
+	struct ip_sess *is = ip_sess(s);
+
+	switch (op) {
+	case XK_CTL_GETMAXPACKET:
+		return answer32(buf, len, IP_MAX_DATAGRAM - IP_HDR_LEN);
+	case XK_CTL_GETOPTPACKET:
+		if (s->down == NULL)
+			return opt_packet(s->rep, buf, len);
+		return answer32(buf, len, is->room);
+	case XK_CTL_GETMYHOST:
+		return answer32(buf, len, is->local);
+	case XK_CTL_GETPEERHOST:
+		return answer32(buf, len, is->remote);
+	case XK_CTL_GETMYPROTO:
+		return answer32(buf, len, is->protocol);
+	case XK_CTL_GETPARTICIPANTS:
+		return participants(is, buf, len);
+	case XK_CTL_HEADER_SUM:
+		return answer32(buf, len, ip_pseudo_sum(ip_pair(is->remote, is->local), is->protocol));
+	default:
+		return XK_E_NOTSUP;
+	}
+}
+
+/* ---- life ------------------------------------------------------------------------------------- */
+
+static int ip_init(struct xk_node *n, struct xk_errs *e)
+{
+	struct ip_node *in = n->state;
+	const struct ip_conf *c = n->conf;
+	int err = ip_route_init(in, c);
+
+	(void)e;
+	if (err != XK_OK)
+		return err;
+	in->credit = (int64_t)c->reass_bytes;
+	ip_output_init(in, n->graph->vps->nvps);
+	return XK_OK;
+}
+
+static void ip_fini(struct xk_node *n)
+{
+	ip_route_fini(n->state);
+}
+
+static int ip_rep_init(struct xk_rep *r)
+{
+	struct ip_state *st = ip_state(r);
+	const struct ip_conf *c = r->conf;
+
+	st->in = r->node->state;
+	inet_linger_init(&st->linger, &r->vp->wheel, c->idle_timeout);
+	ip_output_rep_init(r);
+	ip_reass_init(r);
+	return XK_OK;
+}
+
+static void ip_rep_stop(struct xk_rep *r)
+{
+	inet_linger_drain(&ip_state(r)->linger);
+	ip_reass_stop(r);
+}
+
+static void ip_rep_fini(struct xk_rep *r)
+{
+	ip_rep_stop(r);
+	ip_reass_fini(r);
+}
+
+/* Says our addresses to whoever resolves addresses below; nobody need. */
+static void tell_addresses(struct xk_node *n)
+{
+	const struct ip_node *in = n->state;
+
+	for (unsigned d = 0; d < n->ndown; d++)
+		for (unsigned i = 0; i < in->naddr; i++) {
+			struct arp_addr a = { .addr = in->addr[i].addr, .len = in->addr[i].len };
+
+			xk_control(n->down[d]->rep[0], ARP_CTL_ADD_ADDR, &a, sizeof a);
+		}
+}
+
+static int ip_start(struct xk_node *n, struct xk_errs *e)
+{
+	struct xk_parts ps;
+
+	(void)e;
+	tell_addresses(n);
+	xk_parts_init(&ps, 1);
+	return xk_open_enable(n, n, n->down[0], &ps);
+}
+
+static void ip_stop(struct xk_node *n)
+{
+	xk_open_disable_all(n, n->down[0]);
+}
+
+static void ip_open_disable_all(struct xk_node *n, struct xk_node *rcv)
+{
+	xk_enable_unbind_all(n, rcv);
+}
+
+/* ---- schema --------------------------------------------------------------------------------------- */
+
+static int ip_check(const void *conf, char *why, size_t n)
+{
+	return ip_route_check(conf, why, n);
+}
+
+static const char *const ip_checksums[] = { "verify", "ignore", NULL };
+static const char *const ip_dfs[] = { "fit", "never", "always", NULL };
+
+#define AT(f) .offset = offsetof(struct ip_conf, f)
+static const struct xk_param ip_params[] = {
+	{ .name = "addr", .type = XK_P_CIDR, .flags = XK_PF_REQUIRED, AT(addr),
+	  .doc = "our address and the prefix length of its network" },
+	{ .name = "addrs", .type = XK_P_LIST, .elem = XK_P_CIDR, AT(addrs),
+	  .doc = "further addresses of ours" },
+	{ .name = "routes", .type = XK_P_MAP, .key = XK_P_CIDR, .elem = XK_P_IPV4, AT(routes),
+	  .doc = "gateways by destination network; 0.0.0.0/0 is the default route" },
+	{ .name = "ttl", .type = XK_P_UINT, .def = "64", .min = "1", .max = "255", AT(ttl),
+	  .doc = "time to live of what we send" },
+	{ .name = "mtu", .type = XK_P_SIZE, .def = "0", .min = "0", .max = "65535", AT(mtu),
+	  .doc = "largest datagram sent in one piece; 0 takes the link's, less than 68 counts as 68" },
+	{ .name = "checksum", .type = XK_P_ENUM, .def = "verify", .choices = ip_checksums, AT(checksum),
+	  .doc = "what to do about a wrong header checksum" },
+	{ .name = "df", .type = XK_P_ENUM, .def = "fit", .choices = ip_dfs, AT(df),
+	  .doc = "don't fragment: on datagrams that fit the path, on none, or on all (then nothing is fragmented)" },
+	{ .name = "reass_bytes", .type = XK_P_SIZE, .def = "256KiB", .min = "0", .max = "1GiB", AT(reass_bytes),
+	  .doc = "most memory held by incomplete datagrams, whole graph, counted in buffers" },
+	{ .name = "reass_datagrams", .type = XK_P_UINT, .def = "256", .min = "1", .max = "1048576", AT(reass_datagrams),
+	  .doc = "most incomplete datagrams, shared out to the VPs, at least 4 each" },
+	{ .name = "reass_per_source", .type = XK_P_UINT, .def = "64", .min = "1", .max = "65535", AT(reass_per_source),
+	  .doc = "most incomplete datagrams of one source on a VP" },
+	{ .name = "reass_timeout", .type = XK_P_TIME, .def = "30s", .min = "1ms", .max = "120s", AT(reass_timeout),
+	  .doc = "how long a datagram may stay incomplete" },
+	{ .name = "idle_timeout", .type = XK_P_TIME, .def = "30s", .min = "0s", .max = "1h", AT(idle_timeout),
+	  .doc = "how long a session that a peer began is kept although nobody above keeps it; 0s: not at all" },
+	{ .name = "sessions", .type = XK_P_UINT, .def = "1048576", .min = "1", .max = "16777216", AT(sessions),
+	  .doc = "most sessions of a VP; at the cap the oldest that nobody keeps goes, or the new one is refused" },
+	XK_PARAM_END
+};
+
+#define IP_TEXT(n, s) s,
+static const char *const ip_drops[] = { IP_DROPS(IP_TEXT) NULL };
+static const char *const ip_counts[] = { IP_COUNTS(IP_TEXT) NULL };
+static const struct xk_number ip_numbers[] = { { "link", 0x0800 }, { "hostlink", 0x0800 }, { NULL, 0 } };
+
+static const struct xk_ops ip_ops = {
+	.init = ip_init, .fini = ip_fini,
+	.rep_init = ip_rep_init, .rep_fini = ip_rep_fini,
+	.start = ip_start, .stop = ip_stop, .rep_stop = ip_rep_stop,
+	.open = ip_open, .open_enable = ip_open_enable, .open_disable = ip_open_disable,
+	.open_disable_all = ip_open_disable_all, .open_done = ip_open_done,
+	.demux = ip_demux, .enter = ip_enter, .control = ip_control,
+	.push = ip_push, .pop = ip_pop, .close = ip_close, .sess_control = ip_sess_control,
+};
+
+const struct xk_proto xk_proto_ip = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto),
+	.name = "ip", .doc = "Internet Protocol version 4, as a host",
+	.ops = &ip_ops, .offers = "host", .needs = { "hostlink" }, .min_down = 1, .max_down = 1,
+	.numbers = ip_numbers, .params = ip_params, .conf_size = sizeof(struct ip_conf),
+	.node_size = sizeof(struct ip_node), .rep_size = sizeof(struct ip_state),
+	.sess_size = sizeof(struct ip_sess), .check = ip_check,
+	.drops = ip_drops, .counts = ip_counts,
+};

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ip.h - what IP's neighbours may know: control operations, and the network
+ * header as an attribute of a message on its way up.
+ *
+ * IP notes its header with xk_msg_set_net before passing a message up; the
+ * header stays readable behind the data pointer for as long as the message is
+ * being received.  The inlines below read what transports need from it.
+ */
+#ifndef IP_H
+#define IP_H
+
+#include "runtime/base/xk_bytes.h"
+#include "runtime/upi/xk_upi.h"
+
+/* ---- control operations of a replica ------------------------------------------ */
+
+/* Transport -> IP: tell the sender of this datagram (struct ip_icmp_error).
+ * The message is only read.  Result: 1 sent, 0 not (rule or rate limit). */
+#define IP_CTL_ICMP_ERROR (791 * 1000 + 1)
+/* IP -> ICMP: the same, once IP has found who speaks ICMP above it. */
+#define IP_CTL_ICMP_SEND  (791 * 1000 + 2)
+/* ICMP -> IP: an error came in, validated (struct ip_error_in). */
+#define IP_CTL_ICMP_IN    (791 * 1000 + 3)
+/* IP -> transport: the same, for the transport whose datagram is quoted. */
+#define IP_CTL_ERROR_IN   (791 * 1000 + 4)
+
+struct ip_icmp_error {
+	struct xk_msg *m;        /* with its network header noted */
+	uint8_t        type, code;
+	uint32_t       arg;      /* second word of the ICMP header, host order */
+};
+
+struct ip_error_in {
+	uint8_t        type, code;
+	uint32_t       arg;      /* second word of the ICMP header: MTU or pointer */
+	uint32_t       from;     /* who says so */
+	const uint8_t *quote;    /* our IP header as it came back ... */
+	unsigned       len;      /* ... and all that follows it; header + 8 at least */
+};
+
+/* ---- the noted network header ---------------------------------------------------- */
+
+/* Source and destination, as the bytes lie: half of a transport's key. */
+static inline uint64_t ip_net_pair(const void *net)
+{
+	return xk_raw64((const uint8_t *)net + 12);
+}
+static inline uint32_t ip_net_src(const void *net)
+{
+	return xk_be32((const uint8_t *)net + 12);
+}
+static inline uint32_t ip_net_dst(const void *net)
+{
+	return xk_be32((const uint8_t *)net + 16);
+}
+/* The same pair made from addresses in host order. */
+static inline uint64_t ip_pair(uint32_t src, uint32_t dst)
+{
+	return htobe64((uint64_t)src << 32 | dst);
+}
+/* Partial sum of the pseudo-header without its length (RFC 768). */
+static inline uint32_t ip_pseudo_sum(uint64_t pair, uint8_t proto)
+{
+	return xk_csum_add(xk_csum_add((uint32_t)pair, (uint32_t)(pair >> 32)),
+			   htobe16(proto));
+}
+static inline bool ip_is_multicast(uint32_t addr)
+{
+	return addr >> 28 == 0xe;
+}
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ip_output.c - the down path: a prebuilt header for what fits, fragments for
+ * what does not, and identifications.
+ *
+ * A datagram that leaves whole with DF set is atomic (RFC 6864): nobody will
+ * ever put pieces of it together, so its identification says nothing and is 0.
+ * Any other needs one that is unique for its (source, destination, protocol)
+ * although every VP counts by itself: VP v of V uses only the numbers that are
+ * v modulo the power of two above V, from one of 256 counters chosen by hash
+ * of the three.  With more than 1024 VPs that would leave too few numbers
+ * each, and the counters are shared: one locked operation per datagram that
+ * is not atomic.
+ * Invariant: no two VPs ever use the same identification for one triple
+ * within 65536 / step datagrams of either.
+ */
+#include "protocols/ip/ip_priv.h"
+
+#define ID_STEP_MAX 1024u
+
+void ip_output_init(struct ip_node *in, unsigned nvps)
+{
+	unsigned step = 1;
+
+	while (step < nvps)
+		step *= 2;
+	in->id_step = step <= ID_STEP_MAX ? step : 0;
+}
+
+void ip_output_rep_init(struct xk_rep *r)
+{
+	struct ip_state *st = ip_state(r);
+
+	for (unsigned i = 0; i < IP_IDS; i++)
+		st->id[i] = (uint16_t)xk_rand_u64(&r->vp->rand);
+}
+
+static uint16_t next_id(struct ip_sess *is)
+{
+	struct xk_rep *r = is->s.rep;
+	struct ip_node *in = r->node->state;
+	uint16_t *own = &ip_state(r)->id[is->id_no];
+
+	if (XK_UNLIKELY(in->id_step == 0))
+		return (uint16_t)xk_atomic_add(&in->id_shared[is->id_no], 1u);
+	return (uint16_t)((*own)++ * in->id_step + r->vp->no);
+}
+
+/* ---- fragments ------------------------------------------------------------------- */
+
+/* Puts a header before one piece; false: no memory, the piece is gone. */
+static bool piece_head(struct ip_sess *is, struct xk_msg *m, uint16_t id, uint16_t fragment,
+		       struct xk_msgq *q)
+{
+	uint32_t len = m->tot + IP_HDR_LEN;
+	struct ip_hdr h = {
+		.ttl = (uint8_t)((struct ip_conf *)is->s.rep->conf)->ttl, .protocol = is->protocol,
+		.total_length = (uint16_t)len, .identification = id, .fragment = fragment,
+		.source = is->local, .destination = is->remote,
+	};
+	uint8_t *p = xk_msg_push(&m, IP_HDR_LEN);
+
+	if (p == NULL) {
+		xk_drop(is->s.rep, XK_DROP_NOMEM, m);
+		return false;
+	}
+	ip_hdr_store(p, &h);
+	xk_msgq_put(q, m);
+	return true;
+}
+
+/* Cuts m into pieces of n bytes on q; all or nothing, no payload is copied. */
+static bool cut(struct ip_sess *is, struct xk_msg *m, uint32_t n, struct xk_msgq *q)
+{
+	uint16_t id = next_id(is), offset = 0;
+
+	while (m->tot > n) {
+		struct xk_msg *rest = xk_msg_split(m, n);
+
+		if (rest == NULL) {
+			xk_drop(is->s.rep, XK_DROP_NOMEM, m);
+			return false;
+		}
+		if (!piece_head(is, m, id, (uint16_t)(IP_FLAG_MF | offset), q)) {
+			xk_msg_free(rest);
+			return false;
+		}
+		offset = (uint16_t)(offset + n / 8);
+		m = rest;
+	}
+	return piece_head(is, m, id, offset, q);
+}
+
+static void fragment(struct ip_sess *is, struct xk_msg *m)
+{
+	struct xk_rep *r = is->s.rep;
+	struct xk_msgq q;
+
+	xk_msgq_init(&q);
+	if (!cut(is, m, is->room & ~7u, &q)) {
+		xk_msgq_free(&q);
+		return;
+	}
+	xk_count(r->count[IP_COUNT_FRAGMENTED]);
+	xk_count_add(r->count[IP_COUNT_FRAGMENTS_OUT], q.n);
+	while ((m = xk_msgq_get(&q)) != NULL)
+		xk_push(is->s.down, m);
+}
+
+/* ---- push -------------------------------------------------------------------------- */
+
+static void push_whole(struct ip_sess *is, struct xk_msg *m, uint16_t id)
+{
+	uint32_t len = m->tot + IP_HDR_LEN;
+	uint8_t *p = xk_msg_push(&m, IP_HDR_LEN);
+
+	if (XK_UNLIKELY(p == NULL)) {
+		xk_drop(is->s.rep, XK_DROP_NOMEM, m);
+		return;
+	}
+	ip_template_put(p, &is->head, len, id);
+	xk_push(is->s.down, m);
+}
+
+/* More than the path takes at once. */
+static XK_NOINLINE void push_long(struct ip_sess *is, struct xk_msg *m)
+{
+	struct xk_rep *r = is->s.rep;
+
+	if (is->pmtu_until != 0 && xk_vp_now() >= is->pmtu_until) {
+		is->pmtu_until = 0;
+		is->room = is->mtu - IP_HDR_LEN;
+		if (m->tot <= is->room) {
+			is->s.push_own(&is->s, m);
+			return;
+		}
+	}
+	if (m->tot + IP_HDR_LEN > IP_MAX_DATAGRAM)
+		xk_drop(r, IP_DROP_TOO_LONG, m);
+	else if (((struct ip_conf *)r->conf)->df == IP_DF_ALWAYS)
+		xk_drop(r, IP_DROP_NEEDS_FRAG, m);
+	else
+		fragment(is, m);
+}
+
+void ip_push(struct xk_sess *s, struct xk_msg *m)
+{
+	struct ip_sess *is = ip_sess(s);
+
+	if (XK_UNLIKELY(m->tot > is->room))
+		push_long(is, m);
+	else
+		push_whole(is, m, 0);
+}
+
+/* Without DF every datagram needs an identification. */
+static void push_counted(struct xk_sess *s, struct xk_msg *m)
+{
+	struct ip_sess *is = ip_sess(s);
+
+	if (XK_UNLIKELY(m->tot > is->room))
+		push_long(is, m);
+	else
+		push_whole(is, m, next_id(is));
+}
+
+xk_push_fn ip_push_kind(const struct xk_rep *r)
+{
+	return ((struct ip_conf *)r->conf)->df == IP_DF_NEVER ? push_counted : ip_push;
+}
+
+void ip_push_first(struct xk_sess *s, struct xk_msg *m)
+{
+	if (ip_sess_connect(ip_sess(s)) != XK_OK)
+		xk_drop(s->rep, IP_DROP_NO_ROUTE, m);
+	else
+		s->push_own(s, m);
+}
+
+void ip_path_mtu(struct ip_sess *is, uint32_t mtu)
+{
+	/* A router from before RFC 1191 says 0: try what every host takes. */
+	if (mtu < IP_PMTU_FLOOR)
+		mtu = IP_PMTU_FLOOR;
+	if (is->s.down == NULL || mtu - IP_HDR_LEN >= is->room)
+		return;
+	is->room = mtu - IP_HDR_LEN;
+	is->pmtu_until = xk_vp_now() + IP_PMTU_LIFE;
+	xk_count(is->s.rep->count[IP_COUNT_PMTU]);
+}

@@ -36,17 +36,20 @@ struct xk_memvp {
 	struct xk_memcache cache[XK_MEM_CLASSES];
 	struct xk_mempool *pool;
 	uint16_t           no;           /* the VP's number */
+	bool               starved;      /* see xk_memvp_starve */
 	uint32_t           nforeign;     /* waiting in `foreign` */
 	void              *foreign[XK_MEM_BATCH];  /* buffers of other VPs, to send home */
-	struct xk_mpsc     returned;     /* buffers sent home by other VPs */
 	xk_counter         refills, misses; /* trips to the shared stock; failures */
+	/* Written by others: buffers they sent home, and how many. */
+	struct xk_mpsc     returned XK_ALIGNED;
+	uint32_t           nreturned;
 };
 
 /* The current VP's; NULL outside any VP. */
 extern _Thread_local struct xk_memvp *xk_mem_self __attribute__((tls_model("initial-exec")));
 
 struct xk_mem_conf {
-	uint64_t limit;      /* bytes of all buffers together; 0 = 1 GiB */
+	uint64_t limit;      /* bytes of all buffers ever carved together; 0 = 1 GiB */
 	bool     huge;       /* try 2 MiB pages: hugetlb, then madvise */
 };
 
@@ -54,10 +57,17 @@ int  xk_mempool_new(struct xk_mempool **p, const struct xk_mem_conf *c, unsigned
 /* Every buffer must be back; returns the number that are not (leaks). */
 uint64_t xk_mempool_free(struct xk_mempool *p);
 int  xk_memvp_init(struct xk_memvp *v, struct xk_mempool *p, uint16_t no);
-void xk_memvp_fini(struct xk_memvp *v);   /* gives everything to the shared stock */
+/* Gives everything to the shared stock.  Control path, like init: while it runs
+ * no VP of the pool may send buffers home. */
+void xk_memvp_fini(struct xk_memvp *v);
 /* Sends the pending foreign buffers home; called between units of work. */
 void xk_memvp_flush(struct xk_memvp *v);
+/* For tests: keeps no buffers, so that every taking is a trip to the stock and
+ * counts for xk_mem_fail_after. */
+void xk_memvp_starve(struct xk_memvp *v, bool on);
 
+/* Buffers, but `bytes` (of everything carved).  free counts caches, the shared
+ * stock and what is travelling home; huge: large pages were asked for and granted. */
 struct xk_mem_stats { uint64_t carved, free, outstanding, bytes; bool huge; };
 /* Exact only while nothing runs. */
 void xk_mempool_stats(const struct xk_mempool *p, struct xk_mem_stats out[XK_MEM_CLASSES]);
@@ -65,8 +75,29 @@ void xk_mempool_stats(const struct xk_mempool *p, struct xk_mem_stats out[XK_MEM
 /* Slow paths of the two inlines below. */
 void *xk_mem_refill(struct xk_memvp *v, enum xk_memclass c);
 void  xk_mem_spill(struct xk_memvp *v, enum xk_memclass c, void *b);
-/* b's first 8 bytes are overwritten; home is the owning VP's number. */
+/* b's first 16 bytes are overwritten; home is the owning VP's number. */
 void  xk_mem_put_foreign(struct xk_memvp *v, enum xk_memclass c, uint16_t home, void *b);
+
+/*
+ * The debug build knows the owner of every buffer, poisons what lies free
+ * beyond its first line and checks the poison when it is taken again; a second
+ * free, a write after free or a put on a VP that is not the owner aborts and
+ * names the owner.  Under the address sanitizer free buffers are poisoned too.
+ */
+#if defined(__SANITIZE_ADDRESS__)
+#define XK_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define XK_ASAN 1
+#endif
+#endif
+#if defined(XK_DEBUG) || defined(XK_ASAN)
+void xk_mem_check_get(const struct xk_memvp *v, enum xk_memclass c, void *b);
+void xk_mem_check_put(const struct xk_memvp *v, enum xk_memclass c, uint16_t owner, void *b);
+#else
+#define xk_mem_check_get(v, c, b) ((void)0)
+#define xk_mem_check_put(v, c, owner, b) ((void)0)
+#endif
 
 /* NULL when the limit is reached (counted in misses). */
 static inline void *xk_mem_get(struct xk_memvp *v, enum xk_memclass c)
@@ -74,8 +105,12 @@ static inline void *xk_mem_get(struct xk_memvp *v, enum xk_memclass c)
 	struct xk_memcache *k = &v->cache[c];
 
 	xk_dassert(v->no == xk_vp_no);
-	if (XK_LIKELY(k->n != 0))
-		return k->slot[--k->n];
+	if (XK_LIKELY(k->n != 0)) {
+		void *b = k->slot[--k->n];
+
+		xk_mem_check_get(v, c, b);
+		return b;
+	}
 	return xk_mem_refill(v, c);
 }
 
@@ -84,6 +119,7 @@ static inline void xk_mem_put(struct xk_memvp *v, enum xk_memclass c, void *b)
 	struct xk_memcache *k = &v->cache[c];
 
 	xk_dassert(v->no == xk_vp_no);
+	xk_mem_check_put(v, c, v->no, b);
 	if (XK_LIKELY(k->n < k->cap))
 		k->slot[k->n++] = b;
 	else
@@ -98,13 +134,18 @@ static inline void xk_mem_put(struct xk_memvp *v, enum xk_memclass c, void *b)
  * points at an object of the same type, so a verified compare is enough.
  * Objects are cache-line aligned, zeroed when taken and named by a 32-bit
  * handle, unique in the process (0 is never one).  Owner only; no locks but
- * the one taken when a new 64 KiB..2 MiB run is carved.
+ * the one taken when a new 4 KiB..2 MiB run is had.
+ *
+ * Stale reads of a put object are legal and meet its old bytes, so neither the
+ * debug build nor a sanitizer poisons slab memory.  A slab's runs go back to
+ * the process when it is freed and serve the next slab that asks for their
+ * size: memory held is bounded by the sum over run sizes of the peaks.
  */
 struct xk_slab {
 	uint32_t size;            /* rounded up to cache lines */
 	uint32_t live;            /* objects out */
 	void    *free;            /* LIFO, linked at byte `size - 8` */
-	void    *runs;
+	void    *runs;            /* newest first; the newest is carved lazily */
 	uint32_t run_next;        /* size of the next run, grows */
 };
 void  xk_slab_init(struct xk_slab *s, size_t size);
@@ -130,7 +171,9 @@ char *xk_strdup(const char *s);
 void  xk_free(void *p);
 uint64_t xk_alloc_live(void);            /* blocks not yet freed, all threads */
 /* Makes the k-th allocation from now fail (1 = next; 0 = never): xk_alloc,
- * xk_strdup, slab runs and buffer refills all count.  For tests (R13). */
+ * xk_strdup, xk_slab_get (its run included) and buffer refills all count.  The
+ * count starts with the first call: a process that never calls this pays a
+ * load and a branch.  For tests (R13). */
 void  xk_mem_fail_after(uint64_t k);
 /* Allocations seen since the last xk_mem_fail_after. */
 uint64_t xk_mem_tries(void);

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mem_alloc.c - control-path memory and the hook that makes allocations fail.
+ *
+ * The hook counts only after its first use, so a production process shares no
+ * written line between its threads here except the count of live blocks.
+ * Invariant: alloc_live is the number of blocks handed out and not freed.
+ */
+#include "runtime/mem/xk_mem.h"
+#include "runtime/mem/mem_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t alloc_live;
+static struct {
+	uint32_t on;          /* set by the first xk_mem_fail_after, for good */
+	uint64_t fail_at;     /* 0: never */
+	uint64_t tries;
+} hook;
+
+bool mem_try_fails(void)
+{
+	if (XK_LIKELY(!xk_load_relaxed(&hook.on)))
+		return false;
+	return xk_atomic_add(&hook.tries, 1) + 1 == xk_load_relaxed(&hook.fail_at);
+}
+
+void xk_mem_fail_after(uint64_t k)
+{
+	xk_store_relaxed(&hook.tries, 0);
+	xk_store_relaxed(&hook.fail_at, k);
+	xk_store_release(&hook.on, 1);
+}
+
+uint64_t xk_mem_tries(void)
+{
+	return xk_load_relaxed(&hook.tries);
+}
+
+void *xk_alloc(size_t n)
+{
+	void *p = mem_try_fails() ? NULL : calloc(1, n ? n : 1);
+
+	if (p != NULL)
+		xk_atomic_add(&alloc_live, 1);
+	return p;
+}
+
+char *xk_strdup(const char *s)
+{
+	size_t n = strlen(s) + 1;
+	char *p = xk_alloc(n);
+
+	if (p != NULL)
+		memcpy(p, s, n);
+	return p;
+}
+
+void xk_free(void *p)
+{
+	if (p == NULL)
+		return;
+	xk_atomic_add(&alloc_live, (uint64_t)-1);
+	free(p);
+}
+
+uint64_t xk_alloc_live(void)
+{
+	return xk_load_acquire(&alloc_live);
+}

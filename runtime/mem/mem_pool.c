@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mem_pool.c - a graph's stock of message buffers: chunks, carving, accounts.
+ *
+ * Buffers are carved on demand and never uncarved; the limit is on what was
+ * carved.  VPs come here with batches only, so one mutex does.
+ *   operation x operation: take and give exclude each other by the pool's
+ *   lock; new, free and stats need everything at rest.
+ * Invariant: per class, carved = stock.nfree + buffers in VPs, out or travelling.
+ */
+#include "runtime/mem/xk_mem.h"
+#include "runtime/mem/mem_priv.h"
+
+#include <sys/mman.h>
+
+const uint32_t xk_mem_size[XK_MEM_CLASSES] = {
+	XK_MEM_SMALL_SIZE, XK_MEM_MEDIUM_SIZE, XK_MEM_LARGE_SIZE
+};
+#define ODD_LINES(n) ((n) % XK_CACHELINE == 0 && (n) / XK_CACHELINE % 2 == 1)
+_Static_assert(ODD_LINES(XK_MEM_SMALL_SIZE) && ODD_LINES(XK_MEM_MEDIUM_SIZE) &&
+	       ODD_LINES(XK_MEM_LARGE_SIZE), "strides colour the cache");
+
+#define DEFAULT_LIMIT ((uint64_t)1 << 30)
+#define CAP_MIN 16u           /* below this a VP would live on the shared lock */
+
+int xk_mempool_new(struct xk_mempool **pool, const struct xk_mem_conf *c, unsigned nvps)
+{
+	struct xk_mempool *p;
+
+	*pool = NULL;
+	if (nvps == 0 || nvps > XK_VP_MAX)
+		return XK_E_INVAL;
+	p = xk_alloc(sizeof(*p) + nvps * sizeof(p->vp[0]));
+	if (p == NULL)
+		return XK_E_NOMEM;
+	xk_mutex_init(&p->lock);
+	p->limit = c->limit ? c->limit : DEFAULT_LIMIT;
+	p->huge = c->huge;
+	p->nvps = nvps;
+	*pool = p;
+	return XK_OK;
+}
+
+/*
+ * A quarter of the limit may lie in the caches of each class, shared evenly:
+ * three classes together leave a quarter that always circulates.
+ */
+uint32_t mem_cache_cap(const struct xk_mempool *p, enum xk_memclass c)
+{
+	uint64_t cap = p->limit / 4 / p->nvps / xk_mem_size[c];
+
+	return cap < CAP_MIN ? CAP_MIN : cap > XK_MEM_CACHE ? XK_MEM_CACHE : (uint32_t)cap;
+}
+
+/* ---- chunks ---------------------------------------------------------------- */
+
+static void *map_aligned(void)
+{
+	char *p = mmap(NULL, 2 * MEM_CHUNK, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	size_t lead;
+
+	if (p == MAP_FAILED)
+		return NULL;
+	lead = -(uintptr_t)p & (MEM_CHUNK - 1);
+	if (lead != 0)
+		munmap(p, lead);
+	munmap(p + lead + MEM_CHUNK, MEM_CHUNK - lead);
+	return p + lead;
+}
+
+static void *map_hugetlb(struct xk_mempool *p)
+{
+	void *m;
+
+	if (!p->huge || p->no_hugetlb)
+		return NULL;
+	/* Reserved at once, so that a later touch cannot fail. */
+	m = mmap(NULL, MEM_CHUNK, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | (21 << MAP_HUGE_SHIFT), -1, 0);
+	if (m != MAP_FAILED)
+		return m;
+	p->no_hugetlb = true;
+	return NULL;
+}
+
+static struct mem_chunk *chunk_new(struct xk_mempool *p, enum xk_memclass c)
+{
+	struct mem_chunk *k = map_hugetlb(p);
+	bool huge = k != NULL;
+
+	if (k == NULL) {
+		k = map_aligned();
+		if (k == NULL)
+			return NULL;
+		if (p->huge)
+			huge = madvise(k, MEM_CHUNK, MADV_HUGEPAGE) == 0;
+	}
+	k->pool = p;
+	k->cls = c;
+	k->huge = huge;
+	return k;
+}
+
+/* ---- the stock --------------------------------------------------------------- */
+
+static void *carve_locked(struct xk_mempool *p, enum xk_memclass c)
+{
+	struct mem_stock *s = &p->stock[c];
+	uint32_t size = xk_mem_size[c];
+	struct mem_chunk *k;
+	void *b;
+
+	if (p->bytes + size > p->limit)
+		return NULL;
+	if (s->chunks == NULL || s->next + size > MEM_CHUNK) {
+		k = chunk_new(p, c);
+		if (k == NULL)
+			return NULL;
+		k->next = s->chunks;
+		s->chunks = k;
+		s->next = MEM_CHUNK_HEAD;
+	}
+	b = (char *)s->chunks + s->next;
+	s->next += size;
+	s->carved++;
+	p->bytes += size;
+	mem_check_carve(c, b);
+	return b;
+}
+
+uint32_t mem_stock_take(struct xk_mempool *p, enum xk_memclass c, void **out, uint32_t n)
+{
+	struct mem_stock *s = &p->stock[c];
+	uint32_t i, got;
+
+	xk_mutex_lock(&p->lock);
+	for (got = 0; got < n; got++) {
+		struct mem_dead *d = s->free;
+
+		if (d != NULL) {
+			s->free = (struct mem_dead *)d->link.next;
+			s->nfree--;
+		} else {
+			d = carve_locked(p, c);
+			if (d == NULL)
+				break;
+		}
+		out[got] = d;
+	}
+	xk_mutex_unlock(&p->lock);
+	for (i = 0; i < got / 2; i++) {
+		void *t = out[i];
+
+		out[i] = out[got - 1 - i];
+		out[got - 1 - i] = t;
+	}
+	return got;
+}
+
+void mem_stock_give(struct xk_mempool *p, enum xk_memclass c, void *const *b, uint32_t n)
+{
+	struct mem_stock *s = &p->stock[c];
+	uint32_t i;
+
+	xk_mutex_lock(&p->lock);
+	for (i = 0; i < n; i++) {
+		struct mem_dead *d = b[i];
+
+		d->link.next = (struct xk_qlink *)s->free;
+		s->free = d;
+	}
+	s->nfree += n;
+	xk_mutex_unlock(&p->lock);
+}
+
+/* ---- accounts ------------------------------------------------------------------ */
+
+/* Buffers of class c that a VP holds for itself or for others. */
+static uint64_t held(const struct xk_memvp *v, enum xk_memclass c)
+{
+	uint64_t n = v->cache[c].n;
+	const struct xk_qlink *q;
+	uint32_t i;
+
+	for (i = 0; i < v->nforeign; i++)
+		n += ((const struct mem_dead *)v->foreign[i])->cls == c;
+	for (q = v->returned.head; q != NULL; q = q->next)
+		n += ((const struct mem_dead *)q)->cls == c;
+	return n;
+}
+
+void xk_mempool_stats(const struct xk_mempool *p, struct xk_mem_stats out[XK_MEM_CLASSES])
+{
+	for (unsigned c = 0; c < XK_MEM_CLASSES; c++) {
+		const struct mem_stock *s = &p->stock[c];
+		const struct mem_chunk *k;
+		struct xk_mem_stats *o = &out[c];
+
+		o->carved = s->carved;
+		o->bytes = s->carved * xk_mem_size[c];
+		o->free = s->nfree;
+		for (unsigned i = 0; i < p->nvps; i++)
+			if (p->vp[i] != NULL)
+				o->free += held(p->vp[i], (enum xk_memclass)c);
+		o->outstanding = o->carved - o->free;
+		o->huge = s->chunks != NULL;
+		for (k = s->chunks; k != NULL; k = k->next)
+			o->huge = o->huge && k->huge;
+	}
+}
+
+uint64_t xk_mempool_free(struct xk_mempool *p)
+{
+	uint64_t leaked = 0;
+
+	if (p == NULL)
+		return 0;
+	for (unsigned i = 0; i < p->nvps; i++)
+		xk_assert(p->vp[i] == NULL);
+	for (unsigned c = 0; c < XK_MEM_CLASSES; c++) {
+		struct mem_chunk *k = p->stock[c].chunks, *next;
+
+		leaked += p->stock[c].carved - p->stock[c].nfree;
+		for (; k != NULL; k = next) {
+			next = k->next;
+			mem_check_unmap(k);
+			munmap(k, MEM_CHUNK);
+		}
+	}
+	xk_mutex_fini(&p->lock);
+	xk_free(p);
+	return leaked;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mem_slab.c - typed slabs over one reservation, so that 32 bits name an object.
+ *
+ * The reservation is address space only; it becomes memory 2 MiB at a time,
+ * and such a block is halved until it fits the run that is asked for.  A run
+ * starts with one line of its own, so handle 0 names no object; the rest is
+ * carved lazily, object by object.  Runs of a freed slab wait, by size, for
+ * the next slab; they are never joined again: the same graph made again asks
+ * for the same sizes and finds them.
+ *   get, put on one slab: exclude each other from outside (its owner does);
+ *   on different slabs: no help needed, runs are had under the lock.
+ * Invariant: every byte of a block is in one run, and that run is in a slab's
+ * list or in one free list.
+ */
+#include "runtime/mem/xk_mem.h"
+#include "runtime/mem/mem_priv.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#define RUN_MIN_SHIFT 12u
+#define RUN_MAX_SHIFT 21u
+#define RUN_SIZES (RUN_MAX_SHIFT - RUN_MIN_SHIFT + 1)
+
+struct run {
+	struct run *next;
+	uint32_t    size;     /* bytes, this line included */
+	uint32_t    used;     /* offset of the first object never taken */
+} XK_ALIGNED;
+_Static_assert(sizeof(struct run) == XK_CACHELINE, "objects start on the next line");
+
+char *xk_slab_base;
+
+static struct {
+	struct xk_mutex lock;           /* guards all here; innermost */
+	size_t          reserved, used; /* bytes: address space, turned to memory */
+	struct run     *free[RUN_SIZES];
+} heap;
+
+__attribute__((constructor)) static void heap_init(void)
+{
+	xk_mutex_init(&heap.lock);
+}
+
+/* ---- runs ------------------------------------------------------------------- */
+
+/* As much address space as handles can name, or what the system grants. */
+static bool reserve_locked(void)
+{
+	static const unsigned gib[] = { 256, 64, 16, 4 };
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(gib); i++) {
+		size_t n = (size_t)gib[i] << 30;
+		char *p = mmap(NULL, n, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		size_t lead;
+
+		if (p == MAP_FAILED)
+			continue;
+		lead = -(uintptr_t)p & (((size_t)1 << RUN_MAX_SHIFT) - 1);
+		heap.reserved = n - lead - ((n - lead) & (((size_t)1 << RUN_MAX_SHIFT) - 1));
+		xk_slab_base = p + lead;
+		return true;
+	}
+	return false;
+}
+
+/* Turns the next 2 MiB of the reservation into memory. */
+static struct run *block_locked(void)
+{
+	size_t n = (size_t)1 << RUN_MAX_SHIFT;
+	char *b;
+
+	if (heap.reserved == 0 && !reserve_locked())
+		return NULL;
+	b = xk_slab_base + heap.used;
+	if (heap.used + n > heap.reserved || mprotect(b, n, PROT_READ | PROT_WRITE) != 0)
+		return NULL;
+	(void)madvise(b, n, MADV_HUGEPAGE);   /* a wish, no more */
+	heap.used += n;
+	return (struct run *)b;
+}
+
+static struct run *take_locked(unsigned k)
+{
+	unsigned from = k;
+	struct run *r;
+
+	while (from < RUN_SIZES && heap.free[from] == NULL)
+		from++;
+	if (from < RUN_SIZES) {
+		r = heap.free[from];
+		heap.free[from] = r->next;
+	} else {
+		r = block_locked();
+		if (r == NULL)
+			return NULL;
+		from = RUN_SIZES - 1;
+	}
+	while (from > k) {                    /* the upper half is free */
+		struct run *half = (struct run *)((char *)r + ((size_t)1 << (RUN_MIN_SHIFT + --from)));
+
+		half->next = heap.free[from];
+		heap.free[from] = half;
+	}
+	return r;
+}
+
+static unsigned size_index(uint32_t size)
+{
+	return 31u - (unsigned)__builtin_clz(size) - RUN_MIN_SHIFT;
+}
+
+static struct run *run_new(uint32_t size)
+{
+	struct run *r;
+
+	xk_mutex_lock(&heap.lock);
+	r = take_locked(size_index(size));
+	xk_mutex_unlock(&heap.lock);
+	if (r != NULL) {
+		r->size = size;
+		r->used = sizeof(*r);
+	}
+	return r;
+}
+
+/* ---- slabs ------------------------------------------------------------------- */
+
+void xk_slab_init(struct xk_slab *s, size_t size)
+{
+	memset(s, 0, sizeof(*s));
+	xk_assert(size != 0 && size <= ((size_t)1 << RUN_MAX_SHIFT) - 2 * XK_CACHELINE);
+	s->size = (uint32_t)((size + XK_CACHELINE - 1) & ~(size_t)(XK_CACHELINE - 1));
+	s->run_next = 1u << RUN_MIN_SHIFT;
+	while (s->run_next < s->size + sizeof(struct run))
+		s->run_next *= 2;
+}
+
+void xk_slab_fini(struct xk_slab *s)
+{
+	struct run *r = s->runs, *next;
+
+	xk_assert(s->live == 0);
+	xk_mutex_lock(&heap.lock);
+	for (; r != NULL; r = next) {
+		unsigned k = size_index(r->size);
+
+		next = r->next;
+		r->next = heap.free[k];
+		heap.free[k] = r;
+	}
+	xk_mutex_unlock(&heap.lock);
+	s->runs = s->free = NULL;
+}
+
+static void **link_of(const struct xk_slab *s, void *o)
+{
+	return (void **)((char *)o + s->size - sizeof(void *));
+}
+
+static void *fresh(struct xk_slab *s)
+{
+	struct run *r = s->runs;
+	void *o;
+
+	if (r == NULL || r->used + s->size > r->size) {
+		r = run_new(s->run_next);
+		if (r == NULL)
+			return NULL;
+		r->next = s->runs;
+		s->runs = r;
+		if (s->run_next < 1u << RUN_MAX_SHIFT)
+			s->run_next *= 2;
+	}
+	o = (char *)r + r->used;
+	r->used += s->size;
+	return o;
+}
+
+void *xk_slab_get(struct xk_slab *s)
+{
+	void *o;
+
+	if (mem_try_fails())
+		return NULL;
+	o = s->free;
+	if (o != NULL)
+		s->free = *link_of(s, o);
+	else if ((o = fresh(s)) == NULL)
+		return NULL;
+	s->live++;
+	return memset(o, 0, s->size);
+}
+
+#ifdef XK_DEBUG
+/* A second put is most often soon after the first: look at the newest. */
+static void check_put(const struct xk_slab *s, void *o)
+{
+	void *f = s->free;
+
+	xk_assert(s->live != 0);
+	xk_assert(((uintptr_t)o & (XK_CACHELINE - 1)) == 0);
+	xk_assert((char *)o > xk_slab_base && (char *)o < xk_slab_base + heap.reserved);
+	for (unsigned i = 0; f != NULL && i < 64; i++, f = *link_of(s, f))
+		if (f == o)
+			xk_panic(__FILE__, __LINE__, "object %p (handle %u) put twice", o, xk_slab_handle(o));
+}
+#else
+#define check_put(s, o) ((void)0)
+#endif
+
+void xk_slab_put(struct xk_slab *s, void *o)
+{
+	check_put(s, o);
+	*link_of(s, o) = s->free;
+	s->free = o;
+	s->live--;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mem_vp.c - a VP's buffers: its LIFO caches, and sending strangers home.
+ *
+ * An empty cache takes first what other VPs sent home, then a batch from the
+ * stock; a full one gives its coldest batch to the stock, so that what is left
+ * keeps its LIFO order.  Foreign buffers wait in a small array and travel in
+ * one exchange per home.  A home that does not collect what is sent to it (it
+ * may be idle) stops receiving: the stock gets the rest, for whoever needs it.
+ * Invariant: a cache holds at most cap buffers, all owned by nobody.
+ */
+#include "runtime/mem/xk_mem.h"
+#include "runtime/mem/mem_priv.h"
+
+#include <string.h>
+
+_Thread_local struct xk_memvp *xk_mem_self __attribute__((tls_model("initial-exec")));
+
+#define RETURNED_MAX (2 * XK_MEM_CACHE)
+
+static uint32_t batch_of(const struct xk_memcache *k)
+{
+	uint32_t n = k->cap / 2;
+
+	return n == 0 ? 1 : n > XK_MEM_BATCH ? XK_MEM_BATCH : n;
+}
+
+/* Gives the n coldest buffers of class c to the stock. */
+static void give_coldest(struct xk_memvp *v, enum xk_memclass c, uint32_t n)
+{
+	struct xk_memcache *k = &v->cache[c];
+
+	if (n == 0)
+		return;
+	mem_stock_give(v->pool, c, k->slot, n);
+	k->n -= n;
+	memmove(k->slot, k->slot + n, k->n * sizeof(k->slot[0]));
+}
+
+static void cache_add(struct xk_memvp *v, enum xk_memclass c, void *b)
+{
+	struct xk_memcache *k = &v->cache[c];
+
+	if (k->cap == 0) {
+		mem_stock_give(v->pool, c, &b, 1);
+		return;
+	}
+	if (k->n == k->cap)
+		give_coldest(v, c, batch_of(k));
+	k->slot[k->n++] = b;
+}
+
+/* Takes in what other VPs sent home. */
+static void collect(struct xk_memvp *v)
+{
+	struct xk_qlink *q = xk_mpsc_take(&v->returned), *next;
+	uint32_t n = 0;
+
+	for (; q != NULL; q = next, n++) {
+		next = q->next;
+		cache_add(v, (enum xk_memclass)((struct mem_dead *)q)->cls, q);
+	}
+	xk_atomic_add(&v->nreturned, -n);
+}
+
+void *xk_mem_refill(struct xk_memvp *v, enum xk_memclass c)
+{
+	struct xk_memcache *k = &v->cache[c];
+	void *b;
+
+	if (!mem_try_fails()) {
+		if (!xk_mpsc_empty(&v->returned))
+			collect(v);
+		if (k->n == 0) {
+			xk_count(v->refills);
+			k->n = mem_stock_take(v->pool, c, k->slot, batch_of(k));
+		}
+	}
+	if (k->n == 0) {
+		xk_count(v->misses);
+		return NULL;
+	}
+	b = k->slot[--k->n];
+	xk_mem_check_get(v, c, b);
+	return b;
+}
+
+void xk_mem_spill(struct xk_memvp *v, enum xk_memclass c, void *b)
+{
+	cache_add(v, c, b);
+}
+
+/* ---- going home ---------------------------------------------------------------- */
+
+static struct mem_dead *foreign(const struct xk_memvp *v, uint32_t i)
+{
+	return v->foreign[i];
+}
+
+/* Where a group of n buffers for `no` shall go: NULL is the stock. */
+static struct xk_memvp *home_of(const struct xk_memvp *v, uint16_t no)
+{
+	struct xk_memvp *h = xk_load_acquire(&v->pool->vp[no]);
+
+	return h != NULL && xk_load_relaxed(&h->nreturned) < RETURNED_MAX ? h : NULL;
+}
+
+/* Sends every foreign buffer whose home is that of number i, and forgets them. */
+static void send_group(struct xk_memvp *v, uint32_t i)
+{
+	uint16_t no = foreign(v, i)->home;
+	struct xk_memvp *h = home_of(v, no);
+	struct mem_dead *first = foreign(v, i), *last = NULL;
+	uint32_t n = 0;
+
+	for (; i < v->nforeign; i++) {
+		struct mem_dead *d = foreign(v, i);
+
+		if (d == NULL || d->home != no)
+			continue;
+		v->foreign[i] = NULL;
+		if (h == NULL) {
+			mem_stock_give(v->pool, (enum xk_memclass)d->cls, (void **)&d, 1);
+			continue;
+		}
+		if (last != NULL)
+			last->link.next = &d->link;
+		last = d;
+		n++;
+	}
+	if (h == NULL)
+		return;
+	/* Before the push: collect subtracts what it has taken, never more. */
+	xk_atomic_add(&h->nreturned, n);
+	xk_mpsc_push(&h->returned, &first->link, &last->link);
+}
+
+void xk_memvp_flush(struct xk_memvp *v)
+{
+	for (uint32_t i = 0; i < v->nforeign; i++)
+		if (v->foreign[i] != NULL)
+			send_group(v, i);
+	v->nforeign = 0;
+}
+
+void xk_mem_put_foreign(struct xk_memvp *v, enum xk_memclass c, uint16_t home, void *b)
+{
+	struct mem_dead *d = b;
+
+	xk_dassert(v->no == xk_vp_no);
+	if (home == v->no) {
+		xk_mem_put(v, c, b);
+		return;
+	}
+	xk_mem_check_put(v, c, home, b);
+	xk_assert(home < v->pool->nvps);
+	d->home = home;
+	d->cls = (uint8_t)c;
+	v->foreign[v->nforeign++] = d;
+	if (v->nforeign == XK_MEM_BATCH)
+		xk_memvp_flush(v);
+}
+
+/* ---- life ----------------------------------------------------------------------- */
+
+static void set_caps(struct xk_memvp *v, bool none)
+{
+	for (unsigned c = 0; c < XK_MEM_CLASSES; c++)
+		v->cache[c].cap = none ? 0 : mem_cache_cap(v->pool, (enum xk_memclass)c);
+}
+
+static void give_all(struct xk_memvp *v)
+{
+	if (!xk_mpsc_empty(&v->returned))
+		collect(v);
+	for (unsigned c = 0; c < XK_MEM_CLASSES; c++)
+		give_coldest(v, (enum xk_memclass)c, v->cache[c].n);
+}
+
+int xk_memvp_init(struct xk_memvp *v, struct xk_mempool *p, uint16_t no)
+{
+	uint32_t all = 0;
+	void **slot;
+
+	xk_assert(no < p->nvps && p->vp[no] == NULL);
+	memset(v, 0, sizeof(*v));
+	v->pool = p;
+	v->no = no;
+	set_caps(v, false);
+	for (unsigned c = 0; c < XK_MEM_CLASSES; c++)
+		all += v->cache[c].cap;
+	slot = xk_alloc(all * sizeof(slot[0]));
+	if (slot == NULL) {
+		v->pool = NULL;
+		return XK_E_NOMEM;
+	}
+	for (unsigned c = 0; c < XK_MEM_CLASSES; c++) {
+		v->cache[c].slot = slot;
+		slot += v->cache[c].cap;
+	}
+	xk_store_release(&p->vp[no], v);
+	return XK_OK;
+}
+
+void xk_memvp_fini(struct xk_memvp *v)
+{
+	if (v->pool == NULL)     /* never initialised, or init failed */
+		return;
+	xk_memvp_flush(v);
+	xk_store_release(&v->pool->vp[v->no], NULL);
+	give_all(v);
+	xk_free(v->cache[0].slot);
+	memset(v->cache, 0, sizeof(v->cache));
+	v->pool = NULL;
+}
+
+void xk_memvp_starve(struct xk_memvp *v, bool on)
+{
+	v->starved = on;
+	give_all(v);
+	set_caps(v, on);
+}

@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * impair.c - a link that loses, doubles, reorders, corrupts, delays and limits.
+ *
+ * Stands between a link protocol and a driver: frames in, frames out, nothing
+ * added.  The driver below classifies; what passes up here is already on its
+ * VP and stays there, hint and all.  Each VP has its own random stream for
+ * each direction, so the same seed gives the same faults, frame by frame.
+ * A frame goes through the stages in this order: loss, corruption,
+ * duplication, reordering, then the line (rate, queue, delay, jitter).
+ * Invariants: no frame is overtaken by more than reorder_depth others; the
+ * line keeps the order of its frames.
+ */
+#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_upi_inline.h"
+
+enum { UP, DOWN };
+enum { DIR_BOTH, DIR_UP, DIR_DOWN };
+
+struct impair_conf {
+	double   loss, dup, reorder, corrupt;
+	uint64_t reorder_depth, hold, delay, jitter, rate, queue, seed;
+	unsigned dir;
+};
+
+#define IMPAIR_DROPS(X) X(LOST, "lost") X(QUEUE_FULL, "queue_full") X(CLOSED, "closed")
+enum {
+	IMPAIR_DROP_BASE = XK_DROP_FIRST - 1,
+#define X(id, text) IMPAIR_DROP_##id,
+	IMPAIR_DROPS(X)
+#undef X
+};
+enum { N_DOUBLED, N_REORDERED, N_CORRUPTED, N_DELAYED };
+
+/* A frame on the line, out at `due`. */
+struct line_slot { struct xk_msg *m; xk_ns due; };
+
+/* One direction of one replica. */
+struct impair_dir {
+	struct xk_rep   *rep;
+	struct xk_rand   rand;
+	uint64_t         passed;          /* frames that left the reordering stage */
+	struct xk_msgq   held;            /* waiting to be overtaken; aux = passed & 2^32-1 to leave at */
+	struct line_slot *line;           /* ring of cap slots */
+	uint32_t         cap, head, n;
+	xk_ns            busy_until;      /* the line is sending until then */
+	xk_ns            last_due;
+	struct xk_timer  line_timer, hold_timer;
+	uint8_t          way;             /* UP or DOWN */
+	bool             on;
+};
+
+struct impair_rep { struct impair_dir dir[2]; };
+
+static const struct impair_conf *conf_of(const struct xk_rep *r) { return r->conf; }
+
+/* ---- the line: rate, queue, delay, jitter ------------------------------------------ */
+
+/* Out of the node.  The upper or lower neighbour takes m. */
+static void emit(struct impair_dir *d, struct xk_msg *m)
+{
+	struct xk_sess *s = d->rep->drv_sess;
+
+	if (XK_UNLIKELY(s == NULL))
+		xk_drop(d->rep, IMPAIR_DROP_CLOSED, m);
+	else if (d->way == UP)
+		xk_demux(s, m);
+	else
+		xk_push(s->down, m);
+}
+
+static void line_timer(struct xk_timer *t)
+{
+	struct impair_dir *d = xk_container_of(t, struct impair_dir, line_timer);
+	xk_ns now = xk_vp_now();
+
+	while (d->n != 0 && d->line[d->head].due <= now) {
+		struct xk_msg *m = d->line[d->head].m;
+
+		/* Out of the ring first: passing it on may bring us back here. */
+		d->head = d->head + 1 == d->cap ? 0 : d->head + 1;
+		d->n--;
+		emit(d, m);
+	}
+	if (d->n != 0)
+		xk_timer_set(&d->rep->vp->wheel, &d->line_timer, d->line[d->head].due);
+}
+
+/* When a frame that starts now is out at the far end.  Monotone. */
+static xk_ns line_due(struct impair_dir *d, uint32_t bytes)
+{
+	const struct impair_conf *c = conf_of(d->rep);
+	xk_ns due = xk_vp_now();
+
+	if (c->rate != 0) {
+		/* The link's rate is shared out evenly over the VPs. */
+		uint64_t share = c->rate / d->rep->vp->set->nvps;
+
+		if (d->busy_until > due)
+			due = d->busy_until;
+		due += (uint64_t)bytes * 8 * XK_SEC / (share ? share : 1);
+		d->busy_until = due;
+	}
+	due += c->delay;
+	if (c->jitter != 0)
+		due += xk_rand_below(&d->rand, c->jitter + 1);
+	if (due < d->last_due)
+		due = d->last_due;
+	d->last_due = due;
+	return due;
+}
+
+static void line_put(struct impair_dir *d, struct xk_msg *m)
+{
+	const struct impair_conf *c = conf_of(d->rep);
+	uint32_t tail;
+
+	if (c->delay == 0 && c->jitter == 0 && c->rate == 0) {
+		emit(d, m);
+		return;
+	}
+	if (d->n == d->cap) {
+		xk_drop(d->rep, IMPAIR_DROP_QUEUE_FULL, m);
+		return;
+	}
+	tail = d->head + d->n;
+	if (tail >= d->cap)
+		tail -= d->cap;
+	d->line[tail].m = m;
+	d->line[tail].due = line_due(d, m->tot);
+	xk_count(d->rep->count[N_DELAYED]);
+	if (d->n++ == 0)
+		xk_timer_set(&d->rep->vp->wheel, &d->line_timer, d->line[tail].due);
+}
+
+/* ---- reordering ---------------------------------------------------------------------- */
+
+/* The held frame that leaves when `passed` frames have, or NULL. */
+static struct xk_msg *held_take(struct impair_dir *d, uint32_t passed)
+{
+	struct xk_msg *prev = NULL, *m;
+
+	for (m = d->held.first; m != NULL; prev = m, m = m->link)
+		if (m->aux == passed)
+			break;
+	if (m == NULL)
+		return NULL;
+	if (prev == NULL)
+		d->held.first = m->link;
+	else
+		prev->link = m->link;
+	if (d->held.last == m)
+		d->held.last = prev;
+	d->held.n--;
+	return m;
+}
+
+static bool held_has(const struct impair_dir *d, uint32_t leave)
+{
+	for (const struct xk_msg *m = d->held.first; m != NULL; m = m->link)
+		if (m->aux == leave)
+			return true;
+	return false;
+}
+
+/* One frame leaves the stage; then those that it was the last to overtake. */
+static void reorder_pass(struct impair_dir *d, struct xk_msg *m)
+{
+	while (m != NULL) {
+		d->passed++;
+		line_put(d, m);
+		m = d->held.n != 0 ? held_take(d, (uint32_t)d->passed) : NULL;
+	}
+	if (d->held.n == 0)
+		xk_timer_cancel(&d->rep->vp->wheel, &d->hold_timer);
+}
+
+/*
+ * Keeps m back until 1..depth others have passed.  No two frames leave at the
+ * same count: the second would be overtaken once more than it drew.
+ */
+static bool reorder_hold(struct impair_dir *d, struct xk_msg *m)
+{
+	const struct impair_conf *c = conf_of(d->rep);
+	uint64_t k = 1 + xk_rand_below(&d->rand, c->reorder_depth);
+
+	while (k != 0 && held_has(d, (uint32_t)(d->passed + k)))
+		k--;
+	if (k == 0)
+		return false;
+	m->aux = (uint32_t)(d->passed + k);
+	if (d->held.n == 0)
+		xk_timer_set(&d->rep->vp->wheel, &d->hold_timer, xk_vp_now() + c->hold);
+	xk_msgq_put(&d->held, m);
+	xk_count(d->rep->count[N_REORDERED]);
+	return true;
+}
+
+/* Nothing came to overtake them: they go, in the order in which they would have. */
+static void hold_timer(struct xk_timer *t)
+{
+	struct impair_dir *d = xk_container_of(t, struct impair_dir, hold_timer);
+
+	while (d->held.n != 0) {
+		struct xk_msg *m = held_take(d, (uint32_t)(d->passed + 1));
+
+		d->passed++;
+		if (m != NULL)
+			line_put(d, m);
+	}
+}
+
+/* ---- faults of one frame ----------------------------------------------------------------- */
+
+static bool chance(struct impair_dir *d, double p)
+{
+	return p > 0 && xk_rand_unit(&d->rand) < p;
+}
+
+/* A copy of its own, so that a bit can be changed; m is consumed. */
+static struct xk_msg *own_copy(struct impair_dir *d, struct xk_msg *m)
+{
+	struct xk_msg *c;
+
+	if (!(m->flags & XK_MSG_SLOW))
+		return m;
+	c = xk_msg_clone(m);
+	if (c == NULL) {
+		xk_drop(d->rep, XK_DROP_NOMEM, m);
+		return NULL;
+	}
+	c->u.hint = m->u.hint;
+	c->hash = m->hash;
+	xk_msg_free(m);
+	return c;
+}
+
+static struct xk_msg *corrupt(struct impair_dir *d, struct xk_msg *m)
+{
+	uint64_t bit;
+	uint8_t byte;
+
+	m = m->tot != 0 ? own_copy(d, m) : m;
+	if (m == NULL || m->tot == 0)
+		return m;
+	bit = xk_rand_below(&d->rand, (uint64_t)m->tot * 8);
+	xk_msg_copy_out(m, (uint32_t)(bit / 8), &byte, 1);
+	byte ^= (uint8_t)(1u << (bit % 8));
+	xk_msg_copy_in(m, (uint32_t)(bit / 8), &byte, 1);
+	xk_count(d->rep->count[N_CORRUPTED]);
+	return m;
+}
+
+static void reorder(struct impair_dir *d, struct xk_msg *m)
+{
+	if (!chance(d, conf_of(d->rep)->reorder) || !reorder_hold(d, m))
+		reorder_pass(d, m);
+}
+
+static void impair_frame(struct impair_dir *d, struct xk_msg *m)
+{
+	const struct impair_conf *c = conf_of(d->rep);
+	struct xk_msg *twin = NULL;
+
+	if (!d->on) {
+		emit(d, m);
+		return;
+	}
+	if (chance(d, c->loss)) {
+		xk_drop(d->rep, IMPAIR_DROP_LOST, m);
+		return;
+	}
+	if (chance(d, c->corrupt))
+		m = corrupt(d, m);
+	if (m == NULL)
+		return;
+	if (chance(d, c->dup)) {
+		twin = xk_msg_clone(m);
+		if (twin != NULL) {
+			twin->u.hint = m->u.hint;
+			twin->hash = m->hash;
+			xk_count(d->rep->count[N_DOUBLED]);
+		} else {
+			xk_count(d->rep->drop[XK_DROP_NOMEM]);
+		}
+	}
+	reorder(d, m);
+	if (twin != NULL)
+		reorder(d, twin);
+}
+
+static void impair_push(struct xk_sess *s, struct xk_msg *m)
+{
+	struct impair_rep *ir = s->rep->state;
+
+	impair_frame(&ir->dir[DOWN], m);
+}
+
+static void impair_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	struct impair_rep *ir = up->rep->state;
+
+	(void)lls;
+	xk_count(up->rep->npop);
+	impair_frame(&ir->dir[UP], m);
+}
+
+/* ---- sessions ------------------------------------------------------------------------------- */
+
+static struct xk_sess *impair_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
+				   struct xk_parts *ps, int *err)
+{
+	struct xk_sess *lls;
+
+	if (r->drv_sess != NULL) {
+		*err = XK_E_BUSY;
+		return NULL;
+	}
+	lls = xk_open(r, type, r->down[0], ps, err);
+	if (lls == NULL)
+		return NULL;
+	r->drv_sess = xk_sess_create(r, &rcv->up, type, lls);
+	if (r->drv_sess == NULL) {
+		xk_close(lls);
+		*err = XK_E_NOMEM;
+	}
+	return r->drv_sess;
+}
+
+static void dir_empty(struct impair_dir *d)
+{
+	struct xk_wheel *w = &d->rep->vp->wheel;
+
+	xk_timer_cancel(w, &d->line_timer);
+	xk_timer_cancel(w, &d->hold_timer);
+	xk_msgq_free(&d->held);
+	xk_msgq_init(&d->held);
+	for (; d->n != 0; d->n--) {
+		xk_msg_free(d->line[d->head].m);
+		d->head = d->head + 1 == d->cap ? 0 : d->head + 1;
+	}
+}
+
+static void impair_close(struct xk_sess *s)
+{
+	struct impair_rep *ir = s->rep->state;
+
+	dir_empty(&ir->dir[UP]);
+	dir_empty(&ir->dir[DOWN]);
+	s->rep->drv_sess = NULL;
+	xk_close(s->down);
+	xk_sess_destroy(s);
+}
+
+/* ---- life -------------------------------------------------------------------------------------- */
+
+static int dir_init(struct impair_dir *d, struct xk_rep *r, unsigned way)
+{
+	const struct impair_conf *c = conf_of(r);
+	uint64_t seed = c->seed != 0 ? c->seed : r->node->graph->seed;
+
+	d->rep = r;
+	d->way = (uint8_t)way;
+	d->on = c->dir == DIR_BOTH || c->dir == (way == UP ? DIR_UP : DIR_DOWN);
+	xk_rand_init(&d->rand, seed, (uint64_t)r->node->no << 32 | (uint64_t)r->vp->no << 1 | way);
+	xk_msgq_init(&d->held);
+	xk_timer_init(&d->line_timer, line_timer);
+	xk_timer_init(&d->hold_timer, hold_timer);
+	if (!d->on)
+		return XK_OK;
+	d->line = xk_alloc(c->queue * sizeof *d->line);
+	d->cap = (uint32_t)c->queue;
+	return d->line != NULL ? XK_OK : XK_E_NOMEM;
+}
+
+static void impair_rep_fini(struct xk_rep *r)
+{
+	struct impair_rep *ir = r->state;
+
+	for (unsigned i = 0; i < 2; i++) {
+		if (ir->dir[i].rep != NULL)
+			dir_empty(&ir->dir[i]);
+		xk_free(ir->dir[i].line);
+		ir->dir[i].line = NULL;
+	}
+}
+
+static int impair_rep_init(struct xk_rep *r)
+{
+	struct impair_rep *ir = r->state;
+	int err = dir_init(&ir->dir[UP], r, UP);
+
+	if (err == XK_OK)
+		err = dir_init(&ir->dir[DOWN], r, DOWN);
+	if (err != XK_OK)
+		impair_rep_fini(r);
+	return err;
+}
+
+static void impair_rep_stop(struct xk_rep *r)
+{
+	struct impair_rep *ir = r->state;
+
+	dir_empty(&ir->dir[UP]);
+	dir_empty(&ir->dir[DOWN]);
+}
+
+static const struct xk_ops impair_ops = {
+	.rep_init = impair_rep_init, .rep_fini = impair_rep_fini, .rep_stop = impair_rep_stop,
+	.open = impair_open, .close = impair_close, .push = impair_push, .demux = impair_demux,
+};
+
+static const char *const dirs[] = { "both", "up", "down", NULL };
+
+#define P(field, t, d, text, ...) \
+	{ .name = #field, .type = t, .def = d, .doc = text, .offset = offsetof(struct impair_conf, field), ##__VA_ARGS__ }
+
+static const struct xk_param impair_params[] = {
+	P(loss, XK_P_FRACTION, "0", "fraction of frames lost", .flags = XK_PF_LIVE),
+	P(dup, XK_P_FRACTION, "0", "fraction of frames that come twice", .flags = XK_PF_LIVE),
+	P(reorder, XK_P_FRACTION, "0", "fraction of frames that later ones overtake", .flags = XK_PF_LIVE),
+	P(reorder_depth, XK_P_UINT, "3", "a reordered frame is overtaken by 1 to this many",
+	  .min = "1", .max = "1000"),
+	P(hold, XK_P_TIME, "10ms", "a frame waits this long at most for others to overtake it", .min = "1ms", .max = "10s"),
+	P(corrupt, XK_P_FRACTION, "0", "fraction of frames with one bit changed, anywhere", .flags = XK_PF_LIVE),
+	P(delay, XK_P_TIME, "0s", "time from end to end", .max = "100s"),
+	P(jitter, XK_P_TIME, "0s", "up to this much more, uniformly; the order stays", .max = "100s"),
+	P(rate, XK_P_RATE, "0bit/s", "bandwidth, shared out evenly over the virtual processors; 0bit/s: no limit",
+	  .max = "1000Gbit/s"),
+	P(queue, XK_P_UINT, "1000", "most frames on the line or waiting for it, per virtual processor and direction",
+	  .min = "1", .max = "1000000"),
+	P(seed, XK_P_UINT, "0", "of the faults; 0: the graph's"),
+	P(dir, XK_P_ENUM, "both", "which direction is impaired", .choices = dirs),
+	XK_PARAM_END
+};
+
+static const char *const impair_drops[] = {
+#define X(id, text) text,
+	IMPAIR_DROPS(X)
+#undef X
+	NULL
+};
+static const char *const impair_counts[] = { "doubled", "reordered", "corrupted", "delayed", NULL };
+
+const struct xk_proto xk_proto_impair = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "impair",
+	.doc = "a link that loses, doubles, reorders, corrupts, delays and limits frames, by seed",
+	.is_driver = true, .ops = &impair_ops, .offers = "frame", .needs = { "frame" },
+	.min_down = 1, .max_down = 1, .params = impair_params, .conf_size = sizeof(struct impair_conf),
+	.rep_size = sizeof(struct impair_rep), .sess_size = sizeof(struct xk_sess),
+	.drops = impair_drops, .counts = impair_counts,
+};

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mem_priv.h - what the files of the in-memory driver share.
+ *
+ * One implementation stands behind eth_mem and fddi_mem; the link type is a
+ * row of a table.  Everything per frame is the replica's own: no lock, no
+ * atomic, no clock.
+ */
+#ifndef XK_MEM_DRIVER_PRIV_H
+#define XK_MEM_DRIVER_PRIV_H
+
+#include "drivers/mem/mem.h"
+#include "runtime/upi/xk_upi.h"
+
+#define MEM_BURST 32u            /* most frames xk_input takes at once */
+
+enum mem_peer { MEM_LOOP, MEM_SINK, MEM_SOURCE, MEM_ECHO };
+enum mem_rxbuf { MEM_LIFO, MEM_COLD };
+enum mem_csum { MEM_CSUM_IGNORE, MEM_CSUM_NONE, MEM_CSUM_GOOD };
+enum mem_place { MEM_PLACE_MAP, MEM_PLACE_HASH };
+
+/* How frames of a link type look. */
+struct mem_link {
+	enum xk_link type;
+	uint32_t     header;      /* bytes before the network header */
+	uint32_t     mac;         /* offset of the destination address */
+};
+
+struct mem_conf {
+	unsigned peer;
+	uint64_t mtu;
+	uint8_t  mac[6], peer_mac[6];
+	char    *wire;
+	bool     copy;
+	uint64_t queue;
+	/* peer = "source" */
+	uint64_t conns, size, burst, count, rate, rxcold, ports;
+	uint32_t from, to;
+	uint16_t from_port, port;
+	unsigned checksum, rxbuf, place;
+};
+
+#define MEM_DROPS(X) \
+	X(QUEUE_FULL, "queue_full")       /* the other end's receive queue is at its cap */ \
+	X(NOBODY, "nobody_there")         /* no station on the wire has that address */ \
+	X(TOO_LONG, "too_long")           /* longer than the link's largest frame */ \
+	X(STOPPED, "stopped")             /* the other end has stopped */ \
+	X(NOT_REFLECTED, "not_reflected") /* the reflector does not know what to answer */
+
+enum {
+	MEM_DROP_BASE = XK_DROP_FIRST - 1,
+#define X(id, text) MEM_DROP_##id,
+	MEM_DROPS(X)
+#undef X
+};
+
+enum { MEM_N_SUNK, MEM_N_SUNK_BYTES, MEM_N_MADE, MEM_N_COPIES };
+
+/* Node state, written by init only. */
+struct mem_state {
+	const struct mem_link *link;
+	struct xk_node        *peer;      /* the other end of the wire, itself, or NULL */
+	uint32_t               frame_max;
+	uint8_t                mac[6];
+};
+
+struct mem_gen;
+
+/* Replica state. */
+struct mem_rep {
+	struct xk_task   task;            /* passes `q` up, or makes frames */
+	struct xk_rep   *rep;
+	struct mem_rep  *peer;            /* the other end on this VP */
+	struct xk_msgq   q;               /* frames on the wire towards this end */
+	uint32_t         cap;
+	bool             open;            /* between rep_init and rep_stop */
+	struct mem_gen  *gen;
+};
+
+static inline const struct mem_conf *mem_conf(const struct xk_rep *r) { return r->conf; }
+static inline struct mem_state *mem_state(const struct xk_rep *r) { return r->node->state; }
+
+/* mem_wire.c: the receive queue and the two ends of a wire. */
+void mem_rx_put(struct mem_rep *to, struct xk_msg *m);   /* takes m */
+unsigned mem_rx_run(struct xk_task *t, unsigned budget);
+void mem_loop_push(struct xk_sess *s, struct xk_msg *m);
+/* Finds the other end; called from init, so earlier nodes are complete. */
+int  mem_wire_join(struct xk_node *n, struct xk_errs *e);
+
+/* mem_echo.c */
+void mem_echo_push(struct xk_sess *s, struct xk_msg *m);
+
+/* mem_source.c: templates of this replica's connections. */
+int  mem_gen_new(struct mem_rep *mr);
+void mem_gen_free(struct mem_rep *mr);
+/* Gives back the buffers, cancels the timer: from rep_stop. */
+void mem_gen_stop(struct mem_rep *mr);
+unsigned mem_gen_run(struct xk_task *t, unsigned budget);
+int  mem_gen_check(const struct mem_conf *c, char *why, size_t n);
+/* Answers XK_CTL_MEM_COUNTS. */
+int  mem_gen_counts(const struct mem_rep *mr, void *buf, unsigned len);
+
+/* mem_cold.c: receive buffers that come from memory, not from cache (M117). */
+struct mem_cold { struct xk_msg **slot; uint32_t n, pos; };
+int  mem_cold_fill(struct mem_cold *c, uint64_t bytes, uint32_t frame);
+void mem_cold_empty(struct mem_cold *c);
+uint64_t mem_l2_size(void);
+
+/* The buffer freed longest ago, the newest one takes its place. */
+static inline struct xk_msg *mem_cold_swap(struct mem_cold *c, struct xk_msg *fresh)
+{
+	struct xk_msg *old = c->slot[c->pos];
+
+	c->slot[c->pos] = fresh;
+	if (++c->pos == c->n)
+		c->pos = 0;
+	return old;
+}
+
+#endif

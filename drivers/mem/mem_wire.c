@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mem_wire.c - the loop-back pseudo device: two drivers of one graph as the
+ * two ends of a wire (M61).
+ *
+ * A transmitted frame is copied once into a buffer of the VP and waits in the
+ * other end's receive queue on the same VP; that end's task passes it up in a
+ * later unit of work, through the classifier, which decides the VP that runs
+ * it.  A push therefore never becomes a demux on the same stack.
+ * Invariant: the task is ready exactly while the queue holds a frame.
+ */
+#include "drivers/mem/mem_priv.h"
+
+#include <string.h>
+
+void mem_rx_put(struct mem_rep *to, struct xk_msg *m)
+{
+	if (to->q.n == 0)
+		xk_task_ready(&to->task);
+	xk_msgq_put(&to->q, m);
+}
+
+unsigned mem_rx_run(struct xk_task *t, unsigned budget)
+{
+	struct mem_rep *mr = xk_container_of(t, struct mem_rep, task);
+	struct xk_msg *burst[MEM_BURST];
+	unsigned done = 0;
+
+	/* What the frames cause to be sent here waits for the next unit. */
+	if (budget > mr->q.n)
+		budget = mr->q.n;
+	while (done < budget) {
+		unsigned n = budget - done < MEM_BURST ? budget - done : MEM_BURST;
+
+		for (unsigned i = 0; i < n; i++)
+			burst[i] = xk_msgq_get(&mr->q);
+		xk_input(mr->rep, burst, n);
+		done += n;
+	}
+	if (mr->q.n == 0)
+		xk_task_park(t);
+	return done;
+}
+
+/* The frame in a buffer of its own. */
+static struct xk_msg *wire_copy(struct xk_rep *r, struct xk_msg *m)
+{
+	struct xk_msg *c;
+
+	if (XK_UNLIKELY(m->flags & XK_MSG_CHAIN)) {
+		c = xk_msg_clone(m);
+	} else {
+		c = xk_msg_new(m->len);
+		if (XK_LIKELY(c != NULL && !(c->flags & XK_MSG_CHAIN)))
+			memcpy(c->data, m->data, m->len);
+		else if (c != NULL)
+			xk_msg_copy_in(c, 0, m->data, m->len);
+	}
+	if (XK_UNLIKELY(c == NULL)) {
+		xk_drop(r, XK_DROP_NOMEM, m);
+		return NULL;
+	}
+	xk_count(r->count[MEM_N_COPIES]);
+	xk_msg_free(m);
+	return c;
+}
+
+/* A wire whose two ends are this one gives back only what is sent to itself:
+ * a broadcast is for the others. */
+static bool wire_reaches(const struct mem_rep *mr, struct xk_msg **m)
+{
+	const struct mem_state *st = mem_state(mr->rep);
+	const uint8_t *frame;
+
+	if (XK_LIKELY(mr->peer != mr))
+		return mr->peer != NULL;
+	frame = xk_msg_peek(m, st->link->header);
+	return frame != NULL && memcmp(frame + st->link->mac, st->mac, 6) == 0;
+}
+
+void mem_loop_push(struct xk_sess *s, struct xk_msg *m)
+{
+	struct xk_rep *r = s->rep;
+	struct mem_rep *mr = r->state;
+
+	if (XK_UNLIKELY(m->tot > mem_state(r)->frame_max)) {
+		xk_drop(r, MEM_DROP_TOO_LONG, m);
+	} else if (XK_UNLIKELY(!wire_reaches(mr, &m))) {
+		xk_drop(r, MEM_DROP_NOBODY, m);
+	} else if (XK_UNLIKELY(!mr->peer->open)) {
+		xk_drop(r, MEM_DROP_STOPPED, m);
+	} else if (XK_UNLIKELY(mr->peer->q.n >= mr->peer->cap)) {
+		xk_drop(r, MEM_DROP_QUEUE_FULL, m);
+	} else if (mem_conf(r)->copy || (m->flags & XK_MSG_SLOW)) {
+		/* Shared bytes are copied in any case: the receiver may write. */
+		m = wire_copy(r, m);
+		if (m != NULL)
+			mem_rx_put(mr->peer, m);
+	} else {
+		m->flags = 0;
+		m->net = 0;
+		mem_rx_put(mr->peer, m);
+	}
+}
+
+/* ---- joining, control path ------------------------------------------------- */
+
+static bool same_wire(const struct xk_node *a, const struct xk_node *b)
+{
+	const struct mem_conf *ca = a->conf, *cb = b->conf;
+
+	return b->proto->ops == a->proto->ops && cb->peer == MEM_LOOP && cb->wire != NULL &&
+	       strcmp(ca->wire, cb->wire) == 0;
+}
+
+/* The other end named by n's wire, or NULL with *more set to a third one. */
+static struct xk_node *wire_other(const struct xk_node *n, struct xk_node **more)
+{
+	const struct xk_graph *g = n->graph;
+	struct xk_node *other = NULL;
+
+	*more = NULL;
+	for (unsigned i = 0; i < g->nnodes; i++) {
+		if (g->node[i] == n || !same_wire(n, g->node[i]))
+			continue;
+		if (other != NULL)
+			*more = g->node[i];
+		else
+			other = g->node[i];
+	}
+	return other;
+}
+
+int mem_wire_join(struct xk_node *n, struct xk_errs *e)
+{
+	const struct mem_conf *c = n->conf;
+	struct mem_state *st = n->state;
+	struct xk_node *more, *other;
+
+	st->peer = n;
+	if (c->wire == NULL)
+		return XK_OK;
+	other = wire_other(n, &more);
+	if (more != NULL) {
+		xk_errs_add(e, n->file, n->line, 0, "%s: wire '%s' has two ends, but %s, %s and %s are on it",
+			    n->name, c->wire, n->name, other->name, more->name);
+		return XK_E_INVAL;
+	}
+	if (other != NULL && other->proto != n->proto) {
+		xk_errs_add(e, n->file, n->line, 0, "%s: wire '%s' joins %s to %s, which speaks another link type",
+			    n->name, c->wire, n->name, other->name);
+		return XK_E_INVAL;
+	}
+	if (other != NULL)
+		st->peer = other;
+	return XK_OK;
+}

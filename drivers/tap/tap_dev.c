@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tap_dev.c - makes the TAP device and sets up its host side.
+ *
+ * A device belongs to the network namespace of the thread that opens it, so
+ * the calling thread steps into the named namespace, does everything there and
+ * steps back.
+ * Invariant: when this returns the thread is in the namespace it came from.
+ */
+#include "drivers/tap/tap_priv.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_tun.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define TUN "/dev/net/tun"
+
+static int tap_fail(char *why, size_t n, const char *what, const char *of)
+{
+	int err = errno;
+
+	if (err == EPERM || err == EACCES)
+		snprintf(why, n, "%s%s: not permitted: needs CAP_NET_ADMIN (run as root) and " TUN, what, of);
+	else
+		snprintf(why, n, "%s%s: %s", what, of, strerror(err));
+	return -err;
+}
+
+static int tap_attach(const struct tap_want *w, struct ifreq *ifr, int *fd, char *why, size_t n)
+{
+	*fd = open(TUN, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (*fd < 0) {
+		if (errno == ENOENT || errno == ENODEV || errno == ENXIO) {
+			snprintf(why, n, "no " TUN ": needs CAP_NET_ADMIN (run as root) and " TUN
+				 " (the kernel module tun)");
+			return XK_E_NODEV;
+		}
+		return tap_fail(why, n, "cannot open ", TUN);
+	}
+	memset(ifr, 0, sizeof *ifr);
+	ifr->ifr_flags = IFF_TAP | IFF_NO_PI;
+	if (w->ifname != NULL)
+		snprintf(ifr->ifr_name, sizeof ifr->ifr_name, "%s", w->ifname);
+	if (ioctl(*fd, TUNSETIFF, ifr) == 0)
+		return XK_OK;
+	if (errno == EBUSY) {
+		snprintf(why, n, "device '%s' is in use by another program", w->ifname);
+		return XK_E_BUSY;
+	}
+	if (errno == EINVAL) {
+		snprintf(why, n, "'%s' is an interface, but not a TAP device", w->ifname ? w->ifname : "");
+		return XK_E_INVAL;
+	}
+	return tap_fail(why, n, "cannot make TAP device ", w->ifname ? w->ifname : "");
+}
+
+static void put_addr(struct ifreq *ifr, uint32_t host_order)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(host_order) };
+
+	memcpy(&ifr->ifr_addr, &in, sizeof in);
+}
+
+static int tap_ifup(const struct tap_want *w, struct ifreq *ifr, int sock, char *why, size_t n)
+{
+	uint32_t mask = w->addr.len == 0 ? 0 : ~0u << (32 - w->addr.len);
+
+	ifr->ifr_mtu = (int)w->mtu;
+	if (ioctl(sock, SIOCSIFMTU, ifr) < 0)
+		return tap_fail(why, n, "cannot set the MTU of ", ifr->ifr_name);
+	put_addr(ifr, w->addr.addr);
+	if (ioctl(sock, SIOCSIFADDR, ifr) < 0)
+		return tap_fail(why, n, "cannot set the address of ", ifr->ifr_name);
+	put_addr(ifr, mask);
+	if (ioctl(sock, SIOCSIFNETMASK, ifr) < 0)
+		return tap_fail(why, n, "cannot set the netmask of ", ifr->ifr_name);
+	if (ioctl(sock, SIOCGIFFLAGS, ifr) < 0)
+		return tap_fail(why, n, "cannot read the flags of ", ifr->ifr_name);
+	ifr->ifr_flags |= IFF_UP | IFF_RUNNING;
+	if (ioctl(sock, SIOCSIFFLAGS, ifr) < 0)
+		return tap_fail(why, n, "cannot bring up ", ifr->ifr_name);
+	return XK_OK;
+}
+
+/* In the namespace already. */
+static int tap_make(const struct tap_want *w, int *fd, char *why, size_t n)
+{
+	struct ifreq ifr;
+	int sock, err = tap_attach(w, &ifr, fd, why, n);
+
+	if (err == XK_OK && w->addr.addr != 0) {
+		sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+		err = sock < 0 ? tap_fail(why, n, "cannot set up ", ifr.ifr_name) :
+				 tap_ifup(w, &ifr, sock, why, n);
+		if (sock >= 0)
+			close(sock);
+	}
+	if (err != XK_OK && *fd >= 0) {
+		close(*fd);
+		*fd = -1;
+	}
+	return err;
+}
+
+int tap_dev_open(const struct tap_want *w, int *fd, char *why, size_t n)
+{
+	char path[128];
+	int home, there, err;
+
+	*fd = -1;
+	if (w->netns == NULL)
+		return tap_make(w, fd, why, n);
+	snprintf(path, sizeof path, "/run/netns/%s", w->netns);
+	there = open(path, O_RDONLY | O_CLOEXEC);
+	if (there < 0)
+		return tap_fail(why, n, "no network namespace ", w->netns);
+	home = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+	if (home < 0 || setns(there, CLONE_NEWNET) < 0) {
+		err = tap_fail(why, n, "cannot enter network namespace ", w->netns);
+	} else {
+		err = tap_make(w, fd, why, n);
+		xk_assert(setns(home, CLONE_NEWNET) == 0);
+	}
+	if (home >= 0)
+		close(home);
+	close(there);
+	return err;
+}

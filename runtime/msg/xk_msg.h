@@ -8,7 +8,20 @@
  * is a chain of segments.  Everything here runs on the VP that holds the
  * message (xk_mem_self); a message is given to another VP whole, by the VP's
  * inbox, and its buffers find their way home when freed there.
- * Invariant: tot of the first segment is the sum of len over the chain.
+ *
+ * After the descriptor of a REF segment lies a pointer to the segment whose
+ * buffer it looks into (its base); after that of an EXTERN segment lies a
+ * struct xk_msg_extern.  A base freed before its REF segments keeps its buffer
+ * until the last of them goes.  Such reference counts are plain integers, so
+ * a message with REF or SHARED segments never leaves its VP: xk_msg_own first.
+ *
+ * Where an operation makes another first segment, it carries over u, hash, vp,
+ * node, aux and the up path's checksum flags; XK_MSG_CSUM and csum only where
+ * the bytes are the same.  "m unharmed" means that content, length and
+ * attributes are as before the call.
+ * Invariant: tot of the first segment is the sum of len over the chain; a
+ * segment has XK_MSG_CHAIN exactly when next is set; zero-length segments are
+ * legal.
  */
 #ifndef XK_MSG_H
 #define XK_MSG_H
@@ -61,17 +74,35 @@ _Static_assert(sizeof(struct xk_msg) == XK_CACHELINE, "a descriptor is one line"
 #define XK_MSG_ROOM(cls_size) ((cls_size) - (uint32_t)sizeof(struct xk_msg) - XK_MSG_HEADROOM)
 #define XK_MSG_MAX_SEG XK_MSG_ROOM(XK_MEM_LARGE_SIZE)
 
+/* Lies after the descriptor of an EXTERN segment.  release is called once,
+ * when the last segment that looks at the bytes is freed, on whatever VP that
+ * happens; it must not allocate messages.  NULL: nothing to release. */
+struct xk_msg_extern { void (*release)(void *arg); void *arg; };
+
 /* ---- slow paths and rare operations (msg_*.c) ---------------------------- */
+
+/* A message round len bytes lent by a driver.  NULL when memory is out (the
+ * bytes stay the caller's). */
+struct xk_msg *xk_msg_new_extern(void *data, uint32_t len, void (*release)(void *), void *arg);
+/* Makes m fit to be handed to another VP: m itself when every segment is
+ * exclusively ours, else a copy, and m is freed.  NULL when memory is out (m
+ * unharmed, still the caller's).  An EXTERN segment that nobody shares travels
+ * as it is. */
+struct xk_msg *xk_msg_own(struct xk_msg *m);
+/* Aborts unless the invariants of the chain hold.  For tests and debugging. */
+void xk_msg_check(const struct xk_msg *m);
 
 void xk_msg_free_slow(struct xk_msg *m);
 /* A message of len bytes, chained over large segments when it must be; NULL
  * when memory is out.  Bytes are undefined. */
 struct xk_msg *xk_msg_new_chain(uint32_t len);
 /* A segment before m's, for a header that does not fit its headroom or whose
- * segment is shared.  NULL when memory is out (m unharmed). */
+ * segment is shared; len <= XK_MSG_MAX_SEG.  NULL when memory is out (m unharmed). */
 struct xk_msg *xk_msg_prepend(struct xk_msg *m, uint32_t len);
 /* Copies the first n bytes together so that data[0..n) is contiguous; false
- * when the message is shorter or memory is out. */
+ * (m unharmed) when the message is shorter, n > XK_MSG_MAX_SEG or memory is
+ * out.  *m may become another message; the network header stays noted where it
+ * lies within XK_MSG_HEADROOM bytes before the data. */
 bool xk_msg_pullup(struct xk_msg **m, uint32_t n);
 /* A second message over the same bytes (M23, D11): shares buffers, VP-local.
  * Neither may write payload in place afterwards.  NULL when memory is out. */
@@ -79,7 +110,7 @@ struct xk_msg *xk_msg_share(struct xk_msg *m);
 /* Cuts m after n bytes: m keeps [0,n), the rest is returned (shares the
  * segment that is cut).  n <= tot.  NULL when memory is out (m unharmed). */
 struct xk_msg *xk_msg_split(struct xk_msg *m, uint32_t n);
-/* a followed by b, as a; b is consumed. */
+/* a followed by b, as a; b is consumed.  They must differ. */
 void xk_msg_join(struct xk_msg *a, struct xk_msg *b);
 /* Drops n bytes from the tail, n <= tot. */
 void xk_msg_trim_slow(struct xk_msg *m, uint32_t n);
@@ -87,7 +118,7 @@ void xk_msg_trim_slow(struct xk_msg *m, uint32_t n);
 uint32_t xk_msg_copy_out(const struct xk_msg *m, uint32_t off, void *dst, uint32_t n);
 /* Same, with the partial checksum of what was copied added to *sum. */
 uint32_t xk_msg_copy_out_csum(const struct xk_msg *m, uint32_t off, void *dst, uint32_t n, uint32_t *sum);
-/* dst[off, off+n) = src; the range must exist and be writable. */
+/* dst[off, off+n) = src; the range must exist and be writable: neither REF nor SHARED. */
 void xk_msg_copy_in(struct xk_msg *m, uint32_t off, const void *src, uint32_t n);
 /* A fresh single- or multi-segment copy with full headroom; NULL when out. */
 struct xk_msg *xk_msg_clone(const struct xk_msg *m);
@@ -212,7 +243,10 @@ static inline void *xk_msg_net(const struct xk_msg *m)
 }
 static inline void xk_msg_set_net(struct xk_msg *m, const void *h)
 {
-	m->net = (uint16_t)((const uint8_t *)h - (const uint8_t *)m);
+	uintptr_t d = (uintptr_t)h - (uintptr_t)m;
+
+	/* A header in another buffer (a shared first segment) may be out of reach. */
+	m->net = d <= UINT16_MAX ? (uint16_t)d : 0;
 }
 
 /* A list of messages linked by link. */

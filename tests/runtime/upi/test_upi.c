@@ -138,7 +138,7 @@ static void a_refused_open_done_leaves_no_binding(void)
 	CU_ASSERT_EQUAL(enable(4), XK_OK);
 	toy_inject("\004a", 2);
 	CU_ASSERT_STRING_EQUAL(toy.events, "O");
-	CU_ASSERT_EQUAL(toy.mux_r->active.n, 0);
+	CU_ASSERT_EQUAL(xk_map_count(&toy.mux_r->active), 0);
 	CU_ASSERT_EQUAL(toy.mux_r->slab.live, 0);
 	CU_ASSERT_EQUAL(toy.mux_r->drop[XK_DROP_FIRST + 1], 1);
 	CU_ASSERT_EQUAL(disable(4), XK_OK);
@@ -193,7 +193,7 @@ static void the_collector_frees_between_one_and_two_passes(void)
 	xk_close(toy_open(210, &err));                           /* used in between */
 	CU_ASSERT_EQUAL(xk_sess_collect(toy.mux_r, destroy_idle), 49);
 	CU_ASSERT_EQUAL(destroyed, 49);
-	CU_ASSERT_EQUAL(toy.mux_r->active.n, 1);
+	CU_ASSERT_EQUAL(xk_map_count(&toy.mux_r->active), 1);
 	CU_ASSERT_EQUAL(xk_sess_collect(toy.mux_r, destroy_idle), 1);
 	toy_leave();
 	down();

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * compose_arch.c - threading: a preset called with changes, or a table of the
+ * axes, to one struct xk_arch that the runtime can run.
+ *
+ * Values not written are the preset's (a plain table starts from vppc).
+ * Whether a combination can work is asked of the runtime's own check.
+ */
+#include "runtime/compose/compose_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct arch_conf {
+	unsigned domain, entry, schedule;
+	uint64_t vps, workers, burst, quantum, cpus, inbox, spin, seed;
+	bool     wired;
+	struct xk_plist map;
+};
+
+static const char *const domains[] = { "connections", "layers", "none", NULL };
+static const char *const entries[] = { "own", "lock", "thread", NULL };
+static const char *const schedules[] = { "drr", "os", "virtual", NULL };
+
+const struct xk_param xk_arch_params[] = {
+	{ .name = "domain", .type = XK_P_ENUM, .choices = domains, .doc = "what is mapped to a virtual processor",
+	  .offset = offsetof(struct arch_conf, domain) },
+	{ .name = "vps", .type = XK_P_UINT, .min = "1", .max = "8192",
+	  .doc = "virtual processors; also \"per worker\"", .offset = offsetof(struct arch_conf, vps) },
+	{ .name = "workers", .type = XK_P_UINT, .min = "1", .max = "1024",
+	  .doc = "threads that run them; without it one per processor", .offset = offsetof(struct arch_conf, workers) },
+	{ .name = "entry", .type = XK_P_ENUM, .choices = entries, .doc = "how a message gets into a virtual processor",
+	  .offset = offsetof(struct arch_conf, entry) },
+	{ .name = "schedule", .type = XK_P_ENUM, .choices = schedules,
+	  .doc = "who chooses the next virtual processor: deficit round robin, the operating system, a simulated clock",
+	  .offset = offsetof(struct arch_conf, schedule) },
+	{ .name = "burst", .type = XK_P_UINT, .min = "1", .max = "1024", .doc = "messages in one unit of work",
+	  .offset = offsetof(struct arch_conf, burst) },
+	{ .name = "quantum", .type = XK_P_UINT, .min = "1", .max = "1048576",
+	  .doc = "messages a virtual processor may run before the next one's turn",
+	  .offset = offsetof(struct arch_conf, quantum) },
+	{ .name = "wired", .type = XK_P_BOOL, .doc = "workers are pinned to processors",
+	  .offset = offsetof(struct arch_conf, wired) },
+	{ .name = "cpus", .type = XK_P_CPUS, .doc = "processors allowed; without it all",
+	  .offset = offsetof(struct arch_conf, cpus) },
+	{ .name = "inbox", .type = XK_P_UINT, .min = "1", .max = "16777216",
+	  .doc = "messages that may wait for one virtual processor", .offset = offsetof(struct arch_conf, inbox) },
+	{ .name = "spin", .type = XK_P_TIME, .max = "1s", .doc = "look for work this long before sleeping",
+	  .offset = offsetof(struct arch_conf, spin) },
+	{ .name = "seed", .type = XK_P_UINT, .doc = "of the schedule's own choices; without it the graph's",
+	  .offset = offsetof(struct arch_conf, seed) },
+	{ .name = "map", .type = XK_P_LIST, .elem = XK_P_UINT,
+	  .doc = "virtual processor (from 1) of connection 1, 2, ...; repeated; without it round robin",
+	  .offset = offsetof(struct arch_conf, map) },
+	XK_PARAM_END
+};
+
+/* Where the table stands: in the call of a preset, or under threading of graph. */
+struct where {
+	struct spec_place at;
+	const char       *callee, *who;
+	struct scan_step  prefix;
+	unsigned          nprefix;
+	const struct xk_value *tab;
+};
+
+static void where_error(const struct xk_spec *s, struct xk_errs *e, const struct where *w, const char *key,
+			const char *text)
+{
+	struct scan_step step[2] = { w->prefix };
+	unsigned n = w->nprefix;
+
+	if (key != NULL && xk_value_get(w->tab, key) != NULL)
+		step[n++] = (struct scan_step){ .name = key };
+	spec_error(s, e, w->at, w->callee, step, n, "%s: %s", w->who, text);
+}
+
+static void conf_from_arch(struct arch_conf *c, const struct xk_arch *a)
+{
+	*c = (struct arch_conf){
+		.domain = a->domain, .entry = a->entry, .schedule = a->schedule,
+		.vps = a->vps > 0 ? (uint64_t)a->vps : 0, .workers = a->workers, .burst = a->burst,
+		.quantum = a->quantum, .cpus = a->cpus, .inbox = a->inbox, .wired = a->wired,
+		.spin = a->spin_us * XK_US, .seed = a->seed,
+	};
+}
+
+static void arch_from_conf(struct xk_arch *a, const struct arch_conf *c, const struct xk_value *tab)
+{
+	a->domain = (enum xk_domain)c->domain;
+	a->entry = (enum xk_entry)c->entry;
+	a->schedule = (enum xk_schedule)c->schedule;
+	if (c->vps != 0)
+		a->vps = (int)c->vps;
+	a->workers = (unsigned)c->workers;
+	/* One worker per VP is what a preset of few VPs means, unless it is said. */
+	if (xk_value_get(tab, "workers") == NULL && c->vps != 0 && a->workers > c->vps)
+		a->workers = (unsigned)c->vps;
+	a->burst = (unsigned)c->burst;
+	a->quantum = (unsigned)c->quantum;
+	a->cpus = c->cpus;
+	a->inbox = (uint32_t)c->inbox;
+	a->wired = c->wired;
+	a->spin_us = (uint32_t)(c->spin / XK_US);
+	a->seed = c->seed;
+}
+
+/* The choices of the enums above are in the order of the runtime's. */
+_Static_assert(XK_DOMAIN_CONN == 0 && XK_DOMAIN_LAYER == 1 && XK_DOMAIN_NONE == 2, "order of domains");
+_Static_assert(XK_ENTRY_OWN == 0 && XK_ENTRY_LOCK == 1 && XK_ENTRY_THREAD == 2, "order of entries");
+_Static_assert(XK_SCHED_DRR == 0 && XK_SCHED_OS == 1 && XK_SCHED_VIRTUAL == 2, "order of schedules");
+
+static void take_map(struct xk_spec *s, struct xk_errs *e, const struct where *w, const struct arch_conf *c,
+		     const struct xk_arch *a)
+{
+	char text[200];
+
+	if (c->map.n == 0)
+		return;
+	s->plan.conn_map = arena_get(&s->arena, c->map.n * sizeof *s->plan.conn_map);
+	if (s->plan.conn_map == NULL) {
+		xk_errs_add(e, NULL, 0, 0, "out of memory");
+		return;
+	}
+	for (unsigned i = 0; i < c->map.n; i++) {
+		uint64_t vp = c->map.v[i].u;
+
+		if (vp == 0 || (a->vps > 0 && vp > (uint64_t)a->vps) || vp > XK_VP_MAX) {
+			snprintf(text, sizeof text, "parameter 'map' has a number %u that names virtual processor %llu: "
+				 "there are 1 to %d", i + 1, (unsigned long long)vp, a->vps > 0 ? a->vps : (int)XK_VP_MAX);
+			where_error(s, e, w, "map", text);
+			return;
+		}
+		s->plan.conn_map[i] = (uint16_t)(vp - 1);
+	}
+	s->plan.nconn_map = c->map.n;
+}
+
+/* vps = "per worker", "per connection": words where a number stands else. */
+static bool take_vps_word(struct xk_arch *a, const struct xk_value *tab)
+{
+	const struct xk_value *v = xk_value_get(tab, "vps");
+
+	if (v == NULL || v->kind != XK_V_TEXT)
+		return false;
+	if (strcmp(v->text, "per worker") == 0)
+		a->vps = XK_VPS_PER_WORKER;
+	else if (strcmp(v->text, "per connection") == 0)
+		a->vps = XK_VPS_PER_CONN;
+	else
+		return false;
+	return true;
+}
+
+static void check_whole(struct xk_spec *s, struct xk_errs *e, const struct where *w, struct xk_arch *a)
+{
+	const struct xk_value *sched = xk_value_get(w->tab, "schedule");
+	char why[256];
+
+	if (s->plan.is_virtual && sched != NULL && a->schedule != XK_SCHED_VIRTUAL) {
+		where_error(s, e, w, "schedule", "clock = \"virtual\" needs schedule = \"virtual\"");
+		return;
+	}
+	if (s->plan.is_virtual)
+		a->schedule = XK_SCHED_VIRTUAL;
+	else if (a->schedule == XK_SCHED_VIRTUAL)
+		s->plan.is_virtual = true;
+	if (a->vps == XK_VPS_PER_CONN)
+		where_error(s, e, w, "vps", "makes a virtual processor per connection: say how many with vps");
+	else if (xk_arch_check(a, why, sizeof why) != XK_OK)
+		where_error(s, e, w, NULL, why);
+}
+
+static void read_axes(struct xk_spec *s, struct xk_errs *e, const struct where *w, const struct xk_arch *base)
+{
+	static const char *const vps[] = { "vps", NULL };
+	struct check_table c = { .s = s, .e = e, .at = w->at, .callee = w->callee, .who = w->who,
+				 .prefix = &w->prefix, .nprefix = w->nprefix, .schema = xk_arch_params };
+	struct xk_arch *a = &s->plan.arch;
+	unsigned before = xk_errs_count(e);
+	struct arch_conf conf;
+
+	*a = *base;
+	conf_from_arch(&conf, base);
+	if (take_vps_word(a, w->tab)) {
+		c.skip = vps;
+		conf.vps = 0;
+	}
+	check_table(&c, w->tab, &conf);
+	arch_from_conf(a, &conf, w->tab);
+	if (xk_errs_count(e) == before)
+		check_whole(s, e, w, a);
+	if (xk_errs_count(e) == before)
+		take_map(s, e, w, &conf, a);
+	xk_param_release(xk_arch_params, &conf);
+}
+
+void check_threading(struct xk_spec *s, const struct spec_top *t, struct xk_errs *e)
+{
+	static const struct xk_value empty = { .kind = XK_V_LIST };
+	const struct xk_value *v = xk_value_get(&t->tab, "threading");
+	const struct xk_arch *base = xk_arch_find("vppc");
+	struct xk_arch own;
+	struct where w = { .at = t->at, .callee = "graph", .who = "threading", .nprefix = 1,
+			   .prefix = { .name = "threading" }, .tab = &empty };
+	char text[200], got[80];
+
+	xk_assert(base != NULL);
+	if (v != NULL && v->kind == XK_V_ARCH) {
+		const struct spec_arch *a = &s->arch[v->ref];
+
+		w = (struct where){ .at = a->at, .callee = a->preset->name, .who = a->preset->name, .tab = &a->tab };
+		base = a->preset;
+	} else if (v != NULL && (v->kind == XK_V_MAP || v->kind == XK_V_LIST)) {
+		w.tab = v;
+		own = *base;
+		own.name = "custom";
+		base = &own;
+	} else if (v != NULL && v->kind != XK_V_POISON) {
+		snprintf(text, sizeof text, "needs a preset like vppc { vps = 16 } or a table of axes, got %s",
+			 spec_describe(v, got, sizeof got));
+		where_error(s, e, &w, NULL, text);
+	}
+	read_axes(s, e, &w, base);
+}
+
+int xk_plan_check(const struct xk_plan *p, struct xk_errs *e)
+{
+	char why[256];
+
+	if (xk_arch_check(&p->arch, why, sizeof why) == XK_OK)
+		return XK_OK;
+	xk_errs_add(e, NULL, 0, 0, "threading: %s", why);
+	return XK_E_INVAL;
+}

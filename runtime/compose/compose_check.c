@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * compose_check.c - values against schemas: of the protocols, of the graph's
+ * own fields.
+ *
+ * One schema, one walk: unknown names (with a suggestion), values without a
+ * name, values of the wrong kind or out of range, required ones that are
+ * missing, then the protocol's own rules between parameters.  Every fault is
+ * said; none stops the walk.
+ */
+#include "runtime/compose/compose_priv.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/mem/xk_mem.h"
+
+#define WORDS_MAX 128u
+
+/* ---- one value ------------------------------------------------------------------ */
+
+static bool utf8_valid(const char *s, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)s, *end = p + n;
+
+	while (p < end) {
+		unsigned more = *p < 0x80 ? 0 : *p >= 0xc2 && *p < 0xe0 ? 1 :
+				(*p & 0xf0) == 0xe0 ? 2 : *p >= 0xf0 && *p < 0xf5 ? 3 : 9;
+		unsigned char first = *p++;
+
+		if (more > 3 || (size_t)(end - p) < more)
+			return false;
+		/* overlong forms, surrogates, past U+10FFFF */
+		if ((first == 0xe0 && *p < 0xa0) || (first == 0xed && *p > 0x9f) ||
+		    (first == 0xf0 && *p < 0x90) || (first == 0xf4 && *p > 0x8f))
+			return false;
+		for (; more > 0; more--)
+			if ((*p++ & 0xc0) != 0x80)
+				return false;
+	}
+	return true;
+}
+
+/* A scalar's text, or NULL with the reason. */
+static const char *scalar_text(enum xk_ptype type, const struct xk_value *v, char *why, size_t n)
+{
+	char got[80];
+
+	switch (v->kind) {
+	case XK_V_TEXT:
+		if (strlen(v->text) != v->len) {
+			snprintf(why, n, "has a zero byte in its text");
+			return NULL;
+		}
+		if (!utf8_valid(v->text, v->len)) {
+			snprintf(why, n, "has a text that is not UTF-8");
+			return NULL;
+		}
+		return v->text;
+	case XK_V_FLOAT:
+		if (strpbrk(v->text, "ni") != NULL) {          /* nan, inf */
+			snprintf(why, n, "needs a finite number, got %s", v->text);
+			return NULL;
+		}
+		return v->text;
+	case XK_V_BOOL:
+		if (type != XK_P_BOOL)
+			break;
+		return v->text;
+	case XK_V_INT:
+	case XK_V_TYPED:
+		return v->text;
+	default:
+		break;
+	}
+	snprintf(why, n, "needs a value of type %s, got %s", xk_param_type_name(type), spec_describe(v, got, sizeof got));
+	return NULL;
+}
+
+static int scalar_parse(const struct xk_param *p, enum xk_ptype type, const struct xk_value *v,
+			union xk_pval *out, char *why, size_t n)
+{
+	const char *text = scalar_text(type, v, why, n);
+	bool bare = v->kind == XK_V_INT || v->kind == XK_V_FLOAT;
+
+	if (text == NULL)
+		return XK_E_INVAL;
+	if (type == XK_P_BOOL && v->kind != XK_V_BOOL) {
+		char got[80];
+
+		snprintf(why, n, "needs true or false, got %s", spec_describe(v, got, sizeof got));
+		return XK_E_INVAL;
+	}
+	return p ? xk_param_parse(p, text, bare, out, why, n) : xk_param_parse_as(type, text, bare, out, why, n);
+}
+
+static void drop_value(enum xk_ptype t, union xk_pval *v)
+{
+	if (t == XK_P_TEXT)
+		free(v->text);
+}
+
+static int list_value(const struct xk_param *p, const struct xk_value *v, void *conf, char *why, size_t n,
+		      struct scan_step *step, unsigned *nsteps)
+{
+	struct xk_plist *l = (struct xk_plist *)(void *)((char *)conf + p->offset);
+	union xk_pval x;
+	char part[200], got[80];
+	int err;
+
+	if (v->kind != XK_V_LIST) {
+		snprintf(why, n, "needs a list of %s, got %s", xk_param_type_name(p->elem),
+			 spec_describe(v, got, sizeof got));
+		return XK_E_INVAL;
+	}
+	for (unsigned i = 0; i < v->n; i++) {
+		err = scalar_parse(NULL, p->elem, &v->item[i], &x, part, sizeof part);
+		if (err != XK_OK) {
+			snprintf(why, n, "has a number %u that %s", i + 1, part);
+			step->i = i + 1;
+			*nsteps = 1;
+			return err;
+		}
+		err = xk_param_list_add(l, &x);
+		if (err != XK_OK) {
+			drop_value(p->elem, &x);
+			snprintf(why, n, "needs more memory than there is");
+			return err;
+		}
+	}
+	return XK_OK;
+}
+
+static int map_add(const struct xk_param *p, struct xk_pmap *m, const struct xk_value *k,
+		   const struct xk_value *v, char *why, size_t n)
+{
+	union xk_pval key, val;
+	char part[200];
+	int err;
+
+	err = scalar_parse(NULL, p->key, k, &key, part, sizeof part);
+	if (err != XK_OK) {
+		snprintf(why, n, "has a key that %s", part);
+		return err;
+	}
+	err = scalar_parse(NULL, p->elem, v, &val, part, sizeof part);
+	if (err != XK_OK) {
+		snprintf(why, n, "has an entry ['%.40s'] that %s", k->text, part);
+		drop_value(p->key, &key);
+		return err;
+	}
+	err = xk_param_map_add(m, &key, &val);
+	if (err != XK_OK) {
+		snprintf(why, n, "needs more memory than there is");
+		drop_value(p->key, &key);
+		drop_value(p->elem, &val);
+	}
+	return err;
+}
+
+static int map_value(const struct xk_param *p, const struct xk_value *v, void *conf, char *why, size_t n,
+		     struct scan_step *step, unsigned *nsteps)
+{
+	struct xk_pmap *m = (struct xk_pmap *)(void *)((char *)conf + p->offset);
+	char got[80];
+	int err = XK_OK;
+
+	if (v->kind == XK_V_LIST && v->n == 0)
+		return XK_OK;
+	if (v->kind != XK_V_MAP) {
+		snprintf(why, n, "needs a table from %s to %s, got %s", xk_param_type_name(p->key),
+			 xk_param_type_name(p->elem), spec_describe(v, got, sizeof got));
+		return XK_E_INVAL;
+	}
+	for (unsigned i = 0; i < v->n && err == XK_OK; i++) {
+		err = map_add(p, m, &v->key[i], &v->item[i], why, n);
+		if (err != XK_OK && v->key[i].kind == XK_V_TEXT) {
+			step->name = v->key[i].text;
+			*nsteps = 1;
+		}
+	}
+	return err;
+}
+
+int check_value(const struct xk_param *p, const struct xk_value *v, void *conf, char *why, size_t n,
+		struct scan_step *step, unsigned *nsteps)
+{
+	union xk_pval x;
+	int err;
+
+	*step = (struct scan_step){ 0 };
+	*nsteps = 0;
+	if (p->type == XK_P_LIST || p->type == XK_P_MAP) {
+		/* What is given replaces the default, it does not add to it. */
+		const struct xk_param only[2] = { *p, XK_PARAM_END };
+
+		xk_param_release(only, conf);
+		return p->type == XK_P_LIST ? list_value(p, v, conf, why, n, step, nsteps)
+					    : map_value(p, v, conf, why, n, step, nsteps);
+	}
+	err = scalar_parse(p, p->type, v, &x, why, n);
+	if (err == XK_OK)
+		xk_param_store(p, conf, &x);
+	return err;
+}
+
+/* ---- a table ----------------------------------------------------------------------- */
+
+static bool skipped(const struct check_table *c, const char *name)
+{
+	for (unsigned i = 0; c->skip != NULL && c->skip[i] != NULL; i++)
+		if (strcmp(c->skip[i], name) == 0)
+			return true;
+	return false;
+}
+
+static void table_error(const struct check_table *c, const struct scan_step *last, unsigned nlast,
+			const char *fmt, ...) XK_PRINTF(4, 5);
+static void table_error(const struct check_table *c, const struct scan_step *last, unsigned nlast,
+			const char *fmt, ...)
+{
+	struct scan_step step[4];
+	unsigned n = 0;
+	char text[512];
+	va_list ap;
+
+	for (unsigned i = 0; i < c->nprefix && n < 2; i++)
+		step[n++] = c->prefix[i];
+	for (unsigned i = 0; i < nlast && n < 4; i++)
+		step[n++] = last[i];
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	spec_error(c->s, c->e, c->at, c->callee, step, n, "%s: %s", c->who, text);
+}
+
+static void unknown_name(const struct check_table *c, const char *name)
+{
+	const char *words[WORDS_MAX], *near;
+	struct scan_step step = { .name = name };
+	unsigned n = 0;
+
+	for (const struct xk_param *p = c->schema; p != NULL && p->name != NULL && n < WORDS_MAX; p++)
+		words[n++] = p->name;
+	for (unsigned i = 0; c->skip != NULL && c->skip[i] != NULL && n < WORDS_MAX; i++)
+		words[n++] = c->skip[i];
+	near = xk_errs_suggest(name, words, n);
+	if (near != NULL)
+		table_error(c, &step, 1, "unknown parameter '%.60s' (did you mean '%s'?)", name, near);
+	else
+		table_error(c, &step, 1, "unknown parameter '%.60s'", name);
+}
+
+static void unnamed(const struct check_table *c, const struct xk_value *v, unsigned i)
+{
+	struct scan_step step = { .i = i };
+	char got[80];
+
+	if (v->kind == XK_V_NODE)
+		table_error(c, &step, 1, "a node stands here without a name: write over = ...");
+	else if (v->kind != XK_V_POISON)
+		table_error(c, &step, 1, "a value stands here without a name: %s", spec_describe(v, got, sizeof got));
+}
+
+static void one_key(const struct check_table *c, const char *name, const struct xk_value *v, void *conf)
+{
+	const struct xk_param *p;
+	struct scan_step step[2];
+	unsigned nsteps;
+	char why[400];
+
+	if (skipped(c, name))
+		return;
+	p = xk_param_find(c->schema, name);
+	if (p == NULL) {
+		unknown_name(c, name);
+		return;
+	}
+	if (v->kind == XK_V_POISON)
+		return;
+	step[0] = (struct scan_step){ .name = name };
+	if (check_value(p, v, conf, why, sizeof why, &step[1], &nsteps) != XK_OK)
+		table_error(c, step, 1 + nsteps, "parameter '%s' %s", name, why);
+}
+
+static void missing(const struct check_table *c, const struct xk_value *tab)
+{
+	for (const struct xk_param *p = c->schema; p != NULL && p->name != NULL; p++)
+		if ((p->flags & XK_PF_REQUIRED) && xk_value_get(tab, p->name) == NULL)
+			table_error(c, NULL, 0, "parameter '%s' is needed: %s", p->name, p->doc);
+}
+
+void check_table(const struct check_table *c, const struct xk_value *tab, void *conf)
+{
+	for (unsigned i = 0; i < tab->n; i++) {
+		if (tab->kind == XK_V_LIST)
+			unnamed(c, &tab->item[i], i + 1);
+		else if (tab->key[i].kind == XK_V_TEXT)
+			one_key(c, tab->key[i].text, &tab->item[i], conf);
+		else
+			unnamed(c, &tab->item[i], (unsigned)strtoul(tab->key[i].text ? tab->key[i].text : "1", NULL, 10));
+	}
+	missing(c, tab);
+}
+
+/* ---- a node -------------------------------------------------------------------------- */
+
+static const char *const reserved[] = { "name", "over", "trace", NULL };
+
+void *check_node_conf(struct xk_spec *s, const struct spec_node *n, struct xk_errs *e)
+{
+	struct xk_errs *mine = xk_errs_new();
+	char label[128], why[400];
+	struct check_table c = {
+		.s = s, .e = mine, .at = n->at, .callee = n->proto->name, .schema = n->proto->params,
+		.who = spec_label(s, n, label, sizeof label), .skip = reserved,
+	};
+	void *conf = xk_alloc(n->proto->conf_size ? n->proto->conf_size : 1);
+	bool bad = conf == NULL || mine == NULL;
+
+	if (!bad && xk_param_defaults(n->proto->params, conf, why, sizeof why) != XK_OK) {
+		spec_error(s, e, n->at, n->proto->name, NULL, 0, "%s: %s", c.who, why);
+		bad = true;
+	}
+	if (!bad) {
+		check_table(&c, &n->tab, conf);
+		bad = xk_errs_count(mine) != 0;
+		for (unsigned i = 0; i < xk_errs_count(mine); i++) {
+			const char *file;
+			int line, col;
+			const char *text = xk_errs_text(mine, i, &file, &line, &col);
+
+			xk_errs_add(e, file, line, col, "%s", text);
+		}
+	}
+	/* Rules between parameters make sense only when each alone is right. */
+	if (!bad && n->proto->check != NULL && n->proto->check(conf, why, sizeof why) != XK_OK) {
+		spec_error(s, e, n->at, n->proto->name, NULL, 0, "%s: %s", c.who, why);
+		bad = true;
+	}
+	xk_errs_free(mine);
+	if (bad && conf != NULL) {
+		xk_param_release(n->proto->params, conf);
+		xk_free(conf);
+		conf = NULL;
+	}
+	return conf;
+}
+
+/* ---- the graph's own fields -------------------------------------------------------------- */
+
+static const char *const clocks[] = { "real", "virtual", NULL };
+
+const struct xk_param xk_graph_params[] = {
+	{ .name = "doc", .type = XK_P_TEXT, .doc = "what the graph is for, one line",
+	  .offset = offsetof(struct graph_conf, doc) },
+	{ .name = "duration", .type = XK_P_TIME, .doc = "how long to run; without it until the applications finish",
+	  .offset = offsetof(struct graph_conf, duration) },
+	{ .name = "warmup", .type = XK_P_TIME, .doc = "time before the duration, not measured",
+	  .offset = offsetof(struct graph_conf, warmup) },
+	{ .name = "seed", .type = XK_P_UINT, .doc = "of all random numbers; without it a new one each run, 1 under the virtual clock",
+	  .offset = offsetof(struct graph_conf, seed) },
+	{ .name = "clock", .type = XK_P_ENUM, .choices = clocks, .def = "real",
+	  .doc = "virtual: one thread under a simulated clock, the same every time",
+	  .offset = offsetof(struct graph_conf, clock) },
+	{ .name = "memory", .type = XK_P_SIZE, .def = "1GiB", .min = "1MiB", .max = "1024GiB",
+	  .doc = "limit of all message buffers together",
+	  .offset = offsetof(struct graph_conf, memory) },
+	{ .name = "hugepages", .type = XK_P_BOOL, .def = "true", .doc = "try huge pages for message buffers",
+	  .offset = offsetof(struct graph_conf, hugepages) },
+	XK_PARAM_END
+};
+
+void check_graph_fields(struct xk_spec *s, const struct spec_top *t, struct xk_errs *e)
+{
+	static const char *const skip[] = { "threading", NULL };
+	struct check_table c = { .s = s, .e = e, .at = t->at, .callee = "graph", .who = "graph",
+				 .schema = xk_graph_params, .skip = skip };
+	struct graph_conf *g = xk_alloc(sizeof *g);
+	char why[200];
+
+	if (g == NULL || xk_param_defaults(xk_graph_params, g, why, sizeof why) != XK_OK) {
+		xk_errs_add(e, NULL, 0, 0, "out of memory");
+		xk_free(g);
+		return;
+	}
+	s->graph_conf = g;
+	check_table(&c, &t->tab, g);
+	s->plan.name = t->name;
+	s->plan.doc = g->doc;
+	s->plan.duration = g->duration;
+	s->plan.warmup = g->warmup;
+	s->plan.seed = g->seed;
+	s->plan.seed_given = xk_value_get(&t->tab, "seed") != NULL;
+	s->plan.is_virtual = g->clock == 1;
+	s->plan.mem = (struct xk_mem_conf){ .limit = g->memory, .huge = g->hugepages };
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * compose_edges.c - who sits over whom: counts, realms, cycles, nodes that
+ * nothing uses.
+ *
+ * A node needs words ("port|stream") from each node below, in the order its
+ * schema names them; the last one repeats.  One shared word is enough.
+ * Invariant: when no edge was complained about, order[] names every node once,
+ * each behind all that it sits over.
+ */
+#include "runtime/compose/compose_priv.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+static bool has_word(const char *list, const char *word, size_t n)
+{
+	while (*list != '\0') {
+		size_t m = strcspn(list, "|");
+
+		if (m == n && memcmp(list, word, n) == 0)
+			return true;
+		list += m + (list[m] == '|');
+	}
+	return false;
+}
+
+bool check_words_meet(const char *a, const char *b)
+{
+	while (*a != '\0') {
+		size_t n = strcspn(a, "|");
+
+		if (n != 0 && has_word(b, a, n))
+			return true;
+		a += n + (a[n] == '|');
+	}
+	return false;
+}
+
+static const char *need_of(const struct xk_proto *p, unsigned i)
+{
+	unsigned n = 0;
+
+	while (n < XK_DOWN_MAX && p->needs[n] != NULL)
+		n++;
+	return n == 0 ? NULL : p->needs[i < n ? i : n - 1];
+}
+
+static void edge_error(const struct xk_spec *s, struct xk_errs *e, const struct spec_node *n, unsigned item,
+		       const char *fmt, ...) XK_PRINTF(5, 6);
+static void edge_error(const struct xk_spec *s, struct xk_errs *e, const struct spec_node *n, unsigned item,
+		       const char *fmt, ...)
+{
+	struct scan_step step[2] = { { .name = "over" }, { .i = item } };
+	char label[128], text[400];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof text, fmt, ap);
+	va_end(ap);
+	spec_error(s, e, n->at, n->proto->name, step, n->over_given ? item ? 2 : 1 : 0, "%s: %s",
+		   spec_label(s, n, label, sizeof label), text);
+}
+
+static void check_count(const struct xk_spec *s, struct xk_errs *e, const struct spec_node *n)
+{
+	const struct xk_proto *p = n->proto;
+
+	if (p->max_down == 0 && n->nover != 0)
+		edge_error(s, e, n, 0, "is a bottom: it sits over nothing");
+	else if (n->nover == 0 && p->min_down != 0)
+		edge_error(s, e, n, 0, "needs something below that offers '%s': write over = ..., or put it in a stack",
+			   need_of(p, 0) ? need_of(p, 0) : "anything");
+	else if (n->nover < p->min_down)
+		edge_error(s, e, n, 0, "sits over %u, needs at least %u below", n->nover, p->min_down);
+	else if (n->nover > p->max_down)
+		edge_error(s, e, n, 0, "sits over %u, takes at most %u below", n->nover, p->max_down);
+}
+
+static void check_realms(const struct xk_spec *s, struct xk_errs *e, const struct spec_node *n)
+{
+	for (unsigned i = 0; i < n->nover && i < n->proto->max_down; i++) {
+		const struct spec_node *low = &s->node[n->over[i]];
+		const char *need = need_of(n->proto, i);
+		unsigned item = n->nover > 1 ? i + 1 : 0;
+
+		if (low->proto->offers == NULL)
+			edge_error(s, e, n, item, "cannot sit over %s: nothing can", low->name);
+		else if (need != NULL && !check_words_meet(need, low->proto->offers))
+			edge_error(s, e, n, item, "cannot sit over %s: it needs '%s' below, %s offers '%s'",
+				   low->name, need, low->name, low->proto->offers);
+	}
+}
+
+/* ---- cycles, and the order bottom-up ------------------------------------------------ */
+
+enum { NEW, OPEN, DONE };
+
+static void cycle_error(struct xk_spec *s, struct xk_errs *e, const unsigned *path, unsigned n, unsigned back)
+{
+	const struct spec_node *first = &s->node[back];
+	char text[400];
+	size_t used = 0;
+	unsigned i = 0;
+
+	while (i < n && path[i] != back)
+		i++;
+	for (; i < n && used < sizeof text - 1; i++)
+		used += (size_t)snprintf(text + used, sizeof text - used, "%s -> ", s->node[path[i]].name);
+	if (used > sizeof text - 1)
+		used = sizeof text - 1;
+	snprintf(text + used, sizeof text - used, "%s", first->name);
+	edge_error(s, e, first, 0, "sits over itself: %s", text);
+}
+
+/* Depth-first without recursion: path[] and at[] are the stack. */
+static void visit(struct xk_spec *s, struct xk_errs *e, unsigned root, unsigned *path, unsigned *at,
+		  unsigned *norder)
+{
+	unsigned depth = 1;
+
+	path[0] = root;
+	at[0] = 0;
+	s->node[root].mark = OPEN;
+	while (depth > 0) {
+		struct spec_node *n = &s->node[path[depth - 1]];
+		unsigned low;
+
+		if (at[depth - 1] == n->nover) {
+			n->mark = DONE;
+			s->order[(*norder)++] = path[--depth];
+			continue;
+		}
+		low = n->over[at[depth - 1]++];
+		if (s->node[low].mark == OPEN) {
+			cycle_error(s, e, path, depth, low);
+		} else if (s->node[low].mark == NEW) {
+			s->node[low].mark = OPEN;
+			path[depth] = low;
+			at[depth++] = 0;
+		}
+	}
+}
+
+static void check_order(struct xk_spec *s, struct xk_errs *e)
+{
+	unsigned norder = 0, *path, *at;
+
+	s->order = arena_get(&s->arena, (s->nnodes + 1) * sizeof *s->order);
+	path = arena_get(&s->arena, (s->nnodes + 1) * sizeof *path);
+	at = arena_get(&s->arena, (s->nnodes + 1) * sizeof *at);
+	if (s->order == NULL || path == NULL || at == NULL) {
+		xk_errs_add(e, NULL, 0, 0, "out of memory");
+		return;
+	}
+	for (unsigned i = 0; i < s->nnodes; i++)
+		s->node[i].mark = NEW;
+	for (unsigned i = 0; i < s->nnodes; i++)
+		if (s->node[i].mark == NEW)
+			visit(s, e, i, path, at, &norder);
+}
+
+/* ---- what nothing uses ----------------------------------------------------------------- */
+
+/* Nodes that sit over node i; s->node[].mark counts them up to 2. */
+static void count_users(struct xk_spec *s)
+{
+	for (unsigned i = 0; i < s->nnodes; i++)
+		s->node[i].mark = 0;
+	for (unsigned i = 0; i < s->nnodes; i++)
+		for (unsigned k = 0; k < s->node[i].nover; k++)
+			if (s->node[s->node[i].over[k]].mark < 2)
+				s->node[s->node[i].over[k]].mark++;
+}
+
+/*
+ * A node may serve by itself (ICMP answers echo requests with nothing above),
+ * but then something else uses what it sits over.
+ */
+static bool unused(const struct xk_spec *s, const struct spec_node *n)
+{
+	if (n->proto->offers == NULL || n->mark != 0)
+		return false;
+	for (unsigned k = 0; k < n->nover; k++)
+		if (s->node[n->over[k]].mark > 1)
+			return false;
+	return true;
+}
+
+static void check_unused(struct xk_spec *s, struct xk_errs *warnings)
+{
+	char label[128];
+
+	count_users(s);
+	for (unsigned i = 0; i < s->nnodes; i++) {
+		const struct spec_node *n = &s->node[i];
+
+		if (unused(s, n))
+			spec_error(s, warnings, n->at, n->proto->name, NULL, 0, "%s: nothing sits over it",
+				   spec_label(s, n, label, sizeof label));
+	}
+}
+
+void check_edges(struct xk_spec *s, struct xk_errs *e, struct xk_errs *warnings)
+{
+	unsigned before = xk_errs_count(e);
+
+	for (unsigned i = 0; i < s->nnodes; i++) {
+		const struct spec_node *n = &s->node[i];
+
+		if (!n->over_bad)
+			check_count(s, e, n);
+		check_realms(s, e, n);
+	}
+	check_order(s, e);
+	if (xk_errs_count(e) == before && warnings != NULL)
+		check_unused(s, warnings);
+}

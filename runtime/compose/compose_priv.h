@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * compose_priv.h - what the files of this room share: the specification as it
+ * is recorded, the loader that records it, and the place finder.
+ *
+ * Everything recorded lives in the specification's arena and dies with it, so
+ * nothing is freed alone and a half-made record needs no undo.
+ * Invariant: nothing here points into the Lua state, which is gone when
+ * xk_spec_load returns.
+ */
+#ifndef COMPOSE_PRIV_H
+#define COMPOSE_PRIV_H
+
+#include "runtime/compose/xk_compose.h"
+
+/* ---- limits of a graph file ---------------------------------------------------- */
+
+#define COMPOSE_FILE_MAX   (1u << 20)       /* bytes of one file */
+#define COMPOSE_FILES_MAX  256u             /* files of one graph */
+#define COMPOSE_NODES_MAX  4096u
+#define COMPOSE_VALUES_MAX 1000000u         /* values in all tables together */
+#define COMPOSE_DEPTH_MAX  16u              /* tables inside tables */
+#define COMPOSE_NAME_MAX   63u
+#define COMPOSE_INSTR_MAX  10000000u        /* instructions */
+#define COMPOSE_MEM_MAX    (64u << 20)      /* bytes of Lua at one time */
+#define COMPOSE_CHURN_MAX  (1ull << 30)     /* bytes of Lua ever taken */
+#define COMPOSE_TIME_MAX   (10 * XK_SEC)    /* host time: what C functions of Lua can burn */
+
+/* ---- arena ------------------------------------------------------------------------ */
+
+struct arena_chunk;
+struct arena { struct arena_chunk *chunk; };
+/* Zeroed, aligned for anything; NULL when out of memory. */
+void *arena_get(struct arena *a, size_t n);
+char *arena_text(struct arena *a, const char *s, size_t n);
+void  arena_fini(struct arena *a);
+
+/* ---- the specification ----------------------------------------------------------------- */
+
+struct spec_file {
+	const char *name;              /* as shown */
+	const char *real;              /* resolved, for include; name when there is none */
+	const char *text;
+	size_t      len;
+	bool        loading;           /* its chunk is running */
+	int         ref;               /* registry reference of its result, while loading lasts */
+};
+
+struct spec_place { unsigned file; int line; };
+
+struct spec_node {
+	const struct xk_proto *proto;
+	const char        *name;       /* NULL until names are given out */
+	bool               named;      /* by the user */
+	struct spec_place  at;
+	struct xk_value    tab;        /* the table as written */
+	unsigned          *over;
+	unsigned           nover;
+	bool               over_given; /* by `over` */
+	bool               stacked;    /* by stack */
+	bool               over_bad;   /* complained about already */
+	int                trace;      /* -1: not given */
+	void              *conf;       /* parsed by the check */
+	uint8_t            mark;       /* walks */
+};
+
+struct spec_arch { const struct xk_arch *preset; struct spec_place at; struct xk_value tab; };
+
+/* graph "name" { ... } or bench "name" { ... } */
+struct spec_top { const char *name; bool is_bench; struct spec_place at; struct xk_value tab; };
+
+struct xk_spec {
+	struct arena       arena;
+	const struct xk_proto *const *table;
+	struct spec_file  *file;   unsigned nfiles;
+	struct spec_node  *node;   unsigned nnodes, room_nodes;
+	struct spec_arch  *arch;   unsigned narchs, room_archs;
+	struct spec_top   *top;    unsigned ntops, room_tops;
+	struct xk_arg     *arg;    unsigned nargs;
+	int                graph, bench;   /* numbers of the tops returned; -1: none */
+	bool               complete;       /* the file ran to its end */
+	bool               checked;        /* without errors */
+	unsigned           nvalues;
+	unsigned          *order;          /* nodes bottom-up, after the check */
+	struct xk_plan     plan;
+	void              *graph_conf;     /* xk_graph_params' structure */
+};
+
+const char *spec_file_name(const struct xk_spec *s, unsigned file);
+/* Grows *v (elements of size) in the arena so that it holds n + 1. */
+bool spec_grow(struct xk_spec *s, void *v, unsigned n, unsigned *room, size_t size);
+const struct xk_proto *spec_proto(const struct xk_spec *s, const char *name);
+/* `udp` or, when the user named it, `udp 'up'`. */
+const char *spec_label(const struct xk_spec *s, const struct spec_node *n, char *buf, size_t len);
+/* "the text \"x\"", "a list", ...: what a value is, for complaints. */
+const char *spec_describe(const struct xk_value *v, char *buf, size_t n);
+bool spec_is_name(const char *s, size_t n);
+
+/* ---- the place of a key ------------------------------------------------------------------- */
+
+/* One step: a name, or (name NULL) the i-th unnamed value, from 1. */
+struct scan_step { const char *name; unsigned i; };
+/*
+ * Looks in text for the call `callee { ... }` (or callee "x" { ... }) that
+ * starts on `line`, and in its table for the path of steps.  Without steps it
+ * finds the callee.  True: *at_line and *at_col (from 1) are set.  False: the
+ * source does not show it (a table made elsewhere); they say line, 0.
+ */
+bool scan_place(const char *text, size_t len, int line, const char *callee,
+		const struct scan_step *step, unsigned nsteps, int *at_line, int *at_col);
+/* An error at a key of a call; nsteps 0: at the call. */
+void spec_error(const struct xk_spec *s, struct xk_errs *e, struct spec_place at, const char *callee,
+		const struct scan_step *step, unsigned nsteps, const char *fmt, ...) XK_PRINTF(7, 8);
+
+/* ---- the loader --------------------------------------------------------------------------------- */
+
+struct lua_State;
+enum load_limit { LIMIT_NONE, LIMIT_INSTR, LIMIT_MEM, LIMIT_TIME, LIMIT_NOMEM };
+
+struct loader {
+	struct lua_State *L;
+	struct xk_spec   *s;
+	struct xk_errs   *e;
+	const struct xk_compose_opts *o;
+	enum load_limit   limit;
+	uint64_t          instr;
+	size_t            mem;
+	uint64_t          churn;
+	xk_ns             deadline;
+	struct spec_place now;            /* the line last begun */
+	unsigned          npoison;        /* complaints answered with a poison value */
+	bool             *arg_used;       /* by o->args */
+	bool              args_called;
+	char            **path; unsigned npath;
+	int               env;            /* registry reference: the words */
+};
+
+struct loader *loader_of(struct lua_State *L);
+/* Where the Lua code that called the running C function stands. */
+struct spec_place loader_caller(struct lua_State *L);
+/* Records an error there (or at `at`) and pushes a poison value; returns 1. */
+int  loader_poison(struct lua_State *L, struct spec_place at, const char *callee, const char *fmt, ...) XK_PRINTF(4, 5);
+void loader_push_poison(struct lua_State *L);
+
+/* A userdata that stands for something recorded. */
+enum thing_kind { THING_NODE, THING_ARCH, THING_GRAPH, THING_BENCH, THING_POISON, THING_TYPED, THING_ARG };
+struct thing {
+	enum thing_kind kind;
+	unsigned        ref;              /* node, arch, top, arg declaration */
+	enum xk_ptype   type;             /* THING_TYPED, THING_ARG */
+	uint64_t        u;                /* THING_TYPED: ns or bit/s */
+	struct xk_value tab;              /* THING_ARG: the table of its declaration, in the arena */
+};
+/* The thing at index, or NULL. */
+struct thing *loader_thing(struct lua_State *L, int index);
+struct thing *loader_push_thing(struct lua_State *L, enum thing_kind kind, unsigned ref);
+void loader_metatables(struct lua_State *L);
+
+/* Copies the Lua value at index into the arena.  Raises a Lua error when it
+ * nests too deep or there are too many. */
+void value_from_lua(struct lua_State *L, int index, struct xk_value *out);
+
+/* Words: compose_env.c (the sandbox), compose_words.c, compose_types.c. */
+void env_open(struct lua_State *L, bool unsafe);
+void words_open(struct lua_State *L);
+void types_open(struct lua_State *L);
+int  word_args(struct lua_State *L);
+int  word_include(struct lua_State *L);
+/* Binds fn under a word of the environment table on top of the stack. */
+void env_word(struct lua_State *L, const char *name, int (*fn)(struct lua_State *));
+
+/* Files: reading, the graph path, running a chunk. */
+int  files_path(struct loader *ld, const char *main_file);
+void files_fini(struct loader *ld);
+/* Adds text as a file of the specification; its number or a negative code. */
+int  files_add(struct xk_spec *s, const char *name, const char *real, const char *text, size_t n);
+/* Reads a whole file into malloc memory; else a reason in why. */
+int  files_read(const char *path, char **text, size_t *n, char *why, size_t nwhy);
+/* Compiles file number f; its function or an error message is on the stack. */
+int  files_compile(struct lua_State *L, unsigned f);
+/* lua_pcall's and luaL_load's failures become errors; pops the message. */
+void loader_failed(struct loader *ld, int status, unsigned file);
+
+/* ---- the check -------------------------------------------------------------------------------------- */
+
+/* Parses one value by the schema into conf; on failure the complaint is in why
+ * and *step (with *nsteps) says which element. */
+int  check_value(const struct xk_param *p, const struct xk_value *v, void *conf, char *why, size_t n,
+		 struct scan_step *step, unsigned *nsteps);
+/* All of a table against a schema.  who begins each complaint; skip: names that
+ * are somebody else's, NULL last. */
+struct check_table {
+	const struct xk_spec  *s;
+	struct xk_errs        *e;
+	struct spec_place      at;
+	const char            *callee, *who;
+	const struct scan_step *prefix; unsigned nprefix;  /* where the table is, within the call's */
+	const struct xk_param *schema;
+	const char *const     *skip;
+};
+void check_table(const struct check_table *c, const struct xk_value *tab, void *conf);
+/* A fresh configuration of a node; NULL after complaints (or NULL e: no memory). */
+void *check_node_conf(struct xk_spec *s, const struct spec_node *n, struct xk_errs *e);
+void check_graph_fields(struct xk_spec *s, const struct spec_top *t, struct xk_errs *e);
+void check_threading(struct xk_spec *s, const struct spec_top *t, struct xk_errs *e);
+void check_edges(struct xk_spec *s, struct xk_errs *e, struct xk_errs *warnings);
+
+/* The structure behind xk_graph_params. */
+struct graph_conf {
+	char    *doc;
+	uint64_t duration, warmup, seed, memory;
+	unsigned clock;
+	bool     hugepages;
+};
+/* Do two lists of words ("port|stream") share one? */
+bool check_words_meet(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_run.h - runs a graph for a while and says what it did.
+ *
+ * The runner starts the workers, lets the warm-up pass, reads every counter,
+ * waits, reads them again; the result is the difference, so no rate contains
+ * the warm-up.  It reads while the graph runs: each counter has one writer and
+ * is loaded whole.  Under the virtual schedule it moves the clock instead of
+ * waiting, and the same seed gives the same result.
+ * Invariant: a run measures without touching a cache line that a VP writes,
+ * except by reading it.
+ */
+#ifndef XK_RUN_H
+#define XK_RUN_H
+
+#include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_upi.h"
+
+struct xk_run_counts {
+	uint64_t push, pop;
+	uint64_t sess_made, sess_gone;   /* in the measured time */
+	uint64_t sess_live;              /* at its end */
+	uint64_t drop[XK_DROPS_MAX];     /* index as in struct xk_rep */
+	uint64_t count[XK_COUNTS_MAX];
+};
+
+/* One node, all VPs together and each alone. */
+struct xk_run_node {
+	const struct xk_node  *node;
+	struct xk_run_counts   all;
+	struct xk_run_counts  *vp;       /* [nvps] */
+	bool                   is_app;   /* answered XK_CTL_APP_COUNTS */
+	uint64_t               messages, bytes;  /* of its connections */
+	uint64_t               nconns;
+};
+
+struct xk_run_vp {
+	uint64_t units, messages, handed_over, posted_out, borrowed, inbox_drops, waits;
+	xk_ns    busy_ns;
+};
+
+/* One connection of an application node. */
+struct xk_run_conn { uint16_t node, vp; uint64_t no, messages, bytes; };
+
+/* What passed in one window: totals of the busiest application node. */
+struct xk_run_sample {
+	xk_ns    at, len;                /* from the start of the measured time */
+	uint64_t messages, bytes;
+	const uint32_t *conn;            /* [nconns of result], messages of each; or NULL */
+};
+
+enum xk_run_end { XK_RUN_DURATION, XK_RUN_FINISHED, XK_RUN_STOPPED, XK_RUN_MESSAGES, XK_RUN_IDLE };
+
+struct xk_run_opts {
+	xk_ns    duration;               /* measured time; 0: until applications finish or stop */
+	xk_ns    warmup;
+	xk_ns    interval;               /* between calls of stats; 0: never */
+	/* Called on the runner's thread.  s->at and len as above. */
+	void   (*stats)(void *arg, const struct xk_run_sample *s);
+	void    *arg;
+	xk_ns    window;                 /* length of samples kept in the result; 0: none */
+	bool     window_conns;           /* keep each connection's messages per window, too */
+	uint64_t max_messages;           /* stop after so many measured messages; 0: no */
+	int      stop_fd;                /* readable: stop now; negative: none */
+};
+
+struct xk_run_result {
+	const struct xk_graph    *graph;
+	enum xk_run_end           end;
+	bool                      is_virtual;
+	xk_ns                     warmup_ns;    /* what really passed */
+	xk_ns                     measured_ns;  /* in the graph's clock */
+	xk_ns                     wall_ns;      /* host time of the measured part */
+	unsigned                  nnodes, nvps, nworkers;
+	struct xk_run_node       *node;         /* [nnodes], bottom-up */
+	struct xk_run_vp         *vp;           /* [nvps] */
+	struct xk_worker_stats   *worker;       /* [nworkers], differences (cpu as it is) */
+	uint64_t                  nconns;
+	struct xk_run_conn       *conn;         /* by node, then VP, as the replicas list them */
+	int                       busiest;      /* application node with most messages, or -1 */
+	uint64_t                  messages, bytes; /* of it; without applications: of the VPs, 0 */
+	uint64_t                  nsamples;
+	struct xk_run_sample     *sample;
+	void                     *priv;         /* memory of the samples */
+};
+
+/* Runs g, which is up.  The workers still run when it returns: xk_graph_free
+ * stops them.  XK_E_NOMEM, or what xk_graph_run said (in e). */
+int  xk_run(struct xk_graph *g, const struct xk_run_opts *o, struct xk_run_result *r, struct xk_errs *e);
+void xk_run_fini(struct xk_run_result *r);
+const char *xk_run_end_text(enum xk_run_end e);
+/* Name of drop reason i of a node ("no memory", ...), NULL past the last. */
+const char *xk_run_drop_name(const struct xk_node *n, unsigned i);
+
+/* The result as JSON (jansson); the caller's reference; NULL: no memory.
+ * `per_vp` and `per_conn` add those arrays. */
+struct json_t;
+struct json_t *xk_run_json(const struct xk_run_result *r, bool per_vp, bool per_conn);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vp_graph.c - vp-graph: looks at graph files and at what they can be made of.
+ */
+#include "tools/vp-graph/vpg.h"
+
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *argp_program_version = "vp-graph (xkvp) 0.1.0";
+
+static const struct { const char *name, *args; int (*run)(const struct vpg *); unsigned min, max; } commands[] = {
+	{ "list", "", vpg_list, 0, 0 },
+	{ "inspect", "NAME|FILE", vpg_inspect, 1, 1000 },
+	{ "check", "FILE [k=v ...]", vpg_check, 1, 1000 },
+	{ "show", "FILE [k=v ...]", vpg_show, 1, 1000 },
+	{ "dot", "FILE [k=v ...]", vpg_dot, 1, 1000 },
+	{ "meta", "", vpg_meta, 0, 0 },
+};
+
+static const char doc[] =
+	"Looks at graph files and at what they can be made of.\n"
+	"\n"
+	"  list                 every protocol, driver and threading preset\n"
+	"  inspect NAME|FILE    parameters, counters and drop reasons of a protocol;\n"
+	"                       or the arguments and nodes of a graph file\n"
+	"  check FILE [k=v ...] every error of a graph file, with its line\n"
+	"  show FILE [k=v ...]  every effective value and where it comes from\n"
+	"  dot FILE [k=v ...]   the graph for graphviz: vp-graph dot f.lua | dot -Tsvg\n"
+	"  meta                 all schemas as JSON, or for an editor or a shell\n"
+	"\v"
+	"Exit codes: 0 good, 1 could not do it, 2 wrong usage, 3 errors in the graph file.";
+
+enum { OPT_UNSAFE = 256, OPT_LUACATS, OPT_LUACHECK, OPT_COMPLETION };
+
+static const struct argp_option options[] = {
+	{ "format", 'f', "text|json", 0, "How to print (default: text)", 0 },
+	{ "path", 'I', "DIR[:DIR]", 0, "More folders for include", 0 },
+	{ "unsafe", OPT_UNSAFE, NULL, 0, "Let the file use all of Lua, without limits", 0 },
+	{ "luacats", OPT_LUACATS, NULL, 0, "meta: annotations for editors", 1 },
+	{ "luacheck", OPT_LUACHECK, NULL, 0, "meta: globals for .luacheckrc", 1 },
+	{ "completion", OPT_COMPLETION, NULL, 0, "meta: completion for bash", 1 },
+	{ 0 }
+};
+
+struct parsed { struct vpg o; const char *command; const char *arg[1024]; };
+
+static error_t parse_opt(int key, char *arg, struct argp_state *state)
+{
+	struct parsed *p = state->input;
+
+	switch (key) {
+	case 'f':
+		if (strcmp(arg, "json") != 0 && strcmp(arg, "text") != 0)
+			argp_error(state, "--format is text or json, not '%s'", arg);
+		p->o.json = strcmp(arg, "json") == 0;
+		return 0;
+	case 'I': p->o.path = arg; return 0;
+	case OPT_UNSAFE: p->o.unsafe = true; return 0;
+	case OPT_LUACATS: p->o.meta = "luacats"; return 0;
+	case OPT_LUACHECK: p->o.meta = "luacheck"; return 0;
+	case OPT_COMPLETION: p->o.meta = "completion"; return 0;
+	case ARGP_KEY_ARG:
+		if (p->command == NULL)
+			p->command = arg;
+		else if (p->o.narg < XK_ARRAY_LEN(p->arg))
+			p->arg[p->o.narg++] = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (p->command == NULL)
+			argp_error(state, "which command? one of list, inspect, check, show, dot, meta");
+		return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+int vpg_print_json(json_t *j)
+{
+	if (j == NULL || json_dumpf(j, stdout, JSON_INDENT(2)) != 0) {
+		fprintf(stderr, "vp-graph: out of memory\n");
+		json_decref(j);
+		return VPG_FAILED;
+	}
+	putchar('\n');
+	json_decref(j);
+	return VPG_OK;
+}
+
+static int run(const struct parsed *p)
+{
+	const char *names[XK_ARRAY_LEN(commands)], *near;
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(commands); i++) {
+		names[i] = commands[i].name;
+		if (strcmp(commands[i].name, p->command) != 0)
+			continue;
+		if (p->o.narg < commands[i].min || p->o.narg > commands[i].max) {
+			fprintf(stderr, "vp-graph: usage: vp-graph %s %s\n", commands[i].name, commands[i].args);
+			return VPG_USAGE;
+		}
+		return commands[i].run(&p->o);
+	}
+	near = xk_errs_suggest(p->command, names, XK_ARRAY_LEN(names));
+	fprintf(stderr, "vp-graph: there is no command '%s'", p->command);
+	fprintf(stderr, near ? " (did you mean '%s'?)\n" : "\n", near);
+	return VPG_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct argp argp = { options, parse_opt, "COMMAND [ARG ...]", doc, NULL, NULL, NULL };
+	struct parsed p = { .o.meta = "json" };
+	int code;
+
+	argp_err_exit_status = VPG_USAGE;
+	argp_parse(&argp, argc, argv, 0, NULL, &p);
+	p.o.arg = p.arg;
+	code = run(&p);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		fprintf(stderr, "vp-graph: cannot write the output\n");
+		code = VPG_FAILED;
+	}
+	return code;
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vpg_check.c - check: loads a graph file, checks it, says everything.
+ */
+#include "tools/vp-graph/vpg.h"
+
+#include <string.h>
+
+void vpg_close(struct vpg_file *f)
+{
+	xk_spec_free(f->s);
+	xk_errs_free(f->errs);
+	xk_errs_free(f->warnings);
+}
+
+static int code_of(int load, const struct xk_errs *e)
+{
+	return xk_errs_count(e) == 0 ? VPG_OK : load == XK_E_NOENT || load == XK_E_PERM || load == XK_E_IO ||
+	       load == -13 || load == XK_E_NOMEM ? VPG_FAILED : VPG_GRAPH_ERRORS;
+}
+
+int vpg_open(struct vpg_file *f, const struct vpg *o, const char *file)
+{
+	struct xk_compose_opts opts = { .args = o->arg + 1, .nargs = o->narg - 1, .path = o->path,
+					.unsafe = o->unsafe };
+	int err;
+
+	*f = (struct vpg_file){ .errs = xk_errs_new(), .warnings = xk_errs_new() };
+	if (f->errs == NULL || f->warnings == NULL) {
+		fprintf(stderr, "vp-graph: out of memory\n");
+		return VPG_FAILED;
+	}
+	err = xk_spec_load(&f->s, file, &opts, f->errs);
+	if (f->s == NULL)
+		xk_errs_add(f->errs, file, 0, 0, "out of memory");
+	else if (err == XK_OK || err == XK_E_INVAL)
+		xk_spec_check(f->s, f->errs, f->warnings);
+	if (!o->json) {
+		xk_spec_print_errors(stderr, f->s, f->errs, NULL);
+		xk_spec_print_errors(stderr, f->s, f->warnings, "warning");
+	}
+	return code_of(err, f->errs);
+}
+
+json_t *vpg_errs_json(struct xk_errs *e)
+{
+	json_t *list = json_array();
+
+	xk_errs_sort(e);
+	for (unsigned i = 0; i < xk_errs_count(e); i++) {
+		const char *file, *text;
+		int line, col;
+
+		text = xk_errs_text(e, i, &file, &line, &col);
+		json_array_append_new(list, json_pack("{s:s?, s:i, s:i, s:s}", "file", file, "line", line,
+						      "column", col, "message", text));
+	}
+	return list;
+}
+
+int vpg_check(const struct vpg *o)
+{
+	struct vpg_file f;
+	int code = vpg_open(&f, o, o->arg[0]);
+
+	if (o->json) {
+		int bad = vpg_print_json(json_pack("{s:s, s:b, s:o, s:o}", "file", o->arg[0], "ok", code == VPG_OK,
+						   "errors", vpg_errs_json(f.errs),
+						   "warnings", vpg_errs_json(f.warnings)));
+
+		code = bad ? bad : code;
+	} else if (code == VPG_OK) {
+		printf("%s: %s \"%s\" is good: %u nodes\n", o->arg[0], xk_spec_is_bench(f.s) ? "bench" : "graph",
+		       xk_spec_name(f.s), xk_spec_nodes(f.s));
+	}
+	vpg_close(&f);
+	return code;
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vpg_inspect.c - list and inspect: what a graph can be made of, and what a
+ * graph file asks and holds.
+ */
+#include "tools/vp-graph/vpg.h"
+
+#include <string.h>
+#include <unistd.h>
+
+/* ---- words about a parameter ----------------------------------------------------- */
+
+const char *vpg_type(const struct xk_param *p, char *buf, size_t n)
+{
+	if (p->type == XK_P_LIST)
+		snprintf(buf, n, "list of %s", xk_param_type_name(p->elem));
+	else if (p->type == XK_P_MAP)
+		snprintf(buf, n, "map %s to %s", xk_param_type_name(p->key), xk_param_type_name(p->elem));
+	else
+		snprintf(buf, n, "%s", xk_param_type_name(p->type));
+	return buf;
+}
+
+const char *vpg_range(const struct xk_param *p, char *buf, size_t n)
+{
+	size_t used = 0;
+
+	buf[0] = '\0';
+	if (p->choices != NULL)
+		for (unsigned i = 0; p->choices[i] != NULL && used < n; i++)
+			used += (size_t)snprintf(buf + used, n - used, "%s%s", i ? "|" : "", p->choices[i]);
+	else if (p->min != NULL || p->max != NULL)
+		snprintf(buf, n, "%s..%s", p->min ? p->min : "", p->max ? p->max : "");
+	return buf;
+}
+
+/* ---- list ------------------------------------------------------------------------- */
+
+static void list_text(void)
+{
+	for (int drivers = 0; drivers <= 1; drivers++) {
+		printf("%s%s\n", drivers ? "\n" : "", drivers ? "drivers" : "protocols");
+		for (const struct xk_proto *const *p = xk_proto_table; *p != NULL; p++)
+			if ((*p)->is_driver == drivers)
+				printf("  %-12s %s\n", (*p)->name, (*p)->doc);
+	}
+	printf("\nthreading\n");
+	for (const struct xk_arch *a = xk_arch_presets; a->name != NULL; a++)
+		printf("  %-12s %s\n", a->name, a->doc);
+	printf("\nwords\n");
+	for (const struct xk_word *w = xk_words; w->name != NULL; w++)
+		printf("  %-12s %s\n", w->name, w->doc);
+}
+
+static json_t *names_json(const char *kind, const char *name, const char *text)
+{
+	return json_pack("{s:s, s:s, s:s}", "kind", kind, "name", name, "doc", text);
+}
+
+int vpg_list(const struct vpg *o)
+{
+	json_t *list;
+
+	if (!o->json) {
+		list_text();
+		return VPG_OK;
+	}
+	list = json_array();
+	for (const struct xk_proto *const *p = xk_proto_table; *p != NULL; p++)
+		json_array_append_new(list, names_json((*p)->is_driver ? "driver" : "protocol", (*p)->name, (*p)->doc));
+	for (const struct xk_arch *a = xk_arch_presets; a->name != NULL; a++)
+		json_array_append_new(list, names_json("threading", a->name, a->doc));
+	for (const struct xk_word *w = xk_words; w->name != NULL; w++)
+		json_array_append_new(list, names_json("word", w->name, w->doc));
+	return vpg_print_json(list);
+}
+
+/* ---- inspect a protocol ------------------------------------------------------------- */
+
+static void params_text(const struct xk_param *p)
+{
+	char type[64], range[256];
+
+	for (; p != NULL && p->name != NULL; p++) {
+		vpg_range(p, range, sizeof range);
+		printf("  %-14s %-10s %s%s%s%s%s%s\n", p->name, vpg_type(p, type, sizeof type),
+		       p->flags & XK_PF_REQUIRED ? "required" : p->def ? "default " : "unset",
+		       p->flags & XK_PF_REQUIRED || p->def == NULL ? "" : p->def,
+		       *range ? ", " : "", range, p->flags & XK_PF_LIVE ? ", live" : "", "");
+		printf("  %14s %s\n", "", p->doc);
+	}
+}
+
+static void words_text(const char *title, const char *const *w)
+{
+	if (w == NULL || *w == NULL)
+		return;
+	printf("%s\n ", title);
+	for (; *w != NULL; w++)
+		printf(" %s%s", *w, w[1] ? "," : "\n");
+}
+
+static void needs_text(const struct xk_proto *p)
+{
+	printf("offers   %s\n", p->offers ? p->offers : "nothing (a top)");
+	printf("needs   ");
+	for (unsigned i = 0; i < XK_DOWN_MAX && p->needs[i] != NULL; i++)
+		printf(" %s", p->needs[i]);
+	if (p->max_down == 0)
+		printf(" nothing (a bottom)\n");
+	else if (p->min_down == p->max_down)
+		printf(" (%u below)\n", p->max_down);
+	else
+		printf(" (%u to %u below)\n", p->min_down, p->max_down);
+	for (const struct xk_number *n = p->numbers; n != NULL && n->realm != NULL; n++)
+		printf("number   0x%x over %s\n", n->number, n->realm);
+}
+
+static void proto_text(const struct xk_proto *p)
+{
+	printf("%s: %s\n", p->name, p->doc);
+	needs_text(p);
+	if (p->params != NULL && p->params->name != NULL) {
+		printf("parameters\n");
+		params_text(p->params);
+	}
+	words_text("counters", p->counts);
+	words_text("drop reasons (besides \"no memory\" and \"unsupported\")", p->drops);
+}
+
+static void arch_text(const struct xk_arch *a)
+{
+	printf("%s: %s\nvps ", a->name, a->doc);
+	if (a->vps > 0)
+		printf("%d", a->vps);
+	else
+		printf("%s", a->vps == XK_VPS_PER_WORKER ? "one per worker" : "one per connection: say how many");
+	printf(", workers %s, burst %u, quantum %u, inbox %u, spin %uus, %s\naxes that can be changed\n",
+	       a->workers ? "1" : "one per processor", a->burst, a->quantum, a->inbox, a->spin_us,
+	       a->wired ? "wired" : "not wired");
+	params_text(xk_arch_params);
+}
+
+static int inspect_arch(const struct vpg *o, const struct xk_arch *a)
+{
+	if (!o->json) {
+		arch_text(a);
+		return VPG_OK;
+	}
+	return vpg_print_json(json_pack("{s:s, s:s, s:s, s:o}", "kind", "threading", "name", a->name,
+					"doc", a->doc, "parameters", vpg_params_json(xk_arch_params)));
+}
+
+/* ---- inspect a file -------------------------------------------------------------------- */
+
+static void file_text(const struct xk_spec *s)
+{
+	unsigned n;
+	const struct xk_arg *a = xk_spec_args(s, &n);
+	char type[64], range[256];
+
+	printf("%s \"%s\"\n", xk_spec_is_bench(s) ? "bench" : "graph", xk_spec_name(s));
+	if (n != 0)
+		printf("arguments\n");
+	for (unsigned i = 0; i < n; i++) {
+		vpg_range(&a[i].p, range, sizeof range);
+		printf("  %-14s %-10s %s%s%s%s\n", a[i].p.name, vpg_type(&a[i].p, type, sizeof type),
+		       a[i].p.def ? "default " : "required", a[i].p.def ? a[i].p.def : "", *range ? ", " : "", range);
+		if (*a[i].p.doc != '\0')
+			printf("  %14s %s\n", "", a[i].p.doc);
+	}
+	printf("nodes\n");
+	for (unsigned i = 0; i < xk_spec_nodes(s); i++) {
+		struct xk_spec_node node;
+
+		xk_spec_node(s, i, &node);
+		printf("  %-14s %-10s %s:%d\n", node.name, node.proto->name, node.file, node.line);
+	}
+}
+
+static json_t *file_json(const struct xk_spec *s)
+{
+	unsigned n;
+	const struct xk_arg *a = xk_spec_args(s, &n);
+	json_t *args = json_array(), *nodes = json_array();
+
+	for (unsigned i = 0; i < n; i++) {
+		struct xk_param one[2] = { a[i].p, XK_PARAM_END };
+		json_t *list = vpg_params_json(one), *j = json_incref(json_array_get(list, 0));
+
+		json_decref(list);
+		json_object_set_new(j, "value", a[i].value ? json_string(a[i].value) : json_null());
+		json_object_set_new(j, "required", json_boolean(a[i].p.def == NULL));
+		json_array_append_new(args, j);
+	}
+	for (unsigned i = 0; i < xk_spec_nodes(s); i++) {
+		struct xk_spec_node node;
+
+		xk_spec_node(s, i, &node);
+		json_array_append_new(nodes, json_pack("{s:s, s:s, s:s, s:i}", "name", node.name,
+			"protocol", node.proto->name, "file", node.file, "line", node.line));
+	}
+	return json_pack("{s:s, s:s, s:o, s:o}", "kind", xk_spec_is_bench(s) ? "bench" : "graph",
+			 "name", xk_spec_name(s), "arguments", args, "nodes", nodes);
+}
+
+static int inspect_file(const struct vpg *o, const char *file)
+{
+	struct vpg_file f;
+	int code = vpg_open(&f, o, file);
+
+	if (code == VPG_OK && o->json)
+		code = vpg_print_json(file_json(f.s));
+	else if (code == VPG_OK)
+		file_text(f.s);
+	else if (o->json)
+		(void)vpg_print_json(json_pack("{s:s, s:o}", "file", file, "errors", vpg_errs_json(f.errs)));
+	vpg_close(&f);
+	return code;
+}
+
+static int no_such_thing(const char *name)
+{
+	const char *words[256], *near;
+	unsigned n = 0;
+
+	for (const struct xk_proto *const *p = xk_proto_table; *p != NULL && n < 200; p++)
+		words[n++] = (*p)->name;
+	for (const struct xk_arch *a = xk_arch_presets; a->name != NULL && n < 250; a++)
+		words[n++] = a->name;
+	near = xk_errs_suggest(name, words, n);
+	fprintf(stderr, "vp-graph: '%s' is no protocol, driver, threading preset or file", name);
+	fprintf(stderr, near ? " (did you mean '%s'?)\n" : "\n", near);
+	return VPG_FAILED;
+}
+
+int vpg_inspect(const struct vpg *o)
+{
+	const char *name = o->arg[0];
+	const struct xk_proto *p = xk_proto_find(name);
+	const struct xk_arch *a = xk_arch_find(name);
+
+	if (p != NULL && o->json)
+		return vpg_print_json(vpg_proto_json(p));
+	if (p != NULL) {
+		proto_text(p);
+		return VPG_OK;
+	}
+	if (a != NULL)
+		return inspect_arch(o, a);
+	if (strchr(name, '/') == NULL && strchr(name, '.') == NULL && access(name, F_OK) != 0)
+		return no_such_thing(name);
+	return inspect_file(o, name);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vpg_show.c - show and dot: one graph, with every effective value, or drawn.
+ */
+#include "tools/vp-graph/vpg.h"
+
+#include <string.h>
+
+/* ---- show ------------------------------------------------------------------------- */
+
+static const char *source_of(const struct xk_spec *s, unsigned i, const struct xk_param *p, char *buf, size_t n)
+{
+	const char *file;
+	int line;
+
+	if (!xk_spec_param_place(s, i, p->name, &file, &line))
+		return "default";
+	snprintf(buf, n, "%s:%d", file, line);
+	return buf;
+}
+
+static void show_node(const struct xk_spec *s, unsigned i)
+{
+	struct xk_spec_node n, low;
+	char value[1024], where[512];
+
+	xk_spec_node(s, i, &n);
+	printf("\n%s (%s)  %s:%d\n", n.name, n.proto->name, n.file, n.line);
+	for (unsigned k = 0; k < n.nover; k++) {
+		xk_spec_node(s, n.over[k], &low);
+		printf("  over %s\n", low.name);
+	}
+	for (const struct xk_param *p = n.proto->params; p != NULL && p->name != NULL; p++) {
+		xk_param_format(p, (const char *)n.conf + p->offset, value, sizeof value);
+		printf("  %-14s = %-24s %s\n", p->name, *value ? value : "-",
+		       source_of(s, i, p, where, sizeof where));
+	}
+}
+
+static void show_plan(const struct xk_plan *p)
+{
+	static const char *const sched[] = { "drr", "os", "virtual" }, *const entry[] = { "own", "lock", "thread" };
+	const struct xk_param t = { .name = "t", .type = XK_P_TIME }, z = { .name = "z", .type = XK_P_SIZE };
+	char a[64], b[64], c[64];
+
+	printf("graph \"%s\"%s%s\n", p->name, p->doc ? ": " : "", p->doc ? p->doc : "");
+	printf("  threading %s: vps %d, workers %u, entry %s, schedule %s, burst %u, quantum %u, inbox %u, %s\n",
+	       p->arch.name, p->arch.vps, p->arch.workers, entry[p->arch.entry], sched[p->arch.schedule],
+	       p->arch.burst, p->arch.quantum, p->arch.inbox, p->arch.wired ? "wired" : "not wired");
+	printf("  duration %s, warmup %s, clock %s, memory %s%s\n",
+	       p->duration ? xk_param_format(&t, &p->duration, a, sizeof a) : "until finished",
+	       xk_param_format(&t, &p->warmup, b, sizeof b), p->is_virtual ? "virtual" : "real",
+	       xk_param_format(&z, &p->mem.limit, c, sizeof c), p->mem.huge ? ", huge pages" : "");
+}
+
+static json_t *node_json(const struct xk_spec *s, unsigned i)
+{
+	struct xk_spec_node n, low;
+	json_t *params = json_object(), *over = json_array();
+	char value[1024], where[512];
+
+	xk_spec_node(s, i, &n);
+	for (unsigned k = 0; k < n.nover; k++) {
+		xk_spec_node(s, n.over[k], &low);
+		json_array_append_new(over, json_string(low.name));
+	}
+	for (const struct xk_param *p = n.proto->params; p != NULL && p->name != NULL; p++) {
+		xk_param_format(p, (const char *)n.conf + p->offset, value, sizeof value);
+		json_object_set_new(params, p->name, json_pack("{s:s, s:s}", "value", value, "from",
+				    source_of(s, i, p, where, sizeof where)));
+	}
+	return json_pack("{s:s, s:s, s:s, s:i, s:o, s:o}", "name", n.name, "protocol", n.proto->name,
+			 "file", n.file, "line", n.line, "over", over, "parameters", params);
+}
+
+static json_t *show_json(struct xk_spec *s)
+{
+	const struct xk_plan *p = xk_spec_plan(s);
+	json_t *nodes = json_array();
+
+	for (unsigned i = 0; i < xk_spec_nodes(s); i++)
+		json_array_append_new(nodes, node_json(s, i));
+	return json_pack("{s:s, s:s?, s:{s:s, s:i, s:i, s:i, s:i, s:b}, s:I, s:I, s:b, s:I, s:o}",
+			 "graph", p->name, "doc", p->doc,
+			 "threading", "preset", p->arch.name, "vps", p->arch.vps, "workers", (int)p->arch.workers,
+			 "burst", (int)p->arch.burst, "quantum", (int)p->arch.quantum, "wired", p->arch.wired,
+			 "duration_ns", (json_int_t)p->duration, "warmup_ns", (json_int_t)p->warmup,
+			 "virtual", p->is_virtual, "memory", (json_int_t)p->mem.limit, "nodes", nodes);
+}
+
+/* A file that was opened and has a graph, or an exit code other than 0. */
+static int open_graph(struct vpg_file *f, const struct vpg *o)
+{
+	int code = vpg_open(f, o, o->arg[0]);
+
+	if (code == VPG_OK && xk_spec_plan(f->s) == NULL) {
+		fprintf(stderr, "vp-graph: %s is a bench without a graph of its own\n", o->arg[0]);
+		code = VPG_FAILED;
+	}
+	if (code != VPG_OK && o->json)
+		(void)vpg_print_json(json_pack("{s:s, s:o}", "file", o->arg[0], "errors", vpg_errs_json(f->errs)));
+	return code;
+}
+
+int vpg_show(const struct vpg *o)
+{
+	struct vpg_file f;
+	int code = open_graph(&f, o);
+
+	if (code == VPG_OK && o->json) {
+		code = vpg_print_json(show_json(f.s));
+	} else if (code == VPG_OK) {
+		show_plan(xk_spec_plan(f.s));
+		for (unsigned i = 0; i < xk_spec_nodes(f.s); i++)
+			show_node(f.s, i);
+	}
+	vpg_close(&f);
+	return code;
+}
+
+/* ---- dot ---------------------------------------------------------------------------- */
+
+static void dot_node(const struct xk_spec *s, unsigned i)
+{
+	struct xk_spec_node n, low;
+
+	xk_spec_node(s, i, &n);
+	printf("\t\"%s\" [label=\"%s", n.name, n.name);
+	if (strcmp(n.name, n.proto->name) != 0)
+		printf("\\n(%s)", n.proto->name);
+	printf("\"%s];\n", n.proto->is_driver ? ", shape=box, style=filled, fillcolor=gray90" :
+	       n.proto->offers == NULL ? ", shape=box, style=rounded" : "");
+	for (unsigned k = 0; k < n.nover; k++) {
+		xk_spec_node(s, n.over[k], &low);
+		printf("\t\"%s\" -> \"%s\" [label=\"%s\"];\n", n.name, low.name,
+		       low.proto->offers ? low.proto->offers : "");
+	}
+}
+
+int vpg_dot(const struct vpg *o)
+{
+	struct vpg_file f;
+	int code = open_graph(&f, o);
+
+	if (code == VPG_OK) {
+		printf("digraph \"%s\" {\n\tnode [fontname=\"sans-serif\", shape=ellipse];\n"
+		       "\tedge [fontname=\"sans-serif\", fontsize=9, arrowhead=none];\n", xk_spec_name(f.s));
+		for (unsigned i = 0; i < xk_spec_nodes(f.s); i++)
+			dot_node(f.s, i);
+		printf("}\n");
+	}
+	vpg_close(&f);
+	return code;
+}

@@ -22,4 +22,6 @@ enum {
 	ARP_CTL_ADD_ADDR = ARP_CTL_CLASS + 1,
 };
 
+extern const struct xk_proto xk_proto_arp;
+
 #endif

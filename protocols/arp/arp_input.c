@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arp_input.c - ARP packets: checked, answered, learned from; and made.
+ *
+ * The order of RFC 826 with today's suspicion: sizes and senders are checked
+ * first, a packet that claims our own address is a conflict (RFC 5227) and
+ * teaches nothing, what is told updates entries that exist, and only a request
+ * that is aimed at us makes one.
+ * Invariant: no entry's station address is a group's, zero, or our own.
+ */
+#include "protocols/arp/arp_priv.h"
+
+#include <string.h>
+
+struct arp_pkt {
+	uint16_t op;
+	uint8_t  sha[6], tha[6];
+	uint32_t spa, tpa;
+};
+
+/* ---- header: the only code that knows byte order ------------------------------------ */
+
+enum { HTYPE_ETHER = 1, PTYPE_IPV4 = 0x0800 };
+
+static void hdr_store(uint8_t *h, const struct arp_pkt *p)
+{
+	xk_put_be16(h, HTYPE_ETHER);
+	xk_put_be16(h + 2, PTYPE_IPV4);
+	h[4] = 6;
+	h[5] = 4;
+	xk_put_be16(h + 6, p->op);
+	memcpy(h + 8, p->sha, 6);
+	xk_put_be32(h + 14, p->spa);
+	memcpy(h + 18, p->tha, 6);
+	xk_put_be32(h + 24, p->tpa);
+}
+
+/* 0, or why the packet is none (RFC 1390: FDDI says hardware type 1 too). */
+static unsigned hdr_load(const uint8_t *h, struct arp_pkt *p)
+{
+	if (xk_be16(h) != HTYPE_ETHER)
+		return ARP_DROP_HTYPE;
+	if (xk_be16(h + 2) != PTYPE_IPV4)
+		return ARP_DROP_PTYPE;
+	if (h[4] != 6)
+		return ARP_DROP_HLEN;
+	if (h[5] != 4)
+		return ARP_DROP_PLEN;
+	p->op = xk_be16(h + 6);
+	memcpy(p->sha, h + 8, 6);
+	p->spa = xk_be32(h + 14);
+	memcpy(p->tha, h + 18, 6);
+	p->tpa = xk_be32(h + 24);
+	return p->op == ARP_OP_REQUEST || p->op == ARP_OP_REPLY ? 0 : ARP_DROP_OP;
+}
+
+/* ---- sending --------------------------------------------------------------------------- */
+
+static void send_on(struct xk_sess *s, const struct arp_pkt *p)
+{
+	struct xk_msg *m = xk_msg_new(ARP_PKT_LEN);
+
+	if (m == NULL) {
+		xk_count(s->up->rep->drop[XK_DROP_NOMEM]);
+		return;
+	}
+	hdr_store(m->data, p);
+	xk_push(s, m);
+}
+
+static uint32_t source_for(struct xk_node *n, uint32_t host)
+{
+	const struct arp_table *t = n->state;
+	unsigned nown = xk_load_acquire(&t->nown);
+
+	for (unsigned i = 0; i < nown; i++) {
+		uint8_t len = xk_load_relaxed(&t->own[i].len);
+		uint32_t mask = len ? UINT32_MAX << (32 - len) : 0;
+
+		if (((t->own[i].addr ^ host) & mask) == 0)
+			return t->own[i].addr;
+	}
+	return nown ? t->own[0].addr : 0;
+}
+
+static void broadcast_request(struct xk_rep *r, uint32_t spa, uint32_t tpa)
+{
+	struct arp_rep *st = r->state;
+	struct arp_pkt p = { .op = ARP_OP_REQUEST, .spa = spa, .tpa = tpa };
+
+	if (st->bcast == NULL)
+		return;
+	memcpy(p.sha, st->mac, 6);
+	xk_count(r->count[ARP_COUNT_REQ_OUT]);
+	send_on(st->bcast, &p);
+}
+
+void arp_send_request(struct xk_rep *r, uint32_t host)
+{
+	broadcast_request(r, source_for(r->node, host), host);
+}
+
+void arp_send_announcement(struct xk_rep *r, uint32_t addr)
+{
+	broadcast_request(r, addr, addr);
+}
+
+/* To the station that the packet names, which need not be the frame's. */
+static void send_reply(struct xk_rep *r, const struct arp_pkt *q)
+{
+	struct arp_rep *st = r->state;
+	struct arp_pkt p = { .op = ARP_OP_REPLY, .spa = q->tpa, .tpa = q->spa };
+	struct xk_parts ps;
+	struct xk_sess *s;
+	int err;
+
+	xk_parts_init(&ps, 1);
+	(void)xk_part_push_mac(&ps.p[XK_REMOTE], q->sha);
+	s = xk_open(r, r->node, r->down[0], &ps, &err);
+	if (s == NULL) {
+		xk_count(r->drop[XK_DROP_NOMEM]);
+		return;
+	}
+	memcpy(p.sha, st->mac, 6);
+	memcpy(p.tha, q->sha, 6);
+	xk_count(r->count[ARP_COUNT_REP_OUT]);
+	send_on(s, &p);
+	xk_close(s);
+}
+
+/* ---- receiving ----------------------------------------------------------------------------- */
+
+/* The sender's fields by themselves; 0 or why they cannot be. */
+static unsigned sender_fault(struct xk_rep *r, const struct arp_pkt *p)
+{
+	static const uint8_t zero[6];
+	const struct arp_rep *st = r->state;
+
+	if ((p->sha[0] & 1) || memcmp(p->sha, zero, 6) == 0)
+		return ARP_DROP_SENDER_MAC;
+	if (memcmp(p->sha, st->mac, 6) == 0)
+		return ARP_DROP_OWN_ECHO;
+	/* 0.0.0.0 is a probe (RFC 5227); it is answered, not learned. */
+	if (p->spa >= 0xe0000000u || p->spa >> 24 == 127 || (p->spa >> 24 == 0 && p->spa != 0))
+		return ARP_DROP_SENDER_IP;
+	return arp_is_broadcast(r->node, p->spa) ? ARP_DROP_SENDER_IP : 0;
+}
+
+/* Somebody else uses our address: say so, and stand our ground now and then. */
+static void conflict(struct xk_rep *r, const struct arp_pkt *p, struct arp_own *own)
+{
+	xk_count(r->count[ARP_COUNT_CONFLICTS]);
+	if (!arp_may_defend(r->node, own, xk_vp_now()))
+		return;
+	XK_TRACE(&r->node->log, 1, "address conflict: %u.%u.%u.%u is also claimed by "
+		 "%02x:%02x:%02x:%02x:%02x:%02x", p->spa >> 24, p->spa >> 16 & 255, p->spa >> 8 & 255,
+		 p->spa & 255, p->sha[0], p->sha[1], p->sha[2], p->sha[3], p->sha[4], p->sha[5]);
+	xk_count(r->count[ARP_COUNT_DEFENDED]);
+	arp_send_announcement(r, own->addr);
+}
+
+/* 0: done with; else the reason to drop. */
+static unsigned input(struct xk_rep *r, const struct arp_pkt *p)
+{
+	const struct arp_conf *c = r->conf;
+	bool request = p->op == ARP_OP_REQUEST, for_us;
+	unsigned why = sender_fault(r, p);
+	struct arp_own *own;
+
+	if (why != 0)
+		return why;
+	xk_count(r->count[request ? ARP_COUNT_REQ_IN : ARP_COUNT_REP_IN]);
+	own = arp_own_find(r->node, p->spa);
+	if (own != NULL) {
+		conflict(r, p, own);
+		return ARP_DROP_CONFLICT;
+	}
+	for_us = arp_own_find(r->node, p->tpa) != NULL;
+	if (p->spa != 0)
+		arp_learn(r, p->spa, p->sha, request && for_us && c->learn);
+	if (request && for_us)
+		send_reply(r, p);
+	return 0;
+}
+
+void arp_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	struct xk_rep *r = up->rep;
+	uint8_t *h = xk_msg_peek(&m, ARP_PKT_LEN);
+	struct arp_pkt p;
+	unsigned why;
+
+	(void)lls;
+	if (h == NULL) {
+		xk_drop(r, m->tot < ARP_PKT_LEN ? ARP_DROP_SHORT : XK_DROP_NOMEM, m);
+		return;
+	}
+	why = hdr_load(h, &p);
+	if (why == 0)
+		why = input(r, &p);
+	if (why != 0)
+		xk_drop(r, why, m);
+	else
+		xk_msg_free(m);
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arp_priv.h - what the files of the address resolution protocol share.
+ *
+ *   arp.c        sessions: the down path, pending messages, timers
+ *   arp_input.c  packets: checked, answered, learned from
+ *   arp_table.c  the neighbours, one table for all VPs
+ *
+ * One mutex per node guards the table and the lists of hosts to tell; it nests
+ * in nothing and nothing but an RCU section nests in it.  A resolved session
+ * never takes it.
+ */
+#ifndef ARP_PRIV_H
+#define ARP_PRIV_H
+
+#include "protocols/arp/arp.h"
+#include "runtime/base/xk_bytes.h"
+#include "runtime/upi/xk_upi_inline.h"
+
+#define ARP_PKT_LEN      28u
+#define ARP_ADDRS_MAX    64u
+#define ARP_TYPES_MAX    8u
+#define ARP_CHANGED_MAX  32u
+#define ARP_DEFEND       (10 * XK_SEC)   /* RFC 5227 DEFEND_INTERVAL */
+#define ARP_ANNOUNCE     (2 * XK_SEC)    /* RFC 5227 ANNOUNCE_INTERVAL */
+#define ARP_ANNOUNCES    2u              /* RFC 5227 ANNOUNCE_NUM */
+#define ARP_LOCKTIME     XK_SEC          /* a neighbour's address changes at most so often */
+#define ARP_OP_REQUEST   1u
+#define ARP_OP_REPLY     2u
+
+struct arp_conf {
+	struct xk_plist addresses;       /* cidr */
+	struct xk_pmap  neighbours;      /* ipv4 to mac */
+	uint64_t cap, queue, tries;
+	xk_ns    timeout, retry, fail;
+	bool     learn, announce;
+};
+
+/* ORDER ARP_DROP: arp_drops in arp.c */
+enum {
+	ARP_DROP_SHORT = XK_DROP_FIRST, ARP_DROP_HTYPE, ARP_DROP_PTYPE, ARP_DROP_HLEN,
+	ARP_DROP_PLEN, ARP_DROP_OP, ARP_DROP_SENDER_MAC, ARP_DROP_SENDER_IP,
+	ARP_DROP_OWN_ECHO, ARP_DROP_CONFLICT,
+	ARP_DROP_QUEUE, ARP_DROP_UNREACHABLE, ARP_DROP_CLOSED,
+};
+/* ORDER ARP_COUNT: arp_counts in arp.c */
+enum {
+	ARP_COUNT_REQ_IN, ARP_COUNT_REP_IN, ARP_COUNT_REQ_OUT, ARP_COUNT_REP_OUT,
+	ARP_COUNT_LEARNED, ARP_COUNT_REFRESHED, ARP_COUNT_CHANGED, ARP_COUNT_IGNORED,
+	ARP_COUNT_CONFLICTS, ARP_COUNT_DEFENDED, ARP_COUNT_EVICTED, ARP_COUNT_FAILED,
+};
+
+/* ---- the table ------------------------------------------------------------------- */
+
+struct arp_entry {
+	struct xk_mapnode   map;          /* key: host */
+	/* Read by any VP without the mutex, each whole. */
+	uint64_t            mac;          /* 0: not resolved; else ARP_MAC_SET and the address */
+	xk_ns               updated;
+	xk_ns               failed_until;
+	/* Guarded by the mutex. */
+	xk_ns               last_request; /* valid when asked */
+	bool                asked, is_static, used;
+	struct arp_entry   *next, *prev;
+	struct arp_table   *table;
+	struct xk_rcu_head  rcu;
+	uint64_t            interest[];   /* VPs whose sessions want to hear of changes */
+};
+#define ARP_MAC_SET ((uint64_t)1 << 48)
+
+/* Most recently touched first. */
+struct arp_lru { struct arp_entry *head, *tail; };
+
+struct arp_own { uint32_t addr; uint8_t len; bool defended; xk_ns last_defence; };
+
+/* State of the node. */
+struct arp_table {
+	struct xk_node   *node;
+	struct xk_mutex   lock;
+	struct xk_passive map;
+	struct xk_slab    slab;
+	struct arp_lru    used;           /* wanted by a session of ours */
+	struct arp_lru    heard;          /* only learned: these go first */
+	struct arp_lru    fixed;          /* static: never go, not counted in n */
+	uint32_t          n;
+	unsigned          words;          /* of an interest set */
+	struct arp_own    own[ARP_ADDRS_MAX];
+	unsigned          nown;           /* release after own[] is filled */
+};
+
+/* State of a replica. */
+struct arp_rep {
+	struct xk_sess *bcast;            /* link session of requests */
+	uint8_t         mac[8];           /* ours */
+	struct xk_node *type[ARP_TYPES_MAX];
+	unsigned        ntypes;
+	struct xk_timer announce;
+	unsigned        announced;
+	/* Guarded by the table's mutex. */
+	struct xk_call  call;
+	bool            posted, overflow;
+	unsigned        nchanged;
+	uint32_t        changed[ARP_CHANGED_MAX];
+};
+
+enum arp_answer { ARP_UNKNOWN, ARP_KNOWN, ARP_OLD, ARP_FAILED };
+struct arp_view { uint8_t mac[6]; xk_ns until; };
+
+int  arp_table_init(struct xk_node *n, struct xk_errs *e);
+void arp_table_fini(struct xk_node *n);
+/* Lock-free.  KNOWN, OLD: v is filled; until is XK_NS_NEVER for a static one. */
+enum arp_answer arp_lookup(struct xk_rep *r, uint32_t host, struct arp_view *v);
+/* The same, and this VP hears of changes from now on. */
+enum arp_answer arp_use(struct xk_rep *r, uint32_t host, struct arp_view *v);
+/* A session needs host: makes or touches the entry.  1: ask the network now;
+ * 0: somebody asked less than `retry` ago; XK_E_NOMEM. */
+int  arp_want(struct xk_rep *r, uint32_t host);
+/* Nobody answered: the entry is unresolved, and failed for a while. */
+void arp_fail(struct xk_rep *r, uint32_t host);
+/* A neighbour said its address; create: also when nobody asked. */
+void arp_learn(struct xk_rep *r, uint32_t host, const uint8_t mac[6], bool create);
+
+/* ---- own addresses ----------------------------------------------------------------- */
+
+int  arp_own_add(struct xk_node *n, const struct arp_addr *a);
+/* NULL: not ours. */
+struct arp_own *arp_own_find(struct xk_node *n, uint32_t addr);
+/* Is host the broadcast address of one of our networks, or of all? */
+bool arp_is_broadcast(struct xk_node *n, uint32_t host);
+/* May the conflict over this address be answered and logged now? */
+bool arp_may_defend(struct xk_node *n, struct arp_own *own, xk_ns now);
+
+/* ---- telling sessions ---------------------------------------------------------------- */
+
+/* Hosts have changed that sessions of this VP stand on.  Mutex held. */
+void arp_tell_locked(struct xk_rep *r, uint32_t host);
+/* Each session of this VP that stands on host looks at the table again. */
+void arp_host_changed(struct xk_rep *r, uint32_t host);
+/* All of them do, soon. */
+void arp_all_changed(struct xk_rep *r);
+
+/* ---- packets ------------------------------------------------------------------------------ */
+
+void arp_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+/* "Who has host?" to everybody on this link. */
+void arp_send_request(struct xk_rep *r, uint32_t host);
+/* "addr is at our station", to everybody (RFC 5227 announcement). */
+void arp_send_announcement(struct xk_rep *r, uint32_t addr);
+
+#endif

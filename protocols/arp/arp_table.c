@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * arp_table.c - the neighbours of a node, shared by all VPs.
+ *
+ * Found under RCU without a lock; written under the node's mutex.  Entries that
+ * sessions of ours asked for stand in one list, entries that were only heard of
+ * in another, each in order of last touch: at the cap the oldest heard one goes,
+ * and a flood of strangers cannot push out a neighbour in use.
+ *
+ *                    lookup   use, want, learn, fail
+ *   lookup             -            -
+ *   the others         -            -        (own mutex)
+ *
+ * Invariant: n counts the entries of used and heard, and n <= cap.
+ */
+#include "protocols/arp/arp_priv.h"
+
+#include <string.h>
+
+static struct arp_table *table_of(const struct xk_node *n)
+{
+	return n->state;
+}
+
+static struct xk_key host_key(uint32_t host)
+{
+	return (struct xk_key){ { host, 0 } };
+}
+
+static struct arp_entry *find(struct arp_table *t, uint32_t host)
+{
+	struct xk_key k = host_key(host);
+	struct xk_mapnode *node = xk_passive_resolve(&t->map, &k);
+
+	return node ? xk_container_of(node, struct arp_entry, map) : NULL;
+}
+
+static uint64_t mac_word(const uint8_t mac[6])
+{
+	return ARP_MAC_SET | (uint64_t)xk_be16(mac) << 32 | xk_be32(mac + 2);
+}
+
+static void mac_bytes(uint64_t w, uint8_t mac[6])
+{
+	xk_put_be16(mac, (uint16_t)(w >> 32));
+	xk_put_be32(mac + 2, (uint32_t)w);
+}
+
+/* ---- lists ------------------------------------------------------------------------- */
+
+static struct arp_lru *list_of(struct arp_entry *e)
+{
+	return e->is_static ? &e->table->fixed : e->used ? &e->table->used : &e->table->heard;
+}
+
+static void lru_unlink(struct arp_entry *e)
+{
+	struct arp_lru *l = list_of(e);
+
+	*(e->prev ? &e->prev->next : &l->head) = e->next;
+	*(e->next ? &e->next->prev : &l->tail) = e->prev;
+}
+
+static void lru_front(struct arp_entry *e)
+{
+	struct arp_lru *l = list_of(e);
+
+	e->prev = NULL;
+	e->next = l->head;
+	*(l->head ? &l->head->prev : &l->tail) = e;
+	l->head = e;
+}
+
+static void touch(struct arp_entry *e, bool used)
+{
+	lru_unlink(e);
+	e->used |= used;
+	lru_front(e);
+}
+
+/* ---- entries --------------------------------------------------------------------------- */
+
+static void tell_interested(struct arp_entry *e)
+{
+	struct arp_table *t = e->table;
+
+	for (unsigned w = 0; w < t->words; w++)
+		for (uint64_t bits = e->interest[w]; bits != 0; bits &= bits - 1)
+			arp_tell_locked(t->node->rep[w * 64 + (unsigned)__builtin_ctzll(bits)],
+					(uint32_t)e->map.key.w[0]);
+}
+
+static void entry_free(void *arg)
+{
+	struct arp_entry *e = arg;
+	struct arp_table *t = e->table;
+
+	xk_mutex_lock(&t->lock);
+	xk_slab_put(&t->slab, e);
+	xk_mutex_unlock(&t->lock);
+}
+
+static void evict(struct xk_rep *r, struct arp_entry *e)
+{
+	struct arp_table *t = e->table;
+
+	tell_interested(e);
+	lru_unlink(e);
+	xk_passive_unbind(&t->map, &e->map);
+	t->n--;
+	xk_count(r->count[ARP_COUNT_EVICTED]);
+	xk_rcu_free(&e->rcu, entry_free, e);
+}
+
+/* Unresolved and linked; NULL: no memory. */
+static struct arp_entry *entry_new(struct arp_table *t, uint32_t host, bool is_static, bool used)
+{
+	struct arp_entry *e = xk_slab_get(&t->slab);
+
+	if (e == NULL)
+		return NULL;
+	e->map.key = host_key(host);
+	e->table = t;
+	e->is_static = is_static;
+	e->used = used;
+	if (xk_passive_bind(&t->map, &e->map) < 0) {
+		xk_slab_put(&t->slab, e);
+		return NULL;
+	}
+	lru_front(e);
+	t->n += !is_static;
+	return e;
+}
+
+/* Room for one more: a heard one goes first; a used one only for a used one. */
+static bool make_room(struct xk_rep *r, struct arp_table *t, bool used)
+{
+	const struct arp_conf *c = t->node->conf;
+
+	if (t->n < c->cap)
+		return true;
+	if (t->heard.tail != NULL)
+		evict(r, t->heard.tail);
+	else if (used && t->used.tail != NULL)
+		evict(r, t->used.tail);
+	return t->n < c->cap;
+}
+
+static struct arp_entry *get(struct xk_rep *r, struct arp_table *t, uint32_t host, bool used)
+{
+	struct arp_entry *e = find(t, host);
+
+	if (e != NULL || !make_room(r, t, used))
+		return e;
+	return entry_new(t, host, false, used);
+}
+
+static void set_interest(struct arp_entry *e, unsigned vp)
+{
+	e->interest[vp / 64] |= (uint64_t)1 << (vp % 64);
+}
+
+/* ---- questions ------------------------------------------------------------------------- */
+
+static enum arp_answer answer(struct xk_rep *r, struct arp_entry *e, struct arp_view *v)
+{
+	const struct arp_conf *c = r->conf;
+	xk_ns now = xk_vp_now();
+	uint64_t mac;
+
+	if (e == NULL)
+		return ARP_UNKNOWN;
+	mac = xk_load_acquire(&e->mac);
+	if (mac == 0)
+		return xk_load_relaxed(&e->failed_until) > now ? ARP_FAILED : ARP_UNKNOWN;
+	mac_bytes(mac, v->mac);
+	v->until = e->is_static ? XK_NS_NEVER : xk_load_relaxed(&e->updated) + c->timeout;
+	return v->until > now ? ARP_KNOWN : ARP_OLD;
+}
+
+enum arp_answer arp_lookup(struct xk_rep *r, uint32_t host, struct arp_view *v)
+{
+	return answer(r, find(table_of(r->node), host), v);
+}
+
+enum arp_answer arp_use(struct xk_rep *r, uint32_t host, struct arp_view *v)
+{
+	struct arp_table *t = table_of(r->node);
+	enum arp_answer a;
+	struct arp_entry *e;
+
+	xk_mutex_lock(&t->lock);
+	e = find(t, host);
+	if (e != NULL) {
+		touch(e, true);
+		set_interest(e, r->vp->no);
+	}
+	a = answer(r, e, v);
+	xk_mutex_unlock(&t->lock);
+	return a;
+}
+
+/* ---- changes ------------------------------------------------------------------------------- */
+
+/* Takes the turn to ask, at most one per host and `retry`. */
+static int take_turn(struct xk_rep *r, struct arp_entry *e)
+{
+	const struct arp_conf *c = r->conf;
+	xk_ns now = xk_vp_now();
+
+	if (e->asked && now < e->last_request + c->retry)
+		return 0;
+	e->asked = true;
+	e->last_request = now;
+	return 1;
+}
+
+int arp_want(struct xk_rep *r, uint32_t host)
+{
+	struct arp_table *t = table_of(r->node);
+	struct arp_entry *e;
+	int turn = XK_E_NOMEM;
+
+	xk_mutex_lock(&t->lock);
+	e = get(r, t, host, true);
+	if (e != NULL) {
+		touch(e, true);
+		set_interest(e, r->vp->no);
+		turn = take_turn(r, e);
+	}
+	xk_mutex_unlock(&t->lock);
+	return turn;
+}
+
+void arp_fail(struct xk_rep *r, uint32_t host)
+{
+	const struct arp_conf *c = r->conf;
+	struct arp_table *t = table_of(r->node);
+	struct arp_entry *e;
+
+	xk_mutex_lock(&t->lock);
+	e = find(t, host);
+	if (e != NULL && !e->is_static) {
+		xk_store_relaxed(&e->failed_until, xk_vp_now() + c->fail);
+		xk_store_release(&e->mac, 0);
+		xk_count(r->count[ARP_COUNT_FAILED]);
+	}
+	xk_mutex_unlock(&t->lock);
+}
+
+static void publish(struct arp_entry *e, uint64_t mac, xk_ns now)
+{
+	xk_store_relaxed(&e->updated, now);
+	xk_store_relaxed(&e->failed_until, 0);
+	xk_store_release(&e->mac, mac);   /* pairs with answer() */
+}
+
+/* What an entry makes of a neighbour's word; the counter that says so. */
+static unsigned merge(struct xk_rep *r, struct arp_entry *e, uint64_t mac)
+{
+	const struct arp_conf *c = r->conf;
+	xk_ns now = xk_vp_now();
+	bool fresh = e->mac != 0 && now < e->updated + c->timeout;
+
+	if (e->is_static || (!c->learn && e->mac != mac && !(e->asked && !fresh)))
+		return ARP_COUNT_IGNORED;
+	if (e->mac == mac) {
+		publish(e, mac, now);
+		return ARP_COUNT_REFRESHED;
+	}
+	/* Two stations that quarrel over an address shall not drive our sessions. */
+	if (fresh && now < e->updated + ARP_LOCKTIME)
+		return ARP_COUNT_IGNORED;
+	publish(e, mac, now);
+	tell_interested(e);
+	return fresh ? ARP_COUNT_CHANGED : ARP_COUNT_LEARNED;
+}
+
+void arp_learn(struct xk_rep *r, uint32_t host, const uint8_t mac[6], bool create)
+{
+	struct arp_table *t = table_of(r->node);
+	unsigned what = ARP_COUNT_IGNORED;
+	struct arp_entry *e;
+
+	xk_mutex_lock(&t->lock);
+	e = create ? get(r, t, host, false) : find(t, host);
+	if (e != NULL)
+		what = merge(r, e, mac_word(mac));
+	if (e != NULL && what != ARP_COUNT_IGNORED)
+		touch(e, false);
+	xk_mutex_unlock(&t->lock);
+	xk_count(r->count[what]);
+}
+
+/* ---- own addresses ---------------------------------------------------------------------------- */
+
+static struct arp_own *own_find(struct arp_table *t, uint32_t addr)
+{
+	unsigned n = xk_load_acquire(&t->nown);   /* pairs with arp_own_add */
+
+	for (unsigned i = 0; i < n; i++)
+		if (t->own[i].addr == addr)
+			return &t->own[i];
+	return NULL;
+}
+
+struct arp_own *arp_own_find(struct xk_node *n, uint32_t addr)
+{
+	return own_find(table_of(n), addr);
+}
+
+static bool is_host_address(uint32_t a)
+{
+	return a >> 24 != 0 && a >> 24 != 127 && a < 0xe0000000u;
+}
+
+int arp_own_add(struct xk_node *n, const struct arp_addr *a)
+{
+	struct arp_table *t = table_of(n);
+	struct arp_own *o;
+	int err = XK_OK;
+
+	if (!is_host_address(a->addr) || a->len > 32)
+		return XK_E_INVAL;
+	xk_mutex_lock(&t->lock);
+	o = own_find(t, a->addr);
+	if (o != NULL) {
+		xk_store_relaxed(&o->len, a->len);
+	} else if (t->nown == ARP_ADDRS_MAX) {
+		err = XK_E_NOSPC;
+	} else {
+		t->own[t->nown] = (struct arp_own){ .addr = a->addr, .len = a->len };
+		xk_store_release(&t->nown, t->nown + 1);
+	}
+	xk_mutex_unlock(&t->lock);
+	return err;
+}
+
+bool arp_is_broadcast(struct xk_node *n, uint32_t host)
+{
+	struct arp_table *t = table_of(n);
+	unsigned nown = xk_load_acquire(&t->nown);
+
+	for (unsigned i = 0; i < nown; i++) {
+		uint8_t len = xk_load_relaxed(&t->own[i].len);
+
+		/* A network of one or two hosts has no broadcast (RFC 3021). */
+		if (len > 0 && len < 31 && host == (t->own[i].addr | UINT32_MAX >> len))
+			return true;
+	}
+	return host == UINT32_MAX;
+}
+
+bool arp_may_defend(struct xk_node *n, struct arp_own *own, xk_ns now)
+{
+	struct arp_table *t = table_of(n);
+	bool may;
+
+	xk_mutex_lock(&t->lock);
+	may = !own->defended || now >= own->last_defence + ARP_DEFEND;
+	if (may) {
+		own->defended = true;
+		own->last_defence = now;
+	}
+	xk_mutex_unlock(&t->lock);
+	return may;
+}
+
+/* ---- making and ending -------------------------------------------------------------------------- */
+
+static int add_static(struct xk_node *n, uint32_t host, const uint8_t mac[6], struct xk_errs *e)
+{
+	struct arp_table *t = table_of(n);
+	struct arp_entry *en;
+
+	if (!is_host_address(host) || (mac[0] & 1) || mac_word(mac) == ARP_MAC_SET) {
+		xk_errs_add(e, n->file, n->line, 0,
+			    "%s: parameter 'neighbours' needs a host's address and its station's", n->name);
+		return XK_E_INVAL;
+	}
+	xk_rcu_read_lock();
+	en = find(t, host);
+	xk_rcu_read_unlock();
+	if (en == NULL)
+		en = entry_new(t, host, true, false);
+	if (en == NULL)
+		return XK_E_NOMEM;
+	publish(en, mac_word(mac), 0);
+	return XK_OK;
+}
+
+static int fill(struct xk_node *n, struct xk_errs *e)
+{
+	const struct arp_conf *c = n->conf;
+	int err = XK_OK;
+
+	for (unsigned i = 0; err == XK_OK && i < c->neighbours.n; i++)
+		err = add_static(n, c->neighbours.v[i].key.ip, c->neighbours.v[i].val.mac, e);
+	for (unsigned i = 0; err == XK_OK && i < c->addresses.n; i++) {
+		struct xk_cidr cidr = c->addresses.v[i].cidr;
+
+		err = arp_own_add(n, &(struct arp_addr){ cidr.addr, cidr.len });
+		if (err < 0)
+			xk_errs_add(e, n->file, n->line, 0, "%s: parameter 'addresses': %s", n->name,
+				    err == XK_E_NOSPC ? "at most 64" : "not a host's address");
+	}
+	return err;
+}
+
+int arp_table_init(struct xk_node *n, struct xk_errs *e)
+{
+	struct arp_table *t = table_of(n);
+	int err;
+
+	t->node = n;
+	t->words = (n->graph->vps->nvps + 63) / 64;
+	xk_mutex_init(&t->lock);
+	xk_slab_init(&t->slab, sizeof(struct arp_entry) + t->words * sizeof(uint64_t));
+	err = xk_passive_init(&t->map);
+	if (err == XK_OK)
+		err = fill(n, e);
+	if (err != XK_OK)
+		arp_table_fini(n);
+	return err;
+}
+
+static void clear_list(struct arp_lru *l)
+{
+	while (l->head != NULL) {
+		struct arp_entry *e = l->head;
+
+		lru_unlink(e);
+		xk_passive_unbind(&e->table->map, &e->map);
+		xk_slab_put(&e->table->slab, e);
+	}
+}
+
+void arp_table_fini(struct xk_node *n)
+{
+	struct arp_table *t = table_of(n);
+
+	xk_rcu_barrier();                 /* evicted entries on their way to the slab */
+	clear_list(&t->used);
+	clear_list(&t->heard);
+	clear_list(&t->fixed);
+	if (t->map.p != NULL)
+		xk_passive_fini(&t->map);
+	xk_rcu_barrier();
+	xk_slab_fini(&t->slab);
+	xk_mutex_fini(&t->lock);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * hop.c - one graph hop between an application and its port: a virtual protocol
+ * (D9) that touches nothing, any number of times over itself.
+ *
+ * It is what a protocol costs before it does anything, and the benchmark of one
+ * graph hop counts it: a push is one call, a message up is one call to the own
+ * session's self and one pop, without a search.
+ * Invariant: adds no byte, keeps no message, restores the lower session's `up`.
+ */
+#include "protocols/hop/hop.h"
+
+#include "protocols/vnet/virtual.h"
+
+static int hop_rep_init(struct xk_rep *r)
+{
+	/* Cap 0: a passive session that nobody keeps goes after its first
+	 * message, just as it would without the hop. */
+	linger_init(&((struct virt_rep *)r->state)->linger, r, XK_SEC * 60, 0, NULL);
+	return XK_OK;
+}
+
+/* The session below may be one that we stand over already. */
+static struct xk_sess *hop_over(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
+				struct xk_sess *lls, int *err)
+{
+	struct xk_key k = virt_key(lls);
+	struct xk_mapnode *node = xk_map_resolve(&r->active, &k);
+	struct xk_sess *s;
+
+	if (node == NULL) {
+		s = virt_new(r, rcv, type, lls, &k);
+		if (s == NULL)
+			*err = XK_E_NOMEM;
+		return s;
+	}
+	s = xk_container_of(node, struct xk_sess, map);
+	lls->up = &s->self;
+	xk_close(lls);
+	if (s->up->rep == rcv && s->type == type)
+		return s;
+	*err = XK_E_BUSY;
+	return NULL;
+}
+
+static struct xk_sess *hop_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
+				struct xk_parts *ps, int *err)
+{
+	struct xk_sess *lls = xk_open(r, type, r->down[0], ps, err);
+
+	return lls == NULL ? NULL : hop_over(r, rcv, type, lls, err);
+}
+
+static const struct xk_ops hop_ops = {
+	.fini = virt_fini, .rep_init = hop_rep_init, .rep_stop = virt_rep_stop,
+	.open = hop_open, .open_enable = virt_open_enable, .open_disable = virt_open_disable,
+	.open_disable_all = virt_open_disable_all, .open_done = virt_open_done,
+	.close_done = virt_close_done, .demux = virt_demux,
+	.push = virt_push, .pop = virt_pop, .close = virt_close,
+};
+
+static const char *const hop_drops[] = { VIRT_DROPS, NULL };
+
+const struct xk_proto xk_proto_hop = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto),
+	.name = "hop", .doc = "one graph hop: passes messages through untouched", .ops = &hop_ops,
+	.offers = "port", .needs = { "port", NULL }, .min_down = 1, .max_down = 1,
+	.node_size = sizeof(struct virt_node), .rep_size = sizeof(struct virt_rep),
+	.sess_size = sizeof(struct xk_sess), .drops = hop_drops,
+};

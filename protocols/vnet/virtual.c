@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * virtual.c - sessions without headers; see virtual.h.
+ *
+ * A lower session may be shared by several openers of this replica, and opening
+ * it again sets its `up` back to the replica.  So a message that comes to the
+ * replica itself first looks for the own session over that lower session and
+ * mends the pointer; only when there is none it is the first message.
+ * Invariant: closing an own session leaves the lower session's `up` at the
+ * replica, or at another own session that has taken it since.
+ */
+#include "protocols/vnet/virtual.h"
+
+#include <string.h>
+
+#include "runtime/upi/xk_upi_inline.h"
+
+/* ---- data path --------------------------------------------------------------------- */
+
+void virt_push(struct xk_sess *s, struct xk_msg *m)
+{
+	xk_push(s->down, m);
+}
+
+void virt_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr)
+{
+	(void)lls;
+	(void)hdr;
+	xk_demux(s, m);
+}
+
+static void self_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	xk_pop(xk_container_of(up, struct xk_sess, self), lls, m, NULL);
+}
+
+static void captured_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	struct xk_capture *c = up->rep->node->capture;
+
+	c->fn(c, xk_vp_now(), m, false);
+	self_demux(up, lls, m);
+}
+
+/* How messages enter an own session: past the capture, where there is one. */
+static xk_demux_fn enter_demux(const struct xk_rep *r)
+{
+	return XK_UNLIKELY(r->node->capture != NULL) ? captured_demux : self_demux;
+}
+
+/* The reference that kept a passive session until its first message goes. */
+static void first_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	struct xk_sess *s = xk_container_of(up, struct xk_sess, self);
+	struct virt_rep *st = s->rep->state;
+
+	s->self.demux = enter_demux(s->rep);
+	s->rcnt++;
+	linger_end(&st->linger, s);
+	s->self.demux(up, lls, m);
+	xk_close(s);
+}
+
+/* ---- sessions ------------------------------------------------------------------------ */
+
+struct xk_key virt_key(const struct xk_sess *lls)
+{
+	return (struct xk_key){ { (uintptr_t)lls, UINT64_MAX } };
+}
+
+struct xk_sess *virt_new(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
+			 struct xk_sess *lls, const struct xk_key *k)
+{
+	struct xk_sess *s = xk_sess_create(r, &rcv->up, type, lls);
+
+	if (s != NULL && xk_sess_bind(s, k) < 0) {
+		xk_sess_destroy(s);
+		s = NULL;
+	}
+	if (s == NULL) {
+		xk_close(lls);
+		return NULL;
+	}
+	s->self.demux = enter_demux(r);
+	lls->up = &s->self;
+	return s;
+}
+
+void virt_close(struct xk_sess *s)
+{
+	struct xk_sess *lls = s->down;
+
+	if (lls->up == &s->self)
+		lls->up = &s->rep->up;
+	xk_sess_unbind(s);
+	xk_sess_destroy(s);
+	xk_close(lls);
+}
+
+/* ---- enables ---------------------------------------------------------------------------- */
+
+struct virt_enable {
+	struct virt_enable *next;
+	struct xk_node     *rcv, *type;
+	struct xk_parts     ps;
+};
+
+static struct xk_key type_key(const struct xk_node *type)
+{
+	return (struct xk_key){ { type->no, 0 } };
+}
+
+static bool same_parts(const struct xk_parts *a, const struct xk_parts *b)
+{
+	uint8_t x[256], y[256];
+	int n = xk_parts_externalize(a, x, sizeof(x));
+
+	return n > 0 && n == xk_parts_externalize(b, y, sizeof(y)) && memcmp(x, y, (size_t)n) == 0;
+}
+
+/* The callee may consume its list. */
+static int enable_below(struct xk_node *n, unsigned i, struct xk_node *type, const struct xk_parts *ps)
+{
+	struct xk_parts copy = *ps;
+
+	return xk_open_enable(n, type, n->down[i], &copy);
+}
+
+static void disable_below(struct xk_node *n, unsigned i, struct xk_node *type, const struct xk_parts *ps)
+{
+	struct xk_parts copy = *ps;
+
+	(void)xk_open_disable(n, type, n->down[i], &copy);
+}
+
+/* All or none. */
+static int enable_all_below(struct xk_node *n, struct xk_node *type, const struct xk_parts *ps)
+{
+	for (unsigned i = 0; i < n->ndown; i++) {
+		int err = enable_below(n, i, type, ps);
+
+		if (err >= 0)
+			continue;
+		while (i-- > 0)
+			disable_below(n, i, type, ps);
+		return err;
+	}
+	return XK_OK;
+}
+
+int virt_open_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
+{
+	struct virt_node *st = n->state;
+	struct virt_enable *v = xk_alloc(sizeof(*v));
+	struct xk_key k = type_key(type);
+	int err;
+
+	if (v == NULL)
+		return XK_E_NOMEM;
+	v->rcv = rcv;
+	v->type = type;
+	xk_parts_init(&v->ps, 0);
+	if (ps != NULL)
+		v->ps = *ps;
+	err = xk_enable_bind(n, &k, rcv, type);
+	if (err == XK_OK) {
+		err = enable_all_below(n, type, &v->ps);
+		if (err < 0)
+			(void)xk_enable_unbind(n, &k, rcv, type);
+	}
+	if (err < 0) {
+		xk_free(v);
+		return err;
+	}
+	v->next = st->enables;
+	st->enables = v;
+	return XK_OK;
+}
+
+/* Undoes *pv everywhere and takes it off the list. */
+static void enable_undo(struct xk_node *n, struct virt_enable **pv)
+{
+	struct virt_enable *v = *pv;
+	struct xk_key k = type_key(v->type);
+
+	*pv = v->next;
+	for (unsigned i = 0; i < n->ndown; i++)
+		disable_below(n, i, v->type, &v->ps);
+	(void)xk_enable_unbind(n, &k, v->rcv, v->type);
+	xk_free(v);
+}
+
+int virt_open_disable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
+{
+	struct virt_node *st = n->state;
+	struct xk_parts none;
+
+	xk_parts_init(&none, 0);
+	for (struct virt_enable **pv = &st->enables; *pv != NULL; pv = &(*pv)->next) {
+		if ((*pv)->rcv != rcv || (*pv)->type != type || !same_parts(&(*pv)->ps, ps ? ps : &none))
+			continue;
+		enable_undo(n, pv);
+		return XK_OK;
+	}
+	return XK_E_NOENT;
+}
+
+void virt_open_disable_all(struct xk_node *n, struct xk_node *rcv)
+{
+	struct virt_node *st = n->state;
+
+	for (struct virt_enable **pv = &st->enables; *pv != NULL;) {
+		if ((*pv)->rcv == rcv)
+			enable_undo(n, pv);
+		else
+			pv = &(*pv)->next;
+	}
+}
+
+void virt_fini(struct xk_node *n)
+{
+	struct virt_node *st = n->state;
+
+	while (st->enables != NULL) {
+		struct virt_enable *v = st->enables;
+
+		st->enables = v->next;
+		xk_free(v);
+	}
+}
+
+/* ---- passive open ------------------------------------------------------------------------ */
+
+/* An own session over lls, told to the protocol above; XK_OK: lls->up is its
+ * self, and it is held until the linger's time or its first message is over. */
+int virt_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
+{
+	struct virt_rep *st = r->state;
+	struct xk_key ek = type_key(type), k = virt_key(lls);
+	struct xk_enable *e = xk_enable_find(r->node, &ek);
+	struct xk_sess *s;
+	int err;
+
+	if (e == NULL)
+		return XK_E_NOENT;
+	if (st->linger.cap != 0 && !linger_room(&st->linger))
+		return XK_E_NOSPC;
+	s = virt_new(r, e->rcv->rep[r->vp->no], e->type, xk_dup(lls), &k);
+	if (s == NULL)
+		return XK_E_NOMEM;
+	linger_add(&st->linger, s);
+	if (st->linger.cap == 0)
+		s->self.demux = first_demux;
+	err = xk_open_done(e->rcv, s, e->type);
+	if (err < 0)
+		linger_end(&st->linger, s);
+	return err;
+}
+
+void virt_close_done(struct xk_rep *r, struct xk_sess *lls)
+{
+	if (lls->up != &r->up)
+		xk_close_done(xk_container_of(lls->up, struct xk_sess, self));
+}
+
+static unsigned drop_reason(int err)
+{
+	return err == XK_E_NOMEM ? XK_DROP_NOMEM : err == XK_E_NOENT ? VIRT_DROP_NO_ENABLE :
+	       err == XK_E_NOSPC ? VIRT_DROP_SESSION_CAP : VIRT_DROP_REFUSED;
+}
+
+void virt_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	struct xk_rep *r = up->rep;
+	struct xk_key k = virt_key(lls);
+	struct xk_mapnode *node = xk_map_resolve(&r->active, &k);
+	int err;
+
+	if (node != NULL) {
+		lls->up = &xk_container_of(node, struct xk_sess, map)->self;
+	} else {
+		err = virt_open_done(r, lls, lls->type);
+		if (err < 0) {
+			xk_drop(r, drop_reason(err), m);
+			return;
+		}
+	}
+	lls->up->demux(lls->up, lls, m);
+}
+
+void virt_rep_stop(struct xk_rep *r)
+{
+	linger_stop(&((struct virt_rep *)r->state)->linger);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * virtual.h - the session of a protocol without a header (D9).
+ *
+ * A virtual protocol opens what lies below with the caller's type, so that the
+ * header below names the true upper protocol, and then stands in between: the
+ * lower session's `up` is set to the own session's `self`, whose demux pops the
+ * own session without any search.  Before the lower session is closed its `up`
+ * is set back.  A push is one jump further down.
+ *
+ * Passive opens: the enable is passed on to every node below with ourselves as
+ * the receiver and remembered with its participants, so that it can be undone
+ * word for word.  A session that comes from below gets an own one over it.
+ * Invariant: an own session is bound under its lower session's identity or
+ * under the key of its active opener, and holds one reference below.
+ */
+#ifndef VIRTUAL_H
+#define VIRTUAL_H
+
+#include "protocols/eth/linger.h"
+#include "runtime/upi/xk_upi.h"
+
+/* In the node's state; embedded at its start. */
+struct virt_node {
+	struct virt_enable *enables;     /* control thread only */
+};
+
+/* In the replica's state; embedded at its start. */
+struct virt_rep {
+	struct linger linger;            /* cap 0: sessions live through their first message only */
+};
+
+/* ORDER VIRT_DROP: the first reasons of a virtual protocol */
+enum { VIRT_DROP_NO_ENABLE = XK_DROP_FIRST, VIRT_DROP_REFUSED, VIRT_DROP_SESSION_CAP, VIRT_DROP_END };
+#define VIRT_DROPS "no_enable", "refused", "session_cap"
+
+/* An own session over lls, bound under k, rcnt 0.  Takes the reference to lls on
+ * success and on failure (NULL: no memory). */
+struct xk_sess *virt_new(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
+			 struct xk_sess *lls, const struct xk_key *k);
+/* The key of a session that is known by what lies below it. */
+struct xk_key virt_key(const struct xk_sess *lls);
+
+int  virt_open_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps);
+int  virt_open_disable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps);
+void virt_open_disable_all(struct xk_node *n, struct xk_node *rcv);
+int  virt_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type);
+void virt_close_done(struct xk_rep *r, struct xk_sess *lls);
+/* First message of a lower session that has no own one over it (yet). */
+void virt_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+void virt_push(struct xk_sess *s, struct xk_msg *m);
+void virt_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
+void virt_close(struct xk_sess *s);
+void virt_rep_stop(struct xk_rep *r);
+void virt_fini(struct xk_node *n);
+
+#endif

@@ -39,7 +39,9 @@ static void put_unit(struct out *o, enum xk_ptype t, uint64_t v)
 	while (i + 1 < u->nformat && (v == 0 || v % u->unit[i].mul != 0))
 		i++;
 	/* Bytes need no unit: that is how everybody writes an MTU. */
-	if (t == XK_P_SIZE && u->unit[i].mul == 1)
+	if (t == XK_P_TIME && v == 0)
+		put(o, "0s");
+	else if (t == XK_P_SIZE && u->unit[i].mul == 1)
 		put(o, "%llu", (unsigned long long)v);
 	else
 		put(o, "%llu%s", (unsigned long long)(v / u->unit[i].mul), u->unit[i].name);

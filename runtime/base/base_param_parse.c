@@ -111,7 +111,7 @@ bool param_parse_decimal(const char *s, size_t n, int scale, double *out)
 	uint64_t m = 0;
 	int e = scale, x = 0, sign = 1;
 	bool any = false;
-	double p = 1;
+	char buf[40];
 
 	for (bool dot = false; s < end && (isdigit((unsigned char)*s) || (*s == '.' && !dot)); s++) {
 		if (*s == '.') {
@@ -135,10 +135,9 @@ bool param_parse_decimal(const char *s, size_t n, int scale, double *out)
 	}
 	if (!any || s != end)
 		return false;
-	/* One division or multiplication by an exact power of ten rounds once. */
-	for (x = e < 0 ? -e : e; x > 0 && p < 1e300; x--)
-		p *= 10;
-	*out = e < 0 ? (double)m / p : (double)m * p;
+	/* strtod rounds right; without a point it knows no locale. */
+	snprintf(buf, sizeof buf, "%llue%d", (unsigned long long)m, e);
+	*out = strtod(buf, NULL);
 	return true;
 }
 

@@ -358,8 +358,12 @@ static bool table_copy(const struct xk_table *from, struct xk_table *to)
 int xk_table_double(const struct xk_table *from, struct xk_table *to)
 {
 	struct xk_table t;
-	int err = xk_table_init(&t, (from->mask + 1) * 2, from->off, from->shared);
+	uint32_t buckets = (from->mask + 1) * 2;
+	int err;
 
+	while (from->n >= xk_table_limit(buckets) && buckets <= BUCKET_MAX)
+		buckets *= 2;
+	err = xk_table_init(&t, buckets, from->off, from->shared);
 	if (err != XK_OK)
 		return err;
 	if (!table_copy(from, &t)) {

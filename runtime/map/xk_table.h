@@ -150,18 +150,23 @@ static inline struct xk_mapnode *xk_table_find(const struct xk_table *t, uint32_
 /* A table of `buckets` (a power of two) buckets without entries; XK_E_NOMEM. */
 int  xk_table_init(struct xk_table *t, uint32_t buckets, int32_t off, bool shared);
 void xk_table_fini(struct xk_table *t);      /* legal on zeroed memory */
+/* Entries that so many buckets hold before it is time to double: 81 %. */
+static inline uint64_t xk_table_limit(uint64_t buckets)
+{
+	return buckets * 6 + buckets / 2;
+}
 /* Should the table double before it takes another entry? */
 static inline bool xk_table_full(const struct xk_table *t)
 {
-	return t->n >= (t->mask + 1) * 6 + (t->mask + 1) / 2;
+	return t->n >= xk_table_limit((uint64_t)t->mask + 1);
 }
 /* Adds an entry that must not be there: node->hash says where.  Published when
  * this returns.  XK_E_NOMEM: no place was found, nothing has changed. */
 int  xk_table_put(struct xk_table *t, const struct xk_mapnode *node);
 /* Removes an entry that must be there. */
 void xk_table_del(struct xk_table *t, const struct xk_mapnode *node);
-/* A table of twice the size with the same entries; `from` is only read.
- * XK_E_NOMEM: `to` is untouched. */
+/* A table of twice the size (or more, when the stash is large) with the same
+ * entries; `from` is only read.  XK_E_NOMEM: `to` is untouched. */
 int  xk_table_double(const struct xk_table *from, struct xk_table *to);
 /* Calls fn for every node until it returns XK_MAP_STOP; the visitor removes
  * nodes by itself (xk_table_del). */

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_rcu.c - readers never see freed memory, and everything is freed in the end.
+ *
+ * An object is poisoned before it is freed; a reader that meets the poison, or
+ * the address sanitizer that meets the access, has found a grace period that
+ * was none.
+ */
+#include "runtime/sync/xk_sync.h"
+#include "tests/support/xk_test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define READERS 3
+#define READS 100000u
+#define REPLACED 3000u
+#define ALIVE 0x11223344u
+#define DEAD 0xdeaddeadu
+
+struct object { uint32_t life, twin; struct xk_rcu_head rcu; };
+struct shelf { struct object *now; uint32_t freed, bad; };
+
+static struct shelf shelf;
+
+static struct object *object_new(void)
+{
+	struct object *o = malloc(sizeof *o);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(o);
+	o->life = o->twin = ALIVE;
+	return o;
+}
+
+static void object_free(void *p)
+{
+	struct object *o = p;
+
+	o->life = o->twin = DEAD;
+	xk_atomic_add(&shelf.freed, 1u);
+	free(o);
+}
+
+static void read_on(void *p)
+{
+	unsigned i, k;
+	struct object *o;
+
+	(void)p;
+	for (i = 0; i < READS; i++) {
+		xk_rcu_read_lock();
+		o = xk_rcu_dereference(shelf.now);
+		for (k = 0; k < 4; k++)
+			if (o->life != ALIVE || o->twin != ALIVE)
+				xk_atomic_add(&shelf.bad, 1u);
+		xk_rcu_read_unlock();
+	}
+}
+
+static void start_readers(struct xk_thread **t)
+{
+	unsigned i;
+
+	for (i = 0; i < READERS; i++)
+		CU_ASSERT_EQUAL_FATAL(xk_thread_new(&t[i], "reader", -1, read_on, NULL), XK_OK);
+}
+
+static void readers_never_see_what_was_freed_later(void)
+{
+	struct xk_thread *t[READERS];
+	struct object *old;
+	unsigned i;
+
+	memset(&shelf, 0, sizeof shelf);
+	shelf.now = object_new();
+	start_readers(t);
+	for (i = 0; i < REPLACED; i++) {
+		old = shelf.now;
+		xk_rcu_assign(shelf.now, object_new());
+		xk_rcu_free(&old->rcu, object_free, old);
+	}
+	for (i = 0; i < READERS; i++)
+		xk_thread_join(t[i]);
+	xk_rcu_barrier();
+	CU_ASSERT_EQUAL(shelf.bad, 0);
+	CU_ASSERT_EQUAL(shelf.freed, REPLACED);
+	free(shelf.now);
+}
+
+static void readers_never_see_what_was_freed_after_synchronize(void)
+{
+	struct xk_thread *t[READERS];
+	struct object *old;
+	unsigned i;
+
+	memset(&shelf, 0, sizeof shelf);
+	shelf.now = object_new();
+	start_readers(t);
+	for (i = 0; i < 30; i++) {
+		old = shelf.now;
+		xk_rcu_assign(shelf.now, object_new());
+		xk_rcu_synchronize();
+		object_free(old);
+	}
+	for (i = 0; i < READERS; i++)
+		xk_thread_join(t[i]);
+	CU_ASSERT_EQUAL(shelf.bad, 0);
+	free(shelf.now);
+}
+
+/* A reader that stays inside holds back every free behind it. */
+struct gate { uint32_t inside, go, freed_inside; };
+
+static void stay_inside(void *p)
+{
+	struct gate *g = p;
+	struct object *o;
+
+	xk_rcu_read_lock();
+	o = xk_rcu_dereference(shelf.now);
+	xk_store_release(&g->inside, 1u);
+	while (!xk_load_acquire(&g->go))
+		xk_thread_yield();
+	g->freed_inside = xk_load_acquire(&shelf.freed);
+	if (o->life != ALIVE)
+		xk_atomic_add(&shelf.bad, 1u);
+	xk_rcu_read_unlock();
+}
+
+static void a_reader_inside_holds_the_free_back(void)
+{
+	struct gate g = { 0, 0, 0 };
+	struct xk_thread *t;
+	struct object *old;
+	unsigned i;
+
+	memset(&shelf, 0, sizeof shelf);
+	old = shelf.now = object_new();
+	CU_ASSERT_EQUAL_FATAL(xk_thread_new(&t, "inside", -1, stay_inside, &g), XK_OK);
+	while (!xk_load_acquire(&g.inside))
+		xk_thread_yield();
+	xk_rcu_assign(shelf.now, object_new());
+	xk_rcu_free(&old->rcu, object_free, old);
+	for (i = 0; i < 1000; i++)
+		xk_thread_yield();
+	xk_store_release(&g.go, 1u);
+	xk_thread_join(t);
+	CU_ASSERT_EQUAL(g.freed_inside, 0);
+	CU_ASSERT_EQUAL(shelf.bad, 0);
+	xk_rcu_barrier();
+	CU_ASSERT_EQUAL(shelf.freed, 1);
+	free(shelf.now);
+}
+
+static void registering_may_nest(void)
+{
+	xk_rcu_register();
+	xk_rcu_register();
+	xk_rcu_unregister();
+	xk_rcu_read_lock();
+	xk_rcu_read_lock();
+	xk_rcu_read_unlock();
+	xk_rcu_read_unlock();
+	xk_rcu_unregister();
+	xk_rcu_synchronize();
+}
+
+static CU_TestInfo tests[] = {
+	{ "readers_never_see_what_was_freed_later", readers_never_see_what_was_freed_later },
+	{ "readers_never_see_what_was_freed_after_synchronize",
+	  readers_never_see_what_was_freed_after_synchronize },
+	{ "a_reader_inside_holds_the_free_back", a_reader_inside_holds_the_free_back },
+	{ "registering_may_nest", registering_may_nest },
+	CU_TEST_INFO_NULL
+};
+
+static CU_SuiteInfo suites[] = {
+	{ "rcu", NULL, NULL, NULL, NULL, tests },
+	CU_SUITE_INFO_NULL
+};
+
+int main(void)
+{
+	return xk_test_main(suites);
+}

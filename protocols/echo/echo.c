@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * echo.c - sends every message back where it came from (RFC 862).
+ *
+ * The smallest complete protocol, and the one to copy for a new one.  It sits on
+ * any transport, waits on a port and answers on the session that the transport
+ * made for the peer.  A session of echo's own, bound under the lower session's
+ * address, holds a reference to it until the peer closes or the graph stops.
+ * Invariant: echo has one session for each lower session that it keeps.
+ */
+#include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_upi_inline.h"
+
+#include <string.h>
+
+/* Filled by the parser from the schema below; the same for all replicas. */
+struct echo_conf {
+	uint16_t port;
+	uint64_t sessions;
+};
+
+enum { N_MESSAGES, N_BYTES };            /* ORDER echo_counts */
+
+static const struct echo_conf *conf_of(const struct xk_node *n) { return n->conf; }
+
+/* ---- sessions: what echo remembers of a peer ------------------------------------ */
+
+static struct xk_key key_of(const struct xk_sess *lls)
+{
+	return (struct xk_key){ { (uintptr_t)lls, 0 } };
+}
+
+static void echo_keep(struct xk_rep *r, struct xk_sess *lls)
+{
+	struct xk_key k = key_of(lls);
+	struct xk_sess *s = xk_sess_create(r, NULL, r->node, lls);
+
+	if (s == NULL)
+		return;
+	if (xk_sess_bind(s, &k) == XK_OK)
+		xk_dup(lls);
+	else
+		xk_sess_destroy(s);
+}
+
+static void echo_forget(struct xk_sess *s)
+{
+	struct xk_sess *lls = s->down;
+
+	xk_sess_destroy(s);              /* unbinds */
+	xk_close(lls);                   /* the reference that echo_keep took */
+}
+
+/* A packet forged to come from our own port would be answered for ever (CERT
+ * CA-1996-01). */
+static bool from_echo(struct xk_rep *r, struct xk_sess *lls)
+{
+	uint16_t port;
+
+	return xk_sess_control(lls, XK_CTL_GETPEERPORT, &port, sizeof port) == sizeof port &&
+	       port == conf_of(r->node)->port;
+}
+
+/* A new peer, before its first message.  One that is not remembered, at the cap
+ * or without memory, is served all the same. */
+static int echo_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
+{
+	(void)type;
+	if (from_echo(r, lls))
+		return XK_E_PERM;        /* the transport drops and counts */
+	if (xk_map_count(&r->active) < conf_of(r->node)->sessions)
+		echo_keep(r, lls);
+	return XK_OK;
+}
+
+static void echo_close_done(struct xk_rep *r, struct xk_sess *lls)
+{
+	struct xk_key k = key_of(lls);
+	struct xk_mapnode *n = xk_map_resolve(&r->active, &k);
+
+	if (n != NULL)
+		echo_forget(xk_container_of(n, struct xk_sess, map));
+}
+
+/* ---- messages: what comes up goes down -------------------------------------------- */
+
+static void echo_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	struct xk_rep *r = up->rep;
+
+	xk_count(r->npop);
+	xk_count(r->count[N_MESSAGES]);
+	xk_count_add(r->count[N_BYTES], m->tot);
+	m->flags &= XK_MSG_SLOW;         /* forget what was true as received */
+	xk_push(lls, m);                 /* takes m, like every push */
+}
+
+/* ---- control, start, stop ------------------------------------------------------------ */
+
+static int echo_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	struct xk_app_counts c = { 1, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL };
+
+	if (op != XK_CTL_APP_COUNTS)
+		return XK_E_NOTSUP;      /* asked of the node below next */
+	if (len < sizeof c)
+		return XK_E_NOSPC;
+	memcpy(buf, &c, sizeof c);
+	return sizeof c;
+}
+
+static int echo_start(struct xk_node *n, struct xk_errs *e)
+{
+	struct xk_parts ps;
+	int err;
+
+	xk_parts_init(&ps, 1);
+	xk_part_push_any(&ps.p[0]);      /* innermost first: any of our addresses, */
+	xk_part_push_port(&ps.p[0], conf_of(n)->port);  /* then the port */
+	err = xk_open_enable(n, n, n->down[0], &ps);
+	if (err != XK_OK)
+		xk_errs_add(e, n->file, n->line, 0, "%s: cannot wait on port %u: %s",
+			    n->name, conf_of(n)->port, xk_strerror(err));
+	return err;
+}
+
+static void echo_stop(struct xk_node *n)
+{
+	xk_open_disable_all(n, n->down[0]);
+}
+
+static int forget_visit(struct xk_mapnode *node, void *arg)
+{
+	(void)arg;
+	echo_forget(xk_container_of(node, struct xk_sess, map));
+	return XK_MAP_KEEP;              /* it is unbound already */
+}
+
+static void echo_rep_stop(struct xk_rep *r)
+{
+	xk_map_foreach(&r->active, forget_visit, NULL);
+}
+
+/* ---- the descriptor: all that others see of this file ---------------------------------- */
+
+static const struct xk_ops echo_ops = {
+	.start = echo_start, .stop = echo_stop, .rep_stop = echo_rep_stop,
+	.open_done = echo_open_done, .close_done = echo_close_done,
+	.demux = echo_demux, .control = echo_control,
+};
+
+static const struct xk_param echo_params[] = {
+	{ .name = "port", .type = XK_P_PORT, .def = "7", .min = "1",
+	  .doc = "port to wait on", .offset = offsetof(struct echo_conf, port) },
+	{ .name = "sessions", .type = XK_P_UINT, .def = "65536", .max = "16777216",
+	  .doc = "peers that each virtual processor remembers; others are served, but not remembered",
+	  .offset = offsetof(struct echo_conf, sessions) },
+	XK_PARAM_END
+};
+
+static const char *const echo_counts[] = { "messages", "bytes", NULL };
+
+const struct xk_proto xk_proto_echo = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "echo",
+	.doc = "sends every message back on the session it came by", .ops = &echo_ops,
+	.needs = { "port|stream" }, .min_down = 1, .max_down = 1,
+	.params = echo_params, .conf_size = sizeof(struct echo_conf),
+	.sess_size = sizeof(struct xk_sess), .counts = echo_counts,
+};

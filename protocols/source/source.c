@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * source.c - sends messages over many connections, from each VP those that are
+ * mapped to it.
+ *
+ * Every connection is a task: one unit of work is a burst of messages, and the
+ * VP runs its tasks in turn, so the counts of its connections differ by at most
+ * one burst (M112).  A message is a copy of a static page (M115), a page written
+ * through one cache line (M119), or whatever the buffer holds.  Buffers are the
+ * VP's own, last freed first (M116).
+ * A connection may be slowed to a rate or be silent at times (M141): then its
+ * task parks and a timer wakes it.
+ * Invariant: a task is ready, or its connection has ended, or its timer is armed.
+ */
+#include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_upi_inline.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define PAGE 4096u
+
+enum { TOUCH_COPY, TOUCH_LINE, TOUCH_NONE };
+enum { N_MESSAGES, N_BYTES, N_ANSWERS, N_PEER_CLOSED };
+
+struct source_conf {
+	uint64_t conns, size, count, burst, rate, on, off, ports;
+	uint32_t to;
+	uint16_t port, lport;
+	unsigned touch;
+	bool     random;
+};
+
+struct source_state { uint64_t unfinished; };    /* connections; shared, counted atomically */
+
+struct source_rep;
+struct source_conn {
+	struct xk_task     task;
+	struct xk_sess    *s;             /* NULL: closed */
+	struct source_rep *sr;
+	uint64_t           left;          /* messages still to send */
+	uint32_t           slot;          /* in the replica's arrays */
+	bool               fused;         /* the layer below takes the sum of the copy */
+	bool               silent;
+	/* rate and silence */
+	xk_ns              since, until;  /* of the present phase of talking */
+	uint64_t           in_phase;      /* sent in it */
+	struct xk_timer    timer;
+} XK_ALIGNED;
+
+struct source_rep {
+	struct xk_rep      *r;
+	struct source_conn *conn;         /* [n] */
+	xk_counter         *messages, *bytes;
+	uint64_t           *no;           /* connection numbers in the graph */
+	uint32_t            n;
+	uint8_t            *page;         /* page-aligned, `size` bytes */
+	void               *conn_block, *page_block;
+};
+
+static const struct source_conf *conf_of(const struct xk_rep *r) { return r->conf; }
+
+/* ---- messages --------------------------------------------------------------------- */
+
+static void touch_lines(struct xk_msg *m)
+{
+	for (; m != NULL; m = m->next)
+		xk_csum_touch(m->data, m->len, false);
+}
+
+/* One message, or NULL, counted. */
+static inline struct xk_msg *source_make(const struct source_conn *k, const struct source_conf *c)
+{
+	struct xk_msg *m = xk_msg_new((uint32_t)c->size);
+
+	if (XK_UNLIKELY(m == NULL)) {
+		xk_count(k->sr->r->drop[XK_DROP_NOMEM]);
+		return NULL;
+	}
+	if (c->touch == TOUCH_COPY) {
+		if (XK_UNLIKELY(m->flags & XK_MSG_CHAIN)) {
+			xk_msg_copy_in(m, 0, k->sr->page, m->tot);
+		} else if (k->fused) {
+			m->csum = xk_csum_copy(m->data, k->sr->page, m->len, 0);
+			m->flags |= XK_MSG_CSUM;
+		} else {
+			memcpy(m->data, k->sr->page, m->len);
+		}
+	} else if (c->touch == TOUCH_LINE) {
+		touch_lines(m);
+	}
+	return m;
+}
+
+/* ---- pacing ------------------------------------------------------------------------- */
+
+static xk_ns phase_length(const struct source_rep *sr, uint64_t mean)
+{
+	if (!conf_of(sr->r)->random)
+		return mean;
+	return (xk_ns)xk_rand_exp(&sr->r->vp->rand, (double)mean) + 1;
+}
+
+static void source_sleep(struct source_conn *k, xk_ns until)
+{
+	xk_task_park(&k->task);
+	xk_timer_set(&k->sr->r->vp->wheel, &k->timer, until);
+}
+
+static void source_talk(struct source_conn *k, xk_ns now, xk_ns length)
+{
+	k->silent = false;
+	k->since = now;
+	k->until = length == 0 ? XK_NS_NEVER : now + length;
+	k->in_phase = 0;
+}
+
+static void source_timer(struct xk_timer *t)
+{
+	struct source_conn *k = xk_container_of(t, struct source_conn, timer);
+	const struct source_conf *c = conf_of(k->sr->r);
+
+	if (k->s == NULL)
+		return;
+	if (k->silent)
+		source_talk(k, xk_vp_now(), phase_length(k->sr, c->on));
+	xk_task_ready(&k->task);
+}
+
+/* Messages allowed now; 0 after putting the connection to sleep. */
+static uint64_t source_allowed(struct source_conn *k, const struct source_conf *c)
+{
+	xk_ns now = xk_vp_now(), t;
+	uint64_t due;
+
+	if (now >= k->until) {
+		k->silent = true;
+		source_sleep(k, now + phase_length(k->sr, c->off));
+		return 0;
+	}
+	if (c->rate == 0)
+		return UINT64_MAX;
+	t = now - k->since;
+	due = t / XK_SEC * c->rate + t % XK_SEC * c->rate / XK_SEC;
+	if (due > k->in_phase)
+		return due - k->in_phase;
+	t = now + XK_SEC / c->rate;
+	source_sleep(k, t < k->until ? t : k->until);
+	return 0;
+}
+
+/* Connections do not start in step. */
+static void source_begin(struct source_conn *k)
+{
+	const struct source_conf *c = conf_of(k->sr->r);
+	struct xk_rand *rand = &k->sr->r->vp->rand;
+	xk_ns now = xk_vp_now(), at;
+
+	source_talk(k, now, 0);
+	if (c->off != 0) {
+		at = xk_rand_below(rand, c->on + c->off);
+		k->silent = at >= c->on;
+		if (k->silent) {
+			source_sleep(k, now + c->on + c->off - at);
+			return;
+		}
+		k->until = now + c->on - at;
+	}
+	if (c->rate != 0)                        /* the first one is due within an interval */
+		source_sleep(k, now + xk_rand_below(rand, XK_SEC / c->rate + 1));
+	else
+		xk_task_ready(&k->task);
+}
+
+/* ---- one unit -------------------------------------------------------------------------- */
+
+static void source_end(struct source_conn *k)
+{
+	struct source_state *st = k->sr->r->node->state;
+
+	xk_task_park(&k->task);
+	xk_timer_cancel(&k->sr->r->vp->wheel, &k->timer);
+	k->left = 0;
+	if (conf_of(k->sr->r)->count != 0 && xk_atomic_add(&st->unfinished, (uint64_t)-1) == 1)
+		xk_graph_finished(k->sr->r->node->graph);
+}
+
+static unsigned source_run(struct xk_task *t, unsigned budget)
+{
+	struct source_conn *k = xk_container_of(t, struct source_conn, task);
+	struct source_rep *sr = k->sr;
+	const struct source_conf *c = conf_of(sr->r);
+	uint64_t n = c->burst != 0 ? c->burst : budget;
+	unsigned i;
+
+	if (c->rate != 0 || k->until != XK_NS_NEVER) {
+		uint64_t allowed = source_allowed(k, c);
+
+		if (n > allowed)
+			n = allowed;
+	}
+	if (n > k->left)
+		n = k->left;
+	/* A push may close the session under us (a stream's end). */
+	for (i = 0; i < n && k->s != NULL; i++) {
+		struct xk_msg *m = source_make(k, c);
+
+		if (XK_UNLIKELY(m == NULL))
+			break;
+		xk_push(k->s, m);
+	}
+	if (i == 0)
+		return 0;
+	k->in_phase += i;
+	xk_count_add(sr->messages[k->slot], i);
+	xk_count_add(sr->bytes[k->slot], i * c->size);
+	xk_count_add(sr->r->count[N_MESSAGES], i);
+	xk_count_add(sr->r->count[N_BYTES], i * c->size);
+	if (k->s == NULL)
+		return i;
+	k->left -= i;
+	if (k->left == 0)
+		source_end(k);
+	return i;
+}
+
+/* What comes back is counted and dropped: a source listens to nobody. */
+static void source_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	(void)lls;
+	xk_count(up->rep->npop);
+	xk_count(up->rep->count[N_ANSWERS]);
+	xk_msg_free(m);
+}
+
+/* ---- connections -------------------------------------------------------------------------- */
+
+static void source_close_done(struct xk_rep *r, struct xk_sess *lls)
+{
+	struct source_rep *sr = r->state;
+
+	for (uint32_t i = 0; i < sr->n; i++) {
+		struct source_conn *k = &sr->conn[i];
+
+		if (k->s != lls)
+			continue;
+		xk_count(r->count[N_PEER_CLOSED]);
+		k->s = NULL;
+		if (k->left != 0)
+			source_end(k);
+		xk_close(lls);
+		return;
+	}
+}
+
+static struct xk_sess *source_connect(struct xk_rep *r, uint64_t i, int *err)
+{
+	const struct source_conf *c = conf_of(r);
+	struct xk_parts ps;
+
+	xk_parts_init(&ps, 2);
+	xk_part_push_host(&ps.p[XK_REMOTE], c->to);
+	xk_part_push_port(&ps.p[XK_REMOTE], (uint16_t)(c->port + i % c->ports));
+	xk_part_push_any(&ps.p[XK_LOCAL]);
+	if (c->lport != 0)
+		xk_part_push_port(&ps.p[XK_LOCAL], (uint16_t)(c->lport + i));
+	else
+		xk_part_push_any(&ps.p[XK_LOCAL]);
+	return xk_open(r, r->node, r->down[0], &ps, err);
+}
+
+static int source_open_one(struct source_rep *sr, uint64_t i, struct xk_errs *e)
+{
+	struct xk_rep *r = sr->r;
+	const struct source_conf *c = conf_of(r);
+	struct source_conn *k = &sr->conn[sr->n];
+	uint32_t sum;
+	int err;
+
+	k->sr = sr;
+	k->slot = sr->n;
+	k->left = c->count != 0 ? c->count : UINT64_MAX;
+	xk_task_init(&k->task, r->vp, source_run);
+	xk_timer_init(&k->timer, source_timer);
+	k->s = source_connect(r, i, &err);
+	if (k->s == NULL) {
+		xk_errs_add(e, r->node->file, r->node->line, 0, "%s: cannot open connection %llu of %llu: %s",
+			    r->node->name, (unsigned long long)i + 1, (unsigned long long)c->conns,
+			    xk_strerror(err));
+		return err;
+	}
+	/* Who tells the sum of its pseudo header computes a checksum. */
+	k->fused = xk_sess_control(k->s, XK_CTL_HEADER_SUM, &sum, sizeof sum) == sizeof sum;
+	sr->no[sr->n++] = i;
+	source_begin(k);
+	return XK_OK;
+}
+
+/* ---- life ------------------------------------------------------------------------------------- */
+
+static void *align_to(void *p, size_t a)
+{
+	return (void *)(((uintptr_t)p + a - 1) & ~(uintptr_t)(a - 1));
+}
+
+static int source_alloc(struct source_rep *sr, uint64_t n)
+{
+	const struct source_conf *c = conf_of(sr->r);
+
+	sr->conn_block = xk_alloc((n + 1) * sizeof *sr->conn);
+	sr->messages = xk_alloc(n * 3 * sizeof *sr->messages);
+	sr->page_block = xk_alloc(c->size + PAGE + XK_CACHELINE);
+	if (sr->conn_block == NULL || sr->messages == NULL || sr->page_block == NULL)
+		return XK_E_NOMEM;
+	sr->conn = align_to(sr->conn_block, XK_CACHELINE);
+	sr->bytes = sr->messages + n;
+	sr->no = sr->bytes + n;
+	sr->page = align_to(sr->page_block, PAGE);
+	for (uint64_t i = 0; i < c->size; i++)
+		sr->page[i] = (uint8_t)(i * 7 + 1);
+	return XK_OK;
+}
+
+static int source_rep_start(struct xk_rep *r, struct xk_errs *e)
+{
+	struct source_rep *sr = r->state;
+	const struct source_conf *c = conf_of(r);
+	uint64_t here = 0;
+	int err = XK_OK;
+
+	for (uint64_t i = 0; i < c->conns; i++)
+		here += xk_graph_vp_of(r->node->graph, i) == r->vp;
+	if (here != 0)
+		err = source_alloc(sr, here);
+	if (err != XK_OK)
+		xk_errs_add(e, r->node->file, r->node->line, 0, "%s: out of memory for %llu connections",
+			    r->node->name, (unsigned long long)here);
+	for (uint64_t i = 0; err == XK_OK && i < c->conns; i++)
+		if (xk_graph_vp_of(r->node->graph, i) == r->vp)
+			err = source_open_one(sr, i, e);
+	return err;
+}
+
+static void source_rep_stop(struct xk_rep *r)
+{
+	struct source_rep *sr = r->state;
+
+	for (uint32_t i = 0; i < sr->n; i++) {
+		struct source_conn *k = &sr->conn[i];
+		struct xk_sess *s = k->s;
+
+		xk_task_park(&k->task);
+		xk_timer_cancel(&r->vp->wheel, &k->timer);
+		k->s = NULL;
+		if (s != NULL)
+			xk_close(s);
+	}
+}
+
+static int source_rep_init(struct xk_rep *r)
+{
+	((struct source_rep *)r->state)->r = r;
+	return XK_OK;
+}
+
+static void source_rep_fini(struct xk_rep *r)
+{
+	struct source_rep *sr = r->state;
+
+	xk_free(sr->conn_block);
+	xk_free(sr->messages);
+	xk_free(sr->page_block);
+}
+
+static int source_init(struct xk_node *n, struct xk_errs *e)
+{
+	const struct source_conf *c = n->conf;
+
+	(void)e;
+	((struct source_state *)n->state)->unfinished = c->conns;
+	if (c->count != 0)
+		xk_graph_will_finish(n->graph);
+	return XK_OK;
+}
+
+static int source_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	const struct source_rep *sr = r->state;
+	struct xk_app_counts c = { sr->n, sr->messages, sr->bytes, sr->no };
+
+	if (op != XK_CTL_APP_COUNTS)
+		return XK_E_NOTSUP;
+	if (len < sizeof c)
+		return XK_E_NOSPC;
+	memcpy(buf, &c, sizeof c);
+	return sizeof c;
+}
+
+static int source_check(const void *conf, char *why, size_t n)
+{
+	const struct source_conf *c = conf;
+
+	if (c->to == 0)
+		snprintf(why, n, "needs 'to', the address to send to");
+	else if (c->port + c->ports > 65536)
+		snprintf(why, n, "port %u plus %llu ports passes 65535", c->port, (unsigned long long)c->ports);
+	else if (c->lport != 0 && c->lport + c->conns > 65536)
+		snprintf(why, n, "lport %u leaves too few ports for %llu connections", c->lport,
+			 (unsigned long long)c->conns);
+	else if (c->off != 0 && c->on == 0)
+		snprintf(why, n, "'off' needs 'on', the time between two silences");
+	else
+		return XK_OK;
+	return XK_E_INVAL;
+}
+
+static const struct xk_ops source_ops = {
+	.init = source_init, .rep_init = source_rep_init, .rep_fini = source_rep_fini,
+	.rep_start = source_rep_start, .rep_stop = source_rep_stop,
+	.close_done = source_close_done, .demux = source_demux, .control = source_control,
+};
+
+static const char *const touches[] = { "copy", "line", "none", NULL };
+
+#define P(field, t, d, text, ...) \
+	{ .name = #field, .type = t, .def = d, .doc = text, .offset = offsetof(struct source_conf, field), ##__VA_ARGS__ }
+
+static const struct xk_param source_params[] = {
+	P(to, XK_P_IPV4, NULL, "address to send to", .flags = XK_PF_REQUIRED),
+	P(port, XK_P_PORT, "9", "first port to send to"),
+	P(ports, XK_P_UINT, "1", "consecutive ports, used in turn", .min = "1", .max = "65535"),
+	P(lport, XK_P_PORT, "0", "own port of the first connection, the next has the next; 0: any"),
+	P(conns, XK_P_UINT, "1", "connections, shared out over the virtual processors", .min = "1", .max = "1048576"),
+	P(size, XK_P_SIZE, "64", "payload bytes of a message", .max = "65507"),
+	P(count, XK_P_UINT, "0", "messages of each connection; the graph may end then; 0: endless"),
+	P(burst, XK_P_UINT, "0", "messages of one connection in a unit of work; 0: the graph's burst", .max = "1024"),
+	P(rate, XK_P_UINT, "0", "messages per second of each connection; 0: as fast as it can", .max = "100000000"),
+	P(on, XK_P_TIME, "0s", "on-off source: time of sending", .max = "1h"),
+	P(off, XK_P_TIME, "0s", "on-off source: time of silence; 0s: never silent", .max = "1h"),
+	P(random, XK_P_BOOL, "false", "on-off source: times are means of exponential ones"),
+	P(touch, XK_P_ENUM, "copy", "copy a page into each message, write it through one cache line, or leave it", .choices = touches),
+	XK_PARAM_END
+};
+
+static const char *const source_counts[] = { "messages", "bytes", "answers", "closed_by_peer", NULL };
+
+const struct xk_proto xk_proto_source = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "source",
+	.doc = "sends messages over many connections, as fast as it can or at a rate", .ops = &source_ops,
+	.needs = { "port|stream" }, .min_down = 1, .max_down = 1,
+	.params = source_params, .conf_size = sizeof(struct source_conf),
+	.node_size = sizeof(struct source_state), .rep_size = sizeof(struct source_rep),
+	.check = source_check, .counts = source_counts,
+};

@@ -68,6 +68,7 @@ static void after_grace(struct rcu_head *head)
 	TSAN_ACQUIRE(h);
 	TSAN_ACQUIRE(TSAN_GRACE);
 	h->fn(h->arg);
+	TSAN_RELEASE(TSAN_GRACE);        /* pairs with the acquire in barrier */
 }
 
 void xk_rcu_free(struct xk_rcu_head *h, void (*fn)(void *), void *arg)

@@ -54,6 +54,23 @@ static inline uint32_t ip_net_dst(const void *net)
 {
 	return xk_be32((const uint8_t *)net + 16);
 }
+static inline uint32_t ip_net_hlen(const void *net)
+{
+	return (*(const uint8_t *)net & 15u) * 4;
+}
+static inline uint8_t ip_net_version(const void *net)
+{
+	return *(const uint8_t *)net >> 4;
+}
+static inline uint8_t ip_net_protocol(const void *net)
+{
+	return ((const uint8_t *)net)[9];
+}
+/* A fragment other than the first. */
+static inline bool ip_net_is_tail(const void *net)
+{
+	return (xk_be16((const uint8_t *)net + 6) & 0x1fff) != 0;
+}
 /* The same pair made from addresses in host order. */
 static inline uint64_t ip_pair(uint32_t src, uint32_t dst)
 {

@@ -14,6 +14,7 @@
 
 /* Bytes behind a header that transports may expect in one piece with it. */
 #define CONTIGUOUS 128u
+#define FOREIGN    (XK_MSG_REF | XK_MSG_EXTERN)
 
 void ip_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr)
 {
@@ -104,12 +105,26 @@ static void deliver(struct xk_rep *r, struct xk_sess *lls, struct xk_msg *m, uin
 
 /* ---- the careful path ------------------------------------------------------------------ */
 
-/* Header and transport header in one piece, when the message is chained. */
+/*
+ * Header and transport header in one piece and in a buffer of the message's
+ * own: what lies in somebody else's cannot be noted as its network header.
+ */
 static bool pull(struct xk_msg **mp, uint32_t hlen)
 {
-	uint32_t want = hlen + CONTIGUOUS;
+	uint32_t n = hlen + CONTIGUOUS < (*mp)->tot ? hlen + CONTIGUOUS : (*mp)->tot;
+	uint8_t copy[IP_HDR_MAX + CONTIGUOUS], *p;
 
-	return xk_msg_peek(mp, want < (*mp)->tot ? want : (*mp)->tot) != NULL;
+	if (xk_msg_peek(mp, n) == NULL)
+		return false;
+	if (!((*mp)->flags & FOREIGN))
+		return true;
+	memcpy(copy, (*mp)->data, n);
+	xk_msg_pop(*mp, n);
+	p = xk_msg_push(mp, n);
+	if (p == NULL)
+		return false;
+	memcpy(p, copy, n);
+	return true;
 }
 
 /* Version and lengths, with the header in one piece afterwards. */
@@ -195,7 +210,7 @@ static void fragment_in(struct xk_rep *r, struct xk_sess *lls, struct xk_msg *m,
 	m = ip_reass_input(r, m, h);
 	if (m == NULL)
 		return;
-	hlen = (m->data[0] & 15u) * 4;
+	hlen = ip_net_hlen(m->data);
 	if (!pull(&m, hlen)) {
 		xk_drop(r, XK_DROP_NOMEM, m);
 		return;
@@ -247,7 +262,7 @@ void ip_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	struct xk_key k;
 	uint32_t length;
 
-	if (XK_UNLIKELY((m->flags & (XK_MSG_CHAIN | XK_MSG_LINK_BCAST)) || m->len < IP_HDR_LEN ||
+	if (XK_UNLIKELY((m->flags & (XK_MSG_CHAIN | FOREIGN | XK_MSG_LINK_BCAST)) || m->len < IP_HDR_LEN ||
 			!ip_hdr_quick(h, m->len, &k, &length))) {
 		input_careful(r, lls, m);
 		return;
@@ -265,5 +280,5 @@ void ip_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 /* A datagram put together on another VP: checked there already. */
 void ip_enter(struct xk_rep *r, struct xk_msg *m)
 {
-	deliver(r, NULL, m, (m->data[0] & 15u) * 4);
+	deliver(r, NULL, m, ip_net_hlen(m->data));
 }

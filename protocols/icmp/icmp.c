@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * icmp.c - the Internet Control Message Protocol (RFC 792, RFC 1122 3.2.2):
+ * echo sessions for applications, control, and the descriptor.
+ *
+ * Identifiers that we choose are partitioned by VP: the lowest bits name the
+ * session's VP, so a reply that the classifier sent elsewhere (it knows
+ * addresses of echo messages, not identifiers) finds the way without a shared
+ * table.  An identifier that the application insists on must either name this
+ * VP or be the only one towards that peer.
+ * Invariant: a bound session's replies reach its VP.
+ */
+#include "protocols/icmp/icmp_priv.h"
+
+#define MAX_PAYLOAD 65507u
+
+/* ---- echo sessions ------------------------------------------------------------------ */
+
+static void sess_free(struct icmp_sess *is)
+{
+	struct xk_sess *down = is->s.down;
+
+	xk_sess_unbind(&is->s);
+	is->s.down = NULL;
+	if (down != NULL)
+		xk_close(down);
+	xk_sess_destroy(&is->s);
+}
+
+static void icmp_close(struct xk_sess *s)
+{
+	sess_free(icmp_sess(s));
+}
+
+/* Tells the classifiers, and sees that replies arrive here even if another
+ * session speaks with this peer already. */
+static int announce(struct icmp_sess *is)
+{
+	struct xk_flowkey f = { .raddr = htobe32(is->remote), .laddr = htobe32(is->local), .proto = ICMP_PROTO };
+	struct xk_rep *r = is->s.rep;
+	int err = xk_sess_announce(&is->s, &f);
+
+	if (err != XK_E_EXIST)
+		return err;
+	return (is->id & (icmp_id_step(r) - 1)) == r->vp->no ? XK_OK : XK_E_ADDRINUSE;
+}
+
+static int bind_id(struct icmp_sess *is, uint16_t id)
+{
+	struct xk_key k;
+
+	is->id = id;
+	icmp_key(&k, ip_pair(is->remote, is->local), id);
+	return xk_sess_bind(&is->s, &k);
+}
+
+/* An identifier of ours: from a random start, at most all that name this VP. */
+static int bind_some_id(struct icmp_sess *is)
+{
+	struct xk_rep *r = is->s.rep;
+	uint32_t step = icmp_id_step(r), n = 65536 / step;
+	uint32_t first = (uint32_t)xk_rand_below(&r->vp->rand, n);
+
+	for (uint32_t i = 0; i < n; i++) {
+		int err = bind_id(is, (uint16_t)((first + i) % n * step + r->vp->no));
+
+		if (err != XK_E_EXIST)
+			return err;
+	}
+	return XK_E_ADDRNOTAVAIL;
+}
+
+static int open_id(struct xk_parts *ps, uint16_t *id, bool *any)
+{
+	int res = 1;
+
+	*any = true;
+	if (ps->n > XK_LOCAL && ps->p[XK_LOCAL].depth != 0)
+		res = xk_part_pop_port(&ps->p[XK_LOCAL], id);
+	if (res == XK_OK)
+		*any = false;
+	return res < 0 ? res : XK_OK;
+}
+
+static int sess_addresses(struct icmp_sess *is)
+{
+	struct xk_sess *d = is->s.down;
+
+	if (xk_sess_control(d, XK_CTL_GETPEERHOST, &is->remote, sizeof is->remote) != (int)sizeof is->remote ||
+	    xk_sess_control(d, XK_CTL_GETMYHOST, &is->local, sizeof is->local) != (int)sizeof is->local)
+		return XK_E_NOTSUP;
+	return XK_OK;
+}
+
+static int sess_bind(struct icmp_sess *is, bool any, uint16_t id)
+{
+	int err = sess_addresses(is);
+
+	if (err == XK_OK)
+		err = any ? bind_some_id(is) : bind_id(is, id);
+	if (err == XK_E_EXIST)
+		err = XK_E_ADDRINUSE;
+	return err == XK_OK ? announce(is) : err;
+}
+
+static struct xk_sess *icmp_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
+				 struct xk_parts *ps, int *err)
+{
+	struct xk_sess *lls, *s;
+	uint16_t id = 0;
+	bool any;
+
+	*err = open_id(ps, &id, &any);
+	if (*err != XK_OK)
+		return NULL;
+	lls = xk_open(r, r->node, r->down[0], ps, err);
+	if (lls == NULL)
+		return NULL;
+	s = xk_sess_create(r, &rcv->up, type, lls);
+	if (s == NULL) {
+		*err = XK_E_NOMEM;
+		xk_close(lls);
+		return NULL;
+	}
+	*err = sess_bind(icmp_sess(s), any, id);
+	if (*err == XK_OK)
+		return s;
+	sess_free(icmp_sess(s));
+	return NULL;
+}
+
+static void icmp_push(struct xk_sess *s, struct xk_msg *m)
+{
+	struct icmp_sess *is = icmp_sess(s);
+	uint32_t sum;
+	uint8_t *p;
+
+	if (m->tot > MAX_PAYLOAD) {
+		xk_drop(s->rep, ICMP_DROP_TOO_LONG, m);
+		return;
+	}
+	sum = (m->flags & XK_MSG_CSUM) ? m->csum : xk_msg_csum(m, 0, 0);
+	p = xk_msg_push(&m, ICMP_HDR_LEN);
+	if (p == NULL) {
+		xk_drop(s->rep, XK_DROP_NOMEM, m);
+		return;
+	}
+	m->flags &= (uint8_t)~XK_MSG_CSUM;
+	icmp_hdr_store(p, ICMP_ECHO, 0, (uint32_t)is->id << 16 | is->seq++, sum);
+	xk_push(s->down, m);
+}
+
+/* Sessions of IP that peers began: nothing of them is kept. */
+static int icmp_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
+{
+	(void)r;
+	(void)lls;
+	(void)type;
+	return XK_OK;
+}
+
+/* ---- control ---------------------------------------------------------------------------- */
+
+static int answer(void *buf, unsigned len, const void *v, unsigned n)
+{
+	if (len < n)
+		return XK_E_INVAL;
+	memcpy(buf, v, n);
+	return (int)n;
+}
+
+static int less_header(int res, void *buf)
+{
+	uint32_t v;
+
+	if (res != (int)sizeof v)
+		return res;
+	memcpy(&v, buf, sizeof v);
+	v = v > ICMP_HDR_LEN ? v - ICMP_HDR_LEN : 0;
+	memcpy(buf, &v, sizeof v);
+	return (int)sizeof v;
+}
+
+static int icmp_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	switch (op) {
+	case XK_CTL_GETMAXPACKET:
+	case XK_CTL_GETOPTPACKET:
+		return less_header(xk_control(r->down[0], op, buf, len), buf);
+	case IP_CTL_ICMP_SEND:
+		return len < sizeof(struct ip_icmp_error) ? XK_E_INVAL : icmp_error_send(r, buf);
+	case IP_CTL_ERROR_IN:
+		return XK_OK;            /* about echo: handled where it came in */
+	default:
+		return XK_E_NOTSUP;
+	}
+}
+
+static int icmp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
+{
+	struct icmp_sess *is = icmp_sess(s);
+	uint32_t v;
+
+	switch (op) {
+	case XK_CTL_GETMAXPACKET:
+	case XK_CTL_GETOPTPACKET:
+		return less_header(xk_sess_control(s->down, op, buf, len), buf);
+	case XK_CTL_GETMYPORT:
+		return answer(buf, len, &is->id, sizeof is->id);
+	case ICMP_CTL_NEXT_SEQ:
+		v = is->seq;
+		return answer(buf, len, &v, sizeof v);
+	default:
+		return XK_E_NOTSUP;
+	}
+}
+
+/* ---- life ---------------------------------------------------------------------------------- */
+
+static int icmp_rep_init(struct xk_rep *r)
+{
+	icmp_error_init(r);
+	return XK_OK;
+}
+
+static int icmp_start(struct xk_node *n, struct xk_errs *e)
+{
+	struct xk_parts ps;
+
+	(void)e;
+	xk_parts_init(&ps, 1);
+	return xk_open_enable(n, n, n->down[0], &ps);
+}
+
+static void icmp_stop(struct xk_node *n)
+{
+	xk_open_disable_all(n, n->down[0]);
+}
+
+/* ---- schema ----------------------------------------------------------------------------------- */
+
+#define AT(f) .offset = offsetof(struct icmp_conf, f)
+static const struct xk_param icmp_params[] = {
+	{ .name = "rate", .type = XK_P_UINT, .def = "100", .min = "0", .max = "1000000000", AT(rate),
+	  .doc = "errors sent a second, shared out to the VPs; 0: none" },
+	{ .name = "burst", .type = XK_P_UINT, .def = "50", .min = "1", .max = "1000000", AT(burst),
+	  .doc = "errors that may be sent at once after a rest, shared out to the VPs" },
+	{ .name = "quote", .type = XK_P_SIZE, .def = "548", .min = "28", .max = "548", AT(quote),
+	  .doc = "most bytes of the offending datagram that an error carries" },
+	{ .name = "echo", .type = XK_P_BOOL, .def = "true", AT(echo),
+	  .doc = "answer echo requests" },
+	XK_PARAM_END
+};
+
+#define ICMP_TEXT(n, s) s,
+static const char *const icmp_drops[] = { ICMP_DROPS(ICMP_TEXT) NULL };
+static const char *const icmp_counts[] = { ICMP_COUNTS(ICMP_TEXT) NULL };
+static const struct xk_number icmp_numbers[] = { { "host", ICMP_PROTO }, { NULL, 0 } };
+
+static const struct xk_ops icmp_ops = {
+	.rep_init = icmp_rep_init, .start = icmp_start, .stop = icmp_stop,
+	.open = icmp_open, .open_done = icmp_open_done,
+	.demux = icmp_demux, .enter = icmp_enter, .control = icmp_control,
+	.push = icmp_push, .pop = icmp_pop, .close = icmp_close, .sess_control = icmp_sess_control,
+};
+
+const struct xk_proto xk_proto_icmp = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto),
+	.name = "icmp", .doc = "Internet Control Message Protocol: echo and errors",
+	.ops = &icmp_ops, .offers = "echo", .needs = { "host" }, .min_down = 1, .max_down = 1,
+	.numbers = icmp_numbers, .params = icmp_params, .conf_size = sizeof(struct icmp_conf),
+	.rep_size = sizeof(struct icmp_state), .sess_size = sizeof(struct icmp_sess),
+	.drops = icmp_drops, .counts = icmp_counts,
+};

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * udp.c - the User Datagram Protocol (RFC 768, RFC 1122 section 4.1): opening
+ * and closing, control, and the descriptor.
+ *
+ * An association of two hosts and two ports is a connection: it has a session,
+ * a VP, and an exact entry in the classifiers.  That entry is also what makes
+ * it unique in the graph, so no table of ports in use is shared by the VPs: a
+ * port is free towards a peer when the classifier has room for it.
+ * Invariant: a bound session is announced, and holds a reference below.
+ */
+#include "protocols/udp/udp_priv.h"
+
+#define PORT_FIRST 1024u
+#define PORTS      (65536u - PORT_FIRST)
+
+/* ---- sessions -------------------------------------------------------------------- */
+
+static bool sess_room(struct xk_rep *r)
+{
+	return r->slab.live < ((struct udp_conf *)r->conf)->sessions ||
+	       inet_linger_reclaim(&udp_state(r)->linger);
+}
+
+struct udp_sess *udp_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type,
+			      struct xk_sess *lls, int *err)
+{
+	struct xk_sess *s;
+
+	*err = XK_E_NOSPC;
+	if (!sess_room(r))
+		return NULL;
+	*err = XK_E_NOMEM;
+	s = xk_sess_create(r, up, type, lls);
+	return s != NULL ? udp_sess(s) : NULL;
+}
+
+static xk_push_fn push_kind(const struct udp_sess *us)
+{
+	if (us->rport == 0)
+		return udp_push_nowhere;
+	return ((struct udp_conf *)us->s.rep->conf)->checksum ? udp_push : udp_push_plain;
+}
+
+int udp_sess_bind(struct udp_sess *us, const struct xk_key *k)
+{
+	uint32_t ports = (uint32_t)k->w[1], sum;
+	struct xk_flowkey f;
+	int err;
+
+	us->rport = udp_ports_source(ports);
+	us->lport = udp_ports_destination(ports);
+	us->ports = udp_ports(us->lport, us->rport);
+	if (xk_sess_control(us->s.down, XK_CTL_HEADER_SUM, &sum, sizeof sum) != (int)sizeof sum)
+		return XK_E_NOTSUP;
+	us->sum = xk_csum_add(sum, us->ports);
+	err = xk_sess_bind(&us->s, k);
+	if (err != XK_OK)
+		return err;
+	udp_flowkey(&f, k);
+	err = xk_sess_announce(&us->s, &f);
+	if (err != XK_OK)
+		xk_sess_unbind(&us->s);
+	else
+		xk_sess_set_push(&us->s, push_kind(us));
+	return err;
+}
+
+void udp_sess_free(struct udp_sess *us)
+{
+	struct xk_sess *down = us->s.down;
+
+	xk_sess_unbind(&us->s);
+	us->s.down = NULL;
+	if (down != NULL)
+		xk_close(down);
+	xk_sess_destroy(&us->s);
+}
+
+static void udp_close(struct xk_sess *s)
+{
+	udp_sess_free(udp_sess(s));
+}
+
+/* ---- passive open (D4) -------------------------------------------------------------- */
+
+static void enable_key(struct xk_key *k, uint16_t port, bool any, uint32_t local)
+{
+	k->w[0] = port;
+	k->w[1] = any ? 0 : (uint64_t)1 << 32 | local;
+}
+
+struct xk_enable *udp_enable_find(struct xk_node *n, uint16_t port, uint32_t local)
+{
+	struct xk_enable *e;
+	struct xk_key k;
+
+	enable_key(&k, port, false, local);
+	e = xk_enable_find(n, &k);
+	if (e != NULL)
+		return e;
+	enable_key(&k, port, true, 0);
+	return xk_enable_find(n, &k);
+}
+
+static int enable_parts(struct xk_parts *ps, struct xk_key *k)
+{
+	uint32_t local = 0;
+	uint16_t port = 0;
+	int any = 1;
+
+	if (ps == NULL || ps->n == 0 || xk_part_pop_port(&ps->p[0], &port) != XK_OK || port == 0)
+		return XK_E_INVAL;
+	if (ps->p[0].depth != 0)
+		any = xk_part_pop_host(&ps->p[0], &local);
+	if (any < 0)
+		return any;
+	enable_key(k, port, any == 1, local);
+	return XK_OK;
+}
+
+static int udp_open_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
+{
+	struct xk_key k;
+	int err = enable_parts(ps, &k);
+
+	return err != XK_OK ? err : xk_enable_bind(n, &k, rcv, type);
+}
+
+static int udp_open_disable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
+{
+	struct xk_key k;
+	int err = enable_parts(ps, &k);
+
+	return err != XK_OK ? err : xk_enable_unbind(n, &k, rcv, type);
+}
+
+static void udp_open_disable_all(struct xk_node *n, struct xk_node *rcv)
+{
+	xk_enable_unbind_all(n, rcv);
+}
+
+/* ---- active open (D3) ------------------------------------------------------------------ */
+
+static int addresses(struct xk_sess *lls, uint64_t *pair)
+{
+	uint32_t remote, local;
+
+	if (xk_sess_control(lls, XK_CTL_GETPEERHOST, &remote, sizeof remote) != (int)sizeof remote ||
+	    xk_sess_control(lls, XK_CTL_GETMYHOST, &local, sizeof local) != (int)sizeof local)
+		return XK_E_NOTSUP;
+	*pair = ip_pair(remote, local);
+	return XK_OK;
+}
+
+/* A chosen port: starts at random and takes the next free one (RFC 6056 3.3.1),
+ * so no search is longer than the range. */
+static int bind_some_port(struct udp_sess *us, uint64_t pair, uint16_t rport)
+{
+	struct xk_rep *r = us->s.rep;
+	uint32_t first = (uint32_t)xk_rand_below(&r->vp->rand, PORTS), local = be64toh(pair) & 0xffffffff;
+
+	for (uint32_t i = 0; i < PORTS; i++) {
+		uint16_t port = (uint16_t)(PORT_FIRST + (first + i) % PORTS);
+		struct xk_key k;
+		int err;
+
+		udp_key(&k, pair, udp_ports(rport, port));
+		if (udp_enable_find(r->node, port, local) != NULL || xk_map_resolve(&r->active, &k) != NULL)
+			continue;
+		err = udp_sess_bind(us, &k);
+		if (err != XK_E_EXIST)
+			return err;
+	}
+	return XK_E_ADDRNOTAVAIL;
+}
+
+static int bind_this_port(struct udp_sess *us, uint64_t pair, uint16_t rport, uint16_t lport)
+{
+	struct xk_key k;
+	int err;
+
+	udp_key(&k, pair, udp_ports(rport, lport));
+	err = udp_sess_bind(us, &k);
+	return err == XK_E_EXIST ? XK_E_ADDRINUSE : err;
+}
+
+/* A passive session that only lingers is the opener's from now on. */
+static struct xk_sess *open_lingering(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
+				      uint64_t pair, uint16_t rport, uint16_t lport)
+{
+	struct xk_mapnode *node;
+	struct udp_sess *us;
+	struct xk_key k;
+
+	udp_key(&k, pair, udp_ports(rport, lport));
+	node = lport != 0 ? xk_map_resolve(&r->active, &k) : NULL;
+	us = node != NULL ? xk_container_of(node, struct udp_sess, s.map) : NULL;
+	if (us == NULL || !inet_linger_alone(&us->linger))
+		return NULL;
+	inet_linger_take(&udp_state(r)->linger, &us->linger);
+	us->s.up = &rcv->up;
+	us->s.type = type;
+	us->s.flags = 0;
+	return &us->s;
+}
+
+/* Our pieces of the participants; lport 0: any. */
+static int open_ports(struct xk_parts *ps, uint16_t *rport, uint16_t *lport)
+{
+	*lport = 0;
+	if (ps->n == 0 || xk_part_pop_port(&ps->p[XK_REMOTE], rport) != XK_OK || *rport == 0)
+		return XK_E_INVAL;
+	if (ps->n > XK_LOCAL && ps->p[XK_LOCAL].depth != 0 &&
+	    xk_part_pop_port(&ps->p[XK_LOCAL], lport) < 0)
+		return XK_E_INVAL;
+	return XK_OK;
+}
+
+/* A new session over lls, bound; takes the reference to lls either way. */
+static struct xk_sess *open_new(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
+				struct xk_sess *lls, uint64_t pair, uint16_t rport, uint16_t lport, int *err)
+{
+	struct udp_sess *us = udp_sess_new(r, &rcv->up, type, lls, err);
+
+	if (us == NULL) {
+		xk_close(lls);
+		return NULL;
+	}
+	*err = lport != 0 ? bind_this_port(us, pair, rport, lport) : bind_some_port(us, pair, rport);
+	if (*err == XK_OK)
+		return &us->s;
+	udp_sess_free(us);
+	return NULL;
+}
+
+static struct xk_sess *udp_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
+				struct xk_parts *ps, int *err)
+{
+	uint16_t rport, lport;
+	struct xk_sess *lls, *s;
+	uint64_t pair;
+
+	*err = open_ports(ps, &rport, &lport);
+	if (*err != XK_OK)
+		return NULL;
+	lls = xk_open(r, r->node, r->down[0], ps, err);
+	if (lls == NULL)
+		return NULL;
+	*err = addresses(lls, &pair);
+	if (*err != XK_OK) {
+		xk_close(lls);
+		return NULL;
+	}
+	s = open_lingering(r, rcv, type, pair, rport, lport);
+	if (s == NULL)
+		return open_new(r, rcv, type, lls, pair, rport, lport, err);
+	xk_close(lls);
+	return s;
+}
+
+/* ---- control --------------------------------------------------------------------------------- */
+
+static int answer(void *buf, unsigned len, const void *v, unsigned n)
+{
+	if (len < n)
+		return XK_E_INVAL;
+	memcpy(buf, v, n);
+	return (int)n;
+}
+
+/* What is below says how much it takes; our header is part of that. */
+static int less_header(int res, void *buf)
+{
+	uint32_t v;
+
+	if (res != (int)sizeof v)
+		return res;
+	memcpy(&v, buf, sizeof v);
+	v = v > UDP_HDR_LEN ? v - UDP_HDR_LEN : 0;
+	memcpy(buf, &v, sizeof v);
+	return (int)sizeof v;
+}
+
+/* RFC 1122 4.1.3.3: whoever sent the datagram is told. */
+static int error_in(struct xk_rep *r, const struct ip_error_in *e)
+{
+	uint32_t hlen = ip_net_hlen(e->quote), ports;
+	struct xk_mapnode *node;
+	struct udp_error up;
+	struct xk_key k;
+
+	if (e->len < hlen + UDP_HDR_LEN)
+		return XK_E_INVAL;
+	xk_count(r->count[UDP_COUNT_ERRORS_IN]);
+	ports = udp_hdr_ports(e->quote + hlen);
+	udp_key(&k, ip_pair(ip_net_dst(e->quote), ip_net_src(e->quote)),
+		udp_ports(udp_ports_destination(ports), udp_ports_source(ports)));
+	node = xk_map_resolve(&r->active, &k);
+	if (node == NULL)
+		return 0;
+	up = (struct udp_error){ xk_container_of(node, struct xk_sess, map), e->type, e->code, e->arg };
+	xk_control(up.s->up->rep, UDP_CTL_ERROR, &up, sizeof up);
+	return 1;
+}
+
+static int udp_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	switch (op) {
+	case XK_CTL_GETMAXPACKET:
+	case XK_CTL_GETOPTPACKET:
+		return less_header(xk_control(r->down[0], op, buf, len), buf);
+	case IP_CTL_ERROR_IN:
+		return len < sizeof(struct ip_error_in) ? XK_E_INVAL : error_in(r, buf);
+	default:
+		return XK_E_NOTSUP;
+	}
+}
+
+static int participants(struct udp_sess *us, void *buf, unsigned len)
+{
+	int res = xk_sess_control(us->s.down, XK_CTL_GETPARTICIPANTS, buf, len);
+	struct xk_parts *ps = buf;
+
+	if (res != (int)sizeof *ps)
+		return res;
+	if (xk_part_push_port(&ps->p[XK_REMOTE], us->rport) != XK_OK ||
+	    (ps->n > XK_LOCAL && xk_part_push_port(&ps->p[XK_LOCAL], us->lport) != XK_OK))
+		return XK_E_NOSPC;
+	return res;
+}
+
+static int udp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
+{
+	struct udp_sess *us = udp_sess(s);
+	uint32_t port;
+
+	switch (op) {
+	case XK_CTL_GETMAXPACKET:
+	case XK_CTL_GETOPTPACKET:
+		return less_header(xk_sess_control(s->down, op, buf, len), buf);
+	case XK_CTL_GETMYPORT:
+		return answer(buf, len, &us->lport, sizeof us->lport);
+	case XK_CTL_GETPEERPORT:
+		return answer(buf, len, &us->rport, sizeof us->rport);
+	case XK_CTL_GETMYPROTO:
+		port = us->lport;
+		return answer(buf, len, &port, sizeof port);
+	case XK_CTL_GETPARTICIPANTS:
+		return participants(us, buf, len);
+	default:
+		return XK_E_NOTSUP;
+	}
+}
+
+/* ---- life ------------------------------------------------------------------------------------- */
+
+static int udp_rep_init(struct xk_rep *r)
+{
+	const struct udp_conf *c = r->conf;
+
+	inet_linger_init(&udp_state(r)->linger, &r->vp->wheel, c->idle_timeout);
+	return XK_OK;
+}
+
+static void udp_rep_stop(struct xk_rep *r)
+{
+	inet_linger_drain(&udp_state(r)->linger);
+}
+
+static int udp_start(struct xk_node *n, struct xk_errs *e)
+{
+	struct xk_parts ps;
+
+	(void)e;
+	xk_parts_init(&ps, 1);
+	return xk_open_enable(n, n, n->down[0], &ps);
+}
+
+static void udp_stop(struct xk_node *n)
+{
+	xk_open_disable_all(n, n->down[0]);
+}
+
+/* ---- schema -------------------------------------------------------------------------------------- */
+
+#define AT(f) .offset = offsetof(struct udp_conf, f)
+static const struct xk_param udp_params[] = {
+	{ .name = "checksum", .type = XK_P_BOOL, .def = "true", AT(checksum),
+	  .doc = "compute the checksum of what we send" },
+	{ .name = "require_checksum", .type = XK_P_BOOL, .def = "false", AT(require_checksum),
+	  .doc = "drop datagrams whose sender computed none" },
+	{ .name = "idle_timeout", .type = XK_P_TIME, .def = "30s", .min = "0s", .max = "1h", AT(idle_timeout),
+	  .doc = "how long a session that a peer began is kept although nobody above keeps it; 0s: not at all" },
+	{ .name = "sessions", .type = XK_P_UINT, .def = "1048576", .min = "1", .max = "16777216", AT(sessions),
+	  .doc = "most sessions of a VP; at the cap the oldest that nobody keeps goes, or the new one is refused" },
+	XK_PARAM_END
+};
+
+#define UDP_TEXT(n, s) s,
+static const char *const udp_drops[] = { UDP_DROPS(UDP_TEXT) NULL };
+static const char *const udp_counts[] = { UDP_COUNTS(UDP_TEXT) NULL };
+static const struct xk_number udp_numbers[] = { { "host", UDP_PROTO }, { NULL, 0 } };
+
+static const struct xk_ops udp_ops = {
+	.rep_init = udp_rep_init, .rep_fini = udp_rep_stop, .start = udp_start, .stop = udp_stop,
+	.rep_stop = udp_rep_stop,
+	.open = udp_open, .open_enable = udp_open_enable, .open_disable = udp_open_disable,
+	.open_disable_all = udp_open_disable_all,
+	.demux = udp_demux, .enter = udp_enter, .control = udp_control,
+	.push = udp_push, .pop = udp_pop, .close = udp_close, .sess_control = udp_sess_control,
+};
+
+const struct xk_proto xk_proto_udp = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto),
+	.name = "udp", .doc = "User Datagram Protocol",
+	.ops = &udp_ops, .offers = "port", .needs = { "host" }, .min_down = 1, .max_down = 1,
+	.numbers = udp_numbers, .params = udp_params, .conf_size = sizeof(struct udp_conf),
+	.rep_size = sizeof(struct udp_state), .sess_size = sizeof(struct udp_sess),
+	.drops = udp_drops, .counts = udp_counts,
+};

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * udp_priv.h - what the files of UDP share.
+ *
+ *   udp.c        opening, closing, control, the descriptor
+ *   udp_data.c   push, demux and the sessions that datagrams make
+ */
+#ifndef UDP_PRIV_H
+#define UDP_PRIV_H
+
+#include "protocols/inet/inet_linger.h"
+#include "protocols/udp/udp.h"
+#include "protocols/udp/udp_hdr.h"
+#include "runtime/upi/xk_upi_inline.h"
+
+struct udp_conf {
+	bool     checksum, require_checksum;
+	uint64_t idle_timeout, sessions;
+};
+
+#define UDP_DROPS(X) \
+	X(SHORT, "short")           X(LENGTH, "bad_length") \
+	X(CHECKSUM, "bad_checksum") X(NO_CHECKSUM, "no_checksum") \
+	X(PORT_ZERO, "port_zero")   X(SOURCE, "bad_source") \
+	X(PORT, "port_unreachable") X(REFUSED, "refused") \
+	X(SESSIONS, "too_many_sessions") X(ELSEWHERE, "session_elsewhere") \
+	X(TOO_LONG, "too_long")
+#define UDP_DROP_ENUM(n, s) UDP_DROP_##n,
+enum { UDP_DROP_BASE = XK_DROP_FIRST - 1, UDP_DROPS(UDP_DROP_ENUM) };
+#define UDP_PASS (-1)
+
+#define UDP_COUNTS(X) X(REROUTED, "rerouted") X(ERRORS_IN, "icmp_errors_in") X(UNCHECKED, "received_without_checksum")
+#define UDP_COUNT_ENUM(n, s) UDP_COUNT_##n,
+enum { UDP_COUNTS(UDP_COUNT_ENUM) };
+
+struct udp_state { struct inet_linger_list linger; };
+static inline struct udp_state *udp_state(const struct xk_rep *r) { return r->state; }
+
+struct udp_sess {
+	struct xk_sess     s;
+	/* The down path's. */
+	uint32_t           ports;        /* ours and the peer's, as sent */
+	uint32_t           sum;          /* partial: pseudo-header without length, and ports */
+	uint16_t           lport, rport; /* host order */
+	/* Rarely touched. */
+	struct inet_linger linger;
+};
+static inline struct udp_sess *udp_sess(struct xk_sess *s) { return (struct udp_sess *)(void *)s; }
+
+/* udp.c.  A session over lls, whose reference it takes when it succeeds; not
+ * bound.  NULL with *err. */
+struct udp_sess *udp_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type,
+			      struct xk_sess *lls, int *err);
+/* Binds and announces: XK_E_EXIST when another VP has the connection. */
+int  udp_sess_bind(struct udp_sess *us, const struct xk_key *k);
+void udp_sess_free(struct udp_sess *us);
+struct xk_enable *udp_enable_find(struct xk_node *n, uint16_t port, uint32_t local);
+
+/* udp_data.c */
+void udp_push(struct xk_sess *s, struct xk_msg *m);
+void udp_push_plain(struct xk_sess *s, struct xk_msg *m);
+void udp_push_nowhere(struct xk_sess *s, struct xk_msg *m);
+void udp_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+void udp_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
+void udp_enter(struct xk_rep *r, struct xk_msg *m);
+
+#endif

@@ -8,8 +8,8 @@
  * one burst (M112).  A message is a copy of a static page (M115), a page written
  * through one cache line (M119), or whatever the buffer holds.  Buffers are the
  * VP's own, last freed first (M116).
- * A connection may be slowed to a rate or be silent at times (M141): then its
- * task parks and a timer wakes it.
+ * A connection may be slowed to a rate, be silent at times (M141) or wait for
+ * answers (window): then its task parks and a timer or an answer wakes it.
  * Invariant: a task is ready, or its connection has ended, or its timer is armed.
  */
 #include "runtime/upi/xk_app.h"
@@ -21,10 +21,10 @@
 #define PAGE 4096u
 
 enum { TOUCH_COPY, TOUCH_LINE, TOUCH_NONE };
-enum { N_MESSAGES, N_BYTES, N_ANSWERS, N_PEER_CLOSED };
+enum { N_MESSAGES, N_BYTES, N_ANSWERS, N_UNANSWERED, N_PEER_CLOSED };
 
 struct source_conf {
-	uint64_t conns, size, count, burst, rate, on, off, ports;
+	uint64_t conns, size, count, burst, rate, on, off, ports, window, timeout;
 	uint32_t to;
 	uint16_t port, lport;
 	unsigned touch;
@@ -41,12 +41,17 @@ struct source_conn {
 	uint64_t           left;          /* messages still to send */
 	uint32_t           slot;          /* in the replica's arrays */
 	bool               fused;         /* the layer below takes the sum of the copy */
-	bool               silent;
+	bool               ended;
+	bool               silent, closed; /* asleep: between two phases; the window is full */
+	uint32_t           open;          /* unanswered messages, window != 0 */
 	/* rate and silence */
 	xk_ns              since, until;  /* of the present phase of talking */
 	uint64_t           in_phase;      /* sent in it */
 	struct xk_timer    timer;
 } XK_ALIGNED;
+
+/* Stands over the lower session where answers are counted by connection. */
+struct source_sess { struct xk_sess s; struct source_conn *k; };
 
 struct source_rep {
 	struct xk_rep      *r;
@@ -115,23 +120,18 @@ static void source_talk(struct source_conn *k, xk_ns now, xk_ns length)
 	k->in_phase = 0;
 }
 
-static void source_timer(struct xk_timer *t)
+/* The window is full: an answer opens it, or patience ends. */
+static void source_wait(struct source_conn *k, xk_ns now)
 {
-	struct source_conn *k = xk_container_of(t, struct source_conn, timer);
-	const struct source_conf *c = conf_of(k->sr->r);
-
-	if (k->s == NULL)
-		return;
-	if (k->silent)
-		source_talk(k, xk_vp_now(), phase_length(k->sr, c->on));
-	xk_task_ready(&k->task);
+	k->closed = true;
+	source_sleep(k, now + conf_of(k->sr->r)->timeout);
 }
 
-/* Messages allowed now; 0 after putting the connection to sleep. */
-static uint64_t source_allowed(struct source_conn *k, const struct source_conf *c)
+/* What the rate and the phase allow now; 0 after putting the connection to sleep. */
+static uint64_t rate_allowed(struct source_conn *k, const struct source_conf *c, xk_ns now)
 {
-	xk_ns now = xk_vp_now(), t;
 	uint64_t due;
+	xk_ns t;
 
 	if (now >= k->until) {
 		k->silent = true;
@@ -147,6 +147,51 @@ static uint64_t source_allowed(struct source_conn *k, const struct source_conf *
 	t = now + XK_SEC / c->rate;
 	source_sleep(k, t < k->until ? t : k->until);
 	return 0;
+}
+
+/* Messages allowed now; 0: asleep. */
+static uint64_t source_allowed(struct source_conn *k, const struct source_conf *c)
+{
+	xk_ns now = xk_vp_now();
+	uint64_t n;
+
+	if (c->window != 0 && k->open >= c->window) {
+		source_wait(k, now);
+		return 0;
+	}
+	n = rate_allowed(k, c, now);
+	return c->window != 0 && n > c->window - k->open ? c->window - k->open : n;
+}
+
+static void source_end(struct source_conn *k)
+{
+	struct source_state *st = k->sr->r->node->state;
+
+	xk_task_park(&k->task);
+	xk_timer_cancel(&k->sr->r->vp->wheel, &k->timer);
+	k->left = 0;
+	k->ended = true;
+	if (conf_of(k->sr->r)->count != 0 && xk_atomic_add(&st->unfinished, (uint64_t)-1) == 1)
+		xk_graph_finished(k->sr->r->node->graph);
+}
+
+static void source_timer(struct xk_timer *t)
+{
+	struct source_conn *k = xk_container_of(t, struct source_conn, timer);
+
+	if (k->s == NULL)
+		return;
+	if (k->silent)
+		source_talk(k, xk_vp_now(), phase_length(k->sr, conf_of(k->sr->r)->on));
+	if (k->closed) {                         /* what is not answered now never will be */
+		xk_count_add(k->sr->r->count[N_UNANSWERED], k->open);
+		k->open = 0;
+		k->closed = false;
+	}
+	if (k->left != 0)
+		xk_task_ready(&k->task);
+	else
+		source_end(k);
 }
 
 /* Connections do not start in step. */
@@ -174,17 +219,6 @@ static void source_begin(struct source_conn *k)
 
 /* ---- one unit -------------------------------------------------------------------------- */
 
-static void source_end(struct source_conn *k)
-{
-	struct source_state *st = k->sr->r->node->state;
-
-	xk_task_park(&k->task);
-	xk_timer_cancel(&k->sr->r->vp->wheel, &k->timer);
-	k->left = 0;
-	if (conf_of(k->sr->r)->count != 0 && xk_atomic_add(&st->unfinished, (uint64_t)-1) == 1)
-		xk_graph_finished(k->sr->r->node->graph);
-}
-
 static unsigned source_run(struct xk_task *t, unsigned budget)
 {
 	struct source_conn *k = xk_container_of(t, struct source_conn, task);
@@ -193,7 +227,7 @@ static unsigned source_run(struct xk_task *t, unsigned budget)
 	uint64_t n = c->burst != 0 ? c->burst : budget;
 	unsigned i;
 
-	if (c->rate != 0 || k->until != XK_NS_NEVER) {
+	if (c->rate != 0 || c->window != 0 || k->until != XK_NS_NEVER) {
 		uint64_t allowed = source_allowed(k, c);
 
 		if (n > allowed)
@@ -207,6 +241,7 @@ static unsigned source_run(struct xk_task *t, unsigned budget)
 
 		if (XK_UNLIKELY(m == NULL))
 			break;
+		k->open++;
 		xk_push(k->s, m);
 	}
 	if (i == 0)
@@ -219,21 +254,57 @@ static unsigned source_run(struct xk_task *t, unsigned budget)
 	if (k->s == NULL)
 		return i;
 	k->left -= i;
-	if (k->left == 0)
-		source_end(k);
+	if (k->left == 0) {
+		if (c->window == 0 || k->open == 0)
+			source_end(k);
+		else                             /* the last answers are waited for, too */
+			source_wait(k, xk_vp_now());
+	}
 	return i;
 }
 
-/* What comes back is counted and dropped: a source listens to nobody. */
+static void source_answered(struct source_conn *k)
+{
+	if (k->open != 0)
+		k->open--;
+	if (!k->closed || (k->left == 0 && k->open != 0))
+		return;
+	k->closed = false;
+	xk_timer_cancel(&k->sr->r->vp->wheel, &k->timer);
+	if (k->left != 0)
+		xk_task_ready(&k->task);
+	else
+		source_end(k);
+}
+
+/* What comes back is counted and dropped. */
 static void source_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
+	struct xk_rep *r = up->rep;
+
 	(void)lls;
-	xk_count(up->rep->npop);
-	xk_count(up->rep->count[N_ANSWERS]);
+	xk_count(r->npop);
+	xk_count(r->count[N_ANSWERS]);
 	xk_msg_free(m);
+	if (up != &r->up)
+		source_answered(((struct source_sess *)xk_container_of(up, struct xk_sess, self))->k);
 }
 
 /* ---- connections -------------------------------------------------------------------------- */
+
+/* Gives the lower session back, and ours over it. */
+static void source_close(struct source_conn *k)
+{
+	struct xk_sess *lls = k->s;
+	struct xk_up *up = lls->up;
+
+	k->s = NULL;
+	if (up != &up->rep->up) {
+		lls->up = &up->rep->up;
+		xk_sess_destroy(xk_container_of(up, struct xk_sess, self));
+	}
+	xk_close(lls);
+}
 
 static void source_close_done(struct xk_rep *r, struct xk_sess *lls)
 {
@@ -245,10 +316,9 @@ static void source_close_done(struct xk_rep *r, struct xk_sess *lls)
 		if (k->s != lls)
 			continue;
 		xk_count(r->count[N_PEER_CLOSED]);
-		k->s = NULL;
-		if (k->left != 0)
+		if (!k->ended)
 			source_end(k);
-		xk_close(lls);
+		source_close(k);
 		return;
 	}
 }
@@ -269,6 +339,18 @@ static struct xk_sess *source_connect(struct xk_rep *r, uint64_t i, int *err)
 	return xk_open(r, r->node, r->down[0], &ps, err);
 }
 
+/* Answers of lls find k; the rest of the graph sees no difference. */
+static int source_listen(struct source_conn *k)
+{
+	struct xk_sess *s = xk_sess_create(k->sr->r, NULL, k->sr->r->node, k->s);
+
+	if (s == NULL)
+		return XK_E_NOMEM;
+	((struct source_sess *)s)->k = k;
+	k->s->up = &s->self;
+	return XK_OK;
+}
+
 static int source_open_one(struct source_rep *sr, uint64_t i, struct xk_errs *e)
 {
 	struct xk_rep *r = sr->r;
@@ -283,6 +365,8 @@ static int source_open_one(struct source_rep *sr, uint64_t i, struct xk_errs *e)
 	xk_task_init(&k->task, r->vp, source_run);
 	xk_timer_init(&k->timer, source_timer);
 	k->s = source_connect(r, i, &err);
+	if (k->s != NULL && c->window != 0 && (err = source_listen(k)) != XK_OK)
+		source_close(k);
 	if (k->s == NULL) {
 		xk_errs_add(e, r->node->file, r->node->line, 0, "%s: cannot open connection %llu of %llu: %s",
 			    r->node->name, (unsigned long long)i + 1, (unsigned long long)c->conns,
@@ -347,13 +431,11 @@ static void source_rep_stop(struct xk_rep *r)
 
 	for (uint32_t i = 0; i < sr->n; i++) {
 		struct source_conn *k = &sr->conn[i];
-		struct xk_sess *s = k->s;
 
 		xk_task_park(&k->task);
 		xk_timer_cancel(&r->vp->wheel, &k->timer);
-		k->s = NULL;
-		if (s != NULL)
-			xk_close(s);
+		if (k->s != NULL)
+			source_close(k);
 	}
 }
 
@@ -438,11 +520,13 @@ static const struct xk_param source_params[] = {
 	P(on, XK_P_TIME, "0s", "on-off source: time of sending", .max = "1h"),
 	P(off, XK_P_TIME, "0s", "on-off source: time of silence; 0s: never silent", .max = "1h"),
 	P(random, XK_P_BOOL, "false", "on-off source: times are means of exponential ones"),
+	P(window, XK_P_UINT, "0", "most unanswered messages of a connection; 0: answers are not waited for", .max = "1000000"),
+	P(timeout, XK_P_TIME, "1s", "window: answers that take longer are not waited for", .min = "1ms", .max = "1h"),
 	P(touch, XK_P_ENUM, "copy", "copy a page into each message, write it through one cache line, or leave it", .choices = touches),
 	XK_PARAM_END
 };
 
-static const char *const source_counts[] = { "messages", "bytes", "answers", "closed_by_peer", NULL };
+static const char *const source_counts[] = { "messages", "bytes", "answers", "unanswered", "closed_by_peer", NULL };
 
 const struct xk_proto xk_proto_source = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "source",
@@ -450,5 +534,6 @@ const struct xk_proto xk_proto_source = {
 	.needs = { "port|stream" }, .min_down = 1, .max_down = 1,
 	.params = source_params, .conf_size = sizeof(struct source_conf),
 	.node_size = sizeof(struct source_state), .rep_size = sizeof(struct source_rep),
+	.sess_size = sizeof(struct source_sess),
 	.check = source_check, .counts = source_counts,
 };

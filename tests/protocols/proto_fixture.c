@@ -502,6 +502,7 @@ bool pf_up_try(struct pf *f, unsigned nvps, const struct pf_spec *specs)
 
 	memset(f, 0, sizeof(*f));
 	memset(&c, 0, sizeof(c));
+	xk_rcu_register();
 	f->live_before = xk_alloc_live();
 	f->errs = xk_errs_new();
 	c.name = "test";
@@ -540,6 +541,7 @@ void pf_down(struct pf *f)
 
 	xk_errs_free(f->errs);
 	xk_rcu_barrier();
+	xk_rcu_unregister();
 	if (leaks != 0 || xk_alloc_live() != f->live_before)
 		xk_panic(__FILE__, __LINE__, "leaked: %llu buffers or sessions, %lld blocks",
 			 (unsigned long long)leaks, (long long)(xk_alloc_live() - f->live_before));

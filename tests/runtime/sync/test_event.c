@@ -158,6 +158,7 @@ static void a_wake_before_the_wait_is_kept_for_it(void)
 	xk_event_prepare(&e);
 	xk_event_wake(&e);
 	xk_event_cancel(&e);
+	CU_ASSERT_EQUAL(e.state, 2);
 	xk_event_prepare(&e);
 	xk_event_wait(&e, XK_NS_NEVER, NULL, 0);     /* returns */
 	/* And each was consumed: the next wait is ended by its limit only. */

@@ -13,13 +13,13 @@
 #include <string.h>
 
 #define READERS 3
-#define READS 100000u
+#define READS 20000u
 #define REPLACED 3000u
 #define ALIVE 0x11223344u
 #define DEAD 0xdeaddeadu
 
 struct object { uint32_t life, twin; struct xk_rcu_head rcu; };
-struct shelf { struct object *now; uint32_t freed, bad; };
+struct shelf { struct object *now; uint32_t freed, bad, left; };
 
 static struct shelf shelf;
 
@@ -50,11 +50,16 @@ static void read_on(void *p)
 	for (i = 0; i < READS; i++) {
 		xk_rcu_read_lock();
 		o = xk_rcu_dereference(shelf.now);
-		for (k = 0; k < 4; k++)
+		for (k = 0; k < 4; k++) {
 			if (o->life != ALIVE || o->twin != ALIVE)
 				xk_atomic_add(&shelf.bad, 1u);
+			/* Now and then the writer gets its chance while we are inside. */
+			if (i % 16 == 0)
+				xk_thread_yield();
+		}
 		xk_rcu_read_unlock();
 	}
+	xk_atomic_add(&shelf.left, 1u);
 }
 
 static void start_readers(struct xk_thread **t)
@@ -69,21 +74,22 @@ static void readers_never_see_what_was_freed_later(void)
 {
 	struct xk_thread *t[READERS];
 	struct object *old;
-	unsigned i;
+	unsigned i, replaced;
 
 	memset(&shelf, 0, sizeof shelf);
 	shelf.now = object_new();
 	start_readers(t);
-	for (i = 0; i < REPLACED; i++) {
+	for (i = 0; i < REPLACED || xk_load_acquire(&shelf.left) < READERS; i++) {
 		old = shelf.now;
 		xk_rcu_assign(shelf.now, object_new());
 		xk_rcu_free(&old->rcu, object_free, old);
 	}
+	replaced = i;
 	for (i = 0; i < READERS; i++)
 		xk_thread_join(t[i]);
 	xk_rcu_barrier();
 	CU_ASSERT_EQUAL(shelf.bad, 0);
-	CU_ASSERT_EQUAL(shelf.freed, REPLACED);
+	CU_ASSERT_EQUAL(shelf.freed, replaced);
 	free(shelf.now);
 }
 
@@ -96,7 +102,7 @@ static void readers_never_see_what_was_freed_after_synchronize(void)
 	memset(&shelf, 0, sizeof shelf);
 	shelf.now = object_new();
 	start_readers(t);
-	for (i = 0; i < 30; i++) {
+	while (xk_load_acquire(&shelf.left) < READERS) {
 		old = shelf.now;
 		xk_rcu_assign(shelf.now, object_new());
 		xk_rcu_synchronize();

@@ -7,7 +7,7 @@ local words = {
   -- the language
   "graph", "bench", "stack", "args", "include",
   -- types of a file's own parameters
-  "bool", "uint", "size", "time", "rate", "enum", "text", "ipv4", "cidr", "mac", "port", "cpus", "map",
+  "bool", "uint", "size", "time", "rate", "fraction", "enum", "text", "ipv4", "cidr", "mac", "port", "cpus", "map",
   -- threading presets
   "up", "ppc", "vppc", "tpc",
 }

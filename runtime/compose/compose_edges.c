@@ -162,40 +162,33 @@ static void check_order(struct xk_spec *s, struct xk_errs *e)
 
 /* ---- what nothing uses ----------------------------------------------------------------- */
 
-/* Nodes that sit over node i; s->node[].mark counts them up to 2. */
-static void count_users(struct xk_spec *s)
+/* What exists to carry others.  A node that offers something else (ICMP: echo)
+ * may well serve alone. */
+#define CARRIERS "frame|link|hostlink|host|port|stream"
+
+static void mark_used(struct xk_spec *s)
 {
 	for (unsigned i = 0; i < s->nnodes; i++)
 		s->node[i].mark = 0;
 	for (unsigned i = 0; i < s->nnodes; i++)
 		for (unsigned k = 0; k < s->node[i].nover; k++)
-			if (s->node[s->node[i].over[k]].mark < 2)
-				s->node[s->node[i].over[k]].mark++;
+			s->node[s->node[i].over[k]].mark = 1;
 }
 
-/*
- * A node may serve by itself (ICMP answers echo requests with nothing above),
- * but then something else uses what it sits over.
- */
-static bool unused(const struct xk_spec *s, const struct spec_node *n)
+static bool unused(const struct spec_node *n)
 {
-	if (n->proto->offers == NULL || n->mark != 0)
-		return false;
-	for (unsigned k = 0; k < n->nover; k++)
-		if (s->node[n->over[k]].mark > 1)
-			return false;
-	return true;
+	return n->mark == 0 && n->proto->offers != NULL && check_words_meet(n->proto->offers, CARRIERS);
 }
 
 static void check_unused(struct xk_spec *s, struct xk_errs *warnings)
 {
 	char label[128];
 
-	count_users(s);
+	mark_used(s);
 	for (unsigned i = 0; i < s->nnodes; i++) {
 		const struct spec_node *n = &s->node[i];
 
-		if (unused(s, n))
+		if (unused(n))
 			spec_error(s, warnings, n->at, n->proto->name, NULL, 0, "%s: nothing sits over it",
 				   spec_label(s, n, label, sizeof label));
 	}

@@ -86,10 +86,29 @@ static void poison_events(lua_State *L)
 	lua_setfield(L, -2, "__tostring");
 }
 
+/* What a node tells about itself, so that a subgraph can suit what it is given. */
+static bool node_field(lua_State *L, const struct thing *t)
+{
+	const struct spec_node *n = &loader_of(L)->s->node[t->ref];
+	const char *field = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
+
+	if (strcmp(field, "protocol") == 0)
+		lua_pushstring(L, n->proto->name);
+	else if (strcmp(field, "below") != 0)
+		return false;
+	else if (n->nover != 0)
+		loader_push_thing(L, THING_NODE, n->over[0]);
+	else
+		lua_pushnil(L);
+	return true;
+}
+
 static int thing_index(lua_State *L)
 {
 	struct thing *t = loader_thing(L, 1);
 
+	if (t != NULL && t->kind == THING_NODE && node_field(L, t))
+		return 1;
 	return loader_poison(L, loader_caller(L), NULL, "a %s has no field '%s'",
 			     t ? thing_name[t->kind] : "value", luaL_tolstring(L, 2, NULL));
 }

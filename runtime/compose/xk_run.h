@@ -46,7 +46,7 @@ struct xk_run_conn { uint16_t node, vp; uint64_t no, messages, bytes; };
 struct xk_run_sample {
 	xk_ns    at, len;                /* from the start of the measured time */
 	uint64_t messages, bytes;
-	const uint32_t *conn;            /* [nconns of result], messages of each; or NULL */
+	uint32_t       *conn;            /* [nold of the result], messages of each; or NULL */
 };
 
 enum xk_run_end { XK_RUN_DURATION, XK_RUN_FINISHED, XK_RUN_STOPPED, XK_RUN_MESSAGES, XK_RUN_IDLE };
@@ -76,12 +76,12 @@ struct xk_run_result {
 	struct xk_run_vp         *vp;           /* [nvps] */
 	struct xk_worker_stats   *worker;       /* [nworkers], differences (cpu as it is) */
 	uint64_t                  nconns;
+	uint64_t                  nold;         /* of them, there when measuring began: they come first */
 	struct xk_run_conn       *conn;         /* by node, then VP, as the replicas list them */
 	int                       busiest;      /* application node with most messages, or -1 */
-	uint64_t                  messages, bytes; /* of it; without applications: of the VPs, 0 */
+	uint64_t                  messages, bytes; /* of it; without applications: messages of the VPs, 0 */
 	uint64_t                  nsamples;
 	struct xk_run_sample     *sample;
-	void                     *priv;         /* memory of the samples */
 };
 
 /* Runs g, which is up.  The workers still run when it returns: xk_graph_free

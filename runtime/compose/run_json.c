@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * run_json.c - the result of a run as JSON, schema 1.
+ *
+ * Times are whole nanoseconds.  Drop reasons and counters appear under their
+ * names; a reason that never happened is left out, a counter is not.
+ */
+#include "runtime/compose/xk_run.h"
+
+#include <jansson.h>
+
+static void put(json_t *o, const char *key, uint64_t v)
+{
+	json_object_set_new(o, key, json_integer((json_int_t)v));
+}
+
+static json_t *counts_json(const struct xk_node *n, const struct xk_run_counts *c)
+{
+	json_t *j = json_object(), *drops = json_object(), *own = json_object();
+	const char *name;
+
+	put(j, "push", c->push);
+	put(j, "pop", c->pop);
+	put(j, "sessions", c->sess_live);
+	put(j, "sessions_made", c->sess_made);
+	put(j, "sessions_gone", c->sess_gone);
+	for (unsigned i = 0; i < XK_DROPS_MAX && (name = xk_run_drop_name(n, i)) != NULL; i++)
+		if (c->drop[i] != 0)
+			put(drops, name, c->drop[i]);
+	for (unsigned i = 0; i < XK_COUNTS_MAX && n->proto->counts != NULL && n->proto->counts[i] != NULL; i++)
+		put(own, n->proto->counts[i], c->count[i]);
+	json_object_set_new(j, "drops", drops);
+	json_object_set_new(j, "counters", own);
+	return j;
+}
+
+static json_t *node_json(const struct xk_run_result *r, const struct xk_run_node *n, bool per_vp)
+{
+	json_t *j = counts_json(n->node, &n->all), *vps;
+
+	json_object_set_new(j, "name", json_string(n->node->name));
+	json_object_set_new(j, "protocol", json_string(n->node->proto->name));
+	if (n->is_app) {
+		put(j, "messages", n->messages);
+		put(j, "bytes", n->bytes);
+		put(j, "connections", n->nconns);
+	}
+	if (!per_vp)
+		return j;
+	vps = json_array();
+	for (unsigned v = 0; v < r->nvps; v++)
+		json_array_append_new(vps, counts_json(n->node, &n->vp[v]));
+	json_object_set_new(j, "vps", vps);
+	return j;
+}
+
+static json_t *workers_json(const struct xk_run_result *r)
+{
+	json_t *a = json_array();
+
+	for (unsigned i = 0; i < r->nworkers; i++) {
+		const struct xk_worker_stats *w = &r->worker[i];
+		json_t *j = json_object();
+
+		json_object_set_new(j, "cpu", json_integer(w->cpu));
+		put(j, "user_ns", w->user_ns);
+		put(j, "sys_ns", w->sys_ns);
+		put(j, "voluntary_switches", w->nvcsw);
+		put(j, "involuntary_switches", w->nivcsw);
+		put(j, "units", w->units);
+		put(j, "messages", w->messages);
+		put(j, "sleeps", w->sleeps);
+		put(j, "migrations", w->migrations);
+		json_array_append_new(a, j);
+	}
+	return a;
+}
+
+static json_t *vps_json(const struct xk_run_result *r)
+{
+	json_t *a = json_array();
+
+	for (unsigned i = 0; i < r->nvps; i++) {
+		const struct xk_run_vp *v = &r->vp[i];
+		json_t *j = json_object();
+
+		put(j, "units", v->units);
+		put(j, "messages", v->messages);
+		put(j, "handed_over", v->handed_over);
+		put(j, "posted_out", v->posted_out);
+		put(j, "borrowed", v->borrowed);
+		put(j, "inbox_drops", v->inbox_drops);
+		put(j, "waits", v->waits);
+		put(j, "busy_ns", v->busy_ns);
+		json_array_append_new(a, j);
+	}
+	return a;
+}
+
+static json_t *conns_json(const struct xk_run_result *r)
+{
+	json_t *a = json_array();
+
+	for (uint64_t i = 0; i < r->nconns; i++) {
+		const struct xk_run_conn *c = &r->conn[i];
+		json_t *j = json_object();
+
+		json_object_set_new(j, "node", json_string(r->node[c->node].node->name));
+		put(j, "vp", c->vp);
+		put(j, "connection", c->no);
+		put(j, "messages", c->messages);
+		put(j, "bytes", c->bytes);
+		json_array_append_new(a, j);
+	}
+	return a;
+}
+
+static json_t *samples_json(const struct xk_run_result *r)
+{
+	json_t *a = json_array();
+
+	for (uint64_t i = 0; i < r->nsamples; i++) {
+		const struct xk_run_sample *s = &r->sample[i];
+		json_t *j = json_object();
+
+		put(j, "at_ns", s->at);
+		put(j, "len_ns", s->len);
+		put(j, "messages", s->messages);
+		put(j, "bytes", s->bytes);
+		json_array_append_new(a, j);
+	}
+	return a;
+}
+
+struct json_t *xk_run_json(const struct xk_run_result *r, bool per_vp, bool per_conn)
+{
+	json_t *j = json_object(), *nodes = json_array();
+	double s = (double)r->measured_ns / 1e9;
+
+	put(j, "schema", 1);
+	json_object_set_new(j, "graph", json_string(r->graph->name));
+	json_object_set_new(j, "end", json_string(xk_run_end_text(r->end)));
+	json_object_set_new(j, "virtual", json_boolean(r->is_virtual));
+	put(j, "warmup_ns", r->warmup_ns);
+	put(j, "measured_ns", r->measured_ns);
+	put(j, "wall_ns", r->wall_ns);
+	put(j, "seed", r->graph->seed);
+	put(j, "nvps", r->nvps);
+	json_object_set_new(j, "busiest", r->busiest < 0 ? json_null() : json_string(r->node[r->busiest].node->name));
+	put(j, "messages", r->messages);
+	put(j, "bytes", r->bytes);
+	json_object_set_new(j, "messages_per_s", json_real(s > 0 ? (double)r->messages / s : 0));
+	json_object_set_new(j, "ns_per_message",
+			    r->messages ? json_real((double)r->measured_ns / (double)r->messages) : json_null());
+	for (unsigned i = r->nnodes; i-- > 0;)
+		json_array_append_new(nodes, node_json(r, &r->node[i], per_vp));
+	json_object_set_new(j, "nodes", nodes);
+	json_object_set_new(j, "workers", workers_json(r));
+	if (per_vp)
+		json_object_set_new(j, "vps", vps_json(r));
+	if (per_conn)
+		json_object_set_new(j, "connections", conns_json(r));
+	if (r->nsamples != 0)
+		json_object_set_new(j, "samples", samples_json(r));
+	return j;
+}

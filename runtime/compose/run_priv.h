@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * run_priv.h - the runner's two halves: reading counters (run_read.c) and
+ * letting time pass (run.c).
+ */
+#ifndef RUN_PRIV_H
+#define RUN_PRIV_H
+
+#include "runtime/compose/xk_run.h"
+
+/* An application replica and what its connections had when measuring began. */
+struct run_app {
+	struct xk_rep *rep;
+	uint64_t       n;                /* connections then */
+	uint64_t      *messages, *bytes; /* [n] */
+	uint64_t      *last;             /* [n] messages at the end of the last window */
+};
+
+/* Everything there is to count, at one moment. */
+struct run_snap {
+	struct xk_run_counts   *counts;  /* [nnodes * nvps] */
+	struct xk_run_vp       *vp;
+	struct xk_worker_stats *worker;
+};
+
+struct run {
+	struct xk_graph          *g;
+	const struct xk_run_opts *o;
+	struct xk_run_result     *r;
+	struct run_snap           first;
+	struct run_app           *app;   /* in the order of nodes, then VPs */
+	unsigned                  napps;
+	struct { uint64_t messages, bytes; } *total, *seen;  /* [nnodes]: since the beginning; at the last window */
+	xk_ns                     t0;    /* graph clock when measuring began */
+	xk_ns                     wall0;
+	uint64_t                  room_samples;
+};
+
+/* Finds the applications; before the graph runs. */
+int  run_find_apps(struct run *u);
+/* The state when measuring begins. */
+int  run_begin(struct run *u);
+/* The differences, into the result. */
+int  run_end(struct run *u);
+/* Totals of the applications since the beginning; the node with most messages, or -1. */
+int  run_totals(struct run *u);
+/* Messages each old connection had since the last window, when asked for. */
+int  run_window_conns(struct run *u, struct xk_run_sample *s);
+void run_fini(struct run *u);
+
+#endif

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * run_read.c - reads every counter of a running graph, twice, and subtracts.
+ *
+ * Counters are read one by one while they move, so two of them are not of
+ * quite the same moment; each is exact by itself.
+ */
+#include "runtime/compose/run_priv.h"
+
+#include <string.h>
+
+#include "runtime/mem/xk_mem.h"
+
+/* ---- applications -------------------------------------------------------------- */
+
+static bool ask(struct xk_rep *rep, struct xk_app_counts *c)
+{
+	const struct xk_ops *ops = rep->node->proto->ops;
+
+	memset(c, 0, sizeof *c);
+	return ops->control != NULL && ops->control(rep, XK_CTL_APP_COUNTS, c, sizeof *c) == (int)sizeof *c;
+}
+
+int run_find_apps(struct run *u)
+{
+	const struct xk_graph *g = u->g;
+	struct xk_app_counts c;
+
+	u->app = xk_alloc((size_t)g->nnodes * g->vps->nvps * sizeof *u->app + 1);
+	u->total = xk_alloc(g->nnodes * sizeof *u->total + 1);
+	u->seen = xk_alloc(g->nnodes * sizeof *u->seen + 1);
+	if (u->app == NULL || u->total == NULL || u->seen == NULL)
+		return XK_E_NOMEM;
+	for (unsigned i = 0; i < g->nnodes; i++) {
+		if (g->node[i]->proto->offers != NULL)
+			continue;
+		for (unsigned v = 0; v < g->vps->nvps; v++)
+			if (ask(g->node[i]->rep[v], &c))
+				u->app[u->napps++].rep = g->node[i]->rep[v];
+	}
+	return XK_OK;
+}
+
+static uint64_t *copy_counts(const xk_counter *from, uint64_t n)
+{
+	uint64_t *to = xk_alloc(n * sizeof *to + 1);
+
+	for (uint64_t i = 0; to != NULL && i < n; i++)
+		to[i] = xk_counter_read(from[i]);
+	return to;
+}
+
+static int app_begin(struct run_app *a)
+{
+	struct xk_app_counts c;
+
+	if (!ask(a->rep, &c))
+		return XK_OK;
+	a->n = c.n;
+	a->messages = copy_counts(c.messages, c.n);
+	a->bytes = copy_counts(c.bytes, c.n);
+	a->last = copy_counts(c.messages, c.n);
+	return a->messages && a->bytes && a->last ? XK_OK : XK_E_NOMEM;
+}
+
+int run_totals(struct run *u)
+{
+	int most = -1;
+
+	for (unsigned i = 0; i < u->g->nnodes; i++)
+		u->total[i].messages = u->total[i].bytes = 0;
+	for (unsigned k = 0; k < u->napps; k++) {
+		const struct run_app *a = &u->app[k];
+		unsigned no = a->rep->node->no;
+		struct xk_app_counts c;
+
+		if (!ask(a->rep, &c))
+			continue;
+		for (uint64_t i = 0; i < c.n; i++) {
+			u->total[no].messages += xk_counter_read(c.messages[i]) - (i < a->n ? a->messages[i] : 0);
+			u->total[no].bytes += xk_counter_read(c.bytes[i]) - (i < a->n ? a->bytes[i] : 0);
+		}
+		if (most < 0 || u->total[no].messages > u->total[most].messages)
+			most = (int)no;
+	}
+	return most;
+}
+
+int run_window_conns(struct run *u, struct xk_run_sample *s)
+{
+	uint64_t n = 0;
+
+	if (!u->o->window_conns)
+		return XK_OK;
+	s->conn = xk_alloc(u->r->nold * sizeof *s->conn + 1);
+	if (s->conn == NULL)
+		return XK_E_NOMEM;
+	for (unsigned k = 0; k < u->napps; k++) {
+		struct run_app *a = &u->app[k];
+		struct xk_app_counts c;
+
+		if (!ask(a->rep, &c))
+			continue;
+		for (uint64_t i = 0; i < a->n; i++) {
+			uint64_t now = xk_counter_read(c.messages[i]);
+
+			s->conn[n++] = (uint32_t)(now - a->last[i]);
+			a->last[i] = now;
+		}
+	}
+	return XK_OK;
+}
+
+/* ---- counters ------------------------------------------------------------------- */
+
+static void read_rep(const struct xk_rep *r, struct xk_run_counts *c)
+{
+	c->push = xk_counter_read(r->npush);
+	c->pop = xk_counter_read(r->npop);
+	c->sess_made = xk_counter_read(r->nsess_made);
+	c->sess_gone = xk_counter_read(r->nsess_gone);
+	c->sess_live = c->sess_made - c->sess_gone;
+	for (unsigned i = 0; i < XK_DROPS_MAX; i++)
+		c->drop[i] = xk_counter_read(r->drop[i]);
+	for (unsigned i = 0; i < XK_COUNTS_MAX; i++)
+		c->count[i] = xk_counter_read(r->count[i]);
+}
+
+static void read_vp(const struct xk_vp *vp, struct xk_run_vp *out)
+{
+	*out = (struct xk_run_vp){
+		.units = xk_counter_read(vp->units), .messages = xk_counter_read(vp->messages),
+		.handed_over = xk_counter_read(vp->handed_over), .posted_out = xk_counter_read(vp->posted_out),
+		.borrowed = xk_counter_read(vp->borrowed), .inbox_drops = xk_counter_read(vp->inbox_drops),
+		.waits = xk_counter_read(vp->waits), .busy_ns = __atomic_load_n(&vp->busy_ns, __ATOMIC_RELAXED),
+	};
+}
+
+static void snap_fini(struct run_snap *s)
+{
+	xk_free(s->counts);
+	xk_free(s->vp);
+	xk_free(s->worker);
+	memset(s, 0, sizeof *s);
+}
+
+static int snap(const struct xk_graph *g, struct run_snap *s)
+{
+	unsigned nvps = g->vps->nvps;
+
+	s->counts = xk_alloc((size_t)g->nnodes * nvps * sizeof *s->counts + 1);
+	s->vp = xk_alloc(nvps * sizeof *s->vp);
+	s->worker = xk_alloc(g->vps->nworkers * sizeof *s->worker + 1);
+	if (s->counts == NULL || s->vp == NULL || s->worker == NULL)
+		return XK_E_NOMEM;
+	for (unsigned i = 0; i < g->nnodes; i++)
+		for (unsigned v = 0; v < nvps; v++)
+			read_rep(g->node[i]->rep[v], &s->counts[(size_t)i * nvps + v]);
+	for (unsigned v = 0; v < nvps; v++)
+		read_vp(g->vps->vp[v], &s->vp[v]);
+	for (unsigned i = 0; i < g->vps->nworkers; i++)
+		xk_worker_stats(g->vps, i, &s->worker[i]);
+	return XK_OK;
+}
+
+int run_begin(struct run *u)
+{
+	int err = snap(u->g, &u->first);
+
+	for (unsigned i = 0; err == XK_OK && i < u->napps; i++) {
+		err = app_begin(&u->app[i]);
+		u->r->nold += u->app[i].n;
+	}
+	return err;
+}
+
+/* ---- differences ------------------------------------------------------------------ */
+
+static void counts_less(struct xk_run_counts *c, const struct xk_run_counts *old)
+{
+	c->push -= old->push;
+	c->pop -= old->pop;
+	c->sess_made -= old->sess_made;
+	c->sess_gone -= old->sess_gone;
+	for (unsigned i = 0; i < XK_DROPS_MAX; i++)
+		c->drop[i] -= old->drop[i];
+	for (unsigned i = 0; i < XK_COUNTS_MAX; i++)
+		c->count[i] -= old->count[i];
+}
+
+static void counts_add(struct xk_run_counts *sum, const struct xk_run_counts *c)
+{
+	sum->push += c->push;
+	sum->pop += c->pop;
+	sum->sess_made += c->sess_made;
+	sum->sess_gone += c->sess_gone;
+	sum->sess_live += c->sess_live;
+	for (unsigned i = 0; i < XK_DROPS_MAX; i++)
+		sum->drop[i] += c->drop[i];
+	for (unsigned i = 0; i < XK_COUNTS_MAX; i++)
+		sum->count[i] += c->count[i];
+}
+
+static void vp_less(struct xk_run_vp *v, const struct xk_run_vp *old)
+{
+	v->units -= old->units;
+	v->messages -= old->messages;
+	v->handed_over -= old->handed_over;
+	v->posted_out -= old->posted_out;
+	v->borrowed -= old->borrowed;
+	v->inbox_drops -= old->inbox_drops;
+	v->waits -= old->waits;
+	v->busy_ns -= old->busy_ns;
+}
+
+static void worker_less(struct xk_worker_stats *w, const struct xk_worker_stats *old)
+{
+	w->user_ns -= old->user_ns;
+	w->sys_ns -= old->sys_ns;
+	w->nvcsw -= old->nvcsw;
+	w->nivcsw -= old->nivcsw;
+	w->units -= old->units;
+	w->messages -= old->messages;
+	w->sleeps -= old->sleeps;
+	w->migrations -= old->migrations;
+}
+
+static int end_nodes(struct run *u, struct run_snap *last)
+{
+	struct xk_run_result *r = u->r;
+
+	r->node = xk_alloc(r->nnodes * sizeof *r->node + 1);
+	if (r->node == NULL)
+		return XK_E_NOMEM;
+	for (unsigned i = 0; i < r->nnodes; i++) {
+		struct xk_run_node *n = &r->node[i];
+
+		n->node = u->g->node[i];
+		n->vp = xk_alloc(r->nvps * sizeof *n->vp);
+		if (n->vp == NULL)
+			return XK_E_NOMEM;
+		for (unsigned v = 0; v < r->nvps; v++) {
+			n->vp[v] = last->counts[(size_t)i * r->nvps + v];
+			counts_less(&n->vp[v], &u->first.counts[(size_t)i * r->nvps + v]);
+			counts_add(&n->all, &n->vp[v]);
+		}
+	}
+	return XK_OK;
+}
+
+static void end_conn(struct run *u, const struct run_app *a, const struct xk_app_counts *c, uint64_t i,
+		     struct xk_run_conn *out)
+{
+	struct xk_run_node *n = &u->r->node[a->rep->node->no];
+	bool old = i < a->n;
+
+	*out = (struct xk_run_conn){
+		.node = a->rep->node->no, .vp = a->rep->vp->no, .no = c->conn ? c->conn[i] : i,
+		.messages = xk_counter_read(c->messages[i]) - (old ? a->messages[i] : 0),
+		.bytes = xk_counter_read(c->bytes[i]) - (old ? a->bytes[i] : 0),
+	};
+	n->messages += out->messages;
+	n->bytes += out->bytes;
+	n->nconns++;
+}
+
+/* Old connections first, so that the windows' arrays name them by place. */
+static int end_conns(struct run *u)
+{
+	struct xk_run_result *r = u->r;
+	struct xk_app_counts *c = xk_alloc(u->napps * sizeof *c + 1);
+	uint64_t n = 0;
+
+	if (c == NULL)
+		return XK_E_NOMEM;
+	for (unsigned k = 0; k < u->napps; k++) {
+		(void)ask(u->app[k].rep, &c[k]);
+		r->nconns += c[k].n;
+		r->node[u->app[k].rep->node->no].is_app = true;
+	}
+	r->conn = xk_alloc(r->nconns * sizeof *r->conn + 1);
+	for (int young = 0; r->conn != NULL && young <= 1; young++)
+		for (unsigned k = 0; k < u->napps; k++)
+			for (uint64_t i = young ? u->app[k].n : 0; i < (young ? c[k].n : u->app[k].n); i++)
+				end_conn(u, &u->app[k], &c[k], i, &r->conn[n++]);
+	xk_free(c);
+	return r->conn ? XK_OK : XK_E_NOMEM;
+}
+
+static void end_messages(struct xk_run_result *r)
+{
+	r->busiest = -1;
+	for (unsigned i = 0; i < r->nnodes; i++)
+		if (r->node[i].is_app && (r->busiest < 0 || r->node[i].messages > r->node[r->busiest].messages))
+			r->busiest = (int)i;
+	if (r->busiest >= 0) {
+		r->messages = r->node[r->busiest].messages;
+		r->bytes = r->node[r->busiest].bytes;
+		return;
+	}
+	for (unsigned v = 0; v < r->nvps; v++)
+		r->messages += r->vp[v].messages;
+}
+
+int run_end(struct run *u)
+{
+	struct xk_run_result *r = u->r;
+	struct run_snap last = { 0 };
+	int err = snap(u->g, &last);
+
+	if (err == XK_OK)
+		err = end_nodes(u, &last);
+	if (err == XK_OK)
+		err = end_conns(u);
+	if (err != XK_OK) {
+		snap_fini(&last);
+		return err;
+	}
+	for (unsigned v = 0; v < r->nvps; v++)
+		vp_less(&last.vp[v], &u->first.vp[v]);
+	for (unsigned i = 0; i < r->nworkers; i++)
+		worker_less(&last.worker[i], &u->first.worker[i]);
+	r->vp = last.vp;
+	r->worker = last.worker;
+	last.vp = NULL;
+	last.worker = NULL;
+	snap_fini(&last);
+	end_messages(r);
+	return XK_OK;
+}
+
+void run_fini(struct run *u)
+{
+	for (unsigned i = 0; i < u->napps; i++) {
+		xk_free(u->app[i].messages);
+		xk_free(u->app[i].bytes);
+		xk_free(u->app[i].last);
+	}
+	xk_free(u->app);
+	xk_free(u->total);
+	xk_free(u->seen);
+	snap_fini(&u->first);
+}
+
+void xk_run_fini(struct xk_run_result *r)
+{
+	for (unsigned i = 0; r->node != NULL && i < r->nnodes; i++)
+		xk_free(r->node[i].vp);
+	for (uint64_t i = 0; i < r->nsamples; i++)
+		xk_free(r->sample[i].conn);
+	xk_free(r->node);
+	xk_free(r->vp);
+	xk_free(r->worker);
+	xk_free(r->conn);
+	xk_free(r->sample);
+	memset(r, 0, sizeof *r);
+}

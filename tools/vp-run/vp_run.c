@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vp_run.c - vp-run: runs a graph file.
+ *
+ * Load, check, build, capture, bring up, run, show, take down; each step that
+ * fails says one sentence, and everything before it is undone.  Signals arrive
+ * through a descriptor, so that a stop is as orderly as an end.
+ */
+#include "tools/vp-run/vpr.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+struct work {
+	struct vpr      *o;
+	struct xk_spec  *s;
+	struct xk_graph *g;
+	struct xk_errs  *e, *warnings;
+};
+
+/* Before any thread: all of them inherit the mask. */
+static int catch_signals(void)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	if (sigprocmask(SIG_BLOCK, &set, NULL) != 0)
+		return -1;
+	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static int code_of(int err)
+{
+	switch (err) {
+	case XK_E_PERM:
+	case -EACCES:
+	case XK_E_NODEV: return VPR_NO_PRIVILEGE;
+	default: return VPR_FAILED;
+	}
+}
+
+static int load(struct work *w)
+{
+	struct xk_compose_opts opts = { .args = w->o->arg, .nargs = w->o->narg, .path = w->o->path,
+					.unsafe = w->o->unsafe };
+	int err = xk_spec_load(&w->s, w->o->file, &opts, w->e);
+
+	if (w->s == NULL) {
+		xk_errs_add(w->e, NULL, 0, 0, "out of memory");
+		return VPR_FAILED;
+	}
+	if (err != XK_OK && err != XK_E_INVAL)
+		return VPR_FAILED;
+	if (xk_spec_check(w->s, w->e, w->warnings) != XK_OK || err != XK_OK)
+		return VPR_GRAPH_ERRORS;
+	if (xk_spec_plan(w->s) == NULL) {
+		xk_errs_add(w->e, w->o->file, 0, 0, "is a bench: run it with vp-bench");
+		return VPR_GRAPH_ERRORS;
+	}
+	return vpr_apply(w->o, xk_spec_plan(w->s), w->e) == XK_OK ? VPR_OK : VPR_USAGE;
+}
+
+static int bring_up(struct work *w)
+{
+	int err = xk_spec_build(w->s, &w->g, w->e);
+
+	if (err != XK_OK)
+		return code_of(err);
+	if (vpr_log(w->o, w->g, w->e) != XK_OK)
+		return VPR_USAGE;
+	err = vpr_capture_open(w->o, w->g, w->e);
+	if (err != XK_OK)
+		return err == XK_E_IO ? VPR_FAILED : VPR_USAGE;
+	err = xk_graph_up(w->g, w->e);
+	return err == XK_OK ? VPR_OK : code_of(err);
+}
+
+static int show(const struct vpr *o, const struct xk_run_result *r)
+{
+	json_t *j;
+	int err;
+
+	if (!o->json) {
+		vpr_table(stdout, r);
+		return VPR_OK;
+	}
+	j = xk_run_json(r, o->json_vps, o->json_conns);
+	err = j ? json_dumpf(j, stdout, JSON_INDENT(2)) : -1;
+	putchar('\n');
+	json_decref(j);
+	return err == 0 ? VPR_OK : VPR_FAILED;
+}
+
+static int run(struct work *w)
+{
+	const struct xk_plan *p = xk_spec_plan(w->s);
+	struct xk_run_opts opts = { .duration = p->duration, .warmup = p->warmup, .stats = vpr_interval,
+				    .stop_fd = w->o->stop_fd };
+	struct xk_run_result r;
+	int err;
+
+	if (vpr_time("stats", w->o->stats, &opts.interval, w->e) != XK_OK)
+		return VPR_USAGE;
+	err = xk_run(w->g, &opts, &r, w->e);
+	if (err != XK_OK)
+		return code_of(err);
+	err = show(w->o, &r);
+	xk_run_fini(&r);
+	return err;
+}
+
+/* The graph goes first: its last messages may still be captured. */
+static int take_down(struct work *w, int code)
+{
+	uint64_t leaked = xk_graph_free(w->g);
+
+	if (!vpr_capture_close(w->o) && code == VPR_OK)
+		code = VPR_FAILED;
+	if (leaked != 0 && code == VPR_OK) {
+		fprintf(stderr, "vp-run: %llu buffers or sessions were not given back\n", (unsigned long long)leaked);
+		code = VPR_LEAK;
+	}
+	return code;
+}
+
+static int work(struct work *w)
+{
+	int code = load(w);
+
+	xk_spec_print_errors(stderr, w->s, w->warnings, "warning");
+	if (code != VPR_OK)
+		return code;
+	if (w->o->check_only) {
+		printf("%s: graph \"%s\" is good: %u nodes\n", w->o->file, xk_spec_name(w->s), xk_spec_nodes(w->s));
+		return VPR_OK;
+	}
+	code = bring_up(w);
+	if (code == VPR_OK)
+		code = run(w);
+	return take_down(w, code);
+}
+
+int main(int argc, char **argv)
+{
+	struct vpr o = { .stop_fd = -1 };
+	struct work w = { .o = &o };
+	int code;
+
+	vpr_options(&o, argc, argv);
+	o.stop_fd = catch_signals();
+	w.e = xk_errs_new();
+	w.warnings = xk_errs_new();
+	if (o.stop_fd < 0 || w.e == NULL || w.warnings == NULL) {
+		fprintf(stderr, "vp-run: cannot start: %s\n", strerror(errno));
+		return VPR_FAILED;
+	}
+	xk_rcu_register();
+	code = work(&w);
+	xk_rcu_unregister();
+	xk_spec_print_errors(stderr, w.s, w.e, NULL);
+	xk_spec_free(w.s);
+	xk_errs_free(w.e);
+	xk_errs_free(w.warnings);
+	close(o.stop_fd);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		fprintf(stderr, "vp-run: cannot write the output\n");
+		code = code ? code : VPR_FAILED;
+	}
+	return code;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vpr.h - what the files of vp-run share: its options, its captures, its table.
+ */
+#ifndef VPR_H
+#define VPR_H
+
+#include <stdio.h>
+
+#include "runtime/compose/xk_compose.h"
+
+enum {
+	VPR_OK = 0, VPR_FAILED = 1, VPR_USAGE = 2, VPR_GRAPH_ERRORS = 3, VPR_NO_PRIVILEGE = 4, VPR_LEAK = 5
+};
+
+#define VPR_CAPTURES 16u
+#define VPR_ARGS     256u
+
+struct vpr_capture { char *node; const char *path; struct xk_capture *c; };
+
+struct vpr {
+	const char *file;
+	const char *arg[VPR_ARGS];
+	unsigned    narg;
+	bool        json, json_vps, json_conns, check_only, is_virtual, unsafe;
+	const char *duration, *warmup, *stats, *log, *cpus, *seed, *path;
+	struct vpr_capture capture[VPR_CAPTURES];
+	unsigned    ncapture;
+	int         stop_fd;             /* signals arrive here */
+};
+
+/* Fills o from the command line; does not return on wrong usage. */
+void vpr_options(struct vpr *o, int argc, char **argv);
+/* Applies the options to the plan; errors as from the command line. */
+int  vpr_apply(const struct vpr *o, struct xk_plan *p, struct xk_errs *e);
+/* Parses one option's time; 0 when text is NULL. */
+int  vpr_time(const char *name, const char *text, xk_ns *out, struct xk_errs *e);
+/* Levels of messages, by node name or protocol. */
+int  vpr_log(const struct vpr *o, struct xk_graph *g, struct xk_errs *e);
+
+/* Hangs the captures into a graph that is not up yet. */
+int  vpr_capture_open(struct vpr *o, struct xk_graph *g, struct xk_errs *e);
+/* Closes them and says what was written; false when a file is short. */
+bool vpr_capture_close(struct vpr *o);
+
+void vpr_table(FILE *f, const struct xk_run_result *r);
+void vpr_interval(void *arg, const struct xk_run_sample *s);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vpr_options.c - the command line of vp-run.
+ */
+#include "tools/vp-run/vpr.h"
+
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *argp_program_version = "vp-run (xkvp) 0.1.0";
+
+static const char doc[] =
+	"Runs the graph of FILE and prints what its protocols did.\n"
+	"k=v gives an argument of the graph file: vp-graph inspect FILE lists them.\n"
+	"\v"
+	"Exit codes: 0 good, 1 the run failed, 2 wrong usage, 3 errors in the graph file,\n"
+	"4 a privilege or device is missing, 5 buffers or sessions leaked.";
+
+enum { OPT_STATS = 256, OPT_CAPTURE, OPT_LOG, OPT_CHECK, OPT_CPUS, OPT_SEED, OPT_VIRTUAL, OPT_UNSAFE, OPT_WARMUP,
+       OPT_VPS, OPT_CONNS };
+
+static const struct argp_option options[] = {
+	{ "duration", 'd', "TIME", 0, "How long to measure, \"5s\" (default: the graph's; without one until the "
+	  "applications finish or a signal comes)", 0 },
+	{ "warmup", OPT_WARMUP, "TIME", 0, "Time before that, not measured", 0 },
+	{ "stats", OPT_STATS, "TIME", 0, "Print the rate every TIME to stderr", 0 },
+	{ "json", 'j', NULL, 0, "Print JSON instead of a table", 0 },
+	{ "vps", OPT_VPS, NULL, 0, "JSON: each virtual processor, too", 0 },
+	{ "connections", OPT_CONNS, NULL, 0, "JSON: each connection, too", 0 },
+	{ "capture", OPT_CAPTURE, "NODE=FILE", 0, "Write what passes below NODE to a pcap file; may be repeated", 0 },
+	{ "log", OPT_LOG, "udp:5,*:2", 0, "Levels of messages, 0 to 5, by protocol or node", 0 },
+	{ "cpus", OPT_CPUS, "0-3,5", 0, "Processors allowed", 0 },
+	{ "seed", OPT_SEED, "N", 0, "Of all random numbers", 0 },
+	{ "virtual", OPT_VIRTUAL, NULL, 0, "Run under a simulated clock: the same every time", 0 },
+	{ "check", OPT_CHECK, NULL, 0, "Check the file and stop", 0 },
+	{ "path", 'I', "DIR[:DIR]", 0, "More folders for include", 0 },
+	{ "unsafe", OPT_UNSAFE, NULL, 0, "Let the file use all of Lua, without limits", 0 },
+	{ 0 }
+};
+
+static void add_capture(struct vpr *o, const char *arg, struct argp_state *state)
+{
+	const char *eq = strchr(arg, '=');
+
+	if (eq == NULL || eq == arg || eq[1] == '\0')
+		argp_error(state, "--capture is NODE=FILE, not '%s'", arg);
+	if (o->ncapture == VPR_CAPTURES)
+		argp_error(state, "at most %u captures", VPR_CAPTURES);
+	o->capture[o->ncapture].node = strndup(arg, (size_t)(eq - arg));
+	o->capture[o->ncapture++].path = eq + 1;
+}
+
+static void add_arg(struct vpr *o, const char *arg, struct argp_state *state)
+{
+	if (o->file == NULL)
+		o->file = arg;
+	else if (o->narg == VPR_ARGS)
+		argp_error(state, "at most %u arguments", VPR_ARGS);
+	else if (strchr(arg, '=') == NULL)
+		argp_error(state, "'%s' is not an argument of the form name=value", arg);
+	else
+		o->arg[o->narg++] = arg;
+}
+
+static error_t parse_opt(int key, char *arg, struct argp_state *state)
+{
+	struct vpr *o = state->input;
+
+	switch (key) {
+	case 'd': o->duration = arg; break;
+	case OPT_WARMUP: o->warmup = arg; break;
+	case OPT_STATS: o->stats = arg; break;
+	case 'j': o->json = true; break;
+	case OPT_VPS: o->json_vps = true; break;
+	case OPT_CONNS: o->json_conns = true; break;
+	case OPT_CAPTURE: add_capture(o, arg, state); break;
+	case OPT_LOG: o->log = arg; break;
+	case OPT_CPUS: o->cpus = arg; break;
+	case OPT_SEED: o->seed = arg; break;
+	case OPT_VIRTUAL: o->is_virtual = true; break;
+	case OPT_CHECK: o->check_only = true; break;
+	case 'I': o->path = arg; break;
+	case OPT_UNSAFE: o->unsafe = true; break;
+	case ARGP_KEY_ARG: add_arg(o, arg, state); break;
+	case ARGP_KEY_END:
+		if (o->file == NULL)
+			argp_error(state, "which graph file?");
+		break;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+void vpr_options(struct vpr *o, int argc, char **argv)
+{
+	static const struct argp argp = { options, parse_opt, "FILE [k=v ...]", doc, NULL, NULL, NULL };
+
+	argp_err_exit_status = VPR_USAGE;
+	argp_parse(&argp, argc, argv, 0, NULL, o);
+}
+
+/* ---- into the plan ------------------------------------------------------------------- */
+
+static bool all_digits(const char *s)
+{
+	return *s != '\0' && strspn(s, "0123456789") == strlen(s);
+}
+
+static int option(enum xk_ptype type, const char *name, const char *text, union xk_pval *v, struct xk_errs *e)
+{
+	char why[256];
+	int err = xk_param_parse_as(type, text, all_digits(text), v, why, sizeof why);
+
+	if (err != XK_OK)
+		xk_errs_add(e, NULL, 0, 0, "option --%s %s", name, why);
+	return err;
+}
+
+int vpr_time(const char *name, const char *text, xk_ns *out, struct xk_errs *e)
+{
+	union xk_pval v;
+	int err;
+
+	if (text == NULL)
+		return XK_OK;
+	err = option(XK_P_TIME, name, text, &v, e);
+	if (err == XK_OK)
+		*out = v.u;
+	return err;
+}
+
+int vpr_apply(const struct vpr *o, struct xk_plan *p, struct xk_errs *e)
+{
+	unsigned before = xk_errs_count(e);
+	union xk_pval v;
+
+	vpr_time("duration", o->duration, &p->duration, e);
+	vpr_time("warmup", o->warmup, &p->warmup, e);
+	if (o->cpus != NULL && option(XK_P_CPUS, "cpus", o->cpus, &v, e) == XK_OK)
+		p->arch.cpus = v.u;
+	if (o->seed != NULL && option(XK_P_UINT, "seed", o->seed, &v, e) == XK_OK) {
+		p->seed = v.u;
+		p->seed_given = true;
+	}
+	if (o->is_virtual) {
+		p->is_virtual = true;
+		p->arch.schedule = XK_SCHED_VIRTUAL;
+	}
+	if (xk_errs_count(e) == before)
+		xk_plan_check(p, e);
+	return xk_errs_count(e) == before ? XK_OK : XK_E_INVAL;
+}
+
+int vpr_log(const struct vpr *o, struct xk_graph *g, struct xk_errs *e)
+{
+	for (unsigned i = 0; o->log != NULL && i < g->nnodes; i++) {
+		struct xk_node *n = g->node[i];
+		int by_proto = n->log.level, by_name, err;
+		const char *bad;
+
+		err = xk_log_parse(o->log, n->proto->name, &by_proto, &bad);
+		if (err == XK_OK)
+			err = xk_log_parse(o->log, n->name, &by_name, &bad);
+		if (err != XK_OK) {
+			xk_errs_add(e, NULL, 0, 0, "option --log: '%s' is not name:level, as in udp:5,*:2", bad);
+			return err;
+		}
+		/* A node's own name says more than its protocol's. */
+		xk_log_set(&n->log, by_name != XK_LOG_DEFAULT ? by_name : by_proto);
+	}
+	return XK_OK;
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vpr_table.c - the table at the end of a run, and a line per interval.
+ *
+ * Nodes are shown top-down, as one draws a stack.  Drop reasons and counters
+ * that are zero are left out.
+ */
+#include "tools/vp-run/vpr.h"
+
+#include <string.h>
+
+typedef unsigned long long ull;
+
+/* VPs on which anything happened. */
+static unsigned busy_vps(const struct xk_run_result *r, const struct xk_run_node *n)
+{
+	unsigned busy = 0;
+
+	for (unsigned v = 0; v < r->nvps; v++)
+		busy += n->vp[v].push != 0 || n->vp[v].pop != 0 || n->vp[v].sess_live != 0;
+	return busy;
+}
+
+/* "queue_full 3, no memory 1" of one node; the total is returned. */
+static uint64_t drops_text(const struct xk_run_node *n, char *buf, size_t len)
+{
+	uint64_t total = 0;
+	size_t used = 0;
+	const char *name;
+
+	buf[0] = '\0';
+	for (unsigned i = 0; i < XK_DROPS_MAX && (name = xk_run_drop_name(n->node, i)) != NULL; i++) {
+		if (n->all.drop[i] == 0)
+			continue;
+		total += n->all.drop[i];
+		if (used < len)
+			used += (size_t)snprintf(buf + used, len - used, "%s%s %llu", used ? ", " : "", name,
+						 (ull)n->all.drop[i]);
+	}
+	return total;
+}
+
+/* Counters of an application that say again what its connections say. */
+static bool said_already(const struct xk_run_node *n, const char *name)
+{
+	return n->is_app && (strcmp(name, "messages") == 0 || strcmp(name, "bytes") == 0);
+}
+
+static void counters(FILE *f, const struct xk_run_node *n)
+{
+	const char *const *name = n->node->proto->counts, *sep = "";
+
+	if (n->is_app) {
+		fprintf(f, "messages %llu, bytes %llu, connections %llu", (ull)n->messages, (ull)n->bytes,
+			(ull)n->nconns);
+		sep = ", ";
+	}
+	for (unsigned i = 0; name != NULL && i < XK_COUNTS_MAX && name[i] != NULL; i++) {
+		if (n->all.count[i] == 0 || said_already(n, name[i]))
+			continue;
+		fprintf(f, "%s%s %llu", sep, name[i], (ull)n->all.count[i]);
+		sep = ", ";
+	}
+}
+
+static bool has_counters(const struct xk_run_node *n)
+{
+	for (unsigned i = 0; i < XK_COUNTS_MAX; i++)
+		if (n->all.count[i] != 0)
+			return true;
+	return n->is_app;
+}
+
+static void node_line(FILE *f, const struct xk_run_result *r, const struct xk_run_node *n, int width)
+{
+	char drops[512];
+	uint64_t dropped = drops_text(n, drops, sizeof drops);
+
+	fprintf(f, "%-*s %5u %10llu %13llu %13llu %11llu  %s\n", width, n->node->name, busy_vps(r, n),
+		(ull)n->all.sess_live, (ull)n->all.push, (ull)n->all.pop, (ull)dropped, drops);
+}
+
+static void totals(FILE *f, const struct xk_run_result *r)
+{
+	double s = (double)r->measured_ns / 1e9;
+	uint64_t user = 0, sys = 0;
+
+	for (unsigned i = 0; i < r->nworkers; i++) {
+		user += r->worker[i].user_ns;
+		sys += r->worker[i].sys_ns;
+	}
+	fprintf(f, "%s %llu messages in %.3f s%s", r->busiest >= 0 ? r->node[r->busiest].node->name : "total:",
+		(ull)r->messages, s, r->is_virtual ? " of virtual time" : "");
+	if (r->messages != 0 && s > 0)
+		fprintf(f, ": %.0f messages/s, %.1f ns per message", (double)r->messages / s,
+			(double)r->measured_ns / (double)r->messages);
+	fprintf(f, "; %s\n", xk_run_end_text(r->end));
+	fprintf(f, "%u virtual processors, %u workers", r->nvps, r->nworkers);
+	if (!r->is_virtual)
+		fprintf(f, ", user %.3f s, system %.3f s", (double)user / 1e9, (double)sys / 1e9);
+	fputc('\n', f);
+}
+
+void vpr_table(FILE *f, const struct xk_run_result *r)
+{
+	int width = 10;
+
+	for (unsigned i = 0; i < r->nnodes; i++)
+		if ((int)strlen(r->node[i].node->name) > width)
+			width = (int)strlen(r->node[i].node->name);
+	fprintf(f, "%-*s %5s %10s %13s %13s %11s  %s\n", width, "node", "VPs", "sessions", "push", "pop", "drops",
+		"reasons");
+	for (unsigned i = r->nnodes; i-- > 0;)
+		node_line(f, r, &r->node[i], width);
+	for (unsigned i = r->nnodes; i-- > 0;) {
+		if (!has_counters(&r->node[i]))
+			continue;
+		fprintf(f, "%-*s ", width, r->node[i].node->name);
+		counters(f, &r->node[i]);
+		fputc('\n', f);
+	}
+	totals(f, r);
+}
+
+void vpr_interval(void *arg, const struct xk_run_sample *s)
+{
+	double len = (double)s->len / 1e9;
+
+	(void)arg;
+	fprintf(stderr, "%8.3f s  %12.0f messages/s  %10.3f Mbit/s\n", (double)(s->at + s->len) / 1e9,
+		len > 0 ? (double)s->messages / len : 0, len > 0 ? (double)s->bytes * 8 / len / 1e6 : 0);
+}

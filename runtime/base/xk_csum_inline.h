@@ -91,31 +91,35 @@ static inline uint32_t xk_csum_quick(const void *p, size_t n, uint32_t seed)
 /* 8 to 128 bytes by loads and stores that overlap in the middle. */
 static inline void xk_csum_move(uint8_t *t, const uint8_t *s, size_t n)
 {
-	struct v16 { uint8_t b[16]; } a, b;
-	struct v32 { uint8_t b[32]; } c, d, e, f;
+#ifdef __AVX__
+	typedef uint8_t v32 __attribute__((vector_size(32), aligned(1), may_alias));
+	typedef uint8_t v16 __attribute__((vector_size(16), aligned(1), may_alias));
 
 	if (n >= 32) {
-		memcpy(&c, s, 32);
-		memcpy(&d, s + n - 32, 32);
-		if (n > 64) {
-			memcpy(&e, s + 32, 32);
-			memcpy(&f, s + n - 64, 32);
-			memcpy(t + 32, &e, 32);
-			memcpy(t + n - 64, &f, 32);
-		}
-		memcpy(t, &c, 32);
-		memcpy(t + n - 32, &d, 32);
-	} else if (n >= 16) {
-		memcpy(&a, s, 16);
-		memcpy(&b, s + n - 16, 16);
-		memcpy(t, &a, 16);
-		memcpy(t + n - 16, &b, 16);
-	} else {
-		uint64_t x = xk_raw64(s), y = xk_raw64(s + n - 8);
+		v32 a = *(const v32 *)s, b = *(const v32 *)(s + n - 32);
 
-		xk_put_raw64(t, x);
-		xk_put_raw64(t + n - 8, y);
+		if (n > 64) {
+			v32 c = *(const v32 *)(s + 32), d = *(const v32 *)(s + n - 64);
+
+			*(v32 *)(t + 32) = c;
+			*(v32 *)(t + n - 64) = d;
+		}
+		*(v32 *)t = a;
+		*(v32 *)(t + n - 32) = b;
+	} else if (n >= 16) {
+		v16 a = *(const v16 *)s, b = *(const v16 *)(s + n - 16);
+
+		*(v16 *)t = a;
+		*(v16 *)(t + n - 16) = b;
+	} else {
+		uint64_t a = xk_raw64(s), b = xk_raw64(s + n - 8);
+
+		xk_put_raw64(t, a);
+		xk_put_raw64(t + n - 8, b);
 	}
+#else
+	memcpy(t, s, n);
+#endif
 }
 
 static inline uint32_t xk_csum_copy_quick(void *dst, const void *src, size_t n, uint32_t seed)

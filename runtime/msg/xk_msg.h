@@ -56,6 +56,7 @@ struct xk_msg {
 		struct xk_sess **hint;
 		/* Between the classifier and the VP: the flow, by slab handle. */
 		struct { uint32_t flow; uint16_t gen; uint16_t pad; } v;
+		uint64_t name;   /* the same as one word, pad 0 */
 	} u;
 	uint32_t        hash;    /* flow hash, set by the classifier */
 	uint32_t        csum;    /* partial sum, see XK_MSG_CSUM */

@@ -40,23 +40,36 @@ static void input_drop(struct xk_rep *r, struct xk_msg **m, unsigned n)
 		xk_drop(r, XK_DROP_UNSUPPORTED, m[i]);
 }
 
-/* Sends away what is not ours; keeps the rest in m, hints resolved. */
+static XK_NOINLINE void input_away(struct xk_rep *r, struct xk_msg *m)
+{
+	m->node = r->node->no;
+	xk_vp_post(r->vp->set->vp[m->vp], m);
+}
+
+/* Sends away what is not ours; keeps the rest in m, hints resolved.  Messages
+ * of a burst come in runs of one flow, whose name is resolved once. */
 static inline unsigned input_sort(struct xk_rep *r, struct xk_msg **m, unsigned n)
 {
 	struct xk_vp *vp = r->vp;
-	unsigned mine = 0;
+	unsigned mine = 0, no = vp->no;
+	struct xk_sess **hint = NULL;
+	uint64_t name = 0;
 
 	for (unsigned i = 0; i < n; i++) {
 		struct xk_msg *x = m[i];
 
-		if (XK_LIKELY(x->vp == vp->no)) {
-			resolve_hint(vp, x);
-			__builtin_prefetch(x->u.hint[2]);
-			m[mine++] = x;
-		} else {
-			x->node = r->node->no;
-			xk_vp_post(vp->set->vp[x->vp], x);
+		if (XK_UNLIKELY(x->vp != no)) {
+			input_away(r, x);
+			continue;
 		}
+		if (XK_UNLIKELY(hint == NULL || x->u.name != name)) {
+			name = x->u.name;
+			resolve_hint(vp, x);
+			hint = x->u.hint;
+			__builtin_prefetch(hint[2]);
+		}
+		x->u.hint = hint;
+		m[mine++] = x;
 	}
 	return mine;
 }

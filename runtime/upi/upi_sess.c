@@ -93,6 +93,15 @@ XK_NOINLINE void xk_sess_idle_slow(struct xk_sess *s)
 		ops->close(s);
 }
 
+XK_NOINLINE void xk_pass_idle(struct xk_sess *s, struct xk_msg *m)
+{
+	xk_count(s->rep->npop);
+	s->rcnt++;
+	xk_demux(s, m);
+	if (--s->rcnt == 0)
+		xk_sess_idle_slow(s);
+}
+
 void xk_close(struct xk_sess *s)
 {
 	xk_dassert(s->rep != NULL && s->rep->vp->no == xk_vp_no);

@@ -42,6 +42,28 @@ static inline void xk_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg 
 		xk_sess_idle_slow(s);
 }
 
+/* The guarded xk_pop of a session that nobody holds; consumes m. */
+void xk_pass_idle(struct xk_sess *s, struct xk_msg *m);
+
+/*
+ * What xk_pop comes to for a protocol whose pop has nothing to do but pass m
+ * up and touches nothing afterwards: no reference is needed to survive it, so
+ * the whole up path of such layers is one chain of jumps.  A session that
+ * nobody holds (rcnt 0) is closed after it, as after any pop.
+ */
+static inline void xk_pass(struct xk_sess *s, struct xk_msg *m)
+{
+	struct xk_up *up = s->up;
+
+	xk_dassert(s->rep != NULL && s->rep->vp->no == xk_vp_no);
+	if (XK_UNLIKELY(s->rcnt == 0)) {
+		xk_pass_idle(s, m);
+		return;
+	}
+	xk_count(s->rep->npop);
+	up->demux(up, s, m);
+}
+
 struct xk_sess *xk_find_slow(struct xk_rep *r, struct xk_msg *m, const struct xk_key *k);
 
 /*
@@ -60,6 +82,21 @@ static inline struct xk_sess *xk_find(struct xk_rep *r, struct xk_msg *m, const 
 		return s;
 	}
 	return xk_find_slow(r, m, k);
+}
+
+/*
+ * The quick half of xk_find alone: the hinted session, or NULL when the hint
+ * is wrong (m is as it was).  For demuxes that leave everything else to a
+ * function of their own, called last, so that this one needs no stack.
+ */
+static inline struct xk_sess *xk_find_hinted(const struct xk_rep *r, struct xk_msg *m, uint64_t k0, uint64_t k1)
+{
+	struct xk_sess *s = *m->u.hint;
+
+	if (XK_UNLIKELY(s->rep != r || ((s->map.key.w[0] ^ k0) | (s->map.key.w[1] ^ k1)) != 0))
+		return NULL;
+	m->u.hint++;
+	return s;
 }
 
 #endif

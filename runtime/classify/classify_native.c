@@ -2,16 +2,20 @@
 /*
  * classify_native.c - the classifier in C, one parser per link type.
  *
- * Frames with a plain IPv4 header and UDP or TCP behind it pass four wide
- * compares at fixed offsets.  A frame that equals the one before it in its
- * addresses, ports and protocol extends that one's run; only the first of a run
- * is hashed and looked up, in sweeps that keep all misses of a burst under way
- * together.  Nothing is remembered from one call to the next: any number of
- * VPs may be in here.
+ * Most frames of a burst belong to the flow of the frame before: one compare of
+ * 32 bytes under a mask (type, header length, fragment bits, protocol,
+ * addresses, ports) says so and extends that frame's run.  Only the first of a
+ * run is parsed, hashed and looked up, in sweeps that keep all misses of a
+ * burst under way together.  Nothing is remembered from one call to the next:
+ * any number of VPs may be in here.
  * Invariant: no byte at or behind a frame's first-segment length is read.
  */
 #include "runtime/base/xk_bytes.h"
 #include "runtime/classify/classify_priv.h"
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 #define BURST     32u
 #define ETH_LEN   14u
@@ -25,17 +29,71 @@
 #define FRAG_PROTO_MASK htobe32(0x3fff00ffu)
 #define FRAG_BITS       htobe32(0x3fff0000u)
 
+/* Frames m[first..] up to the next run's, of one flow. */
 struct run {
 	struct xk_key         key;
 	uint32_t              hash;
 	uint16_t              first;     /* frame that began it */
 	bool                  keyed;     /* key is set: there may be a flow */
-	const struct xk_flow *flow;      /* found, or to be compared */
+	uint32_t              flow;      /* handle whose tag fits, to be compared; 0: none */
 };
+
+/* ---- 32 bytes at once --------------------------------------------------------- */
+
+#define WIDE 32u
+#if defined(__AVX2__)
+typedef __m256i wide;
+static inline wide wide_load(const void *p)
+{
+	return _mm256_loadu_si256(p);
+}
+static inline bool wide_same(wide a, wide b, wide mask)
+{
+	return _mm256_testz_si256(_mm256_xor_si256(a, b), mask);
+}
+#else
+typedef struct { uint64_t w[4]; } wide;
+static inline wide wide_load(const void *p)
+{
+	wide v;
+
+	memcpy(&v, p, sizeof(v));
+	return v;
+}
+static inline bool wide_same(wide a, wide b, wide mask)
+{
+	return (((a.w[0] ^ b.w[0]) & mask.w[0]) | ((a.w[1] ^ b.w[1]) & mask.w[1]) |
+		((a.w[2] ^ b.w[2]) & mask.w[2]) | ((a.w[3] ^ b.w[3]) & mask.w[3])) == 0;
+}
+#endif
+
+/* What must agree in frames of one flow: link type, version and header length,
+ * fragment bits, protocol, addresses, ports. */
+#define MASK_IP(at) [(at)] = 0xff, [(at) + 6] = 0x3f, 0xff, [(at) + 9] = 0xff, \
+	[(at) + 12] = 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff
+static const uint8_t wide_mask[][WIDE] = {
+	[XK_LINK_ETH] = { [2] = 0xff, 0xff, MASK_IP(4) },
+	[XK_LINK_FDDI] = { [0] = 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, MASK_IP(8) },
+	[XK_LINK_RAWIP] = { MASK_IP(0) },
+};
+
+/* ---- link types ------------------------------------------------------------------ */
 
 static inline uint32_t link_len(enum xk_link link)
 {
 	return link == XK_LINK_ETH ? ETH_LEN : link == XK_LINK_FDDI ? FDDI_LEN : 0;
+}
+
+/* Where the 32 bytes begin: they end with the ports or later. */
+static inline uint32_t link_wide(enum xk_link link)
+{
+	return link == XK_LINK_ETH ? ETH_LEN - 4 : link == XK_LINK_FDDI ? FDDI_LEN - 8 : 0;
+}
+
+/* FDDI's frame control lies too far in front. */
+static inline bool link_same(enum xk_link link, const uint8_t *p, uint8_t control)
+{
+	return link != XK_LINK_FDDI || p[0] == control;
 }
 
 /* IPv4 with a header of 20 bytes behind this link header? */
@@ -67,13 +125,14 @@ static inline bool link_ip(enum xk_link link, const uint8_t *p)
 	return false;
 }
 
+/* A struct xk_flowkey, put together in registers. */
 static inline struct xk_key key_make(uint64_t addrs, uint32_t ports, uint8_t proto)
 {
-	struct xk_flowkey k = { .proto = proto };
-
-	memcpy(&k.raddr, &addrs, sizeof(addrs));
-	memcpy(&k.rport, &ports, sizeof(ports));
-	return flow_key(&k);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return (struct xk_key){ { addrs, ports | (uint64_t)proto << 32 } };
+#else
+	return (struct xk_key){ { addrs, (uint64_t)ports << 32 | (uint64_t)proto << 24 } };
+#endif
 }
 
 static uint32_t hash_fragment(const uint8_t *ip)
@@ -108,88 +167,121 @@ static __attribute__((noinline)) void parse_rest(enum xk_link link, const uint8_
 	r->hash = flow_hash(&r->key);
 }
 
-/* Cuts the burst into runs of one flow each; returns how many. */
-static inline __attribute__((always_inline))
-unsigned burst_parse(enum xk_link link, struct xk_msg *const *m, unsigned n, struct run *run)
+/* A plain IPv4 frame with UDP or TCP behind it begins a run; false for others. */
+static inline bool parse_plain(enum xk_link link, const uint8_t *p, uint32_t len, struct run *r)
 {
-	uint32_t fixed = 0, ports = 0, last_fixed = 0, last_ports = 0;
-	uint64_t addrs, last_addrs = 0;
+	const uint8_t *ip = p + link_len(link);
+	uint32_t fixed;
+
+	if (len < link_len(link) + PLAIN_MIN || !link_plain(link, p))
+		return false;
+	fixed = xk_raw32(ip + 6) & FRAG_PROTO_MASK;
+	if (fixed != htobe32(UDP) && fixed != htobe32(TCP))
+		return false;
+	r->key = key_make(xk_raw64(ip + 12), xk_raw32(ip + 20), (uint8_t)be32toh(fixed));
+	r->hash = flow_hash(&r->key);
+	r->keyed = true;
+	return true;
+}
+
+/*
+ * Cuts the burst into runs of one flow each and fetches their buckets; returns
+ * how many.  `wide_min` is the length from which a frame may be compared with
+ * the one before, beyond all lengths where that is no plain one.
+ */
+static inline __attribute__((always_inline))
+unsigned burst_parse(enum xk_link link, const struct xk_table *t, struct xk_msg *const *m,
+		     unsigned n, struct run *run)
+{
+	const wide mask = wide_load(wide_mask[link]);
+	uint32_t wide_min = UINT32_MAX;
+	uint8_t control = 0;
+	wide last = mask;
 	struct run *r = run;
 
 	for (unsigned i = 0; i < n; i++) {
-		const uint8_t *p = m[i]->data, *ip = p + link_len(link);
+		const uint8_t *p = m[i]->data;
+		uint32_t len = m[i]->len;
 
-		if (XK_UNLIKELY(m[i]->len < link_len(link) + PLAIN_MIN || !link_plain(link, p)))
-			goto rest;
-		fixed = xk_raw32(ip + 6) & FRAG_PROTO_MASK;
-		addrs = xk_raw64(ip + 12);
-		ports = xk_raw32(ip + 20);
-		if (XK_LIKELY(fixed == last_fixed && addrs == last_addrs && ports == last_ports))
+		if (XK_LIKELY(len >= wide_min) && wide_same(wide_load(p + link_wide(link)), last, mask) &&
+		    link_same(link, p, control))
 			continue;
-		if (XK_UNLIKELY(fixed != htobe32(UDP) && fixed != htobe32(TCP)))
-			goto rest;
-		last_fixed = fixed;
-		last_addrs = addrs;
-		last_ports = ports;
-		r->key = key_make(addrs, ports, (uint8_t)be32toh(fixed));
-		r->hash = flow_hash(&r->key);
-		r->keyed = true;
-		r++->first = (uint16_t)i;
-		continue;
-rest:
-		last_fixed = 0;          /* no protocol: ends the run */
-		parse_rest(link, p, m[i]->len, r);
-		r++->first = (uint16_t)i;
+		wide_min = UINT32_MAX;
+		r->first = (uint16_t)i;
+		if (!parse_plain(link, p, len, r)) {
+			parse_rest(link, p, len, r);
+		} else if (XK_LIKELY(len >= link_wide(link) + WIDE)) {
+			wide_min = link_wide(link) + WIDE;
+			last = wide_load(p + link_wide(link));
+			control = p[0];
+		}
+		__builtin_prefetch(xk_table_home(t, r->hash));
+		r++;
 	}
 	return (unsigned)(r - run);
 }
 
-/* Finds the flows of many runs: bucket lines, flow lines, compare. */
-static void runs_find(const struct xk_table *t, struct run *run, unsigned n)
+/* From the runs' buckets to flows with a fitting tag, and fetches those. */
+static inline void runs_aim(const struct xk_table *t, struct run *run, unsigned n)
 {
-	unsigned i;
+	for (struct run *r = run; r < run + n; r++) {
+		const struct xk_bucket *b = xk_table_home(t, r->hash);
+		unsigned fit = xk_bucket_match(b, xk_table_tag(r->hash));
 
-	for (i = 0; i < n; i++)
-		__builtin_prefetch(xk_table_home(t, run[i].hash));
-	for (i = 0; i < n; i++) {
-		const struct xk_bucket *b = xk_table_home(t, run[i].hash);
-		unsigned fit = xk_bucket_match(b, xk_table_tag(run[i].hash));
-
-		run[i].flow = NULL;
-		if (run[i].keyed && fit != 0) {
-			run[i].flow = xk_slab_ptr(xk_load_acquire(&b->h[__builtin_ctz(fit)]));
-			__builtin_prefetch(run[i].flow);
+		r->flow = 0;
+		if (XK_LIKELY(r->keyed && fit != 0)) {
+			r->flow = xk_load_acquire(&b->h[__builtin_ctz(fit)]);
+			__builtin_prefetch(xk_slab_ptr(r->flow));
 		}
 	}
-	for (i = 0; i < n; i++)
-		if (run[i].keyed && (run[i].flow == NULL || !xk_node_is(&run[i].flow->node, &run[i].key)))
-			run[i].flow = (const struct xk_flow *)
-				(const void *)xk_table_find(t, run[i].hash, &run[i].key);
 }
 
 _Static_assert(offsetof(struct xk_flow, node) == 0, "a flow's node is the flow");
 
+/* The handle of a run's flow, or 0. */
+static inline uint32_t run_flow(const struct xk_table *t, const struct run *r)
+{
+	const struct xk_mapnode *n;
+
+	if (XK_LIKELY(r->flow != 0 && xk_node_is(xk_slab_ptr(r->flow), &r->key)))
+		return r->flow;
+	n = r->keyed ? xk_table_find(t, r->hash, &r->key) : NULL;
+	return n != NULL ? xk_slab_handle(n) : 0;
+}
+
+/* The bytes of u.v, put together in a register. */
+static inline uint64_t flow_name(uint32_t handle, uint16_t gen)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return handle | (uint64_t)gen << 32;
+#else
+	return (uint64_t)handle << 32 | (uint64_t)gen << 16;
+#endif
+}
+_Static_assert(sizeof(((struct xk_msg *)0)->u.v) == sizeof(uint64_t), "a name is one word");
+
 /* Writes the verdict of a run to its frames m[0..n). */
-static inline void run_say(const struct xk_flowtab *tab, const struct run *r,
+static inline void run_say(const struct xk_flowtab *tab, const struct run *r, uint32_t flow,
 			   struct xk_msg *const *m, unsigned n)
 {
-	uint16_t vp = flow_home(tab, r->hash);
 	uint32_t hash = r->hash;
-	struct xk_msg say;
-	uint64_t v;
+	uint64_t name = 0;
+	uint16_t vp;
 
-	say.u.v.flow = 0;
-	say.u.v.gen = say.u.v.pad = 0;
-	if (r->flow != NULL) {
-		say.u.v.flow = xk_slab_handle(r->flow);
-		say.u.v.gen = xk_load_relaxed(&r->flow->gen);
-		vp = xk_load_relaxed(&r->flow->vp);
+	if (XK_LIKELY(flow != 0)) {
+		const struct xk_flow *f = xk_slab_ptr(flow);
+
+		name = flow_name(flow, xk_load_relaxed(&f->gen));
+		vp = xk_load_relaxed(&f->vp);
+	} else {
+		vp = flow_home(tab, hash);
 	}
-	memcpy(&v, &say.u.v, sizeof(v));
-	for (unsigned i = 0; i < n; i++) {
-		memcpy(&m[i]->u.v, &v, sizeof(v));
-		m[i]->hash = hash;
-		m[i]->vp = vp;
+	for (struct xk_msg *const *end = m + n; m < end; m++) {
+		struct xk_msg *x = *m;
+
+		memcpy(&x->u.v, &name, sizeof(name));
+		x->hash = hash;
+		x->vp = vp;
 	}
 }
 
@@ -201,12 +293,12 @@ void classify_link(enum xk_link link, const struct xk_flowtab *tab, struct xk_ms
 	unsigned nruns;
 
 	xk_dassert(n <= BURST);
-	nruns = burst_parse(link, m, n, run);
-	runs_find(t, run, nruns);
+	nruns = burst_parse(link, t, m, n, run);
+	runs_aim(t, run, nruns);
 	for (unsigned i = 0; i < nruns; i++) {
-		unsigned end = i + 1 < nruns ? run[i + 1].first : n;
+		unsigned first = run[i].first, end = i + 1 < nruns ? run[i + 1].first : n;
 
-		run_say(tab, &run[i], m + run[i].first, end - run[i].first);
+		run_say(tab, &run[i], run_flow(t, &run[i]), m + first, end - first);
 	}
 }
 

@@ -54,12 +54,14 @@ static inline uint32_t flow_nonzero(uint32_t hash)
 static inline uint32_t flow_hash(const struct xk_key *key)
 {
 	struct xk_flowkey k;
-	uint64_t a, b;
+	uint64_t a, b, low, high;
 
 	memcpy(&k, key, sizeof(k));
 	a = k.raddr | (uint64_t)k.rport << 32;
 	b = k.laddr | (uint64_t)k.lport << 32;
-	return flow_nonzero(a < b ? xk_hash_pair(a, b) : xk_hash_pair(b, a));
+	low = a < b ? a : b;            /* no branch: it would be a coin toss */
+	high = a < b ? b : a;
+	return flow_nonzero(xk_hash_pair(low, high));
 }
 
 /* Spreads hashes evenly; 0 stays on VP 0. */

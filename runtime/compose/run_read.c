@@ -287,11 +287,17 @@ static int end_conns(struct run *u)
 	return r->conn ? XK_OK : XK_E_NOMEM;
 }
 
+/* Of equals the one with more connections: a client rather than its server. */
+static bool busier(const struct xk_run_node *a, const struct xk_run_node *b)
+{
+	return a->messages != b->messages ? a->messages > b->messages : a->nconns > b->nconns;
+}
+
 static void end_messages(struct xk_run_result *r)
 {
 	r->busiest = -1;
 	for (unsigned i = 0; i < r->nnodes; i++)
-		if (r->node[i].is_app && (r->busiest < 0 || r->node[i].messages > r->node[r->busiest].messages))
+		if (r->node[i].is_app && (r->busiest < 0 || busier(&r->node[i], &r->node[r->busiest])))
 			r->busiest = (int)i;
 	if (r->busiest >= 0) {
 		r->messages = r->node[r->busiest].messages;

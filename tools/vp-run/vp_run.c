@@ -74,10 +74,11 @@ static int bring_up(struct work *w)
 		return code_of(err);
 	if (vpr_log(w->o, w->g, w->e) != XK_OK)
 		return VPR_USAGE;
-	err = vpr_capture_open(w->o, w->g, w->e);
-	if (err != XK_OK)
-		return err == XK_E_IO ? VPR_FAILED : VPR_USAGE;
+	if (vpr_capture_hang(w->o, w->g, w->e) != XK_OK)
+		return VPR_USAGE;
 	err = xk_graph_up(w->g, w->e);
+	if (err == XK_OK)
+		err = vpr_capture_open(w->o, w->e);
 	return err == XK_OK ? VPR_OK : code_of(err);
 }
 

@@ -16,7 +16,14 @@ enum {
 #define VPR_CAPTURES 16u
 #define VPR_ARGS     256u
 
-struct vpr_capture { char *node; const char *path; struct xk_capture *c; };
+struct vpr_capture {
+	struct xk_capture  outer;        /* what the node calls */
+	char              *node;
+	const char        *path;
+	struct xk_node    *at;
+	struct xk_capture *c;            /* the file; opened when its link type is known */
+	struct xk_errs    *e;
+};
 
 struct vpr {
 	const char *file;
@@ -39,7 +46,9 @@ int  vpr_time(const char *name, const char *text, xk_ns *out, struct xk_errs *e)
 int  vpr_log(const struct vpr *o, struct xk_graph *g, struct xk_errs *e);
 
 /* Hangs the captures into a graph that is not up yet. */
-int  vpr_capture_open(struct vpr *o, struct xk_graph *g, struct xk_errs *e);
+int  vpr_capture_hang(struct vpr *o, struct xk_graph *g, struct xk_errs *e);
+/* Opens the files, when it is up and before workers run. */
+int  vpr_capture_open(struct vpr *o, struct xk_errs *e);
 /* Closes them and says what was written; false when a file is short. */
 bool vpr_capture_close(struct vpr *o);
 

@@ -13,21 +13,13 @@
 
 #include "drivers/pcap/xk_pcap.h"
 
-/* enum xk_link that a driver declares; asked before the graph is up, so through
- * a replica that has nothing but its configuration. */
-static int driver_link(struct xk_node *n)
+/* The link of the device at the bottom: enum xk_link, or -1.  Its classifier
+ * knows it, from before the first message. */
+static int driver_link(const struct xk_node *n)
 {
-	struct xk_rep r = { .node = n, .conf = n->conf };
-	uint32_t link;
-
 	while (n->ndown != 0 && n->proto->is_driver)
 		n = n->down[0];
-	r.node = n;
-	r.conf = n->conf;
-	if (n->proto->ops->control == NULL ||
-	    n->proto->ops->control(&r, XK_CTL_LINK_TYPE, &link, sizeof link) < 0)
-		return -1;
-	return (int)link;
+	return n->classifier ? (int)n->classifier->link : -1;
 }
 
 static bool offers(const struct xk_node *n, const char *word)
@@ -41,7 +33,7 @@ static bool offers(const struct xk_node *n, const char *word)
 	return false;
 }
 
-static int link_of(struct xk_node *n)
+static int link_of(const struct xk_node *n)
 {
 	if (n->proto->is_driver)
 		return driver_link(n);
@@ -64,18 +56,44 @@ static void unknown_node(const struct xk_graph *g, const char *name, struct xk_e
 		xk_errs_add(e, NULL, 0, 0, "option --capture: there is no node '%s'", name);
 }
 
-static int open_one(struct vpr_capture *c, struct xk_graph *g, struct xk_errs *e)
+static int open_one(struct vpr_capture *c, struct xk_errs *e)
+{
+	char why[256];
+	int link = link_of(c->at);
+
+	if (link < 0) {
+		xk_errs_add(e, NULL, 0, 0, "option --capture: %s has no link type", c->node);
+		return XK_E_NOTSUP;
+	}
+	c->c = xk_pcap_capture_new(c->path, link, why, sizeof why);
+	if (c->c != NULL)
+		return XK_OK;
+	xk_errs_add(e, NULL, 0, 0, "option --capture: %s", why);
+	return XK_E_IO;
+}
+
+/* The first messages may come while the graph is brought up, on the thread
+ * that does it; later, with workers, the file is open. */
+static void outer_fn(struct xk_capture *outer, xk_ns now, const struct xk_msg *m, bool down)
+{
+	struct vpr_capture *c = xk_container_of(outer, struct vpr_capture, outer);
+
+	if (c->c == NULL && (c->e == NULL || open_one(c, c->e) != XK_OK)) {
+		c->e = NULL;
+		return;
+	}
+	c->c->fn(c->c, now, m, down);
+}
+
+static int hang_one(struct vpr_capture *c, struct xk_graph *g, struct xk_errs *e)
 {
 	struct xk_node *n = xk_graph_find(g, c->node);
-	char why[256];
-	int link;
 
 	if (n == NULL) {
 		unknown_node(g, c->node, e);
 		return XK_E_NOENT;
 	}
-	link = link_of(n);
-	if (link < 0) {
+	if (!n->proto->is_driver && !(n->ndown != 0 && n->down[0]->proto->is_driver) && !offers(n, "host")) {
 		xk_errs_add(e, NULL, 0, 0, "option --capture: what passes below %s is neither frames nor datagrams: "
 			    "capture at a driver, at what sits over it, or at ip", c->node);
 		return XK_E_NOTSUP;
@@ -84,22 +102,34 @@ static int open_one(struct vpr_capture *c, struct xk_graph *g, struct xk_errs *e
 		xk_errs_add(e, NULL, 0, 0, "option --capture: node '%s' is captured twice", c->node);
 		return XK_E_BUSY;
 	}
-	c->c = xk_pcap_capture_new(c->path, link, why, sizeof why);
-	if (c->c == NULL) {
-		xk_errs_add(e, NULL, 0, 0, "option --capture: %s", why);
-		return XK_E_IO;
-	}
-	n->capture = c->c;
+	c->at = n;
+	c->e = e;
+	c->outer.fn = outer_fn;
+	n->capture = &c->outer;
 	return XK_OK;
 }
 
-int vpr_capture_open(struct vpr *o, struct xk_graph *g, struct xk_errs *e)
+int vpr_capture_hang(struct vpr *o, struct xk_graph *g, struct xk_errs *e)
 {
 	int err = XK_OK;
 
 	for (unsigned i = 0; i < o->ncapture; i++) {
-		int one = open_one(&o->capture[i], g, e);
+		int one = hang_one(&o->capture[i], g, e);
 
+		err = err ? err : one;
+	}
+	return err;
+}
+
+int vpr_capture_open(struct vpr *o, struct xk_errs *e)
+{
+	int err = XK_OK;
+
+	for (unsigned i = 0; i < o->ncapture; i++) {
+		struct vpr_capture *c = &o->capture[i];
+		int one = c->c ? XK_OK : c->e ? open_one(c, e) : XK_E_IO;
+
+		c->e = NULL;
 		err = err ? err : one;
 	}
 	return err;

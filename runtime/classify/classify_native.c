@@ -90,6 +90,14 @@ static inline uint32_t link_wide(enum xk_link link)
 	return link == XK_LINK_ETH ? ETH_LEN - 4 : link == XK_LINK_FDDI ? FDDI_LEN - 8 : 0;
 }
 
+/* Length of frames that have them, and all that a plain frame needs. */
+static inline uint32_t link_wide_min(enum xk_link link)
+{
+	uint32_t end = link_wide(link) + WIDE, plain = link_len(link) + PLAIN_MIN;
+
+	return end > plain ? end : plain;
+}
+
 /* FDDI's frame control lies too far in front. */
 static inline bool link_same(enum xk_link link, const uint8_t *p, uint8_t control)
 {
@@ -210,8 +218,8 @@ unsigned burst_parse(enum xk_link link, const struct xk_table *t, struct xk_msg 
 		r->first = (uint16_t)i;
 		if (!parse_plain(link, p, len, r)) {
 			parse_rest(link, p, len, r);
-		} else if (XK_LIKELY(len >= link_wide(link) + WIDE)) {
-			wide_min = link_wide(link) + WIDE;
+		} else if (XK_LIKELY(len >= link_wide_min(link))) {
+			wide_min = link_wide_min(link);
 			last = wide_load(p + link_wide(link));
 			control = p[0];
 		}

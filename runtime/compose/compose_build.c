@@ -26,7 +26,7 @@ static void check_graph(struct xk_spec *s, struct xk_errs *e, struct xk_errs *wa
 {
 	const struct spec_top *t = &s->top[s->graph];
 
-	if (s->nnodes == 0)
+	if (s->nnodes == 0 && xk_errs_count(e) == 0)
 		spec_error(s, e, t->at, "graph", NULL, 0, "graph: there is no node in it");
 	check_edges(s, e, warnings);
 	if (s->graph_conf == NULL) {

@@ -77,25 +77,16 @@ static void names_local(lua_State *L, struct names *w)
 	lua_pop(L, 1);
 }
 
+/* The nearest of all; among equals a local before a protocol before a word. */
 static const char *suggest(lua_State *L, const char *name)
 {
-	struct loader *ld = loader_of(L);
 	struct names w = { .n = 0 };
-	const char *near;
 
 	names_local(L, &w);
-	near = xk_errs_suggest(name, w.v, w.n);
-	if (near != NULL)
-		return near;
-	w.n = 0;
-	for (const struct xk_proto *const *p = ld->s->table; *p != NULL; p++)
+	for (const struct xk_proto *const *p = loader_of(L)->s->table; *p != NULL; p++)
 		names_add(&w, (*p)->name);
 	for (const struct xk_arch *a = xk_arch_presets; a->name != NULL; a++)
 		names_add(&w, a->name);
-	near = xk_errs_suggest(name, w.v, w.n);
-	if (near != NULL)
-		return near;
-	w.n = 0;
 	for (const struct xk_word *k = xk_words; k->name != NULL; k++)
 		names_add(&w, k->name);
 	for (unsigned i = 0; base_names[i] != NULL; i++)

@@ -286,7 +286,7 @@ static int run_included(lua_State *L, unsigned no)
 	int status = files_compile(L, no);
 
 	if (status != LUA_OK) {
-		loader_failed(ld, status, no);
+		loader_failed(ld, status, no, true);
 		loader_push_poison(L);
 		return 1;
 	}

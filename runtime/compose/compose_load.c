@@ -62,9 +62,15 @@ static void note_place(struct loader *ld, lua_State *L, lua_Debug *ar)
 
 #define HOOK_EVERY 100
 
+static bool is_final(const struct loader *ld)
+{
+	return ld->limit == LIMIT_INSTR || ld->limit == LIMIT_TIME || ld->limit == LIMIT_CALLS;
+}
+
 static void hook(lua_State *L, lua_Debug *ar)
 {
 	struct loader *ld = loader_of(L);
+	lua_Debug deep;
 
 	note_place(ld, L, ar);
 	if (ar->event == LUA_HOOKCOUNT) {
@@ -73,9 +79,11 @@ static void hook(lua_State *L, lua_Debug *ar)
 			ld->limit = LIMIT_INSTR;
 		else if (xk_clock_host() > ld->deadline)
 			ld->limit = LIMIT_TIME;
+		else if (lua_getstack(L, COMPOSE_CALLS_MAX, &deep))
+			ld->limit = LIMIT_CALLS;
 	}
 	/* The limits of memory end in Lua's own error, unless a collection helps. */
-	if (ld->limit == LIMIT_INSTR || ld->limit == LIMIT_TIME)
+	if (is_final(ld))
 		luaL_error(L, "limit");
 }
 
@@ -145,6 +153,7 @@ static const char *limit_text(const struct loader *ld)
 {
 	switch (ld->limit) {
 	case LIMIT_INSTR: return "graph file ran more than 10 million instructions (an endless loop?)";
+	case LIMIT_CALLS: return "functions call each other more than 2000 deep (an endless recursion?)";
 	case LIMIT_TIME: return "graph file ran longer than 10 seconds";
 	case LIMIT_MEM: return "graph file used more than 64 MiB of memory";
 	case LIMIT_NOMEM: return "out of memory";
@@ -161,18 +170,17 @@ static bool follows_poison(const struct loader *ld, const char *msg)
 		strncmp(msg, "'for'", 5) == 0 || strstr(msg, "is not available in graph files") != NULL);
 }
 
-void loader_failed(struct loader *ld, int status, unsigned file)
+void loader_failed(struct loader *ld, int status, unsigned file, bool compiling)
 {
-	struct spec_place at = status == LUA_ERRSYNTAX ? (struct spec_place){ .file = file } : ld->now;
+	struct spec_place at = compiling ? (struct spec_place){ .file = file } : ld->now;
 	const char *msg = lua_tostring(ld->L, -1), *limit = limit_text(ld);
 
 	if (msg == NULL)
 		msg = "failed without a message";
 	msg = strip_place(msg, &at);
 	if (strstr(msg, "stack overflow") != NULL)
-		msg = status == LUA_ERRSYNTAX ? "nested too deeply" :
-		      "functions call each other without end (stack overflow)";
-	if (limit != NULL && (status == LUA_ERRMEM || ld->limit == LIMIT_INSTR || ld->limit == LIMIT_TIME)) {
+		msg = compiling ? "nested more than 200 deep" : "nested too deeply (stack overflow)";
+	if (limit != NULL && (status == LUA_ERRMEM || is_final(ld))) {
 		msg = limit;
 		if (status != LUA_ERRMEM || ld->now.line != 0)
 			at = ld->now;
@@ -206,7 +214,7 @@ static void take_result(struct loader *ld)
 			   "with its table: write 'return graph \"name\" { ... }'");
 	else
 		spec_error(ld->s, ld->e, at, NULL, NULL, 0, "the file returns a %s, not a graph: "
-			   "write 'return graph \"name\" { ... }'", luaL_typename(L, -1));
+			   "write 'return graph \"name\" { ... }'", loader_type_name(L, -1));
 }
 
 /* A bench may hold the graph that it measures. */
@@ -232,7 +240,7 @@ static int protected_run(lua_State *L)
 	lua_pushcfunction(L, on_error);
 	status = files_compile(L, 0);
 	if (status != LUA_OK) {
-		loader_failed(ld, status, 0);
+		loader_failed(ld, status, 0, true);
 		return 0;
 	}
 	if (!ld->o->unsafe)
@@ -241,7 +249,7 @@ static int protected_run(lua_State *L)
 	status = lua_pcall(L, 0, 1, -2);
 	lua_sethook(L, NULL, 0, 0);
 	if (status != LUA_OK) {
-		loader_failed(ld, status, 0);
+		loader_failed(ld, status, 0, false);
 		return 0;
 	}
 	ld->s->complete = true;
@@ -326,7 +334,7 @@ static int run_file(struct loader *ld)
 	lua_pushlightuserdata(L, ld);
 	status = lua_pcall(L, 1, 0, 0);
 	if (status != LUA_OK)
-		loader_failed(ld, status, 0);
+		loader_failed(ld, status, 0, false);
 	lua_close(L);
 	return XK_OK;
 }

@@ -22,6 +22,7 @@
 #define COMPOSE_DEPTH_MAX  16u              /* tables inside tables */
 #define COMPOSE_NAME_MAX   63u
 #define COMPOSE_INSTR_MAX  10000000u        /* instructions */
+#define COMPOSE_CALLS_MAX  2000             /* calls inside calls */
 #define COMPOSE_MEM_MAX    (64u << 20)      /* bytes of Lua at one time */
 #define COMPOSE_CHURN_MAX  (1ull << 30)     /* bytes of Lua ever taken */
 #define COMPOSE_TIME_MAX   (10 * XK_SEC)    /* host time: what C functions of Lua can burn */
@@ -115,7 +116,7 @@ void spec_error(const struct xk_spec *s, struct xk_errs *e, struct spec_place at
 /* ---- the loader --------------------------------------------------------------------------------- */
 
 struct lua_State;
-enum load_limit { LIMIT_NONE, LIMIT_INSTR, LIMIT_MEM, LIMIT_TIME, LIMIT_NOMEM };
+enum load_limit { LIMIT_NONE, LIMIT_INSTR, LIMIT_CALLS, LIMIT_MEM, LIMIT_TIME, LIMIT_NOMEM };
 
 struct loader {
 	struct lua_State *L;
@@ -153,6 +154,8 @@ struct thing {
 };
 /* The thing at index, or NULL. */
 struct thing *loader_thing(struct lua_State *L, int index);
+/* "node", "table", "nothing": for complaints. */
+const char *loader_type_name(struct lua_State *L, int index);
 struct thing *loader_push_thing(struct lua_State *L, enum thing_kind kind, unsigned ref);
 void loader_metatables(struct lua_State *L);
 
@@ -178,8 +181,8 @@ int  files_add(struct xk_spec *s, const char *name, const char *real, const char
 int  files_read(const char *path, char **text, size_t *n, char *why, size_t nwhy);
 /* Compiles file number f; its function or an error message is on the stack. */
 int  files_compile(struct lua_State *L, unsigned f);
-/* lua_pcall's and luaL_load's failures become errors; pops the message. */
-void loader_failed(struct loader *ld, int status, unsigned file);
+/* lua_pcall's and luaL_load's (compiling) failures become errors; pops the message. */
+void loader_failed(struct loader *ld, int status, unsigned file, bool compiling);
 
 /* ---- the check -------------------------------------------------------------------------------------- */
 

@@ -35,6 +35,13 @@ static const char *const thing_name[] = {
 	[THING_ARG] = "declaration of an argument",
 };
 
+const char *loader_type_name(lua_State *L, int index)
+{
+	const struct thing *t = loader_thing(L, index);
+
+	return lua_isnone(L, index) ? "nothing" : t ? thing_name[t->kind] : luaL_typename(L, index);
+}
+
 struct thing *loader_push_thing(lua_State *L, enum thing_kind kind, unsigned ref)
 {
 	struct thing *t = lua_newuserdatauv(L, sizeof *t, 0);
@@ -183,6 +190,8 @@ static void from_number(lua_State *L, int index, struct xk_value *v)
 		return;
 	}
 	n = snprintf(buf, sizeof buf, "%.15g", lua_tonumber(L, index));
+	if (isnan(lua_tonumber(L, index)))
+		n = snprintf(buf, sizeof buf, "nan");         /* its sign says nothing */
 	if (isfinite(lua_tonumber(L, index)) && strtod(buf, NULL) != lua_tonumber(L, index))
 		n = snprintf(buf, sizeof buf, "%.17g", lua_tonumber(L, index));
 	if (strspn(buf, "-0123456789") == (size_t)n)

@@ -122,8 +122,17 @@ static int bad_call(lua_State *L, struct spec_place at, const char *name, const 
 		loader_push_poison(L);
 		return 1;
 	}
-	return loader_poison(L, at, name, "%s: needs a table, as in %s, got %s", name, example,
-			     lua_isnone(L, 1) ? "nothing" : t ? "something else" : luaL_typename(L, 1));
+	return loader_poison(L, at, name, "%s: needs a table, as in %s, got %s%s", name, example,
+			     lua_isnoneornil(L, 1) ? "" : "a ", loader_type_name(L, 1));
+}
+
+/* eth { d } means over = d; the check says so once, and not that nothing is below. */
+static bool holds_unnamed_node(const struct xk_value *tab)
+{
+	for (unsigned i = 0; i < tab->n; i++)
+		if (tab->item[i].kind == XK_V_NODE && (tab->kind == XK_V_LIST || tab->key[i].kind == XK_V_INT))
+			return true;
+	return false;
 }
 
 /* Upvalue 1: the descriptor. */
@@ -148,6 +157,7 @@ static int word_node(lua_State *L)
 		take_over(L, &n, v);
 	if ((v = xk_value_get(&n.tab, "trace")) != NULL)
 		take_trace(ld, &n, v);
+	n.over_bad |= holds_unnamed_node(&n.tab);
 	if (!spec_grow(ld->s, &ld->s->node, ld->s->nnodes, &ld->s->room_nodes, sizeof n))
 		return no_memory(L);
 	ld->s->node[ld->s->nnodes] = n;

@@ -1,0 +1,3 @@
+-- expect: 2: eth: 'over' needs a node, or a list of nodes, got a function
+eth { over = eth_mem }
+return graph "g" { }

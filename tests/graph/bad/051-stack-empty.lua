@@ -1,0 +1,3 @@
+-- expect: 2: stack: is empty
+stack { }
+return graph "g" { }

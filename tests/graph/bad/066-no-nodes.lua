@@ -1,0 +1,2 @@
+-- expect: 2: graph: there is no node in it
+return graph "g" { }

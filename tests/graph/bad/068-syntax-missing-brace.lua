@@ -1,0 +1,5 @@
+-- expect: 5: unexpected symbol near 'return'
+stack {
+  udp { },
+
+return graph "g" { }

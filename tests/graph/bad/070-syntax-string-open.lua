@@ -1,0 +1,3 @@
+-- expect: 2: unfinished string near '"abc'
+local x = "abc
+return graph "g" { }

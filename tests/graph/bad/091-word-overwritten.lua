@@ -1,0 +1,3 @@
+-- expect: 2: assignment to global 'udp': write 'local udp = ...'
+udp = 5
+return graph "g" { }

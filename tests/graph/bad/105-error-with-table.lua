@@ -1,0 +1,2 @@
+-- expect: 2: error() was called with a table
+error({ code = 5 })

@@ -1,0 +1,3 @@
+-- expect: 2: include: "/etc/passwd" leaves the graph path
+local x = include "/etc/passwd"
+return graph "g" { }

@@ -1,0 +1,3 @@
+-- expect: bad/lib/recursive.lua:2: include: "lib/recursive.lua" includes itself
+local x = include "lib/recursive.lua"
+return graph "g" { }

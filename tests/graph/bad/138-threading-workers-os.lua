@@ -1,0 +1,3 @@
+-- expect: 3: vppc: schedule "os" runs one thread per virtual processor: leave workers out, or make it equal to vps
+stack { source { to = "10.0.0.2" }, udp {}, ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem { peer = "sink" } }
+return graph "g" { threading = vppc { vps = 8, workers = 2, schedule = "os" } }

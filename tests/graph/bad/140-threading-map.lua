@@ -1,0 +1,3 @@
+-- expect: 3: vppc: parameter 'map' has a number 3 that names virtual processor 5: there are 1 to 4
+stack { source { to = "10.0.0.2" }, udp {}, ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem { peer = "sink" } }
+return graph "g" { threading = vppc { vps = 4, map = { 1, 2, 5 } } }

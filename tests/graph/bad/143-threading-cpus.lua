@@ -1,0 +1,3 @@
+-- expect: 3: vppc: parameter 'cpus' has the range 3-1 the wrong way round
+stack { source { to = "10.0.0.2" }, udp {}, ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem { peer = "sink" } }
+return graph "g" { threading = vppc { cpus = "3-1" } }

@@ -1,0 +1,4 @@
+-- expect: 3: warning: eth_mem2: nothing sits over it
+stack { source { to = "10.0.0.2" }, udp {}, ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem { peer = "sink" } }
+eth_mem { wire = "w" }
+return graph "g" { }

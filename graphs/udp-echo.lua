@@ -11,7 +11,7 @@ local a = args {
 }
 
 local function host(addr)
-  return stack { ip { addr = addr }, arp {}, eth {}, eth_mem { wire = "cable", queue = 65536 } }
+  return stack { ip { addr = addr }, arp { queue = 1024 }, eth {}, eth_mem { wire = "cable", queue = 65536 } }
 end
 
 stack { echo { port = 7 }, udp { name = "server", over = host "10.0.0.2/24" } }

@@ -122,7 +122,7 @@ static int mem_init(struct xk_node *n, struct xk_errs *e)
 	st->link = n->proto == &xk_proto_fddi_mem ? &link_fddi : &link_eth;
 	st->frame_max = (uint32_t)c->mtu + st->link->header;
 	choose_mac(n);
-	if (c->peer == MEM_SOURCE && c->rxbuf == MEM_COLD && !n->graph->vps->arch.wired)
+	if (c->peer == MEM_SOURCE && c->rxbuf == MEM_COLD && c->rxcold == 0 && !n->graph->vps->arch.wired)
 		XK_TRACE(&n->log, 2, "rxbuf = \"cold\" measures what it should only where workers are wired "
 			 "(threading = \"ppc\" or wired = true)");
 	return c->peer == MEM_LOOP ? mem_wire_join(n, e) : XK_OK;

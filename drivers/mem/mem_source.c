@@ -32,7 +32,9 @@ struct mem_gen {
 	struct mem_conn *conn;            /* [nconn], the templates */
 	xk_counter *made, *bytes;         /* [nconn], for XK_CTL_MEM_COUNTS */
 	uint64_t   *left, *no;            /* [nconn]: frames to make; number in the graph */
-	uint32_t  nconn, turn, live;      /* live: connections with frames left */
+	uint32_t  nconn, live;            /* live: connections with frames left */
+	uint32_t  turn;                   /* whose unit it is ... */
+	uint32_t  unit_left;              /* ... and what is left of it */
 	uint32_t  frame;                  /* bytes of each */
 	uint32_t  hdr_len;
 	uint8_t   flags;
@@ -188,45 +190,41 @@ static void gen_timer(struct xk_timer *t)
 	xk_task_ready(&g->mr->task);
 }
 
-/* The connection whose turn it is; one has frames left. */
-static uint32_t gen_next(struct mem_gen *g)
+/* The next connection's unit begins; one has frames left. */
+static void gen_next(struct mem_gen *g, uint32_t unit)
 {
-	uint32_t j;
-
 	do {
-		j = g->turn;
-		if (++g->turn == g->nconn)
+		if (++g->turn >= g->nconn)
 			g->turn = 0;
-	} while (g->left[j] == 0);
-	return j;
+	} while (g->left[g->turn] == 0);
+	g->unit_left = g->left[g->turn] < unit ? (uint32_t)g->left[g->turn] : unit;
 }
 
-/* One unit: a burst of one connection. */
+/*
+ * One unit: a burst of one connection.  One that the rate, or memory, cuts short
+ * goes on with the same connection, or counts would drift apart.
+ */
 unsigned mem_gen_run(struct xk_task *t, unsigned budget)
 {
 	struct mem_rep *mr = xk_container_of(t, struct mem_rep, task);
 	struct mem_gen *g = mr->gen;
-	uint64_t unit = mem_conf(mr->rep)->burst, due = UINT64_MAX;
+	uint64_t burst = mem_conf(mr->rep)->burst, due = UINT64_MAX, unit;
 	unsigned done = 0;
-	uint32_t j;
 
 	if (g->rate != 0 && (due = gen_due(g)) == 0)
 		return 0;
-	if (unit == 0)
-		unit = budget;
-	if (unit > due)
-		unit = due;
-	j = gen_next(g);
-	if (unit > g->left[j])
-		unit = g->left[j];
+	if (g->unit_left == 0)
+		gen_next(g, burst != 0 ? (uint32_t)burst : budget);
+	unit = g->unit_left < due ? g->unit_left : due;
 	while (done < unit) {
 		unsigned want = unit - done < MEM_BURST ? (unsigned)unit - done : MEM_BURST;
-		unsigned got = gen_burst(g, j, want);
+		unsigned got = gen_burst(g, g->turn, want);
 
 		done += got;
 		if (got < want)
 			break;
 	}
+	g->unit_left -= done;
 	g->produced += done;
 	if (g->live == 0)
 		xk_task_park(t);

@@ -1,0 +1,739 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_mem.c - the in-memory Ethernet and FDDI: wire, sink, source, reflector.
+ *
+ * Promises: a frame crosses a wire whole, once copied, never on the stack of its
+ * push (M61); queue caps are counted; templates are valid datagrams and a VP's
+ * connections share it fairly (M104, M112); cold buffers come round in a
+ * circle (M117); MTU by link type (M8, M9); nothing leaks, whatever fails.
+ */
+#include "drivers/mem/mem.h"
+
+#include <string.h>
+
+#include "protocols/ip/ip.h"
+#include "runtime/base/xk_csum.h"
+#include "runtime/upi/xk_upi_inline.h"
+#include "tests/protocols/proto_fixture.h"
+#include "tests/support/xk_test.h"
+
+extern const struct xk_proto xk_proto_eth, xk_proto_fddi, xk_proto_arp, xk_proto_ip, xk_proto_icmp,
+	xk_proto_udp, xk_proto_sink, xk_proto_source, xk_proto_ping;
+
+#define LOOP2(wire_a, wire_b, drv_a, drv_b) { \
+	{ drv_a, "da", NULL, "wire=" wire_a }, { &pf_upper, "ua", "da", "enable=false" }, \
+	{ drv_b, "db", NULL, "wire=" wire_b }, { &pf_upper, "ub", "db", "enable=false" }, \
+	{ NULL, NULL, NULL, NULL } }
+
+static struct pf f;
+static struct xk_sess *sa[8], *sb[8];
+
+static void open_all(const char *upper, struct xk_sess **s)
+{
+	for (unsigned vp = 0; vp < f.g->vps->nvps; vp++) {
+		struct xk_parts ps;
+
+		xk_parts_init(&ps, 0);
+		s[vp] = pf_open(&f, upper, vp, &ps, NULL);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(s[vp]);
+	}
+}
+
+static void close_all(struct xk_sess **s)
+{
+	for (unsigned vp = 0; vp < f.g->vps->nvps; vp++)
+		pf_close(&f, vp, s[vp]);
+}
+
+/* An Ethernet frame with a UDP datagram; port tells them apart. */
+static void udp_frame(uint8_t *b, uint32_t len, uint16_t port)
+{
+	memset(b, 0, len);
+	memcpy(b, ((uint8_t[]){ 2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0, 0x45, 0 }), 16);
+	xk_put_be16(b + 16, (uint16_t)(len - 14));
+	b[22] = 64;
+	b[23] = 17;
+	xk_put_be32(b + 26, 0x0a000001);
+	xk_put_be32(b + 30, 0x0a000002);
+	xk_put_raw16(b + 24, (uint16_t)~xk_csum_fold(xk_csum(b + 14, 20, 0)));
+	xk_put_be16(b + 34, port);
+	xk_put_be16(b + 36, 7);
+	xk_put_be16(b + 38, (uint16_t)(len - 34));
+	for (uint32_t i = 42; i < len; i++)
+		b[i] = (uint8_t)(i * 3);
+}
+
+/* ---- the wire ----------------------------------------------------------------------- */
+
+static const struct pf_spec wire[] = LOOP2("w", "w", &xk_proto_eth_mem, &xk_proto_eth_mem);
+
+static void carries_frames_whole_and_copies_them_once(void)
+{
+	uint8_t b[1514];
+
+	pf_up(&f, 1, wire);
+	open_all("ua", sa);
+	open_all("ub", sb);
+	for (uint32_t len = 60; len <= 1514; len += 97) {
+		udp_frame(b, len, 1000);
+		pf_push(&f, 0, sa[0], b, len);
+		CU_ASSERT_EQUAL_FATAL(pf_ngot(&f, "ub"), 1);
+		CU_ASSERT_EQUAL(pf_got(&f, "ub", 0)->len, len);
+		CU_ASSERT_EQUAL(memcmp(pf_got(&f, "ub", 0)->bytes, b, len), 0);
+		pf_forget(&f, "ub");
+	}
+	CU_ASSERT_EQUAL(pf_count(&f, "da", "copies"), 15);
+	CU_ASSERT_EQUAL(pf_drops(&f, "da", NULL) + pf_drops(&f, "db", NULL), 0);
+	close_all(sa);
+	close_all(sb);
+	pf_down(&f);
+}
+
+static void carries_both_ways_and_only_to_the_other_end(void)
+{
+	uint8_t b[64];
+
+	pf_up(&f, 2, wire);
+	open_all("ua", sa);
+	open_all("ub", sb);
+	udp_frame(b, sizeof b, 5);
+	pf_push(&f, 0, sa[0], b, sizeof b);
+	pf_push(&f, 1, sb[1], b, sizeof b);
+	pf_push(&f, 1, sb[1], b, sizeof b);
+	CU_ASSERT_EQUAL(pf_ngot(&f, "ub"), 1);
+	CU_ASSERT_EQUAL(pf_ngot(&f, "ua"), 2);
+	close_all(sa);
+	close_all(sb);
+	pf_down(&f);
+}
+
+static void hands_the_buffer_over_when_told_not_to_copy(void)
+{
+	static const struct pf_spec g[] = {
+		{ &xk_proto_eth_mem, "da", NULL, "wire=w; copy=false" }, { &pf_upper, "ua", "da", "enable=false" },
+		{ &xk_proto_eth_mem, "db", NULL, "wire=w" }, { &pf_upper, "ub", "db", "enable=false" },
+		{ NULL, NULL, NULL, NULL } };
+	struct xk_msg *m, *twin;
+	uint8_t b[200];
+
+	pf_up(&f, 1, g);
+	open_all("ua", sa);
+	open_all("ub", sb);
+	udp_frame(b, sizeof b, 5);
+	pf_push(&f, 0, sa[0], b, sizeof b);
+	CU_ASSERT_EQUAL(pf_count(&f, "da", "copies"), 0);
+	/* But never bytes that somebody else may look at. */
+	pf_enter(&f, 0);
+	m = pf_msg(b, sizeof b);
+	twin = xk_msg_share(m);
+	xk_push(sa[0], m);
+	xk_msg_free(twin);
+	pf_leave(&f, 0);
+	pf_settle(&f);
+	CU_ASSERT_EQUAL(pf_count(&f, "da", "copies"), 1);
+	CU_ASSERT_EQUAL_FATAL(pf_ngot(&f, "ub"), 2);
+	CU_ASSERT_EQUAL(memcmp(pf_got(&f, "ub", 1)->bytes, b, sizeof b), 0);
+	close_all(sa);
+	close_all(sb);
+	pf_down(&f);
+}
+
+static void flattens_a_chain_into_a_frame(void)
+{
+	struct xk_msg *m, *tail;
+	uint8_t b[900];
+
+	pf_up(&f, 1, wire);
+	open_all("ua", sa);
+	open_all("ub", sb);
+	udp_frame(b, sizeof b, 5);
+	pf_enter(&f, 0);
+	m = pf_msg(b, sizeof b);
+	tail = xk_msg_split(m, 333);
+	xk_msg_join(m, tail);
+	xk_push(sa[0], m);
+	pf_leave(&f, 0);
+	pf_settle(&f);
+	CU_ASSERT_EQUAL_FATAL(pf_ngot(&f, "ub"), 1);
+	CU_ASSERT_EQUAL(memcmp(pf_got(&f, "ub", 0)->bytes, b, sizeof b), 0);
+	close_all(sa);
+	close_all(sb);
+	pf_down(&f);
+}
+
+static void never_delivers_on_the_stack_of_the_push(void)
+{
+	uint8_t b[64];
+
+	pf_up(&f, 1, wire);
+	open_all("ua", sa);
+	open_all("ub", sb);
+	udp_frame(b, sizeof b, 5);
+	pf_enter(&f, 0);
+	xk_push(sa[0], pf_msg(b, sizeof b));
+	CU_ASSERT_EQUAL(pf_ngot(&f, "ub"), 0);
+	pf_leave(&f, 0);
+	CU_ASSERT_EQUAL(pf_ngot(&f, "ub"), 0);
+	pf_settle(&f);
+	CU_ASSERT_EQUAL(pf_ngot(&f, "ub"), 1);
+	close_all(sa);
+	close_all(sb);
+	pf_down(&f);
+}
+
+static void caps_the_receive_queue_and_counts_what_it_drops(void)
+{
+	static const struct pf_spec g[] = {
+		{ &xk_proto_eth_mem, "da", NULL, "wire=w" }, { &pf_upper, "ua", "da", "enable=false" },
+		{ &xk_proto_eth_mem, "db", NULL, "wire=w; queue=5" }, { &pf_upper, "ub", "db", "enable=false" },
+		{ NULL, NULL, NULL, NULL } };
+	uint8_t b[64];
+
+	pf_up(&f, 1, g);
+	open_all("ua", sa);
+	open_all("ub", sb);
+	udp_frame(b, sizeof b, 5);
+	pf_enter(&f, 0);
+	for (unsigned i = 0; i < 12; i++)
+		xk_push(sa[0], pf_msg(b, sizeof b));
+	pf_leave(&f, 0);
+	pf_settle(&f);
+	CU_ASSERT_EQUAL(pf_ngot(&f, "ub"), 5);
+	CU_ASSERT_EQUAL(pf_drops(&f, "da", "queue_full"), 7);
+	pf_push(&f, 0, sa[0], b, sizeof b);              /* room again */
+	CU_ASSERT_EQUAL(pf_ngot(&f, "ub"), 6);
+	close_all(sa);
+	close_all(sb);
+	pf_down(&f);
+}
+
+static void frees_what_is_still_on_the_wire_at_the_end(void)
+{
+	uint8_t b[64];
+
+	pf_up(&f, 4, wire);
+	open_all("ua", sa);
+	open_all("ub", sb);
+	udp_frame(b, sizeof b, 5);
+	for (unsigned vp = 0; vp < 4; vp++) {
+		pf_enter(&f, vp);
+		for (unsigned i = 0; i < 50; i++)
+			xk_push(i & 1 ? sa[vp] : sb[vp], pf_msg(b, sizeof b));
+		pf_leave(&f, vp);
+	}
+	close_all(sa);
+	close_all(sb);
+	pf_down(&f);                                     /* asserts that nothing leaks */
+}
+
+static void a_frame_runs_where_the_classifier_says(void)
+{
+	struct xk_flowkey k = { .proto = 17 };
+	uint8_t b[80];
+
+	pf_up(&f, 4, wire);
+	open_all("ua", sa);
+	open_all("ub", sb);
+	for (uint16_t port = 1; port <= 64; port++) {
+		udp_frame(b, sizeof b, port);
+		pf_push(&f, port % 4, sa[port % 4], b, sizeof b);
+		CU_ASSERT_EQUAL_FATAL(pf_ngot(&f, "ub"), port);
+		k.raddr = htobe32(0x0a000001);
+		k.laddr = htobe32(0x0a000002);
+		k.rport = htobe16(port);
+		k.lport = htobe16(7);
+		CU_ASSERT_EQUAL(pf_got(&f, "ub", port - 1u)->vp, xk_flow_home(f.g->flows, &k));
+	}
+	close_all(sa);
+	close_all(sb);
+	pf_down(&f);
+}
+
+static void a_driver_alone_on_its_wire_hears_only_itself(void)
+{
+	static const struct pf_spec g[] = {
+		{ &xk_proto_eth_mem, "da", NULL, NULL }, { &pf_upper, "ua", "da", "enable=false" },
+		{ NULL, NULL, NULL, NULL } };
+	uint8_t b[64], own[6] = { 2, 0, 0, 0, 0, 1 };
+
+	pf_up(&f, 1, g);
+	open_all("ua", sa);
+	udp_frame(b, sizeof b, 5);                       /* to ...:02 */
+	pf_push(&f, 0, sa[0], b, sizeof b);
+	memset(b, 0xff, 6);
+	pf_push(&f, 0, sa[0], b, sizeof b);
+	CU_ASSERT_EQUAL(pf_ngot(&f, "ua"), 0);
+	CU_ASSERT_EQUAL(pf_drops(&f, "da", "nobody_there"), 2);
+	memcpy(b, own, 6);
+	pf_push(&f, 0, sa[0], b, sizeof b);
+	CU_ASSERT_EQUAL(pf_ngot(&f, "ua"), 1);
+	close_all(sa);
+	pf_down(&f);
+}
+
+static void refused(const struct pf_spec *g, const char *word)
+{
+	const char *file;
+	int line, col;
+
+	CU_ASSERT_FALSE_FATAL(pf_up_try(&f, 1, g));
+	CU_ASSERT_FATAL(xk_errs_count(f.errs) >= 1);
+	CU_ASSERT_PTR_NOT_NULL(strstr(xk_errs_text(f.errs, 0, &file, &line, &col), word));
+	pf_down(&f);
+}
+
+static void refuses_a_third_end_and_another_link_type(void)
+{
+	static const struct pf_spec three[] = {
+		{ &xk_proto_eth_mem, "da", NULL, "wire=w" }, { &xk_proto_eth_mem, "db", NULL, "wire=w" },
+		{ &xk_proto_eth_mem, "dc", NULL, "wire=w" }, { NULL, NULL, NULL, NULL } };
+	static const struct pf_spec mixed[] = LOOP2("w", "w", &xk_proto_eth_mem, &xk_proto_fddi_mem);
+
+	refused(three, "two ends");
+	refused(mixed, "another link type");
+}
+
+static void drops_what_is_longer_than_the_link_takes(void)
+{
+	static uint8_t b[4400];
+
+	pf_up(&f, 1, wire);
+	open_all("ua", sa);
+	open_all("ub", sb);
+	udp_frame(b, 1515, 5);
+	pf_push(&f, 0, sa[0], b, 1515);
+	CU_ASSERT_EQUAL(pf_ngot(&f, "ub"), 0);
+	CU_ASSERT_EQUAL(pf_drops(&f, "da", "too_long"), 1);
+	close_all(sa);
+	close_all(sb);
+	pf_down(&f);
+}
+
+static uint32_t ask_u32(const char *node, unsigned op)
+{
+	uint32_t v = 0;
+
+	pf_enter(&f, 0);
+	CU_ASSERT_EQUAL(xk_control(pf_rep(&f, node, 0), op, &v, sizeof v), (int)sizeof v);
+	CU_ASSERT(xk_control(pf_rep(&f, node, 0), op, &v, 3) < 0);
+	pf_leave(&f, 0);
+	return v;
+}
+
+static void tells_its_frame_size_link_type_and_address(void)
+{
+	static const struct pf_spec g[] = {
+		{ &xk_proto_eth_mem, "e", NULL, NULL }, { &xk_proto_fddi_mem, "f", NULL, NULL },
+		{ &xk_proto_eth_mem, "m", NULL, "mac=02:aa:00:00:00:09; mtu=9000" },
+		{ NULL, NULL, NULL, NULL } };
+	uint8_t mac[6];
+
+	pf_up(&f, 1, g);
+	CU_ASSERT_EQUAL(ask_u32("e", XK_CTL_GETMAXPACKET), 1514);
+	CU_ASSERT_EQUAL(ask_u32("f", XK_CTL_GETMAXPACKET), 4352 + 21);
+	CU_ASSERT_EQUAL(ask_u32("m", XK_CTL_GETMAXPACKET), 9014);
+	CU_ASSERT_EQUAL(ask_u32("e", XK_CTL_LINK_TYPE), XK_LINK_ETH);
+	CU_ASSERT_EQUAL(ask_u32("f", XK_CTL_LINK_TYPE), XK_LINK_FDDI);
+	pf_enter(&f, 0);
+	CU_ASSERT_EQUAL(xk_control(pf_rep(&f, "f", 0), XK_CTL_GETMYMAC, mac, 6), 6);
+	CU_ASSERT_EQUAL(memcmp(mac, ((uint8_t[]){ 2, 0, 0, 0, 0, 2 }), 6), 0);
+	CU_ASSERT_EQUAL(xk_control(pf_rep(&f, "m", 0), XK_CTL_GETMYMAC, mac, 6), 6);
+	CU_ASSERT_EQUAL(memcmp(mac, ((uint8_t[]){ 2, 0xaa, 0, 0, 0, 9 }), 6), 0);
+	CU_ASSERT_EQUAL(xk_control(pf_rep(&f, "e", 0), 12345, mac, 6), XK_E_NOTSUP);
+	pf_leave(&f, 0);
+	pf_down(&f);
+}
+
+static void serves_one_opener_at_a_time(void)
+{
+	struct xk_parts ps;
+	int err;
+
+	pf_up(&f, 1, wire);
+	xk_parts_init(&ps, 0);
+	open_all("ua", sa);
+	CU_ASSERT_PTR_NULL(pf_open(&f, "ua", 0, &ps, &err));
+	CU_ASSERT_EQUAL(err, XK_E_BUSY);
+	close_all(sa);
+	open_all("ua", sa);
+	close_all(sa);
+	pf_down(&f);
+}
+
+/* ---- sink ---------------------------------------------------------------------------- */
+
+static void the_sink_counts_and_forgets(void)
+{
+	static const struct pf_spec g[] = {
+		{ &xk_proto_fddi_mem, "d", NULL, "peer=sink" }, { &pf_upper, "u", "d", "enable=false" },
+		{ NULL, NULL, NULL, NULL } };
+	uint8_t b[4373] = { 0 };
+
+	pf_up(&f, 2, g);
+	open_all("u", sa);
+	pf_push(&f, 0, sa[0], b, 4373);
+	pf_push(&f, 1, sa[1], b, 100);
+	pf_push(&f, 1, sa[1], b, 0);
+	CU_ASSERT_EQUAL(pf_count(&f, "d", "sunk"), 3);
+	CU_ASSERT_EQUAL(pf_count(&f, "d", "sunk_bytes"), 4473);
+	CU_ASSERT_EQUAL(pf_ngot(&f, "u"), 0);
+	close_all(sa);
+	pf_down(&f);
+}
+
+/* ---- source -------------------------------------------------------------------------- */
+
+#define RECEIVER(drv, link, drv_params, sink_params) { \
+	{ drv, "d", NULL, drv_params }, { link, "l", "d", NULL }, \
+	{ &xk_proto_arp, "arp", "l", NULL }, { &xk_proto_ip, "ip", "arp", "addr=10.0.0.1/8" }, \
+	{ &xk_proto_udp, "udp", "ip", NULL }, { &xk_proto_sink, "sink", "udp", sink_params }, \
+	{ NULL, NULL, NULL, NULL } }
+
+static void receives_all(const struct pf_spec *g, unsigned nvps, uint64_t n)
+{
+	pf_up(&f, nvps, g);
+	pf_run(&f, XK_SEC);
+	CU_ASSERT_EQUAL(pf_count(&f, "d", "made"), n);
+	CU_ASSERT_EQUAL(pf_count(&f, "sink", "messages"), n);
+	for (unsigned i = 0; i < f.g->nnodes; i++)
+		CU_ASSERT_EQUAL(pf_drops(&f, f.g->node[i]->name, NULL), 0);
+	pf_down(&f);
+}
+
+static void templates_are_datagrams_that_arrive(void)
+{
+	static const struct pf_spec eth[] = RECEIVER(&xk_proto_eth_mem, &xk_proto_eth,
+		"peer=source; to=10.0.0.1; conns=9; count=1000; size=1472; ports=3", "ports=3");
+	static const struct pf_spec fddi[] = RECEIVER(&xk_proto_fddi_mem, &xk_proto_fddi,
+		"peer=source; to=10.0.0.1; conns=9; count=1000; size=4096", NULL);
+
+	receives_all(eth, 1, 1000);
+	receives_all(eth, 4, 1000);
+	receives_all(fddi, 4, 1000);
+}
+
+static void a_good_checksum_is_good_and_a_dummy_is_ignored(void)
+{
+	static const struct pf_spec good[] = RECEIVER(&xk_proto_eth_mem, &xk_proto_eth,
+		"peer=source; to=10.0.0.1; conns=70; count=700; size=333; checksum=good", NULL);
+	static const struct pf_spec none[] = RECEIVER(&xk_proto_eth_mem, &xk_proto_eth,
+		"peer=source; to=10.0.0.1; conns=2; count=70; size=0; checksum=none", NULL);
+	static const struct pf_spec raw[] = {
+		{ &xk_proto_eth_mem, "d", NULL, "peer=source; to=10.0.0.1; count=3; rate=1000; size=100" },
+		{ &pf_upper, "u", "d", "enable=false" }, { NULL, NULL, NULL, NULL } };
+
+	receives_all(good, 2, 700);
+	receives_all(none, 2, 70);
+	pf_up(&f, 1, raw);
+	open_all("u", sa);
+	pf_run(&f, 10 * XK_MS);
+	CU_ASSERT_EQUAL_FATAL(pf_ngot(&f, "u"), 3);
+	CU_ASSERT(pf_got(&f, "u", 0)->flags & XK_MSG_CSUM_IGNORE);
+	close_all(sa);
+	pf_down(&f);
+}
+
+static void connections_are_received_where_the_map_puts_them(void)
+{
+	static const struct pf_spec g[] = RECEIVER(&xk_proto_eth_mem, &xk_proto_eth,
+		"peer=source; to=10.0.0.1; conns=10; count=500; rate=100000", "conns=10; from=10.0.0.2");
+	struct xk_app_counts c;
+
+	pf_up(&f, 4, g);
+	pf_run(&f, XK_SEC);
+	for (unsigned vp = 0; vp < 4; vp++) {
+		CU_ASSERT_EQUAL(xk_control(pf_rep(&f, "sink", vp), XK_CTL_APP_COUNTS, &c, sizeof c), (int)sizeof c);
+		CU_ASSERT_EQUAL_FATAL(c.n, vp < 2 ? 3 : 2);
+		for (unsigned i = 0; i < c.n; i++) {
+			CU_ASSERT_EQUAL(c.conn[i] % 4, vp);
+			CU_ASSERT_EQUAL(c.messages[i], 50);
+		}
+		CU_ASSERT_EQUAL(f.g->vps->vp[vp]->handed_over, 0);
+	}
+	pf_down(&f);
+}
+
+static void a_passive_receiver_gets_its_frames_without_hand_over(void)
+{
+	static const struct pf_spec g[] = RECEIVER(&xk_proto_eth_mem, &xk_proto_eth,
+		"peer=source; to=10.0.0.1; conns=40; count=400; rate=100000; place=hash", NULL);
+
+	pf_up(&f, 4, g);
+	pf_run(&f, XK_SEC);
+	CU_ASSERT_EQUAL(pf_count(&f, "sink", "messages"), 400);
+	for (unsigned vp = 0; vp < 4; vp++)
+		CU_ASSERT_EQUAL(f.g->vps->vp[vp]->handed_over, 0);
+	pf_down(&f);
+}
+
+/* The spread of frames made over the connections of a VP. */
+static uint64_t spread(unsigned vp)
+{
+	uint64_t lo = UINT64_MAX, hi = 0;
+	struct xk_app_counts c;
+
+	CU_ASSERT_EQUAL(xk_control(pf_rep(&f, "d", vp), XK_CTL_MEM_COUNTS, &c, sizeof c), (int)sizeof c);
+	for (unsigned i = 0; i < c.n; i++) {
+		lo = c.messages[i] < lo ? c.messages[i] : lo;
+		hi = c.messages[i] > hi ? c.messages[i] : hi;
+	}
+	return c.n ? hi - lo : 0;
+}
+
+static void fair(const struct pf_spec *g, uint64_t burst)
+{
+	uint64_t worst = 0;
+
+	pf_up(&f, 3, g);
+	for (unsigned i = 0; i < 300; i++) {
+		pf_run(&f, XK_MS);
+		for (unsigned vp = 0; vp < 3; vp++)
+			worst = spread(vp) > worst ? spread(vp) : worst;
+	}
+	CU_ASSERT(worst <= burst);
+	CU_ASSERT(worst > 0);
+	CU_ASSERT(pf_count(&f, "d", "made") > 3000);
+	pf_down(&f);
+}
+
+static void connections_of_a_vp_differ_by_at_most_one_burst(void)
+{
+	static const struct pf_spec b1[] = RECEIVER(&xk_proto_eth_mem, &xk_proto_eth,
+		"peer=source; to=10.0.0.1; conns=20; rate=11111; burst=1", NULL);
+	static const struct pf_spec b7[] = RECEIVER(&xk_proto_eth_mem, &xk_proto_eth,
+		"peer=source; to=10.0.0.1; conns=20; rate=13000; burst=7", NULL);
+
+	fair(b1, 1);
+	fair(b7, 7);
+}
+
+static void makes_exactly_the_count_shared_out_evenly(void)
+{
+	static const struct pf_spec g[] = RECEIVER(&xk_proto_eth_mem, &xk_proto_eth,
+		"peer=source; to=10.0.0.1; conns=7; count=1000; burst=5", NULL);
+	struct xk_app_counts c;
+	uint64_t sum = 0;
+
+	pf_up(&f, 2, g);
+	pf_run(&f, XK_SEC);
+	for (unsigned vp = 0; vp < 2; vp++) {
+		xk_control(pf_rep(&f, "d", vp), XK_CTL_MEM_COUNTS, &c, sizeof c);
+		for (unsigned i = 0; i < c.n; i++) {
+			CU_ASSERT_EQUAL(c.messages[i], 1000 / 7 + (c.conn[i] < 1000 % 7));
+			CU_ASSERT_EQUAL(c.bytes[i], c.messages[i] * 64);
+			sum += c.messages[i];
+		}
+	}
+	CU_ASSERT_EQUAL(sum, 1000);
+	pf_down(&f);
+}
+
+static void keeps_to_the_rate(void)
+{
+	static const struct pf_spec g[] = RECEIVER(&xk_proto_eth_mem, &xk_proto_eth,
+		"peer=source; to=10.0.0.1; conns=4; rate=20000", NULL);
+	uint64_t before;
+
+	pf_up(&f, 4, g);
+	pf_run(&f, 100 * XK_MS);
+	before = pf_count(&f, "d", "made");
+	pf_run(&f, XK_SEC);
+	CU_ASSERT_EQUAL(pf_count(&f, "d", "made") - before, 20000);
+	pf_down(&f);
+}
+
+/* ---- receive buffers ------------------------------------------------------------------ */
+
+#define SEEN 4096
+static const void *seen[SEEN];
+static unsigned nseen;
+
+static void note_buffer(struct xk_rep *r, struct xk_sess *lls, struct xk_msg *m)
+{
+	(void)r;
+	(void)lls;
+	if (nseen < SEEN)
+		seen[nseen++] = m;
+}
+
+/* Frames until the first buffer comes again. */
+static unsigned circle(const char *params)
+{
+	struct pf_spec g[] = {
+		{ &xk_proto_eth_mem, "d", NULL, params }, { &pf_upper, "u", "d", "enable=false" },
+		{ NULL, NULL, NULL, NULL } };
+	unsigned n;
+
+	nseen = 0;
+	pf_up(&f, 1, g);
+	open_all("u", sa);
+	pf_upper_of(&f, "u")->on_msg = note_buffer;
+	pf_run(&f, XK_SEC);
+	close_all(sa);
+	pf_down(&f);
+	CU_ASSERT_EQUAL_FATAL(nseen, 2000);
+	for (n = 1; n < nseen && seen[n] != seen[0]; n++)
+		;
+	return n;
+}
+
+static void cold_buffers_come_round_in_a_circle_of_the_given_size(void)
+{
+	/* 1042-byte frames, one at a time. */
+	unsigned n = circle("peer=source; to=10.0.0.1; size=1000; count=2000; rate=2000; rxbuf=cold; rxcold=512KiB");
+
+	CU_ASSERT(n >= 512 * 1024 / 1042);
+	CU_ASSERT(n <= 512 * 1024 / 1042 + 40);
+}
+
+static void lifo_buffers_come_again_at_once(void)
+{
+	CU_ASSERT(circle("peer=source; to=10.0.0.1; size=1000; count=2000; rate=2000") <= 16);
+}
+
+static void survives_the_failure_of_every_allocation(void)
+{
+	static const struct pf_spec g[] = RECEIVER(&xk_proto_eth_mem, &xk_proto_eth,
+		"peer=source; to=10.0.0.1; conns=5; count=50; rxbuf=cold; rxcold=64KiB", NULL);
+
+	for (uint64_t k = 1; k < 3000; k++) {
+		bool up;
+
+		xk_mem_fail_after(k);
+		up = pf_up_try(&f, 2, g);
+		xk_mem_fail_after(0);
+		if (up)
+			pf_run(&f, 10 * XK_MS);
+		pf_down(&f);
+		if (up)
+			return;
+	}
+	CU_FAIL("never came up");
+}
+
+/* ---- reflector ---------------------------------------------------------------------------- */
+
+static void the_reflector_answers_arp_ping_and_datagrams(void)
+{
+	static const struct pf_spec g[] = {
+		{ &xk_proto_fddi_mem, "d", NULL, "peer=echo" }, { &xk_proto_fddi, "l", "d", NULL },
+		{ &xk_proto_arp, "arp", "l", "queue=100" }, { &xk_proto_ip, "ip", "arp", "addr=10.0.0.1/8" },
+		{ &xk_proto_icmp, "icmp", "ip", NULL }, { &xk_proto_udp, "udp", "ip", NULL },
+		{ &xk_proto_source, "src", "udp", "to=10.0.0.77; conns=4; count=25; window=2; size=500" },
+		{ &xk_proto_ping, "ping", "icmp", "to=10.0.0.9; count=5; interval=10ms; size=1000" },
+		{ NULL, NULL, NULL, NULL } };
+
+	pf_up(&f, 2, g);
+	pf_run(&f, 5 * XK_SEC);
+	CU_ASSERT_EQUAL(pf_count(&f, "src", "answers"), 100);
+	CU_ASSERT_EQUAL(pf_count(&f, "src", "unanswered"), 0);
+	CU_ASSERT_EQUAL(pf_count(&f, "ping", "received"), 5);
+	CU_ASSERT_EQUAL(pf_drops(&f, "udp", NULL) + pf_drops(&f, "ip", NULL) + pf_drops(&f, "icmp", NULL), 0);
+	pf_down(&f);
+}
+
+static void the_reflector_drops_what_it_does_not_know(void)
+{
+	static const struct pf_spec g[] = {
+		{ &xk_proto_eth_mem, "d", NULL, "peer=echo" }, { &pf_upper, "u", "d", "enable=false" },
+		{ NULL, NULL, NULL, NULL } };
+	uint8_t b[64];
+
+	pf_up(&f, 1, g);
+	open_all("u", sa);
+	for (uint32_t len = 0; len < 42; len++) {         /* every cut of a datagram's headers */
+		udp_frame(b, sizeof b, 5);
+		pf_push(&f, 0, sa[0], b, len);
+	}
+	b[23] = 89;                                       /* OSPF */
+	pf_push(&f, 0, sa[0], b, sizeof b);
+	xk_put_be16(b + 12, 0x86dd);
+	pf_push(&f, 0, sa[0], b, sizeof b);
+	CU_ASSERT_EQUAL(pf_ngot(&f, "u") + pf_drops(&f, "d", "not_reflected"), 44);
+	CU_ASSERT(pf_drops(&f, "d", "not_reflected") >= 40);
+	close_all(sa);
+	pf_down(&f);
+}
+
+/* ---- rules between parameters ---------------------------------------------------------------- */
+
+static bool conf_ok(const struct xk_proto *p, const char *name, const char *value, const char *word)
+{
+	static const char *const base[][2] = { { "peer", "source" }, { "to", "10.0.0.1" } };
+	unsigned char conf[1024] = { 0 };
+	char why[256] = "";
+	int err;
+
+	CU_ASSERT_FATAL(p->conf_size <= sizeof conf);
+	CU_ASSERT_EQUAL(xk_param_defaults(p->params, conf, why, sizeof why), XK_OK);
+	for (unsigned i = 0; i < 2; i++)
+		xk_param_set(xk_param_find(p->params, base[i][0]), conf, base[i][1], false, why, sizeof why);
+	err = xk_param_set(xk_param_find(p->params, name), conf, value, false, why, sizeof why);
+	CU_ASSERT_EQUAL(err, XK_OK);
+	why[0] = '\0';
+	err = p->check(conf, why, sizeof why);
+	if (word != NULL)
+		CU_ASSERT_PTR_NOT_NULL(strstr(why, word));
+	xk_param_release(p->params, conf);
+	return err == XK_OK;
+}
+
+static void checks_rules_between_parameters(void)
+{
+	CU_ASSERT_TRUE(conf_ok(&xk_proto_eth_mem, "size", "1472", NULL));
+	CU_ASSERT_FALSE(conf_ok(&xk_proto_eth_mem, "size", "1473", "1472"));
+	CU_ASSERT_TRUE(conf_ok(&xk_proto_fddi_mem, "size", "4324", NULL));
+	CU_ASSERT_FALSE(conf_ok(&xk_proto_fddi_mem, "size", "4325", "4324"));
+	CU_ASSERT_FALSE(conf_ok(&xk_proto_eth_mem, "to", "0.0.0.0", "'to'"));
+	CU_ASSERT_FALSE(conf_ok(&xk_proto_eth_mem, "wire", "w", "loop"));
+	CU_ASSERT_FALSE(conf_ok(&xk_proto_eth_mem, "ports", "65535", "65535"));
+	CU_ASSERT_FALSE(conf_ok(&xk_proto_eth_mem, "mac", "01:00:5e:00:00:01", "group"));
+}
+
+static CU_TestInfo loop_tests[] = {
+	{ "carries frames whole and copies them once", carries_frames_whole_and_copies_them_once },
+	{ "carries both ways and only to the other end", carries_both_ways_and_only_to_the_other_end },
+	{ "hands the buffer over when told not to copy", hands_the_buffer_over_when_told_not_to_copy },
+	{ "flattens a chain into a frame", flattens_a_chain_into_a_frame },
+	{ "never delivers on the stack of the push", never_delivers_on_the_stack_of_the_push },
+	{ "caps the receive queue and counts what it drops", caps_the_receive_queue_and_counts_what_it_drops },
+	{ "frees what is still on the wire at the end", frees_what_is_still_on_the_wire_at_the_end },
+	{ "a frame runs where the classifier says", a_frame_runs_where_the_classifier_says },
+	{ "a driver alone on its wire hears only itself", a_driver_alone_on_its_wire_hears_only_itself },
+	{ "refuses a third end and another link type", refuses_a_third_end_and_another_link_type },
+	{ "drops what is longer than the link takes", drops_what_is_longer_than_the_link_takes },
+	{ "tells its frame size, link type and address", tells_its_frame_size_link_type_and_address },
+	{ "serves one opener at a time", serves_one_opener_at_a_time },
+	{ "the sink counts and forgets", the_sink_counts_and_forgets },
+	CU_TEST_INFO_NULL
+};
+static CU_TestInfo source_tests[] = {
+	{ "templates are datagrams that arrive", templates_are_datagrams_that_arrive },
+	{ "a good checksum is good and a dummy is ignored", a_good_checksum_is_good_and_a_dummy_is_ignored },
+	{ "connections are received where the map puts them", connections_are_received_where_the_map_puts_them },
+	{ "a passive receiver gets its frames without hand-over", a_passive_receiver_gets_its_frames_without_hand_over },
+	{ "connections of a VP differ by at most one burst", connections_of_a_vp_differ_by_at_most_one_burst },
+	{ "makes exactly the count, shared out evenly", makes_exactly_the_count_shared_out_evenly },
+	{ "keeps to the rate", keeps_to_the_rate },
+	{ "cold buffers come round in a circle of the given size", cold_buffers_come_round_in_a_circle_of_the_given_size },
+	{ "lifo buffers come again at once", lifo_buffers_come_again_at_once },
+	{ "survives the failure of every allocation", survives_the_failure_of_every_allocation },
+	{ "checks rules between parameters", checks_rules_between_parameters },
+	CU_TEST_INFO_NULL
+};
+static CU_TestInfo echo_tests[] = {
+	{ "the reflector answers ARP, ping and datagrams", the_reflector_answers_arp_ping_and_datagrams },
+	{ "the reflector drops what it does not know", the_reflector_drops_what_it_does_not_know },
+	CU_TEST_INFO_NULL
+};
+static CU_SuiteInfo suites[] = {
+	{ .pName = "wire and sink", .pTests = loop_tests },
+	{ .pName = "source", .pTests = source_tests },
+	{ .pName = "reflector", .pTests = echo_tests },
+	CU_SUITE_INFO_NULL
+};
+
+int main(void)
+{
+	return xk_test_main(suites);
+}

@@ -104,6 +104,23 @@ static struct mem_chunk *chunk_new(struct xk_mempool *p, enum xk_memclass c)
 
 /* ---- the stock --------------------------------------------------------------- */
 
+/*
+ * A buffer never changes its class, so the first class to grow could starve
+ * the others for good: an eighth of the limit is kept for each.
+ */
+static bool may_carve_locked(const struct xk_mempool *p, enum xk_memclass c)
+{
+	uint64_t kept = 0;
+
+	for (unsigned i = 0; i < XK_MEM_CLASSES; i++) {
+		uint64_t has = p->stock[i].carved * xk_mem_size[i];
+
+		if (i != c && has < p->limit / 8)
+			kept += p->limit / 8 - has;
+	}
+	return p->bytes + xk_mem_size[c] + kept <= p->limit;
+}
+
 static void *carve_locked(struct xk_mempool *p, enum xk_memclass c)
 {
 	struct mem_stock *s = &p->stock[c];
@@ -111,7 +128,7 @@ static void *carve_locked(struct xk_mempool *p, enum xk_memclass c)
 	struct mem_chunk *k;
 	void *b;
 
-	if (p->bytes + size > p->limit)
+	if (!may_carve_locked(p, c))
 		return NULL;
 	if (s->chunks == NULL || s->next + size > MEM_CHUNK) {
 		k = chunk_new(p, c);

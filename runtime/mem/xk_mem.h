@@ -49,7 +49,9 @@ struct xk_memvp {
 extern _Thread_local struct xk_memvp *xk_mem_self __attribute__((tls_model("initial-exec")));
 
 struct xk_mem_conf {
-	uint64_t limit;      /* bytes of all buffers ever carved together; 0 = 1 GiB */
+	/* Bytes of all buffers ever carved together; 0 = 1 GiB.  An eighth of it
+	 * is kept for each class, so one class alone gets three quarters. */
+	uint64_t limit;
 	bool     huge;       /* try 2 MiB pages: hugetlb, then madvise */
 };
 

@@ -323,6 +323,28 @@ static uint32_t slot_hash(const struct xk_table *t, uint32_t b, unsigned s)
 	return (home & 0xff) | (uint32_t)k->ext[s] << 8 | (uint32_t)k->tag[s] << 16;
 }
 
+/*
+ * Deals out those at home in bucket b.  What shared a bucket fits into its
+ * halves, which nobody else has touched yet, so slots need not be looked for.
+ */
+static void table_split_bucket(const struct xk_table *from, struct xk_table *to, uint32_t b)
+{
+	const struct xk_bucket *k = &from->bucket[b];
+	unsigned m = 0xffu & ~(xk_bucket_match(k, 0) | k->away), used[2] = { 0, 0 };
+
+	to->n += (uint32_t)__builtin_popcount(m);
+	for (; m != 0; m &= m - 1) {
+		unsigned s = (unsigned)__builtin_ctz(m), at;
+		uint32_t hash = slot_hash(from, b, s);
+		struct xk_bucket *half = &to->bucket[hash & to->mask];
+
+		at = used[(hash & to->mask) != b]++;
+		half->tag[at] = k->tag[s];
+		half->h[at] = k->h[s];
+		half->ext[at] = k->ext[s];
+	}
+}
+
 static bool table_copy_bucket(const struct xk_table *from, struct xk_table *to, uint32_t b, bool away)
 {
 	const struct xk_bucket *k = &from->bucket[b];
@@ -338,13 +360,18 @@ static bool table_copy_bucket(const struct xk_table *from, struct xk_table *to, 
 	return true;
 }
 
-/* Those at home go first: what shared a bucket fits into its two halves. */
 static bool table_copy(const struct xk_table *from, struct xk_table *to)
 {
-	for (unsigned away = 0; away < 2; away++)
-		for (uint32_t b = 0; b <= from->mask; b++)
-			if (!table_copy_bucket(from, to, b, away != 0))
-				return false;
+	bool twice = to->mask == from->mask * 2 + 1;
+
+	for (uint32_t b = 0; b <= from->mask; b++)
+		if (twice)
+			table_split_bucket(from, to, b);
+		else if (!table_copy_bucket(from, to, b, false))
+			return false;
+	for (uint32_t b = 0; b <= from->mask; b++)
+		if (from->bucket[b].away != 0 && !table_copy_bucket(from, to, b, true))
+			return false;
 	for (uint32_t i = 0; from->stash != NULL && i < from->stash->used; i++) {
 		if (from->stash->e[i].h == 0)
 			continue;

@@ -43,7 +43,8 @@ static void eth_push(struct xk_sess *s, struct xk_msg *m)
 
 /* ---- up path ------------------------------------------------------------------------ */
 
-static void eth_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+/* Every frame that the quick path below did not see through. */
+static XK_NOINLINE void eth_demux_any(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	struct xk_rep *r = up->rep;
 	uint8_t *h = xk_msg_peek(&m, ETH_HDR_LEN);
@@ -60,6 +61,16 @@ static void eth_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	k.w[0] = xk_raw64(h + 6);
 	k.w[1] = 0;
 	link_deliver(r, lls, m, &k, h, ETH_HDR_LEN);
+}
+
+static void eth_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	const uint8_t *h = m->data;
+
+	if (XK_LIKELY(m->len >= ETH_HDR_LEN && link_addr(h) == link_state(up->rep)->own) &&
+	    link_pass(up->rep, m, xk_raw64(h + 6), ETH_HDR_LEN))
+		return;
+	eth_demux_any(up, lls, m);
 }
 
 /* ---- descriptor ----------------------------------------------------------------------- */

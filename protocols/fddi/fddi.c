@@ -62,7 +62,8 @@ static void fddi_push(struct xk_sess *s, struct xk_msg *m)
 
 /* ---- up path ---------------------------------------------------------------------------- */
 
-static void fddi_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+/* Every frame that the quick path below did not see through. */
+static XK_NOINLINE void fddi_demux_any(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	struct xk_rep *r = up->rep;
 	uint8_t *h = xk_msg_peek(&m, FDDI_HDR_LEN);
@@ -85,6 +86,21 @@ static void fddi_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	}
 	k = link_key(xk_raw64(h + SRC), llc);
 	link_deliver(r, lls, m, &k, h, FDDI_HDR_LEN);
+}
+
+static void fddi_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	const uint8_t *h = m->data;
+
+	if (XK_LIKELY(m->len >= FDDI_HDR_LEN && (h[FC] & 0xf8) == FDDI_FC_LLC_ASYNC &&
+		      link_addr(h + LLC) == link_addr(llc_snap) &&
+		      link_addr(h + DST) == link_state(up->rep)->own)) {
+		struct xk_key k = link_key(xk_raw64(h + SRC), xk_raw64(h + LLC));
+
+		if (link_pass(up->rep, m, k.w[0], FDDI_HDR_LEN))
+			return;
+	}
+	fddi_demux_any(up, lls, m);
 }
 
 /* ---- descriptor ---------------------------------------------------------------------------- */

@@ -254,7 +254,8 @@ static XK_NOINLINE void input_first(struct xk_rep *r, struct xk_sess *lls, struc
 		deliver_first(r, lls, m, h, k);
 }
 
-void ip_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+/* Every datagram that ip_demux did not see through. */
+static XK_NOINLINE void demux_any(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	struct xk_rep *r = up->rep;
 	uint8_t *h = m->data;
@@ -275,6 +276,28 @@ void ip_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 		input_first(r, lls, m, &k);
 	else
 		xk_pop(s, lls, m, h);
+}
+
+/* No stack frame, no map: every call is the last thing done. */
+void ip_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	uint8_t *h = m->data;
+	struct xk_sess *s;
+	struct xk_key k;
+	uint32_t length;
+
+	if (XK_LIKELY(!(m->flags & (XK_MSG_CHAIN | FOREIGN | XK_MSG_LINK_BCAST)) && m->len >= IP_HDR_LEN &&
+		      ip_hdr_quick(h, m->len, &k, &length))) {
+		s = xk_find_hinted(up->rep, m, k.w[0], k.w[1]);
+		if (XK_LIKELY(s != NULL)) {
+			m->net = (uint16_t)(h - (uint8_t *)m);  /* its own buffer: it fits */
+			m->data = h + IP_HDR_LEN;
+			m->len = m->tot = length - IP_HDR_LEN;
+			xk_pass(s, m);
+			return;
+		}
+	}
+	demux_any(up, lls, m);
 }
 
 /* A datagram put together on another VP: checked there already. */

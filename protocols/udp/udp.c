@@ -54,6 +54,7 @@ int udp_sess_bind(struct udp_sess *us, const struct xk_key *k)
 	if (xk_sess_control(us->s.down, XK_CTL_HEADER_SUM, &sum, sizeof sum) != (int)sizeof sum)
 		return XK_E_NOTSUP;
 	us->sum = xk_csum_add(sum, us->ports);
+	us->s.hot = xk_csum_fold(ip_pseudo_sum(k->w[0], UDP_PROTO));
 	err = xk_sess_bind(&us->s, k);
 	if (err != XK_OK)
 		return err;

@@ -45,4 +45,11 @@ static inline uint16_t xk_csum_fold(uint32_t s)
 	return (uint16_t)((s + (s << 16 | s >> 16)) >> 16);
 }
 
+/* Is s the sum of a message whose checksum is right?  The upper half of s plus
+ * s turned by 16 is the folded sum. */
+static inline bool xk_csum_valid(uint32_t s)
+{
+	return s + (s << 16 | s >> 16) >= 0xffff0000u;
+}
+
 #endif

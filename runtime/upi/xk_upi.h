@@ -200,10 +200,11 @@ struct xk_sess {
 	xk_pop_fn         pop;
 	int32_t           rcnt;
 	uint32_t          flags;
-	struct xk_node   *type;           /* whose number is in headers */
+	uint64_t          hot;            /* the protocol's own, for its up path */
 	/* line 1 */
 	xk_push_fn        push;
 	struct xk_sess   *down;           /* lls, holds a reference */
+	struct xk_node   *type;           /* whose number is in headers */
 	struct xk_up      self;           /* for virtual protocols: be someone's up */
 	struct xk_flow   *flow;           /* exact classifier entry, or NULL */
 	xk_push_fn        push_own;       /* the protocol's; push may be an interposer's */

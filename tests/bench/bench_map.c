@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench_map.c - nanoseconds per resolve of an active map, from 1 to 1 Mi
+ * entries, beside liburcu's lock-free hash table.
+ *
+ * Keys come in random order.  "chained" makes each key depend on the result
+ * before it (the latency), "loop" resolves one key after the other, "bulk"
+ * thirty-two at a time.  The ways take turns; the median of the rounds counts.
+ * Invariant: every resolve is checked to have found its own object.
+ */
+#include "runtime/base/xk_clock.h"
+#include "runtime/base/xk_rand.h"
+#include "runtime/map/xk_map.h"
+#include "runtime/map/xk_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <urcu/urcu-memb.h>
+#include <urcu/rculfhash.h>
+
+#define ROUNDS 11u
+#define OPS    (1u << 18)
+#define BULK   32u
+
+struct obj {
+	struct xk_mapnode   node;
+	uint32_t            no;
+	struct cds_lfht_node lf;
+};
+
+struct bench {
+	struct xk_map    map;
+	struct xk_slab   slab;
+	struct cds_lfht *lf;
+	struct obj     **obj;
+	uint32_t         n;
+	xk_ns            worst_bind;
+};
+
+static struct xk_key key_of(uint32_t i)
+{
+	return (struct xk_key){ { 0x0a00000100000000u + i, 0x1100500000u + (i & 0xffff) } };
+}
+
+static uint32_t step(uint32_t *x)
+{
+	*x = *x * 1664525u + 1013904223u;
+	return *x >> 8;
+}
+
+static void check(const struct bench *b, uint64_t sum, uint64_t want)
+{
+	if (sum == want)
+		return;
+	fprintf(stderr, "bench_map: wrong object found among %u\n", b->n);
+	exit(1);
+}
+
+/* ---- the ways: each resolves OPS keys ------------------------------------------ */
+
+static void way_chained(struct bench *b)
+{
+	uint64_t sum = 0, want = 0;
+	uint32_t x = 1, no = 0;
+
+	for (uint32_t i = 0; i < OPS; i++) {
+		uint32_t at = (step(&x) + no) & (b->n - 1);
+		struct xk_key k = key_of(at);
+
+		no = xk_container_of(xk_map_lookup(&b->map, &k), struct obj, node)->no;
+		sum += no;
+		want += at;
+	}
+	check(b, sum, want);
+}
+
+static void way_loop(struct bench *b)
+{
+	uint64_t sum = 0, want = 0;
+	uint32_t x = 1;
+
+	for (uint32_t i = 0; i < OPS; i++) {
+		uint32_t at = step(&x) & (b->n - 1);
+		struct xk_key k = key_of(at);
+
+		sum += xk_container_of(xk_map_lookup(&b->map, &k), struct obj, node)->no;
+		want += at;
+	}
+	check(b, sum, want);
+}
+
+static void way_bulk(struct bench *b)
+{
+	struct xk_mapnode *out[BULK];
+	struct xk_key k[BULK];
+	uint64_t sum = 0, want = 0;
+	uint32_t x = 1;
+
+	for (uint32_t i = 0; i < OPS; i += BULK) {
+		for (unsigned j = 0; j < BULK; j++) {
+			uint32_t at = step(&x) & (b->n - 1);
+
+			k[j] = key_of(at);
+			want += at;
+		}
+		xk_map_resolve_bulk(&b->map, k, BULK, out);
+		for (unsigned j = 0; j < BULK; j++)
+			sum += xk_container_of(out[j], struct obj, node)->no;
+	}
+	check(b, sum, want);
+}
+
+static int lf_match(struct cds_lfht_node *node, const void *key)
+{
+	return xk_key_eq(&caa_container_of(node, struct obj, lf)->node.key, key);
+}
+
+static void way_rculfhash(struct bench *b)
+{
+	struct cds_lfht_iter it;
+	uint64_t sum = 0, want = 0;
+	uint32_t x = 1;
+
+	urcu_memb_read_lock();
+	for (uint32_t i = 0; i < OPS; i++) {
+		uint32_t at = step(&x) & (b->n - 1);
+		struct xk_key k = key_of(at);
+
+		cds_lfht_lookup(b->lf, xk_hash_key(&k), lf_match, &k, &it);
+		sum += caa_container_of(cds_lfht_iter_get_node(&it), struct obj, lf)->no;
+		want += at;
+	}
+	urcu_memb_read_unlock();
+	check(b, sum, want);
+}
+
+static const struct { const char *name; void (*run)(struct bench *); } way[] = {
+	{ "chained", way_chained },
+	{ "loop", way_loop },
+	{ "bulk 32", way_bulk },
+	{ "rculfhash", way_rculfhash },
+};
+#define WAYS XK_ARRAY_LEN(way)
+
+/* ---- filling, measuring ------------------------------------------------------------ */
+
+static void *must(void *p)
+{
+	if (p != NULL)
+		return p;
+	fprintf(stderr, "bench_map: out of memory\n");
+	exit(1);
+}
+
+static void fill(struct bench *b, uint32_t n)
+{
+	*b = (struct bench){ .n = n };
+	xk_slab_init(&b->slab, sizeof(struct obj));
+	xk_map_init(&b->map, offsetof(struct obj, node));
+	b->obj = must(calloc(n, sizeof(*b->obj)));
+	b->lf = must(cds_lfht_new_flavor(n < 16 ? 16 : n, 1, 0, CDS_LFHT_AUTO_RESIZE, &urcu_memb_flavor, NULL));
+	for (uint32_t i = 0; i < n; i++) {
+		struct obj *o = b->obj[i] = must(xk_slab_get(&b->slab));
+		xk_ns t = xk_clock_host();
+
+		o->no = i;
+		o->node.key = key_of(i);
+		if (xk_map_bind(&b->map, &o->node) != XK_OK)
+			must(NULL);
+		t = xk_clock_host() - t;
+		b->worst_bind = t > b->worst_bind ? t : b->worst_bind;
+		urcu_memb_read_lock();
+		cds_lfht_node_init(&o->lf);
+		cds_lfht_add(b->lf, o->node.hash, &o->lf);
+		urcu_memb_read_unlock();
+	}
+}
+
+static void empty(struct bench *b)
+{
+	for (uint32_t i = 0; i < b->n; i++) {
+		xk_map_unbind(&b->map, &b->obj[i]->node);
+		urcu_memb_read_lock();
+		cds_lfht_del(b->lf, &b->obj[i]->lf);
+		urcu_memb_read_unlock();
+	}
+	urcu_memb_synchronize_rcu();
+	cds_lfht_destroy(b->lf, NULL);
+	for (uint32_t i = 0; i < b->n; i++)
+		xk_slab_put(&b->slab, b->obj[i]);
+	xk_map_fini(&b->map);
+	xk_slab_fini(&b->slab);
+	free(b->obj);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void measure(struct bench *b, double median[WAYS])
+{
+	double ns[WAYS][ROUNDS];
+
+	for (unsigned r = 0; r < ROUNDS; r++)
+		for (unsigned i = 0; i < WAYS; i++) {
+			unsigned w = (i + r) % WAYS;
+			xk_ns t = xk_clock_host();
+
+			way[w].run(b);
+			ns[w][r] = (double)(xk_clock_host() - t) / OPS;
+		}
+	for (unsigned w = 0; w < WAYS; w++) {
+		qsort(ns[w], ROUNDS, sizeof(double), by_value);
+		median[w] = ns[w][ROUNDS / 2];
+	}
+}
+
+int main(void)
+{
+	static const uint32_t sizes[] = { 1, 16, 256, 4096, 65536, 1048576 };
+	double median[WAYS];
+	struct bench b;
+
+	xk_rcu_register();
+	printf("%9s", "entries");
+	for (unsigned w = 0; w < WAYS; w++)
+		printf(" %10s", way[w].name);
+	printf(" %10s %12s\n", "bytes/each", "longest bind");
+	for (unsigned i = 0; i < XK_ARRAY_LEN(sizes); i++) {
+		fill(&b, sizes[i]);
+		measure(&b, median);
+		printf("%9u", sizes[i]);
+		for (unsigned w = 0; w < WAYS; w++)
+			printf(" %7.2f ns", median[w]);
+		printf(" %10.1f %9.1f us\n", (double)xk_table_bytes(&b.map.tab) / sizes[i], (double)b.worst_bind / 1000);
+		fflush(stdout);
+		empty(&b);
+	}
+	xk_rcu_barrier();
+	xk_rcu_unregister();
+	return 0;
+}

@@ -45,15 +45,18 @@ static inline void icmp_hdr_store(uint8_t *p, uint8_t type, uint8_t code, uint32
 	xk_put_raw16(p + 2, (uint16_t)~xk_csum_fold(sum));
 }
 
-/* The header of the reply to the echo request h: ~new = ~old + ~change. */
+/* The header of the reply to the echo request h: ~new = ~old + ~change.  Where
+ * that gives 0, its other form is written: a reply of nothing but zeros would
+ * not check otherwise, and every other checks with both. */
 static inline void icmp_hdr_store_reply(uint8_t *p, const struct icmp_hdr *h)
 {
 	uint32_t old = htobe16((uint16_t)(h->type << 8 | h->code));
 	uint32_t sum = (uint16_t)~h->checksum + (uint32_t)(uint16_t)~old;
+	uint16_t c = (uint16_t)~xk_csum_fold(sum);
 
 	p[0] = ICMP_ECHO_REPLY;
 	p[1] = 0;
-	xk_put_raw16(p + 2, (uint16_t)~xk_csum_fold(sum));
+	xk_put_raw16(p + 2, c != 0 ? c : 0xffff);
 	xk_put_be32(p + 4, h->rest);
 }
 

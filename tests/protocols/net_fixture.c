@@ -258,13 +258,17 @@ static void lent_back(void *arg)
 void nf_in_lent(struct pf *f, unsigned vp, const void *datagram, uint32_t len)
 {
 	struct lent *l = malloc(sizeof *l);
+	struct xk_msg *m;
 
 	xk_assert(l != NULL && len <= 4096);
 	l->len = len;
 	memcpy(l->data, datagram, len);
 	memcpy(l->data + len, datagram, len);
 	pf_enter(f, vp);
-	arrive(f, vp, xk_msg_new_extern(l->data, len, lent_back, l));
+	m = xk_msg_new_extern(l->data, len, lent_back, l);
+	if (m == NULL)
+		lent_back(l);
+	arrive(f, vp, m);
 	pf_leave(f, vp);
 	pf_settle(f);
 }

@@ -216,24 +216,47 @@ static int measure(struct run *u)
 	return err;
 }
 
+/* Everything that happens from here on is measured. */
+static int begin(struct run *u)
+{
+	int err = run_begin(u);
+
+	u->t0 = now(u);
+	u->wall0 = xk_clock_host();
+	return err;
+}
+
+static int start_workers(struct run *u, struct xk_errs *e)
+{
+	return u->r->is_virtual ? XK_OK : xk_graph_run(u->g, e);
+}
+
+/* Without a warm-up not a message is missed: measuring begins before the workers. */
+static int start(struct run *u, struct xk_errs *e, bool *ended)
+{
+	xk_ns from = now(u);
+	int err;
+
+	if (u->o->warmup == 0) {
+		err = begin(u);
+		return err == XK_OK ? start_workers(u, e) : err;
+	}
+	err = start_workers(u, e);
+	if (err != XK_OK)
+		return err;
+	*ended = pass(u, from + u->o->warmup);
+	u->r->warmup_ns = now(u) - from;
+	return begin(u);
+}
+
 static int run_all(struct run *u, struct xk_errs *e)
 {
 	struct xk_run_result *r = u->r;
-	xk_ns start;
 	bool ended = false;
 	int err = run_find_apps(u);
 
-	if (err == XK_OK && !r->is_virtual)
-		err = xk_graph_run(u->g, e);
-	if (err != XK_OK)
-		return err;
-	start = now(u);
-	if (u->o->warmup != 0)
-		ended = pass(u, start + u->o->warmup);
-	r->warmup_ns = now(u) - start;
-	err = run_begin(u);
-	u->t0 = now(u);
-	u->wall0 = xk_clock_host();
+	if (err == XK_OK)
+		err = start(u, e, &ended);
 	if (err == XK_OK && !ended)
 		err = measure(u);
 	r->measured_ns = now(u) - u->t0;

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_compose.c - from text to specification to graph: what a good file
+ * becomes, that Lua and C make the same graph, and that nothing is left behind.
+ */
+#include "tests/runtime/compose/toys.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/mem/xk_mem.h"
+#include "tests/support/xk_test.h"
+
+static uint64_t live;
+
+static int setup(void)
+{
+	live = xk_alloc_live();
+	return 0;
+}
+
+static int teardown(void)
+{
+	return xk_alloc_live() != live;
+}
+
+static void good(struct toy_load *l, const char *text, const char *const *args)
+{
+	*l = toy_load(text, args);
+	CU_ASSERT_STRING_EQUAL(toy_error(l, 0), "");
+	CU_ASSERT_EQUAL_FATAL(l->check, XK_OK);
+}
+
+static char *dump(const struct xk_graph *g)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+
+	xk_graph_dump(g, f);
+	fclose(f);
+	return text;
+}
+
+/* M1 */
+static void a_description_gives_the_expected_nodes_and_edges(void)
+{
+	static const char *const expected[][2] = {
+		{ "app", "ports" }, { "host", "link" }, { "link", "wire" }, { "wire", "" }, { "ports", "host" },
+	};
+	struct xk_spec_node n, low;
+	struct toy_load l;
+
+	good(&l, toy_good, NULL);
+	CU_ASSERT_EQUAL_FATAL(xk_spec_nodes(l.s), 5);
+	for (unsigned i = 0; i < 5; i++) {
+		xk_spec_node(l.s, i, &n);
+		CU_ASSERT_STRING_EQUAL(n.name, expected[i][0]);
+		CU_ASSERT_EQUAL_FATAL(n.nover, *expected[i][1] != '\0');
+		if (n.nover != 0) {
+			xk_spec_node(l.s, n.over[0], &low);
+			CU_ASSERT_STRING_EQUAL(low.name, expected[i][1]);
+		}
+		CU_ASSERT_STRING_EQUAL(n.file, "toy.lua");
+	}
+	xk_spec_node(l.s, 1, &n);
+	CU_ASSERT_EQUAL(n.line, 8);
+	CU_ASSERT_STRING_EQUAL(xk_spec_name(l.s), "toy");
+	toy_unload(&l);
+}
+
+static void refuses(const char *text, const char *error)
+{
+	struct toy_load l = toy_load(text, NULL);
+
+	CU_ASSERT_EQUAL(l.check == XK_OK && l.load == XK_OK, 0);
+	CU_ASSERT_STRING_EQUAL(toy_error(&l, 0), error);
+	toy_unload(&l);
+}
+
+/* M1 */
+static void undefined_lower_cycle_and_wrong_realm_are_refused(void)
+{
+	refuses("link { over = wirre }\nreturn graph \"g\" {}", "1:15: unknown name 'wirre' (did you mean 'wire'?)");
+	refuses("local a, b = link {}, link {}\nstack { a, b }\nstack { b, a }\nreturn graph \"g\" {}",
+		"1:14: link: cannot sit over link2: it needs 'frame' below, link2 offers 'link'");
+	refuses("app { over = link { over = wire {} } }\nreturn graph \"g\" {}",
+		"1:7: app: cannot sit over link: it needs 'port|stream' below, link offers 'link'");
+}
+
+static void a_cycle_is_shown_as_a_path(void)
+{
+	struct toy_load l = toy_load("local a, b = link {}, link {}\nstack { a, b, a }\nreturn graph \"g\" {}", NULL);
+	bool seen = false;
+
+	for (unsigned i = 0; i < xk_errs_count(l.e); i++)
+		seen |= strstr(toy_error(&l, i), "sits over itself: link -> link2 -> link") != NULL;
+	CU_ASSERT(seen);
+	toy_unload(&l);
+}
+
+/* The graph of toy_good, made by hand; M2. */
+static struct xk_graph *graph_by_hand(struct xk_errs *e)
+{
+	struct xk_graph_conf c = { .name = "toy", .arch = *xk_arch_find("vppc") };
+	struct xk_node *n[5];
+	struct xk_graph *g = NULL;
+	static const struct { const struct xk_proto *p; const char *set[4][2]; } made[] = {
+		{ &toy_wire, { { "peer", "sink" }, { "mtu", "4096" } } },
+		{ &toy_link, { { NULL } } },
+		{ &toy_host, { { "addr", "10.0.0.1/8" }, { "neighbours", "10.0.0.2=02:00:00:00:00:02" } } },
+		{ &toy_ports, { { "idle", "400ms" }, { "rate", "1000Mbit/s" } } },
+		{ &toy_app, { { "conns", "8" } } },
+	};
+
+	c.arch.vps = 2;
+	c.arch.workers = 1;
+	c.arch.schedule = XK_SCHED_VIRTUAL;
+	c.mem = (struct xk_mem_conf){ .limit = 1ull << 30, .huge = true };
+	CU_ASSERT_EQUAL_FATAL(xk_graph_new(&g, &c, e), XK_OK);
+	for (unsigned i = 0; i < 5; i++) {
+		const struct xk_proto *p = made[i].p;
+		void *conf = xk_alloc(p->conf_size + 1);
+		char why[200];
+
+		CU_ASSERT_EQUAL(xk_param_defaults(p->params, conf, why, sizeof why), XK_OK);
+		for (unsigned k = 0; k < 4 && made[i].set[k][0] != NULL; k++)
+			CU_ASSERT_EQUAL(xk_param_set(xk_param_find(p->params, made[i].set[k][0]), conf,
+						     made[i].set[k][1], false, why, sizeof why), XK_OK);
+		CU_ASSERT_EQUAL_FATAL(xk_graph_add(g, p, p->name, conf, i ? &n[i - 1] : NULL, i != 0, "hand", 1,
+						   &n[i]), XK_OK);
+	}
+	return g;
+}
+
+/* M2 */
+static void lua_and_the_c_interface_make_the_same_graph(void)
+{
+	struct toy_load l;
+	struct xk_graph *ours, *theirs;
+	char *a, *b;
+
+	good(&l, toy_good, NULL);
+	CU_ASSERT_EQUAL_FATAL(xk_spec_build(l.s, &ours, l.e), XK_OK);
+	theirs = graph_by_hand(l.e);
+	a = dump(ours);
+	b = dump(theirs);
+	CU_ASSERT_STRING_EQUAL(a, b);
+	CU_ASSERT_PTR_NOT_NULL(strstr(a, "ports ports { checksum=true idle=400ms rate=1Gbit/s } over host\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(a, "neighbours=10.0.0.2=02:00:00:00:00:02 ports=7,9 } over link\n"));
+	free(a);
+	free(b);
+	CU_ASSERT_EQUAL(xk_graph_free(ours), 0);
+	CU_ASSERT_EQUAL(xk_graph_free(theirs), 0);
+	toy_unload(&l);
+}
+
+static void one_specification_builds_twice(void)
+{
+	struct xk_graph *g[2];
+	struct toy_load l;
+
+	good(&l, toy_good, NULL);
+	for (int i = 0; i < 2; i++)
+		CU_ASSERT_EQUAL_FATAL(xk_spec_build(l.s, &g[i], l.e), XK_OK);
+	for (int i = 0; i < 2; i++) {
+		CU_ASSERT_EQUAL(xk_graph_up(g[i], l.e), XK_OK);
+		CU_ASSERT_EQUAL(xk_graph_free(g[i]), 0);
+	}
+	toy_unload(&l);
+}
+
+static void arguments_change_the_graph_and_are_listed_in_order(void)
+{
+	static const char *const args[] = { "vps=5", "idle=1s", NULL };
+	const struct xk_arg *a;
+	struct toy_load l;
+	unsigned n;
+
+	good(&l, toy_good, args);
+	CU_ASSERT_EQUAL(xk_spec_plan(l.s)->arch.vps, 5);
+	a = xk_spec_args(l.s, &n);
+	CU_ASSERT_EQUAL_FATAL(n, 3);
+	CU_ASSERT_STRING_EQUAL(a[0].p.name, "vps");
+	CU_ASSERT_STRING_EQUAL(a[1].p.name, "idle");
+	CU_ASSERT_STRING_EQUAL(a[2].p.name, "kind");
+	CU_ASSERT(a[0].given && a[1].given && !a[2].given);
+	CU_ASSERT_STRING_EQUAL(a[0].value, "5");
+	CU_ASSERT_STRING_EQUAL(a[0].p.max, "64");
+	CU_ASSERT_EQUAL(a[1].line, 4);
+	CU_ASSERT_STRING_EQUAL(a[2].value, "sink");
+	toy_unload(&l);
+}
+
+static void the_graph_says_its_own_fields(void)
+{
+	struct toy_load l;
+	const struct xk_plan *p;
+
+	good(&l, toy_good, NULL);
+	p = xk_spec_plan(l.s);
+	CU_ASSERT_STRING_EQUAL(p->doc, "a good graph");
+	CU_ASSERT_EQUAL(p->duration, 10 * XK_MS);
+	CU_ASSERT_EQUAL(p->seed, 7);
+	CU_ASSERT(p->seed_given && p->is_virtual && p->mem.huge);
+	CU_ASSERT_EQUAL(p->mem.limit, 1ull << 30);
+	CU_ASSERT_EQUAL(p->arch.schedule, XK_SCHED_VIRTUAL);
+	toy_unload(&l);
+}
+
+static void unnamed_nodes_get_names_around_the_given_ones(void)
+{
+	struct xk_spec_node n;
+	struct toy_load l;
+
+	l = toy_load("wire { name = \"wire2\" }\nwire {}\nwire {}\nwire {}\nreturn graph \"g\" {}", NULL);
+	xk_spec_node(l.s, 1, &n);
+	CU_ASSERT_STRING_EQUAL(n.name, "wire");
+	xk_spec_node(l.s, 2, &n);
+	CU_ASSERT_STRING_EQUAL(n.name, "wire3");
+	xk_spec_node(l.s, 3, &n);
+	CU_ASSERT_STRING_EQUAL(n.name, "wire4");
+	CU_ASSERT_EQUAL(xk_errs_count(l.w), 4);
+	toy_unload(&l);
+}
+
+static void a_map_of_connections_reaches_the_graph(void)
+{
+	struct toy_load l;
+	struct xk_graph *g;
+
+	good(&l, "stack { app {}, ports {}, host { addr = \"10.0.0.1/8\" }, link {}, wire {} }\n"
+	     "return graph \"g\" { threading = vppc { vps = 4, map = { 1, 1, 2, 4 }, schedule = \"virtual\" } }", NULL);
+	CU_ASSERT_EQUAL_FATAL(xk_spec_build(l.s, &g, l.e), XK_OK);
+	CU_ASSERT_EQUAL(xk_graph_vp_of(g, 0)->no, 0);
+	CU_ASSERT_EQUAL(xk_graph_vp_of(g, 1)->no, 0);
+	CU_ASSERT_EQUAL(xk_graph_vp_of(g, 2)->no, 1);
+	CU_ASSERT_EQUAL(xk_graph_vp_of(g, 3)->no, 3);
+	CU_ASSERT_EQUAL(xk_graph_vp_of(g, 6)->no, 1);
+	xk_graph_free(g);
+	toy_unload(&l);
+}
+
+static void every_preset_is_a_word(void)
+{
+	for (const struct xk_arch *a = xk_arch_presets; a->name != NULL; a++) {
+		char text[256];
+		struct toy_load l;
+
+		snprintf(text, sizeof text, "stack { link {}, wire {} }\nreturn graph \"g\" { threading = %s { %s } }",
+			 a->name, a->vps == XK_VPS_PER_CONN ? "vps = 8" : "");
+		good(&l, text, NULL);
+		CU_ASSERT_STRING_EQUAL(xk_spec_plan(l.s)->arch.name, a->name);
+		CU_ASSERT_EQUAL(xk_spec_plan(l.s)->arch.burst, a->burst);
+		toy_unload(&l);
+	}
+}
+
+static void a_plain_table_of_axes_is_a_threading(void)
+{
+	const struct xk_arch *a;
+	struct toy_load l;
+
+	good(&l, "stack { link {}, wire {} }\nreturn graph \"g\" { threading = { domain = \"connections\", entry = \"lock\", "
+	     "schedule = \"os\", vps = 3, burst = 5, spin = \"50us\", cpus = \"0\", wired = false } }", NULL);
+	a = &xk_spec_plan(l.s)->arch;
+	CU_ASSERT(a->entry == XK_ENTRY_LOCK && a->schedule == XK_SCHED_OS && a->vps == 3 && a->burst == 5);
+	CU_ASSERT(a->spin_us == 50 && a->cpus == 1 && !a->wired);
+	toy_unload(&l);
+}
+
+static void quantities_keep_their_units_through_arithmetic(void)
+{
+	struct toy_load l;
+
+	good(&l, "local t = time \"1500ms\"\nassert(t == time \"1.5s\" and t < time \"2s\" and t / time \"500ms\" == 3)\n"
+	     "assert(tostring(t + t) == \"3s\" and size \"4KiB\" == 4096)\n"
+	     "stack { app {}, ports { idle = (t - time \"500ms\") // 2, rate = 3 * rate \"1Mbit/s\" },\n"
+	     "host { addr = \"10.0.0.1/8\" }, link {}, wire {} }\nreturn graph \"g\" {}", NULL);
+	toy_unload(&l);
+}
+
+static void a_file_that_is_not_there_is_one_sentence(void)
+{
+	struct xk_errs *e = xk_errs_new();
+	struct xk_spec *s;
+
+	CU_ASSERT_EQUAL(xk_spec_load(&s, "/nonexistent/x.lua", NULL, e), XK_E_NOENT);
+	CU_ASSERT_EQUAL_FATAL(xk_errs_count(e), 1);
+	CU_ASSERT_STRING_EQUAL(xk_errs_text(e, 0, NULL, NULL, NULL), "no such file");
+	xk_spec_free(s);
+	xk_errs_free(e);
+}
+
+static void errors_are_printed_with_their_line_and_a_caret(void)
+{
+	struct toy_load l = toy_load("stack {\n\tapp { conns = 4,\n\t\tcouns = 5 },\n\tports {}, host {},\n"
+				     "\tlink {}, wire {} }\nreturn graph \"g\" {}", NULL);
+	char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+
+	xk_spec_print_errors(f, l.s, l.e, NULL);
+	fclose(f);
+	CU_ASSERT_STRING_EQUAL(text,
+		"toy.lua:3: app: unknown parameter 'couns' (did you mean 'conns'?)\n"
+		"    3 | \t\tcouns = 5 },\n"
+		"      | \t\t^\n"
+		"toy.lua:4: host: parameter 'addr' is needed: our address\n"
+		"    4 | \tports {}, host {},\n"
+		"      | \t          ^\n"
+		"2 errors\n");
+	free(text);
+	toy_unload(&l);
+}
+
+static void no_word_of_the_language_hides_a_protocol(void)
+{
+	for (const struct xk_word *w = xk_words; w->name != NULL; w++) {
+		CU_ASSERT_PTR_NULL(xk_proto_find(w->name));
+		CU_ASSERT_PTR_NULL(xk_arch_find(w->name));
+		CU_ASSERT(w->doc != NULL && *w->doc != '\0');
+	}
+	for (const struct xk_arch *a = xk_arch_presets; a->name != NULL; a++)
+		CU_ASSERT_PTR_NULL(xk_proto_find(a->name));
+}
+
+static void schema_is_sound(const struct xk_param *p, size_t size)
+{
+	void *conf = calloc(1, size + 1);
+	char why[256] = "";
+
+	CU_ASSERT_EQUAL(xk_param_defaults(p, conf, why, sizeof why), XK_OK);
+	CU_ASSERT_STRING_EQUAL(why, "");
+	for (const struct xk_param *q = p; q != NULL && q->name != NULL; q++) {
+		union xk_pval v;
+
+		CU_ASSERT(q->doc != NULL && *q->doc != '\0');
+		CU_ASSERT_EQUAL(q->type == XK_P_ENUM, q->choices != NULL);
+		if (q->min != NULL)
+			CU_ASSERT_EQUAL(xk_param_parse_as(q->type, q->min, false, &v, why, sizeof why), XK_OK);
+		if (q->max != NULL)
+			CU_ASSERT_EQUAL(xk_param_parse_as(q->type, q->max, false, &v, why, sizeof why), XK_OK);
+		for (const struct xk_param *o = p; o != q; o++)
+			CU_ASSERT_STRING_NOT_EQUAL(o->name, q->name);
+	}
+	xk_param_release(p, conf);
+	free(conf);
+}
+
+static void every_schema_of_the_build_is_sound(void)
+{
+	schema_is_sound(xk_graph_params, 4096);
+	schema_is_sound(xk_arch_params, 4096);
+	for (const struct xk_proto *const *p = xk_proto_table; *p != NULL; p++) {
+		CU_ASSERT((*p)->doc != NULL && *(*p)->doc != '\0');
+		CU_ASSERT((*p)->min_down <= (*p)->max_down && (*p)->max_down <= XK_DOWN_MAX);
+		CU_ASSERT_EQUAL((*p)->max_down != 0, (*p)->needs[0] != NULL);
+		schema_is_sound((*p)->params, (*p)->conf_size);
+	}
+}
+
+static void memory_that_runs_out_at_any_moment_is_survived(void)
+{
+	unsigned failed = 0;
+
+	for (uint64_t k = 1; k < 400; k++) {
+		struct xk_graph *g = NULL;
+		struct toy_load l;
+
+		xk_mem_fail_after(k);
+		l = toy_load(toy_good, NULL);
+		if (l.load == XK_OK && l.check == XK_OK && xk_spec_build(l.s, &g, l.e) == XK_OK)
+			failed += xk_graph_up(g, l.e) != XK_OK;
+		else
+			failed++;
+		xk_mem_fail_after(0);
+		CU_ASSERT_EQUAL(xk_graph_free(g), 0);
+		toy_unload(&l);
+	}
+	CU_ASSERT(failed > 10);
+}
+
+static CU_TestInfo tests[] = {
+	{ "a description gives the expected nodes and edges", a_description_gives_the_expected_nodes_and_edges },
+	{ "undefined lower, cycle and wrong realm are refused", undefined_lower_cycle_and_wrong_realm_are_refused },
+	{ "a cycle is shown as a path", a_cycle_is_shown_as_a_path },
+	{ "Lua and the C interface make the same graph", lua_and_the_c_interface_make_the_same_graph },
+	{ "one specification builds twice", one_specification_builds_twice },
+	{ "arguments change the graph and are listed in order", arguments_change_the_graph_and_are_listed_in_order },
+	{ "the graph says its own fields", the_graph_says_its_own_fields },
+	{ "unnamed nodes get names around the given ones", unnamed_nodes_get_names_around_the_given_ones },
+	{ "a map of connections reaches the graph", a_map_of_connections_reaches_the_graph },
+	{ "every preset is a word", every_preset_is_a_word },
+	{ "a plain table of axes is a threading", a_plain_table_of_axes_is_a_threading },
+	{ "quantities keep their units through arithmetic", quantities_keep_their_units_through_arithmetic },
+	{ "a file that is not there is one sentence", a_file_that_is_not_there_is_one_sentence },
+	{ "errors are printed with their line and a caret", errors_are_printed_with_their_line_and_a_caret },
+	{ "no word of the language hides a protocol", no_word_of_the_language_hides_a_protocol },
+	{ "every schema of the build is sound", every_schema_of_the_build_is_sound },
+	{ "memory that runs out at any moment is survived", memory_that_runs_out_at_any_moment_is_survived },
+	CU_TEST_INFO_NULL
+};
+static CU_SuiteInfo suites[] = {
+	{ "compose", setup, teardown, NULL, NULL, tests },
+	CU_SUITE_INFO_NULL
+};
+
+int main(void)
+{
+	return xk_test_main(suites);
+}

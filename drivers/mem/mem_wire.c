@@ -3,10 +3,10 @@
  * mem_wire.c - the loop-back pseudo device: two drivers of one graph as the
  * two ends of a wire (M61).
  *
- * A transmitted frame is copied once into a buffer of the VP and waits in the
- * other end's receive queue on the same VP; that end's task passes it up in a
- * later unit of work, through the classifier, which decides the VP that runs
- * it.  A push therefore never becomes a demux on the same stack.
+ * A transmitted frame waits in the other end's receive queue on the same VP;
+ * that end's task copies it once into a buffer of its own, as a device would,
+ * and passes it up in a later unit of work, through the classifier, which
+ * decides the VP that runs it.  A push therefore never becomes a demux on the same stack.
  * Invariant: the task is ready exactly while the queue holds a frame.
  */
 #include "drivers/mem/mem_priv.h"
@@ -20,9 +20,65 @@ void mem_rx_put(struct mem_rep *to, struct xk_msg *m)
 	xk_msgq_put(&to->q, m);
 }
 
+/* The frame in a buffer of its own, the received one; m goes. */
+static inline struct xk_msg *wire_copy(struct xk_msg *m)
+{
+	struct xk_msg *c;
+
+	if (XK_UNLIKELY((m->flags & XK_MSG_CHAIN) || m->len > XK_MSG_MAX_SEG)) {
+		c = xk_msg_clone(m);
+	} else {
+		c = xk_msg_new_cls(xk_msg_class(m->len), m->len);
+		if (XK_LIKELY(c != NULL))
+			memcpy(c->data, m->data, m->len);
+	}
+	xk_msg_free(m);
+	return c;
+}
+
+/*
+ * Takes n frames off the wire.  Copying here and not in push lets the sender's
+ * header stores drain first: a wide load of bytes just written in small pieces
+ * would have to wait for them.
+ */
+static unsigned wire_take(struct mem_rep *mr, struct xk_msg **burst, unsigned n)
+{
+	struct xk_rep *from = mr->peer->rep;
+	bool copy = mem_conf(from)->copy;
+	unsigned k = 0, copies = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct xk_msg *m = xk_msgq_get(&mr->q);
+
+		/* Shared bytes are copied in any case: the receiver may write. */
+		if (XK_LIKELY(copy || (m->flags & XK_MSG_SLOW))) {
+			m = wire_copy(m);
+			if (XK_UNLIKELY(m == NULL)) {
+				xk_count(from->drop[XK_DROP_NOMEM]);
+				continue;
+			}
+			copies++;
+		} else {
+			m->flags = 0;
+			m->net = 0;
+		}
+		burst[k++] = m;
+	}
+	xk_count_add(from->count[MEM_N_COPIES], copies);
+	return k;
+}
+
+static unsigned queue_take(struct mem_rep *mr, struct xk_msg **burst, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		burst[i] = xk_msgq_get(&mr->q);
+	return n;
+}
+
 unsigned mem_rx_run(struct xk_task *t, unsigned budget)
 {
 	struct mem_rep *mr = xk_container_of(t, struct mem_rep, task);
+	bool wire = mem_conf(mr->rep)->peer == MEM_LOOP;
 	struct xk_msg *burst[MEM_BURST];
 	unsigned done = 0;
 
@@ -32,37 +88,12 @@ unsigned mem_rx_run(struct xk_task *t, unsigned budget)
 	while (done < budget) {
 		unsigned n = budget - done < MEM_BURST ? budget - done : MEM_BURST;
 
-		for (unsigned i = 0; i < n; i++)
-			burst[i] = xk_msgq_get(&mr->q);
-		xk_input(mr->rep, burst, n);
+		xk_input(mr->rep, burst, wire ? wire_take(mr, burst, n) : queue_take(mr, burst, n));
 		done += n;
 	}
 	if (mr->q.n == 0)
 		xk_task_park(t);
 	return done;
-}
-
-/* The frame in a buffer of its own. */
-static struct xk_msg *wire_copy(struct xk_rep *r, struct xk_msg *m)
-{
-	struct xk_msg *c;
-
-	if (XK_UNLIKELY(m->flags & XK_MSG_CHAIN)) {
-		c = xk_msg_clone(m);
-	} else {
-		c = xk_msg_new(m->len);
-		if (XK_LIKELY(c != NULL && !(c->flags & XK_MSG_CHAIN)))
-			memcpy(c->data, m->data, m->len);
-		else if (c != NULL)
-			xk_msg_copy_in(c, 0, m->data, m->len);
-	}
-	if (XK_UNLIKELY(c == NULL)) {
-		xk_drop(r, XK_DROP_NOMEM, m);
-		return NULL;
-	}
-	xk_count(r->count[MEM_N_COPIES]);
-	xk_msg_free(m);
-	return c;
 }
 
 /* A wire whose two ends are this one gives back only what is sent to itself:
@@ -91,14 +122,7 @@ void mem_loop_push(struct xk_sess *s, struct xk_msg *m)
 		xk_drop(r, MEM_DROP_STOPPED, m);
 	} else if (XK_UNLIKELY(mr->peer->q.n >= mr->peer->cap)) {
 		xk_drop(r, MEM_DROP_QUEUE_FULL, m);
-	} else if (mem_conf(r)->copy || (m->flags & XK_MSG_SLOW)) {
-		/* Shared bytes are copied in any case: the receiver may write. */
-		m = wire_copy(r, m);
-		if (m != NULL)
-			mem_rx_put(mr->peer, m);
 	} else {
-		m->flags = 0;
-		m->net = 0;
 		mem_rx_put(mr->peer, m);
 	}
 }

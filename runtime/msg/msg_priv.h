@@ -9,7 +9,7 @@
 
 #include "runtime/msg/xk_msg.h"
 
-#define MSG_UP_FLAGS (XK_MSG_CSUM_OK | XK_MSG_CSUM_IGNORE)
+#define MSG_UP_FLAGS (XK_MSG_CSUM_OK | XK_MSG_CSUM_IGNORE | XK_MSG_LINK_BCAST)
 #define MSG_NOT_OURS (XK_MSG_REF | XK_MSG_SHARED)
 
 static inline struct xk_msg **msg_base_slot(struct xk_msg *m)

@@ -16,7 +16,7 @@
  * a message with REF or SHARED segments never leaves its VP: xk_msg_own first.
  *
  * Where an operation makes another first segment, it carries over u, hash, vp,
- * node, aux and the up path's checksum flags; XK_MSG_CSUM and csum only where
+ * node, aux and the flags of the up path; XK_MSG_CSUM and csum only where
  * the bytes are the same.  "m unharmed" means that content, length and
  * attributes are as before the call.
  * Invariant: tot of the first segment is the sum of len over the chain; a

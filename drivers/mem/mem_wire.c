@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+#include "runtime/base/xk_csum_inline.h"
+
 void mem_rx_put(struct mem_rep *to, struct xk_msg *m)
 {
 	if (to->q.n == 0)
@@ -30,7 +32,7 @@ static inline struct xk_msg *wire_copy(struct xk_msg *m)
 	} else {
 		c = xk_msg_new_cls(xk_msg_class(m->len), m->len);
 		if (XK_LIKELY(c != NULL))
-			memcpy(c->data, m->data, m->len);
+			xk_copy_quick(c->data, m->data, m->len);
 	}
 	xk_msg_free(m);
 	return c;

@@ -28,16 +28,27 @@ static const struct link_frame eth_frame = {
 
 /* ---- down path ---------------------------------------------------------------------- */
 
-static void eth_push(struct xk_sess *s, struct xk_msg *m)
+static XK_NOINLINE void eth_push_any(struct xk_sess *s, struct xk_msg *m)
 {
-	const struct link_sess *l = (const struct link_sess *)s;
 	uint8_t *h = xk_msg_push(&m, ETH_HDR_LEN);
 
-	if (XK_UNLIKELY(h == NULL)) {
+	if (h == NULL) {
 		xk_drop(s->rep, XK_DROP_NOMEM, m);
 		return;
 	}
-	memcpy(h, l->hdr, ETH_HDR_LEN);
+	memcpy(h, ((const struct link_sess *)s)->hdr, ETH_HDR_LEN);
+	xk_push(s->down, m);
+}
+
+static void eth_push(struct xk_sess *s, struct xk_msg *m)
+{
+	uint8_t *h = xk_msg_push_quick(m, ETH_HDR_LEN);
+
+	if (XK_UNLIKELY(h == NULL)) {
+		eth_push_any(s, m);
+		return;
+	}
+	memcpy(h, ((const struct link_sess *)s)->hdr, ETH_HDR_LEN);
 	xk_push(s->down, m);
 }
 

@@ -47,16 +47,27 @@ static unsigned fddi_hdr_fault(const uint8_t *h)
 
 /* ---- down path ------------------------------------------------------------------------ */
 
-static void fddi_push(struct xk_sess *s, struct xk_msg *m)
+static XK_NOINLINE void fddi_push_any(struct xk_sess *s, struct xk_msg *m)
 {
-	const struct link_sess *l = (const struct link_sess *)s;
 	uint8_t *h = xk_msg_push(&m, FDDI_HDR_LEN);
 
-	if (XK_UNLIKELY(h == NULL)) {
+	if (h == NULL) {
 		xk_drop(s->rep, XK_DROP_NOMEM, m);
 		return;
 	}
-	memcpy(h, l->hdr, FDDI_HDR_LEN);
+	memcpy(h, ((const struct link_sess *)s)->hdr, FDDI_HDR_LEN);
+	xk_push(s->down, m);
+}
+
+static void fddi_push(struct xk_sess *s, struct xk_msg *m)
+{
+	uint8_t *h = xk_msg_push_quick(m, FDDI_HDR_LEN);
+
+	if (XK_UNLIKELY(h == NULL)) {
+		fddi_push_any(s, m);
+		return;
+	}
+	memcpy(h, ((const struct link_sess *)s)->hdr, FDDI_HDR_LEN);
 	xk_push(s->down, m);
 }
 

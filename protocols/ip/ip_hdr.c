@@ -66,7 +66,7 @@ void ip_template_make(struct ip_template *t, const struct ip_hdr *h)
 	t->w0 = xk_raw64(p);
 	t->w1 = xk_raw64(p + 8);
 	t->w2 = xk_raw32(p + 16);
-	t->sum = xk_csum(p, IP_HDR_LEN, 0);
+	t->sum = xk_csum_fold(xk_csum(p, IP_HDR_LEN, 0));
 }
 
 /* Option types of RFC 791 that have rules of their own. */

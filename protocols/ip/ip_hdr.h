@@ -34,7 +34,7 @@ struct ip_hdr {
 struct ip_template {
 	uint64_t w0, w1;
 	uint32_t w2;
-	uint32_t sum;               /* partial sum of the above */
+	uint32_t sum;               /* partial sum of the above, folded to 16 bits */
 };
 
 void ip_hdr_load(const uint8_t *p, struct ip_hdr *h);
@@ -93,6 +93,28 @@ static inline bool ip_hdr_quick(const uint8_t *p, uint32_t have, struct xk_key *
 	ip_hdr_key(p, k);
 	*length = len;
 	return true;
+}
+
+/*
+ * Stores the template with a length and no identification (an atomic datagram,
+ * RFC 6864): three words put together in registers.  The template's length,
+ * identification and checksum are zero.
+ */
+static inline void ip_template_put_atomic(uint8_t *p, const struct ip_template *t, uint32_t total_length)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	uint64_t len = htobe16((uint16_t)total_length);
+	uint32_t sum = t->sum + (uint32_t)len;   /* both have 16 bits */
+
+	xk_put_raw64(p, t->w0 | len << 16);
+	xk_put_raw64(p + 8, t->w1 | (uint64_t)(uint16_t)~xk_csum_fold(sum) << 16);
+#else
+	uint64_t len = (uint16_t)total_length;
+
+	xk_put_raw64(p, t->w0 | len << 32);
+	xk_put_raw64(p + 8, t->w1 | (uint64_t)(uint16_t)~xk_csum_fold(t->sum + (uint32_t)len) << 32);
+#endif
+	xk_put_raw32(p + 16, t->w2);
 }
 
 /* Stores the template with a length and an identification. */

@@ -12,6 +12,7 @@
  * answers (window): then its task parks and a timer or an answer wakes it.
  * Invariant: a task is ready, or its connection has ended, or its timer is armed.
  */
+#include "runtime/base/xk_csum_inline.h"
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_upi_inline.h"
 
@@ -86,7 +87,7 @@ static inline struct xk_msg *source_make(const struct source_conn *k, const stru
 		if (XK_UNLIKELY(m->flags & XK_MSG_CHAIN)) {
 			xk_msg_copy_in(m, 0, k->sr->page, m->tot);
 		} else if (k->fused) {
-			m->csum = xk_csum_copy(m->data, k->sr->page, m->len, 0);
+			m->csum = xk_csum_copy_quick(m->data, k->sr->page, m->len, 0);
 			m->flags |= XK_MSG_CSUM;
 		} else {
 			memcpy(m->data, k->sr->page, m->len);

@@ -23,6 +23,49 @@ static inline uint32_t xk_csum_fold64(uint64_t s)
 	return (uint32_t)((s + (s << 32 | s >> 32)) >> 32);
 }
 
+/* 8 to 128 bytes by loads and stores that overlap in the middle. */
+static inline void xk_csum_move(uint8_t *t, const uint8_t *s, size_t n)
+{
+#ifdef __AVX__
+	typedef uint8_t v32 __attribute__((vector_size(32), aligned(1), may_alias));
+	typedef uint8_t v16 __attribute__((vector_size(16), aligned(1), may_alias));
+
+	if (n >= 32) {
+		v32 a = *(const v32 *)s, b = *(const v32 *)(s + n - 32);
+
+		if (n > 64) {
+			v32 c = *(const v32 *)(s + 32), d = *(const v32 *)(s + n - 64);
+
+			*(v32 *)(t + 32) = c;
+			*(v32 *)(t + n - 64) = d;
+		}
+		*(v32 *)t = a;
+		*(v32 *)(t + n - 32) = b;
+	} else if (n >= 16) {
+		v16 a = *(const v16 *)s, b = *(const v16 *)(s + n - 16);
+
+		*(v16 *)t = a;
+		*(v16 *)(t + n - 16) = b;
+	} else {
+		uint64_t a = xk_raw64(s), b = xk_raw64(s + n - 8);
+
+		xk_put_raw64(t, a);
+		xk_put_raw64(t + n - 8, b);
+	}
+#else
+	memcpy(t, s, n);
+#endif
+}
+
+/* memcpy, without a call for 8 to 128 bytes. */
+static inline void xk_copy_quick(void *dst, const void *src, size_t n)
+{
+	if (XK_LIKELY(n - 8 <= 120))
+		xk_csum_move(dst, src, n);
+	else
+		memcpy(dst, src, n);
+}
+
 /* Where the address sanitizer must see every load, or there is no such chain,
  * the inlines are the plain functions. */
 #if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
@@ -78,48 +121,20 @@ static inline uint64_t xk_csum_chain_odd(const void *p, size_t n, uint64_t s)
 	return xk_csum_chain(p, (n - 1) & ~(size_t)7, s);
 }
 
+/* Is n a multiple of eight and at most 128: summed by the chain alone?  One
+ * compare for both. */
+static inline bool xk_csum_is_quick(size_t n)
+{
+	return (n >> 3 | n << 61) <= 16;
+}
+
 static inline uint32_t xk_csum_quick(const void *p, size_t n, uint32_t seed)
 {
-	/* One compare for both: a multiple of eight, and at most 128. */
-	if (XK_LIKELY((n >> 3 | n << 61) <= 16))
+	if (XK_LIKELY(xk_csum_is_quick(n)))
 		return xk_csum_fold64(xk_csum_chain(p, n, seed));
 	if (n - 8 <= 120)
 		return xk_csum_fold64(xk_csum_chain_odd(p, n, seed));
 	return xk_csum_long(p, n, seed);
-}
-
-/* 8 to 128 bytes by loads and stores that overlap in the middle. */
-static inline void xk_csum_move(uint8_t *t, const uint8_t *s, size_t n)
-{
-#ifdef __AVX__
-	typedef uint8_t v32 __attribute__((vector_size(32), aligned(1), may_alias));
-	typedef uint8_t v16 __attribute__((vector_size(16), aligned(1), may_alias));
-
-	if (n >= 32) {
-		v32 a = *(const v32 *)s, b = *(const v32 *)(s + n - 32);
-
-		if (n > 64) {
-			v32 c = *(const v32 *)(s + 32), d = *(const v32 *)(s + n - 64);
-
-			*(v32 *)(t + 32) = c;
-			*(v32 *)(t + n - 64) = d;
-		}
-		*(v32 *)t = a;
-		*(v32 *)(t + n - 32) = b;
-	} else if (n >= 16) {
-		v16 a = *(const v16 *)s, b = *(const v16 *)(s + n - 16);
-
-		*(v16 *)t = a;
-		*(v16 *)(t + n - 16) = b;
-	} else {
-		uint64_t a = xk_raw64(s), b = xk_raw64(s + n - 8);
-
-		xk_put_raw64(t, a);
-		xk_put_raw64(t + n - 8, b);
-	}
-#else
-	memcpy(t, s, n);
-#endif
 }
 
 static inline uint32_t xk_csum_copy_quick(void *dst, const void *src, size_t n, uint32_t seed)
@@ -135,6 +150,12 @@ static inline uint32_t xk_csum_copy_quick(void *dst, const void *src, size_t n, 
 }
 
 #else
+
+static inline bool xk_csum_is_quick(size_t n)
+{
+	(void)n;
+	return true;
+}
 
 static inline uint32_t xk_csum_quick(const void *p, size_t n, uint32_t seed)
 {

@@ -201,6 +201,22 @@ static inline void *xk_msg_push(struct xk_msg **mp, uint32_t n)
 	return m->data;
 }
 
+/*
+ * The same for the common message alone: one segment of its own with room in
+ * front.  NULL, and nothing changed, for any other: leave that to a function
+ * called last, so that this one needs no stack frame.
+ */
+static inline uint8_t *xk_msg_push_quick(struct xk_msg *m, uint32_t n)
+{
+	uint8_t *p = m->data - n;
+
+	if (XK_UNLIKELY((m->flags & XK_MSG_SLOW) || p < (uint8_t *)(m + 1)))
+		return NULL;
+	m->data = p;
+	m->len = m->tot = m->len + n;
+	return p;
+}
+
 /* Are the first n bytes contiguous?  (Short messages and split headers: no.) */
 static inline bool xk_msg_has(const struct xk_msg *m, uint32_t n)
 {

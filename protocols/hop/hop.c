@@ -12,14 +12,6 @@
 
 #include "protocols/vnet/virtual.h"
 
-static int hop_rep_init(struct xk_rep *r)
-{
-	/* Cap 0: a passive session that nobody keeps goes after its first
-	 * message, just as it would without the hop. */
-	linger_init(&((struct virt_rep *)r->state)->linger, r, XK_SEC * 60, 0, NULL);
-	return XK_OK;
-}
-
 /* The session below may be one that we stand over already. */
 static struct xk_sess *hop_over(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
 				struct xk_sess *lls, int *err)
@@ -52,19 +44,21 @@ static struct xk_sess *hop_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_
 }
 
 static const struct xk_ops hop_ops = {
-	.fini = virt_fini, .rep_init = hop_rep_init, .rep_stop = virt_rep_stop,
+	.fini = virt_fini, .rep_init = virt_rep_init, .rep_stop = virt_rep_stop,
 	.open = hop_open, .open_enable = virt_open_enable, .open_disable = virt_open_disable,
 	.open_disable_all = virt_open_disable_all, .open_done = virt_open_done,
 	.close_done = virt_close_done, .demux = virt_demux,
 	.push = virt_push, .pop = virt_pop, .close = virt_close,
 };
 
+static const struct xk_param hop_params[] = { VIRT_PARAMS };
 static const char *const hop_drops[] = { VIRT_DROPS, NULL };
+static const char *const hop_counts[] = { VIRT_COUNTS, NULL };
 
 const struct xk_proto xk_proto_hop = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto),
 	.name = "hop", .doc = "one graph hop: passes messages through untouched", .ops = &hop_ops,
 	.offers = "port", .needs = { "port", NULL }, .min_down = 1, .max_down = 1,
-	.node_size = sizeof(struct virt_node), .rep_size = sizeof(struct virt_rep),
-	.sess_size = sizeof(struct xk_sess), .drops = hop_drops,
+	.params = hop_params, .conf_size = sizeof(struct virt_conf), .node_size = sizeof(struct virt_node), .rep_size = sizeof(struct virt_rep),
+	.sess_size = sizeof(struct xk_sess), .drops = hop_drops, .counts = hop_counts,
 };

@@ -48,19 +48,6 @@ static xk_demux_fn enter_demux(const struct xk_rep *r)
 	return XK_UNLIKELY(r->node->capture != NULL) ? captured_demux : self_demux;
 }
 
-/* The reference that kept a passive session until its first message goes. */
-static void first_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
-{
-	struct xk_sess *s = xk_container_of(up, struct xk_sess, self);
-	struct virt_rep *st = s->rep->state;
-
-	s->self.demux = enter_demux(s->rep);
-	s->rcnt++;
-	linger_end(&st->linger, s);
-	s->self.demux(up, lls, m);
-	xk_close(s);
-}
-
 /* ---- sessions ------------------------------------------------------------------------ */
 
 struct xk_key virt_key(const struct xk_sess *lls)
@@ -231,8 +218,17 @@ void virt_fini(struct xk_node *n)
 
 /* ---- passive open ------------------------------------------------------------------------ */
 
+int virt_rep_init(struct xk_rep *r)
+{
+	const struct virt_conf *c = r->conf;
+
+	linger_init(&((struct virt_rep *)r->state)->linger, r, c->linger, (uint32_t)c->sessions,
+		    &r->count[VIRT_COUNT_LINGERED]);
+	return XK_OK;
+}
+
 /* An own session over lls, told to the protocol above; XK_OK: lls->up is its
- * self, and it is held until the linger's time or its first message is over. */
+ * self, and it lingers. */
 int virt_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
 {
 	struct virt_rep *st = r->state;
@@ -243,14 +239,12 @@ int virt_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
 
 	if (e == NULL)
 		return XK_E_NOENT;
-	if (st->linger.cap != 0 && !linger_room(&st->linger))
+	if (!linger_room(&st->linger))
 		return XK_E_NOSPC;
 	s = virt_new(r, e->rcv->rep[r->vp->no], e->type, xk_dup(lls), &k);
 	if (s == NULL)
 		return XK_E_NOMEM;
 	linger_add(&st->linger, s);
-	if (st->linger.cap == 0)
-		s->self.demux = first_demux;
 	err = xk_open_done(e->rcv, s, e->type);
 	if (err < 0)
 		linger_end(&st->linger, s);

@@ -27,8 +27,23 @@ struct virt_node {
 
 /* In the replica's state; embedded at its start. */
 struct virt_rep {
-	struct linger linger;            /* cap 0: sessions live through their first message only */
+	struct linger linger;
 };
+
+/* At the start of the configuration. */
+struct virt_conf { uint64_t sessions, linger; };
+#define VIRT_PARAMS \
+	{ .name = "sessions", .type = XK_P_UINT, .def = "4096", .min = "1", .max = "1048576", \
+	  .doc = "most lingering passive sessions per virtual processor", \
+	  .offset = offsetof(struct virt_conf, sessions) }, \
+	{ .name = "linger", .type = XK_P_TIME, .def = "60s", .min = "10ms", .max = "1h", \
+	  .doc = "how long a passive session that nobody holds lives, once to twice", \
+	  .offset = offsetof(struct virt_conf, linger) }, \
+	XK_PARAM_END
+
+/* ORDER VIRT_COUNT */
+enum { VIRT_COUNT_LINGERED };
+#define VIRT_COUNTS "lingered"
 
 /* ORDER VIRT_DROP: the first reasons of a virtual protocol */
 enum { VIRT_DROP_NO_ENABLE = XK_DROP_FIRST, VIRT_DROP_REFUSED, VIRT_DROP_SESSION_CAP, VIRT_DROP_END };
@@ -41,6 +56,7 @@ struct xk_sess *virt_new(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *t
 /* The key of a session that is known by what lies below it. */
 struct xk_key virt_key(const struct xk_sess *lls);
 
+int  virt_rep_init(struct xk_rep *r);
 int  virt_open_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps);
 int  virt_open_disable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps);
 void virt_open_disable_all(struct xk_node *n, struct xk_node *rcv);

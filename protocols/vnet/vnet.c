@@ -15,13 +15,9 @@
 #include "protocols/arp/arp.h"
 #include "protocols/vnet/virtual.h"
 
-struct vnet_conf { struct xk_pmap links; uint64_t dflt; uint64_t sessions; uint64_t linger; };
+struct vnet_conf { struct virt_conf virt; struct xk_pmap links; uint64_t dflt; };
 struct vnet_route { uint32_t net, mask; uint8_t len, link; };
 struct vnet_node { struct virt_node virt; struct vnet_route *route; unsigned nroutes; };
-
-/* ORDER VNET_COUNT */
-static const char *const vnet_counts[] = { "lingered", NULL };
-enum { VNET_COUNT_LINGERED };
 
 /* ---- the table ------------------------------------------------------------------------ */
 
@@ -133,15 +129,6 @@ static struct xk_sess *vnet_open(struct xk_rep *r, struct xk_rep *rcv, struct xk
 	return NULL;
 }
 
-static int vnet_rep_init(struct xk_rep *r)
-{
-	const struct vnet_conf *c = r->conf;
-
-	linger_init(&((struct virt_rep *)r->state)->linger, r, c->linger, (uint32_t)c->sessions,
-		    &r->count[VNET_COUNT_LINGERED]);
-	return XK_OK;
-}
-
 /* ---- control ------------------------------------------------------------------------------- */
 
 /* The least of all links' answers; the first error when none answers. */
@@ -209,7 +196,7 @@ static int vnet_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 /* ---- descriptor ------------------------------------------------------------------------------ */
 
 static const struct xk_ops vnet_ops = {
-	.init = vnet_init, .fini = vnet_fini, .rep_init = vnet_rep_init, .rep_stop = virt_rep_stop,
+	.init = vnet_init, .fini = vnet_fini, .rep_init = virt_rep_init, .rep_stop = virt_rep_stop,
 	.open = vnet_open, .open_enable = virt_open_enable, .open_disable = virt_open_disable,
 	.open_disable_all = virt_open_disable_all, .open_done = virt_open_done,
 	.close_done = virt_close_done, .demux = virt_demux,
@@ -223,14 +210,9 @@ static const struct xk_param vnet_params[] = {
 	{ .name = "default", .type = XK_P_UINT, .def = "1", .min = "1", .max = "8",
 	  .doc = "link for hosts in none of the networks",
 	  .offset = offsetof(struct vnet_conf, dflt) },
-	{ .name = "sessions", .type = XK_P_UINT, .def = "1024", .min = "1", .max = "1048576",
-	  .doc = "most lingering passive sessions per virtual processor",
-	  .offset = offsetof(struct vnet_conf, sessions) },
-	{ .name = "linger", .type = XK_P_TIME, .def = "60s", .min = "10ms", .max = "1h",
-	  .doc = "how long a passive session that nobody holds lives, once to twice",
-	  .offset = offsetof(struct vnet_conf, linger) },
-	XK_PARAM_END
+	VIRT_PARAMS
 };
+static const char *const vnet_counts[] = { VIRT_COUNTS, NULL };
 static const char *const vnet_drops[] = { VIRT_DROPS, NULL };
 
 const struct xk_proto xk_proto_vnet = {

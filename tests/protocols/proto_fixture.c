@@ -240,7 +240,8 @@ static void hl_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, voi
 	xk_demux(s, m);
 }
 
-/* The passive side, as a real link does it (D4). */
+/* The passive side, as a real link does it (D4).  Held while it is told: the
+ * receiver may dup and close at once. */
 static struct xk_sess *hl_passive(struct xk_rep *r, uint32_t host, uint32_t number)
 {
 	struct xk_key k = hl_key(0, number);
@@ -250,10 +251,14 @@ static struct xk_sess *hl_passive(struct xk_rep *r, uint32_t host, uint32_t numb
 	if (e == NULL)
 		return NULL;
 	s = hl_new(r, e->rcv->rep[r->vp->no], e->type, host, number);
-	if (s != NULL && xk_open_done(e->rcv, s, e->type) < 0) {
-		hl_close(s);
+	if (s == NULL)
+		return NULL;
+	xk_dup(s);
+	if (xk_open_done(e->rcv, s, e->type) < 0) {
+		xk_close(s);
 		return NULL;
 	}
+	s->rcnt--;       /* the pop that follows counts, and closes what nobody kept */
 	return s;
 }
 

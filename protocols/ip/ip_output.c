@@ -143,14 +143,31 @@ static XK_NOINLINE void push_long(struct ip_sess *is, struct xk_msg *m)
 		fragment(is, m);
 }
 
-void ip_push(struct xk_sess *s, struct xk_msg *m)
+static XK_NOINLINE void push_any(struct xk_sess *s, struct xk_msg *m)
 {
 	struct ip_sess *is = ip_sess(s);
 
-	if (XK_UNLIKELY(m->tot > is->room))
+	if (m->tot > is->room)
 		push_long(is, m);
 	else
 		push_whole(is, m, 0);
+}
+
+/* No stack frame: every call is the last thing done. */
+void ip_push(struct xk_sess *s, struct xk_msg *m)
+{
+	struct ip_sess *is = ip_sess(s);
+	uint8_t *p;
+
+	if (XK_LIKELY(m->tot <= is->room)) {
+		p = xk_msg_push_quick(m, IP_HDR_LEN);
+		if (XK_LIKELY(p != NULL)) {
+			ip_template_put_atomic(p, &is->head, m->tot);
+			xk_push(s->down, m);
+			return;
+		}
+	}
+	push_any(s, m);
 }
 
 /* Without DF every datagram needs an identification. */

@@ -38,7 +38,7 @@ static inline uint8_t *push_room(struct xk_sess *s, struct xk_msg **mp)
 	return p;
 }
 
-void udp_push(struct xk_sess *s, struct xk_msg *m)
+static XK_NOINLINE void push_any(struct xk_sess *s, struct xk_msg *m)
 {
 	struct udp_sess *us = udp_sess(s);
 	uint32_t sum = xk_csum_add(us->sum, payload_sum(m));
@@ -49,6 +49,33 @@ void udp_push(struct xk_sess *s, struct xk_msg *m)
 	m->flags &= (uint8_t)~XK_MSG_CSUM;
 	udp_hdr_store(p, us->ports, m->tot, sum);
 	xk_push(s->down, m);
+}
+
+/* One segment whose sum the application's copy left with it, or is soon made:
+ * no stack frame, every call is the last thing done. */
+void udp_push(struct xk_sess *s, struct xk_msg *m)
+{
+	struct udp_sess *us = udp_sess(s);
+	uint64_t sum = us->sum;
+	uint8_t *p;
+
+	if (m->flags & XK_MSG_CSUM)
+		sum += m->csum;
+	else if (!(m->flags & XK_MSG_CHAIN) && m->len - 8 <= 120)
+		sum += xk_csum_quick(m->data, m->len, 0);
+	else
+		goto any;
+	if (XK_UNLIKELY(m->tot > UDP_MAX_PAYLOAD))
+		goto any;
+	p = xk_msg_push_quick(m, UDP_HDR_LEN);
+	if (XK_UNLIKELY(p == NULL))
+		goto any;
+	m->flags &= (uint8_t)~XK_MSG_CSUM;
+	udp_hdr_store(p, us->ports, m->tot, sum);
+	xk_push(s->down, m);
+	return;
+any:
+	push_any(s, m);
 }
 
 void udp_push_plain(struct xk_sess *s, struct xk_msg *m)

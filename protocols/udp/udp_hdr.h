@@ -49,12 +49,15 @@ static inline uint32_t udp_pseudo(uint64_t pair, uint32_t length)
 	return xk_csum_add(ip_pseudo_sum(pair, UDP_PROTO), htobe16((uint16_t)length));
 }
 
-/* Writes the header; sum is the partial sum of pseudo-header without length,
- * ports and payload.  A sum of 0 is sent as its other form (RFC 768). */
-static inline void udp_hdr_store(uint8_t *p, uint32_t ports, uint32_t length, uint32_t sum)
+/* Writes the header; sum is the sum of pseudo-header without length, ports and
+ * payload, of a few partial sums.  A sum of 0 is sent as its other form (RFC 768). */
+static inline void udp_hdr_store(uint8_t *p, uint32_t ports, uint32_t length, uint64_t sum)
 {
 	uint32_t len = htobe16((uint16_t)length);
-	uint16_t c = (uint16_t)~xk_csum_fold(xk_csum_add(sum, len + len));
+	uint16_t c;
+
+	sum += len + len;
+	c = (uint16_t)~xk_csum_fold(xk_csum_add((uint32_t)sum, (uint32_t)(sum >> 32)));
 
 	xk_put_raw32(p, ports);
 	xk_put_raw16(p + 4, (uint16_t)len);

@@ -4,7 +4,7 @@
 local a = args {
   vps      = uint { 16,   min = 1, max = 4096,    doc = "virtual processors" },
   conns    = uint { 384,  min = 1, max = 1048576, doc = "UDP connections, shared out evenly" },
-  msg      = size { "4KiB", min = 0, max = "4324", doc = "payload bytes of a message: with its headers it fits one frame" },
+  msg      = size { "4KiB", min = 0, max = "4324", doc = "payload bytes of a message, for one frame" },
   checksum = bool { true, doc = "compute UDP's checksum" },
   duration = time { "2s", min = "1ms", max = "1h", doc = "how long to measure" },
 }

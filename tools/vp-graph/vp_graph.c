@@ -30,7 +30,7 @@ static const char doc[] =
 	"  dot FILE [k=v ...]   the graph for graphviz: vp-graph dot f.lua | dot -Tsvg\n"
 	"  meta                 all schemas as JSON, or for an editor or a shell\n"
 	"\v"
-	"Exit codes: 0 good, 1 could not do it, 2 wrong usage, 3 errors in the graph file.";
+	"Exit codes: 0 good, 1 could not do it, 2 wrong usage, 3 errors in the graph.";
 
 enum { OPT_UNSAFE = 256, OPT_LUACATS, OPT_LUACHECK, OPT_COMPLETION };
 

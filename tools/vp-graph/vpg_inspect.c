@@ -83,11 +83,11 @@ static void params_text(const struct xk_param *p)
 
 	for (; p != NULL && p->name != NULL; p++) {
 		vpg_range(p, range, sizeof range);
-		printf("  %-14s %-10s %s%s%s%s%s%s\n", p->name, vpg_type(p, type, sizeof type),
+		printf("  %-16s %-10s %s%s%s%s%s\n", p->name, vpg_type(p, type, sizeof type),
 		       p->flags & XK_PF_REQUIRED ? "required" : p->def ? "default " : "unset",
 		       p->flags & XK_PF_REQUIRED || p->def == NULL ? "" : p->def,
-		       *range ? ", " : "", range, p->flags & XK_PF_LIVE ? ", live" : "", "");
-		printf("  %14s %s\n", "", p->doc);
+		       *range ? ", " : "", range, p->flags & XK_PF_LIVE ? ", live" : "");
+		printf("  %16s %s\n", "", p->doc);
 	}
 }
 

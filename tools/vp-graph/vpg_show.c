@@ -23,6 +23,7 @@ static void show_node(const struct xk_spec *s, unsigned i)
 {
 	struct xk_spec_node n, low;
 	char value[1024], where[512];
+	int width = 8;
 
 	xk_spec_node(s, i, &n);
 	printf("\n%s (%s)  %s:%d\n", n.name, n.proto->name, n.file, n.line);
@@ -30,9 +31,11 @@ static void show_node(const struct xk_spec *s, unsigned i)
 		xk_spec_node(s, n.over[k], &low);
 		printf("  over %s\n", low.name);
 	}
+	for (const struct xk_param *p = n.proto->params; p != NULL && p->name != NULL; p++)
+		width = (int)strlen(p->name) > width ? (int)strlen(p->name) : width;
 	for (const struct xk_param *p = n.proto->params; p != NULL && p->name != NULL; p++) {
 		xk_param_format(p, (const char *)n.conf + p->offset, value, sizeof value);
-		printf("  %-14s = %-24s %s\n", p->name, *value ? value : "-",
+		printf("  %-*s = %-24s %s\n", width, p->name, *value ? value : "-",
 		       source_of(s, i, p, where, sizeof where));
 	}
 }
@@ -41,11 +44,13 @@ static void show_plan(const struct xk_plan *p)
 {
 	static const char *const sched[] = { "drr", "os", "virtual" }, *const entry[] = { "own", "lock", "thread" };
 	const struct xk_param t = { .name = "t", .type = XK_P_TIME }, z = { .name = "z", .type = XK_P_SIZE };
-	char a[64], b[64], c[64];
+	char a[64], b[64], c[64], vps[32], workers[32];
 
+	snprintf(vps, sizeof vps, p->arch.vps > 0 ? "%d" : "one per worker", p->arch.vps);
+	snprintf(workers, sizeof workers, p->arch.workers ? "%u" : "one per processor", p->arch.workers);
 	printf("graph \"%s\"%s%s\n", p->name, p->doc ? ": " : "", p->doc ? p->doc : "");
-	printf("  threading %s: vps %d, workers %u, entry %s, schedule %s, burst %u, quantum %u, inbox %u, %s\n",
-	       p->arch.name, p->arch.vps, p->arch.workers, entry[p->arch.entry], sched[p->arch.schedule],
+	printf("  threading %s: vps %s, workers %s, entry %s, schedule %s, burst %u, quantum %u, inbox %u, %s\n",
+	       p->arch.name, vps, workers, entry[p->arch.entry], sched[p->arch.schedule],
 	       p->arch.burst, p->arch.quantum, p->arch.inbox, p->arch.wired ? "wired" : "not wired");
 	printf("  duration %s, warmup %s, clock %s, memory %s%s\n",
 	       p->duration ? xk_param_format(&t, &p->duration, a, sizeof a) : "until finished",

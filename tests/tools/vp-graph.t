@@ -1,0 +1,98 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# vp-graph.t - vp-graph shows the one schema in every form it has.
+
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$top_srcdir/tests/support/tap.sh"
+graph=$top_builddir/vp-graph
+file=$top_srcdir/graphs/udp-echo.lua
+
+code() {
+	want=$1
+	shift
+	"$@"
+	got=$?
+	echo "exit code $got"
+	[ "$got" -eq "$want" ]
+}
+
+says() {
+	text=$1
+	shift
+	"$@" >"$tmp/says" 2>&1
+	cat "$tmp/says"
+	grep -q -e "$text" "$tmp/says"
+}
+
+# Every name of the table is in what a command prints.
+names_all() {
+	"$@" >"$tmp/names" || return 1
+	for name in $(sed -n '/^#/d; /./p' "$top_srcdir/protocols/list" "$top_srcdir/drivers/list"); do
+		grep -q -w -e "$name" "$tmp/names" || { echo "no $name"; return 1; }
+	done
+}
+
+every_protocol_can_be_inspected() {
+	for name in $(sed -n '/^#/d; /./p' "$top_srcdir/protocols/list" "$top_srcdir/drivers/list"); do
+		says "^$name: " "$graph" inspect "$name" || return 1
+		says '"parameters"' "$graph" -f json inspect "$name" >/dev/null || return 1
+	done
+}
+
+# The caret stands under the key, tabs and all.
+caret() {
+	printf 'eth_mem {\n\tmtu = 1500, puer = "sink",\n}\nreturn graph "g" { }\n' >"$tmp/bad.lua"
+	(cd "$tmp" && "$graph" check bad.lua) 2>"$tmp/got"
+	cat >"$tmp/want" <<'TEXT'
+bad.lua:2: eth_mem: unknown parameter 'puer' (did you mean 'peer'?)
+    2 | 	mtu = 1500, puer = "sink",
+      | 	            ^
+TEXT
+	diff "$tmp/want" "$tmp/got"
+}
+
+parses() {
+	"$graph" meta --completion >"$tmp/completion" && bash -n "$tmp/completion"
+}
+
+luacheck_agrees() {
+	"$graph" meta --luacheck >"$tmp/luacheckrc" &&
+	luacheck --config "$tmp/luacheckrc" "$top_srcdir"/graphs/*.lua "$top_srcdir"/graphs/lib/*.lua
+}
+
+ok "list names every protocol and driver" names_all "$graph" list
+ok "list as JSON, too" names_all "$graph" -f json list
+ok "meta names them all" names_all "$graph" meta
+ok "the annotations name them all" names_all "$graph" meta --luacats
+ok "the annotations are Lua" sh -c "'$graph' meta --luacats > '$tmp/meta.lua' && { ! command -v luac5.4 >/dev/null || luac5.4 -p '$tmp/meta.lua'; }"
+if command -v luacheck >/dev/null 2>&1; then
+	ok "luacheck finds no fault with the graphs" luacheck_agrees
+else
+	skip "luacheck finds no fault with the graphs" "luacheck is not installed"
+fi
+ok "the completion is a script" parses
+ok "every protocol can be inspected" every_protocol_can_be_inspected
+ok "a threading preset can be inspected" says 'virtual processor' "$graph" inspect vppc
+ok "a file shows its arguments" says '^  conns  *uint' "$graph" inspect "$file"
+ok "check says how many nodes" says 'is good: 12 nodes' "$graph" check "$file"
+ok "check takes arguments" code 3 "$graph" check "$file" conns=0
+ok "check as JSON has the place" says '"line": 5' "$graph" -f json check "$top_srcdir/tests/graph/bad/001-unknown-parameter.lua"
+ok "show says what is a default" says 'ttl .*= 64 .*default' "$graph" show "$file"
+ok "show says where a value is from" says 'conns .*= 3 .*udp-echo.lua:[0-9]' "$graph" show "$file" conns=3
+ok "show as JSON" says '"from": "default"' "$graph" -f json show "$file"
+ok "dot draws every edge" says '"client" -> "ip2"' "$graph" dot "$file"
+if command -v dot >/dev/null 2>&1; then
+	ok "graphviz reads it" sh -c "'$graph' dot '$file' | dot -Tsvg >/dev/null"
+else
+	skip "graphviz reads it" "graphviz is not installed"
+fi
+ok "a caret stands under the key" caret
+ok "help fits a screen" sh -c "[ \$('$graph' --help | wc -l) -le 30 ]"
+ok "no command: wrong usage" code 2 "$graph"
+ok "an unknown command: wrong usage" code 2 "$graph" chekc "$file"
+ok "and says which it could be" says "did you mean 'check'" "$graph" chekc "$file"
+ok "an unknown name: failed" says "did you mean 'udp'" "$graph" inspect udpp
+ok "a file that is not there: failed" code 1 "$graph" check "$tmp/none.lua"
+ok "a full disk: failed" sh -c "'$graph' list >/dev/full; [ \$? -eq 1 ]"
+done_testing

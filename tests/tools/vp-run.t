@@ -1,0 +1,127 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# vp-run.t - vp-run keeps its promises: tables, JSON, captures, signals, exit
+# codes.  Runs are under the virtual clock or end by their own count.
+
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$top_srcdir/tests/support/tap.sh"
+run=$top_builddir/vp-run
+graphs=$top_srcdir/graphs
+
+# code WANTED COMMAND...: ends with exactly that exit code.
+code() {
+	want=$1
+	shift
+	"$@"
+	got=$?
+	echo "exit code $got"
+	[ "$got" -eq "$want" ]
+}
+
+# says TEXT COMMAND...: prints it somewhere.
+says() {
+	text=$1
+	shift
+	"$@" >"$tmp/says" 2>&1
+	cat "$tmp/says"
+	grep -q -e "$text" "$tmp/says"
+}
+
+cat >"$tmp/echo.lua" <<'LUA'
+local a = args { count = uint { 100 }, conns = uint { 4 }, queue = uint { 100 } }
+local function host(addr)
+  return stack { ip { addr = addr }, arp { queue = a.queue }, eth {}, eth_mem { wire = "w" } }
+end
+stack { echo {}, udp { name = "server", over = host "10.0.0.2/24" } }
+stack {
+  source { to = "10.0.0.2", port = 7, conns = a.conns, count = a.count, window = 2 },
+  udp { name = "client", over = host "10.0.0.1/24" },
+}
+return graph "t" { threading = vppc { vps = 2 }, seed = 3 }
+LUA
+cat >"$tmp/endless.lua" <<'LUA'
+stack { source { to = "10.0.0.2" }, udp {}, ip { addr = "10.0.0.1/8" },
+  arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {}, eth_mem { peer = "sink" } }
+return graph "endless" { threading = up {} }
+LUA
+
+the_same_twice() {
+	"$run" --virtual --json --connections "$tmp/echo.lua" | grep -v wall_ns >"$tmp/one" || return 1
+	"$run" --virtual --json --connections "$tmp/echo.lua" | grep -v wall_ns >"$tmp/two" || return 1
+	diff "$tmp/one" "$tmp/two"
+}
+
+table_has() {
+	"$run" "$@" >"$tmp/table" || return 1
+	cat "$tmp/table"
+	grep -q '^node .*sessions .*push .*pop .*drops' "$tmp/table" &&
+	grep -q '^source .*messages 400, bytes 25600, connections 4' "$tmp/table" &&
+	grep -q '^source 400 messages in .*the applications finished$' "$tmp/table" &&
+	grep -q '^client  *2  *4  *400  *400  *0' "$tmp/table"
+}
+
+captures() {
+	"$run" --virtual "$tmp/echo.lua" --capture eth="$tmp/eth.pcap" --capture ip="$tmp/ip.pcap" --capture eth_mem="$tmp/mem.pcap" >/dev/null || return 1
+	[ "$(od -An -tx1 -N4 "$tmp/eth.pcap" | tr -d ' ')" != "" ] && [ -s "$tmp/ip.pcap" ] && [ -s "$tmp/mem.pcap" ] || return 1
+	! command -v tshark >/dev/null 2>&1 && return 0
+	tshark -r "$tmp/mem.pcap" -o udp.check_checksum:TRUE -o ip.check_checksum:TRUE -Y '_ws.malformed || udp.checksum.status == 0 || ip.checksum.status == 0' >"$tmp/bad" 2>"$tmp/err"
+	cat "$tmp/bad" "$tmp/err"
+	[ ! -s "$tmp/bad" ]
+}
+
+signal_stops() {
+	env LC_ALL=C "$run" --stats 50ms "$tmp/endless.lua" >"$tmp/out" 2>"$tmp/err" &
+	pid=$!
+	until grep -q 'messages/s' "$tmp/err"; do kill -0 $pid || return 1; sleep 0.05; done
+	kill -"$1" $pid
+	wait $pid
+	got=$?
+	cat "$tmp/out"
+	[ $got -eq 0 ] && grep -q '; stopped$' "$tmp/out"
+}
+
+as_nobody() {
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+}
+
+ok "prints a table of every node" table_has "$tmp/echo.lua"
+ok "prints the same table under the virtual clock" table_has --virtual "$tmp/echo.lua"
+ok "gives the same JSON twice under the virtual clock" the_same_twice
+ok "takes arguments" says '^source  *messages 30,' "$run" --virtual "$tmp/echo.lua" conns=3 count=10
+ok "writes captures that are well formed" captures
+ok "stops cleanly at SIGINT" signal_stops INT
+ok "stops cleanly at SIGTERM" signal_stops TERM
+ok "ends after its duration" says 'time was up' "$run" --virtual --warmup 1ms -d 5ms "$tmp/endless.lua"
+ok "prints JSON" says '"schema": 1' "$run" --virtual --json "$tmp/echo.lua"
+ok "checks only when told so" says 'is good: 12 nodes' "$run" --check "$tmp/echo.lua"
+ok "logs at the level asked for" says 'arp.*drop' "$run" --virtual --log 'arp:5' "$tmp/echo.lua" queue=1
+ok "help fits a screen" sh -c "[ \$('$run' --help | wc -l) -le 40 ]"
+
+ok "no file: wrong usage" code 2 "$run"
+ok "an unknown option: wrong usage" code 2 "$run" --frobnicate "$tmp/echo.lua"
+ok "an argument without a value: wrong usage" code 2 "$run" "$tmp/echo.lua" conns
+ok "a time without a unit: wrong usage" code 2 "$run" -d 5 "$tmp/echo.lua"
+ok "a capture at no node: wrong usage" code 2 "$run" --capture etth="$tmp/x" "$tmp/echo.lua"
+ok "and says which it could be" says "did you mean 'eth'" "$run" --capture etth="$tmp/x" "$tmp/echo.lua"
+ok "a capture where nothing can be read: wrong usage" code 2 "$run" --capture server="$tmp/x" "$tmp/echo.lua"
+ok "a level that is none: wrong usage" code 2 "$run" --log udp "$tmp/echo.lua"
+ok "a file that is not there: failed" code 1 "$run" "$tmp/none.lua"
+ok "and says so" says "none.lua: no such file" "$run" "$tmp/none.lua"
+ok "a directory: errors in the graph file" code 3 "$run" "$tmp"
+ok "errors in the file: 3" code 3 "$run" "$top_srcdir/tests/graph/bad/001-unknown-parameter.lua"
+ok "an argument out of range: 3" code 3 "$run" "$tmp/echo.lua" conns=x
+ok "a capture that cannot be written: failed" code 1 "$run" --capture eth=/nonexistent/x.pcap "$tmp/echo.lua"
+ok "a full disk: failed" sh -c "'$run' --virtual '$tmp/echo.lua' >/dev/full; [ \$? -eq 1 ]"
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null 2>&1 && as_nobody test -x "$run" -a -r "$graphs/tap-echo.lua"; then
+	ok "no privilege: 4" code 4 as_nobody "$run" -d 1ms "$graphs/tap-echo.lua"
+	ok "and says which" says 'CAP_NET_ADMIN' as_nobody "$run" -d 1ms "$graphs/tap-echo.lua"
+elif [ "$(id -u)" -ne 0 ]; then
+	ok "no privilege: 4" code 4 "$run" -d 1ms "$graphs/tap-echo.lua"
+else
+	skip "no privilege: 4" "cannot become another user here"
+fi
+for file in "$graphs"/*.lua; do
+	ok "$(basename "$file") passes the check" "$run" --check "$file"
+done
+done_testing

@@ -68,6 +68,7 @@ void *xk_mem_refill(struct xk_memvp *v, enum xk_memclass c)
 	struct xk_memcache *k = &v->cache[c];
 	void *b;
 
+	xk_dassert(v->no == xk_vp_no);
 	if (!mem_try_fails()) {
 		if (!xk_mpsc_empty(&v->returned))
 			collect(v);
@@ -87,6 +88,7 @@ void *xk_mem_refill(struct xk_memvp *v, enum xk_memclass c)
 
 void xk_mem_spill(struct xk_memvp *v, enum xk_memclass c, void *b)
 {
+	xk_dassert(v->no == xk_vp_no);
 	cache_add(v, c, b);
 }
 

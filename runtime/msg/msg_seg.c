@@ -89,6 +89,14 @@ struct xk_msg *msg_ref(struct xk_msg *s, uint32_t off, uint32_t len)
 	return m;
 }
 
+struct xk_msg *xk_msg_new_slow(enum xk_memclass c, uint32_t len)
+{
+	struct xk_memvp *v = xk_mem_self;
+	void *b = xk_mem_refill(v, c);
+
+	return b == NULL ? NULL : xk_msg_init(v, c, b, len);
+}
+
 struct xk_msg *xk_msg_new_extern(void *data, uint32_t len, void (*release)(void *), void *arg)
 {
 	struct xk_msg *m = xk_msg_new_cls(XK_MEM_SMALL, len);

@@ -94,6 +94,7 @@ struct xk_msg *xk_msg_own(struct xk_msg *m);
 void xk_msg_check(const struct xk_msg *m);
 
 void xk_msg_free_slow(struct xk_msg *m);
+struct xk_msg *xk_msg_new_slow(enum xk_memclass c, uint32_t len);
 /* A message of len bytes, chained over large segments when it must be; NULL
  * when memory is out.  Bytes are undefined. */
 struct xk_msg *xk_msg_new_chain(uint32_t len);
@@ -134,14 +135,11 @@ static inline enum xk_memclass xk_msg_class(uint32_t len)
 	       len <= XK_MSG_ROOM(XK_MEM_MEDIUM_SIZE) ? XK_MEM_MEDIUM : XK_MEM_LARGE;
 }
 
-/* One segment of class c holding len undefined bytes; NULL when memory is out. */
-static inline struct xk_msg *xk_msg_new_cls(enum xk_memclass c, uint32_t len)
+/* The descriptor of a buffer just taken: one segment, full headroom. */
+static inline struct xk_msg *xk_msg_init(const struct xk_memvp *v, enum xk_memclass c, void *b, uint32_t len)
 {
-	struct xk_memvp *v = xk_mem_self;
-	struct xk_msg *m = xk_mem_get(v, c);
+	struct xk_msg *m = b;
 
-	if (XK_UNLIKELY(m == NULL))
-		return NULL;
 	m->data = (uint8_t *)(m + 1) + XK_MSG_HEADROOM;
 	m->len = m->tot = len;
 	m->next = m->link = NULL;
@@ -152,6 +150,17 @@ static inline struct xk_msg *xk_msg_new_cls(enum xk_memclass c, uint32_t len)
 	m->cls = (uint8_t)c;
 	m->flags = 0;
 	return m;
+}
+
+/* One segment of class c holding len undefined bytes; NULL when memory is out.
+ * The empty cache is left to a function called last: no stack frame here. */
+static inline struct xk_msg *xk_msg_new_cls(enum xk_memclass c, uint32_t len)
+{
+	struct xk_memvp *v = xk_mem_self;
+
+	if (XK_UNLIKELY(v->cache[c].n == 0))
+		return xk_msg_new_slow(c, len);
+	return xk_msg_init(v, c, xk_mem_get(v, c), len);
 }
 
 /* A message of len undefined bytes, of the smallest class (or chain) that fits. */

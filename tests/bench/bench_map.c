@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * bench_map.c - nanoseconds per resolve of an active map, from 1 to 1 Mi
- * entries, beside liburcu's lock-free hash table.
+ * entries, beside liburcu's lock-free hash table and, built with XK_HAVE_DPDK
+ * and its flags, DPDK's rte_hash in bulks of thirty-two.
  *
  * Keys come in random order.  "chained" makes each key depend on the result
  * before it (the latency), "loop" resolves one key after the other, "bulk"
@@ -18,6 +19,14 @@
 #include <urcu/urcu-memb.h>
 #include <urcu/rculfhash.h>
 
+#ifdef XK_HAVE_DPDK
+#include <rte_eal.h>
+#include <rte_hash.h>
+#include <rte_hash_crc.h>
+#include <rte_memory.h>
+#include <sys/mman.h>
+#endif
+
 #define ROUNDS 11u
 #define OPS    (1u << 18)
 #define BULK   32u
@@ -32,6 +41,7 @@ struct bench {
 	struct xk_map    map;
 	struct xk_slab   slab;
 	struct cds_lfht *lf;
+	struct rte_hash *rte;
 	struct obj     **obj;
 	uint32_t         n;
 	xk_ns            worst_bind;
@@ -134,11 +144,102 @@ static void way_rculfhash(struct bench *b)
 	check(b, sum, want);
 }
 
+/* ---- DPDK ---------------------------------------------------------------------- */
+
+#ifdef XK_HAVE_DPDK
+/* Reserved huge pages when there are enough, as its users would; else the
+ * kernel is asked for transparent ones, as for our own memory. */
+static bool rte_huge(void)
+{
+	FILE *f = fopen("/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "r");
+	unsigned n = 0;
+
+	if (f != NULL) {
+		if (fscanf(f, "%u", &n) != 1)
+			n = 0;
+		fclose(f);
+	}
+	return n >= 256;
+}
+
+static int rte_advise(const struct rte_memseg_list *msl, void *arg)
+{
+	(void)arg;
+	(void)madvise(msl->base_va, msl->len, MADV_HUGEPAGE);
+	return 0;
+}
+
+static void rte_start(void)
+{
+	bool huge = rte_huge();
+	char *argv[] = { "bench_map", "-l", "0", "-m", "512", "--no-pci", "--no-telemetry",
+			 "--log-level=1", huge ? "--in-memory" : "--no-huge", NULL };
+
+	if (rte_eal_init(XK_ARRAY_LEN(argv) - 1, argv) < 0) {
+		fprintf(stderr, "bench_map: rte_eal_init failed\n");
+		exit(1);
+	}
+	if (!huge)
+		rte_memseg_list_walk(rte_advise, NULL);
+	printf("rte_hash in %s pages\n", huge ? "reserved huge" : "ordinary");
+}
+
+static void rte_fill(struct bench *b)
+{
+	struct rte_hash_parameters p = { .name = "bench", .entries = b->n < 16 ? 16 : b->n + b->n / 4,
+		.key_len = sizeof(struct xk_key), .hash_func = rte_hash_crc };
+
+	b->rte = rte_hash_create(&p);
+	for (uint32_t i = 0; b->rte != NULL && i < b->n; i++)
+		if (rte_hash_add_key_data(b->rte, &b->obj[i]->node.key, b->obj[i]) != 0)
+			b->rte = NULL;
+	if (b->rte == NULL) {
+		fprintf(stderr, "bench_map: no memory for rte_hash of %u\n", b->n);
+		exit(1);
+	}
+}
+
+static void rte_empty(struct bench *b)
+{
+	rte_hash_free(b->rte);
+}
+
+static void way_rte_bulk(struct bench *b)
+{
+	const void *ref[BULK];
+	void *out[BULK];
+	struct xk_key k[BULK];
+	uint64_t sum = 0, want = 0, hits;
+	uint32_t x = 1;
+
+	for (uint32_t i = 0; i < OPS; i += BULK) {
+		for (unsigned j = 0; j < BULK; j++) {
+			uint32_t at = step(&x) & (b->n - 1);
+
+			k[j] = key_of(at);
+			ref[j] = &k[j];
+			want += at;
+		}
+		rte_hash_lookup_bulk_data(b->rte, ref, BULK, &hits, out);
+		for (unsigned j = 0; j < BULK; j++)
+			sum += ((const struct obj *)out[j])->no;
+	}
+	check(b, sum, want);
+}
+#else
+static void rte_start(void) { }
+static void rte_fill(struct bench *b) { (void)b; }
+static void rte_empty(struct bench *b) { (void)b; }
+#endif
+
 static const struct { const char *name; void (*run)(struct bench *); } way[] = {
 	{ "chained", way_chained },
 	{ "loop", way_loop },
 	{ "bulk 32", way_bulk },
 	{ "rculfhash", way_rculfhash },
+#ifdef XK_HAVE_DPDK
+	{ "rte bulk", way_rte_bulk },
+#endif
 };
 #define WAYS XK_ARRAY_LEN(way)
 
@@ -174,6 +275,7 @@ static void fill(struct bench *b, uint32_t n)
 		cds_lfht_add(b->lf, o->node.hash, &o->lf);
 		urcu_memb_read_unlock();
 	}
+	rte_fill(b);
 }
 
 static void empty(struct bench *b)
@@ -186,6 +288,7 @@ static void empty(struct bench *b)
 	}
 	urcu_memb_synchronize_rcu();
 	cds_lfht_destroy(b->lf, NULL);
+	rte_empty(b);
 	for (uint32_t i = 0; i < b->n; i++)
 		xk_slab_put(&b->slab, b->obj[i]);
 	xk_map_fini(&b->map);
@@ -225,6 +328,7 @@ int main(void)
 	struct bench b;
 
 	xk_rcu_register();
+	rte_start();
 	printf("%9s", "entries");
 	for (unsigned w = 0; w < WAYS; w++)
 		printf(" %10s", way[w].name);

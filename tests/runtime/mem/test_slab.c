@@ -4,8 +4,8 @@
  * type-stable, and no growth over the lives of many graphs.
  */
 #include <CUnit/CUnit.h>
-#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "runtime/mem/xk_mem.h"
@@ -48,6 +48,39 @@ static bool is_zero(const unsigned char *p, size_t n)
 		if (*p++ != 0)
 			return false;
 	return true;
+}
+
+/* In a child whose address space is limited; exits with success when a slab
+ * works as *arg says. */
+static void use_in_little_space(void *arg)
+{
+	const struct { rlim_t gib; bool works; } *c = arg;
+	struct rlimit lim = { c->gib << 30, c->gib << 30 };
+	struct xk_slab s;
+	void *x;
+
+	setrlimit(RLIMIT_AS, &lim);
+	xk_slab_init(&s, 100);
+	x = xk_slab_get(&s);
+	if ((x != NULL) != c->works || s.live != c->works)
+		_exit(1);
+	if (x != NULL)
+		xk_slab_put(&s, x);
+	xk_slab_fini(&s);
+}
+
+/* First of all: the reservation is made once in a process. */
+static void little_address_space_is_enough_or_refused(void)
+{
+	struct { rlim_t gib; bool works; } enough = { 20, true }, few = { 6, true }, too_little = { 2, false };
+
+#if defined(XK_ASAN) || defined(XK_TSAN)
+	xk_test_skip("a sanitizer needs the address space itself");
+	return;
+#endif
+	CU_ASSERT_FALSE(fx_aborts(use_in_little_space, &enough));
+	CU_ASSERT_FALSE(fx_aborts(use_in_little_space, &few));
+	CU_ASSERT_FALSE(fx_aborts(use_in_little_space, &too_little));
 }
 
 static void objects_are_zeroed_aligned_and_disjoint(void)
@@ -229,6 +262,7 @@ static void misuse_aborts(void)
 }
 
 static CU_TestInfo tests[] = {
+	{ "little address space is enough or refused", little_address_space_is_enough_or_refused },
 	{ "objects are zeroed, aligned and disjoint", objects_are_zeroed_aligned_and_disjoint },
 	{ "handle names the object and is never zero", handle_names_the_object_and_is_never_zero },
 	{ "last put is first got", last_put_is_first_got },

@@ -228,6 +228,33 @@ static void split_shares_and_copies_no_payload(void)
 	xk_msg_free(m);
 }
 
+static void split_between_segments_takes_no_buffer(void)
+{
+	struct xk_msg *m = filled(200), *b = filled(100), *rest;
+	uint64_t out = fx_out();
+
+	xk_msg_join(m, b);
+	b->flags |= XK_MSG_CSUM;                  /* stale, from the segment's former life */
+	rest = xk_msg_split(m, 200);
+	CU_ASSERT_PTR_EQUAL(rest, b);
+	CU_ASSERT_EQUAL(fx_out(), out);
+	CU_ASSERT_EQUAL((m->flags | rest->flags) & (XK_MSG_SLOW | XK_MSG_CSUM), 0);
+	CU_ASSERT_TRUE(holds(rest, pattern, 100));
+	xk_msg_free(m);
+	xk_msg_free(rest);
+}
+
+static void joining_nothing_leaves_no_segment(void)
+{
+	struct xk_msg *m = filled(200);
+
+	xk_msg_join(m, filled(0));
+	CU_ASSERT_EQUAL(segments(m), 1);
+	CU_ASSERT_EQUAL(m->flags & XK_MSG_SLOW, 0);
+	CU_ASSERT_TRUE(holds(m, pattern, 200));
+	xk_msg_free(m);
+}
+
 static void trim_drops_the_tail_at_every_length(void)
 {
 	for (uint32_t n = 0; n <= 30; n++) {
@@ -362,6 +389,22 @@ static void a_full_reference_count_copies_instead(void)
 	m->flags &= (uint8_t)~XK_MSG_SHARED;
 	xk_msg_free(m);
 	xk_msg_free(s);
+}
+
+static void a_copy_longer_than_a_segment_stays_in_order(void)
+{
+	struct xk_msg *m = xk_msg_new_extern(pattern, 12000, NULL, NULL), *b = xk_msg_new(500), *s;
+
+	xk_msg_copy_in(b, 0, pattern + 12000, 500);
+	xk_msg_join(m, b);
+	m->refs = UINT16_MAX;
+	m->flags |= XK_MSG_SHARED;
+	s = xk_msg_share(m);
+	CU_ASSERT_TRUE(holds(s, pattern, 12500));
+	xk_msg_free(s);
+	m->refs = 1;
+	m->flags &= (uint8_t)~XK_MSG_SHARED;
+	xk_msg_free(m);
 }
 
 static unsigned released;
@@ -561,6 +604,8 @@ static CU_TestInfo chains[] = {
 	{ "long message is a chain of large segments", long_message_is_a_chain_of_large_segments },
 	{ "split then join is the same at every cut", split_then_join_is_the_same_at_every_cut },
 	{ "split shares and copies no payload", split_shares_and_copies_no_payload },
+	{ "split between segments takes no buffer", split_between_segments_takes_no_buffer },
+	{ "joining nothing leaves no segment", joining_nothing_leaves_no_segment },
 	{ "trim drops the tail at every length", trim_drops_the_tail_at_every_length },
 	{ "joining a message to itself aborts", joining_a_message_to_itself_aborts },
 	{ "queue keeps order and frees all", queue_keeps_order_and_frees_all },
@@ -572,6 +617,7 @@ static CU_TestInfo sharing[] = {
 	{ "header on a share does not show in the other", header_on_a_share_does_not_show_in_the_other },
 	{ "writing to shared bytes aborts", writing_to_shared_bytes_aborts },
 	{ "a full reference count copies instead", a_full_reference_count_copies_instead },
+	{ "a copy longer than a segment stays in order", a_copy_longer_than_a_segment_stays_in_order },
 	{ "lent bytes are released once, with the last look", lent_bytes_are_released_once_with_the_last_look },
 	{ "clone shares nothing and has headroom", clone_shares_nothing_and_has_headroom },
 	{ "partial sum stays only where the bytes do", partial_sum_stays_only_where_the_bytes_do },

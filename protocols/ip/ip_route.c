@@ -61,8 +61,9 @@ bool ip_route_find(const struct ip_node *in, uint32_t dst, uint32_t *hop, uint32
 
 		if ((dst & r->mask) != r->net)
 			continue;
-		*hop = kind == IP_ADDR_BROADCAST ? IP_LIMITED_BROADCAST :
-		       r->gateway != 0 && kind != IP_ADDR_MULTICAST ? r->gateway : dst;
+		/* Broadcasts and groups are of a link: what is below knows them,
+		 * and chooses the link by the address where there are several. */
+		*hop = r->gateway != 0 && kind == IP_ADDR_OTHER ? r->gateway : dst;
 		*local = r->local;
 		return true;
 	}

@@ -318,8 +318,8 @@ static void sends_by_the_longest_prefix(void)
 		{ 0xac100001, 0xc0a801fe, 0xc0a80101 },     /* 172.16/12 by the other gateway */
 		{ 0xac100101, 0x0a0000fd, NF_US },          /* 172.16.1/24 is longer */
 		{ 0xffffffff, 0xffffffff, NF_US },
-		{ 0x0affffff, 0xffffffff, NF_US },
-		{ 0xc0a801ff, 0xffffffff, 0xc0a80101 },
+		{ 0x0affffff, 0x0affffff, NF_US },
+		{ 0xc0a801ff, 0xc0a801ff, 0xc0a80101 },
 		{ 0xe0000005, 0xe0000005, NF_US },
 	};
 

@@ -308,6 +308,17 @@ void check_table(const struct check_table *c, const struct xk_value *tab, void *
 
 static const char *const reserved[] = { "name", "over", "trace", NULL };
 
+static void hand_over(const struct xk_errs *from, struct xk_errs *to)
+{
+	for (unsigned i = 0; i < xk_errs_count(from) && xk_errs_count(to) <= COMPOSE_ERRORS_MAX; i++) {
+		const char *file, *text;
+		int line, col;
+
+		text = xk_errs_text(from, i, &file, &line, &col);
+		xk_errs_add(to, file, line, col, "%s", text);
+	}
+}
+
 void *check_node_conf(struct xk_spec *s, const struct spec_node *n, struct xk_errs *e)
 {
 	struct xk_errs *mine = xk_errs_new();
@@ -326,13 +337,7 @@ void *check_node_conf(struct xk_spec *s, const struct spec_node *n, struct xk_er
 	if (!bad) {
 		check_table(&c, &n->tab, conf);
 		bad = xk_errs_count(mine) != 0;
-		for (unsigned i = 0; i < xk_errs_count(mine); i++) {
-			const char *file;
-			int line, col;
-			const char *text = xk_errs_text(mine, i, &file, &line, &col);
-
-			xk_errs_add(e, file, line, col, "%s", text);
-		}
+		hand_over(mine, e);
 	}
 	/* Rules between parameters make sense only when each alone is right. */
 	if (!bad && n->proto->check != NULL && n->proto->check(conf, why, sizeof why) != XK_OK) {

@@ -4,7 +4,7 @@
  * which `include` is confined.
  *
  * The path is: the folder of the graph file, the nearest folder above it that
- * is called graphs, the caller's path, $VP_GRAPH_PATH, the installed graphs.
+ * is called graphs, the caller's path, $VP_GRAPH_PATH.
  * Invariant: an included file's resolved name lies below a folder of the path,
  * whatever links and dots its given name has.
  */
@@ -194,10 +194,6 @@ int files_path(struct loader *ld, const char *main_file)
 		err = path_add_list(ld, ld->o->path);
 	if (err == XK_OK)
 		err = path_add_list(ld, getenv("VP_GRAPH_PATH"));
-#ifdef XK_GRAPHDIR
-	if (err == XK_OK)
-		err = path_add(ld, XK_GRAPHDIR);
-#endif
 	return err;
 }
 

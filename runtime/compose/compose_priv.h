@@ -19,6 +19,7 @@
 #define COMPOSE_FILES_MAX  256u             /* files of one graph */
 #define COMPOSE_NODES_MAX  4096u
 #define COMPOSE_VALUES_MAX 1000000u         /* values in all tables together */
+#define COMPOSE_ERRORS_MAX 1000u            /* shown of one file; each costs a look at the source */
 #define COMPOSE_DEPTH_MAX  16u              /* tables inside tables */
 #define COMPOSE_NAME_MAX   63u
 #define COMPOSE_INSTR_MAX  10000000u        /* instructions */

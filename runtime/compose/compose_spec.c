@@ -97,6 +97,12 @@ void spec_error(const struct xk_spec *s, struct xk_errs *e, struct spec_place at
 	char *text;
 	va_list ap;
 
+	if (xk_errs_count(e) > COMPOSE_ERRORS_MAX)
+		return;
+	if (xk_errs_count(e) == COMPOSE_ERRORS_MAX) {
+		xk_errs_add(e, f ? f->name : NULL, 0, 0, "more than %u errors: the rest is not shown", COMPOSE_ERRORS_MAX);
+		return;
+	}
 	va_start(ap, fmt);
 	if (vasprintf(&text, fmt, ap) < 0)
 		text = NULL;
@@ -207,7 +213,8 @@ void xk_spec_bench_error(const struct xk_spec *s, struct xk_errs *e, const char 
 
 	xk_assert(s->bench >= 0);
 	for (; path != NULL && path[n] != NULL && n < COMPOSE_DEPTH_MAX; n++)
-		step[n] = (struct scan_step){ .name = path[n] };
+		step[n] = path[n][0] != '#' ? (struct scan_step){ .name = path[n] }
+					    : (struct scan_step){ .i = (unsigned)strtoul(path[n] + 1, NULL, 10) };
 	va_start(ap, fmt);
 	if (vasprintf(&text, fmt, ap) < 0)
 		text = NULL;

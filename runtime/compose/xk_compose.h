@@ -132,7 +132,8 @@ bool     xk_spec_param_place(const struct xk_spec *s, unsigned i, const char *na
 const char *xk_spec_name(const struct xk_spec *s);       /* of the graph or bench, or NULL */
 bool        xk_spec_is_bench(const struct xk_spec *s);
 /* The table of `bench "name" { ... }` as a map, and a complaint about a key in
- * it (path of names, ending with NULL; none: the call itself). */
+ * it (path of names, or "#3" for the third unnamed value, ending with NULL;
+ * none: the call itself). */
 const struct xk_value *xk_spec_bench(const struct xk_spec *s);
 void xk_spec_bench_error(const struct xk_spec *s, struct xk_errs *e, const char *const *path,
 			 const char *fmt, ...) XK_PRINTF(4, 5);

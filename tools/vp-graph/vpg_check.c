@@ -4,6 +4,7 @@
  */
 #include "tools/vp-graph/vpg.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void vpg_close(struct vpg_file *f)
@@ -42,6 +43,22 @@ int vpg_open(struct vpg_file *f, const struct vpg *o, const char *file)
 	return code_of(err, f->errs);
 }
 
+/* A sentence may quote bytes of the file that are no UTF-8. */
+static json_t *any_text(const char *s)
+{
+	json_t *j = json_string(s);
+	char *copy;
+
+	if (j != NULL || (copy = strdup(s)) == NULL)
+		return j;
+	for (char *c = copy; *c != '\0'; c++)
+		if ((unsigned char)*c >= 0x80)
+			*c = '?';
+	j = json_string(copy);
+	free(copy);
+	return j;
+}
+
 json_t *vpg_errs_json(struct xk_errs *e)
 {
 	json_t *list = json_array();
@@ -52,8 +69,8 @@ json_t *vpg_errs_json(struct xk_errs *e)
 		int line, col;
 
 		text = xk_errs_text(e, i, &file, &line, &col);
-		json_array_append_new(list, json_pack("{s:s?, s:i, s:i, s:s}", "file", file, "line", line,
-						      "column", col, "message", text));
+		json_array_append_new(list, json_pack("{s:o, s:i, s:i, s:o}", "file", file ? any_text(file)
+						      : json_null(), "line", line, "column", col, "message", any_text(text)));
 	}
 	return list;
 }

@@ -282,6 +282,46 @@ static void quantities_keep_their_units_through_arithmetic(void)
 	toy_unload(&l);
 }
 
+static void a_bench_is_a_table_with_places(void)
+{
+	static const char *const path[] = { "sweep", "conns", NULL };
+	const struct xk_value *v;
+	struct toy_load l;
+	int line, col;
+
+	good(&l, "wire { peer = \"sink\" }\nlocal g = graph \"inner\" { duration = \"1s\" }\n"
+	     "return bench \"b\" {\n  graph = g, sweep = { vps = { 1, 2, 4 },\n    conns = { \"x\" } } }", NULL);
+	CU_ASSERT(xk_spec_is_bench(l.s));
+	CU_ASSERT_STRING_EQUAL(xk_spec_name(l.s), "b");
+	v = xk_value_get(xk_value_get(xk_spec_bench(l.s), "sweep"), "vps");
+	CU_ASSERT_FATAL(v != NULL && v->kind == XK_V_LIST && v->n == 3);
+	CU_ASSERT_STRING_EQUAL(v->item[2].text, "4");
+	CU_ASSERT_EQUAL(xk_spec_plan(l.s)->duration, XK_SEC);
+	xk_spec_bench_error(l.s, l.e, path, "no %s", "good");
+	CU_ASSERT_STRING_EQUAL(xk_errs_text(l.e, 0, NULL, &line, &col), "bench: no good");
+	CU_ASSERT(line == 5 && col == 5);
+	toy_unload(&l);
+}
+
+static void a_bench_needs_no_graph_of_its_own(void)
+{
+	struct toy_load l;
+
+	good(&l, "return bench \"b\" { graph = \"udp-send.lua\" }", NULL);
+	CU_ASSERT_PTR_NULL(xk_spec_plan(l.s));
+	toy_unload(&l);
+}
+
+static void a_node_tells_a_subgraph_what_it_is(void)
+{
+	struct toy_load l;
+
+	good(&l, "local w = wire { peer = \"sink\" }\nlocal x = link { over = w }\n"
+	     "assert(x.protocol == \"link\" and x.below.protocol == \"wire\" and w.below == nil)\n"
+	     "return graph \"g\" {}", NULL);
+	toy_unload(&l);
+}
+
 static void a_file_that_is_not_there_is_one_sentence(void)
 {
 	struct xk_errs *e = xk_errs_new();
@@ -396,6 +436,9 @@ static CU_TestInfo tests[] = {
 	{ "every preset is a word", every_preset_is_a_word },
 	{ "a plain table of axes is a threading", a_plain_table_of_axes_is_a_threading },
 	{ "quantities keep their units through arithmetic", quantities_keep_their_units_through_arithmetic },
+	{ "a bench is a table with places", a_bench_is_a_table_with_places },
+	{ "a bench needs no graph of its own", a_bench_needs_no_graph_of_its_own },
+	{ "a node tells a subgraph what it is", a_node_tells_a_subgraph_what_it_is },
 	{ "a file that is not there is one sentence", a_file_that_is_not_there_is_one_sentence },
 	{ "errors are printed with their line and a caret", errors_are_printed_with_their_line_and_a_caret },
 	{ "no word of the language hides a protocol", no_word_of_the_language_hides_a_protocol },

@@ -47,7 +47,7 @@ static void recs_clear(struct pf_recs *rs)
 
 /* ---- pf_driver ------------------------------------------------------------------ */
 
-struct drv_conf { unsigned link; uint8_t mac[6]; uint64_t mtu; };
+struct drv_conf { unsigned link; uint8_t mac[6]; bool record; uint64_t mtu; };
 struct drv_state { struct pf_recs out; };
 
 static const char *const drv_links[] = { "eth", "fddi", "rawip", "none", NULL };
@@ -59,6 +59,8 @@ static const struct xk_param drv_params[] = {
 	  .doc = "own address", .offset = offsetof(struct drv_conf, mac) },
 	{ .name = "mtu", .type = XK_P_UINT, .def = "1514",
 	  .doc = "largest frame, headers included", .offset = offsetof(struct drv_conf, mtu) },
+	{ .name = "record", .type = XK_P_BOOL, .def = "true",
+	  .doc = "keep what is pushed", .offset = offsetof(struct drv_conf, record) },
 	XK_PARAM_END
 };
 
@@ -89,7 +91,8 @@ static void drv_close(struct xk_sess *s)
 
 static void drv_push(struct xk_sess *s, struct xk_msg *m)
 {
-	rec_add(&((struct drv_state *)s->rep->node->state)->out, m);
+	if (((const struct drv_conf *)s->rep->conf)->record)
+		rec_add(&((struct drv_state *)s->rep->node->state)->out, m);
 	xk_msg_free(m);
 }
 
@@ -501,7 +504,7 @@ static void arch_for(struct xk_arch *a, unsigned nvps)
 	a->seed = 42;
 }
 
-bool pf_up_try(struct pf *f, unsigned nvps, const struct pf_spec *specs)
+static bool up_by(struct pf *f, const struct xk_arch *a, const struct pf_spec *specs)
 {
 	struct xk_graph_conf c;
 
@@ -511,7 +514,7 @@ bool pf_up_try(struct pf *f, unsigned nvps, const struct pf_spec *specs)
 	f->live_before = xk_alloc_live();
 	f->errs = xk_errs_new();
 	c.name = "test";
-	arch_for(&c.arch, nvps);
+	c.arch = *a;
 	c.mem.limit = 256u << 20;
 	if (xk_graph_new(&f->g, &c, f->errs) < 0) {
 		f->g = NULL;
@@ -525,12 +528,8 @@ bool pf_up_try(struct pf *f, unsigned nvps, const struct pf_spec *specs)
 	return true;
 }
 
-void pf_up(struct pf *f, unsigned nvps, const struct pf_spec *specs)
+static void refused(struct pf *f)
 {
-	if (pf_up_try(f, nvps, specs)) {
-		pf_settle(f);
-		return;
-	}
 	for (unsigned i = 0; f->errs && i < xk_errs_count(f->errs); i++) {
 		const char *file;
 		int line, col;
@@ -538,6 +537,32 @@ void pf_up(struct pf *f, unsigned nvps, const struct pf_spec *specs)
 		fprintf(stderr, "# %s\n", xk_errs_text(f->errs, i, &file, &line, &col));
 	}
 	xk_panic(__FILE__, __LINE__, "the test's graph does not come up");
+}
+
+bool pf_up_try(struct pf *f, unsigned nvps, const struct pf_spec *specs)
+{
+	struct xk_arch a;
+
+	arch_for(&a, nvps);
+	return up_by(f, &a, specs);
+}
+
+void pf_up(struct pf *f, unsigned nvps, const struct pf_spec *specs)
+{
+	if (!pf_up_try(f, nvps, specs))
+		refused(f);
+	pf_settle(f);
+}
+
+void pf_up_threads(struct pf *f, unsigned nvps, unsigned workers, const struct pf_spec *specs)
+{
+	struct xk_arch a;
+
+	arch_for(&a, nvps);
+	a.schedule = XK_SCHED_DRR;
+	a.workers = workers;
+	if (!up_by(f, &a, specs))
+		refused(f);
 }
 
 void pf_down(struct pf *f)

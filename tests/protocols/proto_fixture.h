@@ -59,7 +59,7 @@ struct pf_upper_state {
 };
 /* Parameters of pf_upper: enable (bool, true): open_enable everything below. */
 
-extern const struct xk_proto pf_driver;     /* link=eth|fddi|rawip|none mac=.. mtu=.. (whole frames) */
+extern const struct xk_proto pf_driver;     /* link=eth|fddi|rawip|none mac=.. mtu=.. (whole frames) record=bool */
 extern const struct xk_proto pf_hostlink;   /* mtu=.. host=.. */
 extern const struct xk_proto pf_upper;      /* numbers: link 0x0800, ip and host 253 */
 
@@ -68,6 +68,9 @@ extern const struct xk_proto pf_upper;      /* numbers: link 0x0800, ip and host
 bool pf_up_try(struct pf *f, unsigned nvps, const struct pf_spec *specs);
 /* The same; a refusal is printed and fails the test for good. */
 void pf_up(struct pf *f, unsigned nvps, const struct pf_spec *specs);
+/* With real workers and a real clock: pf_down, pf_node and pf_rep only; the rest
+ * is posted to the VPs.  Records are not for threads: say record=false. */
+void pf_up_threads(struct pf *f, unsigned nvps, unsigned workers, const struct pf_spec *specs);
 /* Stops and frees; asserts that no buffer, session or block has leaked. */
 void pf_down(struct pf *f);
 

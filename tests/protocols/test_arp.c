@@ -44,6 +44,10 @@ static const struct pf_spec graph_announcing[] = {
 static const struct pf_spec graph_bad_static[] = {
 	DRV, { &xk_proto_arp, "arp", "eth", "neighbours=10.0.0.2=ff:ff:ff:ff:ff:ff" }, UP, END
 };
+static const struct pf_spec graph_threads[] = {
+	{ &pf_driver, "drv", NULL, "record=false" }, { &xk_proto_eth, "eth", "drv", NULL },
+	{ &xk_proto_arp, "arp", "eth", "addresses=10.0.0.1/8; cap=24" }, UP, END
+};
 static const struct pf_spec graph_fddi[] = {
 	{ &pf_driver, "drv", NULL, "mtu=4373" }, { &xk_proto_fddi, "fddi", "drv", NULL },
 	{ &xk_proto_arp, "arp", "fddi", "addresses=10.0.0.1/8" }, UP, END
@@ -628,6 +632,81 @@ static void many_changes_at_once_reach_every_session(void)
 	pf_down(&f);
 }
 
+enum { JOBS = 4, ROUNDS = 200, HELD = 8 };
+struct job { struct xk_call call; struct xk_rep *arp, *up; unsigned vp, round; struct xk_sess *held[HELD]; };
+static uint32_t jobs_done;
+
+static struct xk_sess *job_open(struct job *j, uint32_t host)
+{
+	struct xk_parts ps;
+	int err;
+
+	xk_parts_init(&ps, 1);
+	xk_part_push_host(&ps.p[XK_REMOTE], host);
+	return xk_open(j->up, j->up->node, j->arp, &ps, &err);
+}
+
+static void job_push(struct xk_sess *s)
+{
+	struct xk_msg *m = s != NULL ? pf_msg("x", 1) : NULL;
+
+	if (m != NULL)
+		xk_push(s, m);
+}
+
+/* Sessions that live through all rounds, told of every change. */
+static void job_held(struct job *j)
+{
+	for (unsigned i = 0; i < HELD; i++) {
+		if (j->round == 0)
+			j->held[i] = job_open(j, HOST(10, 0, 3, i * 7));
+		job_push(j->held[i]);
+		if (j->round == ROUNDS - 1 && j->held[i] != NULL)
+			xk_close(j->held[i]);
+	}
+}
+
+/* Opens, sends, hears of neighbours new, known and moved, closes; then again. */
+static void job_run(struct xk_vp *vp, void *arg)
+{
+	struct job *j = arg;
+
+	for (unsigned i = 0; i < 20; i++) {
+		uint32_t host = HOST(10, 0, 3, (j->round * 7 + i * 3) % 60);
+		uint8_t mac[6] = { 2, 4, 0, (uint8_t)j->vp, (uint8_t)j->round, (uint8_t)i };
+		struct pkt p = packet(me, i & 1 ? 1 : 2, mac, host, me, US);
+		struct xk_sess *s = job_open(j, host);
+		struct xk_msg *m = pf_msg(p.b + 14, 28);
+
+		job_push(s);
+		if (m != NULL)
+			j->arp->up.demux(&j->arp->up, NULL, m);
+		if (s != NULL)
+			xk_close(s);
+	}
+	job_held(j);
+	if (++j->round == ROUNDS)
+		(void)xk_atomic_add(&jobs_done, 1u);
+	else
+		xk_vp_call_async(vp, &j->call);
+}
+
+static void workers_share_the_table_without_harm(void)
+{
+	static struct job job[JOBS];
+
+	pf_up_threads(&f, JOBS, 2, graph_threads);
+	jobs_done = 0;
+	for (unsigned vp = 0; vp < JOBS; vp++) {
+		job[vp] = (struct job){ .call = { .fn = job_run, .arg = &job[vp] }, .vp = vp,
+			.arp = pf_rep(&f, "arp", vp), .up = pf_rep(&f, "up", vp) };
+		xk_vp_call_async(f.g->vps->vp[vp], &job[vp].call);
+	}
+	while (xk_load_acquire(&jobs_done) != JOBS)
+		xk_thread_yield();
+	pf_down(&f);
+}
+
 /* ---- the rest ----------------------------------------------------------------------------------------- */
 
 static void what_is_received_goes_by_on_the_way_up(void)
@@ -779,6 +858,7 @@ static CU_TestInfo tests[] = {
 	T(wanted_hosts_push_out_the_least_recently_used),
 	T(a_reply_on_one_vp_frees_what_waits_on_all),
 	T(many_changes_at_once_reach_every_session),
+	T(workers_share_the_table_without_harm),
 	T(what_is_received_goes_by_on_the_way_up),
 	T(works_over_fddi),
 	T(ten_thousand_opens_leave_nothing),

@@ -82,7 +82,7 @@ static int bring_up(struct work *w)
 	return err == XK_OK ? VPR_OK : code_of(err);
 }
 
-static int show(const struct vpr *o, const struct xk_run_result *r)
+static int show(const struct vpr *o, const struct xk_run_result *r, xk_ns window)
 {
 	json_t *j;
 	int err;
@@ -92,6 +92,10 @@ static int show(const struct vpr *o, const struct xk_run_result *r)
 		return VPR_OK;
 	}
 	j = xk_run_json(r, o->json_vps, o->json_conns);
+	if (j != NULL && window != 0) {
+		json_object_del(j, "samples");
+		json_object_set_new(j, "fairness", vpr_fairness(r, window));
+	}
 	err = j ? json_dumpf(j, stdout, JSON_INDENT(2)) : -1;
 	putchar('\n');
 	json_decref(j);
@@ -108,10 +112,13 @@ static int run(struct work *w)
 
 	if (vpr_time("stats", w->o->stats, &opts.interval, w->e) != XK_OK)
 		return VPR_USAGE;
+	if (vpr_time("fairness", w->o->fairness, &opts.window, w->e) != XK_OK)
+		return VPR_USAGE;
+	opts.window_conns = opts.window != 0;
 	err = xk_run(w->g, &opts, &r, w->e);
 	if (err != XK_OK)
 		return code_of(err);
-	err = show(w->o, &r);
+	err = show(w->o, &r, opts.window);
 	xk_run_fini(&r);
 	return err;
 }

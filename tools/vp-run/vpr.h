@@ -30,7 +30,7 @@ struct vpr {
 	const char *arg[VPR_ARGS];
 	unsigned    narg;
 	bool        json, json_vps, json_conns, check_only, is_virtual, unsafe;
-	const char *duration, *warmup, *stats, *log, *cpus, *seed, *path;
+	const char *duration, *warmup, *stats, *fairness, *log, *cpus, *seed, *path;
 	struct vpr_capture capture[VPR_CAPTURES];
 	unsigned    ncapture;
 	int         stop_fd;             /* signals arrive here */
@@ -51,6 +51,9 @@ int  vpr_capture_hang(struct vpr *o, struct xk_graph *g, struct xk_errs *e);
 int  vpr_capture_open(struct vpr *o, struct xk_errs *e);
 /* Closes them and says what was written; false when a file is short. */
 bool vpr_capture_close(struct vpr *o);
+
+/* How evenly connections shared each window, ten and a hundred of them: an array. */
+struct json_t *vpr_fairness(const struct xk_run_result *r, xk_ns window);
 
 void vpr_table(FILE *f, const struct xk_run_result *r);
 void vpr_interval(void *arg, const struct xk_run_sample *s);

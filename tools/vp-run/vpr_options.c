@@ -14,11 +14,11 @@ static const char doc[] =
 	"Runs the graph of FILE and prints what its protocols did.\n"
 	"k=v gives an argument of the graph file: vp-graph inspect FILE lists them.\n"
 	"\v"
-	"Exit codes: 0 good, 1 the run failed, 2 wrong usage, 3 errors in the graph file,\n"
+	"Exit codes: 0 good, 1 the run failed, 2 wrong usage, 3 errors in the graph,\n"
 	"4 a privilege or device is missing, 5 buffers or sessions leaked.";
 
 enum { OPT_STATS = 256, OPT_CAPTURE, OPT_LOG, OPT_CHECK, OPT_CPUS, OPT_SEED, OPT_VIRTUAL, OPT_UNSAFE, OPT_WARMUP,
-       OPT_VPS, OPT_CONNS };
+       OPT_VPS, OPT_CONNS, OPT_FAIRNESS };
 
 static const struct argp_option options[] = {
 	{ "duration", 'd', "TIME", 0, "How long to measure, \"5s\" (default: the graph's; without one until the "
@@ -28,6 +28,8 @@ static const struct argp_option options[] = {
 	{ "json", 'j', NULL, 0, "Print JSON instead of a table", 0 },
 	{ "vps", OPT_VPS, NULL, 0, "JSON: each virtual processor, too", 0 },
 	{ "connections", OPT_CONNS, NULL, 0, "JSON: each connection, too", 0 },
+	{ "fairness", OPT_FAIRNESS, "TIME", 0, "JSON: how evenly connections shared each window of TIME, 10 and 100 "
+	  "times that", 0 },
 	{ "capture", OPT_CAPTURE, "NODE=FILE", 0, "Write what passes below NODE to a pcap file; may be repeated", 0 },
 	{ "log", OPT_LOG, "udp:5,*:2", 0, "Levels of messages, 0 to 5, by protocol or node", 0 },
 	{ "cpus", OPT_CPUS, "0-3,5", 0, "Processors allowed", 0 },
@@ -74,6 +76,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case 'j': o->json = true; break;
 	case OPT_VPS: o->json_vps = true; break;
 	case OPT_CONNS: o->json_conns = true; break;
+	case OPT_FAIRNESS: o->fairness = arg; break;
 	case OPT_CAPTURE: add_capture(o, arg, state); break;
 	case OPT_LOG: o->log = arg; break;
 	case OPT_CPUS: o->cpus = arg; break;

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench.h - what the files of vp-bench share.
+ *
+ * A bench file becomes a struct bench (axes, points, what to measure); a sweep
+ * over it becomes a document, which is a JSON value all the way: runs are
+ * appended to it, summaries and verdicts are computed from it, and tables, CSV
+ * and `show` read nothing else.  So what a file says is what a table says.
+ * Invariant: the document on the disk is whole after every run.
+ */
+#ifndef XK_BENCH_H
+#define XK_BENCH_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "runtime/compose/xk_compose.h"
+
+#define BENCH_SCHEMA  1
+#define BENCH_VERSION "0.1.0"
+
+enum {
+	BENCH_OK = 0, BENCH_SHAPE_FAILED = 1, BENCH_USAGE = 2, BENCH_FILE_ERRORS = 3, BENCH_CHILD_FAILED = 4,
+	BENCH_IO = 5, BENCH_INTERRUPTED = 6
+};
+
+/* ---- metrics -------------------------------------------------------------------- */
+
+/* What a child must tell for a metric; more costs more. */
+#define BENCH_NEED_VPS   1u    /* each virtual processor */
+#define BENCH_NEED_CONNS 2u    /* each connection */
+#define BENCH_NEED_FAIR  4u    /* windows of time */
+
+struct bench_metric {
+	const char *name, *unit, *doc;
+	unsigned    need;
+	bool        lower;     /* less is better */
+};
+extern const struct bench_metric bench_metrics[];       /* NULL-named last */
+const struct bench_metric *bench_metric_find(const char *name);
+/* Every metric whose needs are met, from a child's JSON: an object of numbers,
+ * null where a metric does not exist for this run.  NULL and a reason when the
+ * JSON is not one of vp-run's. */
+json_t *bench_metrics_of(const json_t *child, unsigned needs, char *why, size_t n);
+/* The per-thread ones (bench_threads.c). */
+void bench_threads_of(const json_t *child, json_t *out);
+
+/* ---- a bench file ------------------------------------------------------------------ */
+
+#define BENCH_AXES   8u
+#define BENCH_POINTS 4096u
+#define BENCH_ARGS   64u
+#define BENCH_ALSO   32u
+
+struct bench_point { const char *value[BENCH_AXES]; };
+
+struct bench {
+	const char         *file;
+	struct xk_spec     *spec;
+	const char         *name, *doc, *source;
+	const char         *axis[BENCH_AXES];
+	unsigned            naxes;
+	struct bench_point *point;
+	unsigned            npoints;
+	int                 x, series;           /* axes; -1: none */
+	const struct bench_metric *metric, *also[BENCH_ALSO];
+	unsigned            nalso, needs;
+	xk_ns               duration, warmup;
+	uint64_t            min_runs, max_runs, seed;
+	double              precision, confidence;
+	json_t             *theirs, *shapes;     /* as in the document */
+	const char         *arg[BENCH_ARGS];     /* k=v that are no axis */
+	unsigned            narg;
+	struct xk_errs     *e;
+};
+
+/* Reads, checks; every complaint is in b->e.  args: k=v of the command line, those
+ * of an axis keep the points that have the value.  BENCH_OK, BENCH_USAGE or
+ * BENCH_FILE_ERRORS; bench_free in every case. */
+int  bench_load(struct bench *b, const char *file, const char *const *args, unsigned nargs);
+int  bench_load_text(struct bench *b, const char *file, const char *text, const char *const *args, unsigned nargs);
+void bench_free(struct bench *b);
+void bench_print_errors(struct bench *b);
+/* Does the graph accept every point?  Loads and checks it with each. */
+int  bench_try_points(struct bench *b);
+
+/* Parts of the reading (bench_points.c, bench_shapes.c). */
+void bench_read_points(struct bench *b, const struct xk_value *tab);
+void bench_read_theirs(struct bench *b, const struct xk_value *tab);
+void bench_read_shapes(struct bench *b, const struct xk_value *tab);
+int  bench_restrict(struct bench *b, const char *arg);
+int  bench_axis(const struct bench *b, const char *name);
+/* A complaint at a place in the bench's table: path of names, "#3" the third. */
+void bench_complain(struct bench *b, const char *const *path, const char *fmt, ...) XK_PRINTF(3, 4);
+/* "vps=2 conns=12" */
+const char *bench_point_text(const struct bench *b, const struct bench_point *p, char *buf, size_t n);
+/* One key of a table against the known ones. */
+bool bench_known(struct bench *b, const char *const *path, const char *what, const char *key,
+		 const char *const *keys);
+/* A point, whole or in part, as an object of texts; NULL after complaints. */
+json_t *bench_read_at(struct bench *b, const char *const *path, const struct xk_value *v, bool any_value);
+bool bench_number(const struct xk_value *v, double *out);
+
+/* ---- options ------------------------------------------------------------------------- */
+
+enum bench_format { BENCH_TABLE, BENCH_JSON, BENCH_CSV };
+
+struct bench_options {
+	const char *file[64], *arg[BENCH_ARGS];
+	unsigned    nfiles, nargs;
+	bool        quick, paper, keep_going, resume;
+	const char *runs, *duration, *warmup, *seed, *precision, *confidence;
+	const char *out, *vp_run;
+	enum bench_format format;
+};
+/* argv[0] is the subcommand's name; does not return on wrong usage. */
+void bench_options(struct bench_options *o, int argc, char **argv);
+/* Puts them over what the file said; errors go to b->e. */
+int  bench_apply(const struct bench_options *o, struct bench *b);
+
+/* ---- the document -------------------------------------------------------------------- */
+
+json_t *bench_doc_new(void);
+/* Adds a bench's part, without runs; borrowed. */
+json_t *bench_doc_bench(json_t *doc, const struct bench *b, const char *preset);
+/* Appends a run to point i; metrics is taken over. */
+void bench_doc_run(json_t *part, unsigned point, unsigned block, const json_t *child, json_t *metrics);
+void bench_doc_failed(json_t *part, unsigned point, const char *why);
+/* Means, intervals and each point's status. */
+void bench_doc_summarise(json_t *part);
+/* The half-width of the part's metric at a point, as a share of its mean. */
+bool bench_doc_reached(const json_t *part, const json_t *point);
+json_t *bench_doc_load(const char *path, char *why, size_t n);
+/* Whole or not at all: written beside and renamed; a device is written to. */
+int  bench_doc_save(const json_t *doc, const char *path, char *why, size_t n);
+/* Verdicts of the shapes; true when none failed. */
+bool bench_doc_judge(json_t *part);
+/* Runs with this metric at a point: values and their blocks; returns how many. */
+size_t bench_doc_values(const json_t *point, const char *metric, double *v, double *block, size_t room);
+const char *bench_text(const json_t *o, const char *key);
+double bench_real(const json_t *o, const char *key);
+
+void bench_show_table(FILE *f, const json_t *doc);
+void bench_show_csv(FILE *f, const json_t *doc);
+int  bench_show(FILE *f, const json_t *doc, enum bench_format format);
+
+/* ---- running -------------------------------------------------------------------------- */
+
+struct bench_child {
+	const char *program;
+	const struct bench *b;
+	const struct bench_point *p;
+	xk_ns       duration, warmup;
+	uint64_t    seed;
+};
+/* One fresh process; its JSON, or NULL and why.  *interrupted: a signal for us. */
+json_t *bench_child_run(const struct bench_child *c, bool *interrupted, char *why, size_t n);
+void    bench_child_signals(void);
+/* vp-run beside this program, or what the option or VP_RUN says. */
+const char *bench_child_program(const char *given);
+
+/* Runs a bench into its part of the document; saves after each run. */
+int  bench_sweep(struct bench *b, const struct bench_options *o, json_t *doc, json_t *part);
+/* Seconds a sweep takes at least and at most. */
+void bench_estimate(const struct bench *b, double *least, double *most);
+
+struct bench_progress { const char *name; unsigned done, total; double started, expected; bool tty; };
+void bench_progress_begin(struct bench_progress *p, const char *name, unsigned total, double expected);
+void bench_progress_step(struct bench_progress *p, const char *what);
+void bench_progress_note(struct bench_progress *p, const char *fmt, ...) XK_PRINTF(2, 3);
+void bench_progress_end(struct bench_progress *p);
+
+/* ---- environment ----------------------------------------------------------------------- */
+
+/* Processor, kernel, ... and "doubts", a list of sentences. */
+json_t *bench_env(void);
+void    bench_env_print(FILE *f, const json_t *env);
+
+/* ---- subcommands ------------------------------------------------------------------------ */
+
+int bench_list_main(int argc, char **argv);
+int bench_plan_main(int argc, char **argv);
+int bench_run_main(int argc, char **argv);
+int bench_show_main(int argc, char **argv);
+int bench_export_main(int argc, char **argv);
+int bench_env_main(int argc, char **argv);
+/* The project's own scoreboard. */
+int bench_goals_main(int argc, char **argv);
+
+#endif

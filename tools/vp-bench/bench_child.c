@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench_child.c - one run: a fresh process of vp-run.
+ *
+ * What it prints goes to unnamed files, so that it never waits for us.  It dies
+ * with us, and when a signal asks us to stop it is stopped first.  A child that
+ * takes far longer than it was told is killed and reported.
+ */
+#include "tools/vp-bench/bench.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CHILD_ARGS (BENCH_ARGS + BENCH_AXES + 24u)
+#define SLACK_S    120       /* start and end of a large graph */
+
+static sigset_t ours, before;
+
+void bench_child_signals(void)
+{
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGCHLD);
+	sigaddset(&ours, SIGINT);
+	sigaddset(&ours, SIGTERM);
+	sigprocmask(SIG_BLOCK, &ours, &before);
+}
+
+const char *bench_child_program(const char *given)
+{
+	static char path[PATH_MAX];
+	const char *env = getenv("VP_RUN");
+	ssize_t n;
+	char *slash;
+
+	if (given != NULL || env != NULL)
+		return given ? given : env;
+	n = readlink("/proc/self/exe", path, sizeof path - 8);
+	path[n > 0 ? n : 0] = '\0';
+	slash = strrchr(path, '/');
+	if (slash != NULL) {
+		strcpy(slash + 1, "vp-run");
+		if (access(path, X_OK) == 0)
+			return path;
+	}
+	return "vp-run";
+}
+
+/* ---- the command ------------------------------------------------------------------ */
+
+struct command { const char *argv[CHILD_ARGS + 1]; char text[BENCH_AXES + 3][160]; unsigned n; };
+
+static void compose(struct command *c, const struct bench_child *k)
+{
+	const struct bench *b = k->b;
+
+	c->n = 0;
+	c->argv[c->n++] = k->program;
+	c->argv[c->n++] = b->file;
+	for (unsigned i = 0; i < b->narg; i++)
+		c->argv[c->n++] = b->arg[i];
+	for (unsigned i = 0; i < b->naxes; i++) {
+		snprintf(c->text[i], sizeof c->text[i], "%s=%s", b->axis[i], k->p->value[i]);
+		c->argv[c->n++] = c->text[i];
+	}
+	snprintf(c->text[b->naxes], sizeof c->text[0], "--duration=%lluns", (unsigned long long)k->duration);
+	snprintf(c->text[b->naxes + 1], sizeof c->text[0], "--warmup=%lluns", (unsigned long long)k->warmup);
+	snprintf(c->text[b->naxes + 2], sizeof c->text[0], "--seed=%llu", (unsigned long long)k->seed);
+	for (unsigned i = 0; i < 3; i++)
+		c->argv[c->n++] = c->text[b->naxes + i];
+	c->argv[c->n++] = "--json";
+	if (b->needs & BENCH_NEED_VPS)
+		c->argv[c->n++] = "--vps";
+	if (b->needs & BENCH_NEED_CONNS)
+		c->argv[c->n++] = "--connections";
+	if (b->needs & BENCH_NEED_FAIR)
+		c->argv[c->n++] = "--fairness=10ms";
+	c->argv[c->n] = NULL;
+}
+
+/* ---- the process --------------------------------------------------------------------- */
+
+static pid_t start(const struct command *c, int out, int err)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid != 0)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(127);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	/* Ctrl-C at the terminal is ours to handle; we stop it with SIGTERM. */
+	setpgid(0, 0);
+	if (dup2(out, 1) < 0 || dup2(err, 2) < 0)
+		_exit(127);
+	execvp(c->argv[0], (char *const *)c->argv);
+	dprintf(2, "cannot run %s: %s\n", c->argv[0], strerror(errno));
+	_exit(127);
+}
+
+/* Its status; *stopped: a signal of ours ended it; false: it had to be killed. */
+static bool await(pid_t pid, double seconds, int *status, bool *stopped)
+{
+	struct timespec limit = { (time_t)seconds, 0 };
+	int sig;
+
+	while (waitpid(pid, status, WNOHANG) != pid) {
+		sig = sigtimedwait(&ours, NULL, &limit);
+		if (sig == SIGINT || sig == SIGTERM) {
+			*stopped = true;
+			kill(pid, SIGTERM);
+		} else if (sig < 0 && errno == EAGAIN) {
+			kill(pid, SIGKILL);
+			while (waitpid(pid, status, 0) < 0 && errno == EINTR)
+				;
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The last lines of what it said, on one line. */
+static void said(int fd, char *buf, size_t n)
+{
+	off_t end = lseek(fd, 0, SEEK_END);
+	off_t from = end > (off_t)n - 1 ? end - (off_t)n + 1 : 0;
+	ssize_t got = pread(fd, buf, n - 1, from);
+
+	buf[got > 0 ? got : 0] = '\0';
+	while (got > 0 && buf[got - 1] == '\n')
+		buf[--got] = '\0';
+	for (char *c = buf; *c != '\0'; c++)
+		if (*c == '\n')
+			*c = ';';
+}
+
+static void explain(int status, bool in_time, int err, char *why, size_t n)
+{
+	char text[400];
+
+	said(err, text, sizeof text);
+	if (!in_time)
+		snprintf(why, n, "it did not end in time and was killed");
+	else if (WIFSIGNALED(status))
+		snprintf(why, n, "it died of signal %d (%s)%s%s", WTERMSIG(status), strsignal(WTERMSIG(status)),
+			 *text ? ": " : "", text);
+	else
+		snprintf(why, n, "it ended with code %d%s%s", WEXITSTATUS(status), *text ? ": " : "", text);
+}
+
+static json_t *parse(int fd, char *why, size_t n)
+{
+	json_error_t e;
+	json_t *j = NULL;
+	FILE *f;
+
+	lseek(fd, 0, SEEK_SET);
+	f = fdopen(dup(fd), "r");
+	if (f != NULL) {
+		j = json_loadf(f, 0, &e);
+		fclose(f);
+	}
+	if (j == NULL)
+		snprintf(why, n, "what it printed is no JSON: %s", f ? e.text : strerror(errno));
+	return j;
+}
+
+json_t *bench_child_run(const struct bench_child *k, bool *interrupted, char *why, size_t n)
+{
+	double seconds = 2 * (double)(k->duration + k->warmup) / 1e9 + SLACK_S;
+	int out = memfd_create("vp-run-out", MFD_CLOEXEC), err = memfd_create("vp-run-err", MFD_CLOEXEC);
+	int status = 0;
+	json_t *j = NULL;
+	struct command c;
+	bool in_time;
+	pid_t pid = -1;
+
+	compose(&c, k);
+	if (out >= 0 && err >= 0)
+		pid = start(&c, out, err);
+	if (pid < 0) {
+		snprintf(why, n, "cannot start a process: %s", strerror(errno));
+	} else {
+		in_time = await(pid, seconds, &status, interrupted);
+		if (in_time && WIFEXITED(status) && WEXITSTATUS(status) == 0 && !*interrupted)
+			j = parse(out, why, n);
+		else
+			explain(status, in_time, err, why, n);
+	}
+	close(out);
+	close(err);
+	return j;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench_doc.c - the document of a sweep: JSON, schema 1.
+ *
+ * docs/schema/vp-bench-1.json describes it.  Runs are kept one by one with the
+ * block they belong to; everything else of a point is computed from them and
+ * may be computed again.
+ */
+#include "tools/vp-bench/bench.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "tools/vp-bench/bench_stats.h"
+
+#define RUNS_MAX 1024u
+
+const char *bench_text(const json_t *o, const char *key)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+
+	return s ? s : "";
+}
+
+double bench_real(const json_t *o, const char *key)
+{
+	const json_t *v = json_object_get(o, key);
+
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static void put_text(json_t *o, const char *key, const char *text)
+{
+	json_object_set_new(o, key, json_string(text ? text : ""));
+}
+
+static void put_uint(json_t *o, const char *key, uint64_t v)
+{
+	json_object_set_new(o, key, json_integer((json_int_t)v));
+}
+
+json_t *bench_doc_new(void)
+{
+	json_t *doc = json_object();
+	time_t now = time(NULL);
+	struct tm tm;
+	char text[40];
+
+	gmtime_r(&now, &tm);
+	strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &tm);
+	put_uint(doc, "schema", BENCH_SCHEMA);
+	put_text(doc, "tool", "vp-bench");
+	put_text(doc, "version", BENCH_VERSION);
+	put_text(doc, "started", text);
+	json_object_set_new(doc, "environment", bench_env());
+	json_object_set_new(doc, "benches", json_array());
+	return doc;
+}
+
+/* ---- a bench's part --------------------------------------------------------------- */
+
+static json_t *metric_json(const struct bench_metric *m)
+{
+	return json_pack("{s:s, s:s, s:s, s:s}", "name", m->name, "unit", m->unit, "doc", m->doc,
+			 "better", m->lower ? "lower" : "higher");
+}
+
+static json_t *settings_json(const struct bench *b, const char *preset)
+{
+	json_t *o = json_object(), *args = json_array();
+
+	put_text(o, "preset", preset);
+	put_uint(o, "duration_ns", b->duration);
+	put_uint(o, "warmup_ns", b->warmup);
+	put_uint(o, "runs_min", b->min_runs);
+	put_uint(o, "runs_max", b->max_runs);
+	json_object_set_new(o, "precision", json_real(b->precision));
+	json_object_set_new(o, "confidence", json_real(b->confidence));
+	put_uint(o, "seed", b->seed);
+	for (unsigned i = 0; i < b->narg; i++)
+		json_array_append_new(args, json_string(b->arg[i]));
+	json_object_set_new(o, "args", args);
+	return o;
+}
+
+static json_t *points_json(const struct bench *b)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < b->npoints; i++) {
+		json_t *p = json_object(), *at = json_object();
+
+		for (unsigned a = 0; a < b->naxes; a++)
+			put_text(at, b->axis[a], b->point[i].value[a]);
+		json_object_set_new(p, "at", at);
+		put_text(p, "status", "pending");
+		json_object_set_new(p, "runs", json_array());
+		json_object_set_new(p, "metrics", json_object());
+		json_array_append_new(list, p);
+	}
+	return list;
+}
+
+json_t *bench_doc_bench(json_t *doc, const struct bench *b, const char *preset)
+{
+	json_t *o = json_object(), *axes = json_array(), *also = json_array();
+
+	put_text(o, "name", b->name);
+	put_text(o, "file", b->file);
+	put_text(o, "doc", b->doc);
+	put_text(o, "source", b->source);
+	json_object_set_new(o, "settings", settings_json(b, preset));
+	for (unsigned i = 0; i < b->naxes; i++)
+		json_array_append_new(axes, json_string(b->axis[i]));
+	json_object_set_new(o, "axes", axes);
+	json_object_set_new(o, "x", b->x < 0 ? json_null() : json_string(b->axis[b->x]));
+	json_object_set_new(o, "series", b->series < 0 ? json_null() : json_string(b->axis[b->series]));
+	json_object_set_new(o, "metric", metric_json(b->metric));
+	for (unsigned i = 0; i < b->nalso; i++)
+		json_array_append_new(also, metric_json(b->also[i]));
+	json_object_set_new(o, "also", also);
+	json_object_set_new(o, "points", points_json(b));
+	json_object_set(o, "theirs", b->theirs);
+	json_object_set_new(o, "shapes", json_deep_copy(b->shapes));
+	json_object_set_new(o, "complete", json_false());
+	json_array_append_new(json_object_get(doc, "benches"), o);
+	return o;
+}
+
+void bench_doc_run(json_t *part, unsigned point, unsigned block, const json_t *child, json_t *metrics)
+{
+	json_t *p = json_array_get(json_object_get(part, "points"), point), *run = json_object();
+
+	put_uint(run, "block", block);
+	json_object_set(run, "warmup_ns", json_object_get(child, "warmup_ns"));
+	json_object_set(run, "measured_ns", json_object_get(child, "measured_ns"));
+	json_object_set(run, "seed", json_object_get(child, "seed"));
+	json_object_set_new(run, "metrics", metrics);
+	json_array_append_new(json_object_get(p, "runs"), run);
+	put_text(p, "status", "running");
+}
+
+void bench_doc_failed(json_t *part, unsigned point, const char *why)
+{
+	json_t *p = json_array_get(json_object_get(part, "points"), point);
+
+	put_text(p, "status", "failed");
+	put_text(p, "error", why);
+}
+
+/* ---- summaries ------------------------------------------------------------------------ */
+
+size_t bench_doc_values(const json_t *point, const char *metric, double *v, double *block, size_t room)
+{
+	const json_t *run;
+	size_t i, n = 0;
+
+	json_array_foreach(json_object_get(point, "runs"), i, run) {
+		double x = bench_real(json_object_get(run, "metrics"), metric);
+
+		if (isnan(x) || n == room)
+			continue;
+		if (block != NULL)
+			block[n] = bench_real(run, "block");
+		v[n++] = x;
+	}
+	return n;
+}
+
+static json_t *summary(const json_t *point, const char *metric, double confidence)
+{
+	double v[RUNS_MAX];
+	size_t n = bench_doc_values(point, metric, v, NULL, RUNS_MAX);
+	struct bench_interval in = bench_mean_interval(v, n, confidence);
+	json_t *o = json_object();
+
+	put_uint(o, "n", n);
+	json_object_set_new(o, "mean", n ? json_real(in.mid) : json_null());
+	json_object_set_new(o, "lo", n > 1 ? json_real(in.lo) : json_null());
+	json_object_set_new(o, "hi", n > 1 ? json_real(in.hi) : json_null());
+	json_object_set_new(o, "stddev", n > 1 ? json_real(bench_stddev(v, n)) : json_null());
+	json_object_set_new(o, "median", n ? json_real(bench_median(v, n)) : json_null());
+	return o;
+}
+
+bool bench_doc_reached(const json_t *part, const json_t *point)
+{
+	const json_t *set = json_object_get(part, "settings");
+	const json_t *m = json_object_get(json_object_get(point, "metrics"),
+					  bench_text(json_object_get(part, "metric"), "name"));
+	double mean = bench_real(m, "mean"), hi = bench_real(m, "hi");
+
+	return hi - mean <= bench_real(set, "precision") * fabs(mean);
+}
+
+/* A metric that no run has (three threads have no 4th percentile) needs no interval. */
+static const char *status_of(const json_t *part, const json_t *p)
+{
+	const json_t *set = json_object_get(part, "settings");
+	double n = (double)json_array_size(json_object_get(p, "runs"));
+	const char *was = bench_text(p, "status");
+
+	if (strcmp(was, "failed") == 0)
+		return was;
+	if (n == 0)
+		return "pending";
+	if (n >= bench_real(set, "runs_min") && bench_doc_reached(part, p))
+		return "done";
+	return n >= bench_real(set, "runs_max") ? "interval not reached" : "running";
+}
+
+void bench_doc_summarise(json_t *part)
+{
+	double confidence = bench_real(json_object_get(part, "settings"), "confidence");
+	json_t *p;
+	size_t i;
+
+	json_array_foreach(json_object_get(part, "points"), i, p) {
+		const json_t *run = json_array_get(json_object_get(p, "runs"), 0);
+		json_t *all = json_object(), *v;
+		const char *name;
+
+		json_object_foreach(json_object_get(run, "metrics"), name, v)
+			json_object_set_new(all, name, summary(p, name, confidence));
+		json_object_set_new(p, "metrics", all);
+		put_text(p, "status", status_of(part, p));
+	}
+}
+
+/* ---- on the disk ------------------------------------------------------------------------- */
+
+json_t *bench_doc_load(const char *path, char *why, size_t n)
+{
+	json_error_t e;
+	json_t *doc = json_load_file(path, 0, &e);
+
+	if (doc == NULL) {
+		if (e.line > 0)
+			snprintf(why, n, "%s:%d: %s", path, e.line, e.text);
+		else
+			snprintf(why, n, "%s", e.text);
+		return NULL;
+	}
+	if (strcmp(bench_text(doc, "tool"), "vp-bench") != 0 || !json_is_array(json_object_get(doc, "benches")))
+		snprintf(why, n, "%s: is not a result of vp-bench", path);
+	else if (bench_real(doc, "schema") != BENCH_SCHEMA)
+		snprintf(why, n, "%s: has schema %g; this vp-bench reads schema %d", path, bench_real(doc, "schema"),
+			 BENCH_SCHEMA);
+	else
+		return doc;
+	json_decref(doc);
+	return NULL;
+}
+
+static int write_to(const json_t *doc, const char *path, char *why, size_t n)
+{
+	FILE *f = fopen(path, "we");
+	bool bad;
+
+	if (f == NULL) {
+		snprintf(why, n, "%s: %s", path, strerror(errno));
+		return BENCH_IO;
+	}
+	errno = 0;
+	bad = json_dumpf(doc, f, JSON_INDENT(1)) != 0 || fputc('\n', f) == EOF || fflush(f) != 0;
+	bad = bad || (fsync(fileno(f)) != 0 && errno != EINVAL && errno != EROFS);
+	if (bad)
+		snprintf(why, n, "%s: %s", path, strerror(errno ? errno : EIO));
+	if (fclose(f) != 0 && !bad) {
+		snprintf(why, n, "%s: %s", path, strerror(errno));
+		bad = true;
+	}
+	return bad ? BENCH_IO : BENCH_OK;
+}
+
+int bench_doc_save(const json_t *doc, const char *path, char *why, size_t n)
+{
+	struct stat st;
+	char beside[4096];
+	int err;
+
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+		return write_to(doc, path, why, n);
+	if (snprintf(beside, sizeof beside, "%s.part", path) >= (int)sizeof beside) {
+		snprintf(why, n, "the name of the result file is too long");
+		return BENCH_IO;
+	}
+	err = write_to(doc, beside, why, n);
+	if (err == BENCH_OK && rename(beside, path) != 0) {
+		snprintf(why, n, "%s: %s", path, strerror(errno));
+		err = BENCH_IO;
+	}
+	if (err != BENCH_OK)
+		unlink(beside);
+	return err;
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench_list.c - the subcommands list, show, export and env.
+ */
+#include "tools/vp-bench/bench.h"
+
+#include <fts.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- list -------------------------------------------------------------------------- */
+
+static bool is_lua(const FTSENT *f)
+{
+	size_t n = strlen(f->fts_name);
+
+	return f->fts_info == FTS_F && n > 4 && strcmp(f->fts_name + n - 4, ".lua") == 0;
+}
+
+/* One that does not load is shown, too: it is somebody's bench. */
+static void list_one(const char *path)
+{
+	struct bench b;
+	int code = bench_load(&b, path, NULL, 0);
+
+	if (code == BENCH_OK)
+		printf("%-44s %4u points  %s\n", path, b.npoints, b.doc ? b.doc : "");
+	else if (b.spec == NULL || xk_spec_bench(b.spec) != NULL)
+		printf("%-44s has errors: vp-bench plan %s\n", path, path);
+	bench_free(&b);
+}
+
+static int by_name(const FTSENT **a, const FTSENT **b)
+{
+	return strcmp((*a)->fts_name, (*b)->fts_name);
+}
+
+static int list_files(char **dirs)
+{
+	FTS *t = fts_open(dirs, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
+	int code = BENCH_OK;
+	FTSENT *f;
+
+	if (t == NULL)
+		return BENCH_IO;
+	while ((f = fts_read(t)) != NULL) {
+		if (f->fts_info == FTS_NS || f->fts_info == FTS_DNR || f->fts_info == FTS_ERR) {
+			fprintf(stderr, "vp-bench: %s: %s\n", f->fts_path, strerror(f->fts_errno));
+			code = BENCH_USAGE;
+		} else if (is_lua(f)) {
+			list_one(f->fts_path);
+		}
+	}
+	fts_close(t);
+	return code;
+}
+
+static int list_metrics(void)
+{
+	for (const struct bench_metric *m = bench_metrics; m->name != NULL; m++)
+		printf("%-22s %-7s %s\n", m->name, m->unit, m->doc);
+	return BENCH_OK;
+}
+
+int bench_list_main(int argc, char **argv)
+{
+	static char seeds[] = "graphs/seeds", own[] = "graphs/bench";
+	char *dirs[3] = { NULL };
+	unsigned n = 0;
+
+	if (argc > 1 && strcmp(argv[1], "--metrics") == 0)
+		return list_metrics();
+	if (argc > 1 && argv[1][0] == '-') {
+		FILE *f = strcmp(argv[1], "--help") == 0 ? stdout : stderr;
+
+		fprintf(f, "Usage: vp-bench list [--metrics] [DIR...]\n");
+		return f == stdout ? BENCH_OK : BENCH_USAGE;
+	}
+	if (argc > 1)
+		return list_files(argv + 1);
+	if (access(seeds, R_OK) == 0)
+		dirs[n++] = seeds;
+	if (access(own, R_OK) == 0)
+		dirs[n++] = own;
+	if (n != 0)
+		return list_files(dirs);
+	fprintf(stderr, "vp-bench: there is no graphs/seeds or graphs/bench here: name a folder\n");
+	return BENCH_USAGE;
+}
+
+/* ---- show, export ---------------------------------------------------------------------- */
+
+static int show_file(int argc, char **argv, enum bench_format format)
+{
+	struct bench_options o;
+	char why[4400];
+	json_t *doc, *part;
+	size_t i;
+	int code;
+
+	bench_options(&o, argc, argv);
+	if (o.nfiles != 1) {
+		fprintf(stderr, "%s: which result? (one JSON file that vp-bench run -o wrote)\n", argv[0]);
+		return BENCH_USAGE;
+	}
+	doc = bench_doc_load(o.file[0], why, sizeof why);
+	if (doc == NULL) {
+		fprintf(stderr, "vp-bench: %s\n", why);
+		return BENCH_IO;
+	}
+	json_array_foreach(json_object_get(doc, "benches"), i, part) {
+		bench_doc_summarise(part);
+		(void)bench_doc_judge(part);
+	}
+	code = bench_show(stdout, doc, o.format != BENCH_TABLE ? o.format : format);
+	json_decref(doc);
+	return code;
+}
+
+int bench_show_main(int argc, char **argv)
+{
+	return show_file(argc, argv, BENCH_TABLE);
+}
+
+int bench_export_main(int argc, char **argv)
+{
+	return show_file(argc, argv, BENCH_CSV);
+}
+
+int bench_env_main(int argc, char **argv)
+{
+	json_t *env;
+
+	if (argc > 2 || (argc == 2 && strcmp(argv[1], "--json") != 0)) {
+		fprintf(stderr, "Usage: vp-bench env [--json]\n");
+		return BENCH_USAGE;
+	}
+	env = bench_env();
+	if (argc == 2) {
+		json_dumpf(env, stdout, JSON_INDENT(1));
+		putchar('\n');
+	} else {
+		bench_env_print(stdout, env);
+	}
+	json_decref(env);
+	return BENCH_OK;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench_run.c - the subcommands plan and run.
+ *
+ * All files are read and all points are tried before the first run: what can
+ * be found wrong is found before an hour has passed.
+ */
+#include "tools/vp-bench/bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int worse(int a, int b)
+{
+	static const int order[] = { BENCH_OK, BENCH_SHAPE_FAILED, BENCH_CHILD_FAILED, BENCH_FILE_ERRORS, BENCH_USAGE,
+				     BENCH_IO, BENCH_INTERRUPTED };
+	unsigned x = 0, y = 0;
+
+	while (order[x] != a)
+		x++;
+	while (order[y] != b)
+		y++;
+	return x > y ? a : b;
+}
+
+static int load_one(const struct bench_options *o, unsigned i, struct bench *b)
+{
+	int code = bench_load(b, o->file[i], o->arg, o->nargs);
+
+	if (code == BENCH_OK)
+		code = bench_apply(o, b);
+	if (b->e != NULL && xk_errs_count(b->e) != 0)
+		bench_print_errors(b);
+	if (code == BENCH_OK)
+		code = bench_try_points(b);
+	return code;
+}
+
+static int load_all(const struct bench_options *o, struct bench *b)
+{
+	int code = BENCH_OK;
+
+	if (o->nfiles == 0) {
+		fprintf(stderr, "vp-bench: which bench file? (vp-bench list)\n");
+		return BENCH_USAGE;
+	}
+	for (unsigned i = 0; i < o->nfiles; i++)
+		code = worse(code, load_one(o, i, &b[i]));
+	return code;
+}
+
+static void free_all(const struct bench_options *o, struct bench *b)
+{
+	for (unsigned i = 0; b != NULL && i < o->nfiles; i++)
+		bench_free(&b[i]);
+	free(b);
+}
+
+/* ---- plan --------------------------------------------------------------------------- */
+
+static const char *span(double s, char *buf, size_t n)
+{
+	if (s < 120)
+		snprintf(buf, n, "%.0f s", s);
+	else if (s < 7200)
+		snprintf(buf, n, "%.0f min", s / 60);
+	else
+		snprintf(buf, n, "%.1f h", s / 3600);
+	return buf;
+}
+
+static void plan_one(const struct bench *b)
+{
+	char at[400], lo[32], hi[32];
+	double least, most;
+
+	printf("%s: %s\n", b->name, b->doc ? b->doc : "");
+	if (b->source != NULL)
+		printf("source: %s\n", b->source);
+	for (unsigned i = 0; i < b->npoints; i++)
+		printf("  %s\n", bench_point_text(b, &b->point[i], at, sizeof at));
+	bench_estimate(b, &least, &most);
+	printf("%u points, %llu to %llu runs each of %.3g s after %.3g s: %s to %s\n", b->npoints,
+	       (unsigned long long)b->min_runs, (unsigned long long)b->max_runs, (double)b->duration / 1e9,
+	       (double)b->warmup / 1e9, span(least, lo, sizeof lo), span(most, hi, sizeof hi));
+}
+
+int bench_plan_main(int argc, char **argv)
+{
+	struct bench_options o;
+	struct bench *b;
+	int code;
+
+	bench_options(&o, argc, argv);
+	b = calloc(o.nfiles + 1, sizeof *b);
+	code = b ? load_all(&o, b) : BENCH_IO;
+	for (unsigned i = 0; code == BENCH_OK && i < o.nfiles; i++)
+		plan_one(&b[i]);
+	free_all(&o, b);
+	return code;
+}
+
+/* ---- run ------------------------------------------------------------------------------ */
+
+static const char *preset_name(const struct bench_options *o)
+{
+	return o->quick ? "quick" : o->paper ? "paper" : "own";
+}
+
+/* The part of an earlier document for b, when it was made the same way. */
+static json_t *earlier(json_t *doc, const struct bench *b, const json_t *fresh)
+{
+	static const char *const same[] = { "settings", "axes", "metric", "also" };
+	json_t *p;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "benches"), i, p) {
+		json_t *old = json_object_get(p, "points"), *new = json_object_get(fresh, "points");
+		bool equal = p != fresh && strcmp(bench_text(p, "name"), b->name) == 0 &&
+			     json_array_size(old) == json_array_size(new);
+
+		for (unsigned k = 0; equal && k < XK_ARRAY_LEN(same); k++)
+			equal = json_equal(json_object_get(p, same[k]), json_object_get(fresh, same[k]));
+		for (size_t k = 0; equal && k < json_array_size(old); k++)
+			equal = json_equal(json_object_get(json_array_get(old, k), "at"),
+					   json_object_get(json_array_get(new, k), "at"));
+		if (equal)
+			return p;
+	}
+	return NULL;
+}
+
+static json_t *part_for(const struct bench_options *o, json_t *doc, const struct bench *b)
+{
+	json_t *list = json_object_get(doc, "benches"), *fresh = bench_doc_bench(doc, b, preset_name(o));
+	json_t *old = o->resume ? earlier(doc, b, fresh) : NULL;
+
+	if (old == NULL)
+		return fresh;
+	json_array_remove(list, json_array_size(list) - 1);
+	return old;
+}
+
+static json_t *document(const struct bench_options *o)
+{
+	char why[4400];
+	json_t *doc;
+
+	if (!o->resume)
+		return bench_doc_new();
+	doc = bench_doc_load(o->out, why, sizeof why);
+	if (doc == NULL)
+		fprintf(stderr, "vp-bench: %s\n", why);
+	return doc;
+}
+
+static int print_result(const struct bench_options *o, const json_t *doc)
+{
+	FILE *f = stdout;
+	int code;
+
+	if (o->out != NULL && o->format == BENCH_JSON)
+		return BENCH_OK;
+	if (o->out != NULL)
+		f = fopen(o->out, "we");
+	if (f == NULL) {
+		fprintf(stderr, "vp-bench: cannot write %s\n", o->out);
+		return BENCH_IO;
+	}
+	code = bench_show(f, doc, o->format);
+	if (f != stdout && fclose(f) != 0)
+		code = BENCH_IO;
+	if (code != BENCH_OK)
+		fprintf(stderr, "vp-bench: cannot write %s\n", o->out ? o->out : "the output");
+	return code;
+}
+
+static int run_all(const struct bench_options *o, struct bench *b, json_t *doc)
+{
+	int code = BENCH_OK;
+
+	for (unsigned i = 0; i < o->nfiles && code != BENCH_IO && code != BENCH_INTERRUPTED; i++)
+		code = worse(code, bench_sweep(&b[i], o, doc, part_for(o, doc, &b[i])));
+	return worse(code, print_result(o, doc));
+}
+
+int bench_run_main(int argc, char **argv)
+{
+	struct bench_options o;
+	struct bench *b;
+	json_t *doc = NULL;
+	int code;
+
+	bench_options(&o, argc, argv);
+	b = calloc(o.nfiles + 1, sizeof *b);
+	code = b ? load_all(&o, b) : BENCH_IO;
+	if (code == BENCH_OK) {
+		bench_child_signals();
+		doc = document(&o);
+		code = doc ? run_all(&o, b, doc) : BENCH_IO;
+	}
+	json_decref(doc);
+	free_all(&o, b);
+	return code;
+}

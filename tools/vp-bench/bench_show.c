@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench_show.c - a document as a table, as CSV, as JSON.
+ *
+ * The table shows each point with its interval, other people's numbers beside
+ * it, then the verdicts.  CSV is tidy: one line per run and metric, no summary,
+ * so that any tool can make its own.
+ */
+#include "tools/vp-bench/bench.h"
+
+#include <math.h>
+#include <string.h>
+
+static void text_at(const json_t *at, char *buf, size_t n)
+{
+	const char *name;
+	json_t *v;
+	size_t used = 0;
+
+	buf[0] = '\0';
+	json_object_foreach((json_t *)at, name, v)
+		if (used < n)
+			used += (size_t)snprintf(buf + used, n - used, "%s%s=%s", used ? " " : "", name,
+						 json_string_value(v) ? json_string_value(v) : "?");
+}
+
+/* Four significant digits, no exponent where people read. */
+static void number(FILE *f, double v, int width)
+{
+	char text[40];
+
+	if (isnan(v))
+		snprintf(text, sizeof text, "-");
+	else if (fabs(v) >= 1000 || v == 0)
+		snprintf(text, sizeof text, "%.0f", v);
+	else
+		snprintf(text, sizeof text, "%.4g", v);
+	fprintf(f, " %*s", width, text);
+}
+
+/* ---- points ---------------------------------------------------------------------------- */
+
+static bool agrees(const json_t *at, const json_t *with)
+{
+	const char *name;
+	json_t *v;
+
+	if (json_object_size(with) == 0)
+		return false;
+	json_object_foreach((json_t *)with, name, v)
+		if (!json_equal(v, json_object_get(at, name)))
+			return false;
+	return true;
+}
+
+/* Their value that stands for this point of ours. */
+static void theirs(FILE *f, const json_t *part, const json_t *point)
+{
+	const json_t *at = json_object_get(point, "at"), *t;
+	char where[200];
+	size_t i;
+
+	json_array_foreach(json_object_get(part, "theirs"), i, t) {
+		const json_t *ours = json_object_get(t, "ours") ? json_object_get(t, "ours") : json_object_get(t, "at");
+
+		if (!agrees(at, ours))
+			continue;
+		text_at(json_object_get(t, "at"), where, sizeof where);
+		fprintf(f, "  theirs %.4g %s at %s", bench_real(t, "value"), bench_text(t, "unit"), where);
+	}
+}
+
+static void show_point(FILE *f, const json_t *part, const json_t *p, int width)
+{
+	const char *metric = bench_text(json_object_get(part, "metric"), "name"), *status = bench_text(p, "status");
+	const json_t *all = json_object_get(p, "metrics"), *m = json_object_get(all, metric), *a;
+	double mean = bench_real(m, "mean"), half = bench_real(m, "hi") - mean;
+	char at[400], share[24];
+	size_t i;
+
+	text_at(json_object_get(p, "at"), at, sizeof at);
+	fprintf(f, "%-*s %4zu", width, at, json_array_size(json_object_get(p, "runs")));
+	number(f, mean, 12);
+	snprintf(share, sizeof share, isnan(half) || mean == 0 ? "-" : "+-%.1f%%", half / fabs(mean) * 100);
+	fprintf(f, " %8s", share);
+	json_array_foreach(json_object_get(part, "also"), i, a) {
+		const char *name = bench_text(a, "name");
+
+		number(f, bench_real(json_object_get(all, name), "mean"), strlen(name) > 9 ? (int)strlen(name) : 9);
+	}
+	if (strcmp(status, "done") != 0)
+		fprintf(f, "  %s%s%s", strcmp(status, "interval not reached") == 0 ? "INTERVAL NOT REACHED" : status,
+			json_object_get(p, "error") ? ": " : "", bench_text(p, "error"));
+	theirs(f, part, p);
+	fputc('\n', f);
+}
+
+static void show_heads(FILE *f, const json_t *part, int width)
+{
+	const json_t *m = json_object_get(part, "metric"), *a;
+	char head[60];
+	size_t i;
+
+	snprintf(head, sizeof head, "%s%s%s", bench_text(m, "name"), *bench_text(m, "unit") ? " " : "",
+		 bench_text(m, "unit"));
+	fprintf(f, "%-*s runs %12s %8s", width, "point", head, "interval");
+	json_array_foreach(json_object_get(part, "also"), i, a)
+		fprintf(f, " %9s", bench_text(a, "name"));
+	fputc('\n', f);
+}
+
+static void show_unmatched(FILE *f, const json_t *part)
+{
+	const json_t *t, *p;
+	char at[400];
+	size_t i, k;
+
+	json_array_foreach(json_object_get(part, "theirs"), i, t) {
+		const json_t *ours = json_object_get(t, "ours") ? json_object_get(t, "ours") : json_object_get(t, "at");
+		bool matched = false;
+
+		json_array_foreach(json_object_get(part, "points"), k, p)
+			matched |= agrees(json_object_get(p, "at"), ours);
+		text_at(json_object_get(t, "at"), at, sizeof at);
+		if (!matched)
+			fprintf(f, "theirs: %.4g %s at %s%s%s\n", bench_real(t, "value"), bench_text(t, "unit"), at,
+				*bench_text(t, "doc") ? ": " : "", bench_text(t, "doc"));
+	}
+}
+
+/* ---- verdicts ------------------------------------------------------------------------------- */
+
+static void show_shape(FILE *f, const json_t *s)
+{
+	double v = bench_real(s, "value"), least = bench_real(s, "at_least"), most = bench_real(s, "at_most");
+
+	fprintf(f, "%-20s %s", *bench_text(s, "verdict") ? bench_text(s, "verdict") : "not measured", bench_text(s, "doc"));
+	if (!isnan(v))
+		fprintf(f, ": %.4g [%.4g, %.4g]", v, bench_real(s, "lo"), bench_real(s, "hi"));
+	if (!isnan(v) && !isnan(least))
+		fprintf(f, ", at least %.4g", least);
+	if (!isnan(v) && !isnan(most))
+		fprintf(f, ", at most %.4g", most);
+	if (!isnan(bench_real(s, "theirs")))
+		fprintf(f, ", theirs %.4g", bench_real(s, "theirs"));
+	if (*bench_text(s, "why"))
+		fprintf(f, " (%s)", bench_text(s, "why"));
+	fputc('\n', f);
+}
+
+static int width_of(const json_t *part)
+{
+	const json_t *p;
+	char at[400];
+	size_t i;
+	int width = 8;
+
+	json_array_foreach(json_object_get(part, "points"), i, p) {
+		text_at(json_object_get(p, "at"), at, sizeof at);
+		if ((int)strlen(at) > width)
+			width = (int)strlen(at);
+	}
+	return width;
+}
+
+static void show_part(FILE *f, const json_t *part)
+{
+	const json_t *set = json_object_get(part, "settings"), *v;
+	int width = width_of(part);
+	size_t i;
+
+	fprintf(f, "%s: %s\n", bench_text(part, "name"), bench_text(part, "doc"));
+	if (*bench_text(part, "source"))
+		fprintf(f, "source: %s\n", bench_text(part, "source"));
+	fprintf(f, "%.3g s measured after %.3g s, %.0f %% intervals, preset %s%s\n",
+		bench_real(set, "duration_ns") / 1e9, bench_real(set, "warmup_ns") / 1e9,
+		bench_real(set, "confidence") * 100, bench_text(set, "preset"),
+		strcmp(bench_text(set, "preset"), "quick") == 0 ? ": not to conclude from" : "");
+	show_heads(f, part, width);
+	json_array_foreach(json_object_get(part, "points"), i, v)
+		show_point(f, part, v, width);
+	show_unmatched(f, part);
+	json_array_foreach(json_object_get(part, "shapes"), i, v)
+		show_shape(f, v);
+	if (!json_is_true(json_object_get(part, "complete")))
+		fprintf(f, "NOT COMPLETE: the sweep was stopped\n");
+}
+
+void bench_show_table(FILE *f, const json_t *doc)
+{
+	const json_t *v;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "benches"), i, v) {
+		if (i != 0)
+			fputc('\n', f);
+		show_part(f, v);
+	}
+	json_array_foreach(json_object_get(json_object_get(doc, "environment"), "doubts"), i, v)
+		fprintf(f, "%sdoubt: %s\n", i ? "" : "\n", json_string_value(v));
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------- */
+
+static void quoted(FILE *f, const char *s)
+{
+	if (strpbrk(s, "\",\r\n") == NULL) {
+		fputs(s, f);
+		return;
+	}
+	fputc('"', f);
+	for (; *s != '\0'; s++) {
+		if (*s == '"')
+			fputc('"', f);
+		fputc(*s, f);
+	}
+	fputc('"', f);
+}
+
+static void csv_run(FILE *f, const json_t *part, const json_t *point, const json_t *run, size_t no)
+{
+	const char *name;
+	char at[400];
+	json_t *v;
+
+	text_at(json_object_get(point, "at"), at, sizeof at);
+	json_object_foreach(json_object_get(run, "metrics"), name, v) {
+		const struct bench_metric *m = bench_metric_find(name);
+
+		if (!json_is_number(v))
+			continue;
+		quoted(f, bench_text(part, "name"));
+		fputc(',', f);
+		quoted(f, at);
+		fprintf(f, ",%zu,%.0f,%s,%s,%.9g\n", no, bench_real(run, "block"), name, m ? m->unit : "",
+			json_number_value(v));
+	}
+}
+
+void bench_show_csv(FILE *f, const json_t *doc)
+{
+	const json_t *part, *point, *run;
+	size_t i, k, n;
+
+	fputs("bench,point,run,block,metric,unit,value\n", f);
+	json_array_foreach(json_object_get(doc, "benches"), i, part)
+		json_array_foreach(json_object_get(part, "points"), k, point)
+			json_array_foreach(json_object_get(point, "runs"), n, run)
+				csv_run(f, part, point, run, n + 1);
+}
+
+int bench_show(FILE *f, const json_t *doc, enum bench_format format)
+{
+	switch (format) {
+	case BENCH_TABLE: bench_show_table(f, doc); break;
+	case BENCH_CSV: bench_show_csv(f, doc); break;
+	case BENCH_JSON:
+		if (json_dumpf(doc, f, JSON_INDENT(1)) != 0)
+			return BENCH_IO;
+		fputc('\n', f);
+		break;
+	}
+	return fflush(f) != 0 || ferror(f) ? BENCH_IO : BENCH_OK;
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vp_bench.c - vp-bench: measures graphs, point by point.
+ *
+ * stdout carries the chosen format and nothing else; progress, warnings and
+ * errors go to stderr.
+ */
+#include "tools/vp-bench/bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct command {
+	const char *name;
+	int       (*main)(int argc, char **argv);
+	const char *usage, *doc;
+} commands[] = {
+	{ "list", bench_list_main, "[--metrics] [DIR...]", "bench files below graphs/ (or DIR), or the metrics" },
+	{ "plan", bench_plan_main, "FILE... [k=v ...]", "the points, the runs and how long they take" },
+	{ "run", bench_run_main, "FILE... [k=v ...]", "run them (vp-bench run --help)" },
+	{ "show", bench_show_main, "RESULT.json", "the table of a result" },
+	{ "export", bench_export_main, "RESULT.json", "a result as CSV, a line per run and metric" },
+	{ "env", bench_env_main, "", "what this machine is, and what is doubtful about it" },
+	{ "goals", bench_goals_main, "[P1 P6 ...]", "the project's own scoreboard" },
+	{ NULL, NULL, NULL, NULL },
+};
+
+static int usage(FILE *f, int code)
+{
+	fprintf(f, "Usage: vp-bench COMMAND ...\n\n");
+	for (const struct command *c = commands; c->name != NULL; c++)
+		fprintf(f, "  %-7s%-24s%s\n", c->name, c->usage, c->doc);
+	fprintf(f, "\nExit codes: 0 good, 1 a shape failed, 2 wrong usage, 3 errors in a bench file, 4 a run failed,\n"
+		"5 the result could not be written, 6 interrupted.\n");
+	return code;
+}
+
+static int unknown(const char *word)
+{
+	const char *names[16], *near;
+	unsigned n = 0;
+
+	for (const struct command *c = commands; c->name != NULL; c++)
+		names[n++] = c->name;
+	near = xk_errs_suggest(word, names, n);
+	if (near != NULL)
+		fprintf(stderr, "vp-bench: there is no command '%s' (did you mean '%s'?)\n", word, near);
+	else
+		fprintf(stderr, "vp-bench: there is no command '%s'\n", word);
+	return BENCH_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	char name[64];
+	int code;
+
+	if (argc < 2)
+		return usage(stderr, BENCH_USAGE);
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)
+		return usage(stdout, BENCH_OK);
+	if (strcmp(argv[1], "--version") == 0) {
+		puts("vp-bench (xkvp) " BENCH_VERSION);
+		return BENCH_OK;
+	}
+	for (const struct command *c = commands; c->name != NULL; c++) {
+		if (strcmp(argv[1], c->name) != 0)
+			continue;
+		snprintf(name, sizeof name, "vp-bench %s", c->name);
+		argv[1] = name;
+		code = c->main(argc - 1, argv + 1);
+		if (fflush(stdout) != 0 || ferror(stdout)) {
+			fprintf(stderr, "vp-bench: cannot write the output\n");
+			code = code ? code : BENCH_IO;
+		}
+		return code;
+	}
+	return unknown(argv[1]);
+}

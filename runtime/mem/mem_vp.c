@@ -179,6 +179,10 @@ static void give_all(struct xk_memvp *v)
 		give_coldest(v, (enum xk_memclass)c, v->cache[c].n);
 }
 
+/* ORDER STAMP: the fields net to flags of struct xk_msg. */
+struct stamp { uint16_t net, refs, home; uint8_t cls, flags; };
+_Static_assert(sizeof(struct stamp) == sizeof(uint64_t), "a stamp is one word");
+
 int xk_memvp_init(struct xk_memvp *v, struct xk_mempool *p, uint16_t no)
 {
 	uint32_t all = 0;
@@ -198,6 +202,7 @@ int xk_memvp_init(struct xk_memvp *v, struct xk_mempool *p, uint16_t no)
 	}
 	for (unsigned c = 0; c < XK_MEM_CLASSES; c++) {
 		v->cache[c].slot = slot;
+		memcpy(&v->cache[c].stamp, &(struct stamp){ 0, 1, no, (uint8_t)c, 0 }, 8);
 		slot += v->cache[c].cap;
 	}
 	xk_store_release(&p->vp[no], v);

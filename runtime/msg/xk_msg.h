@@ -62,6 +62,7 @@ struct xk_msg {
 	uint32_t        csum;    /* partial sum, see XK_MSG_CSUM */
 	uint16_t        vp;      /* VP that shall run it, set by the classifier */
 	uint16_t        node;    /* graph node whose enter operation takes it from an inbox */
+	/* ORDER STAMP: net to flags, eight bytes, see struct xk_memcache. */
 	uint16_t        net;     /* offset of the network header from this descriptor, 0 = none */
 	uint16_t        refs;    /* REF segments that point into this buffer, plus 1 */
 	uint16_t        home;    /* VP that owns the buffer */
@@ -69,6 +70,7 @@ struct xk_msg {
 	uint8_t         flags;
 	uint32_t        aux;     /* free for the current holder */
 } XK_ALIGNED;
+_Static_assert(offsetof(struct xk_msg, flags) == offsetof(struct xk_msg, net) + 7, "ORDER STAMP");
 _Static_assert(sizeof(struct xk_msg) == XK_CACHELINE, "a descriptor is one line");
 
 /* Most payload bytes that fit one segment with full headroom. */
@@ -144,11 +146,7 @@ static inline struct xk_msg *xk_msg_init(const struct xk_memvp *v, enum xk_memcl
 	m->len = m->tot = len;
 	m->next = m->link = NULL;
 	m->u.hint = NULL;
-	m->net = 0;
-	m->refs = 1;
-	m->home = v->no;
-	m->cls = (uint8_t)c;
-	m->flags = 0;
+	memcpy(&m->net, &v->cache[c].stamp, sizeof(uint64_t));  /* net to flags */
 	return m;
 }
 

@@ -3,8 +3,8 @@
  * compose_print.c - shows errors the way a compiler does: place, sentence, the
  * line itself, a caret under the key.
  *
- * Invariant: whatever bytes a source holds, what is printed is printable (or
- * UTF-8 above ASCII) and one line is one line.
+ * Invariant: whatever bytes a source holds, no control character reaches the
+ * terminal and one line is one line.
  */
 #include "runtime/compose/compose_priv.h"
 

@@ -7,6 +7,7 @@ local a = args {
   netns  = text { "", doc = "network namespace of the kernel's side; empty: this one" },
   kernel = cidr { "10.9.0.1/24", doc = "address of the kernel's side" },
   addr   = cidr { "10.9.0.2/24", doc = "our address" },
+  router = ipv4 { "10.9.0.1", doc = "where everything else goes" },
   mtu    = size { 1500, min = 68, max = 9000, doc = "of the link, both sides" },
   port   = port { 7, min = 1, doc = "of the echo service" },
   vps    = uint { 4, min = 1, max = 4096, doc = "virtual processors" },
@@ -15,7 +16,7 @@ local a = args {
 local driver = { ifname = a.ifname, addr = a.kernel, mtu = a.mtu }
 if a.netns ~= "" then driver.netns = a.netns end
 
-local net = stack { ip { addr = a.addr }, arp {}, eth {}, tap(driver) }
+local net = stack { ip { addr = a.addr, routes = { ["0.0.0.0/0"] = a.router } }, arp {}, eth {}, tap(driver) }
 icmp { over = net }
 stack { echo { port = a.port }, udp { over = net } }
 

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# tap_lib.sh - for tests with the Linux kernel as the peer.  Each runs in network
+# and mount namespaces of its own, so it neither sees nor disturbs the machine's.
+# Source it right after tap.sh.
+
+tap_graph=$top_srcdir/graphs/tap-echo.lua
+
+if [ -z "${XK_IN_NETNS-}" ]; then
+	[ "$(id -u)" = 0 ] || skip_all "needs root"
+	[ -c /dev/net/tun ] || skip_all "needs /dev/net/tun"
+	for tool in ip unshare ping arping tshark python3 jq; do
+		command -v $tool >/dev/null || skip_all "needs $tool"
+	done
+	unshare -nm true 2>/dev/null || skip_all "cannot make namespaces here"
+	rm -rf "$tmp"
+	XK_IN_NETNS=1 top_srcdir=$top_srcdir top_builddir=$top_builddir exec unshare -nm sh "$0"
+fi
+mount -t tmpfs tmpfs /run 2>/dev/null
+ip link set lo up
+sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1 2>/dev/null
+chmod 755 "$tmp"
+
+# until_ok SECONDS COMMAND...: tries until it succeeds
+until_ok() {
+	tries=$(($1 * 20))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || return 1
+		sleep 0.05
+	done
+}
+
+# graph_up ARGS...: starts vp-run on the echo graph, its result goes to $tmp/run.json
+graph_up() {
+	"$top_builddir/vp-run" --json "$@" >"$tmp/run.json" 2>"$tmp/run.err" &
+	graph_pid=$!
+}
+# graph_down: ends it and gives back its exit code
+graph_down() {
+	kill -INT $graph_pid 2>/dev/null
+	wait $graph_pid
+	graph_rc=$?
+	[ $graph_rc -eq 0 ] || cat "$tmp/run.err"
+	return $graph_rc
+}
+answers() { ping -c1 -W1 "$1"; }
+
+# clean FILE LEAST: tshark finds nothing malformed and no wrong checksum in at least so many frames
+clean() {
+	tshark -r "$1" -o ip.check_checksum:TRUE -o udp.check_checksum:TRUE -T fields -e frame.number >"$tmp/frames" 2>/dev/null &&
+	[ "$(wc -l <"$tmp/frames")" -ge "$2" ] &&
+	tshark -r "$1" -o ip.check_checksum:TRUE -o udp.check_checksum:TRUE \
+		-Y '_ws.malformed || ip.checksum.status == 0 || udp.checksum.status == 0 || icmp.checksum.status == 0 || ip.bogus_header_length' \
+		2>/dev/null >"$tmp/bad" &&
+	{ cat "$tmp/bad"; wc -l <"$tmp/frames"; [ ! -s "$tmp/bad" ]; }
+}

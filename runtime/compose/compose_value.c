@@ -227,9 +227,10 @@ static void from_lua(lua_State *L, int index, struct xk_value *v, unsigned depth
 /* Names before numbers before the rest; numbers by value. */
 static int key_order(const struct xk_value *a, const struct xk_value *b)
 {
+	int names = (a->kind != XK_V_TEXT) - (b->kind != XK_V_TEXT);
+
 	if (a->kind != b->kind)
-		return (a->kind != XK_V_TEXT) - (b->kind != XK_V_TEXT) ?
-		       (a->kind != XK_V_TEXT) - (b->kind != XK_V_TEXT) : (int)a->kind - (int)b->kind;
+		return names != 0 ? names : (int)a->kind - (int)b->kind;
 	if (a->kind == XK_V_INT) {
 		long long x = strtoll(a->text, NULL, 10), y = strtoll(b->text, NULL, 10);
 

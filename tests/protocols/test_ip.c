@@ -385,7 +385,7 @@ static void refuses_configurations_that_cannot_work(void)
 /* Puts the fragments of datagram i.. back together by their offsets. */
 static uint32_t glue(unsigned from, uint8_t *out, uint32_t mtu)
 {
-	uint32_t end = 0, got = 0;
+	uint32_t end = 0, got = 0, ends = 0;
 
 	for (unsigned i = from; i < nf_nsent(&f); i++) {
 		uint32_t n, at = (xk_be16(pf_pushed(&f, "hl", i)->bytes + 6) & 0x1fffu) * 8;
@@ -396,10 +396,12 @@ static uint32_t glue(unsigned from, uint8_t *out, uint32_t mtu)
 		memcpy(out + at, p, n);
 		got += n;
 		if (!(xk_be16(pf_pushed(&f, "hl", i)->bytes + 6) & 0x2000))
-			end = at + n;
+			end = at + n, ends++;
 		else
 			CU_ASSERT_EQUAL(n % 8, 0);
+		CU_ASSERT_EQUAL(pf_pushed(&f, "hl", i)->bytes[6] & 0xc0, 0);
 	}
+	CU_ASSERT_EQUAL(ends, 1);
 	CU_ASSERT_EQUAL(got, end);
 	return end;
 }

@@ -146,7 +146,7 @@ static inline struct xk_msg *xk_msg_init(const struct xk_memvp *v, enum xk_memcl
 	m->len = m->tot = len;
 	m->next = m->link = NULL;
 	m->u.hint = NULL;
-	memcpy(&m->net, &v->cache[c].stamp, sizeof(uint64_t));  /* net to flags */
+	memcpy((uint8_t *)m + offsetof(struct xk_msg, net), &v->cache[c].stamp, sizeof(uint64_t));
 	return m;
 }
 

@@ -16,14 +16,13 @@ static inline void resolve_hint(struct xk_vp *vp, struct xk_msg *m)
 {
 	struct xk_flow *f;
 
-	if (m->u.v.flow != 0) {
-		f = xk_slab_ptr(m->u.v.flow);
-		if (XK_LIKELY(f->gen == m->u.v.gen && f->vp == vp->no)) {
+	f = xk_flow_get(m->u.v.flow, m->u.v.gen);
+	if (XK_LIKELY(f != NULL)) {
+		if (XK_LIKELY(xk_load_relaxed(&f->vp) == vp->no)) {
 			m->u.hint = f->sess;
 			return;
 		}
-		if (f->gen == m->u.v.gen)
-			xk_count(vp->wrong_vp);
+		xk_count(vp->wrong_vp);
 	}
 	m->u.hint = upi_vp(vp)->scratch;
 }

@@ -106,12 +106,19 @@ void xk_open_disable_all(struct xk_node *rcv, struct xk_node *llp)
 int xk_open_done(struct xk_node *rcv, struct xk_sess *s, struct xk_node *type)
 {
 	struct xk_rep *r = rcv->rep[s->rep->vp->no];
+	int err;
 
 	s->up = &r->up;
 	s->type = type;
 	s->flags |= XK_SESS_PASSIVE;
 	upi_interpose_push(s, rcv);
-	return rcv->proto->ops->open_done ? rcv->proto->ops->open_done(r, s, type) : XK_OK;
+	if (rcv->proto->ops->open_done == NULL)
+		return XK_OK;
+	/* Held meanwhile: a receiver may keep it and close it at once. */
+	s->rcnt++;
+	err = rcv->proto->ops->open_done(r, s, type);
+	s->rcnt--;
+	return err;
 }
 
 void xk_close_done(struct xk_sess *s)

@@ -8,6 +8,12 @@
  */
 #include "runtime/upi/upi_priv.h"
 
+#ifdef XK_DEBUG
+#include <execinfo.h>
+#include <stdio.h>
+#include <unistd.h>
+#endif
+
 struct xk_sess xk_sess_none, xk_sess_end;
 
 static void no_push(struct xk_sess *s, struct xk_msg *m)
@@ -22,15 +28,48 @@ static void no_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, voi
 	xk_drop(s->rep, XK_DROP_UNSUPPORTED, m);
 }
 
+/* ---- whose is it? (debug build) --------------------------------------------- */
+
+#ifdef XK_DEBUG
+static void note_birth(struct xk_sess *s)
+{
+	s->nborn = (uint64_t)backtrace(s->born, XK_ARRAY_LEN(s->born));
+}
+
+void xk_rep_foreign(const struct xk_rep *r)
+{
+	xk_panic(__FILE__, __LINE__, "'%s' of virtual processor %u touched from %u",
+		 r->node->name, r->vp->no, xk_vp_no);
+}
+
+void xk_sess_foreign(const struct xk_sess *s)
+{
+	if (s->rep == NULL)
+		xk_panic(__FILE__, __LINE__, "a session touched after its end");
+	fprintf(stderr, "session of '%s' on virtual processor %u was made here:\n",
+		s->rep->node->name, s->rep->vp->no);
+	backtrace_symbols_fd(s->born, (int)s->nborn, STDERR_FILENO);
+	fprintf(stderr, "and is touched from virtual processor %u here:\n", xk_vp_no);
+	xk_rep_foreign(s->rep);
+}
+#else
+#define note_birth(s) ((void)0)
+#endif
+
+/* ---- life ------------------------------------------------------------------------- */
+
 struct xk_sess *xk_sess_create(struct xk_rep *r, struct xk_up *rcv, struct xk_node *type,
 			       struct xk_sess *lls)
 {
 	const struct xk_ops *ops = r->node->proto->ops;
-	struct xk_sess *s = xk_slab_get(&r->slab);
+	struct xk_sess *s;
 
+	xk_rep_check(r);
+	s = xk_slab_get(&r->slab);
 	if (s == NULL)
 		return NULL;
 	s->rep = r;
+	note_birth(s);
 	s->up = rcv;
 	s->type = type;
 	s->down = lls;
@@ -53,6 +92,7 @@ void xk_sess_set_push(struct xk_sess *s, xk_push_fn fn)
 
 int xk_sess_bind(struct xk_sess *s, const struct xk_key *k)
 {
+	xk_sess_check(s);
 	s->map.key = *k;
 	return xk_map_bind(&s->rep->active, &s->map);
 }
@@ -77,6 +117,7 @@ void xk_sess_destroy(struct xk_sess *s)
 {
 	struct xk_rep *r = s->rep;
 
+	xk_sess_check(s);
 	xk_sess_unbind(s);
 	if (s->flow != NULL)
 		xk_flow_unbind(r->node->graph->flows, s->flow);
@@ -104,7 +145,7 @@ XK_NOINLINE void xk_pass_idle(struct xk_sess *s, struct xk_msg *m)
 
 void xk_close(struct xk_sess *s)
 {
-	xk_dassert(s->rep != NULL && s->rep->vp->no == xk_vp_no);
+	xk_sess_check(s);
 	xk_assert(s->rcnt > 0);
 	if (--s->rcnt == 0)
 		xk_sess_idle_slow(s);
@@ -113,9 +154,11 @@ void xk_close(struct xk_sess *s)
 struct xk_sess *xk_find_slow(struct xk_rep *r, struct xk_msg *m, const struct xk_key *k)
 {
 	struct xk_sess **slot = m->u.hint;
-	struct xk_mapnode *node = xk_map_resolve(&r->active, k);
+	struct xk_mapnode *node;
 	struct xk_sess *s;
 
+	xk_rep_check(r);
+	node = xk_map_resolve(&r->active, k);
 	if (*slot == &xk_sess_end)
 		slot = NULL;
 	else

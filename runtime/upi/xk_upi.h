@@ -210,8 +210,28 @@ struct xk_sess {
 	xk_push_fn        push_own;       /* the protocol's; push may be an interposer's */
 	uint32_t          idle_mark;      /* collector pass that found it idle */
 	uint32_t          aux;
+#ifdef XK_DEBUG
+	void             *born[14];       /* stack that made it */
+	uint64_t          nborn;
+#endif
 } XK_ALIGNED;
 _Static_assert(offsetof(struct xk_sess, push) == XK_CACHELINE, "line 0 is the up path");
+
+/*
+ * In the debug build every touch of a session, a replica or its map from another
+ * VP than its own aborts, with the stack that touched and, for a session, the
+ * stack that made it.  Nothing in other builds.
+ */
+#ifdef XK_DEBUG
+void xk_sess_foreign(const struct xk_sess *s) __attribute__((noreturn, cold));
+void xk_rep_foreign(const struct xk_rep *r) __attribute__((noreturn, cold));
+#define xk_sess_check(s) \
+	(XK_LIKELY((s)->rep != NULL && (s)->rep->vp->no == xk_vp_no) ? (void)0 : xk_sess_foreign(s))
+#define xk_rep_check(r) (XK_LIKELY((r)->vp->no == xk_vp_no) ? (void)0 : xk_rep_foreign(r))
+#else
+#define xk_sess_check(s) ((void)0)
+#define xk_rep_check(r) ((void)0)
+#endif
 
 /* A dummy that never verifies; hint lists are filled with it. */
 extern struct xk_sess xk_sess_none;

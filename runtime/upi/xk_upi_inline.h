@@ -14,7 +14,7 @@
 /* Down: consumes m.  The caller holds a reference to s. */
 static inline void xk_push(struct xk_sess *s, struct xk_msg *m)
 {
-	xk_dassert(s->rep != NULL && s->rep->vp->no == xk_vp_no);
+	xk_sess_check(s);
 	xk_count(s->rep->npush);
 	s->push(s, m);
 }
@@ -24,7 +24,7 @@ static inline void xk_demux(struct xk_sess *s, struct xk_msg *m)
 {
 	struct xk_up *up = s->up;
 
-	xk_dassert(s->rep != NULL && s->rep->vp->no == xk_vp_no);
+	xk_sess_check(s);
 	up->demux(up, s, m);
 }
 
@@ -34,7 +34,7 @@ void xk_sess_idle_slow(struct xk_sess *s);
  * so that a close during it waits for its end (D15.7).  Consumes m. */
 static inline void xk_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr)
 {
-	xk_dassert(s->rep != NULL && s->rep->vp->no == xk_vp_no);
+	xk_sess_check(s);
 	xk_count(s->rep->npop);
 	s->rcnt++;
 	s->pop(s, lls, m, hdr);
@@ -55,7 +55,7 @@ static inline void xk_pass(struct xk_sess *s, struct xk_msg *m)
 {
 	struct xk_up *up = s->up;
 
-	xk_dassert(s->rep != NULL && s->rep->vp->no == xk_vp_no);
+	xk_sess_check(s);
 	if (XK_UNLIKELY(s->rcnt == 0)) {
 		xk_pass_idle(s, m);
 		return;

@@ -239,7 +239,7 @@ unsigned xk_vp_unit(struct xk_vp *vp, unsigned budget)
 	unsigned done = 0;
 
 	xk_rcu_read_lock();
-	if (vp->wheel.armed != 0 && vp->now / XK_WHEEL_TICK > vp->wheel.tick)
+	if (vp->wheel.armed != 0 && (vp->now / XK_WHEEL_TICK > vp->wheel.tick || vp->wheel.due != NULL))
 		done += xk_wheel_run(&vp->wheel, vp->now, 64);
 	if (XK_UNLIKELY(xk_load_relaxed(&vp->calls) != NULL)) {
 		vp_run_calls(vp);

@@ -5,7 +5,10 @@
  * deferred destruction, controls, and undo at every stage.
  */
 #include <CUnit/CUnit.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "runtime/upi/xk_upi_inline.h"
 #include "tests/runtime/upi/toy.h"
@@ -363,6 +366,63 @@ static void a_node_is_captured_in_both_directions(void)
 	down();
 }
 
+/* ---- ownership (debug build) ------------------------------------------------- */
+
+#ifdef XK_DEBUG
+static void touch_from_vp_1(void)
+{
+	int err;
+	struct xk_sess *s;
+
+	toy_enter();
+	s = toy_open(1, &err);
+	toy_leave();
+	xk_vp_enter_idle(toy.g->vps->vp[1]);
+	xk_push(s, xk_msg_new(1));
+}
+
+/* What a child that calls fn says before it dies; its wait status. */
+static int last_words(void (*fn)(void), char *buf, size_t n)
+{
+	int fd[2], status = 0;
+	ssize_t got, all = 0;
+	pid_t pid;
+
+	CU_ASSERT_EQUAL_FATAL(pipe(fd), 0);
+	pid = fork();
+	if (pid == 0) {
+		dup2(fd[1], STDERR_FILENO);
+		fn();
+		_exit(0);
+	}
+	close(fd[1]);
+	while ((got = read(fd[0], buf + all, n - 1 - (size_t)all)) > 0)
+		all += got;
+	buf[all] = '\0';
+	close(fd[0]);
+	waitpid(pid, &status, 0);
+	return status;
+}
+#endif
+
+static void a_touch_from_another_vp_aborts_with_both_stacks(void)
+{
+#ifdef XK_DEBUG
+	static char said[16384];
+	int status;
+
+	up(2);
+	status = last_words(touch_from_vp_1, said, sizeof said);
+	CU_ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+	CU_ASSERT_PTR_NOT_NULL(strstr(said, "was made here:"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(said, "touched from virtual processor 1"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(said, "'mux' of virtual processor 0 touched from 1"));
+	down();
+#else
+	xk_test_skip("ownership is checked in the debug build: configure --enable-debug");
+#endif
+}
+
 static CU_TestInfo tests[] = {
 	{ "reference counts return to base after ten thousand opens", reference_counts_return_to_base_after_ten_thousand_opens },
 	{ "open_done precedes the first pop", open_done_precedes_the_first_pop },
@@ -379,6 +439,7 @@ static CU_TestInfo tests[] = {
 	{ "a push needs no lookup", a_push_needs_no_lookup },
 	{ "a message meets its session by hint after the first", a_message_meets_its_session_by_hint_after_the_first },
 	{ "a node is captured in both directions", a_node_is_captured_in_both_directions },
+	{ "a touch from another VP aborts with both stacks", a_touch_from_another_vp_aborts_with_both_stacks },
 	CU_TEST_INFO_NULL
 };
 

@@ -415,6 +415,33 @@ static void an_idle_virtual_graph_jumps_to_its_next_timer(void)
 	unmake();
 }
 
+static unsigned many_fired;
+
+static void many_fire(struct xk_timer *t)
+{
+	(void)t;
+	many_fired++;
+}
+
+static void more_timers_in_one_tick_than_a_unit_runs_all_fire(void)
+{
+	static struct xk_timer t[500];
+	struct xk_arch a = arch_of("up", 1, 1);
+
+	a.schedule = XK_SCHED_VIRTUAL;
+	make(a);
+	many_fired = 0;
+	xk_vp_enter_idle(fx.set->vp[0]);
+	for (unsigned i = 0; i < XK_ARRAY_LEN(t); i++) {
+		xk_timer_init(&t[i], many_fire);
+		xk_timer_set(&fx.set->vp[0]->wheel, &t[i], 3 * XK_MS);
+	}
+	xk_vp_leave_idle(fx.set->vp[0]);
+	CU_ASSERT_FALSE(xk_vpset_run_virtual(fx.set, XK_SEC));
+	CU_ASSERT_EQUAL(many_fired, XK_ARRAY_LEN(t));
+	unmake();
+}
+
 static uint32_t fired_on_worker;
 
 static void worker_fire(struct xk_timer *t)
@@ -589,6 +616,7 @@ static CU_TestInfo tests[] = {
 	{ "application threads post and wait under own entry", application_threads_post_and_wait_under_own_entry },
 	{ "timers run between units, never inside one and never early", timers_run_between_units_never_inside_one_and_never_early },
 	{ "an idle virtual graph jumps to its next timer", an_idle_virtual_graph_jumps_to_its_next_timer },
+	{ "more timers in one tick than a unit runs all fire", more_timers_in_one_tick_than_a_unit_runs_all_fire },
 	{ "a sleeping worker wakes for a timer", a_sleeping_worker_wakes_for_a_timer },
 	{ "deficit round robin gives every VP the same number of messages", drr_gives_every_vp_the_same_number_of_messages },
 	{ "every preset is a row that makes sense", every_preset_is_a_row_that_makes_sense },

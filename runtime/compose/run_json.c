@@ -9,6 +9,8 @@
 
 #include <jansson.h>
 
+#include "runtime/sync/xk_sync.h"
+
 static void put(json_t *o, const char *key, uint64_t v)
 {
 	json_object_set_new(o, key, json_integer((json_int_t)v));
@@ -65,12 +67,14 @@ static json_t *workers_json(const struct xk_run_result *r)
 		json_object_set_new(j, "cpu", json_integer(w->cpu));
 		put(j, "user_ns", w->user_ns);
 		put(j, "sys_ns", w->sys_ns);
+		put(j, "cpu_ns", w->cpu_ns);
 		put(j, "voluntary_switches", w->nvcsw);
 		put(j, "involuntary_switches", w->nivcsw);
 		put(j, "units", w->units);
 		put(j, "messages", w->messages);
 		put(j, "sleeps", w->sleeps);
 		put(j, "migrations", w->migrations);
+		json_object_set_new(j, "atomics", xk_atomics_counted() ? json_integer((json_int_t)w->atomics) : json_null());
 		json_array_append_new(a, j);
 	}
 	return a;

@@ -217,6 +217,8 @@ static void worker_less(struct xk_worker_stats *w, const struct xk_worker_stats 
 {
 	w->user_ns -= old->user_ns;
 	w->sys_ns -= old->sys_ns;
+	w->cpu_ns -= old->cpu_ns;
+	w->atomics -= old->atomics;
 	w->nvcsw -= old->nvcsw;
 	w->nivcsw -= old->nivcsw;
 	w->units -= old->units;

@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 struct xk_thread {
 	pthread_t id;
@@ -113,6 +114,16 @@ void xk_thread_join(struct xk_thread *t)
 	if (err != 0)
 		xk_panic(__FILE__, __LINE__, "pthread_join: %s", strerror(err));
 	free(t);
+}
+
+uint64_t xk_thread_cpu_ns(const struct xk_thread *t)
+{
+	struct timespec now;
+	clockid_t clock;
+
+	if (pthread_getcpuclockid(t->id, &clock) != 0 || clock_gettime(clock, &now) != 0)
+		return 0;
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 int xk_thread_affinity(uint64_t mask)

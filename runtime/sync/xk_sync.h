@@ -87,6 +87,8 @@ struct xk_thread;
  * faults.  On failure *t is NULL and nothing is left behind. */
 int  xk_thread_new(struct xk_thread **t, const char *name, int cpu, void (*fn)(void *), void *arg);
 void xk_thread_join(struct xk_thread *t);              /* frees t */
+/* Processor time the thread has used, to the nanosecond; 0 when it has ended. */
+uint64_t xk_thread_cpu_ns(const struct xk_thread *t);
 /* Restricts the calling thread to the processors in mask (M118). */
 int  xk_thread_affinity(uint64_t mask);
 /* Pins the calling thread. */

@@ -222,6 +222,7 @@ static void note_usage(struct xk_worker *w)
 		return;
 	xk_store_relaxed(&w->stats.user_ns, tv_ns(u.ru_utime));
 	xk_store_relaxed(&w->stats.sys_ns, tv_ns(u.ru_stime));
+	xk_store_relaxed(&w->stats.atomics, xk_atomics_count());
 	xk_store_relaxed(&w->stats.nvcsw, (uint64_t)u.ru_nvcsw);
 	xk_store_relaxed(&w->stats.nivcsw, (uint64_t)u.ru_nivcsw);
 	if (cpu != w->stats.cpu) {
@@ -301,6 +302,10 @@ void xk_worker_stats(struct xk_vpset *set, unsigned i, struct xk_worker_stats *o
 	out->cpu = xk_load_relaxed(&s->cpu);
 	out->user_ns = xk_load_relaxed(&s->user_ns);
 	out->sys_ns = xk_load_relaxed(&s->sys_ns);
+	out->cpu_ns = set->worker[i]->thread ? xk_thread_cpu_ns(set->worker[i]->thread) : 0;
+	if (out->cpu_ns == 0)
+		out->cpu_ns = out->user_ns + out->sys_ns;
+	out->atomics = xk_load_relaxed(&s->atomics);
 	out->nvcsw = xk_load_relaxed(&s->nvcsw);
 	out->nivcsw = xk_load_relaxed(&s->nivcsw);
 	out->units = xk_counter_read(s->units);

@@ -169,8 +169,13 @@ static inline xk_ns xk_vp_now(void) { return xk_vp_self->now; }
 /* Runs one unit inside vp (caller is inside); returns work done. */
 unsigned xk_vp_unit(struct xk_vp *vp, unsigned budget);
 
-/* Voluntary and involuntary switches, user and system time of one worker. */
-struct xk_worker_stats { int cpu; uint64_t user_ns, sys_ns, nvcsw, nivcsw, units, messages, sleeps, migrations; };
+/* Voluntary and involuntary switches, user and system time of one worker, which
+ * notes them every few milliseconds; cpu_ns is their sum at the moment of asking
+ * while the worker runs.  atomics: locked operations, in a build that counts them. */
+struct xk_worker_stats {
+	int cpu;
+	uint64_t user_ns, sys_ns, cpu_ns, nvcsw, nivcsw, units, messages, sleeps, migrations, atomics;
+};
 void xk_worker_stats(struct xk_vpset *set, unsigned i, struct xk_worker_stats *out);
 
 #endif

@@ -1,0 +1,29 @@
+-- SPDX-License-Identifier: BSD-2-Clause
+-- bench/udp-both.lua: UDP from one stack to another over Ethernet in memory: send and receive.  The payload is
+-- copied in with its checksum, the frame is copied by the driver, the checksum is verified.
+-- vp-bench goals compares it with other stacks.   Run it:   vp-run -d 1s graphs/bench/udp-both.lua
+local a = args {
+  size  = size { 64, min = 1, max = 4324, doc = "payload bytes of a message" },
+  conns = uint { 1,  min = 1, max = 65536, doc = "connections" },
+  burst = uint { 32, min = 1, max = 1024, doc = "messages in a unit of work" },
+  count = uint { 0,  doc = "messages of each connection; 0: until stopped" },
+}
+
+local function host(n, addr, peer, mac)
+  return stack {
+    udp { name = "udp" .. n }, ip { name = "ip" .. n, addr = addr },
+    arp { name = "arp" .. n, neighbours = { [peer] = mac } }, eth { name = "eth" .. n },
+    eth_mem { name = "mem" .. n, mac = "02:00:00:00:00:0" .. n, wire = "w", mtu = 4352 },
+  }
+end
+
+local sender   = host(1, "10.0.0.1/8", "10.0.0.2", "02:00:00:00:00:02")
+local receiver = host(2, "10.0.0.2/8", "10.0.0.1", "02:00:00:00:00:01")
+sink { port = 7000, touch = "none", count = a.conns * a.count, over = receiver }
+source { to = "10.0.0.2", port = 7000, conns = a.conns, size = a.size, count = a.count, over = sender }
+
+return graph "bench-udp-both" {
+  doc = "UDP, one stack to another, both ends on one virtual processor",
+  threading = vppc { vps = 1, workers = 1, burst = a.burst },
+  duration = "1s",
+}

@@ -1,0 +1,28 @@
+-- SPDX-License-Identifier: BSD-2-Clause
+-- bench/udp-down.lua: the send half: payload copied from a page with its checksum, through UDP, IP and the link,
+-- into an infinite sink.
+-- Run it:   vp-run -d 1s graphs/bench/udp-down.lua size=4KiB vps=384 conns=3072 burst=1
+local a = args {
+  size    = size { 64,  min = 1, max = 4324, doc = "payload bytes of a message" },
+  conns   = uint { 1,   min = 1, max = 1048576, doc = "connections" },
+  burst   = uint { 32,  min = 1, max = 1024, doc = "messages in a unit of work" },
+  vps     = uint { 1,   min = 1, max = 4096, doc = "virtual processors" },
+  workers = uint { 1,   min = 1, max = 64, doc = "workers" },
+  count   = uint { 0,   doc = "messages of each connection; 0: until stopped" },
+  link    = enum { "fddi", choices = { "fddi", "eth" }, doc = "framing" },
+}
+
+local ethernet = a.link == "eth"
+local driver = (ethernet and eth_mem or fddi_mem) { peer = "sink", mtu = 4352 }
+local station = (ethernet and eth or fddi) { over = driver }
+stack {
+  source { to = "10.0.0.2", conns = a.conns, size = a.size, count = a.count },
+  udp {}, ip { addr = "10.0.0.1/8" },
+  arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" }, over = station },
+}
+
+return graph "bench-udp-down" {
+  doc = "UDP, the send half",
+  threading = vppc { vps = a.vps, workers = a.workers, burst = a.burst },
+  duration = "1s",
+}

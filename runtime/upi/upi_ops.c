@@ -42,9 +42,19 @@ static void capture_push_own(struct xk_sess *s, struct xk_msg *m)
 	s->push_own(s, m);
 }
 
+/* Does n lie right over the node of s, or is it that node?  A protocol in
+ * between may have opened s on behalf of n: then n does not push to it. */
+static bool pushes_to(const struct xk_node *n, const struct xk_sess *s)
+{
+	for (unsigned i = 0; i < n->ndown; i++)
+		if (n->down[i] == s->rep->node)
+			return true;
+	return n == s->rep->node;
+}
+
 void upi_interpose_push(struct xk_sess *s, const struct xk_node *above)
 {
-	if (above->capture == NULL || s->push != s->push_own)
+	if (above->capture == NULL || s->push != s->push_own || !pushes_to(above, s))
 		return;
 	s->push = above == s->rep->node ? capture_push_own : capture_push_above;
 }

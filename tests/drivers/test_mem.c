@@ -127,9 +127,11 @@ static void hands_the_buffer_over_when_told_not_to_copy(void)
 	m = pf_msg(b, sizeof b);
 	twin = xk_msg_share(m);
 	xk_push(sa[0], m);
-	xk_msg_free(twin);
 	pf_leave(&f, 0);
 	pf_settle(&f);
+	pf_enter(&f, 0);
+	xk_msg_free(twin);
+	pf_leave(&f, 0);
 	CU_ASSERT_EQUAL(pf_count(&f, "da", "copies"), 1);
 	CU_ASSERT_EQUAL_FATAL(pf_ngot(&f, "ub"), 2);
 	CU_ASSERT_EQUAL(memcmp(pf_got(&f, "ub", 1)->bytes, b, sizeof b), 0);

@@ -261,6 +261,7 @@ static void check_sent(unsigned i, uint16_t sport, uint16_t dport, const void *b
 	const uint8_t *p = nf_sent(&f, i, &len);
 
 	CU_ASSERT_EQUAL(len, n + 8);
+	CU_ASSERT_EQUAL(pf_pushed(&f, "hl", i)->flags & XK_MSG_CSUM, 0);
 	CU_ASSERT_EQUAL(xk_be16(p), sport);
 	CU_ASSERT_EQUAL(xk_be16(p + 2), dport);
 	CU_ASSERT_EQUAL(xk_be16(p + 4), n + 8);
@@ -299,17 +300,19 @@ static void uses_the_sum_that_came_with_the_copy_and_sums_chains(void)
 		xk_push(s, m);
 	}
 	for (uint32_t n = 0; n < 100; n++) {
-		struct xk_msg *m = xk_msg_new(n);
+		struct xk_msg *m = xk_msg_new(n), *view;
 
 		m->csum = xk_csum_copy(m->data, pay, n, 0);
 		m->flags |= XK_MSG_CSUM;
+		view = xk_msg_share(m);          /* no room before it */
 		xk_push(s, m);
+		xk_push(s, view);
 	}
 	pf_leave(&f, 0);
 	for (unsigned i = 0; i < 78; i++)
 		check_sent(i, 4000, 9, pay, 77);
-	for (unsigned i = 0; i < 100; i++)
-		check_sent(78 + i, 4000, 9, pay, i);
+	for (unsigned i = 0; i < 200; i++)
+		check_sent(78 + i, 4000, 9, pay, i / 2);
 	pf_close(&f, 0, s);
 	nf_down(&f);
 }

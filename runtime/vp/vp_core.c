@@ -6,6 +6,7 @@
  * A unit is: due timers, posted calls, some messages of the inbox, one turn of
  * the next task, then everything that was collected for other VPs is handed
  * over in batches.  Between two units anybody else may be the thread inside.
+ * Being inside is an RCU read section.
  * Invariant: a message posted to a VP is run there, or dropped and counted.
  */
 #include "runtime/vp/vp_priv.h"
@@ -234,28 +235,68 @@ static unsigned vp_run_local(struct xk_vp *vp, unsigned budget)
 	return n;
 }
 
-unsigned xk_vp_unit(struct xk_vp *vp, unsigned budget)
+/* What others left for us, and what waits since the last unit. */
+static XK_NOINLINE unsigned vp_run_waiting(struct xk_vp *vp, unsigned budget)
 {
 	unsigned done = 0;
 
-	xk_rcu_read_lock();
-	if (vp->wheel.armed != 0 && (vp->now / XK_WHEEL_TICK > vp->wheel.tick || vp->wheel.due != NULL))
-		done += xk_wheel_run(&vp->wheel, vp->now, 64);
-	if (XK_UNLIKELY(xk_load_relaxed(&vp->calls) != NULL)) {
+	if (xk_load_relaxed(&vp->calls) != NULL) {
 		vp_run_calls(vp);
 		done++;
 	}
 	if (xk_load_relaxed(&vp->inbox) != NULL)
 		vp_take_inbox(vp);
-	if (vp->local.n != 0)
-		done += vp_run_local(vp, budget);
+	return done + vp_run_local(vp, budget);
+}
+
+/* A unit without its timers: the time has not changed since they were run. */
+static inline unsigned vp_unit_now(struct xk_vp *vp, unsigned budget)
+{
+	unsigned done = 0;
+
+	if (XK_UNLIKELY(vp->local.n != 0 || xk_load_relaxed(&vp->inbox) != NULL ||
+			xk_load_relaxed(&vp->calls) != NULL))
+		done = vp_run_waiting(vp, budget);
 	done += vp_run_task(vp);
-	if (vp->nout != 0 || vp->mem.nforeign != 0)
+	if (XK_UNLIKELY(vp->nout != 0 || vp->mem.nforeign != 0))
 		vp_flush(vp);
-	xk_rcu_read_unlock();
+	return done;
+}
+
+static inline unsigned vp_run_timers(struct xk_vp *vp)
+{
+	if (vp->wheel.armed == 0 ||
+	    (vp->now / XK_WHEEL_TICK <= vp->wheel.tick && vp->wheel.due == NULL))
+		return 0;
+	return xk_wheel_run(&vp->wheel, vp->now, 64);
+}
+
+unsigned xk_vp_unit(struct xk_vp *vp, unsigned budget)
+{
+	unsigned done = vp_run_timers(vp);
+
+	done += vp_unit_now(vp, budget);
 	xk_count(vp->units);
 	xk_count_add(vp->messages, done);
 	return done;
+}
+
+unsigned xk_vp_turn(struct xk_vp *vp, unsigned budget, int32_t *deficit, bool *idle)
+{
+	unsigned total = vp_run_timers(vp), units = 0, n;
+	int32_t left = *deficit - (int32_t)total;
+
+	do {
+		n = vp_unit_now(vp, budget);
+		left -= (int32_t)(n ? n : 1);
+		total += n;
+		units++;
+	} while (n != 0 && left > 0);
+	*deficit = left;
+	*idle = n == 0;
+	xk_count_add(vp->units, units);
+	xk_count_add(vp->messages, total);
+	return total;
 }
 
 bool xk_vp_busy(const struct xk_vp *vp)
@@ -274,10 +315,12 @@ void xk_vp_step_in(struct xk_vp *vp, xk_ns now)
 	xk_vp_self = vp;
 	xk_mem_self = &vp->mem;
 	xk_vp_no = vp->no;
+	xk_rcu_read_lock();
 }
 
 void xk_vp_step_out(struct xk_vp *vp)
 {
+	xk_rcu_read_unlock();
 	vp->inside = false;
 	xk_vp_self = NULL;
 	xk_mem_self = NULL;
@@ -288,12 +331,10 @@ void xk_vp_enter_idle(struct xk_vp *vp)
 {
 	xk_assert(!xk_load_acquire(&vp->set->running));
 	xk_vp_step_in(vp, xk_clock_read(&vp->set->clock));
-	xk_rcu_read_lock();
 }
 
 void xk_vp_leave_idle(struct xk_vp *vp)
 {
-	xk_rcu_read_unlock();
 	vp_flush(vp);
 	xk_vp_step_out(vp);
 }
@@ -307,10 +348,8 @@ static void vp_borrow(struct xk_vp *vp, void (*fn)(struct xk_vp *, void *), void
 		xk_lock_mutex.lock(&vp->lock);
 	xk_vp_step_in(vp, xk_clock_read(&vp->set->clock));
 	vp->waits += waited;
-	xk_rcu_read_lock();
 	fn(vp, arg);
 	vp_flush(vp);
-	xk_rcu_read_unlock();
 	xk_count(vp->borrowed);
 	xk_vp_step_out(vp);
 	xk_lock_mutex.unlock(&vp->lock);

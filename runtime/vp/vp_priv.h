@@ -8,6 +8,10 @@
 
 #include "runtime/vp/xk_vp.h"
 
+/* xk_vpset.running: workers are being made and wait, so that the thread that makes
+ * hundreds of them does not compete with the first. */
+#define XK_STARTING 2u
+
 #define XK_ROUND 256u            /* messages between two readings of the clock */
 
 /* A worker's private note about one of its VPs. */
@@ -36,9 +40,13 @@ struct xk_worker {
 /* vp_core.c */
 int  xk_vp_setup(struct xk_vp *vp, struct xk_vpset *set, uint16_t no);
 void xk_vp_teardown(struct xk_vp *vp);
-/* Takes and gives up the role of "the thread inside"; no lock. */
+/* Takes and gives up the role of "the thread inside", which is an RCU read
+ * section, too; no lock. */
 void xk_vp_step_in(struct xk_vp *vp, xk_ns now);
 void xk_vp_step_out(struct xk_vp *vp);
+/* Units until *deficit is used up or, *idle, one had nothing to do: what the
+ * owner of a VP runs in one turn.  Returns messages and timers done. */
+unsigned xk_vp_turn(struct xk_vp *vp, unsigned budget, int32_t *deficit, bool *idle);
 /* Is there something to do besides timers and polling tasks? */
 bool xk_vp_busy(const struct xk_vp *vp);
 /* Tells the worker of vp that there is work; from any thread. */

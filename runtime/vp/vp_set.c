@@ -178,7 +178,7 @@ int xk_vpset_start(struct xk_vpset *set, struct xk_errs *errs)
 {
 	if (set->arch.schedule == XK_SCHED_VIRTUAL)
 		return XK_OK;
-	xk_store_release(&set->running, 1);
+	xk_store_release(&set->running, XK_STARTING);
 	for (unsigned i = 0; i < set->nworkers; i++) {
 		struct xk_worker *w = set->worker[i];
 		char name[16];
@@ -195,6 +195,9 @@ int xk_vpset_start(struct xk_vpset *set, struct xk_errs *errs)
 			return err;
 		}
 	}
+	xk_store_release(&set->running, 1);
+	for (unsigned i = 0; i < set->nworkers; i++)
+		xk_event_wake(&set->worker[i]->event);
 	return XK_OK;
 }
 

@@ -112,15 +112,12 @@ static unsigned visit_locked(struct xk_worker *w, unsigned i)
 static unsigned visit_owned(struct xk_worker *w, unsigned i)
 {
 	struct xk_slot *s = &w->slot[i];
-	unsigned n, total = 0;
+	unsigned total;
+	bool idle;
 
 	xk_vp_step_in(s->vp, w->now);
-	do {
-		n = xk_vp_unit(s->vp, w->set->arch.burst);
-		s->deficit -= (int32_t)(n ? n : 1);
-		total += n;
-	} while (n != 0 && s->deficit > 0);
-	rest(w, i, n == 0);
+	total = xk_vp_turn(s->vp, w->set->arch.burst, &s->deficit, &idle);
+	rest(w, i, idle);
 	xk_vp_step_out(s->vp);
 	return total;
 }
@@ -233,6 +230,17 @@ static void note_usage(struct xk_worker *w)
 
 #define USAGE_EVERY (10 * XK_MS)
 
+static void await_start(struct xk_worker *w)
+{
+	while (xk_load_acquire(&w->set->running) == XK_STARTING) {
+		xk_event_prepare(&w->event);
+		if (xk_load_acquire(&w->set->running) != XK_STARTING)
+			xk_event_cancel(&w->event);
+		else
+			xk_event_wait(&w->event, XK_SEC, NULL, 0);
+	}
+}
+
 void xk_worker_main(void *arg)
 {
 	struct xk_worker *w = arg;
@@ -240,6 +248,7 @@ void xk_worker_main(void *arg)
 
 	if (w->cpu < 0 && w->set->arch.cpus != 0)
 		(void)xk_thread_affinity(w->set->arch.cpus);
+	await_start(w);
 	w->now = busy_at = xk_clock_read(&w->set->clock);
 	while (xk_load_acquire(&w->set->running)) {
 		unsigned n;

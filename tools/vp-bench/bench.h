@@ -157,6 +157,8 @@ struct bench_child {
 };
 /* One fresh process; its JSON, or NULL and why.  *interrupted: a signal for us. */
 json_t *bench_child_run(const struct bench_child *c, bool *interrupted, char *why, size_t n);
+/* The same of any program that prints one JSON value; argv ends with NULL. */
+json_t *bench_child_json(const char *const *argv, double seconds, bool *interrupted, char *why, size_t n);
 void    bench_child_signals(void);
 /* vp-run beside this program, or what the option or VP_RUN says. */
 const char *bench_child_program(const char *given);

@@ -87,7 +87,7 @@ static void compose(struct command *c, const struct bench_child *k)
 
 /* ---- the process --------------------------------------------------------------------- */
 
-static pid_t start(const struct command *c, int out, int err)
+static pid_t start(const char *const *argv, int out, int err)
 {
 	pid_t parent = getpid(), pid = fork();
 
@@ -101,8 +101,8 @@ static pid_t start(const struct command *c, int out, int err)
 	setpgid(0, 0);
 	if (dup2(out, 1) < 0 || dup2(err, 2) < 0)
 		_exit(127);
-	execvp(c->argv[0], (char *const *)c->argv);
-	dprintf(2, "cannot run %s: %s\n", c->argv[0], strerror(errno));
+	execvp(argv[0], (char *const *)argv);
+	dprintf(2, "cannot run %s: %s\n", argv[0], strerror(errno));
 	_exit(127);
 }
 
@@ -173,19 +173,16 @@ static json_t *parse(int fd, char *why, size_t n)
 	return j;
 }
 
-json_t *bench_child_run(const struct bench_child *k, bool *interrupted, char *why, size_t n)
+json_t *bench_child_json(const char *const *argv, double seconds, bool *interrupted, char *why, size_t n)
 {
-	double seconds = 2 * (double)(k->duration + k->warmup) / 1e9 + SLACK_S;
-	int out = memfd_create("vp-run-out", MFD_CLOEXEC), err = memfd_create("vp-run-err", MFD_CLOEXEC);
+	int out = memfd_create("child-out", MFD_CLOEXEC), err = memfd_create("child-err", MFD_CLOEXEC);
 	int status = 0;
 	json_t *j = NULL;
-	struct command c;
 	bool in_time;
 	pid_t pid = -1;
 
-	compose(&c, k);
 	if (out >= 0 && err >= 0)
-		pid = start(&c, out, err);
+		pid = start(argv, out, err);
 	if (pid < 0) {
 		snprintf(why, n, "cannot start a process: %s", strerror(errno));
 	} else {
@@ -198,4 +195,12 @@ json_t *bench_child_run(const struct bench_child *k, bool *interrupted, char *wh
 	close(out);
 	close(err);
 	return j;
+}
+
+json_t *bench_child_run(const struct bench_child *k, bool *interrupted, char *why, size_t n)
+{
+	struct command c;
+
+	compose(&c, k);
+	return bench_child_json(c.argv, 2 * (double)(k->duration + k->warmup) / 1e9 + SLACK_S, interrupted, why, n);
 }

@@ -228,6 +228,8 @@ unsigned mem_gen_run(struct xk_task *t, unsigned budget)
 	g->produced += done;
 	if (g->live == 0)
 		xk_task_park(t);
+	else if (g->rate != 0)
+		gen_due(g);                      /* asleep at once, not a turn later */
 	return done;
 }
 

@@ -39,15 +39,16 @@ struct source_conn {
 	struct xk_task     task;
 	struct xk_sess    *s;             /* NULL: closed */
 	struct source_rep *sr;
+	/* Up to here and the next line are all that a turn touches. */
 	uint64_t           left;          /* messages still to send */
 	uint32_t           slot;          /* in the replica's arrays */
+	uint32_t           open;          /* unanswered messages, window != 0 */
 	bool               fused;         /* the layer below takes the sum of the copy */
 	bool               ended;
 	bool               silent, closed; /* asleep: between two phases; the window is full */
-	uint32_t           open;          /* unanswered messages, window != 0 */
-	/* rate and silence */
-	xk_ns              since, until;  /* of the present phase of talking */
-	uint64_t           in_phase;      /* sent in it */
+	uint64_t           in_phase;      /* sent in the present phase of talking */
+	xk_ns              until, since;  /* its end and its start; rate and silence */
+	xk_ns              carry;         /* of the last one, less than a message's time */
 	struct xk_timer    timer;
 } XK_ALIGNED;
 
@@ -116,7 +117,7 @@ static void source_sleep(struct source_conn *k, xk_ns until)
 static void source_talk(struct source_conn *k, xk_ns now, xk_ns length)
 {
 	k->silent = false;
-	k->since = now;
+	k->since = now - k->carry;
 	k->until = length == 0 ? XK_NS_NEVER : now + length;
 	k->in_phase = 0;
 }
@@ -131,20 +132,19 @@ static void source_wait(struct source_conn *k, xk_ns now)
 /* What the rate and the phase allow now; 0 after putting the connection to sleep. */
 static uint64_t rate_allowed(struct source_conn *k, const struct source_conf *c, xk_ns now)
 {
-	uint64_t due;
-	xk_ns t;
+	xk_ns end = now < k->until ? now : k->until, t = end - k->since;
+	uint64_t due = t / XK_SEC * c->rate + t % XK_SEC * c->rate / XK_SEC;
 
+	if (c->rate != 0 && due > k->in_phase)
+		return due - k->in_phase;        /* also what a phase that is over left undone */
 	if (now >= k->until) {
 		k->silent = true;
+		k->carry = c->rate != 0 ? t % XK_SEC * c->rate % XK_SEC / c->rate : 0;
 		source_sleep(k, now + phase_length(k->sr, c->off));
 		return 0;
 	}
 	if (c->rate == 0)
 		return UINT64_MAX;
-	t = now - k->since;
-	due = t / XK_SEC * c->rate + t % XK_SEC * c->rate / XK_SEC;
-	if (due > k->in_phase)
-		return due - k->in_phase;
 	t = now + XK_SEC / c->rate;
 	source_sleep(k, t < k->until ? t : k->until);
 	return 0;
@@ -176,6 +176,13 @@ static void source_end(struct source_conn *k)
 		xk_graph_finished(k->sr->r->node->graph);
 }
 
+/* Awake again: sends when something may be sent, else sleeps on. */
+static void source_wake(struct source_conn *k)
+{
+	if (source_allowed(k, conf_of(k->sr->r)) != 0)
+		xk_task_ready(&k->task);
+}
+
 static void source_timer(struct xk_timer *t)
 {
 	struct source_conn *k = xk_container_of(t, struct source_conn, timer);
@@ -190,7 +197,7 @@ static void source_timer(struct xk_timer *t)
 		k->closed = false;
 	}
 	if (k->left != 0)
-		xk_task_ready(&k->task);
+		source_wake(k);
 	else
 		source_end(k);
 }
@@ -220,15 +227,40 @@ static void source_begin(struct source_conn *k)
 
 /* ---- one unit -------------------------------------------------------------------------- */
 
+static bool is_paced(const struct source_conn *k, const struct source_conf *c)
+{
+	return c->rate != 0 || c->window != 0 || k->until != XK_NS_NEVER;
+}
+
+/* After n messages: counts them, and says what comes next. */
+static void source_sent(struct source_conn *k, const struct source_conf *c, unsigned n)
+{
+	struct source_rep *sr = k->sr;
+
+	k->in_phase += n;
+	xk_count_add(sr->messages[k->slot], n);
+	xk_count_add(sr->bytes[k->slot], n * c->size);
+	xk_count_add(sr->r->count[N_MESSAGES], n);
+	xk_count_add(sr->r->count[N_BYTES], n * c->size);
+	if (k->s == NULL)                        /* closed meanwhile, and ended */
+		return;
+	k->left -= n;
+	if (k->left == 0 && (c->window == 0 || k->open == 0))
+		source_end(k);
+	else if (k->left == 0)                   /* the last answers are waited for, too */
+		source_wait(k, xk_vp_now());
+	else if (is_paced(k, c))
+		source_allowed(k, c);            /* asleep at once, not a turn later */
+}
+
 static unsigned source_run(struct xk_task *t, unsigned budget)
 {
 	struct source_conn *k = xk_container_of(t, struct source_conn, task);
-	struct source_rep *sr = k->sr;
-	const struct source_conf *c = conf_of(sr->r);
+	const struct source_conf *c = conf_of(k->sr->r);
 	uint64_t n = c->burst != 0 ? c->burst : budget;
 	unsigned i;
 
-	if (c->rate != 0 || c->window != 0 || k->until != XK_NS_NEVER) {
+	if (is_paced(k, c)) {
 		uint64_t allowed = source_allowed(k, c);
 
 		if (n > allowed)
@@ -245,22 +277,8 @@ static unsigned source_run(struct xk_task *t, unsigned budget)
 		k->open++;
 		xk_push(k->s, m);
 	}
-	if (i == 0)
-		return 0;
-	k->in_phase += i;
-	xk_count_add(sr->messages[k->slot], i);
-	xk_count_add(sr->bytes[k->slot], i * c->size);
-	xk_count_add(sr->r->count[N_MESSAGES], i);
-	xk_count_add(sr->r->count[N_BYTES], i * c->size);
-	if (k->s == NULL)
-		return i;
-	k->left -= i;
-	if (k->left == 0) {
-		if (c->window == 0 || k->open == 0)
-			source_end(k);
-		else                             /* the last answers are waited for, too */
-			source_wait(k, xk_vp_now());
-	}
+	if (i != 0)
+		source_sent(k, c, i);
 	return i;
 }
 
@@ -273,7 +291,7 @@ static void source_answered(struct source_conn *k)
 	k->closed = false;
 	xk_timer_cancel(&k->sr->r->vp->wheel, &k->timer);
 	if (k->left != 0)
-		xk_task_ready(&k->task);
+		source_wake(k);
 	else
 		source_end(k);
 }
@@ -366,6 +384,7 @@ static int source_open_one(struct source_rep *sr, uint64_t i, struct xk_errs *e)
 	xk_task_init(&k->task, r->vp, source_run);
 	xk_timer_init(&k->timer, source_timer);
 	k->s = source_connect(r, i, &err);
+	k->task.ahead = k->s;
 	if (k->s != NULL && c->window != 0 && (err = source_listen(k)) != XK_OK)
 		source_close(k);
 	if (k->s == NULL) {

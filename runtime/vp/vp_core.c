@@ -23,6 +23,7 @@ void xk_task_init(struct xk_task *t, struct xk_vp *vp, unsigned (*run)(struct xk
 	t->vp = vp;
 	t->run = run;
 	t->fd = -1;
+	t->ahead = NULL;
 }
 
 void xk_task_ready(struct xk_task *t)
@@ -62,14 +63,30 @@ void xk_task_park(struct xk_task *t)
 	vp->npolling -= t->fd >= 0;
 }
 
+/* With thousands of connections, each turn's are cold: while this one runs,
+ * what the next one needs comes in, and the task after it. */
+static inline void fetch_ahead(const struct xk_task *next)
+{
+	const char *p = next->ahead;
+
+	__builtin_prefetch(next->next);
+	__builtin_prefetch(next->next + 1);
+	if (p != NULL) {
+		__builtin_prefetch(p);
+		__builtin_prefetch(p + XK_CACHELINE);
+		__builtin_prefetch(p + 2 * XK_CACHELINE);
+	}
+}
+
 /* One turn of the task whose turn it is.  It may park itself or free itself. */
-static unsigned vp_run_task(struct xk_vp *vp)
+static inline unsigned vp_run_task(struct xk_vp *vp)
 {
 	struct xk_task *t = vp->ring;
 
 	if (t == NULL)
 		return 0;
 	vp->ring = t->next;              /* before the run: parking then keeps the turn right */
+	fetch_ahead(t->next);
 	return t->run(t, vp->set->arch.burst);
 }
 

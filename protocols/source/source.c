@@ -282,6 +282,31 @@ static unsigned source_run(struct xk_task *t, unsigned budget)
 	return i;
 }
 
+/* The common kind: endless, unpaced, nobody answers.  A turn of one message
+ * costs little more than the message. */
+static unsigned source_run_steady(struct xk_task *t, unsigned budget)
+{
+	struct source_conn *k = xk_container_of(t, struct source_conn, task);
+	struct source_rep *sr = k->sr;
+	const struct source_conf *c = conf_of(sr->r);
+	unsigned n = c->burst != 0 ? (unsigned)c->burst : budget, i = 0;
+	struct xk_sess *s;
+
+	while (i < n && (s = k->s) != NULL) {
+		struct xk_msg *m = source_make(k, c);
+
+		if (XK_UNLIKELY(m == NULL))
+			break;
+		xk_push(s, m);
+		i++;
+	}
+	xk_count_add(sr->messages[k->slot], i);
+	xk_count_add(sr->bytes[k->slot], i * c->size);
+	xk_count_add(sr->r->count[N_MESSAGES], i);
+	xk_count_add(sr->r->count[N_BYTES], i * c->size);
+	return i;
+}
+
 static void source_answered(struct source_conn *k)
 {
 	if (k->open != 0)
@@ -381,7 +406,8 @@ static int source_open_one(struct source_rep *sr, uint64_t i, struct xk_errs *e)
 	k->sr = sr;
 	k->slot = sr->n;
 	k->left = c->count != 0 ? c->count : UINT64_MAX;
-	xk_task_init(&k->task, r->vp, source_run);
+	xk_task_init(&k->task, r->vp, c->count == 0 && c->off == 0 && c->rate == 0 && c->window == 0 ?
+		     source_run_steady : source_run);
 	xk_timer_init(&k->timer, source_timer);
 	k->s = source_connect(r, i, &err);
 	k->task.ahead = k->s;

@@ -79,7 +79,7 @@ static inline void fetch_ahead(const struct xk_task *next)
 }
 
 /* One turn of the task whose turn it is.  It may park itself or free itself. */
-static inline unsigned vp_run_task(struct xk_vp *vp)
+static inline unsigned vp_run_task(struct xk_vp *vp, unsigned budget)
 {
 	struct xk_task *t = vp->ring;
 
@@ -87,7 +87,7 @@ static inline unsigned vp_run_task(struct xk_vp *vp)
 		return 0;
 	vp->ring = t->next;              /* before the run: parking then keeps the turn right */
 	fetch_ahead(t->next);
-	return t->run(t, vp->set->arch.burst);
+	return t->run(t, budget);
 }
 
 /* ---- posting ------------------------------------------------------------------ */
@@ -274,7 +274,7 @@ static inline unsigned vp_unit_now(struct xk_vp *vp, unsigned budget)
 	if (XK_UNLIKELY(vp->local.n != 0 || xk_load_relaxed(&vp->inbox) != NULL ||
 			xk_load_relaxed(&vp->calls) != NULL))
 		done = vp_run_waiting(vp, budget);
-	done += vp_run_task(vp);
+	done += vp_run_task(vp, budget);
 	if (XK_UNLIKELY(vp->nout != 0 || vp->mem.nforeign != 0))
 		vp_flush(vp);
 	return done;

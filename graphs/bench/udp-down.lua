@@ -6,7 +6,7 @@ local a = args {
   size    = size { 64,  min = 1, max = 4324, doc = "payload bytes of a message" },
   conns   = uint { 1,   min = 1, max = 1048576, doc = "connections" },
   burst   = uint { 32,  min = 1, max = 1024, doc = "messages in a unit of work" },
-  vps     = uint { 1,   min = 1, max = 4096, doc = "virtual processors" },
+  vps     = uint { 1,   max = 4096, doc = "virtual processors; 0: one for each worker (ppc)" },
   workers = uint { 1,   min = 1, max = 64, doc = "workers" },
   count   = uint { 0,   doc = "messages of each connection; 0: until stopped" },
   link    = enum { "fddi", choices = { "fddi", "eth" }, doc = "framing" },
@@ -23,6 +23,7 @@ stack {
 
 return graph "bench-udp-down" {
   doc = "UDP, the send half",
-  threading = vppc { vps = a.vps, workers = a.workers, burst = a.burst },
+  threading = a.vps == 0 and ppc { workers = a.workers, burst = a.burst }
+    or vppc { vps = a.vps, workers = a.workers, burst = a.burst },
   duration = "1s",
 }

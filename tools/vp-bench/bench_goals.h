@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench_goals.h - what the files of `vp-bench goals` share.
+ *
+ * A goal is a row of a table: two sides, how the ratio is made of their values,
+ * a bar and a stretch.  A side is a function and its data; measuring one gives
+ * one value.  Sides are measured in turn (ours, reference, ours, ...), so that
+ * what happens to the machine happens to both.
+ * Invariant: a ratio is never printed without its reference measured in the
+ * same run.
+ */
+#ifndef BENCH_GOALS_H
+#define BENCH_GOALS_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/base/xk_clock.h"
+
+#define GOAL_PAIRS 1000u
+#define GOAL_ARGS  8u
+#define GOAL_TEXT  512u
+
+enum goal_peer { PEER_LWIP, PEER_KERNEL, PEER_DPDK };
+
+/* What was asked for, and where things are. */
+struct goals {
+	uint64_t    pairs;
+	xk_ns       time;                 /* of one side of one pair */
+	const char *vp_run, *counting;    /* counting: vp-run of a counting build, or NULL */
+	const char *peers;                /* folder of the harnesses, NULL: search */
+	char        graphs[GOAL_TEXT];    /* folder of the graphs */
+	int         cpu[2];               /* the first two processors allowed, -1: none */
+	bool        interrupted;
+};
+
+enum goal_fault { SIDE_OK, SIDE_FAILED, SIDE_NOISE };   /* noise: measure this pair again */
+
+struct goal_side {
+	/* One value, or a fault and why. */
+	enum goal_fault (*measure)(struct goals *g, const struct goal_side *s, double *v, char *why);
+	const char *graph;                /* of vp-run */
+	const char *arg[GOAL_ARGS];
+	enum goal_peer peer;
+	const char *peer_arg;
+	unsigned    workers;              /* 0: as the graph says */
+};
+
+/* How the ratio is made. */
+enum goal_sense {
+	GOAL_TIME,                        /* reference / ours: times */
+	GOAL_RATE,                        /* ours / reference: rates */
+	GOAL_VALUE,                       /* ours itself; smaller is better */
+};
+
+struct goal {
+	const char *id, *what, *unit;
+	enum goal_sense  sense;
+	double      bar, stretch;
+	struct goal_side ours, reference;
+	bool        two_cores;
+	const char *note;                 /* what a reader should know, or NULL */
+	/* Why a side cannot be measured here, a sentence; NULL: it can. */
+	const char *(*lacks_ours)(struct goals *g, const struct goal *r);
+	const char *(*lacks_reference)(struct goals *g, const struct goal *r);
+};
+extern const struct goal goal_rows[];     /* NULL id last */
+
+struct goal_result {
+	const struct goal *row;
+	double   ours, reference;         /* medians */
+	double   ratio, lo, hi, spread;   /* spread: between the quartiles, as a share of the median */
+	unsigned pairs, discarded;
+	double   probe_lo, probe_hi;      /* round trip of a cache line, ns; two cores only */
+	bool     have_ours, have_ratio, ok;
+	char     note[2 * GOAL_TEXT];
+};
+
+/* bench_goals_measure.c */
+void goal_measure(struct goals *g, const struct goal *row, struct goal_result *r);
+
+/* bench_goals_sides.c */
+enum goal_fault side_time(struct goals *g, const struct goal_side *s, double *v, char *why);
+enum goal_fault side_rate(struct goals *g, const struct goal_side *s, double *v, char *why);
+enum goal_fault side_hop(struct goals *g, const struct goal_side *s, double *v, char *why);
+enum goal_fault side_fair(struct goals *g, const struct goal_side *s, double *v, char *why);
+enum goal_fault side_locked(struct goals *g, const struct goal_side *s, double *v, char *why);
+enum goal_fault side_peer(struct goals *g, const struct goal_side *s, double *v, char *why);
+enum goal_fault side_one(struct goals *g, const struct goal_side *s, double *v, char *why);
+/* The harness, or NULL. */
+const char *goal_peer_path(const struct goals *g, enum goal_peer peer);
+const char *goal_peer_hint(enum goal_peer peer);
+
+/* bench_goals_copy.c */
+enum goal_fault side_csum_copy(struct goals *g, const struct goal_side *s, double *v, char *why);
+enum goal_fault side_memcpy(struct goals *g, const struct goal_side *s, double *v, char *why);
+
+/* bench_goals_probe.c: the median round trip of a cache line between two
+ * processors in ns, 0 when it could not be measured. */
+#define PROBE_FAR 200.0
+double goal_probe(int a, int b);
+
+/* bench_goals_show.c */
+json_t *goals_json(const struct goal_result *r, unsigned n);
+void    goals_table(FILE *f, const struct goal_result *r, unsigned n);
+
+#endif

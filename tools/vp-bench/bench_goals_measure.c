@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench_goals_measure.c - measures one goal: pairs of values, in turn, and the
+ * ratio of each pair.
+ *
+ * A pair that noise spoilt is measured again, at most three times as often as
+ * asked; so is one on two processors that moved meanwhile.  The ratio is the
+ * median of the pairs' ratios, its interval a bootstrap over the pairs.
+ * Invariant: values of both sides with one index are of one pair.
+ */
+#include "tools/vp-bench/bench.h"
+#include "tools/vp-bench/bench_goals.h"
+
+#include <string.h>
+
+#include "tools/vp-bench/bench_stats.h"
+
+#define CONFIDENCE 0.90
+#define ATTEMPTS   3u
+
+struct pairs {
+	double   ours[GOAL_PAIRS], reference[GOAL_PAIRS];
+	double   probe[2 * GOAL_PAIRS];
+	unsigned n, nprobe;
+};
+
+/* ---- one pair ------------------------------------------------------------------------ */
+
+static bool far_away(double ns)
+{
+	return ns > PROBE_FAR;
+}
+
+static enum goal_fault both(struct goals *g, const struct goal *row, bool with_reference, struct pairs *p, char *why)
+{
+	enum goal_fault err = row->ours.measure(g, &row->ours, &p->ours[p->n], why);
+
+	if (err == SIDE_OK && with_reference)
+		err = row->reference.measure(g, &row->reference, &p->reference[p->n], why);
+	return err;
+}
+
+static enum goal_fault one_pair(struct goals *g, const struct goal *row, bool with_reference, struct pairs *p,
+				char *why)
+{
+	double before = 0, after = 0;
+	enum goal_fault err;
+
+	if (row->two_cores)
+		before = goal_probe(g->cpu[0], g->cpu[1]);
+	err = both(g, row, with_reference, p, why);
+	if (err != SIDE_OK)
+		return err;
+	if (row->two_cores) {
+		after = goal_probe(g->cpu[0], g->cpu[1]);
+		if (before <= 0 || after <= 0 || far_away(before) != far_away(after)) {
+			snprintf(why, GOAL_TEXT, "the processors moved: a round trip of %.0f ns before, %.0f ns after",
+				 before, after);
+			return SIDE_NOISE;
+		}
+		p->probe[p->nprobe++] = before;
+		p->probe[p->nprobe++] = after;
+	}
+	p->n++;
+	return SIDE_OK;
+}
+
+/* ---- the ratio ------------------------------------------------------------------------- */
+
+static void ratio(const struct goal *row, const struct pairs *p, struct goal_result *r)
+{
+	bool times = row->sense == GOAL_TIME;
+	const double *a = times ? p->reference : p->ours, *b = times ? p->ours : p->reference;
+	struct bench_interval i = bench_ratio_interval(a, b, p->n, CONFIDENCE, 1);
+	double each[GOAL_PAIRS];
+
+	for (unsigned k = 0; k < p->n; k++)
+		each[k] = a[k] / b[k];
+	r->ratio = i.mid;
+	r->lo = i.lo;
+	r->hi = i.hi;
+	r->spread = i.mid > 0 ? (bench_percentile(each, p->n, 0.75) - bench_percentile(each, p->n, 0.25)) / i.mid : 0;
+	r->have_ratio = true;
+	r->ok = row->sense == GOAL_VALUE ? i.mid <= row->bar : i.mid >= row->bar;
+}
+
+static void add_note(struct goal_result *r, const char *text)
+{
+	size_t n = strlen(r->note);
+
+	if (text != NULL && *text != '\0')
+		snprintf(r->note + n, sizeof r->note - n, "%s%s", n ? "; " : "", text);
+}
+
+static void note_pairs(struct goals *g, const struct pairs *p, struct goal_result *r, const char *why)
+{
+	char text[GOAL_TEXT + 64];
+
+	if (r->row->two_cores && p->nprobe != 0) {
+		r->probe_lo = bench_percentile(p->probe, p->nprobe, 0);
+		r->probe_hi = bench_percentile(p->probe, p->nprobe, 1);
+		snprintf(text, sizeof text, "round trip of a cache line %.0f to %.0f ns (%s)", r->probe_lo, r->probe_hi,
+			 far_away(r->probe_lo) ? "far" : far_away(r->probe_hi) ? "near and far" : "near");
+		add_note(r, text);
+	}
+	if (p->n < g->pairs) {
+		snprintf(text, sizeof text, "%u of %u pairs: %s", p->n, (unsigned)g->pairs, why);
+		add_note(r, text);
+	}
+}
+
+/* ---- a goal ------------------------------------------------------------------------------ */
+
+void goal_measure(struct goals *g, const struct goal *row, struct goal_result *r)
+{
+	static struct pairs p;
+	const char *no_ours = row->lacks_ours ? row->lacks_ours(g, row) : NULL;
+	const char *no_reference = row->lacks_reference ? row->lacks_reference(g, row) : NULL;
+	enum goal_fault err = SIDE_OK;
+	char why[GOAL_TEXT] = "";
+
+	memset(r, 0, sizeof *r);
+	memset(&p, 0, sizeof p);
+	r->row = row;
+	add_note(r, no_ours ? no_ours : no_reference);
+	add_note(r, row->note);
+	for (uint64_t tries = 0; no_ours == NULL && !g->interrupted && err != SIDE_FAILED && p.n < g->pairs &&
+	     tries < ATTEMPTS * g->pairs; tries++) {
+		err = one_pair(g, row, no_reference == NULL, &p, why);
+		r->discarded += err == SIDE_NOISE;
+	}
+	r->pairs = p.n;
+	r->have_ours = p.n != 0;
+	r->ours = bench_median(p.ours, p.n);
+	if (no_ours == NULL)
+		note_pairs(g, &p, r, why);
+	/* Half of the pairs are no answer to what was asked. */
+	if (no_reference != NULL || p.n == 0 || p.n < g->pairs)
+		return;
+	r->reference = bench_median(p.reference, p.n);
+	ratio(row, &p, r);
+}

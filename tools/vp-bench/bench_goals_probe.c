@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench_goals_probe.c - how long a cache line takes from one processor to
+ * another and back.
+ *
+ * On a virtual machine the two processors move on the host within seconds, and
+ * what they share costs several times as much when they are far apart.  So a
+ * pair of runs on two processors is kept only when the probe says the same
+ * before and after it.
+ */
+#include "tools/vp-bench/bench.h"
+#include "tools/vp-bench/bench_goals.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "runtime/sync/xk_sync.h"
+#include "tools/vp-bench/bench_stats.h"
+
+#define SAMPLES 200u
+#define TRIPS   20u          /* round trips of a sample */
+#define LIMIT   (300 * 1e6)  /* ns for the whole probe */
+
+struct probe {
+	uint32_t ping XK_ALIGNED, pong XK_ALIGNED, stop XK_ALIGNED;
+	double   ns[SAMPLES];
+	unsigned n;
+};
+
+static double wall_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+static void answer(void *arg)
+{
+	struct probe *p = arg;
+	uint32_t last = 0, now;
+
+	while (!xk_load_relaxed(&p->stop)) {
+		now = xk_load_acquire(&p->ping);
+		if (now != last)
+			xk_store_release(&p->pong, now);
+		last = now;
+		xk_cpu_relax();
+	}
+}
+
+/* False when the other one does not answer in time. */
+static bool trip(struct probe *p, uint32_t no, double until)
+{
+	uint32_t spins = 0;
+
+	xk_store_release(&p->ping, no);
+	while (xk_load_acquire(&p->pong) != no) {
+		if ((++spins & 0xffff) == 0 && wall_now() > until)
+			return false;
+		xk_cpu_relax();
+	}
+	return true;
+}
+
+static void ask(void *arg)
+{
+	struct probe *p = arg;
+	double until = wall_now() + LIMIT, t;
+	uint32_t no = 0;
+	bool good = true;
+
+	while (good && p->n < SAMPLES && (t = wall_now()) < until) {
+		for (unsigned i = 0; good && i < TRIPS; i++)
+			good = trip(p, ++no, until);
+		if (good)
+			p->ns[p->n++] = (wall_now() - t) / TRIPS;
+	}
+	xk_store_relaxed(&p->stop, 1);
+}
+
+double goal_probe(int a, int b)
+{
+	struct xk_thread *one, *other;
+	struct probe p;
+
+	memset(&p, 0, sizeof p);
+	if (xk_thread_new(&other, "probe-b", b, answer, &p) != XK_OK)
+		return 0;
+	if (xk_thread_new(&one, "probe-a", a, ask, &p) == XK_OK)
+		xk_thread_join(one);
+	xk_store_relaxed(&p.stop, 1);
+	xk_thread_join(other);
+	return bench_median(p.ns, p.n);
+}

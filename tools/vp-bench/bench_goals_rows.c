@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench_goals_rows.c - the table of goals: what each row measures, and where
+ * its bar is.  A new goal is a new row.
+ */
+#include "tools/vp-bench/bench.h"
+#include "tools/vp-bench/bench_goals.h"
+
+static const char *lacks_peer(struct goals *g, const struct goal *r)
+{
+	return goal_peer_path(g, r->reference.peer) ? NULL : goal_peer_hint(r->reference.peer);
+}
+
+static const char *lacks_counting(struct goals *g, const struct goal *r)
+{
+	(void)r;
+	return g->counting ? NULL : "needs a build that counts: configure --enable-count-atomics, then "
+		"--counting=THAT/vp-run";
+}
+
+static const char *lacks_cores(struct goals *g, const struct goal *r)
+{
+	(void)r;
+	return g->cpu[1] >= 0 ? NULL : "needs two processors";
+}
+
+static const char *lacks_fastclick(struct goals *g, const struct goal *r)
+{
+	(void)g;
+	(void)r;
+	return "FastClick is in no package registry, so there is no reference here; ours is our receive half";
+}
+
+#define RUN(fn, file, ...)  { .measure = fn, .graph = file, .arg = { __VA_ARGS__ } }
+#define PEER(which, text)   { .measure = side_peer, .peer = which, .peer_arg = text }
+#define ONE                 { .measure = side_one }
+#define CORES(n, ...)       { .measure = side_rate, .graph = "udp-down.lua", .workers = n, \
+			      .arg = { "vps=0", "conns=96", "burst=16", __VA_ARGS__ } }
+#define MANY(fn, ...)       RUN(fn, "udp-down.lua", "vps=384", "conns=3072", __VA_ARGS__)
+
+const struct goal goal_rows[] = {
+	{ .id = "P1", .what = "UDP 64 B send+receive, checksum and copies / lwIP", .unit = "ns",
+	  .sense = GOAL_TIME, .bar = 2.5, .stretch = 4, .lacks_reference = lacks_peer,
+	  .ours = RUN(side_time, "udp-both.lua", "size=64", "burst=32"), .reference = PEER(PEER_LWIP, "64") },
+	{ .id = "P2", .what = "UDP 64 B send+receive, checksum and copies / kernel loopback", .unit = "ns",
+	  .sense = GOAL_TIME, .bar = 40, .stretch = 90, .lacks_reference = lacks_peer,
+	  .ours = RUN(side_time, "udp-both.lua", "size=64", "burst=32"), .reference = PEER(PEER_KERNEL, "64") },
+	{ .id = "P6/1", .what = "one graph hop / rte_graph hop, vector 1", .unit = "ns",
+	  .sense = GOAL_TIME, .bar = 10, .stretch = 17, .lacks_reference = lacks_peer,
+	  .note = "a hop is demux and pop of one empty protocol on the way up, from the slope of 2 to 10 of them",
+	  .ours = RUN(side_hop, "udp-up.lua", "burst=1", "checksum=none"), .reference = PEER(PEER_DPDK, "1") },
+	{ .id = "P6/32", .what = "one graph hop / rte_graph hop, vector 32", .unit = "ns",
+	  .sense = GOAL_TIME, .bar = 1.6, .stretch = 2.2, .lacks_reference = lacks_peer,
+	  .note = "a hop as in P6/1",
+	  .ours = RUN(side_hop, "udp-up.lua", "burst=32", "checksum=none"), .reference = PEER(PEER_DPDK, "32") },
+	{ .id = "P10/policies", .what = "VPPC on one VP / null policies, UDP 64 B up", .unit = "ns",
+	  .sense = GOAL_TIME, .bar = 0.97, .stretch = 0.99,
+	  .ours = RUN(side_time, "udp-up.lua", "null=false"), .reference = RUN(side_time, "udp-up.lua", "null=true") },
+	{ .id = "P10/locked", .what = "locked operations per message after classification", .unit = "operations",
+	  .sense = GOAL_VALUE, .bar = 0, .stretch = 0, .lacks_ours = lacks_counting,
+	  .ours = RUN(side_locked, "udp-up.lua", "null=false"), .reference = ONE },
+	{ .id = "P11/64", .what = "two cores / one, connection-parallel UDP 64 B", .unit = "messages/s",
+	  .sense = GOAL_RATE, .bar = 1.90, .stretch = 1.97, .two_cores = true, .lacks_ours = lacks_cores,
+	  .ours = CORES(2, "size=64"), .reference = CORES(1, "size=64") },
+	{ .id = "P11/4096", .what = "two cores / one, connection-parallel UDP 4 KiB", .unit = "messages/s",
+	  .sense = GOAL_RATE, .bar = 1.90, .stretch = 1.97, .two_cores = true, .lacks_ours = lacks_cores,
+	  .ours = CORES(2, "size=4KiB"), .reference = CORES(1, "size=4KiB") },
+	{ .id = "P12/4096", .what = "384 VPs: burst 1 / burst 16, UDP 4 KiB", .unit = "ns",
+	  .sense = GOAL_TIME, .bar = 0.90, .stretch = 0.95,
+	  .ours = MANY(side_time, "size=4KiB", "burst=1"), .reference = MANY(side_time, "size=4KiB", "burst=16") },
+	{ .id = "P12/64", .what = "384 VPs: burst 1 / burst 16, UDP 64 B", .unit = "ns",
+	  .sense = GOAL_TIME, .bar = 0.80, .stretch = 0.88,
+	  .ours = MANY(side_time, "size=64", "burst=1"), .reference = MANY(side_time, "size=64", "burst=16") },
+	{ .id = "P12/fair", .what = "384 VPs, burst 16, 3072 connections, 4 KiB: most / fewest messages in 1 s",
+	  .unit = "max/min", .sense = GOAL_VALUE, .bar = 1.05, .stretch = 1.01,
+	  .note = "burst 16 is the fastest of P12",
+	  .ours = MANY(side_fair, "size=4KiB", "burst=16"), .reference = ONE },
+	{ .id = "P14", .what = "copy fused with checksum / memcpy, 4 KiB hot", .unit = "ns",
+	  .sense = GOAL_TIME, .bar = 0.95, .stretch = 1.0,
+	  .ours = { .measure = side_csum_copy }, .reference = { .measure = side_memcpy } },
+	{ .id = "P16", .what = "UDP 64 B receive half, checksum verified / FastClick", .unit = "ns",
+	  .sense = GOAL_TIME, .bar = 1.3, .stretch = 1.8, .lacks_reference = lacks_fastclick,
+	  .ours = RUN(side_time, "udp-up.lua", "burst=32", "checksum=good"), .reference = ONE },
+	{ .id = NULL },
+};

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench_goals_show.c - the scoreboard as a table and as JSON.
+ *
+ * In JSON what was not measured is null, and the note says why.
+ */
+#include "tools/vp-bench/bench.h"
+#include "tools/vp-bench/bench_goals.h"
+
+#include <string.h>
+
+static json_t *real_or_null(bool have, double v)
+{
+	return have ? json_real(v) : json_null();
+}
+
+static json_t *one_json(const struct goal_result *r)
+{
+	json_t *j = json_object();
+
+	json_object_set_new(j, "id", json_string(r->row->id));
+	json_object_set_new(j, "ratio", real_or_null(r->have_ratio, r->ratio));
+	json_object_set_new(j, "lo", real_or_null(r->have_ratio, r->lo));
+	json_object_set_new(j, "hi", real_or_null(r->have_ratio, r->hi));
+	json_object_set_new(j, "bar", json_real(r->row->bar));
+	json_object_set_new(j, "ok", r->have_ratio ? json_boolean(r->ok) : json_null());
+	json_object_set_new(j, "ours", real_or_null(r->have_ours, r->ours));
+	json_object_set_new(j, "reference", real_or_null(r->have_ratio, r->reference));
+	json_object_set_new(j, "unit", json_string(r->row->unit));
+	json_object_set_new(j, "stretch", json_real(r->row->stretch));
+	json_object_set_new(j, "smaller_is_better", json_boolean(r->row->sense == GOAL_VALUE));
+	json_object_set_new(j, "what", json_string(r->row->what));
+	json_object_set_new(j, "note", *r->note ? json_string(r->note) : json_null());
+	json_object_set_new(j, "pairs", json_integer(r->pairs));
+	json_object_set_new(j, "discarded", json_integer(r->discarded));
+	json_object_set_new(j, "spread", real_or_null(r->have_ratio, r->spread));
+	if (r->row->two_cores) {
+		json_object_set_new(j, "probe_lo_ns", real_or_null(r->probe_lo > 0, r->probe_lo));
+		json_object_set_new(j, "probe_hi_ns", real_or_null(r->probe_hi > 0, r->probe_hi));
+	}
+	return j;
+}
+
+json_t *goals_json(const struct goal_result *r, unsigned n)
+{
+	json_t *j = json_object(), *list = json_array();
+
+	for (unsigned i = 0; i < n; i++)
+		json_array_append_new(list, one_json(&r[i]));
+	json_object_set_new(j, "goals", list);
+	return j;
+}
+
+/* ---- table ------------------------------------------------------------------------------ */
+
+static void value(char *buf, size_t n, bool have, double v)
+{
+	if (!have)
+		snprintf(buf, n, "-");
+	else if (v >= 1e6)
+		snprintf(buf, n, "%.2fM", v / 1e6);
+	else
+		snprintf(buf, n, v >= 100 ? "%.0f" : "%.3g", v);
+}
+
+static const char *verdict(const struct goal_result *r)
+{
+	bool lower = r->row->sense == GOAL_VALUE;
+
+	if (!r->have_ratio)
+		return "not measured";
+	if (!r->ok)
+		return "MISSES";
+	return (lower ? r->ratio <= r->row->stretch : r->ratio >= r->row->stretch) ? "holds+" : "holds";
+}
+
+static void line(FILE *f, const struct goal_result *r)
+{
+	const struct goal *row = r->row;
+	char ours[32], reference[32], ratio[32] = "-", interval[40] = "-", bar[32];
+
+	value(ours, sizeof ours, r->have_ours, r->ours);
+	value(reference, sizeof reference, r->have_ratio && row->sense != GOAL_VALUE, r->reference);
+	if (r->have_ratio) {
+		snprintf(ratio, sizeof ratio, "%.3f", r->ratio);
+		snprintf(interval, sizeof interval, "%.3f..%.3f", r->lo, r->hi);
+	}
+	snprintf(bar, sizeof bar, "%s %g", row->sense == GOAL_VALUE ? "<=" : ">=", row->bar);
+	fprintf(f, "%-13s%9s %9s  %-11s%9s  %-17s %-8s%7g  %-13s%s\n", row->id, ours, reference, row->unit, ratio,
+		interval, bar, row->stretch, verdict(r), row->what);
+	if (*r->note != '\0')
+		fprintf(f, "%-13s  %s\n", "", r->note);
+}
+
+void goals_table(FILE *f, const struct goal_result *r, unsigned n)
+{
+	unsigned hold = 0, miss = 0;
+
+	fprintf(f, "%-13s%9s %9s  %-11s%9s  %-17s %-8s%7s  %-13s%s\n", "goal", "ours", "reference", "unit", "ratio",
+		"90 % interval", "bar", "stretch", "verdict", "ours over reference");
+	for (unsigned i = 0; i < n; i++) {
+		line(f, &r[i]);
+		hold += r[i].have_ratio && r[i].ok;
+		miss += r[i].have_ratio && !r[i].ok;
+	}
+	fprintf(f, "%u hold, %u miss, %u not measured\n", hold, miss, n - hold - miss);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench_goals_sides.c - one value of one side: runs vp-run or a peer's harness
+ * and takes the number out of its JSON.
+ *
+ * Times per message are processor time of the workers, as the harnesses take
+ * theirs: what else runs on the machine is nobody's fault.  Only where two
+ * processors are compared with one the wall clock counts.
+ */
+#include "tools/vp-bench/bench.h"
+#include "tools/vp-bench/bench_goals.h"
+
+#include <math.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HOPS_FEW  2
+#define HOPS_MANY 10
+#define SLACK_S   120.0
+
+/* ---- vp-run ------------------------------------------------------------------------- */
+
+struct call { const char *argv[GOAL_ARGS + 10]; char text[5][GOAL_TEXT + 40]; unsigned n; };
+
+static void compose(struct call *c, const struct goals *g, const struct goal_side *s, xk_ns time, const char *more)
+{
+	c->n = 0;
+	c->argv[c->n++] = g->vp_run;
+	snprintf(c->text[0], sizeof c->text[0], "%s/%s", g->graphs, s->graph);
+	snprintf(c->text[1], sizeof c->text[1], "--duration=%lluns", (unsigned long long)time);
+	snprintf(c->text[2], sizeof c->text[2], "--warmup=%lluns", (unsigned long long)time / 4);
+	for (unsigned i = 0; i < 3; i++)
+		c->argv[c->n++] = c->text[i];
+	c->argv[c->n++] = "--json";
+	for (unsigned i = 0; i < GOAL_ARGS && s->arg[i] != NULL; i++)
+		c->argv[c->n++] = s->arg[i];
+	if (s->workers != 0) {
+		snprintf(c->text[3], sizeof c->text[3], "workers=%u", s->workers);
+		snprintf(c->text[4], sizeof c->text[4], s->workers > 1 ? "--cpus=%d,%d" : "--cpus=%d", g->cpu[0], g->cpu[1]);
+		c->argv[c->n++] = c->text[3];
+		c->argv[c->n++] = c->text[4];
+	}
+	if (more != NULL)
+		c->argv[c->n++] = more;
+	c->argv[c->n] = NULL;
+}
+
+static json_t *run(struct goals *g, const struct goal_side *s, xk_ns time, const char *more, char *why)
+{
+	char text[GOAL_TEXT - 32] = "";
+	struct call c;
+	json_t *j;
+
+	compose(&c, g, s, time, more);
+	j = bench_child_json(c.argv, 2.5 * (double)time / 1e9 + SLACK_S, &g->interrupted, text, sizeof text);
+	if (j == NULL)
+		snprintf(why, GOAL_TEXT, "vp-run %s: %s", s->graph, text);
+	return j;
+}
+
+/* Sum over the workers; NAN when one does not say. */
+static double of_workers(const json_t *j, const char *key)
+{
+	const json_t *w, *v;
+	double sum = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(j, "workers"), i, w) {
+		v = json_object_get(w, key);
+		sum += json_is_number(v) ? json_number_value(v) : NAN;
+	}
+	return sum;
+}
+
+static double number(const json_t *j, const char *key)
+{
+	return json_number_value(json_object_get(j, key));
+}
+
+static enum goal_fault noise(char *why, const char *text)
+{
+	snprintf(why, GOAL_TEXT, "%s", text);
+	return SIDE_NOISE;
+}
+
+static enum goal_fault time_of(struct goals *g, const struct goal_side *s, const char *more, double *v, char *why)
+{
+	json_t *j = run(g, s, g->time, more, why);
+	double messages = number(j, "messages"), cpu = of_workers(j, "cpu_ns");
+
+	json_decref(j);
+	if (j == NULL)
+		return SIDE_FAILED;
+	if (!(messages > 0 && cpu > 0))
+		return noise(why, "the machine was too busy for one message in the time given: use a longer --time");
+	*v = cpu / messages;
+	return SIDE_OK;
+}
+
+enum goal_fault side_time(struct goals *g, const struct goal_side *s, double *v, char *why)
+{
+	return time_of(g, s, NULL, v, why);
+}
+
+enum goal_fault side_hop(struct goals *g, const struct goal_side *s, double *v, char *why)
+{
+	enum goal_fault err;
+	double few, many;
+	char text[2][16];
+
+	snprintf(text[0], sizeof text[0], "hops=%d", HOPS_FEW);
+	snprintf(text[1], sizeof text[1], "hops=%d", HOPS_MANY);
+	err = time_of(g, s, text[0], &few, why);
+	if (err == SIDE_OK)
+		err = time_of(g, s, text[1], &many, why);
+	if (err != SIDE_OK)
+		return err;
+	if (many <= few)
+		return noise(why, "more hops took no longer than fewer: the machine is too busy, or --time too short");
+	*v = (many - few) / (HOPS_MANY - HOPS_FEW);
+	return SIDE_OK;
+}
+
+enum goal_fault side_rate(struct goals *g, const struct goal_side *s, double *v, char *why)
+{
+	json_t *j = run(g, s, g->time, NULL, why);
+	double rate = number(j, "messages_per_s");
+
+	json_decref(j);
+	if (j == NULL)
+		return SIDE_FAILED;
+	if (!(rate > 0))
+		return noise(why, "not one message in the time given: use a longer --time");
+	*v = rate;
+	return SIDE_OK;
+}
+
+/* A second, unless the whole is a mere try. */
+static xk_ns fair_time(const struct goals *g)
+{
+	return g->time < 100 * XK_MS ? g->time : g->time > XK_SEC ? g->time : XK_SEC;
+}
+
+enum goal_fault side_fair(struct goals *g, const struct goal_side *s, double *v, char *why)
+{
+	json_t *j = run(g, s, fair_time(g), "--connections", why);
+	double lo = INFINITY, hi = 0, n;
+	const json_t *c;
+	size_t i;
+
+	json_array_foreach(json_object_get(j, "connections"), i, c) {
+		n = number(c, "messages");
+		lo = n < lo ? n : lo;
+		hi = n > hi ? n : hi;
+	}
+	json_decref(j);
+	if (j == NULL)
+		return SIDE_FAILED;
+	if (!(lo > 0 && hi > 0))
+		return noise(why, "some connection sent nothing in the time given: use a longer --time");
+	*v = hi / lo;
+	return SIDE_OK;
+}
+
+enum goal_fault side_locked(struct goals *g, const struct goal_side *s, double *v, char *why)
+{
+	struct goals counting = *g;
+	double messages, atomics;
+	json_t *j;
+
+	counting.vp_run = g->counting;
+	j = run(&counting, s, g->time, NULL, why);
+	messages = number(j, "messages");
+	atomics = of_workers(j, "atomics");
+	g->interrupted = counting.interrupted;
+	json_decref(j);
+	if (j == NULL)
+		return SIDE_FAILED;
+	if (isnan(atomics)) {
+		snprintf(why, GOAL_TEXT, "%.300s does not count: configure --enable-count-atomics", g->counting);
+		return SIDE_FAILED;
+	}
+	if (!(messages > 0))
+		return noise(why, "not one message in the time given: use a longer --time");
+	*v = atomics / messages;
+	return SIDE_OK;
+}
+
+/* A reference that is a plain 1: what a value is compared with. */
+enum goal_fault side_one(struct goals *g, const struct goal_side *s, double *v, char *why)
+{
+	(void)g;
+	(void)s;
+	(void)why;
+	*v = 1;
+	return SIDE_OK;
+}
+
+/* ---- peers ------------------------------------------------------------------------------ */
+
+static const struct { const char *program, *hint; } peers[] = {
+	[PEER_LWIP] = { "lwip-udp", "no lwIP here: tools/peers/build DIR lwip (it needs the package dpkg-dev, "
+			"to unpack lwIP's sources), then --peers DIR" },
+	[PEER_KERNEL] = { "kernel-udp", "the harness is not built: tools/peers/build DIR kernel, then --peers DIR" },
+	[PEER_DPDK] = { "dpdk-graph", "no DPDK here: install the package libdpdk-dev, tools/peers/build DIR dpdk, "
+			"then --peers DIR" },
+};
+
+const char *goal_peer_hint(enum goal_peer peer)
+{
+	return peers[peer].hint;
+}
+
+static const char *in_folder(const char *dir, enum goal_peer peer)
+{
+	static char path[PATH_MAX];
+
+	if (dir == NULL)
+		return NULL;
+	snprintf(path, sizeof path, "%s/%s", dir, peers[peer].program);
+	return access(path, X_OK) == 0 ? path : NULL;
+}
+
+const char *goal_peer_path(const struct goals *g, enum goal_peer peer)
+{
+	const char *places[] = { getenv("XK_PEERS"), "peers", "tools/peers/out" }, *path;
+
+	if (g->peers != NULL)
+		return in_folder(g->peers, peer);
+	for (unsigned i = 0; i < XK_ARRAY_LEN(places); i++) {
+		path = in_folder(places[i], peer);
+		if (path != NULL)
+			return path;
+	}
+	return NULL;
+}
+
+enum goal_fault side_peer(struct goals *g, const struct goal_side *s, double *v, char *why)
+{
+	char ms[32], text[GOAL_TEXT - 64] = "";
+	const char *argv[] = { goal_peer_path(g, s->peer), s->peer_arg, ms, NULL };
+	json_t *j;
+
+	snprintf(ms, sizeof ms, "%.3f", (double)g->time / 1e6);
+	j = bench_child_json(argv, 2.5 * (double)g->time / 1e9 + SLACK_S, &g->interrupted, text, sizeof text);
+	*v = number(j, "ns");
+	json_decref(j);
+	if (j != NULL && *v > 0)
+		return SIDE_OK;
+	snprintf(why, GOAL_TEXT, "%s: %s", peers[s->peer].program, j ? "no time in what it printed" : text);
+	return j ? SIDE_NOISE : SIDE_FAILED;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_no_malloc.c - after warm-up, messages flow without one call of the
+ * allocator (M5).
+ *
+ * This program's own malloc family counts and passes on to the C library's.
+ * The graph runs under the virtual schedule, so the counts are exact.
+ */
+#include <CUnit/CUnit.h>
+#include <string.h>
+
+#include "runtime/compose/xk_compose.h"
+#include "tests/support/xk_test.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(XK_TSAN)
+#define SANITISED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITISED 1
+#endif
+#endif
+
+static uint64_t allocations;
+
+#ifndef SANITISED
+void *__libc_malloc(size_t n);
+void *__libc_calloc(size_t n, size_t m);
+void *__libc_realloc(void *p, size_t n);
+void *malloc(size_t n);
+void *calloc(size_t n, size_t m);
+void *realloc(void *p, size_t n);
+
+static void note(void)
+{
+	__atomic_store_n(&allocations, __atomic_load_n(&allocations, __ATOMIC_RELAXED) + 1, __ATOMIC_RELAXED);
+}
+
+void *malloc(size_t n) { note(); return __libc_malloc(n); }
+void *calloc(size_t n, size_t m) { note(); return __libc_calloc(n, m); }
+void *realloc(void *p, size_t n) { note(); return __libc_realloc(p, n); }
+#endif
+
+static const char text[] =
+	"local a = fddi_mem { name = 'a', mac = '02:00:00:00:00:01', wire = 'w' }\n"
+	"local b = fddi_mem { name = 'b', mac = '02:00:00:00:00:02', wire = 'w' }\n"
+	"local function inet(n, d, addr, peer, mac)\n"
+	"  local l = fddi { name = 'fddi' .. n, over = d }\n"
+	"  local r = arp { name = 'arp' .. n, over = l, neighbours = { [peer] = mac } }\n"
+	"  return udp { name = 'udp' .. n, over = ip { name = 'ip' .. n, addr = addr, over = r } }\n"
+	"end\n"
+	"local ua = inet('a', a, '10.0.0.1/8', '10.0.0.2', '02:00:00:00:00:02')\n"
+	"local ub = inet('b', b, '10.0.0.2/8', '10.0.0.1', '02:00:00:00:00:01')\n"
+	"echo { port = 7, over = ub }\n"
+	"source { conns = 40, size = 64, to = '10.0.0.2', port = 7, over = ua }\n"
+	"return graph 'no-malloc' { threading = vppc { vps = 4 }, clock = 'virtual' }\n";
+
+static struct xk_graph *graph_up(struct xk_spec **s, struct xk_errs *e)
+{
+	struct xk_compose_opts o = { 0 };
+	struct xk_graph *g = NULL;
+
+	CU_ASSERT_EQUAL_FATAL(xk_spec_load_text(s, "no-malloc.lua", text, sizeof text - 1, &o, e), XK_OK);
+	CU_ASSERT_EQUAL_FATAL(xk_spec_check(*s, e, NULL), XK_OK);
+	CU_ASSERT_EQUAL_FATAL(xk_spec_build(*s, &g, e), XK_OK);
+	CU_ASSERT_EQUAL_FATAL(xk_graph_up(g, e), XK_OK);
+	return g;
+}
+
+static uint64_t echoed(const struct xk_graph *g)
+{
+	uint64_t n = 0;
+
+	for (unsigned v = 0; v < g->vps->nvps; v++)
+		n += xk_graph_find(g, "echo")->rep[v]->npop;
+	return n;
+}
+
+static void no_message_allocates_after_warm_up(void)
+{
+#ifdef SANITISED
+	xk_test_skip("a sanitizer has its own allocator");
+#else
+	struct xk_errs *e = xk_errs_new();
+	struct xk_spec *s = NULL;
+	struct xk_graph *g = graph_up(&s, e);
+	uint64_t before, messages;
+
+	xk_vpset_run_virtual(g->vps, 5 * XK_MS);
+	messages = echoed(g);
+	before = allocations;
+	CU_ASSERT_TRUE(before > 100);            /* the counter counts */
+	xk_vpset_run_virtual(g->vps, 50 * XK_MS);
+	messages = echoed(g) - messages;
+	CU_ASSERT_EQUAL(allocations, before);
+	CU_ASSERT_TRUE(messages > 10000);
+	CU_ASSERT_EQUAL(xk_graph_free(g), 0);
+	xk_spec_free(s);
+	xk_errs_free(e);
+#endif
+}
+
+static CU_TestInfo tests[] = {
+	{ "no message allocates after warm-up", no_message_allocates_after_warm_up },
+	CU_TEST_INFO_NULL
+};
+
+static CU_SuiteInfo suites[] = {
+	{ "allocation", NULL, NULL, NULL, NULL, tests },
+	CU_SUITE_INFO_NULL
+};
+
+int main(void)
+{
+	xk_rcu_register();
+	return xk_test_main(suites);
+}

@@ -66,7 +66,8 @@ static void theirs(FILE *f, const json_t *part, const json_t *point)
 		if (!agrees(at, ours))
 			continue;
 		text_at(json_object_get(t, "at"), where, sizeof where);
-		fprintf(f, "  theirs %.4g %s at %s", bench_real(t, "value"), bench_text(t, "unit"), where);
+		fprintf(f, "  theirs %s%s%.4g %s at %s", bench_text(t, "metric"), *bench_text(t, "metric") ? " " : "",
+			bench_real(t, "value"), bench_text(t, "unit"), where);
 	}
 }
 

@@ -51,23 +51,18 @@ static void echo_forget(struct xk_sess *s)
 	xk_close(lls);                   /* the reference that echo_keep took */
 }
 
-/* A packet forged to come from our own port would be answered for ever (CERT
- * CA-1996-01). */
-static bool from_echo(struct xk_rep *r, struct xk_sess *lls)
-{
-	uint16_t port;
-
-	return xk_sess_control(lls, XK_CTL_GETPEERPORT, &port, sizeof port) == sizeof port &&
-	       port == conf_of(r->node)->port;
-}
-
 /* A new peer, before its first message.  One that is not remembered, at the cap
  * or without memory, is served all the same. */
 static int echo_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
 {
+	uint16_t port;
+
 	(void)type;
-	if (from_echo(r, lls))
-		return XK_E_PERM;        /* the transport drops and counts */
+	/* A packet forged to come from our own port would be answered for ever
+	 * (CERT CA-1996-01): refused, the transport drops and counts it. */
+	if (xk_sess_control(lls, XK_CTL_GETPEERPORT, &port, sizeof port) == sizeof port &&
+	    port == conf_of(r->node)->port)
+		return XK_E_PERM;
 	if (xk_map_count(&r->active) < conf_of(r->node)->sessions)
 		echo_keep(r, lls);
 	return XK_OK;

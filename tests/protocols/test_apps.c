@@ -17,7 +17,7 @@
 #include "tests/support/xk_test.h"
 
 extern const struct xk_proto xk_proto_eth_mem, xk_proto_eth, xk_proto_arp, xk_proto_ip, xk_proto_udp,
-	xk_proto_echo, xk_proto_source, xk_proto_sink, xk_proto_impair;
+	xk_proto_echo, xk_proto_source, xk_proto_sink, xk_proto_impair, xk_proto_fddi_mem, xk_proto_fddi;
 
 #define HOST(x, addr) \
 	{ &xk_proto_eth_mem, "d" x, NULL, "wire=w; queue=100000" }, { &xk_proto_eth, "l" x, "d" x, NULL }, \
@@ -95,6 +95,28 @@ static void every_way_of_touching_sends_good_datagrams(void)
 			CU_ASSERT_EQUAL(pf_drops(&f, "ub", NULL), 0);    /* checksums were good */
 			pf_down(&f);
 		}
+}
+
+/* M102: the reason why the paper's link is FDDI. */
+static void four_kilobytes_are_one_frame_on_fddi_and_three_on_ethernet(void)
+{
+	static const struct { const struct xk_proto *drv, *link; unsigned frames; } k[] = {
+		{ &xk_proto_fddi_mem, &xk_proto_fddi, 1 }, { &xk_proto_eth_mem, &xk_proto_eth, 3 } };
+
+	for (unsigned i = 0; i < 2; i++) {
+		const struct pf_spec g[] = {
+			{ k[i].drv, "d", NULL, "peer=sink" }, { k[i].link, "l", "d", NULL },
+			{ &xk_proto_arp, "r", "l", "neighbours=10.0.0.2=02:00:00:00:00:02" },
+			{ &xk_proto_ip, "ip", "r", "addr=10.0.0.1/24" }, { &xk_proto_udp, "udp", "ip", NULL },
+			{ &xk_proto_source, "source", "udp", "to=10.0.0.2; size=4096; count=100" },
+			{ NULL, NULL, NULL, NULL } };
+
+		pf_up(&f, 1, g);
+		pf_run(&f, XK_MS);
+		CU_ASSERT_EQUAL(pf_count(&f, "source", "messages"), 100);
+		CU_ASSERT_EQUAL(pf_count(&f, "d", "sunk"), 100 * k[i].frames);
+		pf_down(&f);
+	}
 }
 
 static void ports_and_own_ports_are_used_in_turn(void)
@@ -353,6 +375,7 @@ static void checks_rules_between_parameters(void)
 static CU_TestInfo tests[] = {
 	{ "every message arrives once", every_message_arrives_once },
 	{ "every way of touching sends good datagrams", every_way_of_touching_sends_good_datagrams },
+	{ "4 KB are one frame on FDDI and three on Ethernet", four_kilobytes_are_one_frame_on_fddi_and_three_on_ethernet },
 	{ "ports and own ports are used in turn", ports_and_own_ports_are_used_in_turn },
 	{ "connections live where the map puts them", connections_live_where_the_map_puts_them },
 	{ "connections of a VP differ by at most one unit", connections_of_a_vp_differ_by_at_most_one_unit },

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_udp_presets.c - one UDP echo graph under every threading architecture.
+ *
+ * Promises: the same text, with one word changed, delivers the same messages,
+ * byte for byte, on one virtual processor per connection, whatever runs it and
+ * whatever the link does to its frames; sends borrow the caller's thread where
+ * the architecture says so, and what is received goes up on the thread below.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/graph/udp_checker.h"
+#include "tests/support/xk_test.h"
+
+#define MAX_TABLE 128u
+#define COUNT 40u
+
+/* link, impairment, connections, messages of each, size, time to resend, fields of the graph */
+static const char text_fmt[] =
+	"local function host(addr, neighbours, own, n, impaired)\n"
+	"  local d = %1$s_mem { name = 'd' .. n, wire = 'w', mac = own, queue = 65536 }\n"
+	"  local fault = %2$s\n"
+	"  if fault and impaired then fault.over = d; d = impair(fault) end\n"
+	"  return ip { addr = addr, over = arp { name = 'arp' .. n, neighbours = neighbours,\n"
+	"    over = %1$s { name = 'link' .. n, over = d } } }\n"
+	"end\n"
+	"local macs = { ['10.0.0.1'] = '02:00:00:00:00:01', ['10.0.0.2'] = '02:00:00:00:00:02' }\n"
+	"stack { echo { port = 7 }, udp { name = 'server', over = host('10.0.0.2/24', macs, macs['10.0.0.2'], '1', false) } }\n"
+	"stack { checker { to = '10.0.0.2', conns = %3$u, count = %4$u, size = %5$u, resend = '%6$s' },\n"
+	"  udp { name = 'client', over = host('10.0.0.1/24', macs, macs['10.0.0.1'], '0', true) } }\n"
+	"return graph 'presets' { %7$s }\n";
+
+struct job {
+	const char *link;              /* "eth" */
+	const char *impair;            /* "nil", or a table */
+	unsigned    conns, size;
+	const char *fields;            /* "threading = up {}" */
+};
+
+static struct run {
+	struct xk_errs       *e;
+	struct xk_spec       *s;
+	struct xk_graph      *g;
+	struct chk_tap        tap[2];
+	struct xk_run_result  r;
+} run;
+
+static const char bad_link[] = "{ loss = '10%', dup = '5%', reorder = '5%', corrupt = '5%', hold = '1ms', seed = 7 }";
+
+static void say_errors(void)
+{
+	if (xk_errs_count(run.e) != 0)
+		xk_spec_print_errors(stdout, run.s, run.e, NULL);
+	CU_ASSERT_EQUAL(xk_errs_count(run.e), 0);
+}
+
+static bool load(const struct job *j)
+{
+	static const struct xk_proto *table[MAX_TABLE];
+	struct xk_compose_opts o = { .table = table };
+	char text[4096];
+	unsigned n = 0;
+	int len;
+
+	while (xk_proto_table[n] != NULL && n < MAX_TABLE - 2) {
+		table[n] = xk_proto_table[n];
+		n++;
+	}
+	table[n] = &xk_proto_checker;
+	len = snprintf(text, sizeof text, text_fmt, j->link, j->impair, j->conns, COUNT, j->size,
+		       strcmp(j->impair, "nil") == 0 ? "1h" : "20ms", j->fields);
+	return xk_spec_load_text(&run.s, "presets.lua", text, (size_t)len, &o, run.e) == XK_OK &&
+	       xk_spec_check(run.s, run.e, NULL) == XK_OK;
+}
+
+static void begin(const struct job *j)
+{
+	struct xk_run_opts o = { .stop_fd = -1 };
+
+	chk_reset();
+	memset(&run, 0, sizeof run);
+	run.e = xk_errs_new();
+	if (!load(j) || xk_spec_build(run.s, &run.g, run.e) != XK_OK)
+		say_errors();
+	CU_ASSERT_PTR_NOT_NULL_FATAL(run.g);
+	if (strcmp(j->impair, "nil") == 0) {
+		unsigned header = strcmp(j->link, "eth") == 0 ? 14 : 21;
+
+		chk_hang(&run.tap[0], run.g, "link0", 0, header);
+		chk_hang(&run.tap[1], run.g, "link1", 1, header);
+	}
+	if (xk_graph_up(run.g, run.e) != XK_OK || xk_run(run.g, &o, &run.r, run.e) != XK_OK)
+		say_errors();
+	CU_ASSERT_EQUAL_FATAL(xk_errs_count(run.e), 0);
+	CU_ASSERT_EQUAL(run.r.end, XK_RUN_FINISHED);
+}
+
+static void end(void)
+{
+	uint64_t wrong = 0;
+
+	for (unsigned i = 0; i < run.g->vps->nvps; i++)
+		wrong += xk_counter_read(run.g->vps->vp[i]->wrong_vp);
+	CU_ASSERT_EQUAL(wrong, 0);
+	xk_run_fini(&run.r);
+	CU_ASSERT_EQUAL(xk_graph_free(run.g), 0);
+	xk_spec_free(run.s);
+	xk_errs_free(run.e);
+}
+
+/* All delivered, every byte, where it belongs. */
+static void check_all(const struct job *j)
+{
+	bool clean = strcmp(j->impair, "nil") == 0, whole = j->size < 1400 || strcmp(j->link, "fddi") == 0;
+	unsigned bad = 0;
+
+	for (unsigned i = 0; i < j->conns; i++) {
+		const struct chk_conn *k = &chk_conn[i];
+
+		bad += k->answered != ((uint64_t)1 << COUNT) - 1 || k->wrong != 0 || k->strayed != 0;
+		if (clean)
+			bad += k->twice != 0 || k->again != 0;
+		if (clean && whole)              /* no VP of a fragment: only the first one has ports */
+			bad += k->vp[0] < 0 || k->vp[1] < 0 || xk_graph_vp_of(run.g, i)->no != k->vp[0];
+	}
+	CU_ASSERT_EQUAL(bad, 0);
+}
+
+static void play(const struct job *j)
+{
+	begin(j);
+	check_all(j);
+	end();
+}
+
+/* ---- every architecture, both links, good and bad ------------------------------ */
+
+static const char *const presets[] = {
+	"threading = up {}", "threading = ppc {}", "threading = vppc {}", "threading = tpc { vps = 24 }",
+	"threading = vppc { entry = 'lock' }", "threading = vppc { schedule = 'os', vps = 8 }",
+	"threading = vppc { schedule = 'os', vps = 384 }", "threading = vppc { vps = 384 }",
+	"threading = vppc { burst = 1 }", "threading = vppc { burst = 16, quantum = 16 }",
+	"threading = up { burst = 1 }", "threading = tpc { vps = 24, burst = 1 }",
+	"threading = vppc { vps = 8, entry = 'lock', schedule = 'os' }",
+	"threading = vppc { vps = 8 }, clock = 'virtual'", "threading = tpc { vps = 24 }, clock = 'virtual'",
+};
+
+static void on(const char *link, const char *impair, unsigned conns, unsigned size)
+{
+	for (unsigned i = 0; i < XK_ARRAY_LEN(presets); i++) {
+		struct job j = { link, impair, conns, size, presets[i] };
+
+		printf("# %s, %s\n", link, presets[i]);
+		play(&j);
+	}
+}
+
+static void every_preset_delivers_every_byte_over_ethernet(void) { on("eth", "nil", 24, 200); }
+static void every_preset_delivers_every_byte_over_fddi(void) { on("fddi", "nil", 24, 4096); }
+static void every_preset_delivers_every_byte_in_fragments(void) { on("eth", "nil", 4, 4096); }
+
+static void every_preset_delivers_every_byte_over_a_bad_link(void)
+{
+	on("eth", bad_link, 12, 300);
+	on("fddi", bad_link, 3, 4096);
+}
+
+/* What the link is given depends on the protocols alone (M37). */
+static void every_preset_gives_the_driver_the_same_bytes(void)
+{
+	uint64_t want[16] = { 0 };
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(presets); i++) {
+		struct job j = { "eth", "nil", 16, 128, presets[i] };
+		unsigned differ = 0;
+
+		begin(&j);
+		for (unsigned k = 0; k < 16; k++) {
+			if (i == 0)
+				want[k] = chk_conn[k].digest;
+			differ += chk_conn[k].digest != want[k] || want[k] == 0;
+		}
+		CU_ASSERT_EQUAL(differ, 0);
+		end();
+	}
+}
+
+/* ---- the map ------------------------------------------------------------------------- */
+
+/* S2 figure 2(c): connections on VPs, VPs on processors, as a table says. */
+static void eight_connections_on_four_vps_on_two_workers(void)
+{
+	static const struct job j = { "fddi", "nil", 8, 64,
+		"threading = vppc { vps = 4, workers = 2, map = { 1, 1, 2, 2, 3, 3, 4, 4 } }" };
+	unsigned of_worker[2] = { 0 };
+
+	begin(&j);
+	check_all(&j);
+	CU_ASSERT_EQUAL(run.g->vps->nvps, 4);
+	CU_ASSERT_EQUAL_FATAL(run.g->vps->nworkers, 2);
+	for (unsigned i = 0; i < 8; i++)
+		CU_ASSERT_EQUAL(chk_conn[i].vp[0], (int)i / 2);
+	for (unsigned i = 0; i < 4; i++)
+		for (unsigned w = 0; w < 2; w++)
+			of_worker[w] += run.g->vps->vp[i]->worker == run.g->vps->worker[w];
+	CU_ASSERT_EQUAL(of_worker[0], 2);
+	CU_ASSERT_EQUAL(of_worker[1], 2);
+	end();
+}
+
+static void a_map_may_be_uneven(void)
+{
+	static const struct job j = { "eth", "nil", 9, 64, "threading = vppc { vps = 3, map = { 3, 3, 1 } }" };
+
+	begin(&j);
+	check_all(&j);
+	for (unsigned i = 0; i < 9; i++)
+		CU_ASSERT_EQUAL(chk_conn[i].vp[0], i % 3 == 2 ? 0 : 2);
+	end();
+}
+
+/* ---- frames ------------------------------------------------------------------------------ */
+
+static uint64_t packets(const char *link, unsigned size)
+{
+	struct job j = { link, "nil", 4, size, "threading = vppc { vps = 2 }, clock = 'virtual'" };
+	uint64_t n;
+
+	begin(&j);
+	check_all(&j);
+	n = chk_frames(&run.tap[0]);
+	CU_ASSERT_EQUAL(n, chk_frames(&run.tap[1]));
+	end();
+	return n;
+}
+
+static void four_kibibytes_are_one_packet_over_fddi_and_three_over_ethernet(void)
+{
+	CU_ASSERT_EQUAL(packets("fddi", 4096), 4 * COUNT);
+	CU_ASSERT_EQUAL(packets("eth", 4096), 3 * 4 * COUNT);
+}
+
+/* ---- threads ----------------------------------------------------------------------------- */
+
+static void send_borrows_the_callers_thread_under_a_lock(void)
+{
+	static const struct job j = { "eth", "nil", 1, 64, "threading = vppc { vps = 2, entry = 'lock' }" };
+
+	begin(&j);
+	CU_ASSERT_NOT_EQUAL(chk_seen[0].link_down, gettid());
+	xk_vp_do(xk_graph_vp_of(run.g, 0), chk_send_one, NULL);
+	CU_ASSERT_EQUAL(chk_seen[0].link_down, gettid());
+	end();
+}
+
+static void send_is_left_to_the_worker_that_owns_the_vp(void)
+{
+	static const struct job j = { "eth", "nil", 1, 64, "threading = vppc { vps = 2, workers = 1 }" };
+
+	begin(&j);
+	chk_seen[0].link_down = 0;
+	xk_vp_do(xk_graph_vp_of(run.g, 0), chk_send_one, NULL);
+	CU_ASSERT_NOT_EQUAL(chk_seen[0].link_down, gettid());
+	CU_ASSERT_NOT_EQUAL(chk_seen[0].link_down, 0);
+	end();
+}
+
+/* The thread below goes up into the application, through to the end, without asking anyone who is next. */
+static void the_thread_below_enters_the_application(void)
+{
+	for (unsigned i = 0; i < XK_ARRAY_LEN(presets); i++) {
+		struct job j = { "eth", "nil", 8, 64, presets[i] };
+		unsigned other = 0, left = 0;
+
+		begin(&j);
+		for (unsigned k = 0; k < 8; k++) {
+			const struct chk_seen *s = &chk_seen[xk_graph_vp_of(run.g, k)->no];
+
+			other += s->link != s->app;
+			other += (s->app == gettid()) != (strstr(presets[i], "virtual") != NULL);
+			left += s->left_behind + (s->on_the_way != 0);
+		}
+		CU_ASSERT_EQUAL(other, 0);
+		CU_ASSERT_EQUAL(left, 0);
+		end();
+	}
+}
+
+static void tpc_has_a_thread_for_each_connection(void)
+{
+	static const struct job j = { "eth", "nil", 12, 64, "threading = tpc { vps = 12 }" };
+	unsigned same = 0;
+
+	begin(&j);
+	CU_ASSERT_EQUAL(run.g->vps->nvps, 12);
+	for (unsigned i = 0; i < 12; i++)
+		for (unsigned k = 0; k < i; k++)
+			same += chk_seen[i].app == chk_seen[k].app;
+	CU_ASSERT_EQUAL(same, 0);
+	end();
+}
+
+static CU_TestInfo presets_tests[] = {
+	{ "every preset delivers every byte over Ethernet", every_preset_delivers_every_byte_over_ethernet },
+	{ "every preset delivers every byte over FDDI", every_preset_delivers_every_byte_over_fddi },
+	{ "every preset delivers every byte in fragments", every_preset_delivers_every_byte_in_fragments },
+	{ "every preset delivers every byte over a bad link", every_preset_delivers_every_byte_over_a_bad_link },
+	{ "every preset gives the driver the same bytes", every_preset_gives_the_driver_the_same_bytes },
+	CU_TEST_INFO_NULL
+};
+static CU_TestInfo map_tests[] = {
+	{ "eight connections on four VPs on two workers", eight_connections_on_four_vps_on_two_workers },
+	{ "a map may be uneven", a_map_may_be_uneven },
+	{ "four kibibytes are one packet over FDDI and three over Ethernet",
+	  four_kibibytes_are_one_packet_over_fddi_and_three_over_ethernet },
+	CU_TEST_INFO_NULL
+};
+static CU_TestInfo thread_tests[] = {
+	{ "send borrows the caller's thread under a lock", send_borrows_the_callers_thread_under_a_lock },
+	{ "send is left to the worker that owns the VP", send_is_left_to_the_worker_that_owns_the_vp },
+	{ "the thread below enters the application", the_thread_below_enters_the_application },
+	{ "tpc has a thread for each connection", tpc_has_a_thread_for_each_connection },
+	CU_TEST_INFO_NULL
+};
+static CU_SuiteInfo suites[] = {
+	{ "presets", NULL, NULL, NULL, NULL, presets_tests },
+	{ "placement", NULL, NULL, NULL, NULL, map_tests },
+	{ "threads", NULL, NULL, NULL, NULL, thread_tests },
+	CU_SUITE_INFO_NULL
+};
+
+int main(void)
+{
+	int code;
+
+	xk_rcu_register();
+	code = xk_test_main(suites);
+	xk_rcu_unregister();
+	return code;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * udp_checker.h - an application that knows what every byte of every answer
+ * must be, and a look at what passes a link.
+ *
+ * `checker` opens connections to an echo service and sends `count` messages on
+ * each, the content made from connection and number; an answer is compared byte
+ * by byte, on the virtual processor that the connection is mapped to.  What is
+ * not answered in time is sent again, so a run ends when all have been answered.
+ */
+#ifndef UDP_CHECKER_H
+#define UDP_CHECKER_H
+
+#include "runtime/compose/xk_compose.h"
+
+#define CHK_CONNS 512u
+#define CHK_PORT  20000u                  /* own port of connection 0 */
+#define CHK_VPS   512u
+
+extern const struct xk_proto xk_proto_checker;
+
+struct chk_conn {
+	uint64_t sent, answered;          /* a bit for each message */
+	uint64_t again, twice;            /* sent again; answered again */
+	uint64_t wrong;                   /* answers with a wrong byte, length or number */
+	uint64_t strayed;                 /* touched on another VP than the map's */
+	uint64_t digest;                  /* of what its driver was given, in order */
+	int      vp[2];                   /* where its frames passed: client, server; -1 none, -2 several */
+};
+extern struct chk_conn chk_conn[CHK_CONNS];
+
+/* Of a VP: the thread that last passed frames in the link, and in the application;
+ * frames that have passed the link and not reached the application; how often the
+ * scheduler ran something else meanwhile. */
+struct chk_seen { int link, link_down, app, on_the_way; unsigned left_behind; } XK_ALIGNED;
+extern struct chk_seen chk_seen[CHK_VPS];
+
+void chk_reset(void);
+/* Hung on a link node of the client (side 0) and the server (side 1). */
+struct chk_tap { struct xk_capture c; unsigned side, header; xk_counter frames[CHK_VPS]; };
+void chk_hang(struct chk_tap *t, struct xk_graph *g, const char *node, unsigned side, unsigned header);
+uint64_t chk_frames(const struct chk_tap *t);    /* IP packets sent down */
+/* Sends message 0 of connection 0 again; to be run inside its VP. */
+void chk_send_one(struct xk_vp *vp, void *arg);
+
+#endif

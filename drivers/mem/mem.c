@@ -135,6 +135,7 @@ static int mem_rep_init(struct xk_rep *r)
 	mr->rep = r;
 	mr->cap = (uint32_t)mem_conf(r)->queue;
 	mr->open = true;
+	mr->frame_max = mem_state(r)->frame_max;
 	xk_msgq_init(&mr->q);
 	xk_task_init(&mr->task, r->vp, mem_conf(r)->peer == MEM_SOURCE ? mem_gen_run : mem_rx_run);
 	return XK_OK;

@@ -73,6 +73,7 @@ struct mem_rep {
 	struct mem_rep  *peer;            /* the other end on this VP */
 	struct xk_msgq   q;               /* frames on the wire towards this end */
 	uint32_t         cap;
+	uint32_t         frame_max;
 	bool             open;            /* between rep_init and rep_stop */
 	struct mem_gen  *gen;
 };

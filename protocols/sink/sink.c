@@ -147,6 +147,12 @@ static inline void sink_touch(struct xk_rep *r, struct xk_msg *m)
 	}
 }
 
+static XK_NOINLINE void sink_consume(struct xk_rep *r, struct xk_msg *m)
+{
+	sink_touch(r, m);
+	xk_msg_free(m);
+}
+
 static void sink_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	struct xk_rep *r = up->rep;
@@ -162,8 +168,10 @@ static void sink_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 		xk_count(sr->messages[i]);
 		xk_count_add(sr->bytes[i], m->tot);
 	}
-	sink_touch(r, m);
-	xk_msg_free(m);
+	if (conf_of(r)->touch == TOUCH_NONE)
+		xk_msg_free(m);
+	else
+		sink_consume(r, m);
 }
 
 /* ---- the end of a run ------------------------------------------------------------------------ */

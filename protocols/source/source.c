@@ -44,6 +44,8 @@ struct source_conn {
 	uint32_t           slot;          /* in the replica's arrays */
 	uint32_t           open;          /* unanswered messages, window != 0 */
 	bool               fused;         /* the layer below takes the sum of the copy */
+	bool               quick;         /* fused, and one segment, of class cls */
+	uint8_t            cls;
 	bool               ended;
 	bool               silent, closed; /* asleep: between two phases; the window is full */
 	uint64_t           in_phase;      /* sent in the present phase of talking */
@@ -96,6 +98,20 @@ static inline struct xk_msg *source_make(const struct source_conn *k, const stru
 	} else if (c->touch == TOUCH_LINE) {
 		touch_lines(m);
 	}
+	return m;
+}
+
+/* The same for the common kind: copied with its sum into one segment. */
+static inline struct xk_msg *source_make_quick(const struct source_conn *k, const struct source_conf *c)
+{
+	struct xk_msg *m = xk_msg_new_cls((enum xk_memclass)k->cls, (uint32_t)c->size);
+
+	if (XK_UNLIKELY(m == NULL)) {
+		xk_count(k->sr->r->drop[XK_DROP_NOMEM]);
+		return NULL;
+	}
+	m->csum = xk_csum_copy_quick(m->data, k->sr->page, (uint32_t)c->size, 0);
+	m->flags = XK_MSG_CSUM;
 	return m;
 }
 
@@ -293,7 +309,7 @@ static unsigned source_run_steady(struct xk_task *t, unsigned budget)
 	struct xk_sess *s;
 
 	while (i < n && (s = k->s) != NULL) {
-		struct xk_msg *m = source_make(k, c);
+		struct xk_msg *m = k->quick ? source_make_quick(k, c) : source_make(k, c);
 
 		if (XK_UNLIKELY(m == NULL))
 			break;
@@ -421,6 +437,8 @@ static int source_open_one(struct source_rep *sr, uint64_t i, struct xk_errs *e)
 	}
 	/* Who tells the sum of its pseudo header computes a checksum. */
 	k->fused = xk_sess_control(k->s, XK_CTL_HEADER_SUM, &sum, sizeof sum) == sizeof sum;
+	k->quick = k->fused && c->touch == TOUCH_COPY && c->size <= XK_MSG_MAX_SEG;
+	k->cls = (uint8_t)xk_msg_class((uint32_t)c->size);
 	sr->no[sr->n++] = i;
 	source_begin(k);
 	return XK_OK;

@@ -11,6 +11,7 @@
 #include "tools/vp-bench/bench.h"
 #include "tools/vp-bench/bench_goals.h"
 
+#include <signal.h>
 #include <string.h>
 
 #include "tools/vp-bench/bench_stats.h"
@@ -109,6 +110,14 @@ static void note_pairs(struct goals *g, const struct pairs *p, struct goal_resul
 	}
 }
 
+/* Signals are blocked, and a side that runs no child meets none. */
+static bool asked_to_stop(const struct goals *g)
+{
+	sigset_t set;
+
+	return g->interrupted || (sigpending(&set) == 0 && (sigismember(&set, SIGINT) || sigismember(&set, SIGTERM)));
+}
+
 /* ---- a goal ------------------------------------------------------------------------------ */
 
 void goal_measure(struct goals *g, const struct goal *row, struct goal_result *r)
@@ -124,8 +133,11 @@ void goal_measure(struct goals *g, const struct goal *row, struct goal_result *r
 	r->row = row;
 	add_note(r, no_ours ? no_ours : no_reference);
 	add_note(r, row->note);
-	for (uint64_t tries = 0; no_ours == NULL && !g->interrupted && err != SIDE_FAILED && p.n < g->pairs &&
+	for (uint64_t tries = 0; no_ours == NULL && err != SIDE_FAILED && p.n < g->pairs &&
 	     tries < ATTEMPTS * g->pairs; tries++) {
+		g->interrupted = asked_to_stop(g);
+		if (g->interrupted)
+			break;
 		err = one_pair(g, row, no_reference == NULL, &p, why);
 		r->discarded += err == SIDE_NOISE;
 	}

@@ -1,0 +1,116 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# bench_run.t - vp-bench as a user meets it: results, exit codes, and what
+# happens when a run dies, the disk is full or the sweep is stopped.
+#
+# Most runs are played by a script in place of vp-run, so that nothing depends
+# on how fast the machine is.
+set -u
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$top_srcdir/tests/support/tap.sh"
+bench=$top_builddir/vp-bench
+[ -x "$bench" ] || skip_all "vp-bench is not built"
+schema=$top_srcdir/docs/schema/vp-bench-1.json
+
+cat >"$tmp/b.lua" <<'END'
+local a = args { n = uint { 1, max = 9 } }
+stack { source { to = "10.0.0.2", conns = a.n }, udp {}, ip { addr = "10.0.0.1/8" },
+  arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {}, eth_mem { peer = "sink" } }
+return bench "t" {
+  doc = "a test", source = "nowhere", graph = graph "g" { threading = up { } },
+  sweep = { n = { 1, 2 } }, metric = "gbit", also = { "jain", "jain.10ms", "thread_jain" },
+  theirs = { { at = { n = 1 }, value = 3, unit = "Gbit/s" } },
+  shape = { { doc = "two are as fast", a = { n = 2 }, over = { n = 1 }, at_least = 0.01 },
+            { doc = "elsewhere", not_here = "needs a moon" } },
+}
+END
+# Answers like vp-run; $tmp/mode says how it fails.
+cat >"$tmp/fake" <<END
+#!/bin/sh
+echo x >>"$tmp/calls"
+case \$(cat "$tmp/mode" 2>/dev/null) in
+kill) case "\$*" in *" n=2 "*) echo "last words" >&2; kill -SEGV \$\$ ;; esac ;;
+code) echo "no such device" >&2; exit 4 ;;
+junk) echo "hello"; exit 0 ;;
+stop) [ \$(wc -l <"$tmp/calls") -eq 4 ] && { kill -TERM \$PPID; sleep 5; } ;;
+esac
+cat <<'JSON'
+{"schema":1,"measured_ns":1000000000,"warmup_ns":1000000,"seed":1,"messages":1000,"bytes":4096000,"busiest":"s",
+"nodes":[{"name":"s","drops":{}}],"workers":[{"user_ns":5,"sys_ns":1}],"vps":[{"messages":1000}],
+"connections":[{"node":"s","messages":1000}],"fairness":[{"window_ns":10000000,"windows":5,"jain":1,"max_over_min":1,"starved":0}]}
+JSON
+END
+chmod +x "$tmp/fake"
+run() { rm -f "$tmp/calls"; "$bench" run --vp-run "$tmp/fake" "$tmp/b.lua" "$@" 2>"$tmp/err"; }
+valid() {
+	python3 -c 'import json,sys,jsonschema
+jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))' "$1" "$schema"
+}
+code() { want=$1; shift; "$@"; got=$?; [ $got -eq "$want" ] || { echo "code $got"; cat "$tmp/err"; return 1; }; }
+
+ok "list names the seeds' benches" sh -c "cd '$top_srcdir' && '$bench' list | grep -q fig07-udp.lua"
+ok "list --metrics names metrics" sh -c "'$bench' list --metrics | grep -q '^gbit '"
+ok "list shows no errors" sh -c "cd '$top_srcdir' && ! '$bench' list | grep 'has errors'"
+ok "plan counts points and runs" sh -c "'$bench' plan '$tmp/b.lua' | grep -q '^2 points, 5 to 20 runs'"
+ok "every bench of the seeds plans" sh -c "cd '$top_srcdir' && '$bench' plan graphs/seeds/*/*.lua"
+ok "env prints the kernel" sh -c "'$bench' env | grep -q '^kernel  *Linux'"
+
+ok "run prints the table alone on stdout" code 0 run
+run >"$tmp/table"
+ok "the table has both points and the verdicts" sh -c "grep -q '^n=2  *5 ' '$tmp/table' && grep -q '^pass ' '$tmp/table' &&
+	grep -q '^not measurable here .*needs a moon' '$tmp/table' && grep -q 'theirs 3 Gbit/s' '$tmp/table'"
+ok "progress went to stderr" grep -q '10 of 10 runs' "$tmp/err"
+ok "-o FILE.json: good" code 0 run -o "$tmp/r.json"
+if python3 -c 'import jsonschema' 2>/dev/null; then
+	ok "the JSON follows its schema" valid "$tmp/r.json"
+else
+	skip "the JSON follows its schema" "python3-jsonschema is not installed"
+fi
+ok "show reads it" sh -c "'$bench' show '$tmp/r.json' | grep -q '^n=1  *5 '"
+ok "export makes CSV" sh -c "'$bench' export '$tmp/r.json' | sed -n 2p | grep -q '^t,n=.,1,0,gbit,Gbit/s,0.032768$'"
+ok "--format csv has the same lines" sh -c "'$bench' export '$tmp/r.json' | wc -l >'$tmp/n' &&
+	'$bench' run --vp-run '$tmp/fake' '$tmp/b.lua' --format csv 2>/dev/null | wc -l | cmp - '$tmp/n'"
+echo kill >"$tmp/mode"
+ok "a child that dies: code 4" code 4 run -o "$tmp/k.json"
+ok "its point is marked with the signal and its words" sh -c \
+	"jq -r '.benches[0].points[1] | .status + .error' '$tmp/k.json' | grep -q 'failed.*signal 11.*last words'"
+ok "the other point went on" sh -c "jq -e '.benches[0].points[0].runs | length == 5' '$tmp/k.json'"
+if python3 -c 'import jsonschema' 2>/dev/null; then
+	ok "that JSON follows its schema, too" valid "$tmp/k.json"
+fi
+echo code >"$tmp/mode"
+ok "a child that fails: code 4" code 4 run
+ok "its own sentence is shown" grep -q 'ended with code 4: no such device' "$tmp/err"
+echo junk >"$tmp/mode"
+ok "a child that prints no JSON: code 4" code 4 run
+echo stop >"$tmp/mode"
+ok "a sweep that is stopped: code 6" code 6 run -o "$tmp/s.json"
+ok "it keeps the runs that it had" sh -c "jq -e '[.benches[0].points[].runs | length] | add == 3' '$tmp/s.json'"
+ok "and says that it is not complete" sh -c "jq -e '.benches[0].complete == false' '$tmp/s.json'"
+rm -f "$tmp/mode"
+ok "--resume goes on" code 0 run -o "$tmp/s.json" --resume
+ok "with the runs that were missing only" sh -c "test \$(wc -l <'$tmp/calls') -eq 7 &&
+	jq -e '[.benches[0].points[].runs | length] == [5, 5]' '$tmp/s.json'"
+
+if [ -c /dev/full ]; then
+	ok "a full disk: code 5" code 5 run --format json -o /dev/full
+	ok "and a sentence" grep -q 'cannot write the result: /dev/full: No space left' "$tmp/err"
+	ok "a full stdout: code 5" sh -c "'$bench' list --metrics >/dev/full 2>/dev/null; test \$? -eq 5"
+else
+	skip "a full disk" "no /dev/full"
+fi
+ok "a folder that is not there: code 5" code 5 run -o "$tmp/no/such.json"
+ok "nothing is left beside the result" sh -c "! ls '$tmp' | grep part"
+
+sed 's/metric/metrik/' "$tmp/b.lua" >"$tmp/bad.lua"
+ok "errors in a bench file: code 3" sh -c "'$bench' plan '$tmp/bad.lua' 2>'$tmp/err'; test \$? -eq 3"
+ok "with line and suggestion" grep -q "bad.lua:6: bench: unknown parameter 'metrik' (did you mean 'metric'?)" "$tmp/err"
+ok "wrong usage: code 2" sh -c "'$bench' run --quick --paper x.lua 2>/dev/null; test \$? -eq 2"
+ok "a command that does not exist: code 2 and a suggestion" sh -c "'$bench' rnu 2>'$tmp/err'; test \$? -eq 2 && grep -q \"'run'\" '$tmp/err'"
+ok "an argument that the graph refuses is told before the first run" sh -c \
+	"'$bench' run --vp-run '$tmp/fake' '$tmp/b.lua' m=3 2>'$tmp/err'; test \$? -eq 3 && grep -q \"no argument 'm'\" '$tmp/err'"
+sed 's/at_least = 0.01/at_least = 9/' "$tmp/b.lua" >"$tmp/b2.lua"
+ok "a shape that fails: code 1" sh -c "'$bench' run --vp-run '$tmp/fake' '$tmp/b2.lua' >/dev/null 2>&1; test \$? -eq 1"
+ok "a real run" sh -c "'$bench' run '$tmp/b.lua' n=1 --runs 2 -d 20ms --warmup 1ms --format json >'$tmp/real.json' &&
+	jq -e '.benches[0].points[0].metrics.gbit.mean > 0' '$tmp/real.json'"
+done_testing

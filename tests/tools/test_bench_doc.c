@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_bench_doc.c - metrics from canned JSON, the stop rule on synthetic series,
+ * verdicts, tables and CSV.
+ */
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/xk_test.h"
+#include "tools/vp-bench/bench.h"
+
+/* ---- metrics -------------------------------------------------------------------- */
+
+/* 2 s, 1000 messages of 4096 bytes; threads have 100 to 400 messages. */
+static json_t *child(unsigned threads)
+{
+	json_t *j = json_pack("{s:i, s:I, s:I, s:i, s:i, s:s, s:[{s:{s:i}}], s:[], s:[], s:[]}", "schema", 1,
+			      "measured_ns", (json_int_t)2000000000, "warmup_ns", (json_int_t)1, "messages", 1000,
+			      "bytes", 4096000, "busiest", "source", "nodes", "drops", "no memory", 10,
+			      "workers", "vps", "connections");
+
+	for (unsigned i = 0; i < threads; i++) {
+		json_array_append_new(json_object_get(j, "workers"), json_pack("{s:I, s:I, s:i, s:i, s:i}", "user_ns",
+			(json_int_t)(i + 1) * 1000000, "sys_ns", (json_int_t)0, "voluntary_switches", 2,
+			"involuntary_switches", 4, "migrations", 1));
+		json_array_append_new(json_object_get(j, "vps"), json_pack("{s:i}", "messages", (int)(100 * (i + 1))));
+		json_array_append_new(json_object_get(j, "connections"), json_pack("{s:s, s:i}", "node", "source",
+			"messages", (int)(100 * (i + 1))));
+	}
+	return j;
+}
+
+static double of(const json_t *m, const char *key)
+{
+	return bench_real(m, key);
+}
+
+#define NEAR(a, b) CU_ASSERT_DOUBLE_EQUAL(a, b, 1e-9)
+#define ALL (BENCH_NEED_VPS | BENCH_NEED_CONNS)
+
+static void rates_come_from_the_measured_time(void)
+{
+	char why[200];
+	json_t *j = child(4), *m = bench_metrics_of(j, ALL, why, sizeof why);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+	NEAR(of(m, "gbit"), 4096000 * 8 / 2e9);
+	NEAR(of(m, "mps"), 500);
+	NEAR(of(m, "ns"), 2e6);
+	NEAR(of(m, "drops"), 5);
+	NEAR(of(m, "switches_voluntary"), 4);
+	NEAR(of(m, "switches_involuntary"), 8);
+	NEAR(of(m, "migrations"), 2);
+	NEAR(of(m, "jain"), 1000.0 * 1000 / (4 * 300000.0));
+	NEAR(of(m, "max_over_min"), 4);
+	json_decref(m);
+	json_decref(j);
+}
+
+static void threads_are_ranked_by_throughput(void)
+{
+	char why[200];
+	json_t *j = child(4), *m = bench_metrics_of(j, ALL, why, sizeof why);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+	NEAR(of(m, "thread_rate.max"), 400 / 250.0);
+	NEAR(of(m, "thread_rate.p75"), 300 / 250.0);
+	NEAR(of(m, "thread_rate.p50"), 200 / 250.0);
+	NEAR(of(m, "thread_rate.p25"), 100 / 250.0);
+	NEAR(of(m, "thread_rate.min"), 100 / 250.0);
+	NEAR(of(m, "thread_user.max"), 4 / 2.5);
+	NEAR(of(m, "thread_latency.max"), 4e-3 / 400 * 1e6);
+	NEAR(of(m, "latency"), 10e-3 / 1000 * 1e6);
+	NEAR(of(m, "thread_spread"), 4);
+	NEAR(of(m, "user_rate_correlation"), 1);
+	CU_ASSERT_TRUE(isnan(of(m, "thread_rate.p4")));
+	json_decref(m);
+	json_decref(j);
+}
+
+static void the_4th_percentile_needs_25_threads(void)
+{
+	char why[200];
+	json_t *j = child(24), *k = child(26);
+	json_t *m = bench_metrics_of(j, ALL, why, sizeof why), *n = bench_metrics_of(k, ALL, why, sizeof why);
+
+	CU_ASSERT_TRUE(isnan(of(m, "thread_rate.p4")));
+	NEAR(of(n, "thread_rate.p4"), 200 / 1350.0);
+	NEAR(of(n, "thread_rate.min"), 100 / 1350.0);
+	json_decref(m);
+	json_decref(n);
+	json_decref(j);
+	json_decref(k);
+}
+
+static void a_starved_thread_is_the_minimum(void)
+{
+	char why[200];
+	json_t *j = child(4), *m;
+
+	json_object_set_new(json_array_get(json_object_get(j, "vps"), 2), "messages", json_integer(0));
+	m = bench_metrics_of(j, ALL, why, sizeof why);
+	NEAR(of(m, "thread_rate.min"), 0);
+	CU_ASSERT_TRUE(json_is_null(json_object_get(m, "thread_spread")));
+	CU_ASSERT_TRUE(json_is_null(json_object_get(m, "thread_latency.min")));
+	json_decref(m);
+	json_decref(j);
+}
+
+static void json_of_something_else_is_refused(void)
+{
+	char why[200];
+	json_t *j = json_object(), *k = child(2);
+
+	CU_ASSERT_PTR_NULL(bench_metrics_of(j, 0, why, sizeof why));
+	CU_ASSERT_PTR_NULL(bench_metrics_of(k, BENCH_NEED_FAIR, why, sizeof why));
+	CU_ASSERT_STRING_EQUAL(why, "its JSON lacks fairness");
+	json_object_set_new(k, "messages", json_integer(0));
+	CU_ASSERT_PTR_NULL(bench_metrics_of(k, 0, why, sizeof why));
+	CU_ASSERT_STRING_EQUAL(why, "not one message passed");
+	json_decref(j);
+	json_decref(k);
+}
+
+/* ---- documents ----------------------------------------------------------------------- */
+
+static struct bench b;
+static json_t *doc, *part;
+
+static void begin(const char *more)
+{
+	char text[2048];
+
+	snprintf(text, sizeof text, "local a = args { n = uint { 1 } }\nicmp { over = stack { ip { addr = \"10.0.0.1/8\" }, "
+		 "arp {}, eth {}, eth_mem {} } }\nreturn bench \"t\" { graph = graph \"g\" { threading = up { } },\n"
+		 "metric = \"gbit\", sweep = { n = { 1, 2 } }, %s }", more);
+	CU_ASSERT_EQUAL_FATAL(bench_load_text(&b, "t.lua", text, NULL, 0), BENCH_OK);
+	doc = bench_doc_new();
+	part = bench_doc_bench(doc, &b, "own");
+}
+
+static void finish(void)
+{
+	json_decref(doc);
+	bench_free(&b);
+}
+
+static void add(unsigned point, unsigned block, double v)
+{
+	json_t *run = child(2);
+
+	bench_doc_run(part, point, block, run, json_pack("{s:f}", "gbit", v));
+	json_decref(run);
+	bench_doc_summarise(part);
+}
+
+static const char *status(unsigned point)
+{
+	return bench_text(json_array_get(json_object_get(part, "points"), point), "status");
+}
+
+static void a_steady_series_ends_at_the_fewest_runs(void)
+{
+	begin("runs = { min = 5, max = 20 }");
+	CU_ASSERT_STRING_EQUAL(status(0), "pending");
+	for (unsigned i = 0; i < 5; i++) {
+		add(0, i, 10 + 0.01 * i);
+		CU_ASSERT_STRING_EQUAL(status(0), i < 4 ? "running" : "done");
+	}
+	finish();
+}
+
+static void a_noisy_series_goes_on_and_is_told(void)
+{
+	begin("runs = { min = 5, max = 20 }");
+	for (unsigned i = 0; i < 20; i++) {
+		add(0, i, i % 2 ? 5 : 15);
+		CU_ASSERT_STRING_EQUAL(status(0), i < 19 ? "running" : "interval not reached");
+	}
+	finish();
+}
+
+static void a_series_that_calms_down_ends_when_it_has(void)
+{
+	unsigned ended = 0;
+
+	begin("runs = { min = 5, max = 40 }");
+	for (unsigned i = 0; i < 40 && ended == 0; i++) {
+		add(0, i, i == 0 ? 12 : 10);
+		if (strcmp(status(0), "done") == 0)
+			ended = i + 1;
+	}
+	/* One outlier of 2 among n: half-width about 3.4 / n over a mean of 10. */
+	CU_ASSERT_TRUE(ended >= 7 && ended <= 10);
+	finish();
+}
+
+/* ---- verdicts ---------------------------------------------------------------------------- */
+
+static const char *verdict(void)
+{
+	return bench_text(json_array_get(json_object_get(part, "shapes"), 0), "verdict");
+}
+
+static void judge(const char *bound, double a, double over, bool good, const char *expected)
+{
+	char more[300];
+
+	snprintf(more, sizeof more, "shape = { { doc = \"d\", a = { n = 1 }, over = { n = 2 }, %s } }", bound);
+	begin(more);
+	for (unsigned i = 0; i < 6; i++) {
+		add(0, i, a * (1 + 0.01 * i));
+		add(1, i, over * (1 + 0.01 * i));
+	}
+	CU_ASSERT_EQUAL(bench_doc_judge(part), good);
+	CU_ASSERT_STRING_EQUAL(verdict(), expected);
+	finish();
+}
+
+static void ratios_are_paired_and_judged(void)
+{
+	judge("at_least = 1", 3, 2, true, "pass");
+	judge("at_least = 1", 2, 3, false, "fail");
+	judge("at_most = 1", 3, 2, false, "fail");
+	judge("at_least = 1.4, at_most = 1.6", 3, 2, true, "pass");
+	judge("theirs = 1.5", 3, 2, true, "reported");
+}
+
+static void what_was_not_measured_never_passes(void)
+{
+	begin("shape = { { doc = \"d\", a = { n = 1 }, over = { n = 2 }, at_least = 0 } }");
+	for (unsigned i = 0; i < 6; i++)
+		add(0, i, 1);
+	CU_ASSERT_TRUE(bench_doc_judge(part));
+	CU_ASSERT_STRING_EQUAL(verdict(), "not measured");
+	finish();
+	begin("shape = { { doc = \"d\", not_here = \"needs 20 processors\" } }");
+	CU_ASSERT_TRUE(bench_doc_judge(part));
+	CU_ASSERT_STRING_EQUAL(verdict(), "not measurable here");
+	finish();
+	begin("shape = { { doc = \"d\", needs_cpus = 100000, a = { n = 1 }, at_least = 0 } }");
+	CU_ASSERT_TRUE(bench_doc_judge(part));
+	CU_ASSERT_STRING_EQUAL(verdict(), "not measurable here");
+	finish();
+}
+
+/* ---- formats --------------------------------------------------------------------------------- */
+
+static void csv_has_a_line_per_run_and_metric(void)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f;
+
+	begin("theirs = { { at = { n = 9 }, value = 2 } }");
+	add(0, 0, 1.5);
+	add(0, 1, 2.5);
+	f = open_memstream(&text, &n);
+	CU_ASSERT_EQUAL(bench_show(f, doc, BENCH_CSV), BENCH_OK);
+	fclose(f);
+	CU_ASSERT_STRING_EQUAL(text, "bench,point,run,block,metric,unit,value\n"
+			       "t,n=1,1,0,gbit,Gbit/s,1.5\nt,n=1,2,1,gbit,Gbit/s,2.5\n");
+	free(text);
+	finish();
+}
+
+static void the_table_says_what_is_missing(void)
+{
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f;
+
+	begin("theirs = { { at = { n = 9 }, value = 2 } }");
+	add(0, 0, 1.5);
+	bench_doc_failed(part, 1, "it died of signal 11");
+	f = open_memstream(&text, &n);
+	CU_ASSERT_EQUAL(bench_show(f, doc, BENCH_TABLE), BENCH_OK);
+	fclose(f);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "failed: it died of signal 11"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "NOT COMPLETE"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "theirs: 2"));
+	free(text);
+	finish();
+}
+
+static CU_TestInfo tests[] = {
+	{ "rates come from the measured time", rates_come_from_the_measured_time },
+	{ "threads are ranked by throughput", threads_are_ranked_by_throughput },
+	{ "the 4th percentile needs 25 threads", the_4th_percentile_needs_25_threads },
+	{ "a starved thread is the minimum", a_starved_thread_is_the_minimum },
+	{ "JSON of something else is refused", json_of_something_else_is_refused },
+	{ "a steady series ends at the fewest runs", a_steady_series_ends_at_the_fewest_runs },
+	{ "a noisy series goes on and is told", a_noisy_series_goes_on_and_is_told },
+	{ "a series that calms down ends when it has", a_series_that_calms_down_ends_when_it_has },
+	{ "ratios are paired and judged", ratios_are_paired_and_judged },
+	{ "what was not measured never passes", what_was_not_measured_never_passes },
+	{ "CSV has a line per run and metric", csv_has_a_line_per_run_and_metric },
+	{ "the table says what is missing", the_table_says_what_is_missing },
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	static CU_SuiteInfo suites[] = { { .pName = "bench results", .pTests = tests }, CU_SUITE_INFO_NULL };
+
+	return xk_test_main(suites);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_bench_file.c - bench files: what is wrong is told at its line with a
+ * suggestion, what is right becomes points, and arguments choose among them.
+ */
+#include <CUnit/CUnit.h>
+#include <string.h>
+
+#include "tests/support/xk_test.h"
+#include "tools/vp-bench/bench.h"
+
+/* Line 1 to 5; a case's keys start on line 6. */
+#define HEAD "local a = args {\n" \
+	"  vps = uint { 2, min = 1, max = 64 }, conns = uint { 4, max = 100 }, name = text { \"x\" } }\n" \
+	"stack { source { to = \"10.0.0.2\", conns = a.conns }, udp {}, ip { addr = \"10.0.0.1/8\" },\n" \
+	"  arp { neighbours = { [\"10.0.0.2\"] = \"02:00:00:00:00:02\" } }, eth {}, eth_mem { peer = \"sink\" } }\n" \
+	"return bench \"t\" { graph = graph \"g\" { threading = vppc { vps = a.vps } },\n"
+
+static struct bench b;
+
+static int load_args(const char *keys, const char *const *args, unsigned nargs)
+{
+	char text[4096];
+
+	snprintf(text, sizeof text, "%s%s}\n", HEAD, keys);
+	return bench_load_text(&b, "t.lua", text, args, nargs);
+}
+
+/* The keys give a complaint with these words at this line. */
+static void complains(const char *keys, int line, const char *words)
+{
+	bool found = false;
+
+	CU_ASSERT_EQUAL(load_args(keys, NULL, 0), BENCH_FILE_ERRORS);
+	for (unsigned i = 0; i < xk_errs_count(b.e); i++) {
+		const char *file;
+		int at, col;
+		const char *text = xk_errs_text(b.e, i, &file, &at, &col);
+
+		found |= at == line && strstr(text, words) != NULL;
+		if (!found)
+			fprintf(stderr, "# %d:%d: %s\n", at, col, text);
+	}
+	CU_ASSERT_TRUE(found);
+	bench_free(&b);
+}
+
+#define GOOD "metric = \"gbit\",\nsweep = { vps = { 2, 4 }, conns = { 1, 2, 3 } },\n"
+
+static void a_sweep_means_all_combinations(void)
+{
+	char text[100];
+
+	CU_ASSERT_EQUAL(load_args(GOOD, NULL, 0), BENCH_OK);
+	CU_ASSERT_EQUAL(b.npoints, 6);
+	CU_ASSERT_STRING_EQUAL(bench_point_text(&b, &b.point[0], text, sizeof text), "conns=1 vps=2");
+	CU_ASSERT_STRING_EQUAL(bench_point_text(&b, &b.point[5], text, sizeof text), "conns=3 vps=4");
+	CU_ASSERT_STRING_EQUAL(b.metric->name, "gbit");
+	CU_ASSERT_EQUAL(b.min_runs, 5);
+	CU_ASSERT_EQUAL(b.max_runs, 20);
+	bench_free(&b);
+}
+
+static void points_are_taken_as_listed(void)
+{
+	CU_ASSERT_EQUAL(load_args("metric = \"ns\",\npoints = { { vps = 2, conns = 9 }, { vps = 4, conns = 1 } },\n"
+				  "runs = { min = 3, max = 7 }, duration = \"3s\", precision = \"2%\"", NULL, 0), BENCH_OK);
+	CU_ASSERT_EQUAL(b.npoints, 2);
+	CU_ASSERT_EQUAL(b.min_runs, 3);
+	CU_ASSERT_EQUAL(b.max_runs, 7);
+	CU_ASSERT_EQUAL(b.duration, 3 * XK_SEC);
+	CU_ASSERT_DOUBLE_EQUAL(b.precision, 0.02, 1e-9);
+	bench_free(&b);
+}
+
+static void the_estimate_counts_every_run(void)
+{
+	double least, most;
+
+	CU_ASSERT_EQUAL(load_args(GOOD "duration = \"2s\", warmup = \"1s\"", NULL, 0), BENCH_OK);
+	bench_estimate(&b, &least, &most);
+	CU_ASSERT_TRUE(least >= 6 * 5 * 3.0 && least < 6 * 5 * 3.5);
+	CU_ASSERT_DOUBLE_EQUAL(most, 4 * least, 1e-6);
+	bench_free(&b);
+}
+
+static void an_argument_that_is_an_axis_keeps_its_points(void)
+{
+	static const char *const args[] = { "vps=4", "name=y" }, *const none[] = { "vps=3" };
+
+	CU_ASSERT_EQUAL(load_args(GOOD, args, 2), BENCH_OK);
+	CU_ASSERT_EQUAL(b.npoints, 3);
+	CU_ASSERT_EQUAL(b.narg, 1);
+	bench_free(&b);
+	CU_ASSERT_EQUAL(load_args(GOOD, none, 1), BENCH_USAGE);
+	bench_free(&b);
+}
+
+static void unknown_keys_get_a_suggestion(void)
+{
+	complains(GOOD "metrik = \"gbit\"", 8, "unknown parameter 'metrik' (did you mean 'metric'?)");
+	complains("sweep = { vps = { 2 } },\nmetric = \"gbti\"", 7, "unknown metric 'gbti' (did you mean 'gbit'?)");
+	complains("metric = \"gbit\",\nsweep = {\n  vsp = { 2 } }", 8, "no argument 'vsp' (did you mean 'vps'?)");
+	complains(GOOD "x = \"conn\"", 8, "no axis is called 'conn' (did you mean 'conns'?)");
+	complains(GOOD "runs = { mni = 3 }", 8, "unknown parameter 'mni' (did you mean 'min'?)");
+	complains(GOOD "shape = { { doc = \"d\", ovr = { vps = 2, conns = 1 } } }", 8, "unknown parameter 'ovr' (did you mean 'over'?)");
+}
+
+static void values_are_checked_against_the_argument(void)
+{
+	complains("metric = \"gbit\",\nsweep = { vps = { 2, 65 } }", 7, "'vps' must be between 1 and 64, got 65");
+	complains("metric = \"gbit\",\nsweep = { vps = { 2, \"two\" } }", 7, "'vps'");
+	complains("metric = \"gbit\",\nsweep = { vps = { 2, 2 } }", 7, "twice");
+	complains("metric = \"gbit\",\nsweep = { vps = 2 }", 7, "needs a list");
+	complains("metric = \"gbit\",\npoints = { { vps = 2 },\n { conns = 3 } }", 8, "other axes than the first");
+	complains("metric = \"gbit\",\npoints = { { vps = 2 },\n { vps = 2 } }", 8, "is there already");
+}
+
+static void wrong_types_and_missing_keys_are_told(void)
+{
+	complains("metric = \"gbit\"", 5, "'sweep' or 'points' is needed");
+	complains("sweep = { vps = { 2 } }", 5, "'metric' is needed");
+	complains(GOOD "duration = 5", 8, "needs a time");
+	complains(GOOD "confidence = 2", 8, "confidence");
+	complains(GOOD "runs = { min = 9, max = 3 }", 8, "min of 9 above its max of 3");
+	complains(GOOD "points = { { vps = 2 } }", 8, "exclude each other");
+	complains(GOOD "also = \"ns\"", 8, "needs a list");
+	complains(GOOD "doc = 3", 8, "'doc' needs to be a text");
+}
+
+static void shapes_name_points_that_exist(void)
+{
+	complains(GOOD "shape = { { doc = \"d\",\n a = { vps = 8, conns = 1 } } }", 9, "no point of this bench is there");
+	complains(GOOD "shape = { { doc = \"d\",\n a = { vps = 2 } } }", 9, "several points are there");
+	complains(GOOD "shape = { { a = { vps = 2, conns = 1 } } }", 8, "has no doc");
+	complains(GOOD "theirs = { { at = { vps = 12 } } }", 8, "has no value");
+	complains(GOOD "theirs = { { at = { vps = 12 }, value = \"x\" } }", 8, "needs to be a number");
+}
+
+static void all_complaints_come_at_once(void)
+{
+	CU_ASSERT_EQUAL(load_args("metric = 1,\nsweep = { vps = { 99 } },\nfoo = 2", NULL, 0), BENCH_FILE_ERRORS);
+	CU_ASSERT_TRUE(xk_errs_count(b.e) >= 3);
+	bench_free(&b);
+}
+
+static void a_graph_alone_is_no_bench(void)
+{
+	CU_ASSERT_EQUAL(bench_load_text(&b, "g.lua", "return graph \"g\" { threading = up { } }\n", NULL, 0),
+			BENCH_FILE_ERRORS);
+	CU_ASSERT_TRUE(xk_errs_count(b.e) != 0);
+	bench_free(&b);
+}
+
+static CU_TestInfo tests[] = {
+	{ "a sweep means all combinations", a_sweep_means_all_combinations },
+	{ "points are taken as listed", points_are_taken_as_listed },
+	{ "the estimate counts every run", the_estimate_counts_every_run },
+	{ "an argument that is an axis keeps its points", an_argument_that_is_an_axis_keeps_its_points },
+	{ "unknown keys get a suggestion", unknown_keys_get_a_suggestion },
+	{ "values are checked against the argument", values_are_checked_against_the_argument },
+	{ "wrong types and missing keys are told", wrong_types_and_missing_keys_are_told },
+	{ "shapes name points that exist", shapes_name_points_that_exist },
+	{ "all complaints come at once", all_complaints_come_at_once },
+	{ "a graph alone is no bench", a_graph_alone_is_no_bench },
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	static CU_SuiteInfo suites[] = { { .pName = "bench files", .pTests = tests }, CU_SUITE_INFO_NULL };
+
+	return xk_test_main(suites);
+}

@@ -21,12 +21,16 @@
 
 #define RUN_MIN_SHIFT 12u
 #define RUN_MAX_SHIFT 21u
+#define SET_BYTES     4096u       /* after so many the first-level cache uses the same set again */
 #define RUN_SIZES (RUN_MAX_SHIFT - RUN_MIN_SHIFT + 1)
 
 struct run {
 	struct run *next;
 	uint32_t    size;     /* bytes, this line included */
-	uint32_t    used;     /* offset of the first object never taken */
+	uint32_t    base;     /* offset of place 0 */
+	uint32_t    places;   /* objects that fit */
+	uint32_t    first;    /* place of the object carved first; the others follow, and wrap */
+	uint32_t    carved;   /* objects ever taken */
 } XK_ALIGNED;
 _Static_assert(sizeof(struct run) == XK_CACHELINE, "objects start on the next line");
 
@@ -36,6 +40,7 @@ static struct {
 	struct xk_mutex lock;           /* guards all here; innermost */
 	size_t          reserved, used; /* bytes: address space, turned to memory */
 	struct run     *free[RUN_SIZES];
+	uint32_t        colour;         /* where the next run's first object would best lie; a multiple of a line */
 } heap;
 
 __attribute__((constructor)) static void heap_init(void)
@@ -111,17 +116,36 @@ static unsigned size_index(uint32_t size)
 	return 31u - (unsigned)__builtin_clz(size) - RUN_MIN_SHIFT;
 }
 
-static struct run *run_new(uint32_t size)
+/*
+ * Where a run's objects lie.  Runs are aligned, and a path through many layers
+ * has an object or two in the first run of each: were all at one offset, they
+ * would meet in the few ways of one set of the first-level cache.  So each run
+ * carves its first object where the last run's ended, and wraps round: no byte
+ * is lost by it.
+ */
+static void place_locked(struct run *r, uint32_t object)
+{
+	uint32_t room = r->size - (uint32_t)sizeof(*r), spare = room % object;
+	uint32_t lead = heap.colour % (spare + XK_CACHELINE) & ~(XK_CACHELINE - 1u);
+
+	r->places = room / object;
+	r->base = (uint32_t)sizeof(*r) + lead;
+	r->first = (heap.colour - lead) / object % r->places;
+	r->carved = 0;
+	heap.colour = (heap.colour + object) % SET_BYTES;
+}
+
+static struct run *run_new(uint32_t size, uint32_t object)
 {
 	struct run *r;
 
 	xk_mutex_lock(&heap.lock);
 	r = take_locked(size_index(size));
-	xk_mutex_unlock(&heap.lock);
 	if (r != NULL) {
 		r->size = size;
-		r->used = sizeof(*r);
+		place_locked(r, object);
 	}
+	xk_mutex_unlock(&heap.lock);
 	return r;
 }
 
@@ -162,10 +186,10 @@ static void **link_of(const struct xk_slab *s, void *o)
 static void *fresh(struct xk_slab *s)
 {
 	struct run *r = s->runs;
-	void *o;
+	uint32_t place;
 
-	if (r == NULL || r->used + s->size > r->size) {
-		r = run_new(s->run_next);
+	if (r == NULL || r->carved == r->places) {
+		r = run_new(s->run_next, s->size);
 		if (r == NULL)
 			return NULL;
 		r->next = s->runs;
@@ -173,9 +197,10 @@ static void *fresh(struct xk_slab *s)
 		if (s->run_next < 1u << RUN_MAX_SHIFT)
 			s->run_next *= 2;
 	}
-	o = (char *)r + r->used;
-	r->used += s->size;
-	return o;
+	place = r->first + r->carved++;
+	if (place >= r->places)
+		place -= r->places;
+	return (char *)r + r->base + (size_t)place * s->size;
 }
 
 void *xk_slab_get(struct xk_slab *s)

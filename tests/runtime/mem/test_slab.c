@@ -186,7 +186,8 @@ static void memory_is_type_stable_while_the_slab_lives(void)
 	xk_slab_fini(&a);
 }
 
-/* The highest object of one graph's worth of slabs. */
+/* The highest 2 MiB that one graph's worth of slabs reaches; within, a run places
+ * its objects anew each time. */
 static uint32_t one_graph(void)
 {
 	static const size_t sizes[] = { 64, 192, 320, 5000 };
@@ -202,7 +203,30 @@ static uint32_t one_graph(void)
 	}
 	for (unsigned k = 0; k < XK_ARRAY_LEN(sizes); k++)
 		xk_slab_fini(&s[k]);
-	return top;
+	return top / ((2u << 20) / XK_CACHELINE);
+}
+
+/* A path takes one object of each of many slabs: no set of an 8-way cache of 32
+ * KiB gets more than its share of their first lines. */
+static void first_objects_of_many_slabs_spread_over_the_cache(void)
+{
+	static const size_t sizes[] = { 192, 448, 256, 1600 };
+	unsigned set[64] = { 0 }, most = 0;
+	struct xk_slab s[32];
+	void *first[32];
+
+	for (unsigned i = 0; i < 32; i++) {
+		xk_slab_init(&s[i], sizes[i % XK_ARRAY_LEN(sizes)]);
+		first[i] = xk_slab_get(&s[i]);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(first[i]);
+		set[(uintptr_t)first[i] / 64 % 64]++;
+		most = set[(uintptr_t)first[i] / 64 % 64] > most ? set[(uintptr_t)first[i] / 64 % 64] : most;
+	}
+	CU_ASSERT(most <= 4);
+	for (unsigned i = 0; i < 32; i++) {
+		xk_slab_put(&s[i], first[i]);
+		xk_slab_fini(&s[i]);
+	}
 }
 
 static void a_thousand_graphs_take_the_memory_of_one(void)
@@ -269,6 +293,7 @@ static CU_TestInfo tests[] = {
 	{ "contents stay until reuse but the last eight bytes", contents_stay_until_reuse_but_the_last_eight_bytes },
 	{ "memory is type-stable while the slab lives", memory_is_type_stable_while_the_slab_lives },
 	{ "a thousand graphs take the memory of one", a_thousand_graphs_take_the_memory_of_one },
+	{ "first objects of many slabs spread over the cache", first_objects_of_many_slabs_spread_over_the_cache },
 	{ "every get may be made to fail", every_get_may_be_made_to_fail },
 	{ "misuse aborts", misuse_aborts },
 	CU_TEST_INFO_NULL

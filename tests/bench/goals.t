@@ -1,0 +1,117 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# goals.t - vp-bench goals keeps its promises: which rows, what JSON, what it
+# says when a reference is missing, which exit codes.  Runs are the shortest
+# there are; what they measure does not matter here.
+
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$top_srcdir/tests/support/tap.sh"
+bench=$top_builddir/vp-bench
+graphs=$top_srcdir/graphs/bench
+unset XK_PEERS
+
+goals() { "$bench" goals --pairs 1 --time 20ms --graphs "$graphs" --vp-run "$top_builddir/vp-run" "$@" 2>"$tmp/err"; }
+
+code() {
+	want=$1
+	shift
+	"$@"
+	got=$?
+	cat "$tmp/err"
+	echo "exit code $got"
+	[ "$got" -eq "$want" ]
+}
+
+says() {
+	text=$1
+	shift
+	"$@" >"$tmp/says" 2>&1
+	cat "$tmp/says" "$tmp/err"
+	grep -q -e "$text" "$tmp/says" "$tmp/err"
+}
+
+# Every goal has exactly the promised fields with their types.
+schema='
+	(keys == ["goals"]) and (.goals | type == "array" and length > 0) and (.goals | all(
+		(.id | type == "string") and (.bar | type == "number") and (.unit | type == "string") and
+		(.ours | type == "number" or . == null) and
+		(if .ok == null then .ratio == null and .lo == null and .hi == null and (.note | type == "string")
+		 else (.ok | type == "boolean") and (.ratio | type == "number") and (.reference | type == "number") and
+		      .lo <= .ratio and .ratio <= .hi end)))'
+
+fits_schema() {
+	goals --format json "$@" >"$tmp/json"
+	[ $? -le 1 ] || { cat "$tmp/err"; return 1; }
+	cat "$tmp/json"
+	if command -v jq >/dev/null 2>&1; then
+		[ "$(jq "$schema" "$tmp/json")" = true ]
+	else
+		for key in goals id ratio lo hi bar ok ours reference unit; do
+			grep -q "\"$key\":" "$tmp/json" || return 1
+		done
+	fi
+}
+
+missing_peer() {
+	goals --peers "$tmp" --format json "$1" >"$tmp/json" || return 1
+	cat "$tmp/json"
+	grep -q '"ok": null' "$tmp/json" && grep -q '"ratio": null' "$tmp/json" && grep -q "$2" "$tmp/json" &&
+		! grep -q '"ours": null' "$tmp/json"
+}
+
+# A harness is any program that prints its line: here one of 1000 s a message,
+# and one of no time at all.
+slow_peer() {
+	mkdir -p "$tmp/slow" "$tmp/fast" "$tmp/bad"
+	echo 'echo "{\"peer\":\"lwip\",\"workload\":\"udp-64\",\"ns\":1e12}"' | sed '1i #!/bin/sh' >"$tmp/slow/lwip-udp"
+	echo 'echo "{\"peer\":\"lwip\",\"workload\":\"udp-64\",\"ns\":0.001}"' | sed '1i #!/bin/sh' >"$tmp/fast/lwip-udp"
+	echo 'echo broken >&2; exit 3' | sed '1i #!/bin/sh' >"$tmp/bad/lwip-udp"
+	chmod +x "$tmp/slow/lwip-udp" "$tmp/fast/lwip-udp" "$tmp/bad/lwip-udp"
+}
+slow_peer
+
+to_file() {
+	goals P14 -o "$tmp/out.json" >"$tmp/stdout"
+	[ $? -le 1 ] && [ ! -s "$tmp/stdout" ] && grep -q '"id": "P14"' "$tmp/out.json"
+}
+
+subrows() {
+	goals --peers "$tmp" --format json P6 >"$tmp/json" && [ "$(grep -c '"id": "P6/' "$tmp/json")" -eq 2 ]
+}
+
+interrupted() {
+	"$bench" goals --pairs 1000 --time 100ms --graphs "$graphs" P14 P16 >"$tmp/out" 2>"$tmp/err" &
+	pid=$!
+	until grep -q runs "$tmp/err"; do kill -0 $pid || return 1; sleep 0.05; done
+	kill -TERM $pid
+	wait $pid
+	[ $? -eq 6 ]
+}
+
+ok "JSON of goals of our own two sides fits the schema" fits_schema P10 P12 P14
+ok "JSON of goals without a reference fits the schema" fits_schema --peers "$tmp" P1 P2 P6 P16
+ok "no lwIP: ours is measured, ok is null, the package is named" missing_peer P1 dpkg-dev
+ok "no DPDK: the package is named" missing_peer P6/32 libdpdk-dev
+ok "no kernel harness: how to build it" missing_peer P2 'tools/peers/build'
+ok "FastClick: says that no registry has it" missing_peer P16 'no package registry'
+ok "no counting build: says how to get one" says 'enable-count-atomics' goals P10/locked
+ok "a vp-run that does not count is no counting build, or counts" says 'P10/locked' goals --counting "$top_builddir/vp-run" P10/locked
+ok "a slow reference: the goal holds, 0" code 0 goals --peers "$tmp/slow" P1
+ok "a fast reference: it misses, 1" code 1 goals --peers "$tmp/fast" P1
+ok "and the table says so" says 'MISSES' goals --peers "$tmp/fast" P1
+ok "and counts" says '^0 hold, 1 miss, 0 not measured$' goals --peers "$tmp/fast" P1
+ok "a reference that fails: not measured, and why" says 'lwip-udp: it ended with code 3: broken' goals --peers "$tmp/bad" P1
+ok "P6 means both of its rows" subrows
+ok "an unknown goal: wrong usage" code 2 goals P99
+ok "and says which it could be" says "did you mean 'P14'" goals P114
+ok "a time without a unit: wrong usage" code 2 goals --time 5 P14
+ok "no pairs: wrong usage" code 2 goals --pairs 0 P14
+ok "a format that is none: wrong usage" code 2 goals --format csv P14
+ok "a folder without graphs: wrong usage" code 2 "$bench" goals --graphs "$tmp" P14
+ok "writes to a file, JSON by its name" to_file
+ok "a file that cannot be written: 5" code 5 goals P16 -o /nonexistent/x
+ok "a full disk: 5" sh -c "'$bench' goals --graphs '$graphs' --pairs 1 --time 1ms P16 >/dev/full 2>/dev/null; [ \$? -eq 5 ]"
+ok "SIGTERM interrupts it: 6" interrupted
+ok "help fits a screen" sh -c "[ \$('$bench' goals --help | wc -l) -le 40 ]"
+done_testing

@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# instructions.t - instructions per message, counted by callgrind between N and
+# 2N messages, so that starting and ending drop out.  They may not differ from
+# the recorded ones by more than 1 %.
+#
+#   tests/bench/instructions.t --record    writes instructions.txt anew
+#
+# Two numbers for each path: the whole of it, and without the functions of
+# drivers/mem, which stand for a device: on the way up from xk_input on.
+# Numbers are of one compiler and one set of flags; others are skipped.
+
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$top_srcdir/tests/support/tap.sh"
+run=$top_builddir/vp-run
+recorded=$top_srcdir/tests/bench/instructions.txt
+N=40000
+goal_up=110
+
+# ---- is this the build the numbers are of? ------------------------------------
+
+flags_of() { sed -n "s/^$1 = *//p" "$top_builddir/Makefile" 2>/dev/null; }
+compiler=$(${CC:-$(flags_of CC)} --version 2>/dev/null | sed -n '1s/.* //p')
+build="$(flags_of CC) $compiler, $(flags_of CFLAGS) $(flags_of XK_CFLAGS | grep -o -e '-march=[^ ]*')"
+
+command -v valgrind >/dev/null 2>&1 || skip_all "valgrind is not installed (package valgrind)"
+[ -f "$top_builddir/Makefile" ] || skip_all "run it in the folder of a build"
+case " $(flags_of XK_CPPFLAGS) $(flags_of XK_CFLAGS) " in
+*-fsanitize*) skip_all "this build has sanitizers" ;;
+*XK_DEBUG*) skip_all "this build checks owners (--enable-debug)" ;;
+*XK_COUNT_ATOMICS* | *XK_NO_TRACE*) skip_all "this build counts atomics or has no trace messages" ;;
+esac
+if [ "$1" != --record ]; then
+	[ -f "$recorded" ] || skip_all "nothing is recorded: tests/bench/instructions.t --record"
+	was=$(sed -n 's/^# build: //p' "$recorded")
+	[ "$was" = "$build" ] || skip_all "recorded with '$was', this build is '$build'"
+fi
+
+# ---- counting --------------------------------------------------------------------
+
+# counted COUNT FILE ARGUMENTS...: "all driver" instructions of one run.
+counted() {
+	count=$1
+	file=$2
+	shift 2
+	valgrind --tool=callgrind --callgrind-out-file="$tmp/cg" "$run" "$top_srcdir/graphs/bench/$file.lua" \
+		count="$count" "$@" >"$tmp/run" 2>&1 || { cat "$tmp/run" >&2; return 1; }
+	# A function's own cost: lines of positions and costs, but for those after calls=.
+	awk '
+		/^(fl|fi|fe)=/ { s = $0; sub(/^f[lie]=/, "", s); if (match(s, /^\([0-9]+\)/)) {
+			id = substr(s, 1, RLENGTH); if (length(s) > RLENGTH) file[id] = substr(s, RLENGTH + 2)
+			if (/^fl=/) here = file[id] } next }
+		/^cf[il]=/ { s = substr($0, 5); if (match(s, /^\([0-9]+\) /)) file[substr(s, 1, RLENGTH - 1)] = substr(s, RLENGTH + 1); next }
+		/^fn=/ { driver = here ~ /drivers\/mem\//; next }
+		/^calls=/ { skip = 1; next }
+		/^[-+*0-9][^ ]* [0-9]+$/ { if (!skip) { all += $2; if (driver) of += $2 } skip = 0 }
+		END { printf "%d %d\n", all, of }' "$tmp/cg"
+}
+
+# measure NAME FILE ARGUMENTS...: appends "NAME whole without-driver" to $tmp/now.
+measure() {
+	name=$1
+	shift
+	one=$(counted $N "$@") && two=$(counted $((2 * N)) "$@") || return 1
+	echo "$one $two" | awk -v name="$name" -v n=$N \
+		'{ printf "%s %.1f %.1f\n", name, ($3 - $1) / n, ($3 - $1 - ($4 - $2)) / n }' >>"$tmp/now"
+}
+
+field() { awk -v name="$2" -v k="$3" '$1 == name { print $k }' "$1"; }
+
+# compare NAME COLUMN
+compare() {
+	new=$(field "$tmp/now" "$1" "$2")
+	old=$(field "$recorded" "$1" "$2")
+	echo "$new instructions a message, $old recorded"
+	[ -n "$old" ] && awk -v a="$new" -v b="$old" 'BEGIN { exit !(a <= b * 1.01 && a >= b * 0.99) }' && return 0
+	echo "more than 1 % apart; when that is meant, say why in the commit and record it anew:"
+	echo "tests/bench/instructions.t --record"
+	return 1
+}
+
+: >"$tmp/now"
+measure udp-64-up udp-up && measure udp-64-down udp-down link=eth && measure udp-64-both udp-both || {
+	echo "not ok 1 - counting runs"
+	echo "1..1"
+	exit 1
+}
+
+if [ "$1" = --record ]; then
+	{
+		echo "# Instructions per message; tests/bench/instructions.t --record writes this file."
+		echo "# build: $build"
+		echo "# path, whole, without the in-memory driver"
+		cat "$tmp/now"
+	} >"$recorded"
+	cat "$recorded"
+	exit 0
+fi
+
+while read -r name whole rest; do
+	ok "$name as recorded: $whole" compare "$name" 2
+	ok "$name without the driver as recorded: $rest" compare "$name" 3
+done <"$tmp/now"
+up=$(field "$tmp/now" udp-64-up 3)
+echo "# udp-64-up from xk_input on: $up, goal at most $goal_up: $(awk -v a="$up" -v b=$goal_up \
+	'BEGIN { print a <= b ? "holds" : "misses" }')"
+done_testing

@@ -42,6 +42,7 @@ void xk_task_ready(struct xk_task *t)
 		t->prev->next = t->next->prev = t;
 	}
 	vp->npolling += t->fd >= 0;
+	vp->nready++;
 }
 
 void xk_task_park(struct xk_task *t)
@@ -61,6 +62,7 @@ void xk_task_park(struct xk_task *t)
 	}
 	t->next = t->prev = NULL;
 	vp->npolling -= t->fd >= 0;
+	vp->nready--;
 }
 
 /* With thousands of connections, each turn's are cold: while this one runs,

@@ -249,6 +249,26 @@ static bool any_waiting(const struct xk_vpset *set)
 	return false;
 }
 
+static unsigned most_ready(const struct xk_vpset *set)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < set->nvps; i++)
+		n = set->vp[i]->nready > n ? set->vp[i]->nready : n;
+	return n;
+}
+
+/* Rounds until something was done; 0 when no task of any VP had anything to
+ * do: each gets its turn before that is said. */
+static unsigned step_until_done(struct xk_vpset *set)
+{
+	unsigned done = 0;
+
+	for (unsigned tries = 0; done == 0 && tries <= most_ready(set); tries++)
+		done = xk_vpset_step(set);
+	return done;
+}
+
 /* Work takes time, or an endless source would stop the clock. */
 #define VIRTUAL_COST ((xk_ns)100)        /* per message or timer */
 
@@ -256,7 +276,7 @@ bool xk_vpset_run_virtual(struct xk_vpset *set, xk_ns until)
 {
 	while (xk_clock_read(&set->clock) < until) {
 		xk_ns now = xk_clock_read(&set->clock), next;
-		unsigned done = xk_vpset_step(set);
+		unsigned done = step_until_done(set);
 
 		if (done != 0 || any_waiting(set)) {
 			next = now + done * VIRTUAL_COST;

@@ -69,6 +69,7 @@ struct xk_vp {
 	uint16_t          no;
 	bool              inside;         /* someone is inside (debug, and own) */
 	uint32_t          npolling;       /* ready tasks with a file descriptor */
+	uint32_t          nready;         /* ready tasks */
 	struct { struct xk_msg *first, *last; uint16_t to; uint16_t n; } out[XK_OUTBOX];
 	unsigned          nout;           /* destinations with messages waiting */
 	struct xk_msgq    local;          /* deferred to this VP by itself, no atomics */

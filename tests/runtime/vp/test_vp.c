@@ -442,6 +442,36 @@ static void more_timers_in_one_tick_than_a_unit_runs_all_fire(void)
 	unmake();
 }
 
+static unsigned polls_run(struct xk_task *t, unsigned budget)
+{
+	(void)t;
+	(void)budget;
+	return 0;
+}
+
+static void a_polling_task_does_not_make_a_busy_vp_look_idle(void)
+{
+	struct xk_task idle[5];
+	struct conn c;
+	struct xk_arch a = arch_of("up", 1, 1);
+
+	a.schedule = XK_SCHED_VIRTUAL;
+	a.burst = 1;
+	make(a);
+	xk_vp_enter_idle(fx.set->vp[0]);
+	for (unsigned i = 0; i < 5; i++) {
+		xk_task_init(&idle[i], fx.set->vp[0], polls_run);
+		xk_task_ready(&idle[i]);
+	}
+	conn_start(&c, fx.set->vp[0], 1000);
+	CU_ASSERT_EQUAL(fx.set->vp[0]->nready, 6);
+	xk_vp_leave_idle(fx.set->vp[0]);
+	CU_ASSERT_FALSE(xk_vpset_run_virtual(fx.set, XK_SEC));
+	CU_ASSERT_EQUAL(c.done, 1000);
+	CU_ASSERT_EQUAL(fx.set->vp[0]->nready, 5);
+	unmake();
+}
+
 static uint32_t fired_on_worker;
 
 static void worker_fire(struct xk_timer *t)
@@ -617,6 +647,7 @@ static CU_TestInfo tests[] = {
 	{ "timers run between units, never inside one and never early", timers_run_between_units_never_inside_one_and_never_early },
 	{ "an idle virtual graph jumps to its next timer", an_idle_virtual_graph_jumps_to_its_next_timer },
 	{ "more timers in one tick than a unit runs all fire", more_timers_in_one_tick_than_a_unit_runs_all_fire },
+	{ "a polling task does not make a busy VP look idle", a_polling_task_does_not_make_a_busy_vp_look_idle },
 	{ "a sleeping worker wakes for a timer", a_sleeping_worker_wakes_for_a_timer },
 	{ "deficit round robin gives every VP the same number of messages", drr_gives_every_vp_the_same_number_of_messages },
 	{ "every preset is a row that makes sense", every_preset_is_a_row_that_makes_sense },

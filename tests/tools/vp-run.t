@@ -71,6 +71,7 @@ captures() {
 }
 
 signal_stops() {
+	: >"$tmp/err"                   # what an earlier run said is not this one's
 	env LC_ALL=C "$run" --stats 50ms "$tmp/endless.lua" >"$tmp/out" 2>"$tmp/err" &
 	pid=$!
 	until grep -q 'messages/s' "$tmp/err"; do kill -0 $pid || return 1; sleep 0.05; done

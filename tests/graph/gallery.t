@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# gallery.t - every graph in graphs/ passes the check, is on the gallery's page
+# and runs; two presets of one graph deliver the same.
+
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$top_srcdir/tests/support/tap.sh"
+run=$top_builddir/vp-run
+graph=$top_builddir/vp-graph
+graphs=$top_srcdir/graphs
+unset VP_GRAPH_PATH
+
+# runs FILE ARG...: ends well within its 0.2 s, with a table.
+runs() {
+	timeout 100 "$run" -d 200ms --warmup 1ms "$@" >"$tmp/out" 2>"$tmp/err"
+	got=$?
+	cat "$tmp/out" "$tmp/err"
+	[ $got -eq 0 ] && grep -q '^node .*reasons$' "$tmp/out" && grep -q ' messages in ' "$tmp/out"
+}
+
+for file in "$graphs"/*.lua; do
+	name=$(basename "$file")
+	ok "$name passes the check" timeout 60 "$graph" check "$file"
+	ok "$name is in the gallery" grep -q "^## $name" "$top_srcdir/docs/gallery.md"
+	case $name in
+	tap-*)
+		if [ "$(id -u)" -eq 0 ] && [ -c /dev/net/tun ] && (: </dev/net/tun) 2>/dev/null; then
+			ok "$name runs" runs "$file" ifname="xkg$$"
+		else
+			skip "$name runs" "needs root and /dev/net/tun"
+		fi
+		;;
+	replay.lua)
+		timeout 60 "$run" --virtual --capture eth="$tmp/in.pcap" "$graphs/udp-echo.lua" count=5 >/dev/null 2>&1
+		ok "$name runs" runs "$file" file="$tmp/in.pcap" out="$tmp/out.pcap" addr=10.0.0.2/24 fast=true
+		;;
+	*) ok "$name runs" runs "$file" ;;
+	esac
+done
+# Experiments name benches or graphs: the check is all that they must pass here.
+for file in "$graphs"/*/*.lua "$graphs"/seeds/*/*.lua; do
+	case $file in */lib/*) continue ;; esac
+	ok "${file#"$graphs"/} passes the check" timeout 60 "$graph" check "$file"
+done
+done_testing

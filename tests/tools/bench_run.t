@@ -111,6 +111,6 @@ ok "an argument that the graph refuses is told before the first run" sh -c \
 	"'$bench' run --vp-run '$tmp/fake' '$tmp/b.lua' m=3 2>'$tmp/err'; test \$? -eq 3 && grep -q \"no argument 'm'\" '$tmp/err'"
 sed 's/at_least = 0.01/at_least = 9/' "$tmp/b.lua" >"$tmp/b2.lua"
 ok "a shape that fails: code 1" sh -c "'$bench' run --vp-run '$tmp/fake' '$tmp/b2.lua' >/dev/null 2>&1; test \$? -eq 1"
-ok "a real run" sh -c "'$bench' run '$tmp/b.lua' n=1 --runs 2 -d 20ms --warmup 1ms --format json >'$tmp/real.json' &&
+ok "a real run" sh -c "'$bench' run '$tmp/b.lua' n=1 --runs 1 -d 2s --warmup 1ms --format json >'$tmp/real.json' &&
 	jq -e '.benches[0].points[0].metrics.gbit.mean > 0' '$tmp/real.json'"
 done_testing

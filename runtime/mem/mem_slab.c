@@ -22,6 +22,7 @@
 #define RUN_MIN_SHIFT 12u
 #define RUN_MAX_SHIFT 21u
 #define SET_BYTES     4096u       /* after so many the first-level cache uses the same set again */
+#define SET_STEP      (39u * XK_CACHELINE)  /* about 0.618 of them; odd lines: meets every set */
 #define RUN_SIZES (RUN_MAX_SHIFT - RUN_MIN_SHIFT + 1)
 
 struct run {
@@ -120,8 +121,8 @@ static unsigned size_index(uint32_t size)
  * Where a run's objects lie.  Runs are aligned, and a path through many layers
  * has an object or two in the first run of each: were all at one offset, they
  * would meet in the few ways of one set of the first-level cache.  So each run
- * carves its first object where the last run's ended, and wraps round: no byte
- * is lost by it.
+ * carves its first object somewhere else and wraps round: no byte is lost by it.
+ * Steps of the golden ratio keep any few that follow one another far apart.
  */
 static void place_locked(struct run *r, uint32_t object)
 {
@@ -132,7 +133,7 @@ static void place_locked(struct run *r, uint32_t object)
 	r->base = (uint32_t)sizeof(*r) + lead;
 	r->first = (heap.colour - lead) / object % r->places;
 	r->carved = 0;
-	heap.colour = (heap.colour + object) % SET_BYTES;
+	heap.colour = (heap.colour + SET_STEP) % SET_BYTES;
 }
 
 static struct run *run_new(uint32_t size, uint32_t object)

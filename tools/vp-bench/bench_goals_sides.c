@@ -19,6 +19,7 @@
 #define HOPS_FEW  2
 #define HOPS_MANY 10
 #define SLACK_S   120.0
+#define SHARE_LEAST 0.95     /* of its processors, or the wall clock measures somebody else */
 
 /* ---- vp-run ------------------------------------------------------------------------- */
 
@@ -127,10 +128,16 @@ enum goal_fault side_rate(struct goals *g, const struct goal_side *s, double *v,
 {
 	json_t *j = run(g, s, g->time, NULL, why);
 	double rate = number(j, "messages_per_s");
+	double share = of_workers(j, "cpu_ns") / (number(j, "measured_ns") * (s->workers ? s->workers : 1));
 
 	json_decref(j);
 	if (j == NULL)
 		return SIDE_FAILED;
+	if (share < SHARE_LEAST) {
+		snprintf(why, GOAL_TEXT, "the workers had only %.0f %% of their processors: the machine is busy",
+			 100 * share);
+		return SIDE_NOISE;
+	}
 	if (!(rate > 0))
 		return noise(why, "not one message in the time given: use a longer --time");
 	*v = rate;

@@ -113,6 +113,8 @@ features "a test that does not exist is named" "tests/none.c does not exist" \
 	'/^| M13 /s,[^|]*|$, `tests/none.c` |,'
 features "a function that does not exist is named" "Makefile.am has no nobody_wrote_this" \
 	'/^| M13 /s,[^|]*|$, `Makefile.am#nobody_wrote_this` |,'
+features "a test that nothing runs is named" "tests/./build/guards.t: it never runs" \
+	'/^| M13 /s,[^|]*|$, `tests/./build/guards.t` |,'
 features "a row that claims nothing is named" "M13 names no test" '/^| M13 /s,[^|]*|$, surely |,'
 
 # The other guards look at the tree itself in `make guards`.

@@ -130,9 +130,14 @@ static void check_all(const struct job *j)
 
 static void play(const struct job *j)
 {
+	bool clean = strcmp(j->impair, "nil") == 0;
+
 	begin(j);
-	check_all(j);
+	if (clean)
+		check_all(j);
 	end();
+	if (!clean)              /* late copies of answers came until the end */
+		check_all(j);
 }
 
 /* ---- every architecture, both links, good and bad ------------------------------ */

@@ -84,6 +84,29 @@ static void eth_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	eth_demux_any(up, lls, m);
 }
 
+static bool eth_run_same(const struct xk_rep *r, const struct xk_sess *s, struct xk_msg **m, unsigned n)
+{
+	uint64_t own = link_state(r)->own, key = s->map.key.w[0], differ = 0;
+
+	if (s->rep != r)
+		return false;
+	for (unsigned i = 0; i < n; i++) {
+		const uint8_t *h = m[i]->data;
+
+		if (XK_UNLIKELY(m[i]->len < ETH_HDR_LEN))
+			return false;
+		differ |= (link_addr(h) ^ own) | (xk_raw64(h + 6) ^ key);
+	}
+	return differ == 0;
+}
+
+static void eth_demux_run(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n)
+{
+	struct xk_sess *s = *m[0]->u.hint;
+
+	link_run(up, lls, m, n, s, eth_run_same(up->rep, s, m, n), ETH_HDR_LEN);
+}
+
 /* ---- descriptor ----------------------------------------------------------------------- */
 
 static int eth_rep_init(struct xk_rep *r)
@@ -95,7 +118,7 @@ static const struct xk_ops eth_ops = {
 	.rep_init = eth_rep_init, .rep_start = link_rep_start, .rep_stop = link_rep_stop,
 	.open = link_open, .open_enable = link_open_enable, .open_disable = link_open_disable,
 	.open_disable_all = link_open_disable_all, .close = link_close,
-	.demux = eth_demux, .push = eth_push, .pop = link_pop,
+	.demux = eth_demux, .demux_run = eth_demux_run, .push = eth_push, .pop = link_pop,
 	.control = link_control, .sess_control = link_sess_control,
 };
 

@@ -179,4 +179,37 @@ static inline bool link_pass(struct xk_rep *r, struct xk_msg *m, uint64_t key, u
 	return true;
 }
 
+/* After a run stopped early: the rest one by one, their headers back on. */
+static inline void link_run_rest(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n,
+				 struct xk_sess **h, uint32_t hdr_len)
+{
+	for (unsigned i = 0; i < n; i++) {
+		m[i]->data -= hdr_len;
+		m[i]->len += hdr_len;
+		m[i]->tot += hdr_len;
+	}
+	xk_run_singly(up, lls, m, n, h);
+}
+
+/*
+ * A run, when `same` has found every header to be that of session s (or false):
+ * what both links' demux_run end with.
+ */
+static inline void link_run(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n,
+			    struct xk_sess *s, bool same, uint32_t hdr_len)
+{
+	struct xk_sess **h = m[0]->u.hint;
+	unsigned done;
+
+	if (XK_UNLIKELY(!same || s->rcnt == 0)) {
+		xk_run_singly(up, lls, m, n, h);
+		return;
+	}
+	for (unsigned i = 0; i < n; i++)
+		xk_msg_pop(m[i], hdr_len);
+	done = xk_pass_run(s, m, n, h + 1);
+	if (XK_UNLIKELY(done < n))
+		link_run_rest(up, lls, m + done, n - done, h, hdr_len);
+}
+
 #endif

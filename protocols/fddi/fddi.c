@@ -114,6 +114,31 @@ static void fddi_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	fddi_demux_any(up, lls, m);
 }
 
+static bool fddi_run_same(const struct xk_rep *r, const struct xk_sess *s, struct xk_msg **m, unsigned n)
+{
+	uint64_t own = link_state(r)->own, key = s->map.key.w[0], llc = link_addr(llc_snap), differ = 0;
+
+	if (s->rep != r)
+		return false;
+	for (unsigned i = 0; i < n; i++) {
+		const uint8_t *h = m[i]->data;
+
+		if (XK_UNLIKELY(m[i]->len < FDDI_HDR_LEN))
+			return false;
+		differ |= ((h[FC] & 0xf8u) ^ FDDI_FC_LLC_ASYNC) | (link_addr(h + LLC) ^ llc) |
+			  (link_addr(h + DST) ^ own) |
+			  (link_key(xk_raw64(h + SRC), xk_raw64(h + LLC)).w[0] ^ key);
+	}
+	return differ == 0;
+}
+
+static void fddi_demux_run(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n)
+{
+	struct xk_sess *s = *m[0]->u.hint;
+
+	link_run(up, lls, m, n, s, fddi_run_same(up->rep, s, m, n), FDDI_HDR_LEN);
+}
+
 /* ---- descriptor ---------------------------------------------------------------------------- */
 
 static int fddi_rep_init(struct xk_rep *r)
@@ -125,7 +150,7 @@ static const struct xk_ops fddi_ops = {
 	.rep_init = fddi_rep_init, .rep_start = link_rep_start, .rep_stop = link_rep_stop,
 	.open = link_open, .open_enable = link_open_enable, .open_disable = link_open_disable,
 	.open_disable_all = link_open_disable_all, .close = link_close,
-	.demux = fddi_demux, .push = fddi_push, .pop = link_pop,
+	.demux = fddi_demux, .demux_run = fddi_demux_run, .push = fddi_push, .pop = link_pop,
 	.control = link_control, .sess_control = link_sess_control,
 };
 

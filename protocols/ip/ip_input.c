@@ -300,6 +300,56 @@ void ip_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	demux_any(up, lls, m);
 }
 
+/*
+ * How many of a run, from the first one on, are plain datagrams of session s;
+ * their headers are off.
+ */
+static inline unsigned run_open(const struct xk_sess *s, struct xk_msg **m, unsigned n)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		struct xk_msg *x = m[i];
+		uint8_t *h = x->data;
+		uint32_t length;
+		struct xk_key k;
+
+		if (XK_UNLIKELY((x->flags & (XK_MSG_CHAIN | FOREIGN | XK_MSG_LINK_BCAST)) ||
+				x->len < IP_HDR_LEN || !ip_hdr_quick(h, x->len, &k, &length) ||
+				((s->map.key.w[0] ^ k.w[0]) | (s->map.key.w[1] ^ k.w[1])) != 0))
+			break;
+		x->net = (uint16_t)(h - (uint8_t *)x);
+		x->data = h + IP_HDR_LEN;
+		x->len = x->tot = length - IP_HDR_LEN;
+	}
+	return i;
+}
+
+/* The headers of messages that did not go up after all, back on. */
+static void run_close(struct xk_msg **m, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		m[i]->data -= IP_HDR_LEN;
+		m[i]->len = m[i]->tot = m[i]->len + IP_HDR_LEN;
+	}
+}
+
+void ip_demux_run(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n)
+{
+	struct xk_sess **h = m[0]->u.hint, *s = *h;
+	unsigned plain = 0, done = 0;
+
+	if (XK_LIKELY(s->rep == up->rep && s->rcnt > 0)) {
+		plain = run_open(s, m, n);
+		if (XK_LIKELY(plain != 0))
+			done = xk_pass_run(s, m, plain, h + 1);
+	}
+	if (XK_UNLIKELY(done < n)) {
+		run_close(m + done, plain - done);
+		xk_run_singly(up, lls, m + done, n - done, h);
+	}
+}
+
 /* A datagram put together on another VP: checked there already. */
 void ip_enter(struct xk_rep *r, struct xk_msg *m)
 {

@@ -174,6 +174,33 @@ static void sink_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 		sink_consume(r, m);
 }
 
+/* A run for one session of ours, or for none: counted at once. */
+static void sink_demux_run(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n)
+{
+	struct xk_rep *r = up->rep;
+	struct sink_rep *sr = r->state;
+	uint64_t bytes = 0;
+
+	(void)lls;
+	for (unsigned i = 0; i < n; i++)
+		bytes += m[i]->tot;
+	xk_count_add(r->npop, n);
+	xk_count_add(r->count[N_MESSAGES], n);
+	xk_count_add(r->count[N_BYTES], bytes);
+	if (XK_LIKELY(up != &r->up)) {
+		uint32_t k = ((struct sink_sess *)xk_container_of(up, struct xk_sess, self))->slot;
+
+		xk_count_add(sr->messages[k], n);
+		xk_count_add(sr->bytes[k], bytes);
+	}
+	for (unsigned i = 0; i < n; i++) {
+		if (conf_of(r)->touch == TOUCH_NONE)
+			xk_msg_free(m[i]);
+		else
+			sink_consume(r, m[i]);
+	}
+}
+
 /* ---- the end of a run ------------------------------------------------------------------------ */
 
 static void sink_look(struct xk_timer *t)
@@ -364,7 +391,7 @@ static const struct xk_ops sink_ops = {
 	.init = sink_init, .rep_init = sink_rep_init, .rep_fini = sink_rep_fini,
 	.start = sink_start, .stop = sink_stop, .rep_start = sink_rep_start, .rep_stop = sink_rep_stop,
 	.open_done = sink_open_done, .close_done = sink_close_done,
-	.demux = sink_demux, .control = sink_control,
+	.demux = sink_demux, .demux_run = sink_demux_run, .control = sink_control,
 };
 
 static const char *const touches[] = { "copy", "line", "none", NULL };

@@ -316,6 +316,54 @@ void udp_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	demux_any(up, lls, m);
 }
 
+/* How many of a run, from the first one on, are good datagrams of session s;
+ * their headers are off. */
+static inline unsigned run_open(const struct xk_sess *s, struct xk_msg **m, unsigned n)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		struct xk_msg *x = m[i];
+		const uint8_t *p = x->data;
+		uint32_t len = x->len, sum;
+
+		if (XK_UNLIKELY(len - UDP_HDR_LEN > QUICK_MAX || x->net == 0 || udp_hdr_length(p) != len ||
+				!udp_hdr_has_checksum(p) || (x->flags & XK_MSG_CHAIN) ||
+				((s->map.key.w[0] ^ ip_net_pair(xk_msg_net(x))) |
+				 (s->map.key.w[1] ^ udp_hdr_ports(p))) != 0))
+			break;
+		sum = xk_csum_quick(p, len, (uint32_t)s->hot + htobe16((uint16_t)len));
+		if (XK_UNLIKELY(!xk_csum_valid(sum) && !(x->flags & XK_MSG_CSUM_IGNORE)))
+			break;
+		xk_msg_pop(x, UDP_HDR_LEN);
+	}
+	return i;
+}
+
+static void run_close(struct xk_msg **m, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		m[i]->data -= UDP_HDR_LEN;
+		m[i]->len = m[i]->tot = m[i]->len + UDP_HDR_LEN;
+	}
+}
+
+void udp_demux_run(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n)
+{
+	struct xk_sess **h = m[0]->u.hint, *s = *h;
+	unsigned good = 0, done = 0;
+
+	if (XK_LIKELY(s->rep == up->rep && s->rcnt > 0)) {
+		good = run_open(s, m, n);
+		if (XK_LIKELY(good != 0))
+			done = xk_pass_run(s, m, good, h + 1);
+	}
+	if (XK_UNLIKELY(done < n)) {
+		run_close(m + done, good - done);
+		xk_run_singly(up, lls, m + done, n - done, h);
+	}
+}
+
 /* From another VP: examined there, but for its session. */
 void udp_enter(struct xk_rep *r, struct xk_msg *m)
 {

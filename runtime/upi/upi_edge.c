@@ -73,11 +73,30 @@ static inline unsigned input_sort(struct xk_rep *r, struct xk_msg **m, unsigned 
 	return mine;
 }
 
+/* Runs of one exact connection go up together where the protocol takes them. */
+static inline void input_up(struct xk_rep *r, struct xk_sess *s, struct xk_msg **m, unsigned n)
+{
+	struct xk_sess **scratch = upi_vp(r->vp)->scratch;
+	struct xk_up *up = s->up;
+	const struct xk_ops *ops = up->rep->node->proto->ops;
+	bool runs = ops->demux_run != NULL && up->demux == ops->demux;
+
+	for (unsigned i = 0, k; i < n; i = k) {
+		struct xk_sess **h = m[i]->u.hint;
+
+		for (k = i + 1; runs && k < n && m[k]->u.hint == h && h != scratch;)
+			k++;
+		if (k - i > 1)
+			ops->demux_run(up, s, m + i, k - i);
+		else
+			up->demux(up, s, m[i]);
+	}
+}
+
 void xk_input(struct xk_rep *r, struct xk_msg **m, unsigned n)
 {
 	struct xk_classifier *c = r->node->classifier;
 	struct xk_sess *s = r->drv_sess;
-	struct xk_up *up;
 
 	xk_dassert(n <= BURST && r->vp->no == xk_vp_no);
 	xk_count_add(r->npop, n);
@@ -89,9 +108,7 @@ void xk_input(struct xk_rep *r, struct xk_msg **m, unsigned n)
 	}
 	c->ops->classify(c, m, n);
 	n = input_sort(r, m, n);
-	up = s->up;
-	for (unsigned i = 0; i < n; i++)
-		up->demux(up, s, m[i]);
+	input_up(r, s, m, n);
 }
 
 void xk_input_enter(struct xk_rep *r, struct xk_msg *m)

@@ -84,6 +84,10 @@ struct xk_ops {
 	void (*close_done)(struct xk_rep *r, struct xk_sess *lls);
 
 	xk_demux_fn demux;                         /* up path, up->rep is the replica */
+	/* Optional: a run of 2 to 32 messages that the classifier found to be of
+	 * one exact connection, in order; consumes all.  m[0] alone has the hint.
+	 * Nothing but speed may tell it from demux of each. */
+	void (*demux_run)(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n);
 	/* Takes a message from the VP's inbox that some other VP (or a deferral)
 	 * posted with m->node = this node. */
 	void (*enter)(struct xk_rep *r, struct xk_msg *m);

@@ -99,4 +99,45 @@ static inline struct xk_sess *xk_find_hinted(const struct xk_rep *r, struct xk_m
 	return s;
 }
 
+/* ---- runs: messages of one connection, a layer at a time ---------------------- */
+
+/* Gives the messages of a run up again, h the hint of each at this layer. */
+static inline void xk_run_singly(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n,
+				 struct xk_sess **h)
+{
+	for (unsigned i = 0; i < n; i++)
+		m[i]->u.hint = h;
+	for (unsigned i = 0; i < n; i++)
+		up->demux(up, lls, m[i]);
+}
+
+/*
+ * Passes a run up through s, which all of it is proven to be for; h is the hint
+ * at the layer above.  Returns how many were consumed: fewer than n when what
+ * is above has closed or changed s on the way (the rest is as it was given).
+ * The caller has seen that s is held.
+ */
+static inline unsigned xk_pass_run(struct xk_sess *s, struct xk_msg **m, unsigned n, struct xk_sess **h)
+{
+	struct xk_up *up = s->up;
+	const struct xk_ops *ops = up->rep->node->proto->ops;
+	const struct xk_rep *r = s->rep;
+	unsigned i;
+
+	xk_sess_check(s);
+	/* An interposer or a demux of its own sees every message. */
+	if (ops->demux_run != NULL && up->demux == ops->demux) {
+		xk_count_add(s->rep->npop, n);
+		m[0]->u.hint = h;
+		ops->demux_run(up, s, m, n);
+		return n;
+	}
+	for (i = 0; i < n && s->rep == r && s->rcnt > 0 && s->up == up; i++) {
+		xk_count(s->rep->npop);
+		m[i]->u.hint = h;
+		up->demux(up, s, m[i]);
+	}
+	return i;
+}
+
 #endif

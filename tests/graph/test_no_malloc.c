@@ -19,10 +19,13 @@
 #define SANITISED 1
 #endif
 #endif
+#ifndef SANITISED
+#define SANITISED 0
+#endif
 
 static uint64_t allocations;
 
-#ifndef SANITISED
+#if !SANITISED
 void *__libc_malloc(size_t n);
 void *__libc_calloc(size_t n, size_t m);
 void *__libc_realloc(void *p, size_t n);
@@ -77,18 +80,18 @@ static uint64_t echoed(const struct xk_graph *g)
 
 static void no_message_allocates_after_warm_up(void)
 {
-#ifdef SANITISED
-	xk_test_skip("a sanitizer has its own allocator");
-#else
 	struct xk_errs *e = xk_errs_new();
 	struct xk_spec *s = NULL;
 	struct xk_graph *g = graph_up(&s, e);
 	uint64_t before, messages;
 
+	if (SANITISED)
+		xk_test_skip("a sanitizer has its own allocator");
+
 	xk_vpset_run_virtual(g->vps, 5 * XK_MS);
 	messages = echoed(g);
 	before = allocations;
-	CU_ASSERT_TRUE(before > 100);            /* the counter counts */
+	CU_ASSERT_TRUE(SANITISED || before > 100);   /* the counter counts */
 	xk_vpset_run_virtual(g->vps, 50 * XK_MS);
 	messages = echoed(g) - messages;
 	CU_ASSERT_EQUAL(allocations, before);
@@ -96,7 +99,6 @@ static void no_message_allocates_after_warm_up(void)
 	CU_ASSERT_EQUAL(xk_graph_free(g), 0);
 	xk_spec_free(s);
 	xk_errs_free(e);
-#endif
 }
 
 static CU_TestInfo tests[] = {

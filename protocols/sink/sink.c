@@ -62,8 +62,8 @@ static uint32_t slot_take(struct sink_rep *sr, uint64_t no)
 {
 	uint32_t i = sr->nspare != 0 ? sr->spare[--sr->nspare] : sr->n;
 
-	sr->no[i] = no;
-	if (i == sr->n)                          /* a runner may be reading */
+	xk_store_relaxed(&sr->no[i], no);        /* a runner may be reading */
+	if (i == sr->n)
 		xk_store_release(&sr->n, i + 1);
 	return i;
 }
@@ -361,7 +361,7 @@ static int sink_init(struct xk_node *n, struct xk_errs *e)
 static int sink_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	const struct sink_rep *sr = r->state;
-	struct xk_app_counts c = { xk_load_relaxed(&sr->n), sr->messages, sr->bytes, sr->no };
+	struct xk_app_counts c = { xk_load_acquire(&sr->n), sr->messages, sr->bytes, sr->no };
 
 	if (op != XK_CTL_APP_COUNTS)
 		return XK_E_NOTSUP;

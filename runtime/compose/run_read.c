@@ -257,7 +257,7 @@ static void end_conn(struct run *u, const struct run_app *a, const struct xk_app
 	bool old = i < a->n;
 
 	*out = (struct xk_run_conn){
-		.node = a->rep->node->no, .vp = a->rep->vp->no, .no = c->conn ? c->conn[i] : i,
+		.node = a->rep->node->no, .vp = a->rep->vp->no, .no = c->conn ? xk_counter_read(c->conn[i]) : i,
 		.messages = xk_counter_read(c->messages[i]) - (old ? a->messages[i] : 0),
 		.bytes = xk_counter_read(c->bytes[i]) - (old ? a->bytes[i] : 0),
 	};

@@ -23,7 +23,8 @@ struct xk_app_counts {
 	uint64_t          n;         /* connections of this replica; 0 is legal */
 	const xk_counter *messages;  /* [n] finished: received, sent or echoed, as the node counts */
 	const xk_counter *bytes;     /* [n] payload bytes of those messages */
-	const uint64_t   *conn;      /* [n] connection number in the graph; NULL: 0..n-1 */
+	const uint64_t   *conn;      /* [n] connection number in the graph; NULL: 0..n-1.  One
+	                              * changes when a closed connection's place is taken again. */
 };
 
 #endif

@@ -85,13 +85,12 @@ static void no_message_allocates_after_warm_up(void)
 	struct xk_graph *g = graph_up(&s, e);
 	uint64_t before, messages;
 
-	if (SANITISED)
-		xk_test_skip("a sanitizer has its own allocator");
+	if (allocations == 0)                        /* building a graph allocates: not ours that was called */
+		xk_test_skip("the allocator is another's here: a sanitizer's, or valgrind's");
 
 	xk_vpset_run_virtual(g->vps, 5 * XK_MS);
 	messages = echoed(g);
 	before = allocations;
-	CU_ASSERT_TRUE(SANITISED || before > 100);   /* the counter counts */
 	xk_vpset_run_virtual(g->vps, 50 * XK_MS);
 	messages = echoed(g) - messages;
 	CU_ASSERT_EQUAL(allocations, before);

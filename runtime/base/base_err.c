@@ -32,6 +32,15 @@ static const struct { int err; const char *text; } texts[] = {
 	{ XK_E_ADDRINUSE, "local address in use" },
 	{ XK_E_ADDRNOTAVAIL, "no local address or port left" },
 	{ XK_E_UNREACH, "no route to the participant" },
+	{ XK_E_PIPE, "the stream has been ended by this side" },
+	{ XK_E_CONNABORTED, "connection aborted by this side" },
+	{ XK_E_CONNRESET, "connection reset by the peer" },
+	{ XK_E_ISCONN, "connected already" },
+	{ XK_E_NOTCONN, "not connected" },
+	{ XK_E_TIMEDOUT, "the peer does not answer" },
+	{ XK_E_CONNREFUSED, "connection refused" },
+	{ XK_E_ALREADY, "under way already" },
+	{ XK_E_INPROGRESS, "under way now" },
 };
 
 const char *xk_strerror(int err)

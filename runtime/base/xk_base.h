@@ -44,6 +44,15 @@ enum xk_err {
 	XK_E_ADDRINUSE = -98,  /* local address taken */
 	XK_E_ADDRNOTAVAIL = -99, /* no local address or port left */
 	XK_E_UNREACH = -113,   /* no route to the participant */
+	XK_E_PIPE = -32,       /* we have ended our side of the stream */
+	XK_E_CONNABORTED = -103, /* ended by this side */
+	XK_E_CONNRESET = -104, /* reset by the peer */
+	XK_E_ISCONN = -106,    /* connected already */
+	XK_E_NOTCONN = -107,   /* not connected */
+	XK_E_TIMEDOUT = -110,  /* the peer does not answer */
+	XK_E_CONNREFUSED = -111, /* the peer refuses */
+	XK_E_ALREADY = -114,   /* under way already */
+	XK_E_INPROGRESS = -115, /* under way now */
 };
 
 /* Text of a result code; never NULL.  Codes outside the enum go through strerror. */

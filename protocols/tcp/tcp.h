@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tcp.h - what those above TCP may know beyond xk_stream.h.
+ *
+ * To open: remote { host, port }, and if wanted local { port } or
+ * { host, port }; port ANY or absent chooses one.  To enable: { port } or
+ * { host, port }.  Pieces are pushed in that order, as for UDP.
+ */
+#ifndef TCP_H
+#define TCP_H
+
+#include "runtime/upi/xk_stream.h"
+
+#define TCP_CTL(n) (766 * 1000 + (n))
+/* Session operations; values are host order. */
+#define TCP_CTL_INFO       TCP_CTL(1)   /* out: struct tcp_info */
+#define TCP_CTL_NODELAY    TCP_CTL(2)   /* in uint32_t: 1 switches Nagle's algorithm off */
+#define TCP_CTL_KEEPALIVE  TCP_CTL(3)   /* in: struct tcp_keepalive */
+#define TCP_CTL_USER_TIMEOUT TCP_CTL(4) /* in uint32_t ms, 0: the node's (RFC 5482, local half) */
+#define TCP_CTL_URGENT     TCP_CTL(5)   /* the last byte pushed so far is urgent (RFC 6093) */
+#define TCP_CTL_LINGER     TCP_CTL(6)   /* in uint32_t: 1: xk_close resets instead of finishing */
+#define TCP_CTL_RCVBUF     TCP_CTL(7)   /* in uint32_t: bytes; never takes back what was offered */
+#define TCP_CTL_SNDBUF     TCP_CTL(8)   /* in uint32_t: bytes */
+#define TCP_CTL_MAXSEG     TCP_CTL(9)   /* in uint32_t: a smaller segment than the path's */
+#define TCP_CTL_CORK       TCP_CTL(10)  /* in uint32_t: 1 sends full segments only, 0 the rest, too */
+/* Node operation (any replica, inside its VP): sessions of this VP by state. */
+#define TCP_CTL_STATES     TCP_CTL(20)  /* out: uint32_t[TCP_S_COUNT] */
+
+/* RFC 9293 3.3.2. */
+enum tcp_state {
+	TCP_S_CLOSED, TCP_S_LISTEN, TCP_S_SYN_SENT, TCP_S_SYN_RCVD, TCP_S_ESTABLISHED,
+	TCP_S_CLOSE_WAIT, TCP_S_FIN_WAIT_1, TCP_S_CLOSING, TCP_S_LAST_ACK,
+	TCP_S_FIN_WAIT_2, TCP_S_TIME_WAIT, TCP_S_COUNT
+};
+const char *tcp_state_name(unsigned state);
+
+struct tcp_keepalive { uint32_t on, idle_ms, interval_ms, count; /* 0: as the node has it */ };
+
+/* A snapshot; names after RFC 9293 and tcp(7). */
+struct tcp_info {
+	uint8_t  state, ca_state;            /* enum tcp_state; 0 open, 1 disorder, 2 cwr, 3 recovery, 4 loss */
+	uint8_t  snd_wscale, rcv_wscale;
+	bool     timestamps, sack, ecn, wscale;
+	uint32_t mss, rmss;                  /* largest segment sent; the peer's option */
+	uint32_t snd_una, snd_nxt, snd_wnd, rcv_nxt, rcv_wnd, iss, irs;
+	uint32_t cwnd, ssthresh;             /* bytes */
+	uint32_t srtt_us, rttvar_us, rto_ms, backoff;
+	uint32_t unacked, sacked, lost, retrans; /* segments, as Linux counts them */
+	uint32_t queued, ooo_bytes, ooo_segments;
+	uint64_t retransmits, bytes_acked, bytes_received, segs_out, segs_in;
+};
+
+#endif

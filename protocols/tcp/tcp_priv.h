@@ -1,0 +1,610 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tcp_priv.h - what the files of TCP share.
+ *
+ *   tcp_hdr.h        the header as bytes: load, store
+ *   tcp_options.c    options of a segment: parse, build
+ *   tcp_fsm.c        the table [state][event], names
+ *   tcp_input.c      state + segment -> actions, touching nothing but the control block
+ *   tcp_act.c        demux: finds the session, carries the actions out on messages
+ *   tcp_reass.c      what arrived out of order
+ *   tcp_output.c     what may be sent now
+ *   tcp_emit.c       building a segment and pushing it
+ *   tcp_sendq.c      what was pushed and is not acknowledged yet
+ *   tcp_timer.c      the deadlines of a session behind one timer of the wheel
+ *   tcp_recovery.c   loss: RFC 6675, RACK-TLP (8985), PRR (6937), NewReno (6582), RTO (6298)
+ *   tcp_cc.c         congestion control as const policies: reno, cubic
+ *   tcp_open.c       active open, ports (RFC 6056), sequence numbers (RFC 6528), close, abort
+ *   tcp_listen.c     passive open: SYN cache, cookies (RFC 4987)
+ *   tcp_timewait.c   TIME-WAIT, capped
+ *   tcp_control.c    control operations, ICMP (RFC 5927, 1191)
+ *   tcp_profile.c    named sets of parameters
+ *   tcp.c            descriptor, schema, start and stop
+ *
+ * A control block (struct tcp_cb) is protocol state alone: no pointer into the
+ * graph, so tests drive input and recovery with a block and a clock of their own.
+ * The session (struct tcp_sess) embeds it.  Sequence numbers are compared only by
+ * tcp_lt and its kin.  Times are milliseconds of the VP's clock in 32 bits,
+ * compared by difference, unless a name says otherwise.
+ *
+ * Lifetime.  rcnt counts holders above and pops in progress, nothing else.  At
+ * rcnt 0 the operation close runs: it begins to end the connection (TCP_F_ORPHAN)
+ * or, when the state is CLOSED, destroys the session; legal again and again.
+ * tcp_finish ends a connection from inside: state CLOSED, timers off, queues freed,
+ * holder told; it destroys the session itself when rcnt is 0.  After a call that
+ * may finish (tcp_act, tcp_output, a timer), touch the session only when you hold a
+ * reference.
+ */
+#ifndef TCP_PRIV_H
+#define TCP_PRIV_H
+
+#include "protocols/ip/ip.h"
+#include "protocols/tcp/tcp.h"
+#include "protocols/tcp/tcp_hdr.h"
+#include "runtime/upi/xk_upi_inline.h"
+
+/* ---- sequence numbers --------------------------------------------------------- */
+
+static inline bool tcp_lt(uint32_t a, uint32_t b)  { return (int32_t)(a - b) < 0; }
+static inline bool tcp_leq(uint32_t a, uint32_t b) { return (int32_t)(a - b) <= 0; }
+static inline bool tcp_gt(uint32_t a, uint32_t b)  { return (int32_t)(a - b) > 0; }
+static inline bool tcp_geq(uint32_t a, uint32_t b) { return (int32_t)(a - b) >= 0; }
+
+/* ---- policy: what a profile names, a graph file changes ---------------------------- */
+
+enum tcp_synopts { TCP_SYNOPTS_LINUX, TCP_SYNOPTS_BSD };  /* order and padding, see tcp_options.c */
+enum tcp_cc_kind { TCP_CC_CUBIC, TCP_CC_RENO, TCP_CC_COUNT };
+
+/* Resolved once per node (tcp_profile.c), then const. */
+struct tcp_tune {
+	uint32_t rcv_buf, snd_buf;       /* bytes */
+	uint32_t mss;                    /* largest we announce and send; 0: the path's */
+	uint32_t min_mss;                /* floor of the peer's option (row 2, 9) */
+	uint32_t min_pmtu;               /* floor of what ICMP may say (RFC 1191, row 24) */
+	uint8_t  wscale;                 /* shift we offer; 255: smallest that covers rcv_buf */
+	bool     use_wscale, timestamps, sack, dsack, ecn, nagle;
+	bool     rack, prr, tlp, limited_transmit, frto, newreno, abc;
+	uint8_t  abc_limit;              /* L of RFC 3465, segments */
+	uint8_t  cc;                     /* enum tcp_cc_kind */
+	uint8_t  synopts;                /* enum tcp_synopts */
+	uint8_t  initial_window;         /* segments, 0: RFC 3390 */
+	uint8_t  ack_every;              /* full segments per acknowledgement */
+	uint8_t  quick_acks;             /* segments acknowledged at once after the handshake */
+	bool     ack_push;               /* a segment with PSH is acknowledged at once */
+	bool     idle_restart;           /* cwnd after an idle RTO back to the initial window (RFC 5681 4.1) */
+	uint32_t delack;                 /* ms; 0: every segment at once */
+	uint32_t rto_init, rto_min, rto_max;        /* ms */
+	uint32_t persist_min, persist_max;          /* ms */
+	uint8_t  syn_retries, synack_retries, retries;
+	const uint32_t *syn_times;       /* ms between SYNs, 0-terminated; NULL: doubling from rto_init */
+	uint32_t user_timeout;           /* ms of unacknowledged data, or of a closed window; 0: none */
+	bool     keepalive;              /* on without being asked for */
+	uint32_t keep_idle, keep_interval;  uint8_t keep_count;
+	uint32_t msl;                    /* ms; TIME-WAIT is twice that */
+	uint32_t fin_wait2;              /* ms an orphan waits for the peer's FIN */
+	uint32_t challenge_limit;        /* challenge ACKs of a connection per second, randomised (row 8) */
+	uint32_t ooo_bytes, ooo_segments;   /* caps of one connection's reassembly */
+	uint64_t ooo_total;              /* bytes, of a VP */
+	uint32_t syncache;               /* entries of a VP */
+	uint32_t backlog;                /* of them, of one listener */
+	uint8_t  cookies;                /* 0 never, 1 when the cache is full, 2 always */
+	uint32_t time_wait;              /* sessions in TIME-WAIT of a VP; the oldest goes */
+	uint64_t sessions;               /* of a VP */
+	bool     checksum;               /* verify and compute */
+	bool     rfc6191;                /* reuse of TIME-WAIT by a newer timestamp */
+};
+
+/* ---- a segment, parsed -------------------------------------------------------------- */
+
+#define TCP_SACK_MAX 4
+struct tcp_opts {
+	uint8_t  have;                   /* TCP_O_* */
+	uint8_t  wscale;                 /* clamped to 14 */
+	uint8_t  nsack;
+	uint16_t mss;
+	uint16_t uto;                    /* RFC 5482, as sent */
+	uint32_t tsval, tsecr;
+	struct { uint32_t l, r; } sack[TCP_SACK_MAX];
+};
+#define TCP_O_MSS    0x01u
+#define TCP_O_WSCALE 0x02u
+#define TCP_O_SACKOK 0x04u
+#define TCP_O_TS     0x08u
+#define TCP_O_SACK   0x10u
+#define TCP_O_UTO    0x20u
+
+struct tcp_seg {
+	uint32_t seq, ack;
+	uint32_t len;                    /* payload bytes */
+	uint16_t wnd, urp;
+	uint16_t flags;                  /* TCP_FIN ... TCP_CWR, TCP_AE */
+	uint8_t  ce;                     /* the two ECN bits of the network header */
+	uint8_t  hlen;
+	struct tcp_opts o;
+};
+/* Length in sequence space. */
+static inline uint32_t tcp_seg_span(const struct tcp_seg *g)
+{
+	return g->len + !!(g->flags & TCP_SYN) + !!(g->flags & TCP_FIN);
+}
+
+/* ---- what is pushed and not acknowledged ----------------------------------------------
+ *
+ * A list of messages in order.  Before sending, a message is as it was pushed;
+ * tcp_sendq_cut makes the next one exactly one segment.  From then on the message
+ * is that segment's record: its descriptor's free fields hold when and how often it
+ * went out, so a connection that sends nothing owns nothing.  Invariant: messages
+ * before `unsent` cover [snd_una, snd_max) without a hole, except that the first may
+ * begin earlier never, and a FIN or SYN takes one number without a message.
+ */
+struct tcp_sendq {
+	struct xk_msg *first, *last, *unsent, *unsent_prev;
+	uint32_t bytes;                  /* all, sent and not */
+	uint32_t unsent_bytes;
+};
+#define TCP_SQ_SACKED  0x01u
+#define TCP_SQ_LOST    0x02u
+#define TCP_SQ_RETRANS 0x04u             /* retransmitted since it was marked lost */
+#define TCP_SQ_EVER    0x08u             /* retransmitted ever (Karn) */
+#define TCP_SQ_PUSH    0x10u             /* PSH belongs at its end */
+static inline uint32_t *tcp_sq_seq(struct xk_msg *m)    { return &m->hash; }
+static inline uint32_t *tcp_sq_sent_us(struct xk_msg *m) { return &m->aux; }  /* of the last time */
+static inline uint16_t *tcp_sq_flags(struct xk_msg *m)  { return &m->vp; }
+static inline uint16_t *tcp_sq_count(struct xk_msg *m)  { return &m->node; }   /* transmissions */
+
+/* ---- timers ------------------------------------------------------------------------------ */
+
+enum tcp_timer_no {
+	TCP_T_REXMT,      /* RTO of the oldest, SYN and FIN included */
+	TCP_T_PERSIST,    /* the peer's window is closed */
+	TCP_T_DELACK,
+	TCP_T_KEEP,       /* keepalive; in SYN states the time the handshake may take */
+	TCP_T_2MSL,       /* TIME-WAIT; FIN-WAIT-2 of an orphan */
+	TCP_T_REORDER,    /* RACK: wait for the reordering window */
+	TCP_T_PROBE,      /* TLP */
+	TCP_T_USER,       /* user timeout */
+	TCP_T_COUNT
+};
+
+/* ---- the control block --------------------------------------------------------------------- */
+
+#define TCP_F_ORPHAN      0x00000001u    /* nobody above any more */
+#define TCP_F_ACTIVE      0x00000002u    /* we opened */
+#define TCP_F_TOLD_OPEN   0x00000004u
+#define TCP_F_TOLD_CLOSE  0x00000008u    /* close_done was called */
+#define TCP_F_TS          0x00000010u    /* timestamps on both sides */
+#define TCP_F_SACK        0x00000020u
+#define TCP_F_WSCALE      0x00000040u
+#define TCP_F_ECN         0x00000080u
+#define TCP_F_ECE         0x00000100u    /* echo congestion until CWR comes */
+#define TCP_F_CWR         0x00000200u    /* our next new segment carries CWR */
+#define TCP_F_NODELAY     0x00000400u
+#define TCP_F_CORK        0x00000800u
+#define TCP_F_MANUAL      0x00001000u    /* received bytes count until taken */
+#define TCP_F_FIN_QUEUED  0x00002000u    /* our FIN stands at the end of the queue */
+#define TCP_F_FIN_SENT    0x00004000u
+#define TCP_F_FIN_RCVD    0x00008000u    /* the peer's FIN has been taken in order */
+#define TCP_F_ACK_NOW     0x00010000u    /* an acknowledgement is owed, at once */
+#define TCP_F_ACK_LATER   0x00020000u    /* owed, DELACK runs */
+#define TCP_F_WANT_ROOM   0x00040000u    /* ROOM answered 0: WRITABLE is owed */
+#define TCP_F_URG_OUT     0x00080000u    /* snd_up is ahead of snd_una */
+#define TCP_F_URG_IN      0x00100000u
+#define TCP_F_RST_CLOSE   0x00200000u    /* xk_close resets (linger 0) */
+#define TCP_F_RTT         0x00400000u    /* rtt_seq is being timed */
+#define TCP_F_PMTU        0x00800000u    /* path MTU discovery is on (DF) */
+#define TCP_F_KEEPALIVE   0x01000000u
+#define TCP_F_DSACK       0x02000000u    /* dsack_l..r goes into the next acknowledgement */
+#define TCP_F_UNDO        0x04000000u    /* prior_cwnd may be restored */
+#define TCP_F_SMALL       0x08000000u    /* a small segment is unacknowledged (Minshall) */
+#define TCP_F_DRAINING    0x10000000u    /* DRAINED is owed */
+#define TCP_F_PASSIVE     0x20000000u    /* came from a listener */
+
+enum tcp_ca { TCP_CA_OPEN, TCP_CA_DISORDER, TCP_CA_CWR, TCP_CA_RECOVERY, TCP_CA_LOSS };
+
+struct tcp_reass;
+struct tcp_cc_ops;
+
+struct tcp_cb {
+	/* Line 0: what a segment in order touches. */
+	uint32_t rcv_nxt;
+	uint32_t rcv_adv;                /* right edge offered; never moves left */
+	uint32_t rcv_acked;              /* rcv_nxt of the last acknowledgement sent */
+	uint32_t ts_recent, ts_recent_at; /* RFC 7323; at in ms */
+	uint32_t snd_una, snd_nxt, snd_max;
+	uint32_t snd_wnd, snd_wl1, snd_wl2; /* bytes, scaled */
+	uint32_t flags;                  /* TCP_F_* */
+	uint8_t  state;                  /* enum tcp_state */
+	uint8_t  snd_wscale, rcv_wscale; /* shift of what the peer, what we announce */
+	uint8_t  ca_state;               /* enum tcp_ca */
+	uint16_t mss;                    /* payload of a full segment, options taken off */
+	uint8_t  unacked_full;           /* full segments received since the last acknowledgement */
+	uint8_t  quick;                  /* quick acknowledgements left */
+	uint32_t rcv_held;               /* MANUAL: passed up, not taken */
+	uint32_t rcv_buf;
+	/* Line 1: sending. */
+	struct tcp_sendq sq;
+	uint32_t snd_buf;
+	uint32_t cwnd, ssthresh;         /* bytes */
+	uint32_t snd_end;                /* number of the byte after the last pushed; the FIN's */
+	uint32_t max_wnd;                /* largest snd_wnd seen */
+	/* Round trips (RFC 6298), microseconds; srtt 0: none yet. */
+	uint32_t srtt, rttvar;
+	uint32_t rto;                    /* ms, not backed off */
+	uint32_t rtt_seq, rtt_at_us;     /* TCP_F_RTT */
+	uint32_t at[TCP_T_COUNT];        /* deadlines, ms; 0: off */
+	/* Line 3 and on: loss, rare things. */
+	uint8_t  dupacks, backoff;       /* backoff: doublings of rto, persist and SYN probes, too */
+	uint8_t  retries;                /* of SYN, probes, keepalives in a row */
+	uint8_t  challenge_n;            /* challenge ACKs sent in this second */
+	uint32_t challenge_at;           /* the second it counts, ms */
+	uint32_t recover;                /* snd_max when recovery began (RFC 6582) */
+	uint32_t sacked_out, lost_out, retrans_out; /* bytes */
+	uint32_t high_sacked;            /* right edge of the highest SACK block */
+	uint32_t prr_delivered, prr_out, prr_target; /* RFC 6937 */
+	uint32_t prior_cwnd, prior_ssthresh, undo_marker, undo_retrans;
+	uint32_t acked_bytes;            /* RFC 3465 */
+	uint32_t rack_us, rack_end, rack_rtt, rack_min_rtt; /* RFC 8985: xmit time, end seq, rtt (us) */
+	uint8_t  rack_reo_mult, rack_persist; bool rack_reordering, rack_dsack;
+	uint32_t rack_round;             /* RACK.dsack_round */
+	uint32_t tlp_end;                /* TLP.end_seq; valid with tlp_out */
+	bool     tlp_out, tlp_retrans;
+	uint32_t ecn_high;               /* one reduction per window (RFC 3168) */
+	uint32_t idle_since;             /* ms of the last segment sent */
+	uint32_t last_rcv;               /* ms of the last segment received (keepalive) */
+	uint32_t iss, irs, snd_up, rcv_up, rcv_fin;
+	uint32_t ts_off;                 /* of our timestamps (RFC 7323 7.1) */
+	uint32_t dsack_l, dsack_r;
+	uint32_t ooo_recent;             /* a number in the block that grew last (RFC 2018: first block) */
+	uint16_t peer_mss;               /* its option, or 536 */
+	uint16_t path_mss;               /* what the way allows, TCP_CTL_MAXSEG applied */
+	uint32_t user_timeout;           /* ms, 0: none */
+	uint32_t keep_idle, keep_interval; uint8_t keep_count;
+	uint8_t  cc_kind;
+	int32_t  err;                    /* XK_E_* that ended it */
+	struct tcp_reass *reass;         /* NULL: nothing out of order */
+	const struct tcp_tune *tune;
+	const struct tcp_cc_ops *cc;
+	union { uint64_t w[6]; } cc_priv; /* cubic's own */
+	uint64_t retransmits, bytes_acked, bytes_received, segs_out, segs_in;
+};
+
+/* What a function of protocol state alone may ask of the world. */
+struct tcp_env {
+	xk_ns           now_ns;
+	uint32_t        now;             /* ms, never 0 */
+	uint32_t        now_us;
+	struct xk_rand *rand;
+	xk_counter     *count;           /* [TCP_COUNT_*] */
+};
+static inline uint32_t tcp_ms(xk_ns t)
+{
+	uint32_t v = (uint32_t)(t / XK_MS);
+
+	return v != 0 ? v : 1;
+}
+/* Deadline `ms` from now; 0 means off, so it is never that. */
+static inline uint32_t tcp_deadline(uint32_t now, uint32_t ms)
+{
+	uint32_t v = now + ms;
+
+	return v != 0 ? v : 1;
+}
+
+/* ---- actions: what input asks to be done ------------------------------------------------------ */
+
+#define TCP_A_DATA      0x0001u   /* payload [skip, skip+take) is in order: pass it up */
+#define TCP_A_OOO       0x0002u   /* the same, out of order: keep it */
+#define TCP_A_FIN       0x0004u   /* its FIN stands right behind that payload */
+#define TCP_A_OPENED    0x0008u   /* active open (or simultaneous) has come to ESTABLISHED */
+#define TCP_A_ACKED     0x0010u   /* snd_una moved: the send queue was trimmed, room may have come */
+#define TCP_A_OUTPUT    0x0020u   /* try to send */
+#define TCP_A_ACK       0x0040u   /* acknowledge at once */
+#define TCP_A_RESET     0x0080u   /* answer with RST: rst_seq, rst_ack, rst_flags */
+#define TCP_A_FINISH    0x0100u   /* the connection is over: err (0: in peace) */
+#define TCP_A_TIME_WAIT 0x0200u   /* has entered (or must restart) TIME-WAIT */
+#define TCP_A_URGENT    0x0400u
+#define TCP_A_DROP      0x0800u   /* nothing of it is used: reason */
+#define TCP_A_REUSE     0x1000u   /* TIME-WAIT gives way to this SYN: finish, then listen */
+#define TCP_A_DRAINED   0x2000u   /* snd_una has reached snd_max and all that was pushed */
+struct tcp_acts {
+	uint32_t do_;
+	uint32_t skip, take;
+	uint32_t rst_seq, rst_ack;
+	uint16_t rst_flags;
+	uint16_t drop;                   /* TCP_DROP_* */
+	int32_t  err;
+};
+
+/* ---- drops and counters ------------------------------------------------------------------------- */
+
+#define TCP_DROPS(X) \
+	X(SHORT, "short")             X(OFFSET, "bad_offset") \
+	X(CHECKSUM, "bad_checksum")   X(PORT_ZERO, "port_zero") \
+	X(SOURCE, "bad_source")       X(LAND, "land") \
+	X(NO_PORT, "port_closed")     X(FLAGS, "bad_flags") \
+	X(SEQ, "outside_window")      X(PAWS, "paws") \
+	X(ACK_OLD, "ack_too_old")     X(ACK_NEW, "ack_of_nothing_sent") \
+	X(NO_ACK, "no_ack")           X(RST, "bad_rst") \
+	X(SYN, "unexpected_syn")      X(DUP, "duplicate") \
+	X(WINDOW, "beyond_window")    X(AFTER_CLOSE, "data_after_close") \
+	X(OOO_FULL, "reassembly_full") X(REFUSED, "refused") \
+	X(SESSIONS, "too_many_sessions") X(SYNCACHE, "syn_cache_full") \
+	X(COOKIE, "bad_cookie")       X(ELSEWHERE, "session_elsewhere") \
+	X(OVERRUN, "push_without_room") X(CLOSED, "push_after_end") \
+	X(LISTEN, "not_a_syn")        X(STATE, "not_in_this_state")
+#define TCP_DROP_ENUM(n, s) TCP_DROP_##n,
+enum { TCP_DROP_BASE = XK_DROP_FIRST - 1, TCP_DROPS(TCP_DROP_ENUM) };
+
+#define TCP_COUNTS(X) \
+	X(PREDICTED, "predicted")       X(SLOW, "not_predicted") \
+	X(REXMT, "retransmitted")       X(RTO, "timeouts") \
+	X(FAST, "fast_recoveries")      X(TLP, "tail_loss_probes") \
+	X(DUPACK, "duplicate_acks_in")  X(OOO, "out_of_order") \
+	X(ACK_OUT, "acks_out")          X(CHALLENGE, "challenge_acks") \
+	X(RST_IN, "resets_in")          X(RST_OUT, "resets_out") \
+	X(OPENED, "opened")             X(ACCEPTED, "accepted") \
+	X(CLOSED, "closed")             X(COOKIE_OUT, "cookies_sent") \
+	X(COOKIE_IN, "cookies_accepted") X(TIMED_OUT, "timed_out") \
+	X(KEEP, "keepalives")           X(PERSIST, "window_probes") \
+	X(UNDO, "spurious_recoveries")  X(ERRORS_IN, "icmp_errors_in") \
+	X(PMTU, "path_mtu_lowered")     X(REROUTED, "rerouted")
+#define TCP_COUNT_ENUM(n, s) TCP_COUNT_##n,
+enum { TCP_COUNTS(TCP_COUNT_ENUM) TCP_COUNT_N };
+_Static_assert(TCP_COUNT_N <= XK_COUNTS_MAX, "counters of a protocol");
+
+/* ---- objects of the graph ------------------------------------------------------------------------ */
+
+struct tcp_conf;                         /* parameters as parsed: tcp_profile.c */
+struct tcp_node {                        /* struct xk_node.state */
+	struct tcp_tune tune;
+	uint64_t secret[4];              /* of this graph: sequence numbers, ports, cookies, timestamps */
+};
+static inline const struct tcp_tune *tcp_tune(const struct xk_rep *r)
+{
+	return &((const struct tcp_node *)r->node->state)->tune;
+}
+
+struct tcp_syncache;
+struct tcp_rep {                         /* struct xk_rep.state */
+	struct tcp_syncache *syn;
+	struct xk_slab  reass_slab;      /* struct tcp_reass and its nodes: tcp_reass.c */
+	uint64_t        ooo_bytes;       /* held by this VP's connections */
+	struct tcp_sess *tw_first, *tw_last; /* TIME-WAIT, oldest first: tcp_timewait.c */
+	uint32_t        tw_n;
+	uint32_t        port_next;       /* RFC 6056 */
+};
+static inline struct tcp_rep *tcp_rep(const struct xk_rep *r) { return r->state; }
+
+struct tcp_sess {
+	struct xk_sess  s;
+	struct tcp_cb   cb;
+	uint32_t        ports;           /* ours and the peer's, as sent */
+	uint32_t        sum;             /* partial: pseudo-header without length, and ports */
+	uint16_t        lport, rport;    /* host order */
+	uint32_t        wheel_at;        /* ms the wheel's timer is set to; 0: not */
+	struct xk_timer timer;
+	struct tcp_sess *tw_next, *tw_prev;
+};
+static inline struct tcp_sess *tcp_sess(struct xk_sess *s) { return (struct tcp_sess *)(void *)s; }
+static inline struct tcp_env tcp_env(const struct xk_rep *r)
+{
+	xk_ns now = r->vp->now;
+
+	return (struct tcp_env){ now, tcp_ms(now), (uint32_t)(now / XK_US), &r->vp->rand,
+				 ((struct xk_rep *)(uintptr_t)r)->count };
+}
+
+/* Active key, as UDP's: addresses as they lie in the network header (remote
+ * first), ports as they lie in a received header. */
+static inline void tcp_key(struct xk_key *k, uint64_t pair, uint32_t ports)
+{
+	k->w[0] = pair;
+	k->w[1] = (uint64_t)TCP_PROTO << 32 | ports;
+}
+void tcp_flowkey(struct xk_flowkey *f, const struct xk_key *k);
+
+/* ---- tcp_options.c ------------------------------------------------------------------------------ */
+
+/* Parses hlen - 20 bytes; false: malformed (what was read before stands, bounded time). */
+bool tcp_opts_parse(struct tcp_opts *o, const uint8_t *p, uint32_t len);
+/* Options of a SYN or SYN-ACK; returns their length, a multiple of 4, at most 40. */
+uint32_t tcp_opts_syn(uint8_t *p, const struct tcp_opts *o, enum tcp_synopts order);
+/* Of any later segment: timestamps, then as many SACK blocks as fit. */
+uint32_t tcp_opts_store(uint8_t *p, const struct tcp_opts *o);
+/* Bytes that options take from every data segment of this connection. */
+static inline uint32_t tcp_opts_usual(const struct tcp_cb *cb) { return cb->flags & TCP_F_TS ? 12 : 0; }
+
+/* ---- tcp_input.c --------------------------------------------------------------------------------- */
+
+/* Any state but LISTEN and CLOSED.  Changes cb and says in *a what is left to
+ * do; payload is not looked at.  rcv_nxt is advanced over [skip, take) and the FIN by
+ * tcp_act after delivery, not here. */
+void tcp_input(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_seg *g, struct tcp_acts *a);
+/* What CLOSED answers (RFC 9293 3.10.7.1): RESET or nothing. */
+void tcp_input_closed(const struct tcp_seg *g, struct tcp_acts *a);
+/* The peer's FIN has been reached (in order): state and flags; TIME_WAIT and so on in *a. */
+void tcp_input_fin(struct tcp_cb *cb, const struct tcp_env *e, struct tcp_acts *a);
+/* True when the limit of challenge ACKs lets one more out (counted). */
+bool tcp_challenge(struct tcp_cb *cb, const struct tcp_env *e);
+/* Handshake options of the peer's SYN are applied: scale, timestamps, SACK, mss. */
+void tcp_negotiate(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_seg *g);
+
+/* ---- tcp_reass.c ---------------------------------------------------------------------------------- */
+
+/* Takes m, whose bytes are [seq, seq+len), fin: a FIN behind them.  What is held
+ * already or over the caps is freed and counted; a duplicate part sets dsack. */
+void tcp_reass_put(struct tcp_sess *ts, struct xk_msg *m, uint32_t seq, bool fin);
+/* The next piece that begins at rcv_nxt, or NULL; *fin: a FIN is right behind it
+ * (a FIN alone: NULL with *fin). */
+struct xk_msg *tcp_reass_get(struct tcp_sess *ts, bool *fin);
+/* At most max blocks for an acknowledgement, the one of ooo_recent first (RFC 2018 4). */
+unsigned tcp_reass_blocks(const struct tcp_cb *cb, unsigned max, struct tcp_opts *o);
+void tcp_reass_free(struct tcp_sess *ts);
+uint32_t tcp_reass_bytes(const struct tcp_cb *cb, uint32_t *segments);
+
+/* ---- tcp_act.c ------------------------------------------------------------------------------------ */
+
+void tcp_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+void tcp_demux_run(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n);
+void tcp_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
+void tcp_enter(struct xk_rep *r, struct xk_msg *m);
+/* Runs one parsed segment, header still in front of m's data, through a session
+ * (a new one from the SYN cache, say).  Consumes m.  The caller holds a reference. */
+void tcp_act(struct tcp_sess *ts, const struct tcp_seg *g, struct xk_msg *m);
+/* Tells the holder above; nothing when there is none. */
+void tcp_tell(struct tcp_sess *ts, enum xk_stream_what what, int err);
+void tcp_tell_close(struct tcp_sess *ts);
+
+/* ---- tcp_sendq.c ----------------------------------------------------------------------------------- */
+
+void tcp_sendq_put(struct tcp_cb *cb, struct xk_msg *m);      /* advances snd_end */
+/* Makes the first unsent message exactly one segment of at most len bytes, and of
+ * exactly that when there is as much: splits, joins.  NULL: nothing unsent, or no
+ * memory (as before, then). */
+struct xk_msg *tcp_sendq_cut(struct tcp_cb *cb, uint32_t len);
+/* It has been sent for the first time with sequence number seq. */
+void tcp_sendq_sent(struct tcp_cb *cb, struct xk_msg *m, uint32_t seq, uint32_t now_us);
+/* Frees what lies before una, the part of a segment included. */
+void tcp_sendq_acked(struct tcp_cb *cb, uint32_t una);
+/* Cuts a sent segment after len bytes; both halves keep its record.  False: no memory. */
+bool tcp_sendq_recut(struct tcp_cb *cb, struct xk_msg *m, uint32_t len);
+void tcp_sendq_free(struct tcp_cb *cb);
+
+/* ---- tcp_output.c ----------------------------------------------------------------------------------- */
+
+/* Sends all that windows, Nagle, recovery and pending acknowledgements ask for. */
+void tcp_output(struct tcp_sess *ts);
+/* The operation push. */
+void tcp_push(struct xk_sess *s, struct xk_msg *m);
+/* Window to announce now, bytes (never shrinks: RFC 9293 3.8.6.2.2); updates rcv_adv
+ * when `commit`. */
+uint32_t tcp_rcv_window(struct tcp_cb *cb, bool commit);
+/* The application consumed n bytes: an update is sent when it is worth one. */
+void tcp_window_opened(struct tcp_sess *ts, uint32_t n);
+void tcp_send_ack(struct tcp_sess *ts);
+/* A segment of the handshake, or a probe with the sequence number seq and no data. */
+void tcp_send_syn(struct tcp_sess *ts);
+void tcp_send_probe(struct tcp_sess *ts, uint32_t seq);
+void tcp_send_rst(struct tcp_sess *ts);
+uint32_t tcp_room(const struct tcp_cb *cb);
+/* mss from path_mss, peer_mss, options. */
+void tcp_set_mss(struct tcp_cb *cb);
+
+/* ---- tcp_emit.c -------------------------------------------------------------------------------------- */
+
+/* A segment without a session: an answer to m's sender (RST, SYN-ACK of the SYN
+ * cache).  lls: where it came from, or NULL; opts may be NULL.  m is only read. */
+void tcp_answer(struct xk_rep *r, struct xk_sess *lls, const struct xk_msg *m, uint32_t seq, uint32_t ack,
+		uint16_t flags, uint16_t wnd, const uint8_t *opts, uint32_t nopts);
+/* One segment of the session: header, options, checksum.  data NULL: none; else it
+ * is shared, and stays in the queue. */
+bool tcp_emit(struct tcp_sess *ts, uint32_t seq, struct xk_msg *data, uint16_t flags);
+
+/* ---- tcp_timer.c -------------------------------------------------------------------------------------- */
+
+void tcp_timer_init(struct tcp_sess *ts);
+/* After cb.at was changed: the wheel's timer is early enough.  Cheap when it is. */
+void tcp_timer_sync(struct tcp_sess *ts);
+void tcp_timer_stop(struct tcp_sess *ts);       /* all off */
+static inline void tcp_timer_arm(struct tcp_cb *cb, const struct tcp_env *e, enum tcp_timer_no t, uint32_t ms)
+{
+	cb->at[t] = tcp_deadline(e->now, ms);
+}
+static inline void tcp_timer_off(struct tcp_cb *cb, enum tcp_timer_no t) { cb->at[t] = 0; }
+/* rto << backoff, within the bounds. */
+uint32_t tcp_rto_now(const struct tcp_cb *cb);
+
+/* ---- tcp_recovery.c ------------------------------------------------------------------------------------ */
+
+void tcp_rec_init(struct tcp_cb *cb);            /* cwnd, ssthresh, rto */
+void tcp_rtt_sample(struct tcp_cb *cb, uint32_t us);
+/* An acceptable ACK came; called by tcp_input before snd_una moves and before the
+ * queue is trimmed.  Marks, measures, adjusts cwnd; asks for OUTPUT in *a. */
+void tcp_rec_ack(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_seg *g, bool window_changed,
+		 struct tcp_acts *a);
+/* The next segment to retransmit that the window allows, or NULL. */
+struct xk_msg *tcp_rec_next(struct tcp_cb *cb, const struct tcp_env *e);
+/* Bytes of new data that may be in flight besides what is: min(cwnd, snd_wnd) - flight. */
+uint32_t tcp_rec_allow(const struct tcp_cb *cb);
+void tcp_rec_sent(struct tcp_cb *cb, const struct tcp_env *e, struct xk_msg *m, bool again);
+/* Timers that fired. */
+void tcp_rec_timeout(struct tcp_cb *cb, const struct tcp_env *e);
+void tcp_rec_reorder(struct tcp_cb *cb, const struct tcp_env *e);
+/* What TLP sends: a new segment when there is one, else the last one again; arms REXMT. */
+void tcp_rec_probe(struct tcp_sess *ts);
+void tcp_rec_arm(struct tcp_cb *cb, const struct tcp_env *e);  /* REXMT or PROBE for what is in flight */
+void tcp_rec_ecn(struct tcp_cb *cb, const struct tcp_env *e);  /* the peer echoed congestion */
+
+/* ---- tcp_cc.c -------------------------------------------------------------------------------------------- */
+
+struct tcp_cc_ops {
+	const char *name;
+	void     (*init)(struct tcp_cb *cb);
+	/* acked new bytes, no recovery going on; may raise cwnd. */
+	void     (*acked)(struct tcp_cb *cb, const struct tcp_env *e, uint32_t acked);
+	/* ssthresh after a loss or an ECN echo, bytes. */
+	uint32_t (*reduced)(struct tcp_cb *cb, const struct tcp_env *e);
+	void     (*timeout)(struct tcp_cb *cb, const struct tcp_env *e);
+	void     (*undo)(struct tcp_cb *cb);
+};
+extern const struct tcp_cc_ops tcp_cc_table[TCP_CC_COUNT];
+
+/* ---- tcp_open.c -------------------------------------------------------------------------------------------- */
+
+struct xk_sess *tcp_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_parts *ps, int *err);
+/* A session over lls (takes the reference when it succeeds), not bound, cb zeroed
+ * but for tune, buffers and recovery.  NULL with *err. */
+struct tcp_sess *tcp_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type, struct xk_sess *lls, int *err);
+/* Binds, announces, prepares header sums and mss: XK_E_EXIST when it exists elsewhere. */
+int  tcp_sess_bind(struct tcp_sess *ts, const struct xk_key *k);
+void tcp_sess_free(struct tcp_sess *ts);
+void tcp_close(struct xk_sess *s);
+void tcp_shutdown(struct tcp_sess *ts);         /* FIN behind what is queued */
+void tcp_abort(struct tcp_sess *ts);            /* RST, then finish without an event */
+/* The connection is over: see Lifetime.  err 0: no FAILED. */
+void tcp_finish(struct tcp_sess *ts, int err);
+uint32_t tcp_isn(const struct xk_rep *r, const struct xk_key *k);      /* RFC 6528 */
+uint32_t tcp_ts_offset(const struct xk_rep *r, const struct xk_key *k);
+uint64_t tcp_hash(const struct tcp_node *n, uint64_t a, uint64_t b, uint64_t c); /* keyed (SipHash-2-4) */
+
+/* ---- tcp_listen.c ---------------------------------------------------------------------------------------------- */
+
+int  tcp_open_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps);
+int  tcp_open_disable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps);
+void tcp_open_disable_all(struct xk_node *n, struct xk_node *rcv);
+struct xk_enable *tcp_enable_find(struct xk_node *n, uint16_t port, uint32_t local);
+/* A segment for no session of this VP, checksum good: LISTEN's, the SYN cache's,
+ * or CLOSED's business.  Consumes m. */
+void tcp_listen_input(struct xk_rep *r, struct xk_sess *lls, const struct tcp_seg *g, const struct xk_key *k,
+		      struct xk_msg *m);
+int  tcp_syncache_init(struct xk_rep *r);
+void tcp_syncache_fini(struct xk_rep *r);
+/* ICMP about a connection in the cache. */
+void tcp_syncache_error(struct xk_rep *r, const struct xk_key *k, uint32_t seq);
+
+/* ---- tcp_timewait.c ---------------------------------------------------------------------------------------------- */
+
+void tcp_timewait_enter(struct tcp_sess *ts);   /* or restart; reclaims the oldest at the cap */
+void tcp_timewait_leave(struct tcp_sess *ts);   /* legal when not in it */
+
+/* ---- tcp_control.c, tcp_profile.c ---------------------------------------------------------------------------------- */
+
+int  tcp_control(struct xk_rep *r, unsigned op, void *buf, unsigned len);
+int  tcp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len);
+extern const struct xk_param tcp_params[];
+extern const size_t tcp_conf_size;
+int  tcp_profile_resolve(const void *conf, struct tcp_tune *t);
+int  tcp_profile_check(const void *conf, char *why, size_t n);
+
+/* ---- tcp_fsm.c -------------------------------------------------------------------------------------------------------- */
+
+enum tcp_event {                         /* how tcp_input classifies a segment that is in the window */
+	TCP_E_RST, TCP_E_SYN, TCP_E_ACK, TCP_E_DATA, TCP_E_FIN,
+	TCP_E_ACK_OF_FIN,                /* our FIN is acknowledged */
+	TCP_E_CLOSE,                     /* the application ends its side */
+	TCP_E_COUNT
+};
+struct tcp_fsm_cell { uint8_t act; uint8_t next; const char *why; };
+extern const struct tcp_fsm_cell tcp_fsm[TCP_S_COUNT][TCP_E_COUNT];
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_stream.h - what a protocol that offers "stream" promises to those above:
+ * bytes in order, flow control both ways, and news of a connection.
+ *
+ * Down.  A push appends the message's bytes to the stream.  While
+ * XK_STREAM_ROOM answers more than 0 a push is taken whole, however long its
+ * message; a push into no room would leave a hole in the stream, so it aborts
+ * the connection.  After an answer of 0 comes XK_STREAM_WRITABLE.
+ *
+ * Up.  demux gives bytes in order, without boundaries.  Normally what has been
+ * passed up counts as consumed and the peer may send more; after
+ * XK_STREAM_MANUAL it counts only when XK_STREAM_TAKEN says so.
+ *
+ * Life.  xk_open returns at once, the connection still being made: pushes are
+ * legal and are kept until it stands.  XK_STREAM_OPENED or XK_STREAM_FAILED
+ * follows, never from inside xk_open.  A passive connection is told of by
+ * open_done when it stands.  xk_close_done says, once and after all data, that
+ * the peer will send no more; we may go on sending.  XK_STREAM_FAILED says that
+ * the connection is gone: nothing moves any more, pushes are dropped, and the
+ * holder gives its reference back with xk_close.  xk_close of the last reference
+ * sends what is queued and ends the connection in the background; data that
+ * arrives after it resets the connection (RFC 1122 4.2.2.13).
+ *
+ * Everything here is called inside the session's VP.  An event handler may push
+ * and close; the session it is told of stays valid until it returns.
+ */
+#ifndef XK_STREAM_H
+#define XK_STREAM_H
+
+#include "runtime/upi/xk_upi.h"
+
+/* ---- control operations of a stream's session ----------------------------------- */
+
+enum {
+	XK_STREAM_ROOM = 920,      /* out uint32_t: bytes that may be pushed now */
+	XK_STREAM_MANUAL,          /* in uint32_t: 1 received bytes count until taken, 0 not */
+	XK_STREAM_TAKEN,           /* in uint32_t: bytes consumed, of those passed up */
+	XK_STREAM_SHUTDOWN,        /* no more from us: FIN behind what is queued; may be repeated */
+	XK_STREAM_ABORT,           /* reset now; still to be closed; no event follows */
+	XK_STREAM_ERRNO,           /* out int32_t: XK_E_* that ended it, or 0 */
+	XK_STREAM_QUEUED,          /* out uint32_t: bytes pushed, not yet acknowledged */
+	/* A stream's node -> the replica above (xk_control on s->up->rep), in:
+	 * struct xk_stream_event.  Applications that ignore it answer XK_E_NOTSUP. */
+	XK_CTL_STREAM_EVENT,
+};
+
+enum xk_stream_what {
+	XK_STREAM_OPENED,          /* our xk_open has succeeded */
+	XK_STREAM_FAILED,          /* refused, reset, timed out: see err */
+	XK_STREAM_WRITABLE,        /* there is room again, at least a quarter of the buffer */
+	XK_STREAM_DRAINED,         /* all that was pushed is acknowledged (our FIN, too) */
+	XK_STREAM_URGENT,          /* the peer's urgent pointer has advanced (RFC 6093) */
+};
+struct xk_stream_event {
+	struct xk_sess *s;
+	uint32_t        what;      /* enum xk_stream_what */
+	int32_t         err;       /* XK_E_*, FAILED only */
+};
+
+#endif

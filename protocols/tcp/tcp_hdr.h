@@ -35,7 +35,11 @@ static inline uint16_t tcp_hdr_flags(const uint8_t *p)     { return xk_be16(p + 
 static inline uint16_t tcp_hdr_wnd(const uint8_t *p)       { return xk_be16(p + 14); }
 static inline uint16_t tcp_hdr_urp(const uint8_t *p)       { return xk_be16(p + 18); }
 
-static inline uint16_t tcp_ports_source(uint32_t ports)      { return be16toh((uint16_t)(le32toh(ports) & 0xffff)); }
-static inline uint16_t tcp_ports_destination(uint32_t ports) { return be16toh((uint16_t)(le32toh(ports) >> 16)); }
+static inline uint32_t tcp_ports(uint16_t source, uint16_t destination)
+{
+	return htobe32((uint32_t)source << 16 | destination);
+}
+static inline uint16_t tcp_ports_source(uint32_t ports) { return (uint16_t)(be32toh(ports) >> 16); }
+static inline uint16_t tcp_ports_destination(uint32_t ports) { return (uint16_t)be32toh(ports); }
 
 #endif

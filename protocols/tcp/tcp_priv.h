@@ -386,12 +386,12 @@ struct tcp_sess {
 	struct tcp_sess *tw_next, *tw_prev;
 };
 static inline struct tcp_sess *tcp_sess(struct xk_sess *s) { return (struct tcp_sess *)(void *)s; }
-static inline struct tcp_env tcp_env(const struct xk_rep *r)
+static inline struct tcp_env tcp_env(struct xk_rep *r)
 {
 	xk_ns now = r->vp->now;
 
 	return (struct tcp_env){ now, tcp_ms(now), (uint32_t)(now / XK_US), &r->vp->rand,
-				 ((struct xk_rep *)(uintptr_t)r)->count };
+				 r->count };
 }
 
 /* Active key, as UDP's: addresses as they lie in the network header (remote
@@ -399,7 +399,7 @@ static inline struct tcp_env tcp_env(const struct xk_rep *r)
 static inline void tcp_key(struct xk_key *k, uint64_t pair, uint32_t ports)
 {
 	k->w[0] = pair;
-	k->w[1] = (uint64_t)TCP_PROTO << 32 | ports;
+	k->w[1] = ports;
 }
 void tcp_flowkey(struct xk_flowkey *f, const struct xk_key *k);
 

@@ -50,6 +50,22 @@ static void *field(const struct xk_param *p, void *conf)
 	return (char *)conf + p->offset;
 }
 
+bool param_unset(const struct xk_param *p, const void *at)
+{
+	const uint8_t *f = at;
+	size_t i;
+
+	for (i = 0; i < types[p->type].size; i++)
+		if (f[i] != 0xff)
+			return false;
+	return (p->flags & XK_PF_UNSET) != 0;
+}
+
+bool xk_param_is_unset(const struct xk_param *p, const void *conf)
+{
+	return param_unset(p, (const char *)conf + p->offset);
+}
+
 void xk_param_store(const struct xk_param *p, void *conf, const union xk_pval *v)
 {
 	xk_assert(p->type != XK_P_LIST && p->type != XK_P_MAP);
@@ -197,8 +213,11 @@ int xk_param_defaults(const struct xk_param *schema, void *conf, char *why, size
 	int rc;
 
 	for (p = schema; p != NULL && p->name != NULL; p++) {
-		if (p->def == NULL)
+		if (p->def == NULL) {
+			if (p->flags & XK_PF_UNSET)
+				memset(field(p, conf), 0xff, types[p->type].size);
 			continue;
+		}
 		rc = xk_param_set(p, conf, p->def, false, part, sizeof part);
 		if (rc != XK_OK) {
 			snprintf(why, n, "default of '%s' %s", p->name, part);

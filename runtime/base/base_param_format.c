@@ -134,7 +134,9 @@ const char *xk_param_format(const struct xk_param *p, const void *value, char *b
 
 	if (n > 0)
 		buf[0] = '\0';
-	if (p->type == XK_P_LIST) {
+	if (param_unset(p, value)) {
+		put(&o, "unset");
+	} else if (p->type == XK_P_LIST) {
 		for (i = 0; i < l->n; i++) {
 			put(&o, "%s", i ? "," : "");
 			put_scalar(&o, p->elem, NULL, &l->v[i]);

@@ -18,6 +18,9 @@ struct param_units {
 /* For XK_P_SIZE, XK_P_TIME and XK_P_RATE. */
 const struct param_units *param_units_of(enum xk_ptype t);
 
+/* xk_param_is_unset, of the field itself. */
+bool param_unset(const struct xk_param *p, const void *field);
+
 /* A decimal without sign, such as "0.01" or "1e-05": nearest double below 2^64. */
 bool param_parse_decimal(const char *s, size_t n, int scale, double *out);
 

@@ -41,6 +41,8 @@ struct xk_pmap  { unsigned n; struct xk_pmap_entry { union xk_pval key, val; } *
 
 #define XK_PF_LIVE     1u    /* may change while running */
 #define XK_PF_REQUIRED 2u    /* no default: the user must give it */
+#define XK_PF_UNSET    4u    /* a scalar without default: not given is told from every value
+                              * by xk_param_is_unset (all ones; give it a max below that) */
 
 struct xk_param {
 	const char        *name;
@@ -87,6 +89,8 @@ int  xk_param_defaults(const struct xk_param *schema, void *conf, char *why, siz
 /* Frees texts, lists and maps held in conf (plain malloc memory: fill lists and
  * maps with the two functions above); conf is then empty again. */
 void xk_param_release(const struct xk_param *schema, void *conf);
+/* Was a parameter with XK_PF_UNSET not given? */
+bool xk_param_is_unset(const struct xk_param *p, const void *conf);
 const struct xk_param *xk_param_find(const struct xk_param *schema, const char *name);
 
 #endif

@@ -403,6 +403,33 @@ static void defaults_fill_every_field_and_can_be_written_again(void)
 	xk_param_release(NULL, &zero);
 }
 
+static void what_was_not_given_is_told_from_every_value(void)
+{
+	struct { bool b; uint64_t u; unsigned e; } c;
+	static const char *const words[] = { "one", "two", NULL };
+	const struct xk_param unset[] = {
+		{ .name = "b", .type = XK_P_BOOL, .flags = XK_PF_UNSET, .doc = "x", .offset = 0 },
+		{ .name = "u", .type = XK_P_TIME, .flags = XK_PF_UNSET, .max = "1h", .doc = "x", .offset = 8 },
+		{ .name = "e", .type = XK_P_ENUM, .flags = XK_PF_UNSET, .choices = words, .doc = "x", .offset = 16 },
+		XK_PARAM_END
+	};
+	static const char *const value[] = { "false", "0s", "one" };
+	char why[200], text[40];
+
+	memset(&c, 0, sizeof c);
+	CU_ASSERT_FALSE(xk_param_is_unset(&unset[1], &c));
+	CU_ASSERT_EQUAL(xk_param_defaults(unset, &c, why, sizeof why), XK_OK);
+	for (unsigned i = 0; i < 3; i++) {
+		CU_ASSERT_TRUE(xk_param_is_unset(&unset[i], &c));
+		CU_ASSERT_STRING_EQUAL(xk_param_format(&unset[i], (char *)&c + unset[i].offset, text, sizeof text),
+				       "unset");
+		CU_ASSERT_EQUAL(xk_param_set(&unset[i], &c, value[i], false, why, sizeof why), XK_OK);
+		CU_ASSERT_FALSE(xk_param_is_unset(&unset[i], &c));
+		CU_ASSERT_STRING_EQUAL(xk_param_format(&unset[i], (char *)&c + unset[i].offset, text, sizeof text),
+				       value[i]);
+	}
+}
+
 static void a_bad_default_is_named(void)
 {
 	static const struct xk_param bad[] = {
@@ -467,6 +494,7 @@ static CU_TestInfo tests[] = {
 	{ "defaults_fill_every_field_and_can_be_written_again",
 	  defaults_fill_every_field_and_can_be_written_again },
 	{ "a_bad_default_is_named", a_bad_default_is_named },
+	{ "what was not given is told from every value", what_was_not_given_is_told_from_every_value },
 	{ "setting_again_replaces_and_leaks_nothing", setting_again_replaces_and_leaks_nothing },
 	{ "parameters_are_found_by_name", parameters_are_found_by_name },
 	CU_TEST_INFO_NULL

@@ -31,12 +31,35 @@
 #ifndef MTU
 #define MTU 4352
 #endif
+/* TCP connections that the pools are for.  With many of them the C library's
+ * malloc is faster than lwIP's own heap. */
+#ifndef NCONN
+#define NCONN 1
+#endif
 #define MEM_ALIGNMENT 8
+#if NCONN > 500
+#define MEM_LIBC_MALLOC 1
+#endif
 #define MEM_SIZE (256u << 20)
 #define PBUF_POOL_BUFSIZE ((MTU + 14 + 63) / 64 * 64)
-#define PBUF_POOL_SIZE 8192
+#define PBUF_POOL_SIZE (NCONN > 500 ? 60000 : 8192)
 #define MEMP_NUM_PBUF 65000
 #define MEMP_NUM_UDP_PCB 16
+#define MEMP_NUM_TCP_PCB (2 * NCONN + 16)
+#define MEMP_NUM_TCP_PCB_LISTEN 4
+#define MEMP_NUM_TCP_SEG 65000
+
 #define TCP_MSS (MTU - 40)
+#define LWIP_WND_SCALE 1
+#define TCP_RCV_SCALE 3
+#define TCP_WND (256 * 1024)
+#define TCP_SND_BUF TCP_WND
+#define TCP_SND_QUEUELEN (4 * (TCP_SND_BUF / TCP_MSS) + 8)
+#define TCP_SNDLOWAT (2 * TCP_MSS)
+#define TCP_OVERSIZE TCP_MSS
+#define TCP_QUEUE_OOSEQ 1
+#define TCP_LISTEN_BACKLOG 0
+#define LWIP_TCP_TIMESTAMPS 0
+#define LWIP_TCP_SACK_OUT 0
 
 #endif

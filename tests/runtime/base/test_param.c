@@ -494,7 +494,7 @@ static CU_TestInfo tests[] = {
 	{ "defaults_fill_every_field_and_can_be_written_again",
 	  defaults_fill_every_field_and_can_be_written_again },
 	{ "a_bad_default_is_named", a_bad_default_is_named },
-	{ "what was not given is told from every value", what_was_not_given_is_told_from_every_value },
+	{ "what_was_not_given_is_told_from_every_value", what_was_not_given_is_told_from_every_value },
 	{ "setting_again_replaces_and_leaks_nothing", setting_again_replaces_and_leaks_nothing },
 	{ "parameters_are_found_by_name", parameters_are_found_by_name },
 	CU_TEST_INFO_NULL

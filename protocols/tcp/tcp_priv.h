@@ -354,9 +354,11 @@ _Static_assert(TCP_COUNT_N <= XK_COUNTS_MAX, "counters of a protocol");
 
 /* ---- objects of the graph ------------------------------------------------------------------------ */
 
+#define TCP_SYN_TIMES 32u
 struct tcp_conf;                         /* parameters as parsed: tcp_profile.c */
 struct tcp_node {                        /* struct xk_node.state */
 	struct tcp_tune tune;
+	uint32_t syn_times[TCP_SYN_TIMES + 1];  /* tune.syn_times, when the graph gave them */
 	uint64_t secret[4];              /* of this graph: sequence numbers, ports, cookies, timestamps */
 };
 static inline const struct tcp_tune *tcp_tune(const struct xk_rep *r)
@@ -431,6 +433,9 @@ void tcp_negotiate(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_
 
 /* ---- tcp_reass.c ---------------------------------------------------------------------------------- */
 
+/* The replica's slab; fini when no session is left. */
+void tcp_reass_init(struct xk_rep *r);
+void tcp_reass_fini(struct xk_rep *r);
 /* Takes m, whose bytes are [seq, seq+len), fin: a FIN behind them.  What is held
  * already or over the caps is freed and counted; a duplicate part sets dsack. */
 void tcp_reass_put(struct tcp_sess *ts, struct xk_msg *m, uint32_t seq, bool fin);
@@ -592,9 +597,11 @@ void tcp_timewait_leave(struct tcp_sess *ts);   /* legal when not in it */
 int  tcp_control(struct xk_rep *r, unsigned op, void *buf, unsigned len);
 int  tcp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len);
 extern const struct xk_param tcp_params[];
-extern const size_t tcp_conf_size;
+#define TCP_CONF_SIZE 512u               /* enough for struct tcp_conf */
 int  tcp_profile_resolve(const void *conf, struct tcp_tune *t);
 int  tcp_profile_check(const void *conf, char *why, size_t n);
+/* Parameter syn_times into ms, 0-terminated; returns how many were given. */
+unsigned tcp_profile_syn_times(const void *conf, uint32_t *ms, unsigned max);
 
 /* ---- tcp_fsm.c -------------------------------------------------------------------------------------------------------- */
 

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tcp.c - the Transmission Control Protocol (RFC 9293): the descriptor, what a
+ * node and its replicas own, start and stop.
+ *
+ * What a connection does is in the files that tcp_priv.h lists; here is only
+ * what lives as long as the graph.  Under the virtual clock the node's secrets
+ * come from the graph's seed, so that a run can be repeated; under the real one
+ * they come from the system, because the seed could be guessed from what a VP's
+ * generator shows the network.
+ * Invariant: after rep_stop no session is left that nobody above holds.
+ */
+#include "protocols/tcp/tcp_priv.h"
+
+/* ---- the node -------------------------------------------------------------------- */
+
+static void make_secrets(struct xk_node *n, struct tcp_node *tn)
+{
+	struct xk_graph *g = n->graph;
+	struct xk_rand r;
+
+	xk_rand_init(&r, g->seed, 0x7463700000000000u + n->no);
+	for (unsigned i = 0; i < XK_ARRAY_LEN(tn->secret); i++)
+		tn->secret[i] = xk_rand_u64(&r) ^ (g->vps->clock.is_virtual ? 0 : xk_rand_entropy());
+}
+
+static int tcp_init(struct xk_node *n, struct xk_errs *e)
+{
+	struct tcp_node *tn = n->state;
+
+	(void)e;
+	tcp_profile_resolve(n->conf, &tn->tune);
+	if (tcp_profile_syn_times(n->conf, tn->syn_times, XK_ARRAY_LEN(tn->syn_times)) != 0)
+		tn->tune.syn_times = tn->syn_times;
+	make_secrets(n, tn);
+	return XK_OK;
+}
+
+static int tcp_start(struct xk_node *n, struct xk_errs *e)
+{
+	struct xk_parts ps;
+
+	(void)e;
+	xk_parts_init(&ps, 1);
+	return xk_open_enable(n, n, n->down[0], &ps);
+}
+
+static void tcp_stop(struct xk_node *n)
+{
+	xk_open_disable_all(n, n->down[0]);
+}
+
+/* ---- its replicas ------------------------------------------------------------------ */
+
+static int tcp_rep_init(struct xk_rep *r)
+{
+	tcp_reass_init(r);
+	return tcp_syncache_init(r);
+}
+
+static void tcp_rep_fini(struct xk_rep *r)
+{
+	tcp_syncache_fini(r);
+	tcp_reass_fini(r);
+}
+
+struct orphans { struct tcp_sess *list; };
+
+static int find_orphan(struct xk_mapnode *node, void *arg)
+{
+	struct tcp_sess *ts = tcp_sess(xk_container_of(node, struct xk_sess, map));
+	struct orphans *o = arg;
+
+	/* Not in TIME-WAIT any more, so that the list may run through its link. */
+	tcp_timewait_leave(ts);
+	if (ts->s.rcnt == 0) {
+		ts->tw_next = o->list;
+		o->list = ts;
+	}
+	return XK_MAP_KEEP;
+}
+
+/* Connections that end in the background are cut off: the peer is told where it
+ * would wait for us. */
+static void tcp_rep_stop(struct xk_rep *r)
+{
+	struct orphans o = { NULL };
+
+	tcp_syncache_fini(r);
+	xk_map_foreach(&r->active, find_orphan, &o);
+	while (o.list != NULL) {
+		struct tcp_sess *ts = o.list;
+
+		o.list = ts->tw_next;
+		ts->tw_next = NULL;
+		if (ts->cb.state != TCP_S_TIME_WAIT)
+			tcp_send_rst(ts);
+		tcp_finish(ts, XK_OK);
+	}
+}
+
+/* ---- the descriptor ------------------------------------------------------------------ */
+
+#define TCP_TEXT(n, s) s,
+static const char *const tcp_drops[] = { TCP_DROPS(TCP_TEXT) NULL };
+static const char *const tcp_counts[] = { TCP_COUNTS(TCP_TEXT) NULL };
+static const struct xk_number tcp_numbers[] = { { "host", TCP_PROTO }, { NULL, 0 } };
+
+static const struct xk_ops tcp_ops = {
+	.init = tcp_init, .start = tcp_start, .stop = tcp_stop,
+	.rep_init = tcp_rep_init, .rep_fini = tcp_rep_fini, .rep_stop = tcp_rep_stop,
+	.open = tcp_open, .open_enable = tcp_open_enable, .open_disable = tcp_open_disable,
+	.open_disable_all = tcp_open_disable_all,
+	.demux = tcp_demux, .demux_run = tcp_demux_run, .enter = tcp_enter, .control = tcp_control,
+	.push = tcp_push, .pop = tcp_pop, .close = tcp_close, .sess_control = tcp_sess_control,
+};
+
+const struct xk_proto xk_proto_tcp = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto),
+	.name = "tcp", .doc = "Transmission Control Protocol",
+	.ops = &tcp_ops, .offers = "stream", .needs = { "host" },
+	.min_down = 1, .max_down = 1, .numbers = tcp_numbers,
+	.params = tcp_params, .conf_size = TCP_CONF_SIZE, .check = tcp_profile_check,
+	.node_size = sizeof(struct tcp_node), .rep_size = sizeof(struct tcp_rep),
+	.sess_size = sizeof(struct tcp_sess),
+	.drops = tcp_drops, .counts = tcp_counts,
+};

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tcp_profile.c - policy: the parameters of a TCP node and the named sets of
+ * them.
+ *
+ * Every field of struct tcp_tune is one row of TCP_FIELDS: its name in graph files,
+ * its type there, its bounds, its words.  A node begins with its profile and
+ * overrides what the graph file gives, so no code asks which profile it is: a
+ * profile is nothing but values.
+ * Invariant: a configuration that tcp_profile_check lets pass resolves.
+ */
+#include <stdio.h>
+
+#include "protocols/tcp/tcp_priv.h"
+
+/* ---- the rows ----------------------------------------------------------------------- */
+
+/*
+ * X(field, type in graph files, lower bound, upper bound, words).  Times are whole
+ * milliseconds in struct tcp_tune.
+ */
+#define TCP_FIELDS(X) \
+	X(rcv_buf, SIZE, "2KiB", "1GiB", "receive buffer of a connection: what may wait here or be under way to us") \
+	X(snd_buf, SIZE, "2KiB", "1GiB", "send buffer of a connection: what was pushed and is not acknowledged yet") \
+	X(mss, UINT, "0", "65495", "largest segment we announce and send, bytes; 0: what the path takes") \
+	X(min_mss, UINT, "32", "536", "a peer's smaller segment size is taken as this") \
+	X(min_pmtu, UINT, "68", "1500", "no ICMP message lowers a path's MTU below this (RFC 1191, 5927)") \
+	X(wscale, UINT, "0", "255", "window scale we offer, a shift of 0..14; 255: the smallest that covers rcv_buf") \
+	X(use_wscale, BOOL, NULL, NULL, "offer and accept the window scale option (RFC 7323)") \
+	X(timestamps, BOOL, NULL, NULL, "offer and accept timestamps (RFC 7323)") \
+	X(sack, BOOL, NULL, NULL, "offer and accept selective acknowledgements (RFC 2018)") \
+	X(dsack, BOOL, NULL, NULL, "report duplicates as first block (RFC 2883)") \
+	X(ecn, BOOL, NULL, NULL, "offer and accept explicit congestion notification (RFC 3168)") \
+	X(nagle, BOOL, NULL, NULL, "a small segment waits while another is unacknowledged (RFC 1122, Minshall's form)") \
+	X(rack, BOOL, NULL, NULL, "time-based loss detection where there are selective acknowledgements (RFC 8985)") \
+	X(prr, BOOL, NULL, NULL, "proportional rate reduction in recovery (RFC 6937)") \
+	X(tlp, BOOL, NULL, NULL, "tail loss probes (RFC 8985)") \
+	X(limited_transmit, BOOL, NULL, NULL, "new segments on the first two duplicate acknowledgements (RFC 3042)") \
+	X(frto, BOOL, NULL, NULL, "tell a spurious timeout from a real one (RFC 5682)") \
+	X(newreno, BOOL, NULL, NULL, "partial acknowledgements keep recovery going (RFC 6582)") \
+	X(abc, BOOL, NULL, NULL, "the window grows by bytes acknowledged, not by acknowledgements (RFC 3465)") \
+	X(abc_limit, UINT, "1", "255", "segments an acknowledgement counts for at most in slow start (L of RFC 3465)") \
+	X(cc, ENUM, NULL, NULL, "congestion control: cubic (RFC 9438), reno (RFC 5681)") \
+	X(synopts, ENUM, NULL, NULL, "order and padding of the options of a SYN: linux, bsd") \
+	X(initial_window, UINT, "0", "64", "segments sent before the first acknowledgement; 0: RFC 3390") \
+	X(ack_every, UINT, "1", "64", "full segments that are acknowledged together") \
+	X(quick_acks, UINT, "0", "64", "segments acknowledged one by one after the handshake") \
+	X(ack_push, BOOL, NULL, NULL, "a segment with PSH is acknowledged at once") \
+	X(idle_restart, BOOL, NULL, NULL, "an idle connection begins with the initial window again (RFC 5681 4.1)") \
+	X(delack, TIME, "0s", "500ms", "longest that an acknowledgement waits for company; 0s: it never does") \
+	X(rto_init, TIME, "10ms", "60s", "retransmission timeout before the first round trip was measured (RFC 6298)") \
+	X(rto_min, TIME, "1ms", "60s", "shortest retransmission timeout") \
+	X(rto_max, TIME, "1s", "1h", "longest retransmission timeout, backed off") \
+	X(persist_min, TIME, "10ms", "60s", "first probe of a closed window") \
+	X(persist_max, TIME, "1s", "1h", "longest between probes of a closed window") \
+	X(syn_retries, UINT, "0", "100", "times that our SYN is sent again") \
+	X(synack_retries, UINT, "0", "100", "times that our SYN-ACK is sent again") \
+	X(retries, UINT, "1", "100", "times that a segment is sent again before the connection is given up") \
+	X(user_timeout, TIME, "0s", "24h", "longest that data may stay unacknowledged or the window closed; 0s: as retries say (RFC 5482)") \
+	X(keepalive, BOOL, NULL, NULL, "probe idle connections whose owner did not ask for it") \
+	X(keep_idle, TIME, "10ms", "720h", "silence before the first keepalive probe") \
+	X(keep_interval, TIME, "10ms", "720h", "between keepalive probes") \
+	X(keep_count, UINT, "1", "100", "unanswered keepalive probes that end a connection") \
+	X(msl, TIME, "1ms", "10m", "maximum segment lifetime; TIME-WAIT lasts twice that") \
+	X(fin_wait2, TIME, "1ms", "1h", "longest that a connection nobody owns waits for the peer's FIN") \
+	X(challenge_limit, UINT, "1", "1000000", "challenge acknowledgements of a connection per second (RFC 5961)") \
+	X(ooo_bytes, SIZE, "0", "1GiB", "most bytes a connection keeps that came out of order") \
+	X(ooo_segments, UINT, "0", "1000000", "most pieces a connection keeps that came out of order") \
+	X(ooo_total, SIZE, "0", "1TiB", "most bytes that a VP keeps that came out of order") \
+	X(syncache, UINT, "1", "16777216", "connections of a VP in the making; at the cap the oldest goes, or cookies take over") \
+	X(backlog, UINT, "1", "16777216", "of these, for one listening port") \
+	X(cookies, ENUM, NULL, NULL, "SYN cookies (RFC 4987): never, when the cache is full, always") \
+	X(time_wait, UINT, "1", "16777216", "connections of a VP in TIME-WAIT; at the cap the oldest goes") \
+	X(sessions, UINT, "1", "16777216", "most connections of a VP") \
+	X(checksum, BOOL, NULL, NULL, "compute and verify checksums") \
+	X(rfc6191, BOOL, NULL, NULL, "a SYN with a newer timestamp takes over a connection in TIME-WAIT")
+
+#define TCP_FIELD_NO(f, t, lo, hi, d) FIELD_##f,
+enum { TCP_FIELDS(TCP_FIELD_NO) FIELDS };
+
+struct tcp_conf {
+	unsigned        profile;
+	struct xk_plist syn_times;
+	uint64_t        given[FIELDS];   /* as parsed, or unset */
+};
+_Static_assert(sizeof(struct tcp_conf) <= TCP_CONF_SIZE, "the descriptor's size is a constant");
+
+static const struct { enum xk_ptype type; uint16_t at, size; } fields[FIELDS] = {
+#define TCP_FIELD_ROW(f, t, lo, hi, d) \
+	{ XK_P_##t, offsetof(struct tcp_tune, f), sizeof((struct tcp_tune *)NULL)->f },
+	TCP_FIELDS(TCP_FIELD_ROW)
+};
+
+/* ---- profiles ------------------------------------------------------------------------- */
+
+/* What no stack does otherwise. */
+#define COMMON \
+	.min_mss = 64, .min_pmtu = 552, .checksum = true, .challenge_limit = 100, \
+	.ooo_total = 256u << 20, .syncache = 16384, .backlog = 4096, .time_wait = 65536, .sessions = 1u << 20, \
+	.nagle = true, .keep_idle = 7200000, .keep_interval = 75000, .fin_wait2 = 60000
+
+static const struct tcp_tune modern = {
+	COMMON, .newreno = true,
+	.rcv_buf = 1u << 20, .snd_buf = 512u << 10, .wscale = 255,
+	.use_wscale = true, .timestamps = true, .sack = true, .dsack = true, .ecn = true,
+	.rack = true, .prr = true, .tlp = true, .limited_transmit = true, .frto = true,
+	.abc = true, .abc_limit = 2, .cc = TCP_CC_CUBIC, .synopts = TCP_SYNOPTS_LINUX,
+	.initial_window = 10, .ack_every = 2, .quick_acks = 8, .ack_push = false, .idle_restart = true,
+	.delack = 40, .rto_init = 1000, .rto_min = 200, .rto_max = 60000,
+	.persist_min = 200, .persist_max = 60000,
+	.syn_retries = 6, .synack_retries = 5, .retries = 15, .user_timeout = 0,
+	.keep_count = 9, .msl = 30000,
+	.ooo_bytes = 1u << 20, .ooo_segments = 1024,
+	.cookies = 1, .rfc6191 = true,
+};
+
+/* As tcp(7) and Documentation/networking/ip-sysctl describe it. */
+static const struct tcp_tune linux_like = {
+	COMMON, .newreno = true,
+	.rcv_buf = 4u << 20, .snd_buf = 4u << 20, .wscale = 8,
+	.use_wscale = true, .timestamps = true, .sack = true, .dsack = true, .ecn = false,
+	.rack = true, .prr = true, .tlp = true, .limited_transmit = true, .frto = true,
+	.abc = true, .abc_limit = 2, .cc = TCP_CC_CUBIC, .synopts = TCP_SYNOPTS_LINUX,
+	.initial_window = 10, .ack_every = 2, .quick_acks = 16, .ack_push = false, .idle_restart = true,
+	.delack = 40, .rto_init = 1000, .rto_min = 200, .rto_max = 120000,
+	.persist_min = 200, .persist_max = 120000,
+	.syn_retries = 6, .synack_retries = 5, .retries = 15, .user_timeout = 0,
+	.keep_count = 9, .msl = 30000,
+	.ooo_bytes = 4u << 20, .ooo_segments = 4096,
+	.cookies = 1, .rfc6191 = true,
+};
+
+/* FreeBSD sends its first SYNs a second apart, then doubles. */
+static const uint32_t bsd_syn_times[] = {
+	1000, 1000, 1000, 1000, 1000, 2000, 4000, 8000, 16000, 32000, 64000, 64000, 64000, 0
+};
+/* As tcp(4) of FreeBSD 14 describes it, with the buffers that its test suite sets. */
+static const struct tcp_tune freebsd_like = {
+	COMMON, .newreno = true,
+	.rcv_buf = 65536, .snd_buf = 32768, .wscale = 6,
+	.use_wscale = true, .timestamps = true, .sack = true, .dsack = true, .ecn = false,
+	.rack = false, .prr = true, .tlp = false, .limited_transmit = true, .frto = false,
+	.abc = true, .abc_limit = 2, .cc = TCP_CC_CUBIC, .synopts = TCP_SYNOPTS_BSD,
+	.initial_window = 10, .ack_every = 2, .quick_acks = 0, .ack_push = false, .idle_restart = true,
+	.delack = 40, .rto_init = 1000, .rto_min = 30, .rto_max = 64000,
+	.persist_min = 5000, .persist_max = 60000,
+	.syn_retries = 12, .synack_retries = 3, .retries = 12, .syn_times = bsd_syn_times, .user_timeout = 0,
+	.keep_count = 8, .msl = 30000,
+	.ooo_bytes = 65536, .ooo_segments = 100,
+	.cookies = 1, .rfc6191 = true,
+};
+
+/* Net/2: slow start, congestion avoidance, fast retransmit and recovery, header
+ * prediction; no option but the segment size. */
+static const struct tcp_tune reno43 = {
+	COMMON,
+	.rcv_buf = 16384, .snd_buf = 16384, .wscale = 0,
+	.abc = false, .abc_limit = 1, .cc = TCP_CC_RENO, .synopts = TCP_SYNOPTS_BSD,
+	.initial_window = 1, .ack_every = 2, .quick_acks = 0, .ack_push = false, .idle_restart = true,
+	.delack = 200, .rto_init = 6000, .rto_min = 1000, .rto_max = 64000,
+	.persist_min = 5000, .persist_max = 60000,
+	.syn_retries = 12, .synack_retries = 12, .retries = 12, .user_timeout = 0,
+	.keep_count = 8, .msl = 30000,
+	.ooo_bytes = 16384, .ooo_segments = 256,
+	.cookies = 0, .rfc6191 = false,
+};
+
+/* 4.4BSD-Lite with its RFC 1323 switched off: larger buffers, the rest as before. */
+static const struct tcp_tune lite44 = {
+	COMMON,
+	.rcv_buf = 57344, .snd_buf = 57344, .wscale = 0,
+	.abc = false, .abc_limit = 1, .cc = TCP_CC_RENO, .synopts = TCP_SYNOPTS_BSD,
+	.initial_window = 1, .ack_every = 2, .quick_acks = 0, .ack_push = false, .idle_restart = true,
+	.delack = 200, .rto_init = 6000, .rto_min = 1000, .rto_max = 64000,
+	.persist_min = 5000, .persist_max = 60000,
+	.syn_retries = 12, .synack_retries = 12, .retries = 12, .user_timeout = 0,
+	.keep_count = 8, .msl = 30000,
+	.ooo_bytes = 57344, .ooo_segments = 512,
+	.cookies = 0, .rfc6191 = false,
+};
+
+static const char *const profile_names[] = { "modern", "linux", "freebsd", "reno43", "lite44", NULL };
+static const struct tcp_tune *const profiles[] = { &modern, &linux_like, &freebsd_like, &reno43, &lite44 };
+_Static_assert(XK_ARRAY_LEN(profile_names) == XK_ARRAY_LEN(profiles) + 1, "a name each");
+
+/* ---- the schema ------------------------------------------------------------------------ */
+
+static const char *const cc_names[] = { "cubic", "reno", NULL };
+static const char *const synopts_names[] = { "linux", "bsd", NULL };
+static const char *const cookies_names[] = { "never", "full", "always", NULL };
+#define CHOICES_cc cc_names
+#define CHOICES_synopts synopts_names
+#define CHOICES_cookies cookies_names
+/* Only enumerations have choices: the third macro picks by type. */
+#define CHOICES_BOOL(f) NULL
+#define CHOICES_UINT(f) NULL
+#define CHOICES_SIZE(f) NULL
+#define CHOICES_TIME(f) NULL
+#define CHOICES_ENUM(f) CHOICES_##f
+
+#define TCP_FIELD_PARAM(f, t, lo, hi, d) \
+	{ .name = #f, .type = XK_P_##t, .min = lo, .max = hi, .choices = CHOICES_##t(f), .doc = d, \
+	  .flags = XK_PF_UNSET, .offset = offsetof(struct tcp_conf, given[FIELD_##f]) },
+
+const struct xk_param tcp_params[] = {
+	{ .name = "profile", .type = XK_P_ENUM, .def = "modern", .choices = profile_names,
+	  .doc = "where parameters that are not given come from", .offset = offsetof(struct tcp_conf, profile) },
+	{ .name = "syn_times", .type = XK_P_LIST, .elem = XK_P_TIME,
+	  .doc = "between one SYN of ours and the next; without it rto_init, doubling, or as the profile has it",
+	  .offset = offsetof(struct tcp_conf, syn_times) },
+	TCP_FIELDS(TCP_FIELD_PARAM)
+	XK_PARAM_END
+};
+
+/* ---- from what was given to what holds ---------------------------------------------------- */
+
+static bool is_given(const struct tcp_conf *c, unsigned i)
+{
+	/* The fields follow the two that are no fields. */
+	return !xk_param_is_unset(&tcp_params[2 + i], c);
+}
+
+static uint64_t given_value(const struct tcp_conf *c, unsigned i)
+{
+	const uint64_t *v = &c->given[i];
+
+	switch (fields[i].type) {
+	case XK_P_BOOL: return *(const uint8_t *)v;
+	case XK_P_ENUM: return *(const uint32_t *)v;
+	case XK_P_TIME: return *v / XK_MS;
+	default: return *v;
+	}
+}
+
+static void set_field(struct tcp_tune *t, unsigned i, uint64_t v)
+{
+	/* Every field is an unsigned number of 1, 4 or 8 bytes, least byte first. */
+	memcpy((char *)t + fields[i].at, &v, fields[i].size);
+}
+
+/* A profile's value gives way to what was given and contradicts it. */
+static void imply(const struct tcp_conf *c, struct tcp_tune *t)
+{
+	if (!t->sack) {
+		t->dsack &= is_given(c, FIELD_dsack);
+		t->rack &= is_given(c, FIELD_rack);
+		t->tlp &= is_given(c, FIELD_tlp);
+	}
+	if (t->backlog > t->syncache && !is_given(c, FIELD_backlog))
+		t->backlog = t->syncache;
+	if (t->rto_init > t->rto_max && !is_given(c, FIELD_rto_init))
+		t->rto_init = t->rto_max;
+	if (t->persist_min > t->persist_max && !is_given(c, FIELD_persist_min))
+		t->persist_min = t->persist_max;
+}
+
+int tcp_profile_resolve(const void *conf, struct tcp_tune *t)
+{
+	const struct tcp_conf *c = conf;
+
+	*t = *profiles[c->profile];
+	for (unsigned i = 0; i < FIELDS; i++)
+		if (is_given(c, i))
+			set_field(t, i, given_value(c, i));
+	imply(c, t);
+	return XK_OK;
+}
+
+unsigned tcp_profile_syn_times(const void *conf, uint32_t *ms, unsigned max)
+{
+	const struct tcp_conf *c = conf;
+	unsigned n;
+
+	for (n = 0; n < c->syn_times.n && n + 1 < max; n++)
+		ms[n] = (uint32_t)(c->syn_times.v[n].u / XK_MS);
+	ms[n] = 0;
+	return n;
+}
+
+/* ---- rules ---------------------------------------------------------------------------------- */
+
+#define RULE(bad, ...) \
+	do { \
+		if (bad) { \
+			snprintf(why, n, __VA_ARGS__); \
+			return XK_E_INVAL; \
+		} \
+	} while (0)
+
+static int check_times(const struct tcp_conf *c, char *why, size_t n)
+{
+	for (unsigned i = 0; i < FIELDS; i++)
+		RULE(fields[i].type == XK_P_TIME && is_given(c, i) && c->given[i] % XK_MS != 0,
+		     "parameter '%s' needs whole milliseconds: timers run at that rate", tcp_params[2 + i].name);
+	RULE(c->syn_times.n > TCP_SYN_TIMES, "parameter 'syn_times' has %u entries, at most %u are of use",
+	     c->syn_times.n, TCP_SYN_TIMES);
+	for (unsigned i = 0; i < c->syn_times.n; i++)
+		RULE(c->syn_times.v[i].u < 10 * XK_MS || c->syn_times.v[i].u > 3600 * XK_SEC,
+		     "parameter 'syn_times' needs times from 10ms to 1h");
+	return XK_OK;
+}
+
+static int check_tune(const struct tcp_tune *t, char *why, size_t n)
+{
+	RULE(t->wscale > 14 && t->wscale != 255,
+	     "parameter 'wscale' is a shift of 0 to 14, or 255 for the smallest that covers rcv_buf, got %u", t->wscale);
+	RULE(t->mss != 0 && t->mss < t->min_mss, "parameter 'mss' (%u) is below 'min_mss' (%u)", t->mss, t->min_mss);
+	RULE(t->rto_min > t->rto_max, "parameter 'rto_min' (%ums) is above 'rto_max' (%ums)", t->rto_min, t->rto_max);
+	RULE(t->rto_init > t->rto_max, "parameter 'rto_init' (%ums) is above 'rto_max' (%ums)", t->rto_init, t->rto_max);
+	RULE(t->persist_min > t->persist_max, "parameter 'persist_min' (%ums) is above 'persist_max' (%ums)",
+	     t->persist_min, t->persist_max);
+	RULE(t->dsack && !t->sack, "parameter 'dsack' needs 'sack'");
+	RULE(t->rack && !t->sack, "parameter 'rack' needs 'sack'");
+	RULE(t->tlp && !t->sack, "parameter 'tlp' needs 'sack'");
+	RULE(t->backlog > t->syncache, "parameter 'backlog' (%u) is above 'syncache' (%u), of which it is a part",
+	     t->backlog, t->syncache);
+	return XK_OK;
+}
+
+int tcp_profile_check(const void *conf, char *why, size_t n)
+{
+	struct tcp_tune t;
+	int err = check_times(conf, why, n);
+
+	if (err == XK_OK)
+		err = tcp_profile_resolve(conf, &t);
+	return err == XK_OK ? check_tune(&t, why, n) : err;
+}

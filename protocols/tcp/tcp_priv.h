@@ -141,6 +141,10 @@ struct tcp_sendq {
 	struct xk_msg *first, *last, *unsent, *unsent_prev;
 	uint32_t bytes;                  /* all, sent and not */
 	uint32_t unsent_bytes;
+	/* Where the last walks stopped: each names a sent segment by pointer and first
+	 * number, and stands while that number is not below snd_una. */
+	struct xk_msg *sack_at, *rexmt_at;
+	uint32_t sack_seq, rexmt_seq;
 };
 #define TCP_SQ_SACKED  0x01u
 #define TCP_SQ_LOST    0x02u
@@ -198,6 +202,7 @@ enum tcp_timer_no {
 #define TCP_F_SMALL       0x08000000u    /* a small segment is unacknowledged (Minshall) */
 #define TCP_F_DRAINING    0x10000000u    /* DRAINED is owed */
 #define TCP_F_PASSIVE     0x20000000u    /* came from a listener */
+#define TCP_F_OUTPUT      0x40000000u    /* tcp_output is under way (a peer may answer inside our push) */
 
 enum tcp_ca { TCP_CA_OPEN, TCP_CA_DISORDER, TCP_CA_CWR, TCP_CA_RECOVERY, TCP_CA_LOSS };
 
@@ -239,6 +244,11 @@ struct tcp_cb {
 	uint32_t challenge_at;           /* the second it counts, ms */
 	uint32_t recover;                /* snd_max when recovery began (RFC 6582) */
 	uint32_t sacked_out, lost_out, retrans_out; /* bytes */
+	uint32_t sacked_segs;            /* segments of sacked_out */
+	struct { uint32_t l, r; } sack_seen[TCP_SACK_MAX]; /* blocks of the last ACK, marked whole */
+	uint32_t snd_sml;                /* end of the last small segment sent (Minshall) */
+	uint32_t undo_ts;                /* TSval of the first retransmission (RFC 3522) */
+	uint8_t  frto;                   /* RFC 5682: 0 off, 1 head sent again, 2 new data sent since */
 	uint32_t high_sacked;            /* right edge of the highest SACK block */
 	uint32_t prr_delivered, prr_out, prr_target; /* RFC 6937 */
 	uint32_t prior_cwnd, prior_ssthresh, undo_marker, undo_retrans;

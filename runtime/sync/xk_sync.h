@@ -112,6 +112,16 @@ void xk_event_cancel(struct xk_event *);
  * xk_event_prepare and a last look. */
 void xk_event_wait(struct xk_event *, uint64_t timeout_ns, const int *fds, unsigned n);
 
+/* ---- threads that others made ------------------------------------------ */
+
+/*
+ * Makes the calling thread fit to enter VPs, however it came to be: registered
+ * with RCU until it ends, and owner of an event for its own waits, which is
+ * returned (always the same one; it goes when the thread does).  Cheap after the
+ * first call.  NULL when there is no file descriptor left for the event.
+ */
+struct xk_event *xk_guest_event(void);
+
 /* ---- hand-off queue --------------------------------------------------- */
 
 struct xk_qlink { struct xk_qlink *next; };

@@ -9,6 +9,9 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "runtime/base/xk_clock.h"
 
 struct seen {
 	char name[16];
@@ -127,7 +130,47 @@ static void a_thread_can_restrict_itself(void)
 	CU_ASSERT(CPU_ISSET(a_cpu(), &s.cpus));
 }
 
+static void *a_guest(void *p)
+{
+	struct xk_event *e = xk_guest_event();
+
+	*(bool *)p = e != NULL && xk_guest_event() == e;
+	if (e == NULL)
+		return NULL;
+	xk_rcu_read_lock();              /* aborts in the debug build unless registered */
+	xk_rcu_read_unlock();
+	xk_event_wake(e);
+	xk_event_prepare(e);
+	xk_event_wait(e, XK_NS_NEVER, NULL, 0);
+	return NULL;
+}
+
+/* The lowest descriptor that is free. */
+static int lowest(void)
+{
+	int fd = dup(0);
+
+	close(fd);
+	return fd;
+}
+
+static void a_thread_that_others_made_gets_an_event_and_leaves_nothing(void)
+{
+	bool same = false;
+	int before = lowest();
+	pthread_t t;
+
+	for (int i = 0; i < 3; i++) {
+		CU_ASSERT_EQUAL_FATAL(pthread_create(&t, NULL, a_guest, &same), 0);
+		pthread_join(t, NULL);
+		CU_ASSERT(same);
+		CU_ASSERT_EQUAL(lowest(), before);
+	}
+}
+
 static CU_TestInfo tests[] = {
+	{ "a_thread_that_others_made_gets_an_event_and_leaves_nothing",
+	  a_thread_that_others_made_gets_an_event_and_leaves_nothing },
 	{ "a_name_is_cut_at_fifteen_bytes", a_name_is_cut_at_fifteen_bytes },
 	{ "a_pinned_thread_has_one_processor", a_pinned_thread_has_one_processor },
 	{ "a_processor_that_is_not_there_is_refused", a_processor_that_is_not_there_is_refused },

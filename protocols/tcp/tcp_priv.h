@@ -316,6 +316,7 @@ static inline uint32_t tcp_deadline(uint32_t now, uint32_t ms)
 #define TCP_A_DROP      0x0800u   /* nothing of it is used: reason */
 #define TCP_A_REUSE     0x1000u   /* TIME-WAIT gives way to this SYN: finish, then listen */
 #define TCP_A_DRAINED   0x2000u   /* snd_una has reached snd_max and all that was pushed */
+#define TCP_A_SYN       0x4000u   /* simultaneous open: our SYN-ACK, (again) */
 struct tcp_acts {
 	uint32_t do_;
 	uint32_t skip, take;
@@ -376,10 +377,11 @@ static inline const struct tcp_tune *tcp_tune(const struct xk_rep *r)
 	return &((const struct tcp_node *)r->node->state)->tune;
 }
 
+#define TCP_REASS_OBJ 128u               /* the larger of the two, see tcp_reass.c */
 struct tcp_syncache;
 struct tcp_rep {                         /* struct xk_rep.state */
 	struct tcp_syncache *syn;
-	struct xk_slab  reass_slab;      /* struct tcp_reass and its nodes: tcp_reass.c */
+	struct xk_slab  reass_slab;      /* of TCP_REASS_OBJ: struct tcp_reass and its nodes */
 	uint64_t        ooo_bytes;       /* held by this VP's connections */
 	struct tcp_sess *tw_first, *tw_last; /* TIME-WAIT, oldest first: tcp_timewait.c */
 	uint32_t        tw_n;
@@ -388,16 +390,19 @@ struct tcp_rep {                         /* struct xk_rep.state */
 static inline struct tcp_rep *tcp_rep(const struct xk_rep *r) { return r->state; }
 
 struct tcp_sess {
-	struct xk_sess  s;
+	struct xk_sess  s;               /* s.hot: folded ip_pseudo_sum, for the up path (tcp_sess_bind) */
 	struct tcp_cb   cb;
 	uint32_t        ports;           /* ours and the peer's, as sent */
 	uint32_t        sum;             /* partial: pseudo-header without length, and ports */
 	uint16_t        lport, rport;    /* host order */
 	uint32_t        wheel_at;        /* ms the wheel's timer is set to; 0: not */
+	int32_t         pops;            /* of s.rcnt: pops in progress (tcp_act.c) */
 	struct xk_timer timer;
 	struct tcp_sess *tw_next, *tw_prev;
 };
 static inline struct tcp_sess *tcp_sess(struct xk_sess *s) { return (struct tcp_sess *)(void *)s; }
+/* Does anybody above keep it? */
+static inline bool tcp_held(const struct tcp_sess *ts) { return ts->s.rcnt > ts->pops; }
 static inline struct tcp_env tcp_env(struct xk_rep *r)
 {
 	xk_ns now = r->vp->now;

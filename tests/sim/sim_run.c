@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sim_run.c - one run of a case, and the verdict.
+ *
+ * The wire may be silent while streams are unfinished for at most twice the
+ * largest retransmission timeout (R8): a stack that has work and sends nothing for
+ * longer is stuck.  Where hardly a frame is lost the streams themselves must move
+ * in that time.  When all ends are done, every session must go by itself.
+ * Invariant: whatever the verdict, the graph is freed and nothing leaks.
+ */
+#include "tests/sim/sim.h"
+
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "runtime/compose/xk_compose.h"
+
+#define RTO_MAX    (60 * XK_SEC)
+#define SILENCE    (2 * RTO_MAX)
+#define LONGEST    (48 * 3600 * XK_SEC)
+#define AFTERWARDS (900 * XK_SEC)        /* FIN retransmissions, TIME-WAIT */
+#define STEP       XK_SEC
+#define MAX_TABLE  128u
+
+/* Sees every frame that a link protocol sends or gets. */
+struct wire {
+	struct xk_capture c;
+	unsigned side;
+	uint64_t *hash, *frames;
+	xk_ns    *last_sent;
+};
+
+struct run {
+	struct xk_errs  *e;
+	struct xk_spec  *s;
+	struct xk_graph *g;
+	struct wire      wire[2];
+	uint64_t         hash, frames, live;
+	xk_ns            last_sent;
+};
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+	h = (h ^ v) * 0x9e3779b97f4a7c15u;
+	return h ^ h >> 32;
+}
+
+static void see(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool down)
+{
+	struct wire *w = xk_container_of(c, struct wire, c);
+	uint64_t h = mix(mix(*w->hash, now), (uint64_t)m->tot << 2 | w->side << 1 | down);
+
+	for (; m != NULL; m = m->next)
+		for (uint32_t i = 0; i < m->len; i++)
+			h = (h ^ m->data[i]) * 0x100000001b3u;
+	*w->hash = h;
+	++*w->frames;
+	if (down)
+		*w->last_sent = now;
+}
+
+/* ---- up and down ---------------------------------------------------------------- */
+
+static void errors_to_why(struct run *u)
+{
+	xk_errs_sort(u->e);
+	sim_fail("the graph is refused: %s", xk_errs_count(u->e) ? xk_errs_text(u->e, 0, NULL, NULL, NULL) : "no reason given");
+}
+
+static bool build(struct run *u, const struct sim_case *c)
+{
+	static const struct xk_proto *table[MAX_TABLE];
+	struct xk_compose_opts o = { .table = table };
+	static char text[8192];
+	unsigned n = 0, len = sim_case_graph(c, text, sizeof text);
+
+	for (; xk_proto_table[n] != NULL && n < MAX_TABLE - 2; n++)
+		table[n] = xk_proto_table[n];
+	table[n] = &xk_proto_simapp;
+	table[n + 1] = NULL;
+	return xk_spec_load_text(&u->s, "sim.lua", text, len, &o, u->e) == XK_OK &&
+	       xk_spec_check(u->s, u->e, NULL) == XK_OK && xk_spec_build(u->s, &u->g, u->e) == XK_OK;
+}
+
+static bool bring_up(struct run *u, const struct sim_case *c)
+{
+	memset(u, 0, sizeof *u);
+	u->live = xk_alloc_live();
+	u->e = xk_errs_new();
+	sim_world_begin(c);
+	if (!build(u, c)) {
+		errors_to_why(u);
+		return false;
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		u->wire[i] = (struct wire){ { see }, i, &u->hash, &u->frames, &u->last_sent };
+		xk_graph_find(u->g, i ? "link2" : "link1")->capture = &u->wire[i].c;
+	}
+	if (xk_graph_up(u->g, u->e) == XK_OK)
+		return true;
+	errors_to_why(u);
+	return false;
+}
+
+static void take_down(struct run *u)
+{
+	uint64_t leaked = u->g != NULL ? xk_graph_free(u->g) : 0;
+
+	if (leaked != 0)
+		sim_fail("%llu buffers and sessions leaked", (unsigned long long)leaked);
+	xk_spec_free(u->s);
+	xk_errs_free(u->e);
+	if (xk_alloc_live() != u->live)
+		sim_fail("%lld blocks of memory leaked", (long long)(xk_alloc_live() - u->live));
+}
+
+/* ---- time passes --------------------------------------------------------------------- */
+
+static xk_ns now_of(const struct run *u) { return xk_clock_read(&u->g->vps->clock); }
+
+/* Fraction of frames lost between the given times. */
+static void set_loss(struct run *u, uint32_t per_10000)
+{
+	struct xk_node *n = xk_graph_find(u->g, "bad");
+	const struct xk_param *p = n->proto->params;
+
+	while (strcmp(p->name, "loss") != 0)
+		p++;
+	*(double *)(void *)((char *)n->conf + p->offset) = per_10000 / 10000.0;
+}
+
+static void weather(struct run *u, const struct sim_case *c)
+{
+	xk_ns now = now_of(u);
+
+	if (c->outage != 0)
+		set_loss(u, now >= XK_SEC && now < (1 + (xk_ns)c->outage) * XK_SEC ? 10000 : c->loss);
+}
+
+static void judge_silence(struct run *u, const struct sim_case *c, xk_ns moved_at)
+{
+	xk_ns now = now_of(u), outage = c->outage * XK_SEC;
+
+	if (now - u->last_sent > SILENCE)
+		sim_fail("the wire is silent since %llu ms, %u ends are not done", (unsigned long long)(u->last_sent / XK_MS),
+			 sim_world.undone);
+	else if (c->loss <= 200 && now - moved_at > SILENCE + outage)
+		sim_fail("nothing has moved since %llu ms, %u ends are not done", (unsigned long long)(moved_at / XK_MS),
+			 sim_world.undone);
+	else if (now > LONGEST)
+		sim_fail("not done after %llu s, %u ends are not done", (unsigned long long)(now / XK_SEC), sim_world.undone);
+}
+
+static void exchange(struct run *u, const struct sim_case *c, struct sim_result *r)
+{
+	uint64_t moved = sim_world.moved;
+	xk_ns moved_at = now_of(u);
+
+	while (sim_world.undone != 0 && sim_world.why[0] == '\0') {
+		xk_ns t = now_of(u);
+		bool more;
+
+		weather(u, c);
+		more = xk_vpset_run_virtual(u->g->vps, t + STEP);
+		if (sim_world.moved != moved) {
+			moved = sim_world.moved;
+			moved_at = now_of(u);
+		}
+		if (!more && sim_world.undone != 0)
+			sim_fail("nothing is left to happen at %llu ms, %u ends are not done",
+				 (unsigned long long)(t / XK_MS), sim_world.undone);
+		judge_silence(u, c, moved_at);
+	}
+	r->took = moved_at;
+}
+
+static uint64_t sessions(struct run *u, const char *name)
+{
+	struct xk_node *n = xk_graph_find(u->g, name);
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < u->g->vps->nvps; i++)
+		sum += n->rep[i]->nsess_made - n->rep[i]->nsess_gone;
+	return sum;
+}
+
+/* Nobody holds a connection any more: all of them end by themselves. */
+static void quiet_down(struct run *u)
+{
+	xk_ns until = now_of(u) + AFTERWARDS;
+
+	while (sessions(u, "tcp1") + sessions(u, "tcp2") != 0 && now_of(u) < until && sim_world.why[0] == '\0')
+		if (!xk_vpset_run_virtual(u->g->vps, now_of(u) + STEP))
+			break;
+	if (sim_world.why[0] == '\0' && sessions(u, "tcp1") + sessions(u, "tcp2") != 0)
+		sim_fail("%llu and %llu sessions are left %llu s after the last close", (unsigned long long)sessions(u, "tcp1"),
+			 (unsigned long long)sessions(u, "tcp2"), (unsigned long long)(AFTERWARDS / XK_SEC));
+}
+
+static uint64_t counted(struct run *u, const char *name, const char *what)
+{
+	struct xk_node *n = xk_graph_find(u->g, name);
+	uint64_t sum = 0;
+
+	for (unsigned k = 0; n->proto->counts != NULL && n->proto->counts[k] != NULL; k++)
+		for (unsigned i = 0; strcmp(n->proto->counts[k], what) == 0 && i < u->g->vps->nvps; i++)
+			sum += n->rep[i]->count[k];
+	return sum;
+}
+
+bool sim_run(const struct sim_case *c, struct sim_result *r)
+{
+	struct run u;
+
+	memset(r, 0, sizeof *r);
+	if (bring_up(&u, c)) {
+		exchange(&u, c, r);
+		quiet_down(&u);
+		r->retransmits = counted(&u, "tcp1", "retransmits") + counted(&u, "tcp2", "retransmits");
+	}
+	r->hash = u.hash;
+	r->frames = u.frames;
+	take_down(&u);
+	r->ok = sim_world.why[0] == '\0';
+	memcpy(r->why, sim_world.why, sizeof r->why);
+	return r->ok;
+}
+
+/* ---- apart ------------------------------------------------------------------------------ */
+
+bool sim_run_apart(const struct sim_case *c, struct sim_result *r)
+{
+	int fd[2], status;
+	bool whole;
+	pid_t pid;
+
+	memset(r, 0, sizeof *r);
+	xk_assert(pipe(fd) == 0);
+	fflush(NULL);
+	pid = fork();
+	xk_assert(pid >= 0);
+	if (pid == 0) {
+		close(fd[0]);
+		alarm(300);
+		sim_run(c, r);
+		_exit(write(fd[1], r, sizeof *r) != sizeof *r);
+	}
+	close(fd[1]);
+	whole = read(fd[0], r, sizeof *r) == sizeof *r;
+	close(fd[0]);
+	waitpid(pid, &status, 0);
+	if (!whole || !WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+		r->ok = false;
+		snprintf(r->why, sizeof r->why, WIFSIGNALED(status) ? "ended by signal %d" : "ended with code %d",
+			 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+	}
+	return r->ok;
+}

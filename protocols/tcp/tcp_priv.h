@@ -378,6 +378,8 @@ static inline const struct tcp_tune *tcp_tune(const struct xk_rep *r)
 }
 
 #define TCP_REASS_OBJ 128u               /* the larger of the two, see tcp_reass.c */
+#define TCP_PORT_SLOTS  64u
+#define TCP_PORT_STRIDE 63u
 struct tcp_syncache;
 struct tcp_rep {                         /* struct xk_rep.state */
 	struct tcp_syncache *syn;
@@ -385,7 +387,7 @@ struct tcp_rep {                         /* struct xk_rep.state */
 	uint64_t        ooo_bytes;       /* held by this VP's connections */
 	struct tcp_sess *tw_first, *tw_last; /* TIME-WAIT, oldest first: tcp_timewait.c */
 	uint32_t        tw_n;
-	uint32_t        port_next;       /* RFC 6056 */
+	uint32_t        port_step[TCP_PORT_SLOTS]; /* RFC 6056 3.3.4: how far ports have come */
 };
 static inline struct tcp_rep *tcp_rep(const struct xk_rep *r) { return r->state; }
 
@@ -585,7 +587,10 @@ void tcp_abort(struct tcp_sess *ts);            /* RST, then finish without an e
 void tcp_finish(struct tcp_sess *ts, int err);
 uint32_t tcp_isn(const struct xk_rep *r, const struct xk_key *k);      /* RFC 6528 */
 uint32_t tcp_ts_offset(const struct xk_rep *r, const struct xk_key *k);
-uint64_t tcp_hash(const struct tcp_node *n, uint64_t a, uint64_t b, uint64_t c); /* keyed (SipHash-2-4) */
+uint64_t tcp_siphash(uint64_t k0, uint64_t k1, uint64_t a, uint64_t b, uint64_t c); /* 2-4, of 24 bytes */
+uint64_t tcp_hash(const struct tcp_node *n, uint64_t a, uint64_t b, uint64_t c); /* keyed by the node's secret */
+/* Payload that a segment without options may have over lls (NULL: by default), tune.mss applied. */
+uint32_t tcp_path_mss(struct xk_rep *r, struct xk_sess *lls);
 
 /* ---- tcp_listen.c ---------------------------------------------------------------------------------------------- */
 
@@ -625,6 +630,14 @@ enum tcp_event {                         /* how tcp_input classifies a segment t
 	TCP_E_ACK_OF_FIN,                /* our FIN is acknowledged */
 	TCP_E_CLOSE,                     /* the application ends its side */
 	TCP_E_COUNT
+};
+enum tcp_fsm_act {
+	TCP_FSM_IGNORE,                  /* nothing happens */
+	TCP_FSM_TAKE,                    /* it is what was waited for: go to next */
+	TCP_FSM_CHALLENGE,               /* an ACK for an answer, no more (RFC 5961) */
+	TCP_FSM_RESET,                   /* answered with RST */
+	TCP_FSM_FINISH,                  /* over, in peace */
+	TCP_FSM_FAIL,                    /* over, the holder is told why */
 };
 struct tcp_fsm_cell { uint8_t act; uint8_t next; const char *why; };
 extern const struct tcp_fsm_cell tcp_fsm[TCP_S_COUNT][TCP_E_COUNT];

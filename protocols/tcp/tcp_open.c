@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tcp_open.c - connections come and go: active open, the choice of ports (RFC
+ * 6056) and sequence numbers (RFC 6528), shutdown, close, abort, and the end.
+ *
+ * As with UDP a connection is unique in the graph because the classifiers' table
+ * takes its key once: a port is free towards a peer when that table has room for
+ * it, so the VPs share no table of ports.  The life of a session is told in
+ * tcp_priv.h; every way out of it leads through tcp_finish and tcp_sess_free.
+ * Invariant: a session that is bound is announced, holds a reference below, and
+ * is not CLOSED.
+ */
+#include "protocols/tcp/tcp_priv.h"
+
+#define PORT_FIRST 1024u
+#define PORTS      (65536u - PORT_FIRST)
+
+/* Uses of the node's secret, told apart by the third word of what is hashed. */
+enum { HASH_ISN = 1, HASH_TS, HASH_PORT, HASH_SLOT };
+
+/* ---- a keyed hash (SipHash-2-4) --------------------------------------------------- */
+
+static inline uint64_t rotl(uint64_t x, unsigned n)
+{
+	return x << n | x >> (64 - n);
+}
+
+static inline void sip_round(uint64_t v[4])
+{
+	v[0] += v[1];
+	v[2] += v[3];
+	v[1] = rotl(v[1], 13) ^ v[0];
+	v[3] = rotl(v[3], 16) ^ v[2];
+	v[0] = rotl(v[0], 32);
+	v[2] += v[1];
+	v[0] += v[3];
+	v[1] = rotl(v[1], 17) ^ v[2];
+	v[3] = rotl(v[3], 21) ^ v[0];
+	v[2] = rotl(v[2], 32);
+}
+
+static inline void sip_word(uint64_t v[4], uint64_t m)
+{
+	v[3] ^= m;
+	sip_round(v);
+	sip_round(v);
+	v[0] ^= m;
+}
+
+uint64_t tcp_siphash(uint64_t k0, uint64_t k1, uint64_t a, uint64_t b, uint64_t c)
+{
+	uint64_t v[4] = {
+		k0 ^ 0x736f6d6570736575u, k1 ^ 0x646f72616e646f6du,
+		k0 ^ 0x6c7967656e657261u, k1 ^ 0x7465646279746573u,
+	};
+
+	sip_word(v, a);
+	sip_word(v, b);
+	sip_word(v, c);
+	sip_word(v, (uint64_t)24 << 56);
+	v[2] ^= 0xff;
+	for (unsigned i = 0; i < 4; i++)
+		sip_round(v);
+	return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+uint64_t tcp_hash(const struct tcp_node *n, uint64_t a, uint64_t b, uint64_t c)
+{
+	return tcp_siphash(n->secret[0], n->secret[1], a, b, c);
+}
+
+static uint64_t hash_key(const struct xk_rep *r, const struct xk_key *k, uint64_t use)
+{
+	return tcp_hash(r->node->state, k->w[0], k->w[1], use);
+}
+
+/* A clock of 4 us per tuple: a new incarnation begins above the old one's numbers. */
+uint32_t tcp_isn(const struct xk_rep *r, const struct xk_key *k)
+{
+	return (uint32_t)hash_key(r, k, HASH_ISN) + (uint32_t)(r->vp->now / (4 * XK_US));
+}
+
+uint32_t tcp_ts_offset(const struct xk_rep *r, const struct xk_key *k)
+{
+	return (uint32_t)hash_key(r, k, HASH_TS);
+}
+
+void tcp_flowkey(struct xk_flowkey *f, const struct xk_key *k)
+{
+	uint32_t ports = (uint32_t)k->w[1];
+
+	*f = (struct xk_flowkey){ .proto = TCP_PROTO };
+	memcpy(&f->raddr, &k->w[0], 8);
+	memcpy(&f->rport, &ports, 4);
+}
+
+/* ---- sessions ------------------------------------------------------------------------ */
+
+/* At the cap the oldest in TIME-WAIT goes, when nobody holds it. */
+static bool sess_room(struct xk_rep *r)
+{
+	struct tcp_sess *old = tcp_rep(r)->tw_first;
+
+	if (r->slab.live < tcp_tune(r)->sessions)
+		return true;
+	if (old == NULL || old->s.rcnt != 0)
+		return false;
+	tcp_finish(old, XK_OK);
+	return true;
+}
+
+static void cb_init(struct tcp_cb *cb, const struct tcp_tune *t)
+{
+	cb->tune = t;
+	cb->rcv_buf = t->rcv_buf;
+	cb->snd_buf = t->snd_buf;
+	cb->user_timeout = t->user_timeout;
+	cb->keep_idle = t->keep_idle;
+	cb->keep_interval = t->keep_interval;
+	cb->keep_count = t->keep_count;
+	cb->quick = t->quick_acks;
+	cb->peer_mss = 536;
+	cb->cc_kind = t->cc;
+	cb->cc = &tcp_cc_table[t->cc];
+	cb->flags = (t->nagle ? 0 : TCP_F_NODELAY) | (t->keepalive ? TCP_F_KEEPALIVE : 0) | TCP_F_PMTU;
+}
+
+struct tcp_sess *tcp_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type, struct xk_sess *lls, int *err)
+{
+	struct tcp_sess *ts;
+	struct xk_sess *s;
+
+	*err = XK_E_NOSPC;
+	if (!sess_room(r))
+		return NULL;
+	*err = XK_E_NOMEM;
+	s = xk_sess_create(r, up, type, lls);
+	if (s == NULL)
+		return NULL;
+	ts = tcp_sess(s);
+	cb_init(&ts->cb, tcp_tune(r));
+	tcp_timer_init(ts);
+	return ts;
+}
+
+/* Payload of a segment without options, as the path below has it now. */
+uint32_t tcp_path_mss(struct xk_rep *r, struct xk_sess *lls)
+{
+	uint32_t room, most = tcp_tune(r)->mss;
+	int res = lls != NULL ? xk_sess_control(lls, XK_CTL_GETOPTPACKET, &room, sizeof room)
+			      : xk_control(r->down[0], XK_CTL_GETOPTPACKET, &room, sizeof room);
+
+	if (res != (int)sizeof room || room < TCP_HDR_LEN + 64)
+		room = TCP_HDR_LEN + 536;
+	room -= TCP_HDR_LEN;
+	if (room > UINT16_MAX)
+		room = UINT16_MAX;
+	return most != 0 && most < room ? most : room;
+}
+
+int tcp_sess_bind(struct tcp_sess *ts, const struct xk_key *k)
+{
+	uint32_t ports = (uint32_t)k->w[1], sum;
+	struct xk_flowkey f;
+	int err;
+
+	ts->rport = tcp_ports_source(ports);
+	ts->lport = tcp_ports_destination(ports);
+	ts->ports = tcp_ports(ts->lport, ts->rport);
+	if (xk_sess_control(ts->s.down, XK_CTL_HEADER_SUM, &sum, sizeof sum) != (int)sizeof sum)
+		return XK_E_NOTSUP;
+	ts->sum = xk_csum_add(sum, ts->ports);
+	ts->s.hot = xk_csum_fold(ip_pseudo_sum(k->w[0], TCP_PROTO));
+	err = xk_sess_bind(&ts->s, k);
+	if (err != XK_OK)
+		return err;
+	tcp_flowkey(&f, k);
+	err = xk_sess_announce(&ts->s, &f);
+	if (err != XK_OK) {
+		xk_sess_unbind(&ts->s);
+		return err;
+	}
+	ts->cb.ts_off = tcp_ts_offset(ts->s.rep, k);
+	ts->cb.path_mss = (uint16_t)tcp_path_mss(ts->s.rep, ts->s.down);
+	tcp_set_mss(&ts->cb);
+	tcp_rec_init(&ts->cb);
+	return XK_OK;
+}
+
+/* The connection's key is free again, for us and for the classifiers. */
+static void withdraw(struct tcp_sess *ts)
+{
+	xk_sess_unbind(&ts->s);
+	if (ts->s.flow != NULL)
+		xk_flow_unbind(ts->s.rep->node->graph->flows, ts->s.flow);
+	ts->s.flow = NULL;
+}
+
+void tcp_sess_free(struct tcp_sess *ts)
+{
+	struct xk_sess *down = ts->s.down;
+
+	tcp_timer_stop(ts);
+	tcp_timewait_leave(ts);
+	tcp_sendq_free(&ts->cb);
+	tcp_reass_free(ts);
+	withdraw(ts);
+	ts->s.down = NULL;
+	if (down != NULL)
+		xk_close(down);
+	xk_sess_destroy(&ts->s);
+}
+
+/* ---- active open (D3) ---------------------------------------------------------------------- */
+
+static int addresses(struct xk_sess *lls, uint64_t *pair)
+{
+	uint32_t remote, local;
+
+	if (xk_sess_control(lls, XK_CTL_GETPEERHOST, &remote, sizeof remote) != (int)sizeof remote ||
+	    xk_sess_control(lls, XK_CTL_GETMYHOST, &local, sizeof local) != (int)sizeof local)
+		return XK_E_NOTSUP;
+	/* A connection has two ends (RFC 1122 4.2.3.10). */
+	if (ip_is_multicast(remote) || remote == 0xffffffffu || remote == 0)
+		return XK_E_INVAL;
+	*pair = ip_pair(remote, local);
+	return XK_OK;
+}
+
+/* Our pieces of the participants; lport 0: any. */
+static int open_ports(struct xk_parts *ps, uint16_t *rport, uint16_t *lport)
+{
+	*lport = 0;
+	if (ps->n == 0 || xk_part_pop_port(&ps->p[XK_REMOTE], rport) != XK_OK || *rport == 0)
+		return XK_E_INVAL;
+	if (ps->n > XK_LOCAL && ps->p[XK_LOCAL].depth != 0 &&
+	    xk_part_pop_port(&ps->p[XK_LOCAL], lport) < 0)
+		return XK_E_INVAL;
+	return XK_OK;
+}
+
+static int bind_port(struct tcp_sess *ts, uint64_t pair, uint16_t rport, uint16_t lport)
+{
+	struct xk_key k;
+
+	tcp_key(&k, pair, tcp_ports(rport, lport));
+	if (xk_map_resolve(&ts->s.rep->active, &k) != NULL)
+		return XK_E_EXIST;
+	return tcp_sess_bind(ts, &k);
+}
+
+/*
+ * RFC 6056 3.3.4 and 3.3.5: where a destination's ports begin is a keyed hash of
+ * it, and how far they have come is counted in steps of random length in one slot of
+ * a table, chosen by another hash.  So the ports towards one destination tell nothing
+ * of those towards another, the next is not known from the last, and none comes
+ * again soon.  One lap over all ports at most.
+ */
+static int bind_some_port(struct tcp_sess *ts, uint64_t pair, uint16_t rport)
+{
+	struct xk_rep *r = ts->s.rep;
+	const struct tcp_node *n = r->node->state;
+	uint32_t local = be64toh(pair) & 0xffffffff;
+	uint32_t first = (uint32_t)(tcp_hash(n, pair, rport, HASH_PORT) % PORTS);
+	uint32_t *step = &tcp_rep(r)->port_step[tcp_hash(n, pair, rport, HASH_SLOT) % TCP_PORT_SLOTS];
+
+	*step = (*step + 1 + (uint32_t)xk_rand_below(&r->vp->rand, TCP_PORT_STRIDE)) % PORTS;
+	for (uint32_t i = 0; i < PORTS; i++) {
+		uint16_t port = (uint16_t)(PORT_FIRST + (first + *step + i) % PORTS);
+		int err;
+
+		if (tcp_enable_find(r->node, port, local) != NULL)
+			continue;
+		err = bind_port(ts, pair, rport, port);
+		if (err != XK_E_EXIST) {
+			*step = (*step + i) % PORTS;
+			return err;
+		}
+	}
+	return XK_E_ADDRNOTAVAIL;
+}
+
+static int bind_this_port(struct tcp_sess *ts, uint64_t pair, uint16_t rport, uint16_t lport)
+{
+	int err = bind_port(ts, pair, rport, lport);
+
+	return err == XK_E_EXIST ? XK_E_ADDRINUSE : err;
+}
+
+/* The peer's first segment may be here before tcp_send_syn returns, so it runs
+ * with a reference; nobody above knows the session yet. */
+static void connect(struct tcp_sess *ts)
+{
+	struct tcp_cb *cb = &ts->cb;
+
+	cb->flags |= TCP_F_ACTIVE;
+	cb->state = TCP_S_SYN_SENT;
+	cb->iss = tcp_isn(ts->s.rep, &ts->s.map.key);
+	cb->snd_una = cb->snd_nxt = cb->snd_max = cb->snd_up = cb->iss;
+	cb->snd_end = cb->recover = cb->iss + 1;
+	xk_count(ts->s.rep->count[TCP_COUNT_OPENED]);
+	ts->s.rcnt++;
+	tcp_send_syn(ts);
+	ts->s.rcnt--;
+}
+
+/* A new session over lls, bound; takes the reference to lls either way. */
+static struct tcp_sess *open_over(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_sess *lls,
+				  uint16_t rport, uint16_t lport, int *err)
+{
+	struct tcp_sess *ts;
+	uint64_t pair;
+
+	*err = addresses(lls, &pair);
+	ts = *err == XK_OK ? tcp_sess_new(r, &rcv->up, type, lls, err) : NULL;
+	if (ts == NULL) {
+		xk_close(lls);
+		return NULL;
+	}
+	*err = lport != 0 ? bind_this_port(ts, pair, rport, lport) : bind_some_port(ts, pair, rport);
+	if (*err == XK_OK)
+		return ts;
+	tcp_sess_free(ts);
+	return NULL;
+}
+
+struct xk_sess *tcp_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_parts *ps, int *err)
+{
+	uint16_t rport, lport;
+	struct xk_sess *lls;
+	struct tcp_sess *ts;
+
+	*err = open_ports(ps, &rport, &lport);
+	if (*err != XK_OK)
+		return NULL;
+	lls = xk_open(r, r->node, r->down[0], ps, err);
+	if (lls == NULL)
+		return NULL;
+	ts = open_over(r, rcv, type, lls, rport, lport, err);
+	if (ts == NULL)
+		return NULL;
+	connect(ts);
+	return &ts->s;
+}
+
+/* ---- shutdown, close, abort --------------------------------------------------------------------- */
+
+/* FIN behind what is queued.  Before the handshake has ended the state waits
+ * with it: tcp_input enters FIN-WAIT-1 then. */
+void tcp_shutdown(struct tcp_sess *ts)
+{
+	struct tcp_cb *cb = &ts->cb;
+
+	if ((cb->flags & TCP_F_FIN_QUEUED) || cb->state == TCP_S_CLOSED)
+		return;
+	cb->flags |= TCP_F_FIN_QUEUED | TCP_F_DRAINING;
+	if (cb->state == TCP_S_SYN_SENT)
+		return;
+	cb->state = tcp_fsm[cb->state][TCP_E_CLOSE].next;
+	ts->s.rcnt++;
+	tcp_output(ts);
+	if (--ts->s.rcnt == 0 && cb->state == TCP_S_CLOSED)
+		tcp_sess_free(ts);
+}
+
+static bool resettable(unsigned state)
+{
+	/* RFC 9293 3.10.5. */
+	return state == TCP_S_SYN_RCVD || state == TCP_S_ESTABLISHED || state == TCP_S_FIN_WAIT_1 ||
+	       state == TCP_S_FIN_WAIT_2 || state == TCP_S_CLOSE_WAIT;
+}
+
+void tcp_abort(struct tcp_sess *ts)
+{
+	if (ts->cb.state == TCP_S_CLOSED)
+		return;
+	if (resettable(ts->cb.state))
+		tcp_send_rst(ts);
+	ts->cb.err = XK_E_CONNABORTED;
+	tcp_finish(ts, XK_OK);
+}
+
+/* The peer may keep its side open for ever: not with nobody here. */
+static void orphan_waits(struct tcp_sess *ts)
+{
+	struct tcp_env e = tcp_env(ts->s.rep);
+
+	tcp_timer_arm(&ts->cb, &e, TCP_T_2MSL, ts->cb.tune->fin_wait2);
+	tcp_timer_sync(ts);
+}
+
+/* Bytes that nobody will read any more are lost: RFC 1122 4.2.2.13 resets. */
+static bool loses_data(const struct tcp_cb *cb)
+{
+	return (cb->flags & TCP_F_MANUAL) && cb->rcv_held != 0;
+}
+
+static void orphan(struct tcp_sess *ts)
+{
+	struct tcp_cb *cb = &ts->cb;
+
+	cb->flags |= TCP_F_ORPHAN;
+	ts->s.up = &ts->s.rep->up;
+	if ((cb->flags & TCP_F_RST_CLOSE) || loses_data(cb) ||
+	    (cb->state == TCP_S_SYN_SENT && cb->sq.bytes == 0))
+		tcp_abort(ts);
+	else if (cb->state == TCP_S_FIN_WAIT_2)
+		orphan_waits(ts);
+	else
+		tcp_shutdown(ts);
+}
+
+/* The operation: rcnt is 0.  Runs again after every pop of an orphan. */
+void tcp_close(struct xk_sess *s)
+{
+	struct tcp_sess *ts = tcp_sess(s);
+
+	if (ts->cb.state == TCP_S_CLOSED)
+		tcp_sess_free(ts);
+	else if (!(ts->cb.flags & TCP_F_ORPHAN))
+		orphan(ts);
+}
+
+/* ---- the end ---------------------------------------------------------------------------------------- */
+
+/* What ICMP said on the way says more than that nobody answered. */
+static int reason(const struct tcp_cb *cb, int err)
+{
+	return err == XK_E_TIMEDOUT && cb->err != XK_OK ? cb->err : err;
+}
+
+void tcp_finish(struct tcp_sess *ts, int err)
+{
+	struct tcp_cb *cb = &ts->cb;
+
+	if (cb->state == TCP_S_CLOSED)
+		return;
+	cb->state = TCP_S_CLOSED;
+	if (err != XK_OK)
+		cb->err = err = reason(cb, err);
+	xk_count(ts->s.rep->count[TCP_COUNT_CLOSED]);
+	tcp_timer_stop(ts);
+	tcp_timewait_leave(ts);
+	tcp_sendq_free(cb);
+	tcp_reass_free(ts);
+	withdraw(ts);
+	ts->s.rcnt++;
+	if (err != XK_OK)
+		tcp_tell(ts, XK_STREAM_FAILED, err);
+	if (--ts->s.rcnt == 0)
+		tcp_sess_free(ts);
+}

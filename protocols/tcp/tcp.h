@@ -47,6 +47,7 @@ struct tcp_info {
 	uint32_t srtt_us, rttvar_us, rto_ms, backoff;
 	uint32_t unacked, sacked, lost, retrans; /* segments, as Linux counts them */
 	uint32_t queued, ooo_bytes, ooo_segments;
+	uint32_t rcv_buf, snd_buf;           /* bytes, as they are now */
 	uint64_t retransmits, bytes_acked, bytes_received, segs_out, segs_in;
 };
 

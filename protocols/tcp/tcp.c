@@ -86,7 +86,7 @@ static void tcp_rep_stop(struct xk_rep *r)
 {
 	struct orphans o = { NULL };
 
-	tcp_syncache_fini(r);
+	tcp_syncache_clear(r);
 	xk_map_foreach(&r->active, find_orphan, &o);
 	while (o.list != NULL) {
 		struct tcp_sess *ts = o.list;

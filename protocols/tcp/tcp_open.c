@@ -345,6 +345,21 @@ struct xk_sess *tcp_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *t
 
 /* ---- shutdown, close, abort --------------------------------------------------------------------- */
 
+/* Something may end while we are in the middle of it: a reference that is not a
+ * holder's. */
+static void guard(struct tcp_sess *ts)
+{
+	ts->s.rcnt++;
+	ts->pops++;
+}
+
+static void unguard(struct tcp_sess *ts)
+{
+	ts->pops--;
+	if (--ts->s.rcnt == 0 && ts->cb.state == TCP_S_CLOSED)
+		tcp_sess_free(ts);
+}
+
 /* FIN behind what is queued.  Before the handshake has ended the state waits
  * with it: tcp_input enters FIN-WAIT-1 then. */
 void tcp_shutdown(struct tcp_sess *ts)
@@ -354,13 +369,12 @@ void tcp_shutdown(struct tcp_sess *ts)
 	if ((cb->flags & TCP_F_FIN_QUEUED) || cb->state == TCP_S_CLOSED)
 		return;
 	cb->flags |= TCP_F_FIN_QUEUED | TCP_F_DRAINING;
-	if (cb->state == TCP_S_SYN_SENT)
+	if (cb->state == TCP_S_SYN_SENT || cb->state == TCP_S_SYN_RCVD)
 		return;
 	cb->state = tcp_fsm[cb->state][TCP_E_CLOSE].next;
-	ts->s.rcnt++;
+	guard(ts);
 	tcp_output(ts);
-	if (--ts->s.rcnt == 0 && cb->state == TCP_S_CLOSED)
-		tcp_sess_free(ts);
+	unguard(ts);
 }
 
 static bool resettable(unsigned state)
@@ -432,6 +446,7 @@ static int reason(const struct tcp_cb *cb, int err)
 void tcp_finish(struct tcp_sess *ts, int err)
 {
 	struct tcp_cb *cb = &ts->cb;
+	bool held = tcp_held(ts) && !(cb->flags & TCP_F_ORPHAN);
 
 	if (cb->state == TCP_S_CLOSED)
 		return;
@@ -444,9 +459,8 @@ void tcp_finish(struct tcp_sess *ts, int err)
 	tcp_sendq_free(cb);
 	tcp_reass_free(ts);
 	withdraw(ts);
-	ts->s.rcnt++;
-	if (err != XK_OK)
+	guard(ts);
+	if (err != XK_OK && held)
 		tcp_tell(ts, XK_STREAM_FAILED, err);
-	if (--ts->s.rcnt == 0)
-		tcp_sess_free(ts);
+	unguard(ts);
 }

@@ -387,6 +387,7 @@ struct tcp_rep {                         /* struct xk_rep.state */
 	uint64_t        ooo_bytes;       /* held by this VP's connections */
 	struct tcp_sess *tw_first, *tw_last; /* TIME-WAIT, oldest first: tcp_timewait.c */
 	uint32_t        tw_n;
+	xk_ns           cookie_until;    /* a cookie of ours may come back */
 	uint32_t        port_step[TCP_PORT_SLOTS]; /* RFC 6056 3.3.4: how far ports have come */
 };
 static inline struct tcp_rep *tcp_rep(const struct xk_rep *r) { return r->state; }
@@ -445,7 +446,10 @@ void tcp_input_closed(const struct tcp_seg *g, struct tcp_acts *a);
 void tcp_input_fin(struct tcp_cb *cb, const struct tcp_env *e, struct tcp_acts *a);
 /* True when the limit of challenge ACKs lets one more out (counted). */
 bool tcp_challenge(struct tcp_cb *cb, const struct tcp_env *e);
-/* Handshake options of the peer's SYN are applied: scale, timestamps, SACK, mss. */
+/* What moving snd_una to ack means for all but the congestion window. */
+void tcp_input_advance(struct tcp_cb *cb, const struct tcp_env *e, uint32_t ack, struct tcp_acts *a);
+/* Handshake options of the peer's SYN are applied: scale, timestamps, SACK, mss.
+ * rcv_wscale holds what we offered. */
 void tcp_negotiate(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_seg *g);
 
 /* ---- tcp_reass.c ---------------------------------------------------------------------------------- */
@@ -533,6 +537,24 @@ static inline void tcp_timer_arm(struct tcp_cb *cb, const struct tcp_env *e, enu
 	cb->at[t] = tcp_deadline(e->now, ms);
 }
 static inline void tcp_timer_off(struct tcp_cb *cb, enum tcp_timer_no t) { cb->at[t] = 0; }
+/* len bytes came in order: an acknowledgement is owed, now or when DELACK fires
+ * (RFC 1122 4.2.3.2, RFC 5681 4.2); the first few at once, for slow start. */
+static inline void tcp_owe_ack(struct tcp_cb *cb, const struct tcp_env *e, uint32_t len, bool push)
+{
+	const struct tcp_tune *t = cb->tune;
+	unsigned n = cb->unacked_full + (len > cb->mss ? 2u : 1u);
+
+	cb->unacked_full = (uint8_t)(n < 255 ? n : 255);
+	if (cb->quick != 0) {
+		cb->quick--;
+		cb->flags |= TCP_F_ACK_NOW;
+	} else if (n >= t->ack_every || (push && t->ack_push) || t->delack == 0) {
+		cb->flags |= TCP_F_ACK_NOW;
+	} else if (!(cb->flags & TCP_F_ACK_LATER)) {
+		cb->flags |= TCP_F_ACK_LATER;
+		tcp_timer_arm(cb, e, TCP_T_DELACK, t->delack);
+	}
+}
 /* rto << backoff, within the bounds. */
 uint32_t tcp_rto_now(const struct tcp_cb *cb);
 
@@ -603,7 +625,9 @@ struct xk_enable *tcp_enable_find(struct xk_node *n, uint16_t port, uint32_t loc
 void tcp_listen_input(struct xk_rep *r, struct xk_sess *lls, const struct tcp_seg *g, const struct xk_key *k,
 		      struct xk_msg *m);
 int  tcp_syncache_init(struct xk_rep *r);
+void tcp_syncache_clear(struct xk_rep *r);
 void tcp_syncache_fini(struct xk_rep *r);
+uint32_t tcp_syncache_count(const struct xk_rep *r);
 /* ICMP about a connection in the cache. */
 void tcp_syncache_error(struct xk_rep *r, const struct xk_key *k, uint32_t seq);
 

@@ -35,6 +35,7 @@ static void mem_sink_push(struct xk_sess *s, struct xk_msg *m)
 static const xk_push_fn peer_push[] = {
 	[MEM_LOOP] = mem_loop_push, [MEM_SINK] = mem_sink_push,
 	[MEM_SOURCE] = mem_sink_push, [MEM_ECHO] = mem_echo_push,
+	[MEM_TCP_SINK] = mem_tcp_sink_push, [MEM_TCP_SOURCE] = mem_tcp_source_push,
 };
 
 static struct xk_sess *mem_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
@@ -85,7 +86,8 @@ static int mem_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 		memcpy(buf, st->mac, 6);
 		return 6;
 	case XK_CTL_MEM_COUNTS:
-		return mem_gen_counts(r->state, buf, len);
+		return mem_conf(r)->peer == MEM_TCP_SOURCE ? mem_tcp_source_counts(r->state, buf, len) :
+		       mem_gen_counts(r->state, buf, len);
 	default:
 		return XK_E_NOTSUP;
 	}
@@ -137,7 +139,8 @@ static int mem_rep_init(struct xk_rep *r)
 	mr->open = true;
 	mr->frame_max = mem_state(r)->frame_max;
 	xk_msgq_init(&mr->q);
-	xk_task_init(&mr->task, r->vp, mem_conf(r)->peer == MEM_SOURCE ? mem_gen_run : mem_rx_run);
+	xk_task_init(&mr->task, r->vp, mem_conf(r)->peer == MEM_SOURCE ? mem_gen_run :
+		     mem_conf(r)->peer == MEM_TCP_SOURCE ? mem_tcp_source_run : mem_rx_run);
 	return XK_OK;
 }
 
@@ -149,9 +152,12 @@ static int mem_rep_start(struct xk_rep *r, struct xk_errs *e)
 
 	if (st->peer != NULL)
 		mr->peer = st->peer->rep[r->vp->no]->state;
-	if (mem_conf(r)->peer != MEM_SOURCE)
-		return XK_OK;
-	err = mem_gen_new(mr);
+	switch (mem_conf(r)->peer) {
+	case MEM_SOURCE:     err = mem_gen_new(mr); break;
+	case MEM_TCP_SINK:   err = mem_tcp_sink_new(mr); break;
+	case MEM_TCP_SOURCE: err = mem_tcp_source_new(mr); break;
+	default:             return XK_OK;
+	}
 	if (err != XK_OK)
 		xk_errs_add(e, r->node->file, r->node->line, 0, "%s: not enough memory for the frames of "
 			    "%llu connections (fewer connections, a smaller rxcold or a higher memory limit)",
@@ -168,11 +174,13 @@ static void mem_rep_stop(struct xk_rep *r)
 	xk_msgq_free(&mr->q);
 	xk_msgq_init(&mr->q);
 	mem_gen_stop(mr);
+	mem_tcp_stop(mr);
 }
 
 static void mem_rep_fini(struct xk_rep *r)
 {
 	mem_gen_free(r->state);
+	mem_tcp_free(r->state);
 }
 
 static int mem_check(const void *conf, char *why, size_t n)
@@ -187,7 +195,8 @@ static int mem_check(const void *conf, char *why, size_t n)
 		snprintf(why, n, "mac is a group address (lowest bit of its first byte set): a station needs its own");
 		return XK_E_INVAL;
 	}
-	return c->peer == MEM_SOURCE ? mem_gen_check(c, why, n) : XK_OK;
+	return c->peer == MEM_SOURCE ? mem_gen_check(c, why, n) :
+	       c->peer == MEM_TCP_SOURCE ? mem_tcp_source_check(c, why, n) : XK_OK;
 }
 
 static const struct xk_ops mem_ops = {
@@ -199,7 +208,7 @@ static const struct xk_ops mem_ops = {
 
 /* ---- parameters --------------------------------------------------------------------- */
 
-static const char *const peers[] = { "loop", "sink", "source", "echo", NULL };
+static const char *const peers[] = { "loop", "sink", "source", "echo", "tcp_sink", "tcp_source", NULL };
 static const char *const rxbufs[] = { "lifo", "cold", NULL };
 static const char *const csums[] = { "compute-ignore", "none", "good", NULL };
 static const char *const places[] = { "map", "hash", NULL };
@@ -208,7 +217,8 @@ static const char *const places[] = { "map", "hash", NULL };
 	{ .name = #field, .type = t, .def = d, .doc = text, .offset = offsetof(struct mem_conf, field), ##__VA_ARGS__ }
 
 #define MEM_PARAMS(mtu_def, mtu_max) \
-	P(peer, XK_P_ENUM, "loop", "what is at the other end: the wire, an infinite sink, an infinite source, a reflector", \
+	P(peer, XK_P_ENUM, "loop", "what is at the other end: the wire, an infinite sink, an infinite source, a reflector, a simulated TCP " \
+	  "receiver or sender", \
 	  .choices = peers), \
 	P(mtu, XK_P_SIZE, mtu_def, "largest payload of a frame", .min = "68", .max = mtu_max), \
 	P(mac, XK_P_MAC, NULL, "own address; default 02:00:00:00:00:01 for the first driver, :02 for the second, ..."), \
@@ -235,6 +245,8 @@ static const char *const places[] = { "map", "hash", NULL };
 	P(rxbuf, XK_P_ENUM, "lifo", "source: receive buffers last freed first, or cold ones from a circular list", .choices = rxbufs), \
 	P(rxcold, XK_P_SIZE, "0", "source: bytes in the circular list of a virtual processor; 0: twice the second-level cache", \
 	  .max = "1GiB"), \
+	P(window, XK_P_SIZE, "64KiB", "tcp_sink, tcp_source: receive window that the peer offers", .min = "1KiB", .max = "1GiB"), \
+	P(ack_every, XK_P_UINT, "2", "tcp_sink: segments that are acknowledged together", .min = "1", .max = "64"), \
 	XK_PARAM_END
 
 static const struct xk_param eth_params[] = { MEM_PARAMS("1500", "9000") };
@@ -246,7 +258,7 @@ static const char *const mem_drops[] = {
 #undef X
 	NULL
 };
-static const char *const mem_counts[] = { "sunk", "sunk_bytes", "made", "copies", NULL };
+static const char *const mem_counts[] = { "sunk", "sunk_bytes", "made", "copies", "acks", "opened", "closed", NULL };
 
 #define MEM_DRIVER(word, text, schema) { \
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = word, .doc = text, \

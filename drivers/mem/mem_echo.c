@@ -94,6 +94,34 @@ static bool reflect(const struct mem_state *st, const struct mem_conf *c, uint8_
 	return type == ETHERTYPE_IP && reflect_ip(f + h, len - h);
 }
 
+/* In one segment of its own, whose headers may be written in place; NULL, counted,
+ * when memory is out. */
+static struct xk_msg *writable(struct xk_rep *r, struct xk_msg *m)
+{
+	struct xk_msg *c = m;
+
+	if (m->flags & XK_MSG_SLOW) {
+		c = xk_msg_clone(m);
+		if (c == NULL)
+			xk_drop(r, XK_DROP_NOMEM, m);
+		else
+			xk_msg_free(m);
+	}
+	return c;
+}
+
+void mem_echo_arp(struct xk_sess *s, struct xk_msg *m)
+{
+	struct xk_rep *r = s->rep;
+	const struct mem_link *l = mem_state(r)->link;
+	const uint8_t *f = xk_msg_peek(&m, l->header);
+
+	if (f != NULL && xk_be16(f + l->header - 2) == ETHERTYPE_ARP)
+		mem_echo_push(s, m);
+	else
+		xk_drop(r, MEM_DROP_NOT_REFLECTED, m);
+}
+
 void mem_echo_push(struct xk_sess *s, struct xk_msg *m)
 {
 	struct xk_rep *r = s->rep;
@@ -104,16 +132,9 @@ void mem_echo_push(struct xk_sess *s, struct xk_msg *m)
 		xk_drop(r, mr->open ? MEM_DROP_QUEUE_FULL : MEM_DROP_STOPPED, m);
 		return;
 	}
-	if (m->flags & XK_MSG_SLOW) {            /* headers are written in place */
-		struct xk_msg *c = xk_msg_clone(m);
-
-		if (c == NULL) {
-			xk_drop(r, XK_DROP_NOMEM, m);
-			return;
-		}
-		xk_msg_free(m);
-		m = c;
-	}
+	m = writable(r, m);
+	if (m == NULL)
+		return;
 	if (xk_msg_peek(&m, want) == NULL || !reflect(mem_state(r), mem_conf(r), m->data, m->len)) {
 		xk_drop(r, MEM_DROP_NOT_REFLECTED, m);
 		return;

@@ -14,7 +14,7 @@
 
 #define MEM_BURST 32u            /* most frames xk_input takes at once */
 
-enum mem_peer { MEM_LOOP, MEM_SINK, MEM_SOURCE, MEM_ECHO };
+enum mem_peer { MEM_LOOP, MEM_SINK, MEM_SOURCE, MEM_ECHO, MEM_TCP_SINK, MEM_TCP_SOURCE };
 enum mem_rxbuf { MEM_LIFO, MEM_COLD };
 enum mem_csum { MEM_CSUM_IGNORE, MEM_CSUM_NONE, MEM_CSUM_GOOD };
 enum mem_place { MEM_PLACE_MAP, MEM_PLACE_HASH };
@@ -38,6 +38,8 @@ struct mem_conf {
 	uint32_t from, to;
 	uint16_t from_port, port;
 	unsigned checksum, rxbuf, place;
+	/* peer = "tcp_sink", "tcp_source" */
+	uint64_t window, ack_every;
 };
 
 #define MEM_DROPS(X) \
@@ -54,7 +56,7 @@ enum {
 #undef X
 };
 
-enum { MEM_N_SUNK, MEM_N_SUNK_BYTES, MEM_N_MADE, MEM_N_COPIES };
+enum { MEM_N_SUNK, MEM_N_SUNK_BYTES, MEM_N_MADE, MEM_N_COPIES, MEM_N_ACKS, MEM_N_OPENED, MEM_N_CLOSED };
 
 /* Node state, written by init only. */
 struct mem_state {
@@ -65,6 +67,7 @@ struct mem_state {
 };
 
 struct mem_gen;
+struct mem_tcp;
 
 /* Replica state. */
 struct mem_rep {
@@ -76,6 +79,7 @@ struct mem_rep {
 	uint32_t         frame_max;
 	bool             open;            /* between rep_init and rep_stop */
 	struct mem_gen  *gen;
+	struct mem_tcp  *tcp;
 };
 
 static inline const struct mem_conf *mem_conf(const struct xk_rep *r) { return r->conf; }
@@ -90,6 +94,8 @@ int  mem_wire_join(struct xk_node *n, struct xk_errs *e);
 
 /* mem_echo.c */
 void mem_echo_push(struct xk_sess *s, struct xk_msg *m);
+/* Answers an ARP request, drops anything else. */
+void mem_echo_arp(struct xk_sess *s, struct xk_msg *m);
 
 /* mem_source.c: templates of this replica's connections. */
 int  mem_gen_new(struct mem_rep *mr);
@@ -100,6 +106,22 @@ unsigned mem_gen_run(struct xk_task *t, unsigned budget);
 int  mem_gen_check(const struct mem_conf *c, char *why, size_t n);
 /* Answers XK_CTL_MEM_COUNTS. */
 int  mem_gen_counts(const struct mem_rep *mr, void *buf, unsigned len);
+
+/* Parts of a template, from the peer to the stack; the first returns its length. */
+uint32_t mem_link_header(const struct mem_state *st, const struct mem_conf *c, uint8_t *h);
+/* total 0: length and checksum are left for later. */
+void mem_ip_header(uint8_t *p, const struct xk_flowkey *k, uint32_t total);
+
+/* mem_tcp_sink.c, mem_tcp_source.c, mem_tcp.c */
+int  mem_tcp_sink_new(struct mem_rep *mr);
+void mem_tcp_sink_push(struct xk_sess *s, struct xk_msg *m);
+int  mem_tcp_source_new(struct mem_rep *mr);
+void mem_tcp_source_push(struct xk_sess *s, struct xk_msg *m);
+unsigned mem_tcp_source_run(struct xk_task *task, unsigned budget);
+int  mem_tcp_source_check(const struct mem_conf *c, char *why, size_t n);
+int  mem_tcp_source_counts(const struct mem_rep *mr, void *buf, unsigned len);
+void mem_tcp_stop(struct mem_rep *mr);
+void mem_tcp_free(struct mem_rep *mr);
 
 /* mem_cold.c: receive buffers that come from memory, not from cache (M117). */
 struct mem_cold { struct xk_msg **slot; uint32_t n, pos; };

@@ -50,7 +50,7 @@ struct mem_gen {
 
 /* ---- templates ---------------------------------------------------------------- */
 
-static uint32_t link_header(const struct mem_state *st, const struct mem_conf *c, uint8_t *h)
+uint32_t mem_link_header(const struct mem_state *st, const struct mem_conf *c, uint8_t *h)
 {
 	const uint8_t *src = c->peer_mac[0] | c->peer_mac[5] ? c->peer_mac : source_mac;
 	uint32_t n = 0;
@@ -81,17 +81,18 @@ static struct xk_flowkey conn_key(const struct mem_conf *c, uint64_t i)
 	return k;
 }
 
-static void ip_header(uint8_t *p, const struct xk_flowkey *k, uint32_t total)
+void mem_ip_header(uint8_t *p, const struct xk_flowkey *k, uint32_t total)
 {
 	memset(p, 0, IP_HEADER);
 	p[0] = 0x45;
 	xk_put_be16(p + 2, (uint16_t)total);
 	xk_put_be16(p + 6, 0x4000);              /* do not fragment: identifier unused */
 	p[8] = 64;
-	p[9] = PROTO_UDP;
+	p[9] = k->proto;
 	xk_put_raw32(p + 12, k->raddr);
 	xk_put_raw32(p + 16, k->laddr);
-	xk_put_raw16(p + 10, (uint16_t)~xk_csum_fold(xk_csum(p, IP_HEADER, 0)));
+	if (total != 0)
+		xk_put_raw16(p + 10, (uint16_t)~xk_csum_fold(xk_csum(p, IP_HEADER, 0)));
 }
 
 /* The payload is zeros when the checksum must be good: see gen_one. */
@@ -117,10 +118,10 @@ static void conn_build(struct mem_gen *g, uint32_t j, uint64_t i)
 	struct xk_rep *r = g->mr->rep;
 	const struct mem_conf *c = mem_conf(r);
 	struct xk_flowkey key = conn_key(c, i);
-	uint32_t n = link_header(mem_state(r), c, k->hdr);
+	uint32_t n = mem_link_header(mem_state(r), c, k->hdr);
 	uint8_t *ip = k->hdr + n, *udp = ip + IP_HEADER;
 
-	ip_header(ip, &key, IP_HEADER + UDP_HEADER + (uint32_t)c->size);
+	mem_ip_header(ip, &key, IP_HEADER + UDP_HEADER + (uint32_t)c->size);
 	xk_put_raw16(udp, key.rport);
 	xk_put_raw16(udp + 2, key.lport);
 	xk_put_be16(udp + 4, (uint16_t)(UDP_HEADER + c->size));

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mem_tcp.c - frames of the simulated TCP peers: read as the stack pushed them,
+ * made from templates of one cache line (M104).
+ *
+ * A template holds everything but length, numbers, flags and checksum; the partial
+ * sums of what it holds are not kept, because a header of 20 bytes is summed by
+ * five instructions.
+ */
+#include "drivers/mem/mem_tcp.h"
+
+#include <string.h>
+
+#include "runtime/base/xk_csum_inline.h"
+
+#define IP_HEADER  20u
+#define TCP_HEADER 20u
+#define SYN_OPTS   8u
+#define PROTO_TCP  6
+#define DUMMY_CSUM 0xbad1u
+
+/* ---- reading ------------------------------------------------------------------- */
+
+static void parse_options(const uint8_t *p, uint32_t n, struct mem_tcp_seg *g)
+{
+	for (uint32_t i = 0; i < n && p[i] != 0; ) {
+		uint32_t len = p[i] == 1 ? 1 : i + 1 < n ? p[i + 1] : 0;
+
+		if (len == 0 || i + len > n || (p[i] != 1 && len < 2))
+			return;
+		if (p[i] == 2 && len == 4)
+			g->mss = xk_be16(p + i + 2);
+		else if (p[i] == 3 && len == 3)
+			g->wscale = p[i + 2] < 14 ? p[i + 2] : 14;
+		i += len;
+	}
+}
+
+bool mem_tcp_parse(const struct mem_rep *mr, struct xk_msg **m, struct mem_tcp_seg *g)
+{
+	uint32_t h = mem_state(mr->rep)->link->header, ihl, doff, total;
+	const uint8_t *p = xk_msg_peek(m, h + IP_HEADER + TCP_HEADER), *t;
+	struct xk_flowkey *k = (struct xk_flowkey *)(void *)&g->key;
+
+	if (p == NULL || xk_be16(p + h - 2) != 0x0800 || p[h + 9] != PROTO_TCP || (xk_be16(p + h + 6) & 0x3fff) != 0)
+		return false;
+	ihl = (p[h] & 15u) * 4;
+	total = xk_be16(p + h + 2);
+	if (ihl < IP_HEADER || (*m)->tot < h + total || total < ihl + TCP_HEADER ||
+	    (p = xk_msg_peek(m, h + ihl + TCP_HEADER)) == NULL)
+		return false;
+	doff = (uint32_t)(p[h + ihl + 12] >> 4) * 4;
+	if (doff < TCP_HEADER || total < ihl + doff || (p = xk_msg_peek(m, h + ihl + doff)) == NULL)
+		return false;
+	t = p + h + ihl;
+	*k = (struct xk_flowkey){ .raddr = xk_raw32(p + h + 16), .laddr = xk_raw32(p + h + 12),
+				  .rport = xk_raw16(t + 2), .lport = xk_raw16(t), .proto = PROTO_TCP };
+	g->seq = xk_be32(t + 4);
+	g->ack = xk_be32(t + 8);
+	g->flags = t[13];
+	g->wnd = xk_be16(t + 14);
+	g->len = total - ihl - doff;
+	g->mss = 536;
+	g->wscale = 255;
+	if (g->flags & MEM_TCP_SYN)
+		parse_options(t + TCP_HEADER, doff - TCP_HEADER, g);
+	return true;
+}
+
+/* ---- making ------------------------------------------------------------------------ */
+
+static void make_template(struct mem_tcp *t, struct mem_tcp_conn *c)
+{
+	const struct xk_flowkey *k = (const struct xk_flowkey *)(const void *)&c->map.key;
+	struct xk_rep *r = t->mr->rep;
+	uint32_t n = mem_link_header(mem_state(r), mem_conf(r), c->hdr);
+	uint8_t *p = c->hdr + n + IP_HEADER;
+
+	mem_ip_header(c->hdr + n, k, 0);
+	xk_put_raw16(p, k->rport);
+	xk_put_raw16(p + 2, k->lport);
+	p[12] = TCP_HEADER / 4 << 4;
+	xk_put_be16(p + 14, t->window);
+}
+
+static uint32_t put_options(const struct mem_tcp *t, uint8_t *p)
+{
+	uint32_t mss = (uint32_t)mem_conf(t->mr->rep)->mtu - IP_HEADER - TCP_HEADER;
+
+	p[0] = 2;
+	p[1] = 4;
+	xk_put_be16(p + 2, (uint16_t)mss);
+	p[4] = 3;
+	p[5] = 3;
+	p[6] = t->wscale;
+	p[7] = 1;
+	return SYN_OPTS;
+}
+
+/* Over n bytes from the TCP header on, its checksum field 0. */
+static void put_checksum(const uint8_t *ip, uint8_t *tcp, uint32_t n)
+{
+	uint8_t pseudo[4] = { 0, PROTO_TCP, (uint8_t)(n >> 8), (uint8_t)n };
+	uint32_t sum = xk_csum(ip + 12, 8, xk_csum(pseudo, 4, 0));
+
+	xk_put_raw16(tcp + 16, (uint16_t)~xk_csum_fold(xk_csum(tcp, n, sum)));
+}
+
+struct xk_msg *mem_tcp_frame(struct mem_tcp *t, const struct mem_tcp_conn *c, uint32_t seq, uint8_t flags, uint32_t len)
+{
+	uint32_t opts = flags & MEM_TCP_SYN ? SYN_OPTS : 0, h = t->hdr_len, total = IP_HEADER + TCP_HEADER + opts + len;
+	struct xk_msg *m = xk_msg_new(h + opts + len);
+	uint8_t *ip, *tcp;
+
+	if (XK_UNLIKELY(m == NULL)) {
+		xk_count(t->mr->rep->drop[XK_DROP_NOMEM]);
+		return NULL;
+	}
+	memcpy(m->data, c->hdr, h);
+	ip = m->data + h - TCP_HEADER - IP_HEADER;
+	tcp = ip + IP_HEADER;
+	xk_put_be16(ip + 2, (uint16_t)total);
+	xk_put_raw16(ip + 10, (uint16_t)~xk_csum_fold(xk_csum_quick(ip, IP_HEADER, 0)));
+	xk_put_be32(tcp + 4, seq);
+	xk_put_be32(tcp + 8, flags & MEM_TCP_ACK ? c->rcv_nxt : 0);
+	tcp[13] = flags;
+	if (XK_UNLIKELY(opts != 0)) {
+		put_options(t, tcp + TCP_HEADER);
+		tcp[12] = (TCP_HEADER + SYN_OPTS) / 4 << 4;
+		if (t->wscale != 0)              /* a SYN's own window is not scaled */
+			xk_put_be16(tcp + 14, 65535);
+	}
+	if (len != 0 && t->flags != 0) {
+		xk_put_be16(tcp + 16, DUMMY_CSUM);
+		m->flags = t->flags;
+		return m;
+	}
+	memset(tcp + TCP_HEADER + opts, 0, len);
+	put_checksum(ip, tcp, total - IP_HEADER);
+	return m;
+}
+
+/* ---- connections ------------------------------------------------------------------------ */
+
+int mem_tcp_new(struct mem_rep *mr, void (*tick)(struct xk_timer *))
+{
+	const struct mem_conf *c = mem_conf(mr->rep);
+	struct mem_tcp *t = mr->tcp = xk_alloc(sizeof *t);
+	uint64_t w = c->window;
+
+	if (t == NULL)
+		return XK_E_NOMEM;
+	t->mr = mr;
+	while (w >> t->wscale > 65535)
+		t->wscale++;
+	t->window = (uint16_t)(w >> t->wscale);
+	t->hdr_len = (uint16_t)(mem_state(mr->rep)->link->header + IP_HEADER + TCP_HEADER);
+	t->flags = c->checksum == MEM_CSUM_GOOD ? 0 : XK_MSG_CSUM_IGNORE;
+	xk_slab_init(&t->slab, sizeof(struct mem_tcp_conn));
+	xk_map_init(&t->map, offsetof(struct mem_tcp_conn, map));
+	xk_timer_init(&t->tick, tick);
+	return XK_OK;
+}
+
+struct mem_tcp_conn *mem_tcp_conn_new(struct mem_tcp *t, const struct xk_key *k)
+{
+	struct mem_tcp_conn *c = xk_slab_get(&t->slab);
+
+	if (c == NULL)
+		return NULL;
+	c->map.key = *k;
+	c->map.hash = xk_key_hash(k);
+	if (xk_map_bind(&t->map, &c->map) != XK_OK) {
+		xk_slab_put(&t->slab, c);
+		return NULL;
+	}
+	c->snd_una = c->snd_nxt = c->map.hash;   /* any number will do */
+	make_template(t, c);
+	return c;
+}
+
+void mem_tcp_conn_free(struct mem_tcp *t, struct mem_tcp_conn *c)
+{
+	struct mem_tcp_conn **at = &t->first, *prev = NULL;
+
+	for (; c->listed && *at != NULL && *at != c; at = &prev->next)
+		prev = *at;
+	if (c->listed) {
+		*at = c->next;
+		if (t->last == c)
+			t->last = prev;
+	}
+	if (c->map.bound)
+		xk_map_unbind(&t->map, &c->map);
+	xk_slab_put(&t->slab, c);
+}
+
+static int drop_one(struct xk_mapnode *n, void *arg)
+{
+	struct mem_tcp *t = arg;
+
+	xk_map_unbind(&t->map, n);
+	xk_slab_put(&t->slab, xk_container_of(n, struct mem_tcp_conn, map));
+	return XK_MAP_KEEP;
+}
+
+void mem_tcp_stop(struct mem_rep *mr)
+{
+	if (mr->tcp != NULL)
+		xk_timer_cancel(&mr->rep->vp->wheel, &mr->tcp->tick);
+}
+
+void mem_tcp_free(struct mem_rep *mr)
+{
+	struct mem_tcp *t = mr->tcp;
+
+	if (t == NULL)
+		return;
+	t->first = t->last = NULL;
+	xk_map_foreach(&t->map, drop_one, t);
+	xk_map_fini(&t->map);
+	xk_slab_fini(&t->slab);
+	xk_free(t->conn);
+	xk_free(t->made);
+	xk_free(t);
+	mr->tcp = NULL;
+}

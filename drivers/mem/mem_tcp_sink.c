@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mem_tcp_sink.c - the simulated TCP receiver (M105, M106): takes any connection,
+ * swallows what comes, acknowledges every other segment as Berkeley TCP does, and
+ * ends when the stack ends.
+ *
+ * An acknowledgement of data goes up on the stack of the push that carried the
+ * segment: no thread, no queue, the VP already held.  That may bring another push
+ * and another answer; deeper than DEPTH of them, the next one waits for the next
+ * unit of work, as answers to SYN and FIN always do, because whoever opens or
+ * closes does not expect the answer before it has returned.
+ * A segment left alone is acknowledged by the tick, 200 ms.
+ * Invariant: rcv_nxt acknowledges only what came in order; anything else is
+ * answered at once with the same number.
+ */
+#include "drivers/mem/mem_tcp.h"
+
+#define DEPTH 4u
+#define TICK  (200 * XK_MS)
+
+static void send_up(struct mem_tcp *t, struct xk_msg *m)
+{
+	if (XK_UNLIKELY(m == NULL))
+		return;
+	if (XK_UNLIKELY(t->depth == DEPTH || !t->mr->open)) {
+		mem_tcp_later(t, m);
+		return;
+	}
+	t->depth++;
+	xk_input(t->mr->rep, &m, 1);
+	t->depth--;
+}
+
+static void acknowledge(struct mem_tcp *t, struct mem_tcp_conn *c)
+{
+	c->unacked = 0;
+	xk_count(t->mr->rep->count[MEM_N_ACKS]);
+	send_up(t, mem_tcp_frame(t, c, c->snd_nxt, MEM_TCP_ACK, 0));
+}
+
+/* Acknowledges what no second segment has followed; asleep when there is none. */
+static void tick(struct xk_timer *timer)
+{
+	struct mem_tcp *t = xk_container_of(timer, struct mem_tcp, tick);
+	struct mem_tcp_conn *c = t->first;
+
+	t->first = t->last = NULL;
+	while (c != NULL) {
+		struct mem_tcp_conn *next = c->next;
+
+		c->listed = false;
+		if (c->unacked != 0) {
+			c->unacked = 0;
+			xk_count(t->mr->rep->count[MEM_N_ACKS]);
+			mem_tcp_later(t, mem_tcp_frame(t, c, c->snd_nxt, MEM_TCP_ACK, 0));
+		}
+		c = next;
+	}
+}
+
+/* ---- segments ------------------------------------------------------------------------- */
+
+static void on_syn(struct mem_tcp *t, const struct mem_tcp_seg *g)
+{
+	struct mem_tcp_conn *c = mem_tcp_find(t, &g->key);
+	bool again = c != NULL && c->rcv_nxt == g->seq + 1 && c->state == MEM_TCP_SYN_SENT;
+
+	if (c != NULL && !again) {               /* the old one is over */
+		mem_tcp_conn_free(t, c);
+		c = NULL;
+	}
+	if (c == NULL)
+		c = mem_tcp_conn_new(t, &g->key);
+	if (c == NULL) {
+		xk_count(t->mr->rep->drop[XK_DROP_NOMEM]);
+		return;
+	}
+	if (!again)
+		xk_count(t->mr->rep->count[MEM_N_OPENED]);
+	c->state = MEM_TCP_SYN_SENT;
+	c->rcv_nxt = g->seq + 1;
+	c->snd_nxt = c->snd_una + 1;
+	mem_tcp_later(t, mem_tcp_frame(t, c, c->snd_una, MEM_TCP_SYN | MEM_TCP_ACK, 0));
+}
+
+/* The stack's FIN is answered by ours, its last ACK ends it. */
+static void on_fin(struct mem_tcp *t, struct mem_tcp_conn *c)
+{
+	if (c->state != MEM_TCP_FIN_SENT) {
+		c->rcv_nxt++;
+		c->state = MEM_TCP_FIN_SENT;
+		c->snd_una = c->snd_nxt++;
+	}
+	mem_tcp_later(t, mem_tcp_frame(t, c, c->snd_una, MEM_TCP_FIN | MEM_TCP_ACK, 0));
+}
+
+static void on_segment(struct mem_tcp *t, struct mem_tcp_conn *c, const struct mem_tcp_seg *g)
+{
+	if (c->state == MEM_TCP_FIN_SENT && g->ack == c->snd_nxt && g->len == 0) {
+		mem_tcp_conn_free(t, c);
+		xk_count(t->mr->rep->count[MEM_N_CLOSED]);
+		return;
+	}
+	if (c->state == MEM_TCP_SYN_SENT && g->ack == c->snd_nxt)
+		c->state = MEM_TCP_OPEN;
+	if (XK_UNLIKELY(g->seq != c->rcv_nxt)) {
+		if (c->state == MEM_TCP_FIN_SENT && (g->flags & MEM_TCP_FIN))
+			on_fin(t, c);
+		else if (g->len != 0 || (g->flags & MEM_TCP_FIN))
+			acknowledge(t, c);
+		return;
+	}
+	c->rcv_nxt += g->len;
+	if (g->len != 0) {
+		xk_count(t->mr->rep->count[MEM_N_SUNK]);
+		xk_count_add(t->mr->rep->count[MEM_N_SUNK_BYTES], g->len);
+	}
+	if (XK_UNLIKELY(g->flags & MEM_TCP_FIN)) {
+		c->unacked = 0;
+		on_fin(t, c);
+	} else if (g->len != 0) {
+		if (++c->unacked >= mem_conf(t->mr->rep)->ack_every) {
+			acknowledge(t, c);
+		} else if (!c->listed) {
+			if (!xk_timer_armed(&t->tick))
+				xk_timer_set(&t->mr->rep->vp->wheel, &t->tick, xk_vp_now() + TICK);
+			mem_tcp_list(t, c);
+		}
+	}
+}
+
+void mem_tcp_sink_push(struct xk_sess *s, struct xk_msg *m)
+{
+	struct xk_rep *r = s->rep;
+	struct mem_rep *mr = r->state;
+	struct mem_tcp *t = mr->tcp;
+	struct mem_tcp_conn *c;
+	struct mem_tcp_seg g;
+
+	if (XK_UNLIKELY(!mr->open || m->tot > mr->frame_max)) {
+		xk_drop(r, mr->open ? MEM_DROP_TOO_LONG : MEM_DROP_STOPPED, m);
+		return;
+	}
+	if (XK_UNLIKELY(!mem_tcp_parse(mr, &m, &g))) {
+		mem_echo_arp(s, m);
+		return;
+	}
+	/* The buffer first: the answer takes it while it is warm. */
+	xk_msg_free(m);
+	c = mem_tcp_find(t, &g.key);
+	if (XK_UNLIKELY(g.flags & MEM_TCP_RST)) {
+		if (c != NULL) {
+			mem_tcp_conn_free(t, c);
+			xk_count(r->count[MEM_N_CLOSED]);
+		}
+	} else if (XK_UNLIKELY(g.flags & MEM_TCP_SYN)) {
+		on_syn(t, &g);
+	} else if (c != NULL) {
+		on_segment(t, c, &g);
+	} else {
+		xk_count(r->drop[MEM_DROP_NOT_REFLECTED]);
+	}
+}
+
+int mem_tcp_sink_new(struct mem_rep *mr)
+{
+	return mem_tcp_new(mr, tick);
+}

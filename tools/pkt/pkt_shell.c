@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * pkt_shell.c - `commands`: nothing is executed; what they set becomes parameters.
+ *
+ * A sysctl in front of the first call sets a parameter of the run's tcp; later only
+ * what new sockets inherit can change.  A name with a fixed meaning in
+ * this tcp is accepted at that value and refused at another.  Everything else is
+ * ignored with a note: it would configure a host that is not there.
+ */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/pkt/pkt_priv.h"
+
+enum kind { AS_BYTES, AS_MS, AS_COUNT, AS_BOOL, ALWAYS, KEEP_IDLE, KEEP_INTERVAL, KEEP_COUNT, RCV_BUF, SND_BUF };
+
+/* param: of tcp, or why this value is the only one (ALWAYS). */
+static const struct { const char *name; enum kind kind; const char *param; int64_t value; } known[] = {
+	{ "net.inet.tcp.recvspace", RCV_BUF, "rcv_buf", 0 },
+	{ "net.inet.tcp.sendspace", SND_BUF, "snd_buf", 0 },
+	{ "net.inet.tcp.delacktime", AS_MS, "delack", 0 },
+	{ "net.inet.tcp.sack.enable", AS_BOOL, "sack", 0 },
+	{ "net.inet.tcp.initcwnd_segments", AS_COUNT, "initial_window", 0 },
+	{ "net.inet.tcp.rexmit_min", AS_MS, "rto_min", 0 },
+	{ "net.inet.tcp.msl", AS_MS, "msl", 0 },
+	{ "net.inet.tcp.finwait2_timeout", AS_MS, "fin_wait2", 0 },
+	{ "net.inet.tcp.mssdflt", AS_COUNT, "mss", 0 },
+	{ "net.inet.tcp.rfc3042", AS_BOOL, "limited_transmit", 0 },
+	{ "net.inet.tcp.keepidle", KEEP_IDLE, "keep_idle", 0 },
+	{ "net.inet.tcp.keepintvl", KEEP_INTERVAL, "keep_interval", 0 },
+	{ "net.inet.tcp.keepcnt", KEEP_COUNT, "keep_count", 0 },
+	{ "net.inet.tcp.blackhole", ALWAYS, "a closed port always answers (RFC 9293 3.10.7.1)", 0 },
+	{ "net.inet.tcp.insecure_rst", ALWAYS, "a RST inside the window is always challenged (RFC 5961 3)", 0 },
+	{ "net.inet.tcp.insecure_syn", ALWAYS, "a SYN inside the window is always challenged (RFC 5961 4)", 0 },
+	{ "net.inet.tcp.ecn.enable", ALWAYS, "ECN is accepted, not asked for, as parameter ecn says", 2 },
+	{ "net.ipv4.tcp_sack", AS_BOOL, "sack", 0 },
+	{ "net.ipv4.tcp_timestamps", AS_BOOL, "timestamps", 0 },
+	{ "net.ipv4.tcp_window_scaling", AS_BOOL, "use_wscale", 0 },
+	{ "net.ipv4.tcp_dsack", AS_BOOL, "dsack", 0 },
+	{ "net.ipv4.tcp_syn_retries", AS_COUNT, "syn_retries", 0 },
+	{ "net.ipv4.tcp_synack_retries", AS_COUNT, "synack_retries", 0 },
+	{ "net.ipv4.tcp_retries2", AS_COUNT, "retries", 0 },
+	{ "net.ipv4.tcp_slow_start_after_idle", AS_BOOL, "idle_restart", 0 },
+};
+
+static void add_param(struct pkt_run *u, const char *fmt, ...) XK_PRINTF(2, 3);
+static void add_param(struct pkt_run *u, const char *fmt, ...)
+{
+	size_t n = strlen(u->tcp_args);
+	va_list ap;
+
+	va_start(ap, fmt);
+	n += (size_t)snprintf(u->tcp_args + n, sizeof u->tcp_args - n, ", ");
+	if (n < sizeof u->tcp_args)
+		vsnprintf(u->tcp_args + n, sizeof u->tcp_args - n, fmt, ap);
+	va_end(ap);
+}
+
+/* What new sockets inherit, at any time. */
+static bool inherited(struct pkt_run *u, enum kind kind, int64_t v)
+{
+	switch (kind) {
+	case KEEP_IDLE: u->keepidle = v; return true;
+	case KEEP_INTERVAL: u->keepintvl = v; return true;
+	case KEEP_COUNT: u->keepcnt = v; return true;
+	default: return false;
+	}
+}
+
+static void set(struct pkt_run *u, const struct pkt_event *e, unsigned i, int64_t v, bool before)
+{
+	const char *p = known[i].param;
+
+	if (known[i].kind == ALWAYS) {
+		if (v != known[i].value)
+			pkt_bad(u, e, "%s = %lld is not possible: %s", known[i].name, (long long)v, p);
+		return;
+	}
+	if (inherited(u, known[i].kind, v))
+		return;
+	if (!before) {
+		pkt_note(u, e, "%s cannot change while connections may exist", known[i].name);
+		return;
+	}
+	switch (known[i].kind) {
+	case AS_MS: add_param(u, "%s = \"%lldms\"", p, (long long)v); break;
+	case AS_BOOL: add_param(u, "%s = %s", p, v ? "true" : "false"); break;
+	default: add_param(u, "%s = %lld", p, (long long)v); break;
+	}
+}
+
+/* rfc1323 stands for two parameters. */
+static bool rfc1323(struct pkt_run *u, const char *name, int64_t v, bool before)
+{
+	if (strcmp(name, "net.inet.tcp.rfc1323") != 0)
+		return false;
+	if (before && v == 0)
+		add_param(u, "timestamps = false, use_wscale = false");
+	return true;
+}
+
+static void sysctl(struct pkt_run *u, const struct pkt_event *e, const char *name, const char *value, bool before)
+{
+	int64_t v = strtoll(value, NULL, 0);
+
+	if (rfc1323(u, name, v, before))
+		return;
+	for (unsigned i = 0; i < XK_ARRAY_LEN(known); i++)
+		if (strcmp(known[i].name, name) == 0) {
+			set(u, e, i, v, before);
+			return;
+		}
+	pkt_note(u, e, "%s has no counterpart here", name);
+}
+
+void pkt_shell(struct pkt_run *u, const struct pkt_event *e, bool before)
+{
+	char *copy = pkt_text(&u->arena, e->code, strlen(e->code)), *save = NULL;
+
+	for (char *line = strtok_r(copy, "\n;", &save); line != NULL; line = strtok_r(NULL, "\n;", &save)) {
+		char name[128], value[64];
+
+		line += strspn(line, " \t");
+		if (sscanf(line, "sysctl %*[-wq] %127[^= ]%*[= ]%63s", name, value) == 2 ||
+		    sscanf(line, "sysctl %127[^= -]%*[= ]%63s", name, value) == 2)
+			sysctl(u, e, name, value, before);
+		else if (*line != '\0')
+			pkt_note(u, e, "commands are not executed");
+	}
+}

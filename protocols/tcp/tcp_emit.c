@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tcp_emit.c - a segment as bytes, pushed to the layer below.
+ *
+ * The header is a few stores and its sum is made from the same words in registers:
+ * what is constant waits in the session, the payload's sum came with it, so
+ * payload is never read here when it was copied with a sum.  A long payload is
+ * shared with the queue behind a header of its own; a short one is copied.
+ * What is sent carries the latest acknowledgement, so whatever was owed is paid.
+ * Invariant: a segment that memory refuses is as if the network had lost it.
+ */
+#include "protocols/tcp/tcp_listen_priv.h"
+#include "protocols/tcp/tcp_out_priv.h"
+
+#define COPY_MAX   256u          /* payload that is copied rather than shared */
+#define NOP_NOP_TS 0x0101080au
+
+/* ---- headers ---------------------------------------------------------------------- */
+
+struct head {
+	uint32_t ports, seq, ack;
+	uint32_t sum;                    /* partial: pseudo-header without length, ports */
+	uint16_t flags, wnd, urp;
+	bool     checksum;
+};
+
+static inline uint64_t words_sum(const uint8_t *p, uint32_t n)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < n; i += 4)
+		sum += xk_raw32(p + i);
+	return sum;
+}
+
+/* Writes all but the options, which stand behind it already: nopts bytes, summed
+ * in osum.  sum of the payload; len of header and payload. */
+static inline void head_store(uint8_t *p, const struct head *h, uint32_t nopts, uint64_t osum, uint32_t psum,
+			      uint32_t len)
+{
+	uint32_t seq = htobe32(h->seq), ack = htobe32(h->ack);
+	uint32_t word = htobe32((TCP_HDR_LEN + nopts) / 4 << 28 | (uint32_t)h->flags << 16 | h->wnd);
+	uint64_t sum = osum + psum + h->sum + seq + ack + word + htobe16(h->urp) + htobe16((uint16_t)len);
+
+	xk_put_raw32(p, h->ports);
+	xk_put_raw32(p + 4, seq);
+	xk_put_raw32(p + 8, ack);
+	xk_put_raw32(p + 12, word);
+	xk_put_raw16(p + 16, h->checksum ? (uint16_t)~xk_csum_fold(xk_csum_fold64(sum)) : 0);
+	xk_put_be16(p + 18, h->urp);
+}
+
+/* A message of header, options and a copy of `data`; NULL: no memory. */
+static struct xk_msg *build_copy(const struct head *h, const uint8_t *opts, uint32_t nopts, const struct xk_msg *data)
+{
+	uint32_t hlen = TCP_HDR_LEN + nopts, n = data != NULL ? data->tot : 0, sum = 0;
+	struct xk_msg *m = xk_msg_new_cls(XK_MEM_SMALL, hlen + n);
+
+	if (m == NULL)
+		return NULL;
+	if (nopts != 0)
+		memcpy(m->data + TCP_HDR_LEN, opts, nopts);
+	if (n != 0) {
+		if (data->flags & XK_MSG_CHAIN)
+			xk_msg_copy_out_csum(data, 0, m->data + hlen, n, &sum);
+		else
+			sum = xk_csum_copy_quick(m->data + hlen, data->data, n, 0);
+	}
+	head_store(m->data, h, nopts, words_sum(opts, nopts), sum, hlen + n);
+	return m;
+}
+
+/* A header before a second look at data's bytes. */
+static struct xk_msg *build_shared(const struct head *h, const uint8_t *opts, uint32_t nopts, struct xk_msg *data)
+{
+	uint32_t hlen = TCP_HDR_LEN + nopts, sum = h->checksum ? tcp_sendq_sum(data, true) : 0;
+	struct xk_msg *s = xk_msg_share(data), *m;
+
+	if (s == NULL)
+		return NULL;
+	m = xk_msg_prepend(s, hlen);
+	if (m == NULL) {
+		xk_msg_free(s);
+		return NULL;
+	}
+	if (nopts != 0)
+		memcpy(m->data + TCP_HDR_LEN, opts, nopts);
+	head_store(m->data, h, nopts, words_sum(opts, nopts), sum, m->tot);
+	return m;
+}
+
+static bool send(struct tcp_sess *ts, const struct head *h, const uint8_t *opts, uint32_t nopts, struct xk_msg *data)
+{
+	struct xk_msg *m;
+
+	if (data != NULL && data->tot > COPY_MAX)
+		m = build_shared(h, opts, nopts, data);
+	else
+		m = build_copy(h, opts, nopts, data);
+	ts->cb.segs_out++;
+	if (XK_UNLIKELY(m == NULL)) {
+		xk_count(ts->s.rep->drop[XK_DROP_NOMEM]);
+		return false;
+	}
+	xk_push(ts->s.down, m);
+	return true;
+}
+
+/* ---- options of a session's segments -------------------------------------------------- */
+
+/* Blocks for the next acknowledgement, at most max; the duplicate first (RFC 2883). */
+static unsigned blocks(const struct tcp_cb *cb, unsigned max, struct tcp_opts *o)
+{
+	struct tcp_opts held;
+	unsigned n = 0, k;
+
+	if (max == 0)
+		return 0;
+	if (cb->flags & TCP_F_DSACK) {
+		o->sack[0].l = cb->dsack_l;
+		o->sack[0].r = cb->dsack_r;
+		n = 1;
+	}
+	k = cb->reass != NULL && n < max ? tcp_reass_blocks(cb, max - n, &held) : 0;
+	for (unsigned i = 0; i < k; i++)
+		o->sack[n++] = held.sack[i];
+	return n;
+}
+
+static inline bool has_blocks(const struct tcp_cb *cb)
+{
+	return XK_UNLIKELY((cb->reass != NULL || (cb->flags & TCP_F_DSACK)) && (cb->flags & TCP_F_SACK));
+}
+
+static unsigned blocks_max(uint32_t room)
+{
+	unsigned n = room >= 12 ? (room - 4) / 8 : 0;
+
+	return n < TCP_SACK_MAX ? n : TCP_SACK_MAX;
+}
+
+uint32_t tcp_emit_sack_room(const struct tcp_cb *cb)
+{
+	struct tcp_opts o;
+	unsigned n;
+
+	if (!has_blocks(cb))
+		return 0;
+	n = blocks(cb, blocks_max(40 - tcp_opts_usual(cb)), &o);
+	return n != 0 ? 4 + 8 * n : 0;
+}
+
+static XK_NOINLINE uint32_t options_with_blocks(struct tcp_cb *cb, uint8_t *p, struct tcp_opts *o, uint32_t len)
+{
+	uint32_t usual = tcp_opts_usual(cb), room = 40 - usual;
+
+	/* A data segment is never longer for them than the path takes. */
+	if (len != 0 && room > (cb->mss > len ? cb->mss - len : 0))
+		room = cb->mss > len ? cb->mss - len : 0;
+	o->nsack = (uint8_t)blocks(cb, blocks_max(room), o);
+	if (o->nsack != 0) {
+		o->have |= TCP_O_SACK;
+		cb->flags &= ~TCP_F_DSACK;
+	}
+	return tcp_opts_store(p, o);
+}
+
+static inline uint32_t options(struct tcp_cb *cb, uint8_t *p, uint32_t now, uint32_t len, uint16_t flags)
+{
+	struct tcp_opts o;
+
+	if (has_blocks(cb) && (flags & TCP_ACK)) {
+		o.have = cb->flags & TCP_F_TS ? TCP_O_TS : 0;
+		o.tsval = now + cb->ts_off;
+		o.tsecr = cb->ts_recent;
+		return options_with_blocks(cb, p, &o, len);
+	}
+	if (!(cb->flags & TCP_F_TS))
+		return 0;
+	xk_put_be32(p, NOP_NOP_TS);
+	xk_put_be32(p + 4, now + cb->ts_off);
+	xk_put_be32(p + 8, cb->ts_recent);
+	return 12;
+}
+
+/* Whatever acknowledgement was owed goes with this segment. */
+static inline void ack_paid(struct tcp_cb *cb)
+{
+	cb->rcv_acked = cb->rcv_nxt;
+	cb->flags &= ~(TCP_F_ACK_NOW | TCP_F_ACK_LATER);
+	cb->unacked_full = 0;
+	if (cb->quick != 0)
+		cb->quick--;
+	tcp_timer_off(cb, TCP_T_DELACK);
+}
+
+/* RFC 9293 3.8.5: the pointer leads to the byte behind the urgent data (RFC 6093). */
+static inline uint16_t urgent(const struct tcp_cb *cb, uint32_t seq, uint16_t *flags)
+{
+	uint32_t up;
+
+	if (XK_LIKELY(!(cb->flags & TCP_F_URG_OUT)) || !tcp_gt(cb->snd_up, seq))
+		return 0;
+	*flags |= TCP_URG;
+	up = cb->snd_up - seq;
+	return up < UINT16_MAX ? (uint16_t)up : UINT16_MAX;
+}
+
+bool tcp_emit(struct tcp_sess *ts, uint32_t seq, struct xk_msg *data, uint16_t flags)
+{
+	struct tcp_cb *cb = &ts->cb;
+	uint32_t now = tcp_ms(ts->s.rep->vp->now), nopts, len = data != NULL ? data->tot : 0;
+	struct head h = { .ports = ts->ports, .seq = seq, .sum = ts->sum, .flags = flags,
+			  .checksum = cb->tune->checksum };
+	uint8_t opts[40];
+
+	nopts = options(cb, opts, now, len, flags);
+	if (XK_LIKELY(flags & TCP_ACK)) {
+		h.ack = cb->rcv_nxt;
+		h.wnd = (uint16_t)(tcp_rcv_window(cb, true) >> cb->rcv_wscale);
+		if (cb->flags & TCP_F_ECE)
+			h.flags |= TCP_ECE;
+		ack_paid(cb);
+	}
+	h.urp = urgent(cb, seq, &h.flags);
+	return send(ts, &h, opts, nopts, data);
+}
+
+/* ---- the handshake's ------------------------------------------------------------------------ */
+
+static uint16_t syn_flags(const struct tcp_cb *cb, bool answer)
+{
+	if (answer)
+		return TCP_SYN | TCP_ACK | (cb->flags & TCP_F_ECN ? TCP_ECE : 0);
+	/* RFC 3168 6.1.1.1: a path that drops such SYNs gets a plain one in the end. */
+	return TCP_SYN | (cb->tune->ecn && cb->retries < 2 ? TCP_ECE | TCP_CWR : 0);
+}
+
+/* What we offer, or in an answer what of it the peer has taken up. */
+static void syn_options(const struct tcp_cb *cb, bool answer, uint32_t now, struct tcp_opts *o)
+{
+	const struct tcp_tune *t = cb->tune;
+
+	*o = (struct tcp_opts){ .have = TCP_O_MSS, .mss = cb->path_mss, .wscale = tcp_own_wscale(t),
+				.tsval = now + cb->ts_off, .tsecr = answer ? cb->ts_recent : 0 };
+	if (answer ? (cb->flags & TCP_F_WSCALE) != 0 : t->use_wscale)
+		o->have |= TCP_O_WSCALE;
+	if (answer ? (cb->flags & TCP_F_SACK) != 0 : t->sack)
+		o->have |= TCP_O_SACKOK;
+	if (answer ? (cb->flags & TCP_F_TS) != 0 : t->timestamps)
+		o->have |= TCP_O_TS;
+}
+
+/* The window of a SYN is not scaled. */
+static uint16_t syn_window(struct tcp_cb *cb, bool answer)
+{
+	uint32_t w = cb->rcv_buf < UINT16_MAX ? cb->rcv_buf : UINT16_MAX;
+
+	if (answer && tcp_gt(cb->rcv_nxt + w, cb->rcv_adv))
+		cb->rcv_adv = cb->rcv_nxt + w;
+	return (uint16_t)w;
+}
+
+static void syn_sent(struct tcp_cb *cb, const struct tcp_env *e)
+{
+	if (cb->snd_max == cb->iss) {
+		cb->snd_nxt = cb->snd_max = cb->iss + 1;
+		cb->rtt_seq = cb->iss;
+		cb->rtt_at_us = e->now_us;
+		cb->flags |= TCP_F_RTT;
+	} else {
+		cb->flags &= ~TCP_F_RTT;
+		cb->retransmits++;
+	}
+	cb->idle_since = e->now;
+}
+
+void tcp_send_syn(struct tcp_sess *ts)
+{
+	struct tcp_cb *cb = &ts->cb;
+	struct tcp_env e = tcp_env(ts->s.rep);
+	bool answer = cb->state == TCP_S_SYN_RCVD;
+	struct head h = { .ports = ts->ports, .seq = cb->iss, .sum = ts->sum, .flags = syn_flags(cb, answer),
+			  .ack = answer ? cb->rcv_nxt : 0, .checksum = cb->tune->checksum };
+	uint8_t opts[40];
+	struct tcp_opts o;
+
+	h.wnd = syn_window(cb, answer);
+	syn_options(cb, answer, e.now, &o);
+	if (answer)
+		ack_paid(cb);
+	syn_sent(cb, &e);
+	tcp_timer_arm(cb, &e, TCP_T_REXMT, tcp_syn_wait(cb));
+	if (cb->user_timeout != 0 && cb->at[TCP_T_KEEP] == 0)
+		tcp_timer_arm(cb, &e, TCP_T_KEEP, cb->user_timeout);
+	tcp_timer_sync(ts);
+	send(ts, &h, opts, tcp_opts_syn(opts, &o, cb->tune->synopts), NULL);
+}
+
+void tcp_send_ack(struct tcp_sess *ts)
+{
+	xk_count(ts->s.rep->count[TCP_COUNT_ACK_OUT]);
+	tcp_emit(ts, ts->cb.snd_max, NULL, TCP_ACK);
+}
+
+void tcp_send_probe(struct tcp_sess *ts, uint32_t seq)
+{
+	tcp_emit(ts, seq, NULL, TCP_ACK);
+}
+
+void tcp_send_rst(struct tcp_sess *ts)
+{
+	struct tcp_cb *cb = &ts->cb;
+
+	xk_count(ts->s.rep->count[TCP_COUNT_RST_OUT]);
+	tcp_emit(ts, cb->snd_max, NULL, cb->state == TCP_S_SYN_SENT ? TCP_RST : TCP_RST | TCP_ACK);
+}
+
+/* ---- without a session ------------------------------------------------------------------------ */
+
+/* Towards m's sender. */
+static struct xk_sess *open_back(struct xk_rep *r, const uint8_t *net)
+{
+	uint32_t local = ip_net_dst(net);
+	struct xk_parts ps;
+
+	xk_parts_init(&ps, 2);
+	xk_part_push_host(&ps.p[XK_REMOTE], ip_net_src(net));
+	if (xk_control(r->down[0], XK_CTL_ISLOCAL, &local, sizeof local) == 1)
+		xk_part_push_host(&ps.p[XK_LOCAL], local);
+	return xk_open(r, r->node, r->down[0], &ps, NULL);
+}
+
+void tcp_answer(struct xk_rep *r, struct xk_sess *lls, const struct xk_msg *m, uint32_t seq, uint32_t ack,
+		uint16_t flags, uint16_t wnd, const uint8_t *opts, uint32_t nopts)
+{
+	const uint8_t *net = xk_msg_net(m);
+	uint32_t ports = tcp_hdr_ports(m->data);
+	struct head h = { .seq = seq, .ack = ack, .flags = flags, .wnd = wnd, .checksum = tcp_tune(r)->checksum };
+	struct xk_msg *x;
+
+	h.ports = tcp_ports(tcp_ports_destination(ports), tcp_ports_source(ports));
+	h.sum = xk_csum_add(ip_pseudo_sum(ip_net_pair(net), TCP_PROTO), h.ports);
+	lls = lls != NULL ? xk_dup(lls) : open_back(r, net);
+	if (lls == NULL)
+		return;
+	x = build_copy(&h, opts, nopts, NULL);
+	if (x != NULL)
+		xk_push(lls, x);
+	else
+		xk_count(r->drop[XK_DROP_NOMEM]);
+	xk_close(lls);
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tcp_timer.c - the deadlines of a session behind one timer of the wheel.
+ *
+ * Deadlines are numbers in the control block; setting one later or switching it
+ * off costs a store.  The wheel's timer stands at the earliest deadline it was
+ * told of and finds out when it fires that there is none, or a later one.
+ * Invariant: after tcp_timer_sync the wheel's timer is not later than any
+ * deadline of the session.
+ */
+#include "protocols/tcp/tcp_out_priv.h"
+
+/* ---- the wheel --------------------------------------------------------------------- */
+
+/* Milliseconds from now to the earliest deadline, 0 when one has passed; UINT32_MAX: none. */
+static inline uint32_t earliest(const struct tcp_cb *cb, uint32_t now)
+{
+	uint32_t least = UINT32_MAX;
+
+	for (unsigned i = 0; i < TCP_T_COUNT; i++) {
+		uint32_t d = cb->at[i] - now;
+
+		d = (int32_t)d < 0 ? 0 : d;
+		d = cb->at[i] == 0 ? UINT32_MAX : d;
+		least = d < least ? d : least;
+	}
+	return least;
+}
+
+static XK_NOINLINE void set_wheel(struct tcp_sess *ts, uint32_t now, uint32_t wait)
+{
+	struct xk_vp *vp = ts->s.rep->vp;
+
+	ts->wheel_at = tcp_deadline(now, wait);
+	xk_timer_set(&vp->wheel, &ts->timer, (vp->now / XK_MS + wait) * XK_MS);
+}
+
+void tcp_timer_sync(struct tcp_sess *ts)
+{
+	uint32_t now = tcp_ms(ts->s.rep->vp->now), wait = earliest(&ts->cb, now);
+
+	if (wait == UINT32_MAX || (ts->wheel_at != 0 && (int32_t)(now + wait - ts->wheel_at) >= 0))
+		return;
+	set_wheel(ts, now, wait);
+}
+
+void tcp_timer_stop(struct tcp_sess *ts)
+{
+	memset(ts->cb.at, 0, sizeof ts->cb.at);
+	ts->wheel_at = 0;
+	xk_timer_cancel(&ts->s.rep->vp->wheel, &ts->timer);
+}
+
+/* ---- the ends of waiting --------------------------------------------------------------- */
+
+static void give_up(struct tcp_sess *ts, const struct tcp_env *e, bool reset)
+{
+	xk_count(e->count[TCP_COUNT_TIMED_OUT]);
+	if (reset)
+		tcp_send_rst(ts);
+	tcp_finish(ts, XK_E_TIMEDOUT);
+}
+
+/* ---- REXMT ------------------------------------------------------------------------------- */
+
+/* The times of the table, its last one again and again; else doubling. */
+uint32_t tcp_syn_wait(const struct tcp_cb *cb)
+{
+	const uint32_t *t = cb->tune->syn_times;
+	unsigned i = 0;
+	uint64_t ms;
+
+	if (t == NULL || t[0] == 0) {
+		ms = (uint64_t)cb->tune->rto_init << (cb->retries < 31 ? cb->retries : 31);
+		return ms < cb->tune->rto_max ? (uint32_t)ms : cb->tune->rto_max;
+	}
+	while (i < cb->retries && t[i + 1] != 0)
+		i++;
+	return t[i];
+}
+
+static void syn_again(struct tcp_sess *ts, const struct tcp_env *e)
+{
+	struct tcp_cb *cb = &ts->cb;
+	uint8_t most = cb->state == TCP_S_SYN_SENT ? cb->tune->syn_retries : cb->tune->synack_retries;
+
+	if (cb->retries >= most) {
+		give_up(ts, e, false);
+		return;
+	}
+	cb->retries++;
+	/* RFC 5681 3.1: a SYN was lost, so begin with one segment. */
+	cb->cwnd = cb->mss;
+	xk_count(e->count[TCP_COUNT_REXMT]);
+	tcp_send_syn(ts);
+}
+
+static void rexmt(struct tcp_sess *ts, const struct tcp_env *e)
+{
+	struct tcp_cb *cb = &ts->cb;
+
+	if (cb->state == TCP_S_SYN_SENT || cb->state == TCP_S_SYN_RCVD) {
+		syn_again(ts, e);
+		return;
+	}
+	if (cb->snd_una == cb->snd_max)
+		return;
+	if (cb->retries >= cb->tune->retries) {
+		give_up(ts, e, false);
+		return;
+	}
+	cb->retries++;
+	tcp_rec_timeout(cb, e);
+	tcp_output(ts);
+}
+
+/* ---- PERSIST (RFC 9293 3.8.6.1) -------------------------------------------------------------- */
+
+/* A window that is open but too small gets what fits (RFC 1122 4.2.3.4, the override);
+ * a closed one is asked by a segment below it, which the peer must answer.  It
+ * may stay closed for ever as long as it does. */
+static void persist(struct tcp_sess *ts, const struct tcp_env *e)
+{
+	struct tcp_cb *cb = &ts->cb;
+	uint64_t wait;
+
+	if (cb->sq.unsent == NULL || cb->snd_una != cb->snd_max)
+		return;
+	if (cb->snd_wnd != 0) {
+		cb->backoff = 0;
+		tcp_output_forced(ts);
+		return;
+	}
+	/* Every answer restarts the count: see tcp_rec_ack's callers (last_rcv). */
+	if (e->now - cb->last_rcv < cb->tune->persist_max)
+		cb->retries = 0;
+	if (cb->retries >= cb->tune->retries) {
+		give_up(ts, e, false);
+		return;
+	}
+	cb->retries++;
+	if (cb->backoff < 15)
+		cb->backoff++;
+	wait = (uint64_t)cb->rto << cb->backoff;
+	if (wait < cb->tune->persist_min)
+		wait = cb->tune->persist_min;
+	tcp_timer_arm(cb, e, TCP_T_PERSIST, wait < cb->tune->persist_max ? (uint32_t)wait : cb->tune->persist_max);
+	xk_count(e->count[TCP_COUNT_PERSIST]);
+	tcp_send_probe(ts, cb->snd_una - 1);
+}
+
+/* ---- KEEP (RFC 1122 4.2.3.6) ----------------------------------------------------------------- */
+
+static void keep(struct tcp_sess *ts, const struct tcp_env *e)
+{
+	struct tcp_cb *cb = &ts->cb;
+	uint32_t idle = e->now - cb->last_rcv;
+
+	if (cb->state == TCP_S_SYN_SENT || cb->state == TCP_S_SYN_RCVD) {
+		give_up(ts, e, false);
+		return;
+	}
+	if (!(cb->flags & TCP_F_KEEPALIVE) || cb->state < TCP_S_ESTABLISHED || cb->state == TCP_S_TIME_WAIT)
+		return;
+	/* Data under way is watched by other timers. */
+	if (idle < cb->keep_idle || cb->snd_una != cb->snd_max || cb->sq.unsent != NULL) {
+		if (cb->snd_una == cb->snd_max && cb->sq.unsent == NULL)
+			cb->retries = 0;
+		tcp_timer_arm(cb, e, TCP_T_KEEP, idle < cb->keep_idle ? cb->keep_idle - idle : cb->keep_idle);
+		return;
+	}
+	/* RFC 5482: the user's patience, when given, counts instead of the probes. */
+	if (cb->user_timeout != 0 ? cb->retries != 0 && idle >= cb->user_timeout : cb->retries >= cb->keep_count) {
+		give_up(ts, e, true);
+		return;
+	}
+	cb->retries++;
+	tcp_timer_arm(cb, e, TCP_T_KEEP, cb->keep_interval);
+	xk_count(e->count[TCP_COUNT_KEEP]);
+	tcp_send_probe(ts, cb->snd_una - 1);
+}
+
+/* ---- the others ---------------------------------------------------------------------------------- */
+
+static void delack(struct tcp_sess *ts, const struct tcp_env *e)
+{
+	(void)e;
+	if (ts->cb.flags & (TCP_F_ACK_LATER | TCP_F_ACK_NOW))
+		tcp_send_ack(ts);
+}
+
+static void two_msl(struct tcp_sess *ts, const struct tcp_env *e)
+{
+	(void)e;
+	tcp_finish(ts, XK_OK);
+}
+
+static void reorder(struct tcp_sess *ts, const struct tcp_env *e)
+{
+	tcp_rec_reorder(&ts->cb, e);
+	tcp_output(ts);
+}
+
+static void probe(struct tcp_sess *ts, const struct tcp_env *e)
+{
+	(void)e;
+	tcp_rec_probe(ts);
+}
+
+static void user(struct tcp_sess *ts, const struct tcp_env *e)
+{
+	if (ts->cb.snd_una != ts->cb.snd_max || ts->cb.sq.bytes != 0)
+		give_up(ts, e, true);
+}
+
+static void (*const handler[TCP_T_COUNT])(struct tcp_sess *, const struct tcp_env *) = {
+	[TCP_T_REXMT] = rexmt, [TCP_T_PERSIST] = persist, [TCP_T_DELACK] = delack, [TCP_T_KEEP] = keep,
+	[TCP_T_2MSL] = two_msl, [TCP_T_REORDER] = reorder, [TCP_T_PROBE] = probe, [TCP_T_USER] = user,
+};
+/* What notices a loss early comes before what gives up waiting. */
+static const uint8_t order[TCP_T_COUNT] = {
+	TCP_T_USER, TCP_T_REORDER, TCP_T_PROBE, TCP_T_REXMT, TCP_T_PERSIST, TCP_T_DELACK, TCP_T_KEEP, TCP_T_2MSL,
+};
+
+static void fire(struct xk_timer *t)
+{
+	struct tcp_sess *ts = xk_container_of(t, struct tcp_sess, timer);
+	struct tcp_env e = tcp_env(ts->s.rep);
+	struct tcp_cb *cb = &ts->cb;
+
+	ts->wheel_at = 0;
+	xk_dup(&ts->s);
+	ts->pops++;
+	for (unsigned i = 0; i < TCP_T_COUNT && cb->state != TCP_S_CLOSED; i++) {
+		uint32_t at = cb->at[order[i]];
+
+		if (at == 0 || (int32_t)(e.now - at) < 0)
+			continue;
+		tcp_timer_off(cb, order[i]);
+		handler[order[i]](ts, &e);
+	}
+	if (cb->state != TCP_S_CLOSED)
+		tcp_timer_sync(ts);
+	ts->pops--;
+	xk_close(&ts->s);
+}
+
+void tcp_timer_init(struct tcp_sess *ts)
+{
+	memset(ts->cb.at, 0, sizeof ts->cb.at);
+	ts->wheel_at = 0;
+	xk_timer_init(&ts->timer, fire);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tcp_window.c - how much room we offer and how much is offered to us: the
+ * receive window (RFC 9293 3.8.6.2.2, RFC 7323 2), segment size, room to push.
+ *
+ * The right edge moves in steps worth a segment (receiver's silly window
+ * avoidance) and never to the left.  Where the scale cannot say it exactly, what
+ * is said is rounded up while that stays within one unit of the buffer.
+ * Invariant: rcv_adv is the highest edge ever announced.
+ */
+#include "protocols/tcp/tcp_out_priv.h"
+
+static uint32_t min32(uint32_t a, uint32_t b) { return a < b ? a : b; }
+
+/* What fits the buffer, counted from rcv_nxt. */
+static uint32_t free_room(const struct tcp_cb *cb)
+{
+	return cb->rcv_buf > cb->rcv_held ? cb->rcv_buf - cb->rcv_held : 0;
+}
+
+/* Bytes that move the edge: less is not worth it (RFC 1122 4.2.3.3). */
+static uint32_t worth(const struct tcp_cb *cb)
+{
+	return min32(cb->rcv_buf / 2, cb->mss);
+}
+
+/* The wanted window in units of 1 << shift, as bytes. */
+static uint32_t in_units(const struct tcp_cb *cb, uint32_t want, uint32_t room)
+{
+	uint32_t unit = 1u << cb->rcv_wscale, most = (uint32_t)UINT16_MAX << cb->rcv_wscale, w;
+
+	if (want > most)
+		want = most;
+	w = want & ~(unit - 1);
+	/* Rounding down would take back what was offered. */
+	if (w != want && tcp_lt(cb->rcv_nxt + w, cb->rcv_adv) && w + unit <= room + unit && w + unit <= most)
+		w += unit;
+	return w;
+}
+
+uint32_t tcp_rcv_window(struct tcp_cb *cb, bool commit)
+{
+	uint32_t room = free_room(cb), offered = cb->rcv_adv - cb->rcv_nxt, w;
+
+	if (tcp_lt(cb->rcv_adv, cb->rcv_nxt))
+		offered = 0;
+	w = room >= offered && room - offered >= worth(cb) ? room : offered;
+	w = in_units(cb, w, room > offered ? room : offered);
+	if (commit && tcp_gt(cb->rcv_nxt + w, cb->rcv_adv))
+		cb->rcv_adv = cb->rcv_nxt + w;
+	return w;
+}
+
+void tcp_window_opened(struct tcp_sess *ts, uint32_t n)
+{
+	struct tcp_cb *cb = &ts->cb;
+	uint32_t edge, gain;
+
+	(void)n;
+	if (cb->state < TCP_S_ESTABLISHED || cb->state == TCP_S_TIME_WAIT || (cb->flags & TCP_F_FIN_RCVD))
+		return;
+	edge = cb->rcv_nxt + tcp_rcv_window(cb, false);
+	gain = edge - cb->rcv_adv;
+	if (!tcp_gt(edge, cb->rcv_adv))
+		return;
+	if (gain >= min32(2u * cb->mss, cb->rcv_buf / 2))
+		tcp_send_ack(ts);
+}
+
+uint32_t tcp_room(const struct tcp_cb *cb)
+{
+	if (cb->flags & TCP_F_FIN_QUEUED)
+		return 0;
+	switch (cb->state) {
+	case TCP_S_SYN_SENT:
+	case TCP_S_SYN_RCVD:
+	case TCP_S_ESTABLISHED:
+	case TCP_S_CLOSE_WAIT:
+		return cb->snd_buf > cb->sq.bytes ? cb->snd_buf - cb->sq.bytes : 0;
+	default:
+		return 0;
+	}
+}
+
+/* RFC 6691: what options take is taken off the segment. */
+void tcp_set_mss(struct tcp_cb *cb)
+{
+	uint32_t mss = min32(cb->path_mss != 0 ? cb->path_mss : 536, cb->peer_mss != 0 ? cb->peer_mss : 536);
+	uint32_t usual = tcp_opts_usual(cb);
+
+	if (cb->tune->mss != 0)
+		mss = min32(mss, cb->tune->mss);
+	cb->mss = (uint16_t)(mss > usual + 8 ? mss - usual : 8);
+	if (cb->snd_max - cb->iss <= 1)          /* nothing but a SYN went out yet */
+		cb->cwnd = tcp_cc_initial(cb);
+}

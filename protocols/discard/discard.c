@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * discard.c - takes the bytes of every connection and forgets them (RFC 863, TCP
+ * half).
+ *
+ * The smallest application over a stream: everything that is passed up counts as
+ * consumed, nothing is sent, and the connection ends when the peer ends it.
+ * Invariant: one session of ours for each connection.
+ */
+#include "protocols/stream/stream_app.h"
+#include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_upi_inline.h"
+
+#include <string.h>
+
+enum { N_MESSAGES, N_BYTES, N_ACCEPTED, N_REFUSED, N_RESET, N_FAILED };  /* ORDER discard_counts */
+
+struct discard_conf {
+	uint64_t sessions;
+	uint16_t port;
+};
+
+static const struct discard_conf *conf_of(const struct xk_node *n) { return n->conf; }
+
+static int discard_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
+{
+	(void)type;
+	if (stream_accept(r, lls, conf_of(r->node)->sessions) == NULL) {
+		xk_count(r->count[N_REFUSED]);
+		return XK_E_NOSPC;
+	}
+	xk_count(r->count[N_ACCEPTED]);
+	return XK_OK;
+}
+
+static void discard_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	struct xk_rep *r = up->rep;
+
+	(void)lls;
+	xk_count(r->npop);
+	xk_count(r->count[N_MESSAGES]);
+	xk_count_add(r->count[N_BYTES], m->tot);
+	xk_msg_free(m);
+}
+
+static void discard_close_done(struct xk_rep *r, struct xk_sess *lls)
+{
+	struct xk_sess *s = stream_above(lls);
+
+	(void)r;
+	if (s != NULL)
+		stream_forget(s);
+}
+
+static void discard_event(struct xk_rep *r, const struct xk_stream_event *ev)
+{
+	struct xk_sess *s = stream_above(ev->s);
+
+	if (s == NULL || ev->what != XK_STREAM_FAILED)
+		return;
+	xk_count(r->count[ev->err == XK_E_CONNRESET ? N_RESET : N_FAILED]);
+	stream_forget(s);
+}
+
+static int discard_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	const struct xk_stream_event *ev = stream_event(op, buf, len);
+	struct xk_app_counts c = { 1, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL };
+
+	if (ev != NULL) {
+		discard_event(r, ev);
+		return 0;
+	}
+	if (op != XK_CTL_APP_COUNTS)
+		return XK_E_NOTSUP;
+	if (len < sizeof c)
+		return XK_E_NOSPC;
+	memcpy(buf, &c, sizeof c);
+	return sizeof c;
+}
+
+static int discard_start(struct xk_node *n, struct xk_errs *e)
+{
+	return stream_listen(n, conf_of(n)->port, e);
+}
+
+static void discard_stop(struct xk_node *n) { xk_open_disable_all(n, n->down[0]); }
+static void discard_rep_stop(struct xk_rep *r) { stream_forget_all(r, stream_forget); }
+
+static const struct xk_ops discard_ops = {
+	.start = discard_start, .stop = discard_stop, .rep_stop = discard_rep_stop,
+	.open_done = discard_open_done, .close_done = discard_close_done,
+	.demux = discard_demux, .control = discard_control,
+};
+
+static const struct xk_param discard_params[] = {
+	{ .name = "port", .type = XK_P_PORT, .def = "9", .min = "1",
+	  .doc = "port to wait on", .offset = offsetof(struct discard_conf, port) },
+	{ .name = "sessions", .type = XK_P_UINT, .def = "65536", .min = "1", .max = "16777216",
+	  .doc = "connections of each virtual processor; more are refused",
+	  .offset = offsetof(struct discard_conf, sessions) },
+	XK_PARAM_END
+};
+
+static const char *const discard_counts[] = {
+	"messages", "bytes", "accepted", "refused", "reset", "failed", NULL
+};
+
+const struct xk_proto xk_proto_discard = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "discard",
+	.doc = "takes the bytes of every connection and forgets them", .ops = &discard_ops,
+	.needs = { "stream" }, .min_down = 1, .max_down = 1,
+	.params = discard_params, .conf_size = sizeof(struct discard_conf),
+	.sess_size = sizeof(struct xk_sess), .counts = discard_counts,
+};

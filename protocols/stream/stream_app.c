@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * stream_app.c - what applications over a stream share.
+ *
+ * See stream_app.h.  Sessions are bound in their replica's active map under the
+ * address of the connection below: the map is never asked for one, it is the list
+ * that rep_stop walks.
+ * Invariant: stream_q.bytes is the sum over the messages less `dropped`.
+ */
+#include "protocols/stream/stream_app.h"
+#include "runtime/base/xk_csum_inline.h"
+#include "runtime/upi/xk_upi_inline.h"
+
+#include <string.h>
+
+/* ---- connections -------------------------------------------------------------- */
+
+int stream_listen(struct xk_node *n, uint16_t port, struct xk_errs *e)
+{
+	struct xk_parts ps;
+	int err;
+
+	xk_parts_init(&ps, 1);
+	xk_part_push_any(&ps.p[0]);
+	xk_part_push_port(&ps.p[0], port);
+	err = xk_open_enable(n, n, n->down[0], &ps);
+	if (err != XK_OK)
+		xk_errs_add(e, n->file, n->line, 0, "%s: cannot wait on port %u: %s", n->name, port,
+			    xk_strerror(err));
+	return err;
+}
+
+struct xk_sess *stream_keep(struct xk_rep *r, struct xk_sess *lls)
+{
+	struct xk_key k = { { (uintptr_t)lls, 0 } };
+	struct xk_sess *s = xk_sess_create(r, NULL, r->node, lls);
+
+	if (s == NULL)
+		return NULL;
+	if (xk_sess_bind(s, &k) != XK_OK) {
+		xk_sess_destroy(s);
+		return NULL;
+	}
+	lls->up = &s->self;
+	return s;
+}
+
+struct xk_sess *stream_accept(struct xk_rep *r, struct xk_sess *lls, uint64_t most)
+{
+	struct xk_sess *s = xk_map_count(&r->active) < most ? stream_keep(r, lls) : NULL;
+
+	if (s != NULL)
+		xk_dup(lls);
+	return s;
+}
+
+void stream_forget(struct xk_sess *s)
+{
+	struct xk_sess *lls = s->down;
+
+	lls->up = &s->rep->up;
+	xk_sess_destroy(s);
+	xk_close(lls);
+}
+
+static int forget_visit(struct xk_mapnode *node, void *arg)
+{
+	void (**forget)(struct xk_sess *) = arg;
+
+	(*forget)(xk_container_of(node, struct xk_sess, map));
+	return XK_MAP_KEEP;              /* it is unbound already */
+}
+
+void stream_forget_all(struct xk_rep *r, void (*forget)(struct xk_sess *))
+{
+	xk_map_foreach(&r->active, forget_visit, &forget);
+}
+
+uint32_t stream_ask(struct xk_sess *lls, unsigned op)
+{
+	uint32_t v = 0;
+
+	return xk_sess_control(lls, op, &v, sizeof v) == (int)sizeof v ? v : 0;
+}
+
+/* ---- bytes held back -------------------------------------------------------------- */
+
+#define SMALL 512u               /* worth a copy to save a buffer */
+
+static uint32_t spare_room(const struct xk_msg *m)
+{
+	if (m->flags & XK_MSG_SLOW)
+		return 0;
+	return (uint32_t)((const uint8_t *)m + xk_mem_size[m->cls] - (m->data + m->len));
+}
+
+void stream_q_put(struct stream_q *q, struct xk_msg *m)
+{
+	struct xk_msg *last = q->last;
+
+	q->bytes += m->tot;
+	if (m->tot <= SMALL && q->first != NULL && m->tot <= spare_room(last)) {
+		xk_msg_copy_out(m, 0, last->data + last->len, m->tot);
+		last->len += m->tot;
+		last->tot += m->tot;
+		xk_msg_free(m);
+		return;
+	}
+	/* A small piece of a large or shared buffer would hold all of it. */
+	if (m->tot <= SMALL && (m->flags & XK_MSG_SLOW)) {
+		struct xk_msg *own = xk_msg_clone(m);
+
+		if (own != NULL) {
+			xk_msg_free(m);
+			m = own;
+		}
+	}
+	m->flags &= XK_MSG_SLOW;
+	m->link = NULL;
+	if (q->first == NULL)
+		q->first = m;
+	else
+		last->link = m;
+	q->last = m;
+}
+
+struct xk_msg *stream_q_get(struct stream_q *q)
+{
+	struct xk_msg *m = q->first;
+
+	if (m != NULL) {
+		q->first = m->link;
+		q->bytes -= m->tot;
+		m->link = NULL;
+	}
+	return m;
+}
+
+uint32_t stream_q_copy(const struct stream_q *q, uint32_t off, void *dst, uint32_t n)
+{
+	uint32_t got = 0;
+
+	off += q->dropped;
+	for (const struct xk_msg *m = q->first; m != NULL && got < n; m = m->link) {
+		if (off >= m->tot) {
+			off -= m->tot;
+			continue;
+		}
+		got += xk_msg_copy_out(m, off, (uint8_t *)dst + got, n - got);
+		off = 0;
+	}
+	return got;
+}
+
+void stream_q_drop(struct stream_q *q, uint32_t n)
+{
+	struct xk_msg *m;
+
+	xk_assert(n <= q->bytes);
+	q->bytes -= n;
+	q->dropped += n;
+	while ((m = q->first) != NULL && q->dropped >= m->tot) {
+		q->dropped -= m->tot;
+		q->first = m->link;
+		xk_msg_free(m);
+	}
+}
+
+void stream_q_free(struct stream_q *q)
+{
+	stream_q_drop(q, q->bytes);
+}
+
+/* ---- bytes made --------------------------------------------------------------------- */
+
+bool stream_sums(struct xk_sess *lls, uint32_t len)
+{
+	uint32_t sum;
+
+	return len <= XK_MSG_MAX_SEG && len <= stream_ask(lls, XK_CTL_GETOPTPACKET) &&
+	       xk_sess_control(lls, XK_CTL_HEADER_SUM, &sum, sizeof sum) == (int)sizeof sum;
+}
+
+struct xk_msg *stream_copy(const void *p, uint32_t n, bool sums)
+{
+	struct xk_msg *m = xk_msg_new(n);
+
+	if (XK_UNLIKELY(m == NULL))
+		return NULL;
+	if (XK_UNLIKELY(m->flags & XK_MSG_CHAIN)) {
+		xk_msg_copy_in(m, 0, p, n);
+	} else if (sums) {
+		m->csum = xk_csum_copy_quick(m->data, p, n, 0);
+		m->flags |= XK_MSG_CSUM;
+	} else {
+		memcpy(m->data, p, n);
+	}
+	return m;
+}
+
+void stream_pattern(uint8_t *p, uint64_t n)
+{
+	uint64_t x = 88172645463325252u;
+
+	for (uint64_t i = 0; i < n; i++) {       /* xorshift: no short period to hide a misplaced piece */
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		p[i] = (uint8_t)(x >> 32);
+	}
+}

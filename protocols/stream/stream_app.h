@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * stream_app.h - what applications over a stream share: waiting on a port, a
+ * session of their own over each connection, bytes held back, bytes made.
+ *
+ * An application embeds struct xk_sess first in its session structure, as every
+ * protocol does.  stream_keep stands such a session over a connection and makes it
+ * the connection's `up`: demux, close_done and events find it without a search.
+ * All calls are made inside the session's VP, but stream_listen (from start).
+ * Invariant: while an application's session has `down`, it owns one reference to
+ * it, and down->up is its `self`.
+ */
+#ifndef STREAM_APP_H
+#define STREAM_APP_H
+
+#include "runtime/upi/xk_stream.h"
+
+/* ---- connections -------------------------------------------------------------- */
+
+/* Waits on `port` of every own address; an error is told with node and port. */
+int stream_listen(struct xk_node *n, uint16_t port, struct xk_errs *e);
+/* A session of r's protocol over lls; takes over one reference that the caller
+ * owns.  NULL: no memory, the reference stays the caller's. */
+struct xk_sess *stream_keep(struct xk_rep *r, struct xk_sess *lls);
+/* The same for a passive connection that nobody holds yet, up to `most` of r. */
+struct xk_sess *stream_accept(struct xk_rep *r, struct xk_sess *lls, uint64_t most);
+/* Gives the connection back (what is queued is sent, then it ends) and frees s. */
+void stream_forget(struct xk_sess *s);
+/* Calls forget for every kept session of r: for rep_stop. */
+void stream_forget_all(struct xk_rep *r, void (*forget)(struct xk_sess *));
+
+/* The session that stream_keep has stood over lls, or NULL. */
+static inline struct xk_sess *stream_above(const struct xk_sess *lls)
+{
+	struct xk_up *up = lls->up;
+
+	return up == &up->rep->up ? NULL : xk_container_of(up, struct xk_sess, self);
+}
+/* The same, seen from a demux. */
+static inline struct xk_sess *stream_own(struct xk_up *up)
+{
+	return up == &up->rep->up ? NULL : xk_container_of(up, struct xk_sess, self);
+}
+
+/* The answer of one XK_STREAM_* or XK_CTL_* question, 0 when there is none. */
+uint32_t stream_ask(struct xk_sess *lls, unsigned op);
+static inline void stream_tell(struct xk_sess *lls, unsigned op, uint32_t v)
+{
+	xk_sess_control(lls, op, &v, sizeof v);
+}
+static inline uint32_t stream_room(struct xk_sess *lls) { return stream_ask(lls, XK_STREAM_ROOM); }
+/* The event in a control call, or NULL: it is another operation. */
+static inline const struct xk_stream_event *stream_event(unsigned op, const void *buf, unsigned len)
+{
+	return op == XK_CTL_STREAM_EVENT && len >= sizeof(struct xk_stream_event) ? buf : NULL;
+}
+
+/* ---- bytes held back -------------------------------------------------------------- */
+
+/*
+ * Bytes in order, as messages.  Small ones are copied into the spare room of the
+ * last, so that what is held is a small multiple of the bytes, whatever pieces
+ * the peer sends them in.
+ */
+struct stream_q {
+	struct xk_msg *first, *last;
+	uint32_t       bytes;          /* what was dropped is not counted */
+	uint32_t       dropped;        /* of the first message */
+};
+/* Takes m; forgets what was true of it as received. */
+void stream_q_put(struct stream_q *q, struct xk_msg *m);
+/* The first message, or NULL.  Not together with stream_q_drop. */
+struct xk_msg *stream_q_get(struct stream_q *q);
+/* Bytes [off, off + n) to dst; returns bytes copied. */
+uint32_t stream_q_copy(const struct stream_q *q, uint32_t off, void *dst, uint32_t n);
+/* Forgets the first n bytes, at most all. */
+void stream_q_drop(struct stream_q *q, uint32_t n);
+void stream_q_free(struct stream_q *q);
+
+/* ---- bytes made --------------------------------------------------------------------- */
+
+/* Is a copy's sum of use to the layer below?  Only where it computes one and sends
+ * a message of len bytes as it is. */
+bool stream_sums(struct xk_sess *lls, uint32_t len);
+/* A message with a copy of n bytes, its sum noted when `sums` and it is one
+ * segment.  NULL: no memory. */
+struct xk_msg *stream_copy(const void *p, uint32_t n, bool sums);
+/* The bytes that tcpsend repeats and tcprecv can compare. */
+void stream_pattern(uint8_t *p, uint64_t n);
+
+#endif

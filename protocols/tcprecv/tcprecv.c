@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tcprecv.c - receives streams on a range of ports, touches their bytes as an
+ * application would, counts bytes and messages of `size` by connection.
+ *
+ * A stream has no messages; what counts as one is so many bytes of a connection.
+ * With a rate, bytes are forgotten at once but count as consumed only as fast as
+ * the rate says, so that the peer meets a slow reader and its closed window.
+ * Counts are per VP and nobody shares a line; whether `count` is reached is looked
+ * at by a timer.
+ * Invariant: each slot in use belongs to one kept connection.
+ */
+#include "protocols/stream/stream_app.h"
+#include "runtime/base/xk_csum.h"
+#include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_upi_inline.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define BIGGEST 65536u           /* the page that is copied to */
+#define LOOK_EVERY XK_MS
+
+enum { TOUCH_COPY, TOUCH_LINE, TOUCH_NONE, TOUCH_VERIFY };
+enum { N_MESSAGES, N_BYTES, N_ACCEPTED, N_ENDED, N_REFUSED, N_RESET, N_FAILED, N_WRONG };  /* ORDER recv_counts */
+enum { DROP_STRAY = XK_DROP_FIRST };
+
+struct recv_conf {
+	uint64_t ports, size, count, sessions, rate;
+	uint16_t port;
+	unsigned touch;
+};
+
+struct recv_sess {
+	struct xk_sess  s;
+	uint32_t        slot;
+	uint32_t        part;            /* bytes of the message that is not whole yet */
+	uint64_t        held;            /* rate: received, not taken */
+	uint64_t        taken;           /* rate: since `since` */
+	xk_ns           since;
+	struct xk_timer timer;
+};
+
+struct recv_rep {
+	struct xk_rep  *r;
+	xk_counter     *messages, *bytes;   /* [cap] */
+	uint64_t       *no;                 /* [cap] */
+	uint32_t       *spare;              /* slots given back */
+	uint32_t        nspare, n, cap;     /* n: slots ever used */
+	uint8_t        *page;               /* verify: the pattern, `size` bytes; else to copy to */
+	struct xk_timer timer;              /* first VP, count != 0 */
+};
+
+static const struct recv_conf *conf_of(const struct xk_rep *r) { return r->conf; }
+static struct recv_sess *recv_of(struct xk_sess *s) { return (struct recv_sess *)(void *)s; }
+
+/* ---- a slow reader ------------------------------------------------------------------ */
+
+/* Takes what the rate allows; the timer takes the rest. */
+static void recv_take(struct recv_sess *rs)
+{
+	const struct recv_conf *c = conf_of(rs->s.rep);
+	xk_ns now = xk_vp_now(), t = now - rs->since;
+	uint64_t rate = c->rate / 8, due = t / XK_SEC * rate + t % XK_SEC * rate / XK_SEC, n;
+
+	n = due > rs->taken ? due - rs->taken : 0;
+	if (n > rs->held)
+		n = rs->held;
+	rs->held -= n;
+	rs->taken += n;
+	if (rs->held != 0)
+		xk_timer_set(&rs->s.rep->vp->wheel, &rs->timer, now + XK_MS);
+	if (n != 0)
+		stream_tell(rs->s.down, XK_STREAM_TAKEN, (uint32_t)n);
+}
+
+static void recv_timer(struct xk_timer *t)
+{
+	recv_take(xk_container_of(t, struct recv_sess, timer));
+}
+
+static void recv_slowly(struct recv_sess *rs, uint32_t n)
+{
+	if (rs->held == 0) {             /* a pause earns nothing */
+		rs->since = xk_vp_now();
+		rs->taken = 0;
+	}
+	rs->held += n;
+	if (!xk_timer_armed(&rs->timer))
+		xk_timer_set(&rs->s.rep->vp->wheel, &rs->timer, xk_vp_now() + XK_MS);
+}
+
+/* ---- connections ---------------------------------------------------------------------- */
+
+static uint32_t slot_take(struct recv_rep *rr, uint64_t no)
+{
+	uint32_t i = rr->nspare != 0 ? rr->spare[--rr->nspare] : rr->n;
+
+	xk_store_relaxed(&rr->no[i], no);        /* a runner may be reading */
+	if (i == rr->n)
+		xk_store_release(&rr->n, i + 1);
+	return i;
+}
+
+static int recv_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
+{
+	struct recv_rep *rr = r->state;
+	struct xk_sess *s = stream_accept(r, lls, rr->cap);
+
+	(void)type;
+	if (s == NULL) {
+		xk_count(r->count[N_REFUSED]);
+		return XK_E_NOSPC;
+	}
+	recv_of(s)->slot = slot_take(rr, r->count[N_ACCEPTED] * r->vp->set->nvps + r->vp->no);
+	xk_count(r->count[N_ACCEPTED]);
+	xk_timer_init(&recv_of(s)->timer, recv_timer);
+	if (conf_of(r)->rate != 0)
+		stream_tell(lls, XK_STREAM_MANUAL, 1);
+	return XK_OK;
+}
+
+static void recv_forget(struct xk_sess *s)
+{
+	struct recv_rep *rr = s->rep->state;
+
+	rr->spare[rr->nspare++] = recv_of(s)->slot;
+	xk_timer_cancel(&s->rep->vp->wheel, &recv_of(s)->timer);
+	stream_forget(s);
+}
+
+static void recv_close_done(struct xk_rep *r, struct xk_sess *lls)
+{
+	struct xk_sess *s = stream_above(lls);
+
+	if (s == NULL)
+		return;
+	xk_count(r->count[N_ENDED]);
+	recv_forget(s);
+}
+
+static void recv_event(struct xk_rep *r, const struct xk_stream_event *ev)
+{
+	struct xk_sess *s = stream_above(ev->s);
+
+	if (s == NULL || ev->what != XK_STREAM_FAILED)
+		return;
+	xk_count(r->count[ev->err == XK_E_CONNRESET ? N_RESET : N_FAILED]);
+	recv_forget(s);
+}
+
+/* ---- bytes ---------------------------------------------------------------------------------- */
+
+/* Compares m with the pattern from `at` on; returns wrong bytes. */
+static uint64_t recv_verify(const struct recv_rep *rr, const struct xk_msg *m, uint64_t at)
+{
+	uint64_t size = conf_of(rr->r)->size, wrong = 0;
+
+	for (; m != NULL; m = m->next) {
+		for (uint32_t i = 0, n; i < m->len; i += n) {
+			n = m->len - i < size - at ? m->len - i : (uint32_t)(size - at);
+			if (memcmp(m->data + i, rr->page + at, n) != 0)
+				for (uint32_t k = 0; k < n; k++)
+					wrong += m->data[i + k] != rr->page[at + k];
+			at = (at + n) % size;
+		}
+	}
+	return wrong;
+}
+
+static void recv_touch(struct recv_rep *rr, struct xk_msg *m, uint32_t part)
+{
+	switch (conf_of(rr->r)->touch) {
+	case TOUCH_COPY:
+		for (struct xk_msg *x = m; x != NULL; x = x->next)
+			memcpy(rr->page, x->data, x->len < BIGGEST ? x->len : BIGGEST);
+		break;
+	case TOUCH_LINE:
+		for (struct xk_msg *x = m; x != NULL; x = x->next)
+			xk_csum_touch(x->data, x->len, true);
+		break;
+	case TOUCH_VERIFY:
+		xk_count_add(rr->r->count[N_WRONG], recv_verify(rr, m, part));
+		break;
+	default:
+		break;
+	}
+}
+
+static void recv_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	struct xk_rep *r = up->rep;
+	struct recv_rep *rr = r->state;
+	struct xk_sess *s = stream_own(up);
+	uint32_t n = m->tot, whole, part;
+	struct recv_sess *rs;
+
+	(void)lls;
+	xk_count(r->npop);
+	if (XK_UNLIKELY(s == NULL)) {
+		xk_drop(r, DROP_STRAY, m);
+		return;
+	}
+	rs = recv_of(s);
+	part = rs->part;
+	whole = (uint32_t)((part + (uint64_t)n) / conf_of(r)->size);
+	rs->part = (uint32_t)((part + (uint64_t)n) % conf_of(r)->size);
+	xk_count_add(r->count[N_MESSAGES], whole);
+	xk_count_add(r->count[N_BYTES], n);
+	xk_count_add(rr->messages[rs->slot], whole);
+	xk_count_add(rr->bytes[rs->slot], n);
+	if (conf_of(r)->rate != 0)
+		recv_slowly(rs, n);
+	if (conf_of(r)->touch != TOUCH_NONE)
+		recv_touch(rr, m, part);
+	xk_msg_free(m);
+}
+
+/* ---- the end of a run ------------------------------------------------------------------------ */
+
+static void recv_look(struct xk_timer *t)
+{
+	struct recv_rep *rr = xk_container_of(t, struct recv_rep, timer);
+	const struct xk_node *n = rr->r->node;
+	uint64_t got = 0;
+
+	for (unsigned i = 0; i < n->graph->vps->nvps; i++)
+		got += xk_counter_read(n->rep[i]->count[N_MESSAGES]);
+	if (got >= conf_of(rr->r)->count)
+		xk_graph_finished(n->graph);
+	else
+		xk_timer_set(&rr->r->vp->wheel, t, xk_vp_now() + LOOK_EVERY);
+}
+
+/* ---- life --------------------------------------------------------------------------------------- */
+
+static int recv_start(struct xk_node *n, struct xk_errs *e)
+{
+	const struct recv_conf *c = n->conf;
+
+	for (uint64_t i = 0; i < c->ports; i++) {
+		int err = stream_listen(n, (uint16_t)(c->port + i), e);
+
+		if (err == XK_OK)
+			continue;
+		xk_open_disable_all(n, n->down[0]);
+		return err;
+	}
+	return XK_OK;
+}
+
+static void recv_stop(struct xk_node *n) { xk_open_disable_all(n, n->down[0]); }
+
+static int recv_rep_init(struct xk_rep *r)
+{
+	const struct recv_conf *c = conf_of(r);
+	struct recv_rep *rr = r->state;
+
+	rr->r = r;
+	xk_timer_init(&rr->timer, recv_look);
+	rr->cap = (uint32_t)c->sessions;
+	rr->messages = xk_alloc(rr->cap * (3 * sizeof *rr->messages + sizeof *rr->spare));
+	rr->page = xk_alloc(c->size > BIGGEST ? c->size : BIGGEST);
+	if (rr->messages == NULL || rr->page == NULL) {
+		xk_free(rr->messages);
+		xk_free(rr->page);
+		return XK_E_NOMEM;
+	}
+	rr->bytes = rr->messages + rr->cap;
+	rr->no = rr->bytes + rr->cap;
+	rr->spare = (uint32_t *)(rr->no + rr->cap);
+	if (c->touch == TOUCH_VERIFY)
+		stream_pattern(rr->page, c->size);
+	return XK_OK;
+}
+
+static void recv_rep_fini(struct xk_rep *r)
+{
+	struct recv_rep *rr = r->state;
+
+	xk_free(rr->messages);
+	xk_free(rr->page);
+}
+
+static int recv_rep_start(struct xk_rep *r, struct xk_errs *e)
+{
+	(void)e;
+	if (conf_of(r)->count != 0 && r->vp->no == 0)
+		xk_timer_set(&r->vp->wheel, &((struct recv_rep *)r->state)->timer, xk_vp_now() + LOOK_EVERY);
+	return XK_OK;
+}
+
+static void recv_rep_stop(struct xk_rep *r)
+{
+	xk_timer_cancel(&r->vp->wheel, &((struct recv_rep *)r->state)->timer);
+	stream_forget_all(r, recv_forget);
+}
+
+static int recv_init(struct xk_node *n, struct xk_errs *e)
+{
+	(void)e;
+	if (((const struct recv_conf *)n->conf)->count != 0)
+		xk_graph_will_finish(n->graph);
+	return XK_OK;
+}
+
+static int recv_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	const struct recv_rep *rr = r->state;
+	const struct xk_stream_event *ev = stream_event(op, buf, len);
+	struct xk_app_counts c = { xk_load_acquire(&rr->n), rr->messages, rr->bytes, rr->no };
+
+	if (ev != NULL) {
+		recv_event(r, ev);
+		return 0;
+	}
+	if (op != XK_CTL_APP_COUNTS)
+		return XK_E_NOTSUP;
+	if (len < sizeof c)
+		return XK_E_NOSPC;
+	memcpy(buf, &c, sizeof c);
+	return sizeof c;
+}
+
+static int recv_check(const void *conf, char *why, size_t n)
+{
+	const struct recv_conf *c = conf;
+
+	if (c->port + c->ports <= 65536)
+		return XK_OK;
+	snprintf(why, n, "port %u plus %llu ports passes 65535", c->port, (unsigned long long)c->ports);
+	return XK_E_INVAL;
+}
+
+static const struct xk_ops recv_ops = {
+	.init = recv_init, .rep_init = recv_rep_init, .rep_fini = recv_rep_fini,
+	.start = recv_start, .stop = recv_stop, .rep_start = recv_rep_start, .rep_stop = recv_rep_stop,
+	.open_done = recv_open_done, .close_done = recv_close_done,
+	.demux = recv_demux, .control = recv_control,
+};
+
+static const char *const touches[] = { "copy", "line", "none", "verify", NULL };
+
+#define P(field, t, d, text, ...) \
+	{ .name = #field, .type = t, .def = d, .doc = text, .offset = offsetof(struct recv_conf, field), ##__VA_ARGS__ }
+
+static const struct xk_param recv_params[] = {
+	P(port, XK_P_PORT, "9", "first port to wait on", .min = "1"),
+	P(ports, XK_P_UINT, "1", "consecutive ports", .min = "1", .max = "65535"),
+	P(size, XK_P_SIZE, "4KiB", "bytes that count as a message", .min = "1", .max = "1MiB"),
+	P(touch, XK_P_ENUM, "copy", "copy the bytes to a page, read them through one cache line, leave them, or compare them",
+	  .choices = touches),
+	P(count, XK_P_UINT, "0", "the graph may end after so many messages in all; 0: never"),
+	P(sessions, XK_P_UINT, "4096", "connections of each virtual processor; more are refused", .min = "1", .max = "1048576"),
+	P(rate, XK_P_RATE, NULL, "each connection is read so fast; unset: as bytes come", .min = "8bit/s"),
+	XK_PARAM_END
+};
+
+static const char *const recv_drops[] = { "stray", NULL };
+static const char *const recv_counts[] = {
+	"messages", "bytes", "accepted", "ended", "refused", "reset", "failed", "wrong_bytes", NULL
+};
+
+const struct xk_proto xk_proto_tcprecv = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "tcprecv",
+	.doc = "receives streams, touches and counts their bytes by connection", .ops = &recv_ops,
+	.needs = { "stream" }, .min_down = 1, .max_down = 1,
+	.params = recv_params, .conf_size = sizeof(struct recv_conf),
+	.rep_size = sizeof(struct recv_rep), .sess_size = sizeof(struct recv_sess),
+	.check = recv_check, .drops = recv_drops, .counts = recv_counts,
+};

@@ -1,0 +1,487 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tcpsend.c - sends messages over many streams, from each VP those that are mapped
+ * to it, and knows when all has arrived (M64).
+ *
+ * Every connection is a task: one unit of work is a burst of messages, and the
+ * VP runs its tasks in turn (M112).  A task sleeps while its stream has no room, or
+ * until its rate allows the next message.  A message is a copy of a static page
+ * with its checksum, where the layer below uses one, so that the bytes are read
+ * once.  After its last message a connection ends its side and is done when the
+ * peer has acknowledged everything; the graph may end when all are done.
+ * Invariant: a task is ready only while its connection stands and has messages
+ * left; a connection is done at most once.
+ */
+#include "protocols/stream/stream_app.h"
+#include "runtime/base/xk_csum.h"
+#include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_upi_inline.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { TOUCH_COPY, TOUCH_LINE, TOUCH_NONE };
+enum { N_MESSAGES, N_BYTES, N_RECEIVED, N_OPENED, N_DRAINED, N_REFUSED, N_RESET, N_FAILED, N_REOPENED };
+				 /* ORDER tcpsend_counts */
+enum { DROP_STRAY = XK_DROP_FIRST };
+
+struct send_conf {
+	uint64_t conns, size, count, burst, rate, ports, reconnect;
+	uint32_t to;
+	uint16_t port, lport;
+	unsigned touch;
+};
+
+struct send_state { uint64_t unfinished; };      /* connections; shared, counted atomically */
+
+struct send_rep;
+/* A connection from start to stop; the transport's session comes and goes. */
+struct send_conn {
+	struct xk_sess   s;              /* its `self` is the up of s.down */
+	struct xk_task   task;
+	struct send_rep *sr;
+	uint64_t         left;           /* messages still to send */
+	uint32_t         slot;           /* in the replica's arrays */
+	bool             sums;           /* the layer below takes the sum of the copy */
+	bool             open;           /* it stands */
+	bool             ending;         /* our side is ended, acknowledgements are waited for */
+	bool             done;
+	bool             peer_ended;
+	xk_ns            since;          /* rate: from here on counted ... */
+	uint64_t         paced;          /* ... were so many sent */
+	struct xk_timer  timer;          /* rate; time to open again */
+};
+
+struct send_rep {
+	struct xk_rep     *r;
+	struct send_conn **conn;         /* [n] */
+	xk_counter        *messages, *bytes;
+	uint64_t          *no;           /* connection numbers in the graph */
+	uint32_t           n;
+	uint8_t           *page;         /* `size` bytes */
+};
+
+static const struct send_conf *conf_of(const struct xk_rep *r) { return r->conf; }
+static struct send_conn *conn_of(struct xk_sess *s) { return (struct send_conn *)(void *)s; }
+
+/* ---- the end of a connection ------------------------------------------------------ */
+
+/* Gives the stream back; what is queued is still sent. */
+static void send_close(struct send_conn *k)
+{
+	struct xk_sess *lls = k->s.down;
+
+	xk_task_park(&k->task);
+	xk_timer_cancel(&k->sr->r->vp->wheel, &k->timer);
+	k->open = false;
+	k->s.down = NULL;
+	lls->up = &k->sr->r->up;
+	xk_close(lls);
+}
+
+static void send_done(struct send_conn *k)
+{
+	struct send_state *st = k->sr->r->node->state;
+
+	if (k->done)
+		return;
+	k->done = true;
+	if (conf_of(k->sr->r)->count != 0 && xk_atomic_add(&st->unfinished, (uint64_t)-1) == 1)
+		xk_graph_finished(k->sr->r->node->graph);
+}
+
+/* All has been pushed: FIN behind it. */
+static void send_end(struct send_conn *k)
+{
+	xk_task_park(&k->task);
+	k->ending = true;
+	xk_sess_control(k->s.down, XK_STREAM_SHUTDOWN, NULL, 0);
+}
+
+static void send_drained(struct send_conn *k)
+{
+	if (!k->ending || k->done)
+		return;                  /* a pause, not the end */
+	xk_count(k->sr->r->count[N_DRAINED]);
+	send_done(k);
+	if (k->peer_ended)
+		send_close(k);
+}
+
+/* ---- pacing ------------------------------------------------------------------------- */
+
+/* Messages that the rate allows now; 0 after putting the connection to sleep. */
+static uint64_t send_allowed(struct send_conn *k, const struct send_conf *c)
+{
+	xk_ns now = xk_vp_now(), t = now - k->since;
+	uint64_t due;
+
+	if (c->rate == 0)
+		return UINT64_MAX;
+	due = t / XK_SEC * c->rate + t % XK_SEC * c->rate / XK_SEC;
+	if (due > k->paced)
+		return due - k->paced;
+	xk_task_park(&k->task);
+	xk_timer_set(&k->sr->r->vp->wheel, &k->timer, now + XK_SEC / c->rate);
+	return 0;
+}
+
+static void send_begin(struct send_conn *k)
+{
+	k->since = xk_vp_now();
+	k->paced = 0;
+	k->sums = stream_sums(k->s.down, (uint32_t)conf_of(k->sr->r)->size);
+	xk_task_ready(&k->task);
+}
+
+/* ---- one unit -------------------------------------------------------------------------- */
+
+static struct xk_msg *send_make(const struct send_conn *k, const struct send_conf *c)
+{
+	struct xk_msg *m;
+
+	if (c->touch == TOUCH_COPY)
+		return stream_copy(k->sr->page, (uint32_t)c->size, k->sums);
+	m = xk_msg_new((uint32_t)c->size);
+	if (c->touch == TOUCH_LINE)
+		for (struct xk_msg *x = m; x != NULL; x = x->next)
+			xk_csum_touch(x->data, x->len, false);
+	return m;
+}
+
+/* At most n messages while there is room; returns how many.  A push may end the
+ * connection; k itself stays. */
+static uint64_t send_some(struct send_conn *k, const struct send_conf *c, uint64_t n)
+{
+	struct xk_sess *lls = k->s.down;
+	uint32_t room = 0;
+	uint64_t i;
+
+	for (i = 0; i < n && k->s.down == lls; i++) {
+		struct xk_msg *m;
+
+		if (room == 0 && (room = stream_room(lls)) == 0) {
+			xk_task_park(&k->task);  /* WRITABLE wakes it */
+			break;
+		}
+		m = send_make(k, c);
+		if (XK_UNLIKELY(m == NULL)) {
+			xk_count(k->sr->r->drop[XK_DROP_NOMEM]);
+			break;
+		}
+		room -= room < m->tot ? room : m->tot;
+		xk_push(lls, m);
+	}
+	return i;
+}
+
+static unsigned send_run(struct xk_task *t, unsigned budget)
+{
+	struct send_conn *k = xk_container_of(t, struct send_conn, task);
+	struct send_rep *sr = k->sr;
+	const struct send_conf *c = conf_of(sr->r);
+	uint64_t n = c->burst != 0 ? c->burst : budget, allowed = send_allowed(k, c);
+
+	n = n < allowed ? n : allowed;
+	n = send_some(k, c, n < k->left ? n : k->left);
+	xk_count_add(sr->messages[k->slot], n);
+	xk_count_add(sr->bytes[k->slot], n * c->size);
+	xk_count_add(sr->r->count[N_MESSAGES], n);
+	xk_count_add(sr->r->count[N_BYTES], n * c->size);
+	k->paced += n;
+	k->left -= c->count != 0 ? n : 0;
+	if (k->left == 0 && k->open)
+		send_end(k);
+	return (unsigned)n;
+}
+
+/* ---- connections -------------------------------------------------------------------------- */
+
+static int send_connect(struct send_conn *k)
+{
+	struct xk_rep *r = k->sr->r;
+	const struct send_conf *c = conf_of(r);
+	uint64_t i = k->sr->no[k->slot];
+	struct xk_parts ps;
+	int err;
+
+	xk_parts_init(&ps, 2);
+	xk_part_push_host(&ps.p[XK_REMOTE], c->to);
+	xk_part_push_port(&ps.p[XK_REMOTE], (uint16_t)(c->port + i % c->ports));
+	xk_part_push_any(&ps.p[XK_LOCAL]);
+	if (c->lport != 0)
+		xk_part_push_port(&ps.p[XK_LOCAL], (uint16_t)(c->lport + i));
+	else
+		xk_part_push_any(&ps.p[XK_LOCAL]);
+	k->s.down = xk_open(r, r->node, r->down[0], &ps, &err);
+	if (k->s.down == NULL)
+		return err;
+	k->s.down->up = &k->s.self;
+	k->task.ahead = k->s.down;
+	k->peer_ended = k->ending = false;
+	return XK_OK;
+}
+
+/* It is gone, with or without a stream left to give back. */
+static void send_failed(struct send_conn *k, int err)
+{
+	struct xk_rep *r = k->sr->r;
+	const struct send_conf *c = conf_of(r);
+
+	xk_count(r->count[err == XK_E_CONNREFUSED ? N_REFUSED : err == XK_E_CONNRESET ? N_RESET : N_FAILED]);
+	if (k->s.down != NULL)
+		send_close(k);
+	if (c->reconnect != 0 && !k->done && k->left != 0)
+		xk_timer_set(&r->vp->wheel, &k->timer, xk_vp_now() + c->reconnect);
+	else
+		send_done(k);
+}
+
+static void send_timer(struct xk_timer *t)
+{
+	struct send_conn *k = xk_container_of(t, struct send_conn, timer);
+	int err;
+
+	if (k->open) {
+		xk_task_ready(&k->task);         /* the rate allows the next one */
+		return;
+	}
+	xk_count(k->sr->r->count[N_REOPENED]);
+	err = send_connect(k);
+	if (err != XK_OK)
+		send_failed(k, err);
+}
+
+static void send_event(struct xk_rep *r, const struct xk_stream_event *ev)
+{
+	struct xk_sess *s = stream_above(ev->s);
+	struct send_conn *k;
+
+	if (s == NULL)
+		return;
+	k = conn_of(s);
+	switch (ev->what) {
+	case XK_STREAM_OPENED:
+		xk_count(r->count[N_OPENED]);
+		k->open = true;
+		send_begin(k);
+		break;
+	case XK_STREAM_FAILED:
+		send_failed(k, ev->err);
+		break;
+	case XK_STREAM_WRITABLE:
+		if (k->open && !k->ending && !xk_timer_armed(&k->timer))
+			xk_task_ready(&k->task);
+		break;
+	case XK_STREAM_DRAINED:
+		send_drained(k);
+		break;
+	default:
+		break;
+	}
+}
+
+/* The peer sends no more; we go on, it may still read. */
+static void send_close_done(struct xk_rep *r, struct xk_sess *lls)
+{
+	struct xk_sess *s = stream_above(lls);
+
+	(void)r;
+	if (s == NULL)
+		return;
+	conn_of(s)->peer_ended = true;
+	if (conn_of(s)->done)
+		send_close(conn_of(s));
+}
+
+/* What comes back is counted and forgotten. */
+static void send_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	(void)lls;
+	xk_count(up->rep->npop);
+	if (stream_own(up) == NULL) {
+		xk_drop(up->rep, DROP_STRAY, m);
+		return;
+	}
+	xk_count_add(up->rep->count[N_RECEIVED], m->tot);
+	xk_msg_free(m);
+}
+
+/* ---- life ------------------------------------------------------------------------------------- */
+
+static int send_alloc(struct send_rep *sr, uint64_t n)
+{
+	const struct send_conf *c = conf_of(sr->r);
+
+	sr->conn = xk_alloc(n * sizeof *sr->conn);
+	sr->messages = xk_alloc(n * 3 * sizeof *sr->messages);
+	sr->page = xk_alloc(c->size + XK_CACHELINE);
+	if (sr->conn == NULL || sr->messages == NULL || sr->page == NULL)
+		return XK_E_NOMEM;
+	sr->bytes = sr->messages + n;
+	sr->no = sr->bytes + n;
+	stream_pattern(sr->page, c->size);
+	return XK_OK;
+}
+
+static int send_open_one(struct send_rep *sr, uint64_t i)
+{
+	struct xk_rep *r = sr->r;
+	struct xk_sess *s = xk_sess_create(r, NULL, r->node, NULL);
+	struct send_conn *k;
+
+	if (s == NULL)
+		return XK_E_NOMEM;
+	k = conn_of(s);
+	k->sr = sr;
+	k->slot = sr->n;
+	k->left = conf_of(r)->count != 0 ? conf_of(r)->count : UINT64_MAX;
+	xk_task_init(&k->task, r->vp, send_run);
+	xk_timer_init(&k->timer, send_timer);
+	sr->conn[sr->n] = k;
+	sr->no[sr->n++] = i;
+	return send_connect(k);
+}
+
+static int send_rep_start(struct xk_rep *r, struct xk_errs *e)
+{
+	struct send_rep *sr = r->state;
+	const struct send_conf *c = conf_of(r);
+	uint64_t here = 0, i;
+	int err = XK_OK;
+
+	for (i = 0; i < c->conns; i++)
+		here += xk_graph_vp_of(r->node->graph, i) == r->vp;
+	if (here != 0)
+		err = send_alloc(sr, here);
+	if (err != XK_OK)
+		xk_errs_add(e, r->node->file, r->node->line, 0, "%s: out of memory for %llu connections",
+			    r->node->name, (unsigned long long)here);
+	for (i = 0; err == XK_OK && i < c->conns; i++) {
+		if (xk_graph_vp_of(r->node->graph, i) != r->vp)
+			continue;
+		err = send_open_one(sr, i);
+		if (err != XK_OK)
+			xk_errs_add(e, r->node->file, r->node->line, 0,
+				    "%s: cannot open connection %llu of %llu: %s", r->node->name,
+				    (unsigned long long)i + 1, (unsigned long long)c->conns, xk_strerror(err));
+	}
+	return err;
+}
+
+static void send_rep_stop(struct xk_rep *r)
+{
+	struct send_rep *sr = r->state;
+
+	for (uint32_t i = 0; i < sr->n; i++) {
+		struct send_conn *k = sr->conn[i];
+
+		if (k->s.down != NULL)
+			send_close(k);
+		xk_timer_cancel(&r->vp->wheel, &k->timer);
+		xk_sess_destroy(&k->s);
+	}
+	sr->n = 0;
+}
+
+static int send_rep_init(struct xk_rep *r)
+{
+	((struct send_rep *)r->state)->r = r;
+	return XK_OK;
+}
+
+static void send_rep_fini(struct xk_rep *r)
+{
+	struct send_rep *sr = r->state;
+
+	xk_free(sr->conn);
+	xk_free(sr->messages);
+	xk_free(sr->page);
+}
+
+static int send_init(struct xk_node *n, struct xk_errs *e)
+{
+	const struct send_conf *c = n->conf;
+
+	(void)e;
+	((struct send_state *)n->state)->unfinished = c->conns;
+	if (c->count != 0)
+		xk_graph_will_finish(n->graph);
+	return XK_OK;
+}
+
+static int send_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	const struct send_rep *sr = r->state;
+	const struct xk_stream_event *ev = stream_event(op, buf, len);
+	struct xk_app_counts c = { sr->n, sr->messages, sr->bytes, sr->no };
+
+	if (ev != NULL) {
+		send_event(r, ev);
+		return 0;
+	}
+	if (op != XK_CTL_APP_COUNTS)
+		return XK_E_NOTSUP;
+	if (len < sizeof c)
+		return XK_E_NOSPC;
+	memcpy(buf, &c, sizeof c);
+	return sizeof c;
+}
+
+static int send_check(const void *conf, char *why, size_t n)
+{
+	const struct send_conf *c = conf;
+
+	if (c->to == 0)
+		snprintf(why, n, "needs 'to', the address to send to");
+	else if (c->port + c->ports > 65536)
+		snprintf(why, n, "port %u plus %llu ports passes 65535", c->port, (unsigned long long)c->ports);
+	else if (c->lport != 0 && c->lport + c->conns > 65536)
+		snprintf(why, n, "lport %u leaves too few ports for %llu connections", c->lport,
+			 (unsigned long long)c->conns);
+	else
+		return XK_OK;
+	return XK_E_INVAL;
+}
+
+static const struct xk_ops send_ops = {
+	.init = send_init, .rep_init = send_rep_init, .rep_fini = send_rep_fini,
+	.rep_start = send_rep_start, .rep_stop = send_rep_stop,
+	.close_done = send_close_done, .demux = send_demux, .control = send_control,
+};
+
+static const char *const touches[] = { "copy", "line", "none", NULL };
+
+#define P(field, t, d, text, ...) \
+	{ .name = #field, .type = t, .def = d, .doc = text, .offset = offsetof(struct send_conf, field), ##__VA_ARGS__ }
+
+static const struct xk_param send_params[] = {
+	P(to, XK_P_IPV4, NULL, "address to send to", .flags = XK_PF_REQUIRED),
+	P(port, XK_P_PORT, "9", "first port to send to", .min = "1"),
+	P(ports, XK_P_UINT, "1", "consecutive ports, used in turn", .min = "1", .max = "65535"),
+	P(lport, XK_P_PORT, "0", "own port of the first connection, the next has the next; 0: any"),
+	P(conns, XK_P_UINT, "1", "connections, shared out over the virtual processors", .min = "1", .max = "1048576"),
+	P(size, XK_P_SIZE, "4KiB", "bytes of a message", .min = "1", .max = "1MiB"),
+	P(count, XK_P_UINT, "0", "messages of each connection, which then ends; the graph may end, too; 0: endless"),
+	P(burst, XK_P_UINT, "0", "messages of one connection in a unit of work; 0: the graph's burst", .max = "1024"),
+	P(rate, XK_P_UINT, "0", "messages per second of each connection; 0: as fast as it can", .max = "100000000"),
+	P(touch, XK_P_ENUM, "copy", "copy a page into each message, write it through one cache line, or leave it",
+	  .choices = touches),
+	P(reconnect, XK_P_TIME, "0s", "a connection that failed is opened again after so long; 0s: never", .max = "1h"),
+	XK_PARAM_END
+};
+
+static const char *const send_drops[] = { "stray", NULL };
+static const char *const send_counts[] = {
+	"messages", "bytes", "received_bytes", "opened", "drained", "refused", "reset", "failed", "reopened", NULL
+};
+
+const struct xk_proto xk_proto_tcpsend = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "tcpsend",
+	.doc = "sends messages over many streams and ends when all is acknowledged", .ops = &send_ops,
+	.needs = { "stream" }, .min_down = 1, .max_down = 1,
+	.params = send_params, .conf_size = sizeof(struct send_conf),
+	.node_size = sizeof(struct send_state), .rep_size = sizeof(struct send_rep),
+	.sess_size = sizeof(struct send_conn),
+	.check = send_check, .drops = send_drops, .counts = send_counts,
+};

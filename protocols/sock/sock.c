@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sock.c - the node below a program's sockets: the descriptor, what comes from below,
+ * start and stop.
+ *
+ * sock sits over streams, datagrams, or both, and is where the graph ends and the
+ * program begins.  Each session below gets one of ours, which is its receiver itself
+ * (as a virtual protocol's would be), so what comes up finds its socket without a
+ * lookup.
+ * Invariant: a session below that we hold has lls->up = &session->self.
+ */
+#include "protocols/sock/sock_priv.h"
+
+#include <string.h>
+
+#include "protocols/udp/udp.h"
+
+/* ---- sessions --------------------------------------------------------------------- */
+
+struct sock_sess *sock_sess_new(struct xk_rep *r, struct xk_sess *lls)
+{
+	struct xk_sess *s = xk_sess_create(r, NULL, r->node, lls);
+
+	if (s == NULL)
+		return NULL;
+	lls->up = &s->self;
+	return sock_sess(s);
+}
+
+void sock_sess_free(struct sock_sess *ss)
+{
+	struct xk_sess *lls = ss->s.down;
+
+	lls->up = &ss->s.rep->up;
+	ss->s.down = NULL;
+	xk_sess_destroy(&ss->s);
+	xk_close(lls);
+}
+
+static struct sock_sess *sess_of(struct xk_up *up)
+{
+	return up != NULL && up != &up->rep->up ? xk_container_of(up, struct sock_sess, s.self) : NULL;
+}
+
+struct sock_sess *sock_sess_on(struct xk_sess *lls)
+{
+	return sess_of(lls->up);
+}
+
+/* ---- sockets of a VP ---------------------------------------------------------------- */
+
+void sock_join(struct sock *sk)
+{
+	struct sock_rep *st = sock_rep(sock_rep_here(sk));
+
+	sk->next = st->first;
+	sk->pprev = &st->first;
+	if (sk->next != NULL)
+		sk->next->pprev = &sk->next;
+	st->first = sk;
+}
+
+void sock_leave(struct sock *sk)
+{
+	if (sk->pprev == NULL)
+		return;
+	*sk->pprev = sk->next;
+	if (sk->next != NULL)
+		sk->next->pprev = sk->pprev;
+	sk->pprev = NULL;
+}
+
+void sock_end(struct sock *sk, bool reset)
+{
+	sk->closed = true;
+	if (sk->state == SOCK_LISTENING)
+		sock_listen_end(sk);
+	sock_disable(sk);
+	sock_leave_port(sk);
+	sock_rx_free(sk);
+	sk->state = SOCK_DEAD;
+	sock_stream_detach(sk, reset);
+	sock_leave(sk);
+	sock_wake(sk, POLLIN | POLLOUT | POLLPRI | POLLRDHUP | POLLNVAL);
+}
+
+/* ---- what comes from below ------------------------------------------------------------ */
+
+static int type_of(const struct xk_rep *r, const struct xk_sess *lls)
+{
+	int dgram = sock_node(r->node)->down[XK_SOCK_DGRAM];
+
+	return dgram >= 0 && lls->rep->node == r->node->down[dgram] ? XK_SOCK_DGRAM : XK_SOCK_STREAM;
+}
+
+static int sock_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
+{
+	int kind = type_of(r, lls), err;
+	struct sock *sk = sock_find_port(r, lls, kind);
+
+	(void)type;
+	if (sk == NULL)
+		return XK_E_CONNREFUSED;
+	if (sock_stopping(r->node))
+		err = XK_E_SHUTDOWN;
+	else if (kind == XK_SOCK_DGRAM)
+		err = sock_dgram_come(r, lls, sk);
+	else
+		err = sock_come(r, lls, sk);
+	sock_put(sk);
+	return err;
+}
+
+static void sock_close_done(struct xk_rep *r, struct xk_sess *lls)
+{
+	struct sock_sess *ss = sock_sess_on(lls);
+
+	(void)r;
+	if (ss != NULL && ss->sk != NULL)
+		sock_stream_closed(ss);
+}
+
+/* A datagram of a session that we have given up, and the protocol below has not. */
+static XK_NOINLINE void demux_forgotten(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	struct sock_sess *ss;
+
+	if (type_of(up->rep, lls) == XK_SOCK_DGRAM && sock_open_done(up->rep, lls, up->rep->node) == XK_OK) {
+		ss = sock_sess_on(lls);
+		if (ss != NULL) {
+			sock_dgram_demux(ss, m);
+			return;
+		}
+	}
+	xk_drop(up->rep, SOCK_DROP_NOBODY, m);
+}
+
+static void sock_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	struct sock_sess *ss = sess_of(up);
+
+	xk_count(up->rep->npop);
+	if (XK_UNLIKELY(ss == NULL))
+		demux_forgotten(up, lls, m);
+	else if (XK_LIKELY(ss->sk != NULL))
+		sock_stream_demux(ss, m);
+	else
+		sock_dgram_demux(ss, m);
+}
+
+static int stream_event(const struct xk_stream_event *e)
+{
+	struct sock_sess *ss = sock_sess_on(e->s);
+
+	if (ss != NULL && ss->sk != NULL)
+		sock_stream_event(ss, e);
+	return XK_OK;
+}
+
+static int udp_error(const struct udp_error *e)
+{
+	struct sock_sess *ss = sock_sess_on(e->s);
+
+	if (ss != NULL && ss->sk == NULL)
+		sock_dgram_error(ss, e->type, e->code);
+	return XK_OK;
+}
+
+static int sock_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	(void)r;
+	switch (op) {
+	case XK_CTL_STREAM_EVENT:
+		return len < sizeof(struct xk_stream_event) ? XK_E_INVAL : stream_event(buf);
+	case UDP_CTL_ERROR:
+		return len < sizeof(struct udp_error) ? XK_E_INVAL : udp_error(buf);
+	default:
+		return XK_E_NOTSUP;
+	}
+}
+
+/* ---- life -------------------------------------------------------------------------------- */
+
+static bool offers(const struct xk_node *n, const char *what)
+{
+	return n->proto->offers != NULL && strstr(n->proto->offers, what) != NULL;
+}
+
+static int sock_init(struct xk_node *n, struct xk_errs *e)
+{
+	struct sock_node *st = sock_node(n);
+
+	st->down[XK_SOCK_STREAM] = st->down[XK_SOCK_DGRAM] = -1;
+	for (unsigned i = 0; i < n->ndown; i++) {
+		int type = offers(n->down[i], "stream") ? XK_SOCK_STREAM : XK_SOCK_DGRAM;
+
+		if (st->down[type] >= 0) {
+			xk_errs_add(e, n->file, n->line, 0, "%s: two protocols below offer the same: "
+				    "make a second sock for %s", n->name, n->down[i]->name);
+			return XK_E_INVAL;
+		}
+		st->down[type] = (int)i;
+	}
+	return XK_OK;
+}
+
+static void sock_stop_node(struct xk_node *n)
+{
+	for (unsigned i = 0; i < n->ndown; i++)
+		xk_open_disable_all(n, n->down[i]);
+}
+
+static void sock_rep_stop(struct xk_rep *r)
+{
+	struct sock_rep *st = sock_rep(r);
+	struct sock *sk, *held;
+
+	xk_store_release(&sock_node(r->node)->stopping, 1u);
+	while ((sk = st->first) != NULL) {
+		held = sock_get_last(sk->fd);
+		sock_end(sk, false);
+		if (held != NULL)
+			sock_put(held);
+	}
+	sock_dgram_forget(r, 0);
+}
+
+static int64_t join_op(struct sock *sk, void *arg)
+{
+	(void)arg;
+	if (!sk->closed)
+		sock_join(sk);
+	return XK_OK;
+}
+
+extern const struct xk_proto xk_proto_sock;
+
+int xk_sock_socket(struct xk_node *n, int type)
+{
+	int kind = type & ~XK_SOCK_NONBLOCK, err;
+	struct sock *sk;
+
+	if (kind != XK_SOCK_STREAM && kind != XK_SOCK_DGRAM)
+		return XK_E_INVAL;
+	if (n->proto != &xk_proto_sock || sock_node(n)->down[kind] < 0)
+		return XK_E_NOTSUP;
+	if (sock_stopping(n))
+		return XK_E_SHUTDOWN;
+	if (xk_guest_event() == NULL)
+		return XK_E_MFILE;
+	sk = sock_new(n, kind, &err);
+	if (sk == NULL)
+		return err;
+	sk->nonblock = type & XK_SOCK_NONBLOCK ? 1 : 0;
+	sock_do(sk, join_op, NULL);
+	return sk->fd;
+}
+
+static void wake_all(struct xk_vp *vp, void *arg)
+{
+	struct xk_node *n = arg;
+
+	for (struct sock *sk = sock_rep(n->rep[vp->no])->first; sk != NULL; sk = sk->next)
+		sock_wake(sk, POLLIN | POLLOUT | POLLPRI | POLLRDHUP | POLLNVAL);
+}
+
+void xk_sock_stop(struct xk_node *n)
+{
+	const struct xk_vpset *set = n->graph->vps;
+
+	xk_guest_event();
+	xk_store_release(&sock_node(n)->stopping, 1u);
+	for (unsigned i = 0; i < set->nvps; i++)
+		xk_vp_do(set->vp[i], wake_all, n);
+	sock_await_quiet(n);
+}
+
+/* ---- schema --------------------------------------------------------------------------------- */
+
+#define AT(f) .offset = offsetof(struct sock_conf, f)
+static const struct xk_param sock_params[] = {
+	{ .name = "backlog", .type = XK_P_UINT, .def = "4096", .min = "1", .max = "65535", AT(backlog),
+	  .doc = "most connections that wait to be accepted, whatever listen asks for" },
+	{ .name = "rcvbuf", .type = XK_P_SIZE, .def = "256KiB", .min = "1KiB", .max = "1GiB", AT(rcvbuf),
+	  .doc = "bytes that wait in a datagram socket, unless its XK_SO_RCVBUF says otherwise" },
+	{ .name = "peers", .type = XK_P_UINT, .def = "4096", .min = "1", .max = "16777216", AT(peers),
+	  .doc = "peers of datagram sockets that each virtual processor remembers; the longest unused is forgotten" },
+	XK_PARAM_END
+};
+
+#define SOCK_TEXT(n, s) s,
+static const char *const sock_drops[] = { SOCK_DROPS(SOCK_TEXT) NULL };
+static const char *const sock_counts[] = { SOCK_COUNTS(SOCK_TEXT) NULL };
+
+static const struct xk_ops sock_ops = {
+	.init = sock_init, .stop = sock_stop_node, .rep_stop = sock_rep_stop,
+	.open_done = sock_open_done, .close_done = sock_close_done,
+	.demux = sock_demux, .enter = sock_dgram_enter, .control = sock_control,
+};
+
+const struct xk_proto xk_proto_sock = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto),
+	.name = "sock", .doc = "sockets: where a program's own threads meet the graph",
+	.ops = &sock_ops, .needs = { "stream|port", "stream|port" }, .min_down = 1, .max_down = 2,
+	.params = sock_params, .conf_size = sizeof(struct sock_conf), .node_size = sizeof(struct sock_node),
+	.rep_size = sizeof(struct sock_rep), .sess_size = sizeof(struct sock_sess),
+	.drops = sock_drops, .counts = sock_counts,
+};

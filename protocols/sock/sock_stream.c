@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sock_stream.c - streams: connect, send, receive, shutdown, close.
+ *
+ * Bytes that come are queued as the messages they came in and count as consumed
+ * when somebody has read them, so the window follows the reader.  Bytes that go are
+ * pushed as long as there is room; what the stream below says afterwards (writable,
+ * ended) wakes who waits.  The session below may end inside any call into it: it is
+ * held meanwhile, and sk->sess is looked at again.
+ * Invariant: sk->sess is set exactly in states CONNECTING and CONNECTED.
+ */
+#include "protocols/sock/sock_priv.h"
+
+#define EVERYTHING (POLLIN | POLLOUT | POLLRDHUP | POLLHUP | POLLERR)
+
+static struct xk_sess *lls_of(const struct sock *sk) { return sk->sess->s.down; }
+
+static int told(struct xk_sess *lls, unsigned op, uint32_t v)
+{
+	return xk_sess_control(lls, op, &v, sizeof v);
+}
+
+/* ---- the session below ------------------------------------------------------------------- */
+
+/* Pieces of just this size go down uncut, and keep the sum made while copying. */
+static void learn_mss(struct sock *sk)
+{
+	struct tcp_info info;
+	uint32_t v;
+
+	if (xk_sess_control(lls_of(sk), TCP_CTL_INFO, &info, sizeof info) == (int)sizeof info)
+		sk->mss = info.mss;
+	else if (xk_sess_control(lls_of(sk), XK_CTL_GETOPTPACKET, &v, sizeof v) == (int)sizeof v)
+		sk->mss = v;
+}
+
+static void apply_buffers(struct sock *sk, struct xk_sess *lls)
+{
+	const struct sock_opts *o = &sk->opts;
+
+	if (o->set & OPT_SNDBUF)
+		(void)told(lls, TCP_CTL_SNDBUF, o->sndbuf);
+	if (o->set & OPT_RCVBUF)
+		(void)told(lls, TCP_CTL_RCVBUF, o->rcvbuf);
+	if (o->set & OPT_MAXSEG)
+		(void)told(lls, TCP_CTL_MAXSEG, o->maxseg);
+}
+
+static void apply_rest(const struct sock_opts *o, struct xk_sess *lls)
+{
+	struct tcp_keepalive keep = o->keep;
+
+	if (o->set & OPT_NODELAY)
+		(void)told(lls, TCP_CTL_NODELAY, o->nodelay);
+	if (o->set & OPT_CORK)
+		(void)told(lls, TCP_CTL_CORK, o->cork);
+	if (o->set & OPT_USER)
+		(void)told(lls, TCP_CTL_USER_TIMEOUT, o->user_timeout);
+	if (o->set & OPT_KEEP)
+		(void)xk_sess_control(lls, TCP_CTL_KEEPALIVE, &keep, sizeof keep);
+}
+
+void sock_stream_apply(struct sock *sk)
+{
+	struct xk_sess *lls;
+
+	if (sk->sess == NULL)
+		return;
+	/* Held: uncorking may send, and sending may end it. */
+	lls = xk_dup(lls_of(sk));
+	apply_buffers(sk, lls);
+	apply_rest(&sk->opts, lls);
+	xk_close(lls);
+	if (sk->sess != NULL)
+		learn_mss(sk);
+}
+
+int sock_stream_attach(struct sock *sk, struct xk_sess *lls)
+{
+	struct sock_sess *ss = sock_sess_new(sock_rep_here(sk), lls);
+
+	if (ss == NULL) {
+		xk_close(lls);
+		return XK_E_NOMEM;
+	}
+	ss->sk = sk;
+	sk->sess = ss;
+	(void)told(lls, XK_STREAM_MANUAL, 1);
+	learn_mss(sk);
+	return XK_OK;
+}
+
+void sock_stream_detach(struct sock *sk, bool reset)
+{
+	struct sock_sess *ss = sk->sess;
+
+	if (ss == NULL)
+		return;
+	sk->sess = NULL;
+	if (reset)
+		(void)xk_sess_control(ss->s.down, XK_STREAM_ABORT, NULL, 0);
+	sock_sess_free(ss);
+}
+
+uint32_t sock_stream_room(struct sock *sk)
+{
+	uint32_t room;
+
+	if (sk->sess == NULL || xk_sess_control(lls_of(sk), XK_STREAM_ROOM, &room, sizeof room) != (int)sizeof room)
+		return 0;
+	return room;
+}
+
+/* ---- what comes from below ------------------------------------------------------------------ */
+
+void sock_rx_free(struct sock *sk)
+{
+	xk_msgq_free(&sk->rx);
+	xk_msgq_init(&sk->rx);
+	sk->rx_bytes = sk->rx_off = 0;
+}
+
+void sock_stream_demux(struct sock_sess *ss, struct xk_msg *m)
+{
+	struct sock *sk = ss->sk;
+	uint32_t n = m->tot;
+
+	xk_count_add(ss->s.rep->count[SOCK_COUNT_IN], n);
+	if (XK_UNLIKELY(sk->shut_rd || n == 0)) {
+		xk_drop(ss->s.rep, SOCK_DROP_SHUT, m);
+		(void)told(ss->s.down, XK_STREAM_TAKEN, n);
+		return;
+	}
+	xk_msgq_put(&sk->rx, m);
+	sk->rx_bytes += n;
+	if (sk->waiters != NULL)
+		sock_wake(sk, POLLIN);
+}
+
+/* The connection is gone: nothing of it but what has been received. */
+static void ended(struct sock *sk, int err)
+{
+	bool was_connecting = sk->state == SOCK_CONNECTING;
+
+	sk->err = err;
+	sk->state = was_connecting ? SOCK_IDLE : SOCK_DEAD;
+	sk->eof = !was_connecting;
+	sk->drained = true;
+	sock_stream_detach(sk, false);
+	sock_wake(sk, EVERYTHING);
+}
+
+void sock_stream_event(struct sock_sess *ss, const struct xk_stream_event *e)
+{
+	struct sock *sk = ss->sk;
+
+	switch (e->what) {
+	case XK_STREAM_OPENED:
+		sk->state = SOCK_CONNECTED;
+		learn_mss(sk);
+		sock_wake(sk, EVERYTHING);
+		return;
+	case XK_STREAM_FAILED:
+		ended(sk, e->err != 0 ? e->err : XK_E_CONNRESET);
+		return;
+	case XK_STREAM_WRITABLE:
+		learn_mss(sk);
+		sock_wake(sk, POLLOUT);
+		return;
+	case XK_STREAM_DRAINED:
+		sk->drained = true;
+		sock_wake(sk, POLLOUT);
+		return;
+	case XK_STREAM_URGENT:
+		sk->urgent = true;
+		sock_wake(sk, POLLPRI);
+		return;
+	default:
+		return;
+	}
+}
+
+void sock_stream_closed(struct sock_sess *ss)
+{
+	ss->sk->eof = true;
+	sock_wake(ss->sk, POLLIN | POLLRDHUP | POLLHUP);
+}
+
+/* ---- connect ----------------------------------------------------------------------------------- */
+
+struct connect { struct xk_sock_addr to; struct xk_vp *vp; uint64_t limit; bool begun; };
+
+/* Where it is now: decides where it shall live, and goes there. */
+static int64_t connect_choose(struct sock *sk, void *arg)
+{
+	struct connect *c = arg;
+
+	if (sk->closed)
+		return XK_E_BADF;
+	c->limit = sk->opts.sndtimeo;
+	switch (sk->state) {
+	case SOCK_IDLE:
+		break;
+	case SOCK_CONNECTING:
+		return XK_E_ALREADY;
+	case SOCK_LISTENING:
+		return XK_E_INVAL;
+	default:
+		return XK_E_ISCONN;
+	}
+	if (sk->err != 0) {              /* why the last one failed, if nobody has asked */
+		int err = sk->err;
+
+		sk->err = 0;
+		return err;
+	}
+	sk->state = SOCK_CONNECTING;
+	c->vp = xk_graph_vp_of(sk->node->graph, xk_atomic_add(&sock_node(sk->node)->conns, (uint64_t)1));
+	sock_leave(sk);
+	xk_store_release(&sk->vp, c->vp);
+	return XK_OK;
+}
+
+static int64_t connect_begin(struct sock *sk, void *arg)
+{
+	struct connect *c = arg;
+	struct xk_rep *r = sock_rep_here(sk);
+	struct xk_sess *lls;
+	struct xk_parts ps;
+	int err;
+
+	if (sk->closed)
+		return XK_E_BADF;
+	sock_join(sk);
+	sock_parts(&ps, &c->to, &sk->local);
+	lls = xk_open(r, r->node, sock_below(sk)->rep[r->vp->no], &ps, &err);
+	if (lls != NULL)
+		err = sock_stream_attach(sk, lls);
+	if (err != XK_OK) {
+		sk->state = SOCK_IDLE;
+		return err;
+	}
+	sk->peer = c->to;
+	sk->eof = sk->shut_wr = sk->shut_rd = sk->drained = false;
+	xk_count(r->count[SOCK_COUNT_CONNECTS]);
+	sock_stream_apply(sk);
+	return XK_OK;
+}
+
+static int64_t connect_done(struct sock *sk, void *arg)
+{
+	int err = sk->err;
+
+	(void)arg;
+	if (sk->state == SOCK_CONNECTING)
+		return XK_E_AGAIN;
+	sk->err = 0;
+	return err;
+}
+
+static int connect_stream(struct sock *sk, const struct xk_sock_addr *a)
+{
+	struct connect c = { .to = *a };
+	int res = (int)sock_do(sk, connect_choose, &c);
+
+	if (res == XK_OK)
+		res = (int)sock_do(sk, connect_begin, &c);
+	else if (res != XK_E_ALREADY || !sock_blocks(sk, 0) || !sock_has_workers(sk))
+		return res;
+	if (res != XK_OK && res != XK_E_ALREADY)
+		return res;
+	if (!sock_blocks(sk, 0) || !sock_has_workers(sk))
+		return XK_E_INPROGRESS;
+	res = (int)sock_wait(sk, connect_done, NULL, POLLOUT, true, c.limit);
+	return res == XK_E_AGAIN ? XK_E_INPROGRESS : res;
+}
+
+int xk_sock_connect(int fd, const struct xk_sock_addr *a)
+{
+	struct xk_sock_addr copy = *a;
+	struct sock *sk;
+	int res;
+
+	if (xk_guest_event() == NULL)
+		return XK_E_MFILE;
+	sk = sock_get(fd);
+	if (sk == NULL)
+		return XK_E_BADF;
+	if (sock_stopping(sk->node))
+		res = XK_E_SHUTDOWN;
+	else if (sk->type == XK_SOCK_DGRAM)
+		res = (int)sock_do(sk, sock_dgram_connect, &copy);
+	else if (copy.port == 0 || copy.host == XK_SOCK_ANY)
+		res = XK_E_ADDRNOTAVAIL;
+	else
+		res = connect_stream(sk, &copy);
+	sock_put(sk);
+	return res;
+}
+
+/* ---- send ----------------------------------------------------------------------------------------- */
+
+static int take_err(struct sock *sk)
+{
+	int err = sk->err;
+
+	sk->err = 0;
+	return err;
+}
+
+/* May bytes go down now? */
+static int may_send(struct sock *sk)
+{
+	if (sk->err != 0)
+		return take_err(sk);
+	if (sk->shut_wr || sk->state == SOCK_DEAD)
+		return XK_E_PIPE;
+	if (sk->state == SOCK_CONNECTING)
+		return XK_E_AGAIN;
+	return sk->state == SOCK_CONNECTED ? XK_OK : XK_E_NOTCONN;
+}
+
+static uint32_t piece_of(const struct sock *sk, size_t left, uint32_t room)
+{
+	uint32_t n = sk->mss != 0 && sk->mss < XK_MSG_MAX_SEG ? sk->mss : XK_MSG_MAX_SEG;
+
+	n = n < room ? n : room;
+	return left < n ? (uint32_t)left : n;
+}
+
+/* Pushes what there is room for; the caller holds lls. */
+static int push_some(struct sock *sk, struct xk_sess *lls, struct sock_io *io)
+{
+	uint32_t room = 0, n;
+	struct xk_msg *m;
+
+	while (io->left > 0 && sk->sess != NULL) {
+		if (room == 0)
+			room = sock_stream_room(sk);
+		if (room == 0)
+			return XK_E_AGAIN;
+		n = piece_of(sk, io->left, room);
+		m = sock_io_msg(io, n);
+		if (m == NULL)
+			return XK_E_NOMEM;
+		xk_push(lls, m);
+		room -= n;
+	}
+	if (io->left == 0 && (io->flags & XK_SOCK_OOB) && sk->sess != NULL)
+		(void)xk_sess_control(lls, TCP_CTL_URGENT, NULL, 0);
+	return io->left == 0 ? XK_OK : XK_E_PIPE;
+}
+
+int64_t sock_stream_send(struct sock *sk, void *arg)
+{
+	struct sock_io *io = arg;
+	size_t before = io->done;
+	struct xk_sess *lls;
+	int err = may_send(sk);
+
+	if (err != XK_OK)
+		return err;
+	if (io->left == 0)
+		return (int64_t)io->done;
+	lls = xk_dup(lls_of(sk));
+	err = push_some(sk, lls, io);
+	xk_count_add(sock_rep_here(sk)->count[SOCK_COUNT_OUT], io->done - before);
+	xk_close(lls);
+	return err == XK_OK ? (int64_t)io->done : err;
+}
+
+/* ---- receive ------------------------------------------------------------------------------------------ */
+
+static void consume(struct sock *sk, uint32_t n)
+{
+	sk->rx_bytes -= n;
+	sk->rx_off += n;
+	if (sk->rx_off == sk->rx.first->tot) {
+		xk_msg_free(xk_msgq_get(&sk->rx));
+		sk->rx_off = 0;
+	}
+}
+
+static uint32_t take_queued(struct sock *sk, struct sock_io *io)
+{
+	struct xk_msg *m;
+	uint32_t taken = 0, n;
+
+	while (io->left > 0 && (m = sk->rx.first) != NULL) {
+		n = m->tot - sk->rx_off;
+		n = io->left < n ? (uint32_t)io->left : n;
+		sock_io_take(io, m, sk->rx_off, n);
+		consume(sk, n);
+		taken += n;
+	}
+	return taken;
+}
+
+/* Looks without taking, from the beginning each time. */
+static void peek_queued(const struct sock *sk, struct sock_io *io)
+{
+	uint32_t off = sk->rx_off, n;
+
+	io->left += io->done;
+	io->done = io->off = 0;
+	io->i = 0;
+	for (const struct xk_msg *m = sk->rx.first; m != NULL && io->left > 0; m = m->link) {
+		n = m->tot - off;
+		n = io->left < n ? (uint32_t)io->left : n;
+		sock_io_take(io, m, off, n);
+		off = 0;
+	}
+}
+
+/* Nothing (more) is queued: why, or AGAIN. */
+static int64_t nothing_queued(struct sock *sk, const struct sock_io *io)
+{
+	if (io->done > 0 && (!(io->flags & XK_SOCK_WAITALL) || sk->err != 0))
+		return (int64_t)io->done;
+	if (sk->err != 0)
+		return take_err(sk);
+	if (sk->eof || sk->shut_rd)
+		return (int64_t)io->done;
+	return sk->state == SOCK_CONNECTED || sk->state == SOCK_CONNECTING ? XK_E_AGAIN : XK_E_NOTCONN;
+}
+
+static int64_t recv_some(struct sock *sk, struct sock_io *io)
+{
+	uint32_t taken = take_queued(sk, io);
+
+	if (sk->rx_bytes == 0)
+		sk->urgent = false;
+	if (taken != 0 && sk->sess != NULL) {
+		struct xk_sess *lls = xk_dup(lls_of(sk));
+
+		(void)told(lls, XK_STREAM_TAKEN, taken);
+		xk_close(lls);
+	}
+	return io->left == 0 ? (int64_t)io->done : nothing_queued(sk, io);
+}
+
+int64_t sock_stream_recv(struct sock *sk, void *arg)
+{
+	struct sock_io *io = arg;
+	bool all = (io->flags & XK_SOCK_WAITALL) != 0;
+
+	if (sk->state == SOCK_LISTENING)
+		return XK_E_NOTCONN;
+	if (io->left == 0)
+		return (int64_t)io->done;
+	/* A blocking reader sleeps until there is as much as it asked to be woken for. */
+	if (io->block && sk->rx_bytes != 0 && sk->rx_bytes < sk->opts.rcvlowat && sk->rx_bytes < io->left &&
+	    !sk->eof && !sk->shut_rd && sk->err == 0)
+		return XK_E_AGAIN;
+	if (!(io->flags & XK_SOCK_PEEK)) {
+		int64_t res = recv_some(sk, io);
+
+		return res == XK_E_AGAIN && io->done > 0 && !io->block ? (int64_t)io->done : res;
+	}
+	peek_queued(sk, io);
+	if (io->left == 0 || (io->done > 0 && !all))
+		return (int64_t)io->done;
+	return nothing_queued(sk, io);
+}
+
+/* ---- shutdown ------------------------------------------------------------------------------------------- */
+
+static void shut_read(struct sock *sk)
+{
+	uint64_t n = sk->rx_bytes;
+
+	sk->shut_rd = true;
+	sock_rx_free(sk);
+	if (n != 0 && sk->sess != NULL)
+		(void)told(lls_of(sk), XK_STREAM_TAKEN, (uint32_t)n);
+}
+
+static void shut_write(struct sock *sk)
+{
+	struct xk_sess *lls;
+
+	if (sk->shut_wr)
+		return;
+	sk->shut_wr = true;
+	sk->drained = false;
+	if (sk->sess == NULL)
+		return;
+	lls = xk_dup(lls_of(sk));
+	(void)xk_sess_control(lls, XK_STREAM_SHUTDOWN, NULL, 0);
+	xk_close(lls);
+}
+
+static int64_t shutdown_op(struct sock *sk, void *arg)
+{
+	int how = *(int *)arg;
+
+	if (sk->closed)
+		return XK_E_BADF;
+	if (sk->state == SOCK_LISTENING && how != XK_SHUT_WR) {
+		sock_listen_end(sk);
+		sk->state = SOCK_IDLE;
+	} else if (sk->type == XK_SOCK_DGRAM ? sk->peer.port == 0 :
+		   sk->state != SOCK_CONNECTED && sk->state != SOCK_DEAD) {
+		return XK_E_NOTCONN;
+	} else {
+		if (how != XK_SHUT_WR)
+			shut_read(sk);
+		if (how != XK_SHUT_RD)
+			shut_write(sk);
+	}
+	sock_wake(sk, EVERYTHING);
+	return XK_OK;
+}
+
+int xk_sock_shutdown(int fd, int how)
+{
+	struct sock *sk;
+	int res;
+
+	if (how < XK_SHUT_RD || how > XK_SHUT_RDWR)
+		return XK_E_INVAL;
+	if (xk_guest_event() == NULL)
+		return XK_E_MFILE;
+	sk = sock_get(fd);
+	if (sk == NULL)
+		return XK_E_BADF;
+	res = (int)sock_do(sk, shutdown_op, &how);
+	sock_put(sk);
+	return res;
+}
+
+/* ---- close --------------------------------------------------------------------------------------------------- */
+
+/* Ends our side; for a blocking socket that lingers, the seconds to wait. */
+static int64_t close_begin(struct sock *sk, void *arg)
+{
+	(void)arg;
+	if (!sk->opts.linger.on || sk->opts.linger.seconds <= 0 || sk->state != SOCK_CONNECTED || sk->rx_bytes != 0)
+		return 0;
+	shut_write(sk);
+	return sk->opts.linger.seconds;
+}
+
+static int64_t close_drained(struct sock *sk, void *arg)
+{
+	(void)arg;
+	return sk->drained || sk->sess == NULL ? XK_OK : XK_E_AGAIN;
+}
+
+static int64_t close_end(struct sock *sk, void *arg)
+{
+	(void)arg;
+	sock_end(sk, (sk->opts.linger.on && sk->opts.linger.seconds == 0) || sk->rx_bytes != 0);
+	return XK_OK;
+}
+
+int xk_sock_close(int fd)
+{
+	struct sock *sk;
+	int64_t seconds;
+
+	if (xk_guest_event() == NULL)
+		return XK_E_MFILE;
+	sk = sock_get_last(fd);
+	if (sk == NULL)
+		return XK_E_BADF;
+	seconds = sk->type == XK_SOCK_STREAM ? sock_do(sk, close_begin, NULL) : 0;
+	if (seconds > 0 && sock_blocks(sk, 0))
+		(void)sock_wait(sk, close_drained, NULL, POLLOUT, true, (uint64_t)seconds * 1000000000u);
+	sock_do(sk, close_end, NULL);
+	if (sk->type == XK_SOCK_DGRAM)
+		sock_dgram_forget_all(sk);
+	sock_put(sk);
+	return XK_OK;
+}

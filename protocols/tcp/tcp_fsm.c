@@ -65,8 +65,8 @@ const struct tcp_fsm_cell tcp_fsm[TCP_S_COUNT][TCP_E_COUNT] = {
 		[TCP_E_ACK]        = OK(ESTABLISHED, "3.10.7.4 fifth: our SYN is acknowledged"),
 		[TCP_E_DATA]       = OK(SYN_RCVD, "3.10.7.3: kept until the connection stands"),
 		[TCP_E_FIN]        = OK(CLOSE_WAIT, "3.10.7.4 eighth"),
-		[TCP_E_ACK_OF_FIN] = OK(FIN_WAIT_2, "our SYN and FIN are acknowledged at once"),
-		[TCP_E_CLOSE]      = OK(FIN_WAIT_1, "3.10.4: FIN behind the SYN"),
+		[TCP_E_ACK_OF_FIN] = IGN(SYN_RCVD, "no FIN was sent: it waits for the connection"),
+		[TCP_E_CLOSE]      = OK(SYN_RCVD, "3.10.4: kept until the connection stands"),
 	},
 	[TCP_S_ESTABLISHED] = {
 		[TCP_E_RST]        = LOST("3.10.7.4 second: connection reset"),

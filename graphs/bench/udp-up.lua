@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- bench/udp-up.lua: the receive half: frames from templates, through Ethernet, IP and UDP, to a sink that does
--- not touch the payload; and with hops > 0 through so many empty protocols over UDP.
+-- not touch the payload; and with hops > 0 through so many empty protocols over UDP, each of which looks at it.
 -- Run it:   vp-run -d 1s graphs/bench/udp-up.lua hops=10
 local a = args {
   size     = size { 64, min = 1, max = 4324, doc = "payload bytes of a message" },
@@ -19,7 +19,7 @@ local top = stack {
     to = "10.0.0.1", port = 9, from = "10.0.0.2",
   },
 }
-for i = 1, a.hops do top = hop { name = "hop" .. i, over = top } end
+for i = 1, a.hops do top = hop { name = "hop" .. i, look = true, over = top } end
 sink { port = 9, conns = a.conns, from = "10.0.0.2", touch = "none", count = a.count, over = top }
 
 return graph "bench-udp-up" {

@@ -84,27 +84,27 @@ static void eth_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	eth_demux_any(up, lls, m);
 }
 
-static bool eth_run_same(const struct xk_rep *r, const struct xk_sess *s, struct xk_msg **m, unsigned n)
+/* Our address, the source and the type in session s's key: 14 bytes. */
+static inline unsigned eth_frames_same(const struct xk_frames *f, const struct link_rep *st,
+				       const struct xk_sess *s)
 {
-	uint64_t own = link_state(r)->own, key = s->map.key.w[0], differ = 0;
+	static const uint8_t mask[XK_WIDE] = {
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
+	uint8_t head[XK_WIDE] = { 0 };
 
-	if (s->rep != r)
-		return false;
-	for (unsigned i = 0; i < n; i++) {
-		const uint8_t *h = m[i]->data;
-
-		if (XK_UNLIKELY(m[i]->len < ETH_HDR_LEN))
-			return false;
-		differ |= (link_addr(h) ^ own) | (xk_raw64(h + 6) ^ key);
-	}
-	return differ == 0;
+	memcpy(head, st->mac, 6);
+	xk_put_raw64(head + 6, s->map.key.w[0]);
+	return link_frames_same(f, xk_wide_load(head), xk_wide_load(mask));
 }
 
-static void eth_demux_run(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n)
+static unsigned eth_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
 {
-	struct xk_sess *s = *m[0]->u.hint;
+	struct xk_sess *s = *f->hint;
+	unsigned same = 0;
 
-	link_run(up, lls, m, n, s, eth_run_same(up->rep, s, m, n), ETH_HDR_LEN);
+	if (link_frames_for(up->rep, f, s))
+		same = eth_frames_same(f, link_state(up->rep), s);
+	return xk_frames_on(up, lls, f, s, same, ETH_HDR_LEN, -1);
 }
 
 /* ---- descriptor ----------------------------------------------------------------------- */
@@ -118,7 +118,7 @@ static const struct xk_ops eth_ops = {
 	.rep_init = eth_rep_init, .rep_start = link_rep_start, .rep_stop = link_rep_stop,
 	.open = link_open, .open_enable = link_open_enable, .open_disable = link_open_disable,
 	.open_disable_all = link_open_disable_all, .close = link_close,
-	.demux = eth_demux, .demux_run = eth_demux_run, .push = eth_push, .pop = link_pop,
+	.demux = eth_demux, .demux_frames = eth_demux_frames, .push = eth_push, .pop = link_pop,
 	.control = link_control, .sess_control = link_sess_control,
 };
 

@@ -21,6 +21,7 @@
 
 #include "protocols/eth/linger.h"
 #include "runtime/base/xk_bytes.h"
+#include "runtime/base/xk_wide.h"
 #include "runtime/upi/xk_upi_inline.h"
 
 #define LINK_HDR_ROOM 24
@@ -179,37 +180,27 @@ static inline bool link_pass(struct xk_rep *r, struct xk_msg *m, uint64_t key, u
 	return true;
 }
 
-/* After a run stopped early: the rest one by one, their headers back on. */
-static inline void link_run_rest(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n,
-				 struct xk_sess **h, uint32_t hdr_len)
+/* How many frames, from the first one on, begin as `head` does wherever mask
+ * has a bit.  Every frame of a run is long enough to look. */
+static inline unsigned link_frames_same(const struct xk_frames *f, xk_wide head, xk_wide mask)
 {
-	for (unsigned i = 0; i < n; i++) {
-		m[i]->data -= hdr_len;
-		m[i]->len += hdr_len;
-		m[i]->tot += hdr_len;
-	}
-	xk_run_singly(up, lls, m, n, h);
+	xk_wide differ = xk_wide_zero();
+	unsigned i;
+
+	XK_UNROLL
+	for (i = 0; i < f->n; i++)
+		differ = xk_wide_differ(differ, xk_wide_load(f->m[i]->data), head);
+	if (XK_LIKELY(xk_wide_same(differ, xk_wide_zero(), mask)))
+		return f->n;
+	for (i = 0; xk_wide_same(xk_wide_load(f->m[i]->data), head, mask);)
+		i++;
+	return i;
 }
 
-/*
- * A run, when `same` has found every header to be that of session s (or false):
- * what both links' demux_run end with.
- */
-static inline void link_run(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n,
-			    struct xk_sess *s, bool same, uint32_t hdr_len)
+/* May frames of replica r go up through s at once? */
+static inline bool link_frames_for(const struct xk_rep *r, const struct xk_frames *f, const struct xk_sess *s)
 {
-	struct xk_sess **h = m[0]->u.hint;
-	unsigned done;
-
-	if (XK_UNLIKELY(!same || s->rcnt == 0)) {
-		xk_run_singly(up, lls, m, n, h);
-		return;
-	}
-	for (unsigned i = 0; i < n; i++)
-		xk_msg_pop(m[i], hdr_len);
-	done = xk_pass_run(s, m, n, h + 1);
-	if (XK_UNLIKELY(done < n))
-		link_run_rest(up, lls, m + done, n - done, h, hdr_len);
+	return XK_LIKELY(s->rep == r && s->rcnt > 0 && f->off == 0);
 }
 
 #endif

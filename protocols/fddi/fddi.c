@@ -114,29 +114,32 @@ static void fddi_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	fddi_demux_any(up, lls, m);
 }
 
-static bool fddi_run_same(const struct xk_rep *r, const struct xk_sess *s, struct xk_msg **m, unsigned n)
+/* Frame control but for its priority, our address, the source, the LLC header
+ * and the type in session s's key: 21 bytes. */
+static inline unsigned fddi_frames_same(const struct xk_frames *f, const struct link_rep *st,
+					const struct xk_sess *s)
 {
-	uint64_t own = link_state(r)->own, key = s->map.key.w[0], llc = link_addr(llc_snap), differ = 0;
+	static const uint8_t mask[XK_WIDE] = {
+		0xf8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
+	uint8_t head[XK_WIDE] = { FDDI_FC_LLC_ASYNC }, key[8];
 
-	if (s->rep != r)
-		return false;
-	for (unsigned i = 0; i < n; i++) {
-		const uint8_t *h = m[i]->data;
-
-		if (XK_UNLIKELY(m[i]->len < FDDI_HDR_LEN))
-			return false;
-		differ |= ((h[FC] & 0xf8u) ^ FDDI_FC_LLC_ASYNC) | (link_addr(h + LLC) ^ llc) |
-			  (link_addr(h + DST) ^ own) |
-			  (link_key(xk_raw64(h + SRC), xk_raw64(h + LLC)).w[0] ^ key);
-	}
-	return differ == 0;
+	xk_put_raw64(key, s->map.key.w[0]);     /* the source, then the type */
+	memcpy(head + DST, st->mac, 6);
+	memcpy(head + SRC, key, 6);
+	memcpy(head + LLC, llc_snap, 6);
+	memcpy(head + TYPE, key + 6, 2);
+	return link_frames_same(f, xk_wide_load(head), xk_wide_load(mask));
 }
 
-static void fddi_demux_run(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n)
+static unsigned fddi_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
 {
-	struct xk_sess *s = *m[0]->u.hint;
+	struct xk_sess *s = *f->hint;
+	unsigned same = 0;
 
-	link_run(up, lls, m, n, s, fddi_run_same(up->rep, s, m, n), FDDI_HDR_LEN);
+	if (link_frames_for(up->rep, f, s))
+		same = fddi_frames_same(f, link_state(up->rep), s);
+	return xk_frames_on(up, lls, f, s, same, FDDI_HDR_LEN, -1);
 }
 
 /* ---- descriptor ---------------------------------------------------------------------------- */
@@ -150,7 +153,7 @@ static const struct xk_ops fddi_ops = {
 	.rep_init = fddi_rep_init, .rep_start = link_rep_start, .rep_stop = link_rep_stop,
 	.open = link_open, .open_enable = link_open_enable, .open_disable = link_open_disable,
 	.open_disable_all = link_open_disable_all, .close = link_close,
-	.demux = fddi_demux, .demux_run = fddi_demux_run, .push = fddi_push, .pop = link_pop,
+	.demux = fddi_demux, .demux_frames = fddi_demux_frames, .push = fddi_push, .pop = link_pop,
 	.control = link_control, .sess_control = link_sess_control,
 };
 

@@ -1,16 +1,47 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * hop.c - one graph hop between an application and its port: a virtual protocol
- * (D9) that touches nothing, any number of times over itself.
+ * (D9) that changes nothing, any number of times over itself.
  *
  * It is what a protocol costs before it does anything, and the benchmark of one
  * graph hop counts it: a push is one call, a message up is one call to the own
- * session's self and one pop, without a search.
+ * session's self and one pop, without a search.  With `look` it reads the first
+ * byte of each message on its way up and notes it in the descriptor, as much as
+ * a node must do that chooses by a header.
  * Invariant: adds no byte, keeps no message, restores the lower session's `up`.
  */
 #include "protocols/hop/hop.h"
 
 #include "protocols/vnet/virtual.h"
+
+struct hop_conf { struct virt_conf virt; bool look; };
+
+/* ---- up ----------------------------------------------------------------------------- */
+
+static void hop_look_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	if (XK_LIKELY(m->len != 0))
+		m->aux = m->data[0];
+	virt_self_demux(up, lls, m);
+}
+
+static unsigned hop_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
+{
+	if (up->demux == hop_look_demux)
+		for (unsigned i = 0; i < f->n; i++)
+			if (XK_LIKELY(f->m[i]->len > f->off))
+				f->m[i]->aux = f->m[i]->data[f->off];
+	return virt_demux_frames(up, lls, f);
+}
+
+static int hop_rep_init(struct xk_rep *r)
+{
+	if (((const struct hop_conf *)r->conf)->look)
+		((struct virt_rep *)r->state)->self = hop_look_demux;
+	return virt_rep_init(r);
+}
+
+/* ---- opening --------------------------------------------------------------------------- */
 
 /* The session below may be one that we stand over already. */
 static struct xk_sess *hop_over(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
@@ -44,14 +75,18 @@ static struct xk_sess *hop_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_
 }
 
 static const struct xk_ops hop_ops = {
-	.fini = virt_fini, .rep_init = virt_rep_init, .rep_stop = virt_rep_stop,
+	.fini = virt_fini, .rep_init = hop_rep_init, .rep_stop = virt_rep_stop,
 	.open = hop_open, .open_enable = virt_open_enable, .open_disable = virt_open_disable,
 	.open_disable_all = virt_open_disable_all, .open_done = virt_open_done,
-	.close_done = virt_close_done, .demux = virt_demux,
+	.close_done = virt_close_done, .demux = virt_demux, .demux_frames = hop_demux_frames, .frames_self = true,
 	.push = virt_push, .pop = virt_pop, .close = virt_close,
 };
 
-static const struct xk_param hop_params[] = { VIRT_PARAMS };
+static const struct xk_param hop_params[] = {
+	{ .name = "look", .type = XK_P_BOOL, .def = "false", .doc = "read the first byte of each message on its way up",
+	  .offset = offsetof(struct hop_conf, look) },
+	VIRT_PARAMS
+};
 static const char *const hop_drops[] = { VIRT_DROPS, NULL };
 static const char *const hop_counts[] = { VIRT_COUNTS, NULL };
 
@@ -59,6 +94,7 @@ const struct xk_proto xk_proto_hop = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto),
 	.name = "hop", .doc = "one graph hop: passes messages through untouched", .ops = &hop_ops,
 	.offers = "port", .needs = { "port", NULL }, .min_down = 1, .max_down = 1,
-	.params = hop_params, .conf_size = sizeof(struct virt_conf), .node_size = sizeof(struct virt_node), .rep_size = sizeof(struct virt_rep),
+	.params = hop_params, .conf_size = sizeof(struct hop_conf), .node_size = sizeof(struct virt_node),
+	.rep_size = sizeof(struct virt_rep),
 	.sess_size = sizeof(struct xk_sess), .drops = hop_drops, .counts = hop_counts,
 };

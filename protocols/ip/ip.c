@@ -505,7 +505,7 @@ static const struct xk_ops ip_ops = {
 	.start = ip_start, .stop = ip_stop, .rep_stop = ip_rep_stop,
 	.open = ip_open, .open_enable = ip_open_enable, .open_disable = ip_open_disable,
 	.open_disable_all = ip_open_disable_all, .open_done = ip_open_done,
-	.demux = ip_demux, .demux_run = ip_demux_run, .enter = ip_enter, .control = ip_control,
+	.demux = ip_demux, .demux_frames = ip_demux_frames, .enter = ip_enter, .control = ip_control,
 	.push = ip_push, .pop = ip_pop, .close = ip_close, .sess_control = ip_sess_control,
 };
 

@@ -12,6 +12,7 @@
 
 #include "runtime/base/xk_bytes.h"
 #include "runtime/base/xk_csum.h"
+#include "runtime/base/xk_wide.h"
 #include "runtime/map/xk_map.h"
 
 #define IP_HDR_LEN      20u
@@ -93,6 +94,26 @@ static inline bool ip_hdr_quick(const uint8_t *p, uint32_t have, struct xk_key *
 	ip_hdr_key(p, k);
 	*length = len;
 	return true;
+}
+
+/* Masks for the bytes at a header: all of one without options; and all that
+ * must agree with a good one for the checksum to be the only question left: not
+ * service, identification, or the checksum itself. */
+static const uint8_t ip_hdr_whole_mask[XK_WIDE] = {
+	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
+static const uint8_t ip_hdr_same_mask[XK_WIDE] = {
+	0xff, 0, 0xff, 0xff, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 0,
+	0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
+
+/*
+ * Is the checksum of a header right that agrees under the mask with one that
+ * ip_hdr_quick took?  pair is the sum of its two addresses, 33 bits.  The sum
+ * cannot wrap: the first eight bytes begin with 0x45 and end with a zero.
+ */
+static inline bool ip_hdr_same_sum_ok(const uint8_t *p, uint64_t pair)
+{
+	return xk_csum_valid64(pair + xk_raw64(p) + xk_raw32(p + 8));
 }
 
 /*

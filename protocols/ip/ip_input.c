@@ -300,54 +300,60 @@ void ip_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	demux_any(up, lls, m);
 }
 
-/*
- * How many of a run, from the first one on, are plain datagrams of session s;
- * their headers are off.
- */
-static inline unsigned run_open(const struct xk_sess *s, struct xk_msg **m, unsigned n)
+/* One whole datagram of session s, behind f->off bytes?  Padding goes. */
+static inline bool frame_open(const struct xk_sess *s, const struct xk_frames *f, struct xk_msg *x)
 {
+	uint32_t length, have = x->len - f->off;
+	struct xk_key k;
+
+	if (x->len < f->off + XK_WIDE || !ip_hdr_quick(x->data + f->off, have, &k, &length) ||
+	    !xk_key_eq(&s->map.key, &k))
+		return false;
+	x->len = x->tot = f->off + length;
+	return true;
+}
+
+/*
+ * How many, from the first one on, are plain datagrams of session s.  A header
+ * that is the one before it bit for bit (senders need no identification in what
+ * may not be fragmented) is as good as that one; one that differs in
+ * identification and checksum alone needs the sum.
+ */
+static inline unsigned frames_open(const struct xk_sess *s, const struct xk_frames *f)
+{
+	const xk_wide whole = xk_wide_load(ip_hdr_whole_mask), same = xk_wide_load(ip_hdr_same_mask);
+	const uint64_t pair = (uint32_t)s->map.key.w[0] + (s->map.key.w[0] >> 32);
+	uint32_t len = 0;                /* of the frame before; no frame is so short */
+	const size_t off = f->off;
+	xk_wide last = whole;
 	unsigned i;
 
-	for (i = 0; i < n; i++) {
-		struct xk_msg *x = m[i];
-		uint8_t *h = x->data;
-		uint32_t length;
-		struct xk_key k;
+	for (i = 0; i < f->n; i++) {
+		struct xk_msg *x = f->m[i];
+		const uint8_t *h = x->data + off;
 
-		if (XK_UNLIKELY((x->flags & (XK_MSG_CHAIN | FOREIGN | XK_MSG_LINK_BCAST)) ||
-				x->len < IP_HDR_LEN || !ip_hdr_quick(h, x->len, &k, &length) ||
-				((s->map.key.w[0] ^ k.w[0]) | (s->map.key.w[1] ^ k.w[1])) != 0))
+		if (XK_LIKELY(x->len == len && xk_wide_same(xk_wide_load(h), last, whole)))
+			continue;
+		if (x->len == len && xk_wide_same(xk_wide_load(h), last, same) && ip_hdr_same_sum_ok(h, pair))
+			continue;
+		len = x->len;
+		if (!frame_open(s, f, x))
 			break;
-		x->net = (uint16_t)(h - (uint8_t *)x);
-		x->data = h + IP_HDR_LEN;
-		x->len = x->tot = length - IP_HDR_LEN;
+		if (XK_UNLIKELY(x->len != len))
+			len = 0;         /* padded ones are cut one by one */
+		last = xk_wide_load(h);
 	}
 	return i;
 }
 
-/* The headers of messages that did not go up after all, back on. */
-static void run_close(struct xk_msg **m, unsigned n)
+unsigned ip_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
 {
-	for (unsigned i = 0; i < n; i++) {
-		m[i]->data -= IP_HDR_LEN;
-		m[i]->len = m[i]->tot = m[i]->len + IP_HDR_LEN;
-	}
-}
+	struct xk_sess *s = *f->hint;
+	unsigned plain = 0;
 
-void ip_demux_run(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n)
-{
-	struct xk_sess **h = m[0]->u.hint, *s = *h;
-	unsigned plain = 0, done = 0;
-
-	if (XK_LIKELY(s->rep == up->rep && s->rcnt > 0)) {
-		plain = run_open(s, m, n);
-		if (XK_LIKELY(plain != 0))
-			done = xk_pass_run(s, m, plain, h + 1);
-	}
-	if (XK_UNLIKELY(done < n)) {
-		run_close(m + done, plain - done);
-		xk_run_singly(up, lls, m + done, n - done, h);
-	}
+	if (XK_LIKELY(s->rep == up->rep && s->rcnt > 0))
+		plain = frames_open(s, f);
+	return xk_frames_on(up, lls, f, s, plain, IP_HDR_LEN, (int32_t)f->off);
 }
 
 /* A datagram put together on another VP: checked there already. */

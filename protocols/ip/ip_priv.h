@@ -164,7 +164,7 @@ int  ip_icmp_error(struct xk_rep *r, struct xk_msg *m, uint8_t type, uint8_t cod
 
 /* ip_input.c */
 void ip_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
-void ip_demux_run(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n);
+unsigned ip_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);
 void ip_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
 void ip_enter(struct xk_rep *r, struct xk_msg *m);
 

@@ -174,31 +174,42 @@ static void sink_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 		sink_consume(r, m);
 }
 
-/* A run for one session of ours, or for none: counted at once. */
-static void sink_demux_run(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n)
+/* Reads and frees all of f; returns the bytes of their descriptors. */
+static uint64_t sink_consume_all(struct xk_rep *r, const struct xk_frames *f)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < f->n; i++) {
+		bytes += f->m[i]->tot;
+		xk_frames_settle(f, f->m[i]);
+		sink_consume(r, f->m[i]);
+	}
+	return bytes;
+}
+
+/* For one session of ours, or for none: counted and freed at once. */
+static unsigned sink_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
 {
 	struct xk_rep *r = up->rep;
 	struct sink_rep *sr = r->state;
-	uint64_t bytes = 0;
+	uint64_t bytes;
 
 	(void)lls;
-	for (unsigned i = 0; i < n; i++)
-		bytes += m[i]->tot;
-	xk_count_add(r->npop, n);
-	xk_count_add(r->count[N_MESSAGES], n);
+	if (XK_LIKELY(conf_of(r)->touch == TOUCH_NONE))
+		bytes = xk_msg_free_all(f->m, f->n);
+	else
+		bytes = sink_consume_all(r, f);
+	bytes -= (uint64_t)f->off * f->n;
+	xk_count_add(r->npop, f->n);
+	xk_count_add(r->count[N_MESSAGES], f->n);
 	xk_count_add(r->count[N_BYTES], bytes);
 	if (XK_LIKELY(up != &r->up)) {
 		uint32_t k = ((struct sink_sess *)xk_container_of(up, struct xk_sess, self))->slot;
 
-		xk_count_add(sr->messages[k], n);
+		xk_count_add(sr->messages[k], f->n);
 		xk_count_add(sr->bytes[k], bytes);
 	}
-	for (unsigned i = 0; i < n; i++) {
-		if (conf_of(r)->touch == TOUCH_NONE)
-			xk_msg_free(m[i]);
-		else
-			sink_consume(r, m[i]);
-	}
+	return f->n;
 }
 
 /* ---- the end of a run ------------------------------------------------------------------------ */
@@ -391,7 +402,7 @@ static const struct xk_ops sink_ops = {
 	.init = sink_init, .rep_init = sink_rep_init, .rep_fini = sink_rep_fini,
 	.start = sink_start, .stop = sink_stop, .rep_start = sink_rep_start, .rep_stop = sink_rep_stop,
 	.open_done = sink_open_done, .close_done = sink_close_done,
-	.demux = sink_demux, .demux_run = sink_demux_run, .control = sink_control,
+	.demux = sink_demux, .demux_frames = sink_demux_frames, .control = sink_control,
 };
 
 static const char *const touches[] = { "copy", "line", "none", NULL };

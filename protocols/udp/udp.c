@@ -411,7 +411,7 @@ static const struct xk_ops udp_ops = {
 	.rep_stop = udp_rep_stop,
 	.open = udp_open, .open_enable = udp_open_enable, .open_disable = udp_open_disable,
 	.open_disable_all = udp_open_disable_all,
-	.demux = udp_demux, .demux_run = udp_demux_run, .enter = udp_enter, .control = udp_control,
+	.demux = udp_demux, .demux_frames = udp_demux_frames, .enter = udp_enter, .control = udp_control,
 	.push = udp_push, .pop = udp_pop, .close = udp_close, .sess_control = udp_sess_control,
 };
 

@@ -316,52 +316,70 @@ void udp_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	demux_any(up, lls, m);
 }
 
-/* How many of a run, from the first one on, are good datagrams of session s;
- * their headers are off. */
-static inline unsigned run_open(const struct xk_sess *s, struct xk_msg **m, unsigned n)
+/* The sum that a datagram's own is added to: pseudo-header, far from wrapping. */
+static inline uint64_t sum_start(const struct xk_sess *s, uint32_t len)
 {
+	return (uint32_t)s->hot + htobe16((uint16_t)len);
+}
+
+/* One good datagram of session s, exactly what lies behind off bytes of x? */
+static inline bool frame_good(const struct xk_sess *s, const struct xk_msg *x, uint32_t off)
+{
+	const uint8_t *p = x->data + off;
+	uint32_t len = x->len - off, sum;
+
+	if (x->len < off + UDP_HDR_LEN || len - UDP_HDR_LEN > QUICK_MAX || udp_hdr_length(p) != len ||
+	    !udp_hdr_has_checksum(p) || udp_hdr_ports(p) != s->map.key.w[1])
+		return false;
+	sum = xk_csum_quick(p, len, (uint32_t)sum_start(s, len));
+	return xk_csum_valid(sum) || (x->flags & XK_MSG_CSUM_IGNORE);
+}
+
+/*
+ * How many, from the first one on, are good datagrams of session s.  One whose
+ * ports and length are those of the one before needs the sum alone.
+ */
+static inline unsigned frames_good(const struct xk_sess *s, const struct xk_frames *f)
+{
+	const size_t off = f->off;
+	uint32_t len = 0;                /* of the frame before, when it was summed in line */
+	uint64_t start = 0, word = 0;
+	size_t n = 0;                    /* of that datagram */
 	unsigned i;
 
-	for (i = 0; i < n; i++) {
-		struct xk_msg *x = m[i];
-		const uint8_t *p = x->data;
-		uint32_t len = x->len, sum;
+	for (i = 0; i < f->n; i++) {
+		const struct xk_msg *x = f->m[i];
+		const uint8_t *p = x->data + off;
 
-		if (XK_UNLIKELY(len - UDP_HDR_LEN > QUICK_MAX || x->net == 0 || udp_hdr_length(p) != len ||
-				!udp_hdr_has_checksum(p) || (x->flags & XK_MSG_CHAIN) ||
-				((s->map.key.w[0] ^ ip_net_pair(xk_msg_net(x))) |
-				 (s->map.key.w[1] ^ udp_hdr_ports(p))) != 0))
+		if (XK_LIKELY(x->len == len && udp_hdr_like(p, word))) {
+			if (XK_UNLIKELY(!xk_csum_valid64(xk_csum_words(p, n, start)) &&
+					!(x->flags & XK_MSG_CSUM_IGNORE)))
+				break;
+			continue;
+		}
+		if (!frame_good(s, x, f->off))
 			break;
-		sum = xk_csum_quick(p, len, (uint32_t)s->hot + htobe16((uint16_t)len));
-		if (XK_UNLIKELY(!xk_csum_valid(sum) && !(x->flags & XK_MSG_CSUM_IGNORE)))
-			break;
-		xk_msg_pop(x, UDP_HDR_LEN);
+		n = x->len - off;
+		len = xk_csum_is_quick(n) ? x->len : 0;
+		start = sum_start(s, (uint32_t)n);
+		word = udp_hdr_word(p);
 	}
 	return i;
 }
 
-static void run_close(struct xk_msg **m, unsigned n)
+/*
+ * Addresses: every message came through lls, whose key they are part of; it is
+ * enough to see that the session over lls has those of the first.
+ */
+unsigned udp_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
 {
-	for (unsigned i = 0; i < n; i++) {
-		m[i]->data -= UDP_HDR_LEN;
-		m[i]->len = m[i]->tot = m[i]->len + UDP_HDR_LEN;
-	}
-}
+	struct xk_sess *s = *f->hint;
+	unsigned good = 0;
 
-void udp_demux_run(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n)
-{
-	struct xk_sess **h = m[0]->u.hint, *s = *h;
-	unsigned good = 0, done = 0;
-
-	if (XK_LIKELY(s->rep == up->rep && s->rcnt > 0)) {
-		good = run_open(s, m, n);
-		if (XK_LIKELY(good != 0))
-			done = xk_pass_run(s, m, good, h + 1);
-	}
-	if (XK_UNLIKELY(done < n)) {
-		run_close(m + done, good - done);
-		xk_run_singly(up, lls, m + done, n - done, h);
-	}
+	if (XK_LIKELY(s->rep == up->rep && s->rcnt > 0 && s->down == lls && f->net >= 0 &&
+		      s->map.key.w[0] == ip_net_pair(f->m[0]->data + f->net)))
+		good = frames_good(s, f);
+	return xk_frames_on(up, lls, f, s, good, UDP_HDR_LEN, f->net);
 }
 
 /* From another VP: examined there, but for its session. */

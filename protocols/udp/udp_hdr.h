@@ -28,6 +28,18 @@ static inline uint16_t udp_ports_destination(uint32_t ports) { return (uint16_t)
 static inline uint32_t udp_hdr_length(const uint8_t *p) { return xk_be16(p + 4); }
 static inline bool udp_hdr_has_checksum(const uint8_t *p) { return xk_raw16(p + 6) != 0; }
 
+/* The header at p as one word, and whether another has the same ports and
+ * length and a checksum too. */
+static inline uint64_t udp_hdr_word(const uint8_t *p) { return xk_raw64(p); }
+static inline bool udp_hdr_like(const uint8_t *p, uint64_t word)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return (xk_raw64(p) ^ word) << 16 == 0 && udp_hdr_has_checksum(p);
+#else
+	return (xk_raw64(p) ^ word) >> 16 == 0 && udp_hdr_has_checksum(p);
+#endif
+}
+
 /* A session's key: the addresses and the ports of a datagram of the peer's. */
 static inline void udp_key(struct xk_key *k, uint64_t pair, uint32_t ports)
 {

@@ -61,7 +61,7 @@ void udp_push(struct xk_sess *s, struct xk_msg *m);
 void udp_push_plain(struct xk_sess *s, struct xk_msg *m);
 void udp_push_nowhere(struct xk_sess *s, struct xk_msg *m);
 void udp_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
-void udp_demux_run(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n);
+unsigned udp_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);
 void udp_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
 void udp_enter(struct xk_rep *r, struct xk_msg *m);
 

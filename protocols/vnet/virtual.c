@@ -30,10 +30,18 @@ void virt_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hd
 }
 
 /* virt_pop does nothing but pass on, so the jumps need no stack frame. */
-static void self_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+void virt_self_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	(void)lls;
 	xk_pass(xk_container_of(up, struct xk_sess, self), m);
+}
+
+unsigned virt_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
+{
+	struct xk_sess *s = xk_container_of(up, struct xk_sess, self);
+
+	(void)lls;
+	return up->demux == virt_self_of(up->rep) && s->rcnt > 0 ? xk_pass_frames(s, f) : 0;
 }
 
 static void captured_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
@@ -41,13 +49,13 @@ static void captured_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg 
 	struct xk_capture *c = up->rep->node->capture;
 
 	c->fn(c, xk_vp_now(), m, false);
-	self_demux(up, lls, m);
+	virt_self_of(up->rep)(up, lls, m);
 }
 
 /* How messages enter an own session: past the capture, where there is one. */
 static xk_demux_fn enter_demux(const struct xk_rep *r)
 {
-	return XK_UNLIKELY(r->node->capture != NULL) ? captured_demux : self_demux;
+	return XK_UNLIKELY(r->node->capture != NULL) ? captured_demux : virt_self_of(r);
 }
 
 /* ---- sessions ------------------------------------------------------------------------ */

@@ -28,6 +28,7 @@ struct virt_node {
 /* In the replica's state; embedded at its start. */
 struct virt_rep {
 	struct linger linger;
+	xk_demux_fn   self;              /* what sessions receive by; NULL: virt_self_demux */
 };
 
 /* At the start of the configuration. */
@@ -64,10 +65,21 @@ int  virt_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
 void virt_close_done(struct xk_rep *r, struct xk_sess *lls);
 /* First message of a lower session that has no own one over it (yet). */
 void virt_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+/* What own sessions receive by: passes m through. */
+void virt_self_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+/* Frames for an own session (frames_self): pass through as they are. */
+unsigned virt_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);
 void virt_push(struct xk_sess *s, struct xk_msg *m);
 void virt_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
 void virt_close(struct xk_sess *s);
 void virt_rep_stop(struct xk_rep *r);
 void virt_fini(struct xk_node *n);
+
+static inline xk_demux_fn virt_self_of(const struct xk_rep *r)
+{
+	const struct virt_rep *v = r->state;
+
+	return v->self != NULL ? v->self : virt_self_demux;
+}
 
 #endif

@@ -52,4 +52,11 @@ static inline bool xk_csum_valid(uint32_t s)
 	return s + (s << 16 | s >> 16) >= 0xffff0000u;
 }
 
+/* The same for a sum of 64 bits, not 0: it folds to 0xffff when 65535 divides
+ * it, and then its product with the inverse of 65535 is the quotient. */
+static inline bool xk_csum_valid64(uint64_t s)
+{
+	return s * 0xfffefffefffeffffull <= UINT64_MAX / 65535;
+}
+
 #endif

@@ -128,6 +128,12 @@ static inline bool xk_csum_is_quick(size_t n)
 	return (n >> 3 | n << 61) <= 16;
 }
 
+/* Of n bytes that xk_csum_is_quick says yes to, not folded. */
+static inline uint64_t xk_csum_words(const void *p, size_t n, uint64_t seed)
+{
+	return xk_csum_chain(p, n, seed);
+}
+
 static inline uint32_t xk_csum_quick(const void *p, size_t n, uint32_t seed)
 {
 	if (XK_LIKELY(xk_csum_is_quick(n)))
@@ -155,6 +161,11 @@ static inline bool xk_csum_is_quick(size_t n)
 {
 	(void)n;
 	return true;
+}
+
+static inline uint64_t xk_csum_words(const void *p, size_t n, uint64_t seed)
+{
+	return xk_csum_long(p, n, (uint32_t)seed);
 }
 
 static inline uint32_t xk_csum_quick(const void *p, size_t n, uint32_t seed)

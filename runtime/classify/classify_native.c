@@ -11,11 +11,8 @@
  * Invariant: no byte at or behind a frame's first-segment length is read.
  */
 #include "runtime/base/xk_bytes.h"
+#include "runtime/base/xk_wide.h"
 #include "runtime/classify/classify_priv.h"
-
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
 
 #define BURST     32u
 #define ETH_LEN   14u
@@ -29,6 +26,9 @@
 #define FRAG_PROTO_MASK htobe32(0x3fff00ffu)
 #define FRAG_BITS       htobe32(0x3fff0000u)
 
+/* Keeps messages out of runs. */
+#define NOT_PLAIN (XK_MSG_SLOW | XK_MSG_LINK_BCAST)
+
 /* Frames m[first..] up to the next run's, of one flow. */
 struct run {
 	struct xk_key         key;
@@ -40,38 +40,11 @@ struct run {
 
 /* ---- 32 bytes at once --------------------------------------------------------- */
 
-#define WIDE 32u
-#if defined(__AVX2__)
-typedef __m256i wide;
-static inline wide wide_load(const void *p)
-{
-	return _mm256_loadu_si256(p);
-}
-static inline bool wide_same(wide a, wide b, wide mask)
-{
-	return _mm256_testz_si256(_mm256_xor_si256(a, b), mask);
-}
-#else
-typedef struct { uint64_t w[4]; } wide;
-static inline wide wide_load(const void *p)
-{
-	wide v;
-
-	memcpy(&v, p, sizeof(v));
-	return v;
-}
-static inline bool wide_same(wide a, wide b, wide mask)
-{
-	return (((a.w[0] ^ b.w[0]) & mask.w[0]) | ((a.w[1] ^ b.w[1]) & mask.w[1]) |
-		((a.w[2] ^ b.w[2]) & mask.w[2]) | ((a.w[3] ^ b.w[3]) & mask.w[3])) == 0;
-}
-#endif
-
 /* What must agree in frames of one flow: link type, version and header length,
  * fragment bits, protocol, addresses, ports. */
 #define MASK_IP(at) [(at)] = 0xff, [(at) + 6] = 0x3f, 0xff, [(at) + 9] = 0xff, \
 	[(at) + 12] = 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff
-static const uint8_t wide_mask[][WIDE] = {
+static const uint8_t wide_mask[][XK_WIDE] = {
 	[XK_LINK_ETH] = { [2] = 0xff, 0xff, MASK_IP(4) },
 	[XK_LINK_FDDI] = { [0] = 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, MASK_IP(8) },
 	[XK_LINK_RAWIP] = { MASK_IP(0) },
@@ -93,7 +66,7 @@ static inline uint32_t link_wide(enum xk_link link)
 /* Length of frames that have them, and all that a plain frame needs. */
 static inline uint32_t link_wide_min(enum xk_link link)
 {
-	uint32_t end = link_wide(link) + WIDE, plain = link_len(link) + PLAIN_MIN;
+	uint32_t end = link_wide(link) + XK_WIDE, plain = link_len(link) + PLAIN_MIN;
 
 	return end > plain ? end : plain;
 }
@@ -195,23 +168,26 @@ static inline bool parse_plain(enum xk_link link, const uint8_t *p, uint32_t len
 /*
  * Cuts the burst into runs of one flow each and fetches their buckets; returns
  * how many.  `wide_min` is the length from which a frame may be compared with
- * the one before, beyond all lengths where that is no plain one.
+ * the one before, beyond all lengths where that is no plain one.  *flags gets
+ * all the frames' flags together.
  */
 static inline __attribute__((always_inline))
 unsigned burst_parse(enum xk_link link, const struct xk_table *t, struct xk_msg *const *m,
-		     unsigned n, struct run *run)
+		     unsigned n, struct run *run, uint32_t *flags)
 {
-	const wide mask = wide_load(wide_mask[link]);
-	uint32_t wide_min = UINT32_MAX;
+	const xk_wide mask = xk_wide_load(wide_mask[link]);
+	uint32_t wide_min = UINT32_MAX, together = 0;
 	uint8_t control = 0;
-	wide last = mask;
+	xk_wide last = mask;
 	struct run *r = run;
 
 	for (unsigned i = 0; i < n; i++) {
 		const uint8_t *p = m[i]->data;
 		uint32_t len = m[i]->len;
 
-		if (XK_LIKELY(len >= wide_min) && wide_same(wide_load(p + link_wide(link)), last, mask) &&
+		together |= m[i]->flags;
+		if (XK_LIKELY(len >= wide_min) &&
+		    XK_LIKELY(xk_wide_same(xk_wide_load(p + link_wide(link)), last, mask)) &&
 		    link_same(link, p, control))
 			continue;
 		wide_min = UINT32_MAX;
@@ -220,13 +196,27 @@ unsigned burst_parse(enum xk_link link, const struct xk_table *t, struct xk_msg 
 			parse_rest(link, p, len, r);
 		} else if (XK_LIKELY(len >= link_wide_min(link))) {
 			wide_min = link_wide_min(link);
-			last = wide_load(p + link_wide(link));
+			last = xk_wide_load(p + link_wide(link));
 			control = p[0];
 		}
 		__builtin_prefetch(xk_table_home(t, r->hash));
 		r++;
 	}
+	*flags = together;
 	return (unsigned)(r - run);
+}
+
+/* A run for each frame of every run: one of them is not plain. */
+static XK_NOINLINE unsigned runs_apart(struct run *run, unsigned nruns, unsigned n)
+{
+	for (unsigned i = n; nruns-- > 0;)
+		while (i > run[nruns].first) {
+			struct run r = run[nruns];
+
+			run[--i] = r;
+			run[i].first = (uint16_t)i;
+		}
+	return n;
 }
 
 /* From the runs' buckets to flows with a fitting tag, and fetches those. */
@@ -268,9 +258,8 @@ static inline uint64_t flow_name(uint32_t handle, uint16_t gen)
 }
 _Static_assert(sizeof(((struct xk_msg *)0)->u.v) == sizeof(uint64_t), "a name is one word");
 
-/* Writes the verdict of a run to its frames m[0..n). */
-static inline void run_say(const struct xk_flowtab *tab, const struct run *r, uint32_t flow,
-			   struct xk_msg *const *m, unsigned n)
+/* Writes the verdict of a run to its first frame. */
+static inline void run_say(const struct xk_flowtab *tab, const struct run *r, uint32_t flow, struct xk_msg *x)
 {
 	uint32_t hash = r->hash;
 	uint64_t name = 0;
@@ -284,45 +273,54 @@ static inline void run_say(const struct xk_flowtab *tab, const struct run *r, ui
 	} else {
 		vp = flow_home(tab, hash);
 	}
-	for (struct xk_msg *const *end = m + n; m < end; m++) {
-		struct xk_msg *x = *m;
-
-		memcpy(&x->u.v, &name, sizeof(name));
-		x->hash = hash;
-		x->vp = vp;
-	}
+	memcpy(&x->u.v, &name, sizeof(name));
+	x->hash = hash;
+	x->vp = vp;
 }
 
 static inline __attribute__((always_inline))
-void classify_link(enum xk_link link, const struct xk_flowtab *tab, struct xk_msg *const *m, unsigned n)
+unsigned classify_link(enum xk_link link, const struct xk_flowtab *tab, struct xk_msg *const *m, unsigned n,
+		       uint8_t *len)
 {
 	const struct xk_table *t = flow_table(tab);
 	struct run run[BURST];
+	uint32_t flags;
 	unsigned nruns;
 
 	xk_dassert(n <= BURST);
-	nruns = burst_parse(link, t, m, n, run);
+	nruns = burst_parse(link, t, m, n, run, &flags);
+	if (XK_UNLIKELY(flags & NOT_PLAIN))
+		nruns = runs_apart(run, nruns, n);
 	runs_aim(t, run, nruns);
 	for (unsigned i = 0; i < nruns; i++) {
 		unsigned first = run[i].first, end = i + 1 < nruns ? run[i + 1].first : n;
 
-		run_say(tab, &run[i], run_flow(t, &run[i]), m + first, end - first);
+		run_say(tab, &run[i], run_flow(t, &run[i]), m[first]);
+		len[i] = (uint8_t)(end - first);
 	}
+	return nruns;
+}
+
+static unsigned native_runs(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, uint8_t *len)
+{
+	switch (c->link) {
+	case XK_LINK_ETH:
+		return classify_link(XK_LINK_ETH, c->tab, m, n, len);
+	case XK_LINK_FDDI:
+		return classify_link(XK_LINK_FDDI, c->tab, m, n, len);
+	case XK_LINK_RAWIP:
+		return classify_link(XK_LINK_RAWIP, c->tab, m, n, len);
+	}
+	return 0;
 }
 
 static void native_classify(struct xk_classifier *c, struct xk_msg *const *m, unsigned n)
 {
-	switch (c->link) {
-	case XK_LINK_ETH:
-		classify_link(XK_LINK_ETH, c->tab, m, n);
-		break;
-	case XK_LINK_FDDI:
-		classify_link(XK_LINK_FDDI, c->tab, m, n);
-		break;
-	case XK_LINK_RAWIP:
-		classify_link(XK_LINK_RAWIP, c->tab, m, n);
-		break;
-	}
+	uint8_t len[BURST];
+	unsigned nruns = native_runs(c, m, n, len);
+
+	for (unsigned i = 0; i < nruns; m += len[i++])
+		xk_classify_spread(m, len[i]);
 }
 
 static void native_free(struct xk_classifier *c)
@@ -333,5 +331,6 @@ static void native_free(struct xk_classifier *c)
 const struct xk_classifier_ops classify_native = {
 	.name = "native",
 	.classify = native_classify,
+	.runs = native_runs,
 	.free = native_free,
 };

@@ -34,6 +34,32 @@ int xk_classifier_new(struct xk_classifier **c, const char *kind, enum xk_link l
 	return XK_OK;
 }
 
+static bool may_run(const struct xk_msg *m)
+{
+	return m->len >= XK_FRAME_MIN && (m->flags & (XK_MSG_SLOW | XK_MSG_LINK_BCAST)) == 0;
+}
+
+/* Does b go on the run that a began? */
+static bool run_goes_on(const struct xk_msg *a, const struct xk_msg *b)
+{
+	return a->u.v.flow != 0 && b->u.name == a->u.name && may_run(a) && may_run(b);
+}
+
+unsigned xk_classify_runs(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, uint8_t *len)
+{
+	unsigned nruns = 0;
+
+	if (XK_LIKELY(c->ops->runs != NULL))
+		return c->ops->runs(c, m, n, len);
+	c->ops->classify(c, m, n);
+	for (unsigned i = 0, k; i < n; i = k) {
+		for (k = i + 1; k < n && run_goes_on(m[i], m[k]);)
+			k++;
+		len[nruns++] = (uint8_t)(k - i);
+	}
+	return nruns;
+}
+
 /* Length of a link header that announces IPv4, -1 when it does not. */
 static int link_header(enum xk_link link, const uint8_t *f, uint32_t len)
 {

@@ -72,6 +72,8 @@ uint16_t xk_flow_home(const struct xk_flowtab *t, const struct xk_flowkey *k);
 
 enum xk_link { XK_LINK_ETH, XK_LINK_FDDI, XK_LINK_RAWIP };
 
+#define XK_FRAME_MIN 32u    /* shorter frames are not in runs */
+
 struct xk_classifier;
 struct xk_classifier_ops {
 	const char *name;        /* "native" now; "cbpf", "ebpf" later */
@@ -85,6 +87,12 @@ struct xk_classifier_ops {
 	 *   rubbish)                          hash 0, VP 0
 	 * ICMP echo has ports 0, so all ICMP between two hosts meets. */
 	void (*classify)(struct xk_classifier *c, struct xk_msg *const *m, unsigned n);
+	/* Optional.  The same, but what is equal in a run of frames is said once, in
+	 * its first: len[i] is how many frames the i-th run has; returns how many
+	 * runs.  A run of several has one hash, vp and u.v, and each of its messages
+	 * lies in one segment of its own (no flag of XK_MSG_SLOW or LINK_BCAST) and
+	 * is at least XK_FRAME_MIN bytes long. */
+	unsigned (*runs)(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, uint8_t *len);
 	void (*free)(struct xk_classifier *c);
 };
 struct xk_classifier {
@@ -92,6 +100,17 @@ struct xk_classifier {
 	struct xk_flowtab *tab;
 	enum xk_link       link;
 };
+/* What ops->runs says; where there is none, made from what ops->classify says. */
+unsigned xk_classify_runs(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, uint8_t *len);
+/* The verdict of a run's first frame, m[0], to the others. */
+static inline void xk_classify_spread(struct xk_msg *const *m, unsigned n)
+{
+	for (unsigned i = 1; i < n; i++) {
+		m[i]->u.name = m[0]->u.name;
+		m[i]->hash = m[0]->hash;
+		m[i]->vp = m[0]->vp;
+	}
+}
 /* kind NULL or "auto": the best there is.  XK_E_NOTSUP for an unknown one. */
 int  xk_classifier_new(struct xk_classifier **c, const char *kind, enum xk_link link,
 		       struct xk_flowtab *tab);

@@ -17,6 +17,8 @@
 #include "runtime/base/xk_tls.h"
 #include "runtime/sync/xk_sync.h"
 
+#include <string.h>
+
 enum xk_memclass { XK_MEM_SMALL, XK_MEM_MEDIUM, XK_MEM_LARGE, XK_MEM_CLASSES };
 /* Whole buffer, descriptor line included. */
 #define XK_MEM_SMALL_SIZE  576u
@@ -128,6 +130,22 @@ static inline void xk_mem_put(struct xk_memvp *v, enum xk_memclass c, void *b)
 		k->slot[k->n++] = b;
 	else
 		xk_mem_spill(v, c, b);
+}
+
+/* n of this VP's at once, the last one on top. */
+static inline void xk_mem_put_many(struct xk_memvp *v, enum xk_memclass c, void *const *b, unsigned n)
+{
+#if !defined(XK_DEBUG) && !defined(XK_ASAN)
+	struct xk_memcache *k = &v->cache[c];
+
+	if (XK_LIKELY(k->n + n <= k->cap)) {
+		memcpy(k->slot + k->n, b, n * sizeof(*b));
+		k->n += n;
+		return;
+	}
+#endif
+	for (unsigned i = 0; i < n; i++)
+		xk_mem_put(v, c, b[i]);
 }
 
 /* ---- typed slabs: sessions, table entries ------------------------------ */

@@ -28,6 +28,7 @@
 
 #include "runtime/base/xk_base.h"
 #include "runtime/base/xk_csum.h"
+#include "runtime/base/xk_wide.h"
 #include "runtime/mem/xk_mem.h"
 
 #define XK_MSG_HEADROOM 128u
@@ -177,6 +178,39 @@ static inline void xk_msg_free(struct xk_msg *m)
 		xk_mem_put(v, (enum xk_memclass)m->cls, m);
 	else
 		xk_msg_free_slow(m);
+}
+
+/* home, class and flags of ORDER STAMP as one word. */
+static inline uint32_t xk_msg_stamp(const struct xk_msg *m)
+{
+	uint32_t w;
+
+	memcpy(&w, &m->home, sizeof(w));
+	return w;
+}
+_Static_assert(offsetof(struct xk_msg, flags) == offsetof(struct xk_msg, home) + 3, "ORDER STAMP");
+
+/* Frees n > 0 messages; returns the sum of their tot.  Those of one class and
+ * of this VP, all of one segment, go back in one piece. */
+static inline uint64_t xk_msg_free_all(struct xk_msg *const *m, unsigned n)
+{
+	struct xk_memvp *v = xk_mem_self;
+	struct xk_msg like = { .home = v->no, .cls = m[0]->cls }, mask = { .home = 0xffff, .cls = 0xff, .flags = XK_MSG_SLOW };
+	uint32_t first = xk_msg_stamp(&like), differ = 0;
+	uint64_t bytes = 0;
+
+	XK_UNROLL
+	for (unsigned i = 0; i < n; i++) {
+		differ |= xk_msg_stamp(m[i]) ^ first;
+		bytes += m[i]->tot;
+	}
+	if (XK_LIKELY((differ & xk_msg_stamp(&mask)) == 0)) {
+		xk_mem_put_many(v, (enum xk_memclass)m[0]->cls, (void *const *)m, n);
+	} else {
+		for (unsigned i = 0; i < n; i++)
+			xk_msg_free(m[i]);
+	}
+	return bytes;
 }
 
 static inline uint32_t xk_msg_headroom(const struct xk_msg *m)

@@ -45,51 +45,55 @@ static XK_NOINLINE void input_away(struct xk_rep *r, struct xk_msg *m)
 	xk_vp_post(r->vp->set->vp[m->vp], m);
 }
 
-/* Sends away what is not ours; keeps the rest in m, hints resolved.  Messages
- * of a burst come in runs of one flow, whose name is resolved once. */
-static inline unsigned input_sort(struct xk_rep *r, struct xk_msg **m, unsigned n)
+/* A run of frames, m of them from the burst's one numbered first. */
+struct input_run { uint8_t first, n; };
+
+/* Sends away the runs that are not ours; of the others, resolves the hint and
+ * fetches what it names.  Returns how many stay. */
+static inline unsigned input_sort(struct xk_rep *r, struct xk_msg **m, const uint8_t *len, unsigned nruns,
+				  struct input_run *run)
 {
 	struct xk_vp *vp = r->vp;
-	unsigned mine = 0, no = vp->no;
-	struct xk_sess **hint = NULL;
-	uint64_t name = 0;
+	unsigned mine = 0, at = 0;
 
-	for (unsigned i = 0; i < n; i++) {
-		struct xk_msg *x = m[i];
+	for (unsigned i = 0; i < nruns; at += len[i++]) {
+		struct xk_msg *x = m[at];
 
-		if (XK_UNLIKELY(x->vp != no)) {
-			input_away(r, x);
+		if (XK_UNLIKELY(x->vp != vp->no)) {
+			xk_classify_spread(m + at, len[i]);
+			for (unsigned k = 0; k < len[i]; k++)
+				input_away(r, m[at + k]);
 			continue;
 		}
-		if (XK_UNLIKELY(hint == NULL || x->u.name != name)) {
-			name = x->u.name;
-			resolve_hint(vp, x);
-			hint = x->u.hint;
-			__builtin_prefetch(hint[2]);
-		}
-		x->u.hint = hint;
-		m[mine++] = x;
+		resolve_hint(vp, x);
+		__builtin_prefetch(x->u.hint[2]);
+		run[mine++] = (struct input_run){ (uint8_t)at, len[i] };
 	}
 	return mine;
 }
 
-/* Runs of one exact connection go up together where the protocol takes them. */
-static inline void input_up(struct xk_rep *r, struct xk_sess *s, struct xk_msg **m, unsigned n)
+static inline void input_up(struct xk_rep *r, struct xk_sess *s, struct xk_msg **m,
+			    const struct input_run *run, unsigned nruns)
 {
 	struct xk_sess **scratch = upi_vp(r->vp)->scratch;
 	struct xk_up *up = s->up;
 	const struct xk_ops *ops = up->rep->node->proto->ops;
-	bool runs = ops->demux_run != NULL && up->demux == ops->demux;
+	bool takes = xk_takes_frames(up);
 
-	for (unsigned i = 0, k; i < n; i = k) {
-		struct xk_sess **h = m[i]->u.hint;
+	for (unsigned i = 0; i < nruns; i++) {
+		struct xk_msg *a = m[run[i].first];
+		struct xk_frames f = { m + run[i].first, run[i].n, 0, -1, a->hash, a->u.hint, a->vp };
+		unsigned done = 0;
 
-		for (k = i + 1; runs && k < n && m[k]->u.hint == h && h != scratch;)
-			k++;
-		if (k - i > 1)
-			ops->demux_run(up, s, m + i, k - i);
-		else
-			up->demux(up, s, m[i]);
+		if (f.n == 1) {
+			up->demux(up, s, a);
+			continue;
+		}
+		/* Where the connection is not known each message finds its own way. */
+		if (XK_LIKELY(takes && f.hint != scratch))
+			done = ops->demux_frames(up, s, &f);
+		if (XK_UNLIKELY(done < f.n))
+			xk_frames_singly(up, s, &f, done);
 	}
 }
 
@@ -97,6 +101,9 @@ void xk_input(struct xk_rep *r, struct xk_msg **m, unsigned n)
 {
 	struct xk_classifier *c = r->node->classifier;
 	struct xk_sess *s = r->drv_sess;
+	struct input_run run[BURST];
+	uint8_t len[BURST];
+	unsigned nruns;
 
 	xk_dassert(n <= BURST && r->vp->no == xk_vp_no);
 	xk_count_add(r->npop, n);
@@ -106,9 +113,8 @@ void xk_input(struct xk_rep *r, struct xk_msg **m, unsigned n)
 		input_drop(r, m, n);
 		return;
 	}
-	c->ops->classify(c, m, n);
-	n = input_sort(r, m, n);
-	input_up(r, s, m, n);
+	nruns = input_sort(r, m, len, xk_classify_runs(c, m, n, len), run);
+	input_up(r, s, m, run, nruns);
 }
 
 void xk_input_enter(struct xk_rep *r, struct xk_msg *m)

@@ -34,6 +34,7 @@ struct xk_node;
 struct xk_rep;
 struct xk_sess;
 struct xk_up;
+struct xk_frames;
 
 /* Who receives what a session passes up: a replica, or the session of a
  * virtual protocol. */
@@ -41,6 +42,24 @@ typedef void (*xk_demux_fn)(struct xk_up *up, struct xk_sess *lls, struct xk_msg
 typedef void (*xk_push_fn)(struct xk_sess *s, struct xk_msg *m);
 typedef void (*xk_pop_fn)(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
 struct xk_up { xk_demux_fn demux; struct xk_rep *rep; };
+
+/*
+ * A run of frames of one exact connection on its way up, in order, 1 to 32, in
+ * one segment of their own each, which has at least XK_FRAME_MIN bytes.  Their
+ * descriptors still say what the edge said, but that a tail may have been cut:
+ * this layer's bytes begin `off` behind data.  So a layer that only looks
+ * at its header writes nothing, and a header's end is one addition for all.
+ * Whoever needs a descriptor as demux would get it settles it first.
+ */
+struct xk_frames {
+	struct xk_msg   **m;
+	unsigned          n;
+	uint32_t          off;            /* headers below */
+	int32_t           net;            /* where the network header begins, -1: not known yet */
+	uint32_t          hash;           /* of the flow */
+	struct xk_sess  **hint;           /* at this layer */
+	uint16_t          vp;
+};
 
 #define XK_DOWN_MAX    8
 #define XK_DROPS_MAX   40
@@ -88,6 +107,14 @@ struct xk_ops {
 	 * one exact connection, in order; consumes all.  m[0] alone has the hint.
 	 * Nothing but speed may tell it from demux of each. */
 	void (*demux_run)(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n);
+	/* Optional, instead of demux_run: the same for a run whose descriptors have
+	 * not moved since the edge.  Passes on with xk_frames_on, or xk_pass_frames.
+	 * Returns how many it consumed; the caller gives the others, which are as
+	 * they were, to up->demux. */
+	unsigned (*demux_frames)(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);
+	/* demux_frames also serves sessions' self, and refuses (returns 0) where
+	 * up->demux is a function that must see every message. */
+	bool frames_self;
 	/* Takes a message from the VP's inbox that some other VP (or a deferral)
 	 * posted with m->node = this node. */
 	void (*enter)(struct xk_rep *r, struct xk_msg *m);

@@ -99,45 +99,67 @@ static inline struct xk_sess *xk_find_hinted(const struct xk_rep *r, struct xk_m
 	return s;
 }
 
-/* ---- runs: messages of one connection, a layer at a time ---------------------- */
+/* ---- frames: runs of one connection, a layer at a time ------------------------- */
 
-/* Gives the messages of a run up again, h the hint of each at this layer. */
-static inline void xk_run_singly(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n,
-				 struct xk_sess **h)
+/* Gives the messages of f from the one numbered `from` to up, one by one. */
+void xk_frames_singly(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f, unsigned from);
+/* xk_pass_frames to whoever takes no frames. */
+unsigned xk_pass_settled(struct xk_sess *s, const struct xk_frames *f);
+
+/* x leaves its run: its descriptor becomes what one message's would be here. */
+static inline void xk_frames_settle(const struct xk_frames *f, struct xk_msg *x)
 {
-	for (unsigned i = 0; i < n; i++)
-		m[i]->u.hint = h;
-	for (unsigned i = 0; i < n; i++)
-		up->demux(up, lls, m[i]);
+	uint8_t *p = x->data;
+
+	x->data = p + f->off;
+	x->len = x->tot = x->len - f->off;
+	if (f->net >= 0)
+		xk_msg_set_net(x, p + f->net);
+	x->hash = f->hash;
+	x->vp = f->vp;
+	x->u.hint = f->hint;
+}
+
+static inline bool xk_takes_frames(const struct xk_up *up)
+{
+	const struct xk_ops *ops = up->rep->node->proto->ops;
+
+	return ops->demux_frames != NULL && (up->demux == ops->demux || ops->frames_self);
 }
 
 /*
- * Passes a run up through s, which all of it is proven to be for; h is the hint
- * at the layer above.  Returns how many were consumed: fewer than n when what
- * is above has closed or changed s on the way (the rest is as it was given).
- * The caller has seen that s is held.
+ * Passes frames up through s, which all of them are proven to be for.  Returns
+ * how many were consumed: fewer than f->n when what is above has closed or
+ * changed s on the way (the rest is as it was given).  The caller has seen that
+ * s is held.  An interposer, or a demux of its own, sees every message.
  */
-static inline unsigned xk_pass_run(struct xk_sess *s, struct xk_msg **m, unsigned n, struct xk_sess **h)
+static inline unsigned xk_pass_frames(struct xk_sess *s, const struct xk_frames *f)
 {
 	struct xk_up *up = s->up;
-	const struct xk_ops *ops = up->rep->node->proto->ops;
-	const struct xk_rep *r = s->rep;
-	unsigned i;
+	struct xk_rep *r = s->rep;
+	unsigned done;
 
 	xk_sess_check(s);
-	/* An interposer or a demux of its own sees every message. */
-	if (ops->demux_run != NULL && up->demux == ops->demux) {
-		xk_count_add(s->rep->npop, n);
-		m[0]->u.hint = h;
-		ops->demux_run(up, s, m, n);
-		return n;
-	}
-	for (i = 0; i < n && s->rep == r && s->rcnt > 0 && s->up == up; i++) {
-		xk_count(s->rep->npop);
-		m[i]->u.hint = h;
-		up->demux(up, s, m[i]);
-	}
-	return i;
+	if (XK_UNLIKELY(!xk_takes_frames(up)))
+		return xk_pass_settled(s, f);
+	done = up->rep->node->proto->ops->demux_frames(up, s, f);
+	xk_count_add(r->npop, done);
+	return done != 0 ? done : xk_pass_settled(s, f);
+}
+
+/*
+ * The end of a demux_frames: the first n of f, whose headers of hdr bytes are
+ * proven to be those of s, go up through s, all others one by one to up.
+ */
+static inline unsigned xk_frames_on(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f,
+				    struct xk_sess *s, unsigned n, uint32_t hdr, int32_t net)
+{
+	struct xk_frames on = { f->m, n, f->off + hdr, net, f->hash, f->hint + 1, f->vp };
+	unsigned done = n != 0 ? xk_pass_frames(s, &on) : 0;
+
+	if (XK_UNLIKELY(done < f->n))
+		xk_frames_singly(up, lls, f, done);
+	return f->n;
 }
 
 #endif

@@ -8,7 +8,8 @@
 #   tests/bench/instructions.t --record    writes instructions.txt anew
 #
 # Two numbers for each path: the whole of it, and without the functions of
-# drivers/mem, which stand for a device: on the way up from xk_input on.
+# drivers/mem, which stand for a device: on the way up from xk_input on.  What
+# libc copies and clears counts for its caller.
 # Numbers are of one compiler and one set of flags; others are skipped.
 
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
@@ -44,7 +45,7 @@ counted() {
 	count=$1
 	file=$2
 	shift 2
-	valgrind --tool=callgrind --callgrind-out-file="$tmp/cg" "$run" -d 10m "$top_srcdir/graphs/bench/$file.lua" \
+	valgrind --tool=callgrind --fn-skip='__mem*' --callgrind-out-file="$tmp/cg" "$run" -d 10m "$top_srcdir/graphs/bench/$file.lua" \
 		count="$count" "$@" >"$tmp/run" 2>&1 && grep -q 'the applications finished$' "$tmp/run" || { cat "$tmp/run" >&2; return 1; }
 	# A function's own cost: lines of positions and costs, but for those after calls=.
 	awk '

@@ -11,6 +11,13 @@ static const char *lacks_peer(struct goals *g, const struct goal *r)
 	return goal_peer_path(g, r->reference.peer) ? NULL : goal_peer_hint(r->reference.peer);
 }
 
+static const char *lacks_either(struct goals *g, const struct goal *r)
+{
+	const char *hint = lacks_peer(g, r);
+
+	return hint != NULL || goal_peer_path(g, r->reference.other) ? hint : goal_peer_hint(r->reference.other);
+}
+
 static const char *lacks_counting(struct goals *g, const struct goal *r)
 {
 	(void)r;
@@ -33,10 +40,14 @@ static const char *lacks_fastclick(struct goals *g, const struct goal *r)
 
 #define RUN(fn, file, ...)  { .measure = fn, .graph = file, .arg = { __VA_ARGS__ } }
 #define PEER(which, text)   { .measure = side_peer, .peer = which, .peer_arg = text }
+#define BEST(a, b, text)    { .measure = side_best, .peer = a, .other = b, .peer_arg = text }
 #define ONE                 { .measure = side_one }
 #define CORES(n, ...)       { .measure = side_rate, .graph = "udp-down.lua", .workers = n, \
 			      .arg = { "vps=0", "conns=96", "burst=16", __VA_ARGS__ } }
 #define MANY(fn, ...)       RUN(fn, "udp-down.lua", "vps=384", "conns=3072", __VA_ARGS__)
+#define TCP_CORES(n, ...)   { .measure = side_rate, .graph = "tcp-down.lua", .workers = n, \
+			      .arg = { "vps=0", "conns=96", "burst=16", __VA_ARGS__ } }
+#define TCP_MANY(fn, ...)   RUN(fn, "tcp-down.lua", "vps=384", "conns=3072", __VA_ARGS__)
 
 const struct goal goal_rows[] = {
 	{ .id = "P1", .what = "UDP 64 B send+receive, checksum and copies / lwIP", .unit = "ns",
@@ -45,26 +56,57 @@ const struct goal goal_rows[] = {
 	{ .id = "P2", .what = "UDP 64 B send+receive, checksum and copies / kernel loopback", .unit = "ns",
 	  .sense = GOAL_TIME, .bar = 40, .stretch = 90, .lacks_reference = lacks_peer,
 	  .ours = RUN(side_time, "udp-both.lua", "size=64", "burst=32"), .reference = PEER(PEER_KERNEL, "64") },
+	{ .id = "P2/tcp", .what = "TCP 64 B send+receive, checksum and copies / kernel loopback", .unit = "ns",
+	  .sense = GOAL_TIME, .bar = 40, .stretch = 90, .lacks_reference = lacks_peer,
+	  .note = "a write and a read of 64 B each in the kernel, a message of 64 B in the stream here",
+	  .ours = RUN(side_time, "tcp-both.lua", "size=64", "burst=32"), .reference = PEER(PEER_KERNEL_TCP, "64") },
+	{ .id = "P3", .what = "TCP bulk, MTU 4352, both ends on one core, 1 connection / best of lwIP and smoltcp",
+	  .unit = "ns/4KiB", .sense = GOAL_TIME, .bar = 2, .stretch = 3, .lacks_reference = lacks_either,
+	  .ours = RUN(side_time, "tcp-both.lua", "conns=1"), .reference = BEST(PEER_LWIP_TCP, PEER_SMOLTCP, "1") },
+	{ .id = "P4", .what = "the same, 3072 connections", .unit = "ns/4KiB",
+	  .sense = GOAL_TIME, .bar = 20, .stretch = 30, .lacks_reference = lacks_either,
+	  .ours = RUN(side_time, "tcp-both.lua", "conns=3072"), .reference = BEST(PEER_LWIP_MANY, PEER_SMOLTCP, "3072") },
+	{ .id = "P5/hot", .what = "TCP 4 KiB down, share of plain memcpy, hot", .unit = "ns",
+	  .sense = GOAL_TIME, .bar = 0.40, .stretch = 0.55,
+	  .note = "one direction: payload copied in, checksum, every second segment acknowledged by a simulated receiver",
+	  .ours = RUN(side_time, "tcp-down.lua", "size=4KiB"), .reference = { .measure = side_memcpy } },
+	{ .id = "P5/cold", .what = "TCP 4 KiB up, share of plain memcpy, data from memory", .unit = "ns",
+	  .sense = GOAL_TIME, .bar = 0.50, .stretch = 0.65,
+	  .note = "one direction: receive buffers twice the second-level cache, checksum, payload copied out",
+	  .ours = RUN(side_time, "tcp-up.lua", "size=4KiB", "rxbuf=cold", "touch=copy"),
+	  .reference = { .measure = side_memcpy_cold } },
 	{ .id = "P6/1", .what = "one graph hop / rte_graph hop, vector 1", .unit = "ns",
 	  .sense = GOAL_TIME, .bar = 10, .stretch = 17, .lacks_reference = lacks_peer,
-	  .note = "a hop is demux and pop of one empty protocol on the way up, from the slope of 2 to 10 of them",
+	  .note = "a hop is demux, a look at the first byte, and pop of one protocol on the way up, from the slope of 2 to 10 of them",
 	  .ours = RUN(side_hop, "udp-up.lua", "burst=1", "checksum=none"), .reference = PEER(PEER_DPDK, "1") },
 	{ .id = "P6/32", .what = "one graph hop / rte_graph hop, vector 32", .unit = "ns",
 	  .sense = GOAL_TIME, .bar = 1.6, .stretch = 2.2, .lacks_reference = lacks_peer,
 	  .note = "a hop as in P6/1",
-	  .ours = RUN(side_hop, "udp-up.lua", "burst=32", "checksum=none"), .reference = PEER(PEER_DPDK, "32") },
+	  .ours = RUN(side_hop, "udp-up.lua", "burst=32", "checksum=good"), .reference = PEER(PEER_DPDK, "32") },
 	{ .id = "P10/policies", .what = "VPPC on one VP / null policies, UDP 64 B up", .unit = "ns",
 	  .sense = GOAL_TIME, .bar = 0.97, .stretch = 0.99,
 	  .ours = RUN(side_time, "udp-up.lua", "null=false"), .reference = RUN(side_time, "udp-up.lua", "null=true") },
 	{ .id = "P10/locked", .what = "locked operations per message after classification", .unit = "operations",
 	  .sense = GOAL_VALUE, .bar = 0, .stretch = 0, .lacks_ours = lacks_counting,
 	  .ours = RUN(side_locked, "udp-up.lua", "null=false"), .reference = ONE },
+	{ .id = "P10/tcp/policies", .what = "VPPC on one VP / null policies, TCP 64 B up", .unit = "ns",
+	  .sense = GOAL_TIME, .bar = 0.97, .stretch = 0.99,
+	  .ours = RUN(side_time, "tcp-up.lua", "null=false"), .reference = RUN(side_time, "tcp-up.lua", "null=true") },
+	{ .id = "P10/tcp/locked", .what = "locked operations per segment after classification, TCP", .unit = "operations",
+	  .sense = GOAL_VALUE, .bar = 0, .stretch = 0, .lacks_ours = lacks_counting,
+	  .ours = RUN(side_locked, "tcp-up.lua", "null=false"), .reference = ONE },
 	{ .id = "P11/64", .what = "two cores / one, connection-parallel UDP 64 B", .unit = "messages/s",
 	  .sense = GOAL_RATE, .bar = 1.90, .stretch = 1.97, .two_cores = true, .lacks_ours = lacks_cores,
 	  .ours = CORES(2, "size=64"), .reference = CORES(1, "size=64") },
 	{ .id = "P11/4096", .what = "two cores / one, connection-parallel UDP 4 KiB", .unit = "messages/s",
 	  .sense = GOAL_RATE, .bar = 1.90, .stretch = 1.97, .two_cores = true, .lacks_ours = lacks_cores,
 	  .ours = CORES(2, "size=4KiB"), .reference = CORES(1, "size=4KiB") },
+	{ .id = "P11/tcp/64", .what = "two cores / one, connection-parallel TCP 64 B", .unit = "messages/s",
+	  .sense = GOAL_RATE, .bar = 1.90, .stretch = 1.97, .two_cores = true, .lacks_ours = lacks_cores,
+	  .ours = TCP_CORES(2, "size=64"), .reference = TCP_CORES(1, "size=64") },
+	{ .id = "P11/tcp/4096", .what = "two cores / one, connection-parallel TCP 4 KiB", .unit = "messages/s",
+	  .sense = GOAL_RATE, .bar = 1.90, .stretch = 1.97, .two_cores = true, .lacks_ours = lacks_cores,
+	  .ours = TCP_CORES(2, "size=4KiB"), .reference = TCP_CORES(1, "size=4KiB") },
 	{ .id = "P12/4096", .what = "384 VPs: burst 1 / burst 16, UDP 4 KiB", .unit = "ns",
 	  .sense = GOAL_TIME, .bar = 0.90, .stretch = 0.95,
 	  .ours = MANY(side_time, "size=4KiB", "burst=1"), .reference = MANY(side_time, "size=4KiB", "burst=16") },
@@ -75,6 +117,15 @@ const struct goal goal_rows[] = {
 	  .unit = "max/min", .sense = GOAL_VALUE, .bar = 1.05, .stretch = 1.01,
 	  .note = "burst 16 is the fastest of P12",
 	  .ours = MANY(side_fair, "size=4KiB", "burst=16"), .reference = ONE },
+	{ .id = "P12/tcp/4096", .what = "384 VPs: burst 1 / burst 16, TCP 4 KiB", .unit = "ns",
+	  .sense = GOAL_TIME, .bar = 0.90, .stretch = 0.95,
+	  .ours = TCP_MANY(side_time, "size=4KiB", "burst=1"), .reference = TCP_MANY(side_time, "size=4KiB", "burst=16") },
+	{ .id = "P12/tcp/64", .what = "384 VPs: burst 1 / burst 16, TCP 64 B", .unit = "ns",
+	  .sense = GOAL_TIME, .bar = 0.80, .stretch = 0.88,
+	  .ours = TCP_MANY(side_time, "size=64", "burst=1"), .reference = TCP_MANY(side_time, "size=64", "burst=16") },
+	{ .id = "P12/tcp/fair", .what = "384 VPs, burst 16, 3072 TCP connections, 4 KiB: most / fewest messages in 1 s",
+	  .unit = "max/min", .sense = GOAL_VALUE, .bar = 1.05, .stretch = 1.01,
+	  .ours = TCP_MANY(side_fair, "size=4KiB", "burst=16"), .reference = ONE },
 	{ .id = "P14", .what = "copy fused with checksum / memcpy, 4 KiB hot", .unit = "ns",
 	  .sense = GOAL_TIME, .bar = 0.95, .stretch = 1.0,
 	  .ours = { .measure = side_csum_copy }, .reference = { .measure = side_memcpy } },

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * upi_frames.c - frames of a run that go on one by one after all.
+ *
+ * A layer whose receiver takes no frames, or is watched, or whose run holds
+ * something that is not plain, ends the run for what is left: each descriptor
+ * is settled just before its message goes up, so that whatever stops half-way
+ * leaves the others untouched.
+ */
+#include "runtime/upi/upi_priv.h"
+
+void xk_frames_singly(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f, unsigned from)
+{
+	for (unsigned i = from; i < f->n; i++) {
+		xk_frames_settle(f, f->m[i]);
+		up->demux(up, lls, f->m[i]);
+	}
+}
+
+/* A run of whole messages; m[0] alone needs its hint. */
+static unsigned pass_run(struct xk_sess *s, const struct xk_frames *f)
+{
+	struct xk_up *up = s->up;
+
+	for (unsigned i = 0; i < f->n; i++)
+		xk_frames_settle(f, f->m[i]);
+	xk_count_add(s->rep->npop, f->n);
+	up->rep->node->proto->ops->demux_run(up, s, f->m, f->n);
+	return f->n;
+}
+
+unsigned xk_pass_settled(struct xk_sess *s, const struct xk_frames *f)
+{
+	const struct xk_rep *r = s->rep;
+	struct xk_up *up = s->up;
+	const struct xk_ops *ops = up->rep->node->proto->ops;
+	unsigned i;
+
+	if (ops->demux_run != NULL && up->demux == ops->demux && f->n > 1)
+		return pass_run(s, f);
+	for (i = 0; i < f->n && s->rep == r && s->rcnt > 0 && s->up == up; i++) {
+		xk_frames_settle(f, f->m[i]);
+		xk_count(s->rep->npop);
+		up->demux(up, s, f->m[i]);
+	}
+	return i;
+}

@@ -18,7 +18,6 @@
 #include <string.h>
 
 #include "drivers/rawip/rawip.h"
-#include "protocols/tcp/tcp_hdr.h"
 #include "tools/pkt/pkt_priv.h"
 
 /* ---- numbers -------------------------------------------------------------------------- */
@@ -42,7 +41,7 @@ static void ts_learn(struct pkt_run *u, uint32_t script, uint32_t live)
 
 static uint32_t offset_in(const struct pkt_run *u, const struct pkt_seg *s)
 {
-	return s->seq - u->remote_isn - (s->flags & TCP_SYN ? 0 : 1);
+	return s->seq - u->remote_isn - (s->flags & PKT_SYN ? 0 : 1);
 }
 
 static void live_in(struct pkt_run *u, struct pkt_seg *s)
@@ -68,7 +67,7 @@ static void live_in(struct pkt_run *u, struct pkt_seg *s)
 void pkt_seg_script(struct pkt_run *u, struct pkt_seg *s)
 {
 	s->seq -= u->local_off;
-	if (s->flags & TCP_ACK)
+	if (s->flags & PKT_ACK)
 		s->ack -= u->remote_off;
 	for (unsigned i = 0; i < s->nopts; i++)
 		for (unsigned k = 0; s->opt[i].kind == PKT_O_SACK && k < s->opt[i].n; k++) {
@@ -118,9 +117,9 @@ void pkt_send_in(struct pkt_run *u, const struct pkt_event *e)
 		send_icmp(u, e);
 		return;
 	}
-	if ((s.flags & (TCP_SYN | TCP_ACK)) == TCP_SYN && u->lport == u->bind_port)
+	if ((s.flags & (PKT_SYN | PKT_ACK)) == PKT_SYN && u->lport == u->bind_port)
 		u->fresh = true;
-	if (s.flags & TCP_SYN)
+	if (s.flags & PKT_SYN)
 		u->remote_isn = s.seq;
 	offset = offset_in(u, &s);
 	live_in(u, &s);
@@ -197,16 +196,16 @@ static const char *unlike(struct pkt_run *u, struct burst *b, struct pkt_seg *is
 		return "kind";
 	if (is->seq != w->seq + b->got)
 		return "sequence number";
-	whole = b->got + is->len == w->len && (!(want & TCP_FIN) || (flags & TCP_FIN));
+	whole = b->got + is->len == w->len && (!(want & PKT_FIN) || (flags & PKT_FIN));
 	cut = !whole || b->pieces != 0;
-	if (cut && (is->len == 0 || w->len == 0) && !(flags & TCP_FIN))
+	if (cut && (is->len == 0 || w->len == 0) && !(flags & PKT_FIN))
 		return whole ? "flags" : is->len == 0 && w->len == 0 ? "flags" : "length";
 	if (b->got + is->len > w->len || (cut && u->strict))
 		return "length";
 	if (cut)
-		flags |= TCP_PSH, want |= TCP_PSH;
+		flags |= PKT_PSH, want |= PKT_PSH;
 	if (!whole)
-		want &= (uint16_t)~TCP_FIN;
+		want &= (uint16_t)~PKT_FIN;
 	if (flags != want)
 		return "flags";
 	if (w->have_ack && is->ack != w->ack)
@@ -225,7 +224,7 @@ static const char *unlike(struct pkt_run *u, struct burst *b, struct pkt_seg *is
 /* The bytes must be the program's. */
 static bool payload_good(const struct pkt_run *u, const struct pkt_seg *live)
 {
-	uint32_t o = live->seq - u->live_isn - (live->flags & TCP_SYN ? 0 : 1);
+	uint32_t o = live->seq - u->live_isn - (live->flags & PKT_SYN ? 0 : 1);
 
 	for (uint32_t i = 0; i < live->len; i++)
 		if (live->payload[i] != pkt_byte(o + i, PKT_SALT_OUT))
@@ -276,7 +275,7 @@ static struct pkt_sent *next_sent(struct pkt_run *u, int64_t until)
 /* Our SYN shows where our numbers and ports begin. */
 static void learn(struct pkt_run *u, const struct pkt_seg *want, const struct pkt_seg *live)
 {
-	if (live->what != PKT_SEGMENT || !(live->flags & TCP_SYN) || !(want->flags & TCP_SYN) ||
+	if (live->what != PKT_SEGMENT || !(live->flags & PKT_SYN) || !(want->flags & PKT_SYN) ||
 	    (u->know_local && !u->fresh))
 		return;
 	u->know_local = true;
@@ -319,7 +318,7 @@ static bool take_piece(struct pkt_run *u, const struct pkt_event *e, struct burs
 		return false;
 	}
 	b->got += is.len;
-	b->fin |= (is.flags & TCP_FIN) != 0;
+	b->fin |= (is.flags & PKT_FIN) != 0;
 	b->pieces++;
 	return true;
 }
@@ -330,7 +329,7 @@ void pkt_expect_out(struct pkt_run *u, const struct pkt_event *e, int64_t from, 
 	int64_t limit = e->t.kind == PKT_WHENEVER ? pkt_now(u) + 3600 * (int64_t)XK_SEC : to + u->tolerance;
 	bool good = true;
 
-	while (good && !u->bad && (b.pieces == 0 || b.got < e->seg->len || ((e->seg->flags & TCP_FIN) && !b.fin))) {
+	while (good && !u->bad && (b.pieces == 0 || b.got < e->seg->len || ((e->seg->flags & PKT_FIN) && !b.fin))) {
 		struct pkt_sent *p = next_sent(u, limit);
 
 		if (p == NULL) {

@@ -105,12 +105,17 @@ static bool parse_what(struct pkt_lex *x, struct pkt_event *e)
 	return pkt_parse_call(x, e);
 }
 
-static const char *as_written(struct pkt_lex *x, const char *from)
+/* On one line, without the comment behind it. */
+static const char *as_written(struct pkt_lex *x, const char *from, bool comments)
 {
 	char *t = pkt_text(&x->s->arena, from, (size_t)(x->at - from)), *w = t;
 	bool space = false;
 
 	for (const char *p = t; *p != '\0'; p++) {
+		if (comments && p[0] == '/' && p[1] == '/')
+			p += strcspn(p, "\n");
+		if (*p == '\0')
+			break;
 		if (isspace((unsigned char)*p)) {
 			space = true;
 			continue;
@@ -136,7 +141,7 @@ static bool parse_event(struct pkt_lex *x)
 		return pkt_error(x, "only a call can take from one time...to another");
 	if ((e->t.range || e->t.kind == PKT_WHENEVER) && e->kind != PKT_E_OUT)
 		return pkt_error(x, "only a segment that we send can come at some time of a range");
-	e->text = as_written(x, from);
+	e->text = as_written(x, from, e->kind != PKT_E_SHELL && e->kind != PKT_E_CODE);
 	if (x->s->last != NULL)
 		x->s->last->next = e;
 	else

@@ -12,7 +12,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "protocols/tcp/tcp_hdr.h"
 #include "tools/pkt/pkt_priv.h"
 
 /* ---- options --------------------------------------------------------------------- */
@@ -100,8 +99,8 @@ static bool parse_options(struct pkt_lex *x, struct pkt_seg *s)
 static uint16_t flag_of(char c)
 {
 	static const struct { char c; uint16_t bit; } f[] = {
-		{ 'F', TCP_FIN }, { 'S', TCP_SYN }, { 'R', TCP_RST }, { 'P', TCP_PSH }, { '.', TCP_ACK },
-		{ 'U', TCP_URG }, { 'E', TCP_ECE }, { 'W', TCP_CWR }, { 'A', TCP_AE },
+		{ 'F', PKT_FIN }, { 'S', PKT_SYN }, { 'R', PKT_RST }, { 'P', PKT_PSH }, { '.', PKT_ACK },
+		{ 'U', PKT_URG }, { 'E', PKT_ECE }, { 'W', PKT_CWR }, { 'A', PKT_AE },
 	};
 
 	for (unsigned i = 0; i < XK_ARRAY_LEN(f); i++)

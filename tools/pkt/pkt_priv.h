@@ -66,12 +66,23 @@ struct pkt_opt {
 	uint8_t  byte[40];
 };
 
+/* Flags as they lie in the header. */
+#define PKT_FIN 0x001u
+#define PKT_SYN 0x002u
+#define PKT_RST 0x004u
+#define PKT_PSH 0x008u
+#define PKT_ACK 0x010u
+#define PKT_URG 0x020u
+#define PKT_ECE 0x040u
+#define PKT_CWR 0x080u
+#define PKT_AE  0x100u
+
 #define PKT_SEGMENT 0
 #define PKT_ICMP    1
 /* A segment in the script's numbers, or live in the wire's. */
 struct pkt_seg {
 	uint8_t  what;                   /* PKT_SEGMENT, PKT_ICMP */
-	uint16_t flags;                  /* as TCP_* of tcp_hdr.h */
+	uint16_t flags;                  /* PKT_FIN ... */
 	uint32_t seq, len, ack;
 	uint16_t win, urp;
 	bool     have_ack, have_win, have_urp, any_opts;

@@ -8,7 +8,6 @@
  */
 #include <string.h>
 
-#include "protocols/tcp/tcp_hdr.h"
 #include "tools/pkt/pkt_priv.h"
 
 static void put16(uint8_t *p, uint32_t v) { p[0] = (uint8_t)(v >> 8); p[1] = (uint8_t)v; }
@@ -208,7 +207,7 @@ size_t pkt_icmp_store(const struct pkt_seg *s, uint32_t peer, uint8_t *buf, size
 	put16(p + 30, s->sport);
 	put32(p + 32, s->seq);
 	put32(p + 36, s->ack);
-	put16(p + 40, 0x5000 | TCP_ACK);
+	put16(p + 40, 0x5000 | PKT_ACK);
 	put16(p + 2, sum_end(sum(p, n, 0)));
 	ip_store(buf, s, 20 + n, 1);
 	return 20 + n;
@@ -257,7 +256,7 @@ const char *pkt_seg_load(const uint8_t *p, size_t n, struct pkt_seg *s)
 	s->win = (uint16_t)get16(p + 14);
 	s->urp = (uint16_t)get16(p + 18);
 	s->have_ack = s->have_win = true;
-	s->have_urp = (s->flags & TCP_URG) != 0;
+	s->have_urp = (s->flags & PKT_URG) != 0;
 	s->len = (uint32_t)(n - h);
 	s->payload = p + h;
 	return options_load(p + 20, h - 20, s);

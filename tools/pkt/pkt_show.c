@@ -2,13 +2,12 @@
 /*
  * pkt_show.c - a segment in the notation of the script.
  */
-#include "protocols/tcp/tcp_hdr.h"
 #include "tools/pkt/pkt_priv.h"
 
 static void show_flags(FILE *f, uint16_t flags)
 {
 	static const char c[] = "FSRPUEWA.";
-	static const uint16_t bit[] = { TCP_FIN, TCP_SYN, TCP_RST, TCP_PSH, TCP_URG, TCP_ECE, TCP_CWR, TCP_AE, TCP_ACK };
+	static const uint16_t bit[] = { PKT_FIN, PKT_SYN, PKT_RST, PKT_PSH, PKT_URG, PKT_ECE, PKT_CWR, PKT_AE, PKT_ACK };
 
 	if (flags == 0)
 		fputc('-', f);
@@ -63,7 +62,7 @@ void pkt_seg_show(FILE *f, const struct pkt_seg *s, bool out)
 	}
 	show_flags(f, s->flags);
 	fprintf(f, " %u:%u(%u)", s->seq, s->seq + s->len, s->len);
-	if (s->have_ack && ((s->flags & TCP_ACK) || s->ack != 0))
+	if (s->have_ack && ((s->flags & PKT_ACK) || s->ack != 0))
 		fprintf(f, " ack %u", s->ack);
 	if (s->have_win)
 		fprintf(f, " win %u", s->win);

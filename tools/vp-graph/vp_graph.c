@@ -16,6 +16,7 @@ static const struct { const char *name, *args; int (*run)(const struct vpg *); u
 	{ "check", "FILE [k=v ...]", vpg_check, 1, 1000 },
 	{ "show", "FILE [k=v ...]", vpg_show, 1, 1000 },
 	{ "dot", "FILE [k=v ...]", vpg_dot, 1, 1000 },
+	{ "test", "[FILE [k=v ...]] SCRIPT.pkt ...", vpg_test, 1, 1000 },
 	{ "meta", "", vpg_meta, 0, 0 },
 };
 
@@ -28,11 +29,14 @@ static const char doc[] =
 	"  check FILE [k=v ...] every error of a graph file, with its line\n"
 	"  show FILE [k=v ...]  every effective value and where it comes from\n"
 	"  dot FILE [k=v ...]   the graph for graphviz: vp-graph dot f.lua | dot -Tsvg\n"
+	"  test [FILE [k=v ...]] SCRIPT.pkt ...\n"
+	"                       wire scripts against a graph with tcp, and rawip at its\n"
+	"                       bottom; without FILE against tcp, ip and rawip as they are\n"
 	"  meta                 all schemas as JSON, or for an editor or a shell\n"
 	"\v"
-	"Exit codes: 0 good, 1 could not do it, 2 wrong usage, 3 errors in the graph.";
+	"Exit codes: 0 good, 1 could not do it or a script differs, 2 wrong usage, 3 errors in the graph.";
 
-enum { OPT_UNSAFE = 256, OPT_LUACATS, OPT_LUACHECK, OPT_COMPLETION };
+enum { OPT_UNSAFE = 256, OPT_LUACATS, OPT_LUACHECK, OPT_COMPLETION, OPT_STRICT, OPT_NOTES, OPT_SEGMENTS };
 
 static const struct argp_option options[] = {
 	{ "format", 'f', "text|json", 0, "How to print (default: text)", 0 },
@@ -41,6 +45,9 @@ static const struct argp_option options[] = {
 	{ "luacats", OPT_LUACATS, NULL, 0, "meta: annotations for editors", 1 },
 	{ "luacheck", OPT_LUACHECK, NULL, 0, "meta: globals for .luacheckrc", 1 },
 	{ "completion", OPT_COMPLETION, NULL, 0, "meta: completion for bash", 1 },
+	{ "strict", OPT_STRICT, NULL, 0, "test: bursts are cut as the script has them, nothing is left over", 2 },
+	{ "notes", OPT_NOTES, NULL, 0, "test: say what of a script was ignored", 2 },
+	{ "segments", OPT_SEGMENTS, NULL, 0, "test: print every call and segment as it happens", 2 },
 	{ 0 }
 };
 
@@ -61,6 +68,9 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_LUACATS: p->o.meta = "luacats"; return 0;
 	case OPT_LUACHECK: p->o.meta = "luacheck"; return 0;
 	case OPT_COMPLETION: p->o.meta = "completion"; return 0;
+	case OPT_STRICT: p->o.strict = true; return 0;
+	case OPT_NOTES: p->o.notes = true; return 0;
+	case OPT_SEGMENTS: p->o.show_segments = true; return 0;
 	case ARGP_KEY_ARG:
 		if (p->command == NULL)
 			p->command = arg;
@@ -69,7 +79,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (p->command == NULL)
-			argp_error(state, "which command? one of list, inspect, check, show, dot, meta");
+			argp_error(state, "which command? one of list, inspect, check, show, dot, test, meta");
 		return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}

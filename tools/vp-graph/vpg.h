@@ -21,6 +21,7 @@ struct vpg {
 	const char *path;               /* more graph path */
 	bool        unsafe;
 	const char *meta;               /* "json", "luacats", "luacheck", "completion" */
+	bool        strict, notes, show_segments; /* test */
 	const char *const *arg;         /* after the command */
 	unsigned    narg;
 };
@@ -39,6 +40,7 @@ int vpg_inspect(const struct vpg *o);
 int vpg_check(const struct vpg *o);
 int vpg_show(const struct vpg *o);
 int vpg_dot(const struct vpg *o);
+int vpg_test(const struct vpg *o);
 int vpg_meta(const struct vpg *o);
 
 /* Prints and frees. */

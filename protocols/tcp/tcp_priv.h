@@ -545,10 +545,8 @@ static inline void tcp_owe_ack(struct tcp_cb *cb, const struct tcp_env *e, uint3
 	unsigned n = cb->unacked_full + (len > cb->mss ? 2u : 1u);
 
 	cb->unacked_full = (uint8_t)(n < 255 ? n : 255);
-	if (cb->quick != 0) {
-		cb->quick--;
-		cb->flags |= TCP_F_ACK_NOW;
-	} else if (n >= t->ack_every || (push && t->ack_push) || t->delack == 0) {
+	/* tcp_emit counts cb->quick down. */
+	if (cb->quick != 0 || n >= t->ack_every || (push && t->ack_push) || t->delack == 0) {
 		cb->flags |= TCP_F_ACK_NOW;
 	} else if (!(cb->flags & TCP_F_ACK_LATER)) {
 		cb->flags |= TCP_F_ACK_LATER;

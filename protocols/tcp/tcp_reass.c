@@ -28,7 +28,6 @@ struct block {
 	struct block  *next[LEVELS];
 	struct xk_msg *first, *last;
 	uint32_t       l, r;
-	uint32_t       segments;
 	uint32_t       levels;
 };
 
@@ -109,7 +108,7 @@ static uint32_t price(const struct xk_msg *m)
 }
 
 /* m is held from now on; its price goes with it. */
-static void charge(struct tcp_sess *ts, struct block *b, struct xk_msg *m)
+static void charge(struct tcp_sess *ts, struct xk_msg *m)
 {
 	struct tcp_reass *q = ts->cb.reass;
 
@@ -118,17 +117,15 @@ static void charge(struct tcp_sess *ts, struct block *b, struct xk_msg *m)
 	tcp_rep(ts->s.rep)->ooo_bytes += m->aux;
 	q->bytes += m->tot;
 	q->segments++;
-	b->segments++;
 }
 
-static void discharge(struct tcp_sess *ts, struct block *b, const struct xk_msg *m)
+static void discharge(struct tcp_sess *ts, const struct xk_msg *m)
 {
 	struct tcp_reass *q = ts->cb.reass;
 
 	tcp_rep(ts->s.rep)->ooo_bytes -= m->aux;
 	q->bytes -= m->tot;
 	q->segments--;
-	b->segments--;
 }
 
 static bool full(const struct tcp_sess *ts, const struct xk_msg *m)
@@ -149,7 +146,7 @@ static struct xk_msg *take_first(struct tcp_sess *ts, struct block *b)
 	b->first = m->link;
 	m->link = NULL;
 	b->l += m->tot;
-	discharge(ts, b, m);
+	discharge(ts, m);
 	return m;
 }
 
@@ -163,7 +160,7 @@ static void free_block(struct tcp_sess *ts, struct block *b)
 
 static void append(struct tcp_sess *ts, struct block *b, struct xk_msg *m)
 {
-	charge(ts, b, m);
+	charge(ts, m);
 	if (b->first == NULL)
 		b->first = m;
 	else
@@ -174,7 +171,7 @@ static void append(struct tcp_sess *ts, struct block *b, struct xk_msg *m)
 
 static void prepend(struct tcp_sess *ts, struct block *b, struct xk_msg *m)
 {
-	charge(ts, b, m);
+	charge(ts, m);
 	m->link = b->first;
 	b->first = m;
 	b->l -= m->tot;
@@ -187,7 +184,6 @@ static void absorb(struct tcp_sess *ts, struct block *b, const struct path *p, s
 	b->last->link = n->first;
 	b->last = n->last;
 	b->r = n->r;
-	b->segments += n->segments;
 	xk_slab_put(&tcp_rep(ts->s.rep)->reass_slab, n);
 }
 

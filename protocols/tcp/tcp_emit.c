@@ -285,6 +285,8 @@ void tcp_send_syn(struct tcp_sess *ts)
 	uint8_t opts[40];
 	struct tcp_opts o;
 
+	if (!answer)
+		cb->rcv_wscale = tcp_own_wscale(cb->tune);
 	h.wnd = syn_window(cb, answer);
 	syn_options(cb, answer, e.now, &o);
 	if (answer)

@@ -84,27 +84,22 @@ static void take_rtt(struct tcp_cb *cb, const struct tcp_env *e, const struct tc
 
 /* ---- timers ---------------------------------------------------------------------------------- */
 
-static void arm_after(struct tcp_cb *cb, const struct tcp_env *e, uint32_t una)
+void tcp_rec_arm(struct tcp_cb *cb, const struct tcp_env *e)
 {
 	uint32_t pto;
 
-	if (una == cb->snd_max) {
+	if (cb->snd_una == cb->snd_max) {
 		tcp_timer_off(cb, TCP_T_REXMT);
 		tcp_timer_off(cb, TCP_T_PROBE);
 		tcp_timer_off(cb, TCP_T_REORDER);
 		return;
 	}
 	tcp_timer_arm(cb, e, TCP_T_REXMT, tcp_rto_now(cb));
-	pto = tcp_tlp_pto(cb, e, una);
+	pto = tcp_tlp_pto(cb, e, cb->snd_una);
 	if (pto != 0)
 		tcp_timer_arm(cb, e, TCP_T_PROBE, pto);
 	else
 		tcp_timer_off(cb, TCP_T_PROBE);
-}
-
-void tcp_rec_arm(struct tcp_cb *cb, const struct tcp_env *e)
-{
-	arm_after(cb, e, cb->snd_una);
 }
 
 void tcp_rec_arm_probe(struct tcp_cb *cb, const struct tcp_env *e)
@@ -113,14 +108,6 @@ void tcp_rec_arm_probe(struct tcp_cb *cb, const struct tcp_env *e)
 
 	if (pto != 0)
 		tcp_timer_arm(cb, e, TCP_T_PROBE, pto);
-}
-
-static void user_timer(struct tcp_cb *cb, const struct tcp_env *e, bool outstanding)
-{
-	if (outstanding && cb->user_timeout != 0)
-		tcp_timer_arm(cb, e, TCP_T_USER, cb->user_timeout);
-	else
-		tcp_timer_off(cb, TCP_T_USER);
 }
 
 /* ---- delivered -------------------------------------------------------------------------------- */
@@ -351,13 +338,9 @@ static bool detect(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_
 static void progress(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_seg *g,
 		     const struct tcp_delivery *d)
 {
-	cb->retries = 0;
-	cb->bytes_acked += g->ack - cb->snd_una;
 	take_rtt(cb, e, g, d);
 	if ((cb->flags & TCP_F_SMALL) && tcp_geq(g->ack, cb->snd_sml))
 		cb->flags &= ~TCP_F_SMALL;
-	if ((cb->flags & TCP_F_URG_OUT) && tcp_geq(g->ack, cb->snd_up))
-		cb->flags &= ~TCP_F_URG_OUT;
 }
 
 /* Anything but an advance in peace. */
@@ -417,9 +400,8 @@ void tcp_rec_ack(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_se
 		return;
 	if (tcp_gt(g->ack, cb->high_sacked))
 		cb->high_sacked = g->ack;
-	arm_after(cb, e, g->ack);
-	user_timer(cb, e, g->ack != cb->snd_max);
-	a->do_ |= TCP_A_OUTPUT;
+	if (cb->sq.unsent != NULL || cb->lost_out != 0 || cb->snd_nxt != cb->snd_max || (cb->flags & TCP_F_WANT_ROOM))
+		a->do_ |= TCP_A_OUTPUT;
 }
 
 /* ---- sending -------------------------------------------------------------------------------------------- */
@@ -502,9 +484,9 @@ void tcp_rec_sent(struct tcp_cb *cb, const struct tcp_env *e, struct xk_msg *m, 
 		cb->prr_out += m->tot;
 	cb->idle_since = e->now;
 	if (cb->at[TCP_T_REXMT] == 0) {
-		arm_after(cb, e, cb->snd_una);
-		if (cb->at[TCP_T_USER] == 0)
-			user_timer(cb, e, true);
+		tcp_rec_arm(cb, e);
+		if (cb->user_timeout != 0 && cb->at[TCP_T_USER] == 0)
+			tcp_timer_arm(cb, e, TCP_T_USER, cb->user_timeout);
 	}
 }
 

@@ -131,9 +131,6 @@ static void persist(struct tcp_sess *ts, const struct tcp_env *e)
 		tcp_output_forced(ts);
 		return;
 	}
-	/* Every answer restarts the count: see tcp_rec_ack's callers (last_rcv). */
-	if (e->now - cb->last_rcv < cb->tune->persist_max)
-		cb->retries = 0;
 	if (cb->retries >= cb->tune->retries) {
 		give_up(ts, e, false);
 		return;

@@ -10,7 +10,7 @@
  * Invariant: a session that is bound is announced, holds a reference below, and
  * is not CLOSED.
  */
-#include "protocols/tcp/tcp_priv.h"
+#include "protocols/tcp/tcp_listen_priv.h"
 
 #define PORT_FIRST 1024u
 #define PORTS      (65536u - PORT_FIRST)
@@ -120,6 +120,7 @@ static void cb_init(struct tcp_cb *cb, const struct tcp_tune *t)
 	cb->keep_count = t->keep_count;
 	cb->quick = t->quick_acks;
 	cb->peer_mss = 536;
+	cb->rcv_wscale = tcp_own_wscale(t);
 	cb->cc_kind = t->cc;
 	cb->cc = &tcp_cc_table[t->cc];
 	cb->flags = (t->nagle ? 0 : TCP_F_NODELAY) | (t->keepalive ? TCP_F_KEEPALIVE : 0) | TCP_F_PMTU;

@@ -5,6 +5,7 @@
  *   sim --seeds 1-10000          random cases; a failing one is made small and
  *                                printed as a command
  *   sim seed=5 loss=100 ab=600000   one case, twice: verdict, hash, times
+ *   sim --trace seed=5 loss=100     and every frame
  *
  * Exit codes: 0 all well, 1 something failed, 2 wrong usage.
  */
@@ -16,7 +17,7 @@
 static int usage(void)
 {
 	fprintf(stderr, "usage: sim --seeds FIRST-LAST [--keep-going] [NAME=VALUE ...]   random cases, these fields given\n"
-		"       sim [NAME=VALUE ...]                                    one case, run twice\n");
+		"       sim [--trace] [NAME=VALUE ...]                          one case, run twice; and its frames\n");
 	for (unsigned i = 0; i < sim_nfields; i++)
 		fprintf(stderr, "  %-8s %-8u %s\n", sim_fields[i].name, sim_fields[i].def, sim_fields[i].doc);
 	return 2;
@@ -114,6 +115,17 @@ int main(int argc, char **argv)
 			return usage();
 		}
 		return many(first, last, keep_going, argc - from, argv + from);
+	}
+	if (argc > 1 && strcmp(argv[1], "--trace") == 0) {
+		struct sim_result r;
+
+		sim_trace = stdout;
+		if (!sim_case_parse(&c, argc - 2, argv + 2, &why))
+			return usage();
+		sim_run_apart(&c, &r);
+		sim_trace = NULL;
+		argv++;
+		argc--;
 	}
 	if (argc < 2)
 		return usage();

@@ -101,7 +101,8 @@ struct sim_world {
 	const struct sim_case *c;
 	struct sim_end end[2][SIM_CONNS];
 	struct xk_rand rand;
-	uint64_t       moved;            /* grows whenever anything goes forward */
+	uint64_t       moved;            /* grows whenever anything goes forward ... */
+	xk_ns          moved_at;         /* ... which was then */
 	unsigned       undone;           /* ends that have not finished */
 	char           why[256];         /* first failure, or empty */
 };
@@ -111,6 +112,8 @@ void sim_world_begin(const struct sim_case *c);
 void sim_fail(const char *fmt, ...) XK_PRINTF(1, 2);
 
 /* sim_run.c */
+/* Where not NULL, every frame is printed there as it is sent and received. */
+extern FILE *sim_trace;
 bool sim_run(const struct sim_case *c, struct sim_result *r);
 /* The same in a process of its own: a crash is a failure, too. */
 bool sim_run_apart(const struct sim_case *c, struct sim_result *r);

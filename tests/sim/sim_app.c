@@ -34,6 +34,12 @@ void sim_fail(const char *fmt, ...)
 	va_end(ap);
 }
 
+static void moved(void)
+{
+	sim_world.moved++;
+	sim_world.moved_at = xk_vp_now();
+}
+
 /* ---- bytes that tell their place ---------------------------------------------------- */
 
 static uint64_t word_at(unsigned side, unsigned conn, uint64_t i)
@@ -96,7 +102,7 @@ static void give_back(struct sim_end *e)
 	e->s = NULL;
 	e->done = true;
 	sim_world.undone--;
-	sim_world.moved++;
+	moved();
 	xk_timer_cancel(&e->r->vp->wheel, &e->pause);
 	xk_close(s);
 }
@@ -150,7 +156,7 @@ static void pump(struct sim_end *e)
 			fill(seg->data, seg->len, side, conn, e->out);
 			e->out += seg->len;
 		}
-		sim_world.moved++;
+		moved();
 		xk_push(e->s, m);
 	}
 	if (e->s != NULL && !e->shut && !(sim_world.c->end & hasty_bit(e)))
@@ -180,7 +186,7 @@ static void taken(struct xk_timer *t)
 	if (e->turn++ % 2 == 0)
 		n = (uint32_t)e->held;
 	e->held -= n;
-	sim_world.moved++;
+	moved();
 	if (xk_sess_control(e->s, XK_STREAM_TAKEN, &n, sizeof n) < 0)
 		sim_fail("%s %u: cannot take %u bytes", side_name[side_of(e)], conn_of(e), n);
 	if (e->s != NULL && e->held != 0)
@@ -218,7 +224,7 @@ static void simapp_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m
 		sim_fail("%s: %u bytes of a connection that it does not have", side_name[is_listener(up->rep)], m->tot);
 	} else {
 		receive(e, m, conn);
-		sim_world.moved++;
+		moved();
 		if (e->held != 0 && !xk_timer_armed(&e->pause))
 			arm_pause(e);
 		finish_if_done(e);
@@ -257,7 +263,7 @@ static int simapp_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_nod
 	}
 	begin(e, r, xk_dup(lls));
 	e->opened = true;
-	sim_world.moved++;
+	moved();
 	pump(e);
 	return XK_OK;
 }
@@ -275,7 +281,7 @@ static void simapp_close_done(struct xk_rep *r, struct xk_sess *lls)
 		sim_fail("%s %u: the end after %llu of %llu bytes", side_name[side_of(e)], conn,
 			 (unsigned long long)e->in, (unsigned long long)e->want_in);
 	e->peer_closed = true;
-	sim_world.moved++;
+	moved();
 	pump(e);
 }
 
@@ -296,7 +302,7 @@ static int event(struct xk_rep *r, const struct xk_stream_event *v)
 		if (e->opened)
 			sim_fail("opener %u: opened twice", conn);
 		e->opened = true;
-		sim_world.moved++;
+		moved();
 		finish_if_done(e);
 	} else if (v->what == XK_STREAM_WRITABLE) {
 		pump(e);

@@ -103,7 +103,7 @@ static const char graph_fmt[] =
 	"local function cable(n) return %1$s_mem { name = 'd' .. n, wire = 'w', mac = macs['10.0.0.' .. n], queue = 65536 } end\n"
 	"local bad = impair { name = 'bad', over = cable(1), loss = '%3$u.%4$02u%%', dup = '%5$u.%6$02u%%',\n"
 	"  reorder = '%7$u.%8$02u%%', reorder_depth = %9$u, corrupt = '%10$u.%11$02u%%', delay = '%12$uus',\n"
-	"  jitter = '%13$ums', rate = '%14$uMbit', hold = '20ms', queue = 65536 }\n"
+	"  jitter = '%13$ums', rate = '%14$uMbit/s', hold = '20ms', queue = 65536 }\n"
 	"simapp { name = 'listener', listen = true, over = host(2, cable(2), '%16$s') }\n"
 	"simapp { name = 'opener', over = host(1, bad, '%15$s') }\n"
 	"return graph 'sim' { clock = 'virtual', threading = vppc { vps = %17$u }, seed = %18$llu }\n";

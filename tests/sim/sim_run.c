@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/base/xk_bytes.h"
 #include "runtime/compose/xk_compose.h"
 
 #define RTO_MAX    (60 * XK_SEC)
@@ -46,11 +47,35 @@ static uint64_t mix(uint64_t h, uint64_t v)
 	return h ^ h >> 32;
 }
 
+FILE *sim_trace;
+
+static void print_frame(const struct wire *w, xk_ns now, const struct xk_msg *m, bool down)
+{
+	static const char letters[] = "FSRPAUEC";
+	uint8_t b[128] = { 0 };
+	uint32_t n = xk_msg_copy_out(m, 0, b, sizeof b), ip = n > 18 && b[0] == 0x50 && b[19] == 8 ? 21 : 14, tcp;
+	char flags[9] = "", *f = flags;
+
+	tcp = ip + (b[ip] & 15u) * 4;
+	if (tcp + 60 > sizeof b)
+		tcp = ip + 20;
+	for (unsigned i = 0; i < 8; i++)
+		if (b[tcp + 13] >> i & 1)
+			*f++ = letters[i];
+	*f = '\0';
+	fprintf(sim_trace, "%12.3f ms  %s %s  %u>%u %-5s seq %u len %d ack %u win %u\n", (double)now / 1e6,
+		w->side ? "listener" : "opener  ", down ? "sends" : "gets ", xk_be16(b + tcp), xk_be16(b + tcp + 2), flags,
+		xk_be32(b + tcp + 4), (int)xk_be16(b + ip + 2) - 20 - (b[tcp + 12] >> 4) * 4, xk_be32(b + tcp + 8),
+		xk_be16(b + tcp + 14));
+}
+
 static void see(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool down)
 {
 	struct wire *w = xk_container_of(c, struct wire, c);
 	uint64_t h = mix(mix(*w->hash, now), (uint64_t)m->tot << 2 | w->side << 1 | down);
 
+	if (sim_trace != NULL)
+		print_frame(w, now, m, down);
 	for (; m != NULL; m = m->next)
 		for (uint32_t i = 0; i < m->len; i++)
 			h = (h ^ m->data[i]) * 0x100000001b3u;
@@ -138,8 +163,9 @@ static void weather(struct run *u, const struct sim_case *c)
 		set_loss(u, now >= XK_SEC && now < (1 + (xk_ns)c->outage) * XK_SEC ? 10000 : c->loss);
 }
 
-static void judge_silence(struct run *u, const struct sim_case *c, xk_ns moved_at)
+static void judge_silence(struct run *u, const struct sim_case *c)
 {
+	xk_ns moved_at = sim_world.moved_at;
 	xk_ns now = now_of(u), outage = c->outage * XK_SEC;
 
 	if (now - u->last_sent > SILENCE)
@@ -154,25 +180,18 @@ static void judge_silence(struct run *u, const struct sim_case *c, xk_ns moved_a
 
 static void exchange(struct run *u, const struct sim_case *c, struct sim_result *r)
 {
-	uint64_t moved = sim_world.moved;
-	xk_ns moved_at = now_of(u);
-
 	while (sim_world.undone != 0 && sim_world.why[0] == '\0') {
 		xk_ns t = now_of(u);
 		bool more;
 
 		weather(u, c);
 		more = xk_vpset_run_virtual(u->g->vps, t + STEP);
-		if (sim_world.moved != moved) {
-			moved = sim_world.moved;
-			moved_at = now_of(u);
-		}
 		if (!more && sim_world.undone != 0)
 			sim_fail("nothing is left to happen at %llu ms, %u ends are not done",
 				 (unsigned long long)(t / XK_MS), sim_world.undone);
-		judge_silence(u, c, moved_at);
+		judge_silence(u, c);
 	}
-	r->took = moved_at;
+	r->took = sim_world.moved_at;
 }
 
 static uint64_t sessions(struct run *u, const char *name)
@@ -244,6 +263,7 @@ bool sim_run_apart(const struct sim_case *c, struct sim_result *r)
 		close(fd[0]);
 		alarm(300);
 		sim_run(c, r);
+		fflush(NULL);
 		_exit(write(fd[1], r, sizeof *r) != sizeof *r);
 	}
 	close(fd[1]);

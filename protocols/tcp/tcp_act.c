@@ -265,6 +265,34 @@ void tcp_act(struct tcp_sess *ts, const struct tcp_seg *g, struct xk_msg *m)
 		carry_out(ts, &e, g, &a, m);
 }
 
+/* ---- segments as they come ----------------------------------------------------------------------- */
+
+/* Header first and in one piece; or the reason. */
+static int parse(struct tcp_seg *g, const struct xk_msg *m)
+{
+	const uint8_t *p = m->data, *net = xk_msg_net(m);
+
+	if (m->tot < TCP_HDR_LEN)
+		return TCP_DROP_SHORT;
+	/* The layer below leaves both headers in one piece, its own noted. */
+	if (net == NULL || m->len < TCP_HDR_LEN)
+		return XK_DROP_UNSUPPORTED;
+	g->hlen = (uint8_t)tcp_hdr_len(p);
+	if (g->hlen < TCP_HDR_LEN || g->hlen > m->tot)
+		return TCP_DROP_OFFSET;
+	if (g->hlen > m->len)
+		return XK_DROP_UNSUPPORTED;
+	g->seq = tcp_hdr_seq(p);
+	g->ack = tcp_hdr_ack(p);
+	g->len = m->tot - g->hlen;
+	g->wnd = tcp_hdr_wnd(p);
+	g->urp = tcp_hdr_urp(p);
+	g->flags = tcp_hdr_flags(p);
+	g->ce = net[1] & 3;
+	tcp_opts_parse(&g->o, p + TCP_HDR_LEN, g->hlen - TCP_HDR_LEN);
+	return XK_OK;
+}
+
 /* ---- header prediction ------------------------------------------------------------------------ */
 
 /* An acknowledgement of new data in a connection without trouble. */
@@ -367,8 +395,6 @@ static inline void note_time(struct tcp_cb *cb, const struct tcp_seg *g, uint32_
 		cb->retries = 0;
 }
 
-static int parse(struct tcp_seg *g, const struct xk_msg *m);
-
 /* Not what it was predicted to be any more: something was done inside our push. */
 static XK_NOINLINE void again(struct tcp_sess *ts, struct xk_msg *m)
 {
@@ -414,32 +440,6 @@ static inline bool predicted(struct tcp_sess *ts, struct xk_msg *m, const uint8_
 }
 
 /* ---- demux: every other segment ------------------------------------------------------------------ */
-
-/* Header first and in one piece; or the reason. */
-static int parse(struct tcp_seg *g, const struct xk_msg *m)
-{
-	const uint8_t *p = m->data, *net = xk_msg_net(m);
-
-	if (m->tot < TCP_HDR_LEN)
-		return TCP_DROP_SHORT;
-	/* The layer below leaves both headers in one piece, its own noted. */
-	if (net == NULL || m->len < TCP_HDR_LEN)
-		return XK_DROP_UNSUPPORTED;
-	g->hlen = (uint8_t)tcp_hdr_len(p);
-	if (g->hlen < TCP_HDR_LEN || g->hlen > m->tot)
-		return TCP_DROP_OFFSET;
-	if (g->hlen > m->len)
-		return XK_DROP_UNSUPPORTED;
-	g->seq = tcp_hdr_seq(p);
-	g->ack = tcp_hdr_ack(p);
-	g->len = m->tot - g->hlen;
-	g->wnd = tcp_hdr_wnd(p);
-	g->urp = tcp_hdr_urp(p);
-	g->flags = tcp_hdr_flags(p);
-	g->ce = net[1] & 3;
-	tcp_opts_parse(&g->o, p + TCP_HDR_LEN, g->hlen - TCP_HDR_LEN);
-	return XK_OK;
-}
 
 static bool sum_good(const struct xk_rep *r, const struct xk_msg *m)
 {

@@ -216,6 +216,7 @@ static void sock_rep_stop(struct xk_rep *r)
 	struct sock *sk, *held;
 
 	xk_store_release(&sock_node(r->node)->stopping, 1u);
+	sock_node(r->node)->going = true;
 	while ((sk = st->first) != NULL) {
 		held = sock_get_last(sk->fd);
 		sock_end(sk, false);

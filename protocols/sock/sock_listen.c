@@ -242,8 +242,9 @@ void sock_listen_end(struct sock *l)
 	xk_store_relaxed(&l->backlog, 0);
 	sock_disable(l);
 	sock_leave_port(l);
+	/* When the graph goes, each VP ends what lives there, and has perhaps done so. */
+	if (sock_node(l->node)->going)
+		l->acc_first = NULL;
 	while ((sk = dequeue(l)) != NULL)
-		/* When the node stops, each VP ends what lives there by itself. */
-		if (!sock_stopping(sk->node))
-			send_back(sk);
+		send_back(sk);
 }

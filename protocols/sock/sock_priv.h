@@ -52,7 +52,8 @@ struct sock;
 
 struct sock_node {                       /* struct xk_node.state */
 	int      down[3];                /* by type: number of the node below, -1 none */
-	uint32_t stopping;
+	uint32_t stopping;               /* xk_sock_stop was called */
+	bool     going;                  /* the graph is taken down; the control thread's */
 	uint64_t conns;                  /* numbers given to connections (M86) */
 };
 static inline struct sock_node *sock_node(const struct xk_node *n) { return n->state; }

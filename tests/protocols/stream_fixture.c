@@ -25,7 +25,7 @@ struct sf_end {
 	uint32_t        queued;          /* bytes of out */
 	uint32_t        untaken;         /* passed up to us */
 	uint16_t        port;
-	bool            opening, manual, want_room, drain_owed;
+	bool            passive, opening, manual, want_room, drain_owed;
 	bool            fin, fin_sent;   /* our side ends; the peer was told */
 	bool            over, orphan;
 	int             reset;           /* an error on its way to us */
@@ -149,6 +149,8 @@ static void connect_end(struct sf_end *e)
 	}
 	e->peer = p;
 	p->peer = e;
+	p->port = e->port;
+	p->passive = true;
 	hold(p);
 	if (xk_open_done(en->rcv, &p->s, en->type) < 0) {
 		p->peer = e->peer = NULL;
@@ -314,6 +316,17 @@ static int sf_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *typ
 	return xk_enable_bind(n, &k, rcv, type);
 }
 
+static int sf_disable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
+{
+	struct xk_key k = { { 0, 0 } };
+	uint16_t port;
+
+	if (xk_part_pop_port(&ps->p[0], &port) != 0)
+		return XK_E_INVAL;
+	k.w[0] = port;
+	return xk_enable_unbind(n, &k, rcv, type);
+}
+
 static void sf_disable_all(struct xk_node *n, struct xk_node *rcv)
 {
 	xk_enable_unbind_all(n, rcv);
@@ -372,6 +385,14 @@ static int put_u32(void *buf, unsigned len, uint32_t v)
 	return sizeof v;
 }
 
+static int put_u16(void *buf, unsigned len, uint16_t v)
+{
+	if (len < sizeof v)
+		return XK_E_NOSPC;
+	memcpy(buf, &v, sizeof v);
+	return sizeof v;
+}
+
 static int sf_take_in(struct sf_end *e, uint32_t n)
 {
 	if (!e->over && (n > e->untaken || !e->manual))
@@ -410,6 +431,13 @@ static int sf_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned l
 		return put_u32(buf, len, (uint32_t)e->err);
 	case XK_CTL_GETOPTPACKET:
 		return put_u32(buf, len, (uint32_t)sf_conf(e)->chunk);
+	case XK_CTL_GETMYPORT:           /* who opens has port 40000, and all are 10.0.0.2 */
+		return put_u16(buf, len, e->passive ? e->port : 40000);
+	case XK_CTL_GETPEERPORT:
+		return put_u16(buf, len, e->passive ? 40000 : e->port);
+	case XK_CTL_GETMYHOST:
+	case XK_CTL_GETPEERHOST:
+		return put_u32(buf, len, 0x0a000002);
 	case XK_CTL_HEADER_SUM:
 		return sf_conf(e)->sums ? put_u32(buf, len, 1) : XK_E_NOTSUP;
 	default:
@@ -438,7 +466,8 @@ static void sf_rep_stop(struct xk_rep *r)
 
 static const struct xk_ops sf_ops = {
 	.rep_init = sf_rep_init, .rep_stop = sf_rep_stop,
-	.open = sf_do_open, .open_enable = sf_enable, .open_disable_all = sf_disable_all,
+	.open = sf_do_open, .open_enable = sf_enable,
+	.open_disable = sf_disable, .open_disable_all = sf_disable_all,
 	.push = sf_push, .close = sf_sess_close, .sess_control = sf_sess_control,
 };
 static const char *const sf_drops[] = { "over", NULL };

@@ -88,14 +88,14 @@ void sock_waiter_unlink(struct sock_waiter *w)
 
 #define FEW 32u
 /* linked: written for this thread only; the waiter itself is its neighbours', too. */
-struct one { struct sock *sk; struct sock_waiter w; short found; bool linked; };
+struct one { struct sock *sk; struct sock_waiter w; short found; bool link, linked; };
 
 static int64_t look(struct sock *sk, void *arg)
 {
 	struct one *o = arg;
 
 	o->found = (short)(sock_ready(sk) & (o->w.events | ALWAYS));
-	if (o->found == 0 && o->w.event != NULL) {
+	if (o->found == 0 && o->link && !o->linked) {
 		sock_waiter_link(sk, &o->w);
 		o->linked = true;
 	}
@@ -110,14 +110,14 @@ static int64_t leave(struct sock *sk, void *arg)
 }
 
 /* Looks at all; waiters are linked until one is found that is ready. */
-static int look_at_all(struct one *o, struct pollfd *p, unsigned n, struct xk_event *event)
+static int look_at_all(struct one *o, struct pollfd *p, unsigned n, bool wait)
 {
 	int count = 0;
 
 	for (unsigned i = 0; i < n; i++) {
 		p[i].revents = o[i].sk == NULL && p[i].fd >= 0 ? POLLNVAL : 0;
 		if (o[i].sk != NULL) {
-			o[i].w.event = count == 0 ? event : NULL;
+			o[i].link = wait && count == 0;
 			sock_do(o[i].sk, look, &o[i]);
 			p[i].revents = o[i].found;
 		}
@@ -128,22 +128,22 @@ static int look_at_all(struct one *o, struct pollfd *p, unsigned n, struct xk_ev
 
 static int poll_held(struct one *o, struct pollfd *p, unsigned n, bool wait, uint64_t timeout)
 {
-	struct xk_event *event = wait ? xk_guest_event() : NULL;
+	struct xk_event *event = xk_guest_event();
 	uint64_t begin = xk_clock_host(), left = timeout, now;
 
 	for (;;) {
 		int count;
 
-		if (event != NULL)
+		if (wait)
 			xk_event_prepare(event);
-		count = look_at_all(o, p, n, event);
+		count = look_at_all(o, p, n, wait);
 		if (timeout != XK_NS_NEVER) {
 			now = xk_clock_host() - begin;
 			left = timeout > now ? timeout - now : 0;
 		}
-		if (event != NULL && (count != 0 || left == 0))
+		if (wait && (count != 0 || left == 0))
 			xk_event_cancel(event);
-		if (event == NULL || count != 0 || left == 0)
+		if (!wait || count != 0 || left == 0)
 			return count;
 		xk_event_wait(event, left, NULL, 0);
 	}
@@ -155,7 +155,7 @@ static int poll_with(struct one *o, struct pollfd *p, unsigned n, uint64_t timeo
 	int res;
 
 	for (unsigned i = 0; i < n; i++) {
-		o[i] = (struct one){ .sk = sock_get(p[i].fd), .w.events = p[i].events };
+		o[i] = (struct one){ .sk = sock_get(p[i].fd), .w = { .event = xk_guest_event(), .events = p[i].events } };
 		any = any || o[i].sk != NULL;
 		if (o[i].sk != NULL && !sock_has_workers(o[i].sk))
 			wait = false;

@@ -14,6 +14,8 @@
 
 #include "runtime/upi/xk_upi_inline.h"
 
+#define SETTLED 32       /* turns without work: a task that only parks is none */
+
 /* ---- sf_stream: objects ------------------------------------------------------------ */
 
 struct sf_conf { uint64_t room, window, chunk; bool sums; };
@@ -479,6 +481,12 @@ const struct xk_proto sf_stream = {
 	.rep_size = sizeof(struct sf_rep), .sess_size = sizeof(struct sf_end), .drops = sf_drops,
 };
 
+void sf_settle(struct pf *f)
+{
+	for (unsigned idle = 0; idle < SETTLED;)
+		idle = xk_vpset_step(f->g->vps) != 0 ? 0 : idle + 1;
+}
+
 struct sf_state *sf_state(struct pf *f, const char *name)
 {
 	return pf_node(f, name)->state;
@@ -493,7 +501,7 @@ void sf_fail_all(struct pf *f, const char *name, unsigned vp, int err)
 	pf_enter(f, vp);
 	xk_task_ready(&sr->task);
 	pf_leave(f, vp);
-	pf_settle(f);
+	sf_settle(f);
 }
 
 unsigned sf_ends(struct pf *f, const char *name, unsigned vp)
@@ -662,7 +670,7 @@ struct sf_conn *sf_open(struct pf *f, const char *name, unsigned vp, uint16_t po
 		xk_sess_control(s, XK_STREAM_MANUAL, &one, sizeof one);
 		pf_leave(f, vp);
 	}
-	pf_settle(f);
+	sf_settle(f);
 	return c;
 }
 
@@ -677,6 +685,7 @@ void sf_send(struct pf *f, struct sf_conn *c, const void *bytes, uint32_t len)
 {
 	xk_assert(c->s != NULL);
 	pf_push(f, c->vp, c->s, bytes, len);
+	sf_settle(f);
 }
 
 void sf_say(struct pf *f, struct sf_conn *c, const char *text)
@@ -695,13 +704,13 @@ static void tell_stream(struct pf *f, struct sf_conn *c, unsigned op, uint32_t v
 void sf_take(struct pf *f, struct sf_conn *c, uint32_t n)
 {
 	tell_stream(f, c, XK_STREAM_TAKEN, n);
-	pf_settle(f);
+	sf_settle(f);
 }
 
 void sf_shutdown(struct pf *f, struct sf_conn *c)
 {
 	tell_stream(f, c, XK_STREAM_SHUTDOWN, 0);
-	pf_settle(f);
+	sf_settle(f);
 }
 
 void sf_close(struct pf *f, struct sf_conn *c)
@@ -711,7 +720,7 @@ void sf_close(struct pf *f, struct sf_conn *c)
 	c->s = NULL;
 	if (s != NULL)
 		pf_close(f, c->vp, s);
-	pf_settle(f);
+	sf_settle(f);
 }
 
 void sf_abort(struct pf *f, struct sf_conn *c)

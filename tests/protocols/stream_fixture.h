@@ -39,6 +39,9 @@ void sf_fail_all(struct pf *f, const char *name, unsigned vp, int err);
 /* Ends of connections of the node on VP vp. */
 unsigned sf_ends(struct pf *f, const char *name, unsigned vp);
 
+/* Lets everything that is due now happen, also behind tasks that find nothing to do. */
+void sf_settle(struct pf *f);
+
 /* A connection of an sf_peer. */
 struct sf_conn {
 	struct xk_sess *s;       /* NULL: closed */

@@ -300,12 +300,14 @@ struct xk_sess *tf_connect(struct pf *f, struct tf_out *syn)
 	int err = 0;
 	struct xk_sess *s = tf_open(f, TF_PEER_PORT, 0, &err);
 	struct tf_out o;
+	uint8_t opt[4];
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
 	pf_settle(f);
 	o = tf_out(f, -1);
 	CU_ASSERT_EQUAL(o.flags & (TCP_SYN | TCP_ACK), TCP_SYN);
-	tf_in(f, &(struct tf_seg){ .dport = o.sport, .seq = 5000, .ack = o.seq + 1, .flags = TCP_SYN | TCP_ACK });
+	tf_in(f, &(struct tf_seg){ .dport = o.sport, .sport = TF_PEER_PORT, .seq = 5000, .ack = o.seq + 1,
+				   .flags = TCP_SYN | TCP_ACK, .opt = opt, .nopt = tf_syn_opts(opt, 1460, false, NULL, -1) });
 	CU_ASSERT_EQUAL_FATAL(tf_state(s), TCP_S_ESTABLISHED);
 	if (syn != NULL)
 		*syn = o;

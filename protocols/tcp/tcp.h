@@ -25,6 +25,8 @@
 #define TCP_CTL_CORK       TCP_CTL(10)  /* in uint32_t: 1 sends full segments only, 0 the rest, too */
 /* Node operation (any replica, inside its VP): sessions of this VP by state. */
 #define TCP_CTL_STATES     TCP_CTL(20)  /* out: uint32_t[TCP_S_COUNT] */
+/* The same: buffers of new sessions, to receive and to send. */
+#define TCP_CTL_BUFFERS    TCP_CTL(21)  /* out: uint32_t[2], bytes */
 
 /* RFC 9293 3.3.2. */
 enum tcp_state {

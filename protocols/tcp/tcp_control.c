@@ -182,6 +182,8 @@ int tcp_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 		return len < sizeof(struct ip_error_in) ? XK_E_INVAL : error_in(r, buf);
 	case TCP_CTL_STATES:
 		return states(r, buf, len);
+	case TCP_CTL_BUFFERS:
+		return answer(buf, len, (uint32_t[]){ tcp_tune(r)->rcv_buf, tcp_tune(r)->snd_buf }, 2 * sizeof(uint32_t));
 	default:
 		return XK_E_NOTSUP;
 	}
@@ -227,7 +229,7 @@ static int info(const struct tcp_sess *ts, void *buf, unsigned len)
 		.rcv_nxt = cb->rcv_nxt, .rcv_wnd = cb->rcv_adv - cb->rcv_nxt, .iss = cb->iss, .irs = cb->irs,
 		.cwnd = cb->cwnd, .ssthresh = cb->ssthresh,
 		.srtt_us = cb->srtt, .rttvar_us = cb->rttvar, .rto_ms = cb->rto, .backoff = cb->backoff,
-		.queued = cb->sq.bytes,
+		.queued = cb->sq.bytes, .rcv_buf = cb->rcv_buf, .snd_buf = cb->snd_buf,
 		.retransmits = cb->retransmits, .bytes_acked = cb->bytes_acked,
 		.bytes_received = cb->bytes_received, .segs_out = cb->segs_out, .segs_in = cb->segs_in,
 	};

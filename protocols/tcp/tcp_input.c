@@ -139,6 +139,8 @@ void tcp_negotiate(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_
 		cb->flags |= TCP_F_SACK;
 	negotiate_ecn(cb, g);
 	tcp_set_mss(cb);
+	if (t->whole_buffers)
+		tcp_round_buffers(cb);
 }
 
 static void set_window(struct tcp_cb *cb, const struct tcp_seg *g, uint32_t wnd)

@@ -229,6 +229,8 @@ static void listen_input(const struct tcp_arrival *a, const struct xk_enable *e)
 
 	if (f & TCP_RST)
 		xk_drop(a->r, TCP_DROP_RST, a->m);
+	else if ((f & (TCP_SYN | TCP_ACK)) == (TCP_SYN | TCP_ACK) && tcp_tune(a->r)->listen_quiet)
+		xk_drop(a->r, TCP_DROP_LISTEN, a->m);
 	else if ((f & (TCP_SYN | TCP_ACK)) == (TCP_SYN | TCP_ACK))
 		tcp_refuse(a, TCP_DROP_LISTEN);
 	else if (f & TCP_ACK)

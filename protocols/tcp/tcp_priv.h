@@ -71,6 +71,10 @@ struct tcp_tune {
 	uint8_t  ack_every;              /* full segments per acknowledgement */
 	uint8_t  quick_acks;             /* segments acknowledged at once after the handshake */
 	bool     ack_push;               /* a segment with PSH is acknowledged at once */
+	bool     window_exact;           /* an acknowledgement offers all the room, not whole segments more */
+	uint8_t  window_update;          /* one by itself is due when 1/n of the buffer was read; 0: two segments */
+	bool     listen_quiet;           /* a SYN-ACK to a listener is dropped, not answered with RST */
+	bool     whole_buffers;          /* rounded up to whole segments when the handshake tells their size */
 	bool     idle_restart;           /* cwnd after an idle RTO back to the initial window (RFC 5681 4.1) */
 	uint32_t delack;                 /* ms; 0: every segment at once */
 	uint32_t rto_init, rto_min, rto_max;        /* ms */
@@ -515,6 +519,8 @@ void tcp_send_rst(struct tcp_sess *ts);
 uint32_t tcp_room(const struct tcp_cb *cb);
 /* mss from path_mss, peer_mss, options. */
 void tcp_set_mss(struct tcp_cb *cb);
+/* Both buffers up to whole segments (tune.whole_buffers). */
+void tcp_round_buffers(struct tcp_cb *cb);
 
 /* ---- tcp_emit.c -------------------------------------------------------------------------------------- */
 

@@ -38,32 +38,50 @@ static uint32_t in_units(const struct tcp_cb *cb, uint32_t want, uint32_t room)
 	return w;
 }
 
+/* Is the room worth more than what is offered already? */
+static bool offer_all(const struct tcp_cb *cb, uint32_t room, uint32_t offered)
+{
+	if (room < offered)
+		return false;
+	if (cb->tune->window_exact)
+		return room >= cb->mss || room >= cb->rcv_buf / 4;
+	return room - offered >= worth(cb);
+}
+
 uint32_t tcp_rcv_window(struct tcp_cb *cb, bool commit)
 {
 	uint32_t room = free_room(cb), offered = cb->rcv_adv - cb->rcv_nxt, w;
 
 	if (tcp_lt(cb->rcv_adv, cb->rcv_nxt))
 		offered = 0;
-	w = room >= offered && room - offered >= worth(cb) ? room : offered;
+	w = offer_all(cb, room, offered) ? room : offered;
 	w = in_units(cb, w, room > offered ? room : offered);
 	if (commit && tcp_gt(cb->rcv_nxt + w, cb->rcv_adv))
 		cb->rcv_adv = cb->rcv_nxt + w;
 	return w;
 }
 
+/* Is it worth a segment of its own that the edge may move by `gain`?  While the
+ * peer still has most of the window, the next acknowledgement can tell it. */
+static bool worth_telling(const struct tcp_cb *cb, uint32_t gain)
+{
+	uint32_t part = cb->tune->window_update, offered = cb->rcv_adv - cb->rcv_nxt;
+
+	if (gain < min32(2u * cb->mss, cb->rcv_buf / 2))
+		return false;
+	return part == 0 || gain >= cb->rcv_buf / part || offered <= cb->rcv_buf / 8 || cb->rcv_buf <= 8u * cb->mss;
+}
+
 void tcp_window_opened(struct tcp_sess *ts, uint32_t n)
 {
 	struct tcp_cb *cb = &ts->cb;
-	uint32_t edge, gain;
+	uint32_t edge;
 
 	(void)n;
 	if (cb->state < TCP_S_ESTABLISHED || cb->state == TCP_S_TIME_WAIT || (cb->flags & TCP_F_FIN_RCVD))
 		return;
 	edge = cb->rcv_nxt + tcp_rcv_window(cb, false);
-	gain = edge - cb->rcv_adv;
-	if (!tcp_gt(edge, cb->rcv_adv))
-		return;
-	if (gain >= min32(2u * cb->mss, cb->rcv_buf / 2))
+	if (tcp_gt(edge, cb->rcv_adv) && worth_telling(cb, edge - cb->rcv_adv))
 		tcp_send_ack(ts);
 }
 
@@ -93,4 +111,17 @@ void tcp_set_mss(struct tcp_cb *cb)
 	cb->mss = (uint16_t)(mss > usual + 8 ? mss - usual : 8);
 	if (cb->snd_max - cb->iss <= 1)          /* nothing but a SYN went out yet */
 		cb->cwnd = tcp_cc_initial(cb);
+}
+
+static uint32_t round_up(uint32_t n, uint32_t unit)
+{
+	return n > unit ? (n + unit - 1) / unit * unit : n;
+}
+
+void tcp_round_buffers(struct tcp_cb *cb)
+{
+	uint32_t unit = min32(cb->path_mss != 0 ? cb->path_mss : 536, cb->peer_mss);
+
+	cb->rcv_buf = round_up(cb->rcv_buf, unit);
+	cb->snd_buf = round_up(cb->snd_buf, unit);
 }

@@ -15,6 +15,8 @@
 
 #include "runtime/upi/xk_upi_inline.h"
 
+#define RAWIP_MAX 65535u                  /* a datagram; the mtu is about what we send */
+
 struct rawip_conf { uint64_t mtu; };
 struct rawip_state { rawip_sent_fn fn; void *arg; };
 
@@ -137,7 +139,7 @@ int rawip_inject(struct xk_node *n, const void *bytes, uint32_t len)
 	struct xk_rep *r = n->rep[xk_vp_self->no];
 	struct xk_msg *m;
 
-	if (len > mtu_of(r))
+	if (len > RAWIP_MAX)
 		return XK_E_RANGE;
 	m = xk_msg_new(len);
 	if (m == NULL)
@@ -212,7 +214,7 @@ static const struct xk_ops rawip_ops = {
 
 static const struct xk_param rawip_params[] = {
 	{ .name = "mtu", .type = XK_P_SIZE, .def = "1500", .min = "68", .max = "65535",
-	  .doc = "largest datagram", .offset = offsetof(struct rawip_conf, mtu) },
+	  .doc = "largest datagram sent", .offset = offsetof(struct rawip_conf, mtu) },
 	XK_PARAM_END
 };
 static const char *const rawip_drops[] = {

@@ -18,8 +18,8 @@ typedef void (*rawip_sent_fn)(void *arg, xk_ns now, const struct xk_msg *m);
 /* Who is told of what node n sends, from now on; fn NULL: nobody.  Before the
  * graph runs, or while no worker runs. */
 void rawip_on_sent(struct xk_node *n, rawip_sent_fn fn, void *arg);
-/* A datagram arrives on the VP we are in.  XK_E_NOMEM, XK_E_RANGE (longer than the
- * mtu) or 0; what the graph thinks of it shows in its counters. */
+/* A datagram arrives on the VP we are in.  XK_E_NOMEM, XK_E_RANGE (longer than
+ * 65535) or 0; what the graph thinks of it shows in its counters. */
 int  rawip_inject(struct xk_node *n, const void *bytes, uint32_t len);
 
 #endif

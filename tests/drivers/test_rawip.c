@@ -114,7 +114,7 @@ static void hosts_share_the_one_session(void)
 
 static void too_long_is_refused_both_ways(void)
 {
-	static uint8_t big[1501];
+	static uint8_t big[65536];
 	static const struct pf_spec small[] = {
 		{ &xk_proto_rawip, "raw", NULL, "mtu=100" },
 		{ &pf_upper, "top", "raw", "enable=false" }, { NULL, NULL, NULL, NULL }

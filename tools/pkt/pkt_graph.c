@@ -242,6 +242,7 @@ static void addresses(struct pkt_run *u)
 bool pkt_graph_up(struct pkt_run *u)
 {
 	struct xk_errs *errs = xk_errs_new();
+	uint32_t buffers[2];
 	bool good;
 
 	xk_assert(errs != NULL);
@@ -253,6 +254,10 @@ bool pkt_graph_up(struct pkt_run *u)
 	if (!good)
 		return false;
 	*(struct pkt_run **)u->sock->state = u;
+	if (xk_control(u->tcp->rep[0], TCP_CTL_BUFFERS, buffers, sizeof buffers) == (int)sizeof buffers) {
+		u->rcvbuf = buffers[0];
+		u->sndbuf = buffers[1];
+	}
 	addresses(u);
 	u->start = (int64_t)xk_clock_read(&u->g->vps->clock);
 	return true;

@@ -43,10 +43,13 @@ struct tcp_delivery {
 /* One segment has been delivered. */
 void tcp_rec_delivered(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_seg *g,
 		       struct xk_msg *m, struct tcp_delivery *d);
-/* Segments in flight as the sender sees it (RFC 6675 pipe), bytes; una: where the ACK moves it. */
+/* Segments in flight as the sender sees it (RFC 6675 pipe), bytes; una: where the ACK moves it.
+ * A FIN's number is no byte: counted, it would keep the last full segment out of a
+ * window of one segment for ever. */
 static inline uint32_t tcp_pipe_at(const struct tcp_cb *cb, uint32_t una)
 {
-	uint32_t gone = cb->sacked_out + cb->lost_out, all = cb->snd_max - una + cb->retrans_out;
+	uint32_t fin = (cb->flags & TCP_F_FIN_SENT) && una != cb->snd_max;
+	uint32_t gone = cb->sacked_out + cb->lost_out + fin, all = cb->snd_max - una + cb->retrans_out;
 
 	return all > gone ? all - gone : 0;
 }

@@ -20,8 +20,8 @@
  * milliseconds in struct tcp_tune.
  */
 #define TCP_FIELDS(X) \
-	X(rcv_buf, SIZE, "2KiB", "1GiB", "receive buffer of a connection: what may wait here or be under way to us") \
-	X(snd_buf, SIZE, "2KiB", "1GiB", "send buffer of a connection: what was pushed and is not acknowledged yet") \
+	X(rcv_buf, SIZE, "1KiB", "1GiB", "receive buffer of a connection: what may wait here or be under way to us") \
+	X(snd_buf, SIZE, "1KiB", "1GiB", "send buffer of a connection: what was pushed and is not acknowledged yet") \
 	X(mss, UINT, "0", "65495", "largest segment we announce and send, bytes; 0: what the path takes") \
 	X(min_mss, UINT, "32", "536", "a peer's smaller segment size is taken as this") \
 	X(min_pmtu, UINT, "68", "1500", "no ICMP message lowers a path's MTU below this (RFC 1191, 5927)") \

@@ -201,12 +201,21 @@ static void persist(struct tcp_cb *cb, const struct tcp_env *e)
 		tcp_timer_arm(cb, e, TCP_T_USER, cb->user_timeout);
 }
 
-/* Promises of xk_stream.h. */
+/* A quarter of the buffer is worth waking for; two segments are when nothing else
+ * waits to be sent, lest the path run dry. */
+static bool room_worth_telling(const struct tcp_cb *cb)
+{
+	uint32_t room = tcp_room(cb), two = 2u * cb->mss;
+
+	return room != 0 && (room >= cb->snd_buf / 4 || (room >= two && cb->sq.unsent_bytes < two));
+}
+
+/* The promise of xk_stream.h. */
 static XK_NOINLINE void tell_room(struct tcp_sess *ts)
 {
 	struct tcp_cb *cb = &ts->cb;
 
-	if ((cb->flags & TCP_F_WANT_ROOM) && tcp_room(cb) >= cb->snd_buf / 4 && tcp_room(cb) != 0) {
+	if ((cb->flags & TCP_F_WANT_ROOM) && room_worth_telling(cb)) {
 		cb->flags &= ~TCP_F_WANT_ROOM;
 		tcp_tell(ts, XK_STREAM_WRITABLE, XK_OK);
 	}

@@ -53,6 +53,18 @@ void tcp_timer_stop(struct tcp_sess *ts)
 
 /* ---- the ends of waiting --------------------------------------------------------------- */
 
+#define ORPHAN_RETRIES 8u        /* nobody waits for it: R2 of RFC 1122 4.2.3.5, no more */
+
+/* Has everything been tried often enough? */
+static bool tried(const struct tcp_cb *cb)
+{
+	uint32_t most = cb->tune->retries;
+
+	if ((cb->flags & TCP_F_ORPHAN) && most > ORPHAN_RETRIES)
+		most = ORPHAN_RETRIES;
+	return cb->retries >= most;
+}
+
 static void give_up(struct tcp_sess *ts, const struct tcp_env *e, bool reset)
 {
 	xk_count(e->count[TCP_COUNT_TIMED_OUT]);
@@ -105,7 +117,7 @@ static void rexmt(struct tcp_sess *ts, const struct tcp_env *e)
 	}
 	if (cb->snd_una == cb->snd_max)
 		return;
-	if (cb->retries >= cb->tune->retries) {
+	if (tried(cb)) {
 		give_up(ts, e, false);
 		return;
 	}
@@ -131,7 +143,7 @@ static void persist(struct tcp_sess *ts, const struct tcp_env *e)
 		tcp_output_forced(ts);
 		return;
 	}
-	if (cb->retries >= cb->tune->retries) {
+	if (tried(cb)) {
 		give_up(ts, e, false);
 		return;
 	}

@@ -48,7 +48,7 @@ enum {
 enum xk_stream_what {
 	XK_STREAM_OPENED,          /* our xk_open has succeeded */
 	XK_STREAM_FAILED,          /* refused, reset, timed out: see err */
-	XK_STREAM_WRITABLE,        /* there is room again, at least a quarter of the buffer */
+	XK_STREAM_WRITABLE,        /* there is room again: a quarter of the buffer, or what keeps the path busy */
 	XK_STREAM_DRAINED,         /* all that was pushed is acknowledged (our FIN, too) */
 	XK_STREAM_URGENT,          /* the peer's urgent pointer has advanced (RFC 6093) */
 };

@@ -22,7 +22,7 @@
 #define GOAL_ARGS  8u
 #define GOAL_TEXT  512u
 
-enum goal_peer { PEER_LWIP, PEER_KERNEL, PEER_DPDK };
+enum goal_peer { PEER_LWIP, PEER_KERNEL, PEER_DPDK, PEER_LWIP_TCP, PEER_LWIP_MANY, PEER_SMOLTCP, PEER_KERNEL_TCP };
 
 /* What was asked for, and where things are. */
 struct goals {
@@ -42,7 +42,7 @@ struct goal_side {
 	enum goal_fault (*measure)(struct goals *g, const struct goal_side *s, double *v, char *why);
 	const char *graph;                /* of vp-run */
 	const char *arg[GOAL_ARGS];
-	enum goal_peer peer;
+	enum goal_peer peer, other;       /* other: the better of the two counts (side_best) */
 	const char *peer_arg;
 	unsigned    workers;              /* 0: as the graph says */
 };
@@ -87,6 +87,8 @@ enum goal_fault side_hop(struct goals *g, const struct goal_side *s, double *v, 
 enum goal_fault side_fair(struct goals *g, const struct goal_side *s, double *v, char *why);
 enum goal_fault side_locked(struct goals *g, const struct goal_side *s, double *v, char *why);
 enum goal_fault side_peer(struct goals *g, const struct goal_side *s, double *v, char *why);
+/* The faster of two peers, each in its own run. */
+enum goal_fault side_best(struct goals *g, const struct goal_side *s, double *v, char *why);
 enum goal_fault side_one(struct goals *g, const struct goal_side *s, double *v, char *why);
 /* The harness, or NULL. */
 const char *goal_peer_path(const struct goals *g, enum goal_peer peer);
@@ -95,6 +97,8 @@ const char *goal_peer_hint(enum goal_peer peer);
 /* bench_goals_copy.c */
 enum goal_fault side_csum_copy(struct goals *g, const struct goal_side *s, double *v, char *why);
 enum goal_fault side_memcpy(struct goals *g, const struct goal_side *s, double *v, char *why);
+/* From places that are in no cache. */
+enum goal_fault side_memcpy_cold(struct goals *g, const struct goal_side *s, double *v, char *why);
 
 /* bench_goals_probe.c: the median round trip of a cache line between two
  * processors in ns, 0 when it could not be measured. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * bench_goals_copy.c - 4 KiB copied, with the checksum and without, both in the
- * first-level cache.
+ * first-level cache; and without it from memory.
  *
  * Both sides copy the same bytes between the same places.  The destination is
  * displaced by some lines, as coloured buffers are, so that loads are not taken
@@ -10,6 +10,7 @@
 #include "tools/vp-bench/bench.h"
 #include "tools/vp-bench/bench_goals.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -18,6 +19,7 @@
 #define BYTES  4096u
 #define CHUNK  256u
 #define COLOUR 1088u
+#define COLD   (256u << 20)      /* more than any cache */
 
 static unsigned char area[2 * BYTES + COLOUR] __attribute__((aligned(4096)));
 
@@ -71,4 +73,29 @@ enum goal_fault side_memcpy(struct goals *g, const struct goal_side *s, double *
 	(void)s;
 	(void)why;
 	return copies(g, plain, v);
+}
+
+/* The destination is a page that stays hot, as a receiver's is. */
+enum goal_fault side_memcpy_cold(struct goals *g, const struct goal_side *s, double *v, char *why)
+{
+	unsigned char *from = malloc(COLD);
+	double t0, t, n = 0;
+	size_t at = 0;
+
+	(void)s;
+	if (from == NULL) {
+		snprintf(why, GOAL_TEXT, "no memory for a copy of %u MiB", COLD >> 20);
+		return SIDE_FAILED;
+	}
+	memset(from, 1, COLD);
+	t0 = cpu_now();
+	do {
+		for (unsigned i = 0; i < CHUNK; i++, at = at + 2 * BYTES < COLD ? at + BYTES : 0)
+			plain(area, from + at, BYTES);
+		n += CHUNK;
+		t = cpu_now() - t0;
+	} while (t < (double)g->time / 4);
+	free(from);
+	*v = t / n;
+	return SIDE_OK;
 }

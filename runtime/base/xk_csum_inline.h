@@ -143,16 +143,22 @@ static inline uint32_t xk_csum_quick(const void *p, size_t n, uint32_t seed)
 	return xk_csum_long(p, n, seed);
 }
 
-static inline uint32_t xk_csum_copy_quick(void *dst, const void *src, size_t n, uint32_t seed)
+/* 8 to 128 bytes. */
+static inline uint32_t xk_csum_copy_short(void *dst, const void *src, size_t n, uint32_t seed)
 {
-	if (n - 8 > 120)
-		return xk_csum_copy_long(dst, src, n, seed);
 	/* The source again, not the copy: a load of eight bytes out of two
 	 * vectors just stored would have to wait for them. */
 	xk_csum_move(dst, src, n);
 	if (XK_LIKELY((n & 7) == 0))
 		return xk_csum_fold64(xk_csum_chain(src, n, seed));
 	return xk_csum_fold64(xk_csum_chain_odd(src, n, seed));
+}
+
+static inline uint32_t xk_csum_copy_quick(void *dst, const void *src, size_t n, uint32_t seed)
+{
+	if (n - 8 > 120)
+		return xk_csum_copy_long(dst, src, n, seed);
+	return xk_csum_copy_short(dst, src, n, seed);
 }
 
 #else
@@ -171,6 +177,11 @@ static inline uint64_t xk_csum_words(const void *p, size_t n, uint64_t seed)
 static inline uint32_t xk_csum_quick(const void *p, size_t n, uint32_t seed)
 {
 	return xk_csum_long(p, n, seed);
+}
+
+static inline uint32_t xk_csum_copy_short(void *dst, const void *src, size_t n, uint32_t seed)
+{
+	return xk_csum_copy_long(dst, src, n, seed);
 }
 
 static inline uint32_t xk_csum_copy_quick(void *dst, const void *src, size_t n, uint32_t seed)

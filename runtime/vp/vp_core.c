@@ -23,7 +23,7 @@ void xk_task_init(struct xk_task *t, struct xk_vp *vp, unsigned (*run)(struct xk
 	t->vp = vp;
 	t->run = run;
 	t->fd = -1;
-	t->ahead = NULL;
+	t->ahead = t;
 }
 
 void xk_task_ready(struct xk_task *t)
@@ -73,11 +73,9 @@ static inline void fetch_ahead(const struct xk_task *next)
 
 	__builtin_prefetch(next->next);
 	__builtin_prefetch(next->next + 1);
-	if (p != NULL) {
-		__builtin_prefetch(p);
-		__builtin_prefetch(p + XK_CACHELINE);
-		__builtin_prefetch(p + 2 * XK_CACHELINE);
-	}
+	__builtin_prefetch(p);
+	__builtin_prefetch(p + XK_CACHELINE);
+	__builtin_prefetch(p + 2 * XK_CACHELINE);
 }
 
 /* One turn of the task whose turn it is.  It may park itself or free itself. */
@@ -268,16 +266,22 @@ static XK_NOINLINE unsigned vp_run_waiting(struct xk_vp *vp, unsigned budget)
 	return done + vp_run_local(vp, budget);
 }
 
+/* Did others leave something, or did we?  One test: it is made for each unit,
+ * and a unit may be one message. */
+static inline bool vp_has_waiting(const struct xk_vp *vp)
+{
+	return ((uintptr_t)xk_load_relaxed(&vp->inbox) | (uintptr_t)xk_load_relaxed(&vp->calls) | vp->local.n) != 0;
+}
+
 /* A unit without its timers: the time has not changed since they were run. */
 static inline unsigned vp_unit_now(struct xk_vp *vp, unsigned budget)
 {
 	unsigned done = 0;
 
-	if (XK_UNLIKELY(vp->local.n != 0 || xk_load_relaxed(&vp->inbox) != NULL ||
-			xk_load_relaxed(&vp->calls) != NULL))
+	if (XK_UNLIKELY(vp_has_waiting(vp)))
 		done = vp_run_waiting(vp, budget);
 	done += vp_run_task(vp, budget);
-	if (XK_UNLIKELY(vp->nout != 0 || vp->mem.nforeign != 0))
+	if (XK_UNLIKELY((vp->nout | vp->mem.nforeign) != 0))
 		vp_flush(vp);
 	return done;
 }
@@ -302,16 +306,16 @@ unsigned xk_vp_unit(struct xk_vp *vp, unsigned budget)
 
 unsigned xk_vp_turn(struct xk_vp *vp, unsigned budget, int32_t *deficit, bool *idle)
 {
-	unsigned total = vp_run_timers(vp), units = 0, n;
-	int32_t left = *deficit - (int32_t)total;
+	int32_t had = *deficit, left = had - (int32_t)vp_run_timers(vp);
+	unsigned units = 0, total, n;
 
 	do {
 		n = vp_unit_now(vp, budget);
-		left -= (int32_t)(n ? n : 1);
-		total += n;
+		left -= (int32_t)n;
 		units++;
 	} while (n != 0 && left > 0);
-	*deficit = left;
+	total = (unsigned)(had - left);
+	*deficit = left - (n == 0);      /* a unit without work costs its turn, too */
 	*idle = n == 0;
 	xk_count_add(vp->units, units);
 	xk_count_add(vp->messages, total);

@@ -40,8 +40,8 @@ struct xk_task {
 	 * was nothing to do; the task stays ready (it polls) unless it parks. */
 	unsigned      (*run)(struct xk_task *t, unsigned budget);
 	int             fd;               /* readable when there is work, or -1 */
-	/* What a run touches first (a session, say), or NULL: three lines of it
-	 * are fetched while the task before this one runs. */
+	/* What a run touches first (a session, say; the task itself unless set):
+	 * three lines of it are fetched while the task before this one runs. */
 	const void     *ahead;
 };
 void xk_task_init(struct xk_task *t, struct xk_vp *vp, unsigned (*run)(struct xk_task *, unsigned));

@@ -712,7 +712,7 @@ static void nonsense_is_refused_with_a_sentence(void)
 		{ "syncache=10; backlog=20", "'backlog' (20) is above 'syncache' (10)" },
 		{ "delack=1500us", "'delack' needs whole milliseconds" },
 		{ "syn_times=1us", "'syn_times'" },
-		{ "rcv_buf=1", "2KiB" },
+		{ "rcv_buf=1", "1KiB" },
 		{ "profile=solaris", "one of" },
 	};
 

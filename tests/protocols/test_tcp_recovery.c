@@ -1,0 +1,652 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_tcp_recovery.c - loss, with a control block, a queue and a clock of our own:
+ * what is sent again and when, how the window moves, and nonsense from the peer.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "protocols/tcp/tcp_out_priv.h"
+#include "tests/protocols/proto_fixture.h"
+#include "tests/support/xk_test.h"
+
+#define MSS 1000u
+#define ISS 0xffffc000u                  /* the wrap lies 16 segments on */
+
+static struct pf f;
+static struct tcp_cb cb;
+static struct tcp_tune tune;
+static xk_counter count[TCP_COUNT_N];
+static struct tcp_env e;
+static uint32_t first;                   /* number of segment 0 */
+
+/* What went out: segment number, and was it again? */
+static struct { uint32_t no; bool again; } sent[4096];
+static unsigned nsent;
+
+static void later(uint32_t ms)
+{
+	e.now_ns += (xk_ns)ms * XK_MS;
+	e.now += ms;
+	e.now_us += ms * 1000;
+}
+
+static void up(uint32_t flags)
+{
+	static const struct pf_spec specs[] = {
+		{ &pf_hostlink, "hl", NULL, NULL }, { &pf_upper, "up", "hl", "enable=false" }, { 0 },
+	};
+
+	pf_up(&f, 1, specs);
+	pf_enter(&f, 0);
+	memset(&cb, 0, sizeof cb);
+	memset(count, 0, sizeof count);
+	tune = (struct tcp_tune){
+		.cc = TCP_CC_RENO, .abc = true, .abc_limit = 2, .initial_window = 10, .rto_init = 1000,
+		.rto_min = 200, .rto_max = 60000, .newreno = true, .limited_transmit = true, .retries = 15,
+	};
+	e = (struct tcp_env){ .now_ns = 5 * XK_SEC, .now = 5000, .now_us = 5000000, .count = count };
+	cb.tune = &tune;
+	cb.state = TCP_S_ESTABLISHED;
+	cb.flags = flags;
+	cb.mss = MSS;
+	cb.iss = ISS;
+	cb.snd_una = cb.snd_nxt = cb.snd_max = cb.snd_end = first = ISS + 1;
+	cb.snd_wnd = cb.max_wnd = 1u << 28;
+	tcp_rec_init(&cb);
+	nsent = 0;
+}
+
+static void down(void)
+{
+	tcp_sendq_free(&cb);
+	pf_leave(&f, 0);
+	pf_down(&f);
+}
+
+static void put(unsigned segments)
+{
+	for (unsigned i = 0; i < segments; i++)
+		tcp_sendq_put(&cb, xk_msg_new(MSS));
+}
+
+static void note(struct xk_msg *m, bool again)
+{
+	if (nsent < XK_ARRAY_LEN(sent)) {
+		sent[nsent].no = (*tcp_sq_seq(m) - first) / MSS;
+		sent[nsent].again = again;
+	}
+	nsent++;
+}
+
+/* What tcp_output does, without a network. */
+static unsigned output(void)
+{
+	unsigned before = nsent;
+	struct xk_msg *m;
+
+	while ((m = tcp_rec_next(&cb, &e)) != NULL) {
+		note(m, true);
+		tcp_rec_sent(&cb, &e, m, true);
+	}
+	while (cb.sq.unsent != NULL && tcp_rec_allow(&cb) >= MSS) {
+		m = tcp_sendq_cut(&cb, MSS);
+		tcp_sendq_sent(&cb, m, cb.snd_max, e.now_us);
+		note(m, false);
+		cb.snd_max = cb.snd_nxt = cb.snd_max + m->tot;
+		tcp_rec_sent(&cb, &e, m, false);
+	}
+	return nsent - before;
+}
+
+static uint32_t seq(unsigned segment) { return first + segment * MSS; }
+
+/* Sums of the scoreboard are what the queue says. */
+static void check(void)
+{
+	uint32_t sacked = 0, lost = 0, again = 0, segs = 0;
+
+	for (struct xk_msg *m = cb.sq.first; m != cb.sq.unsent; m = m->link) {
+		unsigned fl = *tcp_sq_flags(m);
+
+		sacked += fl & TCP_SQ_SACKED ? m->tot : 0;
+		segs += !!(fl & TCP_SQ_SACKED);
+		lost += fl & TCP_SQ_LOST ? m->tot : 0;
+		again += fl & TCP_SQ_RETRANS ? m->tot : 0;
+		CU_ASSERT(!(fl & TCP_SQ_SACKED) || !(fl & (TCP_SQ_LOST | TCP_SQ_RETRANS)));
+		CU_ASSERT(!(fl & TCP_SQ_RETRANS) || (fl & TCP_SQ_LOST));
+	}
+	if (cb.flags & TCP_F_SACK)
+		CU_ASSERT_EQUAL(cb.sacked_out, sacked);
+	CU_ASSERT_EQUAL(cb.sacked_segs, segs);
+	CU_ASSERT_EQUAL(cb.lost_out, lost);
+	CU_ASSERT_EQUAL(cb.retrans_out, again);
+	CU_ASSERT(cb.cwnd >= cb.mss && cb.cwnd <= TCP_CWND_MAX);
+}
+
+static void ack_seg(struct tcp_seg *g)
+{
+	struct tcp_acts a = { 0 };
+
+	g->flags = TCP_ACK;
+	tcp_rec_ack(&cb, &e, g, false, &a);
+	if (tcp_gt(g->ack, cb.snd_una))
+		tcp_input_advance(&cb, &e, g->ack, &a);
+	check();
+}
+
+/* ACK of all before segment n; then blocks of segments [l, r) in pairs, {0, 0} last. */
+static void ack(unsigned n, const unsigned (*b)[2])
+{
+	struct tcp_seg g = { .ack = seq(n) };
+
+	for (; b != NULL && (*b)[1] != 0; b++, g.o.nsack++) {
+		g.o.have |= TCP_O_SACK;
+		g.o.sack[g.o.nsack].l = seq((*b)[0]);
+		g.o.sack[g.o.nsack].r = seq((*b)[1]);
+	}
+	ack_seg(&g);
+}
+#define B(...) (const unsigned[][2]){ __VA_ARGS__, { 0, 0 } }
+
+static void ack_ts(unsigned n, uint32_t tsecr)
+{
+	struct tcp_seg g = { .ack = seq(n), .o = { .have = TCP_O_TS, .tsecr = tsecr } };
+
+	ack_seg(&g);
+}
+
+/* ---- round trips ------------------------------------------------------------------------- */
+
+static void the_timeout_follows_rfc_6298(void)
+{
+	up(0);
+	CU_ASSERT_EQUAL(tcp_rto_now(&cb), 1000);
+	tcp_rtt_sample(&cb, 100000);
+	CU_ASSERT_EQUAL(cb.srtt, 100000);
+	CU_ASSERT_EQUAL(cb.rttvar, 50000);
+	CU_ASSERT_EQUAL(cb.rto, 300);
+	tcp_rtt_sample(&cb, 180000);
+	CU_ASSERT_EQUAL(cb.srtt, 110000);
+	CU_ASSERT_EQUAL(cb.rttvar, 57500);
+	CU_ASSERT_EQUAL(cb.rto, 340);
+	for (unsigned i = 0; i < 200; i++)
+		tcp_rtt_sample(&cb, 1000);
+	CU_ASSERT_EQUAL(cb.rto, 200);    /* the floor */
+	cb.backoff = 3;
+	CU_ASSERT_EQUAL(tcp_rto_now(&cb), 1600);
+	cb.backoff = 15;
+	CU_ASSERT_EQUAL(tcp_rto_now(&cb), 60000);
+	down();
+}
+
+static void an_ack_of_what_was_sent_twice_measures_nothing(void)
+{
+	up(0);
+	put(1);
+	output();
+	later(1000);
+	tcp_rec_timeout(&cb, &e);
+	CU_ASSERT_EQUAL(output(), 1);
+	later(10);
+	ack(1, NULL);
+	CU_ASSERT_EQUAL(cb.srtt, 0);     /* Karn */
+	CU_ASSERT_EQUAL(cb.backoff, 1);  /* kept until something new is measured */
+	put(1);
+	output();
+	later(50);
+	ack(2, NULL);
+	CU_ASSERT_EQUAL(cb.srtt, 50000);
+	CU_ASSERT_EQUAL(cb.backoff, 0);
+	down();
+}
+
+static void the_timer_runs_exactly_while_something_is_in_flight(void)
+{
+	up(0);
+	put(3);
+	CU_ASSERT_EQUAL(cb.at[TCP_T_REXMT], 0);
+	output();
+	CU_ASSERT_EQUAL(cb.at[TCP_T_REXMT], e.now + 1000);
+	later(100);
+	ack(1, NULL);
+	CU_ASSERT_EQUAL(cb.at[TCP_T_REXMT], e.now + 300);
+	later(100);
+	ack(3, NULL);
+	CU_ASSERT_EQUAL(cb.at[TCP_T_REXMT], 0);
+	down();
+}
+
+/* ---- without SACK -------------------------------------------------------------------------- */
+
+static void three_duplicates_send_the_first_again(void)
+{
+	up(0);
+	put(40);
+	CU_ASSERT_EQUAL(output(), 10);
+	later(100);
+	ack(0, NULL);
+	CU_ASSERT_EQUAL(output(), 1);    /* RFC 3042 */
+	ack(0, NULL);
+	CU_ASSERT_EQUAL(output(), 1);
+	CU_ASSERT(!sent[10].again && !sent[11].again);
+	ack(0, NULL);
+	CU_ASSERT_EQUAL(cb.ca_state, TCP_CA_RECOVERY);
+	CU_ASSERT_EQUAL(cb.ssthresh, 5000);
+	output();
+	CU_ASSERT(sent[12].again && sent[12].no == 0);
+	CU_ASSERT_EQUAL(cb.recover, seq(12));
+	ack(3, NULL);                    /* partial: the next hole */
+	output();
+	CU_ASSERT_EQUAL(cb.ca_state, TCP_CA_RECOVERY);
+	CU_ASSERT(sent[13].again && sent[13].no == 3);
+	ack(12, NULL);
+	CU_ASSERT_EQUAL(cb.ca_state, TCP_CA_OPEN);
+	CU_ASSERT(cb.cwnd <= 5000);
+	CU_ASSERT_EQUAL(count[TCP_COUNT_FAST], 1);
+	down();
+}
+
+static void limited_transmit_can_be_off(void)
+{
+	up(0);
+	tune.limited_transmit = false;
+	put(40);
+	output();
+	ack(0, NULL);
+	ack(0, NULL);
+	CU_ASSERT_EQUAL(output(), 0);
+	down();
+}
+
+/* RFC 6582 4: duplicates that repeated segments cause begin nothing. */
+static void duplicates_after_a_recovery_begin_no_other(void)
+{
+	up(0);
+	put(40);
+	output();
+	for (unsigned i = 0; i < 3; i++)
+		ack(0, NULL);
+	output();
+	ack((cb.recover - first) / MSS, NULL);
+	CU_ASSERT_EQUAL(cb.ca_state, TCP_CA_OPEN);
+	output();
+	for (unsigned i = 0; i < 5; i++)
+		ack((cb.snd_una - first) / MSS, NULL);
+	CU_ASSERT_EQUAL(count[TCP_COUNT_FAST], 1);
+	down();
+}
+
+/* ---- with SACK ------------------------------------------------------------------------------- */
+
+static void three_segments_above_a_hole_make_it_lost(void)
+{
+	for (unsigned rack = 0; rack < 2; rack++) {
+		up(TCP_F_SACK);
+		tune.rack = rack;
+		tune.prr = true;
+		put(60);
+		cb.cwnd = 20 * MSS;
+		output();
+		later(100);
+		ack(1, NULL);
+		output();
+		ack(1, B({ 3, 4 }));
+		ack(1, B({ 3, 5 }));
+		CU_ASSERT(cb.ca_state == TCP_CA_DISORDER);
+		output();
+		nsent = 0;
+		ack(1, B({ 3, 6 }));
+		CU_ASSERT_EQUAL(cb.ca_state, TCP_CA_RECOVERY);
+		CU_ASSERT_EQUAL(cb.lost_out, 2 * MSS);
+		output();
+		CU_ASSERT(nsent >= 1 && sent[0].again && sent[0].no == 1);
+		down();
+	}
+}
+
+static void one_segment_above_waits_for_the_reordering_window(void)
+{
+	up(TCP_F_SACK);
+	tune.rack = true;
+	put(20);
+	output();
+	later(100);
+	ack(1, NULL);
+	output();
+	ack(1, B({ 2, 3 }));
+	CU_ASSERT_EQUAL(cb.ca_state, TCP_CA_DISORDER);
+	CU_ASSERT_NOT_EQUAL(cb.at[TCP_T_REORDER], 0);
+	CU_ASSERT(cb.at[TCP_T_REORDER] - e.now <= 26);   /* a quarter of the round trip */
+	later(cb.at[TCP_T_REORDER] - e.now);
+	tcp_rec_reorder(&cb, &e);
+	CU_ASSERT_EQUAL(cb.ca_state, TCP_CA_RECOVERY);
+	CU_ASSERT_EQUAL(cb.lost_out, MSS);
+	down();
+}
+
+static void what_comes_late_shows_reordering_and_is_not_lost(void)
+{
+	up(TCP_F_SACK);
+	tune.rack = true;
+	put(40);
+	output();
+	later(100);
+	ack(0, B({ 1, 3 }));
+	ack(3, NULL);                    /* it was only late */
+	CU_ASSERT(cb.rack_reordering);
+	CU_ASSERT_EQUAL(cb.lost_out, 0);
+	output();
+	later(10);
+	ack(3, B({ 4, 8 }));             /* four above: no longer enough by themselves */
+	CU_ASSERT_EQUAL(cb.ca_state, TCP_CA_DISORDER);
+	CU_ASSERT_NOT_EQUAL(cb.at[TCP_T_REORDER], 0);
+	down();
+}
+
+/* RFC 6937: in a recovery as long as a window, about ssthresh goes out. */
+static void prr_sends_in_proportion(void)
+{
+	unsigned n;
+
+	up(TCP_F_SACK);
+	tune.rack = tune.prr = true;
+	put(200);
+	cb.cwnd = 20 * MSS;
+	output();
+	CU_ASSERT_EQUAL(nsent, 20);
+	later(100);
+	nsent = 0;
+	for (n = 2; n <= 20; n++) {
+		ack(0, B({ 1, n }));
+		output();
+		later(1);
+	}
+	CU_ASSERT_EQUAL(cb.ssthresh, 10 * MSS);
+	CU_ASSERT(nsent >= 9 && nsent <= 12);
+	CU_ASSERT(tcp_pipe(&cb) <= cb.ssthresh + MSS);
+	ack(20, B({ 20, 20 + 5 }));
+	CU_ASSERT_EQUAL(cb.cwnd, 10 * MSS);
+	down();
+}
+
+static void a_repetition_that_is_lost_is_repeated(void)
+{
+	up(TCP_F_SACK);
+	tune.rack = tune.prr = true;
+	put(100);
+	output();
+	later(100);
+	ack(0, B({ 1, 5 }));
+	output();
+	later(100);
+	/* All that was sent after the repetition has come; it has not. */
+	later(60);
+	nsent = 0;
+	ack(0, B({ 1, (cb.snd_max - first) / MSS }));
+	output();
+	CU_ASSERT(nsent >= 1 && sent[0].again && sent[0].no == 0);
+	down();
+}
+
+static void blocks_that_make_no_sense_are_ignored(void)
+{
+	struct tcp_seg g;
+	uint32_t una;
+
+	up(TCP_F_SACK);
+	tune.rack = true;
+	put(20);
+	output();
+	ack(2, NULL);
+	una = cb.snd_una;
+	const uint32_t bad[][2] = {
+		{ una + 2000, una + 1000 },              /* reversed */
+		{ una + 1000, una + 1000 },              /* empty */
+		{ una + 1000, cb.snd_max + 1 },          /* never sent */
+		{ una - 5000, una + 2000 },              /* from before */
+		{ una + 0x80000000u, una + 0x80000010u },
+		{ 0, 0xffffffffu },
+	};
+	for (unsigned i = 0; i < XK_ARRAY_LEN(bad); i++) {
+		g = (struct tcp_seg){ .ack = una, .o = { .have = TCP_O_SACK, .nsack = 2 } };
+		g.o.sack[0].l = g.o.sack[1].l = bad[i][0];
+		g.o.sack[0].r = g.o.sack[1].r = bad[i][1];
+		ack_seg(&g);
+		CU_ASSERT_EQUAL(cb.sacked_out, 0);
+		CU_ASSERT_EQUAL(cb.lost_out, 0);
+	}
+	down();
+}
+
+/* Steps of one byte, random blocks, ACKs in the middle: sums and queue agree, and all
+ * is acknowledged in the end. */
+static void random_acknowledgements_keep_the_scoreboard(void)
+{
+	struct xk_rand r;
+
+	xk_rand_init(&r, 11, 3);
+	for (unsigned way = 0; way < 4; way++) {
+		up(way & 1 ? TCP_F_SACK | TCP_F_TS : 0);
+		tune.rack = tune.prr = way & 2;
+		tune.frto = way & 2;
+		put(2000);
+		for (unsigned long i = 0; i < xk_test_rounds(6000); i++) {
+			uint32_t flight;
+			struct tcp_seg g = { .o = { .have = TCP_O_TS } };
+
+			output();
+			flight = cb.snd_max - cb.snd_una;
+			g.ack = cb.snd_una + (xk_rand_below(&r, 8) ? 0 : (uint32_t)xk_rand_below(&r, flight / 4 + 1));
+			g.o.tsecr = e.now - (uint32_t)xk_rand_below(&r, 200);
+			g.o.nsack = (uint8_t)xk_rand_below(&r, 5);
+			g.o.have |= g.o.nsack ? TCP_O_SACK : 0;
+			for (unsigned k = 0; k < g.o.nsack; k++) {
+				g.o.sack[k].l = cb.snd_una + (uint32_t)xk_rand_below(&r, flight + 3);
+				g.o.sack[k].r = g.o.sack[k].l + (uint32_t)xk_rand_below(&r, 8 * MSS) - 10;
+			}
+			ack_seg(&g);
+			later((uint32_t)xk_rand_below(&r, 20));
+			if (cb.at[TCP_T_REORDER] != 0 && (int32_t)(e.now - cb.at[TCP_T_REORDER]) >= 0)
+				tcp_rec_reorder(&cb, &e);
+			if (cb.at[TCP_T_REXMT] != 0 && (int32_t)(e.now - cb.at[TCP_T_REXMT]) >= 0) {
+				cb.retries++;
+				tcp_rec_timeout(&cb, &e);
+			}
+			check();
+		}
+		while (cb.sq.first != NULL) {
+			struct tcp_seg g = { .ack = cb.snd_max };
+
+			output();
+			g.ack = cb.snd_max;
+			ack_seg(&g);
+		}
+		CU_ASSERT_EQUAL(cb.snd_una, cb.snd_end);
+		CU_ASSERT_EQUAL(cb.sacked_segs + cb.lost_out + cb.retrans_out, 0);
+		down();
+	}
+}
+
+/* ---- timeouts --------------------------------------------------------------------------------- */
+
+static void a_timeout_begins_again_with_one_segment(void)
+{
+	up(0);
+	put(40);
+	output();
+	nsent = 0;
+	later(1000);
+	cb.retries = 1;
+	tcp_rec_timeout(&cb, &e);
+	CU_ASSERT_EQUAL(cb.cwnd, MSS);
+	CU_ASSERT_EQUAL(cb.ssthresh, 5 * MSS);
+	CU_ASSERT_EQUAL(cb.at[TCP_T_REXMT], e.now + 2000);
+	CU_ASSERT_EQUAL(output(), 1);
+	CU_ASSERT(sent[0].again && sent[0].no == 0);
+	later(2000);
+	cb.retries = 2;
+	tcp_rec_timeout(&cb, &e);
+	CU_ASSERT_EQUAL(cb.ssthresh, 5 * MSS);   /* once for all of them */
+	CU_ASSERT_EQUAL(cb.at[TCP_T_REXMT], e.now + 4000);
+	CU_ASSERT_EQUAL(output(), 1);
+	ack(1, NULL);
+	CU_ASSERT_EQUAL(output(), 2);            /* slow start, over what was lost */
+	CU_ASSERT(sent[2].no == 1 && sent[3].no == 2);
+	ack(10, NULL);
+	CU_ASSERT_EQUAL(cb.ca_state, TCP_CA_OPEN);
+	down();
+}
+
+static void acks_of_what_was_not_repeated_show_a_spurious_timeout(void)
+{
+	up(0);
+	tune.frto = true;
+	put(40);
+	output();
+	later(1000);
+	cb.retries = 1;
+	tcp_rec_timeout(&cb, &e);
+	nsent = 0;
+	output();
+	CU_ASSERT_EQUAL(nsent, 1);
+	ack(1, NULL);                            /* of the repetition or not */
+	CU_ASSERT_EQUAL(output(), 2);
+	CU_ASSERT(!sent[1].again && !sent[2].again);
+	ack(2, NULL);                            /* never repeated */
+	CU_ASSERT_EQUAL(count[TCP_COUNT_UNDO], 1);
+	CU_ASSERT_EQUAL(cb.ca_state, TCP_CA_OPEN);
+	CU_ASSERT(cb.cwnd >= 10 * MSS);
+	CU_ASSERT_EQUAL(cb.lost_out, 0);
+	CU_ASSERT_EQUAL(cb.backoff, 0);
+	down();
+}
+
+static void a_real_timeout_is_not_taken_for_spurious(void)
+{
+	up(0);
+	tune.frto = true;
+	put(40);
+	output();
+	later(1000);
+	cb.retries = 1;
+	tcp_rec_timeout(&cb, &e);
+	output();
+	ack(1, NULL);
+	output();
+	ack(1, NULL);                            /* new data came, the hole stays */
+	CU_ASSERT_EQUAL(count[TCP_COUNT_UNDO], 0);
+	nsent = 0;
+	output();
+	CU_ASSERT(nsent >= 1 && sent[0].again && sent[0].no == 1);
+	down();
+}
+
+static void an_old_timestamp_undoes_a_recovery(void)
+{
+	uint32_t ts;
+
+	up(TCP_F_TS);
+	put(40);
+	output();
+	ts = e.now;
+	later(100);
+	for (unsigned i = 0; i < 3; i++)
+		ack_ts(0, ts);
+	CU_ASSERT_EQUAL(cb.ca_state, TCP_CA_RECOVERY);
+	output();
+	later(1);
+	ack_ts(2, ts);                           /* of the first time: Eifel */
+	CU_ASSERT_EQUAL(count[TCP_COUNT_UNDO], 1);
+	CU_ASSERT(cb.cwnd >= 10 * MSS);
+	CU_ASSERT_EQUAL(cb.ssthresh, TCP_CWND_MAX);
+	down();
+}
+
+static void duplicate_reports_of_all_repetitions_undo_a_recovery(void)
+{
+	up(TCP_F_SACK);
+	tune.rack = tune.prr = true;
+	put(40);
+	output();
+	later(100);
+	ack(0, B({ 1, 5 }));
+	CU_ASSERT_EQUAL(cb.ca_state, TCP_CA_RECOVERY);
+	nsent = 0;
+	output();
+	CU_ASSERT(sent[0].again);
+	ack(10, NULL);
+	ack(10, B({ 0, 1 }));                    /* came twice */
+	CU_ASSERT_EQUAL(count[TCP_COUNT_UNDO], 1);
+	CU_ASSERT(cb.cwnd >= 10 * MSS);
+	CU_ASSERT(cb.rack_reo_mult > 1);
+	down();
+}
+
+static void a_peer_that_forgets_what_it_had_gets_it_again(void)
+{
+	up(TCP_F_SACK);
+	put(10);
+	output();
+	ack(0, B({ 1, 10 }));
+	ack(1, NULL);
+	CU_ASSERT_EQUAL(cb.sacked_out, 9 * MSS);
+	later(1000);
+	tcp_rec_timeout(&cb, &e);
+	check();
+	CU_ASSERT_EQUAL(cb.sacked_out, 0);
+	CU_ASSERT_EQUAL(cb.lost_out, 9 * MSS);
+	down();
+}
+
+static void congestion_is_answered_once_per_window(void)
+{
+	up(TCP_F_SACK | TCP_F_ECN);
+	put(60);
+	output();
+	tcp_rec_ecn(&cb, &e);
+	CU_ASSERT_EQUAL(cb.cwnd, 5 * MSS);
+	CU_ASSERT(cb.flags & TCP_F_CWR);
+	tcp_rec_ecn(&cb, &e);
+	CU_ASSERT_EQUAL(cb.cwnd, 5 * MSS);
+	ack(5, NULL);
+	CU_ASSERT_EQUAL(cb.cwnd, 5 * MSS);       /* it does not grow meanwhile */
+	ack(10, NULL);
+	CU_ASSERT_EQUAL(cb.ca_state, TCP_CA_OPEN);
+	output();
+	tcp_rec_ecn(&cb, &e);
+	CU_ASSERT(cb.cwnd < 5 * MSS);
+	down();
+}
+
+int main(void)
+{
+	static CU_TestInfo tests[] = {
+#define T(t) { #t, t }
+		T(the_timeout_follows_rfc_6298),
+		T(an_ack_of_what_was_sent_twice_measures_nothing),
+		T(the_timer_runs_exactly_while_something_is_in_flight),
+		T(three_duplicates_send_the_first_again),
+		T(limited_transmit_can_be_off),
+		T(duplicates_after_a_recovery_begin_no_other),
+		T(three_segments_above_a_hole_make_it_lost),
+		T(one_segment_above_waits_for_the_reordering_window),
+		T(what_comes_late_shows_reordering_and_is_not_lost),
+		T(prr_sends_in_proportion),
+		T(a_repetition_that_is_lost_is_repeated),
+		T(blocks_that_make_no_sense_are_ignored),
+		T(random_acknowledgements_keep_the_scoreboard),
+		T(a_timeout_begins_again_with_one_segment),
+		T(acks_of_what_was_not_repeated_show_a_spurious_timeout),
+		T(a_real_timeout_is_not_taken_for_spurious),
+		T(an_old_timestamp_undoes_a_recovery),
+		T(duplicate_reports_of_all_repetitions_undo_a_recovery),
+		T(a_peer_that_forgets_what_it_had_gets_it_again),
+		T(congestion_is_answered_once_per_window),
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = { { "tcp recovery", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };
+
+	return xk_test_main(suites);
+}

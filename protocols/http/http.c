@@ -113,13 +113,13 @@ static void http_linger(struct http_sess *h)
 {
 	struct xk_sess *lls = h->s.down;
 
+	h->state = LINGERING;
+	http_drop(h, h->in.bytes);       /* unread bytes would make a reset of our end */
 	if (h->ended) {
 		http_forget(&h->s);
 		return;
 	}
-	h->state = LINGERING;
 	http_wait(h, conf_of(h->s.rep)->linger);
-	http_drop(h, h->in.bytes);
 	xk_task_park(&h->task);
 	xk_sess_control(lls, XK_STREAM_SHUTDOWN, NULL, 0);
 }

@@ -37,6 +37,7 @@ struct recv_sess {
 	uint32_t        part;            /* bytes of the message that is not whole yet */
 	uint64_t        held;            /* rate: received, not taken */
 	uint64_t        taken;           /* rate: since `since` */
+	bool            ended;           /* rate: the peer has, and is closed when all is taken */
 	xk_ns           since;
 	struct xk_timer timer;
 };
@@ -56,6 +57,15 @@ static struct recv_sess *recv_of(struct xk_sess *s) { return (struct recv_sess *
 
 /* ---- a slow reader ------------------------------------------------------------------ */
 
+static void recv_forget(struct xk_sess *s)
+{
+	struct recv_rep *rr = s->rep->state;
+
+	rr->spare[rr->nspare++] = recv_of(s)->slot;
+	xk_timer_cancel(&s->rep->vp->wheel, &recv_of(s)->timer);
+	stream_forget(s);
+}
+
 /* Takes what the rate allows; the timer takes the rest. */
 static void recv_take(struct recv_sess *rs)
 {
@@ -72,6 +82,9 @@ static void recv_take(struct recv_sess *rs)
 		xk_timer_set(&rs->s.rep->vp->wheel, &rs->timer, now + XK_MS);
 	if (n != 0)
 		stream_tell(rs->s.down, XK_STREAM_TAKEN, (uint32_t)n);
+	/* To close before would be to throw away what was not read: a reset. */
+	if (rs->held == 0 && rs->ended)
+		recv_forget(&rs->s);
 }
 
 static void recv_timer(struct xk_timer *t)
@@ -120,15 +133,6 @@ static int recv_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node 
 	return XK_OK;
 }
 
-static void recv_forget(struct xk_sess *s)
-{
-	struct recv_rep *rr = s->rep->state;
-
-	rr->spare[rr->nspare++] = recv_of(s)->slot;
-	xk_timer_cancel(&s->rep->vp->wheel, &recv_of(s)->timer);
-	stream_forget(s);
-}
-
 static void recv_close_done(struct xk_rep *r, struct xk_sess *lls)
 {
 	struct xk_sess *s = stream_above(lls);
@@ -136,7 +140,9 @@ static void recv_close_done(struct xk_rep *r, struct xk_sess *lls)
 	if (s == NULL)
 		return;
 	xk_count(r->count[N_ENDED]);
-	recv_forget(s);
+	recv_of(s)->ended = true;
+	if (recv_of(s)->held == 0)
+		recv_forget(s);
 }
 
 static void recv_event(struct xk_rep *r, const struct xk_stream_event *ev)

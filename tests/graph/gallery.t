@@ -24,7 +24,7 @@ for file in "$graphs"/*.lua; do
 	ok "$name passes the check" timeout 60 "$graph" check "$file"
 	ok "$name is in the gallery" grep -q "^## $name" "$top_srcdir/docs/gallery.md"
 	case $name in
-	tap-*)
+	tap-*|http-tap*)
 		if [ "$(id -u)" -eq 0 ] && [ -c /dev/net/tun ] && (: </dev/net/tun) 2>/dev/null; then
 			ok "$name runs" runs "$file" ifname="xkg$$"
 		else

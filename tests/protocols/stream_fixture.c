@@ -372,6 +372,11 @@ static void sf_sess_close(struct xk_sess *s)
 	}
 	if (e->orphan)
 		return;                  /* again, after a call under way */
+	if (e->manual && e->untaken != 0) {      /* unread bytes: a reset, as TCP has it */
+		finish(e, XK_E_CONNABORTED);
+		end_free(e);
+		return;
+	}
 	e->orphan = e->fin = true;
 	if (e->peer == NULL)             /* gone, and the news not told yet */
 		end_free(e);

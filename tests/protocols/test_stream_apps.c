@@ -349,6 +349,23 @@ static void a_slow_reader_is_met_by_backpressure(void)
 	over_and_out();
 }
 
+static void a_slow_reader_closes_when_it_has_read_everything(void)
+{
+	struct sf_conn *c;
+
+	up(NULL, &xk_proto_tcprecv, "rate=80kbit/s");
+	c = sf_open(&f, "client", 0, 9, false);
+	sf_send(&f, c, bytes, 10000);
+	sf_shutdown(&f, c);
+	pf_run(&f, 900 * XK_MS);
+	CU_ASSERT_EQUAL(pf_count(&f, "server", "ended"), 1);
+	CU_ASSERT_EQUAL(c->ended, 0);
+	pf_run(&f, 200 * XK_MS);
+	CU_ASSERT_EQUAL(c->ended, 1);
+	sf_close(&f, c);
+	over_and_out();
+}
+
 static void a_refusal_is_counted_and_ends_the_run(void)
 {
 	up3(1, NULL, &xk_proto_tcprecv, "port=10", &xk_proto_tcpsend, "to=10.0.0.2; count=5; conns=3");
@@ -466,6 +483,7 @@ static CU_TestInfo tests[] = {
 	{ "finds wrong bytes", finds_wrong_bytes },
 	{ "a rate spaces messages out", a_rate_spaces_messages_out },
 	{ "a slow reader is met by backpressure", a_slow_reader_is_met_by_backpressure },
+	{ "a slow reader closes when it has read everything", a_slow_reader_closes_when_it_has_read_everything },
 	{ "a refusal is counted and ends the run", a_refusal_is_counted_and_ends_the_run },
 	{ "opens again when told to", opens_again_when_told_to },
 	{ "a failure without reconnect is the end", a_failure_without_reconnect_is_the_end },

@@ -334,7 +334,9 @@ void xk_vp_step_in(struct xk_vp *vp, xk_ns now)
 {
 	xk_assert(!vp->inside && xk_vp_self == NULL);
 	vp->inside = true;
-	vp->now = now;
+	/* A worker's time is its round's; a borrowed thread may have brought a later one. */
+	if (XK_LIKELY(now > vp->now))
+		vp->now = now;
 	xk_vp_self = vp;
 	xk_mem_self = &vp->mem;
 	xk_vp_no = vp->no;

@@ -633,7 +633,26 @@ static void running_out_of_memory_while_making_vps_leaves_nothing(void)
 	CU_ASSERT_TRUE(k > 8 && k < 10000);
 }
 
+/* A worker enters with the time of its round, after a borrowed thread that read the clock later. */
+static void time_inside_a_vp_never_goes_back(void)
+{
+	struct xk_arch a = arch_of("vppc", 1, 1);
+
+	a.schedule = XK_SCHED_VIRTUAL;
+	make(a);
+	fx.set->vp[0]->now = 5 * XK_MS;
+	xk_vp_enter_idle(fx.set->vp[0]);
+	CU_ASSERT_EQUAL(xk_vp_now(), 5 * XK_MS);
+	xk_vp_leave_idle(fx.set->vp[0]);
+	xk_clock_advance(&fx.set->clock, 6 * XK_MS);
+	xk_vp_enter_idle(fx.set->vp[0]);
+	CU_ASSERT_EQUAL(xk_vp_now(), 6 * XK_MS);
+	xk_vp_leave_idle(fx.set->vp[0]);
+	unmake();
+}
+
 static CU_TestInfo tests[] = {
+	{ "time inside a VP never goes back", time_inside_a_vp_never_goes_back },
 	{ "connections of a VP differ by at most one unit", connections_of_a_vp_differ_by_at_most_one_unit },
 	{ "a task may park itself and come back last in turn", a_task_may_park_itself_and_come_back_last_in_turn },
 	{ "messages between VPs all arrive under the virtual schedule", messages_between_vps_all_arrive_under_the_virtual_schedule },

@@ -116,6 +116,8 @@ struct xk_msg *mem_tcp_frame(struct mem_tcp *t, const struct mem_tcp_conn *c, ui
 		xk_count(t->mr->rep->drop[XK_DROP_NOMEM]);
 		return NULL;
 	}
+	if (t->cold.n != 0 && len != 0)
+		m = mem_cold_swap(&t->cold, m);
 	memcpy(m->data, c->hdr, h);
 	ip = m->data + h - TCP_HEADER - IP_HEADER;
 	tcp = ip + IP_HEADER;
@@ -206,8 +208,10 @@ static int drop_one(struct xk_mapnode *n, void *arg)
 
 void mem_tcp_stop(struct mem_rep *mr)
 {
-	if (mr->tcp != NULL)
-		xk_timer_cancel(&mr->rep->vp->wheel, &mr->tcp->tick);
+	if (mr->tcp == NULL)
+		return;
+	xk_timer_cancel(&mr->rep->vp->wheel, &mr->tcp->tick);
+	mem_cold_empty(&mr->tcp->cold);
 }
 
 void mem_tcp_free(struct mem_rep *mr)

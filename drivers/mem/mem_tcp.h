@@ -56,6 +56,7 @@ struct mem_tcp {
 	xk_counter *made, *bytes;        /* [nconn] */
 	uint64_t   *no;                  /* [nconn] number in the graph */
 	uint32_t    nconn, live;
+	struct mem_cold cold;            /* receive buffers, rxbuf = "cold" */
 };
 
 /* What the stack pushed: false when it is no TCP segment.  *m may change. */

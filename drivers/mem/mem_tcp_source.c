@@ -304,10 +304,14 @@ static int fill(struct mem_tcp *t)
 
 int mem_tcp_source_new(struct mem_rep *mr)
 {
+	const struct mem_conf *c = mem_conf(mr->rep);
 	int err = mem_tcp_new(mr, tick);
 
 	if (err == XK_OK)
 		err = fill(mr->tcp);
+	if (err == XK_OK && c->rxbuf == MEM_COLD && mr->tcp->nconn != 0)
+		err = mem_cold_fill(&mr->tcp->cold, c->rxcold ? c->rxcold : 2 * mem_l2_size(),
+				    mr->tcp->hdr_len + (uint32_t)c->size);
 	if (err != XK_OK || mr->tcp->nconn == 0)
 		return err;
 	xk_task_ready(&mr->task);

@@ -265,7 +265,7 @@ static void syn_sent(struct tcp_cb *cb, const struct tcp_env *e)
 {
 	if (cb->snd_max == cb->iss) {
 		cb->snd_nxt = cb->snd_max = cb->iss + 1;
-		cb->rtt_seq = cb->iss;
+		cb->rtt_seq = cb->high_sacked = cb->iss;
 		cb->rtt_at_us = e->now_us;
 		cb->flags |= TCP_F_RTT;
 	} else {

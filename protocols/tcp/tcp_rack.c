@@ -74,7 +74,7 @@ static uint32_t reo_wnd(struct tcp_cb *cb)
 	    (cb->ca_state >= TCP_CA_RECOVERY || cb->sacked_segs >= DUP_THRESH))
 		return 0;
 	w = cb->rack_min_rtt / 4 * (cb->rack_reo_mult != 0 ? cb->rack_reo_mult : 1);
-	return w < cb->srtt ? w : cb->srtt;
+	return cb->srtt == 0 || w < cb->srtt ? w : cb->srtt;
 }
 
 bool tcp_rack_detect(struct tcp_cb *cb, const struct tcp_env *e, uint32_t una)
@@ -107,7 +107,7 @@ bool tcp_rack_detect(struct tcp_cb *cb, const struct tcp_env *e, uint32_t una)
 		}
 	}
 	if (wait != 0)
-		tcp_timer_arm(cb, e, TCP_T_REORDER, wait / 1000 + 1);
+		tcp_timer_arm(cb, e, TCP_T_REORDER, wait / 1000 + 1 + cb->tune->rack_slack);
 	return lost;
 }
 
@@ -118,7 +118,9 @@ uint32_t tcp_tlp_pto(const struct tcp_cb *cb, const struct tcp_env *e, uint32_t 
 {
 	uint32_t pto, rto = tcp_rto_now(cb);
 
-	(void)e;
+	/* RFC 8985 7.2: not after the timeout that runs already. */
+	if (cb->at[TCP_T_REXMT] != 0 && (int32_t)(cb->at[TCP_T_REXMT] - e->now) > 0 && cb->at[TCP_T_REXMT] - e->now < rto)
+		rto = cb->at[TCP_T_REXMT] - e->now;
 	if (!cb->tune->tlp || !tcp_by_sack(cb) || cb->ca_state > TCP_CA_DISORDER || cb->sacked_out != 0 ||
 	    cb->tlp_out || cb->backoff != 0 || cb->state < TCP_S_ESTABLISHED || una == cb->snd_max)
 		return 0;
@@ -131,7 +133,7 @@ uint32_t tcp_tlp_pto(const struct tcp_cb *cb, const struct tcp_env *e, uint32_t 
 		if (pto < 2)
 			pto = 2;
 	}
-	return pto < rto ? pto : 0;
+	return pto < rto ? pto : rto;
 }
 
 /* 7.4.2: was the probe needed?  Then one segment was lost, and cwnd pays. */
@@ -175,7 +177,7 @@ void tcp_rec_probe(struct tcp_sess *ts)
 		return;
 	if (cb->snd_max == max) {
 		cb->tlp_retrans = true;
-		if ((cb->flags & TCP_F_FIN_SENT) && cb->sq.first == NULL) {
+		if ((cb->flags & TCP_F_FIN_SENT) && (cb->sq.first == NULL || (cb->flags & TCP_F_FIN_ALONE))) {
 			cb->snd_nxt = cb->snd_end;
 			tcp_output(ts);
 		} else if (last == NULL || !tcp_resend(ts, &e, last)) {

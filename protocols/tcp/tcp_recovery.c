@@ -227,8 +227,9 @@ void tcp_rec_enter(struct tcp_cb *cb, const struct tcp_env *e, uint32_t una)
 	xk_count(e->count[TCP_COUNT_FAST]);
 }
 
-/* RFC 6937 3, in bytes, with the slow start bound (PRR-SSRB). */
-static void prr(struct tcp_cb *cb, uint32_t una, uint32_t delivered)
+/* RFC 6937 3, in bytes.  The slow start bound's extra segment (PRR-SSRB) only on an
+ * ACK that advances and tells of no new loss, else the conservative bound (RFC 9937 6.2). */
+static void prr(struct tcp_cb *cb, uint32_t una, uint32_t delivered, bool safe)
 {
 	uint32_t pipe = tcp_pipe_at(cb, una);
 	int64_t n;
@@ -239,7 +240,7 @@ static void prr(struct tcp_cb *cb, uint32_t una, uint32_t delivered)
 		    cb->prr_out;
 	} else {
 		n = (int64_t)cb->prr_delivered - cb->prr_out;
-		n = (n > delivered ? n : delivered) + cb->mss;
+		n = (n > delivered ? n : delivered) + (safe ? cb->mss : 0);
 		if (n > (int64_t)cb->ssthresh - pipe)
 			n = (int64_t)cb->ssthresh - pipe;
 	}
@@ -259,6 +260,7 @@ static void leave_recovery(struct tcp_cb *cb, uint32_t una)
 	cb->dupacks = 0;
 	if (cb->rack_persist != 0 && --cb->rack_persist == 0)
 		cb->rack_reo_mult = 1;
+	cb->high_sacked = cb->snd_una;
 }
 
 /* The states that an ACK ends. */
@@ -307,8 +309,14 @@ static void count_dupacks(struct tcp_cb *cb, const struct tcp_env *e, const stru
 
 	if (tcp_gt(g->ack, cb->snd_una)) {
 		cb->dupacks = 0;
-		if (!tcp_by_sack(cb))
-			uncount(cb, g->ack - cb->snd_una);
+		if (!tcp_by_sack(cb)) {
+			uint32_t acked = g->ack - cb->snd_una;
+
+			/* Duplicates have counted some of it; the hole they left has not. */
+			if (cb->sacked_out != 0)
+				d->bytes = max32(acked > cb->sacked_out ? acked - cb->sacked_out : 0, min32(acked, cb->mss));
+			uncount(cb, acked);
+		}
 		return;
 	}
 	if (!dup && d->sacked == 0)
@@ -367,9 +375,9 @@ static XK_NOINLINE void ack_slowly(struct tcp_cb *cb, const struct tcp_env *e, c
 		tcp_rec_enter(cb, e, g->ack);
 	if (cb->ca_state == TCP_CA_RECOVERY) {
 		if (cb->tune->prr)
-			prr(cb, g->ack, d->bytes);
+			prr(cb, g->ack, d->bytes, advanced && !lost);
 	} else if (advanced && cb->ca_state != TCP_CA_CWR && cb->frto == 0) {
-		grow(cb, e, g->ack - cb->snd_una);
+		grow(cb, e, d->bytes);   /* without what duplicates or blocks have told already */
 	}
 	if (lost || d->bytes != 0 || cb->lost_out != 0)
 		a->do_ |= TCP_A_OUTPUT;
@@ -413,14 +421,18 @@ static struct xk_msg *rexmt_start(const struct tcp_cb *cb)
 	return q->rexmt_at != NULL && tcp_geq(q->rexmt_seq, cb->snd_una) ? q->rexmt_at : q->first;
 }
 
-/* May m go out again now?  The first one always when nothing else is in flight. */
+/* May m go out again now?  The first one always when nothing else is in flight, and
+ * on every partial acknowledgement (RFC 6582 3.2 step 5). */
 static bool allowed(const struct tcp_cb *cb, struct xk_msg *m)
 {
 	uint32_t pipe = tcp_pipe(cb), len = m->tot < cb->mss ? m->tot : cb->mss;
 
 	if (*tcp_sq_seq(m) != cb->snd_una && tcp_gt(*tcp_sq_seq(m) + len, cb->snd_una + cb->snd_wnd))
 		return false;
-	return pipe == 0 || (cb->ca_state == TCP_CA_RECOVERY && cb->prr_out == 0) || pipe + len <= cb->cwnd;
+	if (cb->ca_state == TCP_CA_RECOVERY &&
+	    (cb->prr_out == 0 || (!tcp_by_sack(cb) && *tcp_sq_seq(m) == cb->snd_una)))
+		return true;
+	return pipe == 0 || pipe + len <= cb->cwnd;
 }
 
 struct xk_msg *tcp_rec_next(struct tcp_cb *cb, const struct tcp_env *e)
@@ -546,7 +558,7 @@ void tcp_rec_reorder(struct tcp_cb *cb, const struct tcp_env *e)
 	if (tcp_by_rack(cb) && tcp_rack_detect(cb, e, cb->snd_una) && cb->ca_state < TCP_CA_RECOVERY) {
 		tcp_rec_enter(cb, e, cb->snd_una);
 		if (cb->tune->prr)
-			prr(cb, cb->snd_una, 0);
+			prr(cb, cb->snd_una, 0, false);
 	}
 }
 
@@ -574,4 +586,5 @@ void tcp_rec_init(struct tcp_cb *cb)
 		cb->mss = 536;
 	cb->cwnd = tcp_cc_initial(cb);
 	cb->rack_reo_mult = 1;
+	cb->high_sacked = cb->snd_una;
 }

@@ -72,28 +72,30 @@ static inline unsigned input_sort(struct xk_rep *r, struct xk_msg **m, const uin
 	return mine;
 }
 
+/* A run of n, together where they may. */
+static XK_NOINLINE void input_frames(struct xk_up *up, struct xk_sess *s, struct xk_msg **m, unsigned n,
+				     bool together)
+{
+	const struct xk_frames f = { m, n, 0, -1, m[0]->hash, m[0]->u.hint, m[0]->vp };
+	unsigned done = together ? up->rep->node->proto->ops->demux_frames(up, s, &f) : 0;
+
+	if (XK_UNLIKELY(done < n))
+		xk_frames_singly(up, s, &f, done);
+}
+
 static inline void input_up(struct xk_rep *r, struct xk_sess *s, struct xk_msg **m,
 			    const struct input_run *run, unsigned nruns)
 {
 	struct xk_sess **scratch = upi_vp(r->vp)->scratch;
 	struct xk_up *up = s->up;
-	const struct xk_ops *ops = up->rep->node->proto->ops;
 	bool takes = xk_takes_frames(up);
 
-	for (unsigned i = 0; i < nruns; i++) {
-		struct xk_msg *a = m[run[i].first];
-		struct xk_frames f = { m + run[i].first, run[i].n, 0, -1, a->hash, a->u.hint, a->vp };
-		unsigned done = 0;
-
-		if (f.n == 1) {
-			up->demux(up, s, a);
-			continue;
-		}
-		/* Where the connection is not known each message finds its own way. */
-		if (XK_LIKELY(takes && f.hint != scratch))
-			done = ops->demux_frames(up, s, &f);
-		if (XK_UNLIKELY(done < f.n))
-			xk_frames_singly(up, s, &f, done);
+	for (const struct input_run *i = run; i < run + nruns; i++) {
+		if (i->n == 1)
+			up->demux(up, s, m[i->first]);
+		else
+			/* Where the connection is not known each message finds its own way. */
+			input_frames(up, s, m + i->first, i->n, takes && m[i->first]->u.hint != scratch);
 	}
 }
 

@@ -6,11 +6,16 @@
  *
  * Keys come in random order.  "chained" makes each key depend on the result
  * before it (the latency), "loop" resolves one key after the other, "bulk"
- * thirty-two at a time.  The ways take turns; the median of the rounds counts.
+ * thirty-two at a time.  "flow" looks one key up in the flow table that all VPs
+ * share; "frames 32" is the native classifier over bursts of thirty-two frames
+ * of different connections, each parsed, hashed and looked up (and its header
+ * written, for the bench).  The ways take turns; the median of the rounds counts.
  * Invariant: every resolve is checked to have found its own object.
  */
+#include "runtime/base/xk_bytes.h"
 #include "runtime/base/xk_clock.h"
 #include "runtime/base/xk_rand.h"
+#include "runtime/classify/xk_classify.h"
 #include "runtime/map/xk_map.h"
 #include "runtime/map/xk_table.h"
 
@@ -41,6 +46,9 @@ struct bench {
 	struct xk_map    map;
 	struct xk_slab   slab;
 	struct cds_lfht *lf;
+	struct xk_flowtab *flows;
+	struct xk_classifier *cls;
+	struct xk_flow **flow;
 	struct rte_hash *rte;
 	struct obj     **obj;
 	uint32_t         n;
@@ -144,6 +152,80 @@ static void way_rculfhash(struct bench *b)
 	check(b, sum, want);
 }
 
+/* ---- the flow table ------------------------------------------------------------ */
+
+static struct xk_flowkey flowkey_of(uint32_t i)
+{
+	return (struct xk_flowkey){ .raddr = htobe32(0x0a000000u + (i >> 14)), .laddr = htobe32(0x0b000001u),
+				    .rport = htobe16((uint16_t)(20000 + (i & 0x3fff))), .lport = htobe16(9), .proto = 17 };
+}
+
+static void way_flow(struct bench *b)
+{
+	uint64_t sum = 0, want = 0;
+	uint32_t x = 1;
+
+	xk_rcu_read_lock();
+	for (uint32_t i = 0; i < OPS; i++) {
+		uint32_t at = step(&x) & (b->n - 1);
+		struct xk_flowkey k = flowkey_of(at);
+
+		sum += xk_slab_handle(xk_flow_find(b->flows, &k));
+		want += xk_slab_handle(b->flow[at]);
+	}
+	xk_rcu_read_unlock();
+	check(b, sum, want);
+}
+
+static uint8_t frame[BULK][XK_CACHELINE] XK_ALIGNED;
+static struct xk_msg message[BULK];
+
+static void frame_address(uint8_t *f, uint32_t i)
+{
+	struct xk_flowkey k = flowkey_of(i);
+
+	memcpy(f + 26, &k.raddr, 8);
+	memcpy(f + 34, &k.rport, 4);
+}
+
+static void way_frames(struct bench *b)
+{
+	struct xk_msg *m[BULK];
+	uint64_t sum = 0, want = 0;
+	uint32_t x = 1;
+
+	for (unsigned j = 0; j < BULK; j++)
+		m[j] = &message[j];
+	xk_rcu_read_lock();
+	for (uint32_t i = 0; i < OPS; i += BULK) {
+		uint8_t len[BULK];
+		uint32_t at[BULK];
+		unsigned nruns, first = 0;
+
+		for (unsigned j = 0; j < BULK; j++)
+			frame_address(frame[j], at[j] = step(&x) & (b->n - 1));
+		nruns = xk_classify_runs(b->cls, m, BULK, len);
+		for (unsigned r = 0; r < nruns; first += len[r++]) {
+			sum += (uint64_t)m[first]->u.v.flow * len[r];
+			want += (uint64_t)xk_slab_handle(b->flow[at[first]]) * len[r];
+		}
+	}
+	xk_rcu_read_unlock();
+	check(b, sum, want);
+}
+
+static void frames_make(void)
+{
+	for (unsigned j = 0; j < BULK; j++) {
+		uint8_t *f = frame[j];
+
+		xk_put_be16(f + 12, 0x0800);
+		f[14] = 0x45;
+		f[23] = 17;
+		message[j] = (struct xk_msg){ .data = f, .len = XK_CACHELINE, .tot = XK_CACHELINE };
+	}
+}
+
 /* ---- DPDK ---------------------------------------------------------------------- */
 
 #ifdef XK_HAVE_DPDK
@@ -236,6 +318,8 @@ static const struct { const char *name; void (*run)(struct bench *); } way[] = {
 	{ "chained", way_chained },
 	{ "loop", way_loop },
 	{ "bulk 32", way_bulk },
+	{ "flow", way_flow },
+	{ "frames 32", way_frames },
 	{ "rculfhash", way_rculfhash },
 #ifdef XK_HAVE_DPDK
 	{ "rte bulk", way_rte_bulk },
@@ -253,9 +337,33 @@ static void *must(void *p)
 	exit(1);
 }
 
+static void flows_fill(struct bench *b)
+{
+	b->flow = must(calloc(b->n, sizeof(*b->flow)));
+	if (xk_flowtab_new(&b->flows, 1) != XK_OK ||
+	    xk_classifier_new(&b->cls, "native", XK_LINK_ETH, b->flows) != XK_OK)
+		must(NULL);
+	for (uint32_t i = 0; i < b->n; i++) {
+		struct xk_flowkey k = flowkey_of(i);
+
+		if (xk_flow_bind(b->flows, &k, 0, NULL, &b->flow[i]) != XK_OK)
+			must(NULL);
+	}
+}
+
+static void flows_empty(struct bench *b)
+{
+	for (uint32_t i = 0; i < b->n; i++)
+		xk_flow_unbind(b->flows, b->flow[i]);
+	b->cls->ops->free(b->cls);
+	xk_flowtab_free(b->flows);
+	free(b->flow);
+}
+
 static void fill(struct bench *b, uint32_t n)
 {
 	*b = (struct bench){ .n = n };
+	flows_fill(b);
 	xk_slab_init(&b->slab, sizeof(struct obj));
 	xk_map_init(&b->map, offsetof(struct obj, node));
 	b->obj = must(calloc(n, sizeof(*b->obj)));
@@ -289,6 +397,7 @@ static void empty(struct bench *b)
 	urcu_memb_synchronize_rcu();
 	cds_lfht_destroy(b->lf, NULL);
 	rte_empty(b);
+	flows_empty(b);
 	for (uint32_t i = 0; i < b->n; i++)
 		xk_slab_put(&b->slab, b->obj[i]);
 	xk_map_fini(&b->map);
@@ -329,6 +438,7 @@ int main(void)
 
 	xk_rcu_register();
 	rte_start();
+	frames_make();
 	printf("%9s", "entries");
 	for (unsigned w = 0; w < WAYS; w++)
 		printf(" %10s", way[w].name);

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_tcp_output.c - what leaves and when: small segments, windows open and closed,
+ * timers, acknowledgements, promises to those above; byte by byte on the wire.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/protocols/tcp_fixture.h"
+#include "tests/support/xk_test.h"
+
+static struct pf f;
+static uint8_t bytes[1 << 17];
+static struct xk_sess *s;
+static struct tf_out sa;                 /* our SYN-ACK */
+
+/* Plain: no options, so that every segment is as long as it says: mss 536. */
+#define PLAIN "timestamps=false; sack=false; use_wscale=false; ecn=false; quick_acks=0; "
+
+static void up(const char *tcp)
+{
+	for (uint32_t i = 0; i < sizeof bytes; i++)
+		bytes[i] = (uint8_t)(i * 7 + i / 256);
+	tf_up1(&f, tcp);
+	tf_listen(&f);
+	s = tf_accept(&f, TF_PEER_PORT, &sa);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	tf_forget(&f);
+}
+
+static void down(void)
+{
+	tf_down(&f);
+}
+
+static struct tcp_cb *cb(void) { return &tcp_sess(s)->cb; }
+
+/* The peer acknowledges all before the n-th byte of ours and offers wnd. */
+static void ack(uint32_t n, uint16_t wnd)
+{
+	tf_in(&f, &(struct tf_seg){ .sport = TF_PEER_PORT, .seq = 1001, .ack = sa.seq + 1 + n,
+				    .flags = TCP_ACK, .wnd = wnd });
+}
+
+static void data(uint32_t at, const void *p, uint32_t n)
+{
+	tf_in(&f, &(struct tf_seg){ .sport = TF_PEER_PORT, .seq = 1001 + at, .ack = cb()->snd_una,
+				    .flags = TCP_ACK, .wnd = 60000, .data = p, .len = n });
+}
+
+static void push(uint32_t at, uint32_t n) { tf_push(&f, s, bytes + at, n); }
+
+/* The i-th segment out holds bytes [at, at + n). */
+static void holds(int i, uint32_t at, uint32_t n)
+{
+	struct tf_out o = tf_out(&f, i);
+
+	CU_ASSERT_EQUAL(o.seq, sa.seq + 1 + at);
+	CU_ASSERT_EQUAL(o.len, n);
+	CU_ASSERT(o.len == n && memcmp(o.data, bytes + at, n) == 0);
+}
+
+static void wait(uint32_t ms) { pf_run(&f, (xk_ns)ms * XK_MS); }
+
+static void end(void)
+{
+	tf_control(&f, s, XK_STREAM_ABORT, NULL, 0);
+	tf_close(&f, s);
+	down();
+}
+
+/* ---- segments -------------------------------------------------------------------------- */
+
+static void a_long_push_leaves_in_full_segments_and_a_rest_with_psh(void)
+{
+	up(PLAIN);
+	ack(0, 60000);
+	push(0, 1400);
+	CU_ASSERT_EQUAL(tf_nout(&f), 3);
+	holds(0, 0, 536);
+	holds(1, 536, 536);
+	holds(2, 1072, 328);
+	CU_ASSERT_EQUAL(tf_out(&f, 0).flags, TCP_ACK);
+	CU_ASSERT_EQUAL(tf_out(&f, 2).flags, TCP_ACK | TCP_PSH);
+	end();
+}
+
+static void a_small_segment_waits_for_another_one(void)
+{
+	up(PLAIN);
+	ack(0, 60000);
+	push(0, 10);
+	CU_ASSERT_EQUAL(tf_nout(&f), 1);
+	push(10, 20);
+	push(30, 20);
+	CU_ASSERT_EQUAL(tf_nout(&f), 1);
+	push(50, 600);                   /* a full one may go, a second small one not */
+	CU_ASSERT_EQUAL(tf_nout(&f), 2);
+	holds(1, 10, 536);
+	ack(546, 60000);
+	CU_ASSERT_EQUAL(tf_nout(&f), 3);
+	holds(2, 546, 104);
+	end();
+}
+
+static void nodelay_sends_at_once(void)
+{
+	uint32_t on = 1;
+
+	up(PLAIN);
+	ack(0, 60000);
+	CU_ASSERT_EQUAL(tf_control(&f, s, TCP_CTL_NODELAY, &on, sizeof on), 0);
+	for (unsigned i = 0; i < 5; i++)
+		push(i * 3, 3);
+	CU_ASSERT_EQUAL(tf_nout(&f), 5);
+	holds(4, 12, 3);
+	end();
+}
+
+static void a_cork_keeps_all_but_full_segments(void)
+{
+	uint32_t on = 1;
+
+	up(PLAIN);
+	ack(0, 60000);
+	CU_ASSERT_EQUAL(tf_control(&f, s, TCP_CTL_CORK, &on, sizeof on), 0);
+	push(0, 500);
+	CU_ASSERT_EQUAL(tf_nout(&f), 0);
+	push(500, 100);
+	CU_ASSERT_EQUAL(tf_nout(&f), 1);
+	holds(0, 0, 536);
+	on = 0;
+	tf_control(&f, s, TCP_CTL_CORK, &on, sizeof on);
+	CU_ASSERT_EQUAL(tf_nout(&f), 2);
+	holds(1, 536, 64);
+	end();
+}
+
+static void the_fin_rides_on_the_last_data(void)
+{
+	struct tf_out o;
+
+	up(PLAIN);
+	ack(0, 60000);
+	push(0, 10);
+	push(10, 10);
+	tf_control(&f, s, XK_STREAM_SHUTDOWN, NULL, 0);
+	CU_ASSERT_EQUAL(tf_nout(&f), 2);
+	holds(1, 10, 10);
+	o = tf_out(&f, 1);
+	CU_ASSERT_EQUAL(o.flags, TCP_ACK | TCP_PSH | TCP_FIN);
+	end();
+}
+
+static void a_lost_fin_is_sent_again(void)
+{
+	up(PLAIN);
+	ack(0, 60000);
+	tf_control(&f, s, XK_STREAM_SHUTDOWN, NULL, 0);
+	CU_ASSERT_EQUAL(tf_nout(&f), 1);
+	wait(1500);
+	CU_ASSERT(tf_nout(&f) >= 2);
+	CU_ASSERT_EQUAL(tf_out(&f, 1).flags, TCP_ACK | TCP_FIN);
+	CU_ASSERT_EQUAL(tf_out(&f, 1).seq, sa.seq + 1);
+	end();
+}
+
+/* ---- windows ----------------------------------------------------------------------------- */
+
+static void no_byte_leaves_beyond_the_window(void)
+{
+	up(PLAIN);
+	ack(0, 1200);
+	push(0, 5000);
+	CU_ASSERT_EQUAL(tf_nout(&f), 2);
+	CU_ASSERT(tcp_leq(cb()->snd_max, sa.seq + 1 + 1200));
+	ack(1072, 536);
+	CU_ASSERT_EQUAL(tf_nout(&f), 3);
+	end();
+}
+
+static void a_closed_window_is_probed_and_opens_again(void)
+{
+	struct tf_out o;
+	unsigned n;
+
+	up(PLAIN);
+	ack(0, 536);
+	push(0, 2000);
+	CU_ASSERT_EQUAL(tf_nout(&f), 1);
+	ack(536, 0);
+	CU_ASSERT_NOT_EQUAL(cb()->at[TCP_T_PERSIST], 0);
+	wait(30000);
+	n = tf_nout(&f);
+	CU_ASSERT(n >= 4 && n <= 12);    /* backed off */
+	o = tf_out(&f, -1);
+	CU_ASSERT_EQUAL(o.len, 0);
+	CU_ASSERT_EQUAL(o.seq, sa.seq + 536);    /* below the window: must be answered */
+	for (unsigned i = 0; i < 40; i++) {      /* closed for as long as the peer answers */
+		ack(536, 0);
+		wait(60000);
+	}
+	CU_ASSERT_EQUAL(tf_state(s), TCP_S_ESTABLISHED);
+	n = tf_nout(&f);
+	ack(536, 60000);
+	CU_ASSERT_EQUAL(tf_nout(&f), n + 3);
+	holds((int)n, 536, 536);
+	CU_ASSERT_EQUAL(cb()->at[TCP_T_PERSIST], 0);
+	end();
+}
+
+/* The sender's silly window avoidance, and its override. */
+static void a_tiny_window_is_not_filled_at_once_but_in_the_end(void)
+{
+	up(PLAIN);
+	ack(0, 60000);
+	push(0, 536);
+	ack(536, 100);
+	tf_forget(&f);
+	push(536, 2000);
+	CU_ASSERT_EQUAL(tf_nout(&f), 0);
+	wait(2000);
+	CU_ASSERT(tf_nout(&f) >= 1);
+	holds(0, 536, 100);
+	end();
+}
+
+static void our_window_never_shrinks_and_opens_in_steps_worth_it(void)
+{
+	uint32_t on = 1, n = 1, edge;
+
+	up(PLAIN "rcv_buf=8KiB; delack=0ms");
+	CU_ASSERT_EQUAL(tf_control(&f, s, XK_STREAM_MANUAL, &on, sizeof on), 0);
+	edge = 1001 + sa.wnd;
+	for (unsigned i = 0; i < 8; i++) {
+		struct tf_out o;
+
+		data(i * 1024, bytes, 1024);
+		o = tf_out(&f, -1);
+		CU_ASSERT_EQUAL(o.ack, 1001 + (i + 1) * 1024);
+		CU_ASSERT(tcp_geq(o.ack + o.wnd, edge));
+		edge = o.ack + o.wnd;
+	}
+	CU_ASSERT_EQUAL(tf_out(&f, -1).wnd, 0);
+	tf_forget(&f);
+	for (unsigned i = 0; i < 1000; i++)      /* a byte at a time says nothing */
+		tf_control(&f, s, XK_STREAM_TAKEN, &n, sizeof n);
+	CU_ASSERT_EQUAL(tf_nout(&f), 0);
+	n = 4000;
+	tf_control(&f, s, XK_STREAM_TAKEN, &n, sizeof n);
+	CU_ASSERT_EQUAL(tf_nout(&f), 1);
+	CU_ASSERT(tf_out(&f, 0).wnd >= 4096);
+	end();
+}
+
+/* ---- acknowledgements ------------------------------------------------------------------------ */
+
+static void every_second_full_segment_is_acknowledged_and_a_single_one_later(void)
+{
+	up(PLAIN "delack=40ms; ack_every=2");
+	data(0, bytes, 536);
+	CU_ASSERT_EQUAL(tf_nout(&f), 0);
+	data(536, bytes, 536);
+	CU_ASSERT_EQUAL(tf_nout(&f), 1);
+	data(1072, bytes, 100);
+	CU_ASSERT_EQUAL(tf_nout(&f), 1);
+	wait(50);
+	CU_ASSERT_EQUAL(tf_nout(&f), 2);
+	CU_ASSERT_EQUAL(tf_out(&f, 1).ack, 1001 + 1172);
+	end();
+}
+
+static void data_of_ours_carries_the_acknowledgement(void)
+{
+	up(PLAIN "delack=40ms");
+	ack(0, 60000);
+	data(0, bytes, 100);
+	push(0, 10);
+	CU_ASSERT_EQUAL(tf_nout(&f), 1);
+	CU_ASSERT_EQUAL(tf_out(&f, 0).ack, 1101);
+	wait(100);
+	CU_ASSERT_EQUAL(tf_nout(&f), 1);
+	end();
+}
+
+/* ---- timers ------------------------------------------------------------------------------------- */
+
+static void unanswered_data_is_repeated_and_given_up(void)
+{
+	up(PLAIN "retries=3; rto_init=1s");
+	ack(0, 60000);
+	push(0, 10);
+	wait(60000);
+	CU_ASSERT_EQUAL(tf_nout(&f), 4);
+	for (int i = 1; i < 4; i++)
+		holds(i, 0, 10);
+	CU_ASSERT_EQUAL(tf_state(s), TCP_S_CLOSED);
+	CU_ASSERT_EQUAL(tf_events(XK_STREAM_FAILED), 1);
+	CU_ASSERT_EQUAL(tf_app.event[tf_app.nevents - 1].err, XK_E_TIMEDOUT);
+	tf_close(&f, s);
+	down();
+}
+
+static void the_users_patience_ends_it_earlier(void)
+{
+	up(PLAIN "user_timeout=5s");
+	ack(0, 60000);
+	push(0, 10);
+	wait(4900);
+	CU_ASSERT_EQUAL(tf_state(s), TCP_S_ESTABLISHED);
+	wait(200);
+	CU_ASSERT_EQUAL(tf_state(s), TCP_S_CLOSED);
+	tf_close(&f, s);
+	down();
+}
+
+static void keepalives_find_out_that_the_peer_has_gone(void)
+{
+	up(PLAIN "keepalive=true; keep_idle=10s; keep_interval=1s; keep_count=3");
+	wait(9900);
+	CU_ASSERT_EQUAL(tf_nout(&f), 0);
+	wait(200);
+	CU_ASSERT_EQUAL(tf_nout(&f), 1);
+	CU_ASSERT_EQUAL(tf_out(&f, 0).seq, sa.seq);
+	CU_ASSERT_EQUAL(tf_out(&f, 0).len, 0);
+	ack(0, 60000);
+	wait(9500);
+	CU_ASSERT_EQUAL(tf_nout(&f), 1);
+	wait(6000);
+	CU_ASSERT_EQUAL(tf_state(s), TCP_S_CLOSED);
+	CU_ASSERT(tf_out(&f, -1).flags & TCP_RST);
+	tf_close(&f, s);
+	down();
+}
+
+/* RFC 8985 7: the last segment of a flight is lost. */
+static void a_lost_tail_is_probed_before_the_timeout(void)
+{
+	static uint8_t opt[40];
+	uint32_t n = tf_syn_opts(opt, 536, true, NULL, -1);
+	struct tf_out o;
+
+	tf_up1(&f, "timestamps=false; use_wscale=false; ecn=false; rto_init=1s");
+	tf_listen(&f);
+	tf_in(&f, &(struct tf_seg){ .sport = TF_PEER_PORT, .seq = 1000, .flags = TCP_SYN, .wnd = 60000, .opt = opt, .nopt = n });
+	sa = tf_out(&f, -1);
+	wait(10);
+	tf_in(&f, &(struct tf_seg){ .sport = TF_PEER_PORT, .seq = 1001, .ack = sa.seq + 1, .flags = TCP_ACK, .wnd = 60000 });
+	s = tf_app.kept[0];
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	CU_ASSERT(cb()->flags & TCP_F_SACK);
+	push(0, 536 * 3);
+	tf_forget(&f);
+	wait(10);
+	ack(536, 60000);
+	wait(60);                        /* well before the timeout of 200 ms */
+	CU_ASSERT_EQUAL(tf_nout(&f), 1);
+	o = tf_out(&f, 0);
+	CU_ASSERT_EQUAL(o.seq, sa.seq + 1 + 1072);
+	CU_ASSERT_EQUAL(o.len, 536);
+	CU_ASSERT_EQUAL(pf_count(&f, "tcp", "tail_loss_probes"), 1);
+	end();
+}
+
+/* ---- promises ------------------------------------------------------------------------------------- */
+
+static void room_is_told_when_it_comes_back(void)
+{
+	uint32_t room = 1;
+
+	up(PLAIN "snd_buf=4KiB");
+	ack(0, 1000);
+	push(0, 4096);
+	CU_ASSERT_EQUAL(tf_control(&f, s, XK_STREAM_ROOM, &room, sizeof room), 4);
+	CU_ASSERT_EQUAL(room, 0);
+	ack(536, 60000);
+	CU_ASSERT_EQUAL(tf_events(XK_STREAM_WRITABLE), 0);
+	ack(536 * 3, 60000);
+	CU_ASSERT_EQUAL(tf_events(XK_STREAM_WRITABLE), 1);
+	CU_ASSERT_EQUAL(tf_events(XK_STREAM_DRAINED), 0);
+	ack(4096, 60000);
+	CU_ASSERT_EQUAL(tf_events(XK_STREAM_WRITABLE), 1);
+	CU_ASSERT_EQUAL(tf_events(XK_STREAM_DRAINED), 1);
+	end();
+}
+
+static void a_push_without_room_ends_the_connection(void)
+{
+	up(PLAIN "snd_buf=4KiB");
+	push(0, 8192);                   /* taken whole */
+	CU_ASSERT_EQUAL(cb()->sq.bytes, 8192);
+	push(8192, 1);
+	CU_ASSERT_EQUAL(tf_state(s), TCP_S_CLOSED);
+	CU_ASSERT_EQUAL(pf_drops(&f, "tcp", "push_without_room"), 1);
+	CU_ASSERT(tf_out(&f, -1).flags & TCP_RST);
+	CU_ASSERT_EQUAL(tf_events(XK_STREAM_FAILED), 1);
+	push(0, 10);
+	CU_ASSERT_EQUAL(pf_drops(&f, "tcp", "push_after_end"), 1);
+	tf_close(&f, s);
+	down();
+}
+
+static void urgent_data_is_pointed_at_from_behind(void)
+{
+	struct tf_out o;
+
+	up(PLAIN);
+	ack(0, 60000);
+	push(0, 5);
+	push(5, 5);
+	CU_ASSERT_EQUAL(tf_control(&f, s, TCP_CTL_URGENT, NULL, 0), 0);
+	ack(5, 60000);
+	o = tf_out(&f, -1);
+	CU_ASSERT(o.flags & TCP_URG);
+	CU_ASSERT_EQUAL(o.len, 5);
+	end();
+}
+
+/* Every buffer that is taken, in turn, is not there: the bytes arrive all the same. */
+static void without_memory_a_segment_is_only_late(void)
+{
+	for (unsigned k = 1; k < 6; k++) {
+		up(PLAIN);
+		ack(0, 60000);
+		push(0, 0);
+		pf_enter(&f, 0);
+		{
+			struct xk_msg *m = pf_msg(bytes, 1200);
+
+			xk_memvp_starve(xk_mem_self, true);
+			xk_mem_fail_after(k);
+			xk_push(s, m);
+			xk_mem_fail_after(0);
+			xk_memvp_starve(xk_mem_self, false);
+		}
+		pf_leave(&f, 0);
+		wait(20000);
+		CU_ASSERT_EQUAL(cb()->snd_max, sa.seq + 1 + 1200);
+		ack(1200, 60000);
+		CU_ASSERT_EQUAL(cb()->sq.bytes, 0);
+		end();
+	}
+}
+
+int main(void)
+{
+	static CU_TestInfo tests[] = {
+#define T(t) { #t, t }
+		T(a_long_push_leaves_in_full_segments_and_a_rest_with_psh),
+		T(a_small_segment_waits_for_another_one),
+		T(nodelay_sends_at_once),
+		T(a_cork_keeps_all_but_full_segments),
+		T(the_fin_rides_on_the_last_data),
+		T(a_lost_fin_is_sent_again),
+		T(no_byte_leaves_beyond_the_window),
+		T(a_closed_window_is_probed_and_opens_again),
+		T(a_tiny_window_is_not_filled_at_once_but_in_the_end),
+		T(our_window_never_shrinks_and_opens_in_steps_worth_it),
+		T(every_second_full_segment_is_acknowledged_and_a_single_one_later),
+		T(data_of_ours_carries_the_acknowledgement),
+		T(unanswered_data_is_repeated_and_given_up),
+		T(the_users_patience_ends_it_earlier),
+		T(keepalives_find_out_that_the_peer_has_gone),
+		T(a_lost_tail_is_probed_before_the_timeout),
+		T(room_is_told_when_it_comes_back),
+		T(a_push_without_room_ends_the_connection),
+		T(urgent_data_is_pointed_at_from_behind),
+		T(without_memory_a_segment_is_only_late),
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = { { "tcp output", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };
+
+	return xk_test_main(suites);
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_mem_tcp.c - the in-memory drivers as simulated TCP peers, under our TCP.
+ *
+ * Promises: the receiver takes part in set-up and end (M108) and acknowledges every
+ * other segment of each connection, ceil(n/2) in all (M105), on the stack of the push
+ * (M106); the sender's segments come in order, each connection on its VP, within
+ * the window (M107); nothing leaks, whatever fails or stays open.
+ */
+#include "drivers/mem/mem.h"
+
+#include <string.h>
+
+#include "protocols/tcp/tcp.h"
+#include "tests/protocols/proto_fixture.h"
+#include "tests/support/xk_test.h"
+
+extern const struct xk_proto xk_proto_eth, xk_proto_fddi, xk_proto_arp, xk_proto_ip, xk_proto_tcp;
+extern const struct xk_proto xk_proto_tcpsend, xk_proto_tcprecv;
+
+static struct pf f;
+
+#define STACK(drv, link, drv_params, tcp_params, app, app_params) { \
+	{ drv, "d", NULL, drv_params }, { link, "l", "d", NULL }, \
+	{ &xk_proto_arp, "arp", "l", "neighbours=10.0.0.2=02:00:00:00:00:09" }, \
+	{ &xk_proto_ip, "ip", "arp", "addr=10.0.0.1/8" }, { &xk_proto_tcp, "tcp", "ip", tcp_params }, \
+	{ app, "app", "tcp", app_params }, { NULL, NULL, NULL, NULL } }
+
+static void no_drops(void)
+{
+	for (unsigned i = 0; i < f.g->nnodes; i++)
+		CU_ASSERT_EQUAL(pf_drops(&f, f.g->node[i]->name, NULL), 0);
+}
+
+/* ---- the receiver ---------------------------------------------------------------------- */
+
+/* Sends `n` messages of one segment each over every one of `conns` connections. */
+static void sends(const struct pf_spec *g, unsigned nvps, unsigned conns, uint64_t n, uint64_t size)
+{
+	pf_up(&f, nvps, g);
+	pf_run(&f, 20 * XK_SEC);
+	CU_ASSERT_EQUAL(pf_count(&f, "d", "opened"), conns);
+	CU_ASSERT_EQUAL(pf_count(&f, "d", "closed"), conns);
+	CU_ASSERT_EQUAL(pf_count(&f, "d", "sunk_bytes"), conns * n * size);
+	CU_ASSERT_EQUAL(pf_count(&f, "app", "drained"), conns);
+	CU_ASSERT_EQUAL(pf_count(&f, "tcp", "retransmitted"), 0);
+}
+
+static void a_stream_is_swallowed_and_ended(void)
+{
+	static const struct pf_spec eth[] = STACK(&xk_proto_eth_mem, &xk_proto_eth, "peer=tcp_sink", NULL,
+		&xk_proto_tcpsend, "to=10.0.0.2; conns=5; count=40; size=1460");
+	static const struct pf_spec fddi[] = STACK(&xk_proto_fddi_mem, &xk_proto_fddi, "peer=tcp_sink; window=1MiB", NULL,
+		&xk_proto_tcpsend, "to=10.0.0.2; conns=9; count=100; size=4KiB");
+
+	sends(eth, 1, 5, 40, 1460);
+	no_drops();
+	pf_down(&f);
+	sends(fddi, 4, 9, 100, 4096);
+	no_drops();
+	pf_down(&f);
+}
+
+static void every_other_segment_is_acknowledged(void)
+{
+	/* Nagle's algorithm off and a window that lets one message out at a time. */
+	static const struct pf_spec even[] = STACK(&xk_proto_eth_mem, &xk_proto_eth, "peer=tcp_sink", "initial_window=64",
+		&xk_proto_tcpsend, "to=10.0.0.2; conns=3; count=20; size=1460; rate=1000");
+	uint64_t segments;
+
+	pf_up(&f, 1, even);
+	pf_run(&f, 10 * XK_SEC);
+	segments = pf_count(&f, "d", "sunk");
+	CU_ASSERT_EQUAL(segments, 60);
+	CU_ASSERT_EQUAL(pf_count(&f, "d", "acks"), segments / 2);
+	pf_down(&f);
+}
+
+static void a_lone_segment_is_acknowledged_after_a_while(void)
+{
+	static const struct pf_spec g[] = STACK(&xk_proto_eth_mem, &xk_proto_eth, "peer=tcp_sink", "tlp=false; rack=false",
+		&xk_proto_tcpsend, "to=10.0.0.2; size=100; rate=1");
+
+	pf_up(&f, 1, g);
+	pf_run(&f, 3500 * XK_MS);
+	CU_ASSERT(pf_count(&f, "d", "sunk") >= 3);
+	CU_ASSERT(pf_count(&f, "d", "acks") >= 3);
+	pf_down(&f);
+}
+
+static void as_many_as_asked_for_are_acknowledged_together(void)
+{
+	static const struct pf_spec g[] = STACK(&xk_proto_eth_mem, &xk_proto_eth, "peer=tcp_sink; ack_every=4", NULL,
+		&xk_proto_tcpsend, "to=10.0.0.2; count=80; size=1460");
+	uint64_t acks;
+
+	pf_up(&f, 1, g);
+	pf_run(&f, 10 * XK_SEC);
+	acks = pf_count(&f, "d", "acks");
+	CU_ASSERT_EQUAL(pf_count(&f, "d", "sunk_bytes"), 80 * 1460);
+	CU_ASSERT(acks >= 20 && acks <= 24);
+	pf_down(&f);
+}
+
+/* ---- the sender -------------------------------------------------------------------------- */
+
+static void segments_arrive_and_connections_end(void)
+{
+	static const struct pf_spec eth[] = STACK(&xk_proto_eth_mem, &xk_proto_eth,
+		"peer=tcp_source; to=10.0.0.1; conns=7; count=700; size=1460", NULL, &xk_proto_tcprecv, "port=9; size=1460");
+	static const struct pf_spec fddi[] = STACK(&xk_proto_fddi_mem, &xk_proto_fddi,
+		"peer=tcp_source; to=10.0.0.1; conns=70; count=7001; size=64; checksum=good; ports=3", NULL,
+		&xk_proto_tcprecv, "port=9; ports=3; size=64");
+
+	pf_up(&f, 1, eth);
+	pf_run(&f, 20 * XK_SEC);
+	CU_ASSERT_EQUAL(pf_count(&f, "app", "bytes"), 700 * 1460);
+	CU_ASSERT_EQUAL(pf_count(&f, "app", "accepted"), 7);
+	CU_ASSERT_EQUAL(pf_count(&f, "app", "ended"), 7);
+	CU_ASSERT_EQUAL(pf_count(&f, "d", "made"), 700 + 2 * 7);
+	CU_ASSERT_EQUAL(pf_count(&f, "d", "closed"), 7);
+	no_drops();
+	pf_down(&f);
+	pf_up(&f, 3, fddi);
+	pf_run(&f, 20 * XK_SEC);
+	CU_ASSERT_EQUAL(pf_count(&f, "app", "bytes"), 7001 * 64);
+	CU_ASSERT_EQUAL(pf_count(&f, "d", "closed"), 70);
+	no_drops();
+	pf_down(&f);
+}
+
+static void each_connection_runs_where_the_map_puts_it(void)
+{
+	static const struct pf_spec g[] = STACK(&xk_proto_eth_mem, &xk_proto_eth,
+		"peer=tcp_source; to=10.0.0.1; conns=32; count=3200; size=100", NULL, &xk_proto_tcprecv, "port=9; size=100");
+	struct xk_app_counts c;
+
+	pf_up(&f, 4, g);
+	pf_run(&f, 20 * XK_SEC);
+	for (unsigned vp = 0; vp < 4; vp++) {
+		CU_ASSERT_EQUAL(xk_control(pf_rep(&f, "d", vp), XK_CTL_MEM_COUNTS, &c, sizeof c), (int)sizeof c);
+		CU_ASSERT_EQUAL_FATAL(c.n, 8);
+		for (unsigned i = 0; i < c.n; i++) {
+			CU_ASSERT_EQUAL(c.conn[i] % 4, vp);
+			CU_ASSERT_EQUAL(c.messages[i], 100);
+		}
+		CU_ASSERT_EQUAL(f.g->vps->vp[vp]->handed_over, 0);
+	}
+	pf_down(&f);
+}
+
+static void the_window_is_obeyed(void)
+{
+	/* A receiver that reads 8000 bytes a second. */
+	static const struct pf_spec g[] = STACK(&xk_proto_eth_mem, &xk_proto_eth,
+		"peer=tcp_source; to=10.0.0.1; size=1000", "rcv_buf=16KiB", &xk_proto_tcprecv, "port=9; rate=64kbit/s");
+	uint64_t bytes;
+
+	pf_up(&f, 1, g);
+	pf_run(&f, 10 * XK_SEC);
+	bytes = pf_count(&f, "app", "bytes");
+	CU_ASSERT(bytes > 60000 && bytes < 120000);
+	CU_ASSERT_EQUAL(pf_drops(&f, "tcp", "beyond_window"), 0);
+	pf_down(&f);
+}
+
+/* ---- faults --------------------------------------------------------------------------------- */
+
+static void open_connections_leave_nothing_behind(void)
+{
+	static const struct pf_spec down[] = STACK(&xk_proto_eth_mem, &xk_proto_eth, "peer=tcp_sink", NULL,
+		&xk_proto_tcpsend, "to=10.0.0.2; conns=100; size=1460; rate=100");
+	static const struct pf_spec up[] = STACK(&xk_proto_eth_mem, &xk_proto_eth,
+		"peer=tcp_source; to=10.0.0.1; conns=100; size=1000; rxbuf=cold; rxcold=1MiB", NULL, &xk_proto_tcprecv,
+		"port=9; rate=800kbit/s");
+
+	pf_up(&f, 2, down);
+	pf_run(&f, 300 * XK_MS);
+	pf_down(&f);
+	pf_up(&f, 2, up);
+	pf_run(&f, 300 * XK_MS);
+	pf_down(&f);
+}
+
+static void a_port_that_nobody_waits_on_ends_the_sender(void)
+{
+	static const struct pf_spec g[] = STACK(&xk_proto_eth_mem, &xk_proto_eth,
+		"peer=tcp_source; to=10.0.0.1; conns=3; port=80", NULL, &xk_proto_tcprecv, "port=9");
+
+	pf_up(&f, 1, g);
+	pf_run(&f, 5 * XK_SEC);
+	CU_ASSERT_EQUAL(pf_count(&f, "d", "closed"), 3);
+	CU_ASSERT_EQUAL(pf_count(&f, "d", "opened"), 0);
+	pf_down(&f);
+}
+
+static bool conf_ok(const char *const *pairs)
+{
+	const struct xk_proto *p = &xk_proto_eth_mem;
+	unsigned char conf[1024] = { 0 };
+	char why[256] = "";
+	bool ok;
+
+	CU_ASSERT_FATAL(p->conf_size <= sizeof conf);
+	CU_ASSERT_EQUAL(xk_param_defaults(p->params, conf, why, sizeof why), XK_OK);
+	for (; *pairs != NULL; pairs += 2)
+		CU_ASSERT_EQUAL(xk_param_set(xk_param_find(p->params, pairs[0]), conf, pairs[1], false, why, sizeof why),
+				XK_OK);
+	ok = p->check(conf, why, sizeof why) == XK_OK;
+	xk_param_release(p->params, conf);
+	return ok;
+}
+
+#define OK(...) conf_ok((const char *const[]){ "peer", "tcp_source", __VA_ARGS__, NULL })
+
+static void wrong_parameters_are_refused(void)
+{
+	CU_ASSERT(OK("to", "10.0.0.1", "size", "1460"));
+	CU_ASSERT(!OK("size", "100"));
+	CU_ASSERT(!OK("to", "10.0.0.1", "size", "1461"));
+	CU_ASSERT(!OK("to", "10.0.0.1", "size", "0"));
+	CU_ASSERT(!OK("to", "10.0.0.1", "from_port", "60000"));
+	CU_ASSERT(!OK("to", "10.0.0.1", "port", "65535", "ports", "2"));
+}
+
+int main(void)
+{
+	static CU_TestInfo receiver[] = {
+		{ "a stream is swallowed and ended", a_stream_is_swallowed_and_ended },
+		{ "every other segment is acknowledged", every_other_segment_is_acknowledged },
+		{ "a lone segment is acknowledged after a while", a_lone_segment_is_acknowledged_after_a_while },
+		{ "as many as asked for are acknowledged together", as_many_as_asked_for_are_acknowledged_together },
+		CU_TEST_INFO_NULL
+	};
+	static CU_TestInfo sender[] = {
+		{ "segments arrive and connections end", segments_arrive_and_connections_end },
+		{ "each connection runs where the map puts it", each_connection_runs_where_the_map_puts_it },
+		{ "the window is obeyed", the_window_is_obeyed },
+		CU_TEST_INFO_NULL
+	};
+	static CU_TestInfo faults[] = {
+		{ "open connections leave nothing behind", open_connections_leave_nothing_behind },
+		{ "a port that nobody waits on ends the sender", a_port_that_nobody_waits_on_ends_the_sender },
+		{ "wrong parameters are refused", wrong_parameters_are_refused },
+		CU_TEST_INFO_NULL
+	};
+	static const CU_SuiteInfo suites[] = {
+		{ "receiver", NULL, NULL, NULL, NULL, receiver },
+		{ "sender", NULL, NULL, NULL, NULL, sender },
+		{ "faults", NULL, NULL, NULL, NULL, faults },
+		CU_SUITE_INFO_NULL
+	};
+
+	return xk_test_main(suites);
+}

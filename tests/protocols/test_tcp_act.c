@@ -1,0 +1,612 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_tcp_act.c - segments on the wire of a host: what is no segment at all,
+ * prediction, bytes up in whatever order they come, holders that close in the
+ * middle of it, and every flag in every state, after which the host still serves.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/protocols/tcp_fixture.h"
+#include "tests/support/xk_test.h"
+
+static struct pf f;
+static uint8_t pay[8192], d[9000];
+#define PEER 1001u               /* the peer's first byte, after tf_accept */
+
+static struct xk_sess *up(const char *tcp, struct tf_out *syn)
+{
+	struct xk_sess *s;
+
+	nf_fill(pay, sizeof pay, 5);
+	tf_up1(&f, tcp);
+	tf_listen(&f);
+	s = tf_accept(&f, TF_PEER_PORT, syn);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	/* The window that all segments here have. */
+	tf_in(&f, &(struct tf_seg){ .seq = PEER, .ack = syn->seq + 1, .flags = TCP_ACK, .wnd = 5000 });
+	tf_forget(&f);
+	return s;
+}
+
+static void over(struct xk_sess *s)
+{
+	if (s != NULL) {
+		tf_control(&f, s, XK_STREAM_ABORT, NULL, 0);
+		tf_close(&f, s);
+	}
+	tf_down(&f);
+}
+
+/* Bytes [off, off + n) of the peer's stream. */
+static struct tf_seg data(const struct tf_out *syn, uint32_t off, uint32_t n, uint16_t flags)
+{
+	return (struct tf_seg){ .seq = PEER + off, .ack = syn->seq + 1, .flags = TCP_ACK | flags, .wnd = 5000,
+				.data = pay + off, .len = n };
+}
+
+static void in(const struct tf_out *syn, uint32_t off, uint32_t n, uint16_t flags)
+{
+	struct tf_seg g = data(syn, off, n, flags);
+
+	tf_in(&f, &g);
+}
+
+static void got(uint32_t n)
+{
+	CU_ASSERT_EQUAL(tf_app.ngot, n);
+	CU_ASSERT(memcmp(tf_app.got, pay, n) == 0);
+}
+
+/* ---- what is no segment (row 1) ---------------------------------------------------- */
+
+static void headers_that_lie_are_dropped(void)
+{
+	struct tf_out syn;
+	struct xk_sess *s = up(NULL, &syn);
+	struct tf_seg g = data(&syn, 0, 10, 0);
+	uint32_t n;
+
+	for (uint32_t len = 0; len < 20; len++) {
+		n = nf_ip(d, &(struct nf_ip){ .proto = 6 }, pay, len);
+		nf_in(&f, 0, d, n);
+		tf_only_drop(&f, "short");
+	}
+	for (unsigned off = 0; off < 16; off++) {
+		uint32_t sum;
+
+		if (off >= 5 && off <= 7)
+			continue;
+		n = tf_datagram(d, &g);
+		d[20 + 12] = (uint8_t)(off << 4);
+		xk_put_be16(d + 36, 0);
+		sum = nf_pseudo(xk_be32(d + 12), xk_be32(d + 16), 6, n - 20);
+		xk_put_be16(d + 36, nf_sum(d + 20, n - 20, sum));
+		nf_in(&f, 0, d, n);
+		tf_only_drop(&f, "bad_offset");
+	}
+	got(0);
+	CU_ASSERT_EQUAL(tf_nout(&f), 0);
+	over(s);
+}
+
+static void a_wrong_bit_anywhere_is_a_wrong_checksum(void)
+{
+	struct tf_out syn;
+	struct xk_sess *s = up(NULL, &syn);
+	struct tf_seg g = data(&syn, 0, 33, 0);
+
+	for (uint32_t at = 0; at < 20 + 33; at++) {
+		uint32_t n = tf_datagram(d, &g);
+
+		if (at == 12)
+			continue;                /* the offset: another reason */
+		d[20 + at] ^= 0x04;
+		nf_in(&f, 0, d, n);
+		tf_only_drop(&f, "bad_checksum");
+		nf_in_cut(&f, 0, d, n, 20 + at);
+		tf_only_drop(&f, "bad_checksum");
+	}
+	got(0);
+	over(s);
+}
+
+static void every_cut_of_a_good_segment_passes(void)
+{
+	struct tf_out syn;
+	struct xk_sess *s = up(NULL, &syn);
+	uint32_t off = 0;
+
+	for (uint32_t len = 1; len < 60; len += 7)
+		for (uint32_t cut = 1; cut < 40 + len; cut++) {
+			struct tf_seg g;
+
+			if (off + len > sizeof pay)
+				break;
+			g = data(&syn, off, len, 0);
+			nf_in_cut(&f, 0, d, tf_datagram(d, &g), cut);
+			off += len;
+			got(off);
+		}
+	CU_ASSERT(off > 4000 && pf_drops(&f, "tcp", NULL) == 0);
+	over(s);
+}
+
+static void what_is_not_from_one_host_to_one_host_is_not_answered(void)
+{
+	static const struct { uint32_t src, dst; uint16_t sport, dport; const char *why; } bad[] = {
+		{ NF_PEER, NF_US, 0, TF_PORT, "port_zero" },
+		{ 0xe0000001, NF_US, 5, TF_PORT, NULL },
+		{ NF_US, NF_US, TF_PORT, TF_PORT, NULL },
+		{ 0xffffffff, NF_US, 5, TF_PORT, NULL },
+		{ NF_PEER, 0x0affffff, 5, TF_PORT, NULL },
+		{ NF_PEER, 0xe0000001, 5, TF_PORT, NULL },
+		{ 0x7f000001, NF_US, 5, TF_PORT, NULL },
+	};
+	struct tf_out syn;
+	struct xk_sess *s = up(NULL, &syn);
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(bad); i++) {
+		struct tf_seg g = { .src = bad[i].src, .dst = bad[i].dst, .sport = bad[i].sport, .dport = bad[i].dport,
+				    .seq = 5, .flags = TCP_SYN, .wnd = 100 };
+		uint32_t n = tf_datagram(d, &g), sum;
+
+		if (bad[i].sport == 0) {         /* the fixture has a default for it */
+			xk_put_be16(d + 20, 0);
+			xk_put_be16(d + 36, 0);
+			sum = nf_pseudo(xk_be32(d + 12), xk_be32(d + 16), 6, n - 20);
+			xk_put_be16(d + 36, nf_sum(d + 20, n - 20, sum));
+		}
+		nf_in(&f, 0, d, n);
+		CU_ASSERT_EQUAL(nf_nsent(&f), 0);
+		if (bad[i].why != NULL)
+			tf_only_drop(&f, bad[i].why);
+	}
+	over(s);
+}
+
+/* ---- bytes up --------------------------------------------------------------------------- */
+
+static void bytes_in_order_are_predicted_and_every_second_is_acknowledged(void)
+{
+	struct tf_out syn;
+	struct xk_sess *s = up("quick_acks=0", &syn);
+	uint64_t slow = pf_count(&f, "tcp", "not_predicted");
+
+	for (uint32_t i = 0; i < 20; i++)
+		in(&syn, i * 100, 100, i % 3 ? 0 : TCP_PSH);
+	got(2000);
+	CU_ASSERT_EQUAL(pf_count(&f, "tcp", "not_predicted"), slow);
+	CU_ASSERT_EQUAL(pf_count(&f, "tcp", "predicted"), 20);
+	CU_ASSERT_EQUAL(tf_nout(&f), 10);
+	for (int i = 0; i < 10; i++)
+		CU_ASSERT_EQUAL(tf_out(&f, i).ack, PEER + 200u * (unsigned)(i + 1));
+	/* A single one waits for the timer. */
+	in(&syn, 2000, 1, 0);
+	CU_ASSERT_EQUAL(tf_nout(&f), 10);
+	pf_run(&f, 500 * XK_MS);
+	CU_ASSERT(tf_nout(&f) == 11 && tf_out(&f, -1).ack == PEER + 2001);
+	over(s);
+}
+
+static void acknowledgements_of_data_are_predicted(void)
+{
+	struct tf_out syn;
+	struct xk_sess *s = up(NULL, &syn);
+	uint64_t slow = pf_count(&f, "tcp", "not_predicted");
+
+	for (unsigned i = 0; i < 10; i++) {
+		tf_push(&f, s, pay, 100);
+		tf_in(&f, &(struct tf_seg){ .seq = PEER, .ack = syn.seq + 1 + 100 * (i + 1), .flags = TCP_ACK,
+					    .wnd = 5000 });
+	}
+	CU_ASSERT_EQUAL(pf_count(&f, "tcp", "not_predicted"), slow);
+	CU_ASSERT_EQUAL(tf_events(XK_STREAM_DRAINED), 10);
+	over(s);
+}
+
+static void any_order_comes_up_in_order(void)
+{
+	static const unsigned order[][5] = { { 4, 3, 2, 1, 0 }, { 1, 0, 3, 2, 4 }, { 2, 4, 0, 1, 3 }, { 3, 0, 4, 1, 2 } };
+
+	for (unsigned k = 0; k < XK_ARRAY_LEN(order); k++) {
+		struct tf_out syn, o;
+		struct xk_sess *s = up(NULL, &syn);
+		unsigned outs = 0;
+
+		for (unsigned i = 0; i < 5; i++) {
+			in(&syn, order[k][i] * 300, 300, 0);
+			outs = tf_nout(&f);
+		}
+		got(1500);
+		CU_ASSERT(outs >= 4);
+		o = tf_out(&f, -1);
+		CU_ASSERT(o.ack == PEER + 1500 && o.len == 0);
+		CU_ASSERT(tcp_sess(s)->cb.reass == NULL);
+		over(s);
+	}
+}
+
+static void overlaps_are_delivered_once(void)
+{
+	struct tf_out syn;
+	struct xk_sess *s = up(NULL, &syn);
+
+	in(&syn, 0, 99, 0);
+	in(&syn, 199, 100, 0);
+	in(&syn, 399, 100, 0);
+	in(&syn, 599, 100, 0);
+	in(&syn, 99, 200, 0);
+	got(299);
+	in(&syn, 149, 450, 0);
+	got(699);
+	in(&syn, 0, 799, 0);
+	got(799);
+	in(&syn, 0, 799, 0);
+	got(799);
+	CU_ASSERT_EQUAL(tf_out(&f, -1).ack, PEER + 799);
+	over(s);
+}
+
+static void a_fin_that_came_first_ends_when_its_bytes_are_there(void)
+{
+	struct tf_out syn;
+	struct xk_sess *s = up(NULL, &syn);
+
+	in(&syn, 200, 100, TCP_FIN);
+	in(&syn, 100, 100, 0);
+	CU_ASSERT(tf_app.close_dones == 0 && tf_state(s) == TCP_S_ESTABLISHED);
+	in(&syn, 0, 100, 0);
+	got(300);
+	CU_ASSERT(tf_app.close_dones == 1 && tf_state(s) == TCP_S_CLOSE_WAIT);
+	CU_ASSERT_EQUAL(tf_out(&f, -1).ack, PEER + 301);
+	/* It comes again, and so does text. */
+	in(&syn, 200, 100, TCP_FIN);
+	CU_ASSERT_EQUAL(tf_out(&f, -1).ack, PEER + 301);
+	got(300);
+	CU_ASSERT_EQUAL(tf_app.close_dones, 1);
+	over(s);
+}
+
+static void manual_consumption_closes_and_opens_the_window(void)
+{
+	struct tf_out syn, o;
+	struct xk_sess *s = up("rcv_buf=4KiB", &syn);
+	uint32_t v = 1;
+
+	tf_control(&f, s, XK_STREAM_MANUAL, &v, sizeof v);
+	for (uint32_t i = 0; i < 4; i++)
+		in(&syn, i * 1024, 1024, TCP_PSH);
+	got(4096);
+	pf_run(&f, 1000 * XK_MS);
+	o = tf_out(&f, -1);
+	CU_ASSERT(o.ack == PEER + 4096 && o.wnd == 0);
+	/* A probe: answered, not taken. */
+	in(&syn, 4096, 1, 0);
+	got(4096);
+	CU_ASSERT(tf_out(&f, -1).ack == PEER + 4096 && tf_out(&f, -1).wnd == 0);
+	v = 4096;
+	tf_control(&f, s, XK_STREAM_TAKEN, &v, sizeof v);
+	pf_settle(&f);
+	CU_ASSERT(tf_out(&f, -1).wnd != 0);
+	in(&syn, 4096, 100, 0);
+	got(4196);
+	over(s);
+}
+
+static void an_urgent_mark_is_told_of_and_takes_no_byte(void)
+{
+	struct tf_out syn;
+	struct xk_sess *s = up(NULL, &syn);
+	struct tf_seg g = data(&syn, 0, 10, TCP_URG);
+
+	g.urp = 15;
+	tf_in(&f, &g);
+	CU_ASSERT_EQUAL(tf_events(XK_STREAM_URGENT), 1);
+	g = data(&syn, 10, 10, TCP_URG);
+	g.urp = 5;
+	tf_in(&f, &g);
+	CU_ASSERT_EQUAL(tf_events(XK_STREAM_URGENT), 1);
+	got(20);
+	over(s);
+}
+
+/* ---- holders that do something in the middle ------------------------------------------------ */
+
+static struct { unsigned what; unsigned n; struct xk_up up; struct xk_rep *rep; } hook;
+
+static void hooked(struct xk_up *u, struct xk_sess *s, struct xk_msg *m)
+{
+	(void)u;
+	hook.n++;
+	xk_msg_free(m);
+	if (hook.what == 1)
+		xk_close(s);
+	else if (hook.what == 2)
+		xk_sess_control(s, XK_STREAM_ABORT, NULL, 0);
+	else if (hook.what == 3)
+		xk_push(s, pf_msg("answer", 6));
+	else if (hook.what == 4)
+		xk_sess_control(s, XK_STREAM_SHUTDOWN, NULL, 0);
+}
+
+static void hook_up(struct xk_sess *s, unsigned what)
+{
+	hook.what = what;
+	hook.n = 0;
+	hook.up = (struct xk_up){ hooked, s->up->rep };
+	s->up = &hook.up;
+}
+
+static void a_close_from_inside_the_upcall_finishes_or_resets(void)
+{
+	struct tf_out syn, o;
+	struct xk_sess *s = up(NULL, &syn);
+
+	/* Nothing is behind: an ordinary close. */
+	hook_up(s, 1);
+	in(&syn, 0, 100, 0);
+	o = tf_out(&f, -1);
+	CU_ASSERT(hook.n == 1 && (o.flags & TCP_FIN) && o.ack == PEER + 100);
+	tf_in(&f, &(struct tf_seg){ .seq = PEER + 100, .ack = o.seq + 1, .flags = TCP_ACK | TCP_FIN, .wnd = 500 });
+	CU_ASSERT_EQUAL(tf_states(&f, TCP_S_TIME_WAIT), 1);
+	tf_down(&f);
+
+	/* There is: what nobody reads resets. */
+	s = up(NULL, &syn);
+	in(&syn, 100, 100, 0);
+	hook_up(s, 1);
+	in(&syn, 0, 100, 0);
+	CU_ASSERT_EQUAL(hook.n, 1);
+	CU_ASSERT(tf_out(&f, -1).flags & TCP_RST);
+	tf_only_drop(&f, "data_after_close");
+	CU_ASSERT_EQUAL(pf_sessions(&f, "tcp"), 0);
+	tf_down(&f);
+}
+
+static void an_abort_from_inside_the_upcall_resets(void)
+{
+	struct tf_out syn;
+	struct xk_sess *s = up(NULL, &syn);
+
+	in(&syn, 100, 100, TCP_FIN);
+	hook_up(s, 2);
+	in(&syn, 0, 100, 0);
+	CU_ASSERT(hook.n == 1 && (tf_out(&f, -1).flags & TCP_RST) && tf_state(s) == TCP_S_CLOSED);
+	in(&syn, 200, 100, 0);
+	CU_ASSERT(tf_out(&f, -1).flags & TCP_RST);
+	tf_close(&f, s);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "tcp"), 0);
+	tf_down(&f);
+}
+
+static void an_answer_from_inside_the_upcall_carries_the_acknowledgement(void)
+{
+	struct tf_out syn, o;
+	struct xk_sess *s = up(NULL, &syn);
+
+	hook_up(s, 3);
+	in(&syn, 0, 100, TCP_PSH);
+	CU_ASSERT_EQUAL(tf_nout(&f), 1);
+	o = tf_out(&f, 0);
+	CU_ASSERT(o.len == 6 && o.ack == PEER + 100);
+	over(s);
+	s = up(NULL, &syn);
+	hook_up(s, 4);
+	in(&syn, 0, 100, TCP_PSH);
+	o = tf_out(&f, -1);
+	CU_ASSERT(tf_nout(&f) == 1 && (o.flags & TCP_FIN) && o.ack == PEER + 100 && tf_state(s) == TCP_S_FIN_WAIT_1);
+	over(s);
+}
+
+/* ---- runs --------------------------------------------------------------------------------------- */
+
+/* A datagram as ip passes it up. */
+static struct xk_msg *lift(const struct tf_seg *g)
+{
+	struct xk_msg *m = pf_msg(d, tf_datagram(d, g));
+
+	xk_msg_set_net(m, m->data);
+	xk_msg_pop(m, 20);
+	return m;
+}
+
+static void run(const struct tf_out *syn, struct xk_sess *s, uint32_t first, unsigned n, unsigned odd)
+{
+	struct xk_sess *hint[2] = { s, &xk_sess_none };
+	struct xk_rep *r = pf_rep(&f, "tcp", 0);
+	struct xk_msg *m[32];
+
+	pf_enter(&f, 0);
+	for (unsigned i = 0; i < n; i++) {
+		struct tf_seg g = data(syn, (first + i) * 100, 100, 0);
+
+		if (i == odd)
+			g.flags |= TCP_URG;
+		m[i] = lift(&g);
+	}
+	m[0]->u.hint = hint;
+	tcp_demux_run(&r->up, s->down, m, n);
+	pf_leave(&f, 0);
+	pf_settle(&f);
+}
+
+static void a_run_in_order_is_acknowledged_once(void)
+{
+	struct tf_out syn;
+	struct xk_sess *s = up("quick_acks=0", &syn);
+
+	run(&syn, s, 0, 32, 99);
+	got(3200);
+	CU_ASSERT(tf_nout(&f) == 1 && tf_out(&f, 0).ack == PEER + 3200);
+	CU_ASSERT_EQUAL(pf_count(&f, "tcp", "predicted"), 32);
+	over(s);
+}
+
+static void a_run_with_an_odd_one_in_it_loses_nothing(void)
+{
+	for (unsigned odd = 0; odd < 8; odd++) {
+		struct tf_out syn;
+		struct xk_sess *s = up(NULL, &syn);
+
+		run(&syn, s, 0, 8, odd);
+		got(800);
+		CU_ASSERT_EQUAL(pf_drops(&f, "tcp", NULL), 0);
+		/* Out of order and again: the whole of it one by one. */
+		run(&syn, s, 12, 8, 99);
+		run(&syn, s, 4, 8, 99);
+		got(2000);
+		over(s);
+	}
+}
+
+static void a_run_closed_in_its_middle_is_reset(void)
+{
+	struct tf_out syn;
+	struct xk_sess *s = up(NULL, &syn);
+
+	hook_up(s, 1);
+	run(&syn, s, 0, 8, 99);
+	CU_ASSERT(hook.n == 1 && (tf_out(&f, -1).flags & TCP_RST));
+	CU_ASSERT_EQUAL(pf_drops(&f, "tcp", "data_after_close"), 7);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "tcp"), 0);
+	tf_down(&f);
+}
+
+/* ---- all flags in all states (row 17) ------------------------------------------------------------- */
+
+/* Brings the connection on by events of either side, as far as stage says. */
+static struct xk_sess *to_stage(unsigned stage, struct tf_out *syn)
+{
+	struct xk_sess *s = stage <= 1 ? NULL : up(NULL, syn);
+	int err;
+
+	if (stage <= 1) {
+		nf_fill(pay, sizeof pay, 5);
+		tf_up1(&f, NULL);
+		tf_listen(&f);
+		s = tf_open(&f, 81, 4000, &err);
+		*syn = tf_out(&f, -1);
+		if (stage == 1)
+			tf_in(&f, &(struct tf_seg){ .sport = 81, .dport = 4000, .seq = PEER - 1, .flags = TCP_SYN,
+						    .wnd = 5000 });
+		return s;
+	}
+	if (stage == 3 || stage == 4)            /* CLOSE-WAIT, LAST-ACK */
+		in(syn, 0, 0, TCP_FIN);
+	if (stage >= 4)                          /* FIN-WAIT-1 */
+		tf_control(&f, s, XK_STREAM_SHUTDOWN, NULL, 0);
+	if (stage == 6)                          /* CLOSING */
+		in(syn, 0, 0, TCP_FIN);
+	if (stage >= 7)                          /* FIN-WAIT-2 */
+		tf_in(&f, &(struct tf_seg){ .seq = PEER, .ack = syn->seq + 2, .flags = TCP_ACK, .wnd = 5000 });
+	if (stage == 8)                          /* TIME-WAIT */
+		tf_in(&f, &(struct tf_seg){ .seq = PEER, .ack = syn->seq + 2, .flags = TCP_ACK | TCP_FIN, .wnd = 5000 });
+	return s;
+}
+
+static const unsigned stages[] = { TCP_S_SYN_SENT, TCP_S_SYN_RCVD, TCP_S_ESTABLISHED, TCP_S_CLOSE_WAIT,
+				   TCP_S_LAST_ACK, TCP_S_FIN_WAIT_1, TCP_S_CLOSING, TCP_S_FIN_WAIT_2, TCP_S_TIME_WAIT };
+
+static void stages_are_reached(void)
+{
+	for (unsigned i = 0; i < XK_ARRAY_LEN(stages); i++) {
+		struct tf_out syn;
+		struct xk_sess *s = to_stage(i, &syn);
+
+		CU_ASSERT_EQUAL(tf_state(s), stages[i]);
+		over(s);
+	}
+}
+
+static void still_serves(uint16_t port)
+{
+	struct tf_out syn;
+	struct xk_sess *s;
+
+	tf_forget(&f);
+	tf_app.ngot = 0;
+	s = tf_accept(&f, port, &syn);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	for (uint32_t i = 0; i < 8; i++) {
+		struct tf_seg g = data(&syn, i * 1000, 1000, 0);
+
+		g.sport = port;
+		tf_in(&f, &g);
+	}
+	got(8000);
+	tf_control(&f, s, XK_STREAM_ABORT, NULL, 0);
+	tf_close(&f, s);
+}
+
+static void every_flag_in_every_state_leaves_a_host_that_serves(void)
+{
+	static const uint32_t off[] = { 0, 1, (uint32_t)-1, 100000 };
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(stages); i++)
+		for (unsigned fl = 0; fl < 64; fl++) {
+			struct tf_out syn;
+			struct xk_sess *s = to_stage(i, &syn);
+
+			for (unsigned k = 0; k < 16; k++) {
+				struct tf_seg g = { .seq = PEER + off[k % 4], .ack = syn.seq + 1 + off[k / 4],
+						    .flags = (uint16_t)fl, .wnd = 500, .urp = 7, .data = pay,
+						    .len = k % 3 * 10 };
+
+				if (i <= 1) {
+					g.sport = 81;
+					g.dport = 4000;
+				}
+				tf_in(&f, &g);
+			}
+			if (fl % 8 == 3)
+				still_serves(41000);
+			pf_run(&f, 1000 * XK_MS);
+			over(s);
+		}
+}
+
+#define T(fn) { #fn, fn }
+static CU_TestInfo bad[] = {
+	T(headers_that_lie_are_dropped),
+	T(a_wrong_bit_anywhere_is_a_wrong_checksum),
+	T(every_cut_of_a_good_segment_passes),
+	T(what_is_not_from_one_host_to_one_host_is_not_answered),
+	CU_TEST_INFO_NULL
+};
+static CU_TestInfo bytes[] = {
+	T(bytes_in_order_are_predicted_and_every_second_is_acknowledged),
+	T(acknowledgements_of_data_are_predicted),
+	T(any_order_comes_up_in_order),
+	T(overlaps_are_delivered_once),
+	T(a_fin_that_came_first_ends_when_its_bytes_are_there),
+	T(manual_consumption_closes_and_opens_the_window),
+	T(an_urgent_mark_is_told_of_and_takes_no_byte),
+	CU_TEST_INFO_NULL
+};
+static CU_TestInfo holders[] = {
+	T(a_close_from_inside_the_upcall_finishes_or_resets),
+	T(an_abort_from_inside_the_upcall_resets),
+	T(an_answer_from_inside_the_upcall_carries_the_acknowledgement),
+	T(a_run_in_order_is_acknowledged_once),
+	T(a_run_with_an_odd_one_in_it_loses_nothing),
+	T(a_run_closed_in_its_middle_is_reset),
+	CU_TEST_INFO_NULL
+};
+static CU_TestInfo everything[] = {
+	T(stages_are_reached),
+	T(every_flag_in_every_state_leaves_a_host_that_serves),
+	CU_TEST_INFO_NULL
+};
+static CU_SuiteInfo suites[] = {
+	{ "tcp act, no segments", NULL, NULL, NULL, NULL, bad },
+	{ "tcp act, bytes", NULL, NULL, NULL, NULL, bytes },
+	{ "tcp act, holders and runs", NULL, NULL, NULL, NULL, holders },
+	{ "tcp act, everything", NULL, NULL, NULL, NULL, everything },
+	CU_SUITE_INFO_NULL
+};
+
+int main(void)
+{
+	return xk_test_main(suites);
+}

@@ -320,12 +320,23 @@ static int may_send(struct sock *sk)
 	return sk->state == SOCK_CONNECTED ? XK_OK : XK_E_NOTCONN;
 }
 
-static uint32_t piece_of(const struct sock *sk, size_t left, uint32_t room)
+static uint32_t piece_of(const struct sock *sk, const struct sock_io *io, uint32_t room)
 {
 	uint32_t n = sk->mss != 0 && sk->mss < XK_MSG_MAX_SEG ? sk->mss : XK_MSG_MAX_SEG;
+	size_t left = (io->flags & XK_SOCK_OOB) && io->left > 1 ? io->left - 1 : io->left;
 
 	n = n < room ? n : room;
 	return left < n ? (uint32_t)left : n;
+}
+
+/* The urgent byte goes by itself and is held back until it has its mark: a segment
+ * that has left cannot be given one. */
+static void push_urgent(const struct sock *sk, struct xk_sess *lls, struct xk_msg *m)
+{
+	(void)told(lls, TCP_CTL_CORK, 1);
+	xk_push(lls, m);
+	(void)xk_sess_control(lls, TCP_CTL_URGENT, NULL, 0);
+	(void)told(lls, TCP_CTL_CORK, sk->opts.cork);
 }
 
 /* Pushes what there is room for; the caller holds lls. */
@@ -339,15 +350,16 @@ static int push_some(struct sock *sk, struct xk_sess *lls, struct sock_io *io)
 			room = sock_stream_room(sk);
 		if (room == 0)
 			return XK_E_AGAIN;
-		n = piece_of(sk, io->left, room);
+		n = piece_of(sk, io, room);
 		m = sock_io_msg(io, n);
 		if (m == NULL)
 			return XK_E_NOMEM;
-		xk_push(lls, m);
+		if (XK_UNLIKELY(io->left == 0 && (io->flags & XK_SOCK_OOB)))
+			push_urgent(sk, lls, m);
+		else
+			xk_push(lls, m);
 		room -= n;
 	}
-	if (io->left == 0 && (io->flags & XK_SOCK_OOB) && sk->sess != NULL)
-		(void)xk_sess_control(lls, TCP_CTL_URGENT, NULL, 0);
 	return io->left == 0 ? XK_OK : XK_E_PIPE;
 }
 

@@ -36,10 +36,8 @@ void tcp_rtt_sample(struct tcp_cb *cb, uint32_t us)
 {
 	int32_t err;
 
-	if (us == 0)
+	if ((int32_t)us <= 0)
 		us = 1;
-	if (us > INT32_MAX)
-		us = INT32_MAX;
 	if (cb->srtt == 0) {             /* 2.2 */
 		cb->srtt = us;
 		cb->rttvar = us / 2;

@@ -3,7 +3,7 @@
  * echo.c - sends every message back where it came from (RFC 862).
  *
  * The smallest complete protocol, and the one to copy for a new one.  It sits on
- * any transport, waits on a port and answers on the session that the transport
+ * any datagram transport, waits on a port and answers on the session that the transport
  * made for the peer.  A session of echo's own, bound under the lower session's
  * address, holds a reference to it until the peer closes or the graph stops.
  * Invariant: echo has one session for each lower session that it keeps.
@@ -158,7 +158,7 @@ static const char *const echo_counts[] = { "messages", "bytes", NULL };
 const struct xk_proto xk_proto_echo = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "echo",
 	.doc = "sends every message back on the session it came by", .ops = &echo_ops,
-	.needs = { "port|stream" }, .min_down = 1, .max_down = 1,
+	.needs = { "port" }, .min_down = 1, .max_down = 1,
 	.params = echo_params, .conf_size = sizeof(struct echo_conf),
 	.sess_size = sizeof(struct xk_sess), .counts = echo_counts,
 };

@@ -428,7 +428,7 @@ static const char *const sink_counts[] = { "messages", "bytes", "not_kept", NULL
 const struct xk_proto xk_proto_sink = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "sink",
 	.doc = "receives, touches and counts messages by connection", .ops = &sink_ops,
-	.needs = { "port|stream" }, .min_down = 1, .max_down = 1,
+	.needs = { "port" }, .min_down = 1, .max_down = 1,
 	.params = sink_params, .conf_size = sizeof(struct sink_conf),
 	.rep_size = sizeof(struct sink_rep), .sess_size = sizeof(struct sink_sess),
 	.check = sink_check, .counts = sink_counts,

@@ -633,7 +633,7 @@ static const char *const source_counts[] = { "messages", "bytes", "answers", "un
 const struct xk_proto xk_proto_source = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "source",
 	.doc = "sends messages over many connections, as fast as it can or at a rate", .ops = &source_ops,
-	.needs = { "port|stream" }, .min_down = 1, .max_down = 1,
+	.needs = { "port" }, .min_down = 1, .max_down = 1,
 	.params = source_params, .conf_size = sizeof(struct source_conf),
 	.node_size = sizeof(struct source_state), .rep_size = sizeof(struct source_rep),
 	.sess_size = sizeof(struct source_sess),

@@ -1,4 +1,4 @@
--- expect: 4: echo: cannot sit over fddi: it needs 'port|stream' below, fddi offers 'link'
+-- expect: 4: echo: cannot sit over fddi: it needs 'port' below, fddi offers 'link'
 local d = fddi_mem { peer = "sink" }
 local f = fddi { over = d }
 echo { over = f }

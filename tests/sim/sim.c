@@ -16,7 +16,7 @@
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: sim --seeds FIRST-LAST [--keep-going] [NAME=VALUE ...]   random cases, these fields given\n"
+	fprintf(stderr, "usage: sim --seeds FIRST-LAST [NAME=VALUE ...]   random cases, these fields given\n"
 		"       sim [--trace] [NAME=VALUE ...]                          one case, run twice; and its frames\n");
 	for (unsigned i = 0; i < sim_nfields; i++)
 		fprintf(stderr, "  %-8s %-8u %s\n", sim_fields[i].name, sim_fields[i].def, sim_fields[i].doc);
@@ -69,30 +69,36 @@ static void override(struct sim_case *c, int n, char *const *words)
 	}
 }
 
-static int many(uint64_t first, uint64_t last, bool keep_going, int n, char *const *words)
+struct many { uint64_t first; int n; char *const *words; };
+
+static void make(struct sim_case *c, uint64_t i, void *arg)
 {
-	uint64_t frames = 0, failed = 0;
+	const struct many *m = arg;
 
-	for (uint64_t seed = first; seed <= last; seed++) {
-		struct sim_case c;
-		struct sim_result r;
+	sim_case_random(c, m->first + i);
+	override(c, m->n, m->words);
+	if (c->ab + c->ba == 0)
+		c->ba = 1;
+}
 
-		sim_case_random(&c, seed);
-		override(&c, n, words);
-		if (c.ab + c.ba == 0)
-			c.ba = 1;
-		sim_run_apart(&c, &r);
-		frames += r.frames;
-		if (r.ok)
-			continue;
-		report(&c, &r);
-		failed++;
-		if (!keep_going)
-			return 1;
-	}
-	printf("%llu seeds, %llu frames, %llu failed\n", (unsigned long long)(last - first + 1), (unsigned long long)frames,
-	       (unsigned long long)failed);
-	return failed != 0;
+static void failed(const struct sim_case *c, const struct sim_result *r, void *arg)
+{
+	struct sim_result result = *r;
+	struct sim_case copy = *c;
+
+	(void)arg;
+	report(&copy, &result);
+}
+
+static int many(uint64_t first, uint64_t last, int n, char *const *words)
+{
+	struct many m = { first, n, words };
+	struct sim_batch b = { .make = make, .failed = failed, .arg = &m };
+	uint64_t bad = sim_many(&b, last - first + 1);
+
+	printf("%llu seeds, %llu frames, %llu failed\n", (unsigned long long)(last - first + 1),
+	       (unsigned long long)b.frames, (unsigned long long)bad);
+	return bad != 0;
 }
 
 int main(int argc, char **argv)
@@ -100,21 +106,16 @@ int main(int argc, char **argv)
 	struct sim_case c;
 	const char *why;
 	unsigned long long first, last;
-	bool keep_going = false;
-	int from = 3;
+	const int from = 3;
 
 	if (argc > 2 && strcmp(argv[1], "--seeds") == 0) {
 		if (sscanf(argv[2], "%llu-%llu", &first, &last) != 2 || first > last)
 			return usage();
-		if (argc > 3 && strcmp(argv[3], "--keep-going") == 0) {
-			keep_going = true;
-			from = 4;
-		}
 		if (argc > from && !sim_case_parse(&c, argc - from, argv + from, &why)) {
 			fprintf(stderr, "sim: %s\n", why);
 			return usage();
 		}
-		return many(first, last, keep_going, argc - from, argv + from);
+		return many(first, last, argc - from, argv + from);
 	}
 	if (argc > 1 && strcmp(argv[1], "--trace") == 0) {
 		struct sim_result r;

@@ -12,6 +12,7 @@
  *   sim_case.c    cases: from a seed, as text, as a graph file
  *   sim_app.c     the applications at both ends
  *   sim_run.c     one run and its verdict
+ *   sim_many.c    many runs, several processes
  *   sim_shrink.c  the smallest case that still fails
  *   sim.c         the program: many seeds, or one case again
  * Invariant: a case and a build give the same frames at the same times.
@@ -46,7 +47,7 @@
 	X(ba, 0, "bytes to the opener", 0, 1, 20000, 100000, 600000) \
 	X(chunk, 4096, "longest piece that is pushed", 4096, 1000, 30000, 37) \
 	X(slow, 0, "readers that take their time: 1 the listener, 2 the opener, 3 both", 0, 1, 2, 3) \
-	X(end, 0, "who closes without waiting: 1 opener, 2 listener; 4 the listener answers after the end", 0, 1, 2, 3, 4, 5) \
+	X(end, 0, "who closes without waiting: 1 opener, 2 listener; 4 the listener answers after the end", 0, 1, 2, 3, 4, 6) \
 	X(profile, 0, "of the opener", 0, 1, 2, 3, 4) \
 	X(peer, 0, "profile of the listener", 0, 1, 2, 3, 4) \
 	X(fddi, 0, "link", 0, 1) \
@@ -77,6 +78,11 @@ void sim_case_random(struct sim_case *c, uint64_t seed);
 bool sim_case_parse(struct sim_case *c, int n, char *const *words, const char **why);
 void sim_case_print(const struct sim_case *c, char *text, size_t n);
 unsigned sim_case_graph(const struct sim_case *c, char *text, size_t n);
+/* May the link eat eight transmissions in a row? */
+static inline bool sim_case_is_rough(const struct sim_case *c)
+{
+	return c->loss > 1000 || c->outage >= 30;
+}
 /* Fields by number, for the shrinker and the help. */
 struct sim_field { const char *name, *doc; uint32_t def; const uint32_t *value; unsigned n; size_t at; };
 extern const struct sim_field sim_fields[];
@@ -94,7 +100,7 @@ struct sim_end {
 	uint64_t        want_out, want_in, out, in;
 	uint64_t        held;            /* slow: passed up, not taken */
 	uint32_t        turn;            /* of the slow reader */
-	bool            opened, shut, peer_closed, done;
+	bool            opened, shut, drained, peer_closed, done;
 	struct xk_timer pause;
 };
 struct sim_world {
@@ -117,6 +123,18 @@ extern FILE *sim_trace;
 bool sim_run(const struct sim_case *c, struct sim_result *r);
 /* The same in a process of its own: a crash is a failure, too. */
 bool sim_run_apart(const struct sim_case *c, struct sim_result *r);
+
+/* Cases number 0 to n - 1, several at a time, each process taking the next one; make
+ * fills in case i.  Every failure is told to `failed` (or NULL), in the caller's
+ * process; returns how many there were, and adds up the frames. */
+struct sim_batch {
+	void (*make)(struct sim_case *c, uint64_t i, void *arg);
+	void (*failed)(const struct sim_case *c, const struct sim_result *r, void *arg);
+	void *arg;
+	uint64_t frames;
+	bool  twice;             /* each case twice: other frames are a failure */
+};
+uint64_t sim_many(struct sim_batch *b, uint64_t n);
 
 /* sim_shrink.c: makes a failing case small; every try is told to `log` (or NULL). */
 void sim_shrink(struct sim_case *c, struct sim_result *r, FILE *log);

@@ -93,7 +93,16 @@ static unsigned side_of(const struct sim_end *e) { return is_listener(e->r); }
 static unsigned conn_of(const struct sim_end *e) { return (unsigned)(e - sim_world.end[side_of(e)]); }
 /* This end's bit in the fields slow and end. */
 static uint32_t slow_bit(const struct sim_end *e) { return side_of(e) == SIM_LISTENER ? 1 : 2; }
-static uint32_t hasty_bit(const struct sim_end *e) { return side_of(e) == SIM_LISTENER ? 2 : 1; }
+
+/* What nobody owns any more is given up after some tries: where the link may eat that
+ * many in a row an end keeps its session until all is acknowledged. */
+static bool is_rough(void) { return sim_case_is_rough(sim_world.c); }
+
+/* Closes without waiting? */
+static bool is_hasty(const struct sim_end *e)
+{
+	return (sim_world.c->end & (side_of(e) == SIM_LISTENER ? 2u : 1u)) && !is_rough();
+}
 
 static void give_back(struct sim_end *e)
 {
@@ -110,9 +119,11 @@ static void give_back(struct sim_end *e)
 /* Everything sent, and the peer's end seen; or, in haste, its last byte. */
 static void finish_if_done(struct sim_end *e)
 {
-	bool hasty = (sim_world.c->end & hasty_bit(e)) != 0;
+	bool hasty = is_hasty(e);
 
 	if (e->s == NULL || e->out != e->want_out || e->held != 0)
+		return;
+	if (e->shut && is_rough() && !e->drained)
 		return;
 	if (e->peer_closed ? e->shut : hasty && e->opened && e->in == e->want_in)
 		give_back(e);
@@ -159,7 +170,7 @@ static void pump(struct sim_end *e)
 		moved();
 		xk_push(e->s, m);
 	}
-	if (e->s != NULL && !e->shut && !(sim_world.c->end & hasty_bit(e)))
+	if (e->s != NULL && !e->shut && !is_hasty(e))
 		shut(e);
 	else if (e->s != NULL && !e->shut && e->peer_closed)
 		shut(e);
@@ -306,6 +317,9 @@ static int event(struct xk_rep *r, const struct xk_stream_event *v)
 		finish_if_done(e);
 	} else if (v->what == XK_STREAM_WRITABLE) {
 		pump(e);
+	} else if (v->what == XK_STREAM_DRAINED && e->shut) {
+		e->drained = true;
+		finish_if_done(e);
 	}
 	return 0;
 }

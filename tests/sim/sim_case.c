@@ -75,9 +75,9 @@ bool sim_case_parse(struct sim_case *c, int n, char *const *words, const char **
 		if (!parse_word(c, words[i]))
 			return false;
 	}
-	*why = "conns is 1 to 4, vps 1 to 64, profiles 0 to 4, something must be sent";
+	*why = "conns is 1 to 4, vps 1 to 64, profiles 0 to 4, end not 5 or 7, something must be sent";
 	return c->conns >= 1 && c->conns <= SIM_CONNS && c->vps >= 1 && c->vps <= 64 && c->profile <= 4 &&
-	       c->peer <= 4 && c->chunk != 0 && c->depth != 0 && c->buf != 0 && c->ab + c->ba != 0;
+	       c->peer <= 4 && c->chunk != 0 && c->depth != 0 && c->buf != 0 && c->end < 7 && c->end != 5 && c->ab + c->ba != 0;
 }
 
 void sim_case_print(const struct sim_case *c, char *text, size_t n)
@@ -90,7 +90,8 @@ void sim_case_print(const struct sim_case *c, char *text, size_t n)
 			k += snprintf(text + k, n - (size_t)k, " %s=%u", sim_fields[i].name, *sim_field_of(&copy, i));
 }
 
-/* Buffers, and patience that 30 % loss does not exhaust. */
+/* Buffers, and patience that 30 % loss does not exhaust: where timeouts come in rows,
+ * a TIME-WAIT of a minute ends before the peer has heard the last ACK. */
 static const char graph_fmt[] =
 	"local macs = { ['10.0.0.1'] = '02:00:00:00:00:01', ['10.0.0.2'] = '02:00:00:00:00:02' }\n"
 	"local function host(n, driver, profile)\n"
@@ -98,7 +99,8 @@ static const char graph_fmt[] =
 	"  local a = arp { name = 'arp' .. n, neighbours = macs, over = d }\n"
 	"  local i = ip { name = 'ip' .. n, addr = '10.0.0.' .. n .. '/24', over = a }\n"
 	"  return tcp { name = 'tcp' .. n, profile = profile, rcv_buf = %2$u, snd_buf = %2$u, rto_max = '60s',\n"
-	"    persist_max = '60s', syn_retries = 100, synack_retries = 100, retries = 100, over = i }\n"
+	"    persist_max = '60s', syn_retries = 100, synack_retries = 100, retries = 100,\n"
+	"    msl = '%19$s', over = i }\n"
 	"end\n"
 	"local function cable(n) return %1$s_mem { name = 'd' .. n, wire = 'w', mac = macs['10.0.0.' .. n], queue = 65536 } end\n"
 	"local bad = impair { name = 'bad', over = cable(1), loss = '%3$u.%4$02u%%', dup = '%5$u.%6$02u%%',\n"
@@ -116,5 +118,5 @@ unsigned sim_case_graph(const struct sim_case *c, char *text, size_t n)
 				  c->dup / 100, c->dup % 100, c->reorder / 100, c->reorder % 100, c->depth,
 				  c->corrupt / 100, c->corrupt % 100, c->rtt * 500, c->jitter, c->rate,
 				  profiles[c->profile], profiles[c->peer], c->vps,
-				  (unsigned long long)(c->seed ? c->seed : 1));
+				  (unsigned long long)(c->seed ? c->seed : 1), sim_case_is_rough(c) ? "10m" : "30s");
 }

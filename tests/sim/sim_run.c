@@ -14,13 +14,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "protocols/tcp/tcp_priv.h"
 #include "runtime/base/xk_bytes.h"
 #include "runtime/compose/xk_compose.h"
 
 #define RTO_MAX    (60 * XK_SEC)
 #define SILENCE    (2 * RTO_MAX)
 #define LONGEST    (48 * 3600 * XK_SEC)
-#define AFTERWARDS (900 * XK_SEC)        /* FIN retransmissions, TIME-WAIT */
+#define AFTERWARDS (4000 * XK_SEC)       /* FIN retransmissions, TIME-WAIT */
 #define STEP       XK_SEC
 #define MAX_TABLE  128u
 
@@ -194,6 +195,33 @@ static void exchange(struct run *u, const struct sim_case *c, struct sim_result 
 	r->took = sim_world.moved_at;
 }
 
+/* What the connections of a stack think, where frames are printed. */
+static int print_session(struct xk_mapnode *node, void *arg)
+{
+	const struct tcp_sess *ts = tcp_sess(xk_container_of(node, struct xk_sess, map));
+	const struct tcp_cb *cb = &ts->cb;
+	uint32_t now = tcp_ms(ts->s.rep->vp->now);
+
+	fprintf(sim_trace, "%s: %s una %u nxt %u max %u end %u, wnd %u cwnd %u, queued %u unsent %u, rcv_nxt %u, flags %08x, "
+		"ca %u, sacked %u lost %u retrans %u retries %u, rcnt %d, deadlines in ms:", (const char *)arg,
+		tcp_state_name(cb->state), cb->snd_una, cb->snd_nxt, cb->snd_max, cb->snd_end, cb->snd_wnd, cb->cwnd,
+		cb->sq.bytes, cb->sq.unsent_bytes, cb->rcv_nxt, cb->flags, cb->ca_state, cb->sacked_out, cb->lost_out,
+		cb->retrans_out, cb->retries, ts->s.rcnt);
+	for (unsigned i = 0; i < TCP_T_COUNT; i++)
+		if (cb->at[i] != 0)
+			fprintf(sim_trace, " %u:%d", i, (int32_t)(cb->at[i] - now));
+	fprintf(sim_trace, "%s\n", xk_timer_armed(&ts->timer) ? ", armed" : "");
+	return XK_MAP_KEEP;
+}
+
+static void print_sessions(struct run *u, const char *name)
+{
+	struct xk_node *n = xk_graph_find(u->g, name);
+
+	for (unsigned i = 0; sim_trace != NULL && i < u->g->vps->nvps; i++)
+		xk_map_foreach(&n->rep[i]->active, print_session, (void *)(uintptr_t)name);
+}
+
 static uint64_t sessions(struct run *u, const char *name)
 {
 	struct xk_node *n = xk_graph_find(u->g, name);
@@ -205,13 +233,15 @@ static uint64_t sessions(struct run *u, const char *name)
 }
 
 /* Nobody holds a connection any more: all of them end by themselves. */
-static void quiet_down(struct run *u)
+static void quiet_down(struct run *u, const struct sim_case *c)
 {
 	xk_ns until = now_of(u) + AFTERWARDS;
 
-	while (sessions(u, "tcp1") + sessions(u, "tcp2") != 0 && now_of(u) < until && sim_world.why[0] == '\0')
+	while (sessions(u, "tcp1") + sessions(u, "tcp2") != 0 && now_of(u) < until && sim_world.why[0] == '\0') {
+		weather(u, c);
 		if (!xk_vpset_run_virtual(u->g->vps, now_of(u) + STEP))
 			break;
+	}
 	if (sim_world.why[0] == '\0' && sessions(u, "tcp1") + sessions(u, "tcp2") != 0)
 		sim_fail("%llu and %llu sessions are left %llu s after the last close", (unsigned long long)sessions(u, "tcp1"),
 			 (unsigned long long)sessions(u, "tcp2"), (unsigned long long)(AFTERWARDS / XK_SEC));
@@ -235,7 +265,9 @@ bool sim_run(const struct sim_case *c, struct sim_result *r)
 	memset(r, 0, sizeof *r);
 	if (bring_up(&u, c)) {
 		exchange(&u, c, r);
-		quiet_down(&u);
+		quiet_down(&u, c);
+		print_sessions(&u, "tcp1");
+		print_sessions(&u, "tcp2");
 		r->retransmits = counted(&u, "tcp1", "retransmits") + counted(&u, "tcp2", "retransmits");
 	}
 	r->hash = u.hash;

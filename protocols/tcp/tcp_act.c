@@ -666,6 +666,8 @@ void tcp_demux_run(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, uns
 	bool push = false;
 	uint32_t total;
 
+	/* A segment may end the connection, and with it the session below. */
+	xk_dup(lls);
 	if (XK_LIKELY(s->rep == up->rep && tcp_held(tcp_sess(s)))) {
 		enter(tcp_sess(s));
 		good = run_open(tcp_sess(s), m, n, &total, &push);
@@ -674,4 +676,5 @@ void tcp_demux_run(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, uns
 		leave(tcp_sess(s));
 	}
 	run_singly(up, lls, m + good, n - good, h);
+	xk_close(lls);
 }

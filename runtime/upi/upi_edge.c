@@ -77,10 +77,14 @@ static XK_NOINLINE void input_frames(struct xk_up *up, struct xk_sess *s, struct
 				     bool together)
 {
 	const struct xk_frames f = { m, n, 0, -1, m[0]->hash, m[0]->u.hint, m[0]->vp };
+	struct xk_rep *r = s->rep;
 	unsigned done = together ? up->rep->node->proto->ops->demux_frames(up, s, &f) : 0;
 
 	if (XK_UNLIKELY(done < n))
-		xk_frames_singly(up, s, &f, done);
+		done = xk_frames_singly(up, s, r, &f, done);
+	/* Whoever was above the driver has closed it. */
+	for (; XK_UNLIKELY(done < n); done++)
+		xk_drop(r, XK_DROP_UNSUPPORTED, m[done]);
 }
 
 static inline void input_up(struct xk_rep *r, struct xk_sess *s, struct xk_msg **m,

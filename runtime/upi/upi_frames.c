@@ -9,12 +9,16 @@
  */
 #include "runtime/upi/upi_priv.h"
 
-void xk_frames_singly(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f, unsigned from)
+unsigned xk_frames_singly(struct xk_up *up, struct xk_sess *lls, const struct xk_rep *r, const struct xk_frames *f,
+			  unsigned from)
 {
-	for (unsigned i = from; i < f->n; i++) {
+	unsigned i;
+
+	for (i = from; i < f->n && lls->rep == r && lls->rcnt > 0; i++) {
 		xk_frames_settle(f, f->m[i]);
 		up->demux(up, lls, f->m[i]);
 	}
+	return i;
 }
 
 /* A run of whole messages; m[0] alone needs its hint. */

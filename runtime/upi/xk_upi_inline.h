@@ -101,8 +101,11 @@ static inline struct xk_sess *xk_find_hinted(const struct xk_rep *r, struct xk_m
 
 /* ---- frames: runs of one connection, a layer at a time ------------------------- */
 
-/* Gives the messages of f from the one numbered `from` to up, one by one. */
-void xk_frames_singly(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f, unsigned from);
+/* Gives the messages of f from the one numbered `from` to up, one by one, for as
+ * long as lls, a session of r, is held: the one before may have ended what is
+ * above, and so lls.  Returns how many of f were consumed. */
+unsigned xk_frames_singly(struct xk_up *up, struct xk_sess *lls, const struct xk_rep *r, const struct xk_frames *f,
+			  unsigned from);
 /* xk_pass_frames to whoever takes no frames. */
 unsigned xk_pass_settled(struct xk_sess *s, const struct xk_frames *f);
 
@@ -149,17 +152,19 @@ static inline unsigned xk_pass_frames(struct xk_sess *s, const struct xk_frames 
 
 /*
  * The end of a demux_frames: the first n of f, whose headers of hdr bytes are
- * proven to be those of s, go up through s, all others one by one to up.
+ * proven to be those of s, go up through s, all others one by one to up.  Returns
+ * how many were consumed: fewer than f->n when lls was closed on the way.
  */
 static inline unsigned xk_frames_on(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f,
 				    struct xk_sess *s, unsigned n, uint32_t hdr, int32_t net)
 {
 	struct xk_frames on = { f->m, n, f->off + hdr, net, f->hash, f->hint + 1, f->vp };
+	const struct xk_rep *r = lls->rep;
 	unsigned done = n != 0 ? xk_pass_frames(s, &on) : 0;
 
 	if (XK_UNLIKELY(done < f->n))
-		xk_frames_singly(up, lls, f, done);
-	return f->n;
+		done = xk_frames_singly(up, lls, r, f, done);
+	return done;
 }
 
 #endif

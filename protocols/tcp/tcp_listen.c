@@ -217,6 +217,10 @@ static void listen_ack(const struct tcp_arrival *a, const struct xk_enable *e)
 	if (tcp_cookie_check(a, &h)) {
 		xk_count(a->r->count[TCP_COUNT_COOKIE_IN]);
 		tcp_accept(a, e, &h);
+	} else if (says_more(a->g) && a->r->vp->now < tcp_rep(a->r)->cookie_until) {
+		/* The first data of such a handshake may have overtaken what comes before
+		 * them or survived it; they come again, in order, and then fit. */
+		xk_drop(a->r, TCP_DROP_COOKIE, a->m);
 	} else {
 		tcp_refuse(a, TCP_DROP_LISTEN);
 	}

@@ -459,6 +459,15 @@ static void a_cookie_is_good_for_its_connection_and_its_time_only(void)
 	ack(5001, 1001, o.seq + 1);
 	ack(5000, 1002, o.seq + 1);
 	CU_ASSERT_EQUAL(tf_app.open_dones, 0);
+	/* Later data of a handshake whose last step was lost: no reason to reset it. */
+	{
+		unsigned n = tf_nout(&f);
+
+		tf_in(&f, &(struct tf_seg){ .sport = 5000, .seq = 2000, .ack = o.seq + 1, .flags = TCP_ACK,
+					    .data = "x", .len = 1 });
+		CU_ASSERT_EQUAL(tf_nout(&f), n);
+		CU_ASSERT_EQUAL(pf_drops(&f, "tcp", "bad_cookie"), 1);
+	}
 	/* Two periods later it is nothing, although another cookie is on its way. */
 	pf_run(&f, 128 * XK_SEC);
 	syn(5003, 1);

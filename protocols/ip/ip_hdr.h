@@ -116,6 +116,16 @@ static inline bool ip_hdr_same_sum_ok(const uint8_t *p, uint64_t pair)
 	return xk_csum_valid64(pair + xk_raw64(p) + xk_raw32(p + 8));
 }
 
+/* Changes the two low bits of the second byte, and the sum by the difference. */
+static inline void ip_template_set_ecn(struct ip_template *t, uint8_t ecn)
+{
+	uint8_t *p = (uint8_t *)&t->w0;
+	uint16_t was = xk_raw16(p);
+
+	p[1] = (uint8_t)((p[1] & ~3u) | ecn);
+	t->sum = xk_csum_fold(t->sum + (uint16_t)~was + xk_raw16(p));
+}
+
 /*
  * Stores the template with a length and no identification (an atomic datagram,
  * RFC 6864): three words put together in registers.  The template's length,

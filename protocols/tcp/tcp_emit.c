@@ -106,6 +106,20 @@ static bool send(struct tcp_sess *ts, const struct head *h, const uint8_t *opts,
 	return true;
 }
 
+/* RFC 3168 6.1: new data alone may be marked by the path; control and repeated
+ * segments and bare acknowledgements are not ECN-capable. */
+static bool send_ect(struct tcp_sess *ts, const struct head *h, const uint8_t *opts, uint32_t nopts,
+		     struct xk_msg *data)
+{
+	uint32_t ect = 2, none = 0;
+	bool sent;
+
+	xk_sess_control(ts->s.down, IP_CTL_ECN, &ect, sizeof ect);
+	sent = send(ts, h, opts, nopts, data);
+	xk_sess_control(ts->s.down, IP_CTL_ECN, &none, sizeof none);
+	return sent;
+}
+
 /* ---- options of a session's segments -------------------------------------------------- */
 
 /* Blocks for the next acknowledgement, at most max; the duplicate first (RFC 2883). */
@@ -223,6 +237,8 @@ bool tcp_emit(struct tcp_sess *ts, uint32_t seq, struct xk_msg *data, uint16_t f
 		ack_paid(cb);
 	}
 	h.urp = urgent(cb, seq, &h.flags);
+	if (XK_UNLIKELY(cb->flags & TCP_F_ECN) && data != NULL && *tcp_sq_count(data) == 1)
+		return send_ect(ts, &h, opts, nopts, data);
 	return send(ts, &h, opts, nopts, data);
 }
 

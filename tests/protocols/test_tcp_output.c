@@ -376,6 +376,45 @@ static void a_lost_tail_is_probed_before_the_timeout(void)
 	end();
 }
 
+/* RFC 3168: new data is ECN-capable, what is repeated and bare ACKs are not; the
+ * peer's echo is answered by CWR on the next new data. */
+static void new_data_alone_is_ecn_capable(void)
+{
+	const uint8_t *ip;
+
+	tf_up1(&f, "timestamps=false; sack=false; use_wscale=false; quick_acks=0; ecn=true");
+	tf_listen(&f);
+	tf_in(&f, &(struct tf_seg){ .sport = TF_PEER_PORT, .seq = 1000, .flags = TCP_SYN | TCP_ECE | TCP_CWR });
+	sa = tf_out(&f, -1);
+	CU_ASSERT_EQUAL(sa.flags, TCP_SYN | TCP_ACK | TCP_ECE);
+	ip = pf_pushed(&f, "hl", pf_npushed(&f, "hl") - 1)->bytes;
+	CU_ASSERT_EQUAL(ip[1] & 3, 0);
+	tf_in(&f, &(struct tf_seg){ .sport = TF_PEER_PORT, .seq = 1001, .ack = sa.seq + 1, .flags = TCP_ACK });
+	s = tf_app.kept[0];
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	CU_ASSERT(cb()->flags & TCP_F_ECN);
+	tf_forget(&f);
+	push(0, 600);
+	CU_ASSERT_EQUAL(tf_nout(&f), 2);
+	CU_ASSERT_EQUAL(pf_pushed(&f, "hl", 0)->bytes[1] & 3, 2);
+	CU_ASSERT_EQUAL(pf_pushed(&f, "hl", 1)->bytes[1] & 3, 2);
+	wait(300);                       /* again: not capable */
+	CU_ASSERT_EQUAL(tf_nout(&f), 3);
+	CU_ASSERT_EQUAL(pf_pushed(&f, "hl", 2)->bytes[1] & 3, 0);
+	data(0, bytes, 10);
+	wait(100);
+	CU_ASSERT_EQUAL(pf_pushed(&f, "hl", 3)->bytes[1] & 3, 0);
+	tf_in(&f, &(struct tf_seg){ .sport = TF_PEER_PORT, .seq = 1011, .ack = sa.seq + 1 + 600, .flags = TCP_ACK });
+	tf_forget(&f);
+	push(600, 1);
+	tf_in(&f, &(struct tf_seg){ .sport = TF_PEER_PORT, .seq = 1011, .ack = sa.seq + 1 + 601,
+				    .flags = TCP_ACK | TCP_ECE });
+	push(601, 1);
+	CU_ASSERT_EQUAL(tf_nout(&f), 2);
+	CU_ASSERT(tf_out(&f, 1).flags & TCP_CWR);
+	end();
+}
+
 /* ---- promises ------------------------------------------------------------------------------------- */
 
 static void room_is_told_when_it_comes_back(void)
@@ -493,6 +532,7 @@ int main(void)
 		T(the_users_patience_ends_it_earlier),
 		T(keepalives_find_out_that_the_peer_has_gone),
 		T(a_lost_tail_is_probed_before_the_timeout),
+		T(new_data_alone_is_ecn_capable),
 		T(room_is_told_when_it_comes_back),
 		T(a_push_without_room_ends_the_connection),
 		T(urgent_data_is_pointed_at_from_behind),

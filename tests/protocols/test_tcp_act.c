@@ -475,34 +475,60 @@ static void a_run_closed_in_its_middle_is_reset(void)
 
 /* ---- all flags in all states (row 17) ------------------------------------------------------------- */
 
-/* Brings the connection on by events of either side, as far as stage says. */
+static uint16_t peer_port;               /* of the connection at hand */
+
+static void step(const struct tf_out *syn, uint16_t flags, uint32_t ack)
+{
+	tf_in(&f, &(struct tf_seg){ .sport = peer_port, .seq = PEER, .ack = syn->seq + ack, .flags = flags, .wnd = 5000 });
+}
+
+/* An active open; stage 1: crossed by the peer's. */
+static struct xk_sess *opening(unsigned stage, struct tf_out *syn)
+{
+	int err;
+	struct xk_sess *s = tf_open(&f, peer_port, 4000, &err);
+
+	*syn = tf_out(&f, -1);
+	if (stage == 1)
+		tf_in(&f, &(struct tf_seg){ .sport = peer_port, .dport = 4000, .seq = PEER - 1, .flags = TCP_SYN,
+					    .wnd = 5000 });
+	return s;
+}
+
+/* Brings a connection on by events of either side, as far as stage says. */
 static struct xk_sess *to_stage(unsigned stage, struct tf_out *syn)
 {
-	struct xk_sess *s = stage <= 1 ? NULL : up(NULL, syn);
-	int err;
+	struct xk_sess *s;
 
-	if (stage <= 1) {
-		nf_fill(pay, sizeof pay, 5);
-		tf_up1(&f, NULL);
-		tf_listen(&f);
-		s = tf_open(&f, 81, 4000, &err);
-		*syn = tf_out(&f, -1);
-		if (stage == 1)
-			tf_in(&f, &(struct tf_seg){ .sport = 81, .dport = 4000, .seq = PEER - 1, .flags = TCP_SYN,
-						    .wnd = 5000 });
-		return s;
-	}
+	peer_port++;
+	if (stage <= 1)
+		return opening(stage, syn);
+	s = tf_accept(&f, peer_port, syn);
 	if (stage == 3 || stage == 4)            /* CLOSE-WAIT, LAST-ACK */
-		in(syn, 0, 0, TCP_FIN);
+		step(syn, TCP_ACK | TCP_FIN, 1);
 	if (stage >= 4)                          /* FIN-WAIT-1 */
 		tf_control(&f, s, XK_STREAM_SHUTDOWN, NULL, 0);
 	if (stage == 6)                          /* CLOSING */
-		in(syn, 0, 0, TCP_FIN);
+		step(syn, TCP_ACK | TCP_FIN, 1);
 	if (stage >= 7)                          /* FIN-WAIT-2 */
-		tf_in(&f, &(struct tf_seg){ .seq = PEER, .ack = syn->seq + 2, .flags = TCP_ACK, .wnd = 5000 });
+		step(syn, TCP_ACK, 2);
 	if (stage == 8)                          /* TIME-WAIT */
-		tf_in(&f, &(struct tf_seg){ .seq = PEER, .ack = syn->seq + 2, .flags = TCP_ACK | TCP_FIN, .wnd = 5000 });
+		step(syn, TCP_ACK | TCP_FIN, 2);
 	return s;
+}
+
+static void host_up(void)
+{
+	nf_fill(pay, sizeof pay, 5);
+	tf_up1(&f, NULL);
+	tf_listen(&f);
+	peer_port = 20000;
+}
+
+static void gone(struct xk_sess *s)
+{
+	tf_control(&f, s, XK_STREAM_ABORT, NULL, 0);
+	tf_close(&f, s);
 }
 
 static const unsigned stages[] = { TCP_S_SYN_SENT, TCP_S_SYN_RCVD, TCP_S_ESTABLISHED, TCP_S_CLOSE_WAIT,
@@ -510,60 +536,61 @@ static const unsigned stages[] = { TCP_S_SYN_SENT, TCP_S_SYN_RCVD, TCP_S_ESTABLI
 
 static void stages_are_reached(void)
 {
+	host_up();
 	for (unsigned i = 0; i < XK_ARRAY_LEN(stages); i++) {
 		struct tf_out syn;
 		struct xk_sess *s = to_stage(i, &syn);
 
 		CU_ASSERT_EQUAL(tf_state(s), stages[i]);
-		over(s);
+		gone(s);
 	}
+	tf_down(&f);
 }
 
-static void still_serves(uint16_t port)
+static void still_serves(void)
 {
 	struct tf_out syn;
 	struct xk_sess *s;
 
 	tf_forget(&f);
 	tf_app.ngot = 0;
-	s = tf_accept(&f, port, &syn);
+	s = tf_accept(&f, ++peer_port, &syn);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
 	for (uint32_t i = 0; i < 8; i++) {
 		struct tf_seg g = data(&syn, i * 1000, 1000, 0);
 
-		g.sport = port;
+		g.sport = peer_port;
 		tf_in(&f, &g);
 	}
 	got(8000);
-	tf_control(&f, s, XK_STREAM_ABORT, NULL, 0);
-	tf_close(&f, s);
+	gone(s);
+}
+
+static void flags_at(const struct tf_out *syn, unsigned stage, unsigned flags)
+{
+	static const uint32_t off[] = { 0, 1, (uint32_t)-1, 100000 };
+
+	for (unsigned k = 0; k < 16; k++)
+		tf_in(&f, &(struct tf_seg){ .sport = peer_port, .dport = stage <= 1 ? 4000 : 0, .seq = PEER + off[k % 4],
+					    .ack = syn->seq + 1 + off[k / 4], .flags = (uint16_t)flags, .wnd = 500,
+					    .urp = 7, .data = pay, .len = k % 3 * 10 });
 }
 
 static void every_flag_in_every_state_leaves_a_host_that_serves(void)
 {
-	static const uint32_t off[] = { 0, 1, (uint32_t)-1, 100000 };
-
-	for (unsigned i = 0; i < XK_ARRAY_LEN(stages); i++)
-		for (unsigned fl = 0; fl < 64; fl++) {
+	for (unsigned i = 0; i < XK_ARRAY_LEN(stages); i++) {
+		host_up();
+		for (unsigned flags = 0; flags < 64; flags++) {
 			struct tf_out syn;
 			struct xk_sess *s = to_stage(i, &syn);
 
-			for (unsigned k = 0; k < 16; k++) {
-				struct tf_seg g = { .seq = PEER + off[k % 4], .ack = syn.seq + 1 + off[k / 4],
-						    .flags = (uint16_t)fl, .wnd = 500, .urp = 7, .data = pay,
-						    .len = k % 3 * 10 };
-
-				if (i <= 1) {
-					g.sport = 81;
-					g.dport = 4000;
-				}
-				tf_in(&f, &g);
-			}
-			if (fl % 8 == 3)
-				still_serves(41000);
+			flags_at(&syn, i, flags);
 			pf_run(&f, 1000 * XK_MS);
-			over(s);
+			gone(s);
+			still_serves();
 		}
+		tf_down(&f);
+	}
 }
 
 #define T(fn) { #fn, fn }

@@ -96,11 +96,13 @@ static uint32_t link_header(uint8_t *b, bool fddi)
 	return 21;
 }
 
-/* The fields that may differ between datagrams of one connection: most often
- * those of the one before. */
-static void ip_fields(uint8_t *ip, struct xk_rand *r)
+/* The fields that may differ between datagrams of one connection; in half of
+ * the bursts they do not. */
+static void ip_fields(uint8_t *ip, struct xk_rand *r, bool equal)
 {
 	ip[8] = 64;
+	if (equal)
+		return;
 	if (xk_rand_below(r, 3) == 0)
 		xk_put_be16(ip + 4, (uint16_t)xk_rand_u64(r));
 	if (xk_rand_below(r, 8) == 0)
@@ -111,8 +113,18 @@ static void ip_fields(uint8_t *ip, struct xk_rand *r)
 		xk_put_be16(ip + 6, 0x4000);
 }
 
+/* No checksum, on a datagram whose bytes sum up as if it had a right one. */
+static void checksum_none(uint8_t *udp, uint32_t len)
+{
+	uint32_t sum = (uint32_t)xk_raw16(udp + 6) + xk_raw16(udp + 8);
+
+	if (len >= 2)
+		xk_put_raw16(udp + 8, xk_csum_fold(sum));
+	xk_put_raw16(udp + 6, 0);
+}
+
 /* A good datagram to one of five ports, three of them open. */
-static void frame_make(struct frame *f, struct xk_rand *r, bool fddi, unsigned flow, uint32_t len)
+static void frame_make(struct frame *f, struct xk_rand *r, bool fddi, unsigned flow, uint32_t len, bool equal)
 {
 	uint32_t l2 = link_header(f->b, fddi), sum;
 	uint8_t *ip = f->b + l2, *udp = ip + 20;
@@ -120,7 +132,7 @@ static void frame_make(struct frame *f, struct xk_rand *r, bool fddi, unsigned f
 	memset(ip, 0, 28);
 	ip[0] = 0x45;
 	xk_put_be16(ip + 2, (uint16_t)(28 + len));
-	ip_fields(ip, r);
+	ip_fields(ip, r, equal);
 	ip[9] = 17;
 	xk_put_be32(ip + 12, 0x0a000002);
 	xk_put_be32(ip + 16, 0x0a000001);
@@ -134,7 +146,7 @@ static void frame_make(struct frame *f, struct xk_rand *r, bool fddi, unsigned f
 	sum = xk_csum(udp, 8 + len, xk_csum_add(sum, htobe16((uint16_t)(8 + len))));
 	xk_put_raw16(udp + 6, (uint16_t)~xk_csum_fold(sum));
 	if (xk_rand_below(r, 16) == 0)
-		xk_put_raw16(udp + 6, 0);        /* none */
+		checksum_none(udp, len);
 	f->n = l2 + 28 + len;
 	f->form = 0;
 	f->flags = 0;
@@ -144,7 +156,7 @@ static void frame_damage(struct frame *f, struct xk_rand *r)
 {
 	uint32_t head = f->n < 60 ? f->n : 60;
 
-	switch (xk_rand_below(r, 6)) {
+	switch (xk_rand_below(r, 9)) {
 	case 0:
 		f->b[xk_rand_below(r, f->n)] ^= (uint8_t)(1u << xk_rand_below(r, 8));
 		break;
@@ -161,6 +173,11 @@ static void frame_damage(struct frame *f, struct xk_rand *r)
 	case 4:
 		f->b[xk_rand_below(r, f->n)] ^= (uint8_t)(1u << xk_rand_below(r, 8));
 		f->flags = XK_MSG_CSUM_IGNORE;
+		break;
+	case 5:
+	case 6:
+	case 7:                          /* one bit of the headers */
+		f->b[xk_rand_below(r, head < 50 ? head : 50)] ^= (uint8_t)(1u << xk_rand_below(r, 8));
 		break;
 	default:                         /* padding behind the datagram */
 		memset(f->b + f->n, 0, 16);
@@ -250,14 +267,14 @@ static unsigned burst_make(struct frame *f, struct xk_rand *r, bool fddi)
 {
 	unsigned n = 1 + (unsigned)xk_rand_below(r, BURST), flow = (unsigned)xk_rand_below(r, 12);
 	uint32_t len = (uint32_t)xk_rand_below(r, 140);
-	bool good = xk_rand_below(r, 4) == 0;
+	bool good = xk_rand_below(r, 4) == 0, equal = xk_rand_below(r, 2) == 0;
 
 	for (unsigned i = 0; i < n; i++) {
 		if (!good && xk_rand_below(r, 8) == 0)
 			flow = (unsigned)xk_rand_below(r, 12);
-		if (xk_rand_below(r, 4) == 0)
+		if (xk_rand_below(r, equal ? 16 : 4) == 0)
 			len = (uint32_t)xk_rand_below(r, 140);
-		frame_make(&f[i], r, fddi, flow, len);
+		frame_make(&f[i], r, fddi, flow, len, equal);
 		if (!good && xk_rand_below(r, 10) == 0)
 			frame_damage(&f[i], r);
 	}

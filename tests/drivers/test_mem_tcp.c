@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "protocols/tcp/tcp.h"
+#include "runtime/base/xk_bytes.h"
+#include "runtime/upi/xk_upi_inline.h"
 #include "tests/protocols/proto_fixture.h"
 #include "tests/support/xk_test.h"
 
@@ -99,6 +101,53 @@ static void as_many_as_asked_for_are_acknowledged_together(void)
 	acks = pf_count(&f, "d", "acks");
 	CU_ASSERT_EQUAL(pf_count(&f, "d", "sunk_bytes"), 80 * 1460);
 	CU_ASSERT(acks >= 20 && acks <= 24);
+	pf_down(&f);
+}
+
+/* A segment of the stack as the driver gets it; the simulated receiver trusts it. */
+static struct xk_msg *segment(uint32_t seq, uint8_t flags, uint32_t len)
+{
+	uint8_t b[14 + 40 + 100] = { [12] = 8, [14] = 0x45, [23] = 6, [26] = 10, [29] = 1, [30] = 10, [33] = 2 };
+	uint8_t *ip = b + 14, *tcp = ip + 20;
+
+	xk_put_be16(ip + 2, (uint16_t)(40 + len));
+	xk_put_be16(tcp, 1000);
+	xk_put_be16(tcp + 2, 9);
+	xk_put_be32(tcp + 4, seq);
+	tcp[12] = 0x50;
+	tcp[13] = flags;
+	return pf_msg(b, 54 + len);
+}
+
+static void the_answer_comes_on_the_stack_of_the_push(void)
+{
+	static const struct pf_spec g[] = { { &xk_proto_eth_mem, "d", NULL, "peer=tcp_sink" },
+		{ &pf_upper, "u", "d", "enable=false" }, { NULL, NULL, NULL, NULL } };
+	struct xk_parts ps;
+	struct xk_sess *s;
+
+	pf_up(&f, 1, g);
+	xk_parts_init(&ps, 0);
+	s = pf_open(&f, "u", 0, &ps, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	pf_enter(&f, 0);
+	xk_push(s, segment(100, 0x02, 0));
+	CU_ASSERT_EQUAL(pf_ngot(&f, "u"), 0);    /* whoever opens has not returned yet */
+	pf_leave(&f, 0);
+	pf_settle(&f);
+	CU_ASSERT_EQUAL_FATAL(pf_ngot(&f, "u"), 1);
+	CU_ASSERT_EQUAL(pf_got(&f, "u", 0)->bytes[47], 0x12);
+	pf_enter(&f, 0);
+	xk_push(s, segment(101, 0x10, 100));
+	CU_ASSERT_EQUAL(pf_ngot(&f, "u"), 1);
+	xk_push(s, segment(201, 0x10, 100));
+	CU_ASSERT_EQUAL_FATAL(pf_ngot(&f, "u"), 2);
+	CU_ASSERT_EQUAL(xk_be32(pf_got(&f, "u", 1)->bytes + 42), 301);
+	xk_push(s, segment(999, 0x10, 100));     /* out of order: at once, and the same number */
+	CU_ASSERT_EQUAL_FATAL(pf_ngot(&f, "u"), 3);
+	CU_ASSERT_EQUAL(xk_be32(pf_got(&f, "u", 2)->bytes + 42), 301);
+	pf_leave(&f, 0);
+	pf_close(&f, 0, s);
 	pf_down(&f);
 }
 
@@ -228,6 +277,7 @@ int main(void)
 	static CU_TestInfo receiver[] = {
 		{ "a stream is swallowed and ended", a_stream_is_swallowed_and_ended },
 		{ "every other segment is acknowledged", every_other_segment_is_acknowledged },
+		{ "the answer comes on the stack of the push", the_answer_comes_on_the_stack_of_the_push },
 		{ "a lone segment is acknowledged after a while", a_lone_segment_is_acknowledged_after_a_while },
 		{ "as many as asked for are acknowledged together", as_many_as_asked_for_are_acknowledged_together },
 		CU_TEST_INFO_NULL

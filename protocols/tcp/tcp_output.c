@@ -225,7 +225,7 @@ static void output(struct tcp_sess *ts, bool forced)
 {
 	struct tcp_cb *cb = &ts->cb;
 	struct tcp_env e = tcp_env(ts->s.rep);
-	uint32_t max = cb->snd_max;
+	uint32_t max = cb->snd_max, was = cb->idle_since;
 
 	cb->flags |= TCP_F_OUTPUT;
 	if (XK_LIKELY(sends(cb->state))) {
@@ -244,7 +244,9 @@ static void output(struct tcp_sess *ts, bool forced)
 		tcp_send_ack(ts);
 	if (cb->state == TCP_S_CLOSED)
 		return;
-	if (cb->snd_max != max && cb->at[TCP_T_PROBE] != 0)
+	/* The same deadline would come out again within a millisecond. */
+	if (cb->snd_max != max && !cb->tlp_out &&
+	    (cb->at[TCP_T_PROBE] == 0 || was != e.now || max - cb->snd_una <= cb->mss))
 		tcp_rec_arm_probe(cb, &e);
 	if (sends(cb->state))
 		persist(cb, &e);

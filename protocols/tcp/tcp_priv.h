@@ -73,6 +73,9 @@ struct tcp_tune {
 	bool     ack_push;               /* a segment with PSH is acknowledged at once */
 	bool     window_exact;           /* an acknowledgement offers all the room, not whole segments more */
 	uint8_t  window_update;          /* one by itself is due when 1/n of the buffer was read; 0: two segments */
+	bool     ack_quiet;              /* an ACK of what was never sent is dropped, not answered */
+	uint32_t tlp_min;                /* ms: shortest wait for a tail loss probe */
+	uint32_t rack_slack;             /* ms by which RACK's timer is late, as where ticks are long */
 	bool     listen_quiet;           /* a SYN-ACK to a listener is dropped, not answered with RST */
 	bool     whole_buffers;          /* rounded up to whole segments when the handshake tells their size */
 	bool     idle_restart;           /* cwnd after an idle RTO back to the initial window (RFC 5681 4.1) */
@@ -206,6 +209,7 @@ enum tcp_timer_no {
 #define TCP_F_SMALL       0x08000000u    /* a small segment is unacknowledged (Minshall) */
 #define TCP_F_DRAINING    0x10000000u    /* DRAINED is owed */
 #define TCP_F_PASSIVE     0x20000000u    /* came from a listener */
+#define TCP_F_FIN_ALONE   0x80000000u    /* our FIN went out in a segment of its own */
 #define TCP_F_OUTPUT      0x40000000u    /* tcp_output is under way (a peer may answer inside our push) */
 
 enum tcp_ca { TCP_CA_OPEN, TCP_CA_DISORDER, TCP_CA_CWR, TCP_CA_RECOVERY, TCP_CA_LOSS };
@@ -272,6 +276,7 @@ struct tcp_cb {
 	uint16_t peer_mss;               /* its option, or 536 */
 	uint16_t path_mss;               /* what the way allows, TCP_CTL_MAXSEG applied */
 	uint32_t user_timeout;           /* ms, 0: none */
+	uint32_t fin_wait2;              /* ms */
 	uint32_t keep_idle, keep_interval; uint8_t keep_count;
 	uint8_t  cc_kind;
 	int32_t  err;                    /* XK_E_* that ended it */
@@ -371,8 +376,10 @@ _Static_assert(TCP_COUNT_N <= XK_COUNTS_MAX, "counters of a protocol");
 
 #define TCP_SYN_TIMES 32u
 struct tcp_conf;                         /* parameters as parsed: tcp_profile.c */
+#define TCP_DEFERS 16u
 struct tcp_node {                        /* struct xk_node.state */
 	struct tcp_tune tune;
+	uint64_t defer[TCP_DEFERS];      /* port << 32 | ms; 0: free (TCP_CTL_DEFER) */
 	uint32_t syn_times[TCP_SYN_TIMES + 1];  /* tune.syn_times, when the graph gave them */
 	uint64_t secret[4];              /* of this graph: sequence numbers, ports, cookies, timestamps */
 };
@@ -628,6 +635,7 @@ struct xk_enable *tcp_enable_find(struct xk_node *n, uint16_t port, uint32_t loc
  * or CLOSED's business.  Consumes m. */
 void tcp_listen_input(struct xk_rep *r, struct xk_sess *lls, const struct tcp_seg *g, const struct xk_key *k,
 		      struct xk_msg *m);
+int  tcp_defer_set(struct xk_rep *r, const void *buf, unsigned len);   /* TCP_CTL_DEFER */
 int  tcp_syncache_init(struct xk_rep *r);
 void tcp_syncache_clear(struct xk_rep *r);
 void tcp_syncache_fini(struct xk_rep *r);

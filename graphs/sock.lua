@@ -1,11 +1,13 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- graphs/sock.lua: two hosts on one wire, each with sockets for a program's threads over TCP and UDP,
 -- and an echo service beside them on port 7.
--- A program loads it, finds the nodes "client" and "server", and calls xk_sock_socket on them (protocols/sock/xk_sock.h).
+-- A program loads it, finds the nodes "client" and "server", and calls xk_sock_socket
+-- on them (protocols/sock/xk_sock.h).
 -- Run alone, it has nothing to do:   vp-run graphs/sock.lua --duration 1s
 local function host(n, own, macs)
   local net = stack {
-    ip { name = "ip" .. n, addr = own .. "/24" }, arp { name = "arp" .. n, neighbours = macs }, eth { name = "eth" .. n },
+    ip { name = "ip" .. n, addr = own .. "/24" },
+    arp { name = "arp" .. n, neighbours = macs }, eth { name = "eth" .. n },
     eth_mem { name = "mem" .. n, wire = "w", mac = macs[own], queue = 4096 },
   }
   return tcp { name = "tcp" .. n, over = net }, udp { name = "udp" .. n, over = net }

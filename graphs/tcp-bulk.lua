@@ -7,7 +7,7 @@ local a = args {
   count = uint { 1000, min = 1, doc = "messages of each connection" },
   size  = size { "16KiB", min = 1, max = "1MiB", doc = "bytes of a message" },
   burst = uint { 0,    max = 1024, doc = "messages of one connection in a unit of work; 0: the graph's" },
-  touch = enum { "verify", choices = { "copy", "line", "none", "verify" }, doc = "what the receiver does with the bytes" },
+  touch = enum { "verify", choices = { "copy", "line", "none", "verify" }, doc = "what the receiver does" },
   read  = text { "", doc = "rate at which each connection is read, such as 8Mbit/s; empty: as bytes come" },
   vps   = uint { 4,    min = 1, max = 4096, doc = "virtual processors" },
 }

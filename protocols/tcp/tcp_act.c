@@ -575,33 +575,92 @@ void tcp_enter(struct xk_rep *r, struct xk_msg *m)
 
 /* ---- runs ------------------------------------------------------------------------------------------- */
 
+/* What no segment of a run may differ in, as it lies in the header. */
+struct run {
+	uint64_t k0, k1;
+	uint32_t hot, hlen, word, mask;  /* word: offset, flags but PSH, window */
+	bool     stamps, ecn;
+};
+
+/* False: such a connection has no runs now. */
+static inline bool run_begin(const struct tcp_sess *ts, struct run *r)
+{
+	const struct tcp_cb *cb = &ts->cb;
+	uint32_t wnd = cb->snd_wnd >> cb->snd_wscale;
+
+	if (cb->state != TCP_S_ESTABLISHED || cb->reass != NULL || (cb->flags & (TCP_F_ORPHAN | TCP_F_URG_IN)) ||
+	    wnd > 0xffff || wnd << cb->snd_wscale != cb->snd_wnd)
+		return false;
+	r->k0 = ts->s.map.key.w[0];
+	r->k1 = ts->s.map.key.w[1];
+	r->hot = (uint32_t)ts->s.hot;
+	r->stamps = (cb->flags & TCP_F_TS) != 0;
+	r->ecn = (cb->flags & TCP_F_ECN) != 0;
+	r->hlen = r->stamps ? 32 : 20;
+	r->word = htobe32((r->stamps ? HDR_WORD_TS : HDR_WORD) << 16 | wnd);
+	r->mask = ~htobe32(TCP_PSH << 16);
+	return true;
+}
+
+static inline bool run_sum(const struct run *r, const struct xk_msg *x, const uint8_t *p)
+{
+	return (x->flags & (XK_MSG_CSUM_OK | XK_MSG_CSUM_IGNORE)) ||
+	       xk_csum_valid(xk_csum_quick(p, x->len, r->hot + htobe16((uint16_t)x->len)));
+}
+
+/* Timestamp and ECN field, where the connection has them. */
+static inline bool run_marks(const struct run *r, const struct tcp_cb *cb, const struct xk_msg *x, const uint8_t *p)
+{
+	if (r->stamps && (xk_be32(p + 20) != NOP_NOP_TS || tcp_lt(xk_be32(p + 24), cb->ts_recent)))
+		return false;
+	return !r->ecn || (((const uint8_t *)xk_msg_net(x))[1] & 3) != 3;
+}
+
+/* The first segment is the one that a delayed acknowledgement may be of. */
+static inline void run_note(struct tcp_sess *ts, const struct run *r, const struct xk_msg *first, unsigned n)
+{
+	struct tcp_cb *cb = &ts->cb;
+	struct tcp_seg g;
+
+	g.o.tsval = r->stamps ? xk_be32(first->data - r->hlen + 24) : 0;
+	note_time(cb, &g, tcp_ms(ts->s.rep->vp->now));
+	cb->segs_in += n - 1;
+}
+
 /* How many of m, from the first on, are the next data of ts, each behind the one
  * before; their headers are off. */
 static unsigned run_open(struct tcp_sess *ts, struct xk_msg **m, unsigned n, uint32_t *total, bool *push)
 {
 	struct tcp_cb *cb = &ts->cb;
-	uint32_t nxt = cb->rcv_nxt, sum;
+	uint32_t nxt = cb->rcv_nxt, room = cb->rcv_adv - nxt, ack = htobe32(cb->snd_una), words = 0;
+	struct run r;
 	unsigned i;
 
+	if (!run_begin(ts, &r))
+		return 0;
 	for (i = 0; i < n; i++) {
 		struct xk_msg *x = m[i];
 		const uint8_t *p = x->data;
-		struct tcp_seg g;
+		uint32_t take = x->len - r.hlen;
 
-		if (x->len < TCP_HDR_LEN || x->net == 0 || (x->flags & XK_MSG_CHAIN) ||
-		    ((ts->s.map.key.w[0] ^ ip_net_pair(xk_msg_net(x))) | (ts->s.map.key.w[1] ^ tcp_hdr_ports(p))) != 0)
+		if (x->len <= r.hlen || x->net == 0 || (x->flags & XK_MSG_CHAIN) || take > room)
 			break;
-		if (!predict(cb, x, p, x->len, &g) || g.len == 0 || g.ack != cb->snd_una || !predict_ack(cb, &g))
+		if (((r.k0 ^ ip_net_pair(xk_msg_net(x))) | (r.k1 ^ tcp_hdr_ports(p)) |
+		     (tcp_hdr_seq(p) ^ nxt) | (xk_raw32(p + 8) ^ ack) | ((xk_raw32(p + 12) ^ r.word) & r.mask)) != 0)
 			break;
-		sum = xk_csum_quick(p, x->len, (uint32_t)ts->s.hot + htobe16((uint16_t)x->len));
-		if (!(x->flags & (XK_MSG_CSUM_OK | XK_MSG_CSUM_IGNORE)) && xk_csum_fold(sum) != 0xffff)
+		if (!run_marks(&r, cb, x, p) || !run_sum(&r, x, p))
 			break;
-		note_time(cb, &g, tcp_ms(ts->s.rep->vp->now));
-		xk_msg_pop(x, g.hlen);
-		cb->rcv_nxt += g.len;
-		*push |= (g.flags & TCP_PSH) != 0;
+		words |= xk_raw32(p + 12);
+		xk_msg_pop(x, r.hlen);
+		nxt += take;
+		room -= take;
 	}
-	*total = cb->rcv_nxt - nxt;
+	if (i == 0)
+		return 0;
+	run_note(ts, &r, m[0], i);
+	*total = nxt - cb->rcv_nxt;
+	*push = (words & ~r.mask) != 0;
+	cb->rcv_nxt = nxt;
 	return i;
 }
 

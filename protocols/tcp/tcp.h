@@ -22,11 +22,15 @@
 #define TCP_CTL_RCVBUF     TCP_CTL(7)   /* in uint32_t: bytes; never takes back what was offered */
 #define TCP_CTL_SNDBUF     TCP_CTL(8)   /* in uint32_t: bytes */
 #define TCP_CTL_MAXSEG     TCP_CTL(9)   /* in uint32_t: a smaller segment than the path's */
+#define TCP_CTL_FIN_WAIT2  TCP_CTL(11)  /* in uint32_t ms: how long FIN-WAIT-2 lasts when nobody holds it */
 #define TCP_CTL_CORK       TCP_CTL(10)  /* in uint32_t: 1 sends full segments only, 0 the rest, too */
 /* Node operation (any replica, inside its VP): sessions of this VP by state. */
 #define TCP_CTL_STATES     TCP_CTL(20)  /* out: uint32_t[TCP_S_COUNT] */
 /* The same: buffers of new sessions, to receive and to send. */
 #define TCP_CTL_BUFFERS    TCP_CTL(21)  /* out: uint32_t[2], bytes */
+/* Node operation, for new connections to a listening port: one stands when its first
+ * bytes come, or anything after ms.  0 ends that.  XK_E_NOSPC: for too many ports. */
+#define TCP_CTL_DEFER      TCP_CTL(22)  /* in: struct tcp_defer */
 
 /* RFC 9293 3.3.2. */
 enum tcp_state {
@@ -36,6 +40,7 @@ enum tcp_state {
 };
 const char *tcp_state_name(unsigned state);
 
+struct tcp_defer { uint16_t port; uint32_t ms; };
 struct tcp_keepalive { uint32_t on, idle_ms, interval_ms, count; /* 0: as the node has it */ };
 
 /* A snapshot; names after RFC 9293 and tcp(7). */

@@ -182,6 +182,8 @@ int tcp_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 		return len < sizeof(struct ip_error_in) ? XK_E_INVAL : error_in(r, buf);
 	case TCP_CTL_STATES:
 		return states(r, buf, len);
+	case TCP_CTL_DEFER:
+		return tcp_defer_set(r, buf, len);
 	case TCP_CTL_BUFFERS:
 		return answer(buf, len, (uint32_t[]){ tcp_tune(r)->rcv_buf, tcp_tune(r)->snd_buf }, 2 * sizeof(uint32_t));
 	default:
@@ -374,6 +376,7 @@ static int sess_set(struct tcp_sess *ts, unsigned op, void *buf, unsigned len)
 	case TCP_CTL_CORK:           return set_delay(ts, TCP_F_CORK, buf, len);
 	case TCP_CTL_KEEPALIVE:      return set_keepalive(ts, buf, len);
 	case TCP_CTL_USER_TIMEOUT:   return set_number(&ts->cb.user_timeout, 0, 86400000, buf, len);
+	case TCP_CTL_FIN_WAIT2:      return set_number(&ts->cb.fin_wait2, 1, 86400000, buf, len);
 	case TCP_CTL_URGENT:         return set_urgent(ts);
 	case TCP_CTL_LINGER:         return set_flag(ts, TCP_F_RST_CLOSE, buf, len);
 	case TCP_CTL_RCVBUF:         return set_rcv_buf(ts, buf, len);

@@ -385,9 +385,27 @@ static bool fin_acked(const struct in *i)
 	cb->state = c->next;
 	if (cb->state == TCP_S_TIME_WAIT)
 		i->a->do_ |= TCP_A_TIME_WAIT;
-	else if ((cb->flags & TCP_F_ORPHAN) && cb->tune->fin_wait2 != 0)
-		tcp_timer_arm(cb, i->e, TCP_T_2MSL, cb->tune->fin_wait2);
+	else if ((cb->flags & TCP_F_ORPHAN) && cb->fin_wait2 != 0)
+		tcp_timer_arm(cb, i->e, TCP_T_2MSL, cb->fin_wait2);
 	return true;
+}
+
+/* An ACK that others overtook says nothing new, but its blocks may: what lies above
+ * what is acknowledged now has been received. */
+static void late_sack(const struct in *i)
+{
+	struct tcp_seg g = *i->g;
+	unsigned n = 0;
+
+	if (!(i->cb->flags & TCP_F_SACK) || !(g.o.have & TCP_O_SACK) || g.len != 0)
+		return;
+	for (unsigned k = 0; k < g.o.nsack; k++)
+		if (tcp_gt(g.o.sack[k].r, i->cb->snd_una))
+			g.o.sack[n++] = g.o.sack[k];
+	g.o.nsack = (uint8_t)n;
+	g.ack = i->cb->snd_una;
+	if (n != 0)
+		tcp_rec_ack(i->cb, i->e, &g, true, i->a);
 }
 
 /* Any state after the handshake; false: nothing of the segment is to be used any more. */
@@ -398,13 +416,15 @@ static bool ack_on(const struct in *i)
 	bool changed;
 
 	if (tcp_gt(ack, cb->snd_max))
-		return challenge(i, TCP_DROP_ACK_NEW);
+		return cb->tune->ack_quiet ? drop(i->a, TCP_DROP_ACK_NEW) : challenge(i, TCP_DROP_ACK_NEW);
 	if (tcp_lt(ack, cb->snd_una - cb->max_wnd))
 		return challenge(i, TCP_DROP_ACK_OLD);
 	update_ts(i);
 	changed = update_window(i);
-	if (tcp_lt(ack, cb->snd_una))
+	if (tcp_lt(ack, cb->snd_una)) {
+		late_sack(i);
 		return true;
+	}
 	if (cb->at[TCP_T_PERSIST] != 0 || (cb->flags & TCP_F_KEEPALIVE))
 		cb->retries = 0;
 	if ((cb->flags & TCP_F_ECN) && (i->g->flags & TCP_ECE))

@@ -69,6 +69,46 @@ void tcp_open_disable_all(struct xk_node *n, struct xk_node *rcv)
 	xk_enable_unbind_all(n, rcv);
 }
 
+/* ---- connections that stand when they speak ---------------------------------------------- */
+
+uint32_t tcp_defer_of(const struct xk_rep *r, uint16_t port)
+{
+	const struct tcp_node *n = r->node->state;
+
+	for (unsigned i = 0; i < TCP_DEFERS; i++) {
+		uint64_t v = xk_load_relaxed(&n->defer[i]);
+
+		if (v >> 32 == port && port != 0)
+			return (uint32_t)v;
+	}
+	return 0;
+}
+
+/* Whole words, one writer at a time: a SYN meets the old or the new one. */
+int tcp_defer_set(struct xk_rep *r, const void *buf, unsigned len)
+{
+	struct tcp_node *n = r->node->state;
+	struct tcp_defer d;
+	unsigned at = TCP_DEFERS;
+
+	if (len < sizeof d)
+		return XK_E_INVAL;
+	memcpy(&d, buf, sizeof d);
+	xk_mutex_lock(&r->node->graph->structure);
+	for (unsigned i = 0; i < TCP_DEFERS; i++) {
+		uint64_t v = xk_load_relaxed(&n->defer[i]);
+
+		if (v >> 32 == d.port || (v == 0 && at == TCP_DEFERS))
+			at = i;
+		if (v >> 32 == d.port)
+			break;
+	}
+	if (at != TCP_DEFERS && (d.ms != 0 || n->defer[at] != 0))
+		xk_store_relaxed(&n->defer[at], d.ms != 0 ? (uint64_t)d.port << 32 | d.ms : 0);
+	xk_mutex_unlock(&r->node->graph->structure);
+	return at == TCP_DEFERS && d.ms != 0 ? XK_E_NOSPC : 0;
+}
+
 /* ---- answers ---------------------------------------------------------------------------- */
 
 void tcp_refuse(const struct tcp_arrival *a, unsigned why)
@@ -133,7 +173,8 @@ static void cb_establish(struct tcp_sess *ts, const struct tcp_arrival *a, const
 	cb->irs = h->irs;
 	cb->rcv_nxt = cb->rcv_acked = cb->rcv_up = h->irs + 1;
 	cb->rcv_adv = cb->rcv_nxt + h->window;
-	cb->snd_una = cb->snd_nxt = cb->snd_max = cb->snd_end = cb->snd_up = cb->recover = h->iss + 1;
+	cb->snd_una = cb->snd_nxt = cb->snd_max = cb->snd_end = cb->snd_up = h->iss + 1;
+	cb->recover = h->iss;
 	tcp_negotiate(cb, &e, &syn);
 	cb->state = TCP_S_ESTABLISHED;
 	tcp_rec_init(cb);

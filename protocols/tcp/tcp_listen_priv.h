@@ -32,6 +32,8 @@ struct tcp_half {
 /* What we offer in a SYN-ACK to peer's options. */
 uint32_t tcp_synack_options(struct xk_rep *r, const struct tcp_half *h, uint16_t mss, uint32_t tsval, uint8_t *p);
 uint32_t tcp_synack_window(const struct xk_rep *r);
+/* How long a connection to this port waits for its first bytes, ms (TCP_CTL_DEFER). */
+uint32_t tcp_defer_of(const struct xk_rep *r, uint16_t port);
 /* Shift that we announce. */
 uint8_t  tcp_own_wscale(const struct tcp_tune *t);
 

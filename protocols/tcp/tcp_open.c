@@ -115,6 +115,7 @@ static void cb_init(struct tcp_cb *cb, const struct tcp_tune *t)
 	cb->rcv_buf = t->rcv_buf;
 	cb->snd_buf = t->snd_buf;
 	cb->user_timeout = t->user_timeout;
+	cb->fin_wait2 = t->fin_wait2;
 	cb->keep_idle = t->keep_idle;
 	cb->keep_interval = t->keep_interval;
 	cb->keep_count = t->keep_count;
@@ -298,7 +299,8 @@ static void connect(struct tcp_sess *ts)
 	cb->state = TCP_S_SYN_SENT;
 	cb->iss = tcp_isn(ts->s.rep, &ts->s.map.key);
 	cb->snd_una = cb->snd_nxt = cb->snd_max = cb->snd_up = cb->iss;
-	cb->snd_end = cb->recover = cb->iss + 1;
+	cb->snd_end = cb->iss + 1;
+	cb->recover = cb->iss;           /* RFC 6582 3.2 */
 	xk_count(ts->s.rep->count[TCP_COUNT_OPENED]);
 	ts->s.rcnt++;
 	tcp_send_syn(ts);
@@ -400,7 +402,7 @@ static void orphan_waits(struct tcp_sess *ts)
 {
 	struct tcp_env e = tcp_env(ts->s.rep);
 
-	tcp_timer_arm(&ts->cb, &e, TCP_T_2MSL, ts->cb.tune->fin_wait2);
+	tcp_timer_arm(&ts->cb, &e, TCP_T_2MSL, ts->cb.fin_wait2);
 	tcp_timer_sync(ts);
 }
 

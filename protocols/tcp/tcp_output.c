@@ -171,6 +171,7 @@ static void send_fin(struct tcp_sess *ts, const struct tcp_env *e)
 		xk_count(e->count[TCP_COUNT_REXMT]);
 	} else {
 		take_fin(cb);
+		cb->flags |= TCP_F_FIN_ALONE;
 	}
 	tcp_rec_sent(cb, e, NULL, false);
 	tcp_emit(ts, cb->snd_end, NULL, TCP_FIN | TCP_ACK);

@@ -48,6 +48,9 @@
 	X(ack_push, BOOL, NULL, NULL, "a segment with PSH is acknowledged at once") \
 	X(window_exact, BOOL, NULL, NULL, "an acknowledgement offers all the room there is; else the window's edge moves by whole segments (RFC 1122 4.2.3.3)") \
 	X(window_update, UINT, "0", "255", "the window is announced anew when 1/n of the buffer was read, or it had nearly closed; 0: after two segments") \
+	X(ack_quiet, BOOL, NULL, NULL, "an acknowledgement of what was never sent is dropped; else answered (RFC 9293 3.10.7.4)") \
+	X(tlp_min, TIME, "1ms", "1s", "shortest wait before a tail loss probe (RFC 8985 7.2)") \
+	X(rack_slack, TIME, "0s", "200ms", "added to the wait for reordered segments, as where a timer's ticks are long (RFC 8985 6.3)") \
 	X(listen_quiet, BOOL, NULL, NULL, "a SYN-ACK to a listening port is dropped; else answered with RST (RFC 9293 3.10.7.2)") \
 	X(whole_buffers, BOOL, NULL, NULL, "buffers are rounded up to whole segments once the handshake has told their size") \
 	X(idle_restart, BOOL, NULL, NULL, "an idle connection begins with the initial window again (RFC 5681 4.1)") \
@@ -109,7 +112,7 @@ static const struct tcp_tune modern = {
 	.use_wscale = true, .timestamps = true, .sack = true, .dsack = true, .ecn = true,
 	.rack = true, .prr = true, .tlp = true, .limited_transmit = true, .frto = true,
 	.abc = true, .abc_limit = 2, .cc = TCP_CC_CUBIC, .synopts = TCP_SYNOPTS_LINUX,
-	.initial_window = 10, .ack_every = 2, .quick_acks = 8, .ack_push = false, .window_update = 4, .idle_restart = true,
+	.initial_window = 10, .ack_every = 2, .quick_acks = 8, .ack_push = false, .tlp_min = 10, .window_update = 4, .idle_restart = true,
 	.delack = 40, .rto_init = 1000, .rto_min = 200, .rto_max = 60000,
 	.persist_min = 200, .persist_max = 60000,
 	.syn_retries = 6, .synack_retries = 5, .retries = 15, .user_timeout = 0,
@@ -125,7 +128,8 @@ static const struct tcp_tune linux_like = {
 	.use_wscale = true, .timestamps = true, .sack = true, .dsack = true, .ecn = false,
 	.rack = true, .prr = true, .tlp = true, .limited_transmit = true, .frto = true,
 	.abc = true, .abc_limit = 2, .cc = TCP_CC_CUBIC, .synopts = TCP_SYNOPTS_LINUX,
-	.initial_window = 10, .ack_every = 2, .quick_acks = 16, .ack_push = false, .window_update = 4, .idle_restart = true,
+	.initial_window = 10, .ack_every = 2, .quick_acks = 16, .ack_push = false, .window_update = 4,
+	.ack_quiet = true, .rack_slack = 12, .tlp_min = 2, .idle_restart = true,
 	.delack = 40, .rto_init = 1000, .rto_min = 200, .rto_max = 120000,
 	.persist_min = 200, .persist_max = 120000,
 	.syn_retries = 6, .synack_retries = 5, .retries = 15, .user_timeout = 0,
@@ -145,7 +149,7 @@ static const struct tcp_tune freebsd_like = {
 	.use_wscale = true, .timestamps = true, .sack = true, .dsack = true, .ecn = false,
 	.rack = false, .prr = true, .tlp = false, .limited_transmit = true, .frto = false,
 	.abc = true, .abc_limit = 2, .cc = TCP_CC_CUBIC, .synopts = TCP_SYNOPTS_BSD,
-	.initial_window = 10, .ack_every = 2, .quick_acks = 0, .ack_push = false, .window_exact = true, .window_update = 4,
+	.initial_window = 10, .ack_every = 2, .quick_acks = 0, .ack_push = false, .tlp_min = 10, .window_exact = true, .window_update = 4,
 	.whole_buffers = true, .listen_quiet = true, .idle_restart = true,
 	.delack = 40, .rto_init = 1000, .rto_min = 30, .rto_max = 64000,
 	.persist_min = 5000, .persist_max = 60000,
@@ -161,7 +165,7 @@ static const struct tcp_tune reno43 = {
 	COMMON,
 	.rcv_buf = 16384, .snd_buf = 16384, .wscale = 0,
 	.abc = false, .abc_limit = 1, .cc = TCP_CC_RENO, .synopts = TCP_SYNOPTS_BSD,
-	.initial_window = 1, .ack_every = 2, .quick_acks = 0, .ack_push = false, .window_exact = true, .idle_restart = true,
+	.initial_window = 1, .ack_every = 2, .quick_acks = 0, .ack_push = false, .tlp_min = 10, .window_exact = true, .idle_restart = true,
 	.delack = 200, .rto_init = 6000, .rto_min = 1000, .rto_max = 64000,
 	.persist_min = 5000, .persist_max = 60000,
 	.syn_retries = 12, .synack_retries = 12, .retries = 12, .user_timeout = 0,
@@ -175,7 +179,7 @@ static const struct tcp_tune lite44 = {
 	COMMON,
 	.rcv_buf = 57344, .snd_buf = 57344, .wscale = 0,
 	.abc = false, .abc_limit = 1, .cc = TCP_CC_RENO, .synopts = TCP_SYNOPTS_BSD,
-	.initial_window = 1, .ack_every = 2, .quick_acks = 0, .ack_push = false, .window_exact = true, .idle_restart = true,
+	.initial_window = 1, .ack_every = 2, .quick_acks = 0, .ack_push = false, .tlp_min = 10, .window_exact = true, .idle_restart = true,
 	.delack = 200, .rto_init = 6000, .rto_min = 1000, .rto_max = 64000,
 	.persist_min = 5000, .persist_max = 60000,
 	.syn_retries = 12, .synack_retries = 12, .retries = 12, .user_timeout = 0,

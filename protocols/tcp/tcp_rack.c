@@ -14,7 +14,6 @@
 #define WALK_MAX    256u
 #define DUP_THRESH  3u
 #define PERSIST_MAX 16u          /* recoveries that a widened window outlasts */
-#define PTO_MIN     10u          /* ms: a pause of ours is not a silence of the path */
 #define DELACK_MAX  200u         /* ms the peer may hold an acknowledgement (WCDelAckT) */
 
 /* RACK_sent_after. */
@@ -131,8 +130,8 @@ uint32_t tcp_tlp_pto(const struct tcp_cb *cb, const struct tcp_env *e, uint32_t 
 		pto = (2 * cb->srtt + 999) / 1000;
 		if (cb->snd_max - una <= cb->mss)
 			pto += DELACK_MAX;
-		if (pto < PTO_MIN)
-			pto = PTO_MIN;
+		if (pto < cb->tune->tlp_min)
+			pto = cb->tune->tlp_min;
 	}
 	return pto < rto ? pto : rto;
 }

@@ -17,6 +17,7 @@
 #define RUN_MOST  64u            /* SYN-ACKs that one run of the timer sends */
 
 #define HALF_ECN    0x01u
+#define HALF_ACKED  0x04u        /* acknowledged, and waits for its first bytes: not asked again */
 #define HALF_ERROR  0x02u        /* ICMP said once that the peer cannot be reached */
 
 struct half;
@@ -34,6 +35,7 @@ struct half {
 	uint32_t iss, irs, ts_recent, sent_us;
 	uint32_t at;                     /* ms: next SYN-ACK, or the end */
 	uint32_t acks_at;                /* the second that acks counts */
+	uint32_t defer;                  /* ms: until then it stands only with bytes; 0: it need not wait */
 	uint16_t acks;
 	uint16_t peer_mss, own_mss, window;
 	uint8_t  level, have, wscale, flags;
@@ -347,6 +349,9 @@ static void half_due(struct tcp_syncache *sc, struct half *h)
 	level_take(sc, h);
 	half_wait(sc, h, level);
 	h->sent_us = 0;
+	/* Not while it waits for bytes; then once more, for an ACK that counts. */
+	if ((h->flags & HALF_ACKED) && tcp_lt(tcp_ms(sc->r->vp->now), h->defer))
+		return;
 	xk_count(sc->r->count[TCP_COUNT_REXMT]);
 	send_synack(sc, h, NULL, NULL);
 }
@@ -388,6 +393,7 @@ static void half_fill(struct half *h, const struct tcp_arrival *a)
 {
 	const struct tcp_tune *t = tcp_tune(a->r);
 	const struct tcp_seg *g = a->g;
+	uint32_t wait;
 
 	h->irs = g->seq;
 	h->iss = tcp_isn(a->r, a->k);
@@ -401,6 +407,8 @@ static void half_fill(struct half *h, const struct tcp_arrival *a)
 	h->sent_us = (uint32_t)(a->r->vp->now / XK_US) | 1;
 	if (t->ecn && (g->flags & (TCP_ECE | TCP_CWR)) == (TCP_ECE | TCP_CWR))
 		h->flags |= HALF_ECN;
+	wait = tcp_defer_of(a->r, tcp_ports_destination((uint32_t)a->k->w[1]));
+	h->defer = wait != 0 ? tcp_deadline(tcp_ms(a->r->vp->now), wait) : 0;
 }
 
 void tcp_syncache_syn(const struct tcp_arrival *a)
@@ -494,6 +502,19 @@ static void half_stands(const struct tcp_arrival *a, struct half *h)
 		half_free(sc, h);
 }
 
+/* An ACK and nothing more, for a listener that wants bytes. */
+static bool deferred(const struct tcp_arrival *a, const struct half *h)
+{
+	return h->defer != 0 && a->g->len == 0 && !(a->g->flags & TCP_FIN) &&
+	       tcp_lt(tcp_ms(a->r->vp->now), h->defer);
+}
+
+static void half_silent(const struct tcp_arrival *a, struct half *h)
+{
+	h->flags |= HALF_ACKED;
+	xk_drop(a->r, TCP_DROP_LISTEN, a->m);
+}
+
 static void half_reject(const struct tcp_arrival *a, struct half *h, unsigned why)
 {
 	send_ack(a, h);
@@ -518,6 +539,8 @@ bool tcp_syncache_input(const struct tcp_arrival *a)
 		xk_drop(a->r, TCP_DROP_NO_ACK, a->m);
 	else if (a->g->ack != h->iss + 1)
 		tcp_refuse(a, TCP_DROP_ACK_NEW);
+	else if (deferred(a, h))
+		half_silent(a, h);
 	else
 		half_stands(a, h);
 	return true;

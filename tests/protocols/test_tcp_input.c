@@ -45,6 +45,7 @@ static void fresh(unsigned state)
 	xk_rand_init(&rnd, 7, state);
 	at(NOW);
 	cb.tune = &tune;
+	cb.fin_wait2 = tune.fin_wait2;
 	cb.cc = &tcp_cc_table[TCP_CC_RENO];
 	cb.state = (uint8_t)state;
 	cb.path_mss = cb.peer_mss = cb.mss = 1460;

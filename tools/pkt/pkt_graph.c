@@ -98,7 +98,7 @@ bool pkt_configure(struct pkt_run *u)
 	if (!check_options(u) || !address(u, "local_ip", &u->local) || !address(u, "remote_ip", &u->remote) ||
 	    !address(u, "gateway_ip", &u->gateway))
 		return false;
-	u->tolerance = number(u, "tolerance_usecs", 4000) * 1000;
+	u->tolerance = number(u, "tolerance_usecs", u->o->tolerance_us ? u->o->tolerance_us : 4000) * 1000;
 	u->tick = number(u, "tcp_ts_tick_usecs", number(u, "ts_tick_usecs", 0)) * 1000;
 	u->bind_port = (uint16_t)number(u, "bind_port", 8080);
 	u->connect_port = (uint16_t)number(u, "connect_port", 8080);

@@ -63,14 +63,6 @@ static int64_t set_linger(struct pkt_sock *k, const struct pkt_expr *x)
 	return 0;
 }
 
-static void on_listener(struct pkt_run *u, struct pkt_sock *k, const struct pkt_event *e)
-{
-	if (k->defer_accept >= 0)
-		pkt_note(u, e, "TCP_DEFER_ACCEPT is an option of Linux alone; this tcp has none");
-	if (k->linger2 >= 0 && k->s != NULL)
-		pkt_note(u, e, "TCP_LINGER2 is an option of Linux alone; tcp's parameter fin_wait2 is what counts");
-}
-
 int64_t pkt_setsockopt(struct pkt_run *u, struct pkt_sock *k, const struct pkt_event *e)
 {
 	const struct pkt_call *c = e->call;
@@ -89,7 +81,6 @@ int64_t pkt_setsockopt(struct pkt_run *u, struct pkt_sock *k, const struct pkt_e
 		return -EINVAL;
 	*field = v * unit;
 	pkt_sock_apply(k);
-	on_listener(u, k, e);
 	return 0;
 }
 

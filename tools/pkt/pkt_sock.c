@@ -72,10 +72,13 @@ void pkt_sock_free(struct pkt_sock *k)
 int pkt_sock_listen(struct pkt_sock *k, bool on)
 {
 	struct pkt_run *u = k->run;
+	struct tcp_defer d = { k->lport, on && k->defer_accept > 0 ? (uint32_t)k->defer_accept : 0 };
 	struct xk_parts ps;
 
 	xk_parts_init(&ps, 1);
 	xk_part_push_port(&ps.p[0], k->lport);
+	if (k->defer_accept > 0)
+		xk_control(u->tcp->rep[0], TCP_CTL_DEFER, &d, sizeof d);
 	return on ? xk_open_enable(u->sock, u->sock, u->tcp, &ps) : xk_open_disable(u->sock, u->sock, u->tcp, &ps);
 }
 
@@ -99,6 +102,7 @@ void pkt_sock_apply(struct pkt_sock *k)
 	set_u32(k, TCP_CTL_SNDBUF, k->sndbuf);
 	set_u32(k, TCP_CTL_MAXSEG, k->maxseg);
 	set_u32(k, TCP_CTL_USER_TIMEOUT, k->user_timeout);
+	set_u32(k, TCP_CTL_FIN_WAIT2, k->linger2);
 	set_u32(k, TCP_CTL_LINGER, k->linger >= 0 ? k->linger == 0 : -1);
 	if (k->keepalive < 0)
 		return;

@@ -13,6 +13,7 @@
 #include "protocols/hop/hop.h"
 
 #include "protocols/vnet/virtual.h"
+#include "runtime/upi/xk_upi_inline.h"
 
 struct hop_conf { struct virt_conf virt; bool look; };
 
@@ -20,9 +21,10 @@ struct hop_conf { struct virt_conf virt; bool look; };
 
 static void hop_look_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
+	(void)lls;
 	if (XK_LIKELY(m->len != 0))
 		m->aux = m->data[0];
-	virt_self_demux(up, lls, m);
+	xk_pass(xk_container_of(up, struct xk_sess, self), m);   /* as virt_self_demux */
 }
 
 static unsigned hop_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)

@@ -95,4 +95,13 @@ ok "and says which it could be" says "did you mean 'check'" "$graph" chekc "$fil
 ok "an unknown name: failed" says "did you mean 'udp'" "$graph" inspect udpp
 ok "a file that is not there: failed" code 1 "$graph" check "$tmp/none.lua"
 ok "a full disk: failed" sh -c "'$graph' list >/dev/full; [ \$? -eq 1 ]"
+script=$top_srcdir/graphs/tcp-script.pkt
+ok "a wire script passes" says "1 of 1 scripts passed" "$graph" test "$top_srcdir/graphs/tcp-script.lua" "$script"
+ok "and without a graph file" says "^\[" "$graph" -f json test "$script"
+sed 's/write(4, ..., 3000) = 3000/write(4, ..., 2999) = 2999/' "$script" >"$tmp/other.pkt"
+ok "a difference: failed" code 1 "$graph" test "$top_srcdir/graphs/tcp-script.lua" "$tmp/other.pkt"
+ok "and shows what was sent" says "sent: .*> . 1:1001(1000) ack 101" "$graph" test "$top_srcdir/graphs/tcp-script.lua" "$tmp/other.pkt"
+ok "a graph without rawip cannot be tested" says "no node of 'rawip'" "$graph" test "$file" "$script"
+ok "a script that is none: failed" code 1 "$graph" test "$top_srcdir/graphs/tcp-script.lua" "$tmp/none.pkt"
+ok "test without a script: wrong usage" code 2 "$graph" test "$top_srcdir/graphs/tcp-script.lua"
 done_testing

@@ -29,9 +29,7 @@ static const char doc[] =
 	"  check FILE [k=v ...] every error of a graph file, with its line\n"
 	"  show FILE [k=v ...]  every effective value and where it comes from\n"
 	"  dot FILE [k=v ...]   the graph for graphviz: vp-graph dot f.lua | dot -Tsvg\n"
-	"  test [FILE [k=v ...]] SCRIPT.pkt ...\n"
-	"                       wire scripts against a graph with tcp, and rawip at its\n"
-	"                       bottom; without FILE against tcp, ip and rawip as they are\n"
+	"  test [FILE] X.pkt... wire scripts against FILE, or against plain tcp\n"
 	"  meta                 all schemas as JSON, or for an editor or a shell\n"
 	"\v"
 	"Exit codes: 0 good, 1 could not do it or a script differs, 2 wrong usage, 3 errors in the graph.";
@@ -45,7 +43,7 @@ static const struct argp_option options[] = {
 	{ "luacats", OPT_LUACATS, NULL, 0, "meta: annotations for editors", 1 },
 	{ "luacheck", OPT_LUACHECK, NULL, 0, "meta: globals for .luacheckrc", 1 },
 	{ "completion", OPT_COMPLETION, NULL, 0, "meta: completion for bash", 1 },
-	{ "strict", OPT_STRICT, NULL, 0, "test: bursts are cut as the script has them, nothing is left over", 2 },
+	{ "strict", OPT_STRICT, NULL, 0, "test: bursts cut as written, nothing left over", 2 },
 	{ "notes", OPT_NOTES, NULL, 0, "test: say what of a script was ignored", 2 },
 	{ "segments", OPT_SEGMENTS, NULL, 0, "test: print every call and segment as it happens", 2 },
 	{ 0 }

@@ -14,7 +14,7 @@
  * read beyond. */
 static bool parse(struct tcp_opts *o, const void *p, uint32_t n)
 {
-	uint8_t *copy = malloc(n != 0 ? n : 1);
+	uint8_t *copy = calloc(1, n != 0 ? n : 1);
 	bool good;
 
 	memcpy(copy, p, n);

@@ -269,7 +269,6 @@ bool pkt_graph_down(struct pkt_run *u)
 
 	if (u->g != NULL)
 		leaked = xk_graph_free(u->g);
-	xk_rcu_barrier();
 	xk_rcu_unregister();
 	xk_spec_free(u->own_spec);
 	while (u->first != NULL) {

@@ -73,7 +73,7 @@
 	X(challenge_limit, UINT, "1", "1000000", "challenge acknowledgements of a connection per second (RFC 5961)") \
 	X(ooo_bytes, SIZE, "0", "1GiB", "most bytes a connection keeps that came out of order") \
 	X(ooo_segments, UINT, "0", "1000000", "most pieces a connection keeps that came out of order") \
-	X(ooo_total, SIZE, "0", "1TiB", "most bytes that a VP keeps that came out of order") \
+	X(ooo_total, SIZE, "0", "1024GiB", "most bytes that a VP keeps that came out of order") \
 	X(syncache, UINT, "1", "16777216", "connections of a VP in the making; at the cap the oldest goes, or cookies take over") \
 	X(backlog, UINT, "1", "16777216", "of these, for one listening port") \
 	X(cookies, ENUM, NULL, NULL, "SYN cookies (RFC 4987): never, when the cache is full, always") \

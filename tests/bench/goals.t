@@ -81,7 +81,8 @@ subrows() {
 }
 
 interrupted() {
-	"$bench" goals --pairs 1000 --time 100ms --graphs "$graphs" P14 P16 >"$tmp/out" 2>"$tmp/err" &
+	: >"$tmp/err"                    # of what ran before this it says runs, too
+	"$bench" goals --pairs 1000 --time 100ms --graphs "$graphs" P14 P16 >"$tmp/out" 2>>"$tmp/err" &
 	pid=$!
 	until grep -q runs "$tmp/err"; do kill -0 $pid || return 1; sleep 0.05; done
 	kill -TERM $pid

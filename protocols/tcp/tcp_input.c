@@ -454,9 +454,10 @@ static bool ack_of_syn(const struct in *i)
 
 static int reset_means(const struct tcp_cb *cb, const struct tcp_fsm_cell *c)
 {
-	/* Both sides had ended: it is an error only when it took bytes with it. */
+	/* Both sides had ended: it is an error only where somebody waits to hear that
+	 * all has arrived. */
 	if (c->act == TCP_FSM_FINISH)
-		return cb->sq.bytes != 0 ? XK_E_CONNRESET : XK_OK;
+		return cb->flags & TCP_F_DRAINING ? XK_E_CONNRESET : XK_OK;
 	return cb->state == TCP_S_SYN_RCVD ? XK_E_CONNREFUSED : XK_E_CONNRESET;
 }
 

@@ -303,5 +303,10 @@ static CU_SuiteInfo suites[] = {
 
 int main(void)
 {
-	return xk_test_main(suites);
+	int code;
+
+	xk_rcu_register();
+	code = xk_test_main(suites);
+	xk_rcu_unregister();
+	return code;
 }

@@ -263,16 +263,18 @@ bool sim_run(const struct sim_case *c, struct sim_result *r)
 	struct run u;
 
 	memset(r, 0, sizeof *r);
+	xk_rcu_register();
 	if (bring_up(&u, c)) {
 		exchange(&u, c, r);
 		quiet_down(&u, c);
 		print_sessions(&u, "tcp1");
 		print_sessions(&u, "tcp2");
-		r->retransmits = counted(&u, "tcp1", "retransmits") + counted(&u, "tcp2", "retransmits");
+		r->retransmits = counted(&u, "tcp1", "retransmitted") + counted(&u, "tcp2", "retransmitted");
 	}
 	r->hash = u.hash;
 	r->frames = u.frames;
 	take_down(&u);
+	xk_rcu_unregister();
 	r->ok = sim_world.why[0] == '\0';
 	memcpy(r->why, sim_world.why, sizeof r->why);
 	return r->ok;

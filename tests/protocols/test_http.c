@@ -7,10 +7,12 @@
  * path leads out of the root; nobody can hold the server with slowness or size;
  * nothing is left behind.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "protocols/http/http_priv.h"
@@ -188,10 +190,22 @@ static void serves_files_with_what_describes_them(void)
 	CU_ASSERT_EQUAL(get("http://x/./sub//page.txt"), 200);
 	CU_ASSERT_STRING_EQUAL(body(last), "page");
 	CU_ASSERT_EQUAL(get("http://x"), 200);
-	CU_ASSERT_EQUAL(get("/in"), 200);
-	CU_ASSERT_STRING_EQUAL(body(last), "page");
 	hang_up();
 	CU_ASSERT_EQUAL(pf_count(&f, "http", "ok"), pf_count(&f, "http", "requests"));
+	down();
+}
+
+/* An old kernel, or valgrind, lacks the walk that keeps below the root: links are refused there. */
+static void a_link_that_stays_inside_is_followed(void)
+{
+	bool walks = syscall(SYS_openat2, -1, NULL, NULL, 0) < 0 && errno != ENOSYS && errno != EPERM;
+
+	if (!walks)
+		printf("# no openat2 here: links are expected to be refused\n");
+	up(NULL, NULL);
+	CU_ASSERT_EQUAL(get("/in"), walks ? 200 : 403);
+	CU_ASSERT(!walks || strcmp(body(last), "page") == 0);
+	hang_up();
 	down();
 }
 
@@ -743,6 +757,7 @@ static void survives_the_failure_of_every_allocation(void)
 
 static CU_TestInfo tests[] = {
 	{ "serves files with what describes them", serves_files_with_what_describes_them },
+	{ "a link that stays inside is followed", a_link_that_stays_inside_is_followed },
 	{ "a HEAD has no body", a_head_has_no_body },
 	{ "a large file comes whole through any stream", a_large_file_comes_whole_through_any_stream },
 	{ "a slow reader holds up nobody, and little", a_slow_reader_holds_up_nobody_and_little },

@@ -135,6 +135,20 @@ elif command -v setpriv >/dev/null 2>&1 && as_nobody test -x "$run" -a -r "$grap
 else
 	skip "a TAP device without the privilege" "cannot become another user here"
 fi
+
+# A thread per connection meets the limit of threads (the paper's TPC ended at 384).
+few_threads() {
+	timeout 50 prlimit --nproc=200 setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all "$@"
+}
+title="a limit on threads stops a thread per connection"
+if [ "$(id -u)" -ne 0 ]; then
+	skip "$title" "needs root, to become a user without other threads"
+elif command -v setpriv >/dev/null 2>&1 && few_threads test -x "$run" -a -r "$graphs/udp-presets.lua" 2>/dev/null; then
+	ok "$title" fails 1 'cannot start thread [0-9]* of 500 .*: use fewer virtual processors or a higher limit' \
+		few_threads "$run" "$graphs/udp-presets.lua" preset=tpc conns=500
+else
+	skip "$title" "cannot become another user here"
+fi
 ok "an interface in a network namespace that is not there" fails 1 'nosuchns' "$run" -d 1ms "$graphs/tap-echo.lua" netns=nosuchns
 ok "an interface with an impossible name" fails 3 'ifname' "$run" -d 1ms "$graphs/tap-echo.lua" ifname=a/name/much/too/long
 ok "nothing is left behind" nothing_left

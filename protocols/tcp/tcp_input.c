@@ -565,9 +565,13 @@ static bool acceptable(const struct in *i)
 
 /* ---- by state ---------------------------------------------------------------------------------- */
 
+/* What fits is taken although it was not offered yet; but no window reaches beyond what its
+ * field can say, so that who guesses numbers has no larger target than that. */
 static uint32_t right_edge(const struct tcp_cb *cb)
 {
-	uint32_t edge = cb->rcv_nxt + (cb->rcv_buf > cb->rcv_held ? cb->rcv_buf - cb->rcv_held : 0);
+	uint32_t room = cb->rcv_buf > cb->rcv_held ? cb->rcv_buf - cb->rcv_held : 0;
+	uint32_t most = (uint32_t)UINT16_MAX << cb->rcv_wscale;
+	uint32_t edge = cb->rcv_nxt + (room < most ? room : most);
 
 	return tcp_gt(cb->rcv_adv, edge) ? cb->rcv_adv : edge;
 }

@@ -156,6 +156,7 @@ void xk_rcu_synchronize(void);
 struct xk_rcu_head { void *opaque[2]; void (*fn)(void *); void *arg; };
 /* Calls fn(arg) on a helper thread after every present reader has left. */
 void xk_rcu_free(struct xk_rcu_head *h, void (*fn)(void *), void *arg);
+/* Returns when every fn given before has been called; at once when none is owed. */
 void xk_rcu_barrier(void);
 #define xk_rcu_dereference(p) __atomic_load_n(&(p), __ATOMIC_CONSUME)
 #define xk_rcu_assign(p, v)   __atomic_store_n(&(p), (v), __ATOMIC_RELEASE)

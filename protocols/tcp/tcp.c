@@ -54,6 +54,7 @@ static void tcp_stop(struct xk_node *n)
 
 static int tcp_rep_init(struct xk_rep *r)
 {
+	xk_slab_init(&tcp_rep(r)->live_slab, sizeof(struct tcp_live));
 	tcp_reass_init(r);
 	return tcp_syncache_init(r);
 }
@@ -62,6 +63,7 @@ static void tcp_rep_fini(struct xk_rep *r)
 {
 	tcp_syncache_fini(r);
 	tcp_reass_fini(r);
+	xk_slab_fini(&tcp_rep(r)->live_slab);
 }
 
 struct orphans { struct tcp_sess *list; };
@@ -74,7 +76,7 @@ static int find_orphan(struct xk_mapnode *node, void *arg)
 	/* Not in TIME-WAIT any more, so that the list may run through its link. */
 	tcp_timewait_leave(ts);
 	if (ts->s.rcnt == 0) {
-		ts->tw_next = o->list;
+		tcp_live(ts)->tw_next = o->list;
 		o->list = ts;
 	}
 	return XK_MAP_KEEP;
@@ -91,9 +93,9 @@ static void tcp_rep_stop(struct xk_rep *r)
 	while (o.list != NULL) {
 		struct tcp_sess *ts = o.list;
 
-		o.list = ts->tw_next;
-		ts->tw_next = NULL;
-		if (ts->cb.state != TCP_S_TIME_WAIT)
+		o.list = tcp_live(ts)->tw_next;
+		tcp_live(ts)->tw_next = NULL;
+		if (tcp_cb(ts)->state != TCP_S_TIME_WAIT)
 			tcp_send_rst(ts);
 		tcp_finish(ts, XK_OK);
 	}

@@ -43,7 +43,7 @@ static inline void leave(struct tcp_sess *ts)
 
 static bool listens(const struct tcp_sess *ts)
 {
-	return tcp_held(ts) && !(ts->cb.flags & TCP_F_ORPHAN);
+	return tcp_held(ts) && !(tcp_cb(ts)->flags & TCP_F_ORPHAN);
 }
 
 void tcp_tell(struct tcp_sess *ts, enum xk_stream_what what, int err)
@@ -56,9 +56,9 @@ void tcp_tell(struct tcp_sess *ts, enum xk_stream_what what, int err)
 
 void tcp_tell_close(struct tcp_sess *ts)
 {
-	if ((ts->cb.flags & TCP_F_TOLD_CLOSE) || !listens(ts))
+	if ((tcp_cb(ts)->flags & TCP_F_TOLD_CLOSE) || !listens(ts))
 		return;
-	ts->cb.flags |= TCP_F_TOLD_CLOSE;
+	tcp_cb(ts)->flags |= TCP_F_TOLD_CLOSE;
 	xk_close_done(&ts->s);
 }
 
@@ -75,7 +75,7 @@ static XK_NOINLINE void nobody_reads(struct tcp_sess *ts, struct xk_msg *m)
 /* m, the bytes at rcv_nxt, goes up. */
 static inline void deliver(struct tcp_sess *ts, struct xk_msg *m)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 
 	cb->rcv_nxt += m->tot;
 	cb->bytes_received += m->tot;
@@ -121,8 +121,8 @@ static bool receives(const struct tcp_cb *cb)
 /* The peer's FIN stands at rcv_nxt. */
 static void fin_here(struct tcp_sess *ts, const struct tcp_env *e, struct tcp_acts *a)
 {
-	ts->cb.rcv_nxt++;
-	tcp_input_fin(&ts->cb, e, a);
+	tcp_cb(ts)->rcv_nxt++;
+	tcp_input_fin(tcp_cb(ts), e, a);
 	tcp_reass_free(ts);
 	tcp_tell_close(ts);
 }
@@ -133,11 +133,11 @@ static bool pull(struct tcp_sess *ts, const struct tcp_env *e)
 	struct xk_msg *m;
 	bool fin = false;
 
-	while (receives(&ts->cb) && !fin && (m = tcp_reass_get(ts, &fin)) != NULL) {
-		tcp_owe_ack(&ts->cb, e, m->tot, false);
+	while (receives(tcp_cb(ts)) && !fin && (m = tcp_reass_get(ts, &fin)) != NULL) {
+		tcp_owe_ack(tcp_cb(ts), e, m->tot, false);
 		deliver(ts, m);
 	}
-	return fin && receives(&ts->cb);
+	return fin && receives(tcp_cb(ts));
 }
 
 /* ---- actions ------------------------------------------------------------------------------- */
@@ -182,16 +182,16 @@ static void bytes(struct tcp_sess *ts, const struct tcp_env *e, const struct tcp
 		deliver(ts, m);
 	else
 		xk_msg_free(m);
-	if (ts->cb.reass != NULL && !fin)
+	if (tcp_cb(ts)->reass != NULL && !fin)
 		fin = pull(ts, e);
-	if (fin && receives(&ts->cb))
+	if (fin && receives(tcp_cb(ts)))
 		fin_here(ts, e, a);
 }
 
 /* What an acknowledgement of ours means for those above. */
 static void acked(struct tcp_sess *ts, const struct tcp_acts *a)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 
 	if ((a->do_ & TCP_A_DRAINED) && (cb->flags & TCP_F_DRAINING)) {
 		cb->flags &= ~TCP_F_DRAINING;
@@ -201,14 +201,14 @@ static void acked(struct tcp_sess *ts, const struct tcp_acts *a)
 
 static void opened(struct tcp_sess *ts)
 {
-	ts->cb.flags |= TCP_F_TOLD_OPEN;
+	tcp_cb(ts)->flags |= TCP_F_TOLD_OPEN;
 	tcp_tell(ts, XK_STREAM_OPENED, XK_OK);
 }
 
 /* Everything that is to be sent now. */
 static void send(struct tcp_sess *ts, uint32_t acts)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 
 	if (acts & TCP_A_SYN) {
 		tcp_send_syn(ts);
@@ -238,14 +238,14 @@ static void carry_out(struct tcp_sess *ts, const struct tcp_env *e, const struct
 		opened(ts);
 	if (a->do_ & TCP_A_ACKED)
 		acked(ts, a);
-	if ((a->do_ & TCP_A_URGENT) && ts->cb.state != TCP_S_CLOSED)
+	if ((a->do_ & TCP_A_URGENT) && tcp_cb(ts)->state != TCP_S_CLOSED)
 		tcp_tell(ts, XK_STREAM_URGENT, XK_OK);
-	if (m != NULL && ts->cb.state != TCP_S_CLOSED)
+	if (m != NULL && tcp_cb(ts)->state != TCP_S_CLOSED)
 		bytes(ts, e, g, a, m);
 	else if (m != NULL)
 		xk_msg_free(m);
 	send(ts, a->do_);
-	if ((a->do_ & TCP_A_TIME_WAIT) && ts->cb.state == TCP_S_TIME_WAIT)
+	if ((a->do_ & TCP_A_TIME_WAIT) && tcp_cb(ts)->state == TCP_S_TIME_WAIT)
 		tcp_timewait_enter(ts);
 	if (a->do_ & TCP_A_FINISH)
 		tcp_finish(ts, a->err);
@@ -257,8 +257,8 @@ void tcp_act(struct tcp_sess *ts, const struct tcp_seg *g, struct xk_msg *m)
 	struct tcp_acts a;
 
 	xk_count(e.count[TCP_COUNT_SLOW]);
-	ts->cb.segs_in++;
-	tcp_input(&ts->cb, &e, g, &a);
+	tcp_cb(ts)->segs_in++;
+	tcp_input(tcp_cb(ts), &e, g, &a);
 	if (XK_UNLIKELY(a.do_ & TCP_A_REUSE))
 		reuse(ts, g, m);
 	else
@@ -298,7 +298,7 @@ static int parse(struct tcp_seg *g, const struct xk_msg *m)
 /* An acknowledgement of new data in a connection without trouble. */
 static inline void predicted_ack(struct tcp_sess *ts, const struct tcp_env *e, const struct tcp_seg *g)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 	struct tcp_acts a = { 0 };
 	uint32_t wnd = (uint32_t)g->wnd << cb->snd_wscale;
 	bool changed = wnd != cb->snd_wnd;
@@ -323,7 +323,7 @@ static inline void predicted_ack(struct tcp_sess *ts, const struct tcp_env *e, c
 /* The next data; hlen bytes of header are in front. */
 static inline void predicted_data(struct tcp_sess *ts, struct xk_msg *m, uint32_t hlen, bool push)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 	struct tcp_env e = tcp_env(ts->s.rep);
 	uint32_t later = cb->flags & TCP_F_ACK_LATER;
 
@@ -408,13 +408,13 @@ static void predicted_both(struct tcp_sess *ts, struct tcp_seg *g, struct xk_msg
 {
 	struct tcp_env e = tcp_env(ts->s.rep);
 
-	g->o.have = ts->cb.flags & TCP_F_TS ? TCP_O_TS : 0;
+	g->o.have = tcp_cb(ts)->flags & TCP_F_TS ? TCP_O_TS : 0;
 	g->o.nsack = 0;
 	g->ce = 0;
 	predicted_ack(ts, &e, g);
-	if (g->len != 0 && ts->cb.state == TCP_S_ESTABLISHED && ts->cb.rcv_nxt == g->seq && tcp_held(ts))
+	if (g->len != 0 && tcp_cb(ts)->state == TCP_S_ESTABLISHED && tcp_cb(ts)->rcv_nxt == g->seq && tcp_held(ts))
 		predicted_data(ts, m, g->hlen, (g->flags & TCP_PSH) != 0);
-	else if (g->len != 0 && ts->cb.state != TCP_S_CLOSED)
+	else if (g->len != 0 && tcp_cb(ts)->state != TCP_S_CLOSED)
 		again(ts, m);
 	else
 		xk_msg_free(m);
@@ -423,7 +423,7 @@ static void predicted_both(struct tcp_sess *ts, struct tcp_seg *g, struct xk_msg
 /* True: done with m. */
 static inline bool predicted(struct tcp_sess *ts, struct xk_msg *m, const uint8_t *p, uint32_t len)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 	struct tcp_seg g;
 
 	if (XK_UNLIKELY(!predict(cb, m, p, len, &g) || !predict_ack(cb, &g)))
@@ -459,11 +459,11 @@ static struct tcp_sess *find(struct xk_rep *r, struct xk_msg *m, const struct xk
 	struct xk_sess *s = xk_find(r, m, k);
 	struct xk_mapnode *node;
 
-	if (s == NULL || XK_LIKELY(tcp_sess(s)->cb.state != TCP_S_CLOSED))
+	if (s == NULL || XK_LIKELY(tcp_cb(tcp_sess(s))->state != TCP_S_CLOSED))
 		return s != NULL ? tcp_sess(s) : NULL;
 	node = xk_map_resolve(&r->active, k);
 	s = node != NULL ? xk_container_of(node, struct xk_sess, map) : NULL;
-	return s != NULL && tcp_sess(s)->cb.state != TCP_S_CLOSED ? tcp_sess(s) : NULL;
+	return s != NULL && tcp_cb(tcp_sess(s))->state != TCP_S_CLOSED ? tcp_sess(s) : NULL;
 }
 
 static void act_held(struct tcp_sess *ts, const struct tcp_seg *g, struct xk_msg *m)
@@ -522,7 +522,7 @@ static inline bool demux_quick(struct xk_rep *r, struct xk_msg *m)
 	if (XK_UNLIKELY(s == NULL))
 		return false;
 	if (!(m->flags & (XK_MSG_CSUM_OK | XK_MSG_CSUM_IGNORE))) {
-		sum = xk_csum_quick(p, len, (uint32_t)s->hot + htobe16((uint16_t)len));
+		sum = xk_csum_quick(p, len, tcp_live(tcp_sess(s))->psum + htobe16((uint16_t)len));
 		if (XK_UNLIKELY(xk_csum_fold(sum) != 0xffff))
 			goto no;
 	}
@@ -585,7 +585,7 @@ struct run {
 /* False: such a connection has no runs now. */
 static inline bool run_begin(const struct tcp_sess *ts, struct run *r)
 {
-	const struct tcp_cb *cb = &ts->cb;
+	const struct tcp_cb *cb = tcp_cb(ts);
 	uint32_t wnd = cb->snd_wnd >> cb->snd_wscale;
 
 	if (cb->state != TCP_S_ESTABLISHED || cb->reass != NULL || (cb->flags & (TCP_F_ORPHAN | TCP_F_URG_IN)) ||
@@ -593,7 +593,7 @@ static inline bool run_begin(const struct tcp_sess *ts, struct run *r)
 		return false;
 	r->k0 = ts->s.map.key.w[0];
 	r->k1 = ts->s.map.key.w[1];
-	r->hot = (uint32_t)ts->s.hot;
+	r->hot = tcp_live(ts)->psum;
 	r->stamps = (cb->flags & TCP_F_TS) != 0;
 	r->ecn = (cb->flags & TCP_F_ECN) != 0;
 	r->hlen = r->stamps ? 32 : 20;
@@ -619,7 +619,7 @@ static inline bool run_marks(const struct run *r, const struct tcp_cb *cb, const
 /* The first segment is the one that a delayed acknowledgement may be of. */
 static inline void run_note(struct tcp_sess *ts, const struct run *r, const struct xk_msg *first, unsigned n)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 	struct tcp_seg g;
 
 	g.o.tsval = r->stamps ? xk_be32(first->data - r->hlen + 24) : 0;
@@ -631,7 +631,7 @@ static inline void run_note(struct tcp_sess *ts, const struct run *r, const stru
  * before; their headers are off. */
 static unsigned run_open(struct tcp_sess *ts, struct xk_msg **m, unsigned n, uint32_t *total, bool *push)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 	uint32_t nxt = cb->rcv_nxt, room = cb->rcv_adv - nxt, ack = htobe32(cb->snd_una), words = 0;
 	struct run r;
 	unsigned i;
@@ -677,11 +677,11 @@ static void run_up(struct tcp_sess *ts, struct xk_msg **m, unsigned n, struct xk
 		ops->demux_run(up, &ts->s, m, n);
 		return;
 	}
-	for (i = 0; i < n && tcp_held(ts) && ts->cb.state != TCP_S_CLOSED; i++) {
+	for (i = 0; i < n && tcp_held(ts) && tcp_cb(ts)->state != TCP_S_CLOSED; i++) {
 		m[i]->u.hint = h;
 		xk_demux(&ts->s, m[i]);
 	}
-	if (i < n && ts->cb.state != TCP_S_CLOSED)
+	if (i < n && tcp_cb(ts)->state != TCP_S_CLOSED)
 		nobody_reads(ts, m[i++]);
 	for (; i < n; i++)
 		xk_drop(ts->s.rep, TCP_DROP_AFTER_CLOSE, m[i]);
@@ -691,7 +691,7 @@ static void run_up(struct tcp_sess *ts, struct xk_msg **m, unsigned n, struct xk
 static void run_done(struct tcp_sess *ts, struct xk_msg **m, unsigned n, uint32_t total, bool push,
 		     struct xk_sess **h)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 	struct tcp_env e = tcp_env(ts->s.rep);
 
 	xk_count_add(e.count[TCP_COUNT_PREDICTED], n);

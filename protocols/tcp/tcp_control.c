@@ -68,7 +68,7 @@ static uint32_t plateau(uint32_t total)
 /* Everything that was sent and is longer than a segment may be now goes again. */
 static void cut_again(struct tcp_sess *ts)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 
 	for (struct xk_msg *m = cb->sq.first; m != NULL && m != cb->sq.unsent; m = m->link) {
 		if (m->tot <= cb->mss)
@@ -82,7 +82,7 @@ static void cut_again(struct tcp_sess *ts)
 
 static void path_mtu(struct tcp_sess *ts, uint32_t mtu)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 	uint32_t room;
 
 	if (mtu < cb->tune->min_pmtu)
@@ -112,7 +112,7 @@ static int error_of(const struct ip_error_in *e)
 
 static void sess_error(struct tcp_sess *ts, const struct ip_error_in *e, uint32_t seq)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 
 	/* RFC 5927 4.1: of something that may be in flight.  A connection that stands
 	 * without anything in flight has nothing that could be returned. */
@@ -155,7 +155,7 @@ static int count_state(struct xk_mapnode *node, void *arg)
 {
 	uint32_t *n = arg;
 
-	n[tcp_sess(xk_container_of(node, struct xk_sess, map))->cb.state]++;
+	n[tcp_cb(tcp_sess(xk_container_of(node, struct xk_sess, map)))->state]++;
 	return XK_MAP_KEEP;
 }
 
@@ -200,8 +200,8 @@ static int participants(struct tcp_sess *ts, void *buf, unsigned len)
 
 	if (res != (int)sizeof *ps)
 		return res;
-	if (xk_part_push_port(&ps->p[XK_REMOTE], ts->rport) != XK_OK ||
-	    (ps->n > XK_LOCAL && xk_part_push_port(&ps->p[XK_LOCAL], ts->lport) != XK_OK))
+	if (xk_part_push_port(&ps->p[XK_REMOTE], tcp_rport(ts)) != XK_OK ||
+	    (ps->n > XK_LOCAL && xk_part_push_port(&ps->p[XK_LOCAL], tcp_lport(ts)) != XK_OK))
 		return XK_E_NOSPC;
 	return res;
 }
@@ -220,7 +220,7 @@ static void info_segments(const struct tcp_cb *cb, struct tcp_info *i)
 
 static int info(const struct tcp_sess *ts, void *buf, unsigned len)
 {
-	const struct tcp_cb *cb = &ts->cb;
+	const struct tcp_cb *cb = tcp_cb(ts);
 	struct tcp_info i = {
 		.state = cb->state, .ca_state = cb->ca_state,
 		.snd_wscale = cb->snd_wscale, .rcv_wscale = cb->rcv_wscale,
@@ -260,9 +260,9 @@ static int set_flag(struct tcp_sess *ts, uint32_t flag, const void *buf, unsigne
 	if (take(&on, sizeof on, buf, len) != XK_OK)
 		return XK_E_INVAL;
 	if (on)
-		ts->cb.flags |= flag;
+		tcp_cb(ts)->flags |= flag;
 	else
-		ts->cb.flags &= ~flag;
+		tcp_cb(ts)->flags &= ~flag;
 	return 0;
 }
 
@@ -271,7 +271,7 @@ static int set_delay(struct tcp_sess *ts, uint32_t flag, const void *buf, unsign
 {
 	int res = set_flag(ts, flag, buf, len);
 
-	if (res == 0 && ts->cb.sq.unsent != NULL)
+	if (res == 0 && tcp_cb(ts)->sq.unsent != NULL)
 		tcp_output(ts);
 	return res;
 }
@@ -279,11 +279,11 @@ static int set_delay(struct tcp_sess *ts, uint32_t flag, const void *buf, unsign
 static int set_manual(struct tcp_sess *ts, const void *buf, unsigned len)
 {
 	int res = set_flag(ts, TCP_F_MANUAL, buf, len);
-	uint32_t held = ts->cb.rcv_held;
+	uint32_t held = tcp_cb(ts)->rcv_held;
 
-	if (res != 0 || (ts->cb.flags & TCP_F_MANUAL) || held == 0)
+	if (res != 0 || (tcp_cb(ts)->flags & TCP_F_MANUAL) || held == 0)
 		return res;
-	ts->cb.rcv_held = 0;
+	tcp_cb(ts)->rcv_held = 0;
 	tcp_window_opened(ts, held);
 	return res;
 }
@@ -292,17 +292,17 @@ static int taken(struct tcp_sess *ts, const void *buf, unsigned len)
 {
 	uint32_t n;
 
-	if (take(&n, sizeof n, buf, len) != XK_OK || n > ts->cb.rcv_held)
+	if (take(&n, sizeof n, buf, len) != XK_OK || n > tcp_cb(ts)->rcv_held)
 		return XK_E_INVAL;
-	ts->cb.rcv_held -= n;
-	if (n != 0 && ts->cb.state != TCP_S_CLOSED)
+	tcp_cb(ts)->rcv_held -= n;
+	if (n != 0 && tcp_cb(ts)->state != TCP_S_CLOSED)
 		tcp_window_opened(ts, n);
 	return 0;
 }
 
 static int set_keepalive(struct tcp_sess *ts, const void *buf, unsigned len)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 	struct tcp_env e = tcp_env(ts->s.rep);
 	struct tcp_keepalive k;
 
@@ -334,10 +334,10 @@ static int set_number(uint32_t *field, uint32_t lo, uint32_t hi, const void *buf
 
 static int set_rcv_buf(struct tcp_sess *ts, const void *buf, unsigned len)
 {
-	uint32_t before = ts->cb.rcv_buf;
-	int res = set_number(&ts->cb.rcv_buf, 2048, 1u << 30, buf, len);
+	uint32_t before = tcp_cb(ts)->rcv_buf;
+	int res = set_number(&tcp_cb(ts)->rcv_buf, 2048, 1u << 30, buf, len);
 
-	if (res == 0 && ts->cb.rcv_buf > before && ts->cb.state >= TCP_S_ESTABLISHED)
+	if (res == 0 && tcp_cb(ts)->rcv_buf > before && tcp_cb(ts)->state >= TCP_S_ESTABLISHED)
 		tcp_window_opened(ts, 0);
 	return res;
 }
@@ -346,16 +346,16 @@ static int set_max_seg(struct tcp_sess *ts, const void *buf, unsigned len)
 {
 	uint32_t v, path = tcp_path_mss(ts->s.rep, ts->s.down);
 
-	if (set_number(&v, ts->cb.tune->min_mss, UINT16_MAX, buf, len) != 0)
+	if (set_number(&v, tcp_cb(ts)->tune->min_mss, UINT16_MAX, buf, len) != 0)
 		return XK_E_INVAL;
-	ts->cb.path_mss = (uint16_t)(v < path ? v : path);
-	tcp_set_mss(&ts->cb);
+	tcp_cb(ts)->path_mss = (uint16_t)(v < path ? v : path);
+	tcp_set_mss(tcp_cb(ts));
 	return 0;
 }
 
 static int set_urgent(struct tcp_sess *ts)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 
 	if (cb->sq.bytes == 0)
 		return XK_E_INVAL;
@@ -375,12 +375,12 @@ static int sess_set(struct tcp_sess *ts, unsigned op, void *buf, unsigned len)
 	case TCP_CTL_NODELAY:        return set_delay(ts, TCP_F_NODELAY, buf, len);
 	case TCP_CTL_CORK:           return set_delay(ts, TCP_F_CORK, buf, len);
 	case TCP_CTL_KEEPALIVE:      return set_keepalive(ts, buf, len);
-	case TCP_CTL_USER_TIMEOUT:   return set_number(&ts->cb.user_timeout, 0, 86400000, buf, len);
-	case TCP_CTL_FIN_WAIT2:      return set_number(&ts->cb.fin_wait2, 1, 86400000, buf, len);
+	case TCP_CTL_USER_TIMEOUT:   return set_number(&tcp_cb(ts)->user_timeout, 0, 86400000, buf, len);
+	case TCP_CTL_FIN_WAIT2:      return set_number(&tcp_cb(ts)->fin_wait2, 1, 86400000, buf, len);
 	case TCP_CTL_URGENT:         return set_urgent(ts);
 	case TCP_CTL_LINGER:         return set_flag(ts, TCP_F_RST_CLOSE, buf, len);
 	case TCP_CTL_RCVBUF:         return set_rcv_buf(ts, buf, len);
-	case TCP_CTL_SNDBUF:         return set_number(&ts->cb.snd_buf, 2048, 1u << 30, buf, len);
+	case TCP_CTL_SNDBUF:         return set_number(&tcp_cb(ts)->snd_buf, 2048, 1u << 30, buf, len);
 	case TCP_CTL_MAXSEG:         return set_max_seg(ts, buf, len);
 	default:                     return XK_E_NOTSUP;
 	}
@@ -394,24 +394,24 @@ int tcp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
 	case XK_CTL_GETMAXPACKET:
 		return answer32(buf, len, UINT32_MAX);   /* a stream has no limit */
 	case XK_CTL_GETOPTPACKET:
-		return answer32(buf, len, ts->cb.mss);
+		return answer32(buf, len, tcp_cb(ts)->mss);
 	case XK_CTL_GETMYPORT:
-		return answer(buf, len, &ts->lport, sizeof ts->lport);
+		return answer(buf, len, &(uint16_t){ tcp_lport(ts) }, sizeof(uint16_t));
 	case XK_CTL_GETPEERPORT:
-		return answer(buf, len, &ts->rport, sizeof ts->rport);
+		return answer(buf, len, &(uint16_t){ tcp_rport(ts) }, sizeof(uint16_t));
 	case XK_CTL_GETMYPROTO:
-		return answer32(buf, len, ts->lport);
+		return answer32(buf, len, tcp_lport(ts));
 	case XK_CTL_GETPARTICIPANTS:
 		return participants(ts, buf, len);
 	case XK_CTL_HEADER_SUM:
 		/* Who asks wants to know whether a sum of its payload is of use. */
-		return ts->cb.tune->checksum ? XK_E_NOTSUP : XK_E_INVAL;
+		return tcp_cb(ts)->tune->checksum ? XK_E_NOTSUP : XK_E_INVAL;
 	case XK_STREAM_ROOM:
-		return room(&ts->cb, buf, len);
+		return room(tcp_cb(ts), buf, len);
 	case XK_STREAM_ERRNO:
-		return answer32(buf, len, ts->cb.state == TCP_S_CLOSED ? (uint32_t)ts->cb.err : 0);
+		return answer32(buf, len, tcp_cb(ts)->state == TCP_S_CLOSED ? (uint32_t)tcp_cb(ts)->err : 0);
 	case XK_STREAM_QUEUED:
-		return answer32(buf, len, ts->cb.sq.bytes);
+		return answer32(buf, len, tcp_cb(ts)->sq.bytes);
 	case TCP_CTL_INFO:
 		return info(ts, buf, len);
 	default:

@@ -97,7 +97,7 @@ static bool send(struct tcp_sess *ts, const struct head *h, const uint8_t *opts,
 		m = build_shared(h, opts, nopts, data);
 	else
 		m = build_copy(h, opts, nopts, data);
-	ts->cb.segs_out++;
+	tcp_cb(ts)->segs_out++;
 	if (XK_UNLIKELY(m == NULL)) {
 		xk_count(ts->s.rep->drop[XK_DROP_NOMEM]);
 		return false;
@@ -222,9 +222,9 @@ static inline uint16_t urgent(const struct tcp_cb *cb, uint32_t seq, uint16_t *f
 
 bool tcp_emit(struct tcp_sess *ts, uint32_t seq, struct xk_msg *data, uint16_t flags)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 	uint32_t now = tcp_ms(ts->s.rep->vp->now), nopts, len = data != NULL ? data->tot : 0;
-	struct head h = { .ports = ts->ports, .seq = seq, .sum = ts->sum, .flags = flags,
+	struct head h = { .ports = tcp_live(ts)->ports, .seq = seq, .sum = tcp_live(ts)->sum, .flags = flags,
 			  .checksum = cb->tune->checksum };
 	uint8_t opts[40];
 
@@ -293,10 +293,10 @@ static void syn_sent(struct tcp_cb *cb, const struct tcp_env *e)
 
 void tcp_send_syn(struct tcp_sess *ts)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 	struct tcp_env e = tcp_env(ts->s.rep);
 	bool answer = cb->state == TCP_S_SYN_RCVD;
-	struct head h = { .ports = ts->ports, .seq = cb->iss, .sum = ts->sum, .flags = syn_flags(cb, answer),
+	struct head h = { .ports = tcp_live(ts)->ports, .seq = cb->iss, .sum = tcp_live(ts)->sum, .flags = syn_flags(cb, answer),
 			  .ack = answer ? cb->rcv_nxt : 0, .checksum = cb->tune->checksum };
 	uint8_t opts[40];
 	struct tcp_opts o;
@@ -318,7 +318,7 @@ void tcp_send_syn(struct tcp_sess *ts)
 void tcp_send_ack(struct tcp_sess *ts)
 {
 	xk_count(ts->s.rep->count[TCP_COUNT_ACK_OUT]);
-	tcp_emit(ts, ts->cb.snd_max, NULL, TCP_ACK);
+	tcp_emit(ts, tcp_cb(ts)->snd_max, NULL, TCP_ACK);
 }
 
 void tcp_send_probe(struct tcp_sess *ts, uint32_t seq)
@@ -328,7 +328,7 @@ void tcp_send_probe(struct tcp_sess *ts, uint32_t seq)
 
 void tcp_send_rst(struct tcp_sess *ts)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 
 	xk_count(ts->s.rep->count[TCP_COUNT_RST_OUT]);
 	tcp_emit(ts, cb->snd_max, NULL, cb->state == TCP_S_SYN_SENT ? TCP_RST : TCP_RST | TCP_ACK);

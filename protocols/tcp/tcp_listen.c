@@ -163,7 +163,7 @@ static struct tcp_sess *sess_over(const struct tcp_arrival *a, const struct xk_e
 static void cb_establish(struct tcp_sess *ts, const struct tcp_arrival *a, const struct tcp_half *h)
 {
 	struct tcp_env e = tcp_env(a->r);
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 	struct tcp_seg syn = { .seq = h->irs, .wnd = a->g->wnd, .flags = TCP_SYN, .o = h->peer, .hlen = TCP_HDR_LEN };
 
 	if (h->ecn)
@@ -217,7 +217,7 @@ static int offer(struct tcp_sess *ts, const struct xk_enable *e)
 	err = xk_open_done(e->rcv, &ts->s, e->type);
 	if (err >= 0)
 		return XK_OK;
-	ts->cb.state = TCP_S_CLOSED;
+	tcp_cb(ts)->state = TCP_S_CLOSED;
 	xk_close(&ts->s);
 	return err;
 }

@@ -140,7 +140,12 @@ struct tcp_sess *tcp_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node
 	if (s == NULL)
 		return NULL;
 	ts = tcp_sess(s);
-	cb_init(&ts->cb, tcp_tune(r));
+	ts->s.hot = (uintptr_t)xk_slab_get(&tcp_rep(r)->live_slab);
+	if (ts->s.hot == 0) {
+		xk_sess_destroy(s);
+		return NULL;
+	}
+	cb_init(tcp_cb(ts), tcp_tune(r));
 	tcp_timer_init(ts);
 	return ts;
 }
@@ -166,13 +171,11 @@ int tcp_sess_bind(struct tcp_sess *ts, const struct xk_key *k)
 	struct xk_flowkey f;
 	int err;
 
-	ts->rport = tcp_ports_source(ports);
-	ts->lport = tcp_ports_destination(ports);
-	ts->ports = tcp_ports(ts->lport, ts->rport);
+	tcp_live(ts)->ports = tcp_ports(tcp_ports_destination(ports), tcp_ports_source(ports));
 	if (xk_sess_control(ts->s.down, XK_CTL_HEADER_SUM, &sum, sizeof sum) != (int)sizeof sum)
 		return XK_E_NOTSUP;
-	ts->sum = xk_csum_add(sum, ts->ports);
-	ts->s.hot = xk_csum_fold(ip_pseudo_sum(k->w[0], TCP_PROTO));
+	tcp_live(ts)->sum = xk_csum_add(sum, tcp_live(ts)->ports);
+	tcp_live(ts)->psum = xk_csum_fold(ip_pseudo_sum(k->w[0], TCP_PROTO));
 	err = xk_sess_bind(&ts->s, k);
 	if (err != XK_OK)
 		return err;
@@ -182,10 +185,10 @@ int tcp_sess_bind(struct tcp_sess *ts, const struct xk_key *k)
 		xk_sess_unbind(&ts->s);
 		return err;
 	}
-	ts->cb.ts_off = tcp_ts_offset(ts->s.rep, k);
-	ts->cb.path_mss = (uint16_t)tcp_path_mss(ts->s.rep, ts->s.down);
-	tcp_set_mss(&ts->cb);
-	tcp_rec_init(&ts->cb);
+	tcp_cb(ts)->ts_off = tcp_ts_offset(ts->s.rep, k);
+	tcp_cb(ts)->path_mss = (uint16_t)tcp_path_mss(ts->s.rep, ts->s.down);
+	tcp_set_mss(tcp_cb(ts));
+	tcp_rec_init(tcp_cb(ts));
 	return XK_OK;
 }
 
@@ -204,9 +207,11 @@ void tcp_sess_free(struct tcp_sess *ts)
 
 	tcp_timer_stop(ts);
 	tcp_timewait_leave(ts);
-	tcp_sendq_free(&ts->cb);
+	tcp_sendq_free(tcp_cb(ts));
 	tcp_reass_free(ts);
 	withdraw(ts);
+	xk_slab_put(&tcp_rep(ts->s.rep)->live_slab, tcp_live(ts));
+	ts->s.hot = 0;
 	ts->s.down = NULL;
 	if (down != NULL)
 		xk_close(down);
@@ -293,7 +298,7 @@ static int bind_this_port(struct tcp_sess *ts, uint64_t pair, uint16_t rport, ui
  * with a reference; nobody above knows the session yet. */
 static void connect(struct tcp_sess *ts)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 
 	cb->flags |= TCP_F_ACTIVE;
 	cb->state = TCP_S_SYN_SENT;
@@ -359,7 +364,7 @@ static void guard(struct tcp_sess *ts)
 static void unguard(struct tcp_sess *ts)
 {
 	ts->pops--;
-	if (--ts->s.rcnt == 0 && ts->cb.state == TCP_S_CLOSED)
+	if (--ts->s.rcnt == 0 && tcp_cb(ts)->state == TCP_S_CLOSED)
 		tcp_sess_free(ts);
 }
 
@@ -367,7 +372,7 @@ static void unguard(struct tcp_sess *ts)
  * with it: tcp_input enters FIN-WAIT-1 then. */
 void tcp_shutdown(struct tcp_sess *ts)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 
 	if ((cb->flags & TCP_F_FIN_QUEUED) || cb->state == TCP_S_CLOSED)
 		return;
@@ -389,11 +394,11 @@ static bool resettable(unsigned state)
 
 void tcp_abort(struct tcp_sess *ts)
 {
-	if (ts->cb.state == TCP_S_CLOSED)
+	if (tcp_cb(ts)->state == TCP_S_CLOSED)
 		return;
-	if (resettable(ts->cb.state))
+	if (resettable(tcp_cb(ts)->state))
 		tcp_send_rst(ts);
-	ts->cb.err = XK_E_CONNABORTED;
+	tcp_cb(ts)->err = XK_E_CONNABORTED;
 	tcp_finish(ts, XK_OK);
 }
 
@@ -402,7 +407,7 @@ static void orphan_waits(struct tcp_sess *ts)
 {
 	struct tcp_env e = tcp_env(ts->s.rep);
 
-	tcp_timer_arm(&ts->cb, &e, TCP_T_2MSL, ts->cb.fin_wait2);
+	tcp_timer_arm(tcp_cb(ts), &e, TCP_T_2MSL, tcp_cb(ts)->fin_wait2);
 	tcp_timer_sync(ts);
 }
 
@@ -414,7 +419,7 @@ static bool loses_data(const struct tcp_cb *cb)
 
 static void orphan(struct tcp_sess *ts)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 
 	cb->flags |= TCP_F_ORPHAN;
 	ts->s.up = &ts->s.rep->up;
@@ -432,9 +437,9 @@ void tcp_close(struct xk_sess *s)
 {
 	struct tcp_sess *ts = tcp_sess(s);
 
-	if (ts->cb.state == TCP_S_CLOSED)
+	if (tcp_cb(ts)->state == TCP_S_CLOSED)
 		tcp_sess_free(ts);
-	else if (!(ts->cb.flags & TCP_F_ORPHAN))
+	else if (!(tcp_cb(ts)->flags & TCP_F_ORPHAN))
 		orphan(ts);
 }
 
@@ -448,7 +453,7 @@ static int reason(const struct tcp_cb *cb, int err)
 
 void tcp_finish(struct tcp_sess *ts, int err)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 	bool held = tcp_held(ts) && !(cb->flags & TCP_F_ORPHAN);
 
 	if (cb->state == TCP_S_CLOSED)

@@ -28,7 +28,7 @@ static bool ends_stream(const struct tcp_cb *cb, uint32_t end)
 
 bool tcp_resend(struct tcp_sess *ts, const struct tcp_env *e, struct xk_msg *m)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 	uint32_t seq = *tcp_sq_seq(m);
 	uint16_t flags = TCP_ACK;
 
@@ -48,7 +48,7 @@ bool tcp_resend(struct tcp_sess *ts, const struct tcp_env *e, struct xk_msg *m)
 /* False: nothing more to repeat now. */
 static bool send_lost(struct tcp_sess *ts, const struct tcp_env *e)
 {
-	struct xk_msg *m = tcp_rec_next(&ts->cb, e);
+	struct xk_msg *m = tcp_rec_next(tcp_cb(ts), e);
 
 	return m != NULL && tcp_resend(ts, e, m);
 }
@@ -124,7 +124,7 @@ static XK_NOINLINE void restart_idle(struct tcp_cb *cb)
 /* False: nothing more may go, or memory refused. */
 static bool send_new(struct tcp_sess *ts, const struct tcp_env *e, bool forced)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 	uint32_t full, len, seq;
 	struct xk_msg *m;
 	uint16_t flags;
@@ -160,7 +160,7 @@ static bool send_new(struct tcp_sess *ts, const struct tcp_env *e, bool forced)
 /* A FIN without data: for the first time, or again after a timeout. */
 static void send_fin(struct tcp_sess *ts, const struct tcp_env *e)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 	bool again = (cb->flags & TCP_F_FIN_SENT) != 0;
 
 	if (!fin_next(cb) || cb->sq.unsent != NULL || (again && cb->lost_out > cb->retrans_out))
@@ -214,7 +214,7 @@ static bool room_worth_telling(const struct tcp_cb *cb)
 /* The promise of xk_stream.h. */
 static XK_NOINLINE void tell_room(struct tcp_sess *ts)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 
 	if ((cb->flags & TCP_F_WANT_ROOM) && room_worth_telling(cb)) {
 		cb->flags &= ~TCP_F_WANT_ROOM;
@@ -224,7 +224,7 @@ static XK_NOINLINE void tell_room(struct tcp_sess *ts)
 
 static void output(struct tcp_sess *ts, bool forced)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 	struct tcp_env e = tcp_env(ts->s.rep);
 	uint32_t max = cb->snd_max, was = cb->idle_since;
 
@@ -258,13 +258,13 @@ static void output(struct tcp_sess *ts, bool forced)
 
 void tcp_output(struct tcp_sess *ts)
 {
-	if (!(ts->cb.flags & TCP_F_OUTPUT))
+	if (!(tcp_cb(ts)->flags & TCP_F_OUTPUT))
 		output(ts, false);
 }
 
 void tcp_output_forced(struct tcp_sess *ts)
 {
-	if (!(ts->cb.flags & TCP_F_OUTPUT))
+	if (!(tcp_cb(ts)->flags & TCP_F_OUTPUT))
 		output(ts, true);
 }
 
@@ -274,7 +274,7 @@ void tcp_output_forced(struct tcp_sess *ts)
 static XK_NOINLINE void overrun(struct tcp_sess *ts, struct xk_msg *m)
 {
 	xk_drop(ts->s.rep, TCP_DROP_OVERRUN, m);
-	if (ts->cb.state > TCP_S_SYN_SENT)
+	if (tcp_cb(ts)->state > TCP_S_SYN_SENT)
 		tcp_send_rst(ts);
 	tcp_finish(ts, XK_E_CONNABORTED);
 }
@@ -282,7 +282,7 @@ static XK_NOINLINE void overrun(struct tcp_sess *ts, struct xk_msg *m)
 void tcp_push(struct xk_sess *s, struct xk_msg *m)
 {
 	struct tcp_sess *ts = tcp_sess(s);
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 
 	if (XK_UNLIKELY(tcp_room(cb) == 0)) {
 		if (cb->sq.bytes < cb->snd_buf || (cb->flags & TCP_F_FIN_QUEUED))

@@ -394,6 +394,7 @@ static inline const struct tcp_tune *tcp_tune(const struct xk_rep *r)
 struct tcp_syncache;
 struct tcp_rep {                         /* struct xk_rep.state */
 	struct tcp_syncache *syn;
+	struct xk_slab  live_slab;       /* of struct tcp_live */
 	struct xk_slab  reass_slab;      /* of TCP_REASS_OBJ: struct tcp_reass and its nodes */
 	uint64_t        ooo_bytes;       /* held by this VP's connections */
 	struct tcp_sess *tw_first, *tw_last; /* TIME-WAIT, oldest first: tcp_timewait.c */
@@ -403,18 +404,31 @@ struct tcp_rep {                         /* struct xk_rep.state */
 };
 static inline struct tcp_rep *tcp_rep(const struct xk_rep *r) { return r->state; }
 
+/*
+ * A session is two objects: what finds it, and what it needs while something
+ * happens (struct tcp_live, from a slab of the replica, named by s.hot).
+ */
 struct tcp_sess {
-	struct xk_sess  s;               /* s.hot: folded ip_pseudo_sum, for the up path (tcp_sess_bind) */
-	struct tcp_cb   cb;
-	uint32_t        ports;           /* ours and the peer's, as sent */
-	uint32_t        sum;             /* partial: pseudo-header without length, and ports */
-	uint16_t        lport, rport;    /* host order */
-	uint32_t        wheel_at;        /* ms the wheel's timer is set to; 0: not */
+	struct xk_sess  s;               /* s.hot: the struct tcp_live */
 	int32_t         pops;            /* of s.rcnt: pops in progress (tcp_act.c) */
+};
+struct tcp_live {
+	uint32_t        psum;            /* folded ip_pseudo_sum, for the up path (tcp_sess_bind) */
+	uint32_t        sum;             /* partial: pseudo-header without length, and ports */
+	uint32_t        ports;           /* ours and the peer's, as sent */
+	uint32_t        wheel_at;        /* ms the wheel's timer is set to; 0: not */
+	struct tcp_sess *ts;
 	struct xk_timer timer;
+	struct tcp_cb   cb XK_ALIGNED;
 	struct tcp_sess *tw_next, *tw_prev;
 };
+_Static_assert(offsetof(struct tcp_live, cb) == XK_CACHELINE, "one line before the control block");
 static inline struct tcp_sess *tcp_sess(struct xk_sess *s) { return (struct tcp_sess *)(void *)s; }
+static inline struct tcp_live *tcp_live(const struct tcp_sess *ts) { return (struct tcp_live *)(uintptr_t)ts->s.hot; }
+static inline struct tcp_cb *tcp_cb(const struct tcp_sess *ts) { return &tcp_live(ts)->cb; }
+/* Ports, host order; the key is as a received header says it. */
+static inline uint16_t tcp_lport(const struct tcp_sess *ts) { return tcp_ports_destination((uint32_t)ts->s.map.key.w[1]); }
+static inline uint16_t tcp_rport(const struct tcp_sess *ts) { return tcp_ports_source((uint32_t)ts->s.map.key.w[1]); }
 /* Does anybody above keep it? */
 static inline bool tcp_held(const struct tcp_sess *ts) { return ts->s.rcnt > ts->pops; }
 static inline struct tcp_env tcp_env(struct xk_rep *r)

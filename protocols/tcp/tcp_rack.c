@@ -162,7 +162,7 @@ void tcp_tlp_ack(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_se
 /* Something new when there is, else the last segment again. */
 void tcp_rec_probe(struct tcp_sess *ts)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 	struct tcp_env e = tcp_env(ts->s.rep);
 	struct xk_msg *last = cb->sq.unsent_prev;
 	uint32_t max = cb->snd_max;

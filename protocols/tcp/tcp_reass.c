@@ -110,7 +110,7 @@ static uint32_t price(const struct xk_msg *m)
 /* m is held from now on; its price goes with it. */
 static void charge(struct tcp_sess *ts, struct xk_msg *m)
 {
-	struct tcp_reass *q = ts->cb.reass;
+	struct tcp_reass *q = tcp_cb(ts)->reass;
 
 	m->link = NULL;
 	m->aux = price(m);
@@ -121,7 +121,7 @@ static void charge(struct tcp_sess *ts, struct xk_msg *m)
 
 static void discharge(struct tcp_sess *ts, const struct xk_msg *m)
 {
-	struct tcp_reass *q = ts->cb.reass;
+	struct tcp_reass *q = tcp_cb(ts)->reass;
 
 	tcp_rep(ts->s.rep)->ooo_bytes -= m->aux;
 	q->bytes -= m->tot;
@@ -130,8 +130,8 @@ static void discharge(struct tcp_sess *ts, const struct xk_msg *m)
 
 static bool full(const struct tcp_sess *ts, const struct xk_msg *m)
 {
-	const struct tcp_reass *q = ts->cb.reass;
-	const struct tcp_tune *t = ts->cb.tune;
+	const struct tcp_reass *q = tcp_cb(ts)->reass;
+	const struct tcp_tune *t = tcp_cb(ts)->tune;
 
 	return q->segments >= t->ooo_segments || q->bytes + m->tot > t->ooo_bytes ||
 	       tcp_rep(ts->s.rep)->ooo_bytes + price(m) > t->ooo_total;
@@ -226,18 +226,18 @@ static struct xk_msg *cut_front(struct xk_msg *m, uint32_t n)
 
 static bool ready(struct tcp_sess *ts)
 {
-	if (ts->cb.reass == NULL)
-		ts->cb.reass = xk_slab_get(&tcp_rep(ts->s.rep)->reass_slab);
-	return ts->cb.reass != NULL;
+	if (tcp_cb(ts)->reass == NULL)
+		tcp_cb(ts)->reass = xk_slab_get(&tcp_rep(ts->s.rep)->reass_slab);
+	return tcp_cb(ts)->reass != NULL;
 }
 
 static void release_when_empty(struct tcp_sess *ts)
 {
-	struct tcp_reass *q = ts->cb.reass;
+	struct tcp_reass *q = tcp_cb(ts)->reass;
 
 	if (q == NULL || q->head[0] != NULL || q->have_fin)
 		return;
-	ts->cb.reass = NULL;
+	tcp_cb(ts)->reass = NULL;
 	xk_slab_put(&tcp_rep(ts->s.rep)->reass_slab, q);
 }
 
@@ -262,11 +262,11 @@ static uint32_t clear_right(struct tcp_sess *ts, const struct path *p, struct xk
 
 	while ((n = behind(p)) != NULL && tcp_lt(n->l, end)) {
 		if (tcp_gt(n->r, end)) {
-			note_dsack(&ts->cb, n->l, end);
+			note_dsack(tcp_cb(ts), n->l, end);
 			xk_msg_truncate(m, m->tot - (end - n->l));
 			return n->l;
 		}
-		note_dsack(&ts->cb, n->l, n->r);
+		note_dsack(tcp_cb(ts), n->l, n->r);
 		unlink_block(p, n);
 		free_block(ts, n);
 	}
@@ -314,11 +314,11 @@ static void put(struct tcp_sess *ts, struct xk_msg *m, uint32_t seq)
 	struct block *left;
 	struct path p;
 
-	find(ts->cb.reass, seq, &p);
+	find(tcp_cb(ts)->reass, seq, &p);
 	left = p.at != NULL && tcp_leq(seq, p.at->r) ? p.at : NULL;
 	if (left != NULL && tcp_leq(end, left->r)) {
-		note_dsack(&ts->cb, seq, end);
-		note_recent(&ts->cb, seq);
+		note_dsack(tcp_cb(ts), seq, end);
+		note_recent(tcp_cb(ts), seq);
 		xk_drop(ts->s.rep, TCP_DROP_DUP, m);
 		return;
 	}
@@ -328,7 +328,7 @@ static void put(struct tcp_sess *ts, struct xk_msg *m, uint32_t seq)
 	}
 	held = left != NULL ? left->r - seq : 0;
 	if (held != 0) {
-		note_dsack(&ts->cb, seq, left->r);
+		note_dsack(tcp_cb(ts), seq, left->r);
 		m = cut_front(m, held);
 		seq += held;
 	}
@@ -337,7 +337,7 @@ static void put(struct tcp_sess *ts, struct xk_msg *m, uint32_t seq)
 		return;
 	}
 	end = clear_right(ts, &p, m, end);
-	note_recent(&ts->cb, seq);
+	note_recent(tcp_cb(ts), seq);
 	join(ts, &p, left, m, seq, end);
 }
 
@@ -349,9 +349,9 @@ void tcp_reass_put(struct tcp_sess *ts, struct xk_msg *m, uint32_t seq, bool fin
 		xk_drop(ts->s.rep, XK_DROP_NOMEM, m);
 		return;
 	}
-	q = ts->cb.reass;
+	q = tcp_cb(ts)->reass;
 	if (fin)
-		note_fin(&ts->cb, seq + m->tot);
+		note_fin(tcp_cb(ts), seq + m->tot);
 	if (q->have_fin && tcp_gt(seq + m->tot, q->fin))
 		xk_msg_truncate(m, tcp_lt(seq, q->fin) ? q->fin - seq : 0);
 	if (m->tot != 0)
@@ -367,7 +367,7 @@ void tcp_reass_put(struct tcp_sess *ts, struct xk_msg *m, uint32_t seq, bool fin
 static void pop_block(struct tcp_sess *ts, struct block *b)
 {
 	for (unsigned i = 0; i < b->levels; i++)
-		ts->cb.reass->head[i] = b->next[i];
+		tcp_cb(ts)->reass->head[i] = b->next[i];
 	xk_slab_put(&tcp_rep(ts->s.rep)->reass_slab, b);
 }
 
@@ -375,11 +375,11 @@ static void pop_block(struct tcp_sess *ts, struct block *b)
  * lies before has come again in order. */
 static struct xk_msg *next_piece(struct tcp_sess *ts, struct block *b)
 {
-	uint32_t nxt = ts->cb.rcv_nxt, l;
+	uint32_t nxt = tcp_cb(ts)->rcv_nxt, l;
 	struct xk_msg *m = NULL;
 
 	if (tcp_lt(b->l, nxt))
-		note_dsack(&ts->cb, b->l, tcp_lt(b->r, nxt) ? b->r : nxt);
+		note_dsack(tcp_cb(ts), b->l, tcp_lt(b->r, nxt) ? b->r : nxt);
 	while (m == NULL && b->first != NULL) {
 		l = b->l;
 		m = take_first(ts, b);
@@ -398,7 +398,7 @@ static struct xk_msg *next_piece(struct tcp_sess *ts, struct block *b)
 
 struct xk_msg *tcp_reass_get(struct tcp_sess *ts, bool *fin)
 {
-	struct tcp_reass *q = ts->cb.reass;
+	struct tcp_reass *q = tcp_cb(ts)->reass;
 	struct xk_msg *m = NULL;
 	struct block *b;
 	uint32_t end;
@@ -406,12 +406,12 @@ struct xk_msg *tcp_reass_get(struct tcp_sess *ts, bool *fin)
 	*fin = false;
 	if (q == NULL)
 		return NULL;
-	while (m == NULL && (b = q->head[0]) != NULL && tcp_leq(b->l, ts->cb.rcv_nxt)) {
+	while (m == NULL && (b = q->head[0]) != NULL && tcp_leq(b->l, tcp_cb(ts)->rcv_nxt)) {
 		m = next_piece(ts, b);
 		if (b->first == NULL)
 			pop_block(ts, b);
 	}
-	end = ts->cb.rcv_nxt + (m != NULL ? m->tot : 0);
+	end = tcp_cb(ts)->rcv_nxt + (m != NULL ? m->tot : 0);
 	if (q->have_fin && q->fin == end) {
 		*fin = true;
 		q->have_fin = false;
@@ -422,7 +422,7 @@ struct xk_msg *tcp_reass_get(struct tcp_sess *ts, bool *fin)
 
 void tcp_reass_free(struct tcp_sess *ts)
 {
-	struct tcp_reass *q = ts->cb.reass;
+	struct tcp_reass *q = tcp_cb(ts)->reass;
 	struct block *b;
 
 	if (q == NULL)

@@ -31,24 +31,24 @@ static XK_NOINLINE void set_wheel(struct tcp_sess *ts, uint32_t now, uint32_t wa
 {
 	struct xk_vp *vp = ts->s.rep->vp;
 
-	ts->wheel_at = tcp_deadline(now, wait);
-	xk_timer_set(&vp->wheel, &ts->timer, (vp->now / XK_MS + wait) * XK_MS);
+	tcp_live(ts)->wheel_at = tcp_deadline(now, wait);
+	xk_timer_set(&vp->wheel, &tcp_live(ts)->timer, (vp->now / XK_MS + wait) * XK_MS);
 }
 
 void tcp_timer_sync(struct tcp_sess *ts)
 {
-	uint32_t now = tcp_ms(ts->s.rep->vp->now), wait = earliest(&ts->cb, now);
+	uint32_t now = tcp_ms(ts->s.rep->vp->now), wait = earliest(tcp_cb(ts), now);
 
-	if (wait == UINT32_MAX || (ts->wheel_at != 0 && (int32_t)(now + wait - ts->wheel_at) >= 0))
+	if (wait == UINT32_MAX || (tcp_live(ts)->wheel_at != 0 && (int32_t)(now + wait - tcp_live(ts)->wheel_at) >= 0))
 		return;
 	set_wheel(ts, now, wait);
 }
 
 void tcp_timer_stop(struct tcp_sess *ts)
 {
-	memset(ts->cb.at, 0, sizeof ts->cb.at);
-	ts->wheel_at = 0;
-	xk_timer_cancel(&ts->s.rep->vp->wheel, &ts->timer);
+	memset(tcp_cb(ts)->at, 0, sizeof tcp_cb(ts)->at);
+	tcp_live(ts)->wheel_at = 0;
+	xk_timer_cancel(&ts->s.rep->vp->wheel, &tcp_live(ts)->timer);
 }
 
 /* ---- the ends of waiting --------------------------------------------------------------- */
@@ -93,7 +93,7 @@ uint32_t tcp_syn_wait(const struct tcp_cb *cb)
 
 static void syn_again(struct tcp_sess *ts, const struct tcp_env *e)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 	uint8_t most = cb->state == TCP_S_SYN_SENT ? cb->tune->syn_retries : cb->tune->synack_retries;
 
 	if (cb->retries >= most) {
@@ -109,7 +109,7 @@ static void syn_again(struct tcp_sess *ts, const struct tcp_env *e)
 
 static void rexmt(struct tcp_sess *ts, const struct tcp_env *e)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 
 	if (cb->state == TCP_S_SYN_SENT || cb->state == TCP_S_SYN_RCVD) {
 		syn_again(ts, e);
@@ -133,7 +133,7 @@ static void rexmt(struct tcp_sess *ts, const struct tcp_env *e)
  * may stay closed for ever as long as it does. */
 static void persist(struct tcp_sess *ts, const struct tcp_env *e)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 	uint64_t wait;
 
 	if (cb->sq.unsent == NULL || cb->snd_una != cb->snd_max)
@@ -162,7 +162,7 @@ static void persist(struct tcp_sess *ts, const struct tcp_env *e)
 
 static void keep(struct tcp_sess *ts, const struct tcp_env *e)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 	uint32_t idle = e->now - cb->last_rcv;
 
 	if (cb->state == TCP_S_SYN_SENT || cb->state == TCP_S_SYN_RCVD) {
@@ -194,7 +194,7 @@ static void keep(struct tcp_sess *ts, const struct tcp_env *e)
 static void delack(struct tcp_sess *ts, const struct tcp_env *e)
 {
 	(void)e;
-	if (ts->cb.flags & (TCP_F_ACK_LATER | TCP_F_ACK_NOW))
+	if (tcp_cb(ts)->flags & (TCP_F_ACK_LATER | TCP_F_ACK_NOW))
 		tcp_send_ack(ts);
 }
 
@@ -206,7 +206,7 @@ static void two_msl(struct tcp_sess *ts, const struct tcp_env *e)
 
 static void reorder(struct tcp_sess *ts, const struct tcp_env *e)
 {
-	tcp_rec_reorder(&ts->cb, e);
+	tcp_rec_reorder(tcp_cb(ts), e);
 	tcp_output(ts);
 }
 
@@ -218,7 +218,7 @@ static void probe(struct tcp_sess *ts, const struct tcp_env *e)
 
 static void user(struct tcp_sess *ts, const struct tcp_env *e)
 {
-	if (ts->cb.snd_una != ts->cb.snd_max || ts->cb.sq.bytes != 0)
+	if (tcp_cb(ts)->snd_una != tcp_cb(ts)->snd_max || tcp_cb(ts)->sq.bytes != 0)
 		give_up(ts, e, true);
 }
 
@@ -233,11 +233,11 @@ static const uint8_t order[TCP_T_COUNT] = {
 
 static void fire(struct xk_timer *t)
 {
-	struct tcp_sess *ts = xk_container_of(t, struct tcp_sess, timer);
+	struct tcp_sess *ts = xk_container_of(t, struct tcp_live, timer)->ts;
 	struct tcp_env e = tcp_env(ts->s.rep);
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 
-	ts->wheel_at = 0;
+	tcp_live(ts)->wheel_at = 0;
 	xk_dup(&ts->s);
 	ts->pops++;
 	for (unsigned i = 0; i < TCP_T_COUNT && cb->state != TCP_S_CLOSED; i++) {
@@ -256,7 +256,8 @@ static void fire(struct xk_timer *t)
 
 void tcp_timer_init(struct tcp_sess *ts)
 {
-	memset(ts->cb.at, 0, sizeof ts->cb.at);
-	ts->wheel_at = 0;
-	xk_timer_init(&ts->timer, fire);
+	memset(tcp_cb(ts)->at, 0, sizeof tcp_cb(ts)->at);
+	tcp_live(ts)->wheel_at = 0;
+	tcp_live(ts)->ts = ts;
+	xk_timer_init(&tcp_live(ts)->timer, fire);
 }

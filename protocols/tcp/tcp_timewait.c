@@ -13,7 +13,7 @@
 
 static bool is_in(const struct tcp_rep *tr, const struct tcp_sess *ts)
 {
-	return ts->tw_next != NULL || ts->tw_prev != NULL || tr->tw_first == ts;
+	return tcp_live(ts)->tw_next != NULL || tcp_live(ts)->tw_prev != NULL || tr->tw_first == ts;
 }
 
 void tcp_timewait_leave(struct tcp_sess *ts)
@@ -22,23 +22,23 @@ void tcp_timewait_leave(struct tcp_sess *ts)
 
 	if (!is_in(tr, ts))
 		return;
-	if (ts->tw_prev != NULL)
-		ts->tw_prev->tw_next = ts->tw_next;
+	if (tcp_live(ts)->tw_prev != NULL)
+		tcp_live(tcp_live(ts)->tw_prev)->tw_next = tcp_live(ts)->tw_next;
 	else
-		tr->tw_first = ts->tw_next;
-	if (ts->tw_next != NULL)
-		ts->tw_next->tw_prev = ts->tw_prev;
+		tr->tw_first = tcp_live(ts)->tw_next;
+	if (tcp_live(ts)->tw_next != NULL)
+		tcp_live(tcp_live(ts)->tw_next)->tw_prev = tcp_live(ts)->tw_prev;
 	else
-		tr->tw_last = ts->tw_prev;
-	ts->tw_next = ts->tw_prev = NULL;
+		tr->tw_last = tcp_live(ts)->tw_prev;
+	tcp_live(ts)->tw_next = tcp_live(ts)->tw_prev = NULL;
 	tr->tw_n--;
 }
 
 static void append(struct tcp_rep *tr, struct tcp_sess *ts)
 {
-	ts->tw_prev = tr->tw_last;
+	tcp_live(ts)->tw_prev = tr->tw_last;
 	if (tr->tw_last != NULL)
-		tr->tw_last->tw_next = ts;
+		tcp_live(tr->tw_last)->tw_next = ts;
 	else
 		tr->tw_first = ts;
 	tr->tw_last = ts;
@@ -48,7 +48,7 @@ static void append(struct tcp_rep *tr, struct tcp_sess *ts)
 /* Only the last timer runs in this state. */
 static void restart_timers(struct tcp_sess *ts)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 	struct tcp_env e = tcp_env(ts->s.rep);
 
 	for (unsigned t = 0; t < TCP_T_COUNT; t++)
@@ -62,7 +62,7 @@ void tcp_timewait_enter(struct tcp_sess *ts)
 	struct tcp_rep *tr = tcp_rep(ts->s.rep);
 
 	tcp_timewait_leave(ts);
-	while (tr->tw_n != 0 && tr->tw_n >= ts->cb.tune->time_wait)
+	while (tr->tw_n != 0 && tr->tw_n >= tcp_cb(ts)->tune->time_wait)
 		tcp_finish(tr->tw_first, XK_OK);
 	append(tr, ts);
 	restart_timers(ts);

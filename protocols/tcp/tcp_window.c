@@ -74,7 +74,7 @@ static bool worth_telling(const struct tcp_cb *cb, uint32_t gain)
 
 void tcp_window_opened(struct tcp_sess *ts, uint32_t n)
 {
-	struct tcp_cb *cb = &ts->cb;
+	struct tcp_cb *cb = tcp_cb(ts);
 	uint32_t edge;
 
 	(void)n;

@@ -341,7 +341,7 @@ void tf_close(struct pf *f, struct xk_sess *s)
 
 unsigned tf_state(const struct xk_sess *s)
 {
-	return ((const struct tcp_sess *)(const void *)s)->cb.state;
+	return tcp_cb((const struct tcp_sess *)(const void *)s)->state;
 }
 
 uint32_t tf_states(struct pf *f, unsigned state)

@@ -222,7 +222,7 @@ static void any_order_comes_up_in_order(void)
 		CU_ASSERT(outs >= 4);
 		o = tf_out(&f, -1);
 		CU_ASSERT(o.ack == PEER + 1500 && o.len == 0);
-		CU_ASSERT(tcp_sess(s)->cb.reass == NULL);
+		CU_ASSERT(tcp_cb(tcp_sess(s))->reass == NULL);
 		over(s);
 	}
 }

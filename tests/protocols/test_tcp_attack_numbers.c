@@ -125,7 +125,7 @@ static void a_million_ports_are_spread_evenly(void)
 		/* A hundred destinations, as a client of many servers has. */
 		s = nf_open(&f, "app", 0, NF_PEER + (uint32_t)(i % 100), (uint16_t)(80 + i % 7), 0, 0, &err);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(s);
-		class[(tcp_sess(s)->lport - 1024u) * 256 / 64512]++;
+		class[(tcp_lport(tcp_sess(s)) - 1024u) * 256 / 64512]++;
 		pf_close(&f, 0, s);
 		if (i % 64 == 0)
 			tf_forget(&f);

@@ -544,7 +544,7 @@ static void ports_are_spread_and_do_not_repeat(void)
 	tf_up(&f, &(struct tf_conf){ .hl = NULL, .tcp = NULL });
 	for (unsigned i = 0; i < 10000; i++) {
 		struct xk_sess *s = tf_open(&f, 80, 0, &err);
-		uint16_t port = ((struct tcp_sess *)(void *)s)->lport;
+		uint16_t port = tcp_lport(tcp_sess(s));
 
 		CU_ASSERT_FATAL(port >= 1024);
 		class[(port - 1024u) * 64 / 64512]++;
@@ -571,7 +571,7 @@ static void destinations_do_not_share_their_ports(void)
 	tf_up1(&f, NULL);
 	for (unsigned i = 0; i < 200; i++) {
 		struct xk_sess *a = tf_open(&f, 80, 0, &err), *b = tf_open(&f, 81, 0, &err);
-		int d = ((struct tcp_sess *)(void *)a)->lport - ((struct tcp_sess *)(void *)b)->lport;
+		int d = tcp_lport(tcp_sess(a)) - tcp_lport(tcp_sess(b));
 
 		same += abs(d) < 64;
 		tf_close(&f, a);
@@ -604,7 +604,7 @@ static void ports_run_out_and_come_back(void)
 	tf_close(&f, s[n]);
 	/* One goes to TIME-WAIT; 2 MSL later its port is free again. */
 	pf_enter(&f, 0);
-	((struct tcp_sess *)(void *)s[7])->cb.state = TCP_S_TIME_WAIT;
+	tcp_cb(tcp_sess(s[7]))->state = TCP_S_TIME_WAIT;
 	tcp_timewait_enter((struct tcp_sess *)(void *)s[7]);
 	pf_leave(&f, 0);
 	CU_ASSERT_PTR_NULL(tf_open(&f, 443, 0, &err));

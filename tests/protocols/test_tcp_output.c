@@ -34,7 +34,7 @@ static void down(void)
 	tf_down(&f);
 }
 
-static struct tcp_cb *cb(void) { return &tcp_sess(s)->cb; }
+static struct tcp_cb *cb(void) { return tcp_cb(tcp_sess(s)); }
 
 /* The peer acknowledges all before the n-th byte of ours and offers wnd. */
 static void ack(uint32_t n, uint16_t wnd)

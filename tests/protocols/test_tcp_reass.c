@@ -22,12 +22,14 @@ static struct xk_rep rep;
 static struct tcp_rep trep;
 static struct tcp_tune tune;
 static struct tcp_sess *ts;
+static struct tcp_live live;
 
 static void up(void)
 {
 	fx_setup();
 	memset(&rep, 0, sizeof rep);
 	memset(&trep, 0, sizeof trep);
+	memset(&live, 0, sizeof live);
 	xk_rand_init(&vp.rand, 3, 0);
 	rep.vp = &vp;
 	rep.node = &node;
@@ -36,16 +38,17 @@ static void up(void)
 				  .ooo_total = 1u << 30 };
 	tcp_reass_init(&rep);
 	ts = calloc(1, sizeof *ts);
+	ts->s.hot = (uintptr_t)&live;
 	ts->s.rep = &rep;
-	ts->cb.tune = &tune;
-	ts->cb.flags = TCP_F_SACK;
-	ts->cb.rcv_nxt = BASE;
+	tcp_cb(ts)->tune = &tune;
+	tcp_cb(ts)->flags = TCP_F_SACK;
+	tcp_cb(ts)->rcv_nxt = BASE;
 }
 
 static void down(void)
 {
 	tcp_reass_free(ts);
-	CU_ASSERT(ts->cb.reass == NULL && trep.ooo_bytes == 0 && trep.reass_slab.live == 0);
+	CU_ASSERT(tcp_cb(ts)->reass == NULL && trep.ooo_bytes == 0 && trep.reass_slab.live == 0);
 	free(ts);
 	tcp_reass_fini(&rep);
 	fx_teardown();
@@ -69,7 +72,7 @@ static struct xk_msg *piece(uint32_t off, uint32_t n, uint32_t cut)
 
 static void put(uint32_t off, uint32_t end, bool fin)
 {
-	ts->cb.flags &= ~TCP_F_DSACK;
+	tcp_cb(ts)->flags &= ~TCP_F_DSACK;
 	tcp_reass_put(ts, piece(off, end - off, 0), BASE + off, fin);
 }
 
@@ -79,7 +82,7 @@ static uint64_t drops(unsigned reason) { return rep.drop[reason]; }
 static uint32_t get(bool *fin)
 {
 	struct xk_msg *m = tcp_reass_get(ts, fin);
-	uint32_t off = ts->cb.rcv_nxt - BASE, n = m != NULL ? m->tot : 0;
+	uint32_t off = tcp_cb(ts)->rcv_nxt - BASE, n = m != NULL ? m->tot : 0;
 	uint8_t buf[4096];
 
 	if (m == NULL)
@@ -87,7 +90,7 @@ static uint32_t get(bool *fin)
 	CU_ASSERT_FATAL(n <= sizeof buf && xk_msg_copy_out(m, 0, buf, n) == n);
 	for (uint32_t i = 0; i < n; i++)
 		CU_ASSERT_FATAL(buf[i] == byte_at(off + i));
-	ts->cb.rcv_nxt += n;
+	tcp_cb(ts)->rcv_nxt += n;
 	xk_msg_free(m);
 	return n;
 }
@@ -107,12 +110,12 @@ static const char *blocks(void)
 {
 	static char text[200];
 	struct tcp_opts o;
-	unsigned n = tcp_reass_blocks(&ts->cb, 4, &o);
+	unsigned n = tcp_reass_blocks(tcp_cb(ts), 4, &o);
 	int at = 0;
 
 	text[0] = '\0';
-	if (ts->cb.flags & TCP_F_DSACK)
-		at += snprintf(text, sizeof text, "*%u:%u ", ts->cb.dsack_l - BASE, ts->cb.dsack_r - BASE);
+	if (tcp_cb(ts)->flags & TCP_F_DSACK)
+		at += snprintf(text, sizeof text, "*%u:%u ", tcp_cb(ts)->dsack_l - BASE, tcp_cb(ts)->dsack_r - BASE);
 	for (unsigned i = 0; i < n; i++)
 		at += snprintf(text + at, sizeof text - (size_t)at, "%u:%u ", o.sack[i].l - BASE, o.sack[i].r - BASE);
 	if (at > 0)
@@ -146,7 +149,7 @@ static void three_blocks(void)
 	bool fin;
 
 	tcp_reass_free(ts);
-	ts->cb.rcv_nxt = BASE + 100;
+	tcp_cb(ts)->rcv_nxt = BASE + 100;
 	put(200, 300, false);
 	put(400, 500, false);
 	put(600, 700, false);
@@ -171,10 +174,10 @@ static void the_first_duplicate_part_is_told_of(void)
 	three_blocks();
 	put(200, 700, false);
 	CU_ASSERT_STRING_EQUAL(blocks(), "*200:300 200:700");
-	ts->cb.tune = &(struct tcp_tune){ .ooo_bytes = 1 << 20, .ooo_segments = 100, .ooo_total = 1 << 30 };
+	tcp_cb(ts)->tune = &(struct tcp_tune){ .ooo_bytes = 1 << 20, .ooo_segments = 100, .ooo_total = 1 << 30 };
 	put(220, 280, false);
 	CU_ASSERT_STRING_EQUAL(blocks(), "200:700");
-	ts->cb.tune = &tune;
+	tcp_cb(ts)->tune = &tune;
 }
 
 static void what_came_again_in_order_is_told_of_when_it_is_found(void)
@@ -182,14 +185,14 @@ static void what_came_again_in_order_is_told_of_when_it_is_found(void)
 	bool fin;
 
 	three_blocks();
-	ts->cb.rcv_nxt = BASE + 250;             /* 100:250 came in order */
+	tcp_cb(ts)->rcv_nxt = BASE + 250;             /* 100:250 came in order */
 	CU_ASSERT_EQUAL(get_all(&fin), 50);
 	CU_ASSERT_STRING_EQUAL(blocks(), "*200:250 600:700 400:500");
-	ts->cb.flags &= ~TCP_F_DSACK;
-	ts->cb.rcv_nxt = BASE + 800;
+	tcp_cb(ts)->flags &= ~TCP_F_DSACK;
+	tcp_cb(ts)->rcv_nxt = BASE + 800;
 	CU_ASSERT_EQUAL(get_all(&fin), 0);
 	CU_ASSERT_STRING_EQUAL(blocks(), "*400:500");
-	CU_ASSERT_PTR_NULL(ts->cb.reass);
+	CU_ASSERT_PTR_NULL(tcp_cb(ts)->reass);
 }
 
 /* ---- a model --------------------------------------------------------------------------- */
@@ -217,7 +220,7 @@ static unsigned runs(void)
 static void check_blocks(void)
 {
 	struct tcp_opts o;
-	unsigned n = tcp_reass_blocks(&ts->cb, 4, &o), want = runs();
+	unsigned n = tcp_reass_blocks(tcp_cb(ts), 4, &o), want = runs();
 
 	CU_ASSERT_EQUAL(n, want < 4 ? want : 4);
 	for (unsigned i = 0; i < n; i++) {
@@ -241,21 +244,21 @@ static void in_order(uint32_t end)
 {
 	bool fin;
 
-	for (uint32_t i = ts->cb.rcv_nxt - BASE; i < end; i++)
+	for (uint32_t i = tcp_cb(ts)->rcv_nxt - BASE; i < end; i++)
 		held[i] = false;
-	ts->cb.rcv_nxt = BASE + end;
+	tcp_cb(ts)->rcv_nxt = BASE + end;
 	get_all(&fin);
-	for (uint32_t i = 0; i < ts->cb.rcv_nxt - BASE; i++)
+	for (uint32_t i = 0; i < tcp_cb(ts)->rcv_nxt - BASE; i++)
 		held[i] = false;
-	CU_ASSERT(ts->cb.rcv_nxt - BASE >= end && !held[ts->cb.rcv_nxt - BASE]);
+	CU_ASSERT(tcp_cb(ts)->rcv_nxt - BASE >= end && !held[tcp_cb(ts)->rcv_nxt - BASE]);
 }
 
 static void one_stream(struct xk_rand *r)
 {
 	memset(held, 0, sizeof held);
-	ts->cb.rcv_nxt = BASE;
-	while (ts->cb.rcv_nxt - BASE < SPAN) {
-		uint32_t nxt = ts->cb.rcv_nxt - BASE, l, n;
+	tcp_cb(ts)->rcv_nxt = BASE;
+	while (tcp_cb(ts)->rcv_nxt - BASE < SPAN) {
+		uint32_t nxt = tcp_cb(ts)->rcv_nxt - BASE, l, n;
 
 		if (xk_rand_below(r, 12) == 0) {
 			in_order(nxt + 1 + (uint32_t)xk_rand_below(r, SPAN - nxt < 60 ? SPAN - nxt : 60));
@@ -269,9 +272,9 @@ static void one_stream(struct xk_rand *r)
 		tcp_reass_put(ts, piece(l, n, (uint32_t)xk_rand_below(r, 30)), BASE + l, false);
 		memset(held + l, 1, n);
 		check_blocks();
-		CU_ASSERT_EQUAL(tcp_reass_bytes(&ts->cb, NULL), held_bytes());
+		CU_ASSERT_EQUAL(tcp_reass_bytes(tcp_cb(ts), NULL), held_bytes());
 	}
-	CU_ASSERT_PTR_NULL(ts->cb.reass);
+	CU_ASSERT_PTR_NULL(tcp_cb(ts)->reass);
 }
 
 static void any_order_and_overlap_comes_out_as_the_model_says(void)
@@ -293,15 +296,15 @@ static void a_fin_waits_for_its_bytes(void)
 	put(10, 20, true);
 	CU_ASSERT_EQUAL(get_all(&fin), 0);
 	CU_ASSERT(!fin);
-	ts->cb.rcv_nxt = BASE + 10;
+	tcp_cb(ts)->rcv_nxt = BASE + 10;
 	CU_ASSERT(get_all(&fin) == 10 && fin);
-	CU_ASSERT_PTR_NULL(ts->cb.reass);
+	CU_ASSERT_PTR_NULL(tcp_cb(ts)->reass);
 	/* Alone. */
 	put(50, 50, true);
-	CU_ASSERT(ts->cb.reass != NULL && blocks()[0] == '\0');
-	ts->cb.rcv_nxt = BASE + 50;
+	CU_ASSERT(tcp_cb(ts)->reass != NULL && blocks()[0] == '\0');
+	tcp_cb(ts)->rcv_nxt = BASE + 50;
 	CU_ASSERT(get_all(&fin) == 0 && fin);
-	CU_ASSERT_PTR_NULL(ts->cb.reass);
+	CU_ASSERT_PTR_NULL(tcp_cb(ts)->reass);
 }
 
 static void nothing_is_believed_behind_a_fin_nor_a_fin_before_what_is_held(void)
@@ -316,9 +319,9 @@ static void nothing_is_believed_behind_a_fin_nor_a_fin_before_what_is_held(void)
 	tcp_reass_free(ts);
 	put(30, 40, false);
 	put(10, 20, true);
-	ts->cb.rcv_nxt = BASE + 10;
+	tcp_cb(ts)->rcv_nxt = BASE + 10;
 	CU_ASSERT(get_all(&fin) == 10 && !fin);
-	ts->cb.rcv_nxt = BASE + 30;
+	tcp_cb(ts)->rcv_nxt = BASE + 30;
 	CU_ASSERT(get_all(&fin) == 10 && !fin);
 }
 
@@ -331,9 +334,9 @@ static void segments_bytes_and_memory_are_capped_and_the_newest_is_refused(void)
 	tune.ooo_segments = 100;
 	for (uint32_t i = 0; i < 200; i++)
 		put(2 * i + 1, 2 * i + 2, false);
-	CU_ASSERT(tcp_reass_bytes(&ts->cb, &n) == 100 && n == 100);
+	CU_ASSERT(tcp_reass_bytes(tcp_cb(ts), &n) == 100 && n == 100);
 	CU_ASSERT_EQUAL(drops(TCP_DROP_OOO_FULL), 100);
-	CU_ASSERT(tcp_reass_bytes(&ts->cb, NULL) == 100);
+	CU_ASSERT(tcp_reass_bytes(tcp_cb(ts), NULL) == 100);
 	/* What is held already costs nothing. */
 	put(1, 2, false);
 	CU_ASSERT_EQUAL(drops(TCP_DROP_DUP), 1);
@@ -342,14 +345,14 @@ static void segments_bytes_and_memory_are_capped_and_the_newest_is_refused(void)
 	tune.ooo_bytes = 1000;
 	put(100, 1000, false);
 	put(2000, 2101, false);
-	CU_ASSERT_EQUAL(tcp_reass_bytes(&ts->cb, NULL), 900);
+	CU_ASSERT_EQUAL(tcp_reass_bytes(tcp_cb(ts), NULL), 900);
 	put(2000, 2100, false);
-	CU_ASSERT_EQUAL(tcp_reass_bytes(&ts->cb, NULL), 1000);
+	CU_ASSERT_EQUAL(tcp_reass_bytes(tcp_cb(ts), NULL), 1000);
 	tcp_reass_free(ts);
 	tune.ooo_total = 50 * XK_MEM_SMALL_SIZE;
 	for (uint32_t i = 0; i < 200; i++)
 		put(2 * i + 1, 2 * i + 2, false);
-	tcp_reass_bytes(&ts->cb, &n);
+	tcp_reass_bytes(tcp_cb(ts), &n);
 	CU_ASSERT(n == 50 && trep.ooo_bytes == 50 * XK_MEM_SMALL_SIZE);
 }
 
@@ -365,7 +368,7 @@ static void every_other_byte_of_64_kib_and_then_the_rest_at_random(void)
 		tcp_reass_put(ts, piece(2 * i + 1, 1, 0), BASE + 2 * i + 1, false);
 		order[i] = 2 * i;
 	}
-	CU_ASSERT(tcp_reass_bytes(&ts->cb, &n) == 32768 && n == 32768);
+	CU_ASSERT(tcp_reass_bytes(tcp_cb(ts), &n) == 32768 && n == 32768);
 	xk_rand_init(&r, 1, 1);
 	for (uint32_t i = 32767; i > 0; i--) {
 		uint32_t k = (uint32_t)xk_rand_below(&r, i + 1), x = order[i];
@@ -377,7 +380,7 @@ static void every_other_byte_of_64_kib_and_then_the_rest_at_random(void)
 	for (uint32_t i = 0; i < 32768; i++)
 		tcp_reass_put(ts, piece(order[i], 1, 0), BASE + order[i], false);
 	CU_ASSERT_EQUAL(get_all(&fin), 65536);
-	CU_ASSERT_PTR_NULL(ts->cb.reass);
+	CU_ASSERT_PTR_NULL(tcp_cb(ts)->reass);
 	CU_ASSERT_EQUAL(drops(TCP_DROP_OOO_FULL), 0);
 }
 
@@ -389,14 +392,14 @@ static void any_allocation_may_fail(void)
 		struct xk_msg *m[6];
 		bool fin;
 
-		ts->cb.rcv_nxt = BASE;
+		tcp_cb(ts)->rcv_nxt = BASE;
 		for (unsigned i = 0; i < 6; i++)
 			m[i] = piece(10 + i * 37 % 100, 30, i % 2 ? 7 : 0);
 		xk_memvp_starve(&fx.vp[0], true);
 		xk_mem_fail_after(k);
 		for (unsigned i = 0; i < 6; i++)
 			tcp_reass_put(ts, m[i], BASE + 10 + i * 37 % 100, i == 5);
-		ts->cb.rcv_nxt = BASE + 15;
+		tcp_cb(ts)->rcv_nxt = BASE + 15;
 		get_all(&fin);
 		xk_mem_fail_after(0);
 		xk_memvp_starve(&fx.vp[0], false);

@@ -199,7 +199,7 @@ static void exchange(struct run *u, const struct sim_case *c, struct sim_result 
 static int print_session(struct xk_mapnode *node, void *arg)
 {
 	const struct tcp_sess *ts = tcp_sess(xk_container_of(node, struct xk_sess, map));
-	const struct tcp_cb *cb = &ts->cb;
+	const struct tcp_cb *cb = tcp_cb(ts);
 	uint32_t now = tcp_ms(ts->s.rep->vp->now);
 
 	fprintf(sim_trace, "%s: %s una %u nxt %u max %u end %u, wnd %u cwnd %u, queued %u unsent %u, rcv_nxt %u, flags %08x, "
@@ -210,7 +210,7 @@ static int print_session(struct xk_mapnode *node, void *arg)
 	for (unsigned i = 0; i < TCP_T_COUNT; i++)
 		if (cb->at[i] != 0)
 			fprintf(sim_trace, " %u:%d", i, (int32_t)(cb->at[i] - now));
-	fprintf(sim_trace, "%s\n", xk_timer_armed(&ts->timer) ? ", armed" : "");
+	fprintf(sim_trace, "%s\n", xk_timer_armed(&tcp_live(ts)->timer) ? ", armed" : "");
 	return XK_MAP_KEEP;
 }
 

@@ -45,6 +45,7 @@ static void echo(struct xk_rep *r, struct xk_sess *lls, struct xk_msg *m, const 
 		return;
 	}
 	icmp_hdr_store_reply(p, h);
+	m->flags &= XK_MSG_SLOW;         /* forget what was true as received */
 	xk_count(r->count[ICMP_COUNT_ECHOED]);
 	xk_push(lls, m);
 }

@@ -91,6 +91,7 @@ static void make_header(struct ip_sess *is)
 	};
 
 	ip_template_make(&is->head, &h);
+	is->ect = ip_template_ect(&is->head);
 }
 
 int ip_sess_connect(struct ip_sess *is)
@@ -349,19 +350,6 @@ static int participants(const struct ip_sess *is, void *buf, unsigned len)
 	return (int)sizeof *ps;
 }
 
-static int set_ecn(struct ip_sess *is, const void *buf, unsigned len)
-{
-	uint32_t ecn;
-
-	if (len < sizeof ecn)
-		return XK_E_INVAL;
-	memcpy(&ecn, buf, sizeof ecn);
-	if (ecn > 3)
-		return XK_E_INVAL;
-	ip_template_set_ecn(&is->head, (uint8_t)ecn);
-	return 0;
-}
-
 static int ip_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
 {
 	struct ip_sess *is = ip_sess(s);
@@ -383,8 +371,6 @@ static int ip_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned l
 		return participants(is, buf, len);
 	case XK_CTL_HEADER_SUM:
 		return answer32(buf, len, ip_pseudo_sum(ip_pair(is->remote, is->local), is->protocol));
-	case IP_CTL_ECN:
-		return set_ecn(is, buf, len);
 	default:
 		return XK_E_NOTSUP;
 	}

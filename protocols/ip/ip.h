@@ -25,12 +25,6 @@
 /* IP -> transport: the same, for the transport whose datagram is quoted. */
 #define IP_CTL_ERROR_IN   (791 * 1000 + 4)
 
-/* ---- and of a session ------------------------------------------------------------ */
-
-/* In uint32_t: the ECN field (RFC 3168 5) of what is pushed from now on.  Sessions are
- * shared, so who sets it for a datagram sets it back to 0 behind it. */
-#define IP_CTL_ECN        (791 * 1000 + 5)
-
 struct ip_icmp_error {
 	struct xk_msg *m;        /* with its network header noted */
 	uint8_t        type, code;

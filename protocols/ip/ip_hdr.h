@@ -116,14 +116,16 @@ static inline bool ip_hdr_same_sum_ok(const uint8_t *p, uint64_t pair)
 	return xk_csum_valid64(pair + xk_raw64(p) + xk_raw32(p + 8));
 }
 
-/* Changes the two low bits of the second byte, and the sum by the difference. */
-static inline void ip_template_set_ecn(struct ip_template *t, uint8_t ecn)
+/* The template of datagrams that are marked ECT(0), RFC 3168 5: service and sum differ. */
+static inline struct ip_template ip_template_ect(const struct ip_template *t)
 {
-	uint8_t *p = (uint8_t *)&t->w0;
+	struct ip_template e = *t;
+	uint8_t *p = (uint8_t *)&e.w0;
 	uint16_t was = xk_raw16(p);
 
-	p[1] = (uint8_t)((p[1] & ~3u) | ecn);
-	t->sum = xk_csum_fold(t->sum + (uint16_t)~was + xk_raw16(p));
+	p[1] |= 2;
+	e.sum = xk_csum_fold(t->sum + (uint16_t)~was + xk_raw16(p));
+	return e;
 }
 
 /*

@@ -48,6 +48,15 @@ static uint16_t next_id(struct ip_sess *is)
 
 /* ---- fragments ------------------------------------------------------------------- */
 
+/* What is pushed says ECT(0) or not; the link below must not see the flag. */
+static inline uint8_t take_tos(struct xk_msg *m)
+{
+	uint8_t tos = m->flags & XK_MSG_ECT ? 2 : 0;
+
+	m->flags &= (uint8_t)~XK_MSG_ECT;
+	return tos;
+}
+
 /* Puts a header before one piece; false: no memory, the piece is gone. */
 static bool piece_head(struct ip_sess *is, struct xk_msg *m, uint16_t id, uint16_t fragment,
 		       struct xk_msgq *q)
@@ -55,7 +64,7 @@ static bool piece_head(struct ip_sess *is, struct xk_msg *m, uint16_t id, uint16
 	uint32_t len = m->tot + IP_HDR_LEN;
 	struct ip_hdr h = {
 		.ttl = (uint8_t)((struct ip_conf *)is->s.rep->conf)->ttl, .protocol = is->protocol,
-		.total_length = (uint16_t)len, .identification = id, .fragment = fragment,
+		.total_length = (uint16_t)len, .identification = id, .fragment = fragment, .tos = take_tos(m),
 		.source = is->local, .destination = is->remote,
 	};
 	uint8_t *p = xk_msg_push(&m, IP_HDR_LEN);
@@ -111,6 +120,7 @@ static void fragment(struct ip_sess *is, struct xk_msg *m)
 
 static void push_whole(struct ip_sess *is, struct xk_msg *m, uint16_t id)
 {
+	const struct ip_template *t = take_tos(m) != 0 ? &is->ect : &is->head;
 	uint32_t len = m->tot + IP_HDR_LEN;
 	uint8_t *p = xk_msg_push(&m, IP_HDR_LEN);
 
@@ -118,7 +128,7 @@ static void push_whole(struct ip_sess *is, struct xk_msg *m, uint16_t id)
 		xk_drop(is->s.rep, XK_DROP_NOMEM, m);
 		return;
 	}
-	ip_template_put(p, &is->head, len, id);
+	ip_template_put(p, t, len, id);
 	xk_push(is->s.down, m);
 }
 
@@ -153,6 +163,14 @@ static XK_NOINLINE void push_any(struct xk_sess *s, struct xk_msg *m)
 		push_whole(is, m, 0);
 }
 
+/* A header of a datagram that heeds ECN, room for it at p. */
+static XK_NOINLINE void push_ect(struct ip_sess *is, struct xk_msg *m, uint8_t *p)
+{
+	m->flags &= (uint8_t)~XK_MSG_ECT;
+	ip_template_put_atomic(p, &is->ect, m->tot);
+	xk_push(is->s.down, m);
+}
+
 /* No stack frame: every call is the last thing done. */
 void ip_push(struct xk_sess *s, struct xk_msg *m)
 {
@@ -162,6 +180,10 @@ void ip_push(struct xk_sess *s, struct xk_msg *m)
 	if (XK_LIKELY(m->tot <= is->room)) {
 		p = xk_msg_push_quick(m, IP_HDR_LEN);
 		if (XK_LIKELY(p != NULL)) {
+			if (m->flags & XK_MSG_ECT) {
+				push_ect(is, m, p);
+				return;
+			}
 			ip_template_put_atomic(p, &is->head, m->tot);
 			xk_push(s->down, m);
 			return;

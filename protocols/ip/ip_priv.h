@@ -144,6 +144,7 @@ struct ip_sess {
 	uint32_t           mtu;      /* of the link */
 	uint32_t           remote, local;   /* host order, as headers name them */
 	xk_ns              pmtu_until;
+	struct ip_template ect;      /* of what is pushed with XK_MSG_ECT */
 	uint8_t            protocol;
 	uint8_t            id_no;    /* which counter of identifications */
 	/* Rarely touched. */

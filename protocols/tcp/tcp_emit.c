@@ -21,6 +21,7 @@ struct head {
 	uint32_t ports, seq, ack;
 	uint32_t sum;                    /* partial: pseudo-header without length, ports */
 	uint16_t flags, wnd, urp;
+	uint8_t  mark;                   /* XK_MSG_ECT or 0 */
 	bool     checksum;
 };
 
@@ -102,22 +103,9 @@ static bool send(struct tcp_sess *ts, const struct head *h, const uint8_t *opts,
 		xk_count(ts->s.rep->drop[XK_DROP_NOMEM]);
 		return false;
 	}
+	m->flags |= h->mark;
 	xk_push(ts->s.down, m);
 	return true;
-}
-
-/* RFC 3168 6.1: new data alone may be marked by the path; control and repeated
- * segments and bare acknowledgements are not ECN-capable. */
-static bool send_ect(struct tcp_sess *ts, const struct head *h, const uint8_t *opts, uint32_t nopts,
-		     struct xk_msg *data)
-{
-	uint32_t ect = 2, none = 0;
-	bool sent;
-
-	xk_sess_control(ts->s.down, IP_CTL_ECN, &ect, sizeof ect);
-	sent = send(ts, h, opts, nopts, data);
-	xk_sess_control(ts->s.down, IP_CTL_ECN, &none, sizeof none);
-	return sent;
 }
 
 /* ---- options of a session's segments -------------------------------------------------- */
@@ -237,8 +225,10 @@ bool tcp_emit(struct tcp_sess *ts, uint32_t seq, struct xk_msg *data, uint16_t f
 		ack_paid(cb);
 	}
 	h.urp = urgent(cb, seq, &h.flags);
-	if (XK_UNLIKELY(cb->flags & TCP_F_ECN) && data != NULL && *tcp_sq_count(data) == 1)
-		return send_ect(ts, &h, opts, nopts, data);
+	/* RFC 3168 6.1: new data alone may be marked by the path; control and repeated
+	 * segments and bare acknowledgements are not ECN-capable. */
+	if ((cb->flags & TCP_F_ECN) && data != NULL && *tcp_sq_count(data) == 1)
+		h.mark = XK_MSG_ECT;
 	return send(ts, &h, opts, nopts, data);
 }
 

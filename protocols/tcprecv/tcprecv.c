@@ -193,13 +193,41 @@ static void recv_touch(struct recv_rep *rr, struct xk_msg *m, uint32_t part)
 	}
 }
 
+/* n bytes of a connection: how many messages they complete. */
+static inline uint64_t recv_whole(struct recv_sess *rs, uint64_t n, uint64_t size)
+{
+	uint64_t part = rs->part + n, whole = 0;
+
+	if (XK_LIKELY(part == size)) {           /* one by one, no division */
+		rs->part = 0;
+		return 1;
+	}
+	if (part >= size) {
+		whole = part / size;
+		part %= size;
+	}
+	rs->part = (uint32_t)part;
+	return whole;
+}
+
+static inline void recv_count(struct recv_rep *rr, struct recv_sess *rs, uint64_t n)
+{
+	struct xk_rep *r = rr->r;
+	uint64_t whole = recv_whole(rs, n, conf_of(r)->size);
+
+	xk_count_add(r->count[N_MESSAGES], whole);
+	xk_count_add(r->count[N_BYTES], n);
+	xk_count_add(rr->messages[rs->slot], whole);
+	xk_count_add(rr->bytes[rs->slot], n);
+}
+
 static void recv_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	struct xk_rep *r = up->rep;
 	struct recv_rep *rr = r->state;
 	struct xk_sess *s = stream_own(up);
-	uint32_t n = m->tot, whole, part;
 	struct recv_sess *rs;
+	uint32_t part;
 
 	(void)lls;
 	xk_count(r->npop);
@@ -209,17 +237,27 @@ static void recv_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	}
 	rs = recv_of(s);
 	part = rs->part;
-	whole = (uint32_t)((part + (uint64_t)n) / conf_of(r)->size);
-	rs->part = (uint32_t)((part + (uint64_t)n) % conf_of(r)->size);
-	xk_count_add(r->count[N_MESSAGES], whole);
-	xk_count_add(r->count[N_BYTES], n);
-	xk_count_add(rr->messages[rs->slot], whole);
-	xk_count_add(rr->bytes[rs->slot], n);
+	recv_count(rr, rs, m->tot);
 	if (conf_of(r)->rate != 0)
-		recv_slowly(rs, n);
+		recv_slowly(rs, m->tot);
 	if (conf_of(r)->touch != TOUCH_NONE)
 		recv_touch(rr, m, part);
 	xk_msg_free(m);
+}
+
+/* In order and of one connection: counted together, freed together. */
+static void recv_demux_run(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n)
+{
+	struct xk_rep *r = up->rep;
+	struct xk_sess *s = stream_own(up);
+
+	if (XK_UNLIKELY(s == NULL || conf_of(r)->rate != 0 || conf_of(r)->touch != TOUCH_NONE)) {
+		for (unsigned i = 0; i < n; i++)
+			recv_demux(up, lls, m[i]);
+		return;
+	}
+	xk_count_add(r->npop, n);
+	recv_count(r->state, recv_of(s), xk_msg_free_all(m, n));
 }
 
 /* ---- the end of a run ------------------------------------------------------------------------ */
@@ -342,7 +380,7 @@ static const struct xk_ops recv_ops = {
 	.init = recv_init, .rep_init = recv_rep_init, .rep_fini = recv_rep_fini,
 	.start = recv_start, .stop = recv_stop, .rep_start = recv_rep_start, .rep_stop = recv_rep_stop,
 	.open_done = recv_open_done, .close_done = recv_close_done,
-	.demux = recv_demux, .control = recv_control,
+	.demux = recv_demux, .demux_run = recv_demux_run, .control = recv_control,
 };
 
 static const char *const touches[] = { "copy", "line", "none", "verify", NULL };

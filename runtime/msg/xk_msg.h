@@ -44,6 +44,7 @@ struct xk_sess;
 #define XK_MSG_CSUM_OK 0x20u  /* up path: the edge vouches for the transport checksum */
 #define XK_MSG_CSUM_IGNORE 0x40u /* up path: compute the checksum but ignore the verdict (M104) */
 #define XK_MSG_LINK_BCAST 0x80u /* up path: the link destination was not our own address */
+#define XK_MSG_ECT XK_MSG_LINK_BCAST /* down path: the network header shall say that the sender heeds ECN, ECT(0) */
 
 struct xk_msg {
 	uint8_t        *data;    /* first byte of this segment */

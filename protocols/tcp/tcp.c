@@ -123,6 +123,7 @@ const struct xk_proto xk_proto_tcp = {
 	.ops = &tcp_ops, .offers = "stream", .needs = { "host" },
 	.min_down = 1, .max_down = 1, .numbers = tcp_numbers,
 	.params = tcp_params, .conf_size = TCP_CONF_SIZE, .check = tcp_profile_check,
+	.fill = tcp_profile_fill,
 	.node_size = sizeof(struct tcp_node), .rep_size = sizeof(struct tcp_rep),
 	.sess_size = sizeof(struct tcp_sess),
 	.drops = tcp_drops, .counts = tcp_counts,

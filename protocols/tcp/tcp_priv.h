@@ -670,6 +670,7 @@ extern const struct xk_param tcp_params[];
 #define TCP_CONF_SIZE 512u               /* enough for struct tcp_conf */
 int  tcp_profile_resolve(const void *conf, struct tcp_tune *t);
 int  tcp_profile_check(const void *conf, char *why, size_t n);
+void tcp_profile_fill(void *conf);       /* what was not given, as the profile has it */
 /* Parameter syn_times into ms, 0-terminated; returns how many were given. */
 unsigned tcp_profile_syn_times(const void *conf, uint32_t *ms, unsigned max);
 

@@ -275,6 +275,35 @@ int tcp_profile_resolve(const void *conf, struct tcp_tune *t)
 	return XK_OK;
 }
 
+/* tcp_tune's value of field i as the configuration has it. */
+static uint64_t conf_value(const struct tcp_tune *t, unsigned i)
+{
+	uint64_t v = 0;
+
+	memcpy(&v, (const char *)t + fields[i].at, fields[i].size);
+	return fields[i].type == XK_P_TIME ? v * XK_MS : v;
+}
+
+void tcp_profile_fill(void *conf)
+{
+	struct tcp_conf *c = conf;
+	struct tcp_tune t;
+
+	tcp_profile_resolve(conf, &t);
+	for (unsigned i = 0; i < FIELDS; i++) {
+		uint64_t is = conf_value(&t, i);
+		union xk_pval v = { .u = is };
+
+		if (is_given(c, i))
+			continue;
+		if (fields[i].type == XK_P_BOOL)
+			v.b = is != 0;
+		else if (fields[i].type == XK_P_ENUM)
+			v.e = (unsigned)is;
+		xk_param_store(&tcp_params[2 + i], conf, &v);
+	}
+}
+
 unsigned tcp_profile_syn_times(const void *conf, uint32_t *ms, unsigned max)
 {
 	const struct tcp_conf *c = conf;

@@ -157,6 +157,9 @@ struct xk_proto {
 	size_t sess_size;             /* whole session structure, struct xk_sess first; 0: none */
 	/* Rules between parameters; adds errors at the file and line given. */
 	int  (*check)(const void *conf, char *why, size_t n);
+	/* Gives every unset parameter of conf (which check let pass) the value that will
+	 * hold, for those who ask what it is; NULL: unset says it all. */
+	void (*fill)(void *conf);
 	const char *const *drops;     /* reasons, NULL-terminated, index = number */
 	const char *const *counts;    /* own counters, NULL-terminated */
 };

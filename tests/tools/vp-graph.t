@@ -73,6 +73,10 @@ else
 fi
 ok "the completion is a script" parses
 ok "every protocol can be inspected" every_protocol_can_be_inspected
+ok "a profile's values are shown as defaults" says 'rcv_buf  *size  *default 64KiB' "$graph" inspect tcp profile=freebsd
+ok "a wrong value to inspect with: failed" says "must be one of" "$graph" inspect tcp profile=freebds
+ok "an unknown parameter to inspect with: failed" says "tcp has no parameter 'bufs'" "$graph" inspect tcp bufs=1
+ok "show has what a profile implies" says 'rcv_buf  *= 4MiB  *implied' "$graph" show "$top_srcdir/graphs/tcp-script.lua" profile=linux
 ok "a threading preset can be inspected" says 'virtual processor' "$graph" inspect vppc
 ok "a file shows its arguments" says '^  conns  *uint' "$graph" inspect "$file"
 ok "check says how many nodes" says 'is good: 12 nodes' "$graph" check "$file"

@@ -12,7 +12,7 @@ const char *argp_program_version = "vp-graph (xkvp) 0.1.0";
 
 static const struct { const char *name, *args; int (*run)(const struct vpg *); unsigned min, max; } commands[] = {
 	{ "list", "", vpg_list, 0, 0 },
-	{ "inspect", "NAME|FILE", vpg_inspect, 1, 1000 },
+	{ "inspect", "NAME|FILE [k=v ...]", vpg_inspect, 1, 1000 },
 	{ "check", "FILE [k=v ...]", vpg_check, 1, 1000 },
 	{ "show", "FILE [k=v ...]", vpg_show, 1, 1000 },
 	{ "dot", "FILE [k=v ...]", vpg_dot, 1, 1000 },
@@ -24,7 +24,8 @@ static const char doc[] =
 	"Looks at graph files and at what they can be made of.\n"
 	"\n"
 	"  list                 every protocol, driver and threading preset\n"
-	"  inspect NAME|FILE    parameters, counters and drop reasons of a protocol;\n"
+	"  inspect NAME|FILE    parameters, counters and drop reasons of a protocol, with\n"
+	"                       k=v the defaults that go with those values;\n"
 	"                       or the arguments and nodes of a graph file\n"
 	"  check FILE [k=v ...] every error of a graph file, with its line\n"
 	"  show FILE [k=v ...]  every effective value and where it comes from\n"

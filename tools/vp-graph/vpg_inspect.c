@@ -5,6 +5,7 @@
  */
 #include "tools/vp-graph/vpg.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -77,16 +78,31 @@ int vpg_list(const struct vpg *o)
 
 /* ---- inspect a protocol ------------------------------------------------------------- */
 
-static void params_text(const struct xk_param *p)
+/* "required", "default 8", "unset"; conf, unless NULL, knows what stands for unset. */
+static const char *said(const struct xk_param *p, const void *conf, char *buf, size_t n)
 {
-	char type[64], range[256];
+	char value[256];
+
+	if (p->flags & XK_PF_REQUIRED)
+		return "required";
+	if (conf != NULL && (p->def != NULL || (p->flags & XK_PF_UNSET)) && !xk_param_is_unset(p, conf))
+		snprintf(buf, n, "default %s", xk_param_format(p, (const char *)conf + p->offset, value, sizeof value));
+	else if (p->def != NULL)
+		snprintf(buf, n, "default %s", p->def);
+	else
+		return "unset";
+	return buf;
+}
+
+static void params_text(const struct xk_param *p, const void *conf)
+{
+	char type[64], range[256], def[300];
 
 	for (; p != NULL && p->name != NULL; p++) {
 		vpg_range(p, range, sizeof range);
-		printf("  %-16s %-10s %s%s%s%s%s\n", p->name, vpg_type(p, type, sizeof type),
-		       p->flags & XK_PF_REQUIRED ? "required" : p->def ? "default " : "unset",
-		       p->flags & XK_PF_REQUIRED || p->def == NULL ? "" : p->def,
-		       *range ? ", " : "", range, p->flags & XK_PF_LIVE ? ", live" : "");
+		printf("  %-16s %-10s %s%s%s%s\n", p->name, vpg_type(p, type, sizeof type),
+		       said(p, conf, def, sizeof def), *range ? ", " : "", range,
+		       p->flags & XK_PF_LIVE ? ", live" : "");
 		printf("  %16s %s\n", "", p->doc);
 	}
 }
@@ -116,16 +132,68 @@ static void needs_text(const struct xk_proto *p)
 		printf("number   0x%x over %s\n", n->number, n->realm);
 }
 
-static void proto_text(const struct xk_proto *p)
+static void proto_text(const struct xk_proto *p, const void *conf)
 {
 	printf("%s: %s\n", p->name, p->doc);
 	needs_text(p);
 	if (p->params != NULL && p->params->name != NULL) {
 		printf("parameters\n");
-		params_text(p->params);
+		params_text(p->params, conf);
 	}
 	words_text("counters", p->counts);
 	words_text("drop reasons (besides \"no memory\" and \"unsupported\")", p->drops);
+}
+
+/* One "parameter=value" of the command line. */
+static bool take_word(const struct xk_proto *p, void *conf, const char *word, char *why, size_t n)
+{
+	const char *eq = strchr(word, '=');
+	const struct xk_param *param;
+	char name[64], part[256];
+
+	snprintf(name, sizeof name, "%.*s", eq ? (int)(eq - word) : (int)strlen(word), word);
+	param = p->params ? xk_param_find(p->params, name) : NULL;
+	if (eq == NULL)
+		snprintf(why, n, "'%s' is not of the form parameter=value", word);
+	else if (param == NULL)
+		snprintf(why, n, "%s has no parameter '%s'", p->name, name);
+	else if (xk_param_set(param, conf, eq + 1, false, part, sizeof part) != XK_OK)
+		snprintf(why, n, "parameter '%s' %s", name, part);
+	else
+		return true;
+	return false;
+}
+
+/* What holds when the words of the command line are given and no others. */
+static bool take_words(const struct vpg *o, const struct xk_proto *p, void *conf)
+{
+	char why[512];
+	bool good = xk_param_defaults(p->params, conf, why, sizeof why) == XK_OK;
+
+	for (unsigned i = 1; good && i < o->narg; i++)
+		good = take_word(p, conf, o->arg[i], why, sizeof why);
+	if (good && o->narg > 1 && p->check != NULL)
+		good = p->check(conf, why, sizeof why) == XK_OK;
+	if (good && p->fill != NULL)
+		p->fill(conf);
+	if (!good)
+		fprintf(stderr, "vp-graph: %s\n", why);
+	return good;
+}
+
+static int inspect_proto(const struct vpg *o, const struct xk_proto *p)
+{
+	void *conf = calloc(1, p->conf_size + 1);
+	bool good = conf != NULL && take_words(o, p, conf);
+
+	if (conf == NULL)
+		fprintf(stderr, "vp-graph: out of memory\n");
+	if (good)
+		proto_text(p, conf);
+	if (conf != NULL)
+		xk_param_release(p->params, conf);
+	free(conf);
+	return good ? VPG_OK : VPG_FAILED;
 }
 
 static void arch_text(const struct xk_arch *a)
@@ -138,7 +206,7 @@ static void arch_text(const struct xk_arch *a)
 	printf(", workers %s, burst %u, quantum %u, inbox %u, spin %uus, %s\naxes that can be changed\n",
 	       a->workers ? "1" : "one per processor", a->burst, a->quantum, a->inbox, a->spin_us,
 	       a->wired ? "wired" : "not wired");
-	params_text(xk_arch_params);
+	params_text(xk_arch_params, NULL);
 }
 
 static int inspect_arch(const struct vpg *o, const struct xk_arch *a)
@@ -240,12 +308,14 @@ int vpg_inspect(const struct vpg *o)
 	const struct xk_proto *p = xk_proto_find(name);
 	const struct xk_arch *a = xk_arch_find(name);
 
+	if (p != NULL && o->json && o->narg > 1) {
+		fprintf(stderr, "vp-graph: values of parameters are for text, JSON has the schema\n");
+		return VPG_USAGE;
+	}
 	if (p != NULL && o->json)
 		return vpg_print_json(vpg_proto_json(p));
-	if (p != NULL) {
-		proto_text(p);
-		return VPG_OK;
-	}
+	if (p != NULL)
+		return inspect_proto(o, p);
 	if (a != NULL)
 		return inspect_arch(o, a);
 	if (strchr(name, '/') == NULL && strchr(name, '.') == NULL && access(name, F_OK) != 0)

@@ -4,28 +4,48 @@
  */
 #include "tools/vp-graph/vpg.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- show ------------------------------------------------------------------------- */
 
-static const char *source_of(const struct xk_spec *s, unsigned i, const struct xk_param *p, char *buf, size_t n)
+/* The configuration with what the protocol itself puts where nothing was given; the
+ * caller frees it, not what it points to.  NULL: out of memory. */
+static void *filled(const struct xk_spec_node *n)
+{
+	void *conf = malloc(n->proto->conf_size + 1);
+
+	if (conf == NULL)
+		return NULL;
+	memcpy(conf, n->conf, n->proto->conf_size);
+	if (n->proto->fill != NULL)
+		n->proto->fill(conf);
+	return conf;
+}
+
+static const char *source_of(const struct xk_spec *s, unsigned i, const struct xk_param *p, const void *conf,
+			     char *buf, size_t n)
 {
 	const char *file;
 	int line;
 
 	if (!xk_spec_param_place(s, i, p->name, &file, &line))
-		return "default";
+		return p->flags & XK_PF_UNSET && !xk_param_is_unset(p, conf) ? "implied" : "default";
 	snprintf(buf, n, "%s:%d", file, line);
 	return buf;
 }
 
-static void show_node(const struct xk_spec *s, unsigned i)
+static int show_node(const struct xk_spec *s, unsigned i)
 {
 	struct xk_spec_node n, low;
 	char value[1024], where[512];
 	int width = 8;
+	void *conf;
 
 	xk_spec_node(s, i, &n);
+	conf = filled(&n);
+	if (conf == NULL)
+		return VPG_FAILED;
 	printf("\n%s (%s)  %s:%d\n", n.name, n.proto->name, n.file, n.line);
 	for (unsigned k = 0; k < n.nover; k++) {
 		xk_spec_node(s, n.over[k], &low);
@@ -34,10 +54,12 @@ static void show_node(const struct xk_spec *s, unsigned i)
 	for (const struct xk_param *p = n.proto->params; p != NULL && p->name != NULL; p++)
 		width = (int)strlen(p->name) > width ? (int)strlen(p->name) : width;
 	for (const struct xk_param *p = n.proto->params; p != NULL && p->name != NULL; p++) {
-		xk_param_format(p, (const char *)n.conf + p->offset, value, sizeof value);
+		xk_param_format(p, (const char *)conf + p->offset, value, sizeof value);
 		printf("  %-*s = %-24s %s\n", width, p->name, *value ? value : "-",
-		       source_of(s, i, p, where, sizeof where));
+		       source_of(s, i, p, conf, where, sizeof where));
 	}
+	free(conf);
+	return VPG_OK;
 }
 
 static void show_plan(const struct xk_plan *p)
@@ -63,17 +85,25 @@ static json_t *node_json(const struct xk_spec *s, unsigned i)
 	struct xk_spec_node n, low;
 	json_t *params = json_object(), *over = json_array();
 	char value[1024], where[512];
+	void *conf;
 
 	xk_spec_node(s, i, &n);
+	conf = filled(&n);
+	if (conf == NULL) {
+		json_decref(params);
+		json_decref(over);
+		return NULL;
+	}
 	for (unsigned k = 0; k < n.nover; k++) {
 		xk_spec_node(s, n.over[k], &low);
 		json_array_append_new(over, json_string(low.name));
 	}
 	for (const struct xk_param *p = n.proto->params; p != NULL && p->name != NULL; p++) {
-		xk_param_format(p, (const char *)n.conf + p->offset, value, sizeof value);
+		xk_param_format(p, (const char *)conf + p->offset, value, sizeof value);
 		json_object_set_new(params, p->name, json_pack("{s:s, s:s}", "value", value, "from",
-				    source_of(s, i, p, where, sizeof where)));
+				    source_of(s, i, p, conf, where, sizeof where)));
 	}
+	free(conf);
 	return json_pack("{s:s, s:s, s:s, s:i, s:o, s:o}", "name", n.name, "protocol", n.proto->name,
 			 "file", n.file, "line", n.line, "over", over, "parameters", params);
 }
@@ -84,7 +114,10 @@ static json_t *show_json(struct xk_spec *s)
 	json_t *nodes = json_array();
 
 	for (unsigned i = 0; i < xk_spec_nodes(s); i++)
-		json_array_append_new(nodes, node_json(s, i));
+		if (json_array_append_new(nodes, node_json(s, i)) != 0) {
+			json_decref(nodes);
+			return NULL;
+		}
 	return json_pack("{s:s, s:s?, s:{s:s, s:i, s:i, s:i, s:i, s:b}, s:I, s:I, s:b, s:I, s:o}",
 			 "graph", p->name, "doc", p->doc,
 			 "threading", "preset", p->arch.name, "vps", p->arch.vps, "workers", (int)p->arch.workers,
@@ -116,8 +149,10 @@ int vpg_show(const struct vpg *o)
 		code = vpg_print_json(show_json(f.s));
 	} else if (code == VPG_OK) {
 		show_plan(xk_spec_plan(f.s));
-		for (unsigned i = 0; i < xk_spec_nodes(f.s); i++)
-			show_node(f.s, i);
+		for (unsigned i = 0; code == VPG_OK && i < xk_spec_nodes(f.s); i++)
+			code = show_node(f.s, i);
+		if (code != VPG_OK)
+			fprintf(stderr, "vp-graph: out of memory\n");
 	}
 	vpg_close(&f);
 	return code;

@@ -20,10 +20,10 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "lwip/etharp.h"
-#include "lwip/sockets.h"
-#include "lwip/tcpip.h"
-#include "netif/ethernet.h"
+#include <lwip/etharp.h>
+#include <lwip/sockets.h>
+#include <lwip/tcpip.h>
+#include <netif/ethernet.h>
 
 #define BSD(call) lwip_##call
 #include "tests/interop/talk_bsd.h"

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define BSD(call) call
-#include "tests/interop/talk_bsd.h"
+#include "tests/interop/talk_bsd.inc"
 
 static int linux_up(const struct talk_opts *o)
 {

@@ -26,7 +26,7 @@
 #include <netif/ethernet.h>
 
 #define BSD(call) lwip_##call
-#include "tests/interop/talk_bsd.h"
+#include "tests/interop/talk_bsd.inc"
 
 #define MTU   1500
 #define FRAME (MTU + 14)

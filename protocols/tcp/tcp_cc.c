@@ -6,7 +6,7 @@
  * A policy decides how cwnd grows when data is acknowledged and what is left of
  * it after a loss; what was lost, and how fast recovery sends, is not its
  * business.  Slow start is the same for all and has no early exit (HyStart):
- * it ends at ssthresh or at a loss.
+ * it ends at ssthresh or at a loss.  The policy "none" is the absence of one.
  * Invariant: mss <= cwnd <= TCP_CWND_MAX.
  */
 #include "protocols/tcp/tcp_cc_priv.h"
@@ -17,6 +17,8 @@ uint32_t tcp_cc_initial(const struct tcp_cb *cb)
 {
 	uint32_t mss = cb->mss, n = cb->tune->initial_window, w;
 
+	if (cb->cc->unlimited)
+		return TCP_CWND_MAX;
 	if (n != 0)                      /* RFC 6928 2: counted in segments, capped in bytes */
 		return n < 10 || mss <= 1460 ? n * mss : max32(2 * mss, n * 1460);
 	w = max32(2 * mss, 4380);        /* RFC 3390 */
@@ -98,8 +100,40 @@ static void reno_undo(struct tcp_cb *cb)
 	cb->acked_bytes = 0;
 }
 
+/* ---- none -------------------------------------------------------------------------------- */
+
+/* What the peer has room for and what we may hold are all that limits.  A loss takes
+ * nothing back, so ssthresh stays out of reach and recovery never waits: what is
+ * found to be lost goes again at once.  For links of one's own, where no one else
+ * could be crowded out. */
+static void none_init(struct tcp_cb *cb)
+{
+	cb->cwnd = TCP_CWND_MAX;
+}
+
+static void none_acked(struct tcp_cb *cb, const struct tcp_env *e, uint32_t acked)
+{
+	(void)e;
+	(void)acked;
+	cb->cwnd = TCP_CWND_MAX;
+}
+
+static uint32_t none_reduced(struct tcp_cb *cb, const struct tcp_env *e)
+{
+	(void)cb;
+	(void)e;
+	return TCP_CWND_MAX;
+}
+
+static void none_timeout(struct tcp_cb *cb, const struct tcp_env *e)
+{
+	(void)cb;
+	(void)e;
+}
+
 const struct tcp_cc_ops tcp_cc_table[TCP_CC_COUNT] = {
-	[TCP_CC_CUBIC] = { "cubic", tcp_cubic_init, tcp_cubic_acked, tcp_cubic_reduced, tcp_cubic_timeout,
+	[TCP_CC_CUBIC] = { "cubic", false, tcp_cubic_init, tcp_cubic_acked, tcp_cubic_reduced, tcp_cubic_timeout,
 			   tcp_cubic_undo },
-	[TCP_CC_RENO] = { "reno", reno_init, reno_acked, reno_reduced, reno_timeout, reno_undo },
+	[TCP_CC_RENO] = { "reno", false, reno_init, reno_acked, reno_reduced, reno_timeout, reno_undo },
+	[TCP_CC_NONE] = { "none", true, none_init, none_acked, none_reduced, none_timeout, none_init },
 };

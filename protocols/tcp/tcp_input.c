@@ -237,6 +237,9 @@ static void text(const struct in *i)
 	if (a->take == 0 && !fin)
 		return;
 	if (first != cb->rcv_nxt) {
+		/* The peer's window will be small for a while: it grows by our acknowledgements. */
+		if (cb->quick < cb->tune->quick_acks)
+			cb->quick = cb->tune->quick_acks;
 		a->do_ |= TCP_A_OOO | TCP_A_ACK | (fin ? TCP_A_FIN : 0);
 		xk_count(i->e->count[TCP_COUNT_OOO]);
 		return;

@@ -34,6 +34,7 @@ struct tcp_delivery {
 	uint32_t sacked;                 /* of them newly SACKed */
 	uint32_t rtt_us;                 /* of the oldest; 0: none */
 	uint32_t high;                   /* highest delivered before this ACK */
+	uint32_t again_us;               /* since what was sent twice went out last; of several the longest */
 	bool     again;                  /* some that was sent twice: Karn's rule */
 	bool     orig;                   /* some of before the timeout that was never sent twice */
 	bool     dsack;

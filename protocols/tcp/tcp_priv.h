@@ -53,7 +53,7 @@ static inline bool tcp_geq(uint32_t a, uint32_t b) { return (int32_t)(a - b) >= 
 /* ---- policy: what a profile names, a graph file changes ---------------------------- */
 
 enum tcp_synopts { TCP_SYNOPTS_LINUX, TCP_SYNOPTS_BSD };  /* order and padding, see tcp_options.c */
-enum tcp_cc_kind { TCP_CC_CUBIC, TCP_CC_RENO, TCP_CC_COUNT };
+enum tcp_cc_kind { TCP_CC_CUBIC, TCP_CC_RENO, TCP_CC_NONE, TCP_CC_COUNT };
 
 /* Resolved once per node (tcp_profile.c), then const. */
 struct tcp_tune {
@@ -608,6 +608,7 @@ void tcp_rec_ecn(struct tcp_cb *cb, const struct tcp_env *e);  /* the peer echoe
 
 struct tcp_cc_ops {
 	const char *name;
+	bool       unlimited;            /* cwnd is TCP_CWND_MAX whatever happens: the two windows alone limit */
 	void     (*init)(struct tcp_cb *cb);
 	/* acked new bytes, no recovery going on; may raise cwnd. */
 	void     (*acked)(struct tcp_cb *cb, const struct tcp_env *e, uint32_t acked);

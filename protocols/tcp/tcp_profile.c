@@ -40,7 +40,7 @@
 	X(newreno, BOOL, NULL, NULL, "partial acknowledgements keep recovery going (RFC 6582)") \
 	X(abc, BOOL, NULL, NULL, "the window grows by bytes acknowledged, not by acknowledgements (RFC 3465)") \
 	X(abc_limit, UINT, "1", "255", "segments an acknowledgement counts for at most in slow start (L of RFC 3465)") \
-	X(cc, ENUM, NULL, NULL, "congestion control: cubic (RFC 9438), reno (RFC 5681)") \
+	X(cc, ENUM, NULL, NULL, "congestion control: cubic (RFC 9438), reno (RFC 5681), none: the windows alone limit, for private links") \
 	X(synopts, ENUM, NULL, NULL, "order and padding of the options of a SYN: linux, bsd") \
 	X(initial_window, UINT, "0", "64", "segments sent before the first acknowledgement; 0: RFC 3390") \
 	X(ack_every, UINT, "1", "64", "full segments that are acknowledged together") \
@@ -194,7 +194,7 @@ _Static_assert(XK_ARRAY_LEN(profile_names) == XK_ARRAY_LEN(profiles) + 1, "a nam
 
 /* ---- the schema ------------------------------------------------------------------------ */
 
-static const char *const cc_names[] = { "cubic", "reno", NULL };
+static const char *const cc_names[] = { "cubic", "reno", "none", NULL };
 static const char *const synopts_names[] = { "linux", "bsd", NULL };
 static const char *const cookies_names[] = { "never", "full", "always", NULL };
 #define CHOICES_cc cc_names

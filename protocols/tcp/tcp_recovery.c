@@ -58,7 +58,13 @@ uint32_t tcp_rto_now(const struct tcp_cb *cb)
 	return ms < cb->tune->rto_max ? (uint32_t)ms : cb->tune->rto_max;
 }
 
-/* By segment; by timestamp when the segment was sent twice; by the SYN's own mark. */
+/*
+ * By segment; by timestamp when the segment was sent twice; by the SYN's own mark.
+ * An echo from before the segment went out for the last time measures nothing: the
+ * first one may have arrived and its ACK been lost, then the peer answers the second
+ * as a duplicate with the first one's time, which tells how long we waited, not
+ * how long the path is.
+ */
 static void take_rtt(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_seg *g,
 		     const struct tcp_delivery *d)
 {
@@ -71,7 +77,7 @@ static void take_rtt(struct tcp_cb *cb, const struct tcp_env *e, const struct tc
 		tcp_rtt_sample(cb, d->rtt_us);
 	} else if (d->again && (cb->flags & TCP_F_TS) && (g->o.have & TCP_O_TS)) {
 		ms = e->now + cb->ts_off - g->o.tsecr;
-		if (ms > cb->tune->rto_max)
+		if (ms > d->again_us / 1000 + 1)
 			return;
 		tcp_rtt_sample(cb, ms != 0 ? ms * 1000 : 1000);
 	} else {
@@ -113,13 +119,13 @@ void tcp_rec_arm_probe(struct tcp_cb *cb, const struct tcp_env *e)
 void tcp_rec_delivered(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_seg *g,
 		       struct xk_msg *m, struct tcp_delivery *d)
 {
-	uint32_t rtt;
+	uint32_t rtt = e->now_us - *tcp_sq_sent_us(m);
 
 	d->bytes += m->tot;
 	if (*tcp_sq_flags(m) & TCP_SQ_EVER) {
 		d->again = true;
+		d->again_us = max32(d->again_us, rtt);
 	} else {
-		rtt = e->now_us - *tcp_sq_sent_us(m);
 		if (d->rtt_us == 0)
 			d->rtt_us = rtt != 0 ? rtt : 1;
 		if (tcp_leq(tcp_sq_end(m), cb->recover))
@@ -210,6 +216,9 @@ static bool newreno_detect(struct tcp_cb *cb, const struct tcp_seg *g, bool adva
 
 /* ---- recovery ------------------------------------------------------------------------------------ */
 
+/* Where nothing is reduced there is nothing to spread. */
+static bool by_prr(const struct tcp_cb *cb) { return cb->tune->prr && !cb->cc->unlimited; }
+
 void tcp_rec_enter(struct tcp_cb *cb, const struct tcp_env *e, uint32_t una)
 {
 	tcp_undo_begin(cb);
@@ -218,7 +227,7 @@ void tcp_rec_enter(struct tcp_cb *cb, const struct tcp_env *e, uint32_t una)
 	cb->recover = cb->snd_max;
 	cb->prr_delivered = cb->prr_out = 0;
 	cb->prr_target = max32(cb->snd_max - una, 1);
-	if (!cb->tune->prr)
+	if (!by_prr(cb))
 		cb->cwnd = cb->ssthresh;
 	cb->ca_state = TCP_CA_RECOVERY;
 	cb->tlp_out = false;
@@ -250,7 +259,7 @@ static void prr(struct tcp_cb *cb, uint32_t una, uint32_t delivered, bool safe)
 static void leave_recovery(struct tcp_cb *cb, uint32_t una)
 {
 	cb->cwnd = cb->ssthresh;
-	if (!tcp_by_sack(cb)) {          /* RFC 6582 3.2 step 3, no burst */
+	if (!tcp_by_sack(cb) && !cb->cc->unlimited) {    /* RFC 6582 3.2 step 3, no burst */
 		cb->cwnd = min32(cb->ssthresh, max32(cb->snd_max - una, cb->mss) + cb->mss);
 		cb->sacked_out = 0;
 	}
@@ -372,7 +381,7 @@ static XK_NOINLINE void ack_slowly(struct tcp_cb *cb, const struct tcp_env *e, c
 	if (lost && cb->ca_state < TCP_CA_RECOVERY)
 		tcp_rec_enter(cb, e, g->ack);
 	if (cb->ca_state == TCP_CA_RECOVERY) {
-		if (cb->tune->prr)
+		if (by_prr(cb))
 			prr(cb, g->ack, d->bytes, advanced && !lost);
 	} else if (advanced && cb->ca_state != TCP_CA_CWR && cb->frto == 0) {
 		grow(cb, e, d->bytes);   /* without what duplicates or blocks have told already */
@@ -480,6 +489,9 @@ static void sent_again(struct tcp_cb *cb, const struct tcp_env *e, struct xk_msg
 	if (*tcp_sq_count(m) < UINT16_MAX)
 		++*tcp_sq_count(m);
 	*tcp_sq_sent_us(m) = e->now_us;
+	/* RFC 6675 6: recovery may last longer than the timeout that ran when it began. */
+	if (cb->ca_state == TCP_CA_RECOVERY)
+		tcp_timer_arm(cb, e, TCP_T_REXMT, tcp_rto_now(cb));
 	if (cb->undo_retrans++ == 0)
 		cb->undo_ts = e->now + cb->ts_off;
 	cb->retransmits++;
@@ -530,14 +542,15 @@ static void loss_begin(struct tcp_cb *cb, const struct tcp_env *e)
 	tcp_undo_begin(cb);
 	cb->ssthresh = cb->cc->reduced(cb, e);
 	cb->cc->timeout(cb, e);
-	cb->frto = first && cb->tune->frto ? 1 : 0;
+	/* F-RTO needs the one segment that goes again alone. */
+	cb->frto = first && cb->tune->frto && !cb->cc->unlimited ? 1 : 0;
 }
 
 void tcp_rec_timeout(struct tcp_cb *cb, const struct tcp_env *e)
 {
 	xk_count(e->count[TCP_COUNT_RTO]);
 	loss_begin(cb, e);
-	cb->cwnd = cb->mss;
+	cb->cwnd = cb->cc->unlimited ? TCP_CWND_MAX : cb->mss;
 	cb->ca_state = TCP_CA_LOSS;
 	cb->recover = cb->snd_max;
 	cb->dupacks = 0;
@@ -555,7 +568,7 @@ void tcp_rec_reorder(struct tcp_cb *cb, const struct tcp_env *e)
 {
 	if (tcp_by_rack(cb) && tcp_rack_detect(cb, e, cb->snd_una) && cb->ca_state < TCP_CA_RECOVERY) {
 		tcp_rec_enter(cb, e, cb->snd_una);
-		if (cb->tune->prr)
+		if (by_prr(cb))
 			prr(cb, cb->snd_una, 0, false);
 	}
 }

@@ -621,6 +621,59 @@ static void congestion_is_answered_once_per_window(void)
 	down();
 }
 
+/* The policy none: a loss is repaired at once and takes nothing back. */
+static void without_congestion_control_nothing_waits(void)
+{
+	up(TCP_F_SACK);
+	tune.cc = TCP_CC_NONE;
+	tune.rack = tune.prr = tune.frto = true;
+	tcp_rec_init(&cb);
+	cb.snd_wnd = 40 * MSS;
+	put(200);
+	CU_ASSERT_EQUAL(output(), 40);           /* the peer's window, from the first segment on */
+	later(100);
+	nsent = 0;
+	ack(0, B({ 5, 8 }));
+	CU_ASSERT_EQUAL(cb.ca_state, TCP_CA_RECOVERY);
+	CU_ASSERT_EQUAL(output(), 5);            /* all five holes by one ACK */
+	CU_ASSERT(sent[0].again && sent[4].again && sent[4].no == 4);
+	ack(40, NULL);
+	CU_ASSERT_EQUAL(cb.ca_state, TCP_CA_OPEN);
+	CU_ASSERT_EQUAL(output(), 40);
+	later(1000);
+	nsent = 0;
+	cb.retries = 1;
+	tcp_rec_timeout(&cb, &e);
+	CU_ASSERT_EQUAL(output(), 40);           /* and after a timeout the whole window */
+	CU_ASSERT(sent[0].again && sent[39].again && sent[39].no == 79);
+	tcp_rec_ecn(&cb, &e);
+	CU_ASSERT_EQUAL(cb.cwnd, TCP_CWND_MAX);
+	ack(80, NULL);
+	CU_ASSERT_EQUAL(cb.ca_state, TCP_CA_OPEN);
+	down();
+}
+
+/* Where losses are guessed from duplicates it holds, too. */
+static void without_congestion_control_duplicates_repair(void)
+{
+	up(0);
+	tune.cc = TCP_CC_NONE;
+	tcp_rec_init(&cb);
+	cb.snd_wnd = 40 * MSS;
+	put(200);
+	output();
+	later(100);
+	for (unsigned i = 0; i < 3; i++)
+		ack(0, NULL);
+	nsent = 0;
+	CU_ASSERT_EQUAL(output(), 1);
+	CU_ASSERT(sent[0].again && sent[0].no == 0);
+	ack(40, NULL);
+	CU_ASSERT_EQUAL(cb.ca_state, TCP_CA_OPEN);
+	CU_ASSERT_EQUAL(output(), 40);
+	down();
+}
+
 int main(void)
 {
 	static CU_TestInfo tests[] = {
@@ -645,6 +698,8 @@ int main(void)
 		T(duplicate_reports_of_all_repetitions_undo_a_recovery),
 		T(a_peer_that_forgets_what_it_had_gets_it_again),
 		T(congestion_is_answered_once_per_window),
+		T(without_congestion_control_nothing_waits),
+		T(without_congestion_control_duplicates_repair),
 		CU_TEST_INFO_NULL,
 	};
 	CU_SuiteInfo suites[] = { { "tcp recovery", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };

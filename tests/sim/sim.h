@@ -53,7 +53,9 @@
 	X(fddi, 0, "link", 0, 1) \
 	X(conns, 1, "connections", 1, 2, 4) \
 	X(vps, 1, "virtual processors", 1, 3) \
-	X(outage, 0, "seconds that the link is dead, after the first one", 0, 3, 30)
+	X(outage, 0, "seconds that the link is dead, after the first one", 0, 3, 30) \
+	X(cc, 0, "congestion control: 0 the profile's, 1 cubic, 2 reno, 3 none", 0, 1, 2, 3) \
+	X(nots, 0, "without timestamps", 0, 1)
 
 struct sim_case {
 	uint64_t seed;
@@ -132,6 +134,7 @@ struct sim_batch {
 	void (*failed)(const struct sim_case *c, const struct sim_result *r, void *arg);
 	void *arg;
 	uint64_t frames;
+	struct sim_result *all;  /* of case i in all[i]; NULL: nobody asks */
 	bool  twice;             /* each case twice: other frames are a failure */
 };
 uint64_t sim_many(struct sim_batch *b, uint64_t n);

@@ -24,13 +24,27 @@
 struct page {
 	uint64_t next, frames, nfailed;
 	uint64_t now[WORKERS];           /* number + 1 that a worker is at, 0: none */
+	struct sim_result *all;          /* shared, too, or NULL */
 	struct { uint64_t i; struct sim_result r; } failed[FAILURES];
 };
 
+static void *shared(size_t n)
+{
+	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	xk_assert(p != MAP_FAILED);
+	return p;
+}
+
 static void note(struct page *p, uint64_t i, const struct sim_result *r)
 {
-	uint64_t k = xk_atomic_add(&p->nfailed, (uint64_t)1);
+	uint64_t k;
 
+	if (p->all != NULL)
+		p->all[i] = *r;
+	if (r->ok)
+		return;
+	k = xk_atomic_add(&p->nfailed, (uint64_t)1);
 	if (k < FAILURES) {
 		p->failed[k].i = i;
 		p->failed[k].r = *r;
@@ -52,8 +66,7 @@ static void run_one(struct page *p, const struct sim_batch *b, uint64_t i)
 		}
 	}
 	xk_atomic_add(&p->frames, r.frames);
-	if (!r.ok)
-		note(p, i, &r);
+	note(p, i, &r);
 }
 
 static pid_t start(struct page *p, const struct sim_batch *b, unsigned w, uint64_t n)
@@ -87,13 +100,14 @@ static void died(struct page *p, unsigned w, int status)
 
 uint64_t sim_many(struct sim_batch *b, uint64_t n)
 {
-	struct page *p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct page *p = shared(sizeof *p);
 	pid_t pid[WORKERS];
 	uint64_t bad, told = 0;
 	unsigned left = WORKERS;
 	int status;
 
-	xk_assert(p != MAP_FAILED);
+	if (b->all != NULL)
+		p->all = shared(n * sizeof *p->all);
 	fflush(NULL);
 	for (unsigned w = 0; w < WORKERS; w++)
 		pid[w] = start(p, b, w, n);
@@ -117,6 +131,10 @@ uint64_t sim_many(struct sim_batch *b, uint64_t n)
 
 		b->make(&c, p->failed[told].i, b->arg);
 		b->failed(&c, &p->failed[told].r, b->arg);
+	}
+	if (b->all != NULL) {
+		memcpy(b->all, p->all, n * sizeof *p->all);
+		munmap(p->all, n * sizeof *p->all);
 	}
 	b->frames += p->frames;
 	munmap(p, sizeof *p);

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "protocols/tcp/tcp_priv.h"
+#include "protocols/tcp/tcp_out_priv.h"
 #include "runtime/base/xk_bytes.h"
 #include "runtime/compose/xk_compose.h"
 
@@ -28,6 +28,7 @@
 /* Sees every frame that a link protocol sends or gets. */
 struct wire {
 	struct xk_capture c;
+	struct run *run;
 	unsigned side;
 	uint64_t *hash, *frames;
 	xk_ns    *last_sent;
@@ -70,13 +71,39 @@ static void print_frame(const struct wire *w, xk_ns now, const struct xk_msg *m,
 		xk_be16(b + tcp + 14));
 }
 
+/* What a sender has in mind as a frame passes. */
+static int print_sender(struct xk_mapnode *node, void *arg)
+{
+	static const char *const state[] = { "open", "disorder", "cwr", "recovery", "loss" };
+	const struct tcp_cb *cb = &tcp_sess(xk_container_of(node, struct xk_sess, map))->cb;
+
+	(void)arg;
+	if (cb->snd_una == cb->snd_max)
+		return XK_MAP_KEEP;
+	fprintf(sim_trace, "%32s una %u max %u, cwnd %u ssthresh %u flight %u sacked %u lost %u again %u, %s%s, rto %u << %u\n", "",
+		cb->snd_una, cb->snd_max, cb->cwnd, cb->ssthresh, tcp_pipe(cb), cb->sacked_out, cb->lost_out, cb->retrans_out,
+		state[cb->ca_state], cb->tlp_out ? ", probing" : "", cb->rto, cb->backoff);
+	return XK_MAP_KEEP;
+}
+
+static void print_senders(const struct wire *w)
+{
+	struct xk_graph *g = w->run->g;
+	struct xk_node *n = xk_graph_find(g, w->side ? "tcp2" : "tcp1");
+
+	for (unsigned i = 0; i < g->vps->nvps; i++)
+		xk_map_foreach(&n->rep[i]->active, print_sender, NULL);
+}
+
 static void see(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool down)
 {
 	struct wire *w = xk_container_of(c, struct wire, c);
 	uint64_t h = mix(mix(*w->hash, now), (uint64_t)m->tot << 2 | w->side << 1 | down);
 
-	if (sim_trace != NULL)
+	if (sim_trace != NULL) {
 		print_frame(w, now, m, down);
+		print_senders(w);
+	}
 	for (; m != NULL; m = m->next)
 		for (uint32_t i = 0; i < m->len; i++)
 			h = (h ^ m->data[i]) * 0x100000001b3u;
@@ -120,7 +147,7 @@ static bool bring_up(struct run *u, const struct sim_case *c)
 		return false;
 	}
 	for (unsigned i = 0; i < 2; i++) {
-		u->wire[i] = (struct wire){ { see }, i, &u->hash, &u->frames, &u->last_sent };
+		u->wire[i] = (struct wire){ { see }, u, i, &u->hash, &u->frames, &u->last_sent };
 		xk_graph_find(u->g, i ? "link2" : "link1")->capture = &u->wire[i].c;
 	}
 	if (xk_graph_up(u->g, u->e) == XK_OK)
@@ -258,6 +285,19 @@ static uint64_t counted(struct run *u, const char *name, const char *what)
 	return sum;
 }
 
+static void print_counts(struct run *u, const char *name)
+{
+	const char *const *what = xk_graph_find(u->g, name)->proto->counts;
+
+	if (sim_trace == NULL)
+		return;
+	fprintf(sim_trace, "%s:", name);
+	for (; what != NULL && *what != NULL; what++)
+		if (counted(u, name, *what) != 0)
+			fprintf(sim_trace, " %s %llu", *what, (unsigned long long)counted(u, name, *what));
+	fprintf(sim_trace, "\n");
+}
+
 bool sim_run(const struct sim_case *c, struct sim_result *r)
 {
 	struct run u;
@@ -269,6 +309,8 @@ bool sim_run(const struct sim_case *c, struct sim_result *r)
 		quiet_down(&u, c);
 		print_sessions(&u, "tcp1");
 		print_sessions(&u, "tcp2");
+		print_counts(&u, "tcp1");
+		print_counts(&u, "tcp2");
 		r->retransmits = counted(&u, "tcp1", "retransmitted") + counted(&u, "tcp2", "retransmitted");
 	}
 	r->hash = u.hash;

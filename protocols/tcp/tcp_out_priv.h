@@ -59,6 +59,26 @@ static inline uint32_t tcp_pipe(const struct tcp_cb *cb) { return tcp_pipe_at(cb
 static inline bool tcp_by_sack(const struct tcp_cb *cb) { return (cb->flags & TCP_F_SACK) != 0; }
 static inline bool tcp_by_rack(const struct tcp_cb *cb) { return tcp_by_sack(cb) && cb->tune->rack; }
 
+/*
+ * When a segment goes out now, for RACK.  The clock stands still during a burst, and
+ * numbers tell the order of what is sent for the first time but not of what goes again: so
+ * each repetition is dated a microsecond after all before it, and what follows is not
+ * dated before it.
+ */
+#define TCP_STAMPS_AHEAD 1000u           /* repetitions of one moment that are kept in order */
+static inline uint32_t tcp_stamp(const struct tcp_cb *cb, const struct tcp_env *e)
+{
+	return cb->again_us - e->now_us < TCP_STAMPS_AHEAD ? cb->again_us : e->now_us;
+}
+
+/* Microseconds from a stamp until now, at least 1. */
+static inline uint32_t tcp_since(const struct tcp_env *e, uint32_t stamp)
+{
+	uint32_t us = e->now_us - stamp;
+
+	return (int32_t)us > 0 ? us : 1;
+}
+
 void tcp_mark_lost(struct tcp_cb *cb, struct xk_msg *m);
 /* Something new went out: the probe waits anew (RFC 8985 7.2). */
 void tcp_rec_arm_probe(struct tcp_cb *cb, const struct tcp_env *e);

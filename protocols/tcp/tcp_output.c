@@ -142,7 +142,7 @@ static bool send_new(struct tcp_sess *ts, const struct tcp_env *e, bool forced)
 		return false;
 	seq = cb->snd_max;
 	len = m->tot;
-	tcp_sendq_sent(cb, m, seq, e->now_us);
+	tcp_sendq_sent(cb, m, seq, tcp_stamp(cb, e));
 	cb->snd_nxt = cb->snd_max = seq + len;
 	if (len < full) {
 		cb->flags |= TCP_F_SMALL;

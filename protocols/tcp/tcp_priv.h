@@ -13,7 +13,7 @@
  *   tcp_sendq.c      what was pushed and is not acknowledged yet
  *   tcp_timer.c      the deadlines of a session behind one timer of the wheel
  *   tcp_recovery.c   loss: RFC 6675, RACK-TLP (8985), PRR (6937), NewReno (6582), RTO (6298)
- *   tcp_cc.c         congestion control as const policies: reno, cubic
+ *   tcp_cc.c         congestion control as const policies: reno, cubic, none
  *   tcp_open.c       active open, ports (RFC 6056), sequence numbers (RFC 6528), close, abort
  *   tcp_listen.c     passive open: SYN cache, cookies (RFC 4987)
  *   tcp_timewait.c   TIME-WAIT, capped
@@ -69,7 +69,7 @@ struct tcp_tune {
 	uint8_t  synopts;                /* enum tcp_synopts */
 	uint8_t  initial_window;         /* segments, 0: RFC 3390 */
 	uint8_t  ack_every;              /* full segments per acknowledgement */
-	uint8_t  quick_acks;             /* segments acknowledged at once after the handshake */
+	uint8_t  quick_acks;             /* segments acknowledged at once after the handshake, and after a hole */
 	bool     ack_push;               /* a segment with PSH is acknowledged at once */
 	bool     window_exact;           /* an acknowledgement offers all the room, not whole segments more */
 	uint8_t  window_update;          /* one by itself is due when 1/n of the buffer was read; 0: two segments */
@@ -264,6 +264,7 @@ struct tcp_cb {
 	uint32_t rack_us, rack_end, rack_rtt, rack_min_rtt; /* RFC 8985: xmit time, end seq, rtt (us) */
 	uint8_t  rack_reo_mult, rack_persist; bool rack_reordering, rack_dsack;
 	uint32_t rack_round;             /* RACK.dsack_round */
+	uint32_t again_us;               /* when something went again, last: see tcp_stamp */
 	uint32_t tlp_end;                /* TLP.end_seq; valid with tlp_out */
 	bool     tlp_out, tlp_retrans;
 	uint32_t ecn_high;               /* one reduction per window (RFC 3168) */

@@ -44,7 +44,7 @@
 	X(synopts, ENUM, NULL, NULL, "order and padding of the options of a SYN: linux, bsd") \
 	X(initial_window, UINT, "0", "64", "segments sent before the first acknowledgement; 0: RFC 3390") \
 	X(ack_every, UINT, "1", "64", "full segments that are acknowledged together") \
-	X(quick_acks, UINT, "0", "64", "segments acknowledged one by one after the handshake") \
+	X(quick_acks, UINT, "0", "64", "segments acknowledged one by one after the handshake, and after one came out of order") \
 	X(ack_push, BOOL, NULL, NULL, "a segment with PSH is acknowledged at once") \
 	X(window_exact, BOOL, NULL, NULL, "an acknowledgement offers all the room there is; else the window's edge moves by whole segments (RFC 1122 4.2.3.3)") \
 	X(window_update, UINT, "0", "255", "the window is announced anew when 1/n of the buffer was read, or it had nearly closed; 0: after two segments") \

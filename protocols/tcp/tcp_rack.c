@@ -37,10 +37,8 @@ static bool ambiguous(const struct tcp_cb *cb, const struct tcp_seg *g, struct x
 void tcp_rack_delivered(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_seg *g, struct xk_msg *m,
 			uint32_t high)
 {
-	uint32_t at = *tcp_sq_sent_us(m), end = tcp_sq_end(m), rtt = e->now_us - at;
+	uint32_t at = *tcp_sq_sent_us(m), end = tcp_sq_end(m), rtt = tcp_since(e, at);
 
-	if (rtt == 0)
-		rtt = 1;
 	if (tcp_lt(end, high) && !(*tcp_sq_flags(m) & TCP_SQ_EVER))
 		cb->rack_reordering = true;
 	if (ambiguous(cb, g, m, rtt))
@@ -88,7 +86,7 @@ bool tcp_rack_detect(struct tcp_cb *cb, const struct tcp_env *e, uint32_t una)
 		return false;
 	for (m = cb->sq.first; m != cb->sq.unsent && steps-- != 0; m = m->link) {
 		uint16_t f = *tcp_sq_flags(m);
-		uint32_t age = e->now_us - *tcp_sq_sent_us(m);
+		uint32_t age = tcp_since(e, *tcp_sq_sent_us(m));
 
 		if ((f & TCP_SQ_SACKED) || (f & (TCP_SQ_LOST | TCP_SQ_RETRANS)) == TCP_SQ_LOST ||
 		    tcp_leq(tcp_sq_end(m), una))

@@ -119,7 +119,7 @@ void tcp_rec_arm_probe(struct tcp_cb *cb, const struct tcp_env *e)
 void tcp_rec_delivered(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_seg *g,
 		       struct xk_msg *m, struct tcp_delivery *d)
 {
-	uint32_t rtt = e->now_us - *tcp_sq_sent_us(m);
+	uint32_t rtt = tcp_since(e, *tcp_sq_sent_us(m));
 
 	d->bytes += m->tot;
 	if (*tcp_sq_flags(m) & TCP_SQ_EVER) {
@@ -127,7 +127,7 @@ void tcp_rec_delivered(struct tcp_cb *cb, const struct tcp_env *e, const struct 
 		d->again_us = max32(d->again_us, rtt);
 	} else {
 		if (d->rtt_us == 0)
-			d->rtt_us = rtt != 0 ? rtt : 1;
+			d->rtt_us = rtt;
 		if (tcp_leq(tcp_sq_end(m), cb->recover))
 			d->orig = true;
 	}
@@ -488,7 +488,7 @@ static void sent_again(struct tcp_cb *cb, const struct tcp_env *e, struct xk_msg
 	}
 	if (*tcp_sq_count(m) < UINT16_MAX)
 		++*tcp_sq_count(m);
-	*tcp_sq_sent_us(m) = e->now_us;
+	*tcp_sq_sent_us(m) = cb->again_us = tcp_stamp(cb, e) + 1;
 	/* RFC 6675 6: recovery may last longer than the timeout that ran when it began. */
 	if (cb->ca_state == TCP_CA_RECOVERY)
 		tcp_timer_arm(cb, e, TCP_T_REXMT, tcp_rto_now(cb));

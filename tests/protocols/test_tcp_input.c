@@ -297,6 +297,19 @@ static void payload_is_trimmed_to_the_window_on_both_sides(void)
 	CU_ASSERT((a.do_ & TCP_A_FIN) && a.take == WIN);
 }
 
+static void after_a_hole_segments_are_acknowledged_one_by_one(void)
+{
+	fresh(TCP_S_ESTABLISHED);
+	tune.quick_acks = 8;
+	in(seg(TCP_ACK, RCV + 100, SND, 100));
+	CU_ASSERT((a.do_ & TCP_A_OOO) && cb.quick == 8);
+	cb.quick = 12;
+	in(seg(TCP_ACK, RCV + 300, SND, 100));
+	CU_ASSERT_EQUAL(cb.quick, 12);
+	in(seg(TCP_ACK, RCV, SND, 100));
+	CU_ASSERT((a.do_ & TCP_A_DATA) && (cb.flags & TCP_F_ACK_NOW));
+}
+
 static void what_was_once_offered_is_taken_although_there_is_less_room_now(void)
 {
 	fresh(TCP_S_ESTABLISHED);
@@ -881,6 +894,7 @@ static CU_TestInfo window[] = {
 	T(segments_outside_the_window_are_answered_and_change_nothing),
 	T(a_bare_ack_at_the_edge_of_a_full_window_counts),
 	T(payload_is_trimmed_to_the_window_on_both_sides),
+	T(after_a_hole_segments_are_acknowledged_one_by_one),
 	T(what_was_once_offered_is_taken_although_there_is_less_room_now),
 	T(into_a_closed_window_only_the_ack_is_taken),
 	T(a_duplicate_is_reported_as_such),

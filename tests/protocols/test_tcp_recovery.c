@@ -51,7 +51,7 @@ static void up(uint32_t flags)
 	cb.state = TCP_S_ESTABLISHED;
 	cb.flags = flags;
 	cb.mss = MSS;
-	cb.iss = ISS;
+	cb.iss = cb.recover = ISS;
 	cb.snd_una = cb.snd_nxt = cb.snd_max = cb.snd_end = first = ISS + 1;
 	cb.snd_wnd = cb.max_wnd = 1u << 28;
 	tcp_rec_init(&cb);
@@ -92,7 +92,7 @@ static unsigned output(void)
 	}
 	while (cb.sq.unsent != NULL && tcp_rec_allow(&cb) >= MSS) {
 		m = tcp_sendq_cut(&cb, MSS);
-		tcp_sendq_sent(&cb, m, cb.snd_max, e.now_us);
+		tcp_sendq_sent(&cb, m, cb.snd_max, tcp_stamp(&cb, &e));
 		note(m, false);
 		cb.snd_max = cb.snd_nxt = cb.snd_max + m->tot;
 		tcp_rec_sent(&cb, &e, m, false);
@@ -197,6 +197,37 @@ static void an_ack_of_what_was_sent_twice_measures_nothing(void)
 	output();
 	later(50);
 	ack(2, NULL);
+	CU_ASSERT_EQUAL(cb.srtt, 50000);
+	CU_ASSERT_EQUAL(cb.backoff, 0);
+	down();
+}
+
+/* The first one had come and its ACK was lost: the peer answers the second, a duplicate,
+ * with the first one's time, and that is not how long the path is. */
+static void an_echo_from_before_the_repetition_measures_nothing(void)
+{
+	uint32_t ts;
+
+	up(TCP_F_TS);
+	put(2);
+	output();
+	ts = e.now;
+	later(1000);
+	tcp_rec_timeout(&cb, &e);
+	CU_ASSERT_EQUAL(output(), 1);
+	later(50);
+	ack_ts(1, ts);
+	CU_ASSERT_EQUAL(cb.srtt, 0);
+	down();
+	up(TCP_F_TS);
+	put(2);
+	output();
+	later(1000);
+	tcp_rec_timeout(&cb, &e);
+	ts = e.now;
+	output();
+	later(50);
+	ack_ts(1, ts);                   /* of the second one */
 	CU_ASSERT_EQUAL(cb.srtt, 50000);
 	CU_ASSERT_EQUAL(cb.backoff, 0);
 	down();
@@ -388,6 +419,55 @@ static void a_repetition_that_is_lost_is_repeated(void)
 	ack(0, B({ 1, (cb.snd_max - first) / MSS }));
 	output();
 	CU_ASSERT(nsent >= 1 && sent[0].again && sent[0].no == 0);
+	down();
+}
+
+/* The clock stands still while a burst is handled: what went out before a repetition,
+ * in the same microsecond, is not taken for sent after it. */
+static void what_goes_out_in_one_moment_keeps_its_order(void)
+{
+	unsigned no;
+
+	up(TCP_F_SACK);
+	tune.rack = tune.prr = true;
+	put(100);
+	output();
+	later(100);
+	ack(0, B({ 1, 2 }));
+	CU_ASSERT_EQUAL(output(), 1);            /* something new ... */
+	CU_ASSERT(!sent[10].again && sent[10].no == 10);
+	ack(0, B({ 1, 4 }));
+	nsent = 0;
+	output();
+	CU_ASSERT(sent[0].again && sent[0].no == 0);     /* ... and the hole, after it */
+	later(100);
+	ack(0, B({ 1, 11 }));                    /* what was sent before it has come */
+	CU_ASSERT_EQUAL(cb.retrans_out, MSS);
+	no = nsent;
+	output();
+	CU_ASSERT(nsent > no && !sent[no].again);
+	later(100);
+	ack(0, B({ 1, 12 }));                    /* and now what was sent after it */
+	no = nsent;
+	output();
+	CU_ASSERT(nsent > no && sent[no].again && sent[no].no == 0);
+	down();
+}
+
+/* RFC 6675 6: a recovery may last longer than the timeout that ran when it began. */
+static void each_repetition_starts_the_timeout_again(void)
+{
+	up(TCP_F_SACK);
+	tune.rack = tune.prr = true;
+	put(100);
+	output();
+	later(100);
+	ack(1, NULL);
+	output();
+	later(90);
+	ack(1, B({ 2, 5 }));
+	CU_ASSERT(output() >= 1);
+	CU_ASSERT_EQUAL(cb.at[TCP_T_REXMT], e.now + tcp_rto_now(&cb));
 	down();
 }
 
@@ -680,6 +760,7 @@ int main(void)
 #define T(t) { #t, t }
 		T(the_timeout_follows_rfc_6298),
 		T(an_ack_of_what_was_sent_twice_measures_nothing),
+		T(an_echo_from_before_the_repetition_measures_nothing),
 		T(the_timer_runs_exactly_while_something_is_in_flight),
 		T(three_duplicates_send_the_first_again),
 		T(limited_transmit_can_be_off),
@@ -689,6 +770,8 @@ int main(void)
 		T(what_comes_late_shows_reordering_and_is_not_lost),
 		T(prr_sends_in_proportion),
 		T(a_repetition_that_is_lost_is_repeated),
+		T(what_goes_out_in_one_moment_keeps_its_order),
+		T(each_repetition_starts_the_timeout_again),
 		T(blocks_that_make_no_sense_are_ignored),
 		T(random_acknowledgements_keep_the_scoreboard),
 		T(a_timeout_begins_again_with_one_segment),

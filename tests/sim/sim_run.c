@@ -75,7 +75,7 @@ static void print_frame(const struct wire *w, xk_ns now, const struct xk_msg *m,
 static int print_sender(struct xk_mapnode *node, void *arg)
 {
 	static const char *const state[] = { "open", "disorder", "cwr", "recovery", "loss" };
-	const struct tcp_cb *cb = &tcp_sess(xk_container_of(node, struct xk_sess, map))->cb;
+	const struct tcp_cb *cb = tcp_cb(tcp_sess(xk_container_of(node, struct xk_sess, map)));
 
 	(void)arg;
 	if (cb->snd_una == cb->snd_max)

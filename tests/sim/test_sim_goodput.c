@@ -90,8 +90,8 @@ static void run_rows(struct row *rows, unsigned n)
 static void without_congestion_control_the_window_is_filled(void)
 {
 	struct row rows[] = {
-		{ NONE, 0, 290000, 0 }, { NONE, 100, 262000, S1 },
-		{ NONE, 500, 190000, S5 }, { NONE, 1000, 155000, S10 },
+		{ NONE, 0, 290000, 0 }, { NONE, 100, 264000, S1 },
+		{ NONE, 500, 190000, S5 }, { NONE, 1000, 143000, S10 },
 	};
 
 	run_rows(rows, XK_ARRAY_LEN(rows));
@@ -100,7 +100,7 @@ static void without_congestion_control_the_window_is_filled(void)
 static void cubic_comes_near_its_limit(void)
 {
 	struct row rows[] = {
-		{ CUBIC, 0, 290000, 0 }, { CUBIC, 100, 175000, S1 }, { CUBIC, 500, 64000, S5 }, { CUBIC, 1000, 36000, S10 },
+		{ CUBIC, 0, 290000, 0 }, { CUBIC, 100, 173000, S1 }, { CUBIC, 500, 65000, S5 }, { CUBIC, 1000, 38000, S10 },
 	};
 
 	run_rows(rows, XK_ARRAY_LEN(rows));
@@ -109,7 +109,7 @@ static void cubic_comes_near_its_limit(void)
 static void reno_comes_near_its_limit(void)
 {
 	struct row rows[] = {
-		{ RENO, 0, 290000, 0 }, { RENO, 100, 155000, S1 }, { RENO, 500, 53000, S5 }, { RENO, 1000, 30000, S10 },
+		{ RENO, 0, 290000, 0 }, { RENO, 100, 152000, S1 }, { RENO, 500, 60000, S5 }, { RENO, 1000, 37500, S10 },
 	};
 
 	run_rows(rows, XK_ARRAY_LEN(rows));
@@ -117,7 +117,7 @@ static void reno_comes_near_its_limit(void)
 
 static void thirty_percent_completes(void)
 {
-	struct row rows[] = { { NONE, 3000, 60000, 0 }, { CUBIC, 3000, 1, 0 }, { RENO, 3000, 1, 0 } };
+	struct row rows[] = { { NONE, 3000, 33000, 0 }, { CUBIC, 3000, 1150, 0 }, { RENO, 3000, 1150, 0 } };
 
 	run_rows(rows, XK_ARRAY_LEN(rows));
 }

@@ -5,7 +5,8 @@
  * The header is a few stores and its sum is made from the same words in registers:
  * what is constant waits in the session, the payload's sum came with it, so
  * payload is never read here when it was copied with a sum.  A long payload is
- * shared with the queue behind a header of its own; a short one is copied.
+ * lent: its headers go into the room before it, and the queue keeps it; a short
+ * one is copied.
  * What is sent carries the latest acknowledgement, so whatever was owed is paid.
  * Invariant: a segment that memory refuses is as if the network had lost it.
  */
@@ -20,29 +21,44 @@
 struct head {
 	uint32_t ports, seq, ack;
 	uint32_t sum;                    /* partial: pseudo-header without length, ports */
+	uint32_t tsval, tsecr;           /* of timestamps: nopts 12, opts NULL */
+	const uint8_t *opts;
+	uint32_t nopts;
 	uint16_t flags, wnd, urp;
 	uint8_t  mark;                   /* XK_MSG_ECT or 0 */
 	bool     checksum;
 };
 
-static inline uint64_t words_sum(const uint8_t *p, uint32_t n)
+/* Writes the options; their sum. */
+static inline uint64_t opts_store(uint8_t *p, const struct head *h)
 {
+	uint32_t val, ecr;
 	uint64_t sum = 0;
 
-	for (uint32_t i = 0; i < n; i += 4)
+	if (XK_LIKELY(h->opts == NULL)) {
+		if (h->nopts == 0)
+			return 0;
+		val = htobe32(h->tsval);
+		ecr = htobe32(h->tsecr);
+		xk_put_be32(p, NOP_NOP_TS);
+		xk_put_raw32(p + 4, val);
+		xk_put_raw32(p + 8, ecr);
+		return (uint64_t)htobe32(NOP_NOP_TS) + val + ecr;
+	}
+	memcpy(p, h->opts, h->nopts);
+	for (uint32_t i = 0; i < h->nopts; i += 4)
 		sum += xk_raw32(p + i);
 	return sum;
 }
 
-/* Writes all but the options, which stand behind it already: nopts bytes, summed
- * in osum.  sum of the payload; len of header and payload. */
-static inline void head_store(uint8_t *p, const struct head *h, uint32_t nopts, uint64_t osum, uint32_t psum,
-			      uint32_t len)
+/* sum: of the payload; len: of header and payload. */
+static inline void head_store(uint8_t *p, const struct head *h, uint32_t psum, uint32_t len)
 {
 	uint32_t seq = htobe32(h->seq), ack = htobe32(h->ack);
-	uint32_t word = htobe32((TCP_HDR_LEN + nopts) / 4 << 28 | (uint32_t)h->flags << 16 | h->wnd);
-	uint64_t sum = osum + psum + h->sum + seq + ack + word + htobe16(h->urp) + htobe16((uint16_t)len);
+	uint32_t word = htobe32((TCP_HDR_LEN + h->nopts) / 4 << 28 | (uint32_t)h->flags << 16 | h->wnd);
+	uint64_t sum = opts_store(p + TCP_HDR_LEN, h) + psum + h->sum;
 
+	sum += (uint64_t)seq + ack + word + htobe16(h->urp) + htobe16((uint16_t)len);
 	xk_put_raw32(p, h->ports);
 	xk_put_raw32(p + 4, seq);
 	xk_put_raw32(p + 8, ack);
@@ -52,52 +68,66 @@ static inline void head_store(uint8_t *p, const struct head *h, uint32_t nopts, 
 }
 
 /* A message of header, options and a copy of `data`; NULL: no memory. */
-static struct xk_msg *build_copy(const struct head *h, const uint8_t *opts, uint32_t nopts, const struct xk_msg *data)
+static struct xk_msg *build_copy(const struct head *h, const struct xk_msg *data)
 {
-	uint32_t hlen = TCP_HDR_LEN + nopts, n = data != NULL ? data->tot : 0, sum = 0;
+	uint32_t hlen = TCP_HDR_LEN + h->nopts, n = data != NULL ? data->tot : 0, sum = 0;
 	struct xk_msg *m = xk_msg_new_cls(XK_MEM_SMALL, hlen + n);
 
 	if (m == NULL)
 		return NULL;
-	if (nopts != 0)
-		memcpy(m->data + TCP_HDR_LEN, opts, nopts);
 	if (n != 0) {
 		if (data->flags & XK_MSG_CHAIN)
 			xk_msg_copy_out_csum(data, 0, m->data + hlen, n, &sum);
 		else
 			sum = xk_csum_copy_quick(m->data + hlen, data->data, n, 0);
 	}
-	head_store(m->data, h, nopts, words_sum(opts, nopts), sum, hlen + n);
+	head_store(m->data, h, sum, hlen + n);
 	return m;
 }
 
 /* A header before a second look at data's bytes. */
-static struct xk_msg *build_shared(const struct head *h, const uint8_t *opts, uint32_t nopts, struct xk_msg *data)
+static XK_NOINLINE struct xk_msg *build_shared(const struct head *h, struct xk_msg *data, uint32_t sum)
 {
-	uint32_t hlen = TCP_HDR_LEN + nopts, sum = h->checksum ? tcp_sendq_sum(data, true) : 0;
 	struct xk_msg *s = xk_msg_share(data), *m;
 
 	if (s == NULL)
 		return NULL;
-	m = xk_msg_prepend(s, hlen);
+	m = xk_msg_prepend(s, TCP_HDR_LEN + h->nopts);
 	if (m == NULL) {
 		xk_msg_free(s);
 		return NULL;
 	}
-	if (nopts != 0)
-		memcpy(m->data + TCP_HDR_LEN, opts, nopts);
-	head_store(m->data, h, nopts, words_sum(opts, nopts), sum, m->tot);
+	head_store(m->data, h, sum, m->tot);
 	return m;
 }
 
-static bool send(struct tcp_sess *ts, const struct head *h, const uint8_t *opts, uint32_t nopts, struct xk_msg *data)
+/* All headers go into the room before data's bytes, unless the segment is still
+ * below from the last time, or in more pieces than one. */
+static inline struct xk_msg *build_lent(const struct head *h, struct xk_msg *data)
+{
+	uint32_t sum = h->checksum ? tcp_sendq_sum(data, true) : 0;
+	struct xk_msg *m = xk_msg_lend(data);
+	uint8_t *p;
+
+	if (XK_UNLIKELY(m == NULL))
+		return build_shared(h, data, sum);
+	p = xk_msg_push_quick(m, TCP_HDR_LEN + h->nopts);
+	if (XK_UNLIKELY(p == NULL)) {
+		xk_msg_free(m);
+		return build_shared(h, data, sum);
+	}
+	head_store(p, h, sum, m->tot);
+	return m;
+}
+
+static bool send(struct tcp_sess *ts, const struct head *h, struct xk_msg *data)
 {
 	struct xk_msg *m;
 
 	if (data != NULL && data->tot > COPY_MAX)
-		m = build_shared(h, opts, nopts, data);
+		m = build_lent(h, data);
 	else
-		m = build_copy(h, opts, nopts, data);
+		m = build_copy(h, data);
 	tcp_cb(ts)->segs_out++;
 	if (XK_UNLIKELY(m == NULL)) {
 		xk_count(ts->s.rep->drop[XK_DROP_NOMEM]);
@@ -167,22 +197,22 @@ static XK_NOINLINE uint32_t options_with_blocks(struct tcp_cb *cb, uint8_t *p, s
 	return tcp_opts_store(p, o);
 }
 
-static inline uint32_t options(struct tcp_cb *cb, uint8_t *p, uint32_t now, uint32_t len, uint16_t flags)
+/* Options into h; opts has room for blocks, when there are any. */
+static inline void options(struct tcp_cb *cb, struct head *h, uint8_t *opts, uint32_t now, uint32_t len)
 {
 	struct tcp_opts o;
 
-	if (has_blocks(cb) && (flags & TCP_ACK)) {
+	h->tsval = now + cb->ts_off;
+	h->tsecr = cb->ts_recent;
+	h->nopts = tcp_opts_usual(cb);
+	h->opts = NULL;
+	if (has_blocks(cb) && (h->flags & TCP_ACK)) {
 		o.have = cb->flags & TCP_F_TS ? TCP_O_TS : 0;
-		o.tsval = now + cb->ts_off;
-		o.tsecr = cb->ts_recent;
-		return options_with_blocks(cb, p, &o, len);
+		o.tsval = h->tsval;
+		o.tsecr = h->tsecr;
+		h->opts = opts;
+		h->nopts = options_with_blocks(cb, opts, &o, len);
 	}
-	if (!(cb->flags & TCP_F_TS))
-		return 0;
-	xk_put_be32(p, NOP_NOP_TS);
-	xk_put_be32(p + 4, now + cb->ts_off);
-	xk_put_be32(p + 8, cb->ts_recent);
-	return 12;
 }
 
 /* Whatever acknowledgement was owed goes with this segment. */
@@ -211,12 +241,12 @@ static inline uint16_t urgent(const struct tcp_cb *cb, uint32_t seq, uint16_t *f
 bool tcp_emit(struct tcp_sess *ts, uint32_t seq, struct xk_msg *data, uint16_t flags)
 {
 	struct tcp_cb *cb = tcp_cb(ts);
-	uint32_t now = tcp_ms(ts->s.rep->vp->now), nopts, len = data != NULL ? data->tot : 0;
+	uint32_t now = tcp_ms(ts->s.rep->vp->now), len = data != NULL ? data->tot : 0;
 	struct head h = { .ports = tcp_live(ts)->ports, .seq = seq, .sum = tcp_live(ts)->sum, .flags = flags,
 			  .checksum = cb->tune->checksum };
 	uint8_t opts[40];
 
-	nopts = options(cb, opts, now, len, flags);
+	options(cb, &h, opts, now, len);
 	if (XK_LIKELY(flags & TCP_ACK)) {
 		h.ack = cb->rcv_nxt;
 		h.wnd = (uint16_t)(tcp_rcv_window(cb, true) >> cb->rcv_wscale);
@@ -229,7 +259,7 @@ bool tcp_emit(struct tcp_sess *ts, uint32_t seq, struct xk_msg *data, uint16_t f
 	 * segments and bare acknowledgements are not ECN-capable. */
 	if ((cb->flags & TCP_F_ECN) && data != NULL && *tcp_sq_count(data) == 1)
 		h.mark = XK_MSG_ECT;
-	return send(ts, &h, opts, nopts, data);
+	return send(ts, &h, data);
 }
 
 /* ---- the handshake's ------------------------------------------------------------------------ */
@@ -302,7 +332,9 @@ void tcp_send_syn(struct tcp_sess *ts)
 	if (cb->user_timeout != 0 && cb->at[TCP_T_KEEP] == 0)
 		tcp_timer_arm(cb, &e, TCP_T_KEEP, cb->user_timeout);
 	tcp_timer_sync(ts);
-	send(ts, &h, opts, tcp_opts_syn(opts, &o, cb->tune->synopts), NULL);
+	h.opts = opts;
+	h.nopts = tcp_opts_syn(opts, &o, cb->tune->synopts);
+	send(ts, &h, NULL);
 }
 
 void tcp_send_ack(struct tcp_sess *ts)
@@ -344,7 +376,8 @@ void tcp_answer(struct xk_rep *r, struct xk_sess *lls, const struct xk_msg *m, u
 {
 	const uint8_t *net = xk_msg_net(m);
 	uint32_t ports = tcp_hdr_ports(m->data);
-	struct head h = { .seq = seq, .ack = ack, .flags = flags, .wnd = wnd, .checksum = tcp_tune(r)->checksum };
+	struct head h = { .seq = seq, .ack = ack, .flags = flags, .wnd = wnd, .opts = opts, .nopts = nopts,
+			  .checksum = tcp_tune(r)->checksum };
 	struct xk_msg *x;
 
 	h.ports = tcp_ports(tcp_ports_destination(ports), tcp_ports_source(ports));
@@ -352,7 +385,7 @@ void tcp_answer(struct xk_rep *r, struct xk_sess *lls, const struct xk_msg *m, u
 	lls = lls != NULL ? xk_dup(lls) : open_back(r, net);
 	if (lls == NULL)
 		return;
-	x = build_copy(&h, opts, nopts, NULL);
+	x = build_copy(&h, NULL);
 	if (x != NULL)
 		xk_push(lls, x);
 	else

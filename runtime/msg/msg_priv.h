@@ -12,9 +12,9 @@
 #define MSG_UP_FLAGS (XK_MSG_CSUM_OK | XK_MSG_CSUM_IGNORE | XK_MSG_LINK_BCAST)
 #define MSG_NOT_OURS (XK_MSG_REF | XK_MSG_SHARED)
 
-static inline struct xk_msg **msg_base_slot(struct xk_msg *m)
+static inline struct xk_msg *msg_base(struct xk_msg *m)
 {
-	return (struct xk_msg **)(m + 1);
+	return xk_msg_ref(m)->base;
 }
 
 static inline struct xk_msg_extern *msg_extern(struct xk_msg *m)

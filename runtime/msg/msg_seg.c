@@ -40,13 +40,22 @@ struct xk_msg *msg_free_seg(struct xk_msg *m)
 	struct xk_msg *next = m->next;
 
 	if (m->flags & XK_MSG_REF)
-		unref(*msg_base_slot(m));
+		unref(msg_base(m));
 	unref(m);
 	return next;
 }
 
 void xk_msg_free_slow(struct xk_msg *m)
 {
+	struct xk_memvp *v = xk_mem_self;
+
+	/* A lent one, its base kept by who lent it. */
+	if ((m->flags & XK_MSG_SLOW) == XK_MSG_REF && m->home == v->no && msg_base(m)->refs == 2) {
+		msg_base(m)->refs = 1;
+		msg_base(m)->flags &= (uint8_t)~XK_MSG_SHARED;
+		xk_mem_put(v, (enum xk_memclass)m->cls, m);
+		return;
+	}
 	while (m != NULL)
 		m = msg_free_seg(m);
 }
@@ -73,7 +82,7 @@ static struct xk_msg *copy_seg(const struct xk_msg *s, uint32_t off, uint32_t le
 
 struct xk_msg *msg_ref(struct xk_msg *s, uint32_t off, uint32_t len)
 {
-	struct xk_msg *base = s->flags & XK_MSG_REF ? *msg_base_slot(s) : s;
+	struct xk_msg *base = s->flags & XK_MSG_REF ? msg_base(s) : s;
 	struct xk_msg *m;
 
 	if (base->refs == UINT16_MAX)
@@ -83,7 +92,7 @@ struct xk_msg *msg_ref(struct xk_msg *s, uint32_t off, uint32_t len)
 		return NULL;
 	m->data = s->data + off;
 	m->flags = XK_MSG_REF;
-	*msg_base_slot(m) = base;
+	*xk_msg_ref(m) = (struct xk_msg_ref){ base, m->data, NULL };
 	base->refs++;
 	base->flags |= XK_MSG_SHARED;
 	return m;
@@ -148,7 +157,7 @@ void xk_msg_check(const struct xk_msg *m)
 		xk_assert(s->refs != 0 && s->cls < XK_MEM_CLASSES);
 		xk_assert(((s->flags & XK_MSG_SHARED) != 0) == (s->refs > 1));
 		if (s->flags & XK_MSG_REF) {
-			base = *msg_base_slot((struct xk_msg *)(uintptr_t)s);
+			base = msg_base((struct xk_msg *)(uintptr_t)s);
 			xk_assert(base->refs != 0 && !(base->flags & XK_MSG_REF));
 		}
 		if (base->flags & XK_MSG_EXTERN)

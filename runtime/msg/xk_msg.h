@@ -9,9 +9,10 @@
  * message (xk_mem_self); a message is given to another VP whole, by the VP's
  * inbox, and its buffers find their way home when freed there.
  *
- * After the descriptor of a REF segment lies a pointer to the segment whose
- * buffer it looks into (its base); after that of an EXTERN segment lies a
- * struct xk_msg_extern.  A base freed before its REF segments keeps its buffer
+ * After the descriptor of a REF segment lies a struct xk_msg_ref: the segment
+ * whose buffer it looks into (its base), and how far before its bytes it may
+ * write there (not at all, but for what xk_msg_lend has made); after that of an
+ * EXTERN segment lies a struct xk_msg_extern.  A base freed before its REF segments keeps its buffer
  * until the last of them goes.  Such reference counts are plain integers, so
  * a message with REF or SHARED segments never leaves its VP: xk_msg_own first.
  *
@@ -84,6 +85,18 @@ _Static_assert(sizeof(struct xk_msg) == XK_CACHELINE, "a descriptor is one line"
  * happens; it must not allocate messages.  NULL: nothing to release. */
 struct xk_msg_extern { void (*release)(void *arg); void *arg; };
 
+/* Lies after the descriptor of a REF segment.  Headers may be written into
+ * [floor, ceiling), which is empty unless it was lent. */
+struct xk_msg_ref { struct xk_msg *base; uint8_t *floor, *ceiling; };
+static inline struct xk_msg_ref *xk_msg_ref(struct xk_msg *m) { return (struct xk_msg_ref *)(void *)(m + 1); }
+/* Is there room for n bytes of header in front of a REF segment, alone in its message? */
+static inline bool xk_msg_ref_room(struct xk_msg *m, uint32_t n)
+{
+	const struct xk_msg_ref *r = xk_msg_ref(m);
+
+	return m->data - n >= r->floor && m->data <= r->ceiling;
+}
+
 /* ---- slow paths and rare operations (msg_*.c) ---------------------------- */
 
 /* A message round len bytes lent by a driver.  NULL when memory is out (the
@@ -110,7 +123,7 @@ struct xk_msg *xk_msg_prepend(struct xk_msg *m, uint32_t len);
  * out.  *m may become another message; the network header stays noted where it
  * lies within XK_MSG_HEADROOM bytes before the data. */
 bool xk_msg_pullup(struct xk_msg **m, uint32_t n);
-/* A second message over the same bytes (M23, D11): shares buffers, VP-local.
+/* A second message over the same bytes (M23, D11; xk_msg_lend is quicker): shares buffers, VP-local.
  * Neither may write payload in place afterwards.  NULL when memory is out. */
 struct xk_msg *xk_msg_share(struct xk_msg *m);
 /* Cuts m after n bytes: m keeps [0,n), the rest is returned (shares the
@@ -230,7 +243,8 @@ static inline void *xk_msg_push(struct xk_msg **mp, uint32_t n)
 	struct xk_msg *m = *mp;
 
 	if (XK_UNLIKELY((m->flags & (XK_MSG_REF | XK_MSG_SHARED | XK_MSG_EXTERN)) ||
-			(uint32_t)(m->data - (const uint8_t *)(m + 1)) < n)) {
+			(uint32_t)(m->data - (const uint8_t *)(m + 1)) < n) &&
+	    ((m->flags & XK_MSG_SLOW) != XK_MSG_REF || !xk_msg_ref_room(m, n))) {
 		m = xk_msg_prepend(m, n);
 		if (m == NULL)
 			return NULL;
@@ -244,19 +258,46 @@ static inline void *xk_msg_push(struct xk_msg **mp, uint32_t n)
 }
 
 /*
- * The same for the common message alone: one segment of its own with room in
- * front.  NULL, and nothing changed, for any other: leave that to a function
+ * The same for the common message alone: one segment of its own, or a lent one,
+ * with room in front.  NULL, and nothing changed, for any other: leave that to a function
  * called last, so that this one needs no stack frame.
  */
 static inline uint8_t *xk_msg_push_quick(struct xk_msg *m, uint32_t n)
 {
 	uint8_t *p = m->data - n;
 
-	if (XK_UNLIKELY((m->flags & XK_MSG_SLOW) || p < (uint8_t *)(m + 1)))
+	if (m->flags & XK_MSG_SLOW) {
+		if (XK_UNLIKELY((m->flags & XK_MSG_SLOW) != XK_MSG_REF || !xk_msg_ref_room(m, n)))
+			return NULL;
+	} else if (XK_UNLIKELY(p < (uint8_t *)(m + 1))) {
 		return NULL;
+	}
 	m->data = p;
 	m->len = m->tot = m->len + n;
 	return p;
+}
+
+/*
+ * A second message over the bytes of m, for one who keeps m: headers pushed onto
+ * it go into the room before m's bytes, which is its own until it is freed, so m
+ * is lent once at a time.  NULL, and nothing changed: m is no segment of its own
+ * that nobody shares, or memory is out; xk_msg_share may do it then.
+ */
+static inline struct xk_msg *xk_msg_lend(struct xk_msg *m)
+{
+	struct xk_msg *r;
+
+	if (XK_UNLIKELY(m->flags & XK_MSG_SLOW))
+		return NULL;
+	r = xk_msg_new_cls(XK_MEM_SMALL, m->len);
+	if (XK_UNLIKELY(r == NULL))
+		return NULL;
+	r->data = m->data;
+	r->flags = XK_MSG_REF;
+	*xk_msg_ref(r) = (struct xk_msg_ref){ m, (uint8_t *)(m + 1), m->data };
+	m->refs++;
+	m->flags |= XK_MSG_SHARED;
+	return r;
 }
 
 /* Are the first n bytes contiguous?  (Short messages and split headers: no.) */

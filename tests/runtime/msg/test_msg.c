@@ -479,6 +479,52 @@ static void partial_sum_stays_only_where_the_bytes_do(void)
 	xk_msg_free(c);
 }
 
+static void lent_message_takes_headers_before_the_lender_s_bytes(void)
+{
+	struct xk_msg *m = filled(1000), *l = xk_msg_lend(m), *rest;
+	uint8_t *p = m->data;
+
+	CU_ASSERT_PTR_NULL(xk_msg_lend(m));  /* once at a time */
+	CU_ASSERT_PTR_EQUAL(xk_msg_push_quick(l, 20), p - 20);
+	memset(l->data, 7, 20);
+	CU_ASSERT_PTR_EQUAL(xk_msg_push(&l, 14), p - 34);
+	CU_ASSERT_PTR_NULL(xk_msg_push_quick(l, XK_MSG_HEADROOM));
+	CU_ASSERT_TRUE(l->len == 1034 && m->len == 1000 && m->data == p && holds(m, pattern, 1000));
+	/* What looks at the same bytes in its turn may not write there. */
+	rest = xk_msg_split(l, 34);
+	CU_ASSERT_PTR_NULL(xk_msg_push_quick(rest, 1));
+	xk_msg_pop(l, 34);
+	CU_ASSERT_PTR_NOT_NULL(xk_msg_push_quick(l, 1));
+	xk_msg_check(rest);
+	xk_msg_free(rest);
+	xk_msg_free(l);
+	CU_ASSERT_EQUAL(m->flags & XK_MSG_SLOW, 0);
+	l = xk_msg_lend(m);
+	xk_msg_pop(l, 10);
+	CU_ASSERT_PTR_NULL(xk_msg_push_quick(l, 4));  /* these bytes are the lender's */
+	xk_msg_free(m);                      /* the lender goes first */
+	CU_ASSERT_EQUAL(fx_out(), 2);
+	xk_msg_check(l);
+	xk_msg_free(l);
+	CU_ASSERT_EQUAL(fx_out(), 0);
+}
+
+static void only_a_single_unshared_segment_is_lent(void)
+{
+	struct xk_msg *chain = xk_msg_new(9000), *m = filled(300), *s = xk_msg_share(m);
+
+	CU_ASSERT_PTR_NULL(xk_msg_lend(chain));
+	CU_ASSERT_PTR_NULL(xk_msg_lend(m));
+	CU_ASSERT_PTR_NULL(xk_msg_lend(s));
+	xk_msg_free(chain);
+	xk_msg_free(s);
+	s = xk_msg_lend(m);
+	CU_ASSERT_PTR_NOT_NULL(s);
+	xk_msg_free(s);
+	xk_msg_free(m);
+	CU_ASSERT_EQUAL(fx_out(), 0);
+}
+
 /* ---- other VPs ------------------------------------------------------------------------ */
 
 static void message_freed_elsewhere_goes_home(void)
@@ -621,6 +667,8 @@ static CU_TestInfo sharing[] = {
 	{ "lent bytes are released once, with the last look", lent_bytes_are_released_once_with_the_last_look },
 	{ "clone shares nothing and has headroom", clone_shares_nothing_and_has_headroom },
 	{ "partial sum stays only where the bytes do", partial_sum_stays_only_where_the_bytes_do },
+	{ "lent message takes headers before the lender's bytes", lent_message_takes_headers_before_the_lender_s_bytes },
+	{ "only a single unshared segment is lent", only_a_single_unshared_segment_is_lent },
 	{ "message freed elsewhere goes home", message_freed_elsewhere_goes_home },
 	{ "own copies only what is shared", own_copies_only_what_is_shared },
 	CU_TEST_INFO_NULL

@@ -50,11 +50,12 @@ static void linger_expire(struct xk_timer *t)
 		xk_timer_set(l->wheel, t, l->head.next->since + l->timeout);
 }
 
-void inet_linger_init(struct inet_linger_list *l, struct xk_wheel *w, xk_ns timeout)
+void inet_linger_init(struct inet_linger_list *l, struct xk_wheel *w, xk_ns timeout, uint64_t most)
 {
 	l->head.next = l->head.prev = &l->head;
 	l->wheel = w;
 	l->timeout = timeout;
+	l->most = (uint32_t)most;
 	l->n = 0;
 	xk_timer_init(&l->timer, linger_expire);
 }
@@ -74,6 +75,8 @@ void inet_linger_add(struct inet_linger_list *l, struct inet_linger *i, struct x
 		xk_close(s);
 		return;
 	}
+	if (l->n >= l->most)
+		give_back(l, l->head.next);
 	i->s = s;
 	list_in(l, i);
 	if (l->n == 1)

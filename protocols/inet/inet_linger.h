@@ -6,9 +6,10 @@
  * making one for every message would cost more than the message.  So its own
  * protocol keeps the reference it made the session with, for a while: the list
  * holds one reference of each session in it, oldest first, and one timer gives
- * them back.  No message pays for it.  A protocol at its cap of sessions takes
- * back what nobody else holds.  Owner VP only.
- * Invariant: the list is in order of `since`.
+ * them back.  No message pays for it.  The list has a cap of its own, far below that of
+ * sessions: peers that send one message and a forged address fill nothing else.  A protocol
+ * at its cap of sessions takes back what nobody else holds.  Owner VP only.
+ * Invariant: the list is in order of `since`, and never longer than `most`.
  */
 #ifndef INET_LINGER_H
 #define INET_LINGER_H
@@ -27,14 +28,14 @@ struct inet_linger_list {
 	struct xk_timer    timer;
 	struct xk_wheel   *wheel;
 	xk_ns              timeout;      /* 0: nothing lingers */
-	uint32_t           n;
+	uint32_t           n, most;
 };
 
-void inet_linger_init(struct inet_linger_list *l, struct xk_wheel *w, xk_ns timeout);
+void inet_linger_init(struct inet_linger_list *l, struct xk_wheel *w, xk_ns timeout, uint64_t most);
 /* Gives everything back and takes nothing more; the timer is off afterwards.
  * Legal twice, and on zeroed memory. */
 void inet_linger_drain(struct inet_linger_list *l);
-/* Hands over the caller's reference to s. */
+/* Hands over the caller's reference to s; at the cap the oldest is given back. */
 void inet_linger_add(struct inet_linger_list *l, struct inet_linger *i, struct xk_sess *s);
 /* Takes s out for a new owner: drops the reference without closing.  Legal when
  * it is not in the list. */

@@ -403,7 +403,7 @@ static int ip_rep_init(struct xk_rep *r)
 	const struct ip_conf *c = r->conf;
 
 	st->in = r->node->state;
-	inet_linger_init(&st->linger, &r->vp->wheel, c->idle_timeout);
+	inet_linger_init(&st->linger, &r->vp->wheel, c->idle_timeout, c->idle_sessions);
 	ip_output_rep_init(r);
 	ip_reass_init(r);
 	return XK_OK;
@@ -490,6 +490,8 @@ static const struct xk_param ip_params[] = {
 	  .doc = "how long a datagram may stay incomplete" },
 	{ .name = "idle_timeout", .type = XK_P_TIME, .def = "30s", .min = "0s", .max = "1h", AT(idle_timeout),
 	  .doc = "how long a session that a peer began is kept although nobody above keeps it; 0s: not at all" },
+	{ .name = "idle_sessions", .type = XK_P_UINT, .def = "16384", .min = "1", .max = "16777216", AT(idle_sessions),
+	  .doc = "most sessions of a VP that are kept so; the oldest goes" },
 	{ .name = "sessions", .type = XK_P_UINT, .def = "1048576", .min = "1", .max = "16777216", AT(sessions),
 	  .doc = "most sessions of a VP; at the cap the oldest that nobody keeps goes, or the new one is refused" },
 	XK_PARAM_END

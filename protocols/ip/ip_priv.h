@@ -40,7 +40,7 @@ struct ip_conf {
 	uint64_t ttl, mtu;
 	unsigned checksum, df;
 	uint64_t reass_bytes, reass_datagrams, reass_per_source, reass_timeout;
-	uint64_t idle_timeout, sessions;
+	uint64_t idle_timeout, idle_sessions, sessions;
 };
 
 /* ---- drop reasons and counters: name by name in the order of the enum ------------- */

@@ -355,6 +355,7 @@ static bool update_window(const struct in *i)
 	if (was == 0 && i->wnd != 0) {
 		tcp_timer_off(cb, TCP_T_PERSIST);
 		cb->backoff = 0;
+		cb->retries = 0;
 	}
 	if (i->wnd != was)
 		i->a->do_ |= TCP_A_OUTPUT;
@@ -428,7 +429,7 @@ static bool ack_on(const struct in *i)
 		late_sack(i);
 		return true;
 	}
-	if (cb->at[TCP_T_PERSIST] != 0 || (cb->flags & TCP_F_KEEPALIVE))
+	if ((cb->at[TCP_T_PERSIST] != 0 || (cb->flags & TCP_F_KEEPALIVE)) && !(cb->flags & TCP_F_ORPHAN))
 		cb->retries = 0;
 	if ((cb->flags & TCP_F_ECN) && (i->g->flags & TCP_ECE))
 		tcp_rec_ecn(cb, i->e);

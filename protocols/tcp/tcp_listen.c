@@ -147,6 +147,8 @@ static struct tcp_sess *sess_over(const struct tcp_arrival *a, const struct xk_e
 	*err = XK_E_NOMEM;
 	if (lls == NULL)
 		return NULL;
+	if (a->r->slab.live >= tcp_tune(a->r)->sessions && tcp_rep(a->r)->tw_first == NULL)
+		(void)tcp_stalled_reclaim(a->r);
 	ts = tcp_sess_new(a->r, &e->rcv->rep[a->r->vp->no]->up, e->type, lls, err);
 	if (ts == NULL) {
 		xk_close(lls);

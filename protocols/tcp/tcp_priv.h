@@ -17,6 +17,7 @@
  *   tcp_open.c       active open, ports (RFC 6056), sequence numbers (RFC 6528), close, abort
  *   tcp_listen.c     passive open: SYN cache, cookies (RFC 4987)
  *   tcp_timewait.c   TIME-WAIT, capped
+ *   tcp_stalled.c    closed windows, given up for room
  *   tcp_control.c    control operations, ICMP (RFC 5927, 1191)
  *   tcp_profile.c    named sets of parameters
  *   tcp.c            descriptor, schema, start and stop
@@ -392,6 +393,7 @@ static inline const struct tcp_tune *tcp_tune(const struct xk_rep *r)
 #define TCP_REASS_OBJ 128u               /* the larger of the two, see tcp_reass.c */
 #define TCP_PORT_SLOTS  64u
 #define TCP_PORT_STRIDE 63u
+#define TCP_STALLED     64u
 struct tcp_syncache;
 struct tcp_rep {                         /* struct xk_rep.state */
 	struct tcp_syncache *syn;
@@ -400,6 +402,8 @@ struct tcp_rep {                         /* struct xk_rep.state */
 	uint64_t        ooo_bytes;       /* held by this VP's connections */
 	struct tcp_sess *tw_first, *tw_last; /* TIME-WAIT, oldest first: tcp_timewait.c */
 	uint32_t        tw_n;
+	struct tcp_sess *stalled[TCP_STALLED]; /* a ring: tcp_stalled.c */
+	uint32_t        stalled_at, stalled_n;
 	xk_ns           cookie_until;    /* a cookie of ours may come back */
 	uint32_t        port_step[TCP_PORT_SLOTS]; /* RFC 6056 3.3.4: how far ports have come */
 };
@@ -663,6 +667,12 @@ void tcp_syncache_error(struct xk_rep *r, const struct xk_key *k, uint32_t seq);
 
 void tcp_timewait_enter(struct tcp_sess *ts);   /* or restart; reclaims the oldest at the cap */
 void tcp_timewait_leave(struct tcp_sess *ts);   /* legal when not in it */
+
+/* ---- tcp_stalled.c ------------------------------------------------------------------------------------------------ */
+
+void tcp_stalled_note(struct tcp_sess *ts);     /* a probe of its closed window has gone out */
+/* Gives up the connection that has stood still for the longest; false: none does. */
+bool tcp_stalled_reclaim(struct xk_rep *r);
 
 /* ---- tcp_control.c, tcp_profile.c ---------------------------------------------------------------------------------- */
 

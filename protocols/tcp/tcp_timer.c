@@ -130,7 +130,8 @@ static void rexmt(struct tcp_sess *ts, const struct tcp_env *e)
 
 /* A window that is open but too small gets what fits (RFC 1122 4.2.3.4, the override);
  * a closed one is asked by a segment below it, which the peer must answer.  It
- * may stay closed for ever as long as it does. */
+ * may stay closed for as long as it does and somebody waits: what nobody owns gets no
+ * more probes than a peer that is silent. */
 static void persist(struct tcp_sess *ts, const struct tcp_env *e)
 {
 	struct tcp_cb *cb = tcp_cb(ts);
@@ -144,7 +145,7 @@ static void persist(struct tcp_sess *ts, const struct tcp_env *e)
 		return;
 	}
 	if (tried(cb)) {
-		give_up(ts, e, false);
+		give_up(ts, e, true);    /* it may well be there */
 		return;
 	}
 	cb->retries++;
@@ -155,6 +156,7 @@ static void persist(struct tcp_sess *ts, const struct tcp_env *e)
 		wait = cb->tune->persist_min;
 	tcp_timer_arm(cb, e, TCP_T_PERSIST, wait < cb->tune->persist_max ? (uint32_t)wait : cb->tune->persist_max);
 	xk_count(e->count[TCP_COUNT_PERSIST]);
+	tcp_stalled_note(ts);
 	tcp_send_probe(ts, cb->snd_una - 1);
 }
 

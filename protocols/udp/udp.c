@@ -363,7 +363,7 @@ static int udp_rep_init(struct xk_rep *r)
 {
 	const struct udp_conf *c = r->conf;
 
-	inet_linger_init(&udp_state(r)->linger, &r->vp->wheel, c->idle_timeout);
+	inet_linger_init(&udp_state(r)->linger, &r->vp->wheel, c->idle_timeout, c->idle_sessions);
 	return XK_OK;
 }
 
@@ -396,6 +396,8 @@ static const struct xk_param udp_params[] = {
 	  .doc = "drop datagrams whose sender computed none" },
 	{ .name = "idle_timeout", .type = XK_P_TIME, .def = "30s", .min = "0s", .max = "1h", AT(idle_timeout),
 	  .doc = "how long a session that a peer began is kept although nobody above keeps it; 0s: not at all" },
+	{ .name = "idle_sessions", .type = XK_P_UINT, .def = "16384", .min = "1", .max = "16777216", AT(idle_sessions),
+	  .doc = "most sessions of a VP that are kept so; the oldest goes" },
 	{ .name = "sessions", .type = XK_P_UINT, .def = "1048576", .min = "1", .max = "16777216", AT(sessions),
 	  .doc = "most sessions of a VP; at the cap the oldest that nobody keeps goes, or the new one is refused" },
 	XK_PARAM_END

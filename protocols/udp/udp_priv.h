@@ -15,7 +15,7 @@
 
 struct udp_conf {
 	bool     checksum, require_checksum;
-	uint64_t idle_timeout, sessions;
+	uint64_t idle_timeout, idle_sessions, sessions;
 };
 
 #define UDP_DROPS(X) \

@@ -4,15 +4,17 @@
  *
  * The hook counts only after its first use, so a production process shares no
  * written line between its threads here except the count of live blocks.
- * Invariant: alloc_live is the number of blocks handed out and not freed.
+ * Invariant: alloc_live is the number of blocks handed out and not freed, alloc_bytes
+ * what they take.
  */
 #include "runtime/mem/xk_mem.h"
 #include "runtime/mem/mem_priv.h"
 
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t alloc_live;
+static uint64_t alloc_live, alloc_bytes;
 static struct {
 	uint32_t on;          /* set by the first xk_mem_fail_after, for good */
 	uint64_t fail_at;     /* 0: never */
@@ -42,8 +44,10 @@ void *xk_alloc(size_t n)
 {
 	void *p = mem_try_fails() ? NULL : calloc(1, n ? n : 1);
 
-	if (p != NULL)
+	if (p != NULL) {
 		xk_atomic_add(&alloc_live, 1);
+		xk_atomic_add(&alloc_bytes, malloc_usable_size(p));
+	}
 	return p;
 }
 
@@ -62,7 +66,13 @@ void xk_free(void *p)
 	if (p == NULL)
 		return;
 	xk_atomic_add(&alloc_live, (uint64_t)-1);
+	xk_atomic_add(&alloc_bytes, -(uint64_t)malloc_usable_size(p));
 	free(p);
+}
+
+uint64_t xk_alloc_bytes(void)
+{
+	return xk_load_acquire(&alloc_bytes);
 }
 
 uint64_t xk_alloc_live(void)

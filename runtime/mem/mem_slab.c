@@ -40,6 +40,7 @@ char *xk_slab_base;
 static struct {
 	struct xk_mutex lock;           /* guards all here; innermost */
 	size_t          reserved, used; /* bytes: address space, turned to memory */
+	size_t          held;           /* bytes of runs that slabs have */
 	struct run     *free[RUN_SIZES];
 	uint32_t        colour;         /* where the next run's first object would best lie; a multiple of a line */
 } heap;
@@ -144,6 +145,7 @@ static struct run *run_new(uint32_t size, uint32_t object)
 	r = take_locked(size_index(size));
 	if (r != NULL) {
 		r->size = size;
+		heap.held += size;
 		place_locked(r, object);
 	}
 	xk_mutex_unlock(&heap.lock);
@@ -172,11 +174,22 @@ void xk_slab_fini(struct xk_slab *s)
 		unsigned k = size_index(r->size);
 
 		next = r->next;
+		heap.held -= r->size;
 		r->next = heap.free[k];
 		heap.free[k] = r;
 	}
 	xk_mutex_unlock(&heap.lock);
 	s->runs = s->free = NULL;
+}
+
+uint64_t xk_slab_bytes(void)
+{
+	uint64_t n;
+
+	xk_mutex_lock(&heap.lock);
+	n = heap.held;
+	xk_mutex_unlock(&heap.lock);
+	return n;
 }
 
 static void **link_of(const struct xk_slab *s, void *o)

@@ -173,6 +173,7 @@ struct xk_slab {
 void  xk_slab_init(struct xk_slab *s, size_t size);
 void  xk_slab_fini(struct xk_slab *s);          /* live must be 0 */
 void *xk_slab_get(struct xk_slab *s);           /* zeroed; NULL when out of memory */
+uint64_t xk_slab_bytes(void);                   /* of the runs of all slabs of the process */
 void  xk_slab_put(struct xk_slab *s, void *o);  /* contents stay until reuse, but the last 8 bytes */
 
 extern char *xk_slab_base;   /* start of the process-wide reservation */
@@ -192,6 +193,7 @@ void *xk_alloc(size_t n);
 char *xk_strdup(const char *s);
 void  xk_free(void *p);
 uint64_t xk_alloc_live(void);            /* blocks not yet freed, all threads */
+uint64_t xk_alloc_bytes(void);           /* their sizes, as the C library rounds them */
 /* Makes the k-th allocation from now fail (1 = next; 0 = never): xk_alloc,
  * xk_strdup, xk_slab_get (its run included) and buffer refills all count.  The
  * count starts with the first call: a process that never calls this pays a

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "drivers/mem/mem_priv.h"
 #include "runtime/compose/xk_compose.h"
 
 #define MAX_TABLE 128u
@@ -20,7 +21,15 @@
 struct xk_graph *storm_graph;
 void (*storm_sent)(const uint8_t *datagram, uint32_t n);
 
-static struct { struct xk_errs *e; struct xk_spec *s; uint64_t live; struct xk_capture capture; } run;
+/* What leaves a link passes here on its way to the wire. */
+struct tap { struct xk_capture c; const char *far; };
+static struct {
+	struct xk_errs *e;
+	struct xk_spec *s;
+	uint64_t        live;
+	struct tap      tap[2];
+	uint64_t        pushes, fail_push;
+} run;
 
 static const char text_fmt[] =
 	"local macs = { ['10.0.0.1'] = '02:00:00:00:00:01', ['10.0.0.2'] = '02:00:00:00:00:02',\n"
@@ -46,14 +55,38 @@ static const char text_fmt[] =
 
 /* ---- up and down ---------------------------------------------------------------- */
 
+/* The frame that is to be refused meets a full queue. */
+static void count_push(const struct tap *t)
+{
+	uint32_t cap = ++run.pushes == run.fail_push ? 0 : 65536;
+
+	if (run.fail_push != 0)
+		for (unsigned vp = 0; vp < storm_graph->vps->nvps; vp++)
+			((struct mem_rep *)xk_graph_find(storm_graph, t->far)->rep[vp]->state)->cap = cap;
+}
+
+void storm_fail_push(uint64_t k)
+{
+	run.pushes = 0;
+	run.fail_push = k;
+}
+
+uint64_t storm_pushes(void)
+{
+	return run.pushes;
+}
+
 static void see(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool down)
 {
+	const struct tap *t = xk_container_of(c, struct tap, c);
 	static uint8_t frame[2048];
 	uint32_t n;
 
-	(void)c;
 	(void)now;
-	if (storm_sent == NULL || !down)
+	if (!down)
+		return;
+	count_push(t);
+	if (storm_sent == NULL || t != &run.tap[1])
 		return;
 	n = xk_msg_copy_out(m, 0, frame, m->tot < sizeof frame ? m->tot : (uint32_t)sizeof frame);
 	if (n > 34 && frame[12] == 8 && frame[13] == 0)
@@ -79,8 +112,10 @@ static bool build(const struct storm_conf *c)
 	if (xk_spec_load_text(&run.s, "storm.lua", text, (size_t)len, &o, run.e) != XK_OK ||
 	    xk_spec_check(run.s, run.e, NULL) != XK_OK || xk_spec_build(run.s, &storm_graph, run.e) != XK_OK)
 		return false;
-	run.capture.fn = see;
-	xk_graph_find(storm_graph, "link2")->capture = &run.capture;
+	for (unsigned i = 0; i < 2; i++) {
+		run.tap[i] = (struct tap){ { see }, i ? "d1" : "d2" };
+		xk_graph_find(storm_graph, i ? "link2" : "link1")->capture = &run.tap[i].c;
+	}
 	return xk_graph_up(storm_graph, run.e) == XK_OK;
 }
 

@@ -66,6 +66,10 @@ void storm_datagram(const void *bytes, uint32_t n);
 /* Is told of every datagram that the server sends, NULL: nobody is. */
 extern void (*storm_sent)(const uint8_t *datagram, uint32_t n);
 
+/* From now on the k-th frame that either host puts on the wire is refused; 0: none. */
+void storm_fail_push(uint64_t k);
+uint64_t storm_pushes(void);             /* since then */
+
 uint64_t storm_count(const char *node, const char *counter);
 uint64_t storm_dropped(const char *node, const char *reason);   /* NULL: all */
 uint64_t storm_live(const char *node);                          /* sessions */

@@ -574,7 +574,8 @@ static bool acceptable(const struct in *i)
 static uint32_t right_edge(const struct tcp_cb *cb)
 {
 	uint32_t room = cb->rcv_buf > cb->rcv_held ? cb->rcv_buf - cb->rcv_held : 0;
-	uint32_t most = (uint32_t)UINT16_MAX << cb->rcv_wscale;
+	/* Nor beyond the last segment that a buffer of whole ones has been rounded up to. */
+	uint32_t most = ((uint32_t)UINT16_MAX << cb->rcv_wscale) + (cb->tune->whole_buffers ? cb->mss : 0);
 	uint32_t edge = cb->rcv_nxt + (room < most ? room : most);
 
 	return tcp_gt(cb->rcv_adv, edge) ? cb->rcv_adv : edge;

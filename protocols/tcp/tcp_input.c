@@ -161,6 +161,7 @@ static void establish(const struct in *i)
 		cb->flags &= ~TCP_F_RTT;
 		tcp_rtt_sample(cb, i->e->now_us - cb->rtt_at_us);
 	}
+	tcp_rec_open(cb, cb->retries != 0);
 	cb->state = tcp_fsm[cb->state][TCP_E_ACK].next;
 	cb->retries = cb->backoff = 0;
 	cb->quick = cb->tune->quick_acks;

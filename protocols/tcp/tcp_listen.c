@@ -180,10 +180,9 @@ static void cb_establish(struct tcp_sess *ts, const struct tcp_arrival *a, const
 	tcp_negotiate(cb, &e, &syn);
 	cb->state = TCP_S_ESTABLISHED;
 	tcp_rec_init(cb);
-	if (h->sent_again)
-		cb->cwnd = cb->mss;      /* RFC 5681 3.1 */
-	else if (h->sent_us != 0)
+	if (!h->sent_again && h->sent_us != 0)
 		tcp_rtt_sample(cb, e.now_us - h->sent_us);
+	tcp_rec_open(cb, h->sent_again);
 	cb->snd_wnd = (uint32_t)a->g->wnd << cb->snd_wscale;
 	cb->max_wnd = cb->snd_wnd;
 	cb->snd_wl1 = a->g->seq;

@@ -591,6 +591,8 @@ uint32_t tcp_rto_now(const struct tcp_cb *cb);
 /* ---- tcp_recovery.c ------------------------------------------------------------------------------------ */
 
 void tcp_rec_init(struct tcp_cb *cb);            /* cwnd, ssthresh, rto */
+/* The handshake is over; again: our SYN went out more than once. */
+void tcp_rec_open(struct tcp_cb *cb, bool again);
 void tcp_rtt_sample(struct tcp_cb *cb, uint32_t us);
 /* An acceptable ACK came; called by tcp_input before snd_una moves and before the
  * queue is trimmed.  Marks, measures, adjusts cwnd; asks for OUTPUT in *a. */

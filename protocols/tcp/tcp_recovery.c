@@ -17,6 +17,7 @@
 
 #define DUP_THRESH  3u
 #define BACKOFF_MAX 15u
+#define RTO_UNSURE  3000u        /* ms, of a path that was never measured and lost a SYN */
 
 static uint32_t max32(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static uint32_t min32(uint32_t a, uint32_t b) { return a < b ? a : b; }
@@ -378,7 +379,8 @@ static XK_NOINLINE void ack_slowly(struct tcp_cb *cb, const struct tcp_env *e, c
 	tcp_undo_try(cb, e, g, d);
 	step_state(cb, g->ack, advanced);
 	lost = detect(cb, e, g, advanced);
-	if (lost && cb->ca_state < TCP_CA_RECOVERY)
+	/* Or known before: what was sent and lost during the recovery that ends here is of another. */
+	if ((lost || cb->lost_out != 0) && cb->ca_state < TCP_CA_RECOVERY)
 		tcp_rec_enter(cb, e, g->ack);
 	if (cb->ca_state == TCP_CA_RECOVERY) {
 		if (by_prr(cb))
@@ -482,7 +484,7 @@ static void sent_again(struct tcp_cb *cb, const struct tcp_env *e, struct xk_msg
 	uint16_t *f = tcp_sq_flags(m);
 
 	*f |= TCP_SQ_EVER;
-	if (*f & TCP_SQ_LOST) {
+	if ((*f & (TCP_SQ_LOST | TCP_SQ_RETRANS)) == TCP_SQ_LOST) {
 		*f |= TCP_SQ_RETRANS;
 		cb->retrans_out += m->tot;
 	}
@@ -584,6 +586,16 @@ void tcp_rec_ecn(struct tcp_cb *cb, const struct tcp_env *e)
 		cb->ecn_high = cb->snd_max;
 		cb->flags |= TCP_F_CWR;
 	}
+}
+
+/* A SYN was lost, or the path is longer than we thought: RFC 5681 3.1, RFC 6298 5.7. */
+void tcp_rec_open(struct tcp_cb *cb, bool again)
+{
+	if (!again)
+		return;
+	cb->cwnd = cb->mss;
+	if (cb->srtt == 0)
+		cb->rto = min32(max32(cb->rto, RTO_UNSURE), cb->tune->rto_max);
 }
 
 void tcp_rec_init(struct tcp_cb *cb)

@@ -109,8 +109,8 @@ void tcp_set_mss(struct tcp_cb *cb)
 	if (cb->tune->mss != 0)
 		mss = min32(mss, cb->tune->mss);
 	cb->mss = (uint16_t)(mss > usual + 8 ? mss - usual : 8);
-	if (cb->snd_max - cb->iss <= 1)          /* nothing but a SYN went out yet */
-		cb->cwnd = tcp_cc_initial(cb);
+	if (cb->snd_max - cb->iss <= 1)          /* nothing but a SYN went out yet; or again: RFC 5681 3.1 */
+		cb->cwnd = cb->retries == 0 ? tcp_cc_initial(cb) : cb->mss;
 }
 
 static uint32_t round_up(uint32_t n, uint32_t unit)

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "protocols/tcp/tcp_priv.h"
+#include "protocols/tcp/tcp_out_priv.h"
 #include "tests/support/xk_test.h"
 
 #define RCV  0xffffffe0u         /* rcv_nxt */
@@ -503,6 +503,20 @@ static void syn_ack_opens_and_its_text_is_taken(void)
 	CU_ASSERT(cb.snd_una == cb.iss + 1 && cb.snd_wnd == 5000);
 }
 
+/* RFC 5681 3.1, RFC 6298 5.7. */
+static void after_a_syn_was_lost_one_segment_goes_and_waits_long(void)
+{
+	for (unsigned lost = 0; lost < 2; lost++) {
+		fresh(TCP_S_SYN_SENT);
+		cb.retries = (uint8_t)lost;
+		in(seg(TCP_SYN | TCP_ACK, RCV - 1, cb.iss + 1, 0));
+		CU_ASSERT_EQUAL(cb.state, TCP_S_ESTABLISHED);
+		CU_ASSERT_EQUAL(cb.cwnd, lost ? cb.mss : tcp_cc_initial(&cb));
+		CU_ASSERT_EQUAL(cb.rto, lost ? 3000 : 1000);
+		CU_ASSERT_EQUAL(cb.retries, 0);
+	}
+}
+
 static void an_unacceptable_ack_of_a_syn_is_reset(void)
 {
 	fresh(TCP_S_SYN_SENT);
@@ -914,6 +928,7 @@ static CU_TestInfo stamps[] = {
 };
 static CU_TestInfo life[] = {
 	T(syn_ack_opens_and_its_text_is_taken),
+	T(after_a_syn_was_lost_one_segment_goes_and_waits_long),
 	T(an_unacceptable_ack_of_a_syn_is_reset),
 	T(a_simultaneous_open_stands_after_the_crossed_syn_acks),
 	T(a_connection_closed_before_it_stood_finishes_at_once),

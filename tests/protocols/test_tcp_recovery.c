@@ -471,6 +471,39 @@ static void each_repetition_starts_the_timeout_again(void)
 	down();
 }
 
+/* What was sent after a recovery began and is lost, too, is another's: the window pays
+ * again, and a repetition of a repetition is in flight once. */
+static void losses_after_a_recovery_began_begin_another(void)
+{
+	struct xk_msg *last;
+
+	up(TCP_F_SACK);
+	tune.rack = tune.prr = true;
+	put(100);
+	cb.cwnd = 20 * MSS;
+	output();
+	later(100);
+	for (unsigned n = 4; n <= 20; n++) {
+		ack(0, B({ 1, n }));
+		output();
+	}
+	CU_ASSERT_EQUAL(cb.ssthresh, 10 * MSS);
+	CU_ASSERT_EQUAL(cb.recover, seq(20));
+	CU_ASSERT(tcp_gt(cb.snd_max, seq(23)));
+	later(100);
+	ack(0, B({ 1, 20 }, { 22, 23 }));
+	CU_ASSERT(cb.lost_out >= 2 * MSS);       /* 20 and 21 */
+	ack(20, B({ 22, 23 }));                  /* the first ends, with holes behind its end */
+	CU_ASSERT(cb.ca_state == TCP_CA_RECOVERY && cb.recover == cb.snd_max);
+	CU_ASSERT(count[TCP_COUNT_FAST] == 2 && cb.ssthresh < 10 * MSS);
+	output();
+	last = cb.sq.first;
+	CU_ASSERT(*tcp_sq_flags(last) & TCP_SQ_RETRANS);
+	tcp_rec_sent(&cb, &e, last, true);
+	check();
+	down();
+}
+
 static void blocks_that_make_no_sense_are_ignored(void)
 {
 	struct tcp_seg g;
@@ -772,6 +805,7 @@ int main(void)
 		T(a_repetition_that_is_lost_is_repeated),
 		T(what_goes_out_in_one_moment_keeps_its_order),
 		T(each_repetition_starts_the_timeout_again),
+		T(losses_after_a_recovery_began_begin_another),
 		T(blocks_that_make_no_sense_are_ignored),
 		T(random_acknowledgements_keep_the_scoreboard),
 		T(a_timeout_begins_again_with_one_segment),

@@ -136,6 +136,8 @@ static const char *const once[] = {
 	"seed=7 loss=2000 corrupt=1 rate=10 ba=20000 slow=1 profile=2 vps=3",
 	"seed=26 loss=500 ab=525000 profile=2",
 	"seed=10 loss=2000 dup=100 reorder=1000 depth=10 rtt=600 ba=20000 chunk=1000 profile=3 peer=3",
+	/* A probe of what had gone again already counted twice as in flight, for ever. */
+	"seed=29032 loss=3000 corrupt=1 ba=20000 conns=2",
 };
 
 static void what_failed_once_does_not_fail_again(void)

@@ -552,7 +552,8 @@ void tcp_rec_timeout(struct tcp_cb *cb, const struct tcp_env *e)
 {
 	xk_count(e->count[TCP_COUNT_RTO]);
 	loss_begin(cb, e);
-	cb->cwnd = cb->cc->unlimited ? TCP_CWND_MAX : cb->mss;
+	/* Even without a limit a path that does not answer gets no more than one at a time. */
+	cb->cwnd = cb->cc->unlimited && cb->retries <= 1 ? TCP_CWND_MAX : cb->mss;
 	cb->ca_state = TCP_CA_LOSS;
 	cb->recover = cb->snd_max;
 	cb->dupacks = 0;

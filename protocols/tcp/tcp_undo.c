@@ -81,8 +81,7 @@ bool tcp_undo_try(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_s
 		cb->ssthresh = cb->prior_ssthresh;
 	cb->cc->undo(cb);
 	cb->ca_state = cb->sacked_out != 0 ? TCP_CA_DISORDER : TCP_CA_OPEN;
-	cb->dupacks = 0;
-	cb->backoff = 0;
+	cb->dupacks = 0;                 /* backoff stays until a round trip is measured: this one was too long for it */
 	if (cb->flags & TCP_F_FIN_SENT)
 		cb->snd_nxt = cb->snd_max;
 	xk_count(e->count[TCP_COUNT_UNDO]);

@@ -761,6 +761,12 @@ static void without_congestion_control_nothing_waits(void)
 	CU_ASSERT(sent[0].again && sent[39].again && sent[39].no == 79);
 	tcp_rec_ecn(&cb, &e);
 	CU_ASSERT_EQUAL(cb.cwnd, TCP_CWND_MAX);
+	later(2000);
+	cb.retries = 2;
+	tcp_rec_timeout(&cb, &e);
+	CU_ASSERT_EQUAL(output(), 1);            /* a path that does not answer is not filled */
+	ack(50, NULL);
+	CU_ASSERT_EQUAL(output(), 40);           /* it does: 30 again, 10 new ones */
 	ack(80, NULL);
 	CU_ASSERT_EQUAL(cb.ca_state, TCP_CA_OPEN);
 	down();

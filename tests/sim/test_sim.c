@@ -138,6 +138,8 @@ static const char *const once[] = {
 	"seed=10 loss=2000 dup=100 reorder=1000 depth=10 rtt=600 ba=20000 chunk=1000 profile=3 peer=3",
 	/* A probe of what had gone again already counted twice as in flight, for ever. */
 	"seed=29032 loss=3000 corrupt=1 ba=20000 conns=2",
+	/* Timeouts that were spurious were forgotten at once; nothing limited what each sent again. */
+	"seed=13 rate=1 ab=131250 profile=2 vps=3 cc=3",
 };
 
 static void what_failed_once_does_not_fail_again(void)

@@ -104,8 +104,8 @@ static void reno_undo(struct tcp_cb *cb)
 
 /* What the peer has room for and what we may hold are all that limits.  A loss takes
  * nothing back, so ssthresh stays out of reach and recovery never waits: what is
- * found to be lost goes again at once, after a timeout all of it; only timeouts in a
- * row send one segment each, as a path that is slower than we think would else be
+ * found to be lost goes again at once, after a timeout all of it; only more than three
+ * timeouts in a row send one segment each, as a path that is slower than we think would else be
  * filled with repetitions.  For links of one's own, where no one else could be
  * crowded out. */
 static void none_init(struct tcp_cb *cb)

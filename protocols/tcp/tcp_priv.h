@@ -615,7 +615,7 @@ void tcp_rec_ecn(struct tcp_cb *cb, const struct tcp_env *e);  /* the peer echoe
 
 struct tcp_cc_ops {
 	const char *name;
-	bool       unlimited;            /* cwnd is TCP_CWND_MAX but for timeouts in a row: the two windows alone limit */
+	bool       unlimited;            /* cwnd is TCP_CWND_MAX but for many timeouts in a row: the two windows alone limit */
 	void     (*init)(struct tcp_cb *cb);
 	/* acked new bytes, no recovery going on; may raise cwnd. */
 	void     (*acked)(struct tcp_cb *cb, const struct tcp_env *e, uint32_t acked);

@@ -17,6 +17,7 @@
 
 #define DUP_THRESH  3u
 #define BACKOFF_MAX 15u
+#define R1          3u           /* timeouts in a row after which a path is suspect (RFC 1122 4.2.3.5) */
 #define RTO_UNSURE  3000u        /* ms, of a path that was never measured and lost a SYN */
 
 static uint32_t max32(uint32_t a, uint32_t b) { return a > b ? a : b; }
@@ -373,8 +374,12 @@ static XK_NOINLINE void ack_slowly(struct tcp_cb *cb, const struct tcp_env *e, c
 		if (tcp_by_rack(cb))
 			tcp_rack_dsack(cb, g->ack);
 	}
-	if (advanced)
+	if (advanced) {
 		progress(cb, e, g, d);
+	} else if (d->rtt_us != 0) {     /* a block of what was sent once tells as much */
+		tcp_rtt_sample(cb, d->rtt_us);
+		cb->backoff = 0;
+	}
 	tcp_tlp_ack(cb, e, g, d);
 	tcp_undo_try(cb, e, g, d);
 	step_state(cb, g->ack, advanced);
@@ -553,7 +558,7 @@ void tcp_rec_timeout(struct tcp_cb *cb, const struct tcp_env *e)
 	xk_count(e->count[TCP_COUNT_RTO]);
 	loss_begin(cb, e);
 	/* Even without a limit a path that does not answer gets no more than one at a time. */
-	cb->cwnd = cb->cc->unlimited && cb->retries <= 1 ? TCP_CWND_MAX : cb->mss;
+	cb->cwnd = cb->cc->unlimited && cb->retries <= R1 ? TCP_CWND_MAX : cb->mss;
 	cb->ca_state = TCP_CA_LOSS;
 	cb->recover = cb->snd_max;
 	cb->dupacks = 0;

@@ -233,6 +233,24 @@ static void an_echo_from_before_the_repetition_measures_nothing(void)
 	down();
 }
 
+/* Behind a hole that stays, blocks of what was sent once measure the path and end the backoff. */
+static void a_block_measures_a_round_trip(void)
+{
+	up(TCP_F_SACK);
+	tune.rack = true;
+	put(5);
+	output();
+	later(80);
+	cb.backoff = 3;
+	ack(0, B({ 2, 3 }));
+	CU_ASSERT_EQUAL(cb.srtt, 80000);
+	CU_ASSERT_EQUAL(cb.backoff, 0);
+	later(20);
+	ack(0, B({ 2, 3 }));                     /* nothing new */
+	CU_ASSERT_EQUAL(cb.srtt, 80000);
+	down();
+}
+
 static void the_timer_runs_exactly_while_something_is_in_flight(void)
 {
 	up(0);
@@ -762,7 +780,11 @@ static void without_congestion_control_nothing_waits(void)
 	tcp_rec_ecn(&cb, &e);
 	CU_ASSERT_EQUAL(cb.cwnd, TCP_CWND_MAX);
 	later(2000);
-	cb.retries = 2;
+	cb.retries = 3;
+	tcp_rec_timeout(&cb, &e);
+	CU_ASSERT_EQUAL(output(), 40);
+	later(4000);
+	cb.retries = 4;
 	tcp_rec_timeout(&cb, &e);
 	CU_ASSERT_EQUAL(output(), 1);            /* a path that does not answer is not filled */
 	ack(50, NULL);
@@ -800,6 +822,7 @@ int main(void)
 		T(the_timeout_follows_rfc_6298),
 		T(an_ack_of_what_was_sent_twice_measures_nothing),
 		T(an_echo_from_before_the_repetition_measures_nothing),
+		T(a_block_measures_a_round_trip),
 		T(the_timer_runs_exactly_while_something_is_in_flight),
 		T(three_duplicates_send_the_first_again),
 		T(limited_transmit_can_be_off),

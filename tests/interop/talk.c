@@ -4,6 +4,7 @@
  *
  * talk-STACK [OPTION]... call HOST PORT SIZE...  one connection for each size, in turn
  * talk-STACK [OPTION]... serve PORT              answers until SIGTERM
+ * talk-STACK [OPTION]... fetch HOST PORT PATH    a file of an HTTP server, to standard output
  *
  * Options are those of struct talk_opts.  Nothing here waits for a clock: a
  * conversation fails when neither side gets on for a minute.  Exit code 0 when every
@@ -206,12 +207,69 @@ static int serve(uint16_t port)
 	return err;
 }
 
+/* ---- a file of an HTTP server --------------------------------------------------------------- */
+
+/* All that still comes. */
+static int fetch_rest(int fd, FILE *to)
+{
+	static char buf[PIECE];
+	ssize_t n;
+
+	for (;;) {
+		int r = talk_stack.wait(fd, TALK_IN, PATIENCE);
+
+		if (r <= 0)
+			return r == 0 ? -ETIMEDOUT : r;
+		n = talk_stack.recv(fd, buf, sizeof buf);
+		if (n == -EAGAIN)
+			continue;
+		if (n <= 0)
+			return (int)n;
+		if (fwrite(buf, 1, (size_t)n, to) != (size_t)n)
+			return -EIO;
+	}
+}
+
+/* The head, its blank line included; negative unless the server says 200. */
+static int fetch_head(int fd)
+{
+	char head[8192] = "";
+
+	for (size_t n = 0; n < sizeof head - 1 && strstr(head, "\r\n\r\n") == NULL; ) {
+		int r = talk_stack.wait(fd, TALK_IN, PATIENCE);
+		ssize_t got = r <= 0 ? -ETIMEDOUT : talk_stack.recv(fd, head + n, 1);
+
+		if (got <= 0 && got != -EAGAIN)
+			return got == 0 ? -ENODATA : (int)got;
+		n += got > 0;
+	}
+	return strncmp(head, "HTTP/1.", 7) == 0 && strncmp(head + 8, " 200 ", 5) == 0 ? 0 : -EPROTO;
+}
+
+static int fetch(const char *host, uint16_t port, const char *path)
+{
+	char ask[1024];
+	int n = snprintf(ask, sizeof ask, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", path, host), fd, err;
+	struct in_addr a;
+
+	if (n >= (int)sizeof ask || inet_aton(host, &a) == 0)
+		return -EINVAL;
+	fd = talk_stack.connect(ntohl(a.s_addr), port);
+	if (fd < 0)
+		return fd;
+	err = talk_stack.send(fd, ask, (size_t)n) == n ? fetch_head(fd) : -EIO;
+	if (err == 0)
+		err = fetch_rest(fd, stdout);
+	talk_stack.close(fd);
+	return fflush(stdout) == 0 ? err : -EIO;
+}
+
 /* ---- the command line --------------------------------------------------------------------- */
 
 static int usage(void)
 {
 	fprintf(stderr, "usage: talk-%s [-i IFNAME] [-a ADDR/LEN] [-k KERNEL/LEN] [-l LOSS] [-t THREADING] [-p TCP] "
-		"call HOST PORT SIZE... | serve PORT\n", talk_stack.name);
+		"call HOST PORT SIZE... | serve PORT | fetch HOST PORT PATH\n", talk_stack.name);
 	return 2;
 }
 
@@ -232,11 +290,20 @@ static int options(int argc, char **argv, struct talk_opts *o)
 	return optind;
 }
 
+/* Is what is asked for well put? */
+static bool asked(char **w, int n)
+{
+	return (n == 2 && strcmp(w[0], "serve") == 0) || (n >= 4 && strcmp(w[0], "call") == 0) ||
+	       (n == 4 && strcmp(w[0], "fetch") == 0);
+}
+
 static int run(char **w, int n)
 {
 	int err = 0;
 
-	if (n == 2 && strcmp(w[0], "serve") == 0)
+	if (strcmp(w[0], "fetch") == 0)
+		return fetch(w[1], (uint16_t)atoi(w[2]), w[3]);
+	if (strcmp(w[0], "serve") == 0)
 		return serve((uint16_t)atoi(w[1]));
 	for (int i = 3; i < n && err == 0; i++)
 		err = call(w[1], (uint16_t)atoi(w[2]), strtoull(w[i], NULL, 10));
@@ -249,8 +316,7 @@ int main(int argc, char **argv)
 	struct sigaction sa = { .sa_handler = on_term };
 	int at = options(argc, argv, &o), err;
 
-	if (at < 0 || argc - at < 2 || !(strcmp(argv[at], "serve") == 0 ? argc - at == 2 :
-					 strcmp(argv[at], "call") == 0 && argc - at >= 4))
+	if (at < 0 || !asked(argv + at, argc - at))
 		return usage();
 	sigaction(SIGTERM, &sa, NULL);
 	sa.sa_handler = SIG_IGN;

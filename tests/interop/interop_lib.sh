@@ -36,6 +36,7 @@ talk_them() {
 
 # background FUNCTION...: the same as a process of its own, whose number is $server
 talk_background() {
+	: >"$log"                        # not what the last one said
 	"$@" >"$log" 2>&1 &
 	server=$!
 }

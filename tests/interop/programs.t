@@ -57,17 +57,18 @@ have socat "socat calls us" && ok "socat calls us" calls_us socat -t60 - TCP:10.
 listens() { until_ok 10 sh -c "ss -ltn | grep -q ':$1 '"; }
 we_call_it() { timeout 100 "$talk/talk-xk" -k 10.9.0.1/24 call 10.9.0.1 7 "$@"; }
 if have nc "we call nc"; then
-	mkfifo "$tmp/fifo"
-	echoing_nc() {
-		timeout 60 nc -l -N 7 <"$tmp/fifo" | cat >"$tmp/fifo" &
+	# It listens, says what a file of an HTTP server would be and keeps what we asked.
+	answering_nc() {
+		{ printf 'HTTP/1.0 200 OK\r\n\r\n'; cat "$tmp/www/big"; } | timeout 60 nc -l -N 7 >"$tmp/asked" &
 		other=$!
-		listens 7 && we_call_it $1
+		listens 7 && timeout 60 "$talk/talk-xk" -k 10.9.0.1/24 fetch 10.9.0.1 7 /any >"$tmp/got" &&
+		cmp "$tmp/got" "$tmp/www/big"
 		rc=$?
 		wait $other || rc=1
+		printf 'GET /any HTTP/1.1\r\nHost: 10.9.0.1\r\nConnection: close\r\n\r\n' | cmp - "$tmp/asked" || rc=1
 		return $rc
 	}
-	ok "we call nc: 1 byte" echoing_nc 1
-	ok "we call nc: 1 MiB" echoing_nc 1048576
+	ok "we call nc" answering_nc
 fi
 if have socat "we call socat"; then
 	echoing_socat() {

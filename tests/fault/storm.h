@@ -47,6 +47,8 @@ struct storm_stats {
 struct storm_stats storm_stats(const char *node);
 /* The client's interval from now on; 0: no more connections. */
 void storm_pace(xk_ns every);
+/* The client asks once, from that port. */
+void storm_open(uint16_t lport);
 /* Byte i of every question and every answer. */
 uint8_t storm_byte(uint64_t i);
 extern const struct xk_proto xk_proto_stormapp;

@@ -243,16 +243,18 @@ static int app_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-static void open_one(struct xk_rep *r)
+static void open_one(struct xk_rep *r, uint16_t lport)
 {
 	struct xk_parts ps;
 	struct xk_sess *s;
 	struct conn *c;
 	int err;
 
-	xk_parts_init(&ps, 1);
+	xk_parts_init(&ps, lport != 0 ? 2 : 1);
 	xk_part_push_host(&ps.p[XK_REMOTE], conf(r)->to);
 	xk_part_push_port(&ps.p[XK_REMOTE], (uint16_t)conf(r)->port);
+	if (lport != 0)
+		xk_part_push_port(&ps.p[XK_LOCAL], lport);
 	app(r)->st.opened++;
 	s = xk_open(r, r->node, r->down[0], &ps, &err);
 	c = s != NULL ? conn_new(r, s) : NULL;
@@ -281,8 +283,17 @@ static void time_to_open(struct xk_timer *t)
 	struct app_rep *a = xk_container_of(t, struct app_rep, next);
 
 	if (a->n < conf(a->r)->most)
-		open_one(a->r);
+		open_one(a->r, 0);
 	arm(a);
+}
+
+void storm_open(uint16_t lport)
+{
+	struct xk_rep *r = storm_rep("client");
+
+	xk_vp_enter_idle(r->vp);
+	open_one(r, lport);
+	xk_vp_leave_idle(r->vp);
 }
 
 void storm_pace(xk_ns every)

@@ -185,7 +185,7 @@ static void one_arp(unsigned long i)
 static void a_flood_of_arp_senders(void)
 {
 	/* Entries with what their sessions hold. */
-	struct ordeal o = { "ARP flood", one_arp, xk_test_rounds(65536), 10, 2 * 1024 * 512 + (4u << 20), NULL,
+	struct ordeal o = { "ARP flood", one_arp, xk_test_rounds(65536), 10, 2 * 1024 * 512 + (6u << 20), NULL,
 			    false };
 
 	storm_up(&(struct storm_conf){ .client = "every = '10ms'", .ask_arp = true });

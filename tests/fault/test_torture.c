@@ -44,13 +44,15 @@ static void exchanges(void)
 	storm_run(200 * XK_MS);
 }
 
-/* Nobody is in the middle of anything any more; patience and TIME-WAIT are seconds. */
+/* Nobody is in the middle of anything any more.  Patience and TIME-WAIT are seconds; a last
+ * FIN is repeated eight times, up to a minute apart, while nobody answers: who has sent
+ * cookies resets nothing for a while. */
 static bool rests(const struct scene *s, const char *what, uint64_t k)
 {
 	struct storm_stats st;
 	uint64_t left;
 
-	for (unsigned i = 0; i < 200 && storm_live("tcp1") + storm_live("tcp2") + storm_buffers() != 0; i++)
+	for (unsigned i = 0; i < 600 && storm_live("tcp1") + storm_live("tcp2") + storm_buffers() != 0; i++)
 		storm_run(XK_SEC);
 	left = storm_live("tcp1") + storm_live("tcp2") + storm_buffers();
 	st = storm_stats("client");

@@ -141,6 +141,7 @@ static int mem_rep_init(struct xk_rep *r)
 	xk_msgq_init(&mr->q);
 	xk_task_init(&mr->task, r->vp, mem_conf(r)->peer == MEM_SOURCE ? mem_gen_run :
 		     mem_conf(r)->peer == MEM_TCP_SOURCE ? mem_tcp_source_run : mem_rx_run);
+	mr->task.input = mr->task.run == mem_rx_run;
 	return XK_OK;
 }
 

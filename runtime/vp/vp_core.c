@@ -23,46 +23,51 @@ void xk_task_init(struct xk_task *t, struct xk_vp *vp, unsigned (*run)(struct xk
 	t->vp = vp;
 	t->run = run;
 	t->fd = -1;
+	t->input = false;
 	t->ahead = t;
 }
 
 void xk_task_ready(struct xk_task *t)
 {
 	struct xk_vp *vp = t->vp;
+	struct xk_task **ring = &vp->ring[t->input];
 
 	xk_dassert(vp->no == xk_vp_no);
 	if (t->next != NULL)
 		return;
-	if (vp->ring == NULL) {
+	if (*ring == NULL) {
 		t->next = t->prev = t;
-		vp->ring = t;
+		*ring = t;
 	} else {                         /* last in turn: just before the current one */
-		t->next = vp->ring;
-		t->prev = vp->ring->prev;
+		t->next = *ring;
+		t->prev = (*ring)->prev;
 		t->prev->next = t->next->prev = t;
 	}
 	vp->npolling += t->fd >= 0;
 	vp->nready++;
+	vp->ninput += t->input;
 }
 
 void xk_task_park(struct xk_task *t)
 {
 	struct xk_vp *vp = t->vp;
+	struct xk_task **ring = &vp->ring[t->input];
 
 	xk_dassert(vp->no == xk_vp_no);
 	if (t->next == NULL)
 		return;
 	if (t->next == t) {
-		vp->ring = NULL;
+		*ring = NULL;
 	} else {
 		t->prev->next = t->next;
 		t->next->prev = t->prev;
-		if (vp->ring == t)
-			vp->ring = t->next;
+		if (*ring == t)
+			*ring = t->next;
 	}
 	t->next = t->prev = NULL;
 	vp->npolling -= t->fd >= 0;
 	vp->nready--;
+	vp->ninput -= t->input;
 }
 
 /* With thousands of connections, each turn's are cold: while this one runs,
@@ -78,16 +83,28 @@ static inline void fetch_ahead(const struct xk_task *next)
 	__builtin_prefetch(p + 2 * XK_CACHELINE);
 }
 
+static inline unsigned run_task(struct xk_vp *vp, struct xk_task *t, unsigned budget)
+{
+	vp->ring[t->input] = t->next;    /* before the run: parking then keeps the turn right */
+	fetch_ahead(t->next);
+	return t->run(t, budget);
+}
+
 /* One turn of the task whose turn it is.  It may park itself or free itself. */
 static inline unsigned vp_run_task(struct xk_vp *vp, unsigned budget)
 {
-	struct xk_task *t = vp->ring;
+	struct xk_task *t = vp->ring[0], *input = vp->ring[1];
+	unsigned done;
 
+	if (input != NULL && (vp->input_due != 0 || t == NULL)) {
+		vp->input_due -= vp->input_due != 0;
+		return run_task(vp, input, budget);
+	}
 	if (t == NULL)
 		return 0;
-	vp->ring = t->next;              /* before the run: parking then keeps the turn right */
-	fetch_ahead(t->next);
-	return t->run(t, budget);
+	done = run_task(vp, t, budget);
+	vp->input_due = vp->ninput;
+	return done;
 }
 
 /* ---- posting ------------------------------------------------------------------ */
@@ -324,7 +341,7 @@ unsigned xk_vp_turn(struct xk_vp *vp, unsigned budget, int32_t *deficit, bool *i
 
 bool xk_vp_busy(const struct xk_vp *vp)
 {
-	return vp->ring != NULL || vp->local.n != 0 || xk_load_relaxed(&vp->inbox) != NULL ||
+	return vp->nready != 0 || vp->local.n != 0 || xk_load_relaxed(&vp->inbox) != NULL ||
 	       xk_load_relaxed(&vp->calls) != NULL;
 }
 

@@ -169,14 +169,15 @@ static unsigned gather_fds(struct xk_worker *w, int *fds, bool *naps)
 
 		if (xk_vp_locks(vp))
 			xk_lock_mutex.lock(&vp->lock);
-		t = vp->ring;
+		*naps |= vp->ring[1] != NULL;
+		t = vp->ring[0];
 		if (t != NULL) do {
 			if (t->fd >= 0 && n < MAX_FDS)
 				fds[n++] = t->fd;
 			else
 				*naps = true;
 			t = t->next;
-		} while (t != vp->ring);
+		} while (t != vp->ring[0]);
 		if (xk_vp_locks(vp))
 			xk_lock_mutex.unlock(&vp->lock);
 	}

@@ -31,7 +31,9 @@ struct xk_worker;
 /*
  * A producer of units of work on one VP: a sending connection, a driver queue.
  * Ready tasks of a VP are run round robin, one unit each, so their counts of
- * units differ by at most one (M112).
+ * units differ by at most one (M112).  Input tasks have a ring of their own: after
+ * each unit of another task every ready one gets one, so that what a sender has
+ * begun is finished, and still in the cache, before the next of thousands begins.
  */
 struct xk_task {
 	struct xk_task *next, *prev;      /* ring of ready tasks; next NULL: parked */
@@ -40,6 +42,7 @@ struct xk_task {
 	 * was nothing to do; the task stays ready (it polls) unless it parks. */
 	unsigned      (*run)(struct xk_task *t, unsigned budget);
 	int             fd;               /* readable when there is work, or -1 */
+	bool            input;            /* set while parked: passes on what is queued already, without fd */
 	/* What a run touches first (a session, say; the task itself unless set):
 	 * three lines of it are fetched while the task before this one runs. */
 	const void     *ahead;
@@ -63,13 +66,15 @@ struct xk_vp {
 	/* Touched by whoever is inside. */
 	struct xk_memvp   mem;
 	xk_ns             now;            /* read once per round */
-	struct xk_task   *ring;           /* the task whose turn it is, NULL: none */
+	struct xk_task   *ring[2];        /* the task whose turn it is, NULL: none; [1] of input */
 	struct xk_vpset  *set;
 	struct xk_worker *worker;         /* who owns it (entry own), or its home */
 	uint16_t          no;
 	bool              inside;         /* someone is inside (debug, and own) */
 	uint32_t          npolling;       /* ready tasks with a file descriptor */
 	uint32_t          nready;         /* ready tasks */
+	uint32_t          ninput;         /* of these, input */
+	uint32_t          input_due;      /* input tasks to be run before the next other one */
 	struct { struct xk_msg *first, *last; uint16_t to; uint16_t n; } out[XK_OUTBOX];
 	unsigned          nout;           /* destinations with messages waiting */
 	struct xk_msgq    local;          /* deferred to this VP by itself, no atomics */

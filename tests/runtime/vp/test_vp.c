@@ -126,6 +126,58 @@ static void park_from(struct conn *c)
 		xk_task_park(&c->task);
 }
 
+static void conn_start_input(struct conn *c, struct xk_vp *vp)
+{
+	conn_start(c, vp, 0);
+	xk_task_park(&c->task);
+	c->task.input = true;
+	xk_task_ready(&c->task);
+}
+
+/* Two that pass on what is queued and five that make more: a queue's turn comes after
+ * each unit of the five, not after all five, and neither side starves the other. */
+static void input_is_taken_after_each_unit_of_others(void)
+{
+	struct conn c[5], in[2];
+	struct xk_vp *vp;
+	struct xk_arch a = arch_of("vppc", 1, 1);
+
+	a.schedule = XK_SCHED_VIRTUAL;
+	a.burst = 1;
+	make(a);
+	vp = fx.set->vp[0];
+	xk_vp_enter_idle(vp);
+	for (unsigned i = 0; i < 5; i++)
+		conn_start(&c[i], vp, 0);
+	conn_start_input(&in[0], vp);
+	conn_start_input(&in[1], vp);
+	xk_vp_leave_idle(vp);
+	for (uint64_t units = 1; units <= 40; units++) {
+		uint64_t others = 0;
+
+		xk_vpset_step(fx.set);
+		for (unsigned i = 0; i < 5; i++)
+			others += c[i].done;
+		CU_ASSERT_EQUAL(others + in[0].done + in[1].done, units);
+		CU_ASSERT(in[0].done <= others && others <= in[0].done + 1);
+		CU_ASSERT(in[1].done <= in[0].done && in[0].done <= in[1].done + 1);
+		CU_ASSERT(c[4].done <= c[0].done && c[0].done <= c[4].done + 1);
+	}
+	xk_vp_enter_idle(vp);
+	for (unsigned i = 0; i < 5; i++)
+		xk_task_park(&c[i].task);
+	xk_vp_leave_idle(vp);
+	for (unsigned i = 0; i < 6; i++)
+		xk_vpset_step(fx.set);
+	CU_ASSERT_EQUAL(in[0].done + in[1].done, 26 + 6);
+	xk_vp_enter_idle(vp);
+	xk_task_park(&in[0].task);
+	xk_task_park(&in[1].task);
+	CU_ASSERT(vp->ninput == 0 && vp->nready == 0);
+	xk_vp_leave_idle(vp);
+	unmake();
+}
+
 static void a_task_may_park_itself_and_come_back_last_in_turn(void)
 {
 	struct conn c[3];
@@ -149,12 +201,12 @@ static void a_task_may_park_itself_and_come_back_last_in_turn(void)
 	xk_vp_enter_idle(vp);
 	xk_task_ready(&c[1].task);
 	xk_task_ready(&c[1].task);
-	CU_ASSERT_EQUAL(vp->ring->prev, &c[1].task);
+	CU_ASSERT_EQUAL(vp->ring[0]->prev, &c[1].task);
 	xk_task_park(&c[0].task);
 	xk_task_park(&c[1].task);
 	xk_task_park(&c[2].task);
 	xk_task_park(&c[2].task);
-	CU_ASSERT_PTR_NULL(vp->ring);
+	CU_ASSERT_PTR_NULL(vp->ring[0]);
 	xk_vp_leave_idle(vp);
 	unmake();
 }
@@ -654,6 +706,7 @@ static void time_inside_a_vp_never_goes_back(void)
 static CU_TestInfo tests[] = {
 	{ "time inside a VP never goes back", time_inside_a_vp_never_goes_back },
 	{ "connections of a VP differ by at most one unit", connections_of_a_vp_differ_by_at_most_one_unit },
+	{ "input is taken after each unit of others", input_is_taken_after_each_unit_of_others },
 	{ "a task may park itself and come back last in turn", a_task_may_park_itself_and_come_back_last_in_turn },
 	{ "messages between VPs all arrive under the virtual schedule", messages_between_vps_all_arrive_under_the_virtual_schedule },
 	{ "messages between VPs all arrive with own entry", messages_between_vps_all_arrive_with_own_entry },

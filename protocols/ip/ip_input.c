@@ -232,6 +232,7 @@ static XK_NOINLINE void input_careful(struct xk_rep *r, struct xk_sess *lls, str
 		return;
 	}
 	xk_msg_truncate(m, h.total_length);
+	m->flags &= (uint8_t)~XK_MSG_CSUM;       /* of what a plain header led to */
 	if (!options_pass(r, m, &h))
 		return;
 	if ((h.fragment & (IP_FLAG_MF | IP_OFFSET_MASK)) != 0)

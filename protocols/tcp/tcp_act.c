@@ -327,6 +327,7 @@ static inline void predicted_data(struct tcp_sess *ts, struct xk_msg *m, uint32_
 	struct tcp_env e = tcp_env(ts->s.rep);
 	uint32_t later = cb->flags & TCP_F_ACK_LATER;
 
+	m->flags &= (uint8_t)~XK_MSG_CSUM;
 	xk_msg_pop(m, hlen);
 	tcp_owe_ack(cb, &e, m->tot, push);
 	/* The wheel first: after the upcall the deadline is often off again. */
@@ -441,15 +442,26 @@ static inline bool predicted(struct tcp_sess *ts, struct xk_msg *m, const uint8_
 
 /* ---- demux: every other segment ------------------------------------------------------------------ */
 
-static bool sum_good(const struct xk_rep *r, const struct xk_msg *m)
+static bool sum_good(const struct xk_rep *r, struct xk_msg *m)
 {
+	uint8_t flags = m->flags;
 	uint32_t sum;
 
-	if ((m->flags & (XK_MSG_CSUM_OK | XK_MSG_CSUM_IGNORE)) || !tcp_tune(r)->checksum)
+	m->flags &= (uint8_t)~XK_MSG_CSUM;       /* judged once, here */
+	if ((flags & (XK_MSG_CSUM_OK | XK_MSG_CSUM_IGNORE)) || !tcp_tune(r)->checksum)
 		return true;
 	sum = xk_csum_add(ip_pseudo_sum(ip_net_pair(xk_msg_net(m)), TCP_PROTO), htobe16((uint16_t)m->tot));
-	sum = m->flags & XK_MSG_CHAIN ? xk_msg_csum(m, 0, sum) : xk_csum_quick(m->data, m->len, sum);
+	if (flags & XK_MSG_CSUM)
+		sum = xk_csum_add(sum, m->csum);
+	else
+		sum = flags & XK_MSG_CHAIN ? xk_msg_csum(m, 0, sum) : xk_csum_quick(m->data, m->len, sum);
 	return xk_csum_fold(sum) == 0xffff;
+}
+
+/* One piece: the sum that the device made, or the bytes'. */
+static inline uint32_t sum_of(const struct xk_msg *x, const uint8_t *p, uint32_t start)
+{
+	return x->flags & XK_MSG_CSUM ? xk_csum_add(x->csum, start) : xk_csum_quick(p, x->len, start);
 }
 
 /* The session under k, or NULL.  One that is over but held keeps its key without
@@ -522,7 +534,7 @@ static inline bool demux_quick(struct xk_rep *r, struct xk_msg *m)
 	if (XK_UNLIKELY(s == NULL))
 		return false;
 	if (!(m->flags & (XK_MSG_CSUM_OK | XK_MSG_CSUM_IGNORE))) {
-		sum = xk_csum_quick(p, len, tcp_live(tcp_sess(s))->psum + htobe16((uint16_t)len));
+		sum = sum_of(m, p, tcp_live(tcp_sess(s))->psum + htobe16((uint16_t)len));
 		if (XK_UNLIKELY(xk_csum_fold(sum) != 0xffff))
 			goto no;
 	}
@@ -605,7 +617,7 @@ static inline bool run_begin(const struct tcp_sess *ts, struct run *r)
 static inline bool run_sum(const struct run *r, const struct xk_msg *x, const uint8_t *p)
 {
 	return (x->flags & (XK_MSG_CSUM_OK | XK_MSG_CSUM_IGNORE)) ||
-	       xk_csum_valid(xk_csum_quick(p, x->len, r->hot + htobe16((uint16_t)x->len)));
+	       xk_csum_valid(sum_of(x, p, r->hot + htobe16((uint16_t)x->len)));
 }
 
 /* Timestamp and ECN field, where the connection has them. */
@@ -651,6 +663,7 @@ static unsigned run_open(struct tcp_sess *ts, struct xk_msg **m, unsigned n, uin
 		if (!run_marks(&r, cb, x, p) || !run_sum(&r, x, p))
 			break;
 		words |= xk_raw32(p + 12);
+		x->flags &= (uint8_t)~XK_MSG_CSUM;
 		xk_msg_pop(x, r.hlen);
 		nxt += take;
 		room -= take;

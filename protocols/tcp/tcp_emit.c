@@ -215,6 +215,20 @@ static inline void options(struct tcp_cb *cb, struct head *h, uint8_t *opts, uin
 	}
 }
 
+/* The window, worked out again when what it is made of has changed. */
+static inline uint32_t window(struct tcp_cb *cb)
+{
+	uint32_t room = cb->rcv_buf - cb->rcv_held;
+
+	if (cb->rcv_nxt != cb->said_nxt || cb->rcv_adv != cb->said_adv || room != cb->said_room) {
+		cb->said = tcp_rcv_window(cb, true);
+		cb->said_nxt = cb->rcv_nxt;
+		cb->said_adv = cb->rcv_adv;
+		cb->said_room = room;
+	}
+	return cb->said;
+}
+
 /* Whatever acknowledgement was owed goes with this segment. */
 static inline void ack_paid(struct tcp_cb *cb)
 {
@@ -249,7 +263,7 @@ bool tcp_emit(struct tcp_sess *ts, uint32_t seq, struct xk_msg *data, uint16_t f
 	options(cb, &h, opts, now, len);
 	if (XK_LIKELY(flags & TCP_ACK)) {
 		h.ack = cb->rcv_nxt;
-		h.wnd = (uint16_t)(tcp_rcv_window(cb, true) >> cb->rcv_wscale);
+		h.wnd = (uint16_t)(window(cb) >> cb->rcv_wscale);
 		if (cb->flags & TCP_F_ECE)
 			h.flags |= TCP_ECE;
 		ack_paid(cb);

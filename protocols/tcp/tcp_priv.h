@@ -246,6 +246,8 @@ struct tcp_cb {
 	uint32_t rto;                    /* ms, not backed off */
 	uint32_t rtt_seq, rtt_at_us;     /* TCP_F_RTT */
 	uint32_t at[TCP_T_COUNT];        /* deadlines, ms; 0: off */
+	uint32_t due;                    /* the earliest set since tcp_timer_sync; 0: none was */
+	uint32_t said, said_nxt, said_adv, said_room; /* the window in the last header, of what it was made */
 	/* Line 3 and on: loss, rare things. */
 	uint8_t  dupacks, backoff;       /* backoff: doublings of rto, persist and SYN probes, too */
 	uint8_t  retries;                /* of SYN, probes, keepalives in a row */
@@ -566,7 +568,11 @@ void tcp_timer_sync(struct tcp_sess *ts);
 void tcp_timer_stop(struct tcp_sess *ts);       /* all off */
 static inline void tcp_timer_arm(struct tcp_cb *cb, const struct tcp_env *e, enum tcp_timer_no t, uint32_t ms)
 {
-	cb->at[t] = tcp_deadline(e->now, ms);
+	uint32_t at = tcp_deadline(e->now, ms);
+
+	cb->at[t] = at;
+	if (cb->due == 0 || (int32_t)(at - cb->due) < 0)
+		cb->due = at;
 }
 static inline void tcp_timer_off(struct tcp_cb *cb, enum tcp_timer_no t) { cb->at[t] = 0; }
 /* len bytes came in order: an acknowledgement is owed, now or when DELACK fires

@@ -58,7 +58,7 @@ struct send_rep {
 	xk_counter        *messages, *bytes;
 	uint64_t          *no;           /* connection numbers in the graph */
 	uint32_t           n;
-	uint8_t           *page;         /* `size` bytes */
+	uint8_t           *page, *pages; /* `size` bytes from a line on, within what was allocated */
 };
 
 static const struct send_conf *conf_of(const struct xk_rep *r) { return r->conf; }
@@ -315,9 +315,10 @@ static int send_alloc(struct send_rep *sr, uint64_t n)
 
 	sr->conn = xk_alloc(n * sizeof *sr->conn);
 	sr->messages = xk_alloc(n * 3 * sizeof *sr->messages);
-	sr->page = xk_alloc(c->size + XK_CACHELINE);
-	if (sr->conn == NULL || sr->messages == NULL || sr->page == NULL)
+	sr->pages = xk_alloc(c->size + XK_CACHELINE);
+	if (sr->conn == NULL || sr->messages == NULL || sr->pages == NULL)
 		return XK_E_NOMEM;
+	sr->page = sr->pages + (-(uintptr_t)sr->pages & (XK_CACHELINE - 1));
 	sr->bytes = sr->messages + n;
 	sr->no = sr->bytes + n;
 	stream_pattern(sr->page, c->size);
@@ -396,7 +397,7 @@ static void send_rep_fini(struct xk_rep *r)
 
 	xk_free(sr->conn);
 	xk_free(sr->messages);
-	xk_free(sr->page);
+	xk_free(sr->pages);
 }
 
 static int send_init(struct xk_node *n, struct xk_errs *e)

@@ -221,7 +221,9 @@ static inline int judge(struct xk_rep *r, const struct xk_msg *m, const uint8_t 
 	if (XK_UNLIKELY(!udp_hdr_has_checksum(p)))
 		return no_checksum(r);
 	sum = udp_pseudo(pair, m->tot);
-	if (XK_UNLIKELY(m->flags & XK_MSG_CHAIN))
+	if (m->flags & XK_MSG_CSUM)
+		sum = xk_csum_add(sum, m->csum);
+	else if (XK_UNLIKELY(m->flags & XK_MSG_CHAIN))
 		sum = xk_msg_csum(m, 0, sum);
 	else
 		sum = xk_csum_quick(p, m->len, sum);
@@ -244,6 +246,7 @@ static inline void input(struct xk_rep *r, struct xk_sess *lls, struct xk_msg *m
 		xk_drop(r, (unsigned)reason, m);
 		return;
 	}
+	m->flags &= (uint8_t)~XK_MSG_CSUM;       /* judged */
 	s = xk_find(r, m, &k);
 	if (XK_UNLIKELY(s == NULL)) {
 		input_first(r, lls, m, &k);

@@ -41,7 +41,9 @@ struct xk_sess;
 #define XK_MSG_SHARED  0x04u  /* refs > 1: some REF segment points here */
 #define XK_MSG_EXTERN  0x08u  /* data lies in memory lent by a driver */
 #define XK_MSG_SLOW    0x0fu
-#define XK_MSG_CSUM    0x10u  /* down path: csum is the partial sum of data..len (whole, unchained) */
+/* Down path: csum is the partial sum of data..len (whole, unchained).  Up path, until
+ * the transport has judged it: of all that lies behind the network header. */
+#define XK_MSG_CSUM    0x10u
 #define XK_MSG_CSUM_OK 0x20u  /* up path: the edge vouches for the transport checksum */
 #define XK_MSG_CSUM_IGNORE 0x40u /* up path: compute the checksum but ignore the verdict (M104) */
 #define XK_MSG_LINK_BCAST 0x80u /* up path: the link destination was not our own address */

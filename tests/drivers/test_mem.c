@@ -88,6 +88,50 @@ static void carries_frames_whole_and_copies_them_once(void)
 	pf_down(&f);
 }
 
+/* b: Ethernet, IPv4, then n bytes of proto; len at least that much, the rest padding. */
+static void long_frame(uint8_t *b, uint32_t n, uint8_t proto, uint16_t fragment)
+{
+	memset(b, 0, 34);
+	for (uint32_t i = 34; i < 2000; i++)
+		b[i] = (uint8_t)(i * 7 + i / 256);
+	b[12] = 8;
+	b[14] = 0x45;
+	xk_put_be16(b + 16, (uint16_t)(20 + n));
+	xk_put_be16(b + 20, fragment);
+	b[22] = 64;
+	b[23] = proto;
+}
+
+static void sums_what_a_transport_will_judge(void)
+{
+	static const struct { uint32_t n, pad; uint8_t proto; uint16_t fragment; bool sum; } t[] = {
+		{ 1000, 0, 6, 0x4000, true }, { 1001, 0, 17, 0, true }, { 1466, 0, 6, 0, true },
+		{ 1000, 0, 1, 0, false }, { 1000, 4, 6, 0, false }, { 1000, 0, 6, 0x2000, false }, { 100, 0, 6, 0, false },
+	};
+	uint8_t b[2048];
+
+	pf_up(&f, 1, wire);
+	open_all("ua", sa);
+	open_all("ub", sb);
+	for (unsigned i = 0; i < XK_ARRAY_LEN(t); i++) {
+		uint32_t len = 34 + t[i].n + t[i].pad;
+		const struct pf_rec *g;
+
+		long_frame(b, t[i].n, t[i].proto, t[i].fragment);
+		pf_push(&f, 0, sa[0], b, len);
+		CU_ASSERT_EQUAL_FATAL(pf_ngot(&f, "ub"), 1);
+		g = pf_got(&f, "ub", 0);
+		CU_ASSERT_TRUE(g->len == len && memcmp(g->bytes, b, len) == 0);
+		CU_ASSERT_EQUAL((g->flags & XK_MSG_CSUM) != 0, t[i].sum);
+		if (t[i].sum)
+			CU_ASSERT_EQUAL(xk_csum_fold(g->csum), xk_csum_fold(xk_csum(b + 34, t[i].n, 0)));
+		pf_forget(&f, "ub");
+	}
+	close_all(sa);
+	close_all(sb);
+	pf_down(&f);
+}
+
 static void carries_both_ways_and_only_to_the_other_end(void)
 {
 	uint8_t b[64];
@@ -428,6 +472,7 @@ static void the_reflector_drops_what_it_does_not_know(void)
 
 static CU_TestInfo loop_tests[] = {
 	{ "carries frames whole and copies them once", carries_frames_whole_and_copies_them_once },
+	{ "sums what a transport will judge", sums_what_a_transport_will_judge },
 	{ "carries both ways and only to the other end", carries_both_ways_and_only_to_the_other_end },
 	{ "hands the buffer over when told not to copy", hands_the_buffer_over_when_told_not_to_copy },
 	{ "flattens a chain into a frame", flattens_a_chain_into_a_frame },

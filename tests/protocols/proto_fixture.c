@@ -30,6 +30,7 @@ static struct pf_rec *rec_add(struct pf_recs *rs, const struct xk_msg *m)
 	memset(r, 0, sizeof(*r));
 	r->vp = xk_vp_self->no;
 	r->flags = m->flags;
+	r->csum = m->csum;
 	r->len = m->tot;
 	r->bytes = malloc(m->tot ? m->tot : 1);
 	xk_assert(r->bytes != NULL);

@@ -38,6 +38,7 @@ struct pf_rec {
 	uint16_t        vp;
 	uint32_t        host;           /* pf_hostlink: the remote host */
 	uint8_t         flags;          /* of the message */
+	uint32_t        csum;
 	struct xk_sess *lls;            /* pf_upper: where it came from (never dereferenced later) */
 	struct xk_node *type;           /* pf_upper: the session's type */
 	uint32_t        len;

@@ -114,12 +114,15 @@ bool tcp_rack_detect(struct tcp_cb *cb, const struct tcp_env *e, uint32_t una)
 /* 7.2.  Nothing to probe for while recovery goes on or holes are known. */
 uint32_t tcp_tlp_pto(const struct tcp_cb *cb, const struct tcp_env *e, uint32_t una)
 {
-	uint32_t pto, rto = tcp_rto_now(cb);
+	uint32_t pto, rto;
 
+	if (!tcp_by_sack(cb) || !cb->tune->tlp)
+		return 0;
+	rto = tcp_rto_now(cb);
 	/* RFC 8985 7.2: not after the timeout that runs already. */
 	if (cb->at[TCP_T_REXMT] != 0 && (int32_t)(cb->at[TCP_T_REXMT] - e->now) > 0 && cb->at[TCP_T_REXMT] - e->now < rto)
 		rto = cb->at[TCP_T_REXMT] - e->now;
-	if (!cb->tune->tlp || !tcp_by_sack(cb) || cb->ca_state > TCP_CA_DISORDER || cb->sacked_out != 0 ||
+	if (cb->ca_state > TCP_CA_DISORDER || cb->sacked_out != 0 ||
 	    cb->tlp_out || cb->backoff != 0 || cb->state < TCP_S_ESTABLISHED || una == cb->snd_max)
 		return 0;
 	if (cb->srtt == 0)

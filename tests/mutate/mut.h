@@ -205,6 +205,28 @@ bool mut_change_same_field(struct mut_change a, struct mut_change b);
 /* What holds of every session of the application; NULL or what does not. */
 const char *mut_check(void);
 
+/* ---- mut_oracle.c ----------------------------------------------------------------------------- */
+
+/* What a connection is, by the RFC's names. */
+struct mut_model {
+	unsigned state;                  /* enum tcp_state */
+	bool     passive;
+	uint32_t snd_una, snd_nxt, max_snd_wnd, iss;
+	uint32_t rcv_nxt, rcv_wnd, irs;
+};
+struct mut_event { uint32_t seq, ack, len; uint16_t flags; };
+enum mut_answer { MUT_SILENCE, MUT_ACKS, MUT_RESETS, MUT_SYN_ACKS };
+struct mut_verdict {
+	enum mut_answer answer;
+	uint32_t seq, ack;               /* of the answer; ack of a RST without ACK: 0 */
+	bool     later;                  /* an acknowledgement that may wait */
+	unsigned state;                  /* afterwards */
+	uint32_t text;                   /* bytes for the user */
+	bool     told;                   /* the user hears that the connection was reset */
+};
+/* RFC 9293 3.10.7 with RFC 5961 3, 4 and 5. */
+void mut_oracle(const struct mut_model *m, const struct mut_event *g, struct mut_verdict *v);
+
 /* ---- mut_run.c --------------------------------------------------------------------------------- */
 
 /* All cases of a setup: singles with sums repaired, singles without, pairs. */

@@ -34,12 +34,14 @@ static struct mut_end *end_at(uint16_t peer_port)
 void mut_conn_read(struct mut_conn *c)
 {
 	const struct tcp_cb *cb;
-	uint32_t edge;
+	uint32_t room, most, edge;
 
 	if (c->e == NULL || c->e->s == NULL)
 		return;
 	cb = mut_cb(c->e);
-	edge = cb->rcv_nxt + (cb->rcv_buf > cb->rcv_held ? cb->rcv_buf - cb->rcv_held : 0);
+	room = cb->rcv_buf > cb->rcv_held ? cb->rcv_buf - cb->rcv_held : 0;
+	most = 65535u << cb->rcv_wscale;
+	edge = cb->rcv_nxt + (room < most ? room : most);
 	c->nxt = cb->rcv_nxt;
 	c->right = tcp_gt(cb->rcv_adv, edge) ? cb->rcv_adv : edge;
 	c->una = cb->snd_una;

@@ -175,6 +175,8 @@ void mut_build(struct mut_frame *f, const struct mut_spec *s, bool fddi);
 void mut_finish(struct mut_frame *f, const struct mut_spec *s, bool seal);
 /* Are all sums that a receiver looks at right (or is there none)? */
 bool mut_sums_right(const struct mut_frame *f);
+/* Does a length, the version or TTL 0 say that the datagram is none? */
+bool mut_lies(const struct mut_frame *f);
 /* A plain segment of the peer's with payload, built and given in. */
 void mut_segment(const struct mut_conn *c, uint32_t seq, uint32_t ack, uint16_t flags, uint32_t len);
 /* The same, all said. */

@@ -249,6 +249,29 @@ bool mut_sums_right(const struct mut_frame *f)
 	return mut_sum(ip + s.hlen, s.tot - s.hlen, seed) == 0;
 }
 
+/* ---- lies --------------------------------------------------------------------------------------- */
+
+/* Row by row: what no receiver may believe, seen from the frame alone. */
+bool mut_lies(const struct mut_frame *f)
+{
+	const uint8_t *ip = f->b + f->l3, *t;
+	uint32_t have = f->n > f->l3 ? f->n - f->l3 : 0, hlen, tot, n;
+
+	if (f->kind == MUT_ARP || have < 20)
+		return f->kind != MUT_ARP;
+	hlen = (uint32_t)(ip[0] & 15) * 4;
+	tot = xk_be16(ip + 2);
+	if (ip[0] >> 4 != 4 || hlen < 20 || hlen > have || tot < hlen || tot > have || ip[8] == 0 || mut_sum(ip, hlen, 0) != 0)
+		return true;
+	t = ip + hlen;
+	n = tot - hlen;
+	if (ip[9] == 6)
+		return n < 20 || t[12] >> 4 < 5 || (uint32_t)(t[12] >> 4) * 4 > n;
+	if (ip[9] == 17)
+		return n < 8 || xk_be16(t + 4) < 8 || xk_be16(t + 4) > n;
+	return ip[9] == 1 && n < 8;
+}
+
 /* ---- the peer speaks ------------------------------------------------------------------------ */
 
 uint32_t mut_ts_option(uint8_t *p, uint32_t tsval, uint32_t tsecr)

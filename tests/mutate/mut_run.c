@@ -182,15 +182,26 @@ static const char *accounts(const struct mut_counts *was, const struct mut_count
 	return mut_nout() > ANSWERS ? "too many answers to one frame" : NULL;
 }
 
-/* A message whose sum is wrong is nobody's, whatever else it says. */
+/* A message whose sum or length is wrong is nobody's, whatever else it says. */
 static const char *was_ignored(const struct mut_counts *was, const struct mut_counts *is, const struct mut_conn *c,
-			       const struct tcp_cb *before)
+			       const struct tcp_cb *before, bool may_tell)
 {
+	struct mut_out o;
+
 	if (is->drops != was->drops + 1 || is->taken != was->taken || is->half != was->half)
 		return "a damaged frame was not dropped";
-	if (mut_nout() != 0)
+	/* By IP at most (RFC 1122 3.2.2.5), when its header's sum is right. */
+	if (mut_last(&o) || (mut_nout() != 0 && !may_tell))
 		return "a damaged frame was answered";
 	return c->e == NULL || memcmp(before, mut_cb(c->e), sizeof *before) == 0 ? NULL : "a damaged frame has changed something";
+}
+
+/* c is as the peer knew it before: nothing but a FIN fits behind the edge. */
+static bool overran(const struct mut_conn *c)
+{
+	const struct tcp_cb *cb = c->e != NULL && c->e->s != NULL ? mut_cb(c->e) : NULL;
+
+	return cb != NULL && tcp_gt(cb->rcv_nxt, c->right + 1);
 }
 
 static const char *judge(const struct one *o, struct mut_conn *c, struct mut_tally *t)
@@ -211,8 +222,10 @@ static const char *judge(const struct one *o, struct mut_conn *c, struct mut_tal
 	t->dropped += is.drops != was.drops;
 	t->taken += is.drops == was.drops;
 	why = accounts(&was, &is, &f);
-	if (why == NULL && !o->seal && !mut_sums_right(&f) && !is_fragment(&f))
-		why = was_ignored(&was, &is, c, &before);
+	if (why == NULL && !is_fragment(&f) && (mut_lies(&f) || (!o->seal && !mut_sums_right(&f))))
+		why = was_ignored(&was, &is, c, &before, o->seal);
+	if (why == NULL && o->setup >= MUT_established && overran(c))
+		why = "more was taken than there was room for";
 	if (why == NULL)
 		why = mut_check();
 	return why != NULL ? why : mut_still_receives(c);
@@ -311,6 +324,8 @@ bool mut_run_setup(enum mut_setup s, bool fddi, struct mut_tally *t)
 
 		take(&o, s, fddi, p.no);
 		describe(&o);
+		if (getenv("XK_MUTATE") != NULL)
+			last_words();
 		alarm(HANG);
 		why = run_case(&o, t);
 		if (why == NULL)

@@ -8,7 +8,8 @@
  * and passes it up in a later unit of work, through the classifier, which
  * decides the VP that runs it.  A long segment is summed by the very loads that copy
  * it, and the sum goes with it: the transport adds its pseudo-header and judges, as
- * it does behind devices that sum what they receive, and no byte is read twice.  A push therefore never becomes a demux on the same stack.
+ * it does behind devices that sum what they receive, and no byte is read twice.
+ * A push never becomes a demux on the same stack.
  * Invariant: the task is ready exactly while the queue holds a frame.
  */
 #include "drivers/mem/mem_priv.h"

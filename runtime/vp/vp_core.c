@@ -3,8 +3,8 @@
  * vp_core.c - what happens inside a virtual processor: tasks, the inbox, and
  * one unit of work.
  *
- * A unit is: due timers, posted calls, some messages of the inbox, one turn of
- * the next task, then everything that was collected for other VPs is handed
+ * A unit is: due timers (where time is real, after what had come in before them),
+ * posted calls, some messages of the inbox, one turn of the next task, then everything that was collected for other VPs is handed
  * over in batches.  Between two units anybody else may be the thread inside.
  * Being inside is an RCU read section.
  * Invariant: a message posted to a VP is run there, or dropped and counted.
@@ -12,6 +12,9 @@
 #include "runtime/vp/vp_priv.h"
 
 #include "runtime/sync/xk_sync.h"
+
+#define CATCH_UP       1024u     /* messages that a due timer waits for */
+#define CATCH_UP_TASKS 4u
 
 _Thread_local struct xk_vp *xk_vp_self __attribute__((tls_model("initial-exec")));
 
@@ -303,17 +306,47 @@ static inline unsigned vp_unit_now(struct xk_vp *vp, unsigned budget)
 	return done;
 }
 
-static inline unsigned vp_run_timers(struct xk_vp *vp)
+/*
+ * What came in while this worker slept or was not run may be just what a timer
+ * waits for, so it is taken first: a retransmission because nobody looked at the
+ * acknowledgement is our fault, not the network's.  Bounded, so that a flood does
+ * not hold up the timers, and only where there are workers: a simulated clock does
+ * not run on while messages wait.
+ */
+static XK_NOINLINE unsigned vp_catch_up(struct xk_vp *vp, unsigned budget)
 {
+	struct xk_task *dev[CATCH_UP_TASKS], *t = vp->ring;
+	unsigned ndev = 0, done = 0;
+
+	if (vp->npolling != 0) do {
+		if (t->fd >= 0)
+			dev[ndev++] = t;
+		t = t->next;
+	} while (t != vp->ring && ndev < vp->npolling && ndev < CATCH_UP_TASKS);
+	for (unsigned i = 0, n; i < ndev; i++)
+		/* A task without a place in the ring was parked meanwhile. */
+		while (dev[i]->next != NULL && done < CATCH_UP && (n = dev[i]->run(dev[i], budget)) != 0)
+			done += n;
+	while (vp_has_waiting(vp) && done < 2 * CATCH_UP)
+		done += vp_run_waiting(vp, budget);
+	return done;
+}
+
+static inline unsigned vp_run_timers(struct xk_vp *vp, unsigned budget)
+{
+	unsigned done = 0;
+
 	if (vp->wheel.armed == 0 ||
 	    (vp->now / XK_WHEEL_TICK <= vp->wheel.tick && vp->wheel.due == NULL))
 		return 0;
-	return xk_wheel_run(&vp->wheel, vp->now, 64);
+	if (vp->worker != NULL && (vp->npolling != 0 || vp_has_waiting(vp)))
+		done = vp_catch_up(vp, budget);
+	return done + xk_wheel_run(&vp->wheel, vp->now, 64);
 }
 
 unsigned xk_vp_unit(struct xk_vp *vp, unsigned budget)
 {
-	unsigned done = vp_run_timers(vp);
+	unsigned done = vp_run_timers(vp, budget);
 
 	done += vp_unit_now(vp, budget);
 	xk_count(vp->units);
@@ -323,7 +356,7 @@ unsigned xk_vp_unit(struct xk_vp *vp, unsigned budget)
 
 unsigned xk_vp_turn(struct xk_vp *vp, unsigned budget, int32_t *deficit, bool *idle)
 {
-	int32_t had = *deficit, left = had - (int32_t)vp_run_timers(vp);
+	int32_t had = *deficit, left = had - (int32_t)vp_run_timers(vp, budget);
 	unsigned units = 0, total, n;
 
 	do {

@@ -5,7 +5,9 @@
  * between units, nothing lost.
  */
 #include <CUnit/CUnit.h>
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/sync/xk_sync.h"
 #include "runtime/vp/xk_vp.h"
@@ -554,6 +556,93 @@ static void a_sleeping_worker_wakes_for_a_timer(void)
 	xk_errs_free(e);
 }
 
+/* A worker that was held up: a byte came and a timer fell due while it did not run. */
+static struct {
+	struct xk_task  stall, device;
+	struct xk_timer t;
+	int             fd[2];
+	uint32_t        read_at, fired_at, order, done;
+} late;
+
+static unsigned late_device(struct xk_task *t, unsigned budget)
+{
+	char b;
+
+	(void)t;
+	(void)budget;
+	if (read(late.fd[0], &b, 1) != 1)
+		return 0;
+	late.read_at = ++late.order;
+	return 1;
+}
+
+static void late_fire(struct xk_timer *t)
+{
+	(void)t;
+	late.fired_at = ++late.order;
+	xk_store_release(&late.done, 1);
+}
+
+static unsigned late_stall(struct xk_task *t, unsigned budget)
+{
+	struct xk_vp *vp = t->vp;
+	xk_ns due = vp->now + 2 * XK_MS;
+
+	(void)budget;
+	CU_ASSERT_EQUAL(write(late.fd[1], "x", 1), 1);
+	xk_timer_set(&vp->wheel, &late.t, due);
+	while (xk_clock_read(&vp->set->clock) < due + 2 * XK_MS)
+		;
+	xk_task_park(t);
+	return 0;
+}
+
+static void late_begin(struct xk_vp *vp, void *arg)
+{
+	(void)arg;
+	xk_task_init(&late.stall, vp, late_stall);
+	xk_task_init(&late.device, vp, late_device);
+	late.device.fd = late.fd[0];
+	xk_task_ready(&late.stall);
+	xk_task_ready(&late.device);
+}
+
+static void late_end(struct xk_vp *vp, void *arg)
+{
+	(void)vp;
+	(void)arg;
+	xk_task_park(&late.device);
+}
+
+static void what_came_in_is_taken_before_a_timer_that_is_late(void)
+{
+	static const char *const presets[] = { "up", "vppc" };
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(presets); i++) {
+		struct xk_arch a = arch_of(presets[i], 1, 1);
+		struct xk_errs *e = xk_errs_new();
+
+		if (i == 1)
+			a.entry = XK_ENTRY_LOCK;
+		make(a);
+		memset(&late, 0, sizeof late);
+		xk_timer_init(&late.t, late_fire);
+		CU_ASSERT_EQUAL_FATAL(pipe2(late.fd, O_NONBLOCK | O_CLOEXEC), 0);
+		CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
+		xk_vp_do(fx.set->vp[0], late_begin, NULL);
+		while (!xk_load_acquire(&late.done))
+			xk_thread_yield();
+		xk_vp_do(fx.set->vp[0], late_end, NULL);
+		xk_vpset_stop(fx.set);
+		CU_ASSERT_EQUAL(late.read_at, 1);
+		CU_ASSERT_EQUAL(late.fired_at, 2);
+		close(late.fd[0]);
+		close(late.fd[1]);
+		unmake();
+		xk_errs_free(e);
+	}
+}
+
 /* ---- fairness between VPs --------------------------------------------------------------- */
 
 static uint64_t greedy[MAX_VPS];
@@ -721,6 +810,7 @@ static CU_TestInfo tests[] = {
 	{ "more timers in one tick than a unit runs all fire", more_timers_in_one_tick_than_a_unit_runs_all_fire },
 	{ "a polling task does not make a busy VP look idle", a_polling_task_does_not_make_a_busy_vp_look_idle },
 	{ "a sleeping worker wakes for a timer", a_sleeping_worker_wakes_for_a_timer },
+	{ "what came in is taken before a timer that is late", what_came_in_is_taken_before_a_timer_that_is_late },
 	{ "deficit round robin gives every VP the same number of messages", drr_gives_every_vp_the_same_number_of_messages },
 	{ "every preset is a row that makes sense", every_preset_is_a_row_that_makes_sense },
 	{ "impossible architectures are refused with a reason", impossible_architectures_are_refused_with_a_reason },

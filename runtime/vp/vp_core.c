@@ -14,7 +14,8 @@
 #include "runtime/sync/xk_sync.h"
 
 #define CATCH_UP       1024u     /* messages that a due timer waits for */
-#define CATCH_UP_TASKS 4u
+#define CATCH_UP_TASKS 4u         /* devices that are read for it */
+#define CATCH_UP_LOOK  256u      /* tasks among which these are looked for */
 
 _Thread_local struct xk_vp *xk_vp_self __attribute__((tls_model("initial-exec")));
 
@@ -315,15 +316,14 @@ static inline unsigned vp_unit_now(struct xk_vp *vp, unsigned budget)
  */
 static XK_NOINLINE unsigned vp_catch_up(struct xk_vp *vp, unsigned budget)
 {
-	struct xk_task *dev[CATCH_UP_TASKS], *t = vp->ring;
-	unsigned ndev = 0, done = 0;
+	struct xk_task *dev[CATCH_UP_TASKS], *t = vp->ring[0];
+	unsigned ndev = 0, done = 0, n;
 
-	if (vp->npolling != 0) do {
+	/* Bounded, too: a device may stand behind thousands of senders. */
+	for (unsigned k = 0; ndev < vp->npolling && ndev < CATCH_UP_TASKS && k < CATCH_UP_LOOK; k++, t = t->next)
 		if (t->fd >= 0)
 			dev[ndev++] = t;
-		t = t->next;
-	} while (t != vp->ring && ndev < vp->npolling && ndev < CATCH_UP_TASKS);
-	for (unsigned i = 0, n; i < ndev; i++)
+	for (unsigned i = 0; i < ndev; i++)
 		/* A task without a place in the ring was parked meanwhile. */
 		while (dev[i]->next != NULL && done < CATCH_UP && (n = dev[i]->run(dev[i], budget)) != 0)
 			done += n;

@@ -46,7 +46,7 @@ talk_stop() {
 	for p in $(cat /proc/$server/task/$server/children 2>/dev/null); do
 		kill $p 2>/dev/null
 	done
-	kill -0 $server 2>/dev/null && wait $server
+	wait $server
 }
 
 talk_ready() {

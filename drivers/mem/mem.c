@@ -130,6 +130,13 @@ static int mem_init(struct xk_node *n, struct xk_errs *e)
 	return c->peer == MEM_LOOP ? mem_wire_join(n, e) : XK_OK;
 }
 
+static bool has_idle(const struct xk_rep *r)
+{
+	const struct mem_conf *c = mem_conf(r);
+
+	return (c->peer == MEM_TCP_SINK || c->peer == MEM_TCP_SOURCE) && c->idle != 0;
+}
+
 static int mem_rep_init(struct xk_rep *r)
 {
 	struct mem_rep *mr = r->state;
@@ -140,8 +147,8 @@ static int mem_rep_init(struct xk_rep *r)
 	mr->frame_max = mem_state(r)->frame_max;
 	xk_msgq_init(&mr->q);
 	xk_task_init(&mr->task, r->vp, mem_conf(r)->peer == MEM_SOURCE ? mem_gen_run :
-		     mem_conf(r)->peer == MEM_TCP_SOURCE ? mem_tcp_source_run : mem_rx_run);
-	mr->task.input = mr->task.run == mem_rx_run;
+		     has_idle(r) ? mem_tcp_idle_run : mem_conf(r)->peer == MEM_TCP_SOURCE ? mem_tcp_source_run : mem_rx_run);
+	mr->task.input = mr->task.run == mem_rx_run || (has_idle(r) && mem_conf(r)->peer == MEM_TCP_SINK);
 	return XK_OK;
 }
 
@@ -159,6 +166,8 @@ static int mem_rep_start(struct xk_rep *r, struct xk_errs *e)
 	case MEM_TCP_SOURCE: err = mem_tcp_source_new(mr); break;
 	default:             return XK_OK;
 	}
+	if (err == XK_OK && has_idle(r))
+		xk_task_ready(&mr->task);
 	if (err != XK_OK)
 		xk_errs_add(e, r->node->file, r->node->line, 0, "%s: not enough memory for the frames of "
 			    "%llu connections (fewer connections, a smaller rxcold or a higher memory limit)",
@@ -194,6 +203,10 @@ static int mem_check(const void *conf, char *why, size_t n)
 	}
 	if (c->mac[0] & 1) {
 		snprintf(why, n, "mac is a group address (lowest bit of its first byte set): a station needs its own");
+		return XK_E_INVAL;
+	}
+	if (c->idle != 0 && c->to == 0) {
+		snprintf(why, n, "idle = %llu needs 'to', the address to connect to", (unsigned long long)c->idle);
 		return XK_E_INVAL;
 	}
 	return c->peer == MEM_SOURCE ? mem_gen_check(c, why, n) :
@@ -248,6 +261,9 @@ static const char *const places[] = { "map", "hash", NULL };
 	  .max = "1GiB"), \
 	P(window, XK_P_SIZE, "64KiB", "tcp_sink, tcp_source: receive window that the peer offers", .min = "1KiB", .max = "1GiB"), \
 	P(ack_every, XK_P_UINT, "2", "tcp_sink: segments that are acknowledged together", .min = "1", .max = "64"), \
+	P(idle, XK_P_UINT, "0", "tcp_sink, tcp_source: peers besides, who connect to idle_port of 'to' and are silent", \
+	  .max = "16777216"), \
+	P(idle_port, XK_P_PORT, "9", "tcp_sink, tcp_source: where silent peers connect to", .min = "1"), \
 	XK_PARAM_END
 
 static const struct xk_param eth_params[] = { MEM_PARAMS("1500", "9000") };

@@ -39,7 +39,8 @@ struct mem_conf {
 	uint16_t from_port, port;
 	unsigned checksum, rxbuf, place;
 	/* peer = "tcp_sink", "tcp_source" */
-	uint64_t window, ack_every;
+	uint64_t window, ack_every, idle;
+	uint16_t idle_port;
 };
 
 #define MEM_DROPS(X) \
@@ -119,6 +120,9 @@ int  mem_tcp_source_new(struct mem_rep *mr);
 void mem_tcp_source_push(struct xk_sess *s, struct xk_msg *m);
 unsigned mem_tcp_source_run(struct xk_task *task, unsigned budget);
 int  mem_tcp_source_check(const struct mem_conf *c, char *why, size_t n);
+
+/* mem_tcp_idle.c: instead of the task's own, where there are silent peers. */
+unsigned mem_tcp_idle_run(struct xk_task *task, unsigned budget);
 int  mem_tcp_source_counts(const struct mem_rep *mr, void *buf, unsigned len);
 void mem_tcp_stop(struct mem_rep *mr);
 void mem_tcp_free(struct mem_rep *mr);

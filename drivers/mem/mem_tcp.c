@@ -69,7 +69,7 @@ bool mem_tcp_parse(const struct mem_rep *mr, struct xk_msg **m, struct mem_tcp_s
 
 /* ---- making ------------------------------------------------------------------------ */
 
-static void make_template(struct mem_tcp *t, struct mem_tcp_conn *c)
+void mem_tcp_template(const struct mem_tcp *t, struct mem_tcp_conn *c)
 {
 	const struct xk_flowkey *k = (const struct xk_flowkey *)(const void *)&c->map.key;
 	struct xk_rep *r = t->mr->rep;
@@ -177,7 +177,7 @@ struct mem_tcp_conn *mem_tcp_conn_new(struct mem_tcp *t, const struct xk_key *k)
 		return NULL;
 	}
 	c->snd_una = c->snd_nxt = c->map.hash;   /* any number will do */
-	make_template(t, c);
+	mem_tcp_template(t, c);
 	return c;
 }
 

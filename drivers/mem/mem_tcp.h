@@ -56,9 +56,14 @@ struct mem_tcp {
 	xk_counter *made, *bytes;        /* [nconn] */
 	uint64_t   *no;                  /* [nconn] number in the graph */
 	uint32_t    nconn, live;
+	uint64_t    idle_next;           /* silent peers: the first that was not considered yet */
 	struct mem_cold cold;            /* receive buffers, rxbuf = "cold" */
 };
 
+/* c->hdr by c's key. */
+void mem_tcp_template(const struct mem_tcp *t, struct mem_tcp_conn *c);
+/* A segment to nobody who is known: false when there are no silent peers. */
+bool mem_tcp_idle_answer(struct mem_tcp *t, const struct mem_tcp_seg *g);
 /* What the stack pushed: false when it is no TCP segment.  *m may change. */
 bool mem_tcp_parse(const struct mem_rep *mr, struct xk_msg **m, struct mem_tcp_seg *g);
 int  mem_tcp_new(struct mem_rep *mr, void (*tick)(struct xk_timer *));

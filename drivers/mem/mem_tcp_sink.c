@@ -153,11 +153,11 @@ void mem_tcp_sink_push(struct xk_sess *s, struct xk_msg *m)
 			mem_tcp_conn_free(t, c);
 			xk_count(r->count[MEM_N_CLOSED]);
 		}
-	} else if (XK_UNLIKELY(g.flags & MEM_TCP_SYN)) {
+	} else if (XK_UNLIKELY((g.flags & (MEM_TCP_SYN | MEM_TCP_ACK)) == MEM_TCP_SYN)) {
 		on_syn(t, &g);
 	} else if (c != NULL) {
 		on_segment(t, c, &g);
-	} else {
+	} else if (!mem_tcp_idle_answer(t, &g)) {
 		xk_count(r->drop[MEM_DROP_NOT_REFLECTED]);
 	}
 }

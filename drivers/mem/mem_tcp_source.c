@@ -184,7 +184,8 @@ void mem_tcp_source_push(struct xk_sess *s, struct xk_msg *m)
 	xk_msg_free(m);
 	c = mem_tcp_find(t, &g.key);
 	if (XK_UNLIKELY(c == NULL)) {
-		xk_count(r->drop[MEM_DROP_NOT_REFLECTED]);
+		if (!mem_tcp_idle_answer(t, &g))
+			xk_count(r->drop[MEM_DROP_NOT_REFLECTED]);
 	} else if (XK_UNLIKELY(g.flags & MEM_TCP_RST)) {
 		if (c->state != MEM_TCP_DONE)
 			source_over(t, c);

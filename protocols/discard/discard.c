@@ -4,8 +4,10 @@
  * half).
  *
  * The smallest application over a stream: everything that is passed up counts as
- * consumed, nothing is sent, and the connection ends when the peer ends it.
- * Invariant: one session of ours for each connection.
+ * consumed, nothing is sent, and the connection ends when the peer ends it.  It has
+ * nothing to know of a connection, so it has no session for it: messages come up to
+ * the replica, and a million idle connections cost it nothing.
+ * Invariant: `kept` references to connections whose `up` is the replica's are ours.
  */
 #include "protocols/stream/stream_app.h"
 #include "runtime/upi/xk_app.h"
@@ -20,15 +22,21 @@ struct discard_conf {
 	uint16_t port;
 };
 
+struct discard_rep { uint64_t kept; };   /* connections held */
+
 static const struct discard_conf *conf_of(const struct xk_node *n) { return n->conf; }
 
 static int discard_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
 {
+	struct discard_rep *dr = r->state;
+
 	(void)type;
-	if (stream_accept(r, lls, conf_of(r->node)->sessions) == NULL) {
+	if (dr->kept >= conf_of(r->node)->sessions) {
 		xk_count(r->count[N_REFUSED]);
 		return XK_E_NOSPC;
 	}
+	dr->kept++;
+	xk_dup(lls);
 	xk_count(r->count[N_ACCEPTED]);
 	return XK_OK;
 }
@@ -44,23 +52,19 @@ static void discard_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *
 	xk_msg_free(m);
 }
 
+/* The reference goes back; what is queued (nothing) is sent, then it ends. */
 static void discard_close_done(struct xk_rep *r, struct xk_sess *lls)
 {
-	struct xk_sess *s = stream_above(lls);
-
-	(void)r;
-	if (s != NULL)
-		stream_forget(s);
+	((struct discard_rep *)r->state)->kept--;
+	xk_close(lls);
 }
 
 static void discard_event(struct xk_rep *r, const struct xk_stream_event *ev)
 {
-	struct xk_sess *s = stream_above(ev->s);
-
-	if (s == NULL || ev->what != XK_STREAM_FAILED)
+	if (ev->what != XK_STREAM_FAILED)
 		return;
 	xk_count(r->count[ev->err == XK_E_CONNRESET ? N_RESET : N_FAILED]);
-	stream_forget(s);
+	discard_close_done(r, ev->s);
 }
 
 static int discard_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
@@ -86,7 +90,7 @@ static int discard_start(struct xk_node *n, struct xk_errs *e)
 }
 
 static void discard_stop(struct xk_node *n) { xk_open_disable_all(n, n->down[0]); }
-static void discard_rep_stop(struct xk_rep *r) { stream_forget_all(r, stream_forget); }
+static void discard_rep_stop(struct xk_rep *r) { stream_release_all(r); }
 
 static const struct xk_ops discard_ops = {
 	.start = discard_start, .stop = discard_stop, .rep_stop = discard_rep_stop,
@@ -112,5 +116,5 @@ const struct xk_proto xk_proto_discard = {
 	.doc = "takes the bytes of every connection and forgets them", .ops = &discard_ops,
 	.needs = { "stream" }, .min_down = 1, .max_down = 1,
 	.params = discard_params, .conf_size = sizeof(struct discard_conf),
-	.sess_size = sizeof(struct xk_sess), .counts = discard_counts,
+	.rep_size = sizeof(struct discard_rep), .counts = discard_counts,
 };

@@ -76,6 +76,23 @@ void stream_forget_all(struct xk_rep *r, void (*forget)(struct xk_sess *))
 	xk_map_foreach(&r->active, forget_visit, &forget);
 }
 
+static int release_visit(struct xk_mapnode *node, void *arg)
+{
+	struct xk_sess *s = xk_container_of(node, struct xk_sess, map);
+	const struct xk_rep *r = arg;
+
+	if (s->up == &r->up && s->rcnt > 0) {
+		stream_tell(s, XK_STREAM_ABORT, 0);
+		xk_close(s);
+	}
+	return XK_MAP_KEEP;              /* it is unbound already */
+}
+
+void stream_release_all(struct xk_rep *r)
+{
+	xk_map_foreach(&r->down[0]->active, release_visit, r);
+}
+
 uint32_t stream_ask(struct xk_sess *lls, unsigned op)
 {
 	uint32_t v = 0;

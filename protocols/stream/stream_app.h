@@ -29,6 +29,9 @@ void stream_forget(struct xk_sess *s);
 /* Calls forget for every kept session of r: for rep_stop. */
 void stream_forget_all(struct xk_rep *r, void (*forget)(struct xk_sess *));
 
+/* Resets and gives back every connection that r holds without a session of its own
+ * (up is r's, one reference): for rep_stop. */
+void stream_release_all(struct xk_rep *r);
 /* The session that stream_keep has stood over lls, or NULL. */
 static inline struct xk_sess *stream_above(const struct xk_sess *lls)
 {

@@ -8,6 +8,8 @@
 #include "runtime/compose/xk_run.h"
 
 #include <jansson.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include "runtime/sync/xk_sync.h"
 
@@ -80,6 +82,20 @@ static json_t *workers_json(const struct xk_run_result *r)
 	return a;
 }
 
+/* Memory of this process that is in use now, 0 when the system does not say. */
+static uint64_t resident_bytes(void)
+{
+	FILE *f = fopen("/proc/self/statm", "r");
+	unsigned long long size, pages = 0;
+
+	if (f == NULL)
+		return 0;
+	if (fscanf(f, "%llu %llu", &size, &pages) != 2)
+		pages = 0;
+	fclose(f);
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
 static json_t *vps_json(const struct xk_run_result *r)
 {
 	json_t *a = json_array();
@@ -150,6 +166,7 @@ struct json_t *xk_run_json(const struct xk_run_result *r, bool per_vp, bool per_
 	put(j, "wall_ns", r->wall_ns);
 	put(j, "seed", r->graph->seed);
 	put(j, "nvps", r->nvps);
+	put(j, "resident_bytes", resident_bytes());
 	json_object_set_new(j, "busiest", r->busiest < 0 ? json_null() : json_string(r->node[r->busiest].node->name));
 	put(j, "messages", r->messages);
 	put(j, "bytes", r->bytes);

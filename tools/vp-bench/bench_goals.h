@@ -22,7 +22,8 @@
 #define GOAL_ARGS  8u
 #define GOAL_TEXT  512u
 
-enum goal_peer { PEER_LWIP, PEER_KERNEL, PEER_DPDK, PEER_LWIP_TCP, PEER_LWIP_MANY, PEER_SMOLTCP, PEER_KERNEL_TCP };
+enum goal_peer { PEER_LWIP, PEER_KERNEL, PEER_DPDK, PEER_LWIP_TCP, PEER_LWIP_MANY, PEER_SMOLTCP, PEER_KERNEL_TCP,
+		 PEER_KERNEL_MEM };
 
 /* What was asked for, and where things are. */
 struct goals {
@@ -45,6 +46,8 @@ struct goal_side {
 	enum goal_peer peer, other;       /* other: the better of the two counts (side_best) */
 	const char *peer_arg;
 	unsigned    workers;              /* 0: as the graph says */
+	unsigned    warmup;               /* seconds; 0: a quarter of the time */
+	unsigned    idle;                 /* silent connections that stand when measuring begins (side_idle, side_rest) */
 };
 
 /* How the ratio is made. */
@@ -86,6 +89,11 @@ enum goal_fault side_rate(struct goals *g, const struct goal_side *s, double *v,
 enum goal_fault side_hop(struct goals *g, const struct goal_side *s, double *v, char *why);
 enum goal_fault side_fair(struct goals *g, const struct goal_side *s, double *v, char *why);
 enum goal_fault side_locked(struct goals *g, const struct goal_side *s, double *v, char *why);
+/* Time of a message beside silent connections; bytes that one of these takes. */
+enum goal_fault side_idle(struct goals *g, const struct goal_side *s, double *v, char *why);
+enum goal_fault side_rest(struct goals *g, const struct goal_side *s, double *v, char *why);
+/* The same of a peer. */
+enum goal_fault side_peer_bytes(struct goals *g, const struct goal_side *s, double *v, char *why);
 enum goal_fault side_peer(struct goals *g, const struct goal_side *s, double *v, char *why);
 /* The faster of two peers, each in its own run. */
 enum goal_fault side_best(struct goals *g, const struct goal_side *s, double *v, char *why);

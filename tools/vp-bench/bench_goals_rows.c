@@ -47,6 +47,8 @@ static const char *lacks_fastclick(struct goals *g, const struct goal *r)
 #define MANY(fn, ...)       RUN(fn, "udp-down.lua", "vps=384", "conns=3072", __VA_ARGS__)
 #define TCP_CORES(n, ...)   { .measure = side_rate, .graph = "tcp-down.lua", .workers = n, \
 			      .arg = { "vps=0", "conns=96", "burst=16", __VA_ARGS__ } }
+#define IDLE(fn, n, ...)    { .measure = fn, .graph = "tcp-idle.lua", .idle = n, .warmup = n > 1000 ? 15 : 0, \
+			      .arg = { __VA_ARGS__ } }
 #define TCP_MANY(fn, ...)   RUN(fn, "tcp-down.lua", "vps=384", "conns=3072", __VA_ARGS__)
 
 const struct goal goal_rows[] = {
@@ -84,6 +86,17 @@ const struct goal goal_rows[] = {
 	  .sense = GOAL_TIME, .bar = 1.6, .stretch = 2.2, .lacks_reference = lacks_peer,
 	  .note = "a hop as in P6/1",
 	  .ours = RUN(side_hop, "udp-up.lua", "burst=32", "checksum=good"), .reference = PEER(PEER_DPDK, "32") },
+	{ .id = "P8/384", .what = "TCP send 4 KiB, 3072 connections over 384", .unit = "ns",
+	  .sense = GOAL_TIME, .bar = 0.98, .stretch = 0.995,
+	  .ours = RUN(side_time, "tcp-down.lua", "conns=3072"), .reference = RUN(side_time, "tcp-down.lua", "conns=384") },
+	{ .id = "P8/1M", .what = "TCP send 4 KiB on 384 connections, beside 1 M silent ones over alone", .unit = "ns",
+	  .sense = GOAL_TIME, .bar = 0.80, .stretch = 0.90,
+	  .ours = IDLE(side_idle, 1000000, "conns=384"), .reference = IDLE(side_idle, 0, "conns=384") },
+	{ .id = "P9", .what = "memory of an established idle connection, the kernel's over ours", .unit = "bytes",
+	  .sense = GOAL_TIME, .bar = 12, .stretch = 17, .lacks_reference = lacks_peer,
+	  .note = "resident bytes of 1 M connections of one end; the kernel's slabs of one end",
+	  .ours = IDLE(side_rest, 1000000, "conns=0"),
+	  .reference = { .measure = side_peer_bytes, .peer = PEER_KERNEL_MEM, .peer_arg = "5000" } },
 	{ .id = "P10/policies", .what = "VPPC on one VP / null policies, UDP 64 B up", .unit = "ns",
 	  .sense = GOAL_TIME, .bar = 0.97, .stretch = 0.99,
 	  .ours = RUN(side_time, "udp-up.lua", "null=false"), .reference = RUN(side_time, "udp-up.lua", "null=true") },

@@ -31,7 +31,8 @@ static void compose(struct call *c, const struct goals *g, const struct goal_sid
 	c->argv[c->n++] = g->vp_run;
 	snprintf(c->text[0], sizeof c->text[0], "%s/%s", g->graphs, s->graph);
 	snprintf(c->text[1], sizeof c->text[1], "--duration=%lluns", (unsigned long long)time);
-	snprintf(c->text[2], sizeof c->text[2], "--warmup=%lluns", (unsigned long long)time / 4);
+	snprintf(c->text[2], sizeof c->text[2], "--warmup=%lluns",
+		 (unsigned long long)(s->warmup != 0 ? s->warmup * XK_SEC : time / 4));
 	for (unsigned i = 0; i < 3; i++)
 		c->argv[c->n++] = c->text[i];
 	c->argv[c->n++] = "--json";
@@ -55,7 +56,7 @@ static json_t *run(struct goals *g, const struct goal_side *s, xk_ns time, const
 	json_t *j;
 
 	compose(&c, g, s, time, more);
-	j = bench_child_json(c.argv, 2.5 * (double)time / 1e9 + SLACK_S, &g->interrupted, text, sizeof text);
+	j = bench_child_json(c.argv, 2.5 * (double)time / 1e9 + s->warmup + SLACK_S, &g->interrupted, text, sizeof text);
 	if (j == NULL)
 		snprintf(why, GOAL_TEXT, "vp-run %s: %s", s->graph, text);
 	return j;
@@ -144,6 +145,68 @@ enum goal_fault side_rate(struct goals *g, const struct goal_side *s, double *v,
 	return SIDE_OK;
 }
 
+/* What the counters of node `name` say. */
+static double counter_of(const json_t *j, const char *name, const char *counter)
+{
+	const json_t *n;
+	size_t i;
+
+	json_array_foreach(json_object_get(j, "nodes"), i, n)
+		if (strcmp(json_string_value(json_object_get(n, "name")), name) == 0)
+			return number(json_object_get(n, "counters"), counter);
+	return 0;
+}
+
+/* The silent ones must all stand, or it was something else that was measured. */
+static json_t *run_idle(struct goals *g, const struct goal_side *s, unsigned idle, bool *stand, char *why)
+{
+	char more[32];
+	json_t *j;
+
+	snprintf(more, sizeof more, "idle=%u", idle);
+	j = run(g, s, g->time, more, why);
+	*stand = counter_of(j, "discard", "accepted") >= idle;
+	return j;
+}
+
+static enum goal_fault not_all(char *why)
+{
+	return noise(why, "not all silent connections stood in time: the machine is too busy");
+}
+
+enum goal_fault side_idle(struct goals *g, const struct goal_side *s, double *v, char *why)
+{
+	bool stand;
+	json_t *j = run_idle(g, s, s->idle, &stand, why);
+	double messages = number(j, "messages"), cpu = of_workers(j, "cpu_ns");
+
+	json_decref(j);
+	if (j == NULL)
+		return SIDE_FAILED;
+	if (!stand || !(messages > 0 && cpu > 0))
+		return not_all(why);
+	*v = cpu / messages;
+	return SIDE_OK;
+}
+
+/* Resident bytes with them less resident bytes without, over their number. */
+enum goal_fault side_rest(struct goals *g, const struct goal_side *s, double *v, char *why)
+{
+	bool stand, none;
+	json_t *with = run_idle(g, s, s->idle, &stand, why), *without = with != NULL ? run_idle(g, s, 0, &none, why) : NULL;
+	double bytes = number(with, "resident_bytes") - number(without, "resident_bytes");
+	bool both = with != NULL && without != NULL;
+
+	json_decref(with);
+	json_decref(without);
+	if (!both)
+		return SIDE_FAILED;
+	if (!stand || !(bytes > 0))
+		return not_all(why);
+	*v = bytes / s->idle;
+	return SIDE_OK;
+}
+
 /* A second, unless the whole is a mere try. */
 static xk_ns fair_time(const struct goals *g)
 {
@@ -218,6 +281,7 @@ static const struct { const char *program, *hint; } peers[] = {
 	[PEER_SMOLTCP] = { "smoltcp-tcp", "no smoltcp here: tools/peers/build DIR smoltcp (it needs cargo and rustc), "
 			   "then --peers DIR" },
 	[PEER_KERNEL_TCP] = { "kernel-tcp", "the harness is not built: tools/peers/build DIR kernel, then --peers DIR" },
+	[PEER_KERNEL_MEM] = { "kernel-mem", "the harness is not built: tools/peers/build DIR kernel, then --peers DIR" },
 	[PEER_DPDK] = { "dpdk-graph", "no DPDK here: install the package libdpdk-dev, tools/peers/build DIR dpdk, "
 			"then --peers DIR" },
 };
@@ -251,7 +315,8 @@ const char *goal_peer_path(const struct goals *g, enum goal_peer peer)
 	return NULL;
 }
 
-static enum goal_fault peer_time(struct goals *g, enum goal_peer peer, const char *arg, double *v, char *why)
+static enum goal_fault peer_value(struct goals *g, enum goal_peer peer, const char *arg, const char *key, double *v,
+				  char *why)
 {
 	char ms[32], text[GOAL_TEXT - 64] = "";
 	const char *argv[] = { goal_peer_path(g, peer), arg, ms, NULL };
@@ -259,12 +324,22 @@ static enum goal_fault peer_time(struct goals *g, enum goal_peer peer, const cha
 
 	snprintf(ms, sizeof ms, "%.3f", (double)g->time / 1e6);
 	j = bench_child_json(argv, 2.5 * (double)g->time / 1e9 + SLACK_S, &g->interrupted, text, sizeof text);
-	*v = number(j, "ns");
+	*v = number(j, key);
 	json_decref(j);
 	if (j != NULL && *v > 0)
 		return SIDE_OK;
-	snprintf(why, GOAL_TEXT, "%s: %s", peers[peer].program, j ? "no time in what it printed" : text);
+	snprintf(why, GOAL_TEXT, "%s: %s", peers[peer].program, j ? "no value in what it printed" : text);
 	return j ? SIDE_NOISE : SIDE_FAILED;
+}
+
+static enum goal_fault peer_time(struct goals *g, enum goal_peer peer, const char *arg, double *v, char *why)
+{
+	return peer_value(g, peer, arg, "ns", v, why);
+}
+
+enum goal_fault side_peer_bytes(struct goals *g, const struct goal_side *s, double *v, char *why)
+{
+	return peer_value(g, s->peer, s->peer_arg, "bytes", v, why);
 }
 
 enum goal_fault side_peer(struct goals *g, const struct goal_side *s, double *v, char *why)

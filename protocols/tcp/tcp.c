@@ -52,18 +52,30 @@ static void tcp_stop(struct xk_node *n)
 
 /* ---- its replicas ------------------------------------------------------------------ */
 
-static int tcp_rep_init(struct xk_rep *r)
-{
-	xk_slab_init(&tcp_rep(r)->live_slab, sizeof(struct tcp_live));
-	tcp_reass_init(r);
-	return tcp_syncache_init(r);
-}
-
 static void tcp_rep_fini(struct xk_rep *r)
 {
 	tcp_syncache_fini(r);
 	tcp_reass_fini(r);
+	if (tcp_rep(r)->dead != NULL)
+		xk_slab_put(&tcp_rep(r)->live_slab, tcp_rep(r)->dead);
 	xk_slab_fini(&tcp_rep(r)->live_slab);
+}
+
+static int tcp_rep_init(struct xk_rep *r)
+{
+	struct tcp_rep *tr = tcp_rep(r);
+
+	xk_slab_init(&tr->live_slab, sizeof(struct tcp_live));
+	tcp_reass_init(r);
+	tr->dead = xk_slab_get(&tr->live_slab);
+	if (tr->dead != NULL && tcp_syncache_init(r) == XK_OK) {
+		tr->dead->cb.state = TCP_S_CLOSED;
+		tr->dead->cb.tune = tcp_tune(r);
+		tr->dead->cb.err = XK_E_NOMEM;
+		return XK_OK;
+	}
+	tcp_rep_fini(r);
+	return XK_E_NOMEM;
 }
 
 struct orphans { struct tcp_sess *list; };
@@ -73,6 +85,9 @@ static int find_orphan(struct xk_mapnode *node, void *arg)
 	struct tcp_sess *ts = tcp_sess(xk_container_of(node, struct xk_sess, map));
 	struct orphans *o = arg;
 
+	/* Nobody's is never at rest. */
+	if (tcp_rests(ts))
+		return XK_MAP_KEEP;
 	/* Not in TIME-WAIT any more, so that the list may run through its link. */
 	tcp_timewait_leave(ts);
 	if (ts->s.rcnt == 0) {

@@ -464,6 +464,11 @@ static inline uint32_t sum_of(const struct xk_msg *x, const uint8_t *p, uint32_t
 	return x->flags & XK_MSG_CSUM ? xk_csum_add(x->csum, start) : xk_csum_quick(p, x->len, start);
 }
 
+static bool is_over(const struct tcp_sess *ts)
+{
+	return !tcp_rests(ts) && tcp_cb(ts)->state == TCP_S_CLOSED;
+}
+
 /* The session under k, or NULL.  One that is over but held keeps its key without
  * being bound, and may still be hinted at. */
 static struct tcp_sess *find(struct xk_rep *r, struct xk_msg *m, const struct xk_key *k)
@@ -471,11 +476,20 @@ static struct tcp_sess *find(struct xk_rep *r, struct xk_msg *m, const struct xk
 	struct xk_sess *s = xk_find(r, m, k);
 	struct xk_mapnode *node;
 
-	if (s == NULL || XK_LIKELY(tcp_cb(tcp_sess(s))->state != TCP_S_CLOSED))
+	if (s == NULL || XK_LIKELY(!is_over(tcp_sess(s))))
 		return s != NULL ? tcp_sess(s) : NULL;
 	node = xk_map_resolve(&r->active, k);
 	s = node != NULL ? xk_container_of(node, struct xk_sess, map) : NULL;
-	return s != NULL && tcp_cb(tcp_sess(s))->state != TCP_S_CLOSED ? tcp_sess(s) : NULL;
+	return s != NULL && !is_over(tcp_sess(s)) ? tcp_sess(s) : NULL;
+}
+
+/* One at rest is woken for its segment; without memory the segment is lost. */
+static bool awake(struct tcp_sess *ts, struct xk_msg *m)
+{
+	if (XK_LIKELY(!tcp_rests(ts)) || tcp_wake(ts))
+		return true;
+	xk_drop(ts->s.rep, XK_DROP_NOMEM, m);
+	return false;
 }
 
 static void act_held(struct tcp_sess *ts, const struct tcp_seg *g, struct xk_msg *m)
@@ -516,6 +530,8 @@ static XK_NOINLINE void demux_any(struct xk_up *up, struct xk_sess *lls, struct 
 	ts = find(r, m, &k);
 	if (ts == NULL)
 		input_first(r, lls, &g, &k, m);
+	else if (!awake(ts, m))
+		return;
 	else if ((m->flags & XK_MSG_CHAIN) || !predicted(ts, m, m->data, m->len))
 		act_held(ts, &g, m);
 }
@@ -533,6 +549,8 @@ static inline bool demux_quick(struct xk_rep *r, struct xk_msg *m)
 	s = xk_find_hinted(r, m, ip_net_pair(xk_msg_net(m)), tcp_hdr_ports(p));
 	if (XK_UNLIKELY(s == NULL))
 		return false;
+	if (XK_UNLIKELY(tcp_rests(tcp_sess(s))))
+		goto no;
 	if (!(m->flags & (XK_MSG_CSUM_OK | XK_MSG_CSUM_IGNORE))) {
 		sum = sum_of(m, p, tcp_live(tcp_sess(s))->psum + htobe16((uint16_t)len));
 		if (XK_UNLIKELY(xk_csum_fold(sum) != 0xffff))
@@ -559,10 +577,10 @@ void tcp_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr
 
 	(void)lls;
 	(void)hdr;
-	if (reason == XK_OK)
-		tcp_act(tcp_sess(s), &g, m);
-	else
+	if (reason != XK_OK)
 		xk_drop(s->rep, (unsigned)reason, m);
+	else if (awake(tcp_sess(s), m))
+		tcp_act(tcp_sess(s), &g, m);
 }
 
 /* From another VP: examined there, but for its session. */
@@ -581,7 +599,7 @@ void tcp_enter(struct xk_rep *r, struct xk_msg *m)
 	ts = find(r, m, &k);
 	if (ts == NULL)
 		tcp_listen_input(r, NULL, &g, &k, m);
-	else
+	else if (awake(ts, m))
 		act_held(ts, &g, m);
 }
 
@@ -740,7 +758,7 @@ void tcp_demux_run(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, uns
 
 	/* A segment may end the connection, and with it the session below. */
 	xk_dup(lls);
-	if (XK_LIKELY(s->rep == up->rep && tcp_held(tcp_sess(s)))) {
+	if (XK_LIKELY(s->rep == up->rep && !tcp_rests(tcp_sess(s)) && tcp_held(tcp_sess(s)))) {
 		enter(tcp_sess(s));
 		good = run_open(tcp_sess(s), m, n, &total, &push);
 		if (good != 0)

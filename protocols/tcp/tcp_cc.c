@@ -100,6 +100,16 @@ static void reno_undo(struct tcp_cb *cb)
 	cb->acked_bytes = 0;
 }
 
+static uint32_t reno_rest(const struct tcp_cb *cb)
+{
+	return cb->acked_bytes;
+}
+
+static void reno_wake(struct tcp_cb *cb, uint32_t kept)
+{
+	cb->acked_bytes = kept;
+}
+
 /* ---- none -------------------------------------------------------------------------------- */
 
 /* What the peer has room for and what we may hold are all that limits.  A loss takes
@@ -135,7 +145,9 @@ static void none_timeout(struct tcp_cb *cb, const struct tcp_env *e)
 
 const struct tcp_cc_ops tcp_cc_table[TCP_CC_COUNT] = {
 	[TCP_CC_CUBIC] = { "cubic", false, tcp_cubic_init, tcp_cubic_acked, tcp_cubic_reduced, tcp_cubic_timeout,
-			   tcp_cubic_undo },
-	[TCP_CC_RENO] = { "reno", false, reno_init, reno_acked, reno_reduced, reno_timeout, reno_undo },
-	[TCP_CC_NONE] = { "none", true, none_init, none_acked, none_reduced, none_timeout, none_init },
+			   tcp_cubic_undo, tcp_cubic_rest, tcp_cubic_wake },
+	[TCP_CC_RENO] = { "reno", false, reno_init, reno_acked, reno_reduced, reno_timeout, reno_undo, reno_rest,
+			  reno_wake },
+	[TCP_CC_NONE] = { "none", true, none_init, none_acked, none_reduced, none_timeout, none_init, reno_rest,
+			  reno_wake },
 };

@@ -114,6 +114,8 @@ static void sess_error(struct tcp_sess *ts, const struct ip_error_in *e, uint32_
 {
 	struct tcp_cb *cb = tcp_cb(ts);
 
+	if (tcp_rests(ts))               /* nothing in flight */
+		return;
 	/* RFC 5927 4.1: of something that may be in flight.  A connection that stands
 	 * without anything in flight has nothing that could be returned. */
 	if (!tcp_geq(seq, cb->snd_una) || !tcp_lt(seq, cb->snd_max))
@@ -153,9 +155,10 @@ static int error_in(struct xk_rep *r, const struct ip_error_in *e)
 
 static int count_state(struct xk_mapnode *node, void *arg)
 {
+	const struct tcp_sess *ts = tcp_sess(xk_container_of(node, struct xk_sess, map));
 	uint32_t *n = arg;
 
-	n[tcp_cb(tcp_sess(xk_container_of(node, struct xk_sess, map)))->state]++;
+	n[tcp_rests(ts) ? TCP_S_ESTABLISHED : tcp_cb(ts)->state]++;
 	return XK_MAP_KEEP;
 }
 
@@ -386,15 +389,15 @@ static int sess_set(struct tcp_sess *ts, unsigned op, void *buf, unsigned len)
 	}
 }
 
-int tcp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
+static int sess_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned len)
 {
-	struct tcp_sess *ts = tcp_sess(s);
+	const struct tcp_cb *cb = tcp_cb(ts);
 
 	switch (op) {
 	case XK_CTL_GETMAXPACKET:
 		return answer32(buf, len, UINT32_MAX);   /* a stream has no limit */
 	case XK_CTL_GETOPTPACKET:
-		return answer32(buf, len, tcp_cb(ts)->mss);
+		return answer32(buf, len, cb->mss);
 	case XK_CTL_GETMYPORT:
 		return answer(buf, len, &(uint16_t){ tcp_lport(ts) }, sizeof(uint16_t));
 	case XK_CTL_GETPEERPORT:
@@ -405,16 +408,47 @@ int tcp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
 		return participants(ts, buf, len);
 	case XK_CTL_HEADER_SUM:
 		/* Who asks wants to know whether a sum of its payload is of use. */
-		return tcp_cb(ts)->tune->checksum ? XK_E_NOTSUP : XK_E_INVAL;
+		return cb->tune->checksum ? XK_E_NOTSUP : XK_E_INVAL;
 	case XK_STREAM_ROOM:
 		return room(tcp_cb(ts), buf, len);
 	case XK_STREAM_ERRNO:
-		return answer32(buf, len, tcp_cb(ts)->state == TCP_S_CLOSED ? (uint32_t)tcp_cb(ts)->err : 0);
+		return answer32(buf, len, cb->state == TCP_S_CLOSED ? (uint32_t)cb->err : 0);
 	case XK_STREAM_QUEUED:
-		return answer32(buf, len, tcp_cb(ts)->sq.bytes);
+		return answer32(buf, len, cb->sq.bytes);
 	case TCP_CTL_INFO:
 		return info(ts, buf, len);
 	default:
 		return sess_set(ts, op, buf, len);
 	}
+}
+
+/* What it is at rest is told without waking it. */
+static bool is_question(unsigned op)
+{
+	return op < XK_CTL_PRIVATE ? op != XK_STREAM_MANUAL && op != XK_STREAM_TAKEN && op != XK_STREAM_SHUTDOWN &&
+		op != XK_STREAM_ABORT : op == TCP_CTL_INFO;
+}
+
+static int rest_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned len)
+{
+	struct tcp_live l;
+	int res;
+
+	if (is_question(op)) {
+		tcp_rest_copy(ts, &l);
+		ts->s.hot = (uintptr_t)&l.cb;
+		res = sess_control(ts, op, buf, len);
+		ts->s.hot = 0;
+		return res;
+	}
+	if (op == XK_STREAM_ABORT)
+		return tcp_rest_abort(ts), 0;
+	return tcp_wake(ts) ? sess_control(ts, op, buf, len) : XK_E_NOMEM;
+}
+
+int tcp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
+{
+	struct tcp_sess *ts = tcp_sess(s);
+
+	return XK_UNLIKELY(tcp_rests(ts)) ? rest_control(ts, op, buf, len) : sess_control(ts, op, buf, len);
 }

@@ -10,6 +10,8 @@
  */
 #include "protocols/tcp/tcp_cc_priv.h"
 
+#include <string.h>
+
 #define T_MAX (1u << 17)         /* ms from K beyond which W(t) is as good as infinite */
 
 struct cubic {
@@ -156,4 +158,19 @@ void tcp_cubic_undo(struct tcp_cb *cb)
 	c->epoch = c->undo_epoch;
 	c->k = c->undo_k;
 	c->origin = c->undo_origin;
+}
+
+/* The epoch ends: time without data is not time in which the window might have
+ * grown (4.2).  The window to grow back to is what counts. */
+uint32_t tcp_cubic_rest(const struct tcp_cb *cb)
+{
+	struct cubic c;
+
+	memcpy(&c, &cb->cc_priv, sizeof c);
+	return c.w_max;
+}
+
+void tcp_cubic_wake(struct tcp_cb *cb, uint32_t kept)
+{
+	*cubic(cb) = (struct cubic){ .w_max = kept, .prior = kept };
 }

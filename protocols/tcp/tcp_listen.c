@@ -246,6 +246,8 @@ int tcp_accept(const struct tcp_arrival *a, const struct xk_enable *e, const str
 		tcp_act(ts, a->g, a->m);
 	else
 		xk_msg_free(a->m);
+	if (ts->s.rcnt > 1)
+		tcp_rest_soon(ts);
 	xk_close(&ts->s);
 	return XK_OK;
 }

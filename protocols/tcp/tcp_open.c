@@ -109,7 +109,7 @@ static bool sess_room(struct xk_rep *r)
 	return true;
 }
 
-static void cb_init(struct tcp_cb *cb, const struct tcp_tune *t)
+void tcp_cb_init(struct tcp_cb *cb, const struct tcp_tune *t)
 {
 	cb->tune = t;
 	cb->rcv_buf = t->rcv_buf;
@@ -129,6 +129,7 @@ static void cb_init(struct tcp_cb *cb, const struct tcp_tune *t)
 
 struct tcp_sess *tcp_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type, struct xk_sess *lls, int *err)
 {
+	struct tcp_live *live;
 	struct tcp_sess *ts;
 	struct xk_sess *s;
 
@@ -140,12 +141,13 @@ struct tcp_sess *tcp_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node
 	if (s == NULL)
 		return NULL;
 	ts = tcp_sess(s);
-	ts->s.hot = (uintptr_t)xk_slab_get(&tcp_rep(r)->live_slab);
-	if (ts->s.hot == 0) {
+	live = xk_slab_get(&tcp_rep(r)->live_slab);
+	if (live == NULL) {
 		xk_sess_destroy(s);
 		return NULL;
 	}
-	cb_init(tcp_cb(ts), tcp_tune(r));
+	s->hot = (uintptr_t)&live->cb;
+	tcp_cb_init(tcp_cb(ts), tcp_tune(r));
 	tcp_timer_init(ts);
 	return ts;
 }
@@ -165,20 +167,32 @@ uint32_t tcp_path_mss(struct xk_rep *r, struct xk_sess *lls)
 	return most != 0 && most < room ? most : room;
 }
 
+/* What stands before the control block and comes of the key. */
+bool tcp_live_header(const struct tcp_sess *ts, struct tcp_live *l)
+{
+	const struct xk_key *k = &ts->s.map.key;
+	uint32_t sum;
+
+	if (xk_sess_control(ts->s.down, XK_CTL_HEADER_SUM, &sum, sizeof sum) != (int)sizeof sum)
+		return false;
+	l->ports = tcp_ports(tcp_lport(ts), tcp_rport(ts));
+	l->sum = xk_csum_add(sum, l->ports);
+	l->psum = xk_csum_fold(ip_pseudo_sum(k->w[0], TCP_PROTO));
+	return true;
+}
+
 int tcp_sess_bind(struct tcp_sess *ts, const struct xk_key *k)
 {
-	uint32_t ports = (uint32_t)k->w[1], sum;
 	struct xk_flowkey f;
 	int err;
 
-	tcp_live(ts)->ports = tcp_ports(tcp_ports_destination(ports), tcp_ports_source(ports));
-	if (xk_sess_control(ts->s.down, XK_CTL_HEADER_SUM, &sum, sizeof sum) != (int)sizeof sum)
-		return XK_E_NOTSUP;
-	tcp_live(ts)->sum = xk_csum_add(sum, tcp_live(ts)->ports);
-	tcp_live(ts)->psum = xk_csum_fold(ip_pseudo_sum(k->w[0], TCP_PROTO));
 	err = xk_sess_bind(&ts->s, k);
 	if (err != XK_OK)
 		return err;
+	if (!tcp_live_header(ts, tcp_live(ts))) {
+		xk_sess_unbind(&ts->s);
+		return XK_E_NOTSUP;
+	}
 	tcp_flowkey(&f, k);
 	err = xk_sess_announce(&ts->s, &f);
 	if (err != XK_OK) {
@@ -210,7 +224,8 @@ void tcp_sess_free(struct tcp_sess *ts)
 	tcp_sendq_free(tcp_cb(ts));
 	tcp_reass_free(ts);
 	withdraw(ts);
-	xk_slab_put(&tcp_rep(ts->s.rep)->live_slab, tcp_live(ts));
+	if (tcp_live(ts) != tcp_rep(ts->s.rep)->dead)
+		xk_slab_put(&tcp_rep(ts->s.rep)->live_slab, tcp_live(ts));
 	ts->s.hot = 0;
 	ts->s.down = NULL;
 	if (down != NULL)
@@ -437,6 +452,8 @@ void tcp_close(struct xk_sess *s)
 {
 	struct tcp_sess *ts = tcp_sess(s);
 
+	if (tcp_rests(ts) && !tcp_wake_or_end(ts))
+		return;                  /* and nobody held it */
 	if (tcp_cb(ts)->state == TCP_S_CLOSED)
 		tcp_sess_free(ts);
 	else if (!(tcp_cb(ts)->flags & TCP_F_ORPHAN))

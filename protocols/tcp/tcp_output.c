@@ -282,8 +282,13 @@ static XK_NOINLINE void overrun(struct tcp_sess *ts, struct xk_msg *m)
 void tcp_push(struct xk_sess *s, struct xk_msg *m)
 {
 	struct tcp_sess *ts = tcp_sess(s);
-	struct tcp_cb *cb = tcp_cb(ts);
+	struct tcp_cb *cb;
 
+	if (XK_UNLIKELY(tcp_rests(ts)) && !tcp_wake_or_end(ts)) {
+		xk_drop(s->rep, XK_DROP_NOMEM, m);
+		return;
+	}
+	cb = tcp_cb(ts);
 	if (XK_UNLIKELY(tcp_room(cb) == 0)) {
 		if (cb->sq.bytes < cb->snd_buf || (cb->flags & TCP_F_FIN_QUEUED))
 			xk_drop(s->rep, TCP_DROP_CLOSED, m);

@@ -18,6 +18,7 @@
  *   tcp_listen.c     passive open: SYN cache, cookies (RFC 4987)
  *   tcp_timewait.c   TIME-WAIT, capped
  *   tcp_stalled.c    closed windows, given up for room
+ *   tcp_rest.c       idle connections give their working memory back
  *   tcp_control.c    control operations, ICMP (RFC 5927, 1191)
  *   tcp_profile.c    named sets of parameters
  *   tcp.c            descriptor, schema, start and stop
@@ -88,6 +89,7 @@ struct tcp_tune {
 	uint32_t user_timeout;           /* ms of unacknowledged data, or of a closed window; 0: none */
 	bool     keepalive;              /* on without being asked for */
 	uint32_t keep_idle, keep_interval;  uint8_t keep_count;
+	uint32_t rest;                   /* ms of silence before an idle connection gives memory back; 0: never */
 	uint32_t msl;                    /* ms; TIME-WAIT is twice that */
 	uint32_t fin_wait2;              /* ms an orphan waits for the peer's FIN */
 	uint32_t challenge_limit;        /* challenge ACKs of a connection per second, randomised (row 8) */
@@ -400,6 +402,7 @@ struct tcp_syncache;
 struct tcp_rep {                         /* struct xk_rep.state */
 	struct tcp_syncache *syn;
 	struct xk_slab  live_slab;       /* of struct tcp_live */
+	struct tcp_live *dead;           /* of all that ended for want of memory */
 	struct xk_slab  reass_slab;      /* of TCP_REASS_OBJ: struct tcp_reass and its nodes */
 	uint64_t        ooo_bytes;       /* held by this VP's connections */
 	struct tcp_sess *tw_first, *tw_last; /* TIME-WAIT, oldest first: tcp_timewait.c */
@@ -412,13 +415,28 @@ struct tcp_rep {                         /* struct xk_rep.state */
 static inline struct tcp_rep *tcp_rep(const struct xk_rep *r) { return r->state; }
 
 /*
- * A session is two objects: what finds it, and what it needs while something
- * happens (struct tcp_live, from a slab of the replica, named by s.hot).
+ * A session is two objects: what finds it and is true of it for as long as it lives,
+ * and what it needs while something happens (struct tcp_live, from a slab of the
+ * replica, named by s.hot).  A connection that stands and is idle has only the
+ * first: it is at rest.  Whoever comes from outside wakes it before it looks at
+ * tcp_cb or tcp_live; once awake it stays so while something is under way.
  */
-struct tcp_sess {
-	struct xk_sess  s;               /* s.hot: the struct tcp_live */
-	int32_t         pops;            /* of s.rcnt: pops in progress (tcp_act.c) */
+struct tcp_rest {                        /* tcp_rest.c; valid while at rest */
+	uint32_t rcv_nxt, rcv_adv, snd_una, snd_wnd, max_wnd, flags;
+	uint32_t cwnd, ssthresh, srtt, rttvar, cc, ts_recent, idle_since;
+	uint16_t peer_mss, path_mss;
+	uint16_t ts_recent_at;           /* in units of 65.5 s */
+	uint8_t  wscales;                /* ours, the peer's: four bits each */
+	uint8_t  quick;
 };
+struct tcp_sess {
+	struct xk_sess  s;               /* s.hot: its struct tcp_live's cb; 0: at rest, s.own and s.aux count for rest */
+	int32_t         pops;            /* of s.rcnt: pops in progress (tcp_act.c) */
+	struct tcp_rest rest;
+};
+#ifndef XK_DEBUG
+_Static_assert(sizeof(struct tcp_sess) == 3 * XK_CACHELINE, "three lines at rest");
+#endif
 struct tcp_live {
 	uint32_t        psum;            /* folded ip_pseudo_sum, for the up path (tcp_sess_bind) */
 	uint32_t        sum;             /* partial: pseudo-header without length, and ports */
@@ -431,8 +449,12 @@ struct tcp_live {
 };
 _Static_assert(offsetof(struct tcp_live, cb) == XK_CACHELINE, "one line before the control block");
 static inline struct tcp_sess *tcp_sess(struct xk_sess *s) { return (struct tcp_sess *)(void *)s; }
-static inline struct tcp_live *tcp_live(const struct tcp_sess *ts) { return (struct tcp_live *)(uintptr_t)ts->s.hot; }
-static inline struct tcp_cb *tcp_cb(const struct tcp_sess *ts) { return &tcp_live(ts)->cb; }
+static inline struct tcp_cb *tcp_cb(const struct tcp_sess *ts) { return (struct tcp_cb *)(uintptr_t)ts->s.hot; }
+static inline struct tcp_live *tcp_live(const struct tcp_sess *ts)
+{
+	return xk_container_of(tcp_cb(ts), struct tcp_live, cb);
+}
+static inline bool tcp_rests(const struct tcp_sess *ts) { return ts->s.hot == 0; }
 /* Ports, host order; the key is as a received header says it. */
 static inline uint16_t tcp_lport(const struct tcp_sess *ts) { return tcp_ports_destination((uint32_t)ts->s.map.key.w[1]); }
 static inline uint16_t tcp_rport(const struct tcp_sess *ts) { return tcp_ports_source((uint32_t)ts->s.map.key.w[1]); }
@@ -566,6 +588,8 @@ void tcp_timer_init(struct tcp_sess *ts);
 /* After cb.at was changed: the wheel's timer is early enough.  Cheap when it is. */
 void tcp_timer_sync(struct tcp_sess *ts);
 void tcp_timer_stop(struct tcp_sess *ts);       /* all off */
+/* The wheel calls in ms, though nothing is due then. */
+void tcp_timer_look(struct tcp_sess *ts, uint32_t ms);
 static inline void tcp_timer_arm(struct tcp_cb *cb, const struct tcp_env *e, enum tcp_timer_no t, uint32_t ms)
 {
 	uint32_t at = tcp_deadline(e->now, ms);
@@ -594,12 +618,29 @@ static inline void tcp_owe_ack(struct tcp_cb *cb, const struct tcp_env *e, uint3
 /* rto << backoff, within the bounds. */
 uint32_t tcp_rto_now(const struct tcp_cb *cb);
 
+/* ---- tcp_rest.c ------------------------------------------------------------------------------------------ */
+
+/* A session at rest gets its working memory; false: there is none, and nothing has changed. */
+bool tcp_wake(struct tcp_sess *ts);
+/* The same where the connection cannot go on without: it ends (RST, FAILED) and is
+ * CLOSED, with memory that all such share.  It may be gone when nobody holds it. */
+bool tcp_wake_or_end(struct tcp_sess *ts);
+/* tcp_abort of one at rest: needs no memory. */
+void tcp_rest_abort(struct tcp_sess *ts);
+/* What it would be awake, in *l; the session is as it was. */
+void tcp_rest_copy(const struct tcp_sess *ts, struct tcp_live *l);
+/* Nothing is due: is it idle?  Then it goes to rest, or is looked at again later. */
+void tcp_rest_look(struct tcp_sess *ts);
+/* A new connection, about which the peer has said nothing yet. */
+void tcp_rest_soon(struct tcp_sess *ts);
+
 /* ---- tcp_recovery.c ------------------------------------------------------------------------------------ */
 
 void tcp_rec_init(struct tcp_cb *cb);            /* cwnd, ssthresh, rto */
 /* The handshake is over; again: our SYN went out more than once. */
 void tcp_rec_open(struct tcp_cb *cb, bool again);
 void tcp_rtt_sample(struct tcp_cb *cb, uint32_t us);
+uint32_t tcp_rto_of(const struct tcp_cb *cb);    /* what RFC 6298 makes of srtt and rttvar, ms */
 /* An acceptable ACK came; called by tcp_input before snd_una moves and before the
  * queue is trimmed.  Marks, measures, adjusts cwnd; asks for OUTPUT in *a. */
 void tcp_rec_ack(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_seg *g, bool window_changed,
@@ -629,6 +670,9 @@ struct tcp_cc_ops {
 	uint32_t (*reduced)(struct tcp_cb *cb, const struct tcp_env *e);
 	void     (*timeout)(struct tcp_cb *cb, const struct tcp_env *e);
 	void     (*undo)(struct tcp_cb *cb);
+	/* What of its own an idle connection keeps: all 0 at first. */
+	uint32_t (*rest)(const struct tcp_cb *cb);
+	void     (*wake)(struct tcp_cb *cb, uint32_t kept);
 };
 extern const struct tcp_cc_ops tcp_cc_table[TCP_CC_COUNT];
 
@@ -638,6 +682,10 @@ struct xk_sess *tcp_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *t
 /* A session over lls (takes the reference when it succeeds), not bound, cb zeroed
  * but for tune, buffers and recovery.  NULL with *err. */
 struct tcp_sess *tcp_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type, struct xk_sess *lls, int *err);
+/* Of a zeroed block, what the node's parameters say. */
+void tcp_cb_init(struct tcp_cb *cb, const struct tcp_tune *t);
+/* What stands before the block in *l; false: the layer below has no header sum. */
+bool tcp_live_header(const struct tcp_sess *ts, struct tcp_live *l);
 /* Binds, announces, prepares header sums and mss: XK_E_EXIST when it exists elsewhere. */
 int  tcp_sess_bind(struct tcp_sess *ts, const struct xk_key *k);
 void tcp_sess_free(struct tcp_sess *ts);
@@ -687,7 +735,7 @@ bool tcp_stalled_reclaim(struct xk_rep *r);
 int  tcp_control(struct xk_rep *r, unsigned op, void *buf, unsigned len);
 int  tcp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len);
 extern const struct xk_param tcp_params[];
-#define TCP_CONF_SIZE 512u               /* enough for struct tcp_conf */
+#define TCP_CONF_SIZE 576u               /* enough for struct tcp_conf */
 int  tcp_profile_resolve(const void *conf, struct tcp_tune *t);
 int  tcp_profile_check(const void *conf, char *why, size_t n);
 void tcp_profile_fill(void *conf);       /* what was not given, as the profile has it */

@@ -68,6 +68,7 @@
 	X(keep_idle, TIME, "10ms", "720h", "silence before the first keepalive probe") \
 	X(keep_interval, TIME, "10ms", "720h", "between keepalive probes") \
 	X(keep_count, UINT, "1", "100", "unanswered keepalive probes that end a connection") \
+	X(rest, TIME, "0s", "1h", "silence after which an idle connection gives its working memory back; 0s: never") \
 	X(msl, TIME, "1ms", "10m", "maximum segment lifetime; TIME-WAIT lasts twice that") \
 	X(fin_wait2, TIME, "1ms", "1h", "longest that a connection nobody owns waits for the peer's FIN") \
 	X(challenge_limit, UINT, "1", "1000000", "challenge acknowledgements of a connection per second (RFC 5961)") \
@@ -104,7 +105,7 @@ static const struct { enum xk_ptype type; uint16_t at, size; } fields[FIELDS] = 
 #define COMMON \
 	.min_mss = 64, .min_pmtu = 552, .checksum = true, .challenge_limit = 100, \
 	.ooo_total = 256u << 20, .syncache = 16384, .backlog = 4096, .time_wait = 65536, .sessions = 1u << 20, \
-	.nagle = true, .keep_idle = 7200000, .keep_interval = 75000, .fin_wait2 = 60000
+	.nagle = true, .keep_idle = 7200000, .keep_interval = 75000, .fin_wait2 = 60000, .rest = 1000
 
 static const struct tcp_tune modern = {
 	COMMON, .newreno = true,

@@ -25,13 +25,13 @@ static uint32_t min32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
 /* ---- round trips ------------------------------------------------------------------------ */
 
-static void set_rto(struct tcp_cb *cb)
+uint32_t tcp_rto_of(const struct tcp_cb *cb)
 {
 	uint32_t var = cb->rttvar < 250 ? 1000 : 4 * cb->rttvar;  /* G is a millisecond */
 	uint64_t ms = ((uint64_t)cb->srtt + var + 999) / 1000;
 
-	cb->rto = ms < cb->tune->rto_min ? cb->tune->rto_min :
-		  ms > cb->tune->rto_max ? cb->tune->rto_max : (uint32_t)ms;
+	return ms < cb->tune->rto_min ? cb->tune->rto_min :
+	       ms > cb->tune->rto_max ? cb->tune->rto_max : (uint32_t)ms;
 }
 
 void tcp_rtt_sample(struct tcp_cb *cb, uint32_t us)
@@ -50,7 +50,7 @@ void tcp_rtt_sample(struct tcp_cb *cb, uint32_t us)
 		if (cb->srtt == 0)
 			cb->srtt = 1;
 	}
-	set_rto(cb);
+	cb->rto = tcp_rto_of(cb);
 }
 
 uint32_t tcp_rto_now(const struct tcp_cb *cb)

@@ -56,6 +56,11 @@ void tcp_timer_sync(struct tcp_sess *ts)
 		sync_all(ts);
 }
 
+void tcp_timer_look(struct tcp_sess *ts, uint32_t ms)
+{
+	set_wheel(ts, tcp_ms(ts->s.rep->vp->now), ms);
+}
+
 void tcp_timer_stop(struct tcp_sess *ts)
 {
 	memset(tcp_cb(ts)->at, 0, sizeof tcp_cb(ts)->at);
@@ -265,6 +270,8 @@ static void fire(struct xk_timer *t)
 	if (cb->state != TCP_S_CLOSED)
 		tcp_timer_sync(ts);
 	ts->pops--;
+	if (tcp_live(ts)->wheel_at == 0 && ts->s.rcnt > 1)
+		tcp_rest_look(ts);
 	xk_close(&ts->s);
 }
 

@@ -239,11 +239,14 @@ struct xk_sess {
 	xk_push_fn        push;
 	struct xk_sess   *down;           /* lls, holds a reference */
 	struct xk_node   *type;           /* whose number is in headers */
-	struct xk_up      self;           /* for virtual protocols: be someone's up */
+	union {
+		struct xk_up self;        /* for virtual protocols: be someone's up */
+		uint64_t     own[2];      /* where a session is nobody's up: the protocol's own */
+	};
 	struct xk_flow   *flow;           /* exact classifier entry, or NULL */
 	xk_push_fn        push_own;       /* the protocol's; push may be an interposer's */
 	uint32_t          idle_mark;      /* collector pass that found it idle */
-	uint32_t          aux;
+	uint32_t          aux;            /* the protocol's own */
 #ifdef XK_DEBUG
 	void             *born[14];       /* stack that made it */
 	uint64_t          nborn;

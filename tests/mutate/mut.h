@@ -59,7 +59,16 @@ struct mut_end {
 #define MUT_ENDS 8
 extern struct mut_end mut_end[MUT_ENDS];
 struct mut_end *mut_end_of(const struct xk_sess *s);
-static inline struct tcp_cb *mut_cb(struct mut_end *e) { return tcp_cb(tcp_sess(e->s)); }
+/* To look at; of one at rest a copy of what it would be. */
+static inline const struct tcp_cb *mut_cb(struct mut_end *e)
+{
+	static struct tcp_live copy;
+
+	if (!tcp_rests(tcp_sess(e->s)))
+		return tcp_cb(tcp_sess(e->s));
+	tcp_rest_copy(tcp_sess(e->s), &copy);
+	return &copy.cb;
+}
 
 uint8_t mut_byte(uint32_t seq);          /* of a stream, either way */
 void mut_fill(uint8_t *p, uint32_t n, uint32_t seq);

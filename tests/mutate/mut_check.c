@@ -91,8 +91,13 @@ static const char *check_one(struct mut_end *e)
 {
 	const struct tcp_sess *ts = tcp_sess(e->s);
 	const struct tcp_cb *cb = tcp_cb(ts);
+	struct tcp_live l;
 	const char *why;
 
+	if (tcp_rests(ts)) {             /* what it would be */
+		tcp_rest_copy(ts, &l);
+		cb = &l.cb;
+	}
 	if (cb->state == TCP_S_LISTEN || cb->state >= TCP_S_COUNT)
 		return "a state that no session has";
 	why = stream(e, cb);
@@ -103,7 +108,7 @@ static const char *check_one(struct mut_end *e)
 		why = queue(cb);
 	if (why == NULL)
 		why = caps(cb);
-	return why != NULL ? why : deadlines(ts);
+	return why != NULL || tcp_rests(ts) ? why : deadlines(ts);
 }
 
 const char *mut_check(void)

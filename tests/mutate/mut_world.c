@@ -135,7 +135,7 @@ static const struct xk_proto *app(void)
 /* Inside the VP already, or not. */
 static void push_now(struct mut_end *e, uint32_t n)
 {
-	struct tcp_cb *cb = mut_cb(e);
+	const struct tcp_cb *cb = mut_cb(e);
 	struct xk_msg *m;
 	uint32_t seq;
 

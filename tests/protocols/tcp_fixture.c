@@ -341,7 +341,9 @@ void tf_close(struct pf *f, struct xk_sess *s)
 
 unsigned tf_state(const struct xk_sess *s)
 {
-	return tcp_cb((const struct tcp_sess *)(const void *)s)->state;
+	const struct tcp_sess *ts = (const struct tcp_sess *)(const void *)s;
+
+	return tcp_rests(ts) ? TCP_S_ESTABLISHED : tcp_cb(ts)->state;
 }
 
 uint32_t tf_states(struct pf *f, unsigned state)

@@ -34,7 +34,17 @@ static void down(void)
 	tf_down(&f);
 }
 
-static struct tcp_cb *cb(void) { return tcp_cb(tcp_sess(s)); }
+static struct tcp_cb *cb(void)
+{
+	struct tcp_sess *ts = tcp_sess(s);
+
+	if (tcp_rests(ts)) {
+		pf_enter(&f, 0);
+		CU_ASSERT_FATAL(tcp_wake(ts));
+		pf_leave(&f, 0);
+	}
+	return tcp_cb(ts);
+}
 
 /* The peer acknowledges all before the n-th byte of ours and offers wnd. */
 static void ack(uint32_t n, uint16_t wnd)

@@ -38,7 +38,7 @@ static void up(void)
 				  .ooo_total = 1u << 30 };
 	tcp_reass_init(&rep);
 	ts = calloc(1, sizeof *ts);
-	ts->s.hot = (uintptr_t)&live;
+	ts->s.hot = (uintptr_t)&live.cb;
 	ts->s.rep = &rep;
 	tcp_cb(ts)->tune = &tune;
 	tcp_cb(ts)->flags = TCP_F_SACK;

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_tcp_rest.c - idle connections: when they give their working memory back, what
+ * is true of them meanwhile, what wakes them, and when there is no memory to wake.
+ *
+ * A connection at rest must say and do what it would say and do awake, so most tests
+ * run the same exchange with parameter rest and without, and compare.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/protocols/tcp_fixture.h"
+#include "tests/support/xk_test.h"
+
+static struct pf f;
+static struct xk_sess *s;
+static struct tf_out sa;
+
+#define PLAIN "timestamps=false; sack=false; use_wscale=false; ecn=false; quick_acks=0; "
+
+static void up(const char *tcp)
+{
+	tf_up1(&f, tcp);
+	tf_listen(&f);
+	s = tf_accept(&f, TF_PEER_PORT, &sa);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	tf_forget(&f);
+}
+
+static void end(void)
+{
+	tf_control(&f, s, XK_STREAM_ABORT, NULL, 0);
+	tf_close(&f, s);
+	tf_down(&f);
+}
+
+static bool rests(void) { return tcp_rests(tcp_sess(s)); }
+static void wait(uint32_t ms) { pf_run(&f, (xk_ns)ms * XK_MS); }
+/* Blocks in use: one is what those without memory share. */
+static uint32_t blocks(void) { return tcp_rep(s->rep)->live_slab.live - 1; }
+
+static void data(uint32_t at, const void *p, uint32_t n, uint32_t acked)
+{
+	tf_in(&f, &(struct tf_seg){ .sport = TF_PEER_PORT, .seq = 1001 + at, .ack = sa.seq + 1 + acked,
+				    .flags = TCP_ACK | TCP_PSH, .wnd = 60000, .data = p, .len = n });
+}
+
+static struct tcp_info info(void)
+{
+	struct tcp_info i;
+
+	memset(&i, 0, sizeof i);
+	CU_ASSERT_EQUAL(tf_control(&f, s, TCP_CTL_INFO, &i, sizeof i), (int)sizeof i);
+	return i;
+}
+
+/* ---- when -------------------------------------------------------------------------- */
+
+static void a_new_connection_rests_at_once(void)
+{
+	up("");
+	CU_ASSERT(rests() && blocks() == 0);
+	CU_ASSERT_EQUAL(tf_state(s), TCP_S_ESTABLISHED);
+	CU_ASSERT_EQUAL(tf_states(&f, TCP_S_ESTABLISHED), 1);
+	CU_ASSERT_EQUAL(s->rep->slab.size, sizeof(struct xk_sess) + XK_CACHELINE);
+	end();
+}
+
+static void silence_brings_it_to_rest_and_the_next_segment_wakes_it(void)
+{
+	up("rest=500ms");
+	data(0, "hello", 5, 0);
+	CU_ASSERT(!rests() && blocks() == 1);
+	wait(450);
+	CU_ASSERT(!rests());
+	wait(200);
+	CU_ASSERT(rests() && blocks() == 0);
+	data(5, " world", 6, 0);
+	CU_ASSERT(!rests() && blocks() == 1);
+	CU_ASSERT(tf_app.ngot == 11 && memcmp(tf_app.got, "hello world", 11) == 0);
+	wait(1100);
+	CU_ASSERT(rests());
+	end();
+}
+
+static void what_is_sent_wakes_it_and_it_rests_when_all_is_acknowledged(void)
+{
+	up(PLAIN "rest=500ms; rto_min=200ms");
+	wait(2000);
+	tf_push(&f, s, "abc", 3);
+	CU_ASSERT(!rests());
+	CU_ASSERT_EQUAL(tf_nout(&f), 1);
+	CU_ASSERT(tf_out(&f, 0).seq == sa.seq + 1 && tf_out(&f, 0).len == 3);
+	wait(5000);
+	/* Nobody has acknowledged it. */
+	CU_ASSERT(!rests() && tf_nout(&f) > 1);
+	data(0, NULL, 0, 3);
+	wait(20000);                     /* the wheel's timer still stands where the next repetition was due */
+	CU_ASSERT(rests());
+	tf_forget(&f);
+	tf_push(&f, s, "def", 3);
+	CU_ASSERT(tf_out(&f, 0).seq == sa.seq + 4 && tf_out(&f, 0).ack == 1001);
+	data(0, NULL, 0, 6);
+	end();
+}
+
+static void one_that_was_opened_here_rests_too(void)
+{
+	struct tf_out syn;
+
+	tf_up1(&f, "rest=300ms");
+	tf_listen(&f);
+	s = tf_connect(&f, &syn);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	wait(2500);
+	CU_ASSERT(rests() && blocks() == 0);
+	tf_forget(&f);
+	tf_push(&f, s, "x", 1);
+	CU_ASSERT(tf_nout(&f) == 1 && tf_out(&f, 0).seq == syn.seq + 1 && tf_out(&f, 0).ack == 5001);
+	end();
+}
+
+static void what_holds_something_back_keeps_its_memory(void)
+{
+	uint32_t on = 1, n = 5;
+
+	up("rest=300ms");
+	tf_control(&f, s, XK_STREAM_MANUAL, &on, sizeof on);
+	data(0, "hello", 5, 0);
+	wait(3000);
+	CU_ASSERT(!rests());             /* five bytes are not taken */
+	tf_control(&f, s, XK_STREAM_TAKEN, &n, sizeof n);
+	wait(700);
+	CU_ASSERT(rests());
+	data(10, "later", 5, 0);         /* a hole */
+	wait(3000);
+	CU_ASSERT(!rests());
+	data(5, "there", 5, 0);
+	wait(3000);
+	CU_ASSERT(!rests());             /* ten more to take */
+	n = 10;
+	tf_control(&f, s, XK_STREAM_TAKEN, &n, sizeof n);
+	wait(700);
+	CU_ASSERT(rests());
+	end();
+}
+
+static void what_is_not_as_the_node_has_it_keeps_its_memory(void)
+{
+	struct tcp_keepalive k = { .on = 1, .idle_ms = 100000 };
+	uint32_t v = 123456;
+
+	up("rest=300ms");
+	tf_control(&f, s, TCP_CTL_KEEPALIVE, &k, sizeof k);
+	wait(3000);
+	CU_ASSERT(!rests());
+	end();
+	up("rest=300ms");
+	tf_control(&f, s, TCP_CTL_RCVBUF, &v, sizeof v);
+	wait(3000);
+	CU_ASSERT(!rests() && info().rcv_buf == v);
+	end();
+	up("rest=300ms");
+	tf_control(&f, s, TCP_CTL_USER_TIMEOUT, &v, sizeof v);
+	wait(3000);
+	CU_ASSERT(!rests());
+	end();
+	up("rest=0s");
+	wait(3000);
+	CU_ASSERT(!rests());
+	end();
+}
+
+/* ---- what is true of it -------------------------------------------------------------------- */
+
+/* Bytes both ways, losses, then silence; what it says of itself afterwards. */
+static struct tcp_info told(const char *tcp, bool want)
+{
+	static const uint8_t some[500];
+	struct tcp_info i;
+
+	up(tcp);
+	for (unsigned k = 0; k < 3; k++) {
+		data(k * 100, some, 100, k * 500);
+		tf_push(&f, s, some, sizeof some);
+		wait(k == 1 ? 700 : 30);         /* one timeout */
+		data((k + 1) * 100, NULL, 0, (k + 1) * 500);
+		wait(4000);
+	}
+	CU_ASSERT_EQUAL(rests(), want);
+	i = info();
+	CU_ASSERT_EQUAL(rests(), want);  /* asking does not wake it */
+	end();
+	return i;
+}
+
+static void compare(const char *a, const char *b)
+{
+	struct tcp_info x = told(a, true), y = told(b, false);
+
+	CU_ASSERT_EQUAL(x.bytes_acked, 1500);
+	CU_ASSERT_EQUAL(x.bytes_received, 300);
+	CU_ASSERT(x.retransmits != 0);
+	x.iss = y.iss = 0;               /* a secret of each graph, and what counts from it */
+	x.snd_una = y.snd_una = x.snd_nxt = y.snd_nxt = 0;
+	CU_ASSERT(memcmp(&x, &y, sizeof x) == 0);
+}
+
+static void it_says_of_itself_what_it_would_say_awake(void)
+{
+	compare(PLAIN "rest=1s", PLAIN "rest=0s");
+	compare(PLAIN "rest=200ms; cc=reno", PLAIN "rest=0s; cc=reno");
+	compare(PLAIN "rest=1s; whole_buffers=true; rcv_buf=50000; snd_buf=70001",
+		PLAIN "rest=0s; whole_buffers=true; rcv_buf=50000; snd_buf=70001");
+}
+
+static void timestamps_and_options_outlive_it(void)
+{
+	uint8_t o[40];
+	uint32_t ts = 777, n = tf_syn_opts(o, 1000, true, &ts, 3);
+
+	tf_up1(&f, "rest=200ms; quick_acks=0");
+	tf_listen(&f);
+	tf_in(&f, &(struct tf_seg){ .sport = TF_PEER_PORT, .seq = 1000, .flags = TCP_SYN, .wnd = 8000, .opt = o, .nopt = n });
+	sa = tf_out(&f, -1);
+	n = tf_ts_opts(o, 778, sa.tsval);
+	tf_in(&f, &(struct tf_seg){ .sport = TF_PEER_PORT, .seq = 1001, .ack = sa.seq + 1, .flags = TCP_ACK, .wnd = 8000,
+				    .opt = o, .nopt = n });
+	CU_ASSERT_EQUAL_FATAL(tf_app.nkept, 1);
+	s = tf_app.kept[0];
+	wait(5000);
+	CU_ASSERT(rests() && info().snd_wnd == 64000 && info().timestamps && info().sack && info().rmss == 1000);
+	tf_forget(&f);
+	tf_push(&f, s, "x", 1);
+	CU_ASSERT(tf_out(&f, 0).ts && tf_out(&f, 0).tsecr == 778);
+	CU_ASSERT(tf_out(&f, 0).tsval - sa.tsval - 4990 < 20);
+	/* Older than what it knows: PAWS. */
+	n = tf_ts_opts(o, 700, sa.tsval);
+	tf_in(&f, &(struct tf_seg){ .sport = TF_PEER_PORT, .seq = 1001, .ack = sa.seq + 2, .flags = TCP_ACK, .wnd = 8000,
+				    .opt = o, .nopt = n, .data = "y", .len = 1 });
+	CU_ASSERT_EQUAL(tf_app.ngot, 0);
+	end();
+}
+
+static void the_end_wakes_it(void)
+{
+	up("");
+	CU_ASSERT(rests());
+	tf_close(&f, s);
+	CU_ASSERT_EQUAL(tf_nout(&f), 1);
+	CU_ASSERT(tf_out(&f, 0).flags & TCP_FIN);
+	tf_down(&f);
+	up("");
+	CU_ASSERT(rests());
+	tf_control(&f, s, XK_STREAM_ABORT, NULL, 0);
+	CU_ASSERT_EQUAL(tf_nout(&f), 1);
+	CU_ASSERT(tf_out(&f, 0).flags & TCP_RST);
+	tf_close(&f, s);
+	tf_down(&f);
+	up("");
+	tf_in(&f, &(struct tf_seg){ .sport = TF_PEER_PORT, .seq = 1001, .ack = sa.seq + 1, .flags = TCP_RST | TCP_ACK });
+	CU_ASSERT_EQUAL(tf_events(XK_STREAM_FAILED), 1);
+	tf_close(&f, s);
+	tf_down(&f);
+}
+
+/* ---- no memory ------------------------------------------------------------------------------- */
+
+/* The next block that is asked for is not to be had. */
+static void no_block(void)
+{
+	pf_enter(&f, 0);
+	xk_mem_fail_after(1);
+	pf_leave(&f, 0);
+}
+
+static void a_segment_that_finds_no_memory_is_lost_and_comes_again(void)
+{
+	up("");
+	CU_ASSERT(rests());
+	tf_app.ngot = 0;
+	for (uint64_t k = 1; k < 12 && tf_app.ngot == 0; k++) {
+		pf_enter(&f, 0);
+		xk_mem_fail_after(k);
+		pf_leave(&f, 0);
+		data(0, "again", 5, 0);
+		xk_mem_fail_after(0);
+		if (tf_app.ngot == 0)
+			CU_ASSERT(rests());
+	}
+	CU_ASSERT(tf_app.ngot == 5 && memcmp(tf_app.got, "again", 5) == 0);
+	CU_ASSERT_EQUAL(tf_events(XK_STREAM_FAILED), 0);
+	end();
+}
+
+static void bytes_that_find_no_memory_end_the_connection(void)
+{
+	struct xk_msg *m;
+	int32_t err = 0;
+
+	up("");
+	CU_ASSERT(rests());
+	pf_enter(&f, 0);
+	m = xk_msg_new(4);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+	pf_leave(&f, 0);
+	no_block();
+	pf_enter(&f, 0);
+	xk_push(s, m);
+	pf_leave(&f, 0);
+	xk_mem_fail_after(0);
+	pf_settle(&f);
+	CU_ASSERT(!rests());
+	CU_ASSERT_EQUAL(tf_state(s), TCP_S_CLOSED);
+	CU_ASSERT_EQUAL(tf_events(XK_STREAM_FAILED), 1);
+	CU_ASSERT_EQUAL(tf_control(&f, s, XK_STREAM_ERRNO, &err, sizeof err), (int)sizeof err);
+	CU_ASSERT_EQUAL(err, XK_E_NOMEM);
+	CU_ASSERT(tf_nout(&f) == 1 && (tf_out(&f, 0).flags & TCP_RST));
+	CU_ASSERT_EQUAL(blocks(), 0);
+	tf_close(&f, s);
+	tf_down(&f);
+}
+
+static void a_close_that_finds_no_memory_resets(void)
+{
+	up("");
+	CU_ASSERT(rests());
+	no_block();
+	pf_enter(&f, 0);
+	xk_close(s);
+	pf_leave(&f, 0);
+	xk_mem_fail_after(0);
+	pf_settle(&f);
+	CU_ASSERT(tf_nout(&f) == 1 && (tf_out(&f, 0).flags & TCP_RST));
+	CU_ASSERT_EQUAL(tf_states(&f, TCP_S_ESTABLISHED), 0);
+	tf_down(&f);
+}
+
+int main(void)
+{
+	static CU_TestInfo tests[] = {
+#define T(t) { #t, t }
+		T(a_new_connection_rests_at_once),
+		T(silence_brings_it_to_rest_and_the_next_segment_wakes_it),
+		T(what_is_sent_wakes_it_and_it_rests_when_all_is_acknowledged),
+		T(one_that_was_opened_here_rests_too),
+		T(what_holds_something_back_keeps_its_memory),
+		T(what_is_not_as_the_node_has_it_keeps_its_memory),
+		T(it_says_of_itself_what_it_would_say_awake),
+		T(timestamps_and_options_outlive_it),
+		T(the_end_wakes_it),
+		T(a_segment_that_finds_no_memory_is_lost_and_comes_again),
+		T(bytes_that_find_no_memory_end_the_connection),
+		T(a_close_that_finds_no_memory_resets),
+		CU_TEST_INFO_NULL,
+	};
+	CU_SuiteInfo suites[] = { { "tcp rest", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };
+
+	return xk_test_main(suites);
+}

@@ -357,6 +357,39 @@ static void keepalives_find_out_that_the_peer_has_gone(void)
 	down();
 }
 
+/* RFC 5482: the patience counts, not the number of probes. */
+static void with_a_user_timeout_keepalives_go_on_as_long_as_that(void)
+{
+	up(PLAIN "keepalive=true; keep_idle=10s; keep_interval=1s; keep_count=1; user_timeout=15s");
+	wait(14500);
+	CU_ASSERT_EQUAL(tf_nout(&f), 5);
+	CU_ASSERT_EQUAL(tf_state(s), TCP_S_ESTABLISHED);
+	wait(1000);
+	CU_ASSERT_EQUAL(tf_state(s), TCP_S_CLOSED);
+	CU_ASSERT_EQUAL(tf_app.event[tf_app.nevents - 1].err, XK_E_TIMEDOUT);
+	tf_close(&f, s);
+	down();
+}
+
+/* What is under way has timers of its own: no probe beside it, and none for as long
+ * again after it. */
+static void no_keepalive_is_sent_while_data_is_under_way(void)
+{
+	up(PLAIN "keepalive=true; keep_idle=10s; keep_interval=1s; keep_count=3; rto_init=60s; rto_min=60s; rto_max=1h");
+	ack(0, 60000);
+	wait(5000);
+	push(0, 10);
+	wait(20000);
+	CU_ASSERT_EQUAL(tf_nout(&f), 1);
+	CU_ASSERT_EQUAL(pf_count(&f, "tcp", "keepalives"), 0);
+	ack(10, 60000);
+	wait(9000);
+	CU_ASSERT_EQUAL(pf_count(&f, "tcp", "keepalives"), 0);
+	wait(3000);
+	CU_ASSERT(pf_count(&f, "tcp", "keepalives") > 0);
+	end();
+}
+
 /* RFC 8985 7: the last segment of a flight is lost. */
 static void a_lost_tail_is_probed_before_the_timeout(void)
 {
@@ -541,6 +574,8 @@ int main(void)
 		T(unanswered_data_is_repeated_and_given_up),
 		T(the_users_patience_ends_it_earlier),
 		T(keepalives_find_out_that_the_peer_has_gone),
+		T(with_a_user_timeout_keepalives_go_on_as_long_as_that),
+		T(no_keepalive_is_sent_while_data_is_under_way),
 		T(a_lost_tail_is_probed_before_the_timeout),
 		T(new_data_alone_is_ecn_capable),
 		T(room_is_told_when_it_comes_back),

@@ -107,7 +107,7 @@ static inline unsigned vp_run_task(struct xk_vp *vp, unsigned budget)
 	if (t == NULL)
 		return 0;
 	done = run_task(vp, t, budget);
-	vp->input_due = vp->ninput;
+	vp->input_due = 2 * vp->ninput;
 	return done;
 }
 
@@ -131,8 +131,10 @@ static void msgs_free(struct xk_msg *m)
 static bool inbox_push(struct xk_vp *to, struct xk_msg *newest, struct xk_msg *oldest, uint32_t n)
 {
 	struct xk_msg *head = xk_load_relaxed(&to->inbox);
+	uint32_t posted = xk_load_acquire(&to->inbox_posted), taken = xk_load_relaxed(&to->inbox_taken);
 
-	if (xk_load_relaxed(&to->inbox_posted) - xk_load_relaxed(&to->inbox_taken) >= to->set->arch.inbox)
+	/* A thread that was held up between the two loads sees more taken than posted. */
+	if ((int32_t)(posted - taken) >= 0 && posted - taken >= to->set->arch.inbox)
 		return false;
 	xk_atomic_add(&to->inbox_posted, n);
 	do

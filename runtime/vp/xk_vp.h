@@ -32,8 +32,9 @@ struct xk_worker;
  * A producer of units of work on one VP: a sending connection, a driver queue.
  * Ready tasks of a VP are run round robin, one unit each, so their counts of
  * units differ by at most one (M112).  Input tasks have a ring of their own: after
- * each unit of another task every ready one gets one, so that what a sender has
+ * each unit of another task every ready one gets two, so that what a sender has
  * begun is finished, and still in the cache, before the next of thousands begins.
+ * With one each their queues would never shrink: a unit makes as much as they take.
  */
 struct xk_task {
 	struct xk_task *next, *prev;      /* ring of ready tasks; next NULL: parked */

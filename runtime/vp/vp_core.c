@@ -3,9 +3,10 @@
  * vp_core.c - what happens inside a virtual processor: tasks, the inbox, and
  * one unit of work.
  *
- * A unit is: due timers (where time is real, after what had come in before them),
- * posted calls, some messages of the inbox, one turn of the next task, then everything that was collected for other VPs is handed
- * over in batches.  Between two units anybody else may be the thread inside.
+ * A unit is: due timers (where time is real, after what had come in before
+ * them), posted calls, some messages of the inbox, one turn of the next task,
+ * then everything that was collected for other VPs is handed over in batches.
+ * Between two units anybody else may be the thread inside.
  * Being inside is an RCU read section.
  * Invariant: a message posted to a VP is run there, or dropped and counted.
  */

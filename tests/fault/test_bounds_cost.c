@@ -5,7 +5,8 @@
  *
  * Work is counted in edges of control flow (steps.h) in the files that keep lists: the
  * scoreboard, the send queue, both reassemblies, messages.  Each message of an attack is
- * delivered alone; the costs are sorted.
+ * delivered alone; the costs are sorted.  One that sets others free (pieces passed up or
+ * given up, segments sent again) costs by those: each has been paid for by its own.
  * Invariant: the same numbers on every run of a build.
  */
 #include <CUnit/CUnit.h>
@@ -39,6 +40,13 @@ static void arrives(uint32_t n)
 	nf_in(&f, 0, d, n);
 	xk_assert(ncost < MOST);
 	cost[ncost++] = (uint32_t)(steps - had);
+}
+
+/* What arrived last did so for n messages. */
+static void shared_by(uint64_t n)
+{
+	if (n > 1)
+		cost[ncost - 1] /= (uint32_t)n;
 }
 
 /* Returns the median. */
@@ -92,6 +100,7 @@ static void sack(uint32_t ack, const uint32_t lr[8])
 	for (unsigned i = 0; i < 8; i++)
 		xk_put_be32(opt + 4 + 4 * i, lr[i]);
 	arrives(tf_datagram(d, &(struct tf_seg){ .seq = 1001, .ack = ack, .flags = TCP_ACK, .opt = opt, .nopt = sizeof opt }));
+	shared_by(tf_nout(&f));
 	tf_forget(&f);
 }
 
@@ -172,16 +181,13 @@ static void shuffle(uint32_t *v, uint32_t n, struct xk_rand *r)
 	}
 }
 
-/* What fills the first hole passes up what was held behind it: each of those has been
- * paid for once, so a message costs by the pieces that it sets free. */
 static void single_byte(uint32_t at, uint32_t ack)
 {
 	uint8_t b = (uint8_t)(at * 7);
 	uint32_t had = tf_app.ngot;
 
 	arrives(tf_datagram(d, &(struct tf_seg){ .seq = 1001 + at, .ack = ack, .flags = TCP_ACK, .data = &b, .len = 1 }));
-	if (tf_app.ngot > had)
-		cost[ncost - 1] /= tf_app.ngot - had;
+	shared_by(tf_app.ngot - had);
 	tf_forget(&f);
 }
 
@@ -240,8 +246,10 @@ static void pieces_behind_one_hole_cost_alike(void)
 static void fragment(uint32_t src, uint16_t id, uint16_t frag, uint32_t n)
 {
 	static uint8_t pay[64];
+	uint64_t had = nf_drops(&f);
 
 	arrives(nf_ip(d, &(struct nf_ip){ .src = src, .id = id, .frag = frag }, pay, n));
+	shared_by(nf_drops(&f) - had);
 	if (ncost % 64 == 0)
 		pf_forget(&f, "hl");
 }

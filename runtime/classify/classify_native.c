@@ -118,7 +118,7 @@ static inline struct xk_key key_make(uint64_t addrs, uint32_t ports, uint8_t pro
 
 static uint32_t hash_fragment(const uint8_t *ip)
 {
-	return flow_nonzero(xk_hash_pair(xk_raw64(ip + 12), xk_raw16(ip + 4) | (uint64_t)ip[9] << 16));
+	return xk_hash_ends(xk_be32(ip + 12), xk_be16(ip + 4), xk_be32(ip + 16), (uint32_t)ip[9] << 8, 1);
 }
 
 /* Options, fragments, ICMP, what is cut short, what is not IPv4. */

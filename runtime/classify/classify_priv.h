@@ -10,6 +10,7 @@
 #include "runtime/classify/xk_classify.h"
 #include "runtime/map/xk_table.h"
 
+#include <endian.h>
 #include <string.h>
 
 /* What readers use; replaced whole when it doubles. */
@@ -41,33 +42,21 @@ static inline struct xk_key flow_key(const struct xk_flowkey *k)
 	return key;
 }
 
-static inline uint32_t flow_nonzero(uint32_t hash)
-{
-	return hash + (hash == 0);
-}
-
-/*
- * The two ends (address, port) in order of size, so that both directions of a
- * connection hash alike.  Neither a sum nor a difference of the ends will do:
- * ends that use equal ports would all collide.
- */
+/* Hash of a key whose members lie as in struct xk_flowkey. */
 static inline uint32_t flow_hash(const struct xk_key *key)
 {
 	struct xk_flowkey k;
-	uint64_t a, b, low, high;
+	uint32_t selector;
 
 	memcpy(&k, key, sizeof(k));
-	a = k.raddr | (uint64_t)k.rport << 32;
-	b = k.laddr | (uint64_t)k.lport << 32;
-	low = a < b ? a : b;            /* no branch: it would be a coin toss */
-	high = a < b ? b : a;
-	return flow_nonzero(xk_hash_pair(low, high));
+	memcpy(&selector, &k.proto, sizeof(selector));
+	return xk_hash_ends(be32toh(k.raddr), be16toh(k.rport), be32toh(k.laddr), be16toh(k.lport), be32toh(selector));
 }
 
 /* Spreads hashes evenly; 0 stays on VP 0. */
 static inline uint16_t flow_home(const struct xk_flowtab *t, uint32_t hash)
 {
-	return (uint16_t)((uint64_t)hash * t->nvps >> 32);
+	return xk_hash_vp(hash, t->nvps);
 }
 
 static inline const struct xk_table *flow_table(const struct xk_flowtab *t)

@@ -15,18 +15,9 @@
 #define XK_CLASSIFY_H
 
 #include "runtime/base/xk_base.h"
+#include "runtime/classify/xk_pattern.h"
 #include "runtime/map/xk_map.h"
 #include "runtime/msg/xk_msg.h"
-
-/* As seen by the receiving end: remote is the frame's source.  Network order
- * as the bytes lie in the frame. */
-struct xk_flowkey {
-	uint32_t raddr, laddr;
-	uint16_t rport, lport;   /* 0 where the protocol has none */
-	uint8_t  proto;          /* IP protocol number */
-	uint8_t  zero[3];
-};
-_Static_assert(sizeof(struct xk_flowkey) == sizeof(struct xk_key), "a flow key is a map key");
 
 #define XK_FLOW_DEPTH 5
 /*

@@ -166,7 +166,7 @@ static bool verdict_is(const struct expect *e, const struct xk_msg *m)
 	if (f != NULL)
 		return m->u.v.flow == xk_slab_handle(f) && m->u.v.gen == f->gen && m->vp == f->vp &&
 		       m->hash == xk_flow_hash(&e->key);
-	if (m->u.v.flow != 0 || m->vp != (uint64_t)m->hash * NVPS >> 32)
+	if (m->u.v.flow != 0 || m->vp != xk_hash_vp(m->hash, NVPS))
 		return false;
 	switch (e->kind) {
 	case OTHER:

@@ -2,10 +2,9 @@
 /*
  * tap_dev.c - makes the TAP device and sets up its host side.
  *
- * A device belongs to the network namespace of the thread that opens it, so
- * the calling thread steps into the named namespace, does everything there and
- * steps back.
- * Invariant: when this returns the thread is in the namespace it came from.
+ * The device is made and set up inside the network namespace that was named, and
+ * stays there.
+ * Invariant: after a failure the file descriptor is closed, and the device gone with it.
  */
 #include "drivers/tap/tap_priv.h"
 
@@ -15,12 +14,13 @@
 #include <linux/if_tun.h>
 #include <net/if.h>
 #include <netinet/in.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "drivers/common/netns.h"
 
 #define TUN "/dev/net/tun"
 
@@ -91,7 +91,6 @@ static int tap_ifup(const struct tap_want *w, struct ifreq *ifr, int sock, char 
 	return XK_OK;
 }
 
-/* In the namespace already. */
 static int tap_make(const struct tap_want *w, int *fd, char *why, size_t n)
 {
 	struct ifreq ifr;
@@ -111,27 +110,19 @@ static int tap_make(const struct tap_want *w, int *fd, char *why, size_t n)
 	return err;
 }
 
+struct making { const struct tap_want *w; int *fd; char *why; size_t n; };
+
+static int tap_make_in(void *arg)
+{
+	struct making *k = arg;
+
+	return tap_make(k->w, k->fd, k->why, k->n);
+}
+
 int tap_dev_open(const struct tap_want *w, int *fd, char *why, size_t n)
 {
-	char path[128];
-	int home, there, err;
+	struct making k = { w, fd, why, n };
 
 	*fd = -1;
-	if (w->netns == NULL)
-		return tap_make(w, fd, why, n);
-	snprintf(path, sizeof path, "/run/netns/%s", w->netns);
-	there = open(path, O_RDONLY | O_CLOEXEC);
-	if (there < 0)
-		return tap_fail(why, n, "no network namespace ", w->netns);
-	home = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
-	if (home < 0 || setns(there, CLONE_NEWNET) < 0) {
-		err = tap_fail(why, n, "cannot enter network namespace ", w->netns);
-	} else {
-		err = tap_make(w, fd, why, n);
-		xk_assert(setns(home, CLONE_NEWNET) == 0);
-	}
-	if (home >= 0)
-		close(home);
-	close(there);
-	return err;
+	return xk_netns_do(w->netns, tap_make_in, &k, why, n);
 }

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * packet.c - a driver over Linux packet sockets: the graph is a station on an
+ * Ethernet interface that the kernel has.
+ *
+ * Each virtual processor has a socket of its own with a ring that the kernel
+ * fills; a fanout group spreads the interface's frames over them, and the task
+ * of each sleeps on its own socket.  A frame that came to another virtual
+ * processor than its connection's is handed over.  What is sent leaves by the
+ * sender's own socket in batches.  When the interface goes the tasks park and
+ * the graph lives on.
+ * Invariant: no lock and no word is shared by two virtual processors here, but
+ * what is said once.
+ */
+#include "drivers/packet/packet_priv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* ---- what is said once -------------------------------------------------------------- */
+
+static bool first_to_say(uint32_t *said)
+{
+	if (xk_load_relaxed(said) != 0)
+		return false;
+	xk_store_relaxed(said, 1u);
+	return true;
+}
+
+void packet_say_down(struct xk_rep *r)
+{
+	if (first_to_say(&packet_state(r)->said_down))
+		XK_TRACE(&r->node->log, 1, "interface '%s' is down; frames are dropped until it is up again",
+			 packet_conf(r)->ifname);
+}
+
+void packet_say_gone(struct xk_rep *r)
+{
+	if (first_to_say(&packet_state(r)->said_gone))
+		XK_TRACE(&r->node->log, 1, "interface '%s' is gone: nothing is received or sent any more",
+			 packet_conf(r)->ifname);
+}
+
+/* ---- sessions ------------------------------------------------------------------------- */
+
+static struct xk_sess *packet_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
+				   struct xk_parts *ps, int *err)
+{
+	(void)ps;
+	if (r->drv_sess != NULL) {
+		*err = XK_E_BUSY;
+		return NULL;
+	}
+	r->drv_sess = xk_sess_create(r, &rcv->up, type, NULL);
+	if (r->drv_sess == NULL)
+		*err = XK_E_NOMEM;
+	return r->drv_sess;
+}
+
+static void packet_close(struct xk_sess *s)
+{
+	s->rep->drv_sess = NULL;
+	xk_sess_destroy(s);
+}
+
+static int put_u32(void *buf, unsigned len, uint32_t v)
+{
+	if (len < sizeof v)
+		return XK_E_NOSPC;
+	memcpy(buf, &v, sizeof v);
+	return sizeof v;
+}
+
+static int packet_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	switch (op) {
+	case XK_CTL_GETMAXPACKET:
+	case XK_CTL_GETOPTPACKET:
+		return put_u32(buf, len, packet_state(r)->frame_max);
+	case XK_CTL_LINK_TYPE:
+		return put_u32(buf, len, XK_LINK_ETH);
+	case XK_CTL_GETMYMAC:
+		if (len < 6)
+			return XK_E_NOSPC;
+		memcpy(buf, packet_state(r)->mac, 6);
+		return 6;
+	default:
+		return XK_E_NOTSUP;
+	}
+}
+
+static int packet_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
+{
+	return packet_control(s->rep, op, buf, len);
+}
+
+/* ---- life -------------------------------------------------------------------------------- */
+
+static void packet_fini(struct xk_node *n)
+{
+	packet_dev_close(n->state);
+}
+
+static int packet_init(struct xk_node *n, struct xk_errs *e)
+{
+	char why[320];
+	int err = packet_dev_open(n->state, n->conf, n->graph->vps->nvps, why, sizeof why);
+
+	if (err == XK_OK)
+		return XK_OK;
+	xk_errs_add(e, n->file, n->line, 0, "%s: %s", n->name, why);
+	packet_fini(n);
+	return err;
+}
+
+static int packet_rep_init(struct xk_rep *r)
+{
+	struct packet_state *st = packet_state(r);
+	struct packet_rep *pr = r->state;
+	unsigned no = r->vp->no;
+
+	pr->rep = r;
+	pr->queue = no < st->nqueues ? &st->queue[no] : NULL;
+	xk_task_init(&pr->task, r->vp, packet_rx_run);
+	pr->task.fd = pr->queue != NULL ? pr->queue->fd : -1;
+	xk_task_init(&pr->tx.task, r->vp, packet_tx_run);
+	pr->tx.task.input = true;
+	pr->tx.fd = st->queue[no % st->nqueues].fd;
+	return XK_OK;
+}
+
+static int packet_rep_start(struct xk_rep *r, struct xk_errs *e)
+{
+	struct packet_rep *pr = r->state;
+
+	(void)e;
+	if (pr->queue != NULL) {
+		packet_dev_admit(pr->queue);
+		xk_task_ready(&pr->task);
+	}
+	return XK_OK;
+}
+
+/* What is pushed from now on is sent at once: no task will run. */
+static void packet_rep_stop(struct xk_rep *r)
+{
+	struct packet_rep *pr = r->state;
+
+	xk_task_park(&pr->task);
+	xk_task_park(&pr->tx.task);
+	packet_tx_flush(pr);
+	pr->tx.direct = true;
+	if (pr->queue != NULL)
+		xk_count_add(r->count[N_LOST], packet_dev_lost(pr->queue));
+}
+
+static int packet_check(const void *conf, char *why, size_t n)
+{
+	const struct packet_conf *c = conf;
+
+	if (strlen(c->ifname) == 0 || strlen(c->ifname) > 15)
+		snprintf(why, n, "ifname '%s' is not an interface's name: these have 1 to 15 letters", c->ifname);
+	else if (c->mac[0] & 1)
+		snprintf(why, n, "mac is a group address (lowest bit of its first byte set): a station needs its own");
+	else
+		return XK_OK;
+	return XK_E_INVAL;
+}
+
+static const struct xk_ops packet_ops = {
+	.init = packet_init, .fini = packet_fini, .rep_init = packet_rep_init,
+	.rep_start = packet_rep_start, .rep_stop = packet_rep_stop,
+	.open = packet_open, .close = packet_close, .push = packet_tx_push,
+	.enter = xk_input_enter, .control = packet_control, .sess_control = packet_sess_control,
+};
+
+#define P(field, t, d, text, ...) \
+	{ .name = #field, .type = t, .def = d, .doc = text, .offset = offsetof(struct packet_conf, field), ##__VA_ARGS__ }
+
+static const char *const formats[] = { "v2", "v3", NULL };
+static const char *const fanouts[] = { "auto", "hash", "lb", "cpu", NULL };
+
+static const struct xk_param packet_params[] = {
+	P(ifname, XK_P_TEXT, NULL, "name of the interface, which must be up", .flags = XK_PF_REQUIRED),
+	P(netns, XK_P_TEXT, NULL, "network namespace of the interface, a name of \"ip netns\""),
+	P(mtu, XK_P_SIZE, NULL, "largest payload of a frame; unset: the interface's", .min = "68", .max = "65521"),
+	P(mac, XK_P_MAC, NULL, "our address; unset: the interface's own"),
+	P(promiscuous, XK_P_BOOL, "false", "receive the frames for every station"),
+	P(queues, XK_P_UINT, "0", "virtual processors that read a socket of their own; 0: all, at most 64", .max = "64"),
+	P(ring, XK_P_SIZE, "2MiB", "bytes of each socket's receive ring", .min = "64KiB", .max = "1GiB"),
+	P(format, XK_P_ENUM, "v2", "of the ring: v2 tells of each frame as it comes, v3 of blocks of frames",
+	  .choices = formats),
+	P(retire, XK_P_TIME, "1ms", "v3: a block that is not full is passed on after this time", .min = "1ms", .max = "1s"),
+	P(fanout, XK_P_ENUM, "auto", "what chooses a frame's socket: its flow (hash), each in turn (lb), the receiving processor (cpu)",
+	  .choices = fanouts),
+	P(qdisc_bypass, XK_P_BOOL, "false", "send past the interface's queueing discipline, which a capture does not see either"),
+	XK_PARAM_END
+};
+
+static const char *const packet_drops[] = {
+#define X(id, text) text,
+	PACKET_DROPS(X)
+#undef X
+	NULL
+};
+static const char *const packet_counts[] = { "read", "written", "batches", "long_frames", "vouched", "own", "ring_full",
+					     "went_down", "device_errors", NULL };
+
+const struct xk_proto xk_proto_packet = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "packet",
+	.doc = "an Ethernet interface of the Linux kernel, by packet sockets (needs CAP_NET_RAW)",
+	.is_driver = true, .ops = &packet_ops, .offers = "frame", .params = packet_params,
+	.conf_size = sizeof(struct packet_conf), .node_size = sizeof(struct packet_state),
+	.rep_size = sizeof(struct packet_rep), .sess_size = sizeof(struct xk_sess),
+	.check = packet_check, .drops = packet_drops, .counts = packet_counts,
+};

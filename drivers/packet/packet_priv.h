@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * packet_priv.h - what the files of the packet driver share: the rings of the
+ * kernel, the device with its sockets, and a replica's two directions.
+ *
+ * packet_dev.c opens, packet_ring.c walks a ring, packet_rx.c turns frames into
+ * messages, packet_tx.c sends batches, packet.c is the driver round them.
+ * Invariant: a ring is walked by the replica of its number only; a socket may be
+ * written by any.
+ */
+#ifndef XK_PACKET_PRIV_H
+#define XK_PACKET_PRIV_H
+
+#include "runtime/upi/xk_upi.h"
+
+#include <sys/socket.h>
+
+#define PACKET_ETH_HEADER 14u
+#define PACKET_BURST      32u
+#define PACKET_QUEUES_MAX 64u    /* descriptors that a worker can sleep on */
+
+enum packet_format { PACKET_V2, PACKET_V3 };
+enum packet_fanout { PACKET_BY_AUTO, PACKET_BY_HASH, PACKET_BY_LB, PACKET_BY_CPU };
+
+struct packet_conf {
+	char    *ifname, *netns;
+	uint64_t mtu;                    /* 0: the interface's */
+	uint8_t  mac[6];                 /* zeros: the interface's */
+	bool     promiscuous, qdisc_bypass;
+	unsigned format, fanout;
+	uint64_t ring, queues, retire;
+};
+
+#define PACKET_DROPS(X) \
+	X(TOO_LONG, "too_long")          /* pushed, longer than the link's largest frame */ \
+	X(FULL, "queue_full")            /* the kernel's queue or the socket's buffer is full */ \
+	X(DOWN, "interface_down")        /* the interface is not up */ \
+	X(GONE, "device_gone")           /* the interface was removed */ \
+	X(PIECES, "too_many_pieces")     /* no single system call could send it */ \
+	X(VLAN, "vlan_tag")              /* received with a tag, which the kernel took off */ \
+	X(CUT, "truncated")              /* received, longer than the ring could hold */ \
+	X(UNCUT, "unsegmented")          /* received, longer than the link's largest frame and not TCP */
+enum {
+	PACKET_DROP_BASE = XK_DROP_FIRST - 1,
+#define X(id, text) PACKET_DROP_##id,
+	PACKET_DROPS(X)
+#undef X
+};
+enum { N_READ, N_WRITTEN, N_BATCHES, N_LONG, N_VOUCHED, N_OWN, N_LOST, N_WENT_DOWN, N_ERRORS };
+
+/* ---- a ring of received frames -------------------------------------------------- */
+
+struct packet_ring {
+	uint8_t *map;
+	uint32_t block_size, nblocks;
+	uint32_t slot_size, slots_per_block;  /* V2 */
+	uint32_t at, block;                   /* V2: slot of that block; V3: block */
+	uint32_t left;                        /* V3: frames of this block not yet seen */
+	uint8_t *next;                        /* V3: the first of them */
+	enum packet_format format;
+};
+
+/* What the kernel says of a frame. */
+struct packet_frame {
+	uint8_t *data;
+	uint32_t len, snap;              /* bytes it had, bytes that are here */
+	uint32_t status;                 /* TP_STATUS_* */
+	uint8_t  pkttype;                /* PACKET_HOST, PACKET_OUTGOING, ... */
+};
+
+/* Lays out a ring of at least one block and about `bytes` for frames of up to frame_max. */
+void packet_ring_plan(struct packet_ring *g, enum packet_format f, uint64_t bytes, uint32_t frame_max);
+static inline size_t packet_ring_bytes(const struct packet_ring *g)
+{
+	return (size_t)g->block_size * g->nblocks;
+}
+/* The oldest frame that was not given back; false: none there. */
+bool packet_ring_peek(struct packet_ring *g, struct packet_frame *f);
+/* Gives back the frame that was peeked at. */
+void packet_ring_next(struct packet_ring *g);
+
+/* ---- the device -------------------------------------------------------------------- */
+
+struct packet_queue {
+	int                fd;
+	struct packet_ring ring;
+} XK_ALIGNED;
+
+struct packet_state {
+	struct packet_queue *queue;      /* [nqueues] */
+	unsigned             nqueues;
+	int                  ifindex;
+	uint32_t             frame_max;
+	uint8_t              mac[6];
+	uint32_t             said_down, said_gone;   /* one sentence for all virtual processors */
+};
+
+/* Opens the sockets with their rings, closed to frames until packet_dev_admit.  On
+ * failure negative, with a sentence in why[n], and packet_dev_close is still to be called. */
+int  packet_dev_open(struct packet_state *st, const struct packet_conf *c, unsigned nvps, char *why, size_t n);
+void packet_dev_close(struct packet_state *st);
+void packet_dev_admit(struct packet_queue *q);
+/* Frames that the kernel lost since the last call because the ring was full. */
+uint32_t packet_dev_lost(struct packet_queue *q);
+/* The pending error of the socket, or 0; *gone: the interface is there no more. */
+int  packet_dev_error(struct packet_queue *q, bool *gone);
+/* Reads the whole of a frame that did not fit its slot into m; its length. */
+ssize_t packet_dev_recv(struct packet_queue *q, struct xk_msg *m);
+
+/* ---- a replica ------------------------------------------------------------------------ */
+
+#define PACKET_TX_MSGS 64u       /* most messages in a batch */
+#define PACKET_TX_IOVS 256u
+#define PACKET_MSG_IOV 64u       /* segments of a frame that one system call takes */
+
+struct packet_tx {
+	struct xk_task  task;            /* ready while messages wait */
+	struct xk_msg  *m[PACKET_TX_MSGS];
+	struct mmsghdr  h[PACKET_TX_MSGS];
+	struct iovec    v[PACKET_TX_IOVS];
+	unsigned        n, nv;
+	int             fd;
+	bool            direct;          /* nobody will run the task: send at once */
+};
+
+struct packet_rep {
+	struct xk_task       task;       /* reads the ring */
+	struct xk_rep       *rep;
+	struct packet_queue *queue;      /* NULL: this virtual processor only sends */
+	xk_ns                look_at;    /* when to ask after the interface's health */
+	bool                 down;
+	struct packet_tx     tx;
+};
+
+static inline const struct packet_conf *packet_conf(const struct xk_rep *r) { return r->conf; }
+static inline struct packet_state *packet_state(const struct xk_rep *r) { return r->node->state; }
+
+unsigned packet_rx_run(struct xk_task *t, unsigned budget);
+unsigned packet_tx_run(struct xk_task *t, unsigned budget);
+void     packet_tx_push(struct xk_sess *s, struct xk_msg *m);
+void     packet_tx_flush(struct packet_rep *pr);
+/* Notes that the interface went down, until a frame comes. */
+void     packet_went_down(struct packet_rep *pr);
+/* Says once, for all virtual processors, that the interface is down or gone. */
+void     packet_say_down(struct xk_rep *r);
+void     packet_say_gone(struct xk_rep *r);
+
+#endif

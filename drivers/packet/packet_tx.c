@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * packet_tx.c - frames leave in batches, one system call each.
+ *
+ * What is pushed waits in its message; a task that became ready with the first
+ * sends all of them in the virtual processor's next unit of work, earlier when
+ * the batch is full.  The kernel reads the segments where they lie.  A frame
+ * that it does not take is dropped, as a network card would.
+ * Invariant: while messages wait the task is ready.
+ */
+#include "drivers/packet/packet_priv.h"
+
+#include <errno.h>
+#include <string.h>
+
+static unsigned packet_reason(struct packet_rep *pr, int err)
+{
+	switch (err) {
+	case EAGAIN:
+	case ENOBUFS:
+	case ENOMEM:
+		return PACKET_DROP_FULL;
+	case ENETDOWN:
+		packet_went_down(pr);
+		return PACKET_DROP_DOWN;
+	case EMSGSIZE:
+		return PACKET_DROP_TOO_LONG;
+	case ENXIO:
+	case ENODEV:
+		packet_say_gone(pr->rep);
+		return PACKET_DROP_GONE;
+	default:
+		xk_count(pr->rep->count[N_ERRORS]);
+		return PACKET_DROP_GONE;
+	}
+}
+
+/* m[at..n) were not taken: the first for a reason of its own, and if that is a
+ * full buffer the others for the same.  Returns where to go on. */
+static unsigned packet_refused(struct packet_rep *pr, unsigned at, int err)
+{
+	unsigned reason = packet_reason(pr, err), end = err == EAGAIN ? pr->tx.n : at + 1;
+
+	for (; at < end; at++)
+		xk_drop(pr->rep, reason, pr->tx.m[at]);
+	return at;
+}
+
+static void packet_sent(struct packet_rep *pr, unsigned at, unsigned n)
+{
+	xk_count_add(pr->rep->count[N_WRITTEN], n);
+	xk_msg_free_all(pr->tx.m + at, n);
+}
+
+void packet_tx_flush(struct packet_rep *pr)
+{
+	struct packet_tx *tx = &pr->tx;
+	unsigned at = 0;
+
+	while (at < tx->n) {
+		int n = sendmmsg(tx->fd, tx->h + at, tx->n - at, MSG_DONTWAIT);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		xk_count(pr->rep->count[N_BATCHES]);
+		if (n > 0) {
+			packet_sent(pr, at, (unsigned)n);
+			at += (unsigned)n;
+		} else {
+			at = packet_refused(pr, at, n < 0 ? errno : EAGAIN);
+		}
+	}
+	tx->n = tx->nv = 0;
+}
+
+unsigned packet_tx_run(struct xk_task *t, unsigned budget)
+{
+	struct packet_rep *pr = xk_container_of(t, struct packet_rep, tx.task);
+	unsigned n = pr->tx.n;
+
+	(void)budget;
+	packet_tx_flush(pr);
+	xk_task_park(t);
+	return n;
+}
+
+/* The segments of m behind those of the batch; 0: more than fit. */
+static unsigned packet_iov(struct packet_tx *tx, const struct xk_msg *m)
+{
+	struct iovec *v = tx->v + tx->nv;
+	unsigned n = 0;
+
+	for (;; m = m->next) {
+		if (n == PACKET_MSG_IOV)
+			return 0;
+		v[n].iov_base = m->data;
+		v[n++].iov_len = m->len;
+		if (!(m->flags & XK_MSG_CHAIN))
+			return n;
+	}
+}
+
+static void packet_queue(struct packet_rep *pr, struct xk_msg *m, unsigned nv)
+{
+	struct packet_tx *tx = &pr->tx;
+	struct msghdr *h = &tx->h[tx->n].msg_hdr;
+
+	memset(h, 0, sizeof *h);
+	h->msg_iov = tx->v + tx->nv;
+	h->msg_iovlen = nv;
+	tx->nv += nv;
+	tx->m[tx->n++] = m;
+	/* Room for one more, whatever its segments. */
+	if (tx->n == PACKET_TX_MSGS || tx->nv > PACKET_TX_IOVS - PACKET_MSG_IOV || tx->direct)
+		packet_tx_flush(pr);
+	else if (tx->n == 1)
+		xk_task_ready(&tx->task);
+}
+
+void packet_tx_push(struct xk_sess *s, struct xk_msg *m)
+{
+	struct xk_rep *r = s->rep;
+	struct packet_rep *pr = r->state;
+	unsigned nv;
+
+	if (XK_UNLIKELY(m->tot > packet_state(r)->frame_max)) {
+		xk_drop(r, PACKET_DROP_TOO_LONG, m);
+		return;
+	}
+	nv = packet_iov(&pr->tx, m);
+	if (XK_UNLIKELY(nv == 0))
+		xk_drop(r, PACKET_DROP_PIECES, m);
+	else
+		packet_queue(pr, m, nv);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * classify_ebpf.h - what the parts of the eBPF back end share: assembler, generator, loader.
+ *
+ * classify_ebpf_asm.c puts instructions together, classify_ebpf_gen.c walks the pattern with
+ * them, classify_ebpf_prog.c makes whole programs, classify_ebpf_load.c hands them to the
+ * kernel.  Only the last one needs libbpf.
+ *
+ * Invariant: a program with `lost` set is never handed out.
+ */
+#ifndef CLASSIFY_EBPF_H
+#define CLASSIFY_EBPF_H
+
+#include <linux/bpf.h>
+
+#include "runtime/classify/xk_ebpf.h"
+
+/* Kernels younger than the C library's headers know these. */
+#define EBPF_MAP_ARENA      33u
+#define EBPF_CAST_KERNEL    1        /* imm of an address space cast, user to kernel */
+#define EBPF_JCOND          0xe0u    /* "may_goto": bounds a loop at run time */
+#define EBPF_PSEUDO_FD      1u       /* BPF_PSEUDO_MAP_FD, BPF_PSEUDO_MAP_VALUE */
+#define EBPF_PSEUDO_VALUE   2u
+
+/* ---- assembler ------------------------------------------------------------------------------ */
+
+#define EBPF_INSNS  16384u           /* jumps reach 32 767 */
+#define EBPF_LABELS 512u
+#define EBPF_FIXES  2048u
+
+struct ebpf_asm {
+	unsigned n, nlabel, nfix;
+	const char *lost;            /* why the program is not whole, or NULL */
+	int      place[EBPF_LABELS]; /* of a label, -1 unknown yet */
+	struct { uint16_t at, label; } fix[EBPF_FIXES];
+	struct bpf_insn insn[EBPF_INSNS];
+};
+
+void ebpf_emit(struct ebpf_asm *a, uint8_t code, uint8_t dst, uint8_t src, int off, int32_t imm);
+unsigned ebpf_label(struct ebpf_asm *a);             /* a new one, nowhere yet */
+void ebpf_here(struct ebpf_asm *a, unsigned label);
+/* Jumps: `op` is BPF_JEQ..., 32 bits compared; BPF_JA alone. */
+void ebpf_goto(struct ebpf_asm *a, unsigned label);
+void ebpf_if_imm(struct ebpf_asm *a, uint8_t op, uint8_t dst, uint32_t imm, unsigned label);
+void ebpf_if_reg(struct ebpf_asm *a, uint8_t op, uint8_t dst, uint8_t src, unsigned label);
+/* 64 bits compared: pointers. */
+void ebpf_if_ptr(struct ebpf_asm *a, uint8_t op, uint8_t dst, uint8_t src, unsigned label);
+void ebpf_if_null(struct ebpf_asm *a, uint8_t dst, unsigned label);
+void ebpf_may_goto(struct ebpf_asm *a, unsigned label);
+/* Arithmetic: `op` is BPF_ADD...; the ones with 32 clear the upper half. */
+void ebpf_alu(struct ebpf_asm *a, uint8_t op, uint8_t dst, uint8_t src);
+void ebpf_alu_imm(struct ebpf_asm *a, uint8_t op, uint8_t dst, int32_t imm);
+void ebpf_alu32(struct ebpf_asm *a, uint8_t op, uint8_t dst, uint8_t src);
+void ebpf_alu32_imm(struct ebpf_asm *a, uint8_t op, uint8_t dst, uint32_t imm);
+void ebpf_swap(struct ebpf_asm *a, uint8_t dst, unsigned bits, bool little);  /* from a header's order */
+/* Memory: `size` bytes, 1, 2, 4 or 8. */
+void ebpf_load(struct ebpf_asm *a, unsigned size, uint8_t dst, uint8_t src, int off);
+void ebpf_store(struct ebpf_asm *a, unsigned size, uint8_t dst, int off, uint8_t src);
+void ebpf_store_imm(struct ebpf_asm *a, unsigned size, uint8_t dst, int off, uint32_t imm);
+void ebpf_imm64(struct ebpf_asm *a, uint8_t dst, uint64_t v);
+void ebpf_map(struct ebpf_asm *a, uint8_t dst, int fd);
+void ebpf_map_value(struct ebpf_asm *a, uint8_t dst, int fd, uint32_t off);
+void ebpf_cast(struct ebpf_asm *a, uint8_t dst);     /* arena address: user to kernel */
+void ebpf_call(struct ebpf_asm *a, int helper);
+void ebpf_exit(struct ebpf_asm *a);
+/* Puts the distances into jumps.  false: `lost` says why. */
+bool ebpf_finish(struct ebpf_asm *a);
+
+/* One instruction as text; how many slots it takes (1 or 2).  `left` slots from i on. */
+unsigned ebpf_text(const struct bpf_insn *i, unsigned at, unsigned left, char *text, size_t n);
+
+/* ---- generator ------------------------------------------------------------------------------ */
+
+/* Where the bytes of a header are. */
+enum ebpf_bytes {
+	EBPF_SLOT,       /* R6 points at them, R7 of them are left */
+	EBPF_PACKET,     /* R6 points at them, R8 is where the frame ends */
+	EBPF_SKB,        /* R9 is the socket buffer, R7 their offset; on the stack once loaded */
+};
+
+#define EBPF_STACK_KEY    (-16)      /* of the steering programs */
+#define EBPF_STACK_HEADER (-272)     /* of EBPF_SKB: 256 bytes, the most a declaration may need */
+#define EBPF_STACK_BYTE   (-280)     /* of EBPF_SKB: to see whether a byte is there */
+#define EBPF_ASK 0xffu               /* kind of a verdict: headers go on behind the slot */
+
+struct ebpf_end {                        /* a way out of the walk */
+	unsigned label;
+	bool     used;               /* some jump goes there: the verifier knows no dead code */
+	uint8_t  kind;               /* enum xk_pat_kind, or EBPF_ASK */
+	uint16_t cell;
+	uint32_t selector;
+};
+
+struct ebpf_gen {
+	struct ebpf_asm a;
+	const struct xk_pattern *p;
+	enum ebpf_bytes bytes;
+	uint8_t  key;                /* register from which the key lies at key_off */
+	int      key_off;
+	unsigned window;             /* EBPF_SLOT: bytes of a frame in its slot */
+	bool     bounded;            /* EBPF_SLOT: a header may lie behind the window: R3 is the slot, R4 base - slot */
+	unsigned nend, nlater;
+	struct ebpf_end end[3 * XK_PAT_CELLS + 2];
+	struct { unsigned label, cell, disp; } later[XK_PAT_CELLS];   /* identities, out of the way */
+};
+
+#define EBPF_WINDOW 128u             /* bytes of a slot, where headers may go on for longer */
+
+/* Bytes of a frame that decide, at most `most` where a header's length is its own to say. */
+unsigned ebpf_window(const struct xk_pattern *p, unsigned most, bool *bounded);
+/* The walk from the root: falls through nowhere, ends at the labels in g->end. */
+void ebpf_walk(struct ebpf_gen *g);
+/* R0 = hash of the key; R5 is the selector.  Spoils R0 to R3. */
+void ebpf_hash(struct ebpf_gen *g);
+
+/* ---- programs ------------------------------------------------------------------------------- */
+
+/*
+ * The memory that the loop over frames works on: a batch, then slots of `stride` bytes.  A slot
+ * is a verdict, the frame's whole length, and the frame's first `window` bytes.
+ */
+struct ebpf_batch {
+	uint32_t n;                  /* slots in use */
+	uint32_t pad[15];
+};
+
+struct ebpf_slot {
+	struct xk_pat_verdict v;     /* its kind may be EBPF_ASK: look at the frame itself */
+	uint32_t len, pad;
+	uint8_t  frame[];
+};
+_Static_assert(sizeof(struct ebpf_slot) == 32, "a slot's frame is aligned");
+
+struct ebpf_layout {
+	unsigned slots, window, stride, size;
+	bool     bounded;            /* as in struct ebpf_gen */
+};
+
+/* `slots` as many as fit into `most` bytes, 0 when none does. */
+struct ebpf_layout ebpf_layout(const struct xk_pattern *p, unsigned slots, size_t most);
+/* New programs (xk_free), or NULL with a sentence in why. */
+struct ebpf_gen *ebpf_gen_xdp(const struct xk_pattern *p, unsigned nvps, int xskmap_fd, int flows_fd, char *why, size_t n);
+struct ebpf_gen *ebpf_gen_fanout(const struct xk_pattern *p, unsigned nvps, int flows_fd, char *why, size_t n);
+struct ebpf_gen *ebpf_gen_arena(const struct xk_pattern *p, const struct ebpf_layout *l, int arena_fd, uint64_t base,
+				char *why, size_t n);
+struct ebpf_gen *ebpf_gen_context(const struct xk_pattern *p, const struct ebpf_layout *l, int array_fd, char *why,
+				  size_t n);
+
+/* ---- loader --------------------------------------------------------------------------------- */
+
+/* A descriptor, or a negative error with a sentence and the verifier's last lines in log. */
+int ebpf_load_prog(uint32_t type, const char *name, const struct bpf_insn *insn, unsigned n, char *log, size_t loglen);
+
+#endif

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * classify_ebpf_none.c - what stands for the eBPF loader where libbpf was not found.
+ *
+ * Invariant: everything here fails, and says what to install.
+ */
+#include <stdio.h>
+
+#include "runtime/classify/classify_ebpf.h"
+
+static int without(char *log, size_t loglen)
+{
+	snprintf(log, loglen, "built without libbpf: install libbpf-dev and build again");
+	return XK_E_NOTSUP;
+}
+
+int xk_pattern_xdp(const struct xk_pattern *p, unsigned nvps, int xskmap_fd, int flows_fd, char *log, size_t loglen)
+{
+	(void)p, (void)nvps, (void)xskmap_fd, (void)flows_fd;
+	return without(log, loglen);
+}
+
+int xk_pattern_fanout(const struct xk_pattern *p, unsigned nvps, int flows_fd, char *log, size_t loglen)
+{
+	(void)p, (void)nvps, (void)flows_fd;
+	return without(log, loglen);
+}
+
+int xk_ebpf_flows_new(uint32_t most, char *log, size_t loglen)
+{
+	(void)most;
+	return without(log, loglen);
+}
+
+int xk_ebpf_flows_set(int flows_fd, const struct xk_flowkey *k, uint16_t vp)
+{
+	(void)flows_fd, (void)k, (void)vp;
+	return XK_E_NOTSUP;
+}
+
+int xk_ebpf_flows_drop(int flows_fd, const struct xk_flowkey *k)
+{
+	(void)flows_fd, (void)k;
+	return XK_E_NOTSUP;
+}

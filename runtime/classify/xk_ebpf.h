@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_ebpf.h - the pattern as eBPF programs that steer frames inside the kernel.
+ *
+ * The instructions are assembled here from the pattern, so no compiler is needed where the
+ * graph runs.  A program decides as the runtime does: a connection found in the map of flows
+ * goes to its VP, another one and a datagram's fragments to the VP of their hash, and what the
+ * pattern does not know to VP 0.  Steering is a service, not a promise: the runtime classifies
+ * again what it receives, so a frame on the wrong socket costs a hand-over and nothing else.
+ *
+ * Every function fails with a sentence in `log`; where the verifier refused a program, with the
+ * verifier's own last lines.  Built without libbpf they fail with XK_E_NOTSUP.
+ * Control path: any thread, but one at a time for one map of flows.
+ */
+#ifndef XK_EBPF_H
+#define XK_EBPF_H
+
+#include "runtime/classify/xk_pattern.h"
+
+/*
+ * Program for a network device (XDP): redirects each frame to entry `VP` of the XSKMAP, and
+ * leaves it to the kernel where no socket is in that entry.  xskmap_fd -1: returns the VP
+ * instead, for tests and measurements.  flows_fd -1: all by their hash.  Returns a descriptor.
+ */
+int xk_pattern_xdp(const struct xk_pattern *p, unsigned nvps, int xskmap_fd, int flows_fd, char *log, size_t loglen);
+
+/*
+ * Program for PACKET_FANOUT_EBPF: returns the VP, which is the socket's place in the group.  A
+ * frame whose VLAN tag the device has taken off belongs to no pattern, and only the part of a
+ * header that lies in the socket buffer's linear memory is seen.  Returns a descriptor.
+ */
+int xk_pattern_fanout(const struct xk_pattern *p, unsigned nvps, int flows_fd, char *log, size_t loglen);
+
+/* ---- exact flows for these programs -------------------------------------------------------- */
+
+/* A hash map from flow keys to VPs; its descriptor, to be closed.  `most` flows fit. */
+int  xk_ebpf_flows_new(uint32_t most, char *log, size_t loglen);
+/* XK_E_NOSPC: full, the connection's frames go by their hash. */
+int  xk_ebpf_flows_set(int flows_fd, const struct xk_flowkey *k, uint16_t vp);
+/* XK_E_NOENT: was not there. */
+int  xk_ebpf_flows_drop(int flows_fd, const struct xk_flowkey *k);
+
+#endif

@@ -9,6 +9,8 @@
 #include "runtime/map/xk_map.h"
 #include "runtime/map/xk_table.h"
 
+#include <string.h>
+
 #define BULK 32u
 
 void xk_map_init(struct xk_map *m, ptrdiff_t node_off)
@@ -73,38 +75,74 @@ struct xk_mapnode *xk_map_lookup(struct xk_map *m, const struct xk_key *k)
 	return n;
 }
 
+/* Keys that may lie away from home: looks there, a sweep of its own. */
+static void bulk_away(const struct xk_table *t, const struct xk_key *k, const uint32_t *hash,
+		      const uint8_t *away, unsigned n, struct xk_mapnode **out)
+{
+	for (; n > 0; n--, away++) {
+		uint32_t h = hash[*away];
+		uint16_t tag = xk_table_tag(h);
+		const struct xk_bucket *b = &t->bucket[xk_table_other(t, h & t->mask, tag)];
+		unsigned fit = xk_bucket_match(b, tag);
+
+		if (XK_LIKELY(fit != 0)) {
+			out[*away] = xk_table_node(t, b->h[__builtin_ctz(fit)]);
+			xk_table_fetch(out[*away]);
+		} else {
+			out[*away] = xk_table_find_over(t, h, &k[*away]);
+		}
+	}
+}
+
+/* From the keys' buckets to nodes whose tag fits, and fetches those; NULL: none. */
+static void bulk_aim(const struct xk_table *t, const struct xk_key *k, const uint32_t *hash, unsigned n,
+		     struct xk_mapnode **out)
+{
+	uint8_t away[BULK];
+	unsigned naway = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct xk_bucket *b = xk_table_home(t, hash[i]);
+		uint16_t tag = xk_table_tag(hash[i]);
+		unsigned fit = xk_bucket_match(b, tag);
+
+		out[i] = NULL;
+		if (XK_LIKELY(fit != 0)) {
+			out[i] = xk_table_node(t, b->h[__builtin_ctz(fit)]);
+			xk_table_fetch(out[i]);
+		} else if (b->over != 0) {
+			xk_table_fetch(&t->bucket[xk_table_other(t, hash[i] & t->mask, tag)]);
+			away[naway++] = (uint8_t)i;
+		}
+	}
+	bulk_away(t, k, hash, away, naway, out);
+}
+
 /*
- * Three sweeps over the keys, so that up to 32 misses are under way at once:
- * the bucket's line, then the line of the first node whose tag fits, then the
+ * Sweeps over the keys, so that up to 32 misses are under way at once: the
+ * bucket's line, then the line of the first node whose tag fits (or first the
+ * other bucket's, where some of the bucket's own live elsewhere), then the
  * compare.  A tag that lied is looked up the plain way.
  */
 void xk_map_resolve_bulk(struct xk_map *m, const struct xk_key *k, unsigned n, struct xk_mapnode **out)
 {
+	const struct xk_table t = m->tab;     /* stores to out[] cannot change it */
 	uint32_t hash[BULK];
-	unsigned i;
 
 	xk_assert(n <= BULK);
 	xk_count_add(m->lookup, n);
-	for (i = 0; i < n; i++)
-		out[i] = NULL;
-	if (m->tab.bucket == NULL)
+	if (t.bucket == NULL) {
+		memset(out, 0, n * sizeof(*out));
 		return;
-	for (i = 0; i < n; i++) {
+	}
+	for (unsigned i = 0; i < n; i++) {
 		hash[i] = xk_hash_key(&k[i]);
-		__builtin_prefetch(xk_table_home(&m->tab, hash[i]));
+		xk_table_fetch(xk_table_home(&t, hash[i]));
 	}
-	for (i = 0; i < n; i++) {
-		const struct xk_bucket *b = xk_table_home(&m->tab, hash[i]);
-		unsigned fit = xk_bucket_match(b, xk_table_tag(hash[i]));
-
-		if (XK_LIKELY(fit != 0)) {
-			out[i] = xk_table_node(&m->tab, b->h[__builtin_ctz(fit)]);
-			__builtin_prefetch(out[i]);
-		}
-	}
-	for (i = 0; i < n; i++)
-		if (XK_UNLIKELY(out[i] == NULL || !xk_key_eq(&out[i]->key, &k[i])))
-			out[i] = xk_table_find(&m->tab, hash[i], &k[i]);
+	bulk_aim(&t, k, hash, n, out);
+	for (unsigned i = 0; i < n; i++)
+		if (XK_UNLIKELY(out[i] != NULL && !xk_key_eq(&out[i]->key, &k[i])))
+			out[i] = xk_table_find(&t, hash[i], &k[i]);
 }
 
 struct visit { struct xk_map *m; xk_map_fn fn; void *arg; };

@@ -75,12 +75,6 @@ uint64_t xk_table_bytes(const struct xk_table *t)
 
 /* ---- places ------------------------------------------------------------------- */
 
-/* The other bucket of an entry in bucket b; its own inverse. */
-static inline uint32_t table_other(const struct xk_table *t, uint32_t b, uint16_t tag)
-{
-	return (b ^ (tag * UINT32_C(0x9e3779b1) | 1)) & t->mask;
-}
-
 static uint32_t node_handle(const struct xk_table *t, const struct xk_mapnode *node)
 {
 	return xk_slab_handle((const char *)node - t->off);
@@ -114,7 +108,7 @@ struct step { uint32_t bucket; uint16_t from; uint16_t slot; };
 static void step_aside(struct xk_table *t, uint32_t b, unsigned s)
 {
 	struct xk_bucket *k = &t->bucket[b];
-	bool ok = bucket_put(&t->bucket[table_other(t, b, k->tag[s])], k->tag[s], k->ext[s], k->h[s], true);
+	bool ok = bucket_put(&t->bucket[xk_table_other(t, b, k->tag[s])], k->tag[s], k->ext[s], k->h[s], true);
 
 	xk_assert(ok);
 	bucket_over(k, 1);
@@ -152,7 +146,7 @@ static bool table_make_room(struct xk_table *t, uint32_t a, uint32_t b)
 		const struct xk_bucket *k = &t->bucket[q[i].bucket];
 
 		for (s = 0; s < XK_WAYS; s++) {
-			uint32_t other = table_other(t, q[i].bucket, k->tag[s]);
+			uint32_t other = xk_table_other(t, q[i].bucket, k->tag[s]);
 
 			if (k->away >> s & 1)
 				continue;
@@ -233,7 +227,7 @@ static struct xk_mapnode *stash_find(const struct xk_table *t, uint32_t hash, co
 struct xk_mapnode *xk_table_find_over(const struct xk_table *t, uint32_t hash, const struct xk_key *k)
 {
 	uint16_t tag = xk_table_tag(hash);
-	const struct xk_bucket *b = &t->bucket[table_other(t, hash & t->mask, tag)];
+	const struct xk_bucket *b = &t->bucket[xk_table_other(t, hash & t->mask, tag)];
 	struct xk_mapnode *n = xk_bucket_find(t, b, xk_bucket_match(b, tag), k);
 
 	return n != NULL ? n : stash_find(t, hash, k);
@@ -255,7 +249,7 @@ static bool table_put(struct xk_table *t, uint32_t hash, uint32_t h)
 {
 	uint32_t home = hash & t->mask;
 	uint16_t tag = xk_table_tag(hash);
-	uint32_t other = table_other(t, home, tag);
+	uint32_t other = xk_table_other(t, home, tag);
 	uint8_t ext = (uint8_t)(hash >> 8);
 
 	for (unsigned turn = 0; turn < 2; turn++) {
@@ -304,7 +298,7 @@ void xk_table_del(struct xk_table *t, const struct xk_mapnode *node)
 	xk_store_relaxed(&t->n, t->n - 1);
 	if (bucket_del(&t->bucket[home], tag, h))
 		return;
-	if (!bucket_del(&t->bucket[table_other(t, home, tag)], tag, h))
+	if (!bucket_del(&t->bucket[xk_table_other(t, home, tag)], tag, h))
 		stash_del(t, h);
 	bucket_over(&t->bucket[home], -1);
 }
@@ -316,7 +310,7 @@ void xk_table_del(struct xk_table *t, const struct xk_mapnode *node)
 static uint32_t slot_hash(const struct xk_table *t, uint32_t b, unsigned s)
 {
 	const struct xk_bucket *k = &t->bucket[b];
-	uint32_t home = k->away >> s & 1 ? table_other(t, b, k->tag[s]) : b;
+	uint32_t home = k->away >> s & 1 ? xk_table_other(t, b, k->tag[s]) : b;
 
 	if (t->mask < 0xff)
 		return xk_table_node(t, k->h[s])->hash;

@@ -118,6 +118,22 @@ static inline struct xk_bucket *xk_table_home(const struct xk_table *t, uint32_t
 	return &t->bucket[hash & t->mask];
 }
 
+/* The other bucket of an entry in bucket b; its own inverse. */
+static inline uint32_t xk_table_other(const struct xk_table *t, uint32_t b, uint16_t tag)
+{
+	return (b ^ (tag * UINT32_C(0x9e3779b1) | 1)) & t->mask;
+}
+
+/*
+ * Asks for a line that many others are asked for along with.  Into the second-
+ * level cache: what the first can await at once is fewer than a burst needs, and
+ * a line that has come so far is a dozen cycles away.
+ */
+static inline void xk_table_fetch(const void *line)
+{
+	__builtin_prefetch(line, 0, 2);
+}
+
 /* The node with the key among the slots of mask m, or NULL. */
 static inline struct xk_mapnode *xk_bucket_find(const struct xk_table *t, const struct xk_bucket *b,
 						unsigned m, const struct xk_key *k)

@@ -94,6 +94,8 @@ ok "JSON of goals of our own two sides fits the schema" fits_schema P10 P12 P14
 ok "JSON of goals without a reference fits the schema" fits_schema --peers "$tmp" P1 P2 P6 P16
 ok "no lwIP: ours is measured, ok is null, the package is named" missing_peer P1 dpkg-dev
 ok "no DPDK: the package is named" missing_peer P6/32 libdpdk-dev
+ok "no rte_hash: the package is named" missing_peer P7/rte libdpdk-dev
+ok "no rculfhash: the package is named" missing_peer P7/rcu liburcu-dev
 ok "no kernel harness: how to build it" missing_peer P2 'tools/peers/build'
 ok "FastClick: says that no registry has it" missing_peer P16 'no package registry'
 ok "no counting build: says how to get one" says 'enable-count-atomics' goals P10/locked

@@ -23,7 +23,7 @@
 #define GOAL_TEXT  512u
 
 enum goal_peer { PEER_LWIP, PEER_KERNEL, PEER_DPDK, PEER_LWIP_TCP, PEER_LWIP_MANY, PEER_SMOLTCP, PEER_KERNEL_TCP,
-		 PEER_KERNEL_MEM };
+		 PEER_KERNEL_MEM, PEER_DPDK_HASH, PEER_URCU_HASH };
 
 /* What was asked for, and where things are. */
 struct goals {
@@ -107,6 +107,9 @@ enum goal_fault side_csum_copy(struct goals *g, const struct goal_side *s, doubl
 enum goal_fault side_memcpy(struct goals *g, const struct goal_side *s, double *v, char *why);
 /* From places that are in no cache. */
 enum goal_fault side_memcpy_cold(struct goals *g, const struct goal_side *s, double *v, char *why);
+
+/* bench_goals_demux.c: a key of a burst to its session, among a million. */
+enum goal_fault side_demux(struct goals *g, const struct goal_side *s, double *v, char *why);
 
 /* bench_goals_probe.c: the median round trip of a cache line between two
  * processors in ns, 0 when it could not be measured. */

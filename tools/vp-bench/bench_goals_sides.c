@@ -284,6 +284,10 @@ static const struct { const char *program, *hint; } peers[] = {
 	[PEER_KERNEL_MEM] = { "kernel-mem", "the harness is not built: tools/peers/build DIR kernel, then --peers DIR" },
 	[PEER_DPDK] = { "dpdk-graph", "no DPDK here: install the package libdpdk-dev, tools/peers/build DIR dpdk, "
 			"then --peers DIR" },
+	[PEER_DPDK_HASH] = { "dpdk-hash", "no rte_hash here: install the package libdpdk-dev, tools/peers/build DIR dpdk, "
+			     "then --peers DIR" },
+	[PEER_URCU_HASH] = { "urcu-hash", "no rculfhash here: install the package liburcu-dev, tools/peers/build DIR urcu, "
+			     "then --peers DIR" },
 };
 
 const char *goal_peer_hint(enum goal_peer peer)

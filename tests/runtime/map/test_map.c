@@ -305,6 +305,37 @@ static void a_bulk_resolve_finds_what_single_ones_find(void)
 	clear();
 }
 
+/* Random keys: odd ones are bound. */
+static struct xk_key random_key(uint64_t i)
+{
+	return (struct xk_key){ { i * UINT64_C(0x9e3779b97f4a7c15), i ^ i << 40 } };
+}
+
+static void a_bulk_resolve_finds_what_lives_away_from_home(void)
+{
+	enum { N = 3300 };                    /* 79 % of 512 buckets */
+	struct xk_key k[32];
+	struct xk_mapnode *out[32];
+	static struct obj *o[N];
+	uint32_t away = 0, bad = 0;
+
+	for (uint32_t i = 0; i < N; i++)
+		o[i] = obj_bind(random_key(2 * i + 1));
+	for (uint32_t b = 0; b <= map.tab.mask; b++)
+		away += map.tab.bucket[b].over;
+	CU_ASSERT_EQUAL(map.tab.mask, 511);
+	CU_ASSERT_TRUE(away > N / 50);
+	for (uint32_t i = 0; i + 16 <= N; i += 16) {
+		for (uint32_t j = 0; j < 32; j++)
+			k[j] = random_key(2 * i + j);
+		xk_map_resolve_bulk(&map, k, 32, out);
+		for (uint32_t j = 0; j < 32; j++)
+			bad += of_node(out[j]) != (j % 2 ? o[i + j / 2] : NULL);
+	}
+	CU_ASSERT_EQUAL(bad, 0);
+	clear();
+}
+
 /* ---- walks ------------------------------------------------------------------------ */
 
 struct walk { unsigned visits, limit; struct obj **all; unsigned n, next; };
@@ -447,6 +478,7 @@ static CU_TestInfo tests[] = {
 	{ "a map that cannot grow serves until it is full", a_map_that_cannot_grow_serves_until_it_is_full },
 	{ "the first bind may lack memory too", the_first_bind_may_lack_memory_too },
 	{ "a bulk resolve finds what single ones find", a_bulk_resolve_finds_what_single_ones_find },
+	{ "a bulk resolve finds what lives away from home", a_bulk_resolve_finds_what_lives_away_from_home },
 	{ "a walk visits each once, removing as told", a_walk_visits_each_once_removing_as_told },
 	{ "a walk stops when told", a_walk_stops_when_told },
 	{ "a walk neither skips nor repeats while the map changes", a_walk_neither_skips_nor_repeats_while_the_map_changes },

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * classify_cbpf_priv.h - what the parts of the classic BPF back end share: an assembler with
- * labels.
+ * labels, and what is known of a program that is to be run.
  *
- * Jumps go forward only and say where to by label; those that reach further than the 255
+ * Of the assembler: jumps go forward only and say where to by label; those that reach further than the 255
  * instructions of a conditional jump are led there by a `ja` behind them.
  * Invariant: a label is placed behind all jumps to it.
  */
@@ -38,5 +38,42 @@ void     cbpf_emit(struct cbpf_asm *a, uint16_t code, uint32_t k);
 void     cbpf_jump(struct cbpf_asm *a, uint16_t code, uint32_t k, unsigned jt, unsigned jf);
 /* The program, or an error. */
 int      cbpf_assemble(struct cbpf_asm *a, struct sock_filter *prog, unsigned max);
+
+/* ---- of a program that is to be run ---------------------------------------------------------- */
+
+struct cbpf_facts {
+	uint32_t *end;           /* of a load: bytes that must be there, 0: surely are; IND: less X */
+	bool     *target;        /* some jump goes here */
+	bool     *reached;
+	bool      zeroed;        /* scratch may be read before it is written */
+};
+
+/* Checks prog; facts of n instructions, to be given back by cbpf_facts_fini. */
+int  cbpf_facts_init(struct cbpf_facts *x, const struct sock_filter *prog, unsigned n, char *why, size_t whylen);
+void cbpf_facts_fini(struct cbpf_facts *x);
+
+static inline uint32_t cbpf_size(uint16_t code)
+{
+	return BPF_SIZE(code) == BPF_W ? 4 : BPF_SIZE(code) == BPF_H ? 2 : 1;
+}
+
+/* Is it a load of frame bytes? */
+static inline bool cbpf_reads(uint16_t code)
+{
+	unsigned mode = BPF_MODE(code);
+
+	return (BPF_CLASS(code) == BPF_LD && (mode == BPF_ABS || mode == BPF_IND)) || code == (BPF_LDX | BPF_MSH | BPF_B);
+}
+
+/* Threaded code. */
+struct cbpf_op;
+struct cbpf_op *cbpf_thread(const struct sock_filter *prog, unsigned n, const struct cbpf_facts *x);
+uint32_t cbpf_thread_run(const struct cbpf_op *op, const uint8_t *frame, uint32_t len, uint32_t *mem);
+
+/* Machine code; NULL: not here. */
+typedef uint32_t (*cbpf_code_fn)(const uint8_t *frame, uint32_t len, uint32_t *mem);
+struct cbpf_code { cbpf_code_fn fn; size_t size; };
+void cbpf_code_make(struct cbpf_code *code, const struct sock_filter *prog, unsigned n, const struct cbpf_facts *x);
+void cbpf_code_free(struct cbpf_code *code);
 
 #endif

@@ -43,6 +43,34 @@ int xk_pattern_cbpf_full(const struct xk_pattern *p, struct sock_filter *prog, u
 int xk_pattern_cbpf_filter(const struct xk_pattern *p, const uint32_t *local, unsigned nlocal, unsigned before,
 			   struct sock_filter *prog, unsigned max);
 
+/* ---- running any program -------------------------------------------------------------------- */
+
+/*
+ * A program, checked and translated: into machine code where the processor is one that we
+ * write for and memory may be made executable, else into threaded code.  It says what
+ * libpcap's bpf_filter says: A and X begin as 0, division by 0 and loads out of range end it
+ * with 0.  Scratch memory begins as 0, too.
+ *
+ * Valid is what the kernel takes, without its extensions: no more than BPF_MAXINSNS, the last
+ * returns, jumps go forward to an instruction, constant shifts are below 32, no constant
+ * divisor is 0.
+ */
+struct xk_cbpf;
+enum xk_cbpf_how { XK_CBPF_BEST, XK_CBPF_THREADED };
+/* XK_E_INVAL with a sentence in why, or XK_E_NOMEM. */
+int  xk_cbpf_new(struct xk_cbpf **c, const struct sock_filter *prog, unsigned n, enum xk_cbpf_how how, char *why,
+		 size_t whylen);
+void xk_cbpf_free(struct xk_cbpf *c);
+/* "machine code" or "threaded code". */
+const char *xk_cbpf_is(const struct xk_cbpf *c);
+/* len below 2^31. */
+uint32_t xk_cbpf_run(const struct xk_cbpf *c, const uint8_t *frame, uint32_t len);
+/* With scratch memory as the caller has it, BPF_MEMWORDS words, which holds the program's when it has
+ * returned. */
+uint32_t xk_cbpf_run_mem(const struct xk_cbpf *c, const uint8_t *frame, uint32_t len, uint32_t *mem);
+void xk_cbpf_burst(const struct xk_cbpf *c, const uint8_t *const *frame, const uint32_t *len, unsigned n,
+		   uint32_t *said);
+
 /* ---- as text --------------------------------------------------------------------------------- */
 
 /* One instruction as tcpdump -d writes it, without a newline. */

@@ -13,9 +13,6 @@
 #include "protocols/tcp/tcp_listen_priv.h"
 #include "protocols/tcp/tcp_out_priv.h"
 
-#define COPY_MAX   256u          /* payload that is copied rather than shared */
-#define NOP_NOP_TS 0x0101080au
-
 /* ---- headers ---------------------------------------------------------------------- */
 
 struct head {
@@ -40,10 +37,10 @@ static inline uint64_t opts_store(uint8_t *p, const struct head *h)
 			return 0;
 		val = htobe32(h->tsval);
 		ecr = htobe32(h->tsecr);
-		xk_put_be32(p, NOP_NOP_TS);
+		xk_put_be32(p, TCP_NOP_NOP_TS);
 		xk_put_raw32(p + 4, val);
 		xk_put_raw32(p + 8, ecr);
-		return (uint64_t)htobe32(NOP_NOP_TS) + val + ecr;
+		return (uint64_t)htobe32(TCP_NOP_NOP_TS) + val + ecr;
 	}
 	memcpy(p, h->opts, h->nopts);
 	for (uint32_t i = 0; i < h->nopts; i += 4)
@@ -124,7 +121,7 @@ static bool send(struct tcp_sess *ts, const struct head *h, struct xk_msg *data)
 {
 	struct xk_msg *m;
 
-	if (data != NULL && data->tot > COPY_MAX)
+	if (data != NULL && data->tot > TCP_COPY_MAX)
 		m = build_lent(h, data);
 	else
 		m = build_copy(h, data);
@@ -215,31 +212,6 @@ static inline void options(struct tcp_cb *cb, struct head *h, uint8_t *opts, uin
 	}
 }
 
-/* The window, worked out again when what it is made of has changed. */
-static inline uint32_t window(struct tcp_cb *cb)
-{
-	uint32_t room = cb->rcv_buf - cb->rcv_held;
-
-	if (cb->rcv_nxt != cb->said_nxt || cb->rcv_adv != cb->said_adv || room != cb->said_room) {
-		cb->said = tcp_rcv_window(cb, true);
-		cb->said_nxt = cb->rcv_nxt;
-		cb->said_adv = cb->rcv_adv;
-		cb->said_room = room;
-	}
-	return cb->said;
-}
-
-/* Whatever acknowledgement was owed goes with this segment. */
-static inline void ack_paid(struct tcp_cb *cb)
-{
-	cb->rcv_acked = cb->rcv_nxt;
-	cb->flags &= ~(TCP_F_ACK_NOW | TCP_F_ACK_LATER);
-	cb->unacked_full = 0;
-	if (cb->quick != 0)
-		cb->quick--;
-	tcp_timer_off(cb, TCP_T_DELACK);
-}
-
 /* RFC 9293 3.8.5: the pointer leads to the byte behind the urgent data (RFC 6093). */
 static inline uint16_t urgent(const struct tcp_cb *cb, uint32_t seq, uint16_t *flags)
 {
@@ -263,10 +235,10 @@ bool tcp_emit(struct tcp_sess *ts, uint32_t seq, struct xk_msg *data, uint16_t f
 	options(cb, &h, opts, now, len);
 	if (XK_LIKELY(flags & TCP_ACK)) {
 		h.ack = cb->rcv_nxt;
-		h.wnd = (uint16_t)(window(cb) >> cb->rcv_wscale);
+		h.wnd = (uint16_t)(tcp_said(cb) >> cb->rcv_wscale);
 		if (cb->flags & TCP_F_ECE)
 			h.flags |= TCP_ECE;
-		ack_paid(cb);
+		tcp_ack_paid(cb);
 	}
 	h.urp = urgent(cb, seq, &h.flags);
 	/* RFC 3168 6.1: new data alone may be marked by the path; control and repeated
@@ -340,7 +312,7 @@ void tcp_send_syn(struct tcp_sess *ts)
 	h.wnd = syn_window(cb, answer);
 	syn_options(cb, answer, e.now, &o);
 	if (answer)
-		ack_paid(cb);
+		tcp_ack_paid(cb);
 	syn_sent(cb, &e);
 	tcp_timer_arm(cb, &e, TCP_T_REXMT, tcp_syn_wait(cb));
 	if (cb->user_timeout != 0 && cb->at[TCP_T_KEEP] == 0)

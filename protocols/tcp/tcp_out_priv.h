@@ -121,6 +121,36 @@ bool tcp_resend(struct tcp_sess *ts, const struct tcp_env *e, struct xk_msg *m);
 /* tcp_timer.c: until the next SYN, ms. */
 uint32_t tcp_syn_wait(const struct tcp_cb *cb);
 
+/* ---- headers ----------------------------------------------------------------- */
+
+#define TCP_COPY_MAX   256u              /* payload that is copied rather than lent */
+#define TCP_NOP_NOP_TS 0x0101080au
+
+/* The window, worked out again when what it is made of has changed. */
+static inline uint32_t tcp_said(struct tcp_cb *cb)
+{
+	uint32_t room = cb->rcv_buf - cb->rcv_held;
+
+	if (cb->rcv_nxt != cb->said_nxt || cb->rcv_adv != cb->said_adv || room != cb->said_room) {
+		cb->said = tcp_rcv_window(cb, true);
+		cb->said_nxt = cb->rcv_nxt;
+		cb->said_adv = cb->rcv_adv;
+		cb->said_room = room;
+	}
+	return cb->said;
+}
+
+/* Whatever acknowledgement was owed goes with this segment. */
+static inline void tcp_ack_paid(struct tcp_cb *cb)
+{
+	cb->rcv_acked = cb->rcv_nxt;
+	cb->flags &= ~(TCP_F_ACK_NOW | TCP_F_ACK_LATER);
+	cb->unacked_full = 0;
+	if (cb->quick != 0)
+		cb->quick--;
+	tcp_timer_off(cb, TCP_T_DELACK);
+}
+
 /* tcp_emit.c: bytes that blocks of an acknowledgement will take from a segment now. */
 uint32_t tcp_emit_sack_room(const struct tcp_cb *cb);
 

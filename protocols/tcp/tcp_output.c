@@ -267,37 +267,3 @@ void tcp_output_forced(struct tcp_sess *ts)
 	if (!(tcp_cb(ts)->flags & TCP_F_OUTPUT))
 		output(ts, true);
 }
-
-/* ---- push ---------------------------------------------------------------------------------- */
-
-/* There was no room, so bytes are missing from the stream: it ends here. */
-static XK_NOINLINE void overrun(struct tcp_sess *ts, struct xk_msg *m)
-{
-	xk_drop(ts->s.rep, TCP_DROP_OVERRUN, m);
-	if (tcp_cb(ts)->state > TCP_S_SYN_SENT)
-		tcp_send_rst(ts);
-	tcp_finish(ts, XK_E_CONNABORTED);
-}
-
-void tcp_push(struct xk_sess *s, struct xk_msg *m)
-{
-	struct tcp_sess *ts = tcp_sess(s);
-	struct tcp_cb *cb;
-
-	if (XK_UNLIKELY(tcp_rests(ts)) && !tcp_wake_or_end(ts)) {
-		xk_drop(s->rep, XK_DROP_NOMEM, m);
-		return;
-	}
-	cb = tcp_cb(ts);
-	if (XK_UNLIKELY(tcp_room(cb) == 0)) {
-		if (cb->sq.bytes < cb->snd_buf || (cb->flags & TCP_F_FIN_QUEUED))
-			xk_drop(s->rep, TCP_DROP_CLOSED, m);
-		else
-			overrun(ts, m);
-		return;
-	}
-	cb->flags |= TCP_F_DRAINING;
-	tcp_sendq_put(cb, m);
-	if (XK_LIKELY(cb->state >= TCP_S_ESTABLISHED))
-		tcp_output(ts);
-}

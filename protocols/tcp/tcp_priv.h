@@ -9,6 +9,7 @@
  *   tcp_act.c        demux: finds the session, carries the actions out on messages
  *   tcp_reass.c      what arrived out of order
  *   tcp_output.c     what may be sent now
+ *   tcp_push.c       the operation push; a full segment's short way down
  *   tcp_emit.c       building a segment and pushing it
  *   tcp_sendq.c      what was pushed and is not acknowledged yet
  *   tcp_timer.c      the deadlines of a session behind one timer of the wheel
@@ -151,8 +152,10 @@ struct tcp_sendq {
 	struct xk_msg *first, *last, *unsent, *unsent_prev;
 	uint32_t bytes;                  /* all, sent and not */
 	uint32_t unsent_bytes;
-	/* Where the last walks stopped: each names a sent segment by pointer and first
-	 * number, and stands while that number is not below snd_una. */
+};
+/* Where the last walks of the queue stopped: each names a sent segment by pointer and
+ * first number, and stands while that number is not below snd_una. */
+struct tcp_sqwalk {
 	struct xk_msg *sack_at, *rexmt_at;
 	uint32_t sack_seq, rexmt_seq;
 };
@@ -240,57 +243,64 @@ struct tcp_cb {
 	/* Line 1: sending. */
 	struct tcp_sendq sq;
 	uint32_t snd_buf;
-	uint32_t cwnd, ssthresh;         /* bytes */
+	uint32_t cwnd;                   /* bytes */
 	uint32_t snd_end;                /* number of the byte after the last pushed; the FIN's */
-	uint32_t max_wnd;                /* largest snd_wnd seen */
-	/* Round trips (RFC 6298), microseconds; srtt 0: none yet. */
+	uint32_t lost_out;               /* bytes */
+	struct tcp_reass *reass;         /* NULL: nothing out of order */
+	/* Line 2: times.  Round trips (RFC 6298) in microseconds; srtt 0: none yet. */
 	uint32_t srtt, rttvar;
 	uint32_t rto;                    /* ms, not backed off */
-	uint32_t rtt_seq, rtt_at_us;     /* TCP_F_RTT */
-	uint32_t at[TCP_T_COUNT];        /* deadlines, ms; 0: off */
+	uint32_t max_wnd;                /* largest snd_wnd seen */
+	uint32_t ts_off;                 /* of our timestamps (RFC 7323 7.1) */
+	uint32_t idle_since;             /* ms of the last segment sent */
+	uint32_t again_us;               /* when something went again, last: see tcp_stamp */
 	uint32_t due;                    /* the earliest set since tcp_timer_sync; 0: none was */
+	uint32_t at[TCP_T_COUNT];        /* deadlines, ms; 0: off */
+	/* Line 3: what each header and each acknowledgement needs besides. */
 	uint32_t said, said_nxt, said_adv, said_room; /* the window in the last header, of what it was made */
-	/* Line 3 and on: loss, rare things. */
+	const struct tcp_tune *tune;
+	uint64_t segs_out, bytes_acked;
+	uint32_t high_sacked;            /* right edge of the highest SACK block */
+	uint32_t recover;                /* snd_max when recovery began (RFC 6582) */
+	uint32_t rack_us, rack_end, rack_rtt, rack_min_rtt; /* RFC 8985: xmit time, end seq, rtt (us) */
+	/* Line 4: counters of what comes, what an acknowledgement clears. */
+	uint64_t segs_in, bytes_received;
+	const struct tcp_cc_ops *cc;
+	uint32_t last_rcv;               /* ms of the last segment received (keepalive) */
 	uint8_t  dupacks, backoff;       /* backoff: doublings of rto, persist and SYN probes, too */
 	uint8_t  retries;                /* of SYN, probes, keepalives in a row */
-	uint8_t  challenge_n;            /* challenge ACKs sent in this second */
-	uint32_t challenge_at;           /* the second it counts, ms */
-	uint32_t recover;                /* snd_max when recovery began (RFC 6582) */
-	uint32_t sacked_out, lost_out, retrans_out; /* bytes */
-	uint32_t sacked_segs;            /* segments of sacked_out */
-	struct { uint32_t l, r; } sack_seen[TCP_SACK_MAX]; /* blocks of the last ACK, marked whole */
-	uint32_t snd_sml;                /* end of the last small segment sent (Minshall) */
-	uint32_t undo_ts;                /* TSval of the first retransmission (RFC 3522) */
 	uint8_t  frto;                   /* RFC 5682: 0 off, 1 head sent again, 2 new data sent since */
-	uint32_t high_sacked;            /* right edge of the highest SACK block */
+	bool     tlp_out, tlp_retrans;
+	uint8_t  challenge_n;            /* challenge ACKs sent in this second */
+	uint8_t  cc_kind;
+	uint32_t snd_sml;                /* end of the last small segment sent (Minshall) */
+	uint32_t rtt_seq, rtt_at_us;     /* TCP_F_RTT */
+	uint32_t ssthresh;               /* bytes */
+	uint32_t user_timeout;           /* ms, 0: none */
+	/* Line 5 and on: loss, rare things. */
+	uint32_t challenge_at;           /* the second it counts, ms */
+	uint32_t sacked_out, retrans_out; /* bytes */
+	uint32_t sacked_segs;            /* segments of sacked_out */
+	struct tcp_sqwalk walk;
+	struct { uint32_t l, r; } sack_seen[TCP_SACK_MAX]; /* blocks of the last ACK, marked whole */
+	uint32_t undo_ts;                /* TSval of the first retransmission (RFC 3522) */
 	uint32_t prr_delivered, prr_out, prr_target; /* RFC 6937 */
 	uint32_t prior_cwnd, prior_ssthresh, undo_marker, undo_retrans;
 	uint32_t acked_bytes;            /* RFC 3465 */
-	uint32_t rack_us, rack_end, rack_rtt, rack_min_rtt; /* RFC 8985: xmit time, end seq, rtt (us) */
 	uint8_t  rack_reo_mult, rack_persist; bool rack_reordering, rack_dsack;
 	uint32_t rack_round;             /* RACK.dsack_round */
-	uint32_t again_us;               /* when something went again, last: see tcp_stamp */
 	uint32_t tlp_end;                /* TLP.end_seq; valid with tlp_out */
-	bool     tlp_out, tlp_retrans;
 	uint32_t ecn_high;               /* one reduction per window (RFC 3168) */
-	uint32_t idle_since;             /* ms of the last segment sent */
-	uint32_t last_rcv;               /* ms of the last segment received (keepalive) */
 	uint32_t iss, irs, snd_up, rcv_up, rcv_fin;
-	uint32_t ts_off;                 /* of our timestamps (RFC 7323 7.1) */
 	uint32_t dsack_l, dsack_r;
 	uint32_t ooo_recent;             /* a number in the block that grew last (RFC 2018: first block) */
 	uint16_t peer_mss;               /* its option, or 536 */
 	uint16_t path_mss;               /* what the way allows, TCP_CTL_MAXSEG applied */
-	uint32_t user_timeout;           /* ms, 0: none */
 	uint32_t fin_wait2;              /* ms */
 	uint32_t keep_idle, keep_interval; uint8_t keep_count;
-	uint8_t  cc_kind;
 	int32_t  err;                    /* XK_E_* that ended it */
-	struct tcp_reass *reass;         /* NULL: nothing out of order */
-	const struct tcp_tune *tune;
-	const struct tcp_cc_ops *cc;
 	union { uint64_t w[6]; } cc_priv; /* cubic's own */
-	uint64_t retransmits, bytes_acked, bytes_received, segs_out, segs_in;
+	uint64_t retransmits;
 };
 
 /* What a function of protocol state alone may ask of the world. */
@@ -585,8 +595,18 @@ bool tcp_emit(struct tcp_sess *ts, uint32_t seq, struct xk_msg *data, uint16_t f
 /* ---- tcp_timer.c -------------------------------------------------------------------------------------- */
 
 void tcp_timer_init(struct tcp_sess *ts);
-/* After cb.at was changed: the wheel's timer is early enough.  Cheap when it is. */
-void tcp_timer_sync(struct tcp_sess *ts);
+void tcp_timer_sync_all(struct tcp_sess *ts);
+/* After cb.at was changed: the wheel's timer is early enough, as it nearly always was,
+ * because nothing was set that is earlier. */
+static inline void tcp_timer_sync(struct tcp_sess *ts)
+{
+	struct tcp_live *live = tcp_live(ts);
+	uint32_t due = live->cb.due;
+
+	live->cb.due = 0;
+	if (XK_UNLIKELY(live->wheel_at == 0 || (due != 0 && (int32_t)(due - live->wheel_at) < 0)))
+		tcp_timer_sync_all(ts);
+}
 void tcp_timer_stop(struct tcp_sess *ts);       /* all off */
 /* The wheel calls in ms, though nothing is due then. */
 void tcp_timer_look(struct tcp_sess *ts, uint32_t ms);

@@ -430,9 +430,9 @@ void tcp_rec_ack(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_se
 
 static struct xk_msg *rexmt_start(const struct tcp_cb *cb)
 {
-	const struct tcp_sendq *q = &cb->sq;
+	const struct tcp_sqwalk *w = &cb->walk;
 
-	return q->rexmt_at != NULL && tcp_geq(q->rexmt_seq, cb->snd_una) ? q->rexmt_at : q->first;
+	return w->rexmt_at != NULL && tcp_geq(w->rexmt_seq, cb->snd_una) ? w->rexmt_at : cb->sq.first;
 }
 
 /* May m go out again now?  The first one always when nothing else is in flight, and
@@ -460,13 +460,13 @@ struct xk_msg *tcp_rec_next(struct tcp_cb *cb, const struct tcp_env *e)
 		if ((*tcp_sq_flags(m) & (TCP_SQ_LOST | TCP_SQ_RETRANS)) == TCP_SQ_LOST)
 			break;
 	if (m == cb->sq.unsent) {
-		cb->sq.rexmt_at = cb->sq.unsent_prev;
-		if (cb->sq.rexmt_at != NULL)
-			cb->sq.rexmt_seq = *tcp_sq_seq(cb->sq.rexmt_at);
+		cb->walk.rexmt_at = cb->sq.unsent_prev;
+		if (cb->walk.rexmt_at != NULL)
+			cb->walk.rexmt_seq = *tcp_sq_seq(cb->walk.rexmt_at);
 		return NULL;
 	}
-	cb->sq.rexmt_at = m;
-	cb->sq.rexmt_seq = *tcp_sq_seq(m);
+	cb->walk.rexmt_at = m;
+	cb->walk.rexmt_seq = *tcp_sq_seq(m);
 	return allowed(cb, m) ? m : NULL;
 }
 
@@ -532,7 +532,7 @@ static void lose_all(struct tcp_cb *cb)
 		tcp_sack_reneged(cb);
 	for (; m != cb->sq.unsent; m = m->link)
 		tcp_mark_lost(cb, m);
-	cb->sq.rexmt_at = NULL;
+	cb->walk.rexmt_at = NULL;
 	if (cb->flags & TCP_F_FIN_SENT)
 		cb->snd_nxt = cb->snd_end;
 }

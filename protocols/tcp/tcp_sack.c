@@ -34,8 +34,8 @@ void tcp_mark_lost(struct tcp_cb *cb, struct xk_msg *m)
 		cb->lost_out += m->tot;
 		*f |= TCP_SQ_LOST;
 	}
-	if (cb->sq.rexmt_at != NULL && tcp_lt(*tcp_sq_seq(m), cb->sq.rexmt_seq))
-		cb->sq.rexmt_at = NULL;
+	if (cb->walk.rexmt_at != NULL && tcp_lt(*tcp_sq_seq(m), cb->walk.rexmt_seq))
+		cb->walk.rexmt_at = NULL;
 }
 
 static void mark_sacked(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_seg *g, struct xk_msg *m,
@@ -57,11 +57,11 @@ static void mark_sacked(struct tcp_cb *cb, const struct tcp_env *e, const struct
 
 static struct xk_msg *start_at(const struct tcp_cb *cb, uint32_t l)
 {
-	const struct tcp_sendq *q = &cb->sq;
+	const struct tcp_sqwalk *w = &cb->walk;
 
-	if (q->sack_at != NULL && tcp_geq(q->sack_seq, cb->snd_una) && tcp_leq(q->sack_seq, l))
-		return q->sack_at;
-	return q->first;
+	if (w->sack_at != NULL && tcp_geq(w->sack_seq, cb->snd_una) && tcp_leq(w->sack_seq, l))
+		return w->sack_at;
+	return cb->sq.first;
 }
 
 /* Marks what lies whole in [l, r); false when the steps ran out before its end. */
@@ -75,8 +75,8 @@ static bool mark_block(struct tcp_cb *cb, const struct tcp_env *e, const struct 
 		if (w->left == 0)
 			return false;
 		w->left--;
-		q->sack_at = m;
-		q->sack_seq = *tcp_sq_seq(m);
+		cb->walk.sack_at = m;
+		cb->walk.sack_seq = *tcp_sq_seq(m);
 		if (tcp_geq(*tcp_sq_seq(m), l) && tcp_leq(tcp_sq_end(m), r))
 			mark_sacked(cb, e, g, m, d);
 	}
@@ -164,7 +164,7 @@ void tcp_sack_reneged(struct tcp_cb *cb)
 		*tcp_sq_flags(m) &= (uint16_t)~TCP_SQ_SACKED;
 	cb->sacked_out = cb->sacked_segs = 0;
 	memset(cb->sack_seen, 0, sizeof cb->sack_seen);
-	cb->sq.sack_at = NULL;
+	cb->walk.sack_at = NULL;
 }
 
 /* ---- IsLost (RFC 6675 4) ------------------------------------------------------------------ */

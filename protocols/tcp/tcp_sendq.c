@@ -374,6 +374,7 @@ void tcp_sendq_free(struct tcp_cb *cb)
 		xk_msg_free(m);
 	}
 	*q = (struct tcp_sendq){ 0 };
+	cb->walk = (struct tcp_sqwalk){ 0 };
 	cb->sacked_out = cb->lost_out = cb->retrans_out = cb->sacked_segs = 0;
 }
 

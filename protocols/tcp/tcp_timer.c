@@ -36,24 +36,13 @@ static XK_NOINLINE void set_wheel(struct tcp_sess *ts, uint32_t now, uint32_t wa
 	xk_timer_set(&vp->wheel, &tcp_live(ts)->timer, (vp->now / XK_MS + wait) * XK_MS);
 }
 
-static XK_NOINLINE void sync_all(struct tcp_sess *ts)
+XK_NOINLINE void tcp_timer_sync_all(struct tcp_sess *ts)
 {
 	uint32_t now = tcp_ms(ts->s.rep->vp->now), wait = earliest(tcp_cb(ts), now);
 
 	if (wait == UINT32_MAX || (tcp_live(ts)->wheel_at != 0 && (int32_t)(now + wait - tcp_live(ts)->wheel_at) >= 0))
 		return;
 	set_wheel(ts, now, wait);
-}
-
-/* Nothing was set that is earlier than the wheel's timer: nearly always. */
-void tcp_timer_sync(struct tcp_sess *ts)
-{
-	struct tcp_live *live = tcp_live(ts);
-	uint32_t due = live->cb.due;
-
-	live->cb.due = 0;
-	if (XK_UNLIKELY(live->wheel_at == 0 || (due != 0 && (int32_t)(due - live->wheel_at) < 0)))
-		sync_all(ts);
 }
 
 void tcp_timer_look(struct tcp_sess *ts, uint32_t ms)

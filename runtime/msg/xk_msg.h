@@ -302,6 +302,25 @@ static inline struct xk_msg *xk_msg_lend(struct xk_msg *m)
 	return r;
 }
 
+/* xk_msg_lend with n bytes of header before m's own, or NULL: there is no room either. */
+static inline struct xk_msg *xk_msg_lend_push(struct xk_msg *m, uint32_t n)
+{
+	uint8_t *p = m->data - n;
+	struct xk_msg *r;
+
+	if (XK_UNLIKELY((m->flags & XK_MSG_SLOW) || p < (uint8_t *)(m + 1)))
+		return NULL;
+	r = xk_msg_new_cls(XK_MEM_SMALL, m->len + n);
+	if (XK_UNLIKELY(r == NULL))
+		return NULL;
+	r->data = p;
+	r->flags = XK_MSG_REF;
+	*xk_msg_ref(r) = (struct xk_msg_ref){ m, (uint8_t *)(m + 1), m->data };
+	m->refs++;
+	m->flags |= XK_MSG_SHARED;
+	return r;
+}
+
 /* Are the first n bytes contiguous?  (Short messages and split headers: no.) */
 static inline bool xk_msg_has(const struct xk_msg *m, uint32_t n)
 {

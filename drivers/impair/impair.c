@@ -442,6 +442,9 @@ static const char *const impair_drops[] = {
 };
 static const char *const impair_counts[] = { "doubled", "reordered", "corrupted", "delayed", NULL };
 
+/* Frames pass as they are. */
+static const struct xk_demux impair_decl = { .through = true };
+
 const struct xk_proto xk_proto_impair = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "impair",
 	.doc = "a link that loses, doubles, reorders, corrupts, delays and limits frames, by seed",
@@ -449,4 +452,5 @@ const struct xk_proto xk_proto_impair = {
 	.min_down = 1, .max_down = 1, .params = impair_params, .conf_size = sizeof(struct impair_conf),
 	.rep_size = sizeof(struct impair_rep), .sess_size = sizeof(struct xk_sess),
 	.drops = impair_drops, .counts = impair_counts,
+	.demux = &impair_decl,
 };

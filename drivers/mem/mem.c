@@ -264,6 +264,7 @@ static const char *const places[] = { "map", "hash", NULL };
 	P(idle, XK_P_UINT, "0", "tcp_sink, tcp_source: peers besides, who connect to idle_port of 'to' and are silent", \
 	  .max = "16777216"), \
 	P(idle_port, XK_P_PORT, "9", "tcp_sink, tcp_source: where silent peers connect to", .min = "1"), \
+	XK_CLASSIFIER_PARAM(struct mem_conf, classifier), \
 	XK_PARAM_END
 
 static const struct xk_param eth_params[] = { MEM_PARAMS("1500", "9000") };

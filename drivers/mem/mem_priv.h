@@ -27,7 +27,7 @@ struct mem_link {
 };
 
 struct mem_conf {
-	unsigned peer;
+	unsigned peer, classifier;
 	uint64_t mtu;
 	uint8_t  mac[6], peer_mac[6];
 	char    *wire;

@@ -194,6 +194,7 @@ static const struct xk_param packet_params[] = {
 	P(fanout, XK_P_ENUM, "auto", "what chooses a frame's socket: its flow (hash), each in turn (lb), the receiving processor (cpu)",
 	  .choices = fanouts),
 	P(qdisc_bypass, XK_P_BOOL, "false", "send past the interface's queueing discipline, which a capture does not see either"),
+	XK_CLASSIFIER_PARAM(struct packet_conf, classifier),
 	XK_PARAM_END
 };
 

@@ -27,7 +27,7 @@ struct packet_conf {
 	uint64_t mtu;                    /* 0: the interface's */
 	uint8_t  mac[6];                 /* zeros: the interface's */
 	bool     promiscuous, qdisc_bypass;
-	unsigned format, fanout;
+	unsigned format, fanout, classifier;
 	uint64_t ring, queues, retire;
 };
 

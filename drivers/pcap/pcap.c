@@ -22,7 +22,7 @@ enum { PACE_RECORDED, PACE_FAST };
 
 struct pcapd_conf {
 	char    *file, *out;
-	unsigned rate, link;
+	unsigned rate, link, classifier;
 	uint64_t loop, count, mtu, linger;
 	uint8_t  mac[6];
 	bool     finish;
@@ -398,6 +398,7 @@ static const struct xk_param pcapd_params[] = {
 	P(link, XK_P_ENUM, "eth", "link type when no file is played", .choices = links),
 	P(mtu, XK_P_SIZE, "1500", "largest payload of a frame", .min = "68", .max = "65535"),
 	P(mac, XK_P_MAC, "02:00:00:00:00:01", "own address: the one that the recorded frames were sent to"),
+	XK_CLASSIFIER_PARAM(struct pcapd_conf, classifier),
 	XK_PARAM_END
 };
 

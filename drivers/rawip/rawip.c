@@ -17,7 +17,7 @@
 
 #define RAWIP_MAX 65535u                  /* a datagram; the mtu is about what we send */
 
-struct rawip_conf { uint64_t mtu; };
+struct rawip_conf { uint64_t mtu; unsigned classifier; };
 struct rawip_state { rawip_sent_fn fn; void *arg; };
 
 #define RAWIP_DROPS(X) X(TOO_LONG, "too_long") X(NOBODY, "nobody_above")
@@ -215,6 +215,7 @@ static const struct xk_ops rawip_ops = {
 static const struct xk_param rawip_params[] = {
 	{ .name = "mtu", .type = XK_P_SIZE, .def = "1500", .min = "68", .max = "65535",
 	  .doc = "largest datagram sent", .offset = offsetof(struct rawip_conf, mtu) },
+	XK_CLASSIFIER_PARAM(struct rawip_conf, classifier),
 	XK_PARAM_END
 };
 static const char *const rawip_drops[] = {

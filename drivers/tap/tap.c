@@ -27,6 +27,7 @@ struct tap_conf {
 	struct xk_cidr addr;
 	uint64_t       mtu;
 	uint8_t        mac[6];
+	unsigned       classifier;
 };
 
 #define TAP_DROPS(X) \
@@ -317,6 +318,7 @@ static const struct xk_param tap_params[] = {
 	P(netns, XK_P_TEXT, NULL, "network namespace for the host's side, a name of \"ip netns\""),
 	P(mtu, XK_P_SIZE, "1500", "largest payload of a frame", .min = "68", .max = "65521"),
 	P(mac, XK_P_MAC, "02:00:00:00:00:01", "our address (the host's side has another)"),
+	XK_CLASSIFIER_PARAM(struct tap_conf, classifier),
 	XK_PARAM_END
 };
 

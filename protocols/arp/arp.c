@@ -625,6 +625,10 @@ static const char *const arp_counts[] = {
 };
 static const struct xk_number arp_numbers[] = { { "link", 0x0806 }, { NULL, 0 } };
 
+/* Datagrams of hosts pass through; requests and replies, which have no conversation, stay
+ * where nothing is known. */
+static const struct xk_demux arp_decl = { .through = true };
+
 const struct xk_proto xk_proto_arp = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto),
 	.name = "arp", .doc = "address resolution: hosts over a link of stations", .ops = &arp_ops,
@@ -632,4 +636,5 @@ const struct xk_proto xk_proto_arp = {
 	.numbers = arp_numbers, .params = arp_params, .conf_size = sizeof(struct arp_conf),
 	.node_size = sizeof(struct arp_table), .rep_size = sizeof(struct arp_rep),
 	.sess_size = sizeof(struct arp_sess), .drops = arp_drops, .counts = arp_counts,
+	.demux = &arp_decl,
 };

@@ -126,6 +126,13 @@ static const struct xk_param eth_params[] = { LINK_PARAMS };
 static const char *const eth_drops[] = { LINK_DROPS, NULL };
 static const char *const eth_counts[] = { LINK_COUNTS, NULL };
 
+/* Destination, source, type (RFC 894); a VLAN tag is a type that nobody has. */
+static const struct xk_demux_field eth_fields[] = {
+	{ .role = XK_DX_SELECT, .width = 2, .off = 12 },
+	{ .role = XK_DX_END }
+};
+static const struct xk_demux eth_decl = { .need = ETH_HDR_LEN, .field = eth_fields };
+
 const struct xk_proto xk_proto_eth = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto),
 	.name = "eth", .doc = "Ethernet II framing over a frame driver", .ops = &eth_ops,
@@ -133,4 +140,5 @@ const struct xk_proto xk_proto_eth = {
 	.params = eth_params, .conf_size = sizeof(struct link_conf),
 	.rep_size = sizeof(struct link_rep), .sess_size = sizeof(struct link_sess),
 	.drops = eth_drops, .counts = eth_counts,
+	.demux = &eth_decl,
 };

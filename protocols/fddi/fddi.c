@@ -161,6 +161,16 @@ static const struct xk_param fddi_params[] = { LINK_PARAMS };
 static const char *const fddi_drops[] = { LINK_DROPS, "bad_fc", "bad_llc", "bad_oui", NULL };
 static const char *const fddi_counts[] = { LINK_COUNTS, NULL };
 
+/* An LLC frame with SNAP and the OUI of Ethernet types (RFC 1390). */
+static const struct xk_demux_field fddi_fields[] = {
+	{ .role = XK_DX_GUARD, .width = 1, .off = 0, .mask = 0x70, .value = 0x50 },
+	{ .role = XK_DX_GUARD, .width = 4, .off = 13, .value = 0xaaaa0300 },
+	{ .role = XK_DX_GUARD, .width = 2, .off = 17, .value = 0 },
+	{ .role = XK_DX_SELECT, .width = 2, .off = 19 },
+	{ .role = XK_DX_END }
+};
+static const struct xk_demux fddi_decl = { .need = FDDI_HDR_LEN, .field = fddi_fields };
+
 const struct xk_proto xk_proto_fddi = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto),
 	.name = "fddi", .doc = "FDDI framing with LLC/SNAP (RFC 1390) over a frame driver", .ops = &fddi_ops,
@@ -168,4 +178,5 @@ const struct xk_proto xk_proto_fddi = {
 	.params = fddi_params, .conf_size = sizeof(struct link_conf),
 	.rep_size = sizeof(struct link_rep), .sess_size = sizeof(struct link_sess),
 	.drops = fddi_drops, .counts = fddi_counts,
+	.demux = &fddi_decl,
 };

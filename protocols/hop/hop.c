@@ -92,6 +92,9 @@ static const struct xk_param hop_params[] = {
 static const char *const hop_drops[] = { VIRT_DROPS, NULL };
 static const char *const hop_counts[] = { VIRT_COUNTS, NULL };
 
+/* No header. */
+static const struct xk_demux hop_decl = { .through = true };
+
 const struct xk_proto xk_proto_hop = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto),
 	.name = "hop", .doc = "one graph hop: passes messages through untouched", .ops = &hop_ops,
@@ -99,4 +102,5 @@ const struct xk_proto xk_proto_hop = {
 	.params = hop_params, .conf_size = sizeof(struct hop_conf), .node_size = sizeof(struct virt_node),
 	.rep_size = sizeof(struct virt_rep),
 	.sess_size = sizeof(struct xk_sess), .drops = hop_drops, .counts = hop_counts,
+	.demux = &hop_decl,
 };

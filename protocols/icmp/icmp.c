@@ -264,6 +264,14 @@ static const struct xk_ops icmp_ops = {
 	.push = icmp_push, .pop = icmp_pop, .close = icmp_close, .sess_control = icmp_sess_control,
 };
 
+/* Echo and its reply, types 8 and 0: all of it between two hosts meets.  Errors are about
+ * some connection, which only their quotation names: they come where their host is. */
+static const struct xk_demux_field icmp_fields[] = {
+	{ .role = XK_DX_GUARD, .width = 1, .off = 0, .mask = 0xf7, .value = 0 },
+	{ .role = XK_DX_END }
+};
+static const struct xk_demux icmp_decl = { .need = ICMP_HDR_LEN, .field = icmp_fields };
+
 const struct xk_proto xk_proto_icmp = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto),
 	.name = "icmp", .doc = "Internet Control Message Protocol: echo and errors",
@@ -271,4 +279,5 @@ const struct xk_proto xk_proto_icmp = {
 	.numbers = icmp_numbers, .params = icmp_params, .conf_size = sizeof(struct icmp_conf),
 	.rep_size = sizeof(struct icmp_state), .sess_size = sizeof(struct icmp_sess),
 	.drops = icmp_drops, .counts = icmp_counts,
+	.demux = &icmp_decl,
 };

@@ -512,6 +512,21 @@ static const struct xk_ops ip_ops = {
 	.push = ip_push, .pop = ip_pop, .close = ip_close, .sess_control = ip_sess_control,
 };
 
+/* Version 4; the fragments of a datagram have its identification and protocol in common and
+ * nothing more: they meet, and what they make goes on from there. */
+static const struct xk_demux_field ip_fields[] = {
+	{ .role = XK_DX_GUARD, .width = 1, .off = 0, .mask = 0xf0, .value = 0x40 },
+	{ .role = XK_DX_REMOTE, .width = 4, .off = 12 },
+	{ .role = XK_DX_LOCAL, .width = 4, .off = 16 },
+	{ .role = XK_DX_POSTPONE, .width = 2, .off = 6, .mask = IP_FLAG_MF | IP_OFFSET_MASK },
+	{ .role = XK_DX_IDENT, .width = 2, .off = 4 },
+	{ .role = XK_DX_IDENT, .width = 1, .off = 9 },
+	{ .role = XK_DX_HLEN, .width = 1, .off = 0, .mask = 0x0f, .value = 4 },
+	{ .role = XK_DX_SELECT, .width = 1, .off = 9 },
+	{ .role = XK_DX_END }
+};
+static const struct xk_demux ip_decl = { .need = IP_HDR_LEN, .field = ip_fields };
+
 const struct xk_proto xk_proto_ip = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto),
 	.name = "ip", .doc = "Internet Protocol version 4, as a host",
@@ -520,4 +535,5 @@ const struct xk_proto xk_proto_ip = {
 	.node_size = sizeof(struct ip_node), .rep_size = sizeof(struct ip_state),
 	.sess_size = sizeof(struct ip_sess), .check = ip_check,
 	.drops = ip_drops, .counts = ip_counts,
+	.demux = &ip_decl,
 };

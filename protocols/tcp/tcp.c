@@ -132,6 +132,15 @@ static const struct xk_ops tcp_ops = {
 	.push = tcp_push, .pop = tcp_pop, .close = tcp_close, .sess_control = tcp_sess_control,
 };
 
+/* The ports are all it takes, and 8 bytes what is judged by them: shorter ones than TCP has
+ * are counted where the connection is. */
+static const struct xk_demux_field tcp_fields[] = {
+	{ .role = XK_DX_REMOTE, .width = 2, .off = 0 },
+	{ .role = XK_DX_LOCAL, .width = 2, .off = 2 },
+	{ .role = XK_DX_END }
+};
+static const struct xk_demux tcp_decl = { .need = 8, .field = tcp_fields };
+
 const struct xk_proto xk_proto_tcp = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto),
 	.name = "tcp", .doc = "Transmission Control Protocol",
@@ -142,4 +151,5 @@ const struct xk_proto xk_proto_tcp = {
 	.node_size = sizeof(struct tcp_node), .rep_size = sizeof(struct tcp_rep),
 	.sess_size = sizeof(struct tcp_sess),
 	.drops = tcp_drops, .counts = tcp_counts,
+	.demux = &tcp_decl,
 };

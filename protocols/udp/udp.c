@@ -417,6 +417,14 @@ static const struct xk_ops udp_ops = {
 	.push = udp_push, .pop = udp_pop, .close = udp_close, .sess_control = udp_sess_control,
 };
 
+/* RFC 768. */
+static const struct xk_demux_field udp_fields[] = {
+	{ .role = XK_DX_REMOTE, .width = 2, .off = 0 },
+	{ .role = XK_DX_LOCAL, .width = 2, .off = 2 },
+	{ .role = XK_DX_END }
+};
+static const struct xk_demux udp_decl = { .need = UDP_HDR_LEN, .field = udp_fields };
+
 const struct xk_proto xk_proto_udp = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto),
 	.name = "udp", .doc = "User Datagram Protocol",
@@ -424,4 +432,5 @@ const struct xk_proto xk_proto_udp = {
 	.numbers = udp_numbers, .params = udp_params, .conf_size = sizeof(struct udp_conf),
 	.rep_size = sizeof(struct udp_state), .sess_size = sizeof(struct udp_sess),
 	.drops = udp_drops, .counts = udp_counts,
+	.demux = &udp_decl,
 };

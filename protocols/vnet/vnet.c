@@ -215,6 +215,9 @@ static const struct xk_param vnet_params[] = {
 static const char *const vnet_counts[] = { VIRT_COUNTS, NULL };
 static const char *const vnet_drops[] = { VIRT_DROPS, NULL };
 
+/* No header: who is above it is told from others by the link. */
+static const struct xk_demux vnet_decl = { .through = true };
+
 const struct xk_proto xk_proto_vnet = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto),
 	.name = "vnet", .doc = "chooses among host links by destination, adds no header", .ops = &vnet_ops,
@@ -222,4 +225,5 @@ const struct xk_proto xk_proto_vnet = {
 	.params = vnet_params, .conf_size = sizeof(struct vnet_conf),
 	.node_size = sizeof(struct vnet_node), .rep_size = sizeof(struct virt_rep),
 	.sess_size = sizeof(struct xk_sess), .drops = vnet_drops, .counts = vnet_counts,
+	.demux = &vnet_decl,
 };

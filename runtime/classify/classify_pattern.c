@@ -217,7 +217,7 @@ static int make_selector(struct maker *m, const struct xk_cell *below)
 	c->flow = below->select.width == 1 ? c->number << 24 : c->number << 8;
 	for (unsigned i = 0; xk_cell_leaf(c) && i < m->p->ncell; i++)
 		if (xk_cell_leaf(&m->p->cell[i]) && m->p->cell[i].keyed && m->p->cell[i].flow == c->flow)
-			return refuse(m, XK_E_EXIST, "its connections look like those of %s", m->p->cell[i].name);
+			return refuse(m, XK_E_NOSPC, "its connections look like those of %s", m->p->cell[i].name);
 	return XK_OK;
 }
 

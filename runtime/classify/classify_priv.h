@@ -32,6 +32,7 @@ struct xk_flowtab {
 	struct xk_rcu_head   rcu;        /* of `waiting` */
 };
 
+/* Back ends; classify_make.c has the table. */
 extern const struct xk_classifier_ops classify_native;
 
 static inline struct xk_key flow_key(const struct xk_flowkey *k)

@@ -4,8 +4,9 @@
  * processor runs it, and names its session where the connection is known.
  *
  * A flow table holds the exact connections of a graph, shared by all its
- * edges; a classifier parses the frames of one edge.  Every back end stands
- * behind the same burst-in, verdicts-out call.
+ * edges; a classifier reads the frames of one edge by the pattern of the graph
+ * above it (xk_pattern.h).  Every back end stands behind the same burst-in,
+ * verdicts-out call.
  *
  *                        classify    bind     unbind
  *   classify (any VP)        -         -         -     (inside an RCU read section)
@@ -13,6 +14,8 @@
  */
 #ifndef XK_CLASSIFY_H
 #define XK_CLASSIFY_H
+
+#include <stdio.h>
 
 #include "runtime/base/xk_base.h"
 #include "runtime/classify/xk_pattern.h"
@@ -61,22 +64,28 @@ uint32_t xk_flow_hash(const struct xk_flowkey *k);
 /* The VP of a connection nobody bound: hash spread over the VPs. */
 uint16_t xk_flow_home(const struct xk_flowtab *t, const struct xk_flowkey *k);
 
-enum xk_link { XK_LINK_ETH, XK_LINK_FDDI, XK_LINK_RAWIP };
+/* What a driver's frames are to a reader of captures (XK_CTL_LINK_TYPE).  The classifier does
+ * not ask: it reads the pattern of the graph above. */
+enum xk_link { XK_LINK_ETH, XK_LINK_FDDI, XK_LINK_RAWIP, XK_LINK_OTHER };
 
 #define XK_FRAME_MIN 32u    /* shorter frames are not in runs */
 
 struct xk_classifier;
+/*
+ * A back end.  Every one says exactly what xk_pattern_match says (but "none", which looks at
+ * nothing): the hash, VP xk_hash_vp(hash), or those of the flow where the verdict is a
+ * connection's and its key is bound.
+ */
 struct xk_classifier_ops {
-	const char *name;        /* "native" now; "cbpf", "ebpf" later */
-	/* For each of m[n] (n <= 32, first segment holds the headers) sets hash,
-	 * vp and u.v; u.v.flow is 0 where no exact connection is known.
-	 *   IPv4 fragment                     hash of (src, dst, proto, id)
-	 *   UDP, TCP, ICMP echo, with 8 bytes
-	 *   behind a whole IPv4 header        its flow, or hash of its key
-	 *   other IPv4 with 20 bytes          hash of the two addresses
-	 *   everything else (ARP, VLAN tags,
-	 *   rubbish)                          hash 0, VP 0
-	 * ICMP echo has ports 0, so all ICMP between two hosts meets. */
+	const char *name;
+	const char *doc;         /* a few words for who asks why it was chosen */
+	/* Optional: XK_OK, or why it can't work on this machine at all. */
+	int  (*probe)(char *why, size_t n);
+	/* Optional: makes c->priv from c->pat and c->tab, or says why it refuses.  Only `free`
+	 * follows a success. */
+	int  (*open)(struct xk_classifier *c, char *why, size_t n);
+	/* For each of m[n] (n <= 32, first segment holds the headers) sets hash, vp and u.v;
+	 * u.v.flow is 0 where no exact connection is known. */
 	void (*classify)(struct xk_classifier *c, struct xk_msg *const *m, unsigned n);
 	/* Optional.  The same, but what is equal in a run of frames is said once, in
 	 * its first: len[i] is how many frames the i-th run has; returns how many
@@ -84,12 +93,17 @@ struct xk_classifier_ops {
 	 * lies in one segment of its own (no flag of XK_MSG_SLOW or LINK_BCAST) and
 	 * is at least XK_FRAME_MIN bytes long. */
 	unsigned (*runs)(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, uint8_t *len);
+	/* Optional: its program, for people. */
+	void (*print)(const struct xk_classifier *c, FILE *f);
+	/* Optional: gives back what open took; not c itself. */
 	void (*free)(struct xk_classifier *c);
 };
 struct xk_classifier {
 	const struct xk_classifier_ops *ops;
 	struct xk_flowtab *tab;
-	enum xk_link       link;
+	const struct xk_pattern *pat;    /* outlives it */
+	void *priv;                      /* the back end's */
+	char why[192];                   /* why this one: a clause */
 };
 /* What ops->runs says; where there is none, made from what ops->classify says. */
 unsigned xk_classify_runs(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, uint8_t *len);
@@ -102,11 +116,28 @@ static inline void xk_classify_spread(struct xk_msg *const *m, unsigned n)
 		m[i]->vp = m[0]->vp;
 	}
 }
-/* kind NULL or "auto": the best there is.  XK_E_NOTSUP for an unknown one. */
-int  xk_classifier_new(struct xk_classifier **c, const char *kind, enum xk_link link,
-		       struct xk_flowtab *tab);
-/* The flow key of one frame by the reference (slow, obvious) parser: false when
- * it has none. */
-bool xk_classify_key(enum xk_link link, const uint8_t *frame, uint32_t len, struct xk_flowkey *k);
+/* The words for `kind`, NULL last: "auto" and every back end of the build. */
+extern const char *const xk_classifier_kinds[];
+/* Every back end, NULL last, in the order in which "auto" tries them. */
+extern const struct xk_classifier_ops *const xk_classifier_table[];
+/*
+ * kind NULL or "auto": the first that neither its probe nor its open refuses.  XK_E_NOTSUP
+ * for an unknown one or one that refuses, with a sentence in why[n]; XK_E_NOMEM.
+ */
+int  xk_classifier_new(struct xk_classifier **c, const char *kind, const struct xk_pattern *p,
+		       struct xk_flowtab *tab, char *why, size_t n);
+void xk_classifier_free(struct xk_classifier *c);   /* NULL is legal */
+
+/*
+ * What a message's descriptor must say of a frame: the reference matcher and the flow table.
+ * Inside an RCU read section, or with binding excluded.
+ */
+struct xk_verdict {
+	struct xk_pat_verdict pat;
+	uint32_t flow;                   /* handle, 0: none */
+	uint16_t gen, vp;
+};
+void xk_classify_verdict(const struct xk_pattern *p, const struct xk_flowtab *tab, const uint8_t *frame,
+			 uint32_t len, struct xk_verdict *v);
 
 #endif

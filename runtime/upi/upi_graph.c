@@ -130,6 +130,7 @@ static void node_free(struct xk_node *n)
 	xk_free(n->state);
 	xk_free((char *)(uintptr_t)n->name);
 	xk_free((char *)(uintptr_t)n->file);
+	xk_free(n->pattern);
 	xk_free(n->rep);
 	xk_free(n);
 }
@@ -296,19 +297,19 @@ static int rep_up(struct xk_node *n, struct xk_vp *vp)
 static int make_classifier(struct xk_node *n, struct xk_errs *e)
 {
 	struct xk_rep *r = n->rep[0];
-	uint32_t link;
+	char why[256];
 	int res;
 
 	if (!n->proto->is_driver || n->proto->ops->control == NULL || n->ndown != 0)
 		return XK_OK;
 	xk_vp_enter_idle(r->vp);
-	res = n->proto->ops->control(r, XK_CTL_LINK_TYPE, &link, sizeof link);
+	res = n->proto->ops->control(r, XK_CTL_LINK_TYPE, &n->link, sizeof n->link);
 	xk_vp_leave_idle(r->vp);
 	if (res < 0)
 		return XK_OK;
-	res = xk_classifier_new(&n->classifier, "auto", (enum xk_link)link, n->graph->flows);
+	res = xk_node_classify(n, why, sizeof why);
 	if (res != XK_OK)
-		complain(n, e, xk_errs_count(e), "making its classifier", res);
+		xk_errs_add(e, n->file, n->line, 0, "%s: no classifier: %s", n->name, why);
 	return res;
 }
 
@@ -370,8 +371,10 @@ static int stage_live(struct xk_graph *g, struct xk_errs *e)
 
 int xk_graph_up(struct xk_graph *g, struct xk_errs *e)
 {
-	int err;
+	int err = xk_graph_filter(g, e);
 
+	if (err != XK_OK)
+		return err;
 	g->stage = STAGE_INIT;
 	err = stage_init(g, e, &g->ninit);
 	if (err != XK_OK)
@@ -438,8 +441,7 @@ static uint64_t undo_reps(struct xk_graph *g)
 			leaked += rep_free(n->rep[v]);
 			n->rep[v] = NULL;
 		}
-		if (n->classifier != NULL)
-			n->classifier->ops->free(n->classifier);
+		xk_classifier_free(n->classifier);
 		n->classifier = NULL;
 	}
 	return leaked;

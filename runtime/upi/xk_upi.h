@@ -24,6 +24,7 @@
 #include "runtime/base/xk_log.h"
 #include "runtime/base/xk_param.h"
 #include "runtime/classify/xk_classify.h"
+#include "runtime/classify/xk_demux.h"
 #include "runtime/map/xk_map.h"
 #include "runtime/msg/xk_msg.h"
 #include "runtime/upi/xk_part.h"
@@ -130,7 +131,7 @@ struct xk_ops {
 
 /* ---- the descriptor that a protocol or driver exports -------------------------- */
 
-#define XK_ABI 1u
+#define XK_ABI 2u
 
 struct xk_number { const char *realm; uint32_t number; };
 
@@ -162,6 +163,9 @@ struct xk_proto {
 	void (*fill)(void *conf);
 	const char *const *drops;     /* reasons, NULL-terminated, index = number */
 	const char *const *counts;    /* own counters, NULL-terminated */
+	/* What its header says of who is above and of the conversation (xk_demux.h); NULL:
+	 * nothing, then no device decides about its messages. */
+	const struct xk_demux *demux;
 };
 
 /* Every protocol and driver of the build, NULL last; generated from the lists
@@ -184,7 +188,9 @@ struct xk_node {
 	struct xk_passive passive;        /* enables */
 	struct xk_slab   enables;         /* guarded by the graph's structure lock */
 	struct xk_log    log;
-	struct xk_classifier *classifier; /* drivers with XK_CTL_LINK_TYPE */
+	struct xk_pattern *pattern;       /* drivers at the bottom: what is above, as a packet filter */
+	struct xk_classifier *classifier; /* drivers at the bottom with XK_CTL_LINK_TYPE */
+	uint32_t         link;            /* enum xk_link of those */
 	struct xk_capture *capture;       /* set when this node's messages are captured */
 	const char      *file;            /* where the graph file made it */
 	int              line;
@@ -413,6 +419,19 @@ int  xk_graph_new(struct xk_graph **g, const struct xk_graph_conf *c, struct xk_
 int  xk_graph_add(struct xk_graph *g, const struct xk_proto *p, const char *name, void *conf,
 		  struct xk_node *const *down, unsigned ndown, const char *file, int line,
 		  struct xk_node **out);
+/* Composes the packet filter of every device (n->pattern), once; xk_graph_up does it first of
+ * all.  Declarations that contradict each other are errors at their node's place. */
+int  xk_graph_filter(struct xk_graph *g, struct xk_errs *e);
+/* What a driver's parameter "classifier" says, "auto" where it has none. */
+const char *xk_node_classifier(const struct xk_node *n);
+/* Makes n->classifier of n->pattern, of the best kind that works where the one that was asked
+ * for refuses (logged). */
+int  xk_node_classify(struct xk_node *n, char *why, size_t len);
+/* The parameter, for a driver's schema: an unsigned in its configuration. */
+#define XK_CLASSIFIER_PARAM(conf, field) \
+	{ .name = "classifier", .type = XK_P_ENUM, .def = "auto", .choices = xk_classifier_kinds, \
+	  .doc = "who sends frames to their virtual processor; none: the protocols, when they know the owner", \
+	  .offset = offsetof(conf, field) }
 /* init, VPs, replicas, start: all or nothing, errors collected. */
 int  xk_graph_up(struct xk_graph *g, struct xk_errs *e);
 /* Starts the workers.  Under the virtual schedule use xk_vpset_run_virtual. */

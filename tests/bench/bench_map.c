@@ -19,6 +19,7 @@
 #include "runtime/classify/xk_classify.h"
 #include "runtime/map/xk_map.h"
 #include "runtime/map/xk_table.h"
+#include "tests/runtime/classify/worlds.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -341,9 +342,11 @@ static void *must(void *p)
 
 static void flows_fill(struct bench *b)
 {
+	char why[256];
+
 	b->flow = must(calloc(b->n, sizeof(*b->flow)));
-	if (xk_flowtab_new(&b->flows, 1) != XK_OK ||
-	    xk_classifier_new(&b->cls, "native", XK_LINK_ETH, b->flows) != XK_OK)
+	if (xk_flowtab_new(&b->flows, 1) != XK_OK || worlds_make() != NULL ||
+	    xk_classifier_new(&b->cls, "native", &world[WORLD_ETH].pat, b->flows, why, sizeof why) != XK_OK)
 		must(NULL);
 	for (uint32_t i = 0; i < b->n; i++) {
 		struct xk_flowkey k = flowkey_of(i);
@@ -357,7 +360,7 @@ static void flows_empty(struct bench *b)
 {
 	for (uint32_t i = 0; i < b->n; i++)
 		xk_flow_unbind(b->flows, b->flow[i]);
-	b->cls->ops->free(b->cls);
+	xk_classifier_free(b->cls);
 	xk_flowtab_free(b->flows);
 	free(b->flow);
 }

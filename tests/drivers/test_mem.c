@@ -20,8 +20,8 @@ extern const struct xk_proto xk_proto_eth, xk_proto_fddi, xk_proto_arp, xk_proto
 	xk_proto_udp, xk_proto_source, xk_proto_ping;
 
 #define LOOP2(wire_a, wire_b, drv_a, drv_b) { \
-	{ drv_a, "da", NULL, "wire=" wire_a }, { &pf_upper, "ua", "da", "enable=false" }, \
-	{ drv_b, "db", NULL, "wire=" wire_b }, { &pf_upper, "ub", "db", "enable=false" }, \
+	{ drv_a, "da", NULL, "wire=" wire_a }, { &pf_flat, "ua", "da", "enable=false" }, \
+	{ drv_b, "db", NULL, "wire=" wire_b }, { &pf_flat, "ub", "db", "enable=false" }, \
 	{ NULL, NULL, NULL, NULL } }
 
 static struct pf f;
@@ -273,7 +273,7 @@ static void frees_what_is_still_on_the_wire_at_the_end(void)
 
 static void a_frame_runs_where_the_classifier_says(void)
 {
-	struct xk_flowkey k = { .proto = 17 };
+	struct xk_flowkey k = { .raddr = 0 };
 	uint8_t b[80];
 
 	pf_up(&f, 4, wire);

@@ -34,7 +34,7 @@ static const char *with(const char *fmt, const char *p)
 static void up(unsigned nvps, const char *conf)
 {
 	const struct pf_spec g[] = {
-		{ &xk_proto_pcap, "d", NULL, conf }, { &pf_upper, "u", "d", "enable=false" },
+		{ &xk_proto_pcap, "d", NULL, conf }, { &pf_flat, "u", "d", "enable=false" },
 		{ NULL, NULL, NULL, NULL } };
 	bool ok = pf_up_try(&f, nvps, g);
 	struct xk_parts ps;
@@ -279,7 +279,7 @@ static void frames_go_to_the_vp_of_their_flow(void)
 {
 	uint8_t b[64] = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0, 0x45, 0, 0, 50 };
 	struct xk_flowkey k = { .raddr = htobe32(0x0a000002), .laddr = htobe32(0x0a000001),
-				.lport = htobe16(7), .proto = 17 };
+				.lport = htobe16(7) };
 
 	b[22] = 64;
 	b[23] = 17;

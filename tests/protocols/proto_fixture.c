@@ -401,6 +401,24 @@ const struct xk_proto pf_upper = {
 	.node_size = sizeof(struct pf_upper_state),
 };
 
+/* Ethernet, IPv4 and UDP as one header. */
+static const struct xk_demux_field flat_fields[] = {
+	{ .role = XK_DX_GUARD, .width = 4, .off = 12, .mask = 0xffffff00, .value = 0x08004500 },
+	{ .role = XK_DX_GUARD, .width = 4, .off = 20, .mask = 0x3fff00ff, .value = 17 },
+	{ .role = XK_DX_REMOTE, .width = 4, .off = 26 }, { .role = XK_DX_LOCAL, .width = 4, .off = 30 },
+	{ .role = XK_DX_REMOTE, .width = 2, .off = 34 }, { .role = XK_DX_LOCAL, .width = 2, .off = 36 },
+	{ .role = XK_DX_END }
+};
+static const struct xk_demux flat_decl = { .need = 42, .field = flat_fields };
+
+const struct xk_proto pf_flat = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "pf_flat",
+	.doc = "test protocol over frames: pf_upper that declares a header", .ops = &up_ops,
+	.needs = { "frame", NULL }, .min_down = 1, .max_down = 1,
+	.numbers = up_numbers, .params = up_params, .conf_size = sizeof(struct up_conf),
+	.node_size = sizeof(struct pf_upper_state), .demux = &flat_decl,
+};
+
 /* ---- configuration from text ----------------------------------------------------- */
 
 /* One "name=value"; a wrong one is a bug of the test.  False: memory is out. */

@@ -62,6 +62,8 @@ struct pf_upper_state {
 
 extern const struct xk_proto pf_driver;     /* link=eth|fddi|rawip|none mac=.. mtu=.. (whole frames) record=bool */
 extern const struct xk_proto pf_hostlink;   /* mtu=.. host=.. */
+/* The same over frames; declares UDP over IPv4 over Ethernet, the protocol number not in the key. */
+extern const struct xk_proto pf_flat;
 extern const struct xk_proto pf_upper;      /* numbers: link 0x0800, ip and host 253 */
 
 /* Builds and starts; false when the graph refused (errors in f->errs, nothing

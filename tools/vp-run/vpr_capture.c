@@ -19,7 +19,7 @@ static int driver_link(const struct xk_node *n)
 {
 	while (n->ndown != 0 && n->proto->is_driver)
 		n = n->down[0];
-	return n->classifier ? (int)n->classifier->link : -1;
+	return n->classifier != NULL && n->link != XK_LINK_OTHER ? (int)n->link : -1;
 }
 
 static bool offers(const struct xk_node *n, const char *word)

@@ -4,6 +4,7 @@
  * spread, and never wrong for who reads it while flows come and go.
  */
 #include "runtime/classify/classify_priv.h"
+#include "tests/runtime/classify/worlds.h"
 #include "tests/support/xk_test.h"
 
 #include <stdlib.h>
@@ -303,9 +304,11 @@ static void verdicts_of_stable_flows_are_right_at_any_moment(void)
 {
 	struct xk_classifier *c;
 	struct xk_thread *t[2];
+	char why[256];
 
 	race.stop = race.rounds = race.missed = race.wrong = 0;
-	CU_ASSERT_EQUAL_FATAL(xk_classifier_new(&c, "native", XK_LINK_ETH, tab), XK_OK);
+	CU_ASSERT_PTR_NULL_FATAL(worlds_make());
+	CU_ASSERT_EQUAL_FATAL(xk_classifier_new(&c, "native", &world[WORLD_ETH].pat, tab, why, sizeof why), XK_OK);
 	for (uint32_t i = 0; i < STABLE; i++)
 		race.stable[i] = bind(i, vp_of(i));
 	for (unsigned i = 0; i < 2; i++)
@@ -318,7 +321,7 @@ static void verdicts_of_stable_flows_are_right_at_any_moment(void)
 	CU_ASSERT_EQUAL(race.wrong, 0);
 	for (uint32_t i = 0; i < STABLE; i++)
 		xk_flow_unbind(tab, race.stable[i]);
-	c->ops->free(c);
+	xk_classifier_free(c);
 }
 
 static CU_TestInfo tests[] = {

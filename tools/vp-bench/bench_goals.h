@@ -111,6 +111,12 @@ enum goal_fault side_memcpy_cold(struct goals *g, const struct goal_side *s, dou
 /* bench_goals_demux.c: a key of a burst to its session, among a million. */
 enum goal_fault side_demux(struct goals *g, const struct goal_side *s, double *v, char *why);
 
+/* bench_goals_filter.c: ns for a verdict on a frame. */
+enum goal_fault side_bpf_filter(struct goals *g, const struct goal_side *s, double *v, char *why);
+enum goal_fault side_cbpf(struct goals *g, const struct goal_side *s, double *v, char *why);
+enum goal_fault side_one_filter(struct goals *g, const struct goal_side *s, double *v, char *why);
+enum goal_fault side_many_filters(struct goals *g, const struct goal_side *s, double *v, char *why);
+
 /* bench_goals_probe.c: the median round trip of a cache line between two
  * processors in ns, 0 when it could not be measured. */
 #define PROBE_FAR 200.0

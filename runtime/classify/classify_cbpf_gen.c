@@ -19,7 +19,6 @@
 #define LABELS  2048u
 #define WORDS   4u               /* of a key, without its selector */
 
-enum { M_TEMP = XK_CBPF_HASH + 1, M_HLEN, M_BASE0, M_BASE1, M_NONE };
 enum cbpf_form { CBPF_VP, CBPF_FULL, CBPF_FILTER };
 
 /* Where a header begins: at add, or at the number in scratch word `base` and add more. */

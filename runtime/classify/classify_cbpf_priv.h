@@ -39,6 +39,10 @@ void     cbpf_jump(struct cbpf_asm *a, uint16_t code, uint32_t k, unsigned jt, u
 /* The program, or an error. */
 int      cbpf_assemble(struct cbpf_asm *a, struct sock_filter *prog, unsigned max);
 
+/* Scratch words of a generated program behind its hash: a value on its way, the length of the
+ * variable header met last, and where what lies behind variable headers begins, in turn. */
+enum { M_TEMP = XK_CBPF_HASH + 1, M_HLEN, M_BASE0, M_BASE1, M_NONE };
+
 /* ---- of a program that is to be run ---------------------------------------------------------- */
 
 struct cbpf_facts {

@@ -10,6 +10,8 @@
 #ifndef XK_PCAP_H
 #define XK_PCAP_H
 
+#include <linux/filter.h>
+
 #include "runtime/upi/xk_upi.h"
 
 /*
@@ -23,6 +25,12 @@ struct xk_capture *xk_pcap_capture_new(const char *path, int linktype, char *why
 bool xk_pcap_capture_free(struct xk_capture *c);
 /* Frames written so far. */
 uint64_t xk_pcap_capture_count(const struct xk_capture *c);
+
+/*
+ * A filter expression, as tcpdump takes them, for frames of a link (enum xk_link): the number
+ * of instructions in prog, or a negative error with a sentence in why[n].
+ */
+int xk_pcap_compile(const char *text, int linktype, struct sock_filter *prog, unsigned max, char *why, size_t n);
 
 extern const struct xk_proto xk_proto_pcap;
 

@@ -70,6 +70,22 @@ captures() {
 	[ ! -s "$tmp/bad" ]
 }
 
+# Frames in a capture file, by their sizes.
+frames_in() {
+	od -An -v -tu1 -w1 "$1" | awk '{ b[n++] = $1 } END {
+		for (at = 24; at + 16 <= n; at += 16 + b[at + 8] + 256 * b[at + 9]) frames++
+		print frames + 0 }'
+}
+
+# Captures at one node share what passes by their filters; one without takes all.
+filters() {
+	"$run" --virtual "$tmp/echo.lua" --capture eth="$tmp/all.pcap" --capture eth="$tmp/udp.pcap" --filter udp \
+		--capture eth="$tmp/rest.pcap" --filter 'not udp' --capture ip="$tmp/big.pcap" --filter 'greater 9000' >/dev/null || return 1
+	all=$(frames_in "$tmp/all.pcap") udp=$(frames_in "$tmp/udp.pcap") rest=$(frames_in "$tmp/rest.pcap")
+	echo "$all frames: $udp of UDP, $rest others; $(frames_in "$tmp/big.pcap") long ones"
+	[ "$udp" -ge 400 ] && [ "$rest" -ge 1 ] && [ $((udp + rest)) -eq "$all" ] && [ "$(frames_in "$tmp/big.pcap")" -eq 0 ]
+}
+
 signal_stops() {
 	: >"$tmp/err"                   # what an earlier run said is not this one's
 	env LC_ALL=C "$run" --stats 50ms "$tmp/endless.lua" >"$tmp/out" 2>"$tmp/err" &
@@ -91,6 +107,7 @@ ok "prints the same table under the virtual clock" table_has --virtual "$tmp/ech
 ok "gives the same JSON twice under the virtual clock" the_same_twice
 ok "takes arguments" says '^source  *messages 30,' "$run" --virtual "$tmp/echo.lua" conns=3 count=10
 ok "writes captures that are well formed" captures
+ok "captures at one node hold what their filters take" filters
 ok "stops cleanly at SIGINT" signal_stops INT
 ok "stops cleanly at SIGTERM" signal_stops TERM
 ok "ends after its duration" says 'time was up' "$run" --virtual --warmup 1ms -d 5ms "$tmp/endless.lua"
@@ -106,6 +123,10 @@ ok "a time without a unit: wrong usage" code 2 "$run" -d 5 "$tmp/echo.lua"
 ok "a capture at no node: wrong usage" code 2 "$run" --capture etth="$tmp/x" "$tmp/echo.lua"
 ok "and says which it could be" says "did you mean 'eth'" "$run" --capture etth="$tmp/x" "$tmp/echo.lua"
 ok "a capture where nothing can be read: wrong usage" code 2 "$run" --capture server="$tmp/x" "$tmp/echo.lua"
+ok "a capture twice at one node without filters: wrong usage" code 2 "$run" --capture eth="$tmp/x" --capture eth="$tmp/y" "$tmp/echo.lua"
+ok "a filter before any capture: wrong usage" code 2 "$run" --filter udp "$tmp/echo.lua"
+ok "a filter that is none: wrong usage" code 2 "$run" --virtual --capture eth="$tmp/x" --filter 'udp prot 5' "$tmp/echo.lua"
+ok "and says what libpcap says" says "option --filter: 'udp prot 5': .*syntax error" "$run" --virtual --capture eth="$tmp/x" --filter 'udp prot 5' "$tmp/echo.lua"
 ok "a level that is none: wrong usage" code 2 "$run" --log udp "$tmp/echo.lua"
 ok "a file that is not there: failed" code 1 "$run" "$tmp/none.lua"
 ok "and says so" says "none.lua: no such file" "$run" "$tmp/none.lua"

@@ -98,8 +98,10 @@ static int bring_up(struct work *w)
 		return VPR_USAGE;
 	err = xk_graph_up(w->g, w->e);
 	if (err == XK_OK)
-		err = vpr_capture_open(w->o, w->e);
-	return err == XK_OK ? VPR_OK : code_of(err);
+		err = vpr_capture_open(w->o);
+	else
+		return code_of(err);
+	return err == XK_E_INVAL ? VPR_USAGE : err == XK_OK ? VPR_OK : code_of(err);
 }
 
 static int show(const struct vpr *o, const struct xk_run_result *r, xk_ns window)

@@ -17,12 +17,15 @@ enum {
 #define VPR_ARGS     256u
 
 struct vpr_capture {
-	struct xk_capture  outer;        /* what the node calls */
+	struct xk_capture  outer;        /* what the node calls; of the first of its captures */
 	char              *node;
-	const char        *path;
+	const char        *path, *filter;        /* filter: an expression, NULL for all */
 	struct xk_node    *at;
 	struct xk_capture *c;            /* the file; opened when its link type is known */
 	struct xk_errs    *e;
+	int                opened;       /* 1: it and the others of its node are; an error: why not */
+	struct vpr_capture *next;        /* at the same node */
+	struct vpr_pick   *pick;         /* which of them take a frame, NULL: the only one, all */
 };
 
 struct vpr {
@@ -47,8 +50,14 @@ int  vpr_log(const struct vpr *o, struct xk_graph *g, struct xk_errs *e);
 
 /* Hangs the captures into a graph that is not up yet. */
 int  vpr_capture_hang(struct vpr *o, struct xk_graph *g, struct xk_errs *e);
-/* Opens the files, when it is up and before workers run. */
-int  vpr_capture_open(struct vpr *o, struct xk_errs *e);
+/* Opens the files, when it is up and before workers run; XK_E_INVAL: an expression is none. */
+int  vpr_capture_open(struct vpr *o);
+/* Which captures of a node take a frame: their filters, merged.  NULL with an error in e. */
+struct vpr_pick *vpr_pick_new(const struct vpr_capture *first, int link, struct xk_errs *e);
+void vpr_pick_free(struct vpr_pick *p);
+/* Their numbers from the first on, rising; returns how many. */
+unsigned vpr_pick(struct vpr_pick *p, const struct xk_msg *m, uint16_t taker[VPR_CAPTURES]);
+
 /* Closes them and says what was written; false when a file is short. */
 bool vpr_capture_close(struct vpr *o);
 

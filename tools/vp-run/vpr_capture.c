@@ -4,7 +4,9 @@
  *
  * What passes below a driver's user is frames of the driver's link; below a
  * network protocol it is bare datagrams; anything higher has no link type that
- * a reader of capture files would know.
+ * a reader of capture files would know.  Captures at one node are a list, whose
+ * first hangs in the node; whose frames a frame is, their filters say together.
+ * Invariant: the files of a list are opened together, before the first frame.
  */
 #include "tools/vp-run/vpr.h"
 
@@ -72,17 +74,70 @@ static int open_one(struct vpr_capture *c, struct xk_errs *e)
 	return XK_E_IO;
 }
 
+/* All captures of a node, which `first` leads. */
+static int open_node(struct vpr_capture *first, struct xk_errs *e)
+{
+	int err = XK_OK;
+
+	for (struct vpr_capture *c = first; err == XK_OK && c != NULL; c = c->next)
+		err = open_one(c, e);
+	if (err != XK_OK || (first->next == NULL && first->filter == NULL))
+		return err;
+	first->pick = vpr_pick_new(first, link_of(first->at), e);
+	return first->pick != NULL ? XK_OK : XK_E_INVAL;
+}
+
+/* Once, whoever comes first. */
+static int open_once(struct vpr_capture *c)
+{
+	int err;
+
+	if (c->opened == 0) {
+		err = open_node(c, c->e);
+		c->opened = err == XK_OK ? 1 : err;
+		c->e = NULL;
+	}
+	return c->opened == 1 ? XK_OK : c->opened;
+}
+
+/* To those that take it. */
+static void deal(struct vpr_capture *first, xk_ns now, const struct xk_msg *m, bool down)
+{
+	uint16_t taker[VPR_CAPTURES];
+	unsigned n = vpr_pick(first->pick, m, taker), at = 0;
+	struct vpr_capture *c = first;
+
+	for (unsigned i = 0; i < n; i++) {
+		for (; at < taker[i]; at++)
+			c = c->next;
+		c->c->fn(c->c, now, m, down);
+	}
+}
+
 /* The first messages may come while the graph is brought up, on the thread
- * that does it; later, with workers, the file is open. */
+ * that does it; later, with workers, the files are open. */
 static void outer_fn(struct xk_capture *outer, xk_ns now, const struct xk_msg *m, bool down)
 {
 	struct vpr_capture *c = xk_container_of(outer, struct vpr_capture, outer);
 
-	if (c->c == NULL && (c->e == NULL || open_one(c, c->e) != XK_OK)) {
-		c->e = NULL;
+	if (open_once(c) != XK_OK)
 		return;
-	}
-	c->c->fn(c->c, now, m, down);
+	if (c->pick != NULL)
+		deal(c, now, m, down);
+	else
+		c->c->fn(c->c, now, m, down);
+}
+
+/* Behind the others of the node; false: it writes what another one does. */
+static bool join(struct vpr_capture *c, struct vpr_capture *first)
+{
+	struct vpr_capture **at = &first->next;
+	bool all = first->filter == NULL;
+
+	for (; *at != NULL; at = &(*at)->next)
+		all = all || (*at)->filter == NULL;
+	*at = c;
+	return !(all && c->filter == NULL);
 }
 
 static int hang_one(struct vpr_capture *c, struct xk_graph *g, struct xk_errs *e)
@@ -98,11 +153,14 @@ static int hang_one(struct vpr_capture *c, struct xk_graph *g, struct xk_errs *e
 			    "capture at a driver, at what sits over it, or at ip", c->node);
 		return XK_E_NOTSUP;
 	}
+	c->at = n;
 	if (n->capture != NULL) {
-		xk_errs_add(e, NULL, 0, 0, "option --capture: node '%s' is captured twice", c->node);
+		if (join(c, xk_container_of(n->capture, struct vpr_capture, outer)))
+			return XK_OK;
+		xk_errs_add(e, NULL, 0, 0, "option --capture: node '%s' is captured twice; --filter tells what each is to "
+			    "hold", c->node);
 		return XK_E_BUSY;
 	}
-	c->at = n;
 	c->e = e;
 	c->outer.fn = outer_fn;
 	n->capture = &c->outer;
@@ -121,15 +179,14 @@ int vpr_capture_hang(struct vpr *o, struct xk_graph *g, struct xk_errs *e)
 	return err;
 }
 
-int vpr_capture_open(struct vpr *o, struct xk_errs *e)
+int vpr_capture_open(struct vpr *o)
 {
 	int err = XK_OK;
 
 	for (unsigned i = 0; i < o->ncapture; i++) {
 		struct vpr_capture *c = &o->capture[i];
-		int one = c->c ? XK_OK : c->e ? open_one(c, e) : XK_E_IO;
+		int one = c->at->capture == &c->outer ? open_once(c) : XK_OK;    /* others: with the first of their node */
 
-		c->e = NULL;
 		err = err ? err : one;
 	}
 	return err;
@@ -149,8 +206,10 @@ bool vpr_capture_close(struct vpr *o)
 		} else if (c->c != NULL) {
 			fprintf(stderr, "vp-run: %llu frames in %s\n", (unsigned long long)n, c->path);
 		}
+		vpr_pick_free(c->pick);
 		free(c->node);
 		c->node = NULL;
+		c->pick = NULL;
 		c->c = NULL;
 	}
 	return good;

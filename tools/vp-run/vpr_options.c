@@ -18,7 +18,7 @@ static const char doc[] =
 	"4 a privilege or device is missing, 5 buffers or sessions leaked.";
 
 enum { OPT_STATS = 256, OPT_CAPTURE, OPT_LOG, OPT_CHECK, OPT_CPUS, OPT_SEED, OPT_VIRTUAL, OPT_UNSAFE, OPT_WARMUP,
-       OPT_VPS, OPT_CONNS, OPT_FAIRNESS };
+       OPT_VPS, OPT_CONNS, OPT_FAIRNESS, OPT_FILTER };
 
 static const struct argp_option options[] = {
 	{ "duration", 'd', "TIME", 0, "How long to measure, \"5s\" (default: the graph's; without one until the "
@@ -31,6 +31,7 @@ static const struct argp_option options[] = {
 	{ "fairness", OPT_FAIRNESS, "TIME", 0, "JSON: how evenly connections shared each window of TIME, 10 and 100 "
 	  "times that", 0 },
 	{ "capture", OPT_CAPTURE, "NODE=FILE", 0, "Write what passes below NODE to a pcap file; may be repeated", 0 },
+	{ "filter", OPT_FILTER, "EXPR", 0, "Only frames that EXPR takes, as tcpdump has them: of the --capture before", 0 },
 	{ "log", OPT_LOG, "udp:5,*:2", 0, "Levels of messages, 0 to 5, by protocol or node", 0 },
 	{ "cpus", OPT_CPUS, "0-3,5", 0, "Processors allowed", 0 },
 	{ "seed", OPT_SEED, "N", 0, "Of all random numbers", 0 },
@@ -51,6 +52,17 @@ static void add_capture(struct vpr *o, const char *arg, struct argp_state *state
 		argp_error(state, "at most %u captures", VPR_CAPTURES);
 	o->capture[o->ncapture].node = strndup(arg, (size_t)(eq - arg));
 	o->capture[o->ncapture++].path = eq + 1;
+}
+
+static void add_filter(struct vpr *o, const char *arg, struct argp_state *state)
+{
+	struct vpr_capture *last = o->ncapture != 0 ? &o->capture[o->ncapture - 1] : NULL;
+
+	if (last == NULL)
+		argp_error(state, "--filter '%s' belongs behind the --capture that it is for", arg);
+	if (last->filter != NULL)
+		argp_error(state, "--capture %s has two filters: join them with 'and' or 'or'", last->node);
+	last->filter = arg;
 }
 
 static void add_arg(struct vpr *o, const char *arg, struct argp_state *state)
@@ -78,6 +90,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_CONNS: o->json_conns = true; break;
 	case OPT_FAIRNESS: o->fairness = arg; break;
 	case OPT_CAPTURE: add_capture(o, arg, state); break;
+	case OPT_FILTER: add_filter(o, arg, state); break;
 	case OPT_LOG: o->log = arg; break;
 	case OPT_CPUS: o->cpus = arg; break;
 	case OPT_SEED: o->seed = arg; break;

@@ -52,7 +52,7 @@ static uint32_t copy_sum(uint8_t *t, const uint8_t *s, uint32_t n)
 
 /* A long frame: the copy lies in its lines as the original does in its own, so
  * that neither side's vectors cross from one to the next. */
-static XK_NOINLINE struct xk_msg *wire_copy_long(struct xk_msg *m, uint32_t h)
+static XK_APART struct xk_msg *wire_copy_long(struct xk_msg *m, uint32_t h)
 {
 	struct xk_msg *c = xk_msg_new_cls(xk_msg_class(m->len), m->len);
 

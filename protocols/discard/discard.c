@@ -52,6 +52,18 @@ static void discard_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *
 	xk_msg_free(m);
 }
 
+static unsigned discard_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
+{
+	struct xk_rep *r = up->rep;
+	uint64_t bytes = xk_msg_free_all(f->m, f->n) - (uint64_t)f->off * f->n;
+
+	(void)lls;
+	xk_count_add(r->npop, f->n);
+	xk_count_add(r->count[N_MESSAGES], f->n);
+	xk_count_add(r->count[N_BYTES], bytes);
+	return f->n;
+}
+
 /* The reference goes back; what is queued (nothing) is sent, then it ends. */
 static void discard_close_done(struct xk_rep *r, struct xk_sess *lls)
 {
@@ -95,7 +107,7 @@ static void discard_rep_stop(struct xk_rep *r) { stream_release_all(r); }
 static const struct xk_ops discard_ops = {
 	.start = discard_start, .stop = discard_stop, .rep_stop = discard_rep_stop,
 	.open_done = discard_open_done, .close_done = discard_close_done,
-	.demux = discard_demux, .control = discard_control,
+	.demux = discard_demux, .demux_frames = discard_demux_frames, .control = discard_control,
 };
 
 static const struct xk_param discard_params[] = {

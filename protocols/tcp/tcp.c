@@ -128,7 +128,7 @@ static const struct xk_ops tcp_ops = {
 	.rep_init = tcp_rep_init, .rep_fini = tcp_rep_fini, .rep_stop = tcp_rep_stop,
 	.open = tcp_open, .open_enable = tcp_open_enable, .open_disable = tcp_open_disable,
 	.open_disable_all = tcp_open_disable_all,
-	.demux = tcp_demux, .demux_run = tcp_demux_run, .enter = tcp_enter, .control = tcp_control,
+	.demux = tcp_demux, .demux_frames = tcp_demux_frames, .enter = tcp_enter, .control = tcp_control,
 	.push = tcp_push, .pop = tcp_pop, .close = tcp_close, .sess_control = tcp_sess_control,
 };
 

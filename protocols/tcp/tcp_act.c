@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tcp_act.c - segments up: finds the session, predicts, and carries out what
- * tcp_input has decided.
+ * tcp_act.c - segments up, one by one: finds the session, predicts, and carries
+ * out what tcp_input has decided.  Runs of them are tcp_run.c's.
  *
  * Nearly every segment of an established connection is the next data, or an
  * acknowledgement of ours, and says nothing else (Van Jacobson's header
@@ -17,27 +17,7 @@
  * Invariant: s.rcnt - pops is the number of holders above; bytes are passed up
  * only while that is not 0.
  */
-#include "protocols/tcp/tcp_priv.h"
-
-#define NOP_NOP_TS 0x0101080au
-#define HDR_WORD   0x5010u               /* 20 bytes, ACK */
-#define HDR_WORD_TS 0x8010u              /* 32 bytes, ACK */
-
-/* ---- a reference while we are in it ------------------------------------------------- */
-
-static inline void enter(struct tcp_sess *ts)
-{
-	xk_count(ts->s.rep->npop);
-	ts->s.rcnt++;
-	ts->pops++;
-}
-
-static inline void leave(struct tcp_sess *ts)
-{
-	ts->pops--;
-	if (XK_UNLIKELY(--ts->s.rcnt == 0))
-		xk_sess_idle_slow(&ts->s);
-}
+#include "protocols/tcp/tcp_act_priv.h"
 
 /* ---- telling the holder ---------------------------------------------------------------- */
 
@@ -66,7 +46,7 @@ void tcp_tell_close(struct tcp_sess *ts)
 
 /* Bytes that nobody will read: the peer must not believe that they arrived
  * (RFC 1122 4.2.2.13). */
-static XK_NOINLINE void nobody_reads(struct tcp_sess *ts, struct xk_msg *m)
+XK_NOINLINE void tcp_nobody_reads(struct tcp_sess *ts, struct xk_msg *m)
 {
 	xk_drop(ts->s.rep, TCP_DROP_AFTER_CLOSE, m);
 	tcp_abort(ts);
@@ -84,7 +64,7 @@ static inline void deliver(struct tcp_sess *ts, struct xk_msg *m)
 	if (XK_LIKELY(tcp_held(ts)))
 		xk_demux(&ts->s, m);
 	else
-		nobody_reads(ts, m);
+		tcp_nobody_reads(ts, m);
 }
 
 /* The first n bytes go; NULL, and m gone, when memory is out. */
@@ -334,12 +314,8 @@ static inline void predicted_data(struct tcp_sess *ts, struct xk_msg *m, uint32_
 	if (!later && (cb->flags & TCP_F_ACK_LATER))
 		tcp_timer_sync(ts);
 	deliver(ts, m);
-	if ((cb->flags & TCP_F_ACK_NOW) && cb->state != TCP_S_CLOSED) {
-		if (cb->sq.unsent != NULL)
-			tcp_output(ts);
-		else
-			tcp_send_ack(ts);
-	}
+	if ((cb->flags & TCP_F_ACK_NOW) && cb->state != TCP_S_CLOSED)
+		tcp_pay_ack(ts);
 }
 
 /*
@@ -359,7 +335,7 @@ static inline bool predict(const struct tcp_cb *cb, const struct xk_msg *m, cons
 	g->flags = word & 0x1ff;
 	g->len = len - hlen;
 	g->o.tsval = g->o.tsecr = 0;
-	if (cb->state != TCP_S_ESTABLISHED || (word & ~TCP_PSH) != (ts ? HDR_WORD_TS : HDR_WORD) || len < hlen ||
+	if (!tcp_takes_data(cb) || (word & ~TCP_PSH) != (ts ? HDR_WORD_TS : HDR_WORD) || len < hlen ||
 	    g->seq != cb->rcv_nxt || cb->reass != NULL || (cb->flags & (TCP_F_ORPHAN | TCP_F_URG_IN)))
 		return false;
 	if (ts) {
@@ -384,18 +360,6 @@ static inline bool predict_ack(const struct tcp_cb *cb, const struct tcp_seg *g)
 	       cb->snd_wnd != 0 && !(cb->flags & TCP_F_FIN_SENT);
 }
 
-static inline void note_time(struct tcp_cb *cb, const struct tcp_seg *g, uint32_t now)
-{
-	if ((cb->flags & TCP_F_TS) && cb->rcv_nxt == cb->rcv_acked) {
-		cb->ts_recent = g->o.tsval;
-		cb->ts_recent_at = now;
-	}
-	cb->last_rcv = now;
-	cb->segs_in++;
-	if (XK_UNLIKELY(cb->flags & TCP_F_KEEPALIVE))
-		cb->retries = 0;
-}
-
 /* Not what it was predicted to be any more: something was done inside our push. */
 static XK_NOINLINE void again(struct tcp_sess *ts, struct xk_msg *m)
 {
@@ -413,7 +377,7 @@ static void predicted_both(struct tcp_sess *ts, struct tcp_seg *g, struct xk_msg
 	g->o.nsack = 0;
 	g->ce = 0;
 	predicted_ack(ts, &e, g);
-	if (g->len != 0 && tcp_cb(ts)->state == TCP_S_ESTABLISHED && tcp_cb(ts)->rcv_nxt == g->seq && tcp_held(ts))
+	if (g->len != 0 && tcp_takes_data(tcp_cb(ts)) && tcp_cb(ts)->rcv_nxt == g->seq && tcp_held(ts))
 		predicted_data(ts, m, g->hlen, (g->flags & TCP_PSH) != 0);
 	else if (g->len != 0 && tcp_cb(ts)->state != TCP_S_CLOSED)
 		again(ts, m);
@@ -430,13 +394,13 @@ static inline bool predicted(struct tcp_sess *ts, struct xk_msg *m, const uint8_
 	if (XK_UNLIKELY(!predict(cb, m, p, len, &g) || !predict_ack(cb, &g)))
 		return false;
 	xk_count(ts->s.rep->count[TCP_COUNT_PREDICTED]);
-	enter(ts);
-	note_time(cb, &g, tcp_ms(ts->s.rep->vp->now));
+	tcp_pop_begin(ts);
+	tcp_note_time(cb, g.o.tsval, tcp_ms(ts->s.rep->vp->now));
 	if (XK_LIKELY(g.ack == cb->snd_una))
 		predicted_data(ts, m, g.hlen, (g.flags & TCP_PSH) != 0);
 	else
 		predicted_both(ts, &g, m);
-	leave(ts);
+	tcp_pop_end(ts);
 	return true;
 }
 
@@ -448,20 +412,14 @@ static bool sum_good(const struct xk_rep *r, struct xk_msg *m)
 	uint32_t sum;
 
 	m->flags &= (uint8_t)~XK_MSG_CSUM;       /* judged once, here */
-	if ((flags & (XK_MSG_CSUM_OK | XK_MSG_CSUM_IGNORE)) || !tcp_tune(r)->checksum)
+	if ((flags & XK_MSG_CSUM_OK) || !tcp_tune(r)->checksum)
 		return true;
 	sum = xk_csum_add(ip_pseudo_sum(ip_net_pair(xk_msg_net(m)), TCP_PROTO), htobe16((uint16_t)m->tot));
 	if (flags & XK_MSG_CSUM)
 		sum = xk_csum_add(sum, m->csum);
 	else
 		sum = flags & XK_MSG_CHAIN ? xk_msg_csum(m, 0, sum) : xk_csum_quick(m->data, m->len, sum);
-	return xk_csum_fold(sum) == 0xffff;
-}
-
-/* One piece: the sum that the device made, or the bytes'. */
-static inline uint32_t sum_of(const struct xk_msg *x, const uint8_t *p, uint32_t start)
-{
-	return x->flags & XK_MSG_CSUM ? xk_csum_add(x->csum, start) : xk_csum_quick(p, x->len, start);
+	return xk_csum_fold(sum) == 0xffff || (flags & XK_MSG_CSUM_IGNORE);
 }
 
 static bool is_over(const struct tcp_sess *ts)
@@ -494,9 +452,9 @@ static bool awake(struct tcp_sess *ts, struct xk_msg *m)
 
 static void act_held(struct tcp_sess *ts, const struct tcp_seg *g, struct xk_msg *m)
 {
-	enter(ts);
+	tcp_pop_begin(ts);
 	tcp_act(ts, g, m);
-	leave(ts);
+	tcp_pop_end(ts);
 }
 
 /* No session under k on this VP. */
@@ -551,9 +509,10 @@ static inline bool demux_quick(struct xk_rep *r, struct xk_msg *m)
 		return false;
 	if (XK_UNLIKELY(tcp_rests(tcp_sess(s))))
 		goto no;
-	if (!(m->flags & (XK_MSG_CSUM_OK | XK_MSG_CSUM_IGNORE))) {
-		sum = sum_of(m, p, tcp_live(tcp_sess(s))->psum + htobe16((uint16_t)len));
-		if (XK_UNLIKELY(xk_csum_fold(sum) != 0xffff))
+	if (!(m->flags & XK_MSG_CSUM_OK)) {
+		sum = tcp_live(tcp_sess(s))->psum + htobe16((uint16_t)len);
+		sum = m->flags & XK_MSG_CSUM ? xk_csum_add(m->csum, sum) : xk_csum_quick(p, len, sum);
+		if (XK_UNLIKELY(!xk_csum_valid(sum) && !(m->flags & XK_MSG_CSUM_IGNORE)))
 			goto no;
 	}
 	if (XK_LIKELY(predicted(tcp_sess(s), m, p, len)))
@@ -601,170 +560,4 @@ void tcp_enter(struct xk_rep *r, struct xk_msg *m)
 		tcp_listen_input(r, NULL, &g, &k, m);
 	else if (awake(ts, m))
 		act_held(ts, &g, m);
-}
-
-/* ---- runs ------------------------------------------------------------------------------------------- */
-
-/* What no segment of a run may differ in, as it lies in the header. */
-struct run {
-	uint64_t k0, k1;
-	uint32_t hot, hlen, word, mask;  /* word: offset, flags but PSH, window */
-	bool     stamps, ecn;
-};
-
-/* False: such a connection has no runs now. */
-static inline bool run_begin(const struct tcp_sess *ts, struct run *r)
-{
-	const struct tcp_cb *cb = tcp_cb(ts);
-	uint32_t wnd = cb->snd_wnd >> cb->snd_wscale;
-
-	if (cb->state != TCP_S_ESTABLISHED || cb->reass != NULL || (cb->flags & (TCP_F_ORPHAN | TCP_F_URG_IN)) ||
-	    wnd > 0xffff || wnd << cb->snd_wscale != cb->snd_wnd)
-		return false;
-	r->k0 = ts->s.map.key.w[0];
-	r->k1 = ts->s.map.key.w[1];
-	r->hot = tcp_live(ts)->psum;
-	r->stamps = (cb->flags & TCP_F_TS) != 0;
-	r->ecn = (cb->flags & TCP_F_ECN) != 0;
-	r->hlen = r->stamps ? 32 : 20;
-	r->word = htobe32((r->stamps ? HDR_WORD_TS : HDR_WORD) << 16 | wnd);
-	r->mask = ~htobe32(TCP_PSH << 16);
-	return true;
-}
-
-static inline bool run_sum(const struct run *r, const struct xk_msg *x, const uint8_t *p)
-{
-	return (x->flags & (XK_MSG_CSUM_OK | XK_MSG_CSUM_IGNORE)) ||
-	       xk_csum_valid(sum_of(x, p, r->hot + htobe16((uint16_t)x->len)));
-}
-
-/* Timestamp and ECN field, where the connection has them. */
-static inline bool run_marks(const struct run *r, const struct tcp_cb *cb, const struct xk_msg *x, const uint8_t *p)
-{
-	if (r->stamps && (xk_be32(p + 20) != NOP_NOP_TS || tcp_lt(xk_be32(p + 24), cb->ts_recent)))
-		return false;
-	return !r->ecn || (((const uint8_t *)xk_msg_net(x))[1] & 3) != 3;
-}
-
-/* The first segment is the one that a delayed acknowledgement may be of. */
-static inline void run_note(struct tcp_sess *ts, const struct run *r, const struct xk_msg *first, unsigned n)
-{
-	struct tcp_cb *cb = tcp_cb(ts);
-	struct tcp_seg g;
-
-	g.o.tsval = r->stamps ? xk_be32(first->data - r->hlen + 24) : 0;
-	note_time(cb, &g, tcp_ms(ts->s.rep->vp->now));
-	cb->segs_in += n - 1;
-}
-
-/* How many of m, from the first on, are the next data of ts, each behind the one
- * before; their headers are off. */
-static unsigned run_open(struct tcp_sess *ts, struct xk_msg **m, unsigned n, uint32_t *total, bool *push)
-{
-	struct tcp_cb *cb = tcp_cb(ts);
-	uint32_t nxt = cb->rcv_nxt, room = cb->rcv_adv - nxt, ack = htobe32(cb->snd_una), words = 0;
-	struct run r;
-	unsigned i;
-
-	if (!run_begin(ts, &r))
-		return 0;
-	for (i = 0; i < n; i++) {
-		struct xk_msg *x = m[i];
-		const uint8_t *p = x->data;
-		uint32_t take = x->len - r.hlen;
-
-		if (x->len <= r.hlen || x->net == 0 || (x->flags & XK_MSG_CHAIN) || take > room)
-			break;
-		if (((r.k0 ^ ip_net_pair(xk_msg_net(x))) | (r.k1 ^ tcp_hdr_ports(p)) |
-		     (tcp_hdr_seq(p) ^ nxt) | (xk_raw32(p + 8) ^ ack) | ((xk_raw32(p + 12) ^ r.word) & r.mask)) != 0)
-			break;
-		if (!run_marks(&r, cb, x, p) || !run_sum(&r, x, p))
-			break;
-		words |= xk_raw32(p + 12);
-		x->flags &= (uint8_t)~XK_MSG_CSUM;
-		xk_msg_pop(x, r.hlen);
-		nxt += take;
-		room -= take;
-	}
-	if (i == 0)
-		return 0;
-	run_note(ts, &r, m[0], i);
-	*total = nxt - cb->rcv_nxt;
-	*push = (words & ~r.mask) != 0;
-	cb->rcv_nxt = nxt;
-	return i;
-}
-
-/* The run goes up, as one where that is understood; what the holder closes in the
- * middle of comes after the close. */
-static void run_up(struct tcp_sess *ts, struct xk_msg **m, unsigned n, struct xk_sess **h)
-{
-	struct xk_up *up = ts->s.up;
-	const struct xk_ops *ops = up->rep->node->proto->ops;
-	unsigned i;
-
-	if (ops->demux_run != NULL && up->demux == ops->demux) {
-		m[0]->u.hint = h;
-		ops->demux_run(up, &ts->s, m, n);
-		return;
-	}
-	for (i = 0; i < n && tcp_held(ts) && tcp_cb(ts)->state != TCP_S_CLOSED; i++) {
-		m[i]->u.hint = h;
-		xk_demux(&ts->s, m[i]);
-	}
-	if (i < n && tcp_cb(ts)->state != TCP_S_CLOSED)
-		nobody_reads(ts, m[i++]);
-	for (; i < n; i++)
-		xk_drop(ts->s.rep, TCP_DROP_AFTER_CLOSE, m[i]);
-}
-
-/* n segments in order, `total` bytes: acknowledged once, when there were enough. */
-static void run_done(struct tcp_sess *ts, struct xk_msg **m, unsigned n, uint32_t total, bool push,
-		     struct xk_sess **h)
-{
-	struct tcp_cb *cb = tcp_cb(ts);
-	struct tcp_env e = tcp_env(ts->s.rep);
-
-	xk_count_add(e.count[TCP_COUNT_PREDICTED], n);
-	xk_count_add(ts->s.rep->npop, n - 1);
-	cb->bytes_received += total;
-	if (cb->flags & TCP_F_MANUAL)
-		cb->rcv_held += total;
-	cb->unacked_full = (uint8_t)(cb->unacked_full < 255 - n ? cb->unacked_full + n - 1 : 254);
-	tcp_owe_ack(cb, &e, 0, push);
-	run_up(ts, m, n, h);
-	if (cb->state == TCP_S_CLOSED)
-		return;
-	if (cb->flags & TCP_F_ACK_NOW)
-		tcp_output(ts);
-	else
-		tcp_timer_sync(ts);
-}
-
-static void run_singly(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n, struct xk_sess **h)
-{
-	for (unsigned i = 0; i < n; i++) {
-		m[i]->u.hint = h;
-		tcp_demux(up, lls, m[i]);
-	}
-}
-
-void tcp_demux_run(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n)
-{
-	struct xk_sess **h = m[0]->u.hint, *s = *h;
-	unsigned good = 0;
-	bool push = false;
-	uint32_t total;
-
-	/* A segment may end the connection, and with it the session below. */
-	xk_dup(lls);
-	if (XK_LIKELY(s->rep == up->rep && !tcp_rests(tcp_sess(s)) && tcp_held(tcp_sess(s)))) {
-		enter(tcp_sess(s));
-		good = run_open(tcp_sess(s), m, n, &total, &push);
-		if (good != 0)
-			run_done(tcp_sess(s), m, good, total, push, h + 1);
-		leave(tcp_sess(s));
-	}
-	run_singly(up, lls, m + good, n - good, h);
-	xk_close(lls);
 }

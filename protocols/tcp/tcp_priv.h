@@ -7,6 +7,7 @@
  *   tcp_fsm.c        the table [state][event], names
  *   tcp_input.c      state + segment -> actions, touching nothing but the control block
  *   tcp_act.c        demux: finds the session, carries the actions out on messages
+ *   tcp_run.c        demux_frames: runs of segments in order
  *   tcp_reass.c      what arrived out of order
  *   tcp_output.c     what may be sent now
  *   tcp_push.c       the operation push; a full segment's short way down
@@ -535,7 +536,8 @@ uint32_t tcp_reass_bytes(const struct tcp_cb *cb, uint32_t *segments);
 /* ---- tcp_act.c ------------------------------------------------------------------------------------ */
 
 void tcp_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
-void tcp_demux_run(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n);
+/* tcp_run.c: of one connection's segments those that are its next data, together. */
+unsigned tcp_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);
 void tcp_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
 void tcp_enter(struct xk_rep *r, struct xk_msg *m);
 /* Runs one parsed segment, header still in front of m's data, through a session

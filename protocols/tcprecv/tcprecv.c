@@ -246,18 +246,17 @@ static void recv_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 }
 
 /* In order and of one connection: counted together, freed together. */
-static void recv_demux_run(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n)
+static unsigned recv_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
 {
 	struct xk_rep *r = up->rep;
 	struct xk_sess *s = stream_own(up);
 
-	if (XK_UNLIKELY(s == NULL || conf_of(r)->rate != 0 || conf_of(r)->touch != TOUCH_NONE)) {
-		for (unsigned i = 0; i < n; i++)
-			recv_demux(up, lls, m[i]);
-		return;
-	}
-	xk_count_add(r->npop, n);
-	recv_count(r->state, recv_of(s), xk_msg_free_all(m, n));
+	(void)lls;
+	if (XK_UNLIKELY(s == NULL || conf_of(r)->rate != 0 || conf_of(r)->touch != TOUCH_NONE))
+		return 0;
+	xk_count_add(r->npop, f->n);
+	recv_count(r->state, recv_of(s), xk_msg_free_all(f->m, f->n) - (uint64_t)f->off * f->n);
+	return f->n;
 }
 
 /* ---- the end of a run ------------------------------------------------------------------------ */
@@ -380,7 +379,7 @@ static const struct xk_ops recv_ops = {
 	.init = recv_init, .rep_init = recv_rep_init, .rep_fini = recv_rep_fini,
 	.start = recv_start, .stop = recv_stop, .rep_start = recv_rep_start, .rep_stop = recv_rep_stop,
 	.open_done = recv_open_done, .close_done = recv_close_done,
-	.demux = recv_demux, .demux_run = recv_demux_run, .control = recv_control,
+	.demux = recv_demux, .demux_frames = recv_demux_frames, .control = recv_control,
 };
 
 static const char *const touches[] = { "copy", "line", "none", "verify", NULL };

@@ -15,7 +15,8 @@
 #define XK_ALIGNED __attribute__((aligned(XK_CACHELINE)))
 #define XK_LIKELY(x) __builtin_expect(!!(x), 1)
 #define XK_UNLIKELY(x) __builtin_expect(!!(x), 0)
-#define XK_NOINLINE __attribute__((noinline, cold))
+#define XK_NOINLINE __attribute__((noinline, cold))  /* what is rare: it, and the way to it, is made small */
+#define XK_APART __attribute__((noinline))           /* what is not */
 #define XK_PRINTF(f, a) __attribute__((format(printf, f, a)))
 #define XK_UNUSED __attribute__((unused))
 #define XK_ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))

@@ -21,27 +21,12 @@ unsigned xk_frames_singly(struct xk_up *up, struct xk_sess *lls, const struct xk
 	return i;
 }
 
-/* A run of whole messages; m[0] alone needs its hint. */
-static unsigned pass_run(struct xk_sess *s, const struct xk_frames *f)
-{
-	struct xk_up *up = s->up;
-
-	for (unsigned i = 0; i < f->n; i++)
-		xk_frames_settle(f, f->m[i]);
-	xk_count_add(s->rep->npop, f->n);
-	up->rep->node->proto->ops->demux_run(up, s, f->m, f->n);
-	return f->n;
-}
-
 unsigned xk_pass_settled(struct xk_sess *s, const struct xk_frames *f)
 {
 	const struct xk_rep *r = s->rep;
 	struct xk_up *up = s->up;
-	const struct xk_ops *ops = up->rep->node->proto->ops;
 	unsigned i;
 
-	if (ops->demux_run != NULL && up->demux == ops->demux && f->n > 1)
-		return pass_run(s, f);
 	for (i = 0; i < f->n && s->rep == r && s->rcnt > 0 && s->up == up; i++) {
 		xk_frames_settle(f, f->m[i]);
 		xk_count(s->rep->npop);

@@ -104,14 +104,11 @@ struct xk_ops {
 	void (*close_done)(struct xk_rep *r, struct xk_sess *lls);
 
 	xk_demux_fn demux;                         /* up path, up->rep is the replica */
-	/* Optional: a run of 2 to 32 messages that the classifier found to be of
-	 * one exact connection, in order; consumes all.  m[0] alone has the hint.
-	 * Nothing but speed may tell it from demux of each. */
-	void (*demux_run)(struct xk_up *up, struct xk_sess *lls, struct xk_msg **m, unsigned n);
-	/* Optional, instead of demux_run: the same for a run whose descriptors have
-	 * not moved since the edge.  Passes on with xk_frames_on, or xk_pass_frames.
-	 * Returns how many it consumed; the caller gives the others, which are as
-	 * they were, to up->demux. */
+	/* Optional: a run of messages that the classifier found to be of one exact
+	 * connection, in order, whose descriptors have not moved since the edge.
+	 * Passes on with xk_frames_on, or xk_pass_frames.  Returns how many it consumed;
+	 * the caller gives the others, which are as they were, to up->demux.  Nothing
+	 * but speed may tell it from demux of each. */
 	unsigned (*demux_frames)(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);
 	/* demux_frames also serves sessions' self, and refuses (returns 0) where
 	 * up->demux is a function that must see every message. */

@@ -96,7 +96,8 @@ compare() {
 
 : >"$tmp/now"
 measure udp-64-up udp-up && measure udp-64-down udp-down link=eth && measure udp-64-both udp-both &&
-	measure tcp-64-up tcp-up && measure tcp-4096-down tcp-down link=eth touch=none || {
+	measure tcp-64-up tcp-up && measure tcp-4096-down tcp-down link=eth touch=none &&
+	measure tcp-4096-both tcp-both buffer=256KiB || {
 	echo "not ok 1 - counting runs"
 	echo "1..1"
 	exit 1

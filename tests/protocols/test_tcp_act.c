@@ -401,21 +401,13 @@ static void an_answer_from_inside_the_upcall_carries_the_acknowledgement(void)
 
 /* ---- runs --------------------------------------------------------------------------------------- */
 
-/* A datagram as ip passes it up. */
-static struct xk_msg *lift(const struct tf_seg *g)
-{
-	struct xk_msg *m = pf_msg(d, tf_datagram(d, g));
-
-	xk_msg_set_net(m, m->data);
-	xk_msg_pop(m, 20);
-	return m;
-}
-
+/* The network header is behind 14 bytes of something, as a link's would be. */
 static void run(const struct tf_out *syn, struct xk_sess *s, uint32_t first, unsigned n, unsigned odd)
 {
 	struct xk_sess *hint[2] = { s, &xk_sess_none };
 	struct xk_rep *r = pf_rep(&f, "tcp", 0);
 	struct xk_msg *m[32];
+	struct xk_frames run = { m, n, 14 + 20, 14, 1, hint, 0 };
 
 	pf_enter(&f, 0);
 	for (unsigned i = 0; i < n; i++) {
@@ -423,10 +415,10 @@ static void run(const struct tf_out *syn, struct xk_sess *s, uint32_t first, uns
 
 		if (i == odd)
 			g.flags |= TCP_URG;
-		m[i] = lift(&g);
+		memset(d, 0xee, 14);
+		m[i] = pf_msg(d, 14 + tf_datagram(d + 14, &g));
 	}
-	m[0]->u.hint = hint;
-	tcp_demux_run(&r->up, s->down, m, n);
+	CU_ASSERT_EQUAL(tcp_demux_frames(&r->up, s->down, &run), n);
 	pf_leave(&f, 0);
 	pf_settle(&f);
 }

@@ -117,6 +117,10 @@ enum goal_fault side_cbpf(struct goals *g, const struct goal_side *s, double *v,
 enum goal_fault side_one_filter(struct goals *g, const struct goal_side *s, double *v, char *why);
 enum goal_fault side_many_filters(struct goals *g, const struct goal_side *s, double *v, char *why);
 
+/* bench_goals_native.c: ns from a frame to its flow, bursts of one connection, or of 32. */
+enum goal_fault side_native(struct goals *g, const struct goal_side *s, double *v, char *why);
+enum goal_fault side_native_mixed(struct goals *g, const struct goal_side *s, double *v, char *why);
+
 /* bench_goals_probe.c: the median round trip of a cache line between two
  * processors in ns, 0 when it could not be measured. */
 #define PROBE_FAR 200.0

@@ -46,6 +46,17 @@ for file in "$graphs"/*.lua; do
 			skip "$name runs" "needs root, unshare, ip and veth interfaces"
 		fi
 		;;
+	xdp-*)
+		if [ "$(id -u)" -ne 0 ] || ! sh "$tmp/on-veth" true 2>/dev/null; then
+			skip "$name runs" "needs root, unshare, ip and veth interfaces"
+		elif sh "$tmp/on-veth" "$run" -d 1ms "$file" ifname=xkp0 2>&1 | grep -q -e 'built without' -e 'needs Linux'; then
+			skip "$name runs" "needs AF_XDP, in the kernel and in the build"
+		else
+			wrap="sh $tmp/on-veth"
+			ok "$name runs" runs "$file" ifname=xkp0
+			wrap=
+		fi
+		;;
 	replay.lua)
 		timeout 60 "$run" --virtual --capture eth="$tmp/in.pcap" "$graphs/udp-echo.lua" count=5 >/dev/null 2>&1
 		ok "$name runs" runs "$file" file="$tmp/in.pcap" out="$tmp/out.pcap" addr=10.0.0.2/24 fast=true

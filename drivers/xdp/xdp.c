@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xdp.c - the driver over AF_XDP sockets: its name, parameters, reasons and
+ * counters, the same in a build without the libraries.
+ *
+ * An XDP program takes the frames of an interface before the kernel has made
+ * anything of them and puts each into the socket of a virtual processor.  What
+ * moves them lies in xdp_io.c; where libxdp or libbpf was missing xdp_none.c
+ * stands in for all of it and says which.
+ * Invariant: a graph file that names this driver is checked alike in every build.
+ */
+#include "drivers/xdp/xdp_priv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static bool power_of_two(uint64_t n)
+{
+	return n != 0 && (n & (n - 1)) == 0;
+}
+
+static int xdp_check(const void *conf, char *why, size_t n)
+{
+	const struct xdp_conf *c = conf;
+
+	if (strlen(c->ifname) == 0 || strlen(c->ifname) > 15)
+		snprintf(why, n, "ifname '%s' is not the name of an interface: it has 1 to 15 letters", c->ifname);
+	else if (!power_of_two(c->frames))
+		snprintf(why, n, "frames is %llu, but the kernel's rings take powers of two only", (unsigned long long)c->frames);
+	else if (!power_of_two(c->rx_ring))
+		snprintf(why, n, "rx_ring is %llu, but the kernel's rings take powers of two only", (unsigned long long)c->rx_ring);
+	else if (!power_of_two(c->tx_ring))
+		snprintf(why, n, "tx_ring is %llu, but the kernel's rings take powers of two only", (unsigned long long)c->tx_ring);
+	else if (c->mac[0] & 1)
+		snprintf(why, n, "mac is a group address (lowest bit of its first byte set): a station needs its own");
+	else
+		return XK_OK;
+	return XK_E_INVAL;
+}
+
+static const char *const modes[] = { "auto", "generic", "native", "zerocopy", NULL };   /* ORDER enum xdp_mode */
+static const char *const partials[] = { "auto", "accept", "drop", "off", NULL };        /* ORDER enum xdp_partial */
+
+#define P(field, t, d, text, ...) \
+	{ .name = #field, .type = t, .def = d, .doc = text, .offset = offsetof(struct xdp_conf, field), ##__VA_ARGS__ }
+
+static const struct xk_param xdp_params[] = {
+	P(ifname, XK_P_TEXT, NULL, "name of the interface, which must be there: all its frames come to the graph",
+	  .flags = XK_PF_REQUIRED),
+	P(netns, XK_P_TEXT, NULL, "network namespace that the interface is in, a name of \"ip netns\""),
+	P(mode, XK_P_ENUM, "auto", "where the program runs: in the kernel's stack, in the device's driver, there without "
+	  "copies, or the best of these that works", .choices = modes),
+	P(queue, XK_P_UINT, "0", "first receive queue of the device", .max = "4095"),
+	P(queues, XK_P_UINT, "0", "receive queues from there on; 0: all", .max = "4096"),
+	P(frames, XK_P_UINT, "4096", "frames that a queue can hold received or free; a power of two", .min = "64",
+	  .max = "1048576"),
+	P(rx_ring, XK_P_UINT, "2048", "frames that can wait for a virtual processor; a power of two", .min = "32",
+	  .max = "65536"),
+	P(tx_ring, XK_P_UINT, "256", "frames of a virtual processor that can wait to be sent; a power of two", .min = "32",
+	  .max = "65536"),
+	P(lend, XK_P_SIZE, "1024", "frames at least this long are not copied when they come in", .max = "64KiB"),
+	P(partial, XK_P_ENUM, "auto", "frames whose sender left the checksum to its device: believed, dropped, or not looked "
+	  "for; auto: believed from a veth, else not looked for", .choices = partials),
+	P(mac, XK_P_MAC, NULL, "our address; unset: the interface's"),
+	XK_PARAM_END
+};
+
+static const char *const xdp_drops[] = {
+#define X(id, text) text,
+	XDP_DROPS(X)
+#undef X
+	NULL
+};
+static const char *const xdp_counts[] = {
+#define X(id, text) text,
+	XDP_COUNTS(X)
+#undef X
+	NULL
+};
+
+const struct xk_proto xk_proto_xdp = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "xdp",
+	.doc = "a network interface through AF_XDP sockets (needs CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF)",
+	.is_driver = true, .ops = &xdp_ops, .offers = "frame", .params = xdp_params,
+	.conf_size = sizeof(struct xdp_conf), .node_size = sizeof(void *), .sess_size = sizeof(struct xk_sess),
+	.check = xdp_check, .drops = xdp_drops, .counts = xdp_counts,
+};

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xdp_dev.c - opens an interface: the frames' memory, a socket for each VP at each
+ * queue, and the program that fills them.
+ *
+ * All sockets of a queue share its UMEM with one fill and one completion ring, so
+ * that the program can give a frame to any VP.  A socket can share only with one of
+ * the same queue, so each queue makes the whole memory known for itself.  Each
+ * queue has `frames` frames for what comes in and each VP `tx_ring` to send with;
+ * which is which follows from a frame's place.  Where the mode is "auto" the best
+ * way is tried first, each time from nothing.
+ * Invariant: what fails half-way is undone by the one function that closes.
+ */
+#include "drivers/xdp/xdp_priv.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "drivers/common/netns.h"
+
+/* ---- memory ------------------------------------------------------------------------------ */
+
+static size_t round_up(size_t x, size_t to)
+{
+	return (x + to - 1) / to * to;
+}
+
+static void *pages(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static size_t nframes(const struct xdp_dev *d)
+{
+	return (size_t)d->nqueues * d->frames + (size_t)d->nvps * d->tx_ring;
+}
+
+static size_t frames_bytes(const struct xdp_dev *d) { return round_up(nframes(d) * sizeof *d->frame, 4096); }
+static size_t queues_bytes(const struct xdp_dev *d) { return round_up(d->nqueues * sizeof *d->queue, 4096); }
+static size_t ports_bytes(const struct xdp_dev *d)
+{
+	return round_up((size_t)d->nqueues * d->nvps * sizeof *d->port, 4096);
+}
+
+static int dev_memory(struct xdp_dev *d, char *why, size_t n)
+{
+	d->area_size = nframes(d) * d->frame_size;
+	d->area = pages(d->area_size);
+	d->frame = pages(frames_bytes(d));
+	d->queue = pages(queues_bytes(d));
+	d->port = pages(ports_bytes(d));
+	if (d->area != NULL && d->frame != NULL && d->queue != NULL && d->port != NULL) {
+		(void)madvise(d->area, d->area_size, MADV_HUGEPAGE);
+		return XK_OK;
+	}
+	snprintf(why, n, "no memory for %zu MiB of frames: smaller frames, smaller tx_ring or fewer virtual processors",
+		 d->area_size >> 20);
+	return XK_E_NOMEM;
+}
+
+static void give(void *p, size_t bytes)
+{
+	if (p != NULL)
+		munmap(p, bytes);
+}
+
+static void dev_free(struct xdp_dev *d)
+{
+	give(d->area, d->area_size);
+	give(d->frame, frames_bytes(d));
+	give(d->queue, queues_bytes(d));
+	give(d->port, ports_bytes(d));
+	xk_free(d);
+}
+
+/* Every frame to its first place: a queue's to its fill ring, a VP's to its list. */
+static void place_frames(struct xdp_dev *d)
+{
+	struct xdp_frame *f = d->frame;
+	uint32_t at;
+
+	for (unsigned q = 0; q < d->nqueues; q++) {
+		struct xdp_queue *Q = &d->queue[q];
+
+		xk_assert(xsk_ring_prod__reserve(&Q->fill, d->frames, &at) == d->frames);
+		for (uint32_t i = 0; i < d->frames; i++, f++) {
+			f->q = Q;
+			*xsk_ring_prod__fill_addr(&Q->fill, at + i) = xdp_frame_addr(d, f);
+		}
+		xsk_ring_prod__submit(&Q->fill, d->frames);
+		Q->filled = d->frames;
+	}
+	for (unsigned v = 0; v < d->nvps; v++) {
+		struct xdp_port *p = xdp_port(d, v % d->nqueues, v);
+
+		p->spare = NULL;
+		for (uint32_t i = 0; i < d->tx_ring; i++, f++) {
+			f->q = p->q;
+			f->link.next = p->spare;
+			p->spare = &f->link;
+		}
+	}
+}
+
+/* ---- sockets ---------------------------------------------------------------------------------- */
+
+static uint32_t power_above(uint32_t n)
+{
+	uint32_t p = 1;
+
+	while (p < n)
+		p *= 2;
+	return p;
+}
+
+static int umem_new(struct xdp_dev *d, struct xdp_queue *q, char *why, size_t n)
+{
+	struct xsk_umem_config c = {
+		.fill_size = d->frames, .comp_size = power_above(d->nvps * d->tx_ring), .frame_size = d->frame_size,
+	};
+	int err = xsk_umem__create(&q->umem, d->area, d->area_size, &q->fill, &q->comp, &c);
+
+	if (err == 0)
+		return XK_OK;
+	q->umem = NULL;
+	if (err == -EAFNOSUPPORT) {
+		snprintf(why, n, "this kernel has no AF_XDP sockets: needs Linux 5.11 or later with XDP_SOCKETS");
+		return err;
+	}
+	if (err == -ENOBUFS || err == -ENOMEM) {
+		snprintf(why, n, "cannot lock %zu MiB of frames in memory: raise the limit (ulimit -l), or use smaller "
+			 "frames and tx_ring", d->area_size >> 20);
+		return err;
+	}
+	return xdp_fail(err, "cannot make the frames' memory known to the kernel", "", why, n);
+}
+
+static int socket_fail(const struct xdp_dev *d, int err, bool zero, unsigned queue, char *why, size_t n)
+{
+	char what[96];
+
+	if (zero && (err == -EOPNOTSUPP || err == -EINVAL)) {
+		snprintf(why, n, "the driver of %s cannot do without copies; mode = \"native\" or \"generic\" may work", d->ifname);
+		return -EOPNOTSUPP;
+	}
+	if (err == -EBUSY) {
+		snprintf(why, n, "queue %u of %s is in use by another program's AF_XDP sockets", queue, d->ifname);
+		return err;
+	}
+	if (err == -EMFILE) {
+		snprintf(why, n, "no file descriptor left for %u sockets: raise the limit (ulimit -n)", d->nqueues * d->nvps);
+		return err;
+	}
+	snprintf(what, sizeof what, "cannot make an AF_XDP socket at queue %u of ", queue);
+	return xdp_fail(err, what, d->ifname, why, n);
+}
+
+static int port_new(struct xdp_dev *d, unsigned q, unsigned vp, bool zero, char *why, size_t n)
+{
+	struct xdp_queue *Q = &d->queue[q];
+	struct xdp_port *p = xdp_port(d, q, vp);
+	struct xsk_socket_config c = {
+		.rx_size = d->rx_ring, .tx_size = d->tx_ring, .libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD,
+		.bind_flags = XDP_USE_NEED_WAKEUP | (zero ? XDP_ZEROCOPY : XDP_COPY),
+	};
+	uint32_t queue = d->first_queue + q, key = queue * d->nvps + vp;
+	int fd, err = xsk_socket__create_shared(&p->xsk, d->ifname, queue, Q->umem, &p->rx, &p->tx, &Q->fill, &Q->comp, &c);
+
+	if (err != 0) {
+		p->xsk = NULL;
+		return socket_fail(d, err, zero, queue, why, n);
+	}
+	p->q = Q;
+	fd = xsk_socket__fd(p->xsk);
+	err = bpf_map_update_elem(d->map_fd, &key, &fd, BPF_ANY);
+	return err == 0 ? XK_OK : xdp_fail(err, "cannot put a socket into the map of ", d->ifname, why, n);
+}
+
+static int sockets_new(struct xdp_dev *d, bool zero, char *why, size_t n)
+{
+	int err = XK_OK;
+
+	for (unsigned q = 0; err == XK_OK && q < d->nqueues; q++) {
+		d->queue[q].dev = d;
+		d->queue[q].no = (uint16_t)q;
+		err = umem_new(d, &d->queue[q], why, n);
+		for (unsigned vp = 0; err == XK_OK && vp < d->nvps; vp++)
+			err = port_new(d, q, vp, zero, why, n);
+	}
+	return err;
+}
+
+/* ---- modes ---------------------------------------------------------------------------------------- */
+
+static void dev_shut(struct xdp_dev *d)
+{
+	xdp_prog_free(d);
+	for (unsigned i = 0; d->port != NULL && i < d->nqueues * d->nvps; i++)
+		if (d->port[i].xsk != NULL)
+			xsk_socket__delete(d->port[i].xsk);
+	if (d->port != NULL)
+		memset(d->port, 0, ports_bytes(d));
+	for (unsigned q = 0; d->queue != NULL && q < d->nqueues; q++) {
+		if (d->queue[q].umem != NULL)
+			xsk_umem__delete(d->queue[q].umem);
+		d->queue[q].umem = NULL;
+	}
+}
+
+struct way { enum xdp_mode mode; bool native, zero; const char *name; };
+
+static int dev_try(struct xdp_dev *d, const struct way *w, char *why, size_t n)
+{
+	int err = xdp_prog_new(d, why, n);
+
+	if (err == XK_OK)
+		err = sockets_new(d, w->zero, why, n);
+	if (err == XK_OK) {
+		place_frames(d);
+		err = xdp_prog_attach(d, w->native, why, n);
+	}
+	if (err != XK_OK)
+		dev_shut(d);
+	d->zerocopy = w->zero;
+	return err;
+}
+
+/* Would another mode fare no better? */
+static bool hopeless(int err)
+{
+	return err == -EPERM || err == -EACCES || err == -EBUSY || err == -ENOMEM || err == -ENOBUFS || err == -EMFILE ||
+	       err == -ENODEV || err == -EAFNOSUPPORT;
+}
+
+/* The kernel lets go of a queue some time after its last socket is closed. */
+static int dev_try_patiently(struct xdp_dev *d, const struct way *w, char *why, size_t n)
+{
+	int err = dev_try(d, w, why, n);
+
+	for (unsigned i = 0; err == -EBUSY && i < 50; i++) {
+		(void)usleep(20000);
+		err = dev_try(d, w, why, n);
+	}
+	return err;
+}
+
+static int dev_modes(struct xdp_dev *d, unsigned mode, const struct xk_log *log, char *why, size_t n)
+{
+	static const struct way ways[] = {
+		{ XDP_ZERO, true, true, "zerocopy" }, { XDP_NATIVE, true, false, "native" },
+		{ XDP_GENERIC, false, false, "generic" },
+	};
+	int err = XK_E_NOTSUP;
+
+	(void)log;
+	for (unsigned i = 0; i < XK_ARRAY_LEN(ways); i++) {
+		if (mode != XDP_AUTO && mode != ways[i].mode)
+			continue;
+		err = dev_try_patiently(d, &ways[i], why, n);
+		if (err == XK_OK)
+			XK_TRACE(log, 3, "interface %s: mode %s, %u queues from %u on, frames of %u bytes", d->ifname,
+				 ways[i].name, d->nqueues, d->first_queue, d->frame_size);
+		if (err == XK_OK || hopeless(err))
+			return err;
+		XK_TRACE(log, 3, "interface %s: not in mode %s: %s", d->ifname, ways[i].name, why);
+	}
+	return err;
+}
+
+struct opening { struct xdp_dev *d; const struct xdp_conf *c; const struct xk_log *log; char *why; size_t n; };
+
+/* In the interface's namespace. */
+static int dev_make(void *arg)
+{
+	struct opening *o = arg;
+	struct xdp_dev *d = o->d;
+	int err = xdp_learn(d, o->c, o->why, o->n);
+
+	if (err == XK_OK)
+		err = dev_memory(d, o->why, o->n);
+	if (err == XK_OK)
+		err = xdp_watch_open(d, o->why, o->n);
+	if (err == XK_OK)
+		err = xdp_prog_alone(d, o->why, o->n);
+	return err == XK_OK ? dev_modes(d, o->c->mode, o->log, o->why, o->n) : err;
+}
+
+/* The libraries' own words: ours say more. */
+static int say_nothing(enum libbpf_print_level level, const char *fmt, va_list ap)
+{
+	(void)level;
+	(void)fmt;
+	(void)ap;
+	return 0;
+}
+
+int xdp_dev_open(const struct xdp_conf *c, unsigned nvps, const struct xk_log *log, struct xdp_dev **out,
+		 char *why, size_t n)
+{
+	struct xdp_dev *d = xk_alloc(sizeof *d);
+	struct opening o = { d, c, log, why, n };
+	int err;
+
+	if (d == NULL) {
+		snprintf(why, n, "out of memory");
+		return XK_E_NOMEM;
+	}
+	d->nvps = nvps;
+	d->frames = (uint32_t)c->frames;
+	d->lend = (uint32_t)c->lend;
+	d->rx_ring = (uint32_t)c->rx_ring;
+	d->tx_ring = (uint32_t)c->tx_ring;
+	d->map_fd = d->prog_fd = d->link_fd = d->watch_fd = -1;
+	libbpf_set_print(say_nothing);
+	err = xk_netns_do(c->netns, dev_make, &o, why, n);
+	if (err != XK_OK) {
+		xdp_dev_close(d);
+		return err;
+	}
+	*out = d;
+	return XK_OK;
+}
+
+void xdp_dev_close(struct xdp_dev *d)
+{
+	uint64_t lent = 0, freed = 0;
+
+	for (unsigned i = 0; d->port != NULL && i < d->nqueues * d->nvps; i++) {
+		lent += d->port[i].lent;
+		freed += d->port[i].freed;
+	}
+	dev_shut(d);
+	if (d->watch_fd >= 0)
+		close(d->watch_fd);
+	d->watch_fd = -1;
+	d->closed = true;
+	d->left = lent - freed;
+	if (d->left == 0)
+		dev_free(d);
+}
+
+void xdp_dev_late(struct xdp_dev *d)
+{
+	if (--d->left == 0)
+		dev_free(d);
+}

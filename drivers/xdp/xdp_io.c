@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xdp_io.c - the driver's operations: sessions, control, and its life.
+ *
+ * The device is opened with the node, before any VP runs, and every VP then has a
+ * socket of its own at every queue; it reads all of them and sends through one.
+ * Invariant: between rep_stop and fini nothing is made ready and nothing is sent,
+ * but messages that were lent frames may still be freed.
+ */
+#include "drivers/xdp/xdp_priv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct xdp_dev *dev_of(const struct xk_node *n) { return *(struct xdp_dev **)n->state; }
+
+static void io_push(struct xk_sess *s, struct xk_msg *m)
+{
+	struct xk_rep *r = s->rep;
+	struct xdp_dev *d = dev_of(r->node);
+
+	xdp_tx_push(xdp_port(d, r->vp->no % d->nqueues, r->vp->no), m);
+}
+
+/* ---- sessions ------------------------------------------------------------------------ */
+
+static struct xk_sess *io_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_parts *ps, int *err)
+{
+	(void)ps;
+	if (r->drv_sess != NULL) {
+		*err = XK_E_BUSY;
+		return NULL;
+	}
+	r->drv_sess = xk_sess_create(r, &rcv->up, type, NULL);
+	if (r->drv_sess == NULL)
+		*err = XK_E_NOMEM;
+	return r->drv_sess;
+}
+
+static void io_close(struct xk_sess *s)
+{
+	s->rep->drv_sess = NULL;
+	xk_sess_destroy(s);
+}
+
+static int put_u32(void *buf, unsigned len, uint32_t v)
+{
+	if (len < sizeof v)
+		return XK_E_NOSPC;
+	memcpy(buf, &v, sizeof v);
+	return sizeof v;
+}
+
+static int io_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	struct xdp_dev *d = dev_of(r->node);
+
+	switch (op) {
+	case XK_CTL_GETMAXPACKET:
+	case XK_CTL_GETOPTPACKET:
+		return put_u32(buf, len, d->mtu + 14);
+	case XK_CTL_LINK_TYPE:
+		return put_u32(buf, len, XK_LINK_ETH);
+	case XK_CTL_GETMYMAC:
+		if (len < 6)
+			return XK_E_NOSPC;
+		memcpy(buf, d->mac, 6);
+		return 6;
+	default:
+		return XK_E_NOTSUP;
+	}
+}
+
+static int io_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
+{
+	return io_control(s->rep, op, buf, len);
+}
+
+/* ---- life --------------------------------------------------------------------------------- */
+
+static int io_init(struct xk_node *n, struct xk_errs *e)
+{
+	struct xdp_dev **d = n->state;
+	char why[512];
+	int err = xdp_dev_open(n->conf, n->graph->vps->nvps, &n->log, d, why, sizeof why);
+
+	if (err != XK_OK)
+		xk_errs_add(e, n->file, n->line, 0, "%s: %s", n->name, why);
+	return err;
+}
+
+static void io_fini(struct xk_node *n)
+{
+	struct xdp_dev **d = n->state;
+
+	if (*d != NULL)
+		xdp_dev_close(*d);
+	*d = NULL;
+}
+
+static int io_rep_init(struct xk_rep *r)
+{
+	struct xdp_dev *d = dev_of(r->node);
+
+	for (unsigned q = 0; q < d->nqueues; q++) {
+		struct xdp_port *p = xdp_port(d, q, r->vp->no);
+
+		p->rep = r;
+		p->fill_taken = p->q->fill.consumer;
+		xk_task_init(&p->task, r->vp, xdp_rx_run);
+		p->task.fd = xsk_socket__fd(p->xsk);
+		xk_task_init(&p->tail, r->vp, xdp_tail_run);
+		/* Next to whatever made it ready, and never left for a sleep. */
+		p->tail.input = true;
+	}
+	return XK_OK;
+}
+
+static int io_rep_start(struct xk_rep *r, struct xk_errs *e)
+{
+	struct xdp_dev *d = dev_of(r->node);
+
+	(void)e;
+	for (unsigned q = 0; q < d->nqueues; q++)
+		xk_task_ready(&xdp_port(d, q, r->vp->no)->task);
+	if (r->vp->no == 0)
+		xdp_watch_start(d, r);
+	return XK_OK;
+}
+
+static void io_rep_stop(struct xk_rep *r)
+{
+	struct xdp_dev *d = dev_of(r->node);
+
+	for (unsigned q = 0; q < d->nqueues; q++) {
+		struct xdp_port *p = xdp_port(d, q, r->vp->no);
+
+		p->over = true;
+		xk_task_park(&p->task);
+		xk_task_park(&p->tail);
+		xdp_tx_last(p);
+		xdp_rx_stats(p);
+	}
+	if (r->vp->no == 0)
+		xdp_watch_stop(d);
+}
+
+const struct xk_ops xdp_ops = {
+	.init = io_init, .fini = io_fini, .rep_init = io_rep_init,
+	.rep_start = io_rep_start, .rep_stop = io_rep_stop,
+	.open = io_open, .close = io_close, .push = io_push,
+	.enter = xk_input_enter, .control = io_control, .sess_control = io_sess_control,
+};

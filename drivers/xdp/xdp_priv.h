@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xdp_priv.h - what the files of the AF_XDP driver share: the device, its queues
+ * and each VP's socket.
+ *
+ * Who touches what, without a lock: a port belongs to its VP, but for `done`.  A
+ * queue's fill and completion rings belong to whoever has set `busy`, for as long
+ * as one batch takes; nobody waits for it (see xdp_queue.c).
+ * Invariant: a frame of the UMEM is in exactly one of these places: a ring shared
+ * with the kernel, a message that was lent it, a VP's own list, `back` or `done`.
+ */
+#ifndef XK_XDP_PRIV_H
+#define XK_XDP_PRIV_H
+
+#include "runtime/upi/xk_upi.h"
+
+/* Receive and send, apart from each other: how many descriptors of a ring one turn moves. */
+#define XDP_BURST 32u
+
+enum xdp_mode { XDP_AUTO, XDP_GENERIC, XDP_NATIVE, XDP_ZERO };
+enum xdp_partial { XDP_SUMS_AUTO, XDP_SUMS_ACCEPT, XDP_SUMS_DROP, XDP_SUMS_OFF };
+
+struct xdp_conf {
+	char    *ifname, *netns;
+	unsigned mode, partial;
+	uint64_t queue, queues, frames, rx_ring, tx_ring, lend;
+	uint8_t  mac[6];
+};
+
+#define XDP_DROPS(X) \
+	X(TOO_LONG, "too_long")            /* longer than the interface's largest frame */ \
+	X(FULL, "queue_full")              /* every frame for sending is with the kernel */ \
+	X(DOWN, "interface_down")          /* somebody took the interface down */ \
+	X(GONE, "device_gone")             /* the interface was removed */ \
+	X(PARTIAL, "partial_checksum")     /* the sender left its checksum to a device that is none */
+enum {
+	XDP_DROP_BASE = XK_DROP_FIRST - 1,
+#define X(id, text) XDP_DROP_##id,
+	XDP_DROPS(X)
+#undef X
+};
+
+/* The last ones are the kernel's (XDP_STATISTICS), see xdp_dev_stats. */
+#define XDP_COUNTS(X) \
+	X(READ, "read") X(WRITTEN, "written") X(LENT, "lent") X(PARTIAL, "partial_accepted") \
+	X(ERRORS, "device_errors") X(K_DROPPED, "kernel_dropped") X(K_RING, "rx_ring_full") X(K_FILL, "fill_ring_empty")
+enum {
+#define X(id, text) N_##id,
+	XDP_COUNTS(X)
+#undef X
+	N_COUNTS
+};
+
+/* The driver's operations: xdp_io.c, or xdp_none.c where there are no libraries. */
+extern const struct xk_ops xdp_ops;
+
+#ifndef XK_XDP_MISSING
+#include <xdp/xsk.h>
+
+struct xdp_dev;
+struct xdp_queue;
+
+/* One of the UMEM; its place in the array is its place there. */
+struct xdp_frame {
+	struct xk_qlink   link;
+	struct xdp_queue *q;
+};
+
+/* One VP's socket at one queue of the device. */
+struct xdp_port {
+	struct xk_task    task;          /* reads; sleeps on the socket */
+	struct xk_task    tail;          /* sends and gives back what a unit has collected */
+	struct xk_rep    *rep;
+	struct xdp_queue *q;
+	struct xsk_socket *xsk;
+	struct xsk_ring_cons rx;
+	struct xsk_ring_prod tx;
+	struct xk_qlink  *spare;         /* frames to send with */
+	struct xk_qlink  *back, *back_last; /* received frames, done with, to be given to the queue */
+	uint32_t          nback;
+	uint32_t          unsent;        /* in the ring, but not shown to the kernel */
+	bool              over;          /* stopped: no task is made ready any more */
+	uint64_t          lent, freed;   /* frames given to messages here; come back here */
+	const uint32_t   *fill_taken;    /* the kernel's count of frames taken from the queue's fill ring */
+	uint64_t          stats_at;      /* when the kernel's statistics are asked for next */
+	struct xdp_statistics seen;      /* what they were */
+	/* Frames that have been sent, put there by whoever tends the queue. */
+	struct xk_mpsc    done XK_ALIGNED;
+} XK_ALIGNED;
+
+/* One queue of the device: the rings that its sockets share. */
+struct xdp_queue {
+	struct xdp_dev   *dev;
+	struct xsk_umem  *umem;          /* all of the device's memory */
+	uint16_t          no;            /* from 0, whatever the device calls it */
+	/* Touched by whoever has set busy. */
+	struct xsk_ring_prod fill XK_ALIGNED;
+	struct xsk_ring_cons comp;
+	uint32_t          filled;        /* frames put into the fill ring, ever; all read it */
+	/* Written by all. */
+	uint32_t          busy XK_ALIGNED;
+	struct xk_mpsc    back;
+} XK_ALIGNED;
+
+enum xdp_link { XDP_UP, XDP_DOWN, XDP_GONE };
+
+struct xdp_dev {
+	char              ifname[16];
+	unsigned          ifindex, nvps, nqueues, first_queue;
+	uint32_t          frame_size, frames, rx_ring, tx_ring;
+	uint32_t          mtu, lend;
+	uint8_t           mac[6];
+	uint8_t           partial;       /* enum xdp_partial, but never auto */
+	bool              zerocopy;
+	uint32_t          link;          /* enum xdp_link; written by VP 0, read by all */
+	/* Frames lent that were not back when the device was closed; the last one frees it. */
+	uint64_t          left;
+	bool              closed;
+	void             *area;
+	size_t            area_size;
+	struct xdp_frame *frame;
+	struct xdp_queue *queue;         /* [nqueues] */
+	struct xdp_port  *port;          /* [queue][VP] */
+	int               map_fd, prog_fd, link_fd, watch_fd;
+	/* The task that heeds watch_fd, VP 0's. */
+	struct xk_task    watch;
+	struct xk_rep    *rep;
+	uint64_t          watch_at;
+};
+
+static inline struct xdp_port *xdp_port(const struct xdp_dev *d, unsigned queue, unsigned vp)
+{
+	return &d->port[queue * d->nvps + vp];
+}
+static inline uint64_t xdp_frame_addr(const struct xdp_dev *d, const struct xdp_frame *f)
+{
+	return (uint64_t)(f - d->frame) * d->frame_size;
+}
+static inline struct xdp_frame *xdp_frame_at(const struct xdp_dev *d, uint64_t addr)
+{
+	return &d->frame[addr / d->frame_size];
+}
+
+/* ---- xdp_dev.c: opening and closing; control thread --------------------------------- */
+
+/* On failure negative and a sentence in why[n]; nothing is left behind.  `log` gets the
+ * mode that was chosen and why. */
+int  xdp_dev_open(const struct xdp_conf *c, unsigned nvps, const struct xk_log *log, struct xdp_dev **d,
+		  char *why, size_t n);
+/* Lets go of the interface; the frames' memory stays until the last lent one is back. */
+void xdp_dev_close(struct xdp_dev *d);
+/* A lent frame has come back after the device was closed. */
+void xdp_dev_late(struct xdp_dev *d);
+
+/* ---- xdp_learn.c: in the interface's namespace ------------------------------------------ */
+
+/* A sentence for a system call's failure; returns err. */
+int  xdp_fail(int err, const char *what, const char *of, char *why, size_t n);
+/* Fills in what there is to know, and brings the interface up. */
+int  xdp_learn(struct xdp_dev *d, const struct xdp_conf *c, char *why, size_t n);
+
+/* ---- xdp_prog.c: the program and its place at the interface, in its namespace --------- */
+
+/* Makes the map of sockets and the program: d->map_fd, d->prog_fd. */
+int  xdp_prog_new(struct xdp_dev *d, char *why, size_t n);
+/* Refuses when somebody else's program is there. */
+int  xdp_prog_alone(const struct xdp_dev *d, char *why, size_t n);
+/* d->link_fd: while it is open the program is attached, however this process ends. */
+int  xdp_prog_attach(struct xdp_dev *d, bool native, char *why, size_t n);
+void xdp_prog_free(struct xdp_dev *d);
+
+/* ---- xdp_queue.c: the frames' way back; inside the port's VP --------------------------- */
+
+/* Has the kernel fewer than `least` frames to receive into? */
+bool xdp_scarce(const struct xdp_port *p, uint32_t least);
+/* A received frame is done with; it goes back with others, by xdp_give_back at the latest. */
+void xdp_frame_free(struct xdp_port *p, struct xdp_frame *f);
+void xdp_give_back(struct xdp_port *p);
+/* A frame to send with, NULL: all are out. */
+struct xdp_frame *xdp_frame_get(struct xdp_port *p);
+
+/* ---- xdp_rx.c, xdp_tx.c; inside the port's VP -------------------------------------------- */
+
+unsigned xdp_rx_run(struct xk_task *t, unsigned budget);
+void xdp_rx_stats(struct xdp_port *p);
+unsigned xdp_tail_run(struct xk_task *t, unsigned budget);
+void xdp_tx_push(struct xdp_port *p, struct xk_msg *m);
+void xdp_tx_last(struct xdp_port *p);
+
+/* ---- xdp_watch.c: what becomes of the interface ------------------------------------------ */
+
+int  xdp_watch_open(struct xdp_dev *d, char *why, size_t n);
+void xdp_watch_start(struct xdp_dev *d, struct xk_rep *r);
+void xdp_watch_stop(struct xdp_dev *d);
+
+#endif
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xdp_rx.c - frames in: from a VP's socket up into the graph.
+ *
+ * A long frame is lent: the message looks at the UMEM itself and the frame goes
+ * back when the message is freed, on whatever VP.  A short one is copied, which
+ * costs less than a message without room of its own; and so is every frame while
+ * the kernel has less than a quarter of them, so that messages which are kept
+ * (until a gap is filled, say) never stop the device.
+ *
+ * A veth's peer is the kernel itself, which leaves checksums to its device: what
+ * arrives carries the sum of the pseudo-header only.  Such frames were on no
+ * wire; the edge vouches for them, or drops them, as told.
+ * Invariant: a frame is given back once: here, or by the message that has it.
+ */
+#include "drivers/xdp/xdp_priv.h"
+
+#include <string.h>
+#include <sys/socket.h>
+
+#include "runtime/base/xk_bytes.h"
+
+#define STATS_EVERY XK_SEC
+
+/* ---- checksums left to the device -------------------------------------------------------- */
+
+/* IPv4 with TCP or UDP, whole, whose checksum field is the folded sum of the pseudo-header. */
+static bool sum_is_partial(const uint8_t *b, uint32_t len)
+{
+	const uint8_t *ip = b + 14;
+	uint32_t hl, tot, field, sum;
+
+	if (len < 14 + 20 + 8 || xk_be16(b + 12) != 0x0800 || ip[0] >> 4 != 4 || (xk_be16(ip + 6) & 0x3fff) != 0)
+		return false;
+	hl = (ip[0] & 15u) * 4;
+	tot = xk_be16(ip + 2);
+	field = hl + (ip[9] == 17 ? 6 : 16);
+	if ((ip[9] != 17 && ip[9] != 6) || hl < 20 || tot < field + 2 || tot > len - 14)
+		return false;
+	sum = xk_be16(ip + 12) + xk_be16(ip + 14) + xk_be16(ip + 16) + xk_be16(ip + 18) + ip[9] + tot - hl;
+	sum = (sum & 0xffff) + (sum >> 16);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return sum == xk_be16(ip + field);
+}
+
+/* ---- one frame ------------------------------------------------------------------------------ */
+
+static void rx_release(void *arg)
+{
+	struct xdp_frame *f = arg;
+	struct xdp_queue *q = f->q;
+	struct xdp_port *p;
+
+	if (XK_UNLIKELY(q->dev->closed)) {
+		xdp_dev_late(q->dev);
+		return;
+	}
+	p = xdp_port(q->dev, q->no, xk_vp_self->no);
+	p->freed++;
+	xdp_frame_free(p, f);
+	if (p->nback != 0 && !p->over)
+		xk_task_ready(&p->tail);
+}
+
+static struct xk_msg *rx_lend(struct xdp_port *p, struct xdp_frame *f, void *bytes, uint32_t len)
+{
+	struct xk_msg *m = xk_msg_new_extern(bytes, len, rx_release, f);
+
+	if (m != NULL) {
+		p->lent++;
+		xk_count(p->rep->count[N_LENT]);
+	}
+	return m;
+}
+
+static struct xk_msg *rx_copy(struct xdp_port *p, struct xdp_frame *f, const void *bytes, uint32_t len)
+{
+	struct xk_msg *m = xk_msg_new(len);
+
+	if (m != NULL)
+		memcpy(m->data, bytes, len);
+	xdp_frame_free(p, f);
+	return m;
+}
+
+/* NULL: dropped, counted. */
+static struct xk_msg *rx_take(struct xdp_port *p, const struct xdp_desc *desc, bool lend)
+{
+	struct xdp_dev *d = p->q->dev;
+	struct xk_rep *r = p->rep;
+	struct xdp_frame *f = xdp_frame_at(d, desc->addr);
+	uint8_t *bytes = (uint8_t *)d->area + desc->addr, flags = 0;
+	struct xk_msg *m;
+
+	if (d->partial != XDP_SUMS_OFF && sum_is_partial(bytes, desc->len)) {
+		if (d->partial == XDP_SUMS_DROP) {
+			xdp_frame_free(p, f);
+			xk_count(r->drop[XDP_DROP_PARTIAL]);
+			return NULL;
+		}
+		xk_count(r->count[N_PARTIAL]);
+		flags = XK_MSG_CSUM_OK;
+	}
+	if (lend && desc->len >= d->lend) {
+		m = rx_lend(p, f, bytes, desc->len);
+		if (m == NULL)
+			xdp_frame_free(p, f);
+	} else {
+		m = rx_copy(p, f, bytes, desc->len);
+	}
+	if (m == NULL)
+		xk_count(r->drop[XK_DROP_NOMEM]);
+	else
+		m->flags |= flags;
+	return m;
+}
+
+/* ---- a turn ------------------------------------------------------------------------------------ */
+
+/* What the kernel has counted at this socket; the fill ring is the queue's, so one VP
+ * counts that. */
+void xdp_rx_stats(struct xdp_port *p)
+{
+	struct xdp_statistics s = { .rx_dropped = 0 };
+	struct xk_rep *r = p->rep;
+	socklen_t len = sizeof s;
+
+	if (getsockopt(xsk_socket__fd(p->xsk), SOL_XDP, XDP_STATISTICS, &s, &len) != 0)
+		return;
+	if (s.rx_dropped != p->seen.rx_dropped && s.rx_fill_ring_empty_descs == p->seen.rx_fill_ring_empty_descs)
+		XK_TRACE(&r->node->log, p->seen.rx_dropped ? 4 : 2, "%llu frames were longer than %u bytes and dropped: turn off what joins segments at "
+			 "the sender, for example: ethtool -K PEER tx off tso off gso off",
+			 (unsigned long long)(s.rx_dropped - p->seen.rx_dropped), p->q->dev->frame_size - 256);
+	xk_count_add(r->count[N_K_DROPPED], s.rx_dropped - p->seen.rx_dropped);
+	xk_count_add(r->count[N_K_RING], s.rx_ring_full - p->seen.rx_ring_full);
+	if (p->q->no % p->q->dev->nvps == r->vp->no)
+		xk_count_add(r->count[N_K_FILL], s.rx_fill_ring_empty_descs - p->seen.rx_fill_ring_empty_descs);
+	p->seen = s;
+}
+
+static void rx_now_and_then(struct xdp_port *p)
+{
+	p->stats_at = p->rep->vp->now + STATS_EVERY;
+	if (xk_load_relaxed(&p->q->dev->link) == XDP_GONE)
+		xk_task_park(&p->task);
+	else
+		xdp_rx_stats(p);
+}
+
+unsigned xdp_rx_run(struct xk_task *t, unsigned budget)
+{
+	struct xdp_port *p = xk_container_of(t, struct xdp_port, task);
+	struct xdp_dev *d = p->q->dev;
+	struct xk_msg *burst[XDP_BURST];
+	bool lend = !xdp_scarce(p, d->frames / 4);
+	uint32_t at, n, k = 0;
+
+	if (XK_UNLIKELY(t->vp->now >= p->stats_at))
+		rx_now_and_then(p);
+	n = xsk_ring_cons__peek(&p->rx, budget < XDP_BURST ? budget : XDP_BURST, &at);
+	if (n == 0)
+		return 0;
+	for (uint32_t i = 0; i < n; i++) {
+		struct xk_msg *m = rx_take(p, xsk_ring_cons__rx_desc(&p->rx, at + i), lend);
+
+		if (m != NULL)
+			burst[k++] = m;
+	}
+	xsk_ring_cons__release(&p->rx, n);
+	xdp_give_back(p);
+	xk_count_add(p->rep->count[N_READ], n);
+	if (k != 0)
+		xk_input(p->rep, burst, k);
+	return n;
+}

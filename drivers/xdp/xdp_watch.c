@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xdp_watch.c - notices when the interface goes down, comes back or is removed.
+ *
+ * An AF_XDP socket whose interface is gone stays silent: nothing becomes
+ * readable.  So a task of the first VP sleeps on a netlink socket on which the
+ * kernel says what becomes of interfaces, and notes it where all VPs see it.
+ * When the kernel had more to say than fits, the state is asked for.
+ * Invariant: once gone, always gone: an interface that comes back has another
+ * number.
+ */
+#include "drivers/xdp/xdp_priv.h"
+
+#include <errno.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* A task gets its turn far oftener than interfaces change. */
+#define WATCH_EVERY (20 * XK_MS)
+
+int xdp_watch_open(struct xdp_dev *d, char *why, size_t n)
+{
+	struct sockaddr_nl a = { .nl_family = AF_NETLINK, .nl_groups = RTMGRP_LINK };
+
+	d->watch_fd = socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_ROUTE);
+	if (d->watch_fd >= 0 && bind(d->watch_fd, (struct sockaddr *)&a, sizeof a) == 0)
+		return XK_OK;
+	snprintf(why, n, "cannot watch the interfaces: %s", strerror(errno));
+	return -errno;
+}
+
+static void watch_ask(const struct xdp_dev *d)
+{
+	struct { struct nlmsghdr h; struct ifinfomsg i; } q = {
+		.h = { .nlmsg_len = sizeof q, .nlmsg_type = RTM_GETLINK, .nlmsg_flags = NLM_F_REQUEST },
+		.i = { .ifi_family = AF_UNSPEC, .ifi_index = (int)d->ifindex },
+	};
+
+	(void)!send(d->watch_fd, &q, sizeof q, 0);
+}
+
+static void watch_say(struct xdp_dev *d, enum xdp_link now)
+{
+	static const char *const said[] = { "is up again", "was taken down: nothing can be sent", "was removed" };
+
+	if (d->link == now || d->link == XDP_GONE)
+		return;
+	xk_store_relaxed(&d->link, now);
+	if (now == XDP_GONE)
+		xk_count(d->rep->count[N_ERRORS]);
+	XK_TRACE(&d->rep->node->log, now == XDP_GONE ? 1 : 2, "interface %s %s", d->ifname, said[now]);
+}
+
+static void watch_one(struct xdp_dev *d, const struct nlmsghdr *h)
+{
+	const struct ifinfomsg *i = NLMSG_DATA(h);
+
+	if (h->nlmsg_type == NLMSG_ERROR) {             /* the answer to watch_ask, when there is nothing */
+		const struct nlmsgerr *e = NLMSG_DATA(h);
+
+		if (e->error == -ENODEV)
+			watch_say(d, XDP_GONE);
+		return;
+	}
+	if ((h->nlmsg_type != RTM_NEWLINK && h->nlmsg_type != RTM_DELLINK) || i->ifi_index != (int)d->ifindex ||
+	    i->ifi_family != AF_UNSPEC)
+		return;
+	watch_say(d, h->nlmsg_type == RTM_DELLINK ? XDP_GONE : i->ifi_flags & IFF_UP ? XDP_UP : XDP_DOWN);
+}
+
+static unsigned watch_run(struct xk_task *t, unsigned budget)
+{
+	struct xdp_dev *d = xk_container_of(t, struct xdp_dev, watch);
+	_Alignas(struct nlmsghdr) char b[16384];
+	ssize_t n;
+
+	(void)budget;
+	if (XK_LIKELY(t->vp->now < d->watch_at))
+		return 0;
+	d->watch_at = t->vp->now + WATCH_EVERY;
+	while ((n = recv(d->watch_fd, b, sizeof b, 0)) >= 0 || errno == ENOBUFS) {
+		if (n < 0) {
+			watch_ask(d);
+			continue;
+		}
+		for (struct nlmsghdr *h = (struct nlmsghdr *)(void *)b; NLMSG_OK(h, n); h = NLMSG_NEXT(h, n))
+			watch_one(d, h);
+	}
+	if (d->link == XDP_GONE)
+		xk_task_park(t);
+	return 0;
+}
+
+void xdp_watch_start(struct xdp_dev *d, struct xk_rep *r)
+{
+	d->rep = r;
+	xk_task_init(&d->watch, r->vp, watch_run);
+	d->watch.fd = d->watch_fd;
+	xk_task_ready(&d->watch);
+	/* What has happened since the device was opened is not in the messages. */
+	watch_ask(d);
+}
+
+void xdp_watch_stop(struct xdp_dev *d)
+{
+	xk_task_park(&d->watch);
+}

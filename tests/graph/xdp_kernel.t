@@ -1,0 +1,204 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# The Linux kernel as the neighbour of a graph on AF_XDP sockets, at the other end of a veth: pings, UDP, HTTP, TCP,
+# in both modes, with one and four virtual processors; what happens when the interface goes, and what is refused.
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$top_srcdir/tests/support/tap.sh"
+
+if [ -z "${XK_IN_NETNS-}" ]; then
+	[ "$(id -u)" = 0 ] || skip_all "needs root"
+	for tool in ip unshare nsenter ping ethtool curl socat python3 jq; do
+		command -v $tool >/dev/null || skip_all "needs $tool"
+	done
+	unshare -nm true 2>/dev/null || skip_all "cannot make namespaces here"
+	rm -rf "$tmp"
+	XK_IN_NETNS=1 top_srcdir=$top_srcdir top_builddir=$top_builddir exec unshare -nm sh "$0"
+fi
+mount -t tmpfs tmpfs /run 2>/dev/null
+ip link set lo up
+sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1 2>/dev/null
+graph=$top_srcdir/graphs/xdp-echo.lua
+www=$tmp/www
+mkdir "$www"
+head -c 1500000 /dev/urandom >"$www/big"
+
+# until_ok SECONDS COMMAND...: tries until it succeeds
+until_ok() {
+	tries=$(($1 * 20))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || return 1
+		sleep 0.05
+	done
+}
+graph_up() {
+	"$top_builddir/vp-run" --json --log=xdp:3 "$graph" root="$www" "$@" >"$tmp/run.json" 2>"$tmp/run.err" &
+	graph_pid=$!
+}
+graph_down() {
+	kill -INT $graph_pid 2>/dev/null
+	wait $graph_pid
+	graph_rc=$?
+	[ $graph_rc -eq 0 ] || cat "$tmp/run.err"
+	return $graph_rc
+}
+peer() { nsenter -n -t $peer_pid "$@"; }
+answers() { peer ping -q -c1 -W1 10.9.0.2; }
+said() { grep -q -e "$1" "$tmp/run.err"; }
+counted() { jq -e "[.nodes[] | select(.name == \"xdp\")][0] | $1" "$tmp/run.json"; }
+
+# veth_up OPTION...: xdp0 here, its peer 10.9.0.1 with the kernel behind it
+veth_up() {
+	ip link del xdp0 2>/dev/null
+	# shellcheck disable=SC2086
+	ip link add xdp0 $1 type veth peer name peer0 $1 netns $peer_pid &&
+	peer ip addr add 10.9.0.1/24 dev peer0 && peer ip link set peer0 up
+}
+unshare -n sleep 800 >/dev/null 2>&1 &
+peer_pid=$!
+# A failed test must not leave it behind.
+trap 'kill $peer_pid 2>/dev/null; rm -rf "$tmp"' EXIT
+until_ok 10 sh -c "[ \"\$(readlink /proc/$peer_pid/ns/net)\" != \"\$(readlink /proc/self/ns/net)\" ]"
+veth_up "" 2>/dev/null || skip_all "cannot make a veth here"
+peer ethtool -K peer0 tx off >/dev/null
+
+graph_up mode=generic vps=1
+if ! until_ok 20 answers && ! kill -0 $graph_pid 2>/dev/null; then
+	if said 'built without AF_XDP' || said 'needs Linux 5.11' || said 'not permitted'; then
+		skip_all "$(head -n 1 "$tmp/run.err")"
+	fi
+fi
+graph_down
+
+no() {
+	"$top_builddir/vp-run" -d 1ms "$graph" root="$www" "$@" >"$tmp/out" 2>&1
+	no_rc=$?
+	cat "$tmp/out"
+	[ $no_rc -eq 4 ] || [ $no_rc -eq 1 ]
+}
+refused() {
+	no_text=$1
+	shift
+	no "$@" && grep -q -e "$no_text" "$tmp/out" && [ "$(grep -c 'xdp: ' "$tmp/out")" -eq 1 ]
+}
+cat >"$tmp/udp.py" <<'END'
+import socket, sys
+for i in range(int(sys.argv[1])):                # each of its own port: they spread over the VPs
+    s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    s.settimeout(float(sys.argv[2]))
+    data = bytes(range(256)) * (i % 12)          # of two fragments, too
+    s.sendto(data, ("10.9.0.2", 7))
+    assert s.recvfrom(65536) == (data, ("10.9.0.2", 7)), i
+END
+udp_echo() { peer python3 "$tmp/udp.py" "$1" 20; }
+unheard() { peer python3 "$tmp/udp.py" 1 1; }
+said_by_socat() { [ "$(echo hello | peer timeout 10 socat -t0.5 - UDP:10.9.0.2:7)" = hello ]; }
+fetched() { peer curl -sS --max-time 60 http://10.9.0.2/big | cmp - "$www/big"; }
+tcp_echo() { peer timeout 60 socat -t30 - TCP:10.9.0.2:7 <"$www/big" | cmp - "$www/big"; }
+for mode in generic native; do
+	for vps in 1 4; do
+		with="$mode, $vps VPs"
+		graph_up mode=$mode vps=$vps
+		ok "$with: the first ping is answered" until_ok 20 answers
+		for size in 0 56 1400 4000; do
+			ok "$with: pings of $size bytes" peer ping -q -c2 -i0.1 -W5 -s $size 10.9.0.2
+		done
+		ok "$with: 24 UDP clients hear their echo" udp_echo 24
+		ok "$with: so does socat" until_ok 1 said_by_socat
+		ok "$with: a file by HTTP" fetched
+		ok "$with: it comes back by TCP" tcp_echo
+		ok "$with: the graph ends well and leaks nothing" graph_down
+		ok "$with: it says its mode" said "interface xdp0: mode $mode, "
+		ok "$with: frames are counted, the long ones were lent" counted \
+			'.counters | .read > 1000 and .written > 1000 and .lent > 500 and .partial_accepted == 0'
+		ok "$with: nothing was dropped here" counted '.drops == {} and .counters.device_errors == 0'
+	done
+done
+
+# Whatever the device can do; checksums that nobody has made.
+peer ethtool -K peer0 tx on >/dev/null
+graph_up
+ok "auto: the first ping is answered" until_ok 20 answers
+ok "auto: UDP without checksums of its own" udp_echo 4
+ok "auto: the graph ends well" graph_down
+ok "auto: it says what it chose" said 'interface xdp0: mode native, '
+ok "auto: and why nothing better" said 'not in mode zerocopy: '
+ok "auto: believed frames are counted" counted '.counters.partial_accepted >= 1'
+
+graph_up mode=generic partial=drop
+until_ok 20 answers
+refuses "partial=drop: no UDP without checksums of its own" unheard
+ok "partial=drop: the graph ends well" graph_down
+ok "partial=drop: dropped frames are counted" counted '.drops.partial_checksum >= 1'
+
+graph_up mode=generic
+until_ok 20 answers
+peer timeout 2 socat -u - TCP:10.9.0.2:9 <"$www/big" >/dev/null 2>&1
+ok "joined segments: the graph ends well" graph_down
+ok "joined segments: frames that are too long are counted" counted '.counters.kernel_dropped >= 1'
+ok "joined segments: a warning says what to do" said 'ethtool -K PEER tx off'
+peer ethtool -K peer0 tx off >/dev/null
+
+# Somebody else.
+graph_up vps=1
+until_ok 20 answers
+ok "a second graph at the interface is refused" refused 'interface xdp0 is in use by another graph' ifname=xdp0
+ok "and the first one goes on" answers
+kill -9 $graph_pid
+wait $graph_pid 2>/dev/null
+no_program() { ! ip -d link show xdp0 | grep -q prog/xdp; }
+ok "a graph that was killed leaves no program behind" until_ok 10 no_program
+graph_up vps=1
+ok "the next one starts" until_ok 20 answers
+
+# The interface goes away.
+ip link set xdp0 down
+ok "down: it is noticed" until_ok 10 said 'interface xdp0 was taken down'
+ip link set xdp0 up
+ok "up again: it is noticed" until_ok 10 said 'interface xdp0 is up again'
+ok "up again: the graph goes on" until_ok 20 answers
+ip link del xdp0
+ok "removed: it is noticed" until_ok 10 said 'interface xdp0 was removed'
+ok "removed: the graph lives on and ends well" graph_down
+ok "removed: the error is counted" counted '.counters.device_errors >= 1'
+
+# Two queues, the interface in a namespace of its own.
+veth_up "numrxqueues 2 numtxqueues 2"
+peer ethtool -K peer0 tx off >/dev/null
+graph_up vps=3
+ok "two queues: the first ping is answered" until_ok 20 answers
+ok "two queues: a file by HTTP" fetched
+ok "two queues: the graph ends well" graph_down
+ok "two queues: both are served" said ' 2 queues from 0 on'
+ip netns add inner && ip link set xdp0 netns inner
+graph_up vps=2 netns=inner
+ok "netns: answers inside" until_ok 20 answers
+ok "netns: the graph ends well" graph_down
+ip netns exec inner ip link del xdp0
+
+# What is refused.
+ok "no such interface" refused 'there is no interface nowhere0' ifname=nowhere0
+ok "no such namespace" refused 'no network namespace nowhere' netns=nowhere
+veth_up ""
+ok "zerocopy at a veth" refused 'the driver of xdp0 cannot do without copies' mode=zerocopy
+ip link set xdp0 mtu 9000
+ok "a large MTU" refused 'an MTU of 9000, and a frame of AF_XDP holds 3822' mode=auto
+if ip link add xdp1 type dummy 2>/dev/null; then
+	ok "native at an interface without XDP" refused 'takes no XDP program; mode = "generic" works' ifname=xdp1 mode=native
+fi
+ip link set xdp0 mtu 1500
+cp "$top_builddir/vp-run" "$graph" "$tmp/"
+chmod 755 "$tmp"
+nobody() {
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/vp-run" "$tmp/xdp-echo.lua" 2>"$tmp/nobody.err"
+	nobody_rc=$?
+	cat "$tmp/nobody.err"
+	[ $nobody_rc -eq 4 ] && grep -q "needs CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF (run as root)" "$tmp/nobody.err"
+}
+if command -v setpriv >/dev/null; then
+	ok "without privilege it says what is needed, and exits with 4" nobody
+else
+	skip "without privilege it says what is needed" "no setpriv"
+fi
+done_testing

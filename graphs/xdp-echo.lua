@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- graphs/xdp-echo.lua: a host on a network interface through AF_XDP sockets: UDP echo, an HTTP server of a directory,
--- small TCP services, and answers to pings.
--- Needs CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF (run as root), Linux 5.11, and an interface that it may have for itself.
+-- graphs/xdp-echo.lua: a host on a network interface through AF_XDP sockets: UDP echo, an HTTP server of a
+-- directory, small TCP services, and answers to pings.
+-- Needs CAP_NET_ADMIN, CAP_NET_RAW and CAP_BPF (run as root), Linux 5.11, and an interface that it may have for
+-- itself.
 -- With the Linux kernel as its neighbour, at the other end of a veth:
 --   ip link add xdp0 type veth peer name peer0 && ip addr add 10.9.0.1/24 dev peer0 && ip link set peer0 up
 --   ethtool -K peer0 tx off

@@ -10,6 +10,7 @@ local a = args {
   router = ipv4 { "10.9.0.1", doc = "where everything else goes" },
   mtu    = size { 1500, min = 576, max = 9000, doc = "of the link; at most the interface's" },
   format = enum { "v2", choices = { "v2", "v3" }, doc = "of the receive rings" },
+  ring   = size { "2MiB", min = 65536, max = 1073741824, doc = "bytes of each virtual processor's ring" },
   queues = uint { 0, max = 64, doc = "virtual processors that read; 0: all" },
   fanout = enum { "auto", choices = { "auto", "hash", "lb", "cpu" }, doc = "what chooses the one that gets a frame" },
   root   = text { ".", doc = "directory to serve" },
@@ -17,7 +18,7 @@ local a = args {
   vps    = uint { 4, min = 1, max = 4096, doc = "virtual processors (vppc, tpc)" },
 }
 
-local driver = { ifname = a.ifname, mtu = a.mtu, format = a.format, queues = a.queues, fanout = a.fanout }
+local driver = { ifname = a.ifname, mtu = a.mtu, ring = a.ring, format = a.format, queues = a.queues, fanout = a.fanout }
 if a.netns ~= "" then driver.netns = a.netns end
 
 local net = stack { ip { addr = a.addr, routes = { ["0.0.0.0/0"] = a.router } }, arp {}, eth {}, packet(driver) }

@@ -18,11 +18,9 @@
 /* The kernel puts at most so much before a frame's network header. */
 #define V2_BEFORE  128u
 
-static uint32_t power_of_two(uint32_t least, uint32_t n)
+static uint32_t whole(uint32_t n, uint32_t of)
 {
-	while (least < n)
-		least *= 2;
-	return least;
+	return (n + of - 1) / of * of;
 }
 
 void packet_ring_plan(struct packet_ring *g, enum packet_format f, uint64_t bytes, uint32_t frame_max)
@@ -30,8 +28,10 @@ void packet_ring_plan(struct packet_ring *g, enum packet_format f, uint64_t byte
 	uint64_t n;
 
 	*g = (struct packet_ring){ .format = f };
-	g->slot_size = power_of_two(512, frame_max + V2_BEFORE);
-	g->block_size = f == PACKET_V3 ? V3_BLOCK : power_of_two(V2_BLOCK, g->slot_size);
+	/* An odd number of lines: headers that all lie in the same few sets of
+	 * a cache would drive each other out. */
+	g->slot_size = whole(frame_max + V2_BEFORE, XK_CACHELINE) | XK_CACHELINE;
+	g->block_size = f == PACKET_V3 ? V3_BLOCK : g->slot_size > V2_BLOCK ? whole(g->slot_size, 4096) : V2_BLOCK;
 	g->slots_per_block = g->block_size / g->slot_size;
 	n = bytes / g->block_size;
 	/* The kernel fills one while another is read. */

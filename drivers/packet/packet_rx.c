@@ -153,7 +153,8 @@ unsigned packet_rx_run(struct xk_task *t, unsigned budget)
 	if (seen == 0) {
 		if (XK_UNLIKELY(pr->rep->vp->now >= pr->look_at))
 			packet_look(pr);
-		return 0;
+		/* A turn without work would end this virtual processor's. */
+		return pr->tx.n != 0 ? packet_tx_run(&pr->tx.task, budget) : 0;
 	}
 	pr->down = false;
 	xk_count_add(pr->rep->count[N_READ], n);

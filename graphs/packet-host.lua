@@ -9,7 +9,7 @@ local a = args {
   addr   = cidr { "10.9.0.2/24", doc = "our address" },
   router = ipv4 { "10.9.0.1", doc = "where everything else goes" },
   mtu    = size { 1500, min = 576, max = 9000, doc = "of the link; at most the interface's" },
-  format = enum { "v2", choices = { "v2", "v3" }, doc = "of the receive rings" },
+  format = enum { "v3", choices = { "v2", "v3" }, doc = "of the receive rings" },
   ring   = size { "2MiB", min = 65536, max = 1073741824, doc = "bytes of each virtual processor's ring" },
   queues = uint { 0, max = 64, doc = "virtual processors that read; 0: all" },
   fanout = enum { "auto", choices = { "auto", "hash", "lb", "cpu" }, doc = "what chooses the one that gets a frame" },

@@ -188,7 +188,7 @@ static const struct xk_param packet_params[] = {
 	P(promiscuous, XK_P_BOOL, "false", "receive the frames for every station"),
 	P(queues, XK_P_UINT, "0", "virtual processors that read a socket of their own; 0: all, at most 64", .max = "64"),
 	P(ring, XK_P_SIZE, "2MiB", "bytes of each socket's receive ring", .min = "64KiB", .max = "1GiB"),
-	P(format, XK_P_ENUM, "v2", "of the ring: v2 tells of each frame as it comes, v3 of blocks of frames",
+	P(format, XK_P_ENUM, "v3", "of the ring: v3 tells of blocks of frames, which costs less, v2 of each frame at once",
 	  .choices = formats),
 	P(retire, XK_P_TIME, "1ms", "v3: a block that is not full is passed on after this time", .min = "1ms", .max = "1s"),
 	P(fanout, XK_P_ENUM, "auto", "what chooses a frame's socket: its flow (hash), each in turn (lb), the receiving processor (cpu)",

@@ -252,8 +252,8 @@ static void a_batch_that_is_full_leaves_at_once(void)
 static void frames_from_the_wire_reach_the_graph_whole(void)
 {
 	static const char *const params[] = {
-		"ifname=" OURS "; mtu=1500", "ifname=" OURS "; format=v3; mtu=1500",
-		"ifname=" OURS "; ring=64KiB", "ifname=" OURS "; format=v3" };
+		"ifname=" OURS "; format=v2; mtu=1500", "ifname=" OURS "; mtu=1500",
+		"ifname=" OURS "; format=v2; ring=64KiB", "ifname=" OURS };
 	static uint8_t b[9014];
 	int fd;
 
@@ -286,7 +286,7 @@ static void a_burst_larger_than_a_unit_arrives_in_order(void)
 	if (skip())
 		return;
 	for (unsigned v = 0; v < 2; v++) {
-		up(2, v ? "ifname=" OURS "; format=v3" : "ifname=" OURS "; mtu=1500");
+		up(2, v ? "ifname=" OURS : "ifname=" OURS "; format=v2; mtu=1500");
 		fd = packet_socket(THEIRS, false);
 		for (unsigned i = 0; i < 200; i++) {
 			fill(b, sizeof b, i);
@@ -324,7 +324,7 @@ static void a_checksum_left_to_the_card_needs_no_verdict(void)
 	if (skip())
 		return;
 	for (unsigned v = 0; v < 2; v++) {
-		up(1, v ? "ifname=" OURS "; format=v3" : "ifname=" OURS);
+		up(1, v ? "ifname=" OURS : "ifname=" OURS "; format=v2");
 		fd = packet_socket(THEIRS, true);
 		fill_ip(b, sizeof b, 6);
 		CU_ASSERT(send_vnet(fd, &h, b, sizeof b));
@@ -349,7 +349,7 @@ static void segments_that_nobody_has_cut_are_taken_whole(void)
 	if (skip())
 		return;
 	for (unsigned v = 0; v < 2; v++) {
-		up(1, v ? "ifname=" OURS "; format=v3; mtu=1500" : "ifname=" OURS "; mtu=1500");
+		up(1, v ? "ifname=" OURS "; mtu=1500" : "ifname=" OURS "; format=v2; mtu=1500");
 		fd = packet_socket(THEIRS, true);
 		for (unsigned i = 0; i < 10; i++) {
 			fill_ip(b, sizeof b, 6);
@@ -423,7 +423,7 @@ static void frames_that_found_the_ring_full_are_counted(void)
 
 	if (skip())
 		return;
-	up(1, "ifname=" OURS "; ring=64KiB; mtu=1500");
+	up(1, "ifname=" OURS "; format=v2; ring=64KiB; mtu=1500");
 	fd = packet_socket(THEIRS, false);
 	fill(b, sizeof b, 1);
 	for (unsigned i = 0; i < 300; i++)

@@ -47,7 +47,7 @@ udp_echo() { echo hello | timeout 10 socat -t0.2 - "UDP:$us:7" | grep -qx hello;
 counted() { jq -e "$1" "$tmp/run.json"; }
 counter='[.nodes[] | select(.name == "packet")] | .[0].counters'
 
-for how in "preset=up" "preset=ppc" "vps=1" "vps=4" "vps=4 format=v3" "vps=5 queues=3 fanout=lb" \
+for how in "preset=up" "preset=ppc format=v2" "vps=1" "vps=4" "vps=4 format=v2" "vps=5 queues=3 fanout=lb" \
 	"preset=tpc vps=4"; do
 	# shellcheck disable=SC2086
 	graph_up "$graph" root="$www" $how

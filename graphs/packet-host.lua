@@ -12,13 +12,15 @@ local a = args {
   format = enum { "v3", choices = { "v2", "v3" }, doc = "of the receive rings" },
   ring   = size { "2MiB", min = 65536, max = 1073741824, doc = "bytes of each virtual processor's ring" },
   queues = uint { 0, max = 64, doc = "virtual processors that read; 0: all" },
-  fanout = enum { "auto", choices = { "auto", "hash", "lb", "cpu" }, doc = "what chooses the one that gets a frame" },
+  fanout = enum { "auto", choices = { "auto", "cbpf", "ebpf", "hash", "lb", "cpu" }, doc = "what chooses the one that gets a frame" },
+  classifier = text { "auto", doc = "who sends frames to their virtual processor: native, none, ..." },
   root   = text { ".", doc = "directory to serve" },
   preset = enum { "vppc", choices = { "up", "ppc", "vppc", "tpc" }, doc = "threading architecture" },
   vps    = uint { 4, min = 1, max = 4096, doc = "virtual processors (vppc, tpc)" },
 }
 
-local driver = { ifname = a.ifname, mtu = a.mtu, ring = a.ring, format = a.format, queues = a.queues, fanout = a.fanout }
+local driver = { ifname = a.ifname, mtu = a.mtu, ring = a.ring, format = a.format, queues = a.queues, fanout = a.fanout,
+                 classifier = a.classifier }
 if a.netns ~= "" then driver.netns = a.netns end
 
 local net = stack { ip { addr = a.addr, routes = { ["0.0.0.0/0"] = a.router } }, arp {}, eth {}, packet(driver) }

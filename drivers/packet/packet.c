@@ -103,11 +103,19 @@ static void packet_fini(struct xk_node *n)
 
 static int packet_init(struct xk_node *n, struct xk_errs *e)
 {
+	const struct packet_state *st = n->state;
+	struct packet_steer s;
 	char why[320];
-	int err = packet_dev_open(n->state, n->conf, n->graph->vps->nvps, why, sizeof why);
+	int err;
 
-	if (err == XK_OK)
+	packet_steer_new(&s, n);
+	err = packet_dev_open(n->state, n->conf, &s, n->graph->vps->nvps, why, sizeof why);
+	packet_steer_free(&s);
+	if (err == XK_OK) {
+		if (st->nqueues > 1)
+			XK_TRACE(&n->log, 3, "%u sockets, frames spread by \"%s\"", st->nqueues, packet_steer_name(&s));
 		return XK_OK;
+	}
 	xk_errs_add(e, n->file, n->line, 0, "%s: %s", n->name, why);
 	packet_fini(n);
 	return err;
@@ -178,7 +186,7 @@ static const struct xk_ops packet_ops = {
 	{ .name = #field, .type = t, .def = d, .doc = text, .offset = offsetof(struct packet_conf, field), ##__VA_ARGS__ }
 
 static const char *const formats[] = { "v2", "v3", NULL };
-static const char *const fanouts[] = { "auto", "hash", "lb", "cpu", NULL };
+static const char *const fanouts[] = { "auto", "cbpf", "ebpf", "hash", "lb", "cpu", NULL };
 
 static const struct xk_param packet_params[] = {
 	P(ifname, XK_P_TEXT, NULL, "name of the interface, which must be up", .flags = XK_PF_REQUIRED),
@@ -191,9 +199,11 @@ static const struct xk_param packet_params[] = {
 	P(format, XK_P_ENUM, "v3", "of the ring: v3 tells of blocks of frames, which costs less, v2 of each frame at once",
 	  .choices = formats),
 	P(retire, XK_P_TIME, "1ms", "v3: a block that is not full is passed on after this time", .min = "1ms", .max = "1s"),
-	P(fanout, XK_P_ENUM, "auto", "what chooses a frame's socket: its flow (hash), each in turn (lb), the receiving processor (cpu)",
+	P(fanout, XK_P_ENUM, "auto", "what chooses a frame's socket: a program made from the graph (cbpf, ebpf), the kernel's hash "
+	  "of its flow (hash), each in turn (lb), the receiving processor (cpu)",
 	  .choices = fanouts),
 	P(qdisc_bypass, XK_P_BOOL, "false", "send past the interface's queueing discipline, which a capture does not see either"),
+	XK_CLASSIFIER_PARAM(struct packet_conf, classifier),
 	XK_CLASSIFIER_PARAM(struct packet_conf, classifier),
 	XK_PARAM_END
 };

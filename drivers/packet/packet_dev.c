@@ -39,6 +39,7 @@
 struct opening {
 	struct packet_state      *st;
 	const struct packet_conf *c;
+	const struct packet_steer *steer;
 	char                     *why;
 	size_t                    n;
 	unsigned                  group;     /* of the fanout, once made */
@@ -240,19 +241,10 @@ static int open_queue(struct opening *o, struct packet_queue *q, bool first)
 
 /* ---- the group ------------------------------------------------------------------------------- */
 
-static unsigned fanout_mode(unsigned want)
-{
-	switch (want) {
-	case PACKET_BY_LB:  return PACKET_FANOUT_LB;
-	case PACKET_BY_CPU: return PACKET_FANOUT_CPU;
-	default:            return PACKET_FANOUT_HASH;
-	}
-}
-
 /* The first member makes the group under a number of the kernel's choice. */
 static int join(struct opening *o, int fd, bool first)
 {
-	unsigned type = fanout_mode(o->c->fanout) | PACKET_FANOUT_FLAG_IGNORE_OUTGOING, arg;
+	unsigned type = (unsigned)o->steer->mode | PACKET_FANOUT_FLAG_IGNORE_OUTGOING, arg;
 	socklen_t n = sizeof arg;
 
 	arg = first ? (type | PACKET_FANOUT_FLAG_UNIQUEID) << 16 : type << 16 | o->group;
@@ -266,6 +258,18 @@ static int join(struct opening *o, int fd, bool first)
 	return XK_OK;
 }
 
+static int join_all(struct opening *o)
+{
+	struct packet_state *st = o->st;
+	int err = XK_OK;
+
+	for (unsigned i = 0; err == XK_OK && i < st->nqueues; i++)
+		err = join(o, st->queue[i].fd, i == 0);
+	if (err == XK_OK && packet_steer_attach(o->steer, st->queue[0].fd) != 0)
+		err = fail(o, "the kernel refuses the program (fanout = \"hash\" needs none) for");
+	return err;
+}
+
 static int open_all(void *arg)
 {
 	struct opening *o = arg;
@@ -274,16 +278,15 @@ static int open_all(void *arg)
 
 	for (unsigned i = 0; err == XK_OK && i < st->nqueues; i++)
 		err = open_queue(o, &st->queue[i], i == 0);
-	for (unsigned i = 0; err == XK_OK && st->nqueues > 1 && i < st->nqueues; i++)
-		err = join(o, st->queue[i].fd, i == 0);
-	return err;
+	return err == XK_OK && st->nqueues > 1 ? join_all(o) : err;
 }
 
 /* ---- for the driver ---------------------------------------------------------------------------- */
 
-int packet_dev_open(struct packet_state *st, const struct packet_conf *c, unsigned nvps, char *why, size_t n)
+int packet_dev_open(struct packet_state *st, const struct packet_conf *c, const struct packet_steer *s,
+		    unsigned nvps, char *why, size_t n)
 {
-	struct opening o = { st, c, why, n, 0 };
+	struct opening o = { st, c, s, why, n, 0 };
 	uint64_t most = c->queues != 0 ? c->queues : PACKET_QUEUES_MAX;
 
 	st->nqueues = nvps < most ? nvps : (unsigned)most;

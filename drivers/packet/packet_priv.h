@@ -3,7 +3,7 @@
  * packet_priv.h - what the files of the packet driver share: the rings of the
  * kernel, the device with its sockets, and a replica's two directions.
  *
- * packet_dev.c opens, packet_ring.c walks a ring, packet_rx.c turns frames into
+ * packet_dev.c opens, packet_steer.c says who gets which frame, packet_ring.c walks a ring, packet_rx.c turns frames into
  * messages, packet_tx.c sends batches, packet.c is the driver round them.
  * Invariant: a ring is walked by the replica of its number only; a socket may be
  * written by any.
@@ -13,6 +13,7 @@
 
 #include "runtime/upi/xk_upi.h"
 
+#include <linux/filter.h>
 #include <sys/socket.h>
 
 #define PACKET_ETH_HEADER 14u
@@ -20,7 +21,8 @@
 #define PACKET_QUEUES_MAX 64u    /* descriptors that a worker can sleep on */
 
 enum packet_format { PACKET_V2, PACKET_V3 };
-enum packet_fanout { PACKET_BY_AUTO, PACKET_BY_HASH, PACKET_BY_LB, PACKET_BY_CPU };
+/* Up to EBPF: by a program. */
+enum packet_fanout { PACKET_BY_AUTO, PACKET_BY_CBPF, PACKET_BY_EBPF, PACKET_BY_HASH, PACKET_BY_LB, PACKET_BY_CPU };
 
 struct packet_conf {
 	char    *ifname, *netns;
@@ -79,6 +81,22 @@ bool packet_ring_peek(struct packet_ring *g, struct packet_frame *f);
 /* Gives back the frame that was peeked at. */
 void packet_ring_next(struct packet_ring *g);
 
+/* ---- who gets which frame ---------------------------------------------------------- */
+
+struct packet_steer {
+	int      mode;                   /* PACKET_FANOUT_* */
+	unsigned nprog;
+	struct sock_filter *prog;
+	int      fd;                     /* of an eBPF program, or -1 */
+};
+/* Makes the program that the node's parameters ask for; where that cannot be, a
+ * warning, and the kernel's hash. */
+void packet_steer_new(struct packet_steer *s, const struct xk_node *n);
+void packet_steer_free(struct packet_steer *s);
+/* Gives the program, if there is one, to the group that fd is in; -1 and errno. */
+int  packet_steer_attach(const struct packet_steer *s, int fd);
+const char *packet_steer_name(const struct packet_steer *s);
+
 /* ---- the device -------------------------------------------------------------------- */
 
 struct packet_queue {
@@ -97,7 +115,8 @@ struct packet_state {
 
 /* Opens the sockets with their rings, closed to frames until packet_dev_admit.  On
  * failure negative, with a sentence in why[n], and packet_dev_close is still to be called. */
-int  packet_dev_open(struct packet_state *st, const struct packet_conf *c, unsigned nvps, char *why, size_t n);
+int  packet_dev_open(struct packet_state *st, const struct packet_conf *c, const struct packet_steer *s,
+		     unsigned nvps, char *why, size_t n);
 void packet_dev_close(struct packet_state *st);
 void packet_dev_admit(struct packet_queue *q);
 /* Frames that the kernel lost since the last call because the ring was full. */

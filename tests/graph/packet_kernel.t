@@ -48,7 +48,7 @@ counted() { jq -e "$1" "$tmp/run.json"; }
 counter='[.nodes[] | select(.name == "packet")] | .[0].counters'
 
 for how in "preset=up" "preset=ppc format=v2" "vps=1" "vps=4" "vps=4 format=v2" "vps=5 queues=3 fanout=lb" \
-	"preset=tpc vps=4"; do
+	"vps=4 classifier=none" "preset=tpc vps=4"; do
 	# shellcheck disable=SC2086
 	graph_up "$graph" root="$www" $how
 	ok "$how: the first ping is answered" until_ok 10 answers $us
@@ -61,6 +61,25 @@ for how in "preset=up" "preset=ppc format=v2" "vps=1" "vps=4" "vps=4 format=v2" 
 	ok "$how: the graph ends well and leaks nothing" graph_down
 	ok "$how: frames are counted" counted "$counter | .read > 100 and .written > 100 and .batches <= .written and .vouched > 0"
 	ok "$how: no error, nothing of our own" counted "$counter | .device_errors + .went_down + .own == 0"
+done
+
+# The program that is made from the graph sends every connection's frames to their own virtual processor.
+for how in cbpf ebpf hash; do
+	graph_up --vps --log=packet:3 "$graph" root="$www" vps=4 fanout=$how
+	ok "$how: the first ping is answered" until_ok 10 answers $us
+	ok "$how: 100 UDP clients" timeout 100 python3 "$tmp/udp.py" $us
+	ok "$how: a file by HTTP" fetched
+	ok "$how: the graph ends well" graph_down
+	case $how in
+	hash) ok "$how: frames are handed over" counted '[.vps[].handed_over] | add > 20' ;;
+	*)
+		if grep -q "4 sockets, frames spread by \"$how\"" "$tmp/run.err"; then
+			ok "$how: nothing is handed over" counted '[.vps[].handed_over] | add == 0'
+		else
+			skip "$how: nothing is handed over" "$(tail -n 1 "$tmp/run.err")"
+		fi
+		;;
+	esac
 done
 
 # The kernel's offloads off: no segment is long, every checksum is there, and a capture shows it.

@@ -40,14 +40,14 @@ static inline bool wire_plain(const uint8_t *p, uint32_t len, uint32_t h)
 }
 
 /* The sum of n bytes, copied: first what lies before a line of the destination. */
-static uint32_t copy_sum(uint8_t *t, const uint8_t *s, uint32_t n)
+static inline uint32_t copy_sum(uint8_t *t, const uint8_t *s, uint32_t n)
 {
 	uint32_t head = (uint32_t)(-(uintptr_t)t & LINE), sum;
 
-	if ((head & 1) != 0 || head == 0)
-		return xk_csum_copy(t, s, n, 0);
-	sum = xk_csum_copy(t, s, head, 0);
-	return xk_csum_copy(t + head, s + head, n - head, sum);
+	if ((head & 1) != 0 || head < 8)
+		return xk_csum_copy_long(t, s, n, 0);
+	sum = xk_csum_copy_short(t, s, head, 0);
+	return xk_csum_copy_long(t + head, s + head, n - head, sum);
 }
 
 /* A long frame: the copy lies in its lines as the original does in its own, so

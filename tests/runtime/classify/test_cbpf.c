@@ -6,6 +6,9 @@
 #include <pcap/pcap.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "runtime/base/xk_base.h"
 #include "runtime/classify/xk_cbpf.h"
@@ -302,6 +305,48 @@ static void memory_may_run_out(void)
 	CU_ASSERT_EQUAL(xk_alloc_live(), 0);
 }
 
+#ifndef PR_SET_MDWE
+#define PR_SET_MDWE 65
+#endif
+#define MDWE_REFUSE_EXEC_GAIN 1ul
+enum { CHILD_GOOD, CHILD_BAD, CHILD_CANNOT };
+
+/* In a process where nothing written to can become code. */
+static int without_code(void)
+{
+	struct xk_cbpf *c;
+	bool good;
+
+	if (prctl(PR_SET_MDWE, MDWE_REFUSE_EXEC_GAIN, 0ul, 0ul, 0ul) != 0)
+		return CHILD_CANNOT;
+	prog[0] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, 7);
+	if (xk_cbpf_new(&c, prog, 1, XK_CBPF_BEST, why, sizeof why) != XK_OK)
+		return CHILD_BAD;
+	good = strcmp(xk_cbpf_is(c), "threaded code") == 0 && xk_cbpf_run(c, (const uint8_t *)"", 0) == 7;
+	xk_cbpf_free(c);
+	return good ? CHILD_GOOD : CHILD_BAD;
+}
+
+static void where_no_code_may_be_made_it_is_threaded(void)
+{
+	int status = 0;
+	pid_t child;
+
+	if (getenv("XK_TEST_SLOW") != NULL) {
+		xk_test_skip("valgrind makes code itself");
+		return;
+	}
+	child = fork();
+	if (child == 0)
+		_exit(without_code());
+	CU_ASSERT_EQUAL_FATAL(waitpid(child, &status, 0), child);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == CHILD_CANNOT) {
+		xk_test_skip("this kernel cannot forbid memory to become code");
+		return;
+	}
+	CU_ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == CHILD_GOOD);
+}
+
 static CU_TestInfo tests[] = {
 	{ "random programs agree", random_programs_agree },
 	{ "expressions agree", expressions_agree },
@@ -310,6 +355,7 @@ static CU_TestInfo tests[] = {
 	{ "noise is refused or agrees", noise_is_refused_or_agrees },
 	{ "scratch begins as nothing, and bursts are many", scratch_begins_as_nothing_and_bursts_are_many },
 	{ "memory may run out", memory_may_run_out },
+	{ "where no code may be made it is threaded", where_no_code_may_be_made_it_is_threaded },
 	CU_TEST_INFO_NULL,
 };
 

@@ -249,6 +249,7 @@ static const char *const places[] = { "map", "hash", NULL };
 	P(from_port, XK_P_PORT, "20000", "source: first port of a peer"), \
 	P(peer_mac, XK_P_MAC, NULL, "source, echo: link address of the peer"), \
 	P(burst, XK_P_UINT, "0", "source: frames of one connection in a unit of work; 0: the graph's burst", .max = "1024"), \
+	P(mix, XK_P_BOOL, "false", "source: each frame of a unit is the next connection's, in an order that looks like chance"), \
 	P(count, XK_P_UINT, "0", "source: stop after so many frames of all connections together; 0: never"), \
 	P(rate, XK_P_UINT, "0", "source: frames per second of all connections together; 0: as fast as they are taken", \
 	  .max = "1000000000"), \

@@ -31,7 +31,7 @@ struct mem_conf {
 	uint64_t mtu;
 	uint8_t  mac[6], peer_mac[6];
 	char    *wire;
-	bool     copy;
+	bool     copy, mix;
 	uint64_t queue;
 	/* peer = "source" */
 	uint64_t conns, size, burst, count, rate, rxcold, ports;

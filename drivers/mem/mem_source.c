@@ -7,9 +7,11 @@
  * connection; making a frame is copying that line before a payload that the
  * receive buffer already holds.  The UDP checksum in the template is a dummy:
  * the receiver computes it and ignores the verdict (XK_MSG_CSUM_IGNORE).
- * Each replica serves the connections mapped to its VP in turn, one unit each.
+ * Each replica serves the connections mapped to its VP in turn, one unit each;
+ * mixed, one frame each, in strides that visit every connection before one twice
+ * and look like chance to the caches.
  * Invariant: frames made for two connections of one VP differ by at most one
- * unit (M112), while both have frames left.
+ * unit (M112), mixed by at most one, while both have frames left.
  */
 #include "drivers/mem/mem_priv.h"
 
@@ -23,6 +25,7 @@
 #define PROTO_UDP   17
 #define DUMMY_CSUM  0xbad1u      /* never 0: that would mean "none" */
 #define PORTS_PER_HOST 16384u    /* connections from one remote address */
+#define AHEAD       16u          /* mixed: frames that a template is fetched before it is used */
 
 static const uint8_t source_mac[6] = { 0x02, 0, 0, 0, 0x50, 0x0c };
 
@@ -33,6 +36,7 @@ struct mem_gen {
 	xk_counter *made, *bytes;         /* [nconn], for XK_CTL_MEM_COUNTS */
 	uint64_t   *left, *no;            /* [nconn]: frames to make; number in the graph */
 	uint32_t  nconn, live;            /* live: connections with frames left */
+	uint32_t  stride, ahead;          /* to the next connection; to the AHEADth */
 	uint32_t  turn;                   /* whose unit it is ... */
 	uint32_t  unit_left;              /* ... and what is left of it */
 	uint32_t  frame;                  /* bytes of each */
@@ -149,6 +153,14 @@ static inline struct xk_msg *gen_one(struct mem_gen *g, const struct mem_conn *k
 	return m;
 }
 
+static inline void gen_made(struct mem_gen *g, uint32_t j, unsigned n)
+{
+	g->left[j] -= n;
+	g->live -= g->left[j] == 0;
+	xk_count_add(g->made[j], n);
+	xk_count_add(g->bytes[j], (uint64_t)n * (g->frame - g->hdr_len));
+}
+
 static unsigned gen_burst(struct mem_gen *g, uint32_t j, unsigned n)
 {
 	struct xk_msg *burst[MEM_BURST];
@@ -161,10 +173,7 @@ static unsigned gen_burst(struct mem_gen *g, uint32_t j, unsigned n)
 			break;
 		}
 	}
-	g->left[j] -= i;
-	g->live -= g->left[j] == 0;
-	xk_count_add(g->made[j], i);
-	xk_count_add(g->bytes[j], (uint64_t)i * (g->frame - g->hdr_len));
+	gen_made(g, j, i);
 	xk_count_add(g->mr->rep->count[MEM_N_MADE], i);
 	if (i != 0)
 		xk_input(g->mr->rep, burst, i);
@@ -191,32 +200,82 @@ static void gen_timer(struct xk_timer *t)
 	xk_task_ready(&g->mr->task);
 }
 
-/* The next connection's unit begins; one has frames left. */
+static inline uint32_t gen_step(const struct mem_gen *g, uint32_t j, uint32_t stride)
+{
+	j += stride;
+	return j >= g->nconn ? j - g->nconn : j;
+}
+
+/* The turn goes on to the next connection with frames left; there is one. */
+static inline void gen_turn(struct mem_gen *g)
+{
+	do
+		g->turn = gen_step(g, g->turn, g->stride);
+	while (g->left[g->turn] == 0);
+}
+
+/* Its unit begins. */
 static void gen_next(struct mem_gen *g, uint32_t unit)
 {
-	do {
-		if (++g->turn >= g->nconn)
-			g->turn = 0;
-	} while (g->left[g->turn] == 0);
+	gen_turn(g);
 	g->unit_left = g->left[g->turn] < unit ? (uint32_t)g->left[g->turn] : unit;
 }
 
-/*
- * One unit: a burst of one connection.  One that the rate, or memory, cuts short
- * goes on with the same connection, or counts would drift apart.
- */
-unsigned mem_gen_run(struct xk_task *t, unsigned budget)
+/* What the driver keeps of a connection is not what is measured. */
+static inline void gen_fetch(const struct mem_gen *g, uint32_t j)
 {
-	struct mem_rep *mr = xk_container_of(t, struct mem_rep, task);
-	struct mem_gen *g = mr->gen;
-	uint64_t burst = mem_conf(mr->rep)->burst, due = UINT64_MAX, unit;
+	__builtin_prefetch(&g->conn[j]);
+	__builtin_prefetch(&g->left[j], 1);
+	__builtin_prefetch(&g->made[j], 1);
+	__builtin_prefetch(&g->bytes[j], 1);
+}
+
+/* A burst of frames of as many connections. */
+static unsigned gen_mixed(struct mem_gen *g, unsigned n)
+{
+	struct xk_msg *burst[MEM_BURST];
+	unsigned i;
+
+	for (i = 0; i < n && g->live != 0; i++) {
+		uint32_t before = g->turn;
+
+		gen_turn(g);
+		gen_fetch(g, gen_step(g, g->turn, g->ahead));
+		burst[i] = gen_one(g, &g->conn[g->turn]);
+		if (XK_UNLIKELY(burst[i] == NULL)) {
+			xk_count(g->mr->rep->drop[XK_DROP_NOMEM]);
+			g->turn = before;
+			break;
+		}
+		gen_made(g, g->turn, 1);
+	}
+	xk_count_add(g->mr->rep->count[MEM_N_MADE], i);
+	if (i != 0)
+		xk_input(g->mr->rep, burst, i);
+	return i;
+}
+
+/* One unit of frames of different connections; apart, so that the usual way stays
+ * as it is. */
+static __attribute__((noinline)) unsigned gen_mixed_unit(struct mem_gen *g, uint64_t unit)
+{
 	unsigned done = 0;
 
-	if (g->rate != 0 && (due = gen_due(g)) == 0)
-		return 0;
-	if (g->unit_left == 0)
-		gen_next(g, burst != 0 ? (uint32_t)burst : budget);
-	unit = g->unit_left < due ? g->unit_left : due;
+	while (done < unit && g->live != 0) {
+		unsigned want = unit - done < MEM_BURST ? (unsigned)unit - done : MEM_BURST;
+		unsigned got = gen_mixed(g, want);
+
+		done += got;
+		if (got < want)
+			break;
+	}
+	return done;
+}
+
+static unsigned gen_unit(struct mem_gen *g, uint64_t unit)
+{
+	unsigned done = 0;
+
 	while (done < unit) {
 		unsigned want = unit - done < MEM_BURST ? (unsigned)unit - done : MEM_BURST;
 		unsigned got = gen_burst(g, g->turn, want);
@@ -226,6 +285,30 @@ unsigned mem_gen_run(struct xk_task *t, unsigned budget)
 			break;
 	}
 	g->unit_left -= done;
+	return done;
+}
+
+/*
+ * One unit: a burst of one connection.  One that the rate, or memory, cuts short
+ * goes on with the same connection, or counts would drift apart.
+ */
+unsigned mem_gen_run(struct xk_task *t, unsigned budget)
+{
+	struct mem_rep *mr = xk_container_of(t, struct mem_rep, task);
+	const struct mem_conf *c = mem_conf(mr->rep);
+	struct mem_gen *g = mr->gen;
+	uint64_t due = UINT64_MAX, unit = c->burst != 0 ? c->burst : budget;
+	unsigned done;
+
+	if (g->rate != 0 && (due = gen_due(g)) == 0)
+		return 0;
+	if (c->mix) {
+		done = gen_mixed_unit(g, unit < due ? unit : due);
+	} else {
+		if (g->unit_left == 0)
+			gen_next(g, (uint32_t)unit);
+		done = gen_unit(g, g->unit_left < due ? g->unit_left : due);
+	}
 	g->produced += done;
 	if (g->live == 0)
 		xk_task_park(t);
@@ -261,6 +344,23 @@ static bool conn_is_here(const struct xk_rep *r, uint64_t i)
 	return xk_graph_vp_of(r->node->graph, i) == r->vp;
 }
 
+static uint32_t common_divisor(uint32_t a, uint32_t b)
+{
+	return b == 0 ? a : common_divisor(b, a % b);
+}
+
+/* Mixed, the golden ratio of the ring, near a number that shares no divisor with it. */
+static void gen_strides(struct mem_gen *g, bool mix)
+{
+	g->stride = 1;
+	if (mix && g->nconn > 2) {
+		g->stride = (uint32_t)((uint64_t)g->nconn * 1640531527 >> 32) | 1;
+		while (common_divisor(g->nconn, g->stride) != 1)
+			g->stride++;
+	}
+	g->ahead = (uint32_t)((uint64_t)g->stride * AHEAD % g->nconn);
+}
+
 static int gen_fill(struct mem_gen *g)
 {
 	struct xk_rep *r = g->mr->rep;
@@ -282,6 +382,7 @@ static int gen_fill(struct mem_gen *g)
 	for (uint64_t i = 0; i < c->conns; i++)
 		if (conn_is_here(r, i))
 			conn_build(g, g->nconn++, i);
+	gen_strides(g, c->mix);
 	return XK_OK;
 }
 

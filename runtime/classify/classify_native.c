@@ -200,7 +200,7 @@ unsigned burst_parse(const struct native *nat, enum xk_link link, const struct x
 			last = xk_wide_load(p + link_wide(link));
 			control = p[0];
 		}
-		__builtin_prefetch(xk_table_home(t, r->hash));
+		xk_table_fetch(xk_table_home(t, r->hash));
 		r++;
 	}
 	*flags = together;

@@ -39,7 +39,7 @@ static inline void runs_aim(const struct xk_table *t, struct run *run, unsigned 
 		r->flow = 0;
 		if (XK_LIKELY(r->keyed && fit != 0)) {
 			r->flow = xk_load_acquire(&b->h[__builtin_ctz(fit)]);
-			__builtin_prefetch(xk_slab_ptr(r->flow));
+			xk_table_fetch(xk_slab_ptr(r->flow));
 		}
 	}
 }

@@ -262,7 +262,7 @@ unsigned classify_walk_runs(const struct walk *w, const struct xk_flowtab *tab, 
 			continue;
 		*r = (struct run){ .key = k.u.key, .first = (uint16_t)i, .keyed = k.kind == XK_PAT_FLOW };
 		r->hash = k.kind != XK_PAT_NONE ? flow_hash(&k.u.key) : 0;
-		__builtin_prefetch(xk_table_home(t, r->hash));
+		xk_table_fetch(xk_table_home(t, r->hash));
 		r++;
 		last = k;
 		if (m[i]->len < XK_FRAME_MIN)

@@ -162,6 +162,41 @@ static void connections_of_a_vp_differ_by_at_most_one_burst(void)
 	fair(b7, 7);
 }
 
+static void mixed_connections_differ_by_at_most_one_frame(void)
+{
+	static const struct pf_spec one[] = RECEIVER(&xk_proto_eth_mem, &xk_proto_eth,
+		"peer=source; to=10.0.0.1; conns=3; rate=11111; mix=true", NULL);
+	static const struct pf_spec many[] = RECEIVER(&xk_proto_eth_mem, &xk_proto_eth,
+		"peer=source; to=10.0.0.1; conns=100; rate=111111; burst=7; mix=true", NULL);
+
+	pf_up(&f, 3, one);
+	pf_run(&f, 10 * XK_MS);
+	for (unsigned vp = 0; vp < 3; vp++)
+		CU_ASSERT_EQUAL(spread(vp), 0);
+	pf_down(&f);
+	fair(many, 1);
+}
+
+static void mixed_connections_share_the_count_out_evenly(void)
+{
+	static const struct pf_spec g[] = RECEIVER(&xk_proto_eth_mem, &xk_proto_eth,
+		"peer=source; to=10.0.0.1; conns=7; count=1000; burst=5; mix=true", NULL);
+	struct xk_app_counts c;
+
+	pf_up(&f, 2, g);
+	pf_run(&f, XK_SEC);
+	for (unsigned vp = 0; vp < 2; vp++) {
+		xk_control(pf_rep(&f, "d", vp), XK_CTL_MEM_COUNTS, &c, sizeof c);
+		for (unsigned i = 0; i < c.n; i++) {
+			CU_ASSERT_EQUAL(c.messages[i], 1000 / 7 + (c.conn[i] < 1000 % 7));
+			CU_ASSERT_EQUAL(c.bytes[i], c.messages[i] * 64);
+		}
+	}
+	CU_ASSERT_EQUAL(pf_count(&f, "d", "made"), 1000);
+	CU_ASSERT_EQUAL(pf_count(&f, "sink", "messages"), 1000);
+	pf_down(&f);
+}
+
 static void makes_exactly_the_count_shared_out_evenly(void)
 {
 	static const struct pf_spec g[] = RECEIVER(&xk_proto_eth_mem, &xk_proto_eth,
@@ -307,6 +342,8 @@ static CU_TestInfo source_tests[] = {
 	{ "connections are received where the map puts them", connections_are_received_where_the_map_puts_them },
 	{ "a passive receiver gets its frames without hand-over", a_passive_receiver_gets_its_frames_without_hand_over },
 	{ "connections of a VP differ by at most one burst", connections_of_a_vp_differ_by_at_most_one_burst },
+	{ "mixed connections differ by at most one frame", mixed_connections_differ_by_at_most_one_frame },
+	{ "mixed connections share the count out evenly", mixed_connections_share_the_count_out_evenly },
 	{ "makes exactly the count, shared out evenly", makes_exactly_the_count_shared_out_evenly },
 	{ "keeps to the rate", keeps_to_the_rate },
 	{ "cold buffers come round in a circle of the given size", cold_buffers_come_round_in_a_circle_of_the_given_size },

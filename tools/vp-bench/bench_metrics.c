@@ -32,6 +32,7 @@ const struct bench_metric bench_metrics[] = {
 	{ "gbit", "Gbit/s", "payload bits per second", 0, false },
 	{ "mps", "1/s", "messages per second", 0, false },
 	{ "ns", "ns", "time per message: measured time / messages", 0, true },
+	{ "cpu_ns", "ns", "processor time of the workers per message: a busy machine costs precision, not truth", 0, true },
 	{ "drops", "1/s", "dropped messages per second, all nodes and reasons", 0, true },
 	{ "user", "", "processors' worth of user time", 0, false },
 	{ "sys", "", "processors' worth of system time", 0, true },
@@ -91,7 +92,7 @@ static double all_drops(const json_t *child)
 
 static void of_workers(const json_t *child, double s, json_t *out)
 {
-	double user = 0, sys = 0, vol = 0, invol = 0, moves = 0;
+	double user = 0, sys = 0, vol = 0, invol = 0, moves = 0, cpu = 0, messages = number(child, "messages");
 	const json_t *w;
 	size_t i;
 
@@ -101,12 +102,14 @@ static void of_workers(const json_t *child, double s, json_t *out)
 		vol += number(w, "voluntary_switches");
 		invol += number(w, "involuntary_switches");
 		moves += number(w, "migrations");
+		cpu += number(w, "cpu_ns");
 	}
 	put(out, "user", user / 1e9 / s);
 	put(out, "sys", sys / 1e9 / s);
 	put(out, "switches_voluntary", vol / s);
 	put(out, "switches_involuntary", invol / s);
 	put(out, "migrations", moves / s);
+	put(out, "cpu_ns", cpu > 0 && messages > 0 ? cpu / messages : NAN);
 }
 
 /* ---- connections -------------------------------------------------------------------- */

@@ -136,6 +136,11 @@ struct ebpf_layout {
 	bool     bounded;            /* as in struct ebpf_gen */
 };
 
+#define EBPF_ARENA_SLOTS   1024u
+#define EBPF_ARENA_MOST    (4u << 20)    /* bytes */
+#define EBPF_CONTEXT_SLOTS 32u           /* the verifier walks through as many rounds */
+#define EBPF_CONTEXT_MOST  32767u        /* bytes of a context that an instruction can name */
+
 /* `slots` as many as fit into `most` bytes, 0 when none does. */
 struct ebpf_layout ebpf_layout(const struct xk_pattern *p, unsigned slots, size_t most);
 /* New programs (xk_free), or NULL with a sentence in why. */

@@ -43,3 +43,42 @@ int xk_ebpf_flows_drop(int flows_fd, const struct xk_flowkey *k)
 	(void)flows_fd, (void)k;
 	return XK_E_NOTSUP;
 }
+
+int xk_ebpf_open(struct xk_ebpf **e, const struct xk_pattern *p, enum xk_ebpf_kind kind, unsigned slots, char *why, size_t n)
+{
+	(void)p, (void)kind, (void)slots;
+	*e = NULL;
+	return without(why, n);
+}
+
+/* There is none to come here with. */
+
+void xk_ebpf_close(struct xk_ebpf *e)
+{
+	xk_assert(e == NULL);
+}
+
+unsigned xk_ebpf_slots(const struct xk_ebpf *e)
+{
+	xk_assert(e == NULL);
+	return 0;
+}
+
+void xk_ebpf_put(struct xk_ebpf *e, unsigned i, const uint8_t *frame, uint32_t len)
+{
+	(void)i, (void)frame, (void)len;
+	xk_assert(e == NULL);
+}
+
+bool xk_ebpf_call(struct xk_ebpf *e, unsigned n)
+{
+	(void)n;
+	xk_assert(e == NULL);
+	return false;
+}
+
+void xk_ebpf_verdict(const struct xk_ebpf *e, unsigned i, const uint8_t *frame, uint32_t len, struct xk_pat_verdict *v)
+{
+	(void)i, (void)frame, (void)len, (void)v;
+	xk_assert(e == NULL);
+}

@@ -39,8 +39,10 @@ static const struct xk_classifier_ops classify_none = {
 /* ---- the table ------------------------------------------------------------------- */
 
 /* ORDER xk_classifier_table */
-const char *const xk_classifier_kinds[] = { "auto", "native", "cbpf", "none", NULL };
-const struct xk_classifier_ops *const xk_classifier_table[] = { &classify_native, &classify_cbpf, &classify_none, NULL };
+const char *const xk_classifier_kinds[] = { "auto", "native", "cbpf", "ebpf", "none", NULL };
+const struct xk_classifier_ops *const xk_classifier_table[] = {
+	&classify_native, &classify_cbpf, &classify_ebpf, &classify_none, NULL
+};
 
 static const struct xk_classifier_ops *find(const char *kind)
 {

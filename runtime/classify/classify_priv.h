@@ -33,7 +33,7 @@ struct xk_flowtab {
 };
 
 /* Back ends; classify_make.c has the table. */
-extern const struct xk_classifier_ops classify_native, classify_cbpf;
+extern const struct xk_classifier_ops classify_native, classify_cbpf, classify_ebpf;
 
 static inline struct xk_key flow_key(const struct xk_flowkey *k)
 {

@@ -15,6 +15,8 @@
 #ifndef XK_EBPF_H
 #define XK_EBPF_H
 
+#include <stdio.h>
+
 #include "runtime/classify/xk_pattern.h"
 
 /*
@@ -39,5 +41,33 @@ int  xk_ebpf_flows_new(uint32_t most, char *log, size_t loglen);
 int  xk_ebpf_flows_set(int flows_fd, const struct xk_flowkey *k, uint16_t vp);
 /* XK_E_NOENT: was not there. */
 int  xk_ebpf_flows_drop(int flows_fd, const struct xk_flowkey *k);
+
+/* ---- batches of frames that lie in memory ----------------------------------------------------- */
+
+enum xk_ebpf_kind {
+	XK_EBPF_XDP,
+	XK_EBPF_FANOUT,
+	XK_EBPF_ARENA,
+	XK_EBPF_CONTEXT,
+};
+
+/*
+ * A program that decides about up to `slots` frames in one call, with memory of its own: a BPF
+ * arena (XK_EBPF_ARENA), or where the kernel has none the context buffer (XK_EBPF_CONTEXT, 32
+ * frames at most).  Owned by one thread at a time.  p outlives it.
+ */
+struct xk_ebpf;
+int  xk_ebpf_open(struct xk_ebpf **e, const struct xk_pattern *p, enum xk_ebpf_kind kind, unsigned slots, char *why,
+		  size_t whylen);
+void xk_ebpf_close(struct xk_ebpf *e);                       /* NULL is legal */
+unsigned xk_ebpf_slots(const struct xk_ebpf *e);
+/* Frames into slots 0 to n - 1, one call for all, verdicts out: the same frames again. */
+void xk_ebpf_put(struct xk_ebpf *e, unsigned i, const uint8_t *frame, uint32_t len);
+bool xk_ebpf_call(struct xk_ebpf *e, unsigned n);            /* false: the kernel would not */
+void xk_ebpf_verdict(const struct xk_ebpf *e, unsigned i, const uint8_t *frame, uint32_t len, struct xk_pat_verdict *v);
+
+/* The program, one instruction a line.  Needs neither privilege nor libbpf.  Returns how many
+ * instructions, or a negative error with a sentence in why. */
+int xk_ebpf_print(const struct xk_pattern *p, enum xk_ebpf_kind kind, unsigned nvps, FILE *f, char *why, size_t whylen);
 
 #endif

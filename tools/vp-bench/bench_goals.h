@@ -121,6 +121,12 @@ enum goal_fault side_many_filters(struct goals *g, const struct goal_side *s, do
 enum goal_fault side_native(struct goals *g, const struct goal_side *s, double *v, char *why);
 enum goal_fault side_native_mixed(struct goals *g, const struct goal_side *s, double *v, char *why);
 
+/* bench_goals_arena.c: ns for a verdict of a program in the kernel, on a frame of a batch and on
+ * one alone; why there is no arena, a sentence, or NULL. */
+enum goal_fault side_arena(struct goals *g, const struct goal_side *s, double *v, char *why);
+enum goal_fault side_xdp_run(struct goals *g, const struct goal_side *s, double *v, char *why);
+const char *goal_lacks_arena(struct goals *g, const struct goal *r);
+
 /* bench_goals_probe.c: the median round trip of a cache line between two
  * processors in ns, 0 when it could not be measured. */
 #define PROBE_FAR 200.0

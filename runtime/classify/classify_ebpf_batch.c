@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * classify_ebpf_batch.c - programs that decide about a batch of frames in one call.
+ *
+ * Of type SYSCALL: they run when they are called and work on slots, a verdict and a frame's
+ * first bytes each.  In an arena the slots are memory that the caller shares with the program:
+ * nothing is copied, and a pointer that errs reads zeros, so the verifier asks for no bounds.
+ * In a context buffer the kernel copies the batch in and out: the whole context goes into the
+ * value of an array, as only there may a program point where it wants, and the verdicts back in
+ * the end.
+ * Loops differ too: "may_goto" came with arenas; without it the verifier walks through every
+ * round, so there are few.
+ *
+ * R8 slot, R9 slots to go (arena) or slot's number (context), others as the walk has them.
+ * Invariant: both write the same verdicts.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/classify/classify_ebpf.h"
+#include "runtime/mem/xk_mem.h"
+
+#define WINDOW_MOST 1024u            /* bytes of a slot's frame */
+#define STACK_N     (-8)             /* of the context's program */
+#define STACK_CTX   (-16)
+
+#define V(field)    ((int)offsetof(struct ebpf_slot, v.field))
+
+struct ebpf_layout ebpf_layout(const struct xk_pattern *p, unsigned slots, size_t most)
+{
+	struct ebpf_layout l = { .slots = slots };
+	size_t fit;
+
+	l.window = ebpf_window(p, EBPF_WINDOW, &l.bounded);
+	l.stride = (unsigned)sizeof(struct ebpf_slot) + l.window;
+	fit = most > sizeof(struct ebpf_batch) ? (most - sizeof(struct ebpf_batch)) / l.stride : 0;
+	if (l.slots > fit || l.window > WINDOW_MOST)
+		l.slots = l.window > WINDOW_MOST ? 0 : (unsigned)fit;
+	l.size = (unsigned)sizeof(struct ebpf_batch) + l.slots * l.stride;
+	return l;
+}
+
+static struct ebpf_gen *gen_new(const struct xk_pattern *p, const struct ebpf_layout *l, char *why, size_t n)
+{
+	struct ebpf_gen *g;
+
+	if (l->slots == 0) {
+		snprintf(why, n, "headers of this graph take %u bytes of a frame: a batch has room for %u", l->window,
+			 WINDOW_MOST);
+		return NULL;
+	}
+	g = xk_alloc(sizeof(*g));
+	if (g == NULL) {
+		snprintf(why, n, "no memory to assemble a program in");
+		return NULL;
+	}
+	g->p = p;
+	g->bytes = EBPF_SLOT;
+	g->key = BPF_REG_8;
+	g->key_off = V(key);
+	g->window = l->window;
+	g->bounded = l->bounded;
+	return g;
+}
+
+static struct ebpf_gen *gen_done(struct ebpf_gen *g, char *why, size_t n)
+{
+	if (ebpf_finish(&g->a))
+		return g;
+	snprintf(why, n, "no eBPF program for this graph: %s", g->a.lost);
+	xk_free(g);
+	return NULL;
+}
+
+/* ---- one slot ------------------------------------------------------------------------------- */
+
+/* Writes what an end says besides the hash; R5 = selector. */
+static void say_end(struct ebpf_gen *g, const struct ebpf_end *e)
+{
+	struct xk_pat_verdict v = { .cell = e->cell, .kind = e->kind };
+	uint8_t raw[4] = { (uint8_t)(e->selector >> 24), (uint8_t)(e->selector >> 16), (uint8_t)(e->selector >> 8),
+		(uint8_t)e->selector };
+	uint32_t word;
+
+	memcpy(&word, &v.cell, sizeof(word));
+	ebpf_store_imm(&g->a, 4, BPF_REG_8, V(cell), word);
+	memcpy(&word, raw, sizeof(word));
+	if (word != 0)
+		ebpf_store_imm(&g->a, 4, BPF_REG_8, V(key) + 12, word);
+	ebpf_alu32_imm(&g->a, BPF_MOV, BPF_REG_5, e->selector);
+}
+
+/* The verdict on the frame in slot R8; comes out at `next`, wherever the walk ended. */
+static void gen_slot(struct ebpf_gen *g, unsigned next)
+{
+	struct ebpf_asm *a = &g->a;
+	unsigned hash = ebpf_label(a);
+	bool hashed = false;
+
+	ebpf_store_imm(a, 8, BPF_REG_8, V(key), 0);
+	ebpf_store_imm(a, 8, BPF_REG_8, V(key) + 8, 0);
+	ebpf_load(a, 4, BPF_REG_7, BPF_REG_8, offsetof(struct ebpf_slot, len));
+	ebpf_alu(a, BPF_MOV, BPF_REG_6, BPF_REG_8);
+	ebpf_alu_imm(a, BPF_ADD, BPF_REG_6, offsetof(struct ebpf_slot, frame));
+	if (g->bounded) {
+		ebpf_alu(a, BPF_MOV, BPF_REG_3, BPF_REG_6);
+		ebpf_alu_imm(a, BPF_MOV, BPF_REG_4, 0);
+	}
+	ebpf_walk(g);
+	for (unsigned i = 0; i < g->nend; i++) {
+		const struct ebpf_end *e = &g->end[i];
+
+		if (!e->used)
+			continue;
+		ebpf_here(a, e->label);
+		say_end(g, e);
+		if (e->kind == XK_PAT_NONE || e->kind == EBPF_ASK) {
+			ebpf_store_imm(a, 4, BPF_REG_8, V(hash), 0);
+			ebpf_goto(a, next);
+		} else {
+			ebpf_goto(a, hash);
+			hashed = true;
+		}
+	}
+	ebpf_here(a, hash);
+	if (hashed) {
+		ebpf_hash(g);
+		ebpf_store(a, 4, BPF_REG_8, V(hash), BPF_REG_0);
+	}
+	ebpf_here(a, next);
+}
+
+/* ---- in an arena ------------------------------------------------------------------------------ */
+
+struct ebpf_gen *ebpf_gen_arena(const struct xk_pattern *p, const struct ebpf_layout *l, int arena_fd, uint64_t base,
+				char *why, size_t n)
+{
+	struct ebpf_gen *g = gen_new(p, l, why, n);
+	unsigned loop, next, out;
+
+	if (g == NULL)
+		return NULL;
+	loop = ebpf_label(&g->a);
+	next = ebpf_label(&g->a);
+	out = ebpf_label(&g->a);
+	ebpf_map(&g->a, BPF_REG_1, arena_fd);    /* says whose addresses are meant */
+	ebpf_imm64(&g->a, BPF_REG_8, base);
+	ebpf_cast(&g->a, BPF_REG_8);
+	ebpf_load(&g->a, 4, BPF_REG_9, BPF_REG_8, offsetof(struct ebpf_batch, n));
+	ebpf_alu_imm(&g->a, BPF_ADD, BPF_REG_8, sizeof(struct ebpf_batch));
+	ebpf_here(&g->a, loop);
+	ebpf_if_imm(&g->a, BPF_JEQ, BPF_REG_9, 0, out);
+	ebpf_may_goto(&g->a, out);
+	ebpf_alu32_imm(&g->a, BPF_ADD, BPF_REG_9, UINT32_MAX);
+	gen_slot(g, next);
+	ebpf_alu_imm(&g->a, BPF_ADD, BPF_REG_8, (int32_t)l->stride);
+	ebpf_goto(&g->a, loop);
+	ebpf_here(&g->a, out);
+	ebpf_alu_imm(&g->a, BPF_MOV, BPF_REG_0, 0);
+	ebpf_exit(&g->a);
+	return gen_done(g, why, n);
+}
+
+/* ---- in the context buffer ---------------------------------------------------------------------- */
+
+/* R8 = the array's value, filled with the context; the number of slots on the stack. */
+static void context_in(struct ebpf_gen *g, const struct ebpf_layout *l, int array_fd)
+{
+	struct ebpf_asm *a = &g->a;
+
+	ebpf_store(a, 8, BPF_REG_10, STACK_CTX, BPF_REG_1);
+	ebpf_alu(a, BPF_MOV, BPF_REG_3, BPF_REG_1);
+	ebpf_alu_imm(a, BPF_MOV, BPF_REG_2, (int32_t)l->size);
+	ebpf_map_value(a, BPF_REG_1, array_fd, 0);
+	ebpf_alu(a, BPF_MOV, BPF_REG_8, BPF_REG_1);
+	ebpf_call(a, BPF_FUNC_probe_read_kernel);
+	ebpf_load(a, 4, BPF_REG_1, BPF_REG_8, offsetof(struct ebpf_batch, n));
+	ebpf_store(a, 8, BPF_REG_10, STACK_N, BPF_REG_1);
+}
+
+/* No helper writes to a context, and its offsets are constants: verdicts go back one by one. */
+static void context_out(struct ebpf_gen *g, const struct ebpf_layout *l, int array_fd)
+{
+	struct ebpf_asm *a = &g->a;
+
+	ebpf_load(a, 8, BPF_REG_1, BPF_REG_10, STACK_CTX);
+	ebpf_map_value(a, BPF_REG_2, array_fd, 0);
+	for (unsigned i = 0; i < l->slots; i++)
+		for (unsigned at = 0; at < sizeof(struct xk_pat_verdict); at += 8) {
+			int off = (int)(sizeof(struct ebpf_batch) + i * l->stride + at);
+
+			ebpf_load(a, 8, BPF_REG_0, BPF_REG_2, off);
+			ebpf_store(a, 8, BPF_REG_1, off, BPF_REG_0);
+		}
+	ebpf_alu_imm(a, BPF_MOV, BPF_REG_0, 0);
+	ebpf_exit(a);
+}
+
+struct ebpf_gen *ebpf_gen_context(const struct xk_pattern *p, const struct ebpf_layout *l, int array_fd, char *why,
+				  size_t n)
+{
+	struct ebpf_gen *g = gen_new(p, l, why, n);
+	unsigned loop, next, out;
+
+	if (g == NULL)
+		return NULL;
+	loop = ebpf_label(&g->a);
+	next = ebpf_label(&g->a);
+	out = ebpf_label(&g->a);
+	context_in(g, l, array_fd);
+	ebpf_alu_imm(&g->a, BPF_ADD, BPF_REG_8, sizeof(struct ebpf_batch));
+	ebpf_alu_imm(&g->a, BPF_MOV, BPF_REG_9, 0);
+	ebpf_here(&g->a, loop);
+	ebpf_load(&g->a, 8, BPF_REG_1, BPF_REG_10, STACK_N);
+	ebpf_if_reg(&g->a, BPF_JGE, BPF_REG_9, BPF_REG_1, out);
+	gen_slot(g, next);
+	ebpf_alu_imm(&g->a, BPF_ADD, BPF_REG_8, (int32_t)l->stride);
+	ebpf_alu_imm(&g->a, BPF_ADD, BPF_REG_9, 1);
+	ebpf_if_imm(&g->a, BPF_JLT, BPF_REG_9, l->slots, loop);
+	ebpf_here(&g->a, out);
+	context_out(g, l, array_fd);
+	return gen_done(g, why, n);
+}

@@ -452,6 +452,29 @@ static void a_run_with_an_odd_one_in_it_loses_nothing(void)
 	}
 }
 
+/* Our end has ended, the peer goes on. */
+static void data_behind_our_fin_is_predicted(void)
+{
+	struct tf_out syn;
+	struct xk_sess *s = up("quick_acks=0", &syn);
+	uint64_t slow = pf_count(&f, "tcp", "not_predicted");
+	struct tf_seg g;
+
+	tf_control(&f, s, XK_STREAM_SHUTDOWN, NULL, 0);
+	CU_ASSERT_EQUAL(tf_state(s), TCP_S_FIN_WAIT_1);
+	in(&syn, 0, 100, 0);
+	run(&syn, s, 1, 9, 99);
+	CU_ASSERT(pf_count(&f, "tcp", "predicted") == 10 && pf_count(&f, "tcp", "not_predicted") == slow);
+	tf_in(&f, &(struct tf_seg){ .seq = PEER + 1000, .ack = syn.seq + 2, .flags = TCP_ACK, .wnd = 5000 });
+	CU_ASSERT(tf_state(s) == TCP_S_FIN_WAIT_2 && pf_count(&f, "tcp", "not_predicted") == slow + 1);
+	g = data(&syn, 1000, 100, 0);
+	g.ack++;
+	tf_in(&f, &g);
+	got(1100);
+	CU_ASSERT(pf_count(&f, "tcp", "predicted") == 11 && pf_count(&f, "tcp", "not_predicted") == slow + 1);
+	over(s);
+}
+
 static void a_run_closed_in_its_middle_is_reset(void)
 {
 	struct tf_out syn;
@@ -609,6 +632,7 @@ static CU_TestInfo holders[] = {
 	T(an_answer_from_inside_the_upcall_carries_the_acknowledgement),
 	T(a_run_in_order_is_acknowledged_once),
 	T(a_run_with_an_odd_one_in_it_loses_nothing),
+	T(data_behind_our_fin_is_predicted),
 	T(a_run_closed_in_its_middle_is_reset),
 	CU_TEST_INFO_NULL
 };

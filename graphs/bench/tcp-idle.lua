@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- bench/tcp-idle.lua: many connections that were made and are silent, and some beside them that send.  The silent
 -- ones are opened by peers that keep nothing of them, so what this process needs for one is our end's.
--- Run it:   vp-run -d 10s --counters graphs/bench/tcp-idle.lua idle=1000000 conns=384
+-- Run it:   vp-run -d 10s graphs/bench/tcp-idle.lua idle=1000000 conns=384
 local a = args {
   idle   = uint { 1000000, max = 16000000, doc = "silent connections, accepted" },
   conns  = uint { 384, max = 65536, doc = "connections that send; 0: none" },

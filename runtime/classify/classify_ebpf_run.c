@@ -57,7 +57,7 @@ static int arena_memory(struct xk_ebpf *e, char *why, size_t n)
 	e->bytes = (e->l.size + page - 1) & ~(page - 1);
 	e->map_fd = bpf_map_create((enum bpf_map_type)EBPF_MAP_ARENA, "xk_arena", 0, 0, (uint32_t)(e->bytes / page), &o);
 	if (e->map_fd < 0)
-		return no_map("BPF arena: 6.9 was the first to", why, n);
+		return no_map("BPF arena (they came with Linux 6.9)", why, n);
 	e->mem = mmap(NULL, e->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, e->map_fd, 0);
 	if (e->mem == MAP_FAILED) {
 		e->mem = NULL;

@@ -23,7 +23,7 @@
 #define GOAL_TEXT  512u
 
 enum goal_peer { PEER_LWIP, PEER_KERNEL, PEER_DPDK, PEER_LWIP_TCP, PEER_LWIP_MANY, PEER_SMOLTCP, PEER_KERNEL_TCP,
-		 PEER_KERNEL_MEM, PEER_DPDK_HASH, PEER_URCU_HASH, PEER_XDP };
+		 PEER_KERNEL_MEM, PEER_DPDK_HASH, PEER_URCU_HASH };
 
 /* What was asked for, and where things are. */
 struct goals {

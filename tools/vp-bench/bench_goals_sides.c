@@ -288,8 +288,6 @@ static const struct { const char *program, *hint; } peers[] = {
 			     "then --peers DIR" },
 	[PEER_URCU_HASH] = { "urcu-hash", "no rculfhash here: install the package liburcu-dev, tools/peers/build DIR urcu, "
 			     "then --peers DIR" },
-	[PEER_XDP] = { "xdp-run", "no XDP harness here: install the package libbpf-dev, tools/peers/build DIR xdp, "
-		       "then --peers DIR" },
 };
 
 const char *goal_peer_hint(enum goal_peer peer)

@@ -288,8 +288,10 @@ static inline void predicted_ack(struct tcp_sess *ts, const struct tcp_env *e, c
 	cb->snd_wl2 = g->ack;
 	if (wnd > cb->max_wnd)
 		cb->max_wnd = wnd;
-	tcp_rec_ack(cb, e, g, changed, &a);
-	tcp_input_advance(cb, e, g->ack, &a);
+	if (XK_UNLIKELY(!tcp_ack_quick(cb, e, g->ack, &a))) {
+		tcp_rec_ack(cb, e, g, changed, &a);
+		tcp_input_advance(cb, e, g->ack, &a);
+	}
 	if (a.do_ & TCP_A_DRAINED)
 		acked(ts, &a);
 	if (cb->state == TCP_S_CLOSED)

@@ -84,6 +84,15 @@ void tcp_mark_lost(struct tcp_cb *cb, struct xk_msg *m);
 void tcp_rec_arm_probe(struct tcp_cb *cb, const struct tcp_env *e);
 void tcp_rec_enter(struct tcp_cb *cb, const struct tcp_env *e, uint32_t una);
 
+/* cwnd grows only when it was what held us back (RFC 7661's concern). */
+static inline void tcp_rec_grow(struct tcp_cb *cb, const struct tcp_env *e, uint32_t acked)
+{
+	uint32_t flight = cb->snd_max - cb->snd_una;
+
+	if (cb->cwnd < cb->ssthresh ? cb->cwnd <= 2 * flight : cb->cwnd < flight + cb->mss)
+		cb->cc->acked(cb, e, acked);
+}
+
 /* tcp_sack.c: takes the blocks of g over; bounded work. */
 void tcp_sack_update(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_seg *g,
 		     struct tcp_delivery *d);

@@ -14,6 +14,7 @@
  *   tcp_emit.c       building a segment and pushing it
  *   tcp_sendq.c      what was pushed and is not acknowledged yet
  *   tcp_timer.c      the deadlines of a session behind one timer of the wheel
+ *   tcp_ack.c        an acknowledgement in peace
  *   tcp_recovery.c   loss: RFC 6675, RACK-TLP (8985), PRR (6937), NewReno (6582), RTO (6298)
  *   tcp_cc.c         congestion control as const policies: reno, cubic, none
  *   tcp_open.c       active open, ports (RFC 6056), sequence numbers (RFC 6528), close, abort
@@ -612,13 +613,15 @@ static inline void tcp_timer_sync(struct tcp_sess *ts)
 void tcp_timer_stop(struct tcp_sess *ts);       /* all off */
 /* The wheel calls in ms, though nothing is due then. */
 void tcp_timer_look(struct tcp_sess *ts, uint32_t ms);
-static inline void tcp_timer_arm(struct tcp_cb *cb, const struct tcp_env *e, enum tcp_timer_no t, uint32_t ms)
+static inline void tcp_timer_at(struct tcp_cb *cb, enum tcp_timer_no t, uint32_t at)
 {
-	uint32_t at = tcp_deadline(e->now, ms);
-
 	cb->at[t] = at;
 	if (cb->due == 0 || (int32_t)(at - cb->due) < 0)
 		cb->due = at;
+}
+static inline void tcp_timer_arm(struct tcp_cb *cb, const struct tcp_env *e, enum tcp_timer_no t, uint32_t ms)
+{
+	tcp_timer_at(cb, t, tcp_deadline(e->now, ms));
 }
 static inline void tcp_timer_off(struct tcp_cb *cb, enum tcp_timer_no t) { cb->at[t] = 0; }
 /* len bytes came in order: an acknowledgement is owed, now or when DELACK fires
@@ -638,7 +641,12 @@ static inline void tcp_owe_ack(struct tcp_cb *cb, const struct tcp_env *e, uint3
 	}
 }
 /* rto << backoff, within the bounds. */
-uint32_t tcp_rto_now(const struct tcp_cb *cb);
+static inline uint32_t tcp_rto_now(const struct tcp_cb *cb)
+{
+	uint64_t ms = (uint64_t)cb->rto << cb->backoff;
+
+	return ms < cb->tune->rto_max ? (uint32_t)ms : cb->tune->rto_max;
+}
 
 /* ---- tcp_rest.c ------------------------------------------------------------------------------------------ */
 
@@ -655,6 +663,12 @@ void tcp_rest_copy(const struct tcp_sess *ts, struct tcp_live *l);
 void tcp_rest_look(struct tcp_sess *ts);
 /* A new connection, about which the peer has said nothing yet. */
 void tcp_rest_soon(struct tcp_sess *ts);
+
+/* ---- tcp_ack.c ------------------------------------------------------------------------------------------- */
+
+/* An ACK of new data, no larger than snd_max, in ca_state OPEN, without blocks: what
+ * tcp_rec_ack and tcp_input_advance make of it.  False, and nothing has changed: it is for those. */
+bool tcp_ack_quick(struct tcp_cb *cb, const struct tcp_env *e, uint32_t ack, struct tcp_acts *a);
 
 /* ---- tcp_recovery.c ------------------------------------------------------------------------------------ */
 

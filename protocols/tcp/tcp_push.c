@@ -65,13 +65,6 @@ static inline void enqueue_sent(struct tcp_cb *cb, struct xk_msg *m, uint32_t no
 	tcp_sendq_check(cb);
 }
 
-static XK_NOINLINE void first_in_flight(struct tcp_sess *ts, struct xk_msg *m)
-{
-	struct tcp_env e = tcp_env(ts->s.rep);
-
-	tcp_rec_sent(tcp_cb(ts), &e, m, false);
-}
-
 static XK_NOINLINE void probe_later(struct tcp_sess *ts)
 {
 	struct tcp_env e = tcp_env(ts->s.rep);
@@ -79,17 +72,28 @@ static XK_NOINLINE void probe_later(struct tcp_sess *ts)
 	tcp_rec_arm_probe(tcp_cb(ts), &e);
 }
 
+static XK_NOINLINE void patience(struct tcp_sess *ts)
+{
+	struct tcp_env e = tcp_env(ts->s.rep);
+
+	if (tcp_cb(ts)->at[TCP_T_USER] == 0)
+		tcp_timer_arm(tcp_cb(ts), &e, TCP_T_USER, tcp_cb(ts)->user_timeout);
+}
+
 /* What is in flight is watched: REXMT runs, and the probe's deadline is the one that
  * would come out again within a millisecond. */
-static inline void watch(struct tcp_sess *ts, struct tcp_cb *cb, struct xk_msg *m, uint32_t now)
+static inline void watch(struct tcp_sess *ts, struct tcp_cb *cb, uint32_t now)
 {
-	uint32_t was = cb->idle_since;
+	bool first = cb->at[TCP_T_REXMT] == 0, later = cb->idle_since != now;
 
 	cb->idle_since = now;
-	if (XK_UNLIKELY(cb->at[TCP_T_REXMT] == 0))
-		first_in_flight(ts, m);
-	else if ((cb->flags & TCP_F_SACK) && !cb->tlp_out &&
-		 (cb->at[TCP_T_PROBE] == 0 || was != now || cb->snd_max - cb->snd_una <= 2u * cb->mss))
+	if (first) {
+		tcp_timer_at(cb, TCP_T_REXMT, tcp_deadline(now, tcp_rto_now(cb)));
+		if (XK_UNLIKELY(cb->user_timeout != 0))
+			patience(ts);
+	}
+	if ((cb->flags & TCP_F_SACK) && !cb->tlp_out &&
+	    (first || later || cb->at[TCP_T_PROBE] == 0 || cb->snd_max - cb->snd_una <= 2u * cb->mss))
 		probe_later(ts);
 }
 
@@ -170,7 +174,7 @@ static inline bool push_at_once(struct tcp_sess *ts, struct xk_msg *m)
 	tcp_ack_paid(cb);
 	cb->flags |= TCP_F_DRAINING | TCP_F_OUTPUT;
 	cb->segs_out++;
-	watch(ts, cb, m, now);
+	watch(ts, cb, now);
 	xk_push(ts->s.down, x);
 	cb->flags &= ~TCP_F_OUTPUT;
 	if (XK_UNLIKELY(cb->sq.unsent != NULL || (cb->flags & (TCP_F_ACK_NOW | TCP_F_WANT_ROOM | TCP_F_FIN_QUEUED)) ||

@@ -53,13 +53,6 @@ void tcp_rtt_sample(struct tcp_cb *cb, uint32_t us)
 	cb->rto = tcp_rto_of(cb);
 }
 
-uint32_t tcp_rto_now(const struct tcp_cb *cb)
-{
-	uint64_t ms = (uint64_t)cb->rto << cb->backoff;
-
-	return ms < cb->tune->rto_max ? (uint32_t)ms : cb->tune->rto_max;
-}
-
 /*
  * By segment; by timestamp when the segment was sent twice; by the SYN's own mark.
  * An echo from before the segment went out for the last time measures nothing: the
@@ -300,15 +293,6 @@ static void step_state(struct tcp_cb *cb, uint32_t ack, bool advanced)
 		cb->ca_state = cb->sacked_out != 0 ? TCP_CA_DISORDER : TCP_CA_OPEN;
 }
 
-/* cwnd grows only when it was what held us back (RFC 7661's concern). */
-static void grow(struct tcp_cb *cb, const struct tcp_env *e, uint32_t acked)
-{
-	uint32_t flight = cb->snd_max - cb->snd_una;
-
-	if (cb->cwnd < cb->ssthresh ? cb->cwnd <= 2 * flight : cb->cwnd < flight + cb->mss)
-		cb->cc->acked(cb, e, acked);
-}
-
 /* ---- an ACK ------------------------------------------------------------------------------------------ */
 
 static void count_dupacks(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_seg *g, bool window_changed,
@@ -391,7 +375,7 @@ static XK_NOINLINE void ack_slowly(struct tcp_cb *cb, const struct tcp_env *e, c
 		if (by_prr(cb))
 			prr(cb, g->ack, d->bytes, advanced && !lost);
 	} else if (advanced && cb->ca_state != TCP_CA_CWR && cb->frto == 0) {
-		grow(cb, e, d->bytes);   /* without what duplicates or blocks have told already */
+		tcp_rec_grow(cb, e, d->bytes);   /* without what duplicates or blocks have told already */
 	}
 	if (lost || d->bytes != 0 || cb->lost_out != 0)
 		a->do_ |= TCP_A_OUTPUT;
@@ -414,7 +398,7 @@ void tcp_rec_ack(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_se
 	if (XK_LIKELY(advanced && cb->ca_state == TCP_CA_OPEN && !(g->o.have & TCP_O_SACK) && !cb->tlp_out)) {
 		cb->dupacks = 0;
 		progress(cb, e, g, &d);
-		grow(cb, e, g->ack - cb->snd_una);
+		tcp_rec_grow(cb, e, g->ack - cb->snd_una);
 	} else {
 		ack_slowly(cb, e, g, window_changed, &d, a);
 	}

@@ -45,19 +45,29 @@ struct xk_msg *msg_free_seg(struct xk_msg *m)
 	return next;
 }
 
+static XK_NOINLINE void free_segs(struct xk_msg *m)
+{
+	while (m != NULL)
+		m = msg_free_seg(m);
+}
+
+/* No stack frame: every call is the last thing done. */
 void xk_msg_free_slow(struct xk_msg *m)
 {
 	struct xk_memvp *v = xk_mem_self;
+	struct xk_msg *base;
 
 	/* A lent one, its base kept by who lent it. */
-	if ((m->flags & XK_MSG_SLOW) == XK_MSG_REF && m->home == v->no && msg_base(m)->refs == 2) {
-		msg_base(m)->refs = 1;
-		msg_base(m)->flags &= (uint8_t)~XK_MSG_SHARED;
-		xk_mem_put(v, (enum xk_memclass)m->cls, m);
-		return;
+	if (XK_LIKELY((m->flags & XK_MSG_SLOW) == XK_MSG_REF && m->home == v->no)) {
+		base = msg_base(m);
+		if (XK_LIKELY(base->refs == 2)) {
+			base->refs = 1;
+			base->flags &= (uint8_t)~XK_MSG_SHARED;
+			xk_mem_put(v, (enum xk_memclass)m->cls, m);
+			return;
+		}
 	}
-	while (m != NULL)
-		m = msg_free_seg(m);
+	free_segs(m);
 }
 
 void xk_msgq_free(struct xk_msgq *q)

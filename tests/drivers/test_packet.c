@@ -253,7 +253,7 @@ static void frames_from_the_wire_reach_the_graph_whole(void)
 {
 	static const char *const params[] = {
 		"ifname=" OURS "; format=v2; mtu=1500", "ifname=" OURS "; mtu=1500",
-		"ifname=" OURS "; format=v2; ring=64KiB", "ifname=" OURS };
+		"ifname=" OURS "; format=v2; ring=64KiB", "ifname=" OURS "; mtu=9000" };
 	static uint8_t b[9014];
 	int fd;
 

@@ -16,10 +16,12 @@ local a = args {
   root    = text { ".", doc = "directory to serve" },
   lend    = size { 1024, max = 65536, doc = "frames at least this long are not copied when they come in" },
   partial = text { "auto", doc = "frames without a checksum of their own: auto, accept, drop or off" },
+  classifier = text { "auto", doc = "who sends frames to their virtual processor" },
   vps     = uint { 4, min = 1, max = 1024, doc = "virtual processors" },
 }
 
-local driver = { ifname = a.ifname, mode = a.mode, lend = a.lend, partial = a.partial }
+local driver = { ifname = a.ifname, mode = a.mode, lend = a.lend, partial = a.partial,
+                 classifier = a.classifier }
 if a.netns ~= "" then driver.netns = a.netns end
 
 local net = stack { ip { addr = a.addr, routes = { ["0.0.0.0/0"] = a.router } }, arp {}, eth {}, xdp(driver) }

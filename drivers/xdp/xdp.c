@@ -61,6 +61,7 @@ static const struct xk_param xdp_params[] = {
 	P(lend, XK_P_SIZE, "1024", "frames at least this long are not copied when they come in", .max = "64KiB"),
 	P(partial, XK_P_ENUM, "auto", "frames whose sender left the checksum to its device: believed, dropped, or not looked "
 	  "for; auto: believed from a veth, else not looked for", .choices = partials),
+	XK_CLASSIFIER_PARAM(struct xdp_conf, classifier),
 	P(mac, XK_P_MAC, NULL, "our address; unset: the interface's"),
 	XK_PARAM_END
 };

@@ -251,7 +251,7 @@ static int dev_try_patiently(struct xdp_dev *d, const struct way *w, char *why, 
 	return err;
 }
 
-static int dev_modes(struct xdp_dev *d, unsigned mode, const struct xk_log *log, char *why, size_t n)
+static int dev_modes(struct xdp_dev *d, unsigned mode, char *why, size_t n)
 {
 	static const struct way ways[] = {
 		{ XDP_ZERO, true, true, "zerocopy" }, { XDP_NATIVE, true, false, "native" },
@@ -259,22 +259,22 @@ static int dev_modes(struct xdp_dev *d, unsigned mode, const struct xk_log *log,
 	};
 	int err = XK_E_NOTSUP;
 
-	(void)log;
 	for (unsigned i = 0; i < XK_ARRAY_LEN(ways); i++) {
 		if (mode != XDP_AUTO && mode != ways[i].mode)
 			continue;
 		err = dev_try_patiently(d, &ways[i], why, n);
 		if (err == XK_OK)
-			XK_TRACE(log, 3, "interface %s: mode %s, %u queues from %u on, frames of %u bytes", d->ifname,
-				 ways[i].name, d->nqueues, d->first_queue, d->frame_size);
+			XK_TRACE(d->log, 3, "interface %s: mode %s, %u queues from %u on, frames of %u bytes, %s", d->ifname,
+				 ways[i].name, d->nqueues, d->first_queue, d->frame_size,
+				 d->steers ? "steered by the graph's pattern" : "steered by the runtime");
 		if (err == XK_OK || hopeless(err))
 			return err;
-		XK_TRACE(log, 3, "interface %s: not in mode %s: %s", d->ifname, ways[i].name, why);
+		XK_TRACE(d->log, 3, "interface %s: not in mode %s: %s", d->ifname, ways[i].name, why);
 	}
 	return err;
 }
 
-struct opening { struct xdp_dev *d; const struct xdp_conf *c; const struct xk_log *log; char *why; size_t n; };
+struct opening { struct xdp_dev *d; const struct xdp_conf *c; char *why; size_t n; };
 
 /* In the interface's namespace. */
 static int dev_make(void *arg)
@@ -289,7 +289,7 @@ static int dev_make(void *arg)
 		err = xdp_watch_open(d, o->why, o->n);
 	if (err == XK_OK)
 		err = xdp_prog_alone(d, o->why, o->n);
-	return err == XK_OK ? dev_modes(d, o->c->mode, o->log, o->why, o->n) : err;
+	return err == XK_OK ? dev_modes(d, o->c->mode, o->why, o->n) : err;
 }
 
 /* The libraries' own words: ours say more. */
@@ -301,18 +301,20 @@ static int say_nothing(enum libbpf_print_level level, const char *fmt, va_list a
 	return 0;
 }
 
-int xdp_dev_open(const struct xdp_conf *c, unsigned nvps, const struct xk_log *log, struct xdp_dev **out,
-		 char *why, size_t n)
+int xdp_dev_open(const struct xk_node *node, struct xdp_dev **out, char *why, size_t n)
 {
+	const struct xdp_conf *c = node->conf;
 	struct xdp_dev *d = xk_alloc(sizeof *d);
-	struct opening o = { d, c, log, why, n };
+	struct opening o = { d, c, why, n };
 	int err;
 
 	if (d == NULL) {
 		snprintf(why, n, "out of memory");
 		return XK_E_NOMEM;
 	}
-	d->nvps = nvps;
+	d->nvps = node->graph->vps->nvps;
+	d->log = &node->log;
+	d->pattern = strcmp(xk_node_classifier(node), "none") == 0 ? NULL : node->pattern;
 	d->frames = (uint32_t)c->frames;
 	d->lend = (uint32_t)c->lend;
 	d->rx_ring = (uint32_t)c->rx_ring;

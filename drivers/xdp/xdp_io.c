@@ -82,7 +82,7 @@ static int io_init(struct xk_node *n, struct xk_errs *e)
 {
 	struct xdp_dev **d = n->state;
 	char why[512];
-	int err = xdp_dev_open(n->conf, n->graph->vps->nvps, &n->log, d, why, sizeof why);
+	int err = xdp_dev_open(n, d, why, sizeof why);
 
 	if (err != XK_OK)
 		xk_errs_add(e, n->file, n->line, 0, "%s: %s", n->name, why);
@@ -138,7 +138,7 @@ static void io_rep_stop(struct xk_rep *r)
 		p->over = true;
 		xk_task_park(&p->task);
 		xk_task_park(&p->tail);
-		xdp_tx_last(p);
+		xdp_tx_flush(p);
 		xdp_rx_stats(p);
 	}
 	if (r->vp->no == 0)

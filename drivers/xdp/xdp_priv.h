@@ -12,6 +12,7 @@
 #ifndef XK_XDP_PRIV_H
 #define XK_XDP_PRIV_H
 
+#include "runtime/classify/xk_ebpf.h"
 #include "runtime/upi/xk_upi.h"
 
 /* Receive and send, apart from each other: how many descriptors of a ring one turn moves. */
@@ -22,7 +23,7 @@ enum xdp_partial { XDP_SUMS_AUTO, XDP_SUMS_ACCEPT, XDP_SUMS_DROP, XDP_SUMS_OFF }
 
 struct xdp_conf {
 	char    *ifname, *netns;
-	unsigned mode, partial;
+	unsigned mode, partial, classifier;
 	uint64_t queue, queues, frames, rx_ring, tx_ring, lend;
 	uint8_t  mac[6];
 };
@@ -79,10 +80,11 @@ struct xdp_port {
 	struct xk_qlink  *back, *back_last; /* received frames, done with, to be given to the queue */
 	uint32_t          nback;
 	uint32_t          unsent;        /* in the ring, but not shown to the kernel */
+	bool              again;         /* the device did not take all that was shown */
 	bool              over;          /* stopped: no task is made ready any more */
 	uint64_t          lent, freed;   /* frames given to messages here; come back here */
 	const uint32_t   *fill_taken;    /* the kernel's count of frames taken from the queue's fill ring */
-	uint64_t          stats_at;      /* when the kernel's statistics are asked for next */
+	uint64_t          look_at;       /* when it is asked next what became of the interface and of frames */
 	struct xdp_statistics seen;      /* what they were */
 	/* Frames that have been sent, put there by whoever tends the queue. */
 	struct xk_mpsc    done XK_ALIGNED;
@@ -122,10 +124,13 @@ struct xdp_dev {
 	struct xdp_queue *queue;         /* [nqueues] */
 	struct xdp_port  *port;          /* [queue][VP] */
 	int               map_fd, prog_fd, link_fd, watch_fd;
-	/* The task that heeds watch_fd, VP 0's. */
-	struct xk_task    watch;
+	struct xk_timer   watch;         /* of VP 0, whose replica is rep */
 	struct xk_rep    *rep;
-	uint64_t          watch_at;
+	/* While opening: what the program is made of, NULL to leave the choice of the VP to
+	 * the runtime; then whether it was. */
+	const struct xk_pattern *pattern;
+	const struct xk_log *log;
+	bool              steers;
 };
 
 static inline struct xdp_port *xdp_port(const struct xdp_dev *d, unsigned queue, unsigned vp)
@@ -143,10 +148,9 @@ static inline struct xdp_frame *xdp_frame_at(const struct xdp_dev *d, uint64_t a
 
 /* ---- xdp_dev.c: opening and closing; control thread --------------------------------- */
 
-/* On failure negative and a sentence in why[n]; nothing is left behind.  `log` gets the
- * mode that was chosen and why. */
-int  xdp_dev_open(const struct xdp_conf *c, unsigned nvps, const struct xk_log *log, struct xdp_dev **d,
-		  char *why, size_t n);
+/* On failure negative and a sentence in why[n]; nothing is left behind.  The
+ * node's log gets the mode that was chosen and why. */
+int  xdp_dev_open(const struct xk_node *node, struct xdp_dev **d, char *why, size_t n);
 /* Lets go of the interface; the frames' memory stays until the last lent one is back. */
 void xdp_dev_close(struct xdp_dev *d);
 /* A lent frame has come back after the device was closed. */
@@ -185,11 +189,12 @@ unsigned xdp_rx_run(struct xk_task *t, unsigned budget);
 void xdp_rx_stats(struct xdp_port *p);
 unsigned xdp_tail_run(struct xk_task *t, unsigned budget);
 void xdp_tx_push(struct xdp_port *p, struct xk_msg *m);
-void xdp_tx_last(struct xdp_port *p);
+void xdp_tx_flush(struct xdp_port *p);
 
 /* ---- xdp_watch.c: what becomes of the interface ------------------------------------------ */
 
 int  xdp_watch_open(struct xdp_dev *d, char *why, size_t n);
+/* Inside the first VP. */
 void xdp_watch_start(struct xdp_dev *d, struct xk_rep *r);
 void xdp_watch_stop(struct xdp_dev *d);
 

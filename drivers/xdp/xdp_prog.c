@@ -2,8 +2,9 @@
 /*
  * xdp_prog.c - the XDP program and its place at the interface.
  *
- * The program is written here as instructions, so no compiler is needed where it
- * runs.  It hangs on a BPF link, which the kernel takes away with the process
+ * The program is made as instructions, so no compiler is needed where it runs: of
+ * the graph's pattern, when the device has one queue, so that a frame comes to the
+ * socket of its VP; else a few, to the first VP's socket.  It hangs on a BPF link, which the kernel takes away with the process
  * that holds it: a graph that dies leaves nothing behind.  Programs of others are
  * never replaced.
  * Invariant: a frame of a queue that the graph does not serve goes on to the
@@ -18,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NAME "xkvp"
+#define NAME "xk_xdp"            /* what the runtime calls its own, too */
 
 /* ---- instructions ------------------------------------------------------------------- */
 
@@ -75,6 +76,20 @@ static const char *last_line(char *log)
 	return line != NULL ? line + 1 : log;
 }
 
+/* Where entry `VP` of the map is the VP's only socket; -1: the runtime shall steer. */
+static int prog_of_pattern(struct xdp_dev *d)
+{
+	char log[1024] = "";
+	int fd;
+
+	if (d->pattern == NULL || d->nvps == 1 || d->first_queue + d->nqueues != 1)
+		return -1;
+	fd = xk_pattern_xdp(d->pattern, d->nvps, d->map_fd, -1, log, sizeof log);
+	if (fd < 0)
+		XK_TRACE(d->log, 2, "interface %s: no program of the graph's pattern: %s", d->ifname, log);
+	return fd;
+}
+
 int xdp_prog_new(struct xdp_dev *d, char *why, size_t n)
 {
 	char log[4096] = "", what[256];
@@ -83,7 +98,10 @@ int xdp_prog_new(struct xdp_dev *d, char *why, size_t n)
 				   (d->first_queue + d->nqueues) * d->nvps, NULL);
 	if (d->map_fd < 0)
 		return prog_fail(d->map_fd, "cannot make the map of sockets", why, n);
-	d->prog_fd = prog_load(d, log, sizeof log);
+	d->prog_fd = prog_of_pattern(d);
+	d->steers = d->prog_fd >= 0;
+	if (!d->steers)
+		d->prog_fd = prog_load(d, log, sizeof log);
 	if (d->prog_fd >= 0)
 		return XK_OK;
 	snprintf(what, sizeof what, "cannot load the XDP program%s%.150s", log[0] ? ": " : "", last_line(log));

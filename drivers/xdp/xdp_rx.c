@@ -20,7 +20,7 @@
 
 #include "runtime/base/xk_bytes.h"
 
-#define STATS_EVERY XK_SEC
+#define LOOK_EVERY (100 * XK_MS)
 
 /* ---- checksums left to the device -------------------------------------------------------- */
 
@@ -140,24 +140,19 @@ void xdp_rx_stats(struct xdp_port *p)
 
 static void rx_now_and_then(struct xdp_port *p)
 {
-	p->stats_at = p->rep->vp->now + STATS_EVERY;
+	p->look_at = p->rep->vp->now + LOOK_EVERY;
 	if (xk_load_relaxed(&p->q->dev->link) == XDP_GONE)
 		xk_task_park(&p->task);
 	else
 		xdp_rx_stats(p);
 }
 
-unsigned xdp_rx_run(struct xk_task *t, unsigned budget)
+static unsigned rx_burst(struct xdp_port *p, unsigned most)
 {
-	struct xdp_port *p = xk_container_of(t, struct xdp_port, task);
-	struct xdp_dev *d = p->q->dev;
 	struct xk_msg *burst[XDP_BURST];
-	bool lend = !xdp_scarce(p, d->frames / 4);
-	uint32_t at, n, k = 0;
+	bool lend = !xdp_scarce(p, p->q->dev->frames / 4);
+	uint32_t at, k = 0, n = xsk_ring_cons__peek(&p->rx, most, &at);
 
-	if (XK_UNLIKELY(t->vp->now >= p->stats_at))
-		rx_now_and_then(p);
-	n = xsk_ring_cons__peek(&p->rx, budget < XDP_BURST ? budget : XDP_BURST, &at);
 	if (n == 0)
 		return 0;
 	for (uint32_t i = 0; i < n; i++) {
@@ -171,5 +166,18 @@ unsigned xdp_rx_run(struct xk_task *t, unsigned budget)
 	xk_count_add(p->rep->count[N_READ], n);
 	if (k != 0)
 		xk_input(p->rep, burst, k);
+	return n;
+}
+
+unsigned xdp_rx_run(struct xk_task *t, unsigned budget)
+{
+	struct xdp_port *p = xk_container_of(t, struct xdp_port, task);
+	unsigned n;
+
+	if (XK_UNLIKELY(t->vp->now >= p->look_at))
+		rx_now_and_then(p);
+	n = rx_burst(p, budget < XDP_BURST ? budget : XDP_BURST);
+	/* Answers, and what the unit had to send before. */
+	xdp_tx_flush(p);
 	return n;
 }

@@ -2,9 +2,9 @@
 /*
  * xdp_tx.c - frames out: copied into the UMEM, sent a batch at a time.
  *
- * A push puts the frame into the VP's own ring; a task that runs after the unit of
- * work shows the kernel all of them with one system call, or the push that filled
- * a batch does.  Frames that the device does not take at once stay in the ring and
+ * A push puts the frame into the VP's own ring.  One system call shows the kernel
+ * all of them: that of the VP's turn at reading, of a task that runs after the unit
+ * of work, or of the push that filled a batch.  Frames that the device does not take at once stay in the ring and
  * the task asks again.
  * Invariant: a VP has as many frames to send with as its ring has places.
  */
@@ -47,7 +47,8 @@ static bool tx_send(struct xdp_port *p)
 	if (p->unsent != 0)
 		xsk_ring_prod__submit(&p->tx, p->unsent);
 	p->unsent = 0;
-	return tx_kick(p);
+	p->again = !tx_kick(p);
+	return !p->again;
 }
 
 /* After the unit: what it left to be sent, what it left to be given back. */
@@ -58,12 +59,12 @@ unsigned xdp_tail_run(struct xk_task *t, unsigned budget)
 
 	(void)budget;
 	xdp_give_back(p);
-	if (tx_send(p))
+	if ((p->unsent == 0 && !p->again) || tx_send(p))
 		xk_task_park(t);
 	return some;
 }
 
-void xdp_tx_last(struct xdp_port *p)
+void xdp_tx_flush(struct xdp_port *p)
 {
 	if (p->unsent != 0)
 		(void)tx_send(p);

@@ -3,9 +3,10 @@
  * xdp_watch.c - notices when the interface goes down, comes back or is removed.
  *
  * An AF_XDP socket whose interface is gone stays silent: nothing becomes
- * readable.  So a task of the first VP sleeps on a netlink socket on which the
- * kernel says what becomes of interfaces, and notes it where all VPs see it.
- * When the kernel had more to say than fits, the state is asked for.
+ * readable.  So a timer of the first VP looks twice a second at a netlink socket on
+ * which the kernel says what becomes of interfaces, and notes it where all VPs see
+ * it.  When the kernel had more to say than fits, the state is
+ * asked for.
  * Invariant: once gone, always gone: an interface that comes back has another
  * number.
  */
@@ -20,8 +21,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* A task gets its turn far oftener than interfaces change. */
-#define WATCH_EVERY (20 * XK_MS)
+#define WATCH_EVERY (500 * XK_MS)
 
 int xdp_watch_open(struct xdp_dev *d, char *why, size_t n)
 {
@@ -73,16 +73,12 @@ static void watch_one(struct xdp_dev *d, const struct nlmsghdr *h)
 	watch_say(d, h->nlmsg_type == RTM_DELLINK ? XDP_GONE : i->ifi_flags & IFF_UP ? XDP_UP : XDP_DOWN);
 }
 
-static unsigned watch_run(struct xk_task *t, unsigned budget)
+static void watch_look(struct xk_timer *t)
 {
 	struct xdp_dev *d = xk_container_of(t, struct xdp_dev, watch);
 	_Alignas(struct nlmsghdr) char b[16384];
 	ssize_t n;
 
-	(void)budget;
-	if (XK_LIKELY(t->vp->now < d->watch_at))
-		return 0;
-	d->watch_at = t->vp->now + WATCH_EVERY;
 	while ((n = recv(d->watch_fd, b, sizeof b, 0)) >= 0 || errno == ENOBUFS) {
 		if (n < 0) {
 			watch_ask(d);
@@ -91,22 +87,20 @@ static unsigned watch_run(struct xk_task *t, unsigned budget)
 		for (struct nlmsghdr *h = (struct nlmsghdr *)(void *)b; NLMSG_OK(h, n); h = NLMSG_NEXT(h, n))
 			watch_one(d, h);
 	}
-	if (d->link == XDP_GONE)
-		xk_task_park(t);
-	return 0;
+	if (d->link != XDP_GONE)
+		xk_timer_set(&d->rep->vp->wheel, t, xk_vp_now() + WATCH_EVERY);
 }
 
 void xdp_watch_start(struct xdp_dev *d, struct xk_rep *r)
 {
 	d->rep = r;
-	xk_task_init(&d->watch, r->vp, watch_run);
-	d->watch.fd = d->watch_fd;
-	xk_task_ready(&d->watch);
-	/* What has happened since the device was opened is not in the messages. */
-	watch_ask(d);
+	xk_timer_init(&d->watch, watch_look);
+	xk_timer_set(&r->vp->wheel, &d->watch, r->vp->now + WATCH_EVERY);
 }
 
 void xdp_watch_stop(struct xdp_dev *d)
 {
-	xk_task_park(&d->watch);
+	if (d->rep != NULL)
+		xk_timer_cancel(&d->rep->vp->wheel, &d->watch);
+	d->rep = NULL;
 }

@@ -33,7 +33,7 @@ until_ok() {
 	done
 }
 graph_up() {
-	"$top_builddir/vp-run" --json --log=xdp:3 "$graph" root="$www" "$@" >"$tmp/run.json" 2>"$tmp/run.err" &
+	"$top_builddir/vp-run" --json --vps --log=xdp:3 "$graph" root="$www" "$@" >"$tmp/run.json" 2>"$tmp/run.err" &
 	graph_pid=$!
 }
 graph_down() {
@@ -112,6 +112,10 @@ for mode in generic native; do
 		ok "$with: it says its mode" said "interface xdp0: mode $mode, "
 		ok "$with: frames are counted, the long ones were lent" counted \
 			'.counters | .read > 1000 and .written > 1000 and .lent > 500 and .partial_accepted == 0'
+		if [ $vps -gt 1 ]; then
+			ok "$with: the pattern's program steers" said "steered by the graph's pattern"
+			ok "$with: hardly a frame had to be handed on" jq -e '[.vps[].handed_over] | add < 200' "$tmp/run.json"
+		fi
 		ok "$with: nothing was dropped here" counted '.drops == {} and .counters.device_errors == 0'
 	done
 done
@@ -139,6 +143,12 @@ ok "joined segments: the graph ends well" graph_down
 ok "joined segments: frames that are too long are counted" counted '.counters.kernel_dropped >= 1'
 ok "joined segments: a warning says what to do" said 'ethtool -K PEER tx off'
 peer ethtool -K peer0 tx off >/dev/null
+
+graph_up classifier=none
+ok "no classifier: the first ping is answered" until_ok 20 answers
+ok "no classifier: 24 UDP clients hear their echo" udp_echo 24
+ok "no classifier: the graph ends well" graph_down
+ok "no classifier: the runtime steers" said 'steered by the runtime'
 
 # Somebody else.
 graph_up vps=1

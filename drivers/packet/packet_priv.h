@@ -102,7 +102,8 @@ const char *packet_steer_name(const struct packet_steer *s);
 struct packet_queue {
 	int                fd;
 	struct packet_ring ring;
-} XK_ALIGNED;
+	char               apart[XK_CACHELINE];  /* no two share a line, wherever they begin */
+};
 
 struct packet_state {
 	struct packet_queue *queue;      /* [nqueues] */

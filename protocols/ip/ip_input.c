@@ -201,12 +201,32 @@ static void flow_key(const uint8_t *p, uint32_t hlen, uint32_t have, struct xk_f
 	}
 }
 
+/* A device that decides nothing spreads a datagram's fragments: they meet where any other device
+ * would have sent them. */
+static bool fragment_away(struct xk_rep *r, struct xk_msg *m)
+{
+	const uint8_t *p = m->data;
+
+	if (m->hash != 0)
+		return false;
+	m->hash = xk_hash_ends(xk_be32(p + 12), xk_be16(p + 4), xk_be32(p + 16), (uint32_t)p[9] << 8, 1);
+	m->vp = xk_hash_vp(m->hash, r->vp->set->nvps);
+	if (m->vp == r->vp->no)
+		return false;
+	m->node = r->node->no;
+	xk_count(r->count[IP_COUNT_GATHERED]);
+	xk_vp_post(r->vp->set->vp[m->vp], m);
+	return true;
+}
+
 /* A fragment; what it completes goes on where its connection lives. */
 static void fragment_in(struct xk_rep *r, struct xk_sess *lls, struct xk_msg *m, const struct ip_hdr *h)
 {
 	struct xk_flowkey k;
 	uint32_t hlen;
 
+	if (XK_UNLIKELY(fragment_away(r, m)))
+		return;
 	m = ip_reass_input(r, m, h);
 	if (m == NULL)
 		return;
@@ -357,8 +377,12 @@ unsigned ip_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_
 	return xk_frames_on(up, lls, f, s, plain, IP_HDR_LEN, (int32_t)f->off);
 }
 
-/* A datagram put together on another VP: checked there already. */
+/* A datagram put together on another VP: checked there already.  Or a fragment that came to
+ * one where it could not meet the others. */
 void ip_enter(struct xk_rep *r, struct xk_msg *m)
 {
-	deliver(r, NULL, m, ip_net_hlen(m->data));
+	if (XK_UNLIKELY((xk_be16(m->data + 6) & (IP_FLAG_MF | IP_OFFSET_MASK)) != 0))
+		input_careful(r, NULL, m);
+	else
+		deliver(r, NULL, m, ip_net_hlen(m->data));
 }

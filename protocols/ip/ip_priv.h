@@ -71,7 +71,8 @@ enum { IP_DROP_BASE = XK_DROP_FIRST - 1, IP_DROPS(IP_DROP_ENUM) };
 	X(REROUTED, "rerouted")          X(FRAGMENTED, "fragmented") \
 	X(FRAGMENTS_OUT, "fragments_out") X(ICMP_ASKED, "icmp_errors_asked") \
 	X(ERRORS_IN, "icmp_errors_in")   X(PMTU, "path_mtu_lowered") \
-	X(REASS_TIMEOUTS, "reassembly_timeouts") X(REASS_EVICTIONS, "reassembly_evictions")
+	X(REASS_TIMEOUTS, "reassembly_timeouts") X(REASS_EVICTIONS, "reassembly_evictions") \
+	X(GATHERED, "fragments_gathered")
 #define IP_COUNT_ENUM(n, s) IP_COUNT_##n,
 enum { IP_COUNTS(IP_COUNT_ENUM) };
 

@@ -150,6 +150,58 @@ static void flowtab_grow(struct xk_flowtab *t)
 	xk_rcu_free(&old->rcu, version_free, old);
 }
 
+/* ---- watches ------------------------------------------------------------------------ */
+
+/* Tells of f where its hash alone would not send its frames to its VP. */
+static void flow_tell(struct xk_flow_watch *w, const struct xk_flowtab *t, const struct xk_flow *f, bool bound)
+{
+	struct xk_flowkey k;
+
+	if (f->vp == flow_home(t, f->node.hash))
+		return;
+	memcpy(&k, &f->node.key, sizeof(k));
+	for (; w != NULL; w = w->next)
+		if (bound)
+			w->bound(w, &k, f->vp);
+		else
+			w->unbound(w, &k);
+}
+
+struct introduce { struct xk_flowtab *t; struct xk_flow_watch *w; };
+
+static int introduce_flow(struct xk_mapnode *n, void *arg)
+{
+	const struct introduce *i = arg;
+
+	flow_tell(i->w, i->t, xk_container_of(n, struct xk_flow, node), true);
+	return XK_MAP_KEEP;
+}
+
+void xk_flowtab_watch(struct xk_flowtab *t, struct xk_flow_watch *w)
+{
+	struct introduce i = { t, w };
+
+	w->next = NULL;
+	xk_mutex_lock(&t->lock);
+	xk_table_walk(&t->cur->tab, introduce_flow, &i);
+	w->next = t->watch;
+	t->watch = w;
+	xk_mutex_unlock(&t->lock);
+}
+
+void xk_flowtab_unwatch(struct xk_flowtab *t, struct xk_flow_watch *w)
+{
+	struct xk_flow_watch **at;
+
+	xk_mutex_lock(&t->lock);
+	for (at = &t->watch; *at != w; at = &(*at)->next)
+		xk_assert(*at != NULL);
+	*at = w->next;
+	xk_mutex_unlock(&t->lock);
+}
+
+/* ---- bind and unbind: the calls ------------------------------------------------------- */
+
 static int flow_bind_locked(struct xk_flowtab *t, const struct xk_key *k, uint16_t vp,
 			    struct xk_sess *none, struct xk_flow **out)
 {
@@ -170,6 +222,7 @@ static int flow_bind_locked(struct xk_flowtab *t, const struct xk_key *k, uint16
 	}
 	f->node.bound = 1;
 	xk_store_relaxed(&t->n, t->cur->tab.n);
+	flow_tell(t->watch, t, f, true);
 	*out = f;
 	return XK_OK;
 }
@@ -194,6 +247,7 @@ void xk_flow_unbind(struct xk_flowtab *t, struct xk_flow *f)
 	xk_assert(f->node.bound);
 	xk_table_del(&t->cur->tab, &f->node);
 	f->node.bound = 0;
+	flow_tell(t->watch, t, f, false);
 	xk_store_relaxed(&t->n, t->cur->tab.n);
 	xk_store_relaxed(&f->gen, (uint16_t)(f->gen + 1u));
 	f->next = t->unbound;

@@ -98,3 +98,58 @@ void xk_pattern_match(const struct xk_pattern *p, const uint8_t *frame, uint32_t
 	if (v->kind != XK_PAT_NONE)
 		v->hash = xk_flow_hash(&v->key);
 }
+
+/* ---- the other way round ------------------------------------------------------------------ */
+
+static void put_number(uint8_t *h, const struct xk_pat_field *f, uint32_t v)
+{
+	for (unsigned i = 0; i < f->width; i++) {
+		uint8_t *b = &h[f->off + (f->little ? i : f->width - 1u - i)], mask = (uint8_t)(f->mask >> 8 * i);
+
+		*b = (uint8_t)((*b & ~mask) | (v >> 8 * i & mask));
+	}
+}
+
+/* A header of c; its length, or 0. */
+static uint32_t put_header(const struct xk_cell *c, const struct xk_cell *above, const struct xk_flowkey *key, uint8_t *h,
+			   uint32_t room)
+{
+	uint32_t units = c->has_hlen ? (c->need + c->hlen.value - 1) / c->hlen.value : 0;
+	uint32_t len = c->has_hlen ? units * c->hlen.value : c->need;
+
+	if (len > room)
+		return 0;
+	for (const struct xk_pat_key *k = c->key; k < c->key + c->nkey; k++)
+		for (unsigned i = 0; i < k->width; i++)
+			h[k->off + i] |= (uint8_t)(((const uint8_t *)key)[k->at + i] & k->mask >> 8 * (k->width - 1 - i));
+	if (c->has_hlen)
+		put_number(h, &c->hlen, units << __builtin_ctz(c->hlen.mask));
+	if (above != NULL)
+		put_number(h, &c->select, above->number);
+	for (unsigned i = 0; i < c->nguard; i++)
+		put_number(h, &c->guard[i], c->guard[i].value);
+	return len;
+}
+
+uint32_t xk_pattern_frame(const struct xk_pattern *p, unsigned cell, const struct xk_flowkey *key, uint8_t *frame,
+			  uint32_t room)
+{
+	uint16_t path[XK_PAT_CELLS];
+	struct xk_pat_verdict v;
+	uint32_t at = 0;
+	unsigned n = 0;
+
+	memset(frame, 0, room);
+	for (unsigned c = cell; c != XK_PAT_ABOVE; c = p->cell[c].parent)
+		path[n++] = (uint16_t)c;
+	while (n-- > 0) {
+		uint32_t len = put_header(&p->cell[path[n]], n > 0 ? &p->cell[path[n - 1]] : NULL, key, frame + at, room - at);
+
+		if (len == 0 && p->cell[path[n]].need != 0)
+			return 0;
+		at += len;
+	}
+	/* Fields that share bytes may want different things of them. */
+	xk_pattern_match(p, frame, at, &v);
+	return v.kind == XK_PAT_FLOW && v.cell == cell && memcmp(&v.key, key, sizeof(v.key)) == 0 ? at : 0;
+}

@@ -23,6 +23,7 @@ struct xk_flowtab {
 	struct flow_version *cur;        /* published by xk_rcu_assign */
 	uint32_t             nvps;
 	uint32_t             n;          /* flows bound, for who asks */
+	struct xk_flow_watch *watch;     /* who is told of flows away from home; under lock */
 	/* Writers only, under lock, which nests in nothing. */
 	struct xk_mutex      lock;
 	struct xk_slab       slab;
@@ -46,12 +47,11 @@ static inline struct xk_key flow_key(const struct xk_flowkey *k)
 /* Hash of a key whose members lie as in struct xk_flowkey. */
 static inline uint32_t flow_hash(const struct xk_key *key)
 {
-	struct xk_flowkey k;
-	uint32_t selector;
+	/* Addresses, ports and selector lie one behind the other: two swaps are enough. */
+	uint64_t addrs = be64toh(key->w[0]), rest = be64toh(key->w[1]);
 
-	memcpy(&k, key, sizeof(k));
-	memcpy(&selector, &k.proto, sizeof(selector));
-	return xk_hash_ends(be32toh(k.raddr), be16toh(k.rport), be32toh(k.laddr), be16toh(k.lport), be32toh(selector));
+	return xk_hash_ends((uint32_t)(addrs >> 32), (uint32_t)(rest >> 48), (uint32_t)addrs,
+			    (uint32_t)(rest >> 32) & 0xffff, (uint32_t)rest);
 }
 
 /* Spreads hashes evenly; 0 stays on VP 0. */

@@ -59,6 +59,20 @@ void xk_flow_unbind(struct xk_flowtab *t, struct xk_flow *f);
 uint32_t xk_flowtab_count(const struct xk_flowtab *t);
 /* Inside an RCU read section, or with binding excluded. */
 struct xk_flow *xk_flow_find(const struct xk_flowtab *t, const struct xk_flowkey *k);
+/*
+ * For devices that keep the flows they need themselves (a map of the kernel's): told of each
+ * whose VP is not the one of its hash, bound and unbound, under the table's lock, so in order,
+ * and before xk_flow_bind returns.  They may not call the table.
+ */
+struct xk_flow_watch {
+	void (*bound)(struct xk_flow_watch *w, const struct xk_flowkey *k, uint16_t vp);
+	void (*unbound)(struct xk_flow_watch *w, const struct xk_flowkey *k);
+	struct xk_flow_watch *next;      /* the table's */
+};
+/* Is told of those that are bound already before it returns. */
+void xk_flowtab_watch(struct xk_flowtab *t, struct xk_flow_watch *w);
+/* w is called no more. */
+void xk_flowtab_unwatch(struct xk_flowtab *t, struct xk_flow_watch *w);
 /* Flow hash of a key: symmetric (both directions equal), never 0. */
 uint32_t xk_flow_hash(const struct xk_flowkey *k);
 /* The VP of a connection nobody bound: hash spread over the VPs. */

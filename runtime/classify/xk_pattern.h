@@ -127,6 +127,11 @@ int xk_pattern_add(struct xk_pattern *p, unsigned parent, uint32_t number, const
 /* The reference: slow, obvious, by the rules above. */
 void xk_pattern_match(const struct xk_pattern *p, const uint8_t *frame, uint32_t len, struct xk_pat_verdict *v);
 
+/* A frame of the connection `key` as cell number `cell` would get it, everything else zero;
+ * its length, or 0: there is none, or not in `room` bytes. */
+uint32_t xk_pattern_frame(const struct xk_pattern *p, unsigned cell, const struct xk_flowkey *key, uint8_t *frame,
+			  uint32_t room);
+
 /*
  * Hash of a key, the same in C, classic BPF and eBPF, so that a device and the runtime send a
  * connection to the same VP: 32-bit operations only.  Numbers are read most significant byte

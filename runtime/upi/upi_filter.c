@@ -14,6 +14,7 @@
 #include "runtime/upi/upi_priv.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 struct filter {
@@ -153,12 +154,14 @@ int xk_graph_filter(struct xk_graph *g, struct xk_errs *e)
 const char *xk_node_classifier(const struct xk_node *n)
 {
 	const struct xk_param *p = n->proto->params != NULL ? xk_param_find(n->proto->params, "classifier") : NULL;
-	unsigned which;
+	const char *env = getenv("VP_CLASSIFIER");
+	unsigned which = 0;
 
-	if (p == NULL || p->type != XK_P_ENUM || n->conf == NULL)
-		return "auto";
-	memcpy(&which, (const char *)n->conf + p->offset, sizeof which);
-	return p->choices[which];
+	if (p != NULL && p->type == XK_P_ENUM && n->conf != NULL)
+		memcpy(&which, (const char *)n->conf + p->offset, sizeof which);
+	if (which != 0)
+		return p->choices[which];
+	return env != NULL && *env != '\0' ? env : "auto";
 }
 
 int xk_node_classify(struct xk_node *n, char *why, size_t len)
@@ -175,4 +178,116 @@ int xk_node_classify(struct xk_node *n, char *why, size_t len)
 	if (err == XK_OK)
 		snprintf(n->classifier->why, sizeof n->classifier->why, "\"%s\" refuses: %.150s", kind, why);
 	return err;
+}
+
+/* ---- keys of connections ------------------------------------------------------------ */
+
+/* n's cell in p, or -1. */
+static int cell_of(const struct xk_pattern *p, const struct xk_node *n)
+{
+	for (unsigned i = 0; p != NULL && i < p->ncell; i++)
+		if (p->cell[i].name == n->name)
+			return (int)i;
+	return -1;
+}
+
+/* Where byte i of an end's key lies in it. */
+#define END_BYTES 6u
+static const uint8_t key_at[2][END_BYTES] = { { 0, 1, 2, 3, 8, 9 }, { 4, 5, 6, 7, 10, 11 } };
+
+/* What of each byte of the key counts, and how many bytes either end has. */
+static void key_mask(const struct xk_pattern *p, unsigned cell, uint8_t mask[16], unsigned used[2])
+{
+	memset(mask, 0, 16);
+	for (; cell != XK_PAT_ABOVE; cell = p->cell[cell].parent)
+		for (unsigned k = 0; k < p->cell[cell].nkey; k++) {
+			const struct xk_pat_key *y = &p->cell[cell].key[k];
+
+			for (unsigned i = 0; i < y->width; i++)
+				mask[(y->at + i) & 15] |= (uint8_t)(y->mask >> 8 * (y->width - 1u - i));
+		}
+	for (unsigned end = 0; end < 2; end++)
+		for (used[end] = END_BYTES; used[end] > 0 && mask[key_at[end][used[end] - 1]] == 0;)
+			used[end]--;
+}
+
+static int key_make(const struct xk_pattern *p, unsigned cell, const uint8_t *const bytes[2], const unsigned n[2],
+		    struct xk_flowkey *k)
+{
+	union { struct xk_flowkey k; uint8_t byte[sizeof *k]; } to = { .k = { .raddr = 0 } };
+	uint8_t mask[16];
+	uint32_t selector = htobe32(p->cell[cell].flow);
+	unsigned used[2];
+
+	key_mask(p, cell, mask, used);
+	if (n[0] < used[0] || n[1] < used[1] || n[0] > END_BYTES || n[1] > END_BYTES)
+		return XK_E_INVAL;
+	for (unsigned end = 0; end < 2; end++)
+		for (unsigned i = 0; i < END_BYTES; i++)
+			if (i < used[end])
+				to.byte[key_at[end][i]] = bytes[end][i] & mask[key_at[end][i]];
+	memcpy(to.byte + 12, &selector, 4);
+	*k = to.k;
+	return XK_OK;
+}
+
+int xk_node_flowkey(const struct xk_node *n, const void *remote, unsigned nremote, const void *local, unsigned nlocal,
+		    struct xk_flowkey *k)
+{
+	const uint8_t *const bytes[2] = { remote, local };
+	const unsigned len[2] = { nremote, nlocal };
+	const struct xk_graph *g = n->graph;
+	int found = XK_E_NOENT;
+
+	for (unsigned i = 0; i < g->nnodes; i++) {
+		const struct xk_pattern *p = g->node[i]->pattern;
+		int cell = cell_of(p, n), err;
+		struct xk_flowkey one;
+
+		if (cell < 0)
+			continue;
+		err = key_make(p, (unsigned)cell, bytes, len, &one);
+		if (err != XK_OK)
+			return err;
+		if (found == XK_OK && memcmp(&one, k, sizeof one) != 0)
+			return XK_E_NOTSUP;
+		*k = one;
+		found = XK_OK;
+	}
+	return found;
+}
+
+/* ---- the proof ------------------------------------------------------------------------- */
+
+/* A made-up frame of s's connection at this device: does it come to s's VP, by its name? */
+static bool reply_comes(struct xk_node *device, unsigned cell, const struct xk_sess *s)
+{
+	struct xk_flowkey k;
+	uint8_t frame[512];
+	struct xk_msg m = { .data = frame }, *mp = &m;
+
+	memcpy(&k, &s->flow->node.key, sizeof k);
+	m.len = m.tot = xk_pattern_frame(device->pattern, cell, &k, frame, sizeof frame);
+	if (m.len == 0)
+		return true;             /* no frame of this device can be of it */
+	xk_rcu_read_lock();
+	device->classifier->ops->classify(device->classifier, &mp, 1);
+	xk_rcu_read_unlock();
+	return m.vp == s->rep->vp->no && m.u.v.flow == xk_slab_handle(s->flow) && m.u.v.gen == s->flow->gen;
+}
+
+bool xk_sess_reply_comes_home(const struct xk_sess *s)
+{
+	const struct xk_graph *g = s->rep->node->graph;
+
+	for (unsigned i = 0; i < g->nnodes; i++) {
+		struct xk_node *d = g->node[i];
+		int cell = cell_of(d->pattern, s->rep->node);
+
+		if (cell < 0 || d->classifier == NULL || strcmp(d->classifier->ops->name, "none") == 0)
+			continue;
+		if (s->flow == NULL || !reply_comes(d, (unsigned)cell, s))
+			return false;
+	}
+	return true;
 }

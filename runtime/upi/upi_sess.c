@@ -108,8 +108,10 @@ int xk_sess_announce(struct xk_sess *s, const struct xk_flowkey *k)
 	struct xk_rep *r = s->rep;
 	int err = xk_flow_bind(r->node->graph->flows, k, r->vp->no, &xk_sess_none, &s->flow);
 
-	if (err == XK_OK)
+	if (err == XK_OK) {
 		s->flow->sess[XK_FLOW_DEPTH - 2] = &xk_sess_end;
+		xk_dassert(xk_sess_reply_comes_home(s));
+	}
 	return err;
 }
 

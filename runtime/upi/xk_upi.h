@@ -294,6 +294,17 @@ void xk_sess_destroy(struct xk_sess *s);
 /* Makes the graph's classifiers send this connection's frames here, with a hint.
  * Transports call it after binding, before the first message can come. */
 int  xk_sess_announce(struct xk_sess *s, const struct xk_flowkey *k);
+/*
+ * The key of a connection of n, a protocol that declares its header: the bytes of every REMOTE
+ * field from the device up to n, in that order and as they lie in frames, and the same for
+ * LOCAL.  XK_E_NOENT: no device decides about n; XK_E_INVAL: not so many bytes; XK_E_NOTSUP:
+ * devices below n lay keys out differently.
+ */
+int  xk_node_flowkey(const struct xk_node *n, const void *remote, unsigned nremote, const void *local, unsigned nlocal,
+		     struct xk_flowkey *k);
+/* Would a reply come here?  Makes one up for every device below s's protocol and has it
+ * classified.  The debug build asserts it of every session that is announced. */
+bool xk_sess_reply_comes_home(const struct xk_sess *s);
 
 /* ---- the operations, as callers use them ------------------------------------------ */
 
@@ -419,7 +430,8 @@ int  xk_graph_add(struct xk_graph *g, const struct xk_proto *p, const char *name
 /* Composes the packet filter of every device (n->pattern), once; xk_graph_up does it first of
  * all.  Declarations that contradict each other are errors at their node's place. */
 int  xk_graph_filter(struct xk_graph *g, struct xk_errs *e);
-/* What a driver's parameter "classifier" says, "auto" where it has none. */
+/* What a driver's parameter "classifier" says; where that is "auto" or there is none, the
+ * environment's VP_CLASSIFIER, then "auto". */
 const char *xk_node_classifier(const struct xk_node *n);
 /* Makes n->classifier of n->pattern, of the best kind that works where the one that was asked
  * for refuses (logged). */

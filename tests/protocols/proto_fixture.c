@@ -48,7 +48,7 @@ static void recs_clear(struct pf_recs *rs)
 
 /* ---- pf_driver ------------------------------------------------------------------ */
 
-struct drv_conf { unsigned link; uint8_t mac[6]; bool record; uint64_t mtu; };
+struct drv_conf { unsigned link, classifier; uint8_t mac[6]; bool record; uint64_t mtu; };
 struct drv_state { struct pf_recs out; };
 
 static const char *const drv_links[] = { "eth", "fddi", "rawip", "none", NULL };
@@ -62,6 +62,7 @@ static const struct xk_param drv_params[] = {
 	  .doc = "largest frame, headers included", .offset = offsetof(struct drv_conf, mtu) },
 	{ .name = "record", .type = XK_P_BOOL, .def = "true",
 	  .doc = "keep what is pushed", .offset = offsetof(struct drv_conf, record) },
+	XK_CLASSIFIER_PARAM(struct drv_conf, classifier),
 	XK_PARAM_END
 };
 

@@ -453,17 +453,20 @@ static void one_datagram_larger_than_the_cap_is_refused(void)
 
 /* ---- virtual processors --------------------------------------------------------------------- */
 
-/* Fragments of UDP meet on one VP, the connection may live on another. */
+/* Fragments of UDP meet on the VP of their datagram's identity, although this device decides
+ * nothing; the connection may live on another. */
 static void a_whole_datagram_goes_on_where_its_connection_lives(void)
 {
 	struct xk_flowkey k = { .raddr = htobe32(NF_PEER), .laddr = htobe32(NF_US),
 				.lport = htobe16(NF_PORT), .proto = 17 };
-	unsigned got = 0, moved = 0;
+	unsigned got = 0, moved = 0, gathered = 0;
 
 	nf_fill(pay, 3000, 5);
 	nf_up(&f, &(struct nf_conf){ .nvps = 4 });
 	for (uint16_t port = 1000; port < 1016; port++) {
 		uint32_t n = nf_udp(big, NF_PEER, port, NF_US, NF_PORT, pay, 2000);
+
+		uint16_t meet = xk_hash_vp(xk_hash_ends(NF_PEER, port, NF_US, 17u << 8, 1), 4);
 
 		k.rport = htobe16(port);
 		for (unsigned twice = 0; twice < 2; twice++) {
@@ -476,11 +479,13 @@ static void a_whole_datagram_goes_on_where_its_connection_lives(void)
 			CU_ASSERT(nf_got(&f, "app", got - 1)->len == 2000 &&
 				  memcmp(nf_got(&f, "app", got - 1)->bytes, pay, 2000) == 0);
 			CU_ASSERT_EQUAL(nf_got(&f, "app", got - 1)->vp, xk_flow_home(f.g->flows, &k));
-			moved += xk_flow_home(f.g->flows, &k) != port % 4;
+			moved += xk_flow_home(f.g->flows, &k) != meet;
+			gathered += meet != port % 4 ? 2 : 0;
 		}
 	}
 	CU_ASSERT(moved > 0 && moved < 32);
 	CU_ASSERT_EQUAL(pf_count(&f, "ip", "rerouted"), moved);
+	CU_ASSERT_EQUAL(pf_count(&f, "ip", "fragments_gathered"), gathered);
 	CU_ASSERT_EQUAL(pf_upper_of(&f, "app")->open_dones, 16);
 	CU_ASSERT_EQUAL(nf_drops(&f), 0);
 	nf_down(&f);

@@ -91,6 +91,16 @@ if command -v dot >/dev/null 2>&1; then
 else
 	skip "graphviz reads it" "graphviz is not installed"
 fi
+ok "show says which classifier and why" says 'classifier native, the best' "$graph" show "$file"
+ok "show says what the environment asks for" says 'classifier none, as asked' env VP_CLASSIFIER=none "$graph" show "$file"
+ok "and what is done where it refuses" says 'classifier native, "telepathy" refuses' env VP_CLASSIFIER=telepathy "$graph" show "$file"
+ok "filter prints cells" says 'guard .*byte 0, & 0xf0 is 0x40' "$graph" filter "$file"
+ok "filter prints who is above whom" says 'over ip.* as 0x11' "$graph" filter "$file"
+ok "filter prints programs" says 'compiled parser of IPv4' "$graph" filter "$file"
+ok "a capture to explain" "$top_builddir/vp-run" --virtual "$file" conns=3 count=10 --capture eth="$tmp/x.pcap"
+ok "explain finds connections" says '> client: connection, remote 0a0000' "$graph" filter "$file" --explain "$tmp/x.pcap"
+ok "no back end differs" says 'differ 0 times' "$graph" filter "$file" --explain "$tmp/x.pcap"
+ok "a capture that is not there: failed" code 1 "$graph" filter "$file" --explain "$tmp/none.pcap"
 ok "a caret stands under the key" caret
 ok "help fits a screen" sh -c "[ \$('$graph' --help | wc -l) -le 30 ]"
 ok "no command: wrong usage" code 2 "$graph"

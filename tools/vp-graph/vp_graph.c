@@ -16,6 +16,7 @@ static const struct { const char *name, *args; int (*run)(const struct vpg *); u
 	{ "check", "FILE [k=v ...]", vpg_check, 1, 1000 },
 	{ "show", "FILE [k=v ...]", vpg_show, 1, 1000 },
 	{ "dot", "FILE [k=v ...]", vpg_dot, 1, 1000 },
+	{ "filter", "FILE [k=v ...]", vpg_filter, 1, 1000 },
 	{ "test", "[FILE [k=v ...]] SCRIPT.pkt ...", vpg_test, 1, 1000 },
 	{ "meta", "", vpg_meta, 0, 0 },
 };
@@ -24,17 +25,17 @@ static const char doc[] =
 	"Looks at graph files and at what they can be made of.\n"
 	"\n"
 	"  list                 every protocol, driver and threading preset\n"
-	"  inspect NAME [k=v]   parameters (k=v: what then is default) and counters\n"
-	"  inspect FILE         the arguments and nodes of a graph file\n"
+	"  inspect NAME|FILE    parameters (k=v: what then is default), counters; nodes\n"
 	"  check FILE [k=v ...] every error of a graph file, with its line\n"
 	"  show FILE [k=v ...]  every effective value and where it comes from\n"
 	"  dot FILE [k=v ...]   the graph for graphviz: vp-graph dot f.lua | dot -Tsvg\n"
+	"  filter FILE [k=v]    the packet filter of each device, and its programs\n"
 	"  test [FILE] X.pkt... wire scripts against FILE, or against plain tcp\n"
 	"  meta                 all schemas as JSON, or for an editor or a shell\n"
 	"\v"
-	"Exit codes: 0 good, 1 could not do it or a script differs, 2 wrong usage, 3 errors in the graph.";
+	"Exit codes: 0 good, 1 failed or differs, 2 wrong usage, 3 errors in the graph.";
 
-enum { OPT_UNSAFE = 256, OPT_LUACATS, OPT_LUACHECK, OPT_COMPLETION, OPT_STRICT, OPT_NOTES, OPT_SEGMENTS };
+enum { OPT_UNSAFE = 256, OPT_LUACATS, OPT_LUACHECK, OPT_COMPLETION, OPT_STRICT, OPT_NOTES, OPT_SEGMENTS, OPT_EXPLAIN };
 
 static const struct argp_option options[] = {
 	{ "format", 'f', "text|json", 0, "How to print (default: text)", 0 },
@@ -46,6 +47,7 @@ static const struct argp_option options[] = {
 	{ "strict", OPT_STRICT, NULL, 0, "test: bursts cut as written, nothing left over", 2 },
 	{ "notes", OPT_NOTES, NULL, 0, "test: say what of a script was ignored", 2 },
 	{ "segments", OPT_SEGMENTS, NULL, 0, "test: print every call and segment as it happens", 2 },
+	{ "explain", OPT_EXPLAIN, "X.pcap", 0, "filter: classify the frames of a capture", 2 },
 	{ 0 }
 };
 
@@ -68,6 +70,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_COMPLETION: p->o.meta = "completion"; return 0;
 	case OPT_STRICT: p->o.strict = true; return 0;
 	case OPT_NOTES: p->o.notes = true; return 0;
+	case OPT_EXPLAIN: p->o.explain = arg; return 0;
 	case OPT_SEGMENTS: p->o.show_segments = true; return 0;
 	case ARGP_KEY_ARG:
 		if (p->command == NULL)
@@ -77,7 +80,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (p->command == NULL)
-			argp_error(state, "which command? one of list, inspect, check, show, dot, test, meta");
+			argp_error(state, "which command? one of list, inspect, check, show, dot, filter, test, meta");
 		return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}

@@ -22,6 +22,7 @@ struct vpg {
 	bool        unsafe;
 	const char *meta;               /* "json", "luacats", "luacheck", "completion" */
 	bool        strict, notes, show_segments; /* test */
+	const char *explain;            /* filter: a capture file */
 	const char *const *arg;         /* after the command */
 	unsigned    narg;
 };
@@ -40,9 +41,12 @@ int vpg_inspect(const struct vpg *o);
 int vpg_check(const struct vpg *o);
 int vpg_show(const struct vpg *o);
 int vpg_dot(const struct vpg *o);
+int vpg_filter(const struct vpg *o);
 int vpg_test(const struct vpg *o);
 int vpg_meta(const struct vpg *o);
 
+/* Which classifier each device would have, and why. */
+void vpg_show_classifiers(struct vpg_file *f);
 /* Prints and frees. */
 int vpg_print_json(json_t *j);
 json_t *vpg_proto_json(const struct xk_proto *p);

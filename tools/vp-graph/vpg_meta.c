@@ -176,7 +176,7 @@ static int meta_completion(void)
 	       "_vp_graph() {\n"
 	       "\tlocal cur=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]}\n"
 	       "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-	       "\t\tCOMPREPLY=($(compgen -W 'list inspect check show dot test meta --help --version' -- \"$cur\"))\n"
+	       "\t\tCOMPREPLY=($(compgen -W 'list inspect check show dot filter test meta --help --version' -- \"$cur\"))\n"
 	       "\telif [ \"$command\" = inspect ]; then\n\t\tCOMPREPLY=($(compgen -W '");
 	for (const struct xk_proto *const *p = xk_proto_table; *p != NULL; p++)
 		printf("%s ", (*p)->name);

@@ -153,6 +153,8 @@ int vpg_show(const struct vpg *o)
 			code = show_node(f.s, i);
 		if (code != VPG_OK)
 			fprintf(stderr, "vp-graph: out of memory\n");
+		else
+			vpg_show_classifiers(&f);
 	}
 	vpg_close(&f);
 	return code;

@@ -300,6 +300,56 @@ static void churn(unsigned ops)
 			xk_flow_unbind(tab, f[i]);
 }
 
+/* A device's own map of flows: what it holds must be what is bound away from home. */
+struct mirror { struct xk_flow_watch w; int held; unsigned bound, unbound; };
+
+static void mirror_bound(struct xk_flow_watch *w, const struct xk_flowkey *k, uint16_t vp)
+{
+	struct mirror *m = xk_container_of(w, struct mirror, w);
+
+	CU_ASSERT_NOT_EQUAL(vp, xk_flow_home(tab, k));
+	m->bound++;
+	m->held++;
+}
+
+static void mirror_unbound(struct xk_flow_watch *w, const struct xk_flowkey *k)
+{
+	struct mirror *m = xk_container_of(w, struct mirror, w);
+
+	(void)k;
+	m->unbound++;
+	m->held--;
+}
+
+static void a_watch_is_told_of_every_flow_away_from_home(void)
+{
+	struct mirror a = { .w = { mirror_bound, mirror_unbound, NULL } }, b = a;
+	struct xk_flow *f[400];
+	int away = 0;
+
+	for (uint32_t i = 0; i < 400; i++) {
+		struct xk_flowkey k = key_of(i);
+		uint16_t home = xk_flow_home(tab, &k);
+
+		if (i == 200)
+			xk_flowtab_watch(tab, &a.w);
+		if (i == 300)
+			xk_flowtab_watch(tab, &b.w);
+		f[i] = bind(i, i % 3 == 0 ? home : (uint16_t)(home == 0));
+		away += i % 3 != 0;
+	}
+	CU_ASSERT_EQUAL(a.held, away);
+	CU_ASSERT_EQUAL(b.held, away);
+	for (uint32_t i = 0; i < 100; i++)
+		xk_flow_unbind(tab, f[i]);
+	xk_flowtab_unwatch(tab, &a.w);
+	for (uint32_t i = 100; i < 400; i++)
+		xk_flow_unbind(tab, f[i]);
+	CU_ASSERT_EQUAL(a.unbound, 66);
+	CU_ASSERT_EQUAL(b.held, 0);
+	xk_flowtab_unwatch(tab, &b.w);
+}
+
 static void verdicts_of_stable_flows_are_right_at_any_moment(void)
 {
 	struct xk_classifier *c;
@@ -333,6 +383,7 @@ static CU_TestInfo tests[] = {
 	{ "many flows are all found and memory comes back", many_flows_are_all_found_and_memory_comes_back },
 	{ "lack of memory refuses and changes nothing", lack_of_memory_refuses_and_changes_nothing },
 	{ "a failed new leaves nothing", a_failed_new_leaves_nothing },
+	{ "a watch is told of every flow away from home", a_watch_is_told_of_every_flow_away_from_home },
 	{ "verdicts of stable flows are right at any moment", verdicts_of_stable_flows_are_right_at_any_moment },
 	CU_TEST_INFO_NULL,
 };

@@ -221,10 +221,42 @@ unsigned classify_link(const struct native *nat, enum xk_link link, const struct
 	return runs_say(tab, t, m, n, run, nruns, flags, len);
 }
 
+/* One frame: no sweeps, nothing to keep under way meanwhile. */
+static inline __attribute__((always_inline))
+unsigned classify_lone(const struct native *nat, enum xk_link link, const struct xk_flowtab *tab, struct xk_msg *x,
+		       uint8_t *len)
+{
+	struct run r;
+
+	if (!parse_plain(nat, link, x->data, x->len, &r))
+		parse_rest(nat, link, x->data, x->len, &r);
+	r.flow = 0;
+	run_say(tab, &r, run_flow(flow_table(tab), &r), x);
+	*len = 1;
+	return 1;
+}
+
+static unsigned native_lone(const struct native *nat, const struct xk_flowtab *tab, struct xk_msg *x, uint8_t *len)
+{
+	switch (nat->link) {
+	case XK_LINK_ETH:
+		return classify_lone(nat, XK_LINK_ETH, tab, x, len);
+	case XK_LINK_FDDI:
+		return classify_lone(nat, XK_LINK_FDDI, tab, x, len);
+	case XK_LINK_RAWIP:
+		return classify_lone(nat, XK_LINK_RAWIP, tab, x, len);
+	case XK_LINK_OTHER:
+		break;
+	}
+	return classify_walk_runs(nat->walk, tab, &x, 1, len);
+}
+
 static unsigned native_runs(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, uint8_t *len)
 {
 	const struct native *nat = c->priv;
 
+	if (n == 1)
+		return native_lone(nat, c->tab, m[0], len);
 	switch (nat->link) {
 	case XK_LINK_ETH:
 		return classify_link(nat, XK_LINK_ETH, c->tab, m, n, len);

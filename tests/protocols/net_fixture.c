@@ -196,6 +196,7 @@ static void arrive(struct pf *f, unsigned vp, struct xk_msg *m)
 		none[i] = &xk_sess_none;
 	if (m != NULL) {
 		m->u.hint = none;
+		m->hash = 0;             /* nobody has classified it */
 		r->up.demux(&r->up, NULL, m);
 	}
 }

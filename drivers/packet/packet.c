@@ -204,7 +204,6 @@ static const struct xk_param packet_params[] = {
 	  .choices = fanouts),
 	P(qdisc_bypass, XK_P_BOOL, "false", "send past the interface's queueing discipline, which a capture does not see either"),
 	XK_CLASSIFIER_PARAM(struct packet_conf, classifier),
-	XK_CLASSIFIER_PARAM(struct packet_conf, classifier),
 	XK_PARAM_END
 };
 

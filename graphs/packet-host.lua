@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- graphs/packet-host.lua: a host on an Ethernet interface of the kernel: answers to pings, UDP and TCP echo, an HTTP
 -- server of a directory.  Needs CAP_NET_RAW (run as root) and an interface that is up and has no address of its own:
---   ip link add xkp0 type veth peer name xkp1; ip link set xkp0 up; ip link set xkp1 up; ip addr add 10.9.0.1/24 dev xkp0
+--   ip link add xkp0 type veth peer name xkp1; ip link set xkp0 up; ip link set xkp1 up
+--   ip addr add 10.9.0.1/24 dev xkp0
 -- Run it:   vp-run graphs/packet-host.lua root=docs &   ping 10.9.0.2   curl http://10.9.0.2/features.md
 local a = args {
   ifname = text { "xkp1", doc = "the interface" },
@@ -12,7 +13,8 @@ local a = args {
   format = enum { "v3", choices = { "v2", "v3" }, doc = "of the receive rings" },
   ring   = size { "2MiB", min = 65536, max = 1073741824, doc = "bytes of each virtual processor's ring" },
   queues = uint { 0, max = 64, doc = "virtual processors that read; 0: all" },
-  fanout = enum { "auto", choices = { "auto", "cbpf", "ebpf", "hash", "lb", "cpu" }, doc = "what chooses the one that gets a frame" },
+  fanout = enum { "auto", choices = { "auto", "cbpf", "ebpf", "hash", "lb", "cpu" },
+                  doc = "what chooses the one that gets a frame" },
   classifier = text { "auto", doc = "who sends frames to their virtual processor: native, none, ..." },
   root   = text { ".", doc = "directory to serve" },
   preset = enum { "vppc", choices = { "up", "ppc", "vppc", "tpc" }, doc = "threading architecture" },

@@ -63,7 +63,6 @@ static const struct xk_param xdp_params[] = {
 	  "for; auto: believed from a veth, else not looked for", .choices = partials),
 	XK_CLASSIFIER_PARAM(struct xdp_conf, classifier),
 	P(mac, XK_P_MAC, NULL, "our address; unset: the interface's"),
-	XK_CLASSIFIER_PARAM(struct xdp_conf, classifier),
 	XK_PARAM_END
 };
 

@@ -508,7 +508,7 @@ static CU_TestInfo tests[] = {
 static CU_SuiteInfo suites[] = { { .pName = "xdp", .pTests = tests }, CU_SUITE_INFO_NULL };
 
 /* IPv6 sends by itself when an interface comes up, at a moment of its own. */
-static void without_ipv6(void)
+static XK_UNUSED void without_ipv6(void)
 {
 	static const char *const where[] = { "all", "default" };
 	char path[64];

@@ -3,7 +3,8 @@
 #
 # instructions.t - instructions per message, counted by callgrind between N and
 # 2N messages, so that starting and ending drop out.  They may not differ from
-# the recorded ones by more than 1 %.
+# the recorded ones by more than 1 %; with both ends of a connection, whose timers
+# go by the clock of a machine that has other work, by more than 3 %.
 #
 #   tests/bench/instructions.t --record    writes instructions.txt anew
 #
@@ -88,8 +89,9 @@ compare() {
 	new=$(field "$tmp/now" "$1" "$2")
 	old=$(field "$recorded" "$1" "$2")
 	echo "$new instructions a message, $old recorded"
-	[ -n "$old" ] && awk -v a="$new" -v b="$old" 'BEGIN { exit !(a <= b * 1.01 && a >= b * 0.99) }' && return 0
-	echo "more than 1 % apart; when that is meant, say why in the commit and record it anew:"
+	case $1 in tcp-*-both) apart=3 ;; *) apart=1 ;; esac
+	[ -n "$old" ] && awk -v a="$new" -v b="$old" -v p=$apart 'BEGIN { exit !(a <= b * (1 + p / 100) && a >= b * (1 - p / 100)) }' && return 0
+	echo "more than $apart % apart; when that is meant, say why in the commit and record it anew:"
 	echo "tests/bench/instructions.t --record"
 	return 1
 }

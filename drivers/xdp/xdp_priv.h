@@ -133,6 +133,18 @@ struct xdp_dev {
 	bool              steers;
 };
 
+/* A frame given to the kernel by one thread may come from it to another: the thread
+ * sanitizer does not see the kernel's part in that order. */
+#ifdef XK_TSAN
+void __tsan_acquire(void *addr);
+void __tsan_release(void *addr);
+#define xdp_to_kernel(q)   __tsan_release(q)
+#define xdp_from_kernel(q) __tsan_acquire(q)
+#else
+#define xdp_to_kernel(q)   ((void)(q))
+#define xdp_from_kernel(q) ((void)(q))
+#endif
+
 static inline struct xdp_port *xdp_port(const struct xdp_dev *d, unsigned queue, unsigned vp)
 {
 	return &d->port[queue * d->nvps + vp];

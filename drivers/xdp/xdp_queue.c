@@ -30,6 +30,7 @@ static void queue_fill(struct xdp_queue *q, struct xk_qlink *l, int fd)
 		xk_assert(xsk_ring_prod__reserve(&q->fill, 1, &at) == 1);
 		*xsk_ring_prod__fill_addr(&q->fill, at) = xdp_frame_addr(d, xk_container_of(l, struct xdp_frame, link));
 	}
+	xdp_to_kernel(q);
 	xsk_ring_prod__submit(&q->fill, n);
 	xk_store_relaxed(&q->filled, q->filled + n);
 	if (xsk_ring_prod__needs_wakeup(&q->fill))
@@ -53,6 +54,7 @@ static void queue_reap(struct xdp_queue *q)
 
 	if (n == 0)
 		return;
+	xdp_from_kernel(q);
 	for (uint32_t i = 0; i < n; i++) {
 		struct xdp_frame *f = xdp_frame_at(q->dev, *xsk_ring_cons__comp_addr(&q->comp, at + i));
 		struct xdp_port *of = sender_of(q, f);

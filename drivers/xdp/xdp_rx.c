@@ -155,6 +155,7 @@ static unsigned rx_burst(struct xdp_port *p, unsigned most)
 
 	if (n == 0)
 		return 0;
+	xdp_from_kernel(p->q);
 	for (uint32_t i = 0; i < n; i++) {
 		struct xk_msg *m = rx_take(p, xsk_ring_cons__rx_desc(&p->rx, at + i), lend);
 

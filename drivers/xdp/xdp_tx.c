@@ -44,8 +44,10 @@ static bool tx_kick(struct xdp_port *p)
 
 static bool tx_send(struct xdp_port *p)
 {
-	if (p->unsent != 0)
+	if (p->unsent != 0) {
+		xdp_to_kernel(p->q);
 		xsk_ring_prod__submit(&p->tx, p->unsent);
+	}
 	p->unsent = 0;
 	p->again = !tx_kick(p);
 	return !p->again;

@@ -312,6 +312,7 @@ void packet_dev_close(struct packet_state *st)
 	}
 	xk_free(st->queue);
 	st->queue = NULL;
+	xk_ebpf_unfollow(&st->flows);
 }
 
 void packet_dev_admit(struct packet_queue *q)

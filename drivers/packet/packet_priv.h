@@ -11,6 +11,7 @@
 #ifndef XK_PACKET_PRIV_H
 #define XK_PACKET_PRIV_H
 
+#include "runtime/classify/xk_ebpf.h"
 #include "runtime/upi/xk_upi.h"
 
 #include <linux/filter.h>
@@ -90,7 +91,8 @@ struct packet_steer {
 	int      fd;                     /* of an eBPF program, or -1 */
 };
 /* Makes the program that the node's parameters ask for; where that cannot be, a
- * warning, and the kernel's hash. */
+ * warning, and the kernel's hash.  An eBPF program looks into the node's map of flows,
+ * which follows the graph's from here on. */
 void packet_steer_new(struct packet_steer *s, const struct xk_node *n);
 void packet_steer_free(struct packet_steer *s);
 /* Gives the program, if there is one, to the group that fd is in; -1 and errno. */
@@ -112,6 +114,7 @@ struct packet_state {
 	uint32_t             frame_max;
 	uint8_t              mac[6];
 	uint32_t             said_down, said_gone;   /* one sentence for all virtual processors */
+	struct xk_ebpf_flows flows;      /* zeroed: none */
 };
 
 /* Opens the sockets with their rings, closed to frames until packet_dev_admit.  On

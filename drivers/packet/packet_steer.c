@@ -17,7 +17,8 @@
 #include <unistd.h>
 
 #include "runtime/classify/xk_cbpf.h"
-#include "runtime/classify/xk_ebpf.h"
+
+#define FLOWS_MAX 65536u         /* connections in the program's map */
 
 static int steer_cbpf(struct packet_steer *s, const struct xk_node *n, char *why, size_t len)
 {
@@ -39,11 +40,18 @@ static int steer_cbpf(struct packet_steer *s, const struct xk_node *n, char *why
 	return XK_OK;
 }
 
+/* Without a map of flows those that live elsewhere than their hash says are handed over. */
 static int steer_ebpf(struct packet_steer *s, const struct xk_node *n, char *why, size_t len)
 {
-	s->fd = xk_pattern_fanout(n->pattern, n->graph->vps->nvps, -1, why, len);
-	if (s->fd < 0)
+	struct packet_state *st = n->state;
+
+	if (xk_ebpf_follow(&st->flows, n->graph->flows, FLOWS_MAX, why, len) != XK_OK)
+		XK_TRACE(&n->log, 2, "the program knows connections by their hash alone: %s", why);
+	s->fd = xk_pattern_fanout(n->pattern, n->graph->vps->nvps, st->flows.fd, why, len);
+	if (s->fd < 0) {
+		xk_ebpf_unfollow(&st->flows);
 		return s->fd;
+	}
 	s->mode = PACKET_FANOUT_EBPF;
 	return XK_OK;
 }

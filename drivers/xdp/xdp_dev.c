@@ -315,6 +315,7 @@ int xdp_dev_open(const struct xk_node *node, struct xdp_dev **out, char *why, si
 	d->nvps = node->graph->vps->nvps;
 	d->log = &node->log;
 	d->pattern = strcmp(xk_node_classifier(node), "none") == 0 ? NULL : node->pattern;
+	d->flowtab = node->graph->flows;
 	d->frames = (uint32_t)c->frames;
 	d->lend = (uint32_t)c->lend;
 	d->rx_ring = (uint32_t)c->rx_ring;

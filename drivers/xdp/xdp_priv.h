@@ -129,6 +129,8 @@ struct xdp_dev {
 	/* While opening: what the program is made of, NULL to leave the choice of the VP to
 	 * the runtime; then whether it was. */
 	const struct xk_pattern *pattern;
+	struct xk_flowtab *flowtab;
+	struct xk_ebpf_flows flows;      /* that the pattern's program looks into */
 	const struct xk_log *log;
 	bool              steers;
 };

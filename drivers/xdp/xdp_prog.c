@@ -4,9 +4,10 @@
  *
  * The program is made as instructions, so no compiler is needed where it runs: of
  * the graph's pattern, when the device has one queue, so that a frame comes to the
- * socket of its VP; else a few, to the first VP's socket.  It hangs on a BPF link, which the kernel takes away with the process
- * that holds it: a graph that dies leaves nothing behind.  Programs of others are
- * never replaced.
+ * socket of its VP, by a map that follows the graph's connections; else a few, to the
+ * first VP's socket.  It hangs on a BPF link, which the kernel takes away with the
+ * process that holds it: a graph that dies leaves nothing behind.  Programs of others
+ * are never replaced.
  * Invariant: a frame of a queue that the graph does not serve goes on to the
  * kernel's stack.
  */
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #define NAME "xk_xdp"            /* what the runtime calls its own, too */
+#define FLOWS_MAX 65536u         /* connections in the program's map */
 
 /* ---- instructions ------------------------------------------------------------------- */
 
@@ -84,9 +86,13 @@ static int prog_of_pattern(struct xdp_dev *d)
 
 	if (d->pattern == NULL || d->nvps == 1 || d->first_queue + d->nqueues != 1)
 		return -1;
-	fd = xk_pattern_xdp(d->pattern, d->nvps, d->map_fd, -1, log, sizeof log);
-	if (fd < 0)
+	if (xk_ebpf_follow(&d->flows, d->flowtab, FLOWS_MAX, log, sizeof log) != XK_OK)
+		XK_TRACE(d->log, 2, "interface %s: the program knows connections by their hash alone: %s", d->ifname, log);
+	fd = xk_pattern_xdp(d->pattern, d->nvps, d->map_fd, d->flows.fd, log, sizeof log);
+	if (fd < 0) {
 		XK_TRACE(d->log, 2, "interface %s: no program of the graph's pattern: %s", d->ifname, log);
+		xk_ebpf_unfollow(&d->flows);
+	}
 	return fd;
 }
 
@@ -182,4 +188,5 @@ void xdp_prog_free(struct xdp_dev *d)
 	if (d->map_fd >= 0)
 		close(d->map_fd);
 	d->link_fd = d->prog_fd = d->map_fd = -1;
+	xk_ebpf_unfollow(&d->flows);
 }

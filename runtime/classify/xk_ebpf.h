@@ -17,7 +17,7 @@
 
 #include <stdio.h>
 
-#include "runtime/classify/xk_pattern.h"
+#include "runtime/classify/xk_classify.h"
 
 /*
  * Program for a network device (XDP): redirects each frame to entry `VP` of the XSKMAP, and
@@ -41,6 +41,19 @@ int  xk_ebpf_flows_new(uint32_t most, char *log, size_t loglen);
 int  xk_ebpf_flows_set(int flows_fd, const struct xk_flowkey *k, uint16_t vp);
 /* XK_E_NOENT: was not there. */
 int  xk_ebpf_flows_drop(int flows_fd, const struct xk_flowkey *k);
+
+/* A map that follows a flow table: it has the connections that are bound to another VP than
+ * their hash's, as soon as they are bound, until they are unbound. */
+struct xk_ebpf_flows {
+	struct xk_flow_watch watch;
+	struct xk_flowtab   *tab;        /* NULL: follows none */
+	int      fd;                     /* -1: no map */
+	/* Under the table's lock.  Those that the map did not take go by their hash. */
+	uint64_t set, dropped, refused;
+};
+/* tab outlives it.  On failure fd is -1 and unfollow does nothing. */
+int  xk_ebpf_follow(struct xk_ebpf_flows *f, struct xk_flowtab *tab, uint32_t most, char *log, size_t loglen);
+void xk_ebpf_unfollow(struct xk_ebpf_flows *f);
 
 /* ---- batches of frames that lie in memory ----------------------------------------------------- */
 

@@ -82,6 +82,41 @@ for how in cbpf ebpf hash; do
 	esac
 done
 
+# Connections that we open live where they were opened, mostly not where their hash says: the eBPF program's map has them.
+cat >"$tmp/open.lua" <<'END'
+local a = args { fanout = text { "auto" } }
+local dev = packet { ifname = "xkp1", fanout = a.fanout }
+local net = ip { addr = "10.9.0.2/24", over = arp { over = eth { over = dev } } }
+tcpsend { to = "10.9.0.1", port = 5002, conns = 16, size = "4KiB", count = 50, over = tcp { over = net } }
+return graph "open" { threading = vppc { vps = 4 } }
+END
+cat >"$tmp/sink.py" <<'END'
+import socket, threading
+def drain(c):
+    while c.recv(65536):
+        pass
+    c.close()
+with socket.create_server(("10.9.0.1", 5002), backlog=64) as s:
+    print("ready", flush=True)
+    while True:
+        threading.Thread(target=drain, args=(s.accept()[0],), daemon=True).start()
+END
+python3 "$tmp/sink.py" >"$tmp/sink" 2>&1 &
+sink=$!
+ok "a server that takes all" until_ok 10 grep -q ready "$tmp/sink"
+opened() { timeout 100 "$top_builddir/vp-run" --json --vps --log=packet:3 "$tmp/open.lua" fanout="$1" >"$tmp/run.json" 2>"$tmp/run.err"; }
+for how in cbpf ebpf; do
+	ok "$how: 16 connections that we open send 200 KiB each" opened $how
+	if ! grep -q "4 sockets, frames spread by \"$how\"" "$tmp/run.err"; then
+		skip "$how: handed over" "$(tail -n 1 "$tmp/run.err")"
+	elif [ $how = cbpf ]; then
+		ok "$how: what their hash sends elsewhere is handed over" counted '[.vps[].handed_over] | add > 50'
+	else
+		ok "$how: nothing of them is handed over" counted '[.vps[].handed_over] | add == 0'
+	fi
+done
+kill $sink
+
 # The kernel's offloads off: no segment is long, every checksum is there, and a capture shows it.
 if command -v ethtool >/dev/null && ethtool -K xkp0 tx off tso off gso off >/dev/null 2>&1; then
 	graph_up --capture "packet=$tmp/a.pcap" "$graph" root="$www" vps=2

@@ -120,6 +120,33 @@ for mode in generic native; do
 	done
 done
 
+# Connections that we open live where they were opened, mostly not where their hash says: the program's map has them.
+cat >"$tmp/open.lua" <<'END'
+local dev = xdp { ifname = "xdp0", mode = "generic" }
+local net = ip { addr = "10.9.0.2/24", over = arp { over = eth { over = dev } } }
+tcpsend { to = "10.9.0.1", port = 5002, conns = 16, size = "4KiB", count = 50, over = tcp { over = net } }
+return graph "open" { threading = vppc { vps = 4 } }
+END
+cat >"$tmp/sink.py" <<'END'
+import socket, threading
+def drain(c):
+    while c.recv(65536):
+        pass
+    c.close()
+with socket.create_server(("10.9.0.1", 5002), backlog=64) as s:
+    print("ready", flush=True)
+    while True:
+        threading.Thread(target=drain, args=(s.accept()[0],), daemon=True).start()
+END
+peer python3 "$tmp/sink.py" >"$tmp/sink" 2>&1 &
+sink=$!
+ok "a server that takes all" until_ok 10 grep -q ready "$tmp/sink"
+opened() { timeout 100 "$top_builddir/vp-run" --json --vps --log=xdp:3 "$tmp/open.lua" >"$tmp/run.json" 2>"$tmp/run.err"; }
+ok "16 connections that we open send 200 KiB each" opened
+ok "the pattern's program steers them" said "steered by the graph's pattern"
+ok "nothing of them is handed over" jq -e '[.vps[].handed_over] | add == 0' "$tmp/run.json"
+kill $sink
+
 # Whatever the device can do; checksums that nobody has made.
 peer ethtool -K peer0 tx on >/dev/null
 graph_up

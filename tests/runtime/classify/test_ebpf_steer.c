@@ -237,6 +237,49 @@ static void fanout_obeys_bound_connections(void)
 	flows_are_obeyed(make_fanout);
 }
 
+/* Connections come and go in the flow table; the device's program knows where each lives. */
+static void a_map_follows_the_flow_table(void)
+{
+	struct xk_ebpf_flows m;
+	struct xk_flowtab *tab;
+	struct xk_flow *flow[2];
+	struct xk_pat_verdict v, w;
+	uint8_t f[FRAME], g[FRAME];
+	int fd;
+
+	CU_ASSERT_EQUAL_FATAL(xk_flowtab_new(&tab, NVPS), XK_OK);
+	find_flow(&w, g, 2);
+	CU_ASSERT_EQUAL_FATAL(xk_flow_bind(tab, &w.key, 2, NULL, &flow[1]), XK_OK);   /* before anybody follows */
+	CU_ASSERT_EQUAL_FATAL(xk_ebpf_follow(&m, tab, 2, why, sizeof why), XK_OK);
+	fd = xk_pattern_xdp(&inet, NVPS, -1, m.fd, why, sizeof why);
+	CU_ASSERT_FATAL(fd >= 0);
+	CU_ASSERT_EQUAL(run(fd, g, 120), 2);
+	for (unsigned i = 0; i < 20; i++) {
+		unsigned vp = i % NVPS, home;
+
+		do
+			find_flow(&v, f, vp);
+		while (memcmp(&v.key, &w.key, sizeof v.key) == 0);
+		home = xk_hash_vp(v.hash, NVPS);
+		CU_ASSERT_EQUAL_FATAL(xk_flow_bind(tab, &v.key, (uint16_t)vp, NULL, &flow[0]), XK_OK);
+		CU_ASSERT_EQUAL(run(fd, f, 120), (int)vp);
+		xk_flow_unbind(tab, flow[0]);
+		CU_ASSERT_EQUAL(run(fd, f, 120), (int)home);
+		/* At home it needs no entry. */
+		CU_ASSERT_EQUAL_FATAL(xk_flow_bind(tab, &v.key, (uint16_t)home, NULL, &flow[0]), XK_OK);
+		CU_ASSERT_EQUAL(run(fd, f, 120), (int)home);
+		xk_flow_unbind(tab, flow[0]);
+	}
+	CU_ASSERT_EQUAL(m.set, 21);
+	CU_ASSERT_EQUAL(m.dropped, 20);
+	xk_ebpf_unfollow(&m);
+	CU_ASSERT_EQUAL(m.fd, -1);
+	xk_ebpf_unfollow(&m);
+	xk_flow_unbind(tab, flow[1]);
+	xk_flowtab_free(tab);
+	close(fd);
+}
+
 static void a_full_map_of_flows_says_so(void)
 {
 	int flows = xk_ebpf_flows_new(4, why, sizeof why), err = XK_OK;
@@ -296,6 +339,7 @@ static CU_TestInfo tests[] = {
 	{ "fanout sends frames where the reference says", fanout_sends_frames_where_the_reference_says },
 	{ "xdp obeys bound connections", xdp_obeys_bound_connections },
 	{ "fanout obeys bound connections", fanout_obeys_bound_connections },
+	{ "a map follows the flow table", a_map_follows_the_flow_table },
 	{ "a full map of flows says so", a_full_map_of_flows_says_so },
 	{ "without a socket xdp passes frames on", without_a_socket_xdp_passes_frames_on },
 	{ "too many vps and bad maps are refused with a sentence", too_many_vps_and_bad_maps_are_refused_with_a_sentence },
@@ -306,11 +350,14 @@ static CU_TestInfo tests[] = {
 int main(void)
 {
 	static const CU_SuiteInfo suites[] = { { "ebpf steering", NULL, NULL, make_patterns, NULL, tests }, CU_SUITE_INFO_NULL };
-	int fd;
+	int fd, code;
 
 	fd = xk_pattern_fanout(&nothing, 1, -1, why, sizeof why);
 	if (fd < 0)
 		xk_test_skip_all(why);
 	close(fd);
-	return xk_test_main(suites);
+	xk_rcu_register();
+	code = xk_test_main(suites);
+	xk_rcu_unregister();
+	return code;
 }

@@ -13,6 +13,7 @@
  * what is said once.
  */
 #include "drivers/packet/packet_priv.h"
+#include "drivers/common/edge.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -43,50 +44,9 @@ void packet_say_gone(struct xk_rep *r)
 
 /* ---- sessions ------------------------------------------------------------------------- */
 
-static struct xk_sess *packet_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
-				   struct xk_parts *ps, int *err)
-{
-	(void)ps;
-	if (r->drv_sess != NULL) {
-		*err = XK_E_BUSY;
-		return NULL;
-	}
-	r->drv_sess = xk_sess_create(r, &rcv->up, type, NULL);
-	if (r->drv_sess == NULL)
-		*err = XK_E_NOMEM;
-	return r->drv_sess;
-}
-
-static void packet_close(struct xk_sess *s)
-{
-	s->rep->drv_sess = NULL;
-	xk_sess_destroy(s);
-}
-
-static int put_u32(void *buf, unsigned len, uint32_t v)
-{
-	if (len < sizeof v)
-		return XK_E_NOSPC;
-	memcpy(buf, &v, sizeof v);
-	return sizeof v;
-}
-
 static int packet_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
-	switch (op) {
-	case XK_CTL_GETMAXPACKET:
-	case XK_CTL_GETOPTPACKET:
-		return put_u32(buf, len, packet_state(r)->frame_max);
-	case XK_CTL_LINK_TYPE:
-		return put_u32(buf, len, XK_LINK_ETH);
-	case XK_CTL_GETMYMAC:
-		if (len < 6)
-			return XK_E_NOSPC;
-		memcpy(buf, packet_state(r)->mac, 6);
-		return 6;
-	default:
-		return XK_E_NOTSUP;
-	}
+	return xk_edge_control((struct xk_edge){ packet_state(r)->frame_max, XK_LINK_ETH, packet_state(r)->mac }, op, buf, len);
 }
 
 static int packet_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
@@ -178,7 +138,7 @@ static int packet_check(const void *conf, char *why, size_t n)
 static const struct xk_ops packet_ops = {
 	.init = packet_init, .fini = packet_fini, .rep_init = packet_rep_init,
 	.rep_start = packet_rep_start, .rep_stop = packet_rep_stop,
-	.open = packet_open, .close = packet_close, .push = packet_tx_push,
+	.open = xk_edge_open, .close = xk_edge_close, .push = packet_tx_push,
 	.enter = xk_input_enter, .control = packet_control, .sess_control = packet_sess_control,
 };
 

@@ -10,6 +10,7 @@
  * Invariant: every frame read is passed up, or counted as cut or too long.
  */
 #include "drivers/pcap/pcap_priv.h"
+#include "drivers/common/edge.h"
 
 #include <errno.h>
 #include <pcap/pcap.h>
@@ -242,50 +243,9 @@ static void pcapd_push(struct xk_sess *s, struct xk_msg *m)
 	}
 }
 
-static struct xk_sess *pcapd_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
-				  struct xk_parts *ps, int *err)
-{
-	(void)ps;
-	if (r->drv_sess != NULL) {
-		*err = XK_E_BUSY;
-		return NULL;
-	}
-	r->drv_sess = xk_sess_create(r, &rcv->up, type, NULL);
-	if (r->drv_sess == NULL)
-		*err = XK_E_NOMEM;
-	return r->drv_sess;
-}
-
-static void pcapd_close(struct xk_sess *s)
-{
-	s->rep->drv_sess = NULL;
-	xk_sess_destroy(s);
-}
-
-static int put_u32(void *buf, unsigned len, uint32_t v)
-{
-	if (len < sizeof v)
-		return XK_E_NOSPC;
-	memcpy(buf, &v, sizeof v);
-	return sizeof v;
-}
-
 static int pcapd_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
-	switch (op) {
-	case XK_CTL_GETMAXPACKET:
-	case XK_CTL_GETOPTPACKET:
-		return put_u32(buf, len, state_of(r)->frame_max);
-	case XK_CTL_LINK_TYPE:
-		return put_u32(buf, len, state_of(r)->link);
-	case XK_CTL_GETMYMAC:
-		if (len < 6)
-			return XK_E_NOSPC;
-		memcpy(buf, conf_of(r)->mac, 6);
-		return 6;
-	default:
-		return XK_E_NOTSUP;
-	}
+	return xk_edge_control((struct xk_edge){ state_of(r)->frame_max, state_of(r)->link, conf_of(r)->mac }, op, buf, len);
 }
 
 static int pcapd_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
@@ -377,7 +337,7 @@ static int pcapd_check(const void *conf, char *why, size_t n)
 static const struct xk_ops pcapd_ops = {
 	.init = pcapd_init, .fini = pcapd_fini, .rep_init = pcapd_rep_init,
 	.rep_start = pcapd_rep_start, .rep_stop = pcapd_rep_stop,
-	.open = pcapd_open, .close = pcapd_close, .push = pcapd_push,
+	.open = xk_edge_open, .close = xk_edge_close, .push = pcapd_push,
 	.enter = xk_input_enter, .control = pcapd_control, .sess_control = pcapd_sess_control,
 };
 

@@ -10,6 +10,7 @@
  * Invariant: a frame is read or written by exactly one system call.
  */
 #include "drivers/tap/tap_priv.h"
+#include "drivers/common/edge.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -180,50 +181,9 @@ static void tap_push(struct xk_sess *s, struct xk_msg *m)
 
 /* ---- sessions ---------------------------------------------------------------------------- */
 
-static struct xk_sess *tap_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
-				struct xk_parts *ps, int *err)
-{
-	(void)ps;
-	if (r->drv_sess != NULL) {
-		*err = XK_E_BUSY;
-		return NULL;
-	}
-	r->drv_sess = xk_sess_create(r, &rcv->up, type, NULL);
-	if (r->drv_sess == NULL)
-		*err = XK_E_NOMEM;
-	return r->drv_sess;
-}
-
-static void tap_close(struct xk_sess *s)
-{
-	s->rep->drv_sess = NULL;
-	xk_sess_destroy(s);
-}
-
-static int put_u32(void *buf, unsigned len, uint32_t v)
-{
-	if (len < sizeof v)
-		return XK_E_NOSPC;
-	memcpy(buf, &v, sizeof v);
-	return sizeof v;
-}
-
 static int tap_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
-	switch (op) {
-	case XK_CTL_GETMAXPACKET:
-	case XK_CTL_GETOPTPACKET:
-		return put_u32(buf, len, state_of(r)->frame_max);
-	case XK_CTL_LINK_TYPE:
-		return put_u32(buf, len, XK_LINK_ETH);
-	case XK_CTL_GETMYMAC:
-		if (len < 6)
-			return XK_E_NOSPC;
-		memcpy(buf, conf_of(r)->mac, 6);
-		return 6;
-	default:
-		return XK_E_NOTSUP;
-	}
+	return xk_edge_control((struct xk_edge){ state_of(r)->frame_max, XK_LINK_ETH, conf_of(r)->mac }, op, buf, len);
 }
 
 static int tap_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
@@ -305,7 +265,7 @@ static int tap_check(const void *conf, char *why, size_t n)
 static const struct xk_ops tap_ops = {
 	.init = tap_init, .fini = tap_fini, .rep_init = tap_rep_init,
 	.rep_start = tap_rep_start, .rep_stop = tap_rep_stop,
-	.open = tap_open, .close = tap_close, .push = tap_push,
+	.open = xk_edge_open, .close = xk_edge_close, .push = tap_push,
 	.enter = xk_input_enter, .control = tap_control, .sess_control = tap_sess_control,
 };
 

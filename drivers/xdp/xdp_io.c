@@ -8,6 +8,7 @@
  * but messages that were lent frames may still be freed.
  */
 #include "drivers/xdp/xdp_priv.h"
+#include "drivers/common/edge.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -24,51 +25,9 @@ static void io_push(struct xk_sess *s, struct xk_msg *m)
 
 /* ---- sessions ------------------------------------------------------------------------ */
 
-static struct xk_sess *io_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_parts *ps, int *err)
-{
-	(void)ps;
-	if (r->drv_sess != NULL) {
-		*err = XK_E_BUSY;
-		return NULL;
-	}
-	r->drv_sess = xk_sess_create(r, &rcv->up, type, NULL);
-	if (r->drv_sess == NULL)
-		*err = XK_E_NOMEM;
-	return r->drv_sess;
-}
-
-static void io_close(struct xk_sess *s)
-{
-	s->rep->drv_sess = NULL;
-	xk_sess_destroy(s);
-}
-
-static int put_u32(void *buf, unsigned len, uint32_t v)
-{
-	if (len < sizeof v)
-		return XK_E_NOSPC;
-	memcpy(buf, &v, sizeof v);
-	return sizeof v;
-}
-
 static int io_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
-	struct xdp_dev *d = dev_of(r->node);
-
-	switch (op) {
-	case XK_CTL_GETMAXPACKET:
-	case XK_CTL_GETOPTPACKET:
-		return put_u32(buf, len, d->mtu + 14);
-	case XK_CTL_LINK_TYPE:
-		return put_u32(buf, len, XK_LINK_ETH);
-	case XK_CTL_GETMYMAC:
-		if (len < 6)
-			return XK_E_NOSPC;
-		memcpy(buf, d->mac, 6);
-		return 6;
-	default:
-		return XK_E_NOTSUP;
-	}
+	return xk_edge_control((struct xk_edge){ dev_of(r->node)->mtu + 14, XK_LINK_ETH, dev_of(r->node)->mac }, op, buf, len);
 }
 
 static int io_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
@@ -148,6 +107,6 @@ static void io_rep_stop(struct xk_rep *r)
 const struct xk_ops xdp_ops = {
 	.init = io_init, .fini = io_fini, .rep_init = io_rep_init,
 	.rep_start = io_rep_start, .rep_stop = io_rep_stop,
-	.open = io_open, .close = io_close, .push = io_push,
+	.open = xk_edge_open, .close = xk_edge_close, .push = io_push,
 	.enter = xk_input_enter, .control = io_control, .sess_control = io_sess_control,
 };

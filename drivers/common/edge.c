@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * edge.c - the one session above an interface, and what the interface says of itself.
+ *
+ * Drivers differ in how frames come and go, not in this.
+ * Invariant: buf is written only where len suffices.
+ */
+#include "drivers/common/edge.h"
+
+#include <string.h>
+
+struct xk_sess *xk_edge_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_parts *ps, int *err)
+{
+	(void)ps;
+	if (r->drv_sess != NULL) {
+		*err = XK_E_BUSY;
+		return NULL;
+	}
+	r->drv_sess = xk_sess_create(r, &rcv->up, type, NULL);
+	if (r->drv_sess == NULL)
+		*err = XK_E_NOMEM;
+	return r->drv_sess;
+}
+
+void xk_edge_close(struct xk_sess *s)
+{
+	s->rep->drv_sess = NULL;
+	xk_sess_destroy(s);
+}
+
+static int put(void *buf, unsigned len, const void *from, unsigned n)
+{
+	if (len < n)
+		return XK_E_NOSPC;
+	memcpy(buf, from, n);
+	return (int)n;
+}
+
+int xk_edge_control(struct xk_edge e, unsigned op, void *buf, unsigned len)
+{
+	switch (op) {
+	case XK_CTL_GETMAXPACKET:
+	case XK_CTL_GETOPTPACKET:
+		return put(buf, len, &e.frame_max, sizeof e.frame_max);
+	case XK_CTL_LINK_TYPE:
+		return put(buf, len, &e.link, sizeof e.link);
+	case XK_CTL_GETMYMAC:
+		return put(buf, len, e.mac, 6);
+	default:
+		return XK_E_NOTSUP;
+	}
+}

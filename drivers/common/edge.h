@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * edge.h - what drivers of one interface say to the protocol above them.
+ *
+ * Each replica has one session, the way up for its frames; a second opener is refused.  All
+ * of this runs inside the replica's VP.
+ * Invariant: r->drv_sess is the session that is open, or NULL.
+ */
+#ifndef XK_EDGE_H
+#define XK_EDGE_H
+
+#include "runtime/upi/xk_upi.h"
+
+/* A driver's whole open and close operations. */
+struct xk_sess *xk_edge_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_parts *ps, int *err);
+void xk_edge_close(struct xk_sess *s);
+
+/* What the standard control operations say of an interface; mac has 6 bytes. */
+struct xk_edge { uint32_t frame_max, link; const uint8_t *mac; };
+/* Bytes written to buf, XK_E_NOSPC, or XK_E_NOTSUP. */
+int xk_edge_control(struct xk_edge e, unsigned op, void *buf, unsigned len);
+
+#endif

@@ -111,6 +111,7 @@ static json_t *vps_json(const struct xk_run_result *r)
 		put(j, "borrowed", v->borrowed);
 		put(j, "inbox_drops", v->inbox_drops);
 		put(j, "waits", v->waits);
+		put(j, "wrong_vp", v->wrong_vp);
 		put(j, "busy_ns", v->busy_ns);
 		json_array_append_new(a, j);
 	}

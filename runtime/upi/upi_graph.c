@@ -480,6 +480,19 @@ static uint64_t graph_undo(struct xk_graph *g)
 	return leaked;
 }
 
+/* Messages that came to another VP than their connection's: a classifier or a hand-over lied. */
+static uint64_t astray(const struct xk_graph *g)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < g->vps->nvps; i++)
+		n += xk_counter_read(g->vps->vp[i]->wrong_vp);
+	if (n != 0 && g->nnodes != 0)
+		XK_TRACE(&g->node[0]->log, 1, "%llu messages came to another virtual processor than their connection's",
+			 (unsigned long long)n);
+	return n;
+}
+
 uint64_t xk_graph_free(struct xk_graph *g)
 {
 	uint64_t leaked = 0;
@@ -487,7 +500,7 @@ uint64_t xk_graph_free(struct xk_graph *g)
 	if (g == NULL)
 		return 0;
 	if (g->vps != NULL) {
-		leaked = graph_undo(g);
+		leaked = graph_undo(g) + astray(g);
 		for (unsigned i = 0; i < g->vps->nvps; i++)
 			xk_free(g->vps->vp[i]->owner);
 		leaked += xk_vpset_free(g->vps);

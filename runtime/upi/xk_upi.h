@@ -446,7 +446,7 @@ int  xk_graph_up(struct xk_graph *g, struct xk_errs *e);
 /* Starts the workers.  Under the virtual schedule use xk_vpset_run_virtual. */
 int  xk_graph_run(struct xk_graph *g, struct xk_errs *e);
 /* Stops workers, drains, stops and frees everything; returns leaked buffers +
- * sessions (0 on a healthy graph). */
+ * sessions + messages that came to a wrong VP (0 on a healthy graph). */
 uint64_t xk_graph_free(struct xk_graph *g);
 struct xk_node *xk_graph_find(const struct xk_graph *g, const char *name);
 /* VP of application connection i (M86). */

@@ -251,6 +251,24 @@ static uint64_t fnv(uint64_t h, const uint8_t *b, uint32_t n)
 	return h;
 }
 
+/* A connection that somebody opened lives where it was opened, one that a peer began
+ * where its hash says. */
+unsigned chk_home(const struct xk_graph *g, unsigned side, unsigned no)
+{
+	const struct xk_flowkey k = { .raddr = htobe32(CHK_CLIENT), .laddr = htobe32(CHK_SERVER),
+				      .rport = htobe16((uint16_t)(CHK_PORT + no)), .lport = htobe16(7), .proto = 17 };
+
+	return side == 0 ? xk_graph_vp_of(g, no)->no : xk_flow_home(g->flows, &k);
+}
+
+bool chk_late(const struct xk_graph *g)
+{
+	for (unsigned i = 0; i < g->nnodes; i++)
+		if (g->node[i]->classifier != NULL && strcmp(g->node[i]->classifier->ops->name, "none") == 0)
+			return true;
+	return false;
+}
+
 static void note_vp(int *vp)
 {
 	int no = xk_vp_self->no;
@@ -282,7 +300,10 @@ static void tap_fn(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool
 	conn = (unsigned)(b[h + 20 + 2 * (down != (t->side == 0))] << 8 | b[h + 21 + 2 * (down != (t->side == 0))]) - CHK_PORT;
 	if (conn >= CHK_CONNS)
 		return;
-	note_vp(&chk_conn[conn].vp[t->side]);
+	if (!down && xk_vp_self->no != chk_home(t->g, t->side, conn))
+		xk_count(t->away[xk_vp_self->no]);
+	if (down || !t->late)
+		note_vp(&chk_conn[conn].vp[t->side]);
 	if (t->side == 0 && down)
 		chk_conn[conn].digest = fnv(chk_conn[conn].digest, b + h + 20, n - h - 20);
 }
@@ -291,16 +312,20 @@ void chk_hang(struct chk_tap *t, struct xk_graph *g, const char *node, unsigned 
 {
 	memset(t, 0, sizeof *t);
 	t->c.fn = tap_fn;
+	t->g = g;
 	t->side = side;
 	t->header = header;
 	xk_graph_find(g, node)->capture = &t->c;
 }
 
-uint64_t chk_frames(const struct chk_tap *t)
+static uint64_t sum(const xk_counter *c)
 {
 	uint64_t n = 0;
 
 	for (unsigned i = 0; i < CHK_VPS; i++)
-		n += xk_counter_read(t->frames[i]);
+		n += xk_counter_read(c[i]);
 	return n;
 }
+
+uint64_t chk_frames(const struct chk_tap *t) { return sum(t->frames); }
+uint64_t chk_away(const struct chk_tap *t) { return sum(t->away); }

@@ -16,6 +16,8 @@
 #define CHK_CONNS 512u
 #define CHK_PORT  20000u                  /* own port of connection 0 */
 #define CHK_VPS   512u
+#define CHK_CLIENT 0x0a000001u            /* 10.0.0.1, and the echo service it asks */
+#define CHK_SERVER 0x0a000002u
 
 extern const struct xk_proto xk_proto_checker;
 
@@ -25,7 +27,9 @@ struct chk_conn {
 	uint64_t wrong;                   /* answers with a wrong byte, length or number */
 	uint64_t strayed;                 /* touched on another VP than the map's */
 	uint64_t digest;                  /* of what its driver was given, in order */
-	int      vp[2];                   /* where its frames passed: client, server; -1 none, -2 several */
+	/* Where its frames passed: client, server; -1 none, -2 several.  On their way up
+	 * only where they are classified at the device. */
+	int      vp[2];
 };
 extern struct chk_conn chk_conn[CHK_CONNS];
 
@@ -37,9 +41,20 @@ extern struct chk_seen chk_seen[CHK_VPS];
 
 void chk_reset(void);
 /* Hung on a link node of the client (side 0) and the server (side 1). */
-struct chk_tap { struct xk_capture c; unsigned side, header; xk_counter frames[CHK_VPS]; };
+struct chk_tap {
+	struct xk_capture c;
+	struct xk_graph  *g;
+	unsigned side, header;
+	bool     late;                   /* no classifier at the device */
+	xk_counter frames[CHK_VPS], away[CHK_VPS];
+};
 void chk_hang(struct chk_tap *t, struct xk_graph *g, const char *node, unsigned side, unsigned header);
 uint64_t chk_frames(const struct chk_tap *t);    /* IP packets sent down */
+uint64_t chk_away(const struct chk_tap *t);      /* datagrams that came up, away from home */
+/* The VP of connection no at either side. */
+unsigned chk_home(const struct xk_graph *g, unsigned side, unsigned no);
+/* Do frames of this graph run where they arrive? */
+bool chk_late(const struct xk_graph *g);
 /* Sends message 0 of connection 0 again; to be run inside its VP. */
 void chk_send_one(struct xk_vp *vp, void *arg);
 

@@ -278,7 +278,7 @@ bool pkt_graph_down(struct pkt_run *u)
 		free(p);
 	}
 	if (leaked != 0)
-		fprintf(u->out, "%s: %llu buffers or sessions are left after the end\n", u->s->name,
+		fprintf(u->out, "%s: %llu buffers or sessions are left after the end, or messages went astray\n", u->s->name,
 			(unsigned long long)leaked);
 	return leaked == 0;
 }

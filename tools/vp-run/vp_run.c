@@ -153,7 +153,8 @@ static int take_down(struct work *w, int code)
 	if (!vpr_capture_close(w->o) && code == VPR_OK)
 		code = VPR_FAILED;
 	if (leaked != 0 && code == VPR_OK) {
-		fprintf(stderr, "vp-run: %llu buffers or sessions were not given back\n", (unsigned long long)leaked);
+		fprintf(stderr, "vp-run: %llu buffers or sessions were not given back, or messages were on a wrong "
+			"virtual processor\n", (unsigned long long)leaked);
 		code = VPR_LEAK;
 	}
 	return code;

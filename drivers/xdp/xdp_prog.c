@@ -3,9 +3,9 @@
  * xdp_prog.c - the XDP program and its place at the interface.
  *
  * The program is made as instructions, so no compiler is needed where it runs: of
- * the graph's pattern, when the device has one queue, so that a frame comes to the
- * socket of its VP, by a map that follows the graph's connections; else a few, to the
- * first VP's socket.  It hangs on a BPF link, which the kernel takes away with the
+ * the graph's pattern, so that a frame comes to the socket that its VP has at the queue
+ * where it came, by a map that follows the graph's connections; or else a few, to the
+ * first VP's socket there.  It hangs on a BPF link, which the kernel takes away with the
  * process that holds it: a graph that dies leaves nothing behind.  Programs of others
  * are never replaced.
  * Invariant: a frame of a queue that the graph does not serve goes on to the
@@ -78,13 +78,13 @@ static const char *last_line(char *log)
 	return line != NULL ? line + 1 : log;
 }
 
-/* Where entry `VP` of the map is the VP's only socket; -1: the runtime shall steer. */
+/* -1: the runtime shall steer. */
 static int prog_of_pattern(struct xdp_dev *d)
 {
 	char log[1024] = "";
 	int fd;
 
-	if (d->pattern == NULL || d->nvps == 1 || d->first_queue + d->nqueues != 1)
+	if (d->pattern == NULL || d->nvps == 1)
 		return -1;
 	if (xk_ebpf_follow(&d->flows, d->flowtab, FLOWS_MAX, log, sizeof log) != XK_OK)
 		XK_TRACE(d->log, 2, "interface %s: the program knows connections by their hash alone: %s", d->ifname, log);

@@ -143,10 +143,14 @@ struct ebpf_gen *ebpf_gen_xdp(const struct xk_pattern *p, unsigned nvps, int xsk
 
 	if (g == NULL)
 		return NULL;
+	if (xskmap_fd >= 0)
+		ebpf_load(&g->a, 4, BPF_REG_9, BPF_REG_1, offsetof(struct xdp_md, rx_queue_index));
 	ebpf_load(&g->a, 4, BPF_REG_6, BPF_REG_1, offsetof(struct xdp_md, data));
 	ebpf_load(&g->a, 4, BPF_REG_8, BPF_REG_1, offsetof(struct xdp_md, data_end));
 	steer_decide(&s);
 	if (xskmap_fd >= 0) {
+		ebpf_alu32_imm(&g->a, BPF_MUL, BPF_REG_9, nvps);
+		ebpf_alu32(&g->a, BPF_ADD, BPF_REG_2, BPF_REG_9);
 		ebpf_map(&g->a, BPF_REG_1, xskmap_fd);
 		ebpf_alu_imm(&g->a, BPF_MOV, BPF_REG_3, XDP_PASS);
 		ebpf_call(&g->a, BPF_FUNC_redirect_map);

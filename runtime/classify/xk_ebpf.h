@@ -20,8 +20,9 @@
 #include "runtime/classify/xk_classify.h"
 
 /*
- * Program for a network device (XDP): redirects each frame to entry `VP` of the XSKMAP, and
- * leaves it to the kernel where no socket is in that entry.  xskmap_fd -1: returns the VP
+ * Program for a network device (XDP): redirects each frame to entry `queue * nvps + VP` of the
+ * XSKMAP, as a socket takes frames of one queue alone, and leaves it to the kernel where no socket
+ * is in that entry.  xskmap_fd -1: returns the VP
  * instead, for tests and measurements.  flows_fd -1: all by their hash.  Returns a descriptor.
  */
 int xk_pattern_xdp(const struct xk_pattern *p, unsigned nvps, int xskmap_fd, int flows_fd, char *log, size_t loglen);

@@ -31,9 +31,10 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <linux/if_link.h>
+#include "drivers/xdp/xdp_priv.h"
 #endif
 
-extern const struct xk_proto xk_proto_xdp;
+extern const struct xk_proto xk_proto_xdp, xk_proto_eth, xk_proto_arp, xk_proto_ip, xk_proto_udp;
 
 #define OUR_TYPE 0x88b5          /* for local experiments */
 #define PARAMS   "ifname=xkx0; mode=generic; "
@@ -70,18 +71,20 @@ static void down(void)
 	pf_down(&f);
 }
 
-static int packet_socket(uint16_t type)
+static int packet_socket_at(const char *ifname, uint16_t type)
 {
 	struct sockaddr_ll a = { .sll_family = AF_PACKET, .sll_protocol = htons(type) };
 	struct timeval wait = { .tv_sec = 20 };
 	int fd = socket(AF_PACKET, SOCK_RAW, htons(type));
 
-	a.sll_ifindex = (int)if_nametoindex("xkx1");
+	a.sll_ifindex = (int)if_nametoindex(ifname);
 	CU_ASSERT_FATAL(fd >= 0 && a.sll_ifindex != 0);
 	CU_ASSERT_EQUAL_FATAL(bind(fd, (struct sockaddr *)&a, sizeof a), 0);
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
 	return fd;
 }
+
+static int packet_socket(uint16_t type) { return packet_socket_at("xkx1", type); }
 
 static void fill(uint8_t *b, uint32_t n, uint32_t seed)
 {
@@ -307,6 +310,131 @@ static void a_lent_frame_may_outlive_the_device(void)
 	down();                                          /* and nothing has leaked */
 }
 
+/* ---- several queues ----------------------------------------------------------------- */
+
+#ifndef XK_XDP_MISSING
+#define FLOWS 96u
+
+static void udp_up(const char *params)
+{
+	const struct pf_spec g[] = {
+		{ &xk_proto_xdp, "d", NULL, params }, { &xk_proto_eth, "eth", "d", NULL }, { &xk_proto_arp, "arp", "eth", NULL },
+		{ &xk_proto_ip, "ip", "arp", "addr=10.9.0.2/24" }, { &xk_proto_udp, "udp", "ip", NULL },
+		{ &pf_upper, "u", "udp", "enable=false" }, { NULL, NULL, NULL, NULL } };
+	struct xk_parts ps;
+
+	pf_up(&f, 3, g);
+	xk_parts_init(&ps, 1);
+	xk_part_push_port(&ps.p[0], 7);
+	CU_ASSERT_EQUAL_FATAL(xk_open_enable(pf_node(&f, "u"), pf_node(&f, "u"), pf_node(&f, "udp"), &ps), XK_OK);
+}
+
+static void udp_down(void)
+{
+	xk_open_disable_all(pf_node(&f, "u"), pf_node(&f, "udp"));
+	pf_down(&f);
+}
+
+static uint16_t sum_of(const uint8_t *p, unsigned n)
+{
+	uint32_t sum = 0;
+
+	for (unsigned i = 0; i < n; i += 2)
+		sum += (uint32_t)p[i] << 8 | p[i + 1];
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (uint16_t)~((sum & 0xffff) + (sum >> 16));
+}
+
+/* A datagram of each of so many connections, without a checksum. */
+static void send_flows(int fd)
+{
+	static const uint8_t head[] = {
+		2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 9, 8, 0,
+		0x45, 0, 0, 36, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 9, 0, 1, 10, 9, 0, 2, 0, 0, 0, 7, 0, 16, 0, 0 };
+
+	for (unsigned i = 0; i < FLOWS; i++) {
+		uint8_t b[60] = { 0 };
+
+		memcpy(b, head, sizeof head);
+		b[34] = (uint8_t)(20 + i / 64);
+		b[35] = (uint8_t)(i * 3);
+		b[24] = (uint8_t)(sum_of(head + 14, 20) >> 8);
+		b[25] = (uint8_t)sum_of(head + 14, 20);
+		CU_ASSERT_EQUAL(send(fd, b, sizeof b, 0), (ssize_t)sizeof b);
+	}
+}
+
+/* Frames that the sockets at queue q (by the driver's count) were given. */
+static unsigned at_queue(unsigned q)
+{
+	struct xdp_dev *d = *(struct xdp_dev **)pf_node(&f, "d")->state;
+	unsigned n = 0;
+
+	for (unsigned vp = 0; vp < d->nvps; vp++)
+		n += xdp_port(d, q, vp)->rx.cached_cons;
+	return n;
+}
+
+static uint64_t hand_overs(void)
+{
+	uint64_t n = 0;
+
+	for (unsigned vp = 0; vp < f.g->vps->nvps; vp++)
+		n += f.g->vps->vp[vp]->handed_over;
+	return n;
+}
+
+/* The device spreads connections over its queues; each comes to its VP's socket there. */
+static void queues_of(const char *mode, unsigned at[2])
+{
+	char params[128];
+	int fd;
+
+	for (unsigned first = 0; first < 2; first++) {
+		snprintf(params, sizeof params, "ifname=xkq0; mac=02:00:00:00:00:01; mode=%s; queue=%u", mode, first);
+		udp_up(params);
+		fd = packet_socket_at("xkq1", 0x0800);  /* the kernel spreads by what it knows */
+		send_flows(fd);
+		CU_ASSERT_FATAL(wait_for(first == 0 ? FLOWS : at[1]));
+		CU_ASSERT_EQUAL(pf_count(&f, "d", "read"), first == 0 ? FLOWS : at[1]);
+		CU_ASSERT_EQUAL(hand_overs(), 0);
+		for (unsigned vp = 0; vp < 3 && first == 0; vp++)
+			CU_ASSERT(pf_rep(&f, "d", vp)->npop != 0);
+		if (first == 0)
+			at[0] = at_queue(0), at[1] = at_queue(1);
+		else
+			CU_ASSERT_EQUAL(at_queue(0), at[1]);
+		close(fd);
+		udp_down();
+	}
+}
+#endif
+
+static void frames_of_every_queue_come_to_their_vps(void)
+{
+#ifndef XK_XDP_MISSING
+	static const char *const all[] = { "generic", "native" };
+	unsigned at[2];
+
+	if (skip())
+		return;
+	if (system("ip link add xkq0 numrxqueues 2 numtxqueues 2 type veth peer name xkq1 numrxqueues 2 numtxqueues 2 && "
+		   "ip link set xkq0 up && ip link set xkq1 up") != 0) {
+		xk_test_skip("needs veth interfaces with two queues");
+		return;
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		queues_of(all[i], at);
+		printf("# %s: %u frames at one queue, %u at the other\n", all[i], at[0], at[1]);
+		CU_ASSERT_EQUAL(at[0] + at[1], FLOWS);
+	}
+	CU_ASSERT(at[0] != 0 && at[1] != 0);
+	CU_ASSERT_EQUAL(system("ip link del xkq0"), 0);
+#else
+	(void)skip();
+#endif
+}
+
 /* ---- checksums left to the device -------------------------------------------------- */
 
 static uint16_t fold(uint32_t x)
@@ -497,6 +625,7 @@ static CU_TestInfo tests[] = {
 	{ "the frames serve again and again", the_frames_serve_again_and_again },
 	{ "messages that are kept do not stop the device", messages_that_are_kept_do_not_stop_the_device },
 	{ "a lent frame may outlive the device", a_lent_frame_may_outlive_the_device },
+	{ "frames of every queue come to their VPs", frames_of_every_queue_come_to_their_vps },
 	{ "checksums left to the device are known", checksums_left_to_the_device_are_known },
 	{ "drops what the interface cannot take", drops_what_the_interface_cannot_take },
 	{ "a program of somebody else stays", a_program_of_somebody_else_stays },

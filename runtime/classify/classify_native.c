@@ -6,7 +6,8 @@
  * Most frames of a burst belong to the flow of the frame before: one compare of
  * 32 bytes under a mask (type, header length, fragment bits, protocol,
  * addresses, ports) says so and extends that frame's run.  Only the first of a
- * run is parsed, hashed and looked up.  The parser serves patterns that
+ * run is parsed, hashed and looked up, and a frame alone that is like the last
+ * one alone not even that.  The parser serves patterns that
  * classify_shape.c proves to be Ethernet, FDDI or nothing below IPv4 with some
  * of UDP, TCP and ICMP above; it says of a frame exactly what the pattern says.
  * Invariant: no byte at or behind a frame's first-segment length is read.
@@ -221,42 +222,93 @@ unsigned classify_link(const struct native *nat, enum xk_link link, const struct
 	return runs_say(tab, t, m, n, run, nruns, flags, len);
 }
 
-/* One frame: no sweeps, nothing to keep under way meanwhile. */
-static inline __attribute__((always_inline))
-unsigned classify_lone(const struct native *nat, enum xk_link link, const struct xk_flowtab *tab, struct xk_msg *x,
-		       uint8_t *len)
-{
-	struct run r;
+/* ---- one frame ----------------------------------------------------------------------- */
 
-	if (!parse_plain(nat, link, x->data, x->len, &r))
+/* Is it like the one that l remembers, whose flow is still bound under its key? */
+static inline struct xk_flow *lone_again(const struct xk_classifier *c, enum xk_link link, const struct xk_lone *l,
+					 const struct xk_msg *x)
+{
+	const uint8_t *p = x->data;
+	struct xk_flow *f;
+
+	if (l->of != c || x->len < link_wide_min(link) || !link_same(link, p, l->control) ||
+	    !xk_wide_same(xk_wide_load(p + link_wide(link)), xk_wide_load(l->bytes), xk_wide_load(wide_mask[link])))
+		return NULL;
+	f = xk_slab_ptr(l->flow);
+	return xk_node_is(&f->node, &l->key) && (xk_load_relaxed(&f->gen) & 1) == 0 ? f : NULL;
+}
+
+static inline void lone_learn(struct xk_lone *l, const struct xk_classifier *c, enum xk_link link,
+			      const struct xk_msg *x, const struct run *r, uint32_t flow)
+{
+	l->of = c;
+	l->key = r->key;
+	memcpy(l->bytes, x->data + link_wide(link), sizeof l->bytes);
+	l->hash = r->hash;
+	l->flow = flow;
+	l->control = x->data[0];
+}
+
+/* Parsed, hashed, looked up. */
+static XK_APART struct xk_flow *lone_new(struct xk_classifier *c, enum xk_link link, struct xk_lone *l, struct xk_msg *x)
+{
+	const struct native *nat = c->priv;
+	bool plain;
+	struct run r;
+	uint32_t flow;
+
+	plain = parse_plain(nat, link, x->data, x->len, &r);
+	if (!plain)
 		parse_rest(nat, link, x->data, x->len, &r);
 	r.flow = 0;
-	run_say(tab, &r, run_flow(flow_table(tab), &r), x);
-	*len = 1;
-	return 1;
+	flow = run_flow(flow_table(c->tab), &r);
+	x->hash = r.hash;
+	x->vp = flow != 0 ? xk_load_relaxed(&((struct xk_flow *)xk_slab_ptr(flow))->vp) : flow_home(c->tab, r.hash);
+	if (flow == 0)
+		return NULL;
+	if (plain && x->len >= link_wide_min(link))
+		lone_learn(l, c, link, x, &r, flow);
+	return xk_slab_ptr(flow);
 }
 
-static unsigned native_lone(const struct native *nat, const struct xk_flowtab *tab, struct xk_msg *x, uint8_t *len)
+static inline struct xk_flow *lone_of(struct xk_classifier *c, enum xk_link link, struct xk_lone *l, struct xk_msg *x)
 {
-	switch (nat->link) {
-	case XK_LINK_ETH:
-		return classify_lone(nat, XK_LINK_ETH, tab, x, len);
-	case XK_LINK_FDDI:
-		return classify_lone(nat, XK_LINK_FDDI, tab, x, len);
-	case XK_LINK_RAWIP:
-		return classify_lone(nat, XK_LINK_RAWIP, tab, x, len);
-	case XK_LINK_OTHER:
-		break;
-	}
-	return classify_walk_runs(nat->walk, tab, &x, 1, len);
+	struct xk_flow *f = lone_again(c, link, l, x);
+
+	if (XK_UNLIKELY(f == NULL))
+		return lone_new(c, link, l, x);
+	x->hash = l->hash;
+	x->vp = xk_load_relaxed(&f->vp);
+	return f;
 }
+
+static XK_NOINLINE struct xk_flow *lone_walk(struct xk_classifier *c, struct xk_msg *x)
+{
+	uint8_t len;
+
+	classify_walk_runs(((const struct native *)c->priv)->walk, c->tab, &x, 1, &len);
+	return xk_flow_get(x->u.v.flow, x->u.v.gen);
+}
+
+static struct xk_flow *native_lone(struct xk_classifier *c, struct xk_lone *l, struct xk_msg *x)
+{
+	enum xk_link link = ((const struct native *)c->priv)->link;
+
+	if (XK_LIKELY(link == XK_LINK_ETH))
+		return lone_of(c, XK_LINK_ETH, l, x);
+	if (link == XK_LINK_FDDI)
+		return lone_of(c, XK_LINK_FDDI, l, x);
+	if (link == XK_LINK_RAWIP)
+		return lone_of(c, XK_LINK_RAWIP, l, x);
+	return lone_walk(c, x);
+}
+
+/* ---- bursts -------------------------------------------------------------------------- */
 
 static unsigned native_runs(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, uint8_t *len)
 {
 	const struct native *nat = c->priv;
 
-	if (n == 1)
-		return native_lone(nat, c->tab, m[0], len);
 	switch (nat->link) {
 	case XK_LINK_ETH:
 		return classify_link(nat, XK_LINK_ETH, c->tab, m, n, len);
@@ -323,6 +375,6 @@ static void native_print(const struct xk_classifier *c, FILE *f)
 
 const struct xk_classifier_ops classify_native = {
 	.name = "native", .doc = "compiled in, a compare of 32 bytes for each further frame of a run",
-	.open = native_open, .classify = native_classify, .runs = native_runs,
+	.open = native_open, .classify = native_classify, .runs = native_runs, .lone = native_lone,
 	.print = native_print, .free = native_free,
 };

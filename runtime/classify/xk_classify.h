@@ -86,6 +86,17 @@ enum xk_link { XK_LINK_ETH, XK_LINK_FDDI, XK_LINK_RAWIP, XK_LINK_OTHER };
 
 struct xk_classifier;
 /*
+ * Of a frame that came alone: what a VP remembers so that the flow's next one is told by a
+ * compare.  All of it is compared again, with the frame and with the flow; 0 at first.
+ */
+struct xk_lone {
+	const struct xk_classifier *of;  /* whose frame it was; NULL: none */
+	struct xk_key key;
+	uint8_t  bytes[XK_FRAME_MIN];
+	uint32_t hash, flow;
+	uint8_t  control;                /* the frame's first byte */
+};
+/*
  * A back end.  Every one says exactly what xk_pattern_match says (but "none", which looks at
  * nothing): the hash, VP xk_hash_vp(hash), or those of the flow where the verdict is a
  * connection's and its key is bound.
@@ -107,6 +118,8 @@ struct xk_classifier_ops {
 	 * lies in one segment of its own (no flag of XK_MSG_SLOW or LINK_BCAST) and
 	 * is at least XK_FRAME_MIN bytes long. */
 	unsigned (*runs)(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, uint8_t *len);
+	/* Optional.  One frame: sets hash and vp; its flow, or NULL. */
+	struct xk_flow *(*lone)(struct xk_classifier *c, struct xk_lone *l, struct xk_msg *m);
 	/* Optional: its program, for people. */
 	void (*print)(const struct xk_classifier *c, FILE *f);
 	/* Optional: gives back what open took; not c itself. */

@@ -103,7 +103,29 @@ static inline void input_up(struct xk_rep *r, struct xk_sess *s, struct xk_msg *
 	}
 }
 
-void xk_input(struct xk_rep *r, struct xk_msg **m, unsigned n)
+static XK_NOINLINE void input_lone_away(struct xk_rep *r, struct xk_msg *x, const struct xk_flow *f)
+{
+	x->u.v.flow = f != NULL ? xk_slab_handle(f) : 0;
+	x->u.v.gen = f != NULL ? xk_load_relaxed(&f->gen) : 0;
+	input_away(r, x);
+}
+
+/* One frame by itself: no run to look for, no verdict to write down. */
+static inline void input_lone(struct xk_rep *r, struct xk_classifier *c, struct xk_sess *s, struct xk_msg *x)
+{
+	struct xk_upivp *u = upi_vp(r->vp);
+	struct xk_flow *f = c->ops->lone(c, &u->lone, x);
+
+	if (XK_UNLIKELY(x->vp != r->vp->no)) {
+		input_lone_away(r, x, f);
+		return;
+	}
+	x->u.hint = XK_LIKELY(f != NULL) ? f->sess : u->scratch;
+	__builtin_prefetch(x->u.hint[2]);
+	s->up->demux(s->up, s, x);
+}
+
+static XK_APART void input_burst(struct xk_rep *r, struct xk_msg **m, unsigned n)
 {
 	struct xk_classifier *c = r->node->classifier;
 	struct xk_sess *s = r->drv_sess;
@@ -112,7 +134,6 @@ void xk_input(struct xk_rep *r, struct xk_msg **m, unsigned n)
 	unsigned nruns;
 
 	xk_dassert(n <= BURST && r->vp->no == xk_vp_no);
-	xk_count_add(r->npop, n);
 	if (XK_UNLIKELY(r->node->capture != NULL))
 		input_capture(r, m, n);
 	if (XK_UNLIKELY(s == NULL || c == NULL)) {
@@ -121,6 +142,17 @@ void xk_input(struct xk_rep *r, struct xk_msg **m, unsigned n)
 	}
 	nruns = input_sort(r, m, len, xk_classify_runs(c, m, n, len), run);
 	input_up(r, s, m, run, nruns);
+}
+
+void xk_input(struct xk_rep *r, struct xk_msg **m, unsigned n)
+{
+	struct xk_classifier *c = r->node->classifier;
+
+	xk_count_add(r->npop, n);
+	if (n == 1 && XK_LIKELY(c != NULL && c->ops->lone != NULL && r->drv_sess != NULL && r->node->capture == NULL))
+		input_lone(r, c, r->drv_sess, m[0]);
+	else
+		input_burst(r, m, n);
 }
 
 void xk_input_enter(struct xk_rep *r, struct xk_msg *m)

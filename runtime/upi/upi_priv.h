@@ -17,6 +17,7 @@
 struct xk_upivp {
 	struct xk_graph *graph;
 	struct xk_sess  *scratch[XK_SCRATCH];   /* the last is xk_sess_end */
+	struct xk_lone   lone;                  /* the last frame that came alone */
 };
 
 /* Ends every hint list; never verifies, never learns, is never passed. */

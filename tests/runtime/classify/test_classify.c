@@ -93,7 +93,31 @@ static bool runs_good(unsigned n, const uint8_t *len, unsigned nruns)
 	return at == n;
 }
 
-/* Classifies the n loaded frames both ways, counts wrong verdicts, frees them. */
+static struct xk_lone lone;     /* what is remembered from one frame alone to the next */
+
+/* Each of n frames by itself: how many have another verdict? */
+static unsigned judge_alone(unsigned n)
+{
+	unsigned bad = 0;
+
+	for (unsigned i = 0; cls->ops->lone != NULL && i < n; i++) {
+		struct xk_msg *m = &msg[i];
+		struct xk_flow *f;
+
+		m->hash = ~m->hash;
+		m->vp = (uint16_t)~m->vp;
+		f = cls->ops->lone(cls, &lone, m);
+		m->u.name = 0;
+		if (f != NULL) {
+			m->u.v.flow = xk_slab_handle(f);
+			m->u.v.gen = f->gen;
+		}
+		bad += !verdict_is(m);
+	}
+	return bad;
+}
+
+/* Classifies the n loaded frames every way, counts wrong verdicts, frees them. */
 static unsigned judge(unsigned n)
 {
 	struct xk_msg *m[BURST];
@@ -112,10 +136,11 @@ static unsigned judge(unsigned n)
 	for (unsigned r = 0; r < nruns; at += len[r++])
 		xk_classify_spread(m + at, len[r]);
 	bad += !runs_good(n, len, nruns);
-	for (unsigned i = 0; i < n; i++) {
+	for (unsigned i = 0; i < n; i++)
 		bad += !verdict_is(&msg[i]);
+	bad += judge_alone(n);
+	for (unsigned i = 0; i < n; i++)
 		unload(i);
-	}
 	xk_rcu_read_unlock();
 	return bad;
 }
@@ -127,6 +152,7 @@ static bool begin(const struct xk_classifier_ops *ops, const struct xk_pattern *
 
 	if (strcmp(ops->name, "none") == 0)
 		return false;
+	memset(&lone, 0, sizeof lone);
 	xk_vp_no = 1;                    /* a back end may have something for each VP */
 	if (xk_classifier_new(&cls, ops->name, p, tab, why, sizeof why) == XK_OK)
 		return true;

@@ -3,9 +3,9 @@
  * mem_tcp.c - frames of the simulated TCP peers: read as the stack pushed them,
  * made from templates of one cache line (M104).
  *
- * A template holds everything but length, numbers, flags and checksum; the partial
- * sums of what it holds are not kept, because a header of 20 bytes is summed by
- * five instructions.
+ * A template is a bare ACK but for numbers and checksum, its sum beside it, so that
+ * most of what the receiver sends is two numbers and a sum; what else there is gets
+ * length and flags of its own and is summed whole.
  */
 #include "drivers/mem/mem_tcp.h"
 
@@ -69,6 +69,28 @@ bool mem_tcp_parse(const struct mem_rep *mr, struct xk_msg **m, struct mem_tcp_s
 
 /* ---- making ------------------------------------------------------------------------ */
 
+/* An IP header's length and checksum, n bytes behind it. */
+static void put_lengths(uint8_t *ip, uint32_t n)
+{
+	xk_put_be16(ip + 2, (uint16_t)(IP_HEADER + n));
+	xk_put_raw16(ip + 10, 0);
+	xk_put_raw16(ip + 10, (uint16_t)~xk_csum_fold(xk_csum_quick(ip, IP_HEADER, 0)));
+}
+
+/* Of n bytes from the TCP header on. */
+static uint32_t pseudo_sum(const uint8_t *ip, uint32_t n)
+{
+	uint8_t pseudo[4] = { 0, PROTO_TCP, (uint8_t)(n >> 8), (uint8_t)n };
+
+	return xk_csum(ip + 12, 8, xk_csum(pseudo, 4, 0));
+}
+
+/* Over n bytes from the TCP header on, its checksum field 0. */
+static void put_checksum(const uint8_t *ip, uint8_t *tcp, uint32_t n)
+{
+	xk_put_raw16(tcp + 16, (uint16_t)~xk_csum_fold(xk_csum(tcp, n, pseudo_sum(ip, n))));
+}
+
 void mem_tcp_template(const struct mem_tcp *t, struct mem_tcp_conn *c)
 {
 	const struct xk_flowkey *k = (const struct xk_flowkey *)(const void *)&c->map.key;
@@ -77,10 +99,15 @@ void mem_tcp_template(const struct mem_tcp *t, struct mem_tcp_conn *c)
 	uint8_t *p = c->hdr + n + IP_HEADER;
 
 	mem_ip_header(c->hdr + n, k, 0);
+	memset(p, 0, TCP_HEADER);
 	xk_put_raw16(p, k->rport);
 	xk_put_raw16(p + 2, k->lport);
 	p[12] = TCP_HEADER / 4 << 4;
 	xk_put_be16(p + 14, t->window);
+	/* All of a bare ACK but numbers and checksum. */
+	p[13] = MEM_TCP_ACK;
+	put_lengths(c->hdr + n, TCP_HEADER);
+	c->sum = xk_csum(p, TCP_HEADER, pseudo_sum(c->hdr + n, TCP_HEADER));
 }
 
 static uint32_t put_options(const struct mem_tcp *t, uint8_t *p)
@@ -97,20 +124,34 @@ static uint32_t put_options(const struct mem_tcp *t, uint8_t *p)
 	return SYN_OPTS;
 }
 
-/* Over n bytes from the TCP header on, its checksum field 0. */
-static void put_checksum(const uint8_t *ip, uint8_t *tcp, uint32_t n)
+/* The next number of c's, what came acknowledged, nothing else. */
+static struct xk_msg *bare_ack(struct mem_tcp *t, const struct mem_tcp_conn *c, uint32_t seq)
 {
-	uint8_t pseudo[4] = { 0, PROTO_TCP, (uint8_t)(n >> 8), (uint8_t)n };
-	uint32_t sum = xk_csum(ip + 12, 8, xk_csum(pseudo, 4, 0));
+	struct xk_msg *m = xk_msg_new_cls(XK_MEM_SMALL, t->hdr_len);
+	uint32_t n = htobe32(seq), ack = htobe32(c->rcv_nxt);
+	uint8_t *tcp;
 
-	xk_put_raw16(tcp + 16, (uint16_t)~xk_csum_fold(xk_csum(tcp, n, sum)));
+	if (XK_UNLIKELY(m == NULL)) {
+		xk_count(t->mr->rep->drop[XK_DROP_NOMEM]);
+		return NULL;
+	}
+	xk_copy_quick(m->data, c->hdr, t->hdr_len);
+	tcp = m->data + t->hdr_len - TCP_HEADER;
+	xk_put_raw32(tcp + 4, n);
+	xk_put_raw32(tcp + 8, ack);
+	xk_put_raw16(tcp + 16, (uint16_t)~xk_csum_fold(xk_csum_fold64((uint64_t)c->sum + n + ack)));
+	return m;
 }
 
 struct xk_msg *mem_tcp_frame(struct mem_tcp *t, const struct mem_tcp_conn *c, uint32_t seq, uint8_t flags, uint32_t len)
 {
 	uint32_t opts = flags & MEM_TCP_SYN ? SYN_OPTS : 0, h = t->hdr_len, total = IP_HEADER + TCP_HEADER + opts + len;
-	struct xk_msg *m = xk_msg_new(h + opts + len);
+	struct xk_msg *m;
 	uint8_t *ip, *tcp;
+
+	if (flags == MEM_TCP_ACK && len == 0)
+		return bare_ack(t, c, seq);
+	m = xk_msg_new(h + opts + len);
 
 	if (XK_UNLIKELY(m == NULL)) {
 		xk_count(t->mr->rep->drop[XK_DROP_NOMEM]);
@@ -121,8 +162,7 @@ struct xk_msg *mem_tcp_frame(struct mem_tcp *t, const struct mem_tcp_conn *c, ui
 	memcpy(m->data, c->hdr, h);
 	ip = m->data + h - TCP_HEADER - IP_HEADER;
 	tcp = ip + IP_HEADER;
-	xk_put_be16(ip + 2, (uint16_t)total);
-	xk_put_raw16(ip + 10, (uint16_t)~xk_csum_fold(xk_csum_quick(ip, IP_HEADER, 0)));
+	put_lengths(ip, total - IP_HEADER);
 	xk_put_be32(tcp + 4, seq);
 	xk_put_be32(tcp + 8, flags & MEM_TCP_ACK ? c->rcv_nxt : 0);
 	tcp[13] = flags;
@@ -194,6 +234,8 @@ void mem_tcp_conn_free(struct mem_tcp *t, struct mem_tcp_conn *c)
 	}
 	if (c->map.bound)
 		xk_map_unbind(&t->map, &c->map);
+	if (t->recent == c)
+		t->recent = NULL;
 	xk_slab_put(&t->slab, c);
 }
 
@@ -220,7 +262,7 @@ void mem_tcp_free(struct mem_rep *mr)
 
 	if (t == NULL)
 		return;
-	t->first = t->last = NULL;
+	t->first = t->last = t->recent = NULL;
 	xk_map_foreach(&t->map, drop_one, t);
 	xk_map_fini(&t->map);
 	xk_slab_fini(&t->slab);

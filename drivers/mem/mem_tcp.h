@@ -15,6 +15,7 @@
 #define MEM_TCP_FIN 0x01u
 #define MEM_TCP_SYN 0x02u
 #define MEM_TCP_RST 0x04u
+#define MEM_TCP_PSH 0x08u
 #define MEM_TCP_ACK 0x10u
 
 struct mem_tcp_seg {
@@ -38,7 +39,8 @@ struct mem_tcp_conn {
 	uint32_t slot;                   /* source: in the arrays of counters */
 	uint64_t left;                   /* source: segments to send, UINT64_MAX: endless */
 	struct mem_tcp_conn *next;       /* of that list */
-	uint8_t  hdr[XK_CACHELINE] XK_ALIGNED;   /* template: link, IP, TCP without options */
+	uint8_t  hdr[XK_CACHELINE] XK_ALIGNED;   /* template: link, IP, TCP without options; of a bare ACK */
+	uint32_t sum;                    /* of a bare ACK's pseudo-header and template */
 } XK_ALIGNED;
 
 struct mem_tcp {
@@ -47,6 +49,7 @@ struct mem_tcp {
 	struct xk_slab   slab;
 	struct xk_timer  tick;
 	struct mem_tcp_conn *first, *last;
+	struct mem_tcp_conn *recent;     /* sink: whose segment came last, or NULL */
 	uint32_t         depth;          /* answers that are under way up on this stack */
 	uint16_t         window;         /* as it stands in headers */
 	uint8_t          wscale, flags;  /* flags: of messages with data */

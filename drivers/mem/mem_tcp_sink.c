@@ -94,6 +94,28 @@ static void on_fin(struct mem_tcp *t, struct mem_tcp_conn *c)
 	mem_tcp_later(t, mem_tcp_frame(t, c, c->snd_una, MEM_TCP_FIN | MEM_TCP_ACK, 0));
 }
 
+/* len bytes came in order. */
+static inline void on_data(struct mem_tcp *t, struct mem_tcp_conn *c, uint32_t len)
+{
+	c->rcv_nxt += len;
+	if (len != 0) {
+		xk_count(t->mr->rep->count[MEM_N_SUNK]);
+		xk_count_add(t->mr->rep->count[MEM_N_SUNK_BYTES], len);
+	}
+}
+
+/* For one segment more: now, or when the tick comes. */
+static inline void owe(struct mem_tcp *t, struct mem_tcp_conn *c)
+{
+	if (++c->unacked >= mem_conf(t->mr->rep)->ack_every) {
+		acknowledge(t, c);
+	} else if (!c->listed) {
+		if (!xk_timer_armed(&t->tick))
+			xk_timer_set(&t->mr->rep->vp->wheel, &t->tick, xk_vp_now() + TICK);
+		mem_tcp_list(t, c);
+	}
+}
+
 static void on_segment(struct mem_tcp *t, struct mem_tcp_conn *c, const struct mem_tcp_seg *g)
 {
 	if (c->state == MEM_TCP_FIN_SENT && g->ack == c->snd_nxt && g->len == 0) {
@@ -110,26 +132,41 @@ static void on_segment(struct mem_tcp *t, struct mem_tcp_conn *c, const struct m
 			acknowledge(t, c);
 		return;
 	}
-	c->rcv_nxt += g->len;
-	if (g->len != 0) {
-		xk_count(t->mr->rep->count[MEM_N_SUNK]);
-		xk_count_add(t->mr->rep->count[MEM_N_SUNK_BYTES], g->len);
-	}
 	if (XK_UNLIKELY(g->flags & MEM_TCP_FIN)) {
+		on_data(t, c, g->len);
 		c->unacked = 0;
 		on_fin(t, c);
 	} else if (g->len != 0) {
-		if (++c->unacked >= mem_conf(t->mr->rep)->ack_every) {
-			acknowledge(t, c);
-		} else if (!c->listed) {
-			if (!xk_timer_armed(&t->tick))
-				xk_timer_set(&t->mr->rep->vp->wheel, &t->tick, xk_vp_now() + TICK);
-			mem_tcp_list(t, c);
-		}
+		on_data(t, c, g->len);
+		owe(t, c);
 	}
 }
 
-void mem_tcp_sink_push(struct xk_sess *s, struct xk_msg *m)
+/* The payload of the next data of c in m, h bytes of link header before it; 0: m is
+ * something else. */
+static inline uint32_t next_data(const struct mem_tcp_conn *c, const struct xk_msg *m, uint32_t h)
+{
+	const uint8_t *ip = m->data + h, *tcp = ip + 20;
+	const uint64_t pair = c->map.key.w[0];
+	uint32_t ports, total, headers;
+
+	if ((m->flags & XK_MSG_CHAIN) || m->len < h + 40 || xk_raw16(ip - 2) != htobe16(0x0800) || ip[0] != 0x45 ||
+	    ip[9] != 6 || (xk_raw16(ip + 6) & htobe16(0x3fff)) != 0 || xk_raw64(ip + 12) != (pair << 32 | pair >> 32))
+		return 0;
+	/* The key has the peer's ends first. */
+	ports = xk_raw32(tcp);
+	ports = ports << 16 | ports >> 16;
+	total = xk_be16(ip + 2);
+	headers = 20 + (uint32_t)(tcp[12] >> 4) * 4;
+	if (memcmp((const uint8_t *)&c->map.key + 8, &ports, sizeof ports) != 0 || xk_be32(tcp + 4) != c->rcv_nxt ||
+	    (tcp[13] & ~MEM_TCP_PSH) != MEM_TCP_ACK || c->state != MEM_TCP_OPEN || headers < 40 || headers >= total ||
+	    h + total > m->len)
+		return 0;
+	return total - headers;
+}
+
+/* Any frame, examined. */
+static XK_APART void sink_push_any(struct xk_sess *s, struct xk_msg *m)
 {
 	struct xk_rep *r = s->rep;
 	struct mem_rep *mr = r->state;
@@ -145,9 +182,9 @@ void mem_tcp_sink_push(struct xk_sess *s, struct xk_msg *m)
 		mem_echo_arp(s, m);
 		return;
 	}
-	/* The buffer first: the answer takes it while it is warm. */
 	xk_msg_free(m);
 	c = mem_tcp_find(t, &g.key);
+	t->recent = c;
 	if (XK_UNLIKELY(g.flags & MEM_TCP_RST)) {
 		if (c != NULL) {
 			mem_tcp_conn_free(t, c);
@@ -160,6 +197,25 @@ void mem_tcp_sink_push(struct xk_sess *s, struct xk_msg *m)
 	} else if (!mem_tcp_idle_answer(t, &g)) {
 		xk_count(r->drop[MEM_DROP_NOT_REFLECTED]);
 	}
+}
+
+/* The next data of the connection that the last segment was of, as nearly always. */
+void mem_tcp_sink_push(struct xk_sess *s, struct xk_msg *m)
+{
+	struct mem_rep *mr = s->rep->state;
+	struct mem_tcp *t = mr->tcp;
+	struct mem_tcp_conn *c = t->recent;
+	uint32_t len;
+
+	if (XK_UNLIKELY(c == NULL || !mr->open || m->tot > mr->frame_max) ||
+	    (len = next_data(c, m, t->hdr_len - 40u)) == 0) {
+		sink_push_any(s, m);
+		return;
+	}
+	/* The buffer first: the answer takes it while it is warm. */
+	xk_msg_free(m);
+	on_data(t, c, len);
+	owe(t, c);
 }
 
 int mem_tcp_sink_new(struct mem_rep *mr)

@@ -34,6 +34,16 @@ void tcp_tell(struct tcp_sess *ts, enum xk_stream_what what, int err)
 		xk_control(ts->s.up->rep, XK_CTL_STREAM_EVENT, &ev, sizeof ev);
 }
 
+void tcp_tell_drained(struct tcp_sess *ts)
+{
+	struct tcp_cb *cb = tcp_cb(ts);
+
+	if ((cb->flags & TCP_F_DRAINING) && tcp_drained(cb)) {
+		cb->flags &= ~TCP_F_DRAINING;
+		tcp_tell(ts, XK_STREAM_DRAINED, XK_OK);
+	}
+}
+
 void tcp_tell_close(struct tcp_sess *ts)
 {
 	if ((tcp_cb(ts)->flags & TCP_F_TOLD_CLOSE) || !listens(ts))
@@ -168,17 +178,6 @@ static void bytes(struct tcp_sess *ts, const struct tcp_env *e, const struct tcp
 		fin_here(ts, e, a);
 }
 
-/* What an acknowledgement of ours means for those above. */
-static void acked(struct tcp_sess *ts, const struct tcp_acts *a)
-{
-	struct tcp_cb *cb = tcp_cb(ts);
-
-	if ((a->do_ & TCP_A_DRAINED) && (cb->flags & TCP_F_DRAINING)) {
-		cb->flags &= ~TCP_F_DRAINING;
-		tcp_tell(ts, XK_STREAM_DRAINED, XK_OK);
-	}
-}
-
 static void opened(struct tcp_sess *ts)
 {
 	tcp_cb(ts)->flags |= TCP_F_TOLD_OPEN;
@@ -216,8 +215,8 @@ static void carry_out(struct tcp_sess *ts, const struct tcp_env *e, const struct
 	}
 	if (a->do_ & TCP_A_OPENED)
 		opened(ts);
-	if (a->do_ & TCP_A_ACKED)
-		acked(ts, a);
+	if (a->do_ & TCP_A_DRAINED)
+		tcp_tell_drained(ts);
 	if ((a->do_ & TCP_A_URGENT) && tcp_cb(ts)->state != TCP_S_CLOSED)
 		tcp_tell(ts, XK_STREAM_URGENT, XK_OK);
 	if (m != NULL && tcp_cb(ts)->state != TCP_S_CLOSED)
@@ -293,7 +292,7 @@ static inline void predicted_ack(struct tcp_sess *ts, const struct tcp_env *e, c
 		tcp_input_advance(cb, e, g->ack, &a);
 	}
 	if (a.do_ & TCP_A_DRAINED)
-		acked(ts, &a);
+		tcp_tell_drained(ts);
 	if (cb->state == TCP_S_CLOSED)
 		return;
 	if ((a.do_ & TCP_A_OUTPUT) || changed || (cb->flags & TCP_F_WANT_ROOM))
@@ -524,10 +523,19 @@ no:
 	return false;
 }
 
-void tcp_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+XK_APART void tcp_demux_one(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	if (XK_UNLIKELY(!demux_quick(up->rep, m)))
 		demux_any(up, lls, m);
+}
+
+/* By its length alone it may be a header with nothing behind it.  No stack frame. */
+void tcp_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	if (m->len == TCP_HDR_LEN || m->len == 32)
+		tcp_ack_demux(up, lls, m);
+	else
+		tcp_demux_one(up, lls, m);
 }
 
 /* Whatever comes through a session by name: its own segments, examined. */

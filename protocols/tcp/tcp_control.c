@@ -368,6 +368,17 @@ static int set_urgent(struct tcp_sess *ts)
 	return 0;
 }
 
+/* Whoever wants to hear of it says so each time: nearly always nobody does. */
+static int drain(struct tcp_cb *cb)
+{
+	if (cb->state == TCP_S_CLOSED)
+		return XK_E_NOTCONN;
+	if (tcp_drained(cb))
+		return 1;
+	cb->flags |= TCP_F_DRAINING;
+	return 0;
+}
+
 static int sess_set(struct tcp_sess *ts, unsigned op, void *buf, unsigned len)
 {
 	switch (op) {
@@ -375,6 +386,7 @@ static int sess_set(struct tcp_sess *ts, unsigned op, void *buf, unsigned len)
 	case XK_STREAM_TAKEN:        return taken(ts, buf, len);
 	case XK_STREAM_SHUTDOWN:     tcp_shutdown(ts); return 0;
 	case XK_STREAM_ABORT:        tcp_abort(ts); return 0;
+	case XK_STREAM_DRAIN:        return drain(tcp_cb(ts));
 	case TCP_CTL_NODELAY:        return set_delay(ts, TCP_F_NODELAY, buf, len);
 	case TCP_CTL_CORK:           return set_delay(ts, TCP_F_CORK, buf, len);
 	case TCP_CTL_KEEPALIVE:      return set_keepalive(ts, buf, len);

@@ -313,13 +313,6 @@ static void text_and_fin(const struct in *i)
 
 /* ---- ACK ------------------------------------------------------------------------------------ */
 
-/* Is that all we had to say? */
-static bool drained(const struct tcp_cb *cb)
-{
-	return cb->snd_una == cb->snd_max && cb->sq.bytes == 0 &&
-	       (!(cb->flags & TCP_F_FIN_QUEUED) || tcp_gt(cb->snd_una, cb->snd_end));
-}
-
 void tcp_input_advance(struct tcp_cb *cb, const struct tcp_env *e, uint32_t ack, struct tcp_acts *a)
 {
 	cb->bytes_acked += ack - cb->snd_una - ((cb->flags & TCP_F_FIN_SENT) && tcp_gt(ack, cb->snd_end));
@@ -338,7 +331,7 @@ void tcp_input_advance(struct tcp_cb *cb, const struct tcp_env *e, uint32_t ack,
 	a->do_ |= TCP_A_ACKED;
 	if (cb->sq.unsent != NULL || ((cb->flags & TCP_F_FIN_QUEUED) && !(cb->flags & TCP_F_FIN_SENT)))
 		a->do_ |= TCP_A_OUTPUT;
-	else if (drained(cb))
+	else if (tcp_drained(cb))
 		a->do_ |= TCP_A_DRAINED;
 }
 

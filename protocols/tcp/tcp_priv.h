@@ -215,7 +215,7 @@ enum tcp_timer_no {
 #define TCP_F_DSACK       0x02000000u    /* dsack_l..r goes into the next acknowledgement */
 #define TCP_F_UNDO        0x04000000u    /* prior_cwnd may be restored */
 #define TCP_F_SMALL       0x08000000u    /* a small segment is unacknowledged (Minshall) */
-#define TCP_F_DRAINING    0x10000000u    /* DRAINED is owed */
+#define TCP_F_DRAINING    0x10000000u    /* DRAINED is owed: asked for, or we have ended our side */
 #define TCP_F_PASSIVE     0x20000000u    /* came from a listener */
 #define TCP_F_FIN_ALONE   0x80000000u    /* our FIN went out in a segment of its own */
 #define TCP_F_OUTPUT      0x40000000u    /* tcp_output is under way (a peer may answer inside our push) */
@@ -325,6 +325,13 @@ static inline uint32_t tcp_deadline(uint32_t now, uint32_t ms)
 	uint32_t v = now + ms;
 
 	return v != 0 ? v : 1;
+}
+
+/* Is all that was pushed acknowledged, our end, when it came, too? */
+static inline bool tcp_drained(const struct tcp_cb *cb)
+{
+	return cb->snd_una == cb->snd_max && cb->sq.bytes == 0 &&
+	       (!(cb->flags & TCP_F_FIN_QUEUED) || tcp_gt(cb->snd_una, cb->snd_end));
 }
 
 /* ---- actions: what input asks to be done ------------------------------------------------------ */
@@ -537,6 +544,9 @@ uint32_t tcp_reass_bytes(const struct tcp_cb *cb, uint32_t *segments);
 /* ---- tcp_act.c ------------------------------------------------------------------------------------ */
 
 void tcp_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+/* Any segment, by itself; tcp_ack.c: one that may be an acknowledgement and nothing else. */
+void tcp_demux_one(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+void tcp_ack_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 /* tcp_run.c: of one connection's segments those that are its next data, together. */
 unsigned tcp_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);
 void tcp_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
@@ -546,6 +556,8 @@ void tcp_enter(struct xk_rep *r, struct xk_msg *m);
 void tcp_act(struct tcp_sess *ts, const struct tcp_seg *g, struct xk_msg *m);
 /* Tells the holder above; nothing when there is none. */
 void tcp_tell(struct tcp_sess *ts, enum xk_stream_what what, int err);
+/* DRAINED, where it is owed and all has been acknowledged. */
+void tcp_tell_drained(struct tcp_sess *ts);
 void tcp_tell_close(struct tcp_sess *ts);
 
 /* ---- tcp_sendq.c ----------------------------------------------------------------------------------- */

@@ -172,7 +172,7 @@ static inline bool push_at_once(struct tcp_sess *ts, struct xk_msg *m)
 	x->flags |= cb->flags & TCP_F_ECN;
 	enqueue_sent(cb, m, (uint32_t)(t / XK_US));
 	tcp_ack_paid(cb);
-	cb->flags |= TCP_F_DRAINING | TCP_F_OUTPUT;
+	cb->flags |= TCP_F_OUTPUT;
 	cb->segs_out++;
 	watch(ts, cb, now);
 	xk_push(ts->s.down, x);
@@ -220,7 +220,6 @@ static XK_NOINLINE void push_any(struct tcp_sess *ts, struct xk_msg *m)
 		no_room(ts, m);
 		return;
 	}
-	cb->flags |= TCP_F_DRAINING;
 	tcp_sendq_put(cb, m);
 	if (XK_LIKELY(cb->state >= TCP_S_ESTABLISHED && !waits_on(cb, before)))
 		tcp_output(ts);

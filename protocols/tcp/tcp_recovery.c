@@ -28,10 +28,12 @@ static uint32_t min32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 uint32_t tcp_rto_of(const struct tcp_cb *cb)
 {
 	uint32_t var = cb->rttvar < 250 ? 1000 : 4 * cb->rttvar;  /* G is a millisecond */
-	uint64_t ms = ((uint64_t)cb->srtt + var + 999) / 1000;
+	uint64_t us = (uint64_t)cb->srtt + var, ms;
 
-	return ms < cb->tune->rto_min ? cb->tune->rto_min :
-	       ms > cb->tune->rto_max ? cb->tune->rto_max : (uint32_t)ms;
+	if (XK_LIKELY(us <= 1000ull * cb->tune->rto_min))
+		return cb->tune->rto_min;
+	ms = (us + 999) / 1000;
+	return ms > cb->tune->rto_max ? cb->tune->rto_max : (uint32_t)ms;
 }
 
 void tcp_rtt_sample(struct tcp_cb *cb, uint32_t us)

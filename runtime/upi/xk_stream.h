@@ -43,13 +43,17 @@ enum {
 	/* A stream's node -> the replica above (xk_control on s->up->rep), in:
 	 * struct xk_stream_event.  Applications that ignore it answer XK_E_NOTSUP. */
 	XK_CTL_STREAM_EVENT,
+	/* Of the session again.  1: all that was pushed is acknowledged; 0: it is not, and
+	 * DRAINED will be told, once, when it and what is pushed until then is. */
+	XK_STREAM_DRAIN,
 };
 
 enum xk_stream_what {
 	XK_STREAM_OPENED,          /* our xk_open has succeeded */
 	XK_STREAM_FAILED,          /* refused, reset, timed out: see err */
 	XK_STREAM_WRITABLE,        /* there is room again: a quarter of the buffer, or what keeps the path busy */
-	XK_STREAM_DRAINED,         /* all that was pushed is acknowledged (our FIN, too) */
+	XK_STREAM_DRAINED,         /* all that was pushed is acknowledged, as XK_STREAM_DRAIN
+				    * asked; after XK_STREAM_SHUTDOWN unasked, our FIN, too */
 	XK_STREAM_URGENT,          /* the peer's urgent pointer has advanced (RFC 6093) */
 };
 struct xk_stream_event {

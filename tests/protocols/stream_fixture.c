@@ -355,7 +355,6 @@ static void sf_push(struct xk_sess *s, struct xk_msg *m)
 	}
 	m->flags &= XK_MSG_SLOW;
 	e->queued += m->tot;
-	e->drain_owed = true;
 	if (e->queued > st->most_queued)
 		st->most_queued = e->queued;
 	xk_msgq_put(&e->out, m);
@@ -428,6 +427,11 @@ static int sf_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned l
 	case XK_STREAM_SHUTDOWN:
 		e->fin = e->drain_owed = true;
 		wake(e);
+		return 0;
+	case XK_STREAM_DRAIN:
+		if (e->out.first == NULL && (!e->fin || e->fin_sent))
+			return 1;
+		e->drain_owed = true;
 		return 0;
 	case XK_STREAM_ABORT:
 		finish(e, XK_E_CONNABORTED);

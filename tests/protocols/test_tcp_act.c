@@ -197,11 +197,35 @@ static void acknowledgements_of_data_are_predicted(void)
 
 	for (unsigned i = 0; i < 10; i++) {
 		tf_push(&f, s, pay, 100);
+		/* Who has not asked is not told. */
+		if (i % 2 != 0)
+			CU_ASSERT_EQUAL(tf_control(&f, s, XK_STREAM_DRAIN, NULL, 0), 0);
 		tf_in(&f, &(struct tf_seg){ .seq = PEER, .ack = syn.seq + 1 + 100 * (i + 1), .flags = TCP_ACK,
 					    .wnd = 5000 });
+		CU_ASSERT_EQUAL(tf_events(XK_STREAM_DRAINED), (i + 1) / 2);
 	}
 	CU_ASSERT_EQUAL(pf_count(&f, "tcp", "not_predicted"), slow);
-	CU_ASSERT_EQUAL(tf_events(XK_STREAM_DRAINED), 10);
+	CU_ASSERT_EQUAL(tf_control(&f, s, XK_STREAM_DRAIN, NULL, 0), 1);
+	over(s);
+}
+
+static void drained_is_told_when_all_is_acknowledged_that_was_pushed_meanwhile(void)
+{
+	struct tf_out syn;
+	struct xk_sess *s = up(NULL, &syn);
+
+	tf_push(&f, s, pay, 100);
+	CU_ASSERT_EQUAL(tf_control(&f, s, XK_STREAM_DRAIN, NULL, 0), 0);
+	CU_ASSERT_EQUAL(tf_control(&f, s, XK_STREAM_DRAIN, NULL, 0), 0);
+	tf_push(&f, s, pay, 100);
+	tf_in(&f, &(struct tf_seg){ .seq = PEER, .ack = syn.seq + 101, .flags = TCP_ACK, .wnd = 5000 });
+	CU_ASSERT_EQUAL(tf_events(XK_STREAM_DRAINED), 0);
+	tf_in(&f, &(struct tf_seg){ .seq = PEER, .ack = syn.seq + 201, .flags = TCP_ACK, .wnd = 5000 });
+	CU_ASSERT_EQUAL(tf_events(XK_STREAM_DRAINED), 1);
+	/* Once: the next time has to be asked for again. */
+	tf_push(&f, s, pay, 100);
+	tf_in(&f, &(struct tf_seg){ .seq = PEER, .ack = syn.seq + 301, .flags = TCP_ACK, .wnd = 5000 });
+	CU_ASSERT_EQUAL(tf_events(XK_STREAM_DRAINED), 1);
 	over(s);
 }
 
@@ -619,6 +643,7 @@ static CU_TestInfo bad[] = {
 static CU_TestInfo bytes[] = {
 	T(bytes_in_order_are_predicted_and_every_second_is_acknowledged),
 	T(acknowledgements_of_data_are_predicted),
+	T(drained_is_told_when_all_is_acknowledged_that_was_pushed_meanwhile),
 	T(any_order_comes_up_in_order),
 	T(overlaps_are_delivered_once),
 	T(a_fin_that_came_first_ends_when_its_bytes_are_there),

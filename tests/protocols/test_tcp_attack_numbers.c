@@ -201,6 +201,7 @@ static void a_loss_at_the_wrap_is_repaired_alone(void)
 		CU_ASSERT(o.seq == first + 1400 && o.len == 1400 && memcmp(o.data, bytes + 1400, 1400) == 0);
 	}
 	CU_ASSERT_EQUAL(again, 1);
+	CU_ASSERT_EQUAL(tf_control(&f, s, XK_STREAM_DRAIN, NULL, 0), 0);
 	send(TF_PEER_PORT, TCP_ACK, 1001, first + 14000, NULL, 0);
 	CU_ASSERT_EQUAL(tf_events(XK_STREAM_DRAINED), 1);
 	over(s);
@@ -242,6 +243,7 @@ static void a_repetition_on_the_wrap_is_exact(void)
 			CU_ASSERT_FATAL(n >= 1);
 			CU_ASSERT(tf_out(&f, 0).seq == first + 1400 * lost && tf_out(&f, 0).len == 1400);
 			CU_ASSERT(memcmp(tf_out(&f, 0).data, bytes + 1400 * lost, 1400) == 0);
+			CU_ASSERT_EQUAL(tf_control(&f, s, XK_STREAM_DRAIN, NULL, 0), 0);
 			send(TF_PEER_PORT, TCP_ACK, 1001, first + 7000, NULL, 0);
 			CU_ASSERT_EQUAL(tf_events(XK_STREAM_DRAINED), 1);
 			over(s);

@@ -98,6 +98,7 @@ static void room_counts_what_is_queued_and_writable_follows_none(void)
 	CU_ASSERT_EQUAL(get(s, XK_STREAM_QUEUED), 5000);
 	CU_ASSERT_EQUAL(get(s, XK_STREAM_ROOM), 0);
 	CU_ASSERT_EQUAL(tf_events(XK_STREAM_WRITABLE), 0);
+	CU_ASSERT_EQUAL(tf_control(&f, s, XK_STREAM_DRAIN, NULL, 0), 0);
 	tf_in(&f, &(struct tf_seg){ .dport = o.sport, .seq = 5001, .ack = o.seq + 1 + 4000, .flags = TCP_ACK });
 	tf_in(&f, &(struct tf_seg){ .dport = o.sport, .seq = 5001, .ack = o.seq + 1 + 5000, .flags = TCP_ACK });
 	CU_ASSERT_EQUAL(tf_events(XK_STREAM_WRITABLE), 1);
@@ -317,6 +318,7 @@ static void no_error_ends_a_connection_that_stands(void)
 	icmp(4, 0, 0, i, 8, 0);
 	CU_ASSERT_EQUAL(tf_state(s), TCP_S_ESTABLISHED);
 	CU_ASSERT_EQUAL(tf_events(XK_STREAM_FAILED), 0);
+	CU_ASSERT_EQUAL(tf_control(&f, s, XK_STREAM_DRAIN, NULL, 0), 0);
 	tf_in(&f, &(struct tf_seg){ .dport = o.sport, .seq = 5001, .ack = o.seq + 5, .flags = TCP_ACK });
 	CU_ASSERT_EQUAL(tf_events(XK_STREAM_DRAINED), 1);
 	tf_close(&f, s);

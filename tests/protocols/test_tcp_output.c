@@ -471,6 +471,7 @@ static void room_is_told_when_it_comes_back(void)
 	CU_ASSERT_EQUAL(room, 0);
 	ack(536, 60000);
 	CU_ASSERT_EQUAL(tf_events(XK_STREAM_WRITABLE), 0);
+	CU_ASSERT_EQUAL(tf_control(&f, s, XK_STREAM_DRAIN, NULL, 0), 0);
 	ack(536 * 3, 60000);
 	CU_ASSERT_EQUAL(tf_events(XK_STREAM_WRITABLE), 1);
 	CU_ASSERT_EQUAL(tf_events(XK_STREAM_DRAINED), 0);

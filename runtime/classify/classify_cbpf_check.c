@@ -94,6 +94,12 @@ static bool known(const struct sock_filter *f, unsigned left)
 	return f->code == (BPF_MISC | BPF_TAX) || f->code == (BPF_MISC | BPF_TXA);
 }
 
+/* What libpcap writes for a loop: how far, as a negative number. */
+static bool leads_back(const struct sock_filter *f)
+{
+	return f->code == (BPF_JMP | BPF_JA) && f->k > INT32_MAX;
+}
+
 static int check(const struct sock_filter *prog, unsigned n, char *why, size_t whylen)
 {
 	char text[96];
@@ -106,7 +112,12 @@ static int check(const struct sock_filter *prog, unsigned n, char *why, size_t w
 		if (known(&prog[i], n - 1 - i))
 			continue;
 		xk_cbpf_print(prog, i, text, sizeof text);
-		snprintf(why, whylen, "instruction %s (code 0x%x) is none, or leads out of the program", text, prog[i].code);
+		if (leads_back(&prog[i]))
+			snprintf(why, whylen, "instruction %s jumps backwards: a filter that loops over headers "
+				 "(protochain) is refused, as the kernel refuses it; name the header itself, with proto", text);
+		else
+			snprintf(why, whylen, "instruction %s (code 0x%x) is none, or leads out of the program", text,
+				 prog[i].code);
 		return XK_E_INVAL;
 	}
 	if (BPF_CLASS(prog[n - 1].code) == BPF_RET)

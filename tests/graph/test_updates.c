@@ -174,6 +174,7 @@ static void no_message_goes_astray_with(const char *kind)
 			return;
 		CU_ASSERT_EQUAL_FATAL(xk_graph_run(run.g, run.e), XK_OK);
 		CU_ASSERT(wait_for_all());
+		xk_vpset_stop(run.g->vps);
 		check_all(kind);
 		down();
 	}
@@ -299,6 +300,7 @@ static void the_kernels_map_follows_every_update(void)
 		CU_ASSERT_EQUAL_FATAL(pthread_create(&t, NULL, look, &w), 0);
 		CU_ASSERT_EQUAL_FATAL(xk_graph_run(run.g, run.e), XK_OK);
 		CU_ASSERT(wait_for_all());
+		xk_vpset_stop(run.g->vps);
 		xk_store_release(&w.over, 1u);
 		CU_ASSERT_EQUAL(pthread_join(t, NULL), 0);
 		check_all("native, followed");

@@ -94,6 +94,23 @@ fi
 ok "show says which classifier and why" says 'classifier native, the best' "$graph" show "$file"
 ok "show says what the environment asks for" says 'classifier none, as asked' env VP_CLASSIFIER=none "$graph" show "$file"
 ok "and what is done where it refuses" says 'classifier native, "telepathy" refuses' env VP_CLASSIFIER=telepathy "$graph" show "$file"
+chosen() {
+	env VP_CLASSIFIER="$1" "$graph" -f json show "$file" >"$tmp/show.json" && tr -d ' \n' <"$tmp/show.json" >"$tmp/show.flat" &&
+	cat "$tmp/show.flat" && grep -q "\"asked\":\"$1\",\"classifier\":\"$2\",\"why\":\"$3" "$tmp/show.flat"
+}
+valid() {
+	python3 -c 'import json,sys,jsonschema
+jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))' "$1" \
+		"$top_srcdir/docs/schema/vp-graph-show-1.json"
+}
+ok "show as JSON has the classifier" chosen auto native thebest
+if python3 -c 'import jsonschema' 2>/dev/null; then
+	ok "and follows its schema" valid "$tmp/show.json"
+else
+	skip "and follows its schema" "python3-jsonschema is not installed"
+fi
+ok "as JSON, too, what was asked for" chosen none none asasked
+ok "and why it refuses" chosen telepathy native '\\"telepathy\\"refuses'
 ok "filter prints cells" says 'guard .*byte 0, & 0xf0 is 0x40' "$graph" filter "$file"
 ok "filter prints who is above whom" says 'over ip.* as 0x11' "$graph" filter "$file"
 ok "filter prints programs" says 'compiled parser of IPv4' "$graph" filter "$file"

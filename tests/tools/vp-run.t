@@ -126,6 +126,7 @@ ok "a capture where nothing can be read: wrong usage" code 2 "$run" --capture se
 ok "a capture twice at one node without filters: wrong usage" code 2 "$run" --capture eth="$tmp/x" --capture eth="$tmp/y" "$tmp/echo.lua"
 ok "a filter before any capture: wrong usage" code 2 "$run" --filter udp "$tmp/echo.lua"
 ok "a filter that is none: wrong usage" code 2 "$run" --virtual --capture eth="$tmp/x" --filter 'udp prot 5' "$tmp/echo.lua"
+ok "a filter that loops says so" says "protochain 6': instruction .* jumps backwards" "$run" --virtual --capture eth="$tmp/x" --filter 'ip6 protochain 6' "$tmp/echo.lua"
 ok "and says what libpcap says" says "option --filter: 'udp prot 5': .*syntax error" "$run" --virtual --capture eth="$tmp/x" --filter 'udp prot 5' "$tmp/echo.lua"
 ok "a level that is none: wrong usage" code 2 "$run" --log udp "$tmp/echo.lua"
 ok "a file that is not there: failed" code 1 "$run" "$tmp/none.lua"

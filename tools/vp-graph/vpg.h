@@ -45,8 +45,9 @@ int vpg_filter(const struct vpg *o);
 int vpg_test(const struct vpg *o);
 int vpg_meta(const struct vpg *o);
 
-/* Which classifier each device would have, and why. */
-void vpg_show_classifiers(struct vpg_file *f);
+/* Which classifier each device would have, and why: printed, or for an array.  Returns an exit
+ * code; what is wrong with the graph has been printed. */
+int  vpg_show_classifiers(struct vpg_file *f, json_t *into);
 /* Prints and frees. */
 int vpg_print_json(json_t *j);
 json_t *vpg_proto_json(const struct xk_proto *p);

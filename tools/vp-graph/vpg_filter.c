@@ -63,16 +63,38 @@ static void print_cell(const struct xk_pattern *p, unsigned i)
 		printf("      elsewhere: %s\n", c->elsewhere);
 }
 
+/* What this device would get; NULL: none, and why has the reason. */
+static const char *choice(struct xk_node *n, char *why, size_t len)
+{
+	const char *name = NULL;
+
+	if (xk_node_classify(n, why, len) == XK_OK) {
+		name = n->classifier->ops->name;
+		snprintf(why, len, "%s", n->classifier->why);
+	}
+	xk_classifier_free(n->classifier);
+	n->classifier = NULL;
+	return name;
+}
+
 static void print_choice(struct xk_node *n)
 {
 	char why[256];
+	const char *name = choice(n, why, sizeof why);
 
-	if (xk_node_classify(n, why, sizeof why) != XK_OK)
+	if (name == NULL)
 		printf("  no classifier: %s\n", why);
 	else
-		printf("  classifier %s, %s\n", n->classifier->ops->name, n->classifier->why);
-	xk_classifier_free(n->classifier);
-	n->classifier = NULL;
+		printf("  classifier %s, %s\n", name, why);
+}
+
+static json_t *choice_json(struct xk_node *n)
+{
+	char why[256];
+	const char *name = choice(n, why, sizeof why);
+
+	return json_pack("{s:s, s:s, s:s?, s:s}", "device", n->name, "asked", xk_node_classifier(n),
+			 "classifier", name, "why", why);
 }
 
 static void print_program(const struct xk_node *n, const struct xk_classifier_ops *ops)
@@ -254,18 +276,24 @@ static void unbuild(struct xk_graph *g)
 	xk_rcu_unregister();
 }
 
-void vpg_show_classifiers(struct vpg_file *f)
+int vpg_show_classifiers(struct vpg_file *f, json_t *into)
 {
 	struct xk_graph *g = build(f);
 
 	if (g == NULL)
-		return;
-	for (unsigned i = 0; i < g->nnodes; i++)
-		if (g->node[i]->pattern != NULL) {
+		return VPG_GRAPH_ERRORS;
+	for (unsigned i = 0; i < g->nnodes; i++) {
+		if (g->node[i]->pattern == NULL)
+			continue;
+		if (into != NULL) {
+			json_array_append_new(into, choice_json(g->node[i]));
+		} else {
 			printf("\n%s\n", g->node[i]->name);
 			print_choice(g->node[i]);
 		}
+	}
 	unbuild(g);
+	return VPG_OK;
 }
 
 int vpg_filter(const struct vpg *o)

@@ -108,7 +108,8 @@ static json_t *node_json(const struct xk_spec *s, unsigned i)
 			 "file", n.file, "line", n.line, "over", over, "parameters", params);
 }
 
-static json_t *show_json(struct xk_spec *s)
+/* docs/schema/vp-graph-show-1.json describes it.  Takes classifiers over. */
+static json_t *show_json(struct xk_spec *s, json_t *classifiers)
 {
 	const struct xk_plan *p = xk_spec_plan(s);
 	json_t *nodes = json_array();
@@ -116,14 +117,16 @@ static json_t *show_json(struct xk_spec *s)
 	for (unsigned i = 0; i < xk_spec_nodes(s); i++)
 		if (json_array_append_new(nodes, node_json(s, i)) != 0) {
 			json_decref(nodes);
+			json_decref(classifiers);
 			return NULL;
 		}
-	return json_pack("{s:s, s:s?, s:{s:s, s:i, s:i, s:i, s:i, s:b}, s:I, s:I, s:b, s:I, s:o}",
-			 "graph", p->name, "doc", p->doc,
+	return json_pack("{s:i, s:s, s:s?, s:{s:s, s:i, s:i, s:i, s:i, s:b}, s:I, s:I, s:b, s:I, s:o, s:o}",
+			 "schema", 1, "graph", p->name, "doc", p->doc,
 			 "threading", "preset", p->arch.name, "vps", p->arch.vps, "workers", (int)p->arch.workers,
 			 "burst", (int)p->arch.burst, "quantum", (int)p->arch.quantum, "wired", p->arch.wired,
 			 "duration_ns", (json_int_t)p->duration, "warmup_ns", (json_int_t)p->warmup,
-			 "virtual", p->is_virtual, "memory", (json_int_t)p->mem.limit, "nodes", nodes);
+			 "virtual", p->is_virtual, "memory", (json_int_t)p->mem.limit, "nodes", nodes,
+			 "classifiers", classifiers);
 }
 
 /* A file that was opened and has a graph, or an exit code other than 0. */
@@ -146,7 +149,13 @@ int vpg_show(const struct vpg *o)
 	int code = open_graph(&f, o);
 
 	if (code == VPG_OK && o->json) {
-		code = vpg_print_json(show_json(f.s));
+		json_t *classifiers = json_array();
+
+		code = vpg_show_classifiers(&f, classifiers);
+		if (code == VPG_OK)
+			code = vpg_print_json(show_json(f.s, classifiers));
+		else
+			json_decref(classifiers);
 	} else if (code == VPG_OK) {
 		show_plan(xk_spec_plan(f.s));
 		for (unsigned i = 0; code == VPG_OK && i < xk_spec_nodes(f.s); i++)
@@ -154,7 +163,7 @@ int vpg_show(const struct vpg *o)
 		if (code != VPG_OK)
 			fprintf(stderr, "vp-graph: out of memory\n");
 		else
-			vpg_show_classifiers(&f);
+			code = vpg_show_classifiers(&f, NULL);
 	}
 	vpg_close(&f);
 	return code;

@@ -251,6 +251,19 @@ static void what_is_no_program_is_refused(void)
 	CU_ASSERT_TRUE(refused(f, 2) && refused(f, 0) && refused(prog, BPF_MAXINSNS + 1));
 }
 
+static void a_loop_is_refused_and_the_sentence_says_so(void)
+{
+	const struct sock_filter loop[] = {
+		BPF_STMT(BPF_LD | BPF_IMM, 1), BPF_STMT(BPF_JMP | BPF_JA, (uint32_t)-2), BPF_STMT(BPF_RET | BPF_A, 0),
+	};
+	const struct sock_filter out[] = { BPF_STMT(BPF_JMP | BPF_JA, 5), BPF_STMT(BPF_RET | BPF_A, 0) };
+
+	CU_ASSERT_TRUE(refused(loop, 3));
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "jumps backwards: a filter that loops over headers (protochain) is refused"));
+	CU_ASSERT_TRUE(refused(out, 2));
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "leads out of the program"));
+}
+
 /* Whatever is in memory: refused, or run like libpcap's. */
 static void noise_is_refused_or_agrees(void)
 {
@@ -352,6 +365,7 @@ static CU_TestInfo tests[] = {
 	{ "expressions agree", expressions_agree },
 	{ "verdicts, keys and hashes of patterns agree", verdicts_keys_and_hashes_of_patterns_agree },
 	{ "what is no program is refused", what_is_no_program_is_refused },
+	{ "a loop is refused and the sentence says so", a_loop_is_refused_and_the_sentence_says_so },
 	{ "noise is refused or agrees", noise_is_refused_or_agrees },
 	{ "scratch begins as nothing, and bursts are many", scratch_begins_as_nothing_and_bursts_are_many },
 	{ "memory may run out", memory_may_run_out },

@@ -126,17 +126,17 @@ static unsigned batch_runs(const struct xk_ebpf *b, const struct xk_flowtab *tab
 {
 	const struct xk_table *t = flow_table(tab);
 	struct run run[CLASSIFY_BURST];
-	struct xk_pat_verdict v;
 	uint32_t flags = 0;
 	unsigned nruns = 0;
 	bool on = false;
 
 	for (unsigned i = 0; i < n; i++) {
+		const struct xk_pat_verdict *v = xk_ebpf_verdict(b, i, m[i]->data, m[i]->len);
+
 		flags |= m[i]->flags;
-		xk_ebpf_verdict(b, i, m[i]->data, m[i]->len, &v);
-		if (on && same_run(&run[nruns - 1], &v, m[i]))
+		if (on && same_run(&run[nruns - 1], v, m[i]))
 			continue;
-		run_of(&v, i, t, &run[nruns++]);
+		run_of(v, i, t, &run[nruns++]);
 		on = m[i]->len >= XK_FRAME_MIN;
 	}
 	return runs_say(tab, t, m, n, run, nruns, flags, len);

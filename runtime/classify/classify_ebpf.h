@@ -81,15 +81,28 @@ enum ebpf_bytes {
 #define EBPF_STACK_KEY    (-16)      /* of the steering programs */
 #define EBPF_STACK_HEADER (-272)     /* of EBPF_SKB: 256 bytes, the most a declaration may need */
 #define EBPF_STACK_BYTE   (-280)     /* of EBPF_SKB: to see whether a byte is there */
-#define EBPF_ASK 0xffu               /* kind of a verdict: headers go on behind the slot */
 
 struct ebpf_end {                        /* a way out of the walk */
 	unsigned label;
 	bool     used;               /* some jump goes there: the verifier knows no dead code */
-	uint8_t  kind;               /* enum xk_pat_kind, or EBPF_ASK */
+	uint8_t  kind;               /* enum xk_pat_kind, or XK_EBPF_ASK */
 	uint16_t cell;
 	uint32_t selector;
 };
+
+/* Bytes of a frame that lie in its slot: what headers of their least lengths need, from the first
+ * that is looked at, as many as make the slot whole cache lines. */
+struct ebpf_window {
+	unsigned skip, bytes;
+	bool     bounded;            /* a longer header may lead behind them */
+};
+#define EBPF_LINE 64u
+
+struct ebpf_window ebpf_window(const struct xk_pattern *p);
+/* Bytes from a cell's header on up to the next one whose place is not known beforehand. */
+unsigned ebpf_reach(const struct xk_pattern *p, const struct xk_cell *c);
+/* The most that a header can say of its own length. */
+uint64_t ebpf_hlen_most(const struct xk_cell *c);
 
 struct ebpf_gen {
 	struct ebpf_asm a;
@@ -97,45 +110,49 @@ struct ebpf_gen {
 	enum ebpf_bytes bytes;
 	uint8_t  key;                /* register from which the key lies at key_off */
 	int      key_off;
-	unsigned window;             /* EBPF_SLOT: bytes of a frame in its slot */
-	bool     bounded;            /* EBPF_SLOT: a header may lie behind the window: R3 is the slot, R4 base - slot */
+	struct ebpf_window window;   /* EBPF_SLOT; bounded: R3 is the slot, R4 base - slot */
+	uint8_t  base;               /* register from which the first header lies at base_off */
+	int      base_off;
 	unsigned nend, nlater;
 	struct ebpf_end end[3 * XK_PAT_CELLS + 2];
 	struct { unsigned label, cell, disp; } later[XK_PAT_CELLS];   /* identities, out of the way */
 };
 
-#define EBPF_WINDOW 128u             /* bytes of a slot, where headers may go on for longer */
-
-/* Bytes of a frame that decide, at most `most` where a header's length is its own to say. */
-unsigned ebpf_window(const struct xk_pattern *p, unsigned most, bool *bounded);
 /* The walk from the root: falls through nowhere, ends at the labels in g->end. */
 void ebpf_walk(struct ebpf_gen *g);
-/* R0 = hash of the key; R5 is the selector.  Spoils R0 to R3. */
-void ebpf_hash(struct ebpf_gen *g);
+/* R0 = hash of the key; selector NULL: it is in R5.  Spoils R0 to R3. */
+void ebpf_hash(struct ebpf_gen *g, const uint32_t *selector);
+/* Parts of the walk: key bytes of the header at disp, moved (spoils R0); dst = a field of it under
+ * its mask, unless it has been loaded, to be compared with what comes back for v (spoils R2). */
+void ebpf_gather(struct ebpf_gen *g, unsigned disp, const struct xk_pat_key *k, unsigned n);
+uint32_t ebpf_field(struct ebpf_gen *g, unsigned disp, uint8_t dst, const struct xk_pat_field *f, uint32_t v, bool load);
+
+/*
+ * Frames whose headers have their least lengths, in slots of `window`:
+ * classify_ebpf_plain.c.  How many kinds of connections can be told so, 0: none.
+ */
+unsigned ebpf_plain_leaves(const struct xk_pattern *p, const struct ebpf_window *window);
+/* The verdict on the frame of the slot `off` bytes behind R8, then on at `done`; at `careful`
+ * where it takes the walk.  Spoils R0 to R5. */
+void ebpf_plain(struct ebpf_gen *g, int off, unsigned careful, unsigned done);
+/* Into the slot `off` bytes behind R8, what an end says besides the hash; zeroed: so is the key,
+ * where no header's bytes went. */
+void ebpf_say(struct ebpf_gen *g, int off, const struct ebpf_end *e, bool zeroed);
 
 /* ---- programs ------------------------------------------------------------------------------- */
 
-/*
- * The memory that the loop over frames works on: a batch, then slots of `stride` bytes.  A slot
- * is a verdict, the frame's whole length, and the frame's first `window` bytes.
- */
+/* The memory that the loop over frames works on: a batch, then slots of `stride` bytes. */
 struct ebpf_batch {
 	uint32_t n;                  /* slots in use */
 	uint32_t pad[15];
 };
 
-struct ebpf_slot {
-	struct xk_pat_verdict v;     /* its kind may be EBPF_ASK: look at the frame itself */
-	uint32_t len, pad;
-	uint8_t  frame[];
-};
-_Static_assert(sizeof(struct ebpf_slot) == 32, "a slot's frame is aligned");
-
 struct ebpf_layout {
-	unsigned slots, window, stride, size;
-	bool     bounded;            /* as in struct ebpf_gen */
+	unsigned slots, stride, size;
+	struct ebpf_window window;
 };
 
+#define EBPF_LANES         4u        /* slots that an arena's program may decide more than it was told */
 #define EBPF_ARENA_SLOTS   1024u
 #define EBPF_ARENA_MOST    (4u << 20)    /* bytes */
 #define EBPF_CONTEXT_SLOTS 32u           /* the verifier walks through as many rounds */

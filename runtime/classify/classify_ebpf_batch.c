@@ -23,19 +23,22 @@
 #define WINDOW_MOST 1024u            /* bytes of a slot's frame */
 #define STACK_N     (-8)             /* of the context's program */
 #define STACK_CTX   (-16)
+#define STACK_LANE  (-8)             /* of the arena's: the slot that is walked through */
+#define PLAIN_WIDE  4u               /* kinds of connections for which a round has several slots */
+#define PLAIN_MOST  16u
 
-#define V(field)    ((int)offsetof(struct ebpf_slot, v.field))
+#define V(field)    ((int)offsetof(struct xk_ebpf_slot, v.field))
 
 struct ebpf_layout ebpf_layout(const struct xk_pattern *p, unsigned slots, size_t most)
 {
 	struct ebpf_layout l = { .slots = slots };
 	size_t fit;
 
-	l.window = ebpf_window(p, EBPF_WINDOW, &l.bounded);
-	l.stride = (unsigned)sizeof(struct ebpf_slot) + l.window;
+	l.window = ebpf_window(p);
+	l.stride = (unsigned)sizeof(struct xk_ebpf_slot) + l.window.bytes;
 	fit = most > sizeof(struct ebpf_batch) ? (most - sizeof(struct ebpf_batch)) / l.stride : 0;
-	if (l.slots > fit || l.window > WINDOW_MOST)
-		l.slots = l.window > WINDOW_MOST ? 0 : (unsigned)fit;
+	if (l.slots > fit || l.window.bytes > WINDOW_MOST)
+		l.slots = l.window.bytes > WINDOW_MOST ? 0 : (unsigned)fit;
 	l.size = (unsigned)sizeof(struct ebpf_batch) + l.slots * l.stride;
 	return l;
 }
@@ -45,8 +48,8 @@ static struct ebpf_gen *gen_new(const struct xk_pattern *p, const struct ebpf_la
 	struct ebpf_gen *g;
 
 	if (l->slots == 0) {
-		snprintf(why, n, "headers of this graph take %u bytes of a frame: a batch has room for %u", l->window,
-			 WINDOW_MOST);
+		snprintf(why, n, "headers of this graph take %u bytes of a frame: a batch has room for %u",
+			 l->window.bytes, WINDOW_MOST);
 		return NULL;
 	}
 	g = xk_alloc(sizeof(*g));
@@ -59,7 +62,6 @@ static struct ebpf_gen *gen_new(const struct xk_pattern *p, const struct ebpf_la
 	g->key = BPF_REG_8;
 	g->key_off = V(key);
 	g->window = l->window;
-	g->bounded = l->bounded;
 	return g;
 }
 
@@ -74,8 +76,7 @@ static struct ebpf_gen *gen_done(struct ebpf_gen *g, char *why, size_t n)
 
 /* ---- one slot ------------------------------------------------------------------------------- */
 
-/* Writes what an end says besides the hash; R5 = selector. */
-static void say_end(struct ebpf_gen *g, const struct ebpf_end *e)
+void ebpf_say(struct ebpf_gen *g, int off, const struct ebpf_end *e, bool zeroed)
 {
 	struct xk_pat_verdict v = { .cell = e->cell, .kind = e->kind };
 	uint8_t raw[4] = { (uint8_t)(e->selector >> 24), (uint8_t)(e->selector >> 16), (uint8_t)(e->selector >> 8),
@@ -83,11 +84,10 @@ static void say_end(struct ebpf_gen *g, const struct ebpf_end *e)
 	uint32_t word;
 
 	memcpy(&word, &v.cell, sizeof(word));
-	ebpf_store_imm(&g->a, 4, BPF_REG_8, V(cell), word);
+	ebpf_store_imm(&g->a, 4, BPF_REG_8, off + V(cell), word);
 	memcpy(&word, raw, sizeof(word));
-	if (word != 0)
-		ebpf_store_imm(&g->a, 4, BPF_REG_8, V(key) + 12, word);
-	ebpf_alu32_imm(&g->a, BPF_MOV, BPF_REG_5, e->selector);
+	if (word != 0 || !zeroed)
+		ebpf_store_imm(&g->a, 4, BPF_REG_8, off + V(key) + 12, word);
 }
 
 /* The verdict on the frame in slot R8; comes out at `next`, wherever the walk ended. */
@@ -99,10 +99,10 @@ static void gen_slot(struct ebpf_gen *g, unsigned next)
 
 	ebpf_store_imm(a, 8, BPF_REG_8, V(key), 0);
 	ebpf_store_imm(a, 8, BPF_REG_8, V(key) + 8, 0);
-	ebpf_load(a, 4, BPF_REG_7, BPF_REG_8, offsetof(struct ebpf_slot, len));
+	ebpf_load(a, 4, BPF_REG_7, BPF_REG_8, offsetof(struct xk_ebpf_slot, len));
 	ebpf_alu(a, BPF_MOV, BPF_REG_6, BPF_REG_8);
-	ebpf_alu_imm(a, BPF_ADD, BPF_REG_6, offsetof(struct ebpf_slot, frame));
-	if (g->bounded) {
+	ebpf_alu_imm(a, BPF_ADD, BPF_REG_6, (int32_t)offsetof(struct xk_ebpf_slot, frame) - (int32_t)g->window.skip);
+	if (g->window.bounded) {
 		ebpf_alu(a, BPF_MOV, BPF_REG_3, BPF_REG_6);
 		ebpf_alu_imm(a, BPF_MOV, BPF_REG_4, 0);
 	}
@@ -113,8 +113,9 @@ static void gen_slot(struct ebpf_gen *g, unsigned next)
 		if (!e->used)
 			continue;
 		ebpf_here(a, e->label);
-		say_end(g, e);
-		if (e->kind == XK_PAT_NONE || e->kind == EBPF_ASK) {
+		ebpf_say(g, 0, e, true);
+		ebpf_alu32_imm(a, BPF_MOV, BPF_REG_5, e->selector);
+		if (e->kind == XK_PAT_NONE || e->kind == XK_EBPF_ASK) {
 			ebpf_store_imm(a, 4, BPF_REG_8, V(hash), 0);
 			ebpf_goto(a, next);
 		} else {
@@ -124,7 +125,7 @@ static void gen_slot(struct ebpf_gen *g, unsigned next)
 	}
 	ebpf_here(a, hash);
 	if (hashed) {
-		ebpf_hash(g);
+		ebpf_hash(g, NULL);
 		ebpf_store(a, 4, BPF_REG_8, V(hash), BPF_REG_0);
 	}
 	ebpf_here(a, next);
@@ -132,15 +133,57 @@ static void gen_slot(struct ebpf_gen *g, unsigned next)
 
 /* ---- in an arena ------------------------------------------------------------------------------ */
 
+/* Slots a round, so that what a round costs is shared; fewer when they would be much code. */
+static unsigned lanes_of(const struct xk_pattern *p, const struct ebpf_window *window)
+{
+	unsigned leaves = ebpf_plain_leaves(p, window);
+
+	return leaves == 0 || leaves > PLAIN_MOST ? 0 : leaves > PLAIN_WIDE ? 1 : EBPF_LANES;
+}
+
+/* The slots that the round's first one, R8, begins: straight where that does, else by a walk
+ * that comes back to the slot behind. */
+static void gen_lanes(struct ebpf_gen *g, const struct ebpf_layout *l, unsigned lanes, unsigned round)
+{
+	struct ebpf_asm *a = &g->a;
+	unsigned careful[EBPF_LANES], next[EBPF_LANES], walk = ebpf_label(a), walked = ebpf_label(a);
+
+	for (unsigned i = 0; i < lanes; i++) {
+		careful[i] = ebpf_label(a);
+		next[i] = ebpf_label(a);
+	}
+	for (unsigned i = 0; i < lanes; i++) {
+		ebpf_plain(g, (int)(i * l->stride), careful[i], next[i]);
+		ebpf_here(a, next[i]);
+	}
+	ebpf_alu_imm(a, BPF_ADD, BPF_REG_8, (int32_t)(lanes * l->stride));
+	ebpf_goto(a, round);
+	for (unsigned i = 0; i < lanes; i++) {
+		ebpf_here(a, careful[i]);
+		ebpf_store_imm(a, 8, BPF_REG_10, STACK_LANE, i);
+		if (i != 0)
+			ebpf_alu_imm(a, BPF_ADD, BPF_REG_8, (int32_t)(i * l->stride));
+		ebpf_goto(a, walk);
+	}
+	ebpf_here(a, walk);
+	gen_slot(g, walked);
+	ebpf_load(a, 8, BPF_REG_0, BPF_REG_10, STACK_LANE);
+	ebpf_if_imm(a, BPF_JEQ, BPF_REG_0, 0, next[0]);
+	for (unsigned i = 1; i < lanes; i++) {
+		ebpf_alu_imm(a, BPF_ADD, BPF_REG_8, -(int32_t)l->stride);
+		ebpf_if_imm(a, BPF_JEQ, BPF_REG_0, i, next[i]);
+	}
+}
+
 struct ebpf_gen *ebpf_gen_arena(const struct xk_pattern *p, const struct ebpf_layout *l, int arena_fd, uint64_t base,
 				char *why, size_t n)
 {
 	struct ebpf_gen *g = gen_new(p, l, why, n);
-	unsigned loop, next, out;
+	unsigned round, next, out, lanes = lanes_of(p, &l->window);
 
 	if (g == NULL)
 		return NULL;
-	loop = ebpf_label(&g->a);
+	round = ebpf_label(&g->a);
 	next = ebpf_label(&g->a);
 	out = ebpf_label(&g->a);
 	ebpf_map(&g->a, BPF_REG_1, arena_fd);    /* says whose addresses are meant */
@@ -148,13 +191,20 @@ struct ebpf_gen *ebpf_gen_arena(const struct xk_pattern *p, const struct ebpf_la
 	ebpf_cast(&g->a, BPF_REG_8);
 	ebpf_load(&g->a, 4, BPF_REG_9, BPF_REG_8, offsetof(struct ebpf_batch, n));
 	ebpf_alu_imm(&g->a, BPF_ADD, BPF_REG_8, sizeof(struct ebpf_batch));
-	ebpf_here(&g->a, loop);
-	ebpf_if_imm(&g->a, BPF_JEQ, BPF_REG_9, 0, out);
+	ebpf_here(&g->a, round);
+	if (lanes > 1)
+		ebpf_if_imm(&g->a, BPF_JSLE, BPF_REG_9, 0, out);
+	else
+		ebpf_if_imm(&g->a, BPF_JEQ, BPF_REG_9, 0, out);
 	ebpf_may_goto(&g->a, out);
-	ebpf_alu32_imm(&g->a, BPF_ADD, BPF_REG_9, UINT32_MAX);
-	gen_slot(g, next);
-	ebpf_alu_imm(&g->a, BPF_ADD, BPF_REG_8, (int32_t)l->stride);
-	ebpf_goto(&g->a, loop);
+	ebpf_alu32_imm(&g->a, BPF_ADD, BPF_REG_9, -(lanes > 1 ? lanes : 1));
+	if (lanes != 0) {
+		gen_lanes(g, l, lanes, round);
+	} else {
+		gen_slot(g, next);
+		ebpf_alu_imm(&g->a, BPF_ADD, BPF_REG_8, (int32_t)l->stride);
+	}
+	ebpf_goto(&g->a, round);
 	ebpf_here(&g->a, out);
 	ebpf_alu_imm(&g->a, BPF_MOV, BPF_REG_0, 0);
 	ebpf_exit(&g->a);

@@ -9,10 +9,12 @@
  * instead.  Key bytes that follow each other in header and key are moved together.
  *
  * R6 base, R7 bytes left (SLOT) or base's offset (SKB), R8 and R9 the caller's, R3 and R4 when
- * headers may leave the slot (ebpf_gen.bounded), R0 to R2 scratch.
+ * headers may leave the slot (ebpf_gen.bounded), R0 to R2 scratch.  Where headers have their
+ * plain lengths classify_ebpf_plain.c reads and gathers with another base.
  * Invariant: no byte is read before a check that the frame has it.
  */
 #include <string.h>
+#include <sys/param.h>
 
 #include "runtime/classify/classify_ebpf.h"
 #include "runtime/classify/classify_priv.h"
@@ -27,72 +29,6 @@ struct at {                              /* where the walk stands */
 	unsigned disp;               /* of this header from base */
 	unsigned far;                /* end to go to when a check fails */
 };
-
-/* ---- how far headers reach ------------------------------------------------------------------- */
-
-static unsigned max2(unsigned a, unsigned b)
-{
-	return a > b ? a : b;
-}
-
-static unsigned field_end(const struct xk_pat_field *f, bool has)
-{
-	return has ? (unsigned)f->off + f->width : 0;
-}
-
-/* Bytes of its header that a cell looks at. */
-static unsigned looks_at(const struct xk_cell *c)
-{
-	unsigned n = max2(field_end(&c->postpone, c->has_postpone), field_end(&c->hlen, c->has_hlen));
-
-	n = max2(n, field_end(&c->select, c->has_select));
-	for (unsigned i = 0; i < c->nguard; i++)
-		n = max2(n, field_end(&c->guard[i], true));
-	for (unsigned i = 0; i < c->nkey; i++)
-		n = max2(n, (unsigned)c->key[i].off + c->key[i].width);
-	for (unsigned i = 0; i < c->nident; i++)
-		n = max2(n, (unsigned)c->ident[i].off + c->ident[i].width);
-	return n;
-}
-
-static uint64_t hlen_most(const struct xk_cell *c)
-{
-	return c->has_hlen ? (uint64_t)(c->hlen.mask >> __builtin_ctz(c->hlen.mask)) * c->hlen.value : c->need;
-}
-
-static uint64_t looks_to(const struct xk_pattern *p, const struct xk_cell *c, uint64_t at)
-{
-	uint64_t to = at + looks_at(c);
-
-	for (unsigned i = 0; i < c->nkid; i++) {
-		uint64_t kid = looks_to(p, &p->cell[c->kid[i]], at + hlen_most(c));
-
-		to = kid > to ? kid : to;
-	}
-	return to;
-}
-
-/* Up to the next header whose place is not known beforehand. */
-static unsigned reach(const struct xk_pattern *p, const struct xk_cell *c)
-{
-	unsigned to = looks_at(c);
-
-	for (unsigned i = 0; i < c->nkid && !c->has_hlen; i++)
-		to = max2(to, c->need + reach(p, &p->cell[c->kid[i]]));
-	return to;
-}
-
-unsigned ebpf_window(const struct xk_pattern *p, unsigned most, bool *bounded)
-{
-	uint64_t to = p->ncell != 0 ? looks_to(p, &p->cell[XK_PAT_ROOT], 0) : 1;
-
-	*bounded = to > most;
-	if (*bounded)
-		to = most;
-	for (unsigned i = 0; *bounded && i < p->ncell; i++)
-		to = max2((unsigned)to, reach(p, &p->cell[i]));
-	return ((unsigned)to + 15) & ~15u;
-}
 
 /* ---- ends --------------------------------------------------------------------------------------- */
 
@@ -127,7 +63,7 @@ static unsigned end_so_far(struct ebpf_gen *g, const struct at *w)
 static void load_raw(struct ebpf_gen *g, const struct at *w, unsigned size, uint8_t dst, unsigned off)
 {
 	if (g->bytes != EBPF_SKB) {
-		ebpf_load(&g->a, size, dst, BPF_REG_6, (int)(w->disp + off));
+		ebpf_load(&g->a, size, dst, g->base, g->base_off + (int)(w->disp + off));
 		return;
 	}
 	if (off % size == 0) {
@@ -196,6 +132,13 @@ static void load_masked(struct ebpf_gen *g, const struct at *w, uint8_t dst, con
 	load_cooked(g, w, dst, f);
 	if (!sees_all(f))
 		ebpf_alu32_imm(&g->a, BPF_AND, dst, cooked(f, f->mask));
+}
+
+uint32_t ebpf_field(struct ebpf_gen *g, unsigned disp, uint8_t dst, const struct xk_pat_field *f, uint32_t v, bool load)
+{
+	if (load)
+		load_masked(g, &(struct at){ .disp = disp }, dst, f);
+	return cooked(f, v);
 }
 
 /* R0 = the header's length; as the reference, in 32 bits. */
@@ -288,7 +231,7 @@ static void check_hlen(struct ebpf_gen *g, const struct at *w)
 
 	if (w->c->need != 0)
 		ebpf_if_imm(a, BPF_JLT, BPF_REG_0, w->c->need, end_label(g, w->far));
-	if (g->bytes != EBPF_SLOT && hlen_most(w->c) > HLEN_MOST)
+	if (g->bytes != EBPF_SLOT && ebpf_hlen_most(w->c) > HLEN_MOST)
 		ebpf_if_imm(a, BPF_JGT, BPF_REG_0, HLEN_MOST, end_label(g, w->far));
 	if (g->bytes == EBPF_SKB)
 		check_hlen_skb(g, w);
@@ -315,14 +258,14 @@ static void move_base(struct ebpf_gen *g, const struct at *w)
 	}
 	if (g->bytes == EBPF_SLOT)
 		ebpf_alu(a, BPF_SUB, BPF_REG_7, BPF_REG_0);
-	if (!g->bounded) {
+	if (!g->window.bounded) {
 		ebpf_alu(a, BPF_ADD, BPF_REG_6, BPF_REG_0);
 		return;
 	}
 	for (unsigned i = 0; i < w->c->nkid; i++)
-		most = max2(most, reach(g->p, &g->p->cell[w->c->kid[i]]));
+		most = MAX(most, ebpf_reach(g->p, &g->p->cell[w->c->kid[i]]));
 	ebpf_alu32(a, BPF_ADD, BPF_REG_4, BPF_REG_0);
-	ebpf_if_imm(a, BPF_JGT, BPF_REG_4, g->window - most, end_label(g, 0));
+	ebpf_if_imm(a, BPF_JGT, BPF_REG_4, g->window.skip + g->window.bytes - most, end_label(g, 0));
 	ebpf_alu(a, BPF_MOV, BPF_REG_6, BPF_REG_3);
 	ebpf_alu(a, BPF_ADD, BPF_REG_6, BPF_REG_4);
 }
@@ -380,8 +323,9 @@ static void key_move(struct ebpf_gen *g, const struct at *w, const struct keymap
 	ebpf_store(&g->a, size, g->key, g->key_off + (int)at, BPF_REG_0);
 }
 
-static void gather(struct ebpf_gen *g, const struct at *w, const struct xk_pat_key *k, unsigned n)
+void ebpf_gather(struct ebpf_gen *g, unsigned disp, const struct xk_pat_key *k, unsigned n)
 {
+	const struct at w = { .disp = disp };
 	struct keymap m = key_map(k, n);
 
 	for (unsigned at = 0, size; at < KEY_BYTES; at += size) {
@@ -390,7 +334,7 @@ static void gather(struct ebpf_gen *g, const struct at *w, const struct xk_pat_k
 			continue;
 		for (size = 8; size > 1 && !key_moves(g, &m, at, size);)
 			size /= 2;
-		key_move(g, w, &m, at, size);
+		key_move(g, &w, &m, at, size);
 	}
 }
 
@@ -493,7 +437,7 @@ static void walk_cell(struct ebpf_gen *g, struct at w)
 		load_masked(g, &w, BPF_REG_0, &w.c->guard[i]);
 		ebpf_if_imm(&g->a, BPF_JNE, BPF_REG_0, cooked(&w.c->guard[i], w.c->guard[i].value), end_label(g, w.far));
 	}
-	gather(g, &w, w.c->key, w.c->nkey);
+	ebpf_gather(g, w.disp, w.c->key, w.c->nkey);
 	w.far = end_so_far(g, &w);
 	if (w.c->has_postpone) {
 		unsigned later = ebpf_label(&g->a);
@@ -509,7 +453,9 @@ static void walk_cell(struct ebpf_gen *g, struct at w)
 
 void ebpf_walk(struct ebpf_gen *g)
 {
-	end_new(g, EBPF_ASK, XK_PAT_ABOVE, 0);
+	g->base = BPF_REG_6;
+	g->base_off = 0;
+	end_new(g, XK_EBPF_ASK, XK_PAT_ABOVE, 0);
 	end_new(g, XK_PAT_NONE, XK_PAT_ABOVE, 0);
 	if (g->p->ncell == 0)
 		ebpf_goto(&g->a, end_label(g, 1));
@@ -517,55 +463,59 @@ void ebpf_walk(struct ebpf_gen *g)
 		walk_cell(g, (struct at){ &g->p->cell[XK_PAT_ROOT], 0, 1 });
 	for (unsigned i = 0; i < g->nlater; i++) {
 		const struct xk_cell *c = &g->p->cell[g->later[i].cell];
-		struct at w = { c, g->later[i].disp, 1 };
 
 		ebpf_here(&g->a, g->later[i].label);
-		gather(g, &w, c->ident, c->nident);
+		ebpf_gather(g, g->later[i].disp, c->ident, c->nident);
 		ebpf_goto(&g->a, end_label(g, end_new(g, XK_PAT_IDENT, g->later[i].cell, c->ident_sel)));
 	}
 }
 
 /* ---- the hash ----------------------------------------------------------------------------------------------- */
 
-/* dst = xk_hash_end of the key's bytes at addr and port; spoils tmp. */
-static void hash_end(struct ebpf_gen *g, uint8_t dst, uint8_t tmp, int addr, int port)
+static void fold(struct ebpf_asm *a, uint8_t dst, uint8_t tmp, unsigned shift)
+{
+	ebpf_alu32(a, BPF_MOV, tmp, dst);
+	ebpf_alu32_imm(a, BPF_RSH, tmp, shift);
+	ebpf_alu32(a, BPF_XOR, dst, tmp);
+}
+
+/* dst = xk_hash_end of an address and a port; spoils the port. */
+static void hash_end(struct ebpf_gen *g, uint8_t dst, uint8_t port)
 {
 	struct ebpf_asm *a = &g->a;
 
-	ebpf_load(a, 4, dst, g->key, g->key_off + addr);
-	ebpf_swap(a, dst, 32, false);
-	ebpf_load(a, 2, tmp, g->key, g->key_off + port);
-	ebpf_swap(a, tmp, 16, false);
-	ebpf_alu32_imm(a, BPF_MUL, tmp, XK_HASH_PORT);
-	ebpf_alu32(a, BPF_ADD, dst, tmp);
-	ebpf_alu32(a, BPF_MOV, tmp, dst);
-	ebpf_alu32_imm(a, BPF_RSH, tmp, 15);
-	ebpf_alu32(a, BPF_XOR, dst, tmp);
+	ebpf_alu32_imm(a, BPF_MUL, port, XK_HASH_PORT);
+	ebpf_alu32(a, BPF_ADD, dst, port);
+	fold(a, dst, port, 15);
 	ebpf_alu32_imm(a, BPF_MUL, dst, XK_HASH_END);
-	ebpf_alu32(a, BPF_MOV, tmp, dst);
-	ebpf_alu32_imm(a, BPF_RSH, tmp, 13);
-	ebpf_alu32(a, BPF_XOR, dst, tmp);
+	fold(a, dst, port, 13);
 }
 
-static void fold(struct ebpf_gen *g, unsigned shift)
-{
-	ebpf_alu32(&g->a, BPF_MOV, BPF_REG_1, BPF_REG_0);
-	ebpf_alu32_imm(&g->a, BPF_RSH, BPF_REG_1, shift);
-	ebpf_alu32(&g->a, BPF_XOR, BPF_REG_0, BPF_REG_1);
-}
-
-void ebpf_hash(struct ebpf_gen *g)
+/* Both ports lie side by side, so one load has them. */
+void ebpf_hash(struct ebpf_gen *g, const uint32_t *selector)
 {
 	struct ebpf_asm *a = &g->a;
 	unsigned some = ebpf_label(a);
 
-	hash_end(g, BPF_REG_0, BPF_REG_1, offsetof(struct xk_flowkey, raddr), offsetof(struct xk_flowkey, rport));
-	hash_end(g, BPF_REG_2, BPF_REG_3, offsetof(struct xk_flowkey, laddr), offsetof(struct xk_flowkey, lport));
+	ebpf_load(a, 4, BPF_REG_0, g->key, g->key_off + (int)offsetof(struct xk_flowkey, raddr));
+	ebpf_swap(a, BPF_REG_0, 32, false);
+	ebpf_load(a, 4, BPF_REG_2, g->key, g->key_off + (int)offsetof(struct xk_flowkey, laddr));
+	ebpf_swap(a, BPF_REG_2, 32, false);
+	ebpf_load(a, 4, BPF_REG_1, g->key, g->key_off + (int)offsetof(struct xk_flowkey, rport));
+	ebpf_swap(a, BPF_REG_1, 32, false);
+	ebpf_alu32(a, BPF_MOV, BPF_REG_3, BPF_REG_1);
+	ebpf_alu32_imm(a, BPF_RSH, BPF_REG_1, 16);
+	ebpf_alu32_imm(a, BPF_AND, BPF_REG_3, UINT16_MAX);
+	hash_end(g, BPF_REG_0, BPF_REG_1);
+	hash_end(g, BPF_REG_2, BPF_REG_3);
 	ebpf_alu32(a, BPF_ADD, BPF_REG_0, BPF_REG_2);
-	ebpf_alu32(a, BPF_ADD, BPF_REG_0, BPF_REG_5);
-	fold(g, 16);
+	if (selector == NULL)
+		ebpf_alu32(a, BPF_ADD, BPF_REG_0, BPF_REG_5);
+	else if (*selector != 0)
+		ebpf_alu32_imm(a, BPF_ADD, BPF_REG_0, *selector);
+	fold(a, BPF_REG_0, BPF_REG_1, 16);
 	ebpf_alu32_imm(a, BPF_MUL, BPF_REG_0, XK_HASH_ALL);
-	fold(g, 15);
+	fold(a, BPF_REG_0, BPF_REG_1, 15);
 	ebpf_if_imm(a, BPF_JNE, BPF_REG_0, 0, some);
 	ebpf_alu32_imm(a, BPF_MOV, BPF_REG_0, 1);
 	ebpf_here(a, some);

@@ -64,21 +64,9 @@ unsigned xk_ebpf_slots(const struct xk_ebpf *e)
 	return 0;
 }
 
-void xk_ebpf_put(struct xk_ebpf *e, unsigned i, const uint8_t *frame, uint32_t len)
-{
-	(void)i, (void)frame, (void)len;
-	xk_assert(e == NULL);
-}
-
 bool xk_ebpf_call(struct xk_ebpf *e, unsigned n)
 {
 	(void)n;
 	xk_assert(e == NULL);
 	return false;
-}
-
-void xk_ebpf_verdict(const struct xk_ebpf *e, unsigned i, const uint8_t *frame, uint32_t len, struct xk_pat_verdict *v)
-{
-	(void)i, (void)frame, (void)len, (void)v;
-	xk_assert(e == NULL);
 }

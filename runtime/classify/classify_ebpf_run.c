@@ -20,21 +20,6 @@
 #include "runtime/classify/classify_ebpf.h"
 #include "runtime/mem/xk_mem.h"
 
-struct xk_ebpf {
-	const struct xk_pattern *p;
-	struct ebpf_layout l;
-	enum xk_ebpf_kind  kind;
-	int      map_fd, prog_fd;
-	size_t   bytes;              /* of mem, mapped where kind is XK_EBPF_ARENA */
-	uint8_t *mem;
-	unsigned insns;
-};
-
-static struct ebpf_slot *slot(const struct xk_ebpf *e, unsigned i)
-{
-	return (struct ebpf_slot *)(void *)(e->mem + sizeof(struct ebpf_batch) + (size_t)i * e->l.stride);
-}
-
 /* ---- making one -------------------------------------------------------------------------------- */
 
 static int no_map(const char *what, char *why, size_t n)
@@ -49,12 +34,13 @@ static int no_map(const char *what, char *why, size_t n)
 	return XK_E_NOTSUP;
 }
 
-static int arena_memory(struct xk_ebpf *e, char *why, size_t n)
+/* With room for the slots that the program may take besides in its last round. */
+static int arena_memory(struct xk_ebpf *e, const struct ebpf_layout *l, char *why, size_t n)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	LIBBPF_OPTS(bpf_map_create_opts, o, .map_flags = BPF_F_MMAPABLE);
 
-	e->bytes = (e->l.size + page - 1) & ~(page - 1);
+	e->bytes = (l->size + (EBPF_LANES - 1) * l->stride + page - 1) & ~(page - 1);
 	e->map_fd = bpf_map_create((enum bpf_map_type)EBPF_MAP_ARENA, "xk_arena", 0, 0, (uint32_t)(e->bytes / page), &o);
 	if (e->map_fd < 0)
 		return no_map("BPF arena (they came with Linux 6.9)", why, n);
@@ -67,12 +53,13 @@ static int arena_memory(struct xk_ebpf *e, char *why, size_t n)
 	return XK_OK;
 }
 
-static int context_memory(struct xk_ebpf *e, char *why, size_t n)
+static int context_memory(struct xk_ebpf *e, const struct ebpf_layout *l, char *why, size_t n)
 {
-	e->map_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "xk_batch", 4, e->l.size, 1, NULL);
+	e->bytes = l->size;
+	e->map_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "xk_batch", 4, l->size, 1, NULL);
 	if (e->map_fd < 0)
 		return no_map("BPF array", why, n);
-	e->mem = xk_alloc(e->l.size);
+	e->mem = xk_alloc(l->size);
 	return e->mem != NULL ? XK_OK : XK_E_NOMEM;
 }
 
@@ -87,30 +74,44 @@ static int load_batch(struct xk_ebpf *e, struct ebpf_gen *g, char *why, size_t n
 	return e->prog_fd >= 0 ? XK_OK : e->prog_fd;
 }
 
-static int open_arena(struct xk_ebpf *e, unsigned slots, char *why, size_t n)
+/* Memory of layout l, and where its slots are. */
+static int batch_memory(struct xk_ebpf *e, const struct ebpf_layout *l, char *why, size_t n)
 {
 	int err;
 
-	e->kind = XK_EBPF_ARENA;
-	e->l = ebpf_layout(e->p, slots, EBPF_ARENA_MOST);
-	err = e->l.slots != 0 ? arena_memory(e, why, n) : XK_OK;
-	return err != XK_OK ? err : load_batch(e, ebpf_gen_arena(e->p, &e->l, e->map_fd, (uintptr_t)e->mem, why, n), why, n);
+	if (l->slots == 0)                       /* the generator says why */
+		return XK_OK;
+	err = e->kind == XK_EBPF_ARENA ? arena_memory(e, l, why, n) : context_memory(e, l, why, n);
+	if (err != XK_OK)
+		return err;
+	e->slot = e->mem + sizeof(struct ebpf_batch);
+	e->stride = l->stride;
+	e->skip = l->window.skip;
+	e->window = l->window.bytes;
+	e->slots = l->slots;
+	return XK_OK;
+}
+
+static int open_arena(struct xk_ebpf *e, unsigned slots, char *why, size_t n)
+{
+	struct ebpf_layout l = ebpf_layout(e->p, slots, EBPF_ARENA_MOST);
+	int err = batch_memory(e, &l, why, n);
+
+	return err != XK_OK ? err : load_batch(e, ebpf_gen_arena(e->p, &l, e->map_fd, (uintptr_t)e->mem, why, n), why, n);
 }
 
 static int open_context(struct xk_ebpf *e, unsigned slots, char *why, size_t n)
 {
-	int err;
+	struct ebpf_layout l = ebpf_layout(e->p, slots < EBPF_CONTEXT_SLOTS ? slots : EBPF_CONTEXT_SLOTS, EBPF_CONTEXT_MOST);
+	int err = batch_memory(e, &l, why, n);
 
-	e->kind = XK_EBPF_CONTEXT;
-	e->l = ebpf_layout(e->p, slots < EBPF_CONTEXT_SLOTS ? slots : EBPF_CONTEXT_SLOTS, EBPF_CONTEXT_MOST);
-	err = e->l.slots != 0 ? context_memory(e, why, n) : XK_OK;
-	return err != XK_OK ? err : load_batch(e, ebpf_gen_context(e->p, &e->l, e->map_fd, why, n), why, n);
+	return err != XK_OK ? err : load_batch(e, ebpf_gen_context(e->p, &l, e->map_fd, why, n), why, n);
 }
 
 static bool call(const struct xk_ebpf *e)
 {
 	LIBBPF_OPTS(bpf_test_run_opts, o, .ctx_in = e->kind == XK_EBPF_CONTEXT ? e->mem : NULL,
-		    .ctx_size_in = e->kind == XK_EBPF_CONTEXT ? e->l.size : 0);
+		    .ctx_size_in = e->kind == XK_EBPF_CONTEXT ? (uint32_t)e->bytes : 0);
 
 	return bpf_prog_test_run_opts(e->prog_fd, &o) == 0 && o.retval == 0;
 }
@@ -125,7 +126,7 @@ int xk_ebpf_open(struct xk_ebpf **out, const struct xk_pattern *p, enum xk_ebpf_
 	snprintf(why, n, "out of memory");
 	if (e == NULL)
 		return XK_E_NOMEM;
-	*e = (struct xk_ebpf){ .p = p, .map_fd = -1, .prog_fd = -1 };
+	*e = (struct xk_ebpf){ .p = p, .kind = kind, .map_fd = -1, .prog_fd = -1 };
 	err = kind == XK_EBPF_CONTEXT ? open_context(e, slots, why, n) : open_arena(e, slots, why, n);
 	if (err == XK_OK && !call(e)) {
 		snprintf(why, n, "the kernel does not run the program (%s)", strerror(errno));
@@ -156,36 +157,13 @@ void xk_ebpf_close(struct xk_ebpf *e)
 
 unsigned xk_ebpf_slots(const struct xk_ebpf *e)
 {
-	return e->l.slots;
+	return e->slots;
 }
 
 /* ---- running it ----------------------------------------------------------------------------------- */
-
-void xk_ebpf_put(struct xk_ebpf *e, unsigned i, const uint8_t *frame, uint32_t len)
-{
-	struct ebpf_slot *s = slot(e, i);
-
-	s->len = len;
-	if (XK_UNLIKELY(len < e->l.window)) {
-		memcpy(s->frame, frame, len);
-		return;
-	}
-	for (unsigned at = 0; at < e->l.window; at += 16)        /* windows are multiples: ebpf_window */
-		memcpy(s->frame + at, frame + at, 16);
-}
 
 bool xk_ebpf_call(struct xk_ebpf *e, unsigned n)
 {
 	((struct ebpf_batch *)(void *)e->mem)->n = n;
 	return call(e);
-}
-
-void xk_ebpf_verdict(const struct xk_ebpf *e, unsigned i, const uint8_t *frame, uint32_t len, struct xk_pat_verdict *v)
-{
-	const struct ebpf_slot *s = slot(e, i);
-
-	if (XK_UNLIKELY(s->v.kind == EBPF_ASK))
-		xk_pattern_match(e->p, frame, len, v);
-	else
-		*v = s->v;
 }

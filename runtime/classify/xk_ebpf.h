@@ -16,6 +16,7 @@
 #define XK_EBPF_H
 
 #include <stdio.h>
+#include <string.h>
 
 #include "runtime/classify/xk_classify.h"
 
@@ -70,15 +71,66 @@ enum xk_ebpf_kind {
  * arena (XK_EBPF_ARENA), or where the kernel has none the context buffer (XK_EBPF_CONTEXT, 32
  * frames at most).  Owned by one thread at a time.  p outlives it.
  */
-struct xk_ebpf;
+struct xk_ebpf {
+	uint8_t *slot;               /* the first: struct xk_ebpf_slot */
+	uint32_t stride, skip, window;   /* from slot to slot; of a frame: bytes not in a slot, bytes behind them that are */
+	/* Private from here on. */
+	const struct xk_pattern *p;
+	enum xk_ebpf_kind kind;
+	int      map_fd, prog_fd;
+	unsigned slots, insns;
+	size_t   bytes;              /* of mem; it is mapped where kind is XK_EBPF_ARENA */
+	uint8_t *mem;
+};
 int  xk_ebpf_open(struct xk_ebpf **e, const struct xk_pattern *p, enum xk_ebpf_kind kind, unsigned slots, char *why,
 		  size_t whylen);
 void xk_ebpf_close(struct xk_ebpf *e);                       /* NULL is legal */
 unsigned xk_ebpf_slots(const struct xk_ebpf *e);
-/* Frames into slots 0 to n - 1, one call for all, verdicts out: the same frames again. */
-void xk_ebpf_put(struct xk_ebpf *e, unsigned i, const uint8_t *frame, uint32_t len);
+
+/*
+ * Frames into slots 0 to n - 1, one call for all, verdicts out: the same frames again.  A slot is
+ * a verdict, the frame's whole length, and `window` of its bytes: whole cache lines.
+ */
+struct xk_ebpf_slot {
+	struct xk_pat_verdict v;     /* its kind may be XK_EBPF_ASK: look at the frame itself */
+	uint32_t len, pad;
+	uint8_t  frame[];
+};
+_Static_assert(sizeof(struct xk_ebpf_slot) == 32, "a slot's frame is aligned");
+#define XK_EBPF_ASK 0xffu
+
+static inline struct xk_ebpf_slot *xk_ebpf_slot(const struct xk_ebpf *e, unsigned i)
+{
+	return (struct xk_ebpf_slot *)(void *)(e->slot + (size_t)i * e->stride);
+}
+
+static inline void xk_ebpf_put(const struct xk_ebpf *e, unsigned i, const uint8_t *frame, uint32_t len)
+{
+	struct xk_ebpf_slot *s = xk_ebpf_slot(e, i);
+
+	s->len = len;
+	if (XK_UNLIKELY(len < e->skip + e->window)) {
+		if (len > e->skip)
+			memcpy(s->frame, frame + e->skip, len - e->skip);
+		return;
+	}
+	memcpy(s->frame, frame + e->skip, 32);
+	for (uint32_t at = 32; at < e->window; at += 32)
+		memcpy(s->frame + at, frame + e->skip + at, 32);
+}
+
 bool xk_ebpf_call(struct xk_ebpf *e, unsigned n);            /* false: the kernel would not */
-void xk_ebpf_verdict(const struct xk_ebpf *e, unsigned i, const uint8_t *frame, uint32_t len, struct xk_pat_verdict *v);
+
+/* Valid until the slot is put to other use. */
+static inline const struct xk_pat_verdict *xk_ebpf_verdict(const struct xk_ebpf *e, unsigned i, const uint8_t *frame,
+							   uint32_t len)
+{
+	struct xk_ebpf_slot *s = xk_ebpf_slot(e, i);
+
+	if (XK_UNLIKELY(s->v.kind == XK_EBPF_ASK))
+		xk_pattern_match(e->p, frame, len, &s->v);
+	return &s->v;
+}
 
 /* The program, one instruction a line.  Needs neither privilege nor libbpf.  Returns how many
  * instructions, or a negative error with a sentence in why. */

@@ -132,20 +132,27 @@ static void any_bytes_are_some_text_of_no_more_than_was_asked(void)
 
 /* ---- layouts and whole programs ------------------------------------------------------------------ */
 
-static void a_slot_holds_what_decides_and_no_more(void)
+static void a_slot_holds_what_least_headers_need_in_whole_lines(void)
 {
+	struct ebpf_window w;
 	struct xk_pattern p;
 	struct ebpf_layout l;
-	bool bounded;
 
+	pattern_make(&p, "fddi");
+	w = ebpf_window(&p);
+	CU_ASSERT_EQUAL(w.skip, 0);
+	CU_ASSERT_EQUAL(w.bytes, 96);            /* 21, 20 and 4 are more than half a line */
+	CU_ASSERT_FALSE(w.bounded);              /* 21, 60 with options, 4 */
 	pattern_make(&p, "eth");
-	CU_ASSERT_EQUAL(ebpf_window(&p, EBPF_WINDOW, &bounded), 80);      /* 14, 60 with options, 4 of ports */
-	CU_ASSERT_FALSE(bounded);
+	w = ebpf_window(&p);
+	CU_ASSERT_EQUAL(w.skip, 12);
+	CU_ASSERT_EQUAL(w.bytes, 32);            /* to 14, 20, 4 of ports */
+	CU_ASSERT_TRUE(w.bounded);
 	l = ebpf_layout(&p, 1024, EBPF_ARENA_MOST);
 	CU_ASSERT_EQUAL(l.slots, 1024);
-	CU_ASSERT_EQUAL(l.stride, 112);
-	CU_ASSERT_EQUAL(l.size, 64 + 1024 * 112);
-	l = ebpf_layout(&p, 1024, 64 + 10 * 112 + 111);
+	CU_ASSERT_EQUAL(l.stride, 64);
+	CU_ASSERT_EQUAL(l.size, 64 + 1024 * 64);
+	l = ebpf_layout(&p, 1024, 64 + 10 * 64 + 63);
 	CU_ASSERT_EQUAL(l.slots, 10);
 	CU_ASSERT_EQUAL(ebpf_layout(&p, 1024, 100).slots, 0);
 }
@@ -183,7 +190,7 @@ static CU_TestInfo tests[] = {
 	{ "what does not fit is no program", what_does_not_fit_is_no_program },
 	{ "instructions read as the kernels tools write them", instructions_read_as_the_kernels_tools_write_them },
 	{ "any bytes are some text of no more than was asked", any_bytes_are_some_text_of_no_more_than_was_asked },
-	{ "a slot holds what decides and no more", a_slot_holds_what_decides_and_no_more },
+	{ "a slot holds what least headers need in whole lines", a_slot_holds_what_least_headers_need_in_whole_lines },
 	{ "a program is printed one instruction a line", a_program_is_printed_one_instruction_a_line },
 	CU_TEST_INFO_NULL
 };

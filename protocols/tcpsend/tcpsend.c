@@ -13,7 +13,7 @@
  * left; a connection is done at most once.
  */
 #include "protocols/stream/stream_app.h"
-#include "runtime/base/xk_csum.h"
+#include "runtime/base/xk_csum_inline.h"
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_upi_inline.h"
 
@@ -38,12 +38,17 @@ struct send_rep;
 /* A connection from start to stop; the transport's session comes and goes. */
 struct send_conn {
 	struct xk_sess   s;              /* its `self` is the up of s.down */
+	/* Up to `quick`, two lines, is all that a unit touches. */
 	struct xk_task   task;
-	struct send_rep *sr;
 	uint64_t         left;           /* messages still to send */
 	uint32_t         slot;           /* in the replica's arrays */
+	uint32_t         room;           /* bytes that the stream takes without being asked again */
+	struct xk_sess  *stream;         /* s.down */
+	struct send_rep *sr;
 	bool             sums;           /* the layer below takes the sum of the copy */
 	bool             open;           /* it stands */
+	uint8_t          cls;            /* of the one segment that a message is */
+	bool             quick;          /* it is one, and copied with its sum; no rate */
 	bool             ending;         /* our side is ended, acknowledgements are waited for */
 	bool             done;
 	bool             peer_ended;
@@ -51,6 +56,10 @@ struct send_conn {
 	uint64_t         paced;          /* ... were so many sent */
 	struct xk_timer  timer;          /* rate; time to open again */
 };
+#ifndef XK_DEBUG
+_Static_assert(offsetof(struct send_conn, task) % XK_CACHELINE == 0 &&
+	       offsetof(struct send_conn, quick) < offsetof(struct send_conn, task) + 2 * XK_CACHELINE, "two lines a unit");
+#endif
 
 struct send_rep {
 	struct xk_rep     *r;
@@ -74,7 +83,7 @@ static void send_close(struct send_conn *k)
 	xk_task_park(&k->task);
 	xk_timer_cancel(&k->sr->r->vp->wheel, &k->timer);
 	k->open = false;
-	k->s.down = NULL;
+	k->s.down = k->stream = NULL;
 	lls->up = &k->sr->r->up;
 	xk_close(lls);
 }
@@ -128,9 +137,14 @@ static uint64_t send_allowed(struct send_conn *k, const struct send_conf *c)
 
 static void send_begin(struct send_conn *k)
 {
+	const struct send_conf *c = conf_of(k->sr->r);
+
 	k->since = xk_vp_now();
 	k->paced = 0;
-	k->sums = stream_sums(k->s.down, (uint32_t)conf_of(k->sr->r)->size);
+	k->room = 0;
+	k->sums = stream_sums(k->s.down, (uint32_t)c->size);
+	k->quick = k->sums && c->size <= XK_MSG_MAX_SEG && c->touch == TOUCH_COPY && c->rate == 0;
+	k->cls = k->quick ? (uint8_t)xk_msg_class((uint32_t)c->size) : 0;
 	xk_task_ready(&k->task);
 }
 
@@ -153,14 +167,13 @@ static struct xk_msg *send_make(const struct send_conn *k, const struct send_con
  * connection; k itself stays. */
 static uint64_t send_some(struct send_conn *k, const struct send_conf *c, uint64_t n)
 {
-	struct xk_sess *lls = k->s.down;
-	uint32_t room = 0;
+	struct xk_sess *lls = k->stream;
 	uint64_t i;
 
-	for (i = 0; i < n && k->s.down == lls; i++) {
+	for (i = 0; i < n && k->stream == lls; i++) {
 		struct xk_msg *m;
 
-		if (room == 0 && (room = stream_room(lls)) == 0) {
+		if (k->room == 0 && (k->room = stream_room(lls)) == 0) {
 			xk_task_park(&k->task);  /* WRITABLE wakes it */
 			break;
 		}
@@ -169,30 +182,56 @@ static uint64_t send_some(struct send_conn *k, const struct send_conf *c, uint64
 			xk_count(k->sr->r->drop[XK_DROP_NOMEM]);
 			break;
 		}
-		room -= room < m->tot ? room : m->tot;
+		k->room -= k->room < m->tot ? k->room : m->tot;
 		xk_push(lls, m);
 	}
 	return i;
 }
 
-static unsigned send_run(struct xk_task *t, unsigned budget)
+static inline void send_count(struct send_rep *sr, uint32_t slot, uint64_t n, uint64_t bytes)
 {
-	struct send_conn *k = xk_container_of(t, struct send_conn, task);
-	struct send_rep *sr = k->sr;
-	const struct send_conf *c = conf_of(sr->r);
-	uint64_t n = c->burst != 0 ? c->burst : budget, allowed = send_allowed(k, c);
+	xk_count_add(sr->messages[slot], n);
+	xk_count_add(sr->bytes[slot], bytes);
+	xk_count_add(sr->r->count[N_MESSAGES], n);
+	xk_count_add(sr->r->count[N_BYTES], bytes);
+}
+
+static XK_APART unsigned send_run_any(struct send_conn *k, const struct send_conf *c, uint64_t n)
+{
+	uint64_t allowed = send_allowed(k, c);
 
 	n = n < allowed ? n : allowed;
 	n = send_some(k, c, n < k->left ? n : k->left);
-	xk_count_add(sr->messages[k->slot], n);
-	xk_count_add(sr->bytes[k->slot], n * c->size);
-	xk_count_add(sr->r->count[N_MESSAGES], n);
-	xk_count_add(sr->r->count[N_BYTES], n * c->size);
+	send_count(k->sr, k->slot, n, n * c->size);
 	k->paced += n;
 	k->left -= c->count != 0 ? n : 0;
 	if (k->left == 0 && k->open)
 		send_end(k);
 	return (unsigned)n;
+}
+
+/* One unit.  Where that is one message of the common kind, and not the last, it is
+ * counted before it goes, so that nothing has to be kept on the stack: with bursts of
+ * one the unit should cost little more than its message. */
+static unsigned send_run(struct xk_task *t, unsigned budget)
+{
+	struct send_conn *k = xk_container_of(t, struct send_conn, task);
+	struct send_rep *sr = k->sr;
+	const struct send_conf *c = conf_of(sr->r);
+	uint64_t n = c->burst != 0 ? c->burst : budget;
+	uint32_t size = (uint32_t)c->size;
+	struct xk_msg *m;
+
+	if (n != 1 || !k->quick || k->room < size || k->left <= 1 || XK_UNLIKELY(xk_mem_self->cache[k->cls].n == 0))
+		return send_run_any(k, c, n);
+	m = xk_msg_new_cls((enum xk_memclass)k->cls, size);
+	m->csum = xk_csum_copy_quick(m->data, sr->page, size, 0);
+	m->flags = XK_MSG_CSUM;
+	send_count(sr, k->slot, 1, size);
+	k->left -= c->count != 0;
+	k->room -= size;
+	xk_push(k->stream, m);
+	return 1;
 }
 
 /* ---- connections -------------------------------------------------------------------------- */
@@ -213,7 +252,7 @@ static int send_connect(struct send_conn *k)
 		xk_part_push_port(&ps.p[XK_LOCAL], (uint16_t)(c->lport + i));
 	else
 		xk_part_push_any(&ps.p[XK_LOCAL]);
-	k->s.down = xk_open(r, r->node, r->down[0], &ps, &err);
+	k->s.down = k->stream = xk_open(r, r->node, r->down[0], &ps, &err);
 	if (k->s.down == NULL)
 		return err;
 	k->s.down->up = &k->s.self;

@@ -6,7 +6,9 @@
  * Down.  A push appends the message's bytes to the stream.  While
  * XK_STREAM_ROOM answers more than 0 a push is taken whole, however long its
  * message; a push into no room would leave a hole in the stream, so it aborts
- * the connection.  After an answer of 0 comes XK_STREAM_WRITABLE.
+ * the connection.  After an answer of 0 comes XK_STREAM_WRITABLE.  Room goes only by
+ * pushes and by the holder's own orders (SHUTDOWN, ABORT, a smaller buffer), so an
+ * answer need not be asked for again before as many bytes were pushed.
  *
  * Up.  demux gives bytes in order, without boundaries.  Normally what has been
  * passed up counts as consumed and the peer may send more; after

@@ -181,18 +181,13 @@ static int sock_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 
 /* ---- life -------------------------------------------------------------------------------- */
 
-static bool offers(const struct xk_node *n, const char *what)
-{
-	return n->proto->offers != NULL && strstr(n->proto->offers, what) != NULL;
-}
-
 static int sock_init(struct xk_node *n, struct xk_errs *e)
 {
 	struct sock_node *st = sock_node(n);
 
 	st->down[XK_SOCK_STREAM] = st->down[XK_SOCK_DGRAM] = -1;
 	for (unsigned i = 0; i < n->ndown; i++) {
-		int type = offers(n->down[i], "stream") ? XK_SOCK_STREAM : XK_SOCK_DGRAM;
+		int type = xk_node_offers(n->down[i], "stream") ? XK_SOCK_STREAM : XK_SOCK_DGRAM;
 
 		if (st->down[type] >= 0) {
 			xk_errs_add(e, n->file, n->line, 0, "%s: two protocols below offer the same: "

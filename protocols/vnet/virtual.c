@@ -261,6 +261,24 @@ int virt_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
 	return err;
 }
 
+int virt_open_done_held(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
+{
+	struct xk_key ek = type_key(type), k = virt_key(lls);
+	struct xk_enable *e = xk_enable_find(r->node, &ek);
+	struct xk_sess *s;
+	int err;
+
+	if (e == NULL)
+		return XK_E_NOENT;
+	s = virt_new(r, e->rcv->rep[r->vp->no], e->type, xk_dup(lls), &k);
+	if (s == NULL)
+		return XK_E_NOMEM;
+	xk_dup(s);
+	err = xk_open_done(e->rcv, s, e->type);
+	xk_close(s);
+	return err;
+}
+
 void virt_close_done(struct xk_rep *r, struct xk_sess *lls)
 {
 	if (lls->up != &r->up)

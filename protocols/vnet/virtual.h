@@ -62,6 +62,9 @@ int  virt_open_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *ty
 int  virt_open_disable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps);
 void virt_open_disable_all(struct xk_node *n, struct xk_node *rcv);
 int  virt_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type);
+/* The same where nobody holds a session in the stead of those above: it goes with the last of
+ * them, and at once when they keep none (over streams). */
+int  virt_open_done_held(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type);
 void virt_close_done(struct xk_rep *r, struct xk_sess *lls);
 /* First message of a lower session that has no own one over it (yet). */
 void virt_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);

@@ -37,6 +37,35 @@ bool check_words_meet(const char *a, const char *b)
 	return false;
 }
 
+/* Where the words that n offers come from: what lies below those that offer as it does.
+ * A chain longer than the graph is a cycle, which others complain about. */
+static const struct spec_node *offerer(const struct xk_spec *s, const struct spec_node *n)
+{
+	for (unsigned i = 0; i < s->nnodes && n->proto->as_below && n->nover != 0; i++)
+		n = &s->node[n->over[0]];
+	return n;
+}
+
+/* Is one of the words of `need` offered by n, and by all that it passes on? */
+static bool meets(const struct xk_spec *s, const struct spec_node *n, const char *need)
+{
+	const struct spec_node *end = offerer(s, n);
+	char word[32];
+
+	for (; *need != '\0'; need += *need == '|') {
+		size_t len = strcspn(need, "|");
+		const struct spec_node *low = n;
+
+		snprintf(word, sizeof word, "%.*s", (int)len, need);
+		need += len;
+		while (low != end && check_words_meet(word, low->proto->offers))
+			low = &s->node[low->over[0]];
+		if (low == end && low->proto->offers != NULL && check_words_meet(word, low->proto->offers))
+			return true;
+	}
+	return false;
+}
+
 static const char *need_of(const struct xk_proto *p, unsigned i)
 {
 	unsigned n = 0;
@@ -77,6 +106,20 @@ static void check_count(const struct xk_spec *s, struct xk_errs *e, const struct
 		edge_error(s, e, n, 0, "sits over %u, takes at most %u below", n->nover, p->max_down);
 }
 
+static void realm_error(const struct xk_spec *s, struct xk_errs *e, const struct spec_node *n, unsigned item,
+			const struct spec_node *low, const char *need)
+{
+	const struct spec_node *end = offerer(s, low);
+	const char *what = end->proto->offers != NULL ? end->proto->offers : "nothing";
+
+	if (end == low)
+		edge_error(s, e, n, item, "cannot sit over %s: it needs '%s' below, %s offers '%s'",
+			   low->name, need, low->name, what);
+	else
+		edge_error(s, e, n, item, "cannot sit over %s: it needs '%s' below, %s passes on what %s offers, '%s'",
+			   low->name, need, low->name, end->name, what);
+}
+
 static void check_realms(const struct xk_spec *s, struct xk_errs *e, const struct spec_node *n)
 {
 	for (unsigned i = 0; i < n->nover && i < n->proto->max_down; i++) {
@@ -86,9 +129,8 @@ static void check_realms(const struct xk_spec *s, struct xk_errs *e, const struc
 
 		if (low->proto->offers == NULL)
 			edge_error(s, e, n, item, "cannot sit over %s: nothing can", low->name);
-		else if (need != NULL && !check_words_meet(need, low->proto->offers))
-			edge_error(s, e, n, item, "cannot sit over %s: it needs '%s' below, %s offers '%s'",
-				   low->name, need, low->name, low->proto->offers);
+		else if (need != NULL && !meets(s, low, need))
+			realm_error(s, e, n, item, low, need);
 	}
 }
 

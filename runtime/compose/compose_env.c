@@ -99,8 +99,12 @@ static const char *suggest(lua_State *L, const char *name)
 static int unknown_name(lua_State *L, const char *name)
 {
 	struct spec_place at = loader_caller(L);
+	const struct xk_absent *absent = xk_proto_find_absent(name);
 	const char *near;
 
+	if (absent != NULL)
+		return loader_poison(L, at, name, "'%s' is not in this build: install %s, then configure and build again",
+				     name, absent->packages);
 	if (in_list(refused, name) || strcmp(name, "print") == 0)
 		return loader_poison(L, at, name, "'%s' is not available in graph files: they only describe", name);
 	near = suggest(L, name);

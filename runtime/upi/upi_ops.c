@@ -184,3 +184,35 @@ const struct xk_proto *xk_proto_find(const char *name)
 			return *p;
 	return NULL;
 }
+
+const struct xk_absent *xk_proto_find_absent(const char *name)
+{
+	for (const struct xk_absent *a = xk_proto_absent; a->name != NULL; a++)
+		if (strcmp(a->name, name) == 0)
+			return a;
+	return NULL;
+}
+
+static bool has_word(const char *list, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (; list != NULL && *list != '\0'; list += list[0] == '|') {
+		size_t m = strcspn(list, "|");
+
+		if (m == n && memcmp(list, word, n) == 0)
+			return true;
+		list += m;
+	}
+	return false;
+}
+
+bool xk_node_offers(const struct xk_node *n, const char *word)
+{
+	while (has_word(n->proto->offers, word)) {
+		if (!n->proto->as_below || n->ndown == 0)
+			return true;
+		n = n->down[0];
+	}
+	return false;
+}

@@ -143,6 +143,9 @@ struct xk_proto {
 	 * "link", "hostlink", "host", "port", "stream"; alternatives with '|'.
 	 * needs[i] is for down[i]; the last one repeats when max_down is larger. */
 	const char *offers;           /* NULL: nothing may sit above */
+	/* Of those words a node offers only what the node below it (down[0]) does: it
+	 * stands in between and changes what passes, not what it is. */
+	bool        as_below;
 	const char *needs[XK_DOWN_MAX]; /* NULL-terminated; empty: bottom */
 	unsigned    min_down, max_down;
 	/* Its number in the header of what lies below, by offered realm:
@@ -169,6 +172,11 @@ struct xk_proto {
  * in protocols/ and drivers/. */
 extern const struct xk_proto *const xk_proto_table[];
 const struct xk_proto *xk_proto_find(const char *name);
+/* What the lists name and this build was made without, NULL last: the Debian packages
+ * to install before it is configured again. */
+struct xk_absent { const char *name, *packages; };
+extern const struct xk_absent xk_proto_absent[];
+const struct xk_absent *xk_proto_find_absent(const char *name);
 
 /* ---- objects ------------------------------------------------------------------- */
 
@@ -449,6 +457,8 @@ int  xk_graph_run(struct xk_graph *g, struct xk_errs *e);
  * sessions + messages that came to a wrong VP (0 on a healthy graph). */
 uint64_t xk_graph_free(struct xk_graph *g);
 struct xk_node *xk_graph_find(const struct xk_graph *g, const char *name);
+/* Does n, where it lies, offer this word? */
+bool xk_node_offers(const struct xk_node *n, const char *word);
 /* VP of application connection i (M86). */
 struct xk_vp *xk_graph_vp_of(const struct xk_graph *g, uint64_t conn);
 /* An application that ends by itself: will_finish once from init, finished once. */

@@ -79,7 +79,7 @@ ok "length: a function over 60 lines is reported" sh -c \
 	"sh '$tools/length-report' '$tmp/t' 2>/dev/null | grep -F 'runtime/long.c:1: f is 73 lines'"
 
 rm -rf "$tmp/t"
-put protocols/list 'foo'
+put protocols/list 'foo libfoo-dev'
 put protocols/foo/foo.c ''
 put protocols/foo/foo.md ''
 put tests/protocols/test_foo.c 'xk_proto_foo'

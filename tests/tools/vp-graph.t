@@ -25,16 +25,23 @@ says() {
 	grep -q -e "$text" "$tmp/says"
 }
 
+# The names of the lists, but for what this build was made without.
+names() {
+	sed -n '/^#/d; s/[[:space:]].*//; /./p' "$top_srcdir/protocols/list" "$top_srcdir/drivers/list" | while read -r name; do
+		"$graph" inspect "$name" 2>&1 | grep -q "'$name' is not in this build: install " || echo "$name"
+	done
+}
+
 # Every name of the table is in what a command prints.
 names_all() {
 	"$@" >"$tmp/names" || return 1
-	for name in $(sed -n '/^#/d; /./p' "$top_srcdir/protocols/list" "$top_srcdir/drivers/list"); do
+	for name in $(names); do
 		grep -q -w -e "$name" "$tmp/names" || { echo "no $name"; return 1; }
 	done
 }
 
 every_protocol_can_be_inspected() {
-	for name in $(sed -n '/^#/d; /./p' "$top_srcdir/protocols/list" "$top_srcdir/drivers/list"); do
+	for name in $(names); do
 		says "^$name: " "$graph" inspect "$name" || return 1
 		says '"parameters"' "$graph" -f json inspect "$name" >/dev/null || return 1
 	done
@@ -58,7 +65,10 @@ parses() {
 
 luacheck_agrees() {
 	"$graph" meta --luacheck >"$tmp/luacheckrc" &&
-	luacheck --config "$tmp/luacheckrc" "$top_srcdir"/graphs/*.lua "$top_srcdir"/graphs/lib/*.lua
+	for lua in "$top_srcdir"/graphs/*.lua "$top_srcdir"/graphs/lib/*.lua; do
+		case $lua in *-xdr.lua) "$graph" inspect xdr >/dev/null 2>&1 || continue ;; esac
+		luacheck --config "$tmp/luacheckrc" "$lua" || return 1
+	done
 }
 
 ok "list names every protocol and driver" names_all "$graph" list
@@ -135,4 +145,17 @@ ok "and shows what was sent" says "sent: .*> . 1:1001(1000) ack 101" "$graph" te
 ok "a graph without rawip cannot be tested" says "no node of 'rawip'" "$graph" test "$file" "$script"
 ok "a script that is none: failed" code 1 "$graph" test "$top_srcdir/graphs/tcp-script.lua" "$tmp/none.pkt"
 ok "test without a script: wrong usage" code 2 "$graph" test "$top_srcdir/graphs/tcp-script.lua"
+# A protocol that configure has left out.
+missing_is_told() {
+	printf 'xdr { over = udp {} }\nreturn graph "g" {}\n' >"$tmp/missing.lua"
+	code 3 "$graph" check "$tmp/missing.lua" >"$tmp/missing" 2>&1
+	says "missing.lua:1: 'xdr' is not in this build: install libtirpc-dev and rpcsvc-proto, then configure" cat "$tmp/missing" &&
+	says "vp-graph: 'xdr' is not in this build: install libtirpc-dev and rpcsvc-proto" "$graph" inspect xdr &&
+	! "$graph" list | grep -w xdr
+}
+if "$graph" inspect xdr >/dev/null 2>&1; then
+	skip "what was left out is told with its packages" "this build has all (configure with --enable-xdr=no)"
+else
+	ok "what was left out is told with its packages" missing_is_told
+fi
 done_testing

@@ -289,9 +289,15 @@ static int inspect_file(const struct vpg *o, const char *file)
 
 static int no_such_thing(const char *name)
 {
+	const struct xk_absent *absent = xk_proto_find_absent(name);
 	const char *words[256], *near;
 	unsigned n = 0;
 
+	if (absent != NULL) {
+		fprintf(stderr, "vp-graph: '%s' is not in this build: install %s, then configure and build again\n",
+			name, absent->packages);
+		return VPG_FAILED;
+	}
 	for (const struct xk_proto *const *p = xk_proto_table; *p != NULL && n < 200; p++)
 		words[n++] = (*p)->name;
 	for (const struct xk_arch *a = xk_arch_presets; a->name != NULL && n < 250; a++)

@@ -76,6 +76,8 @@ static void refuses(const char *text, const char *error)
 	struct toy_load l = toy_load(text, NULL);
 
 	CU_ASSERT_EQUAL(l.check == XK_OK && l.load == XK_OK, 0);
+	if (strcmp(toy_error(&l, 0), error) != 0)
+		printf("# %s\n", toy_error(&l, 0));
 	CU_ASSERT_STRING_EQUAL(toy_error(&l, 0), error);
 	toy_unload(&l);
 }
@@ -88,6 +90,25 @@ static void undefined_lower_cycle_and_wrong_realm_are_refused(void)
 		"1:14: link: cannot sit over link2: it needs 'frame' below, link2 offers 'link'");
 	refuses("app { over = link { over = wire {} } }\nreturn graph \"g\" {}",
 		"1:7: app: cannot sit over link: it needs 'port|stream' below, link offers 'link'");
+}
+
+/* Whatever lies in between, an application gets what is at the bottom of it. */
+static void what_stands_between_offers_what_lies_below(void)
+{
+	static const char low[] = "local low = ports { over = host { addr = '10.0.0.1/8', over = link { over = wire {} } } }\n";
+	char text[512];
+	struct toy_load l;
+
+	snprintf(text, sizeof text, "%sapp { over = between { over = between { over = low } } }\nreturn graph \"g\" {}", low);
+	l = toy_load(text, NULL);
+	CU_ASSERT_EQUAL(xk_errs_count(l.e), 0);
+	toy_unload(&l);
+	snprintf(text, sizeof text, "%sstreamer { over = between { over = low } }\nreturn graph \"g\" {}", low);
+	refuses(text, "2:12: streamer: cannot sit over between: it needs 'stream' below, between passes on what ports offers, 'port'");
+	refuses("streamer { over = between { over = link { over = wire {} } } }\nreturn graph \"g\" {}",
+		"1:29: between: cannot sit over link: it needs 'port|stream' below, link offers 'link'");
+	refuses("local a, b = between {}, between {}\nstack { a, b }\nstack { b, a }\nstreamer { over = a }\nreturn graph \"g\" {}",
+		"1:14: between: sits over itself: between -> between2 -> between");
 }
 
 static void a_cycle_is_shown_as_a_path(void)
@@ -426,6 +447,7 @@ static void memory_that_runs_out_at_any_moment_is_survived(void)
 static CU_TestInfo tests[] = {
 	{ "a description gives the expected nodes and edges", a_description_gives_the_expected_nodes_and_edges },
 	{ "undefined lower, cycle and wrong realm are refused", undefined_lower_cycle_and_wrong_realm_are_refused },
+	{ "what stands between offers what lies below", what_stands_between_offers_what_lies_below },
 	{ "a cycle is shown as a path", a_cycle_is_shown_as_a_path },
 	{ "Lua and the C interface make the same graph", lua_and_the_c_interface_make_the_same_graph },
 	{ "one specification builds twice", one_specification_builds_twice },

@@ -63,6 +63,15 @@ const struct xk_proto toy_ports = {
 	.conf_size = sizeof(struct ports_conf),
 };
 
+const struct xk_proto toy_between = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "between", .doc = "passes on", .ops = &no_ops,
+	.offers = "port|stream", .as_below = true, .needs = { "port|stream" }, .min_down = 1, .max_down = 1,
+};
+const struct xk_proto toy_streamer = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "streamer", .doc = "wants streams", .ops = &no_ops,
+	.needs = { "stream" }, .min_down = 1, .max_down = 1,
+};
+
 /* ---- the application: a task per VP that counts ------------------------------------ */
 
 #define APP_CONNS 64
@@ -169,7 +178,7 @@ const struct xk_proto toy_app = {
 	.rep_size = sizeof(struct app_rep), .counts = app_counts, .drops = app_drops,
 };
 
-const struct xk_proto *const toys[] = { &toy_wire, &toy_link, &toy_host, &toy_ports, &toy_app, NULL };
+const struct xk_proto *const toys[] = { &toy_wire, &toy_link, &toy_host, &toy_ports, &toy_app, &toy_between, &toy_streamer, NULL };
 
 const char toy_good[] =
 	"-- a comment with { brackets } and 'quotes'\n"

@@ -11,7 +11,7 @@
 #include "runtime/compose/xk_compose.h"
 
 extern const struct xk_proto *const toys[];
-extern const struct xk_proto toy_wire, toy_link, toy_host, toy_ports, toy_app;
+extern const struct xk_proto toy_wire, toy_link, toy_host, toy_ports, toy_app, toy_between, toy_streamer;
 
 /* A specification loaded (and checked) from text against the toys; args ends
  * with NULL or is NULL. */

@@ -43,7 +43,7 @@ void *calloc(size_t n, size_t m) { note(); return __libc_calloc(n, m); }
 void *realloc(void *p, size_t n) { note(); return __libc_realloc(p, n); }
 #endif
 
-static const char text[] =
+static const char udp_text[] =
 	"local a = fddi_mem { name = 'a', mac = '02:00:00:00:00:01', wire = 'w' }\n"
 	"local b = fddi_mem { name = 'b', mac = '02:00:00:00:00:02', wire = 'w' }\n"
 	"local function inet(n, d, addr, peer, mac)\n"
@@ -57,51 +57,82 @@ static const char text[] =
 	"source { conns = 40, size = 64, to = '10.0.0.2', port = 7, over = ua }\n"
 	"return graph 'no-malloc' { threading = vppc { vps = 4 }, clock = 'virtual' }\n";
 
-static struct xk_graph *graph_up(struct xk_spec **s, struct xk_errs *e)
+/* The same with the presentation layer, datagrams of one piece and of several, and a stream. */
+static const char xdr_text[] =
+	"local function inet(n, addr, peer)\n"
+	"  return ip { name = 'ip' .. n, addr = addr, over = arp { name = 'arp' .. n,\n"
+	"    neighbours = { [peer .. 1] = '02:00:00:00:00:01', [peer .. 2] = '02:00:00:00:00:02' }, over = eth { name = 'eth' .. n,\n"
+	"    over = eth_mem { name = 'mem' .. n, mac = '02:00:00:00:00:0' .. n, wire = 'w', queue = 65536 } } } }\n"
+	"end\n"
+	"local a, b = inet(1, '10.0.0.1/8', '10.0.0.'), inet(2, '10.0.0.2/8', '10.0.0.')\n"
+	"local ua, ub = xdr { over = udp { over = a } }, xdr { over = udp { over = b } }\n"
+	"local ta, tb = xdr { fragment = 20, over = tcp { over = a } }, xdr { over = tcp { over = b } }\n"
+	"echo { port = 7, over = ub }\n"
+	"source { conns = 4, size = 64, to = '10.0.0.2', port = 7, over = ua }\n"
+	"source { conns = 4, size = 8192, to = '10.0.0.2', port = 7, over = ua }\n"
+	"tcprecv { port = 9, size = 4096, over = tb }\n"
+	"tcpsend { conns = 4, size = 4096, to = '10.0.0.2', port = 9, over = ta }\n"
+	"return graph 'no-malloc-xdr' { threading = vppc { vps = 4 }, clock = 'virtual' }\n";
+
+static struct xk_graph *graph_up(const char *text, struct xk_spec **s, struct xk_errs *e)
 {
 	struct xk_compose_opts o = { 0 };
 	struct xk_graph *g = NULL;
 
-	CU_ASSERT_EQUAL_FATAL(xk_spec_load_text(s, "no-malloc.lua", text, sizeof text - 1, &o, e), XK_OK);
+	CU_ASSERT_EQUAL_FATAL(xk_spec_load_text(s, "no-malloc.lua", text, strlen(text), &o, e), XK_OK);
 	CU_ASSERT_EQUAL_FATAL(xk_spec_check(*s, e, NULL), XK_OK);
 	CU_ASSERT_EQUAL_FATAL(xk_spec_build(*s, &g, e), XK_OK);
 	CU_ASSERT_EQUAL_FATAL(xk_graph_up(g, e), XK_OK);
 	return g;
 }
 
-static uint64_t echoed(const struct xk_graph *g)
+static uint64_t popped(const struct xk_graph *g, const char *name)
 {
+	const struct xk_node *node = xk_graph_find(g, name);
 	uint64_t n = 0;
 
-	for (unsigned v = 0; v < g->vps->nvps; v++)
-		n += xk_graph_find(g, "echo")->rep[v]->npop;
+	for (unsigned v = 0; node != NULL && v < g->vps->nvps; v++)
+		n += node->rep[v]->npop;
 	return n;
 }
 
-static void no_message_allocates_after_warm_up(void)
+static void no_message_of(const char *text, uint64_t least)
 {
 	struct xk_errs *e = xk_errs_new();
 	struct xk_spec *s = NULL;
-	struct xk_graph *g = graph_up(&s, e);
-	uint64_t before, messages;
+	struct xk_graph *g = graph_up(text, &s, e);
+	uint64_t before, messages, stream;
 
 	if (allocations == 0)                        /* building a graph allocates: not ours that was called */
 		xk_test_skip("the allocator is another's here: a sanitizer's, or valgrind's");
 
 	xk_vpset_run_virtual(g->vps, 5 * XK_MS);
-	messages = echoed(g);
+	messages = popped(g, "echo");
+	stream = popped(g, "tcprecv");
 	before = allocations;
 	xk_vpset_run_virtual(g->vps, 50 * XK_MS);
-	messages = echoed(g) - messages;
+	messages = popped(g, "echo") - messages;
 	CU_ASSERT_EQUAL(allocations, before);
-	CU_ASSERT_TRUE(messages > 10000);
+	CU_ASSERT_TRUE(messages > least);
+	CU_ASSERT_TRUE(xk_graph_find(g, "tcprecv") == NULL || popped(g, "tcprecv") - stream > least);
 	CU_ASSERT_EQUAL(xk_graph_free(g), 0);
 	xk_spec_free(s);
 	xk_errs_free(e);
 }
 
+static void no_message_allocates_after_warm_up(void) { no_message_of(udp_text, 10000); }
+
+static void no_converted_message_allocates_either(void)
+{
+	if (xk_proto_find("xdr") == NULL)
+		xk_test_skip("this build has no xdr");
+	else
+		no_message_of(xdr_text, 1000);
+}
+
 static CU_TestInfo tests[] = {
 	{ "no message allocates after warm-up", no_message_allocates_after_warm_up },
+	{ "no converted message allocates either", no_converted_message_allocates_either },
 	CU_TEST_INFO_NULL
 };
 

@@ -3,16 +3,15 @@
  * icmp.c - the Internet Control Message Protocol (RFC 792, RFC 1122 3.2.2):
  * echo sessions for applications, control, and the descriptor.
  *
- * Identifiers that we choose are partitioned by VP: the lowest bits name the
- * session's VP, so a reply that the classifier sent elsewhere (it knows
- * addresses of echo messages, not identifiers) finds the way without a shared
- * table.  An identifier that the application insists on must either name this
- * VP or be the only one towards that peer.
- * Invariant: a bound session's replies reach its VP.
+ * An identifier is to echo what our port is to UDP: with both addresses it is
+ * the key that classifiers know, so a reply comes to the VP that asked.  It is
+ * taken when any VP's session towards that peer has it.
+ * Invariant: a bound session is announced, so its replies reach its VP.
  */
 #include "protocols/icmp/icmp_priv.h"
 
 #define MAX_PAYLOAD 65507u
+#define IDS         65536u
 
 /* ---- echo sessions ------------------------------------------------------------------ */
 
@@ -32,37 +31,32 @@ static void icmp_close(struct xk_sess *s)
 	sess_free(icmp_sess(s));
 }
 
-/* Tells the classifiers, and sees that replies arrive here even if another
- * session speaks with this peer already. */
-static int announce(struct icmp_sess *is)
-{
-	struct xk_flowkey f = { .raddr = htobe32(is->remote), .laddr = htobe32(is->local), .proto = ICMP_PROTO };
-	struct xk_rep *r = is->s.rep;
-	int err = xk_sess_announce(&is->s, &f);
-
-	if (err != XK_E_EXIST)
-		return err;
-	return (is->id & (icmp_id_step(r) - 1)) == r->vp->no ? XK_OK : XK_E_ADDRINUSE;
-}
-
+/* Bound and announced, or neither.  XK_E_EXIST: some VP's session has it. */
 static int bind_id(struct icmp_sess *is, uint16_t id)
 {
+	struct xk_flowkey f;
 	struct xk_key k;
+	int err;
 
 	is->id = id;
+	icmp_flowkey(&f, htobe32(is->remote), htobe32(is->local), htobe16(id));
 	icmp_key(&k, ip_pair(is->remote, is->local), id);
-	return xk_sess_bind(&is->s, &k);
+	err = xk_sess_bind(&is->s, &k);
+	if (err != XK_OK)
+		return err;
+	err = xk_sess_announce(&is->s, &f);
+	if (err != XK_OK)
+		xk_sess_unbind(&is->s);
+	return err;
 }
 
-/* An identifier of ours: from a random start, at most all that name this VP. */
+/* An identifier of ours: the first that is free, from a random start. */
 static int bind_some_id(struct icmp_sess *is)
 {
-	struct xk_rep *r = is->s.rep;
-	uint32_t step = icmp_id_step(r), n = 65536 / step;
-	uint32_t first = (uint32_t)xk_rand_below(&r->vp->rand, n);
+	uint32_t first = (uint32_t)xk_rand_below(&is->s.rep->vp->rand, IDS);
 
-	for (uint32_t i = 0; i < n; i++) {
-		int err = bind_id(is, (uint16_t)((first + i) % n * step + r->vp->no));
+	for (uint32_t i = 0; i < IDS; i++) {
+		int err = bind_id(is, (uint16_t)(first + i));
 
 		if (err != XK_E_EXIST)
 			return err;
@@ -98,9 +92,7 @@ static int sess_bind(struct icmp_sess *is, bool any, uint16_t id)
 
 	if (err == XK_OK)
 		err = any ? bind_some_id(is) : bind_id(is, id);
-	if (err == XK_E_EXIST)
-		err = XK_E_ADDRINUSE;
-	return err == XK_OK ? announce(is) : err;
+	return err == XK_E_EXIST ? XK_E_ADDRINUSE : err;
 }
 
 static struct xk_sess *icmp_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
@@ -264,10 +256,12 @@ static const struct xk_ops icmp_ops = {
 	.push = icmp_push, .pop = icmp_pop, .close = icmp_close, .sess_control = icmp_sess_control,
 };
 
-/* Echo and its reply, types 8 and 0: all of it between two hosts meets.  Errors are about
- * some connection, which only their quotation names: they come where their host is. */
+/* Echo and its reply, types 8 and 0: a reply's identifier is ours, and requests of one
+ * identifier keep together.  Errors are about some connection, which only their quotation
+ * names: they come where their host is. */
 static const struct xk_demux_field icmp_fields[] = {
 	{ .role = XK_DX_GUARD, .width = 1, .off = 0, .mask = 0xf7, .value = 0 },
+	{ .role = XK_DX_LOCAL, .width = 2, .off = 4 },
 	{ .role = XK_DX_END }
 };
 static const struct xk_demux icmp_decl = { .need = ICMP_HDR_LEN, .field = icmp_fields };

@@ -5,8 +5,7 @@
  *
  * An error comes from some router and lands on whatever VP its addresses name;
  * the datagram that it quotes belongs to a connection, so it goes on on that
- * connection's VP.  Likewise a reply: identifiers of our own choice name their
- * VP (see icmp.c).
+ * connection's VP.  So does a reply that no classifier looked at.
  * Invariant: nothing is read behind a quote's end, however short it is.
  */
 #include "protocols/icmp/icmp_priv.h"
@@ -52,19 +51,17 @@ static void echo(struct xk_rep *r, struct xk_sess *lls, struct xk_msg *m, const 
 
 /* ---- echo replies ------------------------------------------------------------------ */
 
-/* No session here: the identifier may name another VP. */
+/* No session here: another VP may have it. */
 static void reply_elsewhere(struct xk_rep *r, struct xk_msg *m, uint16_t id, bool entered)
 {
-	uint32_t vp = id & (icmp_id_step(r) - 1);
+	const uint8_t *net = xk_msg_net(m);
+	struct xk_flowkey f;
 
-	if (entered || vp == r->vp->no || vp >= r->vp->set->nvps) {
+	icmp_flowkey(&f, htobe32(ip_net_src(net)), htobe32(ip_net_dst(net)), htobe16(id));
+	if (!entered && xk_reroute(r, &f, m))
+		xk_count(r->count[ICMP_COUNT_REROUTED]);
+	else
 		xk_drop(r, ICMP_DROP_NO_SESSION, m);
-		return;
-	}
-	xk_count(r->count[ICMP_COUNT_REROUTED]);
-	m->node = r->node->no;
-	m->vp = (uint16_t)vp;
-	xk_vp_post(r->vp->set->vp[vp], m);
 }
 
 static void reply(struct xk_rep *r, struct xk_sess *lls, struct xk_msg *m, const struct icmp_hdr *h,
@@ -145,6 +142,8 @@ static void quoted_flow(const uint8_t *q, struct xk_flowkey *k)
 		k->proto = proto;
 		k->rport = xk_raw16(t + 2);
 		k->lport = xk_raw16(t);
+	} else if (proto == ICMP_PROTO && t[0] == ICMP_ECHO) {
+		k->lport = xk_raw16(t + 4);
 	}
 }
 

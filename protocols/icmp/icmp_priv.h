@@ -54,14 +54,10 @@ static inline void icmp_key(struct xk_key *k, uint64_t pair, uint16_t id)
 	k->w[0] = pair;
 	k->w[1] = id;
 }
-/* The VP that identifiers of our own choice name, in a power of two >= VPs. */
-static inline uint32_t icmp_id_step(const struct xk_rep *r)
+/* Of an echo reply, as its device finds it; all as they lie in headers. */
+static inline void icmp_flowkey(struct xk_flowkey *f, uint32_t remote, uint32_t local, uint16_t id)
 {
-	uint32_t step = 1;
-
-	while (step < r->vp->set->nvps)
-		step *= 2;
-	return step;
+	*f = (struct xk_flowkey){ .raddr = remote, .laddr = local, .lport = id, .proto = ICMP_PROTO };
 }
 
 /* icmp_input.c */

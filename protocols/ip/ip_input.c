@@ -187,7 +187,7 @@ static bool options_pass(struct xk_rep *r, struct xk_msg *m, const struct ip_hdr
 }
 
 /* What the classifier would have said, had it seen the whole datagram: ports
- * for UDP and TCP; everything else goes where ICMP between the two goes. */
+ * for UDP and TCP, the identifier of echo and its reply; else the two hosts. */
 static void flow_key(const uint8_t *p, uint32_t hlen, uint32_t have, struct xk_flowkey *k)
 {
 	const uint8_t *t = p + hlen;
@@ -198,6 +198,8 @@ static void flow_key(const uint8_t *p, uint32_t hlen, uint32_t have, struct xk_f
 		k->proto = p[9];
 		k->rport = xk_raw16(t);
 		k->lport = xk_raw16(t + 2);
+	} else if (p[9] == IP_PROTO_ICMP && have >= hlen + 8 && (t[0] & 0xf7) == 0) {
+		k->lport = xk_raw16(t + 4);
 	}
 }
 

@@ -126,7 +126,10 @@ static bool parse_above(const struct native *nat, const uint8_t *ip, uint32_t ih
 		*ports = xk_raw32(ip + ihl);
 		return true;
 	}
-	return nat->icmp && ip[9] == ICMP && (ip[ihl] & ~8u) == 0;
+	if (!nat->icmp || ip[9] != ICMP || (ip[ihl] & ~8u) != 0)
+		return false;
+	*ports = htobe32(xk_be16(ip + ihl + 4));         /* the identifier, where our port would be */
+	return true;
 }
 
 /* Options, fragments, ICMP, what is cut short, what is not IPv4. */

@@ -39,7 +39,8 @@ static const struct xk_demux_field port_fields[] = {
 	{ .role = XK_DX_END }
 };
 static const struct xk_demux_field echo_fields[] = {
-	{ .role = XK_DX_GUARD, .width = 1, .off = 0, .mask = 0xf7, .value = 0 }, { .role = XK_DX_END }
+	{ .role = XK_DX_GUARD, .width = 1, .off = 0, .mask = 0xf7, .value = 0 }, { .role = XK_DX_LOCAL, .width = 2, .off = 4 },
+	{ .role = XK_DX_END }
 };
 static const struct xk_demux eth = { .need = 14, .field = eth_fields }, fddi = { .need = 21, .field = fddi_fields },
 			     ip = { .need = 20, .field = ip_fields }, ports = { .need = 8, .field = port_fields },

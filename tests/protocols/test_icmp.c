@@ -417,6 +417,7 @@ static void replies_find_their_session_from_any_vp(void)
 {
 	struct xk_sess *s[8];
 	unsigned got = 0;
+	uint16_t id;
 	int err = 0;
 
 	nf_fill(pay, 100, 3);
@@ -424,7 +425,6 @@ static void replies_find_their_session_from_any_vp(void)
 	for (unsigned i = 0; i < 8; i++) {
 		s[i] = nf_open(&f, "echoer", i % 4, NF_PEER, 0, 0, 0, &err);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(s[i]);
-		CU_ASSERT_EQUAL(icmp_sess(s[i])->id % 4, i % 4);
 	}
 	for (unsigned i = 0; i < 8; i++)
 		for (unsigned vp = 0; vp < 4; vp++) {
@@ -434,9 +434,14 @@ static void replies_find_their_session_from_any_vp(void)
 			CU_ASSERT_EQUAL(nf_got(&f, "echoer", got - 1)->vp, i % 4);
 		}
 	CU_ASSERT_EQUAL(nf_drops(&f), 0);
-	/* An identifier of the application's own, here and on the wrong VP. */
-	CU_ASSERT_PTR_NULL(nf_open(&f, "echoer", 1, NF_PEER, 0, 0, 0x1000, &err));
+	CU_ASSERT_EQUAL(pf_count(&f, "icmp", "rerouted"), 8 * 3);
+	/* An identifier of the application's own: taken by another VP's session, and free. */
+	id = icmp_sess(s[0])->id;
+	CU_ASSERT_PTR_NULL(nf_open(&f, "echoer", 1, NF_PEER, 0, 0, id, &err));
 	CU_ASSERT_EQUAL(err, XK_E_ADDRINUSE);
+	pf_close(&f, 0, s[0]);
+	s[0] = nf_open(&f, "echoer", 0, NF_PEER, 0, 0, id, &err);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s[0]);
 	for (unsigned i = 0; i < 8; i++)
 		pf_close(&f, i % 4, s[i]);
 	CU_ASSERT_EQUAL(xk_flowtab_count(f.g->flows), 0);
@@ -459,6 +464,16 @@ static void errors_find_their_connection_from_any_vp(void)
 	}
 	CU_ASSERT_EQUAL(pf_count(&f, "icmp", "rerouted"), 3);
 	pf_close(&f, 3, s);
+	pf_forget(&f, "hl");
+	s = nf_open(&f, "echoer", 2, NF_PEER, 0, 0, 0, &err);           /* and an echo request's */
+	pf_push(&f, 2, s, pay, 10);
+	memcpy(q, pf_pushed(&f, "hl", 0)->bytes, 38);
+	for (unsigned vp = 0; vp < 4; vp++) {
+		nf_in(&f, vp, d, nf_icmp(d, 0x0a000099, NF_US, 11, 0, 0, q, 38));
+		CU_ASSERT_EQUAL(nf_told.n, vp + 5);
+	}
+	CU_ASSERT_EQUAL(pf_count(&f, "icmp", "rerouted"), 6);
+	pf_close(&f, 2, s);
 	nf_down(&f);
 }
 

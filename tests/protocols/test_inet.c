@@ -27,6 +27,7 @@ static const struct pf_spec graph[] = {
 	{ &xk_proto_icmp, "icmp", "ip", NULL },
 	{ &xk_proto_udp, "udp", "ip", NULL },
 	{ &pf_upper, "app", "udp", "enable=false" },
+	{ &pf_upper, "echoer", "icmp", "enable=false" },
 	{ NULL, NULL, NULL, NULL },
 };
 static const uint8_t us[6] = { 2, 0, 0, 0, 0, 1 }, peer[6] = { 2, 0, 0, 0, 0, 2 };
@@ -158,6 +159,38 @@ static uint64_t handed_over(void)
 	for (unsigned vp = 0; vp < f.g->vps->nvps; vp++)
 		n += f.g->vps->vp[vp]->handed_over;
 	return n;
+}
+
+/* A reply's identifier is a key: wherever it arrives, it comes to the VP that asked. */
+static void an_echo_reply_comes_to_the_vp_that_asked(void)
+{
+	static const uint16_t id = 0x4200;
+	struct xk_sess *s[4];
+	int err = 0;
+
+	up(4);
+	for (unsigned i = 0; i < 4; i++) {
+		struct xk_parts ps;
+
+		xk_parts_init(&ps, 2);
+		xk_part_push_host(&ps.p[XK_REMOTE], NF_PEER);
+		xk_part_push_any(&ps.p[XK_LOCAL]);
+		xk_part_push_port(&ps.p[XK_LOCAL], (uint16_t)(id + i));
+		s[i] = pf_open(&f, "echoer", i, &ps, &err);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(s[i]);
+	}
+	for (unsigned i = 0; i < 4; i++)
+		for (unsigned vp = 0; vp < 4; vp++) {
+			in_ip(vp, nf_icmp(d, NF_PEER, NF_US, 0, 0, (uint32_t)(id + i) << 16, pay, 8));
+			CU_ASSERT_EQUAL_FATAL(pf_ngot(&f, "echoer"), 4 * i + vp + 1);
+			CU_ASSERT_EQUAL(pf_got(&f, "echoer", 4 * i + vp)->vp, i);
+			CU_ASSERT_PTR_EQUAL(pf_got(&f, "echoer", 4 * i + vp)->lls, s[i]);
+		}
+	CU_ASSERT_EQUAL(handed_over(), 12);
+	CU_ASSERT_EQUAL(pf_count(&f, "icmp", "rerouted"), late() ? 12 : 0);
+	for (unsigned i = 0; i < 4; i++)
+		pf_close(&f, i, s[i]);
+	down();
 }
 
 static uint64_t lookups(const char *name)
@@ -380,6 +413,7 @@ static void no_lie_of_any_field_harms_what_follows(void)
 #define T(fn) { #fn, fn }
 static CU_TestInfo tests[] = {
 	T(an_echo_request_comes_back_to_the_station_that_sent_it),
+	T(an_echo_reply_comes_to_the_vp_that_asked),
 	T(many_peers_are_answered_and_hints_spare_the_maps),
 	T(a_fragmented_datagram_is_answered_in_fragments),
 	T(a_control_that_nobody_knows_reaches_the_driver), T(a_broadcast_leaves_as_one),

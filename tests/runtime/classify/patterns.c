@@ -27,7 +27,7 @@ static const struct xk_demux ports = { .need = 8, .field = (const struct xk_demu
 static const struct xk_demux tcp = { .need = 8, .field = (const struct xk_demux_field[]){
 	{ XK_DX_REMOTE, 2, 0, 0, 0 }, { XK_DX_LOCAL, 2, 2, 0, 0 }, { .role = XK_DX_END } } };
 static const struct xk_demux icmp = { .need = 8, .field = (const struct xk_demux_field[]){
-	{ XK_DX_GUARD, 1, 0, 0xf7, 0 }, { .role = XK_DX_END } } };
+	{ XK_DX_GUARD, 1, 0, 0xf7, 0 }, { XK_DX_LOCAL, 2, 4, 0, 0 }, { .role = XK_DX_END } } };
 static const struct xk_demux arp = { .need = 28 };
 
 /* Little-endian, variable, under masks, with fragments of its own and one above it. */

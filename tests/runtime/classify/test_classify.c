@@ -339,11 +339,14 @@ static void a_key_lies_as_it_does_in_the_frame(void)
 	CU_ASSERT_EQUAL(be16toh(v.key.lport), 6002);
 	CU_ASSERT_EQUAL(v.key.proto, 17);
 	CU_ASSERT_EQUAL(v.hash, xk_flow_hash(&v.key));
-	f[14 + 9] = 1;                   /* echo: no ports */
+	f[14 + 9] = 1;                   /* echo: no ports, an identifier */
 	f[14 + 20] = 8;
+	f[14 + 24] = 0x12;
+	f[14 + 25] = 0x34;
 	xk_pattern_match(&world[WORLD_ETH].pat, f, n, &v);
 	CU_ASSERT_EQUAL(v.kind, XK_PAT_FLOW);
-	CU_ASSERT_EQUAL(v.key.rport | v.key.lport, 0);
+	CU_ASSERT_EQUAL(v.key.rport, 0);
+	CU_ASSERT_EQUAL(be16toh(v.key.lport), 0x1234);
 	CU_ASSERT_EQUAL(v.key.proto, 1);
 	f[14 + 20] = 3;                  /* an error: two hosts */
 	xk_pattern_match(&world[WORLD_ETH].pat, f, n, &v);

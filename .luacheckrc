@@ -10,7 +10,7 @@ local words = {
   -- types of a file's own parameters
   "bool", "uint", "size", "time", "rate", "fraction", "enum", "text", "ipv4", "cidr", "mac", "port", "cpus", "map",
   -- threading presets
-  "up", "ppc", "vppc", "tpc",
+  "up", "ppc", "vppc", "tpc", "connp_l",
 }
 for _, list in ipairs { "protocols/list", "drivers/list" } do
   for line in io.lines(list) do

@@ -17,7 +17,7 @@ local a = args {
                   doc = "what chooses the one that gets a frame" },
   classifier = text { "auto", doc = "who sends frames to their virtual processor: native, none, ..." },
   root   = text { ".", doc = "directory to serve" },
-  preset = enum { "vppc", choices = { "up", "ppc", "vppc", "tpc" }, doc = "threading architecture" },
+  preset = enum { "vppc", choices = { "up", "ppc", "vppc", "tpc", "connp_l" }, doc = "threading architecture" },
   vps    = uint { 4, min = 1, max = 4096, doc = "virtual processors (vppc, tpc)" },
 }
 
@@ -33,7 +33,8 @@ http { root = a.root, over = streams }
 tcpecho { port = 7, over = streams }
 tcprecv { port = 5001, touch = "copy", over = streams }
 
-local presets = { up = up {}, ppc = ppc {}, vppc = vppc { vps = a.vps }, tpc = tpc { vps = a.vps } }
+local presets = { up = up {}, ppc = ppc {}, vppc = vppc { vps = a.vps }, tpc = tpc { vps = a.vps },
+  connp_l = connp_l { vps = a.vps } }
 
 return graph "packet-host" {
   doc = "ping, UDP and TCP echo, and HTTP on an Ethernet interface of the kernel",

@@ -13,7 +13,7 @@ local a = args {
   loss    = fraction { 0, doc = "frames lost, each way" },
   reorder = fraction { 0, doc = "frames that later ones overtake, each way" },
   delay   = time { "0s", doc = "of each way" },
-  preset  = enum { "vppc", choices = { "up", "ppc", "vppc", "tpc" }, doc = "threading architecture" },
+  preset  = enum { "vppc", choices = { "up", "ppc", "vppc", "tpc", "connp_l" }, doc = "threading architecture" },
   vps     = uint { 4, min = 1, max = 4096, doc = "vppc: virtual processors" },
 }
 
@@ -34,6 +34,7 @@ local threading = {
   ppc  = function() return ppc {} end,
   vppc = function() return vppc { vps = a.vps } end,
   tpc  = function() return tpc { vps = a.conns } end,
+  connp_l = function() return connp_l { vps = a.vps } end,
 }
 return graph "tcp-transfer" {
   doc = "TCP between two hosts of one graph",

@@ -3,7 +3,7 @@
 -- Everything else stays as it is: what the architectures cost is all that differs.
 -- Run it:   vp-run graphs/udp-presets.lua preset=tpc link=fddi size=4KiB
 local a = args {
-  preset   = enum { "vppc", choices = { "up", "ppc", "vppc", "tpc" }, doc = "threading architecture" },
+  preset   = enum { "vppc", choices = { "up", "ppc", "vppc", "tpc", "connp_l" }, doc = "threading architecture" },
   entry    = enum { "own", choices = { "own", "lock" }, doc = "vppc: how a message gets into a virtual processor" },
   schedule = enum { "drr", choices = { "drr", "os" }, doc = "vppc: who chooses the next virtual processor" },
   vps      = uint { 8, min = 1, max = 4096, doc = "vppc: virtual processors" },
@@ -41,6 +41,7 @@ local threading = {
   ppc  = function() return ppc { burst = a.burst } end,
   vppc = function() return vppc { vps = a.vps, burst = a.burst, entry = a.entry, schedule = a.schedule } end,
   tpc  = function() return tpc { vps = a.conns, burst = a.burst } end,
+  connp_l = function() return connp_l { vps = a.vps, burst = a.burst } end,
 }
 return graph "udp-presets" {
   doc = "UDP echo under a threading architecture chosen by name",

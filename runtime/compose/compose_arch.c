@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct arch_conf {
-	unsigned domain, entry, schedule;
+	unsigned domain, entry, schedule, handover, lock;
 	uint64_t vps, workers, burst, quantum, cpus, inbox, spin, seed;
 	bool     wired;
 	struct xk_plist map;
@@ -20,6 +20,8 @@ struct arch_conf {
 
 static const char *const domains[] = { "connections", "layers", "none", NULL };
 static const char *const entries[] = { "own", "lock", "thread", NULL };
+static const char *const handovers[] = { "post", "enter", "try", NULL };
+static const char *const locks[] = { "mutex", "adaptive", "spin", "ticket", "mcs", NULL };
 static const char *const schedules[] = { "drr", "os", "virtual", NULL };
 
 const struct xk_param xk_arch_params[] = {
@@ -31,6 +33,12 @@ const struct xk_param xk_arch_params[] = {
 	  .doc = "threads that run them; without it one per processor", .offset = offsetof(struct arch_conf, workers) },
 	{ .name = "entry", .type = XK_P_ENUM, .choices = entries, .doc = "how a message gets into a virtual processor",
 	  .offset = offsetof(struct arch_conf, entry) },
+	{ .name = "handover", .type = XK_P_ENUM, .choices = handovers,
+	  .doc = "what is done with messages of another virtual processor: left in its inbox, run there by who found them, "
+		 "run there if nobody is inside and left there else",
+	  .offset = offsetof(struct arch_conf, handover) },
+	{ .name = "lock", .type = XK_P_ENUM, .choices = locks, .doc = "of each virtual processor, with entry = \"lock\"",
+	  .offset = offsetof(struct arch_conf, lock) },
 	{ .name = "schedule", .type = XK_P_ENUM, .choices = schedules,
 	  .doc = "who chooses the next virtual processor: deficit round robin, the operating system, a simulated clock",
 	  .offset = offsetof(struct arch_conf, schedule) },
@@ -78,7 +86,7 @@ static void where_error(const struct xk_spec *s, struct xk_errs *e, const struct
 static void conf_from_arch(struct arch_conf *c, const struct xk_arch *a)
 {
 	*c = (struct arch_conf){
-		.domain = a->domain, .entry = a->entry, .schedule = a->schedule,
+		.domain = a->domain, .entry = a->entry, .schedule = a->schedule, .handover = a->handover,
 		.vps = a->vps > 0 ? (uint64_t)a->vps : 0, .workers = a->workers, .burst = a->burst,
 		.quantum = a->quantum, .cpus = a->cpus, .inbox = a->inbox, .wired = a->wired,
 		.spin = a->spin_us * XK_US, .seed = a->seed,
@@ -90,6 +98,14 @@ static void arch_from_conf(struct xk_arch *a, const struct arch_conf *c, const s
 	a->domain = (enum xk_domain)c->domain;
 	a->entry = (enum xk_entry)c->entry;
 	a->schedule = (enum xk_schedule)c->schedule;
+	a->handover = (enum xk_handover)c->handover;
+	if (xk_value_get(tab, "lock") != NULL)
+		a->lock = xk_lock_find(locks[c->lock]);
+	/* A preset that is made to take no locks has no use for its own. */
+	if (a->entry != XK_ENTRY_LOCK && xk_value_get(tab, "lock") == NULL)
+		a->lock = NULL;
+	if (a->entry != XK_ENTRY_LOCK && xk_value_get(tab, "handover") == NULL)
+		a->handover = XK_HANDOVER_POST;
 	if (c->vps != 0)
 		a->vps = (int)c->vps;
 	a->workers = (unsigned)c->workers;
@@ -108,6 +124,7 @@ static void arch_from_conf(struct xk_arch *a, const struct arch_conf *c, const s
 /* The choices of the enums above are in the order of the runtime's. */
 _Static_assert(XK_DOMAIN_CONN == 0 && XK_DOMAIN_LAYER == 1 && XK_DOMAIN_NONE == 2, "order of domains");
 _Static_assert(XK_ENTRY_OWN == 0 && XK_ENTRY_LOCK == 1 && XK_ENTRY_THREAD == 2, "order of entries");
+_Static_assert(XK_HANDOVER_POST == 0 && XK_HANDOVER_ENTER == 1 && XK_HANDOVER_TRY == 2, "order of handovers");
 _Static_assert(XK_SCHED_DRR == 0 && XK_SCHED_OS == 1 && XK_SCHED_VIRTUAL == 2, "order of schedules");
 
 static void take_map(struct xk_spec *s, struct xk_errs *e, const struct where *w, const struct arch_conf *c,

@@ -110,11 +110,32 @@ static json_t *vps_json(const struct xk_run_result *r)
 		put(j, "posted_out", v->posted_out);
 		put(j, "borrowed", v->borrowed);
 		put(j, "inbox_drops", v->inbox_drops);
-		put(j, "waits", v->waits);
+		put(j, "carried", v->carried);
+		put(j, "waits", v->lock.contended);
 		put(j, "wrong_vp", v->wrong_vp);
 		put(j, "busy_ns", v->busy_ns);
 		json_array_append_new(a, j);
 	}
+	return a;
+}
+
+/* By class: today the only one on the data path is the lock of a virtual processor. */
+static json_t *locks_json(const struct xk_run_result *r)
+{
+	const struct xk_arch *arch = &r->graph->vps->arch;
+	json_t *a = json_array(), *j = json_object();
+	struct xk_lock_counts sum = { 0 };
+
+	for (unsigned i = 0; i < r->nvps; i++)
+		xk_lock_counts_add(&sum, &r->vp[i].lock, 1);
+	json_object_set_new(j, "class", json_string("vp"));
+	json_object_set_new(j, "policy", json_string(arch->entry == XK_ENTRY_LOCK ? arch->lock->name : "none"));
+	put(j, "locks", arch->entry == XK_ENTRY_LOCK ? r->nvps : 0);
+	put(j, "taken", sum.taken);
+	put(j, "contended", sum.contended);
+	put(j, "wait_ns", xk_lock_waited_ns(&sum));
+	put(j, "hold_ns", xk_lock_held_ns(&sum));
+	json_array_append_new(a, j);
 	return a;
 }
 
@@ -179,6 +200,7 @@ struct json_t *xk_run_json(const struct xk_run_result *r, bool per_vp, bool per_
 		json_array_append_new(nodes, node_json(r, &r->node[i], per_vp));
 	json_object_set_new(j, "nodes", nodes);
 	json_object_set_new(j, "workers", workers_json(r));
+	json_object_set_new(j, "locks", locks_json(r));
 	if (per_vp)
 		json_object_set_new(j, "vps", vps_json(r));
 	if (per_conn)

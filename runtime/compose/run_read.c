@@ -132,9 +132,10 @@ static void read_vp(const struct xk_vp *vp, struct xk_run_vp *out)
 		.units = xk_counter_read(vp->units), .messages = xk_counter_read(vp->messages),
 		.handed_over = xk_counter_read(vp->handed_over), .posted_out = xk_counter_read(vp->posted_out),
 		.borrowed = xk_counter_read(vp->borrowed), .inbox_drops = xk_counter_read(vp->inbox_drops),
-		.waits = xk_counter_read(vp->waits), .wrong_vp = xk_counter_read(vp->wrong_vp),
+		.carried = xk_counter_read(vp->carried), .wrong_vp = xk_counter_read(vp->wrong_vp),
 		.busy_ns = __atomic_load_n(&vp->busy_ns, __ATOMIC_RELAXED),
 	};
+	xk_lockstat_read(&vp->lockstat, &out->lock);
 }
 
 static void snap_fini(struct run_snap *s)
@@ -210,7 +211,8 @@ static void vp_less(struct xk_run_vp *v, const struct xk_run_vp *old)
 	v->posted_out -= old->posted_out;
 	v->borrowed -= old->borrowed;
 	v->inbox_drops -= old->inbox_drops;
-	v->waits -= old->waits;
+	v->carried -= old->carried;
+	xk_lock_counts_add(&v->lock, &old->lock, -1);
 	v->wrong_vp -= old->wrong_vp;
 	v->busy_ns -= old->busy_ns;
 }

@@ -35,7 +35,8 @@ struct xk_run_node {
 };
 
 struct xk_run_vp {
-	uint64_t units, messages, handed_over, posted_out, borrowed, inbox_drops, waits;
+	uint64_t units, messages, handed_over, posted_out, borrowed, inbox_drops, carried;
+	struct xk_lock_counts lock;      /* entry `lock`; else 0 */
 	uint64_t wrong_vp;               /* messages of a connection of another VP's; never, but for a bug */
 	xk_ns    busy_ns;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sync_lock.c - the lock policies: none, spin, mutex, reader/writer.
+ * sync_lock.c - the lock policies none, spin, mutex and reader/writer, and all by
+ * their names.
  *
  * A policy is a const table over the same storage, so that a graph chooses by
  * name and no caller knows which it got.  A failing lock call is a bug of the
@@ -216,7 +217,8 @@ const struct xk_lock_ops xk_lock_rw = {
 const struct xk_lock_ops *xk_lock_find(const char *name)
 {
 	static const struct xk_lock_ops *const all[] = {
-		&xk_lock_none, &xk_lock_spin, &xk_lock_mutex, &xk_lock_rw,
+		&xk_lock_none, &xk_lock_spin, &xk_lock_ticket, &xk_lock_mcs, &xk_lock_adaptive, &xk_lock_mutex,
+		&xk_lock_rw,
 	};
 	size_t i;
 

@@ -58,7 +58,7 @@ struct xk_lock { uint64_t opaque[7]; };
  * No lock nests in itself, shared mode neither: a waiting writer goes first.
  */
 struct xk_lock_ops {
-	const char *name;                        /* "none", "spin", "mutex", "rw" */
+	const char *name;
 	void (*init)(struct xk_lock *);
 	void (*fini)(struct xk_lock *);
 	void (*lock)(struct xk_lock *);
@@ -67,9 +67,38 @@ struct xk_lock_ops {
 	void (*rdlock)(struct xk_lock *);        /* = lock where there is no shared mode */
 	void (*rdunlock)(struct xk_lock *);
 };
-extern const struct xk_lock_ops xk_lock_none, xk_lock_spin, xk_lock_mutex, xk_lock_rw;
+extern const struct xk_lock_ops
+	xk_lock_none,                            /* one thread, or exclusion by other means */
+	xk_lock_spin,                            /* test and set; in no order */
+	xk_lock_ticket, xk_lock_mcs,             /* spin in the order of asking; at most 4 MCS locks by one thread */
+	xk_lock_adaptive,                        /* spins as long as usually helps, then sleeps (M44) */
+	xk_lock_mutex,                           /* sleeps */
+	xk_lock_rw;                              /* sleeps; has a shared mode */
 /* NULL when there is no policy of that name. */
 const struct xk_lock_ops *xk_lock_find(const char *name);
+
+/* How often an adaptive lock that was not free was had by spinning, by sleeping. */
+void xk_lock_adaptive_ways(const struct xk_lock *l, uint64_t *spun, uint64_t *slept);
+
+/*
+ * A lock's record (M69): zero it at first.  Written by its holder; read by anybody with
+ * xk_lockstat_read.  contended: not had by a first try (M160).  wait_ns, hold_ns: of
+ * samples, waits_timed (one in 8 that waited) and holds_timed (one in 64).
+ */
+struct xk_lockstat {
+	xk_counter taken, contended, waits_timed, wait_ns, holds_timed, hold_ns;
+	uint64_t   since;
+};
+struct xk_lock_counts { uint64_t taken, contended, waits_timed, wait_ns, holds_timed, hold_ns; };
+void xk_lock_take(const struct xk_lock_ops *ops, struct xk_lock *l, struct xk_lockstat *st);
+bool xk_lock_try(const struct xk_lock_ops *ops, struct xk_lock *l, struct xk_lockstat *st);
+void xk_lock_drop(const struct xk_lock_ops *ops, struct xk_lock *l, struct xk_lockstat *st);
+void xk_lockstat_read(const struct xk_lockstat *st, struct xk_lock_counts *out);
+/* sum += sign * c, field by field. */
+void xk_lock_counts_add(struct xk_lock_counts *sum, const struct xk_lock_counts *c, int sign);
+/* Nanoseconds waited and held by all, estimated from the samples. */
+uint64_t xk_lock_waited_ns(const struct xk_lock_counts *c);
+uint64_t xk_lock_held_ns(const struct xk_lock_counts *c);
 
 /* A plain mutex for control paths. */
 struct xk_mutex { uint64_t opaque[6]; };

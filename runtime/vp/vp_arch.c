@@ -25,6 +25,9 @@ const struct xk_arch xk_arch_presets[] = {
 	{ .name = "tpc", .domain = XK_DOMAIN_CONN, .entry = XK_ENTRY_LOCK, .schedule = XK_SCHED_OS,
 	  .vps = XK_VPS_PER_CONN, DEFAULTS,
 	  .doc = "thread per connection: a virtual processor and a kernel thread for each connection" },
+	{ .name = "connp_l", .domain = XK_DOMAIN_CONN, .entry = XK_ENTRY_LOCK, .schedule = XK_SCHED_DRR,
+	  .handover = XK_HANDOVER_ENTER, .lock = &xk_lock_adaptive, .vps = 128, .wired = true, DEFAULTS,
+	  .doc = "connection groups with a lock each: whoever has a message takes its group's lock and runs it" },
 	{ .name = NULL },
 };
 
@@ -40,6 +43,12 @@ static const char *arch_fault(const struct xk_arch *a)
 {
 	if (a->domain != XK_DOMAIN_CONN)
 		return "domain must be \"connections\": layers and messages are not mapped to virtual processors here";
+	if (a->handover != XK_HANDOVER_POST && a->entry != XK_ENTRY_LOCK)
+		return "handover \"enter\" and \"try\" need entry \"lock\": else only its worker may enter a virtual processor";
+	if (a->lock != NULL && a->entry != XK_ENTRY_LOCK)
+		return "lock needs entry \"lock\": nothing else takes one";
+	if (a->lock == &xk_lock_none || a->lock == &xk_lock_rw)
+		return "lock must be one of mutex, adaptive, spin, ticket, mcs";
 	if (a->entry == XK_ENTRY_THREAD)
 		return "entry \"thread\" needs the domain \"layers\"";
 	if (a->vps == 0 || a->vps < XK_VPS_PER_CONN)

@@ -12,6 +12,8 @@
  */
 #include "runtime/vp/vp_priv.h"
 
+#include <limits.h>
+
 #include "runtime/sync/xk_sync.h"
 
 #define CATCH_UP       1024u     /* messages that a due timer waits for */
@@ -129,7 +131,7 @@ static void msgs_free(struct xk_msg *m)
  * one batch per sender: it bounds memory, it does not meter.  Returns false
  * when the inbox was full.
  */
-static bool inbox_push(struct xk_vp *to, struct xk_msg *newest, struct xk_msg *oldest, uint32_t n)
+bool xk_vp_inbox_push(struct xk_vp *to, struct xk_msg *newest, struct xk_msg *oldest, uint32_t n)
 {
 	struct xk_msg *head = xk_load_relaxed(&to->inbox);
 	uint32_t posted = xk_load_acquire(&to->inbox_posted), taken = xk_load_relaxed(&to->inbox_taken);
@@ -152,7 +154,9 @@ static void vp_flush_one(struct xk_vp *vp, unsigned i)
 	uint32_t n = vp->out[i].n;
 
 	/* Ours no more once pushed: count first. */
-	if (inbox_push(to, vp->out[i].first, vp->out[i].last, n)) {
+	if (xk_vp_brings(vp->set) && xk_vp_bring(to, vp->out[i].first, vp->out[i].last, n)) {
+		xk_count_add(vp->posted_out, n);
+	} else if (xk_vp_inbox_push(to, vp->out[i].first, vp->out[i].last, n)) {
 		xk_count_add(vp->posted_out, n);
 	} else {
 		xk_count_add(vp->inbox_drops, n);
@@ -215,10 +219,10 @@ void xk_vp_post(struct xk_vp *to, struct xk_msg *m)
 
 /* ---- one unit ------------------------------------------------------------------- */
 
-/* Moves the inbox to the tail of the local queue, oldest first. */
-static void vp_take_inbox(struct xk_vp *vp)
+/* Puts a chain, newest first, at the tail of the local queue in its order; returns how many. */
+static uint32_t vp_take_chain(struct xk_vp *vp, struct xk_msg *m)
 {
-	struct xk_msg *m = xk_atomic_xchg(&vp->inbox, NULL), *rev = NULL;
+	struct xk_msg *rev = NULL;
 	uint32_t n = 0;
 
 	while (m != NULL) {
@@ -235,8 +239,15 @@ static void vp_take_inbox(struct xk_vp *vp)
 		rev = next;
 		n++;
 	}
-	xk_store_relaxed(&vp->inbox_taken, vp->inbox_taken + n);
 	xk_count_add(vp->handed_over, n);
+	return n;
+}
+
+static void vp_take_inbox(struct xk_vp *vp)
+{
+	uint32_t n = vp_take_chain(vp, xk_atomic_xchg(&vp->inbox, NULL));
+
+	xk_store_relaxed(&vp->inbox_taken, vp->inbox_taken + n);
 }
 
 static void vp_run_calls(struct xk_vp *vp)
@@ -347,6 +358,20 @@ static inline unsigned vp_run_timers(struct xk_vp *vp, unsigned budget)
 	return done + xk_wheel_run(&vp->wheel, vp->now, 64);
 }
 
+void xk_vp_run_brought(struct xk_vp *vp, struct xk_msg *newest)
+{
+	unsigned done;
+
+	/* What was left here before comes first: order within a connection. */
+	if (xk_load_relaxed(&vp->inbox) != NULL)
+		vp_take_inbox(vp);
+	xk_count_add(vp->carried, vp_take_chain(vp, newest));
+	done = vp_run_local(vp, UINT_MAX);
+	vp_flush(vp);
+	xk_count(vp->units);
+	xk_count_add(vp->messages, done);
+}
+
 unsigned xk_vp_unit(struct xk_vp *vp, unsigned budget)
 {
 	unsigned done = vp_run_timers(vp, budget);
@@ -420,19 +445,18 @@ void xk_vp_leave_idle(struct xk_vp *vp)
 /* A borrowed thread: the caller's runs the VP (entry `lock`). */
 static void vp_borrow(struct xk_vp *vp, void (*fn)(struct xk_vp *, void *), void *arg)
 {
-	bool waited = !xk_lock_mutex.trylock(&vp->lock);
+	xk_ns now = xk_clock_read(&vp->set->clock);
 
-	if (waited)
-		xk_lock_mutex.lock(&vp->lock);
-	xk_vp_step_in(vp, xk_clock_read(&vp->set->clock));
-	vp->waits += waited;
+	xk_vp_lock(vp);
+	xk_vp_step_in(vp, now);
 	fn(vp, arg);
 	vp_flush(vp);
 	xk_count(vp->borrowed);
 	xk_vp_step_out(vp);
-	xk_lock_mutex.unlock(&vp->lock);
+	xk_vp_unlock(vp);
 	/* It may have left timers, ready tasks or deferred messages. */
 	xk_vp_kick(vp);
+	xk_vp_carry(vp->set, now);
 }
 
 void xk_vp_call_async(struct xk_vp *vp, struct xk_call *c)
@@ -491,7 +515,7 @@ int xk_vp_setup(struct xk_vp *vp, struct xk_vpset *set, uint16_t no)
 	vp->set = set;
 	vp->no = no;
 	xk_msgq_init(&vp->local);
-	xk_lock_mutex.init(&vp->lock);
+	set->arch.lock->init(&vp->lock);
 	xk_rand_init(&vp->rand, set->arch.seed, no);
 	xk_wheel_init(&vp->wheel, 0);
 	return xk_memvp_init(&vp->mem, set->pool, no);
@@ -508,5 +532,5 @@ void xk_vp_teardown(struct xk_vp *vp)
 	vp->nout = 0;
 	xk_memvp_flush(&vp->mem);
 	xk_vp_step_out(vp);
-	xk_lock_mutex.fini(&vp->lock);
+	vp->set->arch.lock->fini(&vp->lock);
 }

@@ -56,6 +56,24 @@ static inline bool xk_vp_locks(const struct xk_vp *vp)
 {
 	return vp->set->arch.entry == XK_ENTRY_LOCK;
 }
+static inline void xk_vp_lock(struct xk_vp *vp) { xk_lock_take(vp->set->arch.lock, &vp->lock, &vp->lockstat); }
+static inline bool xk_vp_trylock(struct xk_vp *vp) { return xk_lock_try(vp->set->arch.lock, &vp->lock, &vp->lockstat); }
+static inline void xk_vp_unlock(struct xk_vp *vp) { xk_lock_drop(vp->set->arch.lock, &vp->lock, &vp->lockstat); }
+
+/* vp_core.c: a chain, newest first.  False: the inbox is full. */
+bool xk_vp_inbox_push(struct xk_vp *to, struct xk_msg *newest, struct xk_msg *oldest, uint32_t n);
+/* Inside vp: runs what is in the inbox, then the chain. */
+void xk_vp_run_brought(struct xk_vp *vp, struct xk_msg *newest);
+
+/* vp_carry.c: does the thread that is inside a VP bring others their messages itself? */
+static inline bool xk_vp_brings(const struct xk_vpset *set)
+{
+	return set->arch.handover != XK_HANDOVER_POST && xk_load_relaxed(&set->running) != 0;
+}
+/* Remembers a chain that the calling thread will bring; false: it has too many. */
+bool xk_vp_bring(struct xk_vp *to, struct xk_msg *newest, struct xk_msg *oldest, uint32_t n);
+/* Brings what the calling thread has remembered, and what comes of it.  Inside no VP. */
+void xk_vp_carry(struct xk_vpset *set, xk_ns now);
 
 /* vp_worker.c */
 void xk_worker_main(void *arg);

@@ -43,6 +43,8 @@ static int arch_resolve(struct xk_arch *a, struct xk_errs *errs)
 
 	if (a->cpus == 0)
 		a->cpus = have;
+	if (a->lock == NULL)
+		a->lock = &xk_lock_mutex;
 	if ((a->cpus & ~have) != 0) {
 		xk_errs_add(errs, NULL, 0, 0, "processors 0x%llx are not all available (0x%llx are)",
 			    (unsigned long long)a->cpus, (unsigned long long)have);

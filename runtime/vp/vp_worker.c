@@ -69,27 +69,26 @@ static void rest(struct xk_worker *w, unsigned i, bool idle)
 
 	if (!xk_vp_busy(s->vp))
 		w->ready[i / 64] &= ~(1ull << (i % 64));
-	s->next = xk_wheel_next(&s->vp->wheel);
+	s->next = s->vp->worker_next = xk_wheel_next(&s->vp->wheel);
 	if (s->next < w->next)
 		w->next = s->next;
 	if (idle)
 		s->deficit = 0;
 }
 
-/* One unit under entry `lock`; 0 as well when somebody else is inside, whose
- * leaving kicks us. */
-static unsigned locked_unit(struct xk_worker *w, struct xk_vp *vp)
+/* One unit under entry `lock`, then what it found to be others'. */
+static unsigned locked_unit(struct xk_worker *w, unsigned i)
 {
+	struct xk_vp *vp = w->slot[i].vp;
 	unsigned n;
 
-	if (!xk_lock_mutex.trylock(&vp->lock)) {
-		xk_lock_mutex.lock(&vp->lock);
-		vp->waits++;
-	}
+	xk_vp_lock(vp);
 	xk_vp_step_in(vp, w->now);
 	n = xk_vp_unit(vp, vp->set->arch.burst);
+	rest(w, i, n == 0);
 	xk_vp_step_out(vp);
-	xk_lock_mutex.unlock(&vp->lock);
+	xk_vp_unlock(vp);
+	xk_vp_carry(w->set, w->now);
 	return n;
 }
 
@@ -99,13 +98,10 @@ static unsigned visit_locked(struct xk_worker *w, unsigned i)
 	unsigned n = 0, total = 0;
 
 	do {
-		n = locked_unit(w, s->vp);
+		n = locked_unit(w, i);
 		s->deficit -= (int32_t)(n ? n : 1);
 		total += n;
 	} while (n != 0 && s->deficit > 0);
-	xk_lock_mutex.lock(&s->vp->lock);
-	rest(w, i, n == 0);
-	xk_lock_mutex.unlock(&s->vp->lock);
 	return total;
 }
 
@@ -168,7 +164,7 @@ static unsigned gather_fds(struct xk_worker *w, int *fds, bool *naps)
 		struct xk_task *t;
 
 		if (xk_vp_locks(vp))
-			xk_lock_mutex.lock(&vp->lock);
+			xk_vp_lock(vp);
 		*naps |= vp->ring[1] != NULL;
 		t = vp->ring[0];
 		if (t != NULL) do {
@@ -179,7 +175,7 @@ static unsigned gather_fds(struct xk_worker *w, int *fds, bool *naps)
 			t = t->next;
 		} while (t != vp->ring[0]);
 		if (xk_vp_locks(vp))
-			xk_lock_mutex.unlock(&vp->lock);
+			xk_vp_unlock(vp);
 	}
 	return n;
 }

@@ -22,6 +22,7 @@
 #include "runtime/base/xk_rand.h"
 #include "runtime/mem/xk_mem.h"
 #include "runtime/msg/xk_msg.h"
+#include "runtime/sync/xk_sync.h"
 #include "runtime/vp/xk_timer.h"
 
 struct xk_vp;
@@ -81,7 +82,8 @@ struct xk_vp {
 	struct xk_msgq    local;          /* deferred to this VP by itself, no atomics */
 	struct xk_rand    rand;
 	xk_counter        units, messages, handed_over, posted_out, borrowed, inbox_drops, wrong_vp;
-	xk_counter        waits;          /* entries that found the VP busy */
+	xk_counter        carried;        /* of handed_over, brought by the thread that found the owner */
+	xk_ns             worker_next;    /* when the worker will look at the wheel by itself */
 	xk_ns             busy_ns;        /* time inside, when measured */
 	struct xk_wheel   wheel;
 	void             *owner;          /* room 7: the graph */
@@ -90,6 +92,7 @@ struct xk_vp {
 	uint32_t          inbox_posted;
 	struct xk_call   *calls;
 	struct xk_lock    lock XK_ALIGNED;    /* entry `lock`: guards all of the above; nests in nothing */
+	struct xk_lockstat lockstat;          /* of it */
 	uint32_t          inbox_taken XK_ALIGNED;
 } __attribute__((aligned(4096)));
 
@@ -100,6 +103,12 @@ extern _Thread_local struct xk_vp *xk_vp_self __attribute__((tls_model("initial-
 enum xk_domain   { XK_DOMAIN_CONN, XK_DOMAIN_LAYER, XK_DOMAIN_NONE };
 enum xk_entry    { XK_ENTRY_OWN, XK_ENTRY_LOCK, XK_ENTRY_THREAD };
 enum xk_schedule { XK_SCHED_DRR, XK_SCHED_OS, XK_SCHED_VIRTUAL };
+/*
+ * What a thread does with messages that it found to be another VP's: leaves them in that
+ * VP's inbox; enters it when it has left its own, waiting for the lock (M154); enters it
+ * if that is free, else leaves them there (M156).
+ */
+enum xk_handover { XK_HANDOVER_POST, XK_HANDOVER_ENTER, XK_HANDOVER_TRY };
 
 /* VPs wanted, when not a number. */
 #define XK_VPS_PER_WORKER  (-1)
@@ -110,6 +119,8 @@ struct xk_arch {
 	enum xk_domain   domain;
 	enum xk_entry    entry;
 	enum xk_schedule schedule;
+	enum xk_handover handover;   /* POST unless the entry is LOCK */
+	const struct xk_lock_ops *lock;  /* entry LOCK; NULL: mutex */
 	int              vps;        /* a number, or XK_VPS_* */
 	unsigned         workers;    /* DRR; 0: one per allowed processor */
 	bool             wired;      /* workers pinned */

@@ -41,6 +41,7 @@ static const char text_fmt[] =
 static const char *const presets[] = {
 	"threading = up {}", "threading = ppc {}", "threading = vppc {}", "threading = tpc { vps = 24 }",
 	"threading = vppc { entry = 'lock' }", "threading = vppc { schedule = 'os', vps = 8 }",
+	"threading = connp_l { vps = 16, handover = 'try' }",
 };
 
 static void up(const char *fields)

@@ -197,7 +197,8 @@ static const char *const presets[] = {
 	"threading = vppc { schedule = 'os', vps = 384 }", "threading = vppc { vps = 384 }",
 	"threading = vppc { burst = 1 }", "threading = vppc { burst = 16, quantum = 16 }",
 	"threading = up { burst = 1 }", "threading = tpc { vps = 24, burst = 1 }",
-	"threading = vppc { vps = 8, entry = 'lock', schedule = 'os' }",
+	"threading = vppc { vps = 8, entry = 'lock', schedule = 'os' }", "threading = connp_l { lock = 'mcs' }",
+	"threading = connp_l { vps = 8, handover = 'try' }",
 	"threading = vppc { vps = 8 }, clock = 'virtual'", "threading = tpc { vps = 24 }, clock = 'virtual'",
 };
 

@@ -144,6 +144,7 @@ static const char *const presets[] = {
 	"threading = up {}", "threading = ppc {}", "threading = vppc { vps = 4 }", "threading = tpc { vps = 8 }",
 	"threading = vppc { vps = 4, entry = 'lock' }", "threading = vppc { vps = 8, schedule = 'os' }",
 	"threading = vppc { vps = 96 }", "threading = vppc { burst = 1, vps = 3 }",
+	"threading = connp_l { vps = 16 }", "threading = connp_l { vps = 4, handover = 'try', lock = 'ticket' }",
 	"threading = vppc { vps = 5 }, clock = 'virtual'", "threading = tpc { vps = 8 }, clock = 'virtual'",
 };
 

@@ -101,6 +101,26 @@ static void totals(FILE *f, const struct xk_run_result *r)
 	fputc('\n', f);
 }
 
+static void locks(FILE *f, const struct xk_run_result *r)
+{
+	const struct xk_arch *arch = &r->graph->vps->arch;
+	struct xk_lock_counts sum = { 0 };
+	uint64_t carried = 0;
+
+	for (unsigned i = 0; i < r->nvps; i++) {
+		xk_lock_counts_add(&sum, &r->vp[i].lock, 1);
+		carried += r->vp[i].carried;
+	}
+	if (sum.taken == 0)
+		return;
+	fprintf(f, "%u %s locks: taken %llu times, %.2f %% not at once, about %.3f s waited and %.3f s held", r->nvps,
+		arch->lock->name, (ull)sum.taken, 100.0 * (double)sum.contended / (double)sum.taken,
+		(double)xk_lock_waited_ns(&sum) / 1e9, (double)xk_lock_held_ns(&sum) / 1e9);
+	if (arch->handover != XK_HANDOVER_POST)
+		fprintf(f, "; %llu messages brought by who found them", (ull)carried);
+	fputc('\n', f);
+}
+
 void vpr_table(FILE *f, const struct xk_run_result *r)
 {
 	int width = 10;
@@ -120,6 +140,7 @@ void vpr_table(FILE *f, const struct xk_run_result *r)
 		fputc('\n', f);
 	}
 	totals(f, r);
+	locks(f, r);
 }
 
 void vpr_interval(void *arg, const struct xk_run_sample *s)

@@ -81,6 +81,9 @@ static void torture(const struct xk_lock_ops *ops, unsigned writers, unsigned re
 }
 
 static void spin_loses_no_update(void) { torture(&xk_lock_spin, THREADS, THREADS); }
+static void ticket_loses_no_update(void) { torture(&xk_lock_ticket, THREADS, THREADS); }
+static void mcs_loses_no_update(void) { torture(&xk_lock_mcs, THREADS, THREADS); }
+static void adaptive_loses_no_update(void) { torture(&xk_lock_adaptive, THREADS, THREADS); }
 static void mutex_loses_no_update(void) { torture(&xk_lock_mutex, THREADS, THREADS); }
 static void rw_loses_no_update(void) { torture(&xk_lock_rw, THREADS, THREADS); }
 /* Without a lock only one thread may be there; the policy still goes through. */
@@ -110,7 +113,9 @@ static bool others_get(const struct xk_lock_ops *ops, struct xk_lock *lock)
 	return q.got;
 }
 
-static const struct xk_lock_ops *const real[] = { &xk_lock_spin, &xk_lock_mutex, &xk_lock_rw };
+static const struct xk_lock_ops *const real[] = {
+	&xk_lock_spin, &xk_lock_ticket, &xk_lock_mcs, &xk_lock_adaptive, &xk_lock_mutex, &xk_lock_rw,
+};
 
 static void a_held_lock_refuses_a_try_and_a_free_one_grants_it(void)
 {
@@ -132,6 +137,165 @@ static void a_held_lock_refuses_a_try_and_a_free_one_grants_it(void)
 		CU_ASSERT_TRUE(others_get(real[i], &l));
 		real[i]->fini(&l);
 	}
+}
+
+/* ---- order, sleep, records ------------------------------------------------------ */
+
+struct line {
+	const struct xk_lock_ops *ops;
+	struct xk_lock lock;
+	unsigned order[THREADS], n;      /* under the lock */
+	unsigned next;                   /* who queues next */
+};
+
+static uint64_t look(const struct xk_lock *l) { return xk_load_acquire(&l->opaque[0]); }
+
+static void stand_in_line(void *p)
+{
+	struct line *q = p;
+	unsigned me = xk_load_relaxed(&q->next);
+
+	q->ops->lock(&q->lock);
+	q->order[q->n++] = me;
+	q->ops->unlock(&q->lock);
+}
+
+/* Each asks when the one before it is seen to stand in the queue. */
+static void in_order(const struct xk_lock_ops *ops)
+{
+	struct xk_thread *t[THREADS];
+	struct line q = { .ops = ops };
+
+	ops->init(&q.lock);
+	ops->lock(&q.lock);
+	for (q.next = 0; q.next < THREADS;) {
+		uint64_t before = look(&q.lock);
+
+		CU_ASSERT_EQUAL_FATAL(xk_thread_new(&t[q.next], "line", -1, stand_in_line, &q), XK_OK);
+		while (look(&q.lock) == before)
+			xk_thread_yield();
+		q.next++;
+	}
+	ops->unlock(&q.lock);
+	for (unsigned i = 0; i < THREADS; i++)
+		xk_thread_join(t[i]);
+	for (unsigned i = 0; i < THREADS; i++)
+		CU_ASSERT_EQUAL(q.order[i], i);
+	ops->fini(&q.lock);
+}
+
+static void ticket_and_mcs_serve_in_the_order_of_asking(void)
+{
+	in_order(&xk_lock_ticket);
+	in_order(&xk_lock_mcs);
+}
+
+static void take_and_drop(void *p)
+{
+	struct line *q = p;
+
+	q->ops->lock(&q->lock);
+	q->n++;
+	q->ops->unlock(&q->lock);
+}
+
+static void an_adaptive_lock_says_that_it_slept(void)
+{
+	struct line q = { .ops = &xk_lock_adaptive };
+	struct xk_thread *t;
+	uint64_t spun, slept;
+
+	q.ops->init(&q.lock);
+	q.ops->lock(&q.lock);
+	CU_ASSERT_EQUAL_FATAL(xk_thread_new(&t, "sleeper", -1, take_and_drop, &q), XK_OK);
+	while ((uint32_t)look(&q.lock) != 2)
+		xk_thread_yield();
+	q.ops->unlock(&q.lock);
+	xk_thread_join(t);
+	xk_lock_adaptive_ways(&q.lock, &spun, &slept);
+	CU_ASSERT_EQUAL(spun, 0);
+	CU_ASSERT_EQUAL(slept, 1);
+	CU_ASSERT_EQUAL(q.n, 1);
+	q.ops->fini(&q.lock);
+}
+
+struct recorded { const struct xk_lock_ops *ops; struct xk_lock lock; struct xk_lockstat st; uint64_t n; };
+
+static void take_recorded(void *p)
+{
+	struct recorded *r = p;
+
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		xk_lock_take(r->ops, &r->lock, &r->st);
+		r->n++;
+		xk_lock_drop(r->ops, &r->lock, &r->st);
+	}
+}
+
+static void a_record_counts_every_acquisition_and_no_false_contention(void)
+{
+	struct xk_thread *t[THREADS];
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(real); i++) {
+		struct recorded r = { .ops = real[i] };
+		struct xk_lock_counts c;
+
+		r.ops->init(&r.lock);
+		take_recorded(&r);
+		CU_ASSERT_TRUE_FATAL(xk_lock_try(r.ops, &r.lock, &r.st));
+		CU_ASSERT_FALSE(others_get(r.ops, &r.lock));
+		xk_lock_drop(r.ops, &r.lock, &r.st);
+		xk_lockstat_read(&r.st, &c);
+		CU_ASSERT_EQUAL(c.taken, ROUNDS + 1);
+		CU_ASSERT_EQUAL(c.contended, 0);
+		CU_ASSERT_EQUAL(xk_lock_waited_ns(&c), 0);
+		CU_ASSERT_EQUAL(c.holds_timed, (ROUNDS + 1) / 64);
+		CU_ASSERT(xk_lock_held_ns(&c) >= c.hold_ns);
+		for (unsigned k = 0; k < THREADS; k++)
+			CU_ASSERT_EQUAL_FATAL(xk_thread_new(&t[k], "take", -1, take_recorded, &r), XK_OK);
+		for (unsigned k = 0; k < THREADS; k++)
+			xk_thread_join(t[k]);
+		xk_lockstat_read(&r.st, &c);
+		CU_ASSERT_EQUAL(c.taken, (THREADS + 1) * ROUNDS + 1);
+		CU_ASSERT_EQUAL(r.n, (THREADS + 1) * ROUNDS);
+		CU_ASSERT(c.contended < c.taken);
+		r.ops->fini(&r.lock);
+	}
+}
+
+static void take_recorded_once(void *p)
+{
+	struct recorded *r = p;
+
+	xk_lock_take(r->ops, &r->lock, &r->st);
+	xk_lock_drop(r->ops, &r->lock, &r->st);
+}
+
+/* Waits that are sure: the lock is given up when the other one has failed to get it. */
+static void who_waits_is_counted(void)
+{
+	struct recorded r = { .ops = &xk_lock_ticket };
+	struct xk_lock_counts c;
+	unsigned rounds = 20;
+
+	r.ops->init(&r.lock);
+	for (unsigned i = 0; i < rounds; i++) {
+		struct xk_thread *t;
+		uint64_t before;
+
+		xk_lock_take(r.ops, &r.lock, &r.st);
+		before = look(&r.lock);
+		CU_ASSERT_EQUAL_FATAL(xk_thread_new(&t, "wait", -1, take_recorded_once, &r), XK_OK);
+		while (look(&r.lock) == before)
+			xk_thread_yield();
+		xk_lock_drop(r.ops, &r.lock, &r.st);
+		xk_thread_join(t);
+	}
+	xk_lockstat_read(&r.st, &c);
+	CU_ASSERT_EQUAL(c.taken, 2 * rounds);
+	CU_ASSERT_EQUAL(c.contended, rounds);
+	CU_ASSERT(xk_lock_waited_ns(&c) >= c.wait_ns);
+	r.ops->fini(&r.lock);
 }
 
 struct shared { struct xk_lock lock; uint32_t inside, met; };
@@ -170,6 +334,8 @@ static void policies_are_found_by_name(void)
 	CU_ASSERT_PTR_EQUAL(xk_lock_find("spin"), &xk_lock_spin);
 	CU_ASSERT_PTR_EQUAL(xk_lock_find("mutex"), &xk_lock_mutex);
 	CU_ASSERT_PTR_EQUAL(xk_lock_find("rw"), &xk_lock_rw);
+	for (unsigned i = 0; i < XK_ARRAY_LEN(real); i++)
+		CU_ASSERT_PTR_EQUAL(xk_lock_find(real[i]->name), real[i]);
 	CU_ASSERT_PTR_NULL(xk_lock_find("rwx"));
 }
 
@@ -208,6 +374,40 @@ static void the_plain_mutex_loses_no_update(void)
 }
 
 /* ---- misuse and counting --------------------------------------------------------- */
+
+static void unlock_a_free_ticket_lock(void)
+{
+	struct xk_lock l;
+
+	xk_lock_ticket.init(&l);
+	xk_lock_ticket.unlock(&l);
+}
+
+static void unlock_a_free_mcs_lock(void)
+{
+	struct xk_lock l;
+
+	xk_lock_mcs.init(&l);
+	xk_lock_mcs.unlock(&l);
+}
+
+static void unlock_a_free_adaptive_lock(void)
+{
+	struct xk_lock l;
+
+	xk_lock_adaptive.init(&l);
+	xk_lock_adaptive.unlock(&l);
+}
+
+static void hold_five_mcs_locks(void)
+{
+	struct xk_lock l[5];
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(l); i++) {
+		xk_lock_mcs.init(&l[i]);
+		xk_lock_mcs.lock(&l[i]);
+	}
+}
 
 static void unlock_a_free_spin_lock(void)
 {
@@ -257,6 +457,10 @@ static bool aborts(void (*fn)(void))
 static void misuse_ends_the_program(void)
 {
 	CU_ASSERT_TRUE(aborts(unlock_a_free_spin_lock));
+	CU_ASSERT_TRUE(aborts(unlock_a_free_ticket_lock));
+	CU_ASSERT_TRUE(aborts(unlock_a_free_mcs_lock));
+	CU_ASSERT_TRUE(aborts(unlock_a_free_adaptive_lock));
+	CU_ASSERT_TRUE(aborts(hold_five_mcs_locks));
 	CU_ASSERT_TRUE(aborts(destroy_a_held_spin_lock));
 	CU_ASSERT_TRUE(aborts(destroy_a_held_mutex));
 }
@@ -284,24 +488,35 @@ static void locked_operations_are_counted_inside_locks_too(void)
 
 	CU_ASSERT_EQUAL(cost(&xk_lock_none, false), 0);
 	CU_ASSERT_EQUAL(cost(&xk_lock_spin, false), on * 1);
+	CU_ASSERT_EQUAL(cost(&xk_lock_ticket, false), on * 1);
+	CU_ASSERT_EQUAL(cost(&xk_lock_mcs, false), on * 2);
+	CU_ASSERT_EQUAL(cost(&xk_lock_adaptive, false), on * 2);
 	CU_ASSERT_EQUAL(cost(&xk_lock_mutex, false), on * 2);
 	CU_ASSERT_EQUAL(cost(&xk_lock_rw, false), on * 2);
 	CU_ASSERT_EQUAL(cost(&xk_lock_rw, true), on * 2);
-	CU_ASSERT_EQUAL(xk_atomics_count() - before, on * 7);
+	CU_ASSERT_EQUAL(xk_atomics_count() - before, on * 12);
 	xk_atomic_add(&word, 1u);
 	xk_atomic_or(&word, 2u);
 	xk_atomic_and(&word, 3u);
 	xk_atomic_xchg(&word, 4u);
-	CU_ASSERT_EQUAL(xk_atomics_count() - before, on * 11);
+	CU_ASSERT_EQUAL(xk_atomics_count() - before, on * 16);
 }
 
 static CU_TestInfo tests[] = {
 	{ "spin_loses_no_update", spin_loses_no_update },
+	{ "ticket_loses_no_update", ticket_loses_no_update },
+	{ "mcs_loses_no_update", mcs_loses_no_update },
+	{ "adaptive_loses_no_update", adaptive_loses_no_update },
 	{ "mutex_loses_no_update", mutex_loses_no_update },
 	{ "rw_loses_no_update", rw_loses_no_update },
 	{ "none_serves_one_thread", none_serves_one_thread },
 	{ "a_held_lock_refuses_a_try_and_a_free_one_grants_it",
 	  a_held_lock_refuses_a_try_and_a_free_one_grants_it },
+	{ "ticket_and_mcs_serve_in_the_order_of_asking", ticket_and_mcs_serve_in_the_order_of_asking },
+	{ "an_adaptive_lock_says_that_it_slept", an_adaptive_lock_says_that_it_slept },
+	{ "a_record_counts_every_acquisition_and_no_false_contention",
+	  a_record_counts_every_acquisition_and_no_false_contention },
+	{ "who_waits_is_counted", who_waits_is_counted },
 	{ "readers_share_a_reader_writer_lock", readers_share_a_reader_writer_lock },
 	{ "policies_are_found_by_name", policies_are_found_by_name },
 	{ "the_plain_mutex_loses_no_update", the_plain_mutex_loses_no_update },

@@ -290,6 +290,23 @@ static void messages_between_vps_all_arrive_with_lock_entry(void)
 	hand_over_all(a, 50);
 }
 
+static const struct xk_lock_ops *const lock_kinds[] = {
+	&xk_lock_mutex, &xk_lock_adaptive, &xk_lock_spin, &xk_lock_ticket, &xk_lock_mcs,
+};
+
+static void messages_between_vps_all_arrive_by_those_who_bring_them(void)
+{
+	for (unsigned i = 0; i < 2 * XK_ARRAY_LEN(lock_kinds); i++) {
+		struct xk_arch a = arch_of("connp_l", 20, 2);
+
+		a.lock = lock_kinds[i / 2];
+		a.handover = i % 2 ? XK_HANDOVER_TRY : XK_HANDOVER_ENTER;
+		a.schedule = i == 3 ? XK_SCHED_OS : a.schedule;
+		a.workers = i == 3 ? 0 : a.workers;
+		hand_over_all(a, 20);
+	}
+}
+
 static void messages_between_vps_all_arrive_with_a_thread_per_vp(void)
 {
 	hand_over_all(arch_of("tpc", 12, 0), 50);
@@ -376,6 +393,94 @@ static void order_from_one_vp_to_another_is_kept(void)
 	CU_ASSERT_EQUAL(last_seen, next - 1);
 	CU_ASSERT_EQUAL(out_of_order, 0);
 	unmake();
+}
+
+/* ---- bringing (M154, M156) ------------------------------------------------------------ */
+
+struct series { struct xk_vpset *set; unsigned from, rounds; };
+#define SENDERS 3u
+static uint32_t series_seen[SENDERS], series_wrong, series_total;
+
+/* Runs in VP SENDERS only: what each sender's messages say must count up. */
+static void check_series(struct xk_vp *vp, struct xk_msg *m)
+{
+	unsigned from = m->aux >> 24;
+
+	if (vp->no != SENDERS || (m->aux & 0xffffff) != ++series_seen[from])
+		xk_atomic_add(&series_wrong, 1u);
+	xk_msg_free(m);
+	xk_atomic_add(&series_total, 1u);
+}
+
+static void send_three(struct xk_vp *vp, void *arg)
+{
+	uint32_t *next = arg;
+
+	for (unsigned i = 0; i < 3; i++) {
+		struct xk_msg *m = xk_msg_new(8);
+
+		if (m == NULL)
+			xk_panic(__FILE__, __LINE__, "no memory");
+		m->aux = (uint32_t)vp->no << 24 | ++*next;
+		xk_vp_post(vp->set->vp[SENDERS], m);
+	}
+}
+
+static void send_series(void *arg)
+{
+	struct series *s = arg;
+	uint32_t next = 0;
+
+	for (unsigned i = 0; i < s->rounds; i++)
+		xk_vp_do(s->set->vp[s->from], send_three, &next);
+}
+
+/* Borrowed threads bring what they find; each one's come in its order, in one VP at a time. */
+static void bring_series(enum xk_handover h, unsigned inbox)
+{
+	struct xk_arch a = arch_of("connp_l", SENDERS + 1, 2);
+	struct series s[SENDERS];
+	struct xk_thread *t[SENDERS];
+	struct xk_errs *e = xk_errs_new();
+	const struct xk_vp *to;
+
+	a.handover = h;
+	a.inbox = inbox;
+	make(a);
+	to = fx.set->vp[SENDERS];
+	fx.set->deliver = check_series;
+	memset(series_seen, 0, sizeof series_seen);
+	series_wrong = series_total = 0;
+	CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
+	for (unsigned i = 0; i < SENDERS; i++) {
+		s[i] = (struct series){ fx.set, i, 500 };
+		CU_ASSERT_EQUAL_FATAL(xk_thread_new(&t[i], "app", -1, send_series, &s[i]), XK_OK);
+	}
+	for (unsigned i = 0; i < SENDERS; i++)
+		xk_thread_join(t[i]);
+	while (xk_load_acquire(&series_total) != SENDERS * 500 * 3)
+		xk_thread_yield();
+	xk_vpset_stop(fx.set);
+	CU_ASSERT_EQUAL(series_wrong, 0);
+	CU_ASSERT_EQUAL(sum_inbox_drops(), 0);
+	CU_ASSERT_EQUAL(to->handed_over, SENDERS * 500 * 3);
+	CU_ASSERT(h == XK_HANDOVER_TRY || to->carried == to->handed_over);
+	CU_ASSERT(to->carried <= to->handed_over);
+	CU_ASSERT_EQUAL(to->inbox_posted, to->handed_over - to->carried);
+	unmake();
+	xk_errs_free(e);
+}
+
+static void who_finds_messages_of_another_vp_brings_them_in_order(void)
+{
+	bring_series(XK_HANDOVER_ENTER, 65536);
+	bring_series(XK_HANDOVER_TRY, 65536);
+}
+
+/* With room for one only, who finds the VP busy and its inbox full waits for it. */
+static void a_full_inbox_makes_the_bringer_wait_and_drops_nothing(void)
+{
+	bring_series(XK_HANDOVER_TRY, 1);
 }
 
 /* ---- borrowed threads (M88) ------------------------------------------------------- */
@@ -736,6 +841,9 @@ static void impossible_architectures_are_refused_with_a_reason(void)
 		{ arch_of("vppc", 4, 1), "inbox" },
 		{ arch_of("vppc", 4, 1), "layers" },
 		{ arch_of("vppc", 4, 1), "domain" },
+		{ arch_of("vppc", 4, 1), "handover" },
+		{ arch_of("vppc", 4, 1), "lock needs entry" },
+		{ arch_of("connp_l", 4, 1), "must be one of" },
 	};
 	char why[200];
 
@@ -744,6 +852,9 @@ static void impossible_architectures_are_refused_with_a_reason(void)
 	bad[6].a.inbox = 0;
 	bad[7].a.entry = XK_ENTRY_THREAD;
 	bad[8].a.domain = XK_DOMAIN_LAYER;
+	bad[9].a.handover = XK_HANDOVER_TRY;
+	bad[10].a.lock = &xk_lock_mcs;
+	bad[11].a.lock = &xk_lock_none;
 	for (unsigned i = 0; i < XK_ARRAY_LEN(bad); i++) {
 		CU_ASSERT_EQUAL(xk_arch_check(&bad[i].a, why, sizeof why), XK_E_INVAL);
 		CU_ASSERT_PTR_NOT_NULL(strstr(why, bad[i].word));
@@ -828,6 +939,9 @@ static CU_TestInfo tests[] = {
 	{ "an inbox over its cap drops and counts", an_inbox_over_its_cap_drops_and_counts },
 	{ "a poster that was held up between two loads drops nothing", a_poster_that_was_held_up_between_two_loads_drops_nothing },
 	{ "order from one VP to another is kept", order_from_one_vp_to_another_is_kept },
+	{ "messages between VPs all arrive by those who bring them", messages_between_vps_all_arrive_by_those_who_bring_them },
+	{ "who finds messages of another VP brings them in order", who_finds_messages_of_another_vp_brings_them_in_order },
+	{ "a full inbox makes the bringer wait and drops nothing", a_full_inbox_makes_the_bringer_wait_and_drops_nothing },
 	{ "application threads are borrowed under lock entry", application_threads_are_borrowed_under_lock_entry },
 	{ "application threads post and wait under own entry", application_threads_post_and_wait_under_own_entry },
 	{ "timers run between units, never inside one and never early", timers_run_between_units_never_inside_one_and_never_early },

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vp_carry.c - a thread that found messages to be another virtual processor's, and
+ * runs them there itself.
+ *
+ * Under the entry policy `lock` any thread may enter any VP.  One that has
+ * collected messages for others inside a VP remembers them, leaves, and then enters their
+ * VPs one after the other (Willmann and others 2006, 3.2.2); with handover `try` it leaves
+ * them in the inbox of a VP that is busy, for whoever is inside.  It holds one lock at a
+ * time, so threads that bring each other messages cannot block each other.
+ * What running them collects in turn is brought as well, so many batches and no more:
+ * two VPs that answer each other for ever would keep the thread from its own.
+ * Invariant: nothing is remembered by a thread that is inside no VP and not in here.
+ */
+#include "runtime/vp/vp_priv.h"
+
+#define BATCHES 32u              /* remembered at once */
+#define MOST    64u              /* brought in one go; the rest is left in inboxes */
+
+struct batch { struct xk_vp *to; struct xk_msg *newest, *oldest; uint32_t n; };
+
+static _Thread_local struct { unsigned first, n; struct batch b[BATCHES]; } carry;
+
+bool xk_vp_bring(struct xk_vp *to, struct xk_msg *newest, struct xk_msg *oldest, uint32_t n)
+{
+	if (carry.n == BATCHES)
+		return false;
+	carry.b[(carry.first + carry.n++) % BATCHES] = (struct batch){ to, newest, oldest, n };
+	return true;
+}
+
+static void enter_and_run(const struct batch *b, xk_ns now)
+{
+	struct xk_vp *vp = b->to;
+	bool kick;
+
+	xk_vp_step_in(vp, now);
+	xk_vp_run_brought(vp, b->newest);
+	/* Does it leave work that its worker does not know of? */
+	kick = xk_vp_busy(vp) || xk_wheel_next(&vp->wheel) < vp->worker_next;
+	xk_vp_step_out(vp);
+	xk_vp_unlock(vp);
+	if (kick)
+		xk_vp_kick(vp);
+}
+
+/* A full inbox is waited for like a lock: nothing is dropped that can be run. */
+static void bring(const struct xk_vpset *set, const struct batch *b, bool leave, xk_ns now)
+{
+	if (!leave && xk_vp_trylock(b->to)) {
+		enter_and_run(b, now);
+		return;
+	}
+	if ((leave || set->arch.handover == XK_HANDOVER_TRY) && xk_vp_inbox_push(b->to, b->newest, b->oldest, b->n))
+		return;
+	xk_vp_lock(b->to);
+	enter_and_run(b, now);
+}
+
+void xk_vp_carry(struct xk_vpset *set, xk_ns now)
+{
+	for (unsigned done = 0; carry.n != 0; done++) {
+		struct batch b = carry.b[carry.first];
+
+		carry.first = (carry.first + 1) % BATCHES;
+		carry.n--;
+		bring(set, &b, done >= MOST, now);
+	}
+}

@@ -1,0 +1,3 @@
+-- expect: 3: vppc: handover "enter" and "try" need entry "lock": else only its worker may enter a virtual processor
+stack { source { to = "10.0.0.2" }, udp {}, ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem { peer = "sink" } }
+return graph "g" { threading = vppc { handover = "enter" } }

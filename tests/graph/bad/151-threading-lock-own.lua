@@ -1,0 +1,3 @@
+-- expect: 3: ppc: lock needs entry "lock": nothing else takes one
+stack { source { to = "10.0.0.2" }, udp {}, ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem { peer = "sink" } }
+return graph "g" { threading = ppc { lock = "mcs" } }

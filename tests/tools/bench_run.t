@@ -53,6 +53,15 @@ ok "list --metrics names metrics" sh -c "'$bench' list --metrics | grep -q '^gbi
 ok "list shows no errors" sh -c "cd '$top_srcdir' && ! '$bench' list | grep 'has errors'"
 ok "plan counts points and runs" sh -c "'$bench' plan '$tmp/b.lua' | grep -q '^2 points, 5 to 20 runs'"
 ok "every bench of the seeds plans" sh -c "cd '$top_srcdir' && '$bench' plan graphs/seeds/*/*.lua"
+ok "micro: every row has a cost, or there is one processor" sh -c "'$bench' micro --json --runs 1 | python3 -c '
+import json, os, sys
+rows = json.load(sys.stdin)[\"micro\"]
+one = len(os.sched_getaffinity(0)) == 1
+assert len(rows) > 15 and len({r[\"name\"] for r in rows}) == len(rows)
+assert all(r[\"median\"] > 0 if r[\"median\"] is not None else one for r in rows), rows'"
+ok "micro: a lock that is none costs less than one that is" sh -c "'$bench' micro --json --runs 5 | jq -e '
+[.micro[] | {(.name): .lowest}] | add | .[\"lock none, free\"] < .[\"lock mutex, free\"]'"
+ok "micro refuses no rounds" code 2 "$bench" micro --runs 0
 ok "env prints the kernel" sh -c "'$bench' env | grep -q '^kernel  *Linux'"
 
 ok "run prints the table alone on stdout" code 0 run

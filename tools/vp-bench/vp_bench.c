@@ -21,6 +21,7 @@ static const struct command {
 	{ "show", bench_show_main, "RESULT.json", "the table of a result" },
 	{ "export", bench_export_main, "RESULT.json", "a result as CSV, a line per run and metric" },
 	{ "env", bench_env_main, "", "what this machine is, and what is doubtful about it" },
+	{ "micro", bench_micro_main, "", "what the machine's primitives cost: locks, hand-overs, memory" },
 	{ "goals", bench_goals_main, "[P1 P6 ...]", "the project's own scoreboard" },
 	{ NULL, NULL, NULL, NULL },
 };

@@ -414,7 +414,7 @@ static void frames_of_every_queue_come_to_their_vps(void)
 {
 #ifndef XK_XDP_MISSING
 	static const char *const all[] = { "generic", "native" };
-	unsigned at[2];
+	unsigned at[2] = { 0, 0 };
 
 	if (skip())
 		return;

@@ -9,11 +9,12 @@ local a = args {
   classifier = enum { "auto", choices = { "auto", "native", "cbpf", "ebpf", "none" }, doc = "who reads frames first" },
   conns      = uint { 16, min = 1, max = 65536, doc = "connections" },
   burst      = uint { 32, min = 1, max = 1024, doc = "messages in a unit of work" },
+  count      = uint { 0, doc = "messages of all connections together; 0: until stopped" },
   mix        = bool { true, doc = "UDP: a burst has frames of as many connections; false: of one" },
 }
 
 local device = {
-  mtu = 4352, classifier = a.classifier, conns = a.conns, size = a.size, checksum = "compute-ignore",
+  mtu = 4352, classifier = a.classifier, conns = a.conns, size = a.size, count = a.count, checksum = "compute-ignore",
   to = "10.0.0.1", port = 9, from = "10.0.0.2",
 }
 local function net()
@@ -22,11 +23,12 @@ end
 
 if a.transport == "udp" then
   device.peer, device.mix = "source", a.mix
-  sink { port = 9, conns = a.conns, from = "10.0.0.2", touch = "none", over = stack { udp {}, net() } }
+  local top = stack { udp {}, net() }
+  sink { port = 9, conns = a.conns, from = "10.0.0.2", touch = "none", count = a.count, over = top }
 else
   device.peer = "tcp_source"
   stack {
-    tcprecv { port = 9, touch = "none", size = a.size, sessions = a.conns },
+    tcprecv { port = 9, touch = "none", size = a.size, sessions = a.conns, count = a.count },
     tcp { rcv_buf = "64KiB", timestamps = false }, net(),
   }
 end
@@ -42,5 +44,5 @@ return bench "receive" {
     transport = { "udp", "tcp" }, size = { 64, 4096 }, classifier = { "native", "cbpf", "ebpf", "none" },
   },
   x = "classifier", series = "transport", metric = "cpu_ns",
-  duration = "500ms", warmup = "300ms", runs = { min = 5, max = 5 },
+  duration = "1s", warmup = "300ms", runs = { min = 5, max = 5 },
 }

@@ -120,8 +120,11 @@ struct ebpf_gen {
 
 /* The walk from the root: falls through nowhere, ends at the labels in g->end. */
 void ebpf_walk(struct ebpf_gen *g);
-/* R0 = hash of the key; selector NULL: it is in R5.  Spoils R0 to R3. */
-void ebpf_hash(struct ebpf_gen *g, const uint32_t *selector);
+/* Where words of a key lie in a frame as they are, or -1. */
+struct ebpf_words { int off[3]; };
+/* R0 = hash of the key; selector NULL: it is in R5; from NULL: all is in the key alone.  Spoils R0
+ * to R3. */
+void ebpf_hash(struct ebpf_gen *g, const uint32_t *selector, const struct ebpf_words *from);
 /* Parts of the walk: key bytes of the header at disp, moved (spoils R0); dst = a field of it under
  * its mask, unless it has been loaded, to be compared with what comes back for v (spoils R2). */
 void ebpf_gather(struct ebpf_gen *g, unsigned disp, const struct xk_pat_key *k, unsigned n);

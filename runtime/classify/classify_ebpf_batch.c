@@ -125,7 +125,7 @@ static void gen_slot(struct ebpf_gen *g, unsigned next)
 	}
 	ebpf_here(a, hash);
 	if (hashed) {
-		ebpf_hash(g, NULL);
+		ebpf_hash(g, NULL, NULL);
 		ebpf_store(a, 4, BPF_REG_8, V(hash), BPF_REG_0);
 	}
 	ebpf_here(a, next);

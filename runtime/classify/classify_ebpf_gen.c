@@ -491,18 +491,25 @@ static void hash_end(struct ebpf_gen *g, uint8_t dst, uint8_t port)
 	fold(a, dst, port, 13);
 }
 
+/* dst = the word of the key at `at`: from the header where it lies there as it is. */
+static void hash_word(struct ebpf_gen *g, uint8_t dst, unsigned at, const struct ebpf_words *from)
+{
+	if (from != NULL && from->off[at / 4] >= 0)
+		ebpf_load(&g->a, 4, dst, g->base, g->base_off + from->off[at / 4]);
+	else
+		ebpf_load(&g->a, 4, dst, g->key, g->key_off + (int)at);
+	ebpf_swap(&g->a, dst, 32, false);
+}
+
 /* Both ports lie side by side, so one load has them. */
-void ebpf_hash(struct ebpf_gen *g, const uint32_t *selector)
+void ebpf_hash(struct ebpf_gen *g, const uint32_t *selector, const struct ebpf_words *from)
 {
 	struct ebpf_asm *a = &g->a;
 	unsigned some = ebpf_label(a);
 
-	ebpf_load(a, 4, BPF_REG_0, g->key, g->key_off + (int)offsetof(struct xk_flowkey, raddr));
-	ebpf_swap(a, BPF_REG_0, 32, false);
-	ebpf_load(a, 4, BPF_REG_2, g->key, g->key_off + (int)offsetof(struct xk_flowkey, laddr));
-	ebpf_swap(a, BPF_REG_2, 32, false);
-	ebpf_load(a, 4, BPF_REG_1, g->key, g->key_off + (int)offsetof(struct xk_flowkey, rport));
-	ebpf_swap(a, BPF_REG_1, 32, false);
+	hash_word(g, BPF_REG_0, offsetof(struct xk_flowkey, raddr), from);
+	hash_word(g, BPF_REG_2, offsetof(struct xk_flowkey, laddr), from);
+	hash_word(g, BPF_REG_1, offsetof(struct xk_flowkey, rport), from);
 	ebpf_alu32(a, BPF_MOV, BPF_REG_3, BPF_REG_1);
 	ebpf_alu32_imm(a, BPF_RSH, BPF_REG_1, 16);
 	ebpf_alu32_imm(a, BPF_AND, BPF_REG_3, UINT16_MAX);

@@ -21,11 +21,13 @@
 
 #define REACH     256u               /* bytes of a frame that may decide */
 #define KEY_BYTES 12u
+#define NOWHERE   (-1)
 
 struct way {                             /* from the root to a cell */
 	const struct xk_cell *c;
 	unsigned disp, most;         /* of its header; where the slot's bytes end */
 	uint32_t keys;               /* bit i: byte i of the key has been gathered */
+	int16_t  from[KEY_BYTES];    /* byte of the frame that it is, or NOWHERE */
 	uint8_t  mask[REACH], want[REACH];   /* asked of the bytes, not compared yet */
 };
 
@@ -99,6 +101,7 @@ static bool way_begin(const struct xk_pattern *p, const struct ebpf_window *wind
 	unsigned most = window->skip + window->bytes;
 
 	*w = (struct way){ .c = &p->cell[XK_PAT_ROOT], .most = most < REACH ? most : REACH };
+	memset(w->from, 0xff, sizeof(w->from));
 	return p->ncell != 0 && w->c->need <= w->most && ask_all(w);
 }
 
@@ -166,9 +169,37 @@ static void clear_rest(struct ebpf_gen *g, uint32_t keys)
 	}
 }
 
+/* Words of the key that are in the frame side by side: reading them there waits for no store. */
+static struct ebpf_words words_of(const struct way *w)
+{
+	struct ebpf_words k;
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(k.off); i++) {
+		const int16_t *from = &w->from[4 * i];
+
+		k.off[i] = from[0];
+		for (int b = 1; b < 4; b++)
+			if (from[0] == NOWHERE || from[b] != from[0] + b)
+				k.off[i] = NOWHERE;
+	}
+	return k;
+}
+
+static void keys_of(struct ebpf_gen *g, struct way *w)
+{
+	ebpf_gather(g, w->disp, w->c->key, w->c->nkey);
+	for (const struct xk_pat_key *k = w->c->key; k < w->c->key + w->c->nkey; k++)
+		for (unsigned i = 0; i < k->width; i++) {
+			w->keys |= 1u << (k->at + i);
+			if ((uint8_t)(k->mask >> 8 * (k->width - 1u - i)) == UINT8_MAX)
+				w->from[k->at + i] = (int16_t)(w->disp + k->off + i);
+		}
+}
+
 static void at_leaf(struct ebpf_gen *g, struct way *w, const struct exits *x)
 {
 	const struct ebpf_end e = { .kind = XK_PAT_FLOW, .cell = (uint16_t)(w->c - g->p->cell), .selector = w->c->flow };
+	const struct ebpf_words words = words_of(w);
 	struct ebpf_asm *a = &g->a;
 
 	if (w->disp + w->c->need != 0) {
@@ -178,7 +209,7 @@ static void at_leaf(struct ebpf_gen *g, struct way *w, const struct exits *x)
 	settle(g, w, x);
 	clear_rest(g, w->keys);
 	ebpf_say(g, x->off, &e, false);
-	ebpf_hash(g, &e.selector);
+	ebpf_hash(g, &e.selector, &words);
 	ebpf_store(a, 4, BPF_REG_8, x->off + (int)offsetof(struct xk_ebpf_slot, v.hash), BPF_REG_0);
 	ebpf_goto(a, x->done);
 }
@@ -213,11 +244,10 @@ static void at_fork(struct ebpf_gen *g, const struct way *w, const struct exits 
 static void at_cell(struct ebpf_gen *g, struct way *w, const struct exits *x)
 {
 	unsigned kid[XK_PAT_KIDS], n = 0;
-	struct way up, only = *w;
+	struct way up, only;
 
-	ebpf_gather(g, w->disp, w->c->key, w->c->nkey);
-	for (unsigned i = 0; i < w->c->nkey; i++)
-		w->keys |= ((1u << w->c->key[i].width) - 1) << w->c->key[i].at;
+	keys_of(g, w);
+	only = *w;
 	if (xk_cell_leaf(w->c)) {
 		at_leaf(g, w, x);
 		return;

@@ -100,7 +100,7 @@ static void steer_hash(struct steer *s)
 {
 	struct ebpf_asm *a = &s->g->a;
 
-	ebpf_hash(s->g, NULL);
+	ebpf_hash(s->g, NULL, NULL);
 	ebpf_alu32_imm(a, BPF_RSH, BPF_REG_0, 16);
 	ebpf_alu32_imm(a, BPF_MUL, BPF_REG_0, s->nvps);
 	ebpf_alu32_imm(a, BPF_RSH, BPF_REG_0, 16);

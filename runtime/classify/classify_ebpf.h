@@ -3,8 +3,9 @@
  * classify_ebpf.h - what the parts of the eBPF back end share: assembler, generator, loader.
  *
  * classify_ebpf_asm.c puts instructions together, classify_ebpf_gen.c walks the pattern with
- * them, classify_ebpf_prog.c makes whole programs, classify_ebpf_load.c hands them to the
- * kernel.  Only the last one needs libbpf.
+ * them, classify_ebpf_plain.c decides plain frames, classify_ebpf_steer.c and classify_ebpf_batch.c
+ * make whole programs, classify_ebpf_load.c hands them to the kernel.  Only the last one needs
+ * libbpf.
  *
  * Invariant: a program with `lost` set is never handed out.
  */
@@ -125,10 +126,11 @@ struct ebpf_words { int off[3]; };
 /* R0 = hash of the key; selector NULL: it is in R5; from NULL: all is in the key alone.  Spoils R0
  * to R3. */
 void ebpf_hash(struct ebpf_gen *g, const uint32_t *selector, const struct ebpf_words *from);
-/* Parts of the walk: key bytes of the header at disp, moved (spoils R0); dst = a field of it under
- * its mask, unless it has been loaded, to be compared with what comes back for v (spoils R2). */
+/* Parts of the walk: key bytes of the header at disp, moved (spoils R0); what is compared with dst
+ * to see whether a field of it is v, `load`: after loading it there, masked (spoils R2). */
 void ebpf_gather(struct ebpf_gen *g, unsigned disp, const struct xk_pat_key *k, unsigned n);
-uint32_t ebpf_field(struct ebpf_gen *g, unsigned disp, uint8_t dst, const struct xk_pat_field *f, uint32_t v, bool load);
+uint32_t ebpf_field(struct ebpf_gen *g, unsigned disp, uint8_t dst, const struct xk_pat_field *f, uint32_t v,
+		    bool load);
 
 /*
  * Frames whose headers have their least lengths, in slots of `window`:

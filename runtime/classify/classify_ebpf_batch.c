@@ -9,9 +9,12 @@
  * value of an array, as only there may a program point where it wants, and the verdicts back in
  * the end.
  * Loops differ too: "may_goto" came with arenas; without it the verifier walks through every
- * round, so there are few.
+ * round, so there are few.  A round of the arena's loop is up to four slots, so that what a round
+ * costs is shared and their instructions overlap; the last round may decide slots that nobody
+ * asked about.  Plain frames are decided where they stand, others by the one walk at the end.
  *
- * R8 slot, R9 slots to go (arena) or slot's number (context), others as the walk has them.
+ * R8 slot, the round's first in an arena; R9 slots to go (arena) or slot's number (context), others
+ * as the walk has them.
  * Invariant: both write the same verdicts.
  */
 #include <stdio.h>

@@ -134,7 +134,8 @@ static void load_masked(struct ebpf_gen *g, const struct at *w, uint8_t dst, con
 		ebpf_alu32_imm(&g->a, BPF_AND, dst, cooked(f, f->mask));
 }
 
-uint32_t ebpf_field(struct ebpf_gen *g, unsigned disp, uint8_t dst, const struct xk_pat_field *f, uint32_t v, bool load)
+uint32_t ebpf_field(struct ebpf_gen *g, unsigned disp, uint8_t dst, const struct xk_pat_field *f, uint32_t v,
+		    bool load)
 {
 	if (load)
 		load_masked(g, &(struct at){ .disp = disp }, dst, f);

@@ -157,6 +157,32 @@ static void a_slot_holds_what_least_headers_need_in_whole_lines(void)
 	CU_ASSERT_EQUAL(ebpf_layout(&p, 1024, 100).slots, 0);
 }
 
+/* ---- frames of least headers ------------------------------------------------------------------------ */
+
+static unsigned leaves_of(const struct xk_pattern *p)
+{
+	struct ebpf_window w = ebpf_window(p);
+
+	return ebpf_plain_leaves(p, &w);
+}
+
+static void plain_frames_are_told_by_what_their_cells_ask_together(void)
+{
+	struct ebpf_window near = { .bytes = 20 };
+	struct xk_pattern p;
+
+	memset(&p, 0, sizeof p);
+	CU_ASSERT_EQUAL(leaves_of(&p), 0);
+	pattern_make(&p, "eth");
+	CU_ASSERT_EQUAL(leaves_of(&p), 3);       /* ICMP, TCP, UDP */
+	CU_ASSERT_EQUAL(ebpf_plain_leaves(&p, &near), 0);
+	p.cell[1].guard[0].value ^= 0x01;        /* IP: a version that its mask leaves no room for */
+	CU_ASSERT_EQUAL(leaves_of(&p), 0);
+	pattern_make(&p, "eth");
+	p.cell[1].need += 1;                     /* no length in fours */
+	CU_ASSERT_EQUAL(leaves_of(&p), 0);
+}
+
 static void a_program_is_printed_one_instruction_a_line(void)
 {
 	struct xk_pattern p;
@@ -191,6 +217,7 @@ static CU_TestInfo tests[] = {
 	{ "instructions read as the kernels tools write them", instructions_read_as_the_kernels_tools_write_them },
 	{ "any bytes are some text of no more than was asked", any_bytes_are_some_text_of_no_more_than_was_asked },
 	{ "a slot holds what least headers need in whole lines", a_slot_holds_what_least_headers_need_in_whole_lines },
+	{ "plain frames are told by what their cells ask together", plain_frames_are_told_by_what_their_cells_ask_together },
 	{ "a program is printed one instruction a line", a_program_is_printed_one_instruction_a_line },
 	CU_TEST_INFO_NULL
 };

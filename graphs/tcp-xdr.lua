@@ -11,8 +11,8 @@ local a = args {
   fragment = uint { 0, max = 2046, doc = "samples of a fragment of a record; 0: all of them" },
   link     = enum { "eth", choices = { "eth", "fddi" }, doc = "what the cable carries" },
   loss     = fraction { 0, doc = "frames lost, each way" },
-  preset   = enum { "vppc", choices = { "up", "ppc", "vppc", "tpc" }, doc = "threading architecture" },
-  vps      = uint { 4, min = 1, max = 4096, doc = "vppc: virtual processors" },
+  preset   = enum { "vppc", choices = { "up", "ppc", "vppc", "tpc", "connp_l" }, doc = "threading architecture" },
+  vps      = uint { 4, min = 1, max = 4096, doc = "vppc, connp_l: virtual processors" },
 }
 
 local framing, driver = { eth = eth, fddi = fddi }, { eth = eth_mem, fddi = fddi_mem }
@@ -35,6 +35,7 @@ local threading = {
   ppc  = function() return ppc {} end,
   vppc = function() return vppc { vps = a.vps } end,
   tpc  = function() return tpc { vps = a.conns } end,
+  connp_l = function() return connp_l { vps = a.vps } end,
 }
 return graph "tcp-xdr" {
   doc = "TCP, with and without the presentation layer",

@@ -9,8 +9,8 @@ local a = args {
   size   = size { 64,   max = "63KiB", doc = "bytes of a message, 32 for each sample" },
   window = uint { 4,    min = 1, max = 1024, doc = "unanswered messages of a connection" },
   link   = enum { "eth", choices = { "eth", "fddi" }, doc = "what the cable carries" },
-  preset = enum { "vppc", choices = { "up", "ppc", "vppc", "tpc" }, doc = "threading architecture" },
-  vps    = uint { 4, min = 1, max = 4096, doc = "vppc: virtual processors" },
+  preset = enum { "vppc", choices = { "up", "ppc", "vppc", "tpc", "connp_l" }, doc = "threading architecture" },
+  vps    = uint { 4, min = 1, max = 4096, doc = "vppc, connp_l: virtual processors" },
 }
 
 local framing, driver = { eth = eth, fddi = fddi }, { eth = eth_mem, fddi = fddi_mem }
@@ -30,6 +30,7 @@ local threading = {
   ppc  = function() return ppc {} end,
   vppc = function() return vppc { vps = a.vps } end,
   tpc  = function() return tpc { vps = a.conns } end,
+  connp_l = function() return connp_l { vps = a.vps } end,
 }
 return graph "udp-xdr" {
   doc = "UDP echo, with and without the presentation layer",

@@ -168,6 +168,7 @@ static const char *const presets[] = {
 	"threading = vppc { vps = 8, entry = 'lock' }", "threading = vppc { vps = 8, schedule = 'os' }",
 	"threading = vppc { vps = 8, entry = 'lock', schedule = 'os' }", "threading = vppc { vps = 96 }",
 	"threading = vppc { vps = 8 }, clock = 'virtual'", "threading = up { burst = 1 }",
+	"threading = connp_l { lock = 'mcs' }", "threading = connp_l { vps = 8, handover = 'try' }",
 };
 static const char bad_link[] = "{ loss = '5%', dup = '5%', reorder = '5%', corrupt = '2%', hold = '1ms', seed = 7 }";
 

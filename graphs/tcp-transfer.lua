@@ -14,6 +14,8 @@ local a = args {
   reorder = fraction { 0, doc = "frames that later ones overtake, each way" },
   delay   = time { "0s", doc = "of each way" },
   preset  = enum { "vppc", choices = { "up", "ppc", "vppc", "tpc", "connp_l" }, doc = "threading architecture" },
+  post    = size { 0, doc = "bytes of memory that each receiver posts for the driver to place payload in; 0: none" },
+  least   = size { "1KiB", doc = "shorter payloads are not placed" },
   vps     = uint { 4, min = 1, max = 4096, doc = "vppc: virtual processors" },
 }
 
@@ -25,7 +27,7 @@ local function host(addr, profile, bad)
   end
   return tcp { profile = profile, over = inet(d, { addr = addr, arp = { queue = 1024 } }) }
 end
-tcprecv { port = 9, size = a.size, touch = "verify", over = host("10.0.0.2/8", a.peer) }
+tcprecv { port = 9, size = a.size, touch = "verify", post = a.post, post_least = a.least, over = host("10.0.0.2/8", a.peer) }
 tcpsend { to = "10.0.0.2", port = 9, conns = a.conns, size = a.size, count = a.count,
           over = host("10.0.0.1/8", a.profile, true) }
 

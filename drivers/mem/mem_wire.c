@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "runtime/base/xk_csum_inline.h"
+#include "runtime/upi/xk_deposit.h"
 
 void mem_rx_put(struct mem_rep *to, struct xk_msg *m)
 {
@@ -122,6 +123,55 @@ static unsigned wire_take(struct mem_rep *mr, struct xk_msg **burst, unsigned n)
 	return k;
 }
 
+/* ---- straight into what a receiver has posted (xk_deposit.h) ------------------- */
+
+struct wire_burst { struct xk_rep *from; uint32_t h; unsigned copies; struct xk_msg *m[MEM_BURST]; };
+
+static struct xk_msg *burst_take(void *arg, unsigned i)
+{
+	struct wire_burst *b = arg;
+	struct xk_msg *m = wire_copy(b->m[i], b->h);
+
+	if (XK_UNLIKELY(m == NULL))
+		xk_count(b->from->drop[XK_DROP_NOMEM]);
+	else
+		b->copies++;
+	return m;
+}
+
+static void burst_placed(void *arg, unsigned i)
+{
+	struct wire_burst *b = arg;
+
+	b->copies++;
+	xk_msg_free(b->m[i]);
+}
+
+/* n frames off the wire, classified where they lie, each copied once: the payload
+ * of one that somebody waits for to where it is wanted. */
+static XK_APART void wire_deliver(struct mem_rep *mr, unsigned n)
+{
+	struct wire_burst b = { .from = mr->peer->rep };
+	const struct xk_arrivals a = { burst_take, burst_placed, &b };
+	struct xk_msg frame[MEM_BURST];
+
+	b.h = mem_state(b.from)->link->header;
+	for (unsigned i = 0; i < n; i++) {
+		const struct xk_msg *m = b.m[i] = xk_msgq_get(&mr->q);
+
+		frame[i] = (struct xk_msg){ .data = m->data, .len = m->len, .tot = m->tot, .next = m->next,
+					    .flags = m->flags & XK_MSG_CHAIN };
+	}
+	xk_input_arrivals(mr->rep, frame, n, b.h, &a);
+	xk_count_add(b.from->count[MEM_N_COPIES], b.copies);
+}
+
+/* A wire that hands buffers over has nothing to copy. */
+static inline bool wire_places(const struct mem_rep *mr)
+{
+	return xk_posted(mr->rep) && mem_conf(mr->rep)->peer == MEM_LOOP && mem_conf(mr->peer->rep)->copy;
+}
+
 static unsigned queue_take(struct mem_rep *mr, struct xk_msg **burst, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -142,7 +192,10 @@ unsigned mem_rx_run(struct xk_task *t, unsigned budget)
 	while (done < budget) {
 		unsigned n = budget - done < MEM_BURST ? budget - done : MEM_BURST;
 
-		xk_input(mr->rep, burst, wire ? wire_take(mr, burst, n) : queue_take(mr, burst, n));
+		if (XK_UNLIKELY(wire_places(mr)))
+			wire_deliver(mr, n);
+		else
+			xk_input(mr->rep, burst, wire ? wire_take(mr, burst, n) : queue_take(mr, burst, n));
 		done += n;
 	}
 	if (mr->q.n == 0)

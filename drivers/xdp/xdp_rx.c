@@ -19,6 +19,7 @@
 #include <sys/socket.h>
 
 #include "runtime/base/xk_bytes.h"
+#include "runtime/upi/xk_deposit.h"
 
 #define LOOK_EVERY (100 * XK_MS)
 
@@ -147,15 +148,56 @@ static void rx_now_and_then(struct xdp_port *p)
 		xdp_rx_stats(p);
 }
 
-static unsigned rx_burst(struct xdp_port *p, unsigned most)
+/* ---- straight into what a receiver has posted (xk_deposit.h) ----------------------------------- */
+
+struct rx_placing { struct xdp_port *p; bool lend; struct xdp_desc desc[XDP_BURST]; };
+
+static struct xk_msg *placing_take(void *arg, unsigned i)
+{
+	struct rx_placing *a = arg;
+
+	return rx_take(a->p, &a->desc[i], a->lend);
+}
+
+/* The frame is free at once, where it would have been lent. */
+static void placing_placed(void *arg, unsigned i)
+{
+	struct rx_placing *a = arg;
+	struct xdp_dev *d = a->p->q->dev;
+
+	if (d->partial == XDP_SUMS_ACCEPT && sum_is_partial((uint8_t *)d->area + a->desc[i].addr, a->desc[i].len))
+		xk_count(a->p->rep->count[N_PARTIAL]);
+	xdp_frame_free(a->p, xdp_frame_at(d, a->desc[i].addr));
+}
+
+/* n descriptors from number `at` on. */
+static XK_APART void rx_place(struct xdp_port *p, uint32_t at, uint32_t n, bool lend)
+{
+	struct rx_placing pl = { .p = p, .lend = lend };
+	const struct xk_arrivals a = { placing_take, placing_placed, &pl };
+	const struct xdp_dev *d = p->q->dev;
+	struct xk_msg frame[XDP_BURST];
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct xdp_desc *desc = &pl.desc[i];
+		uint8_t *b;
+
+		pl.desc[i] = *xsk_ring_cons__rx_desc(&p->rx, at + i);
+		b = (uint8_t *)d->area + desc->addr;
+		frame[i] = (struct xk_msg){ .data = b, .len = desc->len, .tot = desc->len };
+		if (d->partial == XDP_SUMS_ACCEPT && sum_is_partial(b, desc->len))
+			frame[i].flags = XK_MSG_CSUM_OK;
+	}
+	xsk_ring_cons__release(&p->rx, n);
+	xk_input_arrivals(p->rep, frame, n, 14, &a);
+	xdp_give_back(p);
+}
+
+static void rx_pass(struct xdp_port *p, uint32_t at, uint32_t n, bool lend)
 {
 	struct xk_msg *burst[XDP_BURST];
-	bool lend = !xdp_scarce(p, p->q->dev->frames / 4);
-	uint32_t at, k = 0, n = xsk_ring_cons__peek(&p->rx, most, &at);
+	uint32_t k = 0;
 
-	if (n == 0)
-		return 0;
-	xdp_from_kernel(p->q);
 	for (uint32_t i = 0; i < n; i++) {
 		struct xk_msg *m = rx_take(p, xsk_ring_cons__rx_desc(&p->rx, at + i), lend);
 
@@ -164,9 +206,23 @@ static unsigned rx_burst(struct xdp_port *p, unsigned most)
 	}
 	xsk_ring_cons__release(&p->rx, n);
 	xdp_give_back(p);
-	xk_count_add(p->rep->count[N_READ], n);
 	if (k != 0)
 		xk_input(p->rep, burst, k);
+}
+
+static unsigned rx_burst(struct xdp_port *p, unsigned most)
+{
+	bool lend = !xdp_scarce(p, p->q->dev->frames / 4);
+	uint32_t at, n = xsk_ring_cons__peek(&p->rx, most, &at);
+
+	if (n == 0)
+		return 0;
+	xdp_from_kernel(p->q);
+	xk_count_add(p->rep->count[N_READ], n);
+	if (xk_posted(p->rep))
+		rx_place(p, at, n, lend);
+	else
+		rx_pass(p, at, n, lend);
 	return n;
 }
 

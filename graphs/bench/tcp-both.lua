@@ -9,6 +9,9 @@ local a = args {
   burst  = uint { 32, min = 1, max = 1024, doc = "messages in a unit of work" },
   buffer = size { "64KiB", min = "4KiB", max = "4MiB", doc = "send and receive buffer of a connection" },
   count  = uint { 0,  doc = "messages of each connection; 0: until stopped" },
+  touch  = text { "none", doc = "what the receiver does with bytes: copy, line, none or verify" },
+  post   = size { 0,  max = "1GiB", doc = "bytes that the receiver posts for the driver, with touch=copy or verify; 0: none" },
+  least  = size { 0,  max = "64KiB", doc = "shorter payloads are not placed there" },
 }
 
 local function host(n, addr, peer, mac)
@@ -22,7 +25,7 @@ end
 
 local sender   = host(1, "10.0.0.1/8", "10.0.0.2", "02:00:00:00:00:02")
 local receiver = host(2, "10.0.0.2/8", "10.0.0.1", "02:00:00:00:00:01")
-tcprecv { port = 7000, touch = "none", size = a.size, sessions = a.conns, over = receiver }
+tcprecv { port = 7000, touch = a.touch, post = a.post, post_least = a.least, size = a.size, sessions = a.conns, over = receiver }
 tcpsend { to = "10.0.0.2", port = 7000, conns = a.conns, size = a.size, count = a.count, over = sender }
 
 return graph "bench-tcp-both" {

@@ -7,6 +7,9 @@ local a = args {
   conns = uint { 1,  min = 1, max = 65536, doc = "connections" },
   burst = uint { 32, min = 1, max = 1024, doc = "messages in a unit of work" },
   count = uint { 0,  doc = "messages of each connection; 0: until stopped" },
+  touch = text { "none", doc = "what the receiver does with a message: copy, line or none" },
+  post  = size { 0,  max = "1GiB", doc = "bytes that the receiver posts for the driver, with touch=copy; 0: none" },
+  least = size { 0,  max = "64KiB", doc = "shorter payloads are not placed there" },
 }
 
 local function host(n, addr, peer, mac)
@@ -19,7 +22,7 @@ end
 
 local sender   = host(1, "10.0.0.1/8", "10.0.0.2", "02:00:00:00:00:02")
 local receiver = host(2, "10.0.0.2/8", "10.0.0.1", "02:00:00:00:00:01")
-sink { port = 7000, touch = "none", count = a.conns * a.count, over = receiver }
+sink { port = 7000, touch = a.touch, post = a.post, post_least = a.least, count = a.conns * a.count, over = receiver }
 source { to = "10.0.0.2", port = 7000, conns = a.conns, size = a.size, count = a.count, over = sender }
 
 return graph "bench-udp-both" {

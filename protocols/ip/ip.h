@@ -71,6 +71,15 @@ static inline bool ip_net_is_tail(const void *net)
 {
 	return (xk_be16((const uint8_t *)net + 6) & 0x1fff) != 0;
 }
+/* A frame of len bytes behind the link's header: is it, to its end, a datagram of proto between
+ * the addresses pair, without options and whole?  (Its checksum is IP's to judge.) */
+static inline bool ip_net_plain(const void *net, uint32_t len, uint64_t pair, uint8_t proto)
+{
+	uint64_t w = be64toh(xk_raw64(net));
+
+	return len >= 20 && (w & 0xff00000000003fffull) == 0x4500000000000000ull && (uint16_t)(w >> 32) == len &&
+	       ip_net_protocol(net) == proto && ip_net_pair(net) == pair;
+}
 /* The same pair made from addresses in host order. */
 static inline uint64_t ip_pair(uint32_t src, uint32_t dst)
 {

@@ -105,6 +105,18 @@ static void deliver(struct xk_rep *r, struct xk_sess *lls, struct xk_msg *m, uin
 
 /* ---- the careful path ------------------------------------------------------------------ */
 
+/* Has the first segment, its own, all of the headers up to UDP's or TCP's payload?  A driver that
+ * places payload elsewhere leaves no more there (xk_deposit.h). */
+static bool headers_whole(const struct xk_msg *m, uint32_t hlen)
+{
+	const uint8_t *p = m->data;
+
+	if ((m->flags & FOREIGN) || m->len < hlen + 8 || (xk_be16(p + 6) & (IP_FLAG_MF | IP_OFFSET_MASK)) != 0)
+		return false;
+	return p[9] == IP_PROTO_UDP ||
+	       (p[9] == IP_PROTO_TCP && m->len >= hlen + 20 && m->len >= hlen + (p[hlen + 12] >> 4) * 4u);
+}
+
 /*
  * Header and transport header in one piece and in a buffer of the message's
  * own: what lies in somebody else's cannot be noted as its network header.
@@ -114,6 +126,8 @@ static bool pull(struct xk_msg **mp, uint32_t hlen)
 	uint32_t n = hlen + CONTIGUOUS < (*mp)->tot ? hlen + CONTIGUOUS : (*mp)->tot;
 	uint8_t copy[IP_HDR_MAX + CONTIGUOUS], *p;
 
+	if (headers_whole(*mp, hlen))
+		return true;
 	if (xk_msg_peek(mp, n) == NULL)
 		return false;
 	if (!((*mp)->flags & FOREIGN))

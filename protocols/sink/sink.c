@@ -8,11 +8,14 @@
  * messages are counted.  Active (conns > 0): the connections are opened at
  * start, each on its VP by the graph's map, so that their frames are
  * classified to that VP from the first one on.
+ * With `post`, what is kept posts memory at its connection: there the bytes of a
+ * message are wanted, and a driver may have put them there (xk_deposit.h).
  * Counts are per VP and nobody shares a line; whether `count` is reached is
  * looked at by a timer.
  * Invariant: each kept lower session has `up` set to one session of ours.
  */
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_deposit.h"
 #include "runtime/upi/xk_upi_inline.h"
 
 #include <stdio.h>
@@ -24,10 +27,10 @@
 #define LOOK_EVERY XK_MS
 
 enum { TOUCH_COPY, TOUCH_LINE, TOUCH_NONE };
-enum { N_MESSAGES, N_BYTES, N_NOT_KEPT };
+enum { N_MESSAGES, N_BYTES, N_NOT_KEPT, N_POST };  /* ORDER sink_counts */
 
 struct sink_conf {
-	uint64_t ports, conns, count, sessions;
+	uint64_t ports, conns, count, sessions, post, post_least;
 	uint32_t from;
 	uint16_t port, from_port;
 	unsigned touch;
@@ -36,6 +39,7 @@ struct sink_conf {
 struct sink_sess {
 	struct xk_sess s;
 	uint32_t       slot;
+	struct xk_deposit *post;         /* NULL: nothing is posted */
 };
 
 struct sink_rep {
@@ -68,6 +72,16 @@ static uint32_t slot_take(struct sink_rep *sr, uint64_t no)
 	return i;
 }
 
+/* Memory for what comes by lls; without it messages are copied to the page. */
+static void sink_post(struct sink_sess *ss, struct xk_sess *lls)
+{
+	const struct sink_conf *c = conf_of(ss->s.rep);
+	struct xk_deposit_conf d = { (uint32_t)c->post, (uint32_t)c->post_least, false, &ss->s.rep->count[N_POST] };
+
+	if (c->post != 0 && xk_deposit_open(&ss->post, lls, &d) != XK_OK)
+		xk_count(ss->s.rep->count[N_POST + XK_DEPOSIT_N]);
+}
+
 /* Stands a session of ours over lls, with a reference that the caller has or
  * takes. */
 static int sink_keep(struct xk_rep *r, struct xk_sess *lls, uint64_t no)
@@ -89,6 +103,7 @@ static int sink_keep(struct xk_rep *r, struct xk_sess *lls, uint64_t no)
 	}
 	((struct sink_sess *)s)->slot = slot_take(sr, no);
 	lls->up = &s->self;
+	sink_post((struct sink_sess *)s, lls);
 	return XK_OK;
 }
 
@@ -98,6 +113,7 @@ static void sink_forget(struct xk_sess *s)
 	struct sink_rep *sr = r->state;
 	struct xk_sess *lls = s->down;
 
+	xk_deposit_close(((struct sink_sess *)s)->post);
 	sr->spare[sr->nspare++] = ((struct sink_sess *)s)->slot;
 	lls->up = &r->up;
 	xk_sess_destroy(s);
@@ -147,9 +163,25 @@ static inline void sink_touch(struct xk_rep *r, struct xk_msg *m)
 	}
 }
 
-static XK_NOINLINE void sink_consume(struct xk_rep *r, struct xk_msg *m)
+/* Where the bytes are wanted; false: not all could go there. */
+static bool sink_place(const struct xk_up *up, const struct xk_msg *m)
 {
-	sink_touch(r, m);
+	struct xk_deposit *d;
+	uint8_t *at;
+
+	if (up == &up->rep->up)
+		return false;
+	d = ((struct sink_sess *)xk_container_of(up, struct xk_sess, self))->post;
+	if (d == NULL || xk_deposit_receive(d, m, 0, &at) == 0)
+		return false;
+	xk_deposit_done(d, at, m->tot);
+	return true;
+}
+
+static XK_NOINLINE void sink_consume(const struct xk_up *up, struct xk_msg *m)
+{
+	if (conf_of(up->rep)->post == 0 || !sink_place(up, m))
+		sink_touch(up->rep, m);
 	xk_msg_free(m);
 }
 
@@ -171,18 +203,18 @@ static void sink_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	if (conf_of(r)->touch == TOUCH_NONE)
 		xk_msg_free(m);
 	else
-		sink_consume(r, m);
+		sink_consume(up, m);
 }
 
 /* Reads and frees all of f; returns the bytes of their descriptors. */
-static uint64_t sink_consume_all(struct xk_rep *r, const struct xk_frames *f)
+static uint64_t sink_consume_all(const struct xk_up *up, const struct xk_frames *f)
 {
 	uint64_t bytes = 0;
 
 	for (unsigned i = 0; i < f->n; i++) {
 		bytes += f->m[i]->tot;
 		xk_frames_settle(f, f->m[i]);
-		sink_consume(r, f->m[i]);
+		sink_consume(up, f->m[i]);
 	}
 	return bytes;
 }
@@ -198,7 +230,7 @@ static unsigned sink_demux_frames(struct xk_up *up, struct xk_sess *lls, const s
 	if (XK_LIKELY(conf_of(r)->touch == TOUCH_NONE))
 		bytes = xk_msg_free_all(f->m, f->n);
 	else
-		bytes = sink_consume_all(r, f);
+		bytes = sink_consume_all(up, f);
 	bytes -= (uint64_t)f->off * f->n;
 	xk_count_add(r->npop, f->n);
 	xk_count_add(r->count[N_MESSAGES], f->n);
@@ -393,6 +425,9 @@ static int sink_check(const void *conf, char *why, size_t n)
 	else if (c->from_port + (c->conns < PORTS_PER_HOST ? c->conns : PORTS_PER_HOST) > 65536)
 		snprintf(why, n, "from_port %u leaves too few ports for %llu connections (16384 for each address)",
 			 c->from_port, (unsigned long long)c->conns);
+	else if (c->post != 0 && (c->post < XK_DEPOSIT_MIN || c->touch != TOUCH_COPY))
+		snprintf(why, n, "post is where messages are copied to: it goes with touch = \"copy\" and takes at least %u bytes",
+			 XK_DEPOSIT_MIN);
 	else
 		return XK_OK;
 	return XK_E_INVAL;
@@ -420,10 +455,12 @@ static const struct xk_param sink_params[] = {
 	P(conns, XK_P_UINT, "0", "active: connections to open at start, by the graph's map; 0: passive", .max = "1048576"),
 	P(from, XK_P_IPV4, NULL, "active: peer of the first 16384 connections; the next 16384 are of the next address"),
 	P(from_port, XK_P_PORT, "20000", "active: first port of a peer"),
+	XK_DEPOSIT_PARAMS(struct sink_conf, post, post_least),
 	XK_PARAM_END
 };
 
-static const char *const sink_counts[] = { "messages", "bytes", "not_kept", NULL };
+#define POST_TEXT(id, text) text,
+static const char *const sink_counts[] = { "messages", "bytes", "not_kept", XK_DEPOSIT_COUNTS(POST_TEXT) "not_posted", NULL };
 
 const struct xk_proto xk_proto_sink = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "sink",

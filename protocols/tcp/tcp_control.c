@@ -421,6 +421,8 @@ static int sess_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned le
 	case XK_CTL_HEADER_SUM:
 		/* Who asks wants to know whether a sum of its payload is of use. */
 		return cb->tune->checksum ? XK_E_NOTSUP : XK_E_INVAL;
+	case XK_CTL_PAYLOAD:
+		return answer(buf, len, &(xk_payload_fn){ tcp_payload }, sizeof(xk_payload_fn));
 	case XK_STREAM_ROOM:
 		return room(tcp_cb(ts), buf, len);
 	case XK_STREAM_ERRNO:

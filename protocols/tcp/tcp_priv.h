@@ -46,6 +46,7 @@
 #include "protocols/ip/ip.h"
 #include "protocols/tcp/tcp.h"
 #include "protocols/tcp/tcp_hdr.h"
+#include "runtime/upi/xk_deposit.h"
 #include "runtime/upi/xk_upi_inline.h"
 
 /* ---- sequence numbers --------------------------------------------------------- */
@@ -549,6 +550,7 @@ void tcp_demux_one(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 void tcp_ack_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 /* tcp_run.c: of one connection's segments those that are its next data, together. */
 unsigned tcp_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);
+bool     tcp_payload(const struct xk_sess *s, const uint8_t *frame, uint32_t len, struct xk_payload *p);
 void tcp_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
 void tcp_enter(struct xk_rep *r, struct xk_msg *m);
 /* Runs one parsed segment, header still in front of m's data, through a session

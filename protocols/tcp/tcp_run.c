@@ -267,3 +267,29 @@ unsigned tcp_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk
 	run_pass(tcp_sess(s), &r, f, good);
 	return good;
 }
+
+/*
+ * What a driver may place: the data of a segment, if any, anywhere in the stream; whether it is
+ * the next is for who asks to see.  All that is passed up was passed up when rcv_nxt
+ * moved.  A connection at rest is woken by its segment, the usual way.
+ */
+bool tcp_payload(const struct xk_sess *s, const uint8_t *frame, uint32_t len, struct xk_payload *p)
+{
+	const struct tcp_sess *ts = (const struct tcp_sess *)(const void *)s;
+	const uint8_t *t = frame + 20;
+	const uint32_t have = len - 20;
+	uint32_t hlen;
+
+	if (len < 20 + TCP_HDR_LEN || tcp_rests(ts) || !ip_net_plain(frame, len, s->map.key.w[0], TCP_PROTO) ||
+	    tcp_hdr_ports(t) != s->map.key.w[1] || (tcp_hdr_flags(t) & (TCP_SYN | TCP_RST | TCP_URG | TCP_ACK)) != TCP_ACK)
+		return false;
+	hlen = tcp_hdr_len(t);
+	if (hlen < TCP_HDR_LEN || hlen > have)
+		return false;
+	p->header = 20 + hlen;
+	p->n = have - hlen;
+	p->summed = true;
+	p->sum = xk_csum_quick(t, hlen, tcp_live(ts)->psum + htobe16((uint16_t)have));
+	p->skip = tcp_hdr_seq(t) - tcp_cb(ts)->rcv_nxt;
+	return true;
+}

@@ -6,6 +6,8 @@
  * A stream has no messages; what counts as one is so many bytes of a connection.
  * With a rate, bytes are forgotten at once but count as consumed only as fast as
  * the rate says, so that the peer meets a slow reader and its closed window.
+ * With `post` each connection posts memory, where its bytes are wanted and a driver may
+ * have put them (xk_deposit.h).
  * Counts are per VP and nobody shares a line; whether `count` is reached is looked
  * at by a timer.
  * Invariant: each slot in use belongs to one kept connection.
@@ -13,6 +15,7 @@
 #include "protocols/stream/stream_app.h"
 #include "runtime/base/xk_csum.h"
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_deposit.h"
 #include "runtime/upi/xk_upi_inline.h"
 
 #include <stdio.h>
@@ -22,11 +25,11 @@
 #define LOOK_EVERY XK_MS
 
 enum { TOUCH_COPY, TOUCH_LINE, TOUCH_NONE, TOUCH_VERIFY };
-enum { N_MESSAGES, N_BYTES, N_ACCEPTED, N_ENDED, N_REFUSED, N_RESET, N_FAILED, N_WRONG };  /* ORDER recv_counts */
+enum { N_MESSAGES, N_BYTES, N_ACCEPTED, N_ENDED, N_REFUSED, N_RESET, N_FAILED, N_WRONG, N_POST };  /* ORDER recv_counts */
 enum { DROP_STRAY = XK_DROP_FIRST };
 
 struct recv_conf {
-	uint64_t ports, size, count, sessions, rate;
+	uint64_t ports, size, count, sessions, rate, post, post_least;
 	uint16_t port;
 	unsigned touch;
 };
@@ -34,6 +37,7 @@ struct recv_conf {
 struct recv_sess {
 	struct xk_sess  s;
 	uint32_t        slot;
+	struct xk_deposit *post;         /* NULL: nothing is posted */
 	uint32_t        part;            /* bytes of the message that is not whole yet */
 	uint64_t        held;            /* rate: received, not taken */
 	uint64_t        taken;           /* rate: since `since` */
@@ -61,6 +65,7 @@ static void recv_forget(struct xk_sess *s)
 {
 	struct recv_rep *rr = s->rep->state;
 
+	xk_deposit_close(recv_of(s)->post);
 	rr->spare[rr->nspare++] = recv_of(s)->slot;
 	xk_timer_cancel(&s->rep->vp->wheel, &recv_of(s)->timer);
 	stream_forget(s);
@@ -115,6 +120,16 @@ static uint32_t slot_take(struct recv_rep *rr, uint64_t no)
 	return i;
 }
 
+/* Memory for what comes by lls; without it bytes are copied to the page. */
+static void recv_post(struct recv_sess *rs, struct xk_sess *lls)
+{
+	const struct recv_conf *c = conf_of(rs->s.rep);
+	struct xk_deposit_conf d = { (uint32_t)c->post, (uint32_t)c->post_least, true, &rs->s.rep->count[N_POST] };
+
+	if (c->post != 0 && xk_deposit_open(&rs->post, lls, &d) != XK_OK)
+		xk_count(rs->s.rep->count[N_POST + XK_DEPOSIT_N]);
+}
+
 static int recv_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
 {
 	struct recv_rep *rr = r->state;
@@ -130,6 +145,7 @@ static int recv_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node 
 	xk_timer_init(&recv_of(s)->timer, recv_timer);
 	if (conf_of(r)->rate != 0)
 		stream_tell(lls, XK_STREAM_MANUAL, 1);
+	recv_post(recv_of(s), lls);
 	return XK_OK;
 }
 
@@ -157,39 +173,63 @@ static void recv_event(struct xk_rep *r, const struct xk_stream_event *ev)
 
 /* ---- bytes ---------------------------------------------------------------------------------- */
 
-/* Compares m with the pattern from `at` on; returns wrong bytes. */
-static uint64_t recv_verify(const struct recv_rep *rr, const struct xk_msg *m, uint64_t at)
+/* Compares n bytes with the pattern from *at on; returns wrong bytes. */
+static uint64_t recv_verify(const struct recv_rep *rr, const uint8_t *p, uint32_t len, uint64_t *at)
 {
 	uint64_t size = conf_of(rr->r)->size, wrong = 0;
 
-	for (; m != NULL; m = m->next) {
-		for (uint32_t i = 0, n; i < m->len; i += n) {
-			n = m->len - i < size - at ? m->len - i : (uint32_t)(size - at);
-			if (memcmp(m->data + i, rr->page + at, n) != 0)
-				for (uint32_t k = 0; k < n; k++)
-					wrong += m->data[i + k] != rr->page[at + k];
-			at = (at + n) % size;
-		}
+	for (uint32_t i = 0, n; i < len; i += n) {
+		n = len - i < size - *at ? len - i : (uint32_t)(size - *at);
+		if (memcmp(p + i, rr->page + *at, n) != 0)
+			for (uint32_t k = 0; k < n; k++)
+				wrong += p[i + k] != rr->page[*at + k];
+		*at = (*at + n) % size;
 	}
 	return wrong;
 }
 
-static void recv_touch(struct recv_rep *rr, struct xk_msg *m, uint32_t part)
+/* n bytes at p, from number *at of the message on. */
+static void recv_touch(struct recv_rep *rr, uint8_t *p, uint32_t n, uint64_t *at)
 {
 	switch (conf_of(rr->r)->touch) {
 	case TOUCH_COPY:
-		for (struct xk_msg *x = m; x != NULL; x = x->next)
-			memcpy(rr->page, x->data, x->len < BIGGEST ? x->len : BIGGEST);
+		memcpy(rr->page, p, n < BIGGEST ? n : BIGGEST);
 		break;
 	case TOUCH_LINE:
-		for (struct xk_msg *x = m; x != NULL; x = x->next)
-			xk_csum_touch(x->data, x->len, true);
+		xk_csum_touch(p, n, true);
 		break;
 	case TOUCH_VERIFY:
-		xk_count_add(rr->r->count[N_WRONG], recv_verify(rr, m, part));
+		xk_count_add(rr->r->count[N_WRONG], recv_verify(rr, p, n, at));
 		break;
 	default:
 		break;
+	}
+}
+
+/* Where the bytes are wanted; returns how many have gone there. */
+static uint32_t recv_place(struct recv_rep *rr, struct xk_deposit *d, const struct xk_msg *m, uint64_t *part)
+{
+	uint32_t off, n;
+	uint8_t *at;
+
+	for (off = 0; off < m->tot && (n = xk_deposit_receive(d, m, off, &at)) != 0; off += n) {
+		if (conf_of(rr->r)->touch == TOUCH_VERIFY)
+			recv_touch(rr, at, n, part);
+		xk_deposit_done(d, at, n);
+	}
+	return off;
+}
+
+static void recv_bytes(struct recv_rep *rr, const struct recv_sess *rs, struct xk_msg *m, uint64_t part)
+{
+	uint32_t off = rs->post != NULL ? recv_place(rr, rs->post, m, &part) : 0;
+
+	for (struct xk_msg *x = m; x != NULL; x = x->next) {
+		uint32_t skip = off < x->len ? off : x->len;
+
+		off -= skip;
+		if (skip < x->len)
+			recv_touch(rr, x->data + skip, x->len - skip, &part);
 	}
 }
 
@@ -241,8 +281,24 @@ static void recv_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	if (conf_of(r)->rate != 0)
 		recv_slowly(rs, m->tot);
 	if (conf_of(r)->touch != TOUCH_NONE)
-		recv_touch(rr, m, part);
+		recv_bytes(rr, rs, m, part);
 	xk_msg_free(m);
+}
+
+/* Bytes that are looked at, or wanted elsewhere. */
+static unsigned recv_frames_touched(struct recv_rep *rr, struct recv_sess *rs, const struct xk_frames *f)
+{
+	for (unsigned i = 0; i < f->n; i++) {
+		struct xk_msg *x = f->m[i];
+		uint32_t part = rs->part;
+
+		xk_frames_settle(f, x);
+		recv_count(rr, rs, x->tot);
+		recv_bytes(rr, rs, x, part);
+		xk_msg_free(x);
+	}
+	xk_count_add(rr->r->npop, f->n);
+	return f->n;
 }
 
 /* In order and of one connection: counted together, freed together. */
@@ -252,8 +308,10 @@ static unsigned recv_demux_frames(struct xk_up *up, struct xk_sess *lls, const s
 	struct xk_sess *s = stream_own(up);
 
 	(void)lls;
-	if (XK_UNLIKELY(s == NULL || conf_of(r)->rate != 0 || conf_of(r)->touch != TOUCH_NONE))
+	if (XK_UNLIKELY(s == NULL || conf_of(r)->rate != 0))
 		return 0;
+	if (XK_UNLIKELY(conf_of(r)->touch != TOUCH_NONE))
+		return recv_frames_touched(r->state, recv_of(s), f);
 	xk_count_add(r->npop, f->n);
 	recv_count(r->state, recv_of(s), xk_msg_free_all(f->m, f->n) - (uint64_t)f->off * f->n);
 	return f->n;
@@ -369,9 +427,13 @@ static int recv_check(const void *conf, char *why, size_t n)
 {
 	const struct recv_conf *c = conf;
 
-	if (c->port + c->ports <= 65536)
+	if (c->port + c->ports > 65536)
+		snprintf(why, n, "port %u plus %llu ports passes 65535", c->port, (unsigned long long)c->ports);
+	else if (c->post != 0 && (c->post < XK_DEPOSIT_MIN || (c->touch != TOUCH_COPY && c->touch != TOUCH_VERIFY)))
+		snprintf(why, n, "post is where bytes are copied to: it goes with touch = \"copy\" or \"verify\" and takes at "
+			 "least %u bytes", XK_DEPOSIT_MIN);
+	else
 		return XK_OK;
-	snprintf(why, n, "port %u plus %llu ports passes 65535", c->port, (unsigned long long)c->ports);
 	return XK_E_INVAL;
 }
 
@@ -396,12 +458,15 @@ static const struct xk_param recv_params[] = {
 	P(count, XK_P_UINT, "0", "the graph may end after so many messages in all; 0: never"),
 	P(sessions, XK_P_UINT, "4096", "connections of each virtual processor; more are refused", .min = "1", .max = "1048576"),
 	P(rate, XK_P_RATE, NULL, "each connection is read so fast; unset: as bytes come", .min = "8bit/s"),
+	XK_DEPOSIT_PARAMS(struct recv_conf, post, post_least),
 	XK_PARAM_END
 };
 
 static const char *const recv_drops[] = { "stray", NULL };
+#define POST_TEXT(id, text) text,
 static const char *const recv_counts[] = {
-	"messages", "bytes", "accepted", "ended", "refused", "reset", "failed", "wrong_bytes", NULL
+	"messages", "bytes", "accepted", "ended", "refused", "reset", "failed", "wrong_bytes",
+	XK_DEPOSIT_COUNTS(POST_TEXT) "not_posted", NULL
 };
 
 const struct xk_proto xk_proto_tcprecv = {

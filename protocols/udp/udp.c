@@ -349,6 +349,8 @@ static int udp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned 
 		return answer(buf, len, &port, sizeof port);
 	case XK_CTL_GETPARTICIPANTS:
 		return participants(us, buf, len);
+	case XK_CTL_PAYLOAD:
+		return answer(buf, len, &(xk_payload_fn){ udp_payload }, sizeof(xk_payload_fn));
 	case XK_CTL_HEADER_SUM:
 		/* Who asks wants to know whether a sum of its payload is of use. */
 		return ((struct udp_conf *)s->rep->conf)->checksum ? XK_E_NOTSUP : XK_E_INVAL;

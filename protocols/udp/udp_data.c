@@ -331,8 +331,12 @@ static inline bool frame_good(const struct xk_sess *s, const struct xk_msg *x, u
 	const uint8_t *p = x->data + off;
 	uint32_t len = x->len - off, sum;
 
-	if (x->len < off + UDP_HDR_LEN || len - UDP_HDR_LEN > QUICK_MAX || udp_hdr_length(p) != len ||
-	    !udp_hdr_has_checksum(p) || udp_hdr_ports(p) != s->map.key.w[1])
+	if (x->len < off + UDP_HDR_LEN || udp_hdr_length(p) != len || !udp_hdr_has_checksum(p) ||
+	    udp_hdr_ports(p) != s->map.key.w[1])
+		return false;
+	if (x->flags & XK_MSG_CSUM_OK)
+		return true;
+	if (len - UDP_HDR_LEN > QUICK_MAX)
 		return false;
 	sum = xk_csum_quick(p, len, (uint32_t)sum_start(s, len));
 	return xk_csum_valid(sum) || (x->flags & XK_MSG_CSUM_IGNORE);
@@ -383,6 +387,25 @@ unsigned udp_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk
 		      s->map.key.w[0] == ip_net_pair(f->m[0]->data + f->net)))
 		good = frames_good(s, f);
 	return xk_frames_on(up, lls, f, s, good, UDP_HDR_LEN, f->net);
+}
+
+/* Headers of a datagram whose IP has no options. */
+#define UDP_IP_LEN (20u + UDP_HDR_LEN)
+
+/* What a driver may place: a whole datagram, as input would take it, without options or padding. */
+bool udp_payload(const struct xk_sess *s, const uint8_t *frame, uint32_t len, struct xk_payload *p)
+{
+	const uint8_t *u = frame + UDP_IP_LEN - UDP_HDR_LEN;
+	const uint32_t have = len - (UDP_IP_LEN - UDP_HDR_LEN);
+
+	if (len < UDP_IP_LEN || !ip_net_plain(frame, len, s->map.key.w[0], UDP_PROTO) ||
+	    udp_hdr_ports(u) != s->map.key.w[1] || udp_hdr_length(u) != have)
+		return false;
+	p->header = UDP_IP_LEN;
+	p->n = len - UDP_IP_LEN;
+	p->summed = udp_hdr_has_checksum(u);
+	p->sum = xk_csum_quick(u, UDP_HDR_LEN, (uint32_t)sum_start(s, have));
+	return true;
 }
 
 /* From another VP: examined there, but for its session. */

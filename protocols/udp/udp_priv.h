@@ -11,6 +11,7 @@
 #include "protocols/inet/inet_linger.h"
 #include "protocols/udp/udp.h"
 #include "protocols/udp/udp_hdr.h"
+#include "runtime/upi/xk_deposit.h"
 #include "runtime/upi/xk_upi_inline.h"
 
 struct udp_conf {
@@ -63,6 +64,7 @@ void udp_push_nowhere(struct xk_sess *s, struct xk_msg *m);
 void udp_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 unsigned udp_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);
 void udp_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
+bool udp_payload(const struct xk_sess *s, const uint8_t *frame, uint32_t len, struct xk_payload *p);
 void udp_enter(struct xk_rep *r, struct xk_msg *m);
 
 #endif

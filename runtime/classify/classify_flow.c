@@ -131,6 +131,7 @@ static void flow_fill(struct xk_flow *f, const struct xk_key *k, uint16_t vp, st
 	for (unsigned i = 0; i < XK_ARRAY_LEN(f->sess); i++)
 		xk_store_relaxed(&f->sess[i], none);
 	xk_store_relaxed(&f->vp, vp);
+	f->post = 0;
 	xk_store_relaxed(&f->gen, (uint16_t)((f->gen + 1u) & ~1u));
 }
 

@@ -34,7 +34,10 @@ struct xk_flow {
 	struct xk_sess   *sess[XK_FLOW_DEPTH - 1];
 	uint16_t          vp;
 	uint16_t          gen;           /* even while bound; changes at unbind */
-	uint32_t          next;          /* private: list of free flows */
+	union {
+		uint32_t  next;          /* while unbound, private: list of free flows */
+		uint32_t  post;          /* while bound, its VP's: what is posted for it, 0: nothing */
+	};
 } XK_ALIGNED;
 _Static_assert(sizeof(struct xk_flow) == XK_CACHELINE, "a flow is one line");
 

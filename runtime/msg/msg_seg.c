@@ -45,8 +45,24 @@ struct xk_msg *msg_free_seg(struct xk_msg *m)
 	return next;
 }
 
-static XK_NOINLINE void free_segs(struct xk_msg *m)
+/* A header before bytes that were lent, nobody else looking at either. */
+static inline bool free_lent(struct xk_memvp *v, struct xk_msg *m)
 {
+	struct xk_msg *x = m->next;
+
+	if ((m->flags & XK_MSG_SLOW) != XK_MSG_CHAIN || (x->flags & XK_MSG_SLOW) != XK_MSG_EXTERN ||
+	    m->home != v->no || x->home != v->no || msg_extern(x)->release == NULL)
+		return false;
+	msg_extern(x)->release(msg_extern(x)->arg);
+	xk_mem_put(v, (enum xk_memclass)x->cls, x);
+	xk_mem_put(v, (enum xk_memclass)m->cls, m);
+	return true;
+}
+
+static XK_APART void free_segs(struct xk_msg *m)
+{
+	if (free_lent(xk_mem_self, m))
+		return;
 	while (m != NULL)
 		m = msg_free_seg(m);
 }

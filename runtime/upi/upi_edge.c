@@ -103,6 +103,14 @@ static inline void input_up(struct xk_rep *r, struct xk_sess *s, struct xk_msg *
 	}
 }
 
+void upi_input_runs(struct xk_rep *r, struct xk_sess *s, struct xk_msg **m, const uint8_t *len, unsigned nruns)
+{
+	struct input_run run[BURST];
+
+	nruns = input_sort(r, m, len, nruns, run);
+	input_up(r, s, m, run, nruns);
+}
+
 static XK_NOINLINE void input_lone_away(struct xk_rep *r, struct xk_msg *x, const struct xk_flow *f)
 {
 	x->u.v.flow = f != NULL ? xk_slab_handle(f) : 0;

@@ -47,6 +47,15 @@ static int make_upivps(struct xk_graph *g)
 	return XK_OK;
 }
 
+static void free_upivp(struct xk_vp *vp)
+{
+	struct xk_upivp *u = upi_vp(vp);
+
+	if (u != NULL)
+		xk_free(u->posted);
+	xk_free(u);
+}
+
 static int copy_conn_map(struct xk_graph *g, const struct xk_graph_conf *c, struct xk_errs *e)
 {
 	uint16_t *map;
@@ -502,7 +511,7 @@ uint64_t xk_graph_free(struct xk_graph *g)
 	if (g->vps != NULL) {
 		leaked = graph_undo(g) + astray(g);
 		for (unsigned i = 0; i < g->vps->nvps; i++)
-			xk_free(g->vps->vp[i]->owner);
+			free_upivp(g->vps->vp[i]);
 		leaked += xk_vpset_free(g->vps);
 	}
 	for (unsigned i = 0; i < g->nnodes; i++)

@@ -9,6 +9,8 @@
 
 #define XK_SCRATCH 8u
 
+struct upi_post { struct xk_deposit *d; uint32_t free; };
+
 /*
  * What room 7 keeps per VP (vp->owner).  `scratch` is the hint list of
  * messages whose connection the classifier does not know: entries learn the
@@ -18,6 +20,9 @@ struct xk_upivp {
 	struct xk_graph *graph;
 	struct xk_sess  *scratch[XK_SCRATCH];   /* the last is xk_sess_end */
 	struct xk_lone   lone;                  /* the last frame that came alone */
+	/* Rings posted here: a flow's `post` is a place in this array, plus 1. */
+	struct upi_post *posted;
+	uint32_t         cap_posted, free_posted;  /* free: plus 1, 0: none */
 };
 
 /* Ends every hint list; never verifies, never learns, is never passed. */
@@ -33,6 +38,8 @@ static inline struct xk_upivp *upi_vp(const struct xk_vp *vp)
 void upi_interpose_push(struct xk_sess *s, const struct xk_node *above);
 /* The demux of a captured replica. */
 void upi_capture_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+/* What xk_input does with a burst whose verdicts are known, nruns runs of len[i] frames each. */
+void upi_input_runs(struct xk_rep *r, struct xk_sess *s, struct xk_msg **m, const uint8_t *len, unsigned nruns);
 /* The demux of a protocol that declared none: a counted drop. */
 void upi_no_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 

@@ -46,11 +46,17 @@ struct xk_up { xk_demux_fn demux; struct xk_rep *rep; };
 
 /*
  * A run of frames of one exact connection on its way up, in order, 1 to 32, in
- * one segment of their own each, which has at least XK_FRAME_MIN bytes.  Their
+ * one segment of their own each (but see below), which has at least XK_FRAME_MIN bytes.  Their
  * descriptors still say what the edge said, but that a tail may have been cut:
  * this layer's bytes begin `off` behind data.  So a layer that only looks
  * at its header writes nothing, and a header's end is one addition for all.
  * Whoever needs a descriptor as demux would get it settles it first.
+ *
+ * A message whose payload a driver has placed elsewhere (xk_deposit.h) has it in a
+ * second segment; until it is settled, len of the first counts both.  So a layer
+ * reads its own header at data + off, a wide word of XK_WIDE bytes if it likes, and settles
+ * before it reads behind those of the transport.  Such messages are longer than 128 bytes
+ * from the transport's header on.
  */
 struct xk_frames {
 	struct xk_msg   **m;

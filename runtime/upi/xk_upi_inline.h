@@ -116,6 +116,8 @@ static inline void xk_frames_settle(const struct xk_frames *f, struct xk_msg *x)
 
 	x->data = p + f->off;
 	x->len = x->tot = x->len - f->off;
+	if (XK_UNLIKELY(x->flags & XK_MSG_CHAIN))       /* its payload is in the next segment */
+		x->len -= x->next->len;
 	if (f->net >= 0)
 		xk_msg_set_net(x, p + f->net);
 	x->hash = f->hash;

@@ -87,6 +87,7 @@ struct xk_vp {
 	xk_ns             busy_ns;        /* time inside, when measured */
 	struct xk_wheel   wheel;
 	void             *owner;          /* room 7: the graph */
+	uint32_t          nposted;        /* room 7: rings posted by sessions here (xk_deposit.h) */
 	/* Written by others. */
 	struct xk_msg    *inbox XK_ALIGNED;   /* newest first */
 	uint32_t          inbox_posted;

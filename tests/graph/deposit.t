@@ -1,0 +1,87 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# deposit.t - payload that drivers place where receivers have posted memory: every byte
+# of a stream is right under every architecture, on both links, over good and bad ones, and
+# UDP's messages are all received; what is placed and what is not is counted.
+
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$top_srcdir/tests/support/tap.sh"
+run=$top_builddir/vp-run
+graphs=$top_srcdir/graphs
+unset VP_GRAPH_PATH
+
+# counter NODE NAME: of the last run
+counter() { sed -n "s/^$1  *\(.*, \)*$2 \([0-9]*\).*/\2/p" "$tmp/out" | tail -n 1; }
+
+# ran ARG...: it ended by itself, without leaks
+ran() {
+	timeout 100 "$run" "$@" >"$tmp/out" 2>"$tmp/err"
+	got=$?
+	cat "$tmp/out" "$tmp/err"
+	[ $got -eq 0 ] && grep -q 'the applications finished$' "$tmp/out"
+}
+
+# stream PLACED ARG...: 1600 KiB of 4 connections, all right; at least so many pieces placed
+stream() {
+	at_least=$1
+	shift
+	ran "$graphs/tcp-transfer.lua" conns=4 count=100 least=256 "$@" || return 1
+	[ "$(counter tcprecv messages)" = 400 ] && [ -z "$(counter tcprecv wrong_bytes)" ] || return 1
+	n=$(counter tcprecv deposited)
+	[ "${n:-0}" -ge "$at_least" ]
+}
+
+for preset in up ppc vppc tpc; do
+	for link in eth fddi; do
+		# Of several virtual processors the one that sends is mostly not the one that receives.
+		[ $preset = up ] && most=200 || most=0
+		ok "stream, $preset over $link" stream $most preset=$preset link=$link post=64KiB
+	done
+	ok "stream, $preset, frames lost and overtaken" stream $((most / 4)) --virtual preset=$preset loss=3% reorder=3% post=64KiB
+done
+ok "stream, a ring smaller than the window" stream 20 --virtual preset=up post=4KiB
+ok "stream, messages of odd lengths" stream 20 --virtual preset=up size=1531 post=64KiB
+
+cat >"$tmp/udp.lua" <<'END'
+local a = args { preset = text { "vppc" }, post = size { "64KiB" }, classifier = text { "auto" }, copy = bool { true } }
+local function host(n, peer)
+  return udp { name = "udp" .. n, over = ip { name = "ip" .. n, addr = "10.0.0." .. n .. "/8",
+    over = arp { name = "arp" .. n, neighbours = { ["10.0.0." .. peer] = "02:00:00:00:00:0" .. peer },
+    over = fddi { name = "fddi" .. n, over = fddi_mem { name = "mem" .. n, mac = "02:00:00:00:00:0" .. n, wire = "w",
+      queue = 65536, classifier = a.classifier, copy = a.copy } } } } }
+end
+sink { port = 7000, touch = "copy", post = a.post, count = 4000, over = host(2, 1) }
+source { to = "10.0.0.2", port = 7000, conns = 8, count = 500, size = 2000, over = host(1, 2) }
+local t = { up = up, ppc = ppc, vppc = vppc, tpc = tpc }
+return graph "deposit-udp" { threading = t[a.preset](a.preset == "tpc" and { vps = 8 } or {}) }
+END
+# datagrams PLACED ARG...: all 4000 are received
+datagrams() {
+	at_least=$1
+	shift
+	ran "$tmp/udp.lua" "$@" || return 1
+	n=$(counter sink deposited)
+	[ "$(counter sink messages)" = 4000 ] && [ "${n:-0}" -ge "$at_least" ]
+}
+for preset in up ppc vppc tpc; do
+	[ $preset = up ] && least=3000 || least=0
+	ok "datagrams, $preset" datagrams $least preset=$preset
+done
+none() { datagrams 0 "$@" && [ -z "$(counter sink deposited)" ]; }
+ok "nothing is placed where nobody knows the connection in time" none classifier=none
+ok "a wire that hands buffers over places nothing" none copy=false
+ok "nothing is placed where nothing is posted" none post=0
+
+# refused TEXT GRAPH
+refused() {
+	echo "$2" >"$tmp/bad.lua"
+	"$run" --check "$tmp/bad.lua" >"$tmp/out" 2>&1 && return 1
+	cat "$tmp/out"
+	grep -q "$1" "$tmp/out"
+}
+over='over = udp { over = ip { addr = "10.0.0.1/8", over = arp { over = eth { over = eth_mem {} } } } } }
+return graph "bad" {}'
+ok "a ring goes with touch = copy" refused 'post is where messages are copied to' "sink { touch = \"none\", post = 65536, $over"
+ok "a ring has a least size" refused 'takes at least 4096 bytes' "sink { post = 100, $over"
+done_testing

@@ -1,0 +1,916 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_deposit.c - payload that a driver places where its receiver wants it.
+ *
+ * Promises: what is received is byte for byte what was sent, whether a driver has placed
+ * it, somebody has copied it, or there was no room; every reason for not placing a frame
+ * is counted; ring memory is never written while anybody looks at it, on whatever VP,
+ * and whatever was closed meanwhile; nothing leaks.
+ *
+ * A host over a driver that swallows what it is sent; frames are given to the driver here,
+ * as they lie in a device.  The application is ours: it posts, takes, keeps, holds.
+ */
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/base/xk_bytes.h"
+#include "runtime/compose/xk_compose.h"
+#include "runtime/upi/xk_deposit.h"
+#include "runtime/upi/xk_upi_inline.h"
+#include "tests/support/xk_test.h"
+
+#define MAX_TABLE 128u
+#define BURST 32u
+#define MAX_FRAME 2048u
+#define KEPT 300u
+
+/* ---- the application --------------------------------------------------------------- */
+
+static struct taker {
+	struct xk_deposit_conf conf;     /* bytes 0: nothing is posted */
+	bool        keep, hold;          /* messages; what was received */
+	bool        echo;
+	struct xk_deposit *d;
+	struct xk_sess *lls;
+	int         opened;              /* what xk_deposit_open said */
+	uint8_t     got[1u << 19];
+	uint32_t    n, messages;
+	struct xk_msg *kept[KEPT];
+	struct { uint8_t *at; uint32_t n; } held[KEPT];
+	unsigned    nkept, nheld;
+	uint64_t    inside;              /* bytes received in the ring */
+} t;
+
+static int taker_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
+{
+	(void)type;
+	t.lls = xk_dup(lls);
+	t.conf.count = r->count;
+	if (t.conf.bytes != 0)
+		t.opened = xk_deposit_open(&t.d, lls, &t.conf);
+	return XK_OK;
+}
+
+static void taker_note(const uint8_t *p, uint32_t n)
+{
+	CU_ASSERT_FATAL(t.n + n <= sizeof t.got);
+	memcpy(t.got + t.n, p, n);
+	t.n += n;
+}
+
+static void taker_piece(uint8_t *at, uint32_t n)
+{
+	taker_note(at, n);
+	t.inside += n;
+	if (t.hold) {
+		t.held[t.nheld].at = at;
+		t.held[t.nheld++].n = n;
+	} else {
+		xk_deposit_done(t.d, at, n);
+	}
+}
+
+static void taker_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	uint32_t off = 0, n;
+	uint8_t *at;
+
+	(void)up;
+	t.messages++;
+	xk_msg_check(m);
+	while (t.d != NULL && off < m->tot && (n = xk_deposit_receive(t.d, m, off, &at)) != 0) {
+		taker_piece(at, n);
+		off += n;
+	}
+	if (off < m->tot) {
+		xk_msg_copy_out(m, off, t.got + t.n, m->tot - off);
+		t.n += m->tot - off;
+	}
+	if (t.keep) {
+		t.kept[t.nkept++] = m;
+	} else if (t.echo) {
+		m->flags &= XK_MSG_SLOW;
+		xk_push(lls, m);
+	} else {
+		xk_msg_free(m);
+	}
+}
+
+static void taker_end(void)
+{
+	xk_deposit_close(t.d);
+	t.d = NULL;
+	if (t.lls != NULL)
+		xk_close(t.lls);
+	t.lls = NULL;
+}
+
+static void taker_rep_stop(struct xk_rep *r)
+{
+	(void)r;
+	if (t.lls != NULL && t.lls->rep->vp == r->vp)
+		taker_end();
+}
+
+static int taker_start(struct xk_node *n, struct xk_errs *e)
+{
+	struct xk_parts ps;
+
+	(void)e;
+	xk_parts_init(&ps, 1);
+	xk_part_push_any(&ps.p[0]);
+	xk_part_push_port(&ps.p[0], 9);
+	return xk_open_enable(n, n, n->down[0], &ps);
+}
+
+static void taker_stop(struct xk_node *n) { xk_open_disable_all(n, n->down[0]); }
+
+static const struct xk_ops taker_ops = {
+	.start = taker_start, .stop = taker_stop, .rep_stop = taker_rep_stop,
+	.open_done = taker_open_done, .demux = taker_demux,
+};
+#define TEXT(id, text) text,
+static const char *const taker_counts[] = { XK_DEPOSIT_COUNTS(TEXT) NULL };
+static const struct xk_proto xk_proto_taker = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "taker", .doc = "posts and takes", .ops = &taker_ops,
+	.needs = { "port" }, .min_down = 1, .max_down = 1, .counts = taker_counts,
+};
+
+/* ---- the host ------------------------------------------------------------------------ */
+
+static struct host { struct xk_spec *spec; struct xk_graph *g; struct xk_rep *drv; struct xk_rep *app; } h;
+
+static void host_up_as(const char *driver, const char *link, const char *between, const char *threading)
+{
+	static const struct xk_proto *table[MAX_TABLE];
+	struct xk_errs *e = xk_errs_new();
+	struct xk_compose_opts o = { .table = table };
+	char text[1024];
+	unsigned n = 0;
+
+	for (; xk_proto_table[n] != NULL && n < MAX_TABLE - 2; n++)
+		table[n] = xk_proto_table[n];
+	table[n] = &xk_proto_taker;
+	snprintf(text, sizeof text,
+		 "local d = %s { name = 'drv', peer = 'sink', mtu = 4000, mac = '02:00:00:00:00:01' }\n"
+		 "local r = arp { over = %s { over = d }, neighbours = { ['10.0.0.2'] = '02:00:00:00:00:02' } }\n"
+		 "local u = udp { over = ip { addr = '10.0.0.1/8', over = r } }\n"
+		 "%s taker { name = 'app', over = u }\n"
+		 "return graph 'deposit' { threading = %s, clock = 'virtual', seed = 1 }\n", driver, link, between, threading);
+	CU_ASSERT_EQUAL_FATAL(xk_spec_load_text(&h.spec, "deposit.lua", text, strlen(text), &o, e), XK_OK);
+	CU_ASSERT_EQUAL_FATAL(xk_spec_check(h.spec, e, NULL), XK_OK);
+	CU_ASSERT_EQUAL_FATAL(xk_spec_build(h.spec, &h.g, e), XK_OK);
+	CU_ASSERT_EQUAL_FATAL(xk_graph_up(h.g, e), XK_OK);
+	xk_errs_free(e);
+	h.drv = xk_graph_find(h.g, "drv")->rep[0];
+	h.app = xk_graph_find(h.g, "app")->rep[0];
+}
+
+static void host_up(void) { host_up_as("eth_mem", "eth", "", "up {}"); }
+
+static void host_down(void)
+{
+	CU_ASSERT_EQUAL(xk_graph_free(h.g), 0);
+	xk_spec_free(h.spec);
+	CU_ASSERT_PTR_NULL(t.d);
+}
+
+static void inside(void (*fn)(void))
+{
+	xk_vp_enter_idle(h.drv->vp);
+	fn();
+	xk_vp_leave_idle(h.drv->vp);
+	while (xk_vpset_step(h.g->vps) != 0)
+		;
+}
+
+static uint64_t counted(unsigned what) { return h.app->count[what]; }
+static uint64_t dropped(const char *node, const char *why)
+{
+	const struct xk_node *n = xk_graph_find(h.g, node);
+
+	for (unsigned i = 0; n->proto->drops[i] != NULL; i++)
+		if (strcmp(n->proto->drops[i], why) == 0)
+			return n->rep[0]->drop[XK_DROP_FIRST + i];
+	return UINT64_MAX;
+}
+
+/* ---- frames ---------------------------------------------------------------------------- */
+
+struct frame { uint8_t b[MAX_FRAME]; uint32_t n, cut; uint8_t flags; };
+static struct frame f[BURST];
+static unsigned nf, ntaken, nplaced;
+static uint8_t want[1u << 19];
+static uint32_t nwant;
+static uint32_t seed;
+
+static void fix_ip(uint8_t *ip)
+{
+	xk_put_raw16(ip + 10, 0);
+	xk_put_raw16(ip + 10, (uint16_t)~xk_csum_fold(xk_csum(ip, (ip[0] & 15u) * 4u, 0)));
+}
+
+static void fix_udp(uint8_t *ip, uint32_t len)
+{
+	uint8_t *udp = ip + 20;
+	uint32_t sum = xk_csum(ip + 12, 8, htobe16(17));
+
+	xk_put_raw16(udp + 6, 0);
+	sum = xk_csum(udp, 8 + len, xk_csum_add(sum, htobe16((uint16_t)(8 + len))));
+	xk_put_raw16(udp + 6, (uint16_t)~xk_csum_fold(sum));
+}
+
+static uint32_t link_len;
+
+/* The next frame of the burst: a datagram of len bytes that nobody has seen before. */
+static struct frame *datagram_to(uint32_t len, uint16_t port)
+{
+	static const uint8_t fddi[21] = { 0x50, 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 0xaa, 0xaa, 3, 0, 0, 0, 8, 0 };
+	struct frame *x = &f[nf++];
+	uint8_t *ip = x->b + link_len;
+
+	memset(x, 0, sizeof *x);
+	memcpy(x->b, link_len == 21 ? fddi : fddi + 1, 12 + (link_len == 21));
+	memcpy(x->b + (link_len == 21 ? 13 : 12), fddi + (link_len == 21 ? 13 : 19), link_len == 21 ? 8 : 2);
+	ip[0] = 0x45;
+	xk_put_be16(ip + 2, (uint16_t)(28 + len));
+	ip[8] = 64;
+	ip[9] = 17;
+	xk_put_be32(ip + 12, 0x0a000002);
+	xk_put_be32(ip + 16, 0x0a000001);
+	xk_put_be16(ip + 20, port);
+	xk_put_be16(ip + 22, 9);
+	xk_put_be16(ip + 24, (uint16_t)(8 + len));
+	for (uint32_t i = 0; i < len; i++)
+		ip[28 + i] = (uint8_t)((seed = seed * 1664525u + 1013904223u) >> 24);
+	fix_ip(ip);
+	fix_udp(ip, len);
+	x->n = link_len + 28 + len;
+	return x;
+}
+static struct frame *datagram(uint32_t len) { return datagram_to(len, 5000); }
+
+/* Its payload is expected. */
+static void expect(const struct frame *x)
+{
+	uint32_t n = x->n - link_len - 28;
+
+	memcpy(want + nwant, x->b + link_len + 28, n);
+	nwant += n;
+}
+
+/* ---- the device ---------------------------------------------------------------------------- */
+
+/* As a driver would: in a buffer; a frame in pieces stays in pieces. */
+static struct xk_msg *dev_take(void *arg, unsigned i)
+{
+	struct xk_msg *m = xk_msg_new(f[i].n), *tail;
+
+	(void)arg;
+	ntaken++;
+	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+	memcpy(m->data, f[i].b, f[i].n);
+	m->flags |= f[i].flags;
+	if (f[i].cut != 0) {
+		tail = xk_msg_split(m, f[i].cut);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(tail);
+		xk_msg_join(m, tail);
+	}
+	return m;
+}
+
+static void dev_placed(void *arg, unsigned i)
+{
+	(void)arg;
+	nplaced++;
+	memset(f[i].b, 0xee, f[i].n);    /* the device has its memory back */
+}
+
+static void feed_at_once(void)
+{
+	static const struct xk_arrivals a = { dev_take, dev_placed, NULL };
+	struct xk_msg frame[BURST], tail[BURST];
+
+	for (unsigned i = 0; i < nf; i++) {
+		bool cut = f[i].cut != 0;
+
+		frame[i] = (struct xk_msg){ .data = f[i].b, .len = cut ? f[i].cut : f[i].n, .tot = f[i].n,
+					    .next = cut ? &tail[i] : NULL,
+					    .flags = (uint8_t)(f[i].flags | (cut ? XK_MSG_CHAIN : 0)) };
+		tail[i] = (struct xk_msg){ .data = f[i].b + f[i].cut, .len = f[i].n - f[i].cut };
+	}
+	if (xk_posted(h.drv))
+		xk_input_arrivals(h.drv, frame, nf, link_len, &a);
+	else
+		for (unsigned i = 0; i < nf; i++)
+			xk_input(h.drv, (struct xk_msg *[]){ dev_take(NULL, i) }, 1);
+	nf = 0;
+}
+static void feed(void) { inside(feed_at_once); }
+
+static void same(void)
+{
+	CU_ASSERT_EQUAL(t.n, nwant);
+	CU_ASSERT_EQUAL(memcmp(t.got, want, nwant), 0);
+	t.n = nwant = 0;
+}
+
+/* A host whose taker has had one datagram: its connection stands, its ring is posted. */
+static void begin_as(uint32_t bytes, bool stream)
+{
+	memset(&t, 0, sizeof t);
+	t.conf = (struct xk_deposit_conf){ bytes, 0, stream, NULL };
+	nf = ntaken = nplaced = nwant = 0;
+	link_len = 14;
+}
+
+static void first(void)
+{
+	expect(datagram(200));
+	feed();
+	CU_ASSERT_EQUAL(t.opened, XK_OK);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(t.d);
+	same();
+	ntaken = nplaced = 0;
+	memset(h.app->count, 0, sizeof h.app->count);
+	t.inside = t.messages = 0;
+}
+
+static void begin(uint32_t bytes, bool stream)
+{
+	begin_as(bytes, stream);
+	host_up();
+	first();
+}
+
+static void drop_kept(void)
+{
+	for (unsigned i = 0; i < t.nkept; i++)
+		xk_msg_free(t.kept[i]);
+	t.nkept = 0;
+}
+
+static void drop_held(void)
+{
+	for (unsigned i = 0; i < t.nheld; i++)
+		xk_deposit_done(t.d, t.held[i].at, t.held[i].n);
+	t.nheld = 0;
+}
+
+/* ---- datagrams ------------------------------------------------------------------------------- */
+
+static void a_burst_is_placed_and_received_without_a_copy(void)
+{
+	begin(65536, false);
+	for (unsigned round = 0; round < 50; round++) {
+		for (unsigned i = 0; i < BURST; i++)
+			expect(datagram(128 + round * 7 + i % 3));
+		feed();
+		same();
+	}
+	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), 50 * BURST);
+	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_COPIED) + counted(XK_DEPOSIT_MISSED) + counted(XK_DEPOSIT_LOST), 0);
+	CU_ASSERT_EQUAL(nplaced, 50 * BURST);
+	CU_ASSERT_EQUAL(ntaken, 0);
+	host_down();
+}
+
+static void a_lone_frame_is_placed_too_and_over_fddi(void)
+{
+	begin_as(8192, false);
+	link_len = 21;
+	host_up_as("fddi_mem", "fddi", "", "up {}");
+	first();
+	for (unsigned i = 0; i < 100; i++) {
+		expect(datagram(200 + i));
+		feed();
+		same();
+	}
+	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), 100);
+	host_down();
+}
+
+/* One refusal: what it counts, whether it arrives all the same. */
+static void refused(struct frame *x, unsigned why, bool arrives)
+{
+	uint64_t before = counted(why), placed = counted(XK_DEPOSIT_PLACED);
+
+	if (arrives)
+		expect(x);
+	expect(datagram(300));                   /* in company */
+	feed();
+	same();
+	CU_ASSERT_EQUAL(counted(why), before + 1);
+	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), placed + 1);
+}
+
+static void what_cannot_be_placed_comes_the_ordinary_way_and_is_counted(void)
+{
+	struct frame *x;
+
+	begin(65536, false);
+	refused(datagram(XK_DEPOSIT_LEAST - 1), XK_DEPOSIT_SHORT, true);
+	x = datagram(300);                       /* padding behind the datagram */
+	expect(x);
+	x->n += 10;
+	refused(x, XK_DEPOSIT_SHAPE, false);
+	x = datagram(300);                       /* options: one of no meaning, four bytes */
+	expect(x);
+	memmove(x->b + 38, x->b + 34, 308);
+	memset(x->b + 34, 1, 4);
+	x->b[14] = 0x46;
+	xk_put_be16(x->b + 16, 332);
+	fix_ip(x->b + 14);
+	x->n += 4;
+	refused(x, XK_DEPOSIT_SHAPE, false);
+	x = datagram(300);                       /* UDP's length is not IP's */
+	xk_put_be16(x->b + 38, 308 - 10);
+	x->n -= 10;
+	fix_udp(x->b + 14, 290);
+	expect(x);
+	x->n += 10;
+	refused(x, XK_DEPOSIT_SHAPE, false);
+	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_COPIED), 4);
+	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_LOST), 0);
+	host_down();
+}
+
+static void a_damaged_datagram_is_dropped_by_its_protocol_and_the_ring_is_as_it_was(void)
+{
+	struct frame *x;
+
+	begin(4096, false);
+	for (unsigned i = 0; i < 40; i++) {
+		x = datagram(1000);
+		x->b[60 + i * 11] ^= 0x10;
+		refused(x, XK_DEPOSIT_CHECKSUM, false);
+	}
+	CU_ASSERT_EQUAL(dropped("udp", "bad_checksum"), 40);
+	x = datagram(1000);                      /* the sender made none: nothing to verify */
+	xk_put_raw16(x->b + 40, 0);
+	expect(x);
+	x = datagram(1000);                      /* the driver vouches */
+	x->b[100] ^= 1;
+	x->flags = XK_MSG_CSUM_OK;
+	expect(x);
+	feed();
+	same();
+	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), 42);
+	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_CHECKSUM), 40);
+	host_down();
+}
+
+static void what_is_dropped_on_its_way_gives_the_ring_back(void)
+{
+	begin(4096, false);
+	for (unsigned i = 0; i < 60; i++) {
+		struct frame *x = datagram(1000);
+
+		x->b[24] ^= 0x40;                /* IP's checksum */
+		expect(datagram(1000));
+		feed();
+		same();
+	}
+	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), 60);
+	/* The last one may not have been missed yet. */
+	CU_ASSERT_TRUE(counted(XK_DEPOSIT_LOST) >= 59);
+	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_FULL), 0);
+	host_down();
+}
+
+static void frames_in_pieces_are_gathered(void)
+{
+	begin(65536, false);
+	for (uint32_t cut = 15; cut < 400; cut += 3) {
+		struct frame *x = datagram(500);
+
+		x->cut = cut;
+		if (cut % 5 == 0) {
+			x->b[300] ^= 1;
+		} else {
+			expect(x);
+		}
+		expect(datagram(500));
+		feed();
+		same();
+	}
+	CU_ASSERT_EQUAL(dropped("udp", "bad_checksum"), 26);
+	CU_ASSERT_TRUE(counted(XK_DEPOSIT_PLACED) > 200);
+	host_down();
+}
+
+static void a_fragment_has_no_connection_and_is_put_together_as_ever(void)
+{
+	static uint8_t whole[1000];
+	struct frame *x;
+
+	begin(65536, false);
+	x = datagram(1000);
+	memcpy(whole, x->b + 34, 1008 - 8 + 0);
+	expect(x);
+	f[1] = f[0];
+	nf = 2;
+	xk_put_be16(f[0].b + 14 + 2, 20 + 512);
+	xk_put_be16(f[0].b + 14 + 6, 0x2000);
+	f[0].n = 14 + 20 + 512;
+	memmove(f[1].b + 34, f[1].b + 34 + 512, 1008 - 512);
+	xk_put_be16(f[1].b + 14 + 2, 20 + 1008 - 512);
+	xk_put_be16(f[1].b + 14 + 6, 512 / 8);
+	f[1].n = 14 + 20 + 1008 - 512;
+	fix_ip(f[0].b + 14);
+	fix_ip(f[1].b + 14);
+	feed();
+	same();
+	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_COPIED), 1);
+	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), 0);
+	host_down();
+}
+
+/* A ring of 4 KiB holds three of 1216 bytes' places. */
+static void what_is_kept_or_held_is_not_written_over(void)
+{
+	static uint8_t before[KEPT][1200];
+	unsigned wrong = 0;
+
+	begin(4096, false);
+	for (unsigned how = 0; how < 2; how++) {
+		memset(h.app->count, 0, sizeof h.app->count);
+		t.keep = how == 0;
+		t.hold = how == 1;
+		for (unsigned i = 0; i < 10; i++) {
+			struct frame *x = datagram(1200);
+
+			memcpy(before[i], x->b + 42, 1200);
+			expect(x);
+			feed();
+		}
+		same();
+		CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), 3);
+		CU_ASSERT_EQUAL(counted(XK_DEPOSIT_FULL), 7);
+		CU_ASSERT_EQUAL(counted(XK_DEPOSIT_MISSED), 7);
+		for (unsigned i = 0; i < t.nkept; i++) {
+			uint8_t now[1200];
+
+			wrong += xk_msg_copy_out(t.kept[i], 0, now, 1200) != 1200 || memcmp(now, before[i], 1200) != 0;
+		}
+		for (unsigned i = 0; i < t.nheld; i++)
+			wrong += memcmp(t.held[i].at, before[i], 1200) != 0;
+		CU_ASSERT_EQUAL(wrong, 0);
+		CU_ASSERT_EQUAL(how == 0 ? t.nkept : t.nheld, how == 0 ? 10 : 3);
+		inside(drop_kept);
+		inside(drop_held);
+		t.keep = t.hold = false;
+		expect(datagram(1200));
+		feed();
+		same();
+		CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), 4);
+	}
+	host_down();
+}
+
+static void shared_message(void)
+{
+	struct xk_msg *s = xk_msg_share(t.kept[0]);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	xk_msg_free(t.kept[0]);
+	t.kept[0] = s;
+}
+
+static void a_share_keeps_the_memory_as_its_message_did(void)
+{
+	uint8_t now[1200];
+
+	begin(4096, false);
+	t.keep = true;
+	expect(datagram(1200));
+	feed();
+	t.keep = false;
+	inside(shared_message);
+	memcpy(now, want, 1200);
+	for (unsigned i = 0; i < 20; i++) {
+		expect(datagram(1200));
+		feed();
+	}
+	same();
+	xk_msg_copy_out(t.kept[0], 0, want, 1200);
+	CU_ASSERT_EQUAL(memcmp(now, want, 1200), 0);
+	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), 3);  /* behind the oldest one's place is no room */
+	inside(drop_kept);
+	expect(datagram(1200));
+	feed();
+	same();
+	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), 4);
+	host_down();
+}
+
+static void what_is_sent_back_goes_out_as_it_came(void)
+{
+	begin(4096, false);
+	t.echo = true;
+	for (unsigned i = 0; i < 100; i++) {
+		expect(datagram(600 + i));
+		feed();
+		same();
+	}
+	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), 100);
+	CU_ASSERT_EQUAL(h.drv->count[0], 100);       /* sunk */
+	host_down();
+}
+
+static void end_it(void) { taker_end(); }
+
+static void a_withdrawn_ring_lives_until_its_last_message_is_gone(void)
+{
+	uint8_t now[1200];
+
+	begin(4096, false);
+	t.keep = true;
+	expect(datagram(1200));
+	expect(datagram(1200));
+	feed();
+	same();
+	inside(end_it);                          /* and the session with it */
+	xk_msg_copy_out(t.kept[1], 0, now, 1200);
+	CU_ASSERT_EQUAL(memcmp(now, want + 1200, 1200), 0);
+	CU_ASSERT_FALSE(xk_posted(h.drv));
+	inside(drop_kept);
+	host_down();
+}
+
+/* The session ends under a ring that is still posted. */
+static void a_ring_outlives_its_session(void)
+{
+	begin(4096, false);
+	expect(datagram(1200));
+	feed();
+	same();
+	host_down();                             /* rep_stop closes it; nothing leaks */
+}
+
+static struct xk_msg *away;
+
+static void free_away(struct xk_vp *vp, void *arg)
+{
+	(void)vp;
+	(void)arg;
+	xk_msg_free(away);
+}
+
+/* A message freed on another VP, before and after the ring is withdrawn. */
+static void memory_comes_back_from_another_vp(void)
+{
+	for (unsigned after = 0; after < 2; after++) {
+		begin_as(4096, false);
+		host_up_as("eth_mem", "eth", "", "vppc { vps = 2, workers = 1 }");
+		/* A connection that lives on the first VP. */
+		for (uint16_t port = 5000;; port++) {
+			struct xk_flowkey k = { .raddr = htobe32(0x0a000002), .laddr = htobe32(0x0a000001),
+						.rport = htobe16(port), .lport = htobe16(9), .proto = 17 };
+
+			if (xk_flow_home(h.g->flows, &k) != 0)
+				continue;
+			expect(datagram_to(1200, port));
+			feed();
+			t.keep = true;
+			expect(datagram_to(1200, port));
+			feed();
+			break;
+		}
+		same();
+		CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), 1);
+		if (after)
+			inside(end_it);
+		away = t.kept[0];
+		t.nkept = 0;
+		xk_vp_enter_idle(h.g->vps->vp[1]);
+		free_away(NULL, NULL);
+		xk_vp_leave_idle(h.g->vps->vp[1]);
+		host_down();
+	}
+}
+
+static void a_ring_full_of_records_takes_no_more(void)
+{
+	begin(1u << 20, false);
+	t.keep = true;
+	for (unsigned i = 0; i < 7; i++) {
+		for (unsigned k = 0; k < BURST; k++)
+			expect(datagram(130));
+		feed();
+		same();
+	}
+	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED) + counted(XK_DEPOSIT_MISSED), 7 * BURST);
+	CU_ASSERT_TRUE(counted(XK_DEPOSIT_PLACED) >= 64 && counted(XK_DEPOSIT_FULL) > 0);
+	inside(drop_kept);
+	t.keep = false;
+	expect(datagram(130));
+	feed();
+	same();
+	host_down();
+}
+
+static int again;
+static void open_again(void)
+{
+	struct xk_deposit *d;
+	struct xk_deposit_conf c = t.conf;
+
+	again = xk_deposit_open(&d, t.lls, &c);
+	CU_ASSERT_PTR_NULL(d);
+	c.bytes = 100;
+	CU_ASSERT_EQUAL(xk_deposit_open(&d, t.lls, &c), XK_E_INVAL);
+}
+
+static void bad_posts_are_refused(void)
+{
+	begin(4096, false);
+	inside(open_again);
+	CU_ASSERT_EQUAL(again, XK_E_BUSY);
+	host_down();
+	/* What passes through a virtual protocol is not placed: nobody can tell its payload. */
+	begin_as(4096, false);
+	host_up_as("eth_mem", "eth", "u = hop { over = u }", "up {}");
+	expect(datagram(300));
+	feed();
+	same();
+	CU_ASSERT_EQUAL(t.opened, XK_E_NOTSUP);
+	host_down();
+}
+
+static unsigned long nseen;
+static void seen(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool down)
+{
+	(void)c;
+	(void)now;
+	(void)down;
+	xk_msg_check(m);
+	nseen++;
+}
+
+static void a_captured_device_shows_frames_whole(void)
+{
+	struct xk_capture c = { seen };
+
+	begin(4096, false);
+	h.drv->node->capture = &c;
+	expect(datagram(300));
+	feed();
+	h.drv->node->capture = NULL;
+	same();
+	CU_ASSERT_EQUAL(nseen, 1);
+	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_COPIED), 1);
+	host_down();
+}
+
+/* Everything at random: lengths, damage, pieces, keeping, holding; bytes must agree. */
+static void whatever_happens_bytes_are_what_was_sent(void)
+{
+	struct xk_rand r;
+	uint64_t placed;
+
+	xk_rand_init(&r, 98, 1);
+	begin(16384, false);
+	for (unsigned long round = 0; round < xk_test_rounds(4000); round++) {
+		unsigned n = 1 + (unsigned)xk_rand_below(&r, BURST);
+
+		for (unsigned i = 0; i < n; i++) {
+			struct frame *x = datagram((uint32_t)xk_rand_below(&r, 900));
+			bool bad = xk_rand_below(&r, 12) == 0;
+
+			if (bad)
+				x->b[24 + xk_rand_below(&r, 2)] ^= 1;
+			else
+				expect(x);
+			if (xk_rand_below(&r, 6) == 0)
+				x->cut = 1 + (uint32_t)xk_rand_below(&r, x->n - 1);
+		}
+		t.keep = t.nkept < KEPT - BURST && xk_rand_below(&r, 3) == 0;
+		t.hold = t.nheld < KEPT - BURST && xk_rand_below(&r, 3) == 0;
+		feed();
+		same();
+		if (xk_rand_below(&r, 4) == 0)
+			inside(drop_kept);
+		if (xk_rand_below(&r, 4) == 0)
+			inside(drop_held);
+	}
+	inside(drop_kept);
+	inside(drop_held);
+	placed = counted(XK_DEPOSIT_PLACED);
+	CU_ASSERT_TRUE(placed > xk_test_rounds(4000));
+	CU_ASSERT_TRUE(counted(XK_DEPOSIT_FULL) > 0 && counted(XK_DEPOSIT_MISSED) > 0 && counted(XK_DEPOSIT_COPIED) > 0);
+	host_down();
+}
+
+/* ---- streams ------------------------------------------------------------------------------------ */
+
+/* UDP says of every datagram that it is the next: a stream of lone frames. */
+static void a_stream_fills_the_ring_byte_after_byte(void)
+{
+	begin(4096, true);
+	for (unsigned i = 0; i < 200; i++) {
+		expect(datagram(128 + i * 3));
+		feed();
+		same();
+	}
+	/* What does not fit before the ring's end is copied in two. */
+	CU_ASSERT_TRUE(counted(XK_DEPOSIT_PLACED) > 150);
+	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED) + counted(XK_DEPOSIT_FULL), 200);
+	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_COPIED), 2 * counted(XK_DEPOSIT_FULL));
+	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_MISSED), 0);
+	host_down();
+}
+
+static void a_stream_that_is_held_or_kept_is_not_written_over(void)
+{
+	for (unsigned how = 0; how < 2; how++) {
+		begin(4096, true);
+		t.keep = how == 0;
+		t.hold = how == 1;
+		for (unsigned i = 0; i < 12; i++) {
+			expect(datagram(1000));
+			feed();
+		}
+		if (how == 1)
+			for (unsigned i = 0, at = 0; i < t.nheld; at += t.held[i++].n)
+				CU_ASSERT_EQUAL(memcmp(t.held[i].at, want + at, t.held[i].n), 0);
+		for (unsigned i = 0; i < t.nkept; i++) {
+			uint8_t now[1000];
+
+			xk_msg_copy_out(t.kept[i], 0, now, 1000);
+			CU_ASSERT_EQUAL(memcmp(now, want + i * 1000, 1000), 0);
+		}
+		same();
+		CU_ASSERT_TRUE(counted(XK_DEPOSIT_MISSED) > 0);
+		inside(drop_kept);
+		inside(drop_held);
+		t.keep = t.hold = false;
+		for (unsigned i = 0; i < 8; i++) {
+			expect(datagram(1000));
+			feed();
+		}
+		same();
+		CU_ASSERT_TRUE(counted(XK_DEPOSIT_PLACED) >= 8);
+		host_down();
+	}
+}
+
+/* UDP's payload function says 0 of the second, too: placed once, then not the next. */
+static void what_is_not_the_next_of_a_stream_is_not_placed(void)
+{
+	begin(8192, true);
+	for (unsigned i = 0; i < 4; i++)
+		expect(datagram(500));
+	feed();
+	same();
+	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), 1);
+	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_ORDER), 3);
+	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_COPIED), 3);
+	host_down();
+}
+
+static CU_TestInfo dgram_tests[] = {
+	{ "a burst is placed and received without a copy", a_burst_is_placed_and_received_without_a_copy },
+	{ "a lone frame is placed, too, and over FDDI", a_lone_frame_is_placed_too_and_over_fddi },
+	{ "what cannot be placed comes the ordinary way and is counted",
+	  what_cannot_be_placed_comes_the_ordinary_way_and_is_counted },
+	{ "a damaged datagram is dropped by its protocol and the ring is as it was",
+	  a_damaged_datagram_is_dropped_by_its_protocol_and_the_ring_is_as_it_was },
+	{ "what is dropped on its way gives the ring back", what_is_dropped_on_its_way_gives_the_ring_back },
+	{ "frames in pieces are gathered", frames_in_pieces_are_gathered },
+	{ "a fragment has no connection and is put together as ever",
+	  a_fragment_has_no_connection_and_is_put_together_as_ever },
+	{ "what is kept or held is not written over", what_is_kept_or_held_is_not_written_over },
+	{ "a share keeps the memory as its message did", a_share_keeps_the_memory_as_its_message_did },
+	{ "what is sent back goes out as it came", what_is_sent_back_goes_out_as_it_came },
+	{ "a withdrawn ring lives until its last message is gone", a_withdrawn_ring_lives_until_its_last_message_is_gone },
+	{ "a ring outlives its session", a_ring_outlives_its_session },
+	{ "memory comes back from another VP", memory_comes_back_from_another_vp },
+	{ "a ring full of records takes no more", a_ring_full_of_records_takes_no_more },
+	{ "bad posts are refused", bad_posts_are_refused },
+	{ "a captured device shows frames whole", a_captured_device_shows_frames_whole },
+	{ "whatever happens bytes are what was sent", whatever_happens_bytes_are_what_was_sent },
+	CU_TEST_INFO_NULL
+};
+static CU_TestInfo stream_tests[] = {
+	{ "a stream fills the ring byte after byte", a_stream_fills_the_ring_byte_after_byte },
+	{ "a stream that is held or kept is not written over", a_stream_that_is_held_or_kept_is_not_written_over },
+	{ "what is not the next of a stream is not placed", what_is_not_the_next_of_a_stream_is_not_placed },
+	CU_TEST_INFO_NULL
+};
+static CU_SuiteInfo suites[] = {
+	{ "datagrams", NULL, NULL, NULL, NULL, dgram_tests },
+	{ "streams", NULL, NULL, NULL, NULL, stream_tests },
+	CU_SUITE_INFO_NULL
+};
+
+int main(void)
+{
+	int code;
+
+	xk_rcu_register();
+	code = xk_test_main(suites);
+	xk_rcu_unregister();
+	return code;
+}

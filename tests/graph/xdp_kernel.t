@@ -124,6 +124,51 @@ for mode in generic native; do
 	done
 done
 
+# Payload straight from the device's memory to where the receiver has posted it.
+cat >"$tmp/deposit.lua" <<'END'
+local a = args { vps = uint { 1 }, root = text { "" } }
+local net = ip { addr = "10.9.0.2/24", over = arp { over = eth { over = xdp { ifname = "xdp0", mode = "generic" } } } }
+icmp { over = net }
+tcprecv { port = 9, size = 4096, touch = "verify", post = "256KiB", post_least = 256, over = tcp { over = net } }
+sink { port = 9, post = "256KiB", post_least = 256, over = udp { over = net } }
+return graph "deposit" { threading = vppc { vps = a.vps } }
+END
+cat >"$tmp/deposit.py" <<'END'
+import socket
+x, b = 88172645463325252, bytearray()
+for i in range(4096):                            # the pattern that tcprecv compares with
+    x ^= x << 13 & (1 << 64) - 1
+    x ^= x >> 7
+    x ^= x << 17 & (1 << 64) - 1
+    b.append(x >> 32 & 255)
+streams = [socket.create_connection(("10.9.0.2", 9), 20) for i in range(4)]
+for i in range(100):
+    for s in streams:
+        s.sendall(b)
+for s in streams:
+    s.shutdown(socket.SHUT_WR)
+    s.settimeout(30)
+    assert s.recv(1) == b""                      # all has been read
+u = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for i in range(4)]
+for i in range(100):
+    for s in u:
+        s.sendto(b[:1000 + i], ("10.9.0.2", 9))
+END
+of() { jq -e "[.nodes[] | select(.name == \"$1\")][0].counters | $2" "$tmp/run.json" || { jq -c '.nodes[] | .name, .counters' "$tmp/run.json"; false; }; }
+own_graph=$graph
+graph=$tmp/deposit.lua
+for vps in 1 4; do
+	graph_up vps=$vps
+	ok "deposit, $vps VPs: the first ping is answered" until_ok 20 answers
+	ok "deposit, $vps VPs: streams and datagrams are sent" peer timeout 100 python3 "$tmp/deposit.py"
+	peer ping -q -c3 -i0.2 -W5 10.9.0.2 >/dev/null   # behind them
+	ok "deposit, $vps VPs: the graph ends well and leaks nothing" graph_down
+	ok "deposit, $vps VPs: every byte of the streams is right" of tcprecv '.messages == 400 and (.wrong_bytes // 0) == 0'
+	ok "deposit, $vps VPs: of streams, much was placed" of tcprecv '.deposited > 20'
+	ok "deposit, $vps VPs: of datagrams, all that came after the first" of sink '.messages > 20 and .deposited > .messages / 2'
+done
+graph=$own_graph
+
 # Connections that we open live where they were opened, mostly not where their hash says: the program's map has them.
 cat >"$tmp/open.lua" <<'END'
 local dev = xdp { ifname = "xdp0", mode = "generic" }

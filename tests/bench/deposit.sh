@@ -9,7 +9,8 @@
 #
 # Sender, wire and receiver are on one virtual processor, in bursts of 32 (graphs/bench/udp-both.lua, tcp-both.lua).
 # "none" does not touch the payload: what the others pay beyond it is for having it.  libc's
-# copies are kept out of the instructions: callgrind counts `rep movsb` by the byte.
+# copies are kept out of the instructions.  Where the compiler makes a copy `rep movsb`, as
+# sink's, callgrind counts one instruction for each byte.
 
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 : "${top_builddir:=.}"

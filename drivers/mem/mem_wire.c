@@ -3,14 +3,18 @@
  * mem_wire.c - the loop-back pseudo device: two drivers of one graph as the
  * two ends of a wire (M61).
  *
- * A transmitted frame waits in the other end's receive queue on the same VP;
- * that end's task copies it once into a buffer of its own, as a device would,
- * and passes it up in a later unit of work, through the classifier, which
- * decides the VP that runs it.  A long segment is summed by the very loads that copy
+ * A transmitted frame is copied once into a buffer of the other end's, as a device
+ * would, waits in its receive queue on the same VP, and is passed up in a later unit
+ * of work, through the classifier, which decides the VP that runs it.  A long frame is
+ * copied by push, while the sender's bytes are in the first-level cache: a burst of
+ * them is more than it holds.  A short one is copied by the task that takes it off the
+ * wire, because a wide load of header bytes just stored in small pieces would have to
+ * wait for them.  A long segment is summed by the very loads that copy
  * it, and the sum goes with it: the transport adds its pseudo-header and judges, as
  * it does behind devices that sum what they receive, and no byte is read twice.
  * A push never becomes a demux on the same stack.
- * Invariant: the task is ready exactly while the queue holds a frame.
+ * Invariant: the task is ready exactly while the queue holds a frame; a long frame in
+ * the queue is as its receiver will see it.
  */
 #include "drivers/mem/mem_priv.h"
 
@@ -71,16 +75,49 @@ static XK_APART struct xk_msg *wire_copy_long(struct xk_msg *m, uint32_t h)
 	return c;
 }
 
-/* The frame in a buffer of its own, the received one; m goes.  h: bytes before the
- * network header. */
-static inline struct xk_msg *wire_copy(struct xk_msg *m, uint32_t h)
+/* Copied, or handed over, when it is pushed. */
+static inline bool is_long(const struct xk_msg *m)
+{
+	return m->len >= SUM_MIN && !(m->flags & XK_MSG_CHAIN) && m->len <= XK_MSG_MAX_SEG;
+}
+
+/* Shared bytes are copied in any case: the receiver may write. */
+static inline bool is_copied(const struct mem_rep *from, const struct xk_msg *m)
+{
+	return XK_LIKELY(mem_conf(from->rep)->copy || (m->flags & XK_MSG_SLOW));
+}
+
+/* A frame as the receiver gets it that is not copied. */
+static inline struct xk_msg *hand_over(struct xk_msg *m)
+{
+	m->flags = 0;
+	m->net = 0;
+	return m;
+}
+
+/* A long frame goes onto the wire; NULL, counted, when memory is out. */
+static inline struct xk_msg *wire_put_long(struct mem_rep *from, struct xk_msg *m)
 {
 	struct xk_msg *c;
 
-	if (XK_UNLIKELY((m->flags & XK_MSG_CHAIN) || m->len > XK_MSG_MAX_SEG)) {
+	if (!is_copied(from, m))
+		return hand_over(m);
+	c = wire_copy_long(m, mem_state(from->rep)->link->header);
+	xk_msg_free(m);
+	if (XK_LIKELY(c != NULL))
+		xk_count(from->rep->count[MEM_N_COPIES]);
+	else
+		xk_count(from->rep->drop[XK_DROP_NOMEM]);
+	return c;
+}
+
+/* Any other, when it is taken off. */
+static inline struct xk_msg *wire_take_short(struct xk_msg *m)
+{
+	struct xk_msg *c;
+
+	if (XK_UNLIKELY(m->len >= SUM_MIN || (m->flags & XK_MSG_CHAIN))) {
 		c = xk_msg_clone(m);
-	} else if (m->len >= SUM_MIN) {
-		c = wire_copy_long(m, h);
 	} else {
 		c = xk_msg_new_cls(xk_msg_class(m->len), m->len);
 		if (XK_LIKELY(c != NULL))
@@ -90,36 +127,28 @@ static inline struct xk_msg *wire_copy(struct xk_msg *m, uint32_t h)
 	return c;
 }
 
-/*
- * Takes n frames off the wire.  Copying here and not in push lets the sender's
- * header stores drain first: a wide load of bytes just written in small pieces
- * would have to wait for them.
- */
+/* Takes n frames off the wire. */
 static unsigned wire_take(struct mem_rep *mr, struct xk_msg **burst, unsigned n)
 {
-	struct xk_rep *from = mr->peer->rep;
-	uint32_t h = mem_state(from)->link->header;
-	bool copy = mem_conf(from)->copy;
+	struct mem_rep *from = mr->peer;
 	unsigned k = 0, copies = 0;
 
 	for (unsigned i = 0; i < n; i++) {
 		struct xk_msg *m = xk_msgq_get(&mr->q);
 
-		/* Shared bytes are copied in any case: the receiver may write. */
-		if (XK_LIKELY(copy || (m->flags & XK_MSG_SLOW))) {
-			m = wire_copy(m, h);
-			if (XK_UNLIKELY(m == NULL)) {
-				xk_count(from->drop[XK_DROP_NOMEM]);
-				continue;
-			}
-			copies++;
+		if (is_long(m)) {
+			burst[k++] = m;
+		} else if (!is_copied(from, m)) {
+			burst[k++] = hand_over(m);
 		} else {
-			m->flags = 0;
-			m->net = 0;
+			burst[k] = wire_take_short(m);
+			copies += burst[k] != NULL;
+			k += burst[k] != NULL;
 		}
-		burst[k++] = m;
 	}
-	xk_count_add(from->count[MEM_N_COPIES], copies);
+	xk_count_add(from->rep->count[MEM_N_COPIES], copies);
+	if (XK_UNLIKELY(k != n))
+		xk_count_add(from->rep->drop[XK_DROP_NOMEM], n - k);
 	return k;
 }
 
@@ -229,7 +258,7 @@ static XK_NOINLINE void loop_push_any(struct xk_sess *s, struct xk_msg *m)
 		xk_drop(r, MEM_DROP_STOPPED, m);
 	} else if (XK_UNLIKELY(mr->peer->q.n >= mr->peer->cap)) {
 		xk_drop(r, MEM_DROP_QUEUE_FULL, m);
-	} else {
+	} else if (!is_long(m) || (m = wire_put_long(mr, m)) != NULL) {
 		mem_rx_put(mr->peer, m);
 	}
 }
@@ -241,6 +270,8 @@ void mem_loop_push(struct xk_sess *s, struct xk_msg *m)
 
 	if (XK_LIKELY(to != NULL && to != mr && m->tot <= mr->frame_max &&
 		      to->q.n != 0 && to->q.n < to->cap)) {
+		if (is_long(m) && XK_UNLIKELY((m = wire_put_long(mr, m)) == NULL))
+			return;
 		m->link = NULL;
 		to->q.last->link = m;
 		to->q.last = m;

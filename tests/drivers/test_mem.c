@@ -150,6 +150,42 @@ static void carries_both_ways_and_only_to_the_other_end(void)
 	pf_down(&f);
 }
 
+/* Long and short, on an empty wire and behind another frame. */
+static void a_frame_for_which_there_is_no_memory_is_a_drop(void)
+{
+	struct xk_msg *m;
+	uint8_t b[1400];
+
+	pf_up(&f, 1, wire);
+	open_all("ua", sa);
+	open_all("ub", sb);
+	for (unsigned i = 0; i < 4; i++) {
+		uint32_t len = i & 1 ? sizeof b : 60;
+
+		udp_frame(b, len, 5);
+		pf_enter(&f, 0);
+		if (i & 2)
+			xk_push(sa[0], pf_msg(b, 1000));
+		m = pf_msg(b, len);
+		xk_memvp_starve(xk_mem_self, true);
+		xk_mem_fail_after(1);
+		xk_push(sa[0], m);
+		/* A short one is copied later. */
+		pf_leave(&f, 0);
+		pf_settle(&f);
+		pf_enter(&f, 0);
+		xk_mem_fail_after(0);
+		xk_memvp_starve(xk_mem_self, false);
+		pf_leave(&f, 0);
+		CU_ASSERT_EQUAL(pf_drops(&f, "da", "nomem"), i + 1);
+		CU_ASSERT_EQUAL(pf_drops(&f, "da", NULL) + pf_drops(&f, "db", NULL), i + 1);
+		CU_ASSERT_EQUAL(pf_ngot(&f, "ub"), i < 2 ? 0 : i - 1);
+	}
+	close_all(sa);
+	close_all(sb);
+	pf_down(&f);
+}
+
 static void hands_the_buffer_over_when_told_not_to_copy(void)
 {
 	static const struct pf_spec g[] = {
@@ -157,27 +193,31 @@ static void hands_the_buffer_over_when_told_not_to_copy(void)
 		{ &xk_proto_eth_mem, "db", NULL, "wire=w" }, { &pf_upper, "ub", "db", "enable=false" },
 		{ NULL, NULL, NULL, NULL } };
 	struct xk_msg *m, *twin;
-	uint8_t b[200];
+	uint8_t b[1400];
 
 	pf_up(&f, 1, g);
 	open_all("ua", sa);
 	open_all("ub", sb);
-	udp_frame(b, sizeof b, 5);
-	pf_push(&f, 0, sa[0], b, sizeof b);
-	CU_ASSERT_EQUAL(pf_count(&f, "da", "copies"), 0);
-	/* But never bytes that somebody else may look at. */
-	pf_enter(&f, 0);
-	m = pf_msg(b, sizeof b);
-	twin = xk_msg_share(m);
-	xk_push(sa[0], m);
-	pf_leave(&f, 0);
-	pf_settle(&f);
-	pf_enter(&f, 0);
-	xk_msg_free(twin);
-	pf_leave(&f, 0);
-	CU_ASSERT_EQUAL(pf_count(&f, "da", "copies"), 1);
-	CU_ASSERT_EQUAL_FATAL(pf_ngot(&f, "ub"), 2);
-	CU_ASSERT_EQUAL(memcmp(pf_got(&f, "ub", 1)->bytes, b, sizeof b), 0);
+	for (uint32_t len = 200, i = 0; i < 2; len = sizeof b, i++) {
+		udp_frame(b, len, 5);
+		pf_push(&f, 0, sa[0], b, len);
+		CU_ASSERT_EQUAL(pf_count(&f, "da", "copies"), i);
+		/* But never bytes that somebody else may look at. */
+		pf_enter(&f, 0);
+		m = pf_msg(b, len);
+		twin = xk_msg_share(m);
+		xk_push(sa[0], m);
+		pf_leave(&f, 0);
+		pf_settle(&f);
+		pf_enter(&f, 0);
+		xk_msg_free(twin);
+		pf_leave(&f, 0);
+		CU_ASSERT_EQUAL(pf_count(&f, "da", "copies"), i + 1);
+		CU_ASSERT_EQUAL_FATAL(pf_ngot(&f, "ub"), 2);
+		CU_ASSERT(pf_got(&f, "ub", 0)->len == len && memcmp(pf_got(&f, "ub", 0)->bytes, b, len) == 0);
+		CU_ASSERT(pf_got(&f, "ub", 1)->len == len && memcmp(pf_got(&f, "ub", 1)->bytes, b, len) == 0);
+		pf_forget(&f, "ub");
+	}
 	close_all(sa);
 	close_all(sb);
 	pf_down(&f);
@@ -474,6 +514,7 @@ static CU_TestInfo loop_tests[] = {
 	{ "carries frames whole and copies them once", carries_frames_whole_and_copies_them_once },
 	{ "sums what a transport will judge", sums_what_a_transport_will_judge },
 	{ "carries both ways and only to the other end", carries_both_ways_and_only_to_the_other_end },
+	{ "a frame for which there is no memory is a drop", a_frame_for_which_there_is_no_memory_is_a_drop },
 	{ "hands the buffer over when told not to copy", hands_the_buffer_over_when_told_not_to_copy },
 	{ "flattens a chain into a frame", flattens_a_chain_into_a_frame },
 	{ "never delivers on the stack of the push", never_delivers_on_the_stack_of_the_push },

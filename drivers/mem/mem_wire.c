@@ -264,21 +264,40 @@ static XK_NOINLINE void loop_push_any(struct xk_sess *s, struct xk_msg *m)
 }
 
 /* Behind frames that wait already: the other end is open and its task ready. */
+static inline bool wire_busy(const struct mem_rep *mr, const struct mem_rep *to, const struct xk_msg *m)
+{
+	return XK_LIKELY(to != NULL && to != mr && m->tot <= mr->frame_max && to->q.n != 0 && to->q.n < to->cap);
+}
+
+static inline void wire_append(struct mem_rep *to, struct xk_msg *m)
+{
+	m->link = NULL;
+	to->q.last->link = m;
+	to->q.last = m;
+	to->q.n++;
+}
+
+static XK_APART void loop_push_long(struct xk_sess *s, struct xk_msg *m)
+{
+	struct mem_rep *mr = s->rep->state, *to = mr->peer;
+
+	if (!wire_busy(mr, to, m))
+		loop_push_any(s, m);
+	else if (XK_UNLIKELY(!is_long(m)) || XK_LIKELY((m = wire_put_long(mr, m)) != NULL))
+		wire_append(to, m);
+}
+
+/* No stack frame: what is copied here is somebody else's. */
 void mem_loop_push(struct xk_sess *s, struct xk_msg *m)
 {
 	struct mem_rep *mr = s->rep->state, *to = mr->peer;
 
-	if (XK_LIKELY(to != NULL && to != mr && m->tot <= mr->frame_max &&
-		      to->q.n != 0 && to->q.n < to->cap)) {
-		if (is_long(m) && XK_UNLIKELY((m = wire_put_long(mr, m)) == NULL))
-			return;
-		m->link = NULL;
-		to->q.last->link = m;
-		to->q.last = m;
-		to->q.n++;
-	} else {
+	if (XK_UNLIKELY(m->len >= SUM_MIN))
+		loop_push_long(s, m);
+	else if (wire_busy(mr, to, m))
+		wire_append(to, m);
+	else
 		loop_push_any(s, m);
-	}
 }
 
 /* ---- joining, control path ------------------------------------------------- */

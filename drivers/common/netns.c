@@ -37,8 +37,10 @@ int xk_netns_do(const char *name, int (*fn)(void *arg), void *arg, char *why, si
 		return fn(arg);
 	snprintf(path, sizeof path, "/run/netns/%s", name);
 	there = open(path, O_RDONLY | O_CLOEXEC);
-	if (there < 0)
-		return netns_fail(why, n, "no network namespace ", name);
+	if (there < 0) {
+		err = netns_fail(why, n, "no network namespace ", name);
+		return err == -ENOENT ? XK_E_NODEV : err;
+	}
 	home = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
 	if (home < 0 || setns(there, CLONE_NEWNET) < 0) {
 		err = netns_fail(why, n, "cannot enter network namespace ", name);

@@ -157,7 +157,7 @@ elif command -v setpriv >/dev/null 2>&1 && few_threads test -x "$run" -a -r "$gr
 else
 	skip "$title" "cannot become another user here"
 fi
-ok "an interface in a network namespace that is not there" fails 1 'nosuchns' "$run" -d 1ms "$graphs/tap-echo.lua" netns=nosuchns
+ok "an interface in a network namespace that is not there" fails 4 'nosuchns' "$run" -d 1ms "$graphs/tap-echo.lua" netns=nosuchns
 ok "an interface with an impossible name" fails 3 'ifname' "$run" -d 1ms "$graphs/tap-echo.lua" ifname=a/name/much/too/long
 ok "nothing is left behind" nothing_left
 done_testing

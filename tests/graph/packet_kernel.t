@@ -165,7 +165,7 @@ fails() {
 link_up
 ok "no such interface" fails 4 "no interface 'nowhere0'" ifname=nowhere0
 ok "no such interface in a namespace" fails 4 "no interface 'xkp9' in network namespace inner" ifname=xkp9 netns=inner
-ok "no such namespace" fails 1 "no network namespace nowhere" netns=nowhere
+ok "no such namespace" fails 4 "no network namespace nowhere" netns=nowhere
 ok "not Ethernet" fails 1 "'lo' is not an Ethernet interface" ifname=lo
 ok "an MTU that the interface does not have" fails 1 "mtu 9000 is larger than that of interface 'xkp1', 1500" mtu=9000
 ip link set xkp1 down

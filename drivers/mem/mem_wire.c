@@ -13,8 +13,7 @@
  * it, and the sum goes with it: the transport adds its pseudo-header and judges, as
  * it does behind devices that sum what they receive, and no byte is read twice.
  * A push never becomes a demux on the same stack.
- * Invariant: the task is ready exactly while the queue holds a frame; a long frame in
- * the queue is as its receiver will see it.
+ * Invariant: the task is ready exactly while the queue holds a frame.
  */
 #include "drivers/mem/mem_priv.h"
 
@@ -95,28 +94,53 @@ static inline struct xk_msg *hand_over(struct xk_msg *m)
 	return m;
 }
 
-/* A long frame goes onto the wire; NULL, counted, when memory is out. */
+/* A wire that hands buffers over has nothing to copy. */
+static inline bool wire_places(const struct mem_rep *mr)
+{
+	return xk_posted(mr->rep) && mem_conf(mr->rep)->peer == MEM_LOOP && mem_conf(mr->peer->rep)->copy;
+}
+
+/* In xk_msg.vp of a long frame on the wire: it is as its receiver will see it, or it is
+ * still to be copied. */
+enum { WIRE_RAW, WIRE_READY };
+
+static inline bool is_ready(const struct xk_msg *m)
+{
+	return is_long(m) && m->vp == WIRE_READY;
+}
+
+/* A long frame goes onto the wire; NULL, counted, when memory is out.  Where the receiver
+ * has posted memory it is copied straight to there, later. */
 static inline struct xk_msg *wire_put_long(struct mem_rep *from, struct xk_msg *m)
 {
-	struct xk_msg *c;
+	struct xk_msg *c = m;
 
-	if (!is_copied(from, m))
-		return hand_over(m);
-	c = wire_copy_long(m, mem_state(from->rep)->link->header);
-	xk_msg_free(m);
-	if (XK_LIKELY(c != NULL))
+	m->vp = WIRE_RAW;
+	if (XK_UNLIKELY(wire_places(from->peer)))
+		return m;
+	if (!is_copied(from, m)) {
+		hand_over(m);
+	} else {
+		c = wire_copy_long(m, mem_state(from->rep)->link->header);
+		xk_msg_free(m);
+		if (XK_UNLIKELY(c == NULL)) {
+			xk_count(from->rep->drop[XK_DROP_NOMEM]);
+			return NULL;
+		}
 		xk_count(from->rep->count[MEM_N_COPIES]);
-	else
-		xk_count(from->rep->drop[XK_DROP_NOMEM]);
+	}
+	c->vp = WIRE_READY;
 	return c;
 }
 
-/* Any other, when it is taken off. */
-static inline struct xk_msg *wire_take_short(struct xk_msg *m)
+/* Any other, when it is taken off; h: bytes before the network header. */
+static inline struct xk_msg *wire_copy(struct xk_msg *m, uint32_t h)
 {
 	struct xk_msg *c;
 
-	if (XK_UNLIKELY(m->len >= SUM_MIN || (m->flags & XK_MSG_CHAIN))) {
+	if (XK_UNLIKELY(is_long(m))) {
+		c = wire_copy_long(m, h);
+	} else if (XK_UNLIKELY(m->len >= SUM_MIN || (m->flags & XK_MSG_CHAIN))) {
 		c = xk_msg_clone(m);
 	} else {
 		c = xk_msg_new_cls(xk_msg_class(m->len), m->len);
@@ -136,12 +160,12 @@ static unsigned wire_take(struct mem_rep *mr, struct xk_msg **burst, unsigned n)
 	for (unsigned i = 0; i < n; i++) {
 		struct xk_msg *m = xk_msgq_get(&mr->q);
 
-		if (is_long(m)) {
+		if (is_ready(m)) {
 			burst[k++] = m;
 		} else if (!is_copied(from, m)) {
 			burst[k++] = hand_over(m);
 		} else {
-			burst[k] = wire_take_short(m);
+			burst[k] = wire_copy(m, mem_state(from->rep)->link->header);
 			copies += burst[k] != NULL;
 			k += burst[k] != NULL;
 		}
@@ -159,8 +183,11 @@ struct wire_burst { struct xk_rep *from; uint32_t h; unsigned copies; struct xk_
 static struct xk_msg *burst_take(void *arg, unsigned i)
 {
 	struct wire_burst *b = arg;
-	struct xk_msg *m = wire_copy(b->m[i], b->h);
+	struct xk_msg *m;
 
+	if (is_ready(b->m[i]))
+		return b->m[i];
+	m = wire_copy(b->m[i], b->h);
 	if (XK_UNLIKELY(m == NULL))
 		xk_count(b->from->drop[XK_DROP_NOMEM]);
 	else
@@ -193,12 +220,6 @@ static XK_APART void wire_deliver(struct mem_rep *mr, unsigned n)
 	}
 	xk_input_arrivals(mr->rep, frame, n, b.h, &a);
 	xk_count_add(b.from->count[MEM_N_COPIES], b.copies);
-}
-
-/* A wire that hands buffers over has nothing to copy. */
-static inline bool wire_places(const struct mem_rep *mr)
-{
-	return xk_posted(mr->rep) && mem_conf(mr->rep)->peer == MEM_LOOP && mem_conf(mr->peer->rep)->copy;
 }
 
 static unsigned queue_take(struct mem_rep *mr, struct xk_msg **burst, unsigned n)

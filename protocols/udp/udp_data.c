@@ -368,7 +368,7 @@ static inline unsigned frames_good(const struct xk_sess *s, const struct xk_fram
 			break;
 		n = x->len - off;
 		/* The payload of a longer one may be elsewhere (xk_deposit.h). */
-		len = xk_csum_is_quick(n) && n <= QUICK_MAX + UDP_HDR_LEN ? x->len : 0;
+		len = xk_csum_is_quick(n) ? x->len : 0;
 		start = sum_start(s, (uint32_t)n);
 		word = udp_hdr_word(p);
 	}

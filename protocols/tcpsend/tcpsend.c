@@ -84,6 +84,8 @@ static void send_close(struct send_conn *k)
 	xk_timer_cancel(&k->sr->r->vp->wheel, &k->timer);
 	k->open = false;
 	k->s.down = k->stream = NULL;
+	k->task.ahead = &k->task;
+	k->task.beyond = NULL;
 	lls->up = &k->sr->r->up;
 	xk_close(lls);
 }
@@ -257,6 +259,7 @@ static int send_connect(struct send_conn *k)
 		return err;
 	k->s.down->up = &k->s.self;
 	k->task.ahead = k->s.down;
+	k->task.beyond = &k->s.down->hot;
 	k->peer_ended = k->ending = false;
 	return XK_OK;
 }

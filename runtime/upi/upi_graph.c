@@ -227,6 +227,10 @@ static int rep_new(struct xk_node *n, struct xk_vp *vp)
 	xk_map_init(&r->active, offsetof(struct xk_sess, map));
 	xk_slab_init(&r->slab, p->sess_size ? p->sess_size : sizeof(struct xk_sess));
 	n->rep[vp->no] = r;
+	xk_vp_warm(vp, r);
+	xk_vp_warm(vp, &r->npush);
+	xk_vp_warm(vp, r->count);
+	xk_vp_warm(vp, r->state);
 	return XK_OK;
 }
 

@@ -32,6 +32,7 @@ void xk_task_init(struct xk_task *t, struct xk_vp *vp, unsigned (*run)(struct xk
 	t->fd = -1;
 	t->input = false;
 	t->ahead = t;
+	t->beyond = NULL;
 }
 
 void xk_task_ready(struct xk_task *t)
@@ -77,17 +78,16 @@ void xk_task_park(struct xk_task *t)
 	vp->ninput -= t->input;
 }
 
-/* With thousands of connections, each turn's are cold: while this one runs,
- * what the next one needs comes in, and the task after it. */
+/* With thousands of connections, each turn's are cold, and one line says where the
+ * next one is: a task is fetched three turns before its own, what it says that
+ * it needs two before, what that points at one before. */
 static inline void fetch_ahead(const struct xk_task *next)
 {
-	const char *p = next->ahead;
+	const struct xk_task *second = next->next;
 
-	__builtin_prefetch(next->next);
-	__builtin_prefetch(next->next + 1);
-	__builtin_prefetch(p);
-	__builtin_prefetch(p + XK_CACHELINE);
-	__builtin_prefetch(p + 2 * XK_CACHELINE);
+	vp_fetch_task(second->next);
+	vp_fetch_first(second);
+	vp_fetch_beyond(next);
 }
 
 static inline unsigned run_task(struct xk_vp *vp, struct xk_task *t, unsigned budget)

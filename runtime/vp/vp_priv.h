@@ -6,6 +6,7 @@
 #ifndef XK_VP_PRIV_H
 #define XK_VP_PRIV_H
 
+#include "runtime/base/xk_wide.h"
 #include "runtime/vp/xk_vp.h"
 
 /* xk_vpset.running: workers are being made and wait, so that the thread that makes
@@ -74,6 +75,27 @@ static inline bool xk_vp_brings(const struct xk_vpset *set)
 bool xk_vp_bring(struct xk_vp *to, struct xk_msg *newest, struct xk_msg *oldest, uint32_t n);
 /* Brings what the calling thread has remembered, and what comes of it.  Inside no VP. */
 void xk_vp_carry(struct xk_vpset *set, xk_ns now);
+
+/* ---- lines that will be wanted ---- */
+
+static inline void vp_fetch_lines(const void *p, unsigned lines)
+{
+	XK_UNROLL
+	for (unsigned i = 0; i < lines; i++)
+		__builtin_prefetch((const char *)p + i * XK_CACHELINE);
+}
+
+static inline void vp_fetch_task(const struct xk_task *t) { vp_fetch_lines(t, 2); }
+static inline void vp_fetch_first(const struct xk_task *t) { vp_fetch_lines(t->ahead, 3); }
+static inline void vp_fetch_beyond(const struct xk_task *t)
+{
+	if (t->beyond != NULL)
+		vp_fetch_lines((const char *)(uintptr_t)*t->beyond - XK_CACHELINE, 5);
+}
+/* vp_fetch.c: vp's turn comes `before` turns of other VPs from now, 4 to 1: fetches what
+ * can be known of it by what was fetched at the turns before.  By vp's worker, where
+ * nobody else enters (entry `own`). */
+void xk_vp_fetch(const struct xk_vp *vp, unsigned before);
 
 /* vp_worker.c */
 void xk_worker_main(void *arg);

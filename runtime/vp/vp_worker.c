@@ -105,12 +105,42 @@ static unsigned visit_locked(struct xk_worker *w, unsigned i)
 	return total;
 }
 
+/* The ready VP after i, round and round. */
+static unsigned ready_after(const struct xk_worker *w, unsigned i)
+{
+	unsigned n = WORDS(w->nslots), k = i / 64;
+	uint64_t m = w->ready[k] & (~0ull << 1 << i % 64);
+
+	for (unsigned tries = 0; m == 0 && tries < n; tries++) {
+		k = k + 1 < n ? k + 1 : 0;
+		m = w->ready[k];
+	}
+	return m != 0 ? k * 64 + (unsigned)__builtin_ctzll(m) : i;
+}
+
+/* A turn of one of hundreds finds nothing in the cache: while it goes on, what the
+ * next ones need is fetched, step by step as one line tells where others are. */
+static void fetch_next(const struct xk_worker *w, unsigned i)
+{
+	unsigned next[5] = { i };
+
+	for (unsigned k = 1; k <= 4; k++) {
+		next[k] = ready_after(w, next[k - 1]);
+		if (next[k] == i)                /* so few stay where they are */
+			return;
+	}
+	for (unsigned k = 1; k <= 4; k++)
+		xk_vp_fetch(w->slot[next[k]].vp, k);
+}
+
 static unsigned visit_owned(struct xk_worker *w, unsigned i)
 {
 	struct xk_slot *s = &w->slot[i];
 	unsigned total;
 	bool idle;
 
+	if (w->nslots > 4)
+		fetch_next(w, i);
 	xk_vp_step_in(s->vp, w->now);
 	total = xk_vp_turn(s->vp, w->set->arch.burst, &s->deficit, &idle);
 	rest(w, i, idle);

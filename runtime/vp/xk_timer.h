@@ -25,13 +25,13 @@ struct xk_timer {
 #define XK_WHEEL_LEVELS 4
 #define XK_WHEEL_TICK   XK_MS
 struct xk_wheel {
-	struct xk_timer *slot[XK_WHEEL_LEVELS][1u << XK_WHEEL_BITS];
-	uint64_t         used[XK_WHEEL_LEVELS][(1u << XK_WHEEL_BITS) / 64];
 	struct xk_timer *due;               /* slots that came up, not yet worked off */
 	uint64_t         tick;              /* ticks already run */
 	uint32_t         armed;             /* timers in the wheel */
+	uint64_t         used[XK_WHEEL_LEVELS][(1u << XK_WHEEL_BITS) / 64];
 	xk_counter       fired, lazy;       /* handlers run; timers moved to another slot */
 	xk_counter       slots;             /* slots that came up */
+	struct xk_timer *slot[XK_WHEEL_LEVELS][1u << XK_WHEEL_BITS];
 };
 
 void xk_wheel_init(struct xk_wheel *w, xk_ns now);

@@ -45,9 +45,12 @@ struct xk_task {
 	unsigned      (*run)(struct xk_task *t, unsigned budget);
 	int             fd;               /* readable when there is work, or -1 */
 	bool            input;            /* set while parked: passes on what is queued already, without fd */
-	/* What a run touches first (a session, say; the task itself unless set):
-	 * three lines of it are fetched while the task before this one runs. */
+	/* What a run touches first (a session, say; the task itself unless set): three lines
+	 * of it are fetched two runs before this one.  NULL or a word of it that holds the
+	 * address of what is touched next, and may be 0: the line before that and four
+	 * from there on are fetched during the run before this one. */
 	const void     *ahead;
+	const uint64_t *beyond;
 };
 void xk_task_init(struct xk_task *t, struct xk_vp *vp, unsigned (*run)(struct xk_task *, unsigned));
 void xk_task_ready(struct xk_task *t);   /* legal when ready already */
@@ -64,10 +67,12 @@ struct xk_call {
 };
 
 #define XK_OUTBOX 8u
+#define XK_VP_WARM 32u
 struct xk_vp {
 	/* Touched by whoever is inside. */
 	struct xk_memvp   mem;
-	xk_ns             now;            /* read once per round */
+	/* From here to the wheel's slots: what every turn touches, in lines one after the other. */
+	xk_ns             now XK_ALIGNED; /* read once per round */
 	struct xk_task   *ring[2];        /* the task whose turn it is, NULL: none; [1] of input */
 	struct xk_vpset  *set;
 	struct xk_worker *worker;         /* who owns it (entry own), or its home */
@@ -77,17 +82,20 @@ struct xk_vp {
 	uint32_t          nready;         /* ready tasks */
 	uint32_t          ninput;         /* of these, input */
 	uint32_t          input_due;      /* input tasks to be run before the next other one */
-	struct { struct xk_msg *first, *last; uint16_t to; uint16_t n; } out[XK_OUTBOX];
-	unsigned          nout;           /* destinations with messages waiting */
+	unsigned          nout;           /* destinations with messages waiting, see out */
 	struct xk_msgq    local;          /* deferred to this VP by itself, no atomics */
+	xk_counter        units, messages;
+	void             *owner;          /* room 7: the graph */
+	uint32_t          nposted;        /* room 7: rings posted by sessions here (xk_deposit.h) */
+	unsigned          nwarm;          /* see xk_vp_warm */
+	struct xk_wheel   wheel;
+	const void       *warm[XK_VP_WARM] XK_ALIGNED;
+	struct { struct xk_msg *first, *last; uint16_t to; uint16_t n; } out[XK_OUTBOX];
 	struct xk_rand    rand;
-	xk_counter        units, messages, handed_over, posted_out, borrowed, inbox_drops, wrong_vp;
+	xk_counter        handed_over, posted_out, borrowed, inbox_drops, wrong_vp;
 	xk_counter        carried;        /* of handed_over, brought by the thread that found the owner */
 	xk_ns             worker_next;    /* when the worker will look at the wheel by itself */
 	xk_ns             busy_ns;        /* time inside, when measured */
-	struct xk_wheel   wheel;
-	void             *owner;          /* room 7: the graph */
-	uint32_t          nposted;        /* room 7: rings posted by sessions here (xk_deposit.h) */
 	/* Written by others. */
 	struct xk_msg    *inbox XK_ALIGNED;   /* newest first */
 	uint32_t          inbox_posted;
@@ -187,6 +195,10 @@ void xk_vp_call_async(struct xk_vp *vp, struct xk_call *c);
 void xk_vp_post(struct xk_vp *vp, struct xk_msg *m);
 
 static inline xk_ns xk_vp_now(void) { return xk_vp_self->now; }
+
+/* A line of memory that most turns of vp touch: a worker with many VPs fetches it
+ * while it runs the one before.  Before workers start; what is too many is ignored. */
+void xk_vp_warm(struct xk_vp *vp, const void *line);
 
 /* Runs one unit inside vp (caller is inside); returns work done. */
 unsigned xk_vp_unit(struct xk_vp *vp, unsigned budget);

@@ -234,8 +234,9 @@ void mem_tcp_conn_free(struct mem_tcp *t, struct mem_tcp_conn *c)
 	}
 	if (c->map.bound)
 		xk_map_unbind(&t->map, &c->map);
-	if (t->recent == c)
-		t->recent = NULL;
+	for (unsigned i = 0; i < MEM_TCP_RECENT; i++)
+		if (t->recent[i] == c)
+			t->recent[i] = NULL;
 	xk_slab_put(&t->slab, c);
 }
 
@@ -262,7 +263,8 @@ void mem_tcp_free(struct mem_rep *mr)
 
 	if (t == NULL)
 		return;
-	t->first = t->last = t->recent = NULL;
+	t->first = t->last = NULL;
+	memset(t->recent, 0, sizeof t->recent);
 	xk_map_foreach(&t->map, drop_one, t);
 	xk_map_fini(&t->map);
 	xk_slab_fini(&t->slab);

@@ -43,13 +43,15 @@ struct mem_tcp_conn {
 	uint32_t sum;                    /* of a bare ACK's pseudo-header and template */
 } XK_ALIGNED;
 
+#define MEM_TCP_RECENT 32u
+
 struct mem_tcp {
 	struct mem_rep  *mr;
 	struct xk_map    map;
 	struct xk_slab   slab;
 	struct xk_timer  tick;
 	struct mem_tcp_conn *first, *last;
-	struct mem_tcp_conn *recent;     /* sink: whose segment came last, or NULL */
+	struct mem_tcp_conn *recent[MEM_TCP_RECENT]; /* sink: whose segments came last, by their ports; or NULL */
 	uint32_t         depth;          /* answers that are under way up on this stack */
 	uint16_t         window;         /* as it stands in headers */
 	uint8_t          wscale, flags;  /* flags: of messages with data */
@@ -78,6 +80,11 @@ static inline struct mem_tcp_conn *mem_tcp_find(struct mem_tcp *t, const struct 
 	struct xk_mapnode *n = xk_map_resolve(&t->map, k);
 
 	return n != NULL ? xk_container_of(n, struct mem_tcp_conn, map) : NULL;
+}
+/* Where a connection stands in `recent`, by the low bytes of its ports. */
+static inline unsigned mem_tcp_recent(const uint8_t *sport, const uint8_t *dport)
+{
+	return (sport[1] ^ dport[1]) % MEM_TCP_RECENT;
 }
 /* A frame of c's with sequence number seq, c's rcv_nxt, flags and len bytes of
  * whatever the buffer holds (zeros where checksums must be good); NULL, counted,

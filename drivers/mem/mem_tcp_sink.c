@@ -171,6 +171,7 @@ static XK_APART void sink_push_any(struct xk_sess *s, struct xk_msg *m)
 	struct xk_rep *r = s->rep;
 	struct mem_rep *mr = r->state;
 	struct mem_tcp *t = mr->tcp;
+	const struct xk_flowkey *k;
 	struct mem_tcp_conn *c;
 	struct mem_tcp_seg g;
 
@@ -183,8 +184,10 @@ static XK_APART void sink_push_any(struct xk_sess *s, struct xk_msg *m)
 		return;
 	}
 	xk_msg_free(m);
+	k = (const struct xk_flowkey *)(const void *)&g.key;
 	c = mem_tcp_find(t, &g.key);
-	t->recent = c;
+	if (c != NULL)
+		t->recent[mem_tcp_recent((const uint8_t *)&k->lport, (const uint8_t *)&k->rport)] = c;
 	if (XK_UNLIKELY(g.flags & MEM_TCP_RST)) {
 		if (c != NULL) {
 			mem_tcp_conn_free(t, c);
@@ -199,12 +202,13 @@ static XK_APART void sink_push_any(struct xk_sess *s, struct xk_msg *m)
 	}
 }
 
-/* The next data of the connection that the last segment was of, as nearly always. */
+/* The next data of one of the connections that the last segments were of, as nearly always. */
 void mem_tcp_sink_push(struct xk_sess *s, struct xk_msg *m)
 {
 	struct mem_rep *mr = s->rep->state;
 	struct mem_tcp *t = mr->tcp;
-	struct mem_tcp_conn *c = t->recent;
+	const uint8_t *ports = m->data + t->hdr_len - 20;  /* behind headers without options, else not theirs */
+	struct mem_tcp_conn *c = m->len < t->hdr_len ? NULL : t->recent[mem_tcp_recent(ports, ports + 2)];
 	uint32_t len;
 
 	if (XK_UNLIKELY(c == NULL || !mr->open || m->tot > mr->frame_max) ||

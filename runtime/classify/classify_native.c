@@ -227,7 +227,8 @@ unsigned classify_link(const struct native *nat, enum xk_link link, const struct
 
 /* ---- one frame ----------------------------------------------------------------------- */
 
-/* Is it like the one that l remembers, whose flow is still bound under its key? */
+/* Is it like the one that l remembers, whose flow is still bound under its key?  A flow of that
+ * generation stays as it is for as long as we are inside; of any other the key may be being written. */
 static inline struct xk_flow *lone_again(const struct xk_classifier *c, enum xk_link link, const struct xk_lone *l,
 					 const struct xk_msg *x)
 {
@@ -238,13 +239,15 @@ static inline struct xk_flow *lone_again(const struct xk_classifier *c, enum xk_
 	    !xk_wide_same(xk_wide_load(p + link_wide(link)), xk_wide_load(l->bytes), xk_wide_load(wide_mask[link])))
 		return NULL;
 	f = xk_slab_ptr(l->flow);
-	return xk_node_is(&f->node, &l->key) && (xk_load_relaxed(&f->gen) & 1) == 0 ? f : NULL;
+	return xk_load_acquire(&f->gen) == l->gen && xk_node_is(&f->node, &l->key) ? f : NULL;
 }
 
 static inline void lone_learn(struct xk_lone *l, const struct xk_classifier *c, enum xk_link link,
 			      const struct xk_msg *x, const struct run *r, uint32_t flow)
 {
-	l->of = c;
+	l->gen = xk_load_relaxed(&((struct xk_flow *)xk_slab_ptr(flow))->gen);
+	/* Unbound since it was found: not worth remembering. */
+	l->of = l->gen & 1 ? NULL : c;
 	l->key = r->key;
 	memcpy(l->bytes, x->data + link_wide(link), sizeof l->bytes);
 	l->hash = r->hash;

@@ -97,6 +97,7 @@ struct xk_lone {
 	struct xk_key key;
 	uint8_t  bytes[XK_FRAME_MIN];
 	uint32_t hash, flow;
+	uint16_t gen;                    /* of flow */
 	uint8_t  control;                /* the frame's first byte */
 };
 /*

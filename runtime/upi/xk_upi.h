@@ -134,7 +134,7 @@ struct xk_ops {
 
 /* ---- the descriptor that a protocol or driver exports -------------------------- */
 
-#define XK_ABI 2u
+#define XK_ABI 3u
 
 struct xk_number { const char *realm; uint32_t number; };
 

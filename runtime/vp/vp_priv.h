@@ -78,19 +78,23 @@ void xk_vp_carry(struct xk_vpset *set, xk_ns now);
 
 /* ---- lines that will be wanted ---- */
 
-static inline void vp_fetch_lines(const void *p, unsigned lines)
+/* Numbers, not pointers: what a session keeps in `hot` may be nothing yet, or anymore, and
+ * asking for a line that is nowhere does nothing. */
+static inline void vp_fetch_at(uintptr_t at, unsigned lines)
 {
 	XK_UNROLL
 	for (unsigned i = 0; i < lines; i++)
-		__builtin_prefetch((const char *)p + i * XK_CACHELINE);
+		__builtin_prefetch((const void *)(at + i * XK_CACHELINE));
 }
+
+static inline void vp_fetch_lines(const void *p, unsigned lines) { vp_fetch_at((uintptr_t)p, lines); }
 
 static inline void vp_fetch_task(const struct xk_task *t) { vp_fetch_lines(t, 2); }
 static inline void vp_fetch_first(const struct xk_task *t) { vp_fetch_lines(t->ahead, 3); }
 static inline void vp_fetch_beyond(const struct xk_task *t)
 {
 	if (t->beyond != NULL)
-		vp_fetch_lines((const char *)(uintptr_t)*t->beyond - XK_CACHELINE, 5);
+		vp_fetch_at((uintptr_t)*t->beyond - XK_CACHELINE, 5);
 }
 /* vp_fetch.c: vp's turn comes `before` turns of other VPs from now, 4 to 1: fetches what
  * can be known of it by what was fetched at the turns before.  By vp's worker, where

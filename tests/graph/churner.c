@@ -218,7 +218,8 @@ static void churner_rep_stop(struct xk_rep *r)
 	for (struct churn_conn *c = churn_conn; c < churn_conn + ALL; c++) {
 		if (c->r != r)
 			continue;
-		xk_task_park(&c->task);
+		if (steady(c))
+			xk_task_park(&c->task);
 		if (c->s != NULL)
 			xk_close(c->s);
 		c->s = NULL;

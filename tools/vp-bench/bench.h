@@ -110,15 +110,20 @@ enum bench_format { BENCH_TABLE, BENCH_JSON, BENCH_CSV };
 struct bench_options {
 	const char *file[64], *arg[BENCH_ARGS];
 	unsigned    nfiles, nargs;
-	bool        quick, paper, keep_going, resume;
-	const char *runs, *duration, *warmup, *seed, *precision, *confidence;
-	const char *out, *vp_run;
+	bool        quick, paper, keep_going, resume, format_given;
+	const char *runs, *duration, *warmup, *seed, *precision, *confidence, *timeout;
+	const char *out, *vp_run, *metric;      /* metric: instead of the file's; NULL */
 	enum bench_format format;
+	xk_ns       limit;             /* of a run, from its start; 0: by its length */
 };
+/* As children of another parser's options; the input is a struct bench_options. */
+extern const struct argp bench_argp;
 /* argv[0] is the subcommand's name; does not return on wrong usage. */
 void bench_options(struct bench_options *o, int argc, char **argv);
 /* Puts them over what the file said; errors go to b->e. */
-int  bench_apply(const struct bench_options *o, struct bench *b);
+int  bench_apply(struct bench_options *o, struct bench *b);
+/* How long a child may live. */
+xk_ns bench_timeout(const struct bench_options *o, const struct bench *b);
 
 /* ---- the document -------------------------------------------------------------------- */
 
@@ -142,6 +147,9 @@ size_t bench_doc_values(const json_t *point, const char *metric, double *v, doub
 const char *bench_text(const json_t *o, const char *key);
 double bench_real(const json_t *o, const char *key);
 
+/* "vps=2 conns=12"; a number of four digits in so many columns after a space. */
+void bench_at_text(const json_t *at, char *buf, size_t n);
+void bench_number_text(FILE *f, double v, int width);
 void bench_show_table(FILE *f, const json_t *doc);
 void bench_show_csv(FILE *f, const json_t *doc);
 int  bench_show(FILE *f, const json_t *doc, enum bench_format format);
@@ -152,7 +160,7 @@ struct bench_child {
 	const char *program;
 	const struct bench *b;
 	const struct bench_point *p;
-	xk_ns       duration, warmup;
+	xk_ns       duration, warmup, timeout;
 	uint64_t    seed;
 };
 /* One fresh process; its JSON, or NULL and why.  *interrupted: a signal for us. */
@@ -165,6 +173,9 @@ const char *bench_child_program(const char *given);
 
 /* Runs a bench into its part of the document; saves after each run. */
 int  bench_sweep(struct bench *b, const struct bench_options *o, json_t *doc, json_t *part);
+/* The same of several in turns; each has the runs and times of the first. */
+struct bench_side { struct bench *b; json_t *part; const char *program; };
+int  bench_sweep_sides(const struct bench_side *side, unsigned nsides, const struct bench_options *o, json_t *doc);
 /* Seconds a sweep takes at least and at most. */
 void bench_estimate(const struct bench *b, double *least, double *most);
 
@@ -185,6 +196,7 @@ void    bench_env_print(FILE *f, const json_t *env);
 int bench_list_main(int argc, char **argv);
 int bench_plan_main(int argc, char **argv);
 int bench_run_main(int argc, char **argv);
+int bench_compare_main(int argc, char **argv);
 int bench_show_main(int argc, char **argv);
 int bench_export_main(int argc, char **argv);
 int bench_env_main(int argc, char **argv);

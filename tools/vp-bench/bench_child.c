@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,8 +20,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/base/xk_clock.h"
+
 #define CHILD_ARGS (BENCH_ARGS + BENCH_AXES + 24u)
-#define SLACK_S    120       /* start and end of a large graph */
+#define PATIENCE_S 10        /* with one that was told to stop */
 
 static sigset_t ours, before;
 
@@ -106,19 +109,31 @@ static pid_t start(const char *const *argv, int out, int err)
 	_exit(127);
 }
 
+static struct timespec left_until(double end)
+{
+	double s = end - (double)xk_clock_host() / 1e9;
+
+	s = s > 0 ? s : 0;
+	return (struct timespec){ (time_t)s, (long)((s - floor(s)) * 1e9) };
+}
+
 /* Its status; *stopped: a signal of ours ended it; false: it had to be killed. */
 static bool await(pid_t pid, double seconds, int *status, bool *stopped)
 {
-	struct timespec limit = { (time_t)seconds, 0 };
+	double end = (double)xk_clock_host() / 1e9 + seconds;
 	int sig;
 
 	while (waitpid(pid, status, WNOHANG) != pid) {
+		struct timespec limit = left_until(end);
+
 		sig = sigtimedwait(&ours, NULL, &limit);
 		if (sig == SIGINT || sig == SIGTERM) {
 			*stopped = true;
+			end = (double)xk_clock_host() / 1e9 + PATIENCE_S;
 			kill(pid, SIGTERM);
 		} else if (sig < 0 && errno == EAGAIN) {
-			kill(pid, SIGKILL);
+			if (kill(-pid, SIGKILL) != 0)       /* what it started, too */
+				kill(pid, SIGKILL);
 			while (waitpid(pid, status, 0) < 0 && errno == EINTR)
 				;
 			return false;
@@ -142,13 +157,13 @@ static void said(int fd, char *buf, size_t n)
 			*c = ';';
 }
 
-static void explain(int status, bool in_time, int err, char *why, size_t n)
+static void explain(int status, bool in_time, double seconds, int err, char *why, size_t n)
 {
 	char text[400];
 
 	said(err, text, sizeof text);
 	if (!in_time)
-		snprintf(why, n, "it did not end in time and was killed");
+		snprintf(why, n, "it had not ended after %.3g s and was killed%s%s", seconds, *text ? ": " : "", text);
 	else if (WIFSIGNALED(status))
 		snprintf(why, n, "it died of signal %d (%s)%s%s", WTERMSIG(status), strsignal(WTERMSIG(status)),
 			 *text ? ": " : "", text);
@@ -190,7 +205,7 @@ json_t *bench_child_json(const char *const *argv, double seconds, bool *interrup
 		if (in_time && WIFEXITED(status) && WEXITSTATUS(status) == 0 && !*interrupted)
 			j = parse(out, why, n);
 		else
-			explain(status, in_time, err, why, n);
+			explain(status, in_time, seconds, err, why, n);
 	}
 	close(out);
 	close(err);
@@ -202,5 +217,5 @@ json_t *bench_child_run(const struct bench_child *k, bool *interrupted, char *wh
 	struct command c;
 
 	compose(&c, k);
-	return bench_child_json(c.argv, 2 * (double)(k->duration + k->warmup) / 1e9 + SLACK_S, interrupted, why, n);
+	return bench_child_json(c.argv, (double)k->timeout / 1e9, interrupted, why, n);
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { OPT_QUICK = 256, OPT_PAPER, OPT_RUNS, OPT_WARMUP, OPT_SEED, OPT_FORMAT, OPT_PRECISION, OPT_CONFIDENCE,
-       OPT_VP_RUN, OPT_RESUME };
+       OPT_VP_RUN, OPT_RESUME, OPT_TIMEOUT };
 
 static const struct argp_option options[] = {
 	{ "quick", OPT_QUICK, NULL, 0, "3 runs of a fifth of the time: to see that it works, not to conclude from", 0 },
@@ -22,6 +22,8 @@ static const struct argp_option options[] = {
 	{ "format", OPT_FORMAT, "table|json|csv", 0, "What to print (default: table; with -o FILE.json or FILE.csv that)", 0 },
 	{ "output", 'o', "FILE", 0, "Write there instead of stdout; JSON is rewritten after every run", 0 },
 	{ "resume", OPT_RESUME, NULL, 0, "Go on with the JSON that -o FILE holds", 0 },
+	{ "timeout", OPT_TIMEOUT, "TIME", 0, "A run that lives longer is killed and has failed (default: twice its length "
+	  "and two minutes)", 0 },
 	{ "vp-run", OPT_VP_RUN, "PROGRAM", 0, "The vp-run to use (default: the one beside this program)", 0 },
 	{ 0 }
 };
@@ -36,8 +38,6 @@ static enum bench_format format_of(const char *arg, struct argp_state *state)
 	argp_error(state, "--format is table, json or csv, not '%s'", arg);
 	return BENCH_TABLE;
 }
-
-struct input { struct bench_options *o; bool format_given; };
 
 static void add(struct bench_options *o, const char *arg, struct argp_state *state)
 {
@@ -58,11 +58,9 @@ static bool ends_with(const char *s, const char *tail)
 	return n >= m && strcmp(s + n - m, tail) == 0;
 }
 
-static void finish(struct input *in, struct argp_state *state)
+static void finish(struct bench_options *o, struct argp_state *state)
 {
-	struct bench_options *o = in->o;
-
-	if (!in->format_given)
+	if (!o->format_given)
 		o->format = ends_with(o->out, ".json") ? BENCH_JSON : ends_with(o->out, ".csv") ? BENCH_CSV : BENCH_TABLE;
 	if (o->quick && o->paper)
 		argp_error(state, "--quick and --paper exclude each other");
@@ -72,8 +70,7 @@ static void finish(struct input *in, struct argp_state *state)
 
 static error_t parse_opt(int key, char *arg, struct argp_state *state)
 {
-	struct input *in = state->input;
-	struct bench_options *o = in->o;
+	struct bench_options *o = state->input;
 
 	switch (key) {
 	case OPT_QUICK: o->quick = true; break;
@@ -86,29 +83,29 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_SEED: o->seed = arg; break;
 	case OPT_FORMAT:
 		o->format = format_of(arg, state);
-		in->format_given = true;
+		o->format_given = true;
 		break;
 	case 'o': o->out = arg; break;
 	case OPT_RESUME: o->resume = true; break;
+	case OPT_TIMEOUT: o->timeout = arg; break;
 	case OPT_VP_RUN: o->vp_run = arg; break;
 	case ARGP_KEY_ARG: add(o, arg, state); break;
-	case ARGP_KEY_END: finish(in, state); break;
+	case ARGP_KEY_END: finish(o, state); break;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 	return 0;
 }
 
+const struct argp bench_argp = { options, parse_opt, "FILE... [k=v ...]",
+	"k=v gives an argument of the graph; of an axis it keeps the points with that value.\v"
+	"Exit codes: 0 good, 1 a shape failed, 2 wrong usage, 3 errors in a bench file, 4 a run failed,\n"
+	"5 the result could not be written, 6 interrupted.", NULL, NULL, NULL };
+
 void bench_options(struct bench_options *o, int argc, char **argv)
 {
-	static const struct argp argp = { options, parse_opt, "FILE... [k=v ...]",
-		"k=v gives an argument of the graph; of an axis it keeps the points with that value.\v"
-		"Exit codes: 0 good, 1 a shape failed, 2 wrong usage, 3 errors in a bench file, 4 a run failed,\n"
-		"5 the result could not be written, 6 interrupted.", NULL, NULL, NULL };
-	struct input in = { .o = o };
-
 	argp_err_exit_status = BENCH_USAGE;
 	memset(o, 0, sizeof *o);
-	argp_parse(&argp, argc, argv, 0, NULL, &in);
+	argp_parse(&bench_argp, argc, argv, 0, NULL, o);
 }
 
 /* ---- over what the file said ------------------------------------------------------------ */
@@ -139,8 +136,16 @@ static void preset(const struct bench_options *o, struct bench *b)
 	}
 }
 
-int bench_apply(const struct bench_options *o, struct bench *b)
+#define SLACK (120 * XK_SEC)       /* start and end of a large graph */
+
+xk_ns bench_timeout(const struct bench_options *o, const struct bench *b)
 {
+	return o->limit != 0 ? o->limit : 2 * (b->duration + b->warmup) + SLACK;
+}
+
+int bench_apply(struct bench_options *o, struct bench *b)
+{
+	static const struct xk_param timeout = { .name = "timeout", .type = XK_P_TIME, .min = "1ms", .max = "24h" };
 	static const struct xk_param duration = { .name = "duration", .type = XK_P_TIME, .min = "1ms", .max = "1h" };
 	static const struct xk_param warmup = { .name = "warmup", .type = XK_P_TIME, .max = "1h" };
 	static const struct xk_param runs = { .name = "runs", .type = XK_P_UINT, .min = "1", .max = "1000" };
@@ -155,6 +160,12 @@ int bench_apply(const struct bench_options *o, struct bench *b)
 		b->duration = v.u;
 	if (option(b, &warmup, o->warmup, &v))
 		b->warmup = v.u;
+	if (o->metric != NULL) {
+		b->metric = bench_metric_find(o->metric);
+		b->needs |= b->metric->need;
+	}
+	if (option(b, &timeout, o->timeout, &v))
+		o->limit = v.u;
 	if (option(b, &runs, o->runs, &v))
 		b->min_runs = b->max_runs = v.u;
 	if (option(b, &seed, o->seed, &v))

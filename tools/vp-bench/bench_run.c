@@ -23,7 +23,7 @@ static int worse(int a, int b)
 	return x > y ? a : b;
 }
 
-static int load_one(const struct bench_options *o, unsigned i, struct bench *b)
+static int load_one(struct bench_options *o, unsigned i, struct bench *b)
 {
 	int code = bench_load(b, o->file[i], o->arg, o->nargs);
 
@@ -36,7 +36,7 @@ static int load_one(const struct bench_options *o, unsigned i, struct bench *b)
 	return code;
 }
 
-static int load_all(const struct bench_options *o, struct bench *b)
+static int load_all(struct bench_options *o, struct bench *b)
 {
 	int code = BENCH_OK;
 

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-static void text_at(const json_t *at, char *buf, size_t n)
+void bench_at_text(const json_t *at, char *buf, size_t n)
 {
 	const char *name;
 	json_t *v;
@@ -25,7 +25,7 @@ static void text_at(const json_t *at, char *buf, size_t n)
 }
 
 /* Four significant digits, no exponent where people read. */
-static void number(FILE *f, double v, int width)
+void bench_number_text(FILE *f, double v, int width)
 {
 	char text[40];
 
@@ -65,7 +65,7 @@ static void theirs(FILE *f, const json_t *part, const json_t *point)
 
 		if (!agrees(at, ours))
 			continue;
-		text_at(json_object_get(t, "at"), where, sizeof where);
+		bench_at_text(json_object_get(t, "at"), where, sizeof where);
 		fprintf(f, "  theirs %s%s%.4g %s at %s", bench_text(t, "metric"), *bench_text(t, "metric") ? " " : "",
 			bench_real(t, "value"), bench_text(t, "unit"), where);
 	}
@@ -79,15 +79,15 @@ static void show_point(FILE *f, const json_t *part, const json_t *p, int width)
 	char at[400], share[24];
 	size_t i;
 
-	text_at(json_object_get(p, "at"), at, sizeof at);
+	bench_at_text(json_object_get(p, "at"), at, sizeof at);
 	fprintf(f, "%-*s %4zu", width, at, json_array_size(json_object_get(p, "runs")));
-	number(f, mean, 12);
+	bench_number_text(f, mean, 12);
 	snprintf(share, sizeof share, isnan(half) || mean == 0 ? "-" : "+-%.1f%%", half / fabs(mean) * 100);
 	fprintf(f, " %8s", share);
 	json_array_foreach(json_object_get(part, "also"), i, a) {
 		const char *name = bench_text(a, "name");
 
-		number(f, bench_real(json_object_get(all, name), "mean"), strlen(name) > 9 ? (int)strlen(name) : 9);
+		bench_number_text(f, bench_real(json_object_get(all, name), "mean"), strlen(name) > 9 ? (int)strlen(name) : 9);
 	}
 	if (strcmp(status, "done") != 0)
 		fprintf(f, "  %s%s%s", strcmp(status, "interval not reached") == 0 ? "INTERVAL NOT REACHED" : status,
@@ -122,7 +122,7 @@ static void show_unmatched(FILE *f, const json_t *part)
 
 		json_array_foreach(json_object_get(part, "points"), k, p)
 			matched |= agrees(json_object_get(p, "at"), ours);
-		text_at(json_object_get(t, "at"), at, sizeof at);
+		bench_at_text(json_object_get(t, "at"), at, sizeof at);
 		if (!matched)
 			fprintf(f, "theirs: %.4g %s at %s%s%s\n", bench_real(t, "value"), bench_text(t, "unit"), at,
 				*bench_text(t, "doc") ? ": " : "", bench_text(t, "doc"));
@@ -157,7 +157,7 @@ static int width_of(const json_t *part)
 	int width = 8;
 
 	json_array_foreach(json_object_get(part, "points"), i, p) {
-		text_at(json_object_get(p, "at"), at, sizeof at);
+		bench_at_text(json_object_get(p, "at"), at, sizeof at);
 		if ((int)strlen(at) > width)
 			width = (int)strlen(at);
 	}
@@ -224,7 +224,7 @@ static void csv_run(FILE *f, const json_t *part, const json_t *point, const json
 	char at[400];
 	json_t *v;
 
-	text_at(json_object_get(point, "at"), at, sizeof at);
+	bench_at_text(json_object_get(point, "at"), at, sizeof at);
 	json_object_foreach(json_object_get(run, "metrics"), name, v) {
 		const struct bench_metric *m = bench_metric_find(name);
 

@@ -7,6 +7,7 @@
  * is finished after at least runs_min runs when its interval is narrow enough,
  * or after runs_max, which is said loudly.  The document is saved after each
  * run, so a stopped sweep keeps what it had; resumed, it goes on from there.
+ * Two sides of a comparison are swept as one: a block has the points of both.
  */
 #include "tools/vp-bench/bench.h"
 
@@ -16,17 +17,38 @@
 #include "runtime/base/xk_rand.h"
 
 struct sweep {
-	struct bench         *b;
+	const struct bench_side *side;        /* their points are numbered through */
+	unsigned              nsides, npoints;
 	const struct bench_options *o;
-	json_t               *doc, *part;
-	const char           *program;
+	json_t               *doc;
 	struct bench_progress bar;
 	bool                  failed, interrupted;
 };
 
+static const struct bench_side *side_of(const struct sweep *s, unsigned *i)
+{
+	const struct bench_side *d = s->side;
+
+	for (; *i >= d->b->npoints; d++)
+		*i -= d->b->npoints;
+	return d;
+}
+
 static json_t *point_of(const struct sweep *s, unsigned i)
 {
-	return json_array_get(json_object_get(s->part, "points"), i);
+	const struct bench_side *d = side_of(s, &i);
+
+	return json_array_get(json_object_get(d->part, "points"), i);
+}
+
+/* "vps=2 conns=12", with its side where there are two. */
+static const char *called(const struct sweep *s, unsigned i, char *buf, size_t n)
+{
+	const struct bench_side *d = side_of(s, &i);
+	size_t used = s->nsides > 1 ? (size_t)snprintf(buf, n, "%s: ", bench_text(d->part, "side")) : 0;
+
+	bench_point_text(d->b, &d->b->point[i], buf + used, n - used);
+	return buf;
 }
 
 static const char *status(const struct sweep *s, unsigned i)
@@ -63,27 +85,34 @@ static int save(struct sweep *s)
 static void point_failed(struct sweep *s, unsigned i, const char *why)
 {
 	char at[400];
+	unsigned own = i;
+	const struct bench_side *d = side_of(s, &own);
 
-	bench_doc_failed(s->part, i, why);
-	bench_progress_note(&s->bar, "%s failed: %s", bench_point_text(s->b, &s->b->point[i], at, sizeof at), why);
+	bench_doc_failed(d->part, own, why);
+	bench_progress_note(&s->bar, "%s failed: %s", called(s, i, at, sizeof at), why);
 	s->failed = true;
 }
 
 static void settle(struct sweep *s, unsigned i)
 {
 	char at[400];
+	unsigned own = i;
+	const struct bench_side *d = side_of(s, &own);
 
-	bench_doc_summarise(s->part);
-	if (strcmp(status(s, i), "interval not reached") == 0 && s->b->max_runs > s->b->min_runs)
-		bench_progress_note(&s->bar, "%s: INTERVAL NOT REACHED after %u runs",
-				    bench_point_text(s->b, &s->b->point[i], at, sizeof at), runs_of(s, i));
+	bench_doc_summarise(d->part);
+	if (strcmp(status(s, i), "interval not reached") == 0 && d->b->max_runs > d->b->min_runs)
+		bench_progress_note(&s->bar, "%s: INTERVAL NOT REACHED after %u runs", called(s, i, at, sizeof at),
+				    runs_of(s, i));
 }
 
 static int one_run(struct sweep *s, unsigned i, unsigned block)
 {
-	struct bench_child k = { .program = s->program, .b = s->b, .p = &s->b->point[i],
-				 .duration = s->b->duration, .warmup = s->b->warmup,
-				 .seed = s->b->seed * 1000003 + block };
+	unsigned own = i;
+	const struct bench_side *d = side_of(s, &own);
+	const struct bench *b = d->b;
+	struct bench_child k = { .program = d->program, .b = b, .p = &b->point[own], .duration = b->duration,
+				 .warmup = b->warmup, .timeout = bench_timeout(s->o, b),
+				 .seed = b->seed * 1000003 + block };
 	char why[600] = "", at[400];
 	json_t *child = bench_child_run(&k, &s->interrupted, why, sizeof why), *metrics = NULL;
 
@@ -92,15 +121,15 @@ static int one_run(struct sweep *s, unsigned i, unsigned block)
 		return BENCH_INTERRUPTED;
 	}
 	if (child != NULL)
-		metrics = bench_metrics_of(child, s->b->needs, why, sizeof why);
+		metrics = bench_metrics_of(child, b->needs, why, sizeof why);
 	if (metrics != NULL) {
-		bench_doc_run(s->part, i, block, child, metrics);
+		bench_doc_run(d->part, own, block, child, metrics);
 		settle(s, i);
 	} else {
 		point_failed(s, i, why);
 	}
 	json_decref(child);
-	bench_progress_step(&s->bar, bench_point_text(s->b, &s->b->point[i], at, sizeof at));
+	bench_progress_step(&s->bar, called(s, i, at, sizeof at));
 	return save(s);
 }
 
@@ -120,7 +149,7 @@ static unsigned gather(const struct sweep *s, unsigned block, unsigned *todo)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < s->b->npoints; i++)
+	for (unsigned i = 0; i < s->npoints; i++)
 		if (open_point(s, i) && runs_of(s, i) <= block)
 			todo[n++] = i;
 	return n;
@@ -128,14 +157,15 @@ static unsigned gather(const struct sweep *s, unsigned block, unsigned *todo)
 
 static int blocks(struct sweep *s, unsigned *todo)
 {
+	const struct bench *b = s->side[0].b;
 	int code = BENCH_OK;
 
-	for (unsigned block = 0; block < s->b->max_runs && code == BENCH_OK; block++) {
+	for (unsigned block = 0; block < b->max_runs && code == BENCH_OK; block++) {
 		unsigned n = gather(s, block, todo);
 		struct xk_rand r;
 
 		/* By block: a resumed sweep has the same order. */
-		xk_rand_init(&r, s->b->seed, block);
+		xk_rand_init(&r, b->seed, block);
 		shuffle(todo, n, &r);
 		for (unsigned i = 0; i < n && code == BENCH_OK; i++)
 			code = one_run(s, todo[i], block);
@@ -147,7 +177,7 @@ static unsigned runs_left(const struct sweep *s, uint64_t runs)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < s->b->npoints; i++)
+	for (unsigned i = 0; i < s->npoints; i++)
 		if (open_point(s, i) && runs_of(s, i) < runs)
 			n += (unsigned)runs - runs_of(s, i);
 	return n;
@@ -163,27 +193,40 @@ void bench_estimate(const struct bench *b, double *least, double *most)
 	*most = one * b->npoints * (double)b->max_runs;
 }
 
-int bench_sweep(struct bench *b, const struct bench_options *o, json_t *doc, json_t *part)
+int bench_sweep_sides(const struct bench_side *side, unsigned nsides, const struct bench_options *o, json_t *doc)
 {
-	struct sweep s = { .b = b, .o = o, .doc = doc, .part = part, .program = bench_child_program(o->vp_run) };
-	unsigned *todo = calloc(b->npoints + 1, sizeof *todo);
+	struct sweep s = { .side = side, .nsides = nsides, .o = o, .doc = doc };
+	const struct bench *b = side[0].b;
 	double one = (double)(b->duration + b->warmup) / 1e9 + START_S;
-	unsigned total = runs_left(&s, b->min_runs);
+	unsigned *todo, total;
 	int code;
 
+	for (unsigned i = 0; i < nsides; i++)
+		s.npoints += side[i].b->npoints;
+	todo = calloc(s.npoints + 1, sizeof *todo);
 	if (todo == NULL)
 		return BENCH_IO;
+	total = runs_left(&s, b->min_runs);
 	bench_progress_begin(&s.bar, b->name, total, one * total);
 	code = save(&s);
 	if (code == BENCH_OK)
 		code = blocks(&s, todo);
 	free(todo);
-	if (code == BENCH_OK)
-		json_object_set_new(part, "complete", json_true());
-	if (!bench_doc_judge(part) && code == BENCH_OK)
-		code = BENCH_SHAPE_FAILED;
+	for (unsigned i = 0; i < nsides; i++) {
+		if (code == BENCH_OK)
+			json_object_set_new(side[i].part, "complete", json_true());
+		if (!bench_doc_judge(side[i].part) && code == BENCH_OK)
+			code = BENCH_SHAPE_FAILED;
+	}
 	bench_progress_end(&s.bar);
 	if (save(&s) != BENCH_OK)
 		code = BENCH_IO;
 	return s.failed && (code == BENCH_OK || code == BENCH_SHAPE_FAILED) ? BENCH_CHILD_FAILED : code;
+}
+
+int bench_sweep(struct bench *b, const struct bench_options *o, json_t *doc, json_t *part)
+{
+	struct bench_side one = { b, part, bench_child_program(o->vp_run) };
+
+	return bench_sweep_sides(&one, 1, o, doc);
 }

@@ -18,6 +18,7 @@ static const struct command {
 	{ "list", bench_list_main, "[--metrics] [DIR...]", "bench files below graphs/ (or DIR), or the metrics" },
 	{ "plan", bench_plan_main, "FILE... [k=v ...]", "the points, the runs and how long they take" },
 	{ "run", bench_run_main, "FILE... [k=v ...]", "run them (vp-bench run --help)" },
+	{ "compare", bench_compare_main, "A.json B.json", "is B faster? also FILE [k=v ...] --vs [k=v ...]" },
 	{ "show", bench_show_main, "RESULT.json", "the table of a result" },
 	{ "export", bench_export_main, "RESULT.json", "a result as CSV, a line per run and metric" },
 	{ "env", bench_env_main, "", "what this machine is, and what is doubtful about it" },
@@ -30,7 +31,7 @@ static int usage(FILE *f, int code)
 {
 	fprintf(f, "Usage: vp-bench COMMAND ...\n\n");
 	for (const struct command *c = commands; c->name != NULL; c++)
-		fprintf(f, "  %-7s%-24s%s\n", c->name, c->usage, c->doc);
+		fprintf(f, "  %-10s%-24s%s\n", c->name, c->usage, c->doc);
 	fprintf(f, "\nExit codes: 0 good, 1 a shape failed, 2 wrong usage, 3 errors in a bench file, 4 a run failed,\n"
 		"5 the result could not be written, 6 interrupted.\n");
 	return code;

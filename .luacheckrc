@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- The words of the graph language, for luacheck over graphs/.  Protocols and
--- drivers come from the lists that the build reads.
+-- The words of the graph language, for luacheck over graphs/.  Protocols, drivers
+-- and presets come from the lists that the build reads.
 std = "lua54"
 max_line_length = 140
 
@@ -9,9 +9,12 @@ local words = {
   "graph", "bench", "stack", "args", "include",
   -- types of a file's own parameters
   "bool", "uint", "size", "time", "rate", "fraction", "enum", "text", "ipv4", "cidr", "mac", "port", "cpus", "map",
-  -- threading presets
-  "up", "ppc", "vppc", "tpc", "connp_l",
+  "presets",
 }
+-- threading presets
+for line in io.lines("runtime/vp/vp_arch.c") do
+  words[#words + 1] = line:match('{ %.name = "([%w_]+)"')
+end
 for _, list in ipairs { "protocols/list", "drivers/list" } do
   for line in io.lines(list) do
     local name = line:gsub("#.*", ""):match("%S+")

@@ -4,6 +4,7 @@
 --   ip link add xkp0 type veth peer name xkp1; ip link set xkp0 up; ip link set xkp1 up
 --   ip addr add 10.9.0.1/24 dev xkp0
 -- Run it:   vp-run graphs/packet-host.lua root=docs &   ping 10.9.0.2   curl http://10.9.0.2/features.md
+local threading = include "lib/presets.lua"
 local a = args {
   ifname = text { "xkp1", doc = "the interface" },
   netns  = text { "", doc = "network namespace of the interface; empty: this one" },
@@ -17,8 +18,8 @@ local a = args {
                   doc = "what chooses the one that gets a frame" },
   classifier = text { "auto", doc = "who sends frames to their virtual processor: native, none, ..." },
   root   = text { ".", doc = "directory to serve" },
-  preset = enum { "vppc", choices = { "up", "ppc", "vppc", "tpc", "connp_l" }, doc = "threading architecture" },
-  vps    = uint { 4, min = 1, max = 4096, doc = "virtual processors (vppc, tpc)" },
+  preset = enum { "vppc", choices = threading.names, doc = "threading architecture" },
+  vps    = uint { 4, min = 1, max = 4096, doc = "virtual processors, where the preset has not its own number" },
 }
 
 local driver = { ifname = a.ifname, mtu = a.mtu, ring = a.ring, format = a.format, queues = a.queues, fanout = a.fanout,
@@ -33,10 +34,7 @@ http { root = a.root, over = streams }
 tcpecho { port = 7, over = streams }
 tcprecv { port = 5001, touch = "copy", over = streams }
 
-local presets = { up = up {}, ppc = ppc {}, vppc = vppc { vps = a.vps }, tpc = tpc { vps = a.vps },
-  connp_l = connp_l { vps = a.vps } }
-
 return graph "packet-host" {
   doc = "ping, UDP and TCP echo, and HTTP on an Ethernet interface of the kernel",
-  threading = presets[a.preset],
+  threading = threading.named(a.preset, { conns = a.vps, vps = a.vps }),
 }

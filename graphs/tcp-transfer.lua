@@ -3,6 +3,7 @@
 -- Every connection sends `count` messages and ends; the receiver compares each byte with what was sent.
 -- Run it:   vp-run graphs/tcp-transfer.lua conns=16 profile=reno43 loss=1%
 local inet = include "lib/inet.lua"
+local threading = include "lib/presets.lua"
 local a = args {
   conns   = uint { 8, min = 1, max = 4096, doc = "connections; tpc makes a thread for each" },
   count   = uint { 1000, min = 1, doc = "messages of each connection" },
@@ -13,10 +14,10 @@ local a = args {
   loss    = fraction { 0, doc = "frames lost, each way" },
   reorder = fraction { 0, doc = "frames that later ones overtake, each way" },
   delay   = time { "0s", doc = "of each way" },
-  preset  = enum { "vppc", choices = { "up", "ppc", "vppc", "tpc", "connp_l" }, doc = "threading architecture" },
+  preset  = enum { "vppc", choices = threading.names, doc = "threading architecture" },
   post    = size { 0, doc = "bytes of memory that each receiver posts for the driver to place payload in; 0: none" },
   least   = size { "1KiB", doc = "shorter payloads are not placed" },
-  vps     = uint { 4, min = 1, max = 4096, doc = "vppc: virtual processors" },
+  vps     = uint { 4, min = 1, max = 4096, doc = "virtual processors, where the preset has not its own number" },
 }
 
 local driver = { eth = eth_mem, fddi = fddi_mem }
@@ -32,14 +33,7 @@ tcprecv { port = 9, size = a.size, touch = "verify", post = a.post, post_least =
 tcpsend { to = "10.0.0.2", port = 9, conns = a.conns, size = a.size, count = a.count,
           over = host("10.0.0.1/8", a.profile, true) }
 
-local threading = {
-  up   = function() return up {} end,
-  ppc  = function() return ppc {} end,
-  vppc = function() return vppc { vps = a.vps } end,
-  tpc  = function() return tpc { vps = a.conns } end,
-  connp_l = function() return connp_l { vps = a.vps } end,
-}
 return graph "tcp-transfer" {
   doc = "TCP between two hosts of one graph",
-  threading = threading[a.preset](),
+  threading = threading.named(a.preset, { conns = a.conns, vps = a.vps }),
 }

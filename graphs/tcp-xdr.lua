@@ -2,6 +2,7 @@
 -- graphs/tcp-xdr.lua: arrays of samples over TCP, as XDR records between the hosts (RFC 4506, RFC 5531) or as they
 -- lie in memory.  The receiver compares each byte with what was sent; with xdr=false the same bytes go unconverted.
 -- Run it:   vp-run graphs/tcp-xdr.lua fragment=16
+local threading = include "lib/presets.lua"
 local a = args {
   xdr      = bool { true, doc = "messages are converted" },
   conns    = uint { 8, min = 1, max = 4096, doc = "connections; tpc makes a thread for each" },
@@ -11,8 +12,8 @@ local a = args {
   fragment = uint { 0, max = 2046, doc = "samples of a fragment of a record; 0: all of them" },
   link     = enum { "eth", choices = { "eth", "fddi" }, doc = "what the cable carries" },
   loss     = fraction { 0, doc = "frames lost, each way" },
-  preset   = enum { "vppc", choices = { "up", "ppc", "vppc", "tpc", "connp_l" }, doc = "threading architecture" },
-  vps      = uint { 4, min = 1, max = 4096, doc = "vppc, connp_l: virtual processors" },
+  preset   = enum { "vppc", choices = threading.names, doc = "threading architecture" },
+  vps      = uint { 4, min = 1, max = 4096, doc = "virtual processors, where the preset has not its own number" },
 }
 
 local framing, driver = { eth = eth, fddi = fddi }, { eth = eth_mem, fddi = fddi_mem }
@@ -30,14 +31,7 @@ tcprecv { port = 9, size = a.size, touch = "verify", over = host("receiver", "10
 tcpsend { to = "10.0.0.2", port = 9, conns = a.conns, size = a.size, count = a.count,
           over = host("sender", "10.0.0.1/8", true) }
 
-local threading = {
-  up   = function() return up {} end,
-  ppc  = function() return ppc {} end,
-  vppc = function() return vppc { vps = a.vps } end,
-  tpc  = function() return tpc { vps = a.conns } end,
-  connp_l = function() return connp_l { vps = a.vps } end,
-}
 return graph "tcp-xdr" {
   doc = "TCP, with and without the presentation layer",
-  threading = threading[a.preset](),
+  threading = threading.named(a.preset, { conns = a.conns, vps = a.vps }),
 }

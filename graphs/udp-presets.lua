@@ -2,11 +2,12 @@
 -- graphs/udp-presets.lua: UDP echo over a link in memory, the threading architecture chosen by its name.
 -- Everything else stays as it is: what the architectures cost is all that differs.
 -- Run it:   vp-run graphs/udp-presets.lua preset=tpc link=fddi size=4KiB
+local threading = include "lib/presets.lua"
 local a = args {
-  preset   = enum { "vppc", choices = { "up", "ppc", "vppc", "tpc", "connp_l" }, doc = "threading architecture" },
+  preset   = enum { "vppc", choices = threading.names, doc = "threading architecture" },
   entry    = enum { "own", choices = { "own", "lock" }, doc = "vppc: how a message gets into a virtual processor" },
   schedule = enum { "drr", choices = { "drr", "os" }, doc = "vppc: who chooses the next virtual processor" },
-  vps      = uint { 8, min = 1, max = 4096, doc = "vppc: virtual processors" },
+  vps      = uint { 8, min = 1, max = 4096, doc = "virtual processors, where the preset has not its own number" },
   burst    = uint { 16, min = 1, max = 1024, doc = "messages in one unit of work" },
   link     = enum { "eth", choices = { "eth", "fddi" }, doc = "what the cable carries" },
   conns    = uint { 16, min = 1, max = 4096, doc = "UDP connections; tpc makes a thread for each" },
@@ -36,14 +37,11 @@ stack {
   udp { name = "client", over = client(impair { loss = a.loss, reorder = a.reorder, over = d1 }) },
 }
 
-local threading = {
-  up   = function() return up { burst = a.burst } end,
-  ppc  = function() return ppc { burst = a.burst } end,
-  vppc = function() return vppc { vps = a.vps, burst = a.burst, entry = a.entry, schedule = a.schedule } end,
-  tpc  = function() return tpc { vps = a.conns, burst = a.burst } end,
-  connp_l = function() return connp_l { vps = a.vps, burst = a.burst } end,
-}
+local axes = { conns = a.conns, vps = a.vps, burst = a.burst }
+if a.preset == "vppc" then
+  axes.entry, axes.schedule = a.entry, a.schedule
+end
 return graph "udp-presets" {
   doc = "UDP echo under a threading architecture chosen by name",
-  threading = threading[a.preset](),
+  threading = threading.named(a.preset, axes),
 }

@@ -2,6 +2,7 @@
 -- graphs/udp-xdr.lua: UDP echo of arrays of samples, as XDR between the hosts (RFC 4506) or as they lie in memory.
 -- Both ends have the presentation layer, or neither; with xdr=false the same bytes go unconverted.
 -- Run it:   vp-run graphs/udp-xdr.lua size=4KiB xdr=false
+local threading = include "lib/presets.lua"
 local a = args {
   xdr    = bool { true, doc = "messages are converted" },
   conns  = uint { 16,   min = 1, max = 65536, doc = "UDP connections of the client; tpc makes a thread for each" },
@@ -9,8 +10,8 @@ local a = args {
   size   = size { 64,   max = "63KiB", doc = "bytes of a message, 32 for each sample" },
   window = uint { 4,    min = 1, max = 1024, doc = "unanswered messages of a connection" },
   link   = enum { "eth", choices = { "eth", "fddi" }, doc = "what the cable carries" },
-  preset = enum { "vppc", choices = { "up", "ppc", "vppc", "tpc", "connp_l" }, doc = "threading architecture" },
-  vps    = uint { 4, min = 1, max = 4096, doc = "vppc, connp_l: virtual processors" },
+  preset = enum { "vppc", choices = threading.names, doc = "threading architecture" },
+  vps    = uint { 4, min = 1, max = 4096, doc = "virtual processors, where the preset has not its own number" },
 }
 
 local framing, driver = { eth = eth, fddi = fddi }, { eth = eth_mem, fddi = fddi_mem }
@@ -25,14 +26,7 @@ echo { port = 7, over = host("server", "10.0.0.2/24") }
 source { to = "10.0.0.2", port = 7, conns = a.conns, count = a.count, size = a.size, window = a.window,
          over = host("client", "10.0.0.1/24") }
 
-local threading = {
-  up   = function() return up {} end,
-  ppc  = function() return ppc {} end,
-  vppc = function() return vppc { vps = a.vps } end,
-  tpc  = function() return tpc { vps = a.conns } end,
-  connp_l = function() return connp_l { vps = a.vps } end,
-}
 return graph "udp-xdr" {
   doc = "UDP echo, with and without the presentation layer",
-  threading = threading[a.preset](),
+  threading = threading.named(a.preset, { conns = a.conns, vps = a.vps }),
 }

@@ -18,20 +18,20 @@ struct arch_conf {
 	struct xk_plist map;
 };
 
-static const char *const domains[] = { "connections", "layers", "none", NULL };
-static const char *const entries[] = { "own", "lock", "thread", NULL };
+const char *const xk_arch_domains[] = { "connections", "layers", "none", NULL };
+const char *const xk_arch_entries[] = { "own", "lock", "thread", NULL };
 static const char *const handovers[] = { "post", "enter", "try", NULL };
 static const char *const locks[] = { "mutex", "adaptive", "spin", "ticket", "mcs", NULL };
-static const char *const schedules[] = { "drr", "os", "virtual", NULL };
+const char *const xk_arch_schedules[] = { "drr", "os", "virtual", NULL };
 
 const struct xk_param xk_arch_params[] = {
-	{ .name = "domain", .type = XK_P_ENUM, .choices = domains, .doc = "what is mapped to a virtual processor",
+	{ .name = "domain", .type = XK_P_ENUM, .choices = xk_arch_domains, .doc = "what is mapped to a virtual processor",
 	  .offset = offsetof(struct arch_conf, domain) },
 	{ .name = "vps", .type = XK_P_UINT, .min = "1", .max = "8192",
 	  .doc = "virtual processors; also \"per worker\"", .offset = offsetof(struct arch_conf, vps) },
 	{ .name = "workers", .type = XK_P_UINT, .min = "1", .max = "1024",
 	  .doc = "threads that run them; without it one per processor", .offset = offsetof(struct arch_conf, workers) },
-	{ .name = "entry", .type = XK_P_ENUM, .choices = entries, .doc = "how a message gets into a virtual processor",
+	{ .name = "entry", .type = XK_P_ENUM, .choices = xk_arch_entries, .doc = "how a message gets into a virtual processor",
 	  .offset = offsetof(struct arch_conf, entry) },
 	{ .name = "handover", .type = XK_P_ENUM, .choices = handovers,
 	  .doc = "what is done with messages of another virtual processor: left in its inbox, run there by who found them, "
@@ -39,7 +39,7 @@ const struct xk_param xk_arch_params[] = {
 	  .offset = offsetof(struct arch_conf, handover) },
 	{ .name = "lock", .type = XK_P_ENUM, .choices = locks, .doc = "of each virtual processor, with entry = \"lock\"",
 	  .offset = offsetof(struct arch_conf, lock) },
-	{ .name = "schedule", .type = XK_P_ENUM, .choices = schedules,
+	{ .name = "schedule", .type = XK_P_ENUM, .choices = xk_arch_schedules,
 	  .doc = "who chooses the next virtual processor: deficit round robin, the operating system, a simulated clock",
 	  .offset = offsetof(struct arch_conf, schedule) },
 	{ .name = "burst", .type = XK_P_UINT, .min = "1", .max = "1024", .doc = "messages in one unit of work",
@@ -154,19 +154,28 @@ static void take_map(struct xk_spec *s, struct xk_errs *e, const struct where *w
 }
 
 /* vps = "per worker", "per connection": words where a number stands else. */
+static const struct { int vps; const char *word; } vps_words[] = {
+	{ XK_VPS_PER_WORKER, "per worker" }, { XK_VPS_PER_CONN, "per connection" },
+};
+
+const char *xk_arch_vps_word(int vps)
+{
+	for (unsigned i = 0; i < XK_ARRAY_LEN(vps_words); i++)
+		if (vps_words[i].vps == vps)
+			return vps_words[i].word;
+	return NULL;
+}
+
 static bool take_vps_word(struct xk_arch *a, const struct xk_value *tab)
 {
 	const struct xk_value *v = xk_value_get(tab, "vps");
 
-	if (v == NULL || v->kind != XK_V_TEXT)
-		return false;
-	if (strcmp(v->text, "per worker") == 0)
-		a->vps = XK_VPS_PER_WORKER;
-	else if (strcmp(v->text, "per connection") == 0)
-		a->vps = XK_VPS_PER_CONN;
-	else
-		return false;
-	return true;
+	for (unsigned i = 0; v != NULL && v->kind == XK_V_TEXT && i < XK_ARRAY_LEN(vps_words); i++)
+		if (strcmp(v->text, vps_words[i].word) == 0) {
+			a->vps = vps_words[i].vps;
+			return true;
+		}
+	return false;
 }
 
 static void check_whole(struct xk_spec *s, struct xk_errs *e, const struct where *w, struct xk_arch *a)

@@ -16,6 +16,7 @@ const struct xk_word xk_words[] = {
 	{ "bench", "bench \"name\" { ... }: an experiment, for vp-bench" },
 	{ "stack", "stack { top, ..., bottom }: each sits over the next; returns the top" },
 	{ "include", "include \"lib/inet.lua\": what that file returns, from the graph path" },
+	{ "presets", "presets[1].name: the threading architectures, and what each makes of the axes" },
 	{ "args", "args { vps = uint { 16, min = 1 } }: arguments of the file, as a table of values" },
 	{ "bool", "argument type: true or false" },
 	{ "uint", "argument type: a whole number" },
@@ -249,6 +250,37 @@ static int word_arch(lua_State *L)
 	return 1;
 }
 
+static void preset_field(lua_State *L, const char *field, const char *text)
+{
+	lua_pushstring(L, text);
+	lua_setfield(L, -2, field);
+}
+
+/* The rows of the table, in its order, so that a file can offer whatever there is. */
+static void presets_open(lua_State *L)
+{
+	lua_Integer n = 0;
+
+	lua_newtable(L);
+	for (const struct xk_arch *a = xk_arch_presets; a->name != NULL; a++) {
+		lua_newtable(L);
+		preset_field(L, "name", a->name);
+		preset_field(L, "doc", a->doc);
+		preset_field(L, "domain", xk_arch_domains[a->domain]);
+		preset_field(L, "entry", xk_arch_entries[a->entry]);
+		preset_field(L, "schedule", xk_arch_schedules[a->schedule]);
+		if (a->vps > 0)
+			lua_pushinteger(L, a->vps);
+		else
+			lua_pushstring(L, xk_arch_vps_word(a->vps));
+		lua_setfield(L, -2, "vps");
+		lua_getfield(L, -3, a->name);
+		lua_setfield(L, -2, "make");
+		lua_rawseti(L, -2, ++n);
+	}
+	lua_setfield(L, -2, "presets");
+}
+
 /* ---- graph and bench ------------------------------------------------------------------------ */
 
 /* Upvalues: 1 name, 2 is it a bench, 3 and 4 the place. */
@@ -317,6 +349,7 @@ void words_open(lua_State *L)
 		lua_pushcclosure(L, word_arch, 1);
 		lua_setfield(L, -2, a->name);
 	}
+	presets_open(L);
 	for (int bench = 0; bench <= 1; bench++) {
 		lua_pushboolean(L, bench);
 		lua_pushcclosure(L, word_top, 1);

@@ -142,6 +142,10 @@ void xk_spec_bench_error(const struct xk_spec *s, struct xk_errs *e, const char 
  * the language: for documentation, completion and editors. */
 extern const struct xk_param xk_graph_params[];
 extern const struct xk_param xk_arch_params[];
+/* Names of the values of its enums, in their order; NULL last. */
+extern const char *const xk_arch_domains[], *const xk_arch_entries[], *const xk_arch_schedules[];
+/* "per worker": what stands in a file where vps is no number. */
+const char *xk_arch_vps_word(int vps);
 struct xk_word { const char *name, *doc; };
 extern const struct xk_word xk_words[];                  /* NULL-named last */
 

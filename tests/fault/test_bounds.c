@@ -15,7 +15,7 @@
 
 #include "tests/fault/storm.h"
 #include "tests/protocols/tcp_fixture.h"
-#include "tests/support/xk_test.h"
+#include "tests/support/xk_test_graph.h"
 
 static uint8_t d[2048], opt[40];
 
@@ -394,12 +394,4 @@ static CU_SuiteInfo suites[] = {
 	CU_SUITE_INFO_NULL
 };
 
-int main(void)
-{
-	int code;
-
-	xk_rcu_register();
-	code = xk_test_main(suites);
-	xk_rcu_unregister();
-	return code;
-}
+int main(void) { return xk_test_main_rcu(suites); }

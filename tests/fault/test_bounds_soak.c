@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "tests/fault/storm.h"
-#include "tests/support/xk_test.h"
+#include "tests/support/xk_test_graph.h"
 
 struct rest { uint64_t sessions, ip, buffers, timers, memory; };
 
@@ -111,12 +111,4 @@ static CU_SuiteInfo suites[] = {
 	CU_SUITE_INFO_NULL
 };
 
-int main(void)
-{
-	int code;
-
-	xk_rcu_register();
-	code = xk_test_main(suites);
-	xk_rcu_unregister();
-	return code;
-}
+int main(void) { return xk_test_main_rcu(suites); }

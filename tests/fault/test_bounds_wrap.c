@@ -16,7 +16,7 @@
 
 #include "protocols/tcp/tcp_priv.h"
 #include "tests/fault/storm.h"
-#include "tests/support/xk_test.h"
+#include "tests/support/xk_test_graph.h"
 
 #define START 0xffffff00u
 
@@ -118,12 +118,4 @@ static CU_SuiteInfo suites[] = {
 	CU_SUITE_INFO_NULL
 };
 
-int main(void)
-{
-	int code;
-
-	xk_rcu_register();
-	code = xk_test_main(suites);
-	xk_rcu_unregister();
-	return code;
-}
+int main(void) { return xk_test_main_rcu(suites); }

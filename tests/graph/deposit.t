@@ -9,7 +9,8 @@
 . "$top_srcdir/tests/support/tap.sh"
 run=$top_builddir/vp-run
 graphs=$top_srcdir/graphs
-unset VP_GRAPH_PATH
+VP_GRAPH_PATH=$graphs
+export VP_GRAPH_PATH
 
 # counter NODE NAME: of the last run
 counter() { sed -n "s/^$1  *\(.*, \)*$2 \([0-9]*\).*/\2/p" "$tmp/out" | tail -n 1; }
@@ -32,7 +33,7 @@ stream() {
 	[ "${n:-0}" -ge "$at_least" ]
 }
 
-for preset in up ppc vppc tpc; do
+for preset in $(presets); do
 	for link in eth fddi; do
 		# Of several virtual processors the one that sends is mostly not the one that receives.
 		[ $preset = up ] && most=200 || most=0
@@ -53,8 +54,7 @@ local function host(n, peer)
 end
 sink { port = 7000, touch = "copy", post = a.post, count = 4000, over = host(2, 1) }
 source { to = "10.0.0.2", port = 7000, conns = 8, count = 500, size = 2000, over = host(1, 2) }
-local t = { up = up, ppc = ppc, vppc = vppc, tpc = tpc }
-return graph "deposit-udp" { threading = t[a.preset](a.preset == "tpc" and { vps = 8 } or {}) }
+return graph "deposit-udp" { threading = include("lib/presets.lua").named(a.preset, { conns = 8 }) }
 END
 # datagrams PLACED ARG...: all 4000 are received
 datagrams() {
@@ -64,7 +64,7 @@ datagrams() {
 	n=$(counter sink deposited)
 	[ "$(counter sink messages)" = 4000 ] && [ "${n:-0}" -ge "$at_least" ]
 }
-for preset in up ppc vppc tpc; do
+for preset in $(presets); do
 	[ $preset = up ] && least=3000 || least=0
 	ok "datagrams, $preset" datagrams $least preset=$preset
 done

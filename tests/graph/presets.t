@@ -33,7 +33,7 @@ differs() {
 	json 11 "$tmp/one" && json 12 "$tmp/two" && ! diff "$tmp/one.counters" "$tmp/two.counters" >/dev/null
 }
 
-for preset in up ppc vppc tpc; do
+for preset in $(presets); do
 	for link in eth fddi; do
 		for burst in 1 16; do
 			ok "udp_echo.$preset over $link, burst $burst" \

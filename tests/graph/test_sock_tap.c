@@ -11,7 +11,7 @@
 #include "protocols/tcp/tcp.h"
 #include "runtime/compose/xk_compose.h"
 #include "runtime/sync/xk_sync.h"
-#include "tests/support/xk_test.h"
+#include "tests/support/xk_test_graph.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -37,10 +37,6 @@ static const char text_fmt[] =
 	"icmp { over = net }\n"
 	"sock { name = 'sock', over = { tcp { over = net }, udp { over = net } } }\n"
 	"return graph 'tap' { %s }\n";
-
-static const char *const presets[] = {
-	"threading = ppc {}", "threading = vppc {}", "threading = tpc { vps = 8 }",
-};
 
 static void up(const char *fields)
 {
@@ -195,10 +191,10 @@ static const size_t sizes[] = { 1, 2, 535, 1448, 1449, 65535, 1000000, 16u << 20
 
 static void we_connect_and_every_byte_comes_back(void)
 {
-	for (unsigned p = 0; p < XK_ARRAY_LEN(presets); p++) {
+	for (const char *const *p = xk_test_presets(8, XK_TEST_ROWS); *p != NULL; p++) {
 		int l;
 
-		up(presets[p]);
+		up(*p);
 		l = k_listen();
 		for (unsigned i = 0; i < XK_ARRAY_LEN(sizes); i++) {
 			int x = x_connect(), k = accept(l, NULL, NULL);
@@ -213,11 +209,11 @@ static void we_connect_and_every_byte_comes_back(void)
 
 static void the_kernel_connects_and_every_byte_comes_back(void)
 {
-	for (unsigned p = 0; p < XK_ARRAY_LEN(presets); p++) {
+	for (const char *const *p = xk_test_presets(8, XK_TEST_ROWS); *p != NULL; p++) {
 		struct xk_sock_addr peer;
 		int l;
 
-		up(presets[p]);
+		up(*p);
 		l = x_listen();
 		for (unsigned i = 0; i < XK_ARRAY_LEN(sizes); i++) {
 			int k = k_connect(), x = xk_sock_accept(l, &peer, 0);

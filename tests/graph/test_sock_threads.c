@@ -11,7 +11,7 @@
 #include "runtime/base/xk_clock.h"
 #include "runtime/compose/xk_compose.h"
 #include "runtime/sync/xk_sync.h"
-#include "tests/support/xk_test.h"
+#include "tests/support/xk_test_graph.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -37,12 +37,6 @@ static const char text_fmt[] =
 	"sock { name = 'client', over = host(1, '10.0.0.1') }\n"
 	"sock { name = 'server', over = host(2, '10.0.0.2') }\n"
 	"return graph 'threads' { %s }\n";
-
-static const char *const presets[] = {
-	"threading = up {}", "threading = ppc {}", "threading = vppc {}", "threading = tpc { vps = 24 }",
-	"threading = vppc { entry = 'lock' }", "threading = vppc { schedule = 'os', vps = 8 }",
-	"threading = connp_l { vps = 16, handover = 'try' }",
-};
 
 static void up(const char *fields)
 {
@@ -189,12 +183,12 @@ static void *talk_both(void *arg)
 
 static void two_threads_of_each_connection_echo_every_byte(void)
 {
-	for (unsigned p = 0; p < XK_ARRAY_LEN(presets); p++) {
+	for (const char *const *p = xk_test_presets(24, XK_TEST_ROWS | XK_TEST_CHANGED); *p != NULL; p++) {
 		struct talk talk[CONNS];
 		pthread_t s, t[CONNS];
 		int l;
 
-		up(presets[p]);
+		up(*p);
 		l = listening();
 		s = begin(echo_server, (void *)(intptr_t)l);
 		memset(talk, 0, sizeof talk);
@@ -271,12 +265,12 @@ static void *poll_server(void *arg)
 
 static void one_thread_serves_many_by_poll(void)
 {
-	for (unsigned p = 0; p < XK_ARRAY_LEN(presets); p++) {
+	for (const char *const *p = xk_test_presets(24, XK_TEST_ROWS); *p != NULL; p++) {
 		struct talk talk[CONNS];
 		pthread_t s, t[CONNS];
 		int l;
 
-		up(presets[p]);
+		up(*p);
 		l = listening();
 		s = begin(poll_server, (void *)(intptr_t)l);
 		memset(talk, 0, sizeof talk);
@@ -364,11 +358,11 @@ static void joined(int *a, int *b, int *l)
 
 static void closing_wakes_whoever_waits(void)
 {
-	for (unsigned p = 0; p < XK_ARRAY_LEN(presets); p++) {
+	for (const char *const *p = xk_test_presets(24, XK_TEST_ROWS); *p != NULL; p++) {
 		struct waiter r[2], w, acc, pol;
 		int a, b, l;
 
-		up(presets[p]);
+		up(*p);
 		joined(&a, &b, &l);
 		wait_in(&r[0], a, wait_read);
 		wait_in(&r[1], a, wait_read);
@@ -395,11 +389,11 @@ static void closing_wakes_whoever_waits(void)
 
 static void the_peers_end_wakes_a_reader(void)
 {
-	for (unsigned p = 0; p < XK_ARRAY_LEN(presets); p++) {
+	for (const char *const *p = xk_test_presets(24, XK_TEST_ROWS); *p != NULL; p++) {
 		struct waiter r, pol;
 		int a, b, l;
 
-		up(presets[p]);
+		up(*p);
 		joined(&a, &b, &l);
 		wait_in(&r, a, wait_read);
 		wait_in(&pol, a, wait_poll);
@@ -421,11 +415,11 @@ static void the_peers_end_wakes_a_reader(void)
 
 static void stopping_a_node_wakes_everybody(void)
 {
-	for (unsigned p = 0; p < XK_ARRAY_LEN(presets); p++) {
+	for (const char *const *p = xk_test_presets(24, XK_TEST_ROWS); *p != NULL; p++) {
 		struct waiter r, w, acc, pol;
 		int a, b, l;
 
-		up(presets[p]);
+		up(*p);
 		joined(&a, &b, &l);
 		wait_in(&r, b, wait_read);
 		wait_in(&acc, l, wait_accept);
@@ -491,10 +485,10 @@ static void a_lingering_close_waits_for_the_peer_to_have_it(void)
 
 static void nobody_there_is_told_to_who_connects(void)
 {
-	for (unsigned p = 0; p < XK_ARRAY_LEN(presets); p++) {
+	for (const char *const *p = xk_test_presets(24, XK_TEST_ROWS); *p != NULL; p++) {
 		int fd, l;
 
-		up(presets[p]);
+		up(*p);
 		fd = xk_sock_socket(client, XK_SOCK_STREAM);
 		CU_ASSERT_EQUAL(xk_sock_connect(fd, &there), XK_E_CONNREFUSED);
 		l = listening();
@@ -538,13 +532,13 @@ static void *echo_in_turn(void *arg)
 
 static void hundreds_of_connections_come_and_go(void)
 {
-	for (unsigned p = 0; p < XK_ARRAY_LEN(presets); p++) {
+	for (const char *const *p = xk_test_presets(24, XK_TEST_ROWS | XK_TEST_CHANGED); *p != NULL; p++) {
 		pthread_t c[4], s[3];
 		uintptr_t bad = 0;
 		void *one;
 		int l;
 
-		up(presets[p]);
+		up(*p);
 		l = listening();
 		for (unsigned i = 0; i < 3; i++)
 			s[i] = begin(echo_in_turn, (void *)(intptr_t)l);
@@ -595,13 +589,13 @@ static void *ask(void *arg)
 
 static void two_threads_answer_datagrams_of_many(void)
 {
-	for (unsigned p = 0; p < XK_ARRAY_LEN(presets); p++) {
+	for (const char *const *p = xk_test_presets(24, XK_TEST_ROWS); *p != NULL; p++) {
 		pthread_t s[2], c[CONNS];
 		uintptr_t bad = 0;
 		void *one;
 		int fd;
 
-		up(presets[p]);
+		up(*p);
 		fd = xk_sock_socket(server, XK_SOCK_DGRAM);
 		CU_ASSERT_EQUAL(xk_sock_bind(fd, &(struct xk_sock_addr){ 0, PORT }), XK_OK);
 		for (unsigned i = 0; i < 2; i++)

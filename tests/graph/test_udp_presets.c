@@ -17,9 +17,8 @@
 #include <unistd.h>
 
 #include "tests/graph/udp_checker.h"
-#include "tests/support/xk_test.h"
+#include "tests/support/xk_test_graph.h"
 
-#define MAX_TABLE 128u
 #define COUNT 40u
 
 /* link, impairment, connections, messages of each, size, time to resend, fields of the graph */
@@ -64,17 +63,10 @@ static void say_errors(void)
 
 static bool load(const struct job *j)
 {
-	static const struct xk_proto *table[MAX_TABLE];
-	struct xk_compose_opts o = { .table = table };
+	struct xk_compose_opts o = { .table = xk_test_table(&xk_proto_checker) };
 	char text[4096];
-	unsigned n = 0;
 	int len;
 
-	while (xk_proto_table[n] != NULL && n < MAX_TABLE - 2) {
-		table[n] = xk_proto_table[n];
-		n++;
-	}
-	table[n] = &xk_proto_checker;
 	len = snprintf(text, sizeof text, text_fmt, j->link, j->impair, j->conns, COUNT, j->size,
 		       strcmp(j->impair, "nil") == 0 ? "1h" : "20ms", j->fields);
 	return xk_spec_load_text(&run.s, "presets.lua", text, (size_t)len, &o, run.e) == XK_OK &&
@@ -191,23 +183,12 @@ static void play(const struct job *j)
 
 /* ---- every architecture, both links, good and bad ------------------------------ */
 
-static const char *const presets[] = {
-	"threading = up {}", "threading = ppc {}", "threading = vppc {}", "threading = tpc { vps = 24 }",
-	"threading = vppc { entry = 'lock' }", "threading = vppc { schedule = 'os', vps = 8 }",
-	"threading = vppc { schedule = 'os', vps = 384 }", "threading = vppc { vps = 384 }",
-	"threading = vppc { burst = 1 }", "threading = vppc { burst = 16, quantum = 16 }",
-	"threading = up { burst = 1 }", "threading = tpc { vps = 24, burst = 1 }",
-	"threading = vppc { vps = 8, entry = 'lock', schedule = 'os' }", "threading = connp_l { lock = 'mcs' }",
-	"threading = connp_l { vps = 8, handover = 'try' }",
-	"threading = vppc { vps = 8 }, clock = 'virtual'", "threading = tpc { vps = 24 }, clock = 'virtual'",
-};
-
 static void on(const char *link, const char *impair, unsigned conns, unsigned size)
 {
-	for (unsigned i = 0; i < XK_ARRAY_LEN(presets); i++) {
-		struct job j = { link, impair, conns, size, presets[i] };
+	for (const char *const *p = xk_test_presets(conns, XK_TEST_ALL); *p != NULL; p++) {
+		struct job j = { link, impair, conns, size, *p };
 
-		printf("# %s, %s\n", link, presets[i]);
+		printf("# %s, %s\n", link, *p);
 		play(&j);
 	}
 }
@@ -225,9 +206,10 @@ static void every_preset_delivers_every_byte_over_a_bad_link(void)
 /* What the link is given depends on the protocols alone (M37). */
 static void every_preset_gives_the_driver_the_same_bytes(void)
 {
+	const char *const *presets = xk_test_presets(16, XK_TEST_ALL);
 	uint64_t want[16] = { 0 };
 
-	for (unsigned i = 0; i < XK_ARRAY_LEN(presets); i++) {
+	for (unsigned i = 0; presets[i] != NULL; i++) {
 		struct job j = { "eth", "nil", 16, 128, presets[i] };
 		unsigned differ = 0;
 
@@ -329,8 +311,8 @@ static void send_is_left_to_the_worker_that_owns_the_vp(void)
  */
 static void the_thread_below_enters_the_application(void)
 {
-	for (unsigned i = 0; i < XK_ARRAY_LEN(presets); i++) {
-		struct job j = { "eth", "nil", 8, 64, presets[i] };
+	for (const char *const *p = xk_test_presets(8, XK_TEST_ALL); *p != NULL; p++) {
+		struct job j = { "eth", "nil", 8, 64, *p };
 		unsigned other = 0, left = 0;
 		int under_way = 0;
 
@@ -339,7 +321,7 @@ static void the_thread_below_enters_the_application(void)
 			const struct chk_seen *s = &chk_seen[xk_graph_vp_of(run.g, k)->no];
 
 			other += s->link != s->app && !run.late;
-			other += (s->app == gettid()) != (strstr(presets[i], "virtual") != NULL);
+			other += (s->app == gettid()) != (strstr(*p, "virtual") != NULL);
 			left += !run.late && (s->left_behind != 0 || s->on_the_way != 0);
 		}
 		for (unsigned v = 0; v < CHK_VPS; v++)
@@ -394,12 +376,4 @@ static CU_SuiteInfo suites[] = {
 	CU_SUITE_INFO_NULL
 };
 
-int main(void)
-{
-	int code;
-
-	xk_rcu_register();
-	code = xk_test_main(suites);
-	xk_rcu_unregister();
-	return code;
-}
+int main(void) { return xk_test_main_rcu(suites); }

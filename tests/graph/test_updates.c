@@ -22,9 +22,8 @@
 
 #include "runtime/classify/xk_ebpf.h"
 #include "tests/graph/churner.h"
-#include "tests/support/xk_test.h"
+#include "tests/support/xk_test_graph.h"
 
-#define MAX_TABLE 128u
 #define ALL       (CHURN_STEADY + CHURN_SLOTS)
 #define CLIENT    0x0a000001u
 #define SERVER    0x0a000002u
@@ -53,17 +52,10 @@ static void say_errors(void)
 
 static void up(const char *fields)
 {
-	static const struct xk_proto *table[MAX_TABLE];
-	struct xk_compose_opts o = { .table = table };
+	struct xk_compose_opts o = { .table = xk_test_table(&xk_proto_churner) };
 	char text[2048];
-	unsigned n = 0;
 	int len;
 
-	while (xk_proto_table[n] != NULL && n < MAX_TABLE - 2) {
-		table[n] = xk_proto_table[n];
-		n++;
-	}
-	table[n] = &xk_proto_churner;
 	memset(&run, 0, sizeof run);
 	churn_reset();
 	run.count = xk_test_rounds(2400);
@@ -175,14 +167,11 @@ static bool begin(const char *kind, const char *fields)
 	return false;
 }
 
-static const char *const real[] = {
-	"threading = vppc { vps = 4, workers = 2 }", "threading = vppc { vps = 3, entry = 'lock', workers = 2 }",
-};
-
 static void no_message_goes_astray_with(const char *kind)
 {
-	for (unsigned i = 0; i < XK_ARRAY_LEN(real); i++) {
-		if (!begin(kind, real[i]))
+	/* Few virtual processors: each makes a change every so many answers of its own. */
+	for (const char *const *p = xk_test_presets_of(4, 4, XK_TEST_ROWS); *p != NULL; p++) {
+		if (!begin(kind, *p))
 			return;
 		CU_ASSERT_EQUAL_FATAL(xk_graph_run(run.g, run.e), XK_OK);
 		CU_ASSERT(wait_for_all());
@@ -345,12 +334,4 @@ static CU_TestInfo tests[] = {
 };
 static CU_SuiteInfo suites[] = { { "updates", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };
 
-int main(void)
-{
-	int code;
-
-	xk_rcu_register();
-	code = xk_test_main(suites);
-	xk_rcu_unregister();
-	return code;
-}
+int main(void) { return xk_test_main_rcu(suites); }

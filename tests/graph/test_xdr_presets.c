@@ -13,9 +13,8 @@
 #include "runtime/base/xk_rand.h"
 #include "runtime/compose/xk_run.h"
 #include "tests/graph/udp_checker.h"
-#include "tests/support/xk_test.h"
+#include "tests/support/xk_test_graph.h"
 
-#define MAX_TABLE 128u
 #define COUNT 20u
 
 static const char hosts[] =
@@ -69,20 +68,13 @@ static void compose(const struct job *j, char *text, size_t n)
 
 static void begin(const struct job *j)
 {
-	static const struct xk_proto *table[MAX_TABLE];
-	struct xk_compose_opts o = { .table = table };
+	struct xk_compose_opts o = { .table = xk_test_table(&xk_proto_checker) };
 	struct xk_run_opts ro = { .stop_fd = -1 };
 	char text[4096];
-	unsigned n = 0;
 
 	chk_reset();
 	memset(&run, 0, sizeof run);
 	run.e = xk_errs_new();
-	while (xk_proto_table[n] != NULL && n < MAX_TABLE - 2) {
-		table[n] = xk_proto_table[n];
-		n++;
-	}
-	table[n] = &xk_proto_checker;
 	compose(j, text, sizeof text);
 	if (xk_spec_load_text(&run.s, "xdr.lua", text, strlen(text), &o, run.e) != XK_OK ||
 	    xk_spec_check(run.s, run.e, NULL) != XK_OK || xk_spec_build(run.s, &run.g, run.e) != XK_OK ||
@@ -163,21 +155,14 @@ static void play(const struct job *j)
 	xk_errs_free(run.e);
 }
 
-static const char *const presets[] = {
-	"threading = up {}", "threading = ppc {}", "threading = vppc {}", "threading = tpc { vps = 12 }",
-	"threading = vppc { vps = 8, entry = 'lock' }", "threading = vppc { vps = 8, schedule = 'os' }",
-	"threading = vppc { vps = 8, entry = 'lock', schedule = 'os' }", "threading = vppc { vps = 96 }",
-	"threading = vppc { vps = 8 }, clock = 'virtual'", "threading = up { burst = 1 }",
-	"threading = connp_l { lock = 'mcs' }", "threading = connp_l { vps = 8, handover = 'try' }",
-};
 static const char bad_link[] = "{ loss = '5%', dup = '5%', reorder = '5%', corrupt = '2%', hold = '1ms', seed = 7 }";
 
 static void on(bool tcp, const char *impair)
 {
-	for (unsigned i = 0; i < XK_ARRAY_LEN(presets); i++)
+	for (const char *const *p = xk_test_presets(12, XK_TEST_ALL); *p != NULL; p++)
 		for (unsigned xdr = 0; xdr < 2; xdr++) {
-			struct job small = { presets[i], impair, tcp, xdr, 12, 64, 2046, 0 };
-			struct job large = { presets[i], impair, tcp, xdr, 3, 4096, 2046, tcp ? 50 : 0 };
+			struct job small = { *p, impair, tcp, xdr, 12, 64, 2046, 0 };
+			struct job large = { *p, impair, tcp, xdr, 3, 4096, 2046, tcp ? 50 : 0 };
 
 			play(&small);
 			play(&large);
@@ -189,9 +174,9 @@ static void every_preset_delivers_the_same_over_tcp(void) { on(true, "nil"); }
 
 static void a_bad_link_changes_nothing(void)
 {
-	for (unsigned i = 0; i < 4; i++)
+	for (const char *const *p = xk_test_presets(3, XK_TEST_ROWS); *p != NULL; p++)
 		for (unsigned tcp = 0; tcp < 2; tcp++) {
-			struct job j = { presets[i], bad_link, tcp, true, 3, 4096, 100, 7 };
+			struct job j = { *p, bad_link, tcp, true, 3, 4096, 100, 7 };
 
 			j.most = tcp ? 100 : 2046;
 			play(&j);
@@ -227,12 +212,4 @@ static CU_SuiteInfo suites[] = {
 	CU_SUITE_INFO_NULL
 };
 
-int main(void)
-{
-	int code;
-
-	xk_rcu_register();
-	code = xk_test_main(suites);
-	xk_rcu_unregister();
-	return code;
-}
+int main(void) { return xk_test_main_rcu(suites); }

@@ -18,9 +18,8 @@
 #include "runtime/compose/xk_compose.h"
 #include "runtime/upi/xk_deposit.h"
 #include "runtime/upi/xk_upi_inline.h"
-#include "tests/support/xk_test.h"
+#include "tests/support/xk_test_graph.h"
 
-#define MAX_TABLE 128u
 #define BURST 32u
 #define MAX_FRAME 2048u
 #define KEPT 300u
@@ -143,24 +142,16 @@ static struct host { struct xk_spec *spec; struct xk_graph *g; struct xk_rep *dr
 
 static void host_up_as(const char *driver, const char *link, const char *between, const char *threading)
 {
-	static const struct xk_proto *table[MAX_TABLE];
 	struct xk_errs *e = xk_errs_new();
-	struct xk_compose_opts o = { .table = table };
 	char text[1024];
-	unsigned n = 0;
 
-	for (; xk_proto_table[n] != NULL && n < MAX_TABLE - 2; n++)
-		table[n] = xk_proto_table[n];
-	table[n] = &xk_proto_taker;
 	snprintf(text, sizeof text,
 		 "local d = %s { name = 'drv', peer = 'sink', mtu = 4000, mac = '02:00:00:00:00:01' }\n"
 		 "local r = arp { over = %s { over = d }, neighbours = { ['10.0.0.2'] = '02:00:00:00:00:02' } }\n"
 		 "local u = udp { over = ip { addr = '10.0.0.1/8', over = r } }\n"
 		 "%s taker { name = 'app', over = u }\n"
 		 "return graph 'deposit' { threading = %s, clock = 'virtual', seed = 1 }\n", driver, link, between, threading);
-	CU_ASSERT_EQUAL_FATAL(xk_spec_load_text(&h.spec, "deposit.lua", text, strlen(text), &o, e), XK_OK);
-	CU_ASSERT_EQUAL_FATAL(xk_spec_check(h.spec, e, NULL), XK_OK);
-	CU_ASSERT_EQUAL_FATAL(xk_spec_build(h.spec, &h.g, e), XK_OK);
+	xk_test_build(&h.spec, &h.g, "deposit.lua", text, &xk_proto_taker);
 	CU_ASSERT_EQUAL_FATAL(xk_graph_up(h.g, e), XK_OK);
 	xk_errs_free(e);
 	h.drv = xk_graph_find(h.g, "drv")->rep[0];
@@ -905,12 +896,4 @@ static CU_SuiteInfo suites[] = {
 	CU_SUITE_INFO_NULL
 };
 
-int main(void)
-{
-	int code;
-
-	xk_rcu_register();
-	code = xk_test_main(suites);
-	xk_rcu_unregister();
-	return code;
-}
+int main(void) { return xk_test_main_rcu(suites); }

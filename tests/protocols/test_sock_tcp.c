@@ -7,7 +7,7 @@
 #include "protocols/tcp/tcp.h"
 #include "runtime/compose/xk_compose.h"
 #include "runtime/sync/xk_sync.h"
-#include "tests/support/xk_test.h"
+#include "tests/support/xk_test_graph.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -220,12 +220,4 @@ static CU_TestInfo tests[] = {
 };
 static CU_SuiteInfo suites[] = { { "tcp", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };
 
-int main(void)
-{
-	int code;
-
-	xk_rcu_register();
-	code = xk_test_main(suites);
-	xk_rcu_unregister();
-	return code;
-}
+int main(void) { return xk_test_main_rcu(suites); }

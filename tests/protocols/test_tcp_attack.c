@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "tests/protocols/tcp_fixture.h"
-#include "tests/support/xk_test.h"
+#include "tests/support/xk_test_graph.h"
 
 static struct pf f;
 static struct tf_out synack;
@@ -499,12 +499,4 @@ static CU_SuiteInfo suites[] = {
 	CU_SUITE_INFO_NULL
 };
 
-int main(void)
-{
-	int code;
-
-	xk_rcu_register();
-	code = xk_test_main(suites);
-	xk_rcu_unregister();
-	return code;
-}
+int main(void) { return xk_test_main_rcu(suites); }

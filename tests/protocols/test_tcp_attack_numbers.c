@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "tests/protocols/tcp_fixture.h"
-#include "tests/support/xk_test.h"
+#include "tests/support/xk_test_graph.h"
 
 static struct pf f;
 
@@ -346,12 +346,4 @@ static CU_SuiteInfo suites[] = {
 	CU_SUITE_INFO_NULL
 };
 
-int main(void)
-{
-	int code;
-
-	xk_rcu_register();
-	code = xk_test_main(suites);
-	xk_rcu_unregister();
-	return code;
-}
+int main(void) { return xk_test_main_rcu(suites); }

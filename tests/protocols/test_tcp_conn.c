@@ -14,7 +14,7 @@
 #include "protocols/tcp/tcp_priv.h"
 #include "runtime/compose/xk_compose.h"
 #include "runtime/compose/xk_run.h"
-#include "tests/support/xk_test.h"
+#include "tests/support/xk_test_graph.h"
 
 /* link, impairment or nil, parameters of tcp at host 1, at host 2, connections each way,
  * messages of each, size, fields of the graph */
@@ -140,19 +140,11 @@ static void play(const struct job *j)
 
 /* ---- architectures -------------------------------------------------------------------------- */
 
-static const char *const presets[] = {
-	"threading = up {}", "threading = ppc {}", "threading = vppc { vps = 4 }", "threading = tpc { vps = 8 }",
-	"threading = vppc { vps = 4, entry = 'lock' }", "threading = vppc { vps = 8, schedule = 'os' }",
-	"threading = vppc { vps = 96 }", "threading = vppc { burst = 1, vps = 3 }",
-	"threading = connp_l { vps = 16 }", "threading = connp_l { vps = 4, handover = 'try', lock = 'ticket' }",
-	"threading = vppc { vps = 5 }, clock = 'virtual'", "threading = tpc { vps = 8 }, clock = 'virtual'",
-};
-
 static void every_architecture_moves_every_byte_both_ways(void)
 {
-	for (unsigned i = 0; i < XK_ARRAY_LEN(presets); i++) {
-		play(&(struct job){ "eth", NULL, NULL, NULL, 8, 50, 4096, presets[i] });
-		play(&(struct job){ "fddi", NULL, NULL, NULL, 8, 50, 4096, presets[i] });
+	for (const char *const *p = xk_test_presets(8, XK_TEST_ALL); *p != NULL; p++) {
+		play(&(struct job){ "eth", NULL, NULL, NULL, 8, 50, 4096, *p });
+		play(&(struct job){ "fddi", NULL, NULL, NULL, 8, 50, 4096, *p });
 	}
 }
 
@@ -160,8 +152,8 @@ static const char bad_link[] = "{ loss = '3%', dup = '2%', reorder = '5%', corru
 
 static void every_architecture_moves_every_byte_over_a_bad_link(void)
 {
-	for (unsigned i = 0; i < XK_ARRAY_LEN(presets); i++)
-		play(&(struct job){ "eth", bad_link, NULL, NULL, 3, 5, 3000, presets[i] });
+	for (const char *const *p = xk_test_presets(3, XK_TEST_ALL); *p != NULL; p++)
+		play(&(struct job){ "eth", bad_link, NULL, NULL, 3, 5, 3000, *p });
 }
 
 /* ---- profiles --------------------------------------------------------------------------------- */
@@ -302,12 +294,4 @@ static CU_SuiteInfo suites[] = {
 	CU_SUITE_INFO_NULL
 };
 
-int main(void)
-{
-	int code;
-
-	xk_rcu_register();
-	code = xk_test_main(suites);
-	xk_rcu_unregister();
-	return code;
-}
+int main(void) { return xk_test_main_rcu(suites); }

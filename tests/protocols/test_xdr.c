@@ -13,7 +13,7 @@
 #include "runtime/base/xk_bytes.h"
 #include "runtime/upi/xk_upi_inline.h"
 #include "tests/protocols/stream_fixture.h"
-#include "tests/support/xk_test.h"
+#include "tests/support/xk_test_graph.h"
 
 extern const struct xk_proto xk_proto_xdr, xk_proto_tcpsend, xk_proto_tcprecv, xk_proto_tcpecho;
 
@@ -545,12 +545,4 @@ static CU_SuiteInfo suites[] = {
 	CU_SUITE_INFO_NULL
 };
 
-int main(void)
-{
-	int code;
-
-	xk_rcu_register();
-	code = xk_test_main(suites);
-	xk_rcu_unregister();
-	return code;
-}
+int main(void) { return xk_test_main_rcu(suites); }

@@ -19,7 +19,7 @@
 #include "runtime/base/xk_bytes.h"
 #include "runtime/base/xk_rand.h"
 #include "tests/protocols/proto_fixture.h"
-#include "tests/support/xk_test.h"
+#include "tests/support/xk_test_graph.h"
 
 #define MOST XDR_SAMPLES_MAX
 #define BIGGEST (XDR_COUNT + MOST * XDR_SAMPLE)
@@ -554,12 +554,4 @@ static CU_SuiteInfo suites[] = {
 	CU_SUITE_INFO_NULL
 };
 
-int main(void)
-{
-	int code;
-
-	xk_rcu_register();
-	code = xk_test_main(suites);
-	xk_rcu_unregister();
-	return code;
-}
+int main(void) { return xk_test_main_rcu(suites); }

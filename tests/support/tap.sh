@@ -7,6 +7,7 @@
 #   refuses NAME COMMAND... passes when COMMAND fails with an exit code below 126
 #   skip NAME REASON        neither
 #   skip_all REASON         the whole script cannot run here
+#   presets                 prints the names of all threading architectures
 #   done_testing            the plan, last
 #
 # What a failing command printed follows as "# " lines.  $tmp is a directory
@@ -49,6 +50,8 @@ skip() {
 	tap_n=$((tap_n + 1))
 	echo "ok $tap_n - $1 # SKIP $2"
 }
+
+presets() { "$top_builddir/vp-graph" list | sed -n '/^threading$/,/^$/s/^  \([a-z_0-9]*\) .*/\1/p'; }
 
 skip_all() {
 	echo "1..0 # SKIP $1"

@@ -145,6 +145,10 @@ static int meta_luacats(void)
 	printf("\n---@class xk.graph_fields\n---@field threading? xk.threading|xk.axes\n");
 	cats_fields(xk_graph_params);
 	for (const struct xk_word *w = xk_words; w->name != NULL; w++) {
+		if (strcmp(w->name, "presets") == 0) {
+			printf("\n---%s\n---@type table[]\npresets = {}\n", w->doc);
+			continue;
+		}
 		const char *params = strcmp(w->name, "graph") == 0 || strcmp(w->name, "bench") == 0 ||
 				     strcmp(w->name, "include") == 0 ? "string" : "table|string|number";
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "runtime/mem/xk_mem.h"
-#include "tests/support/xk_test.h"
+#include "tests/support/xk_test_graph.h"
 
 #define ROUNDS 2000
 
@@ -121,12 +121,4 @@ static CU_SuiteInfo suites[] = {
 	CU_SUITE_INFO_NULL
 };
 
-int main(void)
-{
-	int code;
-
-	xk_rcu_register();
-	code = xk_test_main(suites);
-	xk_rcu_unregister();
-	return code;
-}
+int main(void) { return xk_test_main_rcu(suites); }

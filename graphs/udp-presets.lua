@@ -8,6 +8,7 @@ local a = args {
   entry    = enum { "own", choices = { "own", "lock" }, doc = "vppc: how a message gets into a virtual processor" },
   schedule = enum { "drr", choices = { "drr", "os" }, doc = "vppc: who chooses the next virtual processor" },
   vps      = uint { 8, min = 1, max = 4096, doc = "virtual processors, where the preset has not its own number" },
+  carriers = uint { 0, max = 64, doc = "threads that own the devices; 0: as many as the preset has" },
   burst    = uint { 16, min = 1, max = 1024, doc = "messages in one unit of work" },
   link     = enum { "eth", choices = { "eth", "fddi" }, doc = "what the cable carries" },
   conns    = uint { 16, min = 1, max = 4096, doc = "UDP connections; tpc makes a thread for each" },
@@ -40,6 +41,9 @@ stack {
 local axes = { conns = a.conns, vps = a.vps, burst = a.burst }
 if a.preset == "vppc" then
   axes.entry, axes.schedule = a.entry, a.schedule
+end
+if a.carriers ~= 0 then
+  axes.carriers = a.carriers
 end
 return graph "udp-presets" {
   doc = "UDP echo under a threading architecture chosen by name",

@@ -38,6 +38,18 @@ static const xk_push_fn peer_push[] = {
 	[MEM_TCP_SINK] = mem_tcp_sink_push, [MEM_TCP_SOURCE] = mem_tcp_source_push,
 };
 
+/* The same where carriers own the devices. */
+static const xk_push_fn carried_push[] = {
+	[MEM_LOOP] = mem_carried_loop_push, [MEM_SINK] = mem_sink_push,
+	[MEM_SOURCE] = mem_sink_push, [MEM_ECHO] = mem_carried_echo_push,
+	[MEM_TCP_SINK] = mem_carried_peer_push, [MEM_TCP_SOURCE] = mem_carried_peer_push,
+};
+
+static xk_push_fn push_of(const struct xk_rep *r)
+{
+	return (mem_state(r)->reader != NULL ? carried_push : peer_push)[mem_conf(r)->peer];
+}
+
 static struct xk_sess *mem_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
 				struct xk_parts *ps, int *err)
 {
@@ -50,7 +62,7 @@ static struct xk_sess *mem_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_
 	if (r->drv_sess == NULL)
 		*err = XK_E_NOMEM;
 	else
-		xk_sess_set_push(r->drv_sess, peer_push[mem_conf(r)->peer]);
+		xk_sess_set_push(r->drv_sess, push_of(r));
 	return r->drv_sess;
 }
 
@@ -124,6 +136,7 @@ static int mem_init(struct xk_node *n, struct xk_errs *e)
 	st->link = n->proto == &xk_proto_fddi_mem ? &link_fddi : &link_eth;
 	st->frame_max = (uint32_t)c->mtu + st->link->header;
 	choose_mac(n);
+	st->reader = n->graph->vps->arch.carriers != 0 ? xk_node_reader(n) : NULL;
 	if (c->peer == MEM_SOURCE && c->rxbuf == MEM_COLD && c->rxcold == 0 && !n->graph->vps->arch.wired)
 		XK_TRACE(&n->log, 2, "rxbuf = \"cold\" measures what it should only where workers are wired "
 			 "(threading = \"ppc\" or wired = true)");
@@ -137,6 +150,20 @@ static bool has_idle(const struct xk_rep *r)
 	return (c->peer == MEM_TCP_SINK || c->peer == MEM_TCP_SOURCE) && c->idle != 0;
 }
 
+static unsigned (*run_of(const struct xk_rep *r))(struct xk_task *, unsigned)
+{
+	unsigned peer = mem_conf(r)->peer;
+	bool carried = mem_state(r)->reader != NULL;
+
+	if (peer == MEM_SOURCE)
+		return carried ? mem_carried_gen_run : mem_gen_run;
+	if (has_idle(r))
+		return mem_tcp_idle_run;
+	if (peer == MEM_TCP_SOURCE)
+		return mem_tcp_source_run;
+	return carried ? mem_carried_rx_run : mem_rx_run;
+}
+
 static int mem_rep_init(struct xk_rep *r)
 {
 	struct mem_rep *mr = r->state;
@@ -146,9 +173,12 @@ static int mem_rep_init(struct xk_rep *r)
 	mr->open = true;
 	mr->frame_max = mem_state(r)->frame_max;
 	xk_msgq_init(&mr->q);
-	xk_task_init(&mr->task, r->vp, mem_conf(r)->peer == MEM_SOURCE ? mem_gen_run :
-		     has_idle(r) ? mem_tcp_idle_run : mem_conf(r)->peer == MEM_TCP_SOURCE ? mem_tcp_source_run : mem_rx_run);
-	mr->task.input = mr->task.run == mem_rx_run || (has_idle(r) && mem_conf(r)->peer == MEM_TCP_SINK);
+	/* What all of a carrier's senders leave waits in one queue. */
+	if (mem_state(r)->reader != NULL)
+		mr->cap = mr->cap > UINT32_MAX / r->vp->set->nconn ? UINT32_MAX : mr->cap * r->vp->set->nconn;
+	xk_task_init(&mr->task, r->vp, run_of(r));
+	mr->task.input = mr->task.run == mem_rx_run || mr->task.run == mem_carried_rx_run ||
+			 (has_idle(r) && mem_conf(r)->peer == MEM_TCP_SINK);
 	return XK_OK;
 }
 
@@ -193,6 +223,14 @@ static void mem_rep_fini(struct xk_rep *r)
 	mem_tcp_free(r->state);
 }
 
+static void mem_enter(struct xk_rep *r, struct xk_msg *m)
+{
+	if (XK_UNLIKELY(mem_state(r)->reader != NULL))
+		mem_carried_enter(r, m);
+	else
+		xk_input_enter(r, m);
+}
+
 static int mem_check(const void *conf, char *why, size_t n)
 {
 	const struct mem_conf *c = conf;
@@ -217,7 +255,7 @@ static const struct xk_ops mem_ops = {
 	.init = mem_init, .rep_init = mem_rep_init, .rep_fini = mem_rep_fini,
 	.rep_start = mem_rep_start, .rep_stop = mem_rep_stop,
 	.open = mem_open, .close = mem_close, .push = mem_sink_push,
-	.enter = xk_input_enter, .control = mem_control, .sess_control = mem_sess_control,
+	.enter = mem_enter, .control = mem_control, .sess_control = mem_sess_control,
 };
 
 /* ---- parameters --------------------------------------------------------------------- */

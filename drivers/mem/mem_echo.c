@@ -122,7 +122,7 @@ void mem_echo_arp(struct xk_sess *s, struct xk_msg *m)
 		xk_drop(r, MEM_DROP_NOT_REFLECTED, m);
 }
 
-void mem_echo_push(struct xk_sess *s, struct xk_msg *m)
+struct xk_msg *mem_echo_reflect(struct xk_sess *s, struct xk_msg *m)
 {
 	struct xk_rep *r = s->rep;
 	struct mem_rep *mr = r->state;
@@ -130,16 +130,23 @@ void mem_echo_push(struct xk_sess *s, struct xk_msg *m)
 
 	if (!mr->open || mr->q.n >= mr->cap) {
 		xk_drop(r, mr->open ? MEM_DROP_QUEUE_FULL : MEM_DROP_STOPPED, m);
-		return;
+		return NULL;
 	}
 	m = writable(r, m);
 	if (m == NULL)
-		return;
+		return NULL;
 	if (xk_msg_peek(&m, want) == NULL || !reflect(mem_state(r), mem_conf(r), m->data, m->len)) {
 		xk_drop(r, MEM_DROP_NOT_REFLECTED, m);
-		return;
+		return NULL;
 	}
 	m->flags &= XK_MSG_SLOW;
 	m->net = 0;
-	mem_rx_put(mr, m);
+	return m;
+}
+
+void mem_echo_push(struct xk_sess *s, struct xk_msg *m)
+{
+	m = mem_echo_reflect(s, m);
+	if (m != NULL)
+		mem_rx_put(s->rep->state, m);
 }

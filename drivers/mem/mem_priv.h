@@ -63,6 +63,7 @@ enum { MEM_N_SUNK, MEM_N_SUNK_BYTES, MEM_N_MADE, MEM_N_COPIES, MEM_N_ACKS, MEM_N
 struct mem_state {
 	const struct mem_link *link;
 	struct xk_node        *peer;      /* the other end of the wire, itself, or NULL */
+	struct xk_vp          *reader;    /* the device's carrier, or NULL: each VP reads it */
 	uint32_t               frame_max;
 	uint8_t                mac[6];
 };
@@ -93,7 +94,30 @@ void mem_loop_push(struct xk_sess *s, struct xk_msg *m);
 /* Finds the other end; called from init, so earlier nodes are complete. */
 int  mem_wire_join(struct xk_node *n, struct xk_errs *e);
 
+/* For mem_carry.c: is there a station for *m?  m as the other end sees it, copied or not;
+ * NULL, counted, when memory is out. */
+bool mem_wire_reaches(const struct mem_rep *mr, struct xk_msg **m);
+struct xk_msg *mem_wire_cross(struct mem_rep *from, struct xk_msg *m);
+
+/* mem_carry.c: what stands for the others where there are carriers. */
+void mem_carried_loop_push(struct xk_sess *s, struct xk_msg *m);
+void mem_carried_echo_push(struct xk_sess *s, struct xk_msg *m);
+void mem_carried_peer_push(struct xk_sess *s, struct xk_msg *m);
+void mem_carried_enter(struct xk_rep *r, struct xk_msg *m);
+unsigned mem_carried_rx_run(struct xk_task *t, unsigned budget);
+unsigned mem_carried_gen_run(struct xk_task *t, unsigned budget);
+/* Does what a generator or a simulated peer of r does for a connection whose home is
+ * `home` happen on r's VP? */
+static inline bool mem_is_here(const struct xk_rep *r, const struct xk_vp *home)
+{
+	const struct xk_vp *reader = mem_state(r)->reader;
+
+	return (reader != NULL ? reader : home) == r->vp;
+}
+
 /* mem_echo.c */
+/* The answer to m, or NULL: m is gone, and counted. */
+struct xk_msg *mem_echo_reflect(struct xk_sess *s, struct xk_msg *m);
 void mem_echo_push(struct xk_sess *s, struct xk_msg *m);
 /* Answers an ARP request, drops anything else. */
 void mem_echo_arp(struct xk_sess *s, struct xk_msg *m);

@@ -339,9 +339,9 @@ static bool conn_is_here(const struct xk_rep *r, uint64_t i)
 	if (c->place == MEM_PLACE_HASH) {
 		struct xk_flowkey k = conn_key(c, i);
 
-		return xk_flow_home(r->node->graph->flows, &k) == r->vp->no;
+		return mem_is_here(r, r->vp->set->vp[xk_flow_home(r->node->graph->flows, &k)]);
 	}
-	return xk_graph_vp_of(r->node->graph, i) == r->vp;
+	return mem_is_here(r, xk_graph_vp_of(r->node->graph, i));
 }
 
 static uint32_t common_divisor(uint32_t a, uint32_t b)

@@ -77,7 +77,7 @@ static unsigned burst(struct mem_rep *mr)
 	while (n < MEM_BURST && t->idle_next < c->idle) {
 		struct xk_flowkey f = key_of(c, t->idle_next++);
 
-		if (xk_flow_home(flows, &f) != mr->rep->vp->no)
+		if (!mem_is_here(mr->rep, mr->rep->vp->set->vp[xk_flow_home(flows, &f)]))
 			continue;
 		m[n] = syn_of(t, &f);
 		if (m[n] == NULL) {

@@ -247,13 +247,18 @@ static bool conn_key(const struct xk_rep *r, uint64_t i, struct xk_flowkey *f)
 {
 	const struct mem_conf *c = mem_conf(r);
 	const struct xk_flowtab *flows = r->node->graph->flows;
+	const struct xk_vp *vp = xk_graph_vp_of(r->node->graph, i);
 	bool hash = c->place == MEM_PLACE_HASH;
 
-	if (!hash && xk_graph_vp_of(r->node->graph, i) != r->vp)
+	if (!hash && !mem_is_here(r, vp))
 		return false;
 	for (uint32_t k = 0; k < (hash ? 1 : TRIES * HOSTS); k++) {
+		uint16_t home;
+
 		*f = choice(c, i, k);
-		if (xk_flow_home(flows, f) == r->vp->no)
+		home = xk_flow_home(flows, f);
+
+		if (hash ? mem_is_here(r, r->vp->set->vp[home]) : home == vp->no)
 			return true;
 	}
 	return false;

@@ -151,6 +151,18 @@ static inline struct xk_msg *wire_copy(struct xk_msg *m, uint32_t h)
 	return c;
 }
 
+struct xk_msg *mem_wire_cross(struct mem_rep *from, struct xk_msg *m)
+{
+	if (!is_copied(from, m))
+		return hand_over(m);
+	m = wire_copy(m, mem_state(from->rep)->link->header);
+	if (XK_UNLIKELY(m == NULL))
+		xk_count(from->rep->drop[XK_DROP_NOMEM]);
+	else
+		xk_count(from->rep->count[MEM_N_COPIES]);
+	return m;
+}
+
 /* Takes n frames off the wire. */
 static unsigned wire_take(struct mem_rep *mr, struct xk_msg **burst, unsigned n)
 {
@@ -255,7 +267,7 @@ unsigned mem_rx_run(struct xk_task *t, unsigned budget)
 
 /* A wire whose two ends are this one gives back only what is sent to itself:
  * a broadcast is for the others. */
-static bool wire_reaches(const struct mem_rep *mr, struct xk_msg **m)
+bool mem_wire_reaches(const struct mem_rep *mr, struct xk_msg **m)
 {
 	const struct mem_state *st = mem_state(mr->rep);
 	const uint8_t *frame;
@@ -273,7 +285,7 @@ static XK_NOINLINE void loop_push_any(struct xk_sess *s, struct xk_msg *m)
 
 	if (XK_UNLIKELY(m->tot > mem_state(r)->frame_max)) {
 		xk_drop(r, MEM_DROP_TOO_LONG, m);
-	} else if (XK_UNLIKELY(!wire_reaches(mr, &m))) {
+	} else if (XK_UNLIKELY(!mem_wire_reaches(mr, &m))) {
 		xk_drop(r, MEM_DROP_NOBODY, m);
 	} else if (XK_UNLIKELY(!mr->peer->open)) {
 		xk_drop(r, MEM_DROP_STOPPED, m);

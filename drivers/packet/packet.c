@@ -69,7 +69,7 @@ static int packet_init(struct xk_node *n, struct xk_errs *e)
 	int err;
 
 	packet_steer_new(&s, n);
-	err = packet_dev_open(n->state, n->conf, &s, n->graph->vps->nvps, why, sizeof why);
+	err = packet_dev_open(n->state, n->conf, &s, packet_readers(n), why, sizeof why);
 	packet_steer_free(&s);
 	if (err == XK_OK) {
 		if (st->nqueues > 1)
@@ -85,10 +85,11 @@ static int packet_rep_init(struct xk_rep *r)
 {
 	struct packet_state *st = packet_state(r);
 	struct packet_rep *pr = r->state;
-	unsigned no = r->vp->no;
+	bool carriers = r->vp->set->arch.carriers != 0;
+	unsigned no = carriers && xk_vp_is_carrier(r->vp) ? r->vp->no - r->vp->set->nconn : r->vp->no;
 
 	pr->rep = r;
-	pr->queue = no < st->nqueues ? &st->queue[no] : NULL;
+	pr->queue = no < st->nqueues && carriers == xk_vp_is_carrier(r->vp) ? &st->queue[no] : NULL;
 	xk_task_init(&pr->task, r->vp, packet_rx_run);
 	pr->task.fd = pr->queue != NULL ? pr->queue->fd : -1;
 	xk_task_init(&pr->tx.task, r->vp, packet_tx_run);

@@ -119,6 +119,13 @@ struct packet_state {
 
 /* Opens the sockets with their rings, closed to frames until packet_dev_admit.  On
  * failure negative, with a sentence in why[n], and packet_dev_close is still to be called. */
+/* VPs that may have a queue: carriers, where there are any. */
+static inline unsigned packet_readers(const struct xk_node *n)
+{
+	const struct xk_vpset *set = n->graph->vps;
+
+	return set->arch.carriers != 0 ? set->arch.carriers : set->nvps;
+}
 int  packet_dev_open(struct packet_state *st, const struct packet_conf *c, const struct packet_steer *s,
 		     unsigned nvps, char *why, size_t n);
 void packet_dev_close(struct packet_state *st);

@@ -30,7 +30,7 @@ static int steer_cbpf(struct packet_steer *s, const struct xk_node *n, char *why
 		return XK_E_NOMEM;
 	}
 	/* Where a received frame is shown to the group the link header is behind. */
-	count = xk_pattern_cbpf_vp(n->pattern, n->graph->vps->nvps, PACKET_ETH_HEADER, s->prog, BPF_MAXINSNS);
+	count = xk_pattern_cbpf_vp(n->pattern, packet_readers(n), PACKET_ETH_HEADER, s->prog, BPF_MAXINSNS);
 	if (count < 0) {
 		snprintf(why, len, "%s", xk_strerror(count));
 		return count;
@@ -47,7 +47,7 @@ static int steer_ebpf(struct packet_steer *s, const struct xk_node *n, char *why
 
 	if (xk_ebpf_follow(&st->flows, n->graph->flows, FLOWS_MAX, why, len) != XK_OK)
 		XK_TRACE(&n->log, 2, "the program knows connections by their hash alone: %s", why);
-	s->fd = xk_pattern_fanout(n->pattern, n->graph->vps->nvps, st->flows.fd, why, len);
+	s->fd = xk_pattern_fanout(n->pattern, packet_readers(n), st->flows.fd, why, len);
 	if (s->fd < 0) {
 		xk_ebpf_unfollow(&st->flows);
 		return s->fd;
@@ -73,7 +73,7 @@ void packet_steer_new(struct packet_steer *s, const struct xk_node *n)
 		s->mode = PACKET_FANOUT_LB;
 	else if (c->fanout == PACKET_BY_CPU)
 		s->mode = PACKET_FANOUT_CPU;
-	if (c->fanout >= PACKET_BY_HASH || c->queues == 1 || n->graph->vps->nvps == 1)
+	if (c->fanout >= PACKET_BY_HASH || c->queues == 1 || packet_readers(n) == 1)
 		return;
 	if (steer_knows(n))
 		err = c->fanout == PACKET_BY_EBPF ? steer_ebpf(s, n, why, sizeof why) : steer_cbpf(s, n, why, sizeof why);

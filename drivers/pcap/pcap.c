@@ -308,7 +308,7 @@ static int pcapd_rep_start(struct xk_rep *r, struct xk_errs *e)
 	struct pcapd_rep *pr = r->state;
 
 	(void)e;
-	if (r->vp->no == 0 && state_of(r)->in != NULL)
+	if (xk_node_reader(r->node) == r->vp && state_of(r)->in != NULL)
 		xk_task_ready(&pr->task);
 	return XK_OK;
 }

@@ -234,7 +234,7 @@ static int tap_rep_start(struct xk_rep *r, struct xk_errs *e)
 	struct tap_rep *tr = r->state;
 
 	(void)e;
-	if (r->vp->no == 0)
+	if (xk_node_reader(r->node) == r->vp)
 		xk_task_ready(&tr->task);
 	return XK_OK;
 }

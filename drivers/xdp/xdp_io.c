@@ -41,8 +41,14 @@ static int io_init(struct xk_node *n, struct xk_errs *e)
 {
 	struct xdp_dev **d = n->state;
 	char why[512];
-	int err = xdp_dev_open(n, d, why, sizeof why);
+	int err;
 
+	if (n->graph->vps->arch.carriers != 0) {
+		xk_errs_add(e, n->file, n->line, 0, "%s: AF_XDP gives each virtual processor the frames of its own connections: "
+			    "leave carriers out, or use the driver packet", n->name);
+		return XK_E_INVAL;
+	}
+	err = xdp_dev_open(n, d, why, sizeof why);
 	if (err != XK_OK)
 		xk_errs_add(e, n->file, n->line, 0, "%s: %s", n->name, why);
 	return err;

@@ -22,7 +22,7 @@ local function named(name, t)
   for k, v in pairs(t or {}) do
     if k ~= "conns" and k ~= "vps" then axes[k] = v end
   end
-  if p.domain == "connections" then
+  if p.domain ~= "layers" then
     if p.vps == "per connection" then
       axes.vps = t.conns
     elseif type(p.vps) == "number" and p.vps > 1 then

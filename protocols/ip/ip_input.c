@@ -226,7 +226,7 @@ static bool fragment_away(struct xk_rep *r, struct xk_msg *m)
 	if (m->hash != 0)
 		return false;
 	m->hash = xk_hash_ends(xk_be32(p + 12), xk_be16(p + 4), xk_be32(p + 16), (uint32_t)p[9] << 8, 1);
-	m->vp = xk_hash_vp(m->hash, r->vp->set->nvps);
+	m->vp = xk_hash_vp(m->hash, r->vp->set->nconn);
 	if (m->vp == r->vp->no)
 		return false;
 	m->node = r->node->no;

@@ -234,7 +234,7 @@ int xk_flow_bind(struct xk_flowtab *t, const struct xk_flowkey *k, uint16_t vp,
 	struct xk_key key = flow_key(k);
 	int err;
 
-	xk_assert(vp < t->nvps);
+	xk_assert(vp < XK_VP_MAX);       /* also one that no connection is mapped to */
 	*f = NULL;
 	xk_mutex_lock(&t->lock);
 	err = flow_bind_locked(t, &key, vp, none, f);

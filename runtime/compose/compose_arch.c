@@ -12,9 +12,9 @@
 #include <string.h>
 
 struct arch_conf {
-	unsigned domain, entry, schedule, handover, lock;
-	uint64_t vps, workers, burst, quantum, cpus, inbox, spin, seed;
-	bool     wired;
+	unsigned domain, entry, schedule, handover, lock, inbound, order, table;
+	uint64_t vps, workers, carriers, burst, quantum, cpus, inbox, spin, seed;
+	bool     wired, hold;
 	struct xk_plist map;
 };
 
@@ -22,6 +22,9 @@ const char *const xk_arch_domains[] = { "connections", "layers", "none", NULL };
 const char *const xk_arch_entries[] = { "own", "lock", "thread", NULL };
 static const char *const handovers[] = { "post", "enter", "try", NULL };
 static const char *const locks[] = { "mutex", "adaptive", "spin", "ticket", "mcs", NULL };
+static const char *const inbounds[] = { "device", "pool", NULL };
+static const char *const orders[] = { "any", "arrival", NULL };
+static const char *const tables[] = { "none", "rw", "mutex", "adaptive", "spin", "ticket", "mcs", NULL };
 const char *const xk_arch_schedules[] = { "drr", "os", "virtual", NULL };
 
 const struct xk_param xk_arch_params[] = {
@@ -39,6 +42,20 @@ const struct xk_param xk_arch_params[] = {
 	  .offset = offsetof(struct arch_conf, handover) },
 	{ .name = "lock", .type = XK_P_ENUM, .choices = locks, .doc = "of each virtual processor, with entry = \"lock\"",
 	  .offset = offsetof(struct arch_conf, lock) },
+	{ .name = "carriers", .type = XK_P_UINT, .max = "64",
+	  .doc = "threads that own the devices, each with a virtual processor that no connection is mapped to",
+	  .offset = offsetof(struct arch_conf, carriers) },
+	{ .name = "inbound", .type = XK_P_ENUM, .choices = inbounds,
+	  .doc = "with domain = \"none\", who carries the frames of a device: its own carrier, or from one queue whichever is free",
+	  .offset = offsetof(struct arch_conf, inbound) },
+	{ .name = "order", .type = XK_P_ENUM, .choices = orders,
+	  .doc = "of messages from the one queue at their connection's lock: any, or that in which they were taken",
+	  .offset = offsetof(struct arch_conf, order) },
+	{ .name = "table", .type = XK_P_ENUM, .choices = tables,
+	  .doc = "with domain = \"none\", the lock on the table of connections; none: it is read without one",
+	  .offset = offsetof(struct arch_conf, table) },
+	{ .name = "hold", .type = XK_P_BOOL, .doc = "the table's lock is held while a connection's is waited for",
+	  .offset = offsetof(struct arch_conf, hold) },
 	{ .name = "schedule", .type = XK_P_ENUM, .choices = xk_arch_schedules,
 	  .doc = "who chooses the next virtual processor: deficit round robin, the operating system, a simulated clock",
 	  .offset = offsetof(struct arch_conf, schedule) },
@@ -89,12 +106,37 @@ static void conf_from_arch(struct arch_conf *c, const struct xk_arch *a)
 		.domain = a->domain, .entry = a->entry, .schedule = a->schedule, .handover = a->handover,
 		.vps = a->vps > 0 ? (uint64_t)a->vps : 0, .workers = a->workers, .burst = a->burst,
 		.quantum = a->quantum, .cpus = a->cpus, .inbox = a->inbox, .wired = a->wired,
-		.spin = a->spin_us * XK_US, .seed = a->seed,
+		.spin = a->spin_us * XK_US, .seed = a->seed, .carriers = a->carriers, .hold = a->hold,
+		.inbound = a->inbound, .order = a->order,
 	};
+}
+
+/* What only message parallelism has goes with it, unless it is said. */
+static void carriers_from_conf(struct xk_arch *a, const struct arch_conf *c, const struct xk_value *tab)
+{
+	bool was = a->domain == XK_DOMAIN_NONE, is = c->domain == XK_DOMAIN_NONE;
+
+	a->carriers = (unsigned)c->carriers;
+	a->inbound = (enum xk_inbound)c->inbound;
+	a->order = (enum xk_order)c->order;
+	a->hold = c->hold;
+	if (xk_value_get(tab, "table") != NULL)
+		a->table = c->table != 0 ? xk_lock_find(tables[c->table]) : NULL;
+	if (a->table == NULL && xk_value_get(tab, "hold") == NULL)
+		a->hold = false;
+	if (was && !is && xk_value_get(tab, "table") == NULL)
+		a->table = NULL;
+	if (was && !is && xk_value_get(tab, "hold") == NULL)
+		a->hold = false;
+	if (was && !is && xk_value_get(tab, "inbound") == NULL)
+		a->inbound = XK_INBOUND_DEVICE;
+	if (a->inbound == XK_INBOUND_DEVICE && xk_value_get(tab, "order") == NULL)
+		a->order = XK_ORDER_ANY;
 }
 
 static void arch_from_conf(struct xk_arch *a, const struct arch_conf *c, const struct xk_value *tab)
 {
+	carriers_from_conf(a, c, tab);
 	a->domain = (enum xk_domain)c->domain;
 	a->entry = (enum xk_entry)c->entry;
 	a->schedule = (enum xk_schedule)c->schedule;
@@ -125,6 +167,8 @@ static void arch_from_conf(struct xk_arch *a, const struct arch_conf *c, const s
 _Static_assert(XK_DOMAIN_CONN == 0 && XK_DOMAIN_LAYER == 1 && XK_DOMAIN_NONE == 2, "order of domains");
 _Static_assert(XK_ENTRY_OWN == 0 && XK_ENTRY_LOCK == 1 && XK_ENTRY_THREAD == 2, "order of entries");
 _Static_assert(XK_HANDOVER_POST == 0 && XK_HANDOVER_ENTER == 1 && XK_HANDOVER_TRY == 2, "order of handovers");
+_Static_assert(XK_INBOUND_DEVICE == 0 && XK_INBOUND_POOL == 1, "order of inbounds");
+_Static_assert(XK_ORDER_ANY == 0 && XK_ORDER_ARRIVAL == 1, "order of orders");
 _Static_assert(XK_SCHED_DRR == 0 && XK_SCHED_OS == 1 && XK_SCHED_VIRTUAL == 2, "order of schedules");
 
 static void take_map(struct xk_spec *s, struct xk_errs *e, const struct where *w, const struct arch_conf *c,

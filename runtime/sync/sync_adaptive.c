@@ -118,7 +118,7 @@ static void adaptive_unlock(struct xk_lock *l)
 
 const struct xk_lock_ops xk_lock_adaptive = {
 	"adaptive", adaptive_init, adaptive_fini, adaptive_lock, adaptive_try, adaptive_unlock,
-	adaptive_lock, adaptive_unlock,
+	adaptive_lock, adaptive_unlock, adaptive_try,
 };
 
 void xk_lock_adaptive_ways(const struct xk_lock *l, uint64_t *spun, uint64_t *slept)

@@ -36,7 +36,7 @@ static bool none_try(struct xk_lock *l)
 }
 
 const struct xk_lock_ops xk_lock_none = {
-	"none", none_do, none_do, none_do, none_try, none_do, none_do, none_do,
+	"none", none_do, none_do, none_do, none_try, none_do, none_do, none_do, none_try,
 };
 
 /* ---- spin: test, then test and set ------------------------------------------ */
@@ -89,6 +89,7 @@ static void spin_unlock(struct xk_lock *l)
 
 const struct xk_lock_ops xk_lock_spin = {
 	"spin", spin_init, spin_fini, spin_lock, spin_try, spin_unlock, spin_lock, spin_unlock,
+	spin_try,
 };
 
 /* ---- mutex ------------------------------------------------------------------- */
@@ -143,6 +144,7 @@ static void mutex_unlock(struct xk_lock *l) { mtx_unlock(l->opaque); }
 
 const struct xk_lock_ops xk_lock_mutex = {
 	"mutex", mutex_init, mutex_fini, mutex_lock, mutex_try, mutex_unlock, mutex_lock, mutex_unlock,
+	mutex_try,
 };
 
 void xk_mutex_init(struct xk_mutex *m) { mtx_init(m->opaque); }
@@ -202,6 +204,18 @@ static void rw_rdlock(struct xk_lock *l)
 	must(pthread_rwlock_rdlock(rw_of(l)));
 }
 
+static bool rw_tryrd(struct xk_lock *l)
+{
+	int err;
+
+	XK_ATOMIC_SEEN();
+	err = pthread_rwlock_tryrdlock(rw_of(l));
+	if (err == EBUSY || err == EAGAIN)
+		return false;
+	must(err);
+	return true;
+}
+
 static void rw_unlock(struct xk_lock *l)
 {
 	XK_ATOMIC_SEEN();
@@ -209,7 +223,7 @@ static void rw_unlock(struct xk_lock *l)
 }
 
 const struct xk_lock_ops xk_lock_rw = {
-	"rw", rw_init, rw_fini, rw_lock, rw_try, rw_unlock, rw_rdlock, rw_unlock,
+	"rw", rw_init, rw_fini, rw_lock, rw_try, rw_unlock, rw_rdlock, rw_unlock, rw_tryrd,
 };
 
 /* ---- by name ----------------------------------------------------------------------- */

@@ -18,12 +18,12 @@
 
 static _Thread_local unsigned lockstat_waits;
 
-static XK_NOINLINE void take_contended(const struct xk_lock_ops *ops, struct xk_lock *l, struct xk_lockstat *st)
+static XK_NOINLINE void take_contended(void (*lock)(struct xk_lock *), struct xk_lock *l, struct xk_lockstat *st)
 {
 	bool timed = ++lockstat_waits % WAIT_EVERY == 0;
 	xk_ns from = timed ? xk_clock_host() : 0;
 
-	ops->lock(l);
+	lock(l);
 	xk_count(st->contended);
 	if (timed) {
 		xk_count(st->waits_timed);
@@ -41,7 +41,7 @@ static inline void lock_taken(struct xk_lockstat *st)
 void xk_lock_take(const struct xk_lock_ops *ops, struct xk_lock *l, struct xk_lockstat *st)
 {
 	if (XK_UNLIKELY(!ops->trylock(l)))
-		take_contended(ops, l, st);
+		take_contended(ops->lock, l, st);
 	lock_taken(st);
 }
 
@@ -53,14 +53,32 @@ bool xk_lock_try(const struct xk_lock_ops *ops, struct xk_lock *l, struct xk_loc
 	return true;
 }
 
-void xk_lock_drop(const struct xk_lock_ops *ops, struct xk_lock *l, struct xk_lockstat *st)
+static inline void lock_given(struct xk_lockstat *st)
 {
 	if (XK_UNLIKELY(st->since != 0)) {
 		xk_count(st->holds_timed);
 		xk_count_add(st->hold_ns, xk_clock_host() - st->since);
 		st->since = 0;
 	}
+}
+
+void xk_lock_drop(const struct xk_lock_ops *ops, struct xk_lock *l, struct xk_lockstat *st)
+{
+	lock_given(st);
 	ops->unlock(l);
+}
+
+void xk_lock_take_shared(const struct xk_lock_ops *ops, struct xk_lock *l, struct xk_lockstat *st)
+{
+	if (XK_UNLIKELY(!ops->tryrdlock(l)))
+		take_contended(ops->rdlock, l, st);
+	lock_taken(st);
+}
+
+void xk_lock_drop_shared(const struct xk_lock_ops *ops, struct xk_lock *l, struct xk_lockstat *st)
+{
+	lock_given(st);
+	ops->rdunlock(l);
 }
 
 /* ns of `timed` samples, for all of n. */

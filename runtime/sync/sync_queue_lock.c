@@ -70,6 +70,7 @@ static void ticket_unlock(struct xk_lock *l)
 
 const struct xk_lock_ops xk_lock_ticket = {
 	"ticket", queue_init, ticket_fini, ticket_lock, ticket_try, ticket_unlock, ticket_lock, ticket_unlock,
+	ticket_try,
 };
 
 /* ---- MCS ------------------------------------------------------------------------ */
@@ -157,5 +158,5 @@ static void mcs_unlock(struct xk_lock *l)
 }
 
 const struct xk_lock_ops xk_lock_mcs = {
-	"mcs", queue_init, mcs_fini, mcs_lock, mcs_try, mcs_unlock, mcs_lock, mcs_unlock,
+	"mcs", queue_init, mcs_fini, mcs_lock, mcs_try, mcs_unlock, mcs_lock, mcs_unlock, mcs_try,
 };

@@ -66,6 +66,7 @@ struct xk_lock_ops {
 	void (*unlock)(struct xk_lock *);
 	void (*rdlock)(struct xk_lock *);        /* = lock where there is no shared mode */
 	void (*rdunlock)(struct xk_lock *);
+	bool (*tryrdlock)(struct xk_lock *);     /* = trylock where there is no shared mode */
 };
 extern const struct xk_lock_ops
 	xk_lock_none,                            /* one thread, or exclusion by other means */
@@ -93,6 +94,9 @@ struct xk_lock_counts { uint64_t taken, contended, waits_timed, wait_ns, holds_t
 void xk_lock_take(const struct xk_lock_ops *ops, struct xk_lock *l, struct xk_lockstat *st);
 bool xk_lock_try(const struct xk_lock_ops *ops, struct xk_lock *l, struct xk_lockstat *st);
 void xk_lock_drop(const struct xk_lock_ops *ops, struct xk_lock *l, struct xk_lockstat *st);
+/* The same in shared mode; a record is the caller's own then, not the lock's. */
+void xk_lock_take_shared(const struct xk_lock_ops *ops, struct xk_lock *l, struct xk_lockstat *st);
+void xk_lock_drop_shared(const struct xk_lock_ops *ops, struct xk_lock *l, struct xk_lockstat *st);
 void xk_lockstat_read(const struct xk_lockstat *st, struct xk_lock_counts *out);
 /* sum += sign * c, field by field. */
 void xk_lock_counts_add(struct xk_lock_counts *sum, const struct xk_lock_counts *c, int sign);

@@ -175,12 +175,47 @@ void xk_input_enter(struct xk_rep *r, struct xk_msg *m)
 	s->up->demux(s->up, s, m);
 }
 
-bool xk_reroute(struct xk_rep *r, const struct xk_flowkey *k, struct xk_msg *m)
+static uint16_t owner_of(const struct xk_rep *r, const struct xk_flowkey *k)
 {
 	struct xk_flowtab *t = r->node->graph->flows;
 	struct xk_flow *f = xk_flow_find(t, k);
-	uint16_t vp = f != NULL ? f->vp : xk_flow_home(t, k);
 
+	return f != NULL ? f->vp : xk_flow_home(t, k);
+}
+
+/* By who carries it, under the lock on the table, through the lock of its owner, where r's
+ * enter finds it. */
+static bool reroute_carried(struct xk_rep *r, const struct xk_flowkey *k, struct xk_msg *m)
+{
+	struct xk_vp *vp = r->vp;
+	bool hold = vp->set->arch.hold;
+
+	xk_vp_order_find(vp);
+	xk_vp_table_read(vp);
+	m->vp = owner_of(r, k);
+	if (!hold || m->vp == vp->no)
+		xk_vp_table_unread(vp);
+	m->u.hint = upi_vp(vp)->scratch;
+	if (m->vp == vp->no)             /* a session of the carrier's own */
+		return false;
+	m->node = r->node->no;
+	if (XK_UNLIKELY(m->flags & XK_MSG_SLOW) && (m = xk_msg_own(m)) == NULL) {
+		xk_count(vp->inbox_drops);
+		if (hold)
+			xk_vp_table_unread(vp);
+		return true;
+	}
+	xk_vp_escort(vp->set->vp[m->vp], m, hold);
+	return true;
+}
+
+bool xk_reroute(struct xk_rep *r, const struct xk_flowkey *k, struct xk_msg *m)
+{
+	uint16_t vp;
+
+	if (r->vp->set->arch.domain == XK_DOMAIN_NONE && xk_vp_is_carrier(r->vp))
+		return reroute_carried(r, k, m);
+	vp = owner_of(r, k);
 	m->u.hint = upi_vp(r->vp)->scratch;
 	if (vp == r->vp->no)
 		return false;

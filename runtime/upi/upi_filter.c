@@ -164,13 +164,63 @@ const char *xk_node_classifier(const struct xk_node *n)
 	return env != NULL && *env != '\0' ? env : "auto";
 }
 
+/* To the queue of all carriers, whatever it is. */
+static void pool_classify(struct xk_classifier *c, struct xk_msg *const *m, unsigned n)
+{
+	const struct xk_vpset *set = c->priv;
+
+	for (unsigned i = 0; i < n; i++) {
+		m[i]->u.name = 0;
+		m[i]->hash = 0;
+		m[i]->vp = (uint16_t)set->nvps;
+	}
+}
+
+static unsigned pool_runs(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, uint8_t *len)
+{
+	pool_classify(c, m, n);
+	memset(len, 1, n);
+	return n;
+}
+
+static const struct xk_classifier_ops classify_pool = {
+	.name = "none", .doc = "no classifier: one queue for all carriers, who finds the owner takes the message there",
+	.classify = pool_classify, .runs = pool_runs,
+};
+
+/* Where messages are what is parallel, no device decides. */
+static int classify_nothing(struct xk_node *n, char *why, size_t len)
+{
+	struct xk_vpset *set = n->graph->vps;
+	const char *kind = xk_node_classifier(n);
+	int err;
+
+	if (kind != getenv("VP_CLASSIFIER") && strcmp(kind, "auto") != 0 && strcmp(kind, "none") != 0) {
+		snprintf(why, len, "\"%s\" would find a frame's owner at the device: with domain \"none\" whoever carries it does",
+			 kind);
+		return XK_E_INVAL;
+	}
+	err = xk_classifier_new(&n->classifier, "none", n->pattern, n->graph->flows, why, len);
+	if (err != XK_OK)
+		return err;
+	snprintf(n->classifier->why, sizeof n->classifier->why, "the domain is \"none\"");
+	if (xk_vpset_pools(set)) {
+		n->classifier->ops = &classify_pool;
+		n->classifier->priv = set;
+	}
+	return XK_OK;
+}
+
 int xk_node_classify(struct xk_node *n, char *why, size_t len)
 {
 	const char *kind = xk_node_classifier(n);
 	struct xk_flowtab *t = n->graph->flows;
-	int err = xk_classifier_new(&n->classifier, kind, n->pattern, t, why, len);
+	int err;
 	char other[128];
 
+	if (n->graph->vps->arch.domain == XK_DOMAIN_NONE)
+		return classify_nothing(n, why, len);
+	err = xk_classifier_new(&n->classifier, kind, n->pattern, t, why, len);
 	if (err != XK_E_NOTSUP)
 		return err;
 	XK_TRACE(&n->log, 1, "classifier \"%s\" refuses: %s", kind, why);

@@ -69,9 +69,9 @@ static int copy_conn_map(struct xk_graph *g, const struct xk_graph_conf *c, stru
 	g->nconn_map = c->nconn_map;
 	for (unsigned i = 0; i < c->nconn_map; i++) {
 		map[i] = c->conn_map[i];
-		if (map[i] >= g->vps->nvps) {
+		if (map[i] >= g->vps->nconn) {
 			xk_errs_add(e, NULL, 0, 0, "the map of connections names virtual processor %u, "
-				    "but there are only %u", map[i] + 1u, g->vps->nvps);
+				    "but there are only %u", map[i] + 1u, g->vps->nconn);
 			return XK_E_INVAL;
 		}
 	}
@@ -102,7 +102,7 @@ int xk_graph_new(struct xk_graph **out, const struct xk_graph_conf *c, struct xk
 	if (err == XK_OK)
 		err = copy_conn_map(g, c, e);
 	if (err == XK_OK)
-		err = xk_flowtab_new(&g->flows, g->vps->nvps);
+		err = xk_flowtab_new(&g->flows, g->vps->nconn);
 	if (err != XK_OK) {
 		if (err == XK_E_NOMEM && xk_errs_count(e) == 0)
 			xk_errs_add(e, NULL, 0, 0, "out of memory for the graph");
@@ -546,7 +546,19 @@ struct xk_vp *xk_graph_vp_of(const struct xk_graph *g, uint64_t conn)
 {
 	if (g->conn_map != NULL)
 		return g->vps->vp[g->conn_map[conn % g->nconn_map]];
-	return g->vps->vp[conn % g->vps->nvps];
+	return g->vps->vp[conn % g->vps->nconn];
+}
+
+struct xk_vp *xk_node_reader(const struct xk_node *n)
+{
+	const struct xk_graph *g = n->graph;
+	struct xk_vp *vp;
+	unsigned no = 0;
+
+	for (unsigned i = 0; i < n->no; i++)
+		no += g->node[i]->proto->is_driver && g->node[i]->ndown == 0;
+	vp = xk_vpset_carrier(g->vps, no);
+	return vp != NULL ? vp : g->vps->vp[0];
 }
 
 void xk_graph_will_finish(struct xk_graph *g)

@@ -106,8 +106,11 @@ void xk_sess_unbind(struct xk_sess *s)
 int xk_sess_announce(struct xk_sess *s, const struct xk_flowkey *k)
 {
 	struct xk_rep *r = s->rep;
-	int err = xk_flow_bind(r->node->graph->flows, k, r->vp->no, &xk_sess_none, &s->flow);
+	int err;
 
+	xk_vp_table_write(r->vp);
+	err = xk_flow_bind(r->node->graph->flows, k, r->vp->no, &xk_sess_none, &s->flow);
+	xk_vp_table_unwrite(r->vp);
 	if (err == XK_OK) {
 		s->flow->sess[XK_FLOW_DEPTH - 2] = &xk_sess_end;
 		xk_dassert(xk_sess_reply_comes_home(s));
@@ -121,8 +124,11 @@ void xk_sess_destroy(struct xk_sess *s)
 
 	xk_sess_check(s);
 	xk_sess_unbind(s);
-	if (s->flow != NULL)
+	if (s->flow != NULL) {
+		xk_vp_table_write(r->vp);
 		xk_flow_unbind(r->node->graph->flows, s->flow);
+		xk_vp_table_unwrite(r->vp);
+	}
 	s->rep = NULL;
 	xk_slab_put(&r->slab, s);
 	xk_count(r->nsess_gone);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define DEFAULTS .burst = 16, .quantum = 64, .inbox = 65536, .spin_us = 20
+#define ONE_EACH .burst = 1, .quantum = 64, .inbox = 65536, .spin_us = 20
 
 const struct xk_arch xk_arch_presets[] = {
 	{ .name = "up", .domain = XK_DOMAIN_CONN, .entry = XK_ENTRY_OWN, .schedule = XK_SCHED_DRR,
@@ -28,6 +29,18 @@ const struct xk_arch xk_arch_presets[] = {
 	{ .name = "connp_l", .domain = XK_DOMAIN_CONN, .entry = XK_ENTRY_LOCK, .schedule = XK_SCHED_DRR,
 	  .handover = XK_HANDOVER_ENTER, .lock = &xk_lock_adaptive, .vps = 128, .wired = true, DEFAULTS,
 	  .doc = "connection groups with a lock each: whoever has a message takes its group's lock and runs it" },
+	{ .name = "mp", .domain = XK_DOMAIN_NONE, .entry = XK_ENTRY_LOCK, .schedule = XK_SCHED_DRR,
+	  .handover = XK_HANDOVER_ENTER, .vps = 128, .carriers = 4, .inbound = XK_INBOUND_POOL,
+	  .order = XK_ORDER_ARRIVAL, .table = &xk_lock_mutex, .wired = true, ONE_EACH,
+	  .doc = "message parallelism: a pool of threads shares the devices, each escorts the next message to its application" },
+	{ .name = "msgp", .domain = XK_DOMAIN_NONE, .entry = XK_ENTRY_LOCK, .schedule = XK_SCHED_DRR,
+	  .handover = XK_HANDOVER_ENTER, .vps = 128, .carriers = 2, .inbound = XK_INBOUND_DEVICE,
+	  .table = &xk_lock_mutex, .hold = true, .wired = true, DEFAULTS,
+	  .doc = "message parallelism with an inbound thread per device: locks on the table of connections and on each of them" },
+	{ .name = "locking", .domain = XK_DOMAIN_NONE, .entry = XK_ENTRY_LOCK, .schedule = XK_SCHED_DRR,
+	  .handover = XK_HANDOVER_ENTER, .vps = 128, .carriers = 4, .inbound = XK_INBOUND_POOL,
+	  .order = XK_ORDER_ANY, .table = &xk_lock_mutex, .wired = true, ONE_EACH,
+	  .doc = "one queue of messages, any thread takes the next: what is shared is locked, order is not kept" },
 	{ .name = NULL },
 };
 
@@ -39,10 +52,38 @@ const struct xk_arch *xk_arch_find(const char *name)
 	return NULL;
 }
 
+/* Message parallelism, and carriers at all. */
+static const char *carrier_fault(const struct xk_arch *a)
+{
+	bool none = a->domain == XK_DOMAIN_NONE;
+
+	if (a->carriers > XK_CARRIERS_MAX)
+		return "carriers must be at most 64";
+	if (none && a->entry != XK_ENTRY_LOCK)
+		return "domain \"none\" needs entry \"lock\": threads that carry messages enter any connection";
+	if (none && a->carriers == 0)
+		return "domain \"none\" needs carriers, at least 1: connections' own virtual processors read no device";
+	if (none && a->handover == XK_HANDOVER_POST)
+		return "domain \"none\" needs handover \"enter\" or \"try\": with \"post\" nobody carries a message to its end";
+	if (!none && a->inbound == XK_INBOUND_POOL)
+		return "inbound \"pool\" needs the domain \"none\": else a device's frames are sent to their owners where they come in";
+	if (!none && (a->table != NULL || a->hold))
+		return "table and hold need the domain \"none\": else devices find a frame's owner, without a lock";
+	if (a->hold && a->table == NULL)
+		return "hold needs a table lock to be held: table must not be \"none\"";
+	if (a->order == XK_ORDER_ARRIVAL && a->inbound != XK_INBOUND_POOL)
+		return "order \"arrival\" needs inbound \"pool\": one carrier per device keeps the order by itself";
+	return NULL;
+}
+
 static const char *arch_fault(const struct xk_arch *a)
 {
-	if (a->domain != XK_DOMAIN_CONN)
-		return "domain must be \"connections\": layers and messages are not mapped to virtual processors here";
+	const char *fault = carrier_fault(a);
+
+	if (fault != NULL)
+		return fault;
+	if (a->domain == XK_DOMAIN_LAYER)
+		return "domain must be \"connections\" or \"none\": layers are not mapped to virtual processors here";
 	if (a->handover != XK_HANDOVER_POST && a->entry != XK_ENTRY_LOCK)
 		return "handover \"enter\" and \"try\" need entry \"lock\": else only its worker may enter a virtual processor";
 	if (a->lock != NULL && a->entry != XK_ENTRY_LOCK)

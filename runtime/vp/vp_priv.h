@@ -66,6 +66,24 @@ bool xk_vp_inbox_push(struct xk_vp *to, struct xk_msg *newest, struct xk_msg *ol
 /* Inside vp: runs what is in the inbox, then the chain. */
 void xk_vp_run_brought(struct xk_vp *vp, struct xk_msg *newest);
 
+/* vp_pool.c: the queue that all carriers share. */
+struct xk_pool {
+	struct xk_vp      *queue;        /* what is posted to it lies in its inbox, then in `local` */
+	uint64_t           given;        /* tickets, under the lock */
+	struct xk_lock     lock;         /* of queue->local and given */
+	struct xk_lockstat lockstat;
+	uint64_t           idle XK_ALIGNED;  /* carriers whose task is parked */
+	uint32_t           woken;        /* who was woken last */
+	uint64_t           turn XK_ALIGNED;  /* the ticket that may look for its owner, see vp_escort.c */
+	struct { struct xk_task task; struct xk_call wake; } carrier[XK_CARRIERS_MAX];
+};
+int  xk_pool_new(struct xk_vpset *set);
+void xk_pool_free(struct xk_vpset *set);
+/* Somebody has left work in the queue. */
+void xk_pool_kick(struct xk_vpset *set);
+/* vp_escort.c: the message that carrier carries has found no owner: those behind it go on. */
+void xk_vp_order_skip(struct xk_vp *carrier);
+
 /* vp_carry.c: does the thread that is inside a VP bring others their messages itself? */
 static inline bool xk_vp_brings(const struct xk_vpset *set)
 {

@@ -65,6 +65,11 @@ static int arch_resolve(struct xk_arch *a, struct xk_errs *errs)
 		a->vps = (int)a->workers;
 	if (a->workers > (unsigned)a->vps)
 		a->workers = (unsigned)a->vps;
+	if ((unsigned)a->vps + a->carriers >= XK_VP_MAX) {
+		xk_errs_add(errs, NULL, 0, 0, "%d virtual processors and %u carriers are more than %u", a->vps,
+			    a->carriers, XK_VP_MAX - 1u);
+		return XK_E_INVAL;
+	}
 	return XK_OK;
 }
 
@@ -91,10 +96,15 @@ static struct xk_vp *vp_new(struct xk_vpset *set, uint16_t no)
 
 static int make_vps(struct xk_vpset *set)
 {
-	set->vp = xk_alloc((unsigned)set->arch.vps * sizeof *set->vp);
+	unsigned n = (unsigned)set->arch.vps + set->arch.carriers;
+
+	set->nconn = (unsigned)set->arch.vps;
+	set->vp = xk_alloc((n + 1) * sizeof *set->vp);
 	if (set->vp == NULL)
 		return XK_E_NOMEM;
-	for (int i = 0; i < set->arch.vps; i++) {
+	if (set->arch.table != NULL)
+		set->arch.table->init(&set->table);
+	for (unsigned i = 0; i < n; i++) {
 		set->vp[i] = vp_new(set, (uint16_t)i);
 		if (set->vp[i] == NULL)
 			return XK_E_NOMEM;
@@ -105,7 +115,7 @@ static int make_vps(struct xk_vpset *set)
 
 static int make_workers(struct xk_vpset *set)
 {
-	set->nworkers = set->arch.workers;
+	set->nworkers = set->arch.workers + set->arch.carriers;
 	set->worker = xk_alloc(set->nworkers * sizeof *set->worker);
 	if (set->worker == NULL)
 		return XK_E_NOMEM;
@@ -134,11 +144,13 @@ int xk_vpset_new(struct xk_vpset **out, const struct xk_arch *a, const struct xk
 	if (err != XK_OK)
 		goto fail;
 	xk_clock_init(&set->clock, a->schedule == XK_SCHED_VIRTUAL);
-	err = xk_mempool_new(&set->pool, mem, (unsigned)set->arch.vps);
+	err = xk_mempool_new(&set->pool, mem, (unsigned)set->arch.vps + set->arch.carriers);
 	if (err == XK_OK)
 		err = make_vps(set);
 	if (err == XK_OK)
 		err = make_workers(set);
+	if (err == XK_OK && set->arch.carriers != 0 && set->arch.inbound == XK_INBOUND_POOL)
+		err = xk_pool_new(set);
 	if (err != XK_OK)
 		goto nomem;
 	*out = set;
@@ -163,6 +175,9 @@ uint64_t xk_vpset_free(struct xk_vpset *set)
 		munmap(set->worker[i], sizeof *set->worker[i]);
 	}
 	xk_free(set->worker);
+	xk_pool_free(set);
+	if (set->arch.table != NULL && set->vp != NULL)
+		set->arch.table->fini(&set->table);
 	for (unsigned i = 0; i < set->nvps; i++)
 		xk_vp_teardown(set->vp[i]);
 	for (unsigned i = 0; i < set->nvps; i++) {
@@ -174,6 +189,11 @@ uint64_t xk_vpset_free(struct xk_vpset *set)
 		leaked = xk_mempool_free(set->pool);
 	xk_free(set);
 	return leaked;
+}
+
+struct xk_vp *xk_vpset_carrier(const struct xk_vpset *set, unsigned no)
+{
+	return set->arch.carriers == 0 ? NULL : set->vp[set->nconn + no % set->arch.carriers];
 }
 
 int xk_vpset_start(struct xk_vpset *set, struct xk_errs *errs)

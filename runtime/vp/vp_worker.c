@@ -30,10 +30,13 @@ static void mark_ready(struct xk_worker *w, unsigned i)
 void xk_vp_kick(struct xk_vp *vp)
 {
 	struct xk_worker *w = vp->worker;
-	unsigned i = vp->no / vp->set->nworkers;
+	unsigned i = vp->slot;
 
-	if (w == NULL)
+	if (w == NULL) {
+		if (vp->no == vp->set->nvps)
+			xk_pool_kick(vp->set);
 		return;
+	}
 	xk_atomic_or(&w->kicked[i / 64], 1ull << (i % 64));
 	xk_store_release(&w->any_kicked, 1);
 	xk_event_wake(&w->event);
@@ -302,21 +305,37 @@ void xk_worker_main(void *arg)
 	note_usage(w);
 }
 
+/* The VPs of connections are dealt to the first workers; each carrier has one of its own. */
+static struct xk_vp *slot_vp(const struct xk_vpset *set, unsigned no, unsigned slot)
+{
+	unsigned sharing = set->nworkers - set->arch.carriers;
+
+	return no < sharing ? set->vp[no + slot * sharing] : set->vp[set->nconn + no - sharing];
+}
+
+static unsigned slots(const struct xk_vpset *set, unsigned no)
+{
+	unsigned sharing = set->nworkers - set->arch.carriers;
+
+	return no < sharing ? (set->nconn - no + sharing - 1) / sharing : 1;
+}
+
 int xk_worker_setup(struct xk_worker *w, struct xk_vpset *set, unsigned no)
 {
 	w->set = set;
 	w->no = no;
 	w->cpu = -1;
 	w->stats.cpu = -1;
-	w->nslots = (set->nvps - no + set->nworkers - 1) / set->nworkers;
+	w->nslots = slots(set, no);
 	w->slot = xk_alloc(w->nslots * sizeof *w->slot);
 	w->ready = xk_alloc(WORDS(w->nslots) * sizeof *w->ready);
 	w->kicked = xk_alloc(WORDS(w->nslots) * sizeof *w->kicked);
 	if (w->slot == NULL || w->ready == NULL || w->kicked == NULL)
 		return XK_E_NOMEM;
 	for (unsigned i = 0; i < w->nslots; i++) {
-		w->slot[i].vp = set->vp[no + i * set->nworkers];
+		w->slot[i].vp = slot_vp(set, no, i);
 		w->slot[i].vp->worker = w;
+		w->slot[i].vp->slot = i;
 		mark_ready(w, i);
 	}
 	return xk_event_init(&w->event);

@@ -28,6 +28,7 @@
 struct xk_vp;
 struct xk_vpset;
 struct xk_worker;
+struct xk_pool;
 
 /*
  * A producer of units of work on one VP: a sending connection, a driver queue.
@@ -96,6 +97,15 @@ struct xk_vp {
 	xk_counter        carried;        /* of handed_over, brought by the thread that found the owner */
 	xk_ns             worker_next;    /* when the worker will look at the wheel by itself */
 	xk_ns             busy_ns;        /* time inside, when measured */
+	uint32_t          slot;           /* of its worker's */
+	/* A carrier's: the ticket of the message it carries, 0: none, or given up already. */
+	uint64_t          ticket;
+	xk_counter        order_waits;    /* a carrier's: messages that waited for their turn */
+	struct xk_lockstat tablestat;     /* of the table of connections, by who was inside */
+	/* A connection's: turns given out, turns taken; see vp_order.c. */
+	uint64_t          order_given, order_taken;
+	uint64_t          order_last;     /* the latest ticket that has come in */
+	xk_counter        overtaken;      /* messages that came in after a later one */
 	/* Written by others. */
 	struct xk_msg    *inbox XK_ALIGNED;   /* newest first */
 	uint32_t          inbox_posted;
@@ -118,6 +128,13 @@ enum xk_schedule { XK_SCHED_DRR, XK_SCHED_OS, XK_SCHED_VIRTUAL };
  * if that is free, else leaves them there (M156).
  */
 enum xk_handover { XK_HANDOVER_POST, XK_HANDOVER_ENTER, XK_HANDOVER_TRY };
+/* Who carries the frames of a device: one carrier that is its own (M145), or whichever of
+ * them is free, from a queue that all share (M34, M49). */
+enum xk_inbound { XK_INBOUND_DEVICE, XK_INBOUND_POOL };
+/* Messages of the pool enter a connection's VP as they come, or as they were taken from
+ * the queue (M165). */
+enum xk_order { XK_ORDER_ANY, XK_ORDER_ARRIVAL };
+#define XK_CARRIERS_MAX 64u
 
 /* VPs wanted, when not a number. */
 #define XK_VPS_PER_WORKER  (-1)
@@ -132,6 +149,15 @@ struct xk_arch {
 	const struct xk_lock_ops *lock;  /* entry LOCK; NULL: mutex */
 	int              vps;        /* a number, or XK_VPS_* */
 	unsigned         workers;    /* DRR; 0: one per allowed processor */
+	/* VPs besides, that no connection is mapped to: they own the devices, and each has a
+	 * worker of its own.  0: a device is read by the VPs of connections. */
+	unsigned         carriers;
+	enum xk_inbound  inbound;
+	enum xk_order    order;
+	/* Domain NONE: the lock on the table of connections that whoever carries a message
+	 * takes to find its owner; NULL: RCU.  hold: until the owner's lock is had, too (M149). */
+	const struct xk_lock_ops *table;
+	bool             hold;
 	bool             wired;      /* workers pinned */
 	unsigned         burst;      /* messages per unit of work */
 	unsigned         quantum;    /* DRR: messages a VP may run before the next VP's turn */
@@ -152,8 +178,11 @@ int  xk_arch_check(const struct xk_arch *a, char *why, size_t n);
 struct xk_vpset {
 	struct xk_arch    arch;      /* resolved: vps and workers are numbers */
 	struct xk_clock   clock;
-	unsigned          nvps, nworkers;
-	struct xk_vp    **vp;
+	unsigned          nvps, nworkers; /* all of them */
+	unsigned          nconn;     /* VPs that connections are mapped to: the first ones */
+	struct xk_vp    **vp;        /* [nvps]; with a pool, vp[nvps] is its queue */
+	struct xk_pool   *pool_queue; /* inbound POOL, else NULL */
+	struct xk_lock    table;     /* arch.table */
 	struct xk_worker **worker;
 	struct xk_mempool *pool;
 	/* Room 7: runs a message taken from an inbox.  Called inside vp. */
@@ -195,6 +224,31 @@ void xk_vp_call_async(struct xk_vp *vp, struct xk_call *c);
 void xk_vp_post(struct xk_vp *vp, struct xk_msg *m);
 
 static inline xk_ns xk_vp_now(void) { return xk_vp_self->now; }
+
+/* ---- carriers -------------------------------------------------------------------- */
+
+/* The VP that device number `no` of a graph belongs to; NULL: there are no carriers. */
+struct xk_vp *xk_vpset_carrier(const struct xk_vpset *set, unsigned no);
+static inline bool xk_vp_is_carrier(const struct xk_vp *vp) { return vp->no >= vp->set->nconn; }
+/* The VP number that means "whoever is free" to xk_vp_post: set->nvps. */
+static inline bool xk_vpset_pools(const struct xk_vpset *set) { return set->pool_queue != NULL; }
+/* Messages that wait in the pool's queue, about; any thread. */
+uint32_t xk_vpset_backlog(const struct xk_vpset *set);
+void xk_vpset_queue_locks(const struct xk_vpset *set, struct xk_lock_counts *out);
+/* Inside a carrier, before the owner of the message that it carries is looked for: waits
+ * for the message's turn. */
+void xk_vp_order_find(struct xk_vp *carrier);
+/* Runs m inside `to` on the calling thread, which stays inside its own VP, a carrier; with
+ * XK_HANDOVER_TRY m may be left in to's inbox.  With `held` it holds the lock on the table,
+ * which is given back when to's is had, or asked for no more. */
+void xk_vp_escort(struct xk_vp *to, struct xk_msg *m, bool held);
+/* The lock on the table of connections, counted for vp, which the caller is inside of. */
+void xk_vp_table_read(struct xk_vp *vp);
+void xk_vp_table_unread(struct xk_vp *vp);
+/* Around a change.  Where readers `hold` it while they wait for a VP's lock, whoever has one
+ * may not wait for it: changes exclude each other anyhow, and the table is RCU's. */
+void xk_vp_table_write(struct xk_vp *vp);
+void xk_vp_table_unwrite(struct xk_vp *vp);
 
 /* A line of memory that most turns of vp touch: a worker with many VPs fetches it
  * while it runs the one before.  Before workers start; what is too many is ignored. */

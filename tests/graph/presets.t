@@ -42,6 +42,9 @@ for preset in $(presets); do
 	done
 	ok "udp_echo.$preset under the virtual clock" delivers 800 --virtual preset=$preset conns=8 count=100
 done
+for preset in connp_l mp msgp locking; do
+	ok "udp_echo.$preset with 5 carriers" delivers 800 preset=$preset carriers=5 burst=1 conns=8 count=100
+done
 for vps in 8 384; do
 	ok "udp_echo.vppc, lock, $vps virtual processors" delivers 1600 vps=$vps entry=lock count=100
 	ok "udp_echo.vppc, os, $vps virtual processors" delivers 1600 vps=$vps schedule=os count=100

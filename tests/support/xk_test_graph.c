@@ -23,6 +23,9 @@ static const char *const changed[] = {
 	"vppc { vps = 8, entry = 'lock', schedule = 'os' }", "vppc { vps = 96 }",
 	"vppc { vps = 3, burst = 1 }", "vppc { burst = 16, quantum = 16 }", "up { burst = 1 }",
 	"tpc { vps = %u, burst = 1 }", "connp_l { lock = 'mcs' }", "connp_l { vps = 8, handover = 'try', lock = 'ticket' }",
+	"connp_l { vps = 8, carriers = 3 }", "mp { vps = 4, lock = 'mcs', table = 'spin', burst = 4 }",
+	"mp { vps = 8, order = 'any', table = 'none' }", "msgp { vps = 8, hold = false, table = 'rw', handover = 'try' }",
+	"locking { vps = 8, lock = 'ticket', table = 'adaptive', carriers = 2 }",
 	NULL
 };
 
@@ -43,7 +46,7 @@ static void add_rows(unsigned conns, unsigned vps, const char *clock)
 	for (const struct xk_arch *a = xk_arch_presets; a->name != NULL; a++) {
 		if (a->vps == XK_VPS_PER_CONN)
 			snprintf(row, sizeof row, "%s { vps = %u }", a->name, conns);
-		else if (vps != 0 && a->vps > 1 && a->domain == XK_DOMAIN_CONN)
+		else if (vps != 0 && a->vps > 1 && a->domain != XK_DOMAIN_LAYER)
 			snprintf(row, sizeof row, "%s { vps = %u }", a->name, vps);
 		else
 			snprintf(row, sizeof row, "%s {}", a->name);

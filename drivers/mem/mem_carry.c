@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * mem_carry.c - the in-memory driver where carriers own the devices.
+ *
+ * A frame that a connection's VP pushes is on the wire of a device that another VP reads:
+ * it is copied by the push, as the wire's copy, and left for the other end's carrier,
+ * or in the queue that all carriers share.  What is simulated behind a device
+ * (a generator, a TCP peer) lives on its carrier, and frames for it are left there.
+ * Invariant: behind a device of a graph with carriers, only its carrier makes frames.
+ */
+#include "drivers/mem/mem_priv.h"
+
+#include <string.h>
+
+#define BACKLOG 1024u            /* messages in the shared queue at which a generator waits */
+
+/* A frame arrives at n: at its carrier, or in the queue of all, through the edge of the
+ * replica where it was made. */
+static void arrive(struct xk_node *n, struct xk_rep *here, struct xk_msg *m)
+{
+	struct mem_state *st = n->state;
+
+	if (xk_vpset_pools(n->graph->vps)) {
+		xk_input(here, &m, 1);
+		return;
+	}
+	m->node = n->no;
+	m->vp = st->reader->no;
+	m->hash = 0;
+	m->u.name = 0;
+	xk_vp_post(st->reader, m);
+}
+
+void mem_carried_loop_push(struct xk_sess *s, struct xk_msg *m)
+{
+	struct xk_rep *r = s->rep;
+	struct mem_rep *mr = r->state;
+
+	if (XK_UNLIKELY(m->tot > mr->frame_max))
+		xk_drop(r, MEM_DROP_TOO_LONG, m);
+	else if (XK_UNLIKELY(!mem_wire_reaches(mr, &m)))
+		xk_drop(r, MEM_DROP_NOBODY, m);
+	else if (XK_UNLIKELY(!mr->peer->open))
+		xk_drop(r, MEM_DROP_STOPPED, m);
+	else if ((m = mem_wire_cross(mr, m)) != NULL)
+		arrive(mr->peer->rep->node, mr->peer->rep, m);
+}
+
+void mem_carried_echo_push(struct xk_sess *s, struct xk_msg *m)
+{
+	m = mem_echo_reflect(s, m);
+	if (m != NULL)
+		arrive(s->rep->node, s->rep, m);
+}
+
+/* For a peer that lives on the carrier. */
+void mem_carried_peer_push(struct xk_sess *s, struct xk_msg *m)
+{
+	struct xk_node *n = s->rep->node;
+	struct mem_state *st = n->state;
+
+	m->node = n->no;
+	m->vp = st->reader->no;
+	xk_vp_post(st->reader, m);
+}
+
+static void to_peer(struct xk_rep *r, struct xk_msg *m)
+{
+	struct mem_rep *mr = r->state;
+
+	if (XK_UNLIKELY(!mr->open || r->drv_sess == NULL))
+		xk_drop(r, MEM_DROP_STOPPED, m);
+	else if (mem_conf(r)->peer == MEM_TCP_SINK)
+		mem_tcp_sink_push(r->drv_sess, m);
+	else
+		mem_tcp_source_push(r->drv_sess, m);
+}
+
+void mem_carried_enter(struct xk_rep *r, struct xk_msg *m)
+{
+	struct mem_rep *mr = r->state;
+	unsigned peer = mem_conf(r)->peer;
+
+	/* From the shared queue, or found to be of a connection of this VP's. */
+	if (m->vp == r->vp->set->nvps || !xk_vp_is_carrier(r->vp))
+		xk_input_enter(r, m);
+	else if (peer == MEM_TCP_SINK || peer == MEM_TCP_SOURCE)
+		to_peer(r, m);
+	else if (XK_UNLIKELY(!mr->open))
+		xk_drop(r, MEM_DROP_STOPPED, m);
+	else if (XK_UNLIKELY(mr->q.n >= mr->cap))
+		xk_drop(r, MEM_DROP_QUEUE_FULL, m);
+	else
+		mem_rx_put(mr, m);
+}
+
+/* What has arrived, as it is: it was copied when it was pushed. */
+unsigned mem_carried_rx_run(struct xk_task *t, unsigned budget)
+{
+	struct mem_rep *mr = xk_container_of(t, struct mem_rep, task);
+	struct xk_msg *burst[MEM_BURST];
+	unsigned done = 0;
+
+	if (budget > mr->q.n)
+		budget = mr->q.n;
+	while (done < budget) {
+		unsigned n = budget - done < MEM_BURST ? budget - done : MEM_BURST;
+
+		for (unsigned i = 0; i < n; i++)
+			burst[i] = xk_msgq_get(&mr->q);
+		xk_input(mr->rep, burst, n);
+		done += n;
+	}
+	if (mr->q.n == 0)
+		xk_task_park(t);
+	return done;
+}
+
+/* A generator is as fast as messages are taken from the shared queue, no faster. */
+unsigned mem_carried_gen_run(struct xk_task *t, unsigned budget)
+{
+	struct mem_rep *mr = xk_container_of(t, struct mem_rep, task);
+	const struct xk_vpset *set = mr->rep->vp->set;
+
+	if (xk_vpset_pools(set) && xk_vpset_backlog(set) >= BACKLOG)
+		return 0;
+	return mem_gen_run(t, budget);
+}

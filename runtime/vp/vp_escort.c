@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vp_escort.c - a carrier takes a message through the lock of the connection it found
+ * it to be of, and up to the application, without leaving its own VP (domain `none`).
+ *
+ * Its own VP's lock is held meanwhile, and nothing else waits for that with a lock of its
+ * own: a connection's VP leaves what it has for a carrier in a queue.  So locks are
+ * asked for in one order: a carrier's, the table's, a connection's.
+ *
+ * Order (M165).  A message from the pool's queue has a ticket.  Asked to keep the order
+ * of arrival, a carrier waits until every message taken before has found its owner or
+ * been dropped; then the owner's VP gives it a number, the next one may look, and it
+ * waits for those numbered before it to have the lock.  So messages of one connection
+ * enter as they came, and those of others do not wait for its lock.
+ * Invariant: xk_pool.turn is the lowest ticket that has neither found nor been dropped.
+ */
+#include "runtime/vp/vp_priv.h"
+
+#define SPINS 200u               /* then the processor is lent to who is waited for */
+
+/* ---- the lock on the table of connections ------------------------------------------ */
+
+void xk_vp_table_read(struct xk_vp *vp)
+{
+	struct xk_vpset *set = vp->set;
+
+	if (set->arch.table != NULL)
+		xk_lock_take_shared(set->arch.table, &set->table, &vp->tablestat);
+}
+
+void xk_vp_table_unread(struct xk_vp *vp)
+{
+	struct xk_vpset *set = vp->set;
+
+	if (set->arch.table != NULL)
+		xk_lock_drop_shared(set->arch.table, &set->table, &vp->tablestat);
+}
+
+static bool writes_locked(const struct xk_vpset *set)
+{
+	return set->arch.table != NULL && !set->arch.hold;
+}
+
+void xk_vp_table_write(struct xk_vp *vp)
+{
+	if (writes_locked(vp->set))
+		xk_lock_take(vp->set->arch.table, &vp->set->table, &vp->tablestat);
+}
+
+void xk_vp_table_unwrite(struct xk_vp *vp)
+{
+	if (writes_locked(vp->set))
+		xk_lock_drop(vp->set->arch.table, &vp->set->table, &vp->tablestat);
+}
+
+/* ---- order ---------------------------------------------------------------------------- */
+
+static bool ordered(const struct xk_vp *carrier)
+{
+	return carrier->ticket != 0 && carrier->set->arch.order == XK_ORDER_ARRIVAL;
+}
+
+static void await(struct xk_vp *carrier, const uint64_t *at, uint64_t mine)
+{
+	if (xk_load_acquire(at) == mine)
+		return;
+	xk_count(carrier->order_waits);
+	for (unsigned n = 0; xk_load_acquire(at) != mine; n++) {
+		xk_cpu_relax();
+		if (n >= SPINS)
+			xk_thread_yield();
+	}
+}
+
+void xk_vp_order_find(struct xk_vp *carrier)
+{
+	if (ordered(carrier))
+		await(carrier, &carrier->set->pool_queue->turn, carrier->ticket);
+}
+
+static void order_pass(struct xk_vp *carrier)
+{
+	xk_store_release(&carrier->set->pool_queue->turn, carrier->ticket + 1);
+}
+
+void xk_vp_order_skip(struct xk_vp *carrier)
+{
+	if (ordered(carrier)) {
+		xk_vp_order_find(carrier);
+		order_pass(carrier);
+	}
+	carrier->ticket = 0;
+}
+
+/* ---- entering -------------------------------------------------------------------------- */
+
+static void become(struct xk_vp *vp)
+{
+	xk_vp_self = vp;
+	xk_mem_self = &vp->mem;
+	xk_vp_no = vp->no;
+}
+
+/* With to's lock, which is given back. */
+static void run_inside(struct xk_vp *me, struct xk_vp *to, struct xk_msg *m, uint64_t ticket)
+{
+	bool kick;
+
+	if (ticket < to->order_last)
+		xk_count(to->overtaken);
+	else
+		to->order_last = ticket;
+	xk_assert(!to->inside);
+	to->inside = true;
+	if (me->now > to->now)
+		to->now = me->now;
+	become(to);
+	xk_vp_run_brought(to, m);
+	kick = xk_vp_busy(to) || xk_wheel_next(&to->wheel) < to->worker_next;
+	to->inside = false;
+	become(me);
+	xk_vp_unlock(to);
+	if (kick)
+		xk_vp_kick(to);
+}
+
+/* The lock, or to's inbox has m. */
+static bool enter(struct xk_vp *to, struct xk_msg *m)
+{
+	if (to->set->arch.handover == XK_HANDOVER_TRY) {
+		if (xk_vp_trylock(to))
+			return true;
+		if (xk_vp_inbox_push(to, m, m, 1))
+			return false;
+	}
+	xk_vp_lock(to);
+	return true;
+}
+
+void xk_vp_escort(struct xk_vp *to, struct xk_msg *m, bool held)
+{
+	struct xk_vp *me = xk_vp_self;
+	uint64_t ticket = me->ticket, number = 0;
+	bool keeps = ordered(me), in;
+
+	if (keeps) {
+		number = to->order_given++;      /* nobody else's turn */
+		order_pass(me);
+		await(me, &to->order_taken, number);
+	}
+	me->ticket = 0;
+	m->link = NULL;
+	in = enter(to, m);
+	if (keeps)
+		xk_store_release(&to->order_taken, number + 1);
+	if (held)
+		xk_vp_table_unread(me);
+	if (in)
+		run_inside(me, to, m, ticket);
+}

@@ -140,11 +140,16 @@ static uint64_t rerouted(void)
 /* The datagrams of connections whose two ends live apart, there and back: who handed them over? */
 static void check_hand_overs(const struct job *j)
 {
+	const struct xk_vpset *set = run.g->vps;
+	bool carriers = set->arch.carriers != 0;
 	uint64_t apart = 0;
 
+	/* Who carried the last answer to the application may not have counted that yet. */
+	xk_vpset_stop(run.g->vps);
+	/* A carrier's VP is nobody's home; its own inbox is one more place to wait in. */
 	for (unsigned i = 0; i < j->conns; i++)
-		apart += chk_home(run.g, 0, i) != chk_home(run.g, 1, i) ? 2 * COUNT : 0;
-	CU_ASSERT_EQUAL(handed_over(), apart);
+		apart += carriers || chk_home(run.g, 0, i) != chk_home(run.g, 1, i) ? 2 * COUNT : 0;
+	CU_ASSERT_EQUAL(handed_over(), carriers && !xk_vpset_pools(set) ? 2 * apart : apart);
 	CU_ASSERT_EQUAL(rerouted(), run.late ? apart : 0);
 	CU_ASSERT_EQUAL(chk_away(&run.tap[0]) + chk_away(&run.tap[1]), run.late ? apart : 0);
 }

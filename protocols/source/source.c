@@ -355,7 +355,7 @@ static unsigned source_run_one(struct xk_task *t, unsigned budget)
 /* Endless and unpaced: is a unit of k one short message that it copies? */
 static bool is_single(const struct source_conn *k, const struct source_conf *c)
 {
-	uint64_t burst = c->burst != 0 ? c->burst : k->sr->r->vp->set->arch.burst;
+	uint64_t burst = c->burst != 0 ? c->burst : xk_load_relaxed(&k->sr->r->vp->set->arch.burst);
 
 	return burst == 1 && k->quick && c->size - 8 <= 120;
 }

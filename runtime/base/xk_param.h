@@ -39,7 +39,7 @@ union xk_pval {
 struct xk_plist { unsigned n; union xk_pval *v; };
 struct xk_pmap  { unsigned n; struct xk_pmap_entry { union xk_pval key, val; } *v; };
 
-#define XK_PF_LIVE     1u    /* may change while running */
+#define XK_PF_LIVE     1u    /* a scalar, no text, that may change while running (struct xk_ops, rep_set) */
 #define XK_PF_REQUIRED 2u    /* no default: the user must give it */
 #define XK_PF_UNSET    4u    /* a scalar without default: not given is told from every value
                               * by xk_param_is_unset (all ones; give it a max below that) */

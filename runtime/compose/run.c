@@ -58,6 +58,18 @@ static bool pass_real(struct run *u, xk_ns until)
 	}
 }
 
+static bool step_virtual(struct run *u, xk_ns to)
+{
+	bool more;
+
+	if (u->o->stepping != NULL)
+		u->o->stepping(u->o->watch, true);
+	more = xk_vpset_run_virtual(u->g->vps, to);
+	if (u->o->stepping != NULL)
+		u->o->stepping(u->o->watch, false);
+	return more;
+}
+
 static bool pass_virtual(struct run *u, xk_ns until)
 {
 	for (;;) {
@@ -73,7 +85,7 @@ static bool pass_virtual(struct run *u, xk_ns until)
 			u->r->end = XK_RUN_STOPPED;
 			return true;
 		}
-		if (!xk_vpset_run_virtual(u->g->vps, to)) {
+		if (!step_virtual(u, to)) {
 			u->r->end = finished(u) ? XK_RUN_FINISHED : XK_RUN_IDLE;
 			return true;
 		}
@@ -228,7 +240,11 @@ static int begin(struct run *u)
 
 static int start_workers(struct run *u, struct xk_errs *e)
 {
-	return u->r->is_virtual ? XK_OK : xk_graph_run(u->g, e);
+	int err = u->r->is_virtual ? XK_OK : xk_graph_run(u->g, e);
+
+	if (err == XK_OK && u->o->started != NULL)
+		u->o->started(u->o->watch);
+	return err;
 }
 
 /* Without a warm-up not a message is missed: measuring begins before the workers. */

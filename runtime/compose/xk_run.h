@@ -64,6 +64,12 @@ struct xk_run_opts {
 	bool     window_conns;           /* keep each connection's messages per window, too */
 	uint64_t max_messages;           /* stop after so many measured messages; 0: no */
 	int      stop_fd;                /* readable: stop now; negative: none */
+	/* Who looks on, or NULL.  started: the workers run, or, in virtual time, will be stood in
+	 * for by the caller's thread.  Then that thread says when it steps VPs (true) and when it
+	 * does not, which is when others may enter them. */
+	void   (*started)(void *arg);
+	void   (*stepping)(void *arg, bool on);
+	void    *watch;                  /* the two's arg */
 };
 
 struct xk_run_result {

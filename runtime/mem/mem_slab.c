@@ -232,6 +232,30 @@ void *xk_slab_get(struct xk_slab *s)
 	return memset(o, 0, s->size);
 }
 
+/* Runs are numbered from the oldest, objects of a run in the order they are carved: neither
+ * changes when there are more.  The cursor is a run's number and an object's. */
+bool xk_slab_walk(const struct xk_slab *s, uint64_t *cursor, unsigned max, void (*fn)(void *o, void *arg), void *arg)
+{
+	uint64_t nruns = 0, no = *cursor >> 32, k = *cursor & UINT32_MAX;
+
+	for (const struct run *r = s->runs; r != NULL; r = r->next)
+		nruns++;
+	for (; no < nruns; no++, k = 0) {
+		const struct run *r = s->runs;
+
+		for (uint64_t i = nruns - 1; i > no; i--)
+			r = r->next;
+		for (; k < r->carved && max != 0; k++, max--)
+			fn((char *)(uintptr_t)r + r->base + (r->first + k) % r->places * s->size, arg);
+		if (k < r->carved) {
+			*cursor = no << 32 | k;
+			return true;
+		}
+	}
+	*cursor = no << 32;
+	return false;
+}
+
 #ifdef XK_DEBUG
 /* A second put is most often soon after the first: look at the newest. */
 static void check_put(const struct xk_slab *s, void *o)

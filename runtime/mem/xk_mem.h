@@ -57,6 +57,7 @@ struct xk_mem_conf {
 	 * is kept for each class, so one class alone gets three quarters. */
 	uint64_t limit;
 	bool     huge;       /* try 2 MiB pages: hugetlb, then madvise */
+	bool     shared;     /* counters lie where another process may look (xk_shared.h) */
 };
 
 int  xk_mempool_new(struct xk_mempool **p, const struct xk_mem_conf *c, unsigned nvps);
@@ -173,6 +174,12 @@ struct xk_slab {
 void  xk_slab_init(struct xk_slab *s, size_t size);
 void  xk_slab_fini(struct xk_slab *s);          /* live must be 0 */
 void *xk_slab_get(struct xk_slab *s);           /* zeroed; NULL when out of memory */
+/*
+ * Calls fn for at most `max` objects ever taken, those put back since included: their
+ * contents say which those are.  *cursor is 0 at first and then left alone; objects that are
+ * out from the first call to the last are met exactly once.  True: there are more.
+ */
+bool  xk_slab_walk(const struct xk_slab *s, uint64_t *cursor, unsigned max, void (*fn)(void *o, void *arg), void *arg);
 uint64_t xk_slab_bytes(void);                   /* of the runs of all slabs of the process */
 void  xk_slab_put(struct xk_slab *s, void *o);  /* contents stay until reuse, but the last 8 bytes */
 

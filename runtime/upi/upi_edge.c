@@ -27,12 +27,6 @@ static inline void resolve_hint(struct xk_vp *vp, struct xk_msg *m)
 	m->u.hint = upi_vp(vp)->scratch;
 }
 
-static void input_capture(struct xk_rep *r, struct xk_msg **m, unsigned n)
-{
-	for (unsigned i = 0; i < n; i++)
-		r->node->capture->fn(r->node->capture, r->vp->now, m[i], false);
-}
-
 static void input_drop(struct xk_rep *r, struct xk_msg **m, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
@@ -142,8 +136,8 @@ static XK_APART void input_burst(struct xk_rep *r, struct xk_msg **m, unsigned n
 	unsigned nruns;
 
 	xk_dassert(n <= BURST && r->vp->no == xk_vp_no);
-	if (XK_UNLIKELY(r->node->capture != NULL))
-		input_capture(r, m, n);
+	if (XK_UNLIKELY(upi_captured(r->node)))
+		upi_capture_input(r->node, m, n);
 	if (XK_UNLIKELY(s == NULL || c == NULL)) {
 		input_drop(r, m, n);
 		return;
@@ -157,7 +151,7 @@ void xk_input(struct xk_rep *r, struct xk_msg **m, unsigned n)
 	struct xk_classifier *c = r->node->classifier;
 
 	xk_count_add(r->npop, n);
-	if (n == 1 && XK_LIKELY(c != NULL && c->ops->lone != NULL && r->drv_sess != NULL && r->node->capture == NULL))
+	if (n == 1 && XK_LIKELY(c != NULL && c->ops->lone != NULL && r->drv_sess != NULL && !upi_captured(r->node)))
 		input_lone(r, c, r->drv_sess, m[0]);
 	else
 		input_burst(r, m, n);

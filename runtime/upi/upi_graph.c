@@ -210,7 +210,7 @@ static int rep_new(struct xk_node *n, struct xk_vp *vp)
 
 	/* Replica and its state share lines with nobody: they come from a slab. */
 	xk_slab_init(&one, sizeof *r + state);
-	r = xk_slab_get(&one);
+	r = vp->set->shared ? xk_shared_get(vp->set->shared, sizeof *r + state, false) : xk_slab_get(&one);
 	if (r == NULL) {
 		xk_slab_fini(&one);
 		return XK_E_NOMEM;
@@ -254,7 +254,8 @@ static uint64_t rep_free(struct xk_rep *r)
 	r->slab.live = 0;
 	xk_slab_fini(&r->slab);
 	home = r->home;
-	xk_slab_put(&home, r);
+	if (r->vp->set->shared == NULL)
+		xk_slab_put(&home, r);
 	xk_slab_fini(&home);
 	return leaked;
 }

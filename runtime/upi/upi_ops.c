@@ -23,50 +23,6 @@ void upi_no_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	xk_drop(up->rep, XK_DROP_UNSUPPORTED, m);
 }
 
-/* ---- captures: interposers in the function pointers, nothing when off ---------- */
-
-static void capture(const struct xk_node *n, const struct xk_msg *m, bool down)
-{
-	n->capture->fn(n->capture, xk_vp_now(), m, down);
-}
-
-static void capture_push_above(struct xk_sess *s, struct xk_msg *m)
-{
-	capture(s->up->rep->node, m, true);
-	s->push_own(s, m);
-}
-
-static void capture_push_own(struct xk_sess *s, struct xk_msg *m)
-{
-	capture(s->rep->node, m, true);
-	s->push_own(s, m);
-}
-
-/* Does n lie right over the node of s, or is it that node?  A protocol in
- * between may have opened s on behalf of n: then n does not push to it. */
-static bool pushes_to(const struct xk_node *n, const struct xk_sess *s)
-{
-	for (unsigned i = 0; i < n->ndown; i++)
-		if (n->down[i] == s->rep->node)
-			return true;
-	return n == s->rep->node;
-}
-
-void upi_interpose_push(struct xk_sess *s, const struct xk_node *above)
-{
-	if (above->capture == NULL || s->push != s->push_own || !pushes_to(above, s))
-		return;
-	s->push = above == s->rep->node ? capture_push_own : capture_push_above;
-}
-
-void upi_capture_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
-{
-	const struct xk_node *n = up->rep->node;
-
-	capture(n, m, false);
-	(n->proto->ops->demux ? n->proto->ops->demux : upi_no_demux)(up, lls, m);
-}
-
 /* ---- opening ---------------------------------------------------------------------- */
 
 struct xk_sess *xk_open(struct xk_rep *rcv, struct xk_node *type, struct xk_rep *llp,

@@ -244,7 +244,7 @@ void xk_input_arrivals(struct xk_rep *r, struct xk_msg *frame, unsigned n, uint3
 
 	xk_dassert(n <= BURST && r->vp->no == xk_vp_no);
 	/* A capture sees frames whole. */
-	if (XK_UNLIKELY(s == NULL || c == NULL || r->node->capture != NULL)) {
+	if (XK_UNLIKELY(s == NULL || c == NULL || upi_captured(r->node))) {
 		arrivals_ordinary(r, n, a);
 		return;
 	}

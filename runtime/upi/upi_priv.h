@@ -36,6 +36,14 @@ static inline struct xk_upivp *upi_vp(const struct xk_vp *vp)
 /* Puts a capture before s->push when the node above (or, at the bottom, its
  * own) is captured. */
 void upi_interpose_push(struct xk_sess *s, const struct xk_node *above);
+/* Is n captured?  Set by another thread while it runs; a word is loaded whole. */
+#ifdef XK_TSAN
+#define upi_captured(n) (xk_load_relaxed(&(n)->capture) != NULL)
+#else
+#define upi_captured(n) ((n)->capture != NULL)
+#endif
+/* Frames that come in at a captured driver. */
+void upi_capture_input(const struct xk_node *n, struct xk_msg **m, unsigned count);
 /* The demux of a captured replica. */
 void upi_capture_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 /* What xk_input does with a burst whose verdicts are known, nruns runs of len[i] frames each. */

@@ -130,11 +130,17 @@ struct xk_ops {
 	xk_pop_fn  pop;
 	void (*close)(struct xk_sess *s);          /* at rcnt 0: unbind, xk_close below, xk_sess_destroy */
 	int  (*sess_control)(struct xk_sess *s, unsigned op, void *buf, unsigned len);
+
+	/* Parameters with XK_PF_LIVE, inside each VP in turn: conf is a configuration that
+	 * passed every check and has p changed.  The replica takes the value over (it does not
+	 * keep conf, and never reads that parameter in r->conf, which follows when all have
+	 * it), or refuses with a reason in why[n]; it is then what it was. */
+	int  (*rep_set)(struct xk_rep *r, const struct xk_param *p, const void *conf, char *why, size_t n);
 };
 
 /* ---- the descriptor that a protocol or driver exports -------------------------- */
 
-#define XK_ABI 3u
+#define XK_ABI 4u
 
 struct xk_number { const char *realm; uint32_t number; };
 
@@ -213,7 +219,15 @@ struct xk_node {
  */
 struct xk_capture {
 	void (*fn)(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool down);
+	struct xk_capture *next;          /* of the same node */
 };
+/*
+ * While the graph is up, running or not: by a thread inside no VP, which may enter them
+ * (under the virtual schedule: while nobody steps them).  When take_off returns, c is
+ * called no more.
+ */
+void xk_capture_hang(struct xk_node *n, struct xk_capture *c);
+void xk_capture_take_off(struct xk_node *n, struct xk_capture *c);
 
 /* Standard drop reasons that the infrastructure counts. */
 enum { XK_DROP_NOMEM = 0, XK_DROP_UNSUPPORTED = 1, XK_DROP_FIRST = 2 };

@@ -74,21 +74,30 @@ static int arch_resolve(struct xk_arch *a, struct xk_errs *errs)
 }
 
 /* Zeroed whole pages: VPs and workers share no line, and no page, with others. */
-static void *pages_new(size_t n)
+static void *pages_new(struct xk_vpset *set, size_t n)
 {
-	void *p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *p;
 
+	if (set->shared != NULL)
+		return xk_shared_get(set->shared, n, true);
+	p = mmap(NULL, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return p == MAP_FAILED ? NULL : p;
+}
+
+static void pages_free(struct xk_vpset *set, void *p, size_t n)
+{
+	if (set->shared == NULL)
+		munmap(p, n);
 }
 
 static struct xk_vp *vp_new(struct xk_vpset *set, uint16_t no)
 {
-	struct xk_vp *p = pages_new(sizeof *p), *vp = p;
+	struct xk_vp *p = pages_new(set, sizeof *p), *vp = p;
 
 	if (p == NULL)
 		return NULL;
 	if (xk_vp_setup(vp, set, no) != XK_OK) {
-		munmap(p, sizeof *vp);
+		pages_free(set, p, sizeof *vp);
 		return NULL;
 	}
 	return vp;
@@ -122,7 +131,7 @@ static int make_workers(struct xk_vpset *set)
 	for (unsigned i = 0; i < set->nworkers; i++) {
 		struct xk_worker *w;
 
-		w = set->worker[i] = pages_new(sizeof *w);
+		w = set->worker[i] = pages_new(set, sizeof *w);
 		if (w == NULL || xk_worker_setup(w, set, i) != XK_OK)
 			return XK_E_NOMEM;
 		if (set->arch.wired)
@@ -144,6 +153,9 @@ int xk_vpset_new(struct xk_vpset **out, const struct xk_arch *a, const struct xk
 	if (err != XK_OK)
 		goto fail;
 	xk_clock_init(&set->clock, a->schedule == XK_SCHED_VIRTUAL);
+	/* A system without such memory has the counters where they always are. */
+	if (mem->shared)
+		(void)xk_shared_new(&set->shared);
 	err = xk_mempool_new(&set->pool, mem, (unsigned)set->arch.vps + set->arch.carriers);
 	if (err == XK_OK)
 		err = make_vps(set);
@@ -172,7 +184,7 @@ uint64_t xk_vpset_free(struct xk_vpset *set)
 		if (set->worker[i] == NULL)
 			continue;
 		xk_worker_teardown(set->worker[i]);
-		munmap(set->worker[i], sizeof *set->worker[i]);
+		pages_free(set, set->worker[i], sizeof *set->worker[i]);
 	}
 	xk_free(set->worker);
 	xk_pool_free(set);
@@ -182,11 +194,12 @@ uint64_t xk_vpset_free(struct xk_vpset *set)
 		xk_vp_teardown(set->vp[i]);
 	for (unsigned i = 0; i < set->nvps; i++) {
 		xk_memvp_fini(&set->vp[i]->mem);
-		munmap(set->vp[i], sizeof *set->vp[i]);
+		pages_free(set, set->vp[i], sizeof *set->vp[i]);
 	}
 	xk_free(set->vp);
 	if (set->pool != NULL)
 		leaked = xk_mempool_free(set->pool);
+	xk_shared_free(set->shared);
 	xk_free(set);
 	return leaked;
 }

@@ -87,7 +87,7 @@ static unsigned locked_unit(struct xk_worker *w, unsigned i)
 
 	xk_vp_lock(vp);
 	xk_vp_step_in(vp, w->now);
-	n = xk_vp_unit(vp, vp->set->arch.burst);
+	n = xk_vp_unit(vp, xk_load_relaxed(&vp->set->arch.burst));
 	rest(w, i, n == 0);
 	xk_vp_step_out(vp);
 	xk_vp_unlock(vp);
@@ -145,7 +145,7 @@ static unsigned visit_owned(struct xk_worker *w, unsigned i)
 	if (w->nslots > 4)
 		fetch_next(w, i);
 	xk_vp_step_in(s->vp, w->now);
-	total = xk_vp_turn(s->vp, w->set->arch.burst, &s->deficit, &idle);
+	total = xk_vp_turn(s->vp, xk_load_relaxed(&w->set->arch.burst), &s->deficit, &idle);
 	rest(w, i, idle);
 	xk_vp_step_out(s->vp);
 	return total;
@@ -155,7 +155,7 @@ static unsigned visit(struct xk_worker *w, unsigned i)
 {
 	struct xk_slot *s = &w->slot[i];
 
-	s->deficit += (int32_t)w->set->arch.quantum;
+	s->deficit += (int32_t)xk_load_relaxed(&w->set->arch.quantum);
 	if (s->deficit <= 0)             /* still paying for a long unit */
 		return 1;
 	return w->set->arch.entry == XK_ENTRY_LOCK ? visit_locked(w, i) : visit_owned(w, i);
@@ -274,7 +274,7 @@ static void await_start(struct xk_worker *w)
 void xk_worker_main(void *arg)
 {
 	struct xk_worker *w = arg;
-	xk_ns busy_at, usage_at = 0, spin = w->set->arch.spin_us * XK_US;
+	xk_ns busy_at, usage_at = 0, spin;
 
 	if (w->cpu < 0 && w->set->arch.cpus != 0)
 		(void)xk_thread_affinity(w->set->arch.cpus);
@@ -295,6 +295,7 @@ void xk_worker_main(void *arg)
 			note_usage(w);
 			usage_at = w->now + USAGE_EVERY;
 		}
+		spin = xk_load_relaxed(&w->set->arch.spin_us) * XK_US;
 		if (n != 0)
 			busy_at = w->now;
 		else if (w->now - busy_at >= spin)
@@ -367,4 +368,9 @@ void xk_worker_stats(struct xk_vpset *set, unsigned i, struct xk_worker_stats *o
 	out->messages = xk_counter_read(s->messages);
 	out->sleeps = xk_counter_read(s->sleeps);
 	out->migrations = xk_load_relaxed(&s->migrations);
+}
+
+const struct xk_worker_stats *xk_worker_counters(const struct xk_vpset *set, unsigned i)
+{
+	return &set->worker[i]->stats;
 }

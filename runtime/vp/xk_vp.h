@@ -21,6 +21,7 @@
 #include "runtime/base/xk_errs.h"
 #include "runtime/base/xk_rand.h"
 #include "runtime/mem/xk_mem.h"
+#include "runtime/mem/xk_shared.h"
 #include "runtime/msg/xk_msg.h"
 #include "runtime/sync/xk_sync.h"
 #include "runtime/vp/xk_timer.h"
@@ -185,6 +186,7 @@ struct xk_vpset {
 	struct xk_lock    table;     /* arch.table */
 	struct xk_worker **worker;
 	struct xk_mempool *pool;
+	struct xk_shared *shared;    /* VPs, workers and replicas lie here; NULL: in memory of our own */
 	/* Room 7: runs a message taken from an inbox.  Called inside vp. */
 	void            (*deliver)(struct xk_vp *vp, struct xk_msg *m);
 	void             *owner;
@@ -265,5 +267,7 @@ struct xk_worker_stats {
 	uint64_t user_ns, sys_ns, cpu_ns, nvcsw, nivcsw, units, messages, sleeps, migrations, atomics;
 };
 void xk_worker_stats(struct xk_vpset *set, unsigned i, struct xk_worker_stats *out);
+/* Where the worker keeps them; cpu_ns there is 0. */
+const struct xk_worker_stats *xk_worker_counters(const struct xk_vpset *set, unsigned i);
 
 #endif

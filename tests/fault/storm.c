@@ -113,7 +113,7 @@ static bool build(const struct storm_conf *c)
 	    xk_spec_check(run.s, run.e, NULL) != XK_OK || xk_spec_build(run.s, &storm_graph, run.e) != XK_OK)
 		return false;
 	for (unsigned i = 0; i < 2; i++) {
-		run.tap[i] = (struct tap){ { see }, i ? "d1" : "d2" };
+		run.tap[i] = (struct tap){ { .fn = see }, i ? "d1" : "d2" };
 		xk_graph_find(storm_graph, i ? "link2" : "link1")->capture = &run.tap[i].c;
 	}
 	return xk_graph_up(storm_graph, run.e) == XK_OK;

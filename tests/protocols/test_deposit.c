@@ -742,7 +742,7 @@ static void seen(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool d
 
 static void a_captured_device_shows_frames_whole(void)
 {
-	struct xk_capture c = { seen };
+	struct xk_capture c = { .fn = seen };
 
 	begin(4096, false);
 	h.drv->node->capture = &c;

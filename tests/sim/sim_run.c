@@ -148,7 +148,7 @@ static bool bring_up(struct run *u, const struct sim_case *c)
 		return false;
 	}
 	for (unsigned i = 0; i < 2; i++) {
-		u->wire[i] = (struct wire){ { see }, u, i, &u->hash, &u->frames, &u->last_sent };
+		u->wire[i] = (struct wire){ { .fn = see }, u, i, &u->hash, &u->frames, &u->last_sent };
 		xk_graph_find(u->g, i ? "link2" : "link1")->capture = &u->wire[i].c;
 	}
 	if (xk_graph_up(u->g, u->e) == XK_OK)

@@ -6,6 +6,7 @@
  * fails says one sentence, and everything before it is undone.  Signals arrive
  * through a descriptor, so that a stop is as orderly as an end.
  */
+#include "tools/control/ctl.h"
 #include "tools/vp-run/vpr.h"
 
 #include <errno.h>
@@ -21,6 +22,7 @@ struct work {
 	struct xk_spec  *s;
 	struct xk_graph *g;
 	struct xk_errs  *e, *warnings;
+	struct ctl      *ctl;
 };
 
 /* Before any thread: all of them inherit the mask. */
@@ -86,6 +88,19 @@ static int load(struct work *w)
 	return vpr_apply(w->o, xk_spec_plan(w->s), w->e) == XK_OK ? VPR_OK : VPR_USAGE;
 }
 
+/* The live view, when asked for: its socket is there before anything happens. */
+static int open_control(struct work *w)
+{
+	int err;
+
+	if (!w->o->has_control)
+		return VPR_OK;
+	err = ctl_new(&w->ctl, w->g, w->o->control, w->e);
+	if (err == XK_OK)
+		return VPR_OK;
+	return err == XK_E_INVAL ? VPR_USAGE : code_of(err);
+}
+
 static int bring_up(struct work *w)
 {
 	int err = xk_spec_build(w->s, &w->g, w->e);
@@ -137,7 +152,14 @@ static int run(struct work *w)
 	if (vpr_time("fairness", w->o->fairness, &opts.window, w->e) != XK_OK)
 		return VPR_USAGE;
 	opts.window_conns = opts.window != 0;
+	if (w->ctl != NULL) {
+		opts.started = ctl_started;
+		opts.stepping = ctl_stepping;
+		opts.watch = w->ctl;
+	}
 	err = xk_run(w->g, &opts, &r, w->e);
+	ctl_free(w->ctl);
+	w->ctl = NULL;
 	if (err != XK_OK)
 		return code_of(err);
 	err = show(w->o, &r, opts.window);
@@ -173,7 +195,10 @@ static int work(struct work *w)
 	}
 	code = bring_up(w);
 	if (code == VPR_OK)
+		code = open_control(w);
+	if (code == VPR_OK)
 		code = run(w);
+	ctl_free(w->ctl);
 	return take_down(w, code);
 }
 

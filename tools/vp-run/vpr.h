@@ -33,6 +33,8 @@ struct vpr {
 	const char *arg[VPR_ARGS];
 	unsigned    narg;
 	bool        json, json_vps, json_conns, check_only, is_virtual, unsafe;
+	const char *control;             /* of the live view; NULL: the default path */
+	bool        has_control;
 	const char *duration, *warmup, *stats, *fairness, *log, *cpus, *seed, *path;
 	struct vpr_capture capture[VPR_CAPTURES];
 	unsigned    ncapture;

@@ -18,7 +18,7 @@ static const char doc[] =
 	"4 a privilege or device is missing, 5 buffers or sessions leaked.";
 
 enum { OPT_STATS = 256, OPT_CAPTURE, OPT_LOG, OPT_CHECK, OPT_CPUS, OPT_SEED, OPT_VIRTUAL, OPT_UNSAFE, OPT_WARMUP,
-       OPT_VPS, OPT_CONNS, OPT_FAIRNESS, OPT_FILTER };
+       OPT_VPS, OPT_CONNS, OPT_FAIRNESS, OPT_FILTER, OPT_CONTROL };
 
 static const struct argp_option options[] = {
 	{ "duration", 'd', "TIME", 0, "How long to measure, \"5s\" (default: the graph's; without one until the "
@@ -32,6 +32,8 @@ static const struct argp_option options[] = {
 	  "times that", 0 },
 	{ "capture", OPT_CAPTURE, "NODE=FILE", 0, "Write what passes below NODE to a pcap file; may be repeated", 0 },
 	{ "filter", OPT_FILTER, "EXPR", 0, "Only frames that EXPR takes, as tcpdump has them: of the --capture before", 0 },
+	{ "control", OPT_CONTROL, "PATH", OPTION_ARG_OPTIONAL, "Serve vp-ctl at a socket (default: the graph's name in "
+	  "$XDG_RUNTIME_DIR/xkvp)", 0 },
 	{ "log", OPT_LOG, "udp:5,*:2", 0, "Levels of messages, 0 to 5, by protocol or node", 0 },
 	{ "cpus", OPT_CPUS, "0-3,5", 0, "Processors allowed", 0 },
 	{ "seed", OPT_SEED, "N", 0, "Of all random numbers", 0 },
@@ -91,6 +93,10 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_FAIRNESS: o->fairness = arg; break;
 	case OPT_CAPTURE: add_capture(o, arg, state); break;
 	case OPT_FILTER: add_filter(o, arg, state); break;
+	case OPT_CONTROL:
+		o->has_control = true;
+		o->control = arg;
+		break;
 	case OPT_LOG: o->log = arg; break;
 	case OPT_CPUS: o->cpus = arg; break;
 	case OPT_SEED: o->seed = arg; break;
@@ -159,6 +165,7 @@ int vpr_apply(const struct vpr *o, struct xk_plan *p, struct xk_errs *e)
 		p->seed = v.u;
 		p->seed_given = true;
 	}
+	p->mem.shared = o->has_control;
 	if (o->is_virtual) {
 		p->is_virtual = true;
 		p->arch.schedule = XK_SCHED_VIRTUAL;

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_shared.h - memory of this process that another one may look at.
+ *
+ * What lies here is written with plain stores, like all other memory; who is given a
+ * descriptor of it maps it read-only and sees them.  So counters that live here are read
+ * without the running process doing anything.  It grows as objects are asked for; they
+ * are given back all at once, with the whole of it.
+ * Control path only, one thread at a time.
+ */
+#ifndef XK_SHARED_H
+#define XK_SHARED_H
+
+#include "runtime/base/xk_base.h"
+
+struct xk_shared;
+
+/* XK_E_NOMEM; or what the system said when it has no such memory. */
+int  xk_shared_new(struct xk_shared **s);
+void xk_shared_free(struct xk_shared *s);          /* NULL is legal */
+/* The first page of the file, for who wants to say what is where. */
+void *xk_shared_head(const struct xk_shared *s);
+/* Zeroed; `page` begins a page, else a cache line, chosen so that objects asked for one after
+ * the other do not meet in one set of a cache.  NULL: out of memory. */
+void *xk_shared_get(struct xk_shared *s, size_t size, bool page);
+/* Where p, which came from here, lies in the file. */
+uint64_t xk_shared_offset(const struct xk_shared *s, const void *p);
+/* Bytes of the file. */
+uint64_t xk_shared_size(const struct xk_shared *s);
+/* A new descriptor that can only be read; the caller closes it.  Negative: an error. */
+int  xk_shared_reader(const struct xk_shared *s);
+
+#endif

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * upi_capture.c - captures: interposers in function pointers, nothing when off.
+ *
+ * What goes up is seen by the captured node's own demux; what goes down by the push of the
+ * sessions that it pushes to, or, at the bottom, of its own.  A capture that is there
+ * before the graph comes up finds every pointer set right when it is made.  One that comes
+ * later enters each VP: pointers are changed by the thread inside, and sessions made
+ * meanwhile see that the node is captured already.
+ *
+ *   hang, take_off            exclude each other (the graph's structure lock)
+ *   fn                        any VP, also beside the two; never after take_off returned
+ */
+#include "runtime/upi/upi_priv.h"
+
+#define PIECE 256u               /* sessions looked at in one stay inside a VP */
+
+static void capture(const struct xk_node *n, const struct xk_msg *m, bool down)
+{
+	for (struct xk_capture *c = xk_rcu_dereference(n->capture); c != NULL; c = xk_rcu_dereference(c->next))
+		c->fn(c, xk_vp_now(), m, down);
+}
+
+void upi_capture_input(const struct xk_node *n, struct xk_msg **m, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		capture(n, m[i], false);
+}
+
+static void capture_push_above(struct xk_sess *s, struct xk_msg *m)
+{
+	capture(s->up->rep->node, m, true);
+	s->push_own(s, m);
+}
+
+static void capture_push_own(struct xk_sess *s, struct xk_msg *m)
+{
+	capture(s->rep->node, m, true);
+	s->push_own(s, m);
+}
+
+/* Does n lie right over the node of s, or is it that node?  A protocol in
+ * between may have opened s on behalf of n: then n does not push to it. */
+static bool pushes_to(const struct xk_node *n, const struct xk_sess *s)
+{
+	for (unsigned i = 0; i < n->ndown; i++)
+		if (n->down[i] == s->rep->node)
+			return true;
+	return n == s->rep->node;
+}
+
+void upi_interpose_push(struct xk_sess *s, const struct xk_node *above)
+{
+	if (!upi_captured(above) || s->push != s->push_own || !pushes_to(above, s))
+		return;
+	s->push = above == s->rep->node ? capture_push_own : capture_push_above;
+}
+
+void upi_capture_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	const struct xk_node *n = up->rep->node;
+
+	capture(n, m, false);
+	(n->proto->ops->demux ? n->proto->ops->demux : upi_no_demux)(up, lls, m);
+}
+
+/* ---- while the graph runs --------------------------------------------------------- */
+
+struct stay {
+	struct xk_node *n;
+	struct xk_rep  *below;           /* whose sessions are looked at, or NULL */
+	uint64_t        cursor;
+	bool            more;
+};
+
+static void sess_on(void *o, void *arg)
+{
+	const struct stay *st = arg;
+	struct xk_sess *s = o;
+
+	if (s->rep == NULL)
+		return;
+	if (s->rep->node == st->n ? st->n->ndown == 0 : s->up != NULL && s->up->rep->node == st->n)
+		upi_interpose_push(s, st->n);
+}
+
+/* Any interposer of a node that is captured no more; that of another one stays. */
+static void sess_off(void *o, void *arg)
+{
+	const struct stay *st = arg;
+	struct xk_sess *s = o;
+
+	if (s->rep == NULL || (s->push != capture_push_above && s->push != capture_push_own))
+		return;
+	if (s->rep->node == st->n ? s->push == capture_push_own : s->up->rep->node == st->n)
+		s->push = s->push_own;
+}
+
+static void stay_inside(struct xk_vp *vp, void *arg)
+{
+	struct stay *st = arg;
+	struct xk_rep *r = st->n->rep[vp->no];
+	bool on = upi_captured(st->n);
+	xk_demux_fn own = st->n->proto->ops->demux ? st->n->proto->ops->demux : upi_no_demux;
+
+	r->up.demux = on ? upi_capture_demux : own;
+	st->more = st->below != NULL && xk_slab_walk(&st->below->slab, &st->cursor, PIECE, on ? sess_on : sess_off, st);
+}
+
+/* In as many stays as it takes, so that nobody waits long for his VP. */
+static void visit(struct xk_node *n, struct xk_vp *vp, struct xk_node *below)
+{
+	struct stay st = { .n = n, .below = below ? below->rep[vp->no] : NULL };
+
+	do
+		xk_vp_do(vp, stay_inside, &st);
+	while (st.more);
+}
+
+static void visit_all(struct xk_node *n)
+{
+	for (unsigned v = 0; v < n->graph->vps->nvps; v++) {
+		struct xk_vp *vp = n->graph->vps->vp[v];
+
+		if (n->ndown == 0)
+			visit(n, vp, n);
+		for (unsigned i = 0; i < n->ndown; i++)
+			visit(n, vp, n->down[i]);
+	}
+}
+
+void xk_capture_hang(struct xk_node *n, struct xk_capture *c)
+{
+	bool first;
+
+	xk_mutex_lock(&n->graph->structure);
+	first = n->capture == NULL;
+	c->next = n->capture;
+	xk_rcu_assign(n->capture, c);
+	xk_mutex_unlock(&n->graph->structure);
+	if (first)
+		visit_all(n);
+}
+
+void xk_capture_take_off(struct xk_node *n, struct xk_capture *c)
+{
+	struct xk_capture **at = &n->capture;
+	bool last;
+
+	xk_mutex_lock(&n->graph->structure);
+	while (*at != NULL && *at != c)
+		at = &(*at)->next;
+	xk_assert(*at == c);
+	xk_rcu_assign(*at, c->next);
+	last = n->capture == NULL;
+	xk_mutex_unlock(&n->graph->structure);
+	if (last)
+		visit_all(n);
+	xk_rcu_synchronize();
+}

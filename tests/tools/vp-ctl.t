@@ -1,0 +1,151 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# vp-ctl.t - a running graph answers: what is there, what it counts, under every threading
+# architecture and both clocks; and whoever asks nonsense is told so.
+# Nothing here waits for a time: graphs run until they are stopped.
+
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$top_srcdir/tests/support/tap.sh"
+run=$top_builddir/vp-run
+ctl=$top_builddir/vp-ctl
+unset VP_GRAPH_PATH VP_CONTROL
+XDG_RUNTIME_DIR=$tmp/run
+export XDG_RUNTIME_DIR
+mkdir -m 700 "$tmp/run" || exit 1
+sock=$tmp/s
+python3 -c 'import json' 2>/dev/null || skip_all "python3 is not installed"
+
+graph=
+trap 'stop; rm -rf "$tmp"' EXIT
+
+# start ARG...: a graph that runs until it is stopped, at $sock.
+start() {
+	"$run" --control="$sock" "$@" >"$tmp/out" 2>"$tmp/err" &
+	graph=$!
+	"$ctl" -s "$sock" --wait 60s show runtime >/dev/null || { cat "$tmp/err"; return 1; }
+}
+
+# stop: it ends as it should, with nothing leaked.
+stop() {
+	[ -n "$graph" ] || return 0
+	kill "$graph" 2>/dev/null
+	wait "$graph"
+	code=$?
+	graph=
+	[ $code -eq 0 ] || { echo "exit code $code"; cat "$tmp/err"; return 1; }
+}
+
+# code WANTED COMMAND...: ends with exactly that exit code.
+code() {
+	want=$1
+	shift
+	"$@"
+	got=$?
+	echo "exit code $got"
+	[ "$got" -eq "$want" ]
+}
+
+# refused TEXT COMMAND...: exit code 1 or 2, and says TEXT.
+refused() {
+	text=$1
+	shift
+	"$@" >"$tmp/says" 2>&1
+	got=$?
+	cat "$tmp/says"
+	echo "exit code $got"
+	[ $got -eq 1 ] || [ $got -eq 2 ] && grep -q -e "$text" "$tmp/says"
+}
+
+c() { "$ctl" -s "$sock" --timeout 120s "$@"; }
+
+# Everything that each architecture must answer.
+answers() {
+	start "$@" || return 1
+	c show graph >"$tmp/graph" && grep -q '^source  *source  *client' "$tmp/graph" || { cat "$tmp/graph"; return 1; }
+	c show runtime && c show vps && c show locks && c show classifiers && c show connections >/dev/null || return 1
+	c show sessions >"$tmp/sessions" && grep -q '^server .* echo .*10\.0\.0\.1:' "$tmp/sessions" || { cat "$tmp/sessions"; return 1; }
+	c metrics >"$tmp/m1" && c metrics >"$tmp/m2" && c metrics --per-vp >"$tmp/m3" || return 1
+	python3 "$top_srcdir/tests/tools/prom_check.py" "$tmp/m2" "$tmp/m1" &&
+	python3 "$top_srcdir/tests/tools/prom_check.py" "$tmp/m3" || return 1
+	grep -q '^xkvp_node_push_total{node="client",protocol="udp"} [1-9]' "$tmp/m2" || { cat "$tmp/m2"; return 1; }
+	c snapshot --per-vp >"$tmp/snap" && valid "$tmp/snap" || return 1
+	c top -n 1 -d 1ms >"$tmp/top" && grep -q '^client .*udp' "$tmp/top" && c top -n 1 -d 1ms connections >/dev/null || return 1
+	stop
+}
+
+valid() {
+	python3 -c 'import jsonschema' 2>/dev/null || return 0
+	python3 -c 'import json,sys,jsonschema
+jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))' "$1" \
+		"$top_srcdir/docs/schema/vp-ctl-snapshot-1.json"
+}
+
+for preset in $(presets); do
+	ok "$preset answers" answers "$top_srcdir/graphs/udp-presets.lua" preset=$preset conns=8 count=0
+done
+ok "a graph in virtual time answers between its rounds" answers --virtual "$top_srcdir/graphs/udp-presets.lua" conns=8 count=0
+
+cat >"$tmp/many.lua" <<'LUA'
+stack { source { to = "10.0.0.2", conns = 300, rate = 10 }, udp {}, ip { addr = "10.0.0.1/8" },
+  arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {}, eth_mem { peer = "sink" } }
+return graph "many" { threading = vppc { vps = 2, workers = 1 } }
+LUA
+
+# All pages together: every session once.
+pages() {
+	python3 - "$sock" <<'PY'
+import json, socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+f = s.makefile("rwb")
+def ask(**q):
+    f.write(json.dumps(q).encode() + b"\n")
+    f.flush()
+    a = json.loads(f.readline())
+    assert a["ok"], a
+    return a["result"]
+for what, limit in ("sessions", 7), ("connections", 9):
+    seen, q = [], dict(cmd="show", what=what, node="udp" if what == "sessions" else "source", limit=limit)
+    while True:
+        r = ask(**q)
+        assert len(r["rows"]) <= limit
+        seen += [(x.get("key"), x["vp"], x.get("connection")) for x in r["rows"]]
+        if "cursor" not in r:
+            break
+        q["cursor"] = r["cursor"]
+    assert len(seen) == 300 and len(set(seen)) == 300, (what, len(seen), len(set(seen)))
+PY
+}
+
+socket_is_private() { [ "$(stat -c %a "$sock")" = 600 ]; }
+takes_over() {
+	kill -9 "$graph"
+	wait "$graph" 2>/dev/null
+	graph=
+	[ -S "$sock" ] && start "$tmp/many.lua"
+}
+gone() { stop && [ ! -e "$sock" ] && [ ! -e "$sock.lock" ]; }
+
+ok "a graph of many connections begins" start "$tmp/many.lua"
+ok "pages of sessions and connections hold each exactly once" pages
+ok "the socket is its owner's alone" socket_is_private
+ok "a second graph is refused the same socket" refused 'belongs to a graph that runs' "$run" --control="$sock" "$tmp/many.lua"
+ok "an unknown command is refused with the nearest" refused "did you mean 'show'" c shwo
+ok "an unknown node is refused with the nearest" refused "did you mean 'source'" c show sessions sorce
+ok "an unknown thing to show is refused" refused 'must be one of' c show nothing
+ok "an unknown argument is refused with the nearest" refused "did you mean 'limit'" c raw '{"cmd":"show","what":"vps","limt":3}'
+ok "a value out of range is refused" refused "'limit' " c show sessions udp 0
+ok "a missing argument is refused" refused "needs 'what'" c show
+ok "a foreign cursor is refused" refused 'cursor' c show sessions udp cursor=1.2
+ok "what is no JSON is refused" code 2 c raw '{"cmd":'
+ok "an argument too many is wrong usage" code 2 c show sessions udp 1 0.0.0 more
+ok "the socket of a killed graph is taken over" takes_over
+ok "it goes with its graph" gone
+ok "nobody there is exit code 3" code 3 c show graph
+ok "nobody anywhere, too" code 3 "$ctl" show graph
+ok "a path too long is refused" refused 'bytes long' "$run" --control="$tmp/$(printf '%0200d' 0)" "$tmp/many.lua"
+touch "$tmp/file"
+ok "a file that is no socket is left alone" refused 'not a socket' "$run" --control="$tmp/file" "$tmp/many.lua"
+ok "a folder that is not there is refused" code 1 "$run" --control="$tmp/no/such" "$tmp/many.lua"
+done_testing

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ctl.h - the live view of a graph: a socket in JSON lines, and counters in shared memory.
+ *
+ * The server is a thread of its own beside the workers.  It looks at what never changes while
+ * a graph is up, reads counters, and enters a virtual processor for a bounded piece of work
+ * where it must see what is inside; it never stops anything.  docs/vp-ctl.md is its contract.
+ *
+ *   ctl_new      before workers run: the socket is there, nobody is answered yet
+ *   ctl_started  workers run
+ *   ctl_stepping in virtual time: the thread that steps VPs says so
+ *   ctl_free     before workers stop
+ */
+#ifndef CTL_H
+#define CTL_H
+
+#include <sys/un.h>
+
+#include "runtime/upi/xk_upi.h"
+
+struct ctl;
+
+/* path NULL: the default one of the graph.  Errors in e, as from the command line. */
+int  ctl_new(struct ctl **c, struct xk_graph *g, const char *path, struct xk_errs *e);
+const char *ctl_path(const struct ctl *c);
+void ctl_started(void *c);
+void ctl_stepping(void *c, bool on);
+/* Waiting requests are answered no more; the socket goes.  NULL is legal. */
+void ctl_free(struct ctl *c);
+
+/* ---- sockets, for both sides ---- */
+
+#define CTL_PATH_MAX (sizeof ((struct sockaddr_un *)NULL)->sun_path)
+
+/* The folder of default sockets: $XDG_RUNTIME_DIR/xkvp, else /tmp/xkvp-UID.  False: too long. */
+bool ctl_default_dir(char dir[CTL_PATH_MAX]);
+/* Connects; a descriptor, or negative with a sentence fragment in why[n]. */
+int  ctl_connect(const char *path, char *why, size_t n);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ctl_dir.c - says where every counter of a graph is.
+ *
+ * Written once, when the graph is up: nodes, virtual processors and workers stay as they are
+ * until it goes.  Where the system has no memory to share, places are addresses, and only this
+ * process can read the counters.
+ * Invariant: nothing here is written while somebody may read it.
+ */
+#include "tools/control/ctl_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct field { const char *name; size_t at; };
+
+#define REP(f, key) { key, offsetof(struct xk_rep, f) }
+static const struct field node_fields[] = {
+	REP(npush, "push"), REP(npop, "pop"), REP(nsess_made, "sessions_made"), REP(nsess_gone, "sessions_gone"),
+	REP(active.lookup, "map_lookups"), REP(active.hit, "map_hits"), { NULL, 0 }
+};
+#define VP(f, key) { key, offsetof(struct xk_vp, f) }
+static const struct field vp_fields[] = {
+	VP(units, "units"), VP(messages, "messages"), VP(handed_over, "handed_over"), VP(posted_out, "posted_out"),
+	VP(borrowed, "borrowed"), VP(carried, "carried"), VP(inbox_drops, "inbox_drops"), VP(wrong_vp, "wrong_vp"),
+	VP(lockstat.taken, "lock_taken"), VP(lockstat.contended, "lock_contended"),
+	VP(lockstat.waits_timed, "lock_waits_timed"), VP(lockstat.wait_ns, "lock_wait_ns"),
+	VP(lockstat.holds_timed, "lock_holds_timed"), VP(lockstat.hold_ns, "lock_hold_ns"),
+	VP(tablestat.taken, "table_taken"), VP(tablestat.contended, "table_contended"),
+	VP(mem.refills, "buffer_refills"), VP(mem.misses, "buffer_misses"), { NULL, 0 }
+};
+#define WORKER(f, key) { key, offsetof(struct xk_worker_stats, f) }
+static const struct field worker_fields[] = {
+	WORKER(units, "units"), WORKER(messages, "messages"), WORKER(sleeps, "sleeps"), WORKER(user_ns, "user_ns"),
+	WORKER(sys_ns, "sys_ns"), WORKER(nvcsw, "voluntary_switches"), WORKER(nivcsw, "involuntary_switches"),
+	WORKER(migrations, "migrations"), WORKER(atomics, "atomics"), { NULL, 0 }
+};
+
+static json_t *fields_json(const struct field *f)
+{
+	json_t *o = json_object();
+
+	for (; f->name != NULL; f++)
+		ctl_put(o, f->name, f->at);
+	return o;
+}
+
+static json_t *place(const struct ctl *c, const void *p)
+{
+	const struct xk_shared *s = c->g->vps->shared;
+
+	return json_integer((json_int_t)(s != NULL ? xk_shared_offset(s, p) : (uintptr_t)p));
+}
+
+static json_t *names(const char *const *name, unsigned max)
+{
+	json_t *a = json_array();
+
+	for (unsigned i = 0; name != NULL && i < max && name[i] != NULL; i++)
+		json_array_append_new(a, json_string(name[i]));
+	return a;
+}
+
+static json_t *drop_names(const struct xk_node *n)
+{
+	json_t *a = json_array();
+	const char *name;
+
+	for (unsigned i = 0; i < XK_DROPS_MAX && (name = xk_run_drop_name(n, i)) != NULL; i++)
+		json_array_append_new(a, json_string(name));
+	return a;
+}
+
+static json_t *node_json(const struct ctl *c, const struct xk_node *n)
+{
+	json_t *o = json_object(), *reps = json_array();
+
+	json_object_set_new(o, "name", ctl_string(n->name));
+	json_object_set_new(o, "protocol", json_string(n->proto->name));
+	json_object_set_new(o, "drops", drop_names(n));
+	json_object_set_new(o, "counts", names(n->proto->counts, XK_COUNTS_MAX));
+	for (unsigned v = 0; v < c->g->vps->nvps; v++)
+		json_array_append_new(reps, place(c, n->rep[v]));
+	json_object_set_new(o, "replicas", reps);
+	return o;
+}
+
+static json_t *dir_json(const struct ctl *c)
+{
+	const struct xk_vpset *set = c->g->vps;
+	json_t *o = json_object(), *nodes = json_array(), *vps = json_array(), *workers = json_array();
+
+	ctl_put(o, "schema", 1);
+	json_object_set_new(o, "graph", ctl_string(c->g->name));
+	json_object_set_new(o, "threading", json_string(set->arch.name ? set->arch.name : "custom"));
+	json_object_set_new(o, "lock", json_string(set->arch.entry == XK_ENTRY_LOCK ? set->arch.lock->name : "none"));
+	json_object_set_new(o, "virtual", json_boolean(c->is_virtual));
+	ctl_put(o, "pid", (uint64_t)getpid());
+	json_object_set_new(o, "node_fields", fields_json(node_fields));
+	ctl_put(o, "drops_at", offsetof(struct xk_rep, drop));
+	ctl_put(o, "counts_at", offsetof(struct xk_rep, count));
+	json_object_set_new(o, "vp_fields", fields_json(vp_fields));
+	json_object_set_new(o, "worker_fields", fields_json(worker_fields));
+	for (unsigned i = 0; i < c->g->nnodes; i++)
+		json_array_append_new(nodes, node_json(c, c->g->node[i]));
+	for (unsigned v = 0; v < set->nvps; v++)
+		json_array_append_new(vps, place(c, set->vp[v]));
+	for (unsigned i = 0; i < set->nworkers; i++)
+		json_array_append_new(workers, place(c, xk_worker_counters(set, i)));
+	json_object_set_new(o, "nodes", nodes);
+	json_object_set_new(o, "vps", vps);
+	json_object_set_new(o, "workers", workers);
+	return o;
+}
+
+static int write_head(struct xk_shared *s, const char *text)
+{
+	struct ctl_head *h = xk_shared_head(s);
+	size_t n = strlen(text);
+	char *at = xk_shared_get(s, n + 1, false);
+
+	if (at == NULL)
+		return XK_E_NOMEM;
+	memcpy(at, text, n);
+	*h = (struct ctl_head){ .magic = CTL_HEAD_MAGIC, .version = CTL_HEAD_VERSION, .size = sizeof *h,
+				.dir_at = xk_shared_offset(s, at), .dir_len = n };
+	xk_store_release(&h->ready, 1);
+	return XK_OK;
+}
+
+int ctl_dir_make(struct ctl *c)
+{
+	struct xk_shared *s = c->g->vps->shared;
+	json_t *dir = dir_json(c);
+	char why[128], *text;
+	int err;
+
+	if (s == NULL) {
+		c->view = ctl_view_here(dir, why, sizeof why);
+		return c->view != NULL ? XK_OK : XK_E_NOMEM;
+	}
+	text = json_dumps(dir, JSON_COMPACT);
+	json_decref(dir);
+	if (text == NULL)
+		return XK_E_NOMEM;
+	err = write_head(s, text);
+	free(text);
+	if (err != XK_OK)
+		return err;
+	err = xk_shared_reader(s);
+	if (err >= 0)
+		c->view = ctl_view_open(err, why, sizeof why);
+	return c->view != NULL ? XK_OK : XK_E_NOMEM;
+}
+
+int ctl_cmd_counters(struct ctl_call *k)
+{
+	int fd;
+
+	if (k->c->g->vps->shared == NULL)
+		return ctl_fail(k, "not-shared", "this system has no memory to share: ask for metrics or a snapshot");
+	fd = xk_shared_reader(k->c->g->vps->shared);
+	if (fd < 0)
+		return ctl_fail(k, "failed", "cannot open the counters: %s", xk_strerror(fd));
+	k->client->pass_fd = fd;
+	k->result = json_pack("{s:I, s:i}", "bytes", (json_int_t)xk_shared_size(k->c->g->vps->shared), "version",
+			      (int)CTL_HEAD_VERSION);
+	return XK_OK;
+}

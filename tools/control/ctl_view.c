@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ctl_view.c - opens the counters of a running graph: the mapping and its directory.
+ *
+ * The other side is a program of the same user, but not for that believed: what it says is
+ * checked once, when the view is opened, and from then on every place is inside the mapping.
+ * Invariant: at + 8 <= len of every place that a view can name.
+ */
+#include "tools/control/ctl_view.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/sync/xk_sync.h"
+
+#define PLACE_MAX UINT32_MAX     /* fields lie this near their structure's beginning, at most */
+
+/* ---- reading the directory ------------------------------------------------------------- */
+
+static bool places(const json_t *a, uint64_t **out, unsigned *n)
+{
+	if (!json_is_array(a))
+		return false;
+	*n = (unsigned)json_array_size(a);
+	*out = calloc(*n + 1u, sizeof **out);
+	for (unsigned i = 0; *out != NULL && i < *n; i++) {
+		const json_t *v = json_array_get(a, i);
+
+		if (!json_is_integer(v))
+			return false;
+		(*out)[i] = (uint64_t)json_integer_value(v);
+	}
+	return *out != NULL;
+}
+
+static bool strings(const json_t *a, const char ***out, unsigned *n)
+{
+	if (!json_is_array(a))
+		return false;
+	*n = (unsigned)json_array_size(a);
+	*out = calloc(*n + 1u, sizeof **out);
+	for (unsigned i = 0; *out != NULL && i < *n; i++)
+		if (((*out)[i] = json_string_value(json_array_get(a, i))) == NULL)
+			return false;
+	return *out != NULL;
+}
+
+static bool fields(json_t *o, struct ctl_fields *f)
+{
+	const char *name;
+	json_t *v;
+
+	if (!json_is_object(o))
+		return false;
+	f->name = calloc(json_object_size(o) + 1, sizeof *f->name);
+	f->at = calloc(json_object_size(o) + 1, sizeof *f->at);
+	if (f->name == NULL || f->at == NULL)
+		return false;
+	json_object_foreach(o, name, v) {
+		if (!json_is_integer(v) || json_integer_value(v) < 0 || json_integer_value(v) > PLACE_MAX)
+			return false;
+		f->name[f->n] = name;
+		f->at[f->n++] = (uint64_t)json_integer_value(v);
+	}
+	return true;
+}
+
+uint64_t ctl_field(const struct ctl_fields *f, const char *name)
+{
+	for (unsigned i = 0; i < f->n; i++)
+		if (strcmp(f->name[i], name) == 0)
+			return f->at[i];
+	return UINT64_MAX;
+}
+
+static bool has(const struct ctl_fields *f, const char *const *names)
+{
+	for (; *names != NULL; names++)
+		if (ctl_field(f, *names) == UINT64_MAX)
+			return false;
+	return true;
+}
+
+/* What the readers of this program name by themselves. */
+static bool has_all(const struct ctl_view *v)
+{
+	static const char *const node[] = { "push", "pop", "sessions_made", "sessions_gone", NULL };
+	static const char *const vp[] = { "units", "messages", "handed_over", "posted_out", "inbox_drops", "lock_taken",
+					  "lock_contended", "lock_waits_timed", "lock_wait_ns", "lock_holds_timed",
+					  "lock_hold_ns", NULL };
+	static const char *const worker[] = { "units", "messages", "sleeps", "user_ns", "sys_ns", NULL };
+
+	return has(&v->node_field, node) && has(&v->vp_field, vp) && has(&v->worker_field, worker);
+}
+
+static bool node_open(struct ctl_view *v, json_t *o, struct ctl_view_node *n)
+{
+	unsigned reps = 0;
+
+	n->name = json_string_value(json_object_get(o, "name"));
+	n->protocol = json_string_value(json_object_get(o, "protocol"));
+	return n->name != NULL && n->protocol != NULL && strings(json_object_get(o, "drops"), &n->drop, &n->ndrops) &&
+	       strings(json_object_get(o, "counts"), &n->count, &n->ncounts) &&
+	       places(json_object_get(o, "replicas"), &n->rep, &reps) && reps == v->nvps;
+}
+
+static bool nodes_open(struct ctl_view *v, json_t *a)
+{
+	if (!json_is_array(a))
+		return false;
+	v->node = calloc(json_array_size(a) + 1, sizeof *v->node);
+	if (v->node == NULL)
+		return false;
+	for (v->nnodes = 0; v->nnodes < json_array_size(a); v->nnodes++)
+		if (!node_open(v, json_array_get(a, v->nnodes), &v->node[v->nnodes])) {
+			v->nnodes++;     /* what there is of it is freed, too */
+			return false;
+		}
+	return true;
+}
+
+static bool dir_open(struct ctl_view *v)
+{
+	json_t *d = v->dir;
+
+	v->graph = json_string_value(json_object_get(d, "graph"));
+	v->threading = json_string_value(json_object_get(d, "threading"));
+	v->lock = json_string_value(json_object_get(d, "lock"));
+	v->pid = json_integer_value(json_object_get(d, "pid"));
+	v->is_virtual = json_is_true(json_object_get(d, "virtual"));
+	v->drops_at = (uint64_t)json_integer_value(json_object_get(d, "drops_at"));
+	v->counts_at = (uint64_t)json_integer_value(json_object_get(d, "counts_at"));
+	return json_integer_value(json_object_get(d, "schema")) == 1 && v->graph && v->threading && v->lock &&
+	       v->drops_at <= PLACE_MAX && v->counts_at <= PLACE_MAX &&
+	       fields(json_object_get(d, "node_fields"), &v->node_field) &&
+	       fields(json_object_get(d, "vp_fields"), &v->vp_field) &&
+	       fields(json_object_get(d, "worker_fields"), &v->worker_field) && has_all(v) &&
+	       places(json_object_get(d, "vps"), &v->vp, &v->nvps) &&
+	       places(json_object_get(d, "workers"), &v->worker, &v->nworkers) &&
+	       nodes_open(v, json_object_get(d, "nodes"));
+}
+
+/* ---- is every place inside? -------------------------------------------------------------- */
+
+static bool inside(const struct ctl_view *v, uint64_t base, uint64_t at, uint64_t n)
+{
+	return base % 8 == 0 && at % 8 == 0 && n <= UINT32_MAX &&
+	       base <= v->len && at + 8 * n <= v->len - base;
+}
+
+static bool fields_inside(const struct ctl_view *v, const uint64_t *base, unsigned n, const struct ctl_fields *f)
+{
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = 0; k < f->n; k++)
+			if (!inside(v, base[i], f->at[k], 1))
+				return false;
+	return true;
+}
+
+static bool all_inside(const struct ctl_view *v)
+{
+	for (unsigned i = 0; i < v->nnodes; i++) {
+		const struct ctl_view_node *n = &v->node[i];
+
+		if (!fields_inside(v, n->rep, v->nvps, &v->node_field))
+			return false;
+		for (unsigned k = 0; k < v->nvps; k++)
+			if (!inside(v, n->rep[k], v->drops_at, n->ndrops) || !inside(v, n->rep[k], v->counts_at, n->ncounts))
+				return false;
+	}
+	return fields_inside(v, v->vp, v->nvps, &v->vp_field) && fields_inside(v, v->worker, v->nworkers, &v->worker_field);
+}
+
+/* ---- opening ---------------------------------------------------------------------------------- */
+
+static json_t *read_dir(const struct ctl_view *v, char *why, size_t n)
+{
+	const struct ctl_head *h = (const void *)v->base;
+	json_error_t bad;
+	json_t *dir;
+
+	if (v->len < sizeof *h || memcmp(h->magic, CTL_HEAD_MAGIC, sizeof h->magic) != 0 || !xk_load_acquire(&h->ready)) {
+		snprintf(why, n, "these are not counters of a graph");
+		return NULL;
+	}
+	if (h->version != CTL_HEAD_VERSION) {
+		snprintf(why, n, "the counters are of version %u, this program reads %u: use the vp-ctl that belongs to "
+			 "the running vp-run", h->version, CTL_HEAD_VERSION);
+		return NULL;
+	}
+	if (h->dir_at > v->len || h->dir_len > v->len - h->dir_at) {
+		snprintf(why, n, "the counters' directory is cut short");
+		return NULL;
+	}
+	dir = json_loadb(v->base + h->dir_at, h->dir_len, 0, &bad);
+	if (dir == NULL)
+		snprintf(why, n, "the counters' directory: %s", bad.text);
+	return dir;
+}
+
+struct ctl_view *ctl_view_here(json_t *dir, char *why, size_t n)
+{
+	struct ctl_view *v = calloc(1, sizeof *v);
+
+	if (v == NULL) {
+		json_decref(dir);
+		snprintf(why, n, "out of memory");
+		return NULL;
+	}
+	v->dir = dir;
+	if (dir_open(v))
+		return v;
+	ctl_view_free(v);
+	snprintf(why, n, "the counters' directory is not complete");
+	return NULL;
+}
+
+static bool map_it(struct ctl_view *v, int fd)
+{
+	struct stat st;
+	void *p;
+
+	if (fstat(fd, &st) != 0)
+		return false;
+	p = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
+	if (p == MAP_FAILED)
+		return false;
+	v->base = p;
+	v->len = (size_t)st.st_size;
+	return true;
+}
+
+struct ctl_view *ctl_view_open(int fd, char *why, size_t n)
+{
+	struct ctl_view *v = calloc(1, sizeof *v);
+
+	snprintf(why, n, "out of memory");
+	if (v != NULL && !map_it(v, fd))
+		snprintf(why, n, "cannot map the counters: %s", strerror(errno));
+	close(fd);
+	if (v != NULL && v->base != NULL)
+		v->dir = read_dir(v, why, n);
+	if (v != NULL && v->dir != NULL) {
+		if (dir_open(v) && all_inside(v))
+			return v;
+		snprintf(why, n, "the counters' directory is not complete");
+	}
+	ctl_view_free(v);
+	return NULL;
+}
+
+static void fields_free(struct ctl_fields *f)
+{
+	free(f->name);
+	free(f->at);
+}
+
+void ctl_view_free(struct ctl_view *v)
+{
+	if (v == NULL)
+		return;
+	for (unsigned i = 0; i < v->nnodes; i++) {
+		free(v->node[i].drop);
+		free(v->node[i].count);
+		free(v->node[i].rep);
+	}
+	free(v->node);
+	free(v->vp);
+	free(v->worker);
+	fields_free(&v->node_field);
+	fields_free(&v->vp_field);
+	fields_free(&v->worker_field);
+	json_decref(v->dir);
+	if (v->len != 0)
+		munmap((void *)(uintptr_t)v->base, v->len);
+	free(v);
+}
+
+uint64_t ctl_view_read(const struct ctl_view *v, uint64_t at)
+{
+	const xk_counter *c = v->len != 0 ? (const void *)(v->base + at) : (const void *)(uintptr_t)at;
+
+	return xk_counter_read(*c);
+}
+
+uint64_t ctl_view_node_sum(const struct ctl_view *v, const struct ctl_view_node *n, uint64_t field)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < v->nvps; i++)
+		sum += ctl_view_read(v, n->rep[i] + field);
+	return sum;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ctl_view.h - the counters of a running graph, read where they are.
+ *
+ * The first page of the shared memory says where its directory is: JSON that names every
+ * counter and its place.  A reader knows nothing of the structures around them.
+ * Every counter has one writer and is loaded whole; two of them are not of one moment.
+ */
+#ifndef CTL_VIEW_H
+#define CTL_VIEW_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "runtime/base/xk_base.h"
+
+#define CTL_HEAD_MAGIC   "xkvpcnt"
+#define CTL_HEAD_VERSION 1u
+
+struct ctl_head {
+	char     magic[8];
+	uint32_t version, size;          /* of this structure */
+	uint64_t dir_at, dir_len;        /* the directory's text */
+	uint32_t ready;                  /* 1 when all of it is there */
+};
+
+/* Places are bytes from the mapping's beginning. */
+struct ctl_fields { unsigned n; const char **name; uint64_t *at; };
+
+struct ctl_view_node {
+	const char *name, *protocol;
+	unsigned    ndrops, ncounts;
+	const char **drop, **count;      /* names */
+	uint64_t   *rep;                 /* [nvps] */
+};
+
+struct ctl_view {
+	const char *base;
+	size_t      len;                 /* 0: base is nothing, places are addresses */
+	json_t     *dir;                 /* all text is its */
+	const char *graph, *threading, *lock;
+	int64_t     pid;
+	bool        is_virtual;
+	struct ctl_fields node_field, vp_field, worker_field;
+	uint64_t    drops_at, counts_at; /* in a replica */
+	unsigned    nnodes, nvps, nworkers;
+	struct ctl_view_node *node;      /* bottom-up */
+	uint64_t   *vp, *worker;
+};
+
+/* fd is mapped and closed; NULL with a sentence fragment in why. */
+struct ctl_view *ctl_view_open(int fd, char *why, size_t n);
+/* Of a directory whose places are addresses of this process; takes over dir. */
+struct ctl_view *ctl_view_here(json_t *dir, char *why, size_t n);
+void ctl_view_free(struct ctl_view *v);
+
+uint64_t ctl_view_read(const struct ctl_view *v, uint64_t at);
+/* Field i of a node, all VPs together, and so its drops and own counters. */
+uint64_t ctl_view_node_sum(const struct ctl_view *v, const struct ctl_view_node *n, uint64_t field);
+/* Number of a field by name; they are all there, or the view did not open. */
+uint64_t ctl_field(const struct ctl_fields *f, const char *name);
+
+/* ---- what is made of it ---- */
+
+/* Prometheus text, version 0.0.4; per_vp: each VP of each node, too.  Malloc'd, or NULL. */
+char   *ctl_metrics(const struct ctl_view *v, bool per_vp, size_t *len);
+/* docs/schema/vp-ctl-snapshot-1.json */
+json_t *ctl_snapshot(const struct ctl_view *v, bool per_vp);
+
+#endif

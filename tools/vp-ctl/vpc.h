@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vpc.h - what the files of vp-ctl share.
+ */
+#ifndef VPC_H
+#define VPC_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "runtime/base/xk_base.h"
+#include "runtime/base/xk_clock.h"
+#include "tools/control/ctl.h"
+#include "tools/control/ctl_view.h"
+
+enum { VPC_OK = 0, VPC_REFUSED = 1, VPC_USAGE = 2, VPC_NOBODY = 3 };
+
+#define VPC_WORDS 64u
+
+struct vpc {
+	const char *socket;              /* NULL: find it */
+	bool        json, per_vp;
+	xk_ns       wait, timeout, delay;
+	uint64_t    count;               /* of top's tables; 0: until it ends */
+	const char *word[VPC_WORDS];     /* the command and its arguments */
+	unsigned    nwords;
+	/* The connection. */
+	int         fd;
+	char        path[CTL_PATH_MAX];
+	char       *in;
+	size_t      nin, cap;
+	int         passed;              /* a descriptor that came along, or -1 */
+};
+
+/* Fills o; does not return on wrong usage. */
+void vpc_options(struct vpc *o, int argc, char **argv);
+
+/* vpc_find.c: every socket of the default folder that answers, one a line. */
+int  vpc_list(const struct vpc *o, FILE *f);
+/* Connects, VPC_OK; or says why not. */
+int  vpc_open(struct vpc *o);
+
+/* vpc_talk.c: what is asked and what comes back.  NULL: said why; *code is the exit code. */
+json_t *vpc_ask(struct vpc *o, json_t *request, int *code);
+/* The next line; NULL with *code.  patience 0: as long as it takes. */
+json_t *vpc_line(struct vpc *o, xk_ns patience, int *code);
+/* Sends it; takes over request. */
+int  vpc_send(struct vpc *o, json_t *request);
+/* Has the other side gone? */
+bool vpc_gone(const struct vpc *o);
+/* Shows an answer's error. */
+int  vpc_refused(const json_t *answer);
+/* The view of the running graph's counters, or NULL with *code. */
+struct ctl_view *vpc_view(struct vpc *o, int *code);
+
+/* vpc_show.c */
+void vpc_show(FILE *f, const json_t *result);
+void vpc_event(FILE *f, const json_t *event);
+
+int  vpc_top(struct vpc *o);
+
+#endif

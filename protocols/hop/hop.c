@@ -15,7 +15,7 @@
 #include "protocols/vnet/virtual.h"
 #include "runtime/upi/xk_upi_inline.h"
 
-struct hop_conf { struct virt_conf virt; bool look; };
+struct hop_conf { struct virt_conf virt; uint64_t burn; bool look; };
 
 /* ---- up ----------------------------------------------------------------------------- */
 
@@ -27,8 +27,40 @@ static void hop_look_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg 
 	xk_pass(xk_container_of(up, struct xk_sess, self), m);   /* as virt_self_demux */
 }
 
+/* Each turn waits for the one before, so they cost the same everywhere in a program. */
+static void hop_burn(uint64_t turns)
+{
+	uint64_t x = turns;
+
+	for (uint64_t i = 0; i < turns; i++) {
+		x = x * 6364136223846793005u + 1442695040888963407u;
+		__asm__ volatile("" : "+r"(x));
+	}
+}
+
+static uint64_t hop_turns(const struct xk_up *up)
+{
+	return ((const struct hop_conf *)up->rep->conf)->burn;
+}
+
+static void hop_burn_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	hop_burn(hop_turns(up));
+	if (((const struct hop_conf *)up->rep->conf)->look)
+		hop_look_demux(up, lls, m);
+	else
+		virt_self_demux(up, lls, m);
+}
+
 static unsigned hop_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
 {
+	unsigned passed = 0;
+
+	if (XK_UNLIKELY(up->demux == hop_burn_demux)) {
+		passed = virt_demux_frames(up, lls, f);
+		hop_burn(passed * hop_turns(up));
+		return passed;
+	}
 	if (up->demux == hop_look_demux)
 		for (unsigned i = 0; i < f->n; i++)
 			if (XK_LIKELY(f->m[i]->len > f->off))
@@ -38,7 +70,11 @@ static unsigned hop_demux_frames(struct xk_up *up, struct xk_sess *lls, const st
 
 static int hop_rep_init(struct xk_rep *r)
 {
-	if (((const struct hop_conf *)r->conf)->look)
+	const struct hop_conf *c = r->conf;
+
+	if (c->burn != 0)
+		((struct virt_rep *)r->state)->self = hop_burn_demux;
+	else if (c->look)
 		((struct virt_rep *)r->state)->self = hop_look_demux;
 	return virt_rep_init(r);
 }
@@ -87,6 +123,9 @@ static const struct xk_ops hop_ops = {
 static const struct xk_param hop_params[] = {
 	{ .name = "look", .type = XK_P_BOOL, .def = "false", .doc = "read the first byte of each message on its way up",
 	  .offset = offsetof(struct hop_conf, look) },
+	{ .name = "burn", .type = XK_P_UINT, .def = "0", .max = "1000000",
+	  .doc = "turns of arithmetic for each message on its way up, a multiplication and an addition each: a known slow-down",
+	  .offset = offsetof(struct hop_conf, burn) },
 	VIRT_PARAMS
 };
 static const char *const hop_drops[] = { VIRT_DROPS, NULL };

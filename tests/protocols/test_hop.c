@@ -31,6 +31,11 @@ static const struct pf_spec graph_four[] = {
 	{ &xk_proto_hop, "h4", "h3", NULL }, { &pf_upper, "up", "h4", NULL }, END
 };
 
+static const struct pf_spec graph_burn[] = {
+	{ &pf_hostlink, "low", NULL, NULL }, { &xk_proto_hop, "h1", "low", "burn=3; look=true" },
+	{ &pf_upper, "up", "h1", NULL }, END
+};
+
 static struct pf f;
 
 static uint64_t hop_sessions(void)
@@ -55,6 +60,20 @@ static void passes_messages_through_untouched(void)
 	CU_ASSERT_PTR_EQUAL(pf_got(&f, "up", 0)->lls, s);
 	pf_close(&f, 0, s);
 	CU_ASSERT_EQUAL(hop_sessions(), 0);
+	pf_down(&f);
+}
+
+static void a_hop_that_burns_time_changes_nothing_else(void)
+{
+	struct xk_sess *s;
+
+	pf_up(&f, 1, graph_burn);
+	s = pf_open_host(&f, "up", 0, PEER, NULL);
+	pf_inject_host(&f, "low", 0, PEER, IP, "upward", 6);
+	CU_ASSERT_EQUAL_FATAL(pf_ngot(&f, "up"), 1);
+	CU_ASSERT_EQUAL(memcmp(pf_got(&f, "up", 0)->bytes, "upward", 6), 0);
+	CU_ASSERT_EQUAL(pf_rep(&f, "h1", 0)->npop, 1);
+	pf_close(&f, 0, s);
 	pf_down(&f);
 }
 
@@ -252,6 +271,7 @@ static void running_out_of_memory_anywhere_leaves_nothing(void)
 #define T(name) { #name, name }
 static CU_TestInfo tests[] = {
 	T(passes_messages_through_untouched),
+	T(a_hop_that_burns_time_changes_nothing_else),
 	T(every_hop_is_counted_once_each_way),
 	T(passive_opens_rise_through_all_hops_before_the_message),
 	T(passive_sessions_linger_then_all_go),

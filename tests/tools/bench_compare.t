@@ -58,4 +58,21 @@ END
 ok "a side that fails: code 4" code 4 turns "$tmp/b.lua" n=1 --vs size=128 --runs 3
 ok "is not measured" grep -q 'not measured: side B has no value' "$tmp/out"
 ok "and named" grep -q 'B: n=1 failed: it ended with code 4: no such device' "$tmp/err"
+
+# A message takes 1000 us and one more for each turn of burn; every seventh run a little longer.
+cat >"$tmp/fake.extra" <<'END'
+burn=${*##*burn=}
+n=$((100000000 / (100000 + ${burn%% *} * 100 + k * 7 % 20 * 10)))
+END
+control() { rm -f "$tmp/calls"; "$bench" control --vp-run "$tmp/fake" --runs 8 --trials 3 "$@"; }
+ok "control: a slow-down is found, and nothing else" code 0 control
+ok "in every trial" sh -c "grep -q 'A against A: 0 of 3 ' '$tmp/out' && grep -q 'slower: found in 3 of 3 ' '$tmp/out'"
+ok "the size that was asked for" code 0 control --plant 20% --json
+ok "is planted and measured" jq -e '.planted_percent > 19 and .planted_percent < 21 and
+	.planted.estimate_percent > 18 and .planted.estimate_percent < 22' "$tmp/out"
+echo 'burn=0' >>"$tmp/fake.extra"
+echo 'n=1000' >>"$tmp/fake.extra"
+ok "a burn that burns nothing: code 4" code 4 control
+ok "and why" grep -q 'turns of burn cost nothing' "$tmp/err"
+ok "a bench without burn: code 2" code 2 control "$tmp/b.lua"
 done_testing

@@ -201,6 +201,7 @@ int bench_show_main(int argc, char **argv);
 int bench_export_main(int argc, char **argv);
 int bench_env_main(int argc, char **argv);
 int bench_micro_main(int argc, char **argv);
+int bench_control_main(int argc, char **argv);
 /* The project's own scoreboard. */
 int bench_goals_main(int argc, char **argv);
 

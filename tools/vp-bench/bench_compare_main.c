@@ -18,7 +18,7 @@
 #define RUNS       "30"
 #define RUNS_QUICK "8"
 
-enum { OPT_VS = 512, OPT_VS_RUN, OPT_FAIL_OVER, OPT_METRIC };
+enum { OPT_VS = 512, OPT_VS_RUN, OPT_FAIL_OVER };
 
 struct input {
 	struct bench_options o;
@@ -40,21 +40,6 @@ static double percent(const char *arg, struct argp_state *state)
 	if (end == arg || *end != '\0' || !isfinite(v) || v < 0)
 		argp_error(state, "--fail-over needs a percentage, as in 5%%, not '%s'", arg);
 	return v;
-}
-
-static const char *metric(const char *arg, struct argp_state *state)
-{
-	const char *names[256], *near;
-	unsigned n = 0;
-
-	for (const struct bench_metric *m = bench_metrics; m->name != NULL && n < XK_ARRAY_LEN(names); m++)
-		names[n++] = m->name;
-	near = xk_errs_suggest(arg, names, n);
-	if (bench_metric_find(arg) == NULL && near != NULL)
-		argp_error(state, "unknown metric '%s' (did you mean '%s'?)", arg, near);
-	else if (bench_metric_find(arg) == NULL)
-		argp_error(state, "unknown metric '%s' (vp-bench list --metrics)", arg);
-	return arg;
 }
 
 static error_t word(struct input *in, const char *arg, struct argp_state *state)
@@ -82,7 +67,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_VS: in->vs = true; return 0;
 	case OPT_VS_RUN: in->vs = true; in->vs_run = arg; return 0;
 	case OPT_FAIL_OVER: in->c.fail_over = percent(arg, state); return 0;
-	case OPT_METRIC: in->c.metric = metric(arg, state); return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }
@@ -93,7 +77,6 @@ static void read_options(struct input *in, int argc, char **argv)
 		{ "vs", OPT_VS, NULL, 0, "What follows is of side B: k=v, another FILE; without any the sides are the same", 1 },
 		{ "vs-vp-run", OPT_VS_RUN, "PROGRAM", 0, "The vp-run of side B", 1 },
 		{ "fail-over", OPT_FAIL_OVER, "PERCENT", 0, "Exit code 1 when B is shown to be worse by more than that", 1 },
-		{ "metric", OPT_METRIC, "NAME", 0, "Compare this one, not the benches' own", 1 },
 		{ 0 }
 	};
 	static const struct argp_child children[] = { { &bench_argp, 0, "As of run:", 2 }, { 0 } };
@@ -104,6 +87,7 @@ static void read_options(struct input *in, int argc, char **argv)
 	*in = (struct input){ .c = { .confidence = 0.98, .fail_over = -1 } };
 	argp_err_exit_status = BENCH_USAGE;
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, in);
+	in->c.metric = in->o.metric;
 }
 
 /* ---- the answer ----------------------------------------------------------------------- */
@@ -333,7 +317,6 @@ static int compare_in_turns(struct input *in)
 	}
 	if (in->o.runs == NULL && !in->o.paper)
 		in->o.runs = in->o.quick ? RUNS_QUICK : RUNS;
-	in->o.metric = in->c.metric;
 	code = load_side(in, &a, in->o.file[0], in->o.arg, in->o.nargs);
 	if (code == BENCH_OK)
 		code = load_b(in, &b);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { OPT_QUICK = 256, OPT_PAPER, OPT_RUNS, OPT_WARMUP, OPT_SEED, OPT_FORMAT, OPT_PRECISION, OPT_CONFIDENCE,
-       OPT_VP_RUN, OPT_RESUME, OPT_TIMEOUT };
+       OPT_VP_RUN, OPT_RESUME, OPT_TIMEOUT, OPT_METRIC };
 
 static const struct argp_option options[] = {
 	{ "quick", OPT_QUICK, NULL, 0, "3 runs of a fifth of the time: to see that it works, not to conclude from", 0 },
@@ -24,6 +24,7 @@ static const struct argp_option options[] = {
 	{ "resume", OPT_RESUME, NULL, 0, "Go on with the JSON that -o FILE holds", 0 },
 	{ "timeout", OPT_TIMEOUT, "TIME", 0, "A run that lives longer is killed and has failed (default: twice its length "
 	  "and two minutes)", 0 },
+	{ "metric", OPT_METRIC, "NAME", 0, "What to measure or compare, instead of what the file says", 0 },
 	{ "vp-run", OPT_VP_RUN, "PROGRAM", 0, "The vp-run to use (default: the one beside this program)", 0 },
 	{ 0 }
 };
@@ -37,6 +38,21 @@ static enum bench_format format_of(const char *arg, struct argp_state *state)
 			return (enum bench_format)i;
 	argp_error(state, "--format is table, json or csv, not '%s'", arg);
 	return BENCH_TABLE;
+}
+
+static const char *metric_of(const char *arg, struct argp_state *state)
+{
+	const char *names[256], *near;
+	unsigned n = 0;
+
+	for (const struct bench_metric *m = bench_metrics; m->name != NULL && n < XK_ARRAY_LEN(names); m++)
+		names[n++] = m->name;
+	near = xk_errs_suggest(arg, names, n);
+	if (bench_metric_find(arg) == NULL && near != NULL)
+		argp_error(state, "unknown metric '%s' (did you mean '%s'?)", arg, near);
+	else if (bench_metric_find(arg) == NULL)
+		argp_error(state, "unknown metric '%s' (vp-bench list --metrics)", arg);
+	return arg;
 }
 
 static void add(struct bench_options *o, const char *arg, struct argp_state *state)
@@ -88,6 +104,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case 'o': o->out = arg; break;
 	case OPT_RESUME: o->resume = true; break;
 	case OPT_TIMEOUT: o->timeout = arg; break;
+	case OPT_METRIC: o->metric = metric_of(arg, state); break;
 	case OPT_VP_RUN: o->vp_run = arg; break;
 	case ARGP_KEY_ARG: add(o, arg, state); break;
 	case ARGP_KEY_END: finish(o, state); break;

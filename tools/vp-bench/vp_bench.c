@@ -19,6 +19,7 @@ static const struct command {
 	{ "plan", bench_plan_main, "FILE... [k=v ...]", "the points, the runs and how long they take" },
 	{ "run", bench_run_main, "FILE... [k=v ...]", "run them (vp-bench run --help)" },
 	{ "compare", bench_compare_main, "A.json B.json", "is B faster? also FILE [k=v ...] --vs [k=v ...]" },
+	{ "control", bench_control_main, "[FILE] [k=v ...]", "does compare find a planted slow-down, and nothing else?" },
 	{ "show", bench_show_main, "RESULT.json", "the table of a result" },
 	{ "export", bench_export_main, "RESULT.json", "a result as CSV, a line per run and metric" },
 	{ "env", bench_env_main, "", "what this machine is, and what is doubtful about it" },

@@ -140,6 +140,8 @@ bool bench_doc_reached(const json_t *part, const json_t *point);
 json_t *bench_doc_load(const char *path, char *why, size_t n);
 /* Whole or not at all: written beside and renamed; a device is written to. */
 int  bench_doc_save(const json_t *doc, const char *path, char *why, size_t n);
+/* The same of any text. */
+int  bench_text_save(const char *text, const char *path, char *why, size_t n);
 /* Verdicts of the shapes; true when none failed. */
 bool bench_doc_judge(json_t *part);
 /* Runs with this metric at a point: values and their blocks; returns how many. */
@@ -150,6 +152,9 @@ double bench_real(const json_t *o, const char *key);
 /* "vps=2 conns=12"; a number of four digits in so many columns after a space. */
 void bench_at_text(const json_t *at, char *buf, size_t n);
 void bench_number_text(FILE *f, double v, int width);
+const char *bench_digits(double v, char *buf, size_t n);
+/* Does their number stand beside this point of ours? */
+bool bench_theirs_at(const json_t *theirs, const json_t *point);
 void bench_show_table(FILE *f, const json_t *doc);
 void bench_show_csv(FILE *f, const json_t *doc);
 int  bench_show(FILE *f, const json_t *doc, enum bench_format format);
@@ -167,6 +172,8 @@ struct bench_child {
 json_t *bench_child_run(const struct bench_child *c, bool *interrupted, char *why, size_t n);
 /* The same of any program that prints one JSON value; argv ends with NULL. */
 json_t *bench_child_json(const char *const *argv, double seconds, bool *interrupted, char *why, size_t n);
+/* What any program prints, to be freed, given this on its stdin. */
+char   *bench_child_text(const char *const *argv, const char *input, double seconds, bool *interrupted, char *why, size_t n);
 void    bench_child_signals(void);
 /* vp-run beside this program, or what the option or VP_RUN says. */
 const char *bench_child_program(const char *given);
@@ -201,6 +208,7 @@ int bench_show_main(int argc, char **argv);
 int bench_export_main(int argc, char **argv);
 int bench_env_main(int argc, char **argv);
 int bench_micro_main(int argc, char **argv);
+int bench_report_main(int argc, char **argv);
 int bench_control_main(int argc, char **argv);
 /* The project's own scoreboard. */
 int bench_goals_main(int argc, char **argv);

@@ -29,6 +29,11 @@ static sigset_t ours, before;
 
 void bench_child_signals(void)
 {
+	static bool done;
+
+	if (done)
+		return;
+	done = true;
 	sigemptyset(&ours);
 	sigaddset(&ours, SIGCHLD);
 	sigaddset(&ours, SIGINT);
@@ -90,7 +95,8 @@ static void compose(struct command *c, const struct bench_child *k)
 
 /* ---- the process --------------------------------------------------------------------- */
 
-static pid_t start(const char *const *argv, int out, int err)
+/* in: -1 leaves it ours. */
+static pid_t start(const char *const *argv, int in, int out, int err)
 {
 	pid_t parent = getpid(), pid = fork();
 
@@ -102,7 +108,7 @@ static pid_t start(const char *const *argv, int out, int err)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	/* Ctrl-C at the terminal is ours to handle; we stop it with SIGTERM. */
 	setpgid(0, 0);
-	if (dup2(out, 1) < 0 || dup2(err, 2) < 0)
+	if ((in >= 0 && dup2(in, 0) < 0) || dup2(out, 1) < 0 || dup2(err, 2) < 0)
 		_exit(127);
 	execvp(argv[0], (char *const *)argv);
 	dprintf(2, "cannot run %s: %s\n", argv[0], strerror(errno));
@@ -188,28 +194,66 @@ static json_t *parse(int fd, char *why, size_t n)
 	return j;
 }
 
-json_t *bench_child_json(const char *const *argv, double seconds, bool *interrupted, char *why, size_t n)
+/* Did it end well?  Its output is in out. */
+static bool perform(const char *const *argv, int in, int out, double seconds, bool *interrupted, char *why, size_t n)
 {
-	int out = memfd_create("child-out", MFD_CLOEXEC), err = memfd_create("child-err", MFD_CLOEXEC);
-	int status = 0;
-	json_t *j = NULL;
-	bool in_time;
+	int err = memfd_create("child-err", MFD_CLOEXEC), status = 0;
+	bool in_time, good = false;
 	pid_t pid = -1;
 
 	if (out >= 0 && err >= 0)
-		pid = start(argv, out, err);
+		pid = start(argv, in, out, err);
 	if (pid < 0) {
 		snprintf(why, n, "cannot start a process: %s", strerror(errno));
 	} else {
 		in_time = await(pid, seconds, &status, interrupted);
-		if (in_time && WIFEXITED(status) && WEXITSTATUS(status) == 0 && !*interrupted)
-			j = parse(out, why, n);
-		else
+		good = in_time && WIFEXITED(status) && WEXITSTATUS(status) == 0 && !*interrupted;
+		if (!good)
 			explain(status, in_time, seconds, err, why, n);
 	}
-	close(out);
-	close(err);
+	if (err >= 0)
+		close(err);
+	return good;
+}
+
+json_t *bench_child_json(const char *const *argv, double seconds, bool *interrupted, char *why, size_t n)
+{
+	int out = memfd_create("child-out", MFD_CLOEXEC);
+	json_t *j = NULL;
+
+	if (perform(argv, -1, out, seconds, interrupted, why, n))
+		j = parse(out, why, n);
+	if (out >= 0)
+		close(out);
 	return j;
+}
+
+static char *whole(int fd)
+{
+	off_t size = lseek(fd, 0, SEEK_END);
+	char *text = size >= 0 ? malloc((size_t)size + 1) : NULL;
+	ssize_t got = text ? pread(fd, text, (size_t)size, 0) : -1;
+
+	if (text != NULL)
+		text[got > 0 ? got : 0] = '\0';
+	return text;
+}
+
+char *bench_child_text(const char *const *argv, const char *input, double seconds, bool *interrupted, char *why, size_t n)
+{
+	int in = memfd_create("child-in", MFD_CLOEXEC), out = memfd_create("child-out", MFD_CLOEXEC);
+	char *text = NULL;
+
+	bench_child_signals();
+	if (in < 0 || write(in, input, strlen(input)) != (ssize_t)strlen(input) || lseek(in, 0, SEEK_SET) != 0)
+		snprintf(why, n, "cannot hand over its input: %s", strerror(errno));
+	else if (perform(argv, in, out, seconds, interrupted, why, n))
+		text = whole(out);
+	if (in >= 0)
+		close(in);
+	if (out >= 0)
+		close(out);
+	return text;
 }
 
 json_t *bench_child_run(const struct bench_child *k, bool *interrupted, char *why, size_t n)

@@ -257,7 +257,7 @@ json_t *bench_doc_load(const char *path, char *why, size_t n)
 	return NULL;
 }
 
-static int write_to(const json_t *doc, const char *path, char *why, size_t n)
+static int write_to(const char *text, const char *path, char *why, size_t n)
 {
 	FILE *f = fopen(path, "we");
 	bool bad;
@@ -267,7 +267,7 @@ static int write_to(const json_t *doc, const char *path, char *why, size_t n)
 		return BENCH_IO;
 	}
 	errno = 0;
-	bad = json_dumpf(doc, f, JSON_INDENT(1)) != 0 || fputc('\n', f) == EOF || fflush(f) != 0;
+	bad = fputs(text, f) == EOF || fflush(f) != 0;
 	bad = bad || (fsync(fileno(f)) != 0 && errno != EINVAL && errno != EROFS);
 	if (bad)
 		snprintf(why, n, "%s: %s", path, strerror(errno ? errno : EIO));
@@ -278,24 +278,40 @@ static int write_to(const json_t *doc, const char *path, char *why, size_t n)
 	return bad ? BENCH_IO : BENCH_OK;
 }
 
-int bench_doc_save(const json_t *doc, const char *path, char *why, size_t n)
+int bench_text_save(const char *text, const char *path, char *why, size_t n)
 {
 	struct stat st;
 	char beside[4096];
 	int err;
 
 	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return write_to(doc, path, why, n);
+		return write_to(text, path, why, n);
 	if (snprintf(beside, sizeof beside, "%s.part", path) >= (int)sizeof beside) {
 		snprintf(why, n, "the name of the result file is too long");
 		return BENCH_IO;
 	}
-	err = write_to(doc, beside, why, n);
+	err = write_to(text, beside, why, n);
 	if (err == BENCH_OK && rename(beside, path) != 0) {
 		snprintf(why, n, "%s: %s", path, strerror(errno));
 		err = BENCH_IO;
 	}
 	if (err != BENCH_OK)
 		unlink(beside);
+	return err;
+}
+
+int bench_doc_save(const json_t *doc, const char *path, char *why, size_t n)
+{
+	char *json = json_dumps(doc, JSON_INDENT(1)), *text = NULL;
+	int err;
+
+	if (json == NULL || asprintf(&text, "%s\n", json) < 0) {
+		snprintf(why, n, "out of memory");
+		free(json);
+		return BENCH_IO;
+	}
+	err = bench_text_save(text, path, why, n);
+	free(text);
+	free(json);
 	return err;
 }

@@ -25,17 +25,22 @@ void bench_at_text(const json_t *at, char *buf, size_t n)
 }
 
 /* Four significant digits, no exponent where people read. */
+const char *bench_digits(double v, char *buf, size_t n)
+{
+	if (isnan(v))
+		snprintf(buf, n, "-");
+	else if (fabs(v) >= 1000 || v == 0)
+		snprintf(buf, n, "%.0f", v);
+	else
+		snprintf(buf, n, "%.4g", v);
+	return buf;
+}
+
 void bench_number_text(FILE *f, double v, int width)
 {
 	char text[40];
 
-	if (isnan(v))
-		snprintf(text, sizeof text, "-");
-	else if (fabs(v) >= 1000 || v == 0)
-		snprintf(text, sizeof text, "%.0f", v);
-	else
-		snprintf(text, sizeof text, "%.4g", v);
-	fprintf(f, " %*s", width, text);
+	fprintf(f, " %*s", width, bench_digits(v, text, sizeof text));
 }
 
 /* ---- points ---------------------------------------------------------------------------- */
@@ -53,17 +58,22 @@ static bool agrees(const json_t *at, const json_t *with)
 	return true;
 }
 
+bool bench_theirs_at(const json_t *t, const json_t *point)
+{
+	const json_t *ours = json_object_get(t, "ours") ? json_object_get(t, "ours") : json_object_get(t, "at");
+
+	return agrees(json_object_get(point, "at"), ours);
+}
+
 /* Their value that stands for this point of ours. */
 static void theirs(FILE *f, const json_t *part, const json_t *point)
 {
-	const json_t *at = json_object_get(point, "at"), *t;
+	const json_t *t;
 	char where[200];
 	size_t i;
 
 	json_array_foreach(json_object_get(part, "theirs"), i, t) {
-		const json_t *ours = json_object_get(t, "ours") ? json_object_get(t, "ours") : json_object_get(t, "at");
-
-		if (!agrees(at, ours))
+		if (!bench_theirs_at(t, point))
 			continue;
 		bench_at_text(json_object_get(t, "at"), where, sizeof where);
 		fprintf(f, "  theirs %s%s%.4g %s at %s", bench_text(t, "metric"), *bench_text(t, "metric") ? " " : "",
@@ -117,11 +127,10 @@ static void show_unmatched(FILE *f, const json_t *part)
 	size_t i, k;
 
 	json_array_foreach(json_object_get(part, "theirs"), i, t) {
-		const json_t *ours = json_object_get(t, "ours") ? json_object_get(t, "ours") : json_object_get(t, "at");
 		bool matched = false;
 
 		json_array_foreach(json_object_get(part, "points"), k, p)
-			matched |= agrees(json_object_get(p, "at"), ours);
+			matched |= bench_theirs_at(t, p);
 		bench_at_text(json_object_get(t, "at"), at, sizeof at);
 		if (!matched)
 			fprintf(f, "theirs: %.4g %s at %s%s%s\n", bench_real(t, "value"), bench_text(t, "unit"), at,

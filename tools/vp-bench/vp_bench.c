@@ -21,6 +21,7 @@ static const struct command {
 	{ "compare", bench_compare_main, "A.json B.json", "is B faster? also FILE [k=v ...] --vs [k=v ...]" },
 	{ "control", bench_control_main, "[FILE] [k=v ...]", "does compare find a planted slow-down, and nothing else?" },
 	{ "show", bench_show_main, "RESULT.json", "the table of a result" },
+	{ "report", bench_report_main, "RESULT.json... -o FILE", "results as a page with figures, HTML or Markdown" },
 	{ "export", bench_export_main, "RESULT.json", "a result as CSV, a line per run and metric" },
 	{ "env", bench_env_main, "", "what this machine is, and what is doubtful about it" },
 	{ "micro", bench_micro_main, "", "what the machine's primitives cost: locks, hand-overs, memory" },

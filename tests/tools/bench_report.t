@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# bench_report.t - vp-bench report: a page that needs nothing else, every text in it
+# only a text, the same bytes each time; figures as files, and without gnuplot tables.
+set -u
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$top_srcdir/tests/support/tap.sh"
+. "$top_srcdir/tests/tools/bench_lib.sh"
+
+"$bench" run --vp-run "$tmp/fake" "$tmp/b.lua" -o "$tmp/r.json" 2>"$tmp/err"
+# The same with texts that mean something in HTML, Markdown, gnuplot and a shell.
+evil="<script>alert(1)</script>&\"'|\`id\`\$(id)]]>{/Symbol a}\\\\n"
+jq --arg e "$evil" '.benches[0] |= (.name = "t" + $e | .doc = $e | .source = $e | .file = $e |
+	.settings.args = ["a=" + $e] | .shapes[0].doc = $e | .theirs[0].doc = $e | .theirs[0].unit = "Gbit/s" |
+	.metric.doc = $e | .points[0].status = "failed" | .points[0].error = $e) |
+	.environment.doubts += [$e] | .environment.kernel = $e' "$tmp/r.json" >"$tmp/evil.json"
+
+# Every element closed, nothing that runs or fetches; prints what it found otherwise.
+cat >"$tmp/check.py" <<'END'
+import sys
+from html.parser import HTMLParser
+VOID = {"meta", "br", "rect", "use", "circle", "path", "feFlood", "feflood", "fecomposite"}
+class P(HTMLParser):
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.open, self.bad, self.text, self.ids = [], [], "", []
+    def handle_starttag(self, tag, attrs):
+        self.note(tag, attrs)
+        if tag not in VOID:
+            self.open.append(tag)
+    def handle_startendtag(self, tag, attrs):
+        self.note(tag, attrs)
+    def note(self, tag, attrs):
+        if tag in {"script", "link", "iframe", "img", "object", "embed", "base", "form"}:
+            self.bad.append(tag)
+        for k, v in attrs:
+            if k == "id":
+                self.ids.append(v)
+            if k.startswith("on") or (k in {"href", "src", "xlink:href"} and not v.startswith("#")):
+                self.bad.append(f"{tag} {k}={v}")
+    def handle_endtag(self, tag):
+        if tag in VOID:
+            return
+        if not self.open or self.open.pop() != tag:
+            self.bad.append("unmatched " + tag)
+    def handle_data(self, data):
+        self.text += data
+p = P()
+p.feed(open(sys.argv[1], encoding="utf-8").read())
+p.close()
+bad = p.bad + p.open
+if len(set(p.ids)) != len(p.ids):
+    bad.append("an id twice")
+for want in sys.argv[2:]:
+    if want not in p.text:
+        bad.append("no text " + want)
+print(bad)
+sys.exit(bool(bad))
+END
+page() { python3 "$tmp/check.py" "$@"; }
+
+ok "a page" code 0 "$bench" report "$tmp/r.json" -o "$tmp/r.html"
+ok "is well formed, has no script and fetches nothing" page "$tmp/r.html" "two are as fast" "Gbit/s"
+ok "has verdicts, theirs, the machine and the command" sh -c "grep -q '>pass<' '$tmp/r.html' &&
+	grep -q 'theirs' '$tmp/r.html' && grep -q 'needs a moon' '$tmp/r.html' && grep -q 'page_bytes' '$tmp/r.html' &&
+	grep -q 'vp-bench run .*b.lua --duration 2s' '$tmp/r.html'"
+ok "texts stay texts" sh -c "'$bench' report '$tmp/evil.json' -o '$tmp/evil.html' && python3 '$tmp/check.py' '$tmp/evil.html' '<script>'"
+ok "the same bytes each time" sh -c "'$bench' report '$tmp/evil.json' | cmp - '$tmp/evil.html'"
+ok "two results on a page" sh -c "'$bench' report '$tmp/r.json' '$tmp/evil.json' -o '$tmp/two.html' && python3 '$tmp/check.py' '$tmp/two.html'"
+ok "Markdown, texts stay texts there" sh -c "'$bench' report --markdown '$tmp/evil.json' >'$tmp/evil.md' &&
+	! grep -v '^    ' '$tmp/evil.md' | grep '<script' && grep '^| \*\*pass\*\* | &lt;script' '$tmp/evil.md'"
+"$bench" compare --vp-run "$tmp/fake" "$tmp/b.lua" --vs size=128 --runs 8 -o "$tmp/ab.json" >"$tmp/out" 2>"$tmp/err"
+ok "both sides of a comparison" sh -c "'$bench' report '$tmp/ab.json' >'$tmp/ab.html' &&
+	grep -q '>slower<' '$tmp/ab.html' && grep -q 'vp-bench compare .*--vs .*size=128' '$tmp/ab.html'"
+
+if command -v gnuplot >/dev/null 2>&1; then
+	ok "figures are in the page" sh -c "test \$(grep -c '</svg>' '$tmp/r.html') -ge 2"
+	ok "figures as files, linked by the page" sh -c "mkdir -p '$tmp/d' && '$bench' report '$tmp/r.json' --svg '$tmp/d/f' -o '$tmp/d/p.md' &&
+		test -s '$tmp/d/f/t-1.svg' && grep -q '](f/t-1.svg)' '$tmp/d/p.md'"
+	ok "each is XML of its own" python3 -c "import glob, sys, xml.dom.minidom as m
+files = glob.glob('$tmp/d/f/*.svg')
+[m.parse(f) for f in files]
+sys.exit(not files)"
+	ok "a folder of files that cannot be: code 5" code 5 "$bench" report "$tmp/r.json" --svg "$tmp/no/such"
+else
+	skip "figures" "gnuplot is not installed"
+fi
+ok "without gnuplot: tables, and it is said" sh -c "PATH='$tmp/nowhere' '$bench' report '$tmp/r.json' >'$tmp/plain.html' 2>'$tmp/err' &&
+	grep -q 'There are no figures here' '$tmp/plain.html' && ! grep -q '<svg' '$tmp/plain.html' && grep -q 'tables only' '$tmp/err'"
+ok "what is no result: code 5" code 5 "$bench" report "$tmp/b.lua"
+ok "no result at all: code 2" code 2 "$bench" report
+if [ -c /dev/full ]; then
+	ok "a full disk: code 5" code 5 "$bench" report "$tmp/r.json" -o /dev/full
+fi
+done_testing

@@ -6,7 +6,9 @@ local a = args {
   conns   = uint { 16,   min = 1, max = 65536, doc = "connections of the client" },
   count   = uint { 1000, min = 1, doc = "messages of each connection" },
   size    = size { "1KiB", min = 1, max = "1MiB", doc = "bytes of a message" },
-  service = enum { "echo", choices = { "echo", "discard", "chargen" }, doc = "what the client talks to" },
+  service = enum { "echo", choices = { "echo", "echod", "discard", "chargen" },
+                   doc = "what the client talks to; echod: a thread in blocking style for each connection" },
+  threads = enum { "kernel", choices = { "kernel", "user" }, doc = "whose stack a connection's work runs on" },
   vps     = uint { 4,    min = 1, max = 4096, doc = "virtual processors" },
 }
 
@@ -15,11 +17,12 @@ local function host(addr)
 end
 
 local server = tcp { name = "server", over = host "10.0.0.2/24" }
-tcpecho { port = 7, over = server }
+local echo = a.service == "echod" and echod or tcpecho
+echo { port = 7, over = server }
 discard { port = 9, over = server }
 chargen { port = 19, over = server }
 
-local port = { echo = 7, discard = 9, chargen = 19 }
+local port = { echo = 7, echod = 7, discard = 9, chargen = 19 }
 stack {
   tcpsend { to = "10.0.0.2", port = port[a.service], conns = a.conns, count = a.count, size = a.size },
   tcp { name = "client", over = host "10.0.0.1/24" },
@@ -27,5 +30,5 @@ stack {
 
 return graph "tcp-echo" {
   doc = "TCP echo, discard and chargen between two stacks in memory",
-  threading = vppc { vps = a.vps },
+  threading = vppc { vps = a.vps, threads = a.threads },
 }

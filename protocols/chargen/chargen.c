@@ -11,6 +11,7 @@
  */
 #include "protocols/stream/stream_app.h"
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_thread.h"
 #include "runtime/upi/xk_upi_inline.h"
 
 #include <string.h>
@@ -38,6 +39,7 @@ static struct chargen_sess *gen_of(struct xk_sess *s) { return (struct chargen_s
 static void chargen_forget(struct xk_sess *s)
 {
 	xk_task_park(&gen_of(s)->task);
+	xk_task_of(&gen_of(s)->task, NULL);
 	stream_forget(s);
 }
 
@@ -92,6 +94,7 @@ static int chargen_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_no
 	}
 	xk_count(r->count[N_ACCEPTED]);
 	xk_task_init(&gen_of(s)->task, r->vp, chargen_run);
+	xk_task_of(&gen_of(s)->task, lls);
 	xk_task_ready(&gen_of(s)->task);
 	return XK_OK;
 }

@@ -17,6 +17,7 @@
 #include "protocols/stream/stream_app.h"
 #include "protocols/tcp/tcp.h"
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_thread.h"
 #include "runtime/upi/xk_upi_inline.h"
 
 #include <errno.h>
@@ -85,6 +86,7 @@ static void http_forget(struct xk_sess *s)
 	http_close_file(h);
 	stream_q_free(&h->in);
 	xk_task_park(&h->task);
+	xk_task_of(&h->task, NULL);
 	xk_timer_cancel(&s->rep->vp->wheel, &h->timer);
 	stream_forget(s);
 }
@@ -453,6 +455,7 @@ static int http_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node 
 	h->fd = -1;
 	h->state = READING;
 	xk_task_init(&h->task, r->vp, http_run);
+	xk_task_of(&h->task, lls);
 	xk_timer_init(&h->timer, http_timer);
 	http_wait(h, conf_of(r)->timeout);
 	stream_tell(lls, XK_STREAM_MANUAL, 1);

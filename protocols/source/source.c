@@ -14,6 +14,7 @@
  */
 #include "runtime/base/xk_csum_inline.h"
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_thread.h"
 #include "runtime/upi/xk_upi_inline.h"
 
 #include <stdio.h>
@@ -396,6 +397,7 @@ static void source_close(struct source_conn *k)
 	struct xk_up *up = lls->up;
 
 	k->s = NULL;
+	xk_task_of(&k->task, NULL);
 	if (up != &up->rep->up) {
 		lls->up = &up->rep->up;
 		xk_sess_destroy(xk_container_of(up, struct xk_sess, self));
@@ -477,6 +479,7 @@ static int source_open_one(struct source_rep *sr, uint64_t i, struct xk_errs *e)
 	k->cls = (uint8_t)xk_msg_class((uint32_t)c->size);
 	if (c->count == 0 && c->off == 0 && c->rate == 0 && c->window == 0)
 		k->task.run = is_single(k, c) ? source_run_one : source_run_steady;
+	xk_task_of(&k->task, k->s);
 	sr->no[sr->n++] = i;
 	source_begin(k);
 	return XK_OK;

@@ -15,6 +15,7 @@
 #include "protocols/stream/stream_app.h"
 #include "runtime/base/xk_csum_inline.h"
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_thread.h"
 #include "runtime/upi/xk_upi_inline.h"
 
 #include <stdio.h>
@@ -84,6 +85,7 @@ static void send_close(struct send_conn *k)
 	xk_timer_cancel(&k->sr->r->vp->wheel, &k->timer);
 	k->open = false;
 	k->s.down = k->stream = NULL;
+	xk_task_of(&k->task, NULL);
 	k->task.ahead = &k->task;
 	k->task.beyond = NULL;
 	lls->up = &k->sr->r->up;
@@ -260,6 +262,7 @@ static int send_connect(struct send_conn *k)
 	k->s.down->up = &k->s.self;
 	k->task.ahead = k->s.down;
 	k->task.beyond = &k->s.down->hot;
+	xk_task_of(&k->task, k->s.down);
 	k->peer_ended = k->ending = false;
 	return XK_OK;
 }

@@ -12,8 +12,8 @@
 #include <string.h>
 
 struct arch_conf {
-	unsigned domain, entry, schedule, handover, lock, inbound, order, table;
-	uint64_t vps, workers, carriers, burst, quantum, cpus, inbox, spin, seed;
+	unsigned domain, entry, schedule, handover, lock, inbound, order, table, threads;
+	uint64_t vps, workers, carriers, burst, quantum, cpus, inbox, spin, seed, stack;
 	bool     wired, hold;
 	struct xk_plist map;
 };
@@ -25,6 +25,7 @@ static const char *const locks[] = { "mutex", "adaptive", "spin", "ticket", "mcs
 static const char *const inbounds[] = { "device", "pool", NULL };
 static const char *const orders[] = { "any", "arrival", NULL };
 static const char *const tables[] = { "none", "rw", "mutex", "adaptive", "spin", "ticket", "mcs", NULL };
+static const char *const thread_kinds[] = { "kernel", "user", NULL };
 const char *const xk_arch_schedules[] = { "drr", "os", "virtual", NULL };
 
 const struct xk_param xk_arch_params[] = {
@@ -74,6 +75,11 @@ const struct xk_param xk_arch_params[] = {
 	  .offset = offsetof(struct arch_conf, spin) },
 	{ .name = "seed", .type = XK_P_UINT, .doc = "of the schedule's own choices; without it the graph's",
 	  .offset = offsetof(struct arch_conf, seed) },
+	{ .name = "threads", .type = XK_P_ENUM, .choices = thread_kinds,
+	  .doc = "whose stack a connection's work runs on: the kernel thread's that runs its virtual processor, or one of "
+		 "its own, a user-level thread", .offset = offsetof(struct arch_conf, threads) },
+	{ .name = "stack", .type = XK_P_SIZE, .min = "8KiB", .max = "16MiB",
+	  .doc = "of each user-level thread; without it what this build needs", .offset = offsetof(struct arch_conf, stack) },
 	{ .name = "map", .type = XK_P_LIST, .elem = XK_P_UINT,
 	  .doc = "virtual processor (from 1) of connection 1, 2, ...; repeated; without it round robin",
 	  .offset = offsetof(struct arch_conf, map) },
@@ -107,7 +113,7 @@ static void conf_from_arch(struct arch_conf *c, const struct xk_arch *a)
 		.vps = a->vps > 0 ? (uint64_t)a->vps : 0, .workers = a->workers, .burst = a->burst,
 		.quantum = a->quantum, .cpus = a->cpus, .inbox = a->inbox, .wired = a->wired,
 		.spin = a->spin_us * XK_US, .seed = a->seed, .carriers = a->carriers, .hold = a->hold,
-		.inbound = a->inbound, .order = a->order,
+		.inbound = a->inbound, .order = a->order, .threads = a->threads, .stack = a->stack,
 	};
 }
 
@@ -134,6 +140,20 @@ static void carriers_from_conf(struct xk_arch *a, const struct arch_conf *c, con
 		a->order = XK_ORDER_ANY;
 }
 
+/* Where user-level threads are asked for, what a preset says of kernel threads of connections,
+ * and of locks between them, does not hold: what is not written is as for few workers. */
+static void user_threads(struct xk_arch *a, const struct xk_value *tab)
+{
+	if (xk_value_get(tab, "entry") == NULL)
+		a->entry = XK_ENTRY_OWN;
+	if (xk_value_get(tab, "schedule") == NULL && a->schedule == XK_SCHED_OS) {
+		a->schedule = XK_SCHED_DRR;
+		a->wired = true;
+	}
+	if (xk_value_get(tab, "vps") == NULL && a->vps == XK_VPS_PER_CONN)
+		a->vps = XK_VPS_PER_WORKER;
+}
+
 static void arch_from_conf(struct xk_arch *a, const struct arch_conf *c, const struct xk_value *tab)
 {
 	carriers_from_conf(a, c, tab);
@@ -141,6 +161,11 @@ static void arch_from_conf(struct xk_arch *a, const struct arch_conf *c, const s
 	a->entry = (enum xk_entry)c->entry;
 	a->schedule = (enum xk_schedule)c->schedule;
 	a->handover = (enum xk_handover)c->handover;
+	a->threads = (enum xk_threads)c->threads;
+	a->stack = c->stack;
+	a->wired = c->wired;
+	if (a->threads == XK_THREADS_USER)
+		user_threads(a, tab);
 	if (xk_value_get(tab, "lock") != NULL)
 		a->lock = xk_lock_find(locks[c->lock]);
 	/* A preset that is made to take no locks has no use for its own. */
@@ -158,7 +183,6 @@ static void arch_from_conf(struct xk_arch *a, const struct arch_conf *c, const s
 	a->quantum = (unsigned)c->quantum;
 	a->cpus = c->cpus;
 	a->inbox = (uint32_t)c->inbox;
-	a->wired = c->wired;
 	a->spin_us = (uint32_t)(c->spin / XK_US);
 	a->seed = c->seed;
 }
@@ -169,6 +193,7 @@ _Static_assert(XK_ENTRY_OWN == 0 && XK_ENTRY_LOCK == 1 && XK_ENTRY_THREAD == 2, 
 _Static_assert(XK_HANDOVER_POST == 0 && XK_HANDOVER_ENTER == 1 && XK_HANDOVER_TRY == 2, "order of handovers");
 _Static_assert(XK_INBOUND_DEVICE == 0 && XK_INBOUND_POOL == 1, "order of inbounds");
 _Static_assert(XK_ORDER_ANY == 0 && XK_ORDER_ARRIVAL == 1, "order of orders");
+_Static_assert(XK_THREADS_KERNEL == 0 && XK_THREADS_USER == 1, "order of thread kinds");
 _Static_assert(XK_SCHED_DRR == 0 && XK_SCHED_OS == 1 && XK_SCHED_VIRTUAL == 2, "order of schedules");
 
 static void take_map(struct xk_spec *s, struct xk_errs *e, const struct where *w, const struct arch_conf *c,

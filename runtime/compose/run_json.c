@@ -82,6 +82,30 @@ static json_t *workers_json(const struct xk_run_result *r)
 	return a;
 }
 
+/* User-level threads; null where connections have none of their own and nobody else made any. */
+static json_t *user_threads_json(const struct xk_run_result *r)
+{
+	struct xk_ult_stats sum = { 0 };
+	json_t *j;
+
+	for (unsigned i = 0; i < r->nvps; i++) {
+		sum.live += r->vp[i].ult.live;
+		sum.stacks += r->vp[i].ult.stacks;
+		sum.stack_bytes += r->vp[i].ult.stack_bytes;
+		sum.switches += r->vp[i].ult.switches;
+		sum.stackless += r->vp[i].ult.stackless;
+	}
+	if (sum.stacks == 0 && r->graph->vps->arch.threads != XK_THREADS_USER)
+		return json_null();
+	j = json_object();
+	put(j, "live", sum.live);
+	put(j, "stacks", sum.stacks);
+	put(j, "stack_bytes", sum.stack_bytes);
+	put(j, "switches", sum.switches);
+	put(j, "stackless", sum.stackless);
+	return j;
+}
+
 /* Memory of this process that is in use now, 0 when the system does not say. */
 static uint64_t resident_bytes(void)
 {
@@ -201,6 +225,7 @@ struct json_t *xk_run_json(const struct xk_run_result *r, bool per_vp, bool per_
 	json_object_set_new(j, "nodes", nodes);
 	json_object_set_new(j, "workers", workers_json(r));
 	json_object_set_new(j, "locks", locks_json(r));
+	json_object_set_new(j, "user_threads", user_threads_json(r));
 	if (per_vp)
 		json_object_set_new(j, "vps", vps_json(r));
 	if (per_conn)

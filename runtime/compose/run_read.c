@@ -136,6 +136,7 @@ static void read_vp(const struct xk_vp *vp, struct xk_run_vp *out)
 		.busy_ns = __atomic_load_n(&vp->busy_ns, __ATOMIC_RELAXED),
 	};
 	xk_lockstat_read(&vp->lockstat, &out->lock);
+	xk_ult_stats(vp, &out->ult);
 }
 
 static void snap_fini(struct run_snap *s)
@@ -213,6 +214,8 @@ static void vp_less(struct xk_run_vp *v, const struct xk_run_vp *old)
 	v->inbox_drops -= old->inbox_drops;
 	v->carried -= old->carried;
 	xk_lock_counts_add(&v->lock, &old->lock, -1);
+	v->ult.switches -= old->ult.switches;
+	v->ult.stackless -= old->ult.stackless;
 	v->wrong_vp -= old->wrong_vp;
 	v->busy_ns -= old->busy_ns;
 }

@@ -15,6 +15,7 @@
 
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_upi.h"
+#include "runtime/vp/xk_ult.h"
 
 struct xk_run_counts {
 	uint64_t push, pop;
@@ -37,6 +38,7 @@ struct xk_run_node {
 struct xk_run_vp {
 	uint64_t units, messages, handed_over, posted_out, borrowed, inbox_drops, carried;
 	struct xk_lock_counts lock;      /* entry `lock`; else 0 */
+	struct xk_ult_stats ult;         /* user-level threads; live and stacks as at the end */
 	uint64_t wrong_vp;               /* messages of a connection of another VP's; never, but for a bug */
 	xk_ns    busy_ns;
 };

@@ -74,8 +74,11 @@ static XK_NOINLINE void input_frames(struct xk_up *up, struct xk_sess *s, struct
 	struct xk_rep *r = s->rep;
 	unsigned done = together ? up->rep->node->proto->ops->demux_frames(up, s, &f) : 0;
 
-	if (XK_UNLIKELY(done < n))
+	if (XK_UNLIKELY(done < n)) {
+		if (up->demux == upi_thread_demux && done == 0)
+			done = upi_thread_frames(up, s, &f);
 		done = xk_frames_singly(up, s, r, &f, done);
+	}
 	/* Whoever was above the driver has closed it. */
 	for (; XK_UNLIKELY(done < n); done++)
 		xk_drop(r, XK_DROP_UNSUPPORTED, m[done]);

@@ -51,8 +51,10 @@ static void free_upivp(struct xk_vp *vp)
 {
 	struct xk_upivp *u = upi_vp(vp);
 
-	if (u != NULL)
+	if (u != NULL) {
 		xk_free(u->posted);
+		upi_threads_fini(u);
+	}
 	xk_free(u);
 }
 
@@ -215,7 +217,8 @@ static int rep_new(struct xk_node *n, struct xk_vp *vp)
 		xk_slab_fini(&one);
 		return XK_E_NOMEM;
 	}
-	r->up.demux = n->capture ? upi_capture_demux : p->ops->demux ? p->ops->demux : upi_no_demux;
+	r->up.demux = upi_thread_edge(n) ? upi_thread_demux : n->capture ? upi_capture_demux :
+		      p->ops->demux ? p->ops->demux : upi_no_demux;
 	r->up.rep = r;
 	r->node = n;
 	r->vp = vp;

@@ -23,6 +23,7 @@ struct xk_upivp {
 	/* Rings posted here: a flow's `post` is a place in this array, plus 1. */
 	struct upi_post *posted;
 	uint32_t         cap_posted, free_posted;  /* free: plus 1, 0: none */
+	struct xk_slab   threads;               /* user-level ones; size 0: never any */
 };
 
 /* Ends every hint list; never verifies, never learns, is never passed. */
@@ -50,5 +51,16 @@ void upi_capture_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 void upi_input_runs(struct xk_rep *r, struct xk_sess *s, struct xk_msg **m, const uint8_t *len, unsigned nruns);
 /* The demux of a protocol that declared none: a counted drop. */
 void upi_no_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+
+/* upi_thread.c: of s's flow, just bound, about to be unbound. */
+void upi_thread_bind(struct xk_sess *s);
+void upi_thread_unbind(struct xk_sess *s);
+bool upi_user_threads(const struct xk_graph *g);
+/* Gives n's messages to their threads, in place of its own demux. */
+bool upi_thread_edge(const struct xk_node *n);
+void upi_thread_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+/* The same for a run; 0: as if it took none. */
+unsigned upi_thread_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);
+void upi_threads_fini(struct xk_upivp *u);
 
 #endif

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #endif
 
-struct xk_sess xk_sess_none, xk_sess_end;
+struct xk_sess xk_sess_none, xk_sess_end = { .flags = XK_SESS_END };
 
 static void no_push(struct xk_sess *s, struct xk_msg *m)
 {
@@ -112,7 +112,7 @@ int xk_sess_announce(struct xk_sess *s, const struct xk_flowkey *k)
 	err = xk_flow_bind(r->node->graph->flows, k, r->vp->no, &xk_sess_none, &s->flow);
 	xk_vp_table_unwrite(r->vp);
 	if (err == XK_OK) {
-		s->flow->sess[XK_FLOW_DEPTH - 2] = &xk_sess_end;
+		upi_thread_bind(s);
 		xk_dassert(xk_sess_reply_comes_home(s));
 	}
 	return err;
@@ -125,6 +125,7 @@ void xk_sess_destroy(struct xk_sess *s)
 	xk_sess_check(s);
 	xk_sess_unbind(s);
 	if (s->flow != NULL) {
+		upi_thread_unbind(s);
 		xk_vp_table_write(r->vp);
 		xk_flow_unbind(r->node->graph->flows, s->flow);
 		xk_vp_table_unwrite(r->vp);
@@ -167,7 +168,7 @@ struct xk_sess *xk_find_slow(struct xk_rep *r, struct xk_msg *m, const struct xk
 
 	xk_rep_check(r);
 	node = xk_map_resolve(&r->active, k);
-	if (*slot == &xk_sess_end)
+	if ((*slot)->flags & XK_SESS_END)
 		slot = NULL;
 	else
 		m->u.hint++;

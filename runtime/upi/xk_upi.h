@@ -252,6 +252,7 @@ struct xk_rep {
 #define XK_SESS_IDLE    1u    /* cached with rcnt 0 (D8) */
 #define XK_SESS_CLOSING 2u
 #define XK_SESS_PASSIVE 4u
+#define XK_SESS_END     8u    /* no session: ends a hint list */
 
 /*
  * The head of every session.  Line 0 is all that the up path touches here.

@@ -5,6 +5,8 @@
  * A preset is a row of values over the axes; nothing else in the runtime knows
  * its name.  A new architecture over the same axes is one more row.
  */
+#include "runtime/sync/xk_fiber.h"
+#include "runtime/vp/xk_ult.h"
 #include "runtime/vp/xk_vp.h"
 
 #include <stdio.h>
@@ -76,6 +78,21 @@ static const char *carrier_fault(const struct xk_arch *a)
 	return NULL;
 }
 
+static const char *threads_fault(const struct xk_arch *a)
+{
+	if (a->threads != XK_THREADS_USER)
+		return a->stack != 0 ? "stack needs threads = \"user\": a kernel thread's is the system's matter" : NULL;
+	if (!xk_fiber_available())
+		return "threads = \"user\" needs Boost.Context, which this build was made without: "
+		       "install libboost-context-dev and configure again";
+	if (a->entry != XK_ENTRY_OWN)
+		return "threads = \"user\" needs entry \"own\": a stack is run by one kernel thread, "
+		       "so no other may enter its virtual processor";
+	if (a->stack != 0 && (a->stack < XK_STACK_MIN || a->stack > XK_STACK_MAX))
+		return "stack must be between 8KiB and 16MiB";
+	return NULL;
+}
+
 static const char *arch_fault(const struct xk_arch *a)
 {
 	const char *fault = carrier_fault(a);
@@ -108,7 +125,7 @@ static const char *arch_fault(const struct xk_arch *a)
 		return "schedule \"os\" runs one thread per virtual processor: leave workers out, or make it equal to vps";
 	if (a->schedule == XK_SCHED_DRR && a->vps > 0 && a->workers > (unsigned)a->vps)
 		return "more workers than virtual processors: some would never have work";
-	return NULL;
+	return threads_fault(a);
 }
 
 int xk_arch_check(const struct xk_arch *a, char *why, size_t n)

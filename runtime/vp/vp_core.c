@@ -11,6 +11,7 @@
  * Invariant: a message posted to a VP is run there, or dropped and counted.
  */
 #include "runtime/vp/vp_priv.h"
+#include "runtime/vp/vp_ult.h"
 
 #include <limits.h>
 
@@ -532,5 +533,6 @@ void xk_vp_teardown(struct xk_vp *vp)
 	vp->nout = 0;
 	xk_memvp_flush(&vp->mem);
 	xk_vp_step_out(vp);
+	xk_ults_free(vp->ults);
 	vp->set->arch.lock->fini(&vp->lock);
 }

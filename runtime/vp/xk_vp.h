@@ -107,6 +107,7 @@ struct xk_vp {
 	uint64_t          order_given, order_taken;
 	uint64_t          order_last;     /* the latest ticket that has come in */
 	xk_counter        overtaken;      /* messages that came in after a later one */
+	struct xk_ults   *ults;           /* user-level threads (xk_ult.h), NULL: none yet */
 	/* Written by others. */
 	struct xk_msg    *inbox XK_ALIGNED;   /* newest first */
 	uint32_t          inbox_posted;
@@ -137,6 +138,10 @@ enum xk_inbound { XK_INBOUND_DEVICE, XK_INBOUND_POOL };
 enum xk_order { XK_ORDER_ANY, XK_ORDER_ARRIVAL };
 #define XK_CARRIERS_MAX 64u
 
+/* Whose stack work of a connection runs on: the kernel thread's that runs its VP, or the
+ * connection's own (M62). */
+enum xk_threads { XK_THREADS_KERNEL, XK_THREADS_USER };
+
 /* VPs wanted, when not a number. */
 #define XK_VPS_PER_WORKER  (-1)
 #define XK_VPS_PER_CONN    (-2)
@@ -166,6 +171,8 @@ struct xk_arch {
 	uint32_t         inbox;      /* cap of each VP's inbox, messages */
 	uint64_t         seed;
 	uint32_t         spin_us;    /* spin this long before sleeping */
+	enum xk_threads  threads;
+	size_t           stack;      /* bytes of each user-level thread's; 0: what this build needs */
 	const char      *doc;
 };
 /* The table of presets, NULL-named last: rows only, no code. */

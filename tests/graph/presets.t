@@ -50,6 +50,18 @@ for vps in 8 384; do
 	ok "udp_echo.vppc, os, $vps virtual processors" delivers 1600 vps=$vps schedule=os count=100
 	ok "udp_echo.vppc, os and lock, $vps virtual processors" delivers 1600 vps=$vps schedule=os entry=lock count=100
 done
+# A build without Boost.Context says so, and names the package.
+if "$run" --virtual -d 1ms "$file" preset=tpc threads=user 2>&1 | grep -q libboost-context-dev; then
+	skip "udp_echo.tpc with user-level threads" "built without Boost.Context (package libboost-context-dev)"
+else
+	for burst in 1 16; do
+		ok "udp_echo.tpc with user-level threads, burst $burst" \
+			delivers 800 preset=tpc threads=user burst=$burst conns=8 count=100
+		ok "udp_echo.vppc with user-level threads, burst $burst" delivers 1600 vps=8 threads=user burst=$burst count=100
+	done
+	ok "udp_echo.tpc with user-level threads under the virtual clock" \
+		delivers 800 --virtual preset=tpc threads=user conns=8 count=100
+fi
 ok "the same seed gives the same counters" repeats
 ok "another seed gives others" differs
 done_testing

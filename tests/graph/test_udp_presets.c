@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/sync/xk_fiber.h"
 #include "tests/graph/udp_checker.h"
 #include "tests/support/xk_test_graph.h"
 
@@ -338,6 +339,37 @@ static void the_thread_below_enters_the_application(void)
 	}
 }
 
+/* Work of a connection is on its own stack, whoever runs its virtual processor. */
+static void user_level_tpc_has_a_stack_for_each_connection(void)
+{
+	static const struct job j = { "eth", "nil", 12, 64, "threading = tpc { threads = 'user' }" };
+	struct xk_ult_stats sum = { 0 };
+
+	if (!xk_fiber_available()) {
+		xk_test_skip("built without Boost.Context (package libboost-context-dev)");
+		return;
+	}
+	begin(&j);
+	check_all(&j);
+	for (unsigned i = 0; i < run.g->vps->nvps; i++) {
+		struct xk_ult_stats st;
+
+		xk_ult_stats(run.g->vps->vp[i], &st);
+		sum.live += st.live;
+		sum.stacks += st.stacks;
+		sum.switches += st.switches;
+		sum.stackless += st.stackless;
+	}
+	if (!run.late) {
+		CU_ASSERT_EQUAL(sum.live, 24);           /* both ends of 12 */
+		CU_ASSERT_EQUAL(sum.stacks, 24);
+		/* Each of COUNT datagrams comes to the server, its answer to the client. */
+		CU_ASSERT(sum.switches >= 2 * 12);
+	}
+	CU_ASSERT_EQUAL(sum.stackless, 0);
+	end();
+}
+
 static void tpc_has_a_thread_for_each_connection(void)
 {
 	static const struct job j = { "eth", "nil", 12, 64, "threading = tpc { vps = 12 }" };
@@ -371,6 +403,7 @@ static CU_TestInfo thread_tests[] = {
 	{ "send borrows the caller's thread under a lock", send_borrows_the_callers_thread_under_a_lock },
 	{ "send is left to the worker that owns the VP", send_is_left_to_the_worker_that_owns_the_vp },
 	{ "the thread below enters the application", the_thread_below_enters_the_application },
+	{ "user-level tpc has a stack for each connection", user_level_tpc_has_a_stack_for_each_connection },
 	{ "tpc has a thread for each connection", tpc_has_a_thread_for_each_connection },
 	CU_TEST_INFO_NULL
 };

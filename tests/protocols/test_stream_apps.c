@@ -11,12 +11,13 @@
 #include <string.h>
 
 #include "protocols/stream/stream_app.h"
+#include "runtime/sync/xk_fiber.h"
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_upi_inline.h"
 #include "tests/protocols/stream_fixture.h"
 #include "tests/support/xk_test.h"
 
-extern const struct xk_proto xk_proto_tcpecho, xk_proto_discard, xk_proto_chargen, xk_proto_tcpsend, xk_proto_tcprecv;
+extern const struct xk_proto xk_proto_tcpecho, xk_proto_echod, xk_proto_discard, xk_proto_chargen, xk_proto_tcpsend, xk_proto_tcprecv;
 
 static struct pf f;
 static uint8_t bytes[300000];
@@ -47,13 +48,16 @@ static void over_and_out(void)
 	pf_down(&f);
 }
 
+/* The echo under test: written for events, or as a thread for each connection. */
+static const struct xk_proto *echo = &xk_proto_tcpecho;
+
 /* ---- tcpecho ------------------------------------------------------------------------ */
 
 static void echoes_what_it_gets_in_order(void)
 {
 	struct sf_conn *c;
 
-	up("chunk=1000", &xk_proto_tcpecho, NULL);
+	up("chunk=1000", echo, NULL);
 	c = sf_open(&f, "client", 0, 7, false);
 	CU_ASSERT_EQUAL(c->opened, 1);
 	sf_say(&f, c, "hello");
@@ -75,7 +79,7 @@ static void a_reader_that_sleeps_stops_the_echo_within_its_window(void)
 	struct sf_conn *c;
 	uint32_t sent = 0;
 
-	up("chunk=1000; room=8000; window=4000", &xk_proto_tcpecho, NULL);
+	up("chunk=1000; room=8000; window=4000", echo, NULL);
 	c = sf_open(&f, "client", 0, 7, true);
 	/* Until nothing moves: room, window and what the echo holds are full. */
 	for (unsigned i = 0; i < 100; i++) {
@@ -105,7 +109,7 @@ static void the_echo_ends_after_all_was_sent_back(void)
 {
 	struct sf_conn *c;
 
-	up("chunk=500; room=3000; window=2000", &xk_proto_tcpecho, NULL);
+	up("chunk=500; room=3000; window=2000", echo, NULL);
 	c = sf_open(&f, "client", 0, 7, true);
 	for (unsigned i = 0; i < 10; i++)
 		if (i * 1000 < 9000)
@@ -125,7 +129,7 @@ static void a_reset_frees_what_the_echo_held(void)
 {
 	struct sf_conn *c;
 
-	up("chunk=500; room=3000; window=2000", &xk_proto_tcpecho, NULL);
+	up("chunk=500; room=3000; window=2000", echo, NULL);
 	c = sf_open(&f, "client", 0, 7, true);
 	for (unsigned i = 0; i < 7; i++)
 		sf_send(&f, c, bytes, 1000);
@@ -137,6 +141,44 @@ static void a_reset_frees_what_the_echo_held(void)
 	CU_ASSERT_EQUAL(pf_count(&f, "server", "failed"), 1);
 	CU_ASSERT_EQUAL(c->failed, 1);
 	over_and_out();
+}
+
+/* ---- echod: the same promises, kept in blocking style ---------------------------------- */
+
+static void with_a_thread(void (*test)(void))
+{
+	if (!xk_fiber_available()) {
+		xk_test_skip("built without Boost.Context (package libboost-context-dev)");
+		return;
+	}
+	echo = &xk_proto_echod;
+	test();
+	echo = &xk_proto_tcpecho;
+}
+
+static void a_thread_echoes_what_it_gets_in_order(void) { with_a_thread(echoes_what_it_gets_in_order); }
+static void a_thread_is_stopped_by_a_reader_that_sleeps(void)
+{
+	with_a_thread(a_reader_that_sleeps_stops_the_echo_within_its_window);
+}
+static void a_thread_ends_after_all_was_sent_back(void) { with_a_thread(the_echo_ends_after_all_was_sent_back); }
+static void a_reset_ends_a_thread_that_waits(void) { with_a_thread(a_reset_frees_what_the_echo_held); }
+
+static void the_graph_may_stop_while_threads_wait(void)
+{
+	if (!xk_fiber_available()) {
+		xk_test_skip("built without Boost.Context (package libboost-context-dev)");
+		return;
+	}
+	up("chunk=500; room=3000; window=2000", &xk_proto_echod, NULL);
+	for (unsigned i = 0; i < 5; i++) {
+		struct sf_conn *c = sf_open(&f, "client", 0, 7, true);
+
+		for (unsigned k = 0; k < 2 * i && k < 6; k++)
+			sf_send(&f, c, bytes, 1000);     /* reads, or waits for room */
+	}
+	CU_ASSERT_EQUAL(pf_sessions(&f, "server"), 5);
+	pf_down(&f);
 }
 
 static void connections_beyond_the_cap_are_refused(void)
@@ -473,6 +515,11 @@ static CU_TestInfo tests[] = {
 	{ "a reader that sleeps stops the echo within its window", a_reader_that_sleeps_stops_the_echo_within_its_window },
 	{ "the echo ends after all was sent back", the_echo_ends_after_all_was_sent_back },
 	{ "a reset frees what the echo held", a_reset_frees_what_the_echo_held },
+	{ "a thread echoes what it gets in order", a_thread_echoes_what_it_gets_in_order },
+	{ "a thread is stopped by a reader that sleeps", a_thread_is_stopped_by_a_reader_that_sleeps },
+	{ "a thread ends after all was sent back", a_thread_ends_after_all_was_sent_back },
+	{ "a reset ends a thread that waits", a_reset_ends_a_thread_that_waits },
+	{ "the graph may stop while threads wait", the_graph_may_stop_while_threads_wait },
 	{ "connections beyond the cap are refused", connections_beyond_the_cap_are_refused },
 	{ "single bytes do not hold a buffer each", single_bytes_do_not_hold_a_buffer_each },
 	{ "discard takes everything and answers nothing", discard_takes_everything_and_answers_nothing },

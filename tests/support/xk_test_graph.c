@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runtime/sync/xk_fiber.h"
 #include "runtime/sync/xk_sync.h"
 
 #define MAX_TABLE   128u
@@ -26,6 +27,7 @@ static const char *const changed[] = {
 	"connp_l { vps = 8, carriers = 3 }", "mp { vps = 4, lock = 'mcs', table = 'spin', burst = 4 }",
 	"mp { vps = 8, order = 'any', table = 'none' }", "msgp { vps = 8, hold = false, table = 'rw', handover = 'try' }",
 	"locking { vps = 8, lock = 'ticket', table = 'adaptive', carriers = 2 }",
+	"tpc { threads = 'user' }", "vppc { vps = 8, threads = 'user' }", "up { threads = 'user', burst = 1 }",
 	NULL
 };
 
@@ -61,6 +63,8 @@ static void add_changed(unsigned conns)
 	for (unsigned i = 0; changed[i] != NULL; i++) {
 		const char *at = strstr(changed[i], "%u");
 
+		if (strstr(changed[i], "'user'") != NULL && !xk_fiber_available())
+			continue;
 		if (at == NULL)
 			snprintf(row, sizeof row, "%s", changed[i]);
 		else

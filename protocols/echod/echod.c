@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * echod.c - the echo service as it is written with a thread for each connection.
+ *
+ * echod_serve is all there is to it: it reads, writes, and returns at the end, and
+ * knows nothing of events.  It runs on the connection's user-level thread.  tcpecho is
+ * the same service written for events; what both cost can be compared.
+ * Invariant: a session of ours is a body that has not returned.
+ */
+#include "protocols/stream/stream_thread.h"
+#include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_upi_inline.h"
+
+#include <string.h>
+
+enum { N_MESSAGES, N_BYTES, N_ACCEPTED, N_REFUSED, N_RESET, N_FAILED };  /* ORDER echod_counts */
+enum { DROP_STRAY = XK_DROP_FIRST };
+
+#define PIECE 1024u              /* bytes of the stack */
+
+struct echod_conf {
+	uint64_t sessions;
+	uint16_t port;
+};
+struct echod_sess {
+	struct xk_sess       s;
+	struct stream_thread st;
+};
+
+static const struct echod_conf *conf_of(const struct xk_node *n) { return n->conf; }
+static struct stream_thread *thread_of(struct xk_sess *s) { return &((struct echod_sess *)(void *)s)->st; }
+
+static void echod_serve(struct stream_thread *st)
+{
+	struct xk_rep *r = st->s->rep;
+	uint8_t buf[PIECE];
+	int64_t n;
+
+	while ((n = stream_read(st, buf, sizeof buf)) > 0 && stream_write(st, buf, (uint32_t)n) == n) {
+		xk_count(r->count[N_MESSAGES]);
+		xk_count_add(r->count[N_BYTES], (uint64_t)n);
+	}
+}
+
+static int echod_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
+{
+	struct xk_sess *s = stream_accept(r, lls, conf_of(r->node)->sessions);
+
+	(void)type;
+	if (s != NULL && stream_thread_begin(thread_of(s), s, echod_serve) == XK_OK) {
+		xk_count(r->count[N_ACCEPTED]);
+		return XK_OK;
+	}
+	if (s != NULL)
+		stream_forget(s);
+	xk_count(r->count[N_REFUSED]);
+	return XK_E_NOSPC;
+}
+
+/* ---- what is heard of a connection is the thread's business ------------------------- */
+
+static void echod_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	struct xk_sess *s = stream_own(up);
+
+	(void)lls;
+	xk_count(up->rep->npop);
+	if (XK_UNLIKELY(s == NULL))
+		xk_drop(up->rep, DROP_STRAY, m);
+	else
+		stream_thread_put(thread_of(s), m);
+}
+
+static void echod_close_done(struct xk_rep *r, struct xk_sess *lls)
+{
+	struct xk_sess *s = stream_above(lls);
+
+	(void)r;
+	if (s != NULL)
+		stream_thread_ended(thread_of(s));
+}
+
+static void echod_event(struct xk_rep *r, const struct xk_stream_event *ev)
+{
+	struct xk_sess *s = stream_above(ev->s);
+
+	if (s == NULL)
+		return;
+	if (ev->what == XK_STREAM_WRITABLE) {
+		stream_thread_writable(thread_of(s));
+	} else if (ev->what == XK_STREAM_FAILED) {
+		xk_count(r->count[ev->err == XK_E_CONNRESET ? N_RESET : N_FAILED]);
+		stream_thread_failed(thread_of(s), ev->err);
+	}
+}
+
+/* ---- control, start, stop ------------------------------------------------------------ */
+
+static int echod_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	const struct xk_stream_event *ev = stream_event(op, buf, len);
+	struct xk_app_counts c = { 1, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL };
+
+	if (ev != NULL) {
+		echod_event(r, ev);
+		return 0;
+	}
+	if (op != XK_CTL_APP_COUNTS)
+		return XK_E_NOTSUP;
+	if (len < sizeof c)
+		return XK_E_NOSPC;
+	memcpy(buf, &c, sizeof c);
+	return sizeof c;
+}
+
+static int echod_start(struct xk_node *n, struct xk_errs *e)
+{
+	int err = xk_threads_check(n, e);
+
+	return err == XK_OK ? stream_listen(n, conf_of(n)->port, e) : err;
+}
+
+static void echod_forget(struct xk_sess *s) { stream_thread_stop(thread_of(s)); }
+static void echod_stop(struct xk_node *n) { xk_open_disable_all(n, n->down[0]); }
+static void echod_rep_stop(struct xk_rep *r) { stream_forget_all(r, echod_forget); }
+
+static const struct xk_ops echod_ops = {
+	.start = echod_start, .stop = echod_stop, .rep_stop = echod_rep_stop,
+	.open_done = echod_open_done, .close_done = echod_close_done,
+	.demux = echod_demux, .control = echod_control,
+};
+
+static const struct xk_param echod_params[] = {
+	{ .name = "port", .type = XK_P_PORT, .def = "7", .min = "1",
+	  .doc = "port to wait on", .offset = offsetof(struct echod_conf, port) },
+	{ .name = "sessions", .type = XK_P_UINT, .def = "65536", .min = "1", .max = "16777216",
+	  .doc = "connections of each virtual processor; more are refused",
+	  .offset = offsetof(struct echod_conf, sessions) },
+	XK_PARAM_END
+};
+
+static const char *const echod_drops[] = { "stray", NULL };
+static const char *const echod_counts[] = {
+	"messages", "bytes", "accepted", "refused", "reset", "failed", NULL
+};
+
+const struct xk_proto xk_proto_echod = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "echod",
+	.doc = "sends the bytes of every connection back: a user-level thread each, in blocking style",
+	.ops = &echod_ops, .needs = { "stream" }, .min_down = 1, .max_down = 1,
+	.params = echod_params, .conf_size = sizeof(struct echod_conf),
+	.sess_size = sizeof(struct echod_sess), .drops = echod_drops, .counts = echod_counts,
+};

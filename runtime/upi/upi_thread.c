@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * upi_thread.c - connections with a user-level thread each (threads = "user").
+ *
+ * A connection that the classifier knows gets a thread when it is announced.  The thread
+ * is found from a frame at the cost of nothing where there is none: every hint list ends
+ * with a dummy session, and here with one that is part of the thread; who looks is the
+ * demux that stands before the lowest protocol's, put there as a capture is.
+ * Messages of no known connection (fragments, the first of a new one) and timers run on
+ * the virtual processor's stack.
+ * Invariant: a flow that is bound ends its list with its thread's `end`, or with
+ * xk_sess_end; it holds one reference to the thread.
+ */
+#include "runtime/upi/upi_priv.h"
+
+#include "runtime/upi/xk_thread.h"
+
+#define END (XK_FLOW_DEPTH - 2)
+
+struct upi_thread {
+	struct xk_sess end;               /* flags: XK_SESS_END */
+	struct xk_ult  u;
+	struct xk_upivp *home;
+	uint64_t       link;              /* the slab's, while free */
+};
+
+bool upi_user_threads(const struct xk_graph *g)
+{
+	return g->vps->arch.threads == XK_THREADS_USER;
+}
+
+/* ---- a thread of its own ----------------------------------------------------------- */
+
+static void thread_gone(struct xk_ult *u)
+{
+	struct upi_thread *t = xk_container_of(u, struct upi_thread, u);
+
+	t->end.flags = 0;
+	xk_slab_put(&t->home->threads, t);
+}
+
+static struct upi_thread *thread_new(struct xk_vp *vp)
+{
+	struct xk_upivp *home = upi_vp(vp);
+	struct upi_thread *t;
+
+	if (home->threads.size == 0)
+		xk_slab_init(&home->threads, sizeof *t);
+	t = xk_slab_get(&home->threads);
+	if (t == NULL)
+		return NULL;
+	t->home = home;
+	t->end.flags = XK_SESS_END;
+	xk_ult_init(&t->u, vp, thread_gone);
+	return t;
+}
+
+void upi_threads_fini(struct xk_upivp *u)
+{
+	if (u->threads.size == 0)
+		return;
+	u->threads.live = 0;             /* of sessions that leaked, and are counted */
+	xk_slab_fini(&u->threads);
+}
+
+/* The thread whose `end` this is, if it is one of vp's; hints may be stale. */
+static struct xk_ult *thread_at_end(struct xk_sess *end, const struct xk_vp *vp)
+{
+	struct upi_thread *t = xk_container_of(end, struct upi_thread, end);
+
+	if (end == &xk_sess_end || !(end->flags & XK_SESS_END) || t->u.vp != vp)
+		return NULL;
+	return &t->u;
+}
+
+/* ---- of a connection ------------------------------------------------------------------- */
+
+void upi_thread_bind(struct xk_sess *s)
+{
+	struct upi_thread *t = upi_user_threads(s->rep->node->graph) ? thread_new(s->rep->vp) : NULL;
+
+	s->flow->sess[END] = t != NULL ? &t->end : &xk_sess_end;
+}
+
+/* What is on its way up in this unit must not find the thread any more. */
+void upi_thread_unbind(struct xk_sess *s)
+{
+	struct xk_ult *t = thread_at_end(s->flow->sess[END], s->rep->vp);
+
+	s->flow->sess[END] = &xk_sess_end;
+	if (t != NULL)
+		xk_ult_put(t);
+}
+
+static struct xk_ult *thread_of(const struct xk_sess *s)
+{
+	for (; s != NULL; s = s->down)
+		if (s->flow != NULL)
+			return thread_at_end(s->flow->sess[END], s->rep->vp);
+	return NULL;
+}
+
+void xk_task_of(struct xk_task *t, struct xk_sess *s)
+{
+	struct xk_ult *u;
+
+	if (s == NULL) {
+		xk_ult_leave(t);
+		return;
+	}
+	u = upi_user_threads(s->rep->node->graph) ? thread_of(s) : NULL;
+	if (u != NULL)
+		(void)xk_ult_adopt(u, t);
+}
+
+struct xk_ult *xk_sess_thread(struct xk_sess *s)
+{
+	struct xk_ult *u = thread_of(s);
+	struct upi_thread *t;
+
+	if (u != NULL)
+		return xk_ult_ref(u);
+	t = thread_new(s->rep->vp);
+	return t != NULL ? &t->u : NULL;
+}
+
+int xk_threads_check(const struct xk_node *n, struct xk_errs *e)
+{
+	const struct xk_arch *a = &n->graph->vps->arch;
+
+	if (!xk_fiber_available())
+		xk_errs_add(e, n->file, n->line, 0, "%s: needs user-level threads, which this build was made without: "
+			    "install %s and configure again", n->name, xk_fiber_missing);
+	else if (a->entry != XK_ENTRY_OWN)
+		xk_errs_add(e, n->file, n->line, 0, "%s: needs entry \"own\": a user-level thread's stack is run by one "
+			    "kernel thread, so no other may enter its virtual processor", n->name);
+	else
+		return XK_OK;
+	return XK_E_NOTSUP;
+}
+
+/* ---- frames ------------------------------------------------------------------------------ */
+
+struct frame_job { struct xk_up *up; struct xk_sess *lls; struct xk_msg *m; };
+struct frames_job { struct xk_up *up; struct xk_sess *lls; const struct xk_frames *f; };
+
+/* What the lowest protocol's demux would be without us. */
+static void plain_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	const struct xk_node *n = up->rep->node;
+
+	if (n->capture != NULL)
+		upi_capture_demux(up, lls, m);
+	else
+		n->proto->ops->demux(up, lls, m);
+}
+
+static unsigned frame_unit(void *arg, unsigned n)
+{
+	const struct frame_job *j = arg;
+
+	plain_demux(j->up, j->lls, j->m);
+	return n;
+}
+
+static unsigned frames_unit(void *arg, unsigned n)
+{
+	const struct frames_job *j = arg;
+
+	(void)n;
+	return j->up->rep->node->proto->ops->demux_frames(j->up, j->lls, j->f);
+}
+
+void upi_thread_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	struct xk_ult *t = thread_at_end(m->u.hint[END], up->rep->vp);
+	struct frame_job j = { up, lls, m };
+
+	if (t != NULL && xk_ult_self(t->vp) == NULL)
+		xk_ult_call(t, frame_unit, &j, 1);
+	else
+		plain_demux(up, lls, m);
+}
+
+unsigned upi_thread_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
+{
+	const struct xk_node *n = up->rep->node;
+	struct xk_ult *t = thread_at_end(f->hint[END], up->rep->vp);
+	struct frames_job j = { up, lls, f };
+
+	if (t == NULL || n->capture != NULL || n->proto->ops->demux_frames == NULL)
+		return 0;
+	return xk_ult_call(t, frames_unit, &j, f->n);
+}
+
+/* Stands n right over a device?  Drivers over drivers are part of the device. */
+bool upi_thread_edge(const struct xk_node *n)
+{
+	return upi_user_threads(n->graph) && !n->proto->is_driver && n->ndown != 0 && n->down[0]->proto->is_driver &&
+	       n->proto->ops->demux != NULL;
+}

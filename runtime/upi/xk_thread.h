@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_thread.h - what protocols say and ask about user-level threads (xk_ult.h).
+ *
+ * With threads = "user" each connection has one, and a run of its frames, from the edge
+ * up, is a unit on it.  A protocol that sends by a task says whose it is, and its turns
+ * are units on the same stack.  A protocol written in blocking style starts a body on
+ * the connection's thread; under kernel threads, too, where the thread does nothing else.
+ */
+#ifndef XK_THREAD_H
+#define XK_THREAD_H
+
+#include "runtime/sync/xk_fiber.h"
+#include "runtime/upi/xk_upi.h"
+#include "runtime/vp/xk_ult.h"
+
+/*
+ * Turns of t are work of the connection that s belongs to, until it is told otherwise:
+ * s NULL, which must come before t's memory goes or t is made anew.  After t->run, ahead
+ * and beyond are set.  Nothing under kernel threads.
+ */
+void xk_task_of(struct xk_task *t, struct xk_sess *s);
+
+/* The thread of s's connection, or where it has none a new one; one reference, the
+ * caller's.  NULL: no memory. */
+struct xk_ult *xk_sess_thread(struct xk_sess *s);
+
+/* From start, for protocols that need bodies: can there be any in this build and with
+ * these axes?  If not an error at n's place. */
+int xk_threads_check(const struct xk_node *n, struct xk_errs *e);
+
+#endif

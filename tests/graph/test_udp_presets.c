@@ -342,7 +342,7 @@ static void the_thread_below_enters_the_application(void)
 /* Work of a connection is on its own stack, whoever runs its virtual processor. */
 static void user_level_tpc_has_a_stack_for_each_connection(void)
 {
-	static const struct job j = { "eth", "nil", 12, 64, "threading = tpc { threads = 'user' }" };
+	static const struct job j = { "eth", "nil", 12, 64, "threading = tpc { threads = 'user', stack = '128KiB' }" };
 	struct xk_ult_stats sum = { 0 };
 
 	if (!xk_fiber_available()) {

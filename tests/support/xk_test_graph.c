@@ -18,7 +18,7 @@
 #define MAX_PRESETS 96u
 #define MAX_FIELDS  128u
 
-/* Axes that no row has as they are here; %u: one virtual processor per connection. */
+/* Axes that no row has as they are here; the checkers have large frames; %u: one virtual processor per connection. */
 static const char *const changed[] = {
 	"vppc { vps = 8, entry = 'lock' }", "vppc { vps = 8, schedule = 'os' }",
 	"vppc { vps = 8, entry = 'lock', schedule = 'os' }", "vppc { vps = 96 }",
@@ -27,7 +27,8 @@ static const char *const changed[] = {
 	"connp_l { vps = 8, carriers = 3 }", "mp { vps = 4, lock = 'mcs', table = 'spin', burst = 4 }",
 	"mp { vps = 8, order = 'any', table = 'none' }", "msgp { vps = 8, hold = false, table = 'rw', handover = 'try' }",
 	"locking { vps = 8, lock = 'ticket', table = 'adaptive', carriers = 2 }",
-	"tpc { threads = 'user' }", "vppc { vps = 8, threads = 'user' }", "up { threads = 'user', burst = 1 }",
+	"tpc { threads = 'user', stack = '128KiB' }", "vppc { vps = 8, threads = 'user', stack = '128KiB' }",
+	"up { threads = 'user', burst = 1, stack = '128KiB' }",
 	NULL
 };
 

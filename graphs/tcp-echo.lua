@@ -17,8 +17,11 @@ local function host(addr)
 end
 
 local server = tcp { name = "server", over = host "10.0.0.2/24" }
-local echo = a.service == "echod" and echod or tcpecho
-echo { port = 7, over = server }
+if a.service == "echod" then
+  echod { port = 7, over = server }
+else
+  tcpecho { port = 7, over = server }
+end
 discard { port = 9, over = server }
 chargen { port = 19, over = server }
 

@@ -101,9 +101,8 @@ static void stay_inside(struct xk_vp *vp, void *arg)
 	struct stay *st = arg;
 	struct xk_rep *r = st->n->rep[vp->no];
 	bool on = upi_captured(st->n);
-	xk_demux_fn own = st->n->proto->ops->demux ? st->n->proto->ops->demux : upi_no_demux;
 
-	r->up.demux = on ? upi_capture_demux : own;
+	r->up.demux = upi_demux_of(st->n);
 	st->more = st->below != NULL && xk_slab_walk(&st->below->slab, &st->cursor, PIECE, on ? sess_on : sess_off, st);
 }
 

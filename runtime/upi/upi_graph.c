@@ -217,8 +217,7 @@ static int rep_new(struct xk_node *n, struct xk_vp *vp)
 		xk_slab_fini(&one);
 		return XK_E_NOMEM;
 	}
-	r->up.demux = upi_thread_edge(n) ? upi_thread_demux : n->capture ? upi_capture_demux :
-		      p->ops->demux ? p->ops->demux : upi_no_demux;
+	r->up.demux = upi_demux_of(n);
 	r->up.rep = r;
 	r->node = n;
 	r->vp = vp;

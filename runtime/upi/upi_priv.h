@@ -56,8 +56,9 @@ void upi_no_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 void upi_thread_bind(struct xk_sess *s);
 void upi_thread_unbind(struct xk_sess *s);
 bool upi_user_threads(const struct xk_graph *g);
-/* Gives n's messages to their threads, in place of its own demux. */
-bool upi_thread_edge(const struct xk_node *n);
+/* What n's replicas are entered by: its own demux, or what stands before it. */
+xk_demux_fn upi_demux_of(const struct xk_node *n);
+/* Gives messages to their threads. */
 void upi_thread_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 /* The same for a run; 0: as if it took none. */
 unsigned upi_thread_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);

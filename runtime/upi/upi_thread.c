@@ -149,7 +149,7 @@ static void plain_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	const struct xk_node *n = up->rep->node;
 
-	if (n->capture != NULL)
+	if (upi_captured(n))
 		upi_capture_demux(up, lls, m);
 	else
 		n->proto->ops->demux(up, lls, m);
@@ -188,14 +188,23 @@ unsigned upi_thread_frames(struct xk_up *up, struct xk_sess *lls, const struct x
 	struct xk_ult *t = thread_at_end(f->hint[END], up->rep->vp);
 	struct frames_job j = { up, lls, f };
 
-	if (t == NULL || n->capture != NULL || n->proto->ops->demux_frames == NULL)
+	if (t == NULL || upi_captured(n) || n->proto->ops->demux_frames == NULL)
 		return 0;
 	return xk_ult_call(t, frames_unit, &j, f->n);
 }
 
 /* Stands n right over a device?  Drivers over drivers are part of the device. */
-bool upi_thread_edge(const struct xk_node *n)
+static bool thread_edge(const struct xk_node *n)
 {
 	return upi_user_threads(n->graph) && !n->proto->is_driver && n->ndown != 0 && n->down[0]->proto->is_driver &&
 	       n->proto->ops->demux != NULL;
+}
+
+xk_demux_fn upi_demux_of(const struct xk_node *n)
+{
+	if (thread_edge(n))
+		return upi_thread_demux;
+	if (upi_captured(n))
+		return upi_capture_demux;
+	return n->proto->ops->demux != NULL ? n->proto->ops->demux : upi_no_demux;
 }

@@ -136,6 +136,8 @@ static json_t *vps_json(const struct xk_run_result *r)
 		put(j, "inbox_drops", v->inbox_drops);
 		put(j, "carried", v->carried);
 		put(j, "waits", v->lock.contended);
+		put(j, "order_waits", v->order_waits);
+		put(j, "overtaken", v->overtaken);
 		put(j, "wrong_vp", v->wrong_vp);
 		put(j, "busy_ns", v->busy_ns);
 		json_array_append_new(a, j);
@@ -143,23 +145,26 @@ static json_t *vps_json(const struct xk_run_result *r)
 	return a;
 }
 
-/* By class: today the only one on the data path is the lock of a virtual processor. */
 static json_t *locks_json(const struct xk_run_result *r)
 {
-	const struct xk_arch *arch = &r->graph->vps->arch;
-	json_t *a = json_array(), *j = json_object();
-	struct xk_lock_counts sum = { 0 };
+	struct xk_run_locks class[XK_RUN_LOCKS];
+	unsigned n = xk_run_locks(r, class);
+	json_t *a = json_array();
 
-	for (unsigned i = 0; i < r->nvps; i++)
-		xk_lock_counts_add(&sum, &r->vp[i].lock, 1);
-	json_object_set_new(j, "class", json_string("vp"));
-	json_object_set_new(j, "policy", json_string(arch->entry == XK_ENTRY_LOCK ? arch->lock->name : "none"));
-	put(j, "locks", arch->entry == XK_ENTRY_LOCK ? r->nvps : 0);
-	put(j, "taken", sum.taken);
-	put(j, "contended", sum.contended);
-	put(j, "wait_ns", xk_lock_waited_ns(&sum));
-	put(j, "hold_ns", xk_lock_held_ns(&sum));
-	json_array_append_new(a, j);
+	for (unsigned i = 0; i < n; i++) {
+		const struct xk_run_locks *l = &class[i];
+		json_t *j = json_object();
+
+		json_object_set_new(j, "class", json_string(l->name));
+		json_object_set_new(j, "policy", json_string(l->policy));
+		put(j, "locks", l->n);
+		put(j, "taken", l->sum.taken);
+		put(j, "contended", l->sum.contended);
+		/* Host time, of which a run in virtual time says nothing. */
+		put(j, "wait_ns", r->is_virtual ? 0 : xk_lock_waited_ns(&l->sum));
+		put(j, "hold_ns", r->is_virtual ? 0 : xk_lock_held_ns(&l->sum));
+		json_array_append_new(a, j);
+	}
 	return a;
 }
 

@@ -21,6 +21,7 @@ struct run_snap {
 	struct xk_run_counts   *counts;  /* [nnodes * nvps] */
 	struct xk_run_vp       *vp;
 	struct xk_worker_stats *worker;
+	struct xk_lock_counts   queue;
 };
 
 struct run {

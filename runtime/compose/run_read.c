@@ -135,8 +135,11 @@ static void read_vp(const struct xk_vp *vp, struct xk_run_vp *out)
 		.carried = xk_counter_read(vp->carried), .wrong_vp = xk_counter_read(vp->wrong_vp),
 		.busy_ns = __atomic_load_n(&vp->busy_ns, __ATOMIC_RELAXED),
 	};
+	out->order_waits = xk_counter_read(vp->order_waits);
+	out->overtaken = xk_counter_read(vp->overtaken);
 	xk_lockstat_read(&vp->lockstat, &out->lock);
 	xk_ult_stats(vp, &out->ult);
+	xk_lockstat_read(&vp->tablestat, &out->table);
 }
 
 static void snap_fini(struct run_snap *s)
@@ -163,6 +166,7 @@ static int snap(const struct xk_graph *g, struct run_snap *s)
 		read_vp(g->vps->vp[v], &s->vp[v]);
 	for (unsigned i = 0; i < g->vps->nworkers; i++)
 		xk_worker_stats(g->vps, i, &s->worker[i]);
+	xk_vpset_queue_locks(g->vps, &s->queue);
 	return XK_OK;
 }
 
@@ -216,6 +220,9 @@ static void vp_less(struct xk_run_vp *v, const struct xk_run_vp *old)
 	xk_lock_counts_add(&v->lock, &old->lock, -1);
 	v->ult.switches -= old->ult.switches;
 	v->ult.stackless -= old->ult.stackless;
+	xk_lock_counts_add(&v->table, &old->table, -1);
+	v->order_waits -= old->order_waits;
+	v->overtaken -= old->overtaken;
 	v->wrong_vp -= old->wrong_vp;
 	v->busy_ns -= old->busy_ns;
 }
@@ -335,6 +342,8 @@ int run_end(struct run *u)
 		vp_less(&last.vp[v], &u->first.vp[v]);
 	for (unsigned i = 0; i < r->nworkers; i++)
 		worker_less(&last.worker[i], &u->first.worker[i]);
+	xk_lock_counts_add(&last.queue, &u->first.queue, -1);
+	r->queue = last.queue;
 	r->vp = last.vp;
 	r->worker = last.worker;
 	last.vp = NULL;
@@ -355,6 +364,30 @@ void run_fini(struct run *u)
 	xk_free(u->total);
 	xk_free(u->seen);
 	snap_fini(&u->first);
+}
+
+unsigned xk_run_locks(const struct xk_run_result *r, struct xk_run_locks *out)
+{
+	const struct xk_vpset *set = r->graph->vps;
+	const struct xk_arch *a = &set->arch;
+	const char *of_vp = a->entry == XK_ENTRY_LOCK ? a->lock->name : "none";
+	unsigned n = 1;
+
+	memset(out, 0, XK_RUN_LOCKS * sizeof *out);
+	out[0] = (struct xk_run_locks){ .name = "vp", .policy = of_vp, .n = a->entry == XK_ENTRY_LOCK ? set->nconn : 0 };
+	if (a->carriers != 0 && a->entry == XK_ENTRY_LOCK)
+		out[n++] = (struct xk_run_locks){ .name = "carrier", .policy = of_vp, .n = a->carriers };
+	for (unsigned i = 0; i < r->nvps; i++)
+		xk_lock_counts_add(&out[i >= set->nconn && n > 1].sum, &r->vp[i].lock, 1);
+	if (a->table != NULL) {
+		out[n] = (struct xk_run_locks){ .name = "table", .policy = a->table->name, .n = 1 };
+		for (unsigned i = 0; i < r->nvps; i++)
+			xk_lock_counts_add(&out[n].sum, &r->vp[i].table, 1);
+		n++;
+	}
+	if (xk_vpset_pools(set))
+		out[n++] = (struct xk_run_locks){ .name = "queue", .policy = of_vp, .n = 1, .sum = r->queue };
+	return n;
 }
 
 void xk_run_fini(struct xk_run_result *r)

@@ -39,6 +39,9 @@ struct xk_run_vp {
 	uint64_t units, messages, handed_over, posted_out, borrowed, inbox_drops, carried;
 	struct xk_lock_counts lock;      /* entry `lock`; else 0 */
 	struct xk_ult_stats ult;         /* user-level threads; live and stacks as at the end */
+	struct xk_lock_counts table;     /* the table of connections, by who was inside */
+	uint64_t order_waits;            /* messages a carrier had that waited for their turn */
+	uint64_t overtaken;              /* messages that came in after one that came later */
 	uint64_t wrong_vp;               /* messages of a connection of another VP's; never, but for a bug */
 	xk_ns    busy_ns;
 };
@@ -85,6 +88,7 @@ struct xk_run_result {
 	struct xk_run_node       *node;         /* [nnodes], bottom-up */
 	struct xk_run_vp         *vp;           /* [nvps] */
 	struct xk_worker_stats   *worker;       /* [nworkers], differences (cpu as it is) */
+	struct xk_lock_counts     queue;        /* the queue that carriers share */
 	uint64_t                  nconns;
 	uint64_t                  nold;         /* of them, there when measuring began: they come first */
 	struct xk_run_conn       *conn;         /* by node, then VP, as the replicas list them */
@@ -99,6 +103,11 @@ struct xk_run_result {
 int  xk_run(struct xk_graph *g, const struct xk_run_opts *o, struct xk_run_result *r, struct xk_errs *e);
 void xk_run_fini(struct xk_run_result *r);
 const char *xk_run_end_text(enum xk_run_end e);
+/* Locks of the data path by class: those of the VPs of connections, of carriers, of the table of
+ * connections, of the carriers' queue; classes that the architecture has.  Returns how many. */
+#define XK_RUN_LOCKS 4u
+struct xk_run_locks { const char *name, *policy; unsigned n; struct xk_lock_counts sum; };
+unsigned xk_run_locks(const struct xk_run_result *r, struct xk_run_locks *out);
 /* Name of drop reason i of a node ("no memory", ...), NULL past the last. */
 const char *xk_run_drop_name(const struct xk_node *n, unsigned i);
 

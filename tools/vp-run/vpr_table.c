@@ -101,23 +101,47 @@ static void totals(FILE *f, const struct xk_run_result *r)
 	fputc('\n', f);
 }
 
+static const char *lock_class(const char *name)
+{
+	return strcmp(name, "vp") == 0 ? "of virtual processors" : strcmp(name, "carrier") == 0 ? "of carriers" :
+	       strcmp(name, "table") == 0 ? "of the table of connections" : "of the queue of carriers";
+}
+
 static void locks(FILE *f, const struct xk_run_result *r)
 {
+	struct xk_run_locks class[XK_RUN_LOCKS];
+	unsigned n = xk_run_locks(r, class);
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct xk_lock_counts *c = &class[i].sum;
+
+		if (c->taken == 0)
+			continue;
+		fprintf(f, "%u %s lock%s %s: taken %llu times, %.2f %% not at once", class[i].n, class[i].policy,
+			class[i].n == 1 ? "" : "s", lock_class(class[i].name), (ull)c->taken,
+			100.0 * (double)c->contended / (double)c->taken);
+		if (!r->is_virtual)
+			fprintf(f, ", about %.3f s waited and %.3f s held", (double)xk_lock_waited_ns(c) / 1e9,
+				(double)xk_lock_held_ns(c) / 1e9);
+		fputc('\n', f);
+	}
+}
+
+static void carried(FILE *f, const struct xk_run_result *r)
+{
 	const struct xk_arch *arch = &r->graph->vps->arch;
-	struct xk_lock_counts sum = { 0 };
-	uint64_t carried = 0;
+	uint64_t brought = 0, waits = 0, overtaken = 0;
 
 	for (unsigned i = 0; i < r->nvps; i++) {
-		xk_lock_counts_add(&sum, &r->vp[i].lock, 1);
-		carried += r->vp[i].carried;
+		brought += r->vp[i].carried;
+		waits += r->vp[i].order_waits;
+		overtaken += r->vp[i].overtaken;
 	}
-	if (sum.taken == 0)
+	if (arch->handover == XK_HANDOVER_POST)
 		return;
-	fprintf(f, "%u %s locks: taken %llu times, %.2f %% not at once, about %.3f s waited and %.3f s held", r->nvps,
-		arch->lock->name, (ull)sum.taken, 100.0 * (double)sum.contended / (double)sum.taken,
-		(double)xk_lock_waited_ns(&sum) / 1e9, (double)xk_lock_held_ns(&sum) / 1e9);
-	if (arch->handover != XK_HANDOVER_POST)
-		fprintf(f, "; %llu messages brought by who found them", (ull)carried);
+	fprintf(f, "%llu messages brought by who found them", (ull)brought);
+	if (xk_vpset_pools(r->graph->vps))
+		fprintf(f, ", %llu waited for their turn, %llu came in after later ones", (ull)waits, (ull)overtaken);
 	fputc('\n', f);
 }
 
@@ -141,6 +165,7 @@ void vpr_table(FILE *f, const struct xk_run_result *r)
 	}
 	totals(f, r);
 	locks(f, r);
+	carried(f, r);
 }
 
 void vpr_interval(void *arg, const struct xk_run_sample *s)

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_carriers.c - promises of carriers: connections are not mapped to them, each
+ * has a worker; a pool shares one queue, its threads are made before the first message
+ * and see a connection's messages in turn; each takes its message through the lock of
+ * its connection; the order of arrival is kept where that is asked for, and what
+ * overtakes is counted else; the table's lock is held or given back first.
+ */
+#include <CUnit/CUnit.h>
+#include <dirent.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/vp/vp_priv.h"
+#include "tests/support/xk_test.h"
+
+#define CONNS 4u
+#define MAX_CARRIERS 8u
+
+/* A message's first bytes: its sender's number and its number there. */
+struct word { uint32_t from, no; };
+
+static struct {
+	struct xk_vpset *set;
+	uint64_t  before;
+	uint32_t  arrived;                       /* atomically */
+	uint32_t  busy[CONNS + MAX_CARRIERS];    /* threads inside; atomically */
+	uint32_t  overlap;                       /* atomically */
+	/* By VP of connections, under its lock: */
+	uint32_t  seen[CONNS], misplaced[CONNS], next[CONNS];
+	uint64_t  carriers[CONNS];               /* who brought them, a bit each */
+	bool      drop_odd;                      /* a carrier finds no owner for these */
+} fx;
+
+static struct word word_of(const struct xk_msg *m)
+{
+	struct word w;
+
+	memcpy(&w, m->data, sizeof w);
+	return w;
+}
+
+/* On a connection's VP. */
+static void arrive(struct xk_vp *vp, struct xk_msg *m, uint64_t carrier)
+{
+	struct word w = word_of(m);
+
+	fx.misplaced[vp->no] += w.no < fx.next[vp->no];
+	fx.next[vp->no] = w.no;
+	fx.seen[vp->no]++;
+	fx.carriers[vp->no] |= carrier;
+	xk_msg_free(m);
+	xk_atomic_add(&fx.arrived, 1u);
+}
+
+static _Thread_local uint64_t carrier_bit;
+
+/* Message numbers of one owner rise in the queue: its one sender is VP 0's task. */
+static void carry(struct xk_vp *vp, struct xk_msg *m)
+{
+	struct word w = word_of(m);
+
+	carrier_bit = 1ull << (vp->no - CONNS);
+	if (fx.drop_odd && w.no % 2 != 0) {
+		xk_msg_free(m);
+		xk_atomic_add(&fx.arrived, 1u);
+		return;
+	}
+	xk_vp_order_find(vp);
+	xk_vp_table_read(vp);
+	if (!vp->set->arch.hold)
+		xk_vp_table_unread(vp);
+	xk_vp_escort(vp->set->vp[w.from], m, vp->set->arch.hold);
+	CU_ASSERT_EQUAL_FATAL(xk_vp_self, vp);
+	carrier_bit = 0;
+}
+
+static void deliver(struct xk_vp *vp, struct xk_msg *m)
+{
+	if (xk_atomic_add(&fx.busy[vp->no], 1u) != 0)
+		xk_atomic_add(&fx.overlap, 1u);
+	CU_ASSERT_EQUAL_FATAL(xk_vp_self, vp);
+	if (xk_vp_is_carrier(vp))
+		carry(vp, m);
+	else
+		arrive(vp, m, carrier_bit);
+	xk_atomic_add(&fx.busy[vp->no], (uint32_t)-1);
+}
+
+static void make(struct xk_arch a)
+{
+	struct xk_mem_conf mem = { .limit = 64u << 20 };
+	struct xk_errs *e;
+
+	memset(&fx, 0, sizeof fx);
+	fx.before = xk_alloc_live();
+	e = xk_errs_new();
+	a.vps = CONNS;
+	a.seed = 7;
+	CU_ASSERT_EQUAL_FATAL(xk_vpset_new(&fx.set, &a, &mem, e), XK_OK);
+	fx.set->deliver = deliver;
+	xk_errs_free(e);
+}
+
+static void unmake(void)
+{
+	CU_ASSERT_EQUAL(fx.overlap, 0);
+	CU_ASSERT_EQUAL(xk_vpset_free(fx.set), 0);
+	CU_ASSERT_EQUAL(xk_alloc_live(), fx.before);
+}
+
+static struct xk_msg *message(uint32_t from, uint32_t no)
+{
+	struct xk_msg *m = xk_msg_new(64);
+	struct word w = { from, no };
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+	memcpy(m->data, &w, sizeof w);
+	return m;
+}
+
+/* ---- a sender ------------------------------------------------------------------------ */
+
+struct sender { struct xk_task task; uint32_t no, limit; };
+
+/* One message for each connection. */
+static unsigned send_run(struct xk_task *t, unsigned budget)
+{
+	struct sender *s = xk_container_of(t, struct sender, task);
+	struct xk_vpset *set = t->vp->set;
+	struct xk_vp *to = xk_vpset_pools(set) ? set->vp[set->nvps] : xk_vpset_carrier(set, 0);
+
+	(void)budget;
+	for (uint32_t i = 0; i < CONNS; i++)
+		xk_vp_post(to, message(i, s->no));
+	if (++s->no == s->limit)
+		xk_task_park(t);
+	return CONNS;
+}
+
+static void send_all(struct xk_arch a, uint32_t limit)
+{
+	struct sender s = { .limit = limit };
+	struct xk_errs *e = xk_errs_new();
+
+	make(a);
+	xk_vp_enter_idle(fx.set->vp[0]);
+	xk_task_init(&s.task, fx.set->vp[0], send_run);
+	xk_task_ready(&s.task);
+	xk_vp_leave_idle(fx.set->vp[0]);
+	if (a.schedule == XK_SCHED_VIRTUAL) {
+		xk_vpset_run_virtual(fx.set, XK_SEC);
+	} else {
+		CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
+		while (xk_load_acquire(&fx.arrived) != limit * CONNS)
+			xk_thread_yield();
+		xk_vpset_stop(fx.set);
+	}
+	CU_ASSERT_EQUAL(fx.arrived, limit * CONNS);
+	for (unsigned i = 0; i < fx.set->nvps; i++)
+		CU_ASSERT_EQUAL(xk_counter_read(fx.set->vp[i]->inbox_drops), 0);
+	xk_errs_free(e);
+}
+
+static uint64_t overtaken(void)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < CONNS; i++)
+		n += xk_counter_read(fx.set->vp[i]->overtaken);
+	return n;
+}
+
+static uint32_t misplaced(void)
+{
+	uint32_t n = 0;
+
+	for (unsigned i = 0; i < CONNS; i++)
+		n += fx.misplaced[i];
+	return n;
+}
+
+/* ---- tests ------------------------------------------------------------------------------ */
+
+static void a_carrier_has_a_worker_and_no_connection(void)
+{
+	struct xk_arch a = *xk_arch_find("connp_l");
+
+	a.carriers = 3;
+	a.workers = 2;
+	make(a);
+	CU_ASSERT_EQUAL(fx.set->nconn, CONNS);
+	CU_ASSERT_EQUAL(fx.set->nvps, CONNS + 3);
+	CU_ASSERT_EQUAL(fx.set->nworkers, 5);
+	CU_ASSERT_FALSE(xk_vp_is_carrier(fx.set->vp[CONNS - 1]));
+	for (unsigned i = 0; i < 3; i++) {
+		const struct xk_vp *c = fx.set->vp[CONNS + i];
+
+		CU_ASSERT(xk_vp_is_carrier(c));
+		CU_ASSERT_PTR_EQUAL(c->worker, fx.set->worker[2 + i]);
+		CU_ASSERT_PTR_EQUAL(xk_vpset_carrier(fx.set, i + 3), c);
+	}
+	unmake();
+	a.carriers = 0;
+	make(a);
+	CU_ASSERT_PTR_NULL(xk_vpset_carrier(fx.set, 0));
+	unmake();
+}
+
+static const struct xk_lock_ops *const kinds[] = {
+	&xk_lock_mutex, &xk_lock_adaptive, &xk_lock_spin, &xk_lock_ticket, &xk_lock_mcs, &xk_lock_rw, NULL,
+};
+
+static void every_message_reaches_its_connection_once_under_every_table_lock(void)
+{
+	static const char *const presets[] = { "mp", "msgp", "locking" };
+
+	for (unsigned p = 0; p < 3; p++)
+		for (unsigned i = 0; i < XK_ARRAY_LEN(kinds); i++) {
+			struct xk_arch a = *xk_arch_find(presets[p]);
+
+			a.table = kinds[i];
+			a.hold = a.hold && a.table != NULL;
+			a.lock = kinds[i % 5];
+			a.handover = i % 2 ? XK_HANDOVER_TRY : XK_HANDOVER_ENTER;
+			a.carriers = 3;
+			send_all(a, 100);
+			for (unsigned k = 0; k < CONNS; k++)
+				CU_ASSERT_EQUAL(fx.seen[k], 100);
+			unmake();
+		}
+}
+
+static void a_pool_asked_for_the_order_of_arrival_keeps_it(void)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		struct xk_arch a = *xk_arch_find("mp");
+
+		a.carriers = 4;
+		a.burst = i % 2 ? 5 : 1;
+		a.handover = i < 2 ? XK_HANDOVER_ENTER : XK_HANDOVER_TRY;
+		send_all(a, xk_test_rounds(500));
+		CU_ASSERT_EQUAL(misplaced(), 0);
+		CU_ASSERT_EQUAL(overtaken(), 0);
+		unmake();
+	}
+}
+
+static void a_message_without_an_owner_does_not_stop_those_behind_it(void)
+{
+	struct sender s = { .limit = 200 };
+	struct xk_arch a = *xk_arch_find("mp");
+	struct xk_errs *e = xk_errs_new();
+
+	a.carriers = 3;
+	make(a);
+	fx.drop_odd = true;
+	xk_vp_enter_idle(fx.set->vp[0]);
+	xk_task_init(&s.task, fx.set->vp[0], send_run);
+	xk_task_ready(&s.task);
+	xk_vp_leave_idle(fx.set->vp[0]);
+	CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
+	while (xk_load_acquire(&fx.arrived) != 200 * CONNS)
+		xk_thread_yield();
+	xk_vpset_stop(fx.set);
+	for (unsigned k = 0; k < CONNS; k++)
+		CU_ASSERT_EQUAL(fx.seen[k], 100);
+	CU_ASSERT_EQUAL(misplaced(), 0);
+	unmake();
+	xk_errs_free(e);
+}
+
+/* Two tickets, entered in the wrong order by hand: the later one first. */
+static void a_message_that_is_overtaken_is_counted(void)
+{
+	struct xk_arch a = *xk_arch_find("locking");
+	struct xk_vp *c;
+
+	make(a);
+	c = fx.set->vp[CONNS];
+	xk_vp_enter_idle(c);
+	c->ticket = 9;
+	xk_vp_escort(fx.set->vp[1], message(1, 1), false);
+	CU_ASSERT_EQUAL(c->ticket, 0);
+	CU_ASSERT_EQUAL(overtaken(), 0);
+	c->ticket = 8;
+	xk_vp_escort(fx.set->vp[1], message(1, 0), false);
+	CU_ASSERT_EQUAL(overtaken(), 1);
+	CU_ASSERT_EQUAL(fx.misplaced[1], 1);
+	c->ticket = 10;
+	xk_vp_escort(fx.set->vp[1], message(1, 2), false);
+	CU_ASSERT_EQUAL(overtaken(), 1);
+	xk_vp_leave_idle(c);
+	unmake();
+}
+
+/* Under the simulated clock each carrier has its turn: consecutive messages of one
+ * connection are had by different ones. */
+static void consecutive_messages_of_a_connection_have_different_carriers(void)
+{
+	struct xk_arch a = *xk_arch_find("mp");
+
+	a.schedule = XK_SCHED_VIRTUAL;
+	a.carriers = 3;
+	send_all(a, 60);
+	for (unsigned k = 0; k < CONNS; k++)
+		CU_ASSERT(__builtin_popcountll(fx.carriers[k]) > 1);
+	CU_ASSERT_EQUAL(misplaced(), 0);
+	unmake();
+}
+
+static unsigned threads(void)
+{
+	DIR *d = opendir("/proc/self/task");
+	unsigned n = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(d);
+	while (readdir(d) != NULL)
+		n++;
+	closedir(d);
+	return n;
+}
+
+static void begin_sending(struct xk_vp *vp, void *arg)
+{
+	(void)vp;
+	xk_task_ready(arg);
+}
+
+static void the_threads_of_a_pool_are_there_before_the_first_message(void)
+{
+	struct sender s = { .limit = 300 };
+	struct xk_arch a = *xk_arch_find("mp");
+	struct xk_errs *e = xk_errs_new();
+	unsigned before;
+
+	a.carriers = 4;
+	make(a);
+	xk_task_init(&s.task, fx.set->vp[0], send_run);
+	CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
+	before = threads();
+	xk_vp_do(fx.set->vp[0], begin_sending, &s.task);
+	while (xk_load_acquire(&fx.arrived) != 300 * CONNS)
+		xk_thread_yield();
+	CU_ASSERT_EQUAL(threads(), before);
+	xk_vpset_stop(fx.set);
+	unmake();
+	xk_errs_free(e);
+}
+
+/* Inside connection 1's VP: one message for it, whose carrier then waits for us. */
+static void send_and_stay(struct xk_vp *vp, void *arg)
+{
+	struct xk_vpset *set = vp->set;
+	struct xk_vp *carrier = xk_vpset_carrier(set, 0);
+	struct xk_lockstat own = { 0 };
+	bool hold = *(bool *)arg, had = false;
+	struct xk_msg *m = message(1, 0);
+
+	/* Left at once, not when the unit ends. */
+	m->link = NULL;
+	CU_ASSERT_FATAL(xk_vp_inbox_push(carrier, m, m, 1));
+	while (xk_counter_read(carrier->tablestat.taken) == 0)
+		xk_thread_yield();
+	/* It has had the lock once, and wants ours: does it have it still? */
+	for (unsigned i = 0; !had && (!hold || i < 200); i++) {
+		had = xk_lock_try(set->arch.table, &set->table, &own);
+		xk_thread_yield();
+	}
+	CU_ASSERT_EQUAL(had, !hold);
+	if (had)
+		xk_lock_drop(set->arch.table, &set->table, &own);
+}
+
+static void the_table_is_held_while_a_connection_is_waited_for_or_not(void)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		struct xk_arch a = *xk_arch_find("msgp");
+		struct xk_errs *e = xk_errs_new();
+		bool hold = i != 0;
+
+		a.carriers = 1;
+		a.hold = hold;
+		make(a);
+		CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
+		xk_vp_do(fx.set->vp[1], send_and_stay, &hold);
+		while (xk_load_acquire(&fx.arrived) != 1)
+			xk_thread_yield();
+		xk_vpset_stop(fx.set);
+		unmake();
+		xk_errs_free(e);
+	}
+}
+
+/* Nothing but what it holds is lost when a set goes with its queue full. */
+static void what_waits_in_the_queue_is_freed_with_it(void)
+{
+	struct xk_arch a = *xk_arch_find("mp");
+
+	a.inbox = 8;
+	make(a);
+	xk_vp_enter_idle(fx.set->vp[0]);
+	for (uint32_t i = 0; i < 8; i++)
+		xk_vp_post(fx.set->vp[fx.set->nvps], message(0, i));
+	xk_vp_leave_idle(fx.set->vp[0]);
+	CU_ASSERT_EQUAL(xk_vpset_backlog(fx.set), 8);
+	CU_ASSERT_EQUAL(xk_counter_read(fx.set->vp[0]->inbox_drops), 0);
+	xk_vp_enter_idle(fx.set->vp[1]);
+	xk_vp_post(fx.set->vp[fx.set->nvps], message(0, 8));
+	xk_vp_leave_idle(fx.set->vp[1]);
+	CU_ASSERT_EQUAL(xk_vpset_backlog(fx.set), 8);
+	CU_ASSERT_EQUAL(xk_counter_read(fx.set->vp[1]->inbox_drops), 1);
+	unmake();
+}
+
+/* Two per message, and one for each time the queue is asked (M147, M148, M160). */
+static void locks_are_counted_by_what_they_guard(void)
+{
+	struct xk_arch a = *xk_arch_find("mp");
+	struct xk_lock_counts c, sum = { 0 }, table = { 0 }, queue;
+
+	a.schedule = XK_SCHED_VIRTUAL;
+	a.carriers = 2;
+	send_all(a, 50);
+	for (unsigned i = 0; i < fx.set->nvps; i++) {
+		xk_lockstat_read(&fx.set->vp[i]->lockstat, &c);
+		xk_lock_counts_add(&sum, &c, 1);
+		xk_lockstat_read(&fx.set->vp[i]->tablestat, &c);
+		xk_lock_counts_add(&table, &c, 1);
+	}
+	xk_vpset_queue_locks(fx.set, &queue);
+	CU_ASSERT_EQUAL(sum.taken, 50 * CONNS);
+	CU_ASSERT_EQUAL(table.taken, 50 * CONNS);
+	CU_ASSERT(queue.taken >= 50 * CONNS);
+	CU_ASSERT_EQUAL(sum.contended + table.contended + queue.contended, 0);
+	unmake();
+}
+
+static void refuses(struct xk_arch a, const char *word)
+{
+	char why[256] = "";
+
+	CU_ASSERT_EQUAL(xk_arch_check(&a, why, sizeof why), XK_E_INVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, word));
+}
+
+static void what_cannot_be_shared_is_refused_with_the_reason(void)
+{
+	const struct xk_arch *mp = xk_arch_find("mp"), *conn = xk_arch_find("connp_l");
+	struct xk_arch a;
+
+	a = *mp, a.entry = XK_ENTRY_OWN, a.handover = XK_HANDOVER_POST, refuses(a, "entry");
+	a = *mp, a.carriers = 0, refuses(a, "carriers");
+	a = *mp, a.carriers = 65, refuses(a, "64");
+	a = *mp, a.handover = XK_HANDOVER_POST, refuses(a, "handover");
+	a = *mp, a.table = NULL, a.hold = true, refuses(a, "hold");
+	a = *mp, a.inbound = XK_INBOUND_DEVICE, refuses(a, "order");
+	a = *conn, a.inbound = XK_INBOUND_POOL, refuses(a, "pool");
+	a = *conn, a.table = &xk_lock_mutex, refuses(a, "table");
+}
+
+static CU_TestInfo tests[] = {
+	{ "a carrier has a worker and no connection", a_carrier_has_a_worker_and_no_connection },
+	{ "every message reaches its connection once under every table lock", every_message_reaches_its_connection_once_under_every_table_lock },
+	{ "a pool asked for the order of arrival keeps it", a_pool_asked_for_the_order_of_arrival_keeps_it },
+	{ "a message without an owner does not stop those behind it", a_message_without_an_owner_does_not_stop_those_behind_it },
+	{ "a message that is overtaken is counted", a_message_that_is_overtaken_is_counted },
+	{ "consecutive messages of a connection have different carriers", consecutive_messages_of_a_connection_have_different_carriers },
+	{ "the threads of a pool are there before the first message", the_threads_of_a_pool_are_there_before_the_first_message },
+	{ "the table is held while a connection is waited for or not", the_table_is_held_while_a_connection_is_waited_for_or_not },
+	{ "what waits in the queue is freed with it", what_waits_in_the_queue_is_freed_with_it },
+	{ "locks are counted by what they guard", locks_are_counted_by_what_they_guard },
+	{ "what cannot be shared is refused with the reason", what_cannot_be_shared_is_refused_with_the_reason },
+	CU_TEST_INFO_NULL
+};
+static CU_SuiteInfo suites[] = { { .pName = "carriers", .pTests = tests }, CU_SUITE_INFO_NULL };
+
+int main(void)
+{
+	int code;
+
+	xk_rcu_register();
+	code = xk_test_main(suites);
+	xk_rcu_unregister();
+	return code;
+}

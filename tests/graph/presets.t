@@ -64,4 +64,17 @@ else
 fi
 ok "the same seed gives the same counters" repeats
 ok "another seed gives others" differs
+
+# counted PRESET FILTER: what jq says of the counters of a short run.
+counted() {
+	timeout 100 "$run" --virtual --json "$file" preset="$1" count=50 >"$tmp/json" 2>"$tmp/err" || { cat "$tmp/err"; return 1; }
+	jq -e "$2" "$tmp/json" >/dev/null || { jq -c .locks "$tmp/json"; return 1; }
+}
+if command -v jq >/dev/null 2>&1; then
+	ok "locks by what they guard: connp_l" counted connp_l '[.locks[].class] == ["vp"]'
+	ok "locks by what they guard: mp" counted mp '[.locks[].class] == ["vp", "carrier", "table", "queue"] and
+		([.locks[] | select(.class == "vp" or .class == "table") | .taken] | min >= 1600)'
+	ok "locks by what they guard: msgp" counted msgp '[.locks[].class] == ["vp", "carrier", "table"]'
+	ok "vppc takes none" counted vppc '[.locks[].taken] == [0]'
+fi
 done_testing

@@ -201,6 +201,10 @@ static void a_carrier_has_a_worker_and_no_connection(void)
 		CU_ASSERT_PTR_EQUAL(xk_vpset_carrier(fx.set, i + 3), c);
 	}
 	unmake();
+	a.carriers = 1;                  /* one thread for all devices (M146) */
+	make(a);
+	CU_ASSERT_PTR_EQUAL(xk_vpset_carrier(fx.set, 0), xk_vpset_carrier(fx.set, 1));
+	unmake();
 	a.carriers = 0;
 	make(a);
 	CU_ASSERT_PTR_NULL(xk_vpset_carrier(fx.set, 0));
@@ -436,6 +440,37 @@ static void locks_are_counted_by_what_they_guard(void)
 	unmake();
 }
 
+/* The same function, its lock another word (M47). */
+static uint64_t atomics_of_a_message(const struct xk_lock_ops *table)
+{
+	struct xk_arch a = *xk_arch_find("msgp");
+	uint64_t before;
+	struct xk_vp *c;
+
+	a.table = table;
+	a.hold = false;
+	make(a);
+	c = fx.set->vp[CONNS];
+	xk_vp_enter_idle(c);
+	before = xk_atomics_count();
+	xk_vp_table_read(c);
+	xk_vp_table_unread(c);
+	before = xk_atomics_count() - before;
+	xk_vp_leave_idle(c);
+	unmake();
+	return before;
+}
+
+static void without_a_table_lock_no_locked_operation_is_made_for_it(void)
+{
+	CU_ASSERT_EQUAL(atomics_of_a_message(NULL), 0);
+	if (!xk_atomics_counted())
+		return;
+	CU_ASSERT_EQUAL(atomics_of_a_message(&xk_lock_mutex), 2);
+	CU_ASSERT_EQUAL(atomics_of_a_message(&xk_lock_rw), 2);
+	CU_ASSERT_EQUAL(atomics_of_a_message(&xk_lock_spin), 1);
+}
+
 static void refuses(struct xk_arch a, const char *word)
 {
 	char why[256] = "";
@@ -470,6 +505,7 @@ static CU_TestInfo tests[] = {
 	{ "the table is held while a connection is waited for or not", the_table_is_held_while_a_connection_is_waited_for_or_not },
 	{ "what waits in the queue is freed with it", what_waits_in_the_queue_is_freed_with_it },
 	{ "locks are counted by what they guard", locks_are_counted_by_what_they_guard },
+	{ "without a table lock no locked operation is made for it", without_a_table_lock_no_locked_operation_is_made_for_it },
 	{ "what cannot be shared is refused with the reason", what_cannot_be_shared_is_refused_with_the_reason },
 	CU_TEST_INFO_NULL
 };

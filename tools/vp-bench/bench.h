@@ -105,7 +105,7 @@ bool bench_number(const struct xk_value *v, double *out);
 
 /* ---- options ------------------------------------------------------------------------- */
 
-enum bench_format { BENCH_TABLE, BENCH_JSON, BENCH_CSV };
+enum bench_format { BENCH_TABLE, BENCH_JSON, BENCH_CSV, BENCH_LINES };
 
 struct bench_options {
 	const char *file[64], *arg[BENCH_ARGS];
@@ -197,6 +197,14 @@ void bench_progress_end(struct bench_progress *p);
 /* Processor, kernel, ... and "doubts", a list of sentences. */
 json_t *bench_env(void);
 void    bench_env_print(FILE *f, const json_t *env);
+/* What would mend it: {name, doubt, command}; root: "" or where a copy of /sys and /proc is. */
+json_t *bench_hints(const char *root, const json_t *env);
+void    bench_hints_print(FILE *f, const json_t *list);
+
+/* ---- what this machine's primitives cost (bench_micro.c) --------------------------------- */
+
+/* Rows {name, unit, median, lowest, highest}; NULL without memory. */
+json_t *bench_micro_rows(unsigned rounds);
 
 /* ---- subcommands ------------------------------------------------------------------------ */
 
@@ -208,6 +216,7 @@ int bench_show_main(int argc, char **argv);
 int bench_export_main(int argc, char **argv);
 int bench_env_main(int argc, char **argv);
 int bench_micro_main(int argc, char **argv);
+int bench_calibrate_main(int argc, char **argv);
 int bench_report_main(int argc, char **argv);
 int bench_control_main(int argc, char **argv);
 /* The project's own scoreboard. */

@@ -128,21 +128,39 @@ int bench_export_main(int argc, char **argv)
 	return show_file(argc, argv, BENCH_CSV);
 }
 
-int bench_env_main(int argc, char **argv)
+static int print_env(bool json, bool hints, const char *root)
 {
-	json_t *env;
+	json_t *env = bench_env(), *list = hints ? bench_hints(root, env) : NULL;
 
-	if (argc > 2 || (argc == 2 && strcmp(argv[1], "--json") != 0)) {
-		fprintf(stderr, "Usage: vp-bench env [--json]\n");
-		return BENCH_USAGE;
-	}
-	env = bench_env();
-	if (argc == 2) {
-		json_dumpf(env, stdout, JSON_INDENT(1));
+	if (json) {
+		json_dumpf(list ? list : env, stdout, JSON_INDENT(1));
 		putchar('\n');
+	} else if (hints) {
+		bench_hints_print(stdout, list);
 	} else {
 		bench_env_print(stdout, env);
 	}
+	json_decref(list);
 	json_decref(env);
 	return BENCH_OK;
+}
+
+int bench_env_main(int argc, char **argv)
+{
+	bool json = false, hints = false;
+	const char *root = "";
+
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--json") == 0) {
+			json = true;
+		} else if (strcmp(argv[i], "--fix-hints") == 0) {
+			hints = true;
+		} else if (strcmp(argv[i], "--root") == 0 && i + 1 < argc) {
+			root = argv[++i];
+		} else {
+			fprintf(strcmp(argv[i], "--help") == 0 ? stdout : stderr,
+				"Usage: vp-bench env [--json] [--fix-hints [--root DIR]]\n");
+			return strcmp(argv[i], "--help") == 0 ? BENCH_OK : BENCH_USAGE;
+		}
+	return print_env(json, hints, root);
 }

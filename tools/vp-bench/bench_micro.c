@@ -38,42 +38,30 @@ static double per(xk_ns from, double n) { return (double)(xk_clock_host() - from
 
 /* ---- locks ---------------------------------------------------------------------- */
 
-static double lock_free(const struct row *r, const struct place *p)
-{
-	struct xk_lock l;
-	xk_ns from;
-	double ns;
-
-	(void)p;
-	r->ops->init(&l);
-	from = xk_clock_host();
-	for (unsigned i = 0; i < LOOPS; i++) {
-		r->ops->lock(&l);
-		r->ops->unlock(&l);
+/* LOOPS times take and drop; each row its own copy, so that nothing is asked in the loop. */
+#define LOCK_LOOP(name, take, drop) \
+	static double name(const struct row *r, const struct place *p) \
+	{ \
+		struct xk_lockstat st = { 0 }; \
+		struct xk_lock l; \
+		xk_ns from; \
+		double ns; \
+		\
+		(void)p; \
+		(void)st; \
+		r->ops->init(&l); \
+		from = xk_clock_host(); \
+		for (unsigned i = 0; i < LOOPS; i++) { \
+			take; \
+			drop; \
+		} \
+		ns = per(from, LOOPS); \
+		r->ops->fini(&l); \
+		return ns; \
 	}
-	ns = per(from, LOOPS);
-	r->ops->fini(&l);
-	return ns;
-}
 
-static double lock_recorded(const struct row *r, const struct place *p)
-{
-	struct xk_lockstat st = { 0 };
-	struct xk_lock l;
-	xk_ns from;
-	double ns;
-
-	(void)p;
-	r->ops->init(&l);
-	from = xk_clock_host();
-	for (unsigned i = 0; i < LOOPS; i++) {
-		xk_lock_take(r->ops, &l, &st);
-		xk_lock_drop(r->ops, &l, &st);
-	}
-	ns = per(from, LOOPS);
-	r->ops->fini(&l);
-	return ns;
-}
+LOCK_LOOP(lock_free, r->ops->lock(&l), r->ops->unlock(&l))
+LOCK_LOOP(lock_recorded, xk_lock_take(r->ops, &l, &st), xk_lock_drop(r->ops, &l, &st))
 
 struct shared {
 	const struct xk_lock_ops *ops;
@@ -302,12 +290,28 @@ static void print_table(const double *v, unsigned rounds)
 	}
 }
 
-static void print_json(const double *v, unsigned rounds)
+static json_t *all_rows(const double *v, unsigned rounds)
 {
-	json_t *all = json_array(), *doc;
+	json_t *all = json_array();
 
 	for (unsigned i = 0; i < NROWS; i++)
 		json_array_append_new(all, row_json(&rows[i], &v[i * rounds], rounds));
+	return all;
+}
+
+json_t *bench_micro_rows(unsigned rounds)
+{
+	double *v = calloc((size_t)NROWS * rounds, sizeof *v);
+	json_t *all = v != NULL && measure(v, rounds) == BENCH_OK ? all_rows(v, rounds) : NULL;
+
+	free(v);
+	return all;
+}
+
+static void print_json(const double *v, unsigned rounds)
+{
+	json_t *all = all_rows(v, rounds), *doc;
+
 	doc = json_pack("{s:i, s:i, s:o}", "schema", BENCH_SCHEMA, "rounds", (int)rounds, "micro", all);
 	json_dumpf(doc, stdout, JSON_INDENT(1));
 	putchar('\n');

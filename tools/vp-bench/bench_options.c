@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { OPT_QUICK = 256, OPT_PAPER, OPT_RUNS, OPT_WARMUP, OPT_SEED, OPT_FORMAT, OPT_PRECISION, OPT_CONFIDENCE,
-       OPT_VP_RUN, OPT_RESUME, OPT_TIMEOUT, OPT_METRIC };
+       OPT_VP_RUN, OPT_RESUME, OPT_TIMEOUT, OPT_METRIC, OPT_LINES };
 
 static const struct argp_option options[] = {
 	{ "quick", OPT_QUICK, NULL, 0, "3 runs of a fifth of the time: to see that it works, not to conclude from", 0 },
@@ -19,7 +19,8 @@ static const struct argp_option options[] = {
 	{ "precision", OPT_PRECISION, "SHARE", 0, "Stop when the interval's half-width is this share of the mean", 0 },
 	{ "confidence", OPT_CONFIDENCE, "SHARE", 0, "Of all intervals", 0 },
 	{ "seed", OPT_SEED, "N", 0, "Of the order of runs and of each run", 0 },
-	{ "format", OPT_FORMAT, "table|json|csv", 0, "What to print (default: table; with -o FILE.json or FILE.csv that)", 0 },
+	{ "format", OPT_FORMAT, "table|json|csv|json-lines", 0, "What to print (default: table; with -o FILE.json or FILE.csv that)", 0 },
+	{ "json-lines", OPT_LINES, NULL, 0, "The same as --format json-lines: a line of JSON per run and metric", 0 },
 	{ "output", 'o', "FILE", 0, "Write there instead of stdout; JSON is rewritten after every run", 0 },
 	{ "resume", OPT_RESUME, NULL, 0, "Go on with the JSON that -o FILE holds", 0 },
 	{ "timeout", OPT_TIMEOUT, "TIME", 0, "A run that lives longer is killed and has failed (default: twice its length "
@@ -31,12 +32,12 @@ static const struct argp_option options[] = {
 
 static enum bench_format format_of(const char *arg, struct argp_state *state)
 {
-	static const char *const names[] = { "table", "json", "csv" };
+	static const char *const names[] = { "table", "json", "csv", "json-lines" };
 
 	for (unsigned i = 0; i < XK_ARRAY_LEN(names); i++)
 		if (strcmp(arg, names[i]) == 0)
 			return (enum bench_format)i;
-	argp_error(state, "--format is table, json or csv, not '%s'", arg);
+	argp_error(state, "--format is table, json, csv or json-lines, not '%s'", arg);
 	return BENCH_TABLE;
 }
 
@@ -99,6 +100,10 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_SEED: o->seed = arg; break;
 	case OPT_FORMAT:
 		o->format = format_of(arg, state);
+		o->format_given = true;
+		break;
+	case OPT_LINES:
+		o->format = BENCH_LINES;
 		o->format_given = true;
 		break;
 	case 'o': o->out = arg; break;

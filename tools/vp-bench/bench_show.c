@@ -259,11 +259,47 @@ void bench_show_csv(FILE *f, const json_t *doc)
 				csv_run(f, part, point, run, n + 1);
 }
 
+/* ---- a line of JSON per run and metric -------------------------------------------------------- */
+
+static void lines_of_run(FILE *f, const json_t *part, const json_t *point, const json_t *run, size_t no)
+{
+	const char *name;
+	json_t *v;
+
+	json_object_foreach(json_object_get(run, "metrics"), name, v) {
+		const struct bench_metric *m = bench_metric_find(name);
+		json_t *o;
+
+		if (!json_is_number(v))
+			continue;
+		o = json_pack("{s:s, s:O, s:I, s:I, s:s, s:s, s:O}", "bench", bench_text(part, "name"),
+			      "at", json_object_get(point, "at"), "run", (json_int_t)no, "block", (json_int_t)bench_real(run, "block"),
+			      "metric", name, "unit", m ? m->unit : "", "value", v);
+		if (o != NULL && *bench_text(part, "side"))
+			json_object_set(o, "side", json_object_get(part, "side"));
+		json_dumpf(o, f, JSON_COMPACT);
+		fputc('\n', f);
+		json_decref(o);
+	}
+}
+
+static void show_lines(FILE *f, const json_t *doc)
+{
+	const json_t *part, *point, *run;
+	size_t i, k, n;
+
+	json_array_foreach(json_object_get(doc, "benches"), i, part)
+		json_array_foreach(json_object_get(part, "points"), k, point)
+			json_array_foreach(json_object_get(point, "runs"), n, run)
+				lines_of_run(f, part, point, run, n + 1);
+}
+
 int bench_show(FILE *f, const json_t *doc, enum bench_format format)
 {
 	switch (format) {
 	case BENCH_TABLE: bench_show_table(f, doc); break;
 	case BENCH_CSV: bench_show_csv(f, doc); break;
+	case BENCH_LINES: show_lines(f, doc); break;
 	case BENCH_JSON:
 		if (json_dumpf(doc, f, JSON_INDENT(1)) != 0)
 			return BENCH_IO;

@@ -7,6 +7,7 @@
  */
 #include "tools/vp-bench/bench.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,9 +23,10 @@ static const struct command {
 	{ "control", bench_control_main, "[FILE] [k=v ...]", "does compare find a planted slow-down, and nothing else?" },
 	{ "show", bench_show_main, "RESULT.json", "the table of a result" },
 	{ "report", bench_report_main, "RESULT.json... -o FILE", "results as a page with figures, HTML or Markdown" },
-	{ "export", bench_export_main, "RESULT.json", "a result as CSV, a line per run and metric" },
-	{ "env", bench_env_main, "", "what this machine is, and what is doubtful about it" },
+	{ "export", bench_export_main, "RESULT.json", "a result as CSV or JSON lines, one per run and metric" },
+	{ "env", bench_env_main, "[--fix-hints]", "what this machine is, what is doubtful, and what would mend it" },
 	{ "micro", bench_micro_main, "", "what the machine's primitives cost: locks, hand-overs, memory" },
+	{ "calibrate", bench_calibrate_main, "[-o FILE]", "what models need to know of this machine, as JSON" },
 	{ "goals", bench_goals_main, "[P1 P6 ...]", "the project's own scoreboard" },
 	{ NULL, NULL, NULL, NULL },
 };
@@ -41,7 +43,7 @@ static int usage(FILE *f, int code)
 
 static int unknown(const char *word)
 {
-	const char *names[16], *near;
+	const char *names[32], *near;
 	unsigned n = 0;
 
 	for (const struct command *c = commands; c->name != NULL; c++)
@@ -59,6 +61,7 @@ int main(int argc, char **argv)
 	char name[64];
 	int code;
 
+	signal(SIGXFSZ, SIG_IGN);        /* a file that may not grow is an error to tell */
 	if (argc < 2)
 		return usage(stderr, BENCH_USAGE);
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)

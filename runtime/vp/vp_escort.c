@@ -106,9 +106,10 @@ static void run_inside(struct xk_vp *me, struct xk_vp *to, struct xk_msg *m, uin
 {
 	bool kick;
 
-	if (ticket < to->order_last)
+	/* Without a ticket: something that was kept back on its way, and spent it. */
+	if (ticket != 0 && ticket < to->order_last)
 		xk_count(to->overtaken);
-	else
+	else if (ticket != 0)
 		to->order_last = ticket;
 	xk_assert(!to->inside);
 	to->inside = true;

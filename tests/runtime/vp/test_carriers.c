@@ -294,6 +294,9 @@ static void a_message_that_is_overtaken_is_counted(void)
 	c->ticket = 10;
 	xk_vp_escort(fx.set->vp[1], message(1, 2), false);
 	CU_ASSERT_EQUAL(overtaken(), 1);
+	/* One that was kept back on its way has none. */
+	xk_vp_escort(fx.set->vp[1], message(1, 3), false);
+	CU_ASSERT_EQUAL(overtaken(), 1);
 	xk_vp_leave_idle(c);
 	unmake();
 }

@@ -16,6 +16,8 @@
 #include <pcap/pcap.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define BURST 32u
 
@@ -321,6 +323,22 @@ static void pcapd_rep_stop(struct xk_rep *r)
 	xk_timer_cancel(&r->vp->wheel, &pr->timer);
 }
 
+/* Who reads a pipe or a terminal waits for the writer; a file's pages are there. */
+static bool pcapd_waits(const void *conf, char *why, size_t n)
+{
+	const struct pcapd_conf *c = conf;
+	struct stat st;
+	int err;
+
+	if (c->file == NULL)
+		return false;
+	err = strcmp(c->file, "-") == 0 ? fstat(STDIN_FILENO, &st) : stat(c->file, &st);
+	if (err != 0 || !(S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode) || S_ISSOCK(st.st_mode)))
+		return false;
+	snprintf(why, n, "'%s' is no file but a pipe or the like, and reading it waits for who writes", c->file);
+	return true;
+}
+
 static int pcapd_check(const void *conf, char *why, size_t n)
 {
 	const struct pcapd_conf *c = conf;
@@ -378,5 +396,5 @@ const struct xk_proto xk_proto_pcap = {
 	.is_driver = true, .ops = &pcapd_ops, .offers = "frame", .params = pcapd_params,
 	.conf_size = sizeof(struct pcapd_conf), .node_size = sizeof(struct pcapd_state),
 	.rep_size = sizeof(struct pcapd_rep), .sess_size = sizeof(struct xk_sess),
-	.check = pcapd_check, .drops = pcapd_drops, .counts = pcapd_counts,
+	.check = pcapd_check, .waits = pcapd_waits, .drops = pcapd_drops, .counts = pcapd_counts,
 };

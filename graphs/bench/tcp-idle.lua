@@ -8,6 +8,7 @@ local a = args {
   size   = size { "4KiB", min = 1, max = "64KiB", doc = "bytes of a message" },
   burst  = uint { 32, min = 1, max = 1024, doc = "messages in a unit of work" },
   vps    = uint { 1, min = 1, max = 4096, doc = "virtual processors" },
+  threads = enum { "kernel", choices = { "kernel", "user" }, doc = "whose stack a connection's work runs on" },
   buffer = size { "64KiB", min = "4KiB", max = "4MiB", doc = "send buffer of a connection, window of the receiver" },
 }
 
@@ -23,6 +24,6 @@ end
 
 return graph "bench-tcp-idle" {
   doc = "silent TCP connections, and some that send",
-  threading = vppc { vps = a.vps, workers = 1, burst = a.burst },
+  threading = vppc { vps = a.vps, workers = 1, burst = a.burst, threads = a.threads },
   duration = "10s",
 }

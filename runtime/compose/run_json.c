@@ -5,7 +5,7 @@
  * Times are whole nanoseconds.  Drop reasons and counters appear under their
  * names; a reason that never happened is left out, a counter is not.
  */
-#include "runtime/compose/xk_run.h"
+#include "runtime/compose/run_priv.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -230,6 +230,7 @@ struct json_t *xk_run_json(const struct xk_run_result *r, bool per_vp, bool per_
 	json_object_set_new(j, "nodes", nodes);
 	json_object_set_new(j, "workers", workers_json(r));
 	json_object_set_new(j, "locks", locks_json(r));
+	json_object_set_new(j, "record", run_record_json(r));
 	json_object_set_new(j, "user_threads", user_threads_json(r));
 	if (per_vp)
 		json_object_set_new(j, "vps", vps_json(r));

@@ -24,11 +24,17 @@ struct run_snap {
 	struct xk_lock_counts   queue;
 };
 
+/* Counters of cache misses, one of each thread there was. */
+#define RUN_COUNTERS 512u
+struct run_misses { int fd[RUN_COUNTERS]; unsigned n; int err; };
+
 struct run {
 	struct xk_graph          *g;
 	const struct xk_run_opts *o;
 	struct xk_run_result     *r;
 	struct run_snap           first;
+	struct xk_run_sched       sched;
+	struct run_misses         misses;
 	struct run_app           *app;   /* in the order of nodes, then VPs */
 	unsigned                  napps;
 	struct { uint64_t messages, bytes; } *total, *seen;  /* [nnodes]: since the beginning; at the last window */
@@ -48,5 +54,12 @@ int  run_totals(struct run *u);
 /* Messages each old connection had since the last window, when asked for. */
 int  run_window_conns(struct run *u, struct xk_run_sample *s);
 void run_fini(struct run *u);
+
+/* run_machine.c */
+void run_sched_read(struct xk_run_sched *s);
+void run_misses_open(struct run_misses *m);
+void run_misses_close(struct run_misses *m, struct xk_run_misses *out);
+/* run_record.c: the caller's reference. */
+struct json_t *run_record_json(const struct xk_run_result *x);
 
 #endif

@@ -174,6 +174,8 @@ int run_begin(struct run *u)
 {
 	int err = snap(u->g, &u->first);
 
+	run_misses_open(&u->misses);
+	run_sched_read(&u->sched);
 	for (unsigned i = 0; err == XK_OK && i < u->napps; i++) {
 		err = app_begin(&u->app[i]);
 		u->r->nold += u->app[i].n;
@@ -330,6 +332,12 @@ int run_end(struct run *u)
 	struct run_snap last = { 0 };
 	int err = snap(u->g, &last);
 
+	run_sched_read(&r->sched);
+	run_misses_close(&u->misses, &r->misses);
+	r->sched.run_ns -= u->sched.run_ns;
+	r->sched.delay_ns -= u->sched.delay_ns;
+	r->sched.slices -= u->sched.slices;
+
 	if (err == XK_OK)
 		err = end_nodes(u, &last);
 	if (err == XK_OK)
@@ -355,6 +363,9 @@ int run_end(struct run *u)
 
 void run_fini(struct run *u)
 {
+	struct xk_run_misses none;
+
+	run_misses_close(&u->misses, &none);     /* where the run ended early */
 	for (unsigned i = 0; i < u->napps; i++) {
 		xk_free(u->app[i].messages);
 		xk_free(u->app[i].bytes);

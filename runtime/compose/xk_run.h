@@ -56,6 +56,11 @@ struct xk_run_sample {
 	uint32_t       *conn;            /* [nold of the result], messages of each; or NULL */
 };
 
+/* What the kernel's scheduler says of all threads of the process. */
+struct xk_run_sched { bool known; uint64_t run_ns, delay_ns, slices; };
+/* Of the caches, in user mode; why: where they are not known. */
+struct xk_run_misses { bool known; uint64_t n; const char *why; };
+
 enum xk_run_end { XK_RUN_DURATION, XK_RUN_FINISHED, XK_RUN_STOPPED, XK_RUN_MESSAGES, XK_RUN_IDLE };
 
 struct xk_run_opts {
@@ -96,6 +101,8 @@ struct xk_run_result {
 	uint64_t                  messages, bytes; /* of it; without applications: messages of the VPs, 0 */
 	uint64_t                  nsamples;
 	struct xk_run_sample     *sample;
+	struct xk_run_sched       sched;        /* of the measured time */
+	struct xk_run_misses      misses;
 };
 
 /* Runs g, which is up.  The workers still run when it returns: xk_graph_free

@@ -178,6 +178,9 @@ struct xk_proto {
 	/* What its header says of who is above and of the conversation (xk_demux.h); NULL:
 	 * nothing, then no device decides about its messages. */
 	const struct xk_demux *demux;
+	/* Drivers: does a call of it wait for its device with this conf, and why?  Then all
+	 * user-level threads of its virtual processor would wait, too; NULL: never. */
+	bool (*waits)(const void *conf, char *why, size_t n);
 };
 
 /* Every protocol and driver of the build, NULL last; generated from the lists

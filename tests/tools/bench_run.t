@@ -58,7 +58,7 @@ import json, os, sys
 rows = json.load(sys.stdin)[\"micro\"]
 one = len(os.sched_getaffinity(0)) == 1
 assert len(rows) > 15 and len({r[\"name\"] for r in rows}) == len(rows)
-assert all(r[\"median\"] > 0 if r[\"median\"] is not None else one for r in rows), rows'"
+assert all(r[\"median\"] > 0 if r[\"median\"] is not None else one or r[\"name\"].startswith(\"user-level\") for r in rows), rows'"
 ok "micro: a lock that is none costs less than one that is" sh -c "'$bench' micro --json --runs 5 | jq -e '
 [.micro[] | {(.name): .lowest}] | add | .[\"lock none, free\"] < .[\"lock mutex, free\"]'"
 ok "micro refuses no rounds" code 2 "$bench" micro --runs 0

@@ -111,6 +111,34 @@ ok "captures at one node hold what their filters take" filters
 ok "stops cleanly at SIGINT" signal_stops INT
 ok "stops cleanly at SIGTERM" signal_stops TERM
 ok "ends after its duration" says 'time was up' "$run" --virtual --warmup 1ms -d 5ms "$tmp/endless.lua"
+# record ARG...: the JSON follows its schema, and its record agrees with the rest.
+record() {
+	"$run" --json "$@" >"$tmp/record.json" || return 1
+	python3 - "$tmp/record.json" "$top_srcdir/docs/schema/vp-run-1.json" <<'PY'
+import json, sys, jsonschema
+run = json.load(open(sys.argv[1]))
+jsonschema.validate(run, json.load(open(sys.argv[2])))
+r, kb = run["record"], run["bytes"] / 1024
+near = lambda a, b: abs(a - b) <= 1e-9 * max(abs(a), abs(b))
+assert near(r["payload_kb"], kb) and kb > 0
+assert near(r["mbit_per_s"], run["bytes"] * 8000 / run["measured_ns"])
+for key, per in r["per_kb"].items():
+    assert (per is None) == (r[key] is None), key
+    assert per is None or near(per * kb, r[key]), key
+assert (r["cache_misses"] is None) == (r["cache_misses_not_available"] is not None)
+if run["virtual"]:
+    assert r["cpu_ns"] is None and r["run_delay_ns"] is None and r["cache_misses"] is None
+else:
+    assert r["cpu_ns"] > 0
+    assert r["voluntary_switches"] == sum(w["voluntary_switches"] for w in run["workers"])
+PY
+}
+if python3 -c 'import jsonschema' 2>/dev/null; then
+	ok "a simulated run's JSON follows its schema" record --virtual "$tmp/echo.lua"
+	ok "a real run's JSON follows its schema" record "$tmp/echo.lua"
+else
+	skip "the JSON follows its schema" "python3-jsonschema is not installed"
+fi
 ok "prints JSON" says '"schema": 1' "$run" --virtual --json "$tmp/echo.lua"
 ok "checks only when told so" says 'is good: 12 nodes' "$run" --check "$tmp/echo.lua"
 ok "logs at the level asked for" says 'arp.*drop' "$run" --virtual --log 'arp:5' "$tmp/echo.lua" queue=1

@@ -28,6 +28,8 @@
 	  "connections starve in half of them", BENCH_NEED_FAIR, true }, \
 	{ "starved." w, "", "share of connections without a message, mean over windows of " w, BENCH_NEED_FAIR, true }
 
+#define PER_KB(name, unit, what) { "kb." name, unit, what ", per KB of payload", 0, true }
+
 const struct bench_metric bench_metrics[] = {
 	{ "gbit", "Gbit/s", "payload bits per second", 0, false },
 	{ "mps", "1/s", "messages per second", 0, false },
@@ -51,6 +53,14 @@ const struct bench_metric bench_metrics[] = {
 	{ "jain", "", "Jain's index of the connections over the whole run", BENCH_NEED_CONNS, false },
 	{ "max_over_min", "", "busiest connection over the least busy one, whole run; null when one sent nothing",
 	  BENCH_NEED_CONNS, true },
+	PER_KB("user", "ns", "user time of the workers"),
+	PER_KB("cpu", "ns", "processor time of the workers"),
+	PER_KB("switches_voluntary", "", "voluntary context switches of the workers"),
+	PER_KB("switches_involuntary", "", "involuntary context switches of the workers"),
+	PER_KB("migrations", "", "moves of the workers to another processor"),
+	PER_KB("lock_wait", "ns", "time waited for locks of all classes"),
+	PER_KB("run_delay", "ns", "time that runnable threads waited for a processor (schedstat)"),
+	PER_KB("cache_misses", "", "cache misses in user mode; null without hardware counters"),
 	WINDOW("10ms"), WINDOW("100ms"), WINDOW("1s"),
 	{ NULL, NULL, NULL, 0, false },
 };
@@ -110,6 +120,23 @@ static void of_workers(const json_t *child, double s, json_t *out)
 	put(out, "switches_involuntary", invol / s);
 	put(out, "migrations", moves / s);
 	put(out, "cpu_ns", cpu > 0 && messages > 0 ? cpu / messages : NAN);
+}
+
+/* What the child's record has per KB, under our names. */
+static void of_record(const json_t *child, json_t *out)
+{
+	static const struct { const char *ours, *theirs; } row[] = {
+		{ "kb.user", "user_ns" }, { "kb.cpu", "cpu_ns" }, { "kb.switches_voluntary", "voluntary_switches" },
+		{ "kb.switches_involuntary", "involuntary_switches" }, { "kb.migrations", "migrations" },
+		{ "kb.lock_wait", "lock_wait_ns" }, { "kb.run_delay", "run_delay_ns" }, { "kb.cache_misses", "cache_misses" },
+	};
+	const json_t *kb = json_object_get(json_object_get(child, "record"), "per_kb");
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(row); i++) {
+		const json_t *v = json_object_get(kb, row[i].theirs);
+
+		put(out, row[i].ours, json_is_number(v) ? json_number_value(v) : NAN);
+	}
 }
 
 /* ---- connections -------------------------------------------------------------------- */
@@ -195,6 +222,7 @@ json_t *bench_metrics_of(const json_t *child, unsigned needs, char *why, size_t 
 	put(out, "ns", s * 1e9 / messages);
 	put(out, "drops", all_drops(child) / s);
 	of_workers(child, s, out);
+	of_record(child, out);
 	if (needs & BENCH_NEED_VPS)
 		bench_threads_of(child, out);
 	if (needs & BENCH_NEED_CONNS)

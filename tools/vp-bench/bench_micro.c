@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "runtime/base/xk_clock.h"
+#include "runtime/sync/xk_fiber.h"
 #include "runtime/sync/xk_sync.h"
 #include "tools/vp-bench/bench_stats.h"
 
@@ -208,6 +209,43 @@ static double copy(const struct place *p, size_t size, unsigned times)
 static double copy_hot(const struct row *r, const struct place *p) { (void)r; return copy(p, HOT, 4096); }
 static double copy_cold(const struct row *r, const struct place *p) { (void)r; return copy(p, COLD, 1); }
 
+/* ---- a stack of one's own ----------------------------------------------------------------- */
+
+struct pair { struct xk_fiber here, there; };
+
+static void bounce(void *arg)
+{
+	struct pair *f = arg;
+
+	for (;;)
+		xk_fiber_switch(&f->there, &f->here);
+}
+
+/* There or back: half of a round trip of a user-level thread. */
+static double switch_user(const struct row *r, const struct place *p)
+{
+	const size_t size = 128u << 10;
+	struct pair f = { { 0 }, { 0 } };
+	void *stack;
+	xk_ns from;
+	double ns;
+
+	(void)r;
+	(void)p;
+	if (!xk_fiber_available() || (stack = calloc(1, size)) == NULL)
+		return -1;
+	xk_fiber_own(&f.here);
+	xk_fiber_init(&f.there, stack, size, bounce, &f);
+	xk_fiber_switch(&f.here, &f.there);      /* its pages are there */
+	from = xk_clock_host();
+	for (unsigned i = 0; i < LOOPS; i++)
+		xk_fiber_switch(&f.here, &f.there);
+	ns = per(from, 2.0 * LOOPS);
+	xk_fiber_fini(&f.there);
+	free(stack);
+	return ns;
+}
+
 /* ---- the table -------------------------------------------------------------------------- */
 
 static const struct row rows[] = {
@@ -227,6 +265,7 @@ static const struct row rows[] = {
 	{ "hand-over to one that spins", "ns", NULL, hand_over },
 	{ "hand-over to one that sleeps", "ns", NULL, wake },
 	{ "hand-over and switch on one processor", "ns", NULL, switch_to },
+	{ "user-level switch, one way", "ns", NULL, switch_user },
 	{ "reading the clock", "ns", NULL, read_clock },
 	{ "copy of 16 KiB", "GB/s", NULL, copy_hot },
 	{ "copy of 64 MiB", "GB/s", NULL, copy_cold },

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * run_record.c - a run in one record: throughput and what it cost, each also per KB of
+ * payload (M239, M164).
+ *
+ * A KB is 1024 bytes of the busiest application.  What a run cannot tell is null, with
+ * the reason beside it: a simulated one has no processor and no scheduler, one
+ * without applications no payload.
+ * Invariant: every key is there in every record.
+ */
+#include "runtime/compose/run_priv.h"
+
+#include <jansson.h>
+
+struct record {
+	json_t *j, *per_kb;
+	double  kb;                      /* 0: not known */
+};
+
+static void put(struct record *r, const char *key, bool known, double v)
+{
+	json_object_set_new(r->j, key, known ? json_real(v) : json_null());
+}
+
+/* The same per KB, too. */
+static void put_cost(struct record *r, const char *key, bool known, double v)
+{
+	put(r, key, known, v);
+	json_object_set_new(r->per_kb, key, known && r->kb > 0 ? json_real(v / r->kb) : json_null());
+}
+
+static void put_workers(struct record *r, const struct xk_run_result *x)
+{
+	double user = 0, sys = 0, cpu = 0, vol = 0, invol = 0, moved = 0;
+	bool real = !x->is_virtual;
+
+	for (unsigned i = 0; i < x->nworkers; i++) {
+		const struct xk_worker_stats *w = &x->worker[i];
+
+		user += (double)w->user_ns;
+		sys += (double)w->sys_ns;
+		cpu += (double)w->cpu_ns;
+		vol += (double)w->nvcsw;
+		invol += (double)w->nivcsw;
+		moved += (double)w->migrations;
+	}
+	put_cost(r, "user_ns", real, user);
+	put_cost(r, "system_ns", real, sys);
+	put_cost(r, "cpu_ns", real, cpu);
+	put_cost(r, "voluntary_switches", real, vol);
+	put_cost(r, "involuntary_switches", real, invol);
+	put_cost(r, "migrations", real, moved);
+}
+
+static void put_locks(struct record *r, const struct xk_run_result *x)
+{
+	struct xk_run_locks class[XK_RUN_LOCKS];
+	struct xk_lock_counts sum = { 0 };
+	unsigned n = xk_run_locks(x, class);
+
+	for (unsigned i = 0; i < n; i++)
+		xk_lock_counts_add(&sum, &class[i].sum, 1);
+	put_cost(r, "lock_taken", true, (double)sum.taken);
+	put(r, "lock_contended_share", sum.taken != 0, sum.taken != 0 ? (double)sum.contended / (double)sum.taken : 0);
+	put_cost(r, "lock_wait_ns", !x->is_virtual, (double)xk_lock_waited_ns(&sum));
+}
+
+static void put_machine(struct record *r, const struct xk_run_result *x)
+{
+	bool sched = x->sched.known && !x->is_virtual, misses = x->misses.known && !x->is_virtual;
+	const char *why = x->is_virtual ? "the clock was simulated" : x->misses.why;
+
+	put_cost(r, "run_delay_ns", sched, (double)x->sched.delay_ns);
+	put_cost(r, "time_slices", sched, (double)x->sched.slices);
+	put_cost(r, "cache_misses", misses, (double)x->misses.n);
+	json_object_set_new(r->j, "cache_misses_not_available", misses || why == NULL ? json_null() : json_string(why));
+}
+
+struct json_t *run_record_json(const struct xk_run_result *x)
+{
+	struct record r = { json_object(), json_object(), x->busiest >= 0 ? (double)x->bytes / 1024 : 0 };
+	double s = (double)x->measured_ns / 1e9;
+
+	put(&r, "mbit_per_s", x->busiest >= 0 && s > 0, s > 0 ? (double)x->bytes * 8 / 1e6 / s : 0);
+	put(&r, "messages_per_s", s > 0, s > 0 ? (double)x->messages / s : 0);
+	put(&r, "payload_kb", x->busiest >= 0, r.kb);
+	put_workers(&r, x);
+	put_locks(&r, x);
+	put_machine(&r, x);
+	json_object_set_new(r.j, "per_kb", r.per_kb);
+	return r.j;
+}

@@ -61,15 +61,19 @@ static inline void measure(struct tcp_cb *cb, const struct tcp_env *e, struct xk
 	cb->backoff = 0;
 }
 
-/* Frees what lies before stop. */
-static inline void trim(struct tcp_sendq *q, struct xk_msg *stop, uint32_t n)
+/* Frees what lies before stop.  The clock stands still during a turn: what was sent at
+ * another time was written in another turn. */
+static inline void trim(struct tcp_sendq *q, struct xk_msg *stop, uint32_t n, uint32_t now_us)
 {
 	struct xk_msg *m = q->first;
 
 	while (m != stop) {
 		struct xk_msg *next = m->link;
 
-		xk_msg_free(m);
+		if (*tcp_sq_sent_us(m) == now_us)
+			xk_msg_free(m);
+		else
+			xk_msg_free_cold(m);
 		m = next;
 	}
 	q->first = stop;
@@ -108,7 +112,7 @@ static inline void take(struct tcp_cb *cb, const struct tcp_env *e, uint32_t ack
 	cb->dupacks = cb->retries = 0;
 	cb->bytes_acked += n;
 	cb->snd_una = cb->high_sacked = ack;
-	trim(&cb->sq, last->link, n);
+	trim(&cb->sq, last->link, n, e->now_us);
 	tcp_sendq_check(cb);
 	watch(cb, e);
 }

@@ -196,7 +196,7 @@ void mem_stock_give(struct xk_mempool *p, enum xk_memclass c, void *const *b, ui
 /* Buffers of class c that a VP holds for itself or for others. */
 static uint64_t held(const struct xk_memvp *v, enum xk_memclass c)
 {
-	uint64_t n = v->cache[c].n;
+	uint64_t n = v->cache[c].n + v->ncold[c];
 	const struct xk_qlink *q;
 	uint32_t i;
 

@@ -63,6 +63,17 @@ static void collect(struct xk_memvp *v)
 	xk_atomic_add(&v->nreturned, -n);
 }
 
+/* What was freed cold joins the rest, at the top. */
+static void warm_up(struct xk_memvp *v, unsigned c)
+{
+	struct xk_memcache *k = &v->cache[c];
+	uint32_t room = k->cap - k->n, n = v->ncold[c] < room ? v->ncold[c] : room;
+
+	v->ncold[c] -= n;
+	memcpy(k->slot + k->n, v->cold[c] + v->ncold[c], n * sizeof(void *));
+	k->n += n;
+}
+
 void *xk_mem_refill(struct xk_memvp *v, enum xk_memclass c)
 {
 	struct xk_memcache *k = &v->cache[c];
@@ -72,6 +83,8 @@ void *xk_mem_refill(struct xk_memvp *v, enum xk_memclass c)
 	if (!mem_try_fails()) {
 		if (!xk_mpsc_empty(&v->returned))
 			collect(v);
+		if (k->n == 0 && v->ncold[c] != 0)
+			warm_up(v, c);
 		if (k->n == 0) {
 			xk_count(v->refills);
 			k->n = mem_stock_take(v->pool, c, k->slot, batch_of(k));
@@ -163,6 +176,45 @@ void xk_mem_put_foreign(struct xk_memvp *v, enum xk_memclass c, uint16_t home, v
 		xk_memvp_flush(v);
 }
 
+/* ---- passed on ------------------------------------------------------------------- */
+
+void xk_memvp_take_hot(struct xk_memvp *v, struct xk_memhot *h)
+{
+	v->passes = !v->starved;
+	for (unsigned c = 0; c < XK_MEM_CLASSES; c++) {
+		struct xk_memcache *k = &v->cache[c];
+
+		if (v->ncold[c] != 0)
+			warm_up(v, c);
+		if (XK_UNLIKELY(k->n + h->n[c] > k->cap))
+			continue;        /* full, or a test's: the next VP has them */
+		memcpy(k->slot + k->n, h->slot[c], h->n[c] * sizeof(void *));
+		k->n += h->n[c];
+		h->n[c] = 0;
+	}
+}
+
+void xk_memvp_leave_hot(struct xk_memvp *v, struct xk_memhot *h)
+{
+	for (unsigned c = 0; c < XK_MEM_CLASSES; c++) {
+		struct xk_memcache *k = &v->cache[c];
+		uint32_t room = XK_MEM_HOT - h->n[c], n = k->n < room ? k->n : room;
+
+		k->n -= n;
+		memcpy(h->slot[c] + h->n[c], k->slot + k->n, n * sizeof(void *));
+		h->n[c] += n;
+	}
+	v->passes = false;
+}
+
+void xk_memhot_fini(struct xk_memhot *h, struct xk_mempool *p)
+{
+	for (unsigned c = 0; c < XK_MEM_CLASSES; c++) {
+		mem_stock_give(p, (enum xk_memclass)c, h->slot[c], h->n[c]);
+		h->n[c] = 0;
+	}
+}
+
 /* ---- life ----------------------------------------------------------------------- */
 
 static void set_caps(struct xk_memvp *v, bool none)
@@ -175,8 +227,11 @@ static void give_all(struct xk_memvp *v)
 {
 	if (!xk_mpsc_empty(&v->returned))
 		collect(v);
-	for (unsigned c = 0; c < XK_MEM_CLASSES; c++)
+	for (unsigned c = 0; c < XK_MEM_CLASSES; c++) {
+		mem_stock_give(v->pool, (enum xk_memclass)c, v->cold[c], v->ncold[c]);
+		v->ncold[c] = 0;
 		give_coldest(v, (enum xk_memclass)c, v->cache[c].n);
+	}
 }
 
 /* ORDER STAMP: the fields net to flags of struct xk_msg. */

@@ -35,15 +35,28 @@ struct xk_memcache { uint32_t n; uint32_t cap; void **slot; uint64_t stamp; };
 
 struct xk_mempool;           /* the graph's shared stock */
 
+/*
+ * Free buffers on their way from one VP to the next that the same thread runs: those
+ * that were used last, so still in its cache.  Where hundreds of VPs take turns, each
+ * would otherwise write into buffers of its own that left the cache since its last turn.
+ * What was written in an earlier turn and is freed in this one must not lie above them.
+ */
+#define XK_MEM_HOT  16u
+#define XK_MEM_COLD 16u
+struct xk_memhot { uint32_t n[XK_MEM_CLASSES]; void *slot[XK_MEM_CLASSES][XK_MEM_HOT]; };
+
 /* One VP's view; embedded in struct xk_vp, touched only by who is inside it. */
 struct xk_memvp {
 	struct xk_memcache cache[XK_MEM_CLASSES];
 	struct xk_mempool *pool;
 	uint16_t           no;           /* the VP's number */
 	bool               starved;      /* see xk_memvp_starve */
+	bool               passes;       /* has what others passed on, see struct xk_memhot */
 	uint32_t           nforeign;     /* waiting in `foreign` */
+	uint32_t           ncold[XK_MEM_CLASSES];
 	void              *foreign[XK_MEM_BATCH];  /* buffers of other VPs, to send home */
 	xk_counter         refills, misses; /* trips to the shared stock; failures */
+	void              *cold[XK_MEM_CLASSES][XK_MEM_COLD]; /* free, for when a cache is empty or the next turn */
 	/* Written by others: buffers they sent home, and how many. */
 	struct xk_mpsc     returned XK_ALIGNED;
 	uint32_t           nreturned;
@@ -69,6 +82,11 @@ int  xk_memvp_init(struct xk_memvp *v, struct xk_mempool *p, uint16_t no);
 void xk_memvp_fini(struct xk_memvp *v);
 /* Sends the pending foreign buffers home; called between units of work. */
 void xk_memvp_flush(struct xk_memvp *v);
+/* The thread that is inside v begins its turn, ends it: v has h's buffers meanwhile. */
+void xk_memvp_take_hot(struct xk_memvp *v, struct xk_memhot *h);
+void xk_memvp_leave_hot(struct xk_memvp *v, struct xk_memhot *h);
+/* What h still has goes to the shared stock. */
+void xk_memhot_fini(struct xk_memhot *h, struct xk_mempool *p);
 /* For tests: keeps no buffers, so that every taking is a trip to the stock and
  * counts for xk_mem_fail_after. */
 void xk_memvp_starve(struct xk_memvp *v, bool on);
@@ -131,6 +149,18 @@ static inline void xk_mem_put(struct xk_memvp *v, enum xk_memclass c, void *b)
 		k->slot[k->n++] = b;
 	else
 		xk_mem_spill(v, c, b);
+}
+
+/* The same for one whose bytes were written in an earlier turn, so have left the cache. */
+static inline void xk_mem_put_cold(struct xk_memvp *v, enum xk_memclass c, void *b)
+{
+	if (!v->passes || v->ncold[c] == XK_MEM_COLD) {
+		xk_mem_put(v, c, b);
+		return;
+	}
+	xk_dassert(v->no == xk_vp_no);
+	xk_mem_check_put(v, c, v->no, b);
+	v->cold[c][v->ncold[c]++] = b;
 }
 
 /* n of this VP's at once, the last one on top. */

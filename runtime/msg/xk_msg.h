@@ -196,6 +196,17 @@ static inline void xk_msg_free(struct xk_msg *m)
 		xk_msg_free_slow(m);
 }
 
+/* The same for a message whose bytes nobody has touched for long. */
+static inline void xk_msg_free_cold(struct xk_msg *m)
+{
+	struct xk_memvp *v = xk_mem_self;
+
+	if (XK_LIKELY(!(m->flags & XK_MSG_SLOW) && m->home == v->no))
+		xk_mem_put_cold(v, (enum xk_memclass)m->cls, m);
+	else
+		xk_msg_free_slow(m);
+}
+
 /* home, class and flags of ORDER STAMP as one word. */
 static inline uint32_t xk_msg_stamp(const struct xk_msg *m)
 {

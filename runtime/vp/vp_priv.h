@@ -31,6 +31,7 @@ struct xk_worker {
 	xk_ns             next;          /* earliest slot[].next */
 	xk_ns             now;
 	struct xk_thread *thread;
+	struct xk_memhot  hot;           /* free buffers, from the VP that had a turn for the one that has */
 	struct xk_worker_stats stats;    /* filled when the thread ends, and live counters */
 	/* Written by others. */
 	uint64_t         *kicked XK_ALIGNED;  /* bitmap: somebody left work for slot i */

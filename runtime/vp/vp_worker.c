@@ -145,7 +145,11 @@ static unsigned visit_owned(struct xk_worker *w, unsigned i)
 	if (w->nslots > 4)
 		fetch_next(w, i);
 	xk_vp_step_in(s->vp, w->now);
+	if (w->nslots > 1)
+		xk_memvp_take_hot(&s->vp->mem, &w->hot);
 	total = xk_vp_turn(s->vp, xk_load_relaxed(&w->set->arch.burst), &s->deficit, &idle);
+	if (w->nslots > 1)
+		xk_memvp_leave_hot(&s->vp->mem, &w->hot);
 	rest(w, i, idle);
 	xk_vp_step_out(s->vp);
 	return total;
@@ -304,6 +308,7 @@ void xk_worker_main(void *arg)
 			w->now = xk_clock_read(&w->set->clock);
 	}
 	note_usage(w);
+	xk_memhot_fini(&w->hot, w->set->pool);
 }
 
 /* The VPs of connections are dealt to the first workers; each carrier has one of its own. */

@@ -447,6 +447,108 @@ static void debug_build_aborts_on_misuse(void)
 	put(0, XK_MEM_SMALL, b);
 }
 
+/* ---- passed on ------------------------------------------------------------------ */
+
+/* Both VPs have buffers of their own; what VP 0 used last is what VP 1 uses first. */
+static void what_one_vp_used_last_the_next_uses_first(void)
+{
+	struct xk_memhot hot = { .n = { 0 } };
+	void *b[3];
+
+	put(1, XK_MEM_LARGE, get(1, XK_MEM_LARGE));
+	fx_enter(0);
+	xk_memvp_take_hot(&fx.vp[0], &hot);
+	for (unsigned i = 0; i < 3; i++)
+		b[i] = get(0, XK_MEM_LARGE);
+	for (unsigned i = 0; i < 3; i++)
+		put(0, XK_MEM_LARGE, b[i]);
+	xk_memvp_leave_hot(&fx.vp[0], &hot);
+	CU_ASSERT_EQUAL(hot.n[XK_MEM_LARGE], XK_MEM_HOT);
+	fx_enter(1);
+	xk_memvp_take_hot(&fx.vp[1], &hot);
+	CU_ASSERT_EQUAL(hot.n[XK_MEM_LARGE], 0);
+	for (unsigned i = 3; i-- > 0; )
+		CU_ASSERT_PTR_EQUAL(get(1, XK_MEM_LARGE), b[i]);
+	for (unsigned i = 0; i < 3; i++)
+		put(1, XK_MEM_LARGE, b[i]);
+	CU_ASSERT_EQUAL(fx_out(), 0);
+}
+
+/* Freed cold: under what is passed on, in this turn and the next; nothing is lost. */
+static void what_is_cold_lies_below(void)
+{
+	struct xk_memhot hot = { .n = { 0 } };
+	void *cold = get(0, XK_MEM_SMALL), *warm = get(0, XK_MEM_SMALL);
+
+	xk_memvp_take_hot(&fx.vp[0], &hot);
+	put(0, XK_MEM_SMALL, warm);
+	xk_mem_put_cold(&fx.vp[0], XK_MEM_SMALL, cold);
+	CU_ASSERT_PTR_EQUAL(get(0, XK_MEM_SMALL), warm);
+	put(0, XK_MEM_SMALL, warm);
+	xk_memvp_leave_hot(&fx.vp[0], &hot);
+	CU_ASSERT_PTR_EQUAL(hot.slot[XK_MEM_SMALL][XK_MEM_HOT - 1], warm);
+	xk_memvp_take_hot(&fx.vp[0], &hot);
+	for (unsigned i = 0; i < XK_MEM_HOT; i++)
+		CU_ASSERT_PTR_NOT_EQUAL(fx.vp[0].cache[XK_MEM_SMALL].slot[fx.vp[0].cache[XK_MEM_SMALL].n - 1 - i], cold);
+	xk_memvp_leave_hot(&fx.vp[0], &hot);
+	/* Outside a turn of many it is a put like any other. */
+	cold = get(0, XK_MEM_SMALL);
+	xk_mem_put_cold(&fx.vp[0], XK_MEM_SMALL, cold);
+	CU_ASSERT_PTR_EQUAL(get(0, XK_MEM_SMALL), cold);
+	put(0, XK_MEM_SMALL, cold);
+	xk_memhot_fini(&hot, fx.pool);
+	CU_ASSERT_EQUAL(fx_out(), 0);
+}
+
+/* More than there is room for goes the usual way; an empty cache takes it in. */
+static void cold_buffers_serve_when_others_are_out(void)
+{
+	enum { N = XK_MEM_COLD + 8 };
+	struct xk_memhot hot = { .n = { 0 } };
+	void *b[N];
+	uint64_t trips;
+
+	xk_memvp_take_hot(&fx.vp[0], &hot);
+	for (unsigned i = 0; i < N; i++)
+		b[i] = get(0, XK_MEM_MEDIUM);
+	for (unsigned i = 0; i < N; i++)
+		xk_mem_put_cold(&fx.vp[0], XK_MEM_MEDIUM, b[i]);
+	CU_ASSERT_EQUAL(fx.vp[0].ncold[XK_MEM_MEDIUM], XK_MEM_COLD);
+	CU_ASSERT_EQUAL(fx_out(), 0);
+	trips = fx.vp[0].refills;
+	for (unsigned i = 0; i < N; i++)
+		b[i] = get(0, XK_MEM_MEDIUM);
+	CU_ASSERT_EQUAL(fx.vp[0].refills, trips);
+	for (unsigned i = 0; i < N; i++)
+		put(0, XK_MEM_MEDIUM, b[i]);
+	xk_memvp_leave_hot(&fx.vp[0], &hot);
+	xk_memhot_fini(&hot, fx.pool);
+}
+
+/* A VP that keeps nothing leaves what is passed on to the next. */
+static void who_is_full_passes_it_on(void)
+{
+	struct xk_memhot hot = { .n = { 0 } };
+
+	put(0, XK_MEM_SMALL, get(0, XK_MEM_SMALL));
+	xk_memvp_leave_hot(&fx.vp[0], &hot);
+	xk_memvp_starve(&fx.vp[1], true);
+	fx_enter(1);
+	xk_memvp_take_hot(&fx.vp[1], &hot);
+	CU_ASSERT_EQUAL(hot.n[XK_MEM_SMALL], XK_MEM_HOT);
+	xk_memvp_leave_hot(&fx.vp[1], &hot);
+	xk_memvp_starve(&fx.vp[1], false);
+	xk_memhot_fini(&hot, fx.pool);
+	CU_ASSERT_EQUAL(fx_out(), 0);
+}
+
+static CU_TestInfo passed[] = {
+	{ "what one VP used last the next uses first", what_one_vp_used_last_the_next_uses_first },
+	{ "what is cold lies below", what_is_cold_lies_below },
+	{ "cold buffers serve when others are out", cold_buffers_serve_when_others_are_out },
+	{ "who is full passes it on", who_is_full_passes_it_on },
+	CU_TEST_INFO_NULL
+};
 static CU_TestInfo freelist[] = {
 	{ "last put is first got", last_put_is_first_got },
 	{ "LIFO order survives a spill", lifo_order_survives_a_spill },
@@ -485,6 +587,7 @@ static const CU_SuiteInfo suites[] = {
 	{ "freelist", NULL, NULL, fx_setup, fx_teardown, freelist },
 	{ "accounts", NULL, NULL, fx_setup, fx_teardown, accounts },
 	{ "other VPs", NULL, NULL, fx_setup, fx_teardown, others },
+	{ "passed on", NULL, NULL, fx_setup, fx_teardown, passed },
 	{ "failure", NULL, NULL, fx_setup, fx_teardown, failure },
 	CU_SUITE_INFO_NULL
 };

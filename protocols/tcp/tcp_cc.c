@@ -5,8 +5,8 @@
  *
  * A policy decides how cwnd grows when data is acknowledged and what is left of
  * it after a loss; what was lost, and how fast recovery sends, is not its
- * business.  Slow start is the same for all and has no early exit (HyStart):
- * it ends at ssthresh or at a loss.  The policy "none" is the absence of one.
+ * business.  Slow start is the same for all: it ends at ssthresh, at a loss, or
+ * early (tcp_hystart.c).  The policy "none" is the absence of one.
  * Invariant: mss <= cwnd <= TCP_CWND_MAX.
  */
 #include "protocols/tcp/tcp_cc_priv.h"
@@ -35,8 +35,11 @@ void tcp_cc_grow(struct tcp_cb *cb, uint32_t n)
 uint32_t tcp_cc_slow_start(struct tcp_cb *cb, uint32_t acked)
 {
 	uint32_t limit = cb->tune->abc && cb->ca_state != TCP_CA_LOSS ? cb->tune->abc_limit * (uint32_t)cb->mss : cb->mss;
-	uint32_t n = acked < limit || limit == 0 ? acked : limit, left = cb->ssthresh - cb->cwnd;
+	uint32_t n = acked < limit || limit == 0 ? acked : limit, left;
 
+	if (cb->hystart != TCP_HS_OFF)
+		n = tcp_hystart_acked(cb, acked, n);
+	left = cb->ssthresh - cb->cwnd;
 	if (n < left) {
 		tcp_cc_grow(cb, n);
 		return 0;

@@ -11,6 +11,8 @@ void tcp_cc_grow(struct tcp_cb *cb, uint32_t n);
 /* Slow start for acked bytes; returns those that were counted and are left for
  * congestion avoidance.  Only below ssthresh. */
 uint32_t tcp_cc_slow_start(struct tcp_cb *cb, uint32_t acked);
+/* HyStart++'s part of it, while it is on: n, or what it leaves of it; may set ssthresh. */
+uint32_t tcp_hystart_acked(struct tcp_cb *cb, uint32_t acked, uint32_t n);
 /* FlightSize, never more than cwnd allowed. */
 uint32_t tcp_cc_flight(const struct tcp_cb *cb);
 

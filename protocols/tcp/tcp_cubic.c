@@ -5,7 +5,7 @@
  * cwnd follows W(t) = C (t - K)^3 + W_max with C = 0.4 segments per cubic second
  * and beta = 0.7, or what Reno would have, whichever is more (4.3).  Time is in
  * milliseconds, windows in bytes; what is too little for a byte is kept in
- * `frac`.  Fast convergence (4.7) is in; HyStart++ is not.
+ * `frac`.  Fast convergence (4.7) is in.
  * Invariant: while epoch is 0 nothing else but w_max and the undo copies counts.
  */
 #include "protocols/tcp/tcp_cc_priv.h"

@@ -17,6 +17,7 @@
  *   tcp_ack.c        an acknowledgement in peace
  *   tcp_recovery.c   loss: RFC 6675, RACK-TLP (8985), PRR (6937), NewReno (6582), RTO (6298)
  *   tcp_cc.c         congestion control as const policies: reno, cubic, none
+ *   tcp_hystart.c    leaving slow start before a loss (RFC 9406)
  *   tcp_open.c       active open, ports (RFC 6056), sequence numbers (RFC 6528), close, abort
  *   tcp_listen.c     passive open: SYN cache, cookies (RFC 4987)
  *   tcp_timewait.c   TIME-WAIT, capped
@@ -59,6 +60,7 @@ static inline bool tcp_geq(uint32_t a, uint32_t b) { return (int32_t)(a - b) >= 
 /* ---- policy: what a profile names, a graph file changes ---------------------------- */
 
 enum tcp_synopts { TCP_SYNOPTS_LINUX, TCP_SYNOPTS_BSD };  /* order and padding, see tcp_options.c */
+enum tcp_hs { TCP_HS_OFF, TCP_HS_NEW, TCP_HS_ON, TCP_HS_CSS }; /* NEW: nothing was acknowledged yet; CSS: conservative */
 enum tcp_cc_kind { TCP_CC_CUBIC, TCP_CC_RENO, TCP_CC_NONE, TCP_CC_COUNT };
 
 /* Resolved once per node (tcp_profile.c), then const. */
@@ -72,6 +74,9 @@ struct tcp_tune {
 	bool     rack, prr, tlp, limited_transmit, frto, newreno, abc;
 	uint8_t  abc_limit;              /* L of RFC 3465, segments */
 	uint8_t  cc;                     /* enum tcp_cc_kind */
+	bool     hystart;                /* RFC 9406 */
+	uint32_t hystart_min, hystart_max;          /* ms: MIN_RTT_THRESH, MAX_RTT_THRESH */
+	uint8_t  hystart_samples, hystart_rounds;   /* N_RTT_SAMPLE, CSS_ROUNDS */
 	uint8_t  synopts;                /* enum tcp_synopts */
 	uint8_t  initial_window;         /* segments, 0: RFC 3390 */
 	uint8_t  ack_every;              /* full segments per acknowledgement */
@@ -280,6 +285,9 @@ struct tcp_cb {
 	uint32_t rtt_seq, rtt_at_us;     /* TCP_F_RTT */
 	uint32_t ssthresh;               /* bytes */
 	uint32_t user_timeout;           /* ms, 0: none */
+	uint32_t rtt_us;                 /* measured last; 0: HyStart++ has had it */
+	uint8_t  hystart;                /* enum tcp_hs */
+	uint8_t  hs_samples, hs_rounds;  /* of this round; of conservative slow start */
 	/* Line 5 and on: loss, rare things. */
 	uint32_t challenge_at;           /* the second it counts, ms */
 	uint32_t sacked_out, retrans_out; /* bytes */
@@ -290,6 +298,8 @@ struct tcp_cb {
 	uint32_t prr_delivered, prr_out, prr_target; /* RFC 6937 */
 	uint32_t prior_cwnd, prior_ssthresh, undo_marker, undo_retrans;
 	uint32_t acked_bytes;            /* RFC 3465 */
+	uint32_t hs_end;                 /* snd_max when this round began */
+	uint32_t hs_least, hs_last, hs_base; /* us: least of this round, of the one before, when conservative slow start began */
 	uint8_t  rack_reo_mult, rack_persist; bool rack_reordering, rack_dsack;
 	uint32_t rack_round;             /* RACK.dsack_round */
 	uint32_t tlp_end;                /* TLP.end_seq; valid with tlp_out */
@@ -785,7 +795,7 @@ bool tcp_stalled_reclaim(struct xk_rep *r);
 int  tcp_control(struct xk_rep *r, unsigned op, void *buf, unsigned len);
 int  tcp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len);
 extern const struct xk_param tcp_params[];
-#define TCP_CONF_SIZE 576u               /* enough for struct tcp_conf */
+#define TCP_CONF_SIZE 640u               /* enough for struct tcp_conf */
 int  tcp_profile_resolve(const void *conf, struct tcp_tune *t);
 int  tcp_profile_check(const void *conf, char *why, size_t n);
 void tcp_profile_fill(void *conf);       /* what was not given, as the profile has it */

@@ -41,6 +41,11 @@
 	X(abc, BOOL, NULL, NULL, "the window grows by bytes acknowledged, not by acknowledgements (RFC 3465)") \
 	X(abc_limit, UINT, "1", "255", "segments an acknowledgement counts for at most in slow start (L of RFC 3465)") \
 	X(cc, ENUM, NULL, NULL, "congestion control: cubic (RFC 9438), reno (RFC 5681), none: the windows alone limit, for private links") \
+	X(hystart, BOOL, NULL, NULL, "the first slow start ends when round trips grow, before something is lost (HyStart++, RFC 9406)") \
+	X(hystart_min, TIME, "1ms", "1s", "growth of a round trip that never ends it (MIN_RTT_THRESH)") \
+	X(hystart_max, TIME, "1ms", "1s", "growth that always does; between the two it is an eighth (MAX_RTT_THRESH)") \
+	X(hystart_samples, UINT, "1", "255", "round trips measured in a window before it is judged (N_RTT_SAMPLE)") \
+	X(hystart_rounds, UINT, "1", "255", "windows of conservative growth before slow start is over (CSS_ROUNDS)") \
 	X(synopts, ENUM, NULL, NULL, "order and padding of the options of a SYN: linux, bsd") \
 	X(initial_window, UINT, "0", "64", "segments sent before the first acknowledgement; 0: RFC 3390") \
 	X(ack_every, UINT, "1", "64", "full segments that are acknowledged together") \
@@ -105,14 +110,15 @@ static const struct { enum xk_ptype type; uint16_t at, size; } fields[FIELDS] = 
 #define COMMON \
 	.min_mss = 64, .min_pmtu = 552, .checksum = true, .challenge_limit = 100, \
 	.ooo_total = 256u << 20, .syncache = 16384, .backlog = 4096, .time_wait = 65536, .sessions = 1u << 20, \
-	.nagle = true, .keep_idle = 7200000, .keep_interval = 75000, .fin_wait2 = 60000, .rest = 1000
+	.nagle = true, .keep_idle = 7200000, .keep_interval = 75000, .fin_wait2 = 60000, .rest = 1000, \
+	.hystart_min = 4, .hystart_max = 16, .hystart_samples = 8, .hystart_rounds = 5
 
 static const struct tcp_tune modern = {
 	COMMON, .newreno = true,
 	.rcv_buf = 1u << 20, .snd_buf = 512u << 10, .wscale = 255,
 	.use_wscale = true, .timestamps = true, .sack = true, .dsack = true, .ecn = true,
 	.rack = true, .prr = true, .tlp = true, .limited_transmit = true, .frto = true,
-	.abc = true, .abc_limit = 2, .cc = TCP_CC_CUBIC, .synopts = TCP_SYNOPTS_LINUX,
+	.abc = true, .abc_limit = 2, .cc = TCP_CC_CUBIC, .hystart = true, .synopts = TCP_SYNOPTS_LINUX,
 	.initial_window = 10, .ack_every = 2, .quick_acks = 8, .ack_push = false, .tlp_min = 10, .window_update = 4, .idle_restart = true,
 	.delack = 40, .rto_init = 1000, .rto_min = 200, .rto_max = 60000,
 	.persist_min = 200, .persist_max = 60000,
@@ -348,6 +354,8 @@ static int check_tune(const struct tcp_tune *t, char *why, size_t n)
 	RULE(t->rto_init > t->rto_max, "parameter 'rto_init' (%ums) is above 'rto_max' (%ums)", t->rto_init, t->rto_max);
 	RULE(t->persist_min > t->persist_max, "parameter 'persist_min' (%ums) is above 'persist_max' (%ums)",
 	     t->persist_min, t->persist_max);
+	RULE(t->hystart_min > t->hystart_max, "parameter 'hystart_min' (%ums) is above 'hystart_max' (%ums)",
+	     t->hystart_min, t->hystart_max);
 	RULE(t->dsack && !t->sack, "parameter 'dsack' needs 'sack'");
 	RULE(t->rack && !t->sack, "parameter 'rack' needs 'sack'");
 	RULE(t->tlp && !t->sack, "parameter 'tlp' needs 'sack'");

@@ -53,6 +53,7 @@ void tcp_rtt_sample(struct tcp_cb *cb, uint32_t us)
 			cb->srtt = 1;
 	}
 	cb->rto = tcp_rto_of(cb);
+	cb->rtt_us = us;
 }
 
 /*
@@ -597,6 +598,7 @@ void tcp_rec_init(struct tcp_cb *cb)
 	cb->cc->init(cb);
 	cb->rto = cb->tune->rto_init;
 	cb->ssthresh = TCP_CWND_MAX;
+	cb->hystart = cb->tune->hystart && !cb->cc->unlimited ? TCP_HS_NEW : TCP_HS_OFF;
 	if (cb->mss == 0)
 		cb->mss = 536;
 	cb->cwnd = tcp_cc_initial(cb);

@@ -157,6 +157,8 @@ static void wake_sending(struct tcp_cb *cb, const struct tcp_rest *t, struct odd
 	cb->cc->wake(cb, t->cc);
 	cb->cwnd = t->cwnd;
 	cb->ssthresh = t->ssthresh;
+	if (t->ssthresh != TCP_CWND_MAX)
+		cb->hystart = TCP_HS_OFF;
 	cb->srtt = t->srtt;
 	cb->rttvar = t->srtt != 0 ? t->rttvar : 0;
 	cb->rto = t->srtt != 0 ? tcp_rto_of(cb) : t->rttvar;

@@ -55,7 +55,9 @@
 	X(vps, 1, "virtual processors", 1, 3) \
 	X(outage, 0, "seconds that the link is dead, after the first one", 0, 3, 30) \
 	X(cc, 0, "congestion control: 0 the profile's, 1 cubic, 2 reno, 3 none", 0, 1, 2, 3) \
-	X(nots, 0, "without timestamps", 0, 1)
+	X(nots, 0, "without timestamps", 0, 1) \
+	X(queue, 65536, "frames on the link, each way", 65536) \
+	X(plain, 0, "slow start without HyStart++", 0)
 
 struct sim_case {
 	uint64_t seed;

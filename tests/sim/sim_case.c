@@ -75,10 +75,10 @@ bool sim_case_parse(struct sim_case *c, int n, char *const *words, const char **
 		if (!parse_word(c, words[i]))
 			return false;
 	}
-	*why = "conns is 1 to 4, vps 1 to 64, profiles 0 to 4, end not 5 or 7, cc 0 to 3, something must be sent";
+	*why = "conns is 1 to 4, vps 1 to 64, profiles 0 to 4, end not 5 or 7, cc 0 to 3, something must be sent, queue holds something";
 	return c->conns >= 1 && c->conns <= SIM_CONNS && c->vps >= 1 && c->vps <= 64 && c->profile <= 4 &&
 	       c->peer <= 4 && c->chunk != 0 && c->depth != 0 && c->buf != 0 && c->end < 7 && c->end != 5 && c->cc <= 3 &&
-	       c->ab + c->ba != 0;
+	       c->ab + c->ba != 0 && c->queue != 0;
 }
 
 void sim_case_print(const struct sim_case *c, char *text, size_t n)
@@ -101,12 +101,12 @@ static const char graph_fmt[] =
 	"  local i = ip { name = 'ip' .. n, addr = '10.0.0.' .. n .. '/24', over = a }\n"
 	"  return tcp { name = 'tcp' .. n, profile = profile, rcv_buf = %2$u, snd_buf = %2$u, rto_max = '60s',\n"
 	"    persist_max = '60s', syn_retries = 100, synack_retries = 100, retries = 100,\n"
-	"    msl = '%19$s', %20$s%21$sover = i }\n"
+	"    msl = '%19$s', %20$s%21$s%23$sover = i }\n"
 	"end\n"
 	"local function cable(n) return %1$s_mem { name = 'd' .. n, wire = 'w', mac = macs['10.0.0.' .. n], queue = 65536 } end\n"
 	"local bad = impair { name = 'bad', over = cable(1), loss = '%3$u.%4$02u%%', dup = '%5$u.%6$02u%%',\n"
 	"  reorder = '%7$u.%8$02u%%', reorder_depth = %9$u, corrupt = '%10$u.%11$02u%%', delay = '%12$uus',\n"
-	"  jitter = '%13$ums', rate = '%14$uMbit/s', hold = '20ms', queue = 65536 }\n"
+	"  jitter = '%13$ums', rate = '%14$uMbit/s', hold = '20ms', queue = %22$u }\n"
 	"simapp { name = 'listener', listen = true, over = host(2, cable(2), '%16$s') }\n"
 	"simapp { name = 'opener', over = host(1, bad, '%15$s') }\n"
 	"return graph 'sim' { clock = 'virtual', threading = vppc { vps = %17$u }, seed = %18$llu }\n";
@@ -121,5 +121,6 @@ unsigned sim_case_graph(const struct sim_case *c, char *text, size_t n)
 				  c->corrupt / 100, c->corrupt % 100, c->rtt * 500, c->jitter, c->rate,
 				  profiles[c->profile], profiles[c->peer], c->vps,
 				  (unsigned long long)(c->seed ? c->seed : 1), sim_case_is_rough(c) ? "10m" : "30s",
-				  policies[c->cc], c->nots ? "timestamps = false, " : "");
+				  policies[c->cc], c->nots ? "timestamps = false, " : "",
+				  c->queue, c->plain ? "hystart = false, " : "");
 }

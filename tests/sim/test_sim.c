@@ -126,6 +126,59 @@ static void another_seed_gives_other_frames(void)
 	CU_ASSERT_NOT_EQUAL(a.hash, b.hash);
 }
 
+/* ---- the end of slow start ---------------------------------------------------------------- */
+
+/* 4 MB over a link of 10 Mbit/s and 100 ms, 83 full frames, whose queue takes some more. */
+static void bulk(struct sim_case *c, uint32_t cc, uint32_t queue)
+{
+	sim_case_mild(c, 1);
+	c->rate = 10;
+	c->rtt = 100;
+	c->buf = 2048;
+	c->ab = 4000000;
+	c->cc = cc;
+	c->queue = queue;
+}
+
+static void slow_start_ends_before_the_queue_is_full(void)
+{
+	for (uint32_t cc = 1; cc <= 2; cc++) {
+		struct sim_result with, without;
+		struct sim_case c;
+
+		bulk(&c, cc, 800);
+		passes(&c, &with);
+		c.plain = 1;
+		passes(&c, &without);
+		printf("# %s: %llu sent again, %.2f s; without HyStart++ %llu, %.2f s\n", cc == 1 ? "cubic" : "reno",
+		       (unsigned long long)with.retransmits, (double)with.took / 1e9,
+		       (unsigned long long)without.retransmits, (double)without.took / 1e9);
+		CU_ASSERT_EQUAL(with.retransmits, 0);
+		CU_ASSERT(without.retransmits > 100);
+		CU_ASSERT(with.took <= without.took);
+	}
+}
+
+/* Both ways together it is below the threshold of each path, so every frame is the same. */
+static void jitter_does_not_end_slow_start(void)
+{
+	static const struct { uint32_t rtt, jitter; } paths[] = { { 100, 5 }, { 600, 7 }, { 1, 1 } };
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(paths); i++) {
+		struct sim_result with, without;
+		struct sim_case c;
+
+		bulk(&c, 1, 65536);
+		c.rate = 0;
+		c.rtt = paths[i].rtt;
+		c.jitter = paths[i].jitter;
+		passes(&c, &with);
+		c.plain = 1;
+		passes(&c, &without);
+		CU_ASSERT_EQUAL(with.hash, without.hash);
+	}
+}
+
 /* ---- cases that failed once ------------------------------------------------------------- */
 
 /* One line each, what the simulation printed, with what had been wrong. */
@@ -199,9 +252,15 @@ int main(void)
 		{ "what failed once does not fail again", what_failed_once_does_not_fail_again },
 		CU_TEST_INFO_NULL
 	};
+	static CU_TestInfo start[] = {
+		{ "slow start ends before the queue is full", slow_start_ends_before_the_queue_is_full },
+		{ "jitter does not end slow start", jitter_does_not_end_slow_start },
+		CU_TEST_INFO_NULL
+	};
 	static const CU_SuiteInfo suites[] = {
 		{ "cases", NULL, NULL, NULL, NULL, cases },
 		{ "matrix", NULL, NULL, NULL, NULL, matrix },
+		{ "slow start", NULL, NULL, NULL, NULL, start },   /* after those that fork */
 		CU_SUITE_INFO_NULL
 	};
 

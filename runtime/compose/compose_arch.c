@@ -16,6 +16,8 @@ struct arch_conf {
 	uint64_t vps, workers, carriers, burst, quantum, cpus, inbox, spin, seed, stack;
 	bool     wired, hold;
 	struct xk_plist map;
+	uint64_t clusters, high, low;
+	struct xk_plist layers;
 };
 
 const char *const xk_arch_domains[] = { "connections", "layers", "none", NULL };
@@ -83,6 +85,19 @@ const struct xk_param xk_arch_params[] = {
 	{ .name = "map", .type = XK_P_LIST, .elem = XK_P_UINT,
 	  .doc = "virtual processor (from 1) of connection 1, 2, ...; repeated; without it round robin",
 	  .offset = offsetof(struct arch_conf, map) },
+	{ .name = "clusters", .type = XK_P_UINT, .min = "1", .max = "8192",
+	  .doc = "domain \"layers\": sets of layers with threads of their own; connections are spread over them",
+	  .offset = offsetof(struct arch_conf, clusters) },
+	{ .name = "layers", .type = XK_P_LIST, .elem = XK_P_TEXT,
+	  .doc = "domain \"layers\": for each layer, from the device up, the names of its nodes, separated by a space; "
+		 "without it device and links, network, transport, all above",
+	  .offset = offsetof(struct arch_conf, layers) },
+	{ .name = "high", .type = XK_P_UINT, .min = "1", .max = "65536",
+	  .doc = "domain \"layers\": a layer stops when so many messages wait in a queue that it fills",
+	  .offset = offsetof(struct arch_conf, high) },
+	{ .name = "low", .type = XK_P_UINT, .max = "65535",
+	  .doc = "domain \"layers\": and goes on when no more than these are left; without it a quarter of high",
+	  .offset = offsetof(struct arch_conf, low) },
 	XK_PARAM_END
 };
 
@@ -114,6 +129,7 @@ static void conf_from_arch(struct arch_conf *c, const struct xk_arch *a)
 		.quantum = a->quantum, .cpus = a->cpus, .inbox = a->inbox, .wired = a->wired,
 		.spin = a->spin_us * XK_US, .seed = a->seed, .carriers = a->carriers, .hold = a->hold,
 		.inbound = a->inbound, .order = a->order, .threads = a->threads, .stack = a->stack,
+		.clusters = a->domain == XK_DOMAIN_LAYER ? (uint64_t)a->vps : 0, .high = a->high, .low = a->low,
 	};
 }
 
@@ -185,6 +201,46 @@ static void arch_from_conf(struct xk_arch *a, const struct arch_conf *c, const s
 	a->inbox = (uint32_t)c->inbox;
 	a->spin_us = (uint32_t)(c->spin / XK_US);
 	a->seed = c->seed;
+}
+
+/* What the domain `layers` has of its own. */
+static void layers_from_conf(struct xk_arch *a, const struct arch_conf *c, const struct xk_value *tab)
+{
+	if (a->domain != XK_DOMAIN_LAYER)
+		return;
+	a->vps = c->clusters != 0 ? (int)c->clusters : 1;
+	a->layers = c->layers.n != 0 ? c->layers.n : a->layers != 0 ? a->layers : 4;
+	a->high = c->high != 0 ? (uint32_t)c->high : 256;
+	a->low = xk_value_get(tab, "low") != NULL ? (uint32_t)c->low : a->high / 4;
+}
+
+/* Words that say nothing in the other domains, and vps, which says nothing in this one. */
+static const char *misplaced(const struct xk_arch *a, const struct xk_value *tab, const char **text)
+{
+	static const char *const words[] = { "clusters", "layers", "high", "low" };
+
+	if (a->domain == XK_DOMAIN_LAYER) {
+		*text = "domain \"layers\" has a virtual processor for each layer and cluster: say clusters, not vps";
+		return xk_value_get(tab, "vps") != NULL ? "vps" : NULL;
+	}
+	*text = "needs the domain \"layers\": lp { ... }";
+	for (unsigned i = 0; i < XK_ARRAY_LEN(words); i++)
+		if (xk_value_get(tab, words[i]) != NULL)
+			return words[i];
+	return NULL;
+}
+
+static void take_layers(struct xk_spec *s, struct xk_errs *e, const struct arch_conf *c)
+{
+	if (c->layers.n == 0)
+		return;
+	s->plan.layers = arena_get(&s->arena, c->layers.n * sizeof *s->plan.layers);
+	for (unsigned i = 0; s->plan.layers != NULL && i < c->layers.n; i++)
+		s->plan.layers[i] = arena_text(&s->arena, c->layers.v[i].text, strlen(c->layers.v[i].text));
+	if (s->plan.layers == NULL)
+		xk_errs_add(e, NULL, 0, 0, "out of memory");
+	else
+		s->plan.nlayers = c->layers.n;
 }
 
 /* The choices of the enums above are in the order of the runtime's. */
@@ -273,6 +329,7 @@ static void read_axes(struct xk_spec *s, struct xk_errs *e, const struct where *
 				 .prefix = &w->prefix, .nprefix = w->nprefix, .schema = xk_arch_params };
 	struct xk_arch *a = &s->plan.arch;
 	unsigned before = xk_errs_count(e);
+	const char *wrong, *text;
 	struct arch_conf conf;
 
 	*a = *base;
@@ -283,10 +340,15 @@ static void read_axes(struct xk_spec *s, struct xk_errs *e, const struct where *
 	}
 	check_table(&c, w->tab, &conf);
 	arch_from_conf(a, &conf, w->tab);
+	layers_from_conf(a, &conf, w->tab);
+	if (xk_errs_count(e) == before && (wrong = misplaced(a, w->tab, &text)) != NULL)
+		where_error(s, e, w, wrong, text);
 	if (xk_errs_count(e) == before)
 		check_whole(s, e, w, a);
 	if (xk_errs_count(e) == before)
 		take_map(s, e, w, &conf, a);
+	if (xk_errs_count(e) == before)
+		take_layers(s, e, &conf);
 	xk_param_release(xk_arch_params, &conf);
 }
 

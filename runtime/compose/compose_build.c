@@ -91,7 +91,8 @@ static int add_node(struct xk_spec *s, unsigned no, struct xk_graph *g, struct x
 int xk_spec_build(struct xk_spec *s, struct xk_graph **out, struct xk_errs *e)
 {
 	struct xk_graph_conf c = { .name = s->plan.name, .arch = s->plan.arch, .mem = s->plan.mem,
-				   .conn_map = s->plan.conn_map, .nconn_map = s->plan.nconn_map };
+				   .conn_map = s->plan.conn_map, .nconn_map = s->plan.nconn_map,
+				   .layers = (const char *const *)s->plan.layers, .nlayers = s->plan.nlayers };
 	unsigned before = xk_errs_count(e);
 	struct xk_node **made;
 	struct xk_graph *g;

@@ -286,7 +286,7 @@ int xk_run(struct xk_graph *g, const struct xk_run_opts *o, struct xk_run_result
 	unsigned before = xk_errs_count(e);
 	int err;
 
-	*r = (struct xk_run_result){ .graph = g, .nnodes = g->nnodes, .nvps = g->vps->nvps,
+	*r = (struct xk_run_result){ .graph = g, .nnodes = g->nnodes, .nvps = g->vps->nvps, .nlanes = g->vps->nlanes,
 				     .nworkers = g->vps->nworkers, .busiest = -1,
 				     .is_virtual = g->vps->arch.schedule == XK_SCHED_VIRTUAL };
 	err = run_all(&u, e);

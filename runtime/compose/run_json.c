@@ -124,7 +124,7 @@ static json_t *vps_json(const struct xk_run_result *r)
 {
 	json_t *a = json_array();
 
-	for (unsigned i = 0; i < r->nvps; i++) {
+	for (unsigned i = 0; i < r->nlanes; i++) {
 		const struct xk_run_vp *v = &r->vp[i];
 		json_t *j = json_object();
 

@@ -155,15 +155,15 @@ static int snap(const struct xk_graph *g, struct run_snap *s)
 	unsigned nvps = g->vps->nvps;
 
 	s->counts = xk_alloc((size_t)g->nnodes * nvps * sizeof *s->counts + 1);
-	s->vp = xk_alloc(nvps * sizeof *s->vp);
+	s->vp = xk_alloc(g->vps->nlanes * sizeof *s->vp);
 	s->worker = xk_alloc(g->vps->nworkers * sizeof *s->worker + 1);
 	if (s->counts == NULL || s->vp == NULL || s->worker == NULL)
 		return XK_E_NOMEM;
 	for (unsigned i = 0; i < g->nnodes; i++)
 		for (unsigned v = 0; v < nvps; v++)
 			read_rep(g->node[i]->rep[v], &s->counts[(size_t)i * nvps + v]);
-	for (unsigned v = 0; v < nvps; v++)
-		read_vp(g->vps->vp[v], &s->vp[v]);
+	for (unsigned v = 0; v < g->vps->nlanes; v++)
+		read_vp(g->vps->lane[v], &s->vp[v]);
 	for (unsigned i = 0; i < g->vps->nworkers; i++)
 		xk_worker_stats(g->vps, i, &s->worker[i]);
 	xk_vpset_queue_locks(g->vps, &s->queue);
@@ -322,7 +322,7 @@ static void end_messages(struct xk_run_result *r)
 		r->bytes = r->node[r->busiest].bytes;
 		return;
 	}
-	for (unsigned v = 0; v < r->nvps; v++)
+	for (unsigned v = 0; v < r->nlanes; v++)
 		r->messages += r->vp[v].messages;
 }
 
@@ -346,7 +346,7 @@ int run_end(struct run *u)
 		snap_fini(&last);
 		return err;
 	}
-	for (unsigned v = 0; v < r->nvps; v++)
+	for (unsigned v = 0; v < r->nlanes; v++)
 		vp_less(&last.vp[v], &u->first.vp[v]);
 	for (unsigned i = 0; i < r->nworkers; i++)
 		worker_less(&last.worker[i], &u->first.worker[i]);

@@ -94,6 +94,8 @@ struct xk_plan {
 	struct xk_mem_conf mem;
 	uint16_t          *conn_map;           /* 0-based VP numbers */
 	unsigned           nconn_map;
+	char             **layers;             /* names of the nodes of each, from the device up */
+	unsigned           nlayers;
 };
 /* Legal after a check without errors; NULL for a bench without a graph. */
 struct xk_plan *xk_spec_plan(struct xk_spec *s);

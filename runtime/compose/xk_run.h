@@ -90,8 +90,9 @@ struct xk_run_result {
 	xk_ns                     measured_ns;  /* in the graph's clock */
 	xk_ns                     wall_ns;      /* host time of the measured part */
 	unsigned                  nnodes, nvps, nworkers;
+	unsigned                  nlanes;       /* nvps; domain layers: times layers */
 	struct xk_run_node       *node;         /* [nnodes], bottom-up */
-	struct xk_run_vp         *vp;           /* [nvps] */
+	struct xk_run_vp         *vp;           /* [nlanes] */
 	struct xk_worker_stats   *worker;       /* [nworkers], differences (cpu as it is) */
 	struct xk_lock_counts     queue;        /* the queue that carriers share */
 	uint64_t                  nconns;

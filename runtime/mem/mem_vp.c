@@ -79,7 +79,7 @@ void *xk_mem_refill(struct xk_memvp *v, enum xk_memclass c)
 	struct xk_memcache *k = &v->cache[c];
 	void *b;
 
-	xk_dassert(v->no == xk_vp_no);
+	xk_dassert(v == xk_mem_self);
 	if (!mem_try_fails()) {
 		if (!xk_mpsc_empty(&v->returned))
 			collect(v);
@@ -101,7 +101,7 @@ void *xk_mem_refill(struct xk_memvp *v, enum xk_memclass c)
 
 void xk_mem_spill(struct xk_memvp *v, enum xk_memclass c, void *b)
 {
-	xk_dassert(v->no == xk_vp_no);
+	xk_dassert(v == xk_mem_self);
 	cache_add(v, c, b);
 }
 
@@ -162,7 +162,7 @@ void xk_mem_put_foreign(struct xk_memvp *v, enum xk_memclass c, uint16_t home, v
 {
 	struct mem_dead *d = b;
 
-	xk_dassert(v->no == xk_vp_no);
+	xk_dassert(v == xk_mem_self);
 	if (home == v->no) {
 		xk_mem_put(v, c, b);
 		return;

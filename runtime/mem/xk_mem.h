@@ -129,7 +129,7 @@ static inline void *xk_mem_get(struct xk_memvp *v, enum xk_memclass c)
 {
 	struct xk_memcache *k = &v->cache[c];
 
-	xk_dassert(v->no == xk_vp_no);
+	xk_dassert(v == xk_mem_self);
 	if (XK_LIKELY(k->n != 0)) {
 		void *b = k->slot[--k->n];
 
@@ -143,7 +143,7 @@ static inline void xk_mem_put(struct xk_memvp *v, enum xk_memclass c, void *b)
 {
 	struct xk_memcache *k = &v->cache[c];
 
-	xk_dassert(v->no == xk_vp_no);
+	xk_dassert(v == xk_mem_self);
 	xk_mem_check_put(v, c, v->no, b);
 	if (XK_LIKELY(k->n < k->cap))
 		k->slot[k->n++] = b;

@@ -49,6 +49,16 @@ static bool pushes_to(const struct xk_node *n, const struct xk_sess *s)
 	return n == s->rep->node;
 }
 
+void upi_capture_push(struct xk_sess *s, const struct xk_msg *m)
+{
+	const struct xk_node *own = s->rep->node, *above = s->up->rep->node;
+
+	if (own->ndown == 0 && upi_captured(own))
+		capture(own, m, true);
+	else if (above != own && upi_captured(above) && pushes_to(above, s))
+		capture(above, m, true);
+}
+
 void upi_interpose_push(struct xk_sess *s, const struct xk_node *above)
 {
 	if (!upi_captured(above) || s->push != s->push_own || !pushes_to(above, s))

@@ -90,7 +90,8 @@ int xk_deposit_open(struct xk_deposit **out, struct xk_sess *lls, const struct x
 	*out = NULL;
 	if (c->bytes < XK_DEPOSIT_MIN || c->bytes > XK_DEPOSIT_MAX)
 		return XK_E_INVAL;
-	if (lls->flow == NULL ||
+	/* Under layer parallelism the device is another thread than the transport. */
+	if (lls->flow == NULL || lls->rep->vp->lane != NULL ||
 	    xk_sess_control(lls, XK_CTL_PAYLOAD, &payload, sizeof payload) != (int)sizeof payload)
 		return XK_E_NOTSUP;
 	if (lls->flow->post != 0)

@@ -14,8 +14,11 @@ static struct xk_enable *find(struct xk_node *n, const struct xk_key *k)
 	return node ? xk_container_of(node, struct xk_enable, map) : NULL;
 }
 
+/* A session is going to be made of it, over one that must not end meanwhile. */
 struct xk_enable *xk_enable_find(struct xk_node *n, const struct xk_key *k)
 {
+	if (upi_layered() && xk_vp_self != NULL && n->graph->vps->cluster != NULL)
+		xk_lane_alone();
 	return find(n, k);
 }
 

@@ -23,6 +23,10 @@ static void deliver(struct xk_vp *vp, struct xk_msg *m)
 	struct xk_node *n = u->graph->node[m->node];
 	struct xk_rep *r = n->rep[vp->no];
 
+	if (XK_UNLIKELY(r->vp != vp)) {  /* of another layer */
+		xk_vp_post(r->vp, m);
+		return;
+	}
 	if (n->classifier == NULL)
 		m->u.hint = u->scratch;
 	if (n->proto->ops->enter != NULL)
@@ -33,7 +37,7 @@ static void deliver(struct xk_vp *vp, struct xk_msg *m)
 
 static int make_upivps(struct xk_graph *g)
 {
-	for (unsigned i = 0; i < g->vps->nvps; i++) {
+	for (unsigned i = 0; i < g->vps->nlanes; i++) {
 		struct xk_upivp *u = xk_alloc(sizeof *u);
 
 		if (u == NULL)
@@ -42,7 +46,7 @@ static int make_upivps(struct xk_graph *g)
 		for (unsigned k = 0; k < XK_SCRATCH - 1; k++)
 			u->scratch[k] = &xk_sess_none;
 		u->scratch[XK_SCRATCH - 1] = &xk_sess_end;
-		g->vps->vp[i]->owner = u;
+		g->vps->lane[i]->owner = u;
 	}
 	return XK_OK;
 }
@@ -80,6 +84,21 @@ static int copy_conn_map(struct xk_graph *g, const struct xk_graph_conf *c, stru
 	return XK_OK;
 }
 
+static int copy_layers(struct xk_graph *g, const struct xk_graph_conf *c)
+{
+	if (c->nlayers == 0)
+		return XK_OK;
+	g->layers = xk_alloc(c->nlayers * sizeof *g->layers);
+	if (g->layers == NULL)
+		return XK_E_NOMEM;
+	for (; g->nlayers < c->nlayers; g->nlayers++) {
+		g->layers[g->nlayers] = xk_strdup(c->layers[g->nlayers]);
+		if (g->layers[g->nlayers] == NULL)
+			return XK_E_NOMEM;
+	}
+	return XK_OK;
+}
+
 int xk_graph_new(struct xk_graph **out, const struct xk_graph_conf *c, struct xk_errs *e)
 {
 	struct xk_graph *g = xk_alloc(sizeof *g);
@@ -99,10 +118,13 @@ int xk_graph_new(struct xk_graph **out, const struct xk_graph_conf *c, struct xk
 	if (err == XK_OK) {
 		g->vps->owner = g;
 		g->vps->deliver = deliver;
+		g->vps->hop = upi_layer_hop;
 		err = make_upivps(g);
 	}
 	if (err == XK_OK)
 		err = copy_conn_map(g, c, e);
+	if (err == XK_OK)
+		err = copy_layers(g, c);
 	if (err == XK_OK)
 		err = xk_flowtab_new(&g->flows, g->vps->nconn);
 	if (err != XK_OK) {
@@ -337,7 +359,7 @@ static int stage_reps(struct xk_graph *g, struct xk_errs *e)
 		int err = XK_OK;
 
 		for (unsigned v = 0; err == XK_OK && v < g->vps->nvps; v++)
-			err = rep_up(n, g->vps->vp[v]);
+			err = rep_up(n, upi_vp_for(n, v));
 		if (err == XK_OK)
 			err = make_classifier(n, e);
 		if (err != XK_OK) {
@@ -373,9 +395,9 @@ static int stage_live(struct xk_graph *g, struct xk_errs *e)
 		if (n->proto->ops->rep_start == NULL)
 			continue;
 		for (unsigned v = 0; err == XK_OK && v < g->vps->nvps; v++) {
-			xk_vp_enter_idle(g->vps->vp[v]);
+			xk_vp_enter_idle(n->rep[v]->vp);
 			err = n->proto->ops->rep_start(n->rep[v], e);
-			xk_vp_leave_idle(g->vps->vp[v]);
+			xk_vp_leave_idle(n->rep[v]->vp);
 		}
 		if (err != XK_OK) {
 			complain(n, e, before, "starting", err);
@@ -387,8 +409,10 @@ static int stage_live(struct xk_graph *g, struct xk_errs *e)
 
 int xk_graph_up(struct xk_graph *g, struct xk_errs *e)
 {
-	int err = xk_graph_filter(g, e);
+	int err = g->vps->cluster != NULL ? upi_layers_assign(g, e) : XK_OK;
 
+	if (err == XK_OK)
+		err = xk_graph_filter(g, e);
 	if (err != XK_OK)
 		return err;
 	g->stage = STAGE_INIT;
@@ -422,9 +446,9 @@ static void undo_live(struct xk_graph *g)
 		if (n->proto->ops->rep_stop == NULL)
 			continue;
 		for (unsigned v = 0; v < g->vps->nvps; v++) {
-			xk_vp_enter_idle(g->vps->vp[v]);
+			xk_vp_enter_idle(n->rep[v]->vp);
 			n->proto->ops->rep_stop(n->rep[v]);
-			xk_vp_leave_idle(g->vps->vp[v]);
+			xk_vp_leave_idle(n->rep[v]->vp);
 		}
 	}
 }
@@ -450,9 +474,11 @@ static uint64_t undo_reps(struct xk_graph *g)
 			if (n->rep[v] == NULL)
 				continue;
 			if (n->proto->ops->rep_fini != NULL) {
-				xk_vp_enter_idle(g->vps->vp[v]);
+				struct xk_vp *vp = n->rep[v]->vp;
+
+				xk_vp_enter_idle(vp);
 				n->proto->ops->rep_fini(n->rep[v]);
-				xk_vp_leave_idle(g->vps->vp[v]);
+				xk_vp_leave_idle(vp);
 			}
 			leaked += rep_free(n->rep[v]);
 			n->rep[v] = NULL;
@@ -501,8 +527,8 @@ static uint64_t astray(const struct xk_graph *g)
 {
 	uint64_t n = 0;
 
-	for (unsigned i = 0; i < g->vps->nvps; i++)
-		n += xk_counter_read(g->vps->vp[i]->wrong_vp);
+	for (unsigned i = 0; i < g->vps->nlanes; i++)
+		n += xk_counter_read(g->vps->lane[i]->wrong_vp);
 	if (n != 0 && g->nnodes != 0)
 		XK_TRACE(&g->node[0]->log, 1, "%llu messages came to another virtual processor than their connection's",
 			 (unsigned long long)n);
@@ -517,8 +543,8 @@ uint64_t xk_graph_free(struct xk_graph *g)
 		return 0;
 	if (g->vps != NULL) {
 		leaked = graph_undo(g) + astray(g);
-		for (unsigned i = 0; i < g->vps->nvps; i++)
-			free_upivp(g->vps->vp[i]);
+		for (unsigned i = 0; i < g->vps->nlanes; i++)
+			free_upivp(g->vps->lane[i]);
 		leaked += xk_vpset_free(g->vps);
 	}
 	for (unsigned i = 0; i < g->nnodes; i++)
@@ -528,6 +554,9 @@ uint64_t xk_graph_free(struct xk_graph *g)
 		xk_flowtab_free(g->flows);
 	if (g->done.fd >= 0)
 		xk_event_fini(&g->done);
+	while (g->nlayers > 0)
+		xk_free(g->layers[--g->nlayers]);
+	xk_free(g->layers);
 	xk_free((void *)(uintptr_t)g->conn_map);
 	xk_free((char *)(uintptr_t)g->name);
 	xk_mutex_fini(&g->structure);
@@ -547,9 +576,12 @@ struct xk_node *xk_graph_find(const struct xk_graph *g, const char *name)
 
 struct xk_vp *xk_graph_vp_of(const struct xk_graph *g, uint64_t conn)
 {
-	if (g->conn_map != NULL)
-		return g->vps->vp[g->conn_map[conn % g->nconn_map]];
-	return g->vps->vp[conn % g->vps->nconn];
+	unsigned v = g->conn_map != NULL ? g->conn_map[conn % g->nconn_map] : (unsigned)(conn % g->vps->nconn);
+
+	/* Whoever asks inside a lane of the connection's cluster wants to hear of itself. */
+	if (g->vps->cluster != NULL && xk_vp_self != NULL && xk_vp_self->set == g->vps && xk_vp_self->no == v)
+		return xk_vp_self;
+	return g->vps->vp[v];
 }
 
 struct xk_vp *xk_node_reader(const struct xk_node *n)

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "runtime/upi/xk_stream.h"
+
 XK_NOINLINE void xk_drop(struct xk_rep *r, unsigned reason, struct xk_msg *m)
 {
 	xk_assert(reason < XK_DROPS_MAX);
@@ -29,6 +31,7 @@ struct xk_sess *xk_open(struct xk_rep *rcv, struct xk_node *type, struct xk_rep 
 			struct xk_parts *ps, int *err)
 {
 	const struct xk_ops *ops = llp->node->proto->ops;
+	struct xk_lane *was;
 	int ignored;
 	struct xk_sess *s;
 
@@ -37,7 +40,9 @@ struct xk_sess *xk_open(struct xk_rep *rcv, struct xk_node *type, struct xk_rep 
 	*err = XK_E_NOTSUP;
 	if (ops->open == NULL)
 		return NULL;
+	was = upi_layered() ? upi_layer_call(llp, UPI_LAYER_DOWN) : NULL;
 	s = ops->open(llp, rcv, type, ps, err);
+	upi_layer_return(was);
 	if (s == NULL)
 		return NULL;
 	*err = XK_OK;
@@ -72,36 +77,62 @@ void xk_open_disable_all(struct xk_node *rcv, struct xk_node *llp)
 int xk_open_done(struct xk_node *rcv, struct xk_sess *s, struct xk_node *type)
 {
 	struct xk_rep *r = rcv->rep[s->rep->vp->no];
+	struct xk_lane *was = upi_layered() ? upi_layer_call(r, UPI_LAYER_NONE) : NULL;
 	int err;
 
 	s->up = &r->up;
 	s->type = type;
 	s->flags |= XK_SESS_PASSIVE;
 	upi_interpose_push(s, rcv);
-	if (rcv->proto->ops->open_done == NULL)
+	if (rcv->proto->ops->open_done == NULL) {
+		upi_layer_return(was);
 		return XK_OK;
+	}
 	/* Held meanwhile: a receiver may keep it and close it at once. */
 	s->rcnt++;
 	err = rcv->proto->ops->open_done(r, s, type);
 	s->rcnt--;
+	upi_layer_return(was);
 	return err;
 }
 
 void xk_close_done(struct xk_sess *s)
 {
+	struct xk_lane *was = upi_layered() ? upi_layer_call(s->up->rep, UPI_LAYER_UP) : NULL;
 	struct xk_rep *r = s->up->rep;
 
 	if (r->node->proto->ops->close_done != NULL)
 		r->node->proto->ops->close_done(r, s);
+	upi_layer_return(was);
 }
 
 /* ---- control ------------------------------------------------------------------------ */
+
+static int control_layered(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	enum upi_layer_way way = op == XK_CTL_STREAM_EVENT ? UPI_LAYER_UP : UPI_LAYER_NONE;
+	struct xk_lane *was = upi_layer_constant(op) ? NULL : upi_layer_call(r, way);
+	int res = r->node->proto->ops->control(r, op, buf, len);
+
+	upi_layer_return(was);
+	return res;
+}
+
+static int sess_control_layered(struct xk_sess *s, unsigned op, void *buf, unsigned len)
+{
+	struct xk_lane *was = upi_layer_constant(op) ? NULL : upi_layer_call(s->rep, UPI_LAYER_DOWN);
+	int res = s->rep->node->proto->ops->sess_control(s, op, buf, len);
+
+	upi_layer_return(was);
+	return res;
+}
 
 int xk_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	for (; r != NULL; r = r->down[0]) {
 		const struct xk_ops *ops = r->node->proto->ops;
-		int res = ops->control ? ops->control(r, op, buf, len) : XK_E_NOTSUP;
+		int res = ops->control ? XK_UNLIKELY(upi_layered()) ? control_layered(r, op, buf, len) :
+						   ops->control(r, op, buf, len) : XK_E_NOTSUP;
 
 		if (res != XK_E_NOTSUP)
 			return res;
@@ -113,7 +144,8 @@ int xk_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
 {
 	for (;;) {
 		const struct xk_ops *ops = s->rep->node->proto->ops;
-		int res = ops->sess_control ? ops->sess_control(s, op, buf, len) : XK_E_NOTSUP;
+		int res = ops->sess_control ? XK_UNLIKELY(upi_layered()) ? sess_control_layered(s, op, buf, len) :
+							ops->sess_control(s, op, buf, len) : XK_E_NOTSUP;
 
 		if (res != XK_E_NOTSUP)
 			return res;

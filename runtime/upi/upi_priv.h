@@ -6,6 +6,7 @@
 #define XK_UPI_PRIV_H
 
 #include "runtime/upi/xk_upi_inline.h"
+#include "runtime/vp/xk_lane.h"
 
 #define XK_SCRATCH 8u
 
@@ -47,6 +48,39 @@ void upi_interpose_push(struct xk_sess *s, const struct xk_node *above);
 void upi_capture_input(const struct xk_node *n, struct xk_msg **m, unsigned count);
 /* The demux of a captured replica. */
 void upi_capture_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+/* Shows m to the captures that see what is pushed to s. */
+void upi_capture_push(struct xk_sess *s, const struct xk_msg *m);
+
+/* ---- upi_layers.c: nothing of it is called while no graph has layers ---- */
+
+static inline bool upi_layered(void) { return XK_UNLIKELY(xk_load_relaxed(&xk_lanes_on) != 0); }
+
+/* Gives every node its layer. */
+int  upi_layers_assign(struct xk_graph *g, struct xk_errs *e);
+/* The VP of n's replica of number vp. */
+struct xk_vp *upi_vp_for(const struct xk_node *n, unsigned vp);
+/* Interposed where a message may come from, or go to, another layer. */
+void upi_layer_push(struct xk_sess *s, struct xk_msg *m);
+void upi_layer_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+void upi_layer_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
+void upi_layer_hop(struct xk_lane *l, const struct xk_hop *h);
+/* From now on what s passes up is not queued; NULL: all is.  Returns what held before. */
+const void *upi_layer_direct(const void *s);
+/*
+ * A function of r's layer is about to be called.  From another layer: alone, after the
+ * messages that go the same way.  What is returned is for upi_layer_return.
+ */
+enum upi_layer_way { UPI_LAYER_NONE, UPI_LAYER_DOWN, UPI_LAYER_UP };
+struct xk_lane *upi_layer_call(const struct xk_rep *r, enum upi_layer_way way);
+void upi_layer_return(struct xk_lane *was);
+/* A body of r's layer is about to change what others know of. */
+void upi_layer_alone(const struct xk_rep *r);
+/* s ends; is it named by messages under way? */
+void upi_layer_end(const struct xk_sess *s);
+bool upi_layer_names(const struct xk_sess *s);
+/* May a question be answered whoever runs? */
+bool upi_layer_constant(unsigned op);
+
 /* What xk_input does with a burst whose verdicts are known, nruns runs of len[i] frames each. */
 void upi_input_runs(struct xk_rep *r, struct xk_sess *s, struct xk_msg **m, const uint8_t *len, unsigned nruns);
 /* The demux of a protocol that declared none: a counted drop. */

@@ -65,6 +65,8 @@ struct xk_sess *xk_sess_create(struct xk_rep *r, struct xk_up *rcv, struct xk_no
 	struct xk_sess *s;
 
 	xk_rep_check(r);
+	if (upi_layered())
+		upi_layer_alone(r);
 	s = xk_slab_get(&r->slab);
 	if (s == NULL)
 		return NULL;
@@ -77,6 +79,12 @@ struct xk_sess *xk_sess_create(struct xk_rep *r, struct xk_up *rcv, struct xk_no
 	s->push = s->push_own = ops->push ? ops->push : no_push;
 	s->self.demux = ops->demux ? ops->demux : upi_no_demux;
 	s->self.rep = r;
+	if (r->node->crossed_above) {
+		s->push = upi_layer_push;
+		s->pop = ops->pop ? upi_layer_pop : no_pop;
+	}
+	if (r->node->crossed_below)
+		s->self.demux = upi_layer_demux;
 	if (r->node->ndown == 0)
 		upi_interpose_push(s, r->node);
 	xk_count(r->nsess_made);
@@ -123,6 +131,8 @@ void xk_sess_destroy(struct xk_sess *s)
 	struct xk_rep *r = s->rep;
 
 	xk_sess_check(s);
+	if (upi_layered())
+		upi_layer_end(s);
 	xk_sess_unbind(s);
 	if (s->flow != NULL) {
 		upi_thread_unbind(s);
@@ -139,25 +149,36 @@ XK_NOINLINE void xk_sess_idle_slow(struct xk_sess *s)
 {
 	const struct xk_ops *ops = s->rep->node->proto->ops;
 
+	if (upi_layered())
+		upi_layer_alone(s->rep);
 	if (ops->close != NULL)
 		ops->close(s);
 }
 
 XK_NOINLINE void xk_pass_idle(struct xk_sess *s, struct xk_msg *m)
 {
+	const void *was = upi_layered() && s->rep->vp->lane != NULL ? upi_layer_direct(s) : NULL;
+	bool layered = upi_layered() && s->rep->vp->lane != NULL;
+
 	xk_count(s->rep->npop);
 	s->rcnt++;
 	xk_demux(s, m);
+	if (layered)
+		(void)upi_layer_direct(was);
 	if (--s->rcnt == 0)
 		xk_sess_idle_slow(s);
 }
 
 void xk_close(struct xk_sess *s)
 {
+	struct xk_lane *was;
+
 	xk_sess_check(s);
+	was = upi_layered() ? upi_layer_call(s->rep, UPI_LAYER_DOWN) : NULL;
 	xk_assert(s->rcnt > 0);
 	if (--s->rcnt == 0)
 		xk_sess_idle_slow(s);
+	upi_layer_return(was);
 }
 
 struct xk_sess *xk_find_slow(struct xk_rep *r, struct xk_msg *m, const struct xk_key *k)
@@ -190,7 +211,7 @@ static int collect_visit(struct xk_mapnode *node, void *arg)
 	struct xk_sess *s = xk_container_of(node, struct xk_sess, map);
 	unsigned *old = arg;
 
-	if (s->rcnt != 0 || !(s->flags & XK_SESS_IDLE)) {
+	if (s->rcnt != 0 || !(s->flags & XK_SESS_IDLE) || (upi_layered() && upi_layer_names(s))) {
 		s->idle_mark = 0;
 	} else if (s->idle_mark == 0) {
 		s->idle_mark = 1;

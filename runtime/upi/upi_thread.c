@@ -202,6 +202,8 @@ static bool thread_edge(const struct xk_node *n)
 
 xk_demux_fn upi_demux_of(const struct xk_node *n)
 {
+	if (n->crossed_below)
+		return upi_layer_demux;
 	if (thread_edge(n))
 		return upi_thread_demux;
 	if (upi_captured(n))

@@ -28,6 +28,7 @@
 #include "runtime/map/xk_map.h"
 #include "runtime/msg/xk_msg.h"
 #include "runtime/upi/xk_part.h"
+#include "runtime/vp/xk_lane.h"
 #include "runtime/vp/xk_vp.h"
 
 struct xk_graph;
@@ -214,6 +215,8 @@ struct xk_node {
 	struct xk_capture *capture;       /* set when this node's messages are captured */
 	const char      *file;            /* where the graph file made it */
 	int              line;
+	uint8_t          layer;           /* domain layers: 0 at the device */
+	bool             crossed_above, crossed_below;  /* a neighbour there is in another layer */
 };
 
 /*
@@ -356,8 +359,13 @@ void xk_close_done(struct xk_sess *s);
 int  xk_control(struct xk_rep *r, unsigned op, void *buf, unsigned len);
 int  xk_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len);
 
+/* s may be of another layer (upi_layers.c). */
+void xk_dup_layers(struct xk_sess *s);
+
 static inline struct xk_sess *xk_dup(struct xk_sess *s)
 {
+	if (XK_UNLIKELY(xk_load_relaxed(&xk_lanes_on) != 0))
+		xk_dup_layers(s);
 	s->rcnt++;
 	return s;
 }
@@ -445,6 +453,9 @@ struct xk_graph {
 	struct xk_event   done;          /* woken when ndone reaches napps */
 	unsigned          stage;         /* how far bring-up got; stop undoes exactly that */
 	unsigned          ninit, nstarted; /* nodes whose init, whose start succeeded */
+	/* Domain layers: names of the nodes of each layer, from the device up; none: by what they offer. */
+	char            **layers;
+	unsigned          nlayers;
 };
 
 /* A node to be added; name and conf are copied or taken over as said. */
@@ -453,6 +464,7 @@ struct xk_graph_conf {
 	struct xk_arch     arch;
 	struct xk_mem_conf mem;
 	const uint16_t    *conn_map; unsigned nconn_map;
+	const char *const *layers; unsigned nlayers;   /* [arch.layers], or none */
 };
 int  xk_graph_new(struct xk_graph **g, const struct xk_graph_conf *c, struct xk_errs *e);
 /* Takes over conf (from xk_param_*).  down nodes must have been added before. */

@@ -6,6 +6,7 @@
  * its name.  A new architecture over the same axes is one more row.
  */
 #include "runtime/sync/xk_fiber.h"
+#include "runtime/vp/xk_lane.h"
 #include "runtime/vp/xk_ult.h"
 #include "runtime/vp/xk_vp.h"
 
@@ -43,6 +44,9 @@ const struct xk_arch xk_arch_presets[] = {
 	  .handover = XK_HANDOVER_ENTER, .vps = 128, .carriers = 4, .inbound = XK_INBOUND_POOL,
 	  .order = XK_ORDER_ANY, .table = &xk_lock_mutex, .wired = true, ONE_EACH,
 	  .doc = "one queue of messages, any thread takes the next: what is shared is locked, order is not kept" },
+	{ .name = "lp", .domain = XK_DOMAIN_LAYER, .entry = XK_ENTRY_THREAD, .schedule = XK_SCHED_OS,
+	  .vps = 1, .layers = 4, .high = 256, .low = 64, DEFAULTS,
+	  .doc = "layer parallelism: a thread for each layer, bounded queues between them" },
 	{ .name = NULL },
 };
 
@@ -93,14 +97,44 @@ static const char *threads_fault(const struct xk_arch *a)
 	return NULL;
 }
 
+/* A layer runs on a thread of its own: that is what the domain is. */
+static const char *layers_fault(const struct xk_arch *a)
+{
+	if (a->entry != XK_ENTRY_THREAD)
+		return "domain \"layers\" needs entry \"thread\": a layer is entered by its own thread only, through a queue";
+	if (a->schedule == XK_SCHED_DRR)
+		return "domain \"layers\" needs schedule \"os\" (or \"virtual\"): each layer has a thread";
+	if (a->layers == 0 || a->layers > XK_LAYERS_MAX)
+		return "there must be 1 to 8 layers";
+	if (a->vps <= 0)
+		return "clusters must be a number, at least 1";
+	if (a->vps > (int)(XK_VP_MAX / a->layers))
+		return "clusters times layers must be at most 8192";
+	if (a->high == 0 || a->high > 65536)
+		return "high must be between 1 and 65536 messages";
+	if (a->low >= a->high)
+		return "low must be less than high: a queue that is high has to come down to it";
+	if (a->workers != 0)
+		return "domain \"layers\" runs one thread per layer and cluster: leave workers out";
+	if (a->threads == XK_THREADS_USER)
+		return "domain \"layers\" needs kernel threads: leave threads out";
+	if (a->carriers != 0 || a->table != NULL || a->hold || a->inbound == XK_INBOUND_POOL)
+		return "domain \"layers\" has no carriers: leave carriers, inbound, table and hold out";
+	if (a->lock != NULL || a->handover != XK_HANDOVER_POST)
+		return "domain \"layers\" takes no lock and hands over through queues: leave lock and handover out";
+	if (a->burst == 0 || a->burst > 1024)
+		return "burst must be between 1 and 1024 messages";
+	if (a->inbox == 0)
+		return "inbox must hold at least 1 message";
+	return NULL;
+}
+
 static const char *arch_fault(const struct xk_arch *a)
 {
-	const char *fault = carrier_fault(a);
+	const char *fault = a->domain == XK_DOMAIN_LAYER ? layers_fault(a) : carrier_fault(a);
 
-	if (fault != NULL)
+	if (fault != NULL || a->domain == XK_DOMAIN_LAYER)
 		return fault;
-	if (a->domain == XK_DOMAIN_LAYER)
-		return "domain must be \"connections\" or \"none\": layers are not mapped to virtual processors here";
 	if (a->handover != XK_HANDOVER_POST && a->entry != XK_ENTRY_LOCK)
 		return "handover \"enter\" and \"try\" need entry \"lock\": else only its worker may enter a virtual processor";
 	if (a->lock != NULL && a->entry != XK_ENTRY_LOCK)

@@ -10,6 +10,7 @@
  * Being inside is an RCU read section.
  * Invariant: a message posted to a VP is run there, or dropped and counted.
  */
+#include "runtime/vp/vp_lane.h"
 #include "runtime/vp/vp_priv.h"
 #include "runtime/vp/vp_ult.h"
 
@@ -151,7 +152,7 @@ bool xk_vp_inbox_push(struct xk_vp *to, struct xk_msg *newest, struct xk_msg *ol
 
 static void vp_flush_one(struct xk_vp *vp, unsigned i)
 {
-	struct xk_vp *to = vp->set->vp[vp->out[i].to];
+	struct xk_vp *to = vp->set->lane[vp->out[i].to];
 	uint32_t n = vp->out[i].n;
 
 	/* Ours no more once pushed: count first. */
@@ -180,14 +181,14 @@ static void vp_collect(struct xk_vp *me, struct xk_vp *to, struct xk_msg *m)
 	unsigned i;
 
 	for (i = 0; i < me->nout; i++)
-		if (me->out[i].to == to->no && me->out[i].n < UINT16_MAX)
+		if (me->out[i].to == to->at && me->out[i].n < UINT16_MAX)
 			break;
 	if (i == XK_OUTBOX) {         /* as many destinations as we keep apart */
 		vp_flush(me);
 		i = 0;
 	}
 	if (i == me->nout) {
-		me->out[i].to = to->no;
+		me->out[i].to = to->at;
 		me->out[i].n = 0;
 		me->out[i].first = NULL;
 		me->out[i].last = m;
@@ -404,7 +405,28 @@ unsigned xk_vp_turn(struct xk_vp *vp, unsigned budget, int32_t *deficit, bool *i
 bool xk_vp_busy(const struct xk_vp *vp)
 {
 	return vp->nready != 0 || vp->local.n != 0 || xk_load_relaxed(&vp->inbox) != NULL ||
-	       xk_load_relaxed(&vp->calls) != NULL;
+	       xk_load_relaxed(&vp->calls) != NULL || (vp->lane != NULL && xk_lane_ready(vp->lane));
+}
+
+bool xk_vp_timers_due(const struct xk_vp *vp)
+{
+	return vp->wheel.armed != 0 && (vp->now / XK_WHEEL_TICK > vp->wheel.tick || vp->wheel.due != NULL);
+}
+
+unsigned xk_vp_run_left(struct xk_vp *vp, unsigned budget)
+{
+	return vp_has_waiting(vp) ? vp_run_waiting(vp, budget) : 0;
+}
+
+unsigned xk_vp_run_one(struct xk_vp *vp, unsigned budget)
+{
+	return vp_run_task(vp, budget);
+}
+
+void xk_vp_hand_over(struct xk_vp *vp)
+{
+	if ((vp->nout | vp->mem.nforeign) != 0)
+		vp_flush(vp);
 }
 
 /* ---- who is inside ------------------------------------------------------------------ */
@@ -511,21 +533,23 @@ void xk_vp_do(struct xk_vp *vp, void (*fn)(struct xk_vp *, void *), void *arg)
 
 /* ---- life ------------------------------------------------------------------------------ */
 
-int xk_vp_setup(struct xk_vp *vp, struct xk_vpset *set, uint16_t no)
+int xk_vp_setup(struct xk_vp *vp, struct xk_vpset *set, uint16_t no, uint16_t at)
 {
 	vp->set = set;
 	vp->no = no;
+	vp->at = at;
 	xk_msgq_init(&vp->local);
 	set->arch.lock->init(&vp->lock);
-	xk_rand_init(&vp->rand, set->arch.seed, no);
+	xk_rand_init(&vp->rand, set->arch.seed, at);
 	xk_wheel_init(&vp->wheel, 0);
-	return xk_memvp_init(&vp->mem, set->pool, no);
+	return xk_memvp_init(&vp->mem, set->pool, at);
 }
 
 /* Nothing runs any more: what still waits is freed. */
 void xk_vp_teardown(struct xk_vp *vp)
 {
 	xk_vp_step_in(vp, vp->now);
+	xk_lane_teardown(vp);
 	vp_take_inbox(vp);
 	xk_msgq_free(&vp->local);
 	for (unsigned i = 0; i < vp->nout; i++)

@@ -173,7 +173,7 @@ int xk_pool_new(struct xk_vpset *set)
 		return XK_E_NOMEM;
 	}
 	p->queue->set = set;
-	p->queue->no = (uint16_t)set->nvps;
+	p->queue->no = p->queue->at = (uint16_t)set->nvps;
 	xk_msgq_init(&p->queue->local);
 	set->arch.lock->init(&p->lock);
 	p->turn = 1;

@@ -40,7 +40,8 @@ struct xk_worker {
 };
 
 /* vp_core.c */
-int  xk_vp_setup(struct xk_vp *vp, struct xk_vpset *set, uint16_t no);
+/* no: as protocols know it; at: among the set's lanes. */
+int  xk_vp_setup(struct xk_vp *vp, struct xk_vpset *set, uint16_t no, uint16_t at);
 void xk_vp_teardown(struct xk_vp *vp);
 /* Takes and gives up the role of "the thread inside", which is an RCU read
  * section, too; no lock. */
@@ -119,6 +120,13 @@ static inline void vp_fetch_beyond(const struct xk_task *t)
  * can be known of it by what was fetched at the turns before.  By vp's worker, where
  * nobody else enters (entry `own`). */
 void xk_vp_fetch(const struct xk_vp *vp, unsigned before);
+
+/* vp_core.c, steps of a unit for vp_lane.c: is the wheel due; what others left; a turn of the
+ * next task, and what was collected for others. */
+bool xk_vp_timers_due(const struct xk_vp *vp);
+unsigned xk_vp_run_left(struct xk_vp *vp, unsigned budget);
+unsigned xk_vp_run_one(struct xk_vp *vp, unsigned budget);
+void xk_vp_hand_over(struct xk_vp *vp);
 
 /* vp_worker.c */
 void xk_worker_main(void *arg);

@@ -6,6 +6,7 @@
  * processor) are turned into numbers here.  Undo is one function, valid at
  * every stage of a half-built set.
  */
+#include "runtime/vp/vp_lane.h"
 #include "runtime/vp/vp_priv.h"
 
 #include <errno.h>
@@ -37,6 +38,12 @@ static int nth_cpu(uint64_t mask, unsigned i)
 	return __builtin_ctzll(mask);
 }
 
+/* Lanes of each VP. */
+static unsigned lanes_of(const struct xk_arch *a)
+{
+	return a->domain == XK_DOMAIN_LAYER ? a->layers : 1;
+}
+
 static int arch_resolve(struct xk_arch *a, struct xk_errs *errs)
 {
 	uint64_t have = allowed_cpus();
@@ -58,13 +65,13 @@ static int arch_resolve(struct xk_arch *a, struct xk_errs *errs)
 	if (a->schedule == XK_SCHED_VIRTUAL)
 		a->workers = 1;
 	else if (a->schedule == XK_SCHED_OS && a->vps > 0)
-		a->workers = (unsigned)a->vps;
+		a->workers = (unsigned)a->vps * lanes_of(a);
 	else if (a->workers == 0)
 		a->workers = (unsigned)__builtin_popcountll(a->cpus);
 	if (a->vps == XK_VPS_PER_WORKER)
 		a->vps = (int)a->workers;
-	if (a->workers > (unsigned)a->vps)
-		a->workers = (unsigned)a->vps;
+	if (a->workers > (unsigned)a->vps * lanes_of(a))
+		a->workers = (unsigned)a->vps * lanes_of(a);
 	if ((unsigned)a->vps + a->carriers >= XK_VP_MAX) {
 		xk_errs_add(errs, NULL, 0, 0, "%d virtual processors and %u carriers are more than %u", a->vps,
 			    a->carriers, XK_VP_MAX - 1u);
@@ -90,13 +97,13 @@ static void pages_free(struct xk_vpset *set, void *p, size_t n)
 		munmap(p, n);
 }
 
-static struct xk_vp *vp_new(struct xk_vpset *set, uint16_t no)
+static struct xk_vp *vp_new(struct xk_vpset *set, uint16_t no, uint16_t at)
 {
 	struct xk_vp *p = pages_new(set, sizeof *p), *vp = p;
 
 	if (p == NULL)
 		return NULL;
-	if (xk_vp_setup(vp, set, no) != XK_OK) {
+	if (xk_vp_setup(vp, set, no, at) != XK_OK) {
 		pages_free(set, p, sizeof *vp);
 		return NULL;
 	}
@@ -105,21 +112,24 @@ static struct xk_vp *vp_new(struct xk_vpset *set, uint16_t no)
 
 static int make_vps(struct xk_vpset *set)
 {
-	unsigned n = (unsigned)set->arch.vps + set->arch.carriers;
+	unsigned lanes = lanes_of(&set->arch), n = ((unsigned)set->arch.vps + set->arch.carriers) * lanes;
 
 	set->nconn = (unsigned)set->arch.vps;
-	set->vp = xk_alloc((n + 1) * sizeof *set->vp);
-	if (set->vp == NULL)
+	set->vp = xk_alloc((n / lanes + 1) * sizeof *set->vp);
+	set->lane = set->arch.domain == XK_DOMAIN_LAYER ? xk_alloc(n * sizeof *set->lane) : set->vp;
+	if (set->vp == NULL || set->lane == NULL)
 		return XK_E_NOMEM;
 	if (set->arch.table != NULL)
 		set->arch.table->init(&set->table);
 	for (unsigned i = 0; i < n; i++) {
-		set->vp[i] = vp_new(set, (uint16_t)i);
-		if (set->vp[i] == NULL)
+		set->lane[i] = vp_new(set, (uint16_t)(i / lanes), (uint16_t)i);
+		if (set->lane[i] == NULL)
 			return XK_E_NOMEM;
-		set->nvps++;
+		set->vp[i / lanes] = set->lane[i];
+		set->nlanes++;
+		set->nvps = (i + 1) / lanes;
 	}
-	return XK_OK;
+	return set->arch.domain == XK_DOMAIN_LAYER ? xk_lanes_make(set) : XK_OK;
 }
 
 static int make_workers(struct xk_vpset *set)
@@ -156,7 +166,7 @@ int xk_vpset_new(struct xk_vpset **out, const struct xk_arch *a, const struct xk
 	/* A system without such memory has the counters where they always are. */
 	if (mem->shared)
 		(void)xk_shared_new(&set->shared);
-	err = xk_mempool_new(&set->pool, mem, (unsigned)set->arch.vps + set->arch.carriers);
+	err = xk_mempool_new(&set->pool, mem, (unsigned)set->arch.vps * lanes_of(&set->arch) + set->arch.carriers);
 	if (err == XK_OK)
 		err = make_vps(set);
 	if (err == XK_OK)
@@ -190,12 +200,15 @@ uint64_t xk_vpset_free(struct xk_vpset *set)
 	xk_pool_free(set);
 	if (set->arch.table != NULL && set->vp != NULL)
 		set->arch.table->fini(&set->table);
-	for (unsigned i = 0; i < set->nvps; i++)
-		xk_vp_teardown(set->vp[i]);
-	for (unsigned i = 0; i < set->nvps; i++) {
-		xk_memvp_fini(&set->vp[i]->mem);
-		pages_free(set, set->vp[i], sizeof *set->vp[i]);
+	for (unsigned i = 0; i < set->nlanes; i++)
+		xk_vp_teardown(set->lane[i]);
+	xk_lanes_free(set);
+	for (unsigned i = 0; i < set->nlanes; i++) {
+		xk_memvp_fini(&set->lane[i]->mem);
+		pages_free(set, set->lane[i], sizeof *set->lane[i]);
 	}
+	if (set->lane != set->vp)
+		xk_free(set->lane);
 	xk_free(set->vp);
 	if (set->pool != NULL)
 		leaked = xk_mempool_free(set->pool);
@@ -251,15 +264,26 @@ void xk_vpset_stop(struct xk_vpset *set)
 
 /* ---- the calling thread as the only worker ----------------------------------- */
 
+static unsigned step(struct xk_vpset *set, struct xk_vp *vp)
+{
+	unsigned done;
+
+	if (vp->lane != NULL)
+		xk_lane_enter(vp->lane);
+	xk_vp_step_in(vp, xk_clock_read(&set->clock));
+	done = vp->lane != NULL ? xk_lane_unit(vp, set->arch.burst) : xk_vp_unit(vp, set->arch.burst);
+	xk_vp_step_out(vp);
+	if (vp->lane != NULL)
+		xk_lane_leave(vp->lane);
+	return done;
+}
+
 unsigned xk_vpset_step(struct xk_vpset *set)
 {
 	unsigned done = 0;
 
-	for (unsigned i = 0; i < set->nvps; i++) {
-		xk_vp_step_in(set->vp[i], xk_clock_read(&set->clock));
-		done += xk_vp_unit(set->vp[i], set->arch.burst);
-		xk_vp_step_out(set->vp[i]);
-	}
+	for (unsigned i = 0; i < set->nlanes; i++)
+		done += step(set, set->lane[i]);
 	return done;
 }
 
@@ -267,8 +291,8 @@ static xk_ns next_event(const struct xk_vpset *set)
 {
 	xk_ns next = XK_NS_NEVER;
 
-	for (unsigned i = 0; i < set->nvps; i++) {
-		xk_ns t = xk_wheel_next(&set->vp[i]->wheel);
+	for (unsigned i = 0; i < set->nlanes; i++) {
+		xk_ns t = xk_wheel_next(&set->lane[i]->wheel);
 
 		if (t < next)
 			next = t;
@@ -278,8 +302,9 @@ static xk_ns next_event(const struct xk_vpset *set)
 
 static bool any_waiting(const struct xk_vpset *set)
 {
-	for (unsigned i = 0; i < set->nvps; i++)
-		if (set->vp[i]->local.n != 0 || xk_load_relaxed(&set->vp[i]->inbox) != NULL)
+	for (unsigned i = 0; i < set->nlanes; i++)
+		if (set->lane[i]->local.n != 0 || xk_load_relaxed(&set->lane[i]->inbox) != NULL ||
+		    (set->lane[i]->lane != NULL && xk_lane_ready(set->lane[i]->lane)))
 			return true;
 	return false;
 }
@@ -288,8 +313,8 @@ static unsigned most_ready(const struct xk_vpset *set)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < set->nvps; i++)
-		n = set->vp[i]->nready > n ? set->vp[i]->nready : n;
+	for (unsigned i = 0; i < set->nlanes; i++)
+		n = set->lane[i]->nready > n ? set->lane[i]->nready : n;
 	return n;
 }
 

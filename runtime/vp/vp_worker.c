@@ -10,6 +10,7 @@
  * Invariant: a VP with work has its ready or its kicked bit set, or somebody
  * is inside it who will set it on leaving.
  */
+#include "runtime/vp/vp_lane.h"
 #include "runtime/vp/vp_priv.h"
 
 #include <sched.h>
@@ -136,6 +137,21 @@ static void fetch_next(const struct xk_worker *w, unsigned i)
 		xk_vp_fetch(w->slot[next[k]].vp, k);
 }
 
+/* One unit of a lane: others of its cluster may keep it waiting. */
+static unsigned visit_lane(struct xk_worker *w, unsigned i)
+{
+	struct xk_slot *s = &w->slot[i];
+	unsigned n;
+
+	xk_lane_enter(s->vp->lane);
+	xk_vp_step_in(s->vp, w->now);
+	n = xk_lane_unit(s->vp, w->set->arch.burst);
+	rest(w, i, true);
+	xk_vp_step_out(s->vp);
+	xk_lane_leave(s->vp->lane);
+	return n;
+}
+
 static unsigned visit_owned(struct xk_worker *w, unsigned i)
 {
 	struct xk_slot *s = &w->slot[i];
@@ -162,6 +178,8 @@ static unsigned visit(struct xk_worker *w, unsigned i)
 	s->deficit += (int32_t)xk_load_relaxed(&w->set->arch.quantum);
 	if (s->deficit <= 0)             /* still paying for a long unit */
 		return 1;
+	if (s->vp->lane != NULL)
+		return visit_lane(w, i);
 	return w->set->arch.entry == XK_ENTRY_LOCK ? visit_locked(w, i) : visit_owned(w, i);
 }
 
@@ -190,6 +208,17 @@ static unsigned round_robin(struct xk_worker *w)
 
 /* ---- idling ------------------------------------------------------------------ */
 
+/* A lane whose tasks wait for room has no use for their descriptors: it is kicked. */
+static bool lane_waits(struct xk_lane *l)
+{
+	bool waits;
+
+	xk_lane_enter(l);
+	waits = xk_lane_blocked(l);
+	xk_lane_leave(l);
+	return waits;
+}
+
 /* Descriptors of polling tasks; returns how many, *naps: some task has none. */
 static unsigned gather_fds(struct xk_worker *w, int *fds, bool *naps)
 {
@@ -200,6 +229,8 @@ static unsigned gather_fds(struct xk_worker *w, int *fds, bool *naps)
 		struct xk_vp *vp = w->slot[i].vp;
 		struct xk_task *t;
 
+		if (vp->lane != NULL && lane_waits(vp->lane))
+			continue;
 		if (xk_vp_locks(vp))
 			xk_vp_lock(vp);
 		*naps |= vp->ring[1] != NULL;
@@ -316,14 +347,14 @@ static struct xk_vp *slot_vp(const struct xk_vpset *set, unsigned no, unsigned s
 {
 	unsigned sharing = set->nworkers - set->arch.carriers;
 
-	return no < sharing ? set->vp[no + slot * sharing] : set->vp[set->nconn + no - sharing];
+	return no < sharing ? set->lane[no + slot * sharing] : set->vp[set->nconn + no - sharing];
 }
 
 static unsigned slots(const struct xk_vpset *set, unsigned no)
 {
 	unsigned sharing = set->nworkers - set->arch.carriers;
 
-	return no < sharing ? (set->nconn - no + sharing - 1) / sharing : 1;
+	return no < sharing ? (set->nlanes - set->arch.carriers - no + sharing - 1) / sharing : 1;
 }
 
 int xk_worker_setup(struct xk_worker *w, struct xk_vpset *set, unsigned no)

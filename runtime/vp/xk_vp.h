@@ -30,6 +30,9 @@ struct xk_vp;
 struct xk_vpset;
 struct xk_worker;
 struct xk_pool;
+struct xk_lane;
+struct xk_cluster;
+struct xk_hop;
 
 /*
  * A producer of units of work on one VP: a sending connection, a driver queue.
@@ -108,6 +111,8 @@ struct xk_vp {
 	uint64_t          order_last;     /* the latest ticket that has come in */
 	xk_counter        overtaken;      /* messages that came in after a later one */
 	struct xk_ults   *ults;           /* user-level threads (xk_ult.h), NULL: none yet */
+	struct xk_lane   *lane;           /* domain layers: see xk_lane.h */
+	uint16_t          at;             /* place in the set's lanes; `no` but in the domain layers */
 	/* Written by others. */
 	struct xk_msg    *inbox XK_ALIGNED;   /* newest first */
 	uint32_t          inbox_posted;
@@ -173,6 +178,8 @@ struct xk_arch {
 	uint32_t         spin_us;    /* spin this long before sleeping */
 	enum xk_threads  threads;
 	size_t           stack;      /* bytes of each user-level thread's; 0: what this build needs */
+	unsigned         layers;     /* domain LAYER: lanes of each VP; vps are clusters then */
+	uint32_t         high, low;  /* of each queue between two lanes: stop at, go on at, messages */
 	const char      *doc;
 };
 /* The table of presets, NULL-named last: rows only, no code. */
@@ -188,14 +195,19 @@ struct xk_vpset {
 	struct xk_clock   clock;
 	unsigned          nvps, nworkers; /* all of them */
 	unsigned          nconn;     /* VPs that connections are mapped to: the first ones */
-	struct xk_vp    **vp;        /* [nvps]; with a pool, vp[nvps] is its queue */
+	struct xk_vp    **vp;        /* [nvps]; domain LAYER: the highest lane of each cluster, where applications are; with a pool, vp[nvps] is its queue */
 	struct xk_pool   *pool_queue; /* inbound POOL, else NULL */
 	struct xk_lock    table;     /* arch.table */
+	unsigned          nlanes;    /* nvps, but in the domain LAYER */
+	struct xk_vp    **lane;      /* [nlanes]: all that threads are inside of */
+	struct xk_cluster *cluster;  /* [nvps], domain LAYER */
 	struct xk_worker **worker;
 	struct xk_mempool *pool;
 	struct xk_shared *shared;    /* VPs, workers and replicas lie here; NULL: in memory of our own */
 	/* Room 7: runs a message taken from an inbox.  Called inside vp. */
 	void            (*deliver)(struct xk_vp *vp, struct xk_msg *m);
+	/* Room 7: runs a message that came to another layer, h a struct xk_hop. */
+	void            (*hop)(struct xk_lane *l, const struct xk_hop *h);
 	void             *owner;
 	uint32_t          running;   /* workers shall go on */
 };

@@ -103,8 +103,8 @@ static void end(void)
 {
 	uint64_t wrong = 0;
 
-	for (unsigned i = 0; i < run.g->vps->nvps; i++)
-		wrong += xk_counter_read(run.g->vps->vp[i]->wrong_vp);
+	for (unsigned i = 0; i < run.g->vps->nlanes; i++)
+		wrong += xk_counter_read(run.g->vps->lane[i]->wrong_vp);
 	CU_ASSERT_EQUAL(wrong, 0);
 	xk_run_fini(&run.r);
 	CU_ASSERT_EQUAL(xk_graph_free(run.g), 0);
@@ -116,8 +116,8 @@ static uint64_t handed_over(void)
 {
 	uint64_t n = 0;
 
-	for (unsigned i = 0; i < run.g->vps->nvps; i++)
-		n += xk_counter_read(run.g->vps->vp[i]->handed_over);
+	for (unsigned i = 0; i < run.g->vps->nlanes; i++)
+		n += xk_counter_read(run.g->vps->lane[i]->handed_over);
 	return n;
 }
 
@@ -322,6 +322,8 @@ static void the_thread_below_enters_the_application(void)
 		unsigned other = 0, left = 0;
 		int under_way = 0;
 
+		if (strstr(*p, "= lp") != NULL)
+			continue;        /* layers are what this one has threads for */
 		begin(&j);
 		for (unsigned k = 0; k < 8; k++) {
 			const struct chk_seen *s = &chk_seen[xk_graph_vp_of(run.g, k)->no];

@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vp_lane.c - who is inside the lanes of a cluster, and when one of them is alone.
+ *
+ * A lane says RUNS before a unit and OUT after it.  One that wants to be alone says ASKS, in
+ * the middle of its unit, and goes on when no other one runs, none is alone, and none above
+ * it asks: the highest goes first.  So whoever is alone may call up into any lane above it,
+ * for their bodies are all at an end, and down into any lane below, whose bodies have come to
+ * a place where they are called back.  While anybody asks, no lane begins a unit, hence nobody waits
+ * for more than the units that have begun and those that ask before it.
+ * Either of "I run" and "I ask" is a locked operation, and so is the look that follows it;
+ * they are totally ordered for each word, so one of the two sees the other.
+ * Invariant: while a lane is ALONE all others of its cluster are OUT or ASK.
+ */
+#include "runtime/vp/vp_lane.h"
+
+#include "runtime/vp/vp_ring.h"
+
+enum { OUT, RUNS, ASKS, ALONE };
+
+uint32_t xk_lanes_on;
+
+static void wake_all(const struct xk_cluster *c)
+{
+	for (unsigned i = 0; i < c->nlayers; i++)
+		xk_event_wake(&c->lane[i]->event);
+}
+
+/* We are not in the way any more: nothing to those who wait for nobody to ask. */
+static void wake_askers(const struct xk_cluster *c)
+{
+	for (unsigned i = 0; i < c->nlayers; i++)
+		if (xk_atomic_or(&c->lane[i]->state, 0u) == ASKS)
+			xk_event_wake(&c->lane[i]->event);
+}
+
+/* For others to go on; look again after any wake. */
+static void await_others(struct xk_lane *l)
+{
+	xk_event_wait(&l->event, XK_SEC, NULL, 0);
+}
+
+void xk_lane_enter(struct xk_lane *l)
+{
+	struct xk_cluster *c = l->cluster;
+
+	for (;;) {
+		if (xk_load_acquire(&c->asking) == 0) {
+			(void)xk_atomic_xchg(&l->state, (uint32_t)RUNS);
+			if (XK_LIKELY(xk_atomic_or(&c->asking, 0u) == 0))
+				return;
+			(void)xk_atomic_xchg(&l->state, (uint32_t)OUT);
+			wake_askers(c);
+		}
+		xk_event_prepare(&l->event);
+		if (xk_load_acquire(&c->asking) != 0)
+			await_others(l);
+		else
+			xk_event_cancel(&l->event);
+	}
+}
+
+static void leave_alone(struct xk_lane *l)
+{
+	struct xk_cluster *c = l->cluster;
+
+	xk_mutex_lock(&c->lock);
+	xk_store_release(&l->state, (uint32_t)OUT);
+	(void)xk_atomic_add(&c->asking, -1u);
+	xk_mutex_unlock(&c->lock);
+	wake_all(c);
+}
+
+void xk_lane_leave(struct xk_lane *l)
+{
+	if (XK_UNLIKELY(l->state == ALONE)) {
+		leave_alone(l);
+		return;
+	}
+	(void)xk_atomic_xchg(&l->state, (uint32_t)OUT);
+	if (XK_UNLIKELY(xk_atomic_or(&l->cluster->asking, 0u) != 0))
+		wake_askers(l->cluster);
+}
+
+static bool may_be_alone(const struct xk_lane *me)
+{
+	const struct xk_cluster *c = me->cluster;
+
+	for (unsigned i = 0; i < c->nlayers; i++) {
+		struct xk_lane *l = c->lane[i];
+		uint32_t state = l != me ? xk_atomic_or(&l->state, 0u) : OUT;
+
+		if (state == RUNS || state == ALONE || (state == ASKS && i > me->layer))
+			return false;
+	}
+	return true;
+}
+
+/* Time is the same for all that this thread will run. */
+static void same_time(const struct xk_lane *me)
+{
+	const struct xk_cluster *c = me->cluster;
+
+	for (unsigned i = 0; i < c->nlayers; i++)
+		if (c->lane[i]->vp->now < me->vp->now)
+			c->lane[i]->vp->now = me->vp->now;
+		else if (me->vp->now < c->lane[i]->vp->now)
+			me->vp->now = c->lane[i]->vp->now;
+}
+
+static XK_NOINLINE void ask(struct xk_lane *me)
+{
+	struct xk_cluster *c = me->cluster;
+
+	xk_mutex_lock(&c->lock);
+	(void)xk_atomic_add(&c->asking, 1u);
+	(void)xk_atomic_xchg(&me->state, (uint32_t)ASKS);
+	if (!may_be_alone(me)) {
+		xk_count(me->count.asked);
+		wake_askers(c);          /* who asks above us does not wait for us now */
+	}
+	while (!may_be_alone(me)) {
+		xk_event_prepare(&me->event);
+		if (may_be_alone(me)) {
+			xk_event_cancel(&me->event);
+			break;
+		}
+		xk_mutex_unlock(&c->lock);
+		await_others(me);
+		xk_mutex_lock(&c->lock);
+	}
+	(void)xk_atomic_xchg(&me->state, (uint32_t)ALONE);
+	xk_mutex_unlock(&c->lock);
+	same_time(me);
+}
+
+void xk_lane_alone(void)
+{
+	struct xk_lane *me = xk_vp_self->lane;
+
+	if (me->state != RUNS)           /* OUT: no thread runs at all, see xk_vp_enter_idle */
+		return;
+	xk_count(me->count.alone);
+	ask(me);
+}
+
+/* ---- the queues ------------------------------------------------------------------ */
+
+void xk_lane_put(struct xk_lane *to, const struct xk_hop *h)
+{
+	struct xk_lane *me = xk_vp_self->lane, *from = me->cur;
+	struct xk_ring *r = to->from[from->layer];
+	struct xk_hop own = *h;
+
+	/* Plain reference counts do not cross: what is shared is copied. */
+	if (XK_UNLIKELY(own.m->flags & XK_MSG_SLOW))
+		own.m = xk_msg_own(h->m);
+	if (XK_LIKELY(own.m != NULL && ring_put(r, &own))) {
+		me->fed |= 1ull << to->layer;
+		return;
+	}
+	xk_count(me->vp->inbox_drops);
+	xk_msg_free(own.m != NULL ? own.m : h->m);
+}
+
+static void run_hop(struct xk_lane *l, const struct xk_hop *h)
+{
+	struct xk_lane *me = xk_vp_self->lane, *was;
+
+	if (h->m == NULL)                /* dropped while it waited */
+		return;
+	xk_count(*(h->up ? &l->count.up : &l->count.down));
+	was = xk_lane_switch(l);
+	l->busy++;
+	l->vp->set->hop(l, h);
+	l->busy--;
+	me->cur = was;
+}
+
+static void drain(struct xk_lane *l, unsigned first, unsigned last)
+{
+	struct xk_hop h;
+
+	for (unsigned i = first; i <= last; i++)
+		while (l->from[i] != NULL && i != l->layer && ring_take(l->from[i], &h))
+			run_hop(l, &h);
+}
+
+void xk_lane_drain_down(struct xk_lane *to)
+{
+	const struct xk_cluster *c = to->cluster;
+	unsigned here = xk_lane_here()->layer;
+
+	/* From the top: what one layer makes of it is there when the next one's turn comes. */
+	for (unsigned i = here > 0 ? here - 1 : 0; here > 0 && i < here; i--)
+		if (i <= to->layer)
+			drain(c->lane[i], i + 1, here);
+}
+
+void xk_lane_drain_up(struct xk_lane *to)
+{
+	const struct xk_cluster *c = to->cluster;
+	unsigned here = xk_lane_here()->layer;
+
+	for (unsigned i = here + 1; i <= to->layer; i++)
+		if (c->lane[i]->busy == 0)
+			drain(c->lane[i], here, i - 1);
+}
+
+struct seek { const void *s; unsigned n; };
+
+static void drop_named(struct xk_hop *h, void *arg)
+{
+	struct seek *k = arg;
+
+	if (h->m == NULL || h->s != k->s)
+		return;
+	xk_msg_free(h->m);
+	h->m = NULL;
+	k->n++;
+}
+
+static void count_named(struct xk_hop *h, void *arg)
+{
+	struct seek *k = arg;
+
+	k->n += h->m != NULL && h->s == k->s;
+}
+
+static unsigned seek_all(const struct xk_cluster *c, const void *s, void (*fn)(struct xk_hop *, void *))
+{
+	struct seek k = { s, 0 };
+
+	for (unsigned i = 0; i < c->nlayers; i++)
+		for (unsigned j = 0; j < c->nlayers; j++)
+			if (c->lane[i]->from[j] != NULL)
+				ring_each(c->lane[i]->from[j], fn, &k);
+	return k.n;
+}
+
+unsigned xk_lane_purge(struct xk_cluster *c, const void *s)
+{
+	unsigned n = seek_all(c, s, drop_named);
+
+	xk_count_add(xk_vp_self->lane->count.late, n);
+	return n;
+}
+
+bool xk_lane_names(const struct xk_cluster *c, const void *s)
+{
+	return seek_all(c, s, count_named) != 0;
+}
+
+uint32_t xk_lane_waiting(const struct xk_lane *l)
+{
+	uint32_t n = 0;
+
+	for (unsigned i = 0; i < XK_LAYERS_MAX; i++)
+		n += l->from[i] != NULL ? ring_fill(l->from[i]) : 0;
+	return n;
+}
+
+/* ---- water marks ------------------------------------------------------------------- */
+
+/* Below high, or, having stopped, down to low? */
+static bool has_room(struct xk_ring *r, uint32_t limit)
+{
+	if (r == NULL || ring_fill(r) < limit)
+		return true;
+	/* The consumer takes first and looks at `awaited` then: one of us sees the other. */
+	(void)xk_atomic_xchg(&r->awaited, 1u);
+	return ring_fill(r) < limit;
+}
+
+/* Messages for lanes [first, last] may be made. */
+static bool room_below(struct xk_lane *l, unsigned first, unsigned last, bool *stopped)
+{
+	const struct xk_arch *a = &l->vp->set->arch;
+	/* At low it goes on, so what it has stopped for must come down to that. */
+	uint32_t limit = *stopped ? a->low + 1 : a->high;
+
+	for (unsigned i = first; i < last; i++)
+		if (i != l->layer && !has_room(l->cluster->lane[i]->from[l->layer], limit)) {
+			if (!*stopped)
+				xk_count(l->count.stops);
+			*stopped = true;
+			return false;
+		}
+	*stopped = false;
+	return true;
+}
+
+static bool may_go_down(struct xk_lane *l)
+{
+	return room_below(l, 0, l->layer, &l->stopped[0]);
+}
+
+/* What comes up may be answered, so there must be room both ways. */
+static bool may_go_up(struct xk_lane *l)
+{
+	return room_below(l, 0, l->cluster->nlayers, &l->stopped[1]);
+}
+
+/* The queue has come down: whoever has stopped for it may go on. */
+static void tell_producer(struct xk_lane *l, unsigned from)
+{
+	struct xk_ring *r = l->from[from];
+
+	if (ring_fill(r) <= l->vp->set->arch.low && xk_atomic_or(&r->awaited, 0u) != 0 &&
+	    xk_atomic_xchg(&r->awaited, 0u) != 0)
+		xk_vp_kick(l->cluster->lane[from]->vp);
+}
+
+static unsigned take_from(struct xk_lane *l, unsigned from, unsigned budget, bool (*may)(struct xk_lane *))
+{
+	struct xk_ring *r = l->from[from];
+	uint32_t fill = r != NULL ? ring_fill(r) : 0;
+	struct xk_hop h;
+	unsigned n = 0;
+
+	if (fill == 0)
+		return 0;
+	if (fill > l->count.most)
+		xk_count_add(l->count.most, fill - l->count.most);
+	while (n < budget && may(l) && ring_take(r, &h)) {
+		run_hop(l, &h);
+		n++;
+	}
+	if (n != 0)
+		tell_producer(l, from);
+	return n;
+}
+
+/* Down-going ones first: they are what others wait for. */
+static unsigned take_hops(struct xk_lane *l, unsigned budget)
+{
+	unsigned n = 0;
+
+	for (unsigned i = l->layer + 1; i < l->cluster->nlayers; i++)
+		n += take_from(l, i, budget, may_go_down);
+	for (unsigned i = 0; i < l->layer; i++)
+		n += take_from(l, i, budget, may_go_up);
+	return n;
+}
+
+bool xk_lane_ready(const struct xk_lane *l)
+{
+	for (unsigned i = 0; i < l->cluster->nlayers; i++)
+		if (l->from[i] != NULL && ring_fill(l->from[i]) != 0)
+			return true;
+	return false;
+}
+
+/* ---- one unit ----------------------------------------------------------------------- */
+
+static void tell_fed(struct xk_lane *l)
+{
+	for (unsigned i = 0; l->fed != 0; i++, l->fed >>= 1)
+		if ((l->fed & 1) != 0 && i != l->layer)
+			xk_vp_kick(l->cluster->lane[i]->vp);
+}
+
+/* Having been alone: what was left for other lanes' threads, or made ready there? */
+static void tell_others(const struct xk_lane *l)
+{
+	for (unsigned i = 0; i < l->cluster->nlayers; i++) {
+		struct xk_vp *vp = l->cluster->lane[i]->vp;
+
+		if (vp != l->vp && (xk_vp_busy(vp) || xk_wheel_next(&vp->wheel) < vp->worker_next))
+			xk_vp_kick(vp);
+	}
+}
+
+unsigned xk_lane_unit(struct xk_vp *vp, unsigned budget)
+{
+	struct xk_lane *l = vp->lane;
+	unsigned done = 0;
+
+	l->busy++;
+	if (xk_vp_timers_due(vp)) {
+		xk_lane_alone();
+		done += xk_wheel_run(&vp->wheel, vp->now, 64);
+	}
+	if (xk_load_relaxed(&vp->calls) != NULL)
+		xk_lane_alone();
+	done += xk_vp_run_left(vp, budget);
+	l->busy--;
+	done += take_hops(l, budget);
+	l->busy++;
+	if (vp->nready != 0 && may_go_up(l))
+		done += xk_vp_run_one(vp, budget);
+	l->busy--;
+	xk_vp_hand_over(vp);
+	tell_fed(l);
+	if (l->state == ALONE)
+		tell_others(l);
+	xk_count(vp->units);
+	xk_count_add(vp->messages, done);
+	return done;
+}
+
+bool xk_lane_blocked(struct xk_lane *l)
+{
+	return !may_go_up(l);
+}
+
+/* ---- life ------------------------------------------------------------------------------ */
+
+static struct xk_lane *lane_new(struct xk_cluster *c, struct xk_vp *vp, unsigned layer)
+{
+	struct xk_lane *l = xk_alloc(sizeof *l);
+
+	if (l == NULL)
+		return NULL;
+	l->event.fd = -1;
+	l->vp = vp;
+	l->cluster = c;
+	l->layer = layer;
+	l->cur = l;
+	vp->lane = l;
+	c->lane[layer] = l;
+	return l;
+}
+
+static int make_rings(struct xk_cluster *c, uint32_t high)
+{
+	for (unsigned i = 0; i < c->nlayers; i++)
+		for (unsigned j = 0; j < c->nlayers; j++) {
+			if (i == j)
+				continue;
+			c->lane[i]->from[j] = ring_new(high);
+			if (c->lane[i]->from[j] == NULL)
+				return XK_E_NOMEM;
+		}
+	return XK_OK;
+}
+
+int xk_lanes_make(struct xk_vpset *set)
+{
+	unsigned n = set->arch.layers;
+
+	set->cluster = xk_alloc(set->nvps * sizeof *set->cluster);
+	if (set->cluster == NULL)
+		return XK_E_NOMEM;
+	(void)xk_atomic_add(&xk_lanes_on, 1u);
+	for (unsigned v = 0; v < set->nvps; v++) {
+		struct xk_cluster *c = &set->cluster[v];
+
+		xk_mutex_init(&c->lock);
+		c->nlayers = n;
+		for (unsigned i = 0; i < n; i++) {
+			struct xk_lane *l = lane_new(c, set->lane[v * n + i], i);
+
+			if (l == NULL || xk_event_init(&l->event) != XK_OK)
+				return XK_E_NOMEM;
+		}
+		if (make_rings(c, set->arch.high) != XK_OK)
+			return XK_E_NOMEM;
+	}
+	return XK_OK;
+}
+
+/* Inside its VP, when nothing runs any more. */
+static void lane_empty(struct xk_lane *l)
+{
+	struct xk_hop h;
+
+	for (unsigned i = 0; i < XK_LAYERS_MAX; i++) {
+		if (l->from[i] == NULL)
+			continue;
+		while (ring_take(l->from[i], &h))
+			if (h.m != NULL)
+				xk_msg_free(h.m);
+		ring_free(l->from[i]);
+		l->from[i] = NULL;
+	}
+}
+
+void xk_lane_teardown(struct xk_vp *vp)
+{
+	if (vp->lane != NULL)
+		lane_empty(vp->lane);
+}
+
+void xk_lanes_free(struct xk_vpset *set)
+{
+	if (set->cluster == NULL)
+		return;
+	for (unsigned v = 0; v < set->nvps; v++) {
+		struct xk_cluster *c = &set->cluster[v];
+
+		if (c->nlayers != 0)
+			xk_mutex_fini(&c->lock);
+		for (unsigned i = 0; i < c->nlayers && c->lane[i] != NULL; i++) {
+			if (c->lane[i]->event.fd >= 0)
+				xk_event_fini(&c->lane[i]->event);
+			xk_free(c->lane[i]);
+		}
+	}
+	xk_free(set->cluster);
+	(void)xk_atomic_add(&xk_lanes_on, -1u);
+}

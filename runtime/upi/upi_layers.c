@@ -21,6 +21,13 @@
 
 /* ---- which node is in which layer -------------------------------------------------- */
 
+/* Do its sessions receive through a function of their own, which cannot be interposed?  Then it
+ * belongs to the layer of what is below it. */
+static bool has_own_self(const struct xk_node *n)
+{
+	return n->proto->as_below || n->proto->ops->frames_self;
+}
+
 /* Where n belongs by what it offers: device and link, network, transport, all above. */
 static unsigned usual_layer(const struct xk_node *n)
 {
@@ -28,8 +35,8 @@ static unsigned usual_layer(const struct xk_node *n)
 		{ "frame", 0 }, { "link", 0 }, { "hostlink", 0 }, { "host", 1 }, { "port", 2 }, { "stream", 2 },
 	};
 
-	if (n->proto->as_below)
-		return 3;
+	if (has_own_self(n))
+		return 0;                /* no higher than what is below */
 	for (unsigned i = 0; i < XK_ARRAY_LEN(of); i++)
 		if (xk_node_offers(n, of[i].word))
 			return of[i].layer;
@@ -95,11 +102,9 @@ int upi_layers_assign(struct xk_graph *g, struct xk_errs *e)
 			return err;
 		for (unsigned k = 0; k < n->ndown; k++)
 			if (n->down[k]->layer != n->layer) {
-				/* Its sessions receive through a function of their own, which cannot be interposed. */
-				if (n->proto->ops->frames_self && n->proto->as_below == false &&
-				    xk_node_offers(n, "hostlink")) {
-					xk_errs_add(e, n->file, n->line, 0, "%s: belongs to the layer of %s", n->name,
-						    n->down[k]->name);
+				if (has_own_self(n)) {
+					xk_errs_add(e, n->file, n->line, 0, "%s: belongs to the layer of %s, over which it lies",
+						    n->name, n->down[k]->name);
 					return XK_E_INVAL;
 				}
 				n->down[k]->crossed_above = n->crossed_below = true;

@@ -295,6 +295,7 @@ static const char *const places[] = { "map", "hash", NULL };
 	  .choices = csums), \
 	P(place, XK_P_ENUM, "map", "source: make frames on the virtual processor of the graph's map of connections, or of the flow hash", \
 	  .choices = places), \
+	P(lead, XK_P_TEXT, NULL, "source: what every payload begins with, at most 8 bytes in hexadecimal; unset: whatever the buffer holds"), \
 	P(rxbuf, XK_P_ENUM, "lifo", "source: receive buffers last freed first, or cold ones from a circular list", .choices = rxbufs), \
 	P(rxcold, XK_P_SIZE, "0", "source: bytes in the circular list of a virtual processor; 0: twice the second-level cache", \
 	  .max = "1GiB"), \

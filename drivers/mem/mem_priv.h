@@ -38,10 +38,15 @@ struct mem_conf {
 	uint32_t from, to;
 	uint16_t from_port, port;
 	unsigned checksum, rxbuf, place;
+	char    *lead;
 	/* peer = "tcp_sink", "tcp_source" */
 	uint64_t window, ack_every, idle;
 	uint16_t idle_port;
 };
+
+#define MEM_LEAD_MAX 8u
+/* Bytes of `lead`, into out unless NULL; -1: it is no such text. */
+int mem_lead(const char *text, uint8_t *out);
 
 #define MEM_DROPS(X) \
 	X(QUEUE_FULL, "queue_full")       /* the other end's receive queue is at its cap */ \

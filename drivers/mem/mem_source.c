@@ -115,6 +115,26 @@ static uint16_t udp_checksum(const struct mem_conf *c, const uint8_t *ip, const 
 	return v ? v : 0xffff;
 }
 
+static int hex_digit(char c)
+{
+	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+int mem_lead(const char *text, uint8_t *out)
+{
+	unsigned n = 0;
+
+	for (; text != NULL && text[2 * n] != '\0'; n++) {
+		int hi = hex_digit(text[2 * n]), lo = hi < 0 ? -1 : hex_digit(text[2 * n + 1]);
+
+		if (lo < 0 || n == MEM_LEAD_MAX)
+			return -1;
+		if (out != NULL)
+			out[n] = (uint8_t)(hi << 4 | lo);
+	}
+	return (int)n;
+}
+
 /* Slot j of the replica becomes connection i of the graph. */
 static void conn_build(struct mem_gen *g, uint32_t j, uint64_t i)
 {
@@ -130,6 +150,8 @@ static void conn_build(struct mem_gen *g, uint32_t j, uint64_t i)
 	xk_put_raw16(udp + 2, key.lport);
 	xk_put_be16(udp + 4, (uint16_t)(UDP_HEADER + c->size));
 	xk_put_raw16(udp + 6, udp_checksum(c, ip, udp));
+	/* In the line that is copied: the longest headers leave 15 bytes of it. */
+	(void)mem_lead(c->lead, udp + UDP_HEADER);
 	g->no[j] = i;
 	g->left[j] = c->count == 0 ? UINT64_MAX : c->count / c->conns + (i < c->count % c->conns);
 	g->live += g->left[j] != 0;
@@ -444,6 +466,12 @@ int mem_gen_check(const struct mem_conf *c, char *why, size_t n)
 	else if (c->from_port + (c->conns < PORTS_PER_HOST ? c->conns : PORTS_PER_HOST) > 65536)
 		snprintf(why, n, "from_port %u leaves too few ports for %llu connections (16384 for each address)",
 			 c->from_port, (unsigned long long)c->conns);
+	else if (mem_lead(c->lead, NULL) < 0)
+		snprintf(why, n, "lead needs pairs of hexadecimal digits, at most %u of them, as in \"00000080\"", MEM_LEAD_MAX);
+	else if ((uint64_t)mem_lead(c->lead, NULL) > c->size)
+		snprintf(why, n, "lead has more bytes than the payload, whose size is %llu", (unsigned long long)c->size);
+	else if (mem_lead(c->lead, NULL) != 0 && c->checksum == MEM_CSUM_GOOD)
+		snprintf(why, n, "a good checksum is made for zeros: lead needs checksum = \"compute-ignore\" or \"none\"");
 	else if (c->port + c->ports > 65536)
 		snprintf(why, n, "port %u plus %llu ports passes 65535", c->port, (unsigned long long)c->ports);
 	else

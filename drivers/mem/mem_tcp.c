@@ -173,6 +173,8 @@ struct xk_msg *mem_tcp_frame(struct mem_tcp *t, const struct mem_tcp_conn *c, ui
 			xk_put_be16(tcp + 14, 65535);
 	}
 	if (len != 0 && t->flags != 0) {
+		if (t->nlead != 0)
+			memcpy(tcp + TCP_HEADER, t->lead, t->nlead);
 		xk_put_be16(tcp + 16, DUMMY_CSUM);
 		m->flags = t->flags;
 		return m;

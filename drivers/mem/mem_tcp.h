@@ -56,6 +56,7 @@ struct mem_tcp {
 	uint16_t         window;         /* as it stands in headers */
 	uint8_t          wscale, flags;  /* flags: of messages with data */
 	uint16_t         hdr_len;        /* link, IP and TCP without options */
+	uint8_t          nlead, lead[MEM_LEAD_MAX];  /* source: every segment with data begins so */
 	/* source: */
 	struct mem_tcp_conn **conn;      /* [nconn] */
 	xk_counter *made, *bytes;        /* [nconn] */

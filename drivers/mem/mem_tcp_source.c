@@ -311,8 +311,10 @@ static int fill(struct mem_tcp *t)
 int mem_tcp_source_new(struct mem_rep *mr)
 {
 	const struct mem_conf *c = mem_conf(mr->rep);
-	int err = mem_tcp_new(mr, tick);
+	int err = mem_tcp_new(mr, tick), lead;
 
+	if (err == XK_OK && (lead = mem_lead(c->lead, mr->tcp->lead)) > 0)
+		mr->tcp->nlead = (uint8_t)lead;
 	if (err == XK_OK)
 		err = fill(mr->tcp);
 	if (err == XK_OK && c->rxbuf == MEM_COLD && mr->tcp->nconn != 0)
@@ -343,6 +345,10 @@ int mem_tcp_source_check(const struct mem_conf *c, char *why, size_t n)
 	else if (c->size == 0 || c->size + HEADERS > c->mtu)
 		snprintf(why, n, "size %llu: a segment has 1 to %llu bytes with an mtu of %llu", (unsigned long long)c->size,
 			 (unsigned long long)(c->mtu - HEADERS), (unsigned long long)c->mtu);
+	else if (mem_lead(c->lead, NULL) < 0 || (uint64_t)mem_lead(c->lead, NULL) > c->size)
+		snprintf(why, n, "lead needs pairs of hexadecimal digits, at most %u of them and no more than size", MEM_LEAD_MAX);
+	else if (mem_lead(c->lead, NULL) != 0 && c->checksum == MEM_CSUM_GOOD)
+		snprintf(why, n, "a good checksum is made for zeros: lead needs checksum = \"compute-ignore\"");
 	else if (c->from_port + PER_HOST * TRIES > 65536)
 		snprintf(why, n, "from_port %u leaves too few ports for connections (%u for each address)", c->from_port,
 			 PER_HOST * TRIES);

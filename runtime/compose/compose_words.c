@@ -17,6 +17,7 @@ const struct xk_word xk_words[] = {
 	{ "stack", "stack { top, ..., bottom }: each sits over the next; returns the top" },
 	{ "include", "include \"lib/inet.lua\": what that file returns, from the graph path" },
 	{ "presets", "presets[1].name: the threading architectures, and what each makes of the axes" },
+	{ "built", "built \"xdr\": whether this build has a protocol, driver or preset of that name" },
 	{ "args", "args { vps = uint { 16, min = 1 } }: arguments of the file, as a table of values" },
 	{ "bool", "argument type: true or false" },
 	{ "uint", "argument type: a whole number" },
@@ -335,6 +336,21 @@ static int word_top(lua_State *L)
 	return 1;
 }
 
+/* ---- what there is ------------------------------------------------------------------------------ */
+
+static int word_built(lua_State *L)
+{
+	const char *name = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1) : NULL;
+	bool found = false;
+
+	if (name == NULL)
+		return loader_poison(L, loader_caller(L), "built", "built: needs a name: built \"xdr\"");
+	for (const struct xk_proto *const *p = loader_of(L)->s->table; *p != NULL; p++)
+		found |= strcmp((*p)->name, name) == 0;
+	lua_pushboolean(L, found || xk_arch_find(name) != NULL);
+	return 1;
+}
+
 /* ---- opening ----------------------------------------------------------------------------------- */
 
 void words_open(lua_State *L)
@@ -358,4 +374,5 @@ void words_open(lua_State *L)
 	env_word(L, "stack", word_stack);
 	env_word(L, "include", word_include);
 	env_word(L, "args", word_args);
+	env_word(L, "built", word_built);
 }

@@ -67,6 +67,23 @@ static void templates_are_datagrams_that_arrive(void)
 	receives_all(fddi, 4, 1000);
 }
 
+static void every_payload_begins_as_it_is_told(void)
+{
+	static const uint8_t want[8] = { 0, 0, 0, 0x80, 0xde, 0xad, 0xbe, 0xef };
+	static const struct pf_spec g[] = {
+		{ &xk_proto_fddi_mem, "d", NULL, "peer=source; to=10.0.0.1; count=9; rate=1000; size=100; lead=00000080deADbeef" },
+		{ &pf_upper, "u", "d", "enable=false" }, { NULL, NULL, NULL, NULL } };
+
+	pf_up(&f, 1, g);
+	open_all("u", sa);
+	pf_run(&f, 20 * XK_MS);
+	CU_ASSERT_EQUAL_FATAL(pf_ngot(&f, "u"), 9);
+	for (unsigned i = 0; i < 9; i++)
+		CU_ASSERT_EQUAL(memcmp(pf_got(&f, "u", i)->bytes + 21 + 28, want, sizeof want), 0);
+	close_all(sa);
+	pf_down(&f);
+}
+
 static void a_good_checksum_is_good_and_a_dummy_is_ignored(void)
 {
 	static const struct pf_spec good[] = RECEIVER(&xk_proto_eth_mem, &xk_proto_eth,
@@ -333,11 +350,16 @@ static void checks_rules_between_parameters(void)
 	CU_ASSERT_FALSE(conf_ok(&xk_proto_eth_mem, "to", "0.0.0.0", "'to'"));
 	CU_ASSERT_FALSE(conf_ok(&xk_proto_eth_mem, "wire", "w", "loop"));
 	CU_ASSERT_FALSE(conf_ok(&xk_proto_eth_mem, "ports", "65535", "65535"));
+	CU_ASSERT_TRUE(conf_ok(&xk_proto_eth_mem, "lead", "0123456789abcdef", NULL));
+	CU_ASSERT_FALSE(conf_ok(&xk_proto_eth_mem, "lead", "0123456789abcdef01", "hexadecimal"));
+	CU_ASSERT_FALSE(conf_ok(&xk_proto_eth_mem, "lead", "012", "hexadecimal"));
+	CU_ASSERT_FALSE(conf_ok(&xk_proto_eth_mem, "lead", "no", "hexadecimal"));
 	CU_ASSERT_FALSE(conf_ok(&xk_proto_eth_mem, "mac", "01:00:5e:00:00:01", "group"));
 }
 
 static CU_TestInfo source_tests[] = {
 	{ "templates are datagrams that arrive", templates_are_datagrams_that_arrive },
+	{ "every payload begins as it is told", every_payload_begins_as_it_is_told },
 	{ "a good checksum is good and a dummy is ignored", a_good_checksum_is_good_and_a_dummy_is_ignored },
 	{ "connections are received where the map puts them", connections_are_received_where_the_map_puts_them },
 	{ "a passive receiver gets its frames without hand-over", a_passive_receiver_gets_its_frames_without_hand_over },

@@ -128,6 +128,30 @@ static void wrong_types_and_missing_keys_are_told(void)
 	complains(GOOD "doc = 3", 8, "'doc' needs to be a text");
 }
 
+static void curves_are_lists_of_points(void)
+{
+	complains(GOOD "shape = { { doc = \"d\", order = { { vps = 2, conns = 1 } } } }", 8, "at least two points");
+	complains(GOOD "shape = { { doc = \"d\",\n rises = { { vps = 2, conns = 1 }, { vps = 9, conns = 1 } } } }", 9, "no point of this bench");
+	complains(GOOD "shape = { { doc = \"d\", crossing = { a = { } } } }", 8, "'crossing' needs a table");
+	complains(GOOD "shape = { { doc = \"d\", within = 0.1, a = { vps = 2, conns = 1 } } }", 8, "within without order");
+	complains(GOOD "shape = { { doc = \"d\", a = { vps = 2, conns = 1 }, knee = { { vps = 2, conns = 1 }, { vps = 4, conns = 1 } } } }",
+		  8, "several things at once");
+	complains(GOOD "shape = { { doc = \"d\", figure = { 7 }, a = { vps = 2, conns = 1 } } }", 8, "'figure' needs a name");
+}
+
+static void what_is_absent_is_taken_out_and_excuses_its_shapes(void)
+{
+	CU_ASSERT_EQUAL(load_args(GOOD "absent = { { at = { vps = 4 }, why = \"no four\" } },\n"
+				  "shape = { { doc = \"d\", a = { vps = 4, conns = 1 } }, { doc = \"e\", a = { vps = 2, conns = 1 } } }",
+				  NULL, 0), BENCH_OK);
+	CU_ASSERT_EQUAL(b.npoints, 3);
+	CU_ASSERT_STRING_EQUAL(bench_text(json_array_get(b.shapes, 0), "not_here"), "no four");
+	CU_ASSERT_STRING_EQUAL(bench_text(json_array_get(b.shapes, 1), "not_here"), "");
+	bench_free(&b);
+	complains(GOOD "absent = { { at = { vps = 4 } } }", 8, "'absent' needs tables");
+	complains(GOOD "absent = { { at = { vsp = 4 }, why = \"x\" } }", 8, "no axis is called 'vsp'");
+}
+
 static void shapes_name_points_that_exist(void)
 {
 	complains(GOOD "shape = { { doc = \"d\",\n a = { vps = 8, conns = 1 } } }", 9, "no point of this bench is there");
@@ -160,6 +184,8 @@ static CU_TestInfo tests[] = {
 	{ "unknown keys get a suggestion", unknown_keys_get_a_suggestion },
 	{ "values are checked against the argument", values_are_checked_against_the_argument },
 	{ "wrong types and missing keys are told", wrong_types_and_missing_keys_are_told },
+	{ "curves are lists of points", curves_are_lists_of_points },
+	{ "what is absent is taken out and excuses its shapes", what_is_absent_is_taken_out_and_excuses_its_shapes },
 	{ "shapes name points that exist", shapes_name_points_that_exist },
 	{ "all complaints come at once", all_complaints_come_at_once },
 	{ "a graph alone is no bench", a_graph_alone_is_no_bench },

@@ -45,6 +45,8 @@ const struct bench_metric *bench_metric_find(const char *name);
  * JSON is not one of vp-run's. */
 json_t *bench_metrics_of(const json_t *child, unsigned needs, char *why, size_t n);
 /* The per-thread ones (bench_threads.c). */
+/* Those in the papers' units (bench_normal.c). */
+void bench_normal_of(const json_t *child, json_t *out);
 void bench_threads_of(const json_t *child, json_t *out);
 
 /* ---- a bench file ------------------------------------------------------------------ */
@@ -90,6 +92,13 @@ int  bench_try_points(struct bench *b);
 void bench_read_points(struct bench *b, const struct xk_value *tab);
 void bench_read_theirs(struct bench *b, const struct xk_value *tab);
 void bench_read_shapes(struct bench *b, const struct xk_value *tab);
+/* Takes out the points that this build cannot run; shapes that name one say why. */
+void bench_read_absent(struct bench *b, const struct xk_value *tab);
+/* Does at have all the values of part_of, which has at least one? */
+bool bench_at_covers(const json_t *at, const json_t *part_of);
+/* Does a shape, anywhere in it, name the point at? */
+bool bench_names_point(const json_t *shape, const json_t *at);
+json_t *bench_point_at(const struct bench *b, const struct bench_point *p);
 int  bench_restrict(struct bench *b, const char *arg);
 int  bench_axis(const struct bench *b, const char *name);
 /* A complaint at a place in the bench's table: path of names, "#3" the third. */
@@ -146,6 +155,14 @@ int  bench_text_save(const char *text, const char *path, char *why, size_t n);
 bool bench_doc_judge(json_t *part);
 /* Runs with this metric at a point: values and their blocks; returns how many. */
 size_t bench_doc_values(const json_t *point, const char *metric, double *v, double *block, size_t room);
+/* Parts of the judging: a curve is a shape of more than two points (bench_curves.c). */
+struct bench_interval;
+bool bench_is_curve(const json_t *shape);
+bool bench_judge_curve(const json_t *part, json_t *shape);
+void bench_judge_say(json_t *shape, const char *verdict, const char *why);
+/* Of the shape's metric, a over over, paired by block; why not, or NULL. */
+const char *bench_ratio_of(const json_t *part, const json_t *shape, const json_t *a, const json_t *over,
+			   struct bench_interval *in);
 const char *bench_text(const json_t *o, const char *key);
 double bench_real(const json_t *o, const char *key);
 
@@ -183,6 +200,12 @@ int  bench_sweep(struct bench *b, const struct bench_options *o, json_t *doc, js
 /* The same of several in turns; each has the runs and times of the first. */
 struct bench_side { struct bench *b; json_t *part; const char *program; };
 int  bench_sweep_sides(const struct bench_side *side, unsigned nsides, const struct bench_options *o, json_t *doc);
+/* The worse of two exit codes. */
+int  bench_worse(int a, int b);
+/* A fresh document, or with --resume the one that -o names; NULL after a message. */
+json_t *bench_document(const struct bench_options *o);
+/* b's part of it: a fresh one, or the earlier one when it was made the same way. */
+json_t *bench_part_for(const struct bench_options *o, json_t *doc, const struct bench *b);
 /* Seconds a sweep takes at least and at most. */
 void bench_estimate(const struct bench *b, double *least, double *most);
 
@@ -212,6 +235,7 @@ int bench_list_main(int argc, char **argv);
 int bench_plan_main(int argc, char **argv);
 int bench_run_main(int argc, char **argv);
 int bench_compare_main(int argc, char **argv);
+int bench_reproduce_main(int argc, char **argv);
 int bench_show_main(int argc, char **argv);
 int bench_export_main(int argc, char **argv);
 int bench_env_main(int argc, char **argv);

@@ -15,7 +15,7 @@
 #include <string.h>
 
 static const char *const keys[] = {
-	"also", "confidence", "doc", "duration", "graph", "metric", "points", "precision", "runs", "series",
+	"absent", "also", "confidence", "doc", "duration", "graph", "metric", "points", "precision", "runs", "series",
 	"shape", "source", "sweep", "theirs", "warmup", "x", NULL
 };
 
@@ -273,6 +273,7 @@ static void read_table(struct bench *b, const struct xk_value *tab)
 		bench_complain(b, (const char *[]){ "series", NULL }, "'series' and 'x' name the same axis");
 	bench_read_theirs(b, tab);
 	bench_read_shapes(b, tab);
+	bench_read_absent(b, tab);
 }
 
 /* ---- loading --------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
  *   pass   the bound holds over the whole interval, or (shown: false) the
  *          interval does not contradict it
  *   fail   the whole interval is beyond the bound
+ * Orders, trends, knees and crossings, of more than two points, are in bench_curves.c.
  * Invariant: a shape that was not measured never passes.
  */
 #include "tools/vp-bench/bench.h"
@@ -103,7 +104,22 @@ static const char *measure(const json_t *part, const json_t *shape, struct bench
 	return NULL;
 }
 
-static void say(json_t *shape, const char *verdict, const char *why)
+const char *bench_ratio_of(const json_t *part, const json_t *shape, const json_t *a, const json_t *over,
+			   struct bench_interval *in)
+{
+	json_t *two = json_object();
+	const char *missing;
+
+	json_object_set(two, "a", (json_t *)a);
+	json_object_set(two, "over", (json_t *)over);
+	if (*bench_text(shape, "metric") != '\0')
+		json_object_set(two, "metric", json_object_get(shape, "metric"));
+	missing = measure(part, two, in);
+	json_decref(two);
+	return missing;
+}
+
+void bench_judge_say(json_t *shape, const char *verdict, const char *why)
 {
 	json_object_set_new(shape, "verdict", json_string(verdict));
 	if (why != NULL)
@@ -122,11 +138,11 @@ static void decide(json_t *shape, const struct bench_interval *in)
 	json_object_set_new(shape, "lo", json_real(in->lo));
 	json_object_set_new(shape, "hi", json_real(in->hi));
 	if (isnan(least) && isnan(most)) {
-		say(shape, "reported", NULL);
+		bench_judge_say(shape, "reported", NULL);
 		return;
 	}
 	json_object_set_new(shape, "shown", json_boolean(shown));
-	say(shape, against ? "fail" : "pass", shown || against ? NULL : "within the interval");
+	bench_judge_say(shape, against ? "fail" : "pass", shown || against ? NULL : "within the interval");
 }
 
 static bool judge(const json_t *part, json_t *shape)
@@ -137,17 +153,19 @@ static bool judge(const json_t *part, json_t *shape)
 	char why[80];
 
 	if (*elsewhere != '\0') {
-		say(shape, "not measurable here", elsewhere);
+		bench_judge_say(shape, "not measurable here", elsewhere);
 		return true;
 	}
 	if (!isnan(cpus) && (double)sysconf(_SC_NPROCESSORS_ONLN) < cpus) {
 		snprintf(why, sizeof why, "needs %.0f processors, there are %ld", cpus, sysconf(_SC_NPROCESSORS_ONLN));
-		say(shape, "not measurable here", why);
+		bench_judge_say(shape, "not measurable here", why);
 		return true;
 	}
+	if (bench_is_curve(shape))
+		return bench_judge_curve(part, shape);
 	missing = measure(part, shape, &in);
 	if (missing != NULL) {
-		say(shape, "not measured", missing);
+		bench_judge_say(shape, "not measured", missing);
 		return true;
 	}
 	decide(shape, &in);

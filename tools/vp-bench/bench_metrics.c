@@ -41,6 +41,15 @@ const struct bench_metric bench_metrics[] = {
 	{ "switches_voluntary", "1/s", "voluntary context switches per second, all workers", 0, true },
 	{ "switches_involuntary", "1/s", "involuntary context switches per second, all workers", 0, true },
 	{ "migrations", "1/s", "moves to another processor per second, seen every 10 ms of a worker", 0, true },
+	{ "voluntary_20k", "", "voluntary context switches of all workers for 20,000 messages", 0, true },
+	{ "involuntary_20k", "", "involuntary context switches of all workers for 20,000 messages", 0, true },
+	{ "lock_ms_20k", "ms", "time that was waited for locks for 20,000 messages, all threads, from samples", 0, true },
+	{ "locks_message", "", "locks taken per message, all classes", 0, true },
+	{ "contended", "%", "locks that were not had at once, of all that were taken", 0, true },
+	{ "global_contended", "%", "the same of locks that guard more than a connection: the table's, or else the groups'", 0, true },
+	{ "switches_kb", "", "context switches of all workers per KB of payload", 0, true },
+	{ "run_delay_kb", "ns", "time that workers were ready and did not run, per KB of payload", 0, true },
+	{ "misses_kb", "", "cache misses per KB of payload, where the machine counts them", 0, true },
 	THREAD("rate", "", "throughput over the mean of all threads"),
 	THREAD("user", "", "user time over the mean of all threads"),
 	THREAD("latency", "us", "user time per message by Little's law"),
@@ -223,6 +232,7 @@ json_t *bench_metrics_of(const json_t *child, unsigned needs, char *why, size_t 
 	put(out, "drops", all_drops(child) / s);
 	of_workers(child, s, out);
 	of_record(child, out);
+	bench_normal_of(child, out);
 	if (needs & BENCH_NEED_VPS)
 		bench_threads_of(child, out);
 	if (needs & BENCH_NEED_CONNS)

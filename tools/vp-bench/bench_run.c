@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int worse(int a, int b)
+int bench_worse(int a, int b)
 {
 	static const int order[] = { BENCH_OK, BENCH_SHAPE_FAILED, BENCH_CHILD_FAILED, BENCH_FILE_ERRORS, BENCH_USAGE,
 				     BENCH_IO, BENCH_INTERRUPTED };
@@ -45,7 +45,7 @@ static int load_all(struct bench_options *o, struct bench *b)
 		return BENCH_USAGE;
 	}
 	for (unsigned i = 0; i < o->nfiles; i++)
-		code = worse(code, load_one(o, i, &b[i]));
+		code = bench_worse(code, load_one(o, i, &b[i]));
 	return code;
 }
 
@@ -130,7 +130,7 @@ static json_t *earlier(json_t *doc, const struct bench *b, const json_t *fresh)
 	return NULL;
 }
 
-static json_t *part_for(const struct bench_options *o, json_t *doc, const struct bench *b)
+json_t *bench_part_for(const struct bench_options *o, json_t *doc, const struct bench *b)
 {
 	json_t *list = json_object_get(doc, "benches"), *fresh = bench_doc_bench(doc, b, preset_name(o));
 	json_t *old = o->resume ? earlier(doc, b, fresh) : NULL;
@@ -141,7 +141,7 @@ static json_t *part_for(const struct bench_options *o, json_t *doc, const struct
 	return old;
 }
 
-static json_t *document(const struct bench_options *o)
+json_t *bench_document(const struct bench_options *o)
 {
 	char why[4400];
 	json_t *doc;
@@ -180,8 +180,8 @@ static int run_all(const struct bench_options *o, struct bench *b, json_t *doc)
 	int code = BENCH_OK;
 
 	for (unsigned i = 0; i < o->nfiles && code != BENCH_IO && code != BENCH_INTERRUPTED; i++)
-		code = worse(code, bench_sweep(&b[i], o, doc, part_for(o, doc, &b[i])));
-	return worse(code, print_result(o, doc));
+		code = bench_worse(code, bench_sweep(&b[i], o, doc, bench_part_for(o, doc, &b[i])));
+	return bench_worse(code, print_result(o, doc));
 }
 
 int bench_run_main(int argc, char **argv)
@@ -196,7 +196,7 @@ int bench_run_main(int argc, char **argv)
 	code = b ? load_all(&o, b) : BENCH_IO;
 	if (code == BENCH_OK) {
 		bench_child_signals();
-		doc = document(&o);
+		doc = bench_document(&o);
 		code = doc ? run_all(&o, b, doc) : BENCH_IO;
 	}
 	json_decref(doc);

@@ -12,9 +12,10 @@
 
 #define DEPTH 6u
 
-static const char *const their_keys[] = { "at", "doc", "metric", "ours", "unit", "value", NULL };
+static const char *const their_keys[] = { "at", "doc", "figure", "metric", "ours", "unit", "value", NULL };
 static const char *const shape_keys[] = {
-	"a", "against", "at_least", "at_most", "doc", "metric", "needs_cpus", "not_here", "over", "theirs", NULL
+	"a", "against", "at_least", "at_most", "crossing", "doc", "figure", "knee", "metric", "needs_cpus", "not_here",
+	"order", "over", "rises", "theirs", "within", NULL
 };
 static const char *const pair_keys[] = { "a", "over", NULL };
 
@@ -119,6 +120,61 @@ static void put_pair(struct bench *b, const char *const *path, const struct xk_v
 	json_object_set_new(o, "against", pair);
 }
 
+/* One name or several: always a list in the document. */
+static void put_figures(struct bench *b, const char *const *path, const struct xk_value *v, json_t *o)
+{
+	json_t *list = json_array();
+
+	if (v->kind == XK_V_TEXT)
+		json_array_append_new(list, json_string(v->text));
+	for (unsigned i = 0; v->kind == XK_V_LIST && i < v->n; i++)
+		if (v->item[i].kind == XK_V_TEXT)
+			json_array_append_new(list, json_string(v->item[i].text));
+	if (v->kind != XK_V_POISON && (json_array_size(list) == 0 || (v->kind == XK_V_LIST && json_array_size(list) != v->n)))
+		bench_complain(b, path, "'figure' needs a name like \"S1.fig8\", or a list of names");
+	json_object_set_new(o, "figure", list);
+}
+
+static json_t *points_of(struct bench *b, const char *const *path, const char *key, const struct xk_value *v)
+{
+	json_t *list = json_array();
+	char number[16];
+
+	for (unsigned i = 0; v->kind == XK_V_LIST && i < v->n; i++) {
+		const char *at[DEPTH + 1] = { NULL };
+		unsigned depth = 0;
+
+		snprintf(number, sizeof number, "#%u", i + 1);
+		for (; path[depth] != NULL && depth + 1 < DEPTH; depth++)
+			at[depth] = path[depth];
+		at[depth] = number;
+		json_array_append_new(list, bench_read_at(b, at, &v->item[i], false));
+	}
+	if (v->kind != XK_V_POISON && (v->kind != XK_V_LIST || v->n < 2))
+		bench_complain(b, path, "'%s' needs a list of at least two points", key);
+	return list;
+}
+
+static void put_crossing(struct bench *b, const char *const *path, const struct xk_value *v, json_t *o)
+{
+	const struct xk_value *a = xk_value_get(v, "a"), *over = xk_value_get(v, "over");
+	const char *at[2][5] = { { path[0], path[1], path[2], "a", NULL }, { path[0], path[1], path[2], "over", NULL } };
+	json_t *pair;
+
+	if (v->kind == XK_V_POISON)
+		return;
+	if (v->kind != XK_V_MAP || a == NULL || over == NULL || v->n != 2) {
+		bench_complain(b, path, "'crossing' needs a table like { a = { points }, over = { points } }");
+		return;
+	}
+	pair = json_object();
+	json_object_set_new(pair, "a", points_of(b, at[0], "a", a));
+	json_object_set_new(pair, "over", points_of(b, at[1], "over", over));
+	if (a->n != over->n)
+		bench_complain(b, path, "'crossing' needs as many points in a as in over");
+	json_object_set_new(o, "crossing", pair);
+}
+
 static void put_key(struct bench *b, const char *const *path, const char *key, const struct xk_value *v, json_t *o)
 {
 	static const char *const points[] = { "a", "over", "ours", "at", NULL };
@@ -134,7 +190,13 @@ static void put_key(struct bench *b, const char *const *path, const char *key, c
 			put_text(b, path, v, o, key);
 			return;
 		}
-	if (strcmp(key, "metric") == 0)
+	if (strcmp(key, "figure") == 0)
+		put_figures(b, path, v, o);
+	else if (strcmp(key, "order") == 0 || strcmp(key, "rises") == 0 || strcmp(key, "knee") == 0)
+		json_object_set_new(o, key, points_of(b, path, key, v));
+	else if (strcmp(key, "crossing") == 0)
+		put_crossing(b, path, v, o);
+	else if (strcmp(key, "metric") == 0)
 		put_metric(b, path, v, o);
 	else if (strcmp(key, "against") == 0)
 		put_pair(b, path, v, o);
@@ -199,14 +261,26 @@ static void check_their(struct bench *b, const char *const *path, json_t *o)
 
 static void check_shape(struct bench *b, const char *const *path, json_t *o)
 {
+	static const char *const kinds[] = { "a", "order", "rises", "knee", "crossing", NULL };
 	bool elsewhere = json_object_get(o, "not_here") != NULL;
+	unsigned n = 0;
+
+	for (unsigned i = 0; kinds[i] != NULL; i++)
+		n += json_object_get(o, kinds[i]) != NULL;
 
 	if (xk_errs_count(b->e) != 0)
 		return;
 	if (json_object_get(o, "doc") == NULL)
 		bench_complain(b, path, "'shape': number %s has no doc: a sentence that is true or not", path[1] + 1);
-	if (!elsewhere && json_object_get(o, "a") == NULL)
-		bench_complain(b, path, "'shape': number %s names no point a (or says not_here = \"why\")", path[1] + 1);
+	if (!elsewhere && n == 0)
+		bench_complain(b, path, "'shape': number %s names no point a, no order, rises, knee or crossing (and does not say "
+			       "not_here = \"why\")", path[1] + 1);
+	if (n > 1)
+		bench_complain(b, path, "'shape': number %s is several things at once: one of a, order, rises, knee, crossing",
+			       path[1] + 1);
+	if (json_object_get(o, "within") != NULL && json_object_get(o, "order") == NULL && json_object_get(o, "rises") == NULL &&
+	    json_object_get(o, "knee") == NULL)
+		bench_complain(b, path, "'shape': number %s has within without order, rises or knee", path[1] + 1);
 	if (json_object_get(o, "against") != NULL && json_object_get(o, "over") == NULL)
 		bench_complain(b, path, "'shape': number %s has against without over", path[1] + 1);
 }

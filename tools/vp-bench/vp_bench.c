@@ -21,6 +21,7 @@ static const struct command {
 	{ "run", bench_run_main, "FILE... [k=v ...]", "run them (vp-bench run --help)" },
 	{ "compare", bench_compare_main, "A.json B.json", "is B faster? also FILE [k=v ...] --vs [k=v ...]" },
 	{ "control", bench_control_main, "[FILE] [k=v ...]", "does compare find a planted slow-down, and nothing else?" },
+	{ "reproduce", bench_reproduce_main, "NAME...", "a paper's figures and tables by name: S1.fig8, S3, all, --list" },
 	{ "show", bench_show_main, "RESULT.json", "the table of a result" },
 	{ "report", bench_report_main, "RESULT.json... -o FILE", "results as a page with figures, HTML or Markdown" },
 	{ "export", bench_export_main, "RESULT.json", "a result as CSV or JSON lines, one per run and metric" },
@@ -56,6 +57,15 @@ static int unknown(const char *word)
 	return BENCH_USAGE;
 }
 
+/* run --reproduce NAME is reproduce NAME. */
+static bool wants_reproduce(int argc, char **argv)
+{
+	for (int i = 2; i < argc; i++)
+		if (strncmp(argv[i], "--reproduce", 11) == 0 && (argv[i][11] == '\0' || argv[i][11] == '='))
+			return true;
+	return false;
+}
+
 int main(int argc, char **argv)
 {
 	char name[64];
@@ -73,6 +83,9 @@ int main(int argc, char **argv)
 	for (const struct command *c = commands; c->name != NULL; c++) {
 		if (strcmp(argv[1], c->name) != 0)
 			continue;
+		if (c->main == bench_run_main && wants_reproduce(argc, argv))
+			while (strcmp(c->name, "reproduce") != 0)
+				c++;
 		snprintf(name, sizeof name, "vp-bench %s", c->name);
 		argv[1] = name;
 		code = c->main(argc - 1, argv + 1);

@@ -279,6 +279,18 @@ static void every_preset_is_a_word(void)
 	}
 }
 
+static void a_file_may_ask_what_is_built(void)
+{
+	struct toy_load l;
+
+	good(&l, "assert(built \"wire\" and built \"vppc\" and not built \"warp\")\n"
+	     "stack { link {}, wire {} }\nreturn graph \"g\" { }", NULL);
+	toy_unload(&l);
+	l = toy_load("local x = built { }\nstack { link {}, wire {} }\nreturn graph \"g\" { }", NULL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(toy_error(&l, 0), "built: needs a name"));
+	toy_unload(&l);
+}
+
 static void a_plain_table_of_axes_is_a_threading(void)
 {
 	const struct xk_arch *a;
@@ -456,6 +468,7 @@ static CU_TestInfo tests[] = {
 	{ "unnamed nodes get names around the given ones", unnamed_nodes_get_names_around_the_given_ones },
 	{ "a map of connections reaches the graph", a_map_of_connections_reaches_the_graph },
 	{ "every preset is a word", every_preset_is_a_word },
+	{ "a file may ask what is built", a_file_may_ask_what_is_built },
 	{ "a plain table of axes is a threading", a_plain_table_of_axes_is_a_threading },
 	{ "quantities keep their units through arithmetic", quantities_keep_their_units_through_arithmetic },
 	{ "a bench is a table with places", a_bench_is_a_table_with_places },

@@ -1,0 +1,45 @@
+-- SPDX-License-Identifier: BSD-2-Clause
+-- Figure 28: throughput of connectional and message parallelism against the number of connections, all processors.  The
+-- paper has 20 processors, 1 to 20 connections, and CP ahead beyond 10: half of the processors.
+-- Run it:   vp-bench run graphs/seeds/schmidt1996/fig28-tcp.lua     or   vp-bench reproduce S1.fig28
+local receive, architecture = include "lib/receive.lua", include "lib/architecture.lua"
+local a = args {
+  arch  = enum { "mp", choices = { "cp", "mp" }, doc = "connectional or message parallelism" },
+  conns = uint { 20, min = 1, max = 65536, doc = "TCP connections" },
+  cpus  = uint { 2, min = 1, max = 64, doc = "processors allowed" },
+}
+
+receive { transport = "tcp", conns = a.conns }
+
+local connections = { 1, 2, 4, 8, 20 }
+local points, curve = {}, { cp = {}, mp = {} }
+for _, arch in ipairs { "cp", "mp" } do
+  for _, conns in ipairs(connections) do
+    local p = { arch = arch, conns = conns }
+    curve[arch][#curve[arch] + 1] = p
+    points[#points + 1] = p
+  end
+end
+
+local shape = {}
+local function add(s) shape[#shape + 1] = s end
+add { doc = "CP passes MP at no more connections than processors", crossing = { a = curve.cp, over = curve.mp }, at_most = 2,
+      needs_cpus = 2 }
+add { doc = "20 connections: CP over MP", a = { arch = "cp", conns = 20 }, over = { arch = "mp", conns = 20 }, at_least = 1.0 }
+add { doc = "CP: 2 connections over 1", needs_cpus = 2, a = { arch = "cp", conns = 2 }, over = { arch = "cp", conns = 1 },
+      at_least = 1.0 }
+add { doc = "1 connection: MP over CP", needs_cpus = 2, a = { arch = "mp", conns = 1 }, over = { arch = "cp", conns = 1 } }
+shape[#shape + 1] = { doc = "on 20 processors the curves cross at 10 connections", not_here = "needs 20 processors", theirs = 10 }
+
+return bench "schmidt1996.fig28-tcp" {
+  doc = "TCP, CP and MP, 1 to 20 connections: CP needs as many connections as processors",
+  source = "Schmidt and Suda, figure 28, section 5.1",
+  graph = graph "schmidt1996-fig28" {
+    doc = "TCP receive side, a device that floods",
+    threading = architecture.threading(a.arch, { conns = a.conns, cpus = a.cpus }),
+  },
+  points = points, absent = architecture.absent(false), x = "conns", series = "arch",
+  metric = "gbit", also = { "voluntary_20k", "lock_ms_20k" },
+  duration = "1500ms", warmup = "500ms",
+  shape = shape,
+}

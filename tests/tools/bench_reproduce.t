@@ -1,0 +1,55 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# bench_reproduce.t - vp-bench reproduce: figures by name, from runs and from a
+# result, and what is not there.  Runs are played by a script in place of vp-run.
+set -u
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$top_srcdir/tests/support/tap.sh"
+. "$top_srcdir/tests/tools/bench_lib.sh"
+seeds=$top_srcdir/graphs/seeds
+echo 'n=1000' >"$tmp/fake.extra"
+rep() { "$bench" reproduce --seeds "$seeds" --vp-run "$tmp/fake" "$@"; }
+has() { grep -q -e "$1" "$tmp/out"; }
+
+ok "--list names every figure" code 0 "$bench" reproduce --seeds "$seeds" --list
+ok "with title and file" sh -c "grep -q '^S2.fig7 .*UDP send' '$tmp/out' && grep -q 'yates1996/fig07-udp.lua' '$tmp/out'"
+ok "diagrams say that there is nothing to measure" has 'nothing to measure: a diagram'
+ok "--list S3 lists S3 alone" sh -c "'$bench' reproduce --seeds '$seeds' --list S3 | grep -c '^S' | grep -qx 6"
+ok "a figure runs its own points only" code 0 rep S3.fig2 conns=6 --runs 2 -d 1ms -o "$tmp/r.json"
+ok "6 numbers of locks, twice" sh -c "test \$(wc -l <'$tmp/calls') -eq 12 && ! grep -q os=msgp '$tmp/calls'"
+ok "its table and its verdict are shown" sh -c "grep -q '^S3.fig2: ConnP-L: throughput' '$tmp/out' &&
+	grep -q '^S3.fig2: pass' '$tmp/out'"
+ok "the other figure's expectations are not" sh -c "! grep -q 'contention falls' '$tmp/out'"
+if have_schema; then
+	ok "the result follows the schema" valid "$tmp/r.json" vp-bench-1.json
+else
+	skip "the result follows the schema" "python3-jsonschema is not installed"
+fi
+ok "show reads it" sh -c "'$bench' show '$tmp/r.json' | grep -q willmann2006.fig02"
+: >"$tmp/calls"
+ok "--from shows the same and runs nothing" code 0 rep --from "$tmp/r.json" S3.fig2
+ok "really" sh -c "grep -q '^S3.fig2: pass' '$tmp/out' && ! [ -s '$tmp/calls' ]"
+ok "--markdown" code 0 rep --from "$tmp/r.json" --markdown s3.FIG2
+ok "has tables and the verdict" sh -c "grep -q '^| conns | locks | os ' '$tmp/out' && grep -q '^\*\*S3.fig2: pass' '$tmp/out'"
+ok "a figure that is not in the result says so" code 0 rep --from "$tmp/r.json" S2.fig7
+ok "in a line" has '^S2.fig7: not measured'
+ok "a diagram is no measurement" code 0 rep S1.fig4
+ok "and says why" has '^S1.fig4: nothing to measure (a diagram'
+ok "run --reproduce is the same" code 0 "$bench" run --reproduce S1.fig4 --seeds "$seeds"
+ok "indeed" has '^S1.fig4: nothing to measure'
+ok "figures that share a file run it once" sh -c ": >'$tmp/calls'; '$bench' reproduce --seeds '$seeds' --vp-run '$tmp/fake' \
+	S2.fig4 S2.fig5 cpus=1 --runs 2 -d 1ms >'$tmp/out' 2>'$tmp/err'; test \$(wc -l <'$tmp/calls') -eq 16"
+ok "speed-up has a column" has ' speedup'
+ok "an unknown name: code 2 and a suggestion" code 2 rep S3.tabel1
+ok "which is right" grep -q "did you mean 'S3.table1'" "$tmp/err"
+ok "no name: code 2" code 2 rep
+ok "no catalogue: code 2" code 2 "$bench" reproduce --seeds "$tmp" S1
+ok "a result that is none: code 5" code 5 rep --from "$tmp/b.lua" S1
+ok "--help" code 0 "$bench" reproduce --help
+
+printf '<!-- begin S3.fig2 -->\nold\n<!-- end -->\nrest\n' >"$tmp/page.md"
+ok "a page is filled from a result" code 0 sh "$top_srcdir/docs/reproduction/fill" "$bench" "$tmp/r.json" "$tmp/page.md"
+ok "between its marks" sh -c "grep -q '^| conns | locks | os ' '$tmp/page.md' && ! grep -q '^old' '$tmp/page.md' && grep -qx rest '$tmp/page.md'"
+cp "$tmp/page.md" "$tmp/again.md"
+ok "filling it again changes nothing" sh -c "sh '$top_srcdir/docs/reproduction/fill' '$bench' '$tmp/r.json' '$tmp/again.md' && cmp '$tmp/page.md' '$tmp/again.md'"
+done_testing

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_bench_papers.c - orders, trends, knees and crossings on curves with known
+ * answers; metrics in the papers' units; the catalogue of figures.
+ */
+#include <CUnit/CUnit.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/support/xk_test.h"
+#include "tools/vp-bench/bench_papers.h"
+
+/* ---- curves ------------------------------------------------------------------------ */
+
+static struct bench b;
+static json_t *doc, *part;
+
+#define CURVE "{ k = 1, n = 1 }, { k = 1, n = 2 }, { k = 1, n = 4 }, { k = 1, n = 8 }"
+#define OTHER "{ k = 2, n = 1 }, { k = 2, n = 2 }, { k = 2, n = 4 }, { k = 2, n = 8 }"
+
+static void begin(const char *shape)
+{
+	char text[2048];
+
+	snprintf(text, sizeof text, "local a = args { k = uint { 1 }, n = uint { 1 } }\nicmp { over = stack { ip { addr = "
+		 "\"10.0.0.1/8\" }, arp {}, eth {}, eth_mem {} } }\nreturn bench \"t\" { graph = graph \"g\" { threading = "
+		 "up { } },\nmetric = \"gbit\", x = \"n\", sweep = { k = { 1, 2 }, n = { 1, 2, 4, 8 } },\nshape = { { doc = \"d\", %s } } }",
+		 shape);
+	CU_ASSERT_EQUAL_FATAL(bench_load_text(&b, "t.lua", text, NULL, 0), BENCH_OK);
+	doc = bench_doc_new();
+	part = bench_doc_bench(doc, &b, "own");
+}
+
+static void finish(void)
+{
+	json_decref(doc);
+	bench_free(&b);
+}
+
+static const json_t *shape_of(void)
+{
+	return json_array_get(json_object_get(part, "shapes"), 0);
+}
+
+/* v: curve k=1 at 1, 2, 4, 8, then k=2; each measured six times, one in a hundred apart. */
+static void measured(const double *v)
+{
+	json_t *none = json_object();
+
+	for (unsigned p = 0; p < 8; p++)
+		for (unsigned i = 0; i < 6; i++)
+			bench_doc_run(part, p, i, none, json_pack("{s:f}", "gbit", v[p] * (1 + 0.002 * i)));
+	json_decref(none);
+	bench_doc_summarise(part);
+}
+
+static void judged(const char *shape, const double *v, const char *verdict, double value)
+{
+	begin(shape);
+	measured(v);
+	CU_ASSERT_EQUAL(bench_doc_judge(part), strcmp(verdict, "fail") != 0);
+	CU_ASSERT_STRING_EQUAL(bench_text(shape_of(), "verdict"), verdict);
+	if (!isnan(value))
+		CU_ASSERT_DOUBLE_EQUAL(bench_real(shape_of(), "value"), value, 1e-6);
+	finish();
+}
+
+static void an_order_is_as_good_as_its_worst_step(void)
+{
+	static const double falling[8] = { 8, 4, 3.9, 1, 1, 1, 1, 1 }, bump[8] = { 8, 4, 5, 1, 1, 1, 1, 1 };
+
+	judged("order = { " CURVE " }", falling, "pass", 4 / 3.9);
+	judged("order = { " CURVE " }", bump, "fail", 0.8);
+	judged("order = { " CURVE " }, within = 0.25", bump, "pass", 0.8);
+	judged("rises = { " CURVE " }", falling, "fail", 0.25 * 4 / 3.9);
+}
+
+static void a_trend_rises_and_may_begin_at_nothing(void)
+{
+	static const double rising[8] = { 1, 2, 3, 5, 1, 1, 1, 1 }, from_zero[8] = { 0, 2, 3, 5, 1, 1, 1, 1 };
+
+	judged("rises = { " CURVE " }", rising, "pass", 1.5);
+	judged("rises = { " CURVE " }", from_zero, "pass", 1.5);
+	judged("order = { { k = 1, n = 2 }, { k = 1, n = 1 } }", from_zero, "pass", 1e9);
+	judged("rises = { " CURVE " }", (const double[8]){ 5, 3, 2, 1, 1, 1, 1, 1 }, "fail", NAN);
+}
+
+static void a_knee_is_where_the_last_gain_ends(void)
+{
+	static const double knee[8] = { 1, 2, 2.02, 2.03, 1, 1, 1, 1 }, late[8] = { 1, 2, 2, 4, 1, 1, 1, 1 };
+
+	judged("knee = { " CURVE " }", knee, "reported", 2);
+	judged("knee = { " CURVE " }, at_most = 4", knee, "pass", 2);
+	judged("knee = { " CURVE " }, at_most = 4", late, "fail", 8);
+	judged("knee = { " CURVE " }, within = 0.005", knee, "reported", 4);
+	judged("knee = { " CURVE " }", (const double[8]){ 1, 1, 1, 1, 1, 1, 1, 1 }, "reported", 1);
+}
+
+static void a_crossing_is_where_a_is_above_for_good(void)
+{
+	static const double from4[8] = { 1, 2, 4, 8, 3, 3, 3, 3 }, twice[8] = { 4, 2, 4, 8, 3, 3, 3, 3 };
+	static const double never[8] = { 1, 1, 1, 1, 3, 3, 3, 3 };
+#define CROSS "crossing = { a = { " CURVE " }, over = { " OTHER " } }"
+
+	judged(CROSS, from4, "reported", 4);
+	judged(CROSS ", at_most = 4", from4, "pass", 4);
+	judged(CROSS ", at_most = 2", from4, "fail", 4);
+	judged(CROSS, twice, "reported", 4);
+	judged(CROSS, never, "fail", NAN);
+	judged(CROSS, (const double[8]){ 9, 9, 9, 9, 3, 3, 3, 3 }, "reported", 1);
+}
+
+static void a_curve_that_lacks_a_point_is_not_measured(void)
+{
+	begin("order = { " CURVE " }");
+	CU_ASSERT_TRUE(bench_doc_judge(part));
+	CU_ASSERT_STRING_EQUAL(bench_text(shape_of(), "verdict"), "not measured");
+	finish();
+}
+
+/* ---- metrics --------------------------------------------------------------------------- */
+
+static void metrics_are_in_the_papers_units(void)
+{
+	json_t *m = json_object(), *child = json_pack(
+		"{s:i, s:i, s:[{s:i, s:i}, {s:i, s:i}], s:[{s:s, s:i, s:i, s:i}, {s:s, s:i, s:i, s:i}]}", "messages", 1000,
+		"bytes", 4000000, "workers", "voluntary_switches", 10, "involuntary_switches", 2, "voluntary_switches", 40,
+		"involuntary_switches", 0, "locks", "class", "vp", "taken", 900, "contended", 9, "wait_ns", 3000000,
+		"class", "table", "taken", 100, "contended", 50, "wait_ns", 2000000);
+
+	bench_normal_of(child, m);
+	CU_ASSERT_DOUBLE_EQUAL(bench_real(m, "voluntary_20k"), 1000, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(bench_real(m, "involuntary_20k"), 40, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(bench_real(m, "switches_kb"), 52.0 / 4000, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(bench_real(m, "lock_ms_20k"), 100, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(bench_real(m, "contended"), 5.9, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(bench_real(m, "global_contended"), 50, 1e-9);
+	CU_ASSERT_TRUE(json_is_null(json_object_get(m, "run_delay_kb")));
+	CU_ASSERT_TRUE(json_is_null(json_object_get(m, "misses_kb")));
+	json_array_remove(json_object_get(child, "locks"), 1);
+	bench_normal_of(child, m);
+	CU_ASSERT_DOUBLE_EQUAL(bench_real(m, "global_contended"), 1, 1e-9);
+	json_decref(child);
+	json_decref(m);
+}
+
+/* ---- the catalogue ---------------------------------------------------------------------- */
+
+static const char *seeds(void)
+{
+	static char path[2048];
+
+	snprintf(path, sizeof path, "%s/graphs/seeds", getenv("top_srcdir") ? getenv("top_srcdir") : ".");
+	return path;
+}
+
+static struct papers p;
+
+static const char *title_of(const char *name)
+{
+	for (unsigned i = 0; i < p.n; i++)
+		if (strcmp(p.entry[i].name, name) == 0)
+			return bench_text(p.entry[i].e, "title");
+	return NULL;
+}
+
+static void every_figure_and_table_of_three_papers_is_there(void)
+{
+	static const struct { const char *paper, *kind; unsigned last; } all[] = {
+		{ "S1", "fig", 28 }, { "S2", "fig", 15 }, { "S3", "fig", 2 }, { "S3", "table", 3 } };
+	char why[4400], name[32];
+
+	CU_ASSERT_TRUE_FATAL(papers_load(&p, seeds(), why, sizeof why));
+	for (unsigned i = 0; i < XK_ARRAY_LEN(all); i++)
+		for (unsigned k = 1; k <= all[i].last; k++) {
+			snprintf(name, sizeof name, "%s.%s%u", all[i].paper, all[i].kind, k);
+			CU_ASSERT_PTR_NOT_NULL(title_of(name));
+		}
+	papers_free(&p);
+}
+
+static bool tagged_exists(const json_t *list)
+{
+	const json_t *v, *name;
+	size_t i, k;
+	bool good = true;
+
+	json_array_foreach(list, i, v)
+		json_array_foreach(json_object_get(v, "figure"), k, name) {
+			good &= title_of(json_string_value(name)) != NULL;
+			if (!good)
+				fprintf(stderr, "# no figure %s\n", json_string_value(name));
+		}
+	return good;
+}
+
+/* Its file loads, its metrics are known, and narrowed to it points or reasons are left. */
+static void whole(unsigned i)
+{
+	bool chosen[PAPERS_MAX] = { false };
+	char path[4096];
+	const json_t *m;
+	size_t k;
+
+	chosen[i] = true;
+	json_array_foreach(json_object_get(p.entry[i].e, "metrics"), k, m)
+		CU_ASSERT_PTR_NOT_NULL(bench_metric_find(json_string_value(m)));
+	for (unsigned f = 0; papers_file(&p, &p.entry[i], f, path, sizeof path) != NULL; f++) {
+		struct bench x;
+
+		CU_ASSERT_EQUAL(bench_load(&x, path, NULL, 0), BENCH_OK);
+		if (xk_errs_count(x.e) != 0)
+			bench_print_errors(&x);
+		CU_ASSERT_TRUE(tagged_exists(x.shapes) && tagged_exists(x.theirs));
+		papers_narrow(&p, chosen, &x);
+		CU_ASSERT_TRUE(x.npoints != 0 || papers_missing(&p.entry[i]) != NULL);
+		CU_ASSERT_TRUE(json_array_size(x.shapes) != 0);
+		bench_free(&x);
+	}
+}
+
+static void every_entry_has_files_that_load_and_expectations(void)
+{
+	char why[4400];
+
+	CU_ASSERT_TRUE_FATAL(papers_load(&p, seeds(), why, sizeof why));
+	for (unsigned i = 0; i < p.n; i++)
+		whole(i);
+	papers_free(&p);
+}
+
+static void names_are_found_in_any_case_and_whole_papers_too(void)
+{
+	bool chosen[PAPERS_MAX] = { false };
+	char why[4400];
+
+	CU_ASSERT_TRUE_FATAL(papers_load(&p, seeds(), why, sizeof why));
+	CU_ASSERT_EQUAL(papers_choose(&p, "s1.FIG8", chosen), 1);
+	CU_ASSERT_EQUAL(papers_choose(&p, "S3", chosen), 5);
+	CU_ASSERT_EQUAL(papers_choose(&p, "all", chosen), p.n);
+	CU_ASSERT_EQUAL(papers_choose(&p, "S9", chosen), 0);
+	papers_free(&p);
+}
+
+static void a_bad_catalogue_is_told(void)
+{
+	static const struct { const char *text, *words; } bad[] = {
+		{ "{", "papers.json:1" }, { "{ \"papers\": [] }", "no papers" },
+		{ "{ \"papers\": [ { \"id\": \"X\", \"entries\": [ { \"name\": \"f\" } ] } ] }", "X.f has no name or no title" },
+		{ "{ \"papers\": [ { \"id\": \"X\", \"entries\": [ { \"name\": \"f\", \"title\": \"t\" } ] } ] }", "neither files" },
+		{ "{ \"papers\": [ { \"id\": \"X\", \"entries\": [ { \"name\": \"f\", \"title\": \"t\", \"files\": 7 } ] } ] }",
+		  "lists of texts" },
+		{ "{ \"papers\": [ { \"id\": \"X\", \"entries\": [ { \"name\": \"f\", \"title\": \"t\", \"files\": [\"a\"] },"
+		  "{ \"name\": \"F\", \"title\": \"t\", \"files\": [\"a\"] } ] } ] }", "there twice" },
+	};
+	char dir[] = "/tmp/papersXXXXXX", path[64], why[4400];
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
+	snprintf(path, sizeof path, "%s/papers.json", dir);
+	for (unsigned i = 0; i < XK_ARRAY_LEN(bad); i++) {
+		FILE *f = fopen(path, "w");
+
+		fputs(bad[i].text, f);
+		fclose(f);
+		CU_ASSERT_FALSE(papers_load(&p, dir, why, sizeof why));
+		CU_ASSERT_PTR_NOT_NULL(strstr(why, bad[i].words));
+		papers_free(&p);
+	}
+	unlink(path);
+	rmdir(dir);
+}
+
+static CU_TestInfo curve_tests[] = {
+	{ "an order is as good as its worst step", an_order_is_as_good_as_its_worst_step },
+	{ "a trend rises, and may begin at nothing", a_trend_rises_and_may_begin_at_nothing },
+	{ "a knee is where the last gain ends", a_knee_is_where_the_last_gain_ends },
+	{ "a crossing is where a is above for good", a_crossing_is_where_a_is_above_for_good },
+	{ "a curve that lacks a point is not measured", a_curve_that_lacks_a_point_is_not_measured },
+	{ "metrics are in the papers' units", metrics_are_in_the_papers_units },
+	CU_TEST_INFO_NULL
+};
+static CU_TestInfo paper_tests[] = {
+	{ "every figure and table of three papers is there", every_figure_and_table_of_three_papers_is_there },
+	{ "every entry has files that load, and expectations", every_entry_has_files_that_load_and_expectations },
+	{ "names are found in any case, and whole papers, too", names_are_found_in_any_case_and_whole_papers_too },
+	{ "a bad catalogue is told", a_bad_catalogue_is_told },
+	CU_TEST_INFO_NULL
+};
+static CU_SuiteInfo suites[] = {
+	{ .pName = "curves", .pTests = curve_tests }, { .pName = "papers", .pTests = paper_tests }, CU_SUITE_INFO_NULL };
+
+int main(void)
+{
+	return xk_test_main(suites);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench_normal.c - metrics in the units of the papers: context switches and lock
+ * time for 20,000 messages (S1), lock acquisitions that were not immediate, and
+ * what a KB of payload costs (S3).
+ *
+ * A rate per second favours who does little; these are per work done.  The lock
+ * time is the time waited and not the bracketed call (S1's figures 23 to 27 count
+ * both): a clock reading costs more than a free lock today.  A lock is global when
+ * it guards more than a connection: the table's where there is one, else the groups'.
+ * Invariant: what a run cannot tell is null.
+ */
+#include "tools/vp-bench/bench.h"
+
+#include <math.h>
+#include <string.h>
+
+#define THEIR_MESSAGES 20000.0
+
+static double number(const json_t *o, const char *key)
+{
+	const json_t *v = json_object_get(o, key);
+
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static void put(json_t *o, const char *key, double v)
+{
+	json_object_set_new(o, key, isfinite(v) ? json_real(v) : json_null());
+}
+
+/* Over all workers; NAN when one does not tell. */
+static double sum(const json_t *child, const char *key)
+{
+	const json_t *w;
+	double total = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(child, "workers"), i, w)
+		total += number(w, key);
+	return total;
+}
+
+/* Over the locks of a class, or all (NULL). */
+static double locks(const json_t *child, const char *class, const char *key)
+{
+	const json_t *l;
+	double total = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(child, "locks"), i, l)
+		if (class == NULL || strcmp(bench_text(l, "class"), class) == 0)
+			total += number(l, key);
+	return total;
+}
+
+static double contended(const json_t *child, const char *class)
+{
+	double taken = locks(child, class, "taken");
+
+	return taken > 0 ? locks(child, class, "contended") / taken * 100 : NAN;
+}
+
+static void of_switches(const json_t *child, double messages, double kb, json_t *out)
+{
+	double vol = sum(child, "voluntary_switches"), invol = sum(child, "involuntary_switches");
+
+	put(out, "voluntary_20k", vol / messages * THEIR_MESSAGES);
+	put(out, "involuntary_20k", invol / messages * THEIR_MESSAGES);
+	put(out, "switches_kb", kb > 0 ? (vol + invol) / kb : NAN);
+	put(out, "run_delay_kb", kb > 0 ? sum(child, "run_delay_ns") / kb : NAN);
+	put(out, "misses_kb", kb > 0 ? sum(child, "cache_misses") / kb : NAN);
+}
+
+void bench_normal_of(const json_t *child, json_t *out)
+{
+	double messages = number(child, "messages"), kb = number(child, "bytes") / 1000;
+	bool table = locks(child, "table", "taken") > 0;
+
+	of_switches(child, messages, kb, out);
+	put(out, "lock_ms_20k", locks(child, NULL, "wait_ns") / 1e6 / messages * THEIR_MESSAGES);
+	put(out, "locks_message", locks(child, NULL, "taken") / messages);
+	put(out, "contended", contended(child, NULL));
+	put(out, "global_contended", contended(child, table ? "table" : "vp"));
+}

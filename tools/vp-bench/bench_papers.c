@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench_papers.c - reads the catalogue of the papers' figures and chooses from it.
+ *
+ * What is wrong with the catalogue is told with the entry's name; a bench file
+ * that it names and that is not there is found by the test of the catalogue and
+ * when it is run.
+ */
+#include "tools/vp-bench/bench_papers.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "tools/vp-bench/bench_stats.h"
+
+/* ---- the catalogue --------------------------------------------------------------- */
+
+static bool texts(const json_t *list)
+{
+	const json_t *v;
+	size_t i;
+
+	if (list != NULL && !json_is_array(list))
+		return false;
+	json_array_foreach(list, i, v)
+		if (!json_is_string(v))
+			return false;
+	return true;
+}
+
+static const char *entry_fault(const json_t *e)
+{
+	const json_t *files = json_object_get(e, "files");
+
+	if (*bench_text(e, "name") == '\0' || *bench_text(e, "title") == '\0')
+		return "has no name or no title";
+	if (!texts(files) || !texts(json_object_get(e, "needs")) || !texts(json_object_get(e, "metrics")))
+		return "files, needs and metrics are lists of texts";
+	if (json_array_size(files) == 0 && *bench_text(e, "not_measured") == '\0')
+		return "has neither files nor not_measured = why";
+	return NULL;
+}
+
+static const char *add(struct papers *p, const json_t *paper, const json_t *e)
+{
+	struct paper_entry *x = &p->entry[p->n];
+	const char *fault = entry_fault(e);
+
+	if (fault != NULL)
+		return fault;
+	if (p->n == PAPERS_MAX)
+		return "is one too many";
+	snprintf(p->names[p->n], sizeof p->names[0], "%s.%s", bench_text(paper, "id"), bench_text(e, "name"));
+	*x = (struct paper_entry){ p->names[p->n], e, paper };
+	for (unsigned i = 0; i < p->n; i++)
+		if (strcasecmp(p->entry[i].name, x->name) == 0)
+			return "is there twice";
+	p->n++;
+	return NULL;
+}
+
+static bool fill(struct papers *p, char *why, size_t n)
+{
+	const json_t *paper, *e;
+	size_t i, k;
+
+	json_array_foreach(json_object_get(p->doc, "papers"), i, paper)
+		json_array_foreach(json_object_get(paper, "entries"), k, e) {
+			const char *fault = add(p, paper, e);
+
+			if (fault == NULL)
+				continue;
+			snprintf(why, n, "%.3000s/papers.json: %s.%s %s", p->dir, bench_text(paper, "id"),
+				 bench_text(e, "name"), fault);
+			return false;
+		}
+	if (p->n == 0)
+		snprintf(why, n, "%.3000s/papers.json: has no papers with entries", p->dir);
+	return p->n != 0;
+}
+
+bool papers_load(struct papers *p, const char *dir, char *why, size_t n)
+{
+	char path[3200];
+	json_error_t e;
+
+	memset(p, 0, sizeof *p);
+	snprintf(p->dir, sizeof p->dir, "%s", dir);
+	snprintf(path, sizeof path, "%s/papers.json", p->dir);
+	p->doc = json_load_file(path, 0, &e);
+	if (p->doc != NULL)
+		return fill(p, why, n);
+	snprintf(why, n, "%s:%d: %s", path, e.line, e.text);
+	return false;
+}
+
+void papers_free(struct papers *p)
+{
+	json_decref(p->doc);
+	p->doc = NULL;
+}
+
+/* ---- choosing -------------------------------------------------------------------------- */
+
+unsigned papers_choose(const struct papers *p, const char *name, bool *chosen)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < p->n; i++) {
+		if (strcasecmp(name, "all") != 0 && strcasecmp(name, p->entry[i].name) != 0 &&
+		    strcasecmp(name, bench_text(p->entry[i].paper, "id")) != 0)
+			continue;
+		chosen[i] = true;
+		n++;
+	}
+	return n;
+}
+
+static bool is_built(const char *name)
+{
+	for (const struct xk_proto *const *t = xk_proto_table; *t != NULL; t++)
+		if (strcmp((*t)->name, name) == 0)
+			return true;
+	return xk_arch_find(name) != NULL;
+}
+
+const char *papers_missing(const struct paper_entry *e)
+{
+	const json_t *v;
+	size_t i;
+
+	json_array_foreach(json_object_get(e->e, "needs"), i, v)
+		if (!is_built(json_string_value(v)))
+			return json_string_value(v);
+	return NULL;
+}
+
+const char *papers_file(const struct papers *p, const struct paper_entry *e, unsigned i, char *buf, size_t n)
+{
+	const char *file = json_string_value(json_array_get(json_object_get(e->e, "files"), i));
+
+	if (file == NULL)
+		return NULL;
+	snprintf(buf, n, "%s/%s/%s", p->dir, bench_text(e->paper, "folder"), file);
+	return buf;
+}
+
+/* ---- narrowing a bench ------------------------------------------------------------------- */
+
+static bool among(const json_t *want, const char *value)
+{
+	const json_t *v;
+	size_t i;
+
+	if (json_is_string(want))
+		return strcmp(json_string_value(want), value) == 0;
+	json_array_foreach(want, i, v)
+		if (json_is_string(v) && strcmp(json_string_value(v), value) == 0)
+			return true;
+	return false;
+}
+
+/* Is a point of a result, or of a bench, one of the entry's own? */
+static bool own_point(const json_t *e, const json_t *at)
+{
+	const json_t *want;
+	const char *axis;
+
+	json_object_foreach(json_object_get(e, "at"), axis, want)
+		if (json_object_get(at, axis) != NULL && !among(want, bench_text(at, axis)))
+			return false;
+	return true;
+}
+
+static bool belongs(const json_t *tagged, const struct paper_entry *e)
+{
+	const json_t *list = json_object_get(tagged, "figure");
+
+	return list == NULL || among(list, e->name);
+}
+
+static bool belongs_to_any(const struct papers *p, const bool *chosen, const char *file, const json_t *tagged)
+{
+	char path[4096];
+	const char *f;
+
+	for (unsigned i = 0; i < p->n; i++)
+		for (unsigned k = 0; chosen[i] && (f = papers_file(p, &p->entry[i], k, path, sizeof path)) != NULL; k++)
+			if (strcmp(f, file) == 0 && belongs(tagged, &p->entry[i]))
+				return true;
+	return false;
+}
+
+static json_t *keep_tagged(const struct papers *p, const bool *chosen, const struct bench *b, json_t *list)
+{
+	json_t *kept = json_array(), *v;
+	size_t i;
+
+	json_array_foreach(list, i, v)
+		if (belongs_to_any(p, chosen, b->file, v))
+			json_array_append(kept, v);
+	json_decref(list);
+	return kept;
+}
+
+static bool wanted(const struct papers *p, const bool *chosen, const struct bench *b, const json_t *at)
+{
+	char path[4096];
+	const char *f;
+
+	for (unsigned i = 0; i < p->n; i++)
+		for (unsigned k = 0; chosen[i] && (f = papers_file(p, &p->entry[i], k, path, sizeof path)) != NULL; k++)
+			if (strcmp(f, b->file) == 0 && own_point(p->entry[i].e, at))
+				return true;
+	return bench_names_point(b->shapes, at);
+}
+
+void papers_narrow(const struct papers *p, const bool *chosen, struct bench *b)
+{
+	unsigned kept = 0;
+
+	b->shapes = keep_tagged(p, chosen, b, b->shapes);
+	b->theirs = keep_tagged(p, chosen, b, b->theirs);
+	for (unsigned i = 0; i < b->npoints; i++) {
+		json_t *at = bench_point_at(b, &b->point[i]);
+
+		if (wanted(p, chosen, b, at))
+			b->point[kept++] = b->point[i];
+		json_decref(at);
+	}
+	b->npoints = kept;
+}
+
+/* ---- a figure of a result -------------------------------------------------------------------- */
+
+/* The point of the part that differs from at in what `base` says only. */
+static const json_t *base_of(const json_t *part, const json_t *at, const json_t *base)
+{
+	json_t *want = json_deep_copy(at);
+	const json_t *p, *found = NULL;
+	size_t i;
+
+	json_object_update(want, (json_t *)base);
+	json_array_foreach(json_object_get(part, "points"), i, p)
+		if (json_equal(json_object_get(p, "at"), want))
+			found = json_object_get(p, "at");
+	json_decref(want);
+	return found;
+}
+
+/* Relative speed-up, paired by block (M67). */
+static void add_speedup(const json_t *part, json_t *point, const json_t *base)
+{
+	const json_t *at = json_object_get(point, "at"), *one = base_of(part, at, base);
+	json_t *sum = json_object(), *metrics = json_copy(json_object_get(point, "metrics"));
+	struct bench_interval in;
+	json_t *shape = json_object();
+
+	if (one != NULL && bench_ratio_of(part, shape, at, one, &in) == NULL) {
+		json_object_set_new(sum, "mean", json_real(in.mid));
+		json_object_set_new(sum, "lo", json_real(in.lo));
+		json_object_set_new(sum, "hi", json_real(in.hi));
+	}
+	json_object_set_new(metrics, "speedup", sum);
+	json_object_set_new(point, "metrics", metrics);
+	json_decref(shape);
+}
+
+static json_t *metric_head(const char *name)
+{
+	const struct bench_metric *m = bench_metric_find(name);
+
+	return json_pack("{s:s, s:s}", "name", name, "unit", m ? m->unit : "");
+}
+
+static void own_metrics(const struct paper_entry *e, json_t *fig)
+{
+	const json_t *list = json_object_get(e->e, "metrics"), *base = json_object_get(e->e, "speedup_over"), *v;
+	json_t *also = json_array();
+	size_t i;
+
+	if (base != NULL)
+		json_array_append_new(also, metric_head("speedup"));
+	json_array_foreach(list, i, v)
+		if (i == 0)
+			json_object_set_new(fig, "metric", metric_head(json_string_value(v)));
+		else
+			json_array_append_new(also, metric_head(json_string_value(v)));
+	if (json_array_size(list) != 0 || base != NULL)
+		json_object_set(fig, "also", also);
+	json_decref(also);
+}
+
+json_t *papers_figure(const struct paper_entry *e, const json_t *part)
+{
+	static const char *const tagged[] = { "shapes", "theirs" };
+	const json_t *base = json_object_get(e->e, "speedup_over");
+	json_t *fig = json_copy((json_t *)part), *points = json_array(), *v;
+	size_t i;
+
+	json_object_set_new(fig, "name", json_string(e->name));
+	json_object_set(fig, "doc", json_object_get(e->e, "title"));
+	json_array_foreach(json_object_get(part, "points"), i, v)
+		if (own_point(e->e, json_object_get(v, "at"))) {
+			json_t *p = json_copy(v);
+
+			if (base != NULL)
+				add_speedup(part, p, base);
+			json_array_append_new(points, p);
+		}
+	json_object_set_new(fig, "points", points);
+	own_metrics(e, fig);
+	for (unsigned k = 0; k < 2; k++) {
+		json_t *kept = json_array();
+
+		json_array_foreach(json_object_get(part, tagged[k]), i, v)
+			if (belongs(v, e))
+				json_array_append(kept, v);
+		json_object_set_new(fig, tagged[k], kept);
+	}
+	return fig;
+}
+
+const char *papers_verdict(const json_t *figure, const char **why)
+{
+	static const char *const order[] = { "fail", "pass", "not measured", "reported", "not measurable here", NULL };
+	const json_t *s;
+	size_t i;
+
+	*why = "";
+	for (unsigned k = 0; order[k] != NULL; k++)
+		json_array_foreach(json_object_get(figure, "shapes"), i, s)
+			if (strcmp(bench_text(s, "verdict"), order[k]) == 0) {
+				*why = k == 1 || k == 3 ? "" : bench_text(s, k == 0 ? "doc" : "why");
+				return order[k];
+			}
+	return "not measured";
+}

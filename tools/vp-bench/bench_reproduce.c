@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench_reproduce.c - the subcommand reproduce: a paper's figures and tables by
+ * their names, measured here and shown beside the paper's numbers.
+ *
+ * The names choose entries of the catalogue, entries choose bench files and of
+ * each the points that are needed; a file that several figures share runs once.
+ * What is shown of a figure is computed from the result, so --from shows
+ * the same of a result that lies there.
+ */
+#include "tools/vp-bench/bench_papers.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef BENCH_SEEDS
+#define BENCH_SEEDS "graphs/seeds"
+#endif
+
+struct job {
+	struct papers        p;
+	struct bench_options o;
+	bool                 chosen[PAPERS_MAX], list, markdown, help;
+	const char          *from, *seeds;
+	char                 file[64][PATH_MAX];
+	unsigned             nfiles;
+};
+
+/* ---- the command line ------------------------------------------------------------- */
+
+static int usage(FILE *f, int code)
+{
+	fputs("Usage: vp-bench reproduce NAME... [k=v ...] [options of run]\n"
+	      "       vp-bench reproduce --list [NAME...]\n"
+	      "       vp-bench reproduce --from RESULT.json [--markdown] NAME...\n"
+	      "A NAME is a figure or table (S1.fig8, S3.table1), a paper (S2), or all.\n\n"
+	      "  --list         names, titles, what is needed, files\n"
+	      "  --from FILE    show them of a result that -o FILE.json wrote; nothing runs\n"
+	      "  --markdown     as Markdown\n"
+	      "  --seeds DIR    the folder with papers.json (default: graphs/seeds)\n"
+	      "Options of run: --quick, --paper, --runs, --duration, --warmup, --seed, -o, --resume (vp-bench run --help).\n", f);
+	return code;
+}
+
+static const char *valued(const char *flag, char **argv, int *i)
+{
+	size_t n = strlen(flag);
+
+	if (strncmp(argv[*i], flag, n) == 0 && argv[*i][n] == '=')
+		return argv[*i] + n + 1;
+	if (strcmp(argv[*i], flag) == 0 && argv[*i + 1] != NULL)
+		return argv[++*i];
+	return NULL;
+}
+
+/* Takes our own flags out; the rest is for the options of run. */
+static int own_flags(struct job *j, int argc, char **argv)
+{
+	int n = 1;
+
+	for (int i = 1; i < argc; i++) {
+		const char *v;
+
+		if (strcmp(argv[i], "--list") == 0)
+			j->list = true;
+		else if (strcmp(argv[i], "--markdown") == 0)
+			j->markdown = true;
+		else if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-?") == 0)
+			j->help = true;
+		else if ((v = valued("--from", argv, &i)) != NULL)
+			j->from = v;
+		else if ((v = valued("--seeds", argv, &i)) != NULL)
+			j->seeds = v;
+		else if ((v = valued("--reproduce", argv, &i)) != NULL)
+			argv[n++] = (char *)(uintptr_t)v;
+		else
+			argv[n++] = argv[i];
+	}
+	argv[n] = NULL;
+	return n;
+}
+
+static bool find_papers(struct job *j)
+{
+	const char *places[] = { j->seeds, "graphs/seeds", BENCH_SEEDS };
+	char path[PATH_MAX], why[4400];
+
+	for (unsigned i = j->seeds == NULL; i < (j->seeds ? 1u : 3u); i++) {
+		snprintf(path, sizeof path, "%s/papers.json", places[i]);
+		if (access(path, R_OK) != 0)
+			continue;
+		if (papers_load(&j->p, places[i], why, sizeof why))
+			return true;
+		fprintf(stderr, "vp-bench reproduce: %s\n", why);
+		return false;
+	}
+	fprintf(stderr, "vp-bench reproduce: %s has no papers.json: give the folder graphs/seeds with --seeds DIR\n",
+		j->seeds ? j->seeds : BENCH_SEEDS);
+	return false;
+}
+
+static int choose(struct job *j)
+{
+	const char *names[PAPERS_MAX + 1], *near;
+
+	for (unsigned i = 0; i < j->p.n; i++)
+		names[i] = j->p.entry[i].name;
+	names[j->p.n] = "all";
+	for (unsigned i = 0; i < j->o.nfiles; i++) {
+		if (papers_choose(&j->p, j->o.file[i], j->chosen) != 0)
+			continue;
+		near = xk_errs_suggest(j->o.file[i], names, j->p.n + 1);
+		fprintf(stderr, "vp-bench reproduce: no figure or table is called '%s'%s%s%s (vp-bench reproduce --list)\n",
+			j->o.file[i], near ? " (did you mean '" : "", near ? near : "", near ? "'?)" : "");
+		return BENCH_USAGE;
+	}
+	if (j->o.nfiles == 0 && j->list)
+		papers_choose(&j->p, "all", j->chosen);
+	if (j->o.nfiles != 0 || j->list)
+		return BENCH_OK;
+	fprintf(stderr, "vp-bench reproduce: which figure or table? (vp-bench reproduce --list)\n");
+	return BENCH_USAGE;
+}
+
+/* ---- the list ------------------------------------------------------------------------ */
+
+static void list_entry(const struct papers *p, const struct paper_entry *e)
+{
+	const char *missing = papers_missing(e), *why = bench_text(e->e, "not_measured");
+	const json_t *v;
+	char path[4096];
+	size_t i;
+
+	printf("%-14s %s\n", e->name, bench_text(e->e, "title"));
+	if (*why != '\0')
+		printf("%15snothing to measure: %s\n", "", why);
+	for (unsigned k = 0; papers_file(p, e, k, path, sizeof path) != NULL; k++)
+		printf("%15s%s\n", "", path);
+	if (json_array_size(json_object_get(e->e, "needs")) == 0)
+		return;
+	printf("%15sneeds", "");
+	json_array_foreach(json_object_get(e->e, "needs"), i, v)
+		printf(" %s", json_string_value(v));
+	printf(missing ? "; this build has no %s\n" : "\n", missing);
+}
+
+static int list(const struct job *j)
+{
+	const json_t *paper = NULL;
+
+	for (unsigned i = 0; i < j->p.n; i++) {
+		const struct paper_entry *e = &j->p.entry[i];
+
+		if (!j->chosen[i])
+			continue;
+		if (e->paper != paper)
+			printf("%s%s: %s\n", paper ? "\n" : "", bench_text(e->paper, "id"), bench_text(e->paper, "source"));
+		paper = e->paper;
+		list_entry(&j->p, e);
+	}
+	return BENCH_OK;
+}
+
+/* ---- running ------------------------------------------------------------------------- */
+
+static bool add_file(struct job *j, const char *file)
+{
+	for (unsigned i = 0; i < j->nfiles; i++)
+		if (strcmp(j->file[i], file) == 0)
+			return true;
+	if (j->nfiles == XK_ARRAY_LEN(j->file))
+		return false;
+	snprintf(j->file[j->nfiles++], PATH_MAX, "%s", file);
+	return true;
+}
+
+static int files_of(struct job *j)
+{
+	char path[PATH_MAX];
+
+	for (unsigned i = 0; i < j->p.n; i++)
+		for (unsigned k = 0; j->chosen[i] && papers_missing(&j->p.entry[i]) == NULL &&
+		     papers_file(&j->p, &j->p.entry[i], k, path, sizeof path) != NULL; k++)
+			if (!add_file(j, path)) {
+				fprintf(stderr, "vp-bench reproduce: too many files at once\n");
+				return BENCH_USAGE;
+			}
+	return BENCH_OK;
+}
+
+static int load_bench(struct job *j, unsigned i, struct bench *b)
+{
+	int code = bench_load(b, j->file[i], j->o.arg, j->o.nargs);
+
+	if (code == BENCH_OK)
+		code = bench_apply(&j->o, b);
+	if (b->e != NULL && xk_errs_count(b->e) != 0)
+		bench_print_errors(b);
+	if (code == BENCH_OK) {
+		papers_narrow(&j->p, j->chosen, b);
+		code = bench_try_points(b);
+	}
+	return code;
+}
+
+static int run_benches(struct job *j, struct bench *b, json_t **doc)
+{
+	int code = BENCH_OK;
+
+	for (unsigned i = 0; i < j->nfiles; i++)
+		code = bench_worse(code, load_bench(j, i, &b[i]));
+	if (code != BENCH_OK)
+		return code;
+	bench_child_signals();
+	*doc = bench_document(&j->o);
+	if (*doc == NULL)
+		return BENCH_IO;
+	for (unsigned i = 0; i < j->nfiles && code != BENCH_IO && code != BENCH_INTERRUPTED; i++)
+		if (b[i].npoints != 0)
+			code = bench_worse(code, bench_sweep(&b[i], &j->o, *doc, bench_part_for(&j->o, *doc, &b[i])));
+	return code;
+}
+
+static int measure(struct job *j, json_t **doc)
+{
+	struct bench *b = calloc(j->nfiles + 1, sizeof *b);
+	int code = b ? run_benches(j, b, doc) : BENCH_IO;
+
+	for (unsigned i = 0; b != NULL && i < j->nfiles; i++)
+		bench_free(&b[i]);
+	free(b);
+	return code;
+}
+
+static int read_result(struct job *j, json_t **doc)
+{
+	char why[4400];
+	json_t *part;
+	size_t i;
+
+	*doc = bench_doc_load(j->from, why, sizeof why);
+	if (*doc == NULL) {
+		fprintf(stderr, "vp-bench reproduce: %s\n", why);
+		return BENCH_IO;
+	}
+	json_array_foreach(json_object_get(*doc, "benches"), i, part) {
+		bench_doc_summarise(part);
+		(void)bench_doc_judge(part);
+	}
+	return BENCH_OK;
+}
+
+/* ---- showing ---------------------------------------------------------------------------- */
+
+static void show_verdict(FILE *f, const struct job *j, const struct paper_entry *e, const char *verdict, const char *why)
+{
+	const char *mark = j->markdown ? "**" : "";
+
+	fprintf(f, "%s%s%s: %s%s%s%s%s\n", j->markdown ? "\n" : "", mark, e->name, verdict, mark, *why ? " (" : "", why,
+		*why ? ")" : "");
+}
+
+static void show_part(FILE *f, const struct job *j, const struct paper_entry *e, const json_t *part)
+{
+	json_t *fig = papers_figure(e, part), *doc;
+	const char *why, *verdict = papers_verdict(fig, &why);
+	char here[80];
+
+	if (j->markdown) {
+		papers_markdown(f, e, fig);
+	} else {
+		doc = json_pack("{s:[O]}", "benches", fig);
+		bench_show_table(f, doc);
+		json_decref(doc);
+	}
+	snprintf(here, sizeof here, "not measurable on %ld processors", sysconf(_SC_NPROCESSORS_ONLN));
+	show_verdict(f, j, e, strcmp(verdict, "not measurable here") == 0 ? here : verdict, why);
+	fputc('\n', f);
+	json_decref(fig);
+}
+
+/* The part of the result that is of this file: by its name below the folder of papers. */
+static const json_t *part_of(const json_t *doc, const struct paper_entry *e, unsigned k)
+{
+	const char *file = json_string_value(json_array_get(json_object_get(e->e, "files"), k));
+	const json_t *part;
+	char tail[PATH_MAX];
+	size_t i;
+
+	snprintf(tail, sizeof tail, "/%s/%s", bench_text(e->paper, "folder"), file);
+	json_array_foreach(json_object_get(doc, "benches"), i, part) {
+		const char *name = bench_text(part, "file");
+		size_t n = strlen(name), m = strlen(tail);
+
+		if (n >= m && strcmp(name + n - m, tail) == 0)
+			return part;
+	}
+	return NULL;
+}
+
+static void show_entry(FILE *f, const struct job *j, const struct paper_entry *e, const json_t *doc)
+{
+	const char *missing = papers_missing(e), *why = bench_text(e->e, "not_measured");
+	char text[160] = "";
+	bool any = false;
+
+	for (unsigned k = 0; k < json_array_size(json_object_get(e->e, "files")); k++) {
+		const json_t *part = part_of(doc, e, k);
+
+		if (part != NULL)
+			show_part(f, j, e, part);
+		any |= part != NULL;
+	}
+	if (any)
+		return;
+	if (missing != NULL)
+		snprintf(text, sizeof text, "this build has no %s", missing);
+	fprintf(f, "%s: %s\n", e->name, bench_text(e->e, "title"));
+	show_verdict(f, j, e, *why ? "nothing to measure" : missing ? "not measurable" : "not measured", *why ? why : text);
+	fputc('\n', f);
+}
+
+static int show(const struct job *j, const json_t *doc)
+{
+	const json_t *v;
+	size_t i;
+
+	if (j->o.format != BENCH_TABLE && j->o.out == NULL)
+		return bench_show(stdout, doc, j->o.format);
+	for (unsigned k = 0; k < j->p.n; k++)
+		if (j->chosen[k])
+			show_entry(stdout, j, &j->p.entry[k], doc);
+	json_array_foreach(json_object_get(json_object_get(doc, "environment"), "doubts"), i, v)
+		printf("%sdoubt: %s\n", j->markdown ? "\n" : "", json_string_value(v));
+	return fflush(stdout) != 0 || ferror(stdout) ? BENCH_IO : BENCH_OK;
+}
+
+static int work(struct job *j)
+{
+	json_t *doc = NULL;
+	int code = choose(j);
+
+	if (code != BENCH_OK || j->list)
+		return code != BENCH_OK ? code : list(j);
+	code = j->from ? read_result(j, &doc) : files_of(j);
+	if (code == BENCH_OK && j->from == NULL)
+		code = j->nfiles != 0 ? measure(j, &doc) : BENCH_OK;
+	if (doc == NULL && code == BENCH_OK)
+		doc = bench_doc_new();
+	if (doc != NULL)
+		code = bench_worse(code, show(j, doc));
+	json_decref(doc);
+	return code;
+}
+
+int bench_reproduce_main(int argc, char **argv)
+{
+	static struct job j;
+	int code;
+
+	argc = own_flags(&j, argc, argv);
+	if (j.help)
+		return usage(stdout, BENCH_OK);
+	bench_options(&j.o, argc, argv);
+	code = find_papers(&j) ? work(&j) : BENCH_USAGE;
+	papers_free(&j.p);
+	return code;
+}

@@ -61,6 +61,12 @@ static double contended(const json_t *child, const char *class)
 	return taken > 0 ? locks(child, class, "contended") / taken * 100 : NAN;
 }
 
+/* What the run's own record says of it, per KB; NAN where it does not. */
+static double per_kb(const json_t *child, const char *key)
+{
+	return number(json_object_get(json_object_get(child, "record"), "per_kb"), key);
+}
+
 static void of_switches(const json_t *child, double messages, double kb, json_t *out)
 {
 	double vol = sum(child, "voluntary_switches"), invol = sum(child, "involuntary_switches");
@@ -68,8 +74,8 @@ static void of_switches(const json_t *child, double messages, double kb, json_t 
 	put(out, "voluntary_20k", vol / messages * THEIR_MESSAGES);
 	put(out, "involuntary_20k", invol / messages * THEIR_MESSAGES);
 	put(out, "switches_kb", kb > 0 ? (vol + invol) / kb : NAN);
-	put(out, "run_delay_kb", kb > 0 ? sum(child, "run_delay_ns") / kb : NAN);
-	put(out, "misses_kb", kb > 0 ? sum(child, "cache_misses") / kb : NAN);
+	put(out, "run_delay_kb", per_kb(child, "run_delay_ns"));
+	put(out, "misses_kb", per_kb(child, "cache_misses"));
 }
 
 void bench_normal_of(const json_t *child, json_t *out)

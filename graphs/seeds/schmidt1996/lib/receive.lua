@@ -7,6 +7,7 @@
 -- A FDDI device in memory floods t.conns connections with messages of 4 KiB; the application copies each once to a page
 -- of its own, which is the one copy of the paper's pseudo-device.  TCP is 4.3BSD Reno.  With t.xdr every message arrives as
 -- an XDR array of 128 samples (integers and doubles), made by the device, and is decoded.
+-- t.place is the device's: "hash" (default) where connections have virtual processors, "map" where layers have them.
 return function(t)
   -- The array's count, and over a stream the record's mark before it.
   local lead = t.transport == "tcp" and "8000100400000080" or "00000080"
@@ -15,7 +16,8 @@ return function(t)
     ip { addr = "10.0.0.1/8" }, arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, fddi {},
     fddi_mem {
       mtu = 4352, peer = t.transport == "tcp" and "tcp_source" or "source", conns = t.conns, size = size,
-      to = "10.0.0.1", port = 9, from = "10.0.0.2", lead = t.xdr and lead or nil, place = "hash",
+      to = "10.0.0.1", port = 9, from = "10.0.0.2", lead = t.xdr and lead or nil,
+      place = t.place or "hash",
     },
   }
   local top = t.transport == "tcp" and tcp { profile = "reno43", over = net } or udp { over = net }

@@ -117,7 +117,8 @@ static void line_put(struct impair_dir *d, struct xk_msg *m)
 	const struct impair_conf *c = conf_of(d->rep);
 	uint32_t tail;
 
-	if (c->delay == 0 && c->jitter == 0 && c->rate == 0) {
+	/* What is on the line since it was one goes first. */
+	if (c->delay == 0 && c->jitter == 0 && c->rate == 0 && d->n == 0) {
 		emit(d, m);
 		return;
 	}
@@ -422,13 +423,13 @@ static const struct xk_param impair_params[] = {
 	P(dup, XK_P_FRACTION, "0", "fraction of frames that come twice", .flags = XK_PF_LIVE),
 	P(reorder, XK_P_FRACTION, "0", "fraction of frames that later ones overtake", .flags = XK_PF_LIVE),
 	P(reorder_depth, XK_P_UINT, "3", "a reordered frame is overtaken by 1 to this many",
-	  .min = "1", .max = "1000"),
-	P(hold, XK_P_TIME, "10ms", "a frame waits this long at most for others to overtake it", .min = "1ms", .max = "10s"),
+	  .min = "1", .max = "1000", .flags = XK_PF_LIVE),
+	P(hold, XK_P_TIME, "10ms", "a frame waits this long at most for others to overtake it", .min = "1ms", .max = "10s", .flags = XK_PF_LIVE),
 	P(corrupt, XK_P_FRACTION, "0", "fraction of frames with one bit changed, anywhere", .flags = XK_PF_LIVE),
-	P(delay, XK_P_TIME, "0s", "time from end to end", .max = "100s"),
-	P(jitter, XK_P_TIME, "0s", "up to this much more, uniformly; the order stays", .max = "100s"),
+	P(delay, XK_P_TIME, "0s", "time from end to end", .max = "100s", .flags = XK_PF_LIVE),
+	P(jitter, XK_P_TIME, "0s", "up to this much more, uniformly; the order stays", .max = "100s", .flags = XK_PF_LIVE),
 	P(rate, XK_P_RATE, "0bit/s", "bandwidth, shared out evenly over the virtual processors; 0bit/s: no limit",
-	  .max = "1000Gbit/s"),
+	  .max = "1000Gbit/s", .flags = XK_PF_LIVE),
 	P(queue, XK_P_UINT, "1000", "most frames on the line or waiting for it, per virtual processor and direction",
 	  .min = "1", .max = "1000000"),
 	P(seed, XK_P_UINT, "0", "of the faults; 0: the graph's"),

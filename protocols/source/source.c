@@ -422,6 +422,48 @@ static void source_close_done(struct xk_rep *r, struct xk_sess *lls)
 	}
 }
 
+static unsigned (*choose_run(const struct source_conn *k, const struct source_conf *c))(struct xk_task *, unsigned)
+{
+	if (c->count != 0 || c->off != 0 || c->rate != 0 || c->window != 0)
+		return source_run;
+	return is_single(k, c) ? source_run_one : source_run_steady;
+}
+
+/* Another rate or burst, from now on: what was due is forgotten, who sleeps for the old rate
+ * is woken and looks at the new one. */
+static int source_rep_set(struct xk_rep *r, const struct xk_param *p, const void *conf, char *why, size_t n)
+{
+	struct source_rep *sr = r->state;
+
+	(void)p;
+	(void)why;
+	(void)n;
+	for (uint32_t i = 0; i < sr->n; i++) {
+		struct source_conn *k = &sr->conn[i];
+		bool ready;
+
+		if (k->s == NULL || k->ended)
+			continue;
+		ready = xk_task_is_ready(&k->task);
+		xk_task_park(&k->task);
+		xk_task_of(&k->task, NULL);
+		k->task.run = choose_run(k, conf);
+		k->task.ahead = k->s;
+		xk_task_of(&k->task, k->s);
+		k->since = xk_vp_now();
+		k->carry = 0;
+		k->in_phase = 0;
+		if (k->silent || k->closed || k->left == 0) {
+			if (ready)
+				xk_task_ready(&k->task);
+			continue;
+		}
+		xk_timer_cancel(&r->vp->wheel, &k->timer);
+		xk_task_ready(&k->task);
+	}
+	return XK_OK;
+}
+
 static struct xk_sess *source_connect(struct xk_rep *r, uint64_t i, int *err)
 {
 	const struct source_conf *c = conf_of(r);
@@ -477,8 +519,7 @@ static int source_open_one(struct source_rep *sr, uint64_t i, struct xk_errs *e)
 	k->fused = xk_sess_control(k->s, XK_CTL_HEADER_SUM, &sum, sizeof sum) == sizeof sum;
 	k->quick = k->fused && c->touch == TOUCH_COPY && c->size <= XK_MSG_MAX_SEG;
 	k->cls = (uint8_t)xk_msg_class((uint32_t)c->size);
-	if (c->count == 0 && c->off == 0 && c->rate == 0 && c->window == 0)
-		k->task.run = is_single(k, c) ? source_run_one : source_run_steady;
+	k->task.run = choose_run(k, c);
 	xk_task_of(&k->task, k->s);
 	sr->no[sr->n++] = i;
 	source_begin(k);
@@ -604,7 +645,7 @@ static int source_check(const void *conf, char *why, size_t n)
 static const struct xk_ops source_ops = {
 	.init = source_init, .rep_init = source_rep_init, .rep_fini = source_rep_fini,
 	.rep_start = source_rep_start, .rep_stop = source_rep_stop,
-	.close_done = source_close_done, .demux = source_demux, .control = source_control,
+	.close_done = source_close_done, .demux = source_demux, .control = source_control, .rep_set = source_rep_set,
 };
 
 static const char *const touches[] = { "copy", "line", "none", NULL };
@@ -620,8 +661,8 @@ static const struct xk_param source_params[] = {
 	P(conns, XK_P_UINT, "1", "connections, shared out over the virtual processors", .min = "1", .max = "1048576"),
 	P(size, XK_P_SIZE, "64", "payload bytes of a message", .max = "65507"),
 	P(count, XK_P_UINT, "0", "messages of each connection; the graph may end then; 0: endless"),
-	P(burst, XK_P_UINT, "0", "messages of one connection in a unit of work; 0: the graph's burst", .max = "1024"),
-	P(rate, XK_P_UINT, "0", "messages per second of each connection; 0: as fast as it can", .max = "100000000"),
+	P(burst, XK_P_UINT, "0", "messages of one connection in a unit of work; 0: the graph's burst", .max = "1024", .flags = XK_PF_LIVE),
+	P(rate, XK_P_UINT, "0", "messages per second of each connection; 0: as fast as it can", .max = "100000000", .flags = XK_PF_LIVE),
 	P(on, XK_P_TIME, "0s", "on-off source: time of sending", .max = "1h"),
 	P(off, XK_P_TIME, "0s", "on-off source: time of silence; 0s: never silent", .max = "1h"),
 	P(random, XK_P_BOOL, "false", "on-off source: times are means of exponential ones"),

@@ -75,6 +75,12 @@ void xk_param_store(const struct xk_param *p, void *conf, const union xk_pval *v
 	memcpy(field(p, conf), v, types[p->type].size);
 }
 
+void xk_param_copy(const struct xk_param *p, void *to, const void *from)
+{
+	xk_assert(p->type != XK_P_LIST && p->type != XK_P_MAP && p->type != XK_P_TEXT);
+	memcpy(field(p, to), (const char *)from + p->offset, types[p->type].size);
+}
+
 /* ---- lists and maps -------------------------------------------------------- */
 
 static void free_value(enum xk_ptype t, union xk_pval *v)

@@ -77,6 +77,8 @@ const char *xk_param_format(const struct xk_param *p, const void *value, char *b
 /* Copies the parsed scalar to its place in conf, by type; a text that stood
  * there is freed. */
 void xk_param_store(const struct xk_param *p, void *conf, const union xk_pval *v);
+/* Copies that scalar, no text, from one configuration to another. */
+void xk_param_copy(const struct xk_param *p, void *to, const void *from);
 /* Parses text and stores it, whatever the type: lists as "a,b", maps as
  * "k=v,k=v" (command lines, defaults).  Replaces and frees what was there. */
 int  xk_param_set(const struct xk_param *p, void *conf, const char *text, bool bare,

@@ -27,18 +27,6 @@ void upi_capture_input(const struct xk_node *n, struct xk_msg **m, unsigned coun
 		capture(n, m[i], false);
 }
 
-static void capture_push_above(struct xk_sess *s, struct xk_msg *m)
-{
-	capture(s->up->rep->node, m, true);
-	s->push_own(s, m);
-}
-
-static void capture_push_own(struct xk_sess *s, struct xk_msg *m)
-{
-	capture(s->rep->node, m, true);
-	s->push_own(s, m);
-}
-
 /* Does n lie right over the node of s, or is it that node?  A protocol in
  * between may have opened s on behalf of n: then n does not push to it. */
 static bool pushes_to(const struct xk_node *n, const struct xk_sess *s)
@@ -49,21 +37,27 @@ static bool pushes_to(const struct xk_node *n, const struct xk_sess *s)
 	return n == s->rep->node;
 }
 
+/* Of the node above, and at the bottom of its own. */
 void upi_capture_push(struct xk_sess *s, const struct xk_msg *m)
 {
-	const struct xk_node *own = s->rep->node, *above = s->up->rep->node;
+	const struct xk_node *own = s->rep->node, *above = s->up != NULL ? s->up->rep->node : own;
 
+	if (above != own && upi_captured(above) && pushes_to(above, s))
+		capture(above, m, true);
 	if (own->ndown == 0 && upi_captured(own))
 		capture(own, m, true);
-	else if (above != own && upi_captured(above) && pushes_to(above, s))
-		capture(above, m, true);
+}
+
+static void capture_push(struct xk_sess *s, struct xk_msg *m)
+{
+	upi_capture_push(s, m);
+	s->push_own(s, m);
 }
 
 void upi_interpose_push(struct xk_sess *s, const struct xk_node *above)
 {
-	if (!upi_captured(above) || s->push != s->push_own || !pushes_to(above, s))
-		return;
-	s->push = above == s->rep->node ? capture_push_own : capture_push_above;
+	if (upi_captured(above) && s->push == s->push_own && pushes_to(above, s))
+		s->push = capture_push;
 }
 
 void upi_capture_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
@@ -94,16 +88,19 @@ static void sess_on(void *o, void *arg)
 		upi_interpose_push(s, st->n);
 }
 
-/* Any interposer of a node that is captured no more; that of another one stays. */
+/* The interposer stays where the other node that it serves is captured still. */
 static void sess_off(void *o, void *arg)
 {
-	const struct stay *st = arg;
 	struct xk_sess *s = o;
 
-	if (s->rep == NULL || (s->push != capture_push_above && s->push != capture_push_own))
+	(void)arg;
+	if (s->rep == NULL || s->push != capture_push)
 		return;
-	if (s->rep->node == st->n ? s->push == capture_push_own : s->up->rep->node == st->n)
-		s->push = s->push_own;
+	if (upi_captured(s->rep->node) && s->rep->node->ndown == 0)
+		return;
+	if (s->up != NULL && upi_captured(s->up->rep->node))
+		return;
+	s->push = s->push_own;
 }
 
 static void stay_inside(struct xk_vp *vp, void *arg)

@@ -225,16 +225,47 @@ fail:
 
 /* ---- replicas ---------------------------------------------------------------------- */
 
+/* Is a replica to have its own configuration, so that it can be changed inside its VP alone? */
+static bool owns_conf(const struct xk_node *n)
+{
+	if (n->graph->vps->shared == NULL || n->conf == NULL)
+		return false;
+	for (const struct xk_param *p = n->proto->params; p != NULL && p->name != NULL; p++)
+		if (p->flags & XK_PF_LIVE)
+			return true;
+	return false;
+}
+
+int xk_rep_set(struct xk_rep *r, const struct xk_param *p, const void *conf, char *why, size_t n)
+{
+	const struct xk_ops *ops = r->node->proto->ops;
+	int err;
+
+	if (r->conf == r->node->conf) {
+		snprintf(why, n, "cannot be set: this system has no memory to share");
+		return XK_E_NOTSUP;
+	}
+	err = ops->rep_set != NULL ? ops->rep_set(r, p, conf, why, n) : XK_OK;
+	if (err == XK_OK)
+		xk_param_copy(p, r->conf, conf);
+	return err;
+}
+
+static size_t whole_lines(size_t n)
+{
+	return (n + XK_CACHELINE - 1) & ~(size_t)(XK_CACHELINE - 1);
+}
+
 static int rep_new(struct xk_node *n, struct xk_vp *vp)
 {
 	const struct xk_proto *p = n->proto;
-	size_t state = (p->rep_size + XK_CACHELINE - 1) & ~(size_t)(XK_CACHELINE - 1);
+	size_t state = whole_lines(p->rep_size), conf = owns_conf(n) ? whole_lines(p->conf_size) : 0;
 	struct xk_slab one;
 	struct xk_rep *r;
 
 	/* Replica and its state share lines with nobody: they come from a slab. */
 	xk_slab_init(&one, sizeof *r + state);
-	r = vp->set->shared ? xk_shared_get(vp->set->shared, sizeof *r + state, false) : xk_slab_get(&one);
+	r = vp->set->shared ? xk_shared_get(vp->set->shared, sizeof *r + state + conf, false) : xk_slab_get(&one);
 	if (r == NULL) {
 		xk_slab_fini(&one);
 		return XK_E_NOMEM;
@@ -244,6 +275,8 @@ static int rep_new(struct xk_node *n, struct xk_vp *vp)
 	r->node = n;
 	r->vp = vp;
 	r->conf = n->conf;
+	if (conf != 0)
+		r->conf = memcpy((char *)(r + 1) + state, n->conf, p->conf_size);
 	r->state = r + 1;
 	r->home = one;
 	for (unsigned i = 0; i < n->ndown; i++)

@@ -132,10 +132,10 @@ struct xk_ops {
 	void (*close)(struct xk_sess *s);          /* at rcnt 0: unbind, xk_close below, xk_sess_destroy */
 	int  (*sess_control)(struct xk_sess *s, unsigned op, void *buf, unsigned len);
 
-	/* Parameters with XK_PF_LIVE, inside each VP in turn: conf is a configuration that
-	 * passed every check and has p changed.  The replica takes the value over (it does not
-	 * keep conf, and never reads that parameter in r->conf, which follows when all have
-	 * it), or refuses with a reason in why[n]; it is then what it was. */
+	/* Optional.  A parameter with XK_PF_LIVE is about to change, inside the VP of r: conf
+	 * passed every check and has p's new value, r->conf, which is this replica's own while
+	 * the graph may be changed, gets it next.  A negative result refuses, with a reason in
+	 * why[n]; the replica is then what it was. */
 	int  (*rep_set)(struct xk_rep *r, const struct xk_param *p, const void *conf, char *why, size_t n);
 };
 
@@ -235,6 +235,10 @@ struct xk_capture {
 void xk_capture_hang(struct xk_node *n, struct xk_capture *c);
 void xk_capture_take_off(struct xk_node *n, struct xk_capture *c);
 
+/* Inside the VP of r: r takes over p's value in conf, or says why not.  XK_E_NOTSUP: the graph
+ * was made to be left as it is (struct xk_mem_conf, shared). */
+int  xk_rep_set(struct xk_rep *r, const struct xk_param *p, const void *conf, char *why, size_t n);
+
 /* Standard drop reasons that the infrastructure counts. */
 enum { XK_DROP_NOMEM = 0, XK_DROP_UNSUPPORTED = 1, XK_DROP_FIRST = 2 };
 
@@ -243,7 +247,7 @@ struct xk_rep {
 	struct xk_node  *node;
 	struct xk_vp    *vp;
 	void            *state;           /* proto->rep_size bytes, zeroed */
-	void            *conf;            /* = node->conf */
+	void            *conf;            /* the node's, or a copy where it has live parameters */
 	struct xk_sess  *drv_sess;        /* drivers: the session that input passes up through */
 	struct xk_rep   *down[XK_DOWN_MAX];
 	xk_counter       npush, npop;

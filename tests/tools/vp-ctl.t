@@ -70,6 +70,7 @@ answers() {
 	python3 "$top_srcdir/tests/tools/prom_check.py" "$tmp/m3" || return 1
 	grep -q '^xkvp_node_push_total{node="client",protocol="udp"} [1-9]' "$tmp/m2" || { cat "$tmp/m2"; return 1; }
 	c snapshot --per-vp >"$tmp/snap" && valid "$tmp/snap" || return 1
+	c trace eth_mem 3 >"$tmp/trace" && grep -q '^1 .* eth_mem .*| eth .*| ip .*| udp ' "$tmp/trace" || { cat "$tmp/trace"; return 1; }
 	c top -n 1 -d 1ms >"$tmp/top" && grep -q '^client .*udp' "$tmp/top" && c top -n 1 -d 1ms connections >/dev/null || return 1
 	stop
 }
@@ -127,10 +128,62 @@ takes_over() {
 }
 gone() { stop && [ ! -e "$sock" ] && [ ! -e "$sock.lock" ]; }
 
+# What passes: by layers, with headers; and nothing stays behind in the graph.
+follows() {
+	c trace ip 20 >"$tmp/trace" || return 1
+	cat "$tmp/trace"
+	grep -q '^[0-9]* .* server up .*| udp sport=' "$tmp/trace" && grep -q '^[0-9]* .* echo up ' "$tmp/trace" &&
+	grep -q '^[0-9]* .* eth down .*| eth dst=' "$tmp/trace" && grep -q '^messages  *20$' "$tmp/trace"
+}
+captures() {
+	(cd "$tmp" && c capture eth_mem cap.pcap 40) >"$tmp/says" && grep -q '^frames  *40$' "$tmp/says" && [ -s "$tmp/cap.pcap" ] &&
+	(cd "$tmp" && c inject eth_mem cap.pcap) >"$tmp/says" && cat "$tmp/says" && grep -q '^frames  *40$' "$tmp/says"
+}
+sets() {
+	c set source rate 77 && c get source rate >"$tmp/says" && grep -q '^source  *rate  *77 ' "$tmp/says" &&
+	c set udp log 3 && c get udp log >"$tmp/says" && grep -q '^udp  *log  *3 ' "$tmp/says" &&
+	c set threading quantum 9 && c get threading quantum >"$tmp/says" && grep -q '^threading  *quantum  *9 ' "$tmp/says"
+}
+# A connection that sent ten messages a second sends thousands, without a restart.
+rate_is_live() {
+	c set source rate 100000 && "$ctl" -s "$sock" --json snapshot >"$tmp/s1" || return 1
+	for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
+		c top -n 1 -d 200ms >/dev/null && c snapshot >"$tmp/s2" || return 1
+		python3 - "$tmp/s1" "$tmp/s2" <<'PY' && return 0
+import json, sys
+a, b = [{n["name"]: n for n in json.load(open(p))["nodes"]}["udp"]["push"] for p in sys.argv[1:]]
+sys.exit(b - a < 100000)
+PY
+	done
+	return 1
+}
+impaired() {
+	c set impair loss 100% && c get impair loss && c set impair loss 0% && c set impair delay 1ms && c set impair delay 0s
+}
+
+ok "a graph with both ends begins" start "$top_srcdir/graphs/udp-presets.lua" conns=4 count=0
+ok "a trace shows the way through the layers" follows
+ok "a capture is written, and comes in again" captures
+ok "an impaired link becomes another one" impaired
+ok "a trace on top is refused" refused 'on top' c trace source
+ok "a capture where there are no frames is refused" refused 'neither frames nor datagrams' c capture client "$tmp/x.pcap"
+ok "a capture to a folder is refused" refused 'not a plain file' c capture eth_mem "$tmp"
+ok "what is no capture file is not injected" refused 'cannot read' c inject eth_mem "$top_srcdir/README"
+ok "nor a file that is not there" refused 'no file' c inject eth_mem "$tmp/none"
+ok "nor at a protocol" refused "is not" c inject ip "$tmp/cap.pcap"
+ok "it ends with nothing leaked" stop
 ok "a graph of many connections begins" start "$tmp/many.lua"
 ok "pages of sessions and connections hold each exactly once" pages
 ok "the socket is its owner's alone" socket_is_private
 ok "a second graph is refused the same socket" refused 'belongs to a graph that runs' "$run" --control="$sock" "$tmp/many.lua"
+ok "parameters change while it runs" sets
+ok "a rate does, at once" rate_is_live
+ok "a parameter that may not change is refused" refused 'does not change while' c set source size 4
+ok "a value beyond its limits is refused" refused 'must be between' c set threading burst 4096
+ok "an unknown parameter is refused with the nearest" refused "did you mean 'rate'" c set source rat 4
+ok "a value that breaks a type is refused" refused "parameter 'spin'" c set threading spin 5
+ok "abuse of the socket harms nobody" timeout 250 python3 "$top_srcdir/tests/tools/ctl_abuse.py" "$sock"
+ok "it still answers" c show runtime
 ok "an unknown command is refused with the nearest" refused "did you mean 'show'" c shwo
 ok "an unknown node is refused with the nearest" refused "did you mean 'source'" c show sessions sorce
 ok "an unknown thing to show is refused" refused 'must be one of' c show nothing

@@ -28,6 +28,11 @@ void ctl_stepping(void *c, bool on);
 /* Waiting requests are answered no more; the socket goes.  NULL is legal. */
 void ctl_free(struct ctl *c);
 
+/* enum xk_link of what passes below n, known when the graph is up; -1: capture files know none. */
+int  ctl_link_of(const struct xk_node *n);
+/* Is it frames or datagrams at all? */
+bool ctl_has_frames(const struct xk_node *n);
+
 /* ---- sockets, for both sides ---- */
 
 #define CTL_PATH_MAX (sizeof ((struct sockaddr_un *)NULL)->sun_path)

@@ -48,6 +48,17 @@ static long named_arg(const json_t *args, const char *word)
 	return -1;
 }
 
+/* Files are opened by the other side, which is somewhere else. */
+static json_t *arg_value(const char *name, const char *value)
+{
+	char here[4096], path[8192];
+
+	if (strcmp(name, "file") != 0 || value[0] == '/' || getcwd(here, sizeof here) == NULL)
+		return json_string(value);
+	snprintf(path, sizeof path, "%s/%s", here, value);
+	return json_string(path);
+}
+
 /* Words by name, or by place among those not given yet. */
 static int fill(const struct vpc *o, json_t *req, const json_t *args)
 {
@@ -66,7 +77,7 @@ static int fill(const struct vpc *o, json_t *req, const json_t *args)
 				return usage("'%s' is an argument too many", value);
 			k = (long)at;
 		}
-		if (json_object_set_new(req, arg_name(args, (size_t)k), json_string(value)) != 0)
+		if (json_object_set_new(req, arg_name(args, (size_t)k), arg_value(arg_name(args, (size_t)k), value)) != 0)
 			return usage("'%s' is not UTF-8", "an argument");
 	}
 	return VPC_OK;

@@ -8,41 +8,13 @@
  * first hangs in the node; whose frames a frame is, their filters say together.
  * Invariant: the files of a list are opened together, before the first frame.
  */
+#include "tools/control/ctl.h"
 #include "tools/vp-run/vpr.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "drivers/pcap/xk_pcap.h"
-
-/* The link of the device at the bottom: enum xk_link, or -1.  Its classifier
- * knows it, from before the first message. */
-static int driver_link(const struct xk_node *n)
-{
-	while (n->ndown != 0 && n->proto->is_driver)
-		n = n->down[0];
-	return n->classifier != NULL && n->link != XK_LINK_OTHER ? (int)n->link : -1;
-}
-
-static bool offers(const struct xk_node *n, const char *word)
-{
-	const char *p = n->proto->offers ? n->proto->offers : "";
-	size_t len = strlen(word);
-
-	for (; *p != '\0'; p += strcspn(p, "|"), p += *p == '|')
-		if (strncmp(p, word, len) == 0 && (p[len] == '|' || p[len] == '\0'))
-			return true;
-	return false;
-}
-
-static int link_of(const struct xk_node *n)
-{
-	if (n->proto->is_driver)
-		return driver_link(n);
-	if (n->ndown != 0 && n->down[0]->proto->is_driver)
-		return driver_link(n->down[0]);
-	return offers(n, "host") ? XK_LINK_RAWIP : -1;
-}
 
 static void unknown_node(const struct xk_graph *g, const char *name, struct xk_errs *e)
 {
@@ -61,7 +33,7 @@ static void unknown_node(const struct xk_graph *g, const char *name, struct xk_e
 static int open_one(struct vpr_capture *c, struct xk_errs *e)
 {
 	char why[256];
-	int link = link_of(c->at);
+	int link = ctl_link_of(c->at);
 
 	if (link < 0) {
 		xk_errs_add(e, NULL, 0, 0, "option --capture: %s has no link type", c->node);
@@ -83,7 +55,7 @@ static int open_node(struct vpr_capture *first, struct xk_errs *e)
 		err = open_one(c, e);
 	if (err != XK_OK || (first->next == NULL && first->filter == NULL))
 		return err;
-	first->pick = vpr_pick_new(first, link_of(first->at), e);
+	first->pick = vpr_pick_new(first, ctl_link_of(first->at), e);
 	return first->pick != NULL ? XK_OK : XK_E_INVAL;
 }
 
@@ -148,7 +120,7 @@ static int hang_one(struct vpr_capture *c, struct xk_graph *g, struct xk_errs *e
 		unknown_node(g, c->node, e);
 		return XK_E_NOENT;
 	}
-	if (!n->proto->is_driver && !(n->ndown != 0 && n->down[0]->proto->is_driver) && !offers(n, "host")) {
+	if (!ctl_has_frames(n)) {
 		xk_errs_add(e, NULL, 0, 0, "option --capture: what passes below %s is neither frames nor datagrams: "
 			    "capture at a driver, at what sits over it, or at ip", c->node);
 		return XK_E_NOTSUP;

@@ -26,6 +26,7 @@ static void push_addr(struct xk_part *p, const struct xk_sock_addr *a)
 void sock_parts(struct xk_parts *ps, const struct xk_sock_addr *remote, const struct xk_sock_addr *local)
 {
 	xk_parts_init(ps, local->port != 0 ? 2 : 1);
+	ps->at_home = true;
 	push_addr(&ps->p[XK_REMOTE], remote);
 	if (local->host != XK_SOCK_ANY && local->port != 0)
 		push_addr(&ps->p[XK_LOCAL], local);

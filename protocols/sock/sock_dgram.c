@@ -388,7 +388,7 @@ int64_t sock_dgram_send(struct sock *sk, struct sock_io *io)
 		struct xk_vp *vp = set->vp[(a.first->no + i) % set->nvps];
 
 		xk_vp_do(vp, shoot, &t);
-		if (t.res != XK_E_ADDRINUSE) {
+		if (t.res != XK_E_ADDRINUSE && t.res != XK_E_ELSEWHERE) {
 			/* Closed meanwhile: its peers were forgotten before this one was made. */
 			if (sock_do(sk, closed_op, NULL))
 				xk_vp_do(vp, forget_one, &t);

@@ -89,7 +89,8 @@ struct sock *sock_new(struct xk_node *n, int type, int *err)
 	if (i != 0) {
 		gen = (gen_of(table.place[i].word) + 1) & GEN_MASK;
 		sk->fd = (int)(gen << 16 | i);
-		sk->vp = n->graph->vps->vp[i % n->graph->vps->nconn];
+		/* Incomplete: with connections spread by their hash it waits on the first VP. */
+		sk->vp = n->graph->vps->vp[n->graph->vps->arch.spread == XK_SPREAD_HASH ? 0 : i % n->graph->vps->nconn];
 		table.place[i].sk = sk;
 		xk_store_release(&table.place[i].word, OPEN | gen << GEN_SHIFT);
 	}

@@ -237,7 +237,8 @@ static int64_t connect_begin(struct sock *sk, void *arg)
 	if (lls != NULL)
 		err = sock_stream_attach(sk, lls);
 	if (err != XK_OK) {
-		sk->state = SOCK_IDLE;
+		if (err != XK_E_ELSEWHERE)
+			sk->state = SOCK_IDLE;
 		return err;
 	}
 	sk->peer = c->to;
@@ -245,6 +246,32 @@ static int64_t connect_begin(struct sock *sk, void *arg)
 	xk_count(r->count[SOCK_COUNT_CONNECTS]);
 	sock_stream_apply(sk);
 	return XK_OK;
+}
+
+/* The hash of a connection whose ports are both given is another VP's: goes to the next one. */
+static int64_t connect_move(struct sock *sk, void *arg)
+{
+	const struct xk_vpset *set = sk->node->graph->vps;
+	struct connect *c = arg;
+
+	if (sk->closed)
+		return XK_E_BADF;
+	c->vp = set->vp[(c->vp->no + 1u) % set->nconn];
+	sock_leave(sk);
+	xk_store_release(&sk->vp, c->vp);
+	return XK_OK;
+}
+
+static int64_t connect_here_or_next(struct sock *sk, struct connect *c)
+{
+	int64_t res = sock_do(sk, connect_begin, c);
+
+	while (res == XK_E_ELSEWHERE) {
+		res = sock_do(sk, connect_move, c);
+		if (res == XK_OK)
+			res = sock_do(sk, connect_begin, c);
+	}
+	return res;
 }
 
 static int64_t connect_done(struct sock *sk, void *arg)
@@ -264,7 +291,7 @@ static int connect_stream(struct sock *sk, const struct xk_sock_addr *a)
 	int res = (int)sock_do(sk, connect_choose, &c);
 
 	if (res == XK_OK)
-		res = (int)sock_do(sk, connect_begin, &c);
+		res = (int)connect_here_or_next(sk, &c);
 	else if (res != XK_E_ALREADY || !sock_blocks(sk, 0) || !sock_has_workers(sk))
 		return res;
 	if (res != XK_OK && res != XK_E_ALREADY)

@@ -261,11 +261,15 @@ static int open_ports(struct xk_parts *ps, uint16_t *rport, uint16_t *lport)
 	return XK_OK;
 }
 
-static int bind_port(struct tcp_sess *ts, uint64_t pair, uint16_t rport, uint16_t lport)
+static int bind_port(struct tcp_sess *ts, uint64_t pair, uint16_t rport, uint16_t lport, bool at_home)
 {
+	struct xk_flowkey f;
 	struct xk_key k;
 
 	tcp_key(&k, pair, tcp_ports(rport, lport));
+	tcp_flowkey(&f, &k);
+	if (at_home && xk_rep_home(ts->s.rep, &f) != XK_OK)
+		return XK_E_ELSEWHERE;
 	if (xk_map_resolve(&ts->s.rep->active, &k) != NULL)
 		return XK_E_EXIST;
 	return tcp_sess_bind(ts, &k);
@@ -293,8 +297,8 @@ static int bind_some_port(struct tcp_sess *ts, uint64_t pair, uint16_t rport)
 
 		if (tcp_enable_find(r->node, port, local) != NULL)
 			continue;
-		err = bind_port(ts, pair, rport, port);
-		if (err != XK_E_EXIST) {
+		err = bind_port(ts, pair, rport, port, true);
+		if (err != XK_E_EXIST && err != XK_E_ELSEWHERE) {
 			*step = (*step + i) % PORTS;
 			return err;
 		}
@@ -302,9 +306,9 @@ static int bind_some_port(struct tcp_sess *ts, uint64_t pair, uint16_t rport)
 	return XK_E_ADDRNOTAVAIL;
 }
 
-static int bind_this_port(struct tcp_sess *ts, uint64_t pair, uint16_t rport, uint16_t lport)
+static int bind_this_port(struct tcp_sess *ts, uint64_t pair, uint16_t rport, uint16_t lport, bool at_home)
 {
-	int err = bind_port(ts, pair, rport, lport);
+	int err = bind_port(ts, pair, rport, lport, at_home);
 
 	return err == XK_E_EXIST ? XK_E_ADDRINUSE : err;
 }
@@ -329,7 +333,7 @@ static void connect(struct tcp_sess *ts)
 
 /* A new session over lls, bound; takes the reference to lls either way. */
 static struct tcp_sess *open_over(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_sess *lls,
-				  uint16_t rport, uint16_t lport, int *err)
+				  uint16_t rport, uint16_t lport, bool at_home, int *err)
 {
 	struct tcp_sess *ts;
 	uint64_t pair;
@@ -340,7 +344,7 @@ static struct tcp_sess *open_over(struct xk_rep *r, struct xk_rep *rcv, struct x
 		xk_close(lls);
 		return NULL;
 	}
-	*err = lport != 0 ? bind_this_port(ts, pair, rport, lport) : bind_some_port(ts, pair, rport);
+	*err = lport != 0 ? bind_this_port(ts, pair, rport, lport, at_home) : bind_some_port(ts, pair, rport);
 	if (*err == XK_OK)
 		return ts;
 	tcp_sess_free(ts);
@@ -359,7 +363,7 @@ struct xk_sess *tcp_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *t
 	lls = xk_open(r, r->node, r->down[0], ps, err);
 	if (lls == NULL)
 		return NULL;
-	ts = open_over(r, rcv, type, lls, rport, lport, err);
+	ts = open_over(r, rcv, type, lls, rport, lport, ps->at_home, err);
 	if (ts == NULL)
 		return NULL;
 	connect(ts);

@@ -154,6 +154,17 @@ static int addresses(struct xk_sess *lls, uint64_t *pair)
 	return XK_OK;
 }
 
+/* Where hashes say which VP a connection lives on, is it this one? */
+static int bind_at_home(struct udp_sess *us, const struct xk_key *k)
+{
+	struct xk_flowkey f;
+	int err;
+
+	udp_flowkey(&f, k);
+	err = xk_rep_home(us->s.rep, &f);
+	return err == XK_OK ? udp_sess_bind(us, k) : err;
+}
+
 /* A chosen port: starts at random and takes the next free one (RFC 6056 3.3.1),
  * so no search is longer than the range. */
 static int bind_some_port(struct udp_sess *us, uint64_t pair, uint16_t rport)
@@ -169,20 +180,20 @@ static int bind_some_port(struct udp_sess *us, uint64_t pair, uint16_t rport)
 		udp_key(&k, pair, udp_ports(rport, port));
 		if (udp_enable_find(r->node, port, local) != NULL || xk_map_resolve(&r->active, &k) != NULL)
 			continue;
-		err = udp_sess_bind(us, &k);
-		if (err != XK_E_EXIST)
+		err = bind_at_home(us, &k);
+		if (err != XK_E_EXIST && err != XK_E_ELSEWHERE)
 			return err;
 	}
 	return XK_E_ADDRNOTAVAIL;
 }
 
-static int bind_this_port(struct udp_sess *us, uint64_t pair, uint16_t rport, uint16_t lport)
+static int bind_this_port(struct udp_sess *us, uint64_t pair, uint16_t rport, uint16_t lport, bool at_home)
 {
 	struct xk_key k;
 	int err;
 
 	udp_key(&k, pair, udp_ports(rport, lport));
-	err = udp_sess_bind(us, &k);
+	err = at_home ? bind_at_home(us, &k) : udp_sess_bind(us, &k);
 	return err == XK_E_EXIST ? XK_E_ADDRINUSE : err;
 }
 
@@ -220,7 +231,7 @@ static int open_ports(struct xk_parts *ps, uint16_t *rport, uint16_t *lport)
 
 /* A new session over lls, bound; takes the reference to lls either way. */
 static struct xk_sess *open_new(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
-				struct xk_sess *lls, uint64_t pair, uint16_t rport, uint16_t lport, int *err)
+				struct xk_sess *lls, uint64_t pair, uint16_t rport, uint16_t lport, bool at_home, int *err)
 {
 	struct udp_sess *us = udp_sess_new(r, &rcv->up, type, lls, err);
 
@@ -228,7 +239,7 @@ static struct xk_sess *open_new(struct xk_rep *r, struct xk_rep *rcv, struct xk_
 		xk_close(lls);
 		return NULL;
 	}
-	*err = lport != 0 ? bind_this_port(us, pair, rport, lport) : bind_some_port(us, pair, rport);
+	*err = lport != 0 ? bind_this_port(us, pair, rport, lport, at_home) : bind_some_port(us, pair, rport);
 	if (*err == XK_OK)
 		return &us->s;
 	udp_sess_free(us);
@@ -255,7 +266,7 @@ static struct xk_sess *udp_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_
 	}
 	s = open_lingering(r, rcv, type, pair, rport, lport);
 	if (s == NULL)
-		return open_new(r, rcv, type, lls, pair, rport, lport, err);
+		return open_new(r, rcv, type, lls, pair, rport, lport, ps->at_home, err);
 	xk_close(lls);
 	return s;
 }

@@ -41,6 +41,7 @@ static const struct { int err; const char *text; } texts[] = {
 	{ XK_E_CONNABORTED, "connection aborted by this side" },
 	{ XK_E_CONNRESET, "connection reset by the peer" },
 	{ XK_E_ISCONN, "connected already" },
+	{ XK_E_ELSEWHERE, "belongs to another virtual processor" },
 	{ XK_E_NOTCONN, "not connected" },
 	{ XK_E_SHUTDOWN, "being taken down" },
 	{ XK_E_TIMEDOUT, "the peer does not answer" },

@@ -38,6 +38,7 @@ enum xk_err {
 	XK_E_NOMEM = -12,      /* out of memory */
 	XK_E_BUSY = -16,       /* in use */
 	XK_E_EXIST = -17,      /* already there */
+	XK_E_ELSEWHERE = -18,  /* belongs to another virtual processor */
 	XK_E_NODEV = -19,      /* no such device */
 	XK_E_INVAL = -22,      /* bad argument */
 	XK_E_MFILE = -24,      /* no descriptor left */

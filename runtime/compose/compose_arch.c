@@ -12,7 +12,7 @@
 #include <string.h>
 
 struct arch_conf {
-	unsigned domain, entry, schedule, handover, lock, inbound, order, table, threads;
+	unsigned domain, entry, schedule, handover, lock, inbound, order, table, threads, spread;
 	uint64_t vps, workers, carriers, burst, quantum, cpus, inbox, spin, seed, stack;
 	bool     wired, hold;
 	struct xk_plist map;
@@ -28,7 +28,8 @@ static const char *const inbounds[] = { "device", "pool", NULL };
 static const char *const orders[] = { "any", "arrival", NULL };
 static const char *const tables[] = { "none", "rw", "mutex", "adaptive", "spin", "ticket", "mcs", NULL };
 static const char *const thread_kinds[] = { "kernel", "user", NULL };
-const char *const xk_arch_schedules[] = { "drr", "os", "virtual", NULL };
+const char *const xk_arch_schedules[] = { "drr", "os", "virtual", "fifo", NULL };
+static const char *const spreads[] = { "number", "hash", NULL };
 
 const struct xk_param xk_arch_params[] = {
 	{ .name = "domain", .type = XK_P_ENUM, .choices = xk_arch_domains, .doc = "what is mapped to a virtual processor",
@@ -60,8 +61,12 @@ const struct xk_param xk_arch_params[] = {
 	{ .name = "hold", .type = XK_P_BOOL, .doc = "the table's lock is held while a connection's is waited for",
 	  .offset = offsetof(struct arch_conf, hold) },
 	{ .name = "schedule", .type = XK_P_ENUM, .choices = xk_arch_schedules,
-	  .doc = "who chooses the next virtual processor: deficit round robin, the operating system, a simulated clock",
+	  .doc = "who chooses the next virtual processor: deficit round robin, the operating system, a simulated clock, "
+		 "one queue that workers share",
 	  .offset = offsetof(struct arch_conf, schedule) },
+	{ .name = "spread", .type = XK_P_ENUM, .choices = spreads,
+	  .doc = "which virtual processor a connection lives on: its number's, or the one of the hash of its two ends",
+	  .offset = offsetof(struct arch_conf, spread) },
 	{ .name = "burst", .type = XK_P_UINT, .min = "1", .max = "1024", .doc = "messages in one unit of work",
 	  .offset = offsetof(struct arch_conf, burst) },
 	{ .name = "quantum", .type = XK_P_UINT, .min = "1", .max = "1048576",
@@ -124,7 +129,7 @@ static void where_error(const struct xk_spec *s, struct xk_errs *e, const struct
 static void conf_from_arch(struct arch_conf *c, const struct xk_arch *a)
 {
 	*c = (struct arch_conf){
-		.domain = a->domain, .entry = a->entry, .schedule = a->schedule, .handover = a->handover,
+		.domain = a->domain, .entry = a->entry, .schedule = a->schedule, .handover = a->handover, .spread = a->spread,
 		.vps = a->vps > 0 ? (uint64_t)a->vps : 0, .workers = a->workers, .burst = a->burst,
 		.quantum = a->quantum, .cpus = a->cpus, .inbox = a->inbox, .wired = a->wired,
 		.spin = a->spin_us * XK_US, .seed = a->seed, .carriers = a->carriers, .hold = a->hold,
@@ -177,6 +182,7 @@ static void arch_from_conf(struct xk_arch *a, const struct arch_conf *c, const s
 	a->entry = (enum xk_entry)c->entry;
 	a->schedule = (enum xk_schedule)c->schedule;
 	a->handover = (enum xk_handover)c->handover;
+	a->spread = (enum xk_spread)c->spread;
 	a->threads = (enum xk_threads)c->threads;
 	a->stack = c->stack;
 	a->wired = c->wired;
@@ -250,7 +256,9 @@ _Static_assert(XK_HANDOVER_POST == 0 && XK_HANDOVER_ENTER == 1 && XK_HANDOVER_TR
 _Static_assert(XK_INBOUND_DEVICE == 0 && XK_INBOUND_POOL == 1, "order of inbounds");
 _Static_assert(XK_ORDER_ANY == 0 && XK_ORDER_ARRIVAL == 1, "order of orders");
 _Static_assert(XK_THREADS_KERNEL == 0 && XK_THREADS_USER == 1, "order of thread kinds");
-_Static_assert(XK_SCHED_DRR == 0 && XK_SCHED_OS == 1 && XK_SCHED_VIRTUAL == 2, "order of schedules");
+_Static_assert(XK_SCHED_DRR == 0 && XK_SCHED_OS == 1 && XK_SCHED_VIRTUAL == 2 && XK_SCHED_FIFO == 3,
+	       "order of schedules");
+_Static_assert(XK_SPREAD_NUMBER == 0 && XK_SPREAD_HASH == 1, "order of spreads");
 
 static void take_map(struct xk_spec *s, struct xk_errs *e, const struct where *w, const struct arch_conf *c,
 		     const struct xk_arch *a)

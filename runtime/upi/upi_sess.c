@@ -111,6 +111,13 @@ void xk_sess_unbind(struct xk_sess *s)
 		xk_map_unbind(&s->rep->active, &s->map);
 }
 
+int xk_rep_home(const struct xk_rep *r, const struct xk_flowkey *k)
+{
+	if (r->vp->set->arch.spread != XK_SPREAD_HASH || xk_flow_home(r->node->graph->flows, k) == r->vp->no)
+		return XK_OK;
+	return XK_E_ELSEWHERE;
+}
+
 int xk_sess_announce(struct xk_sess *s, const struct xk_flowkey *k)
 {
 	struct xk_rep *r = s->rep;

@@ -18,7 +18,9 @@ struct xk_part {
 	uint8_t depth;
 	struct { uint8_t len; uint8_t bytes[XK_PART_BYTES]; } item[XK_PART_DEPTH]; /* len 0: ANY */
 };
-struct xk_parts { unsigned n; struct xk_part p[2]; };
+/* at_home: an open says XK_E_ELSEWHERE where the hash of both ends is another VP's (xk_rep_home),
+ * and the caller goes there; else ends that are given are bound where the caller is. */
+struct xk_parts { unsigned n; bool at_home; struct xk_part p[2]; };
 
 #define XK_REMOTE 0
 #define XK_LOCAL  1

@@ -333,6 +333,10 @@ void xk_sess_destroy(struct xk_sess *s);
 /* Makes the graph's classifiers send this connection's frames here, with a hint.
  * Transports call it after binding, before the first message can come. */
 int  xk_sess_announce(struct xk_sess *s, const struct xk_flowkey *k);
+/* Where the hash of a connection says which VP it lives on, XK_E_ELSEWHERE unless that is r's.
+ * Who chooses a port asks before binding it, and so does who was asked to (xk_parts.at_home);
+ * one that the peer opens is where its frames go. */
+int  xk_rep_home(const struct xk_rep *r, const struct xk_flowkey *k);
 /*
  * The key of a connection of n, a protocol that declares its header: the bytes of every REMOTE
  * field from the device up to n, in that order and as they lie in frames, and the same for

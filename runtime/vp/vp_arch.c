@@ -47,6 +47,18 @@ const struct xk_arch xk_arch_presets[] = {
 	{ .name = "lp", .domain = XK_DOMAIN_LAYER, .entry = XK_ENTRY_THREAD, .schedule = XK_SCHED_OS,
 	  .vps = 1, .layers = 4, .high = 256, .low = 64, DEFAULTS,
 	  .doc = "layer parallelism: a thread for each layer, bounded queues between them" },
+	{ .name = "cp", .domain = XK_DOMAIN_CONN, .entry = XK_ENTRY_LOCK, .schedule = XK_SCHED_OS,
+	  .lock = &xk_lock_adaptive, .vps = XK_VPS_PER_CONN, DEFAULTS,
+	  .doc = "connectional parallelism: tpc with locks that spin before they sleep" },
+	{ .name = "connp_t", .domain = XK_DOMAIN_CONN, .entry = XK_ENTRY_THREAD, .schedule = XK_SCHED_OS,
+	  .spread = XK_SPREAD_HASH, .vps = 4, .carriers = 1, .wired = true, DEFAULTS,
+	  .doc = "connection groups with a bound thread each: requests wait for it, of applications for its answer" },
+	{ .name = "ips", .domain = XK_DOMAIN_CONN, .entry = XK_ENTRY_LOCK, .schedule = XK_SCHED_FIFO,
+	  .vps = XK_VPS_PER_WORKER, .wired = true, DEFAULTS,
+	  .doc = "independent stacks, one per worker: who is free runs the first one in a common queue" },
+	{ .name = "ips_conn", .domain = XK_DOMAIN_CONN, .entry = XK_ENTRY_LOCK, .schedule = XK_SCHED_FIFO,
+	  .vps = XK_VPS_PER_CONN, .wired = true, DEFAULTS,
+	  .doc = "independent stacks, one per connection: a free worker takes the first, and so many of its messages" },
 	{ .name = NULL },
 };
 
@@ -141,8 +153,13 @@ static const char *arch_fault(const struct xk_arch *a)
 		return "lock needs entry \"lock\": nothing else takes one";
 	if (a->lock == &xk_lock_none || a->lock == &xk_lock_rw)
 		return "lock must be one of mutex, adaptive, spin, ticket, mcs";
-	if (a->entry == XK_ENTRY_THREAD)
-		return "entry \"thread\" needs the domain \"layers\"";
+	if (a->entry == XK_ENTRY_THREAD && a->domain == XK_DOMAIN_CONN && a->schedule == XK_SCHED_DRR &&
+	    a->workers != (unsigned)a->vps)
+		return "entry \"thread\" runs each virtual processor on a thread of its own: schedule must be \"os\", or workers equal to vps";
+	if (a->schedule == XK_SCHED_FIFO && a->entry != XK_ENTRY_LOCK)
+		return "schedule \"fifo\" needs entry \"lock\": any worker may run a virtual processor";
+	if (a->schedule == XK_SCHED_FIFO && a->workers > 64)
+		return "schedule \"fifo\" has at most 64 workers";
 	if (a->vps == 0 || a->vps < XK_VPS_PER_CONN)
 		return "vps must be at least 1";
 	if (a->vps > (int)XK_VP_MAX)
@@ -157,7 +174,7 @@ static const char *arch_fault(const struct xk_arch *a)
 		return "workers must be at most 1024";
 	if (a->schedule == XK_SCHED_OS && a->workers != 0 && a->vps > 0 && a->workers != (unsigned)a->vps)
 		return "schedule \"os\" runs one thread per virtual processor: leave workers out, or make it equal to vps";
-	if (a->schedule == XK_SCHED_DRR && a->vps > 0 && a->workers > (unsigned)a->vps)
+	if ((a->schedule == XK_SCHED_DRR || a->schedule == XK_SCHED_FIFO) && a->vps > 0 && a->workers > (unsigned)a->vps)
 		return "more workers than virtual processors: some would never have work";
 	return threads_fault(a);
 }

@@ -24,6 +24,7 @@ struct xk_slot {
 
 struct xk_worker {
 	struct xk_vpset  *set;
+	struct xk_fifo   *fifo;          /* the queue it shares, or NULL */
 	struct xk_slot   *slot;
 	unsigned          nslots, no;
 	int               cpu;           /* pinned to it, or -1 */
@@ -127,6 +128,18 @@ bool xk_vp_timers_due(const struct xk_vp *vp);
 unsigned xk_vp_run_left(struct xk_vp *vp, unsigned budget);
 unsigned xk_vp_run_one(struct xk_vp *vp, unsigned budget);
 void xk_vp_hand_over(struct xk_vp *vp);
+
+/* vp_fifo.c: the queue of VPs that workers share (schedule `fifo`). */
+int  xk_fifo_new(struct xk_vpset *set);
+void xk_fifo_free(struct xk_vpset *set);
+void xk_fifo_kick(struct xk_vp *vp);
+void xk_fifo_begin(struct xk_worker *w);
+/* Each VP in the queue at most once; returns messages done. */
+unsigned xk_fifo_round(struct xk_worker *w);
+/* Queues those whose timers are due. */
+void xk_fifo_timers(struct xk_worker *w);
+bool xk_fifo_sleeps(struct xk_worker *w);
+void xk_fifo_wakes(struct xk_worker *w);
 
 /* vp_worker.c */
 void xk_worker_main(void *arg);

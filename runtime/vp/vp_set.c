@@ -169,6 +169,8 @@ int xk_vpset_new(struct xk_vpset **out, const struct xk_arch *a, const struct xk
 	err = xk_mempool_new(&set->pool, mem, (unsigned)set->arch.vps * lanes_of(&set->arch) + set->arch.carriers);
 	if (err == XK_OK)
 		err = make_vps(set);
+	if (err == XK_OK && set->arch.schedule == XK_SCHED_FIFO)
+		err = xk_fifo_new(set);
 	if (err == XK_OK)
 		err = make_workers(set);
 	if (err == XK_OK && set->arch.carriers != 0 && set->arch.inbound == XK_INBOUND_POOL)
@@ -200,6 +202,7 @@ uint64_t xk_vpset_free(struct xk_vpset *set)
 	xk_pool_free(set);
 	if (set->arch.table != NULL && set->vp != NULL)
 		set->arch.table->fini(&set->table);
+	xk_fifo_free(set);
 	for (unsigned i = 0; i < set->nlanes; i++)
 		xk_vp_teardown(set->lane[i]);
 	xk_lanes_free(set);

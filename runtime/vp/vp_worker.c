@@ -38,6 +38,10 @@ void xk_vp_kick(struct xk_vp *vp)
 			xk_pool_kick(vp->set);
 		return;
 	}
+	if (w->fifo != NULL) {
+		xk_fifo_kick(vp);
+		return;
+	}
 	xk_atomic_or(&w->kicked[i / 64], 1ull << (i % 64));
 	xk_store_release(&w->any_kicked, 1);
 	xk_event_wake(&w->event);
@@ -260,12 +264,18 @@ static void sleep_a_while(struct xk_worker *w)
 		xk_event_cancel(&w->event);
 		return;
 	}
+	if (w->fifo != NULL && !xk_fifo_sleeps(w)) {
+		xk_event_cancel(&w->event);
+		return;
+	}
 	n = gather_fds(w, fds, &naps);
 	t = w->next == XK_NS_NEVER ? XK_SEC : w->next > w->now ? w->next - w->now : 0;
 	if (naps && t > POLL_NAP)
 		t = POLL_NAP;
 	xk_count(w->stats.sleeps);
 	xk_event_wait(&w->event, t, fds, n);
+	if (w->fifo != NULL)
+		xk_fifo_wakes(w);
 }
 
 /* ---- the thread ----------------------------------------------------------------- */
@@ -306,6 +316,24 @@ static void await_start(struct xk_worker *w)
 	}
 }
 
+/* What there is to do, once around; returns messages done. */
+static unsigned work(struct xk_worker *w)
+{
+	if (w->fifo != NULL) {
+		/* Its home's news: a nearer timer. */
+		if (xk_load_relaxed(&w->any_kicked) && xk_atomic_xchg(&w->any_kicked, 0))
+			w->next = 0;
+		if (w->next <= w->now)
+			xk_fifo_timers(w);
+		return xk_fifo_round(w);
+	}
+	if (xk_load_relaxed(&w->any_kicked))
+		take_kicks(w);
+	if (w->next <= w->now)
+		take_timers(w);
+	return round_robin(w);
+}
+
 void xk_worker_main(void *arg)
 {
 	struct xk_worker *w = arg;
@@ -314,15 +342,13 @@ void xk_worker_main(void *arg)
 	if (w->cpu < 0 && w->set->arch.cpus != 0)
 		(void)xk_thread_affinity(w->set->arch.cpus);
 	await_start(w);
+	if (w->fifo != NULL)
+		xk_fifo_begin(w);
 	w->now = busy_at = xk_clock_read(&w->set->clock);
 	while (xk_load_acquire(&w->set->running)) {
 		unsigned n;
 
-		if (xk_load_relaxed(&w->any_kicked))
-			take_kicks(w);
-		if (w->next <= w->now)
-			take_timers(w);
-		n = round_robin(w);
+		n = work(w);
 		w->now = xk_clock_read(&w->set->clock);
 		xk_count_add(w->stats.messages, n);
 		xk_count(w->stats.units);
@@ -363,6 +389,7 @@ int xk_worker_setup(struct xk_worker *w, struct xk_vpset *set, unsigned no)
 	w->no = no;
 	w->cpu = -1;
 	w->stats.cpu = -1;
+	w->fifo = no < set->nworkers - set->arch.carriers ? set->fifo : NULL;
 	w->nslots = slots(set, no);
 	w->slot = xk_alloc(w->nslots * sizeof *w->slot);
 	w->ready = xk_alloc(WORDS(w->nslots) * sizeof *w->ready);

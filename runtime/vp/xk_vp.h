@@ -33,6 +33,7 @@ struct xk_pool;
 struct xk_lane;
 struct xk_cluster;
 struct xk_hop;
+struct xk_fifo;
 
 /*
  * A producer of units of work on one VP: a sending connection, a driver queue.
@@ -116,6 +117,7 @@ struct xk_vp {
 	/* Written by others. */
 	struct xk_msg    *inbox XK_ALIGNED;   /* newest first */
 	uint32_t          inbox_posted;
+	uint32_t          place;          /* in the queue that workers share, see vp_fifo.c */
 	struct xk_call   *calls;
 	struct xk_lock    lock XK_ALIGNED;    /* entry `lock`: guards all of the above; nests in nothing */
 	struct xk_lockstat lockstat;          /* of it */
@@ -128,7 +130,11 @@ extern _Thread_local struct xk_vp *xk_vp_self __attribute__((tls_model("initial-
 
 enum xk_domain   { XK_DOMAIN_CONN, XK_DOMAIN_LAYER, XK_DOMAIN_NONE };
 enum xk_entry    { XK_ENTRY_OWN, XK_ENTRY_LOCK, XK_ENTRY_THREAD };
-enum xk_schedule { XK_SCHED_DRR, XK_SCHED_OS, XK_SCHED_VIRTUAL };
+/* XK_SCHED_FIFO: workers share one queue of VPs; who is free runs the first of them. */
+enum xk_schedule { XK_SCHED_DRR, XK_SCHED_OS, XK_SCHED_VIRTUAL, XK_SCHED_FIFO };
+/* Which VP a connection lives on: its number's, or the one of the hash of its two ends (M152):
+ * a port that may be chosen is chosen so that the hash is this VP's. */
+enum xk_spread   { XK_SPREAD_NUMBER, XK_SPREAD_HASH };
 /*
  * What a thread does with messages that it found to be another VP's: leaves them in that
  * VP's inbox; enters it when it has left its own, waiting for the lock (M154); enters it
@@ -157,6 +163,7 @@ struct xk_arch {
 	enum xk_entry    entry;
 	enum xk_schedule schedule;
 	enum xk_handover handover;   /* POST unless the entry is LOCK */
+	enum xk_spread   spread;
 	const struct xk_lock_ops *lock;  /* entry LOCK; NULL: mutex */
 	int              vps;        /* a number, or XK_VPS_* */
 	unsigned         workers;    /* DRR; 0: one per allowed processor */
@@ -202,6 +209,7 @@ struct xk_vpset {
 	struct xk_vp    **lane;      /* [nlanes]: all that threads are inside of */
 	struct xk_cluster *cluster;  /* [nvps], domain LAYER */
 	struct xk_worker **worker;
+	struct xk_fifo   *fifo;      /* schedule FIFO */
 	struct xk_mempool *pool;
 	struct xk_shared *shared;    /* VPs, workers and replicas lie here; NULL: in memory of our own */
 	/* Room 7: runs a message taken from an inbox.  Called inside vp. */

@@ -64,7 +64,6 @@ static int show_node(const struct xk_spec *s, unsigned i)
 
 static void show_plan(const struct xk_plan *p)
 {
-	static const char *const sched[] = { "drr", "os", "virtual" }, *const entry[] = { "own", "lock", "thread" };
 	const struct xk_param t = { .name = "t", .type = XK_P_TIME }, z = { .name = "z", .type = XK_P_SIZE };
 	char a[64], b[64], c[64], vps[32], workers[32];
 
@@ -72,7 +71,7 @@ static void show_plan(const struct xk_plan *p)
 	snprintf(workers, sizeof workers, p->arch.workers ? "%u" : "one per processor", p->arch.workers);
 	printf("graph \"%s\"%s%s\n", p->name, p->doc ? ": " : "", p->doc ? p->doc : "");
 	printf("  threading %s: vps %s, workers %s, entry %s, schedule %s, burst %u, quantum %u, inbox %u, %s\n",
-	       p->arch.name, vps, workers, entry[p->arch.entry], sched[p->arch.schedule],
+	       p->arch.name, vps, workers, xk_arch_entries[p->arch.entry], xk_arch_schedules[p->arch.schedule],
 	       p->arch.burst, p->arch.quantum, p->arch.inbox, p->arch.wired ? "wired" : "not wired");
 	printf("  duration %s, warmup %s, clock %s, memory %s%s\n",
 	       p->duration ? xk_param_format(&t, &p->duration, a, sizeof a) : "until finished",

@@ -13,11 +13,13 @@
 #include "runtime/sync/xk_sync.h"
 #include "tests/support/xk_test_graph.h"
 
+#include <endian.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define CLIENT 0x0a000001u
 #define SERVER 0x0a000002u
 #define PORT   7000u
 #define CONNS  8u
@@ -614,10 +616,60 @@ static void two_threads_answer_datagrams_of_many(void)
 	}
 }
 
+/* ---- sockets whose connection's hash says where they live (M153) ---------------------------- */
+
+static uint64_t connects_on(unsigned vp)
+{
+	unsigned i = 0;
+
+	while (strcmp(client->proto->counts[i], "connects") != 0)
+		i++;
+	return xk_counter_read(client->rep[vp]->count[i]);
+}
+
+/* Both ends complete at connect: one byte there and back, on the VP of their hash. */
+static void bound_one(uint16_t port, unsigned *home)
+{
+	struct xk_flowkey k = { .raddr = htobe32(SERVER), .laddr = htobe32(CLIENT), .rport = htobe16(PORT),
+				.lport = htobe16(port), .proto = 6 };
+	int fd = xk_sock_socket(client, XK_SOCK_STREAM);
+	char c = (char)port, back = 0;
+
+	home[xk_flow_home(run.g->flows, &k)]++;
+	CU_ASSERT_EQUAL(xk_sock_bind(fd, &(struct xk_sock_addr){ 0, port }), XK_OK);
+	CU_ASSERT_EQUAL(xk_sock_connect(fd, &there), XK_OK);
+	CU_ASSERT_EQUAL(xk_sock_write(fd, &c, 1), 1);
+	CU_ASSERT_EQUAL(xk_sock_read(fd, &back, 1), 1);
+	CU_ASSERT_EQUAL(back, c);
+	xk_sock_close(fd);
+}
+
+static void bound_sockets_move_to_the_group_of_their_connection(void)
+{
+	unsigned home[4] = { 0 }, groups = 0;
+	pthread_t s;
+	int l;
+
+	up("threading = connp_t { vps = 4 }");
+	l = listening();
+	s = begin(echo_server, (void *)(intptr_t)l);
+	for (uint16_t port = 20000; port < 20000 + CONNS; port++)
+		bound_one(port, home);
+	xk_sock_close(l);
+	pthread_join(s, NULL);
+	for (unsigned v = 0; v < 4; v++) {
+		CU_ASSERT_EQUAL(connects_on(v), home[v]);
+		groups += home[v] != 0;
+	}
+	CU_ASSERT(groups > 1);
+	down();
+}
+
 #define T(x) { #x, x }
 static CU_TestInfo byte_tests[] = {
 	T(two_threads_of_each_connection_echo_every_byte), T(one_thread_serves_many_by_poll),
-	T(hundreds_of_connections_come_and_go), T(two_threads_answer_datagrams_of_many), CU_TEST_INFO_NULL
+	T(hundreds_of_connections_come_and_go), T(two_threads_answer_datagrams_of_many),
+	T(bound_sockets_move_to_the_group_of_their_connection), CU_TEST_INFO_NULL
 };
 static CU_TestInfo wait_tests[] = {
 	T(closing_wakes_whoever_waits), T(the_peers_end_wakes_a_reader), T(stopping_a_node_wakes_everybody),

@@ -541,6 +541,81 @@ static void application_threads_post_and_wait_under_own_entry(void)
 	calls_from_threads(arch_of("vppc", 4, 2));
 }
 
+/* ---- one queue of VPs for all workers (M230-M232) ------------------------------------- */
+
+static struct { struct conn busy; uint64_t posted_at, met_at; } line;
+
+static void line_deliver(struct xk_vp *vp, struct xk_msg *m)
+{
+	CU_ASSERT_EQUAL(vp->no, 1);
+	line.met_at = xk_load_relaxed(&line.busy.done);
+	xk_msg_free(m);
+	xk_store_release(&fx.total, 1u);
+}
+
+/* An endless task that leaves one message for the other VP, and goes on until it was run. */
+static void line_hook(struct conn *c)
+{
+	struct xk_msg *m;
+
+	if (line.posted_at == 0) {
+		m = xk_msg_new(64);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+		line.posted_at = c->done;
+		xk_vp_post(fx.set->vp[1], m);
+	}
+	if (xk_load_acquire(&fx.total) != 0)
+		xk_task_park(&c->task);
+}
+
+/* Messages of one stack that were run while another's waited for the only worker. */
+static uint64_t waited_for(unsigned quantum)
+{
+	struct xk_arch a = arch_of("ips_conn", 2, 1);
+	struct xk_errs *e = xk_errs_new();
+
+	a.quantum = quantum;
+	make(a);
+	fx.set->deliver = line_deliver;
+	memset(&line, 0, sizeof line);
+	xk_vp_enter_idle(fx.set->vp[0]);
+	conn_start(&line.busy, fx.set->vp[0], 0);
+	line.busy.hook = line_hook;
+	xk_vp_leave_idle(fx.set->vp[0]);
+	CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
+	while (xk_load_acquire(&fx.total) == 0)
+		xk_thread_yield();
+	xk_vpset_stop(fx.set);
+	unmake();
+	xk_errs_free(e);
+	return line.met_at - line.posted_at;
+}
+
+static void a_stack_has_a_batch_and_then_the_next_ones_turn_comes(void)
+{
+	CU_ASSERT(waited_for(64) <= 64 + 16);
+	CU_ASSERT(waited_for(1000000) >= 1000000 - 2 * 16);
+}
+
+static void messages_between_stacks_in_one_queue_all_arrive(void)
+{
+	hand_over_all(arch_of("ips", 3, 3), 50);
+	hand_over_all(arch_of("ips_conn", 20, 3), 50);
+}
+
+static void application_threads_enter_stacks_in_one_queue(void)
+{
+	calls_from_threads(arch_of("ips", 4, 3));
+}
+
+static void application_threads_wait_for_the_bound_thread_of_their_group(void)
+{
+	struct xk_arch a = arch_of("connp_t", 4, 0);
+
+	a.carriers = 0;
+	calls_from_threads(a);
+}
+
 /* ---- timers (M28) -------------------------------------------------------------------- */
 
 static struct { struct xk_timer t; unsigned fired; bool in_task, overlapped; xk_ns at; } tm;
@@ -927,7 +1002,79 @@ static void time_inside_a_vp_never_goes_back(void)
 	unmake();
 }
 
+/* ---- a worker that sleeps until a far timer ------------------------------------------------ */
+
+static struct { struct xk_timer far, near; uint32_t rang; } bell;
+
+static void alarm_rings(struct xk_timer *t)
+{
+	xk_store_release(&bell.rang, t == &bell.near ? 1u : 2u);
+}
+
+static void alarm_far(struct xk_vp *vp, void *arg)
+{
+	(void)arg;
+	xk_timer_init(&bell.far, alarm_rings);
+	xk_timer_set(&vp->wheel, &bell.far, vp->now + 3600 * XK_SEC);
+}
+
+static void alarm_near(struct xk_vp *vp, void *arg)
+{
+	(void)arg;
+	xk_timer_init(&bell.near, alarm_rings);
+	xk_timer_set(&vp->wheel, &bell.near, vp->now + 2 * XK_MS);
+}
+
+static void alarm_off(struct xk_vp *vp, void *arg)
+{
+	(void)arg;
+	xk_timer_cancel(&vp->wheel, &bell.far);
+}
+
+/* Whoever would not be woken would sleep for an hour. */
+static void sleeper_is_woken(struct xk_arch a)
+{
+	struct xk_errs *e = xk_errs_new();
+	struct xk_worker_stats st = { 0 };
+	uint64_t slept;
+
+	a.spin_us = 0;
+	make(a);
+	memset(&bell, 0, sizeof bell);
+	CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
+	xk_worker_stats(fx.set, 0, &st);
+	slept = st.sleeps;
+	xk_vp_do(fx.set->vp[0], alarm_far, NULL);
+	for (; st.sleeps == slept; xk_worker_stats(fx.set, 0, &st))
+		xk_thread_yield();
+	xk_vp_do(fx.set->vp[0], alarm_near, NULL);
+	while (xk_load_acquire(&bell.rang) == 0)
+		xk_thread_yield();
+	CU_ASSERT_EQUAL(bell.rang, 1);
+	xk_vp_do(fx.set->vp[0], alarm_off, NULL);
+	xk_vpset_stop(fx.set);
+	unmake();
+	xk_errs_free(e);
+}
+
+static void a_nearer_timer_armed_from_outside_wakes_whoever_sleeps_until_a_far_one(void)
+{
+	struct xk_arch locked = arch_of("vppc", 1, 1);
+
+	locked.entry = XK_ENTRY_LOCK;
+	sleeper_is_woken(arch_of("vppc", 1, 1));
+	sleeper_is_woken(locked);
+	sleeper_is_woken(arch_of("ips", 1, 1));
+}
+
 static CU_TestInfo tests[] = {
+	{ "a stack has a batch, and then the next one's turn comes", a_stack_has_a_batch_and_then_the_next_ones_turn_comes },
+	{ "messages between stacks in one queue all arrive", messages_between_stacks_in_one_queue_all_arrive },
+	{ "application threads enter stacks in one queue", application_threads_enter_stacks_in_one_queue },
+	{ "application threads wait for the bound thread of their group",
+	  application_threads_wait_for_the_bound_thread_of_their_group },
+	{ "a nearer timer armed from outside wakes whoever sleeps until a far one",
+	  a_nearer_timer_armed_from_outside_wakes_whoever_sleeps_until_a_far_one },
 	{ "time inside a VP never goes back", time_inside_a_vp_never_goes_back },
 	{ "connections of a VP differ by at most one unit", connections_of_a_vp_differ_by_at_most_one_unit },
 	{ "input is taken after each unit of others", input_is_taken_after_each_unit_of_others },

@@ -914,7 +914,7 @@ static void impossible_architectures_are_refused_with_a_reason(void)
 		{ arch_of("vppc", 4, 1), "burst" },
 		{ arch_of("vppc", 4, 1), "quantum" },
 		{ arch_of("vppc", 4, 1), "inbox" },
-		{ arch_of("vppc", 4, 1), "layers" },
+		{ arch_of("vppc", 4, 1), "thread of its own" },
 		{ arch_of("vppc", 4, 1), "domain" },
 		{ arch_of("vppc", 4, 1), "handover" },
 		{ arch_of("vppc", 4, 1), "lock needs entry" },

@@ -7,13 +7,14 @@
 # its source, names an architecture, a preset, a worker, a queue of messages or a lock policy.
 # Mutexes around rare changes (a table of hosts, of listeners) are allowed.  Sockets are where
 # application threads come in: they enter virtual processors, and have a lock on descriptors.
+# Bodies in blocking style stop and go on by the name of a user-level thread, whatever runs it.
 
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/tap.sh"
 command -v nm >/dev/null || skip_all "needs nm"
 find "$top_builddir/protocols" -name '*.o' >"$tmp/objects"
 [ -s "$tmp/objects" ] || skip_all "needs the objects of the build"
-names='xk_(arch|vpset|worker|pool|fifo|lock|ult|stack_new)_|xk_vp_(lock|escort|table|order|carry|kick|do)|pthread_'
+names='xk_(arch|vpset|worker|pool|fifo|lock)_|xk_vp_(lock|escort|table|order|carry|kick|do)|pthread_'
 
 # named OBJECT...: what it refers to that only the runtime may know
 named() { nm -u "$@" 2>/dev/null | grep -E "(^|[^a-z_])($names)"; }

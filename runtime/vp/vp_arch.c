@@ -114,7 +114,7 @@ static const char *layers_fault(const struct xk_arch *a)
 {
 	if (a->entry != XK_ENTRY_THREAD)
 		return "domain \"layers\" needs entry \"thread\": a layer is entered by its own thread only, through a queue";
-	if (a->schedule == XK_SCHED_DRR)
+	if (a->schedule != XK_SCHED_OS && a->schedule != XK_SCHED_VIRTUAL)
 		return "domain \"layers\" needs schedule \"os\" (or \"virtual\"): each layer has a thread";
 	if (a->layers == 0 || a->layers > XK_LAYERS_MAX)
 		return "there must be 1 to 8 layers";

@@ -72,7 +72,7 @@ void upi_capture_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 
 struct stay {
 	struct xk_node *n;
-	struct xk_rep  *below;           /* whose sessions are looked at, or NULL */
+	struct xk_rep  *below;           /* whose sessions are looked at */
 	uint64_t        cursor;
 	bool            more;
 };
@@ -103,35 +103,42 @@ static void sess_off(void *o, void *arg)
 	s->push = s->push_own;
 }
 
+static void demux_inside(struct xk_vp *vp, void *arg)
+{
+	struct xk_rep *r = arg;
+
+	(void)vp;
+	r->up.demux = upi_demux_of(r->node);
+}
+
 static void stay_inside(struct xk_vp *vp, void *arg)
 {
 	struct stay *st = arg;
-	struct xk_rep *r = st->n->rep[vp->no];
 	bool on = upi_captured(st->n);
 
-	r->up.demux = upi_demux_of(st->n);
-	st->more = st->below != NULL && xk_slab_walk(&st->below->slab, &st->cursor, PIECE, on ? sess_on : sess_off, st);
+	(void)vp;
+	st->more = xk_slab_walk(&st->below->slab, &st->cursor, PIECE, on ? sess_on : sess_off, st);
 }
 
 /* In as many stays as it takes, so that nobody waits long for his VP. */
-static void visit(struct xk_node *n, struct xk_vp *vp, struct xk_node *below)
+static void visit_sessions(struct xk_node *n, struct xk_rep *below)
 {
-	struct stay st = { .n = n, .below = below ? below->rep[vp->no] : NULL };
+	struct stay st = { .n = n, .below = below };
 
 	do
-		xk_vp_do(vp, stay_inside, &st);
+		xk_vp_do(below->vp, stay_inside, &st);
 	while (st.more);
 }
 
+/* A replica is entered where it lives: with layers that is not the VP of its number. */
 static void visit_all(struct xk_node *n)
 {
 	for (unsigned v = 0; v < n->graph->vps->nvps; v++) {
-		struct xk_vp *vp = n->graph->vps->vp[v];
-
+		xk_vp_do(n->rep[v]->vp, demux_inside, n->rep[v]);
 		if (n->ndown == 0)
-			visit(n, vp, n);
+			visit_sessions(n, n->rep[v]);
 		for (unsigned i = 0; i < n->ndown; i++)
-			visit(n, vp, n->down[i]);
+			visit_sessions(n, n->down[i]->rep[v]);
 	}
 }
 

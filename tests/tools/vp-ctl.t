@@ -129,11 +129,16 @@ takes_over() {
 gone() { stop && [ ! -e "$sock" ] && [ ! -e "$sock.lock" ]; }
 
 # What passes: by layers, with headers; and nothing stays behind in the graph.
+# Twenty messages in a row may all go one way: both are seen some time.
 follows() {
-	c trace ip 20 >"$tmp/trace" || return 1
-	cat "$tmp/trace"
+	: >"$tmp/trace"
+	until grep -q '^[0-9]* .* ip up ' "$tmp/trace" && grep -q '^[0-9]* .* ip down ' "$tmp/trace"; do
+		c trace ip 20 >"$tmp/one" && grep -q '^messages  *20$' "$tmp/one" || { cat "$tmp/one"; return 1; }
+		cat "$tmp/one" >>"$tmp/trace"
+	done
+	tail -n 50 "$tmp/trace"
 	grep -q '^[0-9]* .* server up .*| udp sport=' "$tmp/trace" && grep -q '^[0-9]* .* echo up ' "$tmp/trace" &&
-	grep -q '^[0-9]* .* eth down .*| eth dst=' "$tmp/trace" && grep -q '^messages  *20$' "$tmp/trace"
+	grep -q '^[0-9]* .* eth down .*| eth dst=' "$tmp/trace"
 }
 captures() {
 	(cd "$tmp" && c capture eth_mem cap.pcap 40) >"$tmp/says" && grep -q '^frames  *40$' "$tmp/says" && [ -s "$tmp/cap.pcap" ] &&

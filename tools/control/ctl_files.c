@@ -115,7 +115,7 @@ int ctl_cmd_capture(struct ctl_call *k)
 struct injected {
 	struct ctl_job  j;
 	pcap_t         *in;
-	struct xk_node *n;
+	struct xk_rep  *r;               /* that reads the device */
 	uint64_t        frames, cut, lost;       /* lost: too long, or no memory */
 	bool            end, broken;
 };
@@ -150,12 +150,13 @@ static void inject_inside(struct xk_vp *vp, void *arg)
 	struct xk_msg *m[BURST];
 	unsigned n = 0;
 
+	(void)vp;
 	while (!p->end && n < BURST)
 		if ((m[n] = next_frame(p)) != NULL)
 			n++;
 	p->frames += n;
 	if (n != 0)
-		xk_input(p->n->rep[vp->no], m, n);
+		xk_input(p->r, m, n);
 }
 
 static bool inject_step(struct ctl_job *j)
@@ -163,7 +164,7 @@ static bool inject_step(struct ctl_job *j)
 	struct injected *p = xk_container_of(j, struct injected, j);
 
 	for (unsigned i = 0; i < TURN && !p->end; i++)
-		xk_vp_do(xk_node_reader(p->n), inject_inside, p);
+		xk_vp_do(p->r->vp, inject_inside, p);
 	if (!p->end) {
 		ctl_wake(j->c);
 		return false;
@@ -216,7 +217,7 @@ int ctl_cmd_inject(struct ctl_call *k)
 	}
 	p->j = (struct ctl_job){ .step = inject_step, .free = inject_free, .c = k->c };
 	p->in = in;
-	p->n = n;
+	p->r = n->rep[xk_node_reader(n)->no];
 	k->job = &p->j;
 	ctl_wake(k->c);
 	return XK_OK;

@@ -190,23 +190,25 @@ static int set_log(struct ctl_call *k, struct xk_node *n)
 	return done(k, log_params, was, &l);
 }
 
-struct stay { struct xk_node *n; const struct xk_param *p; const void *conf; char why[256]; int err; };
+struct stay { struct xk_rep *r; const struct xk_param *p; const void *conf; char why[256]; int err; };
 
 static void stay_inside(struct xk_vp *vp, void *arg)
 {
 	struct stay *st = arg;
 
-	st->err = xk_rep_set(st->n->rep[vp->no], st->p, st->conf, st->why, sizeof st->why);
+	(void)vp;
+	st->err = xk_rep_set(st->r, st->p, st->conf, st->why, sizeof st->why);
 }
 
 /* Every replica, or none. */
 static int set_all(struct ctl_call *k, struct xk_node *n, const struct xk_param *p, const void *conf)
 {
-	struct stay st = { .n = n, .p = p, .conf = conf };
+	struct stay st = { .p = p, .conf = conf };
 	unsigned v, nvps = k->c->g->vps->nvps;
 
 	for (v = 0; v < nvps; v++) {
-		xk_vp_do(k->c->g->vps->vp[v], stay_inside, &st);
+		st.r = n->rep[v];
+		xk_vp_do(st.r->vp, stay_inside, &st);
 		if (st.err != XK_OK)
 			break;
 	}
@@ -216,8 +218,10 @@ static int set_all(struct ctl_call *k, struct xk_node *n, const struct xk_param 
 	}
 	ctl_fail(k, "refused", "parameter '%s' of '%s' %s", p->name, n->name, st.why);
 	st.conf = n->conf;
-	while (v-- > 0)
-		xk_vp_do(k->c->g->vps->vp[v], stay_inside, &st);
+	while (v-- > 0) {
+		st.r = n->rep[v];
+		xk_vp_do(st.r->vp, stay_inside, &st);
+	}
 	return XK_E_INVAL;
 }
 

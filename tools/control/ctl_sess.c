@@ -22,7 +22,7 @@ struct note {
 };
 
 struct stay {
-	struct xk_node *n;
+	struct xk_rep  *r;
 	uint64_t        cursor;
 	unsigned        max, count;
 	bool            more;
@@ -58,8 +58,9 @@ static void stay_inside(struct xk_vp *vp, void *arg)
 {
 	struct stay *st = arg;
 
+	(void)vp;
 	st->count = 0;
-	st->more = xk_slab_walk(&st->n->rep[vp->no]->slab, &st->cursor, st->max, take_note, st);
+	st->more = xk_slab_walk(&st->r->slab, &st->cursor, st->max, take_note, st);
 }
 
 /* "10.0.0.1:80", as far as it is known. */
@@ -91,7 +92,7 @@ static json_t *note_json(const struct stay *st, unsigned vp, const struct note *
 	char key[40];
 
 	snprintf(key, sizeof key, "%016llx%016llx", (unsigned long long)t->key[0], (unsigned long long)t->key[1]);
-	json_object_set_new(o, "node", ctl_string(st->n->name));
+	json_object_set_new(o, "node", ctl_string(st->r->node->name));
 	ctl_put(o, "vp", vp);
 	json_object_set_new(o, "above", t->above ? ctl_string(t->above->name) : json_null());
 	json_object_set_new(o, "local", end_json(t, 0));
@@ -105,7 +106,7 @@ static json_t *note_json(const struct stay *st, unsigned vp, const struct note *
 }
 
 /* One replica, from st->cursor on; true: the limit was reached. */
-static bool replica(struct ctl_call *k, struct stay *st, struct xk_vp *vp, json_t *rows)
+static bool replica(struct ctl_call *k, struct stay *st, unsigned vp, json_t *rows)
 {
 	do {
 		uint64_t left = k->a.limit - json_array_size(rows);
@@ -113,9 +114,9 @@ static bool replica(struct ctl_call *k, struct stay *st, struct xk_vp *vp, json_
 		if (left == 0)
 			return true;
 		st->max = left < PIECE ? (unsigned)left : PIECE;
-		xk_vp_do(vp, stay_inside, st);
+		xk_vp_do(st->r->vp, stay_inside, st);
 		for (unsigned i = 0; i < st->count; i++)
-			json_array_append_new(rows, note_json(st, vp->no, &st->note[i]));
+			json_array_append_new(rows, note_json(st, vp, &st->note[i]));
 	} while (st->more);
 	return false;
 }
@@ -143,9 +144,9 @@ int ctl_show_sessions(struct ctl_call *k)
 		for (unsigned v = i == from[0] ? (unsigned)from[1] : 0; v < g->vps->nvps; v++) {
 			if (only != NULL && only != g->node[i])
 				break;
-			st->n = g->node[i];
+			st->r = g->node[i]->rep[v];
 			st->cursor = i == from[0] && v == from[1] ? from[2] : 0;
-			if (replica(k, st, g->vps->vp[v], rows)) {
+			if (replica(k, st, v, rows)) {
 				snprintf(next, sizeof next, "%u.%u.%llu", i, v, (unsigned long long)st->cursor);
 				k->result = json_pack("{s:o, s:s}", "rows", rows, "cursor", next);
 				xk_free(st);

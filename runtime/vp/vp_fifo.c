@@ -11,8 +11,8 @@
  *
  * A VP's place: at rest, queued, queued with nothing known to do (its tasks poll a device),
  * running, or running with something left meanwhile.  Who changes `rest` to `queued` puts it
- * into the ring, so it is there once at most.  A VP that a borrowed thread is inside of is
- * left to rest: that thread tells of it when it leaves.
+ * into the ring, so it is there once at most.  A VP whose lock somebody has (a borrowed thread,
+ * or one that asks what its tasks wait for) goes to the end of the queue, and the next is taken.
  * Timers are looked after by the worker that a VP is dealt to, its home.
  * Invariant: a VP with work is in the ring, or somebody is inside it who will put it there.
  */
@@ -159,7 +159,7 @@ static unsigned visit(struct xk_worker *w, struct xk_vp *vp)
 	xk_ns next;
 
 	if (!xk_vp_trylock(vp)) {
-		put_back(vp, false, false);
+		requeue(vp);
 		return 0;
 	}
 	xk_vp_step_in(vp, w->now);

@@ -231,7 +231,7 @@ static bool fragment_away(struct xk_rep *r, struct xk_msg *m)
 		return false;
 	m->node = r->node->no;
 	xk_count(r->count[IP_COUNT_GATHERED]);
-	xk_vp_post(r->vp->set->vp[m->vp], m);
+	xk_vp_post(r->node->rep[m->vp]->vp, m);
 	return true;
 }
 

@@ -626,7 +626,7 @@ struct xk_vp *xk_node_reader(const struct xk_node *n)
 	for (unsigned i = 0; i < n->no; i++)
 		no += g->node[i]->proto->is_driver && g->node[i]->ndown == 0;
 	vp = xk_vpset_carrier(g->vps, no);
-	return vp != NULL ? vp : g->vps->vp[0];
+	return vp != NULL ? vp : upi_vp_for(n, 0);
 }
 
 void xk_graph_will_finish(struct xk_graph *g)

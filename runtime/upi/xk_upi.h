@@ -505,7 +505,8 @@ struct xk_node *xk_graph_find(const struct xk_graph *g, const char *name);
 bool xk_node_offers(const struct xk_node *n, const char *word);
 /* VP of application connection i (M86). */
 struct xk_vp *xk_graph_vp_of(const struct xk_graph *g, uint64_t conn);
-/* The VP that reads device n where one alone does: a carrier, or the first. */
+/* The VP that reads device n where one alone does: a carrier, or the first; of the lanes of a
+ * cluster, the one in which n's replica lives. */
 struct xk_vp *xk_node_reader(const struct xk_node *n);
 /* An application that ends by itself: will_finish once from init, finished once. */
 void xk_graph_will_finish(struct xk_graph *g);

@@ -93,6 +93,7 @@ static int packet_rep_init(struct xk_rep *r)
 	xk_task_init(&pr->task, r->vp, packet_rx_run);
 	pr->task.fd = pr->queue != NULL ? pr->queue->fd : -1;
 	xk_task_init(&pr->tx.task, r->vp, packet_tx_run);
+	xk_timer_init(&pr->watch, packet_watch);
 	pr->tx.task.input = true;
 	pr->tx.fd = st->queue[no % st->nqueues].fd;
 	return XK_OK;
@@ -115,6 +116,8 @@ static void packet_rep_stop(struct xk_rep *r)
 {
 	struct packet_rep *pr = r->state;
 
+	pr->stopped = true;
+	xk_timer_cancel(&r->vp->wheel, &pr->watch);
 	xk_task_park(&pr->task);
 	xk_task_park(&pr->tx.task);
 	packet_tx_flush(pr);

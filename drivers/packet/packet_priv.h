@@ -158,7 +158,8 @@ struct packet_rep {
 	struct xk_rep       *rep;
 	struct packet_queue *queue;      /* NULL: this virtual processor only sends */
 	xk_ns                look_at;    /* when to ask after the interface's health */
-	bool                 down;
+	struct xk_timer      watch;      /* while the interface is down: is it gone? */
+	bool                 down, gone, stopped;
 	struct packet_tx     tx;
 };
 
@@ -171,6 +172,7 @@ void     packet_tx_push(struct xk_sess *s, struct xk_msg *m);
 void     packet_tx_flush(struct packet_rep *pr);
 /* Notes that the interface went down, until a frame comes. */
 void     packet_went_down(struct packet_rep *pr);
+void     packet_watch(struct xk_timer *t);
 /* Says once, for all virtual processors, that the interface is down or gone. */
 void     packet_say_down(struct xk_rep *r);
 void     packet_say_gone(struct xk_rep *r);

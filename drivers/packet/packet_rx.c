@@ -19,7 +19,8 @@
 #include "runtime/base/xk_bytes.h"
 #include "runtime/base/xk_csum_inline.h"
 
-#define LOOK_EVERY (20 * XK_MS)
+#define LOOK_EVERY  (20 * XK_MS)
+#define WATCH_EVERY (100 * XK_MS)        /* while it is down */
 
 #ifndef TP_STATUS_CSUM_VALID
 #define TP_STATUS_CSUM_VALID (1 << 7)
@@ -100,6 +101,14 @@ static void packet_count_lost(struct packet_rep *pr)
 	xk_count_add(pr->rep->count[N_LOST], packet_dev_lost(pr->queue));
 }
 
+/* The kernel reports the end of an interface as it goes down, an instant before it is gone,
+ * and says nothing of its socket after that: so who has seen it down looks again. */
+static void packet_watch_again(struct packet_rep *pr)
+{
+	if (pr->queue != NULL && !pr->stopped)
+		xk_timer_set(&pr->rep->vp->wheel, &pr->watch, xk_vp_now() + WATCH_EVERY);
+}
+
 void packet_went_down(struct packet_rep *pr)
 {
 	if (pr->down)
@@ -107,6 +116,7 @@ void packet_went_down(struct packet_rep *pr)
 	pr->down = true;
 	xk_count(pr->rep->count[N_WENT_DOWN]);
 	packet_say_down(pr->rep);
+	packet_watch_again(pr);
 }
 
 /* Now and then, when there is nothing to do. */
@@ -126,7 +136,19 @@ static XK_NOINLINE void packet_look(struct packet_rep *pr)
 		xk_count(r->count[N_ERRORS]);
 		packet_say_gone(r);
 		xk_task_park(&pr->task);
+		pr->gone = true;
 	}
+}
+
+void packet_watch(struct xk_timer *t)
+{
+	struct packet_rep *pr = xk_container_of(t, struct packet_rep, watch);
+
+	if (pr->gone || !pr->down)
+		return;
+	packet_look(pr);
+	if (!pr->gone)
+		packet_watch_again(pr);
 }
 
 /* ---- one unit ---------------------------------------------------------------------------- */

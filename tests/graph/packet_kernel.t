@@ -181,6 +181,8 @@ fi
 # Without privilege: one sentence.
 cp "$top_builddir/vp-run" "$tmp/vp-run"
 cp "$graph" "$tmp/host.lua"
+mkdir "$tmp/lib" && cp "$top_srcdir/graphs/lib/presets.lua" "$tmp/lib/"
+chmod -R a+rX "$tmp/lib"
 nobody() {
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/vp-run" "$tmp/host.lua" 2>"$tmp/nobody.err"
 	got=$?

@@ -6,7 +6,7 @@ local threading = include "lib/presets.lua"
 local a = args {
   preset   = enum { "vppc", choices = threading.names, doc = "threading architecture" },
   entry    = enum { "own", choices = { "own", "lock" }, doc = "vppc: how a message gets into a virtual processor" },
-  threads  = enum { "kernel", choices = { "kernel", "user" }, doc = "tpc, vppc: whose stack a connection's work runs on" },
+  threads  = enum { "kernel", choices = { "kernel", "user" }, doc = "tpc, vppc: whose stack a connection works on" },
   schedule = enum { "drr", choices = { "drr", "os" }, doc = "vppc: who chooses the next virtual processor" },
   vps      = uint { 8, min = 1, max = 4096, doc = "virtual processors, where the preset has not its own number" },
   carriers = uint { 0, max = 64, doc = "threads that own the devices; 0: as many as the preset has" },

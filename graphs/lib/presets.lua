@@ -17,7 +17,11 @@ end
 
 local function named(name, t)
   local p = row[name]
-  assert(p, "presets: there is none with this name")
+  if not p then
+    -- What an argument was refused with is no text: the fault is told already.
+    assert(type(name) ~= "string", "presets: there is none with this name")
+    return name
+  end
   local axes = {}
   for k, v in pairs(t or {}) do
     if k ~= "conns" and k ~= "vps" then axes[k] = v end

@@ -100,7 +100,7 @@ else
 	skip "limits of address space" "this build does not run under one"
 fi
 starved() {
-	timeout 50 "$run" -d 50ms "$tmp/tiny.lua" vps=256 conns=256 count=0 >"$tmp/out" 2>"$tmp/err"
+	VP_GRAPH_PATH="$graphs" timeout 50 "$run" -d 50ms "$tmp/tiny.lua" vps=256 conns=256 count=0 >"$tmp/out" 2>"$tmp/err"
 	got=$?
 	cat "$tmp/out" "$tmp/err"
 	[ $got -eq 0 ] || { [ $got -eq 1 ] && [ "$(sentences)" -eq 1 ]; }

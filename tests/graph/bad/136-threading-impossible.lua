@@ -1,4 +1,4 @@
--- expect: 4: threading: domain must be "connections" or "none": layers are not mapped to virtual processors here
+-- expect: 6: threading: domain "layers" has a virtual processor for each layer and cluster: say clusters, not vps
 stack { source { to = "10.0.0.2" }, udp {}, ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem { peer = "sink" } }
 return graph "g" {
   threading = {

@@ -73,7 +73,7 @@ static void leave_alone(struct xk_lane *l)
 
 void xk_lane_leave(struct xk_lane *l)
 {
-	if (XK_UNLIKELY(l->state == ALONE)) {
+	if (XK_UNLIKELY(xk_load_relaxed(&l->state) == ALONE)) {
 		leave_alone(l);
 		return;
 	}
@@ -138,7 +138,7 @@ void xk_lane_alone(void)
 {
 	struct xk_lane *me = xk_vp_self->lane;
 
-	if (me->state != RUNS)           /* OUT: no thread runs at all, see xk_vp_enter_idle */
+	if (xk_load_relaxed(&me->state) != RUNS) /* OUT: no thread runs at all, see xk_vp_enter_idle */
 		return;
 	xk_count(me->count.alone);
 	ask(me);
@@ -392,7 +392,7 @@ unsigned xk_lane_unit(struct xk_vp *vp, unsigned budget)
 	l->busy--;
 	xk_vp_hand_over(vp);
 	tell_fed(l);
-	if (l->state == ALONE)
+	if (xk_load_relaxed(&l->state) == ALONE)
 		tell_others(l);
 	xk_count(vp->units);
 	xk_count_add(vp->messages, done);

@@ -212,18 +212,40 @@ static unsigned round_robin(struct xk_worker *w)
 
 /* ---- idling ------------------------------------------------------------------ */
 
-/* A lane whose tasks wait for room has no use for their descriptors: it is kicked. */
-static bool lane_waits(struct xk_lane *l)
+/* Inside vp, but for running it. */
+static void look_in(struct xk_vp *vp)
 {
-	bool waits;
-
-	xk_lane_enter(l);
-	waits = xk_lane_blocked(l);
-	xk_lane_leave(l);
-	return waits;
+	if (vp->lane != NULL)            /* whoever is alone in the cluster may change its tasks */
+		xk_lane_enter(vp->lane);
+	else if (xk_vp_locks(vp))
+		xk_vp_lock(vp);
 }
 
-/* Descriptors of polling tasks; returns how many, *naps: some task has none. */
+static void look_away(struct xk_vp *vp)
+{
+	if (vp->lane != NULL)
+		xk_lane_leave(vp->lane);
+	else if (xk_vp_locks(vp))
+		xk_vp_unlock(vp);
+}
+
+static unsigned gather_of(const struct xk_vp *vp, int *fds, unsigned n, bool *naps)
+{
+	const struct xk_task *t = vp->ring[0];
+
+	*naps |= vp->ring[1] != NULL;
+	if (t != NULL) do {
+		if (t->fd >= 0 && n < MAX_FDS)
+			fds[n++] = t->fd;
+		else
+			*naps = true;
+		t = t->next;
+	} while (t != vp->ring[0]);
+	return n;
+}
+
+/* Descriptors of polling tasks; returns how many, *naps: some task has none.  A lane that has
+ * stopped for others reads nothing until they have gone on. */
 static unsigned gather_fds(struct xk_worker *w, int *fds, bool *naps)
 {
 	unsigned n = 0;
@@ -231,23 +253,11 @@ static unsigned gather_fds(struct xk_worker *w, int *fds, bool *naps)
 	*naps = false;
 	for (unsigned i = 0; i < w->nslots; i++) {
 		struct xk_vp *vp = w->slot[i].vp;
-		struct xk_task *t;
 
-		if (vp->lane != NULL && lane_waits(vp->lane))
-			continue;
-		if (xk_vp_locks(vp))
-			xk_vp_lock(vp);
-		*naps |= vp->ring[1] != NULL;
-		t = vp->ring[0];
-		if (t != NULL) do {
-			if (t->fd >= 0 && n < MAX_FDS)
-				fds[n++] = t->fd;
-			else
-				*naps = true;
-			t = t->next;
-		} while (t != vp->ring[0]);
-		if (xk_vp_locks(vp))
-			xk_vp_unlock(vp);
+		look_in(vp);
+		if (vp->lane == NULL || !xk_lane_blocked(vp->lane))
+			n = gather_of(vp, fds, n, naps);
+		look_away(vp);
 	}
 	return n;
 }

@@ -107,7 +107,7 @@ struct xk_vp {
 	uint64_t          ticket;
 	xk_counter        order_waits;    /* a carrier's: messages that waited for their turn */
 	struct xk_lockstat tablestat;     /* of the table of connections, by who was inside */
-	/* A connection's: turns given out, turns taken; see vp_order.c. */
+	/* A connection's: turns given out, turns taken; see vp_escort.c. */
 	uint64_t          order_given, order_taken;
 	uint64_t          order_last;     /* the latest ticket that has come in */
 	xk_counter        overtaken;      /* messages that came in after a later one */

@@ -81,7 +81,7 @@ static unsigned checker_run(struct xk_task *t, unsigned budget)
 	struct chk_conn *rec = &chk_conn[k->no];
 	unsigned n = 0;
 
-	chk_seen[k->r->vp->no].left_behind += chk_seen[k->r->vp->no].on_the_way != 0;
+	chk_seen[k->r->vp->no].left_behind += xk_load_relaxed(&chk_seen[k->r->vp->no].on_the_way) != 0;
 	while (n < budget) {
 		uint64_t left = all_of(c) & ~rec->sent;
 
@@ -158,7 +158,7 @@ static void checker_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *
 	xk_msg_free(m);
 	chk_seen[r->vp->no].app = gettid();
 	chk_conn[conn].strayed += r != run_conn[conn].r || xk_vp_self != r->vp;
-	chk_seen[r->vp->no].on_the_way--;
+	(void)xk_atomic_add(&chk_seen[r->vp->no].on_the_way, -1);
 	if (right)
 		answered(&run_conn[conn], seq);
 	else
@@ -293,7 +293,7 @@ static void tap_fn(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool
 		chk_seen[xk_vp_self->no].link_down = gettid();
 	} else if (t->side == 0) {
 		chk_seen[xk_vp_self->no].link = gettid();
-		chk_seen[xk_vp_self->no].on_the_way++;
+		(void)xk_atomic_add(&chk_seen[xk_vp_self->no].on_the_way, 1);
 	}
 	if ((b[h + 6] & 0x3f) != 0 || b[h + 7] != 0 || b[h] != 0x45)
 		return;                          /* a fragment: who knows whose */

@@ -146,7 +146,7 @@ static void slot_move(struct xk_rep *r)
 	xk_count(c->closed);
 	(void)xk_atomic_add(&churn_moves, 1u);
 	c->call = (struct xk_call){ .fn = slot_open, .arg = c };
-	xk_vp_call_async(set->vp[(r->vp->no + 1u) % set->nvps], &c->call);
+	xk_vp_call_async(set->vp[(r->vp->no + 1u) % set->nconn], &c->call);
 }
 
 /* ---- answers ---------------------------------------------------------------------------- */

@@ -143,6 +143,13 @@ static struct xk_msg *bare_ack(struct mem_tcp *t, const struct mem_tcp_conn *c, 
 	return m;
 }
 
+/* Apart: few graphs ask for it, and in line it costs each frame registers. */
+static XK_NOINLINE struct xk_msg *put_lead(const struct mem_tcp *t, struct xk_msg *m)
+{
+	memcpy(m->data + t->hdr_len, t->lead, t->nlead);
+	return m;
+}
+
 struct xk_msg *mem_tcp_frame(struct mem_tcp *t, const struct mem_tcp_conn *c, uint32_t seq, uint8_t flags, uint32_t len)
 {
 	uint32_t opts = flags & MEM_TCP_SYN ? SYN_OPTS : 0, h = t->hdr_len, total = IP_HEADER + TCP_HEADER + opts + len;
@@ -173,11 +180,9 @@ struct xk_msg *mem_tcp_frame(struct mem_tcp *t, const struct mem_tcp_conn *c, ui
 			xk_put_be16(tcp + 14, 65535);
 	}
 	if (len != 0 && t->flags != 0) {
-		if (t->nlead != 0)
-			memcpy(tcp + TCP_HEADER, t->lead, t->nlead);
 		xk_put_be16(tcp + 16, DUMMY_CSUM);
 		m->flags = t->flags;
-		return m;
+		return XK_UNLIKELY(t->nlead != 0) ? put_lead(t, m) : m;
 	}
 	memset(tcp + TCP_HEADER + opts, 0, len);
 	put_checksum(ip, tcp, total - IP_HEADER);

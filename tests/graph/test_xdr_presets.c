@@ -117,7 +117,7 @@ static void check_udp(const struct job *j)
 	for (unsigned i = 0; i < j->conns; i++) {
 		const struct chk_conn *k = &chk_conn[i];
 
-		bad += k->answered != ((uint64_t)1 << COUNT) - 1 || k->wrong != 0 || k->strayed != 0;
+		bad += xk_load_relaxed(&k->answered) != ((uint64_t)1 << COUNT) - 1 || k->wrong != 0 || k->strayed != 0;
 	}
 	CU_ASSERT_EQUAL(bad, 0);
 	if (j->xdr && strcmp(j->impair, "nil") == 0) {

@@ -116,7 +116,8 @@ static void answered(struct run_conn *k, unsigned seq)
 	struct chk_conn *rec = &chk_conn[k->no];
 
 	rec->twice += rec->answered >> seq & 1;
-	rec->answered |= (uint64_t)1 << seq;
+	/* Also read while what comes twice still comes. */
+	xk_store_relaxed(&rec->answered, rec->answered | (uint64_t)1 << seq);
 	rec->sent |= (uint64_t)1 << seq;
 	xk_count(k->r->count[0]);
 	if (rec->answered != all_of(conf_of(k->r))) {

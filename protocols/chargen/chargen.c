@@ -14,8 +14,6 @@
 #include "runtime/upi/xk_thread.h"
 #include "runtime/upi/xk_upi_inline.h"
 
-#include <string.h>
-
 #define LINE   74u               /* 72 characters, CR, LF */
 #define ROUND  (95u * LINE)
 #define PIECE  1460u             /* bytes of a message: one segment on most links */
@@ -134,19 +132,9 @@ static void chargen_event(struct xk_rep *r, const struct xk_stream_event *ev)
 
 static int chargen_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
-	const struct xk_stream_event *ev = stream_event(op, buf, len);
-	struct xk_app_counts c = { 1, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL };
+	const struct xk_app_counts c = { 1, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL };
 
-	if (ev != NULL) {
-		chargen_event(r, ev);
-		return 0;
-	}
-	if (op != XK_CTL_APP_COUNTS)
-		return XK_E_NOTSUP;
-	if (len < sizeof c)
-		return XK_E_NOSPC;
-	memcpy(buf, &c, sizeof c);
-	return sizeof c;
+	return stream_app_control(r, op, buf, len, &c, chargen_event);
 }
 
 static int chargen_init(struct xk_node *n, struct xk_errs *e)

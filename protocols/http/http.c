@@ -21,7 +21,6 @@
 #include "runtime/upi/xk_upi_inline.h"
 
 #include <errno.h>
-#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -517,19 +516,9 @@ static void http_event(struct xk_rep *r, const struct xk_stream_event *ev)
 
 static int http_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
-	const struct xk_stream_event *ev = stream_event(op, buf, len);
-	struct xk_app_counts c = { 1, &r->count[N_REQUESTS], &r->count[N_BYTES], NULL };
+	const struct xk_app_counts c = { 1, &r->count[N_REQUESTS], &r->count[N_BYTES], NULL };
 
-	if (ev != NULL) {
-		http_event(r, ev);
-		return 0;
-	}
-	if (op != XK_CTL_APP_COUNTS)
-		return XK_E_NOTSUP;
-	if (len < sizeof c)
-		return XK_E_NOSPC;
-	memcpy(buf, &c, sizeof c);
-	return sizeof c;
+	return stream_app_control(r, op, buf, len, &c, http_event);
 }
 
 static int http_init(struct xk_node *n, struct xk_errs *e)

@@ -100,6 +100,23 @@ uint32_t stream_ask(struct xk_sess *lls, unsigned op)
 	return xk_sess_control(lls, op, &v, sizeof v) == (int)sizeof v ? v : 0;
 }
 
+int stream_app_control(struct xk_rep *r, unsigned op, void *buf, unsigned len, const struct xk_app_counts *c,
+		       void (*event)(struct xk_rep *r, const struct xk_stream_event *ev))
+{
+	const struct xk_stream_event *ev = stream_event(op, buf, len);
+
+	if (ev != NULL) {
+		event(r, ev);
+		return 0;
+	}
+	if (op != XK_CTL_APP_COUNTS)
+		return XK_E_NOTSUP;
+	if (len < sizeof *c)
+		return XK_E_NOSPC;
+	memcpy(buf, c, sizeof *c);
+	return sizeof *c;
+}
+
 /* ---- bytes held back -------------------------------------------------------------- */
 
 #define SMALL 512u               /* worth a copy to save a buffer */

@@ -13,6 +13,7 @@
 #ifndef STREAM_APP_H
 #define STREAM_APP_H
 
+#include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_stream.h"
 
 /* ---- connections -------------------------------------------------------------- */
@@ -57,6 +58,10 @@ static inline const struct xk_stream_event *stream_event(unsigned op, const void
 {
 	return op == XK_CTL_STREAM_EVENT && len >= sizeof(struct xk_stream_event) ? buf : NULL;
 }
+/* A whole control operation: what c says of the connections, and events passed to event;
+ * everything else is XK_E_NOTSUP. */
+int stream_app_control(struct xk_rep *r, unsigned op, void *buf, unsigned len, const struct xk_app_counts *c,
+		       void (*event)(struct xk_rep *r, const struct xk_stream_event *ev));
 
 /* ---- bytes held back -------------------------------------------------------------- */
 

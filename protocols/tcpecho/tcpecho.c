@@ -12,8 +12,6 @@
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_upi_inline.h"
 
-#include <string.h>
-
 enum { N_MESSAGES, N_BYTES, N_ACCEPTED, N_REFUSED, N_RESET, N_FAILED };  /* ORDER tcpecho_counts */
 enum { DROP_STRAY = XK_DROP_FIRST };
 
@@ -119,19 +117,9 @@ static void tcpecho_event(struct xk_rep *r, const struct xk_stream_event *ev)
 
 static int tcpecho_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
-	const struct xk_stream_event *ev = stream_event(op, buf, len);
-	struct xk_app_counts c = { 1, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL };
+	const struct xk_app_counts c = { 1, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL };
 
-	if (ev != NULL) {
-		tcpecho_event(r, ev);
-		return 0;
-	}
-	if (op != XK_CTL_APP_COUNTS)
-		return XK_E_NOTSUP;
-	if (len < sizeof c)
-		return XK_E_NOSPC;
-	memcpy(buf, &c, sizeof c);
-	return sizeof c;
+	return stream_app_control(r, op, buf, len, &c, tcpecho_event);
 }
 
 static int tcpecho_start(struct xk_node *n, struct xk_errs *e)

@@ -408,19 +408,9 @@ static int recv_init(struct xk_node *n, struct xk_errs *e)
 static int recv_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	const struct recv_rep *rr = r->state;
-	const struct xk_stream_event *ev = stream_event(op, buf, len);
-	struct xk_app_counts c = { xk_load_acquire(&rr->n), rr->messages, rr->bytes, rr->no };
+	const struct xk_app_counts c = { xk_load_acquire(&rr->n), rr->messages, rr->bytes, rr->no };
 
-	if (ev != NULL) {
-		recv_event(r, ev);
-		return 0;
-	}
-	if (op != XK_CTL_APP_COUNTS)
-		return XK_E_NOTSUP;
-	if (len < sizeof c)
-		return XK_E_NOSPC;
-	memcpy(buf, &c, sizeof c);
-	return sizeof c;
+	return stream_app_control(r, op, buf, len, &c, recv_event);
 }
 
 static int recv_check(const void *conf, char *why, size_t n)

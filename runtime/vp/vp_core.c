@@ -224,23 +224,8 @@ void xk_vp_post(struct xk_vp *to, struct xk_msg *m)
 /* Puts a chain, newest first, at the tail of the local queue in its order; returns how many. */
 static uint32_t vp_take_chain(struct xk_vp *vp, struct xk_msg *m)
 {
-	struct xk_msg *rev = NULL;
-	uint32_t n = 0;
+	uint32_t n = vp_put_in_order(&vp->local, m);
 
-	while (m != NULL) {
-		struct xk_msg *next = m->link;
-
-		m->link = rev;
-		rev = m;
-		m = next;
-	}
-	while (rev != NULL) {
-		struct xk_msg *next = rev->link;
-
-		xk_msgq_put(&vp->local, rev);
-		rev = next;
-		n++;
-	}
 	xk_count_add(vp->handed_over, n);
 	return n;
 }

@@ -88,21 +88,7 @@ static void pool_rest(struct xk_vpset *set, struct xk_vp *vp, struct xk_task *t)
 /* The inbox, newest first, behind what was ordered before; under the lock. */
 static void pool_order(struct xk_vp *q)
 {
-	struct xk_msg *m = xk_atomic_xchg(&q->inbox, NULL), *rev = NULL;
-
-	while (m != NULL) {
-		struct xk_msg *next = m->link;
-
-		m->link = rev;
-		rev = m;
-		m = next;
-	}
-	while (rev != NULL) {
-		struct xk_msg *next = rev->link;
-
-		xk_msgq_put(&q->local, rev);
-		rev = next;
-	}
+	(void)vp_put_in_order(&q->local, xk_atomic_xchg(&q->inbox, NULL));
 }
 
 /* Up to n messages; *first is the ticket of m[0], the others' follow. */

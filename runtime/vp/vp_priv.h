@@ -69,6 +69,30 @@ bool xk_vp_inbox_push(struct xk_vp *to, struct xk_msg *newest, struct xk_msg *ol
 /* Inside vp: runs what is in the inbox, then the chain. */
 void xk_vp_run_brought(struct xk_vp *vp, struct xk_msg *newest);
 
+/* A chain as it lay in an inbox, newest first, goes behind q in the order of sending; returns
+ * how many. */
+static inline uint32_t vp_put_in_order(struct xk_msgq *q, struct xk_msg *newest)
+{
+	struct xk_msg *m = newest, *rev = NULL;
+	uint32_t n = 0;
+
+	while (m != NULL) {
+		struct xk_msg *next = m->link;
+
+		m->link = rev;
+		rev = m;
+		m = next;
+	}
+	while (rev != NULL) {
+		struct xk_msg *next = rev->link;
+
+		xk_msgq_put(q, rev);
+		rev = next;
+		n++;
+	}
+	return n;
+}
+
 /* vp_pool.c: the queue that all carriers share. */
 struct xk_pool {
 	struct xk_vp      *queue;        /* what is posted to it lies in its inbox, then in `local` */

@@ -151,7 +151,7 @@ missing_is_told() {
 	code 3 "$graph" check "$tmp/missing.lua" >"$tmp/missing" 2>&1
 	says "missing.lua:1: 'xdr' is not in this build: install libtirpc-dev and rpcsvc-proto, then configure" cat "$tmp/missing" &&
 	says "vp-graph: 'xdr' is not in this build: install libtirpc-dev and rpcsvc-proto" "$graph" inspect xdr &&
-	! "$graph" list | grep -w xdr
+	! "$graph" list | grep "^ *xdr "
 }
 if "$graph" inspect xdr >/dev/null 2>&1; then
 	skip "what was left out is told with its packages" "this build has all (configure with --enable-xdr=no)"

@@ -22,22 +22,6 @@ static void check_nodes(struct xk_spec *s, struct xk_errs *e)
 			s->node[i].conf = check_node_conf(s, &s->node[i], e);
 }
 
-/* A call that waits stops every user-level thread beside the one that makes it. */
-static void check_waits(struct xk_spec *s, struct xk_errs *e)
-{
-	char why[300], label[128];
-
-	if (s->plan.arch.threads != XK_THREADS_USER)
-		return;
-	for (unsigned i = 0; i < s->nnodes; i++) {
-		const struct spec_node *n = &s->node[i];
-
-		if (n->conf != NULL && n->proto->waits != NULL && n->proto->waits(n->conf, why, sizeof why))
-			spec_error(s, e, n->at, n->proto->name, NULL, 0, "%s: %s: threads = \"user\" would all wait with it; "
-				   "use threads = \"kernel\"", spec_label(s, n, label, sizeof label), why);
-	}
-}
-
 static void check_graph(struct xk_spec *s, struct xk_errs *e, struct xk_errs *warnings)
 {
 	const struct spec_top *t = &s->top[s->graph];
@@ -48,7 +32,6 @@ static void check_graph(struct xk_spec *s, struct xk_errs *e, struct xk_errs *wa
 	if (s->graph_conf == NULL) {
 		check_graph_fields(s, t, e);
 		check_threading(s, t, e);
-		check_waits(s, e);
 	}
 }
 

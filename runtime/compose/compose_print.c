@@ -96,6 +96,8 @@ void xk_spec_print_errors(FILE *f, const struct xk_spec *s, struct xk_errs *e, c
 		if (src != NULL)
 			show_line(f, src, line, col);
 	}
+	if (n > 0 && kind == NULL && xk_spec_nearest(s) != NULL)
+		fprintf(f, "nearest that can run: %s\n", xk_spec_nearest(s));
 	if (n > 1)
 		fprintf(f, "%u %ss\n", n, kind ? kind : "error");
 }

@@ -85,6 +85,7 @@ struct xk_spec {
 	unsigned           nvalues;
 	unsigned          *order;          /* nodes bottom-up, after the check */
 	struct xk_plan     plan;
+	const char        *nearest;        /* threading that can run, when what is written cannot: a line of Lua */
 	void              *graph_conf;     /* xk_graph_params' structure */
 };
 

@@ -223,6 +223,11 @@ void xk_spec_bench_error(const struct xk_spec *s, struct xk_errs *e, const char 
 	free(text);
 }
 
+const char *xk_spec_nearest(const struct xk_spec *s)
+{
+	return s != NULL ? s->nearest : NULL;
+}
+
 struct xk_plan *xk_spec_plan(struct xk_spec *s)
 {
 	return s->checked && s->graph >= 0 ? &s->plan : NULL;

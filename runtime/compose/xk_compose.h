@@ -100,6 +100,10 @@ struct xk_plan {
 /* Legal after a check without errors; NULL for a bench without a graph. */
 struct xk_plan *xk_spec_plan(struct xk_spec *s);
 
+/* After a check that refused the threading: the nearest table that can run (fewest axes
+ * changed), as a line to paste, `threading = ppc { ... }`.  Else NULL. */
+const char *xk_spec_nearest(const struct xk_spec *s);
+
 /* Checks a plan that was changed after xk_spec_check; errors come as from the
  * command line. */
 int  xk_plan_check(const struct xk_plan *p, struct xk_errs *e);

@@ -164,6 +164,8 @@ static const char *arch_fault(const struct xk_arch *a)
 		return "vps must be at least 1";
 	if (a->vps > (int)XK_VP_MAX)
 		return "vps must be at most 8192";
+	if (a->vps > 0 && (unsigned)a->vps + a->carriers + (a->inbound == XK_INBOUND_POOL) > XK_VP_MAX)
+		return "vps and carriers, and the pool's queue, must be at most 8192 together";
 	if (a->burst == 0 || a->burst > 1024)
 		return "burst must be between 1 and 1024 messages";
 	if (a->quantum == 0)

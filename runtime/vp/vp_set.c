@@ -72,9 +72,9 @@ static int arch_resolve(struct xk_arch *a, struct xk_errs *errs)
 		a->vps = (int)a->workers;
 	if (a->workers > (unsigned)a->vps * lanes_of(a))
 		a->workers = (unsigned)a->vps * lanes_of(a);
-	if ((unsigned)a->vps + a->carriers >= XK_VP_MAX) {
+	if ((unsigned)a->vps + a->carriers + (a->inbound == XK_INBOUND_POOL) > XK_VP_MAX) {
 		xk_errs_add(errs, NULL, 0, 0, "%d virtual processors and %u carriers are more than %u", a->vps,
-			    a->carriers, XK_VP_MAX - 1u);
+			    a->carriers, XK_VP_MAX - (a->inbound == XK_INBOUND_POOL));
 		return XK_E_INVAL;
 	}
 	return XK_OK;

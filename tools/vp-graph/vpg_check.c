@@ -81,9 +81,10 @@ int vpg_check(const struct vpg *o)
 	int code = vpg_open(&f, o, o->arg[0]);
 
 	if (o->json) {
-		int bad = vpg_print_json(json_pack("{s:s, s:b, s:o, s:o}", "file", o->arg[0], "ok", code == VPG_OK,
+		int bad = vpg_print_json(json_pack("{s:s, s:b, s:o, s:o, s:s?}", "file", o->arg[0], "ok", code == VPG_OK,
 						   "errors", vpg_errs_json(f.errs),
-						   "warnings", vpg_errs_json(f.warnings)));
+						   "warnings", vpg_errs_json(f.warnings),
+						   "nearest", xk_spec_nearest(f.s)));
 
 		code = bad ? bad : code;
 	} else if (code == VPG_OK) {

@@ -202,7 +202,7 @@ static void arch_text(const struct xk_arch *a)
 	if (a->vps > 0)
 		printf("%d", a->vps);
 	else
-		printf("%s", a->vps == XK_VPS_PER_WORKER ? "one per worker" : "one per connection: say how many");
+		printf("%s", a->vps == XK_VPS_PER_WORKER ? "one per worker" : "one per connection");
 	printf(", workers %s, burst %u, quantum %u, inbox %u, spin %uus, %s\naxes that can be changed\n",
 	       a->workers ? "1" : "one per processor", a->burst, a->quantum, a->inbox, a->spin_us,
 	       a->wired ? "wired" : "not wired");

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * compose_arch.h - the axes of a threading table, as written and as they are meant.
+ *
+ * A table is a preset and what was said of it: values, and which of them stand in
+ * the file, because what is not said follows from what is.  Three files share this:
+ * the reading (compose_arch.c), the meaning (compose_axes.c) and the search for the
+ * nearest table that can run (compose_mend.c).
+ * Invariant: what is refused and what is proposed is judged by one function, axes_fault.
+ */
+#ifndef COMPOSE_ARCH_H
+#define COMPOSE_ARCH_H
+
+#include "runtime/compose/compose_priv.h"
+
+struct arch_conf {
+	unsigned domain, entry, schedule, handover, lock, inbound, order, table, threads, spread;
+	uint64_t vps, workers, carriers, burst, quantum, cpus, inbox, spin, seed, stack;
+	bool     wired, hold;
+	struct xk_plist map;
+	uint64_t clusters, high, low;
+	struct xk_plist layers;
+};
+
+/* Rows of xk_arch_params. */
+enum axis {
+	AX_DOMAIN, AX_VPS, AX_WORKERS, AX_ENTRY, AX_HANDOVER, AX_LOCK, AX_CARRIERS, AX_INBOUND, AX_ORDER, AX_TABLE,
+	AX_HOLD, AX_SCHEDULE, AX_SPREAD, AX_BURST, AX_QUANTUM, AX_WIRED, AX_CPUS, AX_INBOX, AX_SPIN, AX_SEED,
+	AX_THREADS, AX_STACK, AX_MAP, AX_CLUSTERS, AX_LAYERS, AX_HIGH, AX_LOW, AX_N
+};
+
+struct axes {
+	const struct xk_arch *base;
+	struct arch_conf conf;
+	uint32_t said;               /* bit of each axis that stands in the table */
+	int      vps_word;           /* vps is said by a word: XK_VPS_*; 0: it is not */
+};
+_Static_assert(AX_N <= 32, "a bit for each axis");
+
+static inline bool axes_said(const struct axes *x, enum axis a)
+{
+	return x->said >> a & 1;
+}
+
+/* The base alone, nothing said. */
+struct axes axes_of(const struct xk_arch *base);
+/* What the graph says that threading has to fit. */
+struct axes_graph {
+	bool     is_virtual;         /* clock = "virtual" */
+	bool     waits;              /* a driver of it waits in a call */
+	uint64_t memory;             /* limit of message buffers */
+	unsigned conns;              /* most connections that one of its nodes makes; 0: none says */
+};
+/* What it means, whether it can run or not: the runtime's axes. */
+struct xk_arch axes_arch(const struct axes *x, const struct axes_graph *g);
+/* Why it cannot run (NULL: it can), and which axis of the table that is about (AX_N: all of it). */
+const char *axes_fault(const struct axes *x, const struct axes_graph *g, char *why, size_t n, enum axis *about);
+
+/* compose_mend.c: the nearest table to x that can run, as a line of Lua, in the arena; NULL: none was found. */
+const char *axes_nearest(struct xk_spec *s, const struct axes *x, const struct axes_graph *g);
+
+#endif

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * compose_axes.c - the axes of a threading table: their schema, what follows from
+ * what was said, and whether it can run.
+ *
+ * What a table does not say is its preset's, but where that would contradict what it
+ * does say: a preset that is made to take no locks has no use for its own, and what
+ * only message parallelism has goes with it.  Whether a combination can work is asked
+ * of the runtime's own check; what only the graph knows (its memory, its clock, drivers
+ * that wait) is added here.
+ */
+#include "runtime/compose/compose_arch.h"
+
+#include <string.h>
+
+#include "runtime/mem/xk_mem.h"
+
+#define CONNS_UNSAID 16u         /* "per connection" where no node says how many */
+#define CONNS_MOST   1024u       /* more threads than this are asked for by their number */
+
+const char *const xk_arch_domains[] = { "connections", "layers", "none", NULL };
+const char *const xk_arch_entries[] = { "own", "lock", "thread", NULL };
+static const char *const handovers[] = { "post", "enter", "try", NULL };
+static const char *const locks[] = { "mutex", "adaptive", "spin", "ticket", "mcs", NULL };
+static const char *const inbounds[] = { "device", "pool", NULL };
+static const char *const orders[] = { "any", "arrival", NULL };
+static const char *const tables[] = { "none", "rw", "mutex", "adaptive", "spin", "ticket", "mcs", NULL };
+static const char *const thread_kinds[] = { "kernel", "user", NULL };
+const char *const xk_arch_schedules[] = { "drr", "os", "virtual", "fifo", NULL };
+static const char *const spreads[] = { "number", "hash", NULL };
+
+const struct xk_param xk_arch_params[] = {
+	[AX_DOMAIN] = { .name = "domain", .type = XK_P_ENUM, .choices = xk_arch_domains, .doc = "what is mapped to a virtual processor",
+	  .offset = offsetof(struct arch_conf, domain) },
+	[AX_VPS] = { .name = "vps", .type = XK_P_UINT, .min = "1", .max = "8192",
+	  .doc = "virtual processors; also \"per worker\", \"per connection\"", .offset = offsetof(struct arch_conf, vps) },
+	[AX_WORKERS] = { .name = "workers", .type = XK_P_UINT, .min = "1", .max = "1024",
+	  .doc = "threads that run them; without it one per processor", .offset = offsetof(struct arch_conf, workers) },
+	[AX_ENTRY] = { .name = "entry", .type = XK_P_ENUM, .choices = xk_arch_entries, .doc = "how a message gets into a virtual processor",
+	  .offset = offsetof(struct arch_conf, entry) },
+	[AX_HANDOVER] = { .name = "handover", .type = XK_P_ENUM, .choices = handovers,
+	  .doc = "what is done with messages of another virtual processor: left in its inbox, run there by who found them, "
+		 "run there if nobody is inside and left there else",
+	  .offset = offsetof(struct arch_conf, handover) },
+	[AX_LOCK] = { .name = "lock", .type = XK_P_ENUM, .choices = locks, .doc = "of each virtual processor, with entry = \"lock\"",
+	  .offset = offsetof(struct arch_conf, lock) },
+	[AX_CARRIERS] = { .name = "carriers", .type = XK_P_UINT, .max = "64",
+	  .doc = "threads that own the devices, each with a virtual processor that no connection is mapped to",
+	  .offset = offsetof(struct arch_conf, carriers) },
+	[AX_INBOUND] = { .name = "inbound", .type = XK_P_ENUM, .choices = inbounds,
+	  .doc = "with domain = \"none\", who carries the frames of a device: its own carrier, or from one queue whichever is free",
+	  .offset = offsetof(struct arch_conf, inbound) },
+	[AX_ORDER] = { .name = "order", .type = XK_P_ENUM, .choices = orders,
+	  .doc = "of messages from the one queue at their connection's lock: any, or that in which they were taken",
+	  .offset = offsetof(struct arch_conf, order) },
+	[AX_TABLE] = { .name = "table", .type = XK_P_ENUM, .choices = tables,
+	  .doc = "with domain = \"none\", the lock on the table of connections; none: it is read without one",
+	  .offset = offsetof(struct arch_conf, table) },
+	[AX_HOLD] = { .name = "hold", .type = XK_P_BOOL, .doc = "the table's lock is held while a connection's is waited for",
+	  .offset = offsetof(struct arch_conf, hold) },
+	[AX_SCHEDULE] = { .name = "schedule", .type = XK_P_ENUM, .choices = xk_arch_schedules,
+	  .doc = "who chooses the next virtual processor: deficit round robin, the operating system, a simulated clock, "
+		 "one queue that workers share",
+	  .offset = offsetof(struct arch_conf, schedule) },
+	[AX_SPREAD] = { .name = "spread", .type = XK_P_ENUM, .choices = spreads,
+	  .doc = "which virtual processor a connection lives on: its number's, or the one of the hash of its two ends",
+	  .offset = offsetof(struct arch_conf, spread) },
+	[AX_BURST] = { .name = "burst", .type = XK_P_UINT, .min = "1", .max = "1024", .doc = "messages in one unit of work",
+	  .offset = offsetof(struct arch_conf, burst) },
+	[AX_QUANTUM] = { .name = "quantum", .type = XK_P_UINT, .min = "1", .max = "1048576",
+	  .doc = "messages a virtual processor may run before the next one's turn",
+	  .offset = offsetof(struct arch_conf, quantum) },
+	[AX_WIRED] = { .name = "wired", .type = XK_P_BOOL, .doc = "workers are pinned to processors",
+	  .offset = offsetof(struct arch_conf, wired) },
+	[AX_CPUS] = { .name = "cpus", .type = XK_P_CPUS, .doc = "processors allowed; without it all",
+	  .offset = offsetof(struct arch_conf, cpus) },
+	[AX_INBOX] = { .name = "inbox", .type = XK_P_UINT, .min = "1", .max = "16777216",
+	  .doc = "messages that may wait for one virtual processor", .offset = offsetof(struct arch_conf, inbox) },
+	[AX_SPIN] = { .name = "spin", .type = XK_P_TIME, .max = "1s", .doc = "look for work this long before sleeping",
+	  .offset = offsetof(struct arch_conf, spin) },
+	[AX_SEED] = { .name = "seed", .type = XK_P_UINT, .doc = "of the schedule's own choices; without it the graph's",
+	  .offset = offsetof(struct arch_conf, seed) },
+	[AX_THREADS] = { .name = "threads", .type = XK_P_ENUM, .choices = thread_kinds,
+	  .doc = "whose stack a connection's work runs on: the kernel thread's that runs its virtual processor, or one of "
+		 "its own, a user-level thread", .offset = offsetof(struct arch_conf, threads) },
+	[AX_STACK] = { .name = "stack", .type = XK_P_SIZE, .min = "8KiB", .max = "16MiB",
+	  .doc = "of each user-level thread; without it what this build needs", .offset = offsetof(struct arch_conf, stack) },
+	[AX_MAP] = { .name = "map", .type = XK_P_LIST, .elem = XK_P_UINT,
+	  .doc = "virtual processor (from 1) of connection 1, 2, ...; repeated; without it round robin",
+	  .offset = offsetof(struct arch_conf, map) },
+	[AX_CLUSTERS] = { .name = "clusters", .type = XK_P_UINT, .min = "1", .max = "8192",
+	  .doc = "domain \"layers\": sets of layers with threads of their own; connections are spread over them",
+	  .offset = offsetof(struct arch_conf, clusters) },
+	[AX_LAYERS] = { .name = "layers", .type = XK_P_LIST, .elem = XK_P_TEXT,
+	  .doc = "domain \"layers\": for each layer, from the device up, the names of its nodes, separated by a space; "
+		 "without it device and links, network, transport, all above",
+	  .offset = offsetof(struct arch_conf, layers) },
+	[AX_HIGH] = { .name = "high", .type = XK_P_UINT, .min = "1", .max = "65536",
+	  .doc = "domain \"layers\": a layer stops when so many messages wait in a queue that it fills",
+	  .offset = offsetof(struct arch_conf, high) },
+	[AX_LOW] = { .name = "low", .type = XK_P_UINT, .max = "65535",
+	  .doc = "domain \"layers\": and goes on when no more than these are left; without it a quarter of high",
+	  .offset = offsetof(struct arch_conf, low) },
+	[AX_N] = XK_PARAM_END
+};
+
+/* The choices of the enums above are in the order of the runtime's. */
+_Static_assert(XK_DOMAIN_CONN == 0 && XK_DOMAIN_LAYER == 1 && XK_DOMAIN_NONE == 2, "order of domains");
+_Static_assert(XK_ENTRY_OWN == 0 && XK_ENTRY_LOCK == 1 && XK_ENTRY_THREAD == 2, "order of entries");
+_Static_assert(XK_HANDOVER_POST == 0 && XK_HANDOVER_ENTER == 1 && XK_HANDOVER_TRY == 2, "order of handovers");
+_Static_assert(XK_INBOUND_DEVICE == 0 && XK_INBOUND_POOL == 1, "order of inbounds");
+_Static_assert(XK_ORDER_ANY == 0 && XK_ORDER_ARRIVAL == 1, "order of orders");
+_Static_assert(XK_THREADS_KERNEL == 0 && XK_THREADS_USER == 1, "order of thread kinds");
+_Static_assert(XK_SCHED_DRR == 0 && XK_SCHED_OS == 1 && XK_SCHED_VIRTUAL == 2 && XK_SCHED_FIFO == 3,
+	       "order of schedules");
+_Static_assert(XK_SPREAD_NUMBER == 0 && XK_SPREAD_HASH == 1, "order of spreads");
+
+/* ---- what follows from what was said ---------------------------------------------- */
+
+struct axes axes_of(const struct xk_arch *a)
+{
+	return (struct axes){ .base = a, .conf = {
+		.domain = a->domain, .entry = a->entry, .schedule = a->schedule, .handover = a->handover, .spread = a->spread,
+		.vps = a->vps > 0 ? (uint64_t)a->vps : 0, .workers = a->workers, .burst = a->burst,
+		.quantum = a->quantum, .cpus = a->cpus, .inbox = a->inbox, .wired = a->wired,
+		.spin = a->spin_us * XK_US, .seed = a->seed, .carriers = a->carriers, .hold = a->hold,
+		.inbound = a->inbound, .order = a->order, .threads = a->threads, .stack = a->stack,
+		.clusters = a->domain == XK_DOMAIN_LAYER ? (uint64_t)a->vps : 0, .high = a->high, .low = a->low,
+	} };
+}
+
+/* What only message parallelism has goes with it, unless it is said. */
+static void take_carriers(struct xk_arch *a, const struct axes *x)
+{
+	const struct arch_conf *c = &x->conf;
+	bool was = x->base->domain == XK_DOMAIN_NONE, is = c->domain == XK_DOMAIN_NONE;
+
+	a->carriers = (unsigned)c->carriers;
+	a->inbound = (enum xk_inbound)c->inbound;
+	a->order = (enum xk_order)c->order;
+	a->hold = c->hold;
+	if (axes_said(x, AX_TABLE))
+		a->table = c->table != 0 ? xk_lock_find(tables[c->table]) : NULL;
+	if (a->table == NULL && !axes_said(x, AX_HOLD))
+		a->hold = false;
+	if (was && !is && !axes_said(x, AX_TABLE))
+		a->table = NULL;
+	if (was && !is && !axes_said(x, AX_HOLD))
+		a->hold = false;
+	if (was && !is && !axes_said(x, AX_INBOUND))
+		a->inbound = XK_INBOUND_DEVICE;
+	if (a->inbound == XK_INBOUND_DEVICE && !axes_said(x, AX_ORDER))
+		a->order = XK_ORDER_ANY;
+}
+
+/* Where user-level threads are asked for, what a preset says of kernel threads of connections,
+ * and of locks between them, does not hold: what is not written is as for few workers. */
+static void take_user_threads(struct xk_arch *a, const struct axes *x)
+{
+	if (!axes_said(x, AX_ENTRY))
+		a->entry = XK_ENTRY_OWN;
+	if (!axes_said(x, AX_SCHEDULE) && a->schedule == XK_SCHED_OS) {
+		a->schedule = XK_SCHED_DRR;
+		a->wired = true;
+	}
+	if (!axes_said(x, AX_VPS) && a->vps == XK_VPS_PER_CONN)
+		a->vps = XK_VPS_PER_WORKER;
+}
+
+/* What the domain `layers` has of its own. */
+static void take_layers(struct xk_arch *a, const struct axes *x)
+{
+	const struct arch_conf *c = &x->conf;
+
+	if (a->domain != XK_DOMAIN_LAYER)
+		return;
+	a->vps = c->clusters != 0 ? (int)c->clusters : 1;
+	a->layers = c->layers.n != 0 ? c->layers.n : a->layers != 0 ? a->layers : 4;
+	a->high = c->high != 0 ? (uint32_t)c->high : 256;
+	a->low = axes_said(x, AX_LOW) ? (uint32_t)c->low : a->high / 4;
+}
+
+static void take_numbers(struct xk_arch *a, const struct axes *x)
+{
+	const struct arch_conf *c = &x->conf;
+
+	if (x->vps_word != 0)
+		a->vps = x->vps_word;
+	else if (c->vps != 0)
+		a->vps = (int)c->vps;
+	a->workers = (unsigned)c->workers;
+	/* One worker per VP is what a preset of few VPs means, unless it is said. */
+	if (!axes_said(x, AX_WORKERS) && c->vps != 0 && a->workers > c->vps)
+		a->workers = (unsigned)c->vps;
+	a->burst = (unsigned)c->burst;
+	a->quantum = (unsigned)c->quantum;
+	a->cpus = c->cpus;
+	a->inbox = (uint32_t)c->inbox;
+	a->spin_us = (uint32_t)(c->spin / XK_US);
+	a->seed = c->seed;
+}
+
+/* As many as the graph's nodes make; kernel threads by the thousand are nobody's default. */
+static int per_connection(const struct axes_graph *g)
+{
+	return (int)(g->conns == 0 ? CONNS_UNSAID : g->conns < CONNS_MOST ? g->conns : CONNS_MOST);
+}
+
+struct xk_arch axes_arch(const struct axes *x, const struct axes_graph *g)
+{
+	const struct arch_conf *c = &x->conf;
+	struct xk_arch a = *x->base;
+
+	take_carriers(&a, x);
+	a.domain = (enum xk_domain)c->domain;
+	a.entry = (enum xk_entry)c->entry;
+	a.schedule = (enum xk_schedule)c->schedule;
+	a.handover = (enum xk_handover)c->handover;
+	a.spread = (enum xk_spread)c->spread;
+	a.threads = (enum xk_threads)c->threads;
+	a.stack = c->stack;
+	a.wired = c->wired;
+	if (a.threads == XK_THREADS_USER)
+		take_user_threads(&a, x);
+	if (axes_said(x, AX_LOCK))
+		a.lock = xk_lock_find(locks[c->lock]);
+	/* A preset that is made to take no locks has no use for its own. */
+	if (a.entry != XK_ENTRY_LOCK && !axes_said(x, AX_LOCK))
+		a.lock = NULL;
+	if (a.entry != XK_ENTRY_LOCK && !axes_said(x, AX_HANDOVER))
+		a.handover = XK_HANDOVER_POST;
+	take_numbers(&a, x);
+	take_layers(&a, x);
+	if (a.vps == XK_VPS_PER_CONN)
+		a.vps = per_connection(g);
+	if (g->is_virtual && !axes_said(x, AX_SCHEDULE))
+		a.schedule = XK_SCHED_VIRTUAL;
+	return a;
+}
+
+/* ---- whether it can run --------------------------------------------------------------- */
+
+/* Words that say nothing in the other domains, and vps, which says nothing in this one. */
+static const char *misplaced(const struct axes *x, enum axis *about)
+{
+	static const enum axis words[] = { AX_CLUSTERS, AX_LAYERS, AX_HIGH, AX_LOW };
+
+	if (x->conf.domain == XK_DOMAIN_LAYER) {
+		*about = AX_VPS;
+		return axes_said(x, AX_VPS) ? "domain \"layers\" has a virtual processor for each layer and cluster: "
+					      "say clusters, not vps" : NULL;
+	}
+	for (unsigned i = 0; i < XK_ARRAY_LEN(words); i++)
+		if (axes_said(x, words[i])) {
+			*about = words[i];
+			return "needs the domain \"layers\": lp { ... }";
+		}
+	return NULL;
+}
+
+static const char *map_fault(const struct axes *x, const struct xk_arch *a, char *why, size_t n)
+{
+	int most = a->vps > 0 ? a->vps : (int)XK_VP_MAX;
+
+	for (unsigned i = 0; i < x->conf.map.n; i++) {
+		uint64_t vp = x->conf.map.v[i].u;
+
+		if (vp != 0 && vp <= (uint64_t)most)
+			continue;
+		snprintf(why, n, "parameter 'map' has a number %u that names virtual processor %llu: there are 1 to %d",
+			 i + 1, (unsigned long long)vp, most);
+		return why;
+	}
+	return NULL;
+}
+
+/* One that can never have a buffer can neither send nor receive. */
+static const char *memory_fault(const struct xk_arch *a, const struct axes_graph *g, char *why, size_t n)
+{
+	uint64_t each = XK_MEM_SMALL_SIZE;
+	uint64_t vps = (a->vps > 0 ? (uint64_t)a->vps : 1) * (a->domain == XK_DOMAIN_LAYER ? a->layers : 1) + a->carriers;
+
+	if (vps * each <= g->memory)
+		return NULL;
+	snprintf(why, n, "%llu virtual processors cannot have a message buffer each: the smallest take %llu bytes together, and memory "
+		 "is %llu; it has room for %llu", (unsigned long long)vps, (unsigned long long)(vps * each),
+		 (unsigned long long)g->memory, (unsigned long long)(g->memory / each));
+	return why;
+}
+
+const char *axes_fault(const struct axes *x, const struct axes_graph *g, char *why, size_t n, enum axis *about)
+{
+	struct xk_arch a = axes_arch(x, g);
+	const char *text = misplaced(x, about);
+
+	if (text != NULL)
+		return text;
+	*about = AX_SCHEDULE;
+	if (g->is_virtual && a.schedule != XK_SCHED_VIRTUAL)
+		return "clock = \"virtual\" needs schedule = \"virtual\"";
+	*about = AX_N;
+	if (xk_arch_check(&a, why, n) != XK_OK)
+		return why;
+	*about = AX_MAP;
+	if ((text = map_fault(x, &a, why, n)) != NULL)
+		return text;
+	*about = AX_VPS;
+	if ((text = memory_fault(&a, g, why, n)) != NULL)
+		return text;
+	*about = AX_THREADS;
+	return g->waits && a.threads == XK_THREADS_USER ? "threads = \"user\" would all wait with a driver that waits" : NULL;
+}

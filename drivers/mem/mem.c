@@ -291,6 +291,8 @@ static const char *const places[] = { "map", "hash", NULL };
 	P(count, XK_P_UINT, "0", "source: stop after so many frames of all connections together; 0: never"), \
 	P(rate, XK_P_UINT, "0", "source: frames per second of all connections together; 0: as fast as they are taken", \
 	  .max = "1000000000"), \
+	P(ring, XK_P_UINT, "0", "source, with rate: frames that wait to be taken at most, by virtual processor; what comes then is missed; 0: " \
+	  "none is, they are late", .max = "1048576"), \
 	P(checksum, XK_P_ENUM, "compute-ignore", "source: a dummy that receivers compute and ignore, none, or a good one", \
 	  .choices = csums), \
 	P(place, XK_P_ENUM, "map", "source: make frames on the virtual processor of the graph's map of connections, or of the flow hash", \

@@ -34,7 +34,7 @@ struct mem_conf {
 	bool     copy, mix;
 	uint64_t queue;
 	/* peer = "source" */
-	uint64_t conns, size, burst, count, rate, rxcold, ports;
+	uint64_t conns, size, burst, count, rate, ring, rxcold, ports;
 	uint32_t from, to;
 	uint16_t from_port, port;
 	unsigned checksum, rxbuf, place;
@@ -53,7 +53,8 @@ int mem_lead(const char *text, uint8_t *out);
 	X(NOBODY, "nobody_there")         /* no station on the wire has that address */ \
 	X(TOO_LONG, "too_long")           /* longer than the link's largest frame */ \
 	X(STOPPED, "stopped")             /* the other end has stopped */ \
-	X(NOT_REFLECTED, "not_reflected") /* the reflector does not know what to answer */
+	X(NOT_REFLECTED, "not_reflected") /* the reflector does not know what to answer */ \
+	X(MISSED, "missed")               /* came while the receive ring was full; there was no frame yet */
 
 enum {
 	MEM_DROP_BASE = XK_DROP_FIRST - 1,

@@ -202,6 +202,18 @@ static unsigned gen_burst(struct mem_gen *g, uint32_t j, unsigned n)
 	return i;
 }
 
+/* Of `n` frames that came since, those that the ring had room for: a card loses the others without asking. */
+static uint64_t gen_waiting(struct mem_gen *g, uint64_t n)
+{
+	uint64_t ring = mem_conf(g->mr->rep)->ring;
+
+	if (ring == 0 || n <= ring)
+		return n;
+	xk_count_add(g->mr->rep->drop[MEM_DROP_MISSED], n - ring);
+	g->produced += n - ring;
+	return ring;
+}
+
 /* Frames that the open loop allows by now; 0 after arming the timer. */
 static uint64_t gen_due(struct mem_gen *g)
 {
@@ -209,7 +221,7 @@ static uint64_t gen_due(struct mem_gen *g)
 	uint64_t due = t / XK_SEC * g->rate + t % XK_SEC * g->rate / XK_SEC;
 
 	if (due > g->produced)
-		return due - g->produced;
+		return gen_waiting(g, due - g->produced);
 	xk_timer_set(&g->mr->rep->vp->wheel, &g->timer, now + XK_SEC / g->rate);
 	xk_task_park(&g->mr->task);
 	return 0;
@@ -457,7 +469,9 @@ void mem_gen_free(struct mem_rep *mr)
 
 int mem_gen_check(const struct mem_conf *c, char *why, size_t n)
 {
-	if (c->to == 0)
+	if (c->ring != 0 && c->rate == 0)
+		snprintf(why, n, "ring is for frames that come at a rate of their own: it needs 'rate'");
+	else if (c->to == 0)
 		snprintf(why, n, "peer = \"source\" needs 'to', the address that the datagrams are for");
 	else if (c->size + IP_HEADER + UDP_HEADER > c->mtu)
 		snprintf(why, n, "size %llu does not fit one frame: mtu %llu leaves %llu bytes",

@@ -96,6 +96,7 @@ ok "no lwIP: ours is measured, ok is null, the package is named" missing_peer P1
 ok "no DPDK: the package is named" missing_peer P6/32 libdpdk-dev
 ok "no rte_hash: the package is named" missing_peer P7/rte libdpdk-dev
 ok "no rculfhash: the package is named" missing_peer P7/rcu liburcu-dev
+ok "no ACE: the package is named" says 'libace-dev' goals --peers "$tmp" P17
 ok "no kernel harness: how to build it" missing_peer P2 'tools/peers/build'
 ok "FastClick: says that no registry has it" missing_peer P16 'no package registry'
 ok "no counting build: says how to get one" says 'enable-count-atomics' goals P10/locked

@@ -249,6 +249,23 @@ static void keeps_to_the_rate(void)
 	pf_down(&f);
 }
 
+/* Units of 16 and a tick of 1 ms: a rate of 20000 leaves 20 frames for each tick, the ring has room for 12. */
+static void what_comes_while_the_ring_is_full_is_missed(void)
+{
+	static const struct pf_spec g[] = RECEIVER(&xk_proto_eth_mem, &xk_proto_eth,
+		"peer=source; to=10.0.0.1; conns=4; rate=20000; ring=12", NULL);
+	uint64_t made, missed;
+
+	pf_up(&f, 1, g);
+	pf_run(&f, XK_SEC);
+	made = pf_count(&f, "d", "made");
+	missed = pf_drops(&f, "d", "missed");
+	CU_ASSERT_EQUAL(pf_count(&f, "sink", "messages"), made);
+	CU_ASSERT(made > 11000 && made <= 12012);
+	CU_ASSERT(made + missed <= 20000 && made + missed >= 20000 - 20);
+	pf_down(&f);
+}
+
 /* ---- receive buffers ------------------------------------------------------------------ */
 
 #define SEEN 4096
@@ -354,6 +371,7 @@ static void checks_rules_between_parameters(void)
 	CU_ASSERT_FALSE(conf_ok(&xk_proto_eth_mem, "lead", "0123456789abcdef01", "hexadecimal"));
 	CU_ASSERT_FALSE(conf_ok(&xk_proto_eth_mem, "lead", "012", "hexadecimal"));
 	CU_ASSERT_FALSE(conf_ok(&xk_proto_eth_mem, "lead", "no", "hexadecimal"));
+	CU_ASSERT_FALSE(conf_ok(&xk_proto_eth_mem, "ring", "64", "needs 'rate'"));
 	CU_ASSERT_FALSE(conf_ok(&xk_proto_eth_mem, "mac", "01:00:5e:00:00:01", "group"));
 }
 
@@ -368,6 +386,7 @@ static CU_TestInfo source_tests[] = {
 	{ "mixed connections share the count out evenly", mixed_connections_share_the_count_out_evenly },
 	{ "makes exactly the count, shared out evenly", makes_exactly_the_count_shared_out_evenly },
 	{ "keeps to the rate", keeps_to_the_rate },
+	{ "what comes while the ring is full is missed", what_comes_while_the_ring_is_full_is_missed },
 	{ "cold buffers come round in a circle of the given size", cold_buffers_come_round_in_a_circle_of_the_given_size },
 	{ "lifo buffers come again at once", lifo_buffers_come_again_at_once },
 	{ "survives the failure of every allocation", survives_the_failure_of_every_allocation },

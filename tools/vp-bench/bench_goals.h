@@ -23,7 +23,7 @@
 #define GOAL_TEXT  512u
 
 enum goal_peer { PEER_LWIP, PEER_KERNEL, PEER_DPDK, PEER_LWIP_TCP, PEER_LWIP_MANY, PEER_SMOLTCP, PEER_KERNEL_TCP,
-		 PEER_KERNEL_MEM, PEER_DPDK_HASH, PEER_URCU_HASH };
+		 PEER_KERNEL_MEM, PEER_DPDK_HASH, PEER_URCU_HASH, PEER_ACE };
 
 /* What was asked for, and where things are. */
 struct goals {
@@ -95,9 +95,14 @@ enum goal_fault side_rest(struct goals *g, const struct goal_side *s, double *v,
 /* The same of a peer. */
 enum goal_fault side_peer_bytes(struct goals *g, const struct goal_side *s, double *v, char *why);
 enum goal_fault side_peer(struct goals *g, const struct goal_side *s, double *v, char *why);
+/* Messages a second by the wall clock, on the two processors. */
+enum goal_fault side_wall_rate(struct goals *g, const struct goal_side *s, double *v, char *why);
+enum goal_fault side_peer_rate(struct goals *g, const struct goal_side *s, double *v, char *why);
 /* The faster of two peers, each in its own run. */
 enum goal_fault side_best(struct goals *g, const struct goal_side *s, double *v, char *why);
 enum goal_fault side_one(struct goals *g, const struct goal_side *s, double *v, char *why);
+/* A run of vp-run with the side's graph and arguments and `more`: its JSON, or NULL and why. */
+json_t *goal_run(struct goals *g, const struct goal_side *s, xk_ns time, const char *more, char *why);
 /* The harness, or NULL. */
 const char *goal_peer_path(const struct goals *g, enum goal_peer peer);
 const char *goal_peer_hint(enum goal_peer peer);
@@ -110,6 +115,13 @@ enum goal_fault side_memcpy_cold(struct goals *g, const struct goal_side *s, dou
 
 /* bench_goals_demux.c: a key of a burst to its session, among a million. */
 enum goal_fault side_demux(struct goals *g, const struct goal_side *s, double *v, char *why);
+
+/* bench_goals_load.c: processor time of a message that arrives at four times the load that saturates, and at the
+ * peak; peer_arg: the reason under which the device counts what is lost, NULL: it is lost in inboxes.  A million
+ * timers, in per cent of a processor. */
+enum goal_fault side_overload(struct goals *g, const struct goal_side *s, double *v, char *why);
+enum goal_fault side_peak(struct goals *g, const struct goal_side *s, double *v, char *why);
+enum goal_fault side_timers(struct goals *g, const struct goal_side *s, double *v, char *why);
 
 /* bench_goals_filter.c: ns for a verdict on a frame. */
 enum goal_fault side_bpf_filter(struct goals *g, const struct goal_side *s, double *v, char *why);

@@ -49,6 +49,9 @@ static const char *lacks_fastclick(struct goals *g, const struct goal *r)
 			      .arg = { "vps=0", "conns=96", "burst=16", __VA_ARGS__ } }
 #define IDLE(fn, n, ...)    { .measure = fn, .graph = "tcp-idle.lua", .idle = n, .warmup = n > 1000 ? 15 : 0, \
 			      .arg = { __VA_ARGS__ } }
+#define RATE(which, text)   { .measure = side_peer_rate, .peer = which, .peer_arg = text }
+#define LAYERS(...)         { .measure = side_wall_rate, .graph = "layers.lua", .arg = { __VA_ARGS__ } }
+#define LOAD(fn, reason, ...) { .measure = fn, .graph = "overload.lua", .peer_arg = reason, .arg = { __VA_ARGS__ } }
 #define TCP_MANY(fn, ...)   RUN(fn, "tcp-down.lua", "vps=384", "conns=3072", __VA_ARGS__)
 
 const struct goal goal_rows[] = {
@@ -175,8 +178,28 @@ const struct goal goal_rows[] = {
 	{ .id = "P14", .what = "copy fused with checksum / memcpy, 4 KiB hot", .unit = "ns",
 	  .sense = GOAL_TIME, .bar = 0.95, .stretch = 1.0,
 	  .ours = { .measure = side_csum_copy }, .reference = { .measure = side_memcpy } },
+	{ .id = "P15/device", .what = "goodput at 4 times the load that saturates / peak, what is too much missed by the device",
+	  .unit = "ns", .sense = GOAL_TIME, .bar = 0.95, .stretch = 0.98,
+	  .note = "processor time of a message that arrived; a ring of 16384 frames, which come whether they are taken or not",
+	  .ours = LOAD(side_overload, "missed", "where=device"), .reference = LOAD(side_peak, "missed", "where=device") },
+	{ .id = "P15/classifier", .what = "the same, what is too much dropped at the classifier by the thread that reads the device",
+	  .unit = "ns", .sense = GOAL_TIME, .bar = 0.95, .stretch = 0.98, .lacks_ours = lacks_cores,
+	  .note = "of the thread that the connections are on",
+	  .ours = LOAD(side_overload, NULL, "where=classifier"), .reference = LOAD(side_peak, NULL, "where=classifier") },
+	{ .id = "P15/timers", .what = "1 M armed timers at a tick of 1 ms, per cent of a processor", .unit = "%",
+	  .sense = GOAL_VALUE, .bar = 0.5, .stretch = 0.2,
+	  .note = "set for up to 120 s, each again when it fires; two slots of the third level",
+	  .ours = { .measure = side_timers }, .reference = ONE },
 	{ .id = "P16", .what = "UDP 64 B receive half, checksum verified / FastClick", .unit = "ns",
 	  .sense = GOAL_TIME, .bar = 1.3, .stretch = 1.8, .lacks_reference = lacks_fastclick,
 	  .ours = RUN(side_time, "udp-up.lua", "burst=32", "checksum=good"), .reference = ONE },
+	{ .id = "P17", .what = "layer parallelism, 4 layers, 4 KiB, two processors / ACE's streams, a thread for each module",
+	  .unit = "messages/s", .sense = GOAL_RATE, .bar = 5, .stretch = 10, .two_cores = true, .lacks_ours = lacks_cores,
+	  .lacks_reference = lacks_peer,
+	  .note = "the receive half of UDP, the payload not looked at; messages by the wall clock",
+	  .ours = LAYERS("checksum=none"), .reference = RATE(PEER_ACE, "4096") },
+	{ .id = "P17/sum", .what = "the same, the payload summed by the transport", .unit = "messages/s",
+	  .sense = GOAL_RATE, .bar = 5, .stretch = 10, .two_cores = true, .lacks_ours = lacks_cores, .lacks_reference = lacks_peer,
+	  .ours = LAYERS("checksum=compute-ignore"), .reference = RATE(PEER_ACE, "4096+sum") },
 	{ .id = NULL },
 };

@@ -49,7 +49,7 @@ static void compose(struct call *c, const struct goals *g, const struct goal_sid
 	c->argv[c->n] = NULL;
 }
 
-static json_t *run(struct goals *g, const struct goal_side *s, xk_ns time, const char *more, char *why)
+json_t *goal_run(struct goals *g, const struct goal_side *s, xk_ns time, const char *more, char *why)
 {
 	char text[GOAL_TEXT - 32] = "";
 	struct call c;
@@ -89,7 +89,7 @@ static enum goal_fault noise(char *why, const char *text)
 
 static enum goal_fault time_of(struct goals *g, const struct goal_side *s, const char *more, double *v, char *why)
 {
-	json_t *j = run(g, s, g->time, more, why);
+	json_t *j = goal_run(g, s, g->time, more, why);
 	double messages = number(j, "messages"), cpu = of_workers(j, "cpu_ns");
 
 	json_decref(j);
@@ -127,7 +127,7 @@ enum goal_fault side_hop(struct goals *g, const struct goal_side *s, double *v, 
 
 enum goal_fault side_rate(struct goals *g, const struct goal_side *s, double *v, char *why)
 {
-	json_t *j = run(g, s, g->time, NULL, why);
+	json_t *j = goal_run(g, s, g->time, NULL, why);
 	double rate = number(j, "messages_per_s");
 	double share = of_workers(j, "cpu_ns") / (number(j, "measured_ns") * (s->workers ? s->workers : 1));
 
@@ -143,6 +143,21 @@ enum goal_fault side_rate(struct goals *g, const struct goal_side *s, double *v,
 		return noise(why, "not one message in the time given: use a longer --time");
 	*v = rate;
 	return SIDE_OK;
+}
+
+/* Layers sleep and wait for one another: that they had less than their processors says nothing. */
+enum goal_fault side_wall_rate(struct goals *g, const struct goal_side *s, double *v, char *why)
+{
+	char cpus[40];
+	json_t *j;
+
+	snprintf(cpus, sizeof cpus, "--cpus=%d,%d", g->cpu[0], g->cpu[1]);
+	j = goal_run(g, s, g->time, cpus, why);
+	*v = number(j, "messages_per_s");
+	json_decref(j);
+	if (j != NULL && *v > 0)
+		return SIDE_OK;
+	return j == NULL ? SIDE_FAILED : noise(why, "not one message in the time given: use a longer --time");
 }
 
 /* Sessions of node `name` that stand at the end; its counters are those of the time measured alone. */
@@ -164,7 +179,7 @@ static json_t *run_idle(struct goals *g, const struct goal_side *s, unsigned idl
 	json_t *j;
 
 	snprintf(more, sizeof more, "idle=%u", idle);
-	j = run(g, s, g->time, more, why);
+	j = goal_run(g, s, g->time, more, why);
 	*stand = sessions_of(j, "tcp") >= idle;
 	return j;
 }
@@ -215,7 +230,7 @@ static xk_ns fair_time(const struct goals *g)
 
 enum goal_fault side_fair(struct goals *g, const struct goal_side *s, double *v, char *why)
 {
-	json_t *j = run(g, s, fair_time(g), "--connections", why);
+	json_t *j = goal_run(g, s, fair_time(g), "--connections", why);
 	double lo = INFINITY, hi = 0, n;
 	const json_t *c;
 	size_t i;
@@ -241,7 +256,7 @@ enum goal_fault side_locked(struct goals *g, const struct goal_side *s, double *
 	json_t *j;
 
 	counting.vp_run = g->counting;
-	j = run(&counting, s, g->time, NULL, why);
+	j = goal_run(&counting, s, g->time, NULL, why);
 	messages = number(j, "messages");
 	atomics = of_workers(j, "atomics");
 	g->interrupted = counting.interrupted;
@@ -288,6 +303,7 @@ static const struct { const char *program, *hint; } peers[] = {
 			     "then --peers DIR" },
 	[PEER_URCU_HASH] = { "urcu-hash", "no rculfhash here: install the package liburcu-dev, tools/peers/build DIR urcu, "
 			     "then --peers DIR" },
+	[PEER_ACE] = { "ace-stream", "no ACE here: install the package libace-dev, tools/peers/build DIR ace, then --peers DIR" },
 };
 
 const char *goal_peer_hint(enum goal_peer peer)
@@ -344,6 +360,11 @@ static enum goal_fault peer_time(struct goals *g, enum goal_peer peer, const cha
 enum goal_fault side_peer_bytes(struct goals *g, const struct goal_side *s, double *v, char *why)
 {
 	return peer_value(g, s->peer, s->peer_arg, "bytes", v, why);
+}
+
+enum goal_fault side_peer_rate(struct goals *g, const struct goal_side *s, double *v, char *why)
+{
+	return peer_value(g, s->peer, s->peer_arg, "rate", v, why);
 }
 
 enum goal_fault side_peer(struct goals *g, const struct goal_side *s, double *v, char *why)

@@ -10,6 +10,7 @@
  * Invariant: a fiber's `at` is its place while it is stopped and NULL while it runs.
  */
 #include "runtime/sync/xk_fiber.h"
+#include "runtime/sync/xk_sync.h"
 
 const char xk_fiber_missing[] = "libboost-context-dev";
 
@@ -114,6 +115,7 @@ void xk_fiber_switch(struct xk_fiber *from, struct xk_fiber *to)
 	struct hop h = { from, to };
 	struct transfer t;
 
+	XK_STALL();
 #ifdef FIBER_ASAN
 	__sanitizer_start_switch_fiber(&from->fake, to->low, to->size);
 #endif

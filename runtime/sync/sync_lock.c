@@ -114,15 +114,16 @@ static void mtx_init(void *m)
 
 static void mtx_lock(void *m)
 {
-	XK_ATOMIC_SEEN();
+	XK_HANDOFF();
 	must(pthread_mutex_lock(m));
+	XK_STALL();
 }
 
 static bool mtx_try(void *m)
 {
 	int err;
 
-	XK_ATOMIC_SEEN();
+	XK_HANDOFF();
 	err = pthread_mutex_trylock(m);
 	if (err == EBUSY)
 		return false;
@@ -132,8 +133,9 @@ static bool mtx_try(void *m)
 
 static void mtx_unlock(void *m)
 {
-	XK_ATOMIC_SEEN();
+	XK_HANDOFF();
 	must(pthread_mutex_unlock(m));
+	XK_STALL();
 }
 
 static void mutex_init(struct xk_lock *l) { mtx_init(l->opaque); }
@@ -184,7 +186,7 @@ static bool rw_try(struct xk_lock *l)
 {
 	int err;
 
-	XK_ATOMIC_SEEN();
+	XK_HANDOFF();
 	err = pthread_rwlock_trywrlock(rw_of(l));
 	if (err == EBUSY)
 		return false;
@@ -194,13 +196,13 @@ static bool rw_try(struct xk_lock *l)
 
 static void rw_lock(struct xk_lock *l)
 {
-	XK_ATOMIC_SEEN();
+	XK_HANDOFF();
 	must(pthread_rwlock_wrlock(rw_of(l)));
 }
 
 static void rw_rdlock(struct xk_lock *l)
 {
-	XK_ATOMIC_SEEN();
+	XK_HANDOFF();
 	must(pthread_rwlock_rdlock(rw_of(l)));
 }
 
@@ -208,7 +210,7 @@ static bool rw_tryrd(struct xk_lock *l)
 {
 	int err;
 
-	XK_ATOMIC_SEEN();
+	XK_HANDOFF();
 	err = pthread_rwlock_tryrdlock(rw_of(l));
 	if (err == EBUSY || err == EAGAIN)
 		return false;
@@ -218,7 +220,7 @@ static bool rw_tryrd(struct xk_lock *l)
 
 static void rw_unlock(struct xk_lock *l)
 {
-	XK_ATOMIC_SEEN();
+	XK_HANDOFF();
 	must(pthread_rwlock_unlock(rw_of(l)));
 }
 

@@ -50,17 +50,19 @@ void xk_rcu_read_lock(void)
 {
 	xk_dassert(registered > 0);
 	urcu_memb_read_lock();
+	XK_STALL();
 }
 
 void xk_rcu_read_unlock(void)
 {
+	XK_STALL();
 	TSAN_RELEASE(TSAN_GRACE);
 	urcu_memb_read_unlock();
 }
 
 void xk_rcu_synchronize(void)
 {
-	XK_ATOMIC_SEEN();
+	XK_HANDOFF();
 	urcu_memb_synchronize_rcu();
 	TSAN_ACQUIRE(TSAN_GRACE);
 }
@@ -78,7 +80,7 @@ static void after_grace(struct rcu_head *head)
 
 void xk_rcu_free(struct xk_rcu_head *h, void (*fn)(void *), void *arg)
 {
-	XK_ATOMIC_SEEN();
+	XK_HANDOFF();
 	h->fn = fn;
 	h->arg = arg;
 	TSAN_RELEASE(h);
@@ -88,7 +90,7 @@ void xk_rcu_free(struct xk_rcu_head *h, void (*fn)(void *), void *arg)
 
 void xk_rcu_barrier(void)
 {
-	XK_ATOMIC_SEEN();
+	XK_HANDOFF();
 	if (xk_load_acquire(&owed) != 0)
 		urcu_memb_barrier();
 	TSAN_ACQUIRE(TSAN_GRACE);

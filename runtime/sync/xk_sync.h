@@ -21,15 +21,31 @@ extern _Thread_local uint64_t xk_atomics_done __attribute__((tls_model("initial-
 #define XK_ATOMIC_SEEN() ((void)0)
 #endif
 
-#define xk_atomic_xchg(p, v) (XK_ATOMIC_SEEN(), __atomic_exchange_n((p), (v), __ATOMIC_ACQ_REL))
-#define xk_atomic_add(p, v)  (XK_ATOMIC_SEEN(), __atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL))
-#define xk_atomic_or(p, v)   (XK_ATOMIC_SEEN(), __atomic_fetch_or((p), (v), __ATOMIC_ACQ_REL))
-#define xk_atomic_and(p, v)  (XK_ATOMIC_SEEN(), __atomic_fetch_and((p), (v), __ATOMIC_ACQ_REL))
+/*
+ * The stress build (--enable-stress): whoever hands something over may stand still first, by
+ * chance (sync_stress.c).  Nothing in any other build.
+ */
+#ifdef XK_STRESS
+extern _Thread_local uint32_t xk_stall_left __attribute__((tls_model("initial-exec")));
+void xk_stall_now(void);
+#define XK_STALL() (XK_UNLIKELY(--xk_stall_left == 0) ? xk_stall_now() : (void)0)
+#else
+#define XK_STALL() ((void)0)
+#endif
+bool     xk_stress_build(void);
+/* How often the calling thread has. */
+uint64_t xk_stalls(void);
+#define XK_HANDOFF() (XK_ATOMIC_SEEN(), XK_STALL())
+
+#define xk_atomic_xchg(p, v) (XK_HANDOFF(), __atomic_exchange_n((p), (v), __ATOMIC_ACQ_REL))
+#define xk_atomic_add(p, v)  (XK_HANDOFF(), __atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL))
+#define xk_atomic_or(p, v)   (XK_HANDOFF(), __atomic_fetch_or((p), (v), __ATOMIC_ACQ_REL))
+#define xk_atomic_and(p, v)  (XK_HANDOFF(), __atomic_fetch_and((p), (v), __ATOMIC_ACQ_REL))
 /* Strong compare and exchange; *expected is updated on failure. */
-#define xk_atomic_cas(p, expected, v) (XK_ATOMIC_SEEN(), \
+#define xk_atomic_cas(p, expected, v) (XK_HANDOFF(), \
 	__atomic_compare_exchange_n((p), (expected), (v), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-#define xk_load_acquire(p)      __atomic_load_n((p), __ATOMIC_ACQUIRE)
-#define xk_store_release(p, v)  __atomic_store_n((p), (v), __ATOMIC_RELEASE)
+#define xk_load_acquire(p)      (XK_STALL(), __atomic_load_n((p), __ATOMIC_ACQUIRE))
+#define xk_store_release(p, v)  (XK_STALL(), __atomic_store_n((p), (v), __ATOMIC_RELEASE))
 #define xk_load_relaxed(p)      __atomic_load_n((p), __ATOMIC_RELAXED)
 #define xk_store_relaxed(p, v)  __atomic_store_n((p), (v), __ATOMIC_RELAXED)
 
@@ -191,7 +207,7 @@ struct xk_rcu_head { void *opaque[2]; void (*fn)(void *); void *arg; };
 void xk_rcu_free(struct xk_rcu_head *h, void (*fn)(void *), void *arg);
 /* Returns when every fn given before has been called; at once when none is owed. */
 void xk_rcu_barrier(void);
-#define xk_rcu_dereference(p) __atomic_load_n(&(p), __ATOMIC_CONSUME)
-#define xk_rcu_assign(p, v)   __atomic_store_n(&(p), (v), __ATOMIC_RELEASE)
+#define xk_rcu_dereference(p) (XK_STALL(), __atomic_load_n(&(p), __ATOMIC_CONSUME))
+#define xk_rcu_assign(p, v)   (XK_STALL(), __atomic_store_n(&(p), (v), __ATOMIC_RELEASE))
 
 #endif

@@ -12,6 +12,10 @@
  * entry that sessions of some VP stand on changes, that VP gets one posted
  * call for any number of changes, and its sessions look again.  An old entry is
  * confirmed by the first message that uses it, so that silence costs nothing.
+ *
+ * Who sends one message and closes the session does not take the message back
+ * (RFC 1122 2.3.2.2): a session that is closed while messages wait holds itself
+ * until they are sent or given up; a few such at most.
  * Invariant: state PENDING iff down is NULL; only then the queue holds messages.
  */
 #include "protocols/arp/arp_priv.h"
@@ -24,6 +28,7 @@ struct arp_sess {
 	struct xk_sess  s;
 	struct xk_timer timer;
 	struct xk_msgq  queue;
+	struct arp_left left;
 	uint32_t        host;
 	uint8_t         state;
 	uint8_t         tries;
@@ -49,7 +54,7 @@ static void arp_push_pending(struct xk_sess *s, struct xk_msg *m);
 static void arp_push_resolved(struct xk_sess *s, struct xk_msg *m);
 static void arp_push_old(struct xk_sess *s, struct xk_msg *m);
 
-/* ---- states --------------------------------------------------------------------------- */
+/* ---- closed while messages wait ------------------------------------------------------- */
 
 static void drop_queue(struct arp_sess *a, unsigned reason)
 {
@@ -58,6 +63,47 @@ static void drop_queue(struct arp_sess *a, unsigned reason)
 	while ((m = xk_msgq_get(&a->queue)) != NULL)
 		xk_drop(a->s.rep, reason, m);
 }
+
+static void left_end(struct arp_sess *a)
+{
+	struct arp_rep *st = a->s.rep->state;
+	struct arp_left *l = &a->left;
+
+	if (l->next == NULL)
+		return;
+	l->next->prev = l->prev;
+	l->prev->next = l->next;
+	l->next = l->prev = NULL;
+	st->nleft--;
+	xk_close(&a->s);
+}
+
+/* The oldest waits no longer; what somebody opened again since is his. */
+static void left_give_up(struct arp_rep *st)
+{
+	struct arp_sess *a = xk_container_of(st->left.next, struct arp_sess, left);
+
+	if (a->s.rcnt == 1)
+		drop_queue(a, ARP_DROP_CLOSED);
+	left_end(a);
+}
+
+/* Takes the reference that nobody else has any more. */
+static void left_add(struct arp_sess *a)
+{
+	struct arp_rep *st = a->s.rep->state;
+	struct arp_left *l = &a->left;
+
+	a->s.rcnt++;
+	l->next = &st->left;
+	l->prev = st->left.prev;
+	l->prev->next = l;
+	st->left.prev = l;
+	if (++st->nleft > ARP_LEFT_MAX)
+		left_give_up(st);
+}
+
+/* ---- states --------------------------------------------------------------------------- */
 
 static void become_pending(struct arp_sess *a)
 {
@@ -97,15 +143,13 @@ static int stand_on(struct arp_sess *a, const struct arp_view *v, enum arp_state
 	return XK_OK;
 }
 
-/* Sends what waited.  What comes back on this stack may close the session. */
+/* Sends what waited. */
 static void flush(struct arp_sess *a)
 {
-	struct xk_sess *s = xk_dup(&a->s);
 	struct xk_msg *m;
 
-	while (s->down != NULL && (m = xk_msgq_get(&a->queue)) != NULL)
-		xk_push(s->down, m);
-	xk_close(s);
+	while (a->s.down != NULL && (m = xk_msgq_get(&a->queue)) != NULL)
+		xk_push(a->s.down, m);
 }
 
 static void ask(struct arp_sess *a)
@@ -151,8 +195,7 @@ static void grow_old(struct arp_sess *a)
 	xk_sess_set_push(&a->s, arp_push_old);
 }
 
-/* Looks at the table again: told of a change, or by the timer. */
-static void look_again(struct arp_sess *a, bool timer)
+static void act_on_table(struct arp_sess *a, bool timer)
 {
 	struct arp_view v;
 	enum arp_answer answer = arp_use(a->s.rep, a->host, &v);
@@ -172,6 +215,18 @@ static void look_again(struct arp_sess *a, bool timer)
 	} else if (answer == ARP_UNKNOWN && a->state != ARP_S_PENDING) {
 		become_pending(a);
 	}
+}
+
+/* Looks at the table again: told of a change, or by the timer.  What comes back on this stack
+ * may close the session, and one that only waited is at its end. */
+static void look_again(struct arp_sess *a, bool timer)
+{
+	struct xk_sess *s = xk_dup(&a->s);
+
+	act_on_table(a, timer);
+	if (a->queue.n == 0)
+		left_end(a);
+	xk_close(s);
 }
 
 static void arp_timeout(struct xk_timer *t)
@@ -254,6 +309,10 @@ static void arp_close(struct xk_sess *s)
 	struct arp_sess *a = arp_sess(s);
 	struct xk_sess *down = s->down;
 
+	if (a->queue.n != 0 && ((struct arp_rep *)s->rep->state)->bcast != NULL) {
+		left_add(a);
+		return;
+	}
 	arm(a, XK_NS_NEVER);
 	drop_queue(a, ARP_DROP_CLOSED);
 	xk_sess_unbind(s);
@@ -303,6 +362,7 @@ static struct xk_sess *arp_new(struct xk_rep *r, struct xk_rep *rcv, struct xk_n
 	a->host = host;
 	xk_timer_init(&a->timer, arp_timeout);
 	xk_msgq_init(&a->queue);
+	a->left.next = a->left.prev = NULL;
 	xk_sess_set_push(s, arp_push_pending);
 	*err = xk_sess_bind(s, &k);
 	if (*err == XK_OK)
@@ -344,6 +404,8 @@ static struct xk_sess *arp_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_
 	if (node == NULL)
 		return arp_new(r, rcv, type, host, err);
 	s = xk_container_of(node, struct xk_sess, map);
+	if (arp_sess(s)->left.next != NULL && s->rcnt == 1)
+		s->up = &rcv->up;
 	if (s->up->rep == rcv)
 		return s;
 	*err = XK_E_BUSY;
@@ -529,6 +591,7 @@ static int arp_rep_init(struct xk_rep *r)
 {
 	struct arp_rep *st = r->state;
 
+	st->left.next = st->left.prev = &st->left;
 	st->call.fn = hosts_changed;
 	st->call.arg = r;
 	xk_timer_init(&st->announce, announce);
@@ -564,6 +627,8 @@ static void arp_rep_stop(struct xk_rep *r)
 	struct arp_rep *st = r->state;
 
 	xk_timer_cancel(&r->vp->wheel, &st->announce);
+	while (st->nleft != 0)
+		left_give_up(st);
 	if (st->bcast != NULL)
 		xk_close(st->bcast);
 	st->bcast = NULL;

@@ -21,6 +21,7 @@
 #define ARP_ADDRS_MAX    64u
 #define ARP_TYPES_MAX    8u
 #define ARP_CHANGED_MAX  32u
+#define ARP_LEFT_MAX     64u
 #define ARP_DEFEND       (10 * XK_SEC)   /* RFC 5227 DEFEND_INTERVAL */
 #define ARP_ANNOUNCE     (2 * XK_SEC)    /* RFC 5227 ANNOUNCE_INTERVAL */
 #define ARP_ANNOUNCES    2u              /* RFC 5227 ANNOUNCE_NUM */
@@ -88,9 +89,14 @@ struct arp_table {
 	unsigned          nown;           /* release after own[] is filled */
 };
 
+/* Sessions that only hold themselves, oldest first; next NULL: not in it. */
+struct arp_left { struct arp_left *next, *prev; };
+
 /* State of a replica. */
 struct arp_rep {
-	struct xk_sess *bcast;            /* link session of requests */
+	struct xk_sess *bcast;            /* link session of requests; NULL: stopped */
+	struct arp_left left;
+	unsigned        nleft;
 	uint8_t         mac[8];           /* ours */
 	struct xk_node *type[ARP_TYPES_MAX];
 	unsigned        ntypes;

@@ -33,8 +33,8 @@ static const char udp_fmt[] =
 	"checker { to = '10.0.0.2', conns = %u, count = %u, size = %u, resend = '%s', over = LAYER(2, udp { name = 'client', over = c }) }\n";
 /* size, connections, count, size */
 static const char tcp_fmt[] =
-	"tcprecv { name = 'recv', port = 9, size = %u, touch = 'verify', over = LAYER(1, tcp { name = 'server', over = s }) }\n"
-	"tcpsend { to = '10.0.0.2', port = 9, conns = %u, count = %u, size = %u, over = LAYER(2, tcp { name = 'client', over = c }) }\n";
+	"tcprecv { name = 'recv', port = 9, size = %u, touch = 'verify', over = LAYER(1, tcp { name = 'server', rto_init = '20ms', rto_min = '20ms', over = s }) }\n"
+	"tcpsend { to = '10.0.0.2', port = 9, conns = %u, count = %u, size = %u, over = LAYER(2, tcp { name = 'client', rto_init = '20ms', rto_min = '20ms', over = c }) }\n";
 
 struct job {
 	const char *fields;            /* "threading = up {}" */
@@ -142,6 +142,8 @@ static void check_tcp(const struct job *j)
 
 static void play(const struct job *j)
 {
+	printf("# %s, %u bytes, %s, %s, %s\n", j->tcp ? "tcp" : "udp", j->size, j->xdr ? "xdr" : "plain",
+	       strcmp(j->impair, "nil") == 0 ? "good" : "bad", j->fields);
 	begin(j);
 	if (j->tcp)
 		check_tcp(j);

@@ -224,12 +224,55 @@ static void sessions_that_close_and_open_again_do_not_ask_faster(void)
 		pf_run(&f, 50 * XK_MS);
 	}
 	CU_ASSERT(requests_for(THEM) <= 3);
-	CU_ASSERT_EQUAL(pf_drops(&f, "arp", "closed"), 40);
+	/* The newest three of each VP waited until nobody had answered. */
+	pf_run(&f, 5 * XK_SEC);
+	CU_ASSERT_EQUAL(pf_drops(&f, "arp", "queue_full") + pf_drops(&f, "arp", "unreachable"), 40);
+	CU_ASSERT(pf_drops(&f, "arp", "unreachable") >= 3);
 	CU_ASSERT_EQUAL(pf_sessions(&f, "arp"), 0);
 	pf_down(&f);
 }
 
-static void a_waiting_session_can_be_closed(void)
+/* RFC 1122 2.3.2.2: the message stays although its sender is gone. */
+static void what_waits_is_sent_after_its_session_was_closed(void)
+{
+	struct xk_sess *s;
+
+	pf_up(&f, 2, graph_plain);
+	s = pf_open_host(&f, "up", 1, THEM, NULL);
+	pf_push(&f, 1, s, "1", 1);
+	pf_push(&f, 1, s, "2", 1);
+	pf_close(&f, 1, s);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "arp"), 1);
+	says_reply(0, peer, THEM);
+	CU_ASSERT_EQUAL_FATAL(data_frames(), 2);
+	CU_ASSERT_EQUAL(pf_pushed(&f, "drv", 1)->bytes[14], '1');
+	CU_ASSERT_EQUAL(last_data()->bytes[14], '2');
+	CU_ASSERT_EQUAL(pf_sessions(&f, "arp"), 0);
+	pf_down(&f);
+}
+
+static void a_closed_session_that_waits_can_be_opened_again(void)
+{
+	struct xk_sess *s, *again;
+
+	pf_up(&f, 1, graph_plain);
+	s = pf_open_host(&f, "up", 0, THEM, NULL);
+	pf_push(&f, 0, s, "1", 1);
+	pf_close(&f, 0, s);
+	again = pf_open_host(&f, "up", 0, THEM, NULL);
+	CU_ASSERT_PTR_EQUAL(again, s);
+	pf_push(&f, 0, again, "2", 1);
+	says_reply(0, peer, THEM);
+	CU_ASSERT_EQUAL(data_frames(), 2);
+	CU_ASSERT_EQUAL_FATAL(pf_sessions(&f, "arp"), 1);
+	pf_push(&f, 0, again, "3", 1);
+	CU_ASSERT_EQUAL(data_frames(), 3);
+	pf_close(&f, 0, again);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "arp"), 0);
+	pf_down(&f);
+}
+
+static void closed_sessions_wait_no_longer_than_others(void)
 {
 	struct xk_sess *s;
 
@@ -237,9 +280,31 @@ static void a_waiting_session_can_be_closed(void)
 	s = pf_open_host(&f, "up", 0, THEM, NULL);
 	pf_push(&f, 0, s, "x", 1);
 	pf_close(&f, 0, s);
-	CU_ASSERT_EQUAL(pf_drops(&f, "arp", "closed"), 1);
 	pf_run(&f, 10 * XK_SEC);
-	CU_ASSERT_EQUAL(requests_for(THEM), 1);
+	CU_ASSERT_EQUAL(requests_for(THEM), 3);
+	CU_ASSERT_EQUAL(pf_drops(&f, "arp", "unreachable"), 1);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "arp"), 0);
+	pf_down(&f);
+}
+
+static void closed_sessions_that_wait_are_few_and_end_with_the_graph(void)
+{
+	enum { N = 100, LEFT = 64 };
+
+	pf_up(&f, 1, graph_plain);
+	for (unsigned i = 0; i < N; i++) {
+		struct xk_sess *s = pf_open_host(&f, "up", 0, HOST(10, 0, 4, i), NULL);
+
+		pf_push(&f, 0, s, "x", 1);
+		pf_close(&f, 0, s);
+	}
+	CU_ASSERT_EQUAL(pf_sessions(&f, "arp"), LEFT);
+	CU_ASSERT_EQUAL(pf_drops(&f, "arp", "closed"), N - LEFT);
+	says_reply(0, peer, HOST(10, 0, 4, 0));          /* one of those that gave way */
+	CU_ASSERT_EQUAL(data_frames(), 0);
+	says_reply(0, peer, HOST(10, 0, 4, N - 1));
+	CU_ASSERT_EQUAL(data_frames(), 1);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "arp"), LEFT - 1);
 	pf_down(&f);
 }
 
@@ -755,6 +820,8 @@ static void ten_thousand_opens_leave_nothing(void)
 			pf_push(&f, i % 4, s, "x", 1);
 		pf_close(&f, i % 4, s);
 	}
+	CU_ASSERT(pf_sessions(&f, "arp") <= 4 * 64);     /* what still waits for an answer */
+	pf_run(&f, 5 * XK_SEC);
 	CU_ASSERT_EQUAL(pf_sessions(&f, "arp"), 0);
 	pf_down(&f);
 }
@@ -837,7 +904,10 @@ static CU_TestInfo tests[] = {
 	T(keeps_the_newest_three_messages),
 	T(asks_once_a_second_at_most_and_gives_up),
 	T(sessions_that_close_and_open_again_do_not_ask_faster),
-	T(a_waiting_session_can_be_closed),
+	T(what_waits_is_sent_after_its_session_was_closed),
+	T(a_closed_session_that_waits_can_be_opened_again),
+	T(closed_sessions_wait_no_longer_than_others),
+	T(closed_sessions_that_wait_are_few_and_end_with_the_graph),
 	T(group_addresses_need_no_question),
 	T(hosts_that_cannot_be_reached_are_refused),
 	T(answers_requests_for_our_addresses_only),

@@ -121,10 +121,15 @@ static int passive_renew(struct xk_pmap_priv *p)
 	return XK_OK;
 }
 
-static int passive_bind_locked(struct xk_pmap_priv *p, struct xk_mapnode *node)
+int xk_passive_bind(struct xk_passive *m, struct xk_mapnode *node)
 {
-	struct xk_mapnode **slot = slots_find(p->slots, node->hash, &node->key);
+	struct xk_pmap_priv *p = m->p;
+	struct xk_mapnode **slot;
 
+	xk_assert(!node->bound);
+	node->hash = xk_key_hash(&node->key);
+	XK_MUTEX_SCOPE(&p->lock);
+	slot = slots_find(p->slots, node->hash, &node->key);
 	if (*slot != NULL)
 		return XK_E_EXIST;
 	if ((p->slots->used + 1) * 2 > p->slots->mask + 1) {
@@ -139,18 +144,6 @@ static int passive_bind_locked(struct xk_pmap_priv *p, struct xk_mapnode *node)
 	return XK_OK;
 }
 
-int xk_passive_bind(struct xk_passive *m, struct xk_mapnode *node)
-{
-	int err;
-
-	xk_assert(!node->bound);
-	node->hash = xk_key_hash(&node->key);
-	xk_mutex_lock(&m->p->lock);
-	err = passive_bind_locked(m->p, node);
-	xk_mutex_unlock(&m->p->lock);
-	return err;
-}
-
 static void passive_clear_locked(struct xk_pmap_priv *p, struct xk_mapnode **slot)
 {
 	(*slot)->bound = 0;
@@ -162,11 +155,10 @@ void xk_passive_unbind(struct xk_passive *m, struct xk_mapnode *node)
 {
 	struct xk_mapnode **slot;
 
-	xk_mutex_lock(&m->p->lock);
+	XK_MUTEX_SCOPE(&m->p->lock);
 	slot = slots_find(m->p->slots, node->hash, &node->key);
 	xk_assert(*slot == node);
 	passive_clear_locked(m->p, slot);
-	xk_mutex_unlock(&m->p->lock);
 }
 
 void xk_passive_foreach(struct xk_passive *m, xk_map_fn fn, void *arg)
@@ -174,7 +166,7 @@ void xk_passive_foreach(struct xk_passive *m, xk_map_fn fn, void *arg)
 	struct slots *s;
 	int act = XK_MAP_KEEP;
 
-	xk_mutex_lock(&m->p->lock);
+	XK_MUTEX_SCOPE(&m->p->lock);
 	s = m->p->slots;
 	for (uint32_t i = 0; i <= s->mask && act != XK_MAP_STOP; i++) {
 		if (s->node[i] == NULL || s->node[i] == &tombstone)
@@ -183,7 +175,6 @@ void xk_passive_foreach(struct xk_passive *m, xk_map_fn fn, void *arg)
 		if (act == XK_MAP_REMOVE)
 			passive_clear_locked(m->p, &s->node[i]);
 	}
-	xk_mutex_unlock(&m->p->lock);
 }
 
 uint32_t xk_passive_count(const struct xk_passive *m)

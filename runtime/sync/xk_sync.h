@@ -127,6 +127,23 @@ void xk_mutex_fini(struct xk_mutex *);
 void xk_mutex_lock(struct xk_mutex *);
 bool xk_mutex_trylock(struct xk_mutex *);
 void xk_mutex_unlock(struct xk_mutex *);
+/* A declaration: m is locked from here to the end of the block, and released on every way out
+ * of it (M48; S1 3.2.3's Guard). */
+#define XK_MUTEX_SCOPE(m) \
+	__attribute__((cleanup(xk_mutex_leave), unused)) struct xk_mutex *const XK_SCOPE_NAME(__LINE__) = xk_mutex_enter(m)
+#define XK_SCOPE_NAME(line) XK_SCOPE_PASTE(line)
+#define XK_SCOPE_PASTE(line) xk_scope_##line
+
+static inline struct xk_mutex *xk_mutex_enter(struct xk_mutex *m)
+{
+	xk_mutex_lock(m);
+	return m;
+}
+
+static inline void xk_mutex_leave(struct xk_mutex *const *m)
+{
+	xk_mutex_unlock(*m);
+}
 
 /* ---- threads ---------------------------------------------------------- */
 

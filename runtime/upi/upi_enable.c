@@ -51,11 +51,10 @@ int xk_enable_bind(struct xk_node *n, const struct xk_key *k, struct xk_node *rc
 {
 	int err;
 
-	xk_mutex_lock(&n->graph->structure);
+	XK_MUTEX_SCOPE(&n->graph->structure);
 	xk_rcu_read_lock();
 	err = bind_locked(n, k, rcv, type);
 	xk_rcu_read_unlock();
-	xk_mutex_unlock(&n->graph->structure);
 	return err;
 }
 
@@ -64,9 +63,8 @@ static void enable_free(void *arg)
 	struct xk_enable *e = arg;
 	struct xk_graph *g = e->node->graph;
 
-	xk_mutex_lock(&g->structure);
+	XK_MUTEX_SCOPE(&g->structure);
 	xk_slab_put(&e->node->enables, e);
-	xk_mutex_unlock(&g->structure);
 }
 
 static void enable_gone(struct xk_enable *e)
@@ -80,7 +78,7 @@ int xk_enable_unbind(struct xk_node *n, const struct xk_key *k, struct xk_node *
 	struct xk_enable *e;
 	int err = XK_OK;
 
-	xk_mutex_lock(&n->graph->structure);
+	XK_MUTEX_SCOPE(&n->graph->structure);
 	xk_rcu_read_lock();
 	e = find(n, k);
 	if (e == NULL || e->rcv != rcv || e->type != type)
@@ -88,7 +86,6 @@ int xk_enable_unbind(struct xk_node *n, const struct xk_key *k, struct xk_node *
 	else if (--e->rcnt == 0)
 		enable_gone(e);
 	xk_rcu_read_unlock();
-	xk_mutex_unlock(&n->graph->structure);
 	return err;
 }
 
@@ -109,12 +106,11 @@ void xk_enable_unbind_all(struct xk_node *n, struct xk_node *rcv)
 {
 	struct sweep s = { .rcv = rcv };
 
-	xk_mutex_lock(&n->graph->structure);
+	XK_MUTEX_SCOPE(&n->graph->structure);
 	do {
 		s.one = NULL;
 		xk_passive_foreach(&n->passive, sweep_visit, &s);
 		if (s.one != NULL)
 			enable_gone(s.one);
 	} while (s.one != NULL);
-	xk_mutex_unlock(&n->graph->structure);
 }

@@ -10,6 +10,10 @@
 #include "tests/support/xk_test.h"
 
 #include <errno.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define ROUNDS 100000u
@@ -71,6 +75,60 @@ static void ping_pong_loses_no_wake_up(void)
 	CU_ASSERT_EQUAL(t.played, 2 * ROUNDS);
 	xk_event_fini(&t.side[0]);
 	xk_event_fini(&t.side[1]);
+}
+
+/* ---- what a wait costs (M45) --------------------------------------------------- */
+
+#define SLEEPS 20
+struct sleeper { struct xk_event e; uint32_t woken, tid; uint64_t switches; };
+
+static void sleep_often(void *p)
+{
+	struct sleeper *s = p;
+	struct rusage before, after;
+
+	xk_store_release(&s->tid, (uint32_t)gettid());
+	getrusage(RUSAGE_THREAD, &before);
+	for (uint32_t i = 1; i <= SLEEPS; i++)
+		wait_for(&s->e, &s->woken, i);
+	getrusage(RUSAGE_THREAD, &after);
+	s->switches = (uint64_t)(after.ru_nvcsw - before.ru_nvcsw);
+}
+
+/* The kernel says that the thread sleeps. */
+static bool sleeps(uint32_t tid)
+{
+	char path[64], state = 0;
+	FILE *f;
+
+	snprintf(path, sizeof path, "/proc/self/task/%u/stat", tid);
+	f = fopen(path, "r");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+	CU_ASSERT_EQUAL(fscanf(f, "%*d (%*[^)]) %c", &state), 1);
+	fclose(f);
+	return state == 'S';
+}
+
+static void a_wait_gives_the_processor_away_once(void)
+{
+	struct sleeper s = { .woken = 0 };
+	struct xk_thread *t;
+
+	CU_ASSERT_EQUAL_FATAL(xk_event_init(&s.e), XK_OK);
+	CU_ASSERT_EQUAL_FATAL(xk_thread_new(&t, "sleeper", -1, sleep_often, &s), XK_OK);
+	while (xk_load_acquire(&s.tid) == 0)
+		sched_yield();
+	for (uint32_t i = 1; i <= SLEEPS; i++) {
+		while (!sleeps(s.tid))
+			sched_yield();
+		xk_store_release(&s.woken, i);
+		xk_event_wake(&s.e);
+	}
+	xk_thread_join(t);
+	/* Page faults may add a few; whoever runs this thread for us has switches of its own. */
+	if (getenv("XK_TEST_SLOW") == NULL)
+		CU_ASSERT(s.switches >= SLEEPS && s.switches <= SLEEPS + SLEEPS / 4);
+	xk_event_fini(&s.e);
 }
 
 #define WAKERS 4
@@ -192,6 +250,7 @@ static void a_readable_descriptor_ends_the_wait(void)
 
 static CU_TestInfo tests[] = {
 	{ "ping_pong_loses_no_wake_up", ping_pong_loses_no_wake_up },
+	{ "a_wait_gives_the_processor_away_once", a_wait_gives_the_processor_away_once },
 	{ "one_waiter_hears_all_wakers", one_waiter_hears_all_wakers },
 	{ "waking_nobody_makes_no_system_call", waking_nobody_makes_no_system_call },
 	{ "a_prepared_waiter_is_written_to_once", a_prepared_waiter_is_written_to_once },

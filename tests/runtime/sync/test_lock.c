@@ -454,6 +454,45 @@ static bool aborts(void (*fn)(void))
 	return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
 }
 
+/* Three ways out of a scope. */
+static int scoped(struct xk_mutex *m, int way)
+{
+	if (way == 0)
+		return -1;
+	XK_MUTEX_SCOPE(m);
+	CU_ASSERT_FALSE(xk_mutex_trylock(m));
+	for (int i = 0; i < 3; i++) {
+		if (way == 1 && i == 1)
+			return 1;
+	}
+	if (way == 2)
+		goto out;
+	return 3;
+out:
+	return 2;
+}
+
+static void a_scope_releases_its_lock_on_every_way_out(void)
+{
+	struct xk_mutex m;
+
+	xk_mutex_init(&m);
+	for (int way = 0; way <= 3; way++) {
+		CU_ASSERT_EQUAL(scoped(&m, way), way == 0 ? -1 : way);
+		CU_ASSERT_TRUE_FATAL(xk_mutex_trylock(&m));
+		xk_mutex_unlock(&m);
+	}
+	for (int i = 0; i < 2; i++) {
+		XK_MUTEX_SCOPE(&m);
+		CU_ASSERT_FALSE(xk_mutex_trylock(&m));
+		if (i == 0)
+			continue;
+	}
+	CU_ASSERT_TRUE_FATAL(xk_mutex_trylock(&m));
+	xk_mutex_unlock(&m);
+	xk_mutex_fini(&m);
+}
+
 static void misuse_ends_the_program(void)
 {
 	CU_ASSERT_TRUE(aborts(unlock_a_free_spin_lock));
@@ -520,6 +559,7 @@ static CU_TestInfo tests[] = {
 	{ "readers_share_a_reader_writer_lock", readers_share_a_reader_writer_lock },
 	{ "policies_are_found_by_name", policies_are_found_by_name },
 	{ "the_plain_mutex_loses_no_update", the_plain_mutex_loses_no_update },
+	{ "a_scope_releases_its_lock_on_every_way_out", a_scope_releases_its_lock_on_every_way_out },
 	{ "misuse_ends_the_program", misuse_ends_the_program },
 	{ "locked_operations_are_counted_inside_locks_too", locked_operations_are_counted_inside_locks_too },
 	CU_TEST_INFO_NULL

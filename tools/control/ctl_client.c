@@ -133,6 +133,8 @@ void ctl_client_serve(struct ctl *c, struct ctl_client *cl)
 		at = (size_t)(end + 1 - cl->in);
 		ctl_client_flush(cl);
 	}
+	if (at == 0)
+		return;
 	memmove(cl->in, cl->in + at, cl->nin - at);
 	cl->nin -= at;
 }

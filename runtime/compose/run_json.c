@@ -120,6 +120,24 @@ static uint64_t resident_bytes(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+static json_t *lane_json(const struct xk_lane_stats *l)
+{
+	json_t *j = json_object();
+
+	put(j, "cluster", l->cluster);
+	put(j, "layer", l->layer);
+	put(j, "taken_up", l->up);
+	put(j, "taken_down", l->down);
+	put(j, "handed", l->handed);
+	put(j, "stops", l->stops);
+	put(j, "alone", l->alone);
+	put(j, "waited_to_be_alone", l->asked);
+	put(j, "late", l->late);
+	put(j, "longest_queue", l->most);
+	put(j, "sleeps", l->sleeps);
+	return j;
+}
+
 static json_t *vps_json(const struct xk_run_result *r)
 {
 	json_t *a = json_array();
@@ -140,6 +158,8 @@ static json_t *vps_json(const struct xk_run_result *r)
 		put(j, "overtaken", v->overtaken);
 		put(j, "wrong_vp", v->wrong_vp);
 		put(j, "busy_ns", v->busy_ns);
+		if (r->graph->vps->arch.domain == XK_DOMAIN_LAYER)
+			json_object_set_new(j, "lane", lane_json(&v->lane));
 		json_array_append_new(a, j);
 	}
 	return a;

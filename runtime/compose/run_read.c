@@ -137,6 +137,7 @@ static void read_vp(const struct xk_vp *vp, struct xk_run_vp *out)
 	};
 	out->order_waits = xk_counter_read(vp->order_waits);
 	out->overtaken = xk_counter_read(vp->overtaken);
+	xk_lane_stats(vp, &out->lane);
 	xk_lockstat_read(&vp->lockstat, &out->lock);
 	xk_ult_stats(vp, &out->ult);
 	xk_lockstat_read(&vp->tablestat, &out->table);
@@ -210,6 +211,18 @@ static void counts_add(struct xk_run_counts *sum, const struct xk_run_counts *c)
 		sum->count[i] += c->count[i];
 }
 
+static void lane_less(struct xk_lane_stats *l, const struct xk_lane_stats *old)
+{
+	l->up -= old->up;
+	l->down -= old->down;
+	l->handed -= old->handed;
+	l->stops -= old->stops;
+	l->alone -= old->alone;
+	l->asked -= old->asked;
+	l->late -= old->late;
+	l->sleeps -= old->sleeps;
+}
+
 static void vp_less(struct xk_run_vp *v, const struct xk_run_vp *old)
 {
 	v->units -= old->units;
@@ -227,6 +240,7 @@ static void vp_less(struct xk_run_vp *v, const struct xk_run_vp *old)
 	v->overtaken -= old->overtaken;
 	v->wrong_vp -= old->wrong_vp;
 	v->busy_ns -= old->busy_ns;
+	lane_less(&v->lane, &old->lane);
 }
 
 static void worker_less(struct xk_worker_stats *w, const struct xk_worker_stats *old)

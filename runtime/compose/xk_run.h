@@ -15,6 +15,7 @@
 
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_upi.h"
+#include "runtime/vp/xk_lane.h"
 #include "runtime/vp/xk_ult.h"
 
 struct xk_run_counts {
@@ -43,6 +44,7 @@ struct xk_run_vp {
 	uint64_t order_waits;            /* messages a carrier had that waited for their turn */
 	uint64_t overtaken;              /* messages that came in after one that came later */
 	uint64_t wrong_vp;               /* messages of a connection of another VP's; never, but for a bug */
+	struct xk_lane_stats lane;       /* domain layers; `most` since the start */
 	xk_ns    busy_ns;
 };
 

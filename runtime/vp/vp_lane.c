@@ -116,7 +116,7 @@ static XK_NOINLINE void ask(struct xk_lane *me)
 	(void)xk_atomic_add(&c->asking, 1u);
 	(void)xk_atomic_xchg(&me->state, (uint32_t)ASKS);
 	if (!may_be_alone(me)) {
-		xk_count(me->count.asked);
+		xk_count(me->vp->hops.asked);
 		wake_askers(c);          /* who asks above us does not wait for us now */
 	}
 	while (!may_be_alone(me)) {
@@ -140,7 +140,7 @@ void xk_lane_alone(void)
 
 	if (xk_load_relaxed(&me->state) != RUNS) /* OUT: no thread runs at all, see xk_vp_enter_idle */
 		return;
-	xk_count(me->count.alone);
+	xk_count(me->vp->hops.alone);
 	ask(me);
 }
 
@@ -156,6 +156,7 @@ void xk_lane_put(struct xk_lane *to, const struct xk_hop *h)
 	if (XK_UNLIKELY(own.m->flags & XK_MSG_SLOW))
 		own.m = xk_msg_own(h->m);
 	if (XK_LIKELY(own.m != NULL && ring_put(r, &own))) {
+		xk_count(from->vp->hops.handed);
 		me->fed |= 1ull << to->layer;
 		return;
 	}
@@ -169,7 +170,7 @@ static void run_hop(struct xk_lane *l, const struct xk_hop *h)
 
 	if (h->m == NULL)                /* dropped while it waited */
 		return;
-	xk_count(*(h->up ? &l->count.up : &l->count.down));
+	xk_count(*(h->up ? &l->vp->hops.up : &l->vp->hops.down));
 	was = xk_lane_switch(l);
 	l->busy++;
 	l->vp->set->hop(l, h);
@@ -242,7 +243,7 @@ unsigned xk_lane_purge(struct xk_cluster *c, const void *s)
 {
 	unsigned n = seek_all(c, s, drop_named);
 
-	xk_count_add(xk_vp_self->lane->count.late, n);
+	xk_count_add(xk_vp_self->hops.late, n);
 	return n;
 }
 
@@ -258,6 +259,23 @@ uint32_t xk_lane_waiting(const struct xk_lane *l)
 	for (unsigned i = 0; i < XK_LAYERS_MAX; i++)
 		n += l->from[i] != NULL ? ring_fill(l->from[i]) : 0;
 	return n;
+}
+
+void xk_lane_stats(const struct xk_vp *vp, struct xk_lane_stats *out)
+{
+	const struct xk_lane_counts *c = &vp->hops;
+
+	*out = (struct xk_lane_stats){ 0 };
+	if (vp->lane == NULL)
+		return;
+	*out = (struct xk_lane_stats){
+		.cluster = vp->no, .layer = vp->lane->layer,
+		.up = xk_counter_read(c->up), .down = xk_counter_read(c->down), .handed = xk_counter_read(c->handed),
+		.stops = xk_counter_read(c->stops), .alone = xk_counter_read(c->alone), .asked = xk_counter_read(c->asked),
+		.late = xk_counter_read(c->late), .most = xk_counter_read(c->most),
+	};
+	if (vp->worker != NULL)
+		out->sleeps = xk_counter_read(vp->worker->stats.sleeps);
 }
 
 /* ---- water marks ------------------------------------------------------------------- */
@@ -282,7 +300,7 @@ static bool room_below(struct xk_lane *l, unsigned first, unsigned last, bool *s
 	for (unsigned i = first; i < last; i++)
 		if (i != l->layer && !has_room(l->cluster->lane[i]->from[l->layer], limit)) {
 			if (!*stopped)
-				xk_count(l->count.stops);
+				xk_count(l->vp->hops.stops);
 			*stopped = true;
 			return false;
 		}
@@ -320,8 +338,8 @@ static unsigned take_from(struct xk_lane *l, unsigned from, unsigned budget, boo
 
 	if (fill == 0)
 		return 0;
-	if (fill > l->count.most)
-		xk_count_add(l->count.most, fill - l->count.most);
+	if (fill > l->vp->hops.most)
+		xk_count_add(l->vp->hops.most, fill - l->vp->hops.most);
 	while (n < budget && may(l) && ring_take(r, &h)) {
 		run_hop(l, &h);
 		n++;

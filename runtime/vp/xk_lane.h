@@ -29,14 +29,6 @@ struct xk_hop { struct xk_msg *m; void *s; bool up; };
 /* Any layered graph in this process?  Tested where structure changes, not per message. */
 extern uint32_t xk_lanes_on;
 
-struct xk_lane_counts {
-	xk_counter up, down;         /* messages taken from a queue */
-	xk_counter stops;            /* times it stopped taking because a queue behind it was high */
-	xk_counter alone, asked;     /* times it was alone; of them, had to wait for others */
-	xk_counter late;             /* messages whose session ended while they were under way */
-	xk_counter most;             /* most messages that waited in one of its queues */
-};
-
 struct xk_cluster;
 struct xk_ring;
 struct xk_lane {
@@ -49,7 +41,6 @@ struct xk_lane {
 	unsigned           busy;     /* bodies of this lane that are being run */
 	bool               stopped[2];   /* taking [1] up-going, [0] down-going messages */
 	struct xk_ring    *from[XK_LAYERS_MAX];  /* who put into it; NULL: nobody does */
-	struct xk_lane_counts count;
 	char               apart[XK_CACHELINE];
 	uint32_t           state;    /* of vp_lane.c */
 	struct xk_event    event;    /* others have left, or may be entered again */
@@ -90,5 +81,13 @@ static inline struct xk_lane *xk_lane_switch(struct xk_lane *l)
 
 /* Messages that wait in the queues of l now; for tests and statistics. */
 uint32_t xk_lane_waiting(const struct xk_lane *l);
+
+/* What lane vp has done, as counters; where the domain is another one, all 0. */
+struct xk_lane_stats {
+	unsigned cluster, layer;
+	uint64_t up, down, handed, stops, alone, asked, late, most;
+	uint64_t sleeps;             /* of its worker, which it shares only where it must */
+};
+void xk_lane_stats(const struct xk_vp *vp, struct xk_lane_stats *out);
 
 #endif

@@ -72,6 +72,16 @@ struct xk_call {
 	uint32_t        finished;
 };
 
+/* Of a lane (xk_lane.h); each written by who is inside, or alone. */
+struct xk_lane_counts {
+	xk_counter up, down;              /* messages taken from a queue */
+	xk_counter handed;                /* messages put into one */
+	xk_counter stops;                 /* times it stopped taking because a queue behind it was high */
+	xk_counter alone, asked;          /* times it was alone; of them, had to wait for others */
+	xk_counter late;                  /* messages whose session ended while they were under way */
+	xk_counter most;                  /* most messages that waited in one of its queues */
+};
+
 #define XK_OUTBOX 8u
 #define XK_VP_WARM 32u
 struct xk_vp {
@@ -114,6 +124,7 @@ struct xk_vp {
 	struct xk_ults   *ults;           /* user-level threads (xk_ult.h), NULL: none yet */
 	struct xk_lane   *lane;           /* domain layers: see xk_lane.h */
 	uint16_t          at;             /* place in the set's lanes; `no` but in the domain layers */
+	struct xk_lane_counts hops;       /* domain layers */
 	/* Written by others. */
 	struct xk_msg    *inbox XK_ALIGNED;   /* newest first */
 	uint32_t          inbox_posted;

@@ -85,6 +85,20 @@ jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))'
 for preset in $(presets); do
 	ok "$preset answers" answers "$top_srcdir/graphs/udp-presets.lua" preset=$preset conns=8 count=0
 done
+
+# A row and a family of counters for each layer's lane.
+lanes() {
+	start "$top_srcdir/graphs/udp-presets.lua" preset=lp conns=8 count=0 || return 1
+	c show vps >"$tmp/vps" && [ "$(grep -c '^ *0 ' "$tmp/vps")" = 4 ] && grep -q '^vp .*layer .*handed .*stops .*sleeps .*longest_queue' "$tmp/vps" ||
+		{ cat "$tmp/vps"; return 1; }
+	c metrics >"$tmp/m" && grep -q '^xkvp_lane_handed_total{vp="0",layer="2"} [1-9]' "$tmp/m" &&
+		grep -q '^# TYPE xkvp_lane_longest_queue gauge' "$tmp/m" || { grep lane "$tmp/m"; return 1; }
+	c top -n 1 -d 1ms vps >"$tmp/top" && [ "$(grep -c '^ *0 *[0-3] ' "$tmp/top")" = 4 ] && grep -q 'handed/s .*stops/s .*longest' "$tmp/top" ||
+		{ cat "$tmp/top"; return 1; }
+	c snapshot >"$tmp/snap" && valid "$tmp/snap" && grep -q '"longest_queue"' "$tmp/snap" || return 1
+	stop
+}
+ok "lp: lanes are told of one by one" lanes
 ok "a graph in virtual time answers between its rounds" answers --virtual "$top_srcdir/graphs/udp-presets.lua" conns=8 count=0
 
 cat >"$tmp/many.lua" <<'LUA'

@@ -139,6 +139,20 @@ if python3 -c 'import jsonschema' 2>/dev/null; then
 else
 	skip "the JSON follows its schema" "python3-jsonschema is not installed"
 fi
+# Whatever was handed to another layer has been taken there.
+lanes() {
+	"$run" --virtual --json --vps "$top_srcdir/graphs/udp-presets.lua" preset=lp conns=4 count=20 >"$tmp/lanes.json" || return 1
+	python3 - "$tmp/lanes.json" <<'PY'
+import json, sys
+lane = [v["lane"] for v in json.load(open(sys.argv[1]))["vps"]]
+assert [(l["cluster"], l["layer"]) for l in lane] == [(0, i) for i in range(4)], lane
+assert sum(l["handed"] for l in lane) == sum(l["taken_up"] + l["taken_down"] for l in lane) >= 80 * 12, lane
+assert lane[0]["taken_up"] == lane[3]["taken_down"] == 0 and all(l["longest_queue"] > 0 for l in lane), lane
+assert all(k in lane[0] for k in ("stops", "alone", "waited_to_be_alone", "late", "sleeps")), lane[0]
+PY
+}
+ok "lp: the record has each lane" lanes
+ok "lp: the table has each lane" says '^      0     3 ' "$run" --virtual "$top_srcdir/graphs/udp-presets.lua" preset=lp conns=4 count=20
 ok "prints JSON" says '"schema": 1' "$run" --virtual --json "$tmp/echo.lua"
 ok "checks only when told so" says 'is good: 12 nodes' "$run" --check "$tmp/echo.lua"
 ok "logs at the level asked for" says 'arp.*drop' "$run" --virtual --log 'arp:5' "$tmp/echo.lua" queue=1

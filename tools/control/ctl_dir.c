@@ -30,6 +30,12 @@ static const struct field vp_fields[] = {
 	VP(tablestat.taken, "table_taken"), VP(tablestat.contended, "table_contended"),
 	VP(mem.refills, "buffer_refills"), VP(mem.misses, "buffer_misses"), { NULL, 0 }
 };
+/* Of a layer's lane; vp_fields are of the highest one, where applications are. */
+static const struct field lane_fields[] = {
+	VP(units, "units"), VP(messages, "messages"), VP(hops.up, "up"), VP(hops.down, "down"),
+	VP(hops.handed, "handed"), VP(hops.stops, "stops"), VP(hops.alone, "alone"), VP(hops.asked, "waited_to_be_alone"),
+	VP(hops.late, "late"), VP(hops.most, "longest_queue"), { NULL, 0 }
+};
 #define WORKER(f, key) { key, offsetof(struct xk_worker_stats, f) }
 static const struct field worker_fields[] = {
 	WORKER(units, "units"), WORKER(messages, "messages"), WORKER(sleeps, "sleeps"), WORKER(user_ns, "user_ns"),
@@ -90,6 +96,7 @@ static json_t *dir_json(const struct ctl *c)
 {
 	const struct xk_vpset *set = c->g->vps;
 	json_t *o = json_object(), *nodes = json_array(), *vps = json_array(), *workers = json_array();
+	json_t *lanes = json_array();
 
 	ctl_put(o, "schema", 1);
 	json_object_set_new(o, "graph", ctl_string(c->g->name));
@@ -101,15 +108,19 @@ static json_t *dir_json(const struct ctl *c)
 	ctl_put(o, "drops_at", offsetof(struct xk_rep, drop));
 	ctl_put(o, "counts_at", offsetof(struct xk_rep, count));
 	json_object_set_new(o, "vp_fields", fields_json(vp_fields));
+	json_object_set_new(o, "lane_fields", fields_json(lane_fields));
 	json_object_set_new(o, "worker_fields", fields_json(worker_fields));
 	for (unsigned i = 0; i < c->g->nnodes; i++)
 		json_array_append_new(nodes, node_json(c, c->g->node[i]));
 	for (unsigned v = 0; v < set->nvps; v++)
 		json_array_append_new(vps, place(c, set->vp[v]));
+	for (unsigned i = 0; set->cluster != NULL && i < set->nlanes; i++)
+		json_array_append_new(lanes, place(c, set->lane[i]));
 	for (unsigned i = 0; i < set->nworkers; i++)
 		json_array_append_new(workers, place(c, xk_worker_counters(set, i)));
 	json_object_set_new(o, "nodes", nodes);
 	json_object_set_new(o, "vps", vps);
+	json_object_set_new(o, "lanes", lanes);
 	json_object_set_new(o, "workers", workers);
 	return o;
 }

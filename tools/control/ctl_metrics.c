@@ -121,8 +121,17 @@ static bool ends_in(const char *s, const char *end)
 	return n >= k && strcmp(s + n - k, end) == 0;
 }
 
+/* Sample i of a family; of lanes, layer i mod layers of VP i / layers. */
+static void row_labels(const struct out *o, const char *name, const char *key, unsigned i, unsigned layers)
+{
+	fprintf(o->f, "xkvp_%s{%s=\"%u\"", name, key, layers != 0 ? i / layers : i);
+	if (layers != 0)
+		fprintf(o->f, ",layer=\"%u\"", i % layers);
+	fputs("} ", o->f);
+}
+
 static void rows(const struct out *o, const char *key, const struct ctl_fields *f, const uint64_t *base, unsigned n,
-		 const struct row *r)
+		 unsigned layers, const struct row *r)
 {
 	for (; r->field != NULL; r++) {
 		uint64_t at = ctl_field(f, r->field);
@@ -130,11 +139,11 @@ static void rows(const struct out *o, const char *key, const struct ctl_fields *
 
 		if (at == UINT64_MAX)
 			continue;
-		family(o, r->name, "counter", r->help);
+		family(o, r->name, ends_in(r->name, "_total") ? "counter" : "gauge", r->help);
 		for (unsigned i = 0; i < n; i++) {
 			uint64_t x = ctl_view_read(o->v, base[i] + at);
 
-			fprintf(o->f, "xkvp_%s{%s=\"%u\"} ", r->name, key, i);
+			row_labels(o, r->name, key, i, layers);
 			if (time)
 				fprintf(o->f, "%llu.%09llu\n", (ull)(x / 1000000000u), (ull)(x % 1000000000u));
 			else
@@ -162,6 +171,19 @@ static const struct row vp_rows[] = {
 	{ "table_contended", "vp_table_contended_total", "Times that it was not had by a first try." },
 	{ "buffer_refills", "vp_buffer_refills_total", "Trips to the shared stock of buffers." },
 	{ "buffer_misses", "vp_buffer_misses_total", "Buffers that were not to be had." },
+	{ NULL, NULL, NULL }
+};
+static const struct row lane_rows[] = {
+	{ "units", "lane_units_total", "Units of work run inside the lane." },
+	{ "messages", "lane_messages_total", "Messages run inside the lane." },
+	{ "up", "lane_taken_up_total", "Messages taken from queues of lanes below." },
+	{ "down", "lane_taken_down_total", "Messages taken from queues of lanes above." },
+	{ "handed", "lane_handed_total", "Messages put into queues of other lanes." },
+	{ "stops", "lane_stops_total", "Times that the lane stopped because a queue that it fills was high." },
+	{ "alone", "lane_alone_total", "Times that the lane had its cluster to itself." },
+	{ "waited_to_be_alone", "lane_waited_alone_total", "Of them, times that it waited for others to leave." },
+	{ "late", "lane_late_total", "Messages whose session had ended while they waited." },
+	{ "longest_queue", "lane_longest_queue", "Most messages that waited in one of its queues." },
 	{ NULL, NULL, NULL }
 };
 static const struct row worker_rows[] = {
@@ -195,8 +217,10 @@ char *ctl_metrics(const struct ctl_view *v, bool per_vp, size_t *len)
 	family(&o, "workers", "gauge", "Worker threads.");
 	fprintf(o.f, "xkvp_workers %u\n", v->nworkers);
 	node_families(&o);
-	rows(&o, "vp", &v->vp_field, v->vp, v->nvps, vp_rows);
-	rows(&o, "worker", &v->worker_field, v->worker, v->nworkers, worker_rows);
+	rows(&o, "vp", &v->vp_field, v->vp, v->nvps, 0, vp_rows);
+	if (v->nlanes != 0)
+		rows(&o, "vp", &v->lane_field, v->lane, v->nlanes, v->layers, lane_rows);
+	rows(&o, "worker", &v->worker_field, v->worker, v->nworkers, 0, worker_rows);
 	good = !ferror(o.f);
 	if (fclose(o.f) != 0 || !good) {
 		free(text);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "runtime/upi/xk_app.h"
+#include "runtime/vp/xk_lane.h"
 #include "tools/control/ctl_show.h"
 
 static int give_rows(struct ctl_call *k, json_t *rows)
@@ -85,17 +86,34 @@ static int show_runtime(struct ctl_call *k)
 	return XK_OK;
 }
 
+static void put_lane(json_t *o, const struct xk_vp *vp)
+{
+	struct xk_lane_stats l;
+
+	xk_lane_stats(vp, &l);
+	ctl_put(o, "layer", l.layer);
+	ctl_put(o, "taken_up", l.up);
+	ctl_put(o, "taken_down", l.down);
+	ctl_put(o, "handed", l.handed);
+	ctl_put(o, "stops", l.stops);
+	ctl_put(o, "sleeps", l.sleeps);
+	ctl_put(o, "longest_queue", l.most);
+}
+
+/* Where layers have threads, each lane is a row. */
 static int show_vps(struct ctl_call *k)
 {
 	const struct xk_vpset *set = k->c->g->vps;
 	json_t *rows = json_array();
 
-	for (unsigned i = 0; i < set->nvps; i++) {
-		const struct xk_vp *vp = set->vp[i];
+	for (unsigned i = 0; i < set->nlanes; i++) {
+		const struct xk_vp *vp = set->lane[i];
 		json_t *o = json_object();
 
-		ctl_put(o, "vp", i);
+		ctl_put(o, "vp", vp->no);
 		ctl_put(o, "worker", i % set->nworkers);
+		if (set->cluster != NULL)
+			put_lane(o, vp);
 		ctl_put(o, "units", xk_counter_read(vp->units));
 		ctl_put(o, "messages", xk_counter_read(vp->messages));
 		ctl_put(o, "handed_over", xk_counter_read(vp->handed_over));

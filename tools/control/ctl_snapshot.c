@@ -69,6 +69,20 @@ static json_t *node_json(const struct ctl_view *v, const struct ctl_view_node *n
 	return o;
 }
 
+static json_t *lanes_json(const struct ctl_view *v)
+{
+	json_t *a = json_array();
+
+	for (unsigned i = 0; i < v->nlanes; i++) {
+		json_t *o = fields_at(v, &v->lane_field, v->lane[i]);
+
+		put(o, "vp", i / v->layers);
+		put(o, "layer", i % v->layers);
+		json_array_append_new(a, o);
+	}
+	return a;
+}
+
 json_t *ctl_snapshot(const struct ctl_view *v, bool per_vp)
 {
 	json_t *o = json_object(), *nodes = json_array(), *vps = json_array(), *workers = json_array();
@@ -91,5 +105,7 @@ json_t *ctl_snapshot(const struct ctl_view *v, bool per_vp)
 	json_object_set_new(o, "nodes", nodes);
 	json_object_set_new(o, "vps", vps);
 	json_object_set_new(o, "workers", workers);
+	if (v->nlanes != 0)
+		json_object_set_new(o, "lanes", lanes_json(v));
 	return o;
 }

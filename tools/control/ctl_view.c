@@ -124,6 +124,21 @@ static bool nodes_open(struct ctl_view *v, json_t *a)
 	return true;
 }
 
+/* Of each virtual processor as many; or none of any, where layers have no threads. */
+static bool lanes_open(struct ctl_view *v)
+{
+	static const char *const lane[] = { "units", "messages", "up", "down", "handed", "stops", "longest_queue", NULL };
+	const json_t *a = json_object_get(v->dir, "lanes");
+
+	if (json_array_size(a) == 0)
+		return true;
+	if (!fields(json_object_get(v->dir, "lane_fields"), &v->lane_field) || !has(&v->lane_field, lane) ||
+	    !places(a, &v->lane, &v->nlanes) || v->nvps == 0 || v->nlanes % v->nvps != 0)
+		return false;
+	v->layers = v->nlanes / v->nvps;
+	return true;
+}
+
 static bool dir_open(struct ctl_view *v)
 {
 	json_t *d = v->dir;
@@ -141,7 +156,7 @@ static bool dir_open(struct ctl_view *v)
 	       fields(json_object_get(d, "vp_fields"), &v->vp_field) &&
 	       fields(json_object_get(d, "worker_fields"), &v->worker_field) && has_all(v) &&
 	       places(json_object_get(d, "vps"), &v->vp, &v->nvps) &&
-	       places(json_object_get(d, "workers"), &v->worker, &v->nworkers) &&
+	       places(json_object_get(d, "workers"), &v->worker, &v->nworkers) && lanes_open(v) &&
 	       nodes_open(v, json_object_get(d, "nodes"));
 }
 
@@ -173,7 +188,8 @@ static bool all_inside(const struct ctl_view *v)
 			if (!inside(v, n->rep[k], v->drops_at, n->ndrops) || !inside(v, n->rep[k], v->counts_at, n->ncounts))
 				return false;
 	}
-	return fields_inside(v, v->vp, v->nvps, &v->vp_field) && fields_inside(v, v->worker, v->nworkers, &v->worker_field);
+	return fields_inside(v, v->lane, v->nlanes, &v->lane_field) && fields_inside(v, v->vp, v->nvps, &v->vp_field) &&
+	       fields_inside(v, v->worker, v->nworkers, &v->worker_field);
 }
 
 /* ---- opening ---------------------------------------------------------------------------------- */
@@ -271,7 +287,9 @@ void ctl_view_free(struct ctl_view *v)
 	}
 	free(v->node);
 	free(v->vp);
+	free(v->lane);
 	free(v->worker);
+	fields_free(&v->lane_field);
 	fields_free(&v->node_field);
 	fields_free(&v->vp_field);
 	fields_free(&v->worker_field);

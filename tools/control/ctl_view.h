@@ -41,11 +41,13 @@ struct ctl_view {
 	const char *graph, *threading, *lock;
 	int64_t     pid;
 	bool        is_virtual;
-	struct ctl_fields node_field, vp_field, worker_field;
+	struct ctl_fields node_field, vp_field, lane_field, worker_field;
 	uint64_t    drops_at, counts_at; /* in a replica */
 	unsigned    nnodes, nvps, nworkers;
 	struct ctl_view_node *node;      /* bottom-up */
 	uint64_t   *vp, *worker;
+	unsigned    layers, nlanes;      /* domain layers: of each VP, of all; else 0 */
+	uint64_t   *lane;                /* VP by VP, from the device up */
 };
 
 /* fd is mapped and closed; NULL with a sentence fragment in why. */

@@ -145,6 +145,22 @@ static void carried(FILE *f, const struct xk_run_result *r)
 	fputc('\n', f);
 }
 
+static void lanes(FILE *f, const struct xk_run_result *r)
+{
+	const struct xk_vpset *set = r->graph->vps;
+
+	if (set->arch.domain != XK_DOMAIN_LAYER)
+		return;
+	fprintf(f, "%7s %5s %13s %13s %13s %11s %11s %13s\n", "cluster", "layer", "from below", "from above", "handed on",
+		"stopped", "slept", "longest queue");
+	for (unsigned i = 0; i < r->nlanes; i++) {
+		const struct xk_lane_stats *l = &r->vp[i].lane;
+
+		fprintf(f, "%7u %5u %13llu %13llu %13llu %11llu %11llu %13llu\n", l->cluster, l->layer, (ull)l->up,
+			(ull)l->down, (ull)l->handed, (ull)l->stops, (ull)l->sleeps, (ull)l->most);
+	}
+}
+
 void vpr_table(FILE *f, const struct xk_run_result *r)
 {
 	int width = 10;
@@ -166,6 +182,7 @@ void vpr_table(FILE *f, const struct xk_run_result *r)
 	totals(f, r);
 	locks(f, r);
 	carried(f, r);
+	lanes(f, r);
 }
 
 void vpr_interval(void *arg, const struct xk_run_sample *s)

@@ -330,7 +330,7 @@ static void a_driver_is_stopped_at_high_and_goes_on_at_low(void)
 	/* The look is before the unit, so a unit's messages may come on top. */
 	CU_ASSERT_TRUE(made >= HIGH && made < HIGH + fx.set->arch.burst);
 	CU_ASSERT_EQUAL(fill(fx.relay, fx.source), made);
-	CU_ASSERT_EQUAL(xk_counter_read(fx.source->count.stops), 1);
+	CU_ASSERT_EQUAL(xk_counter_read(fx.source->vp->hops.stops), 1);
 	CU_ASSERT_TRUE(xk_lane_blocked(fx.source));
 	/* Below high is not low yet. */
 	while (fill(fx.relay, fx.source) > LOW + fx.set->arch.burst)
@@ -348,6 +348,8 @@ static void a_driver_is_stopped_at_high_and_goes_on_at_low(void)
 /* The sink stands still: the relay stops, then the source, and all they hold is two queues. */
 static void a_slow_layer_stops_those_below_it_one_after_the_other(void)
 {
+	struct xk_lane_stats st;
+
 	make(XK_SCHED_VIRTUAL, 1000);
 	for (unsigned i = 0; i < 50; i++) {
 		unit(fx.source);
@@ -362,8 +364,12 @@ static void a_slow_layer_stops_those_below_it_one_after_the_other(void)
 		unit(fx.source);
 	}
 	CU_ASSERT_EQUAL(fx.sunk, 1000);
-	CU_ASSERT_EQUAL(xk_counter_read(fx.relay->count.up), 1000);
-	CU_ASSERT_TRUE(xk_counter_read(fx.relay->count.most) >= HIGH);
+	xk_lane_stats(fx.relay->vp, &st);
+	CU_ASSERT_EQUAL(st.layer, 1);
+	CU_ASSERT_EQUAL(st.up, 1000);
+	CU_ASSERT_EQUAL(st.handed, 1000);
+	CU_ASSERT_TRUE(st.stops > 0);
+	CU_ASSERT_TRUE(st.most >= HIGH && st.most < HIGH + fx.set->arch.burst);
 	unmake();
 }
 
@@ -430,8 +436,8 @@ static void threads_pass_everything_once_and_in_order_through_small_queues(void)
 	CU_ASSERT_EQUAL(fx.made, n);
 	CU_ASSERT_EQUAL(fx.sunk, n);
 	CU_ASSERT_EQUAL(fx.answered, n);
-	CU_ASSERT_EQUAL(xk_counter_read(fx.source->count.down), n);
-	CU_ASSERT_EQUAL(xk_counter_read(fx.sink->count.up), n);
+	CU_ASSERT_EQUAL(xk_counter_read(fx.source->vp->hops.down), n);
+	CU_ASSERT_EQUAL(xk_counter_read(fx.sink->vp->hops.up), n);
 	CU_ASSERT_EQUAL(xk_lane_waiting(fx.source) + xk_lane_waiting(fx.relay) + xk_lane_waiting(fx.sink), 0);
 	unmake();
 }

@@ -459,6 +459,44 @@ static void a_stop_in_the_middle_loses_nothing_and_a_start_goes_on(void)
 	unmake();
 }
 
+static struct xk_call control;
+static uint32_t relayed_before;
+
+static void note_order(struct xk_vp *vp, void *arg)
+{
+	(void)vp;
+	(void)arg;
+	relayed_before = fx.relayed;
+}
+
+/* What controls a layer is no message of its queue: a call overtakes what waits there, and who
+ * asks for a drain first keeps the order. */
+static void control_overtakes_data_or_keeps_the_order_as_is_asked(void)
+{
+	make(XK_SCHED_VIRTUAL, 4);
+	unit(fx.source);
+	CU_ASSERT_EQUAL(fill(fx.relay, fx.source), 4);
+	control = (struct xk_call){ .fn = note_order };
+	relayed_before = 99;
+	xk_vp_call_async(fx.relay->vp, &control);
+	unit(fx.relay);
+	CU_ASSERT_EQUAL(relayed_before, 0);
+	CU_ASSERT_EQUAL(fx.relayed, 4);
+	unmake();
+
+	make(XK_SCHED_VIRTUAL, 4);
+	unit(fx.source);
+	xk_lane_enter(fx.source);
+	xk_vp_step_in(fx.source->vp, 0);
+	xk_lane_alone();
+	xk_lane_drain_up(fx.relay);
+	CU_ASSERT_EQUAL(fx.relayed, 4);
+	xk_vp_step_out(fx.source->vp);
+	xk_lane_leave(fx.source);
+	CU_ASSERT_EQUAL(fill(fx.sink, fx.relay), 4);
+	unmake();
+}
+
 static void an_end_with_full_queues_frees_what_waits(void)
 {
 	make(XK_SCHED_VIRTUAL, 1000);
@@ -490,6 +528,7 @@ static CU_TestInfo lane_tests[] = {
 	T(full_queues_both_ways_do_not_block_each_other),
 	T(threads_pass_everything_once_and_in_order_through_small_queues),
 	T(a_stop_in_the_middle_loses_nothing_and_a_start_goes_on),
+	T(control_overtakes_data_or_keeps_the_order_as_is_asked),
 	T(an_end_with_full_queues_frees_what_waits),
 	CU_TEST_INFO_NULL
 };

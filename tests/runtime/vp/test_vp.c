@@ -527,6 +527,53 @@ static void application_threads_wait_for_the_bound_thread_of_their_group(void)
 	calls_from_threads(a);
 }
 
+#define STACKS 8u
+static struct conn held[STACKS];
+static uint32_t held_done;       /* stacks that have had all of their units */
+static bool held_late;
+
+/* Stays inside its VP until all the others have had what they wanted. */
+static void hold(struct conn *c)
+{
+	xk_ns until = xk_clock_host() + 300 * XK_SEC;
+
+	(void)c;
+	while (xk_load_acquire(&held_done) != STACKS - 1 && !xk_load_relaxed(&held_late)) {
+		xk_thread_yield();
+		xk_store_release(&held_late, xk_clock_host() > until);
+	}
+}
+
+static void note_end(struct conn *c)
+{
+	if (c->done >= c->limit)
+		xk_atomic_add(&held_done, 1u);
+}
+
+/* One of two workers is kept inside a stack: the stacks that were dealt to it do not wait for
+ * it, for the other one is not idle while anything waits that nobody is inside of (M232). */
+static void no_worker_is_idle_while_a_stack_waits_that_nobody_is_in(void)
+{
+	struct xk_errs *e = xk_errs_new();
+
+	make(arch_of("ips_conn", STACKS, 2));
+	held_done = 0;
+	held_late = false;
+	for (unsigned i = 0; i < STACKS; i++) {
+		xk_vp_enter_idle(fx.set->vp[i]);
+		conn_start(&held[i], fx.set->vp[i], i == 0 ? 1 : 1000);
+		held[i].hook = i == 0 ? hold : note_end;
+		xk_vp_leave_idle(fx.set->vp[i]);
+	}
+	CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
+	while (xk_load_acquire(&held_done) != STACKS - 1 && !xk_load_acquire(&held_late))
+		xk_thread_yield();
+	xk_vpset_stop(fx.set);
+	CU_ASSERT_FALSE(held_late);
+	xk_errs_free(e);
+	unmake();
+}
+
 /* ---- fairness between VPs --------------------------------------------------------------- */
 
 static uint64_t greedy[MAX_VPS];
@@ -667,6 +714,7 @@ static void running_out_of_memory_while_making_vps_leaves_nothing(void)
 /* A worker enters with the time of its round, after a borrowed thread that read the clock later. */
 static CU_TestInfo tests[] = {
 	{ "a stack has a batch, and then the next one's turn comes", a_stack_has_a_batch_and_then_the_next_ones_turn_comes },
+	{ "no worker is idle while a stack waits that nobody is in", no_worker_is_idle_while_a_stack_waits_that_nobody_is_in },
 	{ "messages between stacks in one queue all arrive", messages_between_stacks_in_one_queue_all_arrive },
 	{ "application threads enter stacks in one queue", application_threads_enter_stacks_in_one_queue },
 	{ "application threads wait for the bound thread of their group",

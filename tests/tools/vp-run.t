@@ -152,6 +152,24 @@ assert all(k in lane[0] for k in ("stops", "alone", "waited_to_be_alone", "late"
 PY
 }
 ok "lp: the record has each lane" lanes
+
+# Connections of a simulated peer, dealt by number or by the hash of their ends: each is made
+# in one cluster.
+cat >"$tmp/dealt.lua" <<'LUA'
+local a = args { place = enum { "map", choices = { "map", "hash" }, doc = "which cluster" }, clusters = uint { 1, doc = "clusters" } }
+stack {
+  sink { port = 9, conns = 12, from = "10.0.0.2" }, udp {},
+  ip { addr = "10.0.0.1/8" }, arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {},
+  eth_mem { peer = "source", conns = 12, size = 64, count = 240, to = "10.0.0.1", port = 9, from = "10.0.0.2", place = a.place },
+}
+return graph "dealt" { threading = lp { clusters = a.clusters } }
+LUA
+for place in map hash; do
+	for clusters in 1 3; do
+		ok "lp: connections dealt by $place to $clusters clusters all arrive" \
+			says '^sink  *messages 240,' "$run" --virtual -d 1s "$tmp/dealt.lua" place=$place clusters=$clusters
+	done
+done
 ok "lp: the table has each lane" says '^      0     3 ' "$run" --virtual "$top_srcdir/graphs/udp-presets.lua" preset=lp conns=4 count=20
 ok "prints JSON" says '"schema": 1' "$run" --virtual --json "$tmp/echo.lua"
 ok "checks only when told so" says 'is good: 12 nodes' "$run" --check "$tmp/echo.lua"

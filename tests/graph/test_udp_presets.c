@@ -164,7 +164,7 @@ static void check_all(const struct job *j)
 	for (unsigned i = 0; i < j->conns; i++) {
 		const struct chk_conn *k = &chk_conn[i];
 
-		bad += k->answered != ((uint64_t)1 << COUNT) - 1 || k->wrong != 0 || k->strayed != 0;
+		bad += !chk_is_right(k, COUNT);
 		if (clean)
 			bad += k->twice != 0 || k->again != 0;
 		if (clean && whole)              /* no VP of a fragment: only the first one has ports */

@@ -114,11 +114,8 @@ static void check_udp(const struct job *j)
 {
 	unsigned bad = 0;
 
-	for (unsigned i = 0; i < j->conns; i++) {
-		const struct chk_conn *k = &chk_conn[i];
-
-		bad += xk_load_relaxed(&k->answered) != ((uint64_t)1 << COUNT) - 1 || k->wrong != 0 || k->strayed != 0;
-	}
+	for (unsigned i = 0; i < j->conns; i++)
+		bad += !chk_is_right(&chk_conn[i], COUNT);
 	CU_ASSERT_EQUAL(bad, 0);
 	if (j->xdr && strcmp(j->impair, "nil") == 0) {
 		CU_ASSERT_EQUAL(counted("xdr1", "samples_in"), (uint64_t)j->conns * COUNT * (j->size / 32));

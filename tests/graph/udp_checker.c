@@ -158,12 +158,13 @@ static void checker_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *
 	right = content_is_right(conf_of(r), m, conn, &seq);
 	xk_msg_free(m);
 	chk_seen[r->vp->no].app = gettid();
-	chk_conn[conn].strayed += r != run_conn[conn].r || xk_vp_self != r->vp;
+	if (r != run_conn[conn].r || xk_vp_self != r->vp)
+		(void)xk_atomic_add(&chk_conn[conn].strayed, 1u);
 	(void)xk_atomic_add(&chk_seen[r->vp->no].on_the_way, -1);
 	if (right)
 		answered(&run_conn[conn], seq);
 	else
-		chk_conn[conn].wrong++;
+		(void)xk_atomic_add(&chk_conn[conn].wrong, 1u);
 }
 
 /* ---- life ----------------------------------------------------------------------------- */

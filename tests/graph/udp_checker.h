@@ -32,6 +32,12 @@ struct chk_conn {
 	int      vp[2];
 };
 extern struct chk_conn chk_conn[CHK_CONNS];
+/* All of count messages were answered, rightly and at home; also while duplicates still come. */
+static inline bool chk_is_right(const struct chk_conn *k, unsigned count)
+{
+	return xk_load_relaxed(&k->answered) == ((uint64_t)1 << count) - 1 && xk_load_relaxed(&k->wrong) == 0 &&
+	       xk_load_relaxed(&k->strayed) == 0;
+}
 
 /* Of a VP: the thread that last passed frames in the link, and in the application;
  * frames that have passed the link and not reached the application; how often the

@@ -429,11 +429,14 @@ static unsigned (*choose_run(const struct source_conn *k, const struct source_co
 	return is_single(k, c) ? source_run_one : source_run_steady;
 }
 
-/* Another rate or burst, from now on: what was due is forgotten, who sleeps for the old rate
- * is woken and looks at the new one. */
+/* Another rate or burst, from now on: what was due is forgotten.  With a rate connections do not
+ * go on in step, as they did not begin in step: thousands of them would all send in the same
+ * moment, once an interval, for ever. */
 static int source_rep_set(struct xk_rep *r, const struct xk_param *p, const void *conf, char *why, size_t n)
 {
+	const struct source_conf *c = conf;
 	struct source_rep *sr = r->state;
+	xk_ns now = xk_vp_now();
 
 	(void)p;
 	(void)why;
@@ -450,7 +453,7 @@ static int source_rep_set(struct xk_rep *r, const struct xk_param *p, const void
 		k->task.run = choose_run(k, conf);
 		k->task.ahead = k->s;
 		xk_task_of(&k->task, k->s);
-		k->since = xk_vp_now();
+		k->since = now;
 		k->carry = 0;
 		k->in_phase = 0;
 		if (k->silent || k->closed || k->left == 0) {
@@ -459,7 +462,10 @@ static int source_rep_set(struct xk_rep *r, const struct xk_param *p, const void
 			continue;
 		}
 		xk_timer_cancel(&r->vp->wheel, &k->timer);
-		xk_task_ready(&k->task);
+		if (c->rate != 0)
+			source_sleep(k, now + xk_rand_below(&r->vp->rand, XK_SEC / c->rate + 1));
+		else
+			xk_task_ready(&k->task);
 	}
 	return XK_OK;
 }

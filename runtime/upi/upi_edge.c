@@ -190,6 +190,7 @@ static bool reroute_carried(struct xk_rep *r, const struct xk_flowkey *k, struct
 	xk_vp_order_find(vp);
 	xk_vp_table_read(vp);
 	m->vp = owner_of(r, k);
+	xk_dassert(m->vp < vp->set->nconn);      /* xk_sess_announce sees to it: two carriers never wait for each other */
 	if (!hold || m->vp == vp->no)
 		xk_vp_table_unread(vp);
 	m->u.hint = upi_vp(vp)->scratch;

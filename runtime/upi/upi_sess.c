@@ -118,11 +118,24 @@ int xk_rep_home(const struct xk_rep *r, const struct xk_flowkey *k)
 	return XK_E_ELSEWHERE;
 }
 
+/*
+ * Who carries a message waits for its connection's lock with its own carrier's, and perhaps
+ * the table's, in hand.  A connection on another carrier would make two of them wait for
+ * each other.
+ */
+static bool carried_home(const struct xk_rep *r)
+{
+	return r->vp->set->arch.domain == XK_DOMAIN_NONE && xk_vp_is_carrier(r->vp);
+}
+
 int xk_sess_announce(struct xk_sess *s, const struct xk_flowkey *k)
 {
 	struct xk_rep *r = s->rep;
 	int err;
 
+	xk_dassert(!carried_home(r));
+	if (carried_home(r))
+		return XK_E_NOTSUP;
 	xk_vp_table_write(r->vp);
 	err = xk_flow_bind(r->node->graph->flows, k, r->vp->no, &xk_sess_none, &s->flow);
 	xk_vp_table_unwrite(r->vp);

@@ -331,7 +331,9 @@ void xk_sess_unbind(struct xk_sess *s);
  * have been closed by the protocol (xk_close(s->down)). */
 void xk_sess_destroy(struct xk_sess *s);
 /* Makes the graph's classifiers send this connection's frames here, with a hint.
- * Transports call it after binding, before the first message can come. */
+ * Transports call it after binding, before the first message can come.  Domain NONE: no
+ * connection lives on a carrier's VP; there it is XK_E_NOTSUP, in a debug build an
+ * assertion (open it where connections live: a VP below xk_vpset.nconn). */
 int  xk_sess_announce(struct xk_sess *s, const struct xk_flowkey *k);
 /* Where the hash of a connection says which VP it lives on, XK_E_ELSEWHERE unless that is r's.
  * Who chooses a port asks before binding it, and so does who was asked to (xk_parts.at_home);

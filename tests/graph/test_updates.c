@@ -10,9 +10,11 @@
  * kernel that follows the flow table knows every steady connection at any moment.
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -165,6 +167,77 @@ static bool begin(const char *kind, const char *fields)
 	xk_test_skip(xk_graph_find(run.g, "mem1")->classifier->why);
 	down();
 	return false;
+}
+
+/* ---- no home on a carrier --------------------------------------------------------------- */
+
+struct opening { int err; bool opened; };
+
+static void open_inside(struct xk_vp *vp, void *arg)
+{
+	struct xk_node *app = xk_graph_find(run.g, "churner");
+	struct xk_rep *r = app->rep[vp->no];
+	struct opening *o = arg;
+	struct xk_parts ps;
+	struct xk_sess *s;
+
+	xk_parts_init(&ps, 2);
+	xk_part_push_host(&ps.p[XK_REMOTE], SERVER);
+	xk_part_push_port(&ps.p[XK_REMOTE], 7);
+	xk_part_push_any(&ps.p[XK_LOCAL]);
+	s = xk_open(r, app, r->down[0], &ps, &o->err);
+	o->opened = s != NULL;
+	if (s != NULL)
+		xk_close(s);
+}
+
+static struct opening open_on(unsigned vp)
+{
+	struct opening o = { 0 };
+
+	xk_vp_do(run.g->vps->vp[vp], open_inside, &o);
+	return o;
+}
+
+#ifdef XK_DEBUG
+/* The assertion's words are not this test's. */
+static bool dies_on(unsigned vp)
+{
+	pid_t pid = fork();
+	int status = 0;
+
+	if (pid == 0) {
+		(void)!freopen("/dev/null", "w", stderr);
+		(void)open_on(vp);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+}
+#endif
+
+/* Two carriers would wait for each other, one of them with the lock on the table. */
+static void no_connection_is_opened_on_a_carrier(void)
+{
+	static const char *const presets[] = { "mp", "msgp", "locking", NULL };
+	char fields[100];
+
+	for (unsigned i = 0; presets[i] != NULL; i++) {
+		unsigned nconn;
+
+		snprintf(fields, sizeof fields, "threading = %s { vps = 4 }, clock = 'virtual'", presets[i]);
+		up(fields);
+		nconn = run.g->vps->nconn;
+		CU_ASSERT_FATAL(run.g->vps->nvps > nconn);
+		CU_ASSERT_TRUE(open_on(nconn - 1).opened);
+#ifdef XK_DEBUG
+		CU_ASSERT_TRUE(dies_on(nconn));
+#else
+		CU_ASSERT_FALSE(open_on(nconn).opened);
+		CU_ASSERT_EQUAL(open_on(nconn).err, XK_E_NOTSUP);
+#endif
+		down();
+	}
 }
 
 static bool is_any_of(const char *fields, const char *const *names)
@@ -356,6 +429,7 @@ static CU_TestInfo tests[] = {
 	{ "no message goes astray with none", no_message_goes_astray_with_none },
 	{ "a thousand updates a second of virtual time", a_thousand_updates_a_second_of_virtual_time },
 	{ "the kernel's map follows every update", the_kernels_map_follows_every_update },
+	{ "no connection is opened on a carrier", no_connection_is_opened_on_a_carrier },
 	CU_TEST_INFO_NULL
 };
 static CU_SuiteInfo suites[] = { { "updates", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };

@@ -189,6 +189,46 @@ static void keeps_each_connection_to_its_rate(void)
 	pf_down(&f);
 }
 
+struct setting { struct xk_rep *r; const struct xk_param *p; unsigned char conf[1024]; };
+
+/* What xk_rep_set does, in a graph whose replicas share the node's configuration. */
+static void set_inside(struct setting *s, const char *value)
+{
+	const struct xk_proto *proto = s->r->node->proto;
+	char why[100];
+
+	CU_ASSERT_FATAL(proto->conf_size <= sizeof s->conf);
+	memcpy(s->conf, s->r->conf, proto->conf_size);
+	CU_ASSERT_EQUAL_FATAL(xk_param_set(s->p, s->conf, value, true, why, sizeof why), XK_OK);
+	pf_enter(&f, s->r->vp->no);
+	CU_ASSERT_EQUAL(proto->ops->rep_set(s->r, s->p, s->conf, why, sizeof why), XK_OK);
+	xk_param_copy(s->p, s->r->node->conf, s->conf);
+	pf_leave(&f, s->r->vp->no);
+}
+
+static void connections_do_not_fall_into_step_when_their_rate_changes(void)
+{
+	struct setting s = { .p = xk_param_find(xk_proto_source.params, "rate") };
+	uint64_t most = 0, all = 0;
+
+	up(1, "to=10.0.0.2; conns=400; rate=1000", &xk_proto_sink, NULL);
+	pf_run(&f, 10 * XK_MS);
+	s.r = pf_rep(&f, "source", 0);
+	set_inside(&s, "100");
+	pf_run(&f, 30 * XK_MS);
+	for (unsigned i = 0; i < 20; i++) {
+		uint64_t before = pf_count(&f, "source", "messages"), n;
+
+		pf_run(&f, XK_MS);
+		n = pf_count(&f, "source", "messages") - before;
+		most = n > most ? n : most;
+		all += n;
+	}
+	CU_ASSERT(llabs((long long)all - 800) <= 100);
+	CU_ASSERT(most <= 120);                  /* 40 is even; in step it were 400 */
+	pf_down(&f);
+}
+
 static void is_silent_as_long_as_it_was_told(void)
 {
 	uint64_t sent[100], busy = 0;
@@ -380,6 +420,8 @@ static CU_TestInfo tests[] = {
 	{ "connections live where the map puts them", connections_live_where_the_map_puts_them },
 	{ "connections of a VP differ by at most one unit", connections_of_a_vp_differ_by_at_most_one_unit },
 	{ "keeps each connection to its rate", keeps_each_connection_to_its_rate },
+	{ "connections do not fall into step when their rate changes",
+	  connections_do_not_fall_into_step_when_their_rate_changes },
 	{ "is silent as long as it was told", is_silent_as_long_as_it_was_told },
 	{ "a window lets so many messages out and waits", a_window_lets_so_many_messages_out_and_waits },
 	{ "answers open the window and the last one ends the run", answers_open_the_window_and_the_last_one_ends_the_run },

@@ -20,6 +20,7 @@ static const struct command {
 	{ "plan", bench_plan_main, "FILE... [k=v ...]", "the points, the runs and how long they take" },
 	{ "run", bench_run_main, "FILE... [k=v ...]", "run them (vp-bench run --help)" },
 	{ "compare", bench_compare_main, "A.json B.json", "is B faster? also FILE [k=v ...] --vs [k=v ...]" },
+	{ "advise", bench_advise_main, "FILE [k=v ...]", "which threading preset the papers' rules recommend, and why" },
 	{ "control", bench_control_main, "[FILE] [k=v ...]", "does compare find a planted slow-down, and nothing else?" },
 	{ "reproduce", bench_reproduce_main, "NAME...", "a paper's figures and tables by name: S1.fig8, S3, all, --list" },
 	{ "show", bench_show_main, "RESULT.json", "the table of a result" },

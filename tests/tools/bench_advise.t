@@ -1,0 +1,92 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# bench_advise.t - vp-bench advise as a user meets it: a graph, a record, the two best in turns, bad
+# input.  Runs are played by a script whose words say how fast they are; the rules have their own test.
+set -u
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$top_srcdir/tests/support/tap.sh"
+. "$top_srcdir/tests/tools/bench_lib.sh"
+
+# What vp-run prints: two connections, of which $1 and $2 messages passed.
+record() {
+	n=$(($1 + $2))
+	cat <<JSON
+{"schema":1,"measured_ns":1000000000,"messages":$n,"bytes":$((n * 64)),"messages_per_s":$n,"busiest":"s",
+"record":{"cpu_ns":$((n * 1000))},"nodes":[{"name":"s","protocol":"source","push":$n,"pop":0}],
+"vps":[{"borrowed":0}],"connections":[{"node":"s","messages":$1},{"node":"s","messages":$2}]}
+JSON
+}
+# The preset that $tmp/best names is as fast as $tmp/factor says, in per cent of the others.
+cat >"$tmp/player" <<END
+#!/bin/sh
+echo "\$*" >>"$tmp/calls"
+k=\$(wc -l <"$tmp/calls")
+m=\$((1000 + k * 7 % 20))
+case "\$*" in *preset=\$(cat "$tmp/best" 2>/dev/null)\ *) m=\$((m * \$(cat "$tmp/factor") / 100)) ;; esac
+cat <<JSON
+{"schema":1,"messages":\$m,"bytes":\$((m * 64)),"messages_per_s":\$m,"busiest":"s","record":{"cpu_ns":\$((m * 1000))},
+"nodes":[{"name":"s","protocol":"source","push":\$m,"pop":0}],"vps":[{"borrowed":0}],
+"connections":[{"node":"s","messages":\$m}]}
+JSON
+END
+chmod +x "$tmp/player"
+echo none >"$tmp/best"
+echo 100 >"$tmp/factor"
+adv() { rm -f "$tmp/calls"; "$bench" advise --vp-run "$tmp/player" "$@"; }
+graph=$top_srcdir/graphs/udp-presets.lua
+
+ok "a graph: code 0, and nothing is asked" code 0 adv "$graph" </dev/null
+ok "it recommends, and has a runner-up" sh -c "grep -q '^recommended: .*threading = ' '$tmp/out' && grep -q '^runner-up: ' '$tmp/out'"
+ok "every rule is there with its place" sh -c "test \$(grep -c '^  S[123] section ' '$tmp/out') -eq 12"
+ok "with the figures it looked at" sh -c "test \$(grep -c '^  input: ' '$tmp/out') -eq 12"
+ok "it offers to run the two" grep -q 'vp-bench advise --run' "$tmp/out"
+ok "one run was enough" sh -c "test \$(wc -l <'$tmp/calls') -eq 1"
+ok "as JSON" code 0 adv --json --goal fair "$graph"
+if have_schema; then
+	cp "$tmp/out" "$tmp/a.json"
+	ok "which follows its schema" valid "$tmp/a.json" vp-advise-1.json
+else
+	skip "which follows its schema" "python3-jsonschema is not installed"
+fi
+"$bench" advise --vp-run "$tmp/player" "$graph" | sed -n 's/^recommended: \([a-z_]*\) .*/\1/p' >"$tmp/best"
+ok "the goal simple is for layers" sh -c "'$bench' advise --vp-run '$tmp/player' --goal simple '$graph' | grep -q '^recommended: lp '"
+
+echo 120 >"$tmp/factor"
+ok "the two best in turns" code 0 adv --run "$graph"
+ok "a fifth faster: the advice held" grep -q 'the advice held' "$tmp/out"
+echo 80 >"$tmp/factor"
+ok "the other way round" code 0 adv --run "$graph"
+ok "a fifth slower: it did not hold" grep -q 'the advice did not hold' "$tmp/out"
+ok "each of the two ran in each block" sh -c "test \$(grep -c preset= '$tmp/calls') -eq 24"
+echo 100 >"$tmp/factor"
+ok "no difference" code 0 adv --run --json "$graph"
+ok "is said" grep -q '"advice": "no difference shown"' "$tmp/out"
+have_schema && { cp "$tmp/out" "$tmp/a.json"; ok "and follows the schema" valid "$tmp/a.json" vp-advise-1.json; }
+
+record 500 500 >"$tmp/r.json"
+ok "a record instead of a run" code 0 adv "$tmp/r.json"
+ok "without a run" test ! -e "$tmp/calls"
+record 990 10 >"$tmp/uneven.json"
+ok "an uneven one" code 0 adv "$tmp/uneven.json"
+ok "tells the share of the busiest" grep -q '99 % of all' "$tmp/out"
+
+says() { want=$1 words=$2; shift 2; code "$want" "$@" && grep -q "$words" "$tmp/err"; }
+record 0 0 >"$tmp/none.json"
+echo '{"schema":1}' >"$tmp/other.json"
+echo '{' >"$tmp/half.json"
+sed 's/,"connections".*/}/' "$tmp/r.json" >"$tmp/short.json"
+ok "no file: code 2" says 2 'needs a graph' adv
+ok "two files: code 2" says 2 'one file' adv "$graph" "$graph"
+ok "an unknown goal: code 2" says 2 'speed, fair or simple' adv --goal best "$graph"
+ok "a duration that is none: code 2" says 2 'duration' adv -d 5 "$graph"
+ok "one that is too long: code 2" says 2 'between' adv -d 2h "$graph"
+ok "a file that is not there: code 3" says 3 'no such file' adv "$tmp/none.lua"
+ok "an argument that there is not: code 3" says 3 "presset" adv "$graph" presset=mp
+ok "a record that is not there: code 5" says 5 'nowhere' adv "$tmp/nowhere.json"
+ok "half a record: code 5" says 5 'half.json' adv "$tmp/half.json"
+ok "another program's JSON: code 2" says 2 'not what vp-run' adv "$tmp/other.json"
+ok "a record without connections: code 2" says 2 'connections' adv "$tmp/short.json"
+ok "a record without messages: code 4" says 4 'no message passed' adv "$tmp/none.json"
+ok "a run that fails: code 4" says 4 'ended with code' "$bench" advise --vp-run false "$graph"
+ok "--run without a preset to choose: code 2" says 2 "argument 'preset'" adv --run "$top_srcdir/graphs/ping.lua"
+done_testing

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench_advise_measure.c - the figures that rules look at: from a run's JSON, from the graph file, from this machine.
+ *
+ * The record says what passed: each connection's messages, bytes, times.  Whether payload
+ * is copied, and whether there is a presentation layer, stands in the file alone.
+ */
+#include "tools/vp-bench/bench_advise.h"
+
+#include <math.h>
+#include <sched.h>
+#include <string.h>
+
+static double processors(void)
+{
+	cpu_set_t s;
+
+	return sched_getaffinity(0, sizeof s, &s) == 0 ? CPU_COUNT(&s) : 1;
+}
+
+static double number(const json_t *o, const char *key)
+{
+	return json_number_value(json_object_get(o, key));
+}
+
+/* Connections of the busiest application: both ends of one are not two. */
+static void read_connections(const json_t *record, struct advise_in *in)
+{
+	const char *busiest = json_string_value(json_object_get(record, "busiest"));
+	double sum = 0, most = 0;
+	const json_t *c;
+	size_t i;
+
+	json_array_foreach(json_object_get(record, "connections"), i, c) {
+		const char *node = json_string_value(json_object_get(c, "node"));
+		double n = number(c, "messages");
+
+		if (n <= 0 || (busiest != NULL && (node == NULL || strcmp(node, busiest) != 0)))
+			continue;
+		in->conns++;
+		sum += n;
+		most = n > most ? n : most;
+	}
+	in->top = sum > 0 ? most / sum : 0;
+	in->skew = sum > 0 ? most / (sum / in->conns) : 1;
+}
+
+static void read_called(const json_t *record, struct advise_in *in, double messages)
+{
+	double borrowed = 0;
+	const json_t *v;
+	size_t i;
+
+	json_array_foreach(json_object_get(record, "vps"), i, v)
+		borrowed += number(v, "borrowed");
+	in->called = borrowed / messages;
+}
+
+int advise_from_record(const json_t *record, struct advise_in *in, char *why, size_t n)
+{
+	double messages = number(record, "messages"), nodes = 0, node_messages;
+	const json_t *node;
+	size_t i;
+
+	if (!json_is_object(record) || json_integer_value(json_object_get(record, "schema")) != 1 ||
+	    !json_is_object(json_object_get(record, "record")) || !json_is_array(json_object_get(record, "nodes"))) {
+		snprintf(why, n, "it is not what vp-run --json prints");
+		return BENCH_USAGE;
+	}
+	if (!json_is_array(json_object_get(record, "connections")) || !json_is_array(json_object_get(record, "vps"))) {
+		snprintf(why, n, "it has no connections or no virtual processors: run vp-run --json --connections --vps");
+		return BENCH_USAGE;
+	}
+	if (messages <= 0) {
+		snprintf(why, n, "no message passed: there is nothing to advise from");
+		return BENCH_CHILD_FAILED;
+	}
+	in->cpus = processors();
+	in->bytes = number(record, "bytes") / messages;
+	in->ns = number(json_object_get(record, "record"), "cpu_ns") / messages;
+	json_array_foreach(json_object_get(record, "nodes"), i, node) {
+		const char *p = json_string_value(json_object_get(node, "protocol"));
+
+		node_messages = number(node, "push") + number(node, "pop");
+		nodes += node_messages / messages;
+		in->xdr = p != NULL && strcmp(p, "xdr") == 0 && node_messages > 0 ? 1 : in->xdr;
+	}
+	in->layer_ns = nodes > 0 ? in->ns / nodes : in->ns;
+	read_connections(record, in);
+	read_called(record, in, messages);
+	return BENCH_OK;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+/* Does a node say that it copies payload: copy = true, touch = "copy"? */
+static bool copies(const struct xk_spec_node *n)
+{
+	char buf[64];
+
+	for (const struct xk_param *p = n->proto->params; n->conf != NULL && p != NULL && p->name != NULL; p++) {
+		const char *word = strcmp(p->name, "copy") == 0 && p->type == XK_P_BOOL ? "true" :
+				   strcmp(p->name, "touch") == 0 && p->type == XK_P_ENUM ? "copy" : NULL;
+
+		if (word != NULL && strcmp(xk_param_format(p, (const char *)n->conf + p->offset, buf, sizeof buf), word) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The argument whose value is a preset's name: `preset` by custom. */
+static const char *preset_arg(const struct xk_spec *s)
+{
+	unsigned n;
+	const struct xk_arg *a = xk_spec_args(s, &n);
+
+	for (unsigned i = 0; i < n; i++)
+		if (strcmp(a[i].p.name, "preset") == 0 && a[i].p.type == XK_P_ENUM)
+			return "preset";
+	return NULL;
+}
+
+int advise_from_file(const char *file, const char *const *args, unsigned nargs, struct advise_in *in, const char **arg)
+{
+	struct xk_compose_opts o = { .args = args, .nargs = nargs };
+	struct xk_errs *e = xk_errs_new();
+	struct xk_spec *s = NULL;
+	int code = BENCH_FILE_ERRORS;
+
+	in->copied = 0;
+	if (e != NULL && xk_spec_load(&s, file, &o, e) == XK_OK && xk_spec_check(s, e, NULL) == XK_OK) {
+		code = BENCH_OK;
+		*arg = preset_arg(s);
+		for (unsigned i = 0; i < xk_spec_nodes(s); i++) {
+			struct xk_spec_node n;
+
+			xk_spec_node(s, i, &n);
+			in->copied = copies(&n) ? 1 : in->copied;
+		}
+	} else if (e != NULL) {
+		xk_spec_print_errors(stderr, s, e, NULL);
+	}
+	xk_spec_free(s);
+	xk_errs_free(e);
+	return code;
+}

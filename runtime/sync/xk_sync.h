@@ -28,7 +28,13 @@ extern _Thread_local uint64_t xk_atomics_done __attribute__((tls_model("initial-
 #ifdef XK_STRESS
 extern _Thread_local uint32_t xk_stall_left __attribute__((tls_model("initial-exec")));
 void xk_stall_now(void);
-#define XK_STALL() (XK_UNLIKELY(--xk_stall_left == 0) ? xk_stall_now() : (void)0)
+/* A function: two of them may stand in one expression. */
+static inline void xk_stall(void)
+{
+	if (XK_UNLIKELY(--xk_stall_left == 0))
+		xk_stall_now();
+}
+#define XK_STALL() xk_stall()
 #else
 #define XK_STALL() ((void)0)
 #endif

@@ -72,7 +72,7 @@ int advise_from_record(const json_t *record, struct advise_in *in, char *why, si
 		return BENCH_USAGE;
 	}
 	if (messages <= 0) {
-		snprintf(why, n, "no message passed: there is nothing to advise from");
+		snprintf(why, n, "no message passed after the warm-up: there is nothing to advise from (does the graph end by itself? count=0)");
 		return BENCH_CHILD_FAILED;
 	}
 	in->cpus = processors();

@@ -12,7 +12,7 @@
  * the slow one, now the one who takes, and queues are met both full and empty.
  * What is drawn follows from XK_STRESS_SEED and the order in which threads first come
  * here; the threads' meeting each other does not.  The seed is printed, once, on standard
- * error.  Seed 0 stalls nobody.
+ * error.  Seed 0 stalls nobody and is not printed.
  * Invariant: errno and what the caller did are left as they were; nothing here waits for
  * another thread.
  */
@@ -53,7 +53,8 @@ static __attribute__((constructor)) void stress_begin(void)
 
 	clock_gettime(CLOCK_REALTIME, &ts);
 	seed = s != NULL ? strtoull(s, NULL, 0) : ((uint64_t)ts.tv_sec << 20 ^ (uint64_t)ts.tv_nsec) | 1;
-	fprintf(stderr, "# stress build: XK_STRESS_SEED=%llu\n", (unsigned long long)seed);
+	if (seed != 0)
+		fprintf(stderr, "# stress build: XK_STRESS_SEED=%llu\n", (unsigned long long)seed);
 }
 
 static void nap(uint64_t ns)

@@ -209,6 +209,12 @@ struct xk_sess *xk_find_slow(struct xk_rep *r, struct xk_msg *m, const struct xk
 
 	xk_rep_check(r);
 	node = xk_map_resolve(&r->active, k);
+	if (node == NULL && upi_layered()) {
+		/* The caller will make it, alone; while we wait for that another layer may have
+		 * opened the very same one. */
+		upi_layer_alone(r);
+		node = xk_map_resolve(&r->active, k);
+	}
 	if ((*slot)->flags & XK_SESS_END)
 		slot = NULL;
 	else

@@ -23,7 +23,7 @@
 #define SERVER 0x0a000002u
 #define PORT   7000u
 #define CONNS  8u
-#define BYTES  300000u
+#define BYTES  150000u
 
 static struct { struct xk_errs *e; struct xk_spec *s; struct xk_graph *g; uint64_t live; } run;
 static struct xk_node *client, *server;
@@ -509,7 +509,7 @@ static void *many_short(void *arg)
 	char b[16];
 
 	(void)arg;
-	for (int i = 0; i < 40; i++) {
+	for (int i = 0; i < 20; i++) {
 		int fd = connected();
 
 		if (fd < 0) {
@@ -579,7 +579,7 @@ static void *ask(void *arg)
 	uintptr_t bad = xk_sock_connect(fd, &there) != XK_OK;
 	char q[64], a[64];
 
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < 80; i++) {
 		int n = snprintf(q, sizeof q, "question %d of %u", i, no);
 
 		bad += xk_sock_write(fd, q, (size_t)n) != n;

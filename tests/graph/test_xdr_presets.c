@@ -17,11 +17,13 @@
 
 #define COUNT 20u
 
+/* Where a fragment was lost the others hold memory that all share, for as long as they are kept: not
+ * for half a minute of real time. */
 static const char hosts[] =
 	"local function host(addr, neighbours, own, n, fault)\n"
 	"  local d = eth_mem { name = 'd' .. n, wire = 'w', mac = own, queue = 65536 }\n"
 	"  if fault then fault.over = d; d = impair(fault) end\n"
-	"  return ip { addr = addr, over = arp { name = 'arp' .. n, neighbours = neighbours,\n"
+	"  return ip { addr = addr, reass_timeout = FAULT and '100ms' or nil, over = arp { name = 'arp' .. n, neighbours = neighbours,\n"
 	"    over = eth { name = 'link' .. n, over = d } } }\n"
 	"end\n"
 	"local macs = { ['10.0.0.1'] = '02:00:00:00:00:01', ['10.0.0.2'] = '02:00:00:00:00:02' }\n"

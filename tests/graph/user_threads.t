@@ -43,13 +43,12 @@ every_udp() {
 		([.nodes[] | select(.name == "source") | .counters.answers] == [$n]) and
 		.user_threads.switches >= 4 * $n' "$tmp/out" >/dev/null
 }
-# every_tcp: they were accepted and have a thread, few a stack; some send.  One in a hundred
-# may still wait: what ARP had no room to keep is sent again after a second.
+# every_tcp: they were accepted and have a thread, few a stack; some send.
 every_tcp() {
 	timeout 250 "$run" --virtual --json -d 500ms "$top_srcdir/graphs/bench/tcp-idle.lua" idle=$many conns=16 threads=user \
 		>"$tmp/out" || return 1
 	jq -c '.messages, .user_threads' "$tmp/out"
-	jq -e --argjson n $many '.messages > 1000 and .user_threads.live >= $n * 0.99 and .user_threads.stacks >= 1 and
+	jq -e --argjson n $many '.messages > 1000 and .user_threads.live == $n + 16 and .user_threads.stacks >= 1 and
 		.user_threads.stacks < 1000 and .user_threads.stackless == 0' "$tmp/out" >/dev/null
 }
 ok "$many UDP connections have a stack each and are answered" every_udp

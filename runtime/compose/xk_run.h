@@ -118,6 +118,8 @@ const char *xk_run_end_text(enum xk_run_end e);
 #define XK_RUN_LOCKS 4u
 struct xk_run_locks { const char *name, *policy; unsigned n; struct xk_lock_counts sum; };
 unsigned xk_run_locks(const struct xk_run_result *r, struct xk_run_locks *out);
+/* Nanoseconds of processor time that reading the clock for the locks' times took. */
+double xk_run_lock_measuring(const struct xk_run_result *r);
 /* Name of drop reason i of a node ("no memory", ...), NULL past the last. */
 const char *xk_run_drop_name(const struct xk_node *n, unsigned i);
 

@@ -127,6 +127,17 @@ static void locks(FILE *f, const struct xk_run_result *r)
 	}
 }
 
+/* What measuring them took of the processor time that all took. */
+static void measuring(FILE *f, const struct xk_run_result *r)
+{
+	double cpu = 0, took = xk_run_lock_measuring(r);
+
+	for (unsigned i = 0; i < r->nworkers; i++)
+		cpu += (double)r->worker[i].cpu_ns;
+	if (!r->is_virtual && took > 0 && cpu > 0)
+		fprintf(f, "measuring the locks' times took %.3f %% of the processor time\n", 100 * took / cpu);
+}
+
 static void carried(FILE *f, const struct xk_run_result *r)
 {
 	const struct xk_arch *arch = &r->graph->vps->arch;
@@ -181,6 +192,7 @@ void vpr_table(FILE *f, const struct xk_run_result *r)
 	}
 	totals(f, r);
 	locks(f, r);
+	measuring(f, r);
 	carried(f, r);
 	lanes(f, r);
 }

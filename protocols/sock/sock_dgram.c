@@ -384,8 +384,9 @@ int64_t sock_dgram_send(struct sock *sk, struct sock_io *io)
 
 	if (res != XK_OK)
 		return res;
-	for (unsigned i = 0; i < set->nvps; i++) {
-		struct xk_vp *vp = set->vp[(a.first->no + i) % set->nvps];
+	/* No peer lives on a carrier. */
+	for (unsigned i = 0; i < set->nconn; i++) {
+		struct xk_vp *vp = set->vp[(a.first->no + i) % set->nconn];
 
 		xk_vp_do(vp, shoot, &t);
 		if (t.res != XK_E_ADDRINUSE && t.res != XK_E_ELSEWHERE) {

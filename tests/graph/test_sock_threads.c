@@ -568,7 +568,8 @@ static void *answer(void *arg)
 	ssize_t n;
 
 	while ((n = xk_sock_recvfrom(fd, b, sizeof b, 0, &who)) >= 0)
-		xk_sock_sendto(fd, b, (size_t)n, 0, &who);
+		if (xk_sock_sendto(fd, b, (size_t)n, 0, &who) != n)
+			printf("# an answer of %zd bytes was not taken\n", n);
 	return NULL;
 }
 

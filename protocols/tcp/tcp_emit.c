@@ -323,10 +323,20 @@ void tcp_send_syn(struct tcp_sess *ts)
 	send(ts, &h, NULL);
 }
 
+/* A number that the peer takes.  One that has drawn its window back (RFC 9293 3.8.6) drops
+ * what begins behind its edge without a look at the acknowledgement; were that the only one
+ * it can get, both sides would wait for ever. */
+static inline uint32_t bare_seq(const struct tcp_cb *cb)
+{
+	uint32_t edge = cb->snd_una + cb->snd_wnd;
+
+	return XK_UNLIKELY(tcp_lt(edge, cb->snd_max)) && cb->state >= TCP_S_ESTABLISHED ? edge : cb->snd_max;
+}
+
 void tcp_send_ack(struct tcp_sess *ts)
 {
 	xk_count(ts->s.rep->count[TCP_COUNT_ACK_OUT]);
-	tcp_emit(ts, tcp_cb(ts)->snd_max, NULL, TCP_ACK);
+	tcp_emit(ts, bare_seq(tcp_cb(ts)), NULL, TCP_ACK);
 }
 
 void tcp_send_probe(struct tcp_sess *ts, uint32_t seq)
@@ -339,7 +349,7 @@ void tcp_send_rst(struct tcp_sess *ts)
 	struct tcp_cb *cb = tcp_cb(ts);
 
 	xk_count(ts->s.rep->count[TCP_COUNT_RST_OUT]);
-	tcp_emit(ts, cb->snd_max, NULL, cb->state == TCP_S_SYN_SENT ? TCP_RST : TCP_RST | TCP_ACK);
+	tcp_emit(ts, bare_seq(cb), NULL, cb->state == TCP_S_SYN_SENT ? TCP_RST : TCP_RST | TCP_ACK);
 }
 
 /* ---- without a session ------------------------------------------------------------------------ */

@@ -26,15 +26,28 @@ static bool ends_stream(const struct tcp_cb *cb, uint32_t end)
 	return (cb->flags & TCP_F_FIN_SENT) && end == cb->snd_end;
 }
 
+/* What of a segment at seq may go again: the path may take less than when it was cut, and the
+ * peer may have drawn its window back.  Then the first segment goes whole, as a probe, and
+ * what is behind it waits.  0: not now. */
+static uint32_t resend_length(const struct tcp_cb *cb, uint32_t seq)
+{
+	uint32_t edge = cb->snd_una + cb->snd_wnd;
+
+	if (tcp_gt(edge, seq))
+		return min32(cb->mss, edge - seq);
+	return seq == cb->snd_una ? cb->mss : 0;
+}
+
 bool tcp_resend(struct tcp_sess *ts, const struct tcp_env *e, struct xk_msg *m)
 {
 	struct tcp_cb *cb = tcp_cb(ts);
-	uint32_t seq = *tcp_sq_seq(m);
+	uint32_t seq = *tcp_sq_seq(m), most = resend_length(cb, seq);
 	uint16_t flags = TCP_ACK;
 
-	/* The path takes less than when it was cut. */
-	if (XK_UNLIKELY(m->tot > cb->mss))
-		tcp_sendq_recut(cb, m, cb->mss);
+	if (XK_UNLIKELY(most == 0))
+		return false;
+	if (XK_UNLIKELY(m->tot > most))
+		tcp_sendq_recut(cb, m, most);
 	if (*tcp_sq_flags(m) & TCP_SQ_PUSH)
 		flags |= TCP_PSH;
 	if (ends_stream(cb, seq + m->tot)) {

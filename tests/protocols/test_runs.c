@@ -64,7 +64,7 @@ static void side_up(struct side *s, const struct plan *p)
 	CU_ASSERT_EQUAL_FATAL(xk_spec_load_text(&s->spec, "runs.lua", text, strlen(text), &o, e), XK_OK);
 	CU_ASSERT_EQUAL_FATAL(xk_spec_check(s->spec, e, NULL), XK_OK);
 	CU_ASSERT_EQUAL_FATAL(xk_spec_build(s->spec, &s->g, e), XK_OK);
-	s->watch = (struct watch){ .c = { watch_fn } };
+	s->watch = (struct watch){ .c.fn = watch_fn };
 	if (p->watch != NULL)
 		xk_graph_find(s->g, p->watch)->capture = &s->watch.c;
 	CU_ASSERT_EQUAL_FATAL(xk_graph_up(s->g, e), XK_OK);

@@ -418,6 +418,35 @@ static void a_window_that_shrinks_stops_nothing_for_ever(void)
 	}
 }
 
+/* Some peers look at nothing that begins or ends behind their edge, not even at what it
+ * acknowledges: it must not be all they get. */
+static void what_is_sent_lies_in_a_window_that_was_taken_back(void)
+{
+	static const unsigned left[] = { 1, 500, 2500 };
+	static uint8_t bytes[3000];
+
+	for (unsigned k = 0; k < XK_ARRAY_LEN(left); k++) {
+		struct xk_sess *s = up("use_wscale=false; initial_window=10; cc=reno");
+		uint32_t una = synack.seq + 1, edge = una + left[k], bare = 0;
+
+		tf_push(&f, s, bytes, sizeof bytes);
+		tf_forget(&f);
+		tf_in(&f, &(struct tf_seg){ .seq = 1001, .ack = una, .flags = TCP_ACK, .wnd = (uint16_t)left[k],
+					    .data = bytes, .len = 100 });
+		pf_run(&f, 5 * XK_SEC);
+		for (unsigned i = 0; i < tf_nout(&f); i++) {
+			struct tf_out o = tf_out(&f, (int)i);
+
+			CU_ASSERT_EQUAL(o.ack, 1101);
+			CU_ASSERT(tcp_leq(o.seq, edge));
+			CU_ASSERT(o.len == 0 || tcp_leq(o.seq + o.len, edge));
+			bare += o.len == 0;
+		}
+		CU_ASSERT(bare != 0);
+		over(s);
+	}
+}
+
 /* An update that is lost: the peer's window opened long ago, nobody told us. */
 static void a_lost_window_update_is_found_by_a_probe(void)
 {
@@ -490,6 +519,7 @@ static CU_TestInfo silent[] = {
 };
 static CU_TestInfo windows[] = {
 	T(a_peer_that_takes_a_byte_at_a_time_gets_no_silly_segments), T(a_window_that_shrinks_stops_nothing_for_ever),
+	T(what_is_sent_lies_in_a_window_that_was_taken_back),
 	T(a_lost_window_update_is_found_by_a_probe), CU_TEST_INFO_NULL
 };
 static CU_SuiteInfo suites[] = {

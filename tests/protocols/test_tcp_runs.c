@@ -94,8 +94,8 @@ static void side_up(struct side *s, const struct plan *p)
 	CU_ASSERT_EQUAL_FATAL(xk_spec_load_text(&s->spec, "runs.lua", text, strlen(text), &o, e), XK_OK);
 	CU_ASSERT_EQUAL_FATAL(xk_spec_check(s->spec, e, NULL), XK_OK);
 	CU_ASSERT_EQUAL_FATAL(xk_spec_build(s->spec, &s->g, e), XK_OK);
-	s->wire = (struct watch){ .c = { watch_wire } };
-	s->node = (struct watch){ .c = { watch_node } };
+	s->wire = (struct watch){ .c.fn = watch_wire };
+	s->node = (struct watch){ .c.fn = watch_node };
 	s->drv = xk_graph_find(s->g, "drv");
 	s->drv->capture = &s->wire.c;
 	if (p->watch != NULL)

@@ -57,13 +57,6 @@ static __attribute__((constructor)) void stress_begin(void)
 		fprintf(stderr, "# stress build: XK_STRESS_SEED=%llu\n", (unsigned long long)seed);
 }
 
-static void nap(uint64_t ns)
-{
-	struct timespec ts = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
-
-	(void)nanosleep(&ts, NULL);
-}
-
 static void stall(struct xk_rand *r)
 {
 	uint64_t kind = xk_rand_below(r, 200);
@@ -74,9 +67,9 @@ static void stall(struct xk_rand *r)
 		for (uint32_t n = 1u << xk_rand_below(r, 13); n != 0; n--)
 			xk_cpu_relax();
 	else if (kind < 199)
-		nap(1000u + xk_rand_below(r, 200000));
+		xk_thread_nap(1000u + xk_rand_below(r, 200000));
 	else
-		nap(1000000u + xk_rand_below(r, 4000000));
+		xk_thread_nap(1000000u + xk_rand_below(r, 4000000));
 }
 
 uint64_t xk_stalls(void) { return self.stalls; }

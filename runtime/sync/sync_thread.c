@@ -153,3 +153,10 @@ void xk_thread_yield(void)
 {
 	(void)sched_yield();
 }
+
+void xk_thread_nap(uint64_t ns)
+{
+	struct timespec ts = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
+
+	(void)nanosleep(&ts, NULL);
+}

@@ -166,6 +166,8 @@ int  xk_thread_affinity(uint64_t mask);
 /* Pins the calling thread. */
 int  xk_thread_pin(int cpu);
 void xk_thread_yield(void);
+/* Sleeps for about so long, or less when a signal comes. */
+void xk_thread_nap(uint64_t ns);
 
 /* ---- sleeping --------------------------------------------------------- */
 

@@ -16,7 +16,11 @@
  */
 #include "runtime/vp/vp_priv.h"
 
-#define SPINS 200u               /* then the processor is lent to who is waited for */
+/* A processor is lent to who is waited for, and then given away: with more carriers than
+ * processors, those who only lend it are run in turn with him. */
+#define SPINS  200u
+#define YIELDS 16u
+#define NAP    20000u            /* ns; doubled after every fourth, up to 640 us */
 
 /* ---- the lock on the table of connections ------------------------------------------ */
 
@@ -66,9 +70,12 @@ static void await(struct xk_vp *carrier, const uint64_t *at, uint64_t mine)
 		return;
 	xk_count(carrier->order_waits);
 	for (unsigned n = 0; xk_load_acquire(at) != mine; n++) {
-		xk_cpu_relax();
-		if (n >= SPINS)
+		if (n < SPINS)
+			xk_cpu_relax();
+		else if (n < SPINS + YIELDS)
 			xk_thread_yield();
+		else
+			xk_thread_nap(NAP << (n < SPINS + YIELDS + 20 ? (n - SPINS - YIELDS) / 4 : 5));
 	}
 }
 

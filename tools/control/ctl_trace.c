@@ -127,14 +127,16 @@ static void tap_fn(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool
 	struct trace *t = tap->t;
 	const struct followed *f;
 	bool wake = false;
+	struct ctl *server;
 
 	xk_mutex_lock(&t->lock);
+	server = t->j.c;
 	f = tap->n == t->node ? begin(t, tap->n, m, down) : go_on(t, tap->n, m, down);
 	if (f != NULL)
 		wake = note(t, tap->n, f, now, m);
 	xk_mutex_unlock(&t->lock);
 	if (wake)
-		ctl_wake(t->j.c);
+		ctl_wake(server);
 }
 
 /* ---- in the server's ------------------------------------------------------------------------- */
@@ -193,6 +195,9 @@ static void trace_free(struct ctl_job *j)
 
 	for (unsigned i = 0; i < t->ntaps; i++)
 		xk_capture_take_off(t->tap[i].n, &t->tap[i].c);
+	/* Nobody is in tap_fn any more; whoever watches for races knows it by the lock. */
+	xk_mutex_lock(&t->lock);
+	xk_mutex_unlock(&t->lock);
 	xk_free(t->tap);
 	xk_mutex_fini(&t->lock);
 	ctl_job_end(j);

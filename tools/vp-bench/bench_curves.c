@@ -134,7 +134,7 @@ static size_t above_from(const double *ratio, size_t n)
 static bool judge_crossing(const json_t *part, json_t *shape, const struct bench_interval *step, size_t n)
 {
 	const json_t *points = json_object_get(json_object_get(shape, "crossing"), "a");
-	double mid[STEPS], lo[STEPS], hi[STEPS];
+	double mid[STEPS] = { 0 }, lo[STEPS] = { 0 }, hi[STEPS] = { 0 };
 	struct bench_interval in;
 	size_t at[3];
 

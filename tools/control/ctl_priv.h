@@ -59,7 +59,7 @@ struct ctl_args {
 };
 
 struct ctl_call {
-	struct ctl        *c;
+	struct ctl        *c;            /* set by who makes it: threads of the graph may read it at once */
 	struct ctl_client *client;
 	json_t            *id;           /* of the request, or NULL */
 	const struct ctl_command *cmd;
@@ -113,7 +113,7 @@ struct ctl_job {
 	 * it is over, and has answered. */
 	bool (*step)(struct ctl_job *j);
 	void (*free)(struct ctl_job *j); /* gives everything back; also when the client went away */
-	struct ctl        *c;
+	struct ctl        *c;            /* set by who makes it: threads of the graph may read it at once */
 	struct ctl_client *client;
 	json_t            *id;
 	xk_ns              until;        /* host time */

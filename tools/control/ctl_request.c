@@ -241,7 +241,6 @@ void ctl_request(struct ctl *c, struct ctl_client *cl, const char *line, size_t 
 		json_decref(k.result);
 		ctl_answer_error(c, cl, k.id, k.code, k.why);
 	} else if (k.job != NULL) {
-		k.job->c = c;
 		k.job->client = cl;
 		k.job->id = json_incref(k.id);
 		cl->job = k.job;

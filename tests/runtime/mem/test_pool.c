@@ -139,10 +139,12 @@ static void leaked_buffers_are_counted_when_the_pool_goes(void)
 	CU_ASSERT_EQUAL_FATAL(xk_mempool_new(&p, &c, 1), XK_OK);
 	CU_ASSERT_EQUAL_FATAL(xk_memvp_init(&v, p, 0), XK_OK);
 	fx_enter(0);
+	xk_mem_self = &v;
 	CU_ASSERT_PTR_NOT_NULL(xk_mem_get(&v, XK_MEM_SMALL));
 	CU_ASSERT_PTR_NOT_NULL(xk_mem_get(&v, XK_MEM_SMALL));
 	CU_ASSERT_PTR_NOT_NULL(xk_mem_get(&v, XK_MEM_LARGE));
 	xk_memvp_fini(&v);
+	fx_enter(0);
 	CU_ASSERT_EQUAL(xk_mempool_free(p), 3);
 }
 

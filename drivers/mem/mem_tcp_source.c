@@ -330,7 +330,7 @@ int mem_tcp_source_new(struct mem_rep *mr)
 int mem_tcp_source_counts(const struct mem_rep *mr, void *buf, unsigned len)
 {
 	const struct mem_tcp *t = mr->tcp;
-	struct xk_app_counts c = { t->nconn, t->made, t->bytes, t->no };
+	struct xk_app_counts c = { t->nconn, t->made, t->bytes, t->no, NULL };
 
 	if (len < sizeof c)
 		return XK_E_NOSPC;

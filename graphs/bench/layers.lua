@@ -8,7 +8,8 @@ local a = args {
   layers   = uint { 4, min = 1, max = 4, doc = "layers; 1: one thread calls through" },
   high     = uint { 256, min = 1, max = 65536, doc = "messages in a queue at which a layer stops" },
   low      = uint { 64, max = 65535, doc = "messages at which it goes on" },
-  burst    = uint { 32, min = 1, max = 1024, doc = "messages in a unit of work" },
+  wired    = bool { true, doc = "threads pinned to processors, neighbours together" },
+  burst    = uint { 64, min = 1, max = 1024, doc = "messages in a unit of work" },
 }
 
 sink { name = "app", port = 9, from = "10.0.0.2", touch = "none", over = stack {
@@ -23,6 +24,6 @@ local cut = {
 }
 return graph "bench-layers" {
   doc = "UDP, the receive half, a thread for each layer",
-  threading = lp { layers = cut[a.layers], high = a.high, low = a.low, burst = a.burst },
+  threading = lp { layers = cut[a.layers], high = a.high, low = a.low, burst = a.burst, wired = a.wired },
   duration = "1s",
 }

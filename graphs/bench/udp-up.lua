@@ -9,6 +9,8 @@ local a = args {
   hops     = uint { 0,  max = 64, doc = "empty protocols between UDP and the sink" },
   count    = uint { 0,  doc = "messages of all connections together; 0: until stopped" },
   checksum = enum { "good", choices = { "good", "compute-ignore", "none" }, doc = "of the frames" },
+  entry    = enum { "own", choices = { "own", "lock" }, doc = "lock: the virtual processor has a lock, taken for each unit" },
+  lock_times = bool { true, doc = "the time that it is held is measured" },
   null     = bool { false, doc = "the threading without any choice (up) instead of vppc with one virtual processor" },
 }
 
@@ -24,6 +26,8 @@ sink { port = 9, conns = a.conns, from = "10.0.0.2", touch = "none", count = a.c
 
 return graph "bench-udp-up" {
   doc = "UDP, the receive half",
-  threading = a.null and up { burst = a.burst } or vppc { vps = 1, workers = 1, burst = a.burst },
+  threading = a.null and up { burst = a.burst } or vppc {
+    vps = 1, workers = 1, burst = a.burst, entry = a.entry, lock_times = a.lock_times,
+  },
   duration = "1s",
 }

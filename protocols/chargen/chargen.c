@@ -132,7 +132,7 @@ static void chargen_event(struct xk_rep *r, const struct xk_stream_event *ev)
 
 static int chargen_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
-	const struct xk_app_counts c = { 1, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL };
+	const struct xk_app_counts c = { 1, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL, NULL };
 
 	return stream_app_control(r, op, buf, len, &c, chargen_event);
 }

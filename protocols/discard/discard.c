@@ -79,7 +79,7 @@ static void discard_event(struct xk_rep *r, const struct xk_stream_event *ev)
 
 static int discard_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
-	const struct xk_app_counts c = { 1, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL };
+	const struct xk_app_counts c = { 1, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL, NULL };
 
 	return stream_app_control(r, op, buf, len, &c, discard_event);
 }

@@ -94,7 +94,7 @@ static void echo_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 
 static int echo_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
-	struct xk_app_counts c = { 1, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL };
+	struct xk_app_counts c = { 1, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL, NULL };
 
 	if (op != XK_CTL_APP_COUNTS)
 		return XK_E_NOTSUP;      /* asked of the node below next */

@@ -516,7 +516,7 @@ static void http_event(struct xk_rep *r, const struct xk_stream_event *ev)
 
 static int http_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
-	const struct xk_app_counts c = { 1, &r->count[N_REQUESTS], &r->count[N_BYTES], NULL };
+	const struct xk_app_counts c = { 1, &r->count[N_REQUESTS], &r->count[N_BYTES], NULL, NULL };
 
 	return stream_app_control(r, op, buf, len, &c, http_event);
 }

@@ -301,7 +301,7 @@ static int ping_init(struct xk_node *n, struct xk_errs *e)
 static int ping_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	const struct ping_rep *pr = r->state;
-	struct xk_app_counts c = { pr->s != NULL, &r->count[N_RECEIVED], &r->count[N_BYTES], NULL };
+	struct xk_app_counts c = { pr->s != NULL, &r->count[N_RECEIVED], &r->count[N_BYTES], NULL, NULL };
 
 	if (op == ICMP_CTL_ERROR && len >= sizeof(struct icmp_error))
 		return ping_error(r, buf);

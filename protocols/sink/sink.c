@@ -404,7 +404,7 @@ static int sink_init(struct xk_node *n, struct xk_errs *e)
 static int sink_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	const struct sink_rep *sr = r->state;
-	struct xk_app_counts c = { xk_load_acquire(&sr->n), sr->messages, sr->bytes, sr->no };
+	struct xk_app_counts c = { xk_load_acquire(&sr->n), sr->messages, sr->bytes, sr->no, NULL };
 
 	if (op != XK_CTL_APP_COUNTS)
 		return XK_E_NOTSUP;

@@ -10,9 +10,12 @@
  * VP's own, last freed first (M116).
  * A connection may be slowed to a rate, be silent at times (M141) or wait for
  * answers (window): then its task parks and a timer or an answer wakes it.
+ * With a window one message in about PROBE_EVERY is timed until its answer: answers are
+ * taken to come in the order of what they answer.
  * Invariant: a task is ready, or its connection has ended, or its timer is armed.
  */
 #include "runtime/base/xk_csum_inline.h"
+#include "runtime/base/xk_hist.h"
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_thread.h"
 #include "runtime/upi/xk_upi_inline.h"
@@ -21,6 +24,7 @@
 #include <string.h>
 
 #define PAGE 4096u
+#define PROBE_EVERY 32u
 
 enum { TOUCH_COPY, TOUCH_LINE, TOUCH_NONE };
 enum { N_MESSAGES, N_BYTES, N_ANSWERS, N_UNANSWERED, N_PEER_CLOSED };
@@ -53,6 +57,10 @@ struct source_conn {
 	xk_ns              until, since;  /* its end and its start; rate and silence */
 	xk_ns              carry;         /* of the last one, less than a message's time */
 	struct xk_timer    timer;
+	/* window: the message that is timed */
+	uint32_t           probe_in;      /* messages before the next one is */
+	uint32_t           answers;       /* until its own comes; 0: none is timed */
+	xk_ns              probe_at;
 } XK_ALIGNED;
 
 /* Stands over the lower session where answers are counted by connection. */
@@ -65,6 +73,7 @@ struct source_rep {
 	uint64_t           *no;           /* connection numbers in the graph */
 	uint32_t            n;
 	uint8_t            *page;         /* page-aligned, `size` bytes */
+	struct xk_hist     *rtt;          /* with a window, else NULL */
 	void               *conn_block, *page_block;
 };
 
@@ -211,6 +220,7 @@ static void source_timer(struct xk_timer *t)
 	if (k->closed) {                         /* what is not answered now never will be */
 		xk_count_add(k->sr->r->count[N_UNANSWERED], k->open);
 		k->open = 0;
+		k->answers = 0;
 		k->closed = false;
 	}
 	if (k->left != 0)
@@ -270,6 +280,19 @@ static void source_sent(struct source_conn *k, const struct source_conf *c, unsi
 		source_allowed(k, c);            /* asleep at once, not a turn later */
 }
 
+static xk_ns clock_now(const struct source_conn *k)
+{
+	return xk_clock_read(&k->sr->r->vp->set->clock);
+}
+
+/* The message that goes next is timed. */
+static void probe_begin(struct source_conn *k)
+{
+	k->probe_in = PROBE_EVERY / 2 + xk_rand_below(&k->sr->r->vp->rand, PROBE_EVERY);
+	k->answers = k->open;
+	k->probe_at = clock_now(k);
+}
+
 static unsigned source_run(struct xk_task *t, unsigned budget)
 {
 	struct source_conn *k = xk_container_of(t, struct source_conn, task);
@@ -292,6 +315,8 @@ static unsigned source_run(struct xk_task *t, unsigned budget)
 		if (XK_UNLIKELY(m == NULL))
 			break;
 		k->open++;
+		if (c->window != 0 && k->answers == 0 && k->probe_in-- == 0)
+			probe_begin(k);
 		xk_push(k->s, m);
 	}
 	if (i != 0)
@@ -365,6 +390,8 @@ static void source_answered(struct source_conn *k)
 {
 	if (k->open != 0)
 		k->open--;
+	if (k->answers != 0 && --k->answers == 0)
+		xk_hist_add(k->sr->rtt, clock_now(k) - k->probe_at);
 	if (!k->closed || (k->left == 0 && k->open != 0))
 		return;
 	k->closed = false;
@@ -546,7 +573,8 @@ static int source_alloc(struct source_rep *sr, uint64_t n)
 	sr->conn_block = xk_alloc((n + 1) * sizeof *sr->conn);
 	sr->messages = xk_alloc(n * 3 * sizeof *sr->messages);
 	sr->page_block = xk_alloc(c->size + PAGE + XK_CACHELINE);
-	if (sr->conn_block == NULL || sr->messages == NULL || sr->page_block == NULL)
+	sr->rtt = c->window != 0 ? xk_alloc(sizeof *sr->rtt) : NULL;
+	if (sr->conn_block == NULL || sr->messages == NULL || sr->page_block == NULL || (c->window != 0 && sr->rtt == NULL))
 		return XK_E_NOMEM;
 	sr->conn = align_to(sr->conn_block, XK_CACHELINE);
 	sr->bytes = sr->messages + n;
@@ -604,6 +632,7 @@ static void source_rep_fini(struct xk_rep *r)
 	xk_free(sr->conn_block);
 	xk_free(sr->messages);
 	xk_free(sr->page_block);
+	xk_free(sr->rtt);
 }
 
 static int source_init(struct xk_node *n, struct xk_errs *e)
@@ -620,7 +649,7 @@ static int source_init(struct xk_node *n, struct xk_errs *e)
 static int source_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	const struct source_rep *sr = r->state;
-	struct xk_app_counts c = { sr->n, sr->messages, sr->bytes, sr->no };
+	struct xk_app_counts c = { sr->n, sr->messages, sr->bytes, sr->no, sr->rtt };
 
 	if (op != XK_CTL_APP_COUNTS)
 		return XK_E_NOTSUP;

@@ -328,7 +328,7 @@ void tcp_send_syn(struct tcp_sess *ts)
  * it can get, both sides would wait for ever. */
 static inline uint32_t bare_seq(const struct tcp_cb *cb)
 {
-	uint32_t edge = cb->snd_una + cb->snd_wnd;
+	uint32_t edge = tcp_snd_edge(cb);
 
 	return XK_UNLIKELY(tcp_lt(edge, cb->snd_max)) && cb->state >= TCP_S_ESTABLISHED ? edge : cb->snd_max;
 }

@@ -31,7 +31,7 @@ static bool ends_stream(const struct tcp_cb *cb, uint32_t end)
  * what is behind it waits.  0: not now. */
 static uint32_t resend_length(const struct tcp_cb *cb, uint32_t seq)
 {
-	uint32_t edge = cb->snd_una + cb->snd_wnd;
+	uint32_t edge = tcp_snd_edge(cb);
 
 	if (tcp_gt(edge, seq))
 		return min32(cb->mss, edge - seq);
@@ -97,13 +97,13 @@ static uint32_t next_length(const struct tcp_cb *cb, uint32_t full, bool forced)
 	if (XK_LIKELY(len == full))
 		return len;
 	if (forced) {                    /* past cwnd, never past the window offered */
-		uint32_t edge = cb->snd_una + cb->snd_wnd;
+		uint32_t edge = tcp_snd_edge(cb);
 
 		return tcp_gt(edge, cb->snd_max) ? min32(min32(cb->sq.unsent_bytes, full), edge - cb->snd_max) : 0;
 	}
 	/* cwnd cuts it: wait for an ACK, when one will come. */
 	if (len != 0 && len < min32(cb->sq.unsent_bytes, full) &&
-	    tcp_geq(cb->snd_una + cb->snd_wnd, cb->snd_max + min32(cb->sq.unsent_bytes, full)))
+	    tcp_geq(tcp_snd_edge(cb), cb->snd_max + min32(cb->sq.unsent_bytes, full)))
 		return cb->snd_una == cb->snd_max ? len : 0;
 	return len != 0 && small_may_go(cb, len) ? len : 0;
 }

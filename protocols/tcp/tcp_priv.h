@@ -338,6 +338,9 @@ static inline uint32_t tcp_deadline(uint32_t now, uint32_t ms)
 	return v != 0 ? v : 1;
 }
 
+/* First sequence number that the peer's window does not take. */
+static inline uint32_t tcp_snd_edge(const struct tcp_cb *cb) { return cb->snd_una + cb->snd_wnd; }
+
 /* Is all that was pushed acknowledged, our end, when it came, too? */
 static inline bool tcp_drained(const struct tcp_cb *cb)
 {

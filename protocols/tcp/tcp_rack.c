@@ -172,7 +172,7 @@ void tcp_rec_probe(struct tcp_sess *ts)
 		return;
 	cb->tlp_out = true;
 	cb->tlp_retrans = false;
-	if (cb->sq.unsent != NULL && tcp_lt(cb->snd_max, cb->snd_una + cb->snd_wnd))
+	if (cb->sq.unsent != NULL && tcp_lt(cb->snd_max, tcp_snd_edge(cb)))
 		tcp_output_forced(ts);
 	if (cb->state == TCP_S_CLOSED)
 		return;

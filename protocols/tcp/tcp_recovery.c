@@ -428,7 +428,7 @@ static bool allowed(const struct tcp_cb *cb, struct xk_msg *m)
 {
 	uint32_t pipe = tcp_pipe(cb), len = m->tot < cb->mss ? m->tot : cb->mss;
 
-	if (*tcp_sq_seq(m) != cb->snd_una && tcp_gt(*tcp_sq_seq(m) + len, cb->snd_una + cb->snd_wnd))
+	if (*tcp_sq_seq(m) != cb->snd_una && tcp_gt(*tcp_sq_seq(m) + len, tcp_snd_edge(cb)))
 		return false;
 	if (cb->ca_state == TCP_CA_RECOVERY &&
 	    (cb->prr_out == 0 || (!tcp_by_sack(cb) && *tcp_sq_seq(m) == cb->snd_una)))
@@ -459,7 +459,7 @@ struct xk_msg *tcp_rec_next(struct tcp_cb *cb, const struct tcp_env *e)
 
 uint32_t tcp_rec_allow(const struct tcp_cb *cb)
 {
-	uint32_t edge = cb->snd_una + cb->snd_wnd, flight = tcp_pipe(cb), wnd;
+	uint32_t edge = tcp_snd_edge(cb), flight = tcp_pipe(cb), wnd;
 
 	if (!tcp_gt(edge, cb->snd_max))
 		return 0;

@@ -44,7 +44,7 @@ static bool frto(struct tcp_cb *cb, const struct tcp_seg *g, const struct tcp_de
 	if (d->orig)
 		return true;
 	if (cb->frto == 1 && advanced && tcp_lt(g->ack, cb->recover) && cb->sq.unsent != NULL &&
-	    tcp_gt(cb->snd_una + cb->snd_wnd, cb->snd_max)) {
+	    tcp_gt(tcp_snd_edge(cb), cb->snd_max)) {
 		cb->frto = 2;
 		cb->cwnd = tcp_pipe_at(cb, g->ack) + 2u * cb->mss;
 		return false;

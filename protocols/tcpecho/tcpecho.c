@@ -117,7 +117,7 @@ static void tcpecho_event(struct xk_rep *r, const struct xk_stream_event *ev)
 
 static int tcpecho_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
-	const struct xk_app_counts c = { 1, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL };
+	const struct xk_app_counts c = { 1, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL, NULL };
 
 	return stream_app_control(r, op, buf, len, &c, tcpecho_event);
 }

@@ -408,7 +408,7 @@ static int recv_init(struct xk_node *n, struct xk_errs *e)
 static int recv_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	const struct recv_rep *rr = r->state;
-	const struct xk_app_counts c = { xk_load_acquire(&rr->n), rr->messages, rr->bytes, rr->no };
+	const struct xk_app_counts c = { xk_load_acquire(&rr->n), rr->messages, rr->bytes, rr->no, NULL };
 
 	return stream_app_control(r, op, buf, len, &c, recv_event);
 }

@@ -460,7 +460,7 @@ static int send_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	const struct send_rep *sr = r->state;
 	const struct xk_stream_event *ev = stream_event(op, buf, len);
-	struct xk_app_counts c = { sr->n, sr->messages, sr->bytes, sr->no };
+	struct xk_app_counts c = { sr->n, sr->messages, sr->bytes, sr->no, NULL };
 
 	if (ev != NULL) {
 		send_event(r, ev);

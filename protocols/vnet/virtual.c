@@ -78,7 +78,7 @@ struct xk_sess *virt_new(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *t
 		xk_close(lls);
 		return NULL;
 	}
-	s->self.demux = enter_demux(r);
+	s->self.demux = xk_self_demux(r->node, enter_demux(r));
 	lls->up = &s->self;
 	return s;
 }

@@ -30,5 +30,8 @@ xk_ns xk_clock_read(const struct xk_clock *c);
 void  xk_clock_advance(struct xk_clock *c, xk_ns to);
 /* Host monotonic nanoseconds, for tools and measurements outside any graph. */
 xk_ns xk_clock_host(void);
+/* Nanoseconds that a reading of it costs here and now: the least of some rounds, in which others'
+ * work is not. */
+double xk_clock_cost(void);
 
 #endif

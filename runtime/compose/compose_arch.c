@@ -113,9 +113,8 @@ static unsigned most_conns(const struct xk_spec *s)
 	return most < UINT32_MAX ? (unsigned)most : UINT32_MAX;
 }
 
-static bool waiting(const struct xk_spec *s, const struct spec_node *n, char *why, size_t len)
+static bool waiting(const struct spec_node *n, char *why, size_t len)
 {
-	(void)s;
 	return n->conf != NULL && n->proto->waits != NULL && n->proto->waits(n->conf, why, len);
 }
 
@@ -125,7 +124,7 @@ static struct axes_graph graph_of(const struct xk_spec *s)
 	char why[300];
 
 	for (unsigned i = 0; i < s->nnodes && !g.waits; i++)
-		g.waits = waiting(s, &s->node[i], why, sizeof why);
+		g.waits = waiting(&s->node[i], why, sizeof why);
 	return g;
 }
 
@@ -137,7 +136,7 @@ static void say_waits(const struct xk_spec *s, struct xk_errs *e)
 	for (unsigned i = 0; i < s->nnodes; i++) {
 		const struct spec_node *n = &s->node[i];
 
-		if (waiting(s, n, why, sizeof why))
+		if (waiting(n, why, sizeof why))
 			spec_error(s, e, n->at, n->proto->name, NULL, 0, "%s: %s: threads = \"user\" would all wait with it; "
 				   "use threads = \"kernel\"", spec_label(s, n, label, sizeof label), why);
 	}

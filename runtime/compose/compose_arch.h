@@ -16,7 +16,7 @@
 struct arch_conf {
 	unsigned domain, entry, schedule, handover, lock, inbound, order, table, threads, spread;
 	uint64_t vps, workers, carriers, burst, quantum, cpus, inbox, spin, seed, stack;
-	bool     wired, hold;
+	bool     wired, hold, lock_times;
 	struct xk_plist map;
 	uint64_t clusters, high, low;
 	struct xk_plist layers;
@@ -26,7 +26,7 @@ struct arch_conf {
 enum axis {
 	AX_DOMAIN, AX_VPS, AX_WORKERS, AX_ENTRY, AX_HANDOVER, AX_LOCK, AX_CARRIERS, AX_INBOUND, AX_ORDER, AX_TABLE,
 	AX_HOLD, AX_SCHEDULE, AX_SPREAD, AX_BURST, AX_QUANTUM, AX_WIRED, AX_CPUS, AX_INBOX, AX_SPIN, AX_SEED,
-	AX_THREADS, AX_STACK, AX_MAP, AX_CLUSTERS, AX_LAYERS, AX_HIGH, AX_LOW, AX_N
+	AX_THREADS, AX_STACK, AX_MAP, AX_CLUSTERS, AX_LAYERS, AX_HIGH, AX_LOW, AX_LOCK_TIMES, AX_N
 };
 
 struct axes {

@@ -101,6 +101,8 @@ const struct xk_param xk_arch_params[] = {
 	[AX_LOW] = { .name = "low", .type = XK_P_UINT, .max = "65535",
 	  .doc = "domain \"layers\": and goes on when no more than these are left; without it a quarter of high",
 	  .offset = offsetof(struct arch_conf, low) },
+	[AX_LOCK_TIMES] = { .name = "lock_times", .type = XK_P_BOOL,
+	  .doc = "the time locks are waited for and held is measured, by samples", .offset = offsetof(struct arch_conf, lock_times) },
 	[AX_N] = XK_PARAM_END
 };
 
@@ -125,6 +127,7 @@ struct axes axes_of(const struct xk_arch *a)
 		.quantum = a->quantum, .cpus = a->cpus, .inbox = a->inbox, .wired = a->wired,
 		.spin = a->spin_us * XK_US, .seed = a->seed, .carriers = a->carriers, .hold = a->hold,
 		.inbound = a->inbound, .order = a->order, .threads = a->threads, .stack = a->stack,
+		.lock_times = !a->lock_untimed,
 		.clusters = a->domain == XK_DOMAIN_LAYER ? (uint64_t)a->vps : 0, .high = a->high, .low = a->low,
 	} };
 }
@@ -220,6 +223,7 @@ struct xk_arch axes_arch(const struct axes *x, const struct axes_graph *g)
 	a.threads = (enum xk_threads)c->threads;
 	a.stack = c->stack;
 	a.wired = c->wired;
+	a.lock_untimed = !c->lock_times;
 	if (a.threads == XK_THREADS_USER)
 		take_user_threads(&a, x);
 	if (axes_said(x, AX_LOCK))

@@ -38,12 +38,20 @@ static json_t *counts_json(const struct xk_node *n, const struct xk_run_counts *
 	return j;
 }
 
+static json_t *time_json(const struct xk_meter_counts *t)
+{
+	return json_pack("{s:I, s:f, s:I, s:f}", "up_messages", (json_int_t)t->n[0], "up_ns", t->ns[0], "down_messages",
+			 (json_int_t)t->n[1], "down_ns", t->ns[1]);
+}
+
 static json_t *node_json(const struct xk_run_result *r, const struct xk_run_node *n, bool per_vp)
 {
 	json_t *j = counts_json(n->node, &n->all), *vps;
 
 	json_object_set_new(j, "name", json_string(n->node->name));
 	json_object_set_new(j, "protocol", json_string(n->node->proto->name));
+	if (r->graph->meter != NULL && !r->is_virtual)
+		json_object_set_new(j, "time", time_json(&n->time));
 	if (n->is_app) {
 		put(j, "messages", n->messages);
 		put(j, "bytes", n->bytes);

@@ -22,6 +22,7 @@ struct run_snap {
 	struct xk_run_vp       *vp;
 	struct xk_worker_stats *worker;
 	struct xk_lock_counts   queue;
+	struct xk_meter_counts *time;    /* [nnodes] */
 };
 
 /* Counters of cache misses, one of each thread there was. */
@@ -41,6 +42,7 @@ struct run {
 	xk_ns                     t0;    /* graph clock when measuring began */
 	xk_ns                     wall0;
 	uint64_t                  room_samples;
+	uint64_t                  rtt[XK_HIST_PLACES]; /* of all applications that measure it */
 };
 
 /* Finds the applications; before the graph runs. */

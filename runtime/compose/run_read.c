@@ -50,12 +50,14 @@ static uint64_t *copy_counts(const xk_counter *from, uint64_t n)
 	return to;
 }
 
-static int app_begin(struct run_app *a)
+static int app_begin(struct run *u, struct run_app *a)
 {
 	struct xk_app_counts c;
 
 	if (!ask(a->rep, &c))
 		return XK_OK;
+	if (c.rtt != NULL)
+		xk_hist_sum(u->rtt, c.rtt, -1);
 	a->n = c.n;
 	a->messages = copy_counts(c.messages, c.n);
 	a->bytes = copy_counts(c.bytes, c.n);
@@ -148,6 +150,7 @@ static void snap_fini(struct run_snap *s)
 	xk_free(s->counts);
 	xk_free(s->vp);
 	xk_free(s->worker);
+	xk_free(s->time);
 	memset(s, 0, sizeof *s);
 }
 
@@ -158,8 +161,11 @@ static int snap(const struct xk_graph *g, struct run_snap *s)
 	s->counts = xk_alloc((size_t)g->nnodes * nvps * sizeof *s->counts + 1);
 	s->vp = xk_alloc(g->vps->nlanes * sizeof *s->vp);
 	s->worker = xk_alloc(g->vps->nworkers * sizeof *s->worker + 1);
-	if (s->counts == NULL || s->vp == NULL || s->worker == NULL)
+	s->time = xk_alloc(g->nnodes * sizeof *s->time + 1);
+	if (s->counts == NULL || s->vp == NULL || s->worker == NULL || s->time == NULL)
 		return XK_E_NOMEM;
+	for (unsigned i = 0; i < g->nnodes; i++)
+		xk_meter_read(g->node[i], &s->time[i]);
 	for (unsigned i = 0; i < g->nnodes; i++)
 		for (unsigned v = 0; v < nvps; v++)
 			read_rep(g->node[i]->rep[v], &s->counts[(size_t)i * nvps + v]);
@@ -178,7 +184,7 @@ int run_begin(struct run *u)
 	run_misses_open(&u->misses);
 	run_sched_read(&u->sched);
 	for (unsigned i = 0; err == XK_OK && i < u->napps; i++) {
-		err = app_begin(&u->app[i]);
+		err = app_begin(u, &u->app[i]);
 		u->r->nold += u->app[i].n;
 	}
 	return err;
@@ -257,6 +263,14 @@ static void worker_less(struct xk_worker_stats *w, const struct xk_worker_stats 
 	w->migrations -= old->migrations;
 }
 
+static void time_less(struct xk_meter_counts *t, const struct xk_meter_counts *old)
+{
+	for (unsigned down = 0; down < 2; down++) {
+		t->n[down] -= old->n[down];
+		t->ns[down] -= old->ns[down];
+	}
+}
+
 static int end_nodes(struct run *u, struct run_snap *last)
 {
 	struct xk_run_result *r = u->r;
@@ -268,6 +282,8 @@ static int end_nodes(struct run *u, struct run_snap *last)
 		struct xk_run_node *n = &r->node[i];
 
 		n->node = u->g->node[i];
+		n->time = last->time[i];
+		time_less(&n->time, &u->first.time[i]);
 		n->vp = xk_alloc(r->nvps * sizeof *n->vp);
 		if (n->vp == NULL)
 			return XK_E_NOMEM;
@@ -309,6 +325,10 @@ static int end_conns(struct run *u)
 		(void)ask(u->app[k].rep, &c[k]);
 		r->nconns += c[k].n;
 		r->node[u->app[k].rep->node->no].is_app = true;
+		if (c[k].rtt != NULL) {
+			r->rtt.known = true;
+			xk_hist_sum(u->rtt, c[k].rtt, 1);
+		}
 	}
 	r->conn = xk_alloc(r->nconns * sizeof *r->conn + 1);
 	for (int young = 0; r->conn != NULL && young <= 1; young++)
@@ -317,6 +337,15 @@ static int end_conns(struct run *u)
 				end_conn(u, &u->app[k], &c[k], i, &r->conn[n++]);
 	xk_free(c);
 	return r->conn ? XK_OK : XK_E_NOMEM;
+}
+
+static void end_rtt(const uint64_t *sum, struct xk_run_rtt *out)
+{
+	out->n = xk_hist_count(sum);
+	out->p50 = xk_hist_percentile(sum, 0.5);
+	out->p90 = xk_hist_percentile(sum, 0.9);
+	out->p99 = xk_hist_percentile(sum, 0.99);
+	out->p999 = xk_hist_percentile(sum, 0.999);
 }
 
 /* Of equals the one with more connections: a client rather than its server. */
@@ -372,6 +401,7 @@ int run_end(struct run *u)
 	last.worker = NULL;
 	snap_fini(&last);
 	end_messages(r);
+	end_rtt(u->rtt, &r->rtt);
 	return XK_OK;
 }
 

@@ -54,34 +54,7 @@ static void put_workers(struct record *r, const struct xk_run_result *x)
 	put_cost(r, "migrations", real, moved);
 }
 
-/* What a reading of the clock costs here and now: the least of some rounds, others' work is not in it. */
-static double clock_ns(void)
-{
-	xk_ns least = XK_NS_NEVER;
-
-	for (unsigned k = 0; k < 16; k++) {
-		xk_ns from = xk_clock_host(), took;
-
-		for (unsigned i = 0; i < 64; i++)
-			(void)xk_clock_host();
-		took = xk_clock_host() - from;
-		least = took < least ? took : least;
-	}
-	return (double)least / 65;
-}
-
-double xk_run_lock_measuring(const struct xk_run_result *x)
-{
-	struct xk_run_locks class[XK_RUN_LOCKS];
-	unsigned n = xk_run_locks(x, class);
-	uint64_t readings = 0;
-
-	for (unsigned i = 0; i < n; i++)
-		readings += 2 * (class[i].sum.waits_timed + class[i].sum.holds_timed);
-	return (double)readings * clock_ns();
-}
-
-static double processor_ns(const struct xk_run_result *x)
+double xk_run_processor_ns(const struct xk_run_result *x)
 {
 	double cpu = 0;
 
@@ -90,17 +63,31 @@ static double processor_ns(const struct xk_run_result *x)
 	return cpu;
 }
 
+double xk_run_lock_measuring(const struct xk_run_result *x, double *share)
+{
+	struct xk_run_locks class[XK_RUN_LOCKS];
+	unsigned n = xk_run_locks(x, class);
+	double cpu = xk_run_processor_ns(x), ns;
+	uint64_t readings = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		readings += 2 * (class[i].sum.waits_timed + class[i].sum.holds_timed);
+	ns = (double)readings * xk_clock_cost();
+	*share = cpu > 0 ? ns / cpu : 0;
+	return ns;
+}
+
 static void put_locks(struct record *r, const struct xk_run_result *x)
 {
 	struct xk_run_locks class[XK_RUN_LOCKS];
 	struct xk_lock_counts sum = { 0 };
 	unsigned n = xk_run_locks(x, class);
-	double cpu = processor_ns(x), measuring = xk_run_lock_measuring(x);
+	double share, measuring = xk_run_lock_measuring(x, &share);
 
 	for (unsigned i = 0; i < n; i++)
 		xk_lock_counts_add(&sum, &class[i].sum, 1);
 	put(r, "lock_measuring_ns", !x->is_virtual, measuring);
-	put(r, "lock_measuring_share", !x->is_virtual && cpu > 0, cpu > 0 ? measuring / cpu : 0);
+	put(r, "lock_measuring_share", !x->is_virtual && xk_run_processor_ns(x) > 0, share);
 	put_cost(r, "lock_taken", true, (double)sum.taken);
 	put(r, "lock_contended_share", sum.taken != 0, sum.taken != 0 ? (double)sum.contended / (double)sum.taken : 0);
 	put_cost(r, "lock_wait_ns", !x->is_virtual, (double)xk_lock_waited_ns(&sum));
@@ -117,6 +104,31 @@ static void put_machine(struct record *r, const struct xk_run_result *x)
 	json_object_set_new(r->j, "cache_misses_not_available", misses || why == NULL ? json_null() : json_string(why));
 }
 
+/* Each node's own time on a message of the run, where it was metered. */
+static json_t *layers_json(const struct xk_run_result *x)
+{
+	json_t *j;
+
+	if (x->graph->meter == NULL || x->is_virtual || x->messages == 0)
+		return json_null();
+	j = json_object();
+	for (unsigned i = 0; i < x->nnodes; i++)
+		json_object_set_new(j, x->node[i].node->name,
+				    json_real((x->node[i].time.ns[0] + x->node[i].time.ns[1]) / (double)x->messages));
+	return j;
+}
+
+static void put_rtt(struct record *r, const struct xk_run_rtt *t)
+{
+	bool known = t->known && t->n != 0;
+
+	put(r, "rtt_samples", t->known, (double)t->n);
+	put(r, "rtt_p50_ns", known, t->p50);
+	put(r, "rtt_p90_ns", known, t->p90);
+	put(r, "rtt_p99_ns", known, t->p99);
+	put(r, "rtt_p999_ns", known, t->p999);
+}
+
 struct json_t *run_record_json(const struct xk_run_result *x)
 {
 	struct record r = { json_object(), json_object(), x->busiest >= 0 ? (double)x->bytes / 1024 : 0 };
@@ -125,9 +137,11 @@ struct json_t *run_record_json(const struct xk_run_result *x)
 	put(&r, "mbit_per_s", x->busiest >= 0 && s > 0, s > 0 ? (double)x->bytes * 8 / 1e6 / s : 0);
 	put(&r, "messages_per_s", s > 0, s > 0 ? (double)x->messages / s : 0);
 	put(&r, "payload_kb", x->busiest >= 0, r.kb);
+	put_rtt(&r, &x->rtt);
 	put_workers(&r, x);
 	put_locks(&r, x);
 	put_machine(&r, x);
+	json_object_set_new(r.j, "layer_ns", layers_json(x));
 	json_object_set_new(r.j, "per_kb", r.per_kb);
 	return r.j;
 }

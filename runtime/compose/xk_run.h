@@ -34,6 +34,7 @@ struct xk_run_node {
 	bool                   is_app;   /* answered XK_CTL_APP_COUNTS */
 	uint64_t               messages, bytes;  /* of its connections */
 	uint64_t               nconns;
+	struct xk_meter_counts time;     /* of a metered graph (xk_graph_meter), else 0 */
 };
 
 struct xk_run_vp {
@@ -62,6 +63,9 @@ struct xk_run_sample {
 struct xk_run_sched { bool known; uint64_t run_ns, delay_ns, slices; };
 /* Of the caches, in user mode; why: where they are not known. */
 struct xk_run_misses { bool known; uint64_t n; const char *why; };
+
+/* Round trips that applications have timed, of some of their messages; nanoseconds. */
+struct xk_run_rtt { bool known; uint64_t n; double p50, p90, p99, p999; };
 
 enum xk_run_end { XK_RUN_DURATION, XK_RUN_FINISHED, XK_RUN_STOPPED, XK_RUN_MESSAGES, XK_RUN_IDLE };
 
@@ -106,6 +110,7 @@ struct xk_run_result {
 	struct xk_run_sample     *sample;
 	struct xk_run_sched       sched;        /* of the measured time */
 	struct xk_run_misses      misses;
+	struct xk_run_rtt         rtt;
 };
 
 /* Runs g, which is up.  The workers still run when it returns: xk_graph_free
@@ -118,8 +123,11 @@ const char *xk_run_end_text(enum xk_run_end e);
 #define XK_RUN_LOCKS 4u
 struct xk_run_locks { const char *name, *policy; unsigned n; struct xk_lock_counts sum; };
 unsigned xk_run_locks(const struct xk_run_result *r, struct xk_run_locks *out);
-/* Nanoseconds of processor time that reading the clock for the locks' times took. */
-double xk_run_lock_measuring(const struct xk_run_result *r);
+/* Nanoseconds of processor time that all workers took. */
+double xk_run_processor_ns(const struct xk_run_result *r);
+/* Nanoseconds of processor time that reading the clock for the locks' times took; share: of all
+ * that the workers took, 0 when that is not known. */
+double xk_run_lock_measuring(const struct xk_run_result *r, double *share);
 /* Name of drop reason i of a node ("no memory", ...), NULL past the last. */
 const char *xk_run_drop_name(const struct xk_node *n, unsigned i);
 

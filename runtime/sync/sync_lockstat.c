@@ -20,7 +20,7 @@ static _Thread_local unsigned lockstat_waits;
 
 static XK_NOINLINE void take_contended(void (*lock)(struct xk_lock *), struct xk_lock *l, struct xk_lockstat *st)
 {
-	bool timed = ++lockstat_waits % WAIT_EVERY == 0;
+	bool timed = ++lockstat_waits % WAIT_EVERY == 0 && !st->untimed;
 	xk_ns from = timed ? xk_clock_host() : 0;
 
 	lock(l);
@@ -34,7 +34,7 @@ static XK_NOINLINE void take_contended(void (*lock)(struct xk_lock *), struct xk
 static inline void lock_taken(struct xk_lockstat *st)
 {
 	xk_count(st->taken);
-	if (XK_UNLIKELY(st->taken % HOLD_EVERY == 0))
+	if (XK_UNLIKELY(st->taken % HOLD_EVERY == 0) && !st->untimed)
 		st->since = xk_clock_host();
 }
 

@@ -111,6 +111,7 @@ void xk_lock_adaptive_ways(const struct xk_lock *l, uint64_t *spun, uint64_t *sl
 struct xk_lockstat {
 	xk_counter taken, contended, waits_timed, wait_ns, holds_timed, hold_ns;
 	uint64_t   since;
+	bool       untimed;          /* by who made it: only counts */
 };
 struct xk_lock_counts { uint64_t taken, contended, waits_timed, wait_ns, holds_timed, hold_ns; };
 void xk_lock_take(const struct xk_lock_ops *ops, struct xk_lock *l, struct xk_lockstat *st);

@@ -51,7 +51,7 @@ void upi_capture_push(struct xk_sess *s, const struct xk_msg *m)
 static void capture_push(struct xk_sess *s, struct xk_msg *m)
 {
 	upi_capture_push(s, m);
-	s->push_own(s, m);
+	upi_own_push(s, m);
 }
 
 void upi_interpose_push(struct xk_sess *s, const struct xk_node *above)
@@ -63,9 +63,13 @@ void upi_interpose_push(struct xk_sess *s, const struct xk_node *above)
 void upi_capture_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	const struct xk_node *n = up->rep->node;
+	xk_demux_fn own = n->proto->ops->demux != NULL ? n->proto->ops->demux : upi_no_demux;
 
 	capture(n, m, false);
-	(n->proto->ops->demux ? n->proto->ops->demux : upi_no_demux)(up, lls, m);
+	if (n->graph->meter != NULL)
+		upi_meter_demux(own, up, lls, m);
+	else
+		own(up, lls, m);
 }
 
 /* ---- while the graph runs --------------------------------------------------------- */

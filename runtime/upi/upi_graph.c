@@ -580,6 +580,7 @@ uint64_t xk_graph_free(struct xk_graph *g)
 			free_upivp(g->vps->lane[i]);
 		leaked += xk_vpset_free(g->vps);
 	}
+	upi_meter_free(g);
 	for (unsigned i = 0; i < g->nnodes; i++)
 		node_free(g->node[i]);
 	xk_free(g->node);

@@ -126,7 +126,7 @@ struct xk_vp *upi_vp_for(const struct xk_node *n, unsigned vp)
 static void push_here(struct xk_sess *s, struct xk_msg *m)
 {
 	upi_capture_push(s, m);
-	s->push_own(s, m);
+	upi_own_push(s, m);
 }
 
 void upi_layer_push(struct xk_sess *s, struct xk_msg *m)
@@ -136,7 +136,7 @@ void upi_layer_push(struct xk_sess *s, struct xk_msg *m)
 	if (xk_lane_here() == to)
 		push_here(s, m);
 	else
-		xk_lane_put(to, &(struct xk_hop){ m, s, false });
+		xk_lane_put(to, m, s);
 }
 
 static void demux_here(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
@@ -170,7 +170,7 @@ void upi_layer_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	else if (xk_vp_self->lane->direct == lls)
 		demux_alone(up, lls, m);
 	else
-		xk_lane_put(to, &(struct xk_hop){ m, lls, true });
+		xk_lane_put(to, m, lls);
 }
 
 /* A session that nobody holds is closed when its message has been passed up, so it waits for that. */
@@ -200,22 +200,22 @@ const void *upi_layer_direct(const void *s)
 }
 
 /* The operation of the set: a message has arrived. */
-void upi_layer_hop(struct xk_lane *l, const struct xk_hop *h)
+void upi_layer_hop(struct xk_lane *l, struct xk_msg *m, void *of, bool up)
 {
-	struct xk_sess *s = h->s;
-	struct xk_up *up;
+	struct xk_sess *s = of;
+	struct xk_up *to;
 
-	if (!h->up) {
-		push_here(s, h->m);
+	if (!up) {
+		push_here(s, m);
 		return;
 	}
-	up = s->up;
-	if (XK_UNLIKELY(up->rep->vp->lane != l)) {     /* another layer has taken the session over */
-		upi_layer_demux(up, s, h->m);
+	to = s->up;
+	if (XK_UNLIKELY(to->rep->vp->lane != l)) {     /* another layer has taken the session over */
+		upi_layer_demux(to, s, m);
 		return;
 	}
-	h->m->u.hint = upi_vp(l->vp)->scratch;
-	demux_here(up, s, h->m);
+	m->u.hint = upi_vp(l->vp)->scratch;
+	demux_here(to, s, m);
 }
 
 /* ---- structure ---------------------------------------------------------------------------- */

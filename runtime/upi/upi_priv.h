@@ -48,6 +48,18 @@ void upi_interpose_push(struct xk_sess *s, const struct xk_node *above);
 void upi_capture_input(const struct xk_node *n, struct xk_msg **m, unsigned count);
 /* The demux of a captured replica. */
 void upi_capture_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+/* upi_meter.c: the operation, timed. */
+void upi_meter_push(struct xk_sess *s, struct xk_msg *m);
+void upi_meter_demux(xk_demux_fn fn, struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+void upi_meter_free(struct xk_graph *g);
+/* What the protocol itself does with m. */
+static inline void upi_own_push(struct xk_sess *s, struct xk_msg *m)
+{
+	if (XK_UNLIKELY(s->rep->node->graph->meter != NULL))
+		upi_meter_push(s, m);
+	else
+		s->push_own(s, m);
+}
 /* Shows m to the captures that see what is pushed to s. */
 void upi_capture_push(struct xk_sess *s, const struct xk_msg *m);
 
@@ -63,7 +75,7 @@ struct xk_vp *upi_vp_for(const struct xk_node *n, unsigned vp);
 void upi_layer_push(struct xk_sess *s, struct xk_msg *m);
 void upi_layer_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 void upi_layer_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
-void upi_layer_hop(struct xk_lane *l, const struct xk_hop *h);
+void upi_layer_hop(struct xk_lane *l, struct xk_msg *m, void *of, bool up);
 /* From now on what s passes up is not queued; NULL: all is.  Returns what held before. */
 const void *upi_layer_direct(const void *s);
 /*

@@ -77,7 +77,7 @@ struct xk_sess *xk_sess_create(struct xk_rep *r, struct xk_up *rcv, struct xk_no
 	s->down = lls;
 	s->pop = ops->pop ? ops->pop : no_pop;
 	s->push = s->push_own = ops->push ? ops->push : no_push;
-	s->self.demux = ops->demux ? ops->demux : upi_no_demux;
+	s->self.demux = xk_self_demux(r->node, ops->demux ? ops->demux : upi_no_demux);
 	s->self.rep = r;
 	if (r->node->crossed_above) {
 		s->push = upi_layer_push;

@@ -12,6 +12,7 @@
 #ifndef XK_APP_H
 #define XK_APP_H
 
+#include "runtime/base/xk_hist.h"
 #include "runtime/upi/xk_upi.h"
 
 /* A standard operation, answered by application nodes only.  In: nothing; out:
@@ -25,6 +26,7 @@ struct xk_app_counts {
 	const xk_counter *bytes;     /* [n] payload bytes of those messages */
 	const uint64_t   *conn;      /* [n] connection number in the graph; NULL: 0..n-1.  One
 	                              * changes when a closed connection's place is taken again. */
+	const struct xk_hist *rtt;   /* of some of the messages: time from sending to the answer; NULL: not asked for */
 };
 
 #endif

@@ -141,7 +141,7 @@ struct xk_ops {
 
 /* ---- the descriptor that a protocol or driver exports -------------------------- */
 
-#define XK_ABI 4u
+#define XK_ABI 5u
 
 struct xk_number { const char *realm; uint32_t number; };
 
@@ -234,6 +234,21 @@ struct xk_capture {
  */
 void xk_capture_hang(struct xk_node *n, struct xk_capture *c);
 void xk_capture_take_off(struct xk_node *n, struct xk_capture *c);
+
+/*
+ * Measures how long messages are in each node; once, before the graph comes up, and until it
+ * is freed: every node is captured, and a clock is read as each message comes and goes, so
+ * messages pass one by one and the graph is slower.  XK_E_NOTSUP: with user-level threads a
+ * body may stop in its middle; XK_E_NOMEM.
+ */
+int  xk_graph_meter(struct xk_graph *g);
+/* Of node n, over all VPs: messages that went up [0] and down [1] through it, and nanoseconds of
+ * its own, what the nodes it called took and reading the clock taken away.  Legal beside the
+ * workers; zeros where nothing is measured. */
+struct xk_meter_counts { uint64_t n[2]; double ns[2]; };
+void xk_meter_read(const struct xk_node *n, struct xk_meter_counts *out);
+/* For a protocol that gives sessions a demux of its own (xk_sess.self): fn, or what measures it. */
+xk_demux_fn xk_self_demux(const struct xk_node *n, xk_demux_fn fn);
 
 /* Inside the VP of r: r takes over p's value in conf, or says why not.  XK_E_NOTSUP: the graph
  * was made to be left as it is (struct xk_mem_conf, shared). */
@@ -466,6 +481,7 @@ struct xk_graph {
 	/* Domain layers: names of the nodes of each layer, from the device up; none: by what they offer. */
 	char            **layers;
 	unsigned          nlayers;
+	struct upi_meter *meter;         /* see xk_graph_meter; NULL: none */
 };
 
 /* A node to be added; name and conf are copied or taken over as said. */

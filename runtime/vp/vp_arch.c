@@ -6,9 +6,9 @@
  * its name.  A new architecture over the same axes is one more row.
  */
 #include "runtime/sync/xk_fiber.h"
+#include "runtime/vp/vp_priv.h"
 #include "runtime/vp/xk_lane.h"
 #include "runtime/vp/xk_ult.h"
-#include "runtime/vp/xk_vp.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -45,7 +45,7 @@ const struct xk_arch xk_arch_presets[] = {
 	  .order = XK_ORDER_ANY, .table = &xk_lock_mutex, .wired = true, ONE_EACH,
 	  .doc = "one queue of messages, any thread takes the next: what is shared is locked, order is not kept" },
 	{ .name = "lp", .domain = XK_DOMAIN_LAYER, .entry = XK_ENTRY_THREAD, .schedule = XK_SCHED_OS,
-	  .vps = 1, .layers = 4, .high = 256, .low = 64, DEFAULTS,
+	  .vps = 1, .layers = 4, .high = 256, .low = 64, .wired = true, DEFAULTS,
 	  .doc = "layer parallelism: a thread for each layer, bounded queues between them" },
 	{ .name = "cp", .domain = XK_DOMAIN_CONN, .entry = XK_ENTRY_LOCK, .schedule = XK_SCHED_OS,
 	  .lock = &xk_lock_adaptive, .vps = XK_VPS_PER_CONN, DEFAULTS,
@@ -164,7 +164,7 @@ static const char *arch_fault(const struct xk_arch *a)
 		return "vps must be at least 1";
 	if (a->vps > (int)XK_VP_MAX)
 		return "vps must be at most 8192";
-	if (a->vps > 0 && (unsigned)a->vps + a->carriers + (a->inbound == XK_INBOUND_POOL) > XK_VP_MAX)
+	if (a->vps > 0 && xk_arch_too_many(a))
 		return "vps and carriers, and the pool's queue, must be at most 8192 together";
 	if (a->burst == 0 || a->burst > 1024)
 		return "burst must be between 1 and 1024 messages";

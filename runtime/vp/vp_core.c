@@ -525,6 +525,7 @@ int xk_vp_setup(struct xk_vp *vp, struct xk_vpset *set, uint16_t no, uint16_t at
 	vp->at = at;
 	xk_msgq_init(&vp->local);
 	set->arch.lock->init(&vp->lock);
+	vp->lockstat.untimed = vp->tablestat.untimed = set->arch.lock_untimed;
 	xk_rand_init(&vp->rand, set->arch.seed, at);
 	xk_wheel_init(&vp->wheel, 0);
 	return xk_memvp_init(&vp->mem, set->pool, at);

@@ -19,7 +19,7 @@
 /* A processor is lent to who is waited for, and then given away: with more carriers than
  * processors, those who only lend it are run in turn with him. */
 #define SPINS  200u
-#define YIELDS 16u
+#define YIELDS 256u
 #define NAP    20000u            /* ns; doubled after every fourth, up to 640 us */
 
 /* ---- the lock on the table of connections ------------------------------------------ */
@@ -69,7 +69,7 @@ static void await(struct xk_vp *carrier, const uint64_t *at, uint64_t mine)
 	if (xk_load_acquire(at) == mine)
 		return;
 	xk_count(carrier->order_waits);
-	for (unsigned n = 0; xk_load_acquire(at) != mine; n++) {
+	for (unsigned n = carrier->set->crowded ? SPINS : 0; xk_load_acquire(at) != mine; n++) {
 		if (n < SPINS)
 			xk_cpu_relax();
 		else if (n < SPINS + YIELDS)

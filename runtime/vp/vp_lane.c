@@ -60,6 +60,16 @@ void xk_lane_enter(struct xk_lane *l)
 	}
 }
 
+/* What it has put since it entered is published, and whoever is to take it is told. */
+static void tell_fed(struct xk_lane *l)
+{
+	for (unsigned i = 0; l->fed != 0; i++, l->fed >>= 1)
+		if ((l->fed & 1) != 0 && i != l->layer) {
+			ring_publish(l->to[i]);
+			xk_vp_kick(l->cluster->lane[i]->vp);
+		}
+}
+
 static void leave_alone(struct xk_lane *l)
 {
 	struct xk_cluster *c = l->cluster;
@@ -73,6 +83,8 @@ static void leave_alone(struct xk_lane *l)
 
 void xk_lane_leave(struct xk_lane *l)
 {
+	if (l->fed != 0)
+		tell_fed(l);
 	if (XK_UNLIKELY(xk_load_relaxed(&l->state) == ALONE)) {
 		leave_alone(l);
 		return;
@@ -146,45 +158,57 @@ void xk_lane_alone(void)
 
 /* ---- the queues ------------------------------------------------------------------ */
 
-void xk_lane_put(struct xk_lane *to, const struct xk_hop *h)
+void xk_lane_put(struct xk_lane *to, struct xk_msg *m, void *s)
 {
 	struct xk_lane *me = xk_vp_self->lane, *from = me->cur;
-	struct xk_ring *r = to->from[from->layer];
-	struct xk_hop own = *h;
+	struct xk_ring *r = from->to[to->layer];
+	struct xk_msg *own = m;
 
 	/* Plain reference counts do not cross: what is shared is copied. */
-	if (XK_UNLIKELY(own.m->flags & XK_MSG_SLOW))
-		own.m = xk_msg_own(h->m);
-	if (XK_LIKELY(own.m != NULL && ring_put(r, &own))) {
+	if (XK_UNLIKELY(m->flags & XK_MSG_SLOW))
+		own = xk_msg_own(m);
+	if (XK_LIKELY(own != NULL && ring_put(r, (struct xk_hop){ own, s }))) {
 		xk_count(from->vp->hops.handed);
 		me->fed |= 1ull << to->layer;
+		/* Alone for another lane, or with no unit around us: nobody will publish it later. */
+		if (XK_UNLIKELY(xk_load_relaxed(&me->state) != RUNS))
+			ring_publish(r);
 		return;
 	}
 	xk_count(me->vp->inbox_drops);
-	xk_msg_free(own.m != NULL ? own.m : h->m);
+	xk_msg_free(own != NULL ? own : m);
 }
 
-static void run_hop(struct xk_lane *l, const struct xk_hop *h)
+static void run_hop(struct xk_lane *l, const struct xk_hop *h, bool up)
 {
 	struct xk_lane *me = xk_vp_self->lane, *was;
 
 	if (h->m == NULL)                /* dropped while it waited */
 		return;
-	xk_count(*(h->up ? &l->vp->hops.up : &l->vp->hops.down));
+	xk_count(*(up ? &l->vp->hops.up : &l->vp->hops.down));
 	was = xk_lane_switch(l);
 	l->busy++;
-	l->vp->set->hop(l, h);
+	l->vp->set->hop(l, h->m, h->s, up);
 	l->busy--;
 	me->cur = was;
 }
 
-static void drain(struct xk_lane *l, unsigned first, unsigned last)
+/* For both sides, who are in the middle of something or at rest. */
+static void drain_ring(struct xk_lane *l, unsigned from)
 {
+	struct xk_ring *r = l->from[from];
 	struct xk_hop h;
 
+	for (ring_publish(r); ring_take(r, &h); ring_publish(r))
+		run_hop(l, &h, from < l->layer);
+	ring_took(r);
+}
+
+static void drain(struct xk_lane *l, unsigned first, unsigned last)
+{
 	for (unsigned i = first; i <= last; i++)
-		while (l->from[i] != NULL && i != l->layer && ring_take(l->from[i], &h))
-			run_hop(l, &h);
+		if (l->from[i] != NULL && i != l->layer)
+			drain_ring(l, i);
 }
 
 void xk_lane_drain_down(struct xk_lane *to)
@@ -283,11 +307,11 @@ void xk_lane_stats(const struct xk_vp *vp, struct xk_lane_stats *out)
 /* Below high, or, having stopped, down to low? */
 static bool has_room(struct xk_ring *r, uint32_t limit)
 {
-	if (r == NULL || ring_fill(r) < limit)
+	if (XK_LIKELY(ring_below(r, limit)))
 		return true;
 	/* The consumer takes first and looks at `awaited` then: one of us sees the other. */
 	(void)xk_atomic_xchg(&r->awaited, 1u);
-	return ring_fill(r) < limit;
+	return ring_below(r, limit);
 }
 
 /* Messages for lanes [first, last] may be made. */
@@ -298,7 +322,7 @@ static bool room_below(struct xk_lane *l, unsigned first, unsigned last, bool *s
 	uint32_t limit = *stopped ? a->low + 1 : a->high;
 
 	for (unsigned i = first; i < last; i++)
-		if (i != l->layer && !has_room(l->cluster->lane[i]->from[l->layer], limit)) {
+		if (l->to[i] != NULL && !has_room(l->to[i], limit)) {
 			if (!*stopped)
 				xk_count(l->vp->hops.stops);
 			*stopped = true;
@@ -329,10 +353,21 @@ static void tell_producer(struct xk_lane *l, unsigned from)
 		xk_vp_kick(l->cluster->lane[from]->vp);
 }
 
+/* Another processor wrote them last: they are on their way here while others' turns last. */
+static inline void fetch_ahead(const struct xk_ring *r)
+{
+	const struct xk_msg *next = ring_ahead(r, 1), *later = ring_ahead(r, 4);
+
+	if (later != NULL)
+		__builtin_prefetch(later, 1);
+	if (next != NULL)
+		__builtin_prefetch(next->data, 1);
+}
+
 static unsigned take_from(struct xk_lane *l, unsigned from, unsigned budget, bool (*may)(struct xk_lane *))
 {
 	struct xk_ring *r = l->from[from];
-	uint32_t fill = r != NULL ? ring_fill(r) : 0;
+	uint32_t fill = r != NULL ? ring_look(r) : 0;
 	struct xk_hop h;
 	unsigned n = 0;
 
@@ -341,11 +376,14 @@ static unsigned take_from(struct xk_lane *l, unsigned from, unsigned budget, boo
 	if (fill > l->vp->hops.most)
 		xk_count_add(l->vp->hops.most, fill - l->vp->hops.most);
 	while (n < budget && may(l) && ring_take(r, &h)) {
-		run_hop(l, &h);
+		fetch_ahead(r);
+		run_hop(l, &h, from < l->layer);
 		n++;
 	}
-	if (n != 0)
+	if (n != 0) {
+		ring_took(r);
 		tell_producer(l, from);
+	}
 	return n;
 }
 
@@ -370,13 +408,6 @@ bool xk_lane_ready(const struct xk_lane *l)
 }
 
 /* ---- one unit ----------------------------------------------------------------------- */
-
-static void tell_fed(struct xk_lane *l)
-{
-	for (unsigned i = 0; l->fed != 0; i++, l->fed >>= 1)
-		if ((l->fed & 1) != 0 && i != l->layer)
-			xk_vp_kick(l->cluster->lane[i]->vp);
-}
 
 /* Having been alone: what was left for other lanes' threads, or made ready there? */
 static void tell_others(const struct xk_lane *l)
@@ -409,7 +440,6 @@ unsigned xk_lane_unit(struct xk_vp *vp, unsigned budget)
 		done += xk_vp_run_one(vp, budget);
 	l->busy--;
 	xk_vp_hand_over(vp);
-	tell_fed(l);
 	if (xk_load_relaxed(&l->state) == ALONE)
 		tell_others(l);
 	xk_count(vp->units);
@@ -446,7 +476,7 @@ static int make_rings(struct xk_cluster *c, uint32_t high)
 		for (unsigned j = 0; j < c->nlayers; j++) {
 			if (i == j)
 				continue;
-			c->lane[i]->from[j] = ring_new(high);
+			c->lane[i]->from[j] = c->lane[j]->to[i] = ring_new(high);
 			if (c->lane[i]->from[j] == NULL)
 				return XK_E_NOMEM;
 		}
@@ -486,11 +516,12 @@ static void lane_empty(struct xk_lane *l)
 	for (unsigned i = 0; i < XK_LAYERS_MAX; i++) {
 		if (l->from[i] == NULL)
 			continue;
+		ring_publish(l->from[i]);
 		while (ring_take(l->from[i], &h))
 			if (h.m != NULL)
 				xk_msg_free(h.m);
 		ring_free(l->from[i]);
-		l->from[i] = NULL;
+		l->from[i] = l->cluster->lane[i]->to[l->layer] = NULL;
 	}
 }
 

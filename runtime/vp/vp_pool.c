@@ -162,6 +162,7 @@ int xk_pool_new(struct xk_vpset *set)
 	p->queue->no = p->queue->at = (uint16_t)set->nvps;
 	xk_msgq_init(&p->queue->local);
 	set->arch.lock->init(&p->lock);
+	p->lockstat.untimed = set->arch.lock_untimed;
 	p->turn = 1;
 	for (unsigned i = 0; i < set->arch.carriers; i++) {
 		xk_task_init(&p->carrier[i].task, set->vp[set->nconn + i], pool_run);

@@ -15,6 +15,12 @@
 
 #define XK_ROUND 256u            /* messages between two readings of the clock */
 
+/* VPs, carriers and the pool's queue have one row of numbers: are they more than it has? */
+static inline bool xk_arch_too_many(const struct xk_arch *a)
+{
+	return (unsigned)a->vps + a->carriers + (a->inbound == XK_INBOUND_POOL) > XK_VP_MAX;
+}
+
 /* A worker's private note about one of its VPs. */
 struct xk_slot {
 	struct xk_vp *vp;

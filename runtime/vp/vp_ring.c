@@ -2,8 +2,9 @@
 /*
  * vp_ring.c - the queue from one lane to another.
  *
- * See vp_ring.h.  A block is left by its producer when `next` is set, so a consumer that
- * finds a block empty and sees a next one looks at the tail once more before it moves on.
+ * See vp_ring.h.  A block is left by its producer when `next` is set, which is published with
+ * the first message of the next one: a consumer that may take that message sees `next` and
+ * `end`, and one that has not come to `end` has no use for them.
  * Invariant: only the block that `in` points at is written, only that of `out` is freed.
  */
 #include "runtime/vp/vp_ring.h"
@@ -46,21 +47,33 @@ void ring_free(struct xk_ring *r)
 	xk_free(r);
 }
 
-bool ring_put(struct xk_ring *r, const struct xk_hop *h)
+static XK_NOINLINE struct ring_block *another_block(struct xk_ring *r)
+{
+	struct ring_block *b = r->in, *more = block_new(b->mask + 1);
+
+	if (more == NULL)
+		return NULL;
+	more->first = b->end = r->oldest = r->tail;
+	xk_store_release(&b->next, more);
+	return r->in = more;
+}
+
+bool ring_put(struct xk_ring *r, struct xk_hop h)
 {
 	struct ring_block *b = r->in;
 
-	if (XK_UNLIKELY(b->tail - xk_load_acquire(&b->head) > b->mask)) {
-		struct ring_block *more = block_new(b->mask + 1);
-
-		if (more == NULL)
-			return false;
-		xk_store_release(&b->next, more);
-		r->in = b = more;
+	if (XK_UNLIKELY(r->tail - r->oldest > b->mask)) {
+		r->known = xk_load_acquire(&r->taken);
+		if ((int32_t)(r->known - r->oldest) > 0)
+			r->oldest = r->known;
+		if (r->tail - r->oldest > b->mask) {
+			b = another_block(r);
+			if (b == NULL)
+				return false;
+		}
 	}
-	b->at[b->tail & b->mask] = *h;
-	xk_store_release(&b->tail, b->tail + 1);
-	xk_store_release(&r->posted, r->posted + 1);
+	b->at[(r->tail - b->first) & b->mask] = h;
+	r->tail++;
 	return true;
 }
 
@@ -68,27 +81,25 @@ bool ring_take(struct xk_ring *r, struct xk_hop *h)
 {
 	struct ring_block *b = r->out, *next;
 
-	while (b->head == xk_load_acquire(&b->tail)) {
-		next = xk_load_acquire(&b->next);
-		if (next == NULL)
-			return false;
-		if (b->head != xk_load_acquire(&b->tail))
-			break;
+	if (r->head == r->seen && ring_look(r) == 0)
+		return false;
+	next = xk_load_acquire(&b->next);
+	if (XK_UNLIKELY(next != NULL) && r->head == b->end) {
 		xk_free(b);
 		r->out = b = next;
 	}
-	*h = b->at[b->head & b->mask];
-	xk_store_release(&b->head, b->head + 1);
-	xk_store_release(&r->taken, r->taken + 1);
+	*h = b->at[(r->head - b->first) & b->mask];
+	r->head++;
 	return true;
 }
 
 void ring_each(const struct xk_ring *r, void (*fn)(struct xk_hop *h, void *arg), void *arg)
 {
-	for (struct ring_block *b = r->out; b != NULL; b = xk_load_acquire(&b->next)) {
-		uint32_t tail = xk_load_acquire(&b->tail);
+	struct ring_block *b = r->out;
 
-		for (uint32_t i = b->head; i != tail; i++)
-			fn(&b->at[i & b->mask], arg);
+	for (uint32_t i = r->head; i != r->tail; i++) {
+		if (b->next != NULL && i == b->end)
+			b = b->next;
+		fn(&b->at[(i - b->first) & b->mask], arg);
 	}
 }

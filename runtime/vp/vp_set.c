@@ -44,6 +44,15 @@ static unsigned lanes_of(const struct xk_arch *a)
 	return a->domain == XK_DOMAIN_LAYER ? a->layers : 1;
 }
 
+/* Neighbours in a stack of layers share a processor where they must share one, so that few
+ * messages cross; other workers are dealt round. */
+static unsigned place_of(const struct xk_vpset *set, unsigned worker)
+{
+	unsigned cpus = (unsigned)__builtin_popcountll(set->arch.cpus);
+
+	return set->arch.domain == XK_DOMAIN_LAYER && set->crowded ? worker * cpus / set->nworkers : worker;
+}
+
 static int arch_resolve(struct xk_arch *a, struct xk_errs *errs)
 {
 	uint64_t have = allowed_cpus();
@@ -72,7 +81,7 @@ static int arch_resolve(struct xk_arch *a, struct xk_errs *errs)
 		a->vps = (int)a->workers;
 	if (a->workers > (unsigned)a->vps * lanes_of(a))
 		a->workers = (unsigned)a->vps * lanes_of(a);
-	if ((unsigned)a->vps + a->carriers + (a->inbound == XK_INBOUND_POOL) > XK_VP_MAX) {
+	if (xk_arch_too_many(a)) {
 		xk_errs_add(errs, NULL, 0, 0, "%d virtual processors and %u carriers are more than %u", a->vps,
 			    a->carriers, XK_VP_MAX - (a->inbound == XK_INBOUND_POOL));
 		return XK_E_INVAL;
@@ -135,6 +144,7 @@ static int make_vps(struct xk_vpset *set)
 static int make_workers(struct xk_vpset *set)
 {
 	set->nworkers = set->arch.workers + set->arch.carriers;
+	set->crowded = set->nworkers > (unsigned)__builtin_popcountll(set->arch.cpus);
 	set->worker = xk_alloc(set->nworkers * sizeof *set->worker);
 	if (set->worker == NULL)
 		return XK_E_NOMEM;
@@ -145,7 +155,7 @@ static int make_workers(struct xk_vpset *set)
 		if (w == NULL || xk_worker_setup(w, set, i) != XK_OK)
 			return XK_E_NOMEM;
 		if (set->arch.wired)
-			w->cpu = nth_cpu(set->arch.cpus, i);
+			w->cpu = nth_cpu(set->arch.cpus, place_of(set, i));
 	}
 	return XK_OK;
 }

@@ -371,8 +371,11 @@ void xk_worker_main(void *arg)
 			busy_at = w->now;
 		else if (w->now - busy_at >= spin)
 			sleep_a_while(w);
-		if (n == 0)
+		if (n == 0) {
+			if (w->set->crowded)     /* what it waits for may need this processor */
+				sched_yield();
 			w->now = xk_clock_read(&w->set->clock);
+		}
 	}
 	note_usage(w);
 	xk_memhot_fini(&w->hot, w->set->pool);

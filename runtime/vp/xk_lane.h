@@ -23,25 +23,26 @@
 
 #define XK_LAYERS_MAX 8u
 
-/* A message on its way to another layer: to, or from, session s. */
-struct xk_hop { struct xk_msg *m; void *s; bool up; };
-
 /* Any layered graph in this process?  Tested where structure changes, not per message. */
 extern uint32_t xk_lanes_on;
 
 struct xk_cluster;
 struct xk_ring;
 struct xk_lane {
+	/* Written before anybody runs; others read it. */
 	struct xk_vp      *vp;
 	struct xk_cluster *cluster;
 	unsigned           layer;
+	struct xk_ring    *from[XK_LAYERS_MAX];  /* who put into it; NULL: nobody does */
+	struct xk_ring    *to[XK_LAYERS_MAX];    /* where it puts; the same queues, seen from the other end */
+	char               apart[XK_CACHELINE];
+	/* Its own thread's. */
 	struct xk_lane    *cur;      /* whose body runs: itself, or another one while it is alone */
 	const void        *direct;   /* session whose messages go up at once, see room 7 */
 	uint64_t           fed;      /* lanes that were given something in this unit */
 	unsigned           busy;     /* bodies of this lane that are being run */
 	bool               stopped[2];   /* taking [1] up-going, [0] down-going messages */
-	struct xk_ring    *from[XK_LAYERS_MAX];  /* who put into it; NULL: nobody does */
-	char               apart[XK_CACHELINE];
+	char               apart2[XK_CACHELINE];
 	uint32_t           state;    /* of vp_lane.c */
 	struct xk_event    event;    /* others have left, or may be entered again */
 };
@@ -55,8 +56,8 @@ struct xk_cluster {
 /* The lane that the running body belongs to. */
 static inline struct xk_lane *xk_lane_here(void) { return xk_vp_self->lane->cur; }
 
-/* Puts a message into the queue from the running lane to `to`; consumes it. */
-void xk_lane_put(struct xk_lane *to, const struct xk_hop *h);
+/* Puts a message into the queue from the running lane to `to`; consumes it.  Down it goes to session s, up it comes from it. */
+void xk_lane_put(struct xk_lane *to, struct xk_msg *m, void *s);
 /* From here to the end of the unit no other lane of the cluster runs.  The lane above goes
  * first: when it returns, no body of a higher lane is half done. */
 void xk_lane_alone(void);

@@ -32,7 +32,6 @@ struct xk_worker;
 struct xk_pool;
 struct xk_lane;
 struct xk_cluster;
-struct xk_hop;
 struct xk_fifo;
 
 /*
@@ -122,9 +121,10 @@ struct xk_vp {
 	uint64_t          order_last;     /* the latest ticket that has come in */
 	xk_counter        overtaken;      /* messages that came in after a later one */
 	struct xk_ults   *ults;           /* user-level threads (xk_ult.h), NULL: none yet */
-	struct xk_lane   *lane;           /* domain layers: see xk_lane.h */
+	/* Read by others for each message that they hand over. */
+	struct xk_lane   *lane XK_ALIGNED; /* domain layers: see xk_lane.h */
 	uint16_t          at;             /* place in the set's lanes; `no` but in the domain layers */
-	struct xk_lane_counts hops;       /* domain layers */
+	struct xk_lane_counts hops XK_ALIGNED; /* domain layers */
 	/* Written by others. */
 	struct xk_msg    *inbox XK_ALIGNED;   /* newest first */
 	uint32_t          inbox_posted;
@@ -188,6 +188,7 @@ struct xk_arch {
 	const struct xk_lock_ops *table;
 	bool             hold;
 	bool             wired;      /* workers pinned */
+	bool             lock_untimed; /* no clock is read for locks: their counts alone */
 	unsigned         burst;      /* messages per unit of work */
 	unsigned         quantum;    /* DRR: messages a VP may run before the next VP's turn */
 	uint64_t         cpus;       /* processors allowed (M118); 0: all */
@@ -212,6 +213,7 @@ struct xk_vpset {
 	struct xk_arch    arch;      /* resolved: vps and workers are numbers */
 	struct xk_clock   clock;
 	unsigned          nvps, nworkers; /* all of them */
+	bool              crowded;   /* more workers than processors: who waits gives way at once */
 	unsigned          nconn;     /* VPs that connections are mapped to: the first ones */
 	struct xk_vp    **vp;        /* [nvps]; domain LAYER: the highest lane of each cluster, where applications are; with a pool, vp[nvps] is its queue */
 	struct xk_pool   *pool_queue; /* inbound POOL, else NULL */
@@ -225,8 +227,8 @@ struct xk_vpset {
 	struct xk_shared *shared;    /* VPs, workers and replicas lie here; NULL: in memory of our own */
 	/* Room 7: runs a message taken from an inbox.  Called inside vp. */
 	void            (*deliver)(struct xk_vp *vp, struct xk_msg *m);
-	/* Room 7: runs a message that came to another layer, h a struct xk_hop. */
-	void            (*hop)(struct xk_lane *l, const struct xk_hop *h);
+	/* Room 7: runs a message that came to lane l, from session s below (up) or to session s. */
+	void            (*hop)(struct xk_lane *l, struct xk_msg *m, void *s, bool up);
 	void             *owner;
 	uint32_t          running;   /* workers shall go on */
 };

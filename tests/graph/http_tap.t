@@ -267,9 +267,9 @@ ok "MTU 576: echo" c echo 1000000
 if have curl "MTU 576: curl"; then
 	got() { [ "$(fetch -r 0-4999999 $url/big | sha256sum)" = "$(head -c 5000000 "$www/big" | sha256sum)" ]; }
 	ok "MTU 576: five million bytes" got
-	fetch -o /dev/null --limit-rate 100k $url/big >/dev/null 2>&1 &
+	fetch -o "$tmp/slow" --limit-rate 100k $url/big >/dev/null 2>&1 &
 	slow=$!
-	sleep 0.5
+	ok "MTU 576: a slow client has the beginning" until_ok 10 test -s "$tmp/slow"
 	ok "the graph ends well in the middle of an answer" graph_down
 	kill $slow 2>/dev/null
 else

@@ -97,7 +97,7 @@ ok "MTU 576: tshark finds nothing wrong" clean "$tmp/b.pcap" 500
 # A host behind a router whose other link takes only 576 bytes.
 unshare -n sleep 60 >/dev/null 2>&1 &
 far=$!
-sleep 0.2
+ok "a path of MTU 576: the far host is there" until_ok 10 elsewhere $far
 ip link add near0 mtu 576 type veth peer name far0 mtu 576 netns $far
 ip addr add 10.8.0.1/24 dev near0 && ip link set near0 up
 nsenter -n -t $far sh -c 'ip addr add 10.8.0.2/24 dev far0; ip link set far0 up; ip route add default via 10.8.0.1'

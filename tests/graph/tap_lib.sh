@@ -20,6 +20,11 @@ ip link set lo up
 sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1 2>/dev/null
 chmod 755 "$tmp"
 
+# elsewhere PID: the process has a network of its own by now
+elsewhere() {
+	[ "$(readlink "/proc/$1/ns/net")" != "$(readlink /proc/self/ns/net)" ]
+}
+
 # until_ok SECONDS COMMAND...: tries until it succeeds
 until_ok() {
 	tries=$(($1 * 20))

@@ -9,7 +9,7 @@ command -v dumpcap >/dev/null || skip_all "needs dumpcap"
 
 unshare -n sleep 120 >/dev/null 2>&1 &
 peer=$!
-sleep 0.2
+ok "the other kernel is there" until_ok 10 elsewhere $peer
 there() { nsenter -n -t $peer "$@"; }
 ip link add asks0 type veth peer name answers0 netns $peer
 ip link set asks0 address 02:00:00:00:0a:01

@@ -75,8 +75,8 @@ record 0 0 >"$tmp/none.json"
 echo '{"schema":1}' >"$tmp/other.json"
 echo '{' >"$tmp/half.json"
 sed 's/,"connections".*/}/' "$tmp/r.json" >"$tmp/short.json"
-ok "no file: code 2" says 2 'needs a graph' adv
-ok "two files: code 2" says 2 'one file' adv "$graph" "$graph"
+ok "no file: code 2" says 2 'needs one graph' adv
+ok "two files: code 2" says 2 'needs one graph' adv "$graph" "$graph"
 ok "an unknown goal: code 2" says 2 'speed, fair or simple' adv --goal best "$graph"
 ok "a duration that is none: code 2" says 2 'duration' adv -d 5 "$graph"
 ok "one that is too long: code 2" says 2 'between' adv -d 2h "$graph"

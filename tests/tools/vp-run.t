@@ -139,6 +139,64 @@ if python3 -c 'import jsonschema' 2>/dev/null; then
 else
 	skip "the JSON follows its schema" "python3-jsonschema is not installed"
 fi
+# An application that waits for answers times them; one that does not says nothing.
+rtt() {
+	"$run" --json "$tmp/echo.lua" count=5000 >"$tmp/rtt.json" || return 1
+	jq -e '.record | .rtt_samples > 100 and 0 < .rtt_p50_ns and .rtt_p50_ns <= .rtt_p90_ns and .rtt_p90_ns <= .rtt_p99_ns and
+		.rtt_p99_ns <= .rtt_p999_ns' "$tmp/rtt.json" || return 1
+	"$run" --json -d 20ms "$tmp/endless.lua" | jq -e '.record | .rtt_samples == null and .rtt_p50_ns == null'
+}
+ok "the record has percentiles of the time until the answer" rtt
+ok "and the table" says '^until the answer: half within' "$run" "$tmp/echo.lua" count=1000
+# Both hosts hold what they send and what they get for 1 ms, in virtual time: an answer takes 4 ms, and ticks.
+cat >"$tmp/slow.lua" <<'LUA'
+local function host(addr)
+  return stack { ip { addr = addr }, arp { queue = 100 }, eth {}, impair { delay = "1ms" }, eth_mem { wire = "w" } }
+end
+stack { echo {}, udp { name = "server", over = host "10.0.0.2/24" } }
+stack { source { to = "10.0.0.2", port = 7, conns = 3, count = 400, window = 1 }, udp { name = "client", over = host "10.0.0.1/24" } }
+return graph "slow" { threading = up {}, clock = "virtual" }
+LUA
+delay() {
+	"$run" --json "$tmp/slow.lua" | jq -e '.record | .rtt_samples > 10 and .rtt_p50_ns > 3800000 and .rtt_p50_ns < 8100000'
+}
+ok "in virtual time an answer takes what the link takes" delay
+
+# Every message is counted in each node that it goes through, whoever runs it; but for the last ones, whose way
+# up is not over when the last answer ends the run.
+layer_times() {
+	"$run" --layer-times --json "$@" >"$tmp/times.json" || return 1
+	jq -e '.messages as $n | (.record.layer_ns | type == "object") and
+		([.nodes[] | select(.name == "echo" or .name == "server") | .time.up_messages] | all(. <= $n and . > $n - 8)) and
+		([.nodes[] | select(.name == "client") | .time.down_messages] == [$n]) and
+		([.nodes[] | .time.up_ns + .time.down_ns] | add > 0)' "$tmp/times.json"
+}
+for preset in up ppc vppc tpc mp lp msgp connp_t connp_l locking ips; do
+	ok "--layer-times under $preset: every message in every node" layer_times "$top_srcdir/graphs/udp-presets.lua" preset=$preset conns=4 count=200
+done
+ok "virtual protocols and sessions of their own are timed too" sh -c "'$run' --layer-times --json '$top_srcdir/graphs/udp-xdr.lua' count=50 conns=2 |
+	jq -e '[.nodes[] | select(.protocol == \"xdr\") | .time.up_messages + .time.down_messages] | length == 2 and all(. > 190 and . <= 200)'"
+ok "the table has each node's own time" says '^nodes took .* ns a message, waiting included' "$run" --layer-times "$tmp/echo.lua"
+ok "without it there is none" sh -c "'$run' --json '$tmp/echo.lua' | jq -e '.record.layer_ns == null and all(.nodes[]; has(\"time\") | not)'"
+ok "--layer-times in virtual time is refused" code 2 "$run" --virtual --layer-times "$tmp/echo.lua"
+ok "and with a capture" code 2 "$run" --layer-times --capture eth="$tmp/x.pcap" "$tmp/echo.lua"
+ok "and with user-level threads" code 2 "$run" --layer-times "$top_srcdir/graphs/udp-presets.lua" preset=vppc threads=user
+
+# The same schedule, whatever lock nobody else takes: who ran how many units and messages, what was handed over, in simulated time.
+same_schedule() {
+	of=first
+	for t in "$1" "$2"; do
+		sed "s/threading = vppc { vps = 2 }/threading = $t/" "$tmp/echo.lua" >"$tmp/sched.lua"
+		"$run" --virtual --json --vps --connections "$tmp/sched.lua" conns=6 count=50 >"$tmp/sched.json" || return 1
+		jq -S 'del(.wall_ns, .locks)' "$tmp/sched.json" >"$tmp/sched.$of"
+		of=second
+	done
+	cmp "$tmp/sched.first" "$tmp/sched.second"
+}
+ok "as many VPs as connections are thread per connection" same_schedule 'tpc { vps = 6 }' 'vppc { vps = 6, burst = 16 }'
+ok "as many as processors, wired, are processor per connection" same_schedule 'ppc { vps = 2 }' 'vppc { vps = 2, wired = true }'
+differ() { ! same_schedule 'tpc { vps = 6 }' 'vppc { vps = 3 }'; }
+ok "fewer are neither" differ
 # Whatever was handed to another layer has been taken there.
 lanes() {
 	"$run" --virtual --json --vps "$top_srcdir/graphs/udp-presets.lua" preset=lp conns=4 count=20 >"$tmp/lanes.json" || return 1

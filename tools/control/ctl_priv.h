@@ -59,7 +59,7 @@ struct ctl_args {
 };
 
 struct ctl_call {
-	struct ctl        *c;            /* set by who makes it: threads of the graph may read it at once */
+	struct ctl        *c;
 	struct ctl_client *client;
 	json_t            *id;           /* of the request, or NULL */
 	const struct ctl_command *cmd;

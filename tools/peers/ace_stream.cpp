@@ -32,7 +32,7 @@ typedef ACE_Task<ACE_MT_SYNCH> Task;
 typedef ACE_Module<ACE_MT_SYNCH> Module;
 typedef ACE_Stream<ACE_MT_SYNCH> Stream;
 
-static std::atomic<bool> stopping;
+static std::atomic<bool> built, stopping;
 static std::atomic<uint64_t> received;
 static size_t payload = 4096;
 static bool summing;
@@ -145,6 +145,8 @@ class Device : public Layer {
 public:
 	int svc(void) override
 	{
+		while (!built.load())            /* what is above is pushed after this one */
+			sched_yield();
 		while (!stopping.load(std::memory_order_relaxed)) {
 			ACE_Message_Block *b = take();
 
@@ -263,12 +265,12 @@ int main(int argc, char **argv)
 	make_headers();
 	for (unsigned i = 0; i < POOL; i++)
 		give_back(new ACE_Message_Block(HEADERS + payload));
-	/* From the top: what is below must have somewhere to put. */
 	if (stream.push(module("device", &device)) == -1 || stream.push(module("network", &network)) == -1 ||
 	    stream.push(module("transport", &transport)) == -1 || stream.push(module("application", &application)) == -1) {
 		perror("ace-stream: push");
 		return 1;
 	}
+	built.store(true);
 	pause_ms(ms / 4);
 	before = received.load();
 	from = wall();

@@ -12,6 +12,7 @@
 #define XK_BENCH_H
 
 #include <jansson.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -125,6 +126,11 @@ struct bench_options {
 	enum bench_format format;
 	xk_ns       limit;             /* of a run, from its start; 0: by its length */
 };
+/* k=v is an argument, another word a file; too many: argp_error. */
+struct argp_state;
+void bench_take_word(struct bench_options *o, const char *arg, struct argp_state *state);
+/* The time that --name says; one that is none or not between the two: argp_error. */
+xk_ns bench_take_time(const char *name, const char *arg, xk_ns least, xk_ns most, const char *between, struct argp_state *state);
 /* As children of another parser's options; the input is a struct bench_options. */
 extern const struct argp bench_argp;
 /* argv[0] is the subcommand's name; does not return on wrong usage. */
@@ -164,7 +170,17 @@ void bench_judge_say(json_t *shape, const char *verdict, const char *why);
 const char *bench_ratio_of(const json_t *part, const json_t *shape, const json_t *a, const json_t *over,
 			   struct bench_interval *in);
 const char *bench_text(const json_t *o, const char *key);
+/* o[key]; NAN, or 0, when it is not there or no number. */
 double bench_real(const json_t *o, const char *key);
+static inline double bench_number_of(const json_t *o, const char *key)
+{
+	return json_number_value(json_object_get(o, key));
+}
+/* A new reference; null stands for what is not finite. */
+static inline json_t *bench_real_json(double v)
+{
+	return isfinite(v) ? json_real(v) : json_null();
+}
 
 /* "vps=2 conns=12"; a number of four digits in so many columns after a space. */
 void bench_at_text(const json_t *at, char *buf, size_t n);
@@ -240,6 +256,7 @@ int bench_show_main(int argc, char **argv);
 int bench_export_main(int argc, char **argv);
 int bench_env_main(int argc, char **argv);
 int bench_micro_main(int argc, char **argv);
+int bench_misses_main(int argc, char **argv);
 int bench_calibrate_main(int argc, char **argv);
 int bench_report_main(int argc, char **argv);
 int bench_control_main(int argc, char **argv);

@@ -53,7 +53,7 @@ void advise(struct advise *a, const struct advise_in *in);
 
 /* Figures from vp-run's JSON (with connections and vps); BENCH_OK, or a code and why. */
 int  advise_from_record(const json_t *record, struct advise_in *in, char *why, size_t n);
-/* What only the graph file tells: copies, presentation; and the argument that chooses a preset, or NULL. */
-int  advise_from_file(const char *file, const char *const *args, unsigned nargs, struct advise_in *in, const char **arg);
+/* What only the graph file tells: copies, presentation; and whether an argument `preset` chooses one. */
+int  advise_from_file(const char *file, const char *const *args, unsigned nargs, struct advise_in *in, bool *preset);
 
 #endif

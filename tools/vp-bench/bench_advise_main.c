@@ -10,6 +10,7 @@
  */
 #include "tools/vp-bench/bench_advise.h"
 #include "tools/vp-bench/bench_compare.h"
+#include "tools/vp-bench/bench_stats.h"
 
 #include <argp.h>
 #include <math.h>
@@ -23,8 +24,9 @@ struct input {
 	struct bench_options o;
 	struct advise_in in;
 	struct advise a;
-	const char *duration, *preset_arg;
+	const char *duration;
 	bool        json, run, is_record;
+	bool        has_preset;      /* the file has an argument of that name */
 	struct bench_difference d;
 	json_t     *record;
 };
@@ -43,43 +45,21 @@ static void take_goal(struct input *in, const char *arg, struct argp_state *stat
 	argp_error(state, "--goal is speed, fair or simple, not '%s'", arg);
 }
 
-static void take_word(struct input *in, const char *arg, struct argp_state *state)
-{
-	if (strchr(arg, '=') != NULL && in->o.nargs == BENCH_ARGS)
-		argp_error(state, "at most %u arguments", BENCH_ARGS);
-	else if (strchr(arg, '=') != NULL)
-		in->o.arg[in->o.nargs++] = arg;
-	else if (in->o.nfiles != 0)
-		argp_error(state, "one file");
-	else
-		in->o.file[in->o.nfiles++] = arg;
-}
-
-static void take_duration(struct input *in, const char *arg, struct argp_state *state)
-{
-	union xk_pval v;
-	char why[200];
-
-	if (xk_param_parse_as(XK_P_TIME, arg, false, &v, why, sizeof why) != XK_OK)
-		argp_error(state, "--duration %s", why);
-	else if (v.u < XK_MS || v.u > 3600 * XK_SEC)
-		argp_error(state, "--duration is between 1ms and 1h");
-	else
-		in->duration = arg;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct input *in = state->input;
 
 	switch (key) {
-	case ARGP_KEY_ARG: take_word(in, arg, state); return 0;
+	case ARGP_KEY_ARG: bench_take_word(&in->o, arg, state); return 0;
 	case ARGP_KEY_END:
-		if (in->o.nfiles == 0)
-			argp_error(state, "needs a graph or bench file, or a run's JSON");
+		if (in->o.nfiles != 1)
+			argp_error(state, "needs one graph or bench file, or a run's JSON");
 		return 0;
 	case 'j': in->json = true; return 0;
-	case 'd': take_duration(in, arg, state); return 0;
+	case 'd':
+		(void)bench_take_time("duration", arg, XK_MS, 3600 * XK_SEC, "1ms and 1h", state);
+		in->duration = arg;
+		return 0;
 	case OPT_RUN: in->run = true; return 0;
 	case OPT_GOAL: take_goal(in, arg, state); return 0;
 	case OPT_VP_RUN: in->o.vp_run = arg; return 0;
@@ -121,7 +101,7 @@ static json_t *run_once(const struct input *in, const char *preset, bool *stoppe
 		if (preset == NULL || strncmp(in->o.arg[i], "preset=", 7) != 0)
 			argv[k++] = in->o.arg[i];
 	if (preset != NULL) {
-		snprintf(chosen, sizeof chosen, "%s=%s", in->preset_arg, preset);
+		snprintf(chosen, sizeof chosen, "preset=%s", preset);
 		argv[k++] = chosen;
 	}
 	argv[k++] = duration;
@@ -148,7 +128,7 @@ static int measure(struct input *in)
 		code = in->record != NULL ? BENCH_OK : BENCH_IO;
 		snprintf(why, sizeof why, "%s", in->record != NULL ? "" : bad.text);
 	} else {
-		code = advise_from_file(in->o.file[0], in->o.arg, in->o.nargs, &in->in, &in->preset_arg);
+		code = advise_from_file(in->o.file[0], in->o.arg, in->o.nargs, &in->in, &in->has_preset);
 		if (code != BENCH_OK)
 			return code;
 		in->record = run_once(in, NULL, &stopped, why, sizeof why);
@@ -164,19 +144,20 @@ static int measure(struct input *in)
 /* Messages a second, or for the goal "fair" how even connections were: Jain's index. */
 static double value_of(const struct input *in, const json_t *record)
 {
-	double sum = 0, squares = 0, n = 0, m;
-	const json_t *c;
+	const json_t *list = json_object_get(record, "connections"), *c;
+	double *v, index = 0;
 	size_t i;
 
 	if (in->in.goal != ADVISE_FAIR)
-		return json_number_value(json_object_get(record, "messages_per_s"));
-	json_array_foreach(json_object_get(record, "connections"), i, c) {
-		m = json_number_value(json_object_get(c, "messages"));
-		sum += m;
-		squares += m * m;
-		n++;
-	}
-	return squares > 0 ? sum * sum / (n * squares) : 0;
+		return bench_number_of(record, "messages_per_s");
+	v = xk_alloc(json_array_size(list) * sizeof *v);
+	if (v == NULL)
+		return 0;
+	json_array_foreach(list, i, c)
+		v[i] = bench_number_of(c, "messages");
+	index = bench_jain(v, json_array_size(list));
+	xk_free(v);
+	return index;
 }
 
 static int run_both(struct input *in)
@@ -193,7 +174,7 @@ static int run_both(struct input *in)
 			json_t *r = run_once(in, advise_presets[side[which]], &stopped, why, sizeof why);
 
 			if (r == NULL) {
-				fprintf(stderr, "vp-bench advise: %s with %s=%s: %s\n", in->o.file[0], in->preset_arg,
+				fprintf(stderr, "vp-bench advise: %s with preset=%s: %s\n", in->o.file[0],
 					advise_presets[side[which]], why);
 				return stopped ? BENCH_INTERRUPTED : BENCH_CHILD_FAILED;
 			}
@@ -243,9 +224,9 @@ static void say_run(const struct input *in)
 		printf("measured in turns, %u pairs: %s %.4g, %s %.4g; ratio %.3g [%.3g, %.3g]: the advice %s%s\n", BLOCKS, best,
 		       in->d.mean_b, next, in->d.mean_a, in->d.in.mid, in->d.in.lo, in->d.in.hi,
 		       in->d.verdict == BENCH_NO_DIFFERENCE ? "is not contradicted: " : "", held(in));
-	else if (in->preset_arg == NULL)
+	else if (!in->has_preset)
 		printf("to run these two, give the file an argument 'preset' (graphs/lib/presets.lua) and say --run\n");
-	if (in->run || in->preset_arg == NULL)
+	if (in->run || !in->has_preset)
 		return;
 	printf("to run these two in turns: vp-bench advise --run %s%s%s%s", in->in.goal != ADVISE_SPEED ? "--goal " : "",
 	       in->in.goal != ADVISE_SPEED ? advise_goals[in->in.goal] : "", in->in.goal != ADVISE_SPEED ? " " : "",
@@ -266,11 +247,6 @@ static void say(const struct input *in)
 	if (*a->conflict)
 		printf("conflict: %s\n", a->conflict);
 	say_run(in);
-}
-
-static json_t *real_or_null(double v)
-{
-	return isfinite(v) ? json_real(v) : json_null();
 }
 
 static json_t *rules_json(const struct advise *a)
@@ -301,9 +277,9 @@ static json_t *run_json(const struct input *in)
 {
 	if (!in->run)
 		return json_null();
-	return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:s}", "pairs", (int)BLOCKS, "recommended", real_or_null(in->d.mean_b),
-			 "runner_up", real_or_null(in->d.mean_a), "ratio", real_or_null(in->d.in.mid), "lo",
-			 real_or_null(in->d.in.lo), "hi", real_or_null(in->d.in.hi), "advice", held(in));
+	return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:s}", "pairs", (int)BLOCKS, "recommended", bench_real_json(in->d.mean_b),
+			 "runner_up", bench_real_json(in->d.mean_a), "ratio", bench_real_json(in->d.in.mid), "lo",
+			 bench_real_json(in->d.in.lo), "hi", bench_real_json(in->d.in.hi), "advice", held(in));
 }
 
 static int say_json(const struct input *in)
@@ -334,7 +310,7 @@ int bench_advise_main(int argc, char **argv)
 	code = measure(&in);
 	if (code == BENCH_OK)
 		advise(&in.a, &in.in);
-	if (code == BENCH_OK && in.run && in.preset_arg == NULL) {
+	if (code == BENCH_OK && in.run && !in.has_preset) {
 		fprintf(stderr, "vp-bench advise: --run needs a graph file with an argument 'preset' (see graphs/lib/presets.lua)\n");
 		code = BENCH_USAGE;
 	}

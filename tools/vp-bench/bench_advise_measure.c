@@ -18,11 +18,6 @@ static double processors(void)
 	return sched_getaffinity(0, sizeof s, &s) == 0 ? CPU_COUNT(&s) : 1;
 }
 
-static double number(const json_t *o, const char *key)
-{
-	return json_number_value(json_object_get(o, key));
-}
-
 /* Connections of the busiest application: both ends of one are not two. */
 static void read_connections(const json_t *record, struct advise_in *in)
 {
@@ -33,7 +28,7 @@ static void read_connections(const json_t *record, struct advise_in *in)
 
 	json_array_foreach(json_object_get(record, "connections"), i, c) {
 		const char *node = json_string_value(json_object_get(c, "node"));
-		double n = number(c, "messages");
+		double n = bench_number_of(c, "messages");
 
 		if (n <= 0 || (busiest != NULL && (node == NULL || strcmp(node, busiest) != 0)))
 			continue;
@@ -52,13 +47,13 @@ static void read_called(const json_t *record, struct advise_in *in, double messa
 	size_t i;
 
 	json_array_foreach(json_object_get(record, "vps"), i, v)
-		borrowed += number(v, "borrowed");
+		borrowed += bench_number_of(v, "borrowed");
 	in->called = borrowed / messages;
 }
 
 int advise_from_record(const json_t *record, struct advise_in *in, char *why, size_t n)
 {
-	double messages = number(record, "messages"), nodes = 0, node_messages;
+	double messages = bench_number_of(record, "messages"), nodes = 0, node_messages;
 	const json_t *node;
 	size_t i;
 
@@ -76,12 +71,12 @@ int advise_from_record(const json_t *record, struct advise_in *in, char *why, si
 		return BENCH_CHILD_FAILED;
 	}
 	in->cpus = processors();
-	in->bytes = number(record, "bytes") / messages;
-	in->ns = number(json_object_get(record, "record"), "cpu_ns") / messages;
+	in->bytes = bench_number_of(record, "bytes") / messages;
+	in->ns = bench_number_of(json_object_get(record, "record"), "cpu_ns") / messages;
 	json_array_foreach(json_object_get(record, "nodes"), i, node) {
 		const char *p = json_string_value(json_object_get(node, "protocol"));
 
-		node_messages = number(node, "push") + number(node, "pop");
+		node_messages = bench_number_of(node, "push") + bench_number_of(node, "pop");
 		nodes += node_messages / messages;
 		in->xdr = p != NULL && strcmp(p, "xdr") == 0 && node_messages > 0 ? 1 : in->xdr;
 	}
@@ -108,19 +103,19 @@ static bool copies(const struct xk_spec_node *n)
 	return false;
 }
 
-/* The argument whose value is a preset's name: `preset` by custom. */
-static const char *preset_arg(const struct xk_spec *s)
+/* Is there an argument `preset`, one of words? */
+static bool has_preset(const struct xk_spec *s)
 {
 	unsigned n;
 	const struct xk_arg *a = xk_spec_args(s, &n);
 
 	for (unsigned i = 0; i < n; i++)
 		if (strcmp(a[i].p.name, "preset") == 0 && a[i].p.type == XK_P_ENUM)
-			return "preset";
-	return NULL;
+			return true;
+	return false;
 }
 
-int advise_from_file(const char *file, const char *const *args, unsigned nargs, struct advise_in *in, const char **arg)
+int advise_from_file(const char *file, const char *const *args, unsigned nargs, struct advise_in *in, bool *preset)
 {
 	struct xk_compose_opts o = { .args = args, .nargs = nargs };
 	struct xk_errs *e = xk_errs_new();
@@ -130,7 +125,7 @@ int advise_from_file(const char *file, const char *const *args, unsigned nargs, 
 	in->copied = 0;
 	if (e != NULL && xk_spec_load(&s, file, &o, e) == XK_OK && xk_spec_check(s, e, NULL) == XK_OK) {
 		code = BENCH_OK;
-		*arg = preset_arg(s);
+		*preset = has_preset(s);
 		for (unsigned i = 0; i < xk_spec_nodes(s); i++) {
 			struct xk_spec_node n;
 

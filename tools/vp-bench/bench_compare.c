@@ -153,26 +153,21 @@ static struct bench_series series_of(const json_t *point, const char *metric, st
 	return (struct bench_series){ r->v, r->block, n };
 }
 
-static json_t *real_or_null(double v)
-{
-	return isfinite(v) ? json_real(v) : json_null();
-}
-
 static void put_difference(json_t *o, const struct bench_difference *d)
 {
 	bool measured = d->verdict != BENCH_NOT_MEASURED;
 
-	json_object_set_new(o, "mean_a", d->na ? real_or_null(d->mean_a) : json_null());
-	json_object_set_new(o, "mean_b", d->nb ? real_or_null(d->mean_b) : json_null());
+	json_object_set_new(o, "mean_a", d->na ? bench_real_json(d->mean_a) : json_null());
+	json_object_set_new(o, "mean_b", d->nb ? bench_real_json(d->mean_b) : json_null());
 	json_object_set_new(o, "runs_a", json_integer((json_int_t)d->na));
 	json_object_set_new(o, "runs_b", json_integer((json_int_t)d->nb));
 	json_object_set_new(o, "pairs", json_integer((json_int_t)d->pairs));
 	json_object_set_new(o, "method", json_string(d->method));
 	json_object_set_new(o, "kind", json_string(d->ratio ? "ratio" : "difference"));
-	json_object_set_new(o, "value", measured ? real_or_null(d->in.mid) : json_null());
-	json_object_set_new(o, "lo", measured ? real_or_null(d->in.lo) : json_null());
-	json_object_set_new(o, "hi", measured ? real_or_null(d->in.hi) : json_null());
-	json_object_set_new(o, "worse_percent", measured ? real_or_null(d->percent) : json_null());
+	json_object_set_new(o, "value", measured ? bench_real_json(d->in.mid) : json_null());
+	json_object_set_new(o, "lo", measured ? bench_real_json(d->in.lo) : json_null());
+	json_object_set_new(o, "hi", measured ? bench_real_json(d->in.hi) : json_null());
+	json_object_set_new(o, "worse_percent", measured ? bench_real_json(d->percent) : json_null());
 	if (d->why != NULL)
 		json_object_set_new(o, "why", json_string(d->why));
 }

@@ -84,7 +84,7 @@ static void choose(struct input *in, const char *word, struct argp_state *state)
 	if (near != NULL)
 		argp_error(state, "there is no goal '%s' (did you mean '%s'?)", word, near);
 	else
-		argp_error(state, "there is no goal '%s': vp-bench goals measures P1 to P17",
+		argp_error(state, "there is no goal '%s': vp-bench goals measures P1 to P17, and M240",
 			   word);
 }
 

@@ -29,7 +29,7 @@ static double worker_cpu(const json_t *j)
 {
 	const json_t *w = json_array_get(json_object_get(j, "workers"), 0);
 
-	return json_number_value(json_object_get(w, "cpu_ns"));
+	return bench_number_of(w, "cpu_ns");
 }
 
 static double lost_at(const json_t *j, const char *node, const char *reason)
@@ -39,7 +39,7 @@ static double lost_at(const json_t *j, const char *node, const char *reason)
 
 	json_array_foreach(json_object_get(j, "nodes"), i, n)
 		if (strcmp(json_string_value(json_object_get(n, "name")), node) == 0)
-			return json_number_value(json_object_get(json_object_get(n, "drops"), reason));
+			return bench_number_of(json_object_get(n, "drops"), reason);
 	return 0;
 }
 
@@ -50,7 +50,7 @@ static double lost_in_inboxes(const json_t *j)
 	size_t i;
 
 	json_array_foreach(json_object_get(j, "vps"), i, v)
-		sum += json_number_value(json_object_get(v, "inbox_drops"));
+		sum += bench_number_of(v, "inbox_drops");
 	return sum;
 }
 
@@ -68,7 +68,7 @@ static enum goal_fault offered(struct goals *g, const struct goal_side *s, doubl
 	snprintf(text, sizeof text, "rate=%.0f", rate);
 	with.arg[n] = text;
 	j = goal_run(g, &with, g->time, "--vps", why);
-	messages = json_number_value(json_object_get(j, "messages"));
+	messages = bench_number_of(j, "messages");
 	*ns = messages > 0 ? worker_cpu(j) / messages : 0;
 	*lost = s->peer_arg != NULL ? lost_at(j, "device", s->peer_arg) : lost_in_inboxes(j);
 	json_decref(j);

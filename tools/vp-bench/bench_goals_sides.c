@@ -76,11 +76,6 @@ static double of_workers(const json_t *j, const char *key)
 	return sum;
 }
 
-static double number(const json_t *j, const char *key)
-{
-	return json_number_value(json_object_get(j, key));
-}
-
 static enum goal_fault noise(char *why, const char *text)
 {
 	snprintf(why, GOAL_TEXT, "%s", text);
@@ -90,7 +85,7 @@ static enum goal_fault noise(char *why, const char *text)
 static enum goal_fault time_of(struct goals *g, const struct goal_side *s, const char *more, double *v, char *why)
 {
 	json_t *j = goal_run(g, s, g->time, more, why);
-	double messages = number(j, "messages"), cpu = of_workers(j, "cpu_ns");
+	double messages = bench_number_of(j, "messages"), cpu = of_workers(j, "cpu_ns");
 
 	json_decref(j);
 	if (j == NULL)
@@ -128,8 +123,8 @@ enum goal_fault side_hop(struct goals *g, const struct goal_side *s, double *v, 
 enum goal_fault side_rate(struct goals *g, const struct goal_side *s, double *v, char *why)
 {
 	json_t *j = goal_run(g, s, g->time, NULL, why);
-	double rate = number(j, "messages_per_s");
-	double share = of_workers(j, "cpu_ns") / (number(j, "measured_ns") * (s->workers ? s->workers : 1));
+	double rate = bench_number_of(j, "messages_per_s");
+	double share = of_workers(j, "cpu_ns") / (bench_number_of(j, "measured_ns") * (s->workers ? s->workers : 1));
 
 	json_decref(j);
 	if (j == NULL)
@@ -153,7 +148,7 @@ enum goal_fault side_wall_rate(struct goals *g, const struct goal_side *s, doubl
 
 	snprintf(cpus, sizeof cpus, "--cpus=%d,%d", g->cpu[0], g->cpu[1]);
 	j = goal_run(g, s, g->time, cpus, why);
-	*v = number(j, "messages_per_s");
+	*v = bench_number_of(j, "messages_per_s");
 	json_decref(j);
 	if (j != NULL && *v > 0)
 		return SIDE_OK;
@@ -168,7 +163,7 @@ static double sessions_of(const json_t *j, const char *name)
 
 	json_array_foreach(json_object_get(j, "nodes"), i, n)
 		if (strcmp(json_string_value(json_object_get(n, "name")), name) == 0)
-			return number(n, "sessions");
+			return bench_number_of(n, "sessions");
 	return 0;
 }
 
@@ -193,7 +188,7 @@ enum goal_fault side_idle(struct goals *g, const struct goal_side *s, double *v,
 {
 	bool stand;
 	json_t *j = run_idle(g, s, s->idle, &stand, why);
-	double messages = number(j, "messages"), cpu = of_workers(j, "cpu_ns");
+	double messages = bench_number_of(j, "messages"), cpu = of_workers(j, "cpu_ns");
 
 	json_decref(j);
 	if (j == NULL)
@@ -209,7 +204,7 @@ enum goal_fault side_rest(struct goals *g, const struct goal_side *s, double *v,
 {
 	bool stand, none;
 	json_t *with = run_idle(g, s, s->idle, &stand, why), *without = with != NULL ? run_idle(g, s, 0, &none, why) : NULL;
-	double bytes = number(with, "resident_bytes") - number(without, "resident_bytes");
+	double bytes = bench_number_of(with, "resident_bytes") - bench_number_of(without, "resident_bytes");
 	bool both = with != NULL && without != NULL;
 
 	json_decref(with);
@@ -236,7 +231,7 @@ enum goal_fault side_fair(struct goals *g, const struct goal_side *s, double *v,
 	size_t i;
 
 	json_array_foreach(json_object_get(j, "connections"), i, c) {
-		n = number(c, "messages");
+		n = bench_number_of(c, "messages");
 		lo = n < lo ? n : lo;
 		hi = n > hi ? n : hi;
 	}
@@ -257,7 +252,7 @@ enum goal_fault side_locked(struct goals *g, const struct goal_side *s, double *
 
 	counting.vp_run = g->counting;
 	j = goal_run(&counting, s, g->time, NULL, why);
-	messages = number(j, "messages");
+	messages = bench_number_of(j, "messages");
 	atomics = of_workers(j, "atomics");
 	g->interrupted = counting.interrupted;
 	json_decref(j);
@@ -344,7 +339,7 @@ static enum goal_fault peer_value(struct goals *g, enum goal_peer peer, const ch
 
 	snprintf(ms, sizeof ms, "%.3f", (double)g->time / 1e6);
 	j = bench_child_json(argv, 2.5 * (double)g->time / 1e9 + SLACK_S, &g->interrupted, text, sizeof text);
-	*v = number(j, key);
+	*v = bench_number_of(j, key);
 	json_decref(j);
 	if (j != NULL && *v > 0)
 		return SIDE_OK;

@@ -70,6 +70,10 @@ const struct bench_metric bench_metrics[] = {
 	PER_KB("lock_wait", "ns", "time waited for locks of all classes"),
 	PER_KB("run_delay", "ns", "time that runnable threads waited for a processor (schedstat)"),
 	PER_KB("cache_misses", "", "cache misses in user mode; null without hardware counters"),
+	{ "rtt.p50", "us", "time until the answer, median, of messages that an application timed; null when none does", 0, true },
+	{ "rtt.p90", "us", "the same, 90th percentile", 0, true },
+	{ "rtt.p99", "us", "the same, 99th percentile", 0, true },
+	{ "rtt.p999", "us", "the same, 99.9th percentile", 0, true },
 	WINDOW("10ms"), WINDOW("100ms"), WINDOW("1s"),
 	{ NULL, NULL, NULL, 0, false },
 };
@@ -85,13 +89,6 @@ const struct bench_metric *bench_metric_find(const char *name)
 static void put(json_t *o, const char *key, double v)
 {
 	json_object_set_new(o, key, isfinite(v) ? json_real(v) : json_null());
-}
-
-static double number(const json_t *o, const char *key)
-{
-	const json_t *v = json_object_get(o, key);
-
-	return json_is_number(v) ? json_number_value(v) : 0;
 }
 
 /* ---- the whole ------------------------------------------------------------------ */
@@ -111,17 +108,17 @@ static double all_drops(const json_t *child)
 
 static void of_workers(const json_t *child, double s, json_t *out)
 {
-	double user = 0, sys = 0, vol = 0, invol = 0, moves = 0, cpu = 0, messages = number(child, "messages");
+	double user = 0, sys = 0, vol = 0, invol = 0, moves = 0, cpu = 0, messages = bench_number_of(child, "messages");
 	const json_t *w;
 	size_t i;
 
 	json_array_foreach(json_object_get(child, "workers"), i, w) {
-		user += number(w, "user_ns");
-		sys += number(w, "sys_ns");
-		vol += number(w, "voluntary_switches");
-		invol += number(w, "involuntary_switches");
-		moves += number(w, "migrations");
-		cpu += number(w, "cpu_ns");
+		user += bench_number_of(w, "user_ns");
+		sys += bench_number_of(w, "sys_ns");
+		vol += bench_number_of(w, "voluntary_switches");
+		invol += bench_number_of(w, "involuntary_switches");
+		moves += bench_number_of(w, "migrations");
+		cpu += bench_number_of(w, "cpu_ns");
 	}
 	put(out, "user", user / 1e9 / s);
 	put(out, "sys", sys / 1e9 / s);
@@ -131,7 +128,7 @@ static void of_workers(const json_t *child, double s, json_t *out)
 	put(out, "cpu_ns", cpu > 0 && messages > 0 ? cpu / messages : NAN);
 }
 
-/* What the child's record has per KB, under our names. */
+/* What the child's record has, per KB and of answers, under our names. */
 static void of_record(const json_t *child, json_t *out)
 {
 	static const struct { const char *ours, *theirs; } row[] = {
@@ -139,7 +136,13 @@ static void of_record(const json_t *child, json_t *out)
 		{ "kb.switches_involuntary", "involuntary_switches" }, { "kb.migrations", "migrations" },
 		{ "kb.lock_wait", "lock_wait_ns" }, { "kb.run_delay", "run_delay_ns" }, { "kb.cache_misses", "cache_misses" },
 	};
-	const json_t *kb = json_object_get(json_object_get(child, "record"), "per_kb");
+	static const struct { const char *ours, *theirs; } rtt[] = {
+		{ "rtt.p50", "rtt_p50_ns" }, { "rtt.p90", "rtt_p90_ns" }, { "rtt.p99", "rtt_p99_ns" }, { "rtt.p999", "rtt_p999_ns" },
+	};
+	const json_t *record = json_object_get(child, "record"), *kb = json_object_get(record, "per_kb");
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(rtt); i++)
+		put(out, rtt[i].ours, bench_real(record, rtt[i].theirs) / 1e3);
 
 	for (unsigned i = 0; i < XK_ARRAY_LEN(row); i++) {
 		const json_t *v = json_object_get(kb, row[i].theirs);
@@ -163,7 +166,7 @@ static void of_conns(const json_t *child, json_t *out)
 		const char *node = json_string_value(json_object_get(c, "node"));
 
 		if (busiest == NULL || node == NULL || strcmp(node, busiest) == 0)
-			v[n++] = number(c, "messages");
+			v[n++] = bench_number_of(c, "messages");
 	}
 	put(out, "jain", n ? bench_jain(v, n) : NAN);
 	put(out, "max_over_min", n ? bench_max_over_min(v, n) : NAN);
@@ -182,7 +185,7 @@ static void of_windows(const json_t *child, json_t *out)
 		const json_t *found = NULL, *v;
 
 		json_array_foreach(json_object_get(child, "fairness"), i, w)
-			if (number(w, "window_ns") == len[k] && number(w, "windows") > 0)
+			if (bench_number_of(w, "window_ns") == len[k] && bench_number_of(w, "windows") > 0)
 				found = w;
 		for (unsigned m = 0; m < 3; m++) {
 			static const char *const what[] = { "jain", "max_over_min", "starved" };
@@ -198,9 +201,9 @@ static void of_windows(const json_t *child, json_t *out)
 
 static const char *fault(const json_t *child, unsigned needs)
 {
-	if (number(child, "schema") != 1)
+	if (bench_number_of(child, "schema") != 1)
 		return "it printed no JSON of schema 1";
-	if (number(child, "measured_ns") <= 0)
+	if (bench_number_of(child, "measured_ns") <= 0)
 		return "it measured for no time at all";
 	if (!json_is_array(json_object_get(child, "workers")) || !json_is_array(json_object_get(child, "nodes")))
 		return "its JSON lacks workers or nodes";
@@ -210,7 +213,7 @@ static const char *fault(const json_t *child, unsigned needs)
 		return "its JSON lacks connections";
 	if ((needs & BENCH_NEED_FAIR) && !json_is_array(json_object_get(child, "fairness")))
 		return "its JSON lacks fairness";
-	if (number(child, "messages") <= 0)
+	if (bench_number_of(child, "messages") <= 0)
 		return "not one message passed";
 	return NULL;
 }
@@ -218,7 +221,7 @@ static const char *fault(const json_t *child, unsigned needs)
 json_t *bench_metrics_of(const json_t *child, unsigned needs, char *why, size_t n)
 {
 	const char *bad = fault(child, needs);
-	double s = number(child, "measured_ns") / 1e9, messages = number(child, "messages");
+	double s = bench_number_of(child, "measured_ns") / 1e9, messages = bench_number_of(child, "messages");
 	json_t *out;
 
 	if (bad != NULL) {
@@ -226,7 +229,7 @@ json_t *bench_metrics_of(const json_t *child, unsigned needs, char *why, size_t 
 		return NULL;
 	}
 	out = json_object();
-	put(out, "gbit", number(child, "bytes") * 8 / s / 1e9);
+	put(out, "gbit", bench_number_of(child, "bytes") * 8 / s / 1e9);
 	put(out, "mps", messages / s);
 	put(out, "ns", s * 1e9 / messages);
 	put(out, "drops", all_drops(child) / s);

@@ -17,16 +17,9 @@
 
 #define THEIR_MESSAGES 20000.0
 
-static double number(const json_t *o, const char *key)
-{
-	const json_t *v = json_object_get(o, key);
-
-	return json_is_number(v) ? json_number_value(v) : NAN;
-}
-
 static void put(json_t *o, const char *key, double v)
 {
-	json_object_set_new(o, key, isfinite(v) ? json_real(v) : json_null());
+	json_object_set_new(o, key, bench_real_json(v));
 }
 
 /* Over all workers; NAN when one does not tell. */
@@ -37,7 +30,7 @@ static double sum(const json_t *child, const char *key)
 	size_t i;
 
 	json_array_foreach(json_object_get(child, "workers"), i, w)
-		total += number(w, key);
+		total += bench_real(w, key);
 	return total;
 }
 
@@ -50,7 +43,7 @@ static double locks(const json_t *child, const char *class, const char *key)
 
 	json_array_foreach(json_object_get(child, "locks"), i, l)
 		if (class == NULL || strcmp(bench_text(l, "class"), class) == 0)
-			total += number(l, key);
+			total += bench_real(l, key);
 	return total;
 }
 
@@ -64,7 +57,7 @@ static double contended(const json_t *child, const char *class)
 /* What the run's own record says of it, per KB; NAN where it does not. */
 static double per_kb(const json_t *child, const char *key)
 {
-	return number(json_object_get(json_object_get(child, "record"), "per_kb"), key);
+	return bench_real(json_object_get(json_object_get(child, "record"), "per_kb"), key);
 }
 
 static void of_switches(const json_t *child, double messages, double kb, json_t *out)
@@ -80,7 +73,7 @@ static void of_switches(const json_t *child, double messages, double kb, json_t 
 
 void bench_normal_of(const json_t *child, json_t *out)
 {
-	double messages = number(child, "messages"), kb = number(child, "bytes") / 1000;
+	double messages = bench_real(child, "messages"), kb = bench_real(child, "bytes") / 1000;
 	bool table = locks(child, "table", "taken") > 0;
 
 	of_switches(child, messages, kb, out);

@@ -56,7 +56,7 @@ static const char *metric_of(const char *arg, struct argp_state *state)
 	return arg;
 }
 
-static void add(struct bench_options *o, const char *arg, struct argp_state *state)
+void bench_take_word(struct bench_options *o, const char *arg, struct argp_state *state)
 {
 	if (strchr(arg, '=') != NULL && o->nargs == BENCH_ARGS)
 		argp_error(state, "at most %u arguments", BENCH_ARGS);
@@ -66,6 +66,18 @@ static void add(struct bench_options *o, const char *arg, struct argp_state *sta
 		argp_error(state, "at most %zu files", XK_ARRAY_LEN(o->file));
 	else
 		o->file[o->nfiles++] = arg;
+}
+
+xk_ns bench_take_time(const char *name, const char *arg, xk_ns least, xk_ns most, const char *between, struct argp_state *state)
+{
+	union xk_pval v = { .u = 0 };
+	char why[200];
+
+	if (xk_param_parse_as(XK_P_TIME, arg, false, &v, why, sizeof why) != XK_OK)
+		argp_error(state, "--%s %s", name, why);
+	else if (v.u < least || v.u > most)
+		argp_error(state, "--%s is between %s", name, between);
+	return v.u;
 }
 
 static bool ends_with(const char *s, const char *tail)
@@ -111,7 +123,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_TIMEOUT: o->timeout = arg; break;
 	case OPT_METRIC: o->metric = metric_of(arg, state); break;
 	case OPT_VP_RUN: o->vp_run = arg; break;
-	case ARGP_KEY_ARG: add(o, arg, state); break;
+	case ARGP_KEY_ARG: bench_take_word(o, arg, state); break;
 	case ARGP_KEY_END: finish(o, state); break;
 	default: return ARGP_ERR_UNKNOWN;
 	}

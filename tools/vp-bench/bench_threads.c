@@ -22,17 +22,12 @@
 
 struct thread { double messages, user; };
 
-static double number(const json_t *o, const char *key)
-{
-	return json_number_value(json_object_get(o, key));
-}
-
 static void put(json_t *o, const char *kind, const char *rank, double v)
 {
 	char key[48];
 
 	snprintf(key, sizeof key, rank ? "%s.%s" : "%s", kind, rank);
-	json_object_set_new(o, key, isfinite(v) ? json_real(v) : json_null());
+	json_object_set_new(o, key, bench_real_json(v));
 }
 
 static int slower_first(const void *a, const void *b)
@@ -101,10 +96,10 @@ void bench_threads_of(const json_t *child, json_t *out)
 	if (t == NULL)
 		abort();
 	json_array_foreach(workers, i, v)
-		t[i].user = number(v, "user_ns");
+		t[i].user = bench_number_of(v, "user_ns");
 	if (n != 0)
 		json_array_foreach(vps, i, v)
-			t[i % n].messages += number(v, "messages");
+			t[i % n].messages += bench_number_of(v, "messages");
 	if (n != 0) {
 		qsort(t, n, sizeof *t, slower_first);
 		over_all(t, n, out);

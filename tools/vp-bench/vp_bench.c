@@ -28,6 +28,7 @@ static const struct command {
 	{ "export", bench_export_main, "RESULT.json", "a result as CSV or JSON lines, one per run and metric" },
 	{ "env", bench_env_main, "[--fix-hints]", "what this machine is, what is doubtful, and what would mend it" },
 	{ "micro", bench_micro_main, "", "what the machine's primitives cost: locks, hand-overs, memory" },
+	{ "misses", bench_misses_main, "FILE [k=v ...]", "cache misses of a message, by a model where nothing counts them" },
 	{ "calibrate", bench_calibrate_main, "[-o FILE]", "what models need to know of this machine, as JSON" },
 	{ "goals", bench_goals_main, "[P1 P6 ...]", "the project's own scoreboard" },
 	{ NULL, NULL, NULL, NULL },

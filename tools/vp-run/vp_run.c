@@ -101,6 +101,24 @@ static int open_control(struct work *w)
 	return err == XK_E_INVAL ? VPR_USAGE : code_of(err);
 }
 
+static int meter(struct work *w)
+{
+	int err;
+
+	if (!w->o->layer_times)
+		return VPR_OK;
+	if (xk_spec_plan(w->s)->is_virtual) {
+		xk_errs_add(w->e, NULL, 0, 0, "option --layer-times: a simulated clock stands while a message passes");
+		return VPR_USAGE;
+	}
+	err = xk_graph_meter(w->g);
+	if (err == XK_E_NOTSUP)
+		xk_errs_add(w->e, NULL, 0, 0, "option --layer-times: with threads = \"user\" a connection may stop in the middle of a node");
+	else if (err != XK_OK)
+		xk_errs_add(w->e, NULL, 0, 0, "out of memory");
+	return err == XK_OK ? VPR_OK : err == XK_E_NOTSUP ? VPR_USAGE : VPR_FAILED;
+}
+
 static int bring_up(struct work *w)
 {
 	int err = xk_spec_build(w->s, &w->g, w->e);
@@ -111,6 +129,9 @@ static int bring_up(struct work *w)
 		return VPR_USAGE;
 	if (vpr_capture_hang(w->o, w->g, w->e) != XK_OK)
 		return VPR_USAGE;
+	err = meter(w);
+	if (err != VPR_OK)
+		return err;
 	err = xk_graph_up(w->g, w->e);
 	if (err == XK_OK)
 		err = vpr_capture_open(w->o);

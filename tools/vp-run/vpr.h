@@ -32,7 +32,7 @@ struct vpr {
 	const char *file;
 	const char *arg[VPR_ARGS];
 	unsigned    narg;
-	bool        json, json_vps, json_conns, check_only, is_virtual, unsafe;
+	bool        json, json_vps, json_conns, check_only, is_virtual, unsafe, layer_times;
 	const char *control;             /* of the live view; NULL: the default path */
 	bool        has_control;
 	const char *duration, *warmup, *stats, *fairness, *log, *cpus, *seed, *path;

@@ -18,7 +18,7 @@ static const char doc[] =
 	"4 a privilege or device is missing, 5 buffers or sessions leaked.";
 
 enum { OPT_STATS = 256, OPT_CAPTURE, OPT_LOG, OPT_CHECK, OPT_CPUS, OPT_SEED, OPT_VIRTUAL, OPT_UNSAFE, OPT_WARMUP,
-       OPT_VPS, OPT_CONNS, OPT_FAIRNESS, OPT_FILTER, OPT_CONTROL };
+       OPT_VPS, OPT_CONNS, OPT_FAIRNESS, OPT_FILTER, OPT_CONTROL, OPT_LAYER_TIMES };
 
 static const struct argp_option options[] = {
 	{ "duration", 'd', "TIME", 0, "How long to measure, \"5s\" (default: the graph's; without one until the "
@@ -34,6 +34,7 @@ static const struct argp_option options[] = {
 	{ "filter", OPT_FILTER, "EXPR", 0, "Only frames that EXPR takes, as tcpdump has them: of the --capture before", 0 },
 	{ "control", OPT_CONTROL, "PATH", OPTION_ARG_OPTIONAL, "Serve vp-ctl at a socket (default: the graph's name in "
 	  "$XDG_RUNTIME_DIR/xkvp)", 0 },
+	{ "layer-times", OPT_LAYER_TIMES, NULL, 0, "Measure how long messages are in each node; they pass one by one then", 0 },
 	{ "log", OPT_LOG, "udp:5,*:2", 0, "Levels of messages, 0 to 5, by protocol or node", 0 },
 	{ "cpus", OPT_CPUS, "0-3,5", 0, "Processors allowed", 0 },
 	{ "seed", OPT_SEED, "N", 0, "Of all random numbers", 0 },
@@ -104,10 +105,13 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_CHECK: o->check_only = true; break;
 	case 'I': o->path = arg; break;
 	case OPT_UNSAFE: o->unsafe = true; break;
+	case OPT_LAYER_TIMES: o->layer_times = true; break;
 	case ARGP_KEY_ARG: add_arg(o, arg, state); break;
 	case ARGP_KEY_END:
 		if (o->file == NULL)
 			argp_error(state, "which graph file?");
+		if (o->layer_times && o->ncapture != 0)
+			argp_error(state, "--layer-times and --capture: a message would be timed while it is written to a file");
 		break;
 	default: return ARGP_ERR_UNKNOWN;
 	}

@@ -101,6 +101,33 @@ static void totals(FILE *f, const struct xk_run_result *r)
 	fputc('\n', f);
 }
 
+static void rtt(FILE *f, const struct xk_run_rtt *t)
+{
+	if (t->known && t->n != 0)
+		fprintf(f, "until the answer: half within %.1f us, 90 %% %.1f us, 99 %% %.1f us, 99.9 %% %.1f us (%llu timed)\n",
+			t->p50 / 1e3, t->p90 / 1e3, t->p99 / 1e3, t->p999 / 1e3, (ull)t->n);
+}
+
+/* What nodes took, and what is left: input of drivers, applications' own work, scheduling. */
+static void layer_times(FILE *f, const struct xk_run_result *r, int width)
+{
+	double all = 0;
+
+	if (r->graph->meter == NULL || r->messages == 0)
+		return;
+	fprintf(f, "%-*s %13s %13s %13s %13s %13s\n", width, "own time", "up", "ns each", "down", "ns each", "ns/message");
+	for (unsigned i = r->nnodes; i-- > 0;) {
+		const struct xk_meter_counts *t = &r->node[i].time;
+
+		fprintf(f, "%-*s %13llu %13.1f %13llu %13.1f %13.1f\n", width, r->node[i].node->name, (ull)t->n[0],
+			t->n[0] ? t->ns[0] / (double)t->n[0] : 0, (ull)t->n[1], t->n[1] ? t->ns[1] / (double)t->n[1] : 0,
+			(t->ns[0] + t->ns[1]) / (double)r->messages);
+		all += t->ns[0] + t->ns[1];
+	}
+	fprintf(f, "nodes took %.1f ns a message, waiting included; the workers took %.1f ns of processor time\n", all / (double)r->messages,
+		xk_run_processor_ns(r) / (double)r->messages);
+}
+
 static const char *lock_class(const char *name)
 {
 	return strcmp(name, "vp") == 0 ? "of virtual processors" : strcmp(name, "carrier") == 0 ? "of carriers" :
@@ -130,12 +157,11 @@ static void locks(FILE *f, const struct xk_run_result *r)
 /* What measuring them took of the processor time that all took. */
 static void measuring(FILE *f, const struct xk_run_result *r)
 {
-	double cpu = 0, took = xk_run_lock_measuring(r);
+	double share;
 
-	for (unsigned i = 0; i < r->nworkers; i++)
-		cpu += (double)r->worker[i].cpu_ns;
-	if (!r->is_virtual && took > 0 && cpu > 0)
-		fprintf(f, "measuring the locks' times took %.3f %% of the processor time\n", 100 * took / cpu);
+	(void)xk_run_lock_measuring(r, &share);
+	if (!r->is_virtual && share > 0)
+		fprintf(f, "measuring the locks' times took %.3f %% of the processor time\n", 100 * share);
 }
 
 static void carried(FILE *f, const struct xk_run_result *r)
@@ -191,6 +217,8 @@ void vpr_table(FILE *f, const struct xk_run_result *r)
 		fputc('\n', f);
 	}
 	totals(f, r);
+	rtt(f, &r->rtt);
+	layer_times(f, r, width);
 	locks(f, r);
 	measuring(f, r);
 	carried(f, r);

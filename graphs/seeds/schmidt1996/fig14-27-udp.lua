@@ -11,7 +11,7 @@ local a = args {
   conns = uint { 20, min = 1, max = 65536, doc = "UDP associations" },
 }
 
-receive { transport = "udp", conns = a.conns, xdr = a.xdr, place = a.arch == "lp" and "map" or "hash" }
+receive { transport = "udp", conns = a.conns, xdr = a.xdr, place = a.arch == "mp" and "hash" or "map" }
 
 local points, shape = {}, {}
 for _, arch in ipairs { "mp", "lp" } do

@@ -9,7 +9,7 @@ local a = args {
   cpus  = uint { 2, min = 1, max = 64, doc = "processors allowed" },
 }
 
-receive { transport = "tcp", conns = a.conns }
+receive { transport = "tcp", conns = a.conns, place = a.arch == "mp" and "hash" or "map" }
 
 local connections = { 1, 2, 4, 8, 20 }
 local points, curve = {}, { cp = {}, mp = {} }

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * upi_meter.c - how long messages are in each node, by a clock read as they come and go.
+ *
+ * A metered graph is one whose every node is captured, so each operation on a message goes
+ * through the interposers of upi_capture.c, one message at a time (runs of frames are off).
+ * They say when it begins and ends; what the operations inside it took is taken away, and so
+ * is what reading the clock costs.  A driver's own work on what it receives is no operation; a
+ * body that waits in its middle counts its waiting.
+ * Invariant: what is open is a stack of the kernel thread, whatever VP it is in: a carrier that
+ * enters a connection's takes its open operations with it.
+ */
+#include "runtime/base/xk_clock.h"
+#include "runtime/upi/upi_priv.h"
+
+#define DEEP 32u
+
+struct upi_open {
+	xk_ns    at, inner;              /* inner: time of the operations inside it */
+	uint32_t ninner;
+};
+static _Thread_local struct upi_open meter_open[DEEP];
+static _Thread_local unsigned meter_depth;
+
+struct upi_meter_node {
+	struct xk_capture silent;        /* hangs in the node, so that all pointers are interposed */
+	xk_demux_fn       self;          /* what a session's own demux would be; any VP writes it, always the same */
+};
+
+struct upi_meter_lane {
+	struct { xk_counter n, ns, clocks; } (*of)[2];   /* [nnodes]; [1] down */
+	char     apart[XK_CACHELINE];
+};
+
+struct upi_meter {
+	double                 clock_ns; /* of one reading */
+	unsigned               nlanes, nnodes;
+	struct upi_meter_lane *lane;
+	struct upi_meter_node *node;
+};
+
+static void silent(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool down)
+{
+	(void)c;
+	(void)now;
+	(void)m;
+	(void)down;
+}
+
+static void begin(void)
+{
+	if (meter_depth < DEEP)
+		meter_open[meter_depth] = (struct upi_open){ .at = xk_clock_host() };
+	meter_depth++;
+}
+
+static void end(const struct xk_node *n, bool down)
+{
+	xk_ns now = xk_clock_host(), took;
+	struct upi_meter_lane *l = &n->graph->meter->lane[xk_vp_self->at];
+	const struct upi_open *o;
+
+	if (--meter_depth >= DEEP)       /* deeper than is kept */
+		return;
+	o = &meter_open[meter_depth];
+	took = now - o->at;
+	xk_count(l->of[n->no][down].n);
+	xk_count_add(l->of[n->no][down].ns, took > o->inner ? took - o->inner : 0);
+	/* Of its own two readings one lies inside, and so does one of each operation within. */
+	xk_count_add(l->of[n->no][down].clocks, 1 + o->ninner);
+	if (meter_depth != 0) {
+		meter_open[meter_depth - 1].inner += took;
+		meter_open[meter_depth - 1].ninner++;
+	}
+}
+
+void upi_meter_push(struct xk_sess *s, struct xk_msg *m)
+{
+	const struct xk_node *n = s->rep->node;
+
+	begin();
+	s->push_own(s, m);
+	end(n, true);
+}
+
+void upi_meter_demux(xk_demux_fn fn, struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	const struct xk_node *n = up->rep->node;
+
+	begin();
+	fn(up, lls, m);
+	end(n, false);
+}
+
+static void meter_self(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	const struct xk_node *n = up->rep->node;
+
+	upi_meter_demux(xk_load_relaxed(&n->graph->meter->node[n->no].self), up, lls, m);
+}
+
+xk_demux_fn xk_self_demux(const struct xk_node *n, xk_demux_fn fn)
+{
+	if (XK_LIKELY(n->graph->meter == NULL))
+		return fn;
+	xk_store_relaxed(&n->graph->meter->node[n->no].self, fn);
+	return meter_self;
+}
+
+void upi_meter_free(struct xk_graph *g)
+{
+	struct upi_meter *t = g->meter;
+
+	if (t == NULL)
+		return;
+	for (unsigned i = 0; t->lane != NULL && i < t->nlanes; i++)
+		xk_free(t->lane[i].of);
+	xk_free(t->lane);
+	xk_free(t->node);
+	xk_free(t);
+	g->meter = NULL;
+}
+
+static bool make_lanes(struct upi_meter *t)
+{
+	t->lane = xk_alloc(t->nlanes * sizeof *t->lane);
+	for (unsigned i = 0; t->lane != NULL && i < t->nlanes; i++) {
+		t->lane[i].of = xk_alloc(t->nnodes * sizeof *t->lane[i].of);
+		if (t->lane[i].of == NULL)
+			return false;
+	}
+	return t->lane != NULL;
+}
+
+int xk_graph_meter(struct xk_graph *g)
+{
+	struct upi_meter *t;
+
+	if (g->vps->arch.threads == XK_THREADS_USER)
+		return XK_E_NOTSUP;
+	t = g->meter = xk_alloc(sizeof *t);
+	if (t == NULL)
+		return XK_E_NOMEM;
+	t->nlanes = g->vps->nlanes;
+	t->nnodes = g->nnodes;
+	t->clock_ns = xk_clock_cost();
+	t->node = xk_alloc(t->nnodes * sizeof *t->node);
+	if (t->node == NULL || !make_lanes(t)) {
+		upi_meter_free(g);
+		return XK_E_NOMEM;
+	}
+	/* Before the graph comes up: replicas and sessions will find it there. */
+	for (unsigned i = 0; i < t->nnodes; i++) {
+		t->node[i].silent = (struct xk_capture){ .fn = silent, .next = g->node[i]->capture };
+		g->node[i]->capture = &t->node[i].silent;
+	}
+	return XK_OK;
+}
+
+void xk_meter_read(const struct xk_node *n, struct xk_meter_counts *out)
+{
+	const struct upi_meter *t = n->graph->meter;
+	double clocks[2] = { 0 };
+
+	*out = (struct xk_meter_counts){ 0 };
+	for (unsigned i = 0; t != NULL && i < t->nlanes; i++)
+		for (unsigned down = 0; down < 2; down++) {
+			out->n[down] += xk_counter_read(t->lane[i].of[n->no][down].n);
+			out->ns[down] += (double)xk_counter_read(t->lane[i].of[n->no][down].ns);
+			clocks[down] += (double)xk_counter_read(t->lane[i].of[n->no][down].clocks);
+		}
+	for (unsigned down = 0; t != NULL && down < 2; down++)
+		out->ns[down] -= clocks[down] * t->clock_ns;
+}

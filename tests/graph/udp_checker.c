@@ -16,7 +16,11 @@
 
 struct checker_conf { uint64_t conns, count, size, window, resend; uint32_t to; uint16_t port; };
 
-struct run_conn { struct xk_task task; struct xk_timer timer; struct xk_sess *s; struct xk_rep *r; unsigned no; bool ended; };
+struct run_conn {
+	struct xk_task task; struct xk_timer timer; struct xk_sess *s; struct xk_rep *r; unsigned no; bool ended;
+	xk_ns wait;              /* until it sends again */
+	uint64_t heard;          /* answered when it last sent again */
+};
 
 struct chk_conn chk_conn[CHK_CONNS];
 struct chk_seen chk_seen[CHK_VPS];
@@ -105,7 +109,11 @@ static void checker_timer(struct xk_timer *t)
 		return;
 	rec->again += (uint64_t)__builtin_popcountll(rec->sent & ~rec->answered);
 	rec->sent &= rec->answered;
-	xk_timer_set(&k->r->vp->wheel, t, xk_vp_now() + conf_of(k->r)->resend);
+	/* On a slow machine answers take longer than this, and sending again makes them later still. */
+	if (rec->answered == k->heard)
+		k->wait *= 2;
+	k->heard = rec->answered;
+	xk_timer_set(&k->r->vp->wheel, t, xk_vp_now() + k->wait);
 	xk_task_ready(&k->task);
 }
 
@@ -175,7 +183,7 @@ static int open_one(struct xk_rep *r, unsigned i)
 	struct xk_parts ps;
 	int err;
 
-	*k = (struct run_conn){ .r = r, .no = i };
+	*k = (struct run_conn){ .r = r, .no = i, .wait = conf_of(r)->resend };
 	xk_task_init(&k->task, r->vp, checker_run);
 	xk_timer_init(&k->timer, checker_timer);
 	xk_parts_init(&ps, 2);
@@ -186,7 +194,7 @@ static int open_one(struct xk_rep *r, unsigned i)
 	k->s = xk_open(r, r->node, r->down[0], &ps, &err);
 	if (k->s == NULL)
 		return err;
-	xk_timer_set(&r->vp->wheel, &k->timer, xk_vp_now() + conf_of(r)->resend);
+	xk_timer_set(&r->vp->wheel, &k->timer, xk_vp_now() + k->wait);
 	xk_task_ready(&k->task);
 	return XK_OK;
 }

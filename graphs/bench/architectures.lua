@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- bench/architectures.lua: every threading preset on the same work between two hosts of one graph, over FDDI in memory.
--- UDP: an echo service and its client; each connection has one message on its way, so what is timed until the answer is
--- what a message takes.  TCP: messages one way, as fast as they are taken.
+-- An echo service and its client; each connection has one message on its way, so what is timed until the answer is what a
+-- message takes.
 -- Run it:   vp-bench run graphs/bench/architectures.lua conns=20 size=64 transport=udp
 local threading = include "lib/presets.lua"
 local a = args {
@@ -25,8 +25,8 @@ if a.transport == "udp" then
   echo { port = 7, over = host("server", "10.0.0.2/24") }
   source { to = "10.0.0.2", port = 7, conns = a.conns, size = a.size, window = 1, over = host("client", "10.0.0.1/24") }
 else
-  tcprecv { port = 7, size = a.size, over = host("server", "10.0.0.2/24") }
-  tcpsend { to = "10.0.0.2", port = 7, conns = a.conns, size = a.size, over = host("client", "10.0.0.1/24") }
+  tcpecho { port = 7, over = host("server", "10.0.0.2/24") }
+  tcpsend { to = "10.0.0.2", port = 7, conns = a.conns, size = a.size, window = 1, over = host("client", "10.0.0.1/24") }
 end
 
 local points = {}
@@ -47,7 +47,7 @@ end
 return bench "architectures" {
   doc = "every threading preset on the same work",
   graph = graph "bench-architectures" {
-    doc = "two hosts of one graph: UDP echo, or TCP one way",
+    doc = "two hosts of one graph, echo over UDP or TCP",
     threading = threading.named(a.preset, { conns = a.conns, vps = 16, cpus = a.cpus == 1 and "0" or "0-" .. (a.cpus - 1) }),
   },
   points = points, absent = not built "xdr" and { { at = { xdr = true }, why = "this build has no xdr" } } or {},

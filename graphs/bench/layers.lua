@@ -5,6 +5,7 @@
 local a = args {
   size     = size { "4KiB", min = 1, max = 4324, doc = "payload bytes of a message" },
   checksum = enum { "none", choices = { "none", "compute-ignore" }, doc = "of the datagrams" },
+  threads  = uint { 0, max = 4, doc = "threads, each with neighbouring layers; 0: one a layer" },
   layers   = uint { 4, min = 1, max = 4, doc = "layers; 1: one thread calls through" },
   high     = uint { 256, min = 1, max = 65536, doc = "messages in a queue at which a layer stops" },
   low      = uint { 64, max = 65535, doc = "messages at which it goes on" },
@@ -24,6 +25,7 @@ local cut = {
 }
 return graph "bench-layers" {
   doc = "UDP, the receive half, a thread for each layer",
-  threading = lp { layers = cut[a.layers], high = a.high, low = a.low, burst = a.burst, wired = a.wired },
+  threading = lp { layers = cut[a.layers], high = a.high, low = a.low, burst = a.burst, wired = a.wired,
+    workers = a.threads ~= 0 and math.min(a.threads, a.layers) or nil },
   duration = "1s",
 }

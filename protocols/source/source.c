@@ -10,7 +10,7 @@
  * VP's own, last freed first (M116).
  * A connection may be slowed to a rate, be silent at times (M141) or wait for
  * answers (window): then its task parks and a timer or an answer wakes it.
- * With a window one message in about PROBE_EVERY is timed until its answer: answers are
+ * With a window one message in about 32 is timed until its answer: answers are
  * taken to come in the order of what they answer.
  * Invariant: a task is ready, or its connection has ended, or its timer is armed.
  */
@@ -24,7 +24,6 @@
 #include <string.h>
 
 #define PAGE 4096u
-#define PROBE_EVERY 32u
 
 enum { TOUCH_COPY, TOUCH_LINE, TOUCH_NONE };
 enum { N_MESSAGES, N_BYTES, N_ANSWERS, N_UNANSWERED, N_PEER_CLOSED };
@@ -288,7 +287,7 @@ static xk_ns clock_now(const struct source_conn *k)
 /* The message that goes next is timed. */
 static void probe_begin(struct source_conn *k)
 {
-	k->probe_in = PROBE_EVERY / 2 + xk_rand_below(&k->sr->r->vp->rand, PROBE_EVERY);
+	k->probe_in = xk_app_probe_gap(&k->sr->r->vp->rand);
 	k->answers = k->open;
 	k->probe_at = clock_now(k);
 }

@@ -9,6 +9,8 @@
  * with its checksum, where the layer below uses one, so that the bytes are read
  * once.  After its last message a connection ends its side and is done when the
  * peer has acknowledged everything; the graph may end when all are done.
+ * With a window the peer sends back as many bytes as it gets (tcpecho), a connection with
+ * that many messages unanswered sleeps, and one message in about 32 is timed.
  * Invariant: a task is ready only while its connection stands and has messages
  * left; a connection is done at most once.
  */
@@ -27,7 +29,7 @@ enum { N_MESSAGES, N_BYTES, N_RECEIVED, N_OPENED, N_DRAINED, N_REFUSED, N_RESET,
 enum { DROP_STRAY = XK_DROP_FIRST };
 
 struct send_conf {
-	uint64_t conns, size, count, burst, rate, ports, reconnect;
+	uint64_t conns, size, count, burst, rate, ports, reconnect, window;
 	uint32_t to;
 	uint16_t port, lport;
 	unsigned touch;
@@ -53,6 +55,10 @@ struct send_conn {
 	bool             ending;         /* our side is ended, acknowledgements are waited for */
 	bool             done;
 	bool             peer_ended;
+	uint64_t         sent, back;     /* window: bytes there and back again */
+	uint64_t         mark;           /* the timed message is answered when so many are back; 0: none is timed */
+	xk_ns            mark_at;
+	uint32_t         mark_in;        /* messages before the next one is */
 	xk_ns            since;          /* rate: from here on counted ... */
 	uint64_t         paced;          /* ... were so many sent */
 	struct xk_timer  timer;          /* rate; time to open again */
@@ -67,6 +73,7 @@ struct send_rep {
 	struct send_conn **conn;         /* [n] */
 	xk_counter        *messages, *bytes;
 	uint64_t          *no;           /* connection numbers in the graph */
+	struct xk_hist    *rtt;          /* with a window, else NULL */
 	uint32_t           n;
 	uint8_t           *page, *pages; /* `size` bytes from a line on, within what was allocated */
 };
@@ -139,6 +146,50 @@ static uint64_t send_allowed(struct send_conn *k, const struct send_conf *c)
 	return 0;
 }
 
+/* ---- answers -------------------------------------------------------------------------- */
+
+static xk_ns clock_now(const struct send_conn *k)
+{
+	return xk_clock_read(&k->sr->r->vp->set->clock);
+}
+
+/* Messages that the window allows now; 0 after putting the connection to sleep. */
+static uint64_t send_window(struct send_conn *k, const struct send_conf *c)
+{
+	uint64_t open = (k->sent - k->back + c->size - 1) / c->size;
+
+	if (open < c->window)
+		return c->window - open;
+	xk_task_park(&k->task);
+	return 0;
+}
+
+/* A message goes next: perhaps it is timed. */
+static void send_marked(struct send_conn *k, const struct send_conf *c)
+{
+	k->sent += c->size;
+	if (k->mark != 0 || k->mark_in-- != 0)
+		return;
+	k->mark_in = xk_app_probe_gap(&k->sr->r->vp->rand);
+	k->mark = k->sent;
+	k->mark_at = clock_now(k);
+}
+
+static void send_answered(struct send_conn *k, uint32_t bytes)
+{
+	k->back += bytes;
+	if (k->mark != 0 && k->back >= k->mark) {
+		xk_hist_add(k->sr->rtt, clock_now(k) - k->mark_at);
+		k->mark = 0;
+	}
+	if (!k->open || k->ending)
+		return;
+	if (k->left != 0)
+		xk_task_ready(&k->task);
+	else if (k->back >= k->sent)
+		send_end(k);
+}
+
 static void send_begin(struct send_conn *k)
 {
 	const struct send_conf *c = conf_of(k->sr->r);
@@ -146,8 +197,10 @@ static void send_begin(struct send_conn *k)
 	k->since = xk_vp_now();
 	k->paced = 0;
 	k->room = 0;
+	k->sent = k->back = k->mark = 0;
 	k->sums = stream_sums(k->s.down, (uint32_t)c->size);
-	k->quick = k->sums && c->size <= XK_MSG_MAX_SEG && c->touch == TOUCH_COPY && c->rate == 0;
+	k->quick = k->sums && c->size <= XK_MSG_MAX_SEG && c->touch == TOUCH_COPY && c->rate == 0 &&
+		   c->window == 0;
 	k->cls = k->quick ? (uint8_t)xk_msg_class((uint32_t)c->size) : 0;
 	xk_task_ready(&k->task);
 }
@@ -187,6 +240,8 @@ static uint64_t send_some(struct send_conn *k, const struct send_conf *c, uint64
 			break;
 		}
 		k->room -= k->room < m->tot ? k->room : m->tot;
+		if (c->window != 0)
+			send_marked(k, c);
 		xk_push(lls, m);
 	}
 	return i;
@@ -205,12 +260,16 @@ static XK_APART unsigned send_run_any(struct send_conn *k, const struct send_con
 	uint64_t allowed = send_allowed(k, c);
 
 	n = n < allowed ? n : allowed;
+	if (c->window != 0 && n != 0 && (allowed = send_window(k, c)) < n)
+		n = allowed;
 	n = send_some(k, c, n < k->left ? n : k->left);
 	send_count(k->sr, k->slot, n, n * c->size);
 	k->paced += n;
 	k->left -= c->count != 0 ? n : 0;
-	if (k->left == 0 && k->open)
+	if (k->left == 0 && k->open && (c->window == 0 || k->back >= k->sent))
 		send_end(k);
+	else if (k->left == 0)
+		xk_task_park(&k->task);  /* the last answers are still to come */
 	return (unsigned)n;
 }
 
@@ -339,7 +398,7 @@ static void send_close_done(struct xk_rep *r, struct xk_sess *lls)
 		send_close(conn_of(s));
 }
 
-/* What comes back is counted and forgotten. */
+/* What comes back is counted and forgotten; with a window it is the answer. */
 static void send_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	(void)lls;
@@ -349,6 +408,8 @@ static void send_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 		return;
 	}
 	xk_count_add(up->rep->count[N_RECEIVED], m->tot);
+	if (conf_of(up->rep)->window != 0)
+		send_answered(conn_of(stream_own(up)), m->tot);
 	xk_msg_free(m);
 }
 
@@ -361,7 +422,8 @@ static int send_alloc(struct send_rep *sr, uint64_t n)
 	sr->conn = xk_alloc(n * sizeof *sr->conn);
 	sr->messages = xk_alloc(n * 3 * sizeof *sr->messages);
 	sr->pages = xk_alloc(c->size + XK_CACHELINE);
-	if (sr->conn == NULL || sr->messages == NULL || sr->pages == NULL)
+	sr->rtt = c->window != 0 ? xk_alloc(sizeof *sr->rtt) : NULL;
+	if (sr->conn == NULL || sr->messages == NULL || sr->pages == NULL || (c->window != 0 && sr->rtt == NULL))
 		return XK_E_NOMEM;
 	sr->page = sr->pages + (-(uintptr_t)sr->pages & (XK_CACHELINE - 1));
 	sr->bytes = sr->messages + n;
@@ -443,6 +505,7 @@ static void send_rep_fini(struct xk_rep *r)
 	xk_free(sr->conn);
 	xk_free(sr->messages);
 	xk_free(sr->pages);
+	xk_free(sr->rtt);
 }
 
 static int send_init(struct xk_node *n, struct xk_errs *e)
@@ -460,7 +523,7 @@ static int send_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	const struct send_rep *sr = r->state;
 	const struct xk_stream_event *ev = stream_event(op, buf, len);
-	struct xk_app_counts c = { sr->n, sr->messages, sr->bytes, sr->no, NULL };
+	struct xk_app_counts c = { sr->n, sr->messages, sr->bytes, sr->no, sr->rtt };
 
 	if (ev != NULL) {
 		send_event(r, ev);
@@ -511,6 +574,8 @@ static const struct xk_param send_params[] = {
 	P(count, XK_P_UINT, "0", "messages of each connection, which then ends; the graph may end, too; 0: endless"),
 	P(burst, XK_P_UINT, "0", "messages of one connection in a unit of work; 0: the graph's burst", .max = "1024"),
 	P(rate, XK_P_UINT, "0", "messages per second of each connection; 0: as fast as it can", .max = "100000000"),
+	P(window, XK_P_UINT, "0", "most unanswered messages of a connection, whose peer sends back what it gets; 0: answers are not waited for",
+	  .max = "1000000"),
 	P(touch, XK_P_ENUM, "copy", "copy a page into each message, write it through one cache line, or leave it",
 	  .choices = touches),
 	P(reconnect, XK_P_TIME, "0s", "a connection that failed is opened again after so long; 0s: never", .max = "1h"),

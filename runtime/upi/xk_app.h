@@ -13,6 +13,7 @@
 #define XK_APP_H
 
 #include "runtime/base/xk_hist.h"
+#include "runtime/base/xk_rand.h"
 #include "runtime/upi/xk_upi.h"
 
 /* A standard operation, answered by application nodes only.  In: nothing; out:
@@ -28,5 +29,11 @@ struct xk_app_counts {
 	                              * changes when a closed connection's place is taken again. */
 	const struct xk_hist *rtt;   /* of some of the messages: time from sending to the answer; NULL: not asked for */
 };
+
+/* Messages between two that are timed: 32 on average, by chance, so that nothing periodic is met in step. */
+static inline uint32_t xk_app_probe_gap(struct xk_rand *r)
+{
+	return 16 + (uint32_t)xk_rand_below(r, 32);
+}
 
 #endif

@@ -109,7 +109,7 @@ static const char *threads_fault(const struct xk_arch *a)
 	return NULL;
 }
 
-/* A layer runs on a thread of its own: that is what the domain is. */
+/* A layer is run by one thread, which it shares with neighbours where there are fewer workers than layers. */
 static const char *layers_fault(const struct xk_arch *a)
 {
 	if (a->entry != XK_ENTRY_THREAD)
@@ -126,8 +126,8 @@ static const char *layers_fault(const struct xk_arch *a)
 		return "high must be between 1 and 65536 messages";
 	if (a->low >= a->high)
 		return "low must be less than high: a queue that is high has to come down to it";
-	if (a->workers != 0)
-		return "domain \"layers\" runs one thread per layer and cluster: leave workers out";
+	if (a->workers > (unsigned)a->vps * a->layers)
+		return "domain \"layers\" runs at most one thread per layer and cluster: leave workers out, or say fewer";
 	if (a->threads == XK_THREADS_USER)
 		return "domain \"layers\" needs kernel threads: leave threads out";
 	if (a->carriers != 0 || a->table != NULL || a->hold || a->inbound == XK_INBOUND_POOL)

@@ -73,7 +73,7 @@ static int arch_resolve(struct xk_arch *a, struct xk_errs *errs)
 	}
 	if (a->schedule == XK_SCHED_VIRTUAL)
 		a->workers = 1;
-	else if (a->schedule == XK_SCHED_OS && a->vps > 0)
+	else if (a->schedule == XK_SCHED_OS && a->vps > 0 && (a->workers == 0 || a->domain != XK_DOMAIN_LAYER))
 		a->workers = (unsigned)a->vps * lanes_of(a);
 	else if (a->workers == 0)
 		a->workers = (unsigned)__builtin_popcountll(a->cpus);
@@ -335,9 +335,10 @@ static unsigned most_ready(const struct xk_vpset *set)
  * do: each gets its turn before that is said. */
 static unsigned step_until_done(struct xk_vpset *set)
 {
-	unsigned done = 0;
+	unsigned done = 0, most = most_ready(set);
 
-	for (unsigned tries = 0; done == 0 && tries <= most_ready(set); tries++)
+	/* Not as many as are ready by then: who parked meanwhile has had its turn. */
+	for (unsigned tries = 0; done == 0 && tries <= most; tries++)
 		done = xk_vpset_step(set);
 	return done;
 }

@@ -381,11 +381,19 @@ void xk_worker_main(void *arg)
 	xk_memhot_fini(&w->hot, w->set->pool);
 }
 
+/* The first of the lanes that worker `no` runs: neighbours in a stack stay together. */
+static unsigned first_lane(const struct xk_vpset *set, unsigned no)
+{
+	return no * set->nlanes / set->nworkers;
+}
+
 /* The VPs of connections are dealt to the first workers; each carrier has one of its own. */
 static struct xk_vp *slot_vp(const struct xk_vpset *set, unsigned no, unsigned slot)
 {
 	unsigned sharing = set->nworkers - set->arch.carriers;
 
+	if (set->arch.domain == XK_DOMAIN_LAYER)
+		return set->lane[first_lane(set, no) + slot];
 	return no < sharing ? set->lane[no + slot * sharing] : set->vp[set->nconn + no - sharing];
 }
 
@@ -393,6 +401,8 @@ static unsigned slots(const struct xk_vpset *set, unsigned no)
 {
 	unsigned sharing = set->nworkers - set->arch.carriers;
 
+	if (set->arch.domain == XK_DOMAIN_LAYER)
+		return first_lane(set, no + 1) - first_lane(set, no);
 	return no < sharing ? (set->nlanes - set->arch.carriers - no + sharing - 1) / sharing : 1;
 }
 
@@ -449,4 +459,9 @@ void xk_worker_stats(struct xk_vpset *set, unsigned i, struct xk_worker_stats *o
 const struct xk_worker_stats *xk_worker_counters(const struct xk_vpset *set, unsigned i)
 {
 	return &set->worker[i]->stats;
+}
+
+unsigned xk_worker_of(const struct xk_vp *vp)
+{
+	return vp->worker->no;
 }

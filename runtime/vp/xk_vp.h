@@ -309,5 +309,7 @@ struct xk_worker_stats {
 void xk_worker_stats(struct xk_vpset *set, unsigned i, struct xk_worker_stats *out);
 /* Where the worker keeps them; cpu_ns there is 0. */
 const struct xk_worker_stats *xk_worker_counters(const struct xk_vpset *set, unsigned i);
+/* The number of the worker that runs vp; with schedule FIFO the one it began with. */
+unsigned xk_worker_of(const struct xk_vp *vp);
 
 #endif

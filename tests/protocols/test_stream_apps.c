@@ -376,6 +376,32 @@ static void a_rate_spaces_messages_out(void)
 	over_and_out();
 }
 
+/* What went there and was echoed comes back in pieces that are not the messages. */
+static void a_window_waits_for_answers_and_times_some(void)
+{
+	uint64_t sum[XK_HIST_PLACES] = { 0 };
+	struct xk_app_counts a;
+
+	up3(1, "chunk=700", &xk_proto_tcpecho, NULL, &xk_proto_tcpsend, "to=10.0.0.2; port=7; conns=3; size=1000; window=2; count=100");
+	pf_run(&f, XK_SEC);
+	CU_ASSERT_EQUAL(f.g->ndone, 1);
+	CU_ASSERT_EQUAL(pf_count(&f, "client", "messages"), 300);
+	CU_ASSERT_EQUAL(pf_count(&f, "client", "received_bytes"), 300000);
+	CU_ASSERT_EQUAL(pf_count(&f, "client", "drained"), 3);
+	CU_ASSERT(sf_state(&f, "stream")->most_queued <= 2000);
+	CU_ASSERT_EQUAL(xk_control(pf_rep(&f, "client", 0), XK_CTL_APP_COUNTS, &a, sizeof a), (int)sizeof a);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(a.rtt);
+	xk_hist_sum(sum, a.rtt, 1);
+	CU_ASSERT(xk_hist_count(sum) >= 3 && xk_hist_count(sum) <= 3 * 7);
+	over_and_out();
+	/* A peer that does not answer gets a window's worth. */
+	up3(1, NULL, &xk_proto_discard, NULL, &xk_proto_tcpsend, "to=10.0.0.2; size=1000; window=5; count=100");
+	pf_run(&f, XK_SEC);
+	CU_ASSERT_EQUAL(f.g->ndone, 0);
+	CU_ASSERT_EQUAL(pf_count(&f, "client", "messages"), 5);
+	pf_down(&f);
+}
+
 static void a_slow_reader_is_met_by_backpressure(void)
 {
 	uint64_t got;
@@ -529,6 +555,7 @@ static CU_TestInfo tests[] = {
 	{ "messages that fit a segment carry their sum", messages_that_fit_a_segment_carry_their_sum },
 	{ "finds wrong bytes", finds_wrong_bytes },
 	{ "a rate spaces messages out", a_rate_spaces_messages_out },
+	{ "a window waits for answers and times some", a_window_waits_for_answers_and_times_some },
 	{ "a slow reader is met by backpressure", a_slow_reader_is_met_by_backpressure },
 	{ "a slow reader closes when it has read everything", a_slow_reader_closes_when_it_has_read_everything },
 	{ "a refusal is counted and ends the run", a_refusal_is_counted_and_ends_the_run },

@@ -111,7 +111,7 @@ static int show_vps(struct ctl_call *k)
 		json_t *o = json_object();
 
 		ctl_put(o, "vp", vp->no);
-		ctl_put(o, "worker", i % set->nworkers);
+		ctl_put(o, "worker", xk_worker_of(vp));
 		if (set->cluster != NULL)
 			put_lane(o, vp);
 		ctl_put(o, "units", xk_counter_read(vp->units));

@@ -100,7 +100,15 @@ static unsigned polls_run(struct xk_task *t, unsigned budget)
 	return 0;
 }
 
-static void a_polling_task_does_not_make_a_busy_vp_look_idle(void)
+static unsigned parks_run(struct xk_task *t, unsigned budget)
+{
+	(void)budget;
+	xk_task_park(t);
+	return 0;
+}
+
+/* A connection with 1000 messages beside five tasks that have nothing to do; `stay` of them are still ready in the end. */
+static void beside_five(unsigned (*run)(struct xk_task *, unsigned), unsigned stay)
 {
 	struct xk_task idle[5];
 	struct conn c;
@@ -111,7 +119,7 @@ static void a_polling_task_does_not_make_a_busy_vp_look_idle(void)
 	make(a);
 	xk_vp_enter_idle(fx.set->vp[0]);
 	for (unsigned i = 0; i < 5; i++) {
-		xk_task_init(&idle[i], fx.set->vp[0], polls_run);
+		xk_task_init(&idle[i], fx.set->vp[0], run);
 		xk_task_ready(&idle[i]);
 	}
 	conn_start(&c, fx.set->vp[0], 1000);
@@ -119,9 +127,12 @@ static void a_polling_task_does_not_make_a_busy_vp_look_idle(void)
 	xk_vp_leave_idle(fx.set->vp[0]);
 	CU_ASSERT_FALSE(xk_vpset_run_virtual(fx.set, XK_SEC));
 	CU_ASSERT_EQUAL(c.done, 1000);
-	CU_ASSERT_EQUAL(fx.set->vp[0]->nready, 5);
+	CU_ASSERT_EQUAL(fx.set->vp[0]->nready, stay);
 	unmake();
 }
+
+static void a_polling_task_does_not_make_a_busy_vp_look_idle(void) { beside_five(polls_run, 5); }
+static void nor_do_tasks_that_park_with_nothing_done(void) { beside_five(parks_run, 0); }
 
 static uint32_t fired_on_worker;
 
@@ -330,6 +341,7 @@ static CU_TestInfo tests[] = {
 	{ "an idle virtual graph jumps to its next timer", an_idle_virtual_graph_jumps_to_its_next_timer },
 	{ "more timers in one tick than a unit runs all fire", more_timers_in_one_tick_than_a_unit_runs_all_fire },
 	{ "a polling task does not make a busy VP look idle", a_polling_task_does_not_make_a_busy_vp_look_idle },
+	{ "nor do tasks that park with nothing done", nor_do_tasks_that_park_with_nothing_done },
 	{ "a sleeping worker wakes for a timer", a_sleeping_worker_wakes_for_a_timer },
 	{ "what came in is taken before a timer that is late", what_came_in_is_taken_before_a_timer_that_is_late },
 	CU_TEST_INFO_NULL

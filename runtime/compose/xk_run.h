@@ -32,6 +32,7 @@ struct xk_run_node {
 	struct xk_run_counts   all;
 	struct xk_run_counts  *vp;       /* [nvps] */
 	bool                   is_app;   /* answered XK_CTL_APP_COUNTS */
+	bool                   times;    /* waits for answers and times some */
 	uint64_t               messages, bytes;  /* of its connections */
 	uint64_t               nconns;
 	struct xk_meter_counts time;     /* of a metered graph (xk_graph_meter), else 0 */
@@ -104,7 +105,7 @@ struct xk_run_result {
 	uint64_t                  nconns;
 	uint64_t                  nold;         /* of them, there when measuring began: they come first */
 	struct xk_run_conn       *conn;         /* by node, then VP, as the replicas list them */
-	int                       busiest;      /* application node with most messages, or -1 */
+	int                       busiest;      /* application node with most messages, of equals a client, or -1 */
 	uint64_t                  messages, bytes; /* of it; without applications: messages of the VPs, 0 */
 	uint64_t                  nsamples;
 	struct xk_run_sample     *sample;

@@ -178,6 +178,8 @@ static void send_marked(struct send_conn *k, const struct send_conf *c)
 static void send_answered(struct send_conn *k, uint32_t bytes)
 {
 	k->back += bytes;
+	if (k->back > k->sent)           /* a peer that says more than it was told */
+		k->back = k->sent;
 	if (k->mark != 0 && k->back >= k->mark) {
 		xk_hist_add(k->sr->rtt, clock_now(k) - k->mark_at);
 		k->mark = 0;

@@ -400,6 +400,12 @@ static void a_window_waits_for_answers_and_times_some(void)
 	CU_ASSERT_EQUAL(f.g->ndone, 0);
 	CU_ASSERT_EQUAL(pf_count(&f, "client", "messages"), 5);
 	pf_down(&f);
+	/* One that says more than it was told has answered. */
+	up3(1, NULL, &xk_proto_chargen, NULL, &xk_proto_tcpsend, "to=10.0.0.2; port=19; size=10; window=1; count=100");
+	pf_run(&f, 10 * XK_MS);
+	CU_ASSERT_EQUAL(pf_count(&f, "client", "messages"), 100);
+	CU_ASSERT_EQUAL(pf_count(&f, "client", "drained"), 1);
+	pf_down(&f);
 }
 
 static void a_slow_reader_is_met_by_backpressure(void)

@@ -558,7 +558,7 @@ static int http_rep_init(struct xk_rep *r)
 		return XK_E_NOMEM;
 	}
 	clock_gettime(CLOCK_REALTIME, &now);
-	hr->epoch = (int64_t)now.tv_sec - (int64_t)(xk_clock_read(&r->vp->set->clock) / XK_SEC);
+	hr->epoch = (int64_t)now.tv_sec - (int64_t)(xk_vp_clock(r->vp) / XK_SEC);
 	hr->date_at = -1;
 	return XK_OK;
 }

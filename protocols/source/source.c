@@ -279,17 +279,12 @@ static void source_sent(struct source_conn *k, const struct source_conf *c, unsi
 		source_allowed(k, c);            /* asleep at once, not a turn later */
 }
 
-static xk_ns clock_now(const struct source_conn *k)
-{
-	return xk_clock_read(&k->sr->r->vp->set->clock);
-}
-
 /* The message that goes next is timed. */
 static void probe_begin(struct source_conn *k)
 {
 	k->probe_in = xk_app_probe_gap(&k->sr->r->vp->rand);
 	k->answers = k->open;
-	k->probe_at = clock_now(k);
+	k->probe_at = xk_vp_clock(k->sr->r->vp);
 }
 
 static unsigned source_run(struct xk_task *t, unsigned budget)
@@ -390,7 +385,7 @@ static void source_answered(struct source_conn *k)
 	if (k->open != 0)
 		k->open--;
 	if (k->answers != 0 && --k->answers == 0)
-		xk_hist_add(k->sr->rtt, clock_now(k) - k->probe_at);
+		xk_hist_add(k->sr->rtt, xk_vp_clock(k->sr->r->vp) - k->probe_at);
 	if (!k->closed || (k->left == 0 && k->open != 0))
 		return;
 	k->closed = false;

@@ -9,8 +9,8 @@
  * with its checksum, where the layer below uses one, so that the bytes are read
  * once.  After its last message a connection ends its side and is done when the
  * peer has acknowledged everything; the graph may end when all are done.
- * With a window the peer sends back as many bytes as it gets (tcpecho), a connection with
- * that many messages unanswered sleeps, and one message in about 32 is timed.
+ * With a window the peer sends back as many bytes as it gets (tcpecho), a connection whose
+ * window is full of unanswered messages sleeps, and one message in about 32 is timed.
  * Invariant: a task is ready only while its connection stands and has messages
  * left; a connection is done at most once.
  */
@@ -148,11 +148,6 @@ static uint64_t send_allowed(struct send_conn *k, const struct send_conf *c)
 
 /* ---- answers -------------------------------------------------------------------------- */
 
-static xk_ns clock_now(const struct send_conn *k)
-{
-	return xk_clock_read(&k->sr->r->vp->set->clock);
-}
-
 /* Messages that the window allows now; 0 after putting the connection to sleep. */
 static uint64_t send_window(struct send_conn *k, const struct send_conf *c)
 {
@@ -172,7 +167,7 @@ static void send_marked(struct send_conn *k, const struct send_conf *c)
 		return;
 	k->mark_in = xk_app_probe_gap(&k->sr->r->vp->rand);
 	k->mark = k->sent;
-	k->mark_at = clock_now(k);
+	k->mark_at = xk_vp_clock(k->sr->r->vp);
 }
 
 static void send_answered(struct send_conn *k, uint32_t bytes)
@@ -181,7 +176,7 @@ static void send_answered(struct send_conn *k, uint32_t bytes)
 	if (k->back > k->sent)           /* a peer that says more than it was told */
 		k->back = k->sent;
 	if (k->mark != 0 && k->back >= k->mark) {
-		xk_hist_add(k->sr->rtt, clock_now(k) - k->mark_at);
+		xk_hist_add(k->sr->rtt, xk_vp_clock(k->sr->r->vp) - k->mark_at);
 		k->mark = 0;
 	}
 	if (!k->open || k->ending)
@@ -376,7 +371,7 @@ static void send_event(struct xk_rep *r, const struct xk_stream_event *ev)
 		send_failed(k, ev->err);
 		break;
 	case XK_STREAM_WRITABLE:
-		if (k->open && !k->ending && !xk_timer_armed(&k->timer))
+		if (k->open && k->left != 0 && !k->ending && !xk_timer_armed(&k->timer))
 			xk_task_ready(&k->task);
 		break;
 	case XK_STREAM_DRAINED:

@@ -53,7 +53,7 @@ struct xk_run_vp {
 /* One connection of an application node. */
 struct xk_run_conn { uint16_t node, vp; uint64_t no, messages, bytes; };
 
-/* What passed in one window: totals of the busiest application node. */
+/* What passed in one window: totals of the application node with most messages. */
 struct xk_run_sample {
 	xk_ns    at, len;                /* from the start of the measured time */
 	uint64_t messages, bytes;

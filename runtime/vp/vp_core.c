@@ -441,7 +441,7 @@ void xk_vp_step_out(struct xk_vp *vp)
 void xk_vp_enter_idle(struct xk_vp *vp)
 {
 	xk_assert(!xk_load_acquire(&vp->set->running));
-	xk_vp_step_in(vp, xk_clock_read(&vp->set->clock));
+	xk_vp_step_in(vp, xk_vp_clock(vp));
 }
 
 void xk_vp_leave_idle(struct xk_vp *vp)
@@ -453,7 +453,7 @@ void xk_vp_leave_idle(struct xk_vp *vp)
 /* A borrowed thread: the caller's runs the VP (entry `lock`). */
 static void vp_borrow(struct xk_vp *vp, void (*fn)(struct xk_vp *, void *), void *arg)
 {
-	xk_ns now = xk_clock_read(&vp->set->clock);
+	xk_ns now = xk_vp_clock(vp);
 
 	xk_vp_lock(vp);
 	xk_vp_step_in(vp, now);

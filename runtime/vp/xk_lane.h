@@ -4,8 +4,8 @@
  * the queues between them.
  *
  * In the domain `layers` what protocols know as one VP (its number, its replicas) is a
- * cluster: one *lane* for each layer, each a struct xk_vp with a thread, timers, tasks and
- * buffers of its own.  Lanes of a cluster have its number, so a protocol that asks for the
+ * cluster: one *lane* for each layer, each a struct xk_vp with timers, tasks and buffers of its
+ * own, and a thread that it shares at most with neighbours.  Lanes of a cluster have its number, so a protocol that asks for the
  * replica of "this VP" gets the one of its own cluster, in whatever lane that lives.
  * Messages cross from lane to lane through bounded queues, one for each pair and direction.
  * Whatever changes structure (sessions made and closed, timers, calls) is done *alone*: no

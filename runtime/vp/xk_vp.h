@@ -266,6 +266,8 @@ void xk_vp_call_async(struct xk_vp *vp, struct xk_call *c);
 void xk_vp_post(struct xk_vp *vp, struct xk_msg *m);
 
 static inline xk_ns xk_vp_now(void) { return xk_vp_self->now; }
+/* The clock as it is; xk_vp_now is the time of the unit. */
+static inline xk_ns xk_vp_clock(const struct xk_vp *vp) { return xk_clock_read(&vp->set->clock); }
 
 /* ---- carriers -------------------------------------------------------------------- */
 

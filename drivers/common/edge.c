@@ -50,3 +50,16 @@ int xk_edge_control(struct xk_edge e, unsigned op, void *buf, unsigned len)
 		return XK_E_NOTSUP;
 	}
 }
+
+int xk_edge_ask_eth(const struct xk_view *v, unsigned op, void *buf, unsigned len)
+{
+	const uint32_t link = XK_LINK_ETH;
+
+	(void)v;
+	if (op != XK_CTL_LINK_TYPE)
+		return XK_E_NOTSUP;
+	if (len < sizeof link)
+		return XK_E_NOSPC;
+	memcpy(buf, &link, sizeof link);
+	return sizeof link;
+}

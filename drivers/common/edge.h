@@ -20,4 +20,8 @@ struct xk_edge { uint32_t frame_max, link; const uint8_t *mac; };
 /* Bytes written to buf, XK_E_NOSPC, or XK_E_NOTSUP. */
 int xk_edge_control(struct xk_edge e, unsigned op, void *buf, unsigned len);
 
+/* A driver's whole `ask`: its frames are Ethernet's. */
+struct xk_view;
+int xk_edge_ask_eth(const struct xk_view *v, unsigned op, void *buf, unsigned len);
+
 #endif

@@ -3,8 +3,8 @@
  * netns.c - steps into a network namespace and back.
  *
  * Only the calling thread moves, so other threads of the process notice nothing.
- * Invariant: see netns.h; a thread that could not return would do the rest of
- * its work in the wrong place, so that aborts.
+ * Invariant: see netns.h; a thread that could not return says so, and what fn
+ * did is to be undone: the caller's graph does not come up.
  */
 #include "drivers/common/netns.h"
 
@@ -46,7 +46,8 @@ int xk_netns_do(const char *name, int (*fn)(void *arg), void *arg, char *why, si
 		err = netns_fail(why, n, "cannot enter network namespace ", name);
 	} else {
 		err = fn(arg);
-		xk_assert(setns(home, CLONE_NEWNET) == 0);
+		if (setns(home, CLONE_NEWNET) < 0)
+			err = netns_fail(why, n, "cannot leave network namespace ", name);
 	}
 	if (home >= 0)
 		close(home);

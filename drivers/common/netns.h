@@ -3,7 +3,7 @@
  * netns.h - doing something inside a named network namespace.
  *
  * A device belongs to the network namespace of the thread that opens it.
- * Invariant: when xk_netns_do returns the thread is in the namespace it came from.
+ * Invariant: when xk_netns_do returns what fn did, the thread is in the namespace it came from.
  */
 #ifndef XK_NETNS_H
 #define XK_NETNS_H

@@ -10,6 +10,8 @@
  */
 #include "drivers/mem/mem_priv.h"
 
+#include "runtime/upi/xk_review.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -251,6 +253,36 @@ static int mem_check(const void *conf, char *why, size_t n)
 	       c->peer == MEM_TCP_SOURCE ? mem_tcp_source_check(c, why, n) : XK_OK;
 }
 
+/* ---- before there is a graph ------------------------------------------------------- */
+
+static bool speaks_fddi(const struct xk_proto *p)
+{
+	return p == &xk_proto_fddi_mem;
+}
+
+static void mem_review(const struct xk_view *v, struct xk_review *r)
+{
+	const struct mem_conf *c = v->conf;
+	const struct xk_claim end = { .param = "wire", .what = "cable", .name = c->wire, .ends = 2,
+				      .kind = speaks_fddi(v->proto) ? "FDDI" : "Ethernet" };
+
+	if (c->wire != NULL)
+		xk_review_claim(r, v, &end);
+}
+
+static int mem_ask(const struct xk_view *v, unsigned op, void *buf, unsigned len)
+{
+	const struct mem_conf *c = v->conf;
+	struct xk_segment *s = buf;
+
+	if (op == XK_CTL_LINK_TYPE)
+		return put_u32(buf, len, speaks_fddi(v->proto) ? XK_LINK_FDDI : XK_LINK_ETH);
+	if (op != XK_ASK_SEGMENT || c->wire == NULL)
+		return XK_E_NOTSUP;
+	snprintf(s->name, sizeof s->name, "%s", c->wire);
+	return 1;
+}
+
 static const struct xk_ops mem_ops = {
 	.init = mem_init, .rep_init = mem_rep_init, .rep_fini = mem_rep_fini,
 	.rep_start = mem_rep_start, .rep_stop = mem_rep_stop,
@@ -325,7 +357,7 @@ static const char *const mem_counts[] = { "sunk", "sunk_bytes", "made", "copies"
 	.is_driver = true, .ops = &mem_ops, .offers = "frame", .params = schema, \
 	.conf_size = sizeof(struct mem_conf), .node_size = sizeof(struct mem_state), \
 	.rep_size = sizeof(struct mem_rep), .sess_size = sizeof(struct xk_sess), \
-	.check = mem_check, .drops = mem_drops, .counts = mem_counts }
+	.check = mem_check, .review = mem_review, .ask = mem_ask, .drops = mem_drops, .counts = mem_counts }
 
 const struct xk_proto xk_proto_eth_mem =
 	MEM_DRIVER("eth_mem", "Ethernet in memory: joined to another one, to a sink, a source or a reflector", eth_params);

@@ -36,7 +36,8 @@ static void parse_options(const uint8_t *p, uint32_t n, struct mem_tcp_seg *g)
 	}
 }
 
-bool mem_tcp_parse(const struct mem_rep *mr, struct xk_msg **m, struct mem_tcp_seg *g)
+/* False when it is no TCP segment.  *m may change. */
+static bool parse(const struct mem_rep *mr, struct xk_msg **m, struct mem_tcp_seg *g)
 {
 	uint32_t h = mem_state(mr->rep)->link->header, ihl, doff, total;
 	const uint8_t *p = xk_msg_peek(m, h + IP_HEADER + TCP_HEADER), *t;
@@ -64,6 +65,22 @@ bool mem_tcp_parse(const struct mem_rep *mr, struct xk_msg **m, struct mem_tcp_s
 	g->wscale = 255;
 	if (g->flags & MEM_TCP_SYN)
 		parse_options(t + TCP_HEADER, doff - TCP_HEADER, g);
+	return true;
+}
+
+bool mem_tcp_take(struct xk_sess *s, struct xk_msg *m, struct mem_tcp_seg *g)
+{
+	const struct mem_rep *mr = s->rep->state;
+
+	if (XK_UNLIKELY(!mr->open || m->tot > mr->frame_max)) {
+		xk_drop(s->rep, mr->open ? MEM_DROP_TOO_LONG : MEM_DROP_STOPPED, m);
+		return false;
+	}
+	if (XK_UNLIKELY(!parse(mr, &m, g))) {
+		mem_echo_arp(s, m);
+		return false;
+	}
+	xk_msg_free(m);
 	return true;
 }
 

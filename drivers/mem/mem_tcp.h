@@ -70,8 +70,8 @@ struct mem_tcp {
 void mem_tcp_template(const struct mem_tcp *t, struct mem_tcp_conn *c);
 /* A segment to nobody who is known: false when there are no silent peers. */
 bool mem_tcp_idle_answer(struct mem_tcp *t, const struct mem_tcp_seg *g);
-/* What the stack pushed: false when it is no TCP segment.  *m may change. */
-bool mem_tcp_parse(const struct mem_rep *mr, struct xk_msg **m, struct mem_tcp_seg *g);
+/* What the stack pushed, consumed: false when it is no TCP segment that goes out. */
+bool mem_tcp_take(struct xk_sess *s, struct xk_msg *m, struct mem_tcp_seg *g);
 int  mem_tcp_new(struct mem_rep *mr, void (*tick)(struct xk_timer *));
 /* A connection, bound, its template made; NULL: no memory. */
 struct mem_tcp_conn *mem_tcp_conn_new(struct mem_tcp *t, const struct xk_key *k);

@@ -175,15 +175,8 @@ static XK_APART void sink_push_any(struct xk_sess *s, struct xk_msg *m)
 	struct mem_tcp_conn *c;
 	struct mem_tcp_seg g;
 
-	if (XK_UNLIKELY(!mr->open || m->tot > mr->frame_max)) {
-		xk_drop(r, mr->open ? MEM_DROP_TOO_LONG : MEM_DROP_STOPPED, m);
+	if (!mem_tcp_take(s, m, &g))
 		return;
-	}
-	if (XK_UNLIKELY(!mem_tcp_parse(mr, &m, &g))) {
-		mem_echo_arp(s, m);
-		return;
-	}
-	xk_msg_free(m);
 	k = (const struct xk_flowkey *)(const void *)&g.key;
 	c = mem_tcp_find(t, &g.key);
 	if (c != NULL)

@@ -173,15 +173,8 @@ void mem_tcp_source_push(struct xk_sess *s, struct xk_msg *m)
 	struct mem_tcp_conn *c;
 	struct mem_tcp_seg g;
 
-	if (XK_UNLIKELY(!mr->open || m->tot > mr->frame_max)) {
-		xk_drop(r, mr->open ? MEM_DROP_TOO_LONG : MEM_DROP_STOPPED, m);
+	if (!mem_tcp_take(s, m, &g))
 		return;
-	}
-	if (XK_UNLIKELY(!mem_tcp_parse(mr, &m, &g))) {
-		mem_echo_arp(s, m);
-		return;
-	}
-	xk_msg_free(m);
 	c = mem_tcp_find(t, &g.key);
 	if (XK_UNLIKELY(c == NULL)) {
 		if (!mem_tcp_idle_answer(t, &g))
@@ -330,7 +323,7 @@ int mem_tcp_source_new(struct mem_rep *mr)
 int mem_tcp_source_counts(const struct mem_rep *mr, void *buf, unsigned len)
 {
 	const struct mem_tcp *t = mr->tcp;
-	struct xk_app_counts c = { t->nconn, t->made, t->bytes, t->no, NULL };
+	struct xk_app_counts c = { t->nconn, t->made, t->bytes, t->no, NULL, NULL };
 
 	if (len < sizeof c)
 		return XK_E_NOSPC;

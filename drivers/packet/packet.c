@@ -8,12 +8,13 @@
  * of each sleeps on its own socket.  A frame that came to another virtual
  * processor than its connection's is handed over.  What is sent leaves by the
  * sender's own socket in batches.  When the interface goes the tasks park and
- * the graph lives on.
+ * the graph is told.
  * Invariant: no lock and no word is shared by two virtual processors here, but
  * what is said once.
  */
 #include "drivers/packet/packet_priv.h"
 #include "drivers/common/edge.h"
+#include "runtime/upi/xk_review.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -37,6 +38,7 @@ void packet_say_down(struct xk_rep *r)
 
 void packet_say_gone(struct xk_rep *r)
 {
+	xk_node_failed(r->node, "its interface is gone");
 	if (first_to_say(&packet_state(r)->said_gone))
 		XK_TRACE(&r->node->log, 1, "interface '%s' is gone: nothing is received or sent any more",
 			 packet_conf(r)->ifname);
@@ -72,6 +74,10 @@ static int packet_init(struct xk_node *n, struct xk_errs *e)
 	err = packet_dev_open(n->state, n->conf, &s, packet_readers(n), why, sizeof why);
 	packet_steer_free(&s);
 	if (err == XK_OK) {
+		if (st->shared)
+			XK_TRACE(&n->log, 2, "interface '%s' is used by another graph with the same address: both get all "
+				 "frames (another mac, or another interface, keeps them apart)",
+				 ((const struct packet_conf *)n->conf)->ifname);
 		if (st->nqueues > 1)
 			XK_TRACE(&n->log, 3, "%u sockets, frames spread by \"%s\"", st->nqueues, packet_steer_name(&s));
 		return XK_OK;
@@ -111,6 +117,14 @@ static int packet_rep_start(struct xk_rep *r, struct xk_errs *e)
 	return XK_OK;
 }
 
+static void packet_rep_tally(struct xk_rep *r)
+{
+	struct packet_rep *pr = r->state;
+
+	if (pr->queue != NULL)
+		packet_count_lost(pr);
+}
+
 /* What is pushed from now on is sent at once: no task will run. */
 static void packet_rep_stop(struct xk_rep *r)
 {
@@ -122,16 +136,16 @@ static void packet_rep_stop(struct xk_rep *r)
 	xk_task_park(&pr->tx.task);
 	packet_tx_flush(pr);
 	pr->tx.direct = true;
-	if (pr->queue != NULL)
-		xk_count_add(r->count[N_LOST], packet_dev_lost(pr->queue));
+	packet_rep_tally(r);
 }
 
 static int packet_check(const void *conf, char *why, size_t n)
 {
 	const struct packet_conf *c = conf;
+	const char *name = c->ifname != NULL ? c->ifname : "";
 
-	if (strlen(c->ifname) == 0 || strlen(c->ifname) > 15)
-		snprintf(why, n, "ifname '%s' is not an interface's name: these have 1 to 15 letters", c->ifname);
+	if (strlen(name) == 0 || strlen(name) > 15)
+		snprintf(why, n, "ifname '%s' is not an interface's name: these have 1 to 15 letters", name);
 	else if (c->mac[0] & 1)
 		snprintf(why, n, "mac is a group address (lowest bit of its first byte set): a station needs its own");
 	else
@@ -139,9 +153,16 @@ static int packet_check(const void *conf, char *why, size_t n)
 	return XK_E_INVAL;
 }
 
+static void packet_review(const struct xk_view *v, struct xk_review *r)
+{
+	const struct packet_conf *c = v->conf;
+
+	xk_review_interface(r, v, c->ifname, c->netns, 0, 0);
+}
+
 static const struct xk_ops packet_ops = {
 	.init = packet_init, .fini = packet_fini, .rep_init = packet_rep_init,
-	.rep_start = packet_rep_start, .rep_stop = packet_rep_stop,
+	.rep_start = packet_rep_start, .rep_stop = packet_rep_stop, .rep_tally = packet_rep_tally,
 	.open = xk_edge_open, .close = xk_edge_close, .push = packet_tx_push,
 	.enter = xk_input_enter, .control = packet_control, .sess_control = packet_sess_control,
 };
@@ -187,4 +208,5 @@ const struct xk_proto xk_proto_packet = {
 	.conf_size = sizeof(struct packet_conf), .node_size = sizeof(struct packet_state),
 	.rep_size = sizeof(struct packet_rep), .sess_size = sizeof(struct xk_sess),
 	.check = packet_check, .drops = packet_drops, .counts = packet_counts,
+	.review = packet_review, .ask = xk_edge_ask_eth,
 };

@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "drivers/common/netns.h"
@@ -270,6 +271,26 @@ static int join_all(struct opening *o)
 	return err;
 }
 
+/*
+ * A name that only one station of this address at this interface can have, in the interface's
+ * namespace, and that goes with the process: an abstract socket.  Who finds it taken shares
+ * the interface with another graph, which is legal and seldom meant.
+ */
+static void packet_dev_claim(struct packet_state *st)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	const uint8_t *m = st->mac;
+	int n = snprintf(a.sun_path + 1, sizeof a.sun_path - 1, "xkvp/packet/%d/%02x%02x%02x%02x%02x%02x", st->ifindex,
+			 m[0], m[1], m[2], m[3], m[4], m[5]);
+
+	st->claim = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (st->claim < 0)
+		return;
+	st->claimed = true;
+	st->shared = bind(st->claim, (struct sockaddr *)&a,
+			  (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) != 0 && errno == EADDRINUSE;
+}
+
 static int open_all(void *arg)
 {
 	struct opening *o = arg;
@@ -278,6 +299,8 @@ static int open_all(void *arg)
 
 	for (unsigned i = 0; err == XK_OK && i < st->nqueues; i++)
 		err = open_queue(o, &st->queue[i], i == 0);
+	if (err == XK_OK)
+		packet_dev_claim(st);
 	return err == XK_OK && st->nqueues > 1 ? join_all(o) : err;
 }
 
@@ -310,6 +333,9 @@ void packet_dev_close(struct packet_state *st)
 		if (q->fd >= 0)
 			close(q->fd);
 	}
+	if (st->claimed)
+		close(st->claim);
+	st->claimed = false;
 	xk_free(st->queue);
 	st->queue = NULL;
 	xk_ebpf_unfollow(&st->flows);

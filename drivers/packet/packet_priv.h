@@ -114,6 +114,8 @@ struct packet_state {
 	uint32_t             frame_max;
 	uint8_t              mac[6];
 	uint32_t             said_down, said_gone;   /* one sentence for all virtual processors */
+	int                  claim;      /* see packet_dev_claim; only while `claimed` */
+	bool                 claimed, shared;
 	struct xk_ebpf_flows flows;      /* zeroed: none */
 };
 
@@ -173,6 +175,8 @@ void     packet_tx_flush(struct packet_rep *pr);
 /* Notes that the interface went down, until a frame comes. */
 void     packet_went_down(struct packet_rep *pr);
 void     packet_watch(struct xk_timer *t);
+/* Inside its VP: adds what the kernel has dropped since the last time. */
+void     packet_count_lost(struct packet_rep *pr);
 /* Says once, for all virtual processors, that the interface is down or gone. */
 void     packet_say_down(struct xk_rep *r);
 void     packet_say_gone(struct xk_rep *r);

@@ -96,7 +96,7 @@ static struct xk_msg *packet_take(struct packet_rep *pr, const struct packet_fra
 
 /* ---- the interface's health ------------------------------------------------------------ */
 
-static void packet_count_lost(struct packet_rep *pr)
+void packet_count_lost(struct packet_rep *pr)
 {
 	xk_count_add(pr->rep->count[N_LOST], packet_dev_lost(pr->queue));
 }

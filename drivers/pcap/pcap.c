@@ -11,6 +11,7 @@
  */
 #include "drivers/pcap/pcap_priv.h"
 #include "drivers/common/edge.h"
+#include "runtime/upi/xk_review.h"
 
 #include <errno.h>
 #include <pcap/pcap.h>
@@ -352,6 +353,71 @@ static int pcapd_check(const void *conf, char *why, size_t n)
 	return XK_E_INVAL;
 }
 
+/* ---- before there is a graph --------------------------------------------------------- */
+
+/* What is no plain file may wait for its writer, or be read once only: it is not looked at. */
+static bool can_look(const char *path)
+{
+	struct stat st;
+
+	return strcmp(path, "-") != 0 && (stat(path, &st) != 0 || S_ISREG(st.st_mode));
+}
+
+static void review_out(const struct xk_view *v, struct xk_review *r, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct stat st;
+	char dir[4096];
+
+	if (strcmp(path, "-") == 0)
+		return;
+	snprintf(dir, sizeof dir, "%.*s", slash == NULL ? 1 : slash == path ? 1 : (int)(slash - path), slash == NULL ? "." : path);
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+		xk_review_fault(r, v, "out", "cannot write '%s': it is a directory", path);
+	else if (access(stat(path, &st) == 0 ? path : dir, W_OK) != 0)
+		xk_review_fault(r, v, "out", "cannot write '%s': %s", path, strerror(errno));
+}
+
+static void pcapd_review(const struct xk_view *v, struct xk_review *r)
+{
+	const struct pcapd_conf *c = v->conf;
+	char why[512];
+	uint32_t link;
+	pcap_t *in;
+
+	if (c->file != NULL && can_look(c->file)) {
+		in = file_open(c->file, &link, why, sizeof why);
+		if (in == NULL)
+			xk_review_fault(r, v, "file", "%s", why);
+		else
+			pcap_close(in);
+	}
+	if (c->out != NULL)
+		review_out(v, r, c->out);
+}
+
+/* A file that is played says its link type itself. */
+static int pcapd_ask(const struct xk_view *v, unsigned op, void *buf, unsigned len)
+{
+	const struct pcapd_conf *c = v->conf;
+	uint32_t link = c->link;
+	char why[512];
+	pcap_t *in;
+
+	if (op != XK_CTL_LINK_TYPE || (c->file != NULL && !can_look(c->file)))
+		return XK_E_NOTSUP;
+	if (len < sizeof link)
+		return XK_E_NOSPC;
+	if (c->file != NULL) {
+		in = file_open(c->file, &link, why, sizeof why);
+		if (in == NULL)
+			return XK_E_NOTSUP;
+		pcap_close(in);
+	}
+	memcpy(buf, &link, sizeof link);
+	return sizeof link;
+}
+
 static const struct xk_ops pcapd_ops = {
 	.init = pcapd_init, .fini = pcapd_fini, .rep_init = pcapd_rep_init,
 	.rep_start = pcapd_rep_start, .rep_stop = pcapd_rep_stop,
@@ -396,5 +462,5 @@ const struct xk_proto xk_proto_pcap = {
 	.is_driver = true, .ops = &pcapd_ops, .offers = "frame", .params = pcapd_params,
 	.conf_size = sizeof(struct pcapd_conf), .node_size = sizeof(struct pcapd_state),
 	.rep_size = sizeof(struct pcapd_rep), .sess_size = sizeof(struct xk_sess),
-	.check = pcapd_check, .waits = pcapd_waits, .drops = pcapd_drops, .counts = pcapd_counts,
+	.check = pcapd_check, .review = pcapd_review, .ask = pcapd_ask, .waits = pcapd_waits, .drops = pcapd_drops, .counts = pcapd_counts,
 };

@@ -6,11 +6,12 @@
  * descriptor) and written by whichever VP pushes: a write is one frame and the
  * kernel serialises.  A frame that does not fit the kernel's queue is dropped
  * and counted, as a network card would.  When the device goes away the task
- * parks and the graph lives on.
+ * parks and the graph is told.
  * Invariant: a frame is read or written by exactly one system call.
  */
 #include "drivers/tap/tap_priv.h"
 #include "drivers/common/edge.h"
+#include "runtime/upi/xk_review.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -114,6 +115,7 @@ static struct xk_msg *tap_take(struct tap_rep *tr)
 		xk_count(r->count[N_ERRORS]);
 		XK_TRACE(&r->node->log, 1, "cannot read the device any more: %s", strerror(errno));
 		xk_task_park(&tr->task);
+		xk_node_failed(r->node, "its device is gone");
 	}
 	return NULL;
 }
@@ -262,6 +264,13 @@ static int tap_check(const void *conf, char *why, size_t n)
 	return XK_E_INVAL;
 }
 
+static void tap_review(const struct xk_view *v, struct xk_review *r)
+{
+	const struct tap_conf *c = v->conf;
+
+	xk_review_interface(r, v, c->ifname, c->netns, 0, 0);
+}
+
 static const struct xk_ops tap_ops = {
 	.init = tap_init, .fini = tap_fini, .rep_init = tap_rep_init,
 	.rep_start = tap_rep_start, .rep_stop = tap_rep_stop,
@@ -297,4 +306,5 @@ const struct xk_proto xk_proto_tap = {
 	.conf_size = sizeof(struct tap_conf), .node_size = sizeof(struct tap_state),
 	.rep_size = sizeof(struct tap_rep), .sess_size = sizeof(struct xk_sess),
 	.check = tap_check, .drops = tap_drops, .counts = tap_counts,
+	.review = tap_review, .ask = xk_edge_ask_eth,
 };

@@ -123,6 +123,13 @@ int tap_dev_open(const struct tap_want *w, int *fd, char *why, size_t n)
 {
 	struct making k = { w, fd, why, n };
 
+	int err;
+
 	*fd = -1;
-	return xk_netns_do(w->netns, tap_make_in, &k, why, n);
+	err = xk_netns_do(w->netns, tap_make_in, &k, why, n);
+	if (err != XK_OK && *fd >= 0) {
+		close(*fd);
+		*fd = -1;
+	}
+	return err;
 }

@@ -10,6 +10,8 @@
  * Invariant: a graph file that names this driver is checked alike in every build.
  */
 #include "drivers/xdp/xdp_priv.h"
+#include "drivers/common/edge.h"
+#include "runtime/upi/xk_review.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,9 +24,10 @@ static bool power_of_two(uint64_t n)
 static int xdp_check(const void *conf, char *why, size_t n)
 {
 	const struct xdp_conf *c = conf;
+	const char *name = c->ifname != NULL ? c->ifname : "";
 
-	if (strlen(c->ifname) == 0 || strlen(c->ifname) > 15)
-		snprintf(why, n, "ifname '%s' is not the name of an interface: it has 1 to 15 letters", c->ifname);
+	if (strlen(name) == 0 || strlen(name) > 15)
+		snprintf(why, n, "ifname '%s' is not the name of an interface: it has 1 to 15 letters", name);
 	else if (!power_of_two(c->frames))
 		snprintf(why, n, "frames is %llu, but the kernel's rings take powers of two only", (unsigned long long)c->frames);
 	else if (!power_of_two(c->rx_ring))
@@ -36,6 +39,13 @@ static int xdp_check(const void *conf, char *why, size_t n)
 	else
 		return XK_OK;
 	return XK_E_INVAL;
+}
+
+static void xdp_review(const struct xk_view *v, struct xk_review *r)
+{
+	const struct xdp_conf *c = v->conf;
+
+	xk_review_interface(r, v, c->ifname, c->netns, c->queue, c->queues);
 }
 
 static const char *const modes[] = { "auto", "generic", "native", "zerocopy", NULL };   /* ORDER enum xdp_mode */
@@ -85,4 +95,5 @@ const struct xk_proto xk_proto_xdp = {
 	.is_driver = true, .ops = &xdp_ops, .offers = "frame", .params = xdp_params,
 	.conf_size = sizeof(struct xdp_conf), .node_size = sizeof(void *), .sess_size = sizeof(struct xk_sess),
 	.check = xdp_check, .drops = xdp_drops, .counts = xdp_counts,
+	.review = xdp_review, .ask = xk_edge_ask_eth,
 };

@@ -84,18 +84,17 @@ static void dev_free(struct xdp_dev *d)
 static void place_frames(struct xdp_dev *d)
 {
 	struct xdp_frame *f = d->frame;
-	uint32_t at;
 
 	for (unsigned q = 0; q < d->nqueues; q++) {
 		struct xdp_queue *Q = &d->queue[q];
+		struct xk_qlink *l = NULL;
 
-		xk_assert(xsk_ring_prod__reserve(&Q->fill, d->frames, &at) == d->frames);
 		for (uint32_t i = 0; i < d->frames; i++, f++) {
 			f->q = Q;
-			*xsk_ring_prod__fill_addr(&Q->fill, at + i) = xdp_frame_addr(d, f);
+			f->link.next = l;
+			l = &f->link;
 		}
-		xsk_ring_prod__submit(&Q->fill, d->frames);
-		Q->filled = d->frames;
+		xdp_queue_fill(Q, l);
 	}
 	for (unsigned v = 0; v < d->nvps; v++) {
 		struct xdp_port *p = xdp_port(d, v % d->nqueues, v);
@@ -103,8 +102,7 @@ static void place_frames(struct xdp_dev *d)
 		p->spare = NULL;
 		for (uint32_t i = 0; i < d->tx_ring; i++, f++) {
 			f->q = p->q;
-			f->link.next = p->spare;
-			p->spare = &f->link;
+			xdp_frame_put(p, f);
 		}
 	}
 }
@@ -123,7 +121,8 @@ static uint32_t power_above(uint32_t n)
 static int umem_new(struct xdp_dev *d, struct xdp_queue *q, char *why, size_t n)
 {
 	struct xsk_umem_config c = {
-		.fill_size = d->frames, .comp_size = power_above(d->nvps * d->tx_ring), .frame_size = d->frame_size,
+		/* With room to spare: see xdp_queue.c. */
+		.fill_size = 2 * d->frames, .comp_size = power_above(d->nvps * d->tx_ring), .frame_size = d->frame_size,
 	};
 	int err = xsk_umem__create(&q->umem, d->area, d->area_size, &q->fill, &q->comp, &c);
 
@@ -134,9 +133,13 @@ static int umem_new(struct xdp_dev *d, struct xdp_queue *q, char *why, size_t n)
 		snprintf(why, n, "this kernel has no AF_XDP sockets: needs Linux 5.11 or later with XDP_SOCKETS");
 		return err;
 	}
-	if (err == -ENOBUFS || err == -ENOMEM) {
-		snprintf(why, n, "cannot lock %zu MiB of frames in memory: raise the limit (ulimit -l), or use smaller "
-			 "frames and tx_ring", d->area_size >> 20);
+	if (err == -ENOBUFS) {
+		snprintf(why, n, "cannot lock %zu MiB of frames in memory: needs CAP_IPC_LOCK (run as root) or a higher limit "
+			 "(ulimit -l), or smaller frames and tx_ring", d->area_size >> 20);
+		return XK_E_PERM;
+	}
+	if (err == -ENOMEM) {
+		snprintf(why, n, "no memory for %zu MiB of frames: smaller frames or tx_ring", d->area_size >> 20);
 		return err;
 	}
 	return xdp_fail(err, "cannot make the frames' memory known to the kernel", "", why, n);
@@ -190,6 +193,7 @@ static int sockets_new(struct xdp_dev *d, bool zero, char *why, size_t n)
 	for (unsigned q = 0; err == XK_OK && q < d->nqueues; q++) {
 		d->queue[q].dev = d;
 		d->queue[q].no = (uint16_t)q;
+		d->queue[q].filled = 0;
 		err = umem_new(d, &d->queue[q], why, n);
 		for (unsigned vp = 0; err == XK_OK && vp < d->nvps; vp++)
 			err = port_new(d, q, vp, zero, why, n);

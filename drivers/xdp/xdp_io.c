@@ -74,6 +74,7 @@ static int io_rep_init(struct xk_rep *r)
 		p->fill_taken = p->q->fill.consumer;
 		xk_task_init(&p->task, r->vp, xdp_rx_run);
 		p->task.fd = xsk_socket__fd(p->xsk);
+		xk_timer_init(&p->look, xdp_rx_look);
 		xk_task_init(&p->tail, r->vp, xdp_tail_run);
 		/* Next to whatever made it ready, and never left for a sleep. */
 		p->tail.input = true;
@@ -93,6 +94,14 @@ static int io_rep_start(struct xk_rep *r, struct xk_errs *e)
 	return XK_OK;
 }
 
+static void io_rep_tally(struct xk_rep *r)
+{
+	struct xdp_dev *d = dev_of(r->node);
+
+	for (unsigned q = 0; q < d->nqueues; q++)
+		xdp_rx_stats(xdp_port(d, q, r->vp->no));
+}
+
 static void io_rep_stop(struct xk_rep *r)
 {
 	struct xdp_dev *d = dev_of(r->node);
@@ -103,16 +112,17 @@ static void io_rep_stop(struct xk_rep *r)
 		p->over = true;
 		xk_task_park(&p->task);
 		xk_task_park(&p->tail);
+		xk_timer_cancel(&r->vp->wheel, &p->look);
 		xdp_tx_flush(p);
-		xdp_rx_stats(p);
 	}
+	io_rep_tally(r);
 	if (r->vp->no == 0)
 		xdp_watch_stop(d);
 }
 
 const struct xk_ops xdp_ops = {
 	.init = io_init, .fini = io_fini, .rep_init = io_rep_init,
-	.rep_start = io_rep_start, .rep_stop = io_rep_stop,
+	.rep_start = io_rep_start, .rep_stop = io_rep_stop, .rep_tally = io_rep_tally,
 	.open = xk_edge_open, .close = xk_edge_close, .push = io_push,
 	.enter = xk_input_enter, .control = io_control, .sess_control = io_sess_control,
 };

@@ -7,7 +7,7 @@
  * queue's fill and completion rings belong to whoever has set `busy`, for as long
  * as one batch takes; nobody waits for it (see xdp_queue.c).
  * Invariant: a frame of the UMEM is in exactly one of these places: a ring shared
- * with the kernel, a message that was lent it, a VP's own list, `back` or `done`.
+ * with the kernel, a message that was lent it, a VP's own list, `back`, `rest` or `done`.
  */
 #ifndef XK_XDP_PRIV_H
 #define XK_XDP_PRIV_H
@@ -33,7 +33,8 @@ struct xdp_conf {
 	X(FULL, "queue_full")              /* every frame for sending is with the kernel */ \
 	X(DOWN, "interface_down")          /* somebody took the interface down */ \
 	X(GONE, "device_gone")             /* the interface was removed */ \
-	X(PARTIAL, "partial_checksum")     /* the sender left its checksum to a device that is none */
+	X(PARTIAL, "partial_checksum")     /* the sender left its checksum to a device that is none */ \
+	X(BAD, "bad_descriptor")           /* the ring names memory that is no frame of its queue */
 enum {
 	XDP_DROP_BASE = XK_DROP_FIRST - 1,
 #define X(id, text) XDP_DROP_##id,
@@ -84,7 +85,8 @@ struct xdp_port {
 	bool              over;          /* stopped: no task is made ready any more */
 	uint64_t          lent, freed;   /* frames given to messages here; come back here */
 	const uint32_t   *fill_taken;    /* the kernel's count of frames taken from the queue's fill ring */
-	uint64_t          look_at;       /* when it is asked next what became of the interface and of frames */
+	struct xk_timer   look;          /* to ask what became of the interface and of frames */
+	bool              looking;       /* it is set */
 	struct xdp_statistics seen;      /* what they were */
 	/* Frames that have been sent, put there by whoever tends the queue. */
 	struct xk_mpsc    done XK_ALIGNED;
@@ -99,6 +101,7 @@ struct xdp_queue {
 	struct xsk_ring_prod fill XK_ALIGNED;
 	struct xsk_ring_cons comp;
 	uint32_t          filled;        /* frames put into the fill ring, ever; all read it */
+	struct xk_qlink  *rest;          /* frames for which the fill ring had no room */
 	/* Written by all. */
 	uint32_t          busy XK_ALIGNED;
 	struct xk_mpsc    back;
@@ -160,6 +163,29 @@ static inline struct xdp_frame *xdp_frame_at(const struct xdp_dev *d, uint64_t a
 	return &d->frame[addr / d->frame_size];
 }
 
+/*
+ * What a ring says is looked at before it becomes a pointer: the rings are memory that is shared,
+ * and their other side is a device's driver.
+ */
+
+/* Do these bytes lie in one frame, and is it one that queue q receives into? */
+static inline bool xdp_received(const struct xdp_queue *q, uint64_t addr, uint32_t len)
+{
+	const struct xdp_dev *d = q->dev;
+	uint64_t all = (uint64_t)d->frames * d->frame_size;
+
+	return addr - q->no * all < all && (addr & (d->frame_size - 1)) + len <= d->frame_size;
+}
+
+/* Whose frame for sending at queue q it is; NULL: nobody's. */
+static inline struct xdp_port *xdp_sender(const struct xdp_queue *q, uint64_t addr)
+{
+	const struct xdp_dev *d = q->dev;
+	uint64_t i = addr / d->frame_size - (uint64_t)d->nqueues * d->frames, vp = i / d->tx_ring;
+
+	return vp < d->nvps && vp % d->nqueues == q->no ? xdp_port(d, q->no, (unsigned)vp) : NULL;
+}
+
 /* ---- xdp_dev.c: opening and closing; control thread --------------------------------- */
 
 /* On failure negative and a sentence in why[n]; nothing is left behind.  The
@@ -191,15 +217,21 @@ void xdp_prog_free(struct xdp_dev *d);
 
 /* Has the kernel fewer than `least` frames to receive into? */
 bool xdp_scarce(const struct xdp_port *p, uint32_t least);
+/* Puts a chain of frames into the fill ring, and what does not fit into `rest`.  For who has set
+ * busy, or is alone. */
+void xdp_queue_fill(struct xdp_queue *q, struct xk_qlink *l);
 /* A received frame is done with; it goes back with others, by xdp_give_back at the latest. */
 void xdp_frame_free(struct xdp_port *p, struct xdp_frame *f);
 void xdp_give_back(struct xdp_port *p);
 /* A frame to send with, NULL: all are out. */
 struct xdp_frame *xdp_frame_get(struct xdp_port *p);
+/* It was not sent after all. */
+void xdp_frame_put(struct xdp_port *p, struct xdp_frame *f);
 
 /* ---- xdp_rx.c, xdp_tx.c; inside the port's VP -------------------------------------------- */
 
 unsigned xdp_rx_run(struct xk_task *t, unsigned budget);
+void xdp_rx_look(struct xk_timer *t);
 void xdp_rx_stats(struct xdp_port *p);
 unsigned xdp_tail_run(struct xk_task *t, unsigned budget);
 void xdp_tx_push(struct xdp_port *p, struct xk_msg *m);

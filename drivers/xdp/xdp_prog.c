@@ -15,9 +15,11 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <linux/capability.h>
 #include <linux/if_link.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define NAME "xk_xdp"            /* what the runtime calls its own, too */
@@ -78,6 +80,17 @@ static const char *last_line(char *log)
 	return line != NULL ? line + 1 : log;
 }
 
+/* May this process load programs that the verifier looks at with a perfmon's trust?  Yes, where
+ * that is not known. */
+static bool has_perfmon(void)
+{
+	struct __user_cap_header_struct h = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct d[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
+	const uint32_t admin = 1u << CAP_SYS_ADMIN, perfmon = 1u << (CAP_PERFMON - 32);
+
+	return syscall(SYS_capget, &h, d) != 0 || (d[0].effective & admin) != 0 || (d[1].effective & perfmon) != 0;
+}
+
 /* -1: the runtime shall steer. */
 static int prog_of_pattern(struct xdp_dev *d)
 {
@@ -90,7 +103,8 @@ static int prog_of_pattern(struct xdp_dev *d)
 		XK_TRACE(d->log, 2, "interface %s: the program knows connections by their hash alone: %s", d->ifname, log);
 	fd = xk_pattern_xdp(d->pattern, d->nvps, d->map_fd, d->flows.fd, log, sizeof log);
 	if (fd < 0) {
-		XK_TRACE(d->log, 2, "interface %s: no program of the graph's pattern: %s", d->ifname, log);
+		XK_TRACE(d->log, 2, "interface %s: no program of the graph's pattern%s: %s", d->ifname,
+			 has_perfmon() ? "" : " (needs CAP_PERFMON, too)", log);
 		xk_ebpf_unfollow(&d->flows);
 	}
 	return fd;

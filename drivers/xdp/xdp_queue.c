@@ -10,6 +10,10 @@
  * into the fill ring and all of the completion ring into the `done` of the VPs
  * that sent.  So a VP that sleeps, or whose worker is not run, holds up no other,
  * and a batch costs some exchanges, a message none.
+ *
+ * The kernel shows received frames before it shows that it took them out of the fill ring
+ * (xsk_flush), so a frame may come back while the ring still looks full.  What does not
+ * fit waits in `rest` for the next time: a ring that looks full starves nobody.
  * Invariant: `busy` is cleared by an exchange, and `back` is looked at after it: a
  * batch whose VP found it set is seen.
  */
@@ -19,34 +23,42 @@
 
 #define PATIENCE 200u            /* looks at `done` while somebody else is at it */
 
-static void queue_fill(struct xdp_queue *q, struct xk_qlink *l, int fd)
+/* Everything that came back: what did not fit before, behind what is new. */
+static struct xk_qlink *queue_back(struct xdp_queue *q)
 {
-	struct xdp_dev *d = q->dev;
+	struct xk_qlink *l = xk_mpsc_take(&q->back), *last = l;
+
+	if (XK_LIKELY(q->rest == NULL) || l == NULL)
+		return l != NULL ? l : q->rest;
+	while (last->next != NULL)
+		last = last->next;
+	last->next = q->rest;
+	return l;
+}
+
+/* Gives the kernel the chain l, as far as there is room. */
+void xdp_queue_fill(struct xdp_queue *q, struct xk_qlink *l)
+{
 	uint32_t at, n = 0;
 
-	for (struct xk_qlink *next; l != NULL; l = next, n++) {
-		next = l->next;
-		/* As many places as frames: there is always room. */
-		xk_assert(xsk_ring_prod__reserve(&q->fill, 1, &at) == 1);
-		*xsk_ring_prod__fill_addr(&q->fill, at) = xdp_frame_addr(d, xk_container_of(l, struct xdp_frame, link));
-	}
+	for (; l != NULL && xsk_ring_prod__reserve(&q->fill, 1, &at) == 1; l = l->next, n++)
+		*xsk_ring_prod__fill_addr(&q->fill, at) =
+			xdp_frame_addr(q->dev, xk_container_of(l, struct xdp_frame, link));
+	q->rest = l;
 	xdp_to_kernel(q);
 	xsk_ring_prod__submit(&q->fill, n);
 	xk_store_relaxed(&q->filled, q->filled + n);
+}
+
+static void queue_refill(struct xdp_queue *q, struct xk_qlink *l, int fd)
+{
+	xdp_queue_fill(q, l);
 	if (xsk_ring_prod__needs_wakeup(&q->fill))
 		(void)!recvfrom(fd, NULL, 0, MSG_DONTWAIT, NULL, NULL);
 }
 
-static struct xdp_port *sender_of(const struct xdp_queue *q, const struct xdp_frame *f)
-{
-	const struct xdp_dev *d = q->dev;
-	size_t i = (size_t)(f - d->frame) - (size_t)d->nqueues * d->frames;
-
-	return xdp_port(d, q->no, (unsigned)(i / d->tx_ring));
-}
-
-/* Frames that have been sent, each run of one VP's in one piece. */
-static void queue_reap(struct xdp_queue *q)
+/* Frames that have been sent, each run of one VP's in one piece.  r counts what is none. */
+static void queue_reap(struct xdp_queue *q, struct xk_rep *r)
 {
 	struct xk_qlink *first = NULL, *last = NULL;
 	struct xdp_port *p = NULL;
@@ -56,9 +68,15 @@ static void queue_reap(struct xdp_queue *q)
 		return;
 	xdp_from_kernel(q);
 	for (uint32_t i = 0; i < n; i++) {
-		struct xdp_frame *f = xdp_frame_at(q->dev, *xsk_ring_cons__comp_addr(&q->comp, at + i));
-		struct xdp_port *of = sender_of(q, f);
+		uint64_t addr = *xsk_ring_cons__comp_addr(&q->comp, at + i);
+		struct xdp_port *of = xdp_sender(q, addr);
+		struct xdp_frame *f;
 
+		if (XK_UNLIKELY(of == NULL)) {
+			xk_count(r->count[N_ERRORS]);
+			continue;
+		}
+		f = xdp_frame_at(q->dev, addr);
 		if (of != p) {
 			if (p != NULL)
 				(void)xk_mpsc_push(&p->done, first, last);
@@ -69,21 +87,24 @@ static void queue_reap(struct xdp_queue *q)
 		last = &f->link;
 		p = of;
 	}
-	(void)xk_mpsc_push(&p->done, first, last);
+	if (p != NULL)
+		(void)xk_mpsc_push(&p->done, first, last);
 	xsk_ring_cons__release(&q->comp, n);
 }
 
-static void queue_tend(struct xdp_queue *q, int fd)
+static void queue_tend(const struct xdp_port *p)
 {
+	struct xdp_queue *q = p->q;
+
 	do {
 		struct xk_qlink *l;
 
 		if (xk_atomic_xchg(&q->busy, 1u) != 0)
 			return;
-		l = xk_mpsc_take(&q->back);
+		l = queue_back(q);
 		if (l != NULL)
-			queue_fill(q, l, fd);
-		queue_reap(q);
+			queue_refill(q, l, p->task.fd);
+		queue_reap(q, p->rep);
 		(void)xk_atomic_xchg(&q->busy, 0u);
 	} while (!xk_mpsc_empty(&q->back));
 }
@@ -105,7 +126,7 @@ void xdp_give_back(struct xdp_port *p)
 	(void)xk_mpsc_push(&p->q->back, p->back, p->back_last);
 	p->back = p->back_last = NULL;
 	p->nback = 0;
-	queue_tend(p->q, p->task.fd);
+	queue_tend(p);
 }
 
 void xdp_frame_free(struct xdp_port *p, struct xdp_frame *f)
@@ -125,7 +146,7 @@ static XK_NOINLINE struct xk_qlink *spare_more(struct xdp_port *p)
 	struct xk_qlink *l = xk_mpsc_take(&p->done);
 
 	if (l == NULL)
-		queue_tend(p->q, p->task.fd);
+		queue_tend(p);
 	for (unsigned i = 0; l == NULL && i < PATIENCE; i++) {
 		l = xk_mpsc_take(&p->done);
 		if (l == NULL && xk_load_relaxed(&p->q->busy) == 0)
@@ -147,4 +168,10 @@ struct xdp_frame *xdp_frame_get(struct xdp_port *p)
 	}
 	p->spare = l->next;
 	return xk_container_of(l, struct xdp_frame, link);
+}
+
+void xdp_frame_put(struct xdp_port *p, struct xdp_frame *f)
+{
+	f->link.next = p->spare;
+	p->spare = &f->link;
 }

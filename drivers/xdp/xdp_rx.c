@@ -89,10 +89,16 @@ static struct xk_msg *rx_take(struct xdp_port *p, const struct xdp_desc *desc, b
 {
 	struct xdp_dev *d = p->q->dev;
 	struct xk_rep *r = p->rep;
-	struct xdp_frame *f = xdp_frame_at(d, desc->addr);
-	uint8_t *bytes = (uint8_t *)d->area + desc->addr, flags = 0;
+	uint8_t *bytes, flags = 0;
+	struct xdp_frame *f;
 	struct xk_msg *m;
 
+	if (XK_UNLIKELY(!xdp_received(p->q, desc->addr, desc->len))) {
+		xk_count(r->drop[XDP_DROP_BAD]);
+		return NULL;
+	}
+	f = xdp_frame_at(d, desc->addr);
+	bytes = (uint8_t *)d->area + desc->addr;
 	if (d->partial != XDP_SUMS_OFF && sum_is_partial(bytes, desc->len)) {
 		if (d->partial == XDP_SUMS_DROP) {
 			xdp_frame_free(p, f);
@@ -139,9 +145,12 @@ void xdp_rx_stats(struct xdp_port *p)
 	p->seen = s;
 }
 
-static void rx_now_and_then(struct xdp_port *p)
+/* Also once after the last frame: a VP that sleeps then has told of all that was lost before. */
+void xdp_rx_look(struct xk_timer *t)
 {
-	p->look_at = p->rep->vp->now + LOOK_EVERY;
+	struct xdp_port *p = xk_container_of(t, struct xdp_port, look);
+
+	p->looking = false;
 	if (xk_load_relaxed(&p->q->dev->link) == XDP_GONE)
 		xk_task_park(&p->task);
 	else
@@ -170,26 +179,33 @@ static void placing_placed(void *arg, unsigned i)
 	xdp_frame_free(a->p, xdp_frame_at(d, a->desc[i].addr));
 }
 
-/* n descriptors from number `at` on. */
+/* n descriptors from number `at` on; those that name no frame are left out. */
 static XK_APART void rx_place(struct xdp_port *p, uint32_t at, uint32_t n, bool lend)
 {
 	struct rx_placing pl = { .p = p, .lend = lend };
 	const struct xk_arrivals a = { placing_take, placing_placed, &pl };
 	const struct xdp_dev *d = p->q->dev;
 	struct xk_msg frame[XDP_BURST];
+	uint32_t k = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		const struct xdp_desc *desc = &pl.desc[i];
+		const struct xdp_desc *desc = &pl.desc[k];
 		uint8_t *b;
 
-		pl.desc[i] = *xsk_ring_cons__rx_desc(&p->rx, at + i);
+		pl.desc[k] = *xsk_ring_cons__rx_desc(&p->rx, at + i);
+		if (XK_UNLIKELY(!xdp_received(p->q, desc->addr, desc->len))) {
+			xk_count(p->rep->drop[XDP_DROP_BAD]);
+			continue;
+		}
 		b = (uint8_t *)d->area + desc->addr;
-		frame[i] = (struct xk_msg){ .data = b, .len = desc->len, .tot = desc->len };
+		frame[k] = (struct xk_msg){ .data = b, .len = desc->len, .tot = desc->len };
 		if (d->partial == XDP_SUMS_ACCEPT && sum_is_partial(b, desc->len))
-			frame[i].flags = XK_MSG_CSUM_OK;
+			frame[k].flags = XK_MSG_CSUM_OK;
+		k++;
 	}
 	xsk_ring_cons__release(&p->rx, n);
-	xk_input_arrivals(p->rep, frame, n, 14, &a);
+	if (k != 0)
+		xk_input_arrivals(p->rep, frame, k, 14, &a);
 	xdp_give_back(p);
 }
 
@@ -231,8 +247,10 @@ unsigned xdp_rx_run(struct xk_task *t, unsigned budget)
 	struct xdp_port *p = xk_container_of(t, struct xdp_port, task);
 	unsigned n;
 
-	if (XK_UNLIKELY(t->vp->now >= p->look_at))
-		rx_now_and_then(p);
+	if (XK_UNLIKELY(!p->looking)) {
+		p->looking = true;
+		xk_timer_set(&t->vp->wheel, &p->look, t->vp->now + LOOK_EVERY);
+	}
 	n = rx_burst(p, budget < XDP_BURST ? budget : XDP_BURST);
 	/* Answers, and what the unit had to send before. */
 	xdp_tx_flush(p);

@@ -6,7 +6,7 @@
  * all of them: that of the VP's turn at reading, of a task that runs after the unit
  * of work, or of the push that filled a batch.  Frames that the device does not take at once stay in the ring and
  * the task asks again.
- * Invariant: a VP has as many frames to send with as its ring has places.
+ * Invariant: a frame that is not in the ring is in the VP's list.
  */
 #include "drivers/xdp/xdp_priv.h"
 
@@ -113,7 +113,12 @@ void xdp_tx_push(struct xdp_port *p, struct xk_msg *m)
 		xk_drop(p->rep, XDP_DROP_FULL, m);
 		return;
 	}
-	xk_assert(xsk_ring_prod__reserve(&p->tx, 1, &at) == 1);
+	/* A frame may be back before the kernel shows its place in the ring as free. */
+	if (XK_UNLIKELY(xsk_ring_prod__reserve(&p->tx, 1, &at) != 1)) {
+		xdp_frame_put(p, f);
+		xk_drop(p->rep, XDP_DROP_FULL, m);
+		return;
+	}
 	desc = xsk_ring_prod__tx_desc(&p->tx, at);
 	*desc = (struct xdp_desc){ .addr = xdp_frame_addr(d, f), .len = len < ETH_MIN ? ETH_MIN : len };
 	b = (uint8_t *)d->area + desc->addr;

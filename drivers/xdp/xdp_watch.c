@@ -51,8 +51,10 @@ static void watch_say(struct xdp_dev *d, enum xdp_link now)
 	if (d->link == now || d->link == XDP_GONE)
 		return;
 	xk_store_relaxed(&d->link, now);
-	if (now == XDP_GONE)
+	if (now == XDP_GONE) {
 		xk_count(d->rep->count[N_ERRORS]);
+		xk_node_failed(d->rep->node, "its interface is gone");
+	}
 	XK_TRACE(&d->rep->node->log, now == XDP_GONE ? 1 : 2, "interface %s %s", d->ifname, said[now]);
 }
 

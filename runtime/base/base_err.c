@@ -36,7 +36,7 @@ static const struct { int err; const char *text; } texts[] = {
 	{ XK_E_NOTSUP, "operation not supported" },
 	{ XK_E_ADDRINUSE, "local address in use" },
 	{ XK_E_ADDRNOTAVAIL, "no local address or port left" },
-	{ XK_E_UNREACH, "no route to the participant" },
+	{ XK_E_UNREACH, "no route to its address" },
 	{ XK_E_PIPE, "the stream has been ended by this side" },
 	{ XK_E_CONNABORTED, "connection aborted by this side" },
 	{ XK_E_CONNRESET, "connection reset by the peer" },

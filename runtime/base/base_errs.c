@@ -23,7 +23,7 @@ struct one {
 struct xk_errs {
 	struct one *v;
 	unsigned n, room;
-	bool lost;
+	bool lost, cut;
 };
 
 struct xk_errs *xk_errs_new(void)
@@ -84,6 +84,17 @@ void xk_errs_add(struct xk_errs *e, const char *file, int line, int col, const c
 	}
 	o.seq = e->n;
 	e->v[e->n++] = o;
+}
+
+void xk_errs_cut(struct xk_errs *e)
+{
+	if (e != NULL)
+		e->cut = true;
+}
+
+bool xk_errs_is_cut(const struct xk_errs *e)
+{
+	return e != NULL && e->cut;
 }
 
 unsigned xk_errs_count(const struct xk_errs *e)

@@ -50,7 +50,7 @@ enum xk_err {
 	XK_E_NOTSUP = -95,     /* operation not supported */
 	XK_E_ADDRINUSE = -98,  /* local address taken */
 	XK_E_ADDRNOTAVAIL = -99, /* no local address or port left */
-	XK_E_UNREACH = -113,   /* no route to the participant */
+	XK_E_UNREACH = -113,   /* no route to its address */
 	XK_E_PIPE = -32,       /* we have ended our side of the stream */
 	XK_E_CONNABORTED = -103, /* ended by this side */
 	XK_E_CONNRESET = -104, /* reset by the peer */

@@ -18,6 +18,9 @@ void     xk_errs_free(struct xk_errs *e);          /* free(NULL) is legal */
 void     xk_errs_add(struct xk_errs *e, const char *file, int line, int col,
 		     const char *fmt, ...) XK_PRINTF(5, 6);
 unsigned xk_errs_count(const struct xk_errs *e);
+/* There were more, which nobody keeps: who prints says so last. */
+void     xk_errs_cut(struct xk_errs *e);
+bool     xk_errs_is_cut(const struct xk_errs *e);
 /* Sorted by file and line, duplicates dropped; text of error i and its place. */
 const char *xk_errs_text(const struct xk_errs *e, unsigned i, const char **file, int *line, int *col);
 void     xk_errs_sort(struct xk_errs *e);

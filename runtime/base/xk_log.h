@@ -25,7 +25,8 @@ void xk_log_print(const struct xk_log *l, int level, const char *fmt, ...) XK_PR
 int  xk_log_parse(const char *list, const char *name, int *level, const char **bad);
 
 #ifdef XK_NO_TRACE
-#define XK_TRACE(l, lev, ...) ((void)0)
+/* Seen by the compiler, so that what only a message reads is no warning. */
+#define XK_TRACE(l, lev, ...) do { if (0) xk_log_print((l), (lev), __VA_ARGS__); } while (0)
 #else
 #define XK_TRACE(l, lev, ...) do { \
 	if (XK_UNLIKELY(__atomic_load_n(&(l)->level, __ATOMIC_RELAXED) >= (lev))) \

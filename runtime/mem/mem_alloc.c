@@ -17,23 +17,27 @@
 static uint64_t alloc_live, alloc_bytes;
 static struct {
 	uint32_t on;          /* set by the first xk_mem_fail_after, for good */
-	uint64_t fail_at;     /* 0: never */
+	uint64_t first, many; /* which fail */
 	uint64_t tries;
 } hook;
 
-bool mem_try_fails(void)
+bool xk_mem_fails(void)
 {
 	if (XK_LIKELY(!xk_load_relaxed(&hook.on)))
 		return false;
-	return xk_atomic_add(&hook.tries, 1) + 1 == xk_load_relaxed(&hook.fail_at);
+	return xk_atomic_add(&hook.tries, 1) + 1 - xk_load_relaxed(&hook.first) < xk_load_relaxed(&hook.many);
 }
 
-void xk_mem_fail_after(uint64_t k)
+static void fail(uint64_t first, uint64_t many)
 {
 	xk_store_relaxed(&hook.tries, 0);
-	xk_store_relaxed(&hook.fail_at, k);
+	xk_store_relaxed(&hook.first, first);
+	xk_store_relaxed(&hook.many, many);
 	xk_store_release(&hook.on, 1);
 }
+
+void xk_mem_fail_after(uint64_t k) { fail(k, k != 0); }
+void xk_mem_fail_from(uint64_t k) { fail(k, UINT64_MAX / 2); }
 
 uint64_t xk_mem_tries(void)
 {
@@ -42,7 +46,7 @@ uint64_t xk_mem_tries(void)
 
 void *xk_alloc(size_t n)
 {
-	void *p = mem_try_fails() ? NULL : calloc(1, n ? n : 1);
+	void *p = xk_mem_fails() ? NULL : calloc(1, n ? n : 1);
 
 	if (p != NULL) {
 		xk_atomic_add(&alloc_live, 1);

@@ -37,6 +37,12 @@ int xk_mempool_new(struct xk_mempool **pool, const struct xk_mem_conf *c, unsign
 	p->limit = c->limit ? c->limit : DEFAULT_LIMIT;
 	p->huge = c->huge;
 	p->nvps = nvps;
+	for (unsigned i = 0; i < XK_MEM_CLASSES; i++) {
+		struct mem_stock *s = &p->stock[i];
+
+		s->idle = (uint64_t)nvps * mem_cache_cap(p, i) * xk_mem_size[i];
+		s->calm = p->limit / 8 + (s->idle < p->limit / 4 ? s->idle : p->limit / 4);
+	}
 	*pool = p;
 	return XK_OK;
 }
@@ -106,11 +112,12 @@ static struct mem_chunk *chunk_new(struct xk_mempool *p, enum xk_memclass c)
 
 /*
  * A buffer never changes its class, so the first class to grow could starve
- * the others for good: an eighth of the limit is kept for each.
+ * the others for good: an eighth of the limit is kept for each.  Bytes that c may
+ * still have.
  */
-static bool may_carve_locked(const struct xk_mempool *p, enum xk_memclass c)
+static uint64_t may_carve_locked(const struct xk_mempool *p, enum xk_memclass c)
 {
-	uint64_t kept = 0;
+	uint64_t kept = p->bytes;
 
 	for (unsigned i = 0; i < XK_MEM_CLASSES; i++) {
 		uint64_t has = p->stock[i].carved * xk_mem_size[i];
@@ -118,7 +125,7 @@ static bool may_carve_locked(const struct xk_mempool *p, enum xk_memclass c)
 		if (i != c && has < p->limit / 8)
 			kept += p->limit / 8 - has;
 	}
-	return p->bytes + xk_mem_size[c] + kept <= p->limit;
+	return kept < p->limit ? p->limit - kept : 0;
 }
 
 static void *carve_locked(struct xk_mempool *p, enum xk_memclass c)
@@ -128,7 +135,8 @@ static void *carve_locked(struct xk_mempool *p, enum xk_memclass c)
 	struct mem_chunk *k;
 	void *b;
 
-	if (!may_carve_locked(p, c))
+	s->refused = true;
+	if (may_carve_locked(p, c) < size)
 		return NULL;
 	if (s->chunks == NULL || s->next + size > MEM_CHUNK) {
 		k = chunk_new(p, c);
@@ -141,9 +149,57 @@ static void *carve_locked(struct xk_mempool *p, enum xk_memclass c)
 	b = (char *)s->chunks + s->next;
 	s->next += size;
 	s->carved++;
+	s->refused = false;
 	p->bytes += size;
 	mem_check_carve(c, b);
 	return b;
+}
+
+/* ---- how full it is ------------------------------------------------------------ */
+
+static uint64_t handed_out(const struct mem_stock *s, enum xk_memclass c)
+{
+	return (s->carved - s->nfree) * xk_mem_size[c];
+}
+
+static uint32_t fill_of_locked(const struct xk_mempool *p, enum xk_memclass c)
+{
+	const struct mem_stock *s = &p->stock[c];
+	uint64_t out = handed_out(s, c), all = s->carved * xk_mem_size[c], idle;
+
+	if (out <= s->calm && !s->refused)
+		return 0;
+	if (!s->refused)
+		all += may_carve_locked(p, c);
+	idle = s->idle < all / 2 ? s->idle : all / 2;
+	if (out <= idle || all == 0)
+		return 0;
+	/* What does not fill a buffer is nothing. */
+	if (s->nfree == 0 && out + xk_mem_size[c] > all)
+		return XK_MEM_FULL;
+	return (uint32_t)((out - idle) * XK_MEM_FULL / (all - idle));
+}
+
+static void set_fill_locked(struct xk_mempool *p)
+{
+	uint32_t most = 0;
+
+	for (unsigned c = 0; c < XK_MEM_CLASSES; c++) {
+		uint32_t fill = fill_of_locked(p, c);
+
+		most = fill > most ? fill : most;
+	}
+	if (p->fill != most)
+		xk_store_relaxed(&p->fill, most);
+}
+
+/* After a change of class c: nearly always it was nothing and still is. */
+static inline void see_fill_locked(struct xk_mempool *p, enum xk_memclass c)
+{
+	const struct mem_stock *s = &p->stock[c];
+
+	if (XK_UNLIKELY(p->fill != 0 || s->refused || handed_out(s, c) > s->calm))
+		set_fill_locked(p);
 }
 
 uint32_t mem_stock_take(struct xk_mempool *p, enum xk_memclass c, void **out, uint32_t n)
@@ -152,6 +208,7 @@ uint32_t mem_stock_take(struct xk_mempool *p, enum xk_memclass c, void **out, ui
 	uint32_t i, got;
 
 	xk_mutex_lock(&p->lock);
+	p->trips++;
 	for (got = 0; got < n; got++) {
 		struct mem_dead *d = s->free;
 
@@ -165,6 +222,7 @@ uint32_t mem_stock_take(struct xk_mempool *p, enum xk_memclass c, void **out, ui
 		}
 		out[got] = d;
 	}
+	see_fill_locked(p, c);
 	xk_mutex_unlock(&p->lock);
 	for (i = 0; i < got / 2; i++) {
 		void *t = out[i];
@@ -181,6 +239,7 @@ void mem_stock_give(struct xk_mempool *p, enum xk_memclass c, void *const *b, ui
 	uint32_t i;
 
 	xk_mutex_lock(&p->lock);
+	p->trips++;
 	for (i = 0; i < n; i++) {
 		struct mem_dead *d = b[i];
 
@@ -188,10 +247,18 @@ void mem_stock_give(struct xk_mempool *p, enum xk_memclass c, void *const *b, ui
 		s->free = d;
 	}
 	s->nfree += n;
+	if (XK_UNLIKELY(s->refused))
+		s->refused = s->nfree < s->carved / 4;
+	see_fill_locked(p, c);
 	xk_mutex_unlock(&p->lock);
 }
 
 /* ---- accounts ------------------------------------------------------------------ */
+
+uint64_t xk_mempool_trips(const struct xk_mempool *p)
+{
+	return p->trips;
+}
 
 /* Buffers of class c that a VP holds for itself or for others. */
 static uint64_t held(const struct xk_memvp *v, enum xk_memclass c)

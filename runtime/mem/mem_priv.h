@@ -45,15 +45,23 @@ struct mem_stock {
 	uint64_t          nfree, carved;
 	struct mem_chunk *chunks;        /* newest first; the newest is being carved */
 	uint32_t          next;          /* offset in it of the next buffer to carve */
+	bool              refused;       /* the last carving: by the limit or by the system */
+	uint64_t          idle;          /* bytes that caches may keep */
+	uint64_t          calm;          /* bytes handed out below which fill is 0 */
 };
 
 struct xk_mempool {
-	struct xk_mutex   lock;          /* guards stock[] and bytes; innermost */
+	struct xk_mutex   lock;          /* guards stock[], bytes and trips; innermost */
 	struct mem_stock  stock[XK_MEM_CLASSES];
 	uint64_t          bytes, limit;  /* carved so far; most allowed */
+	uint64_t          trips;         /* how often the lock was taken for buffers */
 	bool              huge;          /* asked for */
 	bool              no_hugetlb;    /* refused once: not asked again */
 	unsigned          nvps;
+	/* Written under the lock, read by everybody: on a line that nothing else is on. */
+	char              before[XK_CACHELINE - sizeof(uint32_t)];
+	uint32_t          fill;
+	char              behind[XK_CACHELINE - sizeof(uint32_t)];
 	struct xk_memvp  *vp[];          /* by number; NULL: not there (any more) */
 };
 
@@ -61,9 +69,6 @@ static inline struct mem_chunk *mem_chunk_of(const void *b)
 {
 	return (struct mem_chunk *)((uintptr_t)b & ~(uintptr_t)(MEM_CHUNK - 1));
 }
-
-/* Is this allocation the one that shall fail?  Counts it. */
-bool mem_try_fails(void);
 
 /* Up to n buffers from the stock, carving as needed; the one to use first
  * comes last.  Returns how many. */

@@ -221,7 +221,7 @@ void *xk_slab_get(struct xk_slab *s)
 {
 	void *o;
 
-	if (mem_try_fails())
+	if (xk_mem_fails())
 		return NULL;
 	o = s->free;
 	if (o != NULL)

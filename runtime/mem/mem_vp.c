@@ -80,7 +80,7 @@ void *xk_mem_refill(struct xk_memvp *v, enum xk_memclass c)
 	void *b;
 
 	xk_dassert(v == xk_mem_self);
-	if (!mem_try_fails()) {
+	if (!xk_mem_fails()) {
 		if (!xk_mpsc_empty(&v->returned))
 			collect(v);
 		if (k->n == 0 && v->ncold[c] != 0)
@@ -246,6 +246,7 @@ int xk_memvp_init(struct xk_memvp *v, struct xk_mempool *p, uint16_t no)
 	xk_assert(no < p->nvps && p->vp[no] == NULL);
 	memset(v, 0, sizeof(*v));
 	v->pool = p;
+	v->fill = &p->fill;
 	v->no = no;
 	set_caps(v, false);
 	for (unsigned c = 0; c < XK_MEM_CLASSES; c++)

@@ -49,6 +49,7 @@ struct xk_memhot { uint32_t n[XK_MEM_CLASSES]; void *slot[XK_MEM_CLASSES][XK_MEM
 struct xk_memvp {
 	struct xk_memcache cache[XK_MEM_CLASSES];
 	struct xk_mempool *pool;
+	const uint32_t    *fill;         /* the pool's, see xk_mem_fill */
 	uint16_t           no;           /* the VP's number */
 	bool               starved;      /* see xk_memvp_starve */
 	bool               passes;       /* has what others passed on, see struct xk_memhot */
@@ -96,6 +97,19 @@ void xk_memvp_starve(struct xk_memvp *v, bool on);
 struct xk_mem_stats { uint64_t carved, free, outstanding, bytes; bool huge; };
 /* Exact only while nothing runs. */
 void xk_mempool_stats(const struct xk_mempool *p, struct xk_mem_stats out[XK_MEM_CLASSES]);
+/* How often buffers were taken from the shared stock or given to it, each time under its lock. */
+uint64_t xk_mempool_trips(const struct xk_mempool *p);
+
+/*
+ * How full the pool is, in 1/256 of what its fullest class may ever hand out; 255: nothing
+ * is left.  While little is out it is said to be 0.  What caches may keep for themselves counts
+ * as empty, so that idle buffers are never taken for a shortage; a cache may be empty, and
+ * then the truth is less.  Who gives buffers to those that may keep them (a queue towards a
+ * peer) asks first and stops early: the rest is for what comes in.  Any VP of the pool, or
+ * nobody's thread; a word that is written only when it changes.
+ */
+#define XK_MEM_FULL 255u
+static inline uint32_t xk_mem_fill(const struct xk_memvp *v) { return xk_load_relaxed(v->fill); }
 
 /* Slow paths of the two inlines below. */
 void *xk_mem_refill(struct xk_memvp *v, enum xk_memclass c);
@@ -232,10 +246,15 @@ void  xk_free(void *p);
 uint64_t xk_alloc_live(void);            /* blocks not yet freed, all threads */
 uint64_t xk_alloc_bytes(void);           /* their sizes, as the C library rounds them */
 /* Makes the k-th allocation from now fail (1 = next; 0 = never): xk_alloc,
- * xk_strdup, xk_slab_get (its run included) and buffer refills all count.  The
+ * xk_strdup, xk_slab_get (its run included), buffer refills, what Lua grows and what
+ * jansson asks for (xk_json.h) all count.  The
  * count starts with the first call: a process that never calls this pays a
  * load and a branch.  For tests (R13). */
 void  xk_mem_fail_after(uint64_t k);
+/* The k-th (from 1) and all that follow. */
+void  xk_mem_fail_from(uint64_t k);
+/* For the allocators that other libraries are given: shall this allocation fail?  Counts it. */
+bool  xk_mem_fails(void);
 /* Allocations seen since the last xk_mem_fail_after. */
 uint64_t xk_mem_tries(void);
 

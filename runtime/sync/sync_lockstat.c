@@ -81,6 +81,16 @@ void xk_lock_drop_shared(const struct xk_lock_ops *ops, struct xk_lock *l, struc
 	ops->rdunlock(l);
 }
 
+void xk_lockstat_add(struct xk_lockstat *st, const struct xk_lockstat *mine, const struct xk_lockstat *before)
+{
+	xk_count_add(st->taken, mine->taken - before->taken);
+	xk_count_add(st->contended, mine->contended - before->contended);
+	xk_count_add(st->waits_timed, mine->waits_timed - before->waits_timed);
+	xk_count_add(st->wait_ns, mine->wait_ns - before->wait_ns);
+	xk_count_add(st->holds_timed, mine->holds_timed - before->holds_timed);
+	xk_count_add(st->hold_ns, mine->hold_ns - before->hold_ns);
+}
+
 /* ns of `timed` samples, for all of n. */
 static uint64_t scaled(uint64_t ns, uint64_t timed, uint64_t n)
 {

@@ -9,6 +9,9 @@
  */
 #include "runtime/sync/xk_sync.h"
 
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <urcu/urcu-memb.h>
 
 _Static_assert(sizeof(struct rcu_head) <= sizeof(((struct xk_rcu_head *)0)->opaque),
@@ -32,6 +35,50 @@ static _Thread_local unsigned registered;
 /* Calls of fn that are still owed.  liburcu's helper sleeps 10 ms between rounds, so
  * a barrier with nothing to wait for must not ask it. */
 static uint64_t owed;
+
+/* ---- the helper ----------------------------------------------------------- */
+
+static void nothing(void *arg)
+{
+	(void)arg;
+}
+
+/* liburcu ends the process when it cannot have its thread, or the memory for it: so we have
+ * had both a moment before. */
+static int could_have_thread(void)
+{
+	struct xk_thread *t;
+	void *room = malloc(4096);
+	int err = room != NULL ? xk_thread_new(&t, "probe", -1, nothing, NULL) : XK_E_NOMEM;
+
+	if (err == XK_OK)
+		xk_thread_join(t);
+	free(room);
+	return err;
+}
+
+int xk_rcu_start(void)
+{
+	static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
+	static bool started;
+	sigset_t all, old;
+	int err = XK_OK;
+
+	pthread_mutex_lock(&once);
+	if (!started)
+		err = could_have_thread();
+	if (!started && err == XK_OK) {
+		sigfillset(&all);
+		pthread_sigmask(SIG_BLOCK, &all, &old);     /* it inherits this */
+		(void)urcu_memb_get_default_call_rcu_data();
+		pthread_sigmask(SIG_SETMASK, &old, NULL);
+		started = true;
+	}
+	pthread_mutex_unlock(&once);
+	return err;
+}
+
+/* ---- readers --------------------------------------------------------------- */
 
 void xk_rcu_register(void)
 {
@@ -88,10 +135,39 @@ void xk_rcu_free(struct xk_rcu_head *h, void (*fn)(void *), void *arg)
 	urcu_memb_call_rcu((struct rcu_head *)h->opaque, after_grace);
 }
 
+/* The helper calls in the order of the calls it was given, so the last one's turn is the end
+ * of all before.  liburcu's own barrier needs memory, and ends the process without. */
+struct rcu_last { struct rcu_head head; pthread_mutex_t lock; pthread_cond_t turn; bool done; };
+
+static void last_called(struct rcu_head *head)
+{
+	struct rcu_last *l = caa_container_of(head, struct rcu_last, head);
+
+	TSAN_ACQUIRE(l);
+	pthread_mutex_lock(&l->lock);
+	l->done = true;
+	pthread_cond_signal(&l->turn);
+	pthread_mutex_unlock(&l->lock);
+}
+
+static void wait_for_all(void)
+{
+	struct rcu_last l = { .lock = PTHREAD_MUTEX_INITIALIZER, .turn = PTHREAD_COND_INITIALIZER };
+
+	TSAN_RELEASE(&l);
+	urcu_memb_call_rcu(&l.head, last_called);
+	pthread_mutex_lock(&l.lock);
+	while (!l.done)
+		pthread_cond_wait(&l.turn, &l.lock);
+	pthread_mutex_unlock(&l.lock);
+	pthread_cond_destroy(&l.turn);
+	pthread_mutex_destroy(&l.lock);
+}
+
 void xk_rcu_barrier(void)
 {
 	XK_HANDOFF();
 	if (xk_load_acquire(&owed) != 0)
-		urcu_memb_barrier();
+		wait_for_all();
 	TSAN_ACQUIRE(TSAN_GRACE);
 }

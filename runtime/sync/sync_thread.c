@@ -62,6 +62,9 @@ static int start(struct xk_thread *t, int cpu)
 	}
 	if (err == 0)
 		err = pthread_create(&t->id, &attr, thread_main, t);
+	/* Also from here, so that it has its name as soon as it is known of. */
+	if (err == 0)
+		(void)pthread_setname_np(t->id, t->name);
 	(void)pthread_attr_destroy(&attr);
 	return -err;
 }

@@ -120,6 +120,8 @@ void xk_lock_drop(const struct xk_lock_ops *ops, struct xk_lock *l, struct xk_lo
 /* The same in shared mode; a record is the caller's own then, not the lock's. */
 void xk_lock_take_shared(const struct xk_lock_ops *ops, struct xk_lock *l, struct xk_lockstat *st);
 void xk_lock_drop_shared(const struct xk_lock_ops *ops, struct xk_lock *l, struct xk_lockstat *st);
+/* st += what a thread has counted for itself since `before`; by who may write st. */
+void xk_lockstat_add(struct xk_lockstat *st, const struct xk_lockstat *mine, const struct xk_lockstat *before);
 void xk_lockstat_read(const struct xk_lockstat *st, struct xk_lock_counts *out);
 /* sum += sign * c, field by field. */
 void xk_lock_counts_add(struct xk_lock_counts *sum, const struct xk_lock_counts *c, int sign);
@@ -196,6 +198,10 @@ void xk_event_wait(struct xk_event *, uint64_t timeout_ns, const int *fds, unsig
  * first call.  NULL when there is no file descriptor left for the event.
  */
 struct xk_event *xk_guest_event(void);
+/* Another one, for a call that is waited for while the first may be prepared.  Who answers
+ * wakes it inside an RCU read section that began before the answer: it stays until that ends,
+ * though the caller, and its thread, may have gone on. */
+struct xk_event *xk_guest_call_event(void);
 
 /* ---- hand-off queue --------------------------------------------------- */
 
@@ -220,6 +226,9 @@ struct xk_qlink *xk_mpsc_take(struct xk_mpsc *q);
 
 /* ---- RCU (liburcu, memb flavour) --------------------------------------- */
 
+/* Before the first xk_rcu_free: starts the thread that calls what is freed; again: nothing.
+ * Negative errno: no thread can be had. */
+int  xk_rcu_start(void);
 /* Threads made by xk_thread_new are registered; others call these two, which
  * may nest. */
 void xk_rcu_register(void);

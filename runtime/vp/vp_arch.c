@@ -33,17 +33,18 @@ const struct xk_arch xk_arch_presets[] = {
 	  .handover = XK_HANDOVER_ENTER, .lock = &xk_lock_adaptive, .vps = 128, .wired = true, DEFAULTS,
 	  .doc = "connection groups with a lock each: whoever has a message takes its group's lock and runs it" },
 	{ .name = "mp", .domain = XK_DOMAIN_NONE, .entry = XK_ENTRY_LOCK, .schedule = XK_SCHED_DRR,
-	  .handover = XK_HANDOVER_ENTER, .vps = 128, .carriers = 4, .inbound = XK_INBOUND_POOL,
-	  .order = XK_ORDER_ARRIVAL, .table = &xk_lock_mutex, .wired = true, ONE_EACH,
+	  .handover = XK_HANDOVER_ENTER, .lock = &xk_lock_adaptive, .vps = XK_VPS_PER_CONN, .carriers = 4,
+	  .inbound = XK_INBOUND_POOL, .order = XK_ORDER_ANY, .datagrams = XK_DATAGRAMS_ANYWHERE,
+	  .table = &xk_lock_rw, .wired = true, ONE_EACH,
 	  .doc = "message parallelism: a pool of threads shares the devices, each escorts the next message to its application" },
 	{ .name = "msgp", .domain = XK_DOMAIN_NONE, .entry = XK_ENTRY_LOCK, .schedule = XK_SCHED_DRR,
-	  .handover = XK_HANDOVER_ENTER, .vps = 128, .carriers = 2, .inbound = XK_INBOUND_DEVICE,
+	  .handover = XK_HANDOVER_ENTER, .vps = XK_VPS_PER_CONN, .carriers = 2, .inbound = XK_INBOUND_DEVICE,
 	  .table = &xk_lock_mutex, .hold = true, .wired = true, DEFAULTS,
 	  .doc = "message parallelism with an inbound thread per device: locks on the table of connections and on each of them" },
 	{ .name = "locking", .domain = XK_DOMAIN_NONE, .entry = XK_ENTRY_LOCK, .schedule = XK_SCHED_DRR,
-	  .handover = XK_HANDOVER_ENTER, .vps = 128, .carriers = 4, .inbound = XK_INBOUND_POOL,
-	  .order = XK_ORDER_ANY, .table = &xk_lock_mutex, .wired = true, ONE_EACH,
-	  .doc = "one queue of messages, any thread takes the next: what is shared is locked, order is not kept" },
+	  .handover = XK_HANDOVER_ENTER, .vps = XK_VPS_PER_CONN, .carriers = 4, .inbound = XK_INBOUND_POOL,
+	  .order = XK_ORDER_ANY, .table = &xk_lock_mutex, .objects = XK_OBJECTS_LAYER, .wired = true, ONE_EACH,
+	  .doc = "one queue of messages, any thread takes the next: each layer's map and sessions are locked, order is not kept" },
 	{ .name = "lp", .domain = XK_DOMAIN_LAYER, .entry = XK_ENTRY_THREAD, .schedule = XK_SCHED_OS,
 	  .vps = 1, .layers = 4, .high = 256, .low = 64, .wired = true, DEFAULTS,
 	  .doc = "layer parallelism: a thread for each layer, bounded queues between them" },
@@ -87,6 +88,10 @@ static const char *carrier_fault(const struct xk_arch *a)
 		return "inbound \"pool\" needs the domain \"none\": else a device's frames are sent to their owners where they come in";
 	if (!none && (a->table != NULL || a->hold))
 		return "table and hold need the domain \"none\": else devices find a frame's owner, without a lock";
+	if (!none && a->datagrams == XK_DATAGRAMS_ANYWHERE)
+		return "datagrams \"anywhere\" needs the domain \"none\": else each belongs to a connection's virtual processor";
+	if (!none && a->objects == XK_OBJECTS_LAYER)
+		return "object_locks \"layer\" needs the domain \"none\": else no two threads pass messages of one session";
 	if (a->hold && a->table == NULL)
 		return "hold needs a table lock to be held: table must not be \"none\"";
 	if (a->order == XK_ORDER_ARRIVAL && a->inbound != XK_INBOUND_POOL)
@@ -130,8 +135,9 @@ static const char *layers_fault(const struct xk_arch *a)
 		return "domain \"layers\" runs at most one thread per layer and cluster: leave workers out, or say fewer";
 	if (a->threads == XK_THREADS_USER)
 		return "domain \"layers\" needs kernel threads: leave threads out";
-	if (a->carriers != 0 || a->table != NULL || a->hold || a->inbound == XK_INBOUND_POOL)
-		return "domain \"layers\" has no carriers: leave carriers, inbound, table and hold out";
+	if (a->carriers != 0 || a->table != NULL || a->hold || a->inbound == XK_INBOUND_POOL ||
+	    a->datagrams == XK_DATAGRAMS_ANYWHERE || a->objects == XK_OBJECTS_LAYER)
+		return "domain \"layers\" has no carriers: leave carriers, inbound, datagrams, table, object_locks and hold out";
 	if (a->lock != NULL || a->handover != XK_HANDOVER_POST)
 		return "domain \"layers\" takes no lock and hands over through queues: leave lock and handover out";
 	if (a->burst == 0 || a->burst > 1024)
@@ -160,6 +166,8 @@ static const char *arch_fault(const struct xk_arch *a)
 		return "schedule \"fifo\" needs entry \"lock\": any worker may run a virtual processor";
 	if (a->schedule == XK_SCHED_FIFO && a->workers > 64)
 		return "schedule \"fifo\" has at most 64 workers";
+	if (a->name != NULL && strcmp(a->name, "up") == 0 && (a->vps != 1 || a->workers > 1))
+		return "up is one virtual processor on one worker, the baseline without concurrency: vppc has more";
 	if (a->vps == 0 || a->vps < XK_VPS_PER_CONN)
 		return "vps must be at least 1";
 	if (a->vps > (int)XK_VP_MAX)

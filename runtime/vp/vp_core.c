@@ -15,6 +15,7 @@
 #include "runtime/vp/vp_ult.h"
 
 #include <limits.h>
+#include <sched.h>
 
 #include "runtime/sync/xk_sync.h"
 
@@ -255,10 +256,9 @@ static void vp_run_calls(struct xk_vp *vp)
 		c = rev;
 		c->fn(vp, c->arg);       /* without a waiter, c may be gone now */
 		if (done != NULL) {
-			/* The waiter keeps c and the event until it sees 2. */
+			/* c is the waiter's again; the event stays (xk_guest_call_event). */
 			xk_store_release(&c->finished, 1);
 			xk_event_wake(done);
-			xk_store_release(&c->finished, 2);
 		}
 		rev = next;
 	}
@@ -312,8 +312,9 @@ static inline unsigned vp_unit_now(struct xk_vp *vp, unsigned budget)
  * What came in while this worker slept or was not run may be just what a timer
  * waits for, so it is taken first: a retransmission because nobody looked at the
  * acknowledgement is our fault, not the network's.  Bounded, so that a flood does
- * not hold up the timers, and only where there are workers: a simulated clock does
- * not run on while messages wait.
+ * not hold up the timers, and only where time is real: a simulated clock does not run on
+ * while messages wait, and what comes in on a timer's tick comes after it under
+ * every architecture.
  */
 static XK_NOINLINE unsigned vp_catch_up(struct xk_vp *vp, unsigned budget)
 {
@@ -340,20 +341,23 @@ static inline unsigned vp_run_timers(struct xk_vp *vp, unsigned budget)
 	if (vp->wheel.armed == 0 ||
 	    (vp->now / XK_WHEEL_TICK <= vp->wheel.tick && vp->wheel.due == NULL))
 		return 0;
-	if (vp->worker != NULL && (vp->npolling != 0 || vp_has_waiting(vp)))
+	if (!vp->set->clock.is_virtual && (vp->npolling != 0 || vp_has_waiting(vp)))
 		done = vp_catch_up(vp, budget);
 	return done + xk_wheel_run(&vp->wheel, vp->now, 64);
 }
 
-void xk_vp_run_brought(struct xk_vp *vp, struct xk_msg *newest)
+void xk_vp_take_brought(struct xk_vp *vp, struct xk_msg *newest)
 {
-	unsigned done;
-
 	/* What was left here before comes first: order within a connection. */
 	if (xk_load_relaxed(&vp->inbox) != NULL)
 		vp_take_inbox(vp);
 	xk_count_add(vp->carried, vp_take_chain(vp, newest));
-	done = vp_run_local(vp, UINT_MAX);
+}
+
+void xk_vp_run_brought(struct xk_vp *vp)
+{
+	unsigned done = vp_run_local(vp, UINT_MAX);
+
 	vp_flush(vp);
 	xk_count(vp->units);
 	xk_count_add(vp->messages, done);
@@ -455,7 +459,10 @@ static void vp_borrow(struct xk_vp *vp, void (*fn)(struct xk_vp *, void *), void
 {
 	xk_ns now = xk_vp_clock(vp);
 
-	xk_vp_lock(vp);
+	if (vp->set->arch.hold && !xk_vp_is_carrier(vp))
+		xk_vp_lock_by_table(vp);
+	else
+		xk_vp_lock(vp);
 	xk_vp_step_in(vp, now);
 	fn(vp, arg);
 	vp_flush(vp);
@@ -478,24 +485,26 @@ void xk_vp_call_async(struct xk_vp *vp, struct xk_call *c)
 	xk_vp_kick(vp);
 }
 
+/* Who runs the call is often on the processor that the waiter is woken on, and then stands still: nothing
+ * is waited for but the answer. */
 static void vp_call_wait(struct xk_vp *vp, void (*fn)(struct xk_vp *, void *), void *arg)
 {
-	struct xk_event done;
-	struct xk_call c = { .fn = fn, .arg = arg, .done = &done };
+	static struct xk_event nobody = { .fd = -1 };    /* never prepared, so never written to */
+	struct xk_event *done = xk_guest_call_event();
+	struct xk_call c = { .fn = fn, .arg = arg, .done = done != NULL ? done : &nobody };
 
-	xk_assert(xk_event_init(&done) == XK_OK);
 	xk_vp_call_async(vp, &c);
 	while (!xk_load_acquire(&c.finished)) {
-		xk_event_prepare(&done);
-		if (xk_load_acquire(&c.finished)) {
-			xk_event_cancel(&done);
-			break;
+		if (done == NULL) {
+			(void)sched_yield();
+			continue;
 		}
-		xk_event_wait(&done, XK_SEC, NULL, 0);
+		xk_event_prepare(done);
+		if (xk_load_acquire(&c.finished))
+			xk_event_cancel(done);
+		else
+			xk_event_wait(done, XK_SEC, NULL, 0);
 	}
-	while (xk_load_acquire(&c.finished) != 2)
-		xk_cpu_relax();
-	xk_event_fini(&done);
 }
 
 void xk_vp_do(struct xk_vp *vp, void (*fn)(struct xk_vp *, void *), void *arg)

@@ -5,7 +5,9 @@
  *
  * Its own VP's lock is held meanwhile, and nothing else waits for that with a lock of its
  * own: a connection's VP leaves what it has for a carrier in a queue.  So locks are
- * asked for in one order: a carrier's, the table's, a connection's.
+ * asked for in one order: a carrier's, the table's, a connection's.  Where carriers hold the
+ * table (S3 4.1) a thread that is not the set's asks in that order, too: who sends finds its
+ * connection in the table.
  *
  * Order (M165).  A message from the pool's queue has a ticket.  Asked to keep the order
  * of arrival, a carrier waits until every message taken before has found its owner or
@@ -38,6 +40,20 @@ void xk_vp_table_unread(struct xk_vp *vp)
 
 	if (set->arch.table != NULL)
 		xk_lock_drop_shared(set->arch.table, &set->table, &vp->tablestat);
+}
+
+/* Inside nothing a thread counts for itself; when it has vp's lock what it counted is vp's. */
+void xk_vp_lock_by_table(struct xk_vp *vp)
+{
+	static _Thread_local struct xk_lockstat mine;
+	const struct xk_lockstat before = mine;
+	struct xk_vpset *set = vp->set;
+
+	mine.untimed = set->arch.lock_untimed;
+	xk_lock_take_shared(set->arch.table, &set->table, &mine);
+	xk_vp_lock(vp);
+	xk_lock_drop_shared(set->arch.table, &set->table, &mine);
+	xk_lockstat_add(&vp->tablestat, &mine, &before);
 }
 
 static bool writes_locked(const struct xk_vpset *set)
@@ -108,8 +124,8 @@ static void become(struct xk_vp *vp)
 	xk_vp_no = vp->no;
 }
 
-/* With to's lock, which is given back. */
-static void run_inside(struct xk_vp *me, struct xk_vp *to, struct xk_msg *m, uint64_t ticket)
+/* With to's lock, which is given back, and the message in its queue. */
+static void run_inside(struct xk_vp *me, struct xk_vp *to, uint64_t ticket)
 {
 	bool kick;
 
@@ -123,7 +139,7 @@ static void run_inside(struct xk_vp *me, struct xk_vp *to, struct xk_msg *m, uin
 	if (me->now > to->now)
 		to->now = me->now;
 	become(to);
-	xk_vp_run_brought(to, m);
+	xk_vp_run_brought(to);
 	kick = xk_vp_busy(to) || xk_wheel_next(&to->wheel) < to->worker_next;
 	to->inside = false;
 	become(me);
@@ -159,10 +175,13 @@ void xk_vp_escort(struct xk_vp *to, struct xk_msg *m, bool held)
 	me->ticket = 0;
 	m->link = NULL;
 	in = enter(to, m);
+	/* The next in order may leave its own in the inbox from now on: that is behind this one. */
+	if (in)
+		xk_vp_take_brought(to, m);
 	if (keeps)
 		xk_store_release(&to->order_taken, number + 1);
 	if (held)
 		xk_vp_table_unread(me);
 	if (in)
-		run_inside(me, to, m, ticket);
+		run_inside(me, to, ticket);
 }

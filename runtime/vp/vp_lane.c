@@ -297,6 +297,7 @@ void xk_lane_stats(const struct xk_vp *vp, struct xk_lane_stats *out)
 		.up = xk_counter_read(c->up), .down = xk_counter_read(c->down), .handed = xk_counter_read(c->handed),
 		.stops = xk_counter_read(c->stops), .alone = xk_counter_read(c->alone), .asked = xk_counter_read(c->asked),
 		.late = xk_counter_read(c->late), .most = xk_counter_read(c->most),
+		.full_ns = xk_counter_read(c->full_ns), .empty_ns = xk_counter_read(c->empty_ns),
 	};
 	if (vp->worker != NULL)
 		out->sleeps = xk_counter_read(vp->worker->stats.sleeps);
@@ -498,9 +499,10 @@ int xk_lanes_make(struct xk_vpset *set)
 		c->nlayers = n;
 		for (unsigned i = 0; i < n; i++) {
 			struct xk_lane *l = lane_new(c, set->lane[v * n + i], i);
+			int err = l != NULL ? xk_event_init(&l->event) : XK_E_NOMEM;
 
-			if (l == NULL || xk_event_init(&l->event) != XK_OK)
-				return XK_E_NOMEM;
+			if (err != XK_OK)
+				return err;
 		}
 		if (make_rings(c, set->arch.high) != XK_OK)
 			return XK_E_NOMEM;

@@ -18,6 +18,9 @@ bool xk_lane_ready(const struct xk_lane *l);
 /* May its tasks not run, because a queue is high?  Whoever empties it kicks the lane. */
 bool xk_lane_blocked(struct xk_lane *l);
 
+/* Did it stop taking messages because a queue was high?  By its own thread. */
+static inline bool xk_lane_stopped(const struct xk_lane *l) { return l->stopped[0] || l->stopped[1]; }
+
 int  xk_lanes_make(struct xk_vpset *set);
 void xk_lane_teardown(struct xk_vp *vp);
 void xk_lanes_free(struct xk_vpset *set);

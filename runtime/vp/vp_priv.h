@@ -14,6 +14,7 @@
 #define XK_STARTING 2u
 
 #define XK_ROUND 256u            /* messages between two readings of the clock */
+#define XK_USAGE_EVERY (10 * XK_MS)  /* a thread says what it has used */
 
 /* VPs, carriers and the pool's queue have one row of numbers: are they more than it has? */
 static inline bool xk_arch_too_many(const struct xk_arch *a)
@@ -46,6 +47,13 @@ struct xk_worker {
 	struct xk_event   event;
 };
 
+/* vp_place.c: pinned workers get processors that no other program has pinned workers on, where
+ * there are enough.  Between begin and end other programs wait with theirs; begin's result is end's. */
+int  xk_place_begin(struct xk_vpset *set);
+void xk_place_end(int place);
+/* The choice, when others have those. */
+void xk_place_workers(struct xk_vpset *set, uint64_t taken);
+
 /* vp_core.c */
 /* no: as protocols know it; at: among the set's lanes. */
 int  xk_vp_setup(struct xk_vp *vp, struct xk_vpset *set, uint16_t no, uint16_t at);
@@ -70,10 +78,16 @@ static inline void xk_vp_lock(struct xk_vp *vp) { xk_lock_take(vp->set->arch.loc
 static inline bool xk_vp_trylock(struct xk_vp *vp) { return xk_lock_try(vp->set->arch.lock, &vp->lock, &vp->lockstat); }
 static inline void xk_vp_unlock(struct xk_vp *vp) { xk_lock_drop(vp->set->arch.lock, &vp->lock, &vp->lockstat); }
 
+/* vp_escort.c: the lock of vp, no carrier, for a thread inside no VP, which finds it in the table and gives that back
+ * when it has it. */
+void xk_vp_lock_by_table(struct xk_vp *vp);
+
 /* vp_core.c: a chain, newest first.  False: the inbox is full. */
 bool xk_vp_inbox_push(struct xk_vp *to, struct xk_msg *newest, struct xk_msg *oldest, uint32_t n);
-/* Inside vp: runs what is in the inbox, then the chain. */
-void xk_vp_run_brought(struct xk_vp *vp, struct xk_msg *newest);
+/* With vp's lock: what is in the inbox, then the chain, goes behind what waits here already. */
+void xk_vp_take_brought(struct xk_vp *vp, struct xk_msg *newest);
+/* Inside vp: runs all of it. */
+void xk_vp_run_brought(struct xk_vp *vp);
 
 /* A chain as it lay in an inbox, newest first, goes behind q in the order of sending; returns
  * how many. */
@@ -172,6 +186,9 @@ bool xk_fifo_sleeps(struct xk_worker *w);
 void xk_fifo_wakes(struct xk_worker *w);
 
 /* vp_worker.c */
+/* What the calling thread has used, into its own record; out of a record, of thread t or NULL. */
+void xk_worker_note(struct xk_worker_stats *s);
+void xk_worker_stats_of(const struct xk_worker_stats *s, const struct xk_thread *t, struct xk_worker_stats *out);
 void xk_worker_main(void *arg);
 int  xk_worker_setup(struct xk_worker *w, struct xk_vpset *set, unsigned no);
 void xk_worker_teardown(struct xk_worker *w);

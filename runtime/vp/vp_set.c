@@ -30,27 +30,10 @@ static uint64_t allowed_cpus(void)
 	return mask ? mask : 1;
 }
 
-/* The i-th allowed processor, round and round. */
-static int nth_cpu(uint64_t mask, unsigned i)
-{
-	for (i %= (unsigned)__builtin_popcountll(mask); i != 0; i--)
-		mask &= mask - 1;
-	return __builtin_ctzll(mask);
-}
-
 /* Lanes of each VP. */
 static unsigned lanes_of(const struct xk_arch *a)
 {
 	return a->domain == XK_DOMAIN_LAYER ? a->layers : 1;
-}
-
-/* Neighbours in a stack of layers share a processor where they must share one, so that few
- * messages cross; other workers are dealt round. */
-static unsigned place_of(const struct xk_vpset *set, unsigned worker)
-{
-	unsigned cpus = (unsigned)__builtin_popcountll(set->arch.cpus);
-
-	return set->arch.domain == XK_DOMAIN_LAYER && set->crowded ? worker * cpus / set->nworkers : worker;
 }
 
 static int arch_resolve(struct xk_arch *a, struct xk_errs *errs)
@@ -150,12 +133,12 @@ static int make_workers(struct xk_vpset *set)
 		return XK_E_NOMEM;
 	for (unsigned i = 0; i < set->nworkers; i++) {
 		struct xk_worker *w;
+		int err;
 
 		w = set->worker[i] = pages_new(set, sizeof *w);
-		if (w == NULL || xk_worker_setup(w, set, i) != XK_OK)
-			return XK_E_NOMEM;
-		if (set->arch.wired)
-			w->cpu = nth_cpu(set->arch.cpus, place_of(set, i));
+		err = w != NULL ? xk_worker_setup(w, set, i) : XK_E_NOMEM;
+		if (err != XK_OK)
+			return err;
 	}
 	return XK_OK;
 }
@@ -190,7 +173,8 @@ int xk_vpset_new(struct xk_vpset **out, const struct xk_arch *a, const struct xk
 	*out = set;
 	return XK_OK;
 nomem:
-	xk_errs_add(errs, NULL, 0, 0, "out of memory for %d virtual processors", a->vps);
+	xk_errs_add(errs, NULL, 0, 0, "%s for %d virtual processors%s", xk_strerror(err), a->vps,
+		    err == XK_E_MFILE ? ": a higher limit is needed (ulimit -n)" : "");
 fail:
 	xk_vpset_free(set);
 	return err;
@@ -235,11 +219,8 @@ struct xk_vp *xk_vpset_carrier(const struct xk_vpset *set, unsigned no)
 	return set->arch.carriers == 0 ? NULL : set->vp[set->nconn + no % set->arch.carriers];
 }
 
-int xk_vpset_start(struct xk_vpset *set, struct xk_errs *errs)
+static int start_threads(struct xk_vpset *set, struct xk_errs *errs)
 {
-	if (set->arch.schedule == XK_SCHED_VIRTUAL)
-		return XK_OK;
-	xk_store_release(&set->running, XK_STARTING);
 	for (unsigned i = 0; i < set->nworkers; i++) {
 		struct xk_worker *w = set->worker[i];
 		char name[16];
@@ -252,9 +233,25 @@ int xk_vpset_start(struct xk_vpset *set, struct xk_errs *errs)
 			xk_errs_add(errs, NULL, 0, 0, "cannot start thread %u of %u (%s): use fewer "
 				    "virtual processors or a higher limit of threads", i + 1,
 				    set->nworkers, xk_strerror(err));
-			xk_vpset_stop(set);
 			return err;
 		}
+	}
+	return XK_OK;
+}
+
+int xk_vpset_start(struct xk_vpset *set, struct xk_errs *errs)
+{
+	int place, err;
+
+	if (set->arch.schedule == XK_SCHED_VIRTUAL)
+		return XK_OK;
+	xk_store_release(&set->running, XK_STARTING);
+	place = xk_place_begin(set);
+	err = start_threads(set, errs);
+	xk_place_end(place);
+	if (err != XK_OK) {
+		xk_vpset_stop(set);
+		return err;
 	}
 	xk_store_release(&set->running, 1);
 	for (unsigned i = 0; i < set->nworkers; i++)

@@ -295,25 +295,23 @@ static uint64_t tv_ns(struct timeval tv)
 	return (uint64_t)tv.tv_sec * XK_SEC + (uint64_t)tv.tv_usec * XK_US;
 }
 
-static void note_usage(struct xk_worker *w)
+void xk_worker_note(struct xk_worker_stats *s)
 {
 	struct rusage u;
 	int cpu = sched_getcpu();
 
 	if (getrusage(RUSAGE_THREAD, &u) != 0)
 		return;
-	xk_store_relaxed(&w->stats.user_ns, tv_ns(u.ru_utime));
-	xk_store_relaxed(&w->stats.sys_ns, tv_ns(u.ru_stime));
-	xk_store_relaxed(&w->stats.atomics, xk_atomics_count());
-	xk_store_relaxed(&w->stats.nvcsw, (uint64_t)u.ru_nvcsw);
-	xk_store_relaxed(&w->stats.nivcsw, (uint64_t)u.ru_nivcsw);
-	if (cpu != w->stats.cpu) {
-		xk_store_relaxed(&w->stats.migrations, w->stats.migrations + (w->stats.cpu >= 0));
-		xk_store_relaxed(&w->stats.cpu, cpu);
+	xk_store_relaxed(&s->user_ns, tv_ns(u.ru_utime));
+	xk_store_relaxed(&s->sys_ns, tv_ns(u.ru_stime));
+	xk_store_relaxed(&s->atomics, xk_atomics_count());
+	xk_store_relaxed(&s->nvcsw, (uint64_t)u.ru_nvcsw);
+	xk_store_relaxed(&s->nivcsw, (uint64_t)u.ru_nivcsw);
+	if (cpu != s->cpu) {
+		xk_store_relaxed(&s->migrations, s->migrations + (s->cpu >= 0));
+		xk_store_relaxed(&s->cpu, cpu);
 	}
 }
-
-#define USAGE_EVERY (10 * XK_MS)
 
 static void await_start(struct xk_worker *w)
 {
@@ -344,10 +342,37 @@ static unsigned work(struct xk_worker *w)
 	return round_robin(w);
 }
 
+/* ---- time that the thread of layers waits (S1's Condition objects) --------------------- */
+
+struct waits { xk_ns since; bool full; };        /* since: 0: it does not */
+
+static bool waits_for_room(const struct xk_worker *w)
+{
+	for (unsigned i = 0; i < w->nslots; i++)
+		if (xk_lane_stopped(w->slot[i].vp->lane))
+			return true;
+	return false;
+}
+
+/* After a round that began at `before`: what it waited until then is of the reason that the round
+ * before has found. */
+static void note_waits(struct xk_worker *w, struct waits *k, unsigned done, xk_ns before)
+{
+	struct xk_lane_counts *c = &w->slot[0].vp->hops;
+	xk_ns to = done != 0 ? before : w->now;
+
+	if (k->since != 0 && to > k->since)
+		xk_count_add(*(k->full ? &c->full_ns : &c->empty_ns), to - k->since);
+	k->since = done != 0 ? 0 : to;
+	k->full = done == 0 && waits_for_room(w);
+}
+
 void xk_worker_main(void *arg)
 {
 	struct xk_worker *w = arg;
-	xk_ns busy_at, usage_at = 0, spin;
+	bool layers = w->set->arch.domain == XK_DOMAIN_LAYER;
+	xk_ns busy_at, usage_at = 0, spin, before;
+	struct waits waits = { 0 };
 
 	if (w->cpu < 0 && w->set->arch.cpus != 0)
 		(void)xk_thread_affinity(w->set->arch.cpus);
@@ -358,13 +383,16 @@ void xk_worker_main(void *arg)
 	while (xk_load_acquire(&w->set->running)) {
 		unsigned n;
 
+		before = w->now;
 		n = work(w);
 		w->now = xk_clock_read(&w->set->clock);
+		if (XK_UNLIKELY(layers))
+			note_waits(w, &waits, n, before);
 		xk_count_add(w->stats.messages, n);
 		xk_count(w->stats.units);
 		if (w->now >= usage_at) {
-			note_usage(w);
-			usage_at = w->now + USAGE_EVERY;
+			xk_worker_note(&w->stats);
+			usage_at = w->now + XK_USAGE_EVERY;
 		}
 		spin = xk_load_relaxed(&w->set->arch.spin_us) * XK_US;
 		if (n != 0)
@@ -377,7 +405,7 @@ void xk_worker_main(void *arg)
 			w->now = xk_clock_read(&w->set->clock);
 		}
 	}
-	note_usage(w);
+	xk_worker_note(&w->stats);
 	xk_memhot_fini(&w->hot, w->set->pool);
 }
 
@@ -437,14 +465,12 @@ void xk_worker_teardown(struct xk_worker *w)
 	xk_free(w->kicked);
 }
 
-void xk_worker_stats(struct xk_vpset *set, unsigned i, struct xk_worker_stats *out)
+void xk_worker_stats_of(const struct xk_worker_stats *s, const struct xk_thread *t, struct xk_worker_stats *out)
 {
-	const struct xk_worker_stats *s = &set->worker[i]->stats;
-
 	out->cpu = xk_load_relaxed(&s->cpu);
 	out->user_ns = xk_load_relaxed(&s->user_ns);
 	out->sys_ns = xk_load_relaxed(&s->sys_ns);
-	out->cpu_ns = set->worker[i]->thread ? xk_thread_cpu_ns(set->worker[i]->thread) : 0;
+	out->cpu_ns = t != NULL ? xk_thread_cpu_ns(t) : 0;
 	if (out->cpu_ns == 0)
 		out->cpu_ns = out->user_ns + out->sys_ns;
 	out->atomics = xk_load_relaxed(&s->atomics);
@@ -454,6 +480,11 @@ void xk_worker_stats(struct xk_vpset *set, unsigned i, struct xk_worker_stats *o
 	out->messages = xk_counter_read(s->messages);
 	out->sleeps = xk_counter_read(s->sleeps);
 	out->migrations = xk_load_relaxed(&s->migrations);
+}
+
+void xk_worker_stats(struct xk_vpset *set, unsigned i, struct xk_worker_stats *out)
+{
+	xk_worker_stats_of(&set->worker[i]->stats, set->worker[i]->thread, out);
 }
 
 const struct xk_worker_stats *xk_worker_counters(const struct xk_vpset *set, unsigned i)

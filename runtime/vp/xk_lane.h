@@ -87,6 +87,7 @@ uint32_t xk_lane_waiting(const struct xk_lane *l);
 struct xk_lane_stats {
 	unsigned cluster, layer;
 	uint64_t up, down, handed, stops, alone, asked, late, most;
+	uint64_t full_ns, empty_ns;  /* its thread ran nothing: a queue it fills was high, all it takes from were empty */
 	uint64_t sleeps;             /* of its worker, which it shares only where it must */
 };
 void xk_lane_stats(const struct xk_vp *vp, struct xk_lane_stats *out);

@@ -33,6 +33,7 @@ struct xk_pool;
 struct xk_lane;
 struct xk_cluster;
 struct xk_fifo;
+struct xk_outside;
 
 /*
  * A producer of units of work on one VP: a sending connection, a driver queue.
@@ -67,7 +68,7 @@ struct xk_call {
 	struct xk_call *next;
 	void          (*fn)(struct xk_vp *vp, void *arg);
 	void           *arg;
-	struct xk_event *done;            /* woken afterwards, or NULL */
+	struct xk_event *done;            /* woken afterwards, inside the VP, or NULL; then it is not touched after fn */
 	uint32_t        finished;
 };
 
@@ -79,6 +80,9 @@ struct xk_lane_counts {
 	xk_counter alone, asked;          /* times it was alone; of them, had to wait for others */
 	xk_counter late;                  /* messages whose session ended while they were under way */
 	xk_counter most;                  /* most messages that waited in one of its queues */
+	/* Of the thread of several lanes in its first one; written by that thread: time that it could
+	 * run nothing, because a queue that it fills was high, because all that it takes from were empty. */
+	xk_counter full_ns, empty_ns;
 };
 
 #define XK_OUTBOX 8u
@@ -159,6 +163,13 @@ enum xk_inbound { XK_INBOUND_DEVICE, XK_INBOUND_POOL };
  * the queue (M165). */
 enum xk_order { XK_ORDER_ANY, XK_ORDER_ARRIVAL };
 #define XK_CARRIERS_MAX 64u
+/* Datagrams from peers that nobody here opened a connection to, for who takes them on any VP:
+ * through the lock of one VP like all other messages, or on whichever carrier has them, several
+ * of one peer at a time, in no order and without a lock (S1's MP_UDP). */
+enum xk_datagrams { XK_DATAGRAMS_OWNED, XK_DATAGRAMS_ANYWHERE };
+/* What is locked where messages are what is parallel: the table of connections and each of them, or
+ * besides, in each layer below, the map of its sessions and each session (S5's Locking). */
+enum xk_object_axis { XK_OBJECTS_CONNECTION, XK_OBJECTS_LAYER };
 
 /* Whose stack work of a connection runs on: the kernel thread's that runs its VP, or the
  * connection's own (M62). */
@@ -183,10 +194,13 @@ struct xk_arch {
 	unsigned         carriers;
 	enum xk_inbound  inbound;
 	enum xk_order    order;
+	enum xk_datagrams datagrams; /* domain NONE */
 	/* Domain NONE: the lock on the table of connections that whoever carries a message
-	 * takes to find its owner; NULL: RCU.  hold: until the owner's lock is had, too (M149). */
+	 * takes to find its owner; NULL: RCU.  hold: until the owner's lock is had, too, and
+	 * a thread that is not the set's takes it before it enters. */
 	const struct xk_lock_ops *table;
 	bool             hold;
+	enum xk_object_axis objects; /* domain NONE */
 	bool             wired;      /* workers pinned */
 	bool             lock_untimed; /* no clock is read for locks: their counts alone */
 	unsigned         burst;      /* messages per unit of work */
@@ -213,7 +227,9 @@ struct xk_vpset {
 	struct xk_arch    arch;      /* resolved: vps and workers are numbers */
 	struct xk_clock   clock;
 	unsigned          nvps, nworkers; /* all of them */
-	bool              crowded;   /* more workers than processors: who waits gives way at once */
+	uint64_t          shared_cpus; /* pinned workers: processors that another program's are pinned to, too */
+	int32_t           shared_with; /* its process, one of them */
+	bool              crowded;   /* more threads than processors: who waits gives way at once */
 	unsigned          nconn;     /* VPs that connections are mapped to: the first ones */
 	struct xk_vp    **vp;        /* [nvps]; domain LAYER: the highest lane of each cluster, where applications are; with a pool, vp[nvps] is its queue */
 	struct xk_pool   *pool_queue; /* inbound POOL, else NULL */
@@ -222,6 +238,8 @@ struct xk_vpset {
 	struct xk_vp    **lane;      /* [nlanes]: all that threads are inside of */
 	struct xk_cluster *cluster;  /* [nvps], domain LAYER */
 	struct xk_worker **worker;
+	struct xk_outside *outside;  /* threads of applications that have been started */
+	unsigned          noutside;  /* and how many are going to be */
 	struct xk_fifo   *fifo;      /* schedule FIFO */
 	struct xk_mempool *pool;
 	struct xk_shared *shared;    /* VPs, workers and replicas lie here; NULL: in memory of our own */
@@ -313,5 +331,35 @@ void xk_worker_stats(struct xk_vpset *set, unsigned i, struct xk_worker_stats *o
 const struct xk_worker_stats *xk_worker_counters(const struct xk_vpset *set, unsigned i);
 /* The number of the worker that runs vp; with schedule FIFO the one it began with. */
 unsigned xk_worker_of(const struct xk_vp *vp);
+
+/* ---- threads of applications ------------------------------------------------------ */
+
+/*
+ * A kernel thread of an application in the graph that is outside all VPs, as a program's
+ * own threads are, and enters them by xk_vp_do.  It may run on the processors of the
+ * workers and counts as one where processor time and context switches are told.
+ * All calls but note are the control thread's.
+ */
+struct xk_outside {
+	struct xk_vpset   *set;
+	struct xk_thread  *thread;       /* NULL: not started, or joined */
+	void             (*fn)(void *arg);
+	void              *arg;
+	struct xk_worker_stats stats;
+	xk_ns              noted;        /* when they were written */
+	struct xk_outside *next;
+};
+/* Processors that the workers have: more threads than these would only wait for each other. */
+unsigned xk_outside_most(const struct xk_vpset *set);
+/* So many will be started: said before the workers are. */
+void xk_outside_plan(struct xk_vpset *set, unsigned n);
+/* When the workers run; fn(arg) is the thread.  Negative errno: there is none. */
+int  xk_outside_start(struct xk_outside *o, struct xk_vpset *set, const char *name, void (*fn)(void *), void *arg);
+/* Waits for its end; nothing where it was not started.  Before the workers stop. */
+void xk_outside_join(struct xk_outside *o);
+/* By the thread itself, often: what it has used so far may be read. */
+void xk_outside_note(struct xk_outside *o);
+/* Of the i-th that was started; zeroes where there is none. */
+void xk_outside_stats(const struct xk_vpset *set, unsigned i, struct xk_worker_stats *out);
 
 #endif

@@ -107,6 +107,9 @@ static void take_choices(struct decl *d)
 				 xk_param_type_name(d->arg->p.type));
 		return;
 	}
+	d->bad |= v != NULL && v->kind == XK_V_POISON;
+	if (d->bad)
+		return;
 	if (v == NULL || v->kind != XK_V_LIST || v->n == 0) {
 		complain(d, v ? "choices" : NULL, "needs choices = { \"a\", \"b\" }");
 		return;
@@ -161,7 +164,8 @@ static void take_default(struct decl *d, const struct xk_value *v)
 	union xk_pval parsed;
 	char why[256], got[80];
 
-	if (v == NULL || v->kind == XK_V_POISON || d->bad)
+	d->bad |= v != NULL && v->kind == XK_V_POISON;
+	if (v == NULL || d->bad)
 		return;
 	if (!scalar(v)) {
 		complain(d, NULL, "has a default that is %s", spec_describe(v, got, sizeof got));
@@ -342,7 +346,7 @@ static void collect(lua_State *L, struct loader *ld, struct spec_place at)
 		}
 		a->p.name = step.name;
 		a->file = f->name;
-		scan_place(f->text, f->len, at.line, "args", &step, 1, &a->line, &col);
+		scan_place(f->text, f->len, at.line, "args", &step, 1, ld->s->scan_left, &a->line, &col);
 		a->p.flags = (unsigned)col;
 		ld->s->nargs++;
 	}

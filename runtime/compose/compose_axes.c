@@ -17,6 +17,7 @@
 
 #define CONNS_UNSAID 16u         /* "per connection" where no node says how many */
 #define CONNS_MOST   1024u       /* more threads than this are asked for by their number */
+#define LOCKS_LEAST  128u        /* "per connection" where it is locks, not threads */
 
 const char *const xk_arch_domains[] = { "connections", "layers", "none", NULL };
 const char *const xk_arch_entries[] = { "own", "lock", "thread", NULL };
@@ -24,7 +25,9 @@ static const char *const handovers[] = { "post", "enter", "try", NULL };
 static const char *const locks[] = { "mutex", "adaptive", "spin", "ticket", "mcs", NULL };
 static const char *const inbounds[] = { "device", "pool", NULL };
 static const char *const orders[] = { "any", "arrival", NULL };
+static const char *const datagrams[] = { "owned", "anywhere", NULL };
 static const char *const tables[] = { "none", "rw", "mutex", "adaptive", "spin", "ticket", "mcs", NULL };
+static const char *const object_locks[] = { "connection", "layer", NULL };
 static const char *const thread_kinds[] = { "kernel", "user", NULL };
 const char *const xk_arch_schedules[] = { "drr", "os", "virtual", "fifo", NULL };
 static const char *const spreads[] = { "number", "hash", NULL };
@@ -53,9 +56,16 @@ const struct xk_param xk_arch_params[] = {
 	[AX_ORDER] = { .name = "order", .type = XK_P_ENUM, .choices = orders,
 	  .doc = "of messages from the one queue at their connection's lock: any, or that in which they were taken",
 	  .offset = offsetof(struct arch_conf, order) },
+	[AX_DATAGRAMS] = { .name = "datagrams", .type = XK_P_ENUM, .choices = datagrams,
+	  .doc = "with domain = \"none\", datagrams of peers that nobody opened a connection to: of one virtual processor like "
+		 "a connection's messages, or run by whichever carrier has them, without a lock and in no order",
+	  .offset = offsetof(struct arch_conf, datagrams) },
 	[AX_TABLE] = { .name = "table", .type = XK_P_ENUM, .choices = tables,
 	  .doc = "with domain = \"none\", the lock on the table of connections; none: it is read without one",
 	  .offset = offsetof(struct arch_conf, table) },
+	[AX_OBJECT_LOCKS] = { .name = "object_locks", .type = XK_P_ENUM, .choices = object_locks,
+	  .doc = "with domain = \"none\", what is locked: the table and each connection, or each layer's map and each of its sessions",
+	  .offset = offsetof(struct arch_conf, object_locks) },
 	[AX_HOLD] = { .name = "hold", .type = XK_P_BOOL, .doc = "the table's lock is held while a connection's is waited for",
 	  .offset = offsetof(struct arch_conf, hold) },
 	[AX_SCHEDULE] = { .name = "schedule", .type = XK_P_ENUM, .choices = xk_arch_schedules,
@@ -112,6 +122,8 @@ _Static_assert(XK_ENTRY_OWN == 0 && XK_ENTRY_LOCK == 1 && XK_ENTRY_THREAD == 2, 
 _Static_assert(XK_HANDOVER_POST == 0 && XK_HANDOVER_ENTER == 1 && XK_HANDOVER_TRY == 2, "order of handovers");
 _Static_assert(XK_INBOUND_DEVICE == 0 && XK_INBOUND_POOL == 1, "order of inbounds");
 _Static_assert(XK_ORDER_ANY == 0 && XK_ORDER_ARRIVAL == 1, "order of orders");
+_Static_assert(XK_DATAGRAMS_OWNED == 0 && XK_DATAGRAMS_ANYWHERE == 1, "order of datagrams");
+_Static_assert(XK_OBJECTS_CONNECTION == 0 && XK_OBJECTS_LAYER == 1, "order of object locks");
 _Static_assert(XK_THREADS_KERNEL == 0 && XK_THREADS_USER == 1, "order of thread kinds");
 _Static_assert(XK_SCHED_DRR == 0 && XK_SCHED_OS == 1 && XK_SCHED_VIRTUAL == 2 && XK_SCHED_FIFO == 3,
 	       "order of schedules");
@@ -126,11 +138,68 @@ struct axes axes_of(const struct xk_arch *a)
 		.vps = a->vps > 0 ? (uint64_t)a->vps : 0, .workers = a->workers, .burst = a->burst,
 		.quantum = a->quantum, .cpus = a->cpus, .inbox = a->inbox, .wired = a->wired,
 		.spin = a->spin_us * XK_US, .seed = a->seed, .carriers = a->carriers, .hold = a->hold,
-		.inbound = a->inbound, .order = a->order, .threads = a->threads, .stack = a->stack,
+		.inbound = a->inbound, .order = a->order, .datagrams = a->datagrams, .threads = a->threads, .stack = a->stack,
+		.object_locks = a->objects,
 		.lock_times = !a->lock_untimed,
 		.clusters = a->domain == XK_DOMAIN_LAYER ? (uint64_t)a->vps : 0, .high = a->high, .low = a->low,
 	} };
 }
+
+/* ---- what a preset fixes ------------------------------------------------------------ */
+
+static unsigned index_of(const char *const *choices, const char *word)
+{
+	unsigned i = 0;
+
+	while (choices[i] != NULL && strcmp(choices[i], word) != 0)
+		i++;
+	return i;
+}
+
+/* Does a say anything of axis x?  Where it cannot, or leaves it to the machine or the graph: no. */
+static bool fixes(const struct xk_arch *a, enum axis x)
+{
+	bool layers = a->domain == XK_DOMAIN_LAYER, none = a->domain == XK_DOMAIN_NONE;
+
+	switch (x) {
+	case AX_VPS: return !layers;
+	case AX_CLUSTERS: case AX_LAYERS: case AX_HIGH: case AX_LOW: return layers;
+	case AX_LOCK: case AX_HANDOVER: return a->entry == XK_ENTRY_LOCK;
+	case AX_WORKERS: return a->workers != 0;
+	case AX_CPUS: return a->cpus != 0;
+	case AX_SEED: return a->seed != 0;
+	case AX_STACK: return a->stack != 0;
+	case AX_MAP: return false;
+	case AX_SPREAD: return !layers;
+	case AX_CARRIERS: return !layers;
+	case AX_INBOUND: return a->carriers != 0;
+	case AX_ORDER: return a->inbound == XK_INBOUND_POOL;
+	case AX_DATAGRAMS: case AX_TABLE: case AX_OBJECT_LOCKS: return none;
+	case AX_HOLD: return a->table != NULL;
+	default: return true;
+	}
+}
+
+const char *xk_arch_fixes(const struct xk_arch *a, const char *axis, char *buf, size_t n)
+{
+	struct axes x = axes_of(a);
+	const struct xk_param *p = xk_param_find(xk_arch_params, axis);
+	enum axis no = p != NULL ? (enum axis)(p - xk_arch_params) : AX_N;
+
+	if (no == AX_N || !fixes(a, no))
+		return NULL;
+	if (no == AX_VPS && a->vps <= 0)
+		return xk_arch_vps_word(a->vps);
+	if (no == AX_LAYERS) {
+		snprintf(buf, n, "%u", a->layers);
+		return buf;
+	}
+	x.conf.lock = index_of(locks, a->lock != NULL ? a->lock->name : "mutex");
+	x.conf.table = index_of(tables, a->table != NULL ? a->table->name : "none");
+	return xk_param_format(p, (const char *)&x.conf + p->offset, buf, n);
+}
+
+/* ---- what follows, of each axis ------------------------------------------------------- */
 
 /* What only message parallelism has goes with it, unless it is said. */
 static void take_carriers(struct xk_arch *a, const struct axes *x)
@@ -141,7 +210,9 @@ static void take_carriers(struct xk_arch *a, const struct axes *x)
 	a->carriers = (unsigned)c->carriers;
 	a->inbound = (enum xk_inbound)c->inbound;
 	a->order = (enum xk_order)c->order;
+	a->datagrams = (enum xk_datagrams)c->datagrams;
 	a->hold = c->hold;
+	a->objects = (enum xk_object_axis)c->object_locks;
 	if (axes_said(x, AX_TABLE))
 		a->table = c->table != 0 ? xk_lock_find(tables[c->table]) : NULL;
 	if (a->table == NULL && !axes_said(x, AX_HOLD))
@@ -150,6 +221,10 @@ static void take_carriers(struct xk_arch *a, const struct axes *x)
 		a->table = NULL;
 	if (was && !is && !axes_said(x, AX_HOLD))
 		a->hold = false;
+	if (was && !is && !axes_said(x, AX_DATAGRAMS))
+		a->datagrams = XK_DATAGRAMS_OWNED;
+	if (was && !is && !axes_said(x, AX_OBJECT_LOCKS))
+		a->objects = XK_OBJECTS_CONNECTION;
 	if (was && !is && !axes_said(x, AX_INBOUND))
 		a->inbound = XK_INBOUND_DEVICE;
 	if (a->inbound == XK_INBOUND_DEVICE && !axes_said(x, AX_ORDER))
@@ -203,9 +278,15 @@ static void take_numbers(struct xk_arch *a, const struct axes *x)
 	a->seed = c->seed;
 }
 
-/* As many as the graph's nodes make; kernel threads by the thousand are nobody's default. */
-static int per_connection(const struct axes_graph *g)
+/* As many as the graph's nodes make; kernel threads by the thousand are nobody's default.  Where
+ * no thread goes with each it is the lock that a connection has for itself, and connections that
+ * peers began are spread by their hash: a few too many locks keep them apart. */
+static int per_connection(const struct xk_arch *a, const struct axes_graph *g)
 {
+	unsigned most = XK_VP_MAX - a->carriers - 1;
+
+	if (a->domain == XK_DOMAIN_NONE)
+		return (int)(g->conns < LOCKS_LEAST ? LOCKS_LEAST : g->conns < most ? g->conns : most);
 	return (int)(g->conns == 0 ? CONNS_UNSAID : g->conns < CONNS_MOST ? g->conns : CONNS_MOST);
 }
 
@@ -236,7 +317,7 @@ struct xk_arch axes_arch(const struct axes *x, const struct axes_graph *g)
 	take_numbers(&a, x);
 	take_layers(&a, x);
 	if (a.vps == XK_VPS_PER_CONN)
-		a.vps = per_connection(g);
+		a.vps = per_connection(&a, g);
 	if (g->is_virtual && !axes_said(x, AX_SCHEDULE))
 		a.schedule = XK_SCHED_VIRTUAL;
 	return a;

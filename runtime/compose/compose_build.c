@@ -17,22 +17,34 @@
 
 static void check_nodes(struct xk_spec *s, struct xk_errs *e)
 {
-	for (unsigned i = 0; i < s->nnodes; i++)
+	for (unsigned i = 0; i < s->nnodes && !xk_errs_is_cut(e); i++)
 		if (s->node[i].conf == NULL)
 			s->node[i].conf = check_node_conf(s, &s->node[i], e);
+}
+
+static bool all_right(const struct xk_spec *s)
+{
+	for (unsigned i = 0; i < s->nnodes; i++)
+		if (s->node[i].conf == NULL)
+			return false;
+	return true;
 }
 
 static void check_graph(struct xk_spec *s, struct xk_errs *e, struct xk_errs *warnings)
 {
 	const struct spec_top *t = &s->top[s->graph];
+	bool right;
 
 	if (s->nnodes == 0 && xk_errs_count(e) == 0)
 		spec_error(s, e, t->at, "graph", NULL, 0, "graph: there is no node in it");
 	check_edges(s, e, warnings);
+	right = all_right(s) && xk_errs_count(e) == 0;
 	if (s->graph_conf == NULL) {
 		check_graph_fields(s, t, e);
 		check_threading(s, t, e);
 	}
+	if (right)                       /* the nodes, whatever the graph's own fields are */
+		check_review(s, e, warnings);
 }
 
 int xk_spec_check(struct xk_spec *s, struct xk_errs *e, struct xk_errs *warnings)
@@ -42,7 +54,7 @@ int xk_spec_check(struct xk_spec *s, struct xk_errs *e, struct xk_errs *warnings
 	check_nodes(s, e);
 	if (s->complete && s->graph >= 0)
 		check_graph(s, e, xk_errs_count(e) == 0 ? warnings : NULL);
-	s->checked = s->complete && xk_errs_count(e) == before && (s->graph >= 0 || s->bench >= 0);
+	s->checked = s->complete && all_right(s) && xk_errs_count(e) == before && (s->graph >= 0 || s->bench >= 0);
 	return xk_errs_count(e) == before ? XK_OK : XK_E_INVAL;
 }
 

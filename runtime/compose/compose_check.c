@@ -22,23 +22,9 @@
 
 static bool utf8_valid(const char *s, size_t n)
 {
-	const unsigned char *p = (const unsigned char *)s, *end = p + n;
-
-	while (p < end) {
-		unsigned more = *p < 0x80 ? 0 : *p >= 0xc2 && *p < 0xe0 ? 1 :
-				(*p & 0xf0) == 0xe0 ? 2 : *p >= 0xf0 && *p < 0xf5 ? 3 : 9;
-		unsigned char first = *p++;
-
-		if (more > 3 || (size_t)(end - p) < more)
+	for (size_t i = 0, len; i < n; i += len)
+		if ((len = spec_utf8(s + i, n - i)) == 0)
 			return false;
-		/* overlong forms, surrogates, past U+10FFFF */
-		if ((first == 0xe0 && *p < 0xa0) || (first == 0xed && *p > 0x9f) ||
-		    (first == 0xf0 && *p < 0x90) || (first == 0xf4 && *p > 0x8f))
-			return false;
-		for (; more > 0; more--)
-			if ((*p++ & 0xc0) != 0x80)
-				return false;
-	}
 	return true;
 }
 
@@ -115,6 +101,8 @@ static int list_value(const struct xk_param *p, const struct xk_value *v, void *
 		return XK_E_INVAL;
 	}
 	for (unsigned i = 0; i < v->n; i++) {
+		if (v->item[i].kind == XK_V_POISON)
+			continue;
 		err = scalar_parse(NULL, p->elem, &v->item[i], &x, part, sizeof part);
 		if (err != XK_OK) {
 			snprintf(why, n, "has a number %u that %s", i + 1, part);
@@ -139,6 +127,8 @@ static int map_add(const struct xk_param *p, struct xk_pmap *m, const struct xk_
 	char part[200];
 	int err;
 
+	if (k->kind == XK_V_POISON || v->kind == XK_V_POISON)
+		return XK_OK;
 	err = scalar_parse(NULL, p->key, k, &key, part, sizeof part);
 	if (err != XK_OK) {
 		snprintf(why, n, "has a key that %s", part);
@@ -156,6 +146,39 @@ static int map_add(const struct xk_param *p, struct xk_pmap *m, const struct xk_
 		drop_value(p->key, &key);
 		drop_value(p->elem, &val);
 	}
+	return err;
+}
+
+/* Two texts of one key: a network by two of its hosts, "10.0.0.1/8" and "10.0.0.2/8". */
+struct key_text { char text[48]; };
+
+static int key_text_order(const void *a, const void *b)
+{
+	return strcmp(((const struct key_text *)a)->text, ((const struct key_text *)b)->text);
+}
+
+static int map_keys_differ(const struct xk_param *p, const struct xk_pmap *m, char *why, size_t n)
+{
+	const struct xk_param one = { .name = "key", .type = p->key };
+	struct key_text *t = p->key != XK_P_TEXT && m->n > 1 ? xk_alloc(m->n * sizeof *t) : NULL;
+	int err = XK_OK;
+
+	if (t == NULL)
+		return XK_OK;
+	for (unsigned i = 0; i < m->n; i++) {
+		union xk_pval key = m->v[i].key;
+
+		if (p->key == XK_P_CIDR)
+			key.cidr.addr &= key.cidr.len == 0 ? 0 : ~(uint32_t)0 << (32 - key.cidr.len);
+		xk_param_format(&one, &key, t[i].text, sizeof t[i].text);
+	}
+	qsort(t, m->n, sizeof *t, key_text_order);
+	for (unsigned i = 1; i < m->n && err == XK_OK; i++)
+		if (strcmp(t[i - 1].text, t[i].text) == 0) {
+			snprintf(why, n, "has %s twice", t[i].text);
+			err = XK_E_EXIST;
+		}
+	xk_free(t);
 	return err;
 }
 
@@ -180,7 +203,7 @@ static int map_value(const struct xk_param *p, const struct xk_value *v, void *c
 			*nsteps = 1;
 		}
 	}
-	return err;
+	return err == XK_OK ? map_keys_differ(p, m, why, n) : err;
 }
 
 int check_value(const struct xk_param *p, const struct xk_value *v, void *conf, char *why, size_t n,
@@ -252,18 +275,50 @@ static void unknown_name(const struct check_table *c, const char *name)
 		table_error(c, &step, 1, "unknown parameter '%.60s'", name);
 }
 
-static void unnamed(const struct check_table *c, const struct xk_value *v, unsigned i)
+/* The parameter that a value without a name is likely for: one that is needed, or the port. */
+static const struct xk_param *meant(const struct check_table *c, const struct xk_value *v)
+{
+	for (const struct xk_param *p = c->schema; p != NULL && p->name != NULL; p++) {
+		union xk_pval x;
+		char why[400];
+
+		if ((p->flags & XK_PF_REQUIRED) == 0 && strcmp(p->name, "port") != 0)
+			continue;
+		if (p->type == XK_P_LIST || p->type == XK_P_MAP || scalar_parse(p, p->type, v, &x, why, sizeof why) != XK_OK)
+			continue;
+		drop_value(p->type, &x);
+		return p;
+	}
+	return NULL;
+}
+
+static void unnamed(struct check_table *c, const struct xk_value *v, unsigned i)
 {
 	struct scan_step step = { .i = i };
+	const struct xk_param *p = v->kind != XK_V_POISON ? meant(c, v) : NULL;
 	char got[80];
 
 	if (v->kind == XK_V_NODE)
 		table_error(c, &step, 1, "a node stands here without a name: write over = ...");
+	else if (p != NULL)
+		table_error(c, &step, 1, "a value stands here without a name: %s (write %s = ...?)",
+			    spec_describe(v, got, sizeof got), p->name);
 	else if (v->kind != XK_V_POISON)
 		table_error(c, &step, 1, "a value stands here without a name: %s", spec_describe(v, got, sizeof got));
+	c->meant = p != NULL ? p : c->meant;
 }
 
-static void one_key(const struct check_table *c, const char *name, const struct xk_value *v, void *conf)
+/* Is it, or does it hold, what was complained about when the file ran? */
+static bool unknown_value(const struct xk_value *v)
+{
+	bool found = v->kind == XK_V_POISON;
+
+	for (unsigned i = 0; !found && v->item != NULL && i < v->n; i++)
+		found = unknown_value(&v->item[i]) || (v->key != NULL && unknown_value(&v->key[i]));
+	return found;
+}
+
+static void one_key(struct check_table *c, const char *name, const struct xk_value *v, void *conf)
 {
 	const struct xk_param *p;
 	struct scan_step step[2];
@@ -277,6 +332,7 @@ static void one_key(const struct check_table *c, const char *name, const struct 
 		unknown_name(c, name);
 		return;
 	}
+	c->unknown |= unknown_value(v);
 	if (v->kind == XK_V_POISON)
 		return;
 	step[0] = (struct scan_step){ .name = name };
@@ -287,11 +343,11 @@ static void one_key(const struct check_table *c, const char *name, const struct 
 static void missing(const struct check_table *c, const struct xk_value *tab)
 {
 	for (const struct xk_param *p = c->schema; p != NULL && p->name != NULL; p++)
-		if ((p->flags & XK_PF_REQUIRED) && xk_value_get(tab, p->name) == NULL)
+		if ((p->flags & XK_PF_REQUIRED) && p != c->meant && xk_value_get(tab, p->name) == NULL)
 			table_error(c, NULL, 0, "parameter '%s' is needed: %s", p->name, p->doc);
 }
 
-void check_table(const struct check_table *c, const struct xk_value *tab, void *conf)
+void check_table(struct check_table *c, const struct xk_value *tab, void *conf)
 {
 	for (unsigned i = 0; i < tab->n; i++) {
 		if (tab->kind == XK_V_LIST)
@@ -310,7 +366,9 @@ static const char *const reserved[] = { "name", "over", "trace", NULL };
 
 static void hand_over(const struct xk_errs *from, struct xk_errs *to)
 {
-	for (unsigned i = 0; i < xk_errs_count(from) && xk_errs_count(to) <= COMPOSE_ERRORS_MAX; i++) {
+	if (xk_errs_is_cut(from) || xk_errs_count(from) + xk_errs_count(to) > COMPOSE_ERRORS_MAX)
+		xk_errs_cut(to);
+	for (unsigned i = 0; i < xk_errs_count(from) && xk_errs_count(to) < COMPOSE_ERRORS_MAX; i++) {
 		const char *file, *text;
 		int line, col;
 
@@ -330,13 +388,15 @@ void *check_node_conf(struct xk_spec *s, const struct spec_node *n, struct xk_er
 	void *conf = xk_alloc(n->proto->conf_size ? n->proto->conf_size : 1);
 	bool bad = conf == NULL || mine == NULL;
 
+	if (bad)
+		xk_errs_add(e, NULL, 0, 0, "out of memory");
 	if (!bad && xk_param_defaults(n->proto->params, conf, why, sizeof why) != XK_OK) {
 		spec_error(s, e, n->at, n->proto->name, NULL, 0, "%s: %s", c.who, why);
 		bad = true;
 	}
 	if (!bad) {
 		check_table(&c, &n->tab, conf);
-		bad = xk_errs_count(mine) != 0;
+		bad = xk_errs_count(mine) != 0 || c.unknown;
 		hand_over(mine, e);
 	}
 	/* Rules between parameters make sense only when each alone is right. */

@@ -102,6 +102,10 @@ static int unknown_name(lua_State *L, const char *name)
 	const struct xk_absent *absent = xk_proto_find_absent(name);
 	const char *near;
 
+	if (loader_seen(L, at, name)) {
+		loader_push_poison(L);
+		return 1;
+	}
 	if (absent != NULL)
 		return loader_poison(L, at, name, "'%s' is not in this build: install %s, then configure and build again",
 				     name, absent->packages);

@@ -97,6 +97,18 @@ int files_add(struct xk_spec *s, const char *name, const char *real, const char 
 	return (int)s->nfiles++;
 }
 
+/* More than a tenth of what it begins with is neither UTF-8 nor blank space. */
+static bool is_binary(const char *text, size_t n)
+{
+	size_t most = n < 4096 ? n : 4096, odd = 0;
+
+	for (size_t i = 0, len; i < most; i += len != 0 ? len : 1) {
+		len = spec_utf8(text + i, n - i);
+		odd += len == 0 || ((unsigned char)text[i] < ' ' && strchr("\t\n\v\f\r", text[i]) == NULL) || text[i] == '\0';
+	}
+	return odd > 2 && odd > most / 10;
+}
+
 int files_compile(lua_State *L, unsigned no)
 {
 	const struct spec_file *f = &loader_of(L)->s->file[no];
@@ -109,6 +121,10 @@ int files_compile(lua_State *L, unsigned no)
 	snprintf(chunk, sizeof chunk, "@%u", no);
 	if (n > 0 && text[0] == '\x1b') {
 		lua_pushfstring(L, "%d:1: this is compiled Lua; a graph file is text", (int)no);
+		return LUA_ERRSYNTAX;
+	}
+	if (is_binary(text, n)) {
+		lua_pushfstring(L, "%d:1: this is a binary file; a graph file is text", (int)no);
 		return LUA_ERRSYNTAX;
 	}
 	/* "#!" lets a graph be a script; its newline stays, for the line numbers. */
@@ -294,6 +310,23 @@ static int run_included(lua_State *L, unsigned no)
 	return 1;
 }
 
+/* The folders that were looked in, as they were given; on the stack. */
+static const char *path_text(lua_State *L)
+{
+	const struct loader *ld = loader_of(L);
+	luaL_Buffer b;
+
+	luaL_buffinit(L, &b);
+	for (unsigned i = 0; i < ld->npath; i++) {
+		const char *shown = ld->path[i] + strlen(ld->path[i]) + 1;
+
+		luaL_addstring(&b, i == 0 ? "" : ", ");
+		luaL_addstring(&b, *shown != '\0' ? shown : ".");
+	}
+	luaL_pushresult(&b);
+	return lua_tostring(L, -1);
+}
+
 int word_include(lua_State *L)
 {
 	struct loader *ld = loader_of(L);
@@ -312,7 +345,8 @@ int word_include(lua_State *L)
 	case OUTSIDE:
 		return loader_poison(L, at, "include", "include: \"%s\" leaves the graph path", name);
 	case NOT_THERE:
-		return loader_poison(L, at, "include", "include: there is no \"%s\" in the graph path", name);
+		return loader_poison(L, at, "include", "include: there is no \"%s\" in the graph path (%s)", name,
+				     path_text(L));
 	case FOUND:
 		break;
 	}

@@ -44,7 +44,7 @@ static void *allocate(void *ud, void *p, size_t old, size_t n)
 			return NULL;
 		}
 	}
-	q = realloc(p, n);
+	q = n > old && xk_mem_fails() ? NULL : realloc(p, n);
 	if (q != NULL)
 		ld->mem = ld->mem - old + n;
 	else
@@ -55,8 +55,9 @@ static void *allocate(void *ud, void *p, size_t old, size_t n)
 static void note_place(struct loader *ld, lua_State *L, lua_Debug *ar)
 {
 	if (lua_getinfo(L, "Sl", ar) && ar->currentline > 0 && ar->source[0] == '@') {
-		ld->now.file = (unsigned)strtoul(ar->source + 1, NULL, 10);
-		ld->now.line = ar->currentline;
+		ld->now = (struct spec_place){ .file = (unsigned)strtoul(ar->source + 1, NULL, 10), .line = ar->currentline };
+		if (ld->now.file == 0 && strcmp(ar->what, "main") == 0)
+			ld->main_line = ar->currentline;
 	}
 }
 
@@ -64,7 +65,7 @@ static void note_place(struct loader *ld, lua_State *L, lua_Debug *ar)
 
 static bool is_final(const struct loader *ld)
 {
-	return ld->limit == LIMIT_INSTR || ld->limit == LIMIT_TIME || ld->limit == LIMIT_CALLS;
+	return ld->limit == LIMIT_ERRORS || ld->limit == LIMIT_INSTR || ld->limit == LIMIT_TIME || ld->limit == LIMIT_CALLS;
 }
 
 static void hook(lua_State *L, lua_Debug *ar)
@@ -89,19 +90,66 @@ static void hook(lua_State *L, lua_Debug *ar)
 
 /* ---- places and complaints ------------------------------------------------------------ */
 
-struct spec_place loader_caller(lua_State *L)
+#define LEVELS_MAX 32             /* of a stack; each costs the way to it */
+
+static void add_place(struct spec_place *at, struct spec_at here)
 {
-	struct spec_place at = loader_of(L)->now;
+	if (at->line == 0) {
+		at->file = here.file;
+		at->line = here.line;
+	} else if (here.file != at->file || here.line != at->line) {
+		at->nfrom += at->nfrom < SPEC_FROM;
+		at->from[at->nfrom - 1] = here;
+	}
+}
+
+/* The Lua code at a level of the stack or below it; of its callers, those up to the file
+ * that it is in: who includes that calls nobody. */
+static struct spec_place place_at(lua_State *L, int level)
+{
+	struct spec_place at = { .line = 0 };
 	lua_Debug ar;
 
-	for (int level = 1; lua_getstack(L, level, &ar); level++) {
+	for (int last = level + LEVELS_MAX; level < last && lua_getstack(L, level, &ar); level++) {
 		if (!lua_getinfo(L, "Sl", &ar) || ar.currentline <= 0 || ar.source[0] != '@')
 			continue;
-		at.file = (unsigned)strtoul(ar.source + 1, NULL, 10);
-		at.line = ar.currentline;
-		break;
+		add_place(&at, (struct spec_at){ (unsigned)strtoul(ar.source + 1, NULL, 10), ar.currentline });
+		if (strcmp(ar.what, "main") == 0)
+			break;
 	}
 	return at;
+}
+
+struct spec_place loader_caller(lua_State *L)
+{
+	struct spec_place at = place_at(L, 1);
+
+	return at.line != 0 ? at : loader_of(L)->now;
+}
+
+#define SEEN 8192u                /* power of two, more than are ever kept */
+
+bool loader_seen(lua_State *L, struct spec_place at, const char *what)
+{
+	struct loader *ld = loader_of(L);
+	uint64_t h = (uint64_t)at.file << 32 ^ (uint64_t)at.line;
+
+	for (const char *p = what; *p != '\0'; p++)
+		h = (h ^ (unsigned char)*p) * 0x100000001b3u;
+	for (unsigned i = 0; i < at.nfrom; i++)
+		h = (h ^ (uint64_t)at.from[i].file << 32 ^ (uint64_t)at.from[i].line) * 0x100000001b3u;
+	h |= 1;
+	for (unsigned i = 0; i < SEEN; i++) {
+		uint64_t *slot = &ld->seen[(h + i) % SEEN];
+
+		if (*slot == h)
+			return true;
+		if (*slot == 0) {
+			*slot = xk_errs_count(ld->e) < COMPOSE_ERRORS_MAX ? h : 0;
+			return false;
+		}
+	}
+	return true;
 }
 
 int loader_poison(lua_State *L, struct spec_place at, const char *callee, const char *fmt, ...)
@@ -112,7 +160,8 @@ int loader_poison(lua_State *L, struct spec_place at, const char *callee, const 
 	va_start(ap, fmt);
 	lua_pushvfstring(L, fmt, ap);
 	va_end(ap);
-	spec_error(ld->s, ld->e, at, callee, NULL, 0, "%s", lua_tostring(L, -1));
+	if (!loader_seen(L, at, lua_tostring(L, -1)))
+		spec_error(ld->s, ld->e, at, callee, NULL, 0, "%s", lua_tostring(L, -1));
 	lua_pop(L, 1);
 	loader_push_poison(L);
 	return 1;
@@ -121,13 +170,10 @@ int loader_poison(lua_State *L, struct spec_place at, const char *callee, const 
 static int on_error(lua_State *L)
 {
 	struct loader *ld = loader_of(L);
-	lua_Debug ar;
+	struct spec_place at = place_at(L, 0);
 
-	for (int level = 0; lua_getstack(L, level, &ar); level++)
-		if (lua_getinfo(L, "l", &ar) && ar.currentline > 0) {
-			note_place(ld, L, &ar);
-			break;
-		}
+	if (at.line != 0)
+		ld->now = at;
 	if (lua_type(L, 1) != LUA_TSTRING)
 		lua_pushfstring(L, "error() was called with a %s", luaL_typename(L, 1));
 	return 1;
@@ -144,8 +190,8 @@ static const char *strip_place(const char *msg, struct spec_place *at)
 	line = strtoul(end + 1, &end, 10);
 	if (*end != ':' || end[1] != ' ')
 		return msg;
-	at->file = (unsigned)file;
-	at->line = (int)line;
+	if (at->file != file || at->line != (int)line)
+		*at = (struct spec_place){ .file = (unsigned)file, .line = (int)line };
 	return end + 2;
 }
 
@@ -157,6 +203,7 @@ static const char *limit_text(const struct loader *ld)
 	case LIMIT_TIME: return "graph file ran longer than 10 seconds";
 	case LIMIT_MEM: return "graph file used more than 64 MiB of memory";
 	case LIMIT_NOMEM: return "out of memory";
+	case LIMIT_ERRORS:
 	case LIMIT_NONE: break;
 	}
 	return NULL;
@@ -165,7 +212,7 @@ static const char *limit_text(const struct loader *ld)
 /* Would this message not have come but for an earlier complaint? */
 static bool follows_poison(const struct loader *ld, const char *msg)
 {
-	return ld->npoison != 0 && (ld->limit == LIMIT_INSTR ||
+	return ld->npoison != 0 && (ld->limit == LIMIT_INSTR || ld->limit == LIMIT_ERRORS ||
 		strncmp(msg, "attempt to", 10) == 0 || strncmp(msg, "bad argument", 12) == 0 ||
 		strncmp(msg, "'for'", 5) == 0 || strstr(msg, "is not available in graph files") != NULL);
 }
@@ -198,7 +245,7 @@ static void take_result(struct loader *ld)
 {
 	lua_State *L = ld->L;
 	struct thing *t = loader_thing(L, -1);
-	struct spec_place at = { 0, 1 };
+	struct spec_place at = { .line = ld->main_line != 0 ? ld->main_line : 1 };
 
 	if (t != NULL && t->kind == THING_POISON)
 		return;
@@ -348,10 +395,12 @@ static struct xk_spec *spec_new(const struct xk_compose_opts *o)
 	s->table = o->table ? o->table : xk_proto_table;
 	s->graph = s->bench = -1;
 	s->file = arena_get(&s->arena, COMPOSE_FILES_MAX * sizeof *s->file);
-	if (s->file == NULL) {
+	s->scan_left = arena_get(&s->arena, sizeof *s->scan_left);
+	if (s->file == NULL || s->scan_left == NULL) {
 		xk_spec_free(s);
 		return NULL;
 	}
+	*s->scan_left = COMPOSE_SCAN_MAX;
 	return s;
 }
 
@@ -367,12 +416,14 @@ int xk_spec_load_text(struct xk_spec **out, const char *file, const char *text, 
 	if (ld.s == NULL)
 		return XK_E_NOMEM;
 	ld.arg_used = arena_get(&ld.s->arena, ld.o->nargs + 1);
-	err = ld.arg_used ? files_path(&ld, file) : XK_E_NOMEM;
+	ld.seen = arena_get(&ld.s->arena, SEEN * sizeof *ld.seen);
+	err = ld.arg_used && ld.seen ? files_path(&ld, file) : XK_E_NOMEM;
 	if (err == XK_OK)
 		err = files_add(ld.s, file, NULL, text, n) < 0 ? XK_E_NOMEM : XK_OK;
 	if (err == XK_OK)
 		err = run_file(&ld);
 	files_fini(&ld);
+	ld.s->ncomplaints = ld.npoison;
 	if (err == XK_OK)
 		err = give_names(ld.s);
 	if (err != XK_OK || (ld.limit == LIMIT_NOMEM && !ld.s->complete)) {

@@ -3,8 +3,8 @@
  * compose_print.c - shows errors the way a compiler does: place, sentence, the
  * line itself, a caret under the key.
  *
- * Invariant: whatever bytes a source holds, no control character reaches the
- * terminal and one line is one line.
+ * Invariant: whatever bytes a source holds, what reaches the terminal is UTF-8 without
+ * control characters, and one line is one line.
  */
 #include "runtime/compose/compose_priv.h"
 
@@ -41,8 +41,17 @@ static bool line_of(const struct spec_file *f, int no, const char **start, size_
 
 static void put_printable(FILE *f, const char *s, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		fputc(((unsigned char)s[i] < ' ' && s[i] != '\t') || s[i] == 0x7f ? '?' : s[i], f);
+	for (size_t i = 0; i < n; ) {
+		unsigned char c = (unsigned char)s[i];
+		size_t len = spec_utf8(s + i, n - i);
+
+		/* U+0080 to U+009F are controls, too. */
+		if (len == 0 || (c < ' ' && c != '\t') || c == 0x7f || (c == 0xc2 && (unsigned char)s[i + 1] < 0xa0))
+			fputc('?', f);
+		else
+			fwrite(s + i, 1, len, f);
+		i += len != 0 ? len : 1;
+	}
 }
 
 /* Blanks up to column col; tabs stay tabs, so that the caret stands below. */
@@ -72,6 +81,21 @@ static void show_line(FILE *f, const struct spec_file *file, int line, int col)
 	fputs("^\n", f);
 }
 
+/* Who started has a line and no column: that of the node which was made there. */
+static int column_of(const struct xk_spec *s, const struct spec_file *f, int line, const char *text)
+{
+	for (unsigned i = 0; line > 0 && i < s->nnodes; i++) {
+		const struct spec_node *n = &s->node[i];
+		int at_line, col;
+		size_t len = n->name != NULL ? strlen(n->name) : 0;
+
+		if (&s->file[n->at.file] != f || n->at.line != line || len == 0 || strncmp(text, n->name, len) != 0 || text[len] != ':')
+			continue;
+		return scan_place(f->text, f->len, line, n->proto->name, NULL, 0, s->scan_left, &at_line, &col) ? col : 0;
+	}
+	return 0;
+}
+
 void xk_spec_print_errors(FILE *f, const struct xk_spec *s, struct xk_errs *e, const char *kind)
 {
 	unsigned n;
@@ -94,10 +118,12 @@ void xk_spec_print_errors(FILE *f, const struct xk_spec *s, struct xk_errs *e, c
 		put_printable(f, text, strlen(text));
 		fputc('\n', f);
 		if (src != NULL)
-			show_line(f, src, line, col);
+			show_line(f, src, line, col != 0 ? col : column_of(s, src, line, text));
 	}
 	if (n > 0 && kind == NULL && xk_spec_nearest(s) != NULL)
 		fprintf(f, "nearest that can run: %s\n", xk_spec_nearest(s));
-	if (n > 1)
+	if (xk_errs_is_cut(e))
+		fprintf(f, "more than %u %ss: the rest is not shown\n", COMPOSE_ERRORS_MAX, kind ? kind : "error");
+	else if (n > 1)
 		fprintf(f, "%u %ss\n", n, kind ? kind : "error");
 }

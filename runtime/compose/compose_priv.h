@@ -20,6 +20,8 @@
 #define COMPOSE_NODES_MAX  4096u
 #define COMPOSE_VALUES_MAX 1000000u         /* values in all tables together */
 #define COMPOSE_ERRORS_MAX 1000u            /* shown of one file; each costs a look at the source */
+#define COMPOSE_SCAN_MAX   20000000u        /* tokens read again to find the places of errors */
+#define COMPOSE_AGAIN_MAX  10000u           /* complaints, again and again the same or not, that end a file */
 #define COMPOSE_DEPTH_MAX  16u              /* tables inside tables */
 #define COMPOSE_NAME_MAX   63u
 #define COMPOSE_INSTR_MAX  10000000u        /* instructions */
@@ -48,7 +50,10 @@ struct spec_file {
 	int         ref;               /* registry reference of its result, while loading lasts */
 };
 
-struct spec_place { unsigned file; int line; };
+#define SPEC_FROM 3u
+/* Line 0: unknown.  Inside a function, nfrom callers: the nearest first, the outermost last. */
+struct spec_at { unsigned file; int line; };
+struct spec_place { unsigned file; int line; struct spec_at from[SPEC_FROM]; unsigned nfrom; };
 
 struct spec_node {
 	const struct xk_proto *proto;
@@ -83,6 +88,8 @@ struct xk_spec {
 	bool               complete;       /* the file ran to its end */
 	bool               checked;        /* without errors */
 	unsigned           nvalues;
+	unsigned           ncomplaints;    /* made while the file ran, repeated ones and all */
+	uint64_t          *scan_left;      /* tokens, see COMPOSE_SCAN_MAX */
 	unsigned          *order;          /* nodes bottom-up, after the check */
 	struct xk_plan     plan;
 	const char        *nearest;        /* threading that can run, when what is written cannot: a line of Lua */
@@ -97,6 +104,8 @@ const struct xk_proto *spec_proto(const struct xk_spec *s, const char *name);
 const char *spec_label(const struct xk_spec *s, const struct spec_node *n, char *buf, size_t len);
 /* "the text \"x\"", "a list", ...: what a value is, for complaints. */
 const char *spec_describe(const struct xk_value *v, char *buf, size_t n);
+/* Bytes of the UTF-8 character at s, of n > 0 bytes; 0: it is none. */
+size_t spec_utf8(const char *s, size_t n);
 bool spec_is_name(const char *s, size_t n);
 
 /* ---- the place of a key ------------------------------------------------------------------- */
@@ -108,17 +117,20 @@ struct scan_step { const char *name; unsigned i; };
  * starts on `line`, and in its table for the path of steps.  Without steps it
  * finds the callee.  True: *at_line and *at_col (from 1) are set.  False: the
  * source does not show it (a table made elsewhere); they say line, 0.
+ *
+ * Reads at most a few times as many tokens as text has bytes, and at most *left, from which
+ * they are taken: what nests deep on one line would be read again and again.
  */
 bool scan_place(const char *text, size_t len, int line, const char *callee,
-		const struct scan_step *step, unsigned nsteps, int *at_line, int *at_col);
-/* An error at a key of a call; nsteps 0: at the call. */
+		const struct scan_step *step, unsigned nsteps, uint64_t *left, int *at_line, int *at_col);
+/* An error at a key of a call; nsteps 0: at the call.  Who called the function that it is in is said, too. */
 void spec_error(const struct xk_spec *s, struct xk_errs *e, struct spec_place at, const char *callee,
 		const struct scan_step *step, unsigned nsteps, const char *fmt, ...) XK_PRINTF(7, 8);
 
 /* ---- the loader --------------------------------------------------------------------------------- */
 
 struct lua_State;
-enum load_limit { LIMIT_NONE, LIMIT_INSTR, LIMIT_CALLS, LIMIT_MEM, LIMIT_TIME, LIMIT_NOMEM };
+enum load_limit { LIMIT_NONE, LIMIT_ERRORS, LIMIT_INSTR, LIMIT_CALLS, LIMIT_MEM, LIMIT_TIME, LIMIT_NOMEM };
 
 struct loader {
 	struct lua_State *L;
@@ -131,7 +143,9 @@ struct loader {
 	uint64_t          churn;
 	xk_ns             deadline;
 	struct spec_place now;            /* the line last begun */
+	int               main_line;      /* of the graph file's own chunk, the same */
 	unsigned          npoison;        /* complaints answered with a poison value */
+	uint64_t         *seen;           /* hashes of complaints and their places */
 	bool             *arg_used;       /* by o->args */
 	bool              args_called;
 	char            **path; unsigned npath;
@@ -139,11 +153,13 @@ struct loader {
 };
 
 struct loader *loader_of(struct lua_State *L);
-/* Where the Lua code that called the running C function stands. */
+/* Where the Lua code that called the running C function stands, and who called that. */
 struct spec_place loader_caller(struct lua_State *L);
 /* Records an error there (or at `at`) and pushes a poison value; returns 1. */
 int  loader_poison(struct lua_State *L, struct spec_place at, const char *callee, const char *fmt, ...) XK_PRINTF(4, 5);
 void loader_push_poison(struct lua_State *L);
+/* Was this complained about there before?  Remembers it. */
+bool loader_seen(struct lua_State *L, struct spec_place at, const char *what);
 
 /* A userdata that stands for something recorded. */
 enum thing_kind { THING_NODE, THING_ARCH, THING_GRAPH, THING_BENCH, THING_POISON, THING_TYPED, THING_ARG };
@@ -202,12 +218,17 @@ struct check_table {
 	const struct scan_step *prefix; unsigned nprefix;  /* where the table is, within the call's */
 	const struct xk_param *schema;
 	const char *const     *skip;
+	const struct xk_param *meant;                      /* set: for which a value stands there without a name */
+	bool                   unknown;                    /* set: a value of it was complained about when the file ran */
 };
-void check_table(const struct check_table *c, const struct xk_value *tab, void *conf);
-/* A fresh configuration of a node; NULL after complaints (or NULL e: no memory). */
+void check_table( struct check_table *c, const struct xk_value *tab, void *conf);
+/* A fresh configuration of a node; NULL after complaints, now or when the file ran (or
+ * no memory). */
 void *check_node_conf(struct xk_spec *s, const struct spec_node *n, struct xk_errs *e);
 void check_graph_fields(struct xk_spec *s, const struct spec_top *t, struct xk_errs *e);
 void check_threading(struct xk_spec *s, const struct spec_top *t, struct xk_errs *e);
+/* What nodes say of each other, once each is right alone (xk_review.h). */
+void check_review(struct xk_spec *s, struct xk_errs *e, struct xk_errs *warnings);
 void check_edges(struct xk_spec *s, struct xk_errs *e, struct xk_errs *warnings);
 
 /* The structure behind xk_graph_params. */

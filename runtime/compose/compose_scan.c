@@ -27,6 +27,7 @@ struct tok {
 struct lex {
 	const char *p, *end, *line_start;
 	int         line;
+	uint64_t   *left;         /* tokens that may be read; shared by copies */
 };
 
 /* ---- tokens ------------------------------------------------------------------ */
@@ -129,8 +130,9 @@ static struct tok next(struct lex *x)
 	t.start = t.s = x->p;
 	t.line = x->line;
 	t.col = (int)(x->p - x->line_start) + 1;
-	if (x->p >= x->end)
+	if (x->p >= x->end || *x->left == 0)
 		return t;
+	--*x->left;
 	if (word_char(*x->p)) {
 		t.kind = isdigit((unsigned char)*x->p) ? TOK_NUMBER : TOK_NAME;
 		while (x->p < x->end && word_char(*x->p))
@@ -304,14 +306,16 @@ static bool find_call(struct lex x, int line, const char *callee, const struct s
 }
 
 bool scan_place(const char *text, size_t len, int line, const char *callee,
-		const struct scan_step *step, unsigned nsteps, int *at_line, int *at_col)
+		const struct scan_step *step, unsigned nsteps, uint64_t *left, int *at_line, int *at_col)
 {
-	struct lex x = { .p = text, .end = text + len, .line_start = text, .line = 1 };
+	uint64_t most = 4 * (uint64_t)len + 1000 < *left ? 4 * (uint64_t)len + 1000 : *left, mine = most;
+	struct lex x = { .p = text, .end = text + len, .line_start = text, .line = 1, .left = &mine };
 	struct tok t;
 	bool found;
 
 	found = find_call(x, line, callee, step, nsteps, &t) ||
 		(nsteps != 0 && find_call(x, line, NULL, step, nsteps, &t));
+	*left -= most - mine;
 	if (!found && nsteps != 0 && find_call(x, line, callee, NULL, 0, &t)) {
 		*at_line = line;
 		*at_col = t.col;

@@ -79,6 +79,23 @@ const char *spec_describe(const struct xk_value *v, char *buf, size_t n)
 	return buf;
 }
 
+size_t spec_utf8(const char *s, size_t n)
+{
+	const unsigned char *p = (const unsigned char *)s;
+	size_t more = *p < 0x80 ? 0 : *p >= 0xc2 && *p < 0xe0 ? 1 : (*p & 0xf0) == 0xe0 ? 2 : *p >= 0xf0 && *p < 0xf5 ? 3 : 9;
+
+	if (more > 3 || n <= more)
+		return 0;
+	/* overlong forms, surrogates, past U+10FFFF */
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+		return 0;
+	for (size_t i = 1; i <= more; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	return more + 1;
+}
+
 bool spec_is_name(const char *s, size_t n)
 {
 	if (n == 0 || n > COMPOSE_NAME_MAX || !(isalpha((unsigned char)*s) || *s == '_'))
@@ -89,18 +106,30 @@ bool spec_is_name(const char *s, size_t n)
 	return true;
 }
 
+/* " (called from FILE:LINE, from FILE:LINE)", or nothing. */
+static const char *callers(const struct xk_spec *s, const struct spec_place *at, char *buf, size_t n)
+{
+	size_t used = 0;
+
+	buf[0] = '\0';
+	for (unsigned i = 0; i < at->nfrom && used < n; i++)
+		used += (size_t)snprintf(buf + used, n - used, "%sfrom %s:%d", i == 0 ? " (called " : ", ",
+					 spec_file_name(s, at->from[i].file), at->from[i].line);
+	if (at->nfrom != 0 && used < n)
+		snprintf(buf + used, n - used, ")");
+	return buf;
+}
+
 void spec_error(const struct xk_spec *s, struct xk_errs *e, struct spec_place at, const char *callee,
 		const struct scan_step *step, unsigned nsteps, const char *fmt, ...)
 {
 	const struct spec_file *f = at.file < s->nfiles ? &s->file[at.file] : NULL;
 	int line = at.line, col = 0;
-	char *text;
+	char *text, from[600];
 	va_list ap;
 
-	if (xk_errs_count(e) > COMPOSE_ERRORS_MAX)
-		return;
-	if (xk_errs_count(e) == COMPOSE_ERRORS_MAX) {
-		xk_errs_add(e, f ? f->name : NULL, 0, 0, "more than %u errors: the rest is not shown", COMPOSE_ERRORS_MAX);
+	if (xk_errs_count(e) >= COMPOSE_ERRORS_MAX) {
+		xk_errs_cut(e);
 		return;
 	}
 	va_start(ap, fmt);
@@ -108,8 +137,8 @@ void spec_error(const struct xk_spec *s, struct xk_errs *e, struct spec_place at
 		text = NULL;
 	va_end(ap);
 	if (f != NULL && callee != NULL)
-		scan_place(f->text, f->len, at.line, callee, step, nsteps, &line, &col);
-	xk_errs_add(e, f ? f->name : NULL, line, col, "%s", text ? text : "out of memory");
+		scan_place(f->text, f->len, at.line, callee, step, nsteps, s->scan_left, &line, &col);
+	xk_errs_add(e, f ? f->name : NULL, line, col, "%s%s", text ? text : "out of memory", callers(s, &at, from, sizeof from));
 	free(text);
 }
 
@@ -176,7 +205,7 @@ bool xk_spec_param_place(const struct xk_spec *s, unsigned i, const char *name,
 	xk_assert(i < s->nnodes);
 	if (xk_value_get(&n->tab, name) == NULL)
 		return false;
-	scan_place(f->text, f->len, n->at.line, n->proto->name, &step, 1, line, &col);
+	scan_place(f->text, f->len, n->at.line, n->proto->name, &step, 1, s->scan_left, line, &col);
 	*file = f->name;
 	return true;
 }

@@ -54,7 +54,12 @@ struct thing *loader_push_thing(lua_State *L, enum thing_kind kind, unsigned ref
 
 void loader_push_poison(lua_State *L)
 {
-	loader_of(L)->npoison++;
+	struct loader *ld = loader_of(L);
+
+	if (++ld->npoison > COMPOSE_AGAIN_MAX) {
+		ld->limit = LIMIT_ERRORS;
+		luaL_error(L, "limit");
+	}
 	loader_push_thing(L, THING_POISON, 0);
 }
 

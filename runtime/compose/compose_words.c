@@ -290,7 +290,7 @@ static int top_table(lua_State *L)
 	struct loader *ld = loader_of(L);
 	struct spec_top t = {
 		.is_bench = lua_toboolean(L, lua_upvalueindex(2)),
-		.at = { (unsigned)lua_tointeger(L, lua_upvalueindex(3)), (int)lua_tointeger(L, lua_upvalueindex(4)) },
+		.at = { .file = (unsigned)lua_tointeger(L, lua_upvalueindex(3)), .line = (int)lua_tointeger(L, lua_upvalueindex(4)) },
 	};
 	const char *word = t.is_bench ? "bench" : "graph", *name;
 	size_t n;

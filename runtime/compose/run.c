@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * run.c - lets a graph run: warm-up, measured time, windows, and the reasons to
- * stop.
+ * run.c - lets a graph run: connections, warm-up, measured time, windows, and the
+ * reasons to stop.
  *
  * One loop serves both clocks.  Real: the calling thread sleeps on the graph's
  * event until the next thing to do.  Virtual: it is the thread that runs the
@@ -15,7 +15,9 @@
 #include "runtime/mem/xk_mem.h"
 
 #define VIRTUAL_STEP (10 * XK_MS)
-#define MESSAGES_POLL (2 * XK_MS)
+#define POLL_LEAST   (50 * XK_US)     /* between two looks at how many messages there were */
+#define POLL_MOST    (2 * XK_MS)
+#define GATE_POLL XK_MS
 
 static xk_ns now(const struct run *u)
 {
@@ -29,6 +31,26 @@ static bool stop_asked(const struct run *u)
 	return u->o->stop_fd >= 0 && poll(&p, 1, 0) > 0;
 }
 
+/* Somebody wants to know how it goes. */
+static bool asked(const struct run *u)
+{
+	struct pollfd p = { .fd = u->o->ask_fd, .events = POLLIN };
+
+	return u->begun && u->o->so_far != NULL && poll(&p, 1, 0) > 0;
+}
+
+static void tell_so_far(const struct run *u)
+{
+	struct xk_run_result r;
+
+	if (run_so_far(u, &r) != XK_OK)
+		return;                  /* no memory: asked again it is tried again */
+	r.measured_ns = now(u) - u->t0;
+	r.wall_ns = xk_clock_host() - u->wall0;
+	u->o->so_far(u->o->arg, &r);
+	xk_run_fini(&r);
+}
+
 static bool finished(const struct run *u)
 {
 	uint32_t apps = xk_load_acquire(&u->g->napps);
@@ -36,25 +58,43 @@ static bool finished(const struct run *u)
 	return apps != 0 && xk_load_acquire(&u->g->ndone) >= apps;
 }
 
+/* True, and why, when the run is over whatever the time. */
+static bool over(struct run *u)
+{
+	if (finished(u))
+		u->r->end = XK_RUN_FINISHED;
+	else if (stop_asked(u))
+		u->r->end = XK_RUN_STOPPED;
+	else if (xk_graph_cut_off(u->g))
+		u->r->end = XK_RUN_CUT_OFF;
+	else
+		return false;
+	return true;
+}
+
 /* Lets time pass until `until` or something that ends the run; true: it ended. */
 static bool pass_real(struct run *u, xk_ns until)
 {
+	int fds[2] = { u->o->stop_fd, u->o->ask_fd };
+	bool stops = u->o->stop_fd >= 0, asks = u->begun && u->o->so_far != NULL;
+
 	for (;;) {
 		xk_ns t;
 
+		if (asked(u))
+			tell_so_far(u);
 		xk_event_prepare(&u->g->done);
 		t = now(u);
-		if (finished(u) || stop_asked(u)) {
+		if (over(u)) {
 			xk_event_cancel(&u->g->done);
-			u->r->end = finished(u) ? XK_RUN_FINISHED : XK_RUN_STOPPED;
 			return true;
 		}
 		if (t >= until) {
 			xk_event_cancel(&u->g->done);
 			return false;
 		}
-		xk_event_wait(&u->g->done, until == XK_NS_NEVER ? XK_NS_NEVER : until - t, &u->o->stop_fd,
-			      u->o->stop_fd >= 0);
+		xk_event_wait(&u->g->done, until == XK_NS_NEVER ? XK_NS_NEVER : until - t, stops ? fds : fds + 1,
+			      (unsigned)stops + asks);
 	}
 }
 
@@ -81,10 +121,10 @@ static bool pass_virtual(struct run *u, xk_ns until)
 		}
 		if (t >= until)
 			return false;
-		if (stop_asked(u)) {
-			u->r->end = XK_RUN_STOPPED;
+		if (over(u))
 			return true;
-		}
+		if (asked(u))
+			tell_so_far(u);
 		if (!step_virtual(u, to)) {
 			u->r->end = finished(u) ? XK_RUN_FINISHED : XK_RUN_IDLE;
 			return true;
@@ -138,14 +178,18 @@ static xk_ns earlier(xk_ns a, xk_ns b)
 	return a < b ? a : b;
 }
 
-static bool enough_messages(struct run *u)
+/* How long the rest of n messages takes at the pace of those in the time t until now; without any, as
+ * long again.  0: they are through. */
+static xk_ns rest_of(struct run *u, uint64_t n, xk_ns t)
 {
-	int most;
+	int most = run_totals(u);
+	uint64_t had = most >= 0 ? u->total[most].messages : 0;
+	double rest;
 
-	if (u->o->max_messages == 0)
-		return false;
-	most = run_totals(u);
-	return most >= 0 && u->total[most].messages >= u->o->max_messages;
+	if (had >= n)
+		return 0;
+	rest = had != 0 ? (double)t / (double)had * (double)(n - had) : (double)t;
+	return rest < POLL_LEAST ? POLL_LEAST : rest < POLL_MOST ? (xk_ns)rest : POLL_MOST;
 }
 
 /* ---- the measured part --------------------------------------------------------------- */
@@ -194,9 +238,9 @@ static bool advance(struct run *u, const struct marks *m, xk_ns t)
 	bool ended;
 
 	if (u->o->max_messages != 0)
-		next = earlier(next, t + MESSAGES_POLL);
+		next = earlier(next, t + rest_of(u, u->o->max_messages, t));
 	ended = pass(u, next == XK_NS_NEVER ? XK_NS_NEVER : u->t0 + next);
-	if (!ended && enough_messages(u)) {
+	if (!ended && u->o->max_messages != 0 && rest_of(u, u->o->max_messages, t) == 0) {
 		u->r->end = XK_RUN_MESSAGES;
 		ended = true;
 	}
@@ -228,22 +272,71 @@ static int measure(struct run *u)
 	return err;
 }
 
-/* Everything that happens from here on is measured. */
-static int begin(struct run *u)
+static bool warms_up(const struct xk_run_opts *o)
 {
-	int err = run_begin(u);
+	return o->warmup != 0 || o->warmup_messages != 0;
+}
+
+/* Everything that happens from here on is measured; birth: what starting did, too. */
+static int begin(struct run *u, bool birth)
+{
+	int err = run_begin(u, birth);
 
 	u->t0 = now(u);
 	u->wall0 = xk_clock_host();
+	u->begun = err == XK_OK;
 	return err;
+}
+
+/* Until the time is over and the messages are through; true: the run is over. */
+static bool warm_up(struct run *u, xk_ns from)
+{
+	bool ended = pass(u, from + u->o->warmup);
+	xk_ns rest;
+
+	while (!ended && (rest = rest_of(u, u->o->warmup_messages, now(u) - from)) != 0)
+		ended = pass(u, now(u) + rest);
+	return ended;
 }
 
 static int start_workers(struct run *u, struct xk_errs *e)
 {
 	int err = u->r->is_virtual ? XK_OK : xk_graph_run(u->g, e);
 
+	if (err == XK_OK && u->g->vps->shared_cpus != 0 && u->g->nnodes != 0)
+		XK_TRACE(&u->g->node[0]->log, 2, "workers are pinned to processors that those of process %d are pinned to, "
+			 "too: --cpus gives others", (int)u->g->vps->shared_with);
 	if (err == XK_OK && u->o->started != NULL)
 		u->o->started(u->o->watch);
+	return err;
+}
+
+static int begin_warm(struct run *u, xk_ns from, bool *ended)
+{
+	*ended = warm_up(u, from);
+	u->r->warmup_ns = now(u) - from;
+	return begin(u, false);
+}
+
+/* Applications that open their connections first: sending, and so the warm-up, begins when all
+ * of them have. */
+static int start_gated(struct run *u, struct xk_errs *e, bool *ended)
+{
+	int err = start_workers(u, e);
+	xk_ns from = now(u);
+	bool open = false;
+
+	while (err == XK_OK && !*ended && (err = run_gate_look(u, now(u) - from, &open, e)) == XK_OK && !open)
+		*ended = pass(u, now(u) + GATE_POLL);
+	if (err != XK_OK)
+		return err;
+	if (warms_up(u->o) && !*ended) {
+		run_gate_go(u);
+		return begin_warm(u, now(u), ended);
+	}
+	err = begin(u, false);
+	if (err == XK_OK && !*ended)             /* not a message is missed */
+		run_gate_go(u);
 	return err;
 }
 
@@ -253,16 +346,23 @@ static int start(struct run *u, struct xk_errs *e, bool *ended)
 	xk_ns from = now(u);
 	int err;
 
-	if (u->o->warmup == 0) {
-		err = begin(u);
+	if (run_gated(u))
+		return start_gated(u, e, ended);
+	if (!warms_up(u->o)) {
+		err = begin(u, true);
 		return err == XK_OK ? start_workers(u, e) : err;
 	}
 	err = start_workers(u, e);
-	if (err != XK_OK)
-		return err;
-	*ended = pass(u, from + u->o->warmup);
-	u->r->warmup_ns = now(u) - from;
-	return begin(u);
+	return err == XK_OK ? begin_warm(u, from, ended) : err;
+}
+
+/* Messages are those of an application: without one none would ever be enough. */
+static int check_messages(const struct run *u, struct xk_errs *e)
+{
+	if ((u->o->warmup_messages == 0 && u->o->max_messages == 0) || u->napps != 0)
+		return XK_OK;
+	xk_errs_add(e, NULL, 0, 0, "messages cannot be waited for: no application of this graph counts them");
+	return XK_E_INVAL;
 }
 
 static int run_all(struct run *u, struct xk_errs *e)
@@ -271,6 +371,8 @@ static int run_all(struct run *u, struct xk_errs *e)
 	bool ended = false;
 	int err = run_find_apps(u);
 
+	if (err == XK_OK)
+		err = check_messages(u, e);
 	if (err == XK_OK)
 		err = start(u, e, &ended);
 	if (err == XK_OK && !ended)
@@ -287,7 +389,8 @@ int xk_run(struct xk_graph *g, const struct xk_run_opts *o, struct xk_run_result
 	int err;
 
 	*r = (struct xk_run_result){ .graph = g, .nnodes = g->nnodes, .nvps = g->vps->nvps, .nlanes = g->vps->nlanes,
-				     .nworkers = g->vps->nworkers, .busiest = -1,
+				     .nworkers = g->vps->nworkers + g->vps->noutside,
+				     .noutside = g->vps->noutside, .busiest = -1,
 				     .is_virtual = g->vps->arch.schedule == XK_SCHED_VIRTUAL };
 	err = run_all(&u, e);
 	run_fini(&u);
@@ -304,7 +407,8 @@ const char *xk_run_end_text(enum xk_run_end e)
 	static const char *const text[] = {
 		[XK_RUN_DURATION] = "time was up", [XK_RUN_FINISHED] = "the applications finished",
 		[XK_RUN_STOPPED] = "stopped", [XK_RUN_MESSAGES] = "the messages were done",
-		[XK_RUN_IDLE] = "nothing was left to happen",
+		[XK_RUN_IDLE] = "nothing was left to happen", [XK_RUN_CUT_OFF] = "every device is gone",
+		[XK_RUN_GOES_ON] = "so far",
 	};
 
 	return text[e];
@@ -312,12 +416,5 @@ const char *xk_run_end_text(enum xk_run_end e)
 
 const char *xk_run_drop_name(const struct xk_node *n, unsigned i)
 {
-	if (i == XK_DROP_NOMEM)
-		return "no memory";
-	if (i == XK_DROP_UNSUPPORTED)
-		return "unsupported";
-	for (unsigned k = 0; n->proto->drops != NULL && n->proto->drops[k] != NULL; k++)
-		if (k + XK_DROP_FIRST == i)
-			return n->proto->drops[k];
-	return NULL;
+	return xk_drop_name(n->proto, i);
 }

@@ -6,6 +6,7 @@
  * names; a reason that never happened is left out, a counter is not.
  */
 #include "runtime/compose/run_priv.h"
+#include "runtime/compose/xk_json.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -18,22 +19,29 @@ static void put(json_t *o, const char *key, uint64_t v)
 	json_object_set_new(o, key, json_integer((json_int_t)v));
 }
 
+static json_t *drops_json(const struct xk_node *n, const uint64_t *drop)
+{
+	json_t *j = json_object();
+	const char *name;
+
+	for (unsigned i = 0; i < XK_DROPS_MAX && (name = xk_run_drop_name(n, i)) != NULL; i++)
+		if (drop[i] != 0)
+			put(j, name, drop[i]);
+	return j;
+}
+
 static json_t *counts_json(const struct xk_node *n, const struct xk_run_counts *c)
 {
-	json_t *j = json_object(), *drops = json_object(), *own = json_object();
-	const char *name;
+	json_t *j = json_object(), *own = json_object();
 
 	put(j, "push", c->push);
 	put(j, "pop", c->pop);
 	put(j, "sessions", c->sess_live);
 	put(j, "sessions_made", c->sess_made);
 	put(j, "sessions_gone", c->sess_gone);
-	for (unsigned i = 0; i < XK_DROPS_MAX && (name = xk_run_drop_name(n, i)) != NULL; i++)
-		if (c->drop[i] != 0)
-			put(drops, name, c->drop[i]);
 	for (unsigned i = 0; i < XK_COUNTS_MAX && n->proto->counts != NULL && n->proto->counts[i] != NULL; i++)
 		put(own, n->proto->counts[i], c->count[i]);
-	json_object_set_new(j, "drops", drops);
+	json_object_set_new(j, "drops", drops_json(n, c->drop));
 	json_object_set_new(j, "counters", own);
 	return j;
 }
@@ -44,14 +52,37 @@ static json_t *time_json(const struct xk_meter_counts *t)
 			 (json_int_t)t->n[1], "down_ns", t->ns[1]);
 }
 
+/* Times are the host's, of which a run in virtual time says nothing. */
+static void put_locks(json_t *j, const struct xk_run_result *r, const struct xk_lock_counts *c)
+{
+	put(j, "taken", c->taken);
+	put(j, "contended", c->contended);
+	put(j, "wait_ns", r->is_virtual ? 0 : xk_lock_waited_ns(c));
+	put(j, "hold_ns", r->is_virtual ? 0 : xk_lock_held_ns(c));
+}
+
+static json_t *objects_json(const struct xk_run_result *r, const struct xk_object_locks *l)
+{
+	json_t *map = json_object(), *session = json_object();
+
+	put(map, "locks", l->maps);
+	put_locks(map, r, &l->map);
+	put(session, "locks", l->sessions);
+	put_locks(session, r, &l->session);
+	return json_pack("{s:o, s:o}", "map", map, "session", session);
+}
+
 static json_t *node_json(const struct xk_run_result *r, const struct xk_run_node *n, bool per_vp)
 {
 	json_t *j = counts_json(n->node, &n->all), *vps;
 
 	json_object_set_new(j, "name", json_string(n->node->name));
 	json_object_set_new(j, "protocol", json_string(n->node->proto->name));
+	json_object_set_new(j, "drops_before", drops_json(n->node, n->dropped_before));
 	if (r->graph->meter != NULL && !r->is_virtual)
 		json_object_set_new(j, "time", time_json(&n->time));
+	if (n->objects.maps != 0)
+		json_object_set_new(j, "locks", objects_json(r, &n->objects));
 	if (n->is_app) {
 		put(j, "messages", n->messages);
 		put(j, "bytes", n->bytes);
@@ -143,6 +174,8 @@ static json_t *lane_json(const struct xk_lane_stats *l)
 	put(j, "late", l->late);
 	put(j, "longest_queue", l->most);
 	put(j, "sleeps", l->sleeps);
+	put(j, "full_ns", l->full_ns);
+	put(j, "empty_ns", l->empty_ns);
 	return j;
 }
 
@@ -186,11 +219,7 @@ static json_t *locks_json(const struct xk_run_result *r)
 		json_object_set_new(j, "class", json_string(l->name));
 		json_object_set_new(j, "policy", json_string(l->policy));
 		put(j, "locks", l->n);
-		put(j, "taken", l->sum.taken);
-		put(j, "contended", l->sum.contended);
-		/* Host time, of which a run in virtual time says nothing. */
-		put(j, "wait_ns", r->is_virtual ? 0 : xk_lock_waited_ns(&l->sum));
-		put(j, "hold_ns", r->is_virtual ? 0 : xk_lock_held_ns(&l->sum));
+		put_locks(j, r, &l->sum);
 		json_array_append_new(a, j);
 	}
 	return a;
@@ -206,7 +235,7 @@ static json_t *conns_json(const struct xk_run_result *r)
 
 		json_object_set_new(j, "node", json_string(r->node[c->node].node->name));
 		put(j, "vp", c->vp);
-		put(j, "connection", c->no);
+		json_object_set_new(j, "connection", r->node[c->node].together ? json_null() : json_integer((json_int_t)c->no));
 		put(j, "messages", c->messages);
 		put(j, "bytes", c->bytes);
 		json_array_append_new(a, j);
@@ -231,7 +260,18 @@ static json_t *samples_json(const struct xk_run_result *r)
 	return a;
 }
 
-struct json_t *xk_run_json(const struct xk_run_result *r, bool per_vp, bool per_conn)
+static json_t *doubts_json(const struct xk_run_result *r)
+{
+	char text[XK_RUN_DOUBTS][XK_RUN_DOUBT_LEN];
+	unsigned n = xk_run_doubts(r, text);
+	json_t *a = json_array();
+
+	for (unsigned i = 0; i < n; i++)
+		json_array_append_new(a, json_string(text[i]));
+	return a;
+}
+
+static json_t *run_json(const struct xk_run_result *r, bool per_vp, bool per_conn)
 {
 	json_t *j = json_object(), *nodes = json_array();
 	double s = (double)r->measured_ns / 1e9;
@@ -259,6 +299,7 @@ struct json_t *xk_run_json(const struct xk_run_result *r, bool per_vp, bool per_
 	json_object_set_new(j, "workers", workers_json(r));
 	json_object_set_new(j, "locks", locks_json(r));
 	json_object_set_new(j, "record", run_record_json(r));
+	json_object_set_new(j, "doubts", doubts_json(r));
 	json_object_set_new(j, "user_threads", user_threads_json(r));
 	if (per_vp)
 		json_object_set_new(j, "vps", vps_json(r));
@@ -267,4 +308,15 @@ struct json_t *xk_run_json(const struct xk_run_result *r, bool per_vp, bool per_
 	if (r->nsamples != 0)
 		json_object_set_new(j, "samples", samples_json(r));
 	return j;
+}
+
+struct json_t *xk_run_json(const struct xk_run_result *r, bool per_vp, bool per_conn)
+{
+	uint64_t lost = xk_json_lost();
+	json_t *j = run_json(r, per_vp, per_conn);
+
+	if (xk_json_lost() == lost)
+		return j;
+	json_decref(j);
+	return NULL;
 }

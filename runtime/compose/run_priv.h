@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * run_priv.h - the runner's two halves: reading counters (run_read.c) and
- * letting time pass (run.c).
+ * run_priv.h - the runner's parts: reading counters (run_read.c), letting time
+ * pass (run.c), waiting for connections (run_gate.c).
  */
 #ifndef RUN_PRIV_H
 #define RUN_PRIV_H
@@ -23,6 +23,7 @@ struct run_snap {
 	struct xk_worker_stats *worker;
 	struct xk_lock_counts   queue;
 	struct xk_meter_counts *time;    /* [nnodes] */
+	struct xk_object_locks *objects; /* [nnodes] */
 };
 
 /* Counters of cache misses, one of each thread there was. */
@@ -41,21 +42,32 @@ struct run {
 	struct { uint64_t messages, bytes; } *total, *seen;  /* [nnodes]: since the beginning; at the last window */
 	xk_ns                     t0;    /* graph clock when measuring began */
 	xk_ns                     wall0;
+	bool                      begun; /* the two are known */
 	uint64_t                  room_samples;
 	uint64_t                  rtt[XK_HIST_PLACES]; /* of all applications that measure it */
 };
 
 /* Finds the applications; before the graph runs. */
 int  run_find_apps(struct run *u);
-/* The state when measuring begins. */
-int  run_begin(struct run *u);
+/* The state when measuring begins; birth: the graph has not run, and what bringing it up has
+ * sent and lost is measured, too. */
+int  run_begin(struct run *u, bool birth);
 /* The differences, into the result. */
 int  run_end(struct run *u);
+/* The same of a run that goes on, into another result. */
+int  run_so_far(const struct run *u, struct xk_run_result *out);
 /* Totals of the applications since the beginning; the node with most messages, or -1. */
 int  run_totals(struct run *u);
 /* Messages each old connection had since the last window, when asked for. */
 int  run_window_conns(struct run *u, struct xk_run_sample *s);
 void run_fini(struct run *u);
+
+/* run_gate.c: is there an application that says when its connections are established?  Have
+ * all: *open; an error, told in e, when one of them will not, or has not after so long.  They
+ * may send. */
+bool run_gated(const struct run *u);
+int  run_gate_look(const struct run *u, xk_ns waited, bool *open, struct xk_errs *e);
+void run_gate_go(const struct run *u);
 
 /* run_machine.c */
 void run_sched_read(struct xk_run_sched *s);

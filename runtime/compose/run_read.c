@@ -128,6 +128,22 @@ static void read_rep(const struct xk_rep *r, struct xk_run_counts *c)
 		c->count[i] = xk_counter_read(r->count[i]);
 }
 
+static void tally(struct xk_vp *vp, void *arg)
+{
+	struct xk_rep *r = arg;
+
+	(void)vp;
+	r->node->proto->ops->rep_tally(r);
+}
+
+/* What others count for a driver, it reads now and then only. */
+static void tally_all(const struct xk_graph *g)
+{
+	for (unsigned i = 0; i < g->nnodes; i++)
+		for (unsigned v = 0; g->node[i]->proto->ops->rep_tally != NULL && v < g->vps->nvps; v++)
+			xk_vp_do(g->vps->vp[v], tally, g->node[i]->rep[v]);
+}
+
 static void read_vp(const struct xk_vp *vp, struct xk_run_vp *out)
 {
 	*out = (struct xk_run_vp){
@@ -151,6 +167,7 @@ static void snap_fini(struct run_snap *s)
 	xk_free(s->vp);
 	xk_free(s->worker);
 	xk_free(s->time);
+	xk_free(s->objects);
 	memset(s, 0, sizeof *s);
 }
 
@@ -160,12 +177,16 @@ static int snap(const struct xk_graph *g, struct run_snap *s)
 
 	s->counts = xk_alloc((size_t)g->nnodes * nvps * sizeof *s->counts + 1);
 	s->vp = xk_alloc(g->vps->nlanes * sizeof *s->vp);
-	s->worker = xk_alloc(g->vps->nworkers * sizeof *s->worker + 1);
+	s->worker = xk_alloc((g->vps->nworkers + g->vps->noutside) * sizeof *s->worker + 1);
 	s->time = xk_alloc(g->nnodes * sizeof *s->time + 1);
-	if (s->counts == NULL || s->vp == NULL || s->worker == NULL || s->time == NULL)
+	s->objects = xk_alloc(g->nnodes * sizeof *s->objects + 1);
+	if (s->counts == NULL || s->vp == NULL || s->worker == NULL || s->time == NULL || s->objects == NULL)
 		return XK_E_NOMEM;
-	for (unsigned i = 0; i < g->nnodes; i++)
+	tally_all(g);
+	for (unsigned i = 0; i < g->nnodes; i++) {
 		xk_meter_read(g->node[i], &s->time[i]);
+		xk_objects_read(g->node[i], &s->objects[i]);
+	}
 	for (unsigned i = 0; i < g->nnodes; i++)
 		for (unsigned v = 0; v < nvps; v++)
 			read_rep(g->node[i]->rep[v], &s->counts[(size_t)i * nvps + v]);
@@ -173,14 +194,18 @@ static int snap(const struct xk_graph *g, struct run_snap *s)
 		read_vp(g->vps->lane[v], &s->vp[v]);
 	for (unsigned i = 0; i < g->vps->nworkers; i++)
 		xk_worker_stats(g->vps, i, &s->worker[i]);
+	for (unsigned i = 0; i < g->vps->noutside; i++)
+		xk_outside_stats(g->vps, i, &s->worker[g->vps->nworkers + i]);
 	xk_vpset_queue_locks(g->vps, &s->queue);
 	return XK_OK;
 }
 
-int run_begin(struct run *u)
+int run_begin(struct run *u, bool birth)
 {
 	int err = snap(u->g, &u->first);
 
+	if (err == XK_OK && birth)
+		memset(u->first.counts, 0, (size_t)u->g->nnodes * u->g->vps->nvps * sizeof *u->first.counts);
 	run_misses_open(&u->misses);
 	run_sched_read(&u->sched);
 	for (unsigned i = 0; err == XK_OK && i < u->napps; i++) {
@@ -227,6 +252,8 @@ static void lane_less(struct xk_lane_stats *l, const struct xk_lane_stats *old)
 	l->asked -= old->asked;
 	l->late -= old->late;
 	l->sleeps -= old->sleeps;
+	l->full_ns -= old->full_ns;
+	l->empty_ns -= old->empty_ns;
 }
 
 static void vp_less(struct xk_run_vp *v, const struct xk_run_vp *old)
@@ -271,6 +298,12 @@ static void time_less(struct xk_meter_counts *t, const struct xk_meter_counts *o
 	}
 }
 
+static void objects_less(struct xk_object_locks *l, const struct xk_object_locks *old)
+{
+	xk_lock_counts_add(&l->map, &old->map, -1);
+	xk_lock_counts_add(&l->session, &old->session, -1);
+}
+
 static int end_nodes(struct run *u, struct run_snap *last)
 {
 	struct xk_run_result *r = u->r;
@@ -284,13 +317,19 @@ static int end_nodes(struct run *u, struct run_snap *last)
 		n->node = u->g->node[i];
 		n->time = last->time[i];
 		time_less(&n->time, &u->first.time[i]);
+		n->objects = last->objects[i];
+		objects_less(&n->objects, &u->first.objects[i]);
 		n->vp = xk_alloc(r->nvps * sizeof *n->vp);
 		if (n->vp == NULL)
 			return XK_E_NOMEM;
 		for (unsigned v = 0; v < r->nvps; v++) {
+			const struct xk_run_counts *first = &u->first.counts[(size_t)i * r->nvps + v];
+
 			n->vp[v] = last->counts[(size_t)i * r->nvps + v];
-			counts_less(&n->vp[v], &u->first.counts[(size_t)i * r->nvps + v]);
+			counts_less(&n->vp[v], first);
 			counts_add(&n->all, &n->vp[v]);
+			for (unsigned k = 0; k < XK_DROPS_MAX; k++)
+				n->dropped_before[k] += first->drop[k];
 		}
 	}
 	return XK_OK;
@@ -309,7 +348,20 @@ static void end_conn(struct run *u, const struct run_app *a, const struct xk_app
 	};
 	n->messages += out->messages;
 	n->bytes += out->bytes;
-	n->nconns++;
+}
+
+/* A replica of an application: what it says of itself. */
+static void end_app(struct run *u, const struct run_app *a, const struct xk_app_counts *c)
+{
+	struct xk_run_node *n = &u->r->node[a->rep->node->no];
+
+	n->is_app = true;
+	n->together = c->accepted != NULL && c->conn == NULL;
+	n->nconns += c->accepted != NULL ? xk_counter_read(*c->accepted) : c->n;
+	if (c->rtt != NULL) {
+		u->r->rtt.known = n->times = true;
+		xk_hist_sum(u->rtt, c->rtt, 1);
+	}
 }
 
 /* Old connections first, so that the windows' arrays name them by place. */
@@ -324,11 +376,7 @@ static int end_conns(struct run *u)
 	for (unsigned k = 0; k < u->napps; k++) {
 		(void)ask(u->app[k].rep, &c[k]);
 		r->nconns += c[k].n;
-		r->node[u->app[k].rep->node->no].is_app = true;
-		if (c[k].rtt != NULL) {
-			r->rtt.known = r->node[u->app[k].rep->node->no].times = true;
-			xk_hist_sum(u->rtt, c[k].rtt, 1);
-		}
+		end_app(u, &u->app[k], &c[k]);
 	}
 	r->conn = xk_alloc(r->nconns * sizeof *r->conn + 1);
 	for (int young = 0; r->conn != NULL && young <= 1; young++)
@@ -348,14 +396,16 @@ static void end_rtt(const uint64_t *sum, struct xk_run_rtt *out)
 	out->p999 = xk_hist_percentile(sum, 0.999);
 }
 
-/* Of equals the one with more connections. */
+/* Of equals the one that counts by connection, then the one with more connections. */
 static bool busier(const struct xk_run_node *a, const struct xk_run_node *b)
 {
-	return a->messages != b->messages ? a->messages > b->messages : a->nconns > b->nconns;
+	if (a->messages != b->messages)
+		return a->messages > b->messages;
+	return a->together != b->together ? b->together : a->nconns > b->nconns;
 }
 
 /* The busiest; but where a client that waits for answers has as many, up to what was on its
- * way, it is that client: it counts connections, and its server perhaps virtual processors. */
+ * way, it is that client: it counts by connection, and its server perhaps all together. */
 static int busiest(const struct xk_run_result *r)
 {
 	int most = -1, client = -1;
@@ -419,6 +469,23 @@ int run_end(struct run *u)
 	return XK_OK;
 }
 
+int run_so_far(const struct run *u, struct xk_run_result *out)
+{
+	struct run copy = *u;
+	int err;
+
+	*out = *u->r;
+	out->end = XK_RUN_GOES_ON;
+	out->nsamples = 0;
+	out->sample = NULL;
+	copy.r = out;
+	copy.misses = (struct run_misses){ .n = 0 };     /* the run's own stay open */
+	err = run_end(&copy);
+	if (err != XK_OK)
+		xk_run_fini(out);
+	return err;
+}
+
 void run_fini(struct run *u)
 {
 	struct xk_run_misses none;
@@ -433,6 +500,24 @@ void run_fini(struct run *u)
 	xk_free(u->total);
 	xk_free(u->seen);
 	snap_fini(&u->first);
+}
+
+/* Of all layers together. */
+static unsigned object_locks(const struct xk_run_result *r, const char *policy, struct xk_run_locks *out)
+{
+	if (r->graph->vps->arch.objects != XK_OBJECTS_LAYER)
+		return 0;
+	out[0] = (struct xk_run_locks){ .name = "map", .policy = policy };
+	out[1] = (struct xk_run_locks){ .name = "session", .policy = policy };
+	for (unsigned i = 0; i < r->nnodes; i++) {
+		const struct xk_object_locks *l = &r->node[i].objects;
+
+		out[0].n += l->maps;
+		out[1].n += l->sessions;
+		xk_lock_counts_add(&out[0].sum, &l->map, 1);
+		xk_lock_counts_add(&out[1].sum, &l->session, 1);
+	}
+	return 2;
 }
 
 unsigned xk_run_locks(const struct xk_run_result *r, struct xk_run_locks *out)
@@ -454,6 +539,7 @@ unsigned xk_run_locks(const struct xk_run_result *r, struct xk_run_locks *out)
 			xk_lock_counts_add(&out[n].sum, &r->vp[i].table, 1);
 		n++;
 	}
+	n += object_locks(r, of_vp, out + n);
 	if (xk_vpset_pools(set))
 		out[n++] = (struct xk_run_locks){ .name = "queue", .policy = of_vp, .n = 1, .sum = r->queue };
 	return n;

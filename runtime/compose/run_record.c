@@ -100,6 +100,7 @@ static void put_machine(struct record *r, const struct xk_run_result *x)
 
 	put_cost(r, "run_delay_ns", sched, (double)x->sched.delay_ns);
 	put_cost(r, "time_slices", sched, (double)x->sched.slices);
+	put(r, "starved_share", sched, xk_run_starved(x));
 	put_cost(r, "cache_misses", misses, (double)x->misses.n);
 	json_object_set_new(r->j, "cache_misses_not_available", misses || why == NULL ? json_null() : json_string(why));
 }

@@ -150,6 +150,9 @@ extern const struct xk_param xk_graph_params[];
 extern const struct xk_param xk_arch_params[];
 /* Names of the values of its enums, in their order; NULL last. */
 extern const char *const xk_arch_domains[], *const xk_arch_entries[], *const xk_arch_schedules[];
+/* The value that preset a gives an axis of xk_arch_params, as it is written in a file; NULL: it
+ * leaves it to the machine or the graph, or has no use for it.  Of layers: how many. */
+const char *xk_arch_fixes(const struct xk_arch *a, const char *axis, char *buf, size_t n);
 /* "per worker": what stands in a file where vps is no number. */
 const char *xk_arch_vps_word(int vps);
 struct xk_word { const char *name, *doc; };

@@ -4,7 +4,10 @@
  *
  * The runner starts the workers, lets the warm-up pass, reads every counter,
  * waits, reads them again; the result is the difference, so no rate contains
- * the warm-up.  It reads while the graph runs: each counter has one writer and
+ * the warm-up.  Without a warm-up counters count from the graph's birth, so that
+ * what starting it has sent and lost is there.  Applications that say so (XK_CTL_APP_GATE) have
+ * all their connections before the warm-up begins, or the run fails and tells how many they
+ * had.  It reads while the graph runs: each counter has one writer and
  * is loaded whole.  Under the virtual schedule it moves the clock instead of
  * waiting, and the same seed gives the same result.
  * Invariant: a run measures without touching a cache line that a VP writes,
@@ -30,12 +33,15 @@ struct xk_run_counts {
 struct xk_run_node {
 	const struct xk_node  *node;
 	struct xk_run_counts   all;
+	uint64_t               dropped_before[XK_DROPS_MAX];  /* before measuring began: in the warm-up or before */
 	struct xk_run_counts  *vp;       /* [nvps] */
 	bool                   is_app;   /* answered XK_CTL_APP_COUNTS */
 	bool                   times;    /* waits for answers and times some */
 	uint64_t               messages, bytes;  /* of its connections */
-	uint64_t               nconns;
+	uint64_t               nconns;   /* that it has had since the start */
+	bool                   together; /* its messages are not counted by connection */
 	struct xk_meter_counts time;     /* of a metered graph (xk_graph_meter), else 0 */
+	struct xk_object_locks objects;  /* object_locks = "layer"; else 0.  How many there are: at the end */
 };
 
 struct xk_run_vp {
@@ -68,19 +74,26 @@ struct xk_run_misses { bool known; uint64_t n; const char *why; };
 /* Round trips that applications have timed, of some of their messages; nanoseconds. */
 struct xk_run_rtt { bool known; uint64_t n; double p50, p90, p99, p999; };
 
-enum xk_run_end { XK_RUN_DURATION, XK_RUN_FINISHED, XK_RUN_STOPPED, XK_RUN_MESSAGES, XK_RUN_IDLE };
+enum xk_run_end { XK_RUN_DURATION, XK_RUN_FINISHED, XK_RUN_STOPPED, XK_RUN_MESSAGES, XK_RUN_IDLE, XK_RUN_CUT_OFF,
+		  XK_RUN_GOES_ON };
 
+struct xk_run_result;
 struct xk_run_opts {
 	xk_ns    duration;               /* measured time; 0: until applications finish or stop */
 	xk_ns    warmup;
+	uint64_t warmup_messages;        /* the warm-up lasts until the busiest application had so many, too; 0: no */
 	xk_ns    interval;               /* between calls of stats; 0: never */
 	/* Called on the runner's thread.  s->at and len as above. */
 	void   (*stats)(void *arg, const struct xk_run_sample *s);
 	void    *arg;
 	xk_ns    window;                 /* length of samples kept in the result; 0: none */
 	bool     window_conns;           /* keep each connection's messages per window, too */
-	uint64_t max_messages;           /* stop after so many measured messages; 0: no */
+	uint64_t max_messages;           /* stop when it has had so many measured ones; a few more are; 0: no */
 	int      stop_fd;                /* readable: stop now; negative: none */
+	/* Readable while measured, and so_far not NULL: so_far makes it unreadable again and gets what has
+	 * been measured until now, on the runner's thread; the run goes on. */
+	int      ask_fd;
+	void   (*so_far)(void *arg, const struct xk_run_result *r);
 	/* Who looks on, or NULL.  started: the workers run, or, in virtual time, will be stood in
 	 * for by the caller's thread.  Then that thread says when it steps VPs (true) and when it
 	 * does not, which is when others may enter them. */
@@ -96,7 +109,8 @@ struct xk_run_result {
 	xk_ns                     warmup_ns;    /* what really passed */
 	xk_ns                     measured_ns;  /* in the graph's clock */
 	xk_ns                     wall_ns;      /* host time of the measured part */
-	unsigned                  nnodes, nvps, nworkers;
+	unsigned                  nnodes, nvps, nworkers;  /* threads of applications are workers, too: ... */
+	unsigned                  noutside;     /* ... the last ones of them */
 	unsigned                  nlanes;       /* nvps; domain layers: times layers */
 	struct xk_run_node       *node;         /* [nnodes], bottom-up */
 	struct xk_run_vp         *vp;           /* [nlanes] */
@@ -120,8 +134,9 @@ int  xk_run(struct xk_graph *g, const struct xk_run_opts *o, struct xk_run_resul
 void xk_run_fini(struct xk_run_result *r);
 const char *xk_run_end_text(enum xk_run_end e);
 /* Locks of the data path by class: those of the VPs of connections, of carriers, of the table of
- * connections, of the carriers' queue; classes that the architecture has.  Returns how many. */
-#define XK_RUN_LOCKS 4u
+ * connections, of layers' maps and their sessions, of the carriers' queue; classes that the architecture
+ * has.  Returns how many. */
+#define XK_RUN_LOCKS 6u
 struct xk_run_locks { const char *name, *policy; unsigned n; struct xk_lock_counts sum; };
 unsigned xk_run_locks(const struct xk_run_result *r, struct xk_run_locks *out);
 /* Nanoseconds of processor time that all workers took. */
@@ -129,10 +144,17 @@ double xk_run_processor_ns(const struct xk_run_result *r);
 /* Nanoseconds of processor time that reading the clock for the locks' times took; share: of all
  * that the workers took, 0 when that is not known. */
 double xk_run_lock_measuring(const struct xk_run_result *r, double *share);
+/* What makes the figures doubtful, a sentence each; returns how many. */
+#define XK_RUN_DOUBTS    8u
+#define XK_RUN_DOUBT_LEN 320u
+unsigned xk_run_doubts(const struct xk_run_result *r, char text[XK_RUN_DOUBTS][XK_RUN_DOUBT_LEN]);
+/* The share of the processors' time in which workers were ready and others ran; 0 where the system
+ * does not say. */
+double xk_run_starved(const struct xk_run_result *r);
 /* Name of drop reason i of a node ("no memory", ...), NULL past the last. */
 const char *xk_run_drop_name(const struct xk_node *n, unsigned i);
 
-/* The result as JSON (jansson); the caller's reference; NULL: no memory.
+/* The result as JSON (jansson); the caller's reference; NULL: no memory for all of it (xk_json.h).
  * `per_vp` and `per_conn` add those arrays. */
 struct json_t;
 struct json_t *xk_run_json(const struct xk_run_result *r, bool per_vp, bool per_conn);

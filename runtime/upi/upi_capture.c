@@ -63,13 +63,22 @@ void upi_interpose_push(struct xk_sess *s, const struct xk_node *above)
 void upi_capture_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	const struct xk_node *n = up->rep->node;
-	xk_demux_fn own = n->proto->ops->demux != NULL ? n->proto->ops->demux : upi_no_demux;
 
 	capture(n, m, false);
 	if (n->graph->meter != NULL)
-		upi_meter_demux(own, up, lls, m);
+		upi_meter_demux(upi_own_demux(n), up, lls, m);
 	else
-		own(up, lls, m);
+		upi_own_demux(n)(up, lls, m);
+}
+
+void upi_demux_here(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	const struct xk_node *n = up->rep->node;
+
+	if (upi_captured(n) && up == &up->rep->up)
+		upi_capture_demux(up, lls, m);
+	else
+		upi_own_demux(n)(up, lls, m);
 }
 
 /* ---- while the graph runs --------------------------------------------------------- */

@@ -172,6 +172,39 @@ void xk_input_enter(struct xk_rep *r, struct xk_msg *m)
 	s->up->demux(s->up, s, m);
 }
 
+/* ---- datagrams that belong to no virtual processor ---------------------------------- */
+
+/* Bottom-up order: what is above a node has a higher number. */
+static bool takes_anywhere(const struct xk_graph *g, const struct xk_node *n)
+{
+	bool some = false;
+
+	if (n->proto->anywhere != XK_ANYWHERE_AS_ABOVE)
+		return n->proto->anywhere == XK_ANYWHERE;
+	for (unsigned i = n->no + 1u; i < g->nnodes; i++)
+		for (unsigned k = 0; k < g->node[i]->ndown; k++)
+			if (g->node[i]->down[k] == n) {
+				some = true;
+				if (!takes_anywhere(g, g->node[i]))
+					return false;
+			}
+	return some;
+}
+
+bool xk_anywhere_waits(const struct xk_graph *g, const struct xk_node *rcv)
+{
+	return g->vps->arch.datagrams == XK_DATAGRAMS_ANYWHERE && takes_anywhere(g, rcv);
+}
+
+bool xk_anywhere(const struct xk_rep *r, const struct xk_flowkey *k, const struct xk_node *rcv)
+{
+	const struct xk_graph *g = r->node->graph;
+
+	return xk_anywhere_here(r) && takes_anywhere(g, rcv) && xk_flow_find(g->flows, k) == NULL;
+}
+
+/* ---- those that do --------------------------------------------------------------------- */
+
 static uint16_t owner_of(const struct xk_rep *r, const struct xk_flowkey *k)
 {
 	struct xk_flowtab *t = r->node->graph->flows;

@@ -4,7 +4,7 @@
  * taken down by undoing exactly the stages that were reached.
  *
  * Bring-up runs bottom-up on the control thread: init, replicas, classifiers,
- * start, rep_start.  Take-down is the mirror image, top-down.
+ * start, rep_start; run, when the workers do.  Take-down is the mirror image, top-down.
  * Invariant: node[i] lies only over nodes of smaller number.
  */
 #include "runtime/upi/upi_priv.h"
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How far a graph got; ORDER STAGE: graph_undo mirrors xk_graph_up. */
+/* How far a graph got; ORDER STAGE: graph_undo mirrors xk_graph_up and xk_graph_run. */
 enum { STAGE_NEW, STAGE_INIT, STAGE_REPS, STAGE_START, STAGE_LIVE };
 
 /* ---- making --------------------------------------------------------------------- */
@@ -108,6 +108,12 @@ int xk_graph_new(struct xk_graph **out, const struct xk_graph_conf *c, struct xk
 		xk_errs_add(e, NULL, 0, 0, "out of memory for the graph");
 		return XK_E_NOMEM;
 	}
+	err = xk_rcu_start();
+	if (err != XK_OK) {
+		xk_errs_add(e, NULL, 0, 0, "cannot start a thread: %s: a higher limit is needed (ulimit -u)", strerror(-err));
+		xk_free(g);
+		return err;
+	}
 	xk_mutex_init(&g->structure);
 	g->name = xk_strdup(c->name ? c->name : "graph");
 	g->seed = c->arch.seed;
@@ -128,8 +134,8 @@ int xk_graph_new(struct xk_graph **out, const struct xk_graph_conf *c, struct xk
 	if (err == XK_OK)
 		err = xk_flowtab_new(&g->flows, g->vps->nconn);
 	if (err != XK_OK) {
-		if (err == XK_E_NOMEM && xk_errs_count(e) == 0)
-			xk_errs_add(e, NULL, 0, 0, "out of memory for the graph");
+		if (xk_errs_count(e) == 0)
+			xk_errs_add(e, NULL, 0, 0, "%s for the graph", xk_strerror(err));
 		xk_graph_free(g);
 		return err;
 	}
@@ -165,6 +171,7 @@ static void node_free(struct xk_node *n)
 	xk_free((char *)(uintptr_t)n->file);
 	xk_free(n->pattern);
 	xk_free(n->rep);
+	upi_objects_free(n);
 	xk_free(n);
 }
 
@@ -446,6 +453,8 @@ int xk_graph_up(struct xk_graph *g, struct xk_errs *e)
 
 	if (err == XK_OK)
 		err = xk_graph_filter(g, e);
+	if (err == XK_OK && g->vps->arch.objects == XK_OBJECTS_LAYER && (err = upi_objects_make(g)) != XK_OK)
+		xk_errs_add(e, NULL, 0, 0, "out of memory for the locks of layers");
 	if (err != XK_OK)
 		return err;
 	g->stage = STAGE_INIT;
@@ -464,12 +473,40 @@ int xk_graph_up(struct xk_graph *g, struct xk_errs *e)
 	return stage_live(g, e);
 }
 
+static int stage_run(struct xk_graph *g, struct xk_errs *e)
+{
+	for (; g->nrun < g->nnodes; g->nrun++) {
+		struct xk_node *n = g->node[g->nrun];
+		unsigned before = xk_errs_count(e);
+		int err = n->proto->ops->run ? n->proto->ops->run(n, e) : XK_OK;
+
+		if (err != XK_OK) {
+			complain(n, e, before, "starting its threads", err);
+			return err;
+		}
+	}
+	return XK_OK;
+}
+
 int xk_graph_run(struct xk_graph *g, struct xk_errs *e)
 {
-	return xk_vpset_start(g->vps, e);
+	int err = xk_vpset_start(g->vps, e);
+
+	return err == XK_OK && g->vps->arch.schedule != XK_SCHED_VIRTUAL ? stage_run(g, e) : err;
 }
 
 /* ---- taking down ------------------------------------------------------------------------- */
+
+/* While the workers run: threads that wait for them get what they wait for. */
+static void undo_run(struct xk_graph *g)
+{
+	while (g->nrun > 0) {
+		struct xk_node *n = g->node[--g->nrun];
+
+		if (n->proto->ops->halt != NULL)
+			n->proto->ops->halt(n);
+	}
+}
 
 static void undo_live(struct xk_graph *g)
 {
@@ -543,6 +580,7 @@ static uint64_t graph_undo(struct xk_graph *g)
 {
 	uint64_t leaked = 0;
 
+	undo_run(g);
 	xk_vpset_stop(g->vps);
 	if (g->stage >= STAGE_LIVE)
 		undo_live(g);
@@ -639,4 +677,35 @@ void xk_graph_finished(struct xk_graph *g)
 {
 	if (xk_atomic_add(&g->ndone, 1u) + 1 >= xk_load_acquire(&g->napps))
 		xk_event_wake(&g->done);
+}
+
+static bool is_device(const struct xk_node *n)
+{
+	return n->proto->is_driver && n->ndown == 0;
+}
+
+void xk_node_failed(struct xk_node *n, const char *why)
+{
+	const char *none = NULL;
+
+	if (!xk_atomic_cas(&n->failure, &none, why) || !is_device(n))
+		return;
+	(void)xk_atomic_add(&n->graph->nlost, 1u);
+	if (xk_graph_cut_off(n->graph))
+		xk_event_wake(&n->graph->done);
+}
+
+const char *xk_node_failure(const struct xk_node *n)
+{
+	return xk_load_acquire(&n->failure);
+}
+
+bool xk_graph_cut_off(const struct xk_graph *g)
+{
+	uint32_t lost = xk_load_acquire(&g->nlost);
+	unsigned devices = 0;
+
+	for (unsigned i = 0; lost != 0 && i < g->nnodes; i++)
+		devices += is_device(g->node[i]);
+	return lost != 0 && lost == devices;
 }

@@ -139,16 +139,6 @@ void upi_layer_push(struct xk_sess *s, struct xk_msg *m)
 		xk_lane_put(to, m, s);
 }
 
-static void demux_here(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
-{
-	const struct xk_node *n = up->rep->node;
-
-	if (upi_captured(n) && up == &up->rep->up)
-		upi_capture_demux(up, lls, m);
-	else
-		(n->proto->ops->demux ? n->proto->ops->demux : upi_no_demux)(up, lls, m);
-}
-
 /* At once, by the lane that is alone: lls would not be there anymore when it was taken out. */
 static void demux_alone(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
@@ -157,7 +147,7 @@ static void demux_alone(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	xk_lane_drain_up(to);
 	m->u.hint = upi_vp(up->rep->vp)->scratch;
 	was = xk_lane_switch(to);
-	demux_here(up, lls, m);
+	upi_demux_here(up, lls, m);
 	xk_lane_switch(was);
 }
 
@@ -166,7 +156,7 @@ void upi_layer_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	struct xk_lane *to = up->rep->vp->lane;
 
 	if (xk_lane_here() == to)
-		demux_here(up, lls, m);
+		upi_demux_here(up, lls, m);
 	else if (xk_vp_self->lane->direct == lls)
 		demux_alone(up, lls, m);
 	else
@@ -215,7 +205,7 @@ void upi_layer_hop(struct xk_lane *l, struct xk_msg *m, void *of, bool up)
 		return;
 	}
 	m->u.hint = upi_vp(l->vp)->scratch;
-	demux_here(to, s, m);
+	upi_demux_here(to, s, m);
 }
 
 /* ---- structure ---------------------------------------------------------------------------- */

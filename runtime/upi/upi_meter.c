@@ -24,7 +24,7 @@ static _Thread_local unsigned meter_depth;
 
 struct upi_meter_node {
 	struct xk_capture silent;        /* hangs in the node, so that all pointers are interposed */
-	xk_demux_fn       self;          /* what a session's own demux would be; any VP writes it, always the same */
+	xk_demux_fn       self;          /* sessions' own demux, NULL: the protocol's; any VP writes it, always the same */
 };
 
 struct upi_meter_lane {
@@ -95,16 +95,20 @@ void upi_meter_demux(xk_demux_fn fn, struct xk_up *up, struct xk_sess *lls, stru
 static void meter_self(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	const struct xk_node *n = up->rep->node;
+	xk_demux_fn fn = xk_load_relaxed(&n->graph->meter->node[n->no].self);
 
-	upi_meter_demux(xk_load_relaxed(&n->graph->meter->node[n->no].self), up, lls, m);
+	upi_meter_demux(fn != NULL ? fn : upi_own_demux(n), up, lls, m);
 }
 
 xk_demux_fn xk_self_demux(const struct xk_node *n, xk_demux_fn fn)
 {
-	if (XK_LIKELY(n->graph->meter == NULL))
-		return fn;
-	xk_store_relaxed(&n->graph->meter->node[n->no].self, fn);
-	return meter_self;
+	if (XK_UNLIKELY(n->graph->meter != NULL)) {
+		/* A session is made with the protocol's, while others' have one of their own already. */
+		if (fn != upi_own_demux(n))
+			xk_store_relaxed(&n->graph->meter->node[n->no].self, fn);
+		fn = meter_self;
+	}
+	return XK_UNLIKELY(n->objects != NULL) ? upi_objects_self(n, fn) : fn;
 }
 
 void upi_meter_free(struct xk_graph *g)

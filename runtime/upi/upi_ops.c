@@ -15,8 +15,20 @@ XK_NOINLINE void xk_drop(struct xk_rep *r, unsigned reason, struct xk_msg *m)
 {
 	xk_assert(reason < XK_DROPS_MAX);
 	xk_count(r->drop[reason]);
-	XK_TRACE(&r->node->log, 4, "drop %u bytes, reason %u", m->tot, reason);
+	XK_TRACE(&r->node->log, 4, "drop %u bytes: %s", m->tot, xk_drop_name(r->node->proto, reason));
 	xk_msg_free(m);
+}
+
+const char *xk_drop_name(const struct xk_proto *p, unsigned reason)
+{
+	if (reason == XK_DROP_NOMEM)
+		return "no memory";
+	if (reason == XK_DROP_UNSUPPORTED)
+		return "unsupported";
+	for (unsigned k = 0; p->drops != NULL && p->drops[k] != NULL; k++)
+		if (k + XK_DROP_FIRST == reason)
+			return p->drops[k];
+	return NULL;
 }
 
 void upi_no_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)

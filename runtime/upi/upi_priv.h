@@ -48,6 +48,14 @@ void upi_interpose_push(struct xk_sess *s, const struct xk_node *above);
 void upi_capture_input(const struct xk_node *n, struct xk_msg **m, unsigned count);
 /* The demux of a captured replica. */
 void upi_capture_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+/* The demux of a protocol that declared none: a counted drop. */
+void upi_no_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+static inline xk_demux_fn upi_own_demux(const struct xk_node *n)
+{
+	return n->proto->ops->demux != NULL ? n->proto->ops->demux : upi_no_demux;
+}
+/* For who stands before a demux all the time: the protocol's own, past what captures it now. */
+void upi_demux_here(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 /* upi_meter.c: the operation, timed. */
 void upi_meter_push(struct xk_sess *s, struct xk_msg *m);
 void upi_meter_demux(xk_demux_fn fn, struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
@@ -62,6 +70,40 @@ static inline void upi_own_push(struct xk_sess *s, struct xk_msg *m)
 }
 /* Shows m to the captures that see what is pushed to s. */
 void upi_capture_push(struct xk_sess *s, const struct xk_msg *m);
+
+/* ---- upi_objects.c: nodes have none but with object_locks = "layer" ---- */
+
+/* What all replicas' sessions under one key share. */
+struct upi_object {
+	struct xk_mapnode map;
+	uint32_t          held;          /* sessions; under the map's lock */
+	struct xk_lock    lock XK_ALIGNED;   /* guards passed; innermost */
+	uint64_t          passed;        /* messages that went up through them */
+} XK_ALIGNED;
+/* Of one VP, by who is inside. */
+struct upi_object_stats { struct xk_lockstat map, session; char apart[XK_CACHELINE]; };
+/* What a node's replicas share. */
+struct upi_objects {
+	const struct xk_lock_ops *policy;
+	struct upi_object_stats  *by;    /* [nvps] */
+	unsigned          nvps;
+	bool              keeps;         /* tells sessions apart by a header of its own */
+	xk_demux_fn       self;          /* sessions' own demux, NULL: the protocol's; any VP writes it, always the same */
+	char              apart[XK_CACHELINE];
+	struct xk_lock    lock;          /* guards map, slab, live and what is held; innermost */
+	struct xk_map     map;
+	struct xk_slab    slab;
+	uint32_t          live;          /* records; read by anybody */
+	char              apart_too[XK_CACHELINE];
+};
+int  upi_objects_make(struct xk_graph *g);
+void upi_objects_free(struct xk_node *n);
+/* s has just been bound, has been unbound, in its replica's map. */
+int  upi_objects_bind(const struct xk_sess *s);
+void upi_objects_unbind(const struct xk_sess *s);
+/* Stand before a replica's demux, before a session's own. */
+void upi_objects_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+xk_demux_fn upi_objects_self(const struct xk_node *n, xk_demux_fn fn);
 
 /* ---- upi_layers.c: nothing of it is called while no graph has layers ---- */
 
@@ -95,8 +137,6 @@ bool upi_layer_constant(unsigned op);
 
 /* What xk_input does with a burst whose verdicts are known, nruns runs of len[i] frames each. */
 void upi_input_runs(struct xk_rep *r, struct xk_sess *s, struct xk_msg **m, const uint8_t *len, unsigned nruns);
-/* The demux of a protocol that declared none: a counted drop. */
-void upi_no_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 
 /* upi_thread.c: of s's flow, just bound, about to be unbound. */
 void upi_thread_bind(struct xk_sess *s);

@@ -77,7 +77,7 @@ struct xk_sess *xk_sess_create(struct xk_rep *r, struct xk_up *rcv, struct xk_no
 	s->down = lls;
 	s->pop = ops->pop ? ops->pop : no_pop;
 	s->push = s->push_own = ops->push ? ops->push : no_push;
-	s->self.demux = xk_self_demux(r->node, ops->demux ? ops->demux : upi_no_demux);
+	s->self.demux = xk_self_demux(r->node, upi_own_demux(r->node));
 	s->self.rep = r;
 	if (r->node->crossed_above) {
 		s->push = upi_layer_push;
@@ -100,15 +100,23 @@ void xk_sess_set_push(struct xk_sess *s, xk_push_fn fn)
 
 int xk_sess_bind(struct xk_sess *s, const struct xk_key *k)
 {
+	int err;
+
 	xk_sess_check(s);
 	s->map.key = *k;
-	return xk_map_bind(&s->rep->active, &s->map);
+	err = xk_map_bind(&s->rep->active, &s->map);
+	if (XK_UNLIKELY(s->rep->node->objects != NULL) && err == XK_OK && (err = upi_objects_bind(s)) != XK_OK)
+		xk_map_unbind(&s->rep->active, &s->map);
+	return err;
 }
 
 void xk_sess_unbind(struct xk_sess *s)
 {
-	if (s->map.bound)
-		xk_map_unbind(&s->rep->active, &s->map);
+	if (!s->map.bound)
+		return;
+	xk_map_unbind(&s->rep->active, &s->map);
+	if (XK_UNLIKELY(s->rep->node->objects != NULL))
+		upi_objects_unbind(s);
 }
 
 int xk_rep_home(const struct xk_rep *r, const struct xk_flowkey *k)

@@ -204,9 +204,11 @@ xk_demux_fn upi_demux_of(const struct xk_node *n)
 {
 	if (n->crossed_below)
 		return upi_layer_demux;
+	if (n->objects != NULL)
+		return upi_objects_demux;
 	if (thread_edge(n))
 		return upi_thread_demux;
 	if (upi_captured(n))
 		return upi_capture_demux;
-	return n->proto->ops->demux != NULL ? n->proto->ops->demux : upi_no_demux;
+	return upi_own_demux(n);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * xk_app.h - what an application node tells a runner: messages and bytes of
- * each of its connections.
+ * each of its connections, and whether these are established.
  *
  * A source, sink, echo or ping answers XK_CTL_APP_COUNTS on each of its
  * replicas with pointers to the counters of the connections that live on that
@@ -11,6 +11,8 @@
  */
 #ifndef XK_APP_H
 #define XK_APP_H
+
+#include <string.h>
 
 #include "runtime/base/xk_hist.h"
 #include "runtime/base/xk_rand.h"
@@ -28,6 +30,33 @@ struct xk_app_counts {
 	const uint64_t   *conn;      /* [n] connection number in the graph; NULL: 0..n-1.  One
 	                              * changes when a closed connection's place is taken again. */
 	const struct xk_hist *rtt;   /* of some of the messages: time from sending to the answer; NULL: not asked for */
+	const xk_counter *accepted;  /* connections it has had since the start, of which n says nothing: places are
+	                              * taken again, or (conn NULL) one place counts for all; NULL: they are n */
+};
+
+/* What a control operation answers that has these counts; others are asked of the node below next. */
+static inline int xk_app_answer(unsigned op, const struct xk_app_counts *c, void *buf, unsigned len)
+{
+	if (op != XK_CTL_APP_COUNTS)
+		return XK_E_NOTSUP;
+	if (len < sizeof *c)
+		return XK_E_NOSPC;
+	memcpy(buf, c, sizeof *c);
+	return sizeof *c;
+}
+
+/*
+ * A standard operation, answered by application nodes that open all their connections before
+ * they send anything, on any of their replicas, for the whole node; XK_E_NOTSUP: not gated.
+ * Result: the size.  Legal from another thread while the graph runs.  Measuring begins when
+ * every such node is ready; then it is asked with `go`, and not before that it sends.
+ */
+#define XK_CTL_APP_GATE 901u
+
+struct xk_app_gate {
+	bool     go;                 /* in: all are ready; the first time counts */
+	uint64_t ready, failed, of;  /* connections: established so far, come to nothing, wanted */
+	uint64_t within;             /* ns that they may take */
 };
 
 /* Messages between two that are timed: 32 on average, by chance, so that nothing periodic is met in step. */

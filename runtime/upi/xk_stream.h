@@ -8,7 +8,10 @@
  * message; a push into no room would leave a hole in the stream, so it aborts
  * the connection.  After an answer of 0 comes XK_STREAM_WRITABLE.  Room goes only by
  * pushes and by the holder's own orders (SHUTDOWN, ABORT, a smaller buffer), so an
- * answer need not be asked for again before as many bytes were pushed.
+ * answer need not be asked for again before as many bytes were pushed.  While memory is
+ * short the answer is less than the buffer has left, at last 0: who finds no memory for a
+ * message asks again, and is woken like anybody else when there is some.  Who pushes
+ * one piece of bytes in several messages may say so (XK_STREAM_MORE).
  *
  * Up.  demux gives bytes in order, without boundaries.  Normally what has been
  * passed up counts as consumed and the peer may send more; after
@@ -48,6 +51,15 @@ enum {
 	/* Of the session again.  1: all that was pushed is acknowledged; 0: it is not, and
 	 * DRAINED will be told, once, when it and what is pushed until then is. */
 	XK_STREAM_DRAIN,
+	XK_STREAM_MORE,            /* in uint32_t, enum xk_stream_more */
+};
+
+/* Of one piece of bytes in several messages: where it ends is said by the stream below, if it
+ * can, and no part of it is cut short for want of the next. */
+enum xk_stream_more {
+	XK_STREAM_MORE_LAST,       /* the next push ends it: so it is with every push otherwise */
+	XK_STREAM_MORE_FOLLOW,     /* each push is followed by another at once */
+	XK_STREAM_MORE_NONE,       /* it has ended with the last push after all */
 };
 
 enum xk_stream_what {

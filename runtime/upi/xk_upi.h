@@ -37,6 +37,8 @@ struct xk_rep;
 struct xk_sess;
 struct xk_up;
 struct xk_frames;
+struct xk_view;
+struct xk_review;
 
 /* Who receives what a session passes up: a replica, or the session of a
  * virtual protocol. */
@@ -71,13 +73,13 @@ struct xk_frames {
 
 #define XK_DOWN_MAX    8
 #define XK_DROPS_MAX   40
-#define XK_COUNTS_MAX  24
+#define XK_COUNTS_MAX  32
 
 /* ---- operations of a protocol ------------------------------------------------ */
 
 /*
  * Unset operations: open*, push, pop, demux fail (drop, counted); open_done,
- * close_done, open_disable_all, start, stop, rep_* succeed silently; control is
+ * close_done, open_disable_all, start, stop, run, halt, rep_* succeed silently; control is
  * forwarded to the first node below.
  */
 struct xk_ops {
@@ -95,6 +97,11 @@ struct xk_ops {
 	int  (*rep_start)(struct xk_rep *r, struct xk_errs *e);
 	/* Top-down, inside the VP: close what is held, cancel timers, park tasks. */
 	void (*rep_stop)(struct xk_rep *r);
+	/* Once per node, bottom-up, outside all VPs, when the workers run (in virtual time there
+	 * are none): starts threads of its own (xk_outside).  halt: top-down, before the workers stop,
+	 * of those whose run succeeded: returns when none of these threads is left. */
+	int  (*run)(struct xk_node *n, struct xk_errs *e);
+	void (*halt)(struct xk_node *n);
 
 	/* Active open (D3), inside the VP of r.  rcv gets the messages, type names
 	 * the number in headers (differs under a virtual protocol).  Returns the
@@ -137,13 +144,22 @@ struct xk_ops {
 	 * the graph may be changed, gets it next.  A negative result refuses, with a reason in
 	 * why[n]; the replica is then what it was. */
 	int  (*rep_set)(struct xk_rep *r, const struct xk_param *p, const void *conf, char *why, size_t n);
+
+	/* Optional, inside the VP of r: adds what a kernel or a device has counted for it until now to its
+	 * counters.  Called before a run's are read. */
+	void (*rep_tally)(struct xk_rep *r);
 };
 
 /* ---- the descriptor that a protocol or driver exports -------------------------- */
 
-#define XK_ABI 5u
+#define XK_ABI 7u
 
 struct xk_number { const char *realm; uint32_t number; };
+
+/* May messages of one peer come up on several VPs at a time, in any order, each VP with a session
+ * of its own for the peer?  An application that keeps nothing of a peer but counts may say so; who
+ * passes messages through can when all above can. */
+enum xk_anywhere { XK_ANYWHERE_NEVER, XK_ANYWHERE, XK_ANYWHERE_AS_ABOVE };
 
 struct xk_proto {
 	uint32_t abi;                 /* XK_ABI; checked before anything else is read */
@@ -169,7 +185,8 @@ struct xk_proto {
 	size_t node_size;             /* protocol state shared by all VPs, read-only after start */
 	size_t rep_size;              /* protocol state per VP */
 	size_t sess_size;             /* whole session structure, struct xk_sess first; 0: none */
-	/* Rules between parameters; adds errors at the file and line given. */
+	/* Rules between parameters: a sentence in why[n].  Asked only of a conf whose every value
+	 * is right alone, so what is needed is set; other texts may be NULL. */
 	int  (*check)(const void *conf, char *why, size_t n);
 	/* Gives every unset parameter of conf (which check let pass) the value that will
 	 * hold, for those who ask what it is; NULL: unset says it all. */
@@ -182,6 +199,11 @@ struct xk_proto {
 	/* Drivers: does a call of it wait for its device with this conf, and why?  Then all
 	 * user-level threads of its virtual processor would wait, too; NULL: never. */
 	bool (*waits)(const void *conf, char *why, size_t n);
+	/* Before a graph is made (xk_review.h): complains of what v would fail at, claims what it
+	 * will take; answers what nodes above ask of v.  NULL: nothing to say. */
+	void (*review)(const struct xk_view *v, struct xk_review *r);
+	int  (*ask)(const struct xk_view *v, unsigned op, void *buf, unsigned len);
+	enum xk_anywhere anywhere;
 };
 
 /* Every protocol and driver of the build, NULL last; generated from the lists
@@ -217,6 +239,8 @@ struct xk_node {
 	int              line;
 	uint8_t          layer;           /* domain layers: 0 at the device */
 	bool             crossed_above, crossed_below;  /* a neighbour there is in another layer */
+	const char      *failure;         /* see xk_node_failed; NULL: none */
+	struct upi_objects *objects;      /* object_locks = "layer": its map and sessions, locked; else NULL */
 };
 
 /*
@@ -247,8 +271,16 @@ int  xk_graph_meter(struct xk_graph *g);
  * workers; zeros where nothing is measured. */
 struct xk_meter_counts { uint64_t n[2]; double ns[2]; };
 void xk_meter_read(const struct xk_node *n, struct xk_meter_counts *out);
-/* For a protocol that gives sessions a demux of its own (xk_sess.self): fn, or what measures it. */
+/* For a protocol that gives sessions a demux of its own (xk_sess.self): fn, or what stands before it. */
 xk_demux_fn xk_self_demux(const struct xk_node *n, xk_demux_fn fn);
+
+/*
+ * Locks of the layer of n where each layer's objects have their own (object_locks = "layer"): the one
+ * of its map and those of its sessions, over all VPs.  Legal beside the workers; zeros where a node has none:
+ * then, and where it tells no sessions apart by a header of its own.
+ */
+struct xk_object_locks { unsigned maps, sessions; struct xk_lock_counts map, session; };
+void xk_objects_read(const struct xk_node *n, struct xk_object_locks *out);
 
 /* Inside the VP of r: r takes over p's value in conf, or says why not.  XK_E_NOTSUP: the graph
  * was made to be left as it is (struct xk_mem_conf, shared). */
@@ -350,6 +382,18 @@ void xk_sess_destroy(struct xk_sess *s);
  * connection lives on a carrier's VP; there it is XK_E_NOTSUP, in a debug build an
  * assertion (open it where connections live: a VP below xk_vpset.nconn). */
 int  xk_sess_announce(struct xk_sess *s, const struct xk_flowkey *k);
+/*
+ * Inside a carrier (xk_anywhere_here), of a connection k that its VP has no session for: may the
+ * session be made here, beside those of other carriers, and announced to nobody?  So where the
+ * architecture says `datagrams = "anywhere"`, rcv can, and no VP has the connection.  Else xk_reroute.
+ */
+bool xk_anywhere(const struct xk_rep *r, const struct xk_flowkey *k, const struct xk_node *rcv);
+static inline bool xk_anywhere_here(const struct xk_rep *r)
+{
+	return r->vp->set->arch.datagrams == XK_DATAGRAMS_ANYWHERE && xk_vp_is_carrier(r->vp);
+}
+/* The same of all of rcv's peers: then no connection may be opened under what it waits on. */
+bool xk_anywhere_waits(const struct xk_graph *g, const struct xk_node *rcv);
 /* Where the hash of a connection says which VP it lives on, XK_E_ELSEWHERE unless that is r's.
  * Who chooses a port asks before binding it, and so does who was asked to (xk_parts.at_home);
  * one that the peer opens is where its frames go. */
@@ -440,6 +484,8 @@ void xk_defer(struct xk_rep *r, struct xk_msg *m);
 
 /* Frees m and counts: reason is XK_DROP_* or XK_DROP_FIRST + the protocol's own. */
 void xk_drop(struct xk_rep *r, unsigned reason, struct xk_msg *m);
+/* What a reason is called: "no memory", ..., NULL where p has none of that number. */
+const char *xk_drop_name(const struct xk_proto *p, unsigned reason);
 
 /* ---- standard control operations ------------------------------------------------------- */
 
@@ -457,6 +503,8 @@ enum {
 	XK_CTL_ISLOCAL,            /* in: uint32_t IPv4; result 1 when it is ours */
 	XK_CTL_LINK_TYPE,          /* uint32_t: enum xk_link of a driver's frames */
 	XK_CTL_HEADER_SUM,         /* uint32_t: partial pseudo-header sum without length (session) */
+	XK_CTL_REACHED,            /* nothing: what this session sends has lately been seen to arrive, by
+	                            * progress above (RFC 4861 7.3.1).  0, or XK_E_NOTSUP: nobody wants to know */
 	XK_CTL_PRIVATE = 1000,     /* class * 1000 + n from here */
 };
 
@@ -472,12 +520,13 @@ struct xk_graph {
 	uint64_t          seed;
 	uint32_t          napps;         /* applications that said they will finish */
 	uint32_t          ndone;
+	uint32_t          nlost;         /* devices that are gone */
 	/* connection number -> VP (M86): nmap entries, repeated; NULL: round robin */
 	const uint16_t   *conn_map;
 	unsigned          nconn_map;
-	struct xk_event   done;          /* woken when ndone reaches napps */
+	struct xk_event   done;          /* woken when ndone reaches napps, and when every device is gone */
 	unsigned          stage;         /* how far bring-up got; stop undoes exactly that */
-	unsigned          ninit, nstarted; /* nodes whose init, whose start succeeded */
+	unsigned          ninit, nstarted, nrun; /* nodes whose init, whose start, whose run succeeded */
 	/* Domain layers: names of the nodes of each layer, from the device up; none: by what they offer. */
 	char            **layers;
 	unsigned          nlayers;
@@ -513,9 +562,9 @@ int  xk_node_classify(struct xk_node *n, char *why, size_t len);
 	  .offset = offsetof(conf, field) }
 /* init, VPs, replicas, start: all or nothing, errors collected. */
 int  xk_graph_up(struct xk_graph *g, struct xk_errs *e);
-/* Starts the workers.  Under the virtual schedule use xk_vpset_run_virtual. */
+/* Starts the workers, then the nodes' own threads.  Under the virtual schedule use xk_vpset_run_virtual. */
 int  xk_graph_run(struct xk_graph *g, struct xk_errs *e);
-/* Stops workers, drains, stops and frees everything; returns leaked buffers +
+/* Stops the nodes' own threads and the workers, drains, stops and frees everything; returns leaked buffers +
  * sessions + messages that came to a wrong VP (0 on a healthy graph). */
 uint64_t xk_graph_free(struct xk_graph *g);
 struct xk_node *xk_graph_find(const struct xk_graph *g, const char *name);
@@ -529,6 +578,13 @@ struct xk_vp *xk_node_reader(const struct xk_node *n);
 /* An application that ends by itself: will_finish once from init, finished once. */
 void xk_graph_will_finish(struct xk_graph *g);
 void xk_graph_finished(struct xk_graph *g);
+/* What n is there for cannot be had any more, for good: its device is gone, none of its
+ * connections came to anything.  `why`, a text that stays, says it; the first one counts.  From
+ * any thread.  Who runs the graph is to tell of it and not to call the run good. */
+void xk_node_failed(struct xk_node *n, const char *why);
+const char *xk_node_failure(const struct xk_node *n);
+/* Have all devices failed?  Nothing comes in or goes out any more: a run ends then. */
+bool xk_graph_cut_off(const struct xk_graph *g);
 
 static inline void *xk_node_conf(const struct xk_node *n) { return n->conf; }
 

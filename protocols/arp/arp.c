@@ -10,8 +10,12 @@
  *
  * The table is shared (arp_table.c); a session belongs to its VP.  When an
  * entry that sessions of some VP stand on changes, that VP gets one posted
- * call for any number of changes, and its sessions look again.  An old entry is
- * confirmed by the first message that uses it, so that silence costs nothing.
+ * call for any number of changes, and its sessions look again.
+ *
+ * What nobody confirmed for `reachable`, no packet and no progress above, is doubted (as RFC 4861 7.3 has it for IPv6):
+ * the first message that uses it starts `delay`, and what is not confirmed by then is
+ * asked for at its own station and then of everybody; meanwhile it is used.  What nobody
+ * uses is not asked for, so that silence costs nothing.
  *
  * Who sends one message and closes the session does not take the message back
  * (RFC 1122 2.3.2.2): a session that is closed while messages wait holds itself
@@ -22,7 +26,8 @@
 
 #include <string.h>
 
-enum arp_state { ARP_S_PENDING, ARP_S_OPEN, ARP_S_OLD, ARP_S_PROBING, ARP_S_FIXED };
+/* DOUBTED: nobody has used it since; DELAYED: somebody has. */
+enum arp_state { ARP_S_PENDING, ARP_S_OPEN, ARP_S_DOUBTED, ARP_S_DELAYED, ARP_S_PROBING, ARP_S_FIXED };
 
 struct arp_sess {
 	struct xk_sess  s;
@@ -52,7 +57,7 @@ static void arm(struct arp_sess *a, xk_ns when)
 
 static void arp_push_pending(struct xk_sess *s, struct xk_msg *m);
 static void arp_push_resolved(struct xk_sess *s, struct xk_msg *m);
-static void arp_push_old(struct xk_sess *s, struct xk_msg *m);
+static void arp_push_doubted(struct xk_sess *s, struct xk_msg *m);
 
 /* ---- closed while messages wait ------------------------------------------------------- */
 
@@ -162,12 +167,29 @@ static void ask(struct arp_sess *a)
 		arp_send_request(a->s.rep, a->host);
 }
 
-/* Nobody answered the last question: asks again, or gives up. */
-static void ask_again(struct arp_sess *a)
+/* The station that the session stands on, whether it still is the host's. */
+static void probe(struct arp_sess *a)
 {
 	const struct arp_conf *c = a->s.rep->conf;
 
-	if (a->tries < c->tries) {
+	a->tries++;
+	arm(a, xk_vp_now() + c->retry);
+	if (arp_want(a->s.rep, a->host) > 0)
+		arp_send_probe(a->s.rep, a->host, a->mac);
+}
+
+/* Nobody answered the last question: asks again, or gives up.  The first `probes` questions
+ * about a doubted station go to that station. */
+static void ask_again(struct arp_sess *a)
+{
+	const struct arp_conf *c = a->s.rep->conf;
+	uint64_t probes = a->state == ARP_S_PROBING ? c->probes : 0;
+
+	if (a->tries < probes) {
+		probe(a);
+		return;
+	}
+	if (a->tries < probes + c->tries) {
 		ask(a);
 		return;
 	}
@@ -176,23 +198,58 @@ static void ask_again(struct arp_sess *a)
 	drop_queue(a, ARP_DROP_UNREACHABLE);
 }
 
-/* Known, perhaps old: stand on it, and send.  When the link has no memory for a
- * session, what waits waits for the timer. */
-static void resolved(struct arp_sess *a, const struct arp_view *v)
+static void doubt(struct arp_sess *a)
+{
+	a->state = ARP_S_DOUBTED;
+	arm(a, XK_NS_NEVER);
+	xk_sess_set_push(&a->s, arp_push_doubted);
+}
+
+/* Used although doubted: whoever confirms it has until then. */
+static void delay(struct arp_sess *a)
+{
+	a->state = ARP_S_DELAYED;
+	arm(a, arp_delay(a->s.rep, a->host));
+}
+
+/* Of an entry older than `timeout` the station is not asked itself. */
+static void begin_probing(struct arp_sess *a, enum arp_answer answer)
 {
 	const struct arp_conf *c = a->s.rep->conf;
 
-	if (stand_on(a, v, ARP_S_OPEN) == XK_OK)
-		flush(a);
-	else
-		arm(a, xk_vp_now() + c->retry);
+	a->state = ARP_S_PROBING;
+	a->tries = answer == ARP_DOUBTED ? 0 : (uint8_t)c->probes;
+	ask_again(a);
 }
 
-static void grow_old(struct arp_sess *a)
+/* A station is known, perhaps doubted: stand on it, and send.  When the link has no memory for
+ * a session, what waits waits for the timer. */
+static void resolved(struct arp_sess *a, const struct arp_view *v, enum arp_answer answer)
 {
-	a->state = ARP_S_OLD;
-	arm(a, XK_NS_NEVER);
-	xk_sess_set_push(&a->s, arp_push_old);
+	const struct arp_conf *c = a->s.rep->conf;
+
+	if (stand_on(a, v, ARP_S_OPEN) != XK_OK) {
+		arm(a, xk_vp_now() + c->retry);
+		return;
+	}
+	if (answer == ARP_DOUBTED && a->queue.n != 0)
+		delay(a);
+	else if (answer == ARP_DOUBTED)
+		doubt(a);
+	flush(a);
+}
+
+/* The table has a station, but nobody has confirmed it for some time. */
+static void not_confirmed(struct arp_sess *a, const struct arp_view *v, enum arp_answer answer, bool timer)
+{
+	if (a->state == ARP_S_OPEN)
+		doubt(a);
+	else if (a->state == ARP_S_PENDING && answer == ARP_DOUBTED)
+		resolved(a, v, answer);
+	else if (timer && a->state == ARP_S_DELAYED)
+		begin_probing(a, answer);
+	else if (timer && (a->state == ARP_S_PROBING || a->queue.n != 0))
+		ask_again(a);
 }
 
 static void act_on_table(struct arp_sess *a, bool timer)
@@ -200,20 +257,24 @@ static void act_on_table(struct arp_sess *a, bool timer)
 	struct arp_view v;
 	enum arp_answer answer = arp_use(a->s.rep, a->host, &v);
 
-	if (answer == ARP_KNOWN) {
-		resolved(a, &v);
-	} else if (answer == ARP_FAILED) {
+	switch (answer) {
+	case ARP_KNOWN:
+		resolved(a, &v, answer);
+		break;
+	case ARP_DOUBTED:
+	case ARP_OLD:
+		not_confirmed(a, &v, answer, timer);
+		break;
+	case ARP_FAILED:
 		become_pending(a);
 		drop_queue(a, ARP_DROP_UNREACHABLE);
-	} else if (a->state == ARP_S_OPEN) {
-		if (answer == ARP_OLD)
-			grow_old(a);
-		else
+		break;
+	case ARP_UNKNOWN:
+		if (timer && (a->state == ARP_S_PROBING || a->queue.n != 0))
+			ask_again(a);
+		else if (a->state != ARP_S_PENDING)
 			become_pending(a);
-	} else if (timer && (a->state == ARP_S_PROBING || a->queue.n != 0)) {
-		ask_again(a);
-	} else if (answer == ARP_UNKNOWN && a->state != ARP_S_PENDING) {
-		become_pending(a);
+		break;
 	}
 }
 
@@ -241,16 +302,24 @@ static void arp_push_resolved(struct xk_sess *s, struct xk_msg *m)
 	xk_push(s->down, m);
 }
 
-/* The entry is old: this message still uses it, and has it confirmed. */
-static void arp_push_old(struct xk_sess *s, struct xk_msg *m)
+/* This message uses a doubted entry, and has it confirmed: soon, or at once when it is older
+ * than `timeout`. */
+static void arp_push_doubted(struct xk_sess *s, struct xk_msg *m)
 {
 	struct arp_sess *a = arp_sess(s);
+	struct arp_view v;
+	enum arp_answer answer = arp_lookup(s->rep, a->host, &v);
 
-	a->state = ARP_S_PROBING;
-	a->tries = 0;
-	xk_sess_set_push(s, arp_push_resolved);
 	xk_dup(s);
-	ask(a);
+	xk_sess_set_push(s, arp_push_resolved);
+	if (answer == ARP_KNOWN)
+		look_again(a, false);
+	else if (answer == ARP_DOUBTED)
+		delay(a);
+	else if (answer == ARP_OLD)
+		begin_probing(a, answer);
+	else
+		become_pending(a);
 	if (s->down != NULL)
 		xk_push(s->down, m);
 	else
@@ -279,7 +348,7 @@ static void arp_push_pending(struct xk_sess *s, struct xk_msg *m)
 		return;
 	}
 	enqueue(a, m);
-	if (answer == ARP_KNOWN)
+	if (answer == ARP_KNOWN || answer == ARP_DOUBTED)
 		look_again(a, false);
 	else if (!xk_timer_armed(&a->timer))
 		ask(a);
@@ -342,11 +411,19 @@ static bool group_mac(struct xk_node *n, uint32_t host, struct arp_view *v)
 /* Stands on the station if it is known; else the first message asks. */
 static int first_look(struct arp_sess *a)
 {
+	enum arp_answer answer;
 	struct arp_view v;
+	int err;
 
 	if (group_mac(a->s.rep->node, a->host, &v))
 		return stand_on(a, &v, ARP_S_FIXED);
-	return arp_use(a->s.rep, a->host, &v) == ARP_KNOWN ? stand_on(a, &v, ARP_S_OPEN) : XK_OK;
+	answer = arp_use(a->s.rep, a->host, &v);
+	if (answer != ARP_KNOWN && answer != ARP_DOUBTED)
+		return XK_OK;
+	err = stand_on(a, &v, ARP_S_OPEN);
+	if (err == XK_OK && answer == ARP_DOUBTED)
+		doubt(a);
+	return err;
 }
 
 static struct xk_sess *arp_new(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
@@ -486,7 +563,7 @@ static int look_soon(struct xk_mapnode *node, void *arg)
 
 	(void)arg;
 	/* One that waits for an answer has its timer already. */
-	if (a->state == ARP_S_OPEN || a->state == ARP_S_OLD || a->queue.n != 0)
+	if (a->state == ARP_S_OPEN || a->state == ARP_S_DOUBTED || a->state == ARP_S_DELAYED || a->queue.n != 0)
 		arm(a, xk_vp_now());
 	return XK_MAP_KEEP;
 }
@@ -548,6 +625,10 @@ static int arp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned 
 		return put(buf, len, &arp_sess(s)->host, sizeof(uint32_t));
 	case XK_CTL_GETPARTICIPANTS:
 		return participants(s, buf, len);
+	case XK_CTL_REACHED:
+		if (arp_sess(s)->state != ARP_S_FIXED && s->down != NULL)
+			arp_reached(s->rep, arp_sess(s)->host, arp_sess(s)->mac);
+		return 0;
 	default:
 		return arp_control(s->rep, op, buf, len);
 	}
@@ -655,8 +736,17 @@ static const struct xk_param arp_params[] = {
 	  .doc = "most entries, static ones not counted; the least recently used goes",
 	  .offset = offsetof(struct arp_conf, cap) },
 	{ .name = "timeout", .type = XK_P_TIME, .def = "20m", .min = "1s", .max = "24h",
-	  .doc = "age at which an entry has to be confirmed",
+	  .doc = "age of an entry at which everybody is asked at its next use, without delay",
 	  .offset = offsetof(struct arp_conf, timeout) },
+	{ .name = "reachable", .type = XK_P_TIME, .def = "30s", .min = "1s", .max = "24h",
+	  .doc = "how long an entry holds without being confirmed, if it is used",
+	  .offset = offsetof(struct arp_conf, reachable) },
+	{ .name = "delay", .type = XK_P_TIME, .def = "5s", .min = "0s", .max = "1m",
+	  .doc = "time from the first use after that to the first probe",
+	  .offset = offsetof(struct arp_conf, delay) },
+	{ .name = "probes", .type = XK_P_UINT, .def = "3", .min = "0", .max = "20",
+	  .doc = "requests to the station of such an entry before everybody is asked",
+	  .offset = offsetof(struct arp_conf, probes) },
 	{ .name = "retry", .type = XK_P_TIME, .def = "1s", .min = "1s", .max = "1m",
 	  .doc = "time between requests for one host",
 	  .offset = offsetof(struct arp_conf, retry) },
@@ -666,7 +756,7 @@ static const struct xk_param arp_params[] = {
 	{ .name = "fail", .type = XK_P_TIME, .def = "5s", .min = "0s", .max = "10m",
 	  .doc = "how long messages to an unreachable host are dropped without asking",
 	  .offset = offsetof(struct arp_conf, fail) },
-	{ .name = "queue", .type = XK_P_UINT, .def = "3", .min = "1", .max = "1024",
+	{ .name = "queue", .type = XK_P_UINT, .def = "128", .min = "1", .max = "1024",
 	  .doc = "messages kept per host and virtual processor while it is asked for; the oldest goes",
 	  .offset = offsetof(struct arp_conf, queue) },
 	{ .name = "learn", .type = XK_P_BOOL, .def = "true",
@@ -686,7 +776,8 @@ static const char *const arp_drops[] = {
 /* ORDER ARP_COUNT */
 static const char *const arp_counts[] = {
 	"requests_in", "replies_in", "requests_out", "replies_out", "learned", "refreshed",
-	"changed", "ignored", "conflicts", "defended", "evicted", "failed", NULL
+	"changed", "ignored", "conflicts", "defended", "evicted", "failed", "probes_out",
+	"reached", NULL
 };
 static const struct xk_number arp_numbers[] = { { "link", 0x0806 }, { NULL, 0 } };
 

@@ -105,27 +105,42 @@ void arp_send_announcement(struct xk_rep *r, uint32_t addr)
 	broadcast_request(r, addr, addr);
 }
 
-/* To the station that the packet names, which need not be the frame's. */
-static void send_reply(struct xk_rep *r, const struct arp_pkt *q)
+/* To p->tha, from us. */
+static void send_to(struct xk_rep *r, struct arp_pkt *p, unsigned counter)
 {
 	struct arp_rep *st = r->state;
-	struct arp_pkt p = { .op = ARP_OP_REPLY, .spa = q->tpa, .tpa = q->spa };
 	struct xk_parts ps;
 	struct xk_sess *s;
 	int err;
 
 	xk_parts_init(&ps, 1);
-	(void)xk_part_push_mac(&ps.p[XK_REMOTE], q->sha);
+	(void)xk_part_push_mac(&ps.p[XK_REMOTE], p->tha);
 	s = xk_open(r, r->node, r->down[0], &ps, &err);
 	if (s == NULL) {
 		xk_count(r->drop[XK_DROP_NOMEM]);
 		return;
 	}
-	memcpy(p.sha, st->mac, 6);
-	memcpy(p.tha, q->sha, 6);
-	xk_count(r->count[ARP_COUNT_REP_OUT]);
-	send_on(s, &p);
+	memcpy(p->sha, st->mac, 6);
+	xk_count(r->count[counter]);
+	send_on(s, p);
 	xk_close(s);
+}
+
+void arp_send_probe(struct xk_rep *r, uint32_t host, const uint8_t mac[6])
+{
+	struct arp_pkt p = { .op = ARP_OP_REQUEST, .spa = source_for(r->node, host), .tpa = host };
+
+	memcpy(p.tha, mac, 6);
+	send_to(r, &p, ARP_COUNT_PROBES);
+}
+
+/* To the station that the packet names, which need not be the frame's. */
+static void send_reply(struct xk_rep *r, const struct arp_pkt *q)
+{
+	struct arp_pkt p = { .op = ARP_OP_REPLY, .spa = q->tpa, .tpa = q->spa };
+
+	memcpy(p.tha, q->sha, 6);
+	send_to(r, &p, ARP_COUNT_REP_OUT);
 }
 
 /* ---- receiving ----------------------------------------------------------------------------- */

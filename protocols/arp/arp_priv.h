@@ -26,14 +26,15 @@
 #define ARP_ANNOUNCE     (2 * XK_SEC)    /* RFC 5227 ANNOUNCE_INTERVAL */
 #define ARP_ANNOUNCES    2u              /* RFC 5227 ANNOUNCE_NUM */
 #define ARP_LOCKTIME     XK_SEC          /* a neighbour's address changes at most so often */
+#define ARP_TELL         (10 * XK_SEC)   /* changes are logged at most so often */
 #define ARP_OP_REQUEST   1u
 #define ARP_OP_REPLY     2u
 
 struct arp_conf {
 	struct xk_plist addresses;       /* cidr */
 	struct xk_pmap  neighbours;      /* ipv4 to mac */
-	uint64_t cap, queue, tries;
-	xk_ns    timeout, retry, fail;
+	uint64_t cap, queue, tries, probes;
+	xk_ns    timeout, reachable, delay, retry, fail;
 	bool     learn, announce;
 };
 
@@ -48,7 +49,8 @@ enum {
 enum {
 	ARP_COUNT_REQ_IN, ARP_COUNT_REP_IN, ARP_COUNT_REQ_OUT, ARP_COUNT_REP_OUT,
 	ARP_COUNT_LEARNED, ARP_COUNT_REFRESHED, ARP_COUNT_CHANGED, ARP_COUNT_IGNORED,
-	ARP_COUNT_CONFLICTS, ARP_COUNT_DEFENDED, ARP_COUNT_EVICTED, ARP_COUNT_FAILED,
+	ARP_COUNT_CONFLICTS, ARP_COUNT_DEFENDED, ARP_COUNT_EVICTED, ARP_COUNT_FAILED, ARP_COUNT_PROBES,
+	ARP_COUNT_REACHED,
 };
 
 /* ---- the table ------------------------------------------------------------------- */
@@ -57,11 +59,13 @@ struct arp_entry {
 	struct xk_mapnode   map;          /* key: host */
 	/* Read by any VP without the mutex, each whole. */
 	uint64_t            mac;          /* 0: not resolved; else ARP_MAC_SET and the address */
-	xk_ns               updated;
+	xk_ns               updated;      /* by a packet of the neighbour */
+	xk_ns               reached;      /* by progress of a protocol above; 0: never */
 	xk_ns               failed_until;
 	/* Guarded by the mutex. */
 	xk_ns               last_request; /* valid when asked */
-	bool                asked, is_static, used;
+	xk_ns               probe_at;     /* valid when delayed: used since it was doubted */
+	bool                asked, is_static, used, delayed;
 	struct arp_entry   *next, *prev;
 	struct arp_table   *table;
 	struct xk_rcu_head  rcu;
@@ -87,6 +91,9 @@ struct arp_table {
 	unsigned          words;          /* of an interest set */
 	struct arp_own    own[ARP_ADDRS_MAX];
 	unsigned          nown;           /* release after own[] is filled */
+	xk_ns             last_told;      /* of a change, in the log; valid when told */
+	bool              told;
+	uint64_t          untold;         /* changes since */
 };
 
 /* Sessions that only hold themselves, oldest first; next NULL: not in it. */
@@ -109,20 +116,26 @@ struct arp_rep {
 	uint32_t        changed[ARP_CHANGED_MAX];
 };
 
-enum arp_answer { ARP_UNKNOWN, ARP_KNOWN, ARP_OLD, ARP_FAILED };
+/* DOUBTED: not confirmed for `reachable`; OLD: for `timeout`. */
+enum arp_answer { ARP_UNKNOWN, ARP_KNOWN, ARP_DOUBTED, ARP_OLD, ARP_FAILED };
 struct arp_view { uint8_t mac[6]; xk_ns until; };
 
 int  arp_table_init(struct xk_node *n, struct xk_errs *e);
 void arp_table_fini(struct xk_node *n);
-/* Lock-free.  KNOWN, OLD: v is filled; until is XK_NS_NEVER for a static one. */
+/* Lock-free.  KNOWN, DOUBTED, OLD: v is filled; until, when it is no more KNOWN, is XK_NS_NEVER
+ * for a static one. */
 enum arp_answer arp_lookup(struct xk_rep *r, uint32_t host, struct arp_view *v);
 /* The same, and this VP hears of changes from now on. */
 enum arp_answer arp_use(struct xk_rep *r, uint32_t host, struct arp_view *v);
 /* A session needs host: makes or touches the entry.  1: ask the network now;
  * 0: somebody asked less than `retry` ago; XK_E_NOMEM. */
 int  arp_want(struct xk_rep *r, uint32_t host);
+/* A doubted entry is used: when to probe it, `delay` after the first use by any VP. */
+xk_ns arp_delay(struct xk_rep *r, uint32_t host);
 /* Nobody answered: the entry is unresolved, and failed for a while. */
 void arp_fail(struct xk_rep *r, uint32_t host);
+/* What was sent to this station has arrived at host. */
+void arp_reached(struct xk_rep *r, uint32_t host, const uint8_t mac[6]);
 /* A neighbour said its address; create: also when nobody asked. */
 void arp_learn(struct xk_rep *r, uint32_t host, const uint8_t mac[6], bool create);
 
@@ -150,6 +163,8 @@ void arp_all_changed(struct xk_rep *r);
 void arp_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 /* "Who has host?" to everybody on this link. */
 void arp_send_request(struct xk_rep *r, uint32_t host);
+/* The same, to one station (RFC 1122 2.3.2.1 (2), a unicast poll). */
+void arp_send_probe(struct xk_rep *r, uint32_t host, const uint8_t mac[6]);
 /* "addr is at our station", to everybody (RFC 5227 announcement). */
 void arp_send_announcement(struct xk_rep *r, uint32_t addr);
 

@@ -162,10 +162,24 @@ static void set_interest(struct arp_entry *e, unsigned vp)
 
 /* ---- questions ------------------------------------------------------------------------- */
 
+/* How long an entry is not doubted. */
+static xk_ns holds(const struct arp_conf *c)
+{
+	return c->reachable < c->timeout ? c->reachable : c->timeout;
+}
+
+/* When the entry was confirmed last. */
+static xk_ns confirmed(const struct arp_entry *e)
+{
+	xk_ns updated = xk_load_relaxed(&e->updated), reached = xk_load_relaxed(&e->reached);
+
+	return updated > reached ? updated : reached;
+}
+
 static enum arp_answer answer(struct xk_rep *r, struct arp_entry *e, struct arp_view *v)
 {
 	const struct arp_conf *c = r->conf;
-	xk_ns now = xk_vp_now();
+	xk_ns now = xk_vp_now(), last;
 	uint64_t mac;
 
 	if (e == NULL)
@@ -174,8 +188,11 @@ static enum arp_answer answer(struct xk_rep *r, struct arp_entry *e, struct arp_
 	if (mac == 0)
 		return xk_load_relaxed(&e->failed_until) > now ? ARP_FAILED : ARP_UNKNOWN;
 	mac_bytes(mac, v->mac);
-	v->until = e->is_static ? XK_NS_NEVER : xk_load_relaxed(&e->updated) + c->timeout;
-	return v->until > now ? ARP_KNOWN : ARP_OLD;
+	last = confirmed(e);
+	v->until = e->is_static ? XK_NS_NEVER : last + holds(c);
+	if (v->until > now)
+		return ARP_KNOWN;
+	return now < last + c->timeout ? ARP_DOUBTED : ARP_OLD;
 }
 
 enum arp_answer arp_lookup(struct xk_rep *r, uint32_t host, struct arp_view *v)
@@ -232,15 +249,35 @@ int arp_want(struct xk_rep *r, uint32_t host)
 	return turn;
 }
 
+xk_ns arp_delay(struct xk_rep *r, uint32_t host)
+{
+	const struct arp_conf *c = r->conf;
+	struct arp_table *t = table_of(r->node);
+	xk_ns at = xk_vp_now();
+	struct arp_entry *e;
+
+	xk_mutex_lock(&t->lock);
+	e = find(t, host);
+	if (e != NULL && !e->delayed) {
+		e->delayed = true;
+		e->probe_at = at + c->delay;
+	}
+	if (e != NULL)
+		at = e->probe_at;
+	xk_mutex_unlock(&t->lock);
+	return at;
+}
+
 void arp_fail(struct xk_rep *r, uint32_t host)
 {
 	const struct arp_conf *c = r->conf;
 	struct arp_table *t = table_of(r->node);
 	struct arp_entry *e;
+	struct arp_view v;
 
 	xk_mutex_lock(&t->lock);
 	e = find(t, host);
-	if (e != NULL && !e->is_static) {
+	if (e != NULL && answer(r, e, &v) != ARP_KNOWN) {   /* not confirmed a moment ago, by another VP */
 		xk_store_relaxed(&e->failed_until, xk_vp_now() + c->fail);
 		xk_store_release(&e->mac, 0);
 		xk_count(r->count[ARP_COUNT_FAILED]);
@@ -253,6 +290,33 @@ static void publish(struct arp_entry *e, uint64_t mac, xk_ns now)
 	xk_store_relaxed(&e->updated, now);
 	xk_store_relaxed(&e->failed_until, 0);
 	xk_store_release(&e->mac, mac);   /* pairs with answer() */
+	e->delayed = false;
+}
+
+/* Most calls end at the first line: many connections may stand on one neighbour.  What locks
+ * out a change is a packet, not this (merge). */
+void arp_reached(struct xk_rep *r, uint32_t host, const uint8_t mac[6])
+{
+	struct arp_table *t = table_of(r->node);
+	struct arp_entry *e = find(t, host);
+	uint64_t now = xk_vp_now();
+
+	if (e == NULL || now < confirmed(e) + holds(r->conf) / 4)
+		return;
+	xk_mutex_lock(&t->lock);
+	e = find(t, host);
+	if (e != NULL && !e->is_static && e->mac == mac_word(mac)) {
+		xk_store_relaxed(&e->reached, now);
+		e->delayed = false;
+		xk_count(r->count[ARP_COUNT_REACHED]);
+	}
+	xk_mutex_unlock(&t->lock);
+}
+
+/* Has the network been asked for host since the entry was confirmed, which is not lately? */
+static bool wanted(const struct arp_entry *e, const struct arp_conf *c, xk_ns now)
+{
+	return e->asked && (e->mac == 0 || (e->last_request > e->updated && now >= e->updated + holds(c)));
 }
 
 /* What an entry makes of a neighbour's word; the counter that says so. */
@@ -262,7 +326,7 @@ static unsigned merge(struct xk_rep *r, struct arp_entry *e, uint64_t mac)
 	xk_ns now = xk_vp_now();
 	bool fresh = e->mac != 0 && now < e->updated + c->timeout;
 
-	if (e->is_static || (!c->learn && e->mac != mac && !(e->asked && !fresh)))
+	if (e->is_static || (!c->learn && e->mac != mac && !wanted(e, c, now)))
 		return ARP_COUNT_IGNORED;
 	if (e->mac == mac) {
 		publish(e, mac, now);
@@ -276,20 +340,55 @@ static unsigned merge(struct xk_rep *r, struct arp_entry *e, uint64_t mac)
 	return fresh ? ARP_COUNT_CHANGED : ARP_COUNT_LEARNED;
 }
 
+/* May this change be logged now?  Says how many could not before. */
+static bool may_tell(struct arp_table *t, xk_ns now, uint64_t *untold)
+{
+	if (t->told && now < t->last_told + ARP_TELL) {
+		t->untold++;
+		return false;
+	}
+	*untold = t->untold;
+	t->untold = 0;
+	t->told = true;
+	t->last_told = now;
+	return true;
+}
+
+#define MAC_TEXT "%02x:%02x:%02x:%02x:%02x:%02x"
+#define MAC_ARGS(m) (m)[0], (m)[1], (m)[2], (m)[3], (m)[4], (m)[5]
+
+static void tell(const struct xk_rep *r, uint32_t host, uint64_t was, const uint8_t mac[6], uint64_t untold)
+{
+	uint8_t old[6];
+
+	(void)r, (void)host, (void)mac, (void)untold;    /* in a build without trace messages */
+	mac_bytes(was, old);
+	XK_TRACE(&r->node->log, 2, "neighbour %u.%u.%u.%u moved from " MAC_TEXT " to " MAC_TEXT
+		 " (%llu more changes were not logged)", host >> 24, host >> 16 & 255, host >> 8 & 255, host & 255,
+		 MAC_ARGS(old), MAC_ARGS(mac), (unsigned long long)untold);
+}
+
 void arp_learn(struct xk_rep *r, uint32_t host, const uint8_t mac[6], bool create)
 {
 	struct arp_table *t = table_of(r->node);
 	unsigned what = ARP_COUNT_IGNORED;
+	uint64_t was = 0, untold = 0;
 	struct arp_entry *e;
+	bool say;
 
 	xk_mutex_lock(&t->lock);
 	e = create ? get(r, t, host, false) : find(t, host);
-	if (e != NULL)
+	if (e != NULL) {
+		was = e->mac;
 		what = merge(r, e, mac_word(mac));
+	}
 	if (e != NULL && what != ARP_COUNT_IGNORED)
 		touch(e, false);
+	say = what == ARP_COUNT_CHANGED && may_tell(t, xk_vp_now(), &untold);
 	xk_mutex_unlock(&t->lock);
 	xk_count(r->count[what]);
+	if (say)
+		tell(r, host, was, mac, untold);
 }
 
 /* ---- own addresses ---------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 #include "protocols/eth/eth.h"
 
 #include "protocols/eth/link_common.h"
+#include "runtime/upi/xk_review.h"
 
 /* ---- header ---------------------------------------------------------------------- */
 
@@ -114,6 +115,11 @@ static int eth_rep_init(struct xk_rep *r)
 	return link_rep_init(r, &eth_frame);
 }
 
+static void eth_review(const struct xk_view *v, struct xk_review *r)
+{
+	xk_review_link(r, v, XK_LINK_ETH);
+}
+
 static const struct xk_ops eth_ops = {
 	.rep_init = eth_rep_init, .rep_start = link_rep_start, .rep_stop = link_rep_stop,
 	.open = link_open, .open_enable = link_open_enable, .open_disable = link_open_disable,
@@ -141,4 +147,5 @@ const struct xk_proto xk_proto_eth = {
 	.rep_size = sizeof(struct link_rep), .sess_size = sizeof(struct link_sess),
 	.drops = eth_drops, .counts = eth_counts,
 	.demux = &eth_decl,
+	.review = eth_review,
 };

@@ -12,6 +12,7 @@
 #include "protocols/fddi/fddi.h"
 
 #include "protocols/eth/link_common.h"
+#include "runtime/upi/xk_review.h"
 
 /* ORDER FDDI_DROP: after LINK_DROPS */
 enum { FDDI_DROP_BAD_FC = LINK_DROP_END, FDDI_DROP_BAD_LLC, FDDI_DROP_BAD_OUI };
@@ -149,6 +150,11 @@ static int fddi_rep_init(struct xk_rep *r)
 	return link_rep_init(r, &fddi_frame);
 }
 
+static void fddi_review(const struct xk_view *v, struct xk_review *r)
+{
+	xk_review_link(r, v, XK_LINK_FDDI);
+}
+
 static const struct xk_ops fddi_ops = {
 	.rep_init = fddi_rep_init, .rep_start = link_rep_start, .rep_stop = link_rep_stop,
 	.open = link_open, .open_enable = link_open_enable, .open_disable = link_open_disable,
@@ -179,4 +185,5 @@ const struct xk_proto xk_proto_fddi = {
 	.rep_size = sizeof(struct link_rep), .sess_size = sizeof(struct link_sess),
 	.drops = fddi_drops, .counts = fddi_counts,
 	.demux = &fddi_decl,
+	.review = fddi_review,
 };

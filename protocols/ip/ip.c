@@ -193,44 +193,18 @@ static struct xk_sess *ip_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_n
 
 /* ---- passive open (D4) ----------------------------------------------------------------- */
 
-static void enable_key(struct xk_key *k, uint32_t protocol, bool any, uint32_t local)
+/* type's number, at the host of ours that ps may name. */
+static int enable_key(struct xk_node *type, struct xk_parts *ps, struct xk_key *k)
 {
-	k->w[0] = protocol;
-	k->w[1] = any ? 0 : (uint64_t)1 << 32 | local;
-}
+	uint32_t proto = xk_proto_number(type, "host");
 
-struct xk_enable *ip_enable_find(struct xk_node *n, uint8_t protocol, uint32_t local)
-{
-	struct xk_enable *e;
-	struct xk_key k;
-
-	enable_key(&k, protocol, false, local);
-	e = xk_enable_find(n, &k);
-	if (e != NULL)
-		return e;
-	enable_key(&k, protocol, true, 0);
-	return xk_enable_find(n, &k);
-}
-
-static int enable_parts(struct xk_node *type, struct xk_parts *ps, struct xk_key *k)
-{
-	uint32_t proto = xk_proto_number(type, "host"), local = 0;
-	int any = 1;
-
-	if (proto == 0 || proto > 255)
-		return XK_E_INVAL;
-	if (ps != NULL && ps->n > 0 && ps->p[0].depth != 0)
-		any = xk_part_pop_host(&ps->p[0], &local);
-	if (any < 0)
-		return any;
-	enable_key(k, proto, any == 1, local);
-	return XK_OK;
+	return proto == 0 || proto > 255 ? XK_E_INVAL : inet_enable_key(ps, proto, k);
 }
 
 static int ip_open_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
 {
 	struct xk_key k;
-	int err = enable_parts(type, ps, &k);
+	int err = enable_key(type, ps, &k);
 
 	return err != XK_OK ? err : xk_enable_bind(n, &k, rcv, type);
 }
@@ -238,7 +212,7 @@ static int ip_open_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node
 static int ip_open_disable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
 {
 	struct xk_key k;
-	int err = enable_parts(type, ps, &k);
+	int err = enable_key(type, ps, &k);
 
 	return err != XK_OK ? err : xk_enable_unbind(n, &k, rcv, type);
 }
@@ -257,7 +231,7 @@ static int ip_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *t
 int ip_icmp_error(struct xk_rep *r, struct xk_msg *m, uint8_t type, uint8_t code, uint32_t arg)
 {
 	struct ip_icmp_error e = { m, type, code, arg };
-	struct xk_enable *icmp = ip_enable_find(r->node, IP_PROTO_ICMP, ip_net_dst(xk_msg_net(m)));
+	struct xk_enable *icmp = inet_enable_find(r->node, IP_PROTO_ICMP, ip_net_dst(xk_msg_net(m)));
 
 	xk_count(r->count[IP_COUNT_ICMP_ASKED]);
 	if (icmp == NULL)
@@ -281,7 +255,7 @@ static int icmp_in(struct xk_rep *r, struct ip_error_in *e)
 	node = xk_map_resolve(&r->active, &k);
 	if (node != NULL && e->type == 3 && e->code == 4)
 		ip_path_mtu(xk_container_of(node, struct ip_sess, s.map), e->arg & 0xffff);
-	up = ip_enable_find(r->node, h.protocol, h.source);
+	up = inet_enable_find(r->node, h.protocol, h.source);
 	if (up == NULL)
 		return 0;
 	return xk_control(up->rcv->rep[r->vp->no], IP_CTL_ERROR_IN, e, sizeof *e);
@@ -371,6 +345,8 @@ static int ip_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned l
 		return participants(is, buf, len);
 	case XK_CTL_HEADER_SUM:
 		return answer32(buf, len, ip_pseudo_sum(ip_pair(is->remote, is->local), is->protocol));
+	case XK_CTL_REACHED:
+		return s->down != NULL ? xk_sess_control(s->down, op, buf, len) : XK_E_NOTSUP;
 	default:
 		return XK_E_NOTSUP;
 	}
@@ -449,11 +425,6 @@ static void ip_stop(struct xk_node *n)
 	xk_open_disable_all(n, n->down[0]);
 }
 
-static void ip_open_disable_all(struct xk_node *n, struct xk_node *rcv)
-{
-	xk_enable_unbind_all(n, rcv);
-}
-
 /* ---- schema --------------------------------------------------------------------------------------- */
 
 static int ip_check(const void *conf, char *why, size_t n)
@@ -463,6 +434,34 @@ static int ip_check(const void *conf, char *why, size_t n)
 
 static const char *const ip_checksums[] = { "verify", "ignore", NULL };
 static const char *const ip_dfs[] = { "fit", "never", "always", NULL };
+
+/* Where frames go to a cable that others are on, an address of it is ours alone. */
+static void claim_address(const struct xk_view *v, struct xk_review *r, const char *param, uint32_t host)
+{
+	struct xk_segment s = { .host = host };
+	char name[100];
+	const struct xk_claim c = { .param = param, .what = "address", .name = name };
+
+	if (xk_view_ask(v->down[0], XK_ASK_SEGMENT, &s, sizeof s) <= 0)
+		return;
+	snprintf(name, sizeof name, "%u.%u.%u.%u' of cable '%s", host >> 24, host >> 16 & 255, host >> 8 & 255,
+		 host & 255, s.name);
+	xk_review_claim(r, v, &c);
+}
+
+static void ip_review(const struct xk_view *v, struct xk_review *r)
+{
+	const struct ip_conf *c = v->conf;
+
+	claim_address(v, r, "addr", c->addr.addr);
+	for (unsigned i = 0; i < c->addrs.n; i++)
+		claim_address(v, r, "addrs", c->addrs.v[i].cidr.addr);
+}
+
+static int ip_ask(const struct xk_view *v, unsigned op, void *buf, unsigned len)
+{
+	return op == XK_ASK_REACH && len >= sizeof(uint32_t) ? ip_route_ask(v->conf, *(const uint32_t *)buf) : XK_E_NOTSUP;
+}
 
 #define AT(f) .offset = offsetof(struct ip_conf, f)
 static const struct xk_param ip_params[] = {
@@ -507,7 +506,7 @@ static const struct xk_ops ip_ops = {
 	.rep_init = ip_rep_init, .rep_fini = ip_rep_fini,
 	.start = ip_start, .stop = ip_stop, .rep_stop = ip_rep_stop,
 	.open = ip_open, .open_enable = ip_open_enable, .open_disable = ip_open_disable,
-	.open_disable_all = ip_open_disable_all, .open_done = ip_open_done,
+	.open_disable_all = xk_enable_unbind_all, .open_done = ip_open_done,
 	.demux = ip_demux, .demux_frames = ip_demux_frames, .enter = ip_enter, .control = ip_control,
 	.push = ip_push, .pop = ip_pop, .close = ip_close, .sess_control = ip_sess_control,
 };
@@ -535,5 +534,5 @@ const struct xk_proto xk_proto_ip = {
 	.node_size = sizeof(struct ip_node), .rep_size = sizeof(struct ip_state),
 	.sess_size = sizeof(struct ip_sess), .check = ip_check,
 	.drops = ip_drops, .counts = ip_counts,
-	.demux = &ip_decl,
+	.demux = &ip_decl, .review = ip_review, .ask = ip_ask,
 };

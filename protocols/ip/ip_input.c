@@ -62,7 +62,7 @@ static XK_NOINLINE void deliver_first(struct xk_rep *r, struct xk_sess *lls, str
 				      uint8_t *h, const struct xk_key *k)
 {
 	uint32_t src = ip_net_src(h), dst = ip_net_dst(h);
-	struct xk_enable *e = ip_enable_find(r->node, (uint8_t)k->w[1], dst);
+	struct xk_enable *e = inet_enable_find(r->node, (uint8_t)k->w[1], dst);
 	struct ip_sess *is;
 	int err;
 

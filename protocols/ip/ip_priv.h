@@ -15,9 +15,11 @@
 #ifndef IP_PRIV_H
 #define IP_PRIV_H
 
+#include "protocols/inet/inet_enable.h"
 #include "protocols/inet/inet_linger.h"
 #include "protocols/ip/ip.h"
 #include "protocols/ip/ip_hdr.h"
+#include "runtime/upi/xk_review.h"
 #include "runtime/upi/xk_upi_inline.h"
 
 #define IP_PROTO_ICMP 1u
@@ -101,6 +103,8 @@ int  ip_route_init(struct ip_node *in, const struct ip_conf *c);
 void ip_route_fini(struct ip_node *in);
 int  ip_route_check(const struct ip_conf *c, char *why, size_t n);
 enum ip_kind ip_addr_kind(const struct ip_node *in, uint32_t addr);
+/* enum xk_reach of a host, by a configuration alone; XK_E_NOMEM. */
+int  ip_route_ask(const struct ip_conf *c, uint32_t host);
 /* The next hop towards dst and our address there; false: none. */
 bool ip_route_find(const struct ip_node *in, uint32_t dst, uint32_t *hop, uint32_t *local);
 
@@ -159,8 +163,6 @@ struct ip_sess *ip_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node *
 void ip_sess_free(struct ip_sess *is);
 /* Opens the session below, by route; XK_OK when it is open. */
 int  ip_sess_connect(struct ip_sess *is);
-/* An enable of protocol for local, exact before any. */
-struct xk_enable *ip_enable_find(struct xk_node *n, uint8_t protocol, uint32_t local);
 /* Asks ICMP above us to report m. */
 int  ip_icmp_error(struct xk_rep *r, struct xk_msg *m, uint8_t type, uint8_t code, uint32_t arg);
 

@@ -125,6 +125,23 @@ void ip_route_fini(struct ip_node *in)
 	in->naddr = in->nroute = 0;
 }
 
+int ip_route_ask(const struct ip_conf *c, uint32_t host)
+{
+	struct ip_node *in = xk_alloc(sizeof *in);
+	int res = in != NULL ? ip_route_init(in, c) : XK_E_NOMEM;
+	uint32_t hop, local;
+
+	if (res == XK_OK) {
+		enum ip_kind kind = ip_addr_kind(in, host);
+
+		res = kind == IP_ADDR_ILLEGAL ? XK_REACH_ILLEGAL : kind == IP_ADDR_OURS ? XK_REACH_OURS :
+		      ip_route_find(in, host, &hop, &local) ? XK_REACH_YES : XK_REACH_NO;
+		ip_route_fini(in);
+	}
+	xk_free(in);
+	return res;
+}
+
 /* ---- rules between parameters ---------------------------------------------------------- */
 
 static const char *dotted(uint32_t a, char buf[16])

@@ -11,6 +11,7 @@
  * Invariant: after rep_stop no session is left that nobody above holds.
  */
 #include "protocols/tcp/tcp_priv.h"
+#include "protocols/inet/inet_ports.h"
 
 /* ---- the node -------------------------------------------------------------------- */
 
@@ -67,6 +68,7 @@ static int tcp_rep_init(struct xk_rep *r)
 
 	xk_slab_init(&tr->live_slab, sizeof(struct tcp_live));
 	tcp_reass_init(r);
+	tcp_memory_init(r);
 	tr->dead = xk_slab_get(&tr->live_slab);
 	if (tr->dead != NULL && tcp_syncache_init(r) == XK_OK) {
 		tr->dead->cb.state = TCP_S_CLOSED;
@@ -103,6 +105,7 @@ static void tcp_rep_stop(struct xk_rep *r)
 {
 	struct orphans o = { NULL };
 
+	tcp_memory_stop(r);
 	tcp_syncache_clear(r);
 	xk_map_foreach(&r->active, find_orphan, &o);
 	while (o.list != NULL) {
@@ -126,8 +129,8 @@ static const struct xk_number tcp_numbers[] = { { "host", TCP_PROTO }, { NULL, 0
 static const struct xk_ops tcp_ops = {
 	.init = tcp_init, .start = tcp_start, .stop = tcp_stop,
 	.rep_init = tcp_rep_init, .rep_fini = tcp_rep_fini, .rep_stop = tcp_rep_stop,
-	.open = tcp_open, .open_enable = tcp_open_enable, .open_disable = tcp_open_disable,
-	.open_disable_all = tcp_open_disable_all,
+	.open = tcp_open, .open_enable = inet_open_enable, .open_disable = inet_open_disable,
+	.open_disable_all = xk_enable_unbind_all,
 	.demux = tcp_demux, .demux_frames = tcp_demux_frames, .enter = tcp_enter, .control = tcp_control,
 	.push = tcp_push, .pop = tcp_pop, .close = tcp_close, .sess_control = tcp_sess_control,
 };
@@ -151,5 +154,5 @@ const struct xk_proto xk_proto_tcp = {
 	.node_size = sizeof(struct tcp_node), .rep_size = sizeof(struct tcp_rep),
 	.sess_size = sizeof(struct tcp_sess),
 	.drops = tcp_drops, .counts = tcp_counts,
-	.demux = &tcp_decl,
+	.demux = &tcp_decl, .ask = inet_ports_ask,
 };

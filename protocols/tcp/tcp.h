@@ -31,6 +31,11 @@
 /* Node operation, for new connections to a listening port: one stands when its first
  * bytes come, or anything after ms.  0 ends that.  XK_E_NOSPC: for too many ports. */
 #define TCP_CTL_DEFER      TCP_CTL(22)  /* in: struct tcp_defer */
+/* Of one replica, inside its VP: what the next xk_open there begins with, whose SYN shows it. */
+#define TCP_CTL_OPEN_WITH  TCP_CTL(23)  /* in: struct tcp_open_with */
+/* Node operation: largest segment that a listening port announces, below what the path takes; 0: that.
+ * XK_E_NOSPC: for too many ports. */
+#define TCP_CTL_LISTEN_MSS TCP_CTL(24)  /* in: struct tcp_listen_mss */
 
 /* RFC 9293 3.3.2. */
 enum tcp_state {
@@ -41,6 +46,8 @@ enum tcp_state {
 const char *tcp_state_name(unsigned state);
 
 struct tcp_defer { uint16_t port; uint32_t ms; };
+struct tcp_open_with { uint32_t mss, rcv_buf, snd_buf; /* 0: as the node has it */ };
+struct tcp_listen_mss { uint16_t port; uint32_t mss; };
 struct tcp_keepalive { uint32_t on, idle_ms, interval_ms, count; /* 0: as the node has it */ };
 
 /* A snapshot; names after RFC 9293 and tcp(7). */

@@ -451,8 +451,15 @@ static bool awake(struct tcp_sess *ts, struct xk_msg *m)
 	return false;
 }
 
-static void act_held(struct tcp_sess *ts, const struct tcp_seg *g, struct xk_msg *m)
+/* A segment whose sum is good, for the session that was found.  What is predicted where it came in is predicted
+ * where it was handed to: the two ways do not send the same segments, since the one answers an
+ * acknowledgement before the bytes that came with it go up, the other after. */
+static void act_found(struct tcp_sess *ts, const struct tcp_seg *g, struct xk_msg *m)
 {
+	if (!awake(ts, m))
+		return;
+	if (!(m->flags & XK_MSG_CHAIN) && predicted(ts, m, m->data, m->len))
+		return;
 	tcp_pop_begin(ts);
 	tcp_act(ts, g, m);
 	tcp_pop_end(ts);
@@ -489,10 +496,8 @@ static XK_NOINLINE void demux_any(struct xk_up *up, struct xk_sess *lls, struct 
 	ts = find(r, m, &k);
 	if (ts == NULL)
 		input_first(r, lls, &g, &k, m);
-	else if (!awake(ts, m))
-		return;
-	else if ((m->flags & XK_MSG_CHAIN) || !predicted(ts, m, m->data, m->len))
-		act_held(ts, &g, m);
+	else
+		act_found(ts, &g, m);
 }
 
 /* One piece, good sum, for the hinted session, as predicted; all else is left to
@@ -568,6 +573,6 @@ void tcp_enter(struct xk_rep *r, struct xk_msg *m)
 	ts = find(r, m, &k);
 	if (ts == NULL)
 		tcp_listen_input(r, NULL, &g, &k, m);
-	else if (awake(ts, m))
-		act_held(ts, &g, m);
+	else
+		act_found(ts, &g, m);
 }

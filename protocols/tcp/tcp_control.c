@@ -4,7 +4,7 @@
  * about connections.
  *
  * An ICMP message counts only when the segment that it quotes is one that may be
- * under way (RFC 5927 4).  A hard error ends a connection only before it stands;
+ * under way (RFC 5927 4).  A hard error, or a firewall's refusal, ends a connection only before it stands;
  * later it is at most the reason that a timeout gives.  A smaller path MTU cuts what
  * was sent and does not fit, and sends it again at once (RFC 1191).
  * Invariant: no message from the network lowers a segment below min_pmtu's room.
@@ -105,6 +105,13 @@ static bool is_hard(const struct ip_error_in *e)
 	return e->type == UNREACHABLE && (e->code == 2 || e->code == 3);
 }
 
+/* RFC 1812 5.2.7.1: a firewall refuses what our SYN asks for, and will refuse the next (RFC 5461 4.1:
+ * as others, we do not wait for that). */
+static bool is_prohibited(const struct ip_error_in *e)
+{
+	return e->type == UNREACHABLE && (e->code == 9 || e->code == 10 || e->code == 13);
+}
+
 static int error_of(const struct ip_error_in *e)
 {
 	return is_hard(e) ? XK_E_CONNREFUSED : XK_E_UNREACH;
@@ -124,7 +131,7 @@ static void sess_error(struct tcp_sess *ts, const struct ip_error_in *e, uint32_
 		path_mtu(ts, (e->arg & 0xffff) != 0 ? e->arg & 0xffff : plateau(xk_be16(e->quote + 2)));
 	else if (e->type != UNREACHABLE && e->type != TIME_EXCEEDED && e->type != PARAMETER)
 		return;
-	else if (cb->state == TCP_S_SYN_SENT && is_hard(e))
+	else if (cb->state == TCP_S_SYN_SENT && (is_hard(e) || is_prohibited(e)))
 		tcp_finish(ts, error_of(e));
 	else
 		cb->err = error_of(e);
@@ -187,6 +194,10 @@ int tcp_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 		return states(r, buf, len);
 	case TCP_CTL_DEFER:
 		return tcp_defer_set(r, buf, len);
+	case TCP_CTL_LISTEN_MSS:
+		return tcp_listen_mss_set(r, buf, len);
+	case TCP_CTL_OPEN_WITH:
+		return tcp_open_with(r, buf, len);
 	case TCP_CTL_BUFFERS:
 		return answer(buf, len, (uint32_t[]){ tcp_tune(r)->rcv_buf, tcp_tune(r)->snd_buf }, 2 * sizeof(uint32_t));
 	default:
@@ -245,12 +256,12 @@ static int info(const struct tcp_sess *ts, void *buf, unsigned len)
 }
 
 /* ROOM of 0 is a promise: WRITABLE comes when there is some. */
-static int room(struct tcp_cb *cb, void *buf, unsigned len)
+static int room(const struct tcp_sess *ts, void *buf, unsigned len)
 {
-	uint32_t n = tcp_room(cb);
+	uint32_t limit, n = tcp_room_now(ts, &limit);
 
 	if (n == 0 && len >= sizeof n)
-		cb->flags |= TCP_F_WANT_ROOM;
+		tcp_cb(ts)->flags |= TCP_F_WANT_ROOM;
 	return answer32(buf, len, n);
 }
 
@@ -309,7 +320,8 @@ static int set_keepalive(struct tcp_sess *ts, const void *buf, unsigned len)
 	struct tcp_env e = tcp_env(ts->s.rep);
 	struct tcp_keepalive k;
 
-	if (take(&k, sizeof k, buf, len) != XK_OK || k.count > UINT8_MAX)
+	/* A deadline lies at most half of 32 bits ahead. */
+	if (take(&k, sizeof k, buf, len) != XK_OK || k.count > UINT8_MAX || k.idle_ms > INT32_MAX || k.interval_ms > INT32_MAX)
 		return XK_E_INVAL;
 	cb->keep_idle = k.idle_ms ? k.idle_ms : cb->tune->keep_idle;
 	cb->keep_interval = k.interval_ms ? k.interval_ms : cb->tune->keep_interval;
@@ -368,6 +380,21 @@ static int set_urgent(struct tcp_sess *ts)
 	return 0;
 }
 
+static int set_more(struct tcp_sess *ts, const void *buf, unsigned len)
+{
+	struct tcp_cb *cb = tcp_cb(ts);
+	uint32_t v;
+
+	if (take(&v, sizeof v, buf, len) != XK_OK || v > XK_STREAM_MORE_NONE)
+		return XK_E_INVAL;
+	cb->flags = v == XK_STREAM_MORE_FOLLOW ? cb->flags | TCP_F_MORE : cb->flags & ~TCP_F_MORE;
+	if (v == XK_STREAM_MORE_NONE && cb->sq.unsent != NULL) {
+		*tcp_sq_flags(cb->sq.last) |= TCP_SQ_PUSH;
+		tcp_output(ts);
+	}
+	return 0;
+}
+
 /* Whoever wants to hear of it says so each time: nearly always nobody does. */
 static int drain(struct tcp_cb *cb)
 {
@@ -387,6 +414,7 @@ static int sess_set(struct tcp_sess *ts, unsigned op, void *buf, unsigned len)
 	case XK_STREAM_SHUTDOWN:     tcp_shutdown(ts); return 0;
 	case XK_STREAM_ABORT:        tcp_abort(ts); return 0;
 	case XK_STREAM_DRAIN:        return drain(tcp_cb(ts));
+	case XK_STREAM_MORE:         return set_more(ts, buf, len);
 	case TCP_CTL_NODELAY:        return set_delay(ts, TCP_F_NODELAY, buf, len);
 	case TCP_CTL_CORK:           return set_delay(ts, TCP_F_CORK, buf, len);
 	case TCP_CTL_KEEPALIVE:      return set_keepalive(ts, buf, len);
@@ -424,7 +452,7 @@ static int sess_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned le
 	case XK_CTL_PAYLOAD:
 		return answer(buf, len, &(xk_payload_fn){ tcp_payload }, sizeof(xk_payload_fn));
 	case XK_STREAM_ROOM:
-		return room(tcp_cb(ts), buf, len);
+		return room(ts, buf, len);
 	case XK_STREAM_ERRNO:
 		return answer32(buf, len, cb->state == TCP_S_CLOSED ? (uint32_t)cb->err : 0);
 	case XK_STREAM_QUEUED:
@@ -440,7 +468,7 @@ static int sess_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned le
 static bool is_question(unsigned op)
 {
 	return op < XK_CTL_PRIVATE ? op != XK_STREAM_MANUAL && op != XK_STREAM_TAKEN && op != XK_STREAM_SHUTDOWN &&
-		op != XK_STREAM_ABORT : op == TCP_CTL_INFO;
+		op != XK_STREAM_ABORT && op != XK_STREAM_MORE : op == TCP_CTL_INFO;
 }
 
 static int rest_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned len)
@@ -453,6 +481,9 @@ static int rest_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned le
 		ts->s.hot = (uintptr_t)&l.cb;
 		res = sess_control(ts, op, buf, len);
 		ts->s.hot = 0;
+		/* No room is a promise: who gives it must be awake, or there is some. */
+		if (XK_UNLIKELY(l.cb.flags & TCP_F_WANT_ROOM))
+			return tcp_wake(ts) ? sess_control(ts, op, buf, len) : answer32(buf, len, tcp_room(&l.cb));
 		return res;
 	}
 	if (op == XK_STREAM_ABORT)

@@ -92,12 +92,18 @@ void tcp_cookie_send(const struct tcp_arrival *a)
 	struct tcp_rep *tr = tcp_rep(a->r);
 	uint8_t opts[TCP_HDR_MAX];
 	struct tcp_half h;
-	uint32_t ts, n;
+	uint32_t ts, n, mss;
 
 	offered(a, &h);
-	h.iss = cookie(a, h.irs, period_of(a->r), size_index(h.peer.have & TCP_O_MSS ? h.peer.mss : 536));
+	mss = h.peer.have & TCP_O_MSS ? h.peer.mss : 536;
+	/* No cookie can say so little: it waits until there is room for what can. */
+	if (XK_UNLIKELY(mss < sizes[0])) {
+		xk_drop(a->r, TCP_DROP_SYNCACHE, a->m);
+		return;
+	}
+	h.iss = cookie(a, h.irs, period_of(a->r), size_index(mss));
 	ts = ts_with(tcp_ms(a->r->vp->now) + tcp_ts_offset(a->r, a->k), ts_bits(&h));
-	n = tcp_synack_options(a->r, &h, (uint16_t)tcp_path_mss(a->r, a->lls), ts, opts);
+	n = tcp_synack_options(a->r, &h, tcp_listen_mss(a), ts, opts);
 	tr->cookie_until = a->r->vp->now + 2 * PERIOD;
 	xk_count(a->r->count[TCP_COUNT_COOKIE_OUT]);
 	tcp_answer(a->r, a->lls, a->m, h.iss, h.irs + 1, TCP_SYN | TCP_ACK | (h.ecn ? TCP_ECE : 0),

@@ -30,8 +30,6 @@ _Static_assert(sizeof(struct cubic) <= sizeof(((struct tcp_cb *)0)->cc_priv), "c
 static struct cubic *cubic(struct tcp_cb *cb) { return (struct cubic *)(void *)&cb->cc_priv; }
 
 static uint32_t max32(uint32_t a, uint32_t b) { return a > b ? a : b; }
-static uint32_t min32(uint32_t a, uint32_t b) { return a < b ? a : b; }
-
 /* Largest r with r^3 <= x. */
 static uint32_t cube_root(uint64_t x)
 {

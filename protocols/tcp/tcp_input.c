@@ -123,7 +123,8 @@ void tcp_negotiate(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_
 	uint32_t mss = g->o.have & TCP_O_MSS ? g->o.mss : 536;
 
 	cb->flags &= ~(TCP_F_WSCALE | TCP_F_TS | TCP_F_SACK | TCP_F_ECN);
-	cb->peer_mss = (uint16_t)(mss > t->min_mss ? mss : t->min_mss);
+	/* MUST-16 of RFC 9293 3.7.1: no segment is larger. */
+	cb->peer_mss = (uint16_t)(mss > TCP_MSS_LEAST ? mss : TCP_MSS_LEAST);
 	if (t->use_wscale && (g->o.have & TCP_O_WSCALE)) {
 		cb->flags |= TCP_F_WSCALE;
 		cb->snd_wscale = g->o.wscale;
@@ -356,13 +357,20 @@ static bool update_window(const struct in *i)
 	return i->wnd != was;
 }
 
+/* RFC 7323 5.5: after so long nothing is older than anything. */
+static bool ts_forgotten(const struct in *i)
+{
+	return i->e->now - i->cb->ts_recent_at > PAWS_IDLE;
+}
+
 /* RFC 7323 4.3, after the ACK was found credible: a segment with a number from
- * nowhere must not set the clock forward. */
+ * nowhere must not set the clock forward, nor one that was overtaken set it back. */
 static void update_ts(const struct in *i)
 {
 	struct tcp_cb *cb = i->cb;
 
-	if ((cb->flags & TCP_F_TS) && (i->g->o.have & TCP_O_TS) && tcp_leq(i->g->seq, cb->rcv_acked)) {
+	if ((cb->flags & TCP_F_TS) && (i->g->o.have & TCP_O_TS) && tcp_leq(i->g->seq, cb->rcv_acked) &&
+	    (tcp_geq(i->g->o.tsval, cb->ts_recent) || ts_forgotten(i))) {
 		cb->ts_recent = i->g->o.tsval;
 		cb->ts_recent_at = i->e->now;
 	}
@@ -511,6 +519,32 @@ static bool own_syn(struct in *i)
 
 /* ---- acceptable? ------------------------------------------------------------------------------ */
 
+/*
+ * A bare acknowledgement that others have overtaken on the way: older than they by no more
+ * than a retransmission would be, and of what is acknowledged already.  It takes no number and
+ * moves nothing, so PAWS has nothing to protect (RFC 7323 5.3), and to answer would
+ * only make more of them.
+ */
+static bool is_late_ack(const struct in *i)
+{
+	const struct tcp_cb *cb = i->cb;
+
+	return i->span == 0 && cb->state >= TCP_S_ESTABLISHED && (i->g->flags & (TCP_ACK | TCP_URG)) == TCP_ACK &&
+	       cb->ts_recent - i->g->o.tsval <= cb->rto + cb->rto / 5 && tcp_leq(i->seq, cb->rcv_nxt) &&
+	       tcp_leq(i->g->ack, cb->snd_una);
+}
+
+/* It may still bring blocks, or be the duplicate that tells of a loss; a window that has
+ * changed since it must not. */
+static bool late_ack(const struct in *i)
+{
+	const struct tcp_cb *cb = i->cb;
+
+	if (i->seq == cb->rcv_nxt && (i->g->ack != cb->snd_una || i->wnd == cb->snd_wnd))
+		return true;
+	return drop(i->a, TCP_DROP_ACK_OLD);
+}
+
 /* RFC 7323 5. */
 static bool paws(const struct in *i)
 {
@@ -521,9 +555,9 @@ static bool paws(const struct in *i)
 	/* 3.2: a segment without timestamps is not of this connection. */
 	if (!(i->g->o.have & TCP_O_TS))
 		return drop(i->a, TCP_DROP_PAWS);
-	if (tcp_geq(i->g->o.tsval, cb->ts_recent) || i->e->now - cb->ts_recent_at > PAWS_IDLE)
+	if (tcp_geq(i->g->o.tsval, cb->ts_recent) || ts_forgotten(i))
 		return true;
-	return answer(i, TCP_DROP_PAWS);
+	return is_late_ack(i) ? late_ack(i) : answer(i, TCP_DROP_PAWS);
 }
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tcp_listen.c - passive open: enables, and what a segment means that belongs to
- * no session (RFC 9293 3.10.7.1 and 3.10.7.2).
+ * tcp_listen.c - passive open: what a segment means that belongs to no session
+ * (RFC 9293 3.10.7.1 and 3.10.7.2).
  *
  * Such a segment is the cache's, when that knows its connection (tcp_syncache.c); a
  * listener's, when one stands at its port; or nobody's, and is answered with RST.
@@ -11,72 +11,12 @@
  */
 #include "protocols/tcp/tcp_listen_priv.h"
 
-/* ---- enables (D4) ------------------------------------------------------------------- */
+/* ---- what a listening port has of its own -------------------------------------------------- */
 
-static void enable_key(struct xk_key *k, uint16_t port, bool any, uint32_t local)
+static uint32_t port_value(const uint64_t *table, uint16_t port)
 {
-	k->w[0] = port;
-	k->w[1] = any ? 0 : (uint64_t)1 << 32 | local;
-}
-
-struct xk_enable *tcp_enable_find(struct xk_node *n, uint16_t port, uint32_t local)
-{
-	struct xk_enable *e;
-	struct xk_key k;
-
-	enable_key(&k, port, false, local);
-	e = xk_enable_find(n, &k);
-	if (e != NULL)
-		return e;
-	enable_key(&k, port, true, 0);
-	return xk_enable_find(n, &k);
-}
-
-static int enable_parts(struct xk_parts *ps, struct xk_key *k)
-{
-	uint32_t local = 0;
-	uint16_t port = 0;
-	int any = 1;
-
-	if (ps == NULL || ps->n == 0 || xk_part_pop_port(&ps->p[0], &port) != XK_OK || port == 0)
-		return XK_E_INVAL;
-	if (ps->p[0].depth != 0)
-		any = xk_part_pop_host(&ps->p[0], &local);
-	if (any < 0)
-		return any;
-	enable_key(k, port, any == 1, local);
-	return XK_OK;
-}
-
-int tcp_open_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
-{
-	struct xk_key k;
-	int err = enable_parts(ps, &k);
-
-	return err != XK_OK ? err : xk_enable_bind(n, &k, rcv, type);
-}
-
-int tcp_open_disable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
-{
-	struct xk_key k;
-	int err = enable_parts(ps, &k);
-
-	return err != XK_OK ? err : xk_enable_unbind(n, &k, rcv, type);
-}
-
-void tcp_open_disable_all(struct xk_node *n, struct xk_node *rcv)
-{
-	xk_enable_unbind_all(n, rcv);
-}
-
-/* ---- connections that stand when they speak ---------------------------------------------- */
-
-uint32_t tcp_defer_of(const struct xk_rep *r, uint16_t port)
-{
-	const struct tcp_node *n = r->node->state;
-
 	for (unsigned i = 0; i < TCP_DEFERS; i++) {
-		uint64_t v = xk_load_relaxed(&n->defer[i]);
+		uint64_t v = xk_load_relaxed(&table[i]);
 
 		if (v >> 32 == port && port != 0)
 			return (uint32_t)v;
@@ -85,28 +25,59 @@ uint32_t tcp_defer_of(const struct xk_rep *r, uint16_t port)
 }
 
 /* Whole words, one writer at a time: a SYN meets the old or the new one. */
+static int port_value_set(struct xk_rep *r, uint64_t *table, uint16_t port, uint32_t value)
+{
+	unsigned at = TCP_DEFERS;
+
+	xk_mutex_lock(&r->node->graph->structure);
+	for (unsigned i = 0; i < TCP_DEFERS; i++) {
+		uint64_t v = xk_load_relaxed(&table[i]);
+
+		if (v >> 32 == port || (v == 0 && at == TCP_DEFERS))
+			at = i;
+		if (v >> 32 == port)
+			break;
+	}
+	if (at != TCP_DEFERS && (value != 0 || table[at] != 0))
+		xk_store_relaxed(&table[at], value != 0 ? (uint64_t)port << 32 | value : 0);
+	xk_mutex_unlock(&r->node->graph->structure);
+	return at == TCP_DEFERS && value != 0 ? XK_E_NOSPC : 0;
+}
+
+uint32_t tcp_defer_of(const struct xk_rep *r, uint16_t port)
+{
+	return port_value(((const struct tcp_node *)r->node->state)->defer, port);
+}
+
 int tcp_defer_set(struct xk_rep *r, const void *buf, unsigned len)
 {
-	struct tcp_node *n = r->node->state;
 	struct tcp_defer d;
-	unsigned at = TCP_DEFERS;
 
 	if (len < sizeof d)
 		return XK_E_INVAL;
 	memcpy(&d, buf, sizeof d);
-	xk_mutex_lock(&r->node->graph->structure);
-	for (unsigned i = 0; i < TCP_DEFERS; i++) {
-		uint64_t v = xk_load_relaxed(&n->defer[i]);
+	return port_value_set(r, ((struct tcp_node *)r->node->state)->defer, d.port, d.ms);
+}
 
-		if (v >> 32 == d.port || (v == 0 && at == TCP_DEFERS))
-			at = i;
-		if (v >> 32 == d.port)
-			break;
-	}
-	if (at != TCP_DEFERS && (d.ms != 0 || n->defer[at] != 0))
-		xk_store_relaxed(&n->defer[at], d.ms != 0 ? (uint64_t)d.port << 32 | d.ms : 0);
-	xk_mutex_unlock(&r->node->graph->structure);
-	return at == TCP_DEFERS && d.ms != 0 ? XK_E_NOSPC : 0;
+uint16_t tcp_listen_mss(const struct tcp_arrival *a)
+{
+	const struct tcp_node *n = a->r->node->state;
+	uint32_t own = port_value(n->port_mss, tcp_ports_destination((uint32_t)a->k->w[1]));
+	uint32_t path = tcp_path_mss(a->r, a->lls);
+
+	return (uint16_t)(own != 0 && own < path ? own : path);
+}
+
+int tcp_listen_mss_set(struct xk_rep *r, const void *buf, unsigned len)
+{
+	struct tcp_listen_mss v;
+
+	if (len < sizeof v)
+		return XK_E_INVAL;
+	memcpy(&v, buf, sizeof v);
+	if (v.mss != 0 && (v.mss < tcp_tune(r)->min_mss || v.mss > UINT16_MAX))
+		return XK_E_INVAL;
+	return port_value_set(r, ((struct tcp_node *)r->node->state)->port_mss, v.port, v.mss);
 }
 
 /* ---- answers ---------------------------------------------------------------------------- */
@@ -323,7 +294,7 @@ void tcp_listen_input(struct xk_rep *r, struct xk_sess *lls, const struct tcp_se
 	}
 	if (tcp_syncache_input(&a))
 		return;
-	e = tcp_enable_find(r->node, tcp_ports_destination((uint32_t)k->w[1]), be64toh(k->w[0]) & 0xffffffff);
+	e = inet_enable_find(r->node, tcp_ports_destination((uint32_t)k->w[1]), be64toh(k->w[0]) & 0xffffffff);
 	if (e != NULL)
 		listen_input(&a, e);
 	else

@@ -2,7 +2,7 @@
 /*
  * tcp_listen_priv.h - what the passive side of TCP shares within itself.
  *
- *   tcp_listen.c    enables, LISTEN and CLOSED, the session at the end of a handshake
+ *   tcp_listen.c    LISTEN and CLOSED, the session at the end of a handshake
  *   tcp_syncache.c  handshakes that wait for their last step
  *   tcp_cookie.c    handshakes that wait in the network (RFC 4987)
  */
@@ -34,6 +34,8 @@ uint32_t tcp_synack_options(struct xk_rep *r, const struct tcp_half *h, uint16_t
 uint32_t tcp_synack_window(const struct xk_rep *r);
 /* How long a connection to this port waits for its first bytes, ms (TCP_CTL_DEFER). */
 uint32_t tcp_defer_of(const struct xk_rep *r, uint16_t port);
+/* The largest segment that we announce in answer to a SYN. */
+uint16_t tcp_listen_mss(const struct tcp_arrival *a);
 /* Shift that we announce. */
 uint8_t  tcp_own_wscale(const struct tcp_tune *t);
 

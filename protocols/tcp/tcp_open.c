@@ -11,9 +11,7 @@
  * is not CLOSED.
  */
 #include "protocols/tcp/tcp_listen_priv.h"
-
-#define PORT_FIRST 1024u
-#define PORTS      (65536u - PORT_FIRST)
+#include "protocols/inet/inet_ports.h"
 
 /* Uses of the node's secret, told apart by the third word of what is hashed. */
 enum { HASH_ISN = 1, HASH_TS, HASH_PORT, HASH_SLOT };
@@ -152,14 +150,15 @@ struct tcp_sess *tcp_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node
 	return ts;
 }
 
-/* Payload of a segment without options, as the path below has it now. */
+/* Payload of a segment without options, as the path below has it now (RFC 9293 3.7.1), however
+ * little; where it does not say, what every host takes. */
 uint32_t tcp_path_mss(struct xk_rep *r, struct xk_sess *lls)
 {
 	uint32_t room, most = tcp_tune(r)->mss;
 	int res = lls != NULL ? xk_sess_control(lls, XK_CTL_GETOPTPACKET, &room, sizeof room)
 			      : xk_control(r->down[0], XK_CTL_GETOPTPACKET, &room, sizeof room);
 
-	if (res != (int)sizeof room || room < TCP_HDR_LEN + 64)
+	if (res != (int)sizeof room || room < TCP_HDR_LEN + TCP_MSS_LEAST)
 		room = TCP_HDR_LEN + 536;
 	room -= TCP_HDR_LEN;
 	if (room > UINT16_MAX)
@@ -287,19 +286,19 @@ static int bind_some_port(struct tcp_sess *ts, uint64_t pair, uint16_t rport)
 	struct xk_rep *r = ts->s.rep;
 	const struct tcp_node *n = r->node->state;
 	uint32_t local = be64toh(pair) & 0xffffffff;
-	uint32_t first = (uint32_t)(tcp_hash(n, pair, rport, HASH_PORT) % PORTS);
+	uint32_t first = (uint32_t)(tcp_hash(n, pair, rport, HASH_PORT) % INET_PORTS);
 	uint32_t *step = &tcp_rep(r)->port_step[tcp_hash(n, pair, rport, HASH_SLOT) % TCP_PORT_SLOTS];
 
-	*step = (*step + 1 + (uint32_t)xk_rand_below(&r->vp->rand, TCP_PORT_STRIDE)) % PORTS;
-	for (uint32_t i = 0; i < PORTS; i++) {
-		uint16_t port = (uint16_t)(PORT_FIRST + (first + *step + i) % PORTS);
+	*step = (*step + 1 + (uint32_t)xk_rand_below(&r->vp->rand, TCP_PORT_STRIDE)) % INET_PORTS;
+	for (uint32_t i = 0; i < INET_PORTS; i++) {
+		uint16_t port = (uint16_t)(INET_PORT_FIRST + (first + *step + i) % INET_PORTS);
 		int err;
 
-		if (tcp_enable_find(r->node, port, local) != NULL)
+		if (inet_enable_find(r->node, port, local) != NULL)
 			continue;
 		err = bind_port(ts, pair, rport, port, true);
 		if (err != XK_E_EXIST && err != XK_E_ELSEWHERE) {
-			*step = (*step + i) % PORTS;
+			*step = (*step + i) % INET_PORTS;
 			return err;
 		}
 	}
@@ -319,7 +318,6 @@ static void connect(struct tcp_sess *ts)
 {
 	struct tcp_cb *cb = tcp_cb(ts);
 
-	cb->flags |= TCP_F_ACTIVE;
 	cb->state = TCP_S_SYN_SENT;
 	cb->iss = tcp_isn(ts->s.rep, &ts->s.map.key);
 	cb->snd_una = cb->snd_nxt = cb->snd_max = cb->snd_up = cb->iss;
@@ -351,12 +349,46 @@ static struct tcp_sess *open_over(struct xk_rep *r, struct xk_rep *rcv, struct x
 	return NULL;
 }
 
+#define BUFFER_LEAST 2048u
+#define BUFFER_MOST  (1u << 30)
+
+static bool is_buffer(uint32_t n) { return n == 0 || (n >= BUFFER_LEAST && n <= BUFFER_MOST); }
+
+int tcp_open_with(struct xk_rep *r, const void *buf, unsigned len)
+{
+	struct tcp_open_with w;
+
+	if (len < sizeof w)
+		return XK_E_INVAL;
+	memcpy(&w, buf, sizeof w);
+	if (!is_buffer(w.rcv_buf) || !is_buffer(w.snd_buf) ||
+	    (w.mss != 0 && (w.mss < tcp_tune(r)->min_mss || w.mss > UINT16_MAX)))
+		return XK_E_INVAL;
+	tcp_rep(r)->with = w;
+	return 0;
+}
+
+/* Before its SYN. */
+static void begin_with(struct tcp_cb *cb, const struct tcp_open_with *w)
+{
+	if (w->rcv_buf != 0)
+		cb->rcv_buf = w->rcv_buf;
+	if (w->snd_buf != 0)
+		cb->snd_buf = w->snd_buf;
+	if (w->mss == 0 || w->mss >= cb->path_mss)
+		return;
+	cb->path_mss = (uint16_t)w->mss;
+	tcp_set_mss(cb);
+}
+
 struct xk_sess *tcp_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_parts *ps, int *err)
 {
+	struct tcp_open_with with = tcp_rep(r)->with;
 	uint16_t rport, lport;
 	struct xk_sess *lls;
 	struct tcp_sess *ts;
 
+	tcp_rep(r)->with = (struct tcp_open_with){ 0 };
 	*err = open_ports(ps, &rport, &lport);
 	if (*err != XK_OK)
 		return NULL;
@@ -366,6 +398,7 @@ struct xk_sess *tcp_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *t
 	ts = open_over(r, rcv, type, lls, rport, lport, ps->at_home, err);
 	if (ts == NULL)
 		return NULL;
+	begin_with(tcp_cb(ts), &with);
 	connect(ts);
 	return &ts->s;
 }

@@ -11,8 +11,6 @@
  */
 #include "protocols/tcp/tcp_out_priv.h"
 
-static uint32_t min32(uint32_t a, uint32_t b) { return a < b ? a : b; }
-
 /* States in which we may send data or repeat it. */
 static bool sends(unsigned state)
 {
@@ -48,8 +46,7 @@ bool tcp_resend(struct tcp_sess *ts, const struct tcp_env *e, struct xk_msg *m)
 		return false;
 	if (XK_UNLIKELY(m->tot > most))
 		tcp_sendq_recut(cb, m, most);
-	if (*tcp_sq_flags(m) & TCP_SQ_PUSH)
-		flags |= TCP_PSH;
+	flags |= (*tcp_sq_flags(m) & TCP_SQ_PUSH) >> 1;
 	if (ends_stream(cb, seq + m->tot)) {
 		flags |= TCP_FIN;
 		cb->snd_nxt = cb->snd_max;
@@ -84,7 +81,7 @@ static bool small_may_go(const struct tcp_cb *cb, uint32_t len)
 		return len >= cb->max_wnd / 2 && len != 0;
 	if (cb->flags & TCP_F_FIN_QUEUED)
 		return true;
-	if (cb->flags & TCP_F_CORK)
+	if (cb->flags & (TCP_F_CORK | TCP_F_MORE))
 		return false;
 	return (cb->flags & TCP_F_NODELAY) || idle || !(cb->flags & TCP_F_SMALL);
 }
@@ -112,8 +109,7 @@ static uint16_t new_flags(struct tcp_cb *cb, struct xk_msg *m)
 {
 	uint16_t flags = TCP_ACK;
 
-	if ((*tcp_sq_flags(m) & TCP_SQ_PUSH) || cb->sq.unsent == NULL)
-		flags |= TCP_PSH;
+	flags |= (*tcp_sq_flags(m) & TCP_SQ_PUSH) >> 1;
 	if (XK_UNLIKELY(cb->flags & TCP_F_CWR)) {
 		flags |= TCP_CWR;
 		cb->flags &= ~TCP_F_CWR;
@@ -198,7 +194,7 @@ static void persist(struct tcp_cb *cb, const struct tcp_env *e)
 {
 	uint32_t first;
 
-	if (cb->snd_una != cb->snd_max || cb->sq.unsent == NULL || (cb->flags & TCP_F_CORK)) {
+	if (cb->snd_una != cb->snd_max || cb->sq.unsent == NULL || (cb->flags & (TCP_F_CORK | TCP_F_MORE))) {
 		if (cb->at[TCP_T_PERSIST] != 0) {
 			tcp_timer_off(cb, TCP_T_PERSIST);
 			cb->backoff = 0;
@@ -217,19 +213,20 @@ static void persist(struct tcp_cb *cb, const struct tcp_env *e)
 
 /* A quarter of the buffer is worth waking for; two segments are when nothing else
  * waits to be sent, lest the path run dry. */
-static bool room_worth_telling(const struct tcp_cb *cb)
+static bool room_worth_telling(const struct tcp_sess *ts)
 {
-	uint32_t room = tcp_room(cb), two = 2u * cb->mss;
+	const struct tcp_cb *cb = tcp_cb(ts);
+	uint32_t limit, room = tcp_room_now(ts, &limit), two = 2u * cb->mss;
 
-	return room != 0 && (room >= cb->snd_buf / 4 || (room >= two && cb->sq.unsent_bytes < two));
+	return room != 0 && (room >= limit / 4 || (room >= two && cb->sq.unsent_bytes < two));
 }
 
 /* The promise of xk_stream.h. */
-static XK_NOINLINE void tell_room(struct tcp_sess *ts)
+XK_NOINLINE void tcp_tell_room(struct tcp_sess *ts)
 {
 	struct tcp_cb *cb = tcp_cb(ts);
 
-	if ((cb->flags & TCP_F_WANT_ROOM) && room_worth_telling(cb)) {
+	if ((cb->flags & TCP_F_WANT_ROOM) && room_worth_telling(ts)) {
 		cb->flags &= ~TCP_F_WANT_ROOM;
 		tcp_tell(ts, XK_STREAM_WRITABLE, XK_OK);
 	}
@@ -266,7 +263,7 @@ static void output(struct tcp_sess *ts, bool forced)
 		persist(cb, &e);
 	tcp_timer_sync(ts);
 	if (XK_UNLIKELY(cb->flags & TCP_F_WANT_ROOM))
-		tell_room(ts);
+		tcp_tell_room(ts);
 }
 
 void tcp_output(struct tcp_sess *ts)

@@ -22,6 +22,7 @@
  *   tcp_listen.c     passive open: SYN cache, cookies (RFC 4987)
  *   tcp_timewait.c   TIME-WAIT, capped
  *   tcp_stalled.c    closed windows, given up for room
+ *   tcp_memory.c     queues while memory is short
  *   tcp_rest.c       idle connections give their working memory back
  *   tcp_control.c    control operations, ICMP (RFC 5927, 1191)
  *   tcp_profile.c    named sets of parameters
@@ -44,6 +45,7 @@
 #ifndef TCP_PRIV_H
 #define TCP_PRIV_H
 
+#include "protocols/inet/inet_enable.h"
 #include "protocols/ip/ip.h"
 #include "protocols/tcp/tcp.h"
 #include "protocols/tcp/tcp_hdr.h"
@@ -52,6 +54,7 @@
 
 /* ---- sequence numbers --------------------------------------------------------- */
 
+static inline uint32_t min32(uint32_t a, uint32_t b) { return a < b ? a : b; }
 static inline bool tcp_lt(uint32_t a, uint32_t b)  { return (int32_t)(a - b) < 0; }
 static inline bool tcp_leq(uint32_t a, uint32_t b) { return (int32_t)(a - b) <= 0; }
 static inline bool tcp_gt(uint32_t a, uint32_t b)  { return (int32_t)(a - b) > 0; }
@@ -67,7 +70,7 @@ enum tcp_cc_kind { TCP_CC_CUBIC, TCP_CC_RENO, TCP_CC_NONE, TCP_CC_COUNT };
 struct tcp_tune {
 	uint32_t rcv_buf, snd_buf;       /* bytes */
 	uint32_t mss;                    /* largest we announce and send; 0: the path's */
-	uint32_t min_mss;                /* floor of the peer's option (row 2, 9) */
+	uint32_t min_mss;                /* a peer's smaller segments are obeyed, and few of them kept (row 2, 9) */
 	uint32_t min_pmtu;               /* floor of what ICMP may say (RFC 1191, row 24) */
 	uint8_t  wscale;                 /* shift we offer; 255: smallest that covers rcv_buf */
 	bool     use_wscale, timestamps, sack, dsack, ecn, nagle;
@@ -86,7 +89,6 @@ struct tcp_tune {
 	uint8_t  window_update;          /* one by itself is due when 1/n of the buffer was read; 0: two segments */
 	bool     ack_quiet;              /* an ACK of what was never sent is dropped, not answered */
 	uint32_t tlp_min;                /* ms: shortest wait for a tail loss probe */
-	uint32_t rack_slack;             /* ms by which RACK's timer is late, as where ticks are long */
 	bool     listen_quiet;           /* a SYN-ACK to a listener is dropped, not answered with RST */
 	bool     whole_buffers;          /* rounded up to whole segments when the handshake tells their size */
 	bool     idle_restart;           /* cwnd after an idle RTO back to the initial window (RFC 5681 4.1) */
@@ -109,6 +111,7 @@ struct tcp_tune {
 	uint8_t  cookies;                /* 0 never, 1 when the cache is full, 2 always */
 	uint32_t time_wait;              /* sessions in TIME-WAIT of a VP; the oldest goes */
 	uint64_t sessions;               /* of a VP */
+	uint32_t mem_pressure, mem_high; /* percent of the graph's memory, see tcp_memory.c */
 	bool     checksum;               /* verify and compute */
 	bool     rfc6191;                /* reuse of TIME-WAIT by a newer timestamp */
 };
@@ -172,10 +175,17 @@ struct tcp_sqwalk {
 #define TCP_SQ_RETRANS 0x04u             /* retransmitted since it was marked lost */
 #define TCP_SQ_EVER    0x08u             /* retransmitted ever (Karn) */
 #define TCP_SQ_PUSH    0x10u             /* PSH belongs at its end */
+_Static_assert(TCP_SQ_PUSH == TCP_PSH << 1, "so that neither is asked for when one says the other");
 static inline uint32_t *tcp_sq_seq(struct xk_msg *m)    { return &m->hash; }
 static inline uint32_t *tcp_sq_sent_us(struct xk_msg *m) { return &m->aux; }  /* of the last time */
 static inline uint16_t *tcp_sq_flags(struct xk_msg *m)  { return &m->vp; }
 static inline uint16_t *tcp_sq_count(struct xk_msg *m)  { return &m->node; }   /* transmissions */
+
+/* Bytes that a segment has room for at least, whatever the peer or the path says: each host takes
+ * datagrams of 576 bytes (RFC 1122 3.3.2), each path 68. */
+#define TCP_MSS_LEAST 8u
+/* Segments smaller than min_mss that wait or are under way at most: each costs as much as a large one. */
+#define TCP_SMALL_SEGS 256u
 
 /* ---- timers ------------------------------------------------------------------------------ */
 
@@ -194,7 +204,7 @@ enum tcp_timer_no {
 /* ---- the control block --------------------------------------------------------------------- */
 
 #define TCP_F_ORPHAN      0x00000001u    /* nobody above any more */
-#define TCP_F_ACTIVE      0x00000002u    /* we opened */
+#define TCP_F_MORE        0x00000002u    /* another push follows at once (XK_STREAM_MORE_FOLLOW) */
 #define TCP_F_TOLD_OPEN   0x00000004u
 #define TCP_F_TOLD_CLOSE  0x00000008u    /* close_done was called */
 #define TCP_F_TS          0x00000010u    /* timestamps on both sides */
@@ -406,7 +416,8 @@ enum { TCP_DROP_BASE = XK_DROP_FIRST - 1, TCP_DROPS(TCP_DROP_ENUM) };
 	X(COOKIE_IN, "cookies_accepted") X(TIMED_OUT, "timed_out") \
 	X(KEEP, "keepalives")           X(PERSIST, "window_probes") \
 	X(UNDO, "spurious_recoveries")  X(ERRORS_IN, "icmp_errors_in") \
-	X(PMTU, "path_mtu_lowered")     X(REROUTED, "rerouted")
+	X(PMTU, "path_mtu_lowered")     X(REROUTED, "rerouted") \
+	X(PRESSURE, "memory_pressure")  X(GIVEN_UP, "given_up_for_memory")
 #define TCP_COUNT_ENUM(n, s) TCP_COUNT_##n,
 enum { TCP_COUNTS(TCP_COUNT_ENUM) TCP_COUNT_N };
 _Static_assert(TCP_COUNT_N <= XK_COUNTS_MAX, "counters of a protocol");
@@ -419,6 +430,7 @@ struct tcp_conf;                         /* parameters as parsed: tcp_profile.c 
 struct tcp_node {                        /* struct xk_node.state */
 	struct tcp_tune tune;
 	uint64_t defer[TCP_DEFERS];      /* port << 32 | ms; 0: free (TCP_CTL_DEFER) */
+	uint64_t port_mss[TCP_DEFERS];   /* port << 32 | bytes; 0: free (TCP_CTL_LISTEN_MSS) */
 	uint32_t syn_times[TCP_SYN_TIMES + 1];  /* tune.syn_times, when the graph gave them */
 	uint64_t secret[4];              /* of this graph: sequence numbers, ports, cookies, timestamps */
 };
@@ -442,7 +454,13 @@ struct tcp_rep {                         /* struct xk_rep.state */
 	uint32_t        tw_n;
 	struct tcp_sess *stalled[TCP_STALLED]; /* a ring: tcp_stalled.c */
 	uint32_t        stalled_at, stalled_n;
+	struct xk_timer mem_timer;       /* tcp_memory.c: runs while memory is short */
+	struct xk_rep  *mem_rep;         /* whose it is */
+	uint64_t        mem_at;          /* how far it has come in live_slab */
+	bool            mem_watched;     /* it runs */
+	bool            mem_over;        /* but for a last look, at those who wait */
 	xk_ns           cookie_until;    /* a cookie of ours may come back */
+	struct tcp_open_with with;       /* of the next tcp_open (TCP_CTL_OPEN_WITH) */
 	uint32_t        port_step[TCP_PORT_SLOTS]; /* RFC 6056 3.3.4: how far ports have come */
 };
 static inline struct tcp_rep *tcp_rep(const struct xk_rep *r) { return r->state; }
@@ -478,6 +496,8 @@ struct tcp_live {
 	struct tcp_sess *ts;
 	struct xk_timer timer;
 	struct tcp_cb   cb XK_ALIGNED;
+	uint32_t        mem_seen, mem_una; /* ms, snd_una then: tcp_memory.c; 0: not yet */
+	uint32_t        told_at, told_una; /* ms, snd_una when below was told of progress: tcp_timer.c */
 	struct tcp_sess *tw_next, *tw_prev;
 };
 _Static_assert(offsetof(struct tcp_live, cb) == XK_CACHELINE, "one line before the control block");
@@ -606,7 +626,10 @@ void tcp_send_ack(struct tcp_sess *ts);
 void tcp_send_syn(struct tcp_sess *ts);
 void tcp_send_probe(struct tcp_sess *ts, uint32_t seq);
 void tcp_send_rst(struct tcp_sess *ts);
+/* Room in the send buffer: a push of so much is taken. */
 uint32_t tcp_room(const struct tcp_cb *cb);
+/* WRITABLE, where it is owed and there is room worth it. */
+void tcp_tell_room(struct tcp_sess *ts);
 /* mss from path_mss, peer_mss, options. */
 void tcp_set_mss(struct tcp_cb *cb);
 /* Both buffers up to whole segments (tune.whole_buffers). */
@@ -766,15 +789,13 @@ uint32_t tcp_path_mss(struct xk_rep *r, struct xk_sess *lls);
 
 /* ---- tcp_listen.c ---------------------------------------------------------------------------------------------- */
 
-int  tcp_open_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps);
-int  tcp_open_disable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps);
-void tcp_open_disable_all(struct xk_node *n, struct xk_node *rcv);
-struct xk_enable *tcp_enable_find(struct xk_node *n, uint16_t port, uint32_t local);
 /* A segment for no session of this VP, checksum good: LISTEN's, the SYN cache's,
  * or CLOSED's business.  Consumes m. */
 void tcp_listen_input(struct xk_rep *r, struct xk_sess *lls, const struct tcp_seg *g, const struct xk_key *k,
 		      struct xk_msg *m);
 int  tcp_defer_set(struct xk_rep *r, const void *buf, unsigned len);   /* TCP_CTL_DEFER */
+int  tcp_listen_mss_set(struct xk_rep *r, const void *buf, unsigned len); /* TCP_CTL_LISTEN_MSS */
+int  tcp_open_with(struct xk_rep *r, const void *buf, unsigned len);   /* TCP_CTL_OPEN_WITH */
 int  tcp_syncache_init(struct xk_rep *r);
 void tcp_syncache_clear(struct xk_rep *r);
 void tcp_syncache_fini(struct xk_rep *r);
@@ -792,6 +813,19 @@ void tcp_timewait_leave(struct tcp_sess *ts);   /* legal when not in it */
 void tcp_stalled_note(struct tcp_sess *ts);     /* a probe of its closed window has gone out */
 /* Gives up the connection that has stood still for the longest; false: none does. */
 bool tcp_stalled_reclaim(struct xk_rep *r);
+
+/* ---- tcp_memory.c -------------------------------------------------------------------------------------------------- */
+
+/* Room that a holder is told of: less while the graph's memory is short; *limit: of the whole queue. */
+uint32_t tcp_room_now(const struct tcp_sess *ts, uint32_t *limit);
+/* Bytes that a receive buffer may have now, of the order that is next. */
+uint32_t tcp_rcv_limit(const struct tcp_sess *ts);
+/* Shall n bytes more that came out of order be refused? */
+bool tcp_memory_refuses(const struct tcp_sess *ts, uint32_t n);
+/* Is it short?  Then connections that stand still are looked for. */
+void tcp_memory_look(struct xk_rep *r);
+void tcp_memory_init(struct xk_rep *r);
+void tcp_memory_stop(struct xk_rep *r);
 
 /* ---- tcp_control.c, tcp_profile.c ---------------------------------------------------------------------------------- */
 

@@ -23,7 +23,7 @@
 	X(rcv_buf, SIZE, "1KiB", "1GiB", "receive buffer of a connection: what may wait here or be under way to us") \
 	X(snd_buf, SIZE, "1KiB", "1GiB", "send buffer of a connection: what was pushed and is not acknowledged yet") \
 	X(mss, UINT, "0", "65495", "largest segment we announce and send, bytes; 0: what the path takes") \
-	X(min_mss, UINT, "32", "536", "a peer's smaller segment size is taken as this") \
+	X(min_mss, UINT, "32", "536", "a peer's smaller segments are obeyed, and at most 256 of them wait or are under way") \
 	X(min_pmtu, UINT, "68", "1500", "no ICMP message lowers a path's MTU below this (RFC 1191, 5927)") \
 	X(wscale, UINT, "0", "255", "window scale we offer, a shift of 0..14; 255: the smallest that covers rcv_buf") \
 	X(use_wscale, BOOL, NULL, NULL, "offer and accept the window scale option (RFC 7323)") \
@@ -55,7 +55,6 @@
 	X(window_update, UINT, "0", "255", "the window is announced anew when 1/n of the buffer was read, or it had nearly closed; 0: after two segments") \
 	X(ack_quiet, BOOL, NULL, NULL, "an acknowledgement of what was never sent is dropped; else answered (RFC 9293 3.10.7.4)") \
 	X(tlp_min, TIME, "1ms", "1s", "shortest wait before a tail loss probe (RFC 8985 7.2)") \
-	X(rack_slack, TIME, "0s", "200ms", "added to the wait for reordered segments, as where a timer's ticks are long (RFC 8985 6.3)") \
 	X(listen_quiet, BOOL, NULL, NULL, "a SYN-ACK to a listening port is dropped; else answered with RST (RFC 9293 3.10.7.2)") \
 	X(whole_buffers, BOOL, NULL, NULL, "buffers are rounded up to whole segments once the handshake has told their size") \
 	X(idle_restart, BOOL, NULL, NULL, "an idle connection begins with the initial window again (RFC 5681 4.1)") \
@@ -70,8 +69,8 @@
 	X(retries, UINT, "1", "100", "times that a segment is sent again before the connection is given up") \
 	X(user_timeout, TIME, "0s", "24h", "longest that data may stay unacknowledged or the window closed; 0s: as retries say (RFC 5482)") \
 	X(keepalive, BOOL, NULL, NULL, "probe idle connections whose owner did not ask for it") \
-	X(keep_idle, TIME, "10ms", "720h", "silence before the first keepalive probe") \
-	X(keep_interval, TIME, "10ms", "720h", "between keepalive probes") \
+	X(keep_idle, TIME, "10ms", "576h", "silence before the first keepalive probe") \
+	X(keep_interval, TIME, "10ms", "576h", "between keepalive probes") \
 	X(keep_count, UINT, "1", "100", "unanswered keepalive probes that end a connection") \
 	X(rest, TIME, "0s", "1h", "silence after which an idle connection gives its working memory back; 0s: never") \
 	X(msl, TIME, "1ms", "10m", "maximum segment lifetime; TIME-WAIT lasts twice that") \
@@ -85,6 +84,8 @@
 	X(cookies, ENUM, NULL, NULL, "SYN cookies (RFC 4987): never, when the cache is full, always") \
 	X(time_wait, UINT, "1", "16777216", "connections of a VP in TIME-WAIT; at the cap the oldest goes") \
 	X(sessions, UINT, "1", "16777216", "most connections of a VP") \
+	X(mem_pressure, UINT, "1", "95", "percent of the graph's memory in use above which no send queue grows beyond a window, and no offered window beyond four segments") \
+	X(mem_high, UINT, "1", "95", "percent above which connections that do not drain what they hold are reset") \
 	X(checksum, BOOL, NULL, NULL, "compute and verify checksums") \
 	X(rfc6191, BOOL, NULL, NULL, "a SYN with a newer timestamp takes over a connection in TIME-WAIT")
 
@@ -110,6 +111,7 @@ static const struct { enum xk_ptype type; uint16_t at, size; } fields[FIELDS] = 
 #define COMMON \
 	.min_mss = 64, .min_pmtu = 552, .checksum = true, .challenge_limit = 100, \
 	.ooo_total = 256u << 20, .syncache = 16384, .backlog = 4096, .time_wait = 65536, .sessions = 1u << 20, \
+	.mem_pressure = 50, .mem_high = 75, \
 	.nagle = true, .keep_idle = 7200000, .keep_interval = 75000, .fin_wait2 = 60000, .rest = 1000, \
 	.hystart_min = 4, .hystart_max = 16, .hystart_samples = 8, .hystart_rounds = 5
 
@@ -136,7 +138,7 @@ static const struct tcp_tune linux_like = {
 	.rack = true, .prr = true, .tlp = true, .limited_transmit = true, .frto = true,
 	.abc = true, .abc_limit = 2, .cc = TCP_CC_CUBIC, .synopts = TCP_SYNOPTS_LINUX,
 	.initial_window = 10, .ack_every = 2, .quick_acks = 16, .ack_push = false, .window_update = 4,
-	.ack_quiet = true, .rack_slack = 12, .tlp_min = 2, .idle_restart = true,
+	.ack_quiet = true, .tlp_min = 2, .idle_restart = true,
 	.delack = 40, .rto_init = 1000, .rto_min = 200, .rto_max = 120000,
 	.persist_min = 200, .persist_max = 120000,
 	.syn_retries = 6, .synack_retries = 5, .retries = 15, .user_timeout = 0,
@@ -145,10 +147,6 @@ static const struct tcp_tune linux_like = {
 	.cookies = 1, .rfc6191 = true,
 };
 
-/* FreeBSD sends its first SYNs a second apart, then doubles. */
-static const uint32_t bsd_syn_times[] = {
-	1000, 1000, 1000, 1000, 1000, 2000, 4000, 8000, 16000, 32000, 64000, 64000, 64000, 0
-};
 /* As tcp(4) of FreeBSD 14 describes it, with the buffers that its test suite sets. */
 static const struct tcp_tune freebsd_like = {
 	COMMON, .newreno = true,
@@ -160,7 +158,7 @@ static const struct tcp_tune freebsd_like = {
 	.whole_buffers = true, .listen_quiet = true, .idle_restart = true,
 	.delack = 40, .rto_init = 1000, .rto_min = 30, .rto_max = 64000,
 	.persist_min = 5000, .persist_max = 60000,
-	.syn_retries = 12, .synack_retries = 3, .retries = 12, .syn_times = bsd_syn_times, .user_timeout = 0,
+	.syn_retries = 8, .synack_retries = 3, .retries = 12, .user_timeout = 0,
 	.keep_count = 8, .msl = 30000,
 	.ooo_bytes = 65536, .ooo_segments = 100,
 	.cookies = 1, .rfc6191 = true,
@@ -266,6 +264,10 @@ static void imply(const struct tcp_conf *c, struct tcp_tune *t)
 		t->backlog = t->syncache;
 	if (t->rto_init > t->rto_max && !is_given(c, FIELD_rto_init))
 		t->rto_init = t->rto_max;
+	if (t->mem_pressure > t->mem_high && !is_given(c, FIELD_mem_pressure))
+		t->mem_pressure = t->mem_high;
+	if (t->mem_pressure > t->mem_high && !is_given(c, FIELD_mem_high))
+		t->mem_high = t->mem_pressure;
 	if (t->persist_min > t->persist_max && !is_given(c, FIELD_persist_min))
 		t->persist_min = t->persist_max;
 }
@@ -356,6 +358,7 @@ static int check_tune(const struct tcp_tune *t, char *why, size_t n)
 	     t->persist_min, t->persist_max);
 	RULE(t->hystart_min > t->hystart_max, "parameter 'hystart_min' (%ums) is above 'hystart_max' (%ums)",
 	     t->hystart_min, t->hystart_max);
+	RULE(t->mem_pressure > t->mem_high, "parameter 'mem_pressure' (%u) is above 'mem_high' (%u)", t->mem_pressure, t->mem_high);
 	RULE(t->dsack && !t->sack, "parameter 'dsack' needs 'sack'");
 	RULE(t->rack && !t->sack, "parameter 'rack' needs 'sack'");
 	RULE(t->tlp && !t->sack, "parameter 'tlp' needs 'sack'");

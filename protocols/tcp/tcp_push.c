@@ -13,6 +13,9 @@
 #include "protocols/tcp/tcp_out_priv.h"
 #include "runtime/base/xk_csum_inline.h"
 
+/* Twice in this file, with another constant. */
+#define INLINE inline __attribute__((always_inline))
+
 /* There was no room, so bytes are missing from the stream: it ends here. */
 static XK_NOINLINE void overrun(struct tcp_sess *ts, struct xk_msg *m)
 {
@@ -28,14 +31,16 @@ static XK_NOINLINE void overrun(struct tcp_sess *ts, struct xk_msg *m)
 _Static_assert(TCP_F_TS - TCP_F_TS / 4 == 12, "length of the option, without a branch");
 _Static_assert(TCP_F_ECN == XK_MSG_ECT, "the connection's flag is its messages'");
 #define NOT_PLAIN (TCP_F_FIN_QUEUED | TCP_F_OUTPUT | TCP_F_URG_OUT | TCP_F_ECE | TCP_F_CWR | TCP_F_DSACK | TCP_F_WANT_ROOM)
+/* The same and TCP_F_MORE, or it alone excused: in the middle of a long write (psh 0). */
+#define NOT_SO(psh) ((psh) != 0 ? NOT_PLAIN | TCP_F_MORE : NOT_PLAIN)
 
 /* Is m one full segment of a connection in peace, nothing before it, and room for it
  * in every window?  What must be 0 is tested together.  After a pause the long way
  * looks whether it was one of idleness. */
-static inline bool goes_at_once(const struct tcp_cb *cb, const struct xk_msg *m, uint32_t now)
+static INLINE bool goes_at_once(const struct tcp_cb *cb, const struct xk_msg *m, uint32_t now, uint32_t psh)
 {
 	uint32_t flight = cb->snd_max - cb->snd_una, after = flight + m->tot;
-	uint64_t none = (uintptr_t)cb->sq.unsent | (uintptr_t)cb->reass | cb->lost_out | (cb->flags & NOT_PLAIN) |
+	uint64_t none = (uintptr_t)cb->sq.unsent | (uintptr_t)cb->reass | cb->lost_out | (cb->flags & NOT_SO(psh)) |
 			(m->tot ^ cb->mss) | (m->flags & XK_MSG_SLOW);
 
 	return XK_LIKELY(none == 0) && XK_LIKELY(cb->state == TCP_S_ESTABLISHED && cb->ca_state == TCP_CA_OPEN) &&
@@ -43,8 +48,8 @@ static inline bool goes_at_once(const struct tcp_cb *cb, const struct xk_msg *m,
 	       XK_LIKELY(cb->sq.bytes < cb->snd_buf) && (flight != 0 || XK_LIKELY(cb->idle_since == now));
 }
 
-/* Into the queue, as sent. */
-static inline void enqueue_sent(struct tcp_cb *cb, struct xk_msg *m, uint32_t now_us)
+/* Into the queue, as sent.  psh: TCP_PSH or 0, a constant, as in all that is inline here. */
+static INLINE void enqueue_sent(struct tcp_cb *cb, struct xk_msg *m, uint32_t now_us, uint32_t psh)
 {
 	struct tcp_sendq *q = &cb->sq;
 	uint32_t n = m->tot;
@@ -58,7 +63,7 @@ static inline void enqueue_sent(struct tcp_cb *cb, struct xk_msg *m, uint32_t no
 	q->bytes += n;
 	*tcp_sq_seq(m) = cb->snd_max;
 	*tcp_sq_sent_us(m) = cb->again_us - now_us < TCP_STAMPS_AHEAD ? cb->again_us : now_us;
-	*tcp_sq_flags(m) = TCP_SQ_PUSH;
+	*tcp_sq_flags(m) = (uint16_t)(psh << 1);
 	*tcp_sq_count(m) = 1;
 	cb->snd_end += n;
 	cb->snd_nxt = cb->snd_max += n;
@@ -82,7 +87,7 @@ static XK_NOINLINE void patience(struct tcp_sess *ts)
 
 /* What is in flight is watched: REXMT runs, and the probe's deadline is the one that
  * would come out again within a millisecond. */
-static inline void watch(struct tcp_sess *ts, struct tcp_cb *cb, uint32_t now)
+static INLINE void watch(struct tcp_sess *ts, struct tcp_cb *cb, uint32_t now)
 {
 	bool first = cb->at[TCP_T_REXMT] == 0, later = cb->idle_since != now;
 
@@ -108,12 +113,12 @@ static inline uint32_t length_sum(uint32_t n)
 }
 
 /* The header at p, 20 bytes or 32; sum: of n bytes of payload; wnd: as it is sent. */
-static inline void header(const struct tcp_cb *cb, uint8_t *p, uint32_t hlen, uint32_t n, uint32_t sum, uint32_t wnd,
-			  uint32_t now)
+static INLINE void header(const struct tcp_cb *cb, uint8_t *p, uint32_t hlen, uint32_t n, uint32_t sum, uint32_t wnd,
+			  uint32_t now, uint32_t psh)
 {
 	const struct tcp_live *l = xk_container_of(cb, struct tcp_live, cb);
 	uint32_t seq = htobe32(cb->snd_max), ack = htobe32(cb->rcv_nxt);
-	uint32_t word = htobe32(hlen << 26 | (TCP_PSH | TCP_ACK) << 16 | wnd);
+	uint32_t word = htobe32(hlen << 26 | (psh | TCP_ACK) << 16 | wnd);
 	uint64_t all = (uint64_t)sum + l->sum + seq + ack + word + length_sum(hlen + n);
 
 	xk_put_raw32(p, l->ports);
@@ -152,14 +157,14 @@ static inline uint32_t sum_of(struct xk_msg *m)
 }
 
 /* False, and nothing has happened: it is another case, or memory is out. */
-static inline bool push_at_once(struct tcp_sess *ts, struct xk_msg *m)
+static INLINE bool push_at_once(struct tcp_sess *ts, struct xk_msg *m, uint32_t psh)
 {
 	struct tcp_cb *cb = tcp_cb(ts);
 	xk_ns t = ts->s.rep->vp->now;
 	uint32_t now = tcp_ms(t), stamps, hlen, wnd, sum;
 	struct xk_msg *x;
 
-	if (XK_UNLIKELY(!goes_at_once(cb, m, now)))
+	if (XK_UNLIKELY(!goes_at_once(cb, m, now, psh)))
 		return false;
 	wnd = tcp_said(cb) >> cb->rcv_wscale;
 	sum = XK_LIKELY(cb->tune->checksum) ? sum_of(m) : 0;
@@ -168,9 +173,9 @@ static inline bool push_at_once(struct tcp_sess *ts, struct xk_msg *m)
 	x = xk_msg_lend_push(m, hlen);
 	if (XK_UNLIKELY(x == NULL))
 		return false;
-	header(cb, x->data, hlen, m->len, sum, wnd, now);
+	header(cb, x->data, hlen, m->len, sum, wnd, now, psh);
 	x->flags |= cb->flags & TCP_F_ECN;
-	enqueue_sent(cb, m, (uint32_t)(t / XK_US));
+	enqueue_sent(cb, m, (uint32_t)(t / XK_US), psh);
 	tcp_ack_paid(cb);
 	cb->flags |= TCP_F_OUTPUT;
 	cb->segs_out++;
@@ -185,6 +190,12 @@ static inline bool push_at_once(struct tcp_sess *ts, struct xk_msg *m)
 	return true;
 }
 
+/* Of a long write, in the middle. */
+static XK_NOINLINE bool push_more_at_once(struct tcp_sess *ts, struct xk_msg *m)
+{
+	return (tcp_cb(ts)->flags & TCP_F_MORE) && push_at_once(ts, m, 0);
+}
+
 /* ---- push ---------------------------------------------------------------------------------- */
 
 /*
@@ -195,10 +206,12 @@ static inline bool push_at_once(struct tcp_sess *ts, struct xk_msg *m)
  */
 static inline bool waits_on(const struct tcp_cb *cb, uint32_t before)
 {
+	bool company = (cb->flags & (TCP_F_SMALL | TCP_F_NODELAY)) == TCP_F_SMALL;
+
 	if (before == 0 || cb->snd_una == cb->snd_max || cb->reass != NULL ||
 	    (cb->flags & (TCP_F_DSACK | TCP_F_ACK_NOW | TCP_F_WANT_ROOM | TCP_F_FIN_QUEUED)))
 		return false;
-	return before >= cb->mss || (cb->sq.unsent_bytes < cb->mss && cb->max_wnd >= 2u * cb->mss);
+	return before >= cb->mss || (company && cb->sq.unsent_bytes < cb->mss && cb->max_wnd >= 2u * cb->mss);
 }
 
 static XK_NOINLINE void no_room(struct tcp_sess *ts, struct xk_msg *m)
@@ -233,6 +246,6 @@ void tcp_push(struct xk_sess *s, struct xk_msg *m)
 		xk_drop(s->rep, XK_DROP_NOMEM, m);
 		return;
 	}
-	if (!push_at_once(ts, m))
+	if (!push_at_once(ts, m, TCP_PSH) && !push_more_at_once(ts, m))
 		push_any(ts, m);
 }

@@ -105,7 +105,7 @@ bool tcp_rack_detect(struct tcp_cb *cb, const struct tcp_env *e, uint32_t una)
 		}
 	}
 	if (wait != 0)
-		tcp_timer_arm(cb, e, TCP_T_REORDER, wait / 1000 + 1 + cb->tune->rack_slack);
+		tcp_timer_arm(cb, e, TCP_T_REORDER, wait / 1000 + 1);
 	return lost;
 }
 

@@ -10,8 +10,9 @@
  *
  * Caps: segments and bytes of a connection, memory of all connections of a VP (as
  * buffers count, so that a segment of one byte is not held for a byte's price).
- * At a cap the newest is refused: what is missing first comes in order and
- * never passes through here, so a full store cannot stop a connection.
+ * At a cap, or while the graph's memory is short (tcp_memory.c), the newest is refused: what
+ * is missing first comes in order and never passes through here, so a full store cannot stop
+ * a connection.  What was kept, and reported, stays (RFC 2018 8).
  *
  * SACK blocks are reported most recent first (RFC 2018 4): a short list keeps a
  * number of each block that grew last.  The first part of a segment that was
@@ -134,7 +135,7 @@ static bool full(const struct tcp_sess *ts, const struct xk_msg *m)
 	const struct tcp_tune *t = tcp_cb(ts)->tune;
 
 	return q->segments >= t->ooo_segments || q->bytes + m->tot > t->ooo_bytes ||
-	       tcp_rep(ts->s.rep)->ooo_bytes + price(m) > t->ooo_total;
+	       tcp_rep(ts->s.rep)->ooo_bytes + price(m) > t->ooo_total || tcp_memory_refuses(ts, m->tot);
 }
 
 /* ---- blocks ------------------------------------------------------------------------------- */

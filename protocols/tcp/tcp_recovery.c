@@ -21,8 +21,6 @@
 #define RTO_UNSURE  3000u        /* ms, of a path that was never measured and lost a SYN */
 
 static uint32_t max32(uint32_t a, uint32_t b) { return a > b ? a : b; }
-static uint32_t min32(uint32_t a, uint32_t b) { return a < b ? a : b; }
-
 /* ---- round trips ------------------------------------------------------------------------ */
 
 uint32_t tcp_rto_of(const struct tcp_cb *cb)

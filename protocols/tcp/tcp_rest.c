@@ -18,7 +18,7 @@
 #include "protocols/tcp/tcp_out_priv.h"
 
 /* What may be set of a connection at rest. */
-#define FLAGS (TCP_F_ACTIVE | TCP_F_TOLD_OPEN | TCP_F_TS | TCP_F_SACK | TCP_F_WSCALE | TCP_F_ECN | TCP_F_ECE | \
+#define FLAGS (TCP_F_TOLD_OPEN | TCP_F_TS | TCP_F_SACK | TCP_F_WSCALE | TCP_F_ECN | TCP_F_ECE | \
 	       TCP_F_CWR | TCP_F_NODELAY | TCP_F_CORK | TCP_F_MANUAL | TCP_F_RST_CLOSE | TCP_F_PMTU | TCP_F_PASSIVE)
 /* What must not; all others are of no meaning then. */
 #define BUSY  (TCP_F_ORPHAN | TCP_F_FIN_QUEUED | TCP_F_FIN_RCVD | TCP_F_ACK_NOW | TCP_F_ACK_LATER | TCP_F_WANT_ROOM | \

@@ -162,7 +162,7 @@ void tcp_sendq_put(struct tcp_cb *cb, struct xk_msg *m)
 	} else {
 		link_last(q, m);
 	}
-	*tcp_sq_flags(m) = TCP_SQ_PUSH;
+	*tcp_sq_flags(m) = cb->flags & TCP_F_MORE ? 0 : TCP_SQ_PUSH;
 	*tcp_sq_count(m) = 0;
 	tcp_sendq_check(cb);
 }

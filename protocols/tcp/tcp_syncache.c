@@ -204,6 +204,21 @@ static uint32_t wait_of(const struct tcp_tune *t, unsigned level)
 	return ms < t->rto_max ? (uint32_t)ms : t->rto_max;
 }
 
+/* Until an entry's deadline, which is never further away than rto_max: what seems to be was missed,
+ * by however much (the clock has jumped). */
+static uint32_t left_of(const struct tcp_syncache *sc, uint32_t at, uint32_t now)
+{
+	uint32_t left = at - now;
+
+	return left <= tcp_tune(sc->r)->rto_max ? left : 0;
+}
+
+/* The tick that is a deadline `ms` from now, as connections count: not one more where a part of this one has gone. */
+static xk_ns tick_at(const struct tcp_syncache *sc, uint32_t ms)
+{
+	return (sc->r->vp->now / XK_MS + ms) * XK_MS;
+}
+
 static void timer_arm(struct tcp_syncache *sc)
 {
 	uint32_t now = tcp_ms(sc->r->vp->now), first = 0;
@@ -220,8 +235,7 @@ static void timer_arm(struct tcp_syncache *sc)
 	if (!any)
 		xk_timer_cancel(&sc->r->vp->wheel, &sc->timer);
 	else
-		xk_timer_set(&sc->r->vp->wheel, &sc->timer,
-			     sc->r->vp->now + (tcp_gt(first, now) ? first - now : 0) * XK_MS);
+		xk_timer_set(&sc->r->vp->wheel, &sc->timer, tick_at(sc, left_of(sc, first, now)));
 }
 
 static void half_wait(struct tcp_syncache *sc, struct half *h, unsigned level)
@@ -232,8 +246,8 @@ static void half_wait(struct tcp_syncache *sc, struct half *h, unsigned level)
 	h->at = tcp_deadline(tcp_ms(vp->now), ms);
 	level_put(sc, h, level);
 	/* The earliest deadline moves only towards us here. */
-	if (!xk_timer_armed(&sc->timer) || sc->timer.deadline > vp->now + ms * XK_MS)
-		xk_timer_set(&vp->wheel, &sc->timer, vp->now + ms * XK_MS);
+	if (!xk_timer_armed(&sc->timer) || sc->timer.deadline > tick_at(sc, ms))
+		xk_timer_set(&vp->wheel, &sc->timer, tick_at(sc, ms));
 }
 
 /* ---- what is sent ---------------------------------------------------------------------------- */
@@ -353,6 +367,7 @@ static void half_due(struct tcp_syncache *sc, struct half *h)
 	if ((h->flags & HALF_ACKED) && tcp_lt(tcp_ms(sc->r->vp->now), h->defer))
 		return;
 	xk_count(sc->r->count[TCP_COUNT_REXMT]);
+	xk_count(sc->r->count[TCP_COUNT_RTO]);
 	send_synack(sc, h, NULL, NULL);
 }
 
@@ -364,7 +379,7 @@ static void timer_fired(struct xk_timer *t)
 
 	/* From above, so that what moves up a level is not met again. */
 	for (unsigned i = sc->top; i-- > 0;)
-		while (n < RUN_MOST && sc->level[i].first != NULL && tcp_leq(sc->level[i].first->at, now)) {
+		while (n < RUN_MOST && sc->level[i].first != NULL && left_of(sc, sc->level[i].first->at, now) == 0) {
 			half_due(sc, sc->level[i].first);
 			n++;
 		}
@@ -402,7 +417,7 @@ static void half_fill(struct half *h, const struct tcp_arrival *a)
 	h->wscale = g->o.wscale;
 	h->peer_mss = g->o.mss;
 	h->ts_recent = g->o.tsval;
-	h->own_mss = (uint16_t)tcp_path_mss(a->r, a->lls);
+	h->own_mss = tcp_listen_mss(a);
 	h->window = (uint16_t)tcp_synack_window(a->r);
 	h->sent_us = (uint32_t)(a->r->vp->now / XK_US) | 1;
 	if (t->ecn && (g->flags & (TCP_ECE | TCP_CWR)) == (TCP_ECE | TCP_CWR))
@@ -487,7 +502,7 @@ static void half_stands(const struct tcp_arrival *a, struct half *h)
 	struct xk_enable *e;
 	struct tcp_half o;
 
-	e = tcp_enable_find(a->r->node, tcp_ports_destination((uint32_t)k.w[1]), be64toh(k.w[0]) & 0xffffffff);
+	e = inet_enable_find(a->r->node, tcp_ports_destination((uint32_t)k.w[1]), be64toh(k.w[0]) & 0xffffffff);
 	half_open(h, &o);
 	if (e == NULL) {
 		half_free(sc, h);

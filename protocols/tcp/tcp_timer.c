@@ -11,6 +11,8 @@
  */
 #include "protocols/tcp/tcp_out_priv.h"
 
+#define PROGRESS_EVERY 5000u     /* ms */
+
 /* ---- the wheel --------------------------------------------------------------------- */
 
 /* Milliseconds from now to the earliest deadline, 0 when one has passed; UINT32_MAX: none. */
@@ -110,6 +112,7 @@ static void syn_again(struct tcp_sess *ts, const struct tcp_env *e)
 	/* RFC 5681 3.1: a SYN was lost, so begin with one segment. */
 	cb->cwnd = cb->mss;
 	xk_count(e->count[TCP_COUNT_REXMT]);
+	xk_count(e->count[TCP_COUNT_RTO]);
 	tcp_send_syn(ts);
 }
 
@@ -239,19 +242,40 @@ static const uint8_t order[TCP_T_COUNT] = {
 	TCP_T_USER, TCP_T_REORDER, TCP_T_PROBE, TCP_T_REXMT, TCP_T_PERSIST, TCP_T_DELACK, TCP_T_KEEP, TCP_T_2MSL,
 };
 
+/*
+ * New data was acknowledged: what we send reaches the peer, so the neighbour below need not be asked
+ * whether it is there (RFC 4861 7.3.1, RFC 1122 2.3.2.1 (4)).  Looked at here, because a connection that
+ * sends has this timer running and pays nothing for it elsewhere.
+ */
+static void tell_progress(struct tcp_sess *ts, uint32_t now)
+{
+	struct tcp_live *l = tcp_live(ts);
+
+	if (l->cb.snd_una == l->told_una || l->cb.state < TCP_S_ESTABLISHED || now - l->told_at < PROGRESS_EVERY)
+		return;
+	l->told_una = l->cb.snd_una;
+	l->told_at = now;
+	(void)xk_sess_control(ts->s.down, XK_CTL_REACHED, NULL, 0);
+}
+
+/* A deadline has 32 bits and is compared by difference; the wheel's has 64, and tells when the clock
+ * has jumped further than that can say.  Then all that was waited for has come. */
 static void fire(struct xk_timer *t)
 {
 	struct tcp_sess *ts = xk_container_of(t, struct tcp_live, timer)->ts;
 	struct tcp_env e = tcp_env(ts->s.rep);
 	struct tcp_cb *cb = tcp_cb(ts);
+	bool jumped = e.now_ns - t->deadline > INT32_MAX * XK_MS;
 
 	tcp_live(ts)->wheel_at = 0;
+	tcp_memory_look(ts->s.rep);
+	tell_progress(ts, e.now);
 	xk_dup(&ts->s);
 	ts->pops++;
 	for (unsigned i = 0; i < TCP_T_COUNT && cb->state != TCP_S_CLOSED; i++) {
 		uint32_t at = cb->at[order[i]];
 
-		if (at == 0 || (int32_t)(e.now - at) < 0)
+		if (at == 0 || (!jumped && (int32_t)(e.now - at) < 0))
 			continue;
 		tcp_timer_off(cb, order[i]);
 		handler[order[i]](ts, &e);
@@ -268,6 +292,8 @@ void tcp_timer_init(struct tcp_sess *ts)
 {
 	memset(tcp_cb(ts)->at, 0, sizeof tcp_cb(ts)->at);
 	tcp_live(ts)->wheel_at = 0;
+	tcp_live(ts)->told_una = tcp_cb(ts)->snd_una;
+	tcp_live(ts)->told_at = tcp_ms(ts->s.rep->vp->now) - PROGRESS_EVERY;
 	tcp_live(ts)->ts = ts;
 	xk_timer_init(&tcp_live(ts)->timer, fire);
 }

@@ -5,17 +5,18 @@
  *
  * The right edge moves in steps worth a segment (receiver's silly window
  * avoidance) and never to the left.  Where the scale cannot say it exactly, what
- * is said is rounded up while that stays within one unit of the buffer.
+ * is said is rounded up while that stays within one unit of the buffer.  While the graph's
+ * memory is short the edge moves no further than tcp_memory.c lets it.
  * Invariant: rcv_adv is the highest edge ever announced.
  */
 #include "protocols/tcp/tcp_out_priv.h"
 
-static uint32_t min32(uint32_t a, uint32_t b) { return a < b ? a : b; }
-
-/* What fits the buffer, counted from rcv_nxt. */
-static uint32_t free_room(const struct tcp_cb *cb)
+/* What fits the buffer, counted from rcv_nxt; less of it while memory is short. */
+static uint32_t free_room(const struct tcp_sess *ts)
 {
-	return cb->rcv_buf > cb->rcv_held ? cb->rcv_buf - cb->rcv_held : 0;
+	uint32_t limit = tcp_rcv_limit(ts), held = tcp_cb(ts)->rcv_held;
+
+	return limit > held ? limit - held : 0;
 }
 
 /* Bytes that move the edge: less is not worth it (RFC 1122 4.2.3.3). */
@@ -50,7 +51,7 @@ static bool offer_all(const struct tcp_cb *cb, uint32_t room, uint32_t offered)
 
 uint32_t tcp_rcv_window(struct tcp_cb *cb, bool commit)
 {
-	uint32_t room = free_room(cb), offered = cb->rcv_adv - cb->rcv_nxt, w;
+	uint32_t room = free_room(xk_container_of(cb, struct tcp_live, cb)->ts), offered = cb->rcv_adv - cb->rcv_nxt, w;
 
 	if (tcp_lt(cb->rcv_adv, cb->rcv_nxt))
 		offered = 0;
@@ -108,7 +109,9 @@ void tcp_set_mss(struct tcp_cb *cb)
 
 	if (cb->tune->mss != 0)
 		mss = min32(mss, cb->tune->mss);
-	cb->mss = (uint16_t)(mss > usual + 8 ? mss - usual : 8);
+	cb->mss = (uint16_t)(mss > usual + TCP_MSS_LEAST ? mss - usual : TCP_MSS_LEAST);
+	if (XK_UNLIKELY(cb->peer_mss < cb->tune->min_mss))
+		cb->snd_buf = min32(cb->snd_buf, TCP_SMALL_SEGS * cb->mss);
 	if (cb->snd_max - cb->iss <= 1)          /* nothing but a SYN went out yet; or again: RFC 5681 3.1 */
 		cb->cwnd = cb->retries == 0 ? tcp_cc_initial(cb) : cb->mss;
 }

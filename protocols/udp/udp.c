@@ -10,9 +10,7 @@
  * Invariant: a bound session is announced, and holds a reference below.
  */
 #include "protocols/udp/udp_priv.h"
-
-#define PORT_FIRST 1024u
-#define PORTS      (65536u - PORT_FIRST)
+#include "protocols/inet/inet_ports.h"
 
 /* ---- sessions -------------------------------------------------------------------- */
 
@@ -42,7 +40,7 @@ static xk_push_fn push_kind(const struct udp_sess *us)
 	return ((struct udp_conf *)us->s.rep->conf)->checksum ? udp_push : udp_push_plain;
 }
 
-int udp_sess_bind(struct udp_sess *us, const struct xk_key *k)
+int udp_sess_bind(struct udp_sess *us, const struct xk_key *k, bool announce)
 {
 	uint32_t ports = (uint32_t)k->w[1], sum;
 	struct xk_flowkey f;
@@ -59,7 +57,8 @@ int udp_sess_bind(struct udp_sess *us, const struct xk_key *k)
 	if (err != XK_OK)
 		return err;
 	udp_flowkey(&f, k);
-	err = xk_sess_announce(&us->s, &f);
+	if (announce)
+		err = xk_sess_announce(&us->s, &f);
 	if (err != XK_OK)
 		xk_sess_unbind(&us->s);
 	else
@@ -83,64 +82,6 @@ static void udp_close(struct xk_sess *s)
 	udp_sess_free(udp_sess(s));
 }
 
-/* ---- passive open (D4) -------------------------------------------------------------- */
-
-static void enable_key(struct xk_key *k, uint16_t port, bool any, uint32_t local)
-{
-	k->w[0] = port;
-	k->w[1] = any ? 0 : (uint64_t)1 << 32 | local;
-}
-
-struct xk_enable *udp_enable_find(struct xk_node *n, uint16_t port, uint32_t local)
-{
-	struct xk_enable *e;
-	struct xk_key k;
-
-	enable_key(&k, port, false, local);
-	e = xk_enable_find(n, &k);
-	if (e != NULL)
-		return e;
-	enable_key(&k, port, true, 0);
-	return xk_enable_find(n, &k);
-}
-
-static int enable_parts(struct xk_parts *ps, struct xk_key *k)
-{
-	uint32_t local = 0;
-	uint16_t port = 0;
-	int any = 1;
-
-	if (ps == NULL || ps->n == 0 || xk_part_pop_port(&ps->p[0], &port) != XK_OK || port == 0)
-		return XK_E_INVAL;
-	if (ps->p[0].depth != 0)
-		any = xk_part_pop_host(&ps->p[0], &local);
-	if (any < 0)
-		return any;
-	enable_key(k, port, any == 1, local);
-	return XK_OK;
-}
-
-static int udp_open_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
-{
-	struct xk_key k;
-	int err = enable_parts(ps, &k);
-
-	return err != XK_OK ? err : xk_enable_bind(n, &k, rcv, type);
-}
-
-static int udp_open_disable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
-{
-	struct xk_key k;
-	int err = enable_parts(ps, &k);
-
-	return err != XK_OK ? err : xk_enable_unbind(n, &k, rcv, type);
-}
-
-static void udp_open_disable_all(struct xk_node *n, struct xk_node *rcv)
-{
-	xk_enable_unbind_all(n, rcv);
-}
-
 /* ---- active open (D3) ------------------------------------------------------------------ */
 
 static int addresses(struct xk_sess *lls, uint64_t *pair)
@@ -154,6 +95,19 @@ static int addresses(struct xk_sess *lls, uint64_t *pair)
 	return XK_OK;
 }
 
+/* Announced; where datagrams of this port may come up anywhere, carriers may have sessions for the
+ * peer already, and will find none of ours. */
+static int bind_opened(struct udp_sess *us, const struct xk_key *k)
+{
+	const struct xk_enable *e;
+	int err = udp_sess_bind(us, k, true);
+
+	if (err != XK_OK)
+		return err;
+	e = inet_enable_find(us->s.rep->node, us->lport, (uint32_t)(be64toh(k->w[0]) & 0xffffffff));
+	return e != NULL && xk_anywhere_waits(us->s.rep->node->graph, e->rcv) ? XK_E_ADDRINUSE : XK_OK;
+}
+
 /* Where hashes say which VP a connection lives on, is it this one? */
 static int bind_at_home(struct udp_sess *us, const struct xk_key *k)
 {
@@ -162,7 +116,16 @@ static int bind_at_home(struct udp_sess *us, const struct xk_key *k)
 
 	udp_flowkey(&f, k);
 	err = xk_rep_home(us->s.rep, &f);
-	return err == XK_OK ? udp_sess_bind(us, k) : err;
+	return err == XK_OK ? bind_opened(us, k) : err;
+}
+
+/* Nobody outside shall be able to tell the next port from those before (RFC 6056 3.1): a
+ * VP's generator could be, by its output.  Runs in virtual time repeat. */
+static uint32_t some_port(struct xk_rep *r)
+{
+	if (r->node->graph->vps->clock.is_virtual)
+		return (uint32_t)xk_rand_below(&r->vp->rand, INET_PORTS);
+	return (uint32_t)(xk_rand_entropy() % INET_PORTS);
 }
 
 /* A chosen port: starts at random and takes the next free one (RFC 6056 3.3.1),
@@ -170,15 +133,15 @@ static int bind_at_home(struct udp_sess *us, const struct xk_key *k)
 static int bind_some_port(struct udp_sess *us, uint64_t pair, uint16_t rport)
 {
 	struct xk_rep *r = us->s.rep;
-	uint32_t first = (uint32_t)xk_rand_below(&r->vp->rand, PORTS), local = be64toh(pair) & 0xffffffff;
+	uint32_t first = some_port(r), local = be64toh(pair) & 0xffffffff;
 
-	for (uint32_t i = 0; i < PORTS; i++) {
-		uint16_t port = (uint16_t)(PORT_FIRST + (first + i) % PORTS);
+	for (uint32_t i = 0; i < INET_PORTS; i++) {
+		uint16_t port = (uint16_t)(INET_PORT_FIRST + (first + i) % INET_PORTS);
 		struct xk_key k;
 		int err;
 
 		udp_key(&k, pair, udp_ports(rport, port));
-		if (udp_enable_find(r->node, port, local) != NULL || xk_map_resolve(&r->active, &k) != NULL)
+		if (inet_enable_find(r->node, port, local) != NULL || xk_map_resolve(&r->active, &k) != NULL)
 			continue;
 		err = bind_at_home(us, &k);
 		if (err != XK_E_EXIST && err != XK_E_ELSEWHERE)
@@ -193,7 +156,7 @@ static int bind_this_port(struct udp_sess *us, uint64_t pair, uint16_t rport, ui
 	int err;
 
 	udp_key(&k, pair, udp_ports(rport, lport));
-	err = at_home ? bind_at_home(us, &k) : udp_sess_bind(us, &k);
+	err = at_home ? bind_at_home(us, &k) : bind_opened(us, &k);
 	return err == XK_E_EXIST ? XK_E_ADDRINUSE : err;
 }
 
@@ -424,8 +387,8 @@ static const struct xk_number udp_numbers[] = { { "host", UDP_PROTO }, { NULL, 0
 static const struct xk_ops udp_ops = {
 	.rep_init = udp_rep_init, .rep_fini = udp_rep_stop, .start = udp_start, .stop = udp_stop,
 	.rep_stop = udp_rep_stop,
-	.open = udp_open, .open_enable = udp_open_enable, .open_disable = udp_open_disable,
-	.open_disable_all = udp_open_disable_all,
+	.open = udp_open, .open_enable = inet_open_enable, .open_disable = inet_open_disable,
+	.open_disable_all = xk_enable_unbind_all,
 	.demux = udp_demux, .demux_frames = udp_demux_frames, .enter = udp_enter, .control = udp_control,
 	.push = udp_push, .pop = udp_pop, .close = udp_close, .sess_control = udp_sess_control,
 };
@@ -445,5 +408,5 @@ const struct xk_proto xk_proto_udp = {
 	.numbers = udp_numbers, .params = udp_params, .conf_size = sizeof(struct udp_conf),
 	.rep_size = sizeof(struct udp_state), .sess_size = sizeof(struct udp_sess),
 	.drops = udp_drops, .counts = udp_counts,
-	.demux = &udp_decl,
+	.demux = &udp_decl, .ask = inet_ports_ask,
 };

@@ -116,9 +116,10 @@ static struct xk_sess *open_below(struct xk_rep *r, uint32_t remote, uint32_t lo
 	return xk_open(r, r->node, r->down[0], &ps, NULL);
 }
 
-/* Makes the session that e wants for a datagram under k; NULL with *reason. */
+/* Makes the session that e wants for a datagram under k, of this VP alone unless `anywhere`;
+ * NULL with *reason. */
 static struct udp_sess *sess_first(struct xk_rep *r, struct xk_sess *lls, const struct xk_enable *e,
-				   const struct xk_key *k, const uint8_t *net, unsigned *reason)
+				   const struct xk_key *k, const uint8_t *net, bool anywhere, unsigned *reason)
 {
 	struct udp_sess *us;
 	int err = XK_E_NOMEM;
@@ -134,7 +135,7 @@ static struct udp_sess *sess_first(struct xk_rep *r, struct xk_sess *lls, const 
 			*reason = UDP_DROP_SESSIONS;
 		return NULL;
 	}
-	err = udp_sess_bind(us, k);
+	err = udp_sess_bind(us, k, !anywhere);
 	if (err == XK_OK)
 		return us;
 	udp_sess_free(us);
@@ -151,12 +152,17 @@ static void unreachable(struct xk_rep *r, struct xk_msg *m)
 	xk_drop(r, UDP_DROP_PORT, m);
 }
 
-/* No session under k on this VP, and this is the VP for it.  The header is
+static struct xk_enable *wanted_by(struct xk_rep *r, struct xk_msg *m, const struct xk_key *k)
+{
+	return inet_enable_find(r->node, udp_ports_destination((uint32_t)k->w[1]), ip_net_dst(xk_msg_net(m)));
+}
+
+/* No session under k on this VP, and this is the VP for it, or one of several.  The header is
  * still before the payload. */
-static void deliver_first(struct xk_rep *r, struct xk_sess *lls, struct xk_msg *m, const struct xk_key *k)
+static void deliver_first(struct xk_rep *r, struct xk_sess *lls, struct xk_msg *m, const struct xk_key *k, bool anywhere)
 {
 	const uint8_t *net = xk_msg_net(m);
-	struct xk_enable *e = udp_enable_find(r->node, udp_ports_destination((uint32_t)k->w[1]), ip_net_dst(net));
+	struct xk_enable *e = wanted_by(r, m, k);
 	struct udp_sess *us;
 	unsigned reason;
 
@@ -164,7 +170,7 @@ static void deliver_first(struct xk_rep *r, struct xk_sess *lls, struct xk_msg *
 		unreachable(r, m);
 		return;
 	}
-	us = sess_first(r, lls, e, k, net, &reason);
+	us = sess_first(r, lls, e, k, net, anywhere, &reason);
 	if (us == NULL) {
 		xk_drop(r, reason, m);
 		return;
@@ -184,6 +190,7 @@ static void deliver_first(struct xk_rep *r, struct xk_sess *lls, struct xk_msg *
 static XK_NOINLINE void input_first(struct xk_rep *r, struct xk_sess *lls, struct xk_msg *m,
 				    const struct xk_key *k)
 {
+	const struct xk_enable *e;
 	struct xk_flowkey f;
 
 	if (udp_ports_destination((uint32_t)k->w[1]) == 0) {
@@ -195,10 +202,12 @@ static XK_NOINLINE void input_first(struct xk_rep *r, struct xk_sess *lls, struc
 		return;
 	}
 	udp_flowkey(&f, k);
-	if (xk_reroute(r, &f, m))
+	if (xk_anywhere_here(r) && (e = wanted_by(r, m, k)) != NULL && xk_anywhere(r, &f, e->rcv))
+		deliver_first(r, lls, m, k, true);
+	else if (xk_reroute(r, &f, m))
 		xk_count(r->count[UDP_COUNT_REROUTED]);
 	else
-		deliver_first(r, lls, m, k);
+		deliver_first(r, lls, m, k, false);
 }
 
 /* ---- up: every datagram -------------------------------------------------------------- */
@@ -418,7 +427,7 @@ void udp_enter(struct xk_rep *r, struct xk_msg *m)
 	udp_key(&k, ip_net_pair(xk_msg_net(m)), udp_hdr_ports(m->data));
 	s = xk_find(r, m, &k);
 	if (s == NULL) {
-		deliver_first(r, NULL, m, &k);
+		deliver_first(r, NULL, m, &k, false);
 		return;
 	}
 	xk_msg_pop(m, UDP_HDR_LEN);

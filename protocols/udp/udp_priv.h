@@ -8,6 +8,7 @@
 #ifndef UDP_PRIV_H
 #define UDP_PRIV_H
 
+#include "protocols/inet/inet_enable.h"
 #include "protocols/inet/inet_linger.h"
 #include "protocols/udp/udp.h"
 #include "protocols/udp/udp_hdr.h"
@@ -52,10 +53,10 @@ static inline struct udp_sess *udp_sess(struct xk_sess *s) { return (struct udp_
  * bound.  NULL with *err. */
 struct udp_sess *udp_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type,
 			      struct xk_sess *lls, int *err);
-/* Binds and announces: XK_E_EXIST when another VP has the connection. */
-int  udp_sess_bind(struct udp_sess *us, const struct xk_key *k);
+/* Binds, and announces unless it is one of several (xk_anywhere): XK_E_EXIST when another VP has
+ * the connection. */
+int  udp_sess_bind(struct udp_sess *us, const struct xk_key *k, bool announce);
 void udp_sess_free(struct udp_sess *us);
-struct xk_enable *udp_enable_find(struct xk_node *n, uint16_t port, uint32_t local);
 
 /* udp_data.c */
 void udp_push(struct xk_sess *s, struct xk_msg *m);

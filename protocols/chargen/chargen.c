@@ -11,6 +11,7 @@
  */
 #include "protocols/stream/stream_app.h"
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_review.h"
 #include "runtime/upi/xk_thread.h"
 #include "runtime/upi/xk_upi_inline.h"
 
@@ -132,7 +133,7 @@ static void chargen_event(struct xk_rep *r, const struct xk_stream_event *ev)
 
 static int chargen_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
-	const struct xk_app_counts c = { 1, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL, NULL };
+	const struct xk_app_counts c = { 1, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL, NULL, &r->count[N_ACCEPTED] };
 
 	return stream_app_control(r, op, buf, len, &c, chargen_event);
 }
@@ -157,6 +158,13 @@ static int chargen_start(struct xk_node *n, struct xk_errs *e)
 
 static void chargen_stop(struct xk_node *n) { xk_open_disable_all(n, n->down[0]); }
 static void chargen_rep_stop(struct xk_rep *r) { stream_forget_all(r, chargen_forget); }
+
+static void chargen_review(const struct xk_view *v, struct xk_review *r)
+{
+	const struct chargen_conf *c = v->conf;
+
+	xk_review_ports(r, v, "port", c->port, 1);
+}
 
 static const struct xk_ops chargen_ops = {
 	.init = chargen_init, .start = chargen_start, .stop = chargen_stop, .rep_stop = chargen_rep_stop,
@@ -184,4 +192,5 @@ const struct xk_proto xk_proto_chargen = {
 	.params = chargen_params, .conf_size = sizeof(struct chargen_conf),
 	.node_size = sizeof(struct chargen_node), .sess_size = sizeof(struct chargen_sess),
 	.counts = chargen_counts,
+	.review = chargen_review,
 };

@@ -11,6 +11,7 @@
  */
 #include "protocols/stream/stream_app.h"
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_review.h"
 #include "runtime/upi/xk_upi_inline.h"
 
 enum { N_MESSAGES, N_BYTES, N_ACCEPTED, N_REFUSED, N_RESET, N_FAILED };  /* ORDER discard_counts */
@@ -79,7 +80,7 @@ static void discard_event(struct xk_rep *r, const struct xk_stream_event *ev)
 
 static int discard_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
-	const struct xk_app_counts c = { 1, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL, NULL };
+	const struct xk_app_counts c = { 1, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL, NULL, &r->count[N_ACCEPTED] };
 
 	return stream_app_control(r, op, buf, len, &c, discard_event);
 }
@@ -91,6 +92,13 @@ static int discard_start(struct xk_node *n, struct xk_errs *e)
 
 static void discard_stop(struct xk_node *n) { xk_open_disable_all(n, n->down[0]); }
 static void discard_rep_stop(struct xk_rep *r) { stream_release_all(r); }
+
+static void discard_review(const struct xk_view *v, struct xk_review *r)
+{
+	const struct discard_conf *c = v->conf;
+
+	xk_review_ports(r, v, "port", c->port, 1);
+}
 
 static const struct xk_ops discard_ops = {
 	.start = discard_start, .stop = discard_stop, .rep_stop = discard_rep_stop,
@@ -117,4 +125,5 @@ const struct xk_proto xk_proto_discard = {
 	.needs = { "stream" }, .min_down = 1, .max_down = 1,
 	.params = discard_params, .conf_size = sizeof(struct discard_conf),
 	.rep_size = sizeof(struct discard_rep), .counts = discard_counts,
+	.review = discard_review,
 };

@@ -9,6 +9,7 @@
  * Invariant: echo has one session for each lower session that it keeps.
  */
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_review.h"
 #include "runtime/upi/xk_upi_inline.h"
 
 #include <string.h>
@@ -94,14 +95,9 @@ static void echo_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 
 static int echo_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
-	struct xk_app_counts c = { 1, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL, NULL };
+	struct xk_app_counts c = { 1, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL, NULL, &r->nsess_made };
 
-	if (op != XK_CTL_APP_COUNTS)
-		return XK_E_NOTSUP;      /* asked of the node below next */
-	if (len < sizeof c)
-		return XK_E_NOSPC;
-	memcpy(buf, &c, sizeof c);
-	return sizeof c;
+	return xk_app_answer(op, &c, buf, len);
 }
 
 static int echo_start(struct xk_node *n, struct xk_errs *e)
@@ -138,6 +134,13 @@ static void echo_rep_stop(struct xk_rep *r)
 
 /* ---- the descriptor: all that others see of this file ---------------------------------- */
 
+static void echo_review(const struct xk_view *v, struct xk_review *r)
+{
+	const struct echo_conf *c = v->conf;
+
+	xk_review_ports(r, v, "port", c->port, 1);
+}
+
 static const struct xk_ops echo_ops = {
 	.start = echo_start, .stop = echo_stop, .rep_stop = echo_rep_stop,
 	.open_done = echo_open_done, .close_done = echo_close_done,
@@ -161,4 +164,6 @@ const struct xk_proto xk_proto_echo = {
 	.needs = { "port" }, .min_down = 1, .max_down = 1,
 	.params = echo_params, .conf_size = sizeof(struct echo_conf),
 	.sess_size = sizeof(struct xk_sess), .counts = echo_counts,
+	.review = echo_review,
+	.anywhere = XK_ANYWHERE,
 };

@@ -9,6 +9,7 @@
  */
 #include "protocols/stream/stream_thread.h"
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_review.h"
 #include "runtime/upi/xk_upi_inline.h"
 
 enum { N_MESSAGES, N_BYTES, N_ACCEPTED, N_REFUSED, N_RESET, N_FAILED };  /* ORDER echod_counts */
@@ -96,7 +97,7 @@ static void echod_event(struct xk_rep *r, const struct xk_stream_event *ev)
 
 static int echod_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
-	const struct xk_app_counts c = { 1, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL, NULL };
+	const struct xk_app_counts c = { 1, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL, NULL, &r->count[N_ACCEPTED] };
 
 	return stream_app_control(r, op, buf, len, &c, echod_event);
 }
@@ -111,6 +112,13 @@ static int echod_start(struct xk_node *n, struct xk_errs *e)
 static void echod_forget(struct xk_sess *s) { stream_thread_stop(thread_of(s)); }
 static void echod_stop(struct xk_node *n) { xk_open_disable_all(n, n->down[0]); }
 static void echod_rep_stop(struct xk_rep *r) { stream_forget_all(r, echod_forget); }
+
+static void echod_review(const struct xk_view *v, struct xk_review *r)
+{
+	const struct echod_conf *c = v->conf;
+
+	xk_review_ports(r, v, "port", c->port, 1);
+}
 
 static const struct xk_ops echod_ops = {
 	.start = echod_start, .stop = echod_stop, .rep_stop = echod_rep_stop,
@@ -138,4 +146,5 @@ const struct xk_proto xk_proto_echod = {
 	.ops = &echod_ops, .needs = { "stream" }, .min_down = 1, .max_down = 1,
 	.params = echod_params, .conf_size = sizeof(struct echod_conf),
 	.sess_size = sizeof(struct echod_sess), .drops = echod_drops, .counts = echod_counts,
+	.review = echod_review,
 };

@@ -142,4 +142,5 @@ const struct xk_proto xk_proto_hop = {
 	.rep_size = sizeof(struct virt_rep),
 	.sess_size = sizeof(struct xk_sess), .drops = hop_drops, .counts = hop_counts,
 	.demux = &hop_decl,
+	.anywhere = XK_ANYWHERE_AS_ABOVE,
 };

@@ -17,6 +17,7 @@
 #include "protocols/stream/stream_app.h"
 #include "protocols/tcp/tcp.h"
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_review.h"
 #include "runtime/upi/xk_thread.h"
 #include "runtime/upi/xk_upi_inline.h"
 
@@ -60,9 +61,11 @@ struct http_sess {
 	bool            begun;           /* the head has a line */
 	bool            keep;            /* another request may follow the answer */
 	bool            ended;           /* the peer sends no more */
+	uint8_t         still;           /* quarters of `idle` in which nothing of an answer was taken */
 	int             fd;
 	uint64_t        off, left;       /* of the file, to be sent */
 	uint64_t        skip;            /* bytes of a body, to be forgotten */
+	uint64_t        pushed, taken;   /* bytes ever; of them acknowledged, when last asked */
 };
 
 static const struct http_conf *conf_of(const struct xk_rep *r) { return r->conf; }
@@ -99,6 +102,25 @@ static void http_abort(struct http_sess *h)
 static void http_wait(struct http_sess *h, xk_ns dt)
 {
 	xk_timer_set(&h->s.rep->vp->wheel, &h->timer, xk_vp_now() + dt);
+}
+
+/*
+ * A peer that takes an answer slowly takes it: what counts is what it has acknowledged, not
+ * whether there was room for more.  Looked at four times in `idle`.
+ */
+static void http_watch(struct http_sess *h)
+{
+	h->still = 0;
+	http_wait(h, conf_of(h->s.rep)->idle / 4);
+}
+
+/* Has the peer taken something since it was asked last? */
+static bool http_takes(struct http_sess *h)
+{
+	uint64_t taken = h->pushed - stream_ask(h->s.down, XK_STREAM_QUEUED), had = h->taken;
+
+	h->taken = taken;
+	return taken > had;
 }
 
 /* Received bytes that have been dealt with. */
@@ -151,6 +173,7 @@ static bool http_push(struct http_sess *h, struct xk_msg *m)
 	bool there;
 
 	xk_count_add(h->s.rep->count[N_BYTES], m->tot);
+	h->pushed += m->tot;
 	xk_dup(lls);
 	xk_push(lls, m);
 	there = stream_above(lls) == &h->s;
@@ -164,6 +187,7 @@ static void http_done(struct http_sess *h)
 	http_close_file(h);
 	h->left = 0;
 	h->state = READING;
+	h->still = 0;
 	if (h->keep)
 		http_wait(h, conf_of(h->s.rep)->idle);
 	else
@@ -238,7 +262,8 @@ static void http_answer(struct http_sess *h, unsigned status, const struct http_
 		h->off = r->first;
 		h->left = r->n;
 	}
-	http_wait(h, conf_of(rep)->idle);
+	http_takes(h);
+	http_watch(h);
 	http_send_head(h, &t);
 }
 
@@ -341,8 +366,6 @@ static unsigned http_send(struct http_sess *h, unsigned budget)
 	}
 	if (there && h->left == 0)
 		http_done(h);
-	else if (there)
-		http_wait(h, conf_of(h->s.rep)->idle);
 	return n;
 }
 
@@ -420,6 +443,12 @@ static unsigned http_run(struct xk_task *t, unsigned budget)
 	return 0;
 }
 
+/* Is there something of an answer for the peer to take? */
+static bool http_answering(const struct http_sess *h)
+{
+	return h->state == SENDING || (h->state == READING && h->scanned == 0 && stream_ask(h->s.down, XK_STREAM_QUEUED) != 0);
+}
+
 static void http_timer(struct xk_timer *t)
 {
 	struct http_sess *h = xk_container_of(t, struct http_sess, timer);
@@ -427,6 +456,13 @@ static void http_timer(struct xk_timer *t)
 	if (h->state == LINGERING) {
 		http_forget(&h->s);
 		return;
+	}
+	if (http_answering(h)) {
+		h->still = http_takes(h) ? 0 : h->still + 1;
+		if (h->still < 4) {
+			http_wait(h, conf_of(h->s.rep)->idle / 4);
+			return;
+		}
 	}
 	xk_count(h->s.rep->count[N_TIMED_OUT]);
 	if (h->state == SENDING)         /* nothing was taken for so long */
@@ -516,7 +552,7 @@ static void http_event(struct xk_rep *r, const struct xk_stream_event *ev)
 
 static int http_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
-	const struct xk_app_counts c = { 1, &r->count[N_REQUESTS], &r->count[N_BYTES], NULL, NULL };
+	const struct xk_app_counts c = { 1, &r->count[N_REQUESTS], &r->count[N_BYTES], NULL, NULL, &r->count[N_ACCEPTED] };
 
 	return stream_app_control(r, op, buf, len, &c, http_event);
 }
@@ -579,6 +615,13 @@ static int http_start(struct xk_node *n, struct xk_errs *e)
 static void http_stop(struct xk_node *n) { xk_open_disable_all(n, n->down[0]); }
 static void http_rep_stop(struct xk_rep *r) { stream_forget_all(r, http_forget); }
 
+static void http_review(const struct xk_view *v, struct xk_review *r)
+{
+	const struct http_conf *c = v->conf;
+
+	xk_review_ports(r, v, "port", c->port, 1);
+}
+
 static const struct xk_ops http_ops = {
 	.init = http_init, .fini = http_fini, .rep_init = http_rep_init, .rep_fini = http_rep_fini,
 	.start = http_start, .stop = http_stop, .rep_stop = http_rep_stop,
@@ -596,7 +639,7 @@ static const struct xk_param http_params[] = {
 	P(header, XK_P_SIZE, "8KiB", "longest head of a request", .min = "512", .max = "64KiB"),
 	P(body, XK_P_SIZE, "64KiB", "longest body of a request; it is read and forgotten", .max = "1GiB"),
 	P(timeout, XK_P_TIME, "10s", "a request's head must have come within this time", .min = "10ms", .max = "1h"),
-	P(idle, XK_P_TIME, "60s", "a connection may wait so long for a request, or take nothing of an answer",
+	P(idle, XK_P_TIME, "60s", "a connection may wait so long for a request, or acknowledge nothing of an answer",
 	  .min = "10ms", .max = "24h"),
 	P(linger, XK_P_TIME, "5s", "after our last byte, the peer may take so long to end", .min = "0s", .max = "1h"),
 	P(sessions, XK_P_UINT, "65536", "connections of each virtual processor; more are refused", .min = "1",
@@ -617,4 +660,5 @@ const struct xk_proto xk_proto_http = {
 	.params = http_params, .conf_size = sizeof(struct http_conf),
 	.node_size = sizeof(struct http_node), .rep_size = sizeof(struct http_rep),
 	.sess_size = sizeof(struct http_sess), .drops = http_drops, .counts = http_counts,
+	.review = http_review,
 };

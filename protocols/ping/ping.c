@@ -10,6 +10,7 @@
  */
 #include "protocols/icmp/icmp.h"
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_review.h"
 #include "runtime/upi/xk_upi_inline.h"
 
 #include <string.h>
@@ -94,7 +95,7 @@ static void ping_send(struct ping_rep *pr)
 	}
 	if (xk_sess_control(pr->s, ICMP_CTL_NEXT_SEQ, &seq, sizeof seq) != sizeof seq)
 		seq = (uint32_t)pr->sent;
-	*k = (struct ping_slot){ xk_vp_now(), (uint16_t)seq, true };
+	*k = (struct ping_slot){ xk_vp_clock(pr->r->vp), (uint16_t)seq, true };
 	pr->sent++;
 	xk_count(pr->r->count[N_SENT]);
 	pattern_put(m, (uint16_t)seq);
@@ -140,6 +141,8 @@ static void maybe_over(struct ping_rep *pr)
 		return;
 	pr->over = true;
 	xk_timer_cancel(&pr->r->vp->wheel, &pr->timer);
+	if (pr->r->count[N_RECEIVED] == 0)
+		xk_node_failed(pr->r->node, "none of its requests was answered");
 	xk_graph_finished(pr->r->node->graph);
 }
 
@@ -160,7 +163,7 @@ static void ping_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	} else if (!pattern_is(m, (uint32_t)conf_of(r)->size, seq)) {
 		xk_count(r->count[N_DAMAGED]);   /* not an answer: the request is still open */
 	} else {
-		rtt = xk_vp_now() - k->at;
+		rtt = xk_vp_clock(r->vp) - k->at;
 		k->waiting = false;
 		xk_count_add(r->count[N_BYTES], m->tot);
 		note_rtt(pr, rtt);
@@ -301,16 +304,18 @@ static int ping_init(struct xk_node *n, struct xk_errs *e)
 static int ping_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	const struct ping_rep *pr = r->state;
-	struct xk_app_counts c = { pr->s != NULL, &r->count[N_RECEIVED], &r->count[N_BYTES], NULL, NULL };
+	struct xk_app_counts c = { pr->s != NULL, &r->count[N_RECEIVED], &r->count[N_BYTES], NULL, NULL, NULL };
 
 	if (op == ICMP_CTL_ERROR && len >= sizeof(struct icmp_error))
 		return ping_error(r, buf);
-	if (op != XK_CTL_APP_COUNTS)
-		return XK_E_NOTSUP;
-	if (len < sizeof c)
-		return XK_E_NOSPC;
-	memcpy(buf, &c, sizeof c);
-	return sizeof c;
+	return xk_app_answer(op, &c, buf, len);
+}
+
+static void ping_review(const struct xk_view *v, struct xk_review *r)
+{
+	const struct ping_conf *c = v->conf;
+
+	xk_review_reach(r, v, "to", c->to);
 }
 
 static const struct xk_ops ping_ops = {
@@ -342,4 +347,5 @@ const struct xk_proto xk_proto_ping = {
 	.needs = { "echo" }, .min_down = 1, .max_down = 1,
 	.params = ping_params, .conf_size = sizeof(struct ping_conf),
 	.rep_size = sizeof(struct ping_rep), .counts = ping_counts,
+	.review = ping_review,
 };

@@ -16,6 +16,7 @@
  */
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_deposit.h"
+#include "runtime/upi/xk_review.h"
 #include "runtime/upi/xk_upi_inline.h"
 
 #include <stdio.h>
@@ -404,14 +405,9 @@ static int sink_init(struct xk_node *n, struct xk_errs *e)
 static int sink_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	const struct sink_rep *sr = r->state;
-	struct xk_app_counts c = { xk_load_acquire(&sr->n), sr->messages, sr->bytes, sr->no, NULL };
+	struct xk_app_counts c = { xk_load_acquire(&sr->n), sr->messages, sr->bytes, sr->no, NULL, &r->nsess_made };
 
-	if (op != XK_CTL_APP_COUNTS)
-		return XK_E_NOTSUP;
-	if (len < sizeof c)
-		return XK_E_NOSPC;
-	memcpy(buf, &c, sizeof c);
-	return sizeof c;
+	return xk_app_answer(op, &c, buf, len);
 }
 
 static int sink_check(const void *conf, char *why, size_t n)
@@ -431,6 +427,16 @@ static int sink_check(const void *conf, char *why, size_t n)
 	else
 		return XK_OK;
 	return XK_E_INVAL;
+}
+
+static void sink_review(const struct xk_view *v, struct xk_review *r)
+{
+	const struct sink_conf *c = v->conf;
+
+	if (c->conns == 0)
+		xk_review_ports(r, v, "port", c->port, c->ports);
+	else
+		xk_review_reach(r, v, "from", c->from);
 }
 
 static const struct xk_ops sink_ops = {
@@ -469,4 +475,6 @@ const struct xk_proto xk_proto_sink = {
 	.params = sink_params, .conf_size = sizeof(struct sink_conf),
 	.rep_size = sizeof(struct sink_rep), .sess_size = sizeof(struct sink_sess),
 	.check = sink_check, .counts = sink_counts,
+	.review = sink_review,
+	.anywhere = XK_ANYWHERE,
 };

@@ -81,6 +81,7 @@ void sock_end(struct sock *sk, bool reset)
 	sk->state = SOCK_DEAD;
 	sock_stream_detach(sk, reset);
 	sock_leave(sk);
+	sock_set_leave(sk);
 	sock_wake(sk, POLLIN | POLLOUT | POLLPRI | POLLRDHUP | POLLNVAL);
 }
 
@@ -196,7 +197,13 @@ static int sock_init(struct xk_node *n, struct xk_errs *e)
 		}
 		st->down[type] = (int)i;
 	}
+	xk_mutex_init(&st->lock);
 	return XK_OK;
+}
+
+static void sock_fini(struct xk_node *n)
+{
+	xk_mutex_fini(&sock_node(n)->lock);
 }
 
 static void sock_stop_node(struct xk_node *n)
@@ -231,6 +238,8 @@ static int64_t join_op(struct sock *sk, void *arg)
 
 extern const struct xk_proto xk_proto_sock;
 
+bool sock_is_sock(const struct xk_node *n) { return n->proto == &xk_proto_sock; }
+
 int xk_sock_socket(struct xk_node *n, int type)
 {
 	int kind = type & ~XK_SOCK_NONBLOCK, err;
@@ -238,7 +247,7 @@ int xk_sock_socket(struct xk_node *n, int type)
 
 	if (kind != XK_SOCK_STREAM && kind != XK_SOCK_DGRAM)
 		return XK_E_INVAL;
-	if (n->proto != &xk_proto_sock || sock_node(n)->down[kind] < 0)
+	if (!sock_is_sock(n) || sock_node(n)->down[kind] < 0)
 		return XK_E_NOTSUP;
 	if (sock_stopping(n))
 		return XK_E_SHUTDOWN;
@@ -268,6 +277,7 @@ void xk_sock_stop(struct xk_node *n)
 	xk_store_release(&sock_node(n)->stopping, 1u);
 	for (unsigned i = 0; i < set->nvps; i++)
 		xk_vp_do(set->vp[i], wake_all, n);
+	sock_sets_stop(n);
 	sock_await_quiet(n);
 }
 
@@ -289,7 +299,7 @@ static const char *const sock_drops[] = { SOCK_DROPS(SOCK_TEXT) NULL };
 static const char *const sock_counts[] = { SOCK_COUNTS(SOCK_TEXT) NULL };
 
 static const struct xk_ops sock_ops = {
-	.init = sock_init, .stop = sock_stop_node, .rep_stop = sock_rep_stop,
+	.init = sock_init, .fini = sock_fini, .stop = sock_stop_node, .rep_stop = sock_rep_stop,
 	.open_done = sock_open_done, .close_done = sock_close_done,
 	.demux = sock_demux, .enter = sock_dgram_enter, .control = sock_control,
 };
@@ -297,7 +307,7 @@ static const struct xk_ops sock_ops = {
 const struct xk_proto xk_proto_sock = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto),
 	.name = "sock", .doc = "sockets: where a program's own threads meet the graph",
-	.ops = &sock_ops, .needs = { "stream|port", "stream|port" }, .min_down = 1, .max_down = 2,
+	.ops = &sock_ops, .offers = "socket", .needs = { "stream|port", "stream|port" }, .min_down = 1, .max_down = 2,
 	.params = sock_params, .conf_size = sizeof(struct sock_conf), .node_size = sizeof(struct sock_node),
 	.rep_size = sizeof(struct sock_rep), .sess_size = sizeof(struct sock_sess),
 	.drops = sock_drops, .counts = sock_counts,

@@ -236,13 +236,10 @@ int xk_sock_bind(int fd, const struct xk_sock_addr *a)
 {
 	struct xk_sock_addr copy = *a;
 	struct sock *sk;
-	int res;
+	int res = sock_hold(fd, &sk);
 
-	if (xk_guest_event() == NULL)
-		return XK_E_MFILE;
-	sk = sock_get(fd);
-	if (sk == NULL)
-		return XK_E_BADF;
+	if (res != XK_OK)
+		return res;
 	res = sock_stopping(sk->node) ? XK_E_SHUTDOWN : (int)sock_do(sk, bind_op, &copy);
 	sock_put(sk);
 	return res;

@@ -102,7 +102,8 @@ struct sock *sock_new(struct xk_node *n, int type, int *err)
 	return NULL;
 }
 
-struct sock *sock_get(int fd)
+/* Held, and without the bits of its word that `less` has. */
+static struct sock *get(int fd, uint64_t less)
 {
 	struct place *p = place_of(fd);
 	uint64_t w;
@@ -113,24 +114,12 @@ struct sock *sock_get(int fd)
 	do
 		if (!names(w, fd))
 			return NULL;
-	while (!xk_atomic_cas(&p->word, &w, w + HOLD));
+	while (!xk_atomic_cas(&p->word, &w, (w & ~less) + HOLD));
 	return p->sk;
 }
 
-struct sock *sock_get_last(int fd)
-{
-	struct place *p = place_of(fd);
-	uint64_t w;
-
-	if (p == NULL)
-		return NULL;
-	w = xk_load_acquire(&p->word);
-	do
-		if (!names(w, fd))
-			return NULL;
-	while (!xk_atomic_cas(&p->word, &w, (w & ~OPEN) + HOLD));
-	return p->sk;
-}
+struct sock *sock_get(int fd) { return get(fd, 0); }
+struct sock *sock_get_last(int fd) { return get(fd, OPEN); }
 
 static XK_NOINLINE void place_give(struct place *p)
 {

@@ -149,13 +149,10 @@ static ssize_t recv_held(struct sock *sk, struct sock_io *io)
 static ssize_t io_call(int fd, struct sock_io *io, ssize_t (*held)(struct sock *, struct sock_io *))
 {
 	struct sock *sk;
-	ssize_t res;
+	ssize_t res = sock_hold(fd, &sk);
 
-	if (xk_guest_event() == NULL)
-		return XK_E_MFILE;
-	sk = sock_get(fd);
-	if (sk == NULL)
-		return XK_E_BADF;
+	if (res != XK_OK)
+		return res;
 	res = sock_stopping(sk->node) ? XK_E_SHUTDOWN : held(sk, io);
 	sock_put(sk);
 	return res;

@@ -116,6 +116,16 @@ int sock_come(struct xk_rep *r, struct xk_sess *lls, struct sock *l)
 	return err;
 }
 
+/* ---- the segment size that a listener announces ----------------------------------------------- */
+
+void sock_listen_mss(const struct sock *sk, bool on)
+{
+	struct tcp_listen_mss v = { sk->local.port, on ? sk->opts.maxseg : 0 };
+
+	if (sk->opts.maxseg != 0)
+		(void)xk_control(sock_below(sk)->rep[xk_vp_self->no], TCP_CTL_LISTEN_MSS, &v, sizeof v);
+}
+
 /* ---- listen, accept: on the listener's VP ------------------------------------------------------ */
 
 static int64_t listen_op(struct sock *sk, void *arg)
@@ -142,10 +152,13 @@ static int64_t listen_op(struct sock *sk, void *arg)
 		err = sock_take_some_port(sk, sk->local.host, true);
 	else if (sk->port == NULL)       /* the name was shared: now it must be ours alone */
 		err = sock_take_port(sk, &sk->local, true);
+	if (err == XK_OK)
+		sock_listen_mss(sk, true);
 	if (err == XK_OK && sk->enabled == NULL)
 		err = sock_enable(sk);
 	if (err == XK_OK)
 		return XK_OK;
+	sock_listen_mss(sk, false);
 	sk->state = SOCK_IDLE;
 	xk_store_relaxed(&sk->backlog, 0);
 	return err;
@@ -154,13 +167,10 @@ static int64_t listen_op(struct sock *sk, void *arg)
 int xk_sock_listen(int fd, unsigned backlog)
 {
 	struct sock *sk;
-	int res;
+	int res = sock_hold(fd, &sk);
 
-	if (xk_guest_event() == NULL)
-		return XK_E_MFILE;
-	sk = sock_get(fd);
-	if (sk == NULL)
-		return XK_E_BADF;
+	if (res != XK_OK)
+		return res;
 	res = sock_stopping(sk->node) ? XK_E_SHUTDOWN : (int)sock_do(sk, listen_op, &backlog);
 	sock_put(sk);
 	return res;
@@ -223,13 +233,10 @@ static int accept_held(struct sock *l, struct xk_sock_addr *peer, unsigned flags
 int xk_sock_accept(int fd, struct xk_sock_addr *peer, unsigned flags)
 {
 	struct sock *l;
-	int res;
+	int res = sock_hold(fd, &l);
 
-	if (xk_guest_event() == NULL)
-		return XK_E_MFILE;
-	l = sock_get(fd);
-	if (l == NULL)
-		return XK_E_BADF;
+	if (res != XK_OK)
+		return res;
 	res = accept_held(l, peer, flags);
 	sock_put(l);
 	return res;
@@ -240,6 +247,7 @@ void sock_listen_end(struct sock *l)
 	struct sock *sk;
 
 	xk_store_relaxed(&l->backlog, 0);
+	sock_listen_mss(l, false);
 	sock_disable(l);
 	sock_leave_port(l);
 	/* When the graph goes, each VP ends what lives there, and has perhaps done so. */

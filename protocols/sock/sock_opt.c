@@ -43,6 +43,7 @@ static const struct opt {
 	{ XK_TCP_KEEPIDLE, sizeof(int), STREAM_ONLY },
 	{ XK_TCP_KEEPINTVL, sizeof(int), STREAM_ONLY },
 	{ XK_TCP_KEEPCNT, sizeof(int), STREAM_ONLY },
+	{ XK_TCP_LINGER2, sizeof(int), STREAM_ONLY },
 };
 
 static const struct opt *opt_find(enum xk_sock_opt o)
@@ -93,6 +94,8 @@ static int set_tcp(struct sock_opts *o, enum xk_sock_opt what, uint64_t v)
 		return set_some(o, OPT_MAXSEG, &o->maxseg, v, 1);
 	case XK_TCP_USER_TIMEOUT:
 		return set_u32(o, OPT_USER, &o->user_timeout, v, 1);
+	case XK_TCP_LINGER2:
+		return set_some(o, OPT_LINGER2, &o->fin_wait2, v, 1000);
 	case XK_SO_KEEPALIVE:
 		return set_u32(o, OPT_KEEP, &o->keep.on, v, 1);
 	case XK_TCP_KEEPIDLE:
@@ -148,6 +151,8 @@ static int64_t set_op(struct sock *sk, void *arg)
 	/* Only what has just been set goes down: told again, some would act again. */
 	if (err == XK_OK && sk->type == XK_SOCK_STREAM)
 		sock_stream_apply(sk);
+	if (err == XK_OK && sk->state == SOCK_LISTENING && c->o->o == XK_TCP_MAXSEG)
+		sock_listen_mss(sk, true);
 	sk->opts.set |= all;
 	return err;
 }
@@ -200,14 +205,47 @@ static int64_t get_state(struct sock *sk, enum xk_sock_opt what)
 	}
 }
 
-static int64_t get_kept(const struct sock *sk, enum xk_sock_opt what)
+/* A stream's buffers: the connection's, which the handshake may have rounded; before there is one
+ * what was asked for, or else what the node below gives. */
+static uint32_t buffer(struct sock *sk, bool to_send)
+{
+	const struct sock_opts *o = &sk->opts;
+	struct tcp_info info;
+	uint32_t node[2];
+
+	if (sk->sess != NULL &&
+	    xk_sess_control(sk->sess->s.down, TCP_CTL_INFO, &info, sizeof info) == (int)sizeof info)
+		return to_send ? info.snd_buf : info.rcv_buf;
+	if (o->set & (to_send ? OPT_SNDBUF : OPT_RCVBUF))
+		return to_send ? o->sndbuf : o->rcvbuf;
+	if (xk_control(sock_below(sk)->rep[xk_vp_self->no], TCP_CTL_BUFFERS, node, sizeof node) != (int)sizeof node)
+		return 0;
+	return node[to_send];
+}
+
+static int64_t rcvbuf(struct sock *sk)
+{
+	if (sk->type == XK_SOCK_STREAM)
+		return buffer(sk, false);
+	return sk->opts.set & OPT_RCVBUF ? sk->opts.rcvbuf :
+	       (int64_t)((const struct sock_conf *)sk->node->conf)->rcvbuf;
+}
+
+/* Bytes of a full segment; RFC 9293 3.7.1: without a word from the peer it takes 536. */
+static int64_t maxseg(const struct sock *sk)
+{
+	if (sk->sess != NULL && sk->mss != 0)
+		return sk->mss;
+	return sk->opts.set & OPT_MAXSEG ? sk->opts.maxseg : 536;
+}
+
+static int64_t get_kept(struct sock *sk, enum xk_sock_opt what)
 {
 	const struct sock_opts *o = &sk->opts;
 
 	switch (what) {
-	case XK_SO_SNDBUF:        return o->sndbuf;
-	case XK_SO_RCVBUF:        return sk->type == XK_SOCK_DGRAM && !(o->set & OPT_RCVBUF) ?
-					 (int64_t)((const struct sock_conf *)sk->node->conf)->rcvbuf : o->rcvbuf;
+	case XK_SO_SNDBUF:        return buffer(sk, true);
+	case XK_SO_RCVBUF:        return rcvbuf(sk);
 	case XK_SO_RCVLOWAT:      return o->rcvlowat;
 	case XK_SO_KEEPALIVE:     return o->keep.on;
 	case XK_SO_REUSEADDR:     return o->reuse;
@@ -215,11 +253,12 @@ static int64_t get_kept(const struct sock *sk, enum xk_sock_opt what)
 	case XK_SO_SNDTIMEO:      return (int64_t)o->sndtimeo;
 	case XK_TCP_NODELAY:      return o->nodelay;
 	case XK_TCP_CORK:         return o->cork;
-	case XK_TCP_MAXSEG:       return sk->mss != 0 ? sk->mss : o->maxseg;
+	case XK_TCP_MAXSEG:       return maxseg(sk);
 	case XK_TCP_USER_TIMEOUT: return o->user_timeout;
 	case XK_TCP_KEEPIDLE:     return o->keep.idle_ms / 1000;
 	case XK_TCP_KEEPINTVL:    return o->keep.interval_ms / 1000;
 	case XK_TCP_KEEPCNT:      return o->keep.count;
+	case XK_TCP_LINGER2:      return o->fin_wait2 / 1000;
 	default:                  return 0;
 	}
 }
@@ -286,13 +325,10 @@ static int set_held(struct sock *sk, enum xk_sock_opt o, const void *v, size_t l
 int xk_sock_setopt(int fd, enum xk_sock_opt o, const void *v, size_t len)
 {
 	struct sock *sk;
-	int res;
+	int res = sock_hold(fd, &sk);
 
-	if (xk_guest_event() == NULL)
-		return XK_E_MFILE;
-	sk = sock_get(fd);
-	if (sk == NULL)
-		return XK_E_BADF;
+	if (res != XK_OK)
+		return res;
 	res = set_held(sk, o, v, len);
 	sock_put(sk);
 	return res;
@@ -330,13 +366,10 @@ static int get_held(struct sock *sk, enum xk_sock_opt o, void *v, size_t *len)
 int xk_sock_getopt(int fd, enum xk_sock_opt o, void *v, size_t *len)
 {
 	struct sock *sk;
-	int res;
+	int res = sock_hold(fd, &sk);
 
-	if (xk_guest_event() == NULL)
-		return XK_E_MFILE;
-	sk = sock_get(fd);
-	if (sk == NULL)
-		return XK_E_BADF;
+	if (res != XK_OK)
+		return res;
 	res = get_held(sk, o, v, len);
 	sock_put(sk);
 	return res;
@@ -364,13 +397,10 @@ static int64_t names_op(struct sock *sk, void *arg)
 static int names_of(int fd, struct names *n)
 {
 	struct sock *sk;
-	int res;
+	int res = sock_hold(fd, &sk);
 
-	if (xk_guest_event() == NULL)
-		return XK_E_MFILE;
-	sk = sock_get(fd);
-	if (sk == NULL)
-		return XK_E_BADF;
+	if (res != XK_OK)
+		return res;
 	res = sock_stopping(sk->node) ? XK_E_SHUTDOWN : (int)sock_do(sk, names_op, n);
 	sock_put(sk);
 	return res;

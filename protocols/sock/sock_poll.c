@@ -11,8 +11,6 @@
 
 #include "runtime/base/xk_clock.h"
 
-#define ALWAYS (POLLERR | POLLHUP | POLLNVAL)
-
 /* ---- inside the VP ---------------------------------------------------------------- */
 
 static short ready_in(const struct sock *sk)
@@ -58,9 +56,14 @@ short sock_ready(struct sock *sk)
 
 void sock_wake(struct sock *sk, short events)
 {
-	for (struct sock_waiter *w = sk->waiters; w != NULL; w = w->next)
-		if ((w->events | ALWAYS) & events)
+	for (struct sock_waiter *w = sk->waiters; w != NULL; w = w->next) {
+		uint32_t wanted = (uint16_t)((w->events | SOCK_ALWAYS) & events);
+
+		if (wanted != 0 && w->event != NULL)
 			xk_event_wake(w->event);
+		else if (wanted != 0)
+			sock_set_fire(w, wanted);
+	}
 }
 
 void sock_waiter_link(struct sock *sk, struct sock_waiter *w)
@@ -94,7 +97,7 @@ static int64_t look(struct sock *sk, void *arg)
 {
 	struct one *o = arg;
 
-	o->found = (short)(sock_ready(sk) & (o->w.events | ALWAYS));
+	o->found = (short)(sock_ready(sk) & (o->w.events | SOCK_ALWAYS));
 	if (o->found == 0 && o->link && !o->linked) {
 		sock_waiter_link(sk, &o->w);
 		o->linked = true;

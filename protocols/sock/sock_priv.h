@@ -6,6 +6,7 @@
  *   sock_fd.c      descriptors: numbers that name sockets, and who is using one
  *   sock_call.c    a call: into the socket's VP, out of it to wait
  *   sock_poll.c    readiness, waiters, poll
+ *   sock_set.c     sets of sockets that are waited for together
  *   sock_bind.c    names: ports of this node, bind
  *   sock_listen.c  listen, accept, connections that come
  *   sock_io.c      the callers' buffers; read, write and their variants
@@ -55,6 +56,8 @@ struct sock_node {                       /* struct xk_node.state */
 	uint32_t stopping;               /* xk_sock_stop was called */
 	bool     going;                  /* the graph is taken down; the control thread's */
 	uint64_t conns;                  /* numbers given to connections (M86) */
+	struct xk_mutex lock;            /* guards sets */
+	struct xk_sock_set *sets;
 };
 static inline struct sock_node *sock_node(const struct xk_node *n) { return n->state; }
 
@@ -77,7 +80,7 @@ static inline struct sock_sess *sock_sess(struct xk_sess *s) { return (struct so
 /* Somebody who waits; linked inside the VP. */
 struct sock_waiter {
 	struct sock_waiter *next, **pprev;   /* pprev NULL: not linked */
-	struct xk_event    *event;
+	struct xk_event    *event;           /* NULL: a set's member (sock_set.c) */
 	short               events;
 };
 
@@ -93,10 +96,10 @@ enum sock_state { SOCK_IDLE, SOCK_LISTENING, SOCK_CONNECTING, SOCK_CONNECTED, SO
 
 /* Options that were set: bits of opts.set. */
 enum { OPT_SNDBUF = 1, OPT_RCVBUF = 2, OPT_NODELAY = 4, OPT_CORK = 8, OPT_MAXSEG = 16, OPT_USER = 32,
-       OPT_KEEP = 64 };
+       OPT_KEEP = 64, OPT_LINGER2 = 128 };
 struct sock_opts {
 	uint32_t set;
-	uint32_t sndbuf, rcvbuf, nodelay, cork, maxseg, user_timeout;
+	uint32_t sndbuf, rcvbuf, nodelay, cork, maxseg, user_timeout, fin_wait2;
 	uint32_t rcvlowat;
 	struct tcp_keepalive keep;
 	struct xk_sock_linger linger;
@@ -158,6 +161,14 @@ struct sock *sock_new(struct xk_node *n, int type, int *err);
 /* The socket that fd names, held; NULL: none (any more). */
 struct sock *sock_get(int fd);
 void sock_put(struct sock *sk);
+/* The same for a call of an application: XK_E_MFILE: its thread has nothing to wait on; XK_E_BADF: no socket. */
+static inline int sock_hold(int fd, struct sock **sk)
+{
+	if (xk_guest_event() == NULL)
+		return XK_E_MFILE;
+	*sk = sock_get(fd);
+	return *sk != NULL ? XK_OK : XK_E_BADF;
+}
 /* Takes the number back, once; held.  NULL: somebody else has, or there is none. */
 struct sock *sock_get_last(int fd);
 /* Waits until nobody holds a socket of n whose number is still in use, or whose close
@@ -185,10 +196,20 @@ bool sock_has_workers(const struct sock *sk);
 
 /* ---- sock_poll.c (inside the VP) -------------------------------------------------------------- */
 
+#define SOCK_ALWAYS (POLLERR | POLLHUP | POLLNVAL)
 short sock_ready(struct sock *sk);
 void  sock_wake(struct sock *sk, short events);
 void  sock_waiter_link(struct sock *sk, struct sock_waiter *w);
 void  sock_waiter_unlink(struct sock_waiter *w);
+
+/* ---- sock_set.c ---------------------------------------------------------------------------------- */
+
+/* Inside the VP: the member is told of events that it asked for. */
+void  sock_set_fire(struct sock_waiter *w, uint32_t events);
+/* Inside the VP: the socket ends, and is a member of nothing. */
+void  sock_set_leave(struct sock *sk);
+/* The node stops: returns when nobody waits with a set of it. */
+void  sock_sets_stop(struct xk_node *n);
 
 /* ---- sock_bind.c --------------------------------------------------------------------------------- */
 
@@ -207,6 +228,8 @@ struct sock *sock_find_port(struct xk_rep *r, struct xk_sess *lls, int type);
 /* ---- sock_listen.c ------------------------------------------------------------------------------- */
 
 int  sock_come(struct xk_rep *r, struct xk_sess *lls, struct sock *listener);
+/* Peers of a listener hear of its TCP_MAXSEG, or do not any more. */
+void sock_listen_mss(const struct sock *sk, bool on);
 /* Resets everything that waits to be accepted. */
 void sock_listen_end(struct sock *sk);
 
@@ -271,6 +294,8 @@ struct sock_sess *sock_sess_on(struct xk_sess *lls);
 /* The socket joins, leaves the list of the VP we are inside. */
 void sock_join(struct sock *sk);
 void sock_leave(struct sock *sk);
+/* A node of this protocol? */
+bool sock_is_sock(const struct xk_node *n);
 /* Everything that a socket holds is given back: inside its VP, its number gone. */
 void sock_end(struct sock *sk, bool reset);
 

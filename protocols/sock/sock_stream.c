@@ -56,6 +56,8 @@ static void apply_rest(const struct sock_opts *o, struct xk_sess *lls)
 		(void)told(lls, TCP_CTL_CORK, o->cork);
 	if (o->set & OPT_USER)
 		(void)told(lls, TCP_CTL_USER_TIMEOUT, o->user_timeout);
+	if (o->set & OPT_LINGER2)
+		(void)told(lls, TCP_CTL_FIN_WAIT2, o->fin_wait2);
 	if (o->set & OPT_KEEP)
 		(void)xk_sess_control(lls, TCP_CTL_KEEPALIVE, &keep, sizeof keep);
 }
@@ -221,6 +223,19 @@ static int64_t connect_choose(struct sock *sk, void *arg)
 	return XK_OK;
 }
 
+/* What the SYN shows has to be known before it goes. */
+static void open_with(const struct sock *sk, struct xk_rep *below)
+{
+	const struct sock_opts *o = &sk->opts;
+	struct tcp_open_with w = {
+		.mss = o->set & OPT_MAXSEG ? o->maxseg : 0,
+		.rcv_buf = o->set & OPT_RCVBUF ? o->rcvbuf : 0, .snd_buf = o->set & OPT_SNDBUF ? o->sndbuf : 0,
+	};
+
+	if (o->set & (OPT_MAXSEG | OPT_RCVBUF | OPT_SNDBUF))
+		(void)xk_control(below, TCP_CTL_OPEN_WITH, &w, sizeof w);
+}
+
 static int64_t connect_begin(struct sock *sk, void *arg)
 {
 	struct connect *c = arg;
@@ -233,6 +248,7 @@ static int64_t connect_begin(struct sock *sk, void *arg)
 		return XK_E_BADF;
 	sock_join(sk);
 	sock_parts(&ps, &c->to, &sk->local);
+	open_with(sk, sock_below(sk)->rep[r->vp->no]);
 	lls = xk_open(r, r->node, sock_below(sk)->rep[r->vp->no], &ps, &err);
 	if (lls != NULL)
 		err = sock_stream_attach(sk, lls);
@@ -306,13 +322,10 @@ int xk_sock_connect(int fd, const struct xk_sock_addr *a)
 {
 	struct xk_sock_addr copy = *a;
 	struct sock *sk;
-	int res;
+	int res = sock_hold(fd, &sk);
 
-	if (xk_guest_event() == NULL)
-		return XK_E_MFILE;
-	sk = sock_get(fd);
-	if (sk == NULL)
-		return XK_E_BADF;
+	if (res != XK_OK)
+		return res;
 	if (sock_stopping(sk->node))
 		res = XK_E_SHUTDOWN;
 	else if (sk->type == XK_SOCK_DGRAM)
@@ -366,8 +379,19 @@ static void push_urgent(const struct sock *sk, struct xk_sess *lls, struct xk_ms
 	(void)told(lls, TCP_CTL_CORK, sk->opts.cork);
 }
 
+/* Is the piece just made followed by another of this call at once?  *said: what the stream was
+ * told last.  RFC 9293 3.9.1.2: PSH stands where what there is to send ends, not on each
+ * segment of a long write. */
+static void say_more(struct xk_sess *lls, bool more, bool *said)
+{
+	if (XK_LIKELY(more == *said))
+		return;
+	*said = more;
+	(void)told(lls, XK_STREAM_MORE, more ? XK_STREAM_MORE_FOLLOW : XK_STREAM_MORE_LAST);
+}
+
 /* Pushes what there is room for; the caller holds lls. */
-static int push_some(struct sock *sk, struct xk_sess *lls, struct sock_io *io)
+static int push_pieces(struct sock *sk, struct xk_sess *lls, struct sock_io *io, bool *said)
 {
 	uint32_t room = 0, n;
 	struct xk_msg *m;
@@ -379,8 +403,9 @@ static int push_some(struct sock *sk, struct xk_sess *lls, struct sock_io *io)
 			return XK_E_AGAIN;
 		n = piece_of(sk, io, room);
 		m = sock_io_msg(io, n);
-		if (m == NULL)
-			return XK_E_NOMEM;
+		if (m == NULL)           /* the stream says when it is worth trying again */
+			return sock_stream_room(sk) == 0 ? XK_E_AGAIN : XK_E_NOMEM;
+		say_more(lls, io->left > 0 && room > n, said);
 		if (XK_UNLIKELY(io->left == 0 && (io->flags & XK_SOCK_OOB)))
 			push_urgent(sk, lls, m);
 		else
@@ -388,6 +413,17 @@ static int push_some(struct sock *sk, struct xk_sess *lls, struct sock_io *io)
 		room -= n;
 	}
 	return io->left == 0 ? XK_OK : XK_E_PIPE;
+}
+
+static int push_some(struct sock *sk, struct xk_sess *lls, struct sock_io *io)
+{
+	bool said = false;
+	int err = push_pieces(sk, lls, io, &said);
+
+	/* Memory was out in the middle. */
+	if (XK_UNLIKELY(said))
+		(void)told(lls, XK_STREAM_MORE, XK_STREAM_MORE_NONE);
+	return err;
 }
 
 int64_t sock_stream_send(struct sock *sk, void *arg)
@@ -558,11 +594,9 @@ int xk_sock_shutdown(int fd, int how)
 
 	if (how < XK_SHUT_RD || how > XK_SHUT_RDWR)
 		return XK_E_INVAL;
-	if (xk_guest_event() == NULL)
-		return XK_E_MFILE;
-	sk = sock_get(fd);
-	if (sk == NULL)
-		return XK_E_BADF;
+	res = sock_hold(fd, &sk);
+	if (res != XK_OK)
+		return res;
 	res = (int)sock_do(sk, shutdown_op, &how);
 	sock_put(sk);
 	return res;

@@ -192,6 +192,32 @@ ssize_t xk_sock_sendmsg(int fd, const struct xk_sock_msg *m, int flags);
  */
 int xk_sock_poll(struct pollfd *p, unsigned n, uint64_t timeout_ns);
 
+/*
+ * A set of sockets of one node, for threads with many: waiting costs what has happened, not how many there
+ * are, and enters no VP.  A set and its calls belong to one thread at a time; sockets may be members of several
+ * sets, and used by anybody meanwhile.
+ *
+ * A member is told when it becomes ready (as it is added, too, when it is then), not as long as it is: use the
+ * socket until it answers XK_E_AGAIN, then wait.  It may be told once more than there is to do.
+ */
+struct xk_sock_set;
+struct xk_sock_ready { uint64_t data; int fd; short events; };
+
+/* XK_E_INVAL: n is no node of sockets; XK_E_MFILE, XK_E_NOMEM. */
+int  xk_sock_set_new(struct xk_node *n, struct xk_sock_set **set);
+/* Before its graph is freed.  Its sockets stay open; NULL does nothing. */
+void xk_sock_set_free(struct xk_sock_set *set);
+/* events are poll's; data comes with each of them.  XK_E_EXIST: a member already; XK_E_INVAL: of another node;
+ * XK_E_NOMEM, XK_E_BADF. */
+int  xk_sock_set_add(struct xk_sock_set *set, int fd, short events, uint64_t data);
+/* Nothing comes of it any more.  A socket that is closed leaves its sets by itself.  XK_E_NOENT: no member. */
+int  xk_sock_set_remove(struct xk_sock_set *set, int fd);
+/*
+ * Takes up to max events, the oldest first, and waits for one as xk_sock_poll does: 0 is the end of timeout_ns, or nothing
+ * yet of a graph without workers.  XK_E_SHUTDOWN: after xk_sock_stop, which members are told of as POLLNVAL.
+ */
+int  xk_sock_set_wait(struct xk_sock_set *set, struct xk_sock_ready *ready, unsigned max, uint64_t timeout_ns);
+
 /* ---- names and options ------------------------------------------------------------------ */
 
 /* XK_E_NOTCONN: no peer.  The name of a socket without one is 0, 0. */
@@ -218,12 +244,13 @@ enum xk_sock_opt {                 /* value; S streams only, G get only */
 	XK_SO_VP,                  /* int: number of the VP where it lives; G */
 	XK_TCP_NODELAY = 100,      /* int: 1 small pieces are sent at once (no Nagle); S */
 	XK_TCP_CORK,               /* int: 1 full segments only, 0 the rest, too; S */
-	XK_TCP_MAXSEG,             /* int: largest segment; S */
+	XK_TCP_MAXSEG,             /* int: largest segment we send and announce, below what the path takes; S */
 	XK_TCP_INFO,               /* struct tcp_info (protocols/tcp/tcp.h); S, G */
 	XK_TCP_USER_TIMEOUT,       /* int: ms that sent bytes may wait for an answer, 0: the node's; S */
 	XK_TCP_KEEPIDLE,           /* int: s without traffic before the first probe; S */
 	XK_TCP_KEEPINTVL,          /* int: s between probes; S */
 	XK_TCP_KEEPCNT,            /* int: probes; S */
+	XK_TCP_LINGER2,            /* int: s that a closed socket waits for its peer's end; S */
 };
 struct xk_sock_linger { int on, seconds; };
 

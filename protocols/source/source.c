@@ -17,6 +17,7 @@
 #include "runtime/base/xk_csum_inline.h"
 #include "runtime/base/xk_hist.h"
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_review.h"
 #include "runtime/upi/xk_thread.h"
 #include "runtime/upi/xk_upi_inline.h"
 
@@ -36,7 +37,7 @@ struct source_conf {
 	bool     random;
 };
 
-struct source_state { uint64_t unfinished; };    /* connections; shared, counted atomically */
+struct source_state { uint64_t unfinished, lost; };   /* connections; shared, counted atomically */
 
 struct source_rep;
 struct source_conn {
@@ -426,6 +427,17 @@ static void source_close(struct source_conn *k)
 	xk_close(lls);
 }
 
+/* Its peer has ended it before its messages were sent. */
+static void source_lost(struct source_conn *k)
+{
+	struct xk_node *n = k->sr->r->node;
+	struct source_state *st = n->state;
+
+	if (xk_atomic_add(&st->lost, 1) + 1 == conf_of(k->sr->r)->conns)
+		xk_node_failed(n, "every one of its connections was ended by its peer or lost");
+	source_end(k);
+}
+
 static void source_close_done(struct xk_rep *r, struct xk_sess *lls)
 {
 	struct source_rep *sr = r->state;
@@ -437,7 +449,7 @@ static void source_close_done(struct xk_rep *r, struct xk_sess *lls)
 			continue;
 		xk_count(r->count[N_PEER_CLOSED]);
 		if (!k->ended)
-			source_end(k);
+			source_lost(k);
 		source_close(k);
 		return;
 	}
@@ -643,14 +655,9 @@ static int source_init(struct xk_node *n, struct xk_errs *e)
 static int source_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	const struct source_rep *sr = r->state;
-	struct xk_app_counts c = { sr->n, sr->messages, sr->bytes, sr->no, sr->rtt };
+	struct xk_app_counts c = { sr->n, sr->messages, sr->bytes, sr->no, sr->rtt, NULL };
 
-	if (op != XK_CTL_APP_COUNTS)
-		return XK_E_NOTSUP;
-	if (len < sizeof c)
-		return XK_E_NOSPC;
-	memcpy(buf, &c, sizeof c);
-	return sizeof c;
+	return xk_app_answer(op, &c, buf, len);
 }
 
 static int source_check(const void *conf, char *why, size_t n)
@@ -669,6 +676,15 @@ static int source_check(const void *conf, char *why, size_t n)
 	else
 		return XK_OK;
 	return XK_E_INVAL;
+}
+
+static void source_review(const struct xk_view *v, struct xk_review *r)
+{
+	const struct source_conf *c = v->conf;
+
+	xk_review_reach(r, v, "to", c->to);
+	if (c->lport == 0)
+		xk_review_conns(r, v, c->conns, c->ports);
 }
 
 static const struct xk_ops source_ops = {
@@ -711,4 +727,5 @@ const struct xk_proto xk_proto_source = {
 	.node_size = sizeof(struct source_state), .rep_size = sizeof(struct source_rep),
 	.sess_size = sizeof(struct source_sess),
 	.check = source_check, .counts = source_counts,
+	.review = source_review,
 };

@@ -109,12 +109,7 @@ int stream_app_control(struct xk_rep *r, unsigned op, void *buf, unsigned len, c
 		event(r, ev);
 		return 0;
 	}
-	if (op != XK_CTL_APP_COUNTS)
-		return XK_E_NOTSUP;
-	if (len < sizeof *c)
-		return XK_E_NOSPC;
-	memcpy(buf, c, sizeof *c);
-	return sizeof *c;
+	return xk_app_answer(op, c, buf, len);
 }
 
 /* ---- bytes held back -------------------------------------------------------------- */

@@ -112,6 +112,10 @@ int64_t stream_write(struct stream_thread *st, const void *buf, uint32_t n)
 			xk_ult_wait(st->t);
 		else if (err == XK_OK)
 			err = write_some(st, (const uint8_t *)buf + done, k);
+		if (err == XK_E_NOMEM && stream_room(st->s->down) == 0) {
+			err = XK_OK;             /* the stream says when it is worth trying again */
+			k = 0;
+		}
 		if (err != XK_OK)
 			return err;
 		done += k;

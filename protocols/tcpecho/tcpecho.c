@@ -10,6 +10,7 @@
  */
 #include "protocols/stream/stream_app.h"
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_review.h"
 #include "runtime/upi/xk_upi_inline.h"
 
 enum { N_MESSAGES, N_BYTES, N_ACCEPTED, N_REFUSED, N_RESET, N_FAILED };  /* ORDER tcpecho_counts */
@@ -117,7 +118,7 @@ static void tcpecho_event(struct xk_rep *r, const struct xk_stream_event *ev)
 
 static int tcpecho_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
-	const struct xk_app_counts c = { 1, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL, NULL };
+	const struct xk_app_counts c = { 1, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL, NULL, &r->count[N_ACCEPTED] };
 
 	return stream_app_control(r, op, buf, len, &c, tcpecho_event);
 }
@@ -129,6 +130,13 @@ static int tcpecho_start(struct xk_node *n, struct xk_errs *e)
 
 static void tcpecho_stop(struct xk_node *n) { xk_open_disable_all(n, n->down[0]); }
 static void tcpecho_rep_stop(struct xk_rep *r) { stream_forget_all(r, tcpecho_forget); }
+
+static void tcpecho_review(const struct xk_view *v, struct xk_review *r)
+{
+	const struct tcpecho_conf *c = v->conf;
+
+	xk_review_ports(r, v, "port", c->port, 1);
+}
 
 static const struct xk_ops tcpecho_ops = {
 	.start = tcpecho_start, .stop = tcpecho_stop, .rep_stop = tcpecho_rep_stop,
@@ -156,4 +164,5 @@ const struct xk_proto xk_proto_tcpecho = {
 	.needs = { "stream" }, .min_down = 1, .max_down = 1,
 	.params = tcpecho_params, .conf_size = sizeof(struct tcpecho_conf),
 	.sess_size = sizeof(struct tcpecho_sess), .drops = tcpecho_drops, .counts = tcpecho_counts,
+	.review = tcpecho_review,
 };

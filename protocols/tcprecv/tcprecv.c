@@ -16,6 +16,7 @@
 #include "runtime/base/xk_csum.h"
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_deposit.h"
+#include "runtime/upi/xk_review.h"
 #include "runtime/upi/xk_upi_inline.h"
 
 #include <stdio.h>
@@ -408,7 +409,7 @@ static int recv_init(struct xk_node *n, struct xk_errs *e)
 static int recv_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	const struct recv_rep *rr = r->state;
-	const struct xk_app_counts c = { xk_load_acquire(&rr->n), rr->messages, rr->bytes, rr->no, NULL };
+	const struct xk_app_counts c = { xk_load_acquire(&rr->n), rr->messages, rr->bytes, rr->no, NULL, &r->count[N_ACCEPTED] };
 
 	return stream_app_control(r, op, buf, len, &c, recv_event);
 }
@@ -425,6 +426,13 @@ static int recv_check(const void *conf, char *why, size_t n)
 	else
 		return XK_OK;
 	return XK_E_INVAL;
+}
+
+static void recv_review(const struct xk_view *v, struct xk_review *r)
+{
+	const struct recv_conf *c = v->conf;
+
+	xk_review_ports(r, v, "port", c->port, c->ports);
 }
 
 static const struct xk_ops recv_ops = {
@@ -466,4 +474,5 @@ const struct xk_proto xk_proto_tcprecv = {
 	.params = recv_params, .conf_size = sizeof(struct recv_conf),
 	.rep_size = sizeof(struct recv_rep), .sess_size = sizeof(struct recv_sess),
 	.check = recv_check, .drops = recv_drops, .counts = recv_counts,
+	.review = recv_review,
 };

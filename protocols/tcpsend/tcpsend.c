@@ -17,6 +17,7 @@
 #include "protocols/stream/stream_app.h"
 #include "runtime/base/xk_csum_inline.h"
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_review.h"
 #include "runtime/upi/xk_thread.h"
 #include "runtime/upi/xk_upi_inline.h"
 
@@ -35,7 +36,7 @@ struct send_conf {
 	unsigned touch;
 };
 
-struct send_state { uint64_t unfinished; };      /* connections; shared, counted atomically */
+struct send_state { uint64_t unfinished, lost; };   /* connections; shared, counted atomically */
 
 struct send_rep;
 /* A connection from start to stop; the transport's session comes and goes. */
@@ -234,6 +235,7 @@ static uint64_t send_some(struct send_conn *k, const struct send_conf *c, uint64
 		m = send_make(k, c);
 		if (XK_UNLIKELY(m == NULL)) {
 			xk_count(k->sr->r->drop[XK_DROP_NOMEM]);
+			k->room = 0;             /* the stream knows when it is worth asking again */
 			break;
 		}
 		k->room -= k->room < m->tot ? k->room : m->tot;
@@ -323,6 +325,17 @@ static int send_connect(struct send_conn *k)
 	return XK_OK;
 }
 
+/* It ended before its messages did and is not opened again. */
+static void send_lost(struct send_conn *k)
+{
+	struct xk_node *n = k->sr->r->node;
+	struct send_state *st = n->state;
+
+	if (!k->done && xk_atomic_add(&st->lost, 1) + 1 == conf_of(k->sr->r)->conns)
+		xk_node_failed(n, "every one of its connections was refused, reset or failed");
+	send_done(k);
+}
+
 /* It is gone, with or without a stream left to give back. */
 static void send_failed(struct send_conn *k, int err)
 {
@@ -335,7 +348,7 @@ static void send_failed(struct send_conn *k, int err)
 	if (c->reconnect != 0 && !k->done && k->left != 0)
 		xk_timer_set(&r->vp->wheel, &k->timer, xk_vp_now() + c->reconnect);
 	else
-		send_done(k);
+		send_lost(k);
 }
 
 static void send_timer(struct xk_timer *t)
@@ -520,18 +533,13 @@ static int send_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	const struct send_rep *sr = r->state;
 	const struct xk_stream_event *ev = stream_event(op, buf, len);
-	struct xk_app_counts c = { sr->n, sr->messages, sr->bytes, sr->no, sr->rtt };
+	struct xk_app_counts c = { sr->n, sr->messages, sr->bytes, sr->no, sr->rtt, NULL };
 
 	if (ev != NULL) {
 		send_event(r, ev);
 		return 0;
 	}
-	if (op != XK_CTL_APP_COUNTS)
-		return XK_E_NOTSUP;
-	if (len < sizeof c)
-		return XK_E_NOSPC;
-	memcpy(buf, &c, sizeof c);
-	return sizeof c;
+	return xk_app_answer(op, &c, buf, len);
 }
 
 static int send_check(const void *conf, char *why, size_t n)
@@ -548,6 +556,15 @@ static int send_check(const void *conf, char *why, size_t n)
 	else
 		return XK_OK;
 	return XK_E_INVAL;
+}
+
+static void send_review(const struct xk_view *v, struct xk_review *r)
+{
+	const struct send_conf *c = v->conf;
+
+	xk_review_reach(r, v, "to", c->to);
+	if (c->lport == 0)
+		xk_review_conns(r, v, c->conns, c->ports);
 }
 
 static const struct xk_ops send_ops = {
@@ -592,4 +609,5 @@ const struct xk_proto xk_proto_tcpsend = {
 	.node_size = sizeof(struct send_state), .rep_size = sizeof(struct send_rep),
 	.sess_size = sizeof(struct send_conn),
 	.check = send_check, .drops = send_drops, .counts = send_counts,
+	.review = send_review,
 };

@@ -14,6 +14,7 @@
 
 #include "protocols/arp/arp.h"
 #include "protocols/vnet/virtual.h"
+#include "runtime/upi/xk_review.h"
 
 struct vnet_conf { struct virt_conf virt; struct xk_pmap links; uint64_t dflt; };
 struct vnet_route { uint32_t net, mask; uint8_t len, link; };
@@ -195,6 +196,40 @@ static int vnet_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 
 /* ---- descriptor ------------------------------------------------------------------------------ */
 
+static void vnet_review(const struct xk_view *v, struct xk_review *r)
+{
+	const struct vnet_conf *c = v->conf;
+
+	if (c->dflt > v->ndown)
+		xk_review_fault(r, v, "default", "parameter 'default' names link %llu, but there are %u below",
+				(unsigned long long)c->dflt, v->ndown);
+	for (unsigned i = 0; i < c->links.n; i++)
+		if (c->links.v[i].val.u < 1 || c->links.v[i].val.u > v->ndown)
+			xk_review_fault(r, v, "links", "parameter 'links' names link %llu, but there are %u below",
+					(unsigned long long)c->links.v[i].val.u, v->ndown);
+}
+
+/* The cable is that of the link for the address. */
+static int vnet_ask(const struct xk_view *v, unsigned op, void *buf, unsigned len)
+{
+	const struct vnet_conf *c = v->conf;
+	const struct xk_segment *s = buf;
+	uint64_t link = c->dflt;
+	unsigned best = 0;
+
+	if (op != XK_ASK_SEGMENT)
+		return XK_E_NOTSUP;
+	for (unsigned i = 0; i < c->links.n; i++) {
+		const struct xk_cidr *net = &c->links.v[i].key.cidr;
+
+		if (((net->addr ^ s->host) & mask_of(net->len)) == 0 && net->len >= best) {
+			link = c->links.v[i].val.u;
+			best = net->len;
+		}
+	}
+	return link >= 1 && link <= v->ndown ? xk_view_ask(v->down[link - 1], op, buf, len) : 0;
+}
+
 static const struct xk_ops vnet_ops = {
 	.init = vnet_init, .fini = vnet_fini, .rep_init = virt_rep_init, .rep_stop = virt_rep_stop,
 	.open = vnet_open, .open_enable = virt_open_enable, .open_disable = virt_open_disable,
@@ -225,5 +260,5 @@ const struct xk_proto xk_proto_vnet = {
 	.params = vnet_params, .conf_size = sizeof(struct vnet_conf),
 	.node_size = sizeof(struct vnet_node), .rep_size = sizeof(struct virt_rep),
 	.sess_size = sizeof(struct xk_sess), .drops = vnet_drops, .counts = vnet_counts,
-	.demux = &vnet_decl,
+	.demux = &vnet_decl, .review = vnet_review, .ask = vnet_ask,
 };

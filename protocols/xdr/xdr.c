@@ -267,4 +267,5 @@ const struct xk_proto xk_proto_xdr = {
 	.params = xdr_params, .conf_size = sizeof(struct xdr_conf), .node_size = sizeof(struct virt_node),
 	.rep_size = sizeof(struct xdr_rep), .sess_size = sizeof(struct xdr_sess),
 	.drops = xdr_drops, .counts = xdr_counts, .demux = &xdr_decl,
+	.anywhere = XK_ANYWHERE_AS_ABOVE,
 };

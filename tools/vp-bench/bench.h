@@ -41,6 +41,8 @@ struct bench_metric {
 };
 extern const struct bench_metric bench_metrics[];       /* NULL-named last */
 const struct bench_metric *bench_metric_find(const char *name);
+/* What may have been meant by a name that is none: as vp-run calls it, or written almost so; or NULL. */
+const char *bench_metric_near(const char *name);
 /* Every metric whose needs are met, from a child's JSON: an object of numbers,
  * null where a metric does not exist for this run.  NULL and a reason when the
  * JSON is not one of vp-run's. */
@@ -59,6 +61,9 @@ void bench_threads_of(const json_t *child, json_t *out);
 
 struct bench_point { const char *value[BENCH_AXES]; };
 
+/* A run that is so many messages of the busiest application and no time; measured 0: it is a time. */
+struct bench_messages { uint64_t warmup, measured; };
+
 struct bench {
 	const char         *file;
 	struct xk_spec     *spec;
@@ -71,7 +76,8 @@ struct bench {
 	const struct bench_metric *metric, *also[BENCH_ALSO];
 	unsigned            nalso, needs;
 	xk_ns               duration, warmup;
-	uint64_t            min_runs, max_runs, seed;
+	struct bench_messages messages, paper;   /* paper: with --paper, where the paper counted */
+	uint64_t            min_runs, max_runs, decide_runs, seed;
 	double              precision, confidence;
 	json_t             *theirs, *shapes;     /* as in the document */
 	const char         *arg[BENCH_ARGS];     /* k=v that are no axis */
@@ -121,7 +127,7 @@ struct bench_options {
 	const char *file[64], *arg[BENCH_ARGS];
 	unsigned    nfiles, nargs;
 	bool        quick, paper, keep_going, resume, format_given;
-	const char *runs, *duration, *warmup, *seed, *precision, *confidence, *timeout;
+	const char *runs, *decide, *duration, *warmup, *seed, *precision, *confidence, *timeout;
 	const char *out, *vp_run, *metric;      /* metric: instead of the file's; NULL */
 	enum bench_format format;
 	xk_ns       limit;             /* of a run, from its start; 0: by its length */
@@ -143,10 +149,15 @@ xk_ns bench_timeout(const struct bench_options *o, const struct bench *b);
 /* ---- the document -------------------------------------------------------------------- */
 
 json_t *bench_doc_new(void);
+json_t *bench_settings_json(const struct bench *b, const char *preset);
 /* Adds a bench's part, without runs; borrowed. */
 json_t *bench_doc_bench(json_t *doc, const struct bench *b, const char *preset);
 /* Appends a run to point i; metrics is taken over. */
 void bench_doc_run(json_t *part, unsigned point, unsigned block, const json_t *child, json_t *metrics);
+/* Of the last run of point i: others' pinned threads, and how often processors were throttled (-1: nothing tells). */
+void bench_doc_beside(json_t *part, unsigned point, unsigned pinned, long throttled);
+/* Which program is measured; a resumed sweep with another one says so. */
+void bench_doc_binary(json_t *part, const char *program);
 void bench_doc_failed(json_t *part, unsigned point, const char *why);
 /* Means, intervals and each point's status. */
 void bench_doc_summarise(json_t *part);
@@ -157,18 +168,19 @@ json_t *bench_doc_load(const char *path, char *why, size_t n);
 int  bench_doc_save(const json_t *doc, const char *path, char *why, size_t n);
 /* The same of any text. */
 int  bench_text_save(const char *text, const char *path, char *why, size_t n);
-/* Verdicts of the shapes; true when none failed. */
+/* Verdicts of the shapes (judge.lua); true when none failed. */
 bool bench_doc_judge(json_t *part);
+/* What is odd in the runs of each point (warn.lua), into its "warnings". */
+void bench_doc_warn(json_t *part);
+/* After so many blocks: {points, shapes, limit, keep}, who gets one more to decide an expectation; NULL: nobody knows. */
+json_t *bench_doc_wanted(json_t *part, unsigned blocks);
+/* {verdict, why} over the shapes of a figure. */
+json_t *bench_figure_verdict(json_t *shapes);
 /* Runs with this metric at a point: values and their blocks; returns how many. */
 size_t bench_doc_values(const json_t *point, const char *metric, double *v, double *block, size_t room);
-/* Parts of the judging: a curve is a shape of more than two points (bench_curves.c). */
+/* a over over of a metric (json_null(): the bench's own), paired by block; false: there is none. */
 struct bench_interval;
-bool bench_is_curve(const json_t *shape);
-bool bench_judge_curve(const json_t *part, json_t *shape);
-void bench_judge_say(json_t *shape, const char *verdict, const char *why);
-/* Of the shape's metric, a over over, paired by block; why not, or NULL. */
-const char *bench_ratio_of(const json_t *part, const json_t *shape, const json_t *a, const json_t *over,
-			   struct bench_interval *in);
+bool bench_ratio_of(json_t *part, json_t *a, json_t *over, json_t *metric, struct bench_interval *in);
 const char *bench_text(const json_t *o, const char *key);
 /* o[key]; NAN, or 0, when it is not there or no number. */
 double bench_real(const json_t *o, const char *key);
@@ -182,6 +194,18 @@ static inline json_t *bench_real_json(double v)
 	return isfinite(v) ? json_real(v) : json_null();
 }
 
+/* What a program is: {path, id, commit, compiler, flags}, those that it does not tell null (bench_binary.c). */
+json_t *bench_binary_json(const char *program);
+/* "vp-run /path, id ..., commit ..., compiler ..., flags" */
+const char *bench_binary_text(const json_t *binary, char *buf, size_t n);
+/* Before and after a run: threads of other programs that run pinned to one processor; how often
+ * processors were throttled, or -1 where nothing tells. */
+unsigned bench_pinned_others(void);
+long     bench_throttled(void);
+
+/* What is measured of a run, after what: "2 s", "0.5 s", or "20000 messages", "10000". */
+struct bench_length { char measured[40], after[40]; };
+struct bench_length bench_length_of(const json_t *settings);
 /* "vps=2 conns=12"; a number of four digits in so many columns after a space. */
 void bench_at_text(const json_t *at, char *buf, size_t n);
 void bench_number_text(FILE *f, double v, int width);

@@ -63,7 +63,18 @@ const char *bench_child_program(const char *given)
 
 /* ---- the command ------------------------------------------------------------------ */
 
-struct command { const char *argv[CHILD_ARGS + 1]; char text[BENCH_AXES + 3][160]; unsigned n; };
+struct command { const char *argv[CHILD_ARGS + 1]; char text[BENCH_AXES + 5][160]; unsigned n; };
+
+/* A warm-up of no message is none, and no option. */
+static void compose_messages(struct command *c, const struct bench_messages *m, char (*text)[160])
+{
+	snprintf(text[0], sizeof text[0], "--messages=%llu", (unsigned long long)m->measured);
+	c->argv[c->n++] = text[0];
+	if (m->warmup == 0)
+		return;
+	snprintf(text[1], sizeof text[1], "--warmup-messages=%llu", (unsigned long long)m->warmup);
+	c->argv[c->n++] = text[1];
+}
 
 static void compose(struct command *c, const struct bench_child *k)
 {
@@ -83,6 +94,8 @@ static void compose(struct command *c, const struct bench_child *k)
 	snprintf(c->text[b->naxes + 2], sizeof c->text[0], "--seed=%llu", (unsigned long long)k->seed);
 	for (unsigned i = 0; i < 3; i++)
 		c->argv[c->n++] = c->text[b->naxes + i];
+	if (b->messages.measured != 0)
+		compose_messages(c, &b->messages, c->text + b->naxes + 3);
 	c->argv[c->n++] = "--json";
 	if (b->needs & BENCH_NEED_VPS)
 		c->argv[c->n++] = "--vps";

@@ -117,7 +117,7 @@ static void compare_machines(const struct compare *c)
 
 static void compare_settings(const struct compare *c, const json_t *a, const json_t *b)
 {
-	static const char *const keys[] = { "preset", "duration_ns", "warmup_ns", "args", NULL };
+	static const char *const keys[] = { "preset", "duration_ns", "warmup_ns", "messages", "warmup_messages", "args", NULL };
 	const json_t *x = json_object_get(a, "settings"), *y = json_object_get(b, "settings");
 	char what[120];
 
@@ -314,6 +314,10 @@ static json_t *side_json(const json_t *doc, const char *name, const json_t *part
 
 	if (part != NULL)
 		json_object_set(o, "words", json_object_get(part, "words"));
+	else
+		part = json_array_get(json_object_get(doc, "benches"), 0);
+	if (json_object_get(part, "binary") != NULL)
+		json_object_set(o, "binary", json_object_get(part, "binary"));
 	return o;
 }
 
@@ -389,12 +393,15 @@ static void show_point(FILE *f, const json_t *p, int width)
 static void show_side(FILE *f, const char *name, const json_t *side)
 {
 	const json_t *word;
+	char text[600];
 	size_t i;
 
 	fprintf(f, "%s: %s", name, bench_text(side, "file"));
 	json_array_foreach(json_object_get(side, "words"), i, word)
 		fprintf(f, " %s", json_string_value(word));
 	fprintf(f, " (%s)\n", bench_text(side, "started"));
+	if (json_object_get(side, "binary") != NULL)
+		fprintf(f, "   %s\n", bench_binary_text(json_object_get(side, "binary"), text, sizeof text));
 }
 
 static int widest(const json_t *points)

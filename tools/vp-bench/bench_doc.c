@@ -70,15 +70,21 @@ static json_t *metric_json(const struct bench_metric *m)
 			 "better", m->lower ? "lower" : "higher");
 }
 
-static json_t *settings_json(const struct bench *b, const char *preset)
+json_t *bench_settings_json(const struct bench *b, const char *preset)
 {
 	json_t *o = json_object(), *args = json_array();
 
 	put_text(o, "preset", preset);
 	put_uint(o, "duration_ns", b->duration);
 	put_uint(o, "warmup_ns", b->warmup);
+	if (b->messages.measured != 0) {
+		put_uint(o, "messages", b->messages.measured);
+		put_uint(o, "warmup_messages", b->messages.warmup);
+	}
 	put_uint(o, "runs_min", b->min_runs);
 	put_uint(o, "runs_max", b->max_runs);
+	put_uint(o, "runs_decide", b->decide_runs);
+	put_uint(o, "processors", (uint64_t)sysconf(_SC_NPROCESSORS_ONLN));
 	json_object_set_new(o, "precision", json_real(b->precision));
 	json_object_set_new(o, "confidence", json_real(b->confidence));
 	put_uint(o, "seed", b->seed);
@@ -114,7 +120,7 @@ json_t *bench_doc_bench(json_t *doc, const struct bench *b, const char *preset)
 	put_text(o, "file", b->file);
 	put_text(o, "doc", b->doc);
 	put_text(o, "source", b->source);
-	json_object_set_new(o, "settings", settings_json(b, preset));
+	json_object_set_new(o, "settings", bench_settings_json(b, preset));
 	for (unsigned i = 0; i < b->naxes; i++)
 		json_array_append_new(axes, json_string(b->axis[i]));
 	json_object_set_new(o, "axes", axes);
@@ -132,6 +138,18 @@ json_t *bench_doc_bench(json_t *doc, const struct bench *b, const char *preset)
 	return o;
 }
 
+/* How long its threads were ready and did not run, and how many they were. */
+static void put_starved(json_t *run, const json_t *child)
+{
+	const json_t *record = json_object_get(child, "record");
+	double delay = bench_real(record, "run_delay_ns");
+
+	if (isnan(delay))
+		return;
+	put_uint(run, "run_delay_ns", (uint64_t)delay);
+	put_uint(run, "threads", json_array_size(json_object_get(child, "workers")));
+}
+
 void bench_doc_run(json_t *part, unsigned point, unsigned block, const json_t *child, json_t *metrics)
 {
 	json_t *p = json_array_get(json_object_get(part, "points"), point), *run = json_object();
@@ -139,10 +157,33 @@ void bench_doc_run(json_t *part, unsigned point, unsigned block, const json_t *c
 	put_uint(run, "block", block);
 	json_object_set(run, "warmup_ns", json_object_get(child, "warmup_ns"));
 	json_object_set(run, "measured_ns", json_object_get(child, "measured_ns"));
+	json_object_set(run, "messages", json_object_get(child, "messages"));
 	json_object_set(run, "seed", json_object_get(child, "seed"));
+	put_starved(run, child);
 	json_object_set_new(run, "metrics", metrics);
 	json_array_append_new(json_object_get(p, "runs"), run);
 	put_text(p, "status", "running");
+}
+
+void bench_doc_beside(json_t *part, unsigned point, unsigned pinned, long throttled)
+{
+	json_t *p = json_array_get(json_object_get(part, "points"), point), *runs = json_object_get(p, "runs");
+	json_t *run = json_array_get(runs, json_array_size(runs) - 1);
+
+	put_uint(run, "pinned", pinned);
+	if (throttled >= 0)
+		put_uint(run, "throttled", (uint64_t)throttled);
+}
+
+void bench_doc_binary(json_t *part, const char *program)
+{
+	json_t *now = bench_binary_json(program), *was = json_object_get(part, "binary");
+
+	if (was != NULL && !json_equal(json_object_get(was, "id"), json_object_get(now, "id")))
+		fprintf(stderr, "vp-bench: %s is another program than the one that made the earlier runs\n", program);
+	if (was == NULL)
+		json_object_set(part, "binary", now);
+	json_decref(now);
 }
 
 void bench_doc_failed(json_t *part, unsigned point, const char *why)
@@ -185,6 +226,8 @@ static json_t *summary(const json_t *point, const char *metric, double confidenc
 	json_object_set_new(o, "hi", n > 1 ? json_real(in.hi) : json_null());
 	json_object_set_new(o, "stddev", n > 1 ? json_real(bench_stddev(v, n)) : json_null());
 	json_object_set_new(o, "median", n ? json_real(bench_median(v, n)) : json_null());
+	json_object_set_new(o, "min", n ? json_real(bench_percentile(v, n, 0)) : json_null());
+	json_object_set_new(o, "max", n ? json_real(bench_percentile(v, n, 1)) : json_null());
 	return o;
 }
 

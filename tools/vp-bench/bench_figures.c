@@ -170,6 +170,7 @@ static struct plot_line *line_of(struct bench_plot *p, const char *name, bool th
 	snprintf(p->line[i].name, sizeof p->line[i].name, "%s", name);
 	p->line[i].theirs = theirs;
 	p->line[i].n = 0;
+	p->line[i].ndots = 0;
 	return &p->line[i];
 }
 
@@ -213,6 +214,18 @@ static void name_line(const struct view *w, const json_t *at, size_t m, bool by_
 		snprintf(buf, n, "%s", *metric ? metric : w->metric[m]);
 }
 
+/* The single runs of a point. */
+static void put_runs(struct plot_line *l, const json_t *point, const char *metric, double x)
+{
+	double v[PLOT_DOTS];
+	size_t n = l != NULL ? bench_doc_values(point, metric, v, NULL, PLOT_DOTS - l->ndots) : 0;
+
+	for (size_t i = 0; i < n; i++) {
+		l->dot[l->ndots].x = x;
+		l->dot[l->ndots++].y = v[i];
+	}
+}
+
 static void our_point(const struct view *w, struct bench_plot *p, const json_t *point, size_t m, bool by_point)
 {
 	const json_t *at = json_object_get(point, "at"), *s = json_object_get(json_object_get(point, "metrics"), w->metric[m]);
@@ -223,6 +236,7 @@ static void our_point(const struct view *w, struct bench_plot *p, const json_t *
 		return;
 	name_line(w, at, m, by_point, name, sizeof name);
 	put(line_of(p, name, false), (struct plot_point){ x, y, isnan(lo) ? 1 : lo, isnan(lo) ? 0 : hi });
+	put_runs(line_of(p, name, false), point, w->metric[m], x);
 }
 
 /* Their value stands at our point beside which the bench puts it. */
@@ -254,6 +268,9 @@ static void scale_y(struct bench_plot *p)
 			lo = fmin(lo, p->line[i].p[k].lo <= p->line[i].p[k].hi ? p->line[i].p[k].lo : p->line[i].p[k].y);
 			hi = fmax(hi, p->line[i].p[k].y);
 		}
+	for (size_t i = 0; i < p->nlines; i++)
+		for (size_t k = 0; k < p->line[i].ndots; k++)
+			lo = fmin(lo, p->line[i].dot[k].y);
 	p->ylog = lo > 0 && hi / lo > 50;
 }
 
@@ -318,6 +335,8 @@ static bool shapes_only(struct bench_plot *p)
 
 			*q = (struct plot_point){ q->x, q->y / most, q->lo / most, q->hi / most };
 		}
+		for (size_t k = 0; k < p->line[kept].ndots; k++)
+			p->line[kept].dot[k].y /= most;
 		kept++;
 	}
 	p->nlines = kept;

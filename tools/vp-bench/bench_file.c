@@ -15,8 +15,8 @@
 #include <string.h>
 
 static const char *const keys[] = {
-	"absent", "also", "confidence", "doc", "duration", "graph", "metric", "points", "precision", "runs", "series",
-	"shape", "source", "sweep", "theirs", "warmup", "x", NULL
+	"absent", "also", "confidence", "doc", "duration", "graph", "metric", "paper_messages", "points", "precision",
+	"runs", "series", "shape", "source", "sweep", "theirs", "warmup", "x", NULL
 };
 
 void bench_complain(struct bench *b, const char *const *path, const char *fmt, ...)
@@ -116,7 +116,7 @@ static void read_times(struct bench *b, const struct xk_value *tab)
 {
 	static const struct xk_param duration = { .name = "duration", .type = XK_P_TIME, .min = "1ms", .max = "1h" };
 	static const struct xk_param warmup = { .name = "warmup", .type = XK_P_TIME, .max = "1h" };
-	static const struct xk_param precision = { .name = "precision", .type = XK_P_FRACTION, .min = "0.001" };
+	static const struct xk_param precision = { .name = "precision", .type = XK_P_FRACTION, .min = "0.001", .max = "1" };
 	static const struct xk_param confidence =
 		{ .name = "confidence", .type = XK_P_FRACTION, .min = "0.5", .max = "0.999" };
 	union xk_pval v;
@@ -135,49 +135,81 @@ static void read_times(struct bench *b, const struct xk_value *tab)
 	b->confidence = v.d;
 }
 
-static void read_runs(struct bench *b, const struct xk_value *tab)
+/* The whole numbers of a table under the names and ranges of p[n], over those in x. */
+static void read_counts(struct bench *b, const struct xk_value *tab, const char *key, const char *example,
+			const struct xk_param *p, unsigned n, union xk_pval *x)
 {
-	static const char *const known[] = { "max", "min", NULL };
-	static const struct xk_param p[2] = {
-		{ .name = "min", .type = XK_P_UINT, .min = "2", .max = "1000" },
-		{ .name = "max", .type = XK_P_UINT, .min = "2", .max = "1000" },
-	};
-	const struct xk_value *v = xk_value_get(tab, "runs");
-	const char *path[] = { "runs", NULL, NULL };
-	union xk_pval x[2] = { { .u = b->min_runs }, { .u = b->max_runs } };
+	const struct xk_value *v = xk_value_get(tab, key);
+	const char *path[] = { key, NULL, NULL }, *known[4] = { NULL };
+	char unknown[64];
 
 	if (v == NULL || v->kind == XK_V_POISON)
 		return;
 	if (v->kind != XK_V_MAP) {
-		bench_complain(b, path, "'runs' needs a table like { min = 5, max = 20 }");
+		bench_complain(b, path, "'%s' needs a table like %s", key, example);
 		return;
 	}
+	for (unsigned k = 0; k < n; k++)
+		known[k] = p[k].name;
+	snprintf(unknown, sizeof unknown, "%s: unknown parameter", key);
 	for (unsigned i = 0; i < v->n; i++) {
 		path[1] = v->key[i].kind == XK_V_TEXT ? v->key[i].text : NULL;
 		if (path[1] == NULL)
-			bench_complain(b, path, "'runs' needs names: { min = 5, max = 20 }");
-		else if (bench_known(b, path, "runs: unknown parameter", path[1], known))
-			parse(b, &v->item[i], path, &p[path[1][1] == 'a'], &x[path[1][1] == 'a']);
+			bench_complain(b, path, "'%s' needs names: %s", key, example);
+		else if (bench_known(b, path, unknown, path[1], known))
+			for (unsigned k = 0; k < n; k++)
+				if (strcmp(known[k], path[1]) == 0)
+					parse(b, &v->item[i], path, &p[k], &x[k]);
 	}
-	path[1] = NULL;
+}
+
+static void read_runs(struct bench *b, const struct xk_value *tab)
+{
+	static const struct xk_param p[] = {
+		{ .name = "min", .type = XK_P_UINT, .min = "2", .max = "1000" },
+		{ .name = "max", .type = XK_P_UINT, .min = "2", .max = "1000" },
+		{ .name = "decide", .type = XK_P_UINT, .min = "2", .max = "1000" },
+	};
+	const char *path[] = { "runs", NULL };
+	union xk_pval x[] = { { .u = b->min_runs }, { .u = b->max_runs }, { .u = b->decide_runs } };
+
+	read_counts(b, tab, "runs", "{ min = 5, max = 20 }", p, XK_ARRAY_LEN(p), x);
 	if (x[0].u > x[1].u)
 		bench_complain(b, path, "'runs' has a min of %llu above its max of %llu",
 			       (unsigned long long)x[0].u, (unsigned long long)x[1].u);
 	b->min_runs = x[0].u;
 	b->max_runs = x[1].u;
+	/* More than max to decide an expectation, never fewer. */
+	b->decide_runs = x[2].u > x[1].u ? x[2].u : x[1].u;
+}
+
+static void read_messages(struct bench *b, const struct xk_value *tab)
+{
+	static const struct xk_param p[] = {
+		{ .name = "warmup", .type = XK_P_UINT, .max = "1000000000" },
+		{ .name = "measured", .type = XK_P_UINT, .min = "1", .max = "1000000000" },
+	};
+	const char *path[] = { "paper_messages", NULL };
+	union xk_pval x[] = { { .u = 0 }, { .u = 0 } };
+
+	read_counts(b, tab, path[0], "{ warmup = 10000, measured = 20000 }", p, XK_ARRAY_LEN(p), x);
+	if (x[1].u == 0 && x[0].u != 0)
+		bench_complain(b, path, "'paper_messages' says nothing of how many are measured");
+	b->paper = (struct bench_messages){ .warmup = x[0].u, .measured = x[1].u };
 }
 
 /* ---- metrics and axes ------------------------------------------------------------------ */
 
 static const struct bench_metric *metric(struct bench *b, const char *const *path, const char *name)
 {
-	const char *names[128] = { NULL };
+	const struct bench_metric *m = bench_metric_find(name);
+	const char *near = bench_metric_near(name);
 
-	for (unsigned i = 0; bench_metrics[i].name != NULL && i + 1 < XK_ARRAY_LEN(names); i++)
-		names[i] = bench_metrics[i].name;
-	if (!bench_known(b, path, "unknown metric", name, names))
-		return NULL;
-	return bench_metric_find(name);
+	if (m == NULL && near != NULL)
+		bench_complain(b, path, "unknown metric '%.60s' (did you mean '%s'?)", name, near);
+	else if (m == NULL)
+		bench_complain(b, path, "unknown metric '%.60s' (vp-bench list --metrics)", name);
+	return m;
 }
 
 static void read_also(struct bench *b, const struct xk_value *tab)
@@ -265,6 +297,7 @@ static void read_table(struct bench *b, const struct xk_value *tab)
 	b->source = text_of(b, tab, "source");
 	read_times(b, tab);
 	read_runs(b, tab);
+	read_messages(b, tab);
 	bench_read_points(b, tab);
 	read_metrics(b, tab);
 	b->x = axis_key(b, tab, "x", b->naxes ? (int)b->naxes - 1 : -1);
@@ -305,6 +338,7 @@ static void defaults(struct bench *b)
 	b->warmup = 500 * XK_MS;
 	b->min_runs = 5;
 	b->max_runs = 20;
+	b->decide_runs = 40;
 	b->precision = 0.05;
 	b->confidence = 0.90;
 	b->seed = 1;

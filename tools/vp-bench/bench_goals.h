@@ -70,17 +70,24 @@ struct goal {
 };
 extern const struct goal goal_rows[];     /* NULL id last */
 
+/* By the whole interval: the bar within it says nothing. */
+enum goal_verdict { GOAL_UNMEASURED, GOAL_HOLDS, GOAL_HOLDS_STRETCH, GOAL_MISSES, GOAL_CANNOT_SAY };
+/* Fewest pairs whose interval may say something. */
+#define GOAL_PAIRS_LEAST 5u
+
 struct goal_result {
 	const struct goal *row;
 	double   ours, reference;         /* medians */
 	double   ratio, lo, hi, spread;   /* spread: between the quartiles, as a share of the median */
 	unsigned pairs, discarded;
 	double   probe_lo, probe_hi;      /* round trip of a cache line, ns; two cores only */
-	bool     have_ours, have_ratio, ok;
+	bool     have_ours, have_ratio;
+	enum goal_verdict verdict;
 	char     note[2 * GOAL_TEXT];
 };
 
 /* bench_goals_measure.c */
+enum goal_verdict goal_verdict(const struct goal *row, unsigned pairs, double lo, double hi);
 void goal_measure(struct goals *g, const struct goal *row, struct goal_result *r);
 
 /* bench_goals_sides.c */
@@ -143,6 +150,13 @@ const char *goal_lacks_arena(struct goals *g, const struct goal *r);
  * processors in ns, 0 when it could not be measured. */
 #define PROBE_FAR 200.0
 double goal_probe(int a, int b);
+
+/* What others took of two processors from begin to now, as a share of both; our own children count as ours. */
+struct goal_busy { int cpu[2]; double busy, own, wall; };
+void   goal_busy_begin(struct goal_busy *b, int x, int y);
+double goal_busy_others(const struct goal_busy *b);
+/* Seconds of processor x and y that were not idle, of a text like /proc/stat. */
+double goal_busy_of(FILE *stat, int x, int y);
 
 /* bench_goals_show.c */
 json_t *goals_json(const struct goal_result *r, unsigned n);

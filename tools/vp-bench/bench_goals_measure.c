@@ -68,6 +68,19 @@ static enum goal_fault one_pair(struct goals *g, const struct goal *row, bool wi
 
 /* ---- the ratio ------------------------------------------------------------------------- */
 
+enum goal_verdict goal_verdict(const struct goal *row, unsigned pairs, double lo, double hi)
+{
+	bool less = row->sense == GOAL_VALUE;
+
+	if (pairs < GOAL_PAIRS_LEAST)
+		return GOAL_CANNOT_SAY;
+	if (less ? hi <= row->stretch : lo >= row->stretch)
+		return GOAL_HOLDS_STRETCH;
+	if (less ? hi <= row->bar : lo >= row->bar)
+		return GOAL_HOLDS;
+	return (less ? lo > row->bar : hi < row->bar) ? GOAL_MISSES : GOAL_CANNOT_SAY;
+}
+
 static void ratio(const struct goal *row, const struct pairs *p, struct goal_result *r)
 {
 	bool times = row->sense == GOAL_TIME;
@@ -82,7 +95,7 @@ static void ratio(const struct goal *row, const struct pairs *p, struct goal_res
 	r->hi = i.hi;
 	r->spread = i.mid > 0 ? (bench_percentile(each, p->n, 0.75) - bench_percentile(each, p->n, 0.25)) / i.mid : 0;
 	r->have_ratio = true;
-	r->ok = row->sense == GOAL_VALUE ? i.mid <= row->bar : i.mid >= row->bar;
+	r->verdict = goal_verdict(row, p->n, i.lo, i.hi);
 }
 
 static void add_note(struct goal_result *r, const char *text)

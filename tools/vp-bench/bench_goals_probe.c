@@ -6,13 +6,15 @@
  * On a virtual machine the two processors move on the host within seconds, and
  * what they share costs several times as much when they are far apart.  So a
  * pair of runs on two processors is kept only when the probe says the same
- * before and after it.
+ * before and after it.  And what other programs took of the two meanwhile.
  */
 #include "tools/vp-bench/bench.h"
 #include "tools/vp-bench/bench_goals.h"
 
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "runtime/sync/xk_sync.h"
 #include "tools/vp-bench/bench_stats.h"
@@ -92,4 +94,58 @@ double goal_probe(int a, int b)
 	xk_store_relaxed(&p.stop, 1);
 	xk_thread_join(other);
 	return bench_median(p.ns, p.n);
+}
+
+/* ---- who else runs --------------------------------------------------------------------- */
+
+double goal_busy_of(FILE *stat, int x, int y)
+{
+	double sum = 0;
+	char line[512];
+
+	while (stat != NULL && fgets(line, sizeof line, stat) != NULL) {
+		unsigned long long t[8];
+		int cpu;
+
+		/* user, nice, system, idle, waiting for a disk, interrupts (2), stolen by the host */
+		if (sscanf(line, "cpu%d %llu %llu %llu %llu %llu %llu %llu %llu", &cpu, &t[0], &t[1], &t[2], &t[3], &t[4], &t[5],
+			   &t[6], &t[7]) == 9 && (cpu == x || cpu == y))
+			sum += (double)(t[0] + t[1] + t[2] + t[5] + t[6] + t[7]);
+	}
+	return sum / (double)sysconf(_SC_CLK_TCK);
+}
+
+static double busy_now(int x, int y)
+{
+	FILE *f = fopen("/proc/stat", "re");
+	double s = goal_busy_of(f, x, y);
+
+	if (f != NULL)
+		fclose(f);
+	return s;
+}
+
+static double own_now(void)
+{
+	static const int who[] = { RUSAGE_SELF, RUSAGE_CHILDREN };
+	struct rusage r;
+	double s = 0;
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(who); i++)
+		if (getrusage(who[i], &r) == 0)
+			s += (double)(r.ru_utime.tv_sec + r.ru_stime.tv_sec) + (double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) / 1e6;
+	return s;
+}
+
+void goal_busy_begin(struct goal_busy *b, int x, int y)
+{
+	*b = (struct goal_busy){ { x, y }, busy_now(x, y), own_now(), (double)xk_clock_host() / 1e9 };
+}
+
+double goal_busy_others(const struct goal_busy *b)
+{
+	double wall = (double)xk_clock_host() / 1e9 - b->wall;
+	double others = busy_now(b->cpu[0], b->cpu[1]) - b->busy - (own_now() - b->own);
+
+	return wall > 0 && others > 0 ? others / (2 * wall) : 0;
 }

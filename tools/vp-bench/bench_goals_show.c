@@ -9,6 +9,11 @@
 
 #include <string.h>
 
+static const char *const words[] = {
+	[GOAL_UNMEASURED] = "not measured", [GOAL_HOLDS] = "holds", [GOAL_HOLDS_STRETCH] = "holds+", [GOAL_MISSES] = "misses",
+	[GOAL_CANNOT_SAY] = "cannot say",
+};
+
 static json_t *real_or_null(bool have, double v)
 {
 	return have ? json_real(v) : json_null();
@@ -23,7 +28,9 @@ static json_t *one_json(const struct goal_result *r)
 	json_object_set_new(j, "lo", real_or_null(r->have_ratio, r->lo));
 	json_object_set_new(j, "hi", real_or_null(r->have_ratio, r->hi));
 	json_object_set_new(j, "bar", json_real(r->row->bar));
-	json_object_set_new(j, "ok", r->have_ratio ? json_boolean(r->ok) : json_null());
+	json_object_set_new(j, "verdict", json_string(words[r->verdict]));
+	json_object_set_new(j, "ok", r->verdict == GOAL_MISSES ? json_false() :
+			    r->verdict == GOAL_HOLDS || r->verdict == GOAL_HOLDS_STRETCH ? json_true() : json_null());
 	json_object_set_new(j, "ours", real_or_null(r->have_ours, r->ours));
 	json_object_set_new(j, "reference", real_or_null(r->have_ratio, r->reference));
 	json_object_set_new(j, "unit", json_string(r->row->unit));
@@ -63,17 +70,6 @@ static void value(char *buf, size_t n, bool have, double v)
 		snprintf(buf, n, v >= 100 ? "%.0f" : "%.3g", v);
 }
 
-static const char *verdict(const struct goal_result *r)
-{
-	bool lower = r->row->sense == GOAL_VALUE;
-
-	if (!r->have_ratio)
-		return "not measured";
-	if (!r->ok)
-		return "MISSES";
-	return (lower ? r->ratio <= r->row->stretch : r->ratio >= r->row->stretch) ? "holds+" : "holds";
-}
-
 static void line(FILE *f, const struct goal_result *r)
 {
 	const struct goal *row = r->row;
@@ -87,21 +83,28 @@ static void line(FILE *f, const struct goal_result *r)
 	}
 	snprintf(bar, sizeof bar, "%s %g", row->sense == GOAL_VALUE ? "<=" : ">=", row->bar);
 	fprintf(f, "%-13s%9s %9s  %-11s%9s  %-17s %-8s%7g  %-13s%s\n", row->id, ours, reference, row->unit, ratio,
-		interval, bar, row->stretch, verdict(r), row->what);
+		interval, bar, row->stretch, r->verdict == GOAL_MISSES ? "MISSES" : words[r->verdict], row->what);
 	if (*r->note != '\0')
 		fprintf(f, "%-13s  %s\n", "", r->note);
 }
 
 void goals_table(FILE *f, const struct goal_result *r, unsigned n)
 {
-	unsigned hold = 0, miss = 0;
+	unsigned of[GOAL_CANNOT_SAY + 1] = { 0 };
 
 	fprintf(f, "%-13s%9s %9s  %-11s%9s  %-17s %-8s%7s  %-13s%s\n", "goal", "ours", "reference", "unit", "ratio",
 		"90 % interval", "bar", "stretch", "verdict", "ours over reference");
 	for (unsigned i = 0; i < n; i++) {
 		line(f, &r[i]);
-		hold += r[i].have_ratio && r[i].ok;
-		miss += r[i].have_ratio && !r[i].ok;
+		of[r[i].verdict]++;
 	}
-	fprintf(f, "%u hold, %u miss, %u not measured\n", hold, miss, n - hold - miss);
+	fprintf(f, "%u hold, %u miss, %u cannot say, %u not measured\n", of[GOAL_HOLDS] + of[GOAL_HOLDS_STRETCH], of[GOAL_MISSES],
+		of[GOAL_CANNOT_SAY], of[GOAL_UNMEASURED]);
+	if (of[GOAL_CANNOT_SAY] == 0)
+		return;
+	fputs("cannot say:", f);
+	for (unsigned i = 0; i < n; i++)
+		if (r[i].verdict == GOAL_CANNOT_SAY)
+			fprintf(f, " %s", r[i].row->id);
+	fprintf(f, " (the bar is within the interval, or fewer than %u pairs: more --pairs)\n", GOAL_PAIRS_LEAST);
 }

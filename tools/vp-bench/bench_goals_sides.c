@@ -82,14 +82,20 @@ static enum goal_fault noise(char *why, const char *text)
 	return SIDE_NOISE;
 }
 
+/* A machine that runs it for none of the time is given a longer one. */
 static enum goal_fault time_of(struct goals *g, const struct goal_side *s, const char *more, double *v, char *why)
 {
-	json_t *j = goal_run(g, s, g->time, more, why);
-	double messages = bench_number_of(j, "messages"), cpu = of_workers(j, "cpu_ns");
+	double messages = 0, cpu = 0;
 
-	json_decref(j);
-	if (j == NULL)
-		return SIDE_FAILED;
+	for (unsigned times = 1; times <= 16 && !(messages > 0 && cpu > 0); times *= 4) {
+		json_t *j = goal_run(g, s, times * g->time, more, why);
+
+		if (j == NULL)
+			return SIDE_FAILED;
+		messages = bench_number_of(j, "messages");
+		cpu = of_workers(j, "cpu_ns");
+		json_decref(j);
+	}
 	if (!(messages > 0 && cpu > 0))
 		return noise(why, "the machine was too busy for one message in the time given: use a longer --time");
 	*v = cpu / messages;
@@ -140,19 +146,35 @@ enum goal_fault side_rate(struct goals *g, const struct goal_side *s, double *v,
 	return SIDE_OK;
 }
 
-/* Layers sleep and wait for one another: that they had less than their processors says nothing. */
+#define OTHERS_MOST 0.10     /* of the two processors */
+
+static enum goal_fault alone(const struct goal_busy *b, char *why)
+{
+	double others = goal_busy_others(b);
+
+	if (others <= OTHERS_MOST)
+		return SIDE_OK;
+	snprintf(why, GOAL_TEXT, "other programs had %.0f %% of the two processors: the machine is busy", 100 * others);
+	return SIDE_NOISE;
+}
+
+/* Layers sleep and wait for one another: that they had less than their processors says nothing, but what others had does. */
 enum goal_fault side_wall_rate(struct goals *g, const struct goal_side *s, double *v, char *why)
 {
+	struct goal_busy busy;
 	char cpus[40];
 	json_t *j;
 
 	snprintf(cpus, sizeof cpus, "--cpus=%d,%d", g->cpu[0], g->cpu[1]);
+	goal_busy_begin(&busy, g->cpu[0], g->cpu[1]);
 	j = goal_run(g, s, g->time, cpus, why);
 	*v = bench_number_of(j, "messages_per_s");
 	json_decref(j);
-	if (j != NULL && *v > 0)
-		return SIDE_OK;
-	return j == NULL ? SIDE_FAILED : noise(why, "not one message in the time given: use a longer --time");
+	if (j == NULL)
+		return SIDE_FAILED;
+	if (alone(&busy, why) != SIDE_OK)
+		return SIDE_NOISE;
+	return *v > 0 ? SIDE_OK : noise(why, "not one message in the time given: use a longer --time");
 }
 
 /* Sessions of node `name` that stand at the end; its counters are those of the time measured alone. */
@@ -359,7 +381,12 @@ enum goal_fault side_peer_bytes(struct goals *g, const struct goal_side *s, doub
 
 enum goal_fault side_peer_rate(struct goals *g, const struct goal_side *s, double *v, char *why)
 {
-	return peer_value(g, s->peer, s->peer_arg, "rate", v, why);
+	struct goal_busy busy;
+	enum goal_fault err;
+
+	goal_busy_begin(&busy, g->cpu[0], g->cpu[1]);
+	err = peer_value(g, s->peer, s->peer_arg, "rate", v, why);
+	return err == SIDE_OK ? alone(&busy, why) : err;
 }
 
 enum goal_fault side_peer(struct goals *g, const struct goal_side *s, double *v, char *why)

@@ -111,6 +111,7 @@ static int show_file(int argc, char **argv, enum bench_format format)
 	}
 	json_array_foreach(json_object_get(doc, "benches"), i, part) {
 		bench_doc_summarise(part);
+		bench_doc_warn(part);
 		(void)bench_doc_judge(part);
 	}
 	code = bench_show(stdout, doc, o.format != BENCH_TABLE ? o.format : format);

@@ -44,6 +44,9 @@ const struct bench_metric bench_metrics[] = {
 	{ "voluntary_20k", "", "voluntary context switches of all workers for 20,000 messages", 0, true },
 	{ "involuntary_20k", "", "involuntary context switches of all workers for 20,000 messages", 0, true },
 	{ "lock_ms_20k", "ms", "time that was waited for locks for 20,000 messages, all threads, from samples", 0, true },
+	{ "full_ms_20k", "ms", "time that threads of layers waited for room in a queue, for 20,000 messages", BENCH_NEED_VPS, true },
+	{ "empty_ms_20k", "ms", "time that threads of layers waited for messages, for 20,000 of them", BENCH_NEED_VPS, true },
+	{ "sync_ms_20k", "ms", "time that threads waited for locks and in queues between layers, for 20,000 messages", BENCH_NEED_VPS, true },
 	{ "locks_message", "", "locks taken per message, all classes", 0, true },
 	{ "contended", "%", "locks that were not had at once, of all that were taken", 0, true },
 	{ "global_contended", "%", "the same of locks that guard more than a connection: the table's, or else the groups'", 0, true },
@@ -84,6 +87,28 @@ const struct bench_metric *bench_metric_find(const char *name)
 		if (strcmp(m->name, name) == 0)
 			return m;
 	return NULL;
+}
+
+/* What vp-run's JSON calls it, and its ours. */
+static const char *const elsewhere[][2] = {
+	{ "messages_per_s", "mps" }, { "mbit_per_s", "gbit" }, { "ns_per_message", "ns" }, { "bytes", "gbit" }, { "messages", "mps" },
+	{ "user_ns", "user" }, { "system_ns", "sys" }, { "sys_ns", "sys" }, { "voluntary_switches", "switches_voluntary" },
+	{ "involuntary_switches", "switches_involuntary" }, { "lock_wait_ns", "kb.lock_wait" }, { "lock_contended_share", "contended" },
+	{ "run_delay_ns", "kb.run_delay" }, { "cache_misses", "kb.cache_misses" }, { "rtt_p50_ns", "rtt.p50" },
+	{ "rtt_p90_ns", "rtt.p90" }, { "rtt_p99_ns", "rtt.p99" }, { "rtt_p999_ns", "rtt.p999" },
+};
+
+const char *bench_metric_near(const char *name)
+{
+	const char *names[128];
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(elsewhere); i++)
+		if (strcmp(elsewhere[i][0], name) == 0)
+			return elsewhere[i][1];
+	for (const struct bench_metric *m = bench_metrics; m->name != NULL && n < XK_ARRAY_LEN(names); m++)
+		names[n++] = m->name;
+	return xk_errs_suggest(name, names, n);
 }
 
 static void put(json_t *o, const char *key, double v)

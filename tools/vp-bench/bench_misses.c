@@ -5,6 +5,9 @@
  *
  * Two runs under cachegrind, one three times as long as the other: what the longer one has
  * more, over the messages that it has more, is a message's; bringing the graph up falls out.
+ * They run in virtual time, on one thread and with one seed, so the same command says the
+ * same but for what is drawn at the start (places in memory, seeds of tables).  With the real clock (--real) threads take turns by chance: several pairs run then,
+ * and the median and the range of all of them are told.
  * The model is of one processor with one cache, on which all threads run in turn, so lines
  * that wander between processors miss nothing in it: it shows what a message touches, and
  * not what sharing costs.
@@ -16,16 +19,22 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/vp-bench/bench_stats.h"
+
 #define PATIENCE 900.0           /* for a run that was told to take seconds */
 
 enum { IR, I1MR, ILMR, D1MR, DLMR, D1MW, DLMW, EVENTS };
 static const char *const events[EVENTS] = { "Ir", "I1mr", "ILmr", "D1mr", "DLmr", "D1mw", "DLmw" };
 static const char *const caches[3] = { "desc: I1 cache:", "desc: D1 cache:", "desc: LL cache:" };
 
+#define PAIRS_LEAST 3u           /* by the real clock */
+#define PAIRS_MOST  100u
+
 struct input {
 	struct bench_options o;
-	xk_ns time;
-	bool  json;
+	xk_ns    time;
+	unsigned pairs;
+	bool     json, real;
 };
 
 struct model {
@@ -35,7 +44,29 @@ struct model {
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-enum { OPT_VP_RUN = 700 };
+enum { OPT_VP_RUN = 700, OPT_REAL, OPT_PAIRS };
+
+static void end_of_options(struct input *in, struct argp_state *state)
+{
+	if (in->o.nfiles != 1)
+		argp_error(state, "needs one graph file");
+	if (in->pairs != 0 && !in->real)
+		argp_error(state, "--pairs is for --real: in virtual time all pairs are the same");
+	if (in->pairs == 0)
+		in->pairs = in->real ? PAIRS_LEAST : 1;
+	if (in->time == 0)
+		in->time = in->real ? 2 * XK_SEC : 10 * XK_MS;
+}
+
+static unsigned pairs_of(const char *arg, struct argp_state *state)
+{
+	char *end;
+	unsigned long n = strtoul(arg, &end, 10);
+
+	if (end == arg || *end != '\0' || n < PAIRS_LEAST || n > PAIRS_MOST)
+		argp_error(state, "--pairs is between %u and %u", PAIRS_LEAST, PAIRS_MOST);
+	return (unsigned)n;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -43,12 +74,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_ARG: bench_take_word(&in->o, arg, state); return 0;
-	case ARGP_KEY_END:
-		if (in->o.nfiles != 1)
-			argp_error(state, "needs one graph file");
-		return 0;
+	case ARGP_KEY_END: end_of_options(in, state); return 0;
+	case OPT_REAL: in->real = true; return 0;
+	case OPT_PAIRS: in->pairs = pairs_of(arg, state); return 0;
 	case 'j': in->json = true; return 0;
-	case 't': in->time = bench_take_time("time", arg, 10 * XK_MS, 60 * XK_SEC, "10ms and 1min", state); return 0;
+	case 't': in->time = bench_take_time("time", arg, 100 * XK_US, 60 * XK_SEC, "100us and 1min", state); return 0;
 	case OPT_VP_RUN: in->o.vp_run = arg; return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -102,7 +132,7 @@ static bool read_model(const char *path, struct model *m)
 
 static int run_in(const struct input *in, const char *path, xk_ns time, struct model *m, char *why, size_t n)
 {
-	const char *argv[BENCH_ARGS + 12];
+	const char *argv[BENCH_ARGS + 14];
 	char out[300], duration[64];
 	bool stopped = false;
 	unsigned k = 0;
@@ -122,6 +152,10 @@ static int run_in(const struct input *in, const char *path, xk_ns time, struct m
 		argv[k++] = in->o.arg[i];
 	argv[k++] = duration;
 	argv[k++] = "--warmup=0s";
+	if (!in->real) {
+		argv[k++] = "--virtual";
+		argv[k++] = "--seed=1";
+	}
 	argv[k++] = "--json";
 	argv[k] = NULL;
 	bench_child_signals();
@@ -157,53 +191,112 @@ static int run(const struct input *in, xk_ns time, struct model *m, char *why, s
 
 /* ---- what a message has ----------------------------------------------------------------------- */
 
-struct shown { const char *name, *doc; double v; };
+enum { FIGURES = 5 };
+static const struct { const char *name, *doc; } figure[FIGURES] = {
+	{ "instructions", "instructions" },
+	{ "first_level_instruction_misses", "first-level misses, instructions" },
+	{ "first_level_data_misses", "first-level misses, data" },
+	{ "last_level_instruction_misses", "last-level misses, instructions" },
+	{ "last_level_data_misses", "last-level misses, data" },
+};
 
-static void figures(const struct model *a, const struct model *b, struct shown out[5])
+/* Of all pairs: for a message, and for a KB (NAN: no payload was counted). */
+struct figures {
+	double   message[FIGURES][PAIRS_MOST], kb[FIGURES][PAIRS_MOST], messages;
+	unsigned n;
+	char     cache[3][80];
+};
+
+static void take_pair(struct figures *f, const struct model *a, const struct model *b)
 {
-	double d[EVENTS];
+	double d[EVENTS], messages = b->messages - a->messages, kb = (b->bytes - a->bytes) / 1024;
+	double all[FIGURES];
 
 	/* Where there are none, chance in the two set-ups may leave a few too many in the first. */
 	for (unsigned i = 0; i < EVENTS; i++)
 		d[i] = b->n[i] > a->n[i] ? b->n[i] - a->n[i] : 0;
-	out[0] = (struct shown){ "instructions", "instructions", d[IR] };
-	out[1] = (struct shown){ "first_level_instruction_misses", "first-level misses, instructions", d[I1MR] };
-	out[2] = (struct shown){ "first_level_data_misses", "first-level misses, data", d[D1MR] + d[D1MW] };
-	out[3] = (struct shown){ "last_level_instruction_misses", "last-level misses, instructions", d[ILMR] };
-	out[4] = (struct shown){ "last_level_data_misses", "last-level misses, data", d[DLMR] + d[DLMW] };
+	all[0] = d[IR];
+	all[1] = d[I1MR];
+	all[2] = d[D1MR] + d[D1MW];
+	all[3] = d[ILMR];
+	all[4] = d[DLMR] + d[DLMW];
+	for (unsigned i = 0; i < FIGURES; i++) {
+		f->message[i][f->n] = all[i] / messages;
+		f->kb[i][f->n] = kb > 0 ? all[i] / kb : NAN;
+	}
+	f->messages += messages;
+	f->n++;
+	memcpy(f->cache, a->cache, sizeof f->cache);
 }
 
-static int show(const struct input *in, const struct model *a, const struct model *b)
+static int one_pair(const struct input *in, struct figures *f, char *why, size_t n)
 {
-	double messages = b->messages - a->messages, kb = (b->bytes - a->bytes) / 1024;
-	struct shown s[5];
-	json_t *doc, *message = json_object(), *per_kb = json_object();
-	int bad;
+	struct model a = { 0 }, b = { 0 };
+	int code = run(in, in->time, &a, why, n);
 
-	figures(a, b, s);
-	for (unsigned i = 0; i < XK_ARRAY_LEN(s); i++) {
-		json_object_set_new(message, s[i].name, json_real(s[i].v / messages));
-		json_object_set_new(per_kb, s[i].name, bench_real_json(kb > 0 ? s[i].v / kb : NAN));
+	if (code == BENCH_OK)
+		code = run(in, 3 * in->time, &b, why, n);
+	if (code == BENCH_OK && b.messages <= a.messages) {
+		snprintf(why, n, "the longer run had no more messages than the shorter one: a graph that ends by itself "
+			 "cannot be measured");
+		code = BENCH_CHILD_FAILED;
 	}
-	doc = json_pack("{s:i, s:s, s:s, s:f, s:o, s:o, s:[s, s, s]}", "schema", 1, "tool", "vp-bench misses", "file", in->o.file[0],
-			"messages", messages, "per_message", message, "per_kb", per_kb, "caches", a->cache[0], a->cache[1],
-			a->cache[2]);
-	if (in->json) {
-		bad = doc == NULL || json_dumpf(doc, stdout, JSON_INDENT(1)) != 0;
-		putchar('\n');
-		json_decref(doc);
-		return bad ? BENCH_IO : BENCH_OK;
-	}
+	if (code == BENCH_OK)
+		take_pair(f, &a, &b);
+	return code;
+}
+
+/* ---- showing ------------------------------------------------------------------------------------- */
+
+static json_t *medians(double (*v)[PAIRS_MOST], unsigned n)
+{
+	json_t *o = json_object();
+
+	for (unsigned i = 0; i < FIGURES; i++)
+		json_object_set_new(o, figure[i].name, bench_real_json(isnan(v[i][0]) ? NAN : bench_median(v[i], n)));
+	return o;
+}
+
+static json_t *ranges(double (*v)[PAIRS_MOST], unsigned n)
+{
+	json_t *o = json_object();
+
+	for (unsigned i = 0; i < FIGURES; i++)
+		json_object_set_new(o, figure[i].name, json_pack("[f, f]", bench_percentile(v[i], n, 0), bench_percentile(v[i], n, 1)));
+	return o;
+}
+
+static int show_json(const struct input *in, struct figures *f)
+{
+	json_t *doc = json_pack("{s:i, s:s, s:s, s:s, s:i, s:f, s:o, s:o, s:o, s:[s, s, s]}", "schema", 1, "tool", "vp-bench misses",
+				"file", in->o.file[0], "clock", in->real ? "real" : "virtual", "pairs", (int)f->n,
+				"messages", f->messages, "per_message", medians(f->message, f->n), "per_kb", medians(f->kb, f->n),
+				"range", ranges(f->message, f->n), "caches", f->cache[0], f->cache[1], f->cache[2]);
+	bool bad = doc == NULL || json_dumpf(doc, stdout, JSON_INDENT(1)) != 0;
+
+	putchar('\n');
 	json_decref(doc);
+	return bad ? BENCH_IO : BENCH_OK;
+}
+
+static int show(const struct input *in, struct figures *f)
+{
+	if (in->json)
+		return show_json(in, f);
 	printf("a model of one processor and its caches (cachegrind), %.0f messages; sharing between processors is not in it\n"
-	       "instructions %s; data %s; last level %s\n\n%-34s%14s%14s\n", messages, a->cache[0], a->cache[1], a->cache[2], "",
-	       "per message", "per KB");
-	for (unsigned i = 0; i < XK_ARRAY_LEN(s); i++) {
-		printf("%-34s%14.4g", s[i].doc, s[i].v / messages);
-		if (kb > 0)
-			printf("%14.4g\n", s[i].v / kb);
+	       "%s\ninstructions %s; data %s; last level %s\n\n%-34s%14s%14s%s\n", f->messages, in->real ?
+	       "by the real clock: threads took turns by chance" : "in virtual time, on one thread: the same command says the same, within a per cent", f->cache[0],
+	       f->cache[1], f->cache[2], "", "per message", "per KB", in->real ? "   lowest to highest per message" : "");
+	for (unsigned i = 0; i < FIGURES; i++) {
+		printf("%-34s%14.4g", figure[i].doc, bench_median(f->message[i], f->n));
+		if (isnan(f->kb[i][0]))
+			printf("%14s", "-");
 		else
-			printf("%14s\n", "-");
+			printf("%14.4g", bench_median(f->kb[i], f->n));
+		if (in->real)
+			printf("   %.4g to %.4g in %u pairs", bench_percentile(f->message[i], f->n, 0),
+			       bench_percentile(f->message[i], f->n, 1), f->n);
+		putchar('\n');
 	}
 	return BENCH_OK;
 }
@@ -211,31 +304,29 @@ static int show(const struct input *in, const struct model *a, const struct mode
 int bench_misses_main(int argc, char **argv)
 {
 	static const struct argp_option opts[] = {
-		{ "time", 't', "TIME", 0, "Of the shorter run, as valgrind runs it (default: 2s); the other is three times as long", 0 },
+		{ "time", 't', "TIME", 0, "Of the shorter run (default: 10ms, in virtual time; 2s as valgrind runs it with --real); "
+		  "the other is three times as long", 0 },
+		{ "real", OPT_REAL, NULL, 0, "By the real clock, on the graph's own threads: what a graph on a real device needs; "
+		  "3 pairs, their median and range", 0 },
+		{ "pairs", OPT_PAIRS, "N", 0, "With --real: so many pairs", 0 },
 		{ "json", 'j', NULL, 0, "Print JSON (docs/schema/vp-misses-1.json)", 0 },
 		{ "vp-run", OPT_VP_RUN, "PROGRAM", 0, "Another vp-run; also the variable VP_RUN", 0 },
 		{ 0 }
 	};
 	static const struct argp argp = { opts, parse, "FILE [k=v ...]",
 		"Runs a graph twice under valgrind's cachegrind and says how many cache misses a message has in its model.", NULL, NULL, NULL };
-	struct input in = { .time = 2 * XK_SEC };
-	struct model a = { 0 }, b = { 0 };
+	static struct figures f;
+	struct input in = { .time = 0 };
 	char why[700] = "";
-	int code;
+	int code = BENCH_OK;
 
 	argp_err_exit_status = BENCH_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &in);
-	code = run(&in, in.time, &a, why, sizeof why);
-	if (code == BENCH_OK)
-		code = run(&in, 3 * in.time, &b, why, sizeof why);
-	if (code == BENCH_OK && b.messages <= a.messages) {
-		snprintf(why, sizeof why, "the longer run had no more messages than the shorter one: a graph that ends by itself "
-			 "cannot be measured");
-		code = BENCH_CHILD_FAILED;
-	}
+	for (unsigned i = 0; i < in.pairs && code == BENCH_OK; i++)
+		code = one_pair(&in, &f, why, sizeof why);
 	if (code != BENCH_OK) {
 		fprintf(stderr, "vp-bench misses: %s: %s\n", in.o.file[0], why);
 		return code;
 	}
-	return show(&in, &a, &b);
+	return show(&in, &f);
 }

@@ -6,7 +6,8 @@
  *
  * A rate per second favours who does little; these are per work done.  The lock
  * time is the time waited and not the bracketed call (S1's figures 23 to 27 count
- * both): a clock reading costs more than a free lock today.  A lock is global when
+ * both): a clock reading costs more than a free lock today.  What S1 waits for on Condition
+ * objects, room in a queue and messages in one, threads of layers count themselves.  A lock is global when
  * it guards more than a connection: the table's where there is one, else the groups'.
  * Invariant: what a run cannot tell is null.
  */
@@ -47,6 +48,19 @@ static double locks(const json_t *child, const char *class, const char *key)
 	return total;
 }
 
+/* Over the threads of layers; 0 where layers have none, NAN where virtual processors were not asked for. */
+static double sum_lanes(const json_t *child, const char *key)
+{
+	const json_t *vps = json_object_get(child, "vps"), *vp, *lane;
+	double total = vps != NULL ? 0 : NAN;
+	size_t i;
+
+	json_array_foreach(vps, i, vp)
+		if ((lane = json_object_get(vp, "lane")) != NULL)
+			total += bench_real(lane, key);
+	return total;
+}
+
 static double contended(const json_t *child, const char *class)
 {
 	double taken = locks(child, class, "taken");
@@ -71,13 +85,26 @@ static void of_switches(const json_t *child, double messages, double kb, json_t 
 	put(out, "misses_kb", per_kb(child, "cache_misses"));
 }
 
+/* S1 brackets the calls of its Mutex and Condition objects; a queue between layers has a Condition for room and one
+ * for messages. */
+static void put_waited(const json_t *child, double messages, json_t *out)
+{
+	double ms = 1e-6 / messages * THEIR_MESSAGES;
+	double lock = locks(child, NULL, "wait_ns"), full = sum_lanes(child, "full_ns"), empty = sum_lanes(child, "empty_ns");
+
+	put(out, "lock_ms_20k", lock * ms);
+	put(out, "full_ms_20k", full * ms);
+	put(out, "empty_ms_20k", empty * ms);
+	put(out, "sync_ms_20k", (lock + full + empty) * ms);
+}
+
 void bench_normal_of(const json_t *child, json_t *out)
 {
 	double messages = bench_real(child, "messages"), kb = bench_real(child, "bytes") / 1000;
 	bool table = locks(child, "table", "taken") > 0;
 
 	of_switches(child, messages, kb, out);
-	put(out, "lock_ms_20k", locks(child, NULL, "wait_ns") / 1e6 / messages * THEIR_MESSAGES);
+	put_waited(child, messages, out);
 	put(out, "locks_message", locks(child, NULL, "taken") / messages);
 	put(out, "contended", contended(child, NULL));
 	put(out, "global_contended", contended(child, table ? "table" : "vp"));

@@ -8,12 +8,15 @@
 #include <string.h>
 
 enum { OPT_QUICK = 256, OPT_PAPER, OPT_RUNS, OPT_WARMUP, OPT_SEED, OPT_FORMAT, OPT_PRECISION, OPT_CONFIDENCE,
-       OPT_VP_RUN, OPT_RESUME, OPT_TIMEOUT, OPT_METRIC, OPT_LINES };
+       OPT_VP_RUN, OPT_RESUME, OPT_TIMEOUT, OPT_METRIC, OPT_LINES,
+       OPT_DECIDE };
 
 static const struct argp_option options[] = {
 	{ "quick", OPT_QUICK, NULL, 0, "3 runs of a fifth of the time: to see that it works, not to conclude from", 0 },
-	{ "paper", OPT_PAPER, NULL, 0, "12 runs of 45 s after 45 s of warm-up", 0 },
+	{ "paper", OPT_PAPER, NULL, 0, "12 runs of 45 s after 45 s of warm-up, or of as many messages as the paper of the "
+	  "file measured", 0 },
 	{ "runs", OPT_RUNS, "N", 0, "Exactly N runs of each point", 0 },
+	{ "decide", OPT_DECIDE, "N", 0, "At most N runs of the points that an undecided expectation compares (default: 40)", 0 },
 	{ "duration", 'd', "TIME", 0, "How long a run measures", 0 },
 	{ "warmup", OPT_WARMUP, "TIME", 0, "Time before that, not measured", 0 },
 	{ "precision", OPT_PRECISION, "SHARE", 0, "Stop when the interval's half-width is this share of the mean", 0 },
@@ -43,12 +46,8 @@ static enum bench_format format_of(const char *arg, struct argp_state *state)
 
 static const char *metric_of(const char *arg, struct argp_state *state)
 {
-	const char *names[256], *near;
-	unsigned n = 0;
+	const char *near = bench_metric_near(arg);
 
-	for (const struct bench_metric *m = bench_metrics; m->name != NULL && n < XK_ARRAY_LEN(names); m++)
-		names[n++] = m->name;
-	near = xk_errs_suggest(arg, names, n);
 	if (bench_metric_find(arg) == NULL && near != NULL)
 		argp_error(state, "unknown metric '%s' (did you mean '%s'?)", arg, near);
 	else if (bench_metric_find(arg) == NULL)
@@ -105,6 +104,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_QUICK: o->quick = true; break;
 	case OPT_PAPER: o->paper = true; break;
 	case OPT_RUNS: o->runs = arg; break;
+	case OPT_DECIDE: o->decide = arg; break;
 	case 'd': o->duration = arg; break;
 	case OPT_WARMUP: o->warmup = arg; break;
 	case OPT_PRECISION: o->precision = arg; break;
@@ -162,11 +162,15 @@ static void preset(const struct bench_options *o, struct bench *b)
 	if (o->quick) {
 		b->duration = b->duration / 5 ? b->duration / 5 : b->duration;
 		b->warmup /= 5;
-		b->min_runs = b->max_runs = 3;
+		b->min_runs = b->max_runs = b->decide_runs = 3;
 	}
 	if (o->paper) {
-		b->duration = b->warmup = 45 * XK_SEC;
-		b->min_runs = b->max_runs = 12;
+		bool counts = b->paper.measured != 0 && o->duration == NULL && o->warmup == NULL;
+
+		if (counts)
+			b->messages = b->paper;
+		b->duration = b->warmup = counts ? 0 : 45 * XK_SEC;
+		b->min_runs = b->max_runs = b->decide_runs = 12;
 	}
 }
 
@@ -183,6 +187,7 @@ int bench_apply(struct bench_options *o, struct bench *b)
 	static const struct xk_param duration = { .name = "duration", .type = XK_P_TIME, .min = "1ms", .max = "1h" };
 	static const struct xk_param warmup = { .name = "warmup", .type = XK_P_TIME, .max = "1h" };
 	static const struct xk_param runs = { .name = "runs", .type = XK_P_UINT, .min = "1", .max = "1000" };
+	static const struct xk_param decide = { .name = "decide", .type = XK_P_UINT, .min = "2", .max = "1000" };
 	static const struct xk_param seed = { .name = "seed", .type = XK_P_UINT, .max = "1000000000" };
 	static const struct xk_param precision = { .name = "precision", .type = XK_P_FRACTION, .min = "0.001" };
 	static const struct xk_param confidence =
@@ -201,7 +206,9 @@ int bench_apply(struct bench_options *o, struct bench *b)
 	if (option(b, &timeout, o->timeout, &v))
 		o->limit = v.u;
 	if (option(b, &runs, o->runs, &v))
-		b->min_runs = b->max_runs = v.u;
+		b->min_runs = b->max_runs = b->decide_runs = v.u;
+	if (option(b, &decide, o->decide, &v))
+		b->decide_runs = v.u > b->max_runs ? v.u : b->max_runs;
 	if (option(b, &seed, o->seed, &v))
 		b->seed = v.u;
 	if (option(b, &precision, o->precision, &v))

@@ -18,9 +18,9 @@
 
 static const char style[] =
 	":root{color-scheme:light dark;--bg:#fff;--fg:#1c2024;--soft:#5c6670;--line:#d9dee3;--box:#f5f7f9;"
-	"--good:#13703f;--bad:#b42318;--odd:#8a5a00}\n"
+	"--good:#13703f;--bad:#b42318;--odd:#8a5a00;--open:#2457a6}\n"
 	"@media(prefers-color-scheme:dark){:root{--bg:#14171a;--fg:#e4e7ea;--soft:#9aa4ae;--line:#343b42;--box:#1c2126;"
-	"--good:#58c98b;--bad:#ff8a7a;--odd:#e0b04a}}\n"
+	"--good:#58c98b;--bad:#ff8a7a;--odd:#e0b04a;--open:#8ab4f8}}\n"
 	"*{box-sizing:border-box}\n"
 	"body{margin:0 auto;padding:1.5rem 1.25rem 4rem;max-width:64rem;background:var(--bg);color:var(--fg);"
 	"font:16px/1.5 system-ui,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif}\n"
@@ -40,7 +40,8 @@ static const char style[] =
 	"font-size:.8rem;line-height:1.45}\n"
 	"ul{margin:.3rem 0;padding-left:1.2rem}\n"
 	"a{color:inherit}\n"
-	".pass{color:var(--good);font-weight:600}.fail{color:var(--bad);font-weight:600}.odd{color:var(--odd)}\n"
+	".pass{color:var(--good);font-weight:600}.fail{color:var(--bad);font-weight:600}.odd{color:var(--odd)}"
+	".undecided{color:var(--open);font-weight:600}\n"
 	"@media print{body{max-width:none}figure,table{break-inside:avoid}}\n";
 
 /* ---- escaping ----------------------------------------------------------------------- */
@@ -232,7 +233,11 @@ void page_link(struct bench_page *p, unsigned section, const char *s)
 
 void page_verdict(struct bench_page *p, const char *verdict)
 {
-	const char *kind = strcmp(verdict, "pass") == 0 ? "pass" : strcmp(verdict, "fail") == 0 ? "fail" : "odd";
+	static const char *const kinds[] = { "pass", "fail", "undecided" };
+	const char *kind = "odd";
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(kinds); i++)
+		kind = strcmp(verdict, kinds[i]) == 0 ? kinds[i] : kind;
 
 	if (p->markdown) {
 		fputs(strcmp(kind, "odd") == 0 ? "| " : "| **", p->f);

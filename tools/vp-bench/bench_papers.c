@@ -254,16 +254,14 @@ static void add_speedup(const json_t *part, json_t *point, const json_t *base)
 	const json_t *at = json_object_get(point, "at"), *one = base_of(part, at, base);
 	json_t *sum = json_object(), *metrics = json_copy(json_object_get(point, "metrics"));
 	struct bench_interval in;
-	json_t *shape = json_object();
 
-	if (one != NULL && bench_ratio_of(part, shape, at, one, &in) == NULL) {
+	if (one != NULL && bench_ratio_of((json_t *)part, (json_t *)at, (json_t *)one, json_null(), &in)) {
 		json_object_set_new(sum, "mean", json_real(in.mid));
 		json_object_set_new(sum, "lo", json_real(in.lo));
 		json_object_set_new(sum, "hi", json_real(in.hi));
 	}
 	json_object_set_new(metrics, "speedup", sum);
 	json_object_set_new(point, "metrics", metrics);
-	json_decref(shape);
 }
 
 static json_t *metric_head(const char *name)
@@ -319,20 +317,4 @@ json_t *papers_figure(const struct paper_entry *e, const json_t *part)
 		json_object_set_new(fig, tagged[k], kept);
 	}
 	return fig;
-}
-
-const char *papers_verdict(const json_t *figure, const char **why)
-{
-	static const char *const order[] = { "fail", "pass", "not measured", "reported", "not measurable here", NULL };
-	const json_t *s;
-	size_t i;
-
-	*why = "";
-	for (unsigned k = 0; order[k] != NULL; k++)
-		json_array_foreach(json_object_get(figure, "shapes"), i, s)
-			if (strcmp(bench_text(s, "verdict"), order[k]) == 0) {
-				*why = k == 1 || k == 3 ? "" : bench_text(s, k == 0 ? "doc" : "why");
-				return order[k];
-			}
-	return "not measured";
 }

@@ -43,8 +43,6 @@ void papers_narrow(const struct papers *p, const bool *chosen, struct bench *b);
 
 /* A part of a result as the figure shows it: its points, metrics, verdicts (new). */
 json_t *papers_figure(const struct paper_entry *e, const json_t *part);
-/* "pass", "fail", ... over all shapes of a figure; *why borrowed, may be "". */
-const char *papers_verdict(const json_t *figure, const char **why);
 void papers_markdown(FILE *f, const struct paper_entry *e, const json_t *figure);
 
 #endif

@@ -59,11 +59,11 @@ static void one_of_theirs(FILE *f, const json_t *t)
 static void heads(FILE *f, const json_t *fig)
 {
 	const json_t *m = json_object_get(fig, "metric"), *also = json_object_get(fig, "also"), *v;
-	size_t i, n = json_array_size(json_object_get(fig, "axes")) + json_array_size(also) + 3;
+	size_t i, n = json_array_size(json_object_get(fig, "axes")) + json_array_size(also) + 5;
 
 	json_array_foreach(json_object_get(fig, "axes"), i, v)
 		fprintf(f, "| %s ", json_string_value(v));
-	fprintf(f, "| %s %s | interval ", bench_text(m, "name"), bench_text(m, "unit"));
+	fprintf(f, "| %s %s | interval | median | min to max ", bench_text(m, "name"), bench_text(m, "unit"));
 	json_array_foreach(also, i, v)
 		fprintf(f, "| %s%s%s ", bench_text(v, "name"), *bench_text(v, "unit") ? " " : "", bench_text(v, "unit"));
 	fputs("| theirs |\n|", f);
@@ -87,6 +87,13 @@ static void row(FILE *f, const json_t *fig, const json_t *p)
 		fputs(" | - ", f);
 	else
 		fprintf(f, " | ±%.0f %% ", half / fabs(mean) * 100);
+	fputs("| ", f);
+	number(f, bench_real(m, "median"));
+	fputs(" | ", f);
+	number(f, bench_real(m, "min"));
+	fputs(" to ", f);
+	number(f, bench_real(m, "max"));
+	fputc(' ', f);
 	json_array_foreach(json_object_get(fig, "also"), i, v) {
 		fputs("| ", f);
 		number(f, bench_real(json_object_get(all, bench_text(v, "name")), "mean"));
@@ -99,6 +106,19 @@ static void row(FILE *f, const json_t *fig, const json_t *p)
 			fputc(' ', f);
 		}
 	fputs("|\n", f);
+}
+
+static void odd_runs(FILE *f, const json_t *fig)
+{
+	const json_t *p, *w;
+	size_t i, k;
+
+	json_array_foreach(json_object_get(fig, "points"), i, p)
+		json_array_foreach(json_object_get(p, "warnings"), k, w) {
+			fputs("\nOdd, ", f);
+			at_text(f, json_object_get(p, "at"));
+			fprintf(f, ": %s.\n", json_string_value(w));
+		}
 }
 
 static void rest_of_theirs(FILE *f, const json_t *fig)
@@ -143,29 +163,35 @@ static void shape(FILE *f, const json_t *s)
 		fprintf(f, ">= %.3g ", least);
 	if (!isnan(most))
 		fprintf(f, "<= %.3g ", most);
+	if (!isnan(bench_real(s, "step")))
+		fprintf(f, "steps >= %.3g ", bench_real(s, "step"));
+	if (*bench_text(s, "because"))
+		fprintf(f, "(%s) ", bench_text(s, "because"));
 	fputs("| ", f);
 	number(f, bench_real(s, "theirs"));
-	fprintf(f, " | %s%s%s%s |\n", bench_text(s, "verdict"), *bench_text(s, "why") ? " (" : "", bench_text(s, "why"),
+	fprintf(f, " | **%s**%s%s%s |\n", bench_text(s, "verdict"), *bench_text(s, "why") ? " (" : "", bench_text(s, "why"),
 		*bench_text(s, "why") ? ")" : "");
 }
 
 void papers_markdown(FILE *f, const struct paper_entry *e, const json_t *fig)
 {
 	const json_t *set = json_object_get(fig, "settings"), *v;
+	struct bench_length length = bench_length_of(set);
 	size_t i;
 
-	fprintf(f, "%s, `%s/%s`; %.3g s of each run measured after %.3g s, preset %s%s.\n\n", e->name,
+	fprintf(f, "%s, `%s/%s`; %s of each run measured after %s, preset %s%s.\n\n", e->name,
 		bench_text(e->paper, "folder"), strrchr(bench_text(fig, "file"), '/') ?
 		strrchr(bench_text(fig, "file"), '/') + 1 : bench_text(fig, "file"),
-		bench_real(set, "duration_ns") / 1e9, bench_real(set, "warmup_ns") / 1e9, bench_text(set, "preset"),
+		length.measured, length.after, bench_text(set, "preset"),
 		strcmp(bench_text(set, "preset"), "quick") == 0 ? ": not to conclude from" : "");
 	heads(f, fig);
 	json_array_foreach(json_object_get(fig, "points"), i, v)
 		row(f, fig, v);
+	odd_runs(f, fig);
 	rest_of_theirs(f, fig);
-	if (json_array_size(json_object_get(fig, "shapes")) == 0)
-		return;
-	fputs("\n| expectation | ours | bound | paper | verdict |\n|---|---|---|---|---|\n", f);
+	if (json_array_size(json_object_get(fig, "shapes")) != 0)
+		fputs("\n| expectation | ours | bound | paper | verdict |\n|---|---|---|---|---|\n", f);
 	json_array_foreach(json_object_get(fig, "shapes"), i, v)
 		shape(f, v);
+	fputc('\n', f);
 }

@@ -81,6 +81,26 @@ static void data(FILE *f, const struct bench_plot *p)
 				q->lo <= q->hi ? q->hi : q->y);
 		}
 		fputs("EOD\n", f);
+		if (p->line[i].ndots == 0)
+			continue;
+		fprintf(f, "$r%zu << EOD\n", i);
+		for (size_t k = 0; k < p->line[i].ndots; k++)
+			fprintf(f, "%.9g %.9g\n", p->line[i].dot[k].x, p->line[i].dot[k].y);
+		fputs("EOD\n", f);
+	}
+}
+
+/* Single runs, small, in the colour of their line. */
+static void dots(FILE *f, const struct bench_plot *p)
+{
+	unsigned ours = 0;
+
+	for (size_t i = 0; i < p->nlines; i++) {
+		const char *colour = colours[ours % 8];
+
+		ours += !p->line[i].theirs;
+		if (p->line[i].ndots != 0)
+			fprintf(f, ", \\\n  $r%zu using 1:2 with points lc rgb '%s' pt 7 ps 0.2 notitle", i, colour);
 	}
 }
 
@@ -99,6 +119,7 @@ static void lines(FILE *f, const struct bench_plot *p)
 			l->theirs ? 2 : 1);
 		quoted(f, l->name);
 	}
+	dots(f, p);
 	fputc('\n', f);
 }
 

@@ -13,6 +13,7 @@
 
 #define PLOT_LINES  16u
 #define PLOT_POINTS 256u
+#define PLOT_DOTS   1024u
 
 struct plot_point { double x, y, lo, hi; };     /* lo > hi: no interval */
 struct plot_line {
@@ -20,6 +21,8 @@ struct plot_line {
 	bool   theirs;                   /* dashed and hollow */
 	size_t n;
 	struct plot_point p[PLOT_POINTS];
+	size_t ndots;                    /* single runs */
+	struct { double x, y; } dot[PLOT_DOTS];
 };
 
 struct bench_plot {

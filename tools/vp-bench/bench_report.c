@@ -139,7 +139,7 @@ static void name_part(const json_t *part, char *buf, size_t n)
 
 static void summary(struct report *r)
 {
-	static const char *const heads[] = { "bench", "metric", "points", "pass", "fail", "not measured", "result" };
+	static const char *const heads[] = { "bench", "metric", "points", "pass", "fail", "undecided", "not measurable", "result" };
 	unsigned section = 1;
 	const json_t *part;
 	char name[200];
@@ -155,7 +155,8 @@ static void summary(struct report *r)
 			page_cell(&r->page, "%zu", json_array_size(json_object_get(part, "points")));
 			page_cell(&r->page, "%u", count_shapes(part, "pass"));
 			page_cell(&r->page, "%u", count_shapes(part, "fail"));
-			page_cell(&r->page, "%u", count_shapes(part, "not measured") + count_shapes(part, "not measurable here"));
+			page_cell(&r->page, "%u", count_shapes(part, "undecided"));
+			page_cell(&r->page, "%u", count_shapes(part, "not measurable here"));
 			page_cell(&r->page, "%s", r->file[i]);
 			page_row_end(&r->page);
 		}
@@ -285,6 +286,7 @@ static int load_all(struct report *r)
 		}
 		json_array_foreach(json_object_get(r->doc[i], "benches"), k, part) {
 			bench_doc_summarise(part);
+			bench_doc_warn(part);
 			(void)bench_doc_judge(part);
 		}
 	}

@@ -54,7 +54,8 @@ void report_settings(struct bench_page *p, const json_t *part)
 {
 	const json_t *s = json_object_get(part, "settings"), *m = json_object_get(part, "metric");
 	bool fixed = bench_real(s, "runs_min") == bench_real(s, "runs_max");
-	char runs[60];
+	struct bench_length length = bench_length_of(s);
+	char runs[60], binary[600];
 
 	if (fixed)
 		snprintf(runs, sizeof runs, "%.0f runs", bench_real(s, "runs_min"));
@@ -64,9 +65,11 @@ void report_settings(struct bench_page *p, const json_t *part)
 		page_text(p, "%s", bench_text(part, "doc"));
 	if (*bench_text(part, "source"))
 		page_text(p, "Source: %s.", bench_text(part, "source"));
-	page_text(p, "%s of a point, each a process of its own, %.3g s measured after %.3g s; intervals of %.3g %%. %s%s%s: %s.",
-		  runs, bench_real(s, "duration_ns") / 1e9, bench_real(s, "warmup_ns") / 1e9, bench_real(s, "confidence") * 100,
+	page_text(p, "%s of a point, each a process of its own, %s measured after %s; intervals of %.3g %%. %s%s%s: %s.",
+		  runs, length.measured, length.after, bench_real(s, "confidence") * 100,
 		  bench_text(m, "name"), *bench_text(m, "unit") ? ", " : "", bench_text(m, "unit"), bench_text(m, "doc"));
+	if (json_object_get(part, "binary") != NULL)
+		page_text(p, "%s.", bench_binary_text(json_object_get(part, "binary"), binary, sizeof binary));
 	if (strcmp(bench_text(s, "preset"), "quick") == 0)
 		page_text(p, "A quick run: to see that it works, not to conclude from.");
 	if (!json_is_true(json_object_get(part, "complete")))
@@ -85,6 +88,8 @@ static void bound_text(const json_t *s, char *buf, size_t n)
 		snprintf(buf, n, "at least %.4g", least);
 	else if (!isnan(most))
 		snprintf(buf, n, "at most %.4g", most);
+	else if (!isnan(bench_real(s, "step")))
+		snprintf(buf, n, "steps of at least %.4g", bench_real(s, "step"));
 	else
 		snprintf(buf, n, "none");
 }
@@ -96,7 +101,7 @@ static void verdict_row(struct bench_page *p, const json_t *s)
 
 	bound_text(s, bound, sizeof bound);
 	page_row(p);
-	page_verdict(p, *bench_text(s, "verdict") ? bench_text(s, "verdict") : "not measured");
+	page_verdict(p, *bench_text(s, "verdict") ? bench_text(s, "verdict") : "undecided");
 	page_cell(p, "%s%s%s%s", bench_text(s, "doc"), *bench_text(s, "why") ? " (" : "", bench_text(s, "why"),
 		  *bench_text(s, "why") ? ")" : "");
 	if (isnan(v))
@@ -150,6 +155,8 @@ static void heads_of(const json_t *part, struct columns *c)
 	column(c, bench_text(m, "name"), bench_text(m, "unit"));
 	column(c, "interval", "");
 	column(c, "+-", "");
+	column(c, "median", "");
+	column(c, "min to max", "");
 	json_array_foreach(json_object_get(part, "also"), i, v)
 		column(c, bench_text(v, "name"), bench_text(v, "unit"));
 	if (json_array_size(json_object_get(part, "theirs")) != 0)
@@ -190,6 +197,8 @@ static void measured_cells(struct bench_page *p, const json_t *part, const json_
 		page_cell(p, "%s to %s", bench_digits(lo, a, sizeof a), bench_digits(hi, b, sizeof b));
 		page_cell(p, mean != 0 ? "%.1f %%" : "-", (hi - mean) / fabs(mean) * 100);
 	}
+	page_cell(p, "%s", bench_digits(bench_real(m, "median"), a, sizeof a));
+	page_cell(p, "%s to %s", bench_digits(bench_real(m, "min"), a, sizeof a), bench_digits(bench_real(m, "max"), b, sizeof b));
 	json_array_foreach(json_object_get(part, "also"), i, v)
 		page_cell(p, "%s", bench_digits(bench_real(json_object_get(all, bench_text(v, "name")), "mean"), a, sizeof a));
 }
@@ -237,6 +246,26 @@ static void unmatched(struct bench_page *p, const json_t *part)
 	json_decref(list);
 }
 
+/* What is odd in the runs of each point. */
+static void odd_runs(struct bench_page *p, const json_t *part)
+{
+	json_t *list = json_array();
+	const json_t *point, *w;
+	char at[400];
+	size_t i, k;
+
+	json_array_foreach(json_object_get(part, "points"), i, point)
+		json_array_foreach(json_object_get(point, "warnings"), k, w) {
+			bench_at_text(json_object_get(point, "at"), at, sizeof at);
+			json_array_append_new(list, json_sprintf("%s: %s", at, json_string_value(w)));
+		}
+	if (json_array_size(list) != 0) {
+		page_text(p, "Odd in the runs:");
+		page_list(p, list);
+	}
+	json_decref(list);
+}
+
 void report_points(struct bench_page *p, const json_t *part)
 {
 	const json_t *v;
@@ -248,6 +277,7 @@ void report_points(struct bench_page *p, const json_t *part)
 	json_array_foreach(json_object_get(part, "points"), i, v)
 		point_row(p, part, v);
 	page_table_end(p);
+	odd_runs(p, part);
 	unmatched(p, part);
 }
 

@@ -247,6 +247,7 @@ static int read_result(struct job *j, json_t **doc)
 	}
 	json_array_foreach(json_object_get(*doc, "benches"), i, part) {
 		bench_doc_summarise(part);
+		bench_doc_warn(part);
 		(void)bench_doc_judge(part);
 	}
 	return BENCH_OK;
@@ -262,11 +263,9 @@ static void show_verdict(FILE *f, const struct job *j, const struct paper_entry 
 		*why ? ")" : "");
 }
 
-static void show_part(FILE *f, const struct job *j, const struct paper_entry *e, const json_t *part)
+static void show_part(FILE *f, const struct job *j, const struct paper_entry *e, const json_t *part, json_t *shapes)
 {
 	json_t *fig = papers_figure(e, part), *doc;
-	const char *why, *verdict = papers_verdict(fig, &why);
-	char here[80];
 
 	if (j->markdown) {
 		papers_markdown(f, e, fig);
@@ -275,10 +274,19 @@ static void show_part(FILE *f, const struct job *j, const struct paper_entry *e,
 		bench_show_table(f, doc);
 		json_decref(doc);
 	}
-	snprintf(here, sizeof here, "not measurable on %ld processors", sysconf(_SC_NPROCESSORS_ONLN));
-	show_verdict(f, j, e, strcmp(verdict, "not measurable here") == 0 ? here : verdict, why);
-	fputc('\n', f);
+	json_array_extend(shapes, json_object_get(fig, "shapes"));
 	json_decref(fig);
+}
+
+/* One over all files of the figure. */
+static void show_whole(FILE *f, const struct job *j, const struct paper_entry *e, json_t *shapes)
+{
+	json_t *v = bench_figure_verdict(shapes);
+	const char *verdict = bench_text(v, "verdict");
+
+	show_verdict(f, j, e, verdict, bench_text(v, "why"));
+	fputc('\n', f);
+	json_decref(v);
 }
 
 /* The part of the result that is of this file: by its name below the folder of papers. */
@@ -304,15 +312,19 @@ static void show_entry(FILE *f, const struct job *j, const struct paper_entry *e
 {
 	const char *missing = papers_missing(e), *why = bench_text(e->e, "not_measured");
 	char text[160] = "";
+	json_t *shapes = json_array();
 	bool any = false;
 
 	for (unsigned k = 0; k < json_array_size(json_object_get(e->e, "files")); k++) {
 		const json_t *part = part_of(doc, e, k);
 
 		if (part != NULL)
-			show_part(f, j, e, part);
+			show_part(f, j, e, part, shapes);
 		any |= part != NULL;
 	}
+	if (any)
+		show_whole(f, j, e, shapes);
+	json_decref(shapes);
 	if (any)
 		return;
 	if (missing != NULL)

@@ -72,6 +72,8 @@ static const char *span(double s, char *buf, size_t n)
 static void plan_one(const struct bench *b)
 {
 	char at[400], lo[32], hi[32];
+	json_t *settings = bench_settings_json(b, "own");
+	struct bench_length length = bench_length_of(settings);
 	double least, most;
 
 	printf("%s: %s\n", b->name, b->doc ? b->doc : "");
@@ -80,9 +82,12 @@ static void plan_one(const struct bench *b)
 	for (unsigned i = 0; i < b->npoints; i++)
 		printf("  %s\n", bench_point_text(b, &b->point[i], at, sizeof at));
 	bench_estimate(b, &least, &most);
-	printf("%u points, %llu to %llu runs each of %.3g s after %.3g s: %s to %s\n", b->npoints,
-	       (unsigned long long)b->min_runs, (unsigned long long)b->max_runs, (double)b->duration / 1e9,
-	       (double)b->warmup / 1e9, span(least, lo, sizeof lo), span(most, hi, sizeof hi));
+	printf("%u points, %llu to %llu runs each of %s after %s: %s to %s\n", b->npoints,
+	       (unsigned long long)b->min_runs, (unsigned long long)b->max_runs, length.measured, length.after,
+	       span(least, lo, sizeof lo), span(most, hi, sizeof hi));
+	json_decref(settings);
+	if (json_array_size(b->shapes) != 0 && b->decide_runs > b->max_runs)
+		printf("points that an undecided expectation compares: at most %llu runs\n", (unsigned long long)b->decide_runs);
 }
 
 int bench_plan_main(int argc, char **argv)
@@ -107,17 +112,35 @@ static const char *preset_name(const struct bench_options *o)
 	return o->quick ? "quick" : o->paper ? "paper" : "own";
 }
 
+/* But for how many runs are made. */
+static bool same_settings(json_t *x, json_t *y)
+{
+	static const char *const many[] = { "runs_min", "runs_max", "runs_decide" };
+	json_t *a = json_copy(x), *b = json_copy(y);
+	bool same;
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(many); i++) {
+		json_object_del(a, many[i]);
+		json_object_del(b, many[i]);
+	}
+	same = a != NULL && b != NULL && json_equal(a, b);
+	json_decref(a);
+	json_decref(b);
+	return same;
+}
+
 /* The part of an earlier document for b, when it was made the same way. */
 static json_t *earlier(json_t *doc, const struct bench *b, const json_t *fresh)
 {
-	static const char *const same[] = { "settings", "axes", "metric", "also" };
+	static const char *const same[] = { "axes", "metric", "also" };
 	json_t *p;
 	size_t i;
 
 	json_array_foreach(json_object_get(doc, "benches"), i, p) {
 		json_t *old = json_object_get(p, "points"), *new = json_object_get(fresh, "points");
 		bool equal = p != fresh && strcmp(bench_text(p, "name"), b->name) == 0 &&
-			     json_array_size(old) == json_array_size(new);
+			     json_array_size(old) == json_array_size(new) &&
+			     same_settings(json_object_get(p, "settings"), json_object_get(fresh, "settings"));
 
 		for (unsigned k = 0; equal && k < XK_ARRAY_LEN(same); k++)
 			equal = json_equal(json_object_get(p, same[k]), json_object_get(fresh, same[k]));
@@ -135,8 +158,14 @@ json_t *bench_part_for(const struct bench_options *o, json_t *doc, const struct 
 	json_t *list = json_object_get(doc, "benches"), *fresh = bench_doc_bench(doc, b, preset_name(o));
 	json_t *old = o->resume ? earlier(doc, b, fresh) : NULL;
 
-	if (old == NULL)
+	if (old == NULL) {
+		if (o->resume)
+			fprintf(stderr, "vp-bench: %s: nothing in %s was measured in the same way: from the beginning\n", b->name, o->out);
 		return fresh;
+	}
+	json_object_set(old, "settings", json_object_get(fresh, "settings"));
+	json_object_set_new(old, "complete", json_false());
+	bench_doc_summarise(old);                /* what had enough runs may want more now */
 	json_array_remove(list, json_array_size(list) - 1);
 	return old;
 }

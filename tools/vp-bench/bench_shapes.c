@@ -14,8 +14,8 @@
 
 static const char *const their_keys[] = { "at", "doc", "figure", "metric", "ours", "unit", "value", NULL };
 static const char *const shape_keys[] = {
-	"a", "against", "at_least", "at_most", "crossing", "doc", "figure", "knee", "metric", "needs_cpus", "not_here",
-	"order", "over", "rises", "theirs", "within", NULL
+	"a", "against", "at_least", "at_most", "because", "crossing", "doc", "figure", "knee", "metric", "minus", "needs_cpus",
+	"not_here", "onset", "order", "over", "rises", "step", "theirs", "within", NULL
 };
 static const char *const pair_keys[] = { "a", "over", NULL };
 
@@ -92,7 +92,10 @@ static void put_metric(struct bench *b, const char *const *path, const struct xk
 	const struct bench_metric *m = v->kind == XK_V_TEXT ? bench_metric_find(v->text) : NULL;
 
 	if (m == NULL) {
-		bench_complain(b, path, "unknown metric '%.60s' (vp-bench list --metrics)", v->text ? v->text : "?");
+		const char *near = v->kind == XK_V_TEXT ? bench_metric_near(v->text) : NULL;
+
+		bench_complain(b, path, "unknown metric '%.60s' (%s%s%s)", v->text ? v->text : "?", near ? "did you mean '" : "",
+			       near ? near : "vp-bench list --metrics", near ? "'?" : "");
 		return;
 	}
 	b->needs |= m->need;
@@ -155,7 +158,8 @@ static json_t *points_of(struct bench *b, const char *const *path, const char *k
 	return list;
 }
 
-static void put_crossing(struct bench *b, const char *const *path, const struct xk_value *v, json_t *o)
+/* Two curves; of a crossing each point of one stands over one of the other. */
+static void put_curves(struct bench *b, const char *const *path, const char *key, const struct xk_value *v, json_t *o)
 {
 	const struct xk_value *a = xk_value_get(v, "a"), *over = xk_value_get(v, "over");
 	const char *at[2][5] = { { path[0], path[1], path[2], "a", NULL }, { path[0], path[1], path[2], "over", NULL } };
@@ -164,21 +168,21 @@ static void put_crossing(struct bench *b, const char *const *path, const struct 
 	if (v->kind == XK_V_POISON)
 		return;
 	if (v->kind != XK_V_MAP || a == NULL || over == NULL || v->n != 2) {
-		bench_complain(b, path, "'crossing' needs a table like { a = { points }, over = { points } }");
+		bench_complain(b, path, "'%s' needs a table like { a = { points }, over = { points } }", key);
 		return;
 	}
 	pair = json_object();
 	json_object_set_new(pair, "a", points_of(b, at[0], "a", a));
 	json_object_set_new(pair, "over", points_of(b, at[1], "over", over));
-	if (a->n != over->n)
+	if (strcmp(key, "crossing") == 0 && a->n != over->n)
 		bench_complain(b, path, "'crossing' needs as many points in a as in over");
-	json_object_set_new(o, "crossing", pair);
+	json_object_set_new(o, key, pair);
 }
 
 static void put_key(struct bench *b, const char *const *path, const char *key, const struct xk_value *v, json_t *o)
 {
-	static const char *const points[] = { "a", "over", "ours", "at", NULL };
-	static const char *const texts[] = { "doc", "unit", "not_here", NULL };
+	static const char *const points[] = { "a", "over", "minus", "ours", "at", NULL };
+	static const char *const texts[] = { "doc", "unit", "not_here", "because", NULL };
 
 	for (unsigned i = 0; points[i] != NULL; i++)
 		if (strcmp(key, points[i]) == 0) {
@@ -194,8 +198,8 @@ static void put_key(struct bench *b, const char *const *path, const char *key, c
 		put_figures(b, path, v, o);
 	else if (strcmp(key, "order") == 0 || strcmp(key, "rises") == 0 || strcmp(key, "knee") == 0)
 		json_object_set_new(o, key, points_of(b, path, key, v));
-	else if (strcmp(key, "crossing") == 0)
-		put_crossing(b, path, v, o);
+	else if (strcmp(key, "crossing") == 0 || strcmp(key, "onset") == 0)
+		put_curves(b, path, key, v, o);
 	else if (strcmp(key, "metric") == 0)
 		put_metric(b, path, v, o);
 	else if (strcmp(key, "against") == 0)
@@ -259,9 +263,28 @@ static void check_their(struct bench *b, const char *const *path, json_t *o)
 		bench_complain(b, path, "'theirs': number %s has no value", path[1] + 1);
 }
 
+/* Keys that go with others only. */
+static void check_parts(struct bench *b, const char *const *path, const json_t *o)
+{
+	bool steps = json_object_get(o, "order") != NULL || json_object_get(o, "rises") != NULL;
+
+	if (json_object_get(o, "within") != NULL && !steps && json_object_get(o, "knee") == NULL && json_object_get(o, "onset") == NULL)
+		bench_complain(b, path, "'shape': number %s has within without order, rises, knee or onset", path[1] + 1);
+	if (json_object_get(o, "step") != NULL && !steps)
+		bench_complain(b, path, "'shape': number %s has step without order or rises", path[1] + 1);
+	if (json_object_get(o, "step") != NULL && json_object_get(o, "within") != NULL)
+		bench_complain(b, path, "'shape': number %s has both step and within: a difference or a share", path[1] + 1);
+	if (json_object_get(o, "against") != NULL && json_object_get(o, "over") == NULL)
+		bench_complain(b, path, "'shape': number %s has against without over", path[1] + 1);
+	if (json_object_get(o, "minus") != NULL && (json_object_get(o, "over") != NULL || json_object_get(o, "a") == NULL))
+		bench_complain(b, path, "'shape': number %s has minus, which goes with a, and without over", path[1] + 1);
+	if (json_array_size(json_object_get(o, "figure")) > 1)
+		bench_complain(b, path, "'shape': number %s belongs to several figures: an expectation belongs to one", path[1] + 1);
+}
+
 static void check_shape(struct bench *b, const char *const *path, json_t *o)
 {
-	static const char *const kinds[] = { "a", "order", "rises", "knee", "crossing", NULL };
+	static const char *const kinds[] = { "a", "order", "rises", "knee", "crossing", "onset", NULL };
 	bool elsewhere = json_object_get(o, "not_here") != NULL;
 	unsigned n = 0;
 
@@ -273,16 +296,12 @@ static void check_shape(struct bench *b, const char *const *path, json_t *o)
 	if (json_object_get(o, "doc") == NULL)
 		bench_complain(b, path, "'shape': number %s has no doc: a sentence that is true or not", path[1] + 1);
 	if (!elsewhere && n == 0)
-		bench_complain(b, path, "'shape': number %s names no point a, no order, rises, knee or crossing (and does not say "
+		bench_complain(b, path, "'shape': number %s names no point a, no order, rises, knee, crossing or onset (and does not say "
 			       "not_here = \"why\")", path[1] + 1);
 	if (n > 1)
-		bench_complain(b, path, "'shape': number %s is several things at once: one of a, order, rises, knee, crossing",
+		bench_complain(b, path, "'shape': number %s is several things at once: one of a, order, rises, knee, crossing, onset",
 			       path[1] + 1);
-	if (json_object_get(o, "within") != NULL && json_object_get(o, "order") == NULL && json_object_get(o, "rises") == NULL &&
-	    json_object_get(o, "knee") == NULL)
-		bench_complain(b, path, "'shape': number %s has within without order, rises or knee", path[1] + 1);
-	if (json_object_get(o, "against") != NULL && json_object_get(o, "over") == NULL)
-		bench_complain(b, path, "'shape': number %s has against without over", path[1] + 1);
+	check_parts(b, path, o);
 }
 
 void bench_read_theirs(struct bench *b, const struct xk_value *tab)

@@ -2,8 +2,9 @@
 /*
  * bench_show.c - a document as a table, as CSV, as JSON.
  *
- * The table shows each point with its interval, other people's numbers beside
- * it, then the verdicts.  CSV is tidy: one line per run and metric, no summary,
+ * The table shows each point with its interval, median, least and most, other
+ * people's numbers beside it, what is odd in its runs, then the verdicts; what is
+ * undecided is named in the last line.  CSV is tidy: one line per run and metric, no summary,
  * so that any tool can make its own.
  */
 #include "tools/vp-bench/bench.h"
@@ -94,6 +95,9 @@ static void show_point(FILE *f, const json_t *part, const json_t *p, int width)
 	bench_number_text(f, mean, 12);
 	snprintf(share, sizeof share, isnan(half) || mean == 0 ? "-" : "+-%.1f%%", half / fabs(mean) * 100);
 	fprintf(f, " %8s", share);
+	bench_number_text(f, bench_real(m, "median"), 9);
+	bench_number_text(f, bench_real(m, "min"), 9);
+	bench_number_text(f, bench_real(m, "max"), 9);
 	json_array_foreach(json_object_get(part, "also"), i, a) {
 		const char *name = bench_text(a, "name");
 
@@ -104,6 +108,8 @@ static void show_point(FILE *f, const json_t *part, const json_t *p, int width)
 			json_object_get(p, "error") ? ": " : "", bench_text(p, "error"));
 	theirs(f, part, p);
 	fputc('\n', f);
+	json_array_foreach(json_object_get(p, "warnings"), i, a)
+		fprintf(f, "  odd: %s\n", json_string_value(a));
 }
 
 static void show_heads(FILE *f, const json_t *part, int width)
@@ -114,7 +120,7 @@ static void show_heads(FILE *f, const json_t *part, int width)
 
 	snprintf(head, sizeof head, "%s%s%s", bench_text(m, "name"), *bench_text(m, "unit") ? " " : "",
 		 bench_text(m, "unit"));
-	fprintf(f, "%-*s runs %12s %8s", width, "point", head, "interval");
+	fprintf(f, "%-*s runs %12s %8s %9s %9s %9s", width, "point", head, "interval", "median", "min", "max");
 	json_array_foreach(json_object_get(part, "also"), i, a)
 		fprintf(f, " %9s", bench_text(a, "name"));
 	fputc('\n', f);
@@ -144,13 +150,15 @@ static void show_shape(FILE *f, const json_t *s)
 {
 	double v = bench_real(s, "value"), least = bench_real(s, "at_least"), most = bench_real(s, "at_most");
 
-	fprintf(f, "%-20s %s", *bench_text(s, "verdict") ? bench_text(s, "verdict") : "not measured", bench_text(s, "doc"));
+	fprintf(f, "%-20s %s", *bench_text(s, "verdict") ? bench_text(s, "verdict") : "undecided", bench_text(s, "doc"));
 	if (!isnan(v))
 		fprintf(f, ": %.4g [%.4g, %.4g]", v, bench_real(s, "lo"), bench_real(s, "hi"));
 	if (!isnan(v) && !isnan(least))
 		fprintf(f, ", at least %.4g", least);
 	if (!isnan(v) && !isnan(most))
 		fprintf(f, ", at most %.4g", most);
+	if (!isnan(v) && !isnan(bench_real(s, "step")))
+		fprintf(f, ", each step at least %.4g", bench_real(s, "step"));
 	if (!isnan(bench_real(s, "theirs")))
 		fprintf(f, ", theirs %.4g", bench_real(s, "theirs"));
 	if (*bench_text(s, "why"))
@@ -173,19 +181,43 @@ static int width_of(const json_t *part)
 	return width;
 }
 
+static void show_binary(FILE *f, const json_t *part)
+{
+	char text[600];
+
+	if (json_object_get(part, "binary") != NULL)
+		fprintf(f, "%s\n", bench_binary_text(json_object_get(part, "binary"), text, sizeof text));
+}
+
+struct bench_length bench_length_of(const json_t *settings)
+{
+	double messages = bench_real(settings, "messages");
+	struct bench_length l;
+
+	if (isnan(messages)) {
+		snprintf(l.measured, sizeof l.measured, "%.3g s", bench_real(settings, "duration_ns") / 1e9);
+		snprintf(l.after, sizeof l.after, "%.3g s", bench_real(settings, "warmup_ns") / 1e9);
+	} else {
+		snprintf(l.measured, sizeof l.measured, "%.0f messages", messages);
+		snprintf(l.after, sizeof l.after, "%.0f", bench_real(settings, "warmup_messages"));
+	}
+	return l;
+}
+
 static void show_part(FILE *f, const json_t *part)
 {
 	const json_t *set = json_object_get(part, "settings"), *v;
+	struct bench_length length = bench_length_of(set);
 	int width = width_of(part);
 	size_t i;
 
 	fprintf(f, "%s: %s\n", bench_text(part, "name"), bench_text(part, "doc"));
 	if (*bench_text(part, "source"))
 		fprintf(f, "source: %s\n", bench_text(part, "source"));
-	fprintf(f, "%.3g s measured after %.3g s, %.0f %% intervals, preset %s%s\n",
-		bench_real(set, "duration_ns") / 1e9, bench_real(set, "warmup_ns") / 1e9,
+	fprintf(f, "%s measured after %s, %.0f %% intervals, preset %s%s\n", length.measured, length.after,
 		bench_real(set, "confidence") * 100, bench_text(set, "preset"),
 		strcmp(bench_text(set, "preset"), "quick") == 0 ? ": not to conclude from" : "");
+	show_binary(f, part);
 	show_heads(f, part, width);
 	json_array_foreach(json_object_get(part, "points"), i, v)
 		show_point(f, part, v, width);
@@ -194,6 +226,31 @@ static void show_part(FILE *f, const json_t *part)
 		show_shape(f, v);
 	if (!json_is_true(json_object_get(part, "complete")))
 		fprintf(f, "NOT COMPLETE: the sweep was stopped\n");
+}
+
+/* The last line: a zero exit code does not say that all is well. */
+static void show_undecided(FILE *f, const json_t *doc)
+{
+	unsigned n = 0, all = 0;
+	const json_t *part, *s;
+	size_t i, k;
+
+	for (unsigned pass = 0; pass < 2; pass++) {
+		json_array_foreach(json_object_get(doc, "benches"), i, part)
+			json_array_foreach(json_object_get(part, "shapes"), k, s) {
+				bool open = strcmp(bench_text(s, "verdict"), "undecided") == 0;
+
+				all += pass == 0;
+				n += pass == 0 && open;
+				if (pass == 1 && open)
+					fprintf(f, "; %s", bench_text(s, "doc"));
+			}
+		if (n == 0)
+			return;
+		if (pass == 0)
+			fprintf(f, "undecided: %u of %u expectations", n, all);
+	}
+	fputc('\n', f);
 }
 
 void bench_show_table(FILE *f, const json_t *doc)
@@ -208,6 +265,7 @@ void bench_show_table(FILE *f, const json_t *doc)
 	}
 	json_array_foreach(json_object_get(json_object_get(doc, "environment"), "doubts"), i, v)
 		fprintf(f, "%sdoubt: %s\n", i ? "" : "\n", json_string_value(v));
+	show_undecided(f, doc);
 }
 
 /* ---- CSV ------------------------------------------------------------------------------------- */

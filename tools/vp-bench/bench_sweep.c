@@ -5,7 +5,8 @@
  * A block runs every unfinished point once, shuffled, so that what the machine
  * does over time falls on all points alike and ratios can be paired.  A point
  * is finished after at least runs_min runs when its interval is narrow enough,
- * or after runs_max, which is said loudly.  The document is saved after each
+ * or after runs_max, which is said loudly; and when no expectation that compares
+ * it waits for more runs, or none can have more (runs_decide).  The document is saved after each
  * run, so a stopped sweep keeps what it had; resumed, it goes on from there.
  * Two sides of a comparison are swept as one: a block has the points of both.
  */
@@ -22,6 +23,8 @@ struct sweep {
 	const struct bench_options *o;
 	json_t               *doc;
 	struct bench_progress bar;
+	bool                 *asked;          /* points that an expectation needs more of */
+	unsigned              waiting;        /* expectations */
 	bool                  failed, interrupted;
 };
 
@@ -100,7 +103,8 @@ static void settle(struct sweep *s, unsigned i)
 	const struct bench_side *d = side_of(s, &own);
 
 	bench_doc_summarise(d->part);
-	if (strcmp(status(s, i), "interval not reached") == 0 && d->b->max_runs > d->b->min_runs)
+	if (strcmp(status(s, i), "interval not reached") == 0 && d->b->max_runs > d->b->min_runs &&
+	    runs_of(s, i) == d->b->max_runs)
 		bench_progress_note(&s->bar, "%s: INTERVAL NOT REACHED after %u runs", called(s, i, at, sizeof at),
 				    runs_of(s, i));
 }
@@ -114,6 +118,8 @@ static int one_run(struct sweep *s, unsigned i, unsigned block)
 				 .warmup = b->warmup, .timeout = bench_timeout(s->o, b),
 				 .seed = b->seed * 1000003 + block };
 	char why[600] = "", at[400];
+	unsigned pinned = bench_pinned_others();
+	long throttled = bench_throttled();
 	json_t *child = bench_child_run(&k, &s->interrupted, why, sizeof why), *metrics = NULL;
 
 	if (s->interrupted) {
@@ -124,6 +130,7 @@ static int one_run(struct sweep *s, unsigned i, unsigned block)
 		metrics = bench_metrics_of(child, b->needs, why, sizeof why);
 	if (metrics != NULL) {
 		bench_doc_run(d->part, own, block, child, metrics);
+		bench_doc_beside(d->part, own, pinned, throttled < 0 ? -1 : bench_throttled() - throttled);
 		settle(s, i);
 	} else {
 		point_failed(s, i, why);
@@ -150,9 +157,35 @@ static unsigned gather(const struct sweep *s, unsigned block, unsigned *todo)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < s->npoints; i++)
-		if (open_point(s, i) && runs_of(s, i) <= block)
+		if ((open_point(s, i) || (s->asked[i] && strcmp(status(s, i), "failed") != 0)) && runs_of(s, i) <= block)
 			todo[n++] = i;
 	return n;
+}
+
+static void say_waiting(struct sweep *s, const json_t *w)
+{
+	unsigned n = (unsigned)bench_real(w, "shapes");
+
+	if (n != 0 && n != s->waiting)
+		bench_progress_note(&s->bar, "%u expectation%s undecided: more runs of %zu points, at most %.0f of each", n,
+				    n == 1 ? " is" : "s are", json_array_size(json_object_get(w, "points")), bench_real(w, "limit"));
+	s->waiting = n;
+}
+
+/* Sides of a comparison have no expectations. */
+static void ask_judge(struct sweep *s, unsigned block)
+{
+	json_t *w = s->nsides == 1 ? bench_doc_wanted(s->side[0].part, block) : NULL, *p;
+	size_t i;
+
+	if (w == NULL || !json_is_true(json_object_get(w, "keep")))
+		memset(s->asked, 0, s->npoints * sizeof *s->asked);
+	json_array_foreach(json_object_get(w, "points"), i, p)
+		if (json_integer_value(p) >= 0 && json_integer_value(p) < (json_int_t)s->npoints)
+			s->asked[json_integer_value(p)] = true;
+	if (w != NULL && block >= s->side[0].b->min_runs && !json_is_true(json_object_get(w, "keep")))
+		say_waiting(s, w);
+	json_decref(w);
 }
 
 static int blocks(struct sweep *s, unsigned *todo)
@@ -160,9 +193,14 @@ static int blocks(struct sweep *s, unsigned *todo)
 	const struct bench *b = s->side[0].b;
 	int code = BENCH_OK;
 
-	for (unsigned block = 0; block < b->max_runs && code == BENCH_OK; block++) {
-		unsigned n = gather(s, block, todo);
+	uint64_t most = b->decide_runs > b->max_runs ? b->decide_runs : b->max_runs;
+
+	for (unsigned block = 0; block < most && code == BENCH_OK; block++) {
 		struct xk_rand r;
+		unsigned n;
+
+		ask_judge(s, block);
+		n = gather(s, block, todo);
 
 		/* By block: a resumed sweep has the same order. */
 		xk_rand_init(&r, b->seed, block);
@@ -190,7 +228,14 @@ void bench_estimate(const struct bench *b, double *least, double *most)
 	double one = (double)(b->duration + b->warmup) / 1e9 + START_S;
 
 	*least = one * b->npoints * (double)b->min_runs;
-	*most = one * b->npoints * (double)b->max_runs;
+	*most = 0;
+	for (unsigned i = 0; i < b->npoints; i++) {
+		json_t *at = bench_point_at(b, &b->point[i]);
+		bool compared = bench_names_point(b->shapes, at);
+
+		*most += one * (double)(compared && b->decide_runs > b->max_runs ? b->decide_runs : b->max_runs);
+		json_decref(at);
+	}
 }
 
 int bench_sweep_sides(const struct bench_side *side, unsigned nsides, const struct bench_options *o, json_t *doc)
@@ -204,15 +249,20 @@ int bench_sweep_sides(const struct bench_side *side, unsigned nsides, const stru
 	for (unsigned i = 0; i < nsides; i++)
 		s.npoints += side[i].b->npoints;
 	todo = calloc(s.npoints + 1, sizeof *todo);
-	if (todo == NULL)
-		return BENCH_IO;
+	for (unsigned i = 0; i < nsides; i++)
+		bench_doc_binary(side[i].part, side[i].program);
+	s.asked = calloc(s.npoints + 1, sizeof *s.asked);
+	if (todo == NULL || s.asked == NULL)
+		abort();
 	total = runs_left(&s, b->min_runs);
 	bench_progress_begin(&s.bar, b->name, total, one * total);
 	code = save(&s);
 	if (code == BENCH_OK)
 		code = blocks(&s, todo);
 	free(todo);
+	free(s.asked);
 	for (unsigned i = 0; i < nsides; i++) {
+		bench_doc_warn(side[i].part);
 		if (code == BENCH_OK)
 			json_object_set_new(side[i].part, "complete", json_true());
 		if (!bench_doc_judge(side[i].part) && code == BENCH_OK)

@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/compose/xk_json.h"
+#include "tools/vp-bench/bench_lua.h"
+
 static const struct command {
 	const char *name;
 	int       (*main)(int argc, char **argv);
@@ -39,7 +42,8 @@ static int usage(FILE *f, int code)
 	fprintf(f, "Usage: vp-bench COMMAND ...\n\n");
 	for (const struct command *c = commands; c->name != NULL; c++)
 		fprintf(f, "  %-10s%-24s%s\n", c->name, c->usage, c->doc);
-	fprintf(f, "\nExit codes: 0 good, 1 a shape failed, 2 wrong usage, 3 errors in a bench file, 4 a run failed,\n"
+	fprintf(f, "\n--lua-path DIR, anywhere: judge by judge.lua, stats.lua and warn.lua in DIR instead of those inside.\n");
+	fprintf(f, "\nExit codes: 0 good or undecided, 1 a shape failed, 2 wrong usage, 3 errors in a bench file, 4 a run failed,\n"
 		"5 the result could not be written, 6 interrupted.\n");
 	return code;
 }
@@ -68,12 +72,31 @@ static bool wants_reproduce(int argc, char **argv)
 	return false;
 }
 
+/* Takes --lua-path DIR out of the words, wherever it stands; how many are left. */
+static int take_lua_path(int argc, char **argv)
+{
+	int n = 0;
+
+	for (int i = 0; i < argc; i++) {
+		if (strncmp(argv[i], "--lua-path=", 11) == 0)
+			bench_lua_from(argv[i] + 11);
+		else if (strcmp(argv[i], "--lua-path") == 0 && i + 1 < argc)
+			bench_lua_from(argv[++i]);
+		else
+			argv[n++] = argv[i];
+	}
+	argv[n] = NULL;
+	return n;
+}
+
 int main(int argc, char **argv)
 {
 	char name[64];
 	int code;
 
+	xk_json_start("vp-bench", BENCH_IO);
 	signal(SIGXFSZ, SIG_IGN);        /* a file that may not grow is an error to tell */
+	argc = take_lua_path(argc, argv);
 	if (argc < 2)
 		return usage(stderr, BENCH_USAGE);
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0)

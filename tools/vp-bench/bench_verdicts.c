@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench_verdicts.c - asks the judge (judge.lua) about a bench's part and writes what it
+ * says into the document: verdicts of shapes, warnings of points, who gets more runs.
+ *
+ * Invariant: when the judge cannot be asked, everything is undecided and says why.
+ */
+#include "tools/vp-bench/bench.h"
+
+#include <string.h>
+
+#include "tools/vp-bench/bench_lua.h"
+#include "tools/vp-bench/bench_stats.h"
+
+static const char *const said[] = { "verdict", "why", "value", "lo", "hi", "pairs", "needed", NULL };
+
+static void take_verdict(json_t *shape, const json_t *v)
+{
+	json_object_del(shape, "shown");        /* of results of earlier versions */
+	for (unsigned i = 0; said[i] != NULL; i++) {
+		json_t *x = json_object_get(v, said[i]);
+
+		if (x == NULL || json_is_null(x))
+			json_object_del(shape, said[i]);
+		else
+			json_object_set(shape, said[i], x);
+	}
+}
+
+static void undecided(json_t *shape, const char *why)
+{
+	json_t *v = json_pack("{s:s, s:s}", "verdict", "undecided", "why", why);
+
+	take_verdict(shape, v);
+	json_decref(v);
+}
+
+bool bench_doc_judge(json_t *part)
+{
+	json_t *shape, *args[] = { part }, *list;
+	char why[400] = "";
+	bool good = true;
+	size_t i;
+
+	if (json_array_size(json_object_get(part, "shapes")) == 0)
+		return true;
+	list = bench_lua_call("judge", "part", args, 1, why, sizeof why);
+	if (list == NULL)
+		fprintf(stderr, "vp-bench: cannot judge: %s\n", why);
+	json_array_foreach(json_object_get(part, "shapes"), i, shape) {
+		const json_t *v = json_array_get(list, i);
+
+		if (*bench_text(v, "verdict") != '\0')
+			take_verdict(shape, v);
+		else
+			undecided(shape, *why ? why : "the judge says nothing");
+		good &= strcmp(bench_text(shape, "verdict"), "fail") != 0;
+	}
+	json_decref(list);
+	return good;
+}
+
+void bench_doc_warn(json_t *part)
+{
+	json_t *p, *args[] = { part }, *list;
+	char why[400];
+	size_t i;
+
+	list = bench_lua_call("warn", "part", args, 1, why, sizeof why);
+	json_array_foreach(json_object_get(part, "points"), i, p) {
+		json_t *w = json_array_get(list, i);
+
+		if (json_array_size(w) != 0)
+			json_object_set(p, "warnings", w);
+		else
+			json_object_del(p, "warnings");
+	}
+	if (list == NULL)
+		fprintf(stderr, "vp-bench: cannot look for what is odd in the runs: %s\n", why);
+	json_decref(list);
+}
+
+json_t *bench_doc_wanted(json_t *part, unsigned blocks)
+{
+	json_t *args[] = { part, json_integer((json_int_t)blocks) };
+	char why[400];
+	json_t *w = bench_lua_call("judge", "wanted", args, 2, why, sizeof why);
+
+	if (w == NULL)
+		fprintf(stderr, "vp-bench: cannot judge: %s\n", why);
+	json_decref(args[1]);
+	return w;
+}
+
+bool bench_ratio_of(json_t *part, json_t *a, json_t *over, json_t *metric, struct bench_interval *in)
+{
+	json_t *args[] = { part, a, over, metric };
+	char why[400];
+	json_t *r = bench_lua_call("judge", "ratio", args, 4, why, sizeof why);
+	bool found = json_is_number(json_object_get(r, "value"));
+
+	*in = (struct bench_interval){ bench_real(r, "value"), bench_real(r, "lo"), bench_real(r, "hi") };
+	json_decref(r);
+	return found;
+}
+
+json_t *bench_figure_verdict(json_t *shapes)
+{
+	json_t *args[] = { shapes };
+	char why[400];
+	json_t *v = bench_lua_call("judge", "figure", args, 1, why, sizeof why);
+
+	return v != NULL ? v : json_pack("{s:s, s:s}", "verdict", "undecided", "why", why);
+}

@@ -34,7 +34,8 @@ static const struct field vp_fields[] = {
 static const struct field lane_fields[] = {
 	VP(units, "units"), VP(messages, "messages"), VP(hops.up, "up"), VP(hops.down, "down"),
 	VP(hops.handed, "handed"), VP(hops.stops, "stops"), VP(hops.alone, "alone"), VP(hops.asked, "waited_to_be_alone"),
-	VP(hops.late, "late"), VP(hops.most, "longest_queue"), { NULL, 0 }
+	VP(hops.late, "late"), VP(hops.most, "longest_queue"),
+	VP(hops.full_ns, "full_ns"), VP(hops.empty_ns, "empty_ns"), { NULL, 0 }
 };
 #define WORKER(f, key) { key, offsetof(struct xk_worker_stats, f) }
 static const struct field worker_fields[] = {

@@ -183,6 +183,8 @@ static const struct row lane_rows[] = {
 	{ "alone", "lane_alone_total", "Times that the lane had its cluster to itself." },
 	{ "waited_to_be_alone", "lane_waited_alone_total", "Of them, times that it waited for others to leave." },
 	{ "late", "lane_late_total", "Messages whose session had ended while they waited." },
+	{ "full_ns", "lane_full_nanoseconds_total", "Time that the lane's thread ran nothing because a queue that it fills was high." },
+	{ "empty_ns", "lane_empty_nanoseconds_total", "Time that it ran nothing because all queues that it takes from were empty." },
 	{ "longest_queue", "lane_longest_queue", "Most messages that waited in one of its queues." },
 	{ NULL, NULL, NULL }
 };

@@ -98,6 +98,8 @@ static void put_lane(json_t *o, const struct xk_vp *vp)
 	ctl_put(o, "stops", l.stops);
 	ctl_put(o, "sleeps", l.sleeps);
 	ctl_put(o, "longest_queue", l.most);
+	ctl_put(o, "full_ns", l.full_ns);
+	ctl_put(o, "empty_ns", l.empty_ns);
 }
 
 /* Where layers have threads, each lane is a row. */
@@ -127,11 +129,14 @@ static int show_vps(struct ctl_call *k)
 	return give_rows(k, rows);
 }
 
-static void lock_row(json_t *rows, const char *class, unsigned i, const char *policy, const struct xk_lock_counts *c)
+/* node: whose locks they are, NULL: no node's. */
+static void lock_row(json_t *rows, const char *class, const struct xk_node *node, unsigned i, const char *policy,
+		     const struct xk_lock_counts *c)
 {
 	json_t *o = json_object();
 
 	json_object_set_new(o, "class", json_string(class));
+	json_object_set_new(o, "node", node != NULL ? ctl_string(node->name) : json_null());
 	ctl_put(o, "lock", i);
 	json_object_set_new(o, "policy", json_string(policy));
 	ctl_put(o, "taken", c->taken);
@@ -139,6 +144,20 @@ static void lock_row(json_t *rows, const char *class, unsigned i, const char *po
 	ctl_put(o, "wait_ns", xk_lock_waited_ns(c));
 	ctl_put(o, "hold_ns", xk_lock_held_ns(c));
 	json_array_append_new(rows, o);
+}
+
+/* Of the layers that have them: their map's, and those of their sessions together. */
+static void object_rows(json_t *rows, const struct xk_graph *g)
+{
+	struct xk_object_locks l;
+
+	for (unsigned i = 0; i < g->nnodes; i++) {
+		xk_objects_read(g->node[i], &l);
+		if (l.maps == 0)
+			continue;
+		lock_row(rows, "map", g->node[i], 0, g->vps->arch.lock->name, &l.map);
+		lock_row(rows, "session", g->node[i], 0, g->vps->arch.lock->name, &l.session);
+	}
 }
 
 /* The table's is one lock; each virtual processor counts what it did with it. */
@@ -150,14 +169,15 @@ static int show_locks(struct ctl_call *k)
 
 	for (unsigned i = 0; set->arch.entry == XK_ENTRY_LOCK && i < set->nvps; i++) {
 		xk_lockstat_read(&set->vp[i]->lockstat, &c);
-		lock_row(rows, xk_vp_is_carrier(set->vp[i]) ? "carrier" : "vp", i, set->arch.lock->name, &c);
+		lock_row(rows, xk_vp_is_carrier(set->vp[i]) ? "carrier" : "vp", NULL, i, set->arch.lock->name, &c);
 	}
 	for (unsigned i = 0; set->arch.table != NULL && i < set->nvps; i++) {
 		xk_lockstat_read(&set->vp[i]->tablestat, &c);
 		xk_lock_counts_add(&table, &c, 1);
 	}
 	if (set->arch.table != NULL)
-		lock_row(rows, "table", 0, set->arch.table->name, &table);
+		lock_row(rows, "table", NULL, 0, set->arch.table->name, &table);
+	object_rows(rows, k->c->g);
 	return give_rows(k, rows);
 }
 

@@ -3,9 +3,12 @@
  * ctl_trace.c - the way of the next N messages through a node and what lies beyond it.
  *
  * Every node has a tap while the trace is on; off, there is nothing.  A message is followed
- * from the node that was named: upwards by the nodes above it, downwards by those below, for
- * as long as it is the same descriptor and each step leads further.  Taps write into a ring
- * under a lock; headers are decoded by the server's thread.
+ * from the node that was named: upwards by the nodes above it, downwards by those below.  A
+ * descriptor that was freed is another message's soon, so it alone proves nothing: each step
+ * has to lead further down or up the graph, and the bytes to be where they were, with headers
+ * put before them or taken off.  A way ends at the device, and where a stream begins: below it
+ * are segments, not what was written.  Taps write into a ring under a lock; headers are decoded
+ * by the server's thread.
  * Invariant: nothing is taken off before its last call has returned (xk_capture_take_off).
  */
 #include "tools/control/ctl_trace.h"
@@ -18,6 +21,7 @@
 #define BYTES  96u               /* of a message, kept for its headers */
 #define FOLLOW 64u               /* messages on their way at once */
 #define LINGER (100 * XK_MS)     /* for the last message's way */
+#define HEADER 128               /* bytes that one layer puts before a message, at most */
 
 struct step {
 	uint64_t message;
@@ -29,7 +33,14 @@ struct step {
 	uint8_t  bytes[BYTES];
 };
 
-struct followed { const struct xk_msg *m; uint64_t no; xk_ns at; uint16_t last; bool down; };
+struct followed {
+	const struct xk_msg  *m;         /* NULL: its way is over */
+	const uint8_t        *data;      /* where its bytes were at the last step */
+	const struct xk_node *last;
+	uint64_t              no;
+	xk_ns                 at;
+	bool                  down;
+};
 
 struct trace;
 struct tap { struct xk_capture c; struct trace *t; struct xk_node *n; };
@@ -84,10 +95,30 @@ static struct followed *begin(struct trace *t, const struct xk_node *n, const st
 			t->follow[i].m = NULL;
 	if (t->left == 0)
 		return NULL;
-	*f = (struct followed){ m, ++t->begun, xk_clock_host(), n->no, down };
+	*f = (struct followed){ m, m->data, n, ++t->begun, xk_clock_host(), down };
 	if (--t->left == 0)
 		t->over = f->at;
 	return f;
+}
+
+/* Not only right over it: a layer whose sessions let messages by is not on their way. */
+static bool lies_over(const struct xk_node *n, const struct xk_node *below)
+{
+	for (unsigned i = 0; i < n->ndown; i++)
+		if (n->down[i] == below || lies_over(n->down[i], below))
+			return true;
+	return false;
+}
+
+/* Is what node n sees in the descriptor the message that f is on the way of? */
+static bool same_message(const struct followed *f, const struct xk_node *n, const struct xk_msg *m, bool down)
+{
+	const struct xk_node *from = f->last;
+	ptrdiff_t off = down ? f->data - m->data : m->data - f->data;
+
+	if (f->down != down || !(down ? lies_over(from, n) : lies_over(n, from)))
+		return false;
+	return off >= 0 && off <= HEADER && !(down && xk_node_offers(n, "stream"));
 }
 
 static struct followed *go_on(struct trace *t, const struct xk_node *n, const struct xk_msg *m, bool down)
@@ -97,11 +128,12 @@ static struct followed *go_on(struct trace *t, const struct xk_node *n, const st
 
 		if (f->m != m)
 			continue;
-		if (f->down != down || (down ? n->no >= f->last : n->no <= f->last)) {
-			f->m = NULL;             /* the same descriptor, another message */
+		if (!same_message(f, n, m, down)) {
+			f->m = NULL;
 			return NULL;
 		}
-		f->last = n->no;
+		f->last = n;
+		f->data = m->data;
 		return f;
 	}
 	return NULL;
@@ -125,7 +157,7 @@ static void tap_fn(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool
 {
 	struct tap *tap = xk_container_of(c, struct tap, c);
 	struct trace *t = tap->t;
-	const struct followed *f;
+	struct followed *f;
 	bool wake = false;
 	struct ctl *server;
 
@@ -134,6 +166,8 @@ static void tap_fn(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool
 	f = tap->n == t->node ? begin(t, tap->n, m, down) : go_on(t, tap->n, m, down);
 	if (f != NULL)
 		wake = note(t, tap->n, f, now, m);
+	if (f != NULL && down && tap->n->ndown == 0)
+		f->m = NULL;             /* the device has it */
 	xk_mutex_unlock(&t->lock);
 	if (wake)
 		ctl_wake(server);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pkt_call.c - the calls of a program.
+ * pkt_call.c - the calls of a program, made on sockets (xk_sock.h).
  *
  * Each answers its result, a negative errno, or WOULD_WAIT, and is asked again
  * whenever something has happened.  A call that the script gives no time to return
@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -37,90 +38,103 @@ static bool is_null(const struct call_env *v, unsigned i)
 	return i < v->c->nargs && v->c->arg[i]->kind == PKT_X_WORD && strcmp(v->c->arg[i]->s, "NULL") == 0;
 }
 
-static int64_t or_wait(const struct call_env *v)
+/* A result of xk_sock: its errors are POSIX's numbers, negated, as ours are.  What a program's
+ * thread would sleep for waits here. */
+static int64_t or_wait(const struct call_env *v, int64_t r)
 {
-	return v->k->nonblock ? -EAGAIN : WOULD_WAIT;
+	return r == XK_E_AGAIN && pkt_sock_waits(v->k) ? WOULD_WAIT : r;
 }
 
-/* The pending error, given once. */
-static int64_t take_error(struct pkt_sock *k)
+/* Of this call, tried before: how far it had come. */
+static int64_t before(const struct call_env *v)
 {
-	int err = k->err;
-
-	k->err = 0;
-	return -err;
+	return v->u->wait.e == v->e ? v->u->wait.done : 0;
 }
 
 /* ---- descriptors --------------------------------------------------------------------- */
 
-static int64_t fd_for(struct pkt_run *u, struct pkt_sock *k)
+static int64_t fd_for(struct pkt_run *u, int fd)
 {
 	for (int i = 3; i < PKT_FDS; i++)
 		if (u->fd[i] == NULL) {
-			u->fd[i] = k;
+			u->fd[i] = pkt_sock_new(fd);
 			return i;
 		}
+	(void)xk_sock_close(fd);
 	return -EMFILE;
+}
+
+/* What a sysctl has made the rule for new sockets. */
+static void inherit(const struct pkt_run *u, const struct pkt_sock *k)
+{
+	if (u->keepidle >= 0)
+		(void)pkt_sock_set(k, XK_TCP_KEEPIDLE, u->keepidle / 1000);
+	if (u->keepintvl >= 0)
+		(void)pkt_sock_set(k, XK_TCP_KEEPINTVL, u->keepintvl / 1000);
+	if (u->keepcnt >= 0)
+		(void)pkt_sock_set(k, XK_TCP_KEEPCNT, u->keepcnt);
 }
 
 static int64_t do_socket(const struct call_env *v)
 {
-	int64_t type = arg(v, 1, SOCK_STREAM);
-	struct pkt_sock *k;
+	int64_t type = arg(v, 1, SOCK_STREAM), r;
 
 	if ((type & ~(int64_t)SOCK_NONBLOCK) != SOCK_STREAM)
 		return -EPROTONOSUPPORT;
-	k = pkt_sock_new(v->u);
-	k->nonblock = (type & SOCK_NONBLOCK) != 0;
-	return fd_for(v->u, k);
+	r = xk_sock_socket(v->u->sock, XK_SOCK_STREAM | (type & SOCK_NONBLOCK ? XK_SOCK_NONBLOCK : 0));
+	if (r >= 0)
+		r = fd_for(v->u, (int)r);
+	if (r >= 0)
+		inherit(v->u, v->u->fd[r]);
+	return r;
 }
 
 static int64_t do_bind(const struct call_env *v)
 {
-	if (v->k->lport != 0)
-		return -EINVAL;
-	v->k->lport = v->u->bind_port;
-	return 0;
+	int r = xk_sock_bind(v->k->fd, &(struct xk_sock_addr){ v->u->local, v->u->bind_port });
+
+	v->k->bound |= r == XK_OK;
+	return r;
+}
+
+/* TCP_DEFER_ACCEPT is tcp's, by port. */
+static void defer(const struct call_env *v)
+{
+	struct tcp_defer d = { v->u->bind_port, v->k->defer };
+
+	if (d.ms == 0)
+		return;
+	pkt_enter(v->u);
+	(void)xk_control(v->u->tcp->rep[0], TCP_CTL_DEFER, &d, sizeof d);
+	pkt_leave(v->u);
 }
 
 static int64_t do_listen(const struct call_env *v)
 {
-	struct pkt_sock *k = v->k;
-	int err;
+	int64_t backlog = arg(v, 1, 0), r = v->k->bound ? 0 : do_bind(v);
 
-	if (k->state != PKT_S_NEW && k->state != PKT_S_LISTEN)
-		return -EINVAL;
-	k->backlog = (unsigned)arg(v, 1, 0);
-	if (k->state == PKT_S_LISTEN)
-		return 0;
-	if (k->lport == 0)
-		k->lport = v->u->bind_port;
-	err = pkt_sock_listen(k, true);
-	if (err < 0)
-		return err;
-	k->state = PKT_S_LISTEN;
-	return 0;
+	if (r < 0)
+		return r;
+	defer(v);
+	return xk_sock_listen(v->k->fd, backlog > 0 ? (unsigned)backlog : 0);
 }
 
 static int64_t do_accept(const struct call_env *v)
 {
-	struct pkt_sock *l = v->k, *k = l->accept_first;
+	bool nonblock = strcmp(v->c->name, "accept4") == 0 && (arg(v, 3, 0) & SOCK_NONBLOCK);
+	int64_t r = or_wait(v, xk_sock_accept(v->k->fd, NULL, nonblock ? XK_SOCK_NONBLOCK : 0));
 
-	if (l->state != PKT_S_LISTEN)
-		return -EINVAL;
-	if (k == NULL)
-		return or_wait(v);
-	l->accept_first = k->accept_next;
-	k->accept_next = NULL;
-	l->nqueued--;
-	k->nonblock = strcmp(v->c->name, "accept4") == 0 && (arg(v, 3, 0) & SOCK_NONBLOCK) != 0;
-	return fd_for(v->u, k);
+	return r >= 0 ? fd_for(v->u, (int)r) : r;
 }
 
 static int64_t do_close(const struct call_env *v)
 {
+	uint32_t bad;
+
 	v->u->fd[arg(v, 0, -1)] = NULL;
-	pkt_sock_free(v->k);
+	bad = pkt_sock_close(v->k);
+	if (bad != 0)
+		pkt_differs(v->u, v->e, "%u bytes received are not what was sent", bad);
 	return 0;
 }
 
@@ -128,93 +142,89 @@ static int64_t do_close(const struct call_env *v)
 
 static int64_t do_connect(const struct call_env *v)
 {
-	struct pkt_sock *k = v->k;
-	bool first = k->state == PKT_S_NEW;
-	int err;
+	bool again = before(v) != 0;
+	int r = xk_sock_connect(v->k->fd, &(struct xk_sock_addr){ v->u->remote, v->u->connect_port });
 
-	if (first) {
-		v->u->fresh = true;
-		err = pkt_sock_connect(k);
-		if (err < 0)
-			return err;
-	}
-	if (k->state == PKT_S_DEAD)
-		return k->err != 0 ? take_error(k) : -ECONNABORTED;
-	if (k->opened) {
-		if (!k->told) {
-			k->told = true;
-			return 0;
-		}
-		return -EISCONN;
-	}
-	return k->nonblock ? (first ? -EINPROGRESS : -EALREADY) : WOULD_WAIT;
+	if (r == XK_E_INPROGRESS && !again)
+		v->u->fresh = true;      /* a new connection: its SYN shows our numbers */
+	if (again && r == XK_E_ISCONN)
+		return 0;
+	if ((r != XK_E_INPROGRESS && r != XK_E_ALREADY) || !pkt_sock_waits(v->k))
+		return r;
+	v->u->wait.done = 1;
+	return WOULD_WAIT;
 }
 
 static int64_t do_shutdown(const struct call_env *v)
 {
-	struct pkt_sock *k = v->k;
 	int64_t how = arg(v, 1, -1);
 
 	if (how != SHUT_RD && how != SHUT_WR && how != SHUT_RDWR)
 		return -EINVAL;
-	if (k->s == NULL || k->state == PKT_S_DEAD || !k->opened)
-		return -ENOTCONN;
-	k->shut_rd |= how != SHUT_WR;
-	k->shut_wr |= how != SHUT_RD;
-	if (how != SHUT_RD)
-		xk_sess_control(k->s, XK_STREAM_SHUTDOWN, NULL, 0);
-	return 0;
+	return xk_sock_shutdown(v->k->fd, how == SHUT_RD ? XK_SHUT_RD : how == SHUT_WR ? XK_SHUT_WR : XK_SHUT_RDWR);
 }
 
 /* ---- data ---------------------------------------------------------------------------------- */
 
-static int64_t transfer_in(const struct call_env *v, int64_t want, int64_t flags)
+/* Flags of a call as xk_sock has them; negative: one that nobody has. */
+static int64_t flags_of(const struct call_env *v, int64_t flags)
 {
-	struct pkt_sock *k = v->k;
-	uint32_t n;
+	static const struct { int script, ours; } map[] = {
+		{ MSG_PEEK, XK_SOCK_PEEK }, { MSG_DONTWAIT, XK_SOCK_DONTWAIT }, { MSG_WAITALL, XK_SOCK_WAITALL },
+		{ MSG_OOB, XK_SOCK_OOB }, { MSG_NOSIGNAL, 0 },   /* no call raises a signal */
+	};
+	int64_t r = 0;
 
-	if (want < 0)
-		return -EINVAL;
-	if (k->state == PKT_S_LISTEN || k->state == PKT_S_NEW)
-		return -ENOTCONN;
-	if (k->rx_n == 0) {
-		if (k->err != 0)
-			return take_error(k);
-		if (k->eof || k->shut_rd || k->state == PKT_S_DEAD)
-			return 0;
-		return flags & MSG_DONTWAIT ? -EAGAIN : or_wait(v);
-	}
-	if (is_null(v, 1))
-		return -EFAULT;
-	if ((flags & MSG_WAITALL) && k->rx_n < want && !k->eof && k->state != PKT_S_DEAD && !k->nonblock)
-		return WOULD_WAIT;
-	n = k->rx_n < want ? k->rx_n : (uint32_t)want;
-	if (!(flags & MSG_PEEK))
-		pkt_sock_taken(k, n);
-	return n;
+	for (unsigned i = 0; i < XK_ARRAY_LEN(map); i++)
+		if (flags & map[i].script) {
+			r |= map[i].ours;
+			flags &= ~(int64_t)map[i].script;
+		}
+	if (flags == 0)
+		return r;
+	pkt_bad(v->u, v->e, "flags 0x%llx are not known here", (long long)flags);
+	return -EINVAL;
 }
 
-static int64_t transfer_out(const struct call_env *v, int64_t want, int64_t flags)
+static int64_t transfer_in(const struct call_env *v, int64_t want, int64_t how)
 {
-	struct pkt_sock *k = v->k;
-	struct pkt_wait *w = &v->u->wait;
-	bool patient = !k->nonblock && !(flags & MSG_DONTWAIT);
-	uint32_t n, before = w->e == v->e ? w->done : 0;
+	int64_t flags = flags_of(v, how), done = before(v), r;
+	bool all = (how & MSG_WAITALL) && !(how & (MSG_PEEK | MSG_DONTWAIT)) && pkt_sock_waits(v->k);
 
-	if (want < 0 || want > INT32_MAX)
+	if (want < 0 || want > INT32_MAX || flags < 0)
 		return -EINVAL;
-	if (k->err != 0)
-		return take_error(k);
-	if (k->shut_wr || k->state == PKT_S_DEAD || k->s == NULL)
-		return k->state == PKT_S_NEW || k->state == PKT_S_LISTEN ? -ENOTCONN : -EPIPE;
+	if (is_null(v, 1)) {
+		r = pkt_sock_read(v->k, 1, XK_SOCK_PEEK);
+		r = r > 0 ? -EFAULT : r;
+	} else {
+		r = pkt_sock_read(v->k, want - done, (int)flags);
+	}
+	if (all && r > 0 && done + r < want) {
+		v->u->wait.done = done + r;
+		return WOULD_WAIT;
+	}
+	if (r == XK_E_AGAIN)
+		return how & MSG_DONTWAIT ? r : or_wait(v, r);
+	return r < 0 && done > 0 ? done : done + r;
+}
+
+static int64_t transfer_out(const struct call_env *v, int64_t want, int64_t how)
+{
+	int64_t flags = flags_of(v, how), done = before(v), r;
+
+	if (want < 0 || want > INT32_MAX || flags < 0)
+		return -EINVAL;
 	if (is_null(v, 1))
 		return -EFAULT;
-	n = before + pkt_sock_write(k, (uint32_t)want - before);
-	if (n == want || (n != 0 && !patient))
-		return n;
-	if (!patient)
-		return -EAGAIN;
-	w->done = n;
+	r = pkt_sock_write(v->k, want - done, (int)flags);
+	if (r < 0 && r != XK_E_AGAIN)
+		return done > 0 ? done : r;
+	done += r > 0 ? r : 0;
+	if (done == want)
+		return done;
+	if ((how & MSG_DONTWAIT) || !pkt_sock_waits(v->k))
+		return done > 0 ? done : r;
+	v->u->wait.done = done;
 	return WOULD_WAIT;
 }
 
@@ -251,57 +261,39 @@ static int64_t do_fcntl(const struct call_env *v)
 	int64_t cmd = arg(v, 1, -1);
 
 	if (cmd == F_GETFL)
-		return O_RDWR | (v->k->nonblock ? O_NONBLOCK : 0);
+		return O_RDWR | (pkt_sock_waits(v->k) ? 0 : O_NONBLOCK);
 	if (cmd != F_SETFL)
 		return -EINVAL;
-	v->k->nonblock = (arg(v, 2, 0) & O_NONBLOCK) != 0;
-	return 0;
+	return pkt_sock_set(v->k, XK_SO_NONBLOCK, (arg(v, 2, 0) & O_NONBLOCK) != 0);
 }
 
 static int64_t do_ioctl(const struct call_env *v)
 {
-	int64_t cmd = arg(v, 1, -1), is = 0, want;
-	uint32_t queued = 0;
+	int64_t cmd = arg(v, 1, -1), is = 0, want, r;
 
-	if (cmd == FIONBIO) {
-		v->k->nonblock = arg(v, 2, 0) != 0;
-		return 0;
-	}
-	if (cmd == FIONREAD)
-		is = v->k->rx_n;
-	else if (cmd == TIOCOUTQ && v->k->s != NULL &&
-		 xk_sess_control(v->k->s, XK_STREAM_QUEUED, &queued, sizeof queued) == (int)sizeof queued)
-		is = queued;
-	else if (cmd != TIOCOUTQ)
+	if (cmd == FIONBIO)
+		return pkt_sock_set(v->k, XK_SO_NONBLOCK, arg(v, 2, 0) != 0);
+	if (cmd != FIONREAD && cmd != TIOCOUTQ)
 		return -EINVAL;
-	if (v->c->nargs > 2 && v->c->arg[2]->kind == PKT_X_LIST && pkt_expr_value(v->c->arg[2], &want) && want != is)
+	r = pkt_sock_get(v->k, cmd == FIONREAD ? XK_SO_NREAD : XK_SO_NWRITE, &is);
+	if (r == 0 && v->c->nargs > 2 && v->c->arg[2]->kind == PKT_X_LIST && pkt_expr_value(v->c->arg[2], &want) && want != is)
 		pkt_differs(v->u, v->e, "the value is %lld, not %lld", (long long)is, (long long)want);
-	return 0;
+	return r;
 }
 
-static int64_t ready_of(const struct pkt_sock *k)
+/* What xk_sock_poll says, in the script's bits: data in order is all there is, so IN is
+ * RDNORM, and OUT is WRNORM. */
+static int64_t ready_of(const struct pkt_sock *k, int64_t events)
 {
-	uint32_t room = 0;
-	int64_t r = 0;
+	int64_t in = POLLIN | POLLRDNORM, out = POLLOUT | POLLWRNORM, got;
+	struct pollfd p = { .fd = k != NULL ? k->fd : INT_MAX };
 
+	p.events = (short)((events & in ? POLLIN : 0) | (events & out ? POLLOUT : 0) | (events & (POLLPRI | POLLRDHUP)));
 	if (k == NULL)
 		return POLLNVAL;
-	if (k->state == PKT_S_LISTEN)
-		return k->accept_first != NULL ? POLLIN | POLLRDNORM : 0;
-	if (k->state == PKT_S_NEW)
-		return POLLOUT | POLLHUP | POLLWRNORM;
-	if (k->rx_n != 0 || k->eof || k->shut_rd || k->state == PKT_S_DEAD)
-		r |= POLLIN | POLLRDNORM;
-	if (k->eof || k->shut_rd)
-		r |= POLLRDHUP;
-	if (k->state == PKT_S_DEAD)
-		return r | POLLOUT | POLLWRNORM | POLLHUP | POLLRDHUP | (k->err ? POLLERR : 0);
-	if (k->eof && k->shut_wr)
-		r |= POLLHUP;
-	if (k->opened && k->s != NULL && (k->shut_wr || (xk_sess_control(k->s, XK_STREAM_ROOM, &room, sizeof room) > 0 &&
-							  room != 0)))
-		r |= POLLOUT | POLLWRNORM;
-	return r;
+	(void)xk_sock_poll(&p, 1, 0);
+	got = p.revents & ~(POLLIN | POLLOUT);
+	return got | (p.revents & POLLIN ? events & in : 0) | (p.revents & POLLOUT ? events & out : 0);
 }
 
 static int64_t field(const struct pkt_expr *x, const char *name, int64_t otherwise)
@@ -323,8 +315,7 @@ static int64_t do_poll(const struct call_env *v)
 		return -EFAULT;
 	for (unsigned i = 0; i < set->n; i++) {
 		int64_t fd = field(set->kid[i], "fd", -1);
-		int64_t got = ready_of(fd >= 0 && fd < PKT_FDS ? v->u->fd[fd] : NULL) &
-			      (field(set->kid[i], "events", 0) | POLLERR | POLLHUP | POLLNVAL);
+		int64_t got = ready_of(fd >= 0 && fd < PKT_FDS ? v->u->fd[fd] : NULL, field(set->kid[i], "events", 0));
 		int64_t want = field(set->kid[i], "revents", got);
 
 		n += got != 0;
@@ -367,9 +358,7 @@ static int64_t call_once(struct pkt_run *u, const struct pkt_event *e)
 			if (strcmp(calls[i].name, "close") != 0)
 				u->last_fd = (int)fd;
 		}
-		pkt_enter(u);
 		r = calls[i].fn(&v);
-		pkt_leave(u);
 		if (!calls[i].has_fd && r >= 3)
 			u->last_fd = (int)r;
 		if (calls[i].fn == do_accept && r >= 0)

@@ -8,7 +8,7 @@
  *   expr  = or/and/not, == != < <= > >=, + - * / %, numbers, names, parentheses
  *
  * Names are fields of Linux's tcp_info (tcpi_cwnd is in segments there), which
- * this reader fills from TCP_CTL_INFO of the socket used last, and TCPI_<STATE>.
+ * this reader fills from XK_TCP_INFO of the socket used last, and TCPI_<STATE>.
  * Invariant: an unknown name is an error, never a value.
  */
 #include <ctype.h>
@@ -257,12 +257,9 @@ void pkt_code(struct pkt_run *u, const struct pkt_event *e)
 {
 	struct code c = { .u = u, .e = e, .at = e->code };
 	struct pkt_sock *k = u->last_fd >= 0 ? u->fd[u->last_fd] : NULL;
+	size_t len = sizeof c.i;
 
-	if (k != NULL && k->s != NULL && k->state != PKT_S_DEAD) {
-		pkt_enter(u);
-		c.have = xk_sess_control(k->s, TCP_CTL_INFO, &c.i, sizeof c.i) == (int)sizeof c.i;
-		pkt_leave(u);
-	}
+	c.have = k != NULL && xk_sock_getopt(k->fd, XK_TCP_INFO, &c.i, &len) == XK_OK;
 	while (!c.bad && *c.at != '\0') {
 		if (isspace((unsigned char)*c.at) || *c.at == ';')
 			c.at++;

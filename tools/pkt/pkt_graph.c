@@ -18,12 +18,8 @@
 
 /* ---- options of the script ------------------------------------------------------------ */
 
-static const char *const ignored[] = {
-	"tolerance_percent", "non_fatal", "init_scripts", "debug", "speed", "wire_protocol", "define", "verbose",
-	"dry_run", "so_filename", "so_flags", "wire_client_dev", "wire_server_dev", "wire_server_ip", "fm_filename",
-	"no_cleanup", "cmsg_print", "code_command", "code_format", "code_sockopt", "netmask_ip",
-	"defines", "mss", "packetdrill_bin", "udp_encaps", NULL
-};
+/* What a tool prints, not what must happen. */
+static const char *const harmless[] = { "debug", "verbose", "no_cleanup", NULL };
 static const char *const used[] = {
 	"ip_version", "tolerance_usecs", "tcp_ts_tick_usecs", "ts_tick_usecs", "mtu", "local_ip", "remote_ip",
 	"gateway_ip", "bind_port", "connect_port", "strict_segments", "profile", "tcp", NULL
@@ -52,11 +48,23 @@ static bool address(struct pkt_run *u, const char *name, uint32_t *a)
 	return true;
 }
 
-static int64_t number(struct pkt_run *u, const char *name, int64_t otherwise)
+/* The option's number, from lo to hi; *v stays as it is without one. */
+static bool number(struct pkt_run *u, const char *name, int64_t lo, int64_t hi, int64_t *v)
 {
-	const char *v = pkt_option_of(u->s, name, NULL);
+	const char *text = pkt_option_of(u->s, name, NULL);
+	char *end;
+	long long n;
 
-	return v != NULL && *v != '\0' ? strtoll(v, NULL, 0) : otherwise;
+	if (text == NULL)
+		return true;
+	n = strtoll(text, &end, 0);
+	if (*text == '\0' || *end != '\0' || n < lo || n > hi) {
+		fprintf(u->out, "%s: --%s=%s: a number from %lld to %lld expected\n", u->s->name, name, text,
+			(long long)lo, (long long)hi);
+		return false;
+	}
+	*v = n;
+	return true;
 }
 
 static bool check_options(struct pkt_run *u)
@@ -64,9 +72,9 @@ static bool check_options(struct pkt_run *u)
 	const char *v = pkt_option_of(u->s, "ip_version", "ipv4");
 
 	for (const struct pkt_option *o = u->s->option; o != NULL; o = o->next) {
-		if (among(ignored, o->name)) {
+		if (among(harmless, o->name)) {
 			if (u->o->notes)
-				fprintf(u->out, "%s:%d: note: --%s is ignored\n", u->s->name, o->line, o->name);
+				fprintf(u->out, "%s:%d: note: --%s changes nothing here\n", u->s->name, o->line, o->name);
 		} else if (!among(used, o->name)) {
 			fprintf(u->out, "%s:%d: there is no option --%s\n", u->s->name, o->line, o->name);
 			return false;
@@ -76,6 +84,22 @@ static bool check_options(struct pkt_run *u)
 		return true;
 	fprintf(u->out, "%s: --ip_version=%s: there is IPv4 only\n", u->s->name, v);
 	return false;
+}
+
+static bool numbers(struct pkt_run *u)
+{
+	int64_t tolerance = u->o->tolerance_us ? u->o->tolerance_us : 4000, tick = 0, bind = 8080, conn = 8080;
+
+	u->mtu = 1500;
+	if (!number(u, "tolerance_usecs", 0, 60000000, &tolerance) || !number(u, "ts_tick_usecs", 0, 1000000, &tick) ||
+	    !number(u, "tcp_ts_tick_usecs", 0, 1000000, &tick) || !number(u, "bind_port", 1, 65535, &bind) ||
+	    !number(u, "connect_port", 1, 65535, &conn) || !number(u, "mtu", 68, 65535, &u->mtu))
+		return false;
+	u->tolerance = tolerance * 1000;
+	u->tick = tick * 1000;
+	u->bind_port = u->lport = (uint16_t)bind;
+	u->connect_port = (uint16_t)conn;
+	return true;
 }
 
 /* Shell lines that come before the first thing that happens. */
@@ -95,17 +119,12 @@ bool pkt_configure(struct pkt_run *u)
 	u->local = 0xc0a80001;
 	u->remote = 0xc0000201;
 	u->gateway = 0xc0a80002;
-	if (!check_options(u) || !address(u, "local_ip", &u->local) || !address(u, "remote_ip", &u->remote) ||
-	    !address(u, "gateway_ip", &u->gateway))
+	if (!check_options(u) || !numbers(u) || !address(u, "local_ip", &u->local) ||
+	    !address(u, "remote_ip", &u->remote) || !address(u, "gateway_ip", &u->gateway))
 		return false;
-	u->tolerance = number(u, "tolerance_usecs", u->o->tolerance_us ? u->o->tolerance_us : 4000) * 1000;
-	u->tick = number(u, "tcp_ts_tick_usecs", number(u, "ts_tick_usecs", 0)) * 1000;
-	u->bind_port = (uint16_t)number(u, "bind_port", 8080);
-	u->connect_port = (uint16_t)number(u, "connect_port", 8080);
-	u->lport = u->bind_port;
 	u->rport = 40961;
 	u->strict = u->o->strict || pkt_option_of(u->s, "strict_segments", NULL) != NULL;
-	u->keepidle = u->keepintvl = u->keepcnt = u->rcvbuf = u->sndbuf = -1;
+	u->keepidle = u->keepintvl = u->keepcnt = -1;
 	u->last_fd = -1;
 	/* Every connection passes the end of the number space soon. */
 	u->remote_off = 0xffffff00u;
@@ -126,7 +145,7 @@ static void graph_text(struct pkt_run *u, FILE *f)
 	inet_ntop(AF_INET, &a, local, sizeof local);
 	inet_ntop(AF_INET, &b, gateway, sizeof gateway);
 	fprintf(f, "local net = ip { addr = \"%s/16\", routes = { [\"0.0.0.0/0\"] = \"%s\" }, over = rawip { mtu = %lld } }\n",
-		local, gateway, (long long)number(u, "mtu", 1500));
+		local, gateway, (long long)u->mtu);
 	fprintf(f, "icmp { over = net }\n");
 	fprintf(f, "tcp { over = net, profile = \"%s\"%s%s%s%s%s }\n", u->profile, u->tcp_args, own ? ", " : "",
 		own ? own : "", u->o->tcp ? ", " : "", u->o->tcp ? u->o->tcp : "");
@@ -208,18 +227,35 @@ static void sent(void *arg, xk_ns now, const struct xk_msg *m)
 	u->last = p;
 }
 
+/* The program's sockets, on the tcp of whatever graph it is. */
+static bool add_sockets(struct pkt_run *u)
+{
+	const struct xk_proto *p = xk_proto_find("sock");
+	char why[256] = "";
+	void *conf;
+
+	if (p == NULL) {
+		fprintf(u->out, "%s: this build has no 'sock', which a script's calls go to\n", u->s->name);
+		return false;
+	}
+	conf = xk_alloc(p->conf_size != 0 ? p->conf_size : 1);
+	xk_assert(conf != NULL);
+	if (xk_param_defaults(p->params, conf, why, sizeof why) != XK_OK) {
+		fprintf(u->out, "%s: sock: %s\n", u->s->name, why);
+		xk_free(conf);
+		return false;
+	}
+	return xk_graph_add(u->g, p, "sockets", conf, &u->tcp, 1, "script", 0, &u->sock) == XK_OK;
+}
+
 static bool build(struct pkt_run *u, struct xk_errs *errs)
 {
-	char *conf;
-
 	one_thread(xk_spec_plan(u->spec));
 	if (xk_spec_build(u->spec, &u->g, errs) != XK_OK)
 		return false;
 	if (!find_nodes(u))
 		return false;
-	conf = xk_alloc(1);
-	xk_assert(conf != NULL);
-	if (xk_graph_add(u->g, &pkt_sockets, "sockets", conf, &u->tcp, 1, "script", 0, &u->sock) != XK_OK)
+	if (!add_sockets(u))
 		return false;
 	rawip_on_sent(u->raw, sent, u);
 	return xk_graph_up(u->g, errs) == XK_OK && xk_graph_run(u->g, errs) == XK_OK;
@@ -242,7 +278,6 @@ static void addresses(struct pkt_run *u)
 bool pkt_graph_up(struct pkt_run *u)
 {
 	struct xk_errs *errs = xk_errs_new();
-	uint32_t buffers[2];
 	bool good;
 
 	xk_assert(errs != NULL);
@@ -253,11 +288,6 @@ bool pkt_graph_up(struct pkt_run *u)
 	xk_errs_free(errs);
 	if (!good)
 		return false;
-	*(struct pkt_run **)u->sock->state = u;
-	if (xk_control(u->tcp->rep[0], TCP_CTL_BUFFERS, buffers, sizeof buffers) == (int)sizeof buffers) {
-		u->rcvbuf = buffers[0];
-		u->sndbuf = buffers[1];
-	}
 	addresses(u);
 	u->start = (int64_t)xk_clock_read(&u->g->vps->clock);
 	return true;

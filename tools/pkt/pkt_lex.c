@@ -211,14 +211,19 @@ bool pkt_decimal_ns(struct pkt_lex *x, int64_t *ns)
 	bool any = false;
 
 	pkt_skip(x);
-	for (p = x->at; p < x->end && digit_of(*p, 10) >= 0 && whole < 1000000000; p++, any = true)
+	for (p = x->at; p < x->end && digit_of(*p, 10) >= 0; p++, any = true) {
 		whole = whole * 10 + digit_of(*p, 10);
+		if (whole > PKT_SECONDS_MAX)
+			return pkt_error(x, "a time of more than %lld seconds", (long long)PKT_SECONDS_MAX);
+	}
 	/* "0...0.2": those dots are not a fraction's. */
 	if (p + 1 < x->end && *p == '.' && digit_of(p[1], 10) >= 0) {
 		any = true;
-		for (p++; p < x->end && digit_of(*p, 10) >= 0; p++)
-			if ((unit /= 10) != 0)
-				part += digit_of(*p, 10) * unit;
+		for (p++; p < x->end && digit_of(*p, 10) >= 0; p++) {
+			if ((unit /= 10) == 0)
+				return pkt_error(x, "a time finer than nanoseconds");
+			part += digit_of(*p, 10) * unit;
+		}
 	}
 	if (!any)
 		return pkt_error(x, "a time in seconds expected here");

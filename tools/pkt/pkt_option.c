@@ -1,47 +1,43 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * pkt_option.c - socket options: kept in the socket, told to its stream.
+ * pkt_option.c - socket options: the script's level and name, and ours.
  *
- * What a script reads back is the socket's value where it was set, else the
- * stream's, else that of tcp's parameters.  Options that change nothing a segment
- * could show (SO_PRIORITY, timeouts of calls) are taken without a word.
+ * Values are told to and asked of the socket as they stand.  An option that is not in the
+ * table is an error to the program, as it is on a system that does not have it.
  */
 #include <errno.h>
 #include <netinet/in.h>
-#include <string.h>
 #include <sys/socket.h>
+
+#include <string.h>
 
 #include "tools/pkt/pkt_priv.h"
 
-/* The field that an option is kept in; *unit: script's unit in ours (seconds: 1000). */
-static int64_t *kept(struct pkt_sock *k, int64_t level, int64_t name, int64_t *unit)
+static const struct { int64_t level, name; enum xk_sock_opt o; } options[] = {
+	{ SOL_SOCKET, SO_REUSEADDR, XK_SO_REUSEADDR }, { SOL_SOCKET, SO_REUSEPORT, XK_SO_REUSEADDR },
+	{ SOL_SOCKET, SO_RCVBUF, XK_SO_RCVBUF }, { SOL_SOCKET, SO_SNDBUF, XK_SO_SNDBUF },
+	{ SOL_SOCKET, SO_RCVLOWAT, XK_SO_RCVLOWAT }, { SOL_SOCKET, SO_KEEPALIVE, XK_SO_KEEPALIVE },
+	{ SOL_SOCKET, SO_OOBINLINE, XK_SO_OOBINLINE }, { SOL_SOCKET, SO_ERROR, XK_SO_ERROR },
+	{ IPPROTO_TCP, PKT_TCP_NODELAY, XK_TCP_NODELAY }, { IPPROTO_TCP, PKT_TCP_CORK, XK_TCP_CORK },
+	{ IPPROTO_TCP, PKT_TCP_MAXSEG, XK_TCP_MAXSEG }, { IPPROTO_TCP, PKT_TCP_KEEPIDLE, XK_TCP_KEEPIDLE },
+	{ IPPROTO_TCP, PKT_TCP_KEEPINTVL, XK_TCP_KEEPINTVL }, { IPPROTO_TCP, PKT_TCP_KEEPCNT, XK_TCP_KEEPCNT },
+	{ IPPROTO_TCP, PKT_TCP_USER_TIMEOUT, XK_TCP_USER_TIMEOUT }, { IPPROTO_TCP, PKT_TCP_LINGER2, XK_TCP_LINGER2 },
+};
+
+/* 0: there is none. */
+static enum xk_sock_opt ours(int64_t level, int64_t name)
 {
-	*unit = 1;
-	if (level == SOL_SOCKET) {
-		switch (name) {
-		case SO_REUSEADDR: case SO_REUSEPORT: return &k->reuseaddr;
-		case SO_RCVBUF: return &k->rcvbuf;
-		case SO_SNDBUF: return &k->sndbuf;
-		case SO_KEEPALIVE: return &k->keepalive;
-		default: return NULL;
-		}
-	}
-	switch (name) {
-	case PKT_TCP_NODELAY: return &k->nodelay;
-	case PKT_TCP_CORK: return &k->cork;
-	case PKT_TCP_MAXSEG: return &k->maxseg;
-	case PKT_TCP_KEEPIDLE: *unit = 1000; return &k->keepidle;
-	case PKT_TCP_KEEPINTVL: *unit = 1000; return &k->keepintvl;
-	case PKT_TCP_KEEPCNT: return &k->keepcnt;
-	case PKT_TCP_USER_TIMEOUT: return &k->user_timeout;
-	case PKT_TCP_LINGER2: *unit = 1000; return &k->linger2;
-	case PKT_TCP_DEFER_ACCEPT: *unit = 1000; return &k->defer_accept;
-	default: return NULL;
-	}
+	for (unsigned i = 0; i < XK_ARRAY_LEN(options); i++)
+		if (options[i].level == level && options[i].name == name)
+			return options[i].o;
+	return 0;
 }
+
+/* ---- setting ------------------------------------------------------------------------- */
 
 static int64_t set_linger(struct pkt_sock *k, const struct pkt_expr *x)
 {
+	struct xk_sock_linger l = { 0, 0 };
 	int64_t on = 0, secs = 0;
 
 	if (x->kind == PKT_X_LIST && x->n == 1)
@@ -58,76 +54,51 @@ static int64_t set_linger(struct pkt_sock *k, const struct pkt_expr *x)
 		else if (f->kind == PKT_X_INT && x->n == 2)
 			*(i == 0 ? &on : &secs) = f->v;
 	}
-	k->linger = on ? secs : -1;
-	pkt_sock_apply(k);
-	return 0;
+	l = (struct xk_sock_linger){ on != 0, (int)secs };
+	return xk_sock_setopt(k->fd, XK_SO_LINGER, &l, sizeof l);
 }
 
 int64_t pkt_setsockopt(struct pkt_run *u, struct pkt_sock *k, const struct pkt_event *e)
 {
 	const struct pkt_call *c = e->call;
-	int64_t level, name, v, unit, *field;
+	int64_t level, name, v;
+	enum xk_sock_opt o;
 
+	(void)u;
 	if (c->nargs < 4 || !pkt_expr_value(c->arg[1], &level) || !pkt_expr_value(c->arg[2], &name))
 		return -EINVAL;
 	if (level == SOL_SOCKET && name == SO_LINGER)
 		return set_linger(k, c->arg[3]);
-	field = kept(k, level, name, &unit);
-	if (field == NULL) {
-		pkt_note(u, e, "this option changes nothing here");
-		return 0;
-	}
 	if (!pkt_expr_value(c->arg[3], &v))
 		return -EINVAL;
-	*field = v * unit;
-	pkt_sock_apply(k);
-	return 0;
+	if (level == IPPROTO_TCP && name == PKT_TCP_DEFER_ACCEPT && v >= 0 && v < INT32_MAX / 1000) {
+		k->defer = (uint32_t)v * 1000;
+		return 0;
+	}
+	o = ours(level, name);
+	return o != 0 ? pkt_sock_set(k, o, v) : -ENOPROTOOPT;
 }
 
 /* ---- reading back -------------------------------------------------------------------- */
 
-static bool info_of(const struct pkt_sock *k, struct tcp_info *i)
-{
-	return k->s != NULL && k->state != PKT_S_DEAD &&
-	       xk_sess_control(k->s, TCP_CTL_INFO, i, sizeof *i) == (int)sizeof *i;
-}
-
-/* Of the stream, or of new sockets; -1: nobody says. */
-static int64_t live_value(struct pkt_run *u, struct pkt_sock *k, int64_t level, int64_t name)
-{
-	struct tcp_info i;
-	bool have = info_of(k, &i);
-
-	if (level == SOL_SOCKET && name == SO_RCVBUF)
-		return have ? i.rcv_buf : u->rcvbuf;
-	if (level == SOL_SOCKET && name == SO_SNDBUF)
-		return have ? i.snd_buf : u->sndbuf;
-	if (level == IPPROTO_TCP && name == PKT_TCP_MAXSEG)
-		return have ? i.mss : 536;
-	return -1;
-}
-
 int64_t pkt_getsockopt(struct pkt_run *u, struct pkt_sock *k, const struct pkt_event *e)
 {
 	const struct pkt_call *c = e->call;
-	int64_t level, name, unit = 1, is, want, *field;
+	int64_t level, name, is = 0, want;
+	enum xk_sock_opt o;
+	int err;
 
 	if (c->nargs < 4 || !pkt_expr_value(c->arg[1], &level) || !pkt_expr_value(c->arg[2], &name))
 		return -EINVAL;
-	if (level == SOL_SOCKET && name == SO_ERROR) {
-		is = k->err;
-		k->err = 0;
-	} else {
-		is = live_value(u, k, level, name);
-		field = kept(k, level, name, &unit);
-		if (is < 0 && field == NULL)
-			return -ENOPROTOOPT;
-		if (is < 0)
-			is = *field < 0 ? 0 : *field / unit;
-	}
+	o = ours(level, name);
+	err = o != 0 ? pkt_sock_get(k, o, &is) : XK_E_NOPROTOOPT;
+	if (err != XK_OK)
+		return err;
+	if (o == XK_SO_ERROR)
+		is = -is;
 	if (!pkt_expr_value(c->arg[3], &want) || want == is)
 		return 0;
-	if (level == SOL_SOCKET && name == SO_ERROR)
+	if (o == XK_SO_ERROR)
 		pkt_differs(u, e, "the pending error is %s, not %s", is ? pkt_errno_name((int)is) : "none",
 			    want ? pkt_errno_name((int)want) : "none");
 	else

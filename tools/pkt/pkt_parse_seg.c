@@ -10,6 +10,7 @@
  * Invariant: a segment's end is seq + len, as the script promises.
  */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tools/pkt/pkt_priv.h"
@@ -197,36 +198,68 @@ static bool parse_tail(struct pkt_lex *x, struct pkt_seg *s)
 
 /* ---- ICMP ---------------------------------------------------------------------------------- */
 
-static const struct { const char *name; uint8_t type, code; } icmps[] = {
-	{ "net_unreachable", 3, 0 }, { "host_unreachable", 3, 1 }, { "protocol_unreachable", 3, 2 },
-	{ "port_unreachable", 3, 3 }, { "frag_needed", 3, 4 }, { "source_route_failed", 3, 5 },
-	{ "net_unknown", 3, 6 }, { "host_unknown", 3, 7 }, { "net_prohibited", 3, 9 },
-	{ "host_prohibited", 3, 10 }, { "packet_filtered", 3, 13 },
+static const struct { const char *name; uint8_t type; } icmp_types[] = {
+	{ "unreachable", 3 }, { "source_quench", 4 }, { "time_exceeded", 11 }, { "parameter_problem", 12 },
 };
+
+/* Of unreachable. */
+static const struct { const char *name; uint8_t code; } icmp_codes[] = {
+	{ "net_unreachable", 0 }, { "host_unreachable", 1 }, { "protocol_unreachable", 2 }, { "port_unreachable", 3 },
+	{ "frag_needed", 4 }, { "source_route_failed", 5 }, { "net_unknown", 6 }, { "host_unknown", 7 },
+	{ "source_host_isolated", 8 }, { "net_prohibited", 9 }, { "host_prohibited", 10 },
+	{ "net_unreachable_for_tos", 11 }, { "host_unreachable_for_tos", 12 }, { "packet_filtered", 13 },
+	{ "precedence_violation", 14 }, { "precedence_cutoff", 15 },
+};
+
+/* A code by number, code_13, of any type. */
+static bool code_by_number(const char *w, uint8_t *code)
+{
+	char *end;
+	long n;
+
+	if (strncmp(w, "code_", 5) != 0 || !isdigit((unsigned char)w[5]))
+		return false;
+	n = strtol(w + 5, &end, 10);
+	*code = (uint8_t)n;
+	return *end == '\0' && n <= UINT8_MAX;
+}
+
+static bool parse_icmp_code(struct pkt_lex *x, struct pkt_seg *s)
+{
+	char w[32];
+
+	/* Of the others the code may be left out: it is 0. */
+	if (s->icmp_type != 3 && (pkt_looks(x, "mtu") || pkt_looks(x, "[")))
+		return true;
+	pkt_skip(x);
+	if (s->icmp_type != 3 && (x->at == x->end || !isalpha((unsigned char)*x->at)))
+		return true;
+	if (!pkt_word(x, w, sizeof w))
+		return pkt_error(x, "which kind of unreachable?");
+	if (code_by_number(w, &s->icmp_code))
+		return true;
+	for (unsigned i = 0; s->icmp_type == 3 && i < XK_ARRAY_LEN(icmp_codes); i++)
+		if (strcmp(icmp_codes[i].name, w) == 0) {
+			s->icmp_code = icmp_codes[i].code;
+			return true;
+		}
+	return pkt_error(x, "there is no code '%s'", w);
+}
 
 static bool parse_icmp(struct pkt_lex *x, struct pkt_seg *s)
 {
 	char w[32];
-	bool known = false;
 
 	s->what = PKT_ICMP;
 	if (!pkt_word(x, w, sizeof w))
 		return pkt_error(x, "which ICMP message?");
-	s->icmp_type = strcmp(w, "unreachable") == 0 ? 3 : strcmp(w, "source_quench") == 0 ? 4 :
-		       strcmp(w, "time_exceeded") == 0 ? 11 : strcmp(w, "parameter_problem") == 0 ? 12 : 0;
+	for (unsigned i = 0; i < XK_ARRAY_LEN(icmp_types); i++)
+		if (strcmp(icmp_types[i].name, w) == 0)
+			s->icmp_type = icmp_types[i].type;
 	if (s->icmp_type == 0)
 		return pkt_error(x, "'%s' is none of unreachable, source_quench, time_exceeded, parameter_problem", w);
-	if (s->icmp_type == 3) {
-		if (!pkt_word(x, w, sizeof w))
-			return pkt_error(x, "which kind of unreachable?");
-		for (unsigned i = 0; i < XK_ARRAY_LEN(icmps); i++)
-			if (strcmp(icmps[i].name, w) == 0) {
-				s->icmp_code = icmps[i].code;
-				known = true;
-			}
-		if (!known)
-			return pkt_error(x, "there is no code '%s'", w);
-	}
+	if (!parse_icmp_code(x, s))
+		return false;
 	if (pkt_take(x, "mtu") && !parse_16(x, &s->icmp_mtu))
 		return false;
 	if (!pkt_take(x, "["))

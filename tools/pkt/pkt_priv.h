@@ -10,7 +10,7 @@
  *   pkt_seg.c        segments as bytes, both ways
  *   pkt_show.c       segments in the script's notation
  *   pkt_match.c      the script's numbers and the wire's; is it what was expected?
- *   pkt_sock.c       the node above tcp: sockets
+ *   pkt_sock.c       a program's descriptors, and their bytes
  *   pkt_call.c       the calls of a program
  *   pkt_option.c     socket options
  *   pkt_code.c       %{ assertions }%
@@ -25,6 +25,7 @@
 
 #include <stdint.h>
 
+#include "protocols/sock/xk_sock.h"
 #include "protocols/tcp/tcp.h"
 #include "runtime/upi/xk_upi.h"
 #include "tools/pkt/pkt.h"
@@ -144,6 +145,7 @@ bool pkt_word(struct pkt_lex *x, char *buf, size_t n);     /* [A-Za-z_][A-Za-z0-
 bool pkt_number(struct pkt_lex *x, int64_t *v);            /* decimal, 0x, a sign */
 bool pkt_u32(struct pkt_lex *x, uint32_t *v);
 bool pkt_decimal_ns(struct pkt_lex *x, int64_t *ns);       /* seconds with a fraction */
+#define PKT_SECONDS_MAX INT64_C(1000000000)
 
 bool pkt_parse_seg(struct pkt_lex *x, struct pkt_event *e);
 bool pkt_parse_call(struct pkt_lex *x, struct pkt_event *e);
@@ -182,36 +184,23 @@ void pkt_seg_show(FILE *f, const struct pkt_seg *s, bool out);
 
 struct pkt_run;
 #define PKT_FDS 64
-enum pkt_sstate { PKT_S_FREE, PKT_S_NEW, PKT_S_LISTEN, PKT_S_CONNECTING, PKT_S_OPEN, PKT_S_DEAD };
 struct pkt_sock {
-	enum pkt_sstate state;
-	struct pkt_run *run;
-	struct xk_sess *s;               /* we hold a reference */
-	uint16_t lport;                  /* bound; 0: not */
-	bool     nonblock, shut_rd, shut_wr, eof, opened, told;
-	int      err;                    /* pending error, positive errno */
-	uint8_t *rx;                     /* received, not read */
-	uint32_t rx_n, rx_cap;
-	uint64_t rx_total, tx_total;     /* bytes of each direction ever */
+	int      fd;                     /* of xk_sock.h */
+	bool     bound;
+	uint32_t defer;                  /* ms: TCP_DEFER_ACCEPT, given before listen */
+	uint64_t rx_total, tx_total;     /* bytes of each direction that the program has moved */
 	uint32_t bad_rx;                 /* bytes that are not what was sent */
-	struct pkt_sock *accept_next;    /* queue of a listener: not accepted yet */
-	struct pkt_sock *accept_first;
-	struct pkt_sock *listener;
-	unsigned backlog, nqueued;
-	/* Options as set; -1: not. */
-	int64_t  reuseaddr, rcvbuf, sndbuf, nodelay, cork, keepalive, keepidle, keepintvl, keepcnt, linger, maxseg,
-		 user_timeout, linger2, defer_accept;
 };
-extern const struct xk_proto pkt_sockets;                 /* node state: struct pkt_run * */
-
-struct pkt_sock *pkt_sock_new(struct pkt_run *u);
-void pkt_sock_free(struct pkt_sock *k);                   /* inside the VP */
-/* Inside the VP; negative: XK_E_*. */
-int  pkt_sock_listen(struct pkt_sock *k, bool on);
-int  pkt_sock_connect(struct pkt_sock *k);
-uint32_t pkt_sock_write(struct pkt_sock *k, uint32_t n);  /* bytes that the stream took */
-void pkt_sock_taken(struct pkt_sock *k, uint32_t n);
-void pkt_sock_apply(struct pkt_sock *k);                  /* options of k to its session */
+struct pkt_sock *pkt_sock_new(int fd);
+/* Bytes that were received and are not what was sent. */
+uint32_t pkt_sock_close(struct pkt_sock *k);
+int  pkt_sock_set(const struct pkt_sock *k, enum xk_sock_opt o, int64_t v);
+int  pkt_sock_get(const struct pkt_sock *k, enum xk_sock_opt o, int64_t *v);
+/* Is it a blocking one? */
+bool pkt_sock_waits(const struct pkt_sock *k);
+/* Bytes moved, or XK_E_*; flags: XK_SOCK_*. */
+int64_t pkt_sock_read(struct pkt_sock *k, int64_t want, int flags);
+int64_t pkt_sock_write(struct pkt_sock *k, int64_t want, int flags);
 
 /* ---- a run -------------------------------------------------------------------------------- */
 
@@ -220,7 +209,7 @@ struct pkt_tsmap { struct pkt_tsmap *next; uint32_t script, live; };
 struct pkt_wait {                                         /* the call that has not returned yet */
 	const struct pkt_event *e;
 	int64_t  from, until;
-	uint32_t done;                   /* bytes of a write */
+	int64_t  done;                   /* bytes moved so far; connect: it has begun */
 };
 
 struct pkt_run {
@@ -232,10 +221,9 @@ struct pkt_run {
 	struct xk_graph *g;
 	struct xk_node  *raw, *tcp, *sock;
 	struct pkt_sock *fd[PKT_FDS];
-	struct pkt_sock *hidden;         /* closed or never accepted: linked by accept_next */
 	struct pkt_sent *first, *last;   /* sent, not looked at */
 	struct pkt_wait  wait;
-	int64_t          start, tolerance, tick, last_at;
+	int64_t          start, tolerance, tick, last_at, mtu;
 	uint32_t         local, remote, gateway;
 	uint16_t         bind_port, connect_port, lport, rport;
 	uint32_t         remote_off;     /* wire = script + off */
@@ -249,8 +237,7 @@ struct pkt_run {
 	bool             strict, differs, bad;
 	char             profile[16];
 	char             tcp_args[512];
-	int64_t          keepidle, keepintvl, keepcnt; /* ms, of new sockets */
-	int64_t          rcvbuf, sndbuf; /* of new sockets; -1: ask tcp */
+	int64_t          keepidle, keepintvl, keepcnt; /* of new sockets: ms, ms, number; -1: tcp's */
 };
 
 int64_t pkt_now(const struct pkt_run *u);

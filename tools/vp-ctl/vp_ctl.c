@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/compose/xk_json.h"
+
 static int usage(const char *fmt, const char *word)
 {
 	fprintf(stderr, "vp-ctl: ");
@@ -282,6 +284,7 @@ int main(int argc, char **argv)
 	struct vpc o = { .fd = -1, .passed = -1, .timeout = 10 * XK_SEC, .delay = XK_SEC };
 	int code;
 
+	xk_json_start("vp-ctl", VPC_REFUSED);
 	vpc_options(&o, argc, argv);
 	code = strcmp(o.word[0], "list") == 0 ? vpc_list(&o, stdout) : work(&o);
 	if (o.fd >= 0)

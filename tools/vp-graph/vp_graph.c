@@ -8,17 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/compose/xk_json.h"
+
 const char *argp_program_version = "vp-graph (xkvp) 0.1.0";
 
-static const struct { const char *name, *args; int (*run)(const struct vpg *); unsigned min, max; } commands[] = {
-	{ "list", "", vpg_list, 0, 0 },
-	{ "inspect", "NAME|FILE [k=v ...]", vpg_inspect, 1, 1000 },
-	{ "check", "FILE [k=v ...]", vpg_check, 1, 1000 },
-	{ "show", "FILE [k=v ...]", vpg_show, 1, 1000 },
-	{ "dot", "FILE [k=v ...]", vpg_dot, 1, 1000 },
-	{ "filter", "FILE [k=v ...]", vpg_filter, 1, 1000 },
-	{ "test", "[FILE [k=v ...]] SCRIPT.pkt ...", vpg_test, 1, 1000 },
-	{ "meta", "", vpg_meta, 0, 0 },
+static const struct { const char *name, *args; int (*run)(const struct vpg *); unsigned min, max; bool text_only; } commands[] = {
+	{ "list", "", vpg_list, 0, 0, false },
+	{ "inspect", "NAME|FILE [k=v ...]", vpg_inspect, 1, 1000, false },
+	{ "check", "FILE [k=v ...]", vpg_check, 1, 1000, false },
+	{ "show", "FILE [k=v ...]", vpg_show, 1, 1000, false },
+	{ "dot", "FILE [k=v ...]", vpg_dot, 1, 1000, true },
+	{ "filter", "FILE [k=v ...]", vpg_filter, 1, 1000, true },
+	{ "test", "[FILE [k=v ...]] SCRIPT.pkt ...", vpg_test, 1, 1000, false },
+	{ "meta", "", vpg_meta, 0, 0, false },
 };
 
 static const char doc[] =
@@ -110,6 +112,10 @@ static int run(const struct parsed *p)
 			fprintf(stderr, "vp-graph: usage: vp-graph %s %s\n", commands[i].name, commands[i].args);
 			return VPG_USAGE;
 		}
+		if (p->o.json && commands[i].text_only) {
+			fprintf(stderr, "vp-graph: %s prints text only: leave --format=json out\n", commands[i].name);
+			return VPG_USAGE;
+		}
 		return commands[i].run(&p->o);
 	}
 	near = xk_errs_suggest(p->command, names, XK_ARRAY_LEN(names));
@@ -124,6 +130,7 @@ int main(int argc, char **argv)
 	struct parsed p = { .o.meta = "json" };
 	int code;
 
+	xk_json_start("vp-graph", VPG_FAILED);
 	argp_err_exit_status = VPG_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &p);
 	p.o.arg = p.arg;

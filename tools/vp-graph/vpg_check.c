@@ -72,6 +72,9 @@ json_t *vpg_errs_json(struct xk_errs *e)
 		json_array_append_new(list, json_pack("{s:o, s:i, s:i, s:o}", "file", file ? any_text(file)
 						      : json_null(), "line", line, "column", col, "message", any_text(text)));
 	}
+	if (xk_errs_is_cut(e))
+		json_array_append_new(list, json_pack("{s:n, s:i, s:i, s:s}", "file", "line", 0, "column", 0,
+						      "message", "there are more errors, which are not shown"));
 	return list;
 }
 

@@ -164,6 +164,21 @@ static bool take_word(const struct xk_proto *p, void *conf, const char *word, ch
 	return false;
 }
 
+/* Is everything given that p needs?  Rules between parameters say nothing before that. */
+static bool has_needed(const struct vpg *o, const struct xk_proto *p)
+{
+	for (const struct xk_param *q = p->params; q != NULL && q->name != NULL; q++) {
+		size_t n = strlen(q->name);
+		bool given = !(q->flags & XK_PF_REQUIRED);
+
+		for (unsigned i = 1; !given && i < o->narg; i++)
+			given = strncmp(o->arg[i], q->name, n) == 0 && o->arg[i][n] == '=';
+		if (!given)
+			return false;
+	}
+	return true;
+}
+
 /* What holds when the words of the command line are given and no others. */
 static bool take_words(const struct vpg *o, const struct xk_proto *p, void *conf)
 {
@@ -172,7 +187,7 @@ static bool take_words(const struct vpg *o, const struct xk_proto *p, void *conf
 
 	for (unsigned i = 1; good && i < o->narg; i++)
 		good = take_word(p, conf, o->arg[i], why, sizeof why);
-	if (good && o->narg > 1 && p->check != NULL)
+	if (good && o->narg > 1 && p->check != NULL && has_needed(o, p))
 		good = p->check(conf, why, sizeof why) == XK_OK;
 	if (good && p->fill != NULL)
 		p->fill(conf);
@@ -196,27 +211,42 @@ static int inspect_proto(const struct vpg *o, const struct xk_proto *p)
 	return good ? VPG_OK : VPG_FAILED;
 }
 
-static void arch_text(const struct xk_arch *a)
+static void axes_text(const struct xk_arch *a)
 {
-	printf("%s: %s\nvps ", a->name, a->doc);
-	if (a->vps > 0)
-		printf("%d", a->vps);
-	else
-		printf("%s", a->vps == XK_VPS_PER_WORKER ? "one per worker" : "one per connection");
-	printf(", workers %s, burst %u, quantum %u, inbox %u, spin %uus, %s\naxes that can be changed\n",
-	       a->workers ? "1" : "one per processor", a->burst, a->quantum, a->inbox, a->spin_us,
-	       a->wired ? "wired" : "not wired");
-	params_text(xk_arch_params, NULL);
+	char type[64], range[256], value[64];
+
+	printf("axes, with what the preset gives them and what may be written\n");
+	for (const struct xk_param *p = xk_arch_params; p->name != NULL; p++) {
+		const char *is = xk_arch_fixes(a, p->name, value, sizeof value);
+
+		vpg_range(p, range, sizeof range);
+		printf("  %-12s %-16s %-10s %s\n", p->name, is != NULL ? is : "-", vpg_type(p, type, sizeof type), range);
+		printf("  %12s %s\n", "", p->doc);
+	}
+}
+
+static json_t *axes_json(const struct xk_arch *a)
+{
+	json_t *axes = json_object();
+	char value[64];
+
+	for (const struct xk_param *p = xk_arch_params; p->name != NULL; p++) {
+		const char *is = xk_arch_fixes(a, p->name, value, sizeof value);
+
+		json_object_set_new(axes, p->name, is != NULL ? json_string(is) : json_null());
+	}
+	return axes;
 }
 
 static int inspect_arch(const struct vpg *o, const struct xk_arch *a)
 {
 	if (!o->json) {
-		arch_text(a);
+		printf("%s: %s\n", a->name, a->doc);
+		axes_text(a);
 		return VPG_OK;
 	}
-	return vpg_print_json(json_pack("{s:s, s:s, s:s, s:o}", "kind", "threading", "name", a->name,
-					"doc", a->doc, "parameters", vpg_params_json(xk_arch_params)));
+	return vpg_print_json(json_pack("{s:s, s:s, s:s, s:o, s:o}", "kind", "threading", "name", a->name,
+					"doc", a->doc, "axes", axes_json(a), "parameters", vpg_params_json(xk_arch_params)));
 }
 
 /* ---- inspect a file -------------------------------------------------------------------- */

@@ -174,30 +174,40 @@ static int meta_luacheck(void)
 	return VPG_OK;
 }
 
+/* Options and commands are asked of the programs themselves, so that none is forgotten. */
+static const char completion[] =
+	"# bash completion for vp-run, vp-graph, vp-ctl and vp-bench; written by vp-graph meta --completion.\n"
+	"_vp_options() { \"$@\" --help 2>/dev/null | grep -o -e '--[a-z][a-z-]*' | sort -u; }\n"
+	"# Commands stand in the help with two blanks before them; vp-ctl has several in a line.\n"
+	"_vp_commands() {\n"
+	"\t\"$1\" --help 2>/dev/null | sed -n 's/^  \\([a-z].*\\)/\\1/p' | sed 's/   .*//' | tr ',' '\\n' | awk '{ print $1 }' | sort -u\n"
+	"}\n"
+	"# Arguments of the graph or bench file that the line names.\n"
+	"_vp_args() {\n"
+	"\tlocal w\n"
+	"\tfor w in \"${COMP_WORDS[@]:1}\"; do\n"
+	"\t\tcase $w in *.lua) vp-graph inspect \"$w\" 2>/dev/null | awk '/^nodes/ { exit } /^  [a-zA-Z_]/ { print $1 \"=\" }'; return;; esac\n"
+	"\tdone\n"
+	"}\n"
+	"_vp_complete() {\n"
+	"\tlocal tool=$1 cur=${COMP_WORDS[COMP_CWORD]} words\n"
+	"\tcase $tool:$cur in\n"
+	"\tvp-bench:-*) words=$(if [ \"$COMP_CWORD\" -gt 1 ]; then _vp_options vp-bench \"${COMP_WORDS[1]}\"; else _vp_options vp-bench; fi);;\n"
+	"\t*:-*) words=$(_vp_options \"$tool\");;\n"
+	"\tvp-run:*) words=$(_vp_args);;\n"
+	"\t*) if [ \"$COMP_CWORD\" -eq 1 ]; then words=$(_vp_commands \"$tool\"); elif [ \"$tool\" != vp-ctl ]; then words=$(_vp_args); fi;;\n"
+	"\tesac\n"
+	"\tif [ \"$tool:${COMP_WORDS[1]}\" = vp-graph:inspect ] && [ \"$COMP_CWORD\" -eq 2 ]; then\n"
+	"\t\twords=\"$words $(vp-graph list 2>/dev/null | awk '/^  [a-z]/ { print $1 }')\"\n"
+	"\tfi\n"
+	"\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\") $(compgen -f -- \"$cur\"))\n"
+	"\tcase ${COMPREPLY[*]} in *=) compopt -o nospace 2>/dev/null;; esac\n"
+	"}\n"
+	"complete -F _vp_complete vp-run vp-graph vp-ctl vp-bench\n";
+
 static int meta_completion(void)
 {
-	printf("# bash completion for vp-graph and vp-run; written by vp-graph meta --completion.\n"
-	       "_vp_graph() {\n"
-	       "\tlocal cur=${COMP_WORDS[COMP_CWORD]} command=${COMP_WORDS[1]}\n"
-	       "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n"
-	       "\t\tCOMPREPLY=($(compgen -W 'list inspect check show dot filter test meta --help --version' -- \"$cur\"))\n"
-	       "\telif [ \"$command\" = inspect ]; then\n\t\tCOMPREPLY=($(compgen -W '");
-	for (const struct xk_proto *const *p = xk_proto_table; *p != NULL; p++)
-		printf("%s ", (*p)->name);
-	for (const struct xk_arch *a = xk_arch_presets; a->name != NULL; a++)
-		printf("%s ", a->name);
-	printf("' -- \"$cur\") $(compgen -f -X '!*.lua' -- \"$cur\"))\n"
-	       "\telif [ \"$command\" = meta ]; then\n"
-	       "\t\tCOMPREPLY=($(compgen -W '--luacats --luacheck --completion' -- \"$cur\"))\n"
-	       "\telse\n\t\tCOMPREPLY=($(compgen -W '--format --path --unsafe' -- \"$cur\") $(compgen -f -- \"$cur\"))\n\tfi\n}\n"
-	       "_vp_run() {\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} file w\n"
-	       "\tfor w in \"${COMP_WORDS[@]:1}\"; do case $w in *.lua) file=$w;; esac; done\n"
-	       "\tif [ -n \"$file\" ] && [ \"$file\" != \"$cur\" ]; then\n"
-	       "\t\tCOMPREPLY=($(compgen -S= -W \"$(vp-graph inspect \"$file\" 2>/dev/null |\n"
-	       "\t\t\tawk '/^nodes/ {exit} /^  [a-zA-Z_]/ {print $1}')\" -- \"$cur\"))\n\t\tcompopt -o nospace\n"
-	       "\telse\n\t\tCOMPREPLY=($(compgen -W '--json --duration --warmup --stats --capture --log --check "
-	       "--cpus --seed --virtual --path --unsafe' -- \"$cur\") $(compgen -f -- \"$cur\"))\n\tfi\n}\n"
-	       "complete -F _vp_graph vp-graph\ncomplete -F _vp_run vp-run\n");
+	fputs(completion, stdout);
 	return VPG_OK;
 }
 

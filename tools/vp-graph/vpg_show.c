@@ -35,6 +35,22 @@ static const char *source_of(const struct xk_spec *s, unsigned i, const struct x
 	return buf;
 }
 
+/* A value as it is written; "unset" where nobody gave one and there is no default, as inspect says. */
+static const char *value_of(const struct xk_spec *s, unsigned i, const struct xk_param *p, const void *conf,
+			    char *buf, size_t n)
+{
+	const char *file;
+	int line;
+	bool implied = p->flags & XK_PF_UNSET && !xk_param_is_unset(p, conf);
+
+	if (p->def == NULL && p->type != XK_P_LIST && p->type != XK_P_MAP && !implied &&
+	    !xk_spec_param_place(s, i, p->name, &file, &line)) {
+		snprintf(buf, n, "unset");
+		return buf;
+	}
+	return xk_param_format(p, (const char *)conf + p->offset, buf, n);
+}
+
 static int show_node(const struct xk_spec *s, unsigned i)
 {
 	struct xk_spec_node n, low;
@@ -54,7 +70,7 @@ static int show_node(const struct xk_spec *s, unsigned i)
 	for (const struct xk_param *p = n.proto->params; p != NULL && p->name != NULL; p++)
 		width = (int)strlen(p->name) > width ? (int)strlen(p->name) : width;
 	for (const struct xk_param *p = n.proto->params; p != NULL && p->name != NULL; p++) {
-		xk_param_format(p, (const char *)conf + p->offset, value, sizeof value);
+		value_of(s, i, p, conf, value, sizeof value);
 		printf("  %-*s = %-24s %s\n", width, p->name, *value ? value : "-",
 		       source_of(s, i, p, conf, where, sizeof where));
 	}
@@ -98,7 +114,7 @@ static json_t *node_json(const struct xk_spec *s, unsigned i)
 		json_array_append_new(over, json_string(low.name));
 	}
 	for (const struct xk_param *p = n.proto->params; p != NULL && p->name != NULL; p++) {
-		xk_param_format(p, (const char *)conf + p->offset, value, sizeof value);
+		value_of(s, i, p, conf, value, sizeof value);
 		json_object_set_new(params, p->name, json_pack("{s:s, s:s}", "value", value, "from",
 				    source_of(s, i, p, conf, where, sizeof where)));
 	}
@@ -187,6 +203,32 @@ static void dot_node(const struct xk_spec *s, unsigned i)
 	}
 }
 
+/* The cable that node i is an end of, or NULL. */
+static const char *cable_of(const struct xk_spec *s, unsigned i)
+{
+	struct xk_spec_node n;
+	const struct xk_param *p;
+
+	xk_spec_node(s, i, &n);
+	p = n.proto->is_driver ? xk_param_find(n.proto->params, "wire") : NULL;
+	return p != NULL && p->type == XK_P_TEXT ? *(const char *const *)(const void *)((const char *)n.conf + p->offset) : NULL;
+}
+
+static void dot_cables(const struct xk_spec *s)
+{
+	for (unsigned i = 0; i < xk_spec_nodes(s); i++)
+		for (unsigned k = 0; k < i; k++) {
+			const char *a = cable_of(s, i), *b = cable_of(s, k);
+			struct xk_spec_node from, to;
+
+			if (a == NULL || b == NULL || strcmp(a, b) != 0)
+				continue;
+			xk_spec_node(s, i, &from);
+			xk_spec_node(s, k, &to);
+			printf("\t\"%s\" -> \"%s\" [dir=none, constraint=false, style=bold, label=\"%s\"];\n", from.name, to.name, a);
+		}
+}
+
 int vpg_dot(const struct vpg *o)
 {
 	struct vpg_file f;
@@ -197,6 +239,7 @@ int vpg_dot(const struct vpg *o)
 		       "\tedge [fontname=\"sans-serif\", fontsize=9, arrowhead=none];\n", xk_spec_name(f.s));
 		for (unsigned i = 0; i < xk_spec_nodes(f.s); i++)
 			dot_node(f.s, i);
+		dot_cables(f.s);
 		printf("}\n");
 	}
 	vpg_close(&f);

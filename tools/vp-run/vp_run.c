@@ -6,6 +6,7 @@
  * fails says one sentence, and everything before it is undone.  Signals arrive
  * through a descriptor, so that a stop is as orderly as an end.
  */
+#include "runtime/compose/xk_json.h"
 #include "tools/control/ctl.h"
 #include "tools/vp-run/vpr.h"
 
@@ -25,17 +26,30 @@ struct work {
 	struct ctl      *ctl;
 };
 
-/* Before any thread: all of them inherit the mask. */
-static int catch_signals(void)
+/* Before any thread: all of them inherit the mask.  other: 0, or one more. */
+static int catch_signals(int sig, int other)
 {
 	sigset_t set;
 
 	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
+	sigaddset(&set, sig);
+	if (other != 0)
+		sigaddset(&set, other);
 	if (sigprocmask(SIG_BLOCK, &set, NULL) != 0)
 		return -1;
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* SIGUSR1: the table as it is now, where it is in the way of no output. */
+static void so_far(void *arg, const struct xk_run_result *r)
+{
+	struct signalfd_siginfo info;
+	const struct vpr *o = arg;
+
+	while (read(o->ask_fd, &info, sizeof info) == (ssize_t)sizeof info)
+		;
+	vpr_table(stderr, r);
+	fflush(stderr);
 }
 
 /* The runner sleeps and has hundreds of busy threads beside it: it asks for short
@@ -142,6 +156,7 @@ static int bring_up(struct work *w)
 
 static int show(const struct vpr *o, const struct xk_run_result *r, xk_ns window)
 {
+	uint64_t lost = xk_json_lost();
 	json_t *j;
 	int err;
 
@@ -154,23 +169,45 @@ static int show(const struct vpr *o, const struct xk_run_result *r, xk_ns window
 		json_object_del(j, "samples");
 		json_object_set_new(j, "fairness", vpr_fairness(r, window));
 	}
-	err = j ? json_dumpf(j, stdout, JSON_INDENT(2)) : -1;
-	putchar('\n');
+	err = xk_json_lost() == lost ? json_dumpf(j, stdout, JSON_INDENT(2)) : -1;
 	json_decref(j);
+	if (xk_json_lost() != lost)
+		fprintf(stderr, "vp-run: out of memory: the result cannot be shown\n");
+	else
+		putchar('\n');
 	return err == 0 ? VPR_OK : VPR_FAILED;
+}
+
+/* A node that could not do what it is there for is told of, and the run was not good. */
+static int failures(struct work *w)
+{
+	int code = VPR_OK;
+
+	for (unsigned i = 0; i < w->g->nnodes; i++) {
+		const struct xk_node *n = w->g->node[i];
+
+		if (xk_node_failure(n) == NULL)
+			continue;
+		xk_errs_add(w->e, n->file, n->line, 0, "%s: %s", n->name, xk_node_failure(n));
+		code = VPR_FAILED;
+	}
+	return code;
 }
 
 static int run(struct work *w)
 {
 	const struct xk_plan *p = xk_spec_plan(w->s);
 	struct xk_run_opts opts = { .duration = p->duration, .warmup = p->warmup, .stats = vpr_interval,
-				    .stop_fd = w->o->stop_fd };
+				    .stop_fd = w->o->stop_fd, .ask_fd = w->o->ask_fd, .so_far = so_far, .arg = w->o };
 	struct xk_run_result r;
 	int err;
 
 	if (vpr_time("stats", w->o->stats, &opts.interval, w->e) != XK_OK)
 		return VPR_USAGE;
 	if (vpr_time("fairness", w->o->fairness, &opts.window, w->e) != XK_OK)
+		return VPR_USAGE;
+	if (vpr_messages("messages", w->o->messages, &opts.max_messages, w->e) != XK_OK ||
+	    vpr_messages("warmup-messages", w->o->warmup_messages, &opts.warmup_messages, w->e) != XK_OK)
 		return VPR_USAGE;
 	opts.window_conns = opts.window != 0;
 	if (w->ctl != NULL) {
@@ -185,7 +222,7 @@ static int run(struct work *w)
 		return code_of(err);
 	err = show(w->o, &r, opts.window);
 	xk_run_fini(&r);
-	return err;
+	return err == VPR_OK ? failures(w) : err;
 }
 
 /* The graph goes first: its last messages may still be captured. */
@@ -225,15 +262,18 @@ static int work(struct work *w)
 
 int main(int argc, char **argv)
 {
-	struct vpr o = { .stop_fd = -1 };
+	struct vpr o = { .stop_fd = -1, .ask_fd = -1 };
 	struct work w = { .o = &o };
 	int code;
 
+	xk_json_start(NULL, 0);
+	/* First of all: from here on a signal is a stop in order. */
+	o.stop_fd = catch_signals(SIGINT, SIGTERM);
+	o.ask_fd = catch_signals(SIGUSR1, 0);
 	vpr_options(&o, argc, argv);
-	o.stop_fd = catch_signals();
 	w.e = xk_errs_new();
 	w.warnings = xk_errs_new();
-	if (o.stop_fd < 0 || w.e == NULL || w.warnings == NULL) {
+	if (o.stop_fd < 0 || o.ask_fd < 0 || w.e == NULL || w.warnings == NULL) {
 		fprintf(stderr, "vp-run: cannot start: %s\n", strerror(errno));
 		return VPR_FAILED;
 	}
@@ -246,6 +286,7 @@ int main(int argc, char **argv)
 	xk_errs_free(w.e);
 	xk_errs_free(w.warnings);
 	close(o.stop_fd);
+	close(o.ask_fd);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		fprintf(stderr, "vp-run: cannot write the output\n");
 		code = code ? code : VPR_FAILED;

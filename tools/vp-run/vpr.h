@@ -35,10 +35,11 @@ struct vpr {
 	bool        json, json_vps, json_conns, check_only, is_virtual, unsafe, layer_times;
 	const char *control;             /* of the live view; NULL: the default path */
 	bool        has_control;
-	const char *duration, *warmup, *stats, *fairness, *log, *cpus, *seed, *path;
+	const char *duration, *warmup, *messages, *warmup_messages;
+	const char *stats, *fairness, *log, *cpus, *seed, *path;
 	struct vpr_capture capture[VPR_CAPTURES];
 	unsigned    ncapture;
-	int         stop_fd;             /* signals arrive here */
+	int         stop_fd, ask_fd;     /* SIGINT and SIGTERM arrive here; SIGUSR1 */
 };
 
 /* Fills o from the command line; does not return on wrong usage. */
@@ -47,6 +48,8 @@ void vpr_options(struct vpr *o, int argc, char **argv);
 int  vpr_apply(const struct vpr *o, struct xk_plan *p, struct xk_errs *e);
 /* Parses one option's time; 0 when text is NULL. */
 int  vpr_time(const char *name, const char *text, xk_ns *out, struct xk_errs *e);
+/* The same of a number of messages, which is not 0. */
+int  vpr_messages(const char *name, const char *text, uint64_t *out, struct xk_errs *e);
 /* Levels of messages, by node name or protocol. */
 int  vpr_log(const struct vpr *o, struct xk_graph *g, struct xk_errs *e);
 

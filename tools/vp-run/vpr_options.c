@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *argp_program_version = "vp-run (xkvp) 0.1.0";
+#include "tools/vp-run/build_text.h"
+
+const char *argp_program_version = "vp-run (xkvp) 0.1.0\n" XK_BUILD_TEXT;
 
 static const char doc[] =
 	"Runs the graph of FILE and prints what its protocols did.\n"
@@ -18,12 +20,14 @@ static const char doc[] =
 	"4 a privilege or device is missing, 5 buffers or sessions leaked.";
 
 enum { OPT_STATS = 256, OPT_CAPTURE, OPT_LOG, OPT_CHECK, OPT_CPUS, OPT_SEED, OPT_VIRTUAL, OPT_UNSAFE, OPT_WARMUP,
-       OPT_VPS, OPT_CONNS, OPT_FAIRNESS, OPT_FILTER, OPT_CONTROL, OPT_LAYER_TIMES };
+       OPT_VPS, OPT_CONNS, OPT_FAIRNESS, OPT_FILTER, OPT_CONTROL, OPT_LAYER_TIMES, OPT_MESSAGES, OPT_WARMUP_MESSAGES };
 
 static const struct argp_option options[] = {
 	{ "duration", 'd', "TIME", 0, "How long to measure, \"5s\" (default: the graph's; without one until the "
 	  "applications finish or a signal comes)", 0 },
 	{ "warmup", OPT_WARMUP, "TIME", 0, "Time before that, not measured", 0 },
+	{ "messages", OPT_MESSAGES, "N", 0, "Measure so many messages, not a time", 0 },
+	{ "warmup-messages", OPT_WARMUP_MESSAGES, "N", 0, "Messages before that, not measured", 0 },
 	{ "stats", OPT_STATS, "TIME", 0, "Print the rate every TIME to stderr", 0 },
 	{ "json", 'j', NULL, 0, "Print JSON instead of a table", 0 },
 	{ "vps", OPT_VPS, NULL, 0, "JSON: each virtual processor, too", 0 },
@@ -87,6 +91,8 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	switch (key) {
 	case 'd': o->duration = arg; break;
 	case OPT_WARMUP: o->warmup = arg; break;
+	case OPT_MESSAGES: o->messages = arg; break;
+	case OPT_WARMUP_MESSAGES: o->warmup_messages = arg; break;
 	case OPT_STATS: o->stats = arg; break;
 	case 'j': o->json = true; break;
 	case OPT_VPS: o->json_vps = true; break;
@@ -143,17 +149,32 @@ static int option(enum xk_ptype type, const char *name, const char *text, union 
 	return err;
 }
 
-int vpr_time(const char *name, const char *text, xk_ns *out, struct xk_errs *e)
+static int whole(enum xk_ptype type, const char *name, const char *text, uint64_t *out, struct xk_errs *e)
 {
 	union xk_pval v;
 	int err;
 
 	if (text == NULL)
 		return XK_OK;
-	err = option(XK_P_TIME, name, text, &v, e);
+	err = option(type, name, text, &v, e);
 	if (err == XK_OK)
 		*out = v.u;
 	return err;
+}
+
+int vpr_time(const char *name, const char *text, xk_ns *out, struct xk_errs *e)
+{
+	return whole(XK_P_TIME, name, text, out, e);
+}
+
+int vpr_messages(const char *name, const char *text, uint64_t *out, struct xk_errs *e)
+{
+	int err = whole(XK_P_UINT, name, text, out, e);
+
+	if (err != XK_OK || text == NULL || *out != 0)
+		return err;
+	xk_errs_add(e, NULL, 0, 0, "option --%s needs a message at least", name);
+	return XK_E_INVAL;
 }
 
 int vpr_apply(const struct vpr *o, struct xk_plan *p, struct xk_errs *e)
@@ -161,6 +182,10 @@ int vpr_apply(const struct vpr *o, struct xk_plan *p, struct xk_errs *e)
 	unsigned before = xk_errs_count(e);
 	union xk_pval v;
 
+	if (o->messages != NULL)
+		p->duration = 0;
+	if (o->warmup_messages != NULL)
+		p->warmup = 0;
 	vpr_time("duration", o->duration, &p->duration, e);
 	vpr_time("warmup", o->warmup, &p->warmup, e);
 	if (o->cpus != NULL && option(XK_P_CPUS, "cpus", o->cpus, &v, e) == XK_OK)

@@ -21,21 +21,20 @@ static unsigned busy_vps(const struct xk_run_result *r, const struct xk_run_node
 	return busy;
 }
 
-/* "queue_full 3, no memory 1" of one node; the total is returned. */
-static uint64_t drops_text(const struct xk_run_node *n, char *buf, size_t len)
+/* "queue_full 3, no memory 1" of drops at one node; the total is returned. */
+static uint64_t drops_text(const struct xk_node *n, const uint64_t *drop, char *buf, size_t len)
 {
 	uint64_t total = 0;
 	size_t used = 0;
 	const char *name;
 
 	buf[0] = '\0';
-	for (unsigned i = 0; i < XK_DROPS_MAX && (name = xk_run_drop_name(n->node, i)) != NULL; i++) {
-		if (n->all.drop[i] == 0)
+	for (unsigned i = 0; i < XK_DROPS_MAX && (name = xk_run_drop_name(n, i)) != NULL; i++) {
+		if (drop[i] == 0)
 			continue;
-		total += n->all.drop[i];
+		total += drop[i];
 		if (used < len)
-			used += (size_t)snprintf(buf + used, len - used, "%s%s %llu", used ? ", " : "", name,
-						 (ull)n->all.drop[i]);
+			used += (size_t)snprintf(buf + used, len - used, "%s%s %llu", used ? ", " : "", name, (ull)drop[i]);
 	}
 	return total;
 }
@@ -44,6 +43,32 @@ static uint64_t drops_text(const struct xk_run_node *n, char *buf, size_t len)
 static bool said_already(const struct xk_run_node *n, const char *name)
 {
 	return n->is_app && (strcmp(name, "messages") == 0 || strcmp(name, "bytes") == 0);
+}
+
+/* "42.0 ms" */
+static void put_time(FILE *f, double ns)
+{
+	static const struct { double from, unit; const char *name; } in[] = {
+		{ 1e9, 1e9, "s" }, { 1e6, 1e6, "ms" }, { 1e3, 1e3, "us" }, { 0, 1, "ns" },
+	};
+	unsigned i = 0;
+
+	while (ns < in[i].from)
+		i++;
+	fprintf(f, "%.*f %s", in[i].unit > 1 ? 1 : 0, ns / in[i].unit, in[i].name);
+}
+
+/* A counter; one of nanoseconds is a time, and its unit not part of its name. */
+static void put_counter(FILE *f, const char *name, uint64_t v)
+{
+	size_t len = strlen(name);
+
+	if (len > 3 && strcmp(name + len - 3, "_ns") == 0) {
+		fprintf(f, "%.*s ", (int)len - 3, name);
+		put_time(f, (double)v);
+	} else {
+		fprintf(f, "%s %llu", name, (ull)v);
+	}
 }
 
 static void counters(FILE *f, const struct xk_run_node *n)
@@ -58,7 +83,8 @@ static void counters(FILE *f, const struct xk_run_node *n)
 	for (unsigned i = 0; name != NULL && i < XK_COUNTS_MAX && name[i] != NULL; i++) {
 		if (n->all.count[i] == 0 || said_already(n, name[i]))
 			continue;
-		fprintf(f, "%s%s %llu", sep, name[i], (ull)n->all.count[i]);
+		fputs(sep, f);
+		put_counter(f, name[i], n->all.count[i]);
 		sep = ", ";
 	}
 }
@@ -74,31 +100,69 @@ static bool has_counters(const struct xk_run_node *n)
 static void node_line(FILE *f, const struct xk_run_result *r, const struct xk_run_node *n, int width)
 {
 	char drops[512];
-	uint64_t dropped = drops_text(n, drops, sizeof drops);
+	uint64_t dropped = drops_text(n->node, n->all.drop, drops, sizeof drops);
 
 	fprintf(f, "%-*s %5u %10llu %13llu %13llu %11llu  %s\n", width, n->node->name, busy_vps(r, n),
 		(ull)n->all.sess_live, (ull)n->all.push, (ull)n->all.pop, (ull)dropped, drops);
 }
 
-static void totals(FILE *f, const struct xk_run_result *r)
+/* ", 26.2 Gbit/s" of payload. */
+static void put_bits(FILE *f, uint64_t bytes, double s)
+{
+	double bits = (double)bytes * 8 / s;
+
+	if (bytes != 0)
+		fprintf(f, ", %.3g %sbit/s", bits / (bits >= 999.5e6 ? 1e9 : bits >= 999.5e3 ? 1e6 : 1e3),
+			bits >= 999.5e6 ? "G" : bits >= 999.5e3 ? "M" : "k");
+}
+
+/* The applications that the first line is not of. */
+static void others(FILE *f, const struct xk_run_result *r)
 {
 	double s = (double)r->measured_ns / 1e9;
+
+	for (unsigned i = r->nnodes; i-- > 0;) {
+		const struct xk_run_node *n = &r->node[i];
+
+		if (!n->is_app || (int)i == r->busiest || n->messages == 0 || s <= 0)
+			continue;
+		fprintf(f, "%s %llu messages: %.0f messages/s", n->node->name, (ull)n->messages, (double)n->messages / s);
+		put_bits(f, n->bytes, s);
+		fputc('\n', f);
+	}
+}
+
+static void processors(FILE *f, const struct xk_run_result *r)
+{
+	unsigned workers = r->nworkers - r->noutside;
 	uint64_t user = 0, sys = 0;
 
 	for (unsigned i = 0; i < r->nworkers; i++) {
 		user += r->worker[i].user_ns;
 		sys += r->worker[i].sys_ns;
 	}
-	fprintf(f, "%s %llu messages in %.3f s%s", r->busiest >= 0 ? r->node[r->busiest].node->name : "total:",
-		(ull)r->messages, s, r->is_virtual ? " of virtual time" : "");
-	if (r->messages != 0 && s > 0)
-		fprintf(f, ": %.0f messages/s, %.1f ns per message", (double)r->messages / s,
-			(double)r->measured_ns / (double)r->messages);
-	fprintf(f, "; %s\n", xk_run_end_text(r->end));
-	fprintf(f, "%u virtual processors, %u workers", r->nvps, r->nworkers);
+	fprintf(f, "%u virtual processor%s, %u worker%s", r->nvps, r->nvps == 1 ? "" : "s", workers, workers == 1 ? "" : "s");
+	if (r->noutside != 0)
+		fprintf(f, ", %u thread%s of applications", r->noutside, r->noutside == 1 ? "" : "s");
 	if (!r->is_virtual)
 		fprintf(f, ", user %.3f s, system %.3f s", (double)user / 1e9, (double)sys / 1e9);
 	fputc('\n', f);
+}
+
+static void totals(FILE *f, const struct xk_run_result *r)
+{
+	double s = (double)r->measured_ns / 1e9;
+
+	fprintf(f, "%s %llu messages in %.3f s%s", r->busiest >= 0 ? r->node[r->busiest].node->name : "total:",
+		(ull)r->messages, s, r->is_virtual ? " of virtual time" : "");
+	if (r->messages != 0 && s > 0) {
+		fprintf(f, ": %.0f messages/s", (double)r->messages / s);
+		put_bits(f, r->bytes, s);
+		fprintf(f, ", %.1f ns per message", (double)r->measured_ns / (double)r->messages);
+	}
+	fprintf(f, "; %s\n", xk_run_end_text(r->end));
+	others(f, r);
+	processors(f, r);
 }
 
 static void rtt(FILE *f, const struct xk_run_rtt *t)
@@ -130,8 +194,15 @@ static void layer_times(FILE *f, const struct xk_run_result *r, int width)
 
 static const char *lock_class(const char *name)
 {
-	return strcmp(name, "vp") == 0 ? "of virtual processors" : strcmp(name, "carrier") == 0 ? "of carriers" :
-	       strcmp(name, "table") == 0 ? "of the table of connections" : "of the queue of carriers";
+	static const struct { const char *name, *text; } of[] = {
+		{ "vp", "of virtual processors" }, { "carrier", "of carriers" }, { "table", "of the table of connections" },
+		{ "map", "of layers' maps" }, { "session", "of layers' sessions" }, { "queue", "of the queue of carriers" },
+	};
+	unsigned i = 0;
+
+	while (i + 1 < XK_ARRAY_LEN(of) && strcmp(of[i].name, name) != 0)
+		i++;
+	return of[i].text;
 }
 
 static void locks(FILE *f, const struct xk_run_result *r)
@@ -188,14 +259,42 @@ static void lanes(FILE *f, const struct xk_run_result *r)
 
 	if (set->arch.domain != XK_DOMAIN_LAYER)
 		return;
-	fprintf(f, "%7s %5s %13s %13s %13s %11s %11s %13s\n", "cluster", "layer", "from below", "from above", "handed on",
-		"stopped", "slept", "longest queue");
+	fprintf(f, "%7s %5s %13s %13s %13s %11s %11s %13s %9s %9s\n", "cluster", "layer", "from below", "from above",
+		"handed on", "stopped", "slept", "longest queue", "full ms", "empty ms");
 	for (unsigned i = 0; i < r->nlanes; i++) {
 		const struct xk_lane_stats *l = &r->vp[i].lane;
 
-		fprintf(f, "%7u %5u %13llu %13llu %13llu %11llu %11llu %13llu\n", l->cluster, l->layer, (ull)l->up,
-			(ull)l->down, (ull)l->handed, (ull)l->stops, (ull)l->sleeps, (ull)l->most);
+		fprintf(f, "%7u %5u %13llu %13llu %13llu %11llu %11llu %13llu %9.1f %9.1f\n", l->cluster, l->layer,
+			(ull)l->up, (ull)l->down, (ull)l->handed, (ull)l->stops, (ull)l->sleeps, (ull)l->most,
+			(double)l->full_ns / 1e6, (double)l->empty_ns / 1e6);
 	}
+}
+
+/* What was lost in the warm-up or before may be why the rate is what it is. */
+static void before(FILE *f, const struct xk_run_result *r)
+{
+	const char *sep = "before measuring: ";
+	char drops[512];
+
+	for (unsigned i = r->nnodes; i-- > 0;) {
+		const struct xk_run_node *n = &r->node[i];
+
+		if (drops_text(n->node, n->dropped_before, drops, sizeof drops) == 0)
+			continue;
+		fprintf(f, "%s%s %s", sep, n->node->name, drops);
+		sep = ", ";
+	}
+	if (sep[1] == ' ')
+		fputc('\n', f);
+}
+
+static void doubts(FILE *f, const struct xk_run_result *r)
+{
+	char text[XK_RUN_DOUBTS][XK_RUN_DOUBT_LEN];
+	unsigned n = xk_run_doubts(r, text);
+
+	for (unsigned i = 0; i < n; i++)
+		fprintf(f, "doubt: %s\n", text[i]);
 }
 
 void vpr_table(FILE *f, const struct xk_run_result *r)
@@ -216,7 +315,9 @@ void vpr_table(FILE *f, const struct xk_run_result *r)
 		counters(f, &r->node[i]);
 		fputc('\n', f);
 	}
+	before(f, r);
 	totals(f, r);
+	doubts(f, r);
 	rtt(f, &r->rtt);
 	layer_times(f, r, width);
 	locks(f, r);

@@ -247,16 +247,18 @@ uint64_t storm_live(const char *node)
 	return sum;
 }
 
-uint64_t storm_memory(void)
+uint64_t storm_buffer_bytes(void)
 {
 	struct xk_mem_stats s[XK_MEM_CLASSES];
-	uint64_t sum = xk_alloc_bytes() + xk_slab_bytes();
+	uint64_t sum = 0;
 
 	xk_mempool_stats(storm_graph->vps->pool, s);
 	for (unsigned i = 0; i < XK_MEM_CLASSES; i++)
 		sum += s[i].bytes;
 	return sum;
 }
+
+uint64_t storm_memory(void) { return xk_alloc_bytes() + xk_slab_bytes() + storm_buffer_bytes(); }
 
 uint64_t storm_buffers(void)
 {

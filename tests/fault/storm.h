@@ -77,6 +77,7 @@ uint64_t storm_dropped(const char *node, const char *reason);   /* NULL: all */
 uint64_t storm_live(const char *node);                          /* sessions */
 /* Bytes from all allocators. */
 uint64_t storm_memory(void);
+uint64_t storm_buffer_bytes(void);              /* of these, message buffers */
 /* Buffers that are somewhere in the graph now. */
 uint64_t storm_buffers(void);
 

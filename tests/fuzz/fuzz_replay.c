@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * fuzz_replay.c - the corpus of fuzz_classify.c as an ordinary test: every file, and inputs
- * made from each by changing bytes.  A difference aborts, which the test harness sees.
+ * fuzz_replay.c - the corpus of a fuzz target as an ordinary test: every file, and inputs
+ * made from each by changing bytes.  What is wrong aborts, which the test harness sees.
+ * FUZZ_CORPUS is the folder of the corpus, FUZZ_ROUNDS how many are made of a file.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -31,7 +32,7 @@ static unsigned one_file(const char *dir, const char *name)
 	n = fread(in, 1, sizeof in, f);
 	fclose(f);
 	LLVMFuzzerTestOneInput(in, n);
-	for (unsigned long i = 0; n != 0 && i < xk_test_rounds(2000); i++) {
+	for (unsigned long i = 0; n != 0 && i < xk_test_rounds(FUZZ_ROUNDS); i++) {
 		memcpy(changed, in, n);
 		for (unsigned k = 0; k < 1 + i % 4; k++)
 			changed[xk_rand_below(&dice, n)] ^= (uint8_t)(1u << xk_rand_below(&dice, 8));
@@ -40,14 +41,14 @@ static unsigned one_file(const char *dir, const char *name)
 	return 1;
 }
 
-static void no_input_makes_back_ends_differ(void)
+static void no_input_makes_the_target_abort(void)
 {
 	char dir[768];
 	unsigned files = 0;
 	struct dirent *e;
 	DIR *d;
 
-	snprintf(dir, sizeof dir, "%s/tests/fuzz/classify", xk_test_srcdir());
+	snprintf(dir, sizeof dir, "%s/tests/fuzz/%s", xk_test_srcdir(), FUZZ_CORPUS);
 	d = opendir(dir);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(d);
 	while ((e = readdir(d)) != NULL)
@@ -59,7 +60,7 @@ static void no_input_makes_back_ends_differ(void)
 }
 
 static CU_TestInfo tests[] = {
-	{ "no input makes back ends differ", no_input_makes_back_ends_differ },
+	{ FUZZ_CORPUS ": no input makes the target abort", no_input_makes_the_target_abort },
 	CU_TEST_INFO_NULL,
 };
 static CU_SuiteInfo suites[] = { { "fuzz", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };

@@ -22,7 +22,7 @@ static const char *numbers(const struct tcp_cb *cb)
 		return "more was sent than there is";
 	if (cb->snd_wscale > 14 || cb->rcv_wscale > 14)
 		return "a window scale above 14";
-	if (cb->peer_mss < cb->tune->min_mss || cb->mss == 0 || cb->cwnd == 0)
+	if (cb->peer_mss < TCP_MSS_LEAST || cb->mss == 0 || cb->cwnd == 0)
 		return "no room for a segment";
 	if (cb->sacked_out + cb->lost_out > cb->snd_max - cb->snd_una)
 		return "more is received or lost than is under way";

@@ -36,6 +36,31 @@ static void refuses(const char *text, const char *why)
 	pkt_free(s);
 }
 
+/* Runs text; what it says must hold `why`. */
+static void ends(const char *text, enum pkt_result as, const char *why)
+{
+	struct pkt_script *s = parse(text);
+	struct pkt_opts o = { .profile = NULL };
+	enum pkt_result r;
+	FILE *out;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	if (xk_proto_find("tcp") == NULL || xk_proto_find("sock") == NULL) {
+		pkt_free(s);
+		return;
+	}
+	free(said);
+	said = NULL;
+	out = open_memstream(&said, &said_n);
+	r = pkt_run(s, &o, out);
+	fclose(out);
+	CU_ASSERT_EQUAL(r, as);
+	CU_ASSERT_PTR_NOT_NULL(strstr(said, why));
+	if (r != as || strstr(said, why) == NULL)
+		printf("# %s -> %s: %s\n", text, pkt_result_text(r), said);
+	pkt_free(s);
+}
+
 /* ---- times ------------------------------------------------------------------------- */
 
 static void times_are_read_with_their_kind(void)
@@ -68,6 +93,10 @@ static void wrong_times_are_refused(void)
 	refuses("1~2 close(3) = 0\n", "only a segment that we send");
 	refuses("* < . 1:1(0)\n", "only a segment that we send");
 	refuses("x close(3) = 0\n", "a time in seconds");
+	refuses("9999999999 close(3) = 0\n", "t.pkt:1: a time of more than 1000000000 seconds");
+	refuses("0 close(3) = 0\n+99999999999999999999999 close(3) = 0\n", "t.pkt:2: a time of more than");
+	refuses("+.1234567891 close(3) = 0\n", "finer than nanoseconds");
+	refuses("+0~1000000001 > . 1:1(0)\n", "a time of more than");
 }
 
 /* ---- segments ------------------------------------------------------------------------- */
@@ -115,6 +144,25 @@ static void wrong_segments_are_refused(void)
 	refuses("0 > . 99999999999:1(0)\n", "32 bits");
 	refuses("0 < icmp unreachable nonsense [1:1(0)]\n", "no code");
 	refuses("0 > icmp unreachable net_unreachable\n", "not looked at");
+	refuses("0 < icmp time_exceeded nonsense [1:1(0)]\n", "no code 'nonsense'");
+	refuses("0 < icmp unreachable code_256 [1:1(0)]\n", "no code 'code_256'");
+	refuses("0 < icmp redirect [1:1(0)]\n", "'redirect' is none of");
+}
+
+static void an_icmp_message_has_type_and_code(void)
+{
+	struct pkt_script *s = parse("0 < icmp unreachable source_host_isolated [1:1(0)]\n0 < icmp time_exceeded [S 1:1(0)]\n"
+				     "0 < icmp time_exceeded code_1 [1:1(0)]\n0 < icmp unreachable code_13 [1:1(0)]\n"
+				     "0 < icmp unreachable precedence_cutoff\n");
+	const struct { uint8_t type, code; } want[] = { { 3, 8 }, { 11, 0 }, { 11, 1 }, { 3, 13 }, { 3, 15 } };
+	const struct pkt_event *e;
+	unsigned i = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	for (e = s->first; e != NULL; e = e->next, i++)
+		CU_ASSERT(e->seg->icmp_type == want[i].type && e->seg->icmp_code == want[i].code);
+	CU_ASSERT_EQUAL(i, XK_ARRAY_LEN(want));
+	pkt_free(s);
 }
 
 static void bytes_and_back_are_the_same_segment(void)
@@ -214,6 +262,53 @@ static void options_comments_and_lines_are_counted(void)
 	pkt_free(s);
 }
 
+/* ---- what is not done is not passed ----------------------------------------------------------- */
+
+#define OPENED "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 bind(3, ..., ...) = 0\n+0 listen(3, 1) = 0\n" \
+	"+0 < S 0:0(0) win 10000 <mss 1000>\n+0 > S. 0:0(0) ack 1 <...>\n+0 < . 1:1(0) ack 1 win 10000\n" \
+	"+0 accept(3, ..., ...) = 4\n"
+
+static void a_command_that_is_not_run_is_told(void)
+{
+	ends("0 `ip route add 10.0.0.0/8 dev eth0`\n", PKT_BAD_SCRIPT, "t.pkt:1: commands are not run here: what 'ip' would do");
+	ends(OPENED "+0 `true`\n", PKT_BAD_SCRIPT, "t.pkt:8: commands are not run here");
+	ends("0 `sysctl -w net.ipv4.tcp_mystery=1`\n", PKT_BAD_SCRIPT, "tcp_mystery is not known here");
+	ends("0 `sysctl -q net.ipv4.tcp_sack=1 net.ipv4.tcp_mystery=1`\n", PKT_BAD_SCRIPT, "tcp_mystery is not known here");
+	ends("0 `sysctl -w net.ipv4.tcp_sack=on`\n", PKT_BAD_SCRIPT, "'on' is no number");
+	ends("0 `sysctl net.ipv4.tcp_sack`\n", PKT_BAD_SCRIPT, "no name=value");
+	ends(OPENED "+0 `sysctl -w net.inet.tcp.delacktime=99`\n", PKT_BAD_SCRIPT, "cannot change while connections may exist");
+	ends(OPENED "+0 `sysctl -w net.inet.tcp.rfc1323=0`\n", PKT_BAD_SCRIPT, "cannot change while connections may exist");
+	ends("`../common/defaults.sh `\n0 `sysctl -w kern.ipc.maxsockbuf=2097152`\n+0 `sysctl -w net.ipv4.tcp_sack=0; "
+	     "sysctl -w net.ipv4.tcp_timestamps=0`\n" OPENED, PKT_PASS, "");
+}
+
+static void an_option_that_is_not_heeded_is_refused(void)
+{
+	ends("--tolerance_percent=5\n" OPENED, PKT_BAD_SCRIPT, "t.pkt:1: there is no option --tolerance_percent");
+	ends("--non_fatal=packet\n" OPENED, PKT_BAD_SCRIPT, "there is no option --non_fatal");
+	ends("--tolerance_usecs=many\n" OPENED, PKT_BAD_SCRIPT, "--tolerance_usecs=many: a number from 0");
+	ends("--mtu=\n" OPENED, PKT_BAD_SCRIPT, "--mtu=: a number from 68");
+	ends("--bind_port=70000\n" OPENED, PKT_BAD_SCRIPT, "a number from 1 to 65535");
+	ends(OPENED "+0 setsockopt(4, SOL_SOCKET, SO_PRIORITY, [1], 4) = 0\n", PKT_DIFFERS, "-1 ENOPROTOOPT, not 0");
+	ends(OPENED "+0 setsockopt(4, 99, 99, [1], 4) = -1 ENOPROTOOPT\n", PKT_PASS, "");
+	ends(OPENED "+0 write(4, ..., 10) = 10\n+0 send(4, ..., 10, MSG_MORE) = 10\n", PKT_BAD_SCRIPT, "flags 0x8000 are not known");
+}
+
+static void what_is_left_over_fails_unless_it_only_acknowledges(void)
+{
+	ends(OPENED "+0 write(4, ..., 10) = 10\n", PKT_DIFFERS, "a segment is left over");
+	ends(OPENED "+0 close(4) = 0\n", PKT_DIFFERS, "a segment is left over");
+	ends(OPENED "+0 < P. 1:11(10) ack 1 win 10000\n+0 close(4) = 0\n", PKT_DIFFERS, "> R.");
+	ends(OPENED "+0 < P. 1:11(10) ack 1 win 10000\n", PKT_PASS, "");
+	ends("--strict_segments\n" OPENED "+0 < P. 1:11(10) ack 1 win 10000\n", PKT_DIFFERS, "a segment is left over");
+}
+
+static void the_clock_has_an_end(void)
+{
+	ends("0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+1000000000 close(3) = 0\n+1000000000 close(3) = -1 EBADF\n"
+	     "+1000000000 close(3) = -1 EBADF\n+1000000000 close(3) = -1 EBADF\n", PKT_BAD_SCRIPT, "t.pkt:5: the clock does not");
+}
+
 /* No prefix and no mangled byte of a script makes the reader do anything but say so. */
 static void mangled_scripts_are_read_or_refused(void)
 {
@@ -249,7 +344,9 @@ static CU_TestInfo all[] = {
 	T(times_are_read_with_their_kind), T(wrong_times_are_refused), T(a_segment_has_all_its_parts),
 	T(a_segment_is_shown_as_it_was_written), T(wrong_segments_are_refused), T(bytes_and_back_are_the_same_segment),
 	T(options_that_do_not_fit_are_not_stored), T(a_call_has_arguments_and_a_result), T(wrong_calls_are_refused),
-	T(options_comments_and_lines_are_counted), T(mangled_scripts_are_read_or_refused), CU_TEST_INFO_NULL
+	T(options_comments_and_lines_are_counted), T(mangled_scripts_are_read_or_refused),
+	T(an_icmp_message_has_type_and_code), T(a_command_that_is_not_run_is_told), T(an_option_that_is_not_heeded_is_refused),
+	T(what_is_left_over_fails_unless_it_only_acknowledges), T(the_clock_has_an_end), CU_TEST_INFO_NULL
 };
 static CU_SuiteInfo suites[] = { { "pkt", NULL, done, NULL, NULL, all }, CU_SUITE_INFO_NULL };
 

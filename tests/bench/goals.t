@@ -36,8 +36,10 @@ schema='
 	(keys == ["goals"]) and (.goals | type == "array" and length > 0) and (.goals | all(
 		(.id | type == "string") and (.bar | type == "number") and (.unit | type == "string") and
 		(.ours | type == "number" or . == null) and
-		(if .ok == null then .ratio == null and .lo == null and .hi == null and (.note | type == "string")
-		 else (.ok | type == "boolean") and (.ratio | type == "number") and (.reference | type == "number") and
+		(.verdict | IN("holds", "holds+", "misses", "cannot say", "not measured")) and
+		(.ok == if .verdict == "misses" then false elif .verdict[:5] == "holds" then true else null end) and
+		(if .verdict == "not measured" then .ratio == null and .lo == null and .hi == null and (.note | type == "string")
+		 else (.ratio | type == "number") and (.reference | type == "number") and
 		      .lo <= .ratio and .ratio <= .hi end)))'
 
 fits_schema() {
@@ -101,12 +103,32 @@ ok "no kernel harness: how to build it" missing_peer P2 'tools/peers/build'
 ok "FastClick: says that no registry has it" missing_peer P16 'no package registry'
 ok "no counting build: says how to get one" says 'enable-count-atomics' goals P10/locked
 ok "a vp-run that does not count is no counting build, or counts" says 'P10/locked' goals --counting "$top_builddir/vp-run" P10/locked
-ok "a slow reference: the goal holds, 0" code 0 goals --peers "$tmp/slow" P1
-ok "a fast reference: it misses, 1" code 1 goals --peers "$tmp/fast" P1
-ok "and the table says so" says 'MISSES' goals --peers "$tmp/fast" P1
-ok "and counts" says '^0 hold, 1 miss, 0 not measured$' goals --peers "$tmp/fast" P1
+ok "a slow reference: the goal holds, 0" code 0 goals --pairs 5 --peers "$tmp/slow" P1
+ok "one pair says nothing: 0" code 0 goals --peers "$tmp/fast" P1
+ok "by its name, in the last line" says '^cannot say: P1 ' goals --peers "$tmp/fast" P1
+ok "a fast reference: it misses, 1" code 1 goals --pairs 5 --peers "$tmp/fast" P1
+ok "and the table says so" says 'MISSES' goals --pairs 5 --peers "$tmp/fast" P1
+ok "and counts" says '^0 hold, 1 miss, 0 cannot say, 0 not measured$' goals --pairs 5 --peers "$tmp/fast" P1
 ok "a reference that fails: not measured, and why" says 'lwip-udp: it ended with code 3: broken' goals --peers "$tmp/bad" P1
 ok "P6 means both of its rows" subrows
+# Two busy loops, one on each processor of the measured pair: by the wall clock that is another machine.
+beside_loops() {
+	pids=
+	for _ in 1 2 3 4; do
+		(while :; do :; done) &
+		pids="$pids $!"
+	done
+	goals --peers "$tmp" P17 >"$tmp/busy"
+	kill $pids
+	wait $pids 2>/dev/null
+	cat "$tmp/busy"
+	grep -q 'other programs had [0-9]* % of the two processors' "$tmp/busy"
+}
+if [ "$(nproc)" -ge 2 ] && [ "$(nproc)" -le 4 ]; then
+	ok "beside busy loops layers are not measured, and why" beside_loops
+else
+	skip "beside busy loops layers are not measured" "one processor, or too many to keep all of them busy"
+fi
 ok "an unknown goal: wrong usage" code 2 goals P99
 ok "and says which it could be" says "did you mean 'P14'" goals P114
 ok "a time without a unit: wrong usage" code 2 goals --time 5 P14

@@ -10,8 +10,7 @@
 #
 # Three numbers for each path: the whole of it; without the functions of drivers/mem,
 # which stand for a device and for the simulated peer behind it (on the way up from
-# xk_input on); and without those of base_csum either, which copy and sum long data.
-# What libc copies and clears counts for its caller.
+# xk_input on); and without those of base_csum either, which copy and sum long data (count.sh).
 # For TCP 4 KiB down the application writes nothing, so the sum stands for its copy,
 # and the third number is the goal's: our side, acknowledgements included, no copy.
 # tcp-4096-down-way is of that run, too: the way of a segment alone, from the application's unit to the
@@ -20,26 +19,19 @@
 
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/tap.sh"
-run=$top_builddir/vp-run
+. "$top_srcdir/tests/bench/count.sh"
 recorded=$top_srcdir/tests/bench/instructions.txt
-N=40000
+N=40000 # long messages; of short ones four times as many, since what a busy machine adds is of the run
 goal_up=110
 goal_tcp_up=210
 goal_tcp_down=260
 
 # ---- is this the build the numbers are of? ------------------------------------
 
-flags_of() { sed -n "s/^$1 = *//p" "$top_builddir/Makefile" 2>/dev/null; }
 compiler=$(${CC:-$(flags_of CC)} --version 2>/dev/null | sed -n '1s/.* //p')
 build="$(flags_of CC) $compiler, $(flags_of CFLAGS) $(flags_of XK_CFLAGS | grep -o -e '-march=[^ ]*')"
 
-command -v valgrind >/dev/null 2>&1 || skip_all "valgrind is not installed (package valgrind)"
-[ -f "$top_builddir/Makefile" ] || skip_all "run it in the folder of a build"
-case " $(flags_of XK_CPPFLAGS) $(flags_of XK_CFLAGS) " in
-*-fsanitize*) skip_all "this build has sanitizers" ;;
-*XK_DEBUG*) skip_all "this build checks owners (--enable-debug)" ;;
-*XK_COUNT_ATOMICS* | *XK_NO_TRACE*) skip_all "this build counts atomics or has no trace messages" ;;
-esac
+countable
 if [ "$1" != --record ]; then
 	[ -f "$recorded" ] || skip_all "nothing is recorded: tests/bench/instructions.t --record"
 	was=$(sed -n 's/^# build: //p' "$recorded")
@@ -48,46 +40,17 @@ fi
 
 # ---- counting --------------------------------------------------------------------
 
-# counted COUNT FILE ARGUMENTS...: "all driver sums answers" instructions of one run; answers: all that
-# is done in xk_input and below, where the device of the run brings what its peer answered.
-counted() {
-	count=$1
-	file=$2
-	shift 2
-	valgrind --tool=callgrind --fn-skip='__mem*' --callgrind-out-file="$tmp/cg" "$run" -d 10m "$top_srcdir/graphs/bench/$file.lua" \
-		count="$count" "$@" >"$tmp/run" 2>&1 && grep -q 'the applications finished$' "$tmp/run" || { cat "$tmp/run" >&2; return 1; }
-	# A function's own cost: lines of positions and costs, but for those after calls=.
-	awk '
-		/^(fl|fi|fe)=/ { s = $0; sub(/^f[lie]=/, "", s); if (match(s, /^\([0-9]+\)/)) {
-			id = substr(s, 1, RLENGTH); if (length(s) > RLENGTH) file[id] = substr(s, RLENGTH + 2)
-			if (/^fl=/) here = file[id] } next }
-		/^cf[il]=/ { s = substr($0, 5); if (match(s, /^\([0-9]+\) /)) file[substr(s, 1, RLENGTH - 1)] = substr(s, RLENGTH + 1); next }
-		/^c?fn=/ { s = $0; sub(/^c?fn=/, "", s); match(s, /^\([0-9]+\)/); called = substr(s, 1, RLENGTH)
-			if (length(s) > RLENGTH) name[called] = substr(s, RLENGTH + 2) }
-		/^fn=/ { driver = here ~ /drivers\/mem\//; sums = here ~ /base_csum/; next }
-		/^calls=/ { skip = 1; next }
-		/^[-+*0-9][^ ]* [0-9]+$/ { if (!skip) { all += $2; if (driver) of += $2; if (sums) sum += $2 }
-			else if (name[called] == "xk_input") up += $2; skip = 0 }
-		END { printf "%d %d %d %d\n", all, of, sum, up }' "$tmp/cg"
-}
-
-# least COUNT FILE ARGUMENTS...: of three runs.  A worker that waits for the end
-# on a busy machine does more, never less.
-least() {
-	for round in 1 2 3; do counted "$@" || return 1; done | sort -n | head -n 1
-}
-
 # measure NAME FILE ARGUMENTS...: appends "NAME whole without-driver without-sums" to $tmp/now.
 measure() {
-	name=$1
-	shift
-	one=$(least $N "$@") && two=$(least $((2 * N)) "$@") || return 1
-	[ -n "$one" ] && [ -n "$two" ] || return 1
-	echo "$one $two" | awk -v name="$name" -v n=$N '{
-		all = $5 - $1; ours = all - ($6 - $2); rest = ours - ($7 - $3)
-		printf "%s %.1f %.1f %.1f\n", name, all / n, ours / n, rest / n
-		if (name == "tcp-4096-down") { way = (rest - ($8 - $4)) / n; printf "tcp-4096-down-way %.1f %.1f %.1f\n", way, way, way } }' \
-		>>"$tmp/now"
+	name=$1 file=$2 messages=$N
+	shift 2
+	case $name in *-64-*) messages=$((4 * N)) ;; esac
+	per_message $messages "$top_srcdir/graphs/bench/$file.lua" "$@" >"$tmp/one" || return 1
+	awk -v name="$name" '{
+		ours = $1 - $2; rest = ours - $3
+		printf "%s %.1f %.1f %.1f\n", name, $1, ours, rest
+		if (name == "tcp-4096-down") { way = rest - $4; printf "tcp-4096-down-way %.1f %.1f %.1f\n", way, way, way } }' \
+		"$tmp/one" >>"$tmp/now"
 }
 
 field() { awk -v name="$2" -v k="$3" '$1 == name { print $k }' "$1"; }

@@ -93,32 +93,6 @@ put tests/protocols/test_foo.c 'xk_proto_foo'
 rm "$tmp/t/protocols/foo/foo.md"
 ok "protocols: one without a page is named" named check-protocols "foo lacks its page"
 
-# features GUARD-TEXT SED: the real table with one thing changed.
-features() {
-	rm -rf "$tmp/t"
-	cp -R "$tmp/tree" "$tmp/t"
-	sed "$3" "$top_srcdir/docs/features.md" >"$tmp/t/docs/features.md"
-	ok "features: $1" named check-features "$2"
-}
-mkdir -p "$tmp/tree/docs"
-for d in runtime drivers protocols tools tests graphs bootstrap configure.ac Makefile.am packages.txt README .luacheckrc; do
-	ln -s "$top_srcdir/$d" "$tmp/tree/$d"
-done
-for f in "$top_srcdir"/docs/*; do
-	[ "$f" = "$top_srcdir/docs/features.md" ] || ln -s "$f" "$tmp/tree/docs/"
-done
-features "a missing row is named" "M7 follows M5" '/^| M6 /d'
-features "a missing end is named" "ends at M239" '/^| M240 /d'
-features "a test that does not exist is named" "tests/none.c does not exist" \
-	'/^| M13 /s,[^|]*|$, `tests/none.c` |,'
-features "a function that does not exist is named" "Makefile.am has no nobody_wrote_this" \
-	'/^| M13 /s,[^|]*|$, `Makefile.am#nobody_wrote_this` |,'
-features "a test that nothing runs is named" "tests/./build/guards.t: it never runs" \
-	'/^| M13 /s,[^|]*|$, `tests/./build/guards.t` |,'
-features "a row that claims nothing is named" "M13 names no test" '/^| M13 /s,[^|]*|$, surely |,'
-
 # The other guards look at the tree itself in `make guards`.
-for g in check-layers check-features; do
-	ok "the tree passes $g" sh "$tools/$g" "$top_srcdir"
-done
+ok "the tree passes check-layers" sh "$tools/check-layers" "$top_srcdir"
 done_testing

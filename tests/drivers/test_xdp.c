@@ -184,6 +184,46 @@ static void more_frames_than_the_ring_holds_are_sent_in_order(void)
 	down();
 }
 
+/* As the kernel shows it between a frame's way back and its place's. */
+static void a_full_send_ring_is_a_counted_drop(void)
+{
+#ifndef XK_XDP_MISSING
+	uint8_t b[100], got[200];
+	struct xdp_port *p;
+	uint32_t *kernels, stale;
+	int fd;
+
+	if (skip())
+		return;
+	up(1, PARAMS "tx_ring=32");
+	fd = packet_socket(OUR_TYPE);
+	p = xdp_port(*(struct xdp_dev **)pf_node(&f, "d")->state, 0, 0);
+	fill(b, sizeof b, 1);
+	for (unsigned i = 0; i < 40; i++) {
+		pf_push(&f, 0, s[0], b, sizeof b);
+		CU_ASSERT_EQUAL_FATAL(recv(fd, got, sizeof got, 0), (ssize_t)sizeof b);
+	}
+	kernels = p->tx.consumer;
+	stale = p->tx.cached_prod - p->tx.size;
+	p->tx.consumer = &stale;
+	p->tx.cached_cons = p->tx.cached_prod;
+	for (unsigned i = 0; i < 40; i++)
+		pf_push(&f, 0, s[0], b, sizeof b);
+	CU_ASSERT_EQUAL(pf_drops(&f, "d", "queue_full"), 40);
+	p->tx.consumer = kernels;
+	for (unsigned i = 0; i < 40; i++) {
+		pf_push(&f, 0, s[0], b, sizeof b);
+		CU_ASSERT_EQUAL_FATAL(recv(fd, got, sizeof got, 0), (ssize_t)sizeof b);
+	}
+	CU_ASSERT_EQUAL(pf_count(&f, "d", "written"), 80);
+	CU_ASSERT_EQUAL(pf_drops(&f, "d", NULL), 40);
+	close(fd);
+	down();
+#else
+	(void)skip();
+#endif
+}
+
 static void frames_from_the_kernel_reach_the_graph_whole(void)
 {
 	static const char *const params[] = { PARAMS "lend=0", PARAMS "lend=64KiB", PARAMS, "ifname=xkx0; mode=native" };
@@ -621,6 +661,7 @@ static CU_TestInfo tests[] = {
 	{ "frames reach the kernel whole", frames_reach_the_kernel_whole },
 	{ "a chain reaches the kernel as one frame", a_chain_reaches_the_kernel_as_one_frame },
 	{ "more frames than the ring holds are sent in order", more_frames_than_the_ring_holds_are_sent_in_order },
+	{ "a full send ring is a counted drop", a_full_send_ring_is_a_counted_drop },
 	{ "frames from the kernel reach the graph whole", frames_from_the_kernel_reach_the_graph_whole },
 	{ "the frames serve again and again", the_frames_serve_again_and_again },
 	{ "messages that are kept do not stop the device", messages_that_are_kept_do_not_stop_the_device },

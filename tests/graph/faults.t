@@ -113,8 +113,8 @@ ok "an empty file" fails 3 'returns no graph' "$run" "$tmp/empty.lua"
 ok "half a file" fails 3 'half.lua:1: ' "$run" "$tmp/half.lua"
 ok "brackets nested without end" fails 3 'deep.lua' "$run" "$tmp/deep.lua"
 ok "compiled Lua" fails 3 'byte.lua' "$run" "$tmp/byte.lua"
-ok "a capture to be played that is not there" fails 1 'none.pcap' "$run" "$graphs/replay.lua" file="$tmp/none.pcap" out="$tmp/o"
-ok "a capture to be played that is none" fails 1 'tiny.lua' "$run" "$graphs/replay.lua" file="$tmp/tiny.lua" out="$tmp/o"
+ok "a capture to be played that is not there" fails 3 'none.pcap' "$run" "$graphs/replay.lua" file="$tmp/none.pcap" out="$tmp/o"
+ok "a capture to be played that is none" fails 3 'tiny.lua' "$run" "$graphs/replay.lua" file="$tmp/tiny.lua" out="$tmp/o"
 ok "a capture to be written over a directory" fails 1 'out.pcap' "$run" --virtual --capture eth="$tmp/out.pcap" "$graphs/udp-echo.lua" count=1
 ok "a capture to be written where there is no folder" fails 1 'x.pcap' "$run" --virtual --capture eth=/nonexistent/x.pcap "$graphs/udp-echo.lua" count=1
 
@@ -157,6 +157,55 @@ elif command -v setpriv >/dev/null 2>&1 && few_threads test -x "$run" -a -r "$gr
 else
 	skip "$title" "cannot become another user here"
 fi
+# The very first thread is the one that frees what readers have left.  A sanitizer that looks for
+# leaks needs a thread of its own.
+one_thread() {
+	ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 timeout 50 prlimit --nproc=1 setpriv --reuid=65532 --regid=65532 --clear-groups --inh-caps=-all "$@"
+}
+title="no thread at all can be had"
+if [ "$(id -u)" -ne 0 ]; then
+	skip "$title" "needs root, to become a user without other threads"
+elif command -v setpriv >/dev/null 2>&1 && one_thread test -x "$run" -a -r "$graphs/udp-echo.lua" 2>/dev/null; then
+	ok "$title" fails 1 'cannot start a thread: Resource temporarily unavailable: a higher limit is needed (ulimit -u)' \
+		one_thread "$run" "$graphs/udp-echo.lua" count=1
+else
+	skip "$title" "cannot become another user here"
+fi
+few_files() {
+	# shellcheck disable=SC3045
+	(exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&- && ulimit -n 6 && exec timeout 50 "$@")
+}
+ok "no descriptor for the workers" fails 1 'no descriptor left for [0-9]* virtual processors: a higher limit is needed (ulimit -n)' \
+	few_files "$run" "$graphs/udp-echo.lua" count=1
+
+# A run that could not do what it was there for: the table, one sentence, exit code 1.
+in_vain() {
+	text=$1
+	shift
+	timeout 50 "$@" >"$tmp/out" 2>"$tmp/err"
+	got=$?
+	echo "exit code $got"
+	cat "$tmp/err"
+	[ $got -eq 1 ] && [ -s "$tmp/out" ] && [ "$(sentences)" -eq 1 ] && grep -q -e "$text" "$tmp/err"
+}
+# Two ports in turn, of which one is open.
+good_in_part() {
+	sed 's/port = port\[a.service\]/port = 9, ports = 2/' "$graphs/tcp-echo.lua" >"$tmp/part.lua"
+	timeout 50 "$run" --virtual "$tmp/part.lua" conns=4 count=3 >"$tmp/out" 2>"$tmp/err"
+	got=$?
+	cat "$tmp/err" "$tmp/out"
+	[ $got -eq 0 ] && grep -q 'refused 2' "$tmp/out"
+}
+sed 's/port = port\[a.service\]/port = 4444/' "$graphs/tcp-echo.lua" >"$tmp/closed.lua"
+ok "a client whose connections are all refused" in_vain 'tcpsend: every one of its connections was refused, reset or failed' \
+	"$run" --virtual "$tmp/closed.lua" conns=4 count=3
+sed 's/count = a.count/count = 0/' "$tmp/closed.lua" >"$tmp/endless.lua"
+ok "the same without an end of its own" in_vain 'tcpsend: every one of its connections was refused' \
+	"$run" --virtual -d 1s "$tmp/endless.lua" conns=4
+ok "a client of whose connections one is refused is good" good_in_part
+ok "pings that nobody answers" in_vain 'ping: none of its requests was answered' \
+	"$run" --virtual "$graphs/ping.lua" loss=100% count=3
+
 ok "an interface in a network namespace that is not there" fails 4 'nosuchns' "$run" -d 1ms "$graphs/tap-echo.lua" netns=nosuchns
 ok "an interface with an impossible name" fails 3 'ifname' "$run" -d 1ms "$graphs/tap-echo.lua" ifname=a/name/much/too/long
 ok "nothing is left behind" nothing_left

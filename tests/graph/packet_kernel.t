@@ -90,20 +90,7 @@ local net = ip { addr = "10.9.0.2/24", over = arp { over = eth { over = dev } } 
 tcpsend { to = "10.9.0.1", port = 5002, conns = 16, size = "4KiB", count = 50, over = tcp { over = net } }
 return graph "open" { threading = vppc { vps = 4 } }
 END
-cat >"$tmp/sink.py" <<'END'
-import socket, threading
-def drain(c):
-    while c.recv(65536):
-        pass
-    c.close()
-with socket.create_server(("10.9.0.1", 5002), backlog=64) as s:
-    print("ready", flush=True)
-    while True:
-        threading.Thread(target=drain, args=(s.accept()[0],), daemon=True).start()
-END
-python3 "$tmp/sink.py" >"$tmp/sink" 2>&1 &
-sink=$!
-ok "a server that takes all" until_ok 10 grep -q ready "$tmp/sink"
+ok "a server that takes all" takes_all
 opened() { timeout 100 "$top_builddir/vp-run" --json --vps --log=packet:3 "$tmp/open.lua" fanout="$1" >"$tmp/run.json" 2>"$tmp/run.err"; }
 for how in cbpf ebpf; do
 	ok "$how: 16 connections that we open send 200 KiB each" opened $how
@@ -131,6 +118,22 @@ else
 	skip "without offloads" "no ethtool"
 fi
 
+# A second graph at the interface.
+second() {
+	"$top_builddir/vp-run" -d 1ms "$graph" root="$www" "$@" 2>"$tmp/second.err" >/dev/null
+	second_rc=$?
+	cat "$tmp/second.err"
+	return $second_rc
+}
+shares() { second && grep -q "interface 'xkp1' is used by another graph with the same address" "$tmp/second.err"; }
+alone() { second "$@" && ! grep -q "used by another" "$tmp/second.err"; }
+ok "one graph at the interface: no warning" alone
+graph_up "$graph" root="$www"
+until_ok 10 answers $us
+ok "a second graph at the interface is warned" shares
+ok "the first one goes on" until_ok 10 answers $us
+ok "it ends well" graph_down
+
 # Somebody sets the interface down, up, and takes it away.
 link_up
 graph_up "$graph" root="$www"
@@ -142,7 +145,7 @@ ip link set xkp1 up
 ok "up again: answers" until_ok 10 answers $us
 ok "the interface can be removed" ip link del xkp0
 ok "its end is noticed" told "interface 'xkp1' is gone"
-ok "the graph lives on and ends well" graph_down
+ok "the run ends, is told as failed, and leaks nothing" graph_ends 1 "packet: its interface is gone"
 ok "both are counted" counted "$counter | .device_errors >= 1 and .went_down >= 1"
 
 # In a namespace of its own.

@@ -14,7 +14,7 @@ unset VP_GRAPH_PATH
 delivers() {
 	want=$1
 	shift
-	timeout 100 "$run" "$file" "$@" >"$tmp/out" 2>"$tmp/err"
+	timeout 100 "$run" "$file" timeout=90s "$@" >"$tmp/out" 2>"$tmp/err"
 	got=$?
 	cat "$tmp/out" "$tmp/err"
 	[ $got -eq 0 ] && grep -q "^echo  *messages $want," "$tmp/out" && grep -q "^source .* answers $want" "$tmp/out" &&
@@ -70,11 +70,59 @@ counted() {
 	timeout 100 "$run" --virtual --json "$file" preset="$1" count=50 >"$tmp/json" 2>"$tmp/err" || { cat "$tmp/err"; return 1; }
 	jq -e "$2" "$tmp/json" >/dev/null || { jq -c .locks "$tmp/json"; return 1; }
 }
+
+# 4000 datagrams of 20 peers from a device for a sink.
+flood() {
+	cat >"$tmp/flood.lua" <<-'END'
+	local a = args {
+	  datagrams = enum { "anywhere", choices = { "anywhere", "owned" }, doc = "where they are run" },
+	  taken = bool { false, doc = "a connection of the same port" },
+	}
+	local top = udp { over = stack {
+	  ip { addr = "10.0.0.1/8" }, arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {},
+	  eth_mem { peer = "source", conns = 20, size = 64, to = "10.0.0.1", port = 9, from = "10.0.0.2", place = "hash", count = 4000 },
+	} }
+	sink { name = "passive", port = 9, count = 4000, over = top }
+	if a.taken then sink { name = "active", port = 9, conns = 4, from = "10.0.0.9", over = top } end
+	return graph "flood" { threading = mp { carriers = 3, datagrams = a.datagrams } }
+	END
+}
+of_flood() {
+	want=$1
+	shift
+	timeout 100 "$run" --json "$tmp/flood.lua" "$@" >"$tmp/json" 2>"$tmp/err" || { cat "$tmp/err"; return 1; }
+	jq -e "$want" "$tmp/json" >/dev/null || { jq -c '.locks, (.nodes[] | [.name, .sessions_made, .counters])' "$tmp/json"; return 1; }
+}
+in_use() {
+	! "$run" --virtual "$tmp/flood.lua" taken=true >"$tmp/out" 2>&1 || return 1
+	cat "$tmp/out"
+	grep -q 'cannot open connection 1 of 4: .*in use' "$tmp/out"
+}
 if command -v jq >/dev/null 2>&1; then
 	ok "locks by what they guard: connp_l" counted connp_l '[.locks[].class] == ["vp"]'
-	ok "locks by what they guard: mp" counted mp '[.locks[].class] == ["vp", "carrier", "table", "queue"] and
-		([.locks[] | select(.class == "vp" or .class == "table") | .taken] | min >= 1600)'
+	# 1600 datagrams: two locks in each of the two layers below UDP; the map's as sessions are made, too.
+	ok "locks by what they guard: locking" counted locking '[.locks[].class] == ["vp", "carrier", "table", "map", "session", "queue"] and
+		([.locks[] | select(.class == "vp" or .class == "table") | .taken] | min >= 1600) and
+		(.locks[] | select(.class == "session") | .taken == 3200 and .locks > 0) and
+		(.locks[] | select(.class == "map") | .taken >= 3200 and .taken < 3400 and .locks == 6)'
+	ok "and by layer" counted locking '([.nodes[] | select(.locks) | .protocol] | sort) == ["eth", "eth", "ip", "ip", "udp", "udp"] and
+		all(.nodes[] | select(.locks and .protocol != "udp"); .pop == 800 and .locks.session.taken == .pop and .locks.map.taken >= .pop)'
+	# 800 datagrams for the echo service take neither, 800 answers for connections that were opened take both.
+	ok "mp: datagrams of nobody's connection take no connection's lock and not the table's" counted mp '
+		[.locks[] | select(.class == "vp" or .class == "table") | .taken] == [800, 800]'
 	ok "locks by what they guard: msgp" counted msgp '[.locks[].class] == ["vp", "carrier", "table"]'
+	flood
+	ok "mp: datagrams for a sink take no connection's lock and not the table's" of_flood '
+		[.locks[] | select(.class == "vp" or .class == "table") | .taken] == [0, 0]' --virtual
+	ok "mp: nor where carriers have threads" of_flood '(.locks[] | select(.class == "table").taken) == 0 and
+		(.nodes[] | select(.name == "udp").counters.rerouted) == 0 and (.nodes[] | select(.name == "passive").counters.messages) == 4000'
+	ok "mp: carriers have sessions of their own for a peer" of_flood '(.nodes[] | select(.name == "udp").sessions_made) | . > 20 and . <= 60' --virtual
+	ok "mp, owned: a session for each peer" \
+		of_flood '(.nodes[] | select(.name == "udp").sessions_made) == 20' --virtual datagrams=owned
+	ok "and then both locks" of_flood '[.locks[] | select(.class == "vp" or .class == "table") | .taken] == [4000, 4020]' \
+		--virtual datagrams=owned
+	ok "mp: no connection on a port where datagrams are run anywhere" in_use
+	ok "owned, there may be one" "$run" --virtual "$tmp/flood.lua" taken=true datagrams=owned
 	ok "vppc takes none" counted vppc '[.locks[].taken] == [0]'
 fi
 done_testing

@@ -116,8 +116,25 @@ until_ok 10 answers 10.9.0.2
 ok "the device can be removed" ip link del xk0
 gone() { until_ok 5 grep -q "cannot read the device" "$tmp/run.err"; }
 ok "its end is noticed" gone
-ok "the graph lives on and ends well" graph_down
+ok "the run ends, is told as failed, and leaks nothing" graph_ends 1 "tap: its device is gone"
 ok "the error is counted" counted '[.nodes[] | select(.name == "tap") | .counters.device_errors] | add >= 1'
+
+# The same during a measurement: the run is no result.
+cat >"$tmp/bench.lua" <<'END'
+local a = args { n = uint { 1, max = 9 } }
+stack { source { to = "10.8.0.1", conns = a.n, rate = 100 }, udp {}, ip { addr = "10.8.0.2/24" }, arp {}, eth {},
+  tap { ifname = "xkb0", addr = "10.8.0.1/24" } }
+return bench "gone" { doc = "a test", graph = graph "g" { threading = up {} }, sweep = { n = { 1 } }, metric = "mps" }
+END
+no_result() {
+	(until ip -o link show xkb0 | grep -q '[<,]UP'; do sleep 0.05; done && ip link del xkb0) 2>/dev/null &
+	timeout 60 "$top_builddir/vp-bench" run --vp-run "$top_builddir/vp-run" --runs 1 -d 50s "$tmp/bench.lua" >"$tmp/bench.out" 2>&1
+	bench_rc=$?
+	wait $!
+	cat "$tmp/bench.out"
+	[ $bench_rc -eq 4 ] && grep -q 'n=1 failed: it ended with code 1: .*tap: its device is gone' "$tmp/bench.out"
+}
+ok "vp-bench: a run whose device went away has failed, for that reason" no_result
 
 # The host's side in a namespace of its own.
 ip netns add inner

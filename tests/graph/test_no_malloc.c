@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * test_no_malloc.c - after warm-up, messages flow without one call of the
- * allocator (M5).
+ * allocator, and few of them take the lock of the buffers' stock: nearly none where a
+ * connection has one thread from end to end, a part where each message has another.
  *
  * This program's own malloc family counts and passes on to the C library's.
  * The graph runs under the virtual schedule, so the counts are exact.
  */
 #include <CUnit/CUnit.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "runtime/compose/xk_compose.h"
@@ -96,15 +98,9 @@ static uint64_t popped(const struct xk_graph *g, const char *name)
 	return n;
 }
 
-static void no_message_of(const char *text, uint64_t least)
+static void none_in(struct xk_graph *g, uint64_t least)
 {
-	struct xk_errs *e = xk_errs_new();
-	struct xk_spec *s = NULL;
-	struct xk_graph *g = graph_up(text, &s, e);
 	uint64_t before, messages, stream;
-
-	if (allocations == 0)                        /* building a graph allocates: not ours that was called */
-		xk_test_skip("the allocator is another's here: a sanitizer's, or valgrind's");
 
 	xk_vpset_run_virtual(g->vps, 5 * XK_MS);
 	messages = popped(g, "echo");
@@ -115,9 +111,61 @@ static void no_message_of(const char *text, uint64_t least)
 	CU_ASSERT_EQUAL(allocations, before);
 	CU_ASSERT_TRUE(messages > least);
 	CU_ASSERT_TRUE(xk_graph_find(g, "tcprecv") == NULL || popped(g, "tcprecv") - stream > least);
+}
+
+static void no_message_of(const char *text, uint64_t least)
+{
+	struct xk_errs *e = xk_errs_new();
+	struct xk_spec *s = NULL;
+	struct xk_graph *g = graph_up(text, &s, e);
+
+	if (allocations == 0)                        /* building a graph allocates: not ours that was called */
+		xk_test_skip("the allocator is another's here: a sanitizer's, or valgrind's");
+	else
+		none_in(g, least);
 	CU_ASSERT_EQUAL(xk_graph_free(g), 0);
 	xk_spec_free(s);
 	xk_errs_free(e);
+}
+
+/* Trips to the shared stock in that time, and messages, with that threading. */
+static uint64_t trips_of(const char *threading, uint64_t *messages)
+{
+	const char *from = strstr(udp_text, "threading = ");
+	struct xk_errs *e = xk_errs_new();
+	struct xk_spec *s = NULL;
+	struct xk_graph *g;
+	char text[2048];
+	uint64_t trips;
+
+	snprintf(text, sizeof text, "%.*sthreading = %s, clock = 'virtual' }\n", (int)(from - udp_text), udp_text, threading);
+	g = graph_up(text, &s, e);
+	xk_vpset_run_virtual(g->vps, 5 * XK_MS);
+	*messages = popped(g, "echo");
+	trips = xk_mempool_trips(g->vps->pool);
+	xk_vpset_run_virtual(g->vps, 50 * XK_MS);
+	*messages = popped(g, "echo") - *messages;
+	trips = xk_mempool_trips(g->vps->pool) - trips;
+	CU_ASSERT_EQUAL(xk_graph_free(g), 0);
+	xk_spec_free(s);
+	xk_errs_free(e);
+	return trips;
+}
+
+static void few_messages_take_the_allocators_lock(void)
+{
+	static const struct { const char *threading; uint64_t least; } rows[] = {   /* messages for a trip */
+		{ "vppc { vps = 4 }", 1000 }, { "connp_l { vps = 4 }", 1000 }, { "cp {}", 100 }, { "msgp { vps = 4 }", 8 },
+		{ "mp { vps = 4 }", 5 },
+	};
+	uint64_t messages, trips;
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(rows); i++) {
+		trips = trips_of(rows[i].threading, &messages);
+		printf("# %s: %llu trips, %llu messages\n", rows[i].threading, (unsigned long long)trips, (unsigned long long)messages);
+		CU_ASSERT_TRUE(messages > 1000);
+		CU_ASSERT_TRUE(trips * rows[i].least <= messages);
+	}
 }
 
 static void no_message_allocates_after_warm_up(void) { no_message_of(udp_text, 10000); }
@@ -133,6 +181,7 @@ static void no_converted_message_allocates_either(void)
 static CU_TestInfo tests[] = {
 	{ "no message allocates after warm-up", no_message_allocates_after_warm_up },
 	{ "no converted message allocates either", no_converted_message_allocates_either },
+	{ "few messages take the allocator's lock", few_messages_take_the_allocators_lock },
 	CU_TEST_INFO_NULL
 };
 

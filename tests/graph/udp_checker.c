@@ -279,12 +279,13 @@ bool chk_late(const struct xk_graph *g)
 	return false;
 }
 
+/* Carriers may have messages of one connection side by side. */
 static void note_vp(int *vp)
 {
-	int no = xk_vp_self->no;
+	int no = xk_vp_self->no, seen = -1;
 
-	if (*vp != no)
-		*vp = *vp == -1 ? no : -2;
+	if (xk_load_relaxed(vp) != no && !xk_atomic_cas(vp, &seen, no) && seen != no)
+		xk_store_relaxed(vp, -2);
 }
 
 static void tap_fn(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool down)
@@ -315,7 +316,9 @@ static void tap_fn(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool
 	if (down || !t->late)
 		note_vp(&chk_conn[conn].vp[t->side]);
 	if (t->side == 0 && down)
-		chk_conn[conn].digest = fnv(chk_conn[conn].digest, b + h + 20, n - h - 20);
+		chk_conn[conn].digest[0] = fnv(chk_conn[conn].digest[0], b, n);
+	else if (down)           /* carriers may have answers of one connection side by side */
+		(void)xk_atomic_add(&chk_conn[conn].digest[1], fnv(14695981039346656037u, b, n));
 }
 
 void chk_hang(struct chk_tap *t, struct xk_graph *g, const char *node, unsigned side, unsigned header)

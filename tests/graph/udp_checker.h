@@ -26,7 +26,9 @@ struct chk_conn {
 	uint64_t again, twice;            /* sent again; answered again */
 	uint64_t wrong;                   /* answers with a wrong byte, length or number */
 	uint64_t strayed;                 /* touched on another VP than the map's */
-	uint64_t digest;                  /* of what its driver was given, in order */
+	/* Of what the drivers were given, from the link's header on, but for fragments: the client's in
+	 * order, the server's in whatever order. */
+	uint64_t digest[2];
 	/* Where its frames passed: client, server; -1 none, -2 several.  On their way up
 	 * only where they are classified at the device. */
 	int      vp[2];

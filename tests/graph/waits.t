@@ -18,7 +18,8 @@ LUA
 "$graph" check "$tmp/g.lua" file="$tmp/none" 2>&1 | grep -q libboost-context-dev &&
 	skip_all "built without Boost.Context (package libboost-context-dev)"
 mkfifo "$tmp/pipe" || skip_all "no pipe can be made here"
-: >"$tmp/file"
+# The header of a capture of Ethernet frames.
+printf '\324\303\262\241\002\000\004\000\000\000\000\000\000\000\000\000\000\000\001\000\001\000\000\000' >"$tmp/file"
 
 refused() {
 	timeout 20 "$graph" check "$tmp/g.lua" file="$tmp/pipe" >"$tmp/out" 2>&1

@@ -4,45 +4,15 @@
 # in both modes, with one and four virtual processors; what happens when the interface goes, and what is refused.
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/tap.sh"
-
-if [ -z "${XK_IN_NETNS-}" ]; then
-	[ "$(id -u)" = 0 ] || skip_all "needs root"
-	for tool in ip unshare nsenter ping ethtool curl socat python3 jq; do
-		command -v $tool >/dev/null || skip_all "needs $tool"
-	done
-	unshare -nm true 2>/dev/null || skip_all "cannot make namespaces here"
-	rm -rf "$tmp"
-	XK_IN_NETNS=1 top_srcdir=$top_srcdir top_builddir=$top_builddir exec unshare -nm sh "$0"
-fi
-mount -t tmpfs tmpfs /run 2>/dev/null
-ip link set lo up
-sysctl -qw net.ipv6.conf.all.disable_ipv6=1 net.ipv6.conf.default.disable_ipv6=1 2>/dev/null
+without_tun=yes
+tools="ip unshare nsenter ping ethtool curl socat python3 jq"
+. "$top_srcdir/tests/graph/tap_lib.sh"
 graph=$top_srcdir/graphs/xdp-echo.lua
 www=$tmp/www
 mkdir "$www"
 head -c 1500000 /dev/urandom >"$www/big"
 
-# until_ok SECONDS COMMAND...: tries until it succeeds
-until_ok() {
-	tries=$(($1 * 20))
-	shift
-	until "$@" >/dev/null 2>&1; do
-		tries=$((tries - 1))
-		[ $tries -gt 0 ] || return 1
-		sleep 0.05
-	done
-}
-graph_up() {
-	"$top_builddir/vp-run" --json --vps --log=xdp:3 "$graph" root="$www" "$@" >"$tmp/run.json" 2>"$tmp/run.err" &
-	graph_pid=$!
-}
-graph_down() {
-	kill -INT $graph_pid 2>/dev/null
-	wait $graph_pid
-	graph_rc=$?
-	[ $graph_rc -eq 0 ] || cat "$tmp/run.err"
-	return $graph_rc
-}
+up() { graph_up --vps --log=xdp:3 "$graph" root="$www" "$@"; }
 peer() { nsenter -n -t $peer_pid "$@"; }
 answers() { peer ping -q -c1 -W1 10.9.0.2; }
 said() { grep -q -e "$1" "$tmp/run.err"; }
@@ -62,11 +32,11 @@ unshare -n sleep 800 >/dev/null 2>&1 &
 peer_pid=$!
 # A failed test must not leave it behind.
 trap 'kill $peer_pid 2>/dev/null; rm -rf "$tmp"' EXIT
-until_ok 10 sh -c "[ \"\$(readlink /proc/$peer_pid/ns/net)\" != \"\$(readlink /proc/self/ns/net)\" ]"
+until_ok 10 elsewhere $peer_pid
 veth_up "" 2>/dev/null || skip_all "cannot make a veth here"
 peer ethtool -K peer0 tx off >/dev/null
 
-graph_up mode=generic vps=1
+up mode=generic vps=1
 if ! until_ok 20 answers && ! kill -0 $graph_pid 2>/dev/null; then
 	if said 'built without AF_XDP' || said 'needs Linux 5.11' || said 'not permitted'; then
 		skip_all "$(head -n 1 "$tmp/run.err")"
@@ -102,7 +72,7 @@ tcp_echo() { peer timeout 60 socat -t30 - TCP:10.9.0.2:7 <"$www/big" | cmp - "$w
 for mode in generic native; do
 	for vps in 1 4; do
 		with="$mode, $vps VPs"
-		graph_up mode=$mode vps=$vps
+		up mode=$mode vps=$vps
 		ok "$with: the first ping is answered" until_ok 20 answers
 		for size in 0 56 1400 4000; do
 			ok "$with: pings of $size bytes" peer ping -q -c2 -i0.1 -W5 -s $size 10.9.0.2
@@ -158,7 +128,7 @@ of() { jq -e "[.nodes[] | select(.name == \"$1\")][0].counters | $2" "$tmp/run.j
 own_graph=$graph
 graph=$tmp/deposit.lua
 for vps in 1 4; do
-	graph_up vps=$vps
+	up vps=$vps
 	ok "deposit, $vps VPs: the first ping is answered" until_ok 20 answers
 	ok "deposit, $vps VPs: streams and datagrams are sent" peer timeout 100 python3 "$tmp/deposit.py"
 	peer ping -q -c3 -i0.2 -W5 10.9.0.2 >/dev/null   # behind them
@@ -176,20 +146,7 @@ local net = ip { addr = "10.9.0.2/24", over = arp { over = eth { over = dev } } 
 tcpsend { to = "10.9.0.1", port = 5002, conns = 16, size = "4KiB", count = 50, over = tcp { over = net } }
 return graph "open" { threading = vppc { vps = 4 } }
 END
-cat >"$tmp/sink.py" <<'END'
-import socket, threading
-def drain(c):
-    while c.recv(65536):
-        pass
-    c.close()
-with socket.create_server(("10.9.0.1", 5002), backlog=64) as s:
-    print("ready", flush=True)
-    while True:
-        threading.Thread(target=drain, args=(s.accept()[0],), daemon=True).start()
-END
-peer python3 "$tmp/sink.py" >"$tmp/sink" 2>&1 &
-sink=$!
-ok "a server that takes all" until_ok 10 grep -q ready "$tmp/sink"
+ok "a server that takes all" takes_all peer
 opened() { timeout 100 "$top_builddir/vp-run" --json --vps --log=xdp:3 "$tmp/open.lua" >"$tmp/run.json" 2>"$tmp/run.err"; }
 ok "16 connections that we open send 200 KiB each" opened
 ok "the pattern's program steers them" said "steered by the graph's pattern"
@@ -198,7 +155,7 @@ kill $sink
 
 # Whatever the device can do; checksums that nobody has made.
 peer ethtool -K peer0 tx on >/dev/null
-graph_up
+up
 ok "auto: the first ping is answered" until_ok 20 answers
 ok "auto: UDP without checksums of its own" udp_echo 4
 ok "auto: the graph ends well" graph_down
@@ -206,13 +163,13 @@ ok "auto: it says what it chose" said 'interface xdp0: mode native, '
 ok "auto: and why nothing better" said 'not in mode zerocopy: '
 ok "auto: believed frames are counted" counted '.counters.partial_accepted >= 1'
 
-graph_up mode=generic partial=drop
+up mode=generic partial=drop
 until_ok 20 answers
 refuses "partial=drop: no UDP without checksums of its own" unheard
 ok "partial=drop: the graph ends well" graph_down
 ok "partial=drop: dropped frames are counted" counted '.drops.partial_checksum >= 1'
 
-graph_up mode=generic
+up mode=generic
 until_ok 20 answers
 peer timeout 2 socat -u - TCP:10.9.0.2:9 <"$www/big" >/dev/null 2>&1
 ok "joined segments: the graph ends well" graph_down
@@ -220,14 +177,14 @@ ok "joined segments: frames that are too long are counted" counted '.counters.ke
 ok "joined segments: a warning says what to do" said 'ethtool -K PEER tx off'
 peer ethtool -K peer0 tx off >/dev/null
 
-graph_up classifier=none
+up classifier=none
 ok "no classifier: the first ping is answered" until_ok 20 answers
 ok "no classifier: 24 UDP clients hear their echo" udp_echo 24
 ok "no classifier: the graph ends well" graph_down
 ok "no classifier: the runtime steers" said 'steered by the runtime'
 
 # Somebody else.
-graph_up vps=1
+up vps=1
 until_ok 20 answers
 ok "a second graph at the interface is refused" refused 'interface xdp0 is in use by another graph' ifname=xdp0
 ok "and the first one goes on" answers
@@ -235,7 +192,7 @@ kill -9 $graph_pid
 wait $graph_pid 2>/dev/null
 no_program() { ! ip -d link show xdp0 | grep -q prog/xdp; }
 ok "a graph that was killed leaves no program behind" until_ok 10 no_program
-graph_up vps=1
+up vps=1
 ok "the next one starts" until_ok 20 answers
 
 # The interface goes away.
@@ -246,19 +203,19 @@ ok "up again: it is noticed" until_ok 10 said 'interface xdp0 is up again'
 ok "up again: the graph goes on" until_ok 20 answers
 ip link del xdp0
 ok "removed: it is noticed" until_ok 10 said 'interface xdp0 was removed'
-ok "removed: the graph lives on and ends well" graph_down
+ok "removed: the run ends, is told as failed, and leaks nothing" graph_ends 1 'xdp: its interface is gone'
 ok "removed: the error is counted" counted '.counters.device_errors >= 1'
 
 # Two queues, the interface in a namespace of its own.
 veth_up "numrxqueues 2 numtxqueues 2"
 peer ethtool -K peer0 tx off >/dev/null
-graph_up vps=3
+up vps=3
 ok "two queues: the first ping is answered" until_ok 20 answers
 ok "two queues: a file by HTTP" fetched
 ok "two queues: the graph ends well" graph_down
 ok "two queues: both are served" said ' 2 queues from 0 on'
 ip netns add inner && ip link set xdp0 netns inner
-graph_up vps=2 netns=inner
+up vps=2 netns=inner
 ok "netns: answers inside" until_ok 20 answers
 ok "netns: the graph ends well" graph_down
 ip netns exec inner ip link del xdp0
@@ -275,7 +232,6 @@ if ip link add xdp1 type dummy 2>/dev/null; then
 fi
 ip link set xdp0 mtu 1500
 cp "$top_builddir/vp-run" "$graph" "$tmp/"
-chmod 755 "$tmp"
 nobody() {
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$tmp/vp-run" "$tmp/xdp-echo.lua" 2>"$tmp/nobody.err"
 	nobody_rc=$?
@@ -284,6 +240,31 @@ nobody() {
 }
 if command -v setpriv >/dev/null; then
 	ok "without privilege it says what is needed, and exits with 4" nobody
+	# some CAPS...: an ordinary user with these
+	some() {
+		caps=$1
+		shift
+		setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps="$caps" --ambient-caps="$caps" "$@"
+	}
+	# shellcheck disable=SC3045
+	unlocked() {
+		(ulimit -l 64 && some +net_admin,+net_raw,+bpf "$tmp/vp-run" "$tmp/xdp-echo.lua") >"$tmp/nobody.err" 2>&1
+		nobody_rc=$?
+		cat "$tmp/nobody.err"
+		[ $nobody_rc -eq 4 ] && grep -q "needs CAP_IPC_LOCK (run as root) or a higher limit (ulimit -l)" "$tmp/nobody.err"
+	}
+	unproven() {
+		some +net_admin,+net_raw,+bpf,+ipc_lock "$tmp/vp-run" -d 50ms "$tmp/xdp-echo.lua" vps=2 >"$tmp/nobody.err" 2>&1
+		nobody_rc=$?
+		cat "$tmp/nobody.err"
+		[ $nobody_rc -eq 0 ] && grep -q "no program of the graph's pattern (needs CAP_PERFMON, too)" "$tmp/nobody.err"
+	}
+	if some +net_admin,+net_raw,+bpf,+ipc_lock true 2>/dev/null; then
+		ok "without CAP_IPC_LOCK it names that, and exits with 4" unlocked
+		ok "without CAP_PERFMON it names that, and runs" unproven
+	else
+		skip "with some capabilities" "cannot have single capabilities here"
+	fi
 else
 	skip "without privilege it says what is needed" "no setpriv"
 fi

@@ -6,28 +6,14 @@
  * replies, floods, senders that cannot be, the queue, the rate of requests),
  * ageing and failure in virtual time, several VPs, D15 (1) (5) (9) (11).
  */
-#include "protocols/arp/arp.h"
-
-#include <string.h>
-
-#include "protocols/eth/eth.h"
 #include "protocols/fddi/fddi.h"
-#include "runtime/upi/xk_upi_inline.h"
-#include "tests/protocols/proto_fixture.h"
-#include "tests/support/xk_test.h"
-
-#define HOST(a, b, c, d) ((uint32_t)(a) << 24 | (uint32_t)(b) << 16 | (uint32_t)(c) << 8 | (uint32_t)(d))
-#define US   HOST(10, 0, 0, 1)
-#define THEM HOST(10, 0, 0, 2)
-#define END  { NULL, NULL, NULL, NULL }
-#define DRV  { &pf_driver, "drv", NULL, NULL }, { &xk_proto_eth, "eth", "drv", NULL }
-#define UP   { &pf_upper, "up", "arp", NULL }
-
-static const uint8_t me[6] = { 2, 0, 0, 0, 0, 1 }, peer[6] = { 2, 0, 0, 0, 0, 2 }, other[6] = { 2, 0, 0, 0, 0, 3 };
-static const uint8_t everybody[6] = { 255, 255, 255, 255, 255, 255 };
+#include "tests/protocols/arp_fixture.h"
 
 static const struct pf_spec graph_plain[] = {
 	DRV, { &xk_proto_arp, "arp", "eth", "addresses=10.0.0.1/8" }, UP, END
+};
+static const struct pf_spec graph_short[] = {
+	DRV, { &xk_proto_arp, "arp", "eth", "addresses=10.0.0.1/8; queue=3" }, UP, END
 };
 static const struct pf_spec graph_small[] = {
 	DRV, { &xk_proto_arp, "arp", "eth", "addresses=10.0.0.1/8; cap=8; timeout=10s" }, UP, END
@@ -52,93 +38,6 @@ static const struct pf_spec graph_fddi[] = {
 	{ &pf_driver, "drv", NULL, "mtu=4373" }, { &xk_proto_fddi, "fddi", "drv", NULL },
 	{ &xk_proto_arp, "arp", "fddi", "addresses=10.0.0.1/8" }, UP, END
 };
-
-static struct pf f;
-
-/* ---- packets ------------------------------------------------------------------------ */
-
-struct pkt { uint8_t b[60]; };
-
-static struct pkt packet(const uint8_t dst[6], uint16_t op, const uint8_t sha[6], uint32_t spa,
-			 const uint8_t tha[6], uint32_t tpa)
-{
-	struct pkt p = { { 0 } };
-
-	memcpy(p.b, dst, 6);
-	memcpy(p.b + 6, sha, 6);
-	xk_put_be16(p.b + 12, 0x0806);
-	xk_put_be16(p.b + 14, 1);
-	xk_put_be16(p.b + 16, 0x0800);
-	p.b[18] = 6;
-	p.b[19] = 4;
-	xk_put_be16(p.b + 20, op);
-	memcpy(p.b + 22, sha, 6);
-	xk_put_be32(p.b + 28, spa);
-	memcpy(p.b + 32, tha, 6);
-	xk_put_be32(p.b + 38, tpa);
-	return p;
-}
-
-static void inject(unsigned vp, const struct pkt *p)
-{
-	pf_inject(&f, "drv", vp, p->b, sizeof(p->b));
-}
-
-/* From a frame's source that can be, whatever the packet says. */
-static void inject_from(const uint8_t src[6], struct pkt p)
-{
-	memcpy(p.b + 6, src, 6);
-	inject(0, &p);
-}
-
-static void says_reply(unsigned vp, const uint8_t mac[6], uint32_t host)
-{
-	struct pkt p = packet(me, 2, mac, host, me, US);
-
-	inject(vp, &p);
-}
-
-static void says_request(unsigned vp, const uint8_t mac[6], uint32_t host, uint32_t target)
-{
-	static const uint8_t zero[6];
-	struct pkt p = packet(everybody, 1, mac, host, zero, target);
-
-	inject(vp, &p);
-}
-
-static unsigned pushed_of(uint16_t type, uint32_t tpa)
-{
-	unsigned n = 0;
-
-	for (unsigned i = 0; i < pf_npushed(&f, "drv"); i++) {
-		const struct pf_rec *r = pf_pushed(&f, "drv", i);
-
-		n += xk_be16(r->bytes + 12) == type && (tpa == 0 || xk_be32(r->bytes + 38) == tpa);
-	}
-	return n;
-}
-static unsigned requests_for(uint32_t host) { return pushed_of(0x0806, host); }
-static unsigned data_frames(void) { return pushed_of(0x0800, 0); }
-
-static const struct pf_rec *last_data(void)
-{
-	for (unsigned i = pf_npushed(&f, "drv"); i-- > 0;)
-		if (xk_be16(pf_pushed(&f, "drv", i)->bytes + 12) == 0x0800)
-			return pf_pushed(&f, "drv", i);
-	return NULL;
-}
-
-/* Is host resolved, as a new session sees it? */
-static bool known(uint32_t host)
-{
-	struct xk_sess *s = pf_open_host(&f, "up", 0, host, NULL);
-	bool yes;
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
-	yes = s->down != NULL;
-	pf_close(&f, 0, s);
-	return yes;
-}
 
 /* ---- asking ------------------------------------------------------------------------------ */
 
@@ -168,11 +67,11 @@ static void asks_then_sends_what_waited_in_order(void)
 	pf_down(&f);
 }
 
-static void keeps_the_newest_three_messages(void)
+static void keeps_the_newest_messages(void)
 {
 	struct xk_sess *s;
 
-	pf_up(&f, 1, graph_plain);
+	pf_up(&f, 1, graph_short);
 	s = pf_open_host(&f, "up", 0, THEM, NULL);
 	for (char c = '1'; c <= '9'; c++)
 		pf_push(&f, 0, s, &c, 1);
@@ -185,11 +84,27 @@ static void keeps_the_newest_three_messages(void)
 	pf_down(&f);
 }
 
-static void asks_once_a_second_at_most_and_gives_up(void)
+/* What a burst of connections sends before the first answer is not lost: as many as Linux keeps, and more. */
+static void keeps_a_burst_of_messages_by_default(void)
 {
 	struct xk_sess *s;
 
 	pf_up(&f, 1, graph_plain);
+	s = pf_open_host(&f, "up", 0, THEM, NULL);
+	for (unsigned i = 0; i < 128; i++)
+		pf_push(&f, 0, s, "x", 1);
+	CU_ASSERT_EQUAL(pf_drops(&f, "arp", "queue_full"), 0);
+	says_reply(0, peer, THEM);
+	CU_ASSERT_EQUAL(data_frames(), 128);
+	pf_close(&f, 0, s);
+	pf_down(&f);
+}
+
+static void asks_once_a_second_at_most_and_gives_up(void)
+{
+	struct xk_sess *s;
+
+	pf_up(&f, 1, graph_short);
 	s = pf_open_host(&f, "up", 0, THEM, NULL);
 	for (int ms = 0; ms < 2900; ms += 100) {
 		pf_push(&f, 0, s, "x", 1);
@@ -215,7 +130,7 @@ static void asks_once_a_second_at_most_and_gives_up(void)
 
 static void sessions_that_close_and_open_again_do_not_ask_faster(void)
 {
-	pf_up(&f, 4, graph_plain);
+	pf_up(&f, 4, graph_short);
 	for (int i = 0; i < 40; i++) {
 		struct xk_sess *s = pf_open_host(&f, "up", (unsigned)i % 4, THEM, NULL);
 
@@ -901,7 +816,8 @@ static void running_out_of_memory_anywhere_leaves_nothing(void)
 #define T(name) { #name, name }
 static CU_TestInfo tests[] = {
 	T(asks_then_sends_what_waited_in_order),
-	T(keeps_the_newest_three_messages),
+	T(keeps_the_newest_messages),
+	T(keeps_a_burst_of_messages_by_default),
 	T(asks_once_a_second_at_most_and_gives_up),
 	T(sessions_that_close_and_open_again_do_not_ask_faster),
 	T(what_waits_is_sent_after_its_session_was_closed),

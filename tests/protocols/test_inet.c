@@ -17,12 +17,14 @@
 #include "tests/protocols/net_fixture.h"
 #include "tests/support/xk_test.h"
 
-extern const struct xk_proto xk_proto_arp, xk_proto_ip, xk_proto_icmp, xk_proto_udp;
+extern const struct xk_proto xk_proto_arp, xk_proto_ip, xk_proto_icmp, xk_proto_udp, xk_proto_eth_mem, xk_proto_tcp,
+	xk_proto_tcpecho, xk_proto_tcpsend, xk_proto_echo, xk_proto_source;
 
 static const struct pf_spec graph[] = {
 	{ &pf_driver, "drv", NULL, "link=eth" },
 	{ &xk_proto_eth, "eth", "drv", NULL },
-	{ &xk_proto_arp, "arp", "eth", NULL },
+	/* This peer answers no question: it is never doubted. */
+	{ &xk_proto_arp, "arp", "eth", "reachable=1h" },
 	{ &xk_proto_ip, "ip", "arp", "addr=10.0.0.1/8" },
 	{ &xk_proto_icmp, "icmp", "ip", NULL },
 	{ &xk_proto_udp, "udp", "ip", NULL },
@@ -410,6 +412,36 @@ static void no_lie_of_any_field_harms_what_follows(void)
 	pf_down(&f);
 }
 
+/* ---- neighbours of hosts that talk ----------------------------------------------------------- */
+
+#define HOST(n) \
+	{ &xk_proto_eth_mem, "mem" #n, NULL, "wire=w; mac=02:00:00:00:00:0" #n }, { &xk_proto_eth, "eth" #n, "mem" #n, NULL }, \
+	{ &xk_proto_arp, "arp" #n, "eth" #n, NULL }, { &xk_proto_ip, "ip" #n, "arp" #n, "addr=10.0.0." #n "/8" }
+
+/* Probes of neighbours, of both hosts together, while they talk for five minutes. */
+static uint64_t probes(const struct xk_proto *transport, const struct xk_proto *server, const struct xk_proto *client)
+{
+	const struct pf_spec two[] = {
+		HOST(1), HOST(2), { transport, "t1", "ip1", NULL }, { transport, "t2", "ip2", NULL },
+		{ server, "server", "t2", NULL }, { client, "client", "t1", "to=10.0.0.2; port=7; size=1000; rate=10; count=10000" }, { NULL, NULL, NULL, NULL } };
+	uint64_t n;
+
+	pf_up(&f, 1, two);
+	pf_run(&f, 300 * XK_SEC);
+	CU_ASSERT(pf_count(&f, "client", "messages") >= 300);
+	CU_ASSERT(pf_count(&f, "arp1", "requests_out") <= 2);
+	n = pf_count(&f, "arp1", "probes_out") + pf_count(&f, "arp2", "probes_out");
+	pf_down(&f);
+	return n;
+}
+
+static void a_neighbour_that_acknowledges_is_not_probed(void)
+{
+	CU_ASSERT_EQUAL(probes(&xk_proto_tcp, &xk_proto_tcpecho, &xk_proto_tcpsend), 0);
+	/* Datagrams prove nothing. */
+	CU_ASSERT(probes(&xk_proto_udp, &xk_proto_echo, &xk_proto_source) >= 300 / 37);
+}
+
 #define T(fn) { #fn, fn }
 static CU_TestInfo tests[] = {
 	T(an_echo_request_comes_back_to_the_station_that_sent_it),
@@ -418,7 +450,7 @@ static CU_TestInfo tests[] = {
 	T(a_fragmented_datagram_is_answered_in_fragments),
 	T(a_control_that_nobody_knows_reaches_the_driver), T(a_broadcast_leaves_as_one),
 	T(listening_resolves_nothing),
-	T(no_lie_of_any_field_harms_what_follows), CU_TEST_INFO_NULL
+	T(no_lie_of_any_field_harms_what_follows), T(a_neighbour_that_acknowledges_is_not_probed), CU_TEST_INFO_NULL
 };
 static CU_SuiteInfo suites[] = {
 	{ "internet over Ethernet", NULL, NULL, NULL, NULL, tests },

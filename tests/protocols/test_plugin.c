@@ -219,13 +219,15 @@ static void close_all(void)
 	}
 }
 
-/* A frame of conversation i with `more` pairs of bytes of options. */
-static void say(unsigned i, unsigned more)
+/* A frame of conversation i with `more` pairs of bytes of options, and 20 of text; returns its length. */
+static unsigned frame_of(unsigned i, unsigned more, uint8_t *b)
 {
-	uint8_t b[128] = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 9 }, *h = b + 14;
-	uint8_t remote[4], local[4];
+	static const uint8_t ends[12] = { 2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 9 };
 	unsigned len = WONDER_MIN + 2 * more;
+	uint8_t remote[4], local[4], *h = b + 14;
 
+	memset(b, 0, 14 + len + 20);
+	memcpy(b, ends, sizeof ends);
 	ends_of(i, remote, local);
 	xk_put_be16(b + 12, WONDER);
 	h[0] = 0xa0 | (i & 15);
@@ -236,7 +238,14 @@ static void say(unsigned i, unsigned more)
 	memcpy(h + 7, local, 3);
 	h[len] = remote[3];
 	h[len + 1] = local[3];
-	pf_inject(&f, "d", 0, b, 14 + len + 20);
+	return 14 + len + 20;
+}
+
+static void say(unsigned i, unsigned more)
+{
+	uint8_t b[128];
+
+	pf_inject(&f, "d", 0, b, frame_of(i, more, b));
 }
 
 static unsigned strangers(void)
@@ -287,6 +296,41 @@ static void every_message_comes_to_its_sessions_vp(void)
 		CU_ASSERT_EQUAL(xk_flowtab_count(f.g->flows), 0);
 		pf_down(&f);
 	}
+}
+
+/* What no driver does: a message of a connection of VP 1 with its handle, at VP 0.  It is counted, and
+ * finds its way by its bytes. */
+static void a_message_at_a_wrong_vp_is_counted_and_comes_home(void)
+{
+	struct xk_msg *m;
+
+	up("native");
+	open_one(0);
+	open_one(1);
+	pf_enter(&f, 0);
+	m = xk_msg_new(14 + WONDER_MIN + 20);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+	frame_of(1, 0, m->data);
+	m->vp = 0;
+	m->u.v.flow = xk_slab_handle(session[1]->s.flow);
+	m->u.v.gen = session[1]->s.flow->gen;
+	xk_input_enter(pf_rep(&f, "d", 0), m);
+	pf_leave(&f, 0);
+	pf_run(&f, XK_MS);
+	CU_ASSERT_EQUAL(f.g->vps->vp[0]->wrong_vp, 1);
+	CU_ASSERT_EQUAL(wrong_vps(), 1);
+	CU_ASSERT_EQUAL(session[1]->got, 1);
+	CU_ASSERT_EQUAL(session[0]->got, 0);
+	say(1, 0);
+	CU_ASSERT_EQUAL(wrong_vps(), 1);
+	f.g->vps->vp[0]->wrong_vp = 0;           /* the end of a graph complains of any */
+	CU_ASSERT_EQUAL(session[1]->got, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		pf_enter(&f, i);
+		xk_close(&session[i]->s);
+		pf_leave(&f, i);
+	}
+	pf_down(&f);
 }
 
 static void what_nobody_announced_is_spread_by_its_hash(void)
@@ -372,6 +416,7 @@ static void what_cannot_be_composed_runs_all_the_same(void)
 
 static CU_TestInfo tests[] = {
 	{ "every message comes to its session's VP", every_message_comes_to_its_sessions_vp },
+	{ "a message at a wrong VP is counted and comes home", a_message_at_a_wrong_vp_is_counted_and_comes_home },
 	{ "what nobody announced is spread by its hash", what_nobody_announced_is_spread_by_its_hash },
 	{ "a key needs the bytes that were declared", a_key_needs_the_bytes_that_were_declared },
 	{ "contradictions are errors at their node", contradictions_are_errors_at_their_node },

@@ -286,19 +286,20 @@ static void compare(const struct plan *p)
 	struct side burst, single;
 	struct frame f[BURST];
 	struct xk_rand r;
+	unsigned rounds = (unsigned)xk_test_rounds(3000);
 
 	side_up(&burst, p);
 	side_up(&single, p);
 	xk_rand_init(&r, 2026, p->fddi);
-	for (unsigned round = 0; round < 3000; round++) {
+	for (unsigned round = 0; round < rounds; round++) {
 		unsigned n = burst_make(f, &r, p->fddi);
 
 		feed(&burst, f, n, n);
 		feed(&single, f, n, 1);
 		CU_ASSERT_EQUAL_FATAL(differences(&burst, &single), 0);
 	}
-	CU_ASSERT_TRUE(xk_graph_find(burst.g, "app")->rep[0]->npop > 10000 || p->watch != NULL);
-	CU_ASSERT_TRUE((burst.watch.seen > 10000) == (p->watch != NULL));
+	CU_ASSERT_TRUE(xk_graph_find(burst.g, "app")->rep[0]->npop > rounds * 3 || p->watch != NULL);
+	CU_ASSERT_TRUE((burst.watch.seen > rounds * 3) == (p->watch != NULL));
 	side_down(&burst);
 	side_down(&single);
 }

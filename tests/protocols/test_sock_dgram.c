@@ -50,14 +50,7 @@ static void up_with(unsigned vps, const char *params)
 
 static void up(unsigned vps) { up_with(vps, ""); }
 
-static void down(void)
-{
-	CU_ASSERT_EQUAL(xk_graph_free(run.g), 0);
-	xk_spec_free(run.s);
-	xk_errs_free(run.e);
-	xk_rcu_barrier();
-	CU_ASSERT_EQUAL(xk_alloc_live(), run.live);
-}
+static void down(void) { xk_test_unbuild(run.s, run.g, run.e, run.live); }
 
 static void settle(void)
 {

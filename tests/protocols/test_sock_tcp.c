@@ -50,14 +50,7 @@ static void up(const char *fault)
 	server = xk_graph_find(run.g, "server");
 }
 
-static void down(void)
-{
-	CU_ASSERT_EQUAL(xk_graph_free(run.g), 0);
-	xk_spec_free(run.s);
-	xk_errs_free(run.e);
-	xk_rcu_barrier();
-	CU_ASSERT_EQUAL(xk_alloc_live(), run.live);
-}
+static void down(void) { xk_test_unbuild(run.s, run.g, run.e, run.live); }
 
 static void pass(xk_ns dt)
 {

@@ -300,9 +300,31 @@ static void a_soft_error_is_the_reason_of_a_timeout(void)
 	tf_down(&f);
 }
 
+static void a_firewalls_refusal_ends_connecting_at_once(void)
+{
+	static const struct { uint8_t code; bool ends; } said[] = {
+		{ 0, false }, { 1, false }, { 5, false }, { 8, false }, { 9, true }, { 10, true }, { 11, false }, { 13, true },
+	};
+	struct xk_sess *s;
+	int err = 0;
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(said); i++) {
+		tf_up1(&f, NULL);
+		s = tf_open(&f, 80, 0, &err);
+		icmp(3, said[i].code, 0, 0, 8, tf_out(&f, 0).seq + 1);   /* of no segment of ours */
+		CU_ASSERT_EQUAL(tf_events(XK_STREAM_FAILED), 0);
+		icmp(3, said[i].code, 0, 0, 8, 0);
+		CU_ASSERT_EQUAL(tf_events(XK_STREAM_FAILED), said[i].ends ? 1 : 0);
+		if (said[i].ends)
+			CU_ASSERT_EQUAL(tf_app.event[0].err, XK_E_UNREACH);
+		tf_close(&f, s);
+		tf_down(&f);
+	}
+}
+
 static void no_error_ends_a_connection_that_stands(void)
 {
-	static const uint8_t codes[] = { 0, 1, 2, 3, 5, 6, 9, 13 };
+	static const uint8_t codes[] = { 0, 1, 2, 3, 5, 6, 9, 10, 13 };
 	struct xk_sess *s;
 	struct tf_out o;
 	unsigned i;
@@ -459,6 +481,7 @@ static CU_TestInfo tests[] = {
 	{ "a_smaller_segment_can_be_asked_for", a_smaller_segment_can_be_asked_for },
 	{ "a_hard_error_ends_an_open_when_its_number_fits", a_hard_error_ends_an_open_when_its_number_fits },
 	{ "a_soft_error_is_the_reason_of_a_timeout", a_soft_error_is_the_reason_of_a_timeout },
+	{ "a_firewalls_refusal_ends_connecting_at_once", a_firewalls_refusal_ends_connecting_at_once },
 	{ "no_error_ends_a_connection_that_stands", no_error_ends_a_connection_that_stands },
 	{ "a_smaller_path_mtu_cuts_and_sends_again", a_smaller_path_mtu_cuts_and_sends_again },
 	{ "a_path_mtu_has_a_floor_and_a_number", a_path_mtu_has_a_floor_and_a_number },

@@ -68,7 +68,7 @@ static void fresh(unsigned state)
 	if (state == TCP_S_SYN_SENT || state == TCP_S_SYN_RCVD) {
 		cb.snd_una = cb.iss;
 		cb.snd_nxt = cb.snd_max = cb.snd_end = cb.iss + 1;
-		cb.flags = TCP_F_ACTIVE;
+		cb.flags = 0;
 	}
 	if (state == TCP_S_CLOSE_WAIT || state == TCP_S_CLOSING || state == TCP_S_LAST_ACK || state == TCP_S_TIME_WAIT)
 		cb.flags |= TCP_F_FIN_RCVD;
@@ -379,6 +379,29 @@ static void an_old_timestamp_is_answered_and_dropped(void)
 	CU_ASSERT(a.do_ & TCP_A_DATA);
 }
 
+static void an_overtaken_acknowledgement_is_no_old_one(void)
+{
+	/* Number, ack, window against RCV, SND, 5000; age; dropped for; answered. */
+	static const struct { int seq, ack, wnd, age; unsigned drop; bool answer; } late[] = {
+		{ 0, -1, 0, 1, 0, false }, { 0, 0, 0, 1, 0, false }, { 0, -1, -9, 1200, 0, false },
+		{ 0, 0, -9, 1, TCP_DROP_ACK_OLD, false }, { -10, 0, 0, 1, TCP_DROP_ACK_OLD, false },
+		/* What PAWS is for. */
+		{ 0, 0, 0, 1201, TCP_DROP_PAWS, true }, { 0, 10, 0, 1, TCP_DROP_PAWS, true }, { 1, 0, 0, 1, TCP_DROP_PAWS, true },
+	};
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(late); i++) {
+		struct tcp_seg g = stamped(TCP_ACK, RCV + (uint32_t)late[i].seq, 0, 5000 - (uint32_t)late[i].age);
+
+		with_ts(5000);
+		cb.rto = 1000;
+		g.ack += (uint32_t)late[i].ack;
+		g.wnd = (uint16_t)(g.wnd + late[i].wnd);
+		in(g);
+		CU_ASSERT(late[i].drop != 0 ? dropped(late[i].drop) : !(a.do_ & TCP_A_DROP));
+		CU_ASSERT(!(a.do_ & TCP_A_ACK) == !late[i].answer && cb.ts_recent == 5000 && cb.snd_wnd == 5000 && cb.snd_una == SND);
+	}
+}
+
 static void timestamps_wrap(void)
 {
 	with_ts(0xfffffff0);
@@ -575,7 +598,12 @@ static void options_are_agreed_on_by_both(void)
 				 .tsval = 77 };
 	in(g);
 	CU_ASSERT((cb.flags & (TCP_F_TS | TCP_F_SACK | TCP_F_WSCALE)) == (TCP_F_TS | TCP_F_SACK | TCP_F_WSCALE));
-	CU_ASSERT(cb.peer_mss == 88 && cb.ts_recent == 77 && cb.mss >= 64);
+	/* None can mean so little (RFC 1122 3.3.2): a segment has some room. */
+	CU_ASSERT(cb.peer_mss == TCP_MSS_LEAST && cb.ts_recent == 77 && cb.mss == TCP_MSS_LEAST);
+	fresh(TCP_S_SYN_SENT);
+	g.o.mss = 48;
+	in(g);
+	CU_ASSERT(cb.peer_mss == 48 && cb.mss == 36 && cb.snd_buf == 256 * 36);     /* below min_mss */
 	fresh(TCP_S_SYN_SENT);
 	tune.timestamps = tune.sack = tune.use_wscale = false;
 	in(g);
@@ -918,7 +946,7 @@ static CU_TestInfo window[] = {
 	CU_TEST_INFO_NULL
 };
 static CU_TestInfo stamps[] = {
-	T(an_old_timestamp_is_answered_and_dropped),
+	T(an_old_timestamp_is_answered_and_dropped), T(an_overtaken_acknowledgement_is_no_old_one),
 	T(timestamps_wrap),
 	T(a_segment_without_a_timestamp_midway_is_dropped),
 	T(after_24_days_a_timestamp_means_nothing),

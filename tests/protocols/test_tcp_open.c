@@ -710,6 +710,7 @@ static void nonsense_is_refused_with_a_sentence(void)
 		{ "sack=false; dsack=true", "'dsack' needs 'sack'" },
 		{ "sack=false; rack=true", "'rack' needs 'sack'" },
 		{ "syncache=10; backlog=20", "'backlog' (20) is above 'syncache' (10)" },
+		{ "mem_pressure=60; mem_high=50", "'mem_pressure' (60) is above 'mem_high' (50)" },
 		{ "delack=1500us", "'delack' needs whole milliseconds" },
 		{ "syn_times=1us", "'syn_times'" },
 		{ "rcv_buf=1", "1KiB" },

@@ -109,6 +109,72 @@ static void a_long_push_leaves_in_full_segments_and_a_rest_with_psh(void)
 	end();
 }
 
+static void more(uint32_t v)
+{
+	CU_ASSERT_EQUAL(tf_control(&f, s, XK_STREAM_MORE, &v, sizeof v), 0);
+}
+
+static void what_more_follows_has_no_psh_and_is_not_cut_short(void)
+{
+	up(PLAIN);
+	ack(0, 60000);
+	more(XK_STREAM_MORE_FOLLOW);
+	push(0, 536);                    /* the short way down */
+	push(536, 836);                  /* the long one: 300 wait for company */
+	CU_ASSERT_EQUAL(tf_nout(&f), 2);
+	holds(0, 0, 536);
+	holds(1, 536, 536);
+	CU_ASSERT_EQUAL(tf_out(&f, 0).flags, TCP_ACK);
+	CU_ASSERT_EQUAL(tf_out(&f, 1).flags, TCP_ACK);
+	wait(150);                       /* and no probe of a window either */
+	CU_ASSERT_EQUAL(tf_nout(&f), 2);
+	more(XK_STREAM_MORE_LAST);
+	CU_ASSERT_EQUAL(tf_nout(&f), 2);
+	push(1372, 100);
+	CU_ASSERT_EQUAL(tf_nout(&f), 3);
+	holds(2, 1072, 400);
+	CU_ASSERT_EQUAL(tf_out(&f, 2).flags, TCP_ACK | TCP_PSH);
+	end();
+}
+
+static void what_was_to_follow_and_does_not_is_no_reason_to_wait(void)
+{
+	uint32_t three = 3;
+
+	up(PLAIN);
+	ack(0, 60000);
+	more(XK_STREAM_MORE_FOLLOW);
+	push(0, 100);
+	CU_ASSERT_EQUAL(tf_nout(&f), 0);
+	more(XK_STREAM_MORE_NONE);
+	CU_ASSERT_EQUAL(tf_nout(&f), 1);
+	holds(0, 0, 100);
+	CU_ASSERT_EQUAL(tf_out(&f, 0).flags, TCP_ACK | TCP_PSH);
+	CU_ASSERT_EQUAL(tf_control(&f, s, XK_STREAM_MORE, &three, sizeof three), XK_E_INVAL);
+	end();
+}
+
+/* A machine that slept, a virtual clock that was set: half of what a deadline can tell is 24.8 days. */
+static void no_deadline_is_missed_when_the_clock_jumps(void)
+{
+	static const unsigned days[] = { 1, 24, 25, 30, 49, 50, 100 };
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(days); i++) {
+		up(PLAIN);
+		ack(0, 60000);
+		push(0, 100);
+		CU_ASSERT_EQUAL(tf_nout(&f), 1);
+		xk_clock_advance(&f.g->vps->clock, pf_now(&f) + days[i] * 24 * 3600 * XK_SEC);
+		pf_settle(&f);
+		CU_ASSERT_EQUAL(tf_nout(&f), 2);
+		holds(1, 0, 100);
+		ack(100, 60000);
+		push(100, 100);
+		CU_ASSERT_EQUAL(tf_nout(&f), 3);
+		end();
+	}
+}
+
 static void a_small_segment_waits_for_another_one(void)
 {
 	up(PLAIN);
@@ -561,6 +627,8 @@ int main(void)
 	static CU_TestInfo tests[] = {
 #define T(t) { #t, t }
 		T(a_long_push_leaves_in_full_segments_and_a_rest_with_psh),
+		T(what_more_follows_has_no_psh_and_is_not_cut_short), T(no_deadline_is_missed_when_the_clock_jumps),
+		T(what_was_to_follow_and_does_not_is_no_reason_to_wait),
 		T(a_small_segment_waits_for_another_one),
 		T(nodelay_sends_at_once),
 		T(a_cork_keeps_all_but_full_segments),

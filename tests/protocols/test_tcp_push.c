@@ -65,9 +65,24 @@ static void in(uint32_t ack, uint16_t wnd, uint32_t n)
 				    .wnd = wnd, .opt = opt, .nopt = len, .data = bytes, .len = n });
 }
 
+static void more(uint32_t v)
+{
+	CU_ASSERT_EQUAL(tf_control(&f, s, XK_STREAM_MORE, &v, sizeof v), 0);
+}
+
+/* One piece of bytes in three messages. */
+static void push_in_parts(struct xk_rand *r)
+{
+	more(XK_STREAM_MORE_FOLLOW);
+	push(cb()->mss);
+	push(1 + (uint32_t)xk_rand_below(r, 2u * cb()->mss));
+	more(XK_STREAM_MORE_LAST);
+	push(1 + (uint32_t)xk_rand_below(r, cb()->mss));
+}
+
 static void step(struct xk_rand *r)
 {
-	unsigned what = (unsigned)xk_rand_below(r, 16);
+	unsigned what = (unsigned)xk_rand_below(r, 17);
 	uint32_t flight = cb()->snd_max - cb()->snd_una;
 
 	if (what < 7)
@@ -82,6 +97,8 @@ static void step(struct xk_rand *r)
 		in(cb()->snd_una, 60000, 1 + (uint32_t)xk_rand_below(r, 700));
 	else if (what < 15)
 		in(cb()->snd_una, 60000, 0);
+	else if (what < 16)
+		push_in_parts(r);
 	else
 		pf_run(&f, (xk_ns)(1 + xk_rand_below(r, 300)) * XK_MS);
 }

@@ -17,12 +17,14 @@
 #define BASE 0xffffff00u
 
 static struct xk_vp vp;
-static struct xk_node node;
+static struct tcp_node tcp;
+static struct xk_node node = { .state = &tcp };
 static struct xk_rep rep;
 static struct tcp_rep trep;
 static struct tcp_tune tune;
 static struct tcp_sess *ts;
 static struct tcp_live live;
+static const uint32_t no_shortage;
 
 static void up(void)
 {
@@ -32,6 +34,7 @@ static void up(void)
 	memset(&live, 0, sizeof live);
 	xk_rand_init(&vp.rand, 3, 0);
 	rep.vp = &vp;
+	vp.mem.fill = &no_shortage;
 	rep.node = &node;
 	rep.state = &trep;
 	tune = (struct tcp_tune){ .sack = true, .dsack = true, .ooo_bytes = 1 << 20, .ooo_segments = 10000,

@@ -462,18 +462,59 @@ static void chosen_ports_are_random_and_run_out_cleanly(void)
 	nf_down(&f);
 }
 
-static void a_chosen_port_is_nobodys_well_known_one(void)
+/* Ports that the graph's seed gives, with the clock virtual, as it is, or said to be real. */
+static void some_ports(uint16_t *port, unsigned n, bool is_virtual)
 {
+	struct xk_sess *s[8];
+	struct xk_parts ps;
 	int err;
 
 	up(NULL);
-	for (uint32_t p = 1024; p < 65536; p++)
+	for (unsigned i = 0; i < n; i++) {
+		xk_parts_init(&ps, 2);
+		xk_part_push_host(&ps.p[XK_REMOTE], NF_PEER);
+		xk_part_push_port(&ps.p[XK_REMOTE], 9);
+		xk_part_push_any(&ps.p[XK_LOCAL]);
+		xk_part_push_any(&ps.p[XK_LOCAL]);
+		pf_enter(&f, 0);
+		f.g->vps->clock.is_virtual = is_virtual;
+		s[i] = xk_open(pf_rep(&f, "app", 0), pf_node(&f, "app"), pf_rep(&f, "udp", 0), &ps, &err);
+		f.g->vps->clock.is_virtual = true;
+		pf_leave(&f, 0);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(s[i]);
+		port[i] = udp_sess(s[i])->lport;
+	}
+	for (unsigned i = 0; i < n; i++)
+		pf_close(&f, 0, s[i]);
+	nf_down(&f);
+}
+
+/* RFC 6056 3.1: nothing that a peer may know or work out, such as the seed, tells them. */
+static void a_seed_tells_the_ports_in_virtual_time_alone(void)
+{
+	uint16_t a[8], b[8];
+
+	some_ports(a, 8, true);
+	some_ports(b, 8, true);
+	CU_ASSERT_EQUAL(memcmp(a, b, sizeof a), 0);
+	some_ports(a, 8, false);
+	some_ports(b, 8, false);
+	CU_ASSERT_NOT_EQUAL(memcmp(a, b, sizeof a), 0);
+}
+
+static void a_chosen_port_is_nobodys_well_known_one(void)
+{
+	uint32_t taken = (uint32_t)xk_test_rounds(64512);
+	int err;
+
+	up(NULL);
+	for (uint32_t p = 1024; p < 1024 + taken; p++)
 		if (p != 30000)
 			xk_assert(nf_enable(&f, "app", true, (uint16_t)p, 0) == XK_OK);
 	for (unsigned i = 0; i < 20; i++) {
 		struct xk_sess *s = nf_open(&f, "app", 0, NF_PEER, 9, 0, 0, &err);
 
-		CU_ASSERT_EQUAL(udp_sess(s)->lport, 30000);
+		CU_ASSERT_TRUE(udp_sess(s)->lport == 30000 || udp_sess(s)->lport >= 1024 + taken);
 		pf_close(&f, 0, s);
 	}
 	nf_down(&f);
@@ -668,6 +709,7 @@ static CU_TestInfo down_tests[] = {
 static CU_TestInfo conn_tests[] = {
 	T(an_association_is_opened_once), T(bad_participants_are_refused_and_leave_nothing),
 	T(participants_name_both_ends), T(chosen_ports_are_random_and_run_out_cleanly),
+	T(a_seed_tells_the_ports_in_virtual_time_alone),
 	T(a_chosen_port_is_nobodys_well_known_one), T(an_exact_enable_goes_before_the_wildcard),
 	T(refused_lingering_kept_and_taken_over_as_in_ip), T(the_oldest_unkept_session_makes_room_at_the_cap),
 	T(counts_return_to_base_after_ten_thousand), T(a_connection_is_one_in_the_graph),

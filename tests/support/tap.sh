@@ -7,6 +7,8 @@
 #   refuses NAME COMMAND... passes when COMMAND fails with an exit code below 126
 #   skip NAME REASON        neither
 #   skip_all REASON         the whole script cannot run here
+#   code WANTED COMMAND...  succeeds when COMMAND ends with exactly that exit code
+#   says TEXT COMMAND...    succeeds when COMMAND prints it somewhere
 #   presets                 prints the names of all threading architectures
 #   done_testing            the plan, last
 #
@@ -49,6 +51,23 @@ refuses() {
 skip() {
 	tap_n=$((tap_n + 1))
 	echo "ok $tap_n - $1 # SKIP $2"
+}
+
+code() {
+	want=$1
+	shift
+	"$@"
+	got=$?
+	echo "exit code $got"
+	[ "$got" -eq "$want" ]
+}
+
+says() {
+	text=$1
+	shift
+	"$@" >"$tmp/says" 2>&1
+	cat "$tmp/says"
+	grep -q -e "$text" "$tmp/says"
 }
 
 presets() { "$top_builddir/vp-graph" list | sed -n '/^threading$/,/^$/s/^  \([a-z_0-9]*\) .*/\1/p'; }

@@ -28,6 +28,7 @@ static const char *const changed[] = {
 	"connp_l { vps = 8, carriers = 3 }", "mp { vps = 4, lock = 'mcs', table = 'spin', burst = 4 }",
 	"mp { vps = 8, order = 'any', table = 'none' }", "msgp { vps = 8, hold = false, table = 'rw', handover = 'try' }",
 	"locking { vps = 8, lock = 'ticket', table = 'adaptive', carriers = 2 }",
+	"mp { vps = 8, object_locks = 'layer', lock = 'mcs', burst = 4 }", "locking { vps = 8, object_locks = 'connection' }",
 	"tpc { threads = 'user', stack = '128KiB' }", "vppc { vps = 8, threads = 'user', stack = '128KiB' }",
 	"up { threads = 'user', burst = 1, stack = '128KiB' }",
 	"lp { clusters = 3 }", "lp { clusters = 2, workers = 3 }", "lp { high = 1, burst = 1 }", "lp { high = 8, low = 7, inbox = 4 }",
@@ -139,6 +140,15 @@ void xk_test_build(struct xk_spec **s, struct xk_graph **g, const char *file, co
 	CU_ASSERT_EQUAL(xk_errs_count(e), 0);
 	xk_errs_free(e);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(*g);
+}
+
+void xk_test_unbuild(struct xk_spec *s, struct xk_graph *g, struct xk_errs *e, uint64_t live)
+{
+	CU_ASSERT_EQUAL(xk_graph_free(g), 0);
+	xk_spec_free(s);
+	xk_errs_free(e);
+	xk_rcu_barrier();
+	CU_ASSERT_EQUAL(xk_alloc_live(), live);
 }
 
 int xk_test_main_rcu(const CU_SuiteInfo *suites)

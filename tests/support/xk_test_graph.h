@@ -27,6 +27,9 @@ const struct xk_proto *const *xk_test_table(const struct xk_proto *own);
 void xk_test_build(struct xk_spec **s, struct xk_graph **g, const char *file, const char *text,
 		   const struct xk_proto *own);
 
+/* What was built is freed, with its errors: `live` blocks are left, as many as there were before. */
+void xk_test_unbuild(struct xk_spec *s, struct xk_graph *g, struct xk_errs *e, uint64_t live);
+
 #define XK_TEST_ROWS    1u       /* "threading = ppc {}" */
 #define XK_TEST_VIRTUAL 2u       /* "threading = ppc {}, clock = 'virtual'" */
 #define XK_TEST_CHANGED 4u       /* "threading = vppc { burst = 1 }" */

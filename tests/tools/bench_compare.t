@@ -40,6 +40,16 @@ else
 	skip "which follows its schema" "python3-jsonschema is not installed"
 fi
 
+# Which programs: other bytes are another program, and a vp-run of this tree says what it was built from.
+cp "$tmp/fake" "$tmp/fake2"
+echo '# another build' >>"$tmp/fake2"
+ok "another program on side B: code 0" code 0 turns "$tmp/b.lua" n=1 --vs-vp-run "$tmp/fake2" --runs 7 -o "$tmp/ab2.json" --format json
+ok "both are named, with their paths and other hashes" jq -e --arg a "$(realpath "$tmp/fake")" --arg b "$(realpath "$tmp/fake2")" \
+	'.a.binary.path == $a and .b.binary.path == $b and .a.binary.id != .b.binary.id and (.a.binary.id | startswith("fnv1a:"))' "$tmp/out"
+ok "in text, too" sh -c "'$bench' compare '$tmp/ab2.json' | grep -c '^   measured .*fake2*, fnv1a:' | grep -qx 2"
+ok "a vp-run says its commit, compiler and flags" sh -c "'$top_builddir/vp-run' --version | grep -q '^xkvp build: commit .*; compiler .*; flags .*-O'"
+ok "a result has them" sh -c "'$bench' run --vp-run '$top_builddir/vp-run' '$tmp/b.lua' n=1 --runs 2 -d 10ms --warmup 1ms -o '$tmp/own.json' >/dev/null 2>&1;
+	jq -e '.benches[0].binary | .commit != null and .compiler != null and (.flags | contains(\"-O\"))' '$tmp/own.json'"
 ok "one result has no sides: code 2" code 2 "$bench" compare "$tmp/a.json"
 ok "what is no result: code 5" code 5 "$bench" compare "$tmp/a.json" "$tmp/none.json"
 sed 's/bench "t"/bench "u"/' "$tmp/b.lua" >"$tmp/u.lua"

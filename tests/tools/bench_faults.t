@@ -13,8 +13,8 @@ ok "killed in the fourth run" code 137 run -o "$tmp/k.json"
 ok "three runs are in the file" jq -e '[.benches[0].points[].runs | length] | add == 3' "$tmp/k.json"
 rm -f "$tmp/fake.extra"
 ok "--resume goes on" code 0 run -o "$tmp/k.json" --resume
-ok "with what was missing" sh -c "test \$(wc -l <'$tmp/calls') -eq 7 &&
-	jq -e '.benches[0].complete and [.benches[0].points[].runs | length] == [5, 5]' '$tmp/k.json'"
+ok "with what was missing" sh -c "test \$(wc -l <'$tmp/calls') -eq 11 &&
+	jq -e '.benches[0].complete and [.benches[0].points[].runs | length] == [7, 7]' '$tmp/k.json'"
 cp "$tmp/k.json" "$tmp/old.json"
 full() { (ulimit -f 2; "$bench" run --vp-run "$tmp/fake" "$tmp/b.lua" -o "$tmp/k.json"); }
 ok "no room for the file: code 5" code 5 full
@@ -25,6 +25,12 @@ ok "and nothing is left beside it" sh -c "! ls '$tmp' | grep part"
 printf '%s\n' 'echo waiting for the moon >&2' 'sleep 600' >"$tmp/fake.extra"
 ok "a run that hangs is killed: code 4" code 4 run n=1 --runs 1 --timeout 1s
 ok "after the time that was said, with its words" grep -q 'n=1 failed: it had not ended after 1 s and was killed: waiting for the moon' "$tmp/err"
+rm -f "$tmp/fake.extra"
+printf '%s\n' 'echo "b.lua:3: tap: its device is gone" >&2' 'trap "exit 1" EXIT' >"$tmp/fake.extra"
+ok "a run that says its result and that it was none is none: code 4" code 4 run n=1 --runs 1 -o "$tmp/gone.json"
+ok "with its words" grep -q 'n=1 failed: it ended with code 1: .*tap: its device is gone' "$tmp/err"
+ok "which the file has, and no figure" jq -e '.benches[0].points[0] | (.runs | length) == 0 and (.status == "failed") and
+	(tostring | test("its device is gone"))' "$tmp/gone.json"
 rm -f "$tmp/fake.extra"
 ok "a time that is none: code 2" code 2 run --timeout soon
 

@@ -64,6 +64,14 @@ ok "is well formed, has no script and fetches nothing" page "$tmp/r.html" "two a
 ok "has verdicts, theirs, the machine and the command" sh -c "grep -q '>pass<' '$tmp/r.html' &&
 	grep -q 'theirs' '$tmp/r.html' && grep -q 'needs a moon' '$tmp/r.html' && grep -q 'page_bytes' '$tmp/r.html' &&
 	grep -q 'vp-bench run .*b.lua --duration 2s' '$tmp/r.html'"
+# Noise: n=2 is slower and faster by turns.
+jq '.benches[0] |= (.shapes[0].at_least = 1 | .points[1].runs |= [to_entries[] | .value.metrics.gbit = (if .key % 2 == 0 then 0.02 else 0.06 end) | .value])' \
+	"$tmp/r.json" >"$tmp/noise.json"
+ok "what is undecided has its own colour and its own column" sh -c "'$bench' report '$tmp/noise.json' -o '$tmp/noise.html' &&
+	grep -q '<span class=\"undecided\">undecided<' '$tmp/noise.html' && grep -q '<th>undecided</th>' '$tmp/noise.html' &&
+	! grep -q '<span class=\"pass\">' '$tmp/noise.html'"
+ok "medians and extremes are in the table, and what is odd below it" sh -c "grep -q '<th>median</th><th>min to max</th>' '$tmp/noise.html' &&
+	grep -q '0.02 to 0.06' '$tmp/noise.html'"
 ok "texts stay texts" sh -c "'$bench' report '$tmp/evil.json' -o '$tmp/evil.html' && python3 '$tmp/check.py' '$tmp/evil.html' '<script>'"
 ok "the same bytes each time" sh -c "'$bench' report '$tmp/evil.json' | cmp - '$tmp/evil.html'"
 ok "two results on a page" sh -c "'$bench' report '$tmp/r.json' '$tmp/evil.json' -o '$tmp/two.html' && python3 '$tmp/check.py' '$tmp/two.html'"
@@ -77,6 +85,8 @@ if command -v gnuplot >/dev/null 2>&1; then
 	ok "figures are in the page" sh -c "test \$(grep -c '</svg>' '$tmp/r.html') -ge 2"
 	ok "figures as files, linked by the page" sh -c "mkdir -p '$tmp/d' && '$bench' report '$tmp/r.json' --svg '$tmp/d/f' -o '$tmp/d/p.md' &&
 		test -s '$tmp/d/f/t-1.svg' && grep -q '](f/t-1.svg)' '$tmp/d/p.md'"
+	ok "each run is a dot" sh -c "mkdir -p '$tmp/dots' && '$bench' report '$tmp/noise.json' --svg '$tmp/dots' -o '$tmp/dots/p.md' &&
+		test \$(grep -o '<use xlink:href' '$tmp/dots/t-1.svg' | wc -l) -ge 14"
 	ok "each is XML of its own" python3 -c "import glob, sys, xml.dom.minidom as m
 files = glob.glob('$tmp/d/f/*.svg')
 [m.parse(f) for f in files]

@@ -14,9 +14,9 @@ has() { grep -q -e "$1" "$tmp/out"; }
 ok "--list names every figure" code 0 "$bench" reproduce --seeds "$seeds" --list
 ok "with title and file" sh -c "grep -q '^S2.fig7 .*UDP send' '$tmp/out' && grep -q 'yates1996/fig07-udp.lua' '$tmp/out'"
 ok "diagrams say that there is nothing to measure" has 'nothing to measure: a diagram'
-ok "--list S3 lists S3 alone" sh -c "'$bench' reproduce --seeds '$seeds' --list S3 | grep -c '^S' | grep -qx 6"
-ok "a figure runs its own points only" code 0 rep S3.fig2 conns=6 --runs 2 -d 1ms -o "$tmp/r.json"
-ok "6 numbers of locks, twice" sh -c "test \$(wc -l <'$tmp/calls') -eq 12 && ! grep -q os=msgp '$tmp/calls'"
+ok "--list S3 lists S3 alone" sh -c "'$bench' reproduce --seeds '$seeds' --list S3 | grep -c '^S' | grep -qx 7"
+ok "a figure runs its own points only" code 0 rep S3.fig2 --runs 5 -d 1ms -o "$tmp/r.json"
+ok "6 numbers of locks times 3 of connections, five times" sh -c "test \$(wc -l <'$tmp/calls') -eq 90 && ! grep -q os=msgp '$tmp/calls'"
 ok "its table and its verdict are shown" sh -c "grep -q '^S3.fig2: ConnP-L: throughput' '$tmp/out' &&
 	grep -q '^S3.fig2: pass' '$tmp/out'"
 ok "the other figure's expectations are not" sh -c "! grep -q 'contention falls' '$tmp/out'"
@@ -26,6 +26,11 @@ else
 	skip "the result follows the schema" "python3-jsonschema is not installed"
 fi
 ok "show reads it" sh -c "'$bench' show '$tmp/r.json' | grep -q willmann2006.fig02"
+ok "a figure of which points are left out is undecided: code 0" code 0 rep S3.fig2 conns=6 --runs 5 -d 1ms
+ok "and says so" has '^S3.fig2: undecided (192 connections: no step to more locks loses 10 %, and 3 more)'
+ok "in the last line of its table, too" has '^undecided: 4 of 12 expectations; 192 connections'
+ok "a quick run decides nothing" code 0 rep S3.fig2 --quick
+ok "whatever it measured" has '^S3.fig2: undecided'
 : >"$tmp/calls"
 ok "--from shows the same and runs nothing" code 0 rep --from "$tmp/r.json" S3.fig2
 ok "really" sh -c "grep -q '^S3.fig2: pass' '$tmp/out' && ! [ -s '$tmp/calls' ]"
@@ -52,4 +57,17 @@ ok "a page is filled from a result" code 0 sh "$top_srcdir/docs/reproduction/fil
 ok "between its marks" sh -c "grep -q '^| conns | locks | os ' '$tmp/page.md' && ! grep -q '^old' '$tmp/page.md' && grep -qx rest '$tmp/page.md'"
 cp "$tmp/page.md" "$tmp/again.md"
 ok "filling it again changes nothing" sh -c "sh '$top_srcdir/docs/reproduction/fill' '$bench' '$tmp/r.json' '$tmp/again.md' && cmp '$tmp/page.md' '$tmp/again.md'"
+
+# Its verdicts are kept, where the result says what it is of.
+record() { sh "$top_srcdir/docs/reproduction/record" "$bench" "$1" "$tmp/page.md" >"$tmp/kept.json"; }
+jq '.benches[].binary.commit = "0123456789ab"' "$tmp/r.json" >"$tmp/known.json"
+jq 'del(.benches[].binary.commit)' "$tmp/r.json" >"$tmp/unknown.json"
+ok "the verdicts of a result are kept" record "$tmp/known.json"
+ok "with commit, machine, bench and figure" jq -e '.commit == "0123456789ab" and (.machine | length > 0) and (.verdicts |
+	length == 1 and .[0].bench == "willmann2006/fig02-table1.lua" and .[0].figure == "S3.fig2" and .[0].verdict == "pass")' "$tmp/kept.json"
+ok "not of a result without its commit" sh -c "! sh '$top_srcdir/docs/reproduction/record' '$bench' '$tmp/unknown.json' '$tmp/page.md'"
+ok "nor of two commits" sh -c "jq '.commit = \"ba9876543210\"' '$tmp/known.json' >'$tmp/two.json' &&
+	! sh '$top_srcdir/docs/reproduction/record' '$bench' '$tmp/two.json' '$tmp/page.md'"
+ok "nor of a quick run" sh -c "jq '.benches[].settings.preset = \"quick\"' '$tmp/known.json' >'$tmp/quick.json' &&
+	! sh '$top_srcdir/docs/reproduction/record' '$bench' '$tmp/quick.json' '$tmp/page.md'"
 done_testing

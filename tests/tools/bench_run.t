@@ -27,7 +27,7 @@ END
 # Answers like vp-run; $tmp/mode says how it fails.
 cat >"$tmp/fake" <<END
 #!/bin/sh
-echo x >>"$tmp/calls"
+echo "\$*" >>"$tmp/calls"
 case \$(cat "$tmp/mode" 2>/dev/null) in
 kill) case "\$*" in *" n=2 "*) echo "last words" >&2; kill -SEGV \$\$ ;; esac ;;
 code) echo "no such device" >&2; exit 4 ;;
@@ -46,6 +46,7 @@ valid() {
 	python3 -c 'import json,sys,jsonschema
 jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))' "$1" "$schema"
 }
+have_schema() { python3 -c 'import jsonschema' 2>/dev/null; }
 code() { want=$1; shift; "$@"; got=$?; [ $got -eq "$want" ] || { echo "code $got"; cat "$tmp/err"; return 1; }; }
 
 ok "list names the seeds' benches" sh -c "cd '$top_srcdir' && '$bench' list | grep -q fig07-udp.lua"
@@ -66,16 +67,16 @@ ok "env prints the kernel" sh -c "'$bench' env | grep -q '^kernel  *Linux'"
 
 ok "run prints the table alone on stdout" code 0 run
 run >"$tmp/table"
-ok "the table has both points and the verdicts" sh -c "grep -q '^n=2  *5 ' '$tmp/table' && grep -q '^pass ' '$tmp/table' &&
+ok "the table has both points and the verdicts" sh -c "grep -q '^n=2  *7 ' '$tmp/table' && grep -q '^pass ' '$tmp/table' &&
 	grep -q '^not measurable here .*needs a moon' '$tmp/table' && grep -q 'theirs 3 Gbit/s' '$tmp/table'"
 ok "progress went to stderr" grep -q '10 of 10 runs' "$tmp/err"
 ok "-o FILE.json: good" code 0 run -o "$tmp/r.json"
-if python3 -c 'import jsonschema' 2>/dev/null; then
+if have_schema; then
 	ok "the JSON follows its schema" valid "$tmp/r.json"
 else
 	skip "the JSON follows its schema" "python3-jsonschema is not installed"
 fi
-ok "show reads it" sh -c "'$bench' show '$tmp/r.json' | grep -q '^n=1  *5 '"
+ok "show reads it" sh -c "'$bench' show '$tmp/r.json' | grep -q '^n=1  *7 '"
 ok "export makes CSV" sh -c "'$bench' export '$tmp/r.json' | sed -n 2p | grep -q '^t,n=.,1,0,gbit,Gbit/s,0.032768$'"
 ok "--format csv has the same lines" sh -c "'$bench' export '$tmp/r.json' | wc -l >'$tmp/n' &&
 	'$bench' run --vp-run '$tmp/fake' '$tmp/b.lua' --format csv 2>/dev/null | wc -l | cmp - '$tmp/n'"
@@ -84,7 +85,7 @@ ok "a child that dies: code 4" code 4 run -o "$tmp/k.json"
 ok "its point is marked with the signal and its words" sh -c \
 	"jq -r '.benches[0].points[1] | .status + .error' '$tmp/k.json' | grep -q 'failed.*signal 11.*last words'"
 ok "the other point went on" sh -c "jq -e '.benches[0].points[0].runs | length == 5' '$tmp/k.json'"
-if python3 -c 'import jsonschema' 2>/dev/null; then
+if have_schema; then
 	ok "that JSON follows its schema, too" valid "$tmp/k.json"
 fi
 echo code >"$tmp/mode"
@@ -98,8 +99,13 @@ ok "it keeps the runs that it had" sh -c "jq -e '[.benches[0].points[].runs | le
 ok "and says that it is not complete" sh -c "jq -e '.benches[0].complete == false' '$tmp/s.json'"
 rm -f "$tmp/mode"
 ok "--resume goes on" code 0 run -o "$tmp/s.json" --resume
-ok "with the runs that were missing only" sh -c "test \$(wc -l <'$tmp/calls') -eq 7 &&
-	jq -e '[.benches[0].points[].runs | length] == [5, 5]' '$tmp/s.json'"
+ok "with the runs that were missing only" sh -c "test \$(wc -l <'$tmp/calls') -eq 11 &&
+	jq -e '[.benches[0].points[].runs | length] == [7, 7]' '$tmp/s.json'"
+ok "--resume with more runs makes these" code 0 run -o "$tmp/s.json" --resume --runs 9
+ok "and no other" sh -c "test \$(wc -l <'$tmp/calls') -eq 4 &&
+	jq -e '[.benches[0].points[].runs | length] == [9, 9] and .benches[0].settings.runs_max == 9' '$tmp/s.json'"
+ok "--resume of runs that were shorter" code 0 run -o "$tmp/s.json" --resume --runs 2 --duration 17ms
+ok "begins again, and says so" sh -c "test \$(wc -l <'$tmp/calls') -eq 4 && grep -q 'from the beginning' '$tmp/err'"
 
 if [ -c /dev/full ]; then
 	ok "a full disk: code 5" code 5 run --format json -o /dev/full
@@ -120,6 +126,37 @@ ok "an argument that the graph refuses is told before the first run" sh -c \
 	"'$bench' run --vp-run '$tmp/fake' '$tmp/b.lua' m=3 2>'$tmp/err'; test \$? -eq 3 && grep -q \"no argument 'm'\" '$tmp/err'"
 sed 's/at_least = 0.01/at_least = 9/' "$tmp/b.lua" >"$tmp/b2.lua"
 ok "a shape that fails: code 1" sh -c "'$bench' run --vp-run '$tmp/fake' '$tmp/b2.lua' >/dev/null 2>&1; test \$? -eq 1"
+# The judge is Lua, and may be another one.
+mkdir "$tmp/lua"
+cp "$top_srcdir"/tools/vp-bench/*.lua "$tmp/lua"
+ok "--lua-path: the same modules from files say the same" sh -c "'$bench' show '$tmp/r.json' >'$tmp/in'; '$bench' show --lua-path '$tmp/lua' '$tmp/r.json' | cmp - '$tmp/in'"
+echo 'local j = {} function j.part(p) local o = {} for i in ipairs(p.shapes) do o[i] = { verdict = "fail", why = "so I say" } end return o end return j' \
+	>"$tmp/lua/judge.lua"
+ok "another judge is asked" sh -c "'$bench' --lua-path='$tmp/lua' show '$tmp/r.json' | grep -q '^fail .*(so I say)'"
+echo 'return {' >"$tmp/lua/judge.lua"
+ok "one with errors is told with its line, and everything is undecided" sh -c "'$bench' show --lua-path '$tmp/lua' '$tmp/r.json' >'$tmp/in' 2>'$tmp/err' &&
+	grep -q 'cannot judge: .*judge.lua:[0-9]' '$tmp/err' && grep -q '^undecided .*judge.lua:[0-9]' '$tmp/in' && ! grep -q '^pass' '$tmp/in'"
+ok "a judge has no files and no programs" sh -c "echo 'local j = {} function j.part() return { { verdict = type(io) .. type(os) } } end return j' \
+	>'$tmp/lua/judge.lua'; '$bench' show --lua-path '$tmp/lua' '$tmp/r.json' | grep -q '^nilnil'"
+
+# A paper that counted messages.
+sed 's/metric = .*/metric = "mps", paper_messages = { warmup = 100, measured = 2000 },/' "$tmp/b.lua" >"$tmp/count.lua"
+paper() { rm -f "$tmp/calls"; "$bench" run --vp-run "$tmp/fake" "$tmp/count.lua" --paper -o "$tmp/c.json" "$@" 2>"$tmp/err"; }
+asked() { [ "$(wc -l <"$tmp/calls")" -eq 24 ] && [ "$(grep -c -- "$1" "$tmp/calls")" -eq 24 ]; }
+ok "--paper: good" code 0 paper
+ok "a dozen runs of each point count messages, not time" asked '--duration=0ns --warmup=0ns .*--messages=2000 --warmup-messages=100 '
+ok "the result says so" sh -c "jq -e '.benches[0] | .settings.messages == 2000 and .settings.warmup_messages == 100 and
+	.settings.preset == \"paper\" and all(.points[].runs[]; .messages == 1000)' '$tmp/c.json'"
+have_schema && ok "and follows its schema" valid "$tmp/c.json"
+ok "show and plan, too" sh -c "'$bench' show '$tmp/c.json' | grep -q '^2000 messages measured after 100, ' &&
+	'$bench' plan --paper '$tmp/count.lua' | grep -q '12 to 12 runs each of 2000 messages after 100:'"
+ok "a time of the command line is one" code 0 paper -d 3s
+ok "for every run" asked '--duration=3000000000ns --warmup=45000000000ns --seed=[0-9]* --json'
+rm -f "$tmp/calls"
+ok "S1's figures are of 20,000 messages after 10,000" sh -c "cd '$top_srcdir' && '$bench' plan --paper graphs/seeds/schmidt1996/*.lua >'$tmp/in' &&
+	test \$(grep -c '^[0-9]* points' '$tmp/in') -eq \$(grep -c '12 to 12 runs each of 20000 messages after 10000:' '$tmp/in')"
+ok "a real one" sh -c "'$bench' run '$tmp/count.lua' n=1 --paper --format json >'$tmp/real.json' &&
+	jq -e '[.benches[0].points[0].runs[].messages] | length == 12 and all(. >= 2000)' '$tmp/real.json'"
 ok "a real run" sh -c "'$bench' run '$tmp/b.lua' n=1 --runs 1 -d 2s --warmup 1ms --format json >'$tmp/real.json' &&
 	jq -e '.benches[0].points[0].metrics.gbit.mean > 0' '$tmp/real.json'"
 done_testing

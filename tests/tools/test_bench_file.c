@@ -100,6 +100,7 @@ static void unknown_keys_get_a_suggestion(void)
 {
 	complains(GOOD "metrik = \"gbit\"", 8, "unknown parameter 'metrik' (did you mean 'metric'?)");
 	complains("sweep = { vps = { 2 } },\nmetric = \"gbti\"", 7, "unknown metric 'gbti' (did you mean 'gbit'?)");
+	complains("sweep = { vps = { 2 } },\nmetric = \"messages_per_s\"", 7, "unknown metric 'messages_per_s' (did you mean 'mps'?)");
 	complains("metric = \"gbit\",\nsweep = {\n  vsp = { 2 } }", 8, "no argument 'vsp' (did you mean 'vps'?)");
 	complains(GOOD "x = \"conn\"", 8, "no axis is called 'conn' (did you mean 'conns'?)");
 	complains(GOOD "runs = { mni = 3 }", 8, "unknown parameter 'mni' (did you mean 'min'?)");
@@ -123,6 +124,9 @@ static void wrong_types_and_missing_keys_are_told(void)
 	complains(GOOD "duration = 5", 8, "needs a time");
 	complains(GOOD "confidence = 2", 8, "confidence");
 	complains(GOOD "runs = { min = 9, max = 3 }", 8, "min of 9 above its max of 3");
+	complains(GOOD "paper_messages = { warmup = 10, measures = 3 }", 8, "did you mean 'measured'?");
+	complains(GOOD "paper_messages = { warmup = 10 }", 8, "says nothing of how many are measured");
+	complains(GOOD "paper_messages = 20000", 8, "'paper_messages' needs a table");
 	complains(GOOD "points = { { vps = 2 } }", 8, "exclude each other");
 	complains(GOOD "also = \"ns\"", 8, "needs a list");
 	complains(GOOD "doc = 3", 8, "'doc' needs to be a text");
@@ -133,6 +137,7 @@ static void curves_are_lists_of_points(void)
 	complains(GOOD "shape = { { doc = \"d\", order = { { vps = 2, conns = 1 } } } }", 8, "at least two points");
 	complains(GOOD "shape = { { doc = \"d\",\n rises = { { vps = 2, conns = 1 }, { vps = 9, conns = 1 } } } }", 9, "no point of this bench");
 	complains(GOOD "shape = { { doc = \"d\", crossing = { a = { } } } }", 8, "'crossing' needs a table");
+	complains(GOOD "shape = { { doc = \"d\", onset = { { vps = 2, conns = 1 } } } }", 8, "'onset' needs a table");
 	complains(GOOD "shape = { { doc = \"d\", within = 0.1, a = { vps = 2, conns = 1 } } }", 8, "within without order");
 	complains(GOOD "shape = { { doc = \"d\", a = { vps = 2, conns = 1 }, knee = { { vps = 2, conns = 1 }, { vps = 4, conns = 1 } } } }",
 		  8, "several things at once");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_bench_papers.c - orders, trends, knees and crossings on curves with known
+ * test_bench_papers.c - orders, trends, knees, crossings and onsets on curves with known
  * answers; metrics in the papers' units; the catalogue of figures.
  */
 #include <CUnit/CUnit.h>
@@ -44,13 +44,13 @@ static const json_t *shape_of(void)
 	return json_array_get(json_object_get(part, "shapes"), 0);
 }
 
-/* v: curve k=1 at 1, 2, 4, 8, then k=2; each measured six times, one in a hundred apart. */
+/* v: curve k=1 at 1, 2, 4, 8, then k=2; each measured 12 times, one in a hundred apart. */
 static void measured(const double *v)
 {
 	json_t *none = json_object();
 
 	for (unsigned p = 0; p < 8; p++)
-		for (unsigned i = 0; i < 6; i++)
+		for (unsigned i = 0; i < 12; i++)
 			bench_doc_run(part, p, i, none, json_pack("{s:f}", "gbit", v[p] * (1 + 0.002 * i)));
 	json_decref(none);
 	bench_doc_summarise(part);
@@ -82,8 +82,13 @@ static void a_trend_rises_and_may_begin_at_nothing(void)
 	static const double rising[8] = { 1, 2, 3, 5, 1, 1, 1, 1 }, from_zero[8] = { 0, 2, 3, 5, 1, 1, 1, 1 };
 
 	judged("rises = { " CURVE " }", rising, "pass", 1.5);
-	judged("rises = { " CURVE " }", from_zero, "pass", 1.5);
-	judged("order = { { k = 1, n = 2 }, { k = 1, n = 1 } }", from_zero, "pass", 1e9);
+	/* From nothing any step is a large ratio: it needs one in the metric's own unit. */
+	judged("rises = { " CURVE " }", from_zero, "undecided", NAN);
+	judged("rises = { " CURVE " }, step = 0.5", from_zero, "pass", NAN);
+	judged("rises = { " CURVE " }, step = 1.5", from_zero, "fail", NAN);
+	judged("order = { { k = 1, n = 2 }, { k = 1, n = 1 } }", from_zero, "undecided", NAN);
+	judged("order = { { k = 1, n = 2 }, { k = 1, n = 1 } }, step = 1", from_zero, "pass", NAN);
+	judged("order = { { k = 1, n = 2 }, { k = 1, n = 1 } }, step = 3", from_zero, "fail", NAN);
 	judged("rises = { " CURVE " }", (const double[8]){ 5, 3, 2, 1, 1, 1, 1, 1 }, "fail", NAN);
 }
 
@@ -109,15 +114,59 @@ static void a_crossing_is_where_a_is_above_for_good(void)
 	judged(CROSS ", at_most = 2", from4, "fail", 4);
 	judged(CROSS, twice, "reported", 4);
 	judged(CROSS, never, "fail", NAN);
-	judged(CROSS, (const double[8]){ 9, 9, 9, 9, 3, 3, 3, 3 }, "reported", 1);
+	/* Above everywhere is no crossing, nor is a curve that touches the other. */
+	judged(CROSS ", at_most = 4", (const double[8]){ 9, 9, 9, 9, 3, 3, 3, 3 }, "fail", NAN);
+	judged(CROSS ", at_most = 4", (const double[8]){ 3, 3, 3, 9, 3, 3, 3, 3 }, "undecided", NAN);
+	judged(CROSS ", at_most = 4", (const double[8]){ 1, 3, 3, 3, 3, 3, 3, 3 }, "undecided", NAN);
+	judged(CROSS ", at_most = 4", (const double[8]){ 1, 9, 9, 1, 3, 3, 3, 3 }, "fail", NAN);
+}
+
+static void an_onset_is_where_a_curve_falls_for_good(void)
+{
+	/* What k=2 does in each: falls at 4. */
+#define AT_4 10, 10, 8, 7
+#define ONSET "onset = { a = { " CURVE " }, over = { " OTHER " } }"
+	judged(ONSET, (const double[8]){ 10, 8, 7, 6, AT_4 }, "pass", 2);
+	judged(ONSET, (const double[8]){ 10, 9.8, 7, 6, AT_4 }, "pass", 4);
+	judged(ONSET, (const double[8]){ 10, 10, 10, 6, AT_4 }, "fail", 8);
+	judged(ONSET, (const double[8]){ 10, 10, 10, 10, AT_4 }, "fail", NAN);
+	/* A dip is no onset, and as much as is within is none. */
+	judged(ONSET, (const double[8]){ 10, 8, 10, 6, AT_4 }, "fail", 8);
+	judged(ONSET ", within = 0.35", (const double[8]){ 10, 8, 7, 6, AT_4 }, "pass", 8);
+	judged(ONSET, (const double[8]){ 10, 8, 7, 6, 1, 1, 1, 1 }, "pass", 2);
+	/* Two curves that do not fall are no comparison. */
+	judged(ONSET, (const double[8]){ 10, 10, 10, 10, 1, 1, 1, 1 }, "undecided", NAN);
 }
 
 static void a_curve_that_lacks_a_point_is_not_measured(void)
 {
 	begin("order = { " CURVE " }");
 	CU_ASSERT_TRUE(bench_doc_judge(part));
-	CU_ASSERT_STRING_EQUAL(bench_text(shape_of(), "verdict"), "not measured");
+	CU_ASSERT_STRING_EQUAL(bench_text(shape_of(), "verdict"), "undecided");
 	finish();
+}
+
+/* ---- figures -------------------------------------------------------------------------- */
+
+static void a_figure_passes_only_when_all_that_can_be_measured_does(void)
+{
+	static const struct { const char *verdict[3], *all; } cases[] = {
+		{ { "pass", "pass", "pass" }, "pass" }, { { "pass", "undecided", "pass" }, "undecided" },
+		{ { "undecided", "fail", "pass" }, "fail" }, { { "pass", "not measurable here", "reported" }, "pass" },
+		{ { "not measurable here", "not measurable here", "reported" }, "not measurable here" },
+		{ { "reported", "reported", "reported" }, "reported" },
+	};
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(cases); i++) {
+		json_t *list = json_array(), *v;
+
+		for (unsigned k = 0; k < 3; k++)
+			json_array_append_new(list, json_pack("{s:s, s:s}", "doc", "d", "verdict", cases[i].verdict[k]));
+		v = bench_figure_verdict(list);
+		CU_ASSERT_STRING_EQUAL(bench_text(v, "verdict"), cases[i].all);
+		json_decref(v);
+		json_decref(list);
+	}
 }
 
 /* ---- metrics --------------------------------------------------------------------------- */
@@ -142,6 +191,22 @@ static void metrics_are_in_the_papers_units(void)
 	json_array_remove(json_object_get(child, "locks"), 1);
 	bench_normal_of(child, m);
 	CU_ASSERT_DOUBLE_EQUAL(bench_real(m, "global_contended"), 1, 1e-9);
+	json_decref(child);
+	json_decref(m);
+}
+
+static void time_waited_is_of_locks_and_of_both_conditions(void)
+{
+	json_t *m = json_object(), *child = json_pack(
+		"{s:i, s:i, s:[{s:s, s:i}], s:[{s:{s:i, s:i}}, {s:{s:i, s:i}}]}", "messages", 1000, "bytes", 4000000,
+		"locks", "class", "vp", "wait_ns", 1000000, "vps", "lane", "full_ns", 2000000, "empty_ns", 0,
+		"lane", "full_ns", 1000000, "empty_ns", 4000000);
+
+	bench_normal_of(child, m);
+	CU_ASSERT_DOUBLE_EQUAL(bench_real(m, "lock_ms_20k"), 20, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(bench_real(m, "full_ms_20k"), 60, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(bench_real(m, "empty_ms_20k"), 80, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(bench_real(m, "sync_ms_20k"), 160, 1e-9);
 	json_decref(child);
 	json_decref(m);
 }
@@ -196,9 +261,47 @@ static bool tagged_exists(const json_t *list)
 	return good;
 }
 
+/* In how many figures is the i-th one's f-th file? */
+static unsigned sharers(unsigned i, unsigned f)
+{
+	char file[4096], other[4096];
+	unsigned n = 0;
+
+	papers_file(&p, &p.entry[i], f, file, sizeof file);
+	for (unsigned k = 0; k < p.n; k++)
+		for (unsigned o = 0; papers_file(&p, &p.entry[k], o, other, sizeof other) != NULL; o++)
+			n += strcmp(file, other) == 0;
+	return n;
+}
+
+static bool within_twice(double bound, double theirs)
+{
+	return isnan(bound) || (bound <= 2 * theirs * 1.01 && bound >= theirs / 2.02);
+}
+
+/* A ratio has two bounds, near the paper's ratio, or says because; where figures share a file it names its own. */
+static void one_figure_each(const struct bench *x, unsigned i, unsigned f)
+{
+	const json_t *s;
+	size_t k;
+
+	json_array_foreach(x->shapes, k, s) {
+		double lo = bench_real(s, "at_least"), hi = bench_real(s, "at_most"), theirs = bench_real(s, "theirs");
+		bool ratio = json_object_get(s, "over") != NULL, says = *bench_text(s, "because") != '\0';
+		bool good = sharers(i, f) == 1 || json_array_size(json_object_get(s, "figure")) == 1;
+
+		good &= !ratio || (isnan(lo) && isnan(hi)) || says || (!isnan(lo) && !isnan(hi));
+		good &= !ratio || says || isnan(theirs) || (within_twice(lo, theirs) && within_twice(hi, theirs));
+		CU_ASSERT_TRUE(good);
+		if (!good)
+			fprintf(stderr, "# %s: \"%s\"\n", x->file, bench_text(s, "doc"));
+	}
+}
+
 /* Its file loads, its metrics are known, and narrowed to it points or reasons are left. */
 static void whole(unsigned i)
 {
+	size_t expectations = 0;
 	bool chosen[PAPERS_MAX] = { false };
 	char path[4096];
 	const json_t *m;
@@ -216,9 +319,11 @@ static void whole(unsigned i)
 		CU_ASSERT_TRUE(tagged_exists(x.shapes) && tagged_exists(x.theirs));
 		papers_narrow(&p, chosen, &x);
 		CU_ASSERT_TRUE(x.npoints != 0 || papers_missing(&p.entry[i]) != NULL);
-		CU_ASSERT_TRUE(json_array_size(x.shapes) != 0);
+		expectations += json_array_size(x.shapes);
+		one_figure_each(&x, i, f);
 		bench_free(&x);
 	}
+	CU_ASSERT_TRUE(expectations != 0 || *bench_text(p.entry[i].e, "not_measured") != '\0');
 }
 
 static void every_entry_has_files_that_load_and_expectations(void)
@@ -238,7 +343,7 @@ static void names_are_found_in_any_case_and_whole_papers_too(void)
 
 	CU_ASSERT_TRUE_FATAL(papers_load(&p, seeds(), why, sizeof why));
 	CU_ASSERT_EQUAL(papers_choose(&p, "s1.FIG8", chosen), 1);
-	CU_ASSERT_EQUAL(papers_choose(&p, "S3", chosen), 5);
+	CU_ASSERT_EQUAL(papers_choose(&p, "S3", chosen), 6);
 	CU_ASSERT_EQUAL(papers_choose(&p, "all", chosen), p.n);
 	CU_ASSERT_EQUAL(papers_choose(&p, "S9", chosen), 0);
 	papers_free(&p);
@@ -277,8 +382,11 @@ static CU_TestInfo curve_tests[] = {
 	{ "a trend rises, and may begin at nothing", a_trend_rises_and_may_begin_at_nothing },
 	{ "a knee is where the last gain ends", a_knee_is_where_the_last_gain_ends },
 	{ "a crossing is where a is above for good", a_crossing_is_where_a_is_above_for_good },
+	{ "an onset is where a curve falls for good", an_onset_is_where_a_curve_falls_for_good },
 	{ "a curve that lacks a point is not measured", a_curve_that_lacks_a_point_is_not_measured },
+	{ "a figure passes only when all that can be measured does", a_figure_passes_only_when_all_that_can_be_measured_does },
 	{ "metrics are in the papers' units", metrics_are_in_the_papers_units },
+	{ "time waited is of locks and of both Conditions", time_waited_is_of_locks_and_of_both_conditions },
 	CU_TEST_INFO_NULL
 };
 static CU_TestInfo paper_tests[] = {

@@ -8,23 +8,6 @@
 graph=$top_builddir/vp-graph
 file=$top_srcdir/graphs/udp-echo.lua
 
-code() {
-	want=$1
-	shift
-	"$@"
-	got=$?
-	echo "exit code $got"
-	[ "$got" -eq "$want" ]
-}
-
-says() {
-	text=$1
-	shift
-	"$@" >"$tmp/says" 2>&1
-	cat "$tmp/says"
-	grep -q -e "$text" "$tmp/says"
-}
-
 # The names of the lists, but for what this build was made without.
 names() {
 	sed -n '/^#/d; s/[[:space:]].*//; /./p' "$top_srcdir/protocols/list" "$top_srcdir/drivers/list" | while read -r name; do
@@ -63,6 +46,31 @@ parses() {
 	"$graph" meta --completion >"$tmp/completion" && bash -n "$tmp/completion"
 }
 
+# completes WORDS... (the last one is completed): every word that the rest of stdin has is offered.
+completes() {
+	sort -u >"$tmp/must"
+	[ -s "$tmp/must" ] || { echo "nothing to be offered for $*"; return 1; }
+	PATH=$(cd "$top_builddir" && pwd):$PATH bash -c '. "$0"; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _vp_complete "$1"
+		printf "%s\\n" "${COMPREPLY[@]}"' "$tmp/completion" "$@" | sort -u >"$tmp/offered"
+	comm -23 "$tmp/must" "$tmp/offered" >"$tmp/lacks"
+	cat "$tmp/lacks"
+	[ ! -s "$tmp/lacks" ]
+}
+options_of() { "$@" --help | grep -o -e '--[a-z][a-z-]*' | sort -u; }
+completes_all() {
+	for tool in vp-run vp-graph vp-ctl vp-bench; do
+		options_of "$top_builddir/$tool" | completes $tool -- || return 1
+	done
+	for command in run compare reproduce advise; do
+		options_of "$top_builddir/vp-bench" $command | completes vp-bench $command -- || return 1
+	done
+	"$top_builddir/vp-bench" --help | sed -n 's/^  \([a-z]*\) .*/\1/p' | completes vp-bench "" || return 1
+	printf '%s\n' show get set trace capture inject top metrics snapshot list help raw | completes vp-ctl "" || return 1
+	printf '%s\n' list inspect check show dot filter test meta | completes vp-graph "" || return 1
+	printf '%s\n' conns= count= size= window= vps= | completes vp-run "$top_srcdir/graphs/udp-echo.lua" "" || return 1
+	printf '%s\n' udp tcp eth_mem vppc | completes vp-graph inspect ""
+}
+
 luacheck_agrees() {
 	"$graph" meta --luacheck >"$tmp/luacheckrc" &&
 	for lua in "$top_srcdir"/graphs/*.lua "$top_srcdir"/graphs/lib/*.lua; do
@@ -82,10 +90,15 @@ else
 	skip "luacheck finds no fault with the graphs" "luacheck is not installed"
 fi
 ok "the completion is a script" parses
+ok "and offers every option and command of all four programs" completes_all
+for command in dot filter; do
+	ok "$command has no JSON and says so" code 2 "$graph" -f json $command "$file"
+done
 ok "every protocol can be inspected" every_protocol_can_be_inspected
 ok "a profile's values are shown as defaults" says 'rcv_buf  *size  *default 64KiB' "$graph" inspect tcp profile=freebsd
 ok "a wrong value to inspect with: failed" says "must be one of" "$graph" inspect tcp profile=freebds
 ok "an unknown parameter to inspect with: failed" says "tcp has no parameter 'bufs'" "$graph" inspect tcp bufs=1
+ok "a parameter to inspect with, another needed and not given" says "mtu  *size  *" "$graph" inspect packet mtu=1400
 ok "show has what a profile implies" says 'rcv_buf  *= 4MiB  *implied' "$graph" show "$top_srcdir/graphs/tcp-script.lua" profile=linux
 ok "a threading preset can be inspected" says 'virtual processor' "$graph" inspect vppc
 ok "a file shows its arguments" says '^  conns  *uint' "$graph" inspect "$file"
@@ -95,6 +108,8 @@ ok "check as JSON has the place" says '"line": 5' "$graph" -f json check "$top_s
 ok "show says what is a default" says 'ttl .*= 64 .*default' "$graph" show "$file"
 ok "show says where a value is from" says 'conns .*= 3 .*udp-echo.lua:[0-9]' "$graph" show "$file" conns=3
 ok "show as JSON" says '"from": "default"' "$graph" -f json show "$file"
+ok "dot draws cables" says '"eth_mem2" -> "eth_mem" .*label="cable"' "$graph" dot "$top_srcdir/graphs/udp-echo.lua"
+ok "show says unset where nothing is given" says '^  mac  *= unset  *default$' "$graph" show "$top_srcdir/graphs/udp-echo.lua"
 ok "dot draws every edge" says '"client" -> "ip2"' "$graph" dot "$file"
 if command -v dot >/dev/null 2>&1; then
 	ok "graphviz reads it" sh -c "'$graph' dot '$file' | dot -Tsvg >/dev/null"

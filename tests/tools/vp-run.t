@@ -9,25 +9,6 @@
 run=$top_builddir/vp-run
 graphs=$top_srcdir/graphs
 
-# code WANTED COMMAND...: ends with exactly that exit code.
-code() {
-	want=$1
-	shift
-	"$@"
-	got=$?
-	echo "exit code $got"
-	[ "$got" -eq "$want" ]
-}
-
-# says TEXT COMMAND...: prints it somewhere.
-says() {
-	text=$1
-	shift
-	"$@" >"$tmp/says" 2>&1
-	cat "$tmp/says"
-	grep -q -e "$text" "$tmp/says"
-}
-
 cat >"$tmp/echo.lua" <<'LUA'
 local a = args { count = uint { 100 }, conns = uint { 4 }, queue = uint { 100 } }
 local function host(addr)
@@ -110,7 +91,44 @@ ok "writes captures that are well formed" captures
 ok "captures at one node hold what their filters take" filters
 ok "stops cleanly at SIGINT" signal_stops INT
 ok "stops cleanly at SIGTERM" signal_stops TERM
+
+# A signal that comes before anything else was done: the options are not read yet.
+cat >"$tmp/early.c" <<'END'
+#define _GNU_SOURCE
+#include <argp.h>
+#include <dlfcn.h>
+#include <signal.h>
+error_t argp_parse(const struct argp *a, int argc, char **argv, unsigned flags, int *at, void *in)
+{
+	error_t (*real)(const struct argp *, int, char **, unsigned, int *, void *);
+	*(void **)&real = dlsym(RTLD_NEXT, "argp_parse");
+	raise(SIGTERM);
+	return real(a, argc, argv, flags, at, in);
+}
+END
+early() {
+	LD_PRELOAD=$tmp/early.so "$top_builddir/vp-run" -d 20s "$top_srcdir/graphs/tcp-bulk.lua" >"$tmp/early"
+	early_rc=$?
+	cat "$tmp/early"
+	[ $early_rc -eq 0 ] && grep -q '; stopped$' "$tmp/early"
+}
+if cc -shared -fPIC -o "$tmp/early.so" "$tmp/early.c" -ldl 2>/dev/null &&
+	(trap '' TERM; LD_PRELOAD=$tmp/early.so "$top_builddir/vp-run" --help) >/dev/null 2>&1; then
+	ok "a signal before the options are read is a stop in order" early
+else
+	skip "a signal before the options are read is a stop in order" "no compiler, or a build that takes no preload"
+fi
 ok "ends after its duration" says 'time was up' "$run" --virtual --warmup 1ms -d 5ms "$tmp/endless.lua"
+counts() {
+	"$run" --virtual --json --messages 500 --warmup-messages 300 "$@" >"$tmp/counts.json" || return 1
+	jq -e '.end == "the messages were done" and .messages >= 500 and .messages < 1000 and .warmup_ns > 0' "$tmp/counts.json" ||
+		{ jq -c '.end, .messages, .warmup_ns' "$tmp/counts.json"; false; }
+}
+ok "ends after so many messages, and so many before are not measured" counts "$tmp/endless.lua"
+ok "a time ends it earlier" says 'time was up' "$run" --virtual --messages 1000000000 -d 5ms "$tmp/endless.lua"
+ok "no message is no number of them: wrong usage" code 2 "$run" --messages 0 "$tmp/endless.lua"
+echo 'icmp { over = stack { ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem {} } } return graph "g" { threading = up {} }' >"$tmp/noapp.lua"
+ok "without an application they cannot be waited for" says 'no application of this graph counts them' "$run" --messages 5 "$tmp/noapp.lua"
 # record ARG...: the JSON follows its schema, and its record agrees with the rest.
 record() {
 	"$run" --json "$@" >"$tmp/record.json" || return 1
@@ -172,7 +190,7 @@ layer_times() {
 		([.nodes[] | .time.up_ns + .time.down_ns] | add > 0)' "$tmp/times.json"
 }
 for preset in up ppc vppc tpc mp lp msgp connp_t connp_l locking ips; do
-	ok "--layer-times under $preset: every message in every node" layer_times "$top_srcdir/graphs/udp-presets.lua" preset=$preset conns=4 count=200
+	ok "--layer-times under $preset: every message in every node" layer_times "$top_srcdir/graphs/udp-presets.lua" preset=$preset conns=4 count=200 timeout=90s
 done
 ok "virtual protocols and sessions of their own are timed too" sh -c "'$run' --layer-times --json '$top_srcdir/graphs/udp-xdr.lua' count=50 conns=2 |
 	jq -e '[.nodes[] | select(.protocol == \"xdr\") | .time.up_messages + .time.down_messages] | length == 2 and all(. > 190 and . <= 200)'"
@@ -263,6 +281,14 @@ else
 	skip "no privilege: 4" "cannot become another user here"
 fi
 for file in "$graphs"/*.lua; do
-	ok "$(basename "$file") passes the check" "$run" --check "$file"
+	# The check looks at the capture that is to be played.
+	set --
+	case $file in
+	*/replay.lua)
+		"$run" --virtual --capture eth="$tmp/replay.pcap" "$graphs/udp-echo.lua" count=5 >/dev/null 2>&1
+		set -- file="$tmp/replay.pcap" out="$tmp/o.pcap"
+		;;
+	esac
+	ok "$(basename "$file") passes the check" "$run" --check "$file" "$@"
 done
 done_testing

@@ -55,7 +55,7 @@ static void every_code_has_a_text_and_strangers_too(void)
 {
 	CU_ASSERT_STRING_EQUAL(xk_strerror(XK_OK), "success");
 	CU_ASSERT_STRING_EQUAL(xk_strerror(XK_E_NOMEM), "out of memory");
-	CU_ASSERT_STRING_EQUAL(xk_strerror(XK_E_UNREACH), "no route to the participant");
+	CU_ASSERT_STRING_EQUAL(xk_strerror(XK_E_UNREACH), "no route to its address");
 	CU_ASSERT_STRING_EQUAL(xk_strerror(-ENOTBLK), strerror(ENOTBLK));
 	CU_ASSERT_PTR_NOT_NULL(xk_strerror(-1000000));
 	CU_ASSERT_PTR_NOT_NULL(xk_strerror(12345));

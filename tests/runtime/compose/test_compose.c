@@ -3,6 +3,7 @@
  * test_compose.c - from text to specification to graph: what a good file
  * becomes, that Lua and C make the same graph, and that nothing is left behind.
  */
+#include "runtime/compose/compose_priv.h"
 #include "tests/runtime/compose/toys.h"
 
 #include <stdio.h>
@@ -435,25 +436,118 @@ static void every_schema_of_the_build_is_sound(void)
 	}
 }
 
+/* Nine hundred faults of a call behind which brackets nest on the same line: each place was
+ * looked for behind each bracket, 3 seconds for 1400 bytes. */
+static void the_places_of_many_errors_are_found_in_bounded_work(void)
+{
+	static const char head[] = "local t = {} for i = 1, 900 do t['k' .. i] = i end local x app(t) ";
+	char text[2048];
+	size_t n = (size_t)snprintf(text, sizeof text, "%s", head);
+	struct toy_load l;
+	uint64_t used;
+
+	for (unsigned i = 0; i < 150; i++)
+		n += (size_t)snprintf(text + n, sizeof text - n, "x={");
+	n += (size_t)snprintf(text + n, sizeof text - n, "1");
+	for (unsigned i = 0; i < 150; i++)
+		n += (size_t)snprintf(text + n, sizeof text - n, "}");
+	snprintf(text + n, sizeof text - n, "\nreturn graph \"g\" {}");
+	l = toy_load(text, NULL);
+	used = COMPOSE_SCAN_MAX - *l.s->scan_left;
+	CU_ASSERT(xk_errs_count(l.e) > 900);
+	CU_ASSERT(used > 0);
+	CU_ASSERT(used <= xk_errs_count(l.e) * (4 * strlen(text) + 1000));
+	toy_unload(&l);
+}
+
+/* A name looked up without end: said once, and the file is ended by the number of its
+ * complaints, long before its instructions or its time are spent. */
+static void a_fault_in_an_endless_loop_is_said_once(void)
+{
+	struct toy_load l = toy_load("while true do\nlocal a = nosuch\nend", NULL);
+
+	CU_ASSERT_EQUAL(xk_errs_count(l.e), 1);
+	CU_ASSERT_STRING_EQUAL(toy_error(&l, 0), "2:11: unknown name 'nosuch'");
+	CU_ASSERT(l.s->ncomplaints > 1 && l.s->ncomplaints <= COMPOSE_AGAIN_MAX + 1);
+	toy_unload(&l);
+}
+
+static void errors_beyond_the_limit_are_told_of_last(void)
+{
+	struct toy_load l = toy_load("for i = 1, 600 do app { a = i, b = i } end\nreturn graph \"g\" {}", NULL);
+	char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+	static const char last[] = "more than 1000 errors: the rest is not shown\n";
+
+	CU_ASSERT_EQUAL(xk_errs_count(l.e), COMPOSE_ERRORS_MAX);
+	xk_spec_print_errors(f, l.s, l.e, NULL);
+	fclose(f);
+	CU_ASSERT(n > sizeof last && strcmp(text + n - strlen(last), last) == 0);
+	CU_ASSERT_PTR_EQUAL(strstr(text, last), text + n - strlen(last));
+	free(text);
+	toy_unload(&l);
+}
+
+/* What start says of a node has its caret, too; bytes that are no UTF-8 do not reach the terminal. */
+static void errors_of_a_start_have_a_caret_and_no_raw_bytes(void)
+{
+	struct toy_load l = toy_load(toy_good, NULL);
+	struct xk_spec_node node;
+	char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+
+	xk_spec_node(l.s, 0, &node);
+	xk_errs_add(l.e, node.file, node.line, 0, "%s: is \xff\xc2\x9b \xc3\xa4", node.name);
+	xk_spec_print_errors(f, l.s, l.e, NULL);
+	fclose(f);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "^\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "is ?? \xc3\xa4\n"));
+	free(text);
+	toy_unload(&l);
+}
+
+/* A start from the k-th allocation on, Lua's among them; true when there were fewer. */
+static bool starts(void (*fail)(uint64_t), uint64_t k, unsigned *refused, unsigned *said)
+{
+	uint64_t before = xk_alloc_live(), tries;
+	struct xk_graph *g = NULL;
+	struct toy_load l;
+	bool up;
+
+	fail(k);
+	l = toy_load(toy_good, NULL);
+	up = l.load == XK_OK && l.check == XK_OK && xk_spec_build(l.s, &g, l.e) == XK_OK && xk_graph_up(g, l.e) == XK_OK;
+	tries = xk_mem_tries();
+	xk_mem_fail_after(0);
+	/* No specification at all, or one and what is wrong. */
+	CU_ASSERT(up || l.s == NULL || xk_errs_count(l.e) != 0);
+	CU_ASSERT(l.s != NULL || l.load == XK_E_NOMEM);
+	*refused += !up;
+	*said += !up && strstr(toy_error(&l, 0), "memory") != NULL;
+	CU_ASSERT_EQUAL(xk_graph_free(g), 0);
+	toy_unload(&l);
+	xk_rcu_barrier();
+	CU_ASSERT_EQUAL(xk_alloc_live(), before);
+	return tries < k;
+}
+
 static void memory_that_runs_out_at_any_moment_is_survived(void)
 {
-	unsigned failed = 0;
+	static void (*const fail[])(uint64_t) = { xk_mem_fail_after, xk_mem_fail_from };
+	uint64_t step = 21 - xk_test_rounds(20), k;
 
-	for (uint64_t k = 1; k < 400; k++) {
-		struct xk_graph *g = NULL;
-		struct toy_load l;
+	for (unsigned i = 0; i < XK_ARRAY_LEN(fail); i++) {
+		unsigned refused = 0, said = 0;
 
-		xk_mem_fail_after(k);
-		l = toy_load(toy_good, NULL);
-		if (l.load == XK_OK && l.check == XK_OK && xk_spec_build(l.s, &g, l.e) == XK_OK)
-			failed += xk_graph_up(g, l.e) != XK_OK;
-		else
-			failed++;
-		xk_mem_fail_after(0);
-		CU_ASSERT_EQUAL(xk_graph_free(g), 0);
-		toy_unload(&l);
+		for (k = 1; !starts(fail[i], k, &refused, &said); k += step)
+			;
+		printf("# %u of %llu starts refused, %u with a sentence\n", refused, (unsigned long long)k, said);
+		/* Lua tries again after it has collected: only memory that stays away stops it. */
+		CU_ASSERT(fail[i] == xk_mem_fail_after ? refused > 10 / step : refused > 500 / step && refused + 2 * step > k / step);
+		CU_ASSERT_NOT_EQUAL(said, 0);
 	}
-	CU_ASSERT(failed > 10);
 }
 
 static CU_TestInfo tests[] = {
@@ -478,6 +572,10 @@ static CU_TestInfo tests[] = {
 	{ "errors are printed with their line and a caret", errors_are_printed_with_their_line_and_a_caret },
 	{ "no word of the language hides a protocol", no_word_of_the_language_hides_a_protocol },
 	{ "every schema of the build is sound", every_schema_of_the_build_is_sound },
+	{ "the places of many errors are found in bounded work", the_places_of_many_errors_are_found_in_bounded_work },
+	{ "a fault in an endless loop is said once", a_fault_in_an_endless_loop_is_said_once },
+	{ "errors beyond the limit are told of last", errors_beyond_the_limit_are_told_of_last },
+	{ "errors of a start have a caret and no raw bytes", errors_of_a_start_have_a_caret_and_no_raw_bytes },
 	{ "memory that runs out at any moment is survived", memory_that_runs_out_at_any_moment_is_survived },
 	CU_TEST_INFO_NULL
 };

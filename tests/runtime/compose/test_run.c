@@ -7,9 +7,12 @@
 
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/compose/xk_json.h"
 #include "runtime/mem/xk_mem.h"
 #include "tests/support/xk_test_graph.h"
 
@@ -148,6 +151,23 @@ static void enough_messages_end_the_run(void)
 	down(&f);
 }
 
+/* Of three VPs in virtual time, in which nothing is sent once the run is over. */
+static void messages_end_the_warm_up_and_the_run(void)
+{
+	struct fixture f;
+	uint64_t whole = 0;
+
+	up(&f, "", VIRTUAL);
+	run(&f, (struct xk_run_opts){ .warmup_messages = 5000, .max_messages = 20000 });
+	for (unsigned v = 0; v < 3; v++)
+		whole += xk_counter_read(f.g->node[4]->rep[v]->npush);
+	CU_ASSERT_EQUAL(f.r.end, XK_RUN_MESSAGES);
+	CU_ASSERT(f.r.warmup_ns > 0 && whole - f.r.messages >= 5000);
+	/* It looks again when they should be through, so few more are measured. */
+	CU_ASSERT(f.r.messages >= 20000 && f.r.messages < 21000);
+	down(&f);
+}
+
 static void a_readable_descriptor_ends_the_run(void)
 {
 	for (int real = 0; real <= 1; real++) {
@@ -211,6 +231,102 @@ static void the_json_has_names_and_numbers(void)
 	down(&f);
 }
 
+/* Whole, or none: each place where memory may be missing. */
+static void json_for_which_there_is_no_memory_is_none(void)
+{
+	struct fixture f;
+	char *want, *got;
+	uint64_t k = 0;
+	json_t *j;
+
+	up(&f, "conns = 3", VIRTUAL);
+	run(&f, (struct xk_run_opts){ .duration = 5 * XK_MS, .window = XK_MS });
+	xk_json_start(NULL, 0);
+	j = xk_run_json(&f.r, true, true);
+	want = json_dumps(j, JSON_SORT_KEYS);
+	json_decref(j);
+	for (unsigned i = 0; i < 2; i++) {
+		for (k = 1; k < 100000; k++) {
+			(i == 0 ? xk_mem_fail_after : xk_mem_fail_from)(k);
+			j = xk_run_json(&f.r, true, true);
+			if (j != NULL)
+				break;
+		}
+		CU_ASSERT_EQUAL(xk_mem_tries(), k - 1);
+		xk_mem_fail_after(0);
+		CU_ASSERT(k > 500);
+		got = json_dumps(j, JSON_SORT_KEYS);
+		CU_ASSERT_STRING_EQUAL(got, want);
+		free(got);
+		json_decref(j);
+	}
+	free(want);
+	down(&f);
+}
+
+/* In a process of its own. */
+static void a_program_may_end_where_a_document_has_no_memory(void)
+{
+	int to[2], status = 0;
+	char said[100] = "";
+	pid_t pid;
+
+	CU_ASSERT_EQUAL_FATAL(pipe(to), 0);
+	pid = fork();
+	CU_ASSERT_FATAL(pid >= 0);
+	if (pid == 0) {
+		dup2(to[1], STDERR_FILENO);
+		xk_json_start("prog", 5);
+		xk_mem_fail_after(2);
+		json_decref(json_object());
+		json_decref(json_array());
+		_exit(0);
+	}
+	close(to[1]);
+	CU_ASSERT_EQUAL(waitpid(pid, &status, 0), pid);
+	CU_ASSERT(WIFEXITED(status) && WEXITSTATUS(status) == 5);
+	CU_ASSERT(read(to[0], said, sizeof said - 1) > 0);
+	CU_ASSERT_STRING_EQUAL(said, "prog: out of memory\n");
+	close(to[0]);
+}
+
+/* What the counters say of a run in which others had the processors. */
+static void a_run_without_processors_is_doubted(void)
+{
+	static const struct { unsigned workers, cpus; uint64_t run, delay, starved; } c[] = {
+		{ 1, 1, 2, 58, 58 },             /* ready, and not run */
+		{ 2, 2, 100, 20, 20 }, { 2, 2, 118, 2, 2 },
+		{ 1, 1, 1, 0, 0 },               /* nothing to do */
+		{ 4, 1, 60, 180, 0 },            /* they kept each other waiting: the processor was theirs */
+		{ 4, 2, 60, 180, 60 },
+		{ 1, 1, 1, 600, 59 },            /* no more than there was */
+	};
+	struct fixture f;
+
+	up(&f, "conns = 3", VIRTUAL);
+	run(&f, (struct xk_run_opts){ .duration = XK_MS });
+	for (unsigned i = 0; i < XK_ARRAY_LEN(c); i++) {
+		char text[XK_RUN_DOUBTS][XK_RUN_DOUBT_LEN], want[80];
+		double there = 60.0 * (c[i].workers < c[i].cpus ? c[i].workers : c[i].cpus);
+		unsigned n;
+
+		f.g->vps->arch.cpus = (1u << c[i].cpus) - 1;
+		f.r.nworkers = c[i].workers;
+		f.r.wall_ns = 60 * XK_MS;
+		f.r.is_virtual = false;
+		f.r.sched = (struct xk_run_sched){ true, c[i].run * XK_MS, c[i].delay * XK_MS, 1 };
+		CU_ASSERT_DOUBLE_EQUAL(xk_run_starved(&f.r), (double)c[i].starved / there, 1e-9);
+		n = xk_run_doubts(&f.r, text);
+		CU_ASSERT_EQUAL_FATAL(n, (double)c[i].starved / there > 0.1);
+		snprintf(want, sizeof want, "did not run for %.0f of 60 ms", (double)c[i].starved / there * 60);
+		CU_ASSERT(n == 0 || strstr(text[0], want) != NULL);
+		f.r.sched.known = false;
+		CU_ASSERT_EQUAL(xk_run_doubts(&f.r, text), 0);
+	}
+	f.r.nworkers = 0;
+	down(&f);
+}
+
 static void drop_reasons_have_names(void)
 {
 	struct fixture f;
@@ -229,9 +345,13 @@ static CU_TestInfo tests[] = {
 	{ "the same seed gives the same result", the_same_seed_gives_the_same_result },
 	{ "a graph that finishes ends the run", a_graph_that_finishes_ends_the_run },
 	{ "enough messages end the run", enough_messages_end_the_run },
+	{ "messages end the warm-up and the run", messages_end_the_warm_up_and_the_run },
 	{ "a readable descriptor ends the run", a_readable_descriptor_ends_the_run },
 	{ "intervals follow each other without gaps", intervals_follow_each_other_without_gaps },
 	{ "the JSON has names and numbers", the_json_has_names_and_numbers },
+	{ "JSON for which there is no memory is none", json_for_which_there_is_no_memory_is_none },
+	{ "a program may end where a document has no memory", a_program_may_end_where_a_document_has_no_memory },
+	{ "a run without processors is doubted", a_run_without_processors_is_doubted },
 	{ "drop reasons have names", drop_reasons_have_names },
 	CU_TEST_INFO_NULL
 };

@@ -158,7 +158,7 @@ static void app_rep_stop(struct xk_rep *r)
 static int app_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	struct app_rep *a = r->state;
-	struct xk_app_counts c = { a->n, a->messages, a->bytes, a->no, NULL };
+	struct xk_app_counts c = { a->n, a->messages, a->bytes, a->no, NULL, NULL };
 
 	if (op != XK_CTL_APP_COUNTS || len < sizeof c)
 		return XK_E_NOTSUP;

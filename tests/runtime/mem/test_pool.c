@@ -169,6 +169,68 @@ static void limit_refuses_and_counts(void)
 		put(0, XK_MEM_LARGE, b[n]);
 }
 
+/* Takes up to n; returns how many it got. */
+static unsigned take(enum xk_memclass c, void **b, unsigned n)
+{
+	unsigned i;
+
+	for (i = 0; i < n && (b[i] = get(0, c)) != NULL; i++)
+		;
+	return i;
+}
+
+/* Who asks hears of a shortage in time, and of its end; what lies in caches is none. */
+static void the_pool_says_how_full_it_is(void)
+{
+	static void *b[40000];
+	const uint64_t limit = 64u << 20;
+	const unsigned all = (unsigned)(limit * 3 / 4 / XK_MEM_MEDIUM_SIZE);
+	unsigned n, m;
+
+	fx_teardown();
+	fx_begin(limit, false, 2);
+	CU_ASSERT_EQUAL(xk_mem_fill(&fx.vp[0]), 0);
+	n = take(XK_MEM_MEDIUM, b, all / 2);
+	CU_ASSERT(xk_mem_fill(&fx.vp[0]) >= XK_MEM_FULL * 4 / 10 && xk_mem_fill(&fx.vp[0]) <= XK_MEM_FULL / 2);
+	CU_ASSERT_EQUAL(xk_mem_fill(&fx.vp[1]), xk_mem_fill(&fx.vp[0]));
+	n += take(XK_MEM_MEDIUM, b + n, all / 4);
+	CU_ASSERT(xk_mem_fill(&fx.vp[0]) >= XK_MEM_FULL * 6 / 10 && xk_mem_fill(&fx.vp[0]) <= XK_MEM_FULL * 3 / 4);
+	/* Another class has no part in it. */
+	m = take(XK_MEM_SMALL, b + n, 1000);
+	CU_ASSERT(xk_mem_fill(&fx.vp[0]) <= XK_MEM_FULL * 3 / 4);
+	while (m > 0)
+		put(0, XK_MEM_SMALL, b[n + --m]);
+	n += take(XK_MEM_MEDIUM, b + n, all);
+	CU_ASSERT(n < all + 64);
+	CU_ASSERT_EQUAL(xk_mem_fill(&fx.vp[0]), XK_MEM_FULL);
+	while (n > 0)
+		put(0, XK_MEM_MEDIUM, b[--n]);
+	CU_ASSERT_EQUAL(xk_mem_fill(&fx.vp[0]), 0);
+}
+
+/* What a thousand VPs keep for themselves is not used. */
+static void full_caches_are_no_shortage(void)
+{
+	static struct xk_memvp v[1024];
+	static void *b[512];
+	struct xk_mempool *p;
+
+	CU_ASSERT_EQUAL_FATAL(xk_mempool_new(&p, &(struct xk_mem_conf){ .limit = 256u << 20 }, 1024), XK_OK);
+	for (unsigned i = 0; i < 1024; i++) {
+		CU_ASSERT_EQUAL_FATAL(xk_memvp_init(&v[i], p, (uint16_t)i), XK_OK);
+		xk_mem_self = &v[i];
+		for (unsigned k = 0; k < v[i].cache[XK_MEM_MEDIUM].cap; k++)
+			b[k] = xk_mem_get(&v[i], XK_MEM_MEDIUM);
+		for (unsigned k = v[i].cache[XK_MEM_MEDIUM].cap; k > 0; k--)
+			xk_mem_put(&v[i], XK_MEM_MEDIUM, b[k - 1]);
+	}
+	CU_ASSERT_EQUAL(xk_mem_fill(&v[0]), 0);
+	xk_mem_self = NULL;
+	for (unsigned i = 0; i < 1024; i++)
+		xk_memvp_fini(&v[i]);
+	CU_ASSERT_EQUAL(xk_mempool_free(p), 0);
+}
+
 static void one_class_cannot_starve_another(void)
 {
 	static void *b[XK_MEM_CLASSES][4096];
@@ -563,6 +625,8 @@ static CU_TestInfo accounts[] = {
 	{ "stats are exact at rest", stats_are_exact_at_rest },
 	{ "leaked buffers are counted when the pool goes", leaked_buffers_are_counted_when_the_pool_goes },
 	{ "limit refuses and counts", limit_refuses_and_counts },
+	{ "the pool says how full it is", the_pool_says_how_full_it_is },
+	{ "full caches are no shortage", full_caches_are_no_shortage },
 	{ "one class cannot starve another", one_class_cannot_starve_another },
 	{ "caches of many VPs do not hoard", caches_of_many_vps_do_not_hoard },
 	{ "large pages serve as well as small", large_pages_serve_as_well_as_small },

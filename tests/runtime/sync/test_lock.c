@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define THREADS 4
-#define ROUNDS 20000
+static unsigned turns = 20000;   /* of each thread */
 
 struct arena {
 	const struct xk_lock_ops *ops;
@@ -32,7 +32,7 @@ static void writer(void *p)
 	struct arena *a = p;
 	unsigned i;
 
-	for (i = 0; i < ROUNDS; i++) {
+	for (i = 0; i < turns; i++) {
 		if (i % 3 == 0 && !a->ops->trylock(&a->lock)) {
 			xk_atomic_add(&a->refused, 1u);
 			a->ops->lock(&a->lock);
@@ -50,7 +50,7 @@ static void reader(void *p)
 	struct arena *a = p;
 	unsigned i;
 
-	for (i = 0; i < ROUNDS; i++) {
+	for (i = 0; i < turns; i++) {
 		a->ops->rdlock(&a->lock);
 		if (a->count != a->twin)
 			xk_atomic_add(&a->torn, 1u);
@@ -73,10 +73,10 @@ static void torture(const struct xk_lock_ops *ops, unsigned writers, unsigned re
 				      XK_OK);
 	for (i = 0; i < writers + readers; i++)
 		xk_thread_join(t[i]);
-	CU_ASSERT_EQUAL(a.count, (uint64_t)writers * ROUNDS);
+	CU_ASSERT_EQUAL(a.count, (uint64_t)writers * turns);
 	CU_ASSERT_EQUAL(a.twin, a.count);
 	CU_ASSERT_EQUAL(a.torn, 0);
-	CU_ASSERT_EQUAL(a.reads, (uint64_t)readers * ROUNDS);
+	CU_ASSERT_EQUAL(a.reads, (uint64_t)readers * turns);
 	ops->fini(&a.lock);
 }
 
@@ -225,7 +225,7 @@ static void take_recorded(void *p)
 {
 	struct recorded *r = p;
 
-	for (unsigned i = 0; i < ROUNDS; i++) {
+	for (unsigned i = 0; i < turns; i++) {
 		xk_lock_take(r->ops, &r->lock, &r->st);
 		r->n++;
 		xk_lock_drop(r->ops, &r->lock, &r->st);
@@ -246,18 +246,18 @@ static void a_record_counts_every_acquisition_and_no_false_contention(void)
 		CU_ASSERT_FALSE(others_get(r.ops, &r.lock));
 		xk_lock_drop(r.ops, &r.lock, &r.st);
 		xk_lockstat_read(&r.st, &c);
-		CU_ASSERT_EQUAL(c.taken, ROUNDS + 1);
+		CU_ASSERT_EQUAL(c.taken, turns + 1);
 		CU_ASSERT_EQUAL(c.contended, 0);
 		CU_ASSERT_EQUAL(xk_lock_waited_ns(&c), 0);
-		CU_ASSERT_EQUAL(c.holds_timed, (ROUNDS + 1) / 64);
+		CU_ASSERT_EQUAL(c.holds_timed, (turns + 1) / 64);
 		CU_ASSERT(xk_lock_held_ns(&c) >= c.hold_ns);
 		for (unsigned k = 0; k < THREADS; k++)
 			CU_ASSERT_EQUAL_FATAL(xk_thread_new(&t[k], "take", -1, take_recorded, &r), XK_OK);
 		for (unsigned k = 0; k < THREADS; k++)
 			xk_thread_join(t[k]);
 		xk_lockstat_read(&r.st, &c);
-		CU_ASSERT_EQUAL(c.taken, (THREADS + 1) * ROUNDS + 1);
-		CU_ASSERT_EQUAL(r.n, (THREADS + 1) * ROUNDS);
+		CU_ASSERT_EQUAL(c.taken, (THREADS + 1) * turns + 1);
+		CU_ASSERT_EQUAL(r.n, (THREADS + 1) * turns);
 		CU_ASSERT(c.contended < c.taken);
 		r.ops->fini(&r.lock);
 	}
@@ -348,7 +348,7 @@ static void count_up(void *p)
 	struct counted *c = p;
 	unsigned i;
 
-	for (i = 0; i < ROUNDS; i++) {
+	for (i = 0; i < turns; i++) {
 		xk_mutex_lock(&c->m);
 		c->n++;
 		xk_mutex_unlock(&c->m);
@@ -369,7 +369,7 @@ static void the_plain_mutex_loses_no_update(void)
 		CU_ASSERT_EQUAL_FATAL(xk_thread_new(&t[i], "count", -1, count_up, &c), XK_OK);
 	for (i = 0; i < THREADS; i++)
 		xk_thread_join(t[i]);
-	CU_ASSERT_EQUAL(c.n, THREADS * ROUNDS);
+	CU_ASSERT_EQUAL(c.n, THREADS * turns);
 	xk_mutex_fini(&c.m);
 }
 
@@ -572,5 +572,6 @@ static CU_SuiteInfo suites[] = {
 
 int main(void)
 {
+	turns = (unsigned)xk_test_rounds(turns);
 	return xk_test_main(suites);
 }

@@ -134,7 +134,7 @@ static void *a_guest(void *p)
 {
 	struct xk_event *e = xk_guest_event();
 
-	*(bool *)p = e != NULL && xk_guest_event() == e;
+	*(bool *)p = e != NULL && xk_guest_event() == e && xk_guest_call_event() != NULL && xk_guest_call_event() != e;
 	if (e == NULL)
 		return NULL;
 	xk_rcu_read_lock();              /* aborts in the debug build unless registered */

@@ -17,8 +17,9 @@
 
 static char steps[256];
 static const char *fails;                /* as written down, "2s" */
+static bool real;                        /* with workers */
 
-/* init, fini, start and stop are told apart by a letter: i f s t; of replicas I F S T. */
+/* init, fini, start and stop are told apart by a letter: i f s t; of replicas I F S T; run and halt: r h. */
 static int step(const struct xk_node *n, char op)
 {
 	char s[3] = { n->name[0], op, 0 };
@@ -36,8 +37,23 @@ static void level_rep_fini(struct xk_rep *r) { (void)step(r->node, 'F'); }
 static int level_rep_start(struct xk_rep *r, struct xk_errs *e) { (void)e; return step(r->node, 'S'); }
 static void level_rep_stop(struct xk_rep *r) { (void)step(r->node, 'T'); }
 
+/* What they do needs the workers. */
+static int level_run(struct xk_node *n, struct xk_errs *e)
+{
+	(void)e;
+	CU_ASSERT_EQUAL(xk_load_acquire(&n->graph->vps->running), 1);
+	return step(n, 'r');
+}
+
+static void level_halt(struct xk_node *n)
+{
+	CU_ASSERT_EQUAL(xk_load_acquire(&n->graph->vps->running), 1);
+	(void)step(n, 'h');
+}
+
 static const struct xk_ops level_ops = {
 	.init = level_init, .fini = level_fini, .start = level_start, .stop = level_stop,
+	.run = level_run, .halt = level_halt,
 	.rep_init = level_rep_init, .rep_fini = level_rep_fini, .rep_start = level_rep_start, .rep_stop = level_rep_stop,
 };
 static const struct xk_proto level = {
@@ -57,7 +73,8 @@ static int up_and_down(void)
 	steps[0] = 0;
 	c.arch.vps = 1;
 	c.arch.workers = 1;
-	c.arch.schedule = XK_SCHED_VIRTUAL;
+	if (!real)
+		c.arch.schedule = XK_SCHED_VIRTUAL;
 	CU_ASSERT_EQUAL_FATAL(xk_graph_new(&g, &c, e), XK_OK);
 	for (unsigned i = 0; i < LEVELS; i++) {
 		char name[2] = { (char)('0' + i), 0 };
@@ -65,6 +82,8 @@ static int up_and_down(void)
 		CU_ASSERT_EQUAL_FATAL(xk_graph_add(g, &level, name, NULL, &below, i > 0, "order", i + 1, &below), XK_OK);
 	}
 	err = xk_graph_up(g, e);
+	if (err == XK_OK)
+		err = xk_graph_run(g, e);
 	strcat(steps, " ");
 	CU_ASSERT_EQUAL(xk_graph_free(g), 0);
 	xk_errs_free(e);
@@ -98,9 +117,23 @@ static void what_fails_on_the_way_up_is_undone_in_the_mirror_image(void)
 	}
 }
 
+/* In virtual time (above) there is nobody for them to wait for. */
+static void threads_of_nodes_run_while_the_workers_do(void)
+{
+	real = true;
+	fails = NULL;
+	CU_ASSERT_EQUAL(up_and_down(), XK_OK);
+	CU_ASSERT_STRING_EQUAL(steps, "0i1i2i3i0I1I2I3I0s1s2s3s0S1S2S3S0r1r2r3r 3h2h1h0h3T2T1T0T3t2t1t0t3F2F1F0F3f2f1f0f");
+	fails = "2r";
+	CU_ASSERT_EQUAL(up_and_down(), XK_E_PERM);
+	CU_ASSERT_STRING_EQUAL(steps, "0i1i2i3i0I1I2I3I0s1s2s3s0S1S2S3S0r1r2r 1h0h3T2T1T0T3t2t1t0t3F2F1F0F3f2f1f0f");
+	real = false;
+}
+
 static CU_TestInfo tests[] = {
 	{ "a stack is built from below and taken down from above", a_stack_is_built_from_below_and_taken_down_from_above },
 	{ "what fails on the way up is undone in the mirror image", what_fails_on_the_way_up_is_undone_in_the_mirror_image },
+	{ "threads of nodes run while the workers do", threads_of_nodes_run_while_the_workers_do },
 	CU_TEST_INFO_NULL
 };
 

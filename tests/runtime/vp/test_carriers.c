@@ -13,9 +13,13 @@
 
 #include "runtime/vp/vp_priv.h"
 #include "tests/support/xk_test.h"
+#include "tests/support/xk_test_graph.h"
 
 #define CONNS 4u
 #define MAX_CARRIERS 8u
+
+/* Virtual processors, and so locks, of the connections together. */
+static unsigned nlocks = CONNS;
 
 /* A message's first bytes: its sender's number and its number there. */
 struct word { uint32_t from, no; };
@@ -26,7 +30,7 @@ static struct {
 	uint32_t  arrived;                       /* atomically */
 	uint32_t  busy[CONNS + MAX_CARRIERS];    /* threads inside; atomically */
 	uint32_t  overlap;                       /* atomically */
-	/* By VP of connections, under its lock: */
+	/* By connection, under the lock of its VP: */
 	uint32_t  seen[CONNS], misplaced[CONNS], next[CONNS];
 	uint64_t  carriers[CONNS];               /* who brought them, a bit each */
 	bool      drop_odd;                      /* a carrier finds no owner for these */
@@ -45,10 +49,11 @@ static void arrive(struct xk_vp *vp, struct xk_msg *m, uint64_t carrier)
 {
 	struct word w = word_of(m);
 
-	fx.misplaced[vp->no] += w.no < fx.next[vp->no];
-	fx.next[vp->no] = w.no;
-	fx.seen[vp->no]++;
-	fx.carriers[vp->no] |= carrier;
+	CU_ASSERT_EQUAL(vp->no, w.from % nlocks);
+	fx.misplaced[w.from] += w.no < fx.next[w.from];
+	fx.next[w.from] = w.no;
+	fx.seen[w.from]++;
+	fx.carriers[w.from] |= carrier;
 	xk_msg_free(m);
 	xk_atomic_add(&fx.arrived, 1u);
 }
@@ -60,7 +65,7 @@ static void carry(struct xk_vp *vp, struct xk_msg *m)
 {
 	struct word w = word_of(m);
 
-	carrier_bit = 1ull << (vp->no - CONNS);
+	carrier_bit = 1ull << (vp->no - nlocks);
 	if (fx.drop_odd && w.no % 2 != 0) {
 		xk_msg_free(m);
 		xk_atomic_add(&fx.arrived, 1u);
@@ -70,7 +75,7 @@ static void carry(struct xk_vp *vp, struct xk_msg *m)
 	xk_vp_table_read(vp);
 	if (!vp->set->arch.hold)
 		xk_vp_table_unread(vp);
-	xk_vp_escort(vp->set->vp[w.from], m, vp->set->arch.hold);
+	xk_vp_escort(vp->set->vp[w.from % nlocks], m, vp->set->arch.hold);
 	CU_ASSERT_EQUAL_FATAL(xk_vp_self, vp);
 	carrier_bit = 0;
 }
@@ -95,7 +100,7 @@ static void make(struct xk_arch a)
 	memset(&fx, 0, sizeof fx);
 	fx.before = xk_alloc_live();
 	e = xk_errs_new();
-	a.vps = CONNS;
+	a.vps = (int)nlocks;
 	a.seed = 7;
 	CU_ASSERT_EQUAL_FATAL(xk_vpset_new(&fx.set, &a, &mem, e), XK_OK);
 	fx.set->deliver = deliver;
@@ -166,7 +171,7 @@ static uint64_t overtaken(void)
 {
 	uint64_t n = 0;
 
-	for (unsigned i = 0; i < CONNS; i++)
+	for (unsigned i = 0; i < nlocks; i++)
 		n += xk_counter_read(fx.set->vp[i]->overtaken);
 	return n;
 }
@@ -235,11 +240,27 @@ static void every_message_reaches_its_connection_once_under_every_table_lock(voi
 		}
 }
 
+/* M143: a device has one carrier, so what it brings enters each connection in its order. */
+static void msgp_keeps_the_order_of_each_connection(void)
+{
+	for (unsigned i = 0; i < XK_ARRAY_LEN(kinds); i++) {
+		struct xk_arch a = *xk_arch_find("msgp");
+
+		a.table = kinds[i];
+		a.hold = a.hold && a.table != NULL;
+		a.carriers = 2 + i % 3;
+		send_all(a, xk_test_rounds(500));
+		CU_ASSERT_EQUAL(misplaced(), 0);
+		unmake();
+	}
+}
+
 static void a_pool_asked_for_the_order_of_arrival_keeps_it(void)
 {
 	for (unsigned i = 0; i < 4; i++) {
 		struct xk_arch a = *xk_arch_find("mp");
 
+		a.order = XK_ORDER_ARRIVAL;
 		a.carriers = 4;
 		a.burst = i % 2 ? 5 : 1;
 		a.handover = i < 2 ? XK_HANDOVER_ENTER : XK_HANDOVER_TRY;
@@ -257,6 +278,7 @@ static void a_message_without_an_owner_does_not_stop_those_behind_it(void)
 	struct xk_errs *e = xk_errs_new();
 
 	a.carriers = 3;
+	a.order = XK_ORDER_ARRIVAL;
 	make(a);
 	fx.drop_odd = true;
 	xk_vp_enter_idle(fx.set->vp[0]);
@@ -301,6 +323,65 @@ static void a_message_that_is_overtaken_is_counted(void)
 	unmake();
 }
 
+/* The table's lock, which tells when a carrier that held it has its connection's. */
+static struct { struct xk_lock_ops ops; void (*then)(void); } told;
+
+static void tell(struct xk_lock *l)
+{
+	xk_lock_mutex.rdunlock(l);
+	if (told.then != NULL)
+		told.then();
+}
+
+static void carry_second(void *arg)
+{
+	struct xk_vp *c = arg;
+
+	xk_vp_enter_idle(c);
+	c->ticket = 2;
+	xk_vp_order_find(c);
+	xk_vp_escort(fx.set->vp[1], message(1, 1), false);
+	xk_vp_leave_idle(c);
+}
+
+/* Another carrier with the next message of the connection, which finds it busy. */
+static void second_comes(void)
+{
+	struct xk_thread *t;
+
+	told.then = NULL;
+	CU_ASSERT_EQUAL_FATAL(xk_thread_new(&t, "second", -1, carry_second, fx.set->vp[CONNS + 1]), XK_OK);
+	xk_thread_join(t);
+}
+
+static void a_message_left_for_whoever_is_inside_does_not_overtake_his(void)
+{
+	struct xk_arch a = *xk_arch_find("mp");
+	struct xk_vp *c;
+
+	told.ops = xk_lock_mutex;
+	told.ops.rdunlock = tell;
+	told.then = second_comes;
+	a.order = XK_ORDER_ARRIVAL;
+	a.handover = XK_HANDOVER_TRY;
+	a.table = &told.ops;
+	a.hold = true;
+	a.carriers = 2;
+	make(a);
+	c = fx.set->vp[CONNS];
+	xk_vp_enter_idle(c);
+	c->ticket = 1;
+	xk_vp_order_find(c);
+	xk_vp_table_read(c);
+	xk_vp_escort(fx.set->vp[1], message(1, 0), true);
+	CU_ASSERT_PTR_NULL(told.then);
+	xk_vp_escort(fx.set->vp[1], message(1, 2), false);
+	CU_ASSERT_EQUAL(fx.seen[1], 3);
+	CU_ASSERT_EQUAL(misplaced() + overtaken(), 0);
+	xk_vp_leave_idle(c);
+	unmake();
+}
+
 /* Under the simulated clock each carrier has its turn: consecutive messages of one
  * connection are had by different ones. */
 static void consecutive_messages_of_a_connection_have_different_carriers(void)
@@ -309,6 +390,7 @@ static void consecutive_messages_of_a_connection_have_different_carriers(void)
 
 	a.schedule = XK_SCHED_VIRTUAL;
 	a.carriers = 3;
+	a.order = XK_ORDER_ARRIVAL;
 	send_all(a, 60);
 	for (unsigned k = 0; k < CONNS; k++)
 		CU_ASSERT(__builtin_popcountll(fx.carriers[k]) > 1);
@@ -399,6 +481,83 @@ static void the_table_is_held_while_a_connection_is_waited_for_or_not(void)
 	}
 }
 
+/* ---- application threads ------------------------------------------------------------------ */
+
+static struct { struct xk_vpset *set; bool inside; uint32_t got; } guest;
+
+static void note_inside(struct xk_vp *vp, void *arg)
+{
+	(void)arg;
+	guest.inside = xk_vp_self == vp;
+}
+
+static void enter_as_guest(void *arg)
+{
+	xk_vp_do(guest.set->vp[*(unsigned *)arg], note_inside, NULL);
+	xk_store_release(&guest.got, 1u);
+}
+
+static bool guest_waits(unsigned i)
+{
+	xk_thread_yield();
+	return i < 200;
+}
+
+static bool guest_gets_in(unsigned i)
+{
+	if (xk_load_acquire(&guest.got))
+		return false;
+	xk_thread_nap(XK_MS);
+	return i < 20000;
+}
+
+/* Somebody has the table's lock, and a thread of an application wants to enter a VP, in so far as `goes_on`
+ * lets it; how often the VP's table was taken in the end. */
+static uint64_t enters(struct xk_arch a, unsigned vp, bool (*goes_on)(unsigned i), uint32_t got)
+{
+	struct xk_errs *e = xk_errs_new();
+	struct xk_lockstat own = { 0 };
+	struct xk_lock_counts c;
+	struct xk_thread *t;
+
+	make(a);
+	guest.set = fx.set;
+	guest.inside = false;
+	guest.got = 0;
+	CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
+	xk_lock_take(a.table, &fx.set->table, &own);
+	CU_ASSERT_EQUAL_FATAL(xk_thread_new(&t, "guest", -1, enter_as_guest, &vp), XK_OK);
+	for (unsigned i = 0; goes_on(i); i++)
+		;
+	CU_ASSERT_EQUAL(xk_load_acquire(&guest.got), got);
+	xk_lock_drop(a.table, &fx.set->table, &own);
+	xk_thread_join(t);
+	CU_ASSERT(guest.inside);
+	xk_vpset_stop(fx.set);
+	xk_lockstat_read(&fx.set->vp[vp]->tablestat, &c);
+	unmake();
+	xk_errs_free(e);
+	return c.taken;
+}
+
+/* Does it wait for the table's lock (S3: who sends finds its connection in the table)? */
+static void enters_by_table(bool hold)
+{
+	struct xk_arch a = *xk_arch_find("msgp");
+
+	a.hold = hold;
+	CU_ASSERT_EQUAL(enters(a, 2, hold ? guest_waits : guest_gets_in, hold ? 0 : 1), hold ? 1 : 0);
+}
+
+/* A carrier's lock comes before the table's: who enters one, to close what is there, takes no table. */
+static void who_enters_a_carrier_takes_no_table(void)
+{
+	CU_ASSERT_EQUAL(enters(*xk_arch_find("msgp"), CONNS, guest_gets_in, 1), 0);
+}
+
+static void an_application_thread_takes_the_table_where_it_is_held(void) { enters_by_table(true); }
+static void and_not_where_carriers_give_it_back_first(void) { enters_by_table(false); }
+
 /* Nothing but what it holds is lost when a set goes with its queue full. */
 static void what_waits_in_the_queue_is_freed_with_it(void)
 {
@@ -441,6 +600,41 @@ static void locks_are_counted_by_what_they_guard(void)
 	CU_ASSERT(queue.taken >= 50 * CONNS);
 	CU_ASSERT_EQUAL(sum.contended + table.contended + queue.contended, 0);
 	unmake();
+}
+
+static uint64_t locks_of_connections(void)
+{
+	struct xk_lock_counts c;
+	uint64_t taken = 0;
+
+	for (unsigned i = 0; i < nlocks; i++) {
+		xk_lockstat_read(&fx.set->vp[i]->lockstat, &c);
+		taken += c.taken;
+	}
+	return taken;
+}
+
+/* Finer locks cost a message no more, and coarser ones no order. */
+static void one_few_or_many_locks_keep_each_connections_order(void)
+{
+	for (nlocks = 1; nlocks <= CONNS; nlocks *= 2)
+		for (unsigned i = 0; i < 6; i++) {
+			struct xk_arch a = *xk_arch_find("mp");
+
+			a.order = XK_ORDER_ARRIVAL;
+			a.burst = i % 2 ? 5 : 1;
+			a.handover = i % 4 < 2 ? XK_HANDOVER_ENTER : XK_HANDOVER_TRY;
+			a.schedule = i < 4 ? a.schedule : XK_SCHED_VIRTUAL;
+			send_all(a, xk_test_rounds(300));
+			for (unsigned k = 0; k < CONNS; k++)
+				CU_ASSERT_EQUAL(fx.seen[k], xk_test_rounds(300));
+			CU_ASSERT_EQUAL(misplaced(), 0);
+			CU_ASSERT_EQUAL(overtaken(), 0);
+			if (a.schedule == XK_SCHED_VIRTUAL)
+				CU_ASSERT_EQUAL(locks_of_connections(), xk_test_rounds(300) * CONNS);
+			unmake();
+		}
+	nlocks = CONNS;
 }
 
 /* The same function, its lock another word (M47). */
@@ -492,7 +686,9 @@ static void what_cannot_be_shared_is_refused_with_the_reason(void)
 	a = *mp, a.carriers = 65, refuses(a, "64");
 	a = *mp, a.handover = XK_HANDOVER_POST, refuses(a, "handover");
 	a = *mp, a.table = NULL, a.hold = true, refuses(a, "hold");
-	a = *mp, a.inbound = XK_INBOUND_DEVICE, refuses(a, "order");
+	a = *mp, a.inbound = XK_INBOUND_DEVICE, a.order = XK_ORDER_ARRIVAL, refuses(a, "order");
+	a = *conn, a.datagrams = XK_DATAGRAMS_ANYWHERE, refuses(a, "datagrams");
+	a = *conn, a.objects = XK_OBJECTS_LAYER, refuses(a, "object_locks");
 	a = *conn, a.inbound = XK_INBOUND_POOL, refuses(a, "pool");
 	a = *conn, a.table = &xk_lock_mutex, refuses(a, "table");
 }
@@ -500,26 +696,24 @@ static void what_cannot_be_shared_is_refused_with_the_reason(void)
 static CU_TestInfo tests[] = {
 	{ "a carrier has a worker and no connection", a_carrier_has_a_worker_and_no_connection },
 	{ "every message reaches its connection once under every table lock", every_message_reaches_its_connection_once_under_every_table_lock },
+	{ "msgp keeps the order of each connection", msgp_keeps_the_order_of_each_connection },
 	{ "a pool asked for the order of arrival keeps it", a_pool_asked_for_the_order_of_arrival_keeps_it },
 	{ "a message without an owner does not stop those behind it", a_message_without_an_owner_does_not_stop_those_behind_it },
 	{ "a message that is overtaken is counted", a_message_that_is_overtaken_is_counted },
+	{ "a message left for whoever is inside does not overtake his", a_message_left_for_whoever_is_inside_does_not_overtake_his },
 	{ "consecutive messages of a connection have different carriers", consecutive_messages_of_a_connection_have_different_carriers },
 	{ "the threads of a pool are there before the first message", the_threads_of_a_pool_are_there_before_the_first_message },
 	{ "the table is held while a connection is waited for or not", the_table_is_held_while_a_connection_is_waited_for_or_not },
+	{ "an application thread takes the table where it is held", an_application_thread_takes_the_table_where_it_is_held },
+	{ "who enters a carrier takes no table", who_enters_a_carrier_takes_no_table },
+	{ "and not where carriers give it back first", and_not_where_carriers_give_it_back_first },
 	{ "what waits in the queue is freed with it", what_waits_in_the_queue_is_freed_with_it },
 	{ "locks are counted by what they guard", locks_are_counted_by_what_they_guard },
+	{ "one, few or many locks keep each connection's order", one_few_or_many_locks_keep_each_connections_order },
 	{ "without a table lock no locked operation is made for it", without_a_table_lock_no_locked_operation_is_made_for_it },
 	{ "what cannot be shared is refused with the reason", what_cannot_be_shared_is_refused_with_the_reason },
 	CU_TEST_INFO_NULL
 };
 static CU_SuiteInfo suites[] = { { .pName = "carriers", .pTests = tests }, CU_SUITE_INFO_NULL };
 
-int main(void)
-{
-	int code;
-
-	xk_rcu_register();
-	code = xk_test_main(suites);
-	xk_rcu_unregister();
-	return code;
-}
+int main(void) { return xk_test_main_rcu(suites); }

@@ -12,6 +12,7 @@
 #include "runtime/vp/vp_lane.h"
 #include "runtime/vp/vp_ring.h"
 #include "tests/support/xk_test.h"
+#include "tests/support/xk_test_graph.h"
 
 /* ---- the queue ------------------------------------------------------------------------ */
 
@@ -211,6 +212,8 @@ static struct {
 	uint32_t         relayed, sunk, answered, wrong;
 	uint32_t         most;                   /* that were under way at a time */
 	bool             answer;                 /* the sink answers each one */
+	bool             holds;                  /* each end waits until the other is seen to wait */
+	uint32_t         patience;               /* ms that were left when it was */
 } fx;
 
 static struct xk_msg *numbered(uint32_t n)
@@ -230,10 +233,23 @@ static uint32_t number_of(const struct xk_msg *m)
 	return n;
 }
 
+/* Until a thread has counted that it waits. */
+static void until_counted(xk_counter *ns)
+{
+	uint32_t left = 60000;
+
+	while (xk_counter_read(*ns) == 0 && --left != 0)
+		xk_thread_nap(XK_MS);
+	if (fx.patience > left)
+		xk_store_relaxed(&fx.patience, left);
+}
+
 static unsigned make_some(struct xk_task *t, unsigned budget)
 {
 	unsigned n = 0;
 
+	if (fx.holds && fx.made == 0)
+		until_counted(&fx.sink->vp->hops.empty_ns);
 	while (n < budget && fx.made < fx.limit) {
 		struct xk_msg *m = numbered(fx.made);
 
@@ -263,6 +279,8 @@ static void sink(struct xk_msg *m)
 {
 	if (number_of(m) != fx.sunk / fx.fan)
 		xk_atomic_add(&fx.wrong, 1u);
+	if (fx.holds && fx.sunk == 0)
+		until_counted(&fx.source->vp->hops.full_ns);
 	xk_store_release(&fx.sunk, fx.sunk + 1);
 	if (fx.answer)
 		xk_lane_put(fx.source, m, NULL);
@@ -478,6 +496,27 @@ static void a_stop_in_the_middle_loses_nothing_and_a_start_goes_on(void)
 	unmake();
 }
 
+/* S1's Condition objects: a thread that waits for room, and one that waits for messages. */
+static void time_blocked_by_full_and_by_empty_queues_is_counted(void)
+{
+	struct xk_lane_stats source, sink;
+
+	make(XK_SCHED_OS, 200);
+	fx.holds = true;
+	fx.patience = UINT32_MAX;
+	start();
+	await(&fx.sunk, 200);
+	xk_vpset_stop(fx.set);
+	CU_ASSERT_NOT_EQUAL(fx.patience, 0);
+	xk_lane_stats(fx.source->vp, &source);
+	xk_lane_stats(fx.sink->vp, &sink);
+	CU_ASSERT(source.full_ns > 0);
+	CU_ASSERT(sink.empty_ns > 0);
+	/* The sink fills no queue. */
+	CU_ASSERT_EQUAL(sink.full_ns, 0);
+	unmake();
+}
+
 static struct xk_call control;
 static uint32_t relayed_before;
 
@@ -547,6 +586,7 @@ static CU_TestInfo lane_tests[] = {
 	T(full_queues_both_ways_do_not_block_each_other),
 	T(threads_pass_everything_once_and_in_order_through_small_queues),
 	T(a_stop_in_the_middle_loses_nothing_and_a_start_goes_on),
+	T(time_blocked_by_full_and_by_empty_queues_is_counted),
 	T(control_overtakes_data_or_keeps_the_order_as_is_asked),
 	T(an_end_with_full_queues_frees_what_waits),
 	CU_TEST_INFO_NULL
@@ -558,12 +598,4 @@ static CU_SuiteInfo suites[] = {
 	CU_SUITE_INFO_NULL
 };
 
-int main(void)
-{
-	int code;
-
-	xk_rcu_register();
-	code = xk_test_main(suites);
-	xk_rcu_unregister();
-	return code;
-}
+int main(void) { return xk_test_main_rcu(suites); }

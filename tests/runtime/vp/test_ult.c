@@ -13,6 +13,7 @@
 #include "runtime/sync/xk_sync.h"
 #include "runtime/vp/vp_ult.h"
 #include "tests/support/xk_test.h"
+#include "tests/support/xk_test_graph.h"
 
 static struct {
 	struct xk_vpset *set;
@@ -463,12 +464,4 @@ static CU_SuiteInfo suites[] = {
 	CU_SUITE_INFO_NULL
 };
 
-int main(void)
-{
-	int code;
-
-	xk_rcu_register();
-	code = xk_test_main(suites);
-	xk_rcu_unregister();
-	return code;
-}
+int main(void) { return xk_test_main_rcu(suites); }

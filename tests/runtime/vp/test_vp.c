@@ -6,6 +6,8 @@
 #include "tests/runtime/vp/vp_fixture.h"
 #include "tests/support/xk_test.h"
 
+#include <pthread.h>
+
 /* ---- round robin (M112) ------------------------------------------------------- */
 
 static void connections_of_a_vp_differ_by_at_most_one_unit(void)
@@ -406,6 +408,32 @@ static void add_one(struct xk_vp *vp, void *arg)
 	xk_atomic_add(&fx.inside[vp->no], (uint32_t)-1);
 }
 
+static void *ends_at_once(void *n)
+{
+	xk_vp_do(fx.set->vp[0], add_one, n);
+	return NULL;
+}
+
+/* Whoever answers a call may still be waking a caller that has gone on, and is no more. */
+static void a_caller_may_end_as_soon_as_it_has_its_answer(void)
+{
+	struct xk_arch a = arch_of("vppc", 1, 1);
+	struct xk_errs *e = xk_errs_new();
+	uint64_t n = 0;
+	pthread_t t;
+
+	make(a);
+	CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
+	for (unsigned i = 0; i < xk_test_rounds(300); i++) {
+		CU_ASSERT_EQUAL_FATAL(pthread_create(&t, NULL, ends_at_once, &n), 0);
+		pthread_join(t, NULL);
+		CU_ASSERT_EQUAL(n, i + 1);
+	}
+	xk_vpset_stop(fx.set);
+	unmake();
+	xk_errs_free(e);
+}
+
 struct caller { struct xk_vpset *set; uint64_t *n; };
 
 static void call_often(void *arg)
@@ -413,7 +441,7 @@ static void call_often(void *arg)
 	struct caller *c = arg;
 
 	for (unsigned i = 0; i < 200; i++)
-		xk_vp_do(c->set->vp[i % c->set->nvps], add_one, &c->n[i % c->set->nvps]);
+		xk_vp_do(c->set->vp[i % c->set->nconn], add_one, &c->n[i % c->set->nconn]);
 }
 
 /* Plain counters written only inside their VP: exact if exclusion holds. */
@@ -445,6 +473,12 @@ static void application_threads_are_borrowed_under_lock_entry(void)
 
 	a.entry = XK_ENTRY_LOCK;
 	calls_from_threads(a);
+}
+
+/* M144: in MsgP the caller's thread does the connection's work, beside the carriers. */
+static void application_threads_are_borrowed_by_msgp(void)
+{
+	calls_from_threads(arch_of("msgp", 4, 2));
 }
 
 static void application_threads_post_and_wait_under_own_entry(void)
@@ -552,11 +586,11 @@ static void note_end(struct conn *c)
 
 /* One of two workers is kept inside a stack: the stacks that were dealt to it do not wait for
  * it, for the other one is not idle while anything waits that nobody is inside of (M232). */
-static void no_worker_is_idle_while_a_stack_waits_that_nobody_is_in(void)
+static void one_of_two_workers_is_held(const char *preset)
 {
 	struct xk_errs *e = xk_errs_new();
 
-	make(arch_of("ips_conn", STACKS, 2));
+	make(arch_of(preset, STACKS, 2));
 	held_done = 0;
 	held_late = false;
 	for (unsigned i = 0; i < STACKS; i++) {
@@ -572,6 +606,30 @@ static void no_worker_is_idle_while_a_stack_waits_that_nobody_is_in(void)
 	CU_ASSERT_FALSE(held_late);
 	xk_errs_free(e);
 	unmake();
+}
+
+static void no_worker_is_idle_while_a_stack_waits_that_nobody_is_in(void)
+{
+	one_of_two_workers_is_held("ips_conn");
+	one_of_two_workers_is_held("ips");
+}
+
+/* M230: connection-scaled stacks, as many as processors, are the processor-scaled ones: no axis differs. */
+static void as_many_stacks_as_processors_are_processor_scaled(void)
+{
+	for (unsigned n = 1; n <= 4; n++) {
+		struct xk_arch conn = arch_of("ips_conn", (int)n, n), proc = arch_of("ips", XK_VPS_PER_WORKER, n);
+		unsigned stacks;
+
+		make(proc);
+		stacks = fx.set->nvps;
+		unmake();
+		CU_ASSERT_EQUAL(stacks, n);
+		proc.vps = (int)n;
+		proc.name = conn.name;
+		proc.doc = conn.doc;
+		CU_ASSERT_EQUAL(memcmp(&conn, &proc, sizeof conn), 0);
+	}
 }
 
 /* ---- fairness between VPs --------------------------------------------------------------- */
@@ -715,6 +773,7 @@ static void running_out_of_memory_while_making_vps_leaves_nothing(void)
 static CU_TestInfo tests[] = {
 	{ "a stack has a batch, and then the next one's turn comes", a_stack_has_a_batch_and_then_the_next_ones_turn_comes },
 	{ "no worker is idle while a stack waits that nobody is in", no_worker_is_idle_while_a_stack_waits_that_nobody_is_in },
+	{ "as many stacks as processors are processor-scaled", as_many_stacks_as_processors_are_processor_scaled },
 	{ "messages between stacks in one queue all arrive", messages_between_stacks_in_one_queue_all_arrive },
 	{ "application threads enter stacks in one queue", application_threads_enter_stacks_in_one_queue },
 	{ "application threads wait for the bound thread of their group",
@@ -733,7 +792,9 @@ static CU_TestInfo tests[] = {
 	{ "who finds messages of another VP brings them in order", who_finds_messages_of_another_vp_brings_them_in_order },
 	{ "a full inbox makes the bringer wait and drops nothing", a_full_inbox_makes_the_bringer_wait_and_drops_nothing },
 	{ "application threads are borrowed under lock entry", application_threads_are_borrowed_under_lock_entry },
+	{ "application threads are borrowed by MsgP", application_threads_are_borrowed_by_msgp },
 	{ "application threads post and wait under own entry", application_threads_post_and_wait_under_own_entry },
+	{ "a caller may end as soon as it has its answer", a_caller_may_end_as_soon_as_it_has_its_answer },
 	{ "deficit round robin gives every VP the same number of messages", drr_gives_every_vp_the_same_number_of_messages },
 	{ "every preset is a row that makes sense", every_preset_is_a_row_that_makes_sense },
 	{ "impossible architectures are refused with a reason", impossible_architectures_are_refused_with_a_reason },

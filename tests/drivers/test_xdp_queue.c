@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_xdp_queue.c - the rings of the AF_XDP driver, in memory of the test's own, which takes
+ * frames out as the kernel would, and puts in what no kernel should.
+ *
+ * Promises: a frame that comes back while the kernel's fill ring has no place waits, is
+ * given at the next occasion, and is never lost or given twice, whatever the order in
+ * which the kernel publishes its rings.  What the receive and the completion ring name is
+ * looked at before it is touched: bytes that are no frame of that queue, or of a VP that
+ * sends there, are counted and left alone.
+ * Needs neither root nor an interface.
+ */
+#include "drivers/xdp/xdp_priv.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/protocols/proto_fixture.h"
+#include "tests/support/xk_test.h"
+
+#define FRAMES 64u               /* all of a queue; the ring has as many places, and not one more */
+#define SIZE   2048u
+
+static struct xdp_dev d;
+static struct xdp_queue queue;
+static struct xdp_port port;
+static struct xdp_frame frame[FRAMES];
+static uint64_t fill_ring[FRAMES], comp_ring[FRAMES];
+static uint32_t fill_prod, fill_cons, fill_flags, comp_prod, comp_cons, comp_flags;
+
+static uint32_t taken;           /* frames that the kernel has taken; fill_cons says fewer until it publishes */
+static bool out[FRAMES];         /* it has taken that frame and not shown it */
+
+static void setup(void)
+{
+	fill_prod = fill_cons = comp_prod = comp_cons = taken = 0;
+	memset(out, 0, sizeof out);
+	d = (struct xdp_dev){ .nvps = 1, .nqueues = 1, .frames = FRAMES, .frame_size = SIZE, .frame = frame,
+			      .queue = &queue, .port = &port };
+	queue = (struct xdp_queue){ .dev = &d };
+	queue.fill = (struct xsk_ring_prod){ .cached_cons = FRAMES, .mask = FRAMES - 1, .size = FRAMES,
+		.producer = &fill_prod, .consumer = &fill_cons, .ring = fill_ring, .flags = &fill_flags };
+	queue.comp = (struct xsk_ring_cons){ .mask = FRAMES - 1, .size = FRAMES, .producer = &comp_prod,
+		.consumer = &comp_cons, .ring = comp_ring, .flags = &comp_flags };
+	port = (struct xdp_port){ .q = &queue, .task.fd = -1, .fill_taken = &fill_cons };
+	for (unsigned i = 0; i < FRAMES; i++)
+		frame[i] = (struct xdp_frame){ .link.next = i + 1 < FRAMES ? &frame[i + 1].link : NULL, .q = &queue };
+	xdp_queue_fill(&queue, &frame[0].link);
+	CU_ASSERT_EQUAL_FATAL(fill_prod, FRAMES);
+}
+
+/* The kernel takes a frame to receive into, but does not publish that yet. */
+static struct xdp_frame *kernel_takes(void)
+{
+	struct xdp_frame *f;
+
+	CU_ASSERT_NOT_EQUAL_FATAL(fill_prod, taken);
+	f = xdp_frame_at(&d, fill_ring[taken++ & (FRAMES - 1)]);
+	CU_ASSERT_FATAL(f >= frame && f < frame + FRAMES);
+	CU_ASSERT_FALSE_FATAL(out[f - frame]);          /* else it was given twice */
+	out[f - frame] = true;
+	return f;
+}
+
+static void kernel_publishes(void) { fill_cons = taken; }
+
+static void comes_back(struct xdp_frame *f)
+{
+	out[f - frame] = false;
+	xdp_frame_free(&port, f);
+}
+
+/* Every frame is in exactly one place. */
+static void all_there(void)
+{
+	unsigned seen[FRAMES] = { 0 };
+
+	for (uint32_t i = taken; i != fill_prod; i++)
+		seen[fill_ring[i & (FRAMES - 1)] / SIZE]++;
+	for (const struct xk_qlink *l = queue.rest; l != NULL; l = l->next)
+		seen[xk_container_of(l, struct xdp_frame, link) - frame]++;
+	for (const struct xk_qlink *l = port.back; l != NULL; l = l->next)
+		seen[xk_container_of(l, struct xdp_frame, link) - frame]++;
+	for (const struct xk_qlink *l = queue.back.head; l != NULL; l = l->next)
+		seen[xk_container_of(l, struct xdp_frame, link) - frame]++;
+	for (unsigned i = 0; i < FRAMES; i++)
+		CU_ASSERT_EQUAL(seen[i] + out[i], 1);
+}
+
+static void a_frame_that_finds_no_place_waits(void)
+{
+	setup();
+	for (unsigned i = 0; i < 5; i++)
+		comes_back(kernel_takes());
+	xdp_give_back(&port);                            /* the ring looks as full as at the start */
+	CU_ASSERT_EQUAL(fill_prod, FRAMES);
+	CU_ASSERT_PTR_NOT_NULL(queue.rest);
+	all_there();
+	comes_back(kernel_takes());                      /* what is new and what waits */
+	xdp_give_back(&port);
+	CU_ASSERT_EQUAL(fill_prod, FRAMES);
+	all_there();
+	kernel_publishes();
+	comes_back(kernel_takes());
+	xdp_give_back(&port);
+	CU_ASSERT_EQUAL(fill_prod, FRAMES + 6);          /* seven came back, the seventh's place is not free yet */
+	all_there();
+	kernel_publishes();
+	comes_back(kernel_takes());
+	kernel_publishes();
+	xdp_give_back(&port);
+	CU_ASSERT_EQUAL(fill_prod, FRAMES + 8);
+	CU_ASSERT_PTR_NULL(queue.rest);
+	all_there();
+}
+
+static void all_frames_may_find_no_place(void)
+{
+	struct xdp_frame *f[FRAMES];
+
+	setup();
+	for (unsigned i = 0; i < FRAMES; i++)
+		f[i] = kernel_takes();
+	for (unsigned i = 0; i < FRAMES; i++)
+		comes_back(f[i]);
+	xdp_give_back(&port);
+	CU_ASSERT_EQUAL(fill_prod, FRAMES);
+	all_there();
+	kernel_publishes();
+	xdp_queue_fill(&queue, queue.rest);
+	CU_ASSERT_EQUAL(fill_prod, 2 * FRAMES);
+	CU_ASSERT_PTR_NULL(queue.rest);
+	all_there();
+}
+
+/* The kernel and the graph in any order, many times round the ring. */
+static void in_any_order_no_frame_is_lost(void)
+{
+	struct xdp_frame *held[FRAMES];
+	unsigned n = 0, rounds = xk_test_rounds(20000), full = 0;
+	struct xk_rand r;
+
+	setup();
+	xk_rand_init(&r, 11, 0);
+	for (unsigned i = 0; i < rounds; i++) {
+		switch (xk_rand_below(&r, 4)) {
+		case 0:
+		case 1:
+			if (taken != fill_prod)
+				held[n++] = kernel_takes();
+			break;
+		case 2:
+			if (n != 0) {
+				unsigned k = (unsigned)xk_rand_below(&r, n);
+
+				comes_back(held[k]);
+				held[k] = held[--n];
+			}
+			if (xk_rand_below(&r, 3) == 0)
+				xdp_give_back(&port);
+			break;
+		default:
+			if (xk_rand_below(&r, 8) == 0)
+				kernel_publishes();
+		}
+		CU_ASSERT_FATAL(fill_prod - fill_cons <= FRAMES);
+		full += queue.rest != NULL;
+		all_there();
+	}
+	CU_ASSERT_NOT_EQUAL(full, 0);
+	CU_ASSERT(taken > rounds / 10);
+}
+
+/* ---- rings that lie -------------------------------------------------------------------------- */
+
+/*
+ * Two queues and two VPs.  Where the frames are: 64 of the first queue's, 64 of the second's, eight to
+ * send with of VP 0, who sends at the first queue, and eight of VP 1, at the second.
+ */
+#define PLACES   8u
+#define END      (2 * FRAMES + 2 * PLACES)
+#define AT(n)    ((uint64_t)(n) * SIZE)
+
+static struct pf f;
+static struct {
+	struct xdp_dev    d;
+	struct xdp_queue  queue[2];
+	struct xdp_port   port[4];
+	struct xdp_frame  frame[END];
+	uint8_t           area[END * SIZE];
+	struct xdp_desc   rx[32];
+	uint64_t          comp[PLACES];
+	uint32_t          rx_prod, rx_cons, comp_prod, comp_cons, fill_cons;
+	struct xk_sess   *s;
+} w;
+
+static void world_up(void)
+{
+	static const struct pf_spec g[] = {
+		{ &pf_driver, "d", NULL, "link=eth" }, { &pf_upper, "u", "d", "enable=false" }, { NULL, NULL, NULL, NULL } };
+	struct xk_parts ps;
+
+	memset(&w, 0, sizeof w);
+	pf_up(&f, 1, g);
+	xk_parts_init(&ps, 0);
+	w.s = pf_open(&f, "u", 0, &ps, NULL);
+	w.d = (struct xdp_dev){ .nvps = 2, .nqueues = 2, .frames = FRAMES, .tx_ring = PLACES, .frame_size = SIZE, .lend = 65536,
+				.partial = XDP_SUMS_OFF, .frame = w.frame, .area = w.area, .queue = w.queue, .port = w.port };
+	for (uint16_t q = 0; q < 2; q++)
+		w.queue[q] = (struct xdp_queue){ .dev = &w.d, .no = q };
+	for (unsigned i = 0; i < 4; i++)
+		w.port[i] = (struct xdp_port){ .q = &w.queue[i / 2], .rep = pf_rep(&f, "d", 0), .task = { .fd = -1, .vp = f.g->vps->vp[0] },
+					       .looking = true, .fill_taken = &w.fill_cons };
+}
+
+static void world_down(void)
+{
+	pf_close(&f, 0, w.s);
+	pf_down(&f);
+}
+
+static uint64_t bad(void) { return pf_rep(&f, "d", 0)->drop[XDP_DROP_BAD]; }
+
+/* What the kernel says came in for the first VP at queue q. */
+static void comes_in(unsigned q, const struct xdp_desc *desc, unsigned n)
+{
+	struct xdp_port *p = xdp_port(&w.d, q, 0);
+
+	memcpy(w.rx, desc, n * sizeof *desc);
+	p->rx = (struct xsk_ring_cons){ .mask = 31, .size = 32, .producer = &w.rx_prod, .consumer = &w.rx_cons, .ring = w.rx };
+	w.rx_prod = n;
+	w.rx_cons = 0;
+	/* Somebody else is at the queue: what is given back waits there. */
+	w.queue[q].busy = 1;
+	pf_enter(&f, 0);
+	CU_ASSERT_EQUAL(xdp_rx_run(&p->task, 32), n);
+	pf_leave(&f, 0);
+	pf_settle(&f);
+	CU_ASSERT_EQUAL(w.rx_cons, n);
+}
+
+static unsigned nback(unsigned q)
+{
+	unsigned n = 0;
+
+	for (const struct xk_qlink *l = w.queue[q].back.head; l != NULL; l = l->next)
+		n++;
+	return n;
+}
+
+/* Of the second queue's: the last bytes of a frame are still its own. */
+static const struct xdp_desc liars[] = {
+	{ .addr = AT(FRAMES) + 256, .len = 100 },                /* good */
+	{ .addr = AT(FRAMES) - 1, .len = 1 },                    /* the first queue's */
+	{ .addr = AT(0), .len = 100 },
+	{ .addr = AT(2 * FRAMES - 1) + 256, .len = SIZE - 256 }, /* good */
+	{ .addr = AT(2 * FRAMES - 1) + 256, .len = SIZE - 255 }, /* past its end */
+	{ .addr = AT(FRAMES) + 256, .len = UINT32_MAX },
+	{ .addr = AT(2 * FRAMES), .len = 100 },                  /* to send with */
+	{ .addr = AT(END), .len = 100 },
+	{ .addr = UINT64_MAX, .len = 0 },
+	{ .addr = (uint64_t)1 << 63, .len = 100 },
+	{ .addr = AT(FRAMES + 5), .len = 60 },                   /* good */
+};
+
+static void received_from(const struct xdp_desc *desc, unsigned n, unsigned good)
+{
+	uint64_t before = bad();
+
+	pf_forget(&f, "u");
+	comes_in(1, desc, n);
+	CU_ASSERT_EQUAL(bad() - before, n - good);
+	CU_ASSERT_EQUAL(pf_ngot(&f, "u"), good);
+	CU_ASSERT_EQUAL(nback(1), good);
+	xk_mpsc_take(&w.queue[1].back);
+}
+
+static void a_descriptor_of_no_frame_is_counted_and_left_alone(void)
+{
+	world_up();
+	for (unsigned i = 0; i < 2; i++) {
+		/* With memory posted frames take another way. */
+		f.g->vps->vp[0]->nposted = i;
+		received_from(liars, XK_ARRAY_LEN(liars), 3);
+		received_from(&liars[1], 2, 0);
+	}
+	f.g->vps->vp[0]->nposted = 0;
+	CU_ASSERT_EQUAL(pf_rep(&f, "d", 0)->count[N_READ], 2 * (XK_ARRAY_LEN(liars) + 2));
+	world_down();
+}
+
+static void a_frame_said_to_be_sent_that_is_none_is_counted_and_left_alone(void)
+{
+	static const uint64_t said[PLACES] = {
+		AT(END), AT(2 * FRAMES + PLACES), AT(0), AT(2 * FRAMES + 1), UINT64_MAX, AT(2 * FRAMES - 1) + SIZE - 1,
+		AT(2 * FRAMES + PLACES - 1) + 100, (uint64_t)1 << 63,
+	};
+	struct xdp_queue *q = &w.queue[0];
+	const struct xk_rep *r;
+
+	world_up();
+	r = pf_rep(&f, "d", 0);
+	memcpy(w.comp, said, sizeof said);
+	q->comp = (struct xsk_ring_cons){ .mask = PLACES - 1, .size = PLACES, .producer = &w.comp_prod, .consumer = &w.comp_cons,
+					  .ring = w.comp };
+	w.comp_prod = PLACES;
+	pf_enter(&f, 0);
+	CU_ASSERT_PTR_EQUAL(xdp_frame_get(&w.port[0]), &w.frame[2 * FRAMES + 1]);
+	CU_ASSERT_PTR_EQUAL(xdp_frame_get(&w.port[0]), &w.frame[2 * FRAMES + PLACES - 1]);
+	CU_ASSERT_PTR_NULL(xdp_frame_get(&w.port[0]));
+	CU_ASSERT_EQUAL(w.comp_cons, PLACES);
+	CU_ASSERT_EQUAL(r->count[N_ERRORS], PLACES - 2);
+	/* Nothing but lies. */
+	for (unsigned i = 0; i < PLACES; i++)
+		w.comp[i] = AT(END + i);
+	w.comp_prod += PLACES;
+	CU_ASSERT_PTR_NULL(xdp_frame_get(&w.port[0]));
+	CU_ASSERT_EQUAL(w.comp_cons, 2 * PLACES);
+	CU_ASSERT_EQUAL(r->count[N_ERRORS], 2 * PLACES - 2);
+	for (unsigned i = 1; i < 4; i++)
+		CU_ASSERT_TRUE(xk_mpsc_empty(&w.port[i].done));
+	pf_leave(&f, 0);
+	world_down();
+}
+
+static CU_TestInfo tests[] = {
+	{ "a frame that finds no place waits", a_frame_that_finds_no_place_waits },
+	{ "all frames may find no place", all_frames_may_find_no_place },
+	{ "in any order no frame is lost", in_any_order_no_frame_is_lost },
+	{ "a descriptor of no frame is counted and left alone", a_descriptor_of_no_frame_is_counted_and_left_alone },
+	{ "a frame said to be sent that is none is counted and left alone",
+	  a_frame_said_to_be_sent_that_is_none_is_counted_and_left_alone },
+	CU_TEST_INFO_NULL
+};
+static CU_SuiteInfo suites[] = { { .pName = "xdp_queue", .pTests = tests }, CU_SUITE_INFO_NULL };
+
+int main(void)
+{
+	return xk_test_main(suites);
+}

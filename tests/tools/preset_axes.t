@@ -1,0 +1,62 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# preset_axes.t - what docs/threading.md says of each preset and axis is what vp-graph
+# says of it, value by value: no preset, axis or value is in one and not in the other.
+
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$top_srcdir/tests/support/tap.sh"
+graph=$top_builddir/vp-graph
+page=$top_srcdir/docs/threading.md
+
+# The tables whose first heading is "preset" and whose others are axes: "PRESET AXIS=VALUE", sorted.
+written() {
+	awk -F ' *[|] *' '
+		/^[|] preset [|] `/ { n = NF; for (i = 3; i < NF; i++) { axis[i] = $i; gsub(/`/, "", axis[i]) } next }
+		!/^[|]/ { n = 0 }
+		n && /^[|] `/ {
+			if (NF != n) print "a row of " NF - 2 " cells under " n - 2 ": " $0
+			gsub(/`/, "", $2)
+			for (i = 3; i < n; i++) print $2 " " axis[i] "=" $i
+		}' "$page" | LC_ALL=C sort
+}
+
+# "  AXIS  VALUE  TYPE ..."; a value may be two words, so the column says where it ends.
+is() {
+	for p in $(presets); do
+		"$graph" inspect "$p" | awk -v p="$p" '/^  [a-z_]+ / {
+			v = substr($0, 16, 16); sub(/ +$/, "", v); print p " " $1 "=" v }'
+	done | grep -vE ' (cpus|seed|stack|map)=-$' | LC_ALL=C sort
+}
+written >"$tmp/written"
+is >"$tmp/is"
+
+same() { diff "$tmp/written" "$tmp/is"; }
+# Each preset with each of the axes but four.
+complete() {
+	want=$(($(presets | wc -l) * ($("$graph" inspect up | grep -cE '^  [a-z_]+ ') - 4)))
+	echo "$want values, $(wc -l <"$tmp/written") are written"
+	[ "$want" -ge 300 ] && [ "$(wc -l <"$tmp/written")" -eq "$want" ]
+}
+# A value that is changed in the page is found: the comparison is one.
+notices() {
+	sed 's/^up entry=own$/up entry=lock/' "$tmp/written" >"$tmp/other"
+	! cmp -s "$tmp/other" "$tmp/written" && ! diff "$tmp/other" "$tmp/is" >/dev/null
+}
+# What reads the row is what makes the graph: the axes of a file that says nothing more.
+plan_agrees() {
+	for p in up ppc vppc connp_l lp connp_t; do
+		printf 'icmp { over = stack { ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem { } } }\nreturn graph "g" { threading = %s {} }\n' "$p" >"$tmp/g.lua"
+		"$graph" show "$tmp/g.lua" >"$tmp/show" || { cat "$tmp/show"; return 1; }
+		for axis in entry schedule burst quantum inbox; do
+			v=$(sed -n "s/^$p $axis=//p" "$tmp/is")
+			grep -q "threading $p:.*[ ,]$axis $v[,]" "$tmp/show" || { echo "$p: $axis $v"; head -2 "$tmp/show"; return 1; }
+		done
+	done
+}
+
+ok "every preset and axis is in the page" complete
+ok "with the value that it has" same
+ok "another value would be noticed" notices
+ok "a graph that says no more has these values" plan_agrees
+done_testing

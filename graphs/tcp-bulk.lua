@@ -3,7 +3,7 @@
 -- The receiver may be slow: the sender meets its closed window.
 -- Run it:   vp-run graphs/tcp-bulk.lua conns=4 size=64KiB count=1000
 local a = args {
-  conns = uint { 4,    min = 1, max = 65536, doc = "connections" },
+  conns = uint { 4,    min = 1, max = 64512, doc = "connections: as many as one host has ports for" },
   count = uint { 1000, min = 1, doc = "messages of each connection" },
   size  = size { "16KiB", min = 1, max = "1MiB", doc = "bytes of a message" },
   burst = uint { 0,    max = 1024, doc = "messages of one connection in a unit of work; 0: the graph's" },

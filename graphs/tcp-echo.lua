@@ -3,7 +3,7 @@
 -- send to an echo service, to discard, or to chargen, which sends by itself; ends when all is acknowledged.
 -- Run it:   vp-run graphs/tcp-echo.lua conns=64 count=10000
 local a = args {
-  conns   = uint { 16,   min = 1, max = 65536, doc = "connections of the client" },
+  conns   = uint { 16,   min = 1, max = 64512, doc = "connections of the client: as many as one host has ports for" },
   count   = uint { 1000, min = 1, doc = "messages of each connection" },
   size    = size { "1KiB", min = 1, max = "1MiB", doc = "bytes of a message" },
   service = enum { "echo", choices = { "echo", "echod", "discard", "chargen" },

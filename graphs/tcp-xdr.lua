@@ -21,7 +21,7 @@ local function host(name, addr, bad)
   local d = driver[a.link] { wire = "cable", queue = 65536 }
   if bad and a.loss > 0 then d = impair { loss = a.loss, over = d } end
   local transport = tcp { name = name, over = stack {
-    ip { addr = addr }, arp { queue = 1024 }, framing[a.link] { over = d },
+    ip { addr = addr }, arp {}, framing[a.link] { over = d },
   } }
   if not a.xdr then return transport end
   return xdr { name = name .. "_xdr", samples = a.samples, fragment = a.fragment, over = transport }

@@ -10,15 +10,15 @@ local a = args {
 }
 
 stack { echo { name = "echo-eth" }, udp { name = "server-eth" }, ip { name = "ip-eth", addr = "10.1.0.2/8" },
-  arp { queue = 1024 }, eth {}, eth_mem { wire = "ethernet", queue = 65536 } }
+  arp {}, eth {}, eth_mem { wire = "ethernet", queue = 65536 } }
 stack { echo { name = "echo-fddi" }, udp { name = "server-fddi" }, ip { name = "ip-fddi", addr = "10.2.0.2/8" },
-  arp { queue = 1024 }, fddi {}, fddi_mem { wire = "fddi", queue = 65536 } }
+  arp {}, fddi {}, fddi_mem { wire = "fddi", queue = 65536 } }
 
 local links = vnet {
   links = { ["10.1.0.0/16"] = 1, ["10.2.0.0/16"] = 2 },
   over = {
-    stack { arp { queue = 1024 }, eth {}, eth_mem { wire = "ethernet", queue = 65536 } },
-    stack { arp { queue = 1024 }, fddi {}, fddi_mem { wire = "fddi", queue = 65536 } },
+    stack { arp {}, eth {}, eth_mem { wire = "ethernet", queue = 65536 } },
+    stack { arp {}, fddi {}, fddi_mem { wire = "fddi", queue = 65536 } },
   },
 }
 -- One address for both: a wide network, of which vnet knows the parts.

@@ -3,7 +3,7 @@
 -- Every connection keeps `window` messages under way and sends the next one when an answer has come.
 -- Run it:   vp-run graphs/udp-echo.lua conns=64 count=10000
 local a = args {
-  conns  = uint { 16,   min = 1, max = 65536, doc = "UDP connections of the client" },
+  conns  = uint { 16,   min = 1, max = 64512, doc = "UDP connections of the client; a host has so many ports" },
   count  = uint { 2000, min = 0, doc = "messages of each connection; 0: until stopped" },
   size   = size { 64,   max = 65507, doc = "payload bytes of a message" },
   window = uint { 4,    min = 1, max = 1024, doc = "unanswered messages of a connection" },

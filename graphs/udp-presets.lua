@@ -16,6 +16,7 @@ local a = args {
   count    = uint { 1000, min = 0, doc = "messages of each connection; 0: until stopped" },
   size     = size { 64, max = 65507, doc = "payload bytes of a message" },
   window   = uint { 4, min = 1, max = 1024, doc = "unanswered messages of a connection" },
+  timeout  = time { "1s", doc = "how long an answer is waited for" },
   loss     = fraction { 0, doc = "frames lost, each way" },
   reorder  = fraction { 0, doc = "frames that later ones overtake, each way" },
 }
@@ -35,7 +36,8 @@ local d2, server = host("10.0.0.2/24", "02:00:00:00:00:02")
 stack { echo { port = 7 }, udp { name = "server", over = server(d2) } }
 local d1, client = host("10.0.0.1/24", "02:00:00:00:00:01")
 stack {
-  source { to = "10.0.0.2", port = 7, conns = a.conns, count = a.count, size = a.size, window = a.window },
+  source { to = "10.0.0.2", port = 7, conns = a.conns, count = a.count, size = a.size, window = a.window,
+           timeout = a.timeout },
   udp { name = "client", over = client(impair { loss = a.loss, reorder = a.reorder, over = d1 }) },
 }
 

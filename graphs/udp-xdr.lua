@@ -5,7 +5,7 @@
 local threading = include "lib/presets.lua"
 local a = args {
   xdr    = bool { true, doc = "messages are converted" },
-  conns  = uint { 16,   min = 1, max = 65536, doc = "UDP connections of the client; tpc makes a thread for each" },
+  conns  = uint { 16,   min = 1, max = 64512, doc = "UDP connections of the client; tpc makes a thread for each" },
   count  = uint { 1000, min = 0, doc = "messages of each connection; 0: until stopped" },
   size   = size { 64,   max = "63KiB", doc = "bytes of a message, 32 for each sample" },
   window = uint { 4,    min = 1, max = 1024, doc = "unanswered messages of a connection" },
@@ -17,7 +17,7 @@ local a = args {
 local framing, driver = { eth = eth, fddi = fddi }, { eth = eth_mem, fddi = fddi_mem }
 local function host(name, addr)
   local transport = udp { name = name, over = stack {
-    ip { addr = addr }, arp { queue = 1024 }, framing[a.link] {}, driver[a.link] { wire = "cable", queue = 65536 },
+    ip { addr = addr }, arp {}, framing[a.link] {}, driver[a.link] { wire = "cable", queue = 65536 },
   } }
   return a.xdr and xdr { name = name .. "_xdr", over = transport } or transport
 end

@@ -5,7 +5,7 @@
 -- vp-bench goals compares it with other stacks.   Run it:   vp-run -d 1s graphs/bench/tcp-both.lua
 local a = args {
   size   = size { "4KiB", min = 1, max = "64KiB", doc = "bytes of a message; the stream has no boundaries" },
-  conns  = uint { 1,  min = 1, max = 65536, doc = "connections" },
+  conns  = uint { 1,  min = 1, max = 64512, doc = "connections: as many as one host has ports for" },
   burst  = uint { 32, min = 1, max = 1024, doc = "messages in a unit of work" },
   buffer = size { "64KiB", min = "4KiB", max = "4MiB", doc = "send and receive buffer of a connection" },
   count  = uint { 0,  doc = "messages of each connection; 0: until stopped" },

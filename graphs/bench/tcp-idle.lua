@@ -4,7 +4,7 @@
 -- Run it:   vp-run -d 10s graphs/bench/tcp-idle.lua idle=1000000 conns=384
 local a = args {
   idle   = uint { 1000000, max = 16000000, doc = "silent connections, accepted" },
-  conns  = uint { 384, max = 65536, doc = "connections that send; 0: none" },
+  conns  = uint { 384, max = 64512, doc = "connections that send; 0: none" },
   size   = size { "4KiB", min = 1, max = "64KiB", doc = "bytes of a message" },
   burst  = uint { 32, min = 1, max = 1024, doc = "messages in a unit of work" },
   vps    = uint { 1, min = 1, max = 4096, doc = "virtual processors" },

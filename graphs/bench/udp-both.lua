@@ -4,7 +4,7 @@
 -- vp-bench goals compares it with other stacks.   Run it:   vp-run -d 1s graphs/bench/udp-both.lua
 local a = args {
   size  = size { 64, min = 1, max = 4324, doc = "payload bytes of a message" },
-  conns = uint { 1,  min = 1, max = 65536, doc = "connections" },
+  conns = uint { 1,  min = 1, max = 64512, doc = "connections: as many as one host has ports for" },
   burst = uint { 32, min = 1, max = 1024, doc = "messages in a unit of work" },
   count = uint { 0,  doc = "messages of each connection; 0: until stopped" },
   touch = text { "none", doc = "what the receiver does with a message: copy, line or none" },

@@ -7,7 +7,7 @@ local a = args {
   transport = enum { "udp", choices = { "udp", "tcp" }, doc = "what carries the messages" },
   xdr       = bool { true, doc = "they are converted" },
   size      = size { 64, min = 32, max = 4096, doc = "bytes of a message, 32 for each sample" },
-  conns     = uint { 1,  min = 1, max = 65536, doc = "connections" },
+  conns     = uint { 1,  min = 1, max = 64512, doc = "connections: as many as one host has ports for" },
   burst     = uint { 32, min = 1, max = 1024, doc = "messages in a unit of work" },
   count     = uint { 0,  doc = "messages of each connection; 0: until stopped" },
 }
@@ -41,7 +41,9 @@ local function at(transport, size, on) return { transport = transport, size = si
 local function costs(transport, size, theirs)
   return {
     doc = ("the conversion costs throughput: %s, %d bytes"):format(transport, size),
-    a = at(transport, size, true), over = at(transport, size, false), at_most = 1.0, theirs = theirs,
+    a = at(transport, size, true), over = at(transport, size, false), at_least = theirs and theirs / 2,
+      at_most = theirs and theirs * 2 or 1.0,
+    theirs = theirs, because = not theirs and "no number of theirs: the conversion reads and writes every byte again" or nil,
   }
 end
 

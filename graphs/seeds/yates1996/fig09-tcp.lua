@@ -7,30 +7,16 @@ local a = args {
   burst = uint { 1,   min = 1, max = 1024, doc = "messages in a unit of work" },
 }
 local send = include "lib/tcp-send.lua"
+local points, shape = include "lib/bursts.lua" { gain = 1.15, says = "the paper: 10 to 20 %" }
 
-local points, shape = {}, {}
-for _, conns in ipairs { 12, 96, 384, 1536, 3072 } do
-  local most = math.min(conns, 384)
-  for _, burst in ipairs { 1, 16 } do
-    points[#points + 1] = { vps = 2, conns = conns, burst = burst }
-    points[#points + 1] = { vps = most, conns = conns, burst = burst }
-  end
-  shape[#shape + 1] = { doc = conns .. " connections, most threads: bursts of 16 gain (the paper: 10 to 20 %)",
-    a = { vps = most, conns = conns, burst = 16 }, over = { vps = most, conns = conns, burst = 1 },
-    at_least = 1.0, theirs = 1.15 }
-end
-points[#points + 1] = { vps = 384, conns = 384, burst = 64 }
 local function at(v, c, b) return { vps = v, conns = c, burst = b } end
-shape[#shape + 1] = { doc = "diminishing returns: 64 gains less over 16 than 16 over 1",
-  a = at(384, 384, 16), over = at(384, 384, 1),
-  against = { a = at(384, 384, 64), over = at(384, 384, 16) }, at_least = 1.0 }
 for _, conns in ipairs { 384, 3072 } do
   shape[#shape + 1] = { doc = conns .. " connections: the gain of V = 384 over V = 2 is smaller with bursts",
-    a = at(384, conns, 1), over = at(2, conns, 1), against = { a = at(384, conns, 16), over = at(2, conns, 16) }, at_least = 1.0 }
-  shape[#shape + 1] = { doc = conns .. " connections, bursts of 16: V = 2 and V = 384 differ little (the paper: not at all)",
+    a = at(384, conns, 1), over = at(2, conns, 1), against = { a = at(384, conns, 16), over = at(2, conns, 16) },
+    at_least = 1.0, at_most = 3.1, because = "not printed for TCP; UDP's largest gain is 1.55" }
+  shape[#shape + 1] = { doc = conns .. " connections, bursts of 16: V = 2 and V = 384 differ by less than 10 % (the paper: not at all)",
     a = at(384, conns, 16), over = at(2, conns, 16), at_least = 0.9, at_most = 1.1, theirs = 1.0 }
 end
-shape[#shape + 1] = { doc = "UDP gains more from bursts than TCP", not_here = "the UDP curve has its own bench file (fig09-udp)" }
 
 return bench "yates1996.fig09-tcp" {
   doc = "TCP send in bursts of 16: amortising the yield",

@@ -7,23 +7,9 @@ local a = args {
   burst = uint { 1,   min = 1, max = 1024, doc = "messages in a unit of work" },
 }
 local send = include "lib/send.lua"
+local points, shape = include "lib/bursts.lua" { gain = 1.4, says = "the paper: up to 40 %" }
 
-local points, shape = {}, {}
-for _, conns in ipairs { 12, 96, 384, 1536, 3072 } do
-  local most = math.min(conns, 384)
-  for _, burst in ipairs { 1, 16 } do
-    points[#points + 1] = { vps = 2, conns = conns, burst = burst }
-    points[#points + 1] = { vps = most, conns = conns, burst = burst }
-  end
-  shape[#shape + 1] = { doc = conns .. " connections, most threads: bursts of 16 gain (the paper: up to 40 %)",
-    a = { vps = most, conns = conns, burst = 16 }, over = { vps = most, conns = conns, burst = 1 },
-    at_least = 1.0, theirs = 1.4 }
-end
-points[#points + 1] = { vps = 384, conns = 384, burst = 64 }
 local function at(v, c, b) return { vps = v, conns = c, burst = b } end
-shape[#shape + 1] = { doc = "diminishing returns: 64 gains less over 16 than 16 over 1",
-  a = at(384, 384, 16), over = at(384, 384, 1),
-  against = { a = at(384, 384, 64), over = at(384, 384, 16) }, at_least = 1.0 }
 shape[#shape + 1] = { doc = "384 connections: the gain of V = 384 over V = 2, bursts of 1 against 16",
   a = at(384, 384, 1), over = at(2, 384, 1), against = { a = at(384, 384, 16), over = at(2, 384, 16) } }
 

@@ -7,6 +7,7 @@ local a = args {
   conns = uint { 384, min = 1, max = 65536, doc = "UDP connections" },
 }
 local send = include "lib/send.lua"
+local threads = include "lib/threads.lua"
 
 return bench "yates1996.fig10-12-udp" {
   doc = "UDP send, 384 connections: throughput, user time and latency of the threads",
@@ -15,34 +16,15 @@ return bench "yates1996.fig10-12-udp" {
     doc = "UDP send side, 384 connections",
     threading = send({ vps = a.vps, conns = a.conns, burst = 1 }, { checksum = false }),
   },
-  sweep = { vps = { 2, 12, 24, 48, 96, 192, 384 } },
+  sweep = { vps = threads.vps },
   x = "vps",
   duration = "5s", warmup = "2s",
-  metric = "thread_jain",
-  also = {
-    "gbit",
-    "thread_rate.max", "thread_rate.p75", "thread_rate.p50", "thread_rate.p25", "thread_rate.p4", "thread_rate.min",
-    "thread_user.max", "thread_user.p75", "thread_user.p50", "thread_user.p25", "thread_user.min",
-    "thread_latency.max", "thread_latency.p75", "thread_latency.p50", "thread_latency.p25", "thread_latency.p4",
-    "thread_latency.min", "thread_spread", "thread_tail", "user_rate_correlation",
-  },
+  metric = "thread_jain", also = threads.also,
   theirs = {
     { metric = "thread_spread", at = { vps = 96 }, value = 10, doc = "highest over lowest throughput, about" },
     { metric = "gbit", at = { vps = 12 }, value = 2.0, unit = "Gbit/s", doc = "figure 7", ours = { vps = 2 } },
     { metric = "gbit", at = { vps = 384 }, value = 3.1, unit = "Gbit/s", doc = "figure 7" },
     { metric = "thread_latency.min", at = { vps = 384 }, value = 2000, unit = "us", doc = "latency of the slowest thread, roughly" },
   },
-  shape = {
-    { doc = "threads = processors share more evenly than 96 threads (Jain's index)", a = { vps = 2 }, over = { vps = 96 },
-      at_least = 1.0 },
-    { doc = "threads = processors share more evenly than 384 threads (Jain's index)", a = { vps = 2 }, over = { vps = 384 },
-      at_least = 1.0 },
-    { doc = "96 threads: the fastest thread over the average", metric = "thread_rate.max", a = { vps = 96 } },
-    { doc = "96 threads: highest over lowest throughput", metric = "thread_spread", a = { vps = 96 }, theirs = 10 },
-    { doc = "up to 96 threads user time explains throughput (correlation)", metric = "user_rate_correlation", a = { vps = 96 },
-      at_least = 0.5 },
-    { doc = "beyond 96 threads user time explains it less", metric = "user_rate_correlation", a = { vps = 96 }, over = { vps = 384 } },
-    { doc = "96 threads: latency of the slowest thread over that at the 4th percentile", metric = "thread_tail", a = { vps = 96 } },
-    { doc = "384 threads: the same; the paper has factors of 2.3 to 6.3 from 96 on", metric = "thread_tail", a = { vps = 384 } },
-  },
+  shape = threads.of_384,
 }

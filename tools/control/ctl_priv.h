@@ -45,6 +45,7 @@ struct ctl {
 	unsigned           nclients;
 	struct ctl_view   *view;
 	uint64_t           began;        /* time(2) */
+	uint64_t           lost;         /* xk_json_lost of the server's thread, when it last sent a line */
 };
 
 /* ---- requests ---- */

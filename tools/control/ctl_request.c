@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/compose/xk_json.h"
+
 int ctl_fail(struct ctl_call *k, const char *code, const char *fmt, ...)
 {
 	va_list ap;
@@ -46,17 +48,32 @@ struct xk_node *ctl_node(struct ctl_call *k, const char *name)
 
 /* ---- answers --------------------------------------------------------------------------- */
 
-static void send_line(struct ctl_client *cl, json_t *j)
+/* No memory is asked for. */
+static void too_little_memory(struct ctl_client *cl)
+{
+	static const char text[] = "{\"ok\":false,\"error\":{\"code\":\"no-memory\",\"message\":\"out of memory\"}}\n";
+
+	ctl_client_put(cl, text, sizeof text - 1);
+	cl->closing = true;
+	if (cl->job != NULL)
+		cl->job->until = 0;
+}
+
+/* A line is whole, or the client hears that it is not and is let go: what was lost since the last line is of this one. */
+static void send_line(struct ctl *c, struct ctl_client *cl, json_t *j)
 {
 	char *text = j != NULL ? json_dumps(j, JSON_COMPACT) : NULL;
+	uint64_t lost = xk_json_lost();
+	bool whole = text != NULL && lost == c->lost;
 
 	json_decref(j);
-	if (text == NULL) {
-		cl->dead = true;
-		return;
+	c->lost = lost;
+	if (whole) {
+		ctl_client_put(cl, text, strlen(text));
+		ctl_client_put(cl, "\n", 1);
+	} else {
+		too_little_memory(cl);
 	}
-	ctl_client_put(cl, text, strlen(text));
-	ctl_client_put(cl, "\n", 1);
 	free(text);
 }
 
@@ -73,31 +90,28 @@ void ctl_answer(struct ctl *c, struct ctl_client *cl, json_t *id, json_t *result
 {
 	json_t *j = answer(id);
 
-	(void)c;
 	json_object_set_new(j, "ok", json_true());
 	json_object_set_new(j, "result", result != NULL ? result : json_object());
-	send_line(cl, j);
+	send_line(c, cl, j);
 }
 
 void ctl_answer_error(struct ctl *c, struct ctl_client *cl, json_t *id, const char *code, const char *why)
 {
 	json_t *j = answer(id), *e = json_object(), *text = json_string(why);
 
-	(void)c;
 	json_object_set_new(j, "ok", json_false());
 	json_object_set_new(e, "code", json_string(code));
 	json_object_set_new(e, "message", text != NULL ? text : json_string("the request is not UTF-8"));
 	json_object_set_new(j, "error", e);
-	send_line(cl, j);
+	send_line(c, cl, j);
 }
 
 void ctl_event(struct ctl *c, struct ctl_client *cl, json_t *id, json_t *event)
 {
 	json_t *j = answer(id);
 
-	(void)c;
 	json_object_set_new(j, "event", event);
-	send_line(cl, j);
+	send_line(c, cl, j);
 }
 
 /* ---- arguments -------------------------------------------------------------------------- */

@@ -497,7 +497,7 @@ struct tcp_live {
 	struct xk_timer timer;
 	struct tcp_cb   cb XK_ALIGNED;
 	uint32_t        mem_seen, mem_una; /* ms, snd_una then: tcp_memory.c; 0: not yet */
-	uint32_t        told_at, told_una; /* ms, snd_una when below was told of progress: tcp_timer.c */
+	uint32_t        told_at, told_sum; /* ms, snd_una + rcv_nxt when below was told of progress: tcp_timer.c */
 	struct tcp_sess *tw_next, *tw_prev;
 };
 _Static_assert(offsetof(struct tcp_live, cb) == XK_CACHELINE, "one line before the control block");

@@ -242,18 +242,24 @@ static const uint8_t order[TCP_T_COUNT] = {
 	TCP_T_USER, TCP_T_REORDER, TCP_T_PROBE, TCP_T_REXMT, TCP_T_PERSIST, TCP_T_DELACK, TCP_T_KEEP, TCP_T_2MSL,
 };
 
+/* Both only grow: another sum means that one of them has moved. */
+static uint32_t moved_to(const struct tcp_cb *cb)
+{
+	return cb->snd_una + cb->rcv_nxt;
+}
+
 /*
- * New data was acknowledged: what we send reaches the peer, so the neighbour below need not be asked
- * whether it is there (RFC 4861 7.3.1, RFC 1122 2.3.2.1 (4)).  Looked at here, because a connection that
- * sends has this timer running and pays nothing for it elsewhere.
+ * New data was acknowledged, or came: what we send reaches the peer, our acknowledgements too, so the neighbour below
+ * need not be asked whether it is there (RFC 4861 7.3.1, RFC 1122 2.3.2.1 (4)).  Looked at here, because a
+ * connection that sends, or owes an acknowledgement, has this timer running and pays nothing for it elsewhere.
  */
 static void tell_progress(struct tcp_sess *ts, uint32_t now)
 {
 	struct tcp_live *l = tcp_live(ts);
 
-	if (l->cb.snd_una == l->told_una || l->cb.state < TCP_S_ESTABLISHED || now - l->told_at < PROGRESS_EVERY)
+	if (moved_to(&l->cb) == l->told_sum || l->cb.state < TCP_S_ESTABLISHED || now - l->told_at < PROGRESS_EVERY)
 		return;
-	l->told_una = l->cb.snd_una;
+	l->told_sum = moved_to(&l->cb);
 	l->told_at = now;
 	(void)xk_sess_control(ts->s.down, XK_CTL_REACHED, NULL, 0);
 }
@@ -292,7 +298,7 @@ void tcp_timer_init(struct tcp_sess *ts)
 {
 	memset(tcp_cb(ts)->at, 0, sizeof tcp_cb(ts)->at);
 	tcp_live(ts)->wheel_at = 0;
-	tcp_live(ts)->told_una = tcp_cb(ts)->snd_una;
+	tcp_live(ts)->told_sum = moved_to(tcp_cb(ts));
 	tcp_live(ts)->told_at = tcp_ms(ts->s.rep->vp->now) - PROGRESS_EVERY;
 	tcp_live(ts)->ts = ts;
 	xk_timer_init(&tcp_live(ts)->timer, fire);

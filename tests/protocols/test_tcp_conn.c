@@ -66,22 +66,40 @@ static const char *neighbours(const struct job *j)
 	return j->impair != NULL && strstr(j->fields, "virtual") == NULL ? "macs" : "nil";
 }
 
-static void begin(const struct job *j)
+static void bring_up(const char *text)
 {
-	struct xk_run_opts o = { .stop_fd = -1 };
 	struct xk_compose_opts c = { 0 };
-	char text[4096];
-	int n;
 
 	memset(&run, 0, sizeof run);
 	run.e = xk_errs_new();
-	n = snprintf(text, sizeof text, text_fmt, j->link, j->impair ? j->impair : "nil", j->tcp1 ? j->tcp1 : "",
-		     j->tcp2 ? j->tcp2 : "", j->conns, j->count, j->size, j->fields, neighbours(j));
-	if (xk_spec_load_text(&run.s, "conn.lua", text, (size_t)n, &c, run.e) != XK_OK ||
+	if (xk_spec_load_text(&run.s, "conn.lua", text, strlen(text), &c, run.e) != XK_OK ||
 	    xk_spec_check(run.s, run.e, NULL) != XK_OK || xk_spec_build(run.s, &run.g, run.e) != XK_OK ||
-	    xk_graph_up(run.g, run.e) != XK_OK || xk_run(run.g, &o, &run.r, run.e) != XK_OK)
+	    xk_graph_up(run.g, run.e) != XK_OK)
+		say_errors();
+}
+
+static void bring_up_job(const struct job *j)
+{
+	char text[4096];
+
+	snprintf(text, sizeof text, text_fmt, j->link, j->impair ? j->impair : "nil", j->tcp1 ? j->tcp1 : "",
+		 j->tcp2 ? j->tcp2 : "", j->conns, j->count, j->size, j->fields, neighbours(j));
+	bring_up(text);
+}
+
+static void run_to_its_end(void)
+{
+	struct xk_run_opts o = { .stop_fd = -1 };
+
+	if (xk_run(run.g, &o, &run.r, run.e) != XK_OK)
 		say_errors();
 	CU_ASSERT_EQUAL(run.r.end, XK_RUN_FINISHED);
+}
+
+static void begin(const struct job *j)
+{
+	bring_up_job(j);
+	run_to_its_end();
 }
 
 /* Counter or drop of a node by name, all VPs, since the graph began. */
@@ -297,23 +315,41 @@ static void a_run_can_be_repeated(void)
 	}
 }
 
+/* Data that comes says that acknowledgements arrive: neither end asks whether the other is there. */
+static void progress_either_way_confirms_the_neighbour(void)
+{
+	static const char fmt[] =
+		"local function host(n)\n"
+		"  local d = eth_mem { name = 'd' .. n, wire = 'w', mac = '02:00:00:00:00:0' .. n }\n"
+		"  return tcp { over = ip { addr = '10.0.0.' .. n .. '/24', over = arp { name = 'arp' .. n, over = eth { over = d } } } }\n"
+		"end\n"
+		"tcpsend { to = '10.0.0.2', rate = %u, count = %u, size = 100, over = host(1) }\n"
+		"tcprecv { size = 100, over = host(2) }\n"
+		"return graph 'way' { threading = vppc { vps = 2 }, clock = 'virtual', seed = 1 }\n";
+	static const unsigned rate[] = { 1, 3, 200 };
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(rate); i++) {
+		char text[1024];
+
+		snprintf(text, sizeof text, fmt, rate[i], 600 * rate[i]);
+		bring_up(text);
+		run_to_its_end();
+		CU_ASSERT(run.r.measured_ns >= 590 * XK_SEC);
+		CU_ASSERT(count("arp1", "reached") > 600 / 15);
+		CU_ASSERT(count("arp2", "reached") > 600 / 15);
+		CU_ASSERT_EQUAL(count("arp1", "probes_out") + count("arp2", "probes_out"), 0);
+		end();
+	}
+}
+
 /* Stopping in the middle of everything leaves nothing. */
 static void a_graph_may_stop_at_any_moment(void)
 {
 	for (unsigned ms = 0; ms < 60; ms += 3) {
 		struct job j = { "eth", "{ delay = '5ms', loss = '2%' }", NULL, NULL, 8, 100000, 4096,
 				 "threading = vppc { vps = 4 }, clock = 'virtual', seed = 3" };
-		struct xk_compose_opts c = { 0 };
-		char text[4096];
-		int n;
 
-		memset(&run, 0, sizeof run);
-		run.e = xk_errs_new();
-		n = snprintf(text, sizeof text, text_fmt, j.link, j.impair, "", "", j.conns, j.count, j.size, j.fields, "nil");
-		if (xk_spec_load_text(&run.s, "conn.lua", text, (size_t)n, &c, run.e) != XK_OK ||
-		    xk_spec_check(run.s, run.e, NULL) != XK_OK || xk_spec_build(run.s, &run.g, run.e) != XK_OK ||
-		    xk_graph_up(run.g, run.e) != XK_OK)
-			say_errors();
+		bring_up_job(&j);
 		xk_vpset_run_virtual(run.g->vps, ms * XK_MS);
 		CU_ASSERT_EQUAL(xk_graph_free(run.g), 0);
 		xk_spec_free(run.s);
@@ -330,6 +366,7 @@ static CU_TestInfo tests[] = {
 	{ "bulk_flow_is_predicted", bulk_flow_is_predicted },
 	{ "ten_thousand_connections_come_and_go", ten_thousand_connections_come_and_go },
 	{ "a_run_can_be_repeated", a_run_can_be_repeated },
+	{ "progress_either_way_confirms_the_neighbour", progress_either_way_confirms_the_neighbour },
 	{ "a_graph_may_stop_at_any_moment", a_graph_may_stop_at_any_moment },
 	CU_TEST_INFO_NULL
 };

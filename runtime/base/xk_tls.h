@@ -2,7 +2,7 @@
 /*
  * xk_tls.h - the number of the virtual processor this thread is inside.
  *
- * Set by room 6 on entering and leaving a VP, read everywhere.
+ * Set by runtime/vp on entering and leaving a VP, read everywhere.
  */
 #ifndef XK_TLS_H
 #define XK_TLS_H

@@ -172,6 +172,4 @@ int  xk_spec_build(struct xk_spec *s, struct xk_graph **g, struct xk_errs *e);
  * print the same are the same. */
 void xk_graph_dump(const struct xk_graph *g, FILE *f);
 
-#include "runtime/compose/xk_run.h"
-
 #endif

@@ -29,7 +29,7 @@ extern const uint32_t xk_mem_size[XK_MEM_CLASSES];
 #define XK_MEM_CACHE 1024u   /* most buffers a VP keeps per class */
 #define XK_MEM_BATCH 32u     /* moved between a VP and the shared stock */
 
-/* `stamp` is what room 4 stores at once into each fresh descriptor of this VP
+/* `stamp` is what runtime/msg stores at once into each fresh descriptor of this VP
  * and class: { 0, 1, the VP's number } in 16 bits each, the class, 0. */
 struct xk_memcache { uint32_t n; uint32_t cap; void **slot; uint64_t stamp; };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * upi_priv.h - what the files of room 7 share.
+ * upi_priv.h - what the files of runtime/upi share.
  */
 #ifndef XK_UPI_PRIV_H
 #define XK_UPI_PRIV_H
@@ -13,7 +13,7 @@
 struct upi_post { struct xk_deposit *d; uint32_t free; };
 
 /*
- * What room 7 keeps per VP (vp->owner).  `scratch` is the hint list of
+ * What runtime/upi keeps per VP (vp->owner).  `scratch` is the hint list of
  * messages whose connection the classifier does not know: entries learn the
  * last session met at each depth, which makes it a one-entry cache per layer.
  */

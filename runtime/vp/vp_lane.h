@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * vp_lane.h - what room 6 itself does with lanes.
+ * vp_lane.h - what runtime/vp itself does with lanes.
  */
 #ifndef XK_VP_LANE_H
 #define XK_VP_LANE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * vp_priv.h - what the files of room 6 share: the worker and the steps of
+ * vp_priv.h - what the files of runtime/vp share: the worker and the steps of
  * running a VP.
  */
 #ifndef XK_VP_PRIV_H

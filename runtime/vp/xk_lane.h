@@ -38,7 +38,7 @@ struct xk_lane {
 	char               apart[XK_CACHELINE];
 	/* Its own thread's. */
 	struct xk_lane    *cur;      /* whose body runs: itself, or another one while it is alone */
-	const void        *direct;   /* session whose messages go up at once, see room 7 */
+	const void        *direct;   /* session whose messages go up at once, see runtime/upi */
 	uint64_t           fed;      /* lanes that were given something in this unit */
 	unsigned           busy;     /* bodies of this lane that are being run */
 	bool               stopped[2];   /* taking [1] up-going, [0] down-going messages */

@@ -104,8 +104,8 @@ struct xk_vp {
 	unsigned          nout;           /* destinations with messages waiting, see out */
 	struct xk_msgq    local;          /* deferred to this VP by itself, no atomics */
 	xk_counter        units, messages;
-	void             *owner;          /* room 7: the graph */
-	uint32_t          nposted;        /* room 7: rings posted by sessions here (xk_deposit.h) */
+	void             *owner;          /* of upi: the graph */
+	uint32_t          nposted;        /* of upi: rings posted by sessions here (xk_deposit.h) */
 	unsigned          nwarm;          /* see xk_vp_warm */
 	struct xk_wheel   wheel;
 	const void       *warm[XK_VP_WARM] XK_ALIGNED;
@@ -243,9 +243,9 @@ struct xk_vpset {
 	struct xk_fifo   *fifo;      /* schedule FIFO */
 	struct xk_mempool *pool;
 	struct xk_shared *shared;    /* VPs, workers and replicas lie here; NULL: in memory of our own */
-	/* Room 7: runs a message taken from an inbox.  Called inside vp. */
+	/* Set by upi: runs a message taken from an inbox.  Called inside vp. */
 	void            (*deliver)(struct xk_vp *vp, struct xk_msg *m);
-	/* Room 7: runs a message that came to lane l, from session s below (up) or to session s. */
+	/* Set by upi: runs a message that came to lane l, from session s below (up) or to session s. */
 	void            (*hop)(struct xk_lane *l, struct xk_msg *m, void *s, bool up);
 	void             *owner;
 	uint32_t          running;   /* workers shall go on */

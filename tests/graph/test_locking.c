@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "runtime/upi/upi_priv.h"
+#include "runtime/run/xk_run.h"
 #include "tests/graph/udp_checker.h"
 #include "tests/support/xk_test_graph.h"
 

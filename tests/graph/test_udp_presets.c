@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "runtime/sync/xk_fiber.h"
+#include "runtime/run/xk_run.h"
 #include "tests/graph/udp_checker.h"
 #include "tests/support/xk_test_graph.h"
 

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "runtime/base/xk_rand.h"
-#include "runtime/compose/xk_run.h"
+#include "runtime/run/xk_run.h"
 #include "tests/graph/udp_checker.h"
 #include "tests/support/xk_test_graph.h"
 

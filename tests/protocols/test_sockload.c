@@ -7,7 +7,7 @@
  * measured before all connections are established, and what can not be ends the run with a
  * sentence; a graph is taken down whatever its threads are doing, and nothing is left.
  */
-#include "runtime/compose/xk_run.h"
+#include "runtime/run/xk_run.h"
 #include "runtime/sync/xk_sync.h"
 #include "tests/support/xk_test_graph.h"
 

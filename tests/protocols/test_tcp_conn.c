@@ -14,7 +14,7 @@
 
 #include "protocols/tcp/tcp_priv.h"
 #include "runtime/compose/xk_compose.h"
-#include "runtime/compose/xk_run.h"
+#include "runtime/run/xk_run.h"
 #include "tests/support/xk_test_graph.h"
 
 /* link, impairment or nil, parameters of tcp at host 1, at host 2, connections each way,

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/compose/xk_json.h"
+#include "runtime/run/xk_json.h"
 #include "runtime/mem/xk_mem.h"
 #include "tests/support/xk_test_graph.h"
 #include "tools/control/ctl_priv.h"

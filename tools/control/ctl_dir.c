@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/run/xk_run.h"
+
 struct field { const char *name; size_t at; };
 
 #define REP(f, key) { key, offsetof(struct xk_rep, f) }

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/compose/xk_json.h"
+#include "runtime/run/xk_json.h"
 
 int ctl_fail(struct ctl_call *k, const char *code, const char *fmt, ...)
 {

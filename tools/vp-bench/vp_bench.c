@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/compose/xk_json.h"
+#include "runtime/run/xk_json.h"
 #include "tools/vp-bench/bench_lua.h"
 
 static const struct command {

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/compose/xk_json.h"
+#include "runtime/run/xk_json.h"
 
 static int usage(const char *fmt, const char *word)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/compose/xk_json.h"
+#include "runtime/run/xk_json.h"
 
 const char *argp_program_version = "vp-graph (xkvp) 0.1.0";
 

@@ -6,7 +6,7 @@
  * fails says one sentence, and everything before it is undone.  Signals arrive
  * through a descriptor, so that a stop is as orderly as an end.
  */
-#include "runtime/compose/xk_json.h"
+#include "runtime/run/xk_json.h"
 #include "tools/control/ctl.h"
 #include "tools/vp-run/vpr.h"
 

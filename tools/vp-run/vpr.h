@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "runtime/compose/xk_compose.h"
+#include "runtime/run/xk_run.h"
 
 enum {
 	VPR_OK = 0, VPR_FAILED = 1, VPR_USAGE = 2, VPR_GRAPH_ERRORS = 3, VPR_NO_PRIVILEGE = 4, VPR_LEAK = 5

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "runtime/mem/xk_mem.h"
+#include "runtime/upi/xk_app.h"
 
 /* ---- wire, link, host, ports ------------------------------------------------------ */
 

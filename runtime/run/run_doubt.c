@@ -6,7 +6,7 @@
  * a neighbour was known, and a client that waited a second for its timeout; processors that
  * another program had.  Each of these is seen in the counters.
  */
-#include "runtime/compose/run_priv.h"
+#include "runtime/run/run_priv.h"
 
 #include <stdarg.h>
 #include <stdio.h>

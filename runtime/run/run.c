@@ -7,7 +7,7 @@
  * event until the next thing to do.  Virtual: it is the thread that runs the
  * VPs, up to the next thing to do, in steps short enough to notice a stop.
  */
-#include "runtime/compose/run_priv.h"
+#include "runtime/run/run_priv.h"
 
 #include <poll.h>
 #include <string.h>

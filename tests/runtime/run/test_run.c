@@ -12,8 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "runtime/compose/xk_json.h"
 #include "runtime/mem/xk_mem.h"
+#include "runtime/run/xk_json.h"
+#include "runtime/run/xk_run.h"
 #include "tests/support/xk_test_graph.h"
 
 struct fixture { struct toy_load l; struct xk_graph *g; struct xk_run_result r; uint64_t live; };

@@ -5,7 +5,7 @@
  * Counters are read one by one while they move, so two of them are not of
  * quite the same moment; each is exact by itself.
  */
-#include "runtime/compose/run_priv.h"
+#include "runtime/run/run_priv.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
  * Nothing is read while the run is measured.
  * Invariant: a number that is not known is never 0, it has `known` unset.
  */
-#include "runtime/compose/run_priv.h"
+#include "runtime/run/run_priv.h"
 
 #include <dirent.h>
 #include <errno.h>

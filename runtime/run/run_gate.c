@@ -8,7 +8,7 @@
  * many there were.
  * Invariant: no application is told to go before all are ready.
  */
-#include "runtime/compose/run_priv.h"
+#include "runtime/run/run_priv.h"
 
 typedef unsigned long long ull;
 

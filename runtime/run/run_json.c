@@ -5,8 +5,8 @@
  * Times are whole nanoseconds.  Drop reasons and counters appear under their
  * names; a reason that never happened is left out, a counter is not.
  */
-#include "runtime/compose/run_priv.h"
-#include "runtime/compose/xk_json.h"
+#include "runtime/run/run_priv.h"
+#include "runtime/run/xk_json.h"
 
 #include <jansson.h>
 #include <stdio.h>

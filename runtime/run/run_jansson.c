@@ -4,7 +4,7 @@
  *
  * Invariant: what is handed out here is the C library's, so free() takes it back.
  */
-#include "runtime/compose/xk_json.h"
+#include "runtime/run/xk_json.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
  * without applications no payload.
  * Invariant: every key is there in every record.
  */
-#include "runtime/compose/run_priv.h"
+#include "runtime/run/run_priv.h"
 
 #include <jansson.h>
 

@@ -6,7 +6,7 @@
 #ifndef RUN_PRIV_H
 #define RUN_PRIV_H
 
-#include "runtime/compose/xk_run.h"
+#include "runtime/run/xk_run.h"
 
 /* An application replica and what its connections had when measuring began. */
 struct run_app {

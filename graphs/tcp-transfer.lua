@@ -29,7 +29,7 @@ local function host(addr, profile, bad)
   return tcp { profile = profile, over = inet(d, { addr = addr, arp = { queue = 1024 } }) }
 end
 tcprecv { port = 9, size = a.size, touch = "verify", post = a.post, post_least = a.least,
-          over = host("10.0.0.2/8", a.peer) }
+          count = a.conns * a.count, over = host("10.0.0.2/8", a.peer) }
 tcpsend { to = "10.0.0.2", port = 9, conns = a.conns, size = a.size, count = a.count,
           over = host("10.0.0.1/8", a.profile, true) }
 

@@ -27,7 +27,8 @@ local function host(name, addr, bad)
   return xdr { name = name .. "_xdr", samples = a.samples, fragment = a.fragment, over = transport }
 end
 
-tcprecv { port = 9, size = a.size, touch = "verify", over = host("receiver", "10.0.0.2/8") }
+tcprecv { port = 9, size = a.size, touch = "verify", count = a.conns * a.count,
+          over = host("receiver", "10.0.0.2/8") }
 tcpsend { to = "10.0.0.2", port = 9, conns = a.conns, size = a.size, count = a.count,
           over = host("sender", "10.0.0.1/8", true) }
 

@@ -35,7 +35,7 @@ static const char udp_fmt[] =
 	"checker { to = '10.0.0.2', conns = %u, count = %u, size = %u, resend = '%s', over = LAYER(2, udp { name = 'client', over = c }) }\n";
 /* size, connections, count, size */
 static const char tcp_fmt[] =
-	"tcprecv { name = 'recv', port = 9, size = %u, touch = 'verify', over = LAYER(1, tcp { name = 'server', rto_init = '20ms', rto_min = '20ms', over = s }) }\n"
+	"tcprecv { name = 'recv', port = 9, size = %u, touch = 'verify', count = %u, over = LAYER(1, tcp { name = 'server', rto_init = '20ms', rto_min = '20ms', over = s }) }\n"
 	"tcpsend { to = '10.0.0.2', port = 9, conns = %u, count = %u, size = %u, over = LAYER(2, tcp { name = 'client', rto_init = '20ms', rto_min = '20ms', over = c }) }\n";
 
 struct job {
@@ -61,7 +61,7 @@ static void compose(const struct job *j, char *text, size_t n)
 		"end\n%s", j->impair, j->xdr ? "true" : "false", j->most, j->fragment, hosts);
 
 	if (j->tcp)
-		used += (size_t)snprintf(text + used, n - used, tcp_fmt, j->size, j->conns, COUNT, j->size);
+		used += (size_t)snprintf(text + used, n - used, tcp_fmt, j->size, j->conns * COUNT, j->conns, COUNT, j->size);
 	else
 		used += (size_t)snprintf(text + used, n - used, udp_fmt, j->conns, COUNT, j->size,
 					 strcmp(j->impair, "nil") == 0 ? "1h" : "20ms");

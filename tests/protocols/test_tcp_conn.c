@@ -29,8 +29,8 @@ static const char text_fmt[] =
 	"end\n"
 	"local t1 = tcp { name = 'tcp1', over = host('1', '10.0.0.1/24', %2$s), %3$s }\n"
 	"local t2 = tcp { name = 'tcp2', over = host('2', '10.0.0.2/24', nil), %4$s }\n"
-	"tcprecv { name = 'r1', port = 9, size = %7$u, touch = 'verify', over = t1 }\n"
-	"tcprecv { name = 'r2', port = 9, size = %7$u, touch = 'verify', over = t2 }\n"
+	"tcprecv { name = 'r1', port = 9, size = %7$u, touch = 'verify', count = %5$u * %6$u, over = t1 }\n"
+	"tcprecv { name = 'r2', port = 9, size = %7$u, touch = 'verify', count = %5$u * %6$u, over = t2 }\n"
 	"tcpsend { name = 's1', to = '10.0.0.2', conns = %5$u, size = %7$u, count = %6$u, over = t1 }\n"
 	"tcpsend { name = 's2', to = '10.0.0.1', conns = %5$u, size = %7$u, count = %6$u, over = t2 }\n"
 	"return graph 'conn' { %8$s }\n";
@@ -128,8 +128,7 @@ static uint64_t dropped(const char *node, const char *word)
 		   offsetof(struct xk_rep, drop) + XK_DROP_FIRST * sizeof(xk_counter));
 }
 
-/* The senders have drained, so all has been taken by the receiving TCP; ends may
- * still be on their way. */
+/* The receivers have all that they wait for, and the senders know it; ends may still be on their way. */
 static void check_all(const struct job *j)
 {
 	uint64_t bytes = (uint64_t)j->conns * j->count * j->size, wrong_vp = 0;

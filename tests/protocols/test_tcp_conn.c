@@ -89,7 +89,7 @@ static void bring_up_job(const struct job *j)
 
 static void run_to_its_end(void)
 {
-	struct xk_run_opts o = { .stop_fd = -1 };
+	struct xk_run_opts o = { .stop_fd = -1, .duration = 1000 * XK_SEC };   /* then something is lost */
 
 	if (xk_run(run.g, &o, &run.r, run.e) != XK_OK)
 		say_errors();
@@ -211,7 +211,9 @@ static const char bad_link[] = "{ loss = '3%', dup = '2%', reorder = '5%', corru
 static void every_architecture_moves_every_byte_over_a_bad_link(void)
 {
 	/* Time is real in most: a first segment that was lost need not wait for a second. */
-	static const char soon[] = "rto_init = '20ms', rto_min = '20ms'";
+	/* Sends again soon, and for as long as a busy machine may let it wait. */
+	static const char soon[] = "rto_init = '20ms', rto_min = '20ms', rto_max = '1s', syn_retries = 100, synack_retries = 100, "
+				   "retries = 100";
 
 	for (const char *const *p = xk_test_presets(3, XK_TEST_ALL); *p != NULL; p++)
 		play(&(struct job){ "eth", bad_link, soon, soon, 3, 5, 3000, *p });

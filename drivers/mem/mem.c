@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mem.c - the in-memory network drivers eth_mem and fddi_mem (M8, M9, M103).
+ * mem.c - the in-memory network drivers eth_mem and fddi_mem.
  *
  * One implementation for both link types.  What stands at the other end of the
  * cable is the parameter `peer`: the other driver of a named wire, an infinite

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * mem_cold.c - a circular list of receive buffers larger than the cache, so
- * that received data come from memory, not from the cache (M117).
+ * that received data come from memory, not from the cache.
  *
  * For each frame the most recently freed buffer goes to the tail and the one
  * at the head is used: what was freed a whole list ago.  Each VP has its own

@@ -158,7 +158,7 @@ int  mem_tcp_source_counts(const struct mem_rep *mr, void *buf, unsigned len);
 void mem_tcp_stop(struct mem_rep *mr);
 void mem_tcp_free(struct mem_rep *mr);
 
-/* mem_cold.c: receive buffers that come from memory, not from cache (M117). */
+/* mem_cold.c: receive buffers that come from memory, not from cache. */
 struct mem_cold { struct xk_msg **slot; uint32_t n, pos; };
 int  mem_cold_fill(struct mem_cold *c, uint64_t bytes, uint32_t frame);
 void mem_cold_empty(struct mem_cold *c);

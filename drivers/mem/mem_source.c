@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * mem_source.c - the infinite source: a driver that receives UDP datagrams for
- * N connections as fast as they are taken (M103, M104).
+ * N connections as fast as they are taken.
  *
  * The headers of each connection's frame are built once, one cache line per
  * connection; making a frame is copying that line before a payload that the
@@ -11,7 +11,7 @@
  * mixed, one frame each, in strides that visit every connection before one twice
  * and look like chance to the caches.
  * Invariant: frames made for two connections of one VP differ by at most one
- * unit (M112), mixed by at most one, while both have frames left.
+ * unit, mixed by at most one, while both have frames left.
  */
 #include "drivers/mem/mem_priv.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * mem_tcp.c - frames of the simulated TCP peers: read as the stack pushed them,
- * made from templates of one cache line (M104).
+ * made from templates of one cache line.
  *
  * A template is a bare ACK but for numbers and checksum, its sum beside it, so that
  * most of what the receiver sends is two numbers and a sum; what else there is gets

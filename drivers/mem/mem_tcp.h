@@ -5,7 +5,7 @@
  *
  * Addresses and ports are named as the stack sees them: local is the stack's,
  * remote the peer's.  A peer offers a segment size and a window scale and no
- * other option (M100).
+ * other option.
  */
 #ifndef XK_MEM_TCP_H
 #define XK_MEM_TCP_H

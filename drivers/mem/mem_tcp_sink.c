@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mem_tcp_sink.c - the simulated TCP receiver (M105, M106): takes any connection,
+ * mem_tcp_sink.c - the simulated TCP receiver: takes any connection,
  * swallows what comes, acknowledges every other segment as Berkeley TCP does, and
  * ends when the stack ends.
  *

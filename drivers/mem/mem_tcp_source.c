@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mem_tcp_source.c - the simulated TCP sender (M107, M108): opens N connections to
+ * mem_tcp_source.c - the simulated TCP sender: opens N connections to
  * the stack, sends segments in order as fast as its window allows, ends them.
  *
  * A data segment is a template's line before whatever the receive buffer holds;
- * its checksum is a dummy, computed and ignored by the receiver (M104).  A unit of
+ * its checksum is a dummy, computed and ignored by the receiver.  A unit of
  * work is a burst of one connection, connections take turns.  The network is
  * error-free, so what is lost all the same (no memory, a full inbox) is found by a
  * tick of 1 s and sent again from the first unacknowledged byte on.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * mem_wire.c - the loop-back pseudo device: two drivers of one graph as the
- * two ends of a wire (M61).
+ * two ends of a wire.
  *
  * A transmitted frame is copied once into a buffer of the other end's, as a device
  * would, waits in its receive queue on the same VP, and is passed up in a later unit

@@ -113,7 +113,7 @@ static void rawip_push(struct xk_sess *s, struct xk_msg *m)
 	xk_msg_free(m);
 }
 
-/* Nobody has opened yet: tells who enabled, as any link does (D4). */
+/* Nobody has opened yet: tells who enabled, as any link does. */
 static bool wake(struct xk_rep *r)
 {
 	struct xk_key k = { { 0, 0 } };

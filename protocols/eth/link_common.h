@@ -102,7 +102,7 @@ int  link_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len);
 /* The destination is not our station: true when the frame is for us all the
  * same (group address, promiscuous); marks m. */
 bool link_accepts(struct xk_rep *r, const uint8_t *dst, struct xk_msg *m);
-/* No session for key k: checks the source, opens passively (D4).  NULL: *reason
+/* No session for key k: checks the source, opens passively.  NULL: *reason
  * says why the frame is to be dropped. */
 struct xk_sess *link_miss(struct xk_rep *r, struct xk_sess *lls, const struct xk_key *k, unsigned *reason);
 /* Frames that are too short, or long ones while memory is out. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * hop.c - one graph hop between an application and its port: a virtual protocol
- * (D9) that changes nothing, any number of times over itself.
+ * that changes nothing, any number of times over itself.
  *
  * It is what a protocol costs before it does anything, and the benchmark of one
  * graph hop counts it: a push is one call, a message up is one call to the own

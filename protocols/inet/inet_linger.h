@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * inet_linger.h - passive sessions that outlive their first message (D8).
+ * inet_linger.h - passive sessions that outlive their first message.
  *
  * A session that a peer's message made is seldom kept by whoever is above, yet
  * making one for every message would cost more than the message.  So its own

@@ -119,7 +119,7 @@ int ip_sess_connect(struct ip_sess *is)
 	return XK_OK;
 }
 
-/* ---- active open (D3) --------------------------------------------------------------- */
+/* ---- active open -------------------------------------------------------------------- */
 
 /* Remote and local addresses of an open, checked and completed by route. */
 static int open_addresses(struct xk_rep *r, struct xk_parts *ps, uint32_t *remote, uint32_t *local)
@@ -191,7 +191,7 @@ static struct xk_sess *ip_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_n
 	return NULL;
 }
 
-/* ---- passive open (D4) ----------------------------------------------------------------- */
+/* ---- passive open ---------------------------------------------------------------------- */
 
 /* type's number, at the host of ours that ps may name. */
 static int enable_key(struct xk_node *type, struct xk_parts *ps, struct xk_key *k)

@@ -55,7 +55,7 @@ struct sock_node {                       /* struct xk_node.state */
 	int      down[3];                /* by type: number of the node below, -1 none */
 	uint32_t stopping;               /* xk_sock_stop was called */
 	bool     going;                  /* the graph is taken down; the control thread's */
-	uint64_t conns;                  /* numbers given to connections (M86) */
+	uint64_t conns;                  /* numbers given to connections */
 	struct xk_mutex lock;            /* guards sets */
 	struct xk_sock_set *sets;
 };

@@ -5,10 +5,10 @@
  *
  * Every connection is a task: one unit of work is a burst of messages, and the
  * VP runs its tasks in turn, so the counts of its connections differ by at most
- * one burst (M112).  A message is a copy of a static page (M115), a page written
- * through one cache line (M119), or whatever the buffer holds.  Buffers are the
- * VP's own, last freed first (M116).
- * A connection may be slowed to a rate, be silent at times (M141) or wait for
+ * one burst.  A message is a copy of a static page, a page written
+ * through one cache line, or whatever the buffer holds.  Buffers are the
+ * VP's own, last freed first.
+ * A connection may be slowed to a rate, be silent at times or wait for
  * answers (window): then its task parks and a timer or an answer wakes it.
  * With a window one message in about 32 is timed until its answer: answers are
  * taken to come in the order of what they answer.

@@ -232,7 +232,7 @@ void tcp_sess_free(struct tcp_sess *ts)
 	xk_sess_destroy(&ts->s);
 }
 
-/* ---- active open (D3) ---------------------------------------------------------------------- */
+/* ---- active open --------------------------------------------------------------------------- */
 
 static int addresses(struct xk_sess *lls, uint64_t *pair)
 {

@@ -70,8 +70,8 @@ enum tcp_cc_kind { TCP_CC_CUBIC, TCP_CC_RENO, TCP_CC_NONE, TCP_CC_COUNT };
 struct tcp_tune {
 	uint32_t rcv_buf, snd_buf;       /* bytes */
 	uint32_t mss;                    /* largest we announce and send; 0: the path's */
-	uint32_t min_mss;                /* a peer's smaller segments are obeyed, and few of them kept (row 2, 9) */
-	uint32_t min_pmtu;               /* floor of what ICMP may say (RFC 1191, row 24) */
+	uint32_t min_mss;                /* a peer's smaller segments are obeyed, and few of them kept */
+	uint32_t min_pmtu;               /* floor of what ICMP may say (RFC 1191) */
 	uint8_t  wscale;                 /* shift we offer; 255: smallest that covers rcv_buf */
 	bool     use_wscale, timestamps, sack, dsack, ecn, nagle;
 	bool     rack, prr, tlp, limited_transmit, frto, newreno, abc;
@@ -103,7 +103,7 @@ struct tcp_tune {
 	uint32_t rest;                   /* ms of silence before an idle connection gives memory back; 0: never */
 	uint32_t msl;                    /* ms; TIME-WAIT is twice that */
 	uint32_t fin_wait2;              /* ms an orphan waits for the peer's FIN */
-	uint32_t challenge_limit;        /* challenge ACKs of a connection per second, randomised (row 8) */
+	uint32_t challenge_limit;        /* challenge ACKs of a connection per second, randomised */
 	uint32_t ooo_bytes, ooo_segments;   /* caps of one connection's reassembly */
 	uint64_t ooo_total;              /* bytes, of a VP */
 	uint32_t syncache;               /* entries of a VP */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tcpsend.c - sends messages over many streams, from each VP those that are mapped
- * to it, and knows when all has arrived (M64).
+ * to it, and knows when all has arrived.
  *
  * Every connection is a task: one unit of work is a burst of messages, and the
- * VP runs its tasks in turn (M112).  A task sleeps while its stream has no room, or
+ * VP runs its tasks in turn.  A task sleeps while its stream has no room, or
  * until its rate allows the next message.  A message is a copy of a static page
  * with its checksum, where the layer below uses one, so that the bytes are read
  * once.  After its last message a connection ends its side and is done when the

@@ -82,7 +82,7 @@ static void udp_close(struct xk_sess *s)
 	udp_sess_free(udp_sess(s));
 }
 
-/* ---- active open (D3) ------------------------------------------------------------------ */
+/* ---- active open ----------------------------------------------------------------------- */
 
 static int addresses(struct xk_sess *lls, uint64_t *pair)
 {

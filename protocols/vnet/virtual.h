@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * virtual.h - the session of a protocol without a header (D9).
+ * virtual.h - the session of a protocol without a header.
  *
  * A virtual protocol opens what lies below with the caller's type, so that the
  * header below names the true upper protocol, and then stands in between: the

@@ -2,7 +2,7 @@
 /*
  * vnet.c - chooses the link by which a host is reached (x-kernel VNET).
  *
- * A virtual protocol (D9) over up to eight host links: it has no header, only a
+ * A virtual protocol over up to eight host links: it has no header, only a
  * table of networks, longest prefix first, that is read when a session is
  * opened; after that a message passes by one jump.  Passive sessions stand over
  * whatever link the first message came from.

@@ -24,7 +24,7 @@ uint32_t xk_csum_copy(void *dst, const void *src, size_t n, uint32_t seed);
 const char *xk_csum_variant(void);
 int         xk_csum_set_variant(const char *name);
 
-/* Touches every byte of n by copying through one cache line (M119): `read`
+/* Touches every byte of n by copying through one cache line: `read`
  * copies parts of p into a line, otherwise a line is copied over p. */
 void xk_csum_touch(void *p, size_t n, bool read);
 

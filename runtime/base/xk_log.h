@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * xk_log.h - trace levels, one per protocol, changeable while running (M32).
+ * xk_log.h - trace levels, one per protocol, changeable while running.
  *
  * Level 0 is silence, 1 errors, 2 warnings, 3 events of a session's life, 4
  * control, 5 every message.  XK_TRACE costs one load and a branch; compiled

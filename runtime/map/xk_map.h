@@ -50,7 +50,7 @@ struct xk_table {
 };
 
 struct xk_map {
-	struct xk_mapnode *last;       /* one-entry cache (M20); NULL when invalid */
+	struct xk_mapnode *last;       /* one-entry cache; NULL when invalid */
 	xk_counter         hit, lookup; /* one-entry cache hits; all resolves */
 	struct xk_table    tab;
 };

@@ -249,7 +249,7 @@ uint64_t xk_alloc_bytes(void);           /* their sizes, as the C library rounds
  * xk_strdup, xk_slab_get (its run included), buffer refills, what Lua grows and what
  * jansson asks for (xk_json.h) all count.  The
  * count starts with the first call: a process that never calls this pays a
- * load and a branch.  For tests (R13). */
+ * load and a branch.  For tests. */
 void  xk_mem_fail_after(uint64_t k);
 /* The k-th (from 1) and all that follow. */
 void  xk_mem_fail_from(uint64_t k);

@@ -45,7 +45,7 @@ struct xk_sess;
  * the transport has judged it: of all that lies behind the network header. */
 #define XK_MSG_CSUM    0x10u
 #define XK_MSG_CSUM_OK 0x20u  /* up path: the edge vouches for the transport checksum */
-#define XK_MSG_CSUM_IGNORE 0x40u /* up path: compute the checksum but ignore the verdict (M104) */
+#define XK_MSG_CSUM_IGNORE 0x40u /* up path: compute the checksum but ignore the verdict */
 #define XK_MSG_LINK_BCAST 0x80u /* up path: the link destination was not our own address */
 #define XK_MSG_ECT XK_MSG_LINK_BCAST /* down path: the network header shall say that the sender heeds ECN, ECT(0) */
 
@@ -125,7 +125,7 @@ struct xk_msg *xk_msg_prepend(struct xk_msg *m, uint32_t len);
  * out.  *m may become another message; the network header stays noted where it
  * lies within XK_MSG_HEADROOM bytes before the data. */
 bool xk_msg_pullup(struct xk_msg **m, uint32_t n);
-/* A second message over the same bytes (M23, D11; xk_msg_lend is quicker): shares buffers, VP-local.
+/* A second message over the same bytes (xk_msg_lend is quicker): shares buffers, VP-local.
  * Neither may write payload in place afterwards.  NULL when memory is out. */
 struct xk_msg *xk_msg_share(struct xk_msg *m);
 /* Cuts m after n bytes: m keeps [0,n), the rest is returned (shares the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * run_record.c - a run in one record: throughput and what it cost, each also per KB of
- * payload (M239, M164), and what measuring the locks took of it (M240).
+ * payload, and what measuring the locks took of it.
  *
  * A KB is 1024 bytes of the busiest application.  What a run cannot tell is null, with
  * the reason beside it: a simulated one has no processor and no scheduler, one

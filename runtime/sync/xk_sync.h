@@ -5,7 +5,7 @@
  * The only room that includes pthread.h or urcu.h, and the only place where an
  * atomic read-modify-write is written: each one passes through xk_atomic_*,
  * so that the counting build (--enable-count-atomics) can tell how many a
- * message costs (M92).
+ * message costs.
  */
 #ifndef XK_SYNC_H
 #define XK_SYNC_H
@@ -94,7 +94,7 @@ extern const struct xk_lock_ops
 	xk_lock_none,                            /* one thread, or exclusion by other means */
 	xk_lock_spin,                            /* test and set; in no order */
 	xk_lock_ticket, xk_lock_mcs,             /* spin in the order of asking; at most 4 MCS locks by one thread */
-	xk_lock_adaptive,                        /* spins as long as usually helps, then sleeps (M44) */
+	xk_lock_adaptive,                        /* spins as long as usually helps, then sleeps */
 	xk_lock_mutex,                           /* sleeps */
 	xk_lock_rw;                              /* sleeps; has a shared mode */
 /* NULL when there is no policy of that name. */
@@ -104,8 +104,8 @@ const struct xk_lock_ops *xk_lock_find(const char *name);
 void xk_lock_adaptive_ways(const struct xk_lock *l, uint64_t *spun, uint64_t *slept);
 
 /*
- * A lock's record (M69): zero it at first.  Written by its holder; read by anybody with
- * xk_lockstat_read.  contended: not had by a first try (M160).  wait_ns, hold_ns: of
+ * A lock's record: zero it at first.  Written by its holder; read by anybody with
+ * xk_lockstat_read.  contended: not had by a first try.  wait_ns, hold_ns: of
  * samples, waits_timed (one in 8 that waited) and holds_timed (one in 64).
  */
 struct xk_lockstat {
@@ -137,7 +137,7 @@ void xk_mutex_lock(struct xk_mutex *);
 bool xk_mutex_trylock(struct xk_mutex *);
 void xk_mutex_unlock(struct xk_mutex *);
 /* A declaration: m is locked from here to the end of the block, and released on every way out
- * of it (M48; S1 3.2.3's Guard). */
+ * of it (S1 3.2.3's Guard). */
 #define XK_MUTEX_SCOPE(m) \
 	__attribute__((cleanup(xk_mutex_leave), unused)) struct xk_mutex *const XK_SCOPE_NAME(__LINE__) = xk_mutex_enter(m)
 #define XK_SCOPE_NAME(line) XK_SCOPE_PASTE(line)
@@ -164,7 +164,7 @@ int  xk_thread_new(struct xk_thread **t, const char *name, int cpu, void (*fn)(v
 void xk_thread_join(struct xk_thread *t);              /* frees t */
 /* Processor time the thread has used, to the nanosecond; 0 when it has ended. */
 uint64_t xk_thread_cpu_ns(const struct xk_thread *t);
-/* Restricts the calling thread to the processors in mask (M118). */
+/* Restricts the calling thread to the processors in mask. */
 int  xk_thread_affinity(uint64_t mask);
 /* Pins the calling thread. */
 int  xk_thread_pin(int cpu);

@@ -3,7 +3,7 @@
  * upi_ops.c - the rare operations of the interface: open, enable, done, close
  * done, control, drop; and what happens where a protocol declared none.
  *
- * Reference counts change here and in xk_pop, nowhere else (D7).
+ * Reference counts change here and in xk_pop, nowhere else.
  */
 #include "runtime/upi/upi_priv.h"
 

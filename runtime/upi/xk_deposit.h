@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * xk_deposit.h - memory that an application posts at a session, so that a driver
- * places what comes for it there and nowhere else (M98).
+ * places what comes for it there and nowhere else.
  *
  * What is posted is a ring of bytes.  The driver, which has classified a frame
  * before it touches its payload, asks the session's transport what the payload is,

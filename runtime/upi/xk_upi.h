@@ -103,12 +103,12 @@ struct xk_ops {
 	int  (*run)(struct xk_node *n, struct xk_errs *e);
 	void (*halt)(struct xk_node *n);
 
-	/* Active open (D3), inside the VP of r.  rcv gets the messages, type names
+	/* Active open, inside the VP of r.  rcv gets the messages, type names
 	 * the number in headers (differs under a virtual protocol).  Returns the
 	 * session or NULL with *err set; does not touch rcnt. */
 	struct xk_sess *(*open)(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
 				struct xk_parts *ps, int *err);
-	/* Passive opens (D4) are per node, from start/stop: all VPs see them. */
+	/* Passive opens are per node, from start/stop: all VPs see them. */
 	int  (*open_enable)(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps);
 	int  (*open_disable)(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps);
 	void (*open_disable_all)(struct xk_node *n, struct xk_node *rcv);
@@ -306,7 +306,7 @@ struct xk_rep {
 	struct xk_slab   home;            /* where this replica itself came from */
 } XK_ALIGNED;
 
-#define XK_SESS_IDLE    1u    /* cached with rcnt 0 (D8) */
+#define XK_SESS_IDLE    1u    /* cached with rcnt 0 */
 #define XK_SESS_CLOSING 2u
 #define XK_SESS_PASSIVE 4u
 #define XK_SESS_END     8u    /* no session: ends a hint list */
@@ -413,7 +413,7 @@ bool xk_sess_reply_comes_home(const struct xk_sess *s);
 /* ---- the operations, as callers use them ------------------------------------------ */
 
 /* The result is counted (rcnt + 1) and its up is rcv; a virtual protocol then
- * sets lls->up = &own_session->self, and back before closing it (D9). */
+ * sets lls->up = &own_session->self, and back before closing it. */
 struct xk_sess *xk_open(struct xk_rep *rcv, struct xk_node *type, struct xk_rep *llp,
 			struct xk_parts *ps, int *err);
 int  xk_open_enable(struct xk_node *rcv, struct xk_node *type, struct xk_node *llp, struct xk_parts *ps);
@@ -442,7 +442,7 @@ static inline struct xk_sess *xk_dup(struct xk_sess *s)
 /* Number of `type` in the headers of realm, or 0 when it declares none. */
 uint32_t xk_proto_number(const struct xk_node *type, const char *realm);
 
-/* ---- enables: the passive side that most protocols share (D4) --------------------- */
+/* ---- enables: the passive side that most protocols share -------------------------- */
 
 struct xk_enable {
 	struct xk_mapnode  map;
@@ -458,7 +458,7 @@ void xk_enable_unbind_all(struct xk_node *n, struct xk_node *rcv);
 /* Valid until the end of the unit of work (an RCU read section). */
 struct xk_enable *xk_enable_find(struct xk_node *n, const struct xk_key *k);
 
-/* ---- idle sessions (D8) ------------------------------------------------------------ */
+/* ---- idle sessions ----------------------------------------------------------------- */
 
 /* Destroys sessions of r that have been idle (rcnt 0, XK_SESS_IDLE) through one
  * whole earlier pass: call every n ns, age at destruction is n..2n.  destroy is
@@ -521,7 +521,7 @@ struct xk_graph {
 	uint32_t          napps;         /* applications that said they will finish */
 	uint32_t          ndone;
 	uint32_t          nlost;         /* devices that are gone */
-	/* connection number -> VP (M86): nmap entries, repeated; NULL: round robin */
+	/* connection number -> VP: nmap entries, repeated; NULL: round robin */
 	const uint16_t   *conn_map;
 	unsigned          nconn_map;
 	struct xk_event   done;          /* woken when ndone reaches napps, and when every device is gone */
@@ -570,7 +570,7 @@ uint64_t xk_graph_free(struct xk_graph *g);
 struct xk_node *xk_graph_find(const struct xk_graph *g, const char *name);
 /* Does n, where it lies, offer this word? */
 bool xk_node_offers(const struct xk_node *n, const char *word);
-/* VP of application connection i (M86). */
+/* VP of application connection i. */
 struct xk_vp *xk_graph_vp_of(const struct xk_graph *g, uint64_t conn);
 /* The VP that reads device n where one alone does: a carrier, or the first; of the lanes of a
  * cluster, the one in which n's replica lives. */

@@ -31,7 +31,7 @@ static inline void xk_demux(struct xk_sess *s, struct xk_msg *m)
 void xk_sess_idle_slow(struct xk_sess *s);
 
 /* Up, from a protocol's demux to its own session: counts the pop in progress,
- * so that a close during it waits for its end (D15.7).  Consumes m. */
+ * so that a close during it waits for its end.  Consumes m. */
 static inline void xk_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr)
 {
 	xk_sess_check(s);

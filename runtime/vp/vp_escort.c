@@ -9,7 +9,7 @@
  * table (S3 4.1) a thread that is not the set's asks in that order, too: who sends finds its
  * connection in the table.
  *
- * Order (M165).  A message from the pool's queue has a ticket.  Asked to keep the order
+ * Order.  A message from the pool's queue has a ticket.  Asked to keep the order
  * of arrival, a carrier waits until every message taken before has found its owner or
  * been dropped; then the owner's VP gives it a number, the next one may look, and it
  * waits for those numbered before it to have the lock.  So messages of one connection

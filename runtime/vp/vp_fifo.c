@@ -7,7 +7,7 @@
  * messages until there are none or it has had `quantum` of them, puts it back at the end
  * if there are more, and takes the next.  So with as many VPs as workers each message
  * finds its stack's processor, and with many more no worker is idle while a stack waits
- * that nobody is inside of (M230-M232).
+ * that nobody is inside of.
  *
  * A VP's place: at rest, queued, queued with nothing known to do (its tasks poll a device),
  * running, or running with something left meanwhile.  Who changes `rest` to `queued` puts it

@@ -2,7 +2,7 @@
 /*
  * xk_timer.h - a virtual processor's hierarchical timer wheel.
  *
- * Timers run between units of work on their VP, never inside one (M28).
+ * Timers run between units of work on their VP, never inside one.
  * Re-arming an armed timer to a later time is one store: the wheel finds out
  * when the old slot comes up.  Owner VP only.  Tick: 1 ms; never early; a
  * deadline that has passed already runs at the next tick.

@@ -38,7 +38,7 @@ struct xk_outside;
 /*
  * A producer of units of work on one VP: a sending connection, a driver queue.
  * Ready tasks of a VP are run round robin, one unit each, so their counts of
- * units differ by at most one (M112).  Input tasks have a ring of their own: after
+ * units differ by at most one.  Input tasks have a ring of their own: after
  * each unit of another task every ready one gets two, so that what a sender has
  * begun is finished, and still in the cache, before the next of thousands begins.
  * With one each their queues would never shrink: a unit makes as much as they take.
@@ -147,20 +147,20 @@ enum xk_domain   { XK_DOMAIN_CONN, XK_DOMAIN_LAYER, XK_DOMAIN_NONE };
 enum xk_entry    { XK_ENTRY_OWN, XK_ENTRY_LOCK, XK_ENTRY_THREAD };
 /* XK_SCHED_FIFO: workers share one queue of VPs; who is free runs the first of them. */
 enum xk_schedule { XK_SCHED_DRR, XK_SCHED_OS, XK_SCHED_VIRTUAL, XK_SCHED_FIFO };
-/* Which VP a connection lives on: its number's, or the one of the hash of its two ends (M152):
+/* Which VP a connection lives on: its number's, or the one of the hash of its two ends:
  * a port that may be chosen is chosen so that the hash is this VP's. */
 enum xk_spread   { XK_SPREAD_NUMBER, XK_SPREAD_HASH };
 /*
  * What a thread does with messages that it found to be another VP's: leaves them in that
- * VP's inbox; enters it when it has left its own, waiting for the lock (M154); enters it
- * if that is free, else leaves them there (M156).
+ * VP's inbox; enters it when it has left its own, waiting for the lock; enters it
+ * if that is free, else leaves them there.
  */
 enum xk_handover { XK_HANDOVER_POST, XK_HANDOVER_ENTER, XK_HANDOVER_TRY };
-/* Who carries the frames of a device: one carrier that is its own (M145), or whichever of
- * them is free, from a queue that all share (M34, M49). */
+/* Who carries the frames of a device: one carrier that is its own, or whichever of
+ * them is free, from a queue that all share. */
 enum xk_inbound { XK_INBOUND_DEVICE, XK_INBOUND_POOL };
 /* Messages of the pool enter a connection's VP as they come, or as they were taken from
- * the queue (M165). */
+ * the queue. */
 enum xk_order { XK_ORDER_ANY, XK_ORDER_ARRIVAL };
 #define XK_CARRIERS_MAX 64u
 /* Datagrams from peers that nobody here opened a connection to, for who takes them on any VP:
@@ -172,7 +172,7 @@ enum xk_datagrams { XK_DATAGRAMS_OWNED, XK_DATAGRAMS_ANYWHERE };
 enum xk_object_axis { XK_OBJECTS_CONNECTION, XK_OBJECTS_LAYER };
 
 /* Whose stack work of a connection runs on: the kernel thread's that runs its VP, or the
- * connection's own (M62). */
+ * connection's own. */
 enum xk_threads { XK_THREADS_KERNEL, XK_THREADS_USER };
 
 /* VPs wanted, when not a number. */
@@ -205,7 +205,7 @@ struct xk_arch {
 	bool             lock_untimed; /* no clock is read for locks: their counts alone */
 	unsigned         burst;      /* messages per unit of work */
 	unsigned         quantum;    /* DRR: messages a VP may run before the next VP's turn */
-	uint64_t         cpus;       /* processors allowed (M118); 0: all */
+	uint64_t         cpus;       /* processors allowed; 0: all */
 	uint32_t         inbox;      /* cap of each VP's inbox, messages */
 	uint64_t         seed;
 	uint32_t         spin_us;    /* spin this long before sleeping */
@@ -272,7 +272,7 @@ unsigned xk_vpset_step(struct xk_vpset *set);
 void xk_vp_enter_idle(struct xk_vp *vp);
 void xk_vp_leave_idle(struct xk_vp *vp);
 /* Runs fn inside vp and returns when it has: borrows the calling thread where
- * the architecture's entry is `lock` (M88), otherwise posts it and waits.
+ * the architecture's entry is `lock`, otherwise posts it and waits.
  * Already inside vp: a plain call.  Inside another VP: a caller's bug. */
 void xk_vp_do(struct xk_vp *vp, void (*fn)(struct xk_vp *, void *), void *arg);
 /* Posts a call; c must live until it has run. */

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# atomics.t - no locked operation per message after classification (M92),
+# atomics.t - no locked operation per message after classification,
 # counted by a build that counts.  A worker that has work does none at all: not
 # for a message, not for a round.  What remains are kicks (a message posted to
 # another virtual processor, a wake) and sleeping, which is shown by a graph

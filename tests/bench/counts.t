@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # counts.t - what instructions per message say about shapes, whatever the machine's speed:
-# classification costs the same among 16 and 4096 sessions (M7), a device in memory costs less
-# than any stack above it (M8) and a fifth of the papers' at most (M103), and the payload
-# is copied exactly once (M115), and what locks count and time costs less than 3 % (M240).
+# classification costs the same among 16 and 4096 sessions, a device in memory costs less
+# than any stack above it and a fifth of the papers' at most, and the payload
+# is copied exactly once, and what locks count and time costs less than 3 %.
 
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/tap.sh"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # compiled.t - what is compiled out, or is nothing by choice, leaves no instruction:
-# trace messages with XK_NO_TRACE (M32), the null lock policy (M47).
+# trace messages with XK_NO_TRACE, the null lock policy.
 #
 # Sources are compiled anew by the build's own compiler and flags; each test has a
 # witness, the same with the messages, and a lock that is one.

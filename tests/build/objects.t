@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# objects.t - the protocols are the same objects under every threading architecture (M37).
+# objects.t - the protocols are the same objects under every threading architecture.
 #
 # Of each source there is one object in the build, so all presets link it; none of them, nor
 # its source, names an architecture, a preset, a worker, a queue of messages or a lock policy.

@@ -3,8 +3,8 @@
  * test_mem.c - the in-memory Ethernet and FDDI: wire, sink, reflector.
  *
  * Promises: a frame crosses a wire whole, once copied, never on the stack of its
- * push (M61); queue caps are counted; it runs on the VP that the classifier
- * names; MTU by link type (M8, M9); nothing leaks.
+ * push; queue caps are counted; it runs on the VP that the classifier
+ * names; MTU by link type; nothing leaks.
  */
 #include "drivers/mem/mem.h"
 

@@ -2,9 +2,9 @@
 /*
  * test_mem_source.c - the in-memory drivers as an infinite source.
  *
- * Promises: templates are valid datagrams (M104); connections run where the map
- * puts them, and those of a VP differ by at most one burst (M112); counts and
- * rates are exact; cold buffers come round in a circle (M117); nothing leaks,
+ * Promises: templates are valid datagrams; connections run where the map
+ * puts them, and those of a VP differ by at most one burst; counts and
+ * rates are exact; cold buffers come round in a circle; nothing leaks,
  * whatever fails.
  */
 #include "drivers/mem/mem.h"

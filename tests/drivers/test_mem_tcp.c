@@ -2,10 +2,10 @@
 /*
  * test_mem_tcp.c - the in-memory drivers as simulated TCP peers, under our TCP.
  *
- * Promises: the receiver takes part in set-up and end (M108) and acknowledges every
- * other segment of each connection, ceil(n/2) in all (M105), on the stack of the push
- * (M106); the sender's segments come in order, each connection on its VP, within
- * the window (M107); nothing leaks, whatever fails or stays open.
+ * Promises: the receiver takes part in set-up and end and acknowledges every
+ * other segment of each connection, ceil(n/2) in all, on the stack of the
+ * push; the sender's segments come in order, each connection on its VP, within
+ * the window; nothing leaks, whatever fails or stays open.
  */
 #include "drivers/mem/mem.h"
 

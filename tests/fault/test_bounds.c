@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * test_bounds.c - floods against a host that has honest clients: memory stays within what
- * the caps allow, clients hardly notice, and a minute later nothing is left of it (R11).
+ * the caps allow, clients hardly notice, and a minute later nothing is left of it.
  *
  * Each ordeal measures the honest clients' bytes in ten seconds of virtual time before it,
  * while it lasts, and after a minute's rest.  Memory is what all allocators have handed out,
@@ -103,7 +103,7 @@ static void endure(const struct ordeal *o)
 	CU_ASSERT(o->stays || storm_buffers() <= buffers + 64);
 }
 
-/* ---- a million SYNs from nowhere (row 18) -------------------------------------------------- */
+/* ---- a million SYNs from nowhere ----------------------------------------------------------- */
 
 static void one_syn(unsigned long i)
 {
@@ -192,7 +192,7 @@ static void fragment_smack(void)
 					 NULL, false });
 }
 
-/* ---- addresses (row 27) -------------------------------------------------------------------------- */
+/* ---- addresses ----------------------------------------------------------------------------------- */
 
 static void one_arp(unsigned long i)
 {
@@ -353,7 +353,7 @@ static void a_user_timeout_ends_zero_windows(void)
 	storm_down();
 }
 
-/* ---- out of order (row 10) -------------------------------------------------------------------------- */
+/* ---- out of order ----------------------------------------------------------------------------------- */
 
 #define MUD 600u                         /* connections */
 static struct heard mud[MUD];

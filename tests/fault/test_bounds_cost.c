@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * test_bounds_cost.c - no message costs more than 20 times what its like cost in the middle,
- * whatever it is made of (R12): SACK blocks, segments and fragments as attackers make them.
+ * whatever it is made of: SACK blocks, segments and fragments as attackers make them.
  *
  * Work is counted in edges of control flow (steps.h) in the files that keep lists: the
  * scoreboard, the send queue, both reassemblies, messages.  Each message of an attack is
@@ -66,7 +66,7 @@ static uint32_t verdict(const char *what)
 	return mid;
 }
 
-/* ---- SACK (row 9) ------------------------------------------------------------------------- */
+/* ---- SACK --------------------------------------------------------------------------------- */
 
 static struct xk_sess *in_flight(uint32_t flight, uint32_t *una)
 {
@@ -169,7 +169,7 @@ static void their_cost_does_not_grow_with_what_is_in_flight(void)
 		CU_ASSERT(sacks(kinds[i], 1u << 20) <= 4 * sacks(kinds[i], 1u << 16));
 }
 
-/* ---- segments (row 10) ----------------------------------------------------------------------- */
+/* ---- segments -------------------------------------------------------------------------------- */
 
 static void shuffle(uint32_t *v, uint32_t n, struct xk_rand *r)
 {

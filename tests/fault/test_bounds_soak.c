@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * test_bounds_soak.c - a day of virtual time: connections come and go over a bad link, and
- * again and again everything is let go of, and must be gone (R10).
+ * again and again everything is let go of, and must be gone.
  *
  * Four times in a run no connection is opened for five minutes.  Then sessions, buffers and
  * timers are what they were before the first one, and memory is what it was after the first

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * test_bounds_wrap.c - sequence numbers of both sides wrap in one exchange over a bad link,
- * byte-exact (row 22).
+ * byte-exact.
  *
  * A number is a keyed hash of the connection and a clock, so a port is looked for under
  * which both sides' numbers are near each other, and then it is waited until the clock has

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * test_torture.c - every allocation and every push onto the wire made to fail in turn, in
- * the life of connections (R13, row 30).
+ * the life of connections.
  *
  * A scene is two hosts and what happens between them: some exchanges of an honest client,
  * under one circumstance.  It is played again and again, each time with the k-th allocation

@@ -4,8 +4,8 @@
 # locks.t - which locks a message takes, and how many, as a run's record counts them.
 #
 # One virtual processor's semaphore is the only lock on a message's way where messages find
-# their virtual processor by classification (M91), a stack's lock the only one of IPS (M195),
-# and the baseline has none (M142).
+# their virtual processor by classification, a stack's lock the only one of IPS,
+# and the baseline has none.
 
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/tap.sh"
@@ -46,7 +46,7 @@ ok "locking: those of layers' maps and sessions, too" classes 'carrier map queue
 ok "vp-run names them" sh -c "'$run' '$graphs/udp-presets.lua' preset=locking vps=2 conns=4 count=200 >'$tmp/out' &&
 	grep -q 'mutex locks of layers. maps: taken' '$tmp/out' && grep -q 'mutex locks of layers. sessions: taken' '$tmp/out'"
 
-# TCP's locks, one, few or many (M165): a segment costs one connection's whatever their number, and is in order.
+# TCP's locks, one, few or many: a segment costs one connection's whatever their number, and is in order.
 cat >"$tmp/tcp.lua" <<'END'
 local a = args { locks = uint { 1, min = 1, max = 4096, doc = "of 16 connections' two ends" } }
 local inet = include "lib/inet.lua"

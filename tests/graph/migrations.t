@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# migrations.t - where the system moves threads between processors, that is counted (M128).
+# migrations.t - where the system moves threads between processors, that is counted.
 #
 # The test plays the system's scheduler: it moves the only worker from one processor to another
 # so often, each time after it has seen it there.

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# nobody.t - experiments need no network interface, no root and no huge pages (M15).
+# nobody.t - experiments need no network interface, no root and no huge pages.
 #
 # Runs graphs in memory, a bench and tests of each room as user 65534 without any
 # capability, in a network namespace without interfaces where one may be made.  Who is

@@ -617,7 +617,7 @@ static void two_threads_answer_datagrams_of_many(void)
 	}
 }
 
-/* ---- sockets whose connection's hash says where they live (M153) ---------------------------- */
+/* ---- sockets whose connection's hash says where they live ----------------------------------- */
 
 static uint64_t connects_on(unsigned vp)
 {

@@ -245,7 +245,7 @@ static void hl_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, voi
 	xk_demux(s, m);
 }
 
-/* The passive side, as a real link does it (D4).  Held while it is told: the
+/* The passive side, as a real link does it.  Held while it is told: the
  * receiver may dup and close at once. */
 static struct xk_sess *hl_passive(struct xk_rep *r, uint32_t host, uint32_t number)
 {

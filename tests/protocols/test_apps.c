@@ -2,10 +2,10 @@
 /*
  * test_apps.c - source and sink: the applications of the experiments.
  *
- * Promises: connections run on the VPs of the graph's map and share a VP fairly
- * (M86, M112); exactly one copy with the checksum fused into it (M115); rates
- * and silences are kept (M141); a window closes and opens; counts are exact
- * and end the graph when asked; nothing leaks, whatever fails.
+ * Promises: connections run on the VPs of the graph's map and share a VP fairly;
+ * exactly one copy with the checksum fused into it; rates and silences are kept; a
+ * window closes and opens; counts are exact and end the graph when asked; nothing
+ * leaks, whatever fails.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +97,7 @@ static void every_way_of_touching_sends_good_datagrams(void)
 		}
 }
 
-/* M102: the reason why the paper's link is FDDI. */
+/* The reason why the paper's link is FDDI. */
 static void four_kilobytes_are_one_frame_on_fddi_and_three_on_ethernet(void)
 {
 	static const struct { const struct xk_proto *drv, *link; unsigned frames; } k[] = {

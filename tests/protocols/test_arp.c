@@ -2,9 +2,11 @@
 /*
  * test_arp.c - address resolution: asks, waits, learns, doubts.
  *
- * Promises: RELIABILITY row 27 in full (sizes, operations, conflicts, unasked
- * replies, floods, senders that cannot be, the queue, the rate of requests),
- * ageing and failure in virtual time, several VPs, D15 (1) (5) (9) (11).
+ * Promises: what packets may say and what comes of it (sizes, operations, conflicts,
+ * unasked replies, floods, senders that cannot be, the queue, the rate of requests),
+ * ageing and failure in virtual time, several VPs; reference counts balance, each
+ * layer consumes its part of an address, controls that are unknown here reach the
+ * driver, a failing allocation leaks nothing.
  */
 #include "protocols/fddi/fddi.h"
 #include "tests/protocols/arp_fixture.h"

@@ -2,8 +2,11 @@
 /*
  * test_eth.c - Ethernet: framing, whom it listens to, sessions and enables.
  *
- * Promises: D3, D4, D9's counterpart on a real link, D15 (1) (2) (3) (4) (5)
- * (7) (9) (10) (11), and a counted drop for every header that lies.
+ * Promises: active and passive opens, also from layers without a header; reference
+ * counts, messages and buffers balance; a session is announced before its first
+ * message, and a refused one leaves no binding; enables count; each layer consumes its
+ * part of an address; a close during a pop waits for its end; a failing allocation
+ * leaks nothing; and a counted drop for every header that lies.
  */
 #include "protocols/eth/eth.h"
 

@@ -2,8 +2,11 @@
 /*
  * test_hop.c - one graph hop, and many of them, change nothing.
  *
- * Promises: D9 and D15 (1) (2) (4) (7) (8) (9) (11).  The test host link plays
- * the transport below.
+ * Promises: a layer without a header adds no byte and gives back what it changed;
+ * reference counts balance; a session is announced before its first message, and a
+ * refused one leaves no binding; a close during a pop waits for its end; controls
+ * that are unknown here reach the driver; a failing allocation leaks nothing.  The
+ * test host link plays the transport below.
  */
 #include "protocols/hop/hop.h"
 

@@ -58,7 +58,7 @@ static void got(uint32_t n)
 	CU_ASSERT(memcmp(tf_app.got, pay, n) == 0);
 }
 
-/* ---- what is no segment (row 1) ---------------------------------------------------- */
+/* ---- what is no segment ------------------------------------------------------------ */
 
 static void headers_that_lie_are_dropped(void)
 {
@@ -512,7 +512,7 @@ static void a_run_closed_in_its_middle_is_reset(void)
 	tf_down(&f);
 }
 
-/* ---- all flags in all states (row 17) ------------------------------------------------------------- */
+/* ---- all flags in all states ---------------------------------------------------------------------- */
 
 static uint16_t peer_port;               /* of the connection at hand */
 

@@ -161,7 +161,7 @@ static void blind_data_is_not_taken(void)
 	over(s);
 }
 
-/* ---- row 8: counting answers ---------------------------------------------------------- */
+/* ---- counting answers ----------------------------------------------------------------- */
 
 /* Of 1000 resets in one second: how many are answered.  peer: which connection. */
 static unsigned answered(uint16_t peer, unsigned n)
@@ -200,7 +200,7 @@ static void answers_to_one_connection_tell_nothing_of_another(void)
 	over(s);
 }
 
-/* ---- row 16: land and other senders that cannot be --------------------------------------- */
+/* ---- land and other senders that cannot be ----------------------------------------------- */
 
 static void no_flag_from_an_impossible_sender_is_answered(void)
 {
@@ -226,7 +226,7 @@ static void no_flag_from_an_impossible_sender_is_answered(void)
 	over(s);
 }
 
-/* ---- row 19: peers that fall silent ------------------------------------------------------- */
+/* ---- peers that fall silent --------------------------------------------------------------- */
 
 /* Everything that waits for the peer ends by itself within `limit`. */
 static void ends_by_itself(xk_ns limit)
@@ -356,7 +356,7 @@ static void what_is_kept_is_told_of_a_silent_peer(void)
 	}
 }
 
-/* ---- row 21: windows ------------------------------------------------------------------------- */
+/* ---- windows --------------------------------------------------------------------------------- */
 
 /* The peer takes a byte at a time and says so: few segments go out, none of them tiny
  * but those that a timer forces (RFC 9293 3.8.6.2.1). */
@@ -468,7 +468,7 @@ static void a_lost_window_update_is_found_by_a_probe(void)
 	over(s);
 }
 
-/* ---- row 24: errors about errors ------------------------------------------------------------------- */
+/* ---- errors about errors --------------------------------------------------------------------------- */
 
 /* Every length of the quote, every type and code, about a connection that stands: it does,
  * and nothing is ever answered to an error. */

@@ -137,7 +137,7 @@ static void a_million_ports_are_spread_evenly(void)
 	tf_down(&f);
 }
 
-/* ---- row 22: wrap ----------------------------------------------------------------------------------- */
+/* ---- wrap ------------------------------------------------------------------------------------------- */
 
 /* Time passes until the next number for that key is `want`. */
 static void wait_for_isn(uint16_t rport, uint16_t lport, uint32_t want)
@@ -293,7 +293,7 @@ static void pieces_on_the_wrap_come_up_in_order(void)
 	}
 }
 
-/* ---- row 31: no port is free ------------------------------------------------------------------------- */
+/* ---- no port is free --------------------------------------------------------------------------------- */
 
 static void established_and_closed(uint16_t rport, struct xk_sess *s)
 {

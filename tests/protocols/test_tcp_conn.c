@@ -252,7 +252,7 @@ static void odd_parameters_move_every_byte_too(void)
 	}
 }
 
-/* M59: more than nine in ten segments of a bulk flow are as predicted. */
+/* More than nine in ten segments of a bulk flow are as predicted. */
 static void bulk_flow_is_predicted(void)
 {
 	static const char *const which[] = { "profile = 'modern', snd_buf = '128KiB'", "profile = 'reno43'", "profile = 'lite44'" };
@@ -273,7 +273,7 @@ static void bulk_flow_is_predicted(void)
 	}
 }
 
-/* ---- many, one after the other (D15.1, D15.10) -------------------------------------------------- */
+/* ---- many, one after the other ------------------------------------------------------------------ */
 
 static void ten_thousand_connections_come_and_go(void)
 {

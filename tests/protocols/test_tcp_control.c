@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * test_tcp_control.c - TCP: control operations, and what ICMP may do to a
- * connection (row 24).
+ * connection.
  */
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static void standard_operations_answer_as_udps_do(void)
 	CU_ASSERT_EQUAL(get(s, XK_CTL_GETMYPROTO), o.sport);
 	CU_ASSERT_EQUAL(get(s, XK_CTL_GETOPTPACKET), 1460);
 	CU_ASSERT_EQUAL(get(s, XK_CTL_GETMAXPACKET), UINT32_MAX);
-	/* What TCP does not know is asked below (D15.9). */
+	/* What TCP does not know is asked below. */
 	CU_ASSERT_EQUAL(get(s, XK_CTL_GETPEERHOST), NF_PEER);
 	CU_ASSERT_EQUAL(get(s, XK_CTL_GETMYHOST), NF_US);
 	CU_ASSERT_EQUAL(tf_control(&f, s, XK_CTL_GETPARTICIPANTS, &ps, sizeof ps), (int)sizeof ps);
@@ -244,7 +244,7 @@ static void a_smaller_segment_can_be_asked_for(void)
 	tf_down(&f);
 }
 
-/* ---- ICMP (row 24, RFC 5927, RFC 1191) ---------------------------------------------------- */
+/* ---- ICMP (RFC 5927, RFC 1191) ------------------------------------------------------------ */
 
 /* The datagram that left as number i comes back in an ICMP error; cut after n bytes
  * behind its IP header; seq 0: as it was. */

@@ -114,7 +114,7 @@ static void take(void)
 	}
 }
 
-/* ---- RST (row 6, RFC 5961 3) ------------------------------------------------------------- */
+/* ---- RST (RFC 5961 3) -------------------------------------------------------------------- */
 
 static const unsigned synced[] = { TCP_S_SYN_RCVD, TCP_S_ESTABLISHED, TCP_S_CLOSE_WAIT, TCP_S_FIN_WAIT_1,
 				   TCP_S_CLOSING, TCP_S_LAST_ACK, TCP_S_FIN_WAIT_2, TCP_S_TIME_WAIT };
@@ -174,7 +174,7 @@ static void a_reset_needs_no_timestamp(void)
 	CU_ASSERT(a.do_ & TCP_A_FINISH);
 }
 
-/* ---- SYN and ACK that may be blind (row 7, RFC 5961 4, 5) ----------------------------------- */
+/* ---- SYN and ACK that may be blind (RFC 5961 4, 5) ------------------------------------------ */
 
 static void a_syn_anywhere_is_challenged_and_nothing_more(void)
 {
@@ -349,7 +349,7 @@ static void a_duplicate_is_reported_as_such(void)
 	CU_ASSERT(!(cb.flags & TCP_F_DSACK));
 }
 
-/* ---- PAWS and timestamps (row 23) ----------------------------------------------------------------- */
+/* ---- PAWS and timestamps -------------------------------------------------------------------------- */
 
 static struct tcp_seg stamped(uint16_t flags, uint32_t seq, uint32_t len, uint32_t tsval)
 {
@@ -727,7 +727,7 @@ static void time_wait_gives_way_to_a_syn_that_cannot_be_old(void)
 	CU_ASSERT(!(a.do_ & TCP_A_REUSE));
 }
 
-/* ---- urgent data (row 3, RFC 6093) ------------------------------------------------------------------------- */
+/* ---- urgent data (RFC 6093) -------------------------------------------------------------------------------- */
 
 static void an_urgent_pointer_neither_takes_nor_adds_bytes(void)
 {
@@ -839,7 +839,7 @@ static void congestion_is_echoed_until_the_peer_has_seen_it(void)
 	CU_ASSERT(cb.flags & TCP_F_ECE);         /* both: it happened again */
 }
 
-/* ---- all flags, all states (row 17) ---------------------------------------------------------------------------- */
+/* ---- all flags, all states ------------------------------------------------------------------------------------- */
 
 /* What must hold whatever the state: the rules of RFC 9293 3.10.7 that need no table. */
 static void holds(unsigned state, const struct tcp_seg *g, const struct tcp_cb *was)

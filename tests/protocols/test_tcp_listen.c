@@ -205,7 +205,6 @@ static void what_nobody_keeps_is_closed(void)
 	tf_down(&f);
 }
 
-/* D15.4. */
 static void a_refusal_leaves_nothing_and_resets(void)
 {
 	struct tf_out o;
@@ -352,7 +351,6 @@ static void a_listener_that_has_gone_refuses_the_last_step(void)
 	tf_down(&f);
 }
 
-/* D15.3. */
 static void enables_count(void)
 {
 	tf_up1(&f, NULL);
@@ -373,7 +371,7 @@ static void enables_count(void)
 	tf_down(&f);
 }
 
-/* ---- floods (row 18) ------------------------------------------------------------------------- */
+/* ---- floods ---------------------------------------------------------------------------------- */
 
 static void the_oldest_gives_way_without_cookies(void)
 {
@@ -566,7 +564,7 @@ static void a_flood_is_bounded_and_clients_still_connect(void)
 	CU_ASSERT(connected * 100 >= real * 99);
 }
 
-/* ---- failing allocations (D15.11) ----------------------------------------------------------------- */
+/* ---- failing allocations -------------------------------------------------------------------------- */
 
 static void accept_torture(void)
 {
@@ -615,7 +613,7 @@ static void every_allocation_of_an_accept_may_fail(void)
 	nf_torture(cookie_torture);
 }
 
-/* D15.1, the passive side. */
+/* Reference counts balance, on the passive side. */
 static void ten_thousand_accepts_leave_nothing(void)
 {
 	up(NULL);

@@ -448,7 +448,7 @@ static void sessions_are_capped_and_time_wait_gives_way(void)
 	tf_down(&f);
 }
 
-/* ---- sequence numbers (row 4, RFC 6528) ------------------------------------------------- */
+/* ---- sequence numbers (RFC 6528) -------------------------------------------------------- */
 
 static uint32_t isn_of(uint32_t raddr, uint16_t rport, uint16_t lport)
 {
@@ -618,7 +618,7 @@ static void ports_run_out_and_come_back(void)
 	tf_down(&f);
 }
 
-/* ---- balance (D15) ----------------------------------------------------------------------------- */
+/* ---- balance ----------------------------------------------------------------------------------- */
 
 static void ten_thousand_opens_leave_nothing(void)
 {
@@ -745,7 +745,7 @@ static struct tf_out syn_of(const char *params)
 	return o;
 }
 
-/* M100: 4.4BSD-Lite without RFC 1323; M59: Net/2. */
+/* 4.4BSD-Lite without RFC 1323, and Net/2. */
 static void a_profile_shows_in_the_first_segment(void)
 {
 	struct tf_out o = syn_of("profile=reno43");

@@ -328,7 +328,7 @@ static void nothing_is_believed_behind_a_fin_nor_a_fin_before_what_is_held(void)
 	CU_ASSERT(get_all(&fin) == 10 && !fin);
 }
 
-/* ---- caps (row 10) -------------------------------------------------------------------------- */
+/* ---- caps ----------------------------------------------------------------------------------- */
 
 static void segments_bytes_and_memory_are_capped_and_the_newest_is_refused(void)
 {

@@ -2,8 +2,11 @@
 /*
  * test_vnet.c - the virtual network: which link, and nothing but the link.
  *
- * Promises: D9 and D15 (1) (2) (3) (4) (7) (8) (9) (11) for a virtual protocol
- * over two test links, and over real arp and eth.
+ * Promises, over two test links and over real arp and eth: it adds no byte and gives
+ * back what it changed; reference counts balance; a session is announced before its
+ * first message, and a refused one leaves no binding; enables count; a close during a
+ * pop waits for its end; controls that are unknown here reach the driver; a failing
+ * allocation leaks nothing.
  */
 #include "protocols/vnet/vnet.h"
 

@@ -3,7 +3,7 @@
  * sim_run.c - one run of a case, and the verdict.
  *
  * The wire may be silent while streams are unfinished for at most twice the
- * largest retransmission timeout (R8): a stack that has work and sends nothing for
+ * largest retransmission timeout: a stack that has work and sends nothing for
  * longer is stuck.  Where hardly a frame is lost the streams themselves must move
  * in that time.  When all ends are done, every session must go by itself.
  * Invariant: whatever the verdict, the graph is freed and nothing leaks.

@@ -2,10 +2,10 @@
 /*
  * test_sim.c - TCP between two hosts over bad links, in virtual time.
  *
- * Promises (R8): every stream arrives byte for byte whatever the link does, no
+ * Promises: every stream arrives byte for byte whatever the link does, no
  * stack falls silent while it has work, every session goes by itself, and a case
- * gives the same frames at the same times again.  (R9): what a link that loses
- * frames still carries.  Cases that once failed are run for ever.
+ * gives the same frames at the same times again.  What a link that loses
+ * frames still carries is in test_sim_goodput.  Cases that once failed are run for ever.
  *
  * SIM_SEEDS=FIRST-LAST adds random cases; the program sim does that, too, and makes
  * small what it finds.
@@ -68,7 +68,7 @@ static void run_all(void (*make)(struct sim_case *, uint64_t, void *), uint64_t 
 	CU_ASSERT(b.frames > n);
 }
 
-/* Each value of each field of R8, with everything else mild, both ways. */
+/* Each value of each field, with everything else mild, both ways. */
 static void alone(struct sim_case *c, uint64_t i, void *arg)
 {
 	unsigned f = 0;

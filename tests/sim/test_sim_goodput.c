@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_sim_goodput.c - what TCP still carries over a link that loses frames (R9):
+ * test_sim_goodput.c - what TCP still carries over a link that loses frames:
  * 10 MiB one way, RTT 100 ms, send and receive buffers of 32 KiB, Ethernet, frames
  * lost each way.
  *

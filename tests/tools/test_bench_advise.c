@@ -2,7 +2,7 @@
 /*
  * test_bench_advise.c - the rules of the papers on given figures.
  *
- * Held: every rule speaks in one case at least and is silent in another (M82, M139); each case gets the
+ * Held: every rule speaks in one case at least and is silent in another; each case gets the
  * preset that its paper names; of rules that contradict each other one is overruled, and that is told.
  */
 #include "tools/vp-bench/bench_advise.h"
@@ -99,7 +99,7 @@ static void simplicity_is_for_layers(void)
 	CU_ASSERT_EQUAL(a.best, ADVISE_LP);
 }
 
-/* M139: both ends of the trade-off. */
+/* Both ends of the trade-off. */
 static void threads_are_as_processors_for_fairness_and_most_for_speed(void)
 {
 	struct advise_in in = plain;

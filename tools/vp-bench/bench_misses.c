@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * bench_misses.c - the subcommand misses: cache misses of a message where the machine does
- * not count them, from valgrind's model of a cache (M162).
+ * not count them, from valgrind's model of a cache.
  *
  * Two runs under cachegrind, one three times as long as the other: what the longer one has
  * more, over the messages that it has more, is a message's; bringing the graph up falls out.

@@ -248,7 +248,7 @@ static const json_t *base_of(const json_t *part, const json_t *at, const json_t 
 	return found;
 }
 
-/* Relative speed-up, paired by block (M67). */
+/* Relative speed-up, paired by block. */
 static void add_speedup(const json_t *part, json_t *point, const json_t *base)
 {
 	const json_t *at = json_object_get(point, "at"), *one = base_of(part, at, base);

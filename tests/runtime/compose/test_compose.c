@@ -45,7 +45,6 @@ static char *dump(const struct xk_graph *g)
 	return text;
 }
 
-/* M1 */
 static void a_description_gives_the_expected_nodes_and_edges(void)
 {
 	static const char *const expected[][2] = {
@@ -83,7 +82,6 @@ static void refuses(const char *text, const char *error)
 	toy_unload(&l);
 }
 
-/* M1 */
 static void undefined_lower_cycle_and_wrong_realm_are_refused(void)
 {
 	refuses("link { over = wirre }\nreturn graph \"g\" {}", "1:15: unknown name 'wirre' (did you mean 'wire'?)");
@@ -157,7 +155,6 @@ static struct xk_graph *graph_by_hand(struct xk_errs *e)
 	return g;
 }
 
-/* M2 */
 static void lua_and_the_c_interface_make_the_same_graph(void)
 {
 	struct toy_load l;

@@ -95,7 +95,7 @@ static void what_runs_and_what_is_not_known_has_no_nearest(void)
 	toy_unload(&l);
 }
 
-/* M85: a virtual processor for each connection, as many as the graph makes. */
+/* A virtual processor for each connection, as many as the graph makes. */
 static void per_connection_is_as_many_as_the_graph_makes(void)
 {
 	static const char *const presets[] = { "tpc", "cp", "ips_conn", NULL };

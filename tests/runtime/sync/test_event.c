@@ -77,7 +77,7 @@ static void ping_pong_loses_no_wake_up(void)
 	xk_event_fini(&t.side[1]);
 }
 
-/* ---- what a wait costs (M45) --------------------------------------------------- */
+/* ---- what a wait costs --------------------------------------------------------- */
 
 #define SLEEPS 20
 struct sleeper { struct xk_event e; uint32_t woken, tid; uint64_t switches; };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * test_order.c - a stack of modules is built from below and taken down from above, and what
- * fails on the way up is undone in the mirror image of what was done (M38).
+ * fails on the way up is undone in the mirror image of what was done.
  *
  * Four nodes of one protocol stand in a chain.  Each writes its level and the operation down;
  * one may be told to fail.

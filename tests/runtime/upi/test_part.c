@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * test_part.c - participants: consumed from the top, ANY preserved, bounded,
- * and the same after a trip through bytes (D6, D15.5).
+ * and the same after a trip through bytes.
  */
 #include <CUnit/CUnit.h>
 #include <string.h>

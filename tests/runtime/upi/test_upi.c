@@ -46,7 +46,6 @@ static int disable(uint8_t port)
 	return xk_open_disable(toy.app, toy.app, toy.mux, &ps);
 }
 
-/* D15 (1) */
 static void reference_counts_return_to_base_after_ten_thousand_opens(void)
 {
 	int32_t base;
@@ -74,7 +73,6 @@ static void reference_counts_return_to_base_after_ten_thousand_opens(void)
 	down();
 }
 
-/* D15 (2) */
 static void open_done_precedes_the_first_pop(void)
 {
 	up(1);
@@ -90,7 +88,6 @@ static void open_done_precedes_the_first_pop(void)
 	down();
 }
 
-/* D15 (3) */
 static void enable_twice_disable_twice_and_the_third_fails(void)
 {
 	up(1);
@@ -133,7 +130,6 @@ static void an_enable_of_another_receiver_is_refused(void)
 	down();
 }
 
-/* D15 (4) */
 static void a_refused_open_done_leaves_no_binding(void)
 {
 	up(1);
@@ -148,7 +144,6 @@ static void a_refused_open_done_leaves_no_binding(void)
 	down();
 }
 
-/* D15 (6) */
 static void an_idle_session_is_reused_like_a_new_one(void)
 {
 	struct xk_sess *a, *b;
@@ -172,7 +167,6 @@ static void an_idle_session_is_reused_like_a_new_one(void)
 	down();
 }
 
-/* D8 */
 static unsigned destroyed;
 static void destroy_idle(struct xk_sess *s)
 {
@@ -202,7 +196,6 @@ static void the_collector_frees_between_one_and_two_passes(void)
 	down();
 }
 
-/* D15 (7) */
 static void close_during_a_pop_defers_destruction(void)
 {
 	up(1);
@@ -215,7 +208,6 @@ static void close_during_a_pop_defers_destruction(void)
 	down();
 }
 
-/* D15 (9) */
 static void an_unknown_control_reaches_the_driver(void)
 {
 	struct xk_sess *s;
@@ -237,7 +229,6 @@ static void an_unknown_control_reaches_the_driver(void)
 	down();
 }
 
-/* D15 (11) */
 static void running_out_of_memory_at_any_step_of_bring_up_leaks_nothing(void)
 {
 	unsigned k;
@@ -283,7 +274,7 @@ static void running_out_of_memory_in_an_open_leaks_nothing(void)
 	down();
 }
 
-/* D3 and D5: a push visits exactly the chain of sessions, without a lookup. */
+/* A push visits exactly the chain of sessions, without a lookup. */
 static void a_push_needs_no_lookup(void)
 {
 	struct xk_sess *s;

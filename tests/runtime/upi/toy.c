@@ -132,7 +132,7 @@ static void mux_gone(struct xk_sess *s)
 	xk_close(below);
 }
 
-/* Sessions stay in the map as idle ones until the collector comes (D8). */
+/* Sessions stay in the map as idle ones until the collector comes. */
 static void mux_close(struct xk_sess *s)
 {
 	if (s->aux >= 200)

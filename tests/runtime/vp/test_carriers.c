@@ -206,7 +206,7 @@ static void a_carrier_has_a_worker_and_no_connection(void)
 		CU_ASSERT_PTR_EQUAL(xk_vpset_carrier(fx.set, i + 3), c);
 	}
 	unmake();
-	a.carriers = 1;                  /* one thread for all devices (M146) */
+	a.carriers = 1;                  /* one thread for all devices */
 	make(a);
 	CU_ASSERT_PTR_EQUAL(xk_vpset_carrier(fx.set, 0), xk_vpset_carrier(fx.set, 1));
 	unmake();
@@ -240,7 +240,7 @@ static void every_message_reaches_its_connection_once_under_every_table_lock(voi
 		}
 }
 
-/* M143: a device has one carrier, so what it brings enters each connection in its order. */
+/* A device has one carrier, so what it brings enters each connection in its order. */
 static void msgp_keeps_the_order_of_each_connection(void)
 {
 	for (unsigned i = 0; i < XK_ARRAY_LEN(kinds); i++) {
@@ -579,7 +579,7 @@ static void what_waits_in_the_queue_is_freed_with_it(void)
 	unmake();
 }
 
-/* Two per message, and one for each time the queue is asked (M147, M148, M160). */
+/* Two per message, and one for each time the queue is asked. */
 static void locks_are_counted_by_what_they_guard(void)
 {
 	struct xk_arch a = *xk_arch_find("mp");
@@ -637,7 +637,7 @@ static void one_few_or_many_locks_keep_each_connections_order(void)
 	nlocks = CONNS;
 }
 
-/* The same function, its lock another word (M47). */
+/* The same function, its lock another word. */
 static uint64_t atomics_of_a_message(const struct xk_lock_ops *table)
 {
 	struct xk_arch a = *xk_arch_find("msgp");

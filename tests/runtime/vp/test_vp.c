@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-/* ---- round robin (M112) ------------------------------------------------------- */
+/* ---- round robin -------------------------------------------------------------- */
 
 static void connections_of_a_vp_differ_by_at_most_one_unit(void)
 {
@@ -308,7 +308,7 @@ static void order_from_one_vp_to_another_is_kept(void)
 	unmake();
 }
 
-/* ---- bringing (M154, M156) ------------------------------------------------------------ */
+/* ---- bringing ------------------------------------------------------------------------- */
 
 struct series { struct xk_vpset *set; unsigned from, rounds; };
 #define SENDERS 3u
@@ -396,7 +396,7 @@ static void a_full_inbox_makes_the_bringer_wait_and_drops_nothing(void)
 	bring_series(XK_HANDOVER_TRY, 1);
 }
 
-/* ---- borrowed threads (M88) ------------------------------------------------------- */
+/* ---- borrowed threads ------------------------------------------------------------- */
 
 static void add_one(struct xk_vp *vp, void *arg)
 {
@@ -475,7 +475,7 @@ static void application_threads_are_borrowed_under_lock_entry(void)
 	calls_from_threads(a);
 }
 
-/* M144: in MsgP the caller's thread does the connection's work, beside the carriers. */
+/* In MsgP the caller's thread does the connection's work, beside the carriers. */
 static void application_threads_are_borrowed_by_msgp(void)
 {
 	calls_from_threads(arch_of("msgp", 4, 2));
@@ -486,7 +486,7 @@ static void application_threads_post_and_wait_under_own_entry(void)
 	calls_from_threads(arch_of("vppc", 4, 2));
 }
 
-/* ---- one queue of VPs for all workers (M230-M232) ------------------------------------- */
+/* ---- one queue of VPs for all workers ------------------------------------------------- */
 
 static struct { struct conn busy; uint64_t posted_at, met_at; } line;
 
@@ -585,7 +585,7 @@ static void note_end(struct conn *c)
 }
 
 /* One of two workers is kept inside a stack: the stacks that were dealt to it do not wait for
- * it, for the other one is not idle while anything waits that nobody is inside of (M232). */
+ * it, for the other one is not idle while anything waits that nobody is inside of. */
 static void one_of_two_workers_is_held(const char *preset)
 {
 	struct xk_errs *e = xk_errs_new();
@@ -614,7 +614,7 @@ static void no_worker_is_idle_while_a_stack_waits_that_nobody_is_in(void)
 	one_of_two_workers_is_held("ips");
 }
 
-/* M230: connection-scaled stacks, as many as processors, are the processor-scaled ones: no axis differs. */
+/* Connection-scaled stacks, as many as processors, are the processor-scaled ones: no axis differs. */
 static void as_many_stacks_as_processors_are_processor_scaled(void)
 {
 	for (unsigned n = 1; n <= 4; n++) {
@@ -721,7 +721,7 @@ static void impossible_architectures_are_refused_with_a_reason(void)
 	}
 }
 
-/* M87: as many VPs as connections is TPC; as many as processors, pinned, is PPC. */
+/* As many VPs as connections is TPC; as many as processors, pinned, is PPC. */
 static void vppc_with_the_right_numbers_is_tpc_and_ppc(void)
 {
 	uint64_t done[2][4];

@@ -9,7 +9,7 @@
 #include "tests/runtime/vp/vp_fixture.h"
 #include "tests/support/xk_test.h"
 
-/* ---- timers (M28) -------------------------------------------------------------------- */
+/* ---- timers -------------------------------------------------------------------------- */
 
 static struct { struct xk_timer t; unsigned fired; bool in_task, overlapped; xk_ns at; } tm;
 

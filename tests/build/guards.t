@@ -86,7 +86,9 @@ put tests/protocols/test_foo.c 'xk_proto_foo'
 put graphs/a.lua 'stack { fool {}, food {} }'
 ok "protocols: one without a graph is named" named check-protocols "foo lacks a graph"
 put graphs/a.lua 'stack { foo { } }'
-ok "protocols: with page, test and graph it passes" sh "$tools/check-protocols" "$tmp/t"
+ok "protocols: a graph that the gallery lacks is named" named check-protocols "graphs/a.lua: lacks a section in docs/gallery.md"
+put docs/gallery.md '## a.lua'
+ok "protocols: with page, test, graph and section it passes" sh "$tools/check-protocols" "$tmp/t"
 rm "$tmp/t/tests/protocols/test_foo.c"
 ok "protocols: one without a test is named" named check-protocols "foo lacks a test"
 put tests/protocols/test_foo.c 'xk_proto_foo'

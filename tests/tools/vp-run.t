@@ -118,6 +118,27 @@ if cc -shared -fPIC -o "$tmp/early.so" "$tmp/early.c" -ldl 2>/dev/null &&
 else
 	skip "a signal before the options are read is a stop in order" "no compiler, or a build that takes no preload"
 fi
+cat >"$tmp/nomem.c" <<'END'
+#include <argp.h>
+#include <errno.h>
+error_t argp_parse(const struct argp *a, int argc, char **argv, unsigned flags, int *at, void *in)
+{
+	(void)a, (void)argc, (void)argv, (void)flags, (void)at, (void)in;
+	return ENOMEM;
+}
+END
+nomem() {
+	LD_PRELOAD=$tmp/nomem.so "$top_builddir/vp-run" -d 1s "$top_srcdir/graphs/tcp-bulk.lua" >"$tmp/nomem" 2>&1
+	nomem_rc=$?
+	cat "$tmp/nomem"
+	[ $nomem_rc -eq 1 ] && grep -qx 'vp-run: the command line cannot be read: Cannot allocate memory' "$tmp/nomem"
+}
+if cc -shared -fPIC -o "$tmp/nomem.so" "$tmp/nomem.c" 2>/dev/null &&
+	(trap '' TERM; LD_PRELOAD=$tmp/early.so "$top_builddir/vp-run" --help) >/dev/null 2>&1; then
+	ok "options that no memory is left for are an error in words" nomem
+else
+	skip "options that no memory is left for are an error in words" "no compiler, or a build that takes no preload"
+fi
 ok "ends after its duration" says 'time was up' "$run" --virtual --warmup 1ms -d 5ms "$tmp/endless.lua"
 counts() {
 	"$run" --virtual --json --messages 500 --warmup-messages 300 "$@" >"$tmp/counts.json" || return 1

@@ -128,8 +128,15 @@ void vpr_options(struct vpr *o, int argc, char **argv)
 {
 	static const struct argp argp = { options, parse_opt, "FILE [k=v ...]", doc, NULL, NULL, NULL };
 
+	error_t err;
+
 	argp_err_exit_status = VPR_USAGE;
-	argp_parse(&argp, argc, argv, 0, NULL, o);
+	/* What is wrong with the options it has said, and ended the program. */
+	err = argp_parse(&argp, argc, argv, 0, NULL, o);
+	if (err != 0) {
+		fprintf(stderr, "vp-run: the command line cannot be read: %s\n", strerror(err));
+		exit(VPR_FAILED);
+	}
 }
 
 /* ---- into the plan ------------------------------------------------------------------- */

@@ -126,6 +126,24 @@ static void json_of_something_else_is_refused(void)
 	json_decref(k);
 }
 
+static void a_run_without_a_message_says_that_it_was_starved(void)
+{
+	char why[200];
+	json_t *k = child(2);
+	double whole = of(k, "measured_ns") * (double)json_array_size(json_object_get(k, "workers"));
+
+	CU_ASSERT_FATAL(whole > 0);
+	json_object_set_new(k, "messages", json_integer(0));
+	json_object_set_new(k, "record", json_pack("{s:f}", "run_delay_ns", 0.49 * whole));
+	CU_ASSERT_PTR_NULL(bench_metrics_of(k, 0, why, sizeof why));
+	CU_ASSERT_STRING_EQUAL(why, "not one message passed");
+	json_object_set_new(k, "record", json_pack("{s:f}", "run_delay_ns", 0.51 * whole));
+	CU_ASSERT_PTR_NULL(bench_metrics_of(k, 0, why, sizeof why));
+	CU_ASSERT_STRING_EQUAL(why, "not one message passed: its threads were ready for most of the time, and other programs "
+			       "had the processors");
+	json_decref(k);
+}
+
 /* ---- documents ----------------------------------------------------------------------- */
 
 static struct bench b;
@@ -533,6 +551,7 @@ static CU_TestInfo tests[] = {
 	{ "what no number of runs decides gets none", what_no_number_of_runs_decides_gets_none },
 	{ "odd runs are told", odd_runs_are_told },
 	{ "a starved run is told", a_starved_run_is_told },
+	{ "a run without a message says that it was starved", a_run_without_a_message_says_that_it_was_starved },
 	{ "what was not measured never passes", what_was_not_measured_never_passes },
 	{ "CSV has a line per run and metric", csv_has_a_line_per_run_and_metric },
 	{ "the table says what is missing", the_table_says_what_is_missing },

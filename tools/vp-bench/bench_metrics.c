@@ -224,6 +224,15 @@ static void of_windows(const json_t *child, json_t *out)
 
 /* ---- all of it ------------------------------------------------------------------------ */
 
+/* Did its threads wait for processors longer than they ran and slept? */
+static bool starved(const json_t *child)
+{
+	double threads = (double)json_array_size(json_object_get(child, "workers"));
+
+	return bench_number_of(json_object_get(child, "record"), "run_delay_ns") >
+	       bench_number_of(child, "measured_ns") * threads / 2;
+}
+
 static const char *fault(const json_t *child, unsigned needs)
 {
 	if (bench_number_of(child, "schema") != 1)
@@ -239,7 +248,8 @@ static const char *fault(const json_t *child, unsigned needs)
 	if ((needs & BENCH_NEED_FAIR) && !json_is_array(json_object_get(child, "fairness")))
 		return "its JSON lacks fairness";
 	if (bench_number_of(child, "messages") <= 0)
-		return "not one message passed";
+		return starved(child) ? "not one message passed: its threads were ready for most of the time, and other programs had the processors"
+				      : "not one message passed";
 	return NULL;
 }
 

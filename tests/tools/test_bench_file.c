@@ -101,6 +101,7 @@ static void unknown_keys_get_a_suggestion(void)
 	complains(GOOD "metrik = \"gbit\"", 8, "unknown parameter 'metrik' (did you mean 'metric'?)");
 	complains("sweep = { vps = { 2 } },\nmetric = \"gbti\"", 7, "unknown metric 'gbti' (did you mean 'gbit'?)");
 	complains("sweep = { vps = { 2 } },\nmetric = \"messages_per_s\"", 7, "unknown metric 'messages_per_s' (did you mean 'mps'?)");
+	complains("sweep = { vps = { 2 } },\nmetric = \"gbit\",\nprecision = 5", 8, "'precision' must be at most 1");
 	complains("metric = \"gbit\",\nsweep = {\n  vsp = { 2 } }", 8, "no argument 'vsp' (did you mean 'vps'?)");
 	complains(GOOD "x = \"conn\"", 8, "no axis is called 'conn' (did you mean 'conns'?)");
 	complains(GOOD "runs = { mni = 3 }", 8, "unknown parameter 'mni' (did you mean 'min'?)");
@@ -142,6 +143,8 @@ static void curves_are_lists_of_points(void)
 	complains(GOOD "shape = { { doc = \"d\", a = { vps = 2, conns = 1 }, knee = { { vps = 2, conns = 1 }, { vps = 4, conns = 1 } } } }",
 		  8, "several things at once");
 	complains(GOOD "shape = { { doc = \"d\", figure = { 7 }, a = { vps = 2, conns = 1 } } }", 8, "'figure' needs a name");
+	complains(GOOD "shape = { { doc = \"d\", figure = { \"S1.fig8\", \"S1.fig9\" }, a = { vps = 2, conns = 1 } } }", 8,
+		  "belongs to several figures");
 }
 
 static void what_is_absent_is_taken_out_and_excuses_its_shapes(void)

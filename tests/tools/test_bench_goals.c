@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_bench_goals.c - the scoreboard's own judgement: a goal holds or misses by its whole
+ * interval, and what other programs had of two processors is read off the kernel's table.
+ */
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/support/xk_test.h"
+#include "tools/vp-bench/bench_goals.h"
+
+#define ENOUGH 7u
+
+static void check(enum goal_sense sense, double lo, double hi, unsigned pairs, enum goal_verdict is)
+{
+	const struct goal row = { .sense = sense, .bar = sense == GOAL_VALUE ? 3 : 2, .stretch = sense == GOAL_VALUE ? 2 : 3 };
+
+	CU_ASSERT_EQUAL(goal_verdict(&row, pairs, lo, hi), is);
+}
+
+static void the_whole_interval_decides_a_ratio(void)
+{
+	static const enum goal_sense ratios[] = { GOAL_TIME, GOAL_RATE };
+
+	for (unsigned i = 0; i < 2; i++) {
+		check(ratios[i], 2.0, 2.9, ENOUGH, GOAL_HOLDS);
+		check(ratios[i], 1.999, 2.9, ENOUGH, GOAL_CANNOT_SAY);   /* its middle is above the bar */
+		check(ratios[i], 1.5, 2.0, ENOUGH, GOAL_CANNOT_SAY);     /* its end is at the bar */
+		check(ratios[i], 1.5, 1.999, ENOUGH, GOAL_MISSES);
+		check(ratios[i], 3.0, 9.0, ENOUGH, GOAL_HOLDS_STRETCH);
+		check(ratios[i], 2.999, 9.0, ENOUGH, GOAL_HOLDS);
+		check(ratios[i], 1.0, 9.0, ENOUGH, GOAL_CANNOT_SAY);
+	}
+}
+
+static void the_whole_interval_decides_a_value_of_which_less_is_better(void)
+{
+	check(GOAL_VALUE, 2.1, 3.0, ENOUGH, GOAL_HOLDS);
+	check(GOAL_VALUE, 2.1, 3.001, ENOUGH, GOAL_CANNOT_SAY);
+	check(GOAL_VALUE, 3.0, 4.0, ENOUGH, GOAL_CANNOT_SAY);
+	check(GOAL_VALUE, 3.001, 4.0, ENOUGH, GOAL_MISSES);
+	check(GOAL_VALUE, 0.0, 2.0, ENOUGH, GOAL_HOLDS_STRETCH);
+}
+
+static void few_pairs_decide_nothing(void)
+{
+	check(GOAL_TIME, 100, 100, 4, GOAL_CANNOT_SAY);
+	check(GOAL_TIME, 0.1, 0.1, 4, GOAL_CANNOT_SAY);
+	check(GOAL_TIME, 100, 100, 5, GOAL_HOLDS_STRETCH);
+}
+
+/* user nice system idle iowait irq softirq steal guest guest_nice, in ticks */
+static const char table[] =
+	"cpu  9999 9999 9999 9999 9999 9999 9999 9999 0 0\n"
+	"cpu0 100 20 30 4000 50 6 7 8 0 0\n"
+	"cpu1 1 2 3 4 5 6 7 8 0 0\n"
+	"cpu11 1000000 0 0 0 0 0 0 0 0 0\n"
+	"intr 5 5 5 5 5 5 5 5 5\n";
+
+static double busy(const char *text, int x, int y)
+{
+	FILE *f = fmemopen((char *)(uintptr_t)text, strlen(text), "r");
+	double s;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+	s = goal_busy_of(f, x, y) * (double)sysconf(_SC_CLK_TCK);
+	fclose(f);
+	return s;
+}
+
+static void idle_time_and_other_processors_do_not_count_as_busy(void)
+{
+	CU_ASSERT_DOUBLE_EQUAL(busy(table, 0, 0), 100 + 20 + 30 + 6 + 7 + 8, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(busy(table, 0, 1), 171 + 1 + 2 + 3 + 6 + 7 + 8, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(busy(table, 2, 3), 0, 0);
+	CU_ASSERT_DOUBLE_EQUAL(busy("cpu0 1 2 3\n", 0, 1), 0, 0);       /* an older kernel's line */
+	CU_ASSERT_DOUBLE_EQUAL(goal_busy_of(NULL, 0, 1), 0, 0);
+}
+
+static CU_TestInfo tests[] = {
+	{ "the whole interval decides a ratio", the_whole_interval_decides_a_ratio },
+	{ "the whole interval decides a value of which less is better",
+	  the_whole_interval_decides_a_value_of_which_less_is_better },
+	{ "few pairs decide nothing", few_pairs_decide_nothing },
+	{ "idle time and other processors do not count as busy", idle_time_and_other_processors_do_not_count_as_busy },
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	static CU_SuiteInfo suites[] = { { .pName = "bench goals", .pTests = tests }, CU_SUITE_INFO_NULL };
+
+	return xk_test_main(suites);
+}

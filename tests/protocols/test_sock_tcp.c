@@ -167,6 +167,36 @@ static void options_reach_tcp(void)
 	down();
 }
 
+/* Sessions of a node, over all VPs. */
+static uint64_t sessions(const char *name)
+{
+	const struct xk_node *n = xk_graph_find(run.g, name);
+	uint64_t sum = 0;
+
+	for (unsigned v = 0; v < run.g->vps->nvps; v++)
+		sum += n->rep[v]->slab.live;
+	return sum;
+}
+
+static void a_closed_socket_waits_for_its_peers_end_as_told(void)
+{
+	const int two = 2;
+	int v = 0, a, c;
+	size_t len = sizeof v;
+
+	up("nil");
+	a = joined(&c);
+	CU_ASSERT_EQUAL(xk_sock_setopt(a, XK_TCP_LINGER2, &two, sizeof two), XK_OK);
+	CU_ASSERT_EQUAL(xk_sock_getopt(a, XK_TCP_LINGER2, &v, &len), XK_OK);
+	CU_ASSERT_EQUAL(v, 2);
+	xk_sock_close(a);                /* c keeps its end open */
+	pass(1500 * XK_MS);
+	CU_ASSERT_EQUAL(sessions("tcp1"), 1);
+	pass(XK_SEC);
+	CU_ASSERT_EQUAL(sessions("tcp1"), 0);
+	down();
+}
+
 /* Corked pieces leave as full segments; uncorked, the rest follows. */
 static void a_cork_holds_what_is_not_a_full_segment(void)
 {
@@ -208,7 +238,7 @@ static void urgent_bytes_are_said_to_be_so(void)
 
 #define T(x) { #x, x }
 static CU_TestInfo tests[] = {
-	T(every_byte_comes_over_a_good_link), T(every_byte_comes_over_a_bad_link), T(options_reach_tcp),
+	T(every_byte_comes_over_a_good_link), T(every_byte_comes_over_a_bad_link), T(options_reach_tcp), T(a_closed_socket_waits_for_its_peers_end_as_told),
 	T(a_cork_holds_what_is_not_a_full_segment), T(urgent_bytes_are_said_to_be_so), CU_TEST_INFO_NULL
 };
 static CU_SuiteInfo suites[] = { { "tcp", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };

@@ -24,7 +24,7 @@ static const char *const changed[] = {
 	"vppc { vps = 8, entry = 'lock' }", "vppc { vps = 8, schedule = 'os' }",
 	"vppc { vps = 8, entry = 'lock', schedule = 'os' }", "vppc { vps = 96 }",
 	"vppc { vps = 3, burst = 1 }", "vppc { burst = 16, quantum = 16 }", "up { burst = 1 }",
-	"tpc { vps = %u, burst = 1 }", "connp_l { lock = 'mcs' }", "connp_l { vps = 8, handover = 'try', lock = 'ticket' }",
+	"tpc { vps = %u, burst = 1 }", "cp { vps = %u, carriers = 1 }", "connp_l { lock = 'mcs' }", "connp_l { vps = 8, handover = 'try', lock = 'ticket' }",
 	"connp_l { vps = 8, carriers = 3 }", "mp { vps = 4, lock = 'mcs', table = 'spin', burst = 4 }",
 	"mp { vps = 8, order = 'any', table = 'none' }", "msgp { vps = 8, hold = false, table = 'rw', handover = 'try' }",
 	"locking { vps = 8, lock = 'ticket', table = 'adaptive', carriers = 2 }",

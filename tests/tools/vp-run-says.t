@@ -90,6 +90,7 @@ ok "echod counts connections" connections echod 9 "$graphs/tcp-echo.lua" count=1
 ok "discard counts connections" connections discard 9 "$graphs/tcp-echo.lua" count=10 conns=9 service=discard
 ok "chargen counts connections" connections chargen 9 "$graphs/tcp-echo.lua" count=10 conns=9 service=chargen
 ok "tcprecv counts connections" connections tcprecv 9 "$graphs/tcp-bulk.lua" count=10 conns=9
+ok "sink counts sources" connections sink 7 "$graphs/bench/udp-both.lua" count=10 conns=7
 ok "who has none says 0" connections chargen 0 "$graphs/tcp-echo.lua" count=10
 ok "where messages are not counted by connection, none has a number" of \
 	'[.connections[] | select(.node == "echo") | .connection == null] | length > 0 and all' \

@@ -101,7 +101,7 @@ static void unknown_keys_get_a_suggestion(void)
 	complains(GOOD "metrik = \"gbit\"", 8, "unknown parameter 'metrik' (did you mean 'metric'?)");
 	complains("sweep = { vps = { 2 } },\nmetric = \"gbti\"", 7, "unknown metric 'gbti' (did you mean 'gbit'?)");
 	complains("sweep = { vps = { 2 } },\nmetric = \"messages_per_s\"", 7, "unknown metric 'messages_per_s' (did you mean 'mps'?)");
-	complains("sweep = { vps = { 2 } },\nmetric = \"gbit\",\nprecision = 5", 8, "'precision' must be at most 1");
+	complains("sweep = { vps = { 2 } },\nmetric = \"gbit\",\nprecision = 5", 8, "'precision' must be between 0.001 and 1, got 5");
 	complains("metric = \"gbit\",\nsweep = {\n  vsp = { 2 } }", 8, "no argument 'vsp' (did you mean 'vps'?)");
 	complains(GOOD "x = \"conn\"", 8, "no axis is called 'conn' (did you mean 'conns'?)");
 	complains(GOOD "runs = { mni = 3 }", 8, "unknown parameter 'mni' (did you mean 'min'?)");

@@ -100,6 +100,13 @@ add { figure = "S1.fig24", doc = "MP: lock time grows with processors", metric =
 add { figure = "S1.fig25", doc = "time waited: LP waits longer than MP", metric = "sync_ms_20k", step = WAIT,
       order = { at("lp", false, 2), at("mp", false, 2) } }
 
+-- Findings beside the figures: the paper describes both, and gives no number of either.
+add { figure = "S1.dlp", doc = "CP behind a packet filter: connections' threads and the device's share 2 processors", needs_cpus = 2,
+      a = at("cp_dlp", false, 2), over = at("cp_dlp", false, 1), at_least = 1.0, at_most = 2.2 }
+order("S1.units", "LP by 16 messages is faster than by one", at("lp16", false, 2), at("lp", false, 2))
+add { figure = "S1.units", doc = "voluntary context switches: LP by 16 messages has fewer than by one", metric = "voluntary_20k",
+      step = SWITCHES, order = { at("lp", false, 2), at("lp16", false, 2) } }
+
 local function theirs(figure, arch, x, value, metric, unit)
   return { figure = figure, at = { arch = arch, xdr = x, cpus = 20 }, value = value, metric = metric, unit = unit or "Mbit/s",
            ours = at(arch, x, 2) }

@@ -72,6 +72,8 @@ ok "what is undecided has its own colour and its own column" sh -c "'$bench' rep
 	! grep -q '<span class=\"pass\">' '$tmp/noise.html'"
 ok "medians and extremes are in the table, and what is odd below it" sh -c "grep -q '<th>median</th><th>min to max</th>' '$tmp/noise.html' &&
 	grep -q '0.02 to 0.06' '$tmp/noise.html'"
+ok "single runs, too, in their order" sh -c "grep -q '<th>single runs</th>' '$tmp/noise.html' &&
+	grep -q '>0.02 0.06 0.02 0.06' '$tmp/noise.html'"
 ok "texts stay texts" sh -c "'$bench' report '$tmp/evil.json' -o '$tmp/evil.html' && python3 '$tmp/check.py' '$tmp/evil.html' '<script>'"
 ok "the same bytes each time" sh -c "'$bench' report '$tmp/evil.json' | cmp - '$tmp/evil.html'"
 ok "two results on a page" sh -c "'$bench' report '$tmp/r.json' '$tmp/evil.json' -o '$tmp/two.html' && python3 '$tmp/check.py' '$tmp/two.html'"
@@ -87,6 +89,8 @@ if command -v gnuplot >/dev/null 2>&1; then
 		test -s '$tmp/d/f/t-1.svg' && grep -q '](f/t-1.svg)' '$tmp/d/p.md'"
 	ok "each run is a dot" sh -c "mkdir -p '$tmp/dots' && '$bench' report '$tmp/noise.json' --svg '$tmp/dots' -o '$tmp/dots/p.md' &&
 		test \$(grep -o '<use xlink:href' '$tmp/dots/t-1.svg' | wc -l) -ge 14"
+	# Crosses are of two points, and of the key.
+	ok "a cross is the median" sh -c "grep -q '>median<' '$tmp/dots/t-1.svg' && test \$(grep -o 'Pt0.' '$tmp/dots/t-1.svg' | wc -l) -ge 4"
 	ok "each is XML of its own" python3 -c "import glob, sys, xml.dom.minidom as m
 files = glob.glob('$tmp/d/f/*.svg')
 [m.parse(f) for f in files]

@@ -36,6 +36,7 @@ ok "--from shows the same and runs nothing" code 0 rep --from "$tmp/r.json" S3.f
 ok "really" sh -c "grep -q '^S3.fig2: pass' '$tmp/out' && ! [ -s '$tmp/calls' ]"
 ok "--markdown" code 0 rep --from "$tmp/r.json" --markdown s3.FIG2
 ok "has tables and the verdict" sh -c "grep -q '^| conns | locks | os ' '$tmp/out' && grep -q '^\*\*S3.fig2: pass' '$tmp/out'"
+ok "single runs, too" grep -Eq '^\| conns .* min to max \| single runs \|' "$tmp/out"
 ok "a figure that is not in the result says so" code 0 rep --from "$tmp/r.json" S2.fig7
 ok "in a line" has '^S2.fig7: not measured'
 ok "a diagram is no measurement" code 0 rep S1.fig4

@@ -210,6 +210,8 @@ struct bench_length bench_length_of(const json_t *settings);
 void bench_at_text(const json_t *at, char *buf, size_t n);
 void bench_number_text(FILE *f, double v, int width);
 const char *bench_digits(double v, char *buf, size_t n);
+/* "160.5 112 158.3": the single runs of a point, to be freed; NULL without memory. */
+char *bench_runs_text(const json_t *point, const char *metric);
 /* Does their number stand beside this point of ours? */
 bool bench_theirs_at(const json_t *theirs, const json_t *point);
 void bench_show_table(FILE *f, const json_t *doc);

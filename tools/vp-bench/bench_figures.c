@@ -235,7 +235,7 @@ static void our_point(const struct view *w, struct bench_plot *p, const json_t *
 	if (isnan(y) || !x_of(p, place(w, at, by_point, buf, sizeof buf), &x))
 		return;
 	name_line(w, at, m, by_point, name, sizeof name);
-	put(line_of(p, name, false), (struct plot_point){ x, y, isnan(lo) ? 1 : lo, isnan(lo) ? 0 : hi });
+	put(line_of(p, name, false), (struct plot_point){ x, y, isnan(lo) ? 1 : lo, isnan(lo) ? 0 : hi, bench_real(s, "median") });
 	put_runs(line_of(p, name, false), point, w->metric[m], x);
 }
 
@@ -256,7 +256,7 @@ static void their_point(const struct view *w, struct bench_plot *p, const json_t
 		snprintf(name, sizeof name, "theirs, %s=%s", w->series, value(at, w->series));
 	else
 		snprintf(name, sizeof name, "theirs");
-	put(line_of(p, name, true), (struct plot_point){ x, bench_real(t, "value"), 1, 0 });
+	put(line_of(p, name, true), (struct plot_point){ x, bench_real(t, "value"), 1, 0, NAN });
 }
 
 static void scale_y(struct bench_plot *p)
@@ -333,7 +333,7 @@ static bool shapes_only(struct bench_plot *p)
 		for (size_t k = 0; k < p->line[kept].n; k++) {
 			struct plot_point *q = &p->line[kept].p[k];
 
-			*q = (struct plot_point){ q->x, q->y / most, q->lo / most, q->hi / most };
+			*q = (struct plot_point){ q->x, q->y / most, q->lo / most, q->hi / most, q->median / most };
 		}
 		for (size_t k = 0; k < p->line[kept].ndots; k++)
 			p->line[kept].dot[k].y /= most;

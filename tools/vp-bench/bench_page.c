@@ -200,7 +200,7 @@ static bool numeric(const char *s)
 /* Short texts stay on a line, long ones get room. */
 static const char *class_of(const char *s)
 {
-	return numeric(s) ? " class=\"n\"" : strlen(s) > LONG ? " class=\"t\"" : "";
+	return strlen(s) > LONG ? " class=\"t\"" : numeric(s) ? " class=\"n\"" : "";
 }
 
 void page_cell(struct bench_page *p, const char *fmt, ...)

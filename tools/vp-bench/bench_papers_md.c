@@ -8,6 +8,7 @@
 #include "tools/vp-bench/bench_papers.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void number(FILE *f, double v)
@@ -59,11 +60,11 @@ static void one_of_theirs(FILE *f, const json_t *t)
 static void heads(FILE *f, const json_t *fig)
 {
 	const json_t *m = json_object_get(fig, "metric"), *also = json_object_get(fig, "also"), *v;
-	size_t i, n = json_array_size(json_object_get(fig, "axes")) + json_array_size(also) + 5;
+	size_t i, n = json_array_size(json_object_get(fig, "axes")) + json_array_size(also) + 6;
 
 	json_array_foreach(json_object_get(fig, "axes"), i, v)
 		fprintf(f, "| %s ", json_string_value(v));
-	fprintf(f, "| %s %s | interval | median | min to max ", bench_text(m, "name"), bench_text(m, "unit"));
+	fprintf(f, "| %s %s | interval | median | min to max | single runs ", bench_text(m, "name"), bench_text(m, "unit"));
 	json_array_foreach(also, i, v)
 		fprintf(f, "| %s%s%s ", bench_text(v, "name"), *bench_text(v, "unit") ? " " : "", bench_text(v, "unit"));
 	fputs("| theirs |\n|", f);
@@ -75,8 +76,10 @@ static void heads(FILE *f, const json_t *fig)
 static void row(FILE *f, const json_t *fig, const json_t *p)
 {
 	const json_t *at = json_object_get(p, "at"), *all = json_object_get(p, "metrics"), *v;
-	const json_t *m = json_object_get(all, bench_text(json_object_get(fig, "metric"), "name"));
+	const char *metric = bench_text(json_object_get(fig, "metric"), "name");
+	const json_t *m = json_object_get(all, metric);
 	double mean = bench_real(m, "mean"), half = bench_real(m, "hi") - mean;
+	char *runs;
 	size_t i;
 
 	json_array_foreach(json_object_get(fig, "axes"), i, v)
@@ -93,7 +96,9 @@ static void row(FILE *f, const json_t *fig, const json_t *p)
 	number(f, bench_real(m, "min"));
 	fputs(" to ", f);
 	number(f, bench_real(m, "max"));
-	fputc(' ', f);
+	runs = bench_runs_text(p, metric);
+	fprintf(f, " | %s ", runs ? runs : "out of memory");
+	free(runs);
 	json_array_foreach(json_object_get(fig, "also"), i, v) {
 		fputs("| ", f);
 		number(f, bench_real(json_object_get(all, bench_text(v, "name")), "mean"));

@@ -11,6 +11,7 @@
 #include "tools/vp-bench/bench_plot.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 
 #define GNUPLOT_S 60.0
 #define BESIDE    18u        /* characters of a name that leave room for the figure */
+#define GREY      "#8a8a8a"
 
 /* Told apart by lightness, too, and by their markers. */
 static const char *const colours[] = { "#2f7ed8", "#e07b28", "#1f9e77", "#c2417c", "#8561c5", "#a8861d", "#3fa7b5", "#b5533c" };
@@ -77,8 +79,9 @@ static void data(FILE *f, const struct bench_plot *p)
 		for (size_t k = 0; k < p->line[i].n; k++) {
 			const struct plot_point *q = &p->line[i].p[k];
 
-			fprintf(f, "%.9g %.9g %.9g %.9g\n", q->x, q->y, q->lo <= q->hi ? q->lo : q->y,
+			fprintf(f, "%.9g %.9g %.9g %.9g ", q->x, q->y, q->lo <= q->hi ? q->lo : q->y,
 				q->lo <= q->hi ? q->hi : q->y);
+			fprintf(f, isnan(q->median) ? "NaN\n" : "%.9g\n", q->median);
 		}
 		fputs("EOD\n", f);
 		if (p->line[i].ndots == 0)
@@ -90,18 +93,25 @@ static void data(FILE *f, const struct bench_plot *p)
 	}
 }
 
-/* Single runs, small, in the colour of their line. */
+/* Single runs as dots and their median as a cross, in the colour of their line. */
 static void dots(FILE *f, const struct bench_plot *p)
 {
 	unsigned ours = 0;
+	bool any = false;
 
 	for (size_t i = 0; i < p->nlines; i++) {
 		const char *colour = colours[ours % 8];
 
 		ours += !p->line[i].theirs;
-		if (p->line[i].ndots != 0)
-			fprintf(f, ", \\\n  $r%zu using 1:2 with points lc rgb '%s' pt 7 ps 0.2 notitle", i, colour);
+		if (p->line[i].ndots == 0)
+			continue;
+		any = true;
+		fprintf(f, ", \\\n  $r%zu using 1:2 with points lc rgb '%s' pt 7 ps 0.2 notitle", i, colour);
+		fprintf(f, ", \\\n  $d%zu using 1:5 with points lc rgb '%s' pt 1 ps 0.8 notitle", i, colour);
 	}
+	if (any)
+		fputs(", \\\n  keyentry with points lc rgb '" GREY "' pt 1 ps 0.8 title 'median'"
+		      ", \\\n  keyentry with points lc rgb '" GREY "' pt 7 ps 0.2 title 'a run'", f);
 }
 
 static void lines(FILE *f, const struct bench_plot *p)
@@ -114,7 +124,7 @@ static void lines(FILE *f, const struct bench_plot *p)
 		unsigned c = l->theirs ? other++ : ours++;
 
 		fprintf(f, "%s$d%zu using %s lc rgb '%s' pt %d ps %s lw %s dt %d title ", i ? ", \\\n  " : "", i,
-			l->theirs ? "1:2 with linespoints" : "1:2:3:4 with yerrorlines", l->theirs ? "#8a8a8a" : colours[c % 8],
+			l->theirs ? "1:2 with linespoints" : "1:2:3:4 with yerrorlines", l->theirs ? GREY : colours[c % 8],
 			l->theirs ? markers[(c + 5) % 8] : markers[c % 8], l->theirs ? "0.8" : "0.6", l->theirs ? "1.3" : "1.8",
 			l->theirs ? 2 : 1);
 		quoted(f, l->name);
@@ -142,7 +152,7 @@ static void put_name(FILE *f, const char *id)
 char *bench_plot_script(const struct bench_plot *p, const char *id, bool page)
 {
 	bool beside = longest_name(p) <= BESIDE;
-	unsigned height = 380 + (beside ? 0 : 20 * (unsigned)((p->nlines + 2) / 3));
+	unsigned height = 380 + (beside ? 0 : 20 * (unsigned)((p->nlines + 4) / 3));
 	char *text = NULL;
 	size_t n = 0;
 	FILE *f = open_memstream(&text, &n);

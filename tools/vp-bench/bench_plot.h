@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bench_plot.h - a figure: lines with intervals over an axis, drawn by gnuplot.
+ * bench_plot.h - a figure: lines with intervals, medians and single runs over an axis, drawn by gnuplot.
  *
  * The caller fills a struct bench_plot and gets SVG text back.  Colours of text and
  * axes are those of the page around it, so one figure serves light and dark.
@@ -15,7 +15,7 @@
 #define PLOT_POINTS 256u
 #define PLOT_DOTS   1024u
 
-struct plot_point { double x, y, lo, hi; };     /* lo > hi: no interval */
+struct plot_point { double x, y, lo, hi, median; };     /* lo > hi: no interval; median: NAN for none */
 struct plot_line {
 	char   name[120];
 	bool   theirs;                   /* dashed and hollow */

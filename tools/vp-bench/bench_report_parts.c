@@ -157,6 +157,7 @@ static void heads_of(const json_t *part, struct columns *c)
 	column(c, "+-", "");
 	column(c, "median", "");
 	column(c, "min to max", "");
+	column(c, "single runs", "");
 	json_array_foreach(json_object_get(part, "also"), i, v)
 		column(c, bench_text(v, "name"), bench_text(v, "unit"));
 	if (json_array_size(json_object_get(part, "theirs")) != 0)
@@ -184,9 +185,10 @@ static void their_cell(struct bench_page *p, const json_t *part, const json_t *p
 static void measured_cells(struct bench_page *p, const json_t *part, const json_t *point)
 {
 	const json_t *all = json_object_get(point, "metrics"), *v;
-	const json_t *m = json_object_get(all, bench_text(json_object_get(part, "metric"), "name"));
+	const char *metric = bench_text(json_object_get(part, "metric"), "name");
+	const json_t *m = json_object_get(all, metric);
 	double mean = bench_real(m, "mean"), lo = bench_real(m, "lo"), hi = bench_real(m, "hi");
-	char a[40], b[40];
+	char a[40], b[40], *runs;
 	size_t i;
 
 	page_cell(p, "%s", bench_digits(mean, a, sizeof a));
@@ -199,6 +201,9 @@ static void measured_cells(struct bench_page *p, const json_t *part, const json_
 	}
 	page_cell(p, "%s", bench_digits(bench_real(m, "median"), a, sizeof a));
 	page_cell(p, "%s to %s", bench_digits(bench_real(m, "min"), a, sizeof a), bench_digits(bench_real(m, "max"), b, sizeof b));
+	runs = bench_runs_text(point, metric);
+	page_cell(p, "%s", runs ? runs : "out of memory");
+	free(runs);
 	json_array_foreach(json_object_get(part, "also"), i, v)
 		page_cell(p, "%s", bench_digits(bench_real(json_object_get(all, bench_text(v, "name")), "mean"), a, sizeof a));
 }

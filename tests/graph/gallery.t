@@ -78,6 +78,13 @@ for file in "$graphs"/*.lua; do
 	*) ok "$name runs" runs "$file" ;;
 	esac
 done
+# What README shows is what is there: the graph, and what it prints.
+sed -n '/^    -- hello.lua/,/^    return graph/s/^    //p' "$top_srcdir/README" >"$tmp/shown"
+sed 1d "$graphs/hello.lua" >"$tmp/there"
+ok "README's graph is hello.lua" cmp "$tmp/shown" "$tmp/there"
+timeout 100 "$run" --virtual "$graphs/hello.lua" >"$tmp/out" 2>"$tmp/err"
+sed -n '/^    node  /,/^$/s/^    //p' "$top_srcdir/README" >"$tmp/shown"
+ok "and prints what README says" sh -c "sed 's/ *\$//' '$tmp/out' | diff '$tmp/shown' -"
 # Experiments name benches or graphs: the check is all that they must pass here.
 for file in "$graphs"/*/*.lua "$graphs"/seeds/*/*.lua; do
 	case $file in

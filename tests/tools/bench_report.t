@@ -72,6 +72,9 @@ ok "what is undecided has its own colour and its own column" sh -c "'$bench' rep
 	! grep -q '<span class=\"pass\">' '$tmp/noise.html'"
 ok "medians and extremes are in the table, and what is odd below it" sh -c "grep -q '<th>median</th><th>min to max</th>' '$tmp/noise.html' &&
 	grep -q '0.02 to 0.06' '$tmp/noise.html'"
+jq '.benches[0].settings.runs_max = 1' "$tmp/noise.json" >"$tmp/wide.json"
+ok "intervals that were not reached are counted at the top" sh -c "'$bench' report --markdown '$tmp/wide.json' |
+	grep -A2 'interval not reached | result' | tail -n 1 | grep -q '| 1 | [^|]*wide.json |'"
 ok "single runs, too, in their order" sh -c "grep -q '<th>single runs</th>' '$tmp/noise.html' &&
 	grep -q '>0.02 0.06 0.02 0.06' '$tmp/noise.html'"
 ok "texts stay texts" sh -c "'$bench' report '$tmp/evil.json' -o '$tmp/evil.html' && python3 '$tmp/check.py' '$tmp/evil.html' '<script>'"

@@ -130,6 +130,18 @@ static unsigned count_shapes(const json_t *part, const char *verdict)
 	return n;
 }
 
+/* Points whose runs ended at their limit, their interval wider than asked for. */
+static unsigned count_unreached(const json_t *part)
+{
+	const json_t *p;
+	unsigned n = 0;
+	size_t i;
+
+	json_array_foreach(json_object_get(part, "points"), i, p)
+		n += strcmp(bench_text(p, "status"), "interval not reached") == 0;
+	return n;
+}
+
 static void name_part(const json_t *part, char *buf, size_t n)
 {
 	const char *side = bench_text(part, "side");
@@ -139,7 +151,8 @@ static void name_part(const json_t *part, char *buf, size_t n)
 
 static void summary(struct report *r)
 {
-	static const char *const heads[] = { "bench", "metric", "points", "pass", "fail", "undecided", "not measurable", "result" };
+	static const char *const heads[] = { "bench", "metric", "points", "pass", "fail", "undecided", "not measurable", "interval not reached",
+		"result" };
 	unsigned section = 1;
 	const json_t *part;
 	char name[200];
@@ -157,6 +170,7 @@ static void summary(struct report *r)
 			page_cell(&r->page, "%u", count_shapes(part, "fail"));
 			page_cell(&r->page, "%u", count_shapes(part, "undecided"));
 			page_cell(&r->page, "%u", count_shapes(part, "not measurable here"));
+			page_cell(&r->page, "%u", count_unreached(part));
 			page_cell(&r->page, "%s", r->file[i]);
 			page_row_end(&r->page);
 		}

@@ -260,6 +260,7 @@ struct tf_out tf_out(struct pf *f, int i)
 	CU_ASSERT_FATAL(hlen >= 20 && hlen <= n);
 	o.flags = xk_be16(t + 12) & 0x1ff;
 	o.wnd = xk_be16(t + 14);
+	o.urp = xk_be16(t + 18);
 	o.nopt = hlen - 20;
 	read_options(&o, t + 20, o.nopt);
 	o.data = t + hlen;

@@ -66,7 +66,7 @@ void tf_in_vp(struct pf *f, unsigned vp, const struct tf_seg *s);
 /* A segment that left, options as read. */
 struct tf_out {
 	uint32_t src, dst, seq, ack, len;
-	uint16_t sport, dport, flags, wnd;
+	uint16_t sport, dport, flags, wnd, urp;
 	int      mss, wscale;                /* -1: none */
 	bool     sackok, ts;
 	uint32_t tsval, tsecr, nopt;

@@ -640,7 +640,7 @@ static void ten_thousand_opens_leave_nothing(void)
 }
 
 /* Whatever allocation fails: an open that fails says so, nothing is left. */
-static void open_torture(void)
+static void an_open_that_may_fail(void)
 {
 	struct xk_sess *s;
 	struct tf_out o;
@@ -669,7 +669,7 @@ static void open_torture(void)
 
 static void every_allocation_of_an_open_may_fail(void)
 {
-	nf_torture(open_torture);
+	nf_torture(an_open_that_may_fail);
 }
 
 /* ---- parameters ---------------------------------------------------------------------------------- */

@@ -576,6 +576,7 @@ static void urgent_data_is_pointed_at_from_behind(void)
 	o = tf_out(&f, -1);
 	CU_ASSERT(o.flags & TCP_URG);
 	CU_ASSERT_EQUAL(o.len, 5);
+	CU_ASSERT_EQUAL(o.urp, 5);
 	end();
 }
 

@@ -3,9 +3,12 @@
  * tcp_fsm.c - the state machine of a connection (RFC 9293 3.3.2, 3.10) as one
  * table: in this state, at this event, what is done, where it leads, and why.
  *
- * tcp_input examines a segment in the RFC's order (acceptable, RST, SYN, ACK,
- * text, FIN) and asks the table at each step, so every pair of state and event
- * is written down here, those that cannot be included.  What an event needs
+ * Every pair of state and event is written down here, those that cannot be
+ * included.  tcp_input examines a segment in the RFC's order (acceptable, RST, SYN,
+ * ACK, text, FIN) and asks the table whether text is taken, what a reset ends with,
+ * and where SYN, ACK, FIN, its acknowledgement and a close lead.  What is challenged or
+ * answered by a reset it decides by itself, as tcp_listen.c does for CLOSED and LISTEN,
+ * where no session is: those cells are the RFC's text for a reader.  What an event needs
  * beside the state (is the sequence number exact? does the acknowledgement
  * cover something sent?) has been found out before it is one.
  * Invariant: no cell is empty; IGNORE and CHALLENGE never change the state.

@@ -99,7 +99,6 @@ struct xk_spec {
 const char *spec_file_name(const struct xk_spec *s, unsigned file);
 /* Grows *v (elements of size) in the arena so that it holds n + 1. */
 bool spec_grow(struct xk_spec *s, void *v, unsigned n, unsigned *room, size_t size);
-const struct xk_proto *spec_proto(const struct xk_spec *s, const char *name);
 /* `udp` or, when the user named it, `udp 'up'`. */
 const char *spec_label(const struct xk_spec *s, const struct spec_node *n, char *buf, size_t len);
 /* "the text \"x\"", "a list", ...: what a value is, for complaints. */

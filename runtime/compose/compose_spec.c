@@ -36,14 +36,6 @@ bool spec_grow(struct xk_spec *s, void *v, unsigned n, unsigned *room, size_t si
 	return true;
 }
 
-const struct xk_proto *spec_proto(const struct xk_spec *s, const char *name)
-{
-	for (const struct xk_proto *const *p = s->table; *p != NULL; p++)
-		if (strcmp((*p)->name, name) == 0)
-			return *p;
-	return NULL;
-}
-
 const char *spec_label(const struct xk_spec *s, const struct spec_node *n, char *buf, size_t len)
 {
 	(void)s;

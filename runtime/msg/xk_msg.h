@@ -63,6 +63,8 @@ struct xk_msg {
 		struct { uint32_t flow; uint16_t gen; uint16_t pad; } v;
 		uint64_t name;   /* the same as one word, pad 0 */
 	} u;
+	/* A protocol that keeps its own copy of a message (TCP's send queue does) may use hash,
+	 * vp, node and aux of it as it likes. */
 	uint32_t        hash;    /* flow hash, set by the classifier */
 	uint32_t        csum;    /* partial sum, see XK_MSG_CSUM */
 	uint16_t        vp;      /* VP that shall run it, set by the classifier */

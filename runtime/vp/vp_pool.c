@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * vp_pool.c - the queue of messages that all carriers share, and their sleep
- * (message parallelism: whoever is free takes the next message, M34, M49).
+ * (message parallelism: whoever is free takes the next message).
  *
  * The queue is a VP that nobody is inside of: what is posted to it goes into an inbox
  * like any other, in batches, without a lock.  Who takes messages does it under the

@@ -138,27 +138,3 @@ void xk_ults_free(struct xk_ults *u)
 	}
 	xk_free(u);
 }
-
-/* Fresh pages are zero, and what a stack has held once is mostly not. */
-static __attribute__((no_sanitize("address", "thread"))) size_t stack_depth(const struct xk_stack *s)
-{
-	const uint64_t *p = s->zone + XK_STACK_ZONE, *top = (const uint64_t *)(const void *)s;
-
-	while (p < top && *p == 0)
-		p++;
-	return (size_t)((const char *)top - (const char *)p);
-}
-
-size_t xk_ult_deepest(const struct xk_vp *vp)
-{
-	const struct xk_ults *u = vp->ults;
-	size_t most = 0;
-
-	for (const struct stack_chunk *c = u != NULL ? u->chunk : NULL; c != NULL; c = c->next)
-		for (unsigned i = 0; i < c->used; i++) {
-			size_t n = stack_depth(stack_at(u, c->mem + i * u->size, i));
-
-			most = n > most ? n : most;
-		}
-	return most;
-}

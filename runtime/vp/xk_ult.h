@@ -78,8 +78,6 @@ struct xk_ult_stats {
 	uint64_t stackless;               /* units that found no memory for a stack */
 };
 void xk_ult_stats(const struct xk_vp *vp, struct xk_ult_stats *out);
-/* The most bytes of one stack that were ever in use, of those of this VP; while it rests. */
-size_t xk_ult_deepest(const struct xk_vp *vp);
 
 /* Bytes of a stack, in this build, where the graph does not say. */
 #define XK_STACK_MIN 8192u

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # preset_axes.t - what docs/threading.md says of each preset and axis is what vp-graph
-# says of it, value by value: no preset, axis or value is in one and not in the other.
+# says of it, value by value: no preset, axis or value is in one and not in the other; and
+# what the first paper's architectures are made of.
 
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/tap.sh"
@@ -55,8 +56,18 @@ plan_agrees() {
 	done
 }
 
+# The first paper's architectures, by their axes: layers hand on single messages, four of them for five connections.
+schmidt() {
+	for want in 'cp vps 20' 'mp vps 1024,.* burst 1' 'lp vps 4,.* burst 1' 'lp16 vps 4,.* burst 16'; do
+		"$graph" show "$top_srcdir/graphs/seeds/schmidt1996/fig08-25-tcp.lua" arch="${want%% *}" >"$tmp/show" || return 1
+		grep -q "threading [a-z]*: .*${want#* }," "$tmp/show" || { echo "$want"; head -2 "$tmp/show"; return 1; }
+	done
+	"$graph" show "$top_srcdir/graphs/seeds/schmidt1996/fig08-25-tcp.lua" arch=lp conns=50 | grep -q 'threading lp: vps 10,'
+}
+
 ok "every preset and axis is in the page" complete
 ok "with the value that it has" same
 ok "another value would be noticed" notices
 ok "a graph that says no more has these values" plan_agrees
+ok "the first paper's architectures are what they are called" schmidt
 done_testing

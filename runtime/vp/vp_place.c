@@ -53,7 +53,7 @@ static bool is_number(const char *s)
 /* As xk_vpset_start names them. */
 static bool is_worker(FILE *f)
 {
-	char line[64] = "";       /* all of it, since compilers compare several bytes at once */
+	char line[64];
 
 	if (fgets(line, sizeof line, f) == NULL || strncmp(line, "Name:\tvp-", 9) != 0)
 		return false;
@@ -65,7 +65,7 @@ static bool is_worker(FILE *f)
 static int pinned_to(const char *status)
 {
 	FILE *f = fopen(status, "r");
-	char line[256] = "", *end;
+	char line[256], *end;
 	int cpu = -1;
 
 	if (f == NULL)

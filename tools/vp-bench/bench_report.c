@@ -151,8 +151,8 @@ static void name_part(const json_t *part, char *buf, size_t n)
 
 static void summary(struct report *r)
 {
-	static const char *const heads[] = { "bench", "metric", "points", "pass", "fail", "undecided", "not measurable", "interval not reached",
-		"result" };
+	static const char *const heads[] = { "bench", "metric", "points", "pass", "fail", "undecided", "not measurable",
+		"interval not reached", "result" };
 	unsigned section = 1;
 	const json_t *part;
 	char name[200];

@@ -2,7 +2,7 @@
 /*
  * eth.c - Ethernet II framing (RFC 894): destination, source, type.
  *
- * Sessions and checks are link_common's; here are the header and the two fast
+ * Sessions and checks are those of every link; here are the header and the two fast
  * paths.  Source and type lie side by side in the header, so the key of a
  * received frame is one load, and a prebuilt header is two stores.  Left out:
  * IEEE 802.3 length framing and VLAN tags (frames of unknown type, dropped).
@@ -11,7 +11,7 @@
  */
 #include "protocols/eth/eth.h"
 
-#include "protocols/eth/link_common.h"
+#include "protocols/link/link.h"
 #include "runtime/upi/xk_review.h"
 
 /* ---- header ---------------------------------------------------------------------- */

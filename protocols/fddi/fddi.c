@@ -5,13 +5,13 @@
  * A frame in memory starts with its frame control byte and has no preamble,
  * checksum or trailer: those are the device's.  Addresses are in canonical bit
  * order, as RFC 1390 wants them above the device.  Sessions and checks are
- * link_common's.  Left out: everything but unnumbered-information frames with
+ * those of every link.  Left out: everything but unnumbered-information frames with
  * the SNAP header of encapsulated Ethernet (station management, LLC types 2
  * and 3, XID and TEST): dropped with a reason.
  */
 #include "protocols/fddi/fddi.h"
 
-#include "protocols/eth/link_common.h"
+#include "protocols/link/link.h"
 #include "runtime/upi/xk_review.h"
 
 /* ORDER FDDI_DROP: after LINK_DROPS */

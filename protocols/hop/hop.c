@@ -12,7 +12,7 @@
  */
 #include "protocols/hop/hop.h"
 
-#include "protocols/vnet/virtual.h"
+#include "protocols/virtual/virtual.h"
 #include "runtime/upi/xk_upi_inline.h"
 
 struct hop_conf { struct virt_conf virt; uint64_t burn; bool look; };

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "protocols/arp/arp.h"
-#include "protocols/vnet/virtual.h"
+#include "protocols/virtual/virtual.h"
 #include "runtime/upi/xk_review.h"
 
 struct vnet_conf { struct virt_conf virt; struct xk_pmap links; uint64_t dflt; };

@@ -3,7 +3,7 @@
  * xdr.c - the presentation layer (RFC 4506): opening and closing, control, and the descriptor.
  *
  * It lies between an application and its transport, datagrams or a stream, and offers what lies
- * below: participants, enables and numbers are those of the neighbours (protocols/vnet/virtual.h).
+ * below: participants, enables and numbers are those of the neighbours (protocols/virtual/virtual.h).
  * Over datagrams passive sessions linger as those of every virtual protocol.  Over a stream each
  * session is its connection's: it lives as long as those above hold it, and news of the
  * connection is passed on under its name.

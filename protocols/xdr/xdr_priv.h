@@ -12,7 +12,7 @@
 #define XDR_PRIV_H
 
 #include "protocols/stream/stream_app.h"
-#include "protocols/vnet/virtual.h"
+#include "protocols/virtual/virtual.h"
 #include "protocols/xdr/xdr.h"
 #include "runtime/upi/xk_stream.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * link_common.c - sessions, enables and address checks of links with 48-bit
- * addresses; see link_common.h.
+ * link.c - sessions, enables and address checks of links with 48-bit
+ * addresses; see link.h.
  *
  * Each replica opens the driver once, at start; every session holds a reference
  * to that one driver session.  A passive session lingers, held by the link
@@ -9,7 +9,7 @@
  * Invariant: a lingering session's enable existed when it was made; when an
  * enable goes, every VP is told to give up the sessions made under it.
  */
-#include "protocols/eth/link_common.h"
+#include "protocols/link/link.h"
 
 /* ---- keys ------------------------------------------------------------------------ */
 

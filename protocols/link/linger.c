@@ -8,7 +8,7 @@
  * two periods.
  * Invariant: a session that is gathered is marked until linger_end.
  */
-#include "protocols/eth/linger.h"
+#include "protocols/link/linger.h"
 
 #define LINGERS 1u            /* in the session's aux */
 #define BATCH   64u

@@ -17,7 +17,7 @@
 #ifndef VIRTUAL_H
 #define VIRTUAL_H
 
-#include "protocols/eth/linger.h"
+#include "protocols/link/linger.h"
 #include "runtime/upi/xk_upi.h"
 
 /* In the node's state; embedded at its start. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * link_common.h - a link whose stations have 48-bit addresses and whose frames
+ * link.h - a link whose stations have 48-bit addresses and whose frames
  * name the protocol above by a 16-bit type: what Ethernet and FDDI share.
  *
  * Shared are sessions (by type and remote station), enables (by type), the
@@ -13,13 +13,13 @@
  * bound where no received frame looks: it only sends.
  * Invariant: no session has our own or a group address as a received source.
  */
-#ifndef LINK_COMMON_H
-#define LINK_COMMON_H
+#ifndef LINK_H
+#define LINK_H
 
 #include <endian.h>
 #include <string.h>
 
-#include "protocols/eth/linger.h"
+#include "protocols/link/linger.h"
 #include "runtime/base/xk_bytes.h"
 #include "runtime/base/xk_wide.h"
 #include "runtime/upi/xk_upi_inline.h"

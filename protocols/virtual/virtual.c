@@ -9,7 +9,7 @@
  * Invariant: closing an own session leaves the lower session's `up` at the
  * replica, or at another own session that has taken it since.
  */
-#include "protocols/vnet/virtual.h"
+#include "protocols/virtual/virtual.h"
 
 #include <string.h>
 

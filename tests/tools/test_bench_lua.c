@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_bench_lua.c - documents on their way through Lua modules: nothing is lost, nothing
+ * changes its place.
+ */
+#include <CUnit/CUnit.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/support/xk_test.h"
+#include "tools/vp-bench/bench_lua.h"
+
+static const char module[] =
+	"local json, host = require 'json', require 'host'\n"
+	"local t = {}\n"
+	"function t.same(v) return v end\n"
+	"function t.order(v) local s = '' for k, x in pairs(v) do s = s .. k .. tostring(x) end return s end\n"
+	"function t.keys(v) return json.keys(v) end\n"
+	"function t.change(v) v.b = nil v.zz = 1 v.y = 2 return v end\n"
+	"function t.made() return json.object({ 'z', 'n', 'a' }, { a = 1, z = 2 }) end\n"
+	"function t.none() return { list = json.list {}, object = {} } end\n"
+	"function t.holes(v) return #v end\n"
+	"function t.text(v) return json.text(v) end\n"
+	"function t.run(words, input) local s, why = host.run(words, input, 5) return s or why end\n"
+	"function t.wrong() error('it is wrong\\nreally', 0) end\n"
+	"return t\n";
+
+static char dir[] = "/tmp/bench-lua-XXXXXX", file[64];
+
+static int begin(void)
+{
+	FILE *f;
+
+	if (mkdtemp(dir) == NULL)
+		return 1;
+	snprintf(file, sizeof file, "%s/t.lua", dir);
+	f = fopen(file, "w");
+	if (f == NULL || fputs(module, f) < 0 || fclose(f) != 0)
+		return 1;
+	bench_lua_from(dir);
+	return 0;
+}
+
+static int end(void)
+{
+	bench_lua_from(NULL);
+	unlink(file);
+	return rmdir(dir);
+}
+
+/* function(v), as JSON on one line. */
+static void gives(const char *function, const char *v, const char *want)
+{
+	json_t *arg = json_loads(v, JSON_DECODE_ANY, NULL), *got;
+	char why[200] = "", *text;
+
+	got = bench_lua_call("t", function, &arg, 1, why, sizeof why);
+	CU_ASSERT_STRING_EQUAL(why, "");
+	text = json_dumps(got, JSON_ENCODE_ANY | JSON_COMPACT);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+	CU_ASSERT_STRING_EQUAL(text, want);
+	free(text);
+	json_decref(got);
+	json_decref(arg);
+}
+
+#define DOCUMENT "{\"z\":1,\"b\":{\"y\":[],\"a\":{},\"n\":null},\"a\":[1,null,2.5,null],\"m\":null,\"s\":\"a\\nb\",\"t\":true}"
+
+static void a_document_comes_back_as_it_was(void)
+{
+	gives("same", DOCUMENT, DOCUMENT);
+	gives("text", "{\"z\":1,\"b\":null,\"a\":[null]}", "\"{\\\"z\\\":1,\\\"b\\\":null,\\\"a\\\":[null]}\"");
+}
+
+static void pairs_follows_the_document(void)
+{
+	gives("order", "{\"z\":1,\"b\":null,\"a\":3,\"c\":4}", "\"z1a3c4\"");
+	gives("keys", "{\"z\":1,\"b\":null,\"a\":3}", "[\"z\",\"b\",\"a\"]");
+}
+
+static void what_lua_adds_comes_last(void)
+{
+	gives("change", "{\"z\":1,\"b\":5,\"n\":null,\"a\":3}", "{\"z\":1,\"n\":null,\"a\":3,\"y\":2,\"zz\":1}");
+	gives("made", "0", "{\"z\":2,\"n\":null,\"a\":1}");
+}
+
+static void an_empty_list_is_a_list(void)
+{
+	gives("none", "0", "{\"list\":[],\"object\":{}}");
+	gives("holes", "[null,1,null]", "3");
+}
+
+static void programs_run_or_it_is_said(void)
+{
+	json_t *args[] = { json_pack("[ss]", "sh", "-c"), json_string("hello") };
+	char why[200], *text;
+
+	json_array_append_new(args[0], json_string("cat"));
+	text = bench_lua_text("t", "run", args, 2, why, sizeof why);
+	CU_ASSERT(text != NULL && strcmp(text, "hello") == 0);
+	free(text);
+	json_array_set_new(args[0], 2, json_string("exit 3"));
+	text = bench_lua_text("t", "run", args, 2, why, sizeof why);
+	CU_ASSERT(text != NULL && strcmp(text, "it ended with code 3") == 0);
+	free(text);
+	json_decref(args[0]);
+	json_decref(args[1]);
+}
+
+static void what_goes_wrong_is_a_sentence(void)
+{
+	char why[200] = "";
+
+	CU_ASSERT_PTR_NULL(bench_lua_text("t", "wrong", NULL, 0, why, sizeof why));
+	CU_ASSERT_STRING_EQUAL(why, "it is wrong really");
+	CU_ASSERT_PTR_NULL(bench_lua_text("t", "none", NULL, 0, why, sizeof why));
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "string expected, got table"));
+	CU_ASSERT_PTR_NULL(bench_lua_call("t", "no_such", NULL, 0, why, sizeof why));
+}
+
+static CU_TestInfo tests[] = {
+	{ "a document comes back as it was", a_document_comes_back_as_it_was },
+	{ "pairs follows the document", pairs_follows_the_document },
+	{ "what Lua adds comes last", what_lua_adds_comes_last },
+	{ "an empty list is a list", an_empty_list_is_a_list },
+	{ "programs run, or it is said", programs_run_or_it_is_said },
+	{ "what goes wrong is a sentence", what_goes_wrong_is_a_sentence },
+	CU_TEST_INFO_NULL,
+};
+
+int main(void)
+{
+	static CU_SuiteInfo suites[] = {
+		{ .pName = "Lua modules", .pInitFunc = begin, .pCleanupFunc = end, .pTests = tests }, CU_SUITE_INFO_NULL
+	};
+
+	return xk_test_main(suites);
+}

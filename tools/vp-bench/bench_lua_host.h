@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench_lua_host.h - JSON values in a Lua state, and what the modules get from C.
+ */
+#ifndef XK_BENCH_LUA_HOST_H
+#define XK_BENCH_LUA_HOST_H
+
+#include <jansson.h>
+#include <lua.h>
+
+#define BENCH_LUA_DEPTH 32                         /* of a value */
+#define BENCH_LUA_STACK (8 * BENCH_LUA_DEPTH + 8)  /* slots that taking a value needs */
+
+/* v on the stack.  Objects keep the order of their keys, empty lists are known for lists. */
+void    bench_lua_push(lua_State *L, const json_t *v);
+/* The value at `at`, new; raises no error when there are BENCH_LUA_STACK slots. */
+json_t *bench_lua_take(lua_State *L, int at);
+
+/* Openers of the modules json (bench_lua_value.c) and host (bench_lua_host.c). */
+int bench_lua_json(lua_State *L);
+int bench_lua_host(lua_State *L);
+
+#endif

@@ -13,7 +13,7 @@
 #include "tools/vp-bench/bench_lua.h"
 
 static const char module[] =
-	"local json, host = require 'json', require 'host'\n"
+	"local json, metrics = require 'json', require 'metrics'\n"
 	"local t = {}\n"
 	"function t.same(v) return v end\n"
 	"function t.order(v) local s = '' for k, x in pairs(v) do s = s .. k .. tostring(x) end return s end\n"
@@ -23,7 +23,8 @@ static const char module[] =
 	"function t.none() return { list = json.list {}, object = {} } end\n"
 	"function t.holes(v) return #v end\n"
 	"function t.text(v) return json.text(v) end\n"
-	"function t.run(words, input) local s, why = host.run(words, input, 5) return s or why end\n"
+	"function t.metric(i) return metrics[i] end\n"
+	"function t.world() return tostring(io or os or package.cpath ~= '') end\n"
 	"function t.wrong() error('it is wrong\\nreally', 0) end\n"
 	"return t\n";
 
@@ -92,21 +93,10 @@ static void an_empty_list_is_a_list(void)
 	gives("holes", "[null,1,null]", "3");
 }
 
-static void programs_run_or_it_is_said(void)
+static void metrics_are_known_and_files_are_not(void)
 {
-	json_t *args[] = { json_pack("[ss]", "sh", "-c"), json_string("hello") };
-	char why[200], *text;
-
-	json_array_append_new(args[0], json_string("cat"));
-	text = bench_lua_text("t", "run", args, 2, why, sizeof why);
-	CU_ASSERT(text != NULL && strcmp(text, "hello") == 0);
-	free(text);
-	json_array_set_new(args[0], 2, json_string("exit 3"));
-	text = bench_lua_text("t", "run", args, 2, why, sizeof why);
-	CU_ASSERT(text != NULL && strcmp(text, "it ended with code 3") == 0);
-	free(text);
-	json_decref(args[0]);
-	json_decref(args[1]);
+	gives("metric", "1", "{\"better\":\"higher\",\"doc\":\"payload bits per second\",\"name\":\"gbit\",\"unit\":\"Gbit/s\"}");
+	gives("world", "0", "\"false\"");
 }
 
 static void what_goes_wrong_is_a_sentence(void)
@@ -125,7 +115,7 @@ static CU_TestInfo tests[] = {
 	{ "pairs follows the document", pairs_follows_the_document },
 	{ "what Lua adds comes last", what_lua_adds_comes_last },
 	{ "an empty list is a list", an_empty_list_is_a_list },
-	{ "programs run, or it is said", programs_run_or_it_is_said },
+	{ "metrics are known, and files are not", metrics_are_known_and_files_are_not },
 	{ "what goes wrong is a sentence", what_goes_wrong_is_a_sentence },
 	CU_TEST_INFO_NULL,
 };

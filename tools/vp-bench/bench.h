@@ -214,8 +214,6 @@ const char *bench_digits(double v, char *buf, size_t n);
 char *bench_runs_text(const json_t *point, const char *metric);
 /* Does their number stand beside this point of ours? */
 bool bench_theirs_at(const json_t *theirs, const json_t *point);
-void bench_show_table(FILE *f, const json_t *doc);
-void bench_show_csv(FILE *f, const json_t *doc);
 int  bench_show(FILE *f, const json_t *doc, enum bench_format format);
 
 /* ---- running -------------------------------------------------------------------------- */

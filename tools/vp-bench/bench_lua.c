@@ -4,7 +4,8 @@
  *
  * One state, made at the first call, holds the modules.  A module sees tables, texts
  * and numbers, the libraries base, table, string, math and utf8, package to find its
- * neighbours by name, and the modules json (bench_lua_value.c) and host (bench_lua_host.c).
+ * neighbours by name, and the modules json (bench_lua_value.c) and metrics, the list of
+ * {name, unit, doc, better}.  It has no files and no programs: C reads, runs and writes.
  * Invariant: whatever a module does, the caller gets a value or a sentence.
  */
 #include "tools/vp-bench/bench_lua.h"
@@ -18,7 +19,7 @@
 
 #include "runtime/mem/xk_mem.h"
 #include "tools/vp-bench/bench.h"
-#include "tools/vp-bench/bench_lua_host.h"
+#include "tools/vp-bench/bench_lua_value.h"
 #include "tools/vp-bench/bench_lua_text.h"
 
 static lua_State *state;
@@ -35,6 +36,26 @@ static int load_embedded(lua_State *L)
 	if (luaL_loadbufferx(L, (const char *)lua_text[i].text, lua_text[i].n, name, "t") != LUA_OK)
 		return lua_error(L);
 	lua_call(L, 0, 1);
+	return 1;
+}
+
+static int load_metrics(lua_State *L)
+{
+	lua_newtable(L);
+	for (lua_Integer i = 0; bench_metrics[i].name != NULL; i++) {
+		const struct bench_metric *m = &bench_metrics[i];
+
+		lua_createtable(L, 0, 4);
+		lua_pushstring(L, m->name);
+		lua_setfield(L, -2, "name");
+		lua_pushstring(L, m->unit);
+		lua_setfield(L, -2, "unit");
+		lua_pushstring(L, m->doc);
+		lua_setfield(L, -2, "doc");
+		lua_pushstring(L, m->lower ? "lower" : "higher");
+		lua_setfield(L, -2, "better");
+		lua_rawseti(L, -2, i + 1);
+	}
 	return 1;
 }
 
@@ -60,8 +81,8 @@ static int open_state(lua_State *L)
 	lua_getfield(L, -1, "preload");
 	lua_pushcfunction(L, bench_lua_json);
 	lua_setfield(L, -2, "json");
-	lua_pushcfunction(L, bench_lua_host);
-	lua_setfield(L, -2, "host");
+	lua_pushcfunction(L, load_metrics);
+	lua_setfield(L, -2, "metrics");
 	for (size_t i = 0; modules_dir == NULL && i < sizeof lua_text / sizeof *lua_text; i++) {
 		lua_pushinteger(L, (lua_Integer)i);
 		lua_pushcclosure(L, load_embedded, 1);

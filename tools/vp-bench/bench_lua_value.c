@@ -9,7 +9,7 @@
  * userdata, json.null, so that # is the list's length.
  * Invariant: a document that goes in and comes back unchanged is the same document.
  */
-#include "tools/vp-bench/bench_lua_host.h"
+#include "tools/vp-bench/bench_lua_value.h"
 
 #include <lauxlib.h>
 #include <stdbool.h>

@@ -271,7 +271,7 @@ static void show_part(FILE *f, const struct job *j, const struct paper_entry *e,
 		papers_markdown(f, e, fig);
 	} else {
 		doc = json_pack("{s:[O]}", "benches", fig);
-		bench_show_table(f, doc);
+		(void)bench_show(f, doc, BENCH_TABLE);
 		json_decref(doc);
 	}
 	json_array_extend(shapes, json_object_get(fig, "shapes"));

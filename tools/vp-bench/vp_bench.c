@@ -42,7 +42,7 @@ static int usage(FILE *f, int code)
 	fprintf(f, "Usage: vp-bench COMMAND ...\n\n");
 	for (const struct command *c = commands; c->name != NULL; c++)
 		fprintf(f, "  %-10s%-24s%s\n", c->name, c->usage, c->doc);
-	fprintf(f, "\n--lua-path DIR, anywhere: judge by judge.lua, stats.lua and warn.lua in DIR instead of those inside.\n");
+	fprintf(f, "\n--lua-path DIR, anywhere: take the Lua modules that look at results from DIR instead of those inside.\n");
 	fprintf(f, "\nExit codes: 0 good or undecided, 1 a shape failed, 2 wrong usage, 3 errors in a bench file, 4 a run failed,\n"
 		"5 the result could not be written, 6 interrupted.\n");
 	return code;

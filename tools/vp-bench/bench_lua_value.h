@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bench_lua_host.h - JSON values in a Lua state, and what the modules get from C.
+ * bench_lua_value.h - JSON values in a Lua state, and the module json.
  */
-#ifndef XK_BENCH_LUA_HOST_H
-#define XK_BENCH_LUA_HOST_H
+#ifndef XK_BENCH_LUA_VALUE_H
+#define XK_BENCH_LUA_VALUE_H
 
 #include <jansson.h>
 #include <lua.h>
@@ -16,8 +16,7 @@ void    bench_lua_push(lua_State *L, const json_t *v);
 /* The value at `at`, new; raises no error when there are BENCH_LUA_STACK slots. */
 json_t *bench_lua_take(lua_State *L, int at);
 
-/* Openers of the modules json (bench_lua_value.c) and host (bench_lua_host.c). */
+/* Opens the module json: object, list, keys, text, null. */
 int bench_lua_json(lua_State *L);
-int bench_lua_host(lua_State *L);
 
 #endif

@@ -212,8 +212,6 @@ void bench_number_text(FILE *f, double v, int width);
 const char *bench_digits(double v, char *buf, size_t n);
 /* "160.5 112 158.3": the single runs of a point, to be freed; NULL without memory. */
 char *bench_runs_text(const json_t *point, const char *metric);
-/* Does their number stand beside this point of ours? */
-bool bench_theirs_at(const json_t *theirs, const json_t *point);
 int  bench_show(FILE *f, const json_t *doc, enum bench_format format);
 
 /* ---- running -------------------------------------------------------------------------- */

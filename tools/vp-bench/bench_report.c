@@ -2,259 +2,143 @@
 /*
  * bench_report.c - the subcommand report: results as one page with figures.
  *
- * HTML has everything inside and needs nothing else; Markdown and --svg DIR make a
- * page with figures for a tree of documents.  Without gnuplot there are the tables,
- * and the page says so.  The page is made whole before the file is touched.
- * Invariant: the same results give the same bytes; nothing of today gets in.
+ * report.lua says what is to be drawn and writes the page; gnuplot draws.  HTML has
+ * everything inside and needs nothing else; Markdown and --svg DIR make a page with
+ * figures for a tree of documents.  Without gnuplot there are the tables, and the page
+ * says so.  The page is made whole before the file is touched.
  */
-#include "tools/vp-bench/bench_report.h"
-
 #include <argp.h>
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "tools/vp-bench/bench_compare.h"
+#include "tools/vp-bench/bench_lua.h"
 
-#define RESULTS 64u
+#define RESULTS   64u
+#define GNUPLOT_S 60.0
 
 struct report {
 	const char *file[RESULTS], *out, *svg;
 	json_t     *doc[RESULTS];
 	unsigned    n;
 	bool        markdown;
-	struct bench_page page;
-	json_t     *names;               /* of figure files, to keep them apart */
-	const json_t *part;
-	unsigned    figures;             /* of the part */
-	bool        no_plots;            /* told once */
-	char        why[400];
+	char        why[400];            /* there are no figures */
 	int         code;
 };
 
 /* ---- figures ------------------------------------------------------------------------- */
 
-/* "fig07-udp-1": letters, digits, . _ - of the bench's name, and no name twice. */
-static void name_figure(struct report *r, char *buf, size_t n)
+/* SVG, to be freed, or NULL and why. */
+static char *draw(const char *script, char *why, size_t n)
 {
-	char stem[100];
-	size_t used = 0;
+	static const char *const argv[] = { "gnuplot", "-", NULL };
+	bool stopped = false;
+	char *svg = bench_child_text(argv, script, GNUPLOT_S, &stopped, why, n);
 
-	for (const char *s = bench_text(r->part, "name"); *s != '\0' && used + 1 < sizeof stem; s++)
-		stem[used++] = isalnum((unsigned char)*s) || strchr("._-", *s) ? *s : '-';
-	stem[used] = '\0';
-	if (stem[0] == '.')
-		stem[0] = '-';
-	for (unsigned k = r->figures + 1; ; k++) {
-		snprintf(buf, n, "%s-%u", stem, k);
-		if (json_object_get(r->names, buf) == NULL)
-			break;
-	}
-	json_object_set_new(r->names, buf, json_true());
-}
-
-/* A link from the page to the folder of figures. */
-static void link_to(const struct report *r, const char *name, char *buf, size_t n)
-{
-	const char *slash = r->out ? strrchr(r->out, '/') : NULL;
-	size_t dir = slash ? (size_t)(slash - r->out) + 1 : 0, end = strlen(r->svg);
-
-	while (end > 1 && r->svg[end - 1] == '/')
-		end--;
-	if (slash != NULL && end + 1 == dir && strncmp(r->svg, r->out, end) == 0)
-		snprintf(buf, n, "%s.svg", name);
-	else if (slash != NULL && strncmp(r->svg, r->out, dir) == 0)
-		snprintf(buf, n, "%.*s/%s.svg", (int)(end - dir), r->svg + dir, name);
-	else if (slash == NULL && end == 1 && *r->svg == '.')
-		snprintf(buf, n, "%s.svg", name);
-	else
-		snprintf(buf, n, "%.*s/%s.svg", (int)end, r->svg, name);
-}
-
-static void draw_file(struct report *r, const struct bench_plot *plot, const char *name)
-{
-	char path[4096], link[4096], why[4400];
-	char *svg = bench_plot_svg(plot, name, false, r->why, sizeof r->why);
-
-	r->no_plots |= svg == NULL;
-	if (svg == NULL)
-		return;
-	snprintf(path, sizeof path, "%.3900s/%s.svg", r->svg, name);
-	if (bench_text_save(svg, path, why, sizeof why) != BENCH_OK) {
-		fprintf(stderr, "vp-bench report: cannot write %s\n", why);
-		r->code = BENCH_IO;
-	}
-	free(svg);
-	link_to(r, name, link, sizeof link);
-	if (r->markdown)
-		page_figure(&r->page, NULL, link, plot->title);
-}
-
-static void draw_page(struct report *r, const struct bench_plot *plot, const char *name)
-{
-	char *svg = bench_plot_svg(plot, name, true, r->why, sizeof r->why);
-
-	r->no_plots |= svg == NULL;
+	if (svg != NULL && strstr(svg, "<svg") != NULL && strstr(svg, "</svg>") != NULL)
+		return svg;
 	if (svg != NULL)
-		page_figure(&r->page, svg, NULL, plot->title);
+		snprintf(why, n, "gnuplot drew nothing");
 	free(svg);
+	return NULL;
 }
 
-static void draw(const struct bench_plot *plot, void *arg)
+static void save_figure(struct report *r, const char *name, const char *svg)
 {
-	struct report *r = arg;
-	char name[140];
+	char path[4096], why[4400];
 
-	if (r->no_plots)
+	snprintf(path, sizeof path, "%.3900s/%s.svg", r->svg, name);
+	if (bench_text_save(svg, path, why, sizeof why) == BENCH_OK)
 		return;
-	name_figure(r, name, sizeof name);
-	r->figures++;
-	if (r->svg != NULL)
-		draw_file(r, plot, name);
-	if (!r->markdown)
-		draw_page(r, plot, name);
+	fprintf(stderr, "vp-bench report: cannot write %s\n", why);
+	r->code = BENCH_IO;
+}
+
+/* By name what was drawn, true for a file; up to the first that gnuplot does not draw. */
+static json_t *draw_all(struct report *r, const json_t *list)
+{
+	json_t *drawn = json_object();
+	const json_t *v;
+	size_t i;
+
+	json_array_foreach(list, i, v) {
+		const char *name = bench_text(v, "name");
+		char *svg = draw(bench_text(v, "script"), r->why, sizeof r->why);
+
+		if (svg == NULL)
+			break;
+		if (json_is_true(json_object_get(v, "file")))
+			save_figure(r, name, svg);
+		json_object_set_new(drawn, name, json_is_true(json_object_get(v, "file")) ? json_true() : json_string(svg));
+		free(svg);
+	}
+	return drawn;
 }
 
 /* ---- the page --------------------------------------------------------------------------- */
 
-static unsigned count_shapes(const json_t *part, const char *verdict)
-{
-	const json_t *s;
-	unsigned n = 0;
-	size_t i;
-
-	json_array_foreach(json_object_get(part, "shapes"), i, s)
-		n += strcmp(bench_text(s, "verdict"), verdict) == 0;
-	return n;
-}
-
-/* Points whose runs ended at their limit, their interval wider than asked for. */
-static unsigned count_unreached(const json_t *part)
-{
-	const json_t *p;
-	unsigned n = 0;
-	size_t i;
-
-	json_array_foreach(json_object_get(part, "points"), i, p)
-		n += strcmp(bench_text(p, "status"), "interval not reached") == 0;
-	return n;
-}
-
-static void name_part(const json_t *part, char *buf, size_t n)
-{
-	const char *side = bench_text(part, "side");
-
-	snprintf(buf, n, "%s%s%s", bench_text(part, "name"), *side ? ", side " : "", side);
-}
-
-static void summary(struct report *r)
-{
-	static const char *const heads[] = { "bench", "metric", "points", "pass", "fail", "undecided", "not measurable",
-		"interval not reached", "result" };
-	unsigned section = 1;
-	const json_t *part;
-	char name[200];
-	size_t k;
-
-	page_table(&r->page, XK_ARRAY_LEN(heads), heads);
-	for (unsigned i = 0; i < r->n; i++, section++)
-		json_array_foreach(json_object_get(r->doc[i], "benches"), k, part) {
-			name_part(part, name, sizeof name);
-			page_row(&r->page);
-			page_link(&r->page, section++, name);
-			page_cell(&r->page, "%s", bench_text(json_object_get(part, "metric"), "name"));
-			page_cell(&r->page, "%zu", json_array_size(json_object_get(part, "points")));
-			page_cell(&r->page, "%u", count_shapes(part, "pass"));
-			page_cell(&r->page, "%u", count_shapes(part, "fail"));
-			page_cell(&r->page, "%u", count_shapes(part, "undecided"));
-			page_cell(&r->page, "%u", count_shapes(part, "not measurable here"));
-			page_cell(&r->page, "%u", count_unreached(part));
-			page_cell(&r->page, "%s", r->file[i]);
-			page_row_end(&r->page);
-		}
-	page_table_end(&r->page);
-}
-
-static void one_part(struct report *r, const json_t *part)
-{
-	char name[200];
-
-	r->part = part;
-	r->figures = 0;
-	name_part(part, name, sizeof name);
-	page_title(&r->page, 2, name);
-	report_settings(&r->page, part);
-	report_verdicts(&r->page, part);
-	if (!r->markdown || r->svg != NULL)
-		bench_figures(part, draw, r);
-	report_points(&r->page, part);
-}
-
-static void compared(struct report *r, const json_t *doc)
+/* Both sides of a sweep in turns, or null. */
+static json_t *compared(const json_t *doc)
 {
 	static const struct bench_compare_options o = { .confidence = 0.98, .fail_over = -1 };
 	char why[300];
 	json_t *c = bench_compare_side(doc, "B", 0) ? bench_compare(doc, "", NULL, NULL, &o, why, sizeof why) : NULL;
 
-	if (c != NULL)
-		report_comparison(&r->page, c);
-	json_decref(c);
+	return c != NULL ? c : json_null();
 }
 
-static void one_result(struct report *r, unsigned i)
+/* What report.lua gets. */
+static json_t *whole_of(const struct report *r)
 {
-	json_t *doc = r->doc[i], *part;
-	char title[600];
-	size_t k;
+	json_t *docs = json_array(), *files = json_array(), *comparisons = json_array();
 
-	json_array_foreach(json_object_get(doc, "benches"), k, part)
-		one_part(r, part);
-	snprintf(title, sizeof title, "%.500s: machine", r->file[i]);
-	page_title(&r->page, 2, title);
-	page_text(&r->page, "Started %s (UTC), vp-bench %s.", bench_text(doc, "started"), bench_text(doc, "version"));
-	compared(r, doc);
-	report_environment(&r->page, json_object_get(doc, "environment"));
-	report_commands(&r->page, doc);
+	for (unsigned i = 0; i < r->n; i++) {
+		json_array_append(docs, r->doc[i]);
+		json_array_append_new(files, json_string_nocheck(r->file[i]));
+		json_array_append_new(comparisons, compared(r->doc[i]));
+	}
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:b}", "docs", docs, "files", files, "comparisons", comparisons,
+			 "out", r->out ? json_string_nocheck(r->out) : json_null(),
+			 "svg", r->svg ? json_string_nocheck(r->svg) : json_null(), "markdown", r->markdown);
 }
 
-static void whole_page(struct report *r)
+static void write_page(struct report *r, const char *text)
 {
-	page_head(&r->page, "vp-bench report");
-	page_title(&r->page, 1, "vp-bench report");
-	/* Sections are counted from 1, as their titles come. */
-	r->page.sections = 1;
-	summary(r);
-	for (unsigned i = 0; i < r->n; i++)
-		one_result(r, i);
-	if (r->no_plots)
-		page_text(&r->page, "There are no figures here: %s.", r->why);
-	page_foot(&r->page);
-}
+	char why[4400];
 
-static int make(struct report *r)
-{
-	char *text = NULL, why[4400];
-	size_t n = 0;
-
-	r->page.f = open_memstream(&text, &n);
-	if (r->page.f == NULL)
-		return BENCH_IO;
-	r->page.markdown = r->markdown;
-	r->names = json_object();
-	whole_page(r);
-	fclose(r->page.f);
-	json_decref(r->names);
-	if (r->no_plots)
-		fprintf(stderr, "vp-bench report: no figures, tables only: %s\n", r->why);
 	if (r->out == NULL) {
 		fputs(text, stdout);
 	} else if (bench_text_save(text, r->out, why, sizeof why) != BENCH_OK) {
 		fprintf(stderr, "vp-bench report: cannot write %s\n", why);
 		r->code = BENCH_IO;
 	}
+}
+
+static int make(struct report *r)
+{
+	json_t *args[] = { whole_of(r), NULL, NULL }, *list;
+	char why[400] = "", *text = NULL;
+
+	list = bench_lua_call("report", "drawings", args, 1, why, sizeof why);
+	if (list != NULL) {
+		args[1] = draw_all(r, list);
+		args[2] = *r->why ? json_string_nocheck(r->why) : json_null();
+		text = bench_lua_text("report", "page", args, 3, why, sizeof why);
+	}
+	if (*r->why)
+		fprintf(stderr, "vp-bench report: no figures, tables only: %s\n", r->why);
+	if (text != NULL) {
+		write_page(r, text);
+	} else {
+		fprintf(stderr, "vp-bench report: cannot write the page: %s\n", why);
+		r->code = BENCH_IO;
+	}
 	free(text);
+	json_decref(list);
+	for (unsigned i = 0; i < XK_ARRAY_LEN(args); i++)
+		json_decref(args[i]);
 	return r->code;
 }
 

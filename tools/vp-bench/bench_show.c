@@ -62,28 +62,6 @@ void bench_number_text(FILE *f, double v, int width)
 	fprintf(f, " %*s", width, bench_digits(v, text, sizeof text));
 }
 
-/* ---- points ---------------------------------------------------------------------------- */
-
-static bool agrees(const json_t *at, const json_t *with)
-{
-	const char *name;
-	json_t *v;
-
-	if (json_object_size(with) == 0)
-		return false;
-	json_object_foreach((json_t *)with, name, v)
-		if (!json_equal(v, json_object_get(at, name)))
-			return false;
-	return true;
-}
-
-bool bench_theirs_at(const json_t *t, const json_t *point)
-{
-	const json_t *ours = json_object_get(t, "ours") ? json_object_get(t, "ours") : json_object_get(t, "at");
-
-	return agrees(json_object_get(point, "at"), ours);
-}
-
 struct bench_length bench_length_of(const json_t *settings)
 {
 	double messages = bench_real(settings, "messages");

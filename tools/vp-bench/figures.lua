@@ -1,0 +1,220 @@
+-- SPDX-License-Identifier: BSD-2-Clause
+-- figures.lua: which figures a bench's part has, and what is in them.
+--
+-- Metrics of one family (thread_rate.max, thread_rate.p50) share a figure, the bench's own metric
+-- first.  x is the bench's x axis, a line is a value of its series axis (times a metric of the family),
+-- and each combination of the other axes has a figure of its own.  Where x has a single value the
+-- points themselves stand on the axis.  Other people's numbers in the same unit stand beside ours,
+-- dashed; where they are lines, a second figure has each line as a share of its own highest point,
+-- since it is shapes that a machine of another decade can be held to.
+-- Invariant: a line has its points in the order of x.
+local text = require "text"
+local figures = {}
+
+local of, number, list = text.of, text.number, text.list
+
+-- A view is {part, x, series, metrics = {names}, unit, lower}; a place is where a point stands on x.
+
+local function facet_of(w, at)
+  local t = {}
+  for name, value in pairs(at or {}) do
+    if name ~= w.x and name ~= w.series then
+      t[#t + 1] = name .. "=" .. (type(value) == "string" and value or "?")
+    end
+  end
+  return table.concat(t, " ")
+end
+
+-- What figures keep fixed, in the order of the points.
+local function facets(w)
+  local t, seen = {}, {}
+  for _, p in ipairs(list(w.part, "points")) do
+    local facet = facet_of(w, p.at)
+    if not seen[facet] then
+      seen[facet] = true
+      t[#t + 1] = facet
+    end
+  end
+  return t
+end
+
+-- ---- the x axis -----------------------------------------------------------------------------
+
+local function place(w, at, by_point)
+  if by_point then return text.at(at) end
+  return w.x and of(at, w.x) or ""
+end
+
+-- Numbers stand where they are, on a scale of doublings when they are far apart.
+local function scale_x(fig)
+  for _, tic in ipairs(fig.tics) do
+    tic.number = tonumber(tic.text)
+    if not tic.number then return end
+  end
+  for _, tic in ipairs(fig.tics) do tic.x = tic.number + 0.0 end
+  table.sort(fig.tics, function(a, b) return a.x < b.x end)
+  local first, last = fig.tics[1].x, fig.tics[#fig.tics].x
+  fig.xlog = first > 0 and #fig.tics >= 3 and last / first >= 16
+end
+
+local function lay_x(w, fig, facet, by_point)
+  fig.tics, fig.at = {}, {}
+  for _, p in ipairs(list(w.part, "points")) do
+    local name = place(w, p.at, by_point)
+    if facet_of(w, p.at) == facet and not fig.at[name] then
+      fig.tics[#fig.tics + 1] = { x = #fig.tics, text = name }
+      fig.at[name] = fig.tics[#fig.tics]
+    end
+  end
+  if not by_point and #fig.tics > 1 then scale_x(fig) end
+  return #fig.tics > 1
+end
+
+-- ---- lines ----------------------------------------------------------------------------------
+
+local function line_of(fig, name, theirs)
+  for _, l in ipairs(fig.lines) do
+    if l.name == name then return l end
+  end
+  local l = { name = name, theirs = theirs, points = {}, dots = {} }
+  fig.lines[#fig.lines + 1] = l
+  return l
+end
+
+-- Sorted by x, whatever order the points have.
+local function put(l, q)
+  local k = #l.points + 1
+  while k > 1 and l.points[k - 1].x > q.x do k = k - 1 end
+  table.insert(l.points, k, q)
+end
+
+local function name_line(w, at, m, by_point)
+  local metric = #w.metrics > 1 and (w.metrics[m]:match "%.(.*)" or w.metrics[m]) or ""
+  if w.series and not by_point then
+    return metric .. (metric ~= "" and ", " or "") .. w.series .. "=" .. of(at, w.series)
+  end
+  return metric ~= "" and metric or w.metrics[m]
+end
+
+local function our_point(w, fig, p, m, by_point)
+  local s, tic = (p.metrics or {})[w.metrics[m]], fig.at[place(w, p.at, by_point)]
+  local y, lo, hi = number(s, "mean"), number(s, "lo"), number(s, "hi")
+  if not y or not tic then return end
+  local l = line_of(fig, name_line(w, p.at, m, by_point), false)
+  if not (lo and hi) then lo, hi = nil, nil end
+  put(l, { x = tic.x, y = y, lo = lo, hi = hi, median = number(s, "median") })
+  for _, run in ipairs(list(p, "runs")) do
+    local v = number(run.metrics, w.metrics[m])
+    if v then l.dots[#l.dots + 1] = { x = tic.x, y = v } end
+  end
+end
+
+-- Their value stands at our point beside which the bench puts it.
+local function their_point(w, fig, t, facet, by_point)
+  local metric, ours, y = of(t, "metric"), text.ours(t), number(t, "value")
+  if (metric ~= "" and metric ~= w.metrics[1]) or of(t, "unit") ~= w.unit or not y then return end
+  local tic = fig.at[place(w, ours, by_point)]
+  if facet_of(w, ours) ~= facet or not tic then return end
+  local name = "theirs"
+  if w.series and not by_point then name = ("theirs, %s=%s"):format(w.series, of(t.at, w.series)) end
+  put(line_of(fig, name, true), { x = tic.x, y = y })
+end
+
+-- ---- a figure -------------------------------------------------------------------------------
+
+local function scale_y(fig)
+  local lo, hi = math.huge, 0
+  for _, l in ipairs(fig.lines) do
+    for _, q in ipairs(l.points) do lo, hi = math.min(lo, q.lo or q.y), math.max(hi, q.y) end
+    for _, d in ipairs(l.dots) do lo = math.min(lo, d.y) end
+  end
+  fig.ylog = lo > 0 and hi / lo > 50
+end
+
+local function titles(w, fig, facet, by_point)
+  local family = #w.metrics > 1 and w.metrics[1]:match "^[^.]*" or w.metrics[1]
+  fig.title = of(w.part, "name") .. ": " .. family .. text.after(", ", facet)
+  fig.xlabel = not by_point and w.x or ""
+  fig.ylabel = ("%s%s (%s is better)"):format(family, w.unit ~= "" and " [" .. w.unit .. "]" or "",
+    w.lower and "lower" or "higher")
+end
+
+-- nil: there is nothing to see.
+local function fill(w, facet)
+  local fig = { lines = {} }
+  local by_point = not lay_x(w, fig, facet, false) and lay_x(w, fig, facet, true)
+  for m in ipairs(w.metrics) do
+    for _, p in ipairs(list(w.part, "points")) do
+      if facet_of(w, p.at) == facet then our_point(w, fig, p, m, by_point) end
+    end
+  end
+  if #fig.lines == 0 then return nil end
+  for _, t in ipairs(list(w.part, "theirs")) do their_point(w, fig, t, facet, by_point) end
+  scale_y(fig)
+  titles(w, fig, facet, by_point)
+  return fig
+end
+
+local function scaled(l)
+  local most, s = 0, { name = l.name, theirs = l.theirs, points = {}, dots = {} }
+  for _, q in ipairs(l.points) do most = math.max(most, q.y) end
+  if #l.points < 2 or most <= 0 then return nil end
+  local function share(v) return v and v / most end
+  for i, q in ipairs(l.points) do
+    s.points[i] = { x = q.x, y = share(q.y), lo = share(q.lo), hi = share(q.hi), median = share(q.median) }
+  end
+  for i, d in ipairs(l.dots) do s.dots[i] = { x = d.x, y = share(d.y) } end
+  return s
+end
+
+-- Lines of two points and more, each scaled to its own highest; nil: theirs are none.
+local function shape_of(fig)
+  local shape, theirs = { tics = fig.tics, xlog = fig.xlog, lines = {}, xlabel = fig.xlabel }, false
+  for _, l in ipairs(fig.lines) do
+    local s = scaled(l)
+    if s then
+      theirs = theirs or s.theirs
+      shape.lines[#shape.lines + 1] = s
+    end
+  end
+  shape.title, shape.ylabel = fig.title .. ", shape", "share of the line's highest point"
+  return theirs and shape or nil
+end
+
+-- ---- all of a bench -------------------------------------------------------------------------
+
+-- Families of metrics, each a view.
+local function views(part)
+  local all, t, family = { part.metric }, {}, {}
+  for _, m in ipairs(list(part, "also")) do all[#all + 1] = m end
+  for _, m in ipairs(all) do
+    local name = of(m, "name")
+    local stem = name:match "^[^.]*%." or name
+    if not family[stem] then
+      family[stem] = { part = part, x = part.x, series = part.series, metrics = {}, unit = of(m, "unit"),
+                       lower = of(m, "better") == "lower", seen = {} }
+      t[#t + 1] = family[stem]
+    end
+    local w = family[stem]
+    if not w.seen[name] then
+      w.seen[name] = true
+      w.metrics[#w.metrics + 1] = name
+    end
+  end
+  return t
+end
+
+-- The figures of a bench's part, in order.
+function figures.of(part)
+  local t = {}
+  for _, w in ipairs(views(part)) do
+    for _, facet in ipairs(facets(w)) do
+      local fig = fill(w, facet)
+      t[#t + 1] = fig
+      t[#t + 1] = fig and shape_of(fig)
+    end
+  end
+  return t
+end
+
+return figures

@@ -1,0 +1,343 @@
+-- SPDX-License-Identifier: BSD-2-Clause
+-- report.lua: results as one page: tables, verdicts, figures, the machine and how to make it again.
+--
+-- drawings() says which figures are to be drawn, page() writes the page round those that were.  Both get
+-- {docs, files, comparisons, out, svg, markdown}: documents, the names of their files, for each
+-- document the comparison of its two sides or json.null; where the page goes, the folder of figures.
+-- Invariant: the same results give the same bytes; nothing of today gets in.
+local figures, page, plot, text = require "figures", require "page", require "plot", require "text"
+local json = require "json"
+local report = {}
+
+local of, number, list, digits = text.of, text.number, text.list, text.digits
+
+-- ---- figures --------------------------------------------------------------------------------
+
+-- "fig07-udp-1": letters, digits, . _ - of the bench's name, and no name twice.
+local function name_figure(part, k, names)
+  local stem = of(part, "name"):gsub("[^%w._-]", "-"):gsub("^%.", "-")
+  while names[stem .. "-" .. k] do k = k + 1 end
+  names[stem .. "-" .. k] = true
+  return stem .. "-" .. k
+end
+
+-- fn(part, {{name, figure}...}) for each part.
+local function each_part(r, fn)
+  local names = {}
+  for _, doc in ipairs(r.docs) do
+    for _, part in ipairs(list(doc, "benches")) do
+      local t = {}
+      for k, figure in ipairs((not r.markdown or r.svg) and figures.of(part) or {}) do
+        t[k] = { name = name_figure(part, k, names), figure = figure }
+      end
+      fn(part, t)
+    end
+  end
+end
+
+-- What is to be drawn: {name, script, file}; file: into the folder of figures, not into the page.
+function report.drawings(r)
+  local t = {}
+  each_part(r, function(_, named)
+    for _, n in ipairs(named) do
+      if r.svg then t[#t + 1] = { name = n.name, script = plot.script(n.figure, n.name, false), file = true } end
+      if not r.markdown then t[#t + 1] = { name = n.name, script = plot.script(n.figure, n.name, true), file = false } end
+    end
+  end)
+  return json.list(t)
+end
+
+-- A link from the page to the folder of figures.
+local function link_to(r, name)
+  local dir = r.svg:gsub("(.)/+$", "%1")
+  local here = r.out and r.out:match "^(.*/)[^/]*$"
+  if (here and dir .. "/" == here) or (not here and dir == ".") then return name .. ".svg" end
+  if here and dir:sub(1, #here) == here then dir = dir:sub(#here + 1) end
+  return dir .. "/" .. name .. ".svg"
+end
+
+-- ---- the machine ----------------------------------------------------------------------------
+
+local function scalar_row(p, key, v)
+  p:row()
+  p:cell("%s", key)
+  if type(v) == "boolean" then v = v and "yes" or "no" end
+  if type(v) == "number" then v = ("%.10g"):format(v) end
+  p:cell("%s", v or "not available")
+  p:row_end()
+end
+
+local function environment(p, env)
+  if #list(env, "doubts") > 0 then
+    p:text "What is doubtful about this machine:"
+    p:list(env.doubts)
+  end
+  p:table { "machine", "" }
+  for _, key in ipairs(json.keys(env or {})) do
+    if type(env[key]) ~= "table" then scalar_row(p, key, env[key]) end
+  end
+  for key, v in pairs(list(env, "mitigations")) do
+    if type(v) == "string" and v ~= "Not affected" then scalar_row(p, key, v) end
+  end
+  p:table_end()
+end
+
+-- ---- settings -------------------------------------------------------------------------------
+
+local function settings(p, part)
+  local s, m = part.settings, part.metric
+  local least, most = number(s, "runs_min"), number(s, "runs_max")
+  local runs = text.fmt("%.0f", least) .. (least ~= most and " to " .. text.fmt("%.0f", most) or "") .. " runs"
+  local measured, after = text.length(s)
+  if of(part, "doc") ~= "" then p:text("%s", part.doc) end
+  if of(part, "source") ~= "" then p:text("Source: %s.", part.source) end
+  p:text("%s of a point, each a process of its own, %s measured after %s; intervals of %s %%. %s%s: %s.", runs,
+    measured, after, text.fmt("%.3g", (number(s, "confidence") or 0) * 100), of(m, "name"),
+    text.after(", ", of(m, "unit")), of(m, "doc"))
+  if part.binary then p:text("%s.", text.binary(part.binary)) end
+  if text.quick(part) then p:text "A quick run: to see that it works, not to conclude from." end
+  if part.complete ~= true then p:text "NOT COMPLETE: the sweep was stopped before its end." end
+end
+
+-- ---- verdicts -------------------------------------------------------------------------------
+
+local function bound_text(s)
+  local least, most, step = number(s, "at_least"), number(s, "at_most"), number(s, "step")
+  if least and most then return ("%.4g to %.4g"):format(least, most) end
+  if least then return ("at least %.4g"):format(least) end
+  if most then return ("at most %.4g"):format(most) end
+  return step and ("steps of at least %.4g"):format(step) or "none"
+end
+
+local function verdict_row(p, s)
+  local v, verdict, why = number(s, "value"), of(s, "verdict"), of(s, "why")
+  p:row()
+  p:verdict(verdict ~= "" and verdict or "undecided")
+  p:cell("%s%s", of(s, "doc"), why ~= "" and " (" .. why .. ")" or "")
+  p:cell("%s", v and ("%s [%s, %s]"):format(digits(v), digits(number(s, "lo")), digits(number(s, "hi"))) or "")
+  p:cell("%s", bound_text(s))
+  p:cell("%s", number(s, "theirs") and digits(s.theirs) or "")
+  p:row_end()
+end
+
+local function verdicts(p, part)
+  if #list(part, "shapes") == 0 then return end
+  p:table { "verdict", "expected shape", "ours [interval]", "bound", "theirs" }
+  for _, s in ipairs(part.shapes) do verdict_row(p, s) end
+  p:table_end()
+end
+
+-- ---- points ---------------------------------------------------------------------------------
+
+local function heads_of(part)
+  local t = {}
+  local function metric(m) t[#t + 1] = of(m, "name") .. (of(m, "unit") ~= "" and " [" .. m.unit .. "]" or "") end
+  for _, axis in ipairs(list(part, "axes")) do t[#t + 1] = axis end
+  t[#t + 1] = "runs"
+  metric(part.metric)
+  for _, head in ipairs { "interval", "+-", "median", "min to max", "single runs" } do t[#t + 1] = head end
+  for _, m in ipairs(list(part, "also")) do metric(m) end
+  if #list(part, "theirs") > 0 then t[#t + 1] = "theirs" end
+  t[#t + 1] = "note"
+  return t
+end
+
+local function their_cell(p, part, point)
+  local t = {}
+  for _, their in ipairs(part.theirs) do
+    if text.covers(point.at, text.ours(their)) then
+      t[#t + 1] = ("%s %s at %s%s"):format(text.fmt("%.4g", number(their, "value")), of(their, "unit"),
+        text.at(their.at), text.after(", ", of(their, "metric")))
+    end
+  end
+  p:cell("%s", table.concat(t, "; "))
+end
+
+local function measured_cells(p, part, point)
+  local all, metric = point.metrics or {}, of(part.metric, "name")
+  local m = all[metric]
+  local mean, lo, hi = number(m, "mean"), number(m, "lo"), number(m, "hi")
+  p:cell("%s", digits(mean))
+  p:cell("%s", lo and hi and digits(lo) .. " to " .. digits(hi) or "-")
+  p:cell("%s", lo and hi and mean and mean ~= 0 and ("%.1f %%"):format((hi - mean) / math.abs(mean) * 100) or "-")
+  p:cell("%s", digits(number(m, "median")))
+  p:cell("%s to %s", digits(number(m, "min")), digits(number(m, "max")))
+  p:cell("%s", text.runs(point, metric))
+  for _, a in ipairs(list(part, "also")) do p:cell("%s", digits(number(all[of(a, "name")], "mean"))) end
+end
+
+local function point_row(p, part, point)
+  local status = of(point, "status")
+  p:row()
+  for _, axis in ipairs(list(part, "axes")) do p:cell("%s", of(point.at, axis)) end
+  p:cell("%d", #list(point, "runs"))
+  measured_cells(p, part, point)
+  if #list(part, "theirs") > 0 then their_cell(p, part, point) end
+  p:cell("%s", (status ~= "done" and status or "") .. text.after(": ", of(point, "error")))
+  p:row_end()
+end
+
+local function listed(p, title, texts)
+  if #texts == 0 then return end
+  p:text(title)
+  p:list(texts)
+end
+
+local function points(p, part)
+  local odd, unmatched = text.odd(part), text.unmatched(part)
+  p:table(heads_of(part))
+  for _, point in ipairs(list(part, "points")) do point_row(p, part, point) end
+  p:table_end()
+  for i, o in ipairs(odd) do odd[i] = o[1] .. ": " .. o[2] end
+  listed(p, "Odd in the runs:", odd)
+  for i, t in ipairs(unmatched) do
+    unmatched[i] = ("%s %s at %s%s"):format(text.fmt("%.4g", number(t, "value")), of(t, "unit"), text.at(t.at),
+      text.after(": ", of(t, "doc")))
+  end
+  listed(p, "Theirs, without a point of ours:", unmatched)
+end
+
+-- ---- two sides ------------------------------------------------------------------------------
+
+local function compared_row(p, v)
+  local a, b = text.at(v.a), text.at(v.b)
+  p:row()
+  p:cell("%s", a ~= b and a .. " | " .. b or a)
+  p:cell("%s", digits(number(v, "mean_a")))
+  p:cell("%s", digits(number(v, "mean_b")))
+  p:cell("%s", text.fmt("%.0f", number(v, "pairs")))
+  p:cell("%s", digits(number(v, "value")))
+  p:cell("%s to %s", digits(number(v, "lo")), digits(number(v, "hi")))
+  p:verdict(of(v, "verdict"))
+  p:row_end()
+end
+
+local function comparison(p, c)
+  p:text("B against A, in turns; intervals of %.4g %% for all points together.", c.confidence * 100)
+  p:table { "point", "A", "B", "pairs", "B over A", "interval", "verdict" }
+  for _, v in ipairs(list(c, "points")) do compared_row(p, v) end
+  p:table_end()
+end
+
+-- ---- to make it again -------------------------------------------------------------------------
+
+-- A word of a shell.
+local function word(s)
+  if type(s) ~= "string" then s = "" end
+  if s ~= "" and not s:find "[^%w._/=:,+%%@-]" then return " " .. s end
+  return " '" .. s:gsub("'", "'\\''"):gsub("[\0-\31]", " ") .. "'"
+end
+
+local function words(t)
+  local s = ""
+  for _, w in ipairs(t) do s = s .. word(w) end
+  return s
+end
+
+local function time_option(name, ns)
+  if not ns then return "" end
+  for _, unit in ipairs { { 1e9, "s" }, { 1e6, "ms" } } do
+    if ns % unit[1] == 0 then return (" --%s %.0f%s"):format(name, ns / unit[1], unit[2]) end
+  end
+  return (" --%s %.0fns"):format(name, ns)
+end
+
+local function options(part)
+  local s = part.settings
+  local preset, least = of(s, "preset"), number(s, "runs_min")
+  local t = " --" .. preset
+  if preset == "own" then
+    t = time_option("duration", number(s, "duration_ns")) .. time_option("warmup", number(s, "warmup_ns"))
+    if least == number(s, "runs_max") then t = t .. " --runs " .. text.fmt("%.0f", least) end
+  end
+  return t .. " --seed " .. text.fmt("%.0f", number(s, "seed")) .. " -o result.json"
+end
+
+local function commands(p, doc)
+  local t, parts = {}, list(doc, "benches")
+  for i, part in ipairs(parts) do
+    local side = of(part, "side")
+    if side == "" then
+      t[#t + 1] = "vp-bench run" .. word(part.file) .. words(list(part.settings, "args")) .. options(part)
+    elseif side == "A" then
+      t[#t + 1] = "vp-bench compare" .. words(list(part, "words")) .. " --vs" .. words(list(parts[i + 1], "words")) ..
+        options(part)
+    end
+  end
+  p:title(3, "To make it again")
+  p:commands(table.concat(t, "\n"))
+end
+
+-- ---- the page -------------------------------------------------------------------------------
+
+local function full_name(part) return of(part, "name") .. text.after(", side ", of(part, "side")) end
+
+local function count(t, key, value)
+  local n = 0
+  for _, x in ipairs(t) do
+    if x[key] == value then n = n + 1 end
+  end
+  return n
+end
+
+local function summary(p, r)
+  local section = 0
+  p:table { "bench", "metric", "points", "pass", "fail", "undecided", "not measurable", "interval not reached", "result" }
+  for i, doc in ipairs(r.docs) do
+    for _, part in ipairs(list(doc, "benches")) do
+      section = section + 1
+      p:row()
+      p:link(section, full_name(part))
+      p:cell("%s", of(part.metric, "name"))
+      p:cell("%d", #list(part, "points"))
+      for _, verdict in ipairs { "pass", "fail", "undecided", "not measurable here" } do
+        p:cell("%d", count(list(part, "shapes"), "verdict", verdict))
+      end
+      p:cell("%d", count(list(part, "points"), "status", "interval not reached"))
+      p:cell("%s", r.files[i])
+      p:row_end()
+    end
+    section = section + 1        -- the machine's
+  end
+  p:table_end()
+end
+
+local function one_part(p, r, part, drawn, named)
+  p:title(2, full_name(part))
+  settings(p, part)
+  verdicts(p, part)
+  for _, n in ipairs(named) do
+    local svg = drawn[n.name]
+    if svg and r.markdown then
+      p:linked(link_to(r, n.name), n.figure.title)
+    elseif svg then
+      p:drawing(plot.fit(svg, n.name), n.figure.title)
+    end
+  end
+  points(p, part)
+end
+
+local function one_result(p, r, i, drawn, named)
+  local doc = r.docs[i]
+  for _, part in ipairs(list(doc, "benches")) do one_part(p, r, part, drawn, named[part]) end
+  p:title(2, r.files[i] .. ": machine")
+  p:text("Started %s (UTC), vp-bench %s.", of(doc, "started"), of(doc, "version"))
+  if r.comparisons[i] ~= json.null then comparison(p, r.comparisons[i]) end
+  environment(p, doc.environment)
+  commands(p, doc)
+end
+
+-- drawn: by name, what gnuplot drew for the page, or true for a file; why: there is not all of it.
+function report.page(r, drawn, why)
+  local p, named = page.new(r.markdown), {}
+  each_part(r, function(part, t) named[part] = t end)
+  p:head "vp-bench report"
+  p:title(1, "vp-bench report")
+  summary(p, r)
+  for i in ipairs(r.docs) do one_result(p, r, i, drawn, named) end
+  if why then p:text("There are no figures here: %s.", why) end
+  p:foot()
+  return p:whole()
+end
+
+return report

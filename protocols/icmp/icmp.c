@@ -10,26 +10,13 @@
  */
 #include "protocols/icmp/icmp_priv.h"
 
+#include "protocols/inet/inet_control.h"
+#include "protocols/inet/inet_sess.h"
+
 #define MAX_PAYLOAD 65507u
 #define IDS         65536u
 
 /* ---- echo sessions ------------------------------------------------------------------ */
-
-static void sess_free(struct icmp_sess *is)
-{
-	struct xk_sess *down = is->s.down;
-
-	xk_sess_unbind(&is->s);
-	is->s.down = NULL;
-	if (down != NULL)
-		xk_close(down);
-	xk_sess_destroy(&is->s);
-}
-
-static void icmp_close(struct xk_sess *s)
-{
-	sess_free(icmp_sess(s));
-}
 
 /* Bound and announced, or neither.  XK_E_EXIST: some VP's session has it. */
 static int bind_id(struct icmp_sess *is, uint16_t id)
@@ -76,19 +63,9 @@ static int open_id(struct xk_parts *ps, uint16_t *id, bool *any)
 	return res < 0 ? res : XK_OK;
 }
 
-static int sess_addresses(struct icmp_sess *is)
-{
-	struct xk_sess *d = is->s.down;
-
-	if (xk_sess_control(d, XK_CTL_GETPEERHOST, &is->remote, sizeof is->remote) != (int)sizeof is->remote ||
-	    xk_sess_control(d, XK_CTL_GETMYHOST, &is->local, sizeof is->local) != (int)sizeof is->local)
-		return XK_E_NOTSUP;
-	return XK_OK;
-}
-
 static int sess_bind(struct icmp_sess *is, bool any, uint16_t id)
 {
-	int err = sess_addresses(is);
+	int err = inet_sess_hosts(is->s.down, &is->remote, &is->local);
 
 	if (err == XK_OK)
 		err = any ? bind_some_id(is) : bind_id(is, id);
@@ -117,7 +94,7 @@ static struct xk_sess *icmp_open(struct xk_rep *r, struct xk_rep *rcv, struct xk
 	*err = sess_bind(icmp_sess(s), any, id);
 	if (*err == XK_OK)
 		return s;
-	sess_free(icmp_sess(s));
+	inet_sess_free(s);
 	return NULL;
 }
 
@@ -142,43 +119,14 @@ static void icmp_push(struct xk_sess *s, struct xk_msg *m)
 	xk_push(s->down, m);
 }
 
-/* Sessions of IP that peers began: nothing of them is kept. */
-static int icmp_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
-{
-	(void)r;
-	(void)lls;
-	(void)type;
-	return XK_OK;
-}
-
 /* ---- control ---------------------------------------------------------------------------- */
-
-static int answer(void *buf, unsigned len, const void *v, unsigned n)
-{
-	if (len < n)
-		return XK_E_INVAL;
-	memcpy(buf, v, n);
-	return (int)n;
-}
-
-static int less_header(int res, void *buf)
-{
-	uint32_t v;
-
-	if (res != (int)sizeof v)
-		return res;
-	memcpy(&v, buf, sizeof v);
-	v = v > ICMP_HDR_LEN ? v - ICMP_HDR_LEN : 0;
-	memcpy(buf, &v, sizeof v);
-	return (int)sizeof v;
-}
 
 static int icmp_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	switch (op) {
 	case XK_CTL_GETMAXPACKET:
 	case XK_CTL_GETOPTPACKET:
-		return less_header(xk_control(r->down[0], op, buf, len), buf);
+		return inet_less_header(xk_control(r->down[0], op, buf, len), buf, ICMP_HDR_LEN);
 	case IP_CTL_ICMP_SEND:
 		return len < sizeof(struct ip_icmp_error) ? XK_E_INVAL : icmp_error_send(r, buf);
 	case IP_CTL_ERROR_IN:
@@ -191,17 +139,15 @@ static int icmp_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 static int icmp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
 {
 	struct icmp_sess *is = icmp_sess(s);
-	uint32_t v;
 
 	switch (op) {
 	case XK_CTL_GETMAXPACKET:
 	case XK_CTL_GETOPTPACKET:
-		return less_header(xk_sess_control(s->down, op, buf, len), buf);
+		return inet_less_header(xk_sess_control(s->down, op, buf, len), buf, ICMP_HDR_LEN);
 	case XK_CTL_GETMYPORT:
-		return answer(buf, len, &is->id, sizeof is->id);
+		return inet_answer(buf, len, &is->id, sizeof is->id);
 	case ICMP_CTL_NEXT_SEQ:
-		v = is->seq;
-		return answer(buf, len, &v, sizeof v);
+		return inet_answer32(buf, len, is->seq);
 	default:
 		return XK_E_NOTSUP;
 	}
@@ -213,20 +159,6 @@ static int icmp_rep_init(struct xk_rep *r)
 {
 	icmp_error_init(r);
 	return XK_OK;
-}
-
-static int icmp_start(struct xk_node *n, struct xk_errs *e)
-{
-	struct xk_parts ps;
-
-	(void)e;
-	xk_parts_init(&ps, 1);
-	return xk_open_enable(n, n, n->down[0], &ps);
-}
-
-static void icmp_stop(struct xk_node *n)
-{
-	xk_open_disable_all(n, n->down[0]);
 }
 
 /* ---- schema ----------------------------------------------------------------------------------- */
@@ -250,10 +182,10 @@ static const char *const icmp_counts[] = { ICMP_COUNTS(ICMP_TEXT) NULL };
 static const struct xk_number icmp_numbers[] = { { "host", ICMP_PROTO }, { NULL, 0 } };
 
 static const struct xk_ops icmp_ops = {
-	.rep_init = icmp_rep_init, .start = icmp_start, .stop = icmp_stop,
-	.open = icmp_open, .open_done = icmp_open_done,
+	.rep_init = icmp_rep_init, .start = inet_start, .stop = inet_stop,
+	.open = icmp_open, .open_done = inet_open_done,
 	.demux = icmp_demux, .enter = icmp_enter, .control = icmp_control,
-	.push = icmp_push, .pop = icmp_pop, .close = icmp_close, .sess_control = icmp_sess_control,
+	.push = icmp_push, .pop = icmp_pop, .close = inet_sess_free, .sess_control = icmp_sess_control,
 };
 
 /* Echo and its reply, types 8 and 0: a reply's identifier is ours, and requests of one

@@ -20,20 +20,13 @@
 
 /* ---- sessions -------------------------------------------------------------------- */
 
-static bool sess_room(struct xk_rep *r)
-{
-	struct ip_state *st = ip_state(r);
-
-	return r->slab.live < ((struct ip_conf *)r->conf)->sessions || inet_linger_reclaim(&st->linger);
-}
-
 struct ip_sess *ip_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type,
 			    const struct xk_key *k, uint32_t remote, uint32_t local, int *err)
 {
 	struct ip_sess *is;
 
 	*err = XK_E_NOSPC;
-	if (!sess_room(r))
+	if (!inet_sess_room(r, ((struct ip_conf *)r->conf)->sessions, &ip_state(r)->linger))
 		return NULL;
 	*err = XK_E_NOMEM;
 	is = ip_sess(xk_sess_create(r, up, type, NULL));
@@ -49,22 +42,6 @@ struct ip_sess *ip_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node *
 		return is;
 	xk_sess_destroy(&is->s);
 	return NULL;
-}
-
-void ip_sess_free(struct ip_sess *is)
-{
-	struct xk_sess *down = is->s.down;
-
-	xk_sess_unbind(&is->s);
-	is->s.down = NULL;
-	if (down != NULL)
-		xk_close(down);
-	xk_sess_destroy(&is->s);
-}
-
-static void ip_close(struct xk_sess *s)
-{
-	ip_sess_free(ip_sess(s));
 }
 
 static uint32_t link_mtu(const struct ip_sess *is, struct xk_sess *down)
@@ -187,7 +164,7 @@ static struct xk_sess *ip_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_n
 	*err = ip_sess_connect(is);
 	if (*err == XK_OK)
 		return &is->s;
-	ip_sess_free(is);
+	inet_sess_free(&is->s);
 	return NULL;
 }
 
@@ -215,15 +192,6 @@ static int ip_open_disable(struct xk_node *n, struct xk_node *rcv, struct xk_nod
 	int err = enable_key(type, ps, &k);
 
 	return err != XK_OK ? err : xk_enable_unbind(n, &k, rcv, type);
-}
-
-/* Frames of peers that we never sent to: nothing of the lower session is kept. */
-static int ip_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
-{
-	(void)r;
-	(void)lls;
-	(void)type;
-	return XK_OK;
 }
 
 /* ---- ICMP, both ways ---------------------------------------------------------------------- */
@@ -263,14 +231,6 @@ static int icmp_in(struct xk_rep *r, struct ip_error_in *e)
 
 /* ---- control --------------------------------------------------------------------------------- */
 
-static int answer32(void *buf, unsigned len, uint32_t v)
-{
-	if (len < sizeof v)
-		return XK_E_INVAL;
-	memcpy(buf, &v, sizeof v);
-	return (int)sizeof v;
-}
-
 static int opt_packet(struct xk_rep *r, void *buf, unsigned len)
 {
 	const struct ip_conf *c = r->conf;
@@ -281,7 +241,7 @@ static int opt_packet(struct xk_rep *r, void *buf, unsigned len)
 		mtu = 576;
 	if (c->mtu != 0 && c->mtu < mtu)
 		mtu = (uint32_t)c->mtu;
-	return answer32(buf, len, (mtu < IP_MIN_MTU ? IP_MIN_MTU : mtu) - IP_HDR_LEN);
+	return inet_answer32(buf, len, (mtu < IP_MIN_MTU ? IP_MIN_MTU : mtu) - IP_HDR_LEN);
 }
 
 static int ip_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
@@ -290,11 +250,11 @@ static int ip_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 
 	switch (op) {
 	case XK_CTL_GETMAXPACKET:
-		return answer32(buf, len, IP_MAX_DATAGRAM - IP_HDR_LEN);
+		return inet_answer32(buf, len, IP_MAX_DATAGRAM - IP_HDR_LEN);
 	case XK_CTL_GETOPTPACKET:
 		return opt_packet(r, buf, len);
 	case XK_CTL_GETMYHOST:
-		return answer32(buf, len, ip_state(r)->in->addr[0].addr);
+		return inet_answer32(buf, len, ip_state(r)->in->addr[0].addr);
 	case XK_CTL_ISLOCAL:
 		if (len < sizeof addr)
 			return XK_E_INVAL;
@@ -330,21 +290,21 @@ static int ip_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned l
 
 	switch (op) {
 	case XK_CTL_GETMAXPACKET:
-		return answer32(buf, len, IP_MAX_DATAGRAM - IP_HDR_LEN);
+		return inet_answer32(buf, len, IP_MAX_DATAGRAM - IP_HDR_LEN);
 	case XK_CTL_GETOPTPACKET:
 		if (s->down == NULL)
 			return opt_packet(s->rep, buf, len);
-		return answer32(buf, len, is->room);
+		return inet_answer32(buf, len, is->room);
 	case XK_CTL_GETMYHOST:
-		return answer32(buf, len, is->local);
+		return inet_answer32(buf, len, is->local);
 	case XK_CTL_GETPEERHOST:
-		return answer32(buf, len, is->remote);
+		return inet_answer32(buf, len, is->remote);
 	case XK_CTL_GETMYPROTO:
-		return answer32(buf, len, is->protocol);
+		return inet_answer32(buf, len, is->protocol);
 	case XK_CTL_GETPARTICIPANTS:
 		return participants(is, buf, len);
 	case XK_CTL_HEADER_SUM:
-		return answer32(buf, len, ip_pseudo_sum(ip_pair(is->remote, is->local), is->protocol));
+		return inet_answer32(buf, len, ip_pseudo_sum(ip_pair(is->remote, is->local), is->protocol));
 	case XK_CTL_REACHED:
 		return s->down != NULL ? xk_sess_control(s->down, op, buf, len) : XK_E_NOTSUP;
 	default:
@@ -412,17 +372,8 @@ static void tell_addresses(struct xk_node *n)
 
 static int ip_start(struct xk_node *n, struct xk_errs *e)
 {
-	struct xk_parts ps;
-
-	(void)e;
 	tell_addresses(n);
-	xk_parts_init(&ps, 1);
-	return xk_open_enable(n, n, n->down[0], &ps);
-}
-
-static void ip_stop(struct xk_node *n)
-{
-	xk_open_disable_all(n, n->down[0]);
+	return inet_start(n, e);
 }
 
 /* ---- schema --------------------------------------------------------------------------------------- */
@@ -504,11 +455,11 @@ static const struct xk_number ip_numbers[] = { { "link", 0x0800 }, { "hostlink",
 static const struct xk_ops ip_ops = {
 	.init = ip_init, .fini = ip_fini,
 	.rep_init = ip_rep_init, .rep_fini = ip_rep_fini,
-	.start = ip_start, .stop = ip_stop, .rep_stop = ip_rep_stop,
+	.start = ip_start, .stop = inet_stop, .rep_stop = ip_rep_stop,
 	.open = ip_open, .open_enable = ip_open_enable, .open_disable = ip_open_disable,
-	.open_disable_all = xk_enable_unbind_all, .open_done = ip_open_done,
+	.open_disable_all = xk_enable_unbind_all, .open_done = inet_open_done,
 	.demux = ip_demux, .demux_frames = ip_demux_frames, .enter = ip_enter, .control = ip_control,
-	.push = ip_push, .pop = ip_pop, .close = ip_close, .sess_control = ip_sess_control,
+	.push = ip_push, .pop = ip_pop, .close = inet_sess_free, .sess_control = ip_sess_control,
 };
 
 /* Version 4; the fragments of a datagram have its identification and protocol in common and

@@ -15,8 +15,9 @@
 #ifndef IP_PRIV_H
 #define IP_PRIV_H
 
+#include "protocols/inet/inet_control.h"
 #include "protocols/inet/inet_enable.h"
-#include "protocols/inet/inet_linger.h"
+#include "protocols/inet/inet_sess.h"
 #include "protocols/ip/ip.h"
 #include "protocols/ip/ip_hdr.h"
 #include "runtime/upi/xk_review.h"
@@ -160,7 +161,6 @@ static inline struct ip_sess *ip_sess(struct xk_sess *s) { return (struct ip_ses
 /* ip.c.  NULL with *err; the session has no lower one until ip_sess_connect. */
 struct ip_sess *ip_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type,
 			    const struct xk_key *k, uint32_t remote, uint32_t local, int *err);
-void ip_sess_free(struct ip_sess *is);
 /* Opens the session below, by route; XK_OK when it is open. */
 int  ip_sess_connect(struct ip_sess *is);
 /* Asks ICMP above us to report m. */

@@ -12,6 +12,7 @@
  */
 #include "protocols/tcp/tcp_priv.h"
 #include "protocols/inet/inet_ports.h"
+#include "protocols/inet/inet_sess.h"
 
 /* ---- the node -------------------------------------------------------------------- */
 
@@ -35,20 +36,6 @@ static int tcp_init(struct xk_node *n, struct xk_errs *e)
 		tn->tune.syn_times = tn->syn_times;
 	make_secrets(n, tn);
 	return XK_OK;
-}
-
-static int tcp_start(struct xk_node *n, struct xk_errs *e)
-{
-	struct xk_parts ps;
-
-	(void)e;
-	xk_parts_init(&ps, 1);
-	return xk_open_enable(n, n, n->down[0], &ps);
-}
-
-static void tcp_stop(struct xk_node *n)
-{
-	xk_open_disable_all(n, n->down[0]);
 }
 
 /* ---- its replicas ------------------------------------------------------------------ */
@@ -127,7 +114,7 @@ static const char *const tcp_counts[] = { TCP_COUNTS(TCP_TEXT) NULL };
 static const struct xk_number tcp_numbers[] = { { "host", TCP_PROTO }, { NULL, 0 } };
 
 static const struct xk_ops tcp_ops = {
-	.init = tcp_init, .start = tcp_start, .stop = tcp_stop,
+	.init = tcp_init, .start = inet_start, .stop = inet_stop,
 	.rep_init = tcp_rep_init, .rep_fini = tcp_rep_fini, .rep_stop = tcp_rep_stop,
 	.open = tcp_open, .open_enable = inet_open_enable, .open_disable = inet_open_disable,
 	.open_disable_all = xk_enable_unbind_all,

@@ -11,41 +11,8 @@
  */
 #include "protocols/tcp/tcp_out_priv.h"
 
-/* ---- buffers of control operations ---------------------------------------------------- */
-
-static int answer(void *buf, unsigned len, const void *v, unsigned n)
-{
-	if (len < n)
-		return XK_E_INVAL;
-	memcpy(buf, v, n);
-	return (int)n;
-}
-
-static int answer32(void *buf, unsigned len, uint32_t v)
-{
-	return answer(buf, len, &v, sizeof v);
-}
-
-static int take(void *v, unsigned n, const void *buf, unsigned len)
-{
-	if (len < n)
-		return XK_E_INVAL;
-	memcpy(v, buf, n);
-	return XK_OK;
-}
-
-/* What is below says how much it takes; our header is part of that. */
-static int less_header(int res, void *buf)
-{
-	uint32_t v;
-
-	if (res != (int)sizeof v)
-		return res;
-	memcpy(&v, buf, sizeof v);
-	v = v > TCP_HDR_LEN ? v - TCP_HDR_LEN : 0;
-	memcpy(buf, &v, sizeof v);
-	return (int)sizeof v;
-}
+#include "protocols/inet/inet_control.h"
+#include "protocols/inet/inet_sess.h"
 
 /* ---- ICMP -------------------------------------------------------------------------------- */
 
@@ -179,7 +146,7 @@ static int states(struct xk_rep *r, void *buf, unsigned len)
 	xk_map_foreach(&r->active, count_state, n);
 	n[TCP_S_LISTEN] = xk_passive_count(&r->node->passive);
 	n[TCP_S_SYN_RCVD] += tcp_syncache_count(r);
-	return answer(buf, len, n, sizeof n);
+	return inet_answer(buf, len, n, sizeof n);
 }
 
 int tcp_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
@@ -187,7 +154,7 @@ int tcp_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	switch (op) {
 	case XK_CTL_GETMAXPACKET:
 	case XK_CTL_GETOPTPACKET:
-		return less_header(xk_control(r->down[0], op, buf, len), buf);
+		return inet_less_header(xk_control(r->down[0], op, buf, len), buf, TCP_HDR_LEN);
 	case IP_CTL_ERROR_IN:
 		return len < sizeof(struct ip_error_in) ? XK_E_INVAL : error_in(r, buf);
 	case TCP_CTL_STATES:
@@ -199,26 +166,13 @@ int tcp_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	case TCP_CTL_OPEN_WITH:
 		return tcp_open_with(r, buf, len);
 	case TCP_CTL_BUFFERS:
-		return answer(buf, len, (uint32_t[]){ tcp_tune(r)->rcv_buf, tcp_tune(r)->snd_buf }, 2 * sizeof(uint32_t));
+		return inet_answer(buf, len, (uint32_t[]){ tcp_tune(r)->rcv_buf, tcp_tune(r)->snd_buf }, 2 * sizeof(uint32_t));
 	default:
 		return XK_E_NOTSUP;
 	}
 }
 
 /* ---- a session: what it says ----------------------------------------------------------------- */
-
-static int participants(struct tcp_sess *ts, void *buf, unsigned len)
-{
-	int res = xk_sess_control(ts->s.down, XK_CTL_GETPARTICIPANTS, buf, len);
-	struct xk_parts *ps = buf;
-
-	if (res != (int)sizeof *ps)
-		return res;
-	if (xk_part_push_port(&ps->p[XK_REMOTE], tcp_rport(ts)) != XK_OK ||
-	    (ps->n > XK_LOCAL && xk_part_push_port(&ps->p[XK_LOCAL], tcp_lport(ts)) != XK_OK))
-		return XK_E_NOSPC;
-	return res;
-}
 
 static void info_segments(const struct tcp_cb *cb, struct tcp_info *i)
 {
@@ -252,7 +206,7 @@ static int info(const struct tcp_sess *ts, void *buf, unsigned len)
 
 	info_segments(cb, &i);
 	i.ooo_bytes = tcp_reass_bytes(cb, &i.ooo_segments);
-	return answer(buf, len, &i, sizeof i);
+	return inet_answer(buf, len, &i, sizeof i);
 }
 
 /* ROOM of 0 is a promise: WRITABLE comes when there is some. */
@@ -262,7 +216,7 @@ static int room(const struct tcp_sess *ts, void *buf, unsigned len)
 
 	if (n == 0 && len >= sizeof n)
 		tcp_cb(ts)->flags |= TCP_F_WANT_ROOM;
-	return answer32(buf, len, n);
+	return inet_answer32(buf, len, n);
 }
 
 /* ---- a session: what it is told ------------------------------------------------------------------ */
@@ -271,7 +225,7 @@ static int set_flag(struct tcp_sess *ts, uint32_t flag, const void *buf, unsigne
 {
 	uint32_t on;
 
-	if (take(&on, sizeof on, buf, len) != XK_OK)
+	if (inet_take(&on, sizeof on, buf, len) != XK_OK)
 		return XK_E_INVAL;
 	if (on)
 		tcp_cb(ts)->flags |= flag;
@@ -306,7 +260,7 @@ static int taken(struct tcp_sess *ts, const void *buf, unsigned len)
 {
 	uint32_t n;
 
-	if (take(&n, sizeof n, buf, len) != XK_OK || n > tcp_cb(ts)->rcv_held)
+	if (inet_take(&n, sizeof n, buf, len) != XK_OK || n > tcp_cb(ts)->rcv_held)
 		return XK_E_INVAL;
 	tcp_cb(ts)->rcv_held -= n;
 	if (n != 0 && tcp_cb(ts)->state != TCP_S_CLOSED)
@@ -321,7 +275,7 @@ static int set_keepalive(struct tcp_sess *ts, const void *buf, unsigned len)
 	struct tcp_keepalive k;
 
 	/* A deadline lies at most half of 32 bits ahead. */
-	if (take(&k, sizeof k, buf, len) != XK_OK || k.count > UINT8_MAX || k.idle_ms > INT32_MAX || k.interval_ms > INT32_MAX)
+	if (inet_take(&k, sizeof k, buf, len) != XK_OK || k.count > UINT8_MAX || k.idle_ms > INT32_MAX || k.interval_ms > INT32_MAX)
 		return XK_E_INVAL;
 	cb->keep_idle = k.idle_ms ? k.idle_ms : cb->tune->keep_idle;
 	cb->keep_interval = k.interval_ms ? k.interval_ms : cb->tune->keep_interval;
@@ -341,7 +295,7 @@ static int set_number(uint32_t *field, uint32_t lo, uint32_t hi, const void *buf
 {
 	uint32_t v;
 
-	if (take(&v, sizeof v, buf, len) != XK_OK || v < lo || v > hi)
+	if (inet_take(&v, sizeof v, buf, len) != XK_OK || v < lo || v > hi)
 		return XK_E_INVAL;
 	*field = v;
 	return 0;
@@ -385,7 +339,7 @@ static int set_more(struct tcp_sess *ts, const void *buf, unsigned len)
 	struct tcp_cb *cb = tcp_cb(ts);
 	uint32_t v;
 
-	if (take(&v, sizeof v, buf, len) != XK_OK || v > XK_STREAM_MORE_NONE)
+	if (inet_take(&v, sizeof v, buf, len) != XK_OK || v > XK_STREAM_MORE_NONE)
 		return XK_E_INVAL;
 	cb->flags = v == XK_STREAM_MORE_FOLLOW ? cb->flags | TCP_F_MORE : cb->flags & ~TCP_F_MORE;
 	if (v == XK_STREAM_MORE_NONE && cb->sq.unsent != NULL) {
@@ -435,28 +389,28 @@ static int sess_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned le
 
 	switch (op) {
 	case XK_CTL_GETMAXPACKET:
-		return answer32(buf, len, UINT32_MAX);   /* a stream has no limit */
+		return inet_answer32(buf, len, UINT32_MAX);   /* a stream has no limit */
 	case XK_CTL_GETOPTPACKET:
-		return answer32(buf, len, cb->mss);
+		return inet_answer32(buf, len, cb->mss);
 	case XK_CTL_GETMYPORT:
-		return answer(buf, len, &(uint16_t){ tcp_lport(ts) }, sizeof(uint16_t));
+		return inet_answer(buf, len, &(uint16_t){ tcp_lport(ts) }, sizeof(uint16_t));
 	case XK_CTL_GETPEERPORT:
-		return answer(buf, len, &(uint16_t){ tcp_rport(ts) }, sizeof(uint16_t));
+		return inet_answer(buf, len, &(uint16_t){ tcp_rport(ts) }, sizeof(uint16_t));
 	case XK_CTL_GETMYPROTO:
-		return answer32(buf, len, tcp_lport(ts));
+		return inet_answer32(buf, len, tcp_lport(ts));
 	case XK_CTL_GETPARTICIPANTS:
-		return participants(ts, buf, len);
+		return inet_participants(ts->s.down, tcp_rport(ts), tcp_lport(ts), buf, len);
 	case XK_CTL_HEADER_SUM:
 		/* Who asks wants to know whether a sum of its payload is of use. */
 		return cb->tune->checksum ? XK_E_NOTSUP : XK_E_INVAL;
 	case XK_CTL_PAYLOAD:
-		return answer(buf, len, &(xk_payload_fn){ tcp_payload }, sizeof(xk_payload_fn));
+		return inet_answer(buf, len, &(xk_payload_fn){ tcp_payload }, sizeof(xk_payload_fn));
 	case XK_STREAM_ROOM:
 		return room(ts, buf, len);
 	case XK_STREAM_ERRNO:
-		return answer32(buf, len, cb->state == TCP_S_CLOSED ? (uint32_t)cb->err : 0);
+		return inet_answer32(buf, len, cb->state == TCP_S_CLOSED ? (uint32_t)cb->err : 0);
 	case XK_STREAM_QUEUED:
-		return answer32(buf, len, cb->sq.bytes);
+		return inet_answer32(buf, len, cb->sq.bytes);
 	case TCP_CTL_INFO:
 		return info(ts, buf, len);
 	default:
@@ -483,7 +437,7 @@ static int rest_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned le
 		ts->s.hot = 0;
 		/* No room is a promise: who gives it must be awake, or there is some. */
 		if (XK_UNLIKELY(l.cb.flags & TCP_F_WANT_ROOM))
-			return tcp_wake(ts) ? sess_control(ts, op, buf, len) : answer32(buf, len, tcp_room(&l.cb));
+			return tcp_wake(ts) ? sess_control(ts, op, buf, len) : inet_answer32(buf, len, tcp_room(&l.cb));
 		return res;
 	}
 	if (op == XK_STREAM_ABORT)

@@ -12,6 +12,7 @@
  */
 #include "protocols/tcp/tcp_listen_priv.h"
 #include "protocols/inet/inet_ports.h"
+#include "protocols/inet/inet_sess.h"
 
 /* Uses of the node's secret, told apart by the third word of what is hashed. */
 enum { HASH_ISN = 1, HASH_TS, HASH_PORT, HASH_SLOT };
@@ -216,8 +217,6 @@ static void withdraw(struct tcp_sess *ts)
 
 void tcp_sess_free(struct tcp_sess *ts)
 {
-	struct xk_sess *down = ts->s.down;
-
 	tcp_timer_stop(ts);
 	tcp_timewait_leave(ts);
 	tcp_sendq_free(tcp_cb(ts));
@@ -226,10 +225,7 @@ void tcp_sess_free(struct tcp_sess *ts)
 	if (tcp_live(ts) != tcp_rep(ts->s.rep)->dead)
 		xk_slab_put(&tcp_rep(ts->s.rep)->live_slab, tcp_live(ts));
 	ts->s.hot = 0;
-	ts->s.down = NULL;
-	if (down != NULL)
-		xk_close(down);
-	xk_sess_destroy(&ts->s);
+	inet_sess_free(&ts->s);
 }
 
 /* ---- active open --------------------------------------------------------------------------- */
@@ -238,25 +234,12 @@ static int addresses(struct xk_sess *lls, uint64_t *pair)
 {
 	uint32_t remote, local;
 
-	if (xk_sess_control(lls, XK_CTL_GETPEERHOST, &remote, sizeof remote) != (int)sizeof remote ||
-	    xk_sess_control(lls, XK_CTL_GETMYHOST, &local, sizeof local) != (int)sizeof local)
+	if (inet_sess_hosts(lls, &remote, &local) != XK_OK)
 		return XK_E_NOTSUP;
 	/* A connection has two ends (RFC 1122 4.2.3.10). */
 	if (ip_is_multicast(remote) || remote == 0xffffffffu || remote == 0)
 		return XK_E_INVAL;
 	*pair = ip_pair(remote, local);
-	return XK_OK;
-}
-
-/* Our pieces of the participants; lport 0: any. */
-static int open_ports(struct xk_parts *ps, uint16_t *rport, uint16_t *lport)
-{
-	*lport = 0;
-	if (ps->n == 0 || xk_part_pop_port(&ps->p[XK_REMOTE], rport) != XK_OK || *rport == 0)
-		return XK_E_INVAL;
-	if (ps->n > XK_LOCAL && ps->p[XK_LOCAL].depth != 0 &&
-	    xk_part_pop_port(&ps->p[XK_LOCAL], lport) < 0)
-		return XK_E_INVAL;
 	return XK_OK;
 }
 
@@ -389,7 +372,7 @@ struct xk_sess *tcp_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *t
 	struct tcp_sess *ts;
 
 	tcp_rep(r)->with = (struct tcp_open_with){ 0 };
-	*err = open_ports(ps, &rport, &lport);
+	*err = inet_open_ports(ps, &rport, &lport);
 	if (*err != XK_OK)
 		return NULL;
 	lls = xk_open(r, r->node, r->down[0], ps, err);

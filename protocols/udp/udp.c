@@ -14,19 +14,13 @@
 
 /* ---- sessions -------------------------------------------------------------------- */
 
-static bool sess_room(struct xk_rep *r)
-{
-	return r->slab.live < ((struct udp_conf *)r->conf)->sessions ||
-	       inet_linger_reclaim(&udp_state(r)->linger);
-}
-
 struct udp_sess *udp_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type,
 			      struct xk_sess *lls, int *err)
 {
 	struct xk_sess *s;
 
 	*err = XK_E_NOSPC;
-	if (!sess_room(r))
+	if (!inet_sess_room(r, ((struct udp_conf *)r->conf)->sessions, &udp_state(r)->linger))
 		return NULL;
 	*err = XK_E_NOMEM;
 	s = xk_sess_create(r, up, type, lls);
@@ -66,33 +60,16 @@ int udp_sess_bind(struct udp_sess *us, const struct xk_key *k, bool announce)
 	return err;
 }
 
-void udp_sess_free(struct udp_sess *us)
-{
-	struct xk_sess *down = us->s.down;
-
-	xk_sess_unbind(&us->s);
-	us->s.down = NULL;
-	if (down != NULL)
-		xk_close(down);
-	xk_sess_destroy(&us->s);
-}
-
-static void udp_close(struct xk_sess *s)
-{
-	udp_sess_free(udp_sess(s));
-}
-
 /* ---- active open ----------------------------------------------------------------------- */
 
 static int addresses(struct xk_sess *lls, uint64_t *pair)
 {
 	uint32_t remote, local;
+	int err = inet_sess_hosts(lls, &remote, &local);
 
-	if (xk_sess_control(lls, XK_CTL_GETPEERHOST, &remote, sizeof remote) != (int)sizeof remote ||
-	    xk_sess_control(lls, XK_CTL_GETMYHOST, &local, sizeof local) != (int)sizeof local)
-		return XK_E_NOTSUP;
-	*pair = ip_pair(remote, local);
-	return XK_OK;
+	if (err == XK_OK)
+		*pair = ip_pair(remote, local);
+	return err;
 }
 
 /* Announced; where datagrams of this port may come up anywhere, carriers may have sessions for the
@@ -180,18 +157,6 @@ static struct xk_sess *open_lingering(struct xk_rep *r, struct xk_rep *rcv, stru
 	return &us->s;
 }
 
-/* Our pieces of the participants; lport 0: any. */
-static int open_ports(struct xk_parts *ps, uint16_t *rport, uint16_t *lport)
-{
-	*lport = 0;
-	if (ps->n == 0 || xk_part_pop_port(&ps->p[XK_REMOTE], rport) != XK_OK || *rport == 0)
-		return XK_E_INVAL;
-	if (ps->n > XK_LOCAL && ps->p[XK_LOCAL].depth != 0 &&
-	    xk_part_pop_port(&ps->p[XK_LOCAL], lport) < 0)
-		return XK_E_INVAL;
-	return XK_OK;
-}
-
 /* A new session over lls, bound; takes the reference to lls either way. */
 static struct xk_sess *open_new(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
 				struct xk_sess *lls, uint64_t pair, uint16_t rport, uint16_t lport, bool at_home, int *err)
@@ -205,7 +170,7 @@ static struct xk_sess *open_new(struct xk_rep *r, struct xk_rep *rcv, struct xk_
 	*err = lport != 0 ? bind_this_port(us, pair, rport, lport, at_home) : bind_some_port(us, pair, rport);
 	if (*err == XK_OK)
 		return &us->s;
-	udp_sess_free(us);
+	inet_sess_free(&us->s);
 	return NULL;
 }
 
@@ -216,7 +181,7 @@ static struct xk_sess *udp_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_
 	struct xk_sess *lls, *s;
 	uint64_t pair;
 
-	*err = open_ports(ps, &rport, &lport);
+	*err = inet_open_ports(ps, &rport, &lport);
 	if (*err != XK_OK)
 		return NULL;
 	lls = xk_open(r, r->node, r->down[0], ps, err);
@@ -235,27 +200,6 @@ static struct xk_sess *udp_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_
 }
 
 /* ---- control --------------------------------------------------------------------------------- */
-
-static int answer(void *buf, unsigned len, const void *v, unsigned n)
-{
-	if (len < n)
-		return XK_E_INVAL;
-	memcpy(buf, v, n);
-	return (int)n;
-}
-
-/* What is below says how much it takes; our header is part of that. */
-static int less_header(int res, void *buf)
-{
-	uint32_t v;
-
-	if (res != (int)sizeof v)
-		return res;
-	memcpy(&v, buf, sizeof v);
-	v = v > UDP_HDR_LEN ? v - UDP_HDR_LEN : 0;
-	memcpy(buf, &v, sizeof v);
-	return (int)sizeof v;
-}
 
 /* RFC 1122 4.1.3.3: whoever sent the datagram is told. */
 static int error_in(struct xk_rep *r, const struct ip_error_in *e)
@@ -284,7 +228,7 @@ static int udp_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	switch (op) {
 	case XK_CTL_GETMAXPACKET:
 	case XK_CTL_GETOPTPACKET:
-		return less_header(xk_control(r->down[0], op, buf, len), buf);
+		return inet_less_header(xk_control(r->down[0], op, buf, len), buf, UDP_HDR_LEN);
 	case IP_CTL_ERROR_IN:
 		return len < sizeof(struct ip_error_in) ? XK_E_INVAL : error_in(r, buf);
 	default:
@@ -292,39 +236,24 @@ static int udp_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	}
 }
 
-static int participants(struct udp_sess *us, void *buf, unsigned len)
-{
-	int res = xk_sess_control(us->s.down, XK_CTL_GETPARTICIPANTS, buf, len);
-	struct xk_parts *ps = buf;
-
-	if (res != (int)sizeof *ps)
-		return res;
-	if (xk_part_push_port(&ps->p[XK_REMOTE], us->rport) != XK_OK ||
-	    (ps->n > XK_LOCAL && xk_part_push_port(&ps->p[XK_LOCAL], us->lport) != XK_OK))
-		return XK_E_NOSPC;
-	return res;
-}
-
 static int udp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
 {
 	struct udp_sess *us = udp_sess(s);
-	uint32_t port;
 
 	switch (op) {
 	case XK_CTL_GETMAXPACKET:
 	case XK_CTL_GETOPTPACKET:
-		return less_header(xk_sess_control(s->down, op, buf, len), buf);
+		return inet_less_header(xk_sess_control(s->down, op, buf, len), buf, UDP_HDR_LEN);
 	case XK_CTL_GETMYPORT:
-		return answer(buf, len, &us->lport, sizeof us->lport);
+		return inet_answer(buf, len, &us->lport, sizeof us->lport);
 	case XK_CTL_GETPEERPORT:
-		return answer(buf, len, &us->rport, sizeof us->rport);
+		return inet_answer(buf, len, &us->rport, sizeof us->rport);
 	case XK_CTL_GETMYPROTO:
-		port = us->lport;
-		return answer(buf, len, &port, sizeof port);
+		return inet_answer32(buf, len, us->lport);
 	case XK_CTL_GETPARTICIPANTS:
-		return participants(us, buf, len);
+		return inet_participants(s->down, us->rport, us->lport, buf, len);
 	case XK_CTL_PAYLOAD:
-		return answer(buf, len, &(xk_payload_fn){ udp_payload }, sizeof(xk_payload_fn));
+		return inet_answer(buf, len, &(xk_payload_fn){ udp_payload }, sizeof(xk_payload_fn));
 	case XK_CTL_HEADER_SUM:
 		/* Who asks wants to know whether a sum of its payload is of use. */
 		return ((struct udp_conf *)s->rep->conf)->checksum ? XK_E_NOTSUP : XK_E_INVAL;
@@ -346,20 +275,6 @@ static int udp_rep_init(struct xk_rep *r)
 static void udp_rep_stop(struct xk_rep *r)
 {
 	inet_linger_drain(&udp_state(r)->linger);
-}
-
-static int udp_start(struct xk_node *n, struct xk_errs *e)
-{
-	struct xk_parts ps;
-
-	(void)e;
-	xk_parts_init(&ps, 1);
-	return xk_open_enable(n, n, n->down[0], &ps);
-}
-
-static void udp_stop(struct xk_node *n)
-{
-	xk_open_disable_all(n, n->down[0]);
 }
 
 /* ---- schema -------------------------------------------------------------------------------------- */
@@ -385,12 +300,12 @@ static const char *const udp_counts[] = { UDP_COUNTS(UDP_TEXT) NULL };
 static const struct xk_number udp_numbers[] = { { "host", UDP_PROTO }, { NULL, 0 } };
 
 static const struct xk_ops udp_ops = {
-	.rep_init = udp_rep_init, .rep_fini = udp_rep_stop, .start = udp_start, .stop = udp_stop,
+	.rep_init = udp_rep_init, .rep_fini = udp_rep_stop, .start = inet_start, .stop = inet_stop,
 	.rep_stop = udp_rep_stop,
 	.open = udp_open, .open_enable = inet_open_enable, .open_disable = inet_open_disable,
 	.open_disable_all = xk_enable_unbind_all,
 	.demux = udp_demux, .demux_frames = udp_demux_frames, .enter = udp_enter, .control = udp_control,
-	.push = udp_push, .pop = udp_pop, .close = udp_close, .sess_control = udp_sess_control,
+	.push = udp_push, .pop = udp_pop, .close = inet_sess_free, .sess_control = udp_sess_control,
 };
 
 /* RFC 768. */

@@ -138,7 +138,7 @@ static struct udp_sess *sess_first(struct xk_rep *r, struct xk_sess *lls, const 
 	err = udp_sess_bind(us, k, !anywhere);
 	if (err == XK_OK)
 		return us;
-	udp_sess_free(us);
+	inet_sess_free(&us->s);
 	if (err == XK_E_EXIST)
 		*reason = UDP_DROP_ELSEWHERE;
 	return NULL;

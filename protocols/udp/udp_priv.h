@@ -8,8 +8,9 @@
 #ifndef UDP_PRIV_H
 #define UDP_PRIV_H
 
+#include "protocols/inet/inet_control.h"
 #include "protocols/inet/inet_enable.h"
-#include "protocols/inet/inet_linger.h"
+#include "protocols/inet/inet_sess.h"
 #include "protocols/udp/udp.h"
 #include "protocols/udp/udp_hdr.h"
 #include "runtime/upi/xk_deposit.h"
@@ -56,7 +57,6 @@ struct udp_sess *udp_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node
 /* Binds, and announces unless it is one of several (xk_anywhere): XK_E_EXIST when another VP has
  * the connection. */
 int  udp_sess_bind(struct udp_sess *us, const struct xk_key *k, bool announce);
-void udp_sess_free(struct udp_sess *us);
 
 /* udp_data.c */
 void udp_push(struct xk_sess *s, struct xk_msg *m);

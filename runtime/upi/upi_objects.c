@@ -9,7 +9,7 @@
  * common: one map of the keys under which any of them has a session, and for each key one
  * record.  As a message leaves a layer upwards, the record of its session is looked up under the
  * map's lock, and counts the message under its own: two locks a layer, never both at a time.
- * A connection has had its two by then, the table's and its VP's (vp_escort.c).
+ * A connection has had its two by then, the table's and its VP's (vp_handoff.c).
  * Sending takes none: no map is looked into on the way down and nobody is counted (section 6).
  * Nor does a layer that tells no sessions apart by a header of its own.
  *

@@ -14,22 +14,9 @@
  */
 #include "runtime/vp/vp_priv.h"
 
-#define BATCHES 32u              /* remembered at once */
-#define MOST    64u              /* brought in one go; the rest is left in inboxes */
+#define MOST 64u                 /* brought in one go; the rest is left in inboxes */
 
-struct batch { struct xk_vp *to; struct xk_msg *newest, *oldest; uint32_t n; };
-
-static _Thread_local struct { unsigned first, n; struct batch b[BATCHES]; } carry;
-
-bool xk_vp_bring(struct xk_vp *to, struct xk_msg *newest, struct xk_msg *oldest, uint32_t n)
-{
-	if (carry.n == BATCHES)
-		return false;
-	carry.b[(carry.first + carry.n++) % BATCHES] = (struct batch){ to, newest, oldest, n };
-	return true;
-}
-
-static void enter_and_run(const struct batch *b, xk_ns now)
+static void enter_and_run(const struct xk_batch *b, xk_ns now)
 {
 	struct xk_vp *vp = b->to;
 	bool kick;
@@ -46,7 +33,7 @@ static void enter_and_run(const struct batch *b, xk_ns now)
 }
 
 /* A full inbox is waited for like a lock: nothing is dropped that can be run. */
-static void bring(const struct xk_vpset *set, const struct batch *b, bool leave, xk_ns now)
+static void bring(const struct xk_vpset *set, const struct xk_batch *b, bool leave, xk_ns now)
 {
 	if (!leave && xk_vp_trylock(b->to)) {
 		enter_and_run(b, now);
@@ -60,11 +47,13 @@ static void bring(const struct xk_vpset *set, const struct batch *b, bool leave,
 
 void xk_vp_carry(struct xk_vpset *set, xk_ns now)
 {
-	for (unsigned done = 0; carry.n != 0; done++) {
-		struct batch b = carry.b[carry.first];
+	struct xk_batches *carry = &xk_vp_batches;
 
-		carry.first = (carry.first + 1) % BATCHES;
-		carry.n--;
+	for (unsigned done = 0; carry->n != 0; done++) {
+		struct xk_batch b = carry->of[carry->first];
+
+		carry->first = (carry->first + 1) % XK_BATCHES;
+		carry->n--;
 		bring(set, &b, done >= MOST, now);
 	}
 }

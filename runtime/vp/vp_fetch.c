@@ -7,7 +7,7 @@
  * most lines are found through another: the VP names its task, the task a session,
  * the session its control block.  So the way is gone in four steps, one in each of
  * the turns before; a turn is long enough for any line to come.  Only the first two tasks
- * are fetched like this, the others by the tasks before them (vp_core.c).
+ * are fetched like this, the others by the tasks before them (vp_unit.c).
  * Invariant: nothing is written, and nothing is read that another thread may write.
  */
 #include "runtime/vp/vp_priv.h"

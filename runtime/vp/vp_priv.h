@@ -7,6 +7,7 @@
 #define XK_VP_PRIV_H
 
 #include "runtime/base/xk_wide.h"
+#include "runtime/vp/vp_mode.h"
 #include "runtime/vp/xk_vp.h"
 
 /* xk_vpset.running: workers are being made and wait, so that the thread that makes
@@ -31,7 +32,7 @@ struct xk_slot {
 
 struct xk_worker {
 	struct xk_vpset  *set;
-	struct xk_fifo   *fifo;          /* the queue it shares, or NULL */
+	const struct xk_mode_ops *mode;  /* of all its VPs */
 	struct xk_slot   *slot;
 	unsigned          nslots, no;
 	int               cpu;           /* pinned to it, or -1 */
@@ -54,21 +55,13 @@ void xk_place_end(int place);
 /* The choice, when others have those. */
 void xk_place_workers(struct xk_vpset *set, uint64_t taken);
 
-/* vp_core.c */
-/* no: as protocols know it; at: among the set's lanes. */
-int  xk_vp_setup(struct xk_vp *vp, struct xk_vpset *set, uint16_t no, uint16_t at);
-void xk_vp_teardown(struct xk_vp *vp);
+/* ---- who is inside, vp_enter.c --------------------------------------------------------- */
+
 /* Takes and gives up the role of "the thread inside", which is an RCU read
  * section, too; no lock. */
 void xk_vp_step_in(struct xk_vp *vp, xk_ns now);
 void xk_vp_step_out(struct xk_vp *vp);
-/* Units until *deficit is used up or, *idle, one had nothing to do: what the
- * owner of a VP runs in one turn.  Returns messages and timers done. */
-unsigned xk_vp_turn(struct xk_vp *vp, unsigned budget, int32_t *deficit, bool *idle);
-/* Is there something to do besides timers and polling tasks? */
-bool xk_vp_busy(const struct xk_vp *vp);
-/* Tells the worker of vp that there is work; from any thread. */
-void xk_vp_kick(struct xk_vp *vp);
+
 /* Entry policy `lock`; do nothing under `own`. */
 static inline bool xk_vp_locks(const struct xk_vp *vp)
 {
@@ -78,16 +71,27 @@ static inline void xk_vp_lock(struct xk_vp *vp) { xk_lock_take(vp->set->arch.loc
 static inline bool xk_vp_trylock(struct xk_vp *vp) { return xk_lock_try(vp->set->arch.lock, &vp->lock, &vp->lockstat); }
 static inline void xk_vp_unlock(struct xk_vp *vp) { xk_lock_drop(vp->set->arch.lock, &vp->lock, &vp->lockstat); }
 
-/* vp_escort.c: the lock of vp, no carrier, for a thread inside no VP, which finds it in the table and gives that back
+/* vp_table.c: the lock of vp, no carrier, for a thread inside no VP, which finds it in the table and gives that back
  * when it has it. */
 void xk_vp_lock_by_table(struct xk_vp *vp);
 
-/* vp_core.c: a chain, newest first.  False: the inbox is full. */
+/* ---- what others leave, vp_inbox.c ------------------------------------------------------- */
+
+/* A chain, newest first.  False: the inbox is full. */
 bool xk_vp_inbox_push(struct xk_vp *to, struct xk_msg *newest, struct xk_msg *oldest, uint32_t n);
-/* With vp's lock: what is in the inbox, then the chain, goes behind what waits here already. */
-void xk_vp_take_brought(struct xk_vp *vp, struct xk_msg *newest);
-/* Inside vp: runs all of it. */
-void xk_vp_run_brought(struct xk_vp *vp);
+/* Inside vp: what is collected for others is theirs. */
+void xk_vp_flush(struct xk_vp *vp);
+/* Inside vp: frees what waits in it. */
+void xk_vp_inbox_empty(struct xk_vp *vp);
+
+/* Tells who runs vp that there is work; from any thread. */
+static inline void xk_vp_kick(struct xk_vp *vp) { vp->mode->kick(vp); }
+
+static inline void vp_hand_over(struct xk_vp *vp)
+{
+	if (XK_UNLIKELY((vp->nout | vp->mem.nforeign) != 0))
+		xk_vp_flush(vp);
+}
 
 /* A chain as it lay in an inbox, newest first, goes behind q in the order of sending; returns
  * how many. */
@@ -113,35 +117,49 @@ static inline uint32_t vp_put_in_order(struct xk_msgq *q, struct xk_msg *newest)
 	return n;
 }
 
-/* vp_pool.c: the queue that all carriers share. */
-struct xk_pool {
-	struct xk_vp      *queue;        /* what is posted to it lies in its inbox, then in `local` */
-	uint64_t           given;        /* tickets, under the lock */
-	struct xk_lock     lock;         /* of queue->local and given */
-	struct xk_lockstat lockstat;
-	uint64_t           idle XK_ALIGNED;  /* carriers whose task is parked */
-	uint32_t           woken;        /* who was woken last */
-	uint64_t           turn XK_ALIGNED;  /* the ticket that may look for its owner, see vp_escort.c */
-	struct { struct xk_task task; struct xk_call wake; } carrier[XK_CARRIERS_MAX];
-};
-int  xk_pool_new(struct xk_vpset *set);
-void xk_pool_free(struct xk_vpset *set);
-/* Somebody has left work in the queue. */
-void xk_pool_kick(struct xk_vpset *set);
-/* vp_escort.c: the message that carrier carries has found no owner: those behind it go on. */
-void xk_vp_order_skip(struct xk_vp *carrier);
-
-/* vp_carry.c: does the thread that is inside a VP bring others their messages itself? */
-static inline bool xk_vp_brings(const struct xk_vpset *set)
+/* The same, behind what waits in vp. */
+static inline uint32_t vp_take_chain(struct xk_vp *vp, struct xk_msg *newest)
 {
-	return set->arch.handover != XK_HANDOVER_POST && xk_load_relaxed(&set->running) != 0;
+	uint32_t n = vp_put_in_order(&vp->local, newest);
+
+	xk_count_add(vp->handed_over, n);
+	return n;
 }
-/* Remembers a chain that the calling thread will bring; false: it has too many. */
-bool xk_vp_bring(struct xk_vp *to, struct xk_msg *newest, struct xk_msg *oldest, uint32_t n);
-/* Brings what the calling thread has remembered, and what comes of it.  Inside no VP. */
+
+static inline void vp_take_inbox(struct xk_vp *vp)
+{
+	uint32_t n = vp_take_chain(vp, xk_atomic_xchg(&vp->inbox, NULL));
+
+	xk_store_relaxed(&vp->inbox_taken, vp->inbox_taken + n);
+}
+
+/* Batches that the calling thread will bring to their VPs itself, by xk_vp_carry. */
+#define XK_BATCHES 32u
+struct xk_batch { struct xk_vp *to; struct xk_msg *newest, *oldest; uint32_t n; };
+struct xk_batches { unsigned first, n; struct xk_batch of[XK_BATCHES]; };
+extern _Thread_local struct xk_batches xk_vp_batches __attribute__((tls_model("initial-exec")));
+
+/* vp_carry.c: brings them, and what comes of it.  Inside no VP. */
 void xk_vp_carry(struct xk_vpset *set, xk_ns now);
 
-/* ---- lines that will be wanted ---- */
+/* ---- running, vp_unit.c -------------------------------------------------------------------- */
+
+/* Units until *deficit is used up or, *idle, one had nothing to do: what the
+ * owner of a VP runs in one turn.  Returns messages and timers done. */
+unsigned xk_vp_turn(struct xk_vp *vp, unsigned budget, int32_t *deficit, bool *idle);
+/* Is there something to do besides timers and polling tasks? */
+bool xk_vp_busy(const struct xk_vp *vp);
+/* With vp's lock: what is in the inbox, then the chain, goes behind what waits here already. */
+void xk_vp_take_brought(struct xk_vp *vp, struct xk_msg *newest);
+/* Inside vp: runs all of it. */
+void xk_vp_run_brought(struct xk_vp *vp);
+/* Steps of a unit, for modes with one of their own: is the wheel due; what others left; a turn of
+ * the next task. */
+bool xk_vp_timers_due(const struct xk_vp *vp);
+unsigned xk_vp_run_left(struct xk_vp *vp, unsigned budget);
+unsigned xk_vp_run_one(struct xk_vp *vp, unsigned budget);
+
+/* ---- lines that will be wanted ------------------------------------------------------------- */
 
 /* Numbers, not pointers: what a session keeps in `hot` may be nothing yet, or anymore, and
  * asking for a line that is nowhere does nothing. */
@@ -166,31 +184,17 @@ static inline void vp_fetch_beyond(const struct xk_task *t)
  * nobody else enters (entry `own`). */
 void xk_vp_fetch(const struct xk_vp *vp, unsigned before);
 
-/* vp_core.c, steps of a unit for vp_lane.c: is the wheel due; what others left; a turn of the
- * next task, and what was collected for others. */
-bool xk_vp_timers_due(const struct xk_vp *vp);
-unsigned xk_vp_run_left(struct xk_vp *vp, unsigned budget);
-unsigned xk_vp_run_one(struct xk_vp *vp, unsigned budget);
-void xk_vp_hand_over(struct xk_vp *vp);
+/* ---- workers, vp_worker.c -------------------------------------------------------------------- */
 
-/* vp_fifo.c: the queue of VPs that workers share (schedule `fifo`). */
-int  xk_fifo_new(struct xk_vpset *set);
-void xk_fifo_free(struct xk_vpset *set);
-void xk_fifo_kick(struct xk_vp *vp);
-void xk_fifo_begin(struct xk_worker *w);
-/* Each VP in the queue at most once; returns messages done. */
-unsigned xk_fifo_round(struct xk_worker *w);
-/* Queues those whose timers are due. */
-void xk_fifo_timers(struct xk_worker *w);
-bool xk_fifo_sleeps(struct xk_worker *w);
-void xk_fifo_wakes(struct xk_worker *w);
-
-/* vp_worker.c */
-/* What the calling thread has used, into its own record; out of a record, of thread t or NULL. */
-void xk_worker_note(struct xk_worker_stats *s);
-void xk_worker_stats_of(const struct xk_worker_stats *s, const struct xk_thread *t, struct xk_worker_stats *out);
 void xk_worker_main(void *arg);
 int  xk_worker_setup(struct xk_worker *w, struct xk_vpset *set, unsigned no);
 void xk_worker_teardown(struct xk_worker *w);
+/* A bit for the VP, and a wake: what most modes do for a kick. */
+void xk_worker_kick(struct xk_vp *vp);
+/* The turn of the i-th VP is over: is it still ready, and when does it want to run again? */
+void xk_worker_rest(struct xk_worker *w, unsigned i, bool idle);
+/* What the calling thread has used, into its own record; out of a record, of thread t or NULL. */
+void xk_worker_note(struct xk_worker_stats *s);
+void xk_worker_stats_of(const struct xk_worker_stats *s, const struct xk_thread *t, struct xk_worker_stats *out);
 
 #endif

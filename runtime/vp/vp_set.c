@@ -6,7 +6,6 @@
  * processor) are turned into numbers here.  Undo is one function, valid at
  * every stage of a half-built set.
  */
-#include "runtime/vp/vp_lane.h"
 #include "runtime/vp/vp_priv.h"
 
 #include <errno.h>
@@ -89,13 +88,40 @@ static void pages_free(struct xk_vpset *set, void *p, size_t n)
 		munmap(p, n);
 }
 
+static int vp_setup(struct xk_vp *vp, struct xk_vpset *set, uint16_t no, uint16_t at)
+{
+	vp->set = set;
+	vp->mode = xk_mode_of(&set->arch, no >= set->nconn);
+	vp->no = no;
+	vp->at = at;
+	xk_msgq_init(&vp->local);
+	set->arch.lock->init(&vp->lock);
+	vp->lockstat.untimed = vp->tablestat.untimed = set->arch.lock_untimed;
+	xk_rand_init(&vp->rand, set->arch.seed, at);
+	xk_wheel_init(&vp->wheel, 0);
+	return xk_memvp_init(&vp->mem, set->pool, at);
+}
+
+/* Nothing runs any more: what still waits is freed. */
+static void vp_teardown(struct xk_vp *vp)
+{
+	xk_vp_step_in(vp, vp->now);
+	for (unsigned i = 0; xk_modes[i] != NULL; i++)
+		if (xk_modes[i]->drop != NULL)
+			xk_modes[i]->drop(vp);
+	xk_vp_inbox_empty(vp);
+	xk_vp_step_out(vp);
+	vp->set->arch.lock->fini(&vp->lock);
+}
+
+/* no: as protocols know it; at: among the set's lanes. */
 static struct xk_vp *vp_new(struct xk_vpset *set, uint16_t no, uint16_t at)
 {
 	struct xk_vp *p = pages_new(set, sizeof *p), *vp = p;
 
 	if (p == NULL)
 		return NULL;
-	if (xk_vp_setup(vp, set, no, at) != XK_OK) {
+	if (vp_setup(vp, set, no, at) != XK_OK) {
 		pages_free(set, p, sizeof *vp);
 		return NULL;
 	}
@@ -121,7 +147,17 @@ static int make_vps(struct xk_vpset *set)
 		set->nlanes++;
 		set->nvps = (i + 1) / lanes;
 	}
-	return set->arch.domain == XK_DOMAIN_LAYER ? xk_lanes_make(set) : XK_OK;
+	return XK_OK;
+}
+
+static int make_modes(struct xk_vpset *set)
+{
+	int err = XK_OK;
+
+	for (unsigned i = 0; err == XK_OK && xk_modes[i] != NULL; i++)
+		if (xk_modes[i]->wanted != NULL && xk_modes[i]->wanted(&set->arch))
+			err = xk_modes[i]->make(set);
+	return err;
 }
 
 static int make_workers(struct xk_vpset *set)
@@ -162,12 +198,10 @@ int xk_vpset_new(struct xk_vpset **out, const struct xk_arch *a, const struct xk
 	err = xk_mempool_new(&set->pool, mem, (unsigned)set->arch.vps * lanes_of(&set->arch) + set->arch.carriers);
 	if (err == XK_OK)
 		err = make_vps(set);
-	if (err == XK_OK && set->arch.schedule == XK_SCHED_FIFO)
-		err = xk_fifo_new(set);
+	if (err == XK_OK)
+		err = make_modes(set);
 	if (err == XK_OK)
 		err = make_workers(set);
-	if (err == XK_OK && set->arch.carriers != 0 && set->arch.inbound == XK_INBOUND_POOL)
-		err = xk_pool_new(set);
 	if (err != XK_OK)
 		goto nomem;
 	*out = set;
@@ -193,13 +227,13 @@ uint64_t xk_vpset_free(struct xk_vpset *set)
 		pages_free(set, set->worker[i], sizeof *set->worker[i]);
 	}
 	xk_free(set->worker);
-	xk_pool_free(set);
 	if (set->arch.table != NULL && set->vp != NULL)
 		set->arch.table->fini(&set->table);
-	xk_fifo_free(set);
 	for (unsigned i = 0; i < set->nlanes; i++)
-		xk_vp_teardown(set->lane[i]);
-	xk_lanes_free(set);
+		vp_teardown(set->lane[i]);
+	for (unsigned i = 0; xk_modes[i] != NULL; i++)
+		if (xk_modes[i]->free != NULL)
+			xk_modes[i]->free(set);
 	for (unsigned i = 0; i < set->nlanes; i++) {
 		xk_memvp_fini(&set->lane[i]->mem);
 		pages_free(set, set->lane[i], sizeof *set->lane[i]);
@@ -276,15 +310,14 @@ void xk_vpset_stop(struct xk_vpset *set)
 
 static unsigned step(struct xk_vpset *set, struct xk_vp *vp)
 {
+	xk_ns now = xk_clock_read(&set->clock);
 	unsigned done;
 
-	if (vp->lane != NULL)
-		xk_lane_enter(vp->lane);
-	xk_vp_step_in(vp, xk_clock_read(&set->clock));
-	done = vp->lane != NULL ? xk_lane_unit(vp, set->arch.burst) : xk_vp_unit(vp, set->arch.burst);
+	if (vp->mode->step != NULL)
+		return vp->mode->step(vp, now);
+	xk_vp_step_in(vp, now);
+	done = xk_vp_unit(vp, set->arch.burst);
 	xk_vp_step_out(vp);
-	if (vp->lane != NULL)
-		xk_lane_leave(vp->lane);
 	return done;
 }
 
@@ -314,7 +347,7 @@ static bool any_waiting(const struct xk_vpset *set)
 {
 	for (unsigned i = 0; i < set->nlanes; i++)
 		if (set->lane[i]->local.n != 0 || xk_load_relaxed(&set->lane[i]->inbox) != NULL ||
-		    (set->lane[i]->lane != NULL && xk_lane_ready(set->lane[i]->lane)))
+		    (set->lane[i]->mode->waiting != NULL && set->lane[i]->mode->waiting(set->lane[i])))
 			return true;
 	return false;
 }

@@ -10,7 +10,6 @@
  * Invariant: a VP with work has its ready or its kicked bit set, or somebody
  * is inside it who will set it on leaving.
  */
-#include "runtime/vp/vp_lane.h"
 #include "runtime/vp/vp_priv.h"
 
 #include <sched.h>
@@ -28,20 +27,11 @@ static void mark_ready(struct xk_worker *w, unsigned i)
 	w->ready[i / 64] |= 1ull << (i % 64);
 }
 
-void xk_vp_kick(struct xk_vp *vp)
+void xk_worker_kick(struct xk_vp *vp)
 {
 	struct xk_worker *w = vp->worker;
 	unsigned i = vp->slot;
 
-	if (w == NULL) {
-		if (vp->no == vp->set->nvps)
-			xk_pool_kick(vp->set);
-		return;
-	}
-	if (w->fifo != NULL) {
-		xk_fifo_kick(vp);
-		return;
-	}
 	xk_atomic_or(&w->kicked[i / 64], 1ull << (i % 64));
 	xk_store_release(&w->any_kicked, 1);
 	xk_event_wake(&w->event);
@@ -70,8 +60,7 @@ static void take_timers(struct xk_worker *w)
 	w->next = next;
 }
 
-/* Its turn is over: is it still ready, and when does it want to run again? */
-static void rest(struct xk_worker *w, unsigned i, bool idle)
+void xk_worker_rest(struct xk_worker *w, unsigned i, bool idle)
 {
 	struct xk_slot *s = &w->slot[i];
 
@@ -93,7 +82,7 @@ static unsigned locked_unit(struct xk_worker *w, unsigned i)
 	xk_vp_lock(vp);
 	xk_vp_step_in(vp, w->now);
 	n = xk_vp_unit(vp, xk_load_relaxed(&vp->set->arch.burst));
-	rest(w, i, n == 0);
+	xk_worker_rest(w, i, n == 0);
 	xk_vp_step_out(vp);
 	xk_vp_unlock(vp);
 	xk_vp_carry(w->set, w->now);
@@ -141,21 +130,6 @@ static void fetch_next(const struct xk_worker *w, unsigned i)
 		xk_vp_fetch(w->slot[next[k]].vp, k);
 }
 
-/* One unit of a lane: others of its cluster may keep it waiting. */
-static unsigned visit_lane(struct xk_worker *w, unsigned i)
-{
-	struct xk_slot *s = &w->slot[i];
-	unsigned n;
-
-	xk_lane_enter(s->vp->lane);
-	xk_vp_step_in(s->vp, w->now);
-	n = xk_lane_unit(s->vp, w->set->arch.burst);
-	rest(w, i, true);
-	xk_vp_step_out(s->vp);
-	xk_lane_leave(s->vp->lane);
-	return n;
-}
-
 static unsigned visit_owned(struct xk_worker *w, unsigned i)
 {
 	struct xk_slot *s = &w->slot[i];
@@ -170,7 +144,7 @@ static unsigned visit_owned(struct xk_worker *w, unsigned i)
 	total = xk_vp_turn(s->vp, xk_load_relaxed(&w->set->arch.burst), &s->deficit, &idle);
 	if (w->nslots > 1)
 		xk_memvp_leave_hot(&s->vp->mem, &w->hot);
-	rest(w, i, idle);
+	xk_worker_rest(w, i, idle);
 	xk_vp_step_out(s->vp);
 	return total;
 }
@@ -182,9 +156,7 @@ static unsigned visit(struct xk_worker *w, unsigned i)
 	s->deficit += (int32_t)xk_load_relaxed(&w->set->arch.quantum);
 	if (s->deficit <= 0)             /* still paying for a long unit */
 		return 1;
-	if (s->vp->lane != NULL)
-		return visit_lane(w, i);
-	return w->set->arch.entry == XK_ENTRY_LOCK ? visit_locked(w, i) : visit_owned(w, i);
+	return w->mode->visit == NULL ? visit_owned(w, i) : w->mode->visit(w, i);
 }
 
 /* Every ready VP once; returns messages done. */
@@ -210,24 +182,16 @@ static unsigned round_robin(struct xk_worker *w)
 	return total;
 }
 
+static void hold_locked(struct xk_vp *vp) { xk_vp_lock(vp); }
+static void release_locked(struct xk_vp *vp) { xk_vp_unlock(vp); }
+
+/* The two modes of the core; the first one's turns are run inline, see visit. */
+const struct xk_mode_ops xk_mode_own = { .kick = xk_worker_kick };
+const struct xk_mode_ops xk_mode_lock = {
+	.kick = xk_worker_kick, .visit = visit_locked, .hold = hold_locked, .release = release_locked,
+};
+
 /* ---- idling ------------------------------------------------------------------ */
-
-/* Inside vp, but for running it. */
-static void look_in(struct xk_vp *vp)
-{
-	if (vp->lane != NULL)            /* whoever is alone in the cluster may change its tasks */
-		xk_lane_enter(vp->lane);
-	else if (xk_vp_locks(vp))
-		xk_vp_lock(vp);
-}
-
-static void look_away(struct xk_vp *vp)
-{
-	if (vp->lane != NULL)
-		xk_lane_leave(vp->lane);
-	else if (xk_vp_locks(vp))
-		xk_vp_unlock(vp);
-}
 
 static unsigned gather_of(const struct xk_vp *vp, int *fds, unsigned n, bool *naps)
 {
@@ -244,20 +208,22 @@ static unsigned gather_of(const struct xk_vp *vp, int *fds, unsigned n, bool *na
 	return n;
 }
 
-/* Descriptors of polling tasks; returns how many, *naps: some task has none.  A lane that has
- * stopped for others reads nothing until they have gone on. */
+/* Descriptors of polling tasks; returns how many, *naps: some task has none. */
 static unsigned gather_fds(struct xk_worker *w, int *fds, bool *naps)
 {
+	const struct xk_mode_ops *m = w->mode;
 	unsigned n = 0;
 
 	*naps = false;
 	for (unsigned i = 0; i < w->nslots; i++) {
 		struct xk_vp *vp = w->slot[i].vp;
 
-		look_in(vp);
-		if (vp->lane == NULL || !xk_lane_blocked(vp->lane))
+		if (m->hold != NULL)
+			m->hold(vp);
+		if (m->blocked == NULL || !m->blocked(vp))
 			n = gather_of(vp, fds, n, naps);
-		look_away(vp);
+		if (m->release != NULL)
+			m->release(vp);
 	}
 	return n;
 }
@@ -274,7 +240,7 @@ static void sleep_a_while(struct xk_worker *w)
 		xk_event_cancel(&w->event);
 		return;
 	}
-	if (w->fifo != NULL && !xk_fifo_sleeps(w)) {
+	if (w->mode->sleeps != NULL && !w->mode->sleeps(w)) {
 		xk_event_cancel(&w->event);
 		return;
 	}
@@ -284,8 +250,8 @@ static void sleep_a_while(struct xk_worker *w)
 		t = POLL_NAP;
 	xk_count(w->stats.sleeps);
 	xk_event_wait(&w->event, t, fds, n);
-	if (w->fifo != NULL)
-		xk_fifo_wakes(w);
+	if (w->mode->wakes != NULL)
+		w->mode->wakes(w);
 }
 
 /* ---- the thread ----------------------------------------------------------------- */
@@ -327,14 +293,8 @@ static void await_start(struct xk_worker *w)
 /* What there is to do, once around; returns messages done. */
 static unsigned work(struct xk_worker *w)
 {
-	if (w->fifo != NULL) {
-		/* Its home's news: a nearer timer. */
-		if (xk_load_relaxed(&w->any_kicked) && xk_atomic_xchg(&w->any_kicked, 0))
-			w->next = 0;
-		if (w->next <= w->now)
-			xk_fifo_timers(w);
-		return xk_fifo_round(w);
-	}
+	if (w->mode->round != NULL)
+		return w->mode->round(w);
 	if (xk_load_relaxed(&w->any_kicked))
 		take_kicks(w);
 	if (w->next <= w->now)
@@ -342,43 +302,16 @@ static unsigned work(struct xk_worker *w)
 	return round_robin(w);
 }
 
-/* ---- time that the thread of layers waits (S1's Condition objects) --------------------- */
-
-struct waits { xk_ns since; bool full; };        /* since: 0: it does not */
-
-static bool waits_for_room(const struct xk_worker *w)
-{
-	for (unsigned i = 0; i < w->nslots; i++)
-		if (xk_lane_stopped(w->slot[i].vp->lane))
-			return true;
-	return false;
-}
-
-/* After a round that began at `before`: what it waited until then is of the reason that the round
- * before has found. */
-static void note_waits(struct xk_worker *w, struct waits *k, unsigned done, xk_ns before)
-{
-	struct xk_lane_counts *c = &w->slot[0].vp->hops;
-	xk_ns to = done != 0 ? before : w->now;
-
-	if (k->since != 0 && to > k->since)
-		xk_count_add(*(k->full ? &c->full_ns : &c->empty_ns), to - k->since);
-	k->since = done != 0 ? 0 : to;
-	k->full = done == 0 && waits_for_room(w);
-}
-
 void xk_worker_main(void *arg)
 {
 	struct xk_worker *w = arg;
-	bool layers = w->set->arch.domain == XK_DOMAIN_LAYER;
 	xk_ns busy_at, usage_at = 0, spin, before;
-	struct waits waits = { 0 };
 
 	if (w->cpu < 0 && w->set->arch.cpus != 0)
 		(void)xk_thread_affinity(w->set->arch.cpus);
 	await_start(w);
-	if (w->fifo != NULL)
-		xk_fifo_begin(w);
+	if (w->mode->begin != NULL)
+		w->mode->begin(w);
 	w->now = busy_at = xk_clock_read(&w->set->clock);
 	while (xk_load_acquire(&w->set->running)) {
 		unsigned n;
@@ -386,8 +319,8 @@ void xk_worker_main(void *arg)
 		before = w->now;
 		n = work(w);
 		w->now = xk_clock_read(&w->set->clock);
-		if (XK_UNLIKELY(layers))
-			note_waits(w, &waits, n, before);
+		if (XK_UNLIKELY(w->mode->noted != NULL))
+			w->mode->noted(w, n, before);
 		xk_count_add(w->stats.messages, n);
 		xk_count(w->stats.units);
 		if (w->now >= usage_at) {
@@ -440,7 +373,6 @@ int xk_worker_setup(struct xk_worker *w, struct xk_vpset *set, unsigned no)
 	w->no = no;
 	w->cpu = -1;
 	w->stats.cpu = -1;
-	w->fifo = no < set->nworkers - set->arch.carriers ? set->fifo : NULL;
 	w->nslots = slots(set, no);
 	w->slot = xk_alloc(w->nslots * sizeof *w->slot);
 	w->ready = xk_alloc(WORDS(w->nslots) * sizeof *w->ready);
@@ -453,6 +385,7 @@ int xk_worker_setup(struct xk_worker *w, struct xk_vpset *set, unsigned no)
 		w->slot[i].vp->slot = i;
 		mark_ready(w, i);
 	}
+	w->mode = w->slot[0].vp->mode;
 	return xk_event_init(&w->event);
 }
 

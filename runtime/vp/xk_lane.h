@@ -28,6 +28,8 @@ extern uint32_t xk_lanes_on;
 
 struct xk_cluster;
 struct xk_ring;
+/* Since when its thread has run nothing, 0: it runs; because a queue that it fills was high? */
+struct xk_lane_waits { xk_ns since; bool full; };
 struct xk_lane {
 	/* Written before anybody runs; others read it. */
 	struct xk_vp      *vp;
@@ -42,8 +44,9 @@ struct xk_lane {
 	uint64_t           fed;      /* lanes that were given something in this unit */
 	unsigned           busy;     /* bodies of this lane that are being run */
 	bool               stopped[2];   /* taking [1] up-going, [0] down-going messages */
+	struct xk_lane_waits waits;      /* the first of a thread's lanes */
 	char               apart2[XK_CACHELINE];
-	uint32_t           state;    /* of vp_lane.c */
+	uint32_t           state;    /* of vp_stage.c */
 	struct xk_event    event;    /* others have left, or may be entered again */
 };
 struct xk_cluster {

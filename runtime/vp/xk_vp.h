@@ -33,6 +33,7 @@ struct xk_pool;
 struct xk_lane;
 struct xk_cluster;
 struct xk_fifo;
+struct xk_mode_ops;
 struct xk_outside;
 
 /*
@@ -95,6 +96,7 @@ struct xk_vp {
 	struct xk_task   *ring[2];        /* the task whose turn it is, NULL: none; [1] of input */
 	struct xk_vpset  *set;
 	struct xk_worker *worker;         /* who owns it (entry own), or its home */
+	const struct xk_mode_ops *mode;   /* how it is run */
 	uint16_t          no;
 	bool              inside;         /* someone is inside (debug, and own) */
 	uint32_t          npolling;       /* ready tasks with a file descriptor */
@@ -120,7 +122,7 @@ struct xk_vp {
 	uint64_t          ticket;
 	xk_counter        order_waits;    /* a carrier's: messages that waited for their turn */
 	struct xk_lockstat tablestat;     /* of the table of connections, by who was inside */
-	/* A connection's: turns given out, turns taken; see vp_escort.c. */
+	/* A connection's: turns given out, turns taken; see vp_handoff.c. */
 	uint64_t          order_given, order_taken;
 	uint64_t          order_last;     /* the latest ticket that has come in */
 	xk_counter        overtaken;      /* messages that came in after a later one */
@@ -132,7 +134,7 @@ struct xk_vp {
 	/* Written by others. */
 	struct xk_msg    *inbox XK_ALIGNED;   /* newest first */
 	uint32_t          inbox_posted;
-	uint32_t          place;          /* in the queue that workers share, see vp_fifo.c */
+	uint32_t          place;          /* in the queue that workers share, see modes/vp_fifo.c */
 	struct xk_call   *calls;
 	struct xk_lock    lock XK_ALIGNED;    /* entry `lock`: guards all of the above; nests in nothing */
 	struct xk_lockstat lockstat;          /* of it */

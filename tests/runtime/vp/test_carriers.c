@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/vp/vp_priv.h"
+#include "runtime/vp/modes/vp_pool.h"
 #include "tests/support/xk_test.h"
 #include "tests/support/xk_test_graph.h"
 

@@ -9,8 +9,8 @@
  */
 #include <string.h>
 
-#include "runtime/vp/vp_lane.h"
-#include "runtime/vp/vp_ring.h"
+#include "runtime/vp/modes/vp_stage.h"
+#include "runtime/vp/modes/vp_ring.h"
 #include "tests/support/xk_test.h"
 #include "tests/support/xk_test_graph.h"
 
@@ -368,7 +368,7 @@ static void a_driver_is_stopped_at_high_and_goes_on_at_low(void)
 	CU_ASSERT_TRUE(made >= HIGH && made < HIGH + fx.set->arch.burst);
 	CU_ASSERT_EQUAL(fill(fx.relay, fx.source), made);
 	CU_ASSERT_EQUAL(xk_counter_read(fx.source->vp->hops.stops), 1);
-	CU_ASSERT_TRUE(xk_lane_blocked(fx.source));
+	CU_ASSERT_TRUE(fx.source->vp->mode->blocked(fx.source->vp));
 	/* Below high is not low yet. */
 	while (fill(fx.relay, fx.source) > LOW + fx.set->arch.burst)
 		unit(fx.relay);

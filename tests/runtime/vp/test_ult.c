@@ -11,7 +11,7 @@
 
 #include "runtime/sync/xk_fiber.h"
 #include "runtime/sync/xk_sync.h"
-#include "runtime/vp/vp_ult.h"
+#include "runtime/vp/modes/vp_ult.h"
 #include "tests/support/xk_test.h"
 #include "tests/support/xk_test_graph.h"
 

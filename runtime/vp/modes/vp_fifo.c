@@ -16,6 +16,7 @@
  * Timers are looked after by the worker that a VP is dealt to, its home.
  * Invariant: a VP with work is in the ring, or somebody is inside it who will put it there.
  */
+#include "runtime/vp/modes/vp_modes.h"
 #include "runtime/vp/vp_priv.h"
 
 enum { REST, QUEUED, DRY, RUNNING, AGAIN };
@@ -31,7 +32,12 @@ struct xk_fifo {
 
 static const struct xk_lock_ops *const ops = &xk_lock_adaptive;
 
-int xk_fifo_new(struct xk_vpset *set)
+static bool fifo_wanted(const struct xk_arch *a)
+{
+	return a->schedule == XK_SCHED_FIFO;
+}
+
+static int fifo_make(struct xk_vpset *set)
 {
 	struct xk_fifo *f = xk_alloc(sizeof *f + set->nvps * sizeof f->ring[0]);
 
@@ -42,7 +48,7 @@ int xk_fifo_new(struct xk_vpset *set)
 	return XK_OK;
 }
 
-void xk_fifo_free(struct xk_vpset *set)
+static void fifo_free(struct xk_vpset *set)
 {
 	if (set->fifo == NULL)
 		return;
@@ -93,7 +99,7 @@ static void wake_one(struct xk_vpset *set)
 }
 
 /* Somebody has left work in vp; any thread. */
-void xk_fifo_kick(struct xk_vp *vp)
+static void fifo_kick(struct xk_vp *vp)
 {
 	static const uint32_t then[] = { [REST] = QUEUED, [QUEUED] = QUEUED, [DRY] = QUEUED, [RUNNING] = AGAIN, [AGAIN] = AGAIN };
 	uint32_t was = xk_load_relaxed(&vp->place);
@@ -179,7 +185,8 @@ static unsigned visit(struct xk_worker *w, struct xk_vp *vp)
 	return total;
 }
 
-unsigned xk_fifo_round(struct xk_worker *w)
+/* Each VP in the queue at most once. */
+static unsigned run_queued(struct xk_worker *w)
 {
 	unsigned total = 0, tries = w->set->nvps;
 	struct xk_vp *vp;
@@ -189,7 +196,8 @@ unsigned xk_fifo_round(struct xk_worker *w)
 	return total;
 }
 
-void xk_fifo_timers(struct xk_worker *w)
+/* Queues those whose timers are due. */
+static void fifo_timers(struct xk_worker *w)
 {
 	w->next = XK_NS_NEVER;
 	for (unsigned i = 0; i < w->nslots; i++) {
@@ -198,33 +206,52 @@ void xk_fifo_timers(struct xk_worker *w)
 
 		/* What it will want next is news when it has run. */
 		if (next <= w->now && xk_atomic_cas(&vp->worker_next, &next, XK_NS_NEVER))
-			xk_fifo_kick(vp);
+			fifo_kick(vp);
 		else if (next < w->next)
 			w->next = next;
 	}
 }
 
+static unsigned fifo_round(struct xk_worker *w)
+{
+	/* Its home's news: a nearer timer. */
+	if (xk_load_relaxed(&w->any_kicked) && xk_atomic_xchg(&w->any_kicked, 0))
+		w->next = 0;
+	if (w->next <= w->now)
+		fifo_timers(w);
+	return run_queued(w);
+}
+
 /* Whatever was done while nobody ran, each has a turn. */
-void xk_fifo_begin(struct xk_worker *w)
+static void fifo_begin(struct xk_worker *w)
 {
 	for (unsigned i = 0; i < w->nslots; i++)
 		xk_store_relaxed(&w->slot[i].vp->worker_next, (xk_ns)0);
 	w->next = 0;
 }
 
-/* After xk_event_prepare: false, there is something to be done. */
-bool xk_fifo_sleeps(struct xk_worker *w)
+static void fifo_wakes(struct xk_worker *w)
 {
-	struct xk_fifo *f = w->fifo;
+	xk_atomic_and(&w->set->fifo->idle, ~(1ull << w->no));
+}
+
+/* After xk_event_prepare: false, there is something to be done. */
+static bool fifo_sleeps(struct xk_worker *w)
+{
+	struct xk_fifo *f = w->set->fifo;
 
 	xk_atomic_or(&f->idle, 1ull << w->no);
 	if (xk_atomic_add(&f->nwork, 0u) == 0)
 		return true;
-	xk_fifo_wakes(w);
+	fifo_wakes(w);
 	return false;
 }
 
-void xk_fifo_wakes(struct xk_worker *w)
-{
-	xk_atomic_and(&w->fifo->idle, ~(1ull << w->no));
-}
+static void fifo_hold(struct xk_vp *vp) { xk_vp_lock(vp); }
+static void fifo_release(struct xk_vp *vp) { xk_vp_unlock(vp); }
+
+const struct xk_mode_ops xk_mode_fifo = {
+	.wanted = fifo_wanted, .make = fifo_make, .free = fifo_free, .kick = fifo_kick,
+	.begin = fifo_begin, .round = fifo_round, .hold = fifo_hold, .release = fifo_release,
+	.sleeps = fifo_sleeps, .wakes = fifo_wakes,
+};

@@ -7,7 +7,7 @@
  * `end`, and one that has not come to `end` has no use for them.
  * Invariant: only the block that `in` points at is written, only that of `out` is freed.
  */
-#include "runtime/vp/vp_ring.h"
+#include "runtime/vp/modes/vp_ring.h"
 
 static struct ring_block *block_new(uint32_t places)
 {

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * vp_escort.c - a carrier takes a message through the lock of the connection it found
+ * vp_handoff.c - a carrier takes a message through the lock of the connection it found
  * it to be of, and up to the application, without leaving its own VP (domain `none`).
  *
  * Its own VP's lock is held meanwhile, and nothing else waits for that with a lock of its
  * own: a connection's VP leaves what it has for a carrier in a queue.  So locks are
- * asked for in one order: a carrier's, the table's, a connection's.  Where carriers hold the
- * table (S3 4.1) a thread that is not the set's asks in that order, too: who sends finds its
- * connection in the table.
+ * asked for in one order, see vp_table.c.
  *
  * Order.  A message from the pool's queue has a ticket.  Asked to keep the order
  * of arrival, a carrier waits until every message taken before has found its owner or
@@ -16,6 +14,7 @@
  * enter as they came, and those of others do not wait for its lock.
  * Invariant: xk_pool.turn is the lowest ticket that has neither found nor been dropped.
  */
+#include "runtime/vp/modes/vp_pool.h"
 #include "runtime/vp/vp_priv.h"
 
 /* A processor is lent to who is waited for, and then given away: with more carriers than
@@ -23,55 +22,6 @@
 #define SPINS  200u
 #define YIELDS 256u
 #define NAP    20000u            /* ns; doubled after every fourth, up to 640 us */
-
-/* ---- the lock on the table of connections ------------------------------------------ */
-
-void xk_vp_table_read(struct xk_vp *vp)
-{
-	struct xk_vpset *set = vp->set;
-
-	if (set->arch.table != NULL)
-		xk_lock_take_shared(set->arch.table, &set->table, &vp->tablestat);
-}
-
-void xk_vp_table_unread(struct xk_vp *vp)
-{
-	struct xk_vpset *set = vp->set;
-
-	if (set->arch.table != NULL)
-		xk_lock_drop_shared(set->arch.table, &set->table, &vp->tablestat);
-}
-
-/* Inside nothing a thread counts for itself; when it has vp's lock what it counted is vp's. */
-void xk_vp_lock_by_table(struct xk_vp *vp)
-{
-	static _Thread_local struct xk_lockstat mine;
-	const struct xk_lockstat before = mine;
-	struct xk_vpset *set = vp->set;
-
-	mine.untimed = set->arch.lock_untimed;
-	xk_lock_take_shared(set->arch.table, &set->table, &mine);
-	xk_vp_lock(vp);
-	xk_lock_drop_shared(set->arch.table, &set->table, &mine);
-	xk_lockstat_add(&vp->tablestat, &mine, &before);
-}
-
-static bool writes_locked(const struct xk_vpset *set)
-{
-	return set->arch.table != NULL && !set->arch.hold;
-}
-
-void xk_vp_table_write(struct xk_vp *vp)
-{
-	if (writes_locked(vp->set))
-		xk_lock_take(vp->set->arch.table, &vp->set->table, &vp->tablestat);
-}
-
-void xk_vp_table_unwrite(struct xk_vp *vp)
-{
-	if (writes_locked(vp->set))
-		xk_lock_drop(vp->set->arch.table, &vp->set->table, &vp->tablestat);
-}
 
 /* ---- order ---------------------------------------------------------------------------- */
 

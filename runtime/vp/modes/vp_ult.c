@@ -8,9 +8,10 @@
  * A body that waits is inside xk_ult_wait, which serves units, too: they run above it.
  * Invariant: xk_ults.self is the thread whose stack is running, NULL on the VP's own.
  */
-#include "runtime/vp/vp_ult.h"
+#include "runtime/vp/modes/vp_ult.h"
 
 #include "runtime/mem/xk_mem.h"
+#include "runtime/vp/modes/vp_modes.h"
 
 /* ---- switching -------------------------------------------------------------------- */
 
@@ -275,3 +276,11 @@ void xk_ult_stats(const struct xk_vp *vp, struct xk_ult_stats *out)
 	out->switches = xk_counter_read(u->switches);
 	out->stackless = xk_counter_read(u->stackless);
 }
+
+static void ult_drop(struct xk_vp *vp)
+{
+	xk_ults_free(vp->ults);
+	vp->ults = NULL;
+}
+
+const struct xk_mode_ops xk_mode_threads = { .drop = ult_drop };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * vp_lane.c - who is inside the lanes of a cluster, and when one of them is alone.
+ * vp_stage.c - who is inside the lanes of a cluster, and when one of them is alone.
  *
  * A lane says RUNS before a unit and OUT after it.  One that wants to be alone says ASKS, in
  * the middle of its unit, and goes on when no other one runs, none is alone, and none above
@@ -12,9 +12,10 @@
  * they are totally ordered for each word, so one of the two sees the other.
  * Invariant: while a lane is ALONE all others of its cluster are OUT or ASK.
  */
-#include "runtime/vp/vp_lane.h"
+#include "runtime/vp/modes/vp_stage.h"
 
-#include "runtime/vp/vp_ring.h"
+#include "runtime/vp/modes/vp_modes.h"
+#include "runtime/vp/modes/vp_ring.h"
 
 enum { OUT, RUNS, ASKS, ALONE };
 
@@ -400,8 +401,10 @@ static unsigned take_hops(struct xk_lane *l, unsigned budget)
 	return n;
 }
 
-bool xk_lane_ready(const struct xk_lane *l)
+static bool stage_waiting(const struct xk_vp *vp)
 {
+	const struct xk_lane *l = vp->lane;
+
 	for (unsigned i = 0; i < l->cluster->nlayers; i++)
 		if (l->from[i] != NULL && ring_fill(l->from[i]) != 0)
 			return true;
@@ -440,7 +443,7 @@ unsigned xk_lane_unit(struct xk_vp *vp, unsigned budget)
 	if (vp->nready != 0 && may_go_up(l))
 		done += xk_vp_run_one(vp, budget);
 	l->busy--;
-	xk_vp_hand_over(vp);
+	vp_hand_over(vp);
 	if (xk_load_relaxed(&l->state) == ALONE)
 		tell_others(l);
 	xk_count(vp->units);
@@ -448,9 +451,67 @@ unsigned xk_lane_unit(struct xk_vp *vp, unsigned budget)
 	return done;
 }
 
-bool xk_lane_blocked(struct xk_lane *l)
+
+/* ---- for a worker ---------------------------------------------------------------------- */
+
+static unsigned stage_step(struct xk_vp *vp, xk_ns now)
 {
-	return !may_go_up(l);
+	unsigned done;
+
+	xk_lane_enter(vp->lane);
+	xk_vp_step_in(vp, now);
+	done = xk_lane_unit(vp, vp->set->arch.burst);
+	xk_vp_step_out(vp);
+	xk_lane_leave(vp->lane);
+	return done;
+}
+
+/* One unit of a lane: others of its cluster may keep it waiting. */
+static unsigned stage_visit(struct xk_worker *w, unsigned i)
+{
+	struct xk_vp *vp = w->slot[i].vp;
+	unsigned done;
+
+	xk_lane_enter(vp->lane);
+	xk_vp_step_in(vp, w->now);
+	done = xk_lane_unit(vp, w->set->arch.burst);
+	xk_worker_rest(w, i, true);
+	xk_vp_step_out(vp);
+	xk_lane_leave(vp->lane);
+	return done;
+}
+
+/* Whoever is alone in the cluster may change its tasks. */
+static void stage_hold(struct xk_vp *vp) { xk_lane_enter(vp->lane); }
+static void stage_release(struct xk_vp *vp) { xk_lane_leave(vp->lane); }
+
+/* A queue is high: whoever empties it kicks the lane. */
+static bool stage_blocked(struct xk_vp *vp) { return !may_go_up(vp->lane); }
+
+static void stage_begin(struct xk_worker *w)
+{
+	w->slot[0].vp->lane->waits = (struct xk_lane_waits){ 0 };
+}
+
+static bool waits_for_room(const struct xk_worker *w)
+{
+	for (unsigned i = 0; i < w->nslots; i++)
+		if (xk_lane_stopped(w->slot[i].vp->lane))
+			return true;
+	return false;
+}
+
+/* What the thread waited until the round is of the reason that the round before has found. */
+static void stage_noted(struct xk_worker *w, unsigned done, xk_ns before)
+{
+	struct xk_lane_waits *k = &w->slot[0].vp->lane->waits;
+	struct xk_lane_counts *c = &w->slot[0].vp->hops;
+	xk_ns to = done != 0 ? before : w->now;
+
+	if (k->since != 0 && to > k->since)
+		xk_count_add(*(k->full ? &c->full_ns : &c->empty_ns), to - k->since);
+	k->since = done != 0 ? 0 : to;
+	k->full = done == 0 && waits_for_room(w);
 }
 
 /* ---- life ------------------------------------------------------------------------------ */
@@ -484,7 +545,12 @@ static int make_rings(struct xk_cluster *c, uint32_t high)
 	return XK_OK;
 }
 
-int xk_lanes_make(struct xk_vpset *set)
+static bool stages_wanted(const struct xk_arch *a)
+{
+	return a->domain == XK_DOMAIN_LAYER;
+}
+
+static int stages_make(struct xk_vpset *set)
 {
 	unsigned n = set->arch.layers;
 
@@ -527,13 +593,13 @@ static void lane_empty(struct xk_lane *l)
 	}
 }
 
-void xk_lane_teardown(struct xk_vp *vp)
+static void stage_drop(struct xk_vp *vp)
 {
 	if (vp->lane != NULL)
 		lane_empty(vp->lane);
 }
 
-void xk_lanes_free(struct xk_vpset *set)
+static void stages_free(struct xk_vpset *set)
 {
 	if (set->cluster == NULL)
 		return;
@@ -551,3 +617,10 @@ void xk_lanes_free(struct xk_vpset *set)
 	xk_free(set->cluster);
 	(void)xk_atomic_add(&xk_lanes_on, -1u);
 }
+
+const struct xk_mode_ops xk_mode_stages = {
+	.wanted = stages_wanted, .make = stages_make, .free = stages_free, .drop = stage_drop,
+	.kick = xk_worker_kick, .waiting = stage_waiting, .step = stage_step, .begin = stage_begin,
+	.visit = stage_visit, .noted = stage_noted,
+	.hold = stage_hold, .release = stage_release, .blocked = stage_blocked,
+};

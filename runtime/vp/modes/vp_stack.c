@@ -11,7 +11,7 @@
  * switch.  Given back, a stack keeps its pages and is used next.
  * Invariant: chunks are given back with the VP, not before.
  */
-#include "runtime/vp/vp_ult.h"
+#include "runtime/vp/modes/vp_ult.h"
 
 #include <sys/mman.h>
 

@@ -16,7 +16,8 @@
  * Invariant: a carrier's bit in `idle` is set only while its task is parked and its
  * call is not posted.
  */
-#include "runtime/vp/vp_priv.h"
+#include "runtime/vp/modes/vp_modes.h"
+#include "runtime/vp/modes/vp_pool.h"
 
 #include <sys/mman.h>
 
@@ -47,8 +48,10 @@ static unsigned pool_choose(const struct xk_pool *p, uint64_t idle)
 	return (unsigned)__builtin_ctzll(after != 0 ? after : idle);
 }
 
-void xk_pool_kick(struct xk_vpset *set)
+/* Somebody has left work in the queue. */
+static void pool_kick(struct xk_vp *queue)
 {
+	struct xk_vpset *set = queue->set;
 	struct xk_pool *p = set->pool_queue;
 	uint64_t idle = xk_atomic_or(&p->idle, (uint64_t)0);
 
@@ -128,7 +131,7 @@ static unsigned pool_run(struct xk_task *t, unsigned budget)
 		return 0;
 	}
 	if (more)
-		xk_pool_kick(set);
+		pool_kick(set->pool_queue->queue);
 	for (unsigned i = 0; i < n; i++) {
 		vp->ticket = ticket + i;
 		set->deliver(vp, m[i]);
@@ -147,7 +150,12 @@ static void *pages_new(size_t n)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-int xk_pool_new(struct xk_vpset *set)
+static bool pool_wanted(const struct xk_arch *a)
+{
+	return a->carriers != 0 && a->inbound == XK_INBOUND_POOL;
+}
+
+static int pool_make(struct xk_vpset *set)
 {
 	struct xk_pool *p = pages_new(sizeof *p);
 
@@ -159,6 +167,7 @@ int xk_pool_new(struct xk_vpset *set)
 		return XK_E_NOMEM;
 	}
 	p->queue->set = set;
+	p->queue->mode = &xk_mode_pool;
 	p->queue->no = p->queue->at = (uint16_t)set->nvps;
 	xk_msgq_init(&p->queue->local);
 	set->arch.lock->init(&p->lock);
@@ -175,8 +184,8 @@ int xk_pool_new(struct xk_vpset *set)
 	return XK_OK;
 }
 
-/* Nothing runs any more: what still waits is freed. */
-void xk_pool_free(struct xk_vpset *set)
+/* What still waits is freed inside another VP. */
+static void pool_free(struct xk_vpset *set)
 {
 	struct xk_pool *p = set->pool_queue;
 
@@ -192,3 +201,8 @@ void xk_pool_free(struct xk_vpset *set)
 	munmap(p, sizeof *p);
 	set->pool_queue = NULL;
 }
+
+/* The queue's: nobody is ever inside of it. */
+const struct xk_mode_ops xk_mode_pool = {
+	.wanted = pool_wanted, .make = pool_make, .free = pool_free, .kick = pool_kick,
+};

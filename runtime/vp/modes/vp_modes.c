@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vp_modes.c - the table of modes, and which one an architecture's virtual processors have.
+ *
+ * A new mode is a file beside this one and a line in each of the two.
+ */
+#include "runtime/vp/modes/vp_modes.h"
+
+#include "runtime/vp/xk_vp.h"
+
+const struct xk_mode_ops *const xk_modes[] = {
+	&xk_mode_fifo, &xk_mode_pool, &xk_mode_stages, &xk_mode_threads, NULL
+};
+
+const struct xk_mode_ops *xk_mode_of(const struct xk_arch *a, bool carrier)
+{
+	if (a->domain == XK_DOMAIN_LAYER)
+		return &xk_mode_stages;
+	if (a->schedule == XK_SCHED_FIFO && !carrier)
+		return &xk_mode_fifo;
+	return a->entry == XK_ENTRY_LOCK ? &xk_mode_lock : &xk_mode_own;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vp_modes.h - the rows of the table of modes.
+ */
+#ifndef XK_VP_MODES_H
+#define XK_VP_MODES_H
+
+#include "runtime/vp/vp_mode.h"
+
+extern const struct xk_mode_ops
+	xk_mode_fifo,                    /* one queue of VPs that workers share */
+	xk_mode_pool,                    /* one queue of messages that carriers share */
+	xk_mode_stages,                  /* layers of a pipeline */
+	xk_mode_threads;                 /* user-level threads: only their stacks are beside the VPs */
+
+#endif

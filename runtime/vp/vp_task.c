@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vp_task.c - the rings of ready tasks of a virtual processor.
+ *
+ * A task that becomes ready is the last in turn.  Input tasks have a ring of their own; how the
+ * two rings share the turns is in vp_unit.c.
+ * Invariant: a task is in the ring of its kind, or its `next` is NULL.
+ */
+#include "runtime/vp/vp_priv.h"
+
+void xk_task_init(struct xk_task *t, struct xk_vp *vp, unsigned (*run)(struct xk_task *, unsigned))
+{
+	t->next = t->prev = NULL;
+	t->vp = vp;
+	t->run = run;
+	t->fd = -1;
+	t->input = false;
+	t->ahead = t;
+	t->beyond = NULL;
+}
+
+void xk_task_ready(struct xk_task *t)
+{
+	struct xk_vp *vp = t->vp;
+	struct xk_task **ring = &vp->ring[t->input];
+
+	xk_dassert(vp->no == xk_vp_no);
+	if (t->next != NULL)
+		return;
+	if (*ring == NULL) {
+		t->next = t->prev = t;
+		*ring = t;
+	} else {                         /* last in turn: just before the current one */
+		t->next = *ring;
+		t->prev = (*ring)->prev;
+		t->prev->next = t->next->prev = t;
+	}
+	vp->npolling += t->fd >= 0;
+	vp->nready++;
+	vp->ninput += t->input;
+}
+
+void xk_task_park(struct xk_task *t)
+{
+	struct xk_vp *vp = t->vp;
+	struct xk_task **ring = &vp->ring[t->input];
+
+	xk_dassert(vp->no == xk_vp_no);
+	if (t->next == NULL)
+		return;
+	if (t->next == t) {
+		*ring = NULL;
+	} else {
+		t->prev->next = t->next;
+		t->next->prev = t->prev;
+		if (*ring == t)
+			*ring = t->next;
+	}
+	t->next = t->prev = NULL;
+	vp->npolling -= t->fd >= 0;
+	vp->nready--;
+	vp->ninput -= t->input;
+}

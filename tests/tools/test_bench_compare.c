@@ -13,6 +13,8 @@
 #include "runtime/base/xk_rand.h"
 #include "tests/support/xk_test.h"
 #include "tools/vp-bench/bench_compare.h"
+#include "tools/vp-bench/bench_lua.h"
+#include "tools/vp-bench/bench_stats.h"
 
 #define PAIRS  30u
 #define TRIALS 200u
@@ -20,6 +22,48 @@
 /* ---- estimators with known answers -------------------------------------------------- */
 
 #define NEAR(a, b, e) CU_ASSERT_DOUBLE_EQUAL(a, b, e)
+
+static char why[400];
+
+static json_t *list(const double *v, size_t n)
+{
+	json_t *l = json_array();
+
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(l, json_real(v[i]));
+	return l;
+}
+
+/* stats.NAME(v..., confidence); false: there is none. */
+static bool interval(const char *name, const double *a, size_t na, const double *b, size_t nb, double confidence,
+		     struct bench_interval *out)
+{
+	json_t *args[3] = { list(a, na) }, *r;
+	unsigned n = 1;
+	bool good;
+
+	if (b != NULL)
+		args[n++] = list(b, nb);
+	args[n++] = json_real(confidence);
+	r = bench_lua_call("stats", name, args, n, why, sizeof why);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(r);
+	good = json_is_object(r);
+	*out = (struct bench_interval){ bench_real(r, "mid"), bench_real(r, "lo"), bench_real(r, "hi") };
+	json_decref(r);
+	for (unsigned i = 0; i < n; i++)
+		json_decref(args[i]);
+	return good;
+}
+
+static bool signed_rank(const double *d, size_t n, double confidence, struct bench_interval *out)
+{
+	return interval("signed_rank", d, n, NULL, 0, confidence, out);
+}
+
+static bool welch(const double *a, size_t na, const double *b, size_t nb, double confidence, struct bench_interval *out)
+{
+	return interval("welch", a, na, b, nb, confidence, out);
+}
 
 static void signed_ranks_match_the_tables(void)
 {
@@ -34,14 +78,14 @@ static void signed_ranks_match_the_tables(void)
 			if (s > i && s - i >= i && s - i <= 10)
 				walsh[m++] = s / 2.0;
 	CU_ASSERT_EQUAL_FATAL(m, 55);
-	CU_ASSERT_TRUE(bench_signed_rank(d, 10, 0.98, &in));
+	CU_ASSERT_TRUE(signed_rank(d, 10, 0.98, &in));
 	NEAR(in.mid, 5.5, 1e-12);
 	NEAR(in.lo, walsh[5], 1e-12);
 	NEAR(in.hi, walsh[49], 1e-12);
-	CU_ASSERT_TRUE(bench_signed_rank(d, 10, 0.95, &in));
+	CU_ASSERT_TRUE(signed_rank(d, 10, 0.95, &in));
 	NEAR(in.lo, walsh[8], 1e-12);
-	CU_ASSERT_FALSE(bench_signed_rank(d, 6, 0.98, &in));      /* 2 / 2^6 is more than 0.02 */
-	CU_ASSERT_TRUE(bench_signed_rank(d, 7, 0.98, &in));
+	CU_ASSERT_FALSE(signed_rank(d, 6, 0.98, &in));      /* 2 / 2^6 is more than 0.02 */
+	CU_ASSERT_TRUE(signed_rank(d, 7, 0.98, &in));
 	NEAR(in.lo, 1, 0);
 	NEAR(in.hi, 7, 0);
 }
@@ -53,8 +97,8 @@ static void many_pairs_agree_with_few_where_both_apply(void)
 
 	for (unsigned i = 0; i < 61; i++)
 		d[i] = (double)((i * 37u) % 61u);
-	CU_ASSERT_TRUE(bench_signed_rank(d, 60, 0.98, &exact));
-	CU_ASSERT_TRUE(bench_signed_rank(d, 61, 0.98, &normal));
+	CU_ASSERT_TRUE(signed_rank(d, 60, 0.98, &exact));
+	CU_ASSERT_TRUE(signed_rank(d, 61, 0.98, &normal));
 	NEAR(exact.lo, normal.lo, 1.0);
 	NEAR(exact.hi, normal.hi, 1.0);
 }
@@ -65,40 +109,57 @@ static void welch_matches_a_worked_example(void)
 	const double a[] = { 1, 2, 3, 4, 5 }, b[] = { 3, 5, 7, 9, 11 };
 	struct bench_interval in;
 
-	CU_ASSERT_TRUE(bench_welch(a, 5, b, 5, 0.95, &in));
+	CU_ASSERT_TRUE(welch(a, 5, b, 5, 0.95, &in));
 	NEAR(in.mid, 4, 1e-12);
 	NEAR(in.hi - in.mid, 2.5706 * sqrt(2.5), 1e-3);
-	CU_ASSERT_FALSE(bench_welch(a, 1, b, 5, 0.95, &in));
+	CU_ASSERT_FALSE(welch(a, 1, b, 5, 0.95, &in));
+}
+
+struct series { const double *v, *block; size_t n; };
+
+static json_t *differ(const struct series *a, const struct series *b, bool lower)
+{
+	json_t *args[] = { json_pack("{s:o, s:o}", "v", list(a->v, a->n), "block", list(a->block, a->n)),
+			   json_pack("{s:o, s:o}", "v", list(b->v, b->n), "block", list(b->block, b->n)),
+			   json_pack("{s:b, s:b, s:f}", "paired", 1, "lower", lower, "confidence", 0.98) };
+	json_t *d = bench_lua_call("differ", "series", args, 3, why, sizeof why);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(d);
+	for (unsigned i = 0; i < 3; i++)
+		json_decref(args[i]);
+	return d;
 }
 
 static void values_of_zero_are_subtracted(void)
 {
 	const double a[] = { 0, 1, 0, 2, 1, 0, 1, 0 }, b[] = { 9, 8, 9, 9, 10, 9, 8, 9 };
 	const double block[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
-	struct bench_series x = { a, block, 8 }, y = { b, block, 8 };
-	struct bench_difference d;
+	struct series x = { a, block, 8 }, y = { b, block, 8 };
+	json_t *d = differ(&x, &y, true);
 
-	bench_differ(&x, &y, true, true, 0.98, &d);
-	CU_ASSERT_FALSE(d.ratio);
-	CU_ASSERT_EQUAL(d.verdict, BENCH_WORSE);
-	CU_ASSERT_TRUE(d.in.lo > 6 && d.in.hi < 10);
-	bench_differ(&x, &x, true, true, 0.98, &d);
-	CU_ASSERT_EQUAL(d.verdict, BENCH_NO_DIFFERENCE);
+	CU_ASSERT_TRUE(json_is_false(json_object_get(d, "ratio")));
+	CU_ASSERT_STRING_EQUAL(bench_text(d, "verdict"), "worse");
+	CU_ASSERT_TRUE(bench_real(d, "lo") > 6 && bench_real(d, "hi") < 10);
+	json_decref(d);
+	d = differ(&x, &x, true);
+	CU_ASSERT_STRING_EQUAL(bench_text(d, "verdict"), "no difference");
+	json_decref(d);
 }
 
 static void blocks_that_one_side_lacks_make_no_pair(void)
 {
 	const double a[] = { 1, 2, 4 }, b[] = { 2, 8 }, ba[] = { 0, 1, 2 }, bb[] = { 0, 2 };
-	struct bench_series x = { a, ba, 3 }, y = { b, bb, 2 }, none = { a, ba, 0 };
-	struct bench_difference d;
+	struct series x = { a, ba, 3 }, y = { b, bb, 2 }, none = { a, ba, 0 };
+	json_t *d = differ(&x, &y, false);
 
-	bench_differ(&x, &y, true, false, 0.98, &d);
-	CU_ASSERT_EQUAL(d.pairs, 2);
-	NEAR(d.in.mid, 2, 1e-12);
-	NEAR(d.percent, -100, 1e-9);
-	bench_differ(&x, &none, true, false, 0.98, &d);
-	CU_ASSERT_EQUAL(d.verdict, BENCH_NOT_MEASURED);
-	CU_ASSERT_STRING_EQUAL(d.why, "side B has no value");
+	CU_ASSERT_EQUAL(bench_real(d, "pairs"), 2);
+	NEAR(bench_real(d, "mid"), 2, 1e-12);
+	NEAR(bench_real(d, "percent"), -100, 1e-9);
+	json_decref(d);
+	d = differ(&x, &none, false);
+	CU_ASSERT_STRING_EQUAL(bench_text(d, "verdict"), "not measured");
+	CU_ASSERT_STRING_EQUAL(bench_text(d, "why"), "side B has no value");
+	json_decref(d);
 }
 
 /* ---- documents of made-up runs --------------------------------------------------------- */
@@ -190,10 +251,9 @@ static void fill(json_t *a, json_t *b, unsigned npoints, noise_fn noise, double 
 	}
 }
 
-static json_t *compare(const json_t *a, const json_t *b)
+static json_t *compare(json_t *a, json_t *b)
 {
 	static const struct bench_compare_options o = { .confidence = 0.98, .fail_over = 2 };
-	char why[300];
 	json_t *out = bench_compare(a, "a.json", b, "b.json", &o, why, sizeof why);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(out);
@@ -294,7 +354,6 @@ static void two_sweeps_find_it_where_the_machine_stands_still(void)
 static void refused(json_t *a, json_t *b, const char *metric, const char *words)
 {
 	struct bench_compare_options o = { .confidence = 0.98, .fail_over = -1, .metric = metric };
-	char why[300] = "";
 
 	CU_ASSERT_PTR_NULL(bench_compare(a, "a.json", b, "b.json", &o, why, sizeof why));
 	CU_ASSERT_PTR_NOT_NULL(strstr(why, words));

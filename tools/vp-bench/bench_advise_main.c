@@ -9,7 +9,7 @@
  * Invariant: advice is made before the two are measured, and not changed by it.
  */
 #include "tools/vp-bench/bench_advise.h"
-#include "tools/vp-bench/bench_compare.h"
+#include "tools/vp-bench/bench_lua.h"
 #include "tools/vp-bench/bench_stats.h"
 
 #include <argp.h>
@@ -27,7 +27,7 @@ struct input {
 	const char *duration;
 	bool        json, run, is_record;
 	bool        has_preset;      /* the file has an argument of that name */
-	struct bench_difference d;
+	json_t     *d;               /* of best against next (differ.lua) */
 	json_t     *record;
 };
 
@@ -160,38 +160,65 @@ static double value_of(const struct input *in, const json_t *record)
 	return index;
 }
 
-static int run_both(struct input *in)
+/* {v, block} of so many blocks, v not filled yet. */
+static json_t *new_series(void)
 {
-	double v[2][BLOCKS], block[BLOCKS];
-	const enum advise_preset side[2] = { in->a.next, in->a.best };
-	struct bench_series a = { v[0], block, BLOCKS }, b = { v[1], block, BLOCKS };
-	bool stopped = false;
-	char why[700];
+	json_t *block = json_array();
 
 	for (unsigned i = 0; i < BLOCKS; i++)
-		for (unsigned k = 0; k < 2; k++) {
-			unsigned which = (i + k) % 2;
-			json_t *r = run_once(in, advise_presets[side[which]], &stopped, why, sizeof why);
+		json_array_append_new(block, json_integer(i));
+	return json_pack("{s:[], s:o}", "v", "block", block);
+}
 
-			if (r == NULL) {
-				fprintf(stderr, "vp-bench advise: %s with preset=%s: %s\n", in->o.file[0],
-					advise_presets[side[which]], why);
-				return stopped ? BENCH_INTERRUPTED : BENCH_CHILD_FAILED;
-			}
-			v[which][i] = value_of(in, r);
-			block[i] = i;
-			json_decref(r);
+static int differ(struct input *in, json_t *next, json_t *best)
+{
+	json_t *options = json_pack("{s:b, s:b, s:f}", "paired", 1, "lower", 0, "confidence", CONFIDENCE);
+	json_t *args[] = { next, best, options };
+	char why[400];
+
+	in->d = bench_lua_call("differ", "series", args, 3, why, sizeof why);
+	if (in->d == NULL)
+		fprintf(stderr, "vp-bench advise: %s\n", why);
+	json_decref(options);
+	return in->d != NULL ? BENCH_OK : BENCH_IO;
+}
+
+static int run_both(struct input *in)
+{
+	const enum advise_preset side[2] = { in->a.next, in->a.best };
+	json_t *series[2] = { new_series(), new_series() };
+	bool stopped = false;
+	int code = BENCH_OK;
+	char why[700];
+
+	for (unsigned i = 0; i < 2 * BLOCKS && code == BENCH_OK; i++) {
+		unsigned which = (i / 2 + i) % 2;
+		json_t *r = run_once(in, advise_presets[side[which]], &stopped, why, sizeof why);
+
+		if (r == NULL) {
+			fprintf(stderr, "vp-bench advise: %s with preset=%s: %s\n", in->o.file[0],
+				advise_presets[side[which]], why);
+			code = stopped ? BENCH_INTERRUPTED : BENCH_CHILD_FAILED;
+		} else {
+			json_array_append_new(json_object_get(series[which], "v"), bench_real_json(value_of(in, r)));
 		}
-	bench_differ(&a, &b, true, false, CONFIDENCE, &in->d);
-	return BENCH_OK;
+		json_decref(r);
+	}
+	if (code == BENCH_OK)
+		code = differ(in, series[0], series[1]);
+	json_decref(series[0]);
+	json_decref(series[1]);
+	return code;
 }
 
 /* ---- saying ------------------------------------------------------------------------------------ */
 
 static const char *held(const struct input *in)
 {
-	return in->d.verdict == BENCH_BETTER ? "held" : in->d.verdict == BENCH_WORSE ? "did not hold" :
-	       in->d.verdict == BENCH_NO_DIFFERENCE ? "no difference shown" : "not measured";
+	const char *verdict = bench_text(in->d, "verdict");
+
+	return strcmp(verdict, "better") == 0 ? "held" : strcmp(verdict, "worse") == 0 ? "did not hold" :
+	       strcmp(verdict, "no difference") == 0 ? "no difference shown" : "not measured";
 }
 
 static void say_figures(const struct advise_in *i)
@@ -222,8 +249,9 @@ static void say_run(const struct input *in)
 
 	if (in->run)
 		printf("measured in turns, %u pairs: %s %.4g, %s %.4g; ratio %.3g [%.3g, %.3g]: the advice %s%s\n", BLOCKS, best,
-		       in->d.mean_b, next, in->d.mean_a, in->d.in.mid, in->d.in.lo, in->d.in.hi,
-		       in->d.verdict == BENCH_NO_DIFFERENCE ? "is not contradicted: " : "", held(in));
+		       bench_real(in->d, "mean_b"), next, bench_real(in->d, "mean_a"), bench_real(in->d, "mid"),
+		       bench_real(in->d, "lo"), bench_real(in->d, "hi"),
+		       strcmp(bench_text(in->d, "verdict"), "no difference") == 0 ? "is not contradicted: " : "", held(in));
 	else if (!in->has_preset)
 		printf("to run these two, give the file an argument 'preset' (graphs/lib/presets.lua) and say --run\n");
 	if (in->run || !in->has_preset)
@@ -277,9 +305,10 @@ static json_t *run_json(const struct input *in)
 {
 	if (!in->run)
 		return json_null();
-	return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:s}", "pairs", (int)BLOCKS, "recommended", bench_real_json(in->d.mean_b),
-			 "runner_up", bench_real_json(in->d.mean_a), "ratio", bench_real_json(in->d.in.mid), "lo",
-			 bench_real_json(in->d.in.lo), "hi", bench_real_json(in->d.in.hi), "advice", held(in));
+	return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:s}", "pairs", (int)BLOCKS, "recommended",
+			 bench_real_json(bench_real(in->d, "mean_b")), "runner_up", bench_real_json(bench_real(in->d, "mean_a")),
+			 "ratio", bench_real_json(bench_real(in->d, "mid")), "lo", bench_real_json(bench_real(in->d, "lo")), "hi",
+			 bench_real_json(bench_real(in->d, "hi")), "advice", held(in));
 }
 
 static int say_json(const struct input *in)
@@ -321,5 +350,6 @@ int bench_advise_main(int argc, char **argv)
 	else if (code == BENCH_OK)
 		say(&in);
 	json_decref(in.record);
+	json_decref(in.d);
 	return code;
 }

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/vp-bench/bench_lua.h"
+
 #define RUNS       "30"
 #define RUNS_QUICK "8"
 
@@ -90,6 +92,20 @@ static void read_options(struct input *in, int argc, char **argv)
 	in->c.metric = in->o.metric;
 }
 
+json_t *bench_compare(json_t *doc_a, const char *name_a, json_t *doc_b, const char *name_b,
+		      const struct bench_compare_options *o, char *why, size_t n)
+{
+	json_t *options = json_pack("{s:f, s:o, s:s?}", "confidence", o->confidence, "fail_over",
+				    o->fail_over >= 0 ? json_real(o->fail_over) : json_null(), "metric", o->metric);
+	json_t *args[] = { doc_a, json_string(name_a), doc_b, name_b ? json_string(name_b) : NULL, options };
+	json_t *answer = bench_lua_call("compare", "results", args, 5, why, n);
+
+	json_decref(args[1]);
+	json_decref(args[3]);
+	json_decref(options);
+	return answer;
+}
+
 /* ---- the answer ----------------------------------------------------------------------- */
 
 static bool any_fails(const json_t *comparison)
@@ -115,13 +131,14 @@ static int print_answer(const struct input *in, json_t *answer, const char *out)
 		json_dumpf(answer, stdout, JSON_INDENT(1));
 		putchar('\n');
 	} else if (out == NULL) {
-		bench_compare_show(stdout, answer);
+		if (bench_lua_print(stdout, "compare", "text", &answer, 1) != BENCH_OK)
+			return BENCH_IO;
 	}
 	return any_fails(answer) ? BENCH_SHAPE_FAILED : BENCH_OK;
 }
 
 /* doc_b NULL: doc_a has both sides. */
-static int answer(const struct input *in, const json_t *doc_a, const char *name_a, const json_t *doc_b,
+static int answer(const struct input *in, json_t *doc_a, const char *name_a, json_t *doc_b,
 		  const char *name_b, const char *out)
 {
 	char why[4400];

@@ -5,11 +5,11 @@
  *
  * Three sides run in turns, block by block, shuffled: the graph, the same graph, and
  * the graph with a slow-down planted through its argument `burn`: all burn some turns,
- * the third more of them.  How much one turn costs is measured first.  So many blocks are a trial; each trial compares the
- * first side with the other two exactly as `compare` does.
+ * the third more of them.  How much one turn costs is measured first.  So many blocks are
+ * a trial; control.lua compares the first side with the other two in each and judges.
  * Invariant: no run belongs to two trials.
  */
-#include "tools/vp-bench/bench_compare.h"
+#include "tools/vp-bench/bench.h"
 
 #include <argp.h>
 #include <math.h>
@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "runtime/base/xk_rand.h"
+#include "tools/vp-bench/bench_lua.h"
 
 #define TRIALS_MOST 1000u
 #define RUNS_MOST   200u
@@ -25,7 +26,6 @@
 #define PILOTS      5u
 #define TURNS       2000u       /* of a pilot run */
 #define ALWAYS      200u        /* of every run: the first few pass while the message's lines are waited for */
-#define CONFIDENCE  0.98
 
 enum { PLAIN, SAME, PLANTED, SIDES };
 
@@ -34,8 +34,7 @@ struct control {
 	struct bench         b;
 	unsigned    trials, runs, burn;
 	double      planted;                 /* percent that was asked for */
-	double      base_ns, turn_ns, share;  /* percent that the turns make */
-	struct bench_difference *same, *slow; /* [trials] */
+	json_t     *cost, *trials_done;      /* of a turn; values of each trial by side */
 	bool        json, interrupted;
 	struct bench_progress bar;
 };
@@ -78,24 +77,30 @@ static int run(struct control *c, unsigned burn, uint64_t seed, double *v)
 /* What a turn costs, and so how many make the share that is asked for. */
 static int pilot(struct control *c)
 {
-	double v[2][PILOTS];
+	json_t *args[] = { json_array(), json_array(), json_integer(TURNS), json_real(c->planted) };
+	char why[400] = "it says nothing";
 	int code = BENCH_OK;
+	double v;
 
 	for (unsigned i = 0; i < PILOTS; i++)
-		for (unsigned k = 0; k < 2 && code == BENCH_OK; k++)
-			code = run(c, ALWAYS + k * TURNS, i + 1, &v[k][i]);
-	if (code != BENCH_OK)
+		for (unsigned k = 0; k < 2 && code == BENCH_OK; k++) {
+			code = run(c, ALWAYS + k * TURNS, i + 1, &v);
+			json_array_append_new(args[k], bench_real_json(v));
+		}
+	if (code == BENCH_OK) {
+		c->cost = bench_lua_call("control", "pilot", args, 4, why, sizeof why);
+		c->burn = (unsigned)bench_number_of(c->cost, "burn");
+	}
+	for (unsigned i = 0; i < XK_ARRAY_LEN(args); i++)
+		json_decref(args[i]);
+	if (code != BENCH_OK || c->burn != 0)
 		return code;
-	c->base_ns = bench_median(v[0], PILOTS);
-	c->turn_ns = (bench_median(v[1], PILOTS) - c->base_ns) / TURNS;
-	if (c->turn_ns <= 0) {
+	if (c->cost == NULL)
+		fprintf(stderr, "vp-bench control: %s\n", why);
+	else
 		fprintf(stderr, "vp-bench control: %u turns of burn cost nothing in %s: the machine is too busy, or the graph "
 			"does not use its burn\n", TURNS, c->b.file);
-		return BENCH_CHILD_FAILED;
-	}
-	c->burn = (unsigned)ceil(c->base_ns * c->planted / 100 / c->turn_ns);
-	c->share = c->burn * c->turn_ns / c->base_ns * 100;
-	return BENCH_OK;
+	return BENCH_CHILD_FAILED;
 }
 
 /* ---- trials --------------------------------------------------------------------------- */
@@ -110,16 +115,21 @@ static void shuffle(unsigned *v, struct xk_rand *r)
 	}
 }
 
-static int block(struct control *c, unsigned no, double *const *v, unsigned at)
+static const char *const side_names[SIDES] = { "plain", "same", "planted" };
+
+/* A run of each side, in any order; its value goes to the side's list in t. */
+static int block(struct control *c, unsigned no, json_t *t)
 {
 	unsigned order[SIDES] = { PLAIN, SAME, PLANTED };
 	struct xk_rand r;
 	int code = BENCH_OK;
+	double v;
 
 	xk_rand_init(&r, c->b.seed, no);
 	shuffle(order, &r);
 	for (unsigned i = 0; i < SIDES && code == BENCH_OK; i++) {
-		code = run(c, ALWAYS + (order[i] == PLANTED ? c->burn : 0), c->b.seed * 1000003 + no, &v[order[i]][at]);
+		code = run(c, ALWAYS + (order[i] == PLANTED ? c->burn : 0), c->b.seed * 1000003 + no, &v);
+		json_array_append_new(json_object_get(t, side_names[order[i]]), bench_real_json(v));
 		bench_progress_step(&c->bar, order[i] == PLANTED ? "planted" : "plain");
 	}
 	return code;
@@ -127,22 +137,15 @@ static int block(struct control *c, unsigned no, double *const *v, unsigned at)
 
 static int trial(struct control *c, unsigned no)
 {
-	double plain[RUNS_MOST], same[RUNS_MOST], planted[RUNS_MOST], block_no[RUNS_MOST];
-	double *const v[SIDES] = { plain, same, planted };
-	struct bench_series s[SIDES];
+	json_t *t = json_object();
 	int code = BENCH_OK;
 
-	for (unsigned i = 0; i < c->runs && code == BENCH_OK; i++) {
-		block_no[i] = i;
-		code = block(c, no * c->runs + i, v, i);
-	}
-	if (code != BENCH_OK)
-		return code;
 	for (unsigned k = 0; k < SIDES; k++)
-		s[k] = (struct bench_series){ v[k], block_no, c->runs };
-	bench_differ(&s[PLAIN], &s[SAME], true, c->b.metric->lower, CONFIDENCE, &c->same[no]);
-	bench_differ(&s[PLAIN], &s[PLANTED], true, c->b.metric->lower, CONFIDENCE, &c->slow[no]);
-	return BENCH_OK;
+		json_object_set_new(t, side_names[k], json_array());
+	for (unsigned i = 0; i < c->runs && code == BENCH_OK; i++)
+		code = block(c, no * c->runs + i, t);
+	json_array_append_new(c->trials_done, t);
+	return code;
 }
 
 static int all_trials(struct control *c)
@@ -160,56 +163,31 @@ static int all_trials(struct control *c)
 
 /* ---- what came of it --------------------------------------------------------------------- */
 
-static unsigned count(const struct bench_difference *d, unsigned n, enum bench_verdict v)
+static int print(struct control *c)
 {
-	unsigned found = 0;
+	const struct bench_metric *m = c->b.metric;
+	json_t *about = json_pack("{s:s, s:s, s:s, s:s, s:b, s:f}", "file", c->b.file, "name", c->b.name, "metric", m->name,
+				  "unit", m->unit, "lower", m->lower, "seconds", (double)c->b.duration / 1e9);
+	json_t *args[] = { about, c->cost, c->trials_done }, *answer;
+	char why[400];
+	int code = BENCH_OK;
+	bool pass;
 
-	for (unsigned i = 0; i < n; i++)
-		found += d[i].verdict == v;
-	return found;
-}
-
-/* Median over the trials of the estimate, or of the interval's half-width, in percent. */
-static double typical(const struct bench_difference *d, unsigned n, bool width)
-{
-	double v[TRIALS_MOST];
-
-	for (unsigned i = 0; i < n; i++)
-		v[i] = width ? (d[i].in.hi - d[i].in.lo) / 2 * 100 : d[i].percent;
-	return bench_median(v, n);
-}
-
-static int print(const struct control *c)
-{
-	unsigned wrong = c->trials - count(c->same, c->trials, BENCH_NO_DIFFERENCE);
-	unsigned found = count(c->slow, c->trials, BENCH_WORSE);
-	bool calm = wrong * 100 < 6 * c->trials, keen = found * 100 >= 90 * c->trials;
-	json_t *j;
-
-	if (c->json) {
-		j = json_pack("{s:i, s:s, s:s, s:s, s:i, s:i, s:f, s:f, s:f, s:f, s:i, s:{s:i, s:f, s:f, s:b}, s:{s:i, s:f, s:f, s:b}}",
-			"schema", 1, "tool", "vp-bench control", "file", c->b.file, "metric", c->b.metric->name,
-			"trials", (int)c->trials, "runs", (int)c->runs, "confidence", CONFIDENCE, "base", c->base_ns,
-			"turn", c->turn_ns, "planted_percent", c->share, "burn", (int)c->burn,
-			"same", "false_verdicts", (int)wrong, "estimate_percent", typical(c->same, c->trials, false),
-			"half_width_percent", typical(c->same, c->trials, true), "pass", calm,
-			"planted", "found", (int)found, "estimate_percent", typical(c->slow, c->trials, false),
-			"half_width_percent", typical(c->slow, c->trials, true), "pass", keen);
-		json_dumpf(j, stdout, JSON_INDENT(1));
+	answer = bench_lua_call("control", "judge", args, 3, why, sizeof why);
+	pass = json_is_true(json_object_get(json_object_get(answer, "same"), "pass")) &&
+	       json_is_true(json_object_get(json_object_get(answer, "planted"), "pass"));
+	if (answer == NULL) {
+		fprintf(stderr, "vp-bench control: %s\n", why);
+		code = BENCH_IO;
+	} else if (c->json) {
+		json_dumpf(answer, stdout, JSON_INDENT(1));
 		putchar('\n');
-		json_decref(j);
 	} else {
-		printf("%s: %s %.4g %s a message; a turn of burn %.3g, so %u more are %.2f %%\n", c->b.name, c->b.metric->name,
-		       c->base_ns, c->b.metric->unit, c->turn_ns, c->burn, c->share);
-		printf("%u trials of %u runs a side, %.3g s each, intervals of %.0f %%\n", c->trials, c->runs,
-		       (double)c->b.duration / 1e9, CONFIDENCE * 100);
-		printf("%-6s A against A: %u of %u say another thing than \"no difference shown\" (typically %+.2f +-%.2f %%)\n",
-		       calm ? "pass" : "FAIL", wrong, c->trials, typical(c->same, c->trials, false),
-		       typical(c->same, c->trials, true));
-		printf("%-6s A against %.2f %% slower: found in %u of %u (typically %+.2f +-%.2f %%)\n", keen ? "pass" : "FAIL",
-		       c->share, found, c->trials, typical(c->slow, c->trials, false), typical(c->slow, c->trials, true));
+		code = bench_lua_print(stdout, "control", "text", (json_t *[]){ about, answer }, 2);
 	}
-	return calm && keen ? BENCH_OK : BENCH_SHAPE_FAILED;
+	json_decref(answer);
+	json_decref(about);
+	return code != BENCH_OK ? code : pass ? BENCH_OK : BENCH_SHAPE_FAILED;
 }
 
 /* ---- options -------------------------------------------------------------------------------- */
@@ -304,9 +282,8 @@ int bench_control_main(int argc, char **argv)
 	c = (struct control){ .trials = 10, .planted = 5 };
 	argp_err_exit_status = BENCH_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &c);
-	c.same = calloc(c.trials, sizeof *c.same);
-	c.slow = calloc(c.trials, sizeof *c.slow);
-	code = c.same && c.slow ? load(&c) : BENCH_IO;
+	c.trials_done = json_array();
+	code = load(&c);
 	bench_child_signals();
 	if (code == BENCH_OK)
 		code = pilot(&c);
@@ -315,7 +292,7 @@ int bench_control_main(int argc, char **argv)
 	if (code == BENCH_OK)
 		code = print(&c);
 	bench_free(&c.b);
-	free(c.same);
-	free(c.slow);
+	json_decref(c.cost);
+	json_decref(c.trials_done);
 	return code;
 }

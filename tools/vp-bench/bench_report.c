@@ -80,11 +80,11 @@ static json_t *draw_all(struct report *r, const json_t *list)
 /* ---- the page --------------------------------------------------------------------------- */
 
 /* Both sides of a sweep in turns, or null. */
-static json_t *compared(const json_t *doc)
+static json_t *compared(json_t *doc)
 {
 	static const struct bench_compare_options o = { .confidence = 0.98, .fail_over = -1 };
 	char why[300];
-	json_t *c = bench_compare_side(doc, "B", 0) ? bench_compare(doc, "", NULL, NULL, &o, why, sizeof why) : NULL;
+	json_t *c = bench_compare(doc, "", NULL, NULL, &o, why, sizeof why);
 
 	return c != NULL ? c : json_null();
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tests/support/xk_test.h"
+#include "tools/vp-bench/bench_lua.h"
 #include "tools/vp-bench/bench_papers.h"
 
 /* ---- curves ------------------------------------------------------------------------ */
@@ -159,10 +160,11 @@ static void a_figure_passes_only_when_all_that_can_be_measured_does(void)
 
 	for (unsigned i = 0; i < XK_ARRAY_LEN(cases); i++) {
 		json_t *list = json_array(), *v;
+		char why[200] = "";
 
 		for (unsigned k = 0; k < 3; k++)
 			json_array_append_new(list, json_pack("{s:s, s:s}", "doc", "d", "verdict", cases[i].verdict[k]));
-		v = bench_figure_verdict(list);
+		v = bench_lua_call("judge", "figure", &list, 1, why, sizeof why);
 		CU_ASSERT_STRING_EQUAL(bench_text(v, "verdict"), cases[i].all);
 		json_decref(v);
 		json_decref(list);

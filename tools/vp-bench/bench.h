@@ -174,13 +174,8 @@ bool bench_doc_judge(json_t *part);
 void bench_doc_warn(json_t *part);
 /* After so many blocks: {points, shapes, limit, keep}, who gets one more to decide an expectation; NULL: nobody knows. */
 json_t *bench_doc_wanted(json_t *part, unsigned blocks);
-/* {verdict, why} over the shapes of a figure. */
-json_t *bench_figure_verdict(json_t *shapes);
 /* Runs with this metric at a point: values and their blocks; returns how many. */
 size_t bench_doc_values(const json_t *point, const char *metric, double *v, double *block, size_t room);
-/* a over over of a metric (json_null(): the bench's own), paired by block; false: there is none. */
-struct bench_interval;
-bool bench_ratio_of(json_t *part, json_t *a, json_t *over, json_t *metric, struct bench_interval *in);
 const char *bench_text(const json_t *o, const char *key);
 /* o[key]; NAN, or 0, when it is not there or no number. */
 double bench_real(const json_t *o, const char *key);
@@ -210,8 +205,6 @@ struct bench_length bench_length_of(const json_t *settings);
 void bench_at_text(const json_t *at, char *buf, size_t n);
 void bench_number_text(FILE *f, double v, int width);
 const char *bench_digits(double v, char *buf, size_t n);
-/* "160.5 112 158.3": the single runs of a point, to be freed; NULL without memory. */
-char *bench_runs_text(const json_t *point, const char *metric);
 int  bench_show(FILE *f, const json_t *doc, enum bench_format format);
 
 /* ---- running -------------------------------------------------------------------------- */

@@ -11,8 +11,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "tools/vp-bench/bench_stats.h"
-
 /* ---- the catalogue --------------------------------------------------------------- */
 
 static bool texts(const json_t *list)
@@ -229,92 +227,4 @@ void papers_narrow(const struct papers *p, const bool *chosen, struct bench *b)
 		json_decref(at);
 	}
 	b->npoints = kept;
-}
-
-/* ---- a figure of a result -------------------------------------------------------------------- */
-
-/* The point of the part that differs from at in what `base` says only. */
-static const json_t *base_of(const json_t *part, const json_t *at, const json_t *base)
-{
-	json_t *want = json_deep_copy(at);
-	const json_t *p, *found = NULL;
-	size_t i;
-
-	json_object_update(want, (json_t *)base);
-	json_array_foreach(json_object_get(part, "points"), i, p)
-		if (json_equal(json_object_get(p, "at"), want))
-			found = json_object_get(p, "at");
-	json_decref(want);
-	return found;
-}
-
-/* Relative speed-up, paired by block. */
-static void add_speedup(const json_t *part, json_t *point, const json_t *base)
-{
-	const json_t *at = json_object_get(point, "at"), *one = base_of(part, at, base);
-	json_t *sum = json_object(), *metrics = json_copy(json_object_get(point, "metrics"));
-	struct bench_interval in;
-
-	if (one != NULL && bench_ratio_of((json_t *)part, (json_t *)at, (json_t *)one, json_null(), &in)) {
-		json_object_set_new(sum, "mean", json_real(in.mid));
-		json_object_set_new(sum, "lo", json_real(in.lo));
-		json_object_set_new(sum, "hi", json_real(in.hi));
-	}
-	json_object_set_new(metrics, "speedup", sum);
-	json_object_set_new(point, "metrics", metrics);
-}
-
-static json_t *metric_head(const char *name)
-{
-	const struct bench_metric *m = bench_metric_find(name);
-
-	return json_pack("{s:s, s:s}", "name", name, "unit", m ? m->unit : "");
-}
-
-static void own_metrics(const struct paper_entry *e, json_t *fig)
-{
-	const json_t *list = json_object_get(e->e, "metrics"), *base = json_object_get(e->e, "speedup_over"), *v;
-	json_t *also = json_array();
-	size_t i;
-
-	if (base != NULL)
-		json_array_append_new(also, metric_head("speedup"));
-	json_array_foreach(list, i, v)
-		if (i == 0)
-			json_object_set_new(fig, "metric", metric_head(json_string_value(v)));
-		else
-			json_array_append_new(also, metric_head(json_string_value(v)));
-	if (json_array_size(list) != 0 || base != NULL)
-		json_object_set(fig, "also", also);
-	json_decref(also);
-}
-
-json_t *papers_figure(const struct paper_entry *e, const json_t *part)
-{
-	static const char *const tagged[] = { "shapes", "theirs" };
-	const json_t *base = json_object_get(e->e, "speedup_over");
-	json_t *fig = json_copy((json_t *)part), *points = json_array(), *v;
-	size_t i;
-
-	json_object_set_new(fig, "name", json_string(e->name));
-	json_object_set(fig, "doc", json_object_get(e->e, "title"));
-	json_array_foreach(json_object_get(part, "points"), i, v)
-		if (own_point(e->e, json_object_get(v, "at"))) {
-			json_t *p = json_copy(v);
-
-			if (base != NULL)
-				add_speedup(part, p, base);
-			json_array_append_new(points, p);
-		}
-	json_object_set_new(fig, "points", points);
-	own_metrics(e, fig);
-	for (unsigned k = 0; k < 2; k++) {
-		json_t *kept = json_array();
-
-		json_array_foreach(json_object_get(part, tagged[k]), i, v)
-			if (belongs(v, e))
-				json_array_append(kept, v);
-		json_object_set_new(fig, tagged[k], kept);
-	}
-	return fig;
 }

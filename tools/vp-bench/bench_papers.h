@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bench_papers.h - the catalogue of the papers' figures and tables, and what a
- * figure is made of in a result.
+ * bench_papers.h - the catalogue of the papers' figures and tables.
  *
  * The catalogue is data, graphs/seeds/papers.json.  An entry is a figure or a
  * table: the bench files that measure it, the points of them that are its own
@@ -40,9 +39,5 @@ const char *papers_missing(const struct paper_entry *e);
 const char *papers_file(const struct papers *p, const struct paper_entry *e, unsigned i, char *buf, size_t n);
 /* Keeps of a bench the points, shapes and numbers of the chosen entries. */
 void papers_narrow(const struct papers *p, const bool *chosen, struct bench *b);
-
-/* A part of a result as the figure shows it: its points, metrics, verdicts (new). */
-json_t *papers_figure(const struct paper_entry *e, const json_t *part);
-void papers_markdown(FILE *f, const struct paper_entry *e, const json_t *figure);
 
 #endif

@@ -5,7 +5,7 @@
  *
  * The names choose entries of the catalogue, entries choose bench files and of
  * each the points that are needed; a file that several figures share runs once.
- * What is shown of a figure is computed from the result, so --from shows
+ * What is shown of a figure is computed from the result (reproduce.lua), so --from shows
  * the same of a result that lies there.
  */
 #include "tools/vp-bench/bench_papers.h"
@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "tools/vp-bench/bench_lua.h"
 
 #ifndef BENCH_SEEDS
 #define BENCH_SEEDS "graphs/seeds"
@@ -124,43 +126,45 @@ static int choose(struct job *j)
 	return BENCH_USAGE;
 }
 
-/* ---- the list ------------------------------------------------------------------------ */
+/* ---- showing ------------------------------------------------------------------------- */
 
-static void list_entry(const struct papers *p, const struct paper_entry *e)
+/* The chosen entries, for reproduce.lua. */
+static json_t *entries_of(const struct job *j)
 {
-	const char *missing = papers_missing(e), *why = bench_text(e->e, "not_measured");
-	const json_t *v;
-	char path[4096];
-	size_t i;
-
-	printf("%-14s %s\n", e->name, bench_text(e->e, "title"));
-	if (*why != '\0')
-		printf("%15snothing to measure: %s\n", "", why);
-	for (unsigned k = 0; papers_file(p, e, k, path, sizeof path) != NULL; k++)
-		printf("%15s%s\n", "", path);
-	if (json_array_size(json_object_get(e->e, "needs")) == 0)
-		return;
-	printf("%15sneeds", "");
-	json_array_foreach(json_object_get(e->e, "needs"), i, v)
-		printf(" %s", json_string_value(v));
-	printf(missing ? "; this build has no %s\n" : "\n", missing);
-}
-
-static int list(const struct job *j)
-{
-	const json_t *paper = NULL;
+	json_t *list = json_array();
 
 	for (unsigned i = 0; i < j->p.n; i++) {
 		const struct paper_entry *e = &j->p.entry[i];
 
-		if (!j->chosen[i])
-			continue;
-		if (e->paper != paper)
-			printf("%s%s: %s\n", paper ? "\n" : "", bench_text(e->paper, "id"), bench_text(e->paper, "source"));
-		paper = e->paper;
-		list_entry(&j->p, e);
+		if (j->chosen[i])
+			json_array_append_new(list, json_pack("{s:s, s:O, s:{s:s, s:s, s:s}, s:s?}", "name", e->name, "e", e->e,
+				"paper", "id", bench_text(e->paper, "id"), "source", bench_text(e->paper, "source"),
+				"folder", bench_text(e->paper, "folder"), "missing", papers_missing(e)));
 	}
-	return BENCH_OK;
+	return list;
+}
+
+static int list(const struct job *j)
+{
+	json_t *args[] = { entries_of(j), json_string_nocheck(j->p.dir) };
+	int code = bench_lua_print(stdout, "reproduce", "list", args, XK_ARRAY_LEN(args));
+
+	json_decref(args[0]);
+	json_decref(args[1]);
+	return code;
+}
+
+static int show(const struct job *j, json_t *doc)
+{
+	json_t *args[] = { entries_of(j), doc, json_boolean(j->markdown) };
+	int code;
+
+	if (j->o.format != BENCH_TABLE && j->o.out == NULL)
+		code = bench_show(stdout, doc, j->o.format);
+	else
+		code = bench_lua_print(stdout, "reproduce", "show", args, XK_ARRAY_LEN(args));
+	json_decref(args[0]);
+	return code;
 }
 
 /* ---- running ------------------------------------------------------------------------- */
@@ -253,101 +257,7 @@ static int read_result(struct job *j, json_t **doc)
 	return BENCH_OK;
 }
 
-/* ---- showing ---------------------------------------------------------------------------- */
-
-static void show_verdict(FILE *f, const struct job *j, const struct paper_entry *e, const char *verdict, const char *why)
-{
-	const char *mark = j->markdown ? "**" : "";
-
-	fprintf(f, "%s%s%s: %s%s%s%s%s\n", j->markdown ? "\n" : "", mark, e->name, verdict, mark, *why ? " (" : "", why,
-		*why ? ")" : "");
-}
-
-static void show_part(FILE *f, const struct job *j, const struct paper_entry *e, const json_t *part, json_t *shapes)
-{
-	json_t *fig = papers_figure(e, part), *doc;
-
-	if (j->markdown) {
-		papers_markdown(f, e, fig);
-	} else {
-		doc = json_pack("{s:[O]}", "benches", fig);
-		(void)bench_show(f, doc, BENCH_TABLE);
-		json_decref(doc);
-	}
-	json_array_extend(shapes, json_object_get(fig, "shapes"));
-	json_decref(fig);
-}
-
-/* One over all files of the figure. */
-static void show_whole(FILE *f, const struct job *j, const struct paper_entry *e, json_t *shapes)
-{
-	json_t *v = bench_figure_verdict(shapes);
-	const char *verdict = bench_text(v, "verdict");
-
-	show_verdict(f, j, e, verdict, bench_text(v, "why"));
-	fputc('\n', f);
-	json_decref(v);
-}
-
-/* The part of the result that is of this file: by its name below the folder of papers. */
-static const json_t *part_of(const json_t *doc, const struct paper_entry *e, unsigned k)
-{
-	const char *file = json_string_value(json_array_get(json_object_get(e->e, "files"), k));
-	const json_t *part;
-	char tail[PATH_MAX];
-	size_t i;
-
-	snprintf(tail, sizeof tail, "/%s/%s", bench_text(e->paper, "folder"), file);
-	json_array_foreach(json_object_get(doc, "benches"), i, part) {
-		const char *name = bench_text(part, "file");
-		size_t n = strlen(name), m = strlen(tail);
-
-		if (n >= m && strcmp(name + n - m, tail) == 0)
-			return part;
-	}
-	return NULL;
-}
-
-static void show_entry(FILE *f, const struct job *j, const struct paper_entry *e, const json_t *doc)
-{
-	const char *missing = papers_missing(e), *why = bench_text(e->e, "not_measured");
-	char text[160] = "";
-	json_t *shapes = json_array();
-	bool any = false;
-
-	for (unsigned k = 0; k < json_array_size(json_object_get(e->e, "files")); k++) {
-		const json_t *part = part_of(doc, e, k);
-
-		if (part != NULL)
-			show_part(f, j, e, part, shapes);
-		any |= part != NULL;
-	}
-	if (any)
-		show_whole(f, j, e, shapes);
-	json_decref(shapes);
-	if (any)
-		return;
-	if (missing != NULL)
-		snprintf(text, sizeof text, "this build has no %s", missing);
-	fprintf(f, "%s: %s\n", e->name, bench_text(e->e, "title"));
-	show_verdict(f, j, e, *why ? "nothing to measure" : missing ? "not measurable" : "not measured", *why ? why : text);
-	fputc('\n', f);
-}
-
-static int show(const struct job *j, const json_t *doc)
-{
-	const json_t *v;
-	size_t i;
-
-	if (j->o.format != BENCH_TABLE && j->o.out == NULL)
-		return bench_show(stdout, doc, j->o.format);
-	for (unsigned k = 0; k < j->p.n; k++)
-		if (j->chosen[k])
-			show_entry(stdout, j, &j->p.entry[k], doc);
-	json_array_foreach(json_object_get(json_object_get(doc, "environment"), "doubts"), i, v)
-		printf("%sdoubt: %s\n", j->markdown ? "\n" : "", json_string_value(v));
-	return fflush(stdout) != 0 || ferror(stdout) ? BENCH_IO : BENCH_OK;
-}
+/* ---- all of it --------------------------------------------------------------------------- */
 
 static int work(struct job *j)
 {

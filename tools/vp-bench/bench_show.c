@@ -34,27 +34,6 @@ const char *bench_digits(double v, char *buf, size_t n)
 	return buf;
 }
 
-char *bench_runs_text(const json_t *point, const char *metric)
-{
-	char *text = NULL, one[40];
-	const char *sep = "";
-	const json_t *run;
-	size_t i, len = 0;
-	FILE *f = open_memstream(&text, &len);
-
-	if (f == NULL)
-		return NULL;
-	json_array_foreach(json_object_get(point, "runs"), i, run) {
-		double v = bench_real(json_object_get(run, "metrics"), metric);
-
-		if (isnan(v))
-			continue;
-		fprintf(f, "%s%s", sep, bench_digits(v, one, sizeof one));
-		sep = " ";
-	}
-	return fclose(f) == 0 ? text : NULL;
-}
-
 void bench_number_text(FILE *f, double v, int width)
 {
 	char text[40];

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "tools/vp-bench/bench_lua.h"
-#include "tools/vp-bench/bench_stats.h"
 
 static const char *const said[] = { "verdict", "why", "value", "lo", "hi", "pairs", "needed", NULL };
 
@@ -90,25 +89,4 @@ json_t *bench_doc_wanted(json_t *part, unsigned blocks)
 		fprintf(stderr, "vp-bench: cannot judge: %s\n", why);
 	json_decref(args[1]);
 	return w;
-}
-
-bool bench_ratio_of(json_t *part, json_t *a, json_t *over, json_t *metric, struct bench_interval *in)
-{
-	json_t *args[] = { part, a, over, metric };
-	char why[400];
-	json_t *r = bench_lua_call("judge", "ratio", args, 4, why, sizeof why);
-	bool found = json_is_number(json_object_get(r, "value"));
-
-	*in = (struct bench_interval){ bench_real(r, "value"), bench_real(r, "lo"), bench_real(r, "hi") };
-	json_decref(r);
-	return found;
-}
-
-json_t *bench_figure_verdict(json_t *shapes)
-{
-	json_t *args[] = { shapes };
-	char why[400];
-	json_t *v = bench_lua_call("judge", "figure", args, 1, why, sizeof why);
-
-	return v != NULL ? v : json_pack("{s:s, s:s}", "verdict", "undecided", "why", why);
 }

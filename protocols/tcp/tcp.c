@@ -10,7 +10,8 @@
  * generator shows the network.
  * Invariant: after rep_stop no session is left that nobody above holds.
  */
-#include "protocols/tcp/tcp_priv.h"
+#include "protocols/tcp/fast/tcp_fast.h"
+#include "protocols/tcp/sess/tcp_sess.h"
 #include "protocols/inet/inet_ports.h"
 #include "protocols/inet/inet_sess.h"
 

@@ -9,6 +9,7 @@
 #ifndef TCP_H
 #define TCP_H
 
+#include "protocols/tcp/tcp_state.h"
 #include "runtime/upi/xk_stream.h"
 
 #define TCP_CTL(n) (766 * 1000 + (n))
@@ -36,14 +37,6 @@
 /* Node operation: largest segment that a listening port announces, below what the path takes; 0: that.
  * XK_E_NOSPC: for too many ports. */
 #define TCP_CTL_LISTEN_MSS TCP_CTL(24)  /* in: struct tcp_listen_mss */
-
-/* RFC 9293 3.3.2. */
-enum tcp_state {
-	TCP_S_CLOSED, TCP_S_LISTEN, TCP_S_SYN_SENT, TCP_S_SYN_RCVD, TCP_S_ESTABLISHED,
-	TCP_S_CLOSE_WAIT, TCP_S_FIN_WAIT_1, TCP_S_CLOSING, TCP_S_LAST_ACK,
-	TCP_S_FIN_WAIT_2, TCP_S_TIME_WAIT, TCP_S_COUNT
-};
-const char *tcp_state_name(unsigned state);
 
 struct tcp_defer { uint16_t port; uint32_t ms; };
 struct tcp_open_with { uint32_t mss, rcv_buf, snd_buf; /* 0: as the node has it */ };

@@ -11,7 +11,7 @@
  */
 #include <stdio.h>
 
-#include "protocols/tcp/tcp_priv.h"
+#include "protocols/tcp/sess/tcp_sess.h"
 
 /* ---- the rows ----------------------------------------------------------------------- */
 

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "protocols/tcp/tcp_priv.h"
+#include "protocols/tcp/sess/tcp_sess.h"
 #include "tests/fault/storm.h"
 #include "tests/support/xk_test_graph.h"
 

@@ -30,7 +30,7 @@
 #ifndef TESTS_MUT_H
 #define TESTS_MUT_H
 
-#include "protocols/tcp/tcp_priv.h"
+#include "protocols/tcp/sess/tcp_sess.h"
 #include "tests/protocols/proto_fixture.h"
 
 #define MUT_US    0x0a000001u

@@ -17,7 +17,7 @@
 #ifndef TCP_FIXTURE_H
 #define TCP_FIXTURE_H
 
-#include "protocols/tcp/tcp_priv.h"
+#include "protocols/tcp/sess/tcp_sess.h"
 #include "tests/protocols/net_fixture.h"
 
 #define TF_PORT 80               /* enabled by tf_listen */

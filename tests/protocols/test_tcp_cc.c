@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "protocols/tcp/tcp_out_priv.h"
+#include "protocols/tcp/core/tcp_core.h"
 #include "tests/support/xk_test.h"
 
 static struct tcp_cb cb;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocols/tcp/tcp_priv.h"
+#include "protocols/tcp/sess/tcp_sess.h"
 #include "runtime/compose/xk_compose.h"
 #include "runtime/run/xk_run.h"
 #include "tests/support/xk_test_graph.h"

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "protocols/tcp/tcp_priv.h"
+#include "protocols/tcp/core/tcp_core.h"
 #include "tests/support/xk_test.h"
 
 struct edge { uint8_t from, event, to; };

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "protocols/tcp/tcp_cc_priv.h"
+#include "protocols/tcp/core/tcp_cc.h"
 #include "tests/support/xk_test.h"
 
 #define MSS  1000u

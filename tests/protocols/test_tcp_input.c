@@ -8,7 +8,7 @@
  */
 #include <string.h>
 
-#include "protocols/tcp/tcp_out_priv.h"
+#include "protocols/tcp/core/tcp_core.h"
 #include "tests/support/xk_test.h"
 
 #define RCV  0xffffffe0u         /* rcv_nxt */
@@ -19,7 +19,7 @@
 static struct tcp_tune tune;
 static struct tcp_cb cb;
 static struct xk_rand rnd;
-static xk_counter count[XK_COUNTS_MAX];
+static xk_counter count[TCP_COUNT_N];
 static struct tcp_env env;
 static struct tcp_acts a;
 

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "protocols/tcp/tcp_priv.h"
+#include "protocols/tcp/sess/tcp_sess.h"
 #include "runtime/compose/xk_compose.h"
 #include "tests/support/xk_test.h"
 

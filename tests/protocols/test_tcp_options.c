@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocols/tcp/tcp_priv.h"
+#include "protocols/tcp/core/tcp_core.h"
 #include "tests/support/xk_test.h"
 
 /* Parses exactly n bytes from a block of exactly n, so that a sanitizer sees any

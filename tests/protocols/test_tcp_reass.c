@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocols/tcp/tcp_priv.h"
+#include "protocols/tcp/sess/tcp_sess.h"
 #include "tests/runtime/mem/mem_fixture.h"
 #include "tests/support/xk_test.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocols/tcp/tcp_out_priv.h"
+#include "protocols/tcp/core/tcp_core.h"
 #include "tests/protocols/proto_fixture.h"
 #include "tests/support/xk_test.h"
 

@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "protocols/tcp/tcp_hdr.h"
+#include "protocols/tcp/core/tcp_hdr.h"
 #include "runtime/compose/xk_compose.h"
 #include "tests/support/xk_test.h"
 

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "protocols/tcp/tcp_out_priv.h"
+#include "protocols/tcp/sess/tcp_sess.h"
 #include "runtime/base/xk_bytes.h"
 #include "runtime/compose/xk_compose.h"
 

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tcp_sendq.c - what was pushed and is not acknowledged yet.
+ *
+ * A list of messages in order.  What waits unsent is shaped into segments only
+ * when a segment is wanted: long messages are split without copying, short ones
+ * joined, and a run of very small writes is copied into one buffer as it comes,
+ * so that neither memory nor a segment's chain grows with the number of writes.
+ * Sums that came with the bytes are kept through all of this: of two parts, one
+ * is read and the other is what is left.  Here XK_MSG_CSUM may stand on a chain
+ * as well, for the whole of it; room msg drops it where it would be wrong.
+ * Invariant: bytes and unsent_bytes are what the list holds; sent messages
+ * follow each other in sequence space without a hole.
+ */
+#include "protocols/tcp/core/tcp_core.h"
+
+#define SMALL_WRITE 512u         /* copied into its predecessor's buffer when it fits */
+#define CHAIN_MAX   4u           /* segments of a joined message; more are copied together */
+
+/* ---- sums ------------------------------------------------------------------------ */
+
+uint32_t tcp_sendq_sum(struct xk_msg *m, bool keep)
+{
+	uint32_t sum;
+
+	if (m->flags & XK_MSG_CSUM)
+		return m->csum;
+	sum = m->flags & XK_MSG_CHAIN ? xk_msg_csum(m, 0, 0) : xk_csum_quick(m->data, m->len, 0);
+	if (keep) {
+		m->csum = sum;
+		m->flags |= XK_MSG_CSUM;
+	}
+	return sum;
+}
+
+/* Sum of a's bytes followed by b's. */
+static uint32_t sum_join(uint32_t a, uint32_t alen, uint32_t b)
+{
+	return xk_csum_add(a, alen & 1 ? xk_csum_swap(b) : b);
+}
+
+/* Sum of the bytes behind the first alen: all - a. */
+static uint32_t sum_rest(uint32_t all, uint32_t a, uint32_t alen)
+{
+	uint32_t s = xk_csum_add(all, ~a);
+
+	return alen & 1 ? xk_csum_swap(s) : s;
+}
+
+static void set_sum(struct xk_msg *m, uint32_t sum)
+{
+	m->csum = sum;
+	m->flags |= XK_MSG_CSUM;
+}
+
+/* xk_msg_split that keeps the sums of both when there was one: the shorter part
+ * is read, the longer one is what is left. */
+static struct xk_msg *split(struct xk_msg *m, uint32_t n)
+{
+	bool had = (m->flags & XK_MSG_CSUM) != 0;
+	uint32_t all = m->csum, s;
+	struct xk_msg *rest = xk_msg_split(m, n);
+
+	if (rest == NULL || !had)
+		return rest;
+	if (m->tot <= rest->tot) {
+		s = tcp_sendq_sum(m, true);
+		set_sum(rest, sum_rest(all, s, n));
+	} else {
+		s = tcp_sendq_sum(rest, true);
+		set_sum(m, xk_csum_add(all, ~(n & 1 ? xk_csum_swap(s) : s)));
+	}
+	return rest;
+}
+
+/* xk_msg_join that keeps the sum. */
+static void join(struct xk_msg *a, struct xk_msg *b)
+{
+	bool had = (a->flags & b->flags & XK_MSG_CSUM) != 0;
+	uint32_t sum = had ? sum_join(a->csum, a->tot, b->csum) : 0;
+
+	xk_msg_join(a, b);
+	if (had)
+		set_sum(a, sum);
+}
+
+/* ---- putting ----------------------------------------------------------------------- */
+
+static uint32_t tailroom(const struct xk_msg *m)
+{
+	if (m->flags & XK_MSG_SLOW)
+		return 0;
+	return (uint32_t)((const uint8_t *)m + xk_mem_size[m->cls] - (m->data + m->len));
+}
+
+/* Copies m's bytes behind a's; m is freed.  There is room. */
+static void append(struct xk_msg *a, struct xk_msg *m)
+{
+	bool had = (a->flags & XK_MSG_CSUM) != 0 || a->tot == 0;
+	uint32_t n = m->tot, sum = 0, was = a->tot != 0 ? a->csum : 0;
+
+	if (m->flags & XK_MSG_CHAIN)
+		xk_msg_copy_out_csum(m, 0, a->data + a->len, n, &sum);
+	else
+		sum = xk_csum_copy_quick(a->data + a->len, m->data, n, 0);
+	if (had)
+		set_sum(a, sum_join(was, a->tot, sum));
+	a->len = a->tot = a->len + n;
+	/* Where the next write will go: with many connections it has left the cache. */
+	__builtin_prefetch(a->data + a->len, 1);
+	__builtin_prefetch(a->data + a->len + XK_CACHELINE, 1);
+	xk_msg_free(m);
+}
+
+static void link_last(struct tcp_sendq *q, struct xk_msg *m)
+{
+	m->link = NULL;
+	if (q->last != NULL)
+		q->last->link = m;
+	else
+		q->first = m;
+	q->last = m;
+	if (q->unsent == NULL)
+		q->unsent = m;
+}
+
+/* The buffer that a small write is copied into: the last message's, or a large
+ * one that begins with this write when the last is small and full.  NULL: none. */
+static struct xk_msg *gather(struct tcp_sendq *q, uint32_t n)
+{
+	struct xk_msg *last = q->last, *big;
+
+	if (q->unsent == NULL || n > SMALL_WRITE)
+		return NULL;
+	if (tailroom(last) >= n)
+		return last;
+	if (last->tot > SMALL_WRITE)
+		return NULL;
+	big = xk_msg_new_cls(XK_MEM_LARGE, 0);
+	if (big != NULL)
+		link_last(q, big);
+	return big;
+}
+
+void tcp_sendq_put(struct tcp_cb *cb, struct xk_msg *m)
+{
+	struct tcp_sendq *q = &cb->sq;
+	struct xk_msg *into;
+	uint32_t n = m->tot;
+
+	if (n == 0) {
+		xk_msg_free(m);
+		return;
+	}
+	cb->snd_end += n;
+	q->bytes += n;
+	q->unsent_bytes += n;
+	into = gather(q, n);
+	if (into != NULL) {
+		append(into, m);
+		m = into;
+	} else {
+		link_last(q, m);
+	}
+	*tcp_sq_flags(m) = cb->flags & TCP_F_MORE ? 0 : TCP_SQ_PUSH;
+	*tcp_sq_count(m) = 0;
+	tcp_sendq_check(cb);
+}
+
+/* ---- cutting ----------------------------------------------------------------------- */
+
+/* Splits m after n bytes in its place of the list; the record is copied, the
+ * rest keeps the PSH. */
+static struct xk_msg *split_in_list(struct tcp_sendq *q, struct xk_msg *m, uint32_t n)
+{
+	uint16_t flags = *tcp_sq_flags(m);
+	struct xk_msg *rest = split(m, n);
+
+	if (rest == NULL)
+		return NULL;
+	rest->link = m->link;
+	m->link = rest;
+	if (q->last == m)
+		q->last = rest;
+	*tcp_sq_flags(rest) = flags;
+	*tcp_sq_count(rest) = *tcp_sq_count(m);
+	*tcp_sq_sent_us(rest) = *tcp_sq_sent_us(m);
+	*tcp_sq_seq(rest) = *tcp_sq_seq(m) + n;
+	*tcp_sq_flags(m) = flags & (uint16_t)~TCP_SQ_PUSH;
+	return rest;
+}
+
+/* Moves the message after m into m. */
+static void take_next(struct tcp_sendq *q, struct xk_msg *m)
+{
+	struct xk_msg *n = m->link;
+
+	m->link = n->link;
+	if (q->last == n)
+		q->last = m;
+	*tcp_sq_flags(m) = *tcp_sq_flags(n);
+	join(m, n);
+}
+
+static unsigned chain_length(const struct xk_msg *m)
+{
+	unsigned n = 1;
+
+	for (; m->next != NULL; m = m->next)
+		n++;
+	return n;
+}
+
+/* The first unsent message in one buffer, when memory allows and it fits. */
+static struct xk_msg *linear(struct tcp_sendq *q, struct xk_msg *m)
+{
+	struct xk_msg *c;
+	uint32_t sum = 0;
+
+	if (m->tot > XK_MSG_MAX_SEG || chain_length(m) <= CHAIN_MAX || (c = xk_msg_new(m->tot)) == NULL)
+		return m;
+	xk_msg_copy_out_csum(m, 0, c->data, m->tot, &sum);
+	set_sum(c, sum);
+	*tcp_sq_flags(c) = *tcp_sq_flags(m);
+	*tcp_sq_count(c) = 0;
+	c->link = m->link;
+	if (q->unsent_prev != NULL)
+		q->unsent_prev->link = c;
+	else
+		q->first = c;
+	if (q->last == m)
+		q->last = c;
+	q->unsent = c;
+	xk_msg_free(m);
+	return c;
+}
+
+static XK_NOINLINE struct xk_msg *fill(struct tcp_sendq *q, struct xk_msg *m, uint32_t len)
+{
+	while (m->tot < len && m->link != NULL) {
+		uint32_t want = len - m->tot;
+
+		if (m->link->tot > want && split_in_list(q, m->link, want) == NULL)
+			return NULL;
+		take_next(q, m);
+	}
+	return linear(q, m);
+}
+
+struct xk_msg *tcp_sendq_cut(struct tcp_cb *cb, uint32_t len)
+{
+	struct tcp_sendq *q = &cb->sq;
+	struct xk_msg *m = q->unsent;
+
+	if (m == NULL || m->tot == len)
+		return m;
+	if (m->tot > len)
+		return split_in_list(q, m, len) != NULL ? m : NULL;
+	if (m->link == NULL && !(m->flags & XK_MSG_CHAIN))
+		return m;
+	m = fill(q, m, len);
+	tcp_sendq_check(cb);
+	return m;
+}
+
+void tcp_sendq_sent(struct tcp_cb *cb, struct xk_msg *m, uint32_t seq, uint32_t now_us)
+{
+	struct tcp_sendq *q = &cb->sq;
+
+	xk_dassert(m == q->unsent);
+	*tcp_sq_seq(m) = seq;
+	*tcp_sq_sent_us(m) = now_us;
+	*tcp_sq_flags(m) &= TCP_SQ_PUSH;
+	*tcp_sq_count(m) = 1;
+	q->unsent_prev = m;
+	q->unsent = m->link;
+	q->unsent_bytes -= m->tot;
+}
+
+bool tcp_sendq_recut(struct tcp_cb *cb, struct xk_msg *m, uint32_t len)
+{
+	struct tcp_sendq *q = &cb->sq;
+	struct xk_msg *rest;
+
+	xk_dassert(m != q->unsent && len != 0);
+	if (m->tot <= len)
+		return true;
+	rest = split_in_list(q, m, len);
+	if (rest == NULL)
+		return false;
+	if (*tcp_sq_flags(m) & TCP_SQ_SACKED)
+		cb->sacked_segs++;
+	if (q->unsent_prev == m)
+		q->unsent_prev = rest;
+	tcp_sendq_check(cb);
+	return true;
+}
+
+/* ---- acknowledged --------------------------------------------------------------------- */
+
+static void less(uint32_t *sum, uint32_t n)
+{
+	xk_dassert(*sum >= n);
+	*sum -= n < *sum ? n : *sum;
+}
+
+void tcp_sendq_forget(struct tcp_cb *cb, struct xk_msg *m, uint32_t n, bool whole)
+{
+	uint16_t f = *tcp_sq_flags(m);
+
+	if (f & TCP_SQ_SACKED) {
+		less(&cb->sacked_out, n);
+		if (whole)
+			less(&cb->sacked_segs, 1);
+	}
+	if (f & TCP_SQ_LOST)
+		less(&cb->lost_out, n);
+	if (f & TCP_SQ_RETRANS)
+		less(&cb->retrans_out, n);
+}
+
+/* Drops the first n bytes of m, fewer than all: segments of the chain that are
+ * emptied stay in it, so that no memory is needed. */
+static void trim_front(struct xk_msg *m, uint32_t n)
+{
+	struct xk_msg *s;
+
+	m->flags &= (uint8_t)~XK_MSG_CSUM;
+	m->tot -= n;
+	for (s = m; n != 0; s = s->next) {
+		uint32_t k = n < s->len ? n : s->len;
+
+		s->data += k;
+		s->len -= k;
+		n -= k;
+	}
+}
+
+static void acked_part(struct tcp_cb *cb, struct xk_msg *m, uint32_t n)
+{
+	tcp_sendq_forget(cb, m, n, false);
+	trim_front(m, n);
+	*tcp_sq_seq(m) += n;
+	cb->sq.bytes -= n;
+}
+
+void tcp_sendq_acked(struct tcp_cb *cb, uint32_t una)
+{
+	struct tcp_sendq *q = &cb->sq;
+	struct xk_msg *m;
+
+	while ((m = q->first) != q->unsent && tcp_leq(tcp_sq_end(m), una)) {
+		if (XK_UNLIKELY(*tcp_sq_flags(m) & (TCP_SQ_SACKED | TCP_SQ_LOST | TCP_SQ_RETRANS)))
+			tcp_sendq_forget(cb, m, m->tot, true);
+		q->first = m->link;
+		q->bytes -= m->tot;
+		xk_msg_free(m);
+	}
+	if (m != q->unsent && tcp_lt(*tcp_sq_seq(m), una))
+		acked_part(cb, m, una - *tcp_sq_seq(m));
+	if (m == q->unsent) {
+		q->unsent_prev = NULL;
+		if (m == NULL)
+			q->last = NULL;
+	}
+	tcp_sendq_check(cb);
+}
+
+void tcp_sendq_free(struct tcp_cb *cb)
+{
+	struct tcp_sendq *q = &cb->sq;
+
+	while (q->first != NULL) {
+		struct xk_msg *m = q->first;
+
+		q->first = m->link;
+		xk_msg_free(m);
+	}
+	*q = (struct tcp_sendq){ 0 };
+	cb->walk = (struct tcp_sqwalk){ 0 };
+	cb->sacked_out = cb->lost_out = cb->retrans_out = cb->sacked_segs = 0;
+}
+
+#ifdef XK_DEBUG
+void tcp_sendq_check(const struct tcp_cb *cb)
+{
+	const struct tcp_sendq *q = &cb->sq;
+	struct xk_msg *m, *prev = NULL;
+	uint32_t bytes = 0, unsent = 0;
+	bool sent = true;
+
+	for (m = q->first; m != NULL; prev = m, m = m->link) {
+		if (m == q->unsent) {
+			xk_assert(prev == q->unsent_prev);
+			sent = false;
+		}
+		xk_assert(m->tot != 0);
+		bytes += m->tot;
+		if (!sent)
+			unsent += m->tot;
+		else if (prev != NULL)
+			xk_assert(tcp_sq_end(prev) == *tcp_sq_seq(m));
+	}
+	xk_assert(prev == q->last && bytes == q->bytes && unsent == q->unsent_bytes);
+	xk_assert(q->unsent != NULL || q->unsent_prev == q->last);
+}
+#endif

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tcp_sess.h - a connection as a session of the graph: what the middle floor of TCP shares.
+ *
+ *   tcp_act.c        demux: finds the session, carries out what tcp_input decided
+ *   tcp_reass.c      what arrived out of order
+ *   tcp_output.c     what may be sent now
+ *   tcp_push.c       the operation push
+ *   tcp_emit.c       building a segment and pushing it
+ *   tcp_timer.c      the deadlines of a session behind one timer of the wheel
+ *   tcp_open.c       active open, ports (RFC 6056), sequence numbers (RFC 6528), close, abort
+ *   tcp_listen.c     passive open: SYN cache, cookies (RFC 4987); see tcp_listen.h
+ *   tcp_timewait.c   TIME-WAIT, capped
+ *   tcp_stalled.c    closed windows, given up for room
+ *   tcp_memory.c     queues while memory is short
+ *   tcp_rest.c       idle connections give their working memory back
+ *   tcp_control.c    control operations, ICMP (RFC 5927, 1191)
+ *   ../tcp_profile.c named sets of parameters
+ *
+ * Lifetime.  rcnt counts holders above and pops in progress, nothing else.  At
+ * rcnt 0 the operation close runs: it begins to end the connection (TCP_F_ORPHAN)
+ * or, when the state is CLOSED, destroys the session; legal again and again.
+ * tcp_finish ends a connection from inside: state CLOSED, timers off, queues freed,
+ * holder told; it destroys the session itself when rcnt is 0.  After a call that
+ * may finish (tcp_act, tcp_output, a timer), touch the session only when you hold a
+ * reference.
+ */
+#ifndef TCP_SESS_H
+#define TCP_SESS_H
+
+#include "protocols/inet/inet_enable.h"
+#include "protocols/ip/ip.h"
+#include "protocols/tcp/core/tcp_core.h"
+#include "protocols/tcp/tcp.h"
+#include "runtime/upi/xk_deposit.h"
+#include "runtime/upi/xk_upi_inline.h"
+
+_Static_assert(TCP_DROP_BASE == XK_DROP_FIRST - 1, "drops as the core numbers them");
+_Static_assert(TCP_COUNT_N <= XK_COUNTS_MAX, "counters of a protocol");
+
+/* ---- objects of the graph ------------------------------------------------------------------------ */
+
+#define TCP_SYN_TIMES 32u
+struct tcp_conf;                         /* parameters as parsed: tcp_profile.c */
+#define TCP_DEFERS 16u
+struct tcp_node {                        /* struct xk_node.state */
+	struct tcp_tune tune;
+	uint64_t defer[TCP_DEFERS];      /* port << 32 | ms; 0: free (TCP_CTL_DEFER) */
+	uint64_t port_mss[TCP_DEFERS];   /* port << 32 | bytes; 0: free (TCP_CTL_LISTEN_MSS) */
+	uint32_t syn_times[TCP_SYN_TIMES + 1];  /* tune.syn_times, when the graph gave them */
+	uint64_t secret[4];              /* of this graph: sequence numbers, ports, cookies, timestamps */
+};
+static inline const struct tcp_tune *tcp_tune(const struct xk_rep *r)
+{
+	return &((const struct tcp_node *)r->node->state)->tune;
+}
+
+#define TCP_REASS_OBJ 128u               /* the larger of the two, see tcp_reass.c */
+#define TCP_PORT_SLOTS  64u
+#define TCP_PORT_STRIDE 63u
+#define TCP_STALLED     64u
+struct tcp_syncache;
+struct tcp_rep {                         /* struct xk_rep.state */
+	struct tcp_syncache *syn;
+	struct xk_slab  live_slab;       /* of struct tcp_live */
+	struct tcp_live *dead;           /* of all that ended for want of memory */
+	struct xk_slab  reass_slab;      /* of TCP_REASS_OBJ: struct tcp_reass and its nodes */
+	uint64_t        ooo_bytes;       /* held by this VP's connections */
+	struct tcp_sess *tw_first, *tw_last; /* TIME-WAIT, oldest first: tcp_timewait.c */
+	uint32_t        tw_n;
+	struct tcp_sess *stalled[TCP_STALLED]; /* a ring: tcp_stalled.c */
+	uint32_t        stalled_at, stalled_n;
+	struct xk_timer mem_timer;       /* tcp_memory.c: runs while memory is short */
+	struct xk_rep  *mem_rep;         /* whose it is */
+	uint64_t        mem_at;          /* how far it has come in live_slab */
+	bool            mem_watched;     /* it runs */
+	bool            mem_over;        /* but for a last look, at those who wait */
+	xk_ns           cookie_until;    /* a cookie of ours may come back */
+	struct tcp_open_with with;       /* of the next tcp_open (TCP_CTL_OPEN_WITH) */
+	uint32_t        port_step[TCP_PORT_SLOTS]; /* RFC 6056 3.3.4: how far ports have come */
+};
+static inline struct tcp_rep *tcp_rep(const struct xk_rep *r) { return r->state; }
+
+/*
+ * A session is two objects: what finds it and is true of it for as long as it lives,
+ * and what it needs while something happens (struct tcp_live, from a slab of the
+ * replica, named by s.hot).  A connection that stands and is idle has only the
+ * first: it is at rest.  Whoever comes from outside wakes it before it looks at
+ * tcp_cb or tcp_live; once awake it stays so while something is under way.
+ */
+struct tcp_rest {                        /* tcp_rest.c; valid while at rest */
+	uint32_t rcv_nxt, rcv_adv, snd_una, snd_wnd, max_wnd, flags;
+	uint32_t cwnd, ssthresh, srtt, rttvar, cc, ts_recent, idle_since;
+	uint16_t peer_mss, path_mss;
+	uint16_t ts_recent_at;           /* in units of 65.5 s */
+	uint8_t  wscales;                /* ours, the peer's: four bits each */
+	uint8_t  quick;
+};
+struct tcp_sess {
+	struct xk_sess  s;               /* s.hot: its struct tcp_live's cb; 0: at rest, s.own and s.aux count for rest */
+	int32_t         pops;            /* of s.rcnt: pops in progress (tcp_act.c) */
+	struct tcp_rest rest;
+};
+#ifndef XK_DEBUG
+_Static_assert(sizeof(struct tcp_sess) == 3 * XK_CACHELINE, "three lines at rest");
+#endif
+struct tcp_live {
+	uint32_t        psum;            /* folded ip_pseudo_sum, for the up path (tcp_sess_bind) */
+	uint32_t        sum;             /* partial: pseudo-header without length, and ports */
+	uint32_t        ports;           /* ours and the peer's, as sent */
+	uint32_t        wheel_at;        /* ms the wheel's timer is set to; 0: not */
+	struct tcp_sess *ts;
+	struct xk_timer timer;
+	struct tcp_cb   cb XK_ALIGNED;
+	uint32_t        mem_seen, mem_una; /* ms, snd_una then: tcp_memory.c; 0: not yet */
+	uint32_t        told_at, told_sum; /* ms, snd_una + rcv_nxt when below was told of progress: tcp_timer.c */
+	struct tcp_sess *tw_next, *tw_prev;
+};
+_Static_assert(offsetof(struct tcp_live, cb) == XK_CACHELINE, "one line before the control block");
+static inline struct tcp_sess *tcp_sess(struct xk_sess *s) { return (struct tcp_sess *)(void *)s; }
+static inline struct tcp_cb *tcp_cb(const struct tcp_sess *ts) { return (struct tcp_cb *)(uintptr_t)ts->s.hot; }
+static inline struct tcp_live *tcp_live(const struct tcp_sess *ts)
+{
+	return xk_container_of(tcp_cb(ts), struct tcp_live, cb);
+}
+static inline bool tcp_rests(const struct tcp_sess *ts) { return ts->s.hot == 0; }
+/* Ports, host order; the key is as a received header says it. */
+static inline uint16_t tcp_lport(const struct tcp_sess *ts) { return tcp_ports_destination((uint32_t)ts->s.map.key.w[1]); }
+static inline uint16_t tcp_rport(const struct tcp_sess *ts) { return tcp_ports_source((uint32_t)ts->s.map.key.w[1]); }
+/* Does anybody above keep it? */
+static inline bool tcp_held(const struct tcp_sess *ts) { return ts->s.rcnt > ts->pops; }
+static inline struct tcp_env tcp_env(struct xk_rep *r)
+{
+	xk_ns now = r->vp->now;
+
+	return (struct tcp_env){ now, tcp_ms(now), (uint32_t)(now / XK_US), &r->vp->rand,
+				 r->count };
+}
+
+/* Active key, as UDP's: addresses as they lie in the network header (remote
+ * first), ports as they lie in a received header. */
+static inline void tcp_key(struct xk_key *k, uint64_t pair, uint32_t ports)
+{
+	k->w[0] = pair;
+	k->w[1] = ports;
+}
+void tcp_flowkey(struct xk_flowkey *f, const struct xk_key *k);
+
+/* ---- tcp_reass.c ---------------------------------------------------------------------------------- */
+
+/* The replica's slab; fini when no session is left. */
+void tcp_reass_init(struct xk_rep *r);
+void tcp_reass_fini(struct xk_rep *r);
+/* Takes m, whose bytes are [seq, seq+len), fin: a FIN behind them.  What is held
+ * already or over the caps is freed and counted; a duplicate part sets dsack. */
+void tcp_reass_put(struct tcp_sess *ts, struct xk_msg *m, uint32_t seq, bool fin);
+/* The next piece that begins at rcv_nxt, or NULL; *fin: a FIN is right behind it
+ * (a FIN alone: NULL with *fin). */
+struct xk_msg *tcp_reass_get(struct tcp_sess *ts, bool *fin);
+/* At most max blocks for an acknowledgement, the one of ooo_recent first (RFC 2018 4). */
+unsigned tcp_reass_blocks(const struct tcp_cb *cb, unsigned max, struct tcp_opts *o);
+void tcp_reass_free(struct tcp_sess *ts);
+uint32_t tcp_reass_bytes(const struct tcp_cb *cb, uint32_t *segments);
+
+/* ---- tcp_act.c ------------------------------------------------------------------------------------ */
+
+void tcp_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+/* Any segment, by itself. */
+void tcp_demux_one(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+void tcp_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
+void tcp_enter(struct xk_rep *r, struct xk_msg *m);
+/* Runs one parsed segment, header still in front of m's data, through a session
+ * (a new one from the SYN cache, say).  Consumes m.  The caller holds a reference. */
+void tcp_act(struct tcp_sess *ts, const struct tcp_seg *g, struct xk_msg *m);
+/* Tells the holder above; nothing when there is none. */
+void tcp_tell(struct tcp_sess *ts, enum xk_stream_what what, int err);
+/* DRAINED, where it is owed and all has been acknowledged. */
+void tcp_tell_drained(struct tcp_sess *ts);
+void tcp_tell_close(struct tcp_sess *ts);
+
+/* ---- tcp_output.c, tcp_push.c --------------------------------------------------- */
+
+/* Sends all that windows, Nagle, recovery and pending acknowledgements ask for. */
+void tcp_output(struct tcp_sess *ts);
+/* The operation push. */
+void tcp_push(struct xk_sess *s, struct xk_msg *m);
+/* What a persist timer forces out although it is small. */
+void tcp_output_forced(struct tcp_sess *ts);
+/* Sends sent segment m again. */
+bool tcp_resend(struct tcp_sess *ts, const struct tcp_env *e, struct xk_msg *m);
+/* Room was made for what comes: an update is sent when it is worth one. */
+void tcp_window_opened(struct tcp_sess *ts);
+/* WRITABLE, where it is owed and there is room worth it. */
+void tcp_tell_room(struct tcp_sess *ts);
+
+/* ---- tcp_emit.c -------------------------------------------------------------------------------------- */
+
+/* A segment without a session: an answer to m's sender (RST, SYN-ACK of the SYN
+ * cache).  lls: where it came from, or NULL; opts may be NULL.  m is only read. */
+void tcp_answer(struct xk_rep *r, struct xk_sess *lls, const struct xk_msg *m, uint32_t seq, uint32_t ack,
+		uint16_t flags, uint16_t wnd, const uint8_t *opts, uint32_t nopts);
+/* One segment of the session: header, options, checksum.  data NULL: none; else it
+ * is shared, and stays in the queue. */
+bool tcp_emit(struct tcp_sess *ts, uint32_t seq, struct xk_msg *data, uint16_t flags);
+void tcp_send_ack(struct tcp_sess *ts);
+/* A segment of the handshake, or a probe with the sequence number seq and no data. */
+void tcp_send_syn(struct tcp_sess *ts);
+void tcp_send_probe(struct tcp_sess *ts, uint32_t seq);
+void tcp_send_rst(struct tcp_sess *ts);
+/* Bytes that blocks of an acknowledgement will take from a segment now. */
+uint32_t tcp_emit_sack_room(const struct tcp_cb *cb);
+
+#define TCP_COPY_MAX   256u              /* payload that is copied rather than lent */
+#define TCP_NOP_NOP_TS 0x0101080au
+
+/* ---- tcp_timer.c -------------------------------------------------------------------------------------- */
+
+void tcp_timer_init(struct tcp_sess *ts);
+void tcp_timer_sync_all(struct tcp_sess *ts);
+/* After cb.at was changed: the wheel's timer is early enough, as it nearly always was,
+ * because nothing was set that is earlier. */
+static inline void tcp_timer_sync(struct tcp_sess *ts)
+{
+	struct tcp_live *live = tcp_live(ts);
+	uint32_t due = live->cb.due;
+
+	live->cb.due = 0;
+	if (XK_UNLIKELY(live->wheel_at == 0 || (due != 0 && (int32_t)(due - live->wheel_at) < 0)))
+		tcp_timer_sync_all(ts);
+}
+void tcp_timer_stop(struct tcp_sess *ts);       /* all off */
+/* The wheel calls in ms, though nothing is due then. */
+void tcp_timer_look(struct tcp_sess *ts, uint32_t ms);
+
+/* ---- tcp_rest.c ------------------------------------------------------------------------------------------ */
+
+/* A session at rest gets its working memory; false: there is none, and nothing has changed. */
+bool tcp_wake(struct tcp_sess *ts);
+/* The same where the connection cannot go on without: it ends (RST, FAILED) and is
+ * CLOSED, with memory that all such share.  It may be gone when nobody holds it. */
+bool tcp_wake_or_end(struct tcp_sess *ts);
+/* tcp_abort of one at rest: needs no memory. */
+void tcp_rest_abort(struct tcp_sess *ts);
+/* What it would be awake, in *l; the session is as it was. */
+void tcp_rest_copy(const struct tcp_sess *ts, struct tcp_live *l);
+/* Nothing is due: is it idle?  Then it goes to rest, or is looked at again later. */
+void tcp_rest_look(struct tcp_sess *ts);
+/* A new connection, about which the peer has said nothing yet. */
+void tcp_rest_soon(struct tcp_sess *ts);
+
+/* ---- tcp_open.c -------------------------------------------------------------------------------------------- */
+
+struct xk_sess *tcp_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_parts *ps, int *err);
+/* A session over lls (takes the reference when it succeeds), not bound, cb zeroed
+ * but for tune, buffers and recovery.  NULL with *err. */
+struct tcp_sess *tcp_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type, struct xk_sess *lls, int *err);
+/* What stands before the block in *l; false: the layer below has no header sum. */
+bool tcp_live_header(const struct tcp_sess *ts, struct tcp_live *l);
+/* Binds, announces, prepares header sums and mss: XK_E_EXIST when it exists elsewhere. */
+int  tcp_sess_bind(struct tcp_sess *ts, const struct xk_key *k);
+void tcp_sess_free(struct tcp_sess *ts);
+void tcp_close(struct xk_sess *s);
+void tcp_shutdown(struct tcp_sess *ts);         /* FIN behind what is queued */
+void tcp_abort(struct tcp_sess *ts);            /* RST, then finish without an event */
+/* The connection is over: see Lifetime.  err 0: no FAILED. */
+void tcp_finish(struct tcp_sess *ts, int err);
+uint32_t tcp_isn(const struct xk_rep *r, const struct xk_key *k);      /* RFC 6528 */
+uint32_t tcp_ts_offset(const struct xk_rep *r, const struct xk_key *k);
+uint64_t tcp_siphash(uint64_t k0, uint64_t k1, uint64_t a, uint64_t b, uint64_t c); /* 2-4, of 24 bytes */
+uint64_t tcp_hash(const struct tcp_node *n, uint64_t a, uint64_t b, uint64_t c); /* keyed by the node's secret */
+/* Payload that a segment without options may have over lls (NULL: by default), tune.mss applied. */
+uint32_t tcp_path_mss(struct xk_rep *r, struct xk_sess *lls);
+
+/* ---- tcp_listen.c ---------------------------------------------------------------------------------------------- */
+
+/* A segment for no session of this VP, checksum good: LISTEN's, the SYN cache's,
+ * or CLOSED's business.  Consumes m. */
+void tcp_listen_input(struct xk_rep *r, struct xk_sess *lls, const struct tcp_seg *g, const struct xk_key *k,
+		      struct xk_msg *m);
+int  tcp_defer_set(struct xk_rep *r, const void *buf, unsigned len);   /* TCP_CTL_DEFER */
+int  tcp_listen_mss_set(struct xk_rep *r, const void *buf, unsigned len); /* TCP_CTL_LISTEN_MSS */
+int  tcp_open_with(struct xk_rep *r, const void *buf, unsigned len);   /* TCP_CTL_OPEN_WITH */
+int  tcp_syncache_init(struct xk_rep *r);
+void tcp_syncache_clear(struct xk_rep *r);
+void tcp_syncache_fini(struct xk_rep *r);
+uint32_t tcp_syncache_count(const struct xk_rep *r);
+/* ICMP about a connection in the cache. */
+void tcp_syncache_error(struct xk_rep *r, const struct xk_key *k, uint32_t seq);
+
+/* ---- tcp_timewait.c ---------------------------------------------------------------------------------------------- */
+
+void tcp_timewait_enter(struct tcp_sess *ts);   /* or restart; reclaims the oldest at the cap */
+void tcp_timewait_leave(struct tcp_sess *ts);   /* legal when not in it */
+
+/* ---- tcp_stalled.c ------------------------------------------------------------------------------------------------ */
+
+void tcp_stalled_note(struct tcp_sess *ts);     /* a probe of its closed window has gone out */
+/* Gives up the connection that has stood still for the longest; false: none does. */
+bool tcp_stalled_reclaim(struct xk_rep *r);
+
+/* ---- tcp_memory.c -------------------------------------------------------------------------------------------------- */
+
+/* Room that a holder is told of: less while the graph's memory is short; *limit: of the whole queue. */
+uint32_t tcp_room_now(const struct tcp_sess *ts, uint32_t *limit);
+/* Bytes that a receive buffer may have now, of the order that is next. */
+uint32_t tcp_rcv_limit(const struct tcp_sess *ts);
+/* Shall n bytes more that came out of order be refused? */
+bool tcp_memory_refuses(const struct tcp_sess *ts, uint32_t n);
+/* Is it short?  Then connections that stand still are looked for. */
+void tcp_memory_look(struct xk_rep *r);
+void tcp_memory_init(struct xk_rep *r);
+void tcp_memory_stop(struct xk_rep *r);
+
+/* ---- tcp_control.c, tcp_profile.c ---------------------------------------------------------------------------------- */
+
+int  tcp_control(struct xk_rep *r, unsigned op, void *buf, unsigned len);
+int  tcp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len);
+extern const struct xk_param tcp_params[];
+#define TCP_CONF_SIZE 640u               /* enough for struct tcp_conf */
+int  tcp_profile_resolve(const void *conf, struct tcp_tune *t);
+int  tcp_profile_check(const void *conf, char *why, size_t n);
+void tcp_profile_fill(void *conf);       /* what was not given, as the profile has it */
+/* Parameter syn_times into ms, 0-terminated; returns how many were given. */
+unsigned tcp_profile_syn_times(const void *conf, uint32_t *ms, unsigned max);
+
+/* ---- the window in a header -------------------------------------------------------- */
+
+/* Worked out again when what it is made of has changed. */
+static inline uint32_t tcp_advertise(const struct tcp_sess *ts)
+{
+	struct tcp_cb *cb = tcp_cb(ts);
+	uint32_t room = cb->rcv_buf - cb->rcv_held;
+
+	if (cb->rcv_nxt != cb->adv_nxt || cb->rcv_adv != cb->adv_edge || room != cb->adv_room) {
+		cb->adv_wnd = tcp_rcv_window(cb, tcp_rcv_limit(ts), true);
+		cb->adv_nxt = cb->rcv_nxt;
+		cb->adv_edge = cb->rcv_adv;
+		cb->adv_room = room;
+	}
+	return cb->adv_wnd;
+}
+
+#endif

@@ -14,7 +14,6 @@
 #include "tests/support/xk_test.h"
 #include "tools/vp-bench/bench_compare.h"
 #include "tools/vp-bench/bench_lua.h"
-#include "tools/vp-bench/bench_stats.h"
 
 #define PAIRS  30u
 #define TRIALS 200u
@@ -34,9 +33,11 @@ static json_t *list(const double *v, size_t n)
 	return l;
 }
 
+struct bounds { double mid, lo, hi; };
+
 /* stats.NAME(v..., confidence); false: there is none. */
 static bool interval(const char *name, const double *a, size_t na, const double *b, size_t nb, double confidence,
-		     struct bench_interval *out)
+		     struct bounds *out)
 {
 	json_t *args[3] = { list(a, na) }, *r;
 	unsigned n = 1;
@@ -48,19 +49,19 @@ static bool interval(const char *name, const double *a, size_t na, const double 
 	r = bench_lua_call("stats", name, args, n, why, sizeof why);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(r);
 	good = json_is_object(r);
-	*out = (struct bench_interval){ bench_real(r, "mid"), bench_real(r, "lo"), bench_real(r, "hi") };
+	*out = (struct bounds){ bench_real(r, "mid"), bench_real(r, "lo"), bench_real(r, "hi") };
 	json_decref(r);
 	for (unsigned i = 0; i < n; i++)
 		json_decref(args[i]);
 	return good;
 }
 
-static bool signed_rank(const double *d, size_t n, double confidence, struct bench_interval *out)
+static bool signed_rank(const double *d, size_t n, double confidence, struct bounds *out)
 {
 	return interval("signed_rank", d, n, NULL, 0, confidence, out);
 }
 
-static bool welch(const double *a, size_t na, const double *b, size_t nb, double confidence, struct bench_interval *out)
+static bool welch(const double *a, size_t na, const double *b, size_t nb, double confidence, struct bounds *out)
 {
 	return interval("welch", a, na, b, nb, confidence, out);
 }
@@ -70,7 +71,7 @@ static void signed_ranks_match_the_tables(void)
 	/* Critical values of the signed-rank test: n = 10: P(T <= 5) = 0.0098, P(T <= 8) = 0.0244. */
 	const double d[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 };
 	double walsh[55];
-	struct bench_interval in;
+	struct bounds in;
 	unsigned m = 0;
 
 	for (unsigned s = 2; s <= 20; s++)               /* the Walsh averages in order: sums of i <= k */
@@ -93,7 +94,7 @@ static void signed_ranks_match_the_tables(void)
 static void many_pairs_agree_with_few_where_both_apply(void)
 {
 	double d[61];
-	struct bench_interval exact, normal;
+	struct bounds exact, normal;
 
 	for (unsigned i = 0; i < 61; i++)
 		d[i] = (double)((i * 37u) % 61u);
@@ -107,7 +108,7 @@ static void welch_matches_a_worked_example(void)
 {
 	/* Means 3 and 7, variances 2.5 and 10, n = 5: se = sqrt(2.5), df = 5.88, t(0.95, 5) = 2.5706. */
 	const double a[] = { 1, 2, 3, 4, 5 }, b[] = { 3, 5, 7, 9, 11 };
-	struct bench_interval in;
+	struct bounds in;
 
 	CU_ASSERT_TRUE(welch(a, 5, b, 5, 0.95, &in));
 	NEAR(in.mid, 4, 1e-12);

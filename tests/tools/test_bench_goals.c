@@ -5,19 +5,29 @@
  */
 #include <CUnit/CUnit.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "tests/support/xk_test.h"
 #include "tools/vp-bench/bench_goals.h"
+#include "tools/vp-bench/bench_lua.h"
 
 #define ENOUGH 7u
 
 static void check(enum goal_sense sense, double lo, double hi, unsigned pairs, enum goal_verdict is)
 {
-	const struct goal row = { .sense = sense, .bar = sense == GOAL_VALUE ? 3 : 2, .stretch = sense == GOAL_VALUE ? 2 : 3 };
+	static const char *const word[] = { [GOAL_TIME] = "time", [GOAL_RATE] = "rate", [GOAL_VALUE] = "value" };
+	bool less = sense == GOAL_VALUE;
+	json_t *args[] = { json_pack("{s:s, s:i, s:i}", "sense", word[sense], "bar", less ? 3 : 2, "stretch", less ? 2 : 3),
+			   json_integer(pairs), json_real(lo), json_real(hi) };
+	char why[400], *said = bench_lua_text("goals", "verdict", args, 4, why, sizeof why);
 
-	CU_ASSERT_EQUAL(goal_verdict(&row, pairs, lo, hi), is);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(said);
+	CU_ASSERT_STRING_EQUAL(said, goal_verdicts[is]);
+	free(said);
+	for (unsigned i = 0; i < 4; i++)
+		json_decref(args[i]);
 }
 
 static void the_whole_interval_decides_a_ratio(void)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/xk_rand.h"
 #include "tests/support/xk_test.h"
 #include "tools/vp-bench/bench_lua.h"
 
@@ -25,6 +26,11 @@ static const char module[] =
 	"function t.text(v) return json.text(v) end\n"
 	"function t.metric(i) return metrics[i] end\n"
 	"function t.world() return tostring(io or os or package.cpath ~= '') end\n"
+	"function t.drawn(seed, stream, n)\n"
+	"  local r, v = require('rand').new(seed, stream), {}\n"
+	"  for i = 1, 100 do v[i] = r:below(n) end\n"
+	"  return v\n"
+	"end\n"
 	"function t.wrong() error('it is wrong\\nreally', 0) end\n"
 	"return t\n";
 
@@ -110,12 +116,34 @@ static void what_goes_wrong_is_a_sentence(void)
 	CU_ASSERT_PTR_NULL(bench_lua_call("t", "no_such", NULL, 0, why, sizeof why));
 }
 
+/* So that what is resampled is the same whoever does it. */
+static void random_numbers_are_those_of_the_runtime(void)
+{
+	static const uint64_t below[] = { 2, 7, 12, 1000, 2147483647 };
+	struct xk_rand own;
+	char why[200];
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(below); i++) {
+		json_t *args[] = { json_integer(1000 + i), json_integer(i), json_integer((json_int_t)below[i]) }, *v;
+
+		xk_rand_init(&own, 1000 + i, i);
+		v = bench_lua_call("t", "drawn", args, 3, why, sizeof why);
+		CU_ASSERT_EQUAL(json_array_size(v), 100);
+		for (unsigned k = 0; k < 100; k++)
+			CU_ASSERT_EQUAL(json_integer_value(json_array_get(v, k)), (json_int_t)xk_rand_below(&own, below[i]));
+		json_decref(v);
+		for (unsigned k = 0; k < 3; k++)
+			json_decref(args[k]);
+	}
+}
+
 static CU_TestInfo tests[] = {
 	{ "a document comes back as it was", a_document_comes_back_as_it_was },
 	{ "pairs follows the document", pairs_follows_the_document },
 	{ "what Lua adds comes last", what_lua_adds_comes_last },
 	{ "an empty list is a list", an_empty_list_is_a_list },
 	{ "metrics are known, and files are not", metrics_are_known_and_files_are_not },
+	{ "random numbers are those of the runtime", random_numbers_are_those_of_the_runtime },
 	{ "what goes wrong is a sentence", what_goes_wrong_is_a_sentence },
 	CU_TEST_INFO_NULL,
 };

@@ -39,18 +39,16 @@ struct bench_metric {
 	unsigned    need;
 	bool        lower;     /* less is better */
 };
-extern const struct bench_metric bench_metrics[];       /* NULL-named last */
+const struct bench_metric *bench_metrics(void);         /* NULL-named last (metrics.lua) */
 const struct bench_metric *bench_metric_find(const char *name);
 /* What may have been meant by a name that is none: as vp-run calls it, or written almost so; or NULL. */
 const char *bench_metric_near(const char *name);
 /* Every metric whose needs are met, from a child's JSON: an object of numbers,
  * null where a metric does not exist for this run.  NULL and a reason when the
  * JSON is not one of vp-run's. */
-json_t *bench_metrics_of(const json_t *child, unsigned needs, char *why, size_t n);
-/* The per-thread ones (bench_threads.c). */
-/* Those in the papers' units (bench_normal.c). */
-void bench_normal_of(const json_t *child, json_t *out);
-void bench_threads_of(const json_t *child, json_t *out);
+json_t *bench_metrics_of(json_t *child, unsigned needs, char *why, size_t n);
+/* stats.lua's name of n values: "median", "least", "most", ...; NAN when they have none. */
+double bench_stat(const char *name, const double *v, size_t n);
 
 /* ---- a bench file ------------------------------------------------------------------ */
 
@@ -161,8 +159,8 @@ void bench_doc_binary(json_t *part, const char *program);
 void bench_doc_failed(json_t *part, unsigned point, const char *why);
 /* Means, intervals and each point's status. */
 void bench_doc_summarise(json_t *part);
-/* The half-width of the part's metric at a point, as a share of its mean. */
-bool bench_doc_reached(const json_t *part, const json_t *point);
+/* The same of one point. */
+void bench_doc_summarise_point(json_t *part, unsigned point);
 json_t *bench_doc_load(const char *path, char *why, size_t n);
 /* Whole or not at all: written beside and renamed; a device is written to. */
 int  bench_doc_save(const json_t *doc, const char *path, char *why, size_t n);
@@ -174,8 +172,6 @@ bool bench_doc_judge(json_t *part);
 void bench_doc_warn(json_t *part);
 /* After so many blocks: {points, shapes, limit, keep}, who gets one more to decide an expectation; NULL: nobody knows. */
 json_t *bench_doc_wanted(json_t *part, unsigned blocks);
-/* Runs with this metric at a point: values and their blocks; returns how many. */
-size_t bench_doc_values(const json_t *point, const char *metric, double *v, double *block, size_t room);
 const char *bench_text(const json_t *o, const char *key);
 /* o[key]; NAN, or 0, when it is not there or no number. */
 double bench_real(const json_t *o, const char *key);

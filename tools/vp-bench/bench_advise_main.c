@@ -10,7 +10,6 @@
  */
 #include "tools/vp-bench/bench_advise.h"
 #include "tools/vp-bench/bench_lua.h"
-#include "tools/vp-bench/bench_stats.h"
 
 #include <argp.h>
 #include <math.h>
@@ -155,7 +154,7 @@ static double value_of(const struct input *in, const json_t *record)
 		return 0;
 	json_array_foreach(list, i, c)
 		v[i] = bench_number_of(c, "messages");
-	index = bench_jain(v, json_array_size(list));
+	index = bench_stat("jain", v, json_array_size(list));
 	xk_free(v);
 	return index;
 }

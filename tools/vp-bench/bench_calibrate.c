@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "runtime/base/xk_clock.h"
-#include "tools/vp-bench/bench_stats.h"
+#include "tools/vp-bench/bench_lua.h"
 
 #define PRESETS 32u
 #define ROUNDS  9u
@@ -50,28 +50,30 @@ static double copy_ns(char *to, const char *from, unsigned size)
 	return (double)(xk_clock_host() - start) / times;
 }
 
-/* ns = fixed + per_byte * bytes. */
+/* ns = fixed + per_byte * bytes; NULL without memory. */
 static json_t *copy_line(void)
 {
-	double x[NSIZES], y[NSIZES], mx, my, sxy = 0, sxx = 0;
-	char *mem = calloc(2, sizes[NSIZES - 1]);
+	json_t *args[] = { json_array(), json_array() }, *line = NULL, *copy = NULL;
+	char *mem = calloc(2, sizes[NSIZES - 1]), why[400];
 
-	if (mem == NULL)
-		return NULL;
-	for (unsigned i = 0; i < NSIZES; i++) {
-		x[i] = sizes[i];
-		y[i] = INFINITY;
+	for (unsigned i = 0; mem != NULL && i < NSIZES; i++) {
+		double least = INFINITY;
+
 		for (unsigned k = 0; k < ROUNDS; k++)
-			y[i] = fmin(y[i], copy_ns(mem, mem + sizes[NSIZES - 1], sizes[i]));
+			least = fmin(least, copy_ns(mem, mem + sizes[NSIZES - 1], sizes[i]));
+		json_array_append_new(args[0], json_integer(sizes[i]));
+		json_array_append_new(args[1], json_real(least));
 	}
 	free(mem);
-	mx = bench_mean(x, NSIZES);
-	my = bench_mean(y, NSIZES);
-	for (unsigned i = 0; i < NSIZES; i++) {
-		sxy += (x[i] - mx) * (y[i] - my);
-		sxx += (x[i] - mx) * (x[i] - mx);
-	}
-	return json_pack("{s:f, s:f}", "fixed_ns", my - sxy / sxx * mx, "per_byte_ns", sxy / sxx);
+	if (mem != NULL)
+		line = bench_lua_call("stats", "line", args, 2, why, sizeof why);
+	if (line != NULL)
+		copy = json_pack("{s:O, s:O}", "fixed_ns", json_object_get(line, "fixed"), "per_byte_ns",
+				 json_object_get(line, "slope"));
+	json_decref(line);
+	json_decref(args[0]);
+	json_decref(args[1]);
+	return copy;
 }
 
 /* ---- architectures ------------------------------------------------------------------------ */
@@ -120,9 +122,9 @@ static json_t *preset_json(const char *name, const double *v, unsigned n, const 
 {
 	json_t *o = json_pack("{s:s, s:i}", "name", name, "runs", (int)n);
 
-	json_object_set_new(o, "message_ns", n ? json_real(bench_median(v, n)) : json_null());
-	json_object_set_new(o, "lowest_ns", n ? json_real(bench_percentile(v, n, 0)) : json_null());
-	json_object_set_new(o, "highest_ns", n ? json_real(bench_percentile(v, n, 1)) : json_null());
+	json_object_set_new(o, "message_ns", n ? json_real(bench_stat("median", v, n)) : json_null());
+	json_object_set_new(o, "lowest_ns", n ? json_real(bench_stat("least", v, n)) : json_null());
+	json_object_set_new(o, "highest_ns", n ? json_real(bench_stat("most", v, n)) : json_null());
 	if (n == 0)
 		json_object_set_new(o, "why", json_string(why));
 	return o;

@@ -16,9 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tools/vp-bench/bench_stats.h"
-
-#define RUNS_MAX 1024u
+#include "tools/vp-bench/bench_lua.h"
 
 const char *bench_text(const json_t *o, const char *key)
 {
@@ -196,83 +194,26 @@ void bench_doc_failed(json_t *part, unsigned point, const char *why)
 
 /* ---- summaries ------------------------------------------------------------------------ */
 
-size_t bench_doc_values(const json_t *point, const char *metric, double *v, double *block, size_t room)
+void bench_doc_summarise_point(json_t *part, unsigned point)
 {
-	const json_t *run;
-	size_t i, n = 0;
+	json_t *p = json_array_get(json_object_get(part, "points"), point);
+	json_t *args[] = { json_object_get(part, "settings"), json_object_get(json_object_get(part, "metric"), "name"), p };
+	char why[400];
+	json_t *said = bench_lua_call("doc", "point", args, 3, why, sizeof why);
 
-	json_array_foreach(json_object_get(point, "runs"), i, run) {
-		double x = bench_real(json_object_get(run, "metrics"), metric);
-
-		if (isnan(x) || n == room)
-			continue;
-		if (block != NULL)
-			block[n] = bench_real(run, "block");
-		v[n++] = x;
-	}
-	return n;
-}
-
-static json_t *summary(const json_t *point, const char *metric, double confidence)
-{
-	double v[RUNS_MAX];
-	size_t n = bench_doc_values(point, metric, v, NULL, RUNS_MAX);
-	struct bench_interval in = bench_mean_interval(v, n, confidence);
-	json_t *o = json_object();
-
-	put_uint(o, "n", n);
-	json_object_set_new(o, "mean", n ? json_real(in.mid) : json_null());
-	json_object_set_new(o, "lo", n > 1 ? json_real(in.lo) : json_null());
-	json_object_set_new(o, "hi", n > 1 ? json_real(in.hi) : json_null());
-	json_object_set_new(o, "stddev", n > 1 ? json_real(bench_stddev(v, n)) : json_null());
-	json_object_set_new(o, "median", n ? json_real(bench_median(v, n)) : json_null());
-	json_object_set_new(o, "min", n ? json_real(bench_percentile(v, n, 0)) : json_null());
-	json_object_set_new(o, "max", n ? json_real(bench_percentile(v, n, 1)) : json_null());
-	return o;
-}
-
-bool bench_doc_reached(const json_t *part, const json_t *point)
-{
-	const json_t *set = json_object_get(part, "settings");
-	const json_t *m = json_object_get(json_object_get(point, "metrics"),
-					  bench_text(json_object_get(part, "metric"), "name"));
-	double mean = bench_real(m, "mean"), hi = bench_real(m, "hi");
-
-	return hi - mean <= bench_real(set, "precision") * fabs(mean);
-}
-
-/* A metric that no run has (three threads have no 4th percentile) needs no interval. */
-static const char *status_of(const json_t *part, const json_t *p)
-{
-	const json_t *set = json_object_get(part, "settings");
-	double n = (double)json_array_size(json_object_get(p, "runs"));
-	const char *was = bench_text(p, "status");
-
-	if (strcmp(was, "failed") == 0)
-		return was;
-	if (n == 0)
-		return "pending";
-	if (n >= bench_real(set, "runs_min") && bench_doc_reached(part, p))
-		return "done";
-	return n >= bench_real(set, "runs_max") ? "interval not reached" : "running";
+	if (said == NULL)
+		fprintf(stderr, "vp-bench: cannot summarise: %s\n", why);
+	else
+		json_object_update(p, said);
+	json_decref(said);
 }
 
 void bench_doc_summarise(json_t *part)
 {
-	double confidence = bench_real(json_object_get(part, "settings"), "confidence");
-	json_t *p;
-	size_t i;
+	size_t n = json_array_size(json_object_get(part, "points"));
 
-	json_array_foreach(json_object_get(part, "points"), i, p) {
-		const json_t *run = json_array_get(json_object_get(p, "runs"), 0);
-		json_t *all = json_object(), *v;
-		const char *name;
-
-		json_object_foreach(json_object_get(run, "metrics"), name, v)
-			json_object_set_new(all, name, summary(p, name, confidence));
-		json_object_set_new(p, "metrics", all);
-		put_text(p, "status", status_of(part, p));
-	}
+	for (size_t i = 0; i < n; i++)
+		bench_doc_summarise_point(part, (unsigned)i);
 }
 
 /* ---- on the disk ------------------------------------------------------------------------- */

@@ -70,9 +70,10 @@ struct goal {
 };
 extern const struct goal goal_rows[];     /* NULL id last */
 
-/* By the whole interval: the bar within it says nothing. */
+/* As goals.lua says it. */
 enum goal_verdict { GOAL_UNMEASURED, GOAL_HOLDS, GOAL_HOLDS_STRETCH, GOAL_MISSES, GOAL_CANNOT_SAY };
-/* Fewest pairs whose interval may say something. */
+extern const char *const goal_verdicts[];   /* "holds", ... */
+/* Fewest pairs whose interval may say something, as in goals.lua. */
 #define GOAL_PAIRS_LEAST 5u
 
 struct goal_result {
@@ -87,7 +88,6 @@ struct goal_result {
 };
 
 /* bench_goals_measure.c */
-enum goal_verdict goal_verdict(const struct goal *row, unsigned pairs, double lo, double hi);
 void goal_measure(struct goals *g, const struct goal *row, struct goal_result *r);
 
 /* bench_goals_sides.c */

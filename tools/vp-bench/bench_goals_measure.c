@@ -4,8 +4,8 @@
  * ratio of each pair.
  *
  * A pair that noise spoilt is measured again, at most three times as often as
- * asked; so is one on two processors that moved meanwhile.  The ratio is the
- * median of the pairs' ratios, its interval a bootstrap over the pairs.
+ * asked; so is one on two processors that moved meanwhile.  What the pairs say, and
+ * whether the goal holds, is up to goals.lua.
  * Invariant: values of both sides with one index are of one pair.
  */
 #include "tools/vp-bench/bench.h"
@@ -14,9 +14,9 @@
 #include <signal.h>
 #include <string.h>
 
-#include "tools/vp-bench/bench_stats.h"
+#include "tools/vp-bench/bench_lua.h"
 
-#define CONFIDENCE 0.90
+
 #define ATTEMPTS   3u
 
 struct pairs {
@@ -68,34 +68,26 @@ static enum goal_fault one_pair(struct goals *g, const struct goal *row, bool wi
 
 /* ---- the ratio ------------------------------------------------------------------------- */
 
-enum goal_verdict goal_verdict(const struct goal *row, unsigned pairs, double lo, double hi)
-{
-	bool less = row->sense == GOAL_VALUE;
+const char *const goal_verdicts[] = {
+	[GOAL_UNMEASURED] = "not measured", [GOAL_HOLDS] = "holds", [GOAL_HOLDS_STRETCH] = "holds+", [GOAL_MISSES] = "misses",
+	[GOAL_CANNOT_SAY] = "cannot say",
+};
 
-	if (pairs < GOAL_PAIRS_LEAST)
-		return GOAL_CANNOT_SAY;
-	if (less ? hi <= row->stretch : lo >= row->stretch)
-		return GOAL_HOLDS_STRETCH;
-	if (less ? hi <= row->bar : lo >= row->bar)
-		return GOAL_HOLDS;
-	return (less ? lo > row->bar : hi < row->bar) ? GOAL_MISSES : GOAL_CANNOT_SAY;
+static enum goal_verdict verdict_of(const char *word)
+{
+	for (unsigned i = 0; i < XK_ARRAY_LEN(goal_verdicts); i++)
+		if (strcmp(goal_verdicts[i], word) == 0)
+			return (enum goal_verdict)i;
+	return GOAL_UNMEASURED;
 }
 
-static void ratio(const struct goal *row, const struct pairs *p, struct goal_result *r)
+static json_t *list_of(const double *v, unsigned n)
 {
-	bool times = row->sense == GOAL_TIME;
-	const double *a = times ? p->reference : p->ours, *b = times ? p->ours : p->reference;
-	struct bench_interval i = bench_ratio_interval(a, b, p->n, CONFIDENCE, 1);
-	double each[GOAL_PAIRS];
+	json_t *list = json_array();
 
-	for (unsigned k = 0; k < p->n; k++)
-		each[k] = a[k] / b[k];
-	r->ratio = i.mid;
-	r->lo = i.lo;
-	r->hi = i.hi;
-	r->spread = i.mid > 0 ? (bench_percentile(each, p->n, 0.75) - bench_percentile(each, p->n, 0.25)) / i.mid : 0;
-	r->have_ratio = true;
-	r->verdict = goal_verdict(row, p->n, i.lo, i.hi);
+	for (unsigned i = 0; i < n; i++)
+		json_array_append_new(list, bench_real_json(v[i]));
+	return list;
 }
 
 static void add_note(struct goal_result *r, const char *text)
@@ -106,13 +98,37 @@ static void add_note(struct goal_result *r, const char *text)
 		snprintf(r->note + n, sizeof r->note - n, "%s%s", n ? "; " : "", text);
 }
 
+static void ratio(const struct goal *row, const struct pairs *p, struct goal_result *r)
+{
+	static const char *const sense[] = { [GOAL_TIME] = "time", [GOAL_RATE] = "rate", [GOAL_VALUE] = "value" };
+	json_t *args[] = { json_pack("{s:s, s:f, s:f}", "sense", sense[row->sense], "bar", row->bar, "stretch", row->stretch),
+			   list_of(p->ours, p->n), list_of(p->reference, p->n) };
+	char why[400];
+	json_t *said = bench_lua_call("goals", "ratio", args, 3, why, sizeof why);
+
+	if (said == NULL) {
+		add_note(r, why);
+	} else {
+		r->reference = bench_real(said, "reference");
+		r->ratio = bench_real(said, "ratio");
+		r->lo = bench_real(said, "lo");
+		r->hi = bench_real(said, "hi");
+		r->spread = bench_real(said, "spread");
+		r->have_ratio = true;
+		r->verdict = verdict_of(bench_text(said, "verdict"));
+	}
+	json_decref(said);
+	for (unsigned i = 0; i < XK_ARRAY_LEN(args); i++)
+		json_decref(args[i]);
+}
+
 static void note_pairs(struct goals *g, const struct pairs *p, struct goal_result *r, const char *why)
 {
 	char text[GOAL_TEXT + 64];
 
 	if (r->row->two_cores && p->nprobe != 0) {
-		r->probe_lo = bench_percentile(p->probe, p->nprobe, 0);
-		r->probe_hi = bench_percentile(p->probe, p->nprobe, 1);
+		r->probe_lo = bench_stat("least", p->probe, p->nprobe);
+		r->probe_hi = bench_stat("most", p->probe, p->nprobe);
 		snprintf(text, sizeof text, "round trip of a cache line %.0f to %.0f ns (%s)", r->probe_lo, r->probe_hi,
 			 far_away(r->probe_lo) ? "far" : far_away(r->probe_hi) ? "near and far" : "near");
 		add_note(r, text);
@@ -156,12 +172,11 @@ void goal_measure(struct goals *g, const struct goal *row, struct goal_result *r
 	}
 	r->pairs = p.n;
 	r->have_ours = p.n != 0;
-	r->ours = bench_median(p.ours, p.n);
+	r->ours = r->have_ours ? bench_stat("median", p.ours, p.n) : 0;
 	if (no_ours == NULL)
 		note_pairs(g, &p, r, why);
 	/* Half of the pairs are no answer to what was asked. */
 	if (no_reference != NULL || p.n == 0 || p.n < g->pairs)
 		return;
-	r->reference = bench_median(p.reference, p.n);
 	ratio(row, &p, r);
 }

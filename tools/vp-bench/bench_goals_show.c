@@ -9,11 +9,6 @@
 
 #include <string.h>
 
-static const char *const words[] = {
-	[GOAL_UNMEASURED] = "not measured", [GOAL_HOLDS] = "holds", [GOAL_HOLDS_STRETCH] = "holds+", [GOAL_MISSES] = "misses",
-	[GOAL_CANNOT_SAY] = "cannot say",
-};
-
 static json_t *real_or_null(bool have, double v)
 {
 	return have ? json_real(v) : json_null();
@@ -28,7 +23,7 @@ static json_t *one_json(const struct goal_result *r)
 	json_object_set_new(j, "lo", real_or_null(r->have_ratio, r->lo));
 	json_object_set_new(j, "hi", real_or_null(r->have_ratio, r->hi));
 	json_object_set_new(j, "bar", json_real(r->row->bar));
-	json_object_set_new(j, "verdict", json_string(words[r->verdict]));
+	json_object_set_new(j, "verdict", json_string(goal_verdicts[r->verdict]));
 	json_object_set_new(j, "ok", r->verdict == GOAL_MISSES ? json_false() :
 			    r->verdict == GOAL_HOLDS || r->verdict == GOAL_HOLDS_STRETCH ? json_true() : json_null());
 	json_object_set_new(j, "ours", real_or_null(r->have_ours, r->ours));
@@ -83,7 +78,7 @@ static void line(FILE *f, const struct goal_result *r)
 	}
 	snprintf(bar, sizeof bar, "%s %g", row->sense == GOAL_VALUE ? "<=" : ">=", row->bar);
 	fprintf(f, "%-13s%9s %9s  %-11s%9s  %-17s %-8s%7g  %-13s%s\n", row->id, ours, reference, row->unit, ratio,
-		interval, bar, row->stretch, r->verdict == GOAL_MISSES ? "MISSES" : words[r->verdict], row->what);
+		interval, bar, row->stretch, r->verdict == GOAL_MISSES ? "MISSES" : goal_verdicts[r->verdict], row->what);
 	if (*r->note != '\0')
 		fprintf(f, "%-13s  %s\n", "", r->note);
 }

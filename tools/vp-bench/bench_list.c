@@ -58,7 +58,7 @@ static int list_files(char **dirs)
 
 static int list_metrics(void)
 {
-	for (const struct bench_metric *m = bench_metrics; m->name != NULL; m++)
+	for (const struct bench_metric *m = bench_metrics(); m->name != NULL; m++)
 		printf("%-22s %-7s %s\n", m->name, m->unit, m->doc);
 	return BENCH_OK;
 }

@@ -4,8 +4,7 @@
  *
  * One state, made at the first call, holds the modules.  A module sees tables, texts
  * and numbers, the libraries base, table, string, math and utf8, package to find its
- * neighbours by name, and the modules json (bench_lua_value.c) and metrics, the list of
- * {name, unit, doc, better}.  It has no files and no programs: C reads, runs and writes.
+ * neighbours by name, and the module json (bench_lua_value.c).  It has no files and no programs: C reads, runs and writes.
  * Invariant: whatever a module does, the caller gets a value or a sentence.
  */
 #include "tools/vp-bench/bench_lua.h"
@@ -16,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/mem/xk_mem.h"
 #include "tools/vp-bench/bench.h"
@@ -39,24 +39,13 @@ static int load_embedded(lua_State *L)
 	return 1;
 }
 
-static int load_metrics(lua_State *L)
+/* Is there NAME.lua in the folder? */
+static bool from_folder(const char *name)
 {
-	lua_newtable(L);
-	for (lua_Integer i = 0; bench_metrics[i].name != NULL; i++) {
-		const struct bench_metric *m = &bench_metrics[i];
+	char path[4096];
 
-		lua_createtable(L, 0, 4);
-		lua_pushstring(L, m->name);
-		lua_setfield(L, -2, "name");
-		lua_pushstring(L, m->unit);
-		lua_setfield(L, -2, "unit");
-		lua_pushstring(L, m->doc);
-		lua_setfield(L, -2, "doc");
-		lua_pushstring(L, m->lower ? "lower" : "higher");
-		lua_setfield(L, -2, "better");
-		lua_rawseti(L, -2, i + 1);
-	}
-	return 1;
+	return modules_dir != NULL && snprintf(path, sizeof path, "%s/%s.lua", modules_dir, name) < (int)sizeof path &&
+	       access(path, F_OK) == 0;
 }
 
 static int open_state(lua_State *L)
@@ -81,9 +70,9 @@ static int open_state(lua_State *L)
 	lua_getfield(L, -1, "preload");
 	lua_pushcfunction(L, bench_lua_json);
 	lua_setfield(L, -2, "json");
-	lua_pushcfunction(L, load_metrics);
-	lua_setfield(L, -2, "metrics");
-	for (size_t i = 0; modules_dir == NULL && i < sizeof lua_text / sizeof *lua_text; i++) {
+	for (size_t i = 0; i < sizeof lua_text / sizeof *lua_text; i++) {
+		if (from_folder(lua_text[i].name))
+			continue;
 		lua_pushinteger(L, (lua_Integer)i);
 		lua_pushcclosure(L, load_embedded, 1);
 		lua_setfield(L, -2, lua_text[i].name);

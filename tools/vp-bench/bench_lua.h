@@ -2,8 +2,8 @@
 /*
  * bench_lua.h - calls of the Lua modules that look at results.
  *
- * The modules (tools/vp-bench, *.lua) are in the program; with --lua-path DIR they are
- * read from there.  Values are JSON on both sides: null is nil (json.null in a
+ * The modules (tools/vp-bench, *.lua) are in the program; those that are in
+ * the folder of --lua-path are read from there.  Values are JSON on both sides: null is nil (json.null in a
  * list), a list is a sequence, pairs() of an object follows the order of the document.
  */
 #ifndef XK_BENCH_LUA_H

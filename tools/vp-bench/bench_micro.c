@@ -19,7 +19,6 @@
 #include "runtime/base/xk_clock.h"
 #include "runtime/sync/xk_fiber.h"
 #include "runtime/sync/xk_sync.h"
-#include "tools/vp-bench/bench_stats.h"
 
 #define LOOPS   200000u          /* of what takes nanoseconds */
 #define SWITCHES 2000u           /* of what takes microseconds */
@@ -309,10 +308,10 @@ static int measure(double *v, unsigned rounds)
 
 static json_t *row_json(const struct row *r, const double *v, unsigned rounds)
 {
-	if (bench_percentile(v, rounds, 0) < 0)
+	if (bench_stat("least", v, rounds) < 0)
 		return json_pack("{s:s, s:s, s:n, s:n, s:n}", "name", r->name, "unit", r->unit, "median", "lowest", "highest");
-	return json_pack("{s:s, s:s, s:f, s:f, s:f}", "name", r->name, "unit", r->unit, "median", bench_median(v, rounds),
-			 "lowest", bench_percentile(v, rounds, 0), "highest", bench_percentile(v, rounds, 1));
+	return json_pack("{s:s, s:s, s:f, s:f, s:f}", "name", r->name, "unit", r->unit, "median", bench_stat("median", v, rounds),
+			 "lowest", bench_stat("least", v, rounds), "highest", bench_stat("most", v, rounds));
 }
 
 static void print_table(const double *v, unsigned rounds)
@@ -321,11 +320,11 @@ static void print_table(const double *v, unsigned rounds)
 	for (unsigned i = 0; i < NROWS; i++) {
 		const double *x = &v[i * rounds];
 
-		if (bench_percentile(x, rounds, 0) < 0)
+		if (bench_stat("least", x, rounds) < 0)
 			printf("%-40s not measurable on one processor\n", rows[i].name);
 		else
-			printf("%-40s %10.1f %10.1f %10.1f %s\n", rows[i].name, bench_median(x, rounds),
-			       bench_percentile(x, rounds, 0), bench_percentile(x, rounds, 1), rows[i].unit);
+			printf("%-40s %10.1f %10.1f %10.1f %s\n", rows[i].name, bench_stat("median", x, rounds),
+			       bench_stat("least", x, rounds), bench_stat("most", x, rounds), rows[i].unit);
 	}
 }
 

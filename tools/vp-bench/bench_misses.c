@@ -19,7 +19,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tools/vp-bench/bench_stats.h"
 
 #define PATIENCE 900.0           /* for a run that was told to take seconds */
 
@@ -253,7 +252,7 @@ static json_t *medians(double (*v)[PAIRS_MOST], unsigned n)
 	json_t *o = json_object();
 
 	for (unsigned i = 0; i < FIGURES; i++)
-		json_object_set_new(o, figure[i].name, bench_real_json(isnan(v[i][0]) ? NAN : bench_median(v[i], n)));
+		json_object_set_new(o, figure[i].name, bench_real_json(isnan(v[i][0]) ? NAN : bench_stat("median", v[i], n)));
 	return o;
 }
 
@@ -262,7 +261,7 @@ static json_t *ranges(double (*v)[PAIRS_MOST], unsigned n)
 	json_t *o = json_object();
 
 	for (unsigned i = 0; i < FIGURES; i++)
-		json_object_set_new(o, figure[i].name, json_pack("[f, f]", bench_percentile(v[i], n, 0), bench_percentile(v[i], n, 1)));
+		json_object_set_new(o, figure[i].name, json_pack("[f, f]", bench_stat("least", v[i], n), bench_stat("most", v[i], n)));
 	return o;
 }
 
@@ -288,14 +287,14 @@ static int show(const struct input *in, struct figures *f)
 	       "by the real clock: threads took turns by chance" : "in virtual time, on one thread: the same command says the same, within a per cent", f->cache[0],
 	       f->cache[1], f->cache[2], "", "per message", "per KB", in->real ? "   lowest to highest per message" : "");
 	for (unsigned i = 0; i < FIGURES; i++) {
-		printf("%-34s%14.4g", figure[i].doc, bench_median(f->message[i], f->n));
+		printf("%-34s%14.4g", figure[i].doc, bench_stat("median", f->message[i], f->n));
 		if (isnan(f->kb[i][0]))
 			printf("%14s", "-");
 		else
-			printf("%14.4g", bench_median(f->kb[i], f->n));
+			printf("%14.4g", bench_stat("median", f->kb[i], f->n));
 		if (in->real)
-			printf("   %.4g to %.4g in %u pairs", bench_percentile(f->message[i], f->n, 0),
-			       bench_percentile(f->message[i], f->n, 1), f->n);
+			printf("   %.4g to %.4g in %u pairs", bench_stat("least", f->message[i], f->n),
+			       bench_stat("most", f->message[i], f->n), f->n);
 		putchar('\n');
 	}
 	return BENCH_OK;

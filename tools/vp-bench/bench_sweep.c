@@ -102,7 +102,7 @@ static void settle(struct sweep *s, unsigned i)
 	unsigned own = i;
 	const struct bench_side *d = side_of(s, &own);
 
-	bench_doc_summarise(d->part);
+	bench_doc_summarise_point(d->part, own);
 	if (strcmp(status(s, i), "interval not reached") == 0 && d->b->max_runs > d->b->min_runs &&
 	    runs_of(s, i) == d->b->max_runs)
 		bench_progress_note(&s->bar, "%s: INTERVAL NOT REACHED after %u runs", called(s, i, at, sizeof at),

@@ -110,19 +110,18 @@ local function word(verdict, metric)
 end
 
 local KEYS = { "bench", "a", "b", "metric", "unit", "better", "mean_a", "mean_b", "runs_a", "runs_b", "pairs", "method",
-               "kind", "value", "lo", "hi", "worse_percent" }
+               "kind", "value", "lo", "hi", "worse_percent", "verdict", "fails" }
 
 local function point(c, part, metric, a, b)
   local d = differ.series(series(a, metric.name), series(b, metric.name),
                           { paired = c.turns, lower = metric.better == "lower", confidence = c.confidence })
-  local o = json.object(KEYS, {
+  return json.object(KEYS, {
     bench = of(part, "name"), a = a.at, b = b.at, metric = metric.name, unit = metric.unit, better = metric.better,
     mean_a = d.na > 0 and d.mean_a or nil, mean_b = d.nb > 0 and d.mean_b or nil, runs_a = d.na, runs_b = d.nb,
     pairs = d.pairs, method = d.method, kind = d.ratio and "ratio" or "difference", value = d.mid, lo = d.lo, hi = d.hi,
-    worse_percent = d.percent, verdict = word(d.verdict, metric.name), why = d.why,
+    worse_percent = d.percent, verdict = word(d.verdict, metric.name),
+    fails = c.fail_over ~= nil and d.verdict == "worse" and d.percent > c.fail_over, why = d.why,
   })
-  o.fails = c.fail_over ~= nil and d.verdict == "worse" and d.percent > c.fail_over
-  return o
 end
 
 -- ---- which with which ------------------------------------------------------------------------
@@ -188,10 +187,13 @@ local function all_points(c, doubt)
 end
 
 local function side_of(doc, name, part)
-  local o = json.object({ "file", "started" }, { file = name, started = of(doc, "started") })
-  if part then o.words = part.words else part = list(doc, "benches")[1] end
-  o.binary = part and part.binary
-  return o
+  local keys, o = { "file", "started" }, { file = name, started = of(doc, "started") }
+  local function add(key, value)
+    if value then keys[#keys + 1], o[key] = key, value end
+  end
+  if part then add("words", part.words) else part = list(doc, "benches")[1] end
+  add("binary", part and part.binary)
+  return json.object(keys, o)
 end
 
 -- Documents and their names; b nil: a has both sides.  options: confidence, that not one verdict of the whole is wrong;

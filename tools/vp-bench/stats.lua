@@ -44,6 +44,8 @@ function stats.median(v) return middle(stats.sorted(v)) end
 local function at_rank(s, p) return s[math.max(1, math.min(#s, math.ceil(p * #s)))] end
 
 function stats.percentile(v, p) return at_rank(stats.sorted(v), p) end
+function stats.least(v) return stats.percentile(v, 0) end
+function stats.most(v) return stats.percentile(v, 1) end
 
 -- Mean without the smallest and the largest value; of all when there are fewer than three.
 function stats.trimmed_mean(v)

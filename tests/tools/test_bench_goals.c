@@ -89,12 +89,38 @@ static void idle_time_and_other_processors_do_not_count_as_busy(void)
 	CU_ASSERT_DOUBLE_EQUAL(goal_busy_of(NULL, 0, 1), 0, 0);
 }
 
+/* Two rows as people read them; what was not measured and what cannot be said is counted. */
+static void the_table_says_all_of_a_row(void)
+{
+	static const struct goal rows[] = {
+		{ .id = "P1", .what = "ours / theirs", .unit = "ns", .sense = GOAL_TIME, .bar = 2, .stretch = 3 },
+		{ .id = "P2", .what = "bytes", .unit = "B", .sense = GOAL_VALUE, .bar = 2e6, .stretch = 1.5 },
+	};
+	const struct goal_result r[] = {
+		{ .row = &rows[0], .ours = 123.4, .reference = 2.5, .ratio = 1.25, .lo = 1.2, .hi = 2.1, .have_ours = true,
+		  .have_ratio = true, .verdict = GOAL_CANNOT_SAY, .pairs = 7 },
+		{ .row = &rows[1], .verdict = GOAL_UNMEASURED, .note = "no device" },
+	};
+	json_t *doc = goals_json(r, 2);
+	char why[200] = "", *text = bench_lua_text("goals", "table", &doc, 1, why, sizeof why);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\nP1                 123       2.5  ns             1.250  1.200..2.100"
+				      "      >= 2          3  cannot say   ours / theirs\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\nP2                   -         -  B                  -  -           "
+				      "      <= 2e+06    1.5  not measured bytes\n               no device\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\n0 hold, 0 miss, 1 cannot say, 1 not measured\ncannot say: P1 (the bar"));
+	free(text);
+	json_decref(doc);
+}
+
 static CU_TestInfo tests[] = {
 	{ "the whole interval decides a ratio", the_whole_interval_decides_a_ratio },
 	{ "the whole interval decides a value of which less is better",
 	  the_whole_interval_decides_a_value_of_which_less_is_better },
 	{ "few pairs decide nothing", few_pairs_decide_nothing },
 	{ "idle time and other processors do not count as busy", idle_time_and_other_processors_do_not_count_as_busy },
+	{ "the table says all of a row", the_table_says_all_of_a_row },
 	CU_TEST_INFO_NULL,
 };
 

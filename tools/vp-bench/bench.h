@@ -170,6 +170,8 @@ int  bench_text_save(const char *text, const char *path, char *why, size_t n);
 bool bench_doc_judge(json_t *part);
 /* What is odd in the runs of each point (warn.lua), into its "warnings". */
 void bench_doc_warn(json_t *part);
+/* Summaries, warnings and verdicts of every part: of a document that was read. */
+void bench_doc_review(json_t *doc);
 /* After so many blocks: {points, shapes, limit, keep}, who gets one more to decide an expectation; NULL: nobody knows. */
 json_t *bench_doc_wanted(json_t *part, unsigned blocks);
 const char *bench_text(const json_t *o, const char *key);
@@ -187,20 +189,12 @@ static inline json_t *bench_real_json(double v)
 
 /* What a program is: {path, id, commit, compiler, flags}, those that it does not tell null (bench_binary.c). */
 json_t *bench_binary_json(const char *program);
-/* "vp-run /path, id ..., commit ..., compiler ..., flags" */
-const char *bench_binary_text(const json_t *binary, char *buf, size_t n);
 /* Before and after a run: threads of other programs that run pinned to one processor; how often
  * processors were throttled, or -1 where nothing tells. */
 unsigned bench_pinned_others(void);
 long     bench_throttled(void);
 
-/* What is measured of a run, after what: "2 s", "0.5 s", or "20000 messages", "10000". */
-struct bench_length { char measured[40], after[40]; };
-struct bench_length bench_length_of(const json_t *settings);
-/* "vps=2 conns=12"; a number of four digits in so many columns after a space. */
-void bench_at_text(const json_t *at, char *buf, size_t n);
-void bench_number_text(FILE *f, double v, int width);
-const char *bench_digits(double v, char *buf, size_t n);
+/* As a table, CSV or lines of JSON (show.lua), or as it is. */
 int  bench_show(FILE *f, const json_t *doc, enum bench_format format);
 
 /* ---- running -------------------------------------------------------------------------- */
@@ -246,10 +240,8 @@ void bench_progress_end(struct bench_progress *p);
 
 /* Processor, kernel, ... and "doubts", a list of sentences. */
 json_t *bench_env(void);
-void    bench_env_print(FILE *f, const json_t *env);
 /* What would mend it: {name, doubt, command}; root: "" or where a copy of /sys and /proc is. */
 json_t *bench_hints(const char *root, const json_t *env);
-void    bench_hints_print(FILE *f, const json_t *list);
 
 /* ---- what this machine's primitives cost (bench_micro.c) --------------------------------- */
 

@@ -103,18 +103,6 @@ json_t *bench_binary_json(const char *program)
 	return o;
 }
 
-const char *bench_binary_text(const json_t *binary, char *buf, size_t n)
-{
-	static const char *const keys[] = { "commit", "compiler", "flags" };
-	size_t used = (size_t)snprintf(buf, n, "measured %s, %s", bench_text(binary, "path"),
-				       *bench_text(binary, "id") ? bench_text(binary, "id") : "which cannot be read");
-
-	for (unsigned i = 0; i < XK_ARRAY_LEN(keys) && used < n; i++)
-		used += (size_t)snprintf(buf + used, n - used, ", %s %s", keys[i],
-					 *bench_text(binary, keys[i]) ? bench_text(binary, keys[i]) : "not told");
-	return buf;
-}
-
 /* ---- who else ran -------------------------------------------------------------------- */
 
 /* Of a file of /proc: the line that begins with key, behind it. */

@@ -194,29 +194,3 @@ json_t *bench_env(void)
 	find_doubts(o);
 	return o;
 }
-
-static void print_value(FILE *f, const char *key, const json_t *v)
-{
-	if (json_is_string(v))
-		fprintf(f, "%-16s %s\n", key, json_string_value(v));
-	else if (json_is_boolean(v))
-		fprintf(f, "%-16s %s\n", key, json_is_true(v) ? "yes" : "no");
-	else if (json_is_number(v))
-		fprintf(f, "%-16s %.10g\n", key, json_number_value(v));
-	else if (json_is_null(v))
-		fprintf(f, "%-16s not available\n", key);
-}
-
-void bench_env_print(FILE *f, const json_t *env)
-{
-	const char *key;
-	json_t *v;
-	size_t i;
-
-	json_object_foreach((json_t *)env, key, v)
-		print_value(f, key, v);
-	json_object_foreach(json_object_get(env, "mitigations"), key, v)
-		fprintf(f, "  %-28s %s\n", key, json_is_string(v) ? json_string_value(v) : "not available");
-	json_array_foreach(json_object_get(env, "doubts"), i, v)
-		fprintf(f, "doubt: %s\n", json_string_value(v));
-}

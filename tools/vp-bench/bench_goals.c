@@ -8,6 +8,7 @@
  */
 #include "tools/vp-bench/bench.h"
 #include "tools/vp-bench/bench_goals.h"
+#include "tools/vp-bench/bench_lua.h"
 
 #include <argp.h>
 #include <limits.h>
@@ -205,17 +206,17 @@ static unsigned measure(struct input *in)
 
 static int write_to(FILE *f, const struct input *in, unsigned n)
 {
-	json_t *j;
+	json_t *doc = goals_json(in->result, n);
+	int code = BENCH_OK;
 
 	if (!in->json) {
-		goals_table(f, in->result, n);
+		code = bench_lua_print(f, "goals", "table", &doc, 1);
 	} else {
-		j = goals_json(in->result, n);
-		json_dumpf(j, f, JSON_INDENT(2) | JSON_REAL_PRECISION(8));
+		json_dumpf(doc, f, JSON_INDENT(2) | JSON_REAL_PRECISION(8));
 		fputc('\n', f);
-		json_decref(j);
 	}
-	return fflush(f) == 0 && !ferror(f) ? BENCH_OK : BENCH_IO;
+	json_decref(doc);
+	return code == BENCH_OK && fflush(f) == 0 && !ferror(f) ? BENCH_OK : BENCH_IO;
 }
 
 static int show(const struct input *in, unsigned n)

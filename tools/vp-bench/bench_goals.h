@@ -73,8 +73,6 @@ extern const struct goal goal_rows[];     /* NULL id last */
 /* As goals.lua says it. */
 enum goal_verdict { GOAL_UNMEASURED, GOAL_HOLDS, GOAL_HOLDS_STRETCH, GOAL_MISSES, GOAL_CANNOT_SAY };
 extern const char *const goal_verdicts[];   /* "holds", ... */
-/* Fewest pairs whose interval may say something, as in goals.lua. */
-#define GOAL_PAIRS_LEAST 5u
 
 struct goal_result {
 	const struct goal *row;
@@ -160,6 +158,5 @@ double goal_busy_of(FILE *stat, int x, int y);
 
 /* bench_goals_show.c */
 json_t *goals_json(const struct goal_result *r, unsigned n);
-void    goals_table(FILE *f, const struct goal_result *r, unsigned n);
 
 #endif

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bench_goals_show.c - the scoreboard as a table and as JSON.
+ * bench_goals_show.c - the scoreboard as a document.
  *
- * In JSON what was not measured is null, and the note says why.
+ * What was not measured is null, and the note says why.
  */
 #include "tools/vp-bench/bench.h"
 #include "tools/vp-bench/bench_goals.h"
-
-#include <string.h>
 
 static json_t *real_or_null(bool have, double v)
 {
@@ -51,55 +49,4 @@ json_t *goals_json(const struct goal_result *r, unsigned n)
 		json_array_append_new(list, one_json(&r[i]));
 	json_object_set_new(j, "goals", list);
 	return j;
-}
-
-/* ---- table ------------------------------------------------------------------------------ */
-
-static void value(char *buf, size_t n, bool have, double v)
-{
-	if (!have)
-		snprintf(buf, n, "-");
-	else if (v >= 1e6)
-		snprintf(buf, n, "%.2fM", v / 1e6);
-	else
-		snprintf(buf, n, v >= 100 ? "%.0f" : "%.3g", v);
-}
-
-static void line(FILE *f, const struct goal_result *r)
-{
-	const struct goal *row = r->row;
-	char ours[32], reference[32], ratio[32] = "-", interval[40] = "-", bar[32];
-
-	value(ours, sizeof ours, r->have_ours, r->ours);
-	value(reference, sizeof reference, r->have_ratio && row->sense != GOAL_VALUE, r->reference);
-	if (r->have_ratio) {
-		snprintf(ratio, sizeof ratio, "%.3f", r->ratio);
-		snprintf(interval, sizeof interval, "%.3f..%.3f", r->lo, r->hi);
-	}
-	snprintf(bar, sizeof bar, "%s %g", row->sense == GOAL_VALUE ? "<=" : ">=", row->bar);
-	fprintf(f, "%-13s%9s %9s  %-11s%9s  %-17s %-8s%7g  %-13s%s\n", row->id, ours, reference, row->unit, ratio,
-		interval, bar, row->stretch, r->verdict == GOAL_MISSES ? "MISSES" : goal_verdicts[r->verdict], row->what);
-	if (*r->note != '\0')
-		fprintf(f, "%-13s  %s\n", "", r->note);
-}
-
-void goals_table(FILE *f, const struct goal_result *r, unsigned n)
-{
-	unsigned of[GOAL_CANNOT_SAY + 1] = { 0 };
-
-	fprintf(f, "%-13s%9s %9s  %-11s%9s  %-17s %-8s%7s  %-13s%s\n", "goal", "ours", "reference", "unit", "ratio",
-		"90 % interval", "bar", "stretch", "verdict", "ours over reference");
-	for (unsigned i = 0; i < n; i++) {
-		line(f, &r[i]);
-		of[r[i].verdict]++;
-	}
-	fprintf(f, "%u hold, %u miss, %u cannot say, %u not measured\n", of[GOAL_HOLDS] + of[GOAL_HOLDS_STRETCH], of[GOAL_MISSES],
-		of[GOAL_CANNOT_SAY], of[GOAL_UNMEASURED]);
-	if (of[GOAL_CANNOT_SAY] == 0)
-		return;
-	fputs("cannot say:", f);
-	for (unsigned i = 0; i < n; i++)
-		if (r[i].verdict == GOAL_CANNOT_SAY)
-			fprintf(f, " %s", r[i].row->id);
-	fprintf(f, " (the bar is within the interval, or fewer than %u pairs: more --pairs)\n", GOAL_PAIRS_LEAST);
 }

@@ -151,17 +151,3 @@ json_t *bench_hints(const char *root, const json_t *env)
 							      "command", hints[i].command));
 	return list;
 }
-
-void bench_hints_print(FILE *f, const json_t *list)
-{
-	const json_t *h;
-	size_t i;
-
-	json_array_foreach(list, i, h)
-		fprintf(f, "doubt: %s\n  %s\n", bench_text(h, "doubt"), *bench_text(h, "command") ? bench_text(h, "command")
-			: "(nothing to be done from inside)");
-	if (json_array_size(list) == 0)
-		fprintf(f, "nothing is doubtful\n");
-	else
-		fprintf(f, "Nothing was changed: these are commands to look at and run yourself.\n");
-}

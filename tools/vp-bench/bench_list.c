@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bench_list.c - the subcommands list, show, export and env.
+ * bench_list.c - the subcommands list, show, export and env; show.lua and env.lua write.
  */
 #include "tools/vp-bench/bench.h"
 
@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "tools/vp-bench/bench_lua.h"
 
 /* ---- list -------------------------------------------------------------------------- */
 
@@ -91,12 +93,24 @@ int bench_list_main(int argc, char **argv)
 
 /* ---- show, export ---------------------------------------------------------------------- */
 
+int bench_show(FILE *f, const json_t *doc, enum bench_format format)
+{
+	static const char *const by[] = { [BENCH_TABLE] = "table", [BENCH_CSV] = "csv", [BENCH_LINES] = "lines" };
+	json_t *args[] = { (json_t *)doc };
+
+	if (format != BENCH_JSON)
+		return bench_lua_print(f, "show", by[format], args, 1);
+	if (json_dumpf(doc, f, JSON_INDENT(1)) != 0)
+		return BENCH_IO;
+	fputc('\n', f);
+	return fflush(f) != 0 || ferror(f) ? BENCH_IO : BENCH_OK;
+}
+
 static int show_file(int argc, char **argv, enum bench_format format)
 {
 	struct bench_options o;
 	char why[4400];
-	json_t *doc, *part;
-	size_t i;
+	json_t *doc;
 	int code;
 
 	bench_options(&o, argc, argv);
@@ -109,11 +123,7 @@ static int show_file(int argc, char **argv, enum bench_format format)
 		fprintf(stderr, "vp-bench: %s\n", why);
 		return BENCH_IO;
 	}
-	json_array_foreach(json_object_get(doc, "benches"), i, part) {
-		bench_doc_summarise(part);
-		bench_doc_warn(part);
-		(void)bench_doc_judge(part);
-	}
+	bench_doc_review(doc);
 	code = bench_show(stdout, doc, o.format != BENCH_TABLE ? o.format : format);
 	json_decref(doc);
 	return code;
@@ -131,19 +141,18 @@ int bench_export_main(int argc, char **argv)
 
 static int print_env(bool json, bool hints, const char *root)
 {
-	json_t *env = bench_env(), *list = hints ? bench_hints(root, env) : NULL;
+	json_t *env = bench_env(), *list = hints ? bench_hints(root, env) : NULL, *what = list ? list : env;
+	int code = BENCH_OK;
 
 	if (json) {
-		json_dumpf(list ? list : env, stdout, JSON_INDENT(1));
+		json_dumpf(what, stdout, JSON_INDENT(1));
 		putchar('\n');
-	} else if (hints) {
-		bench_hints_print(stdout, list);
 	} else {
-		bench_env_print(stdout, env);
+		code = bench_lua_print(stdout, "env", hints ? "hints" : "table", &what, 1);
 	}
 	json_decref(list);
 	json_decref(env);
-	return BENCH_OK;
+	return code;
 }
 
 int bench_env_main(int argc, char **argv)

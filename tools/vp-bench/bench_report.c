@@ -173,8 +173,6 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static int load_all(struct report *r)
 {
 	char why[4400];
-	json_t *part;
-	size_t k;
 
 	for (unsigned i = 0; i < r->n; i++) {
 		r->doc[i] = bench_doc_load(r->file[i], why, sizeof why);
@@ -182,11 +180,7 @@ static int load_all(struct report *r)
 			fprintf(stderr, "vp-bench: %s\n", why);
 			return BENCH_IO;
 		}
-		json_array_foreach(json_object_get(r->doc[i], "benches"), k, part) {
-			bench_doc_summarise(part);
-			bench_doc_warn(part);
-			(void)bench_doc_judge(part);
-		}
+		bench_doc_review(r->doc[i]);
 	}
 	if (r->svg != NULL && mkdir(r->svg, 0777) != 0 && errno != EEXIST) {
 		fprintf(stderr, "vp-bench report: cannot make the folder %s: %s\n", r->svg, strerror(errno));

@@ -241,19 +241,13 @@ static int measure(struct job *j, json_t **doc)
 static int read_result(struct job *j, json_t **doc)
 {
 	char why[4400];
-	json_t *part;
-	size_t i;
 
 	*doc = bench_doc_load(j->from, why, sizeof why);
 	if (*doc == NULL) {
 		fprintf(stderr, "vp-bench reproduce: %s\n", why);
 		return BENCH_IO;
 	}
-	json_array_foreach(json_object_get(*doc, "benches"), i, part) {
-		bench_doc_summarise(part);
-		bench_doc_warn(part);
-		(void)bench_doc_judge(part);
-	}
+	bench_doc_review(*doc);
 	return BENCH_OK;
 }
 

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/vp-bench/bench_lua.h"
+
 int bench_worse(int a, int b)
 {
 	static const int order[] = { BENCH_OK, BENCH_SHAPE_FAILED, BENCH_CHILD_FAILED, BENCH_FILE_ERRORS, BENCH_USAGE,
@@ -58,36 +60,22 @@ static void free_all(const struct bench_options *o, struct bench *b)
 
 /* ---- plan --------------------------------------------------------------------------- */
 
-static const char *span(double s, char *buf, size_t n)
+static int plan_one(const struct bench *b)
 {
-	if (s < 120)
-		snprintf(buf, n, "%.0f s", s);
-	else if (s < 7200)
-		snprintf(buf, n, "%.0f min", s / 60);
-	else
-		snprintf(buf, n, "%.1f h", s / 3600);
-	return buf;
-}
-
-static void plan_one(const struct bench *b)
-{
-	char at[400], lo[32], hi[32];
-	json_t *settings = bench_settings_json(b, "own");
-	struct bench_length length = bench_length_of(settings);
+	json_t *points = json_array(), *plan;
 	double least, most;
+	char at[400];
+	int code;
 
-	printf("%s: %s\n", b->name, b->doc ? b->doc : "");
-	if (b->source != NULL)
-		printf("source: %s\n", b->source);
 	for (unsigned i = 0; i < b->npoints; i++)
-		printf("  %s\n", bench_point_text(b, &b->point[i], at, sizeof at));
+		json_array_append_new(points, json_string(bench_point_text(b, &b->point[i], at, sizeof at)));
 	bench_estimate(b, &least, &most);
-	printf("%u points, %llu to %llu runs each of %s after %s: %s to %s\n", b->npoints,
-	       (unsigned long long)b->min_runs, (unsigned long long)b->max_runs, length.measured, length.after,
-	       span(least, lo, sizeof lo), span(most, hi, sizeof hi));
-	json_decref(settings);
-	if (json_array_size(b->shapes) != 0 && b->decide_runs > b->max_runs)
-		printf("points that an undecided expectation compares: at most %llu runs\n", (unsigned long long)b->decide_runs);
+	plan = json_pack("{s:s, s:s?, s:s?, s:o, s:o, s:f, s:f, s:b}", "name", b->name, "doc", b->doc, "source", b->source,
+			 "points", points, "settings", bench_settings_json(b, "own"), "least", least, "most", most,
+			 "judged", json_array_size(b->shapes) != 0);
+	code = bench_lua_print(stdout, "show", "plan", &plan, 1);
+	json_decref(plan);
+	return code;
 }
 
 int bench_plan_main(int argc, char **argv)
@@ -100,7 +88,7 @@ int bench_plan_main(int argc, char **argv)
 	b = calloc(o.nfiles + 1, sizeof *b);
 	code = b ? load_all(&o, b) : BENCH_IO;
 	for (unsigned i = 0; code == BENCH_OK && i < o.nfiles; i++)
-		plan_one(&b[i]);
+		code = plan_one(&b[i]);
 	free_all(&o, b);
 	return code;
 }

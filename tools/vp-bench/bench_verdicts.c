@@ -79,6 +79,18 @@ void bench_doc_warn(json_t *part)
 	json_decref(list);
 }
 
+void bench_doc_review(json_t *doc)
+{
+	json_t *part;
+	size_t i;
+
+	json_array_foreach(json_object_get(doc, "benches"), i, part) {
+		bench_doc_summarise(part);
+		bench_doc_warn(part);
+		(void)bench_doc_judge(part);
+	}
+}
+
 json_t *bench_doc_wanted(json_t *part, unsigned blocks)
 {
 	json_t *args[] = { part, json_integer((json_int_t)blocks) };

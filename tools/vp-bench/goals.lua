@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- goals.lua: what the pairs of a goal say: a ratio, its interval, and whether the bar is reached.
+-- goals.lua: what the pairs of a goal say: a ratio, its interval, and whether the bar is reached;
+-- the scoreboard as a table.
 --
 -- The ratio is the median of the pairs' ratios, its interval a bootstrap over the pairs.
-local stats = require "stats"
+local show, stats, text = require "show", require "stats", require "text"
 local goals = {}
 
 local CONFIDENCE <const> = 0.90
@@ -27,6 +28,44 @@ function goals.ratio(goal, ours, reference)
   local quartiles = stats.percentile(each, 0.75) - stats.percentile(each, 0.25)
   return { ours = stats.median(ours), reference = stats.median(reference), ratio = i.mid, lo = i.lo, hi = i.hi,
            spread = i.mid > 0 and quartiles / i.mid or 0.0, verdict = goals.verdict(goal, #a, i.lo, i.hi) }
+end
+
+-- ---- the table ------------------------------------------------------------------------------
+
+local FORMAT = "%-13s%9s %9s  %-11s%9s  %-17s %-8s%7s  %-13s%s\n"
+
+local function amount(v)
+  if not v then return "-" end
+  if v >= 1e6 then return ("%.2fM"):format(v / 1e6) end
+  return (v >= 100 and "%.0f" or "%.3g"):format(v)
+end
+
+local function line(out, g)
+  local interval = g.ratio and ("%.3f..%.3f"):format(g.lo, g.hi) or "-"
+  out(FORMAT, g.id, amount(g.ours), amount(not g.smaller_is_better and g.reference or nil), g.unit,
+      text.fmt("%.3f", g.ratio), interval, (g.smaller_is_better and "<= %g" or ">= %g"):format(g.bar),
+      ("%g"):format(g.stretch), g.verdict == "misses" and "MISSES" or g.verdict, g.what)
+  if g.note then out("%-13s  %s\n", "", g.note) end
+end
+
+-- The scoreboard's document as a table.
+function goals.table(doc)
+  return show.collect(function(out)
+    local n, unsaid = {}, {}
+    out(FORMAT, "goal", "ours", "reference", "unit", "ratio", "90 % interval", "bar", "stretch", "verdict",
+        "ours over reference")
+    for _, g in ipairs(doc.goals) do
+      line(out, g)
+      n[g.verdict] = (n[g.verdict] or 0) + 1
+      if g.verdict == "cannot say" then unsaid[#unsaid + 1] = g.id end
+    end
+    out("%d hold, %d miss, %d cannot say, %d not measured\n", (n.holds or 0) + (n["holds+"] or 0), n.misses or 0,
+        #unsaid, n["not measured"] or 0)
+    if #unsaid > 0 then
+      out("cannot say: %s (the bar is within the interval, or fewer than %d pairs: more --pairs)\n",
+          table.concat(unsaid, " "), PAIRS_LEAST)
+    end
+  end)
 end
 
 return goals

@@ -140,6 +140,30 @@ end
 
 function show.table(doc) return show.collect(whole, doc) end
 
+-- ---- a plan ---------------------------------------------------------------------------------
+
+local function span(s)
+  if s < 120 then return ("%.0f s"):format(s) end
+  if s < 7200 then return ("%.0f min"):format(s / 60) end
+  return ("%.1f h"):format(s / 3600)
+end
+
+-- What a bench file would run: {name, doc, source, points, settings, least, most, judged}; seconds.
+function show.plan(p)
+  return show.collect(function(out)
+    local s = p.settings
+    local measured, after = text.length(s)
+    out("%s: %s\n", p.name, of(p, "doc"))
+    if p.source then out("source: %s\n", p.source) end
+    for _, at in ipairs(p.points) do out("  %s\n", at) end
+    out("%d point%s, %d to %d runs each of %s after %s: %s to %s\n", #p.points, #p.points == 1 and "" or "s",
+        s.runs_min, s.runs_max, measured, after, span(p.least), span(p.most))
+    if p.judged and (s.runs_decide or 0) > s.runs_max then
+      out("points that an undecided expectation compares: at most %d runs\n", s.runs_decide)
+    end
+  end)
+end
+
 -- ---- a line per run and metric ----------------------------------------------------------------
 
 local units = {}

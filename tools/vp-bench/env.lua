@@ -1,0 +1,32 @@
+-- SPDX-License-Identifier: BSD-2-Clause
+-- env.lua: the machine, its doubts and what would mend them, as people read them.
+local json, show, text = require "json", require "show", require "text"
+local env = {}
+
+local function line(out, key, v)
+  if type(v) == "boolean" then v = v and "yes" or "no" end
+  if type(v) == "number" then v = ("%.10g"):format(v) end
+  if type(v) ~= "table" then out("%-16s %s\n", key, v or "not available") end
+end
+
+function env.table(machine)
+  return show.collect(function(out)
+    for _, key in ipairs(json.keys(machine)) do line(out, key, machine[key]) end
+    for _, key in ipairs(json.keys(text.list(machine, "mitigations"))) do
+      out("  %-28s %s\n", key, machine.mitigations[key] or "not available")
+    end
+    for _, doubt in ipairs(text.list(machine, "doubts")) do out("doubt: %s\n", doubt) end
+  end)
+end
+
+function env.hints(list)
+  return show.collect(function(out)
+    for _, h in ipairs(list) do
+      out("doubt: %s\n  %s\n", h.doubt, h.command or "(nothing to be done from inside)")
+    end
+    out(#list > 0 and "Nothing was changed: these are commands to look at and run yourself.\n"
+        or "nothing is doubtful\n")
+  end)
+end
+
+return env

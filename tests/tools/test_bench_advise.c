@@ -5,167 +5,218 @@
  * Held: every rule speaks in one case at least and is silent in another; each case gets the
  * preset that its paper names; of rules that contradict each other one is overruled, and that is told.
  */
-#include "tools/vp-bench/bench_advise.h"
+#include "tools/vp-bench/bench.h"
 
-#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/support/xk_test.h"
+#include "tools/vp-bench/bench_lua.h"
+
+struct figures {
+	const char *goal;
+	double      processors, connections, share, skew, bytes, called;
+	int         copied;              /* -1: not known */
+	bool        presentation;
+};
 
 /* Twenty processors, as S1 had, and a hundred even connections. */
-static const struct advise_in plain = {
-	.goal = ADVISE_SPEED, .cpus = 20, .conns = 100, .top = 0.01, .skew = 1, .bytes = 64, .ns = 1000, .layer_ns = 200,
-	.copied = 0,
+static const struct figures plain = {
+	.goal = "speed", .processors = 20, .connections = 100, .share = 0.01, .skew = 1, .bytes = 64,
 };
-static struct advise a;
+static json_t *a;
+
+static int forget(void)
+{
+	json_decref(a);
+	a = NULL;
+	return 0;
+}
+
+static void advise(const struct figures *f)
+{
+	json_t *copied = f->copied < 0 ? json_null() : json_boolean(f->copied);
+	json_t *args[] = { json_string(f->goal), json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:b}", "processors",
+		f->processors, "connections", f->connections, "busiest_share", f->share, "skew", f->skew, "message_bytes", f->bytes,
+		"ns_per_message", 1000.0, "ns_per_layer", 200.0, "called_per_message", f->called, "copied", copied, "presentation",
+		f->presentation) };
+	char why[400];
+
+	forget();
+	a = bench_lua_call("advise", "look", args, 2, why, sizeof why);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(a);
+	json_decref(args[0]);
+	json_decref(args[1]);
+}
 
 static bool spoke(const char *rule)
 {
-	for (unsigned i = 0; i < a.nrules; i++)
-		if (strcmp(a.rule[i].name, rule) == 0)
-			return a.rule[i].spoke;
+	const json_t *r;
+	size_t i;
+
+	json_array_foreach(json_object_get(a, "rules"), i, r)
+		if (strcmp(bench_text(r, "name"), rule) == 0)
+			return json_is_true(json_object_get(r, "spoke"));
 	CU_FAIL("there is no such rule");
 	return false;
 }
 
+static bool best_is(const char *preset)
+{
+	return strcmp(bench_text(json_object_get(a, "recommended"), "preset"), preset) == 0;
+}
+
+static const char *line(void)
+{
+	return bench_text(json_object_get(a, "recommended"), "threading");
+}
+
+static int points(const char *preset)
+{
+	return (int)bench_number_of(json_object_get(a, "points"), preset);
+}
+
 static void even_connections_are_for_connectional_parallelism(void)
 {
-	advise(&a, &plain);
+	advise(&plain);
 	CU_ASSERT_TRUE(spoke("connections") && spoke("speed") && spoke("hand-over"));
 	CU_ASSERT_FALSE(spoke("few-connections") || spoke("uneven-rates") || spoke("simplicity") || spoke("one-processor"));
-	CU_ASSERT(a.best == ADVISE_VPPC || a.best == ADVISE_TPC);
-	CU_ASSERT(a.points[ADVISE_LP] < 0 && a.points[ADVISE_CONNP_T] < 0);
-	CU_ASSERT_NOT_EQUAL(a.best, a.next);
+	CU_ASSERT(best_is("vppc") || best_is("tpc"));
+	CU_ASSERT(points("lp") < 0 && points("connp_t") < 0);
+	CU_ASSERT_FALSE(best_is(bench_text(json_object_get(a, "runner_up"), "preset")));
 }
 
 static void far_fewer_connections_than_processors_are_for_message_parallelism(void)
 {
-	struct advise_in in = plain;
+	struct figures in = plain;
 
-	in.conns = 2;
-	in.top = 0.5;
-	advise(&a, &in);
+	in.connections = 2;
+	in.share = 0.5;
+	advise(&in);
 	CU_ASSERT_TRUE(spoke("few-connections"));
 	CU_ASSERT_FALSE(spoke("connections"));
-	CU_ASSERT_EQUAL(a.best, ADVISE_MP);
-	CU_ASSERT_STRING_EQUAL(a.line[0], "threading = mp { carriers = 20 }");
+	CU_ASSERT_TRUE(best_is("mp"));
+	CU_ASSERT_STRING_EQUAL(line(), "threading = mp { carriers = 20 }");
 }
 
 static void one_connection_that_outweighs_all_is_for_message_parallelism(void)
 {
-	struct advise_in in = plain;
+	struct figures in = plain;
 
-	in.top = 0.5;
+	in.share = 0.5;
 	in.skew = 50;
-	advise(&a, &in);
+	advise(&in);
 	CU_ASSERT_TRUE(spoke("uneven-rates"));
 	CU_ASSERT_FALSE(spoke("connections"));
-	CU_ASSERT_EQUAL(a.best, ADVISE_MP);
+	CU_ASSERT_TRUE(best_is("mp"));
 }
 
 /* Uneven, but so many that each processor can have its even share. */
 static void a_busy_connection_among_very_many_changes_nothing(void)
 {
-	struct advise_in in = plain;
+	struct figures in = plain;
 
-	in.conns = 10000;
-	in.top = 0.002;
+	in.connections = 10000;
+	in.share = 0.002;
 	in.skew = 20;
-	advise(&a, &in);
+	advise(&in);
 	CU_ASSERT_FALSE(spoke("uneven-rates"));
-	CU_ASSERT_EQUAL(a.best, ADVISE_VPPC);
-	CU_ASSERT_STRING_EQUAL(a.line[0], "threading = vppc { vps = 384, workers = 20 }");
+	CU_ASSERT_TRUE(best_is("vppc"));
+	CU_ASSERT_STRING_EQUAL(line(), "threading = vppc { vps = 384, workers = 20 }");
 }
 
 static void one_processor_has_nothing_to_win(void)
 {
-	struct advise_in in = plain;
+	struct figures in = plain;
 
-	in.cpus = 1;
-	advise(&a, &in);
+	in.processors = 1;
+	advise(&in);
 	CU_ASSERT_TRUE(spoke("one-processor"));
 	CU_ASSERT_FALSE(spoke("connections") || spoke("most-threads"));
-	CU_ASSERT_EQUAL(a.best, ADVISE_UP);
+	CU_ASSERT_TRUE(best_is("up"));
 }
 
 static void simplicity_is_for_layers(void)
 {
-	struct advise_in in = plain;
+	struct figures in = plain;
 
-	in.goal = ADVISE_SIMPLE;
-	advise(&a, &in);
+	in.goal = "simple";
+	advise(&in);
 	CU_ASSERT_TRUE(spoke("simplicity"));
 	CU_ASSERT_FALSE(spoke("speed"));
-	CU_ASSERT_EQUAL(a.best, ADVISE_LP);
+	CU_ASSERT_TRUE(best_is("lp"));
 }
 
 /* Both ends of the trade-off. */
 static void threads_are_as_processors_for_fairness_and_most_for_speed(void)
 {
-	struct advise_in in = plain;
+	struct figures in = plain;
 
-	in.goal = ADVISE_FAIR;
-	advise(&a, &in);
+	in.goal = "fair";
+	advise(&in);
 	CU_ASSERT_TRUE(spoke("fairest"));
 	CU_ASSERT_FALSE(spoke("most-threads"));
-	CU_ASSERT_STRING_EQUAL(a.line[0], "threading = vppc { vps = 100, workers = 20 }");
-	in.goal = ADVISE_SPEED;
-	advise(&a, &in);
+	CU_ASSERT_STRING_EQUAL(line(), "threading = vppc { vps = 100, workers = 20 }");
+	in.goal = "speed";
+	advise(&in);
 	CU_ASSERT_TRUE(spoke("most-threads"));
 	CU_ASSERT_FALSE(spoke("fairest"));
-	CU_ASSERT(a.points[ADVISE_TPC] >= a.points[ADVISE_VPPC]);
-	in.conns = 100000;
-	advise(&a, &in);
-	CU_ASSERT(a.points[ADVISE_TPC] < a.points[ADVISE_VPPC]);
+	CU_ASSERT(points("tpc") >= points("vppc"));
+	in.connections = 100000;
+	advise(&in);
+	CU_ASSERT(points("tpc") < points("vppc"));
 }
 
 static void callers_that_work_are_for_groups_with_locks(void)
 {
-	struct advise_in in = plain;
+	struct figures in = plain;
 
 	in.called = 0.5;
-	in.conns = 2000;
-	advise(&a, &in);
+	in.connections = 2000;
+	advise(&in);
 	CU_ASSERT_TRUE(spoke("callers"));
-	CU_ASSERT_EQUAL(a.best, ADVISE_CONNP_L);
+	CU_ASSERT_TRUE(best_is("connp_l"));
 }
 
 static void presentation_and_copies_lean_one_way_or_the_other(void)
 {
-	struct advise_in in = plain;
+	struct figures in = plain;
 
-	in.xdr = 1;
+	in.presentation = true;
 	in.copied = 1;
 	in.bytes = 4096;
-	advise(&a, &in);
+	advise(&in);
 	CU_ASSERT_TRUE(spoke("presentation") && spoke("locality"));
-	in.copied = NAN;
-	in.xdr = 0;
-	advise(&a, &in);
+	in.copied = -1;
+	in.presentation = false;
+	advise(&in);
 	CU_ASSERT_FALSE(spoke("presentation") || spoke("locality"));
 }
 
 static void what_is_overruled_is_told(void)
 {
-	struct advise_in in = plain;
+	struct figures in = plain;
 
-	in.xdr = 1;
-	advise(&a, &in);
-	CU_ASSERT_PTR_NOT_NULL(strstr(a.conflict, "presentation spoke for mp"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(a.conflict, "overruled"));
+	in.presentation = true;
+	advise(&in);
+	CU_ASSERT_PTR_NOT_NULL(strstr(bench_text(a, "conflict"), "presentation spoke for mp"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(bench_text(a, "conflict"), "overruled"));
 	in = plain;
-	in.cpus = 1;
-	advise(&a, &in);
-	CU_ASSERT_STRING_EQUAL(a.conflict, "");
+	in.processors = 1;
+	advise(&in);
+	CU_ASSERT_STRING_EQUAL(bench_text(a, "conflict"), "");
 }
 
 static void every_rule_has_its_place_in_a_paper_and_its_figures(void)
 {
-	advise(&a, &plain);
-	CU_ASSERT_EQUAL(a.nrules, ADVISE_RULES);
-	for (unsigned i = 0; i < a.nrules; i++) {
-		CU_ASSERT(a.rule[i].cite[0] == 'S' && strstr(a.rule[i].cite, "section") != NULL);
-		CU_ASSERT(a.rule[i].input[0] != '\0' && a.rule[i].says[0] != '\0');
+	const json_t *r;
+	size_t i;
+
+	advise(&plain);
+	CU_ASSERT_EQUAL(json_array_size(json_object_get(a, "rules")), 12);
+	json_array_foreach(json_object_get(a, "rules"), i, r) {
+		CU_ASSERT(bench_text(r, "cite")[0] == 'S' && strstr(bench_text(r, "cite"), "section") != NULL);
+		CU_ASSERT(*bench_text(r, "input") != '\0' && *bench_text(r, "says") != '\0');
 	}
 }
 
@@ -185,6 +236,6 @@ static CU_TestInfo tests[] = {
 	{ "every rule has its place in a paper and its figures", every_rule_has_its_place_in_a_paper_and_its_figures },
 	CU_TEST_INFO_NULL
 };
-static CU_SuiteInfo suites[] = { { .pName = "advise", .pTests = tests }, CU_SUITE_INFO_NULL };
+static CU_SuiteInfo suites[] = { { .pName = "advise", .pCleanupFunc = forget, .pTests = tests }, CU_SUITE_INFO_NULL };
 
 int main(void) { return xk_test_main(suites); }

@@ -2,17 +2,17 @@
 /*
  * bench_advise_main.c - the subcommand advise: which preset for this graph, and why.
  *
- * Measures the graph as it is (or reads a run's JSON), lets the rules look, says what
- * they said.  --run measures the two best in turns, one run each in a block, the order
+ * Measures the graph as it is (or reads a run's JSON), lets the rules look (advise.lua),
+ * says what they said.  --run measures the two best in turns, one run each in a block, the order
  * changing from block to block, and asks the statistic of compare whether the advice held.
  * Nothing is ever asked on a terminal: without --run the command is told.
  * Invariant: advice is made before the two are measured, and not changed by it.
  */
 #include "tools/vp-bench/bench_advise.h"
+#include "tools/vp-bench/bench.h"
 #include "tools/vp-bench/bench_lua.h"
 
 #include <argp.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,27 +21,21 @@
 
 struct input {
 	struct bench_options o;
-	struct advise_in in;
-	struct advise a;
-	const char *duration;
-	bool        json, run, is_record;
-	bool        has_preset;      /* the file has an argument of that name */
-	json_t     *d;               /* of best against next (differ.lua) */
-	json_t     *record;
+	struct advise_file file;
+	const char *goal, *duration;
+	bool        json, run;
+	json_t     *doc;             /* the advice */
 };
 
 /* ---- options ------------------------------------------------------------------------------- */
 
 enum { OPT_RUN = 700, OPT_GOAL, OPT_VP_RUN };
 
-static void take_goal(struct input *in, const char *arg, struct argp_state *state)
+static const char *goal_of(const char *arg, struct argp_state *state)
 {
-	for (unsigned i = 0; advise_goals[i] != NULL; i++)
-		if (strcmp(advise_goals[i], arg) == 0) {
-			in->in.goal = (enum advise_goal)i;
-			return;
-		}
-	argp_error(state, "--goal is speed, fair or simple, not '%s'", arg);
+	if (strcmp(arg, "speed") != 0 && strcmp(arg, "fair") != 0 && strcmp(arg, "simple") != 0)
+		argp_error(state, "--goal is speed, fair or simple, not '%s'", arg);
+	return arg;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -60,7 +54,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		in->duration = arg;
 		return 0;
 	case OPT_RUN: in->run = true; return 0;
-	case OPT_GOAL: take_goal(in, arg, state); return 0;
+	case OPT_GOAL: in->goal = goal_of(arg, state); return 0;
 	case OPT_VP_RUN: in->o.vp_run = arg; return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -79,7 +73,7 @@ static void read_options(struct input *in, int argc, char **argv)
 	static const struct argp argp = { opts, parse, "FILE [k=v ...]\nRUN.json",
 		"Measures a graph and says which threading preset the papers' rules recommend for it.", NULL, NULL, NULL };
 
-	*in = (struct input){ .duration = "500ms", .in.copied = NAN };
+	*in = (struct input){ .goal = "speed", .duration = "500ms" };
 	argp_err_exit_status = BENCH_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, in);
 }
@@ -113,50 +107,83 @@ static json_t *run_once(const struct input *in, const char *preset, bool *stoppe
 	return bench_child_json(argv, 3600 + 120, stopped, why, n);
 }
 
-static int measure(struct input *in)
+static bool is_record(const char *file)
 {
-	size_t len = strlen(in->o.file[0]);
-	char why[700] = "";
+	size_t len = strlen(file);
+
+	return len > 5 && strcmp(file + len - 5, ".json") == 0;
+}
+
+/* A run's JSON: read, or measured; NULL, a code and why. */
+static json_t *record_of(struct input *in, int *code, char *why, size_t n)
+{
 	json_error_t bad;
 	bool stopped = false;
-	int code;
+	json_t *record;
 
-	in->is_record = len > 5 && strcmp(in->o.file[0] + len - 5, ".json") == 0;
-	if (in->is_record) {
-		in->record = json_load_file(in->o.file[0], 0, &bad);
-		code = in->record != NULL ? BENCH_OK : BENCH_IO;
-		snprintf(why, sizeof why, "%s", in->record != NULL ? "" : bad.text);
-	} else {
-		code = advise_from_file(in->o.file[0], in->o.arg, in->o.nargs, &in->in, &in->has_preset);
-		if (code != BENCH_OK)
-			return code;
-		in->record = run_once(in, NULL, &stopped, why, sizeof why);
-		code = in->record != NULL ? BENCH_OK : stopped ? BENCH_INTERRUPTED : BENCH_CHILD_FAILED;
+	if (is_record(in->o.file[0])) {
+		record = json_load_file(in->o.file[0], 0, &bad);
+		if (record == NULL)
+			snprintf(why, n, "%s", bad.text);
+		*code = record != NULL ? BENCH_OK : BENCH_IO;
+		return record;
 	}
-	if (code == BENCH_OK)
-		code = advise_from_record(in->record, &in->in, why, sizeof why);
-	if (code != BENCH_OK)
-		fprintf(stderr, "vp-bench advise: %s: %s\n", in->o.file[0], why);
+	*code = advise_from_file(in->o.file[0], in->o.arg, in->o.nargs, &in->file);
+	if (*code != BENCH_OK)
+		return NULL;
+	record = run_once(in, NULL, &stopped, why, n);
+	*code = record != NULL ? BENCH_OK : stopped ? BENCH_INTERRUPTED : BENCH_CHILD_FAILED;
+	return record;
+}
+
+/* The advice on a record, into in->doc. */
+static int look(struct input *in, json_t *record, char *why, size_t n)
+{
+	json_t *here = json_pack("{s:i, s:o}", "processors", advise_processors(), "copied",
+				 is_record(in->o.file[0]) ? json_null() : json_boolean(in->file.copies));
+	json_t *figures = bench_lua_call("advise", "figures", (json_t *[]){ record, here }, 2, why, n), *args[3];
+	int code = BENCH_IO;
+
+	if (*bench_text(figures, "why") != '\0') {
+		snprintf(why, n, "%s", bench_text(figures, "why"));
+		code = json_is_true(json_object_get(figures, "usage")) ? BENCH_USAGE : BENCH_CHILD_FAILED;
+	} else if (figures != NULL) {
+		args[0] = json_string(in->o.file[0]);
+		args[1] = json_string(in->goal);
+		args[2] = json_object_get(figures, "measured");
+		in->doc = bench_lua_call("advise", "document", args, 3, why, n);
+		code = in->doc != NULL ? BENCH_OK : BENCH_IO;
+		json_decref(args[0]);
+		json_decref(args[1]);
+	}
+	json_decref(figures);
+	json_decref(here);
 	return code;
 }
 
-/* Messages a second, or for the goal "fair" how even connections were: Jain's index. */
-static double value_of(const struct input *in, const json_t *record)
+static int measure(struct input *in)
 {
-	const json_t *list = json_object_get(record, "connections"), *c;
-	double *v, index = 0;
-	size_t i;
+	char why[700] = "";
+	int code;
+	json_t *record = record_of(in, &code, why, sizeof why);
 
-	if (in->in.goal != ADVISE_FAIR)
-		return bench_number_of(record, "messages_per_s");
-	v = xk_alloc(json_array_size(list) * sizeof *v);
-	if (v == NULL)
-		return 0;
-	json_array_foreach(list, i, c)
-		v[i] = bench_number_of(c, "messages");
-	index = bench_stat("jain", v, json_array_size(list));
-	xk_free(v);
-	return index;
+	if (code == BENCH_OK)
+		code = look(in, record, why, sizeof why);
+	if (code != BENCH_OK && *why != '\0')
+		fprintf(stderr, "vp-bench advise: %s: %s\n", in->o.file[0], why);
+	json_decref(record);
+	return code;
+}
+
+/* ---- the two best in turns --------------------------------------------------------------------- */
+
+static json_t *value_of(const struct input *in, json_t *record, char *why, size_t n)
+{
+	json_t *args[] = { json_string(in->goal), record };
+	json_t *v = bench_lua_call("advise", "value", args, 2, why, n);
+
+	json_decref(args[0]);
+	return v;
 }
 
 /* {v, block} of so many blocks, v not filled yet. */
@@ -169,22 +196,30 @@ static json_t *new_series(void)
 	return json_pack("{s:[], s:o}", "v", "block", block);
 }
 
-static int differ(struct input *in, json_t *next, json_t *best)
+/* series: of the runner-up and of the recommended one; into the advice. */
+static int held(struct input *in, json_t *const *series)
 {
 	json_t *options = json_pack("{s:b, s:b, s:f}", "paired", 1, "lower", 0, "confidence", CONFIDENCE);
-	json_t *args[] = { next, best, options };
+	json_t *args[] = { series[0], series[1], options }, *d, *run = NULL;
 	char why[400];
 
-	in->d = bench_lua_call("differ", "series", args, 3, why, sizeof why);
-	if (in->d == NULL)
+	d = bench_lua_call("differ", "series", args, 3, why, sizeof why);
+	if (d != NULL)
+		run = bench_lua_call("advise", "run", &d, 1, why, sizeof why);
+	if (run == NULL)
 		fprintf(stderr, "vp-bench advise: %s\n", why);
+	else
+		json_object_set(in->doc, "run", run);
+	json_decref(run);
+	json_decref(d);
 	json_decref(options);
-	return in->d != NULL ? BENCH_OK : BENCH_IO;
+	return run != NULL ? BENCH_OK : BENCH_IO;
 }
 
 static int run_both(struct input *in)
 {
-	const enum advise_preset side[2] = { in->a.next, in->a.best };
+	const char *const preset[2] = { bench_text(json_object_get(in->doc, "runner_up"), "preset"),
+					bench_text(json_object_get(in->doc, "recommended"), "preset") };
 	json_t *series[2] = { new_series(), new_series() };
 	bool stopped = false;
 	int code = BENCH_OK;
@@ -192,19 +227,19 @@ static int run_both(struct input *in)
 
 	for (unsigned i = 0; i < 2 * BLOCKS && code == BENCH_OK; i++) {
 		unsigned which = (i / 2 + i) % 2;
-		json_t *r = run_once(in, advise_presets[side[which]], &stopped, why, sizeof why);
+		json_t *r = run_once(in, preset[which], &stopped, why, sizeof why);
+		json_t *v = r != NULL ? value_of(in, r, why, sizeof why) : NULL;
 
-		if (r == NULL) {
-			fprintf(stderr, "vp-bench advise: %s with preset=%s: %s\n", in->o.file[0],
-				advise_presets[side[which]], why);
+		if (v == NULL) {
+			fprintf(stderr, "vp-bench advise: %s with preset=%s: %s\n", in->o.file[0], preset[which], why);
 			code = stopped ? BENCH_INTERRUPTED : BENCH_CHILD_FAILED;
 		} else {
-			json_array_append_new(json_object_get(series[which], "v"), bench_real_json(value_of(in, r)));
+			json_array_append_new(json_object_get(series[which], "v"), v);
 		}
 		json_decref(r);
 	}
 	if (code == BENCH_OK)
-		code = differ(in, series[0], series[1]);
+		code = held(in, series);
 	json_decref(series[0]);
 	json_decref(series[1]);
 	return code;
@@ -212,120 +247,24 @@ static int run_both(struct input *in)
 
 /* ---- saying ------------------------------------------------------------------------------------ */
 
-static const char *held(const struct input *in)
+static int say(const struct input *in)
 {
-	const char *verdict = bench_text(in->d, "verdict");
+	json_t *choice = json_pack("{s:b, s:[]}", "has_preset", in->file.has_preset, "words");
+	json_t *args[] = { in->doc, choice };
+	int code;
 
-	return strcmp(verdict, "better") == 0 ? "held" : strcmp(verdict, "worse") == 0 ? "did not hold" :
-	       strcmp(verdict, "no difference") == 0 ? "no difference shown" : "not measured";
-}
-
-static void say_figures(const struct advise_in *i)
-{
-	printf("measured: %.0f connections, the busiest %.3g times the mean (%.0f %% of all); messages of %.0f bytes;\n"
-	       "  %.0f ns of processor time a message, %.0f ns in each layer; %.3g units in callers' threads; payload %s;\n"
-	       "  %.0f processors here; goal: %s\n\n", i->conns, i->skew, 100 * i->top, i->bytes, i->ns, i->layer_ns, i->called,
-	       isnan(i->copied) ? "copied or not is not known" : i->copied > 0 ? "copied" : "not copied", i->cpus,
-	       advise_goals[i->goal]);
-}
-
-static void say_rules(const struct advise *a)
-{
-	for (unsigned i = 0; i < a->nrules; i++) {
-		const struct advise_rule *r = &a->rule[i];
-
-		printf("%-16s%s\n  %s: %s\n  input: %s\n", r->name, r->spoke ? "spoke" : "silent", r->cite, r->says, r->input);
-		for (unsigned p = 0; r->spoke && p < ADVISE_PRESETS; p++)
-			if (r->points[p] != 0)
-				printf("  %s %+d", advise_presets[p], r->points[p]);
-		fputs(r->spoke ? "\n" : "", stdout);
-	}
-}
-
-static void say_run(const struct input *in)
-{
-	const char *best = advise_presets[in->a.best], *next = advise_presets[in->a.next];
-
-	if (in->run)
-		printf("measured in turns, %u pairs: %s %.4g, %s %.4g; ratio %.3g [%.3g, %.3g]: the advice %s%s\n", BLOCKS, best,
-		       bench_real(in->d, "mean_b"), next, bench_real(in->d, "mean_a"), bench_real(in->d, "mid"),
-		       bench_real(in->d, "lo"), bench_real(in->d, "hi"),
-		       strcmp(bench_text(in->d, "verdict"), "no difference") == 0 ? "is not contradicted: " : "", held(in));
-	else if (!in->has_preset)
-		printf("to run these two, give the file an argument 'preset' (graphs/lib/presets.lua) and say --run\n");
-	if (in->run || !in->has_preset)
-		return;
-	printf("to run these two in turns: vp-bench advise --run %s%s%s%s", in->in.goal != ADVISE_SPEED ? "--goal " : "",
-	       in->in.goal != ADVISE_SPEED ? advise_goals[in->in.goal] : "", in->in.goal != ADVISE_SPEED ? " " : "",
-	       in->o.file[0]);
 	for (unsigned i = 0; i < in->o.nargs; i++)
-		printf(" %s", in->o.arg[i]);
-	putchar('\n');
-}
-
-static void say(const struct input *in)
-{
-	const struct advise *a = &in->a;
-
-	say_figures(&in->in);
-	say_rules(a);
-	printf("\nrecommended: %s (%+d)   %s\nrunner-up:   %s (%+d)   %s\n", advise_presets[a->best], a->points[a->best], a->line[0],
-	       advise_presets[a->next], a->points[a->next], a->line[1]);
-	if (*a->conflict)
-		printf("conflict: %s\n", a->conflict);
-	say_run(in);
-}
-
-static json_t *rules_json(const struct advise *a)
-{
-	json_t *list = json_array();
-
-	for (unsigned i = 0; i < a->nrules; i++) {
-		const struct advise_rule *r = &a->rule[i];
-		json_t *points = json_object();
-
-		for (unsigned p = 0; p < ADVISE_PRESETS; p++)
-			if (r->spoke && r->points[p] != 0)
-				json_object_set_new(points, advise_presets[p], json_integer(r->points[p]));
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:b, s:o}", "name", r->name, "cite", r->cite, "says",
-						      r->says, "input", r->input, "spoke", r->spoke, "points", points));
-	}
-	return list;
-}
-
-static json_t *choice_json(const struct advise *a, bool next)
-{
-	enum advise_preset p = next ? a->next : a->best;
-
-	return json_pack("{s:s, s:i, s:s}", "preset", advise_presets[p], "points", a->points[p], "threading", a->line[next]);
-}
-
-static json_t *run_json(const struct input *in)
-{
-	if (!in->run)
-		return json_null();
-	return json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:s}", "pairs", (int)BLOCKS, "recommended",
-			 bench_real_json(bench_real(in->d, "mean_b")), "runner_up", bench_real_json(bench_real(in->d, "mean_a")),
-			 "ratio", bench_real_json(bench_real(in->d, "mid")), "lo", bench_real_json(bench_real(in->d, "lo")), "hi",
-			 bench_real_json(bench_real(in->d, "hi")), "advice", held(in));
+		json_array_append_new(json_object_get(choice, "words"), json_string(in->o.arg[i]));
+	code = bench_lua_print(stdout, "advise", "text", args, 2);
+	json_decref(choice);
+	return code;
 }
 
 static int say_json(const struct input *in)
 {
-	const struct advise_in *i = &in->in;
-	json_t *measured = json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:b}", "processors", i->cpus, "connections",
-				     i->conns, "busiest_share", i->top, "skew", i->skew, "message_bytes", i->bytes,
-				     "ns_per_message", i->ns, "ns_per_layer", i->layer_ns, "called_per_message", i->called,
-				     "copied", isnan(i->copied) ? json_null() : json_boolean(i->copied > 0), "presentation",
-				     i->xdr > 0);
-	json_t *doc = json_pack("{s:i, s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:o}", "schema", 1, "tool", "vp-bench advise", "file",
-				in->o.file[0], "goal", advise_goals[i->goal], "measured", measured, "rules", rules_json(&in->a),
-				"recommended", choice_json(&in->a, false), "runner_up", choice_json(&in->a, true), "conflict",
-				in->a.conflict, "run", run_json(in));
-	int bad = doc == NULL || json_dumpf(doc, stdout, JSON_INDENT(1)) != 0;
+	int bad = json_dumpf(in->doc, stdout, JSON_INDENT(1)) != 0;
 
 	putchar('\n');
-	json_decref(doc);
 	return bad ? BENCH_IO : BENCH_OK;
 }
 
@@ -336,19 +275,14 @@ int bench_advise_main(int argc, char **argv)
 
 	read_options(&in, argc, argv);
 	code = measure(&in);
-	if (code == BENCH_OK)
-		advise(&in.a, &in.in);
-	if (code == BENCH_OK && in.run && !in.has_preset) {
+	if (code == BENCH_OK && in.run && !in.file.has_preset) {
 		fprintf(stderr, "vp-bench advise: --run needs a graph file with an argument 'preset' (see graphs/lib/presets.lua)\n");
 		code = BENCH_USAGE;
 	}
 	if (code == BENCH_OK && in.run)
 		code = run_both(&in);
-	if (code == BENCH_OK && in.json)
-		code = say_json(&in);
-	else if (code == BENCH_OK)
-		say(&in);
-	json_decref(in.record);
-	json_decref(in.d);
+	if (code == BENCH_OK)
+		code = in.json ? say_json(&in) : say(&in);
+	json_decref(in.doc);
 	return code;
 }

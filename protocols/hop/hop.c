@@ -140,7 +140,7 @@ const struct xk_proto xk_proto_hop = {
 	.offers = "port", .needs = { "port", NULL }, .min_down = 1, .max_down = 1,
 	.params = hop_params, .conf_size = sizeof(struct hop_conf), .node_size = sizeof(struct virt_node),
 	.rep_size = sizeof(struct virt_rep),
-	.sess_size = sizeof(struct xk_sess), .drops = hop_drops, .counts = hop_counts,
+	.sess_size = sizeof(struct virt_sess), .drops = hop_drops, .counts = hop_counts,
 	.demux = &hop_decl,
 	.anywhere = XK_ANYWHERE_AS_ABOVE,
 };

@@ -19,9 +19,9 @@ void inet_sess_free(struct xk_sess *s)
 	xk_sess_destroy(s);
 }
 
-bool inet_sess_room(struct xk_rep *r, uint64_t most, struct inet_linger_list *l)
+bool inet_sess_room(struct xk_rep *r, uint64_t most, struct linger_list *l)
 {
-	return r->slab.live < most || inet_linger_reclaim(l);
+	return r->slab.live < most || linger_reclaim(l);
 }
 
 int inet_sess_hosts(struct xk_sess *lls, uint32_t *remote, uint32_t *local)

@@ -6,12 +6,12 @@
 #ifndef INET_SESS_H
 #define INET_SESS_H
 
-#include "protocols/inet/inet_linger.h"
+#include "protocols/link/linger.h"
 
 /* Operation `close`, and the end of a session that was not bound, or has nothing below. */
 void inet_sess_free(struct xk_sess *s);
 /* True when one more session fits below `most`: at the cap, the oldest that only lingers goes. */
-bool inet_sess_room(struct xk_rep *r, uint64_t most, struct inet_linger_list *l);
+bool inet_sess_room(struct xk_rep *r, uint64_t most, struct linger_list *l);
 /* The two hosts of a session below. */
 int  inet_sess_hosts(struct xk_sess *lls, uint32_t *remote, uint32_t *local);
 /* Takes our ports off the participants; lport 0: any. */

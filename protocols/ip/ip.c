@@ -127,15 +127,12 @@ static int open_again(struct ip_sess *is, struct xk_rep *rcv, struct xk_node *ty
 {
 	int err;
 
-	if (!inet_linger_alone(&is->linger) && is->s.up->rep != rcv)
+	if (!linger_alone(&is->linger) && is->s.up->rep != rcv)
 		return XK_E_ADDRINUSE;
 	err = ip_sess_connect(is);
-	if (err != XK_OK || !inet_linger_alone(&is->linger))
+	if (err != XK_OK || !linger_alone(&is->linger))
 		return err;
-	inet_linger_take(&ip_state(is->s.rep)->linger, &is->linger);
-	is->s.up = &rcv->up;
-	is->s.type = type;
-	is->s.flags = 0;
+	linger_adopt(&ip_state(is->s.rep)->linger, &is->linger, rcv, type);
 	return XK_OK;
 }
 
@@ -339,7 +336,7 @@ static int ip_rep_init(struct xk_rep *r)
 	const struct ip_conf *c = r->conf;
 
 	st->in = r->node->state;
-	inet_linger_init(&st->linger, &r->vp->wheel, c->idle_timeout, c->idle_sessions);
+	linger_init(&st->linger, &r->vp->wheel, c->idle_timeout, c->idle_sessions, NULL);
 	ip_output_rep_init(r);
 	ip_reass_init(r);
 	return XK_OK;
@@ -347,7 +344,7 @@ static int ip_rep_init(struct xk_rep *r)
 
 static void ip_rep_stop(struct xk_rep *r)
 {
-	inet_linger_drain(&ip_state(r)->linger);
+	linger_drain(&ip_state(r)->linger);
 	ip_reass_stop(r);
 }
 

@@ -83,7 +83,7 @@ static XK_NOINLINE void deliver_first(struct xk_rep *r, struct xk_sess *lls, str
 		return;
 	}
 	xk_pop(&is->s, lls, m, h);
-	inet_linger_add(&ip_state(r)->linger, &is->linger, &is->s);
+	linger_add(&ip_state(r)->linger, &is->linger, &is->s);
 }
 
 /* m->data is at its valid header; addresses are legal. */

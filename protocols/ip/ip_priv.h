@@ -136,7 +136,7 @@ struct xk_msg *ip_reass_input(struct xk_rep *r, struct xk_msg *m, const struct i
 
 struct ip_state {
 	const struct ip_node *in;
-	struct inet_linger_list linger;
+	struct linger_list linger;
 	uint16_t         id[IP_IDS];
 	struct ip_reass  reass;
 };
@@ -154,7 +154,7 @@ struct ip_sess {
 	uint8_t            protocol;
 	uint8_t            id_no;    /* which counter of identifications */
 	/* Rarely touched. */
-	struct inet_linger linger;
+	struct linger linger;
 };
 static inline struct ip_sess *ip_sess(struct xk_sess *s) { return (struct ip_sess *)(void *)s; }
 

@@ -1,147 +1,138 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * linger.c - gives back the references of lingering passive sessions.
+ * linger.c - the list of lingering sessions and its timer.
  *
- * Closing a session changes the map that is walked, so every walk first gathers
- * a handful of victims, then ends them, until a walk finds no more.  A session
- * falls on the first timer pass after the one that marked it: its life is one to
- * two periods.
- * Invariant: a session that is gathered is marked until linger_end.
+ * Invariant: the timer is armed whenever the list is not empty; it may fire
+ * early (its oldest was taken since), never late.
  */
 #include "protocols/link/linger.h"
 
-#define LINGERS 1u            /* in the session's aux */
-#define BATCH   64u
+/* Sessions given back in one firing: a timer must not hold its VP for long. */
+#define LINGER_BATCH 64u
+/* Sessions looked at when one has to go. */
+#define LINGER_LOOK 8u
 
-struct gather {
-	struct linger   *l;
-	bool           (*want)(struct linger *l, struct xk_sess *s, bool (*gone)(struct xk_sess *));
-	bool           (*gone)(struct xk_sess *s);
-	struct xk_sess  *victim[BATCH];
-	unsigned         n;
-};
-
-static int gather_visit(struct xk_mapnode *node, void *arg)
+static void list_out(struct linger_list *l, struct linger *i)
 {
-	struct xk_sess *s = xk_container_of(node, struct xk_sess, map);
-	struct gather *g = arg;
-
-	if (!(s->aux & LINGERS) || !g->want(g->l, s, g->gone))
-		return XK_MAP_KEEP;
-	g->victim[g->n++] = s;
-	return g->n == BATCH ? XK_MAP_STOP : XK_MAP_KEEP;
-}
-
-static void gather_end(struct linger *l, bool (*want)(struct linger *, struct xk_sess *, bool (*)(struct xk_sess *)),
-		       bool (*gone)(struct xk_sess *))
-{
-	struct gather g = { .l = l, .want = want, .gone = gone };
-
-	do {
-		g.n = 0;
-		xk_map_foreach(&l->rep->active, gather_visit, &g);
-		for (unsigned i = 0; i < g.n; i++)
-			linger_end(l, g.victim[i]);
-	} while (g.n == BATCH);
-}
-
-/* ---- who shall go -------------------------------------------------------------- */
-
-/* Marks what it sees for the first time. */
-static bool want_old(struct linger *l, struct xk_sess *s, bool (*gone)(struct xk_sess *))
-{
-	(void)gone;
-	if (s->idle_mark == 0)
-		s->idle_mark = l->pass;
-	return s->idle_mark != l->pass;
-}
-
-static bool want_unheld(struct linger *l, struct xk_sess *s, bool (*gone)(struct xk_sess *))
-{
-	(void)l;
-	(void)gone;
-	return s->rcnt == 1;
-}
-
-static bool want_gone(struct linger *l, struct xk_sess *s, bool (*gone)(struct xk_sess *))
-{
-	(void)l;
-	return gone(s);
-}
-
-static bool want_all(struct linger *l, struct xk_sess *s, bool (*gone)(struct xk_sess *))
-{
-	(void)l;
-	(void)s;
-	(void)gone;
-	return true;
-}
-
-/* ---- operations ------------------------------------------------------------------ */
-
-static void next_pass(struct linger *l)
-{
-	if (++l->pass == 0)
-		l->pass = 1;
-	xk_timer_set(&l->rep->vp->wheel, &l->timer, xk_vp_now() + l->period);
-}
-
-static void linger_tick(struct xk_timer *t)
-{
-	struct linger *l = xk_container_of(t, struct linger, timer);
-
-	gather_end(l, want_old, NULL);
-	if (l->n != 0)
-		next_pass(l);
-}
-
-void linger_init(struct linger *l, struct xk_rep *r, xk_ns period, uint32_t cap, xk_counter *swept)
-{
-	l->rep = r;
-	l->period = period;
-	l->cap = cap;
-	l->pass = 1;
-	l->swept = swept;
-	xk_timer_init(&l->timer, linger_tick);
-}
-
-bool linger_room(struct linger *l)
-{
-	if (XK_UNLIKELY(l->n >= l->cap))
-		gather_end(l, want_unheld, NULL);
-	return l->n < l->cap;
-}
-
-void linger_add(struct linger *l, struct xk_sess *s)
-{
-	s->rcnt++;
-	s->aux |= LINGERS;
-	s->idle_mark = 0;
-	l->n++;
-	if (!xk_timer_armed(&l->timer))
-		next_pass(l);
-}
-
-void linger_end(struct linger *l, struct xk_sess *s)
-{
-	if (!(s->aux & LINGERS))
-		return;
-	s->aux &= ~LINGERS;
+	i->next->prev = i->prev;
+	i->prev->next = i->next;
+	i->next = i->prev = NULL;
 	l->n--;
+}
+
+static void list_in(struct linger_list *l, struct linger *i)
+{
+	i->since = xk_vp_now();
+	i->next = &l->head;
+	i->prev = l->head.prev;
+	i->prev->next = i;
+	l->head.prev = i;
+	l->n++;
+}
+
+static void give_back(struct linger_list *l, struct linger *i)
+{
+	list_out(l, i);
 	if (l->swept != NULL)
 		xk_count(*l->swept);
-	xk_close(s);
+	xk_close(i->s);
 }
 
-void linger_purge(struct linger *l, bool (*gone)(struct xk_sess *s))
+static void linger_expire(struct xk_timer *t)
 {
-	gather_end(l, want_gone, gone);
+	struct linger_list *l = xk_container_of(t, struct linger_list, timer);
+	xk_ns now = xk_vp_now();
+
+	for (unsigned i = 0; i < LINGER_BATCH && l->n != 0; i++) {
+		if (l->head.next->since + l->timeout > now)
+			break;
+		give_back(l, l->head.next);
+	}
+	if (l->n != 0)
+		xk_timer_set(l->wheel, t, l->head.next->since + l->timeout);
 }
 
-void linger_stop(struct linger *l)
+void linger_init(struct linger_list *l, struct xk_wheel *w, xk_ns timeout, uint64_t most,
+		 xk_counter *swept)
 {
-	if (l->rep == NULL)
+	l->head.next = l->head.prev = &l->head;
+	l->wheel = w;
+	l->timeout = timeout;
+	l->most = (uint32_t)most;
+	l->n = 0;
+	l->swept = swept;
+	xk_timer_init(&l->timer, linger_expire);
+}
+
+void linger_drain(struct linger_list *l)
+{
+	l->timeout = 0;
+	l->most = 0;
+	while (l->n != 0)
+		give_back(l, l->head.next);
+	if (l->wheel != NULL)
+		xk_timer_cancel(l->wheel, &l->timer);
+}
+
+void linger_add(struct linger_list *l, struct linger *i, struct xk_sess *s)
+{
+	if (l->timeout == 0) {
+		xk_close(s);
 		return;
-	gather_end(l, want_all, NULL);
-	xk_timer_cancel(&l->rep->vp->wheel, &l->timer);
+	}
+	if (l->n >= l->most)
+		give_back(l, l->head.next);
+	i->s = s;
+	list_in(l, i);
+	if (l->n == 1)
+		xk_timer_set(l->wheel, &l->timer, i->since + l->timeout);
+}
+
+/* The end of a session takes no other out of its list. */
+void linger_purge(struct linger_list *l, bool (*gone)(struct xk_sess *s))
+{
+	for (struct linger *i = l->head.next, *next; i != &l->head; i = next) {
+		next = i->next;
+		if (gone(i->s))
+			give_back(l, i);
+	}
+}
+
+void linger_adopt(struct linger_list *l, struct linger *i, struct xk_rep *rcv, struct xk_node *type)
+{
+	list_out(l, i);
+	i->s->rcnt--;
+	i->s->up = &rcv->up;
+	i->s->type = type;
+	i->s->flags = 0;
+}
+
+bool linger_room(struct linger_list *l)
+{
+	if (XK_LIKELY(l->n < l->most))
+		return true;
+	for (struct linger *i = l->head.next; i != &l->head; i = i->next) {
+		if (!linger_alone(i))
+			continue;
+		give_back(l, i);
+		return true;
+	}
+	return false;
+}
+
+bool linger_reclaim(struct linger_list *l)
+{
+	for (unsigned k = 0; k < LINGER_LOOK && l->n != 0; k++) {
+		struct linger *i = l->head.next;
+
+		if (linger_alone(i)) {
+			give_back(l, i);
+			return true;
+		}
+		/* Held by somebody: it may stay another while, and the next
+		 * search need not meet it again. */
+		list_out(l, i);
+		list_in(l, i);
+	}
+	return false;
 }

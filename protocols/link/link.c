@@ -218,12 +218,13 @@ static struct xk_sess *passive_open(struct xk_rep *r, struct xk_enable *e, const
 		return NULL;
 	xk_count(r->count[LINK_COUNT_PASSIVE]);
 	/* Our own reference first: the receiver may dup and close at once. */
-	linger_add(&st->linger, s);
+	xk_dup(s);
 	*reason = LINK_DROP_REFUSED;
 	if (xk_open_done(e->rcv, s, e->type) < 0) {
-		linger_end(&st->linger, s);
+		xk_close(s);
 		return NULL;
 	}
+	linger_add(&st->linger, &((struct link_sess *)s)->linger, s);
 	return s;
 }
 
@@ -341,7 +342,7 @@ int link_rep_init(struct xk_rep *r, const struct link_frame *f)
 	st->frame = f;
 	st->purge.fn = purge_here;
 	st->purge.arg = r;
-	linger_init(&st->linger, r, c->linger, (uint32_t)c->sessions, &r->count[LINK_COUNT_LINGERED]);
+	linger_init(&st->linger, &r->vp->wheel, c->linger, c->sessions, &r->count[LINK_COUNT_LINGERED]);
 	return XK_OK;
 }
 
@@ -373,7 +374,7 @@ void link_rep_stop(struct xk_rep *r)
 	struct link_rep *st = link_state(r);
 	struct xk_sess *drv = st->drv;
 
-	linger_stop(&st->linger);
+	linger_drain(&st->linger);
 	st->drv = NULL;
 	if (drv != NULL)
 		xk_close(drv);

@@ -40,6 +40,7 @@ struct link_sess {
 	uint8_t  hdr[LINK_HDR_ROOM];
 	uint8_t  peer[6];
 	uint16_t number;
+	struct linger linger;
 };
 
 /* State of a replica. */
@@ -50,7 +51,7 @@ struct link_rep {
 	uint8_t                  mac[6];
 	uint32_t                 purge_posted;
 	struct xk_call           purge;     /* an enable has gone */
-	struct linger            linger;
+	struct linger_list       linger;
 };
 
 /* ORDER LINK_DROP: link_drops; FDDI appends its own. */
@@ -79,7 +80,7 @@ enum { LINK_COUNT_PASSIVE, LINK_COUNT_LINGERED };
 	  .doc = "most lingering passive sessions per virtual processor", \
 	  .offset = offsetof(struct link_conf, sessions) }, \
 	{ .name = "linger", .type = XK_P_TIME, .def = "60s", .min = "10ms", .max = "1h", \
-	  .doc = "how long a passive session that nobody holds lives, once to twice", \
+	  .doc = "how long a passive session that nobody holds lives", \
 	  .offset = offsetof(struct link_conf, linger) }, \
 	XK_PARAM_END
 

@@ -148,12 +148,9 @@ static struct xk_sess *open_lingering(struct xk_rep *r, struct xk_rep *rcv, stru
 	udp_key(&k, pair, udp_ports(rport, lport));
 	node = lport != 0 ? xk_map_resolve(&r->active, &k) : NULL;
 	us = node != NULL ? xk_container_of(node, struct udp_sess, s.map) : NULL;
-	if (us == NULL || !inet_linger_alone(&us->linger))
+	if (us == NULL || !linger_alone(&us->linger))
 		return NULL;
-	inet_linger_take(&udp_state(r)->linger, &us->linger);
-	us->s.up = &rcv->up;
-	us->s.type = type;
-	us->s.flags = 0;
+	linger_adopt(&udp_state(r)->linger, &us->linger, rcv, type);
 	return &us->s;
 }
 
@@ -268,13 +265,13 @@ static int udp_rep_init(struct xk_rep *r)
 {
 	const struct udp_conf *c = r->conf;
 
-	inet_linger_init(&udp_state(r)->linger, &r->vp->wheel, c->idle_timeout, c->idle_sessions);
+	linger_init(&udp_state(r)->linger, &r->vp->wheel, c->idle_timeout, c->idle_sessions, NULL);
 	return XK_OK;
 }
 
 static void udp_rep_stop(struct xk_rep *r)
 {
-	inet_linger_drain(&udp_state(r)->linger);
+	linger_drain(&udp_state(r)->linger);
 }
 
 /* ---- schema -------------------------------------------------------------------------------------- */

@@ -183,7 +183,7 @@ static void deliver_first(struct xk_rep *r, struct xk_sess *lls, struct xk_msg *
 	}
 	xk_msg_pop(m, UDP_HDR_LEN);
 	xk_pop(&us->s, lls, m, m->data - UDP_HDR_LEN);
-	inet_linger_add(&udp_state(r)->linger, &us->linger, &us->s);
+	linger_add(&udp_state(r)->linger, &us->linger, &us->s);
 }
 
 /* The first of its connection that this VP sees. */

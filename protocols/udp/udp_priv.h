@@ -36,7 +36,7 @@ enum { UDP_DROP_BASE = XK_DROP_FIRST - 1, UDP_DROPS(UDP_DROP_ENUM) };
 #define UDP_COUNT_ENUM(n, s) UDP_COUNT_##n,
 enum { UDP_COUNTS(UDP_COUNT_ENUM) };
 
-struct udp_state { struct inet_linger_list linger; };
+struct udp_state { struct linger_list linger; };
 static inline struct udp_state *udp_state(const struct xk_rep *r) { return r->state; }
 
 struct udp_sess {
@@ -46,7 +46,7 @@ struct udp_sess {
 	uint32_t           sum;          /* partial: pseudo-header without length, and ports */
 	uint16_t           lport, rport; /* host order */
 	/* Rarely touched. */
-	struct inet_linger linger;
+	struct linger linger;
 };
 static inline struct udp_sess *udp_sess(struct xk_sess *s) { return (struct udp_sess *)(void *)s; }
 

@@ -232,7 +232,7 @@ int virt_rep_init(struct xk_rep *r)
 {
 	const struct virt_conf *c = r->conf;
 
-	linger_init(&((struct virt_rep *)r->state)->linger, r, c->linger, (uint32_t)c->sessions,
+	linger_init(&((struct virt_rep *)r->state)->linger, &r->vp->wheel, c->linger, c->sessions,
 		    &r->count[VIRT_COUNT_LINGERED]);
 	return XK_OK;
 }
@@ -254,10 +254,12 @@ int virt_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
 	s = virt_new(r, e->rcv->rep[r->vp->no], e->type, xk_dup(lls), &k);
 	if (s == NULL)
 		return XK_E_NOMEM;
-	linger_add(&st->linger, s);
+	xk_dup(s);
 	err = xk_open_done(e->rcv, s, e->type);
 	if (err < 0)
-		linger_end(&st->linger, s);
+		xk_close(s);
+	else
+		linger_add(&st->linger, &((struct virt_sess *)s)->linger, s);
 	return err;
 }
 
@@ -312,5 +314,5 @@ void virt_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 
 void virt_rep_stop(struct xk_rep *r)
 {
-	linger_stop(&((struct virt_rep *)r->state)->linger);
+	linger_drain(&((struct virt_rep *)r->state)->linger);
 }

@@ -27,8 +27,14 @@ struct virt_node {
 
 /* In the replica's state; embedded at its start. */
 struct virt_rep {
-	struct linger linger;
-	xk_demux_fn   self;              /* what sessions receive by; NULL: virt_self_demux */
+	struct linger_list linger;
+	xk_demux_fn        self;              /* what sessions receive by; NULL: virt_self_demux */
+};
+
+/* At the start of a session. */
+struct virt_sess {
+	struct xk_sess s;
+	struct linger  linger;
 };
 
 /* At the start of the configuration. */
@@ -38,7 +44,7 @@ struct virt_conf { uint64_t sessions, linger; };
 	  .doc = "most lingering passive sessions per virtual processor", \
 	  .offset = offsetof(struct virt_conf, sessions) }, \
 	{ .name = "linger", .type = XK_P_TIME, .def = "60s", .min = "10ms", .max = "1h", \
-	  .doc = "how long a passive session that nobody holds lives, once to twice", \
+	  .doc = "how long a passive session that nobody holds lives", \
 	  .offset = offsetof(struct virt_conf, linger) }, \
 	XK_PARAM_END
 

@@ -259,6 +259,6 @@ const struct xk_proto xk_proto_vnet = {
 	.offers = "hostlink", .needs = { "hostlink", NULL }, .min_down = 1, .max_down = XK_DOWN_MAX,
 	.params = vnet_params, .conf_size = sizeof(struct vnet_conf),
 	.node_size = sizeof(struct vnet_node), .rep_size = sizeof(struct virt_rep),
-	.sess_size = sizeof(struct xk_sess), .drops = vnet_drops, .counts = vnet_counts,
+	.sess_size = sizeof(struct virt_sess), .drops = vnet_drops, .counts = vnet_counts,
 	.demux = &vnet_decl, .review = vnet_review, .ask = vnet_ask,
 };

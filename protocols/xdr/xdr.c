@@ -247,7 +247,7 @@ static const struct xk_param xdr_params[] = {
 	  .doc = "over datagrams: most lingering passive sessions per virtual processor",
 	  .offset = offsetof(struct xdr_conf, virt.sessions) },
 	{ .name = "linger", .type = XK_P_TIME, .def = "60s", .min = "10ms", .max = "1h",
-	  .doc = "over datagrams: how long a passive session that nobody holds lives, once to twice",
+	  .doc = "over datagrams: how long a passive session that nobody holds lives",
 	  .offset = offsetof(struct xdr_conf, virt.linger) },
 	XK_PARAM_END
 };

@@ -99,7 +99,10 @@ struct xk_msg *xdr_out_records(const struct xk_msg *m, uint32_t most, uint32_t f
 /* ---- sessions -------------------------------------------------------------------- */
 
 struct xdr_sess {
-	struct xk_sess s;
+	union {
+		struct xk_sess   s;
+		struct virt_sess v;
+	};
 	/* The rest is for streams. */
 	bool           gone;             /* nothing moves any more */
 	bool           manual;           /* those above say what they have taken */

@@ -20,7 +20,7 @@
 #include "runtime/base/xk_base.h"
 #include "runtime/classify/xk_pattern.h"
 #include "runtime/map/xk_map.h"
-#include "runtime/msg/xk_msg.h"
+#include "runtime/msg/xk_msg_inline.h"
 
 #define XK_FLOW_DEPTH 5
 /*

@@ -9,7 +9,7 @@
  * one freed when its readers have left.
  * Invariant: at least half of an array's slots are NULL.
  */
-#include "runtime/map/xk_map.h"
+#include "runtime/map/xk_passive.h"
 #include "runtime/mem/xk_mem.h"
 
 #define SLOTS_MIN 8u

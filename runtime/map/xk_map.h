@@ -1,24 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * xk_map.h - from key to session: active maps (one per VP, no lock), passive
- * maps (shared, read under RCU).
+ * xk_map.h - from key to session: active maps, one per VP, without a lock.
  *
  * Buckets are one cache line: eight 16-bit tags compared at once, eight 32-bit
  * slab handles of nodes.  The key lies in the node, which is embedded in the
  * session, so a map costs about ten bytes per entry.  Nodes of an active map
  * must lie in objects of an xk_slab.
- *
- *  active map:  every operation by the owner VP only.
- *  passive map:             resolve   bind   unbind   foreach
- *     resolve (RCU reader)     -        -       -        -
- *     bind                     -        -       -        -      (own mutex)
- *     unbind                   -        -       -        -      (own mutex)
+ * Every operation is by the owner VP only; what all VPs look up is in xk_passive.h.
  */
 #ifndef XK_MAP_H
 #define XK_MAP_H
 
 #include "runtime/base/xk_base.h"
-#include "runtime/sync/xk_sync.h"
 
 struct xk_key { uint64_t w[2]; };
 
@@ -91,23 +84,5 @@ void xk_map_resolve_bulk(struct xk_map *m, const struct xk_key *k, unsigned n, s
  */
 typedef int (*xk_map_fn)(struct xk_mapnode *node, void *arg);
 void xk_map_foreach(struct xk_map *m, xk_map_fn fn, void *arg);
-
-/* ---- passive maps --------------------------------------------------------- */
-
-struct xk_pmap_priv;
-struct xk_passive { struct xk_pmap_priv *p; };
-/* Nodes may lie anywhere: passive maps point at them. */
-int  xk_passive_init(struct xk_passive *m);
-/* Must be empty, nobody inside. */
-void xk_passive_fini(struct xk_passive *m);
-/* The node is found by readers as soon as this returns. */
-int  xk_passive_bind(struct xk_passive *m, struct xk_mapnode *node);
-/* Readers may still hold the node: free it through xk_rcu_free. */
-void xk_passive_unbind(struct xk_passive *m, struct xk_mapnode *node);
-/* Inside an RCU read section (every VP's unit of work is one). */
-struct xk_mapnode *xk_passive_resolve(const struct xk_passive *m, const struct xk_key *k);
-/* Under the map's mutex: the visitor must not bind or unbind by itself. */
-void xk_passive_foreach(struct xk_passive *m, xk_map_fn fn, void *arg);
-uint32_t xk_passive_count(const struct xk_passive *m);
 
 #endif

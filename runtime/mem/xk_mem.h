@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * xk_mem.h - message buffers and session memory: per-VP LIFO freelists over
- * shared slabs in huge pages.
+ * xk_mem.h - message buffers: per-VP LIFO freelists over shared slabs in huge pages.
  *
  * A buffer belongs to the VP whose freelist it came from.  Taking and giving
  * back on that VP is a plain array push or pop; elsewhere it goes home in
@@ -15,6 +14,8 @@
 
 #include "runtime/base/xk_base.h"
 #include "runtime/base/xk_tls.h"
+#include "runtime/mem/xk_alloc.h"
+#include "runtime/mem/xk_slab.h"
 #include "runtime/sync/xk_sync.h"
 
 #include <string.h>
@@ -192,70 +193,5 @@ static inline void xk_mem_put_many(struct xk_memvp *v, enum xk_memclass c, void 
 	for (unsigned i = 0; i < n; i++)
 		xk_mem_put(v, c, b[i]);
 }
-
-/* ---- typed slabs: sessions, table entries ------------------------------ */
-
-/*
- * One slab serves objects of one size for one owner (a protocol replica).  Its
- * memory is type-stable until the slab itself is freed: a stale pointer still
- * points at an object of the same type, so a verified compare is enough.
- * Objects are cache-line aligned, zeroed when taken and named by a 32-bit
- * handle, unique in the process (0 is never one).  Owner only; no locks but
- * the one taken when a new 4 KiB..2 MiB run is had.
- *
- * Stale reads of a put object are legal and meet its old bytes, so neither the
- * debug build nor a sanitizer poisons slab memory.  A slab's runs go back to
- * the process when it is freed and serve the next slab that asks for their
- * size: memory held is bounded by the sum over run sizes of the peaks.
- */
-struct xk_slab {
-	uint32_t size;            /* rounded up to cache lines */
-	uint32_t live;            /* objects out */
-	void    *free;            /* LIFO, linked at byte `size - 8` */
-	void    *runs;            /* newest first; the newest is carved lazily */
-	uint32_t run_next;        /* size of the next run, grows */
-};
-void  xk_slab_init(struct xk_slab *s, size_t size);
-void  xk_slab_fini(struct xk_slab *s);          /* live must be 0 */
-void *xk_slab_get(struct xk_slab *s);           /* zeroed; NULL when out of memory */
-/*
- * Calls fn for at most `max` objects ever taken, those put back since included: their
- * contents say which those are.  *cursor is 0 at first and then left alone; objects that are
- * out from the first call to the last are met exactly once.  True: there are more.
- */
-bool  xk_slab_walk(const struct xk_slab *s, uint64_t *cursor, unsigned max, void (*fn)(void *o, void *arg), void *arg);
-uint64_t xk_slab_bytes(void);                   /* of the runs of all slabs of the process */
-void  xk_slab_put(struct xk_slab *s, void *o);  /* contents stay until reuse, but the last 8 bytes */
-
-extern char *xk_slab_base;   /* start of the process-wide reservation */
-static inline uint32_t xk_slab_handle(const void *o)
-{
-	return (uint32_t)(((uintptr_t)o - (uintptr_t)xk_slab_base) / XK_CACHELINE);
-}
-static inline void *xk_slab_ptr(uint32_t h)
-{
-	return xk_slab_base + (uint64_t)h * XK_CACHELINE;
-}
-
-/* ---- control-path memory ----------------------------------------------- */
-
-/* calloc/strdup/free that obey the failure hook.  xk_free(NULL) is legal. */
-void *xk_alloc(size_t n);
-char *xk_strdup(const char *s);
-void  xk_free(void *p);
-uint64_t xk_alloc_live(void);            /* blocks not yet freed, all threads */
-uint64_t xk_alloc_bytes(void);           /* their sizes, as the C library rounds them */
-/* Makes the k-th allocation from now fail (1 = next; 0 = never): xk_alloc,
- * xk_strdup, xk_slab_get (its run included), buffer refills, what Lua grows and what
- * jansson asks for (xk_json.h) all count.  The
- * count starts with the first call: a process that never calls this pays a
- * load and a branch.  For tests. */
-void  xk_mem_fail_after(uint64_t k);
-/* The k-th (from 1) and all that follow. */
-void  xk_mem_fail_from(uint64_t k);
-/* For the allocators that other libraries are given: shall this allocation fail?  Counts it. */
-bool  xk_mem_fails(void);
-/* Allocations seen since the last xk_mem_fail_after. */
-uint64_t xk_mem_tries(void);
 
 #endif

@@ -6,7 +6,7 @@
  * segment that starts at an odd place is swapped before it is added.
  * Invariant: no result depends on where the chain is cut.
  */
-#include "runtime/msg/xk_msg.h"
+#include "runtime/msg/xk_msg_inline.h"
 #include "runtime/msg/msg_priv.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
  * that failure leaves them as they were.
  * Invariant: payload is copied only by pullup, and only the bytes asked for.
  */
-#include "runtime/msg/xk_msg.h"
+#include "runtime/msg/xk_msg_inline.h"
 #include "runtime/msg/msg_priv.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
 #ifndef MSG_PRIV_H
 #define MSG_PRIV_H
 
-#include "runtime/msg/xk_msg.h"
+#include "runtime/msg/xk_msg_inline.h"
 
 #define MSG_UP_FLAGS (XK_MSG_CSUM_OK | XK_MSG_CSUM_IGNORE | XK_MSG_LINK_BCAST)
 #define MSG_NOT_OURS (XK_MSG_REF | XK_MSG_SHARED)

@@ -7,7 +7,7 @@
  * write, or the holder is gone and nobody reads the flag any more.
  * Invariant: a buffer is put exactly when its refs reach 0.
  */
-#include "runtime/msg/xk_msg.h"
+#include "runtime/msg/xk_msg_inline.h"
 #include "runtime/msg/msg_priv.h"
 
 #include <string.h>

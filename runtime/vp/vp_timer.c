@@ -12,7 +12,7 @@
  * Invariant: the tick does not move while the due list holds a timer, and the
  * slots of the current index are empty in every level.
  */
-#include "runtime/vp/xk_timer.h"
+#include "runtime/vp/xk_wheel.h"
 
 #define SLOTS     (1u << XK_WHEEL_BITS)
 #define TOP       (XK_WHEEL_LEVELS - 1u)

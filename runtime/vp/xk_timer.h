@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * xk_timer.h - a virtual processor's hierarchical timer wheel.
+ * xk_timer.h - timers of a virtual processor, in the wheel that its replicas name (xk_rep.wheel).
  *
  * Timers run between units of work on their VP, never inside one.
  * Re-arming an armed timer to a later time is one store: the wheel finds out
@@ -21,20 +21,7 @@ struct xk_timer {
 	void            (*fn)(struct xk_timer *);  /* on the VP, may re-arm or free */
 };
 
-#define XK_WHEEL_BITS   8
-#define XK_WHEEL_LEVELS 4
-#define XK_WHEEL_TICK   XK_MS
-struct xk_wheel {
-	struct xk_timer *due;               /* slots that came up, not yet worked off */
-	uint64_t         tick;              /* ticks already run */
-	uint32_t         armed;             /* timers in the wheel */
-	uint64_t         used[XK_WHEEL_LEVELS][(1u << XK_WHEEL_BITS) / 64];
-	xk_counter       fired, lazy;       /* handlers run; timers moved to another slot */
-	xk_counter       slots;             /* slots that came up */
-	struct xk_timer *slot[XK_WHEEL_LEVELS][1u << XK_WHEEL_BITS];
-};
-
-void xk_wheel_init(struct xk_wheel *w, xk_ns now);
+struct xk_wheel;
 void xk_timer_init(struct xk_timer *t, void (*fn)(struct xk_timer *));
 void xk_timer_insert(struct xk_wheel *w, struct xk_timer *t, xk_ns deadline);
 void xk_timer_remove(struct xk_wheel *w, struct xk_timer *t);
@@ -57,12 +44,5 @@ static inline bool xk_timer_armed(const struct xk_timer *t)
 {
 	return t->pprev != NULL && t->deadline != XK_NS_NEVER;
 }
-/* Runs what is due at `now`, at most `max` handlers and 64 * max moves between
- * slots (the rest stay due: xk_wheel_next then lies in the past); returns
- * handlers run. */
-unsigned xk_wheel_run(struct xk_wheel *w, xk_ns now, unsigned max);
-/* When the wheel wants to be run next; XK_NS_NEVER when empty.  May be
- * earlier than the true first deadline, never later. */
-xk_ns xk_wheel_next(const struct xk_wheel *w);
 
 #endif

@@ -10,7 +10,7 @@
  *
  *   call                      from where
  *   xk_vp_post, xk_vp_do      any thread
- *   xk_task_*, xk_vp_now      inside that VP only
+ *   xk_task_*, xk_vp_now      inside that VP only (xk_task.h)
  *   xk_vpset_*                the control thread only
  */
 #ifndef XK_VP_H
@@ -22,11 +22,11 @@
 #include "runtime/base/xk_rand.h"
 #include "runtime/mem/xk_mem.h"
 #include "runtime/mem/xk_shared.h"
-#include "runtime/msg/xk_msg.h"
+#include "runtime/msg/xk_msg_inline.h"
 #include "runtime/sync/xk_sync.h"
-#include "runtime/vp/xk_timer.h"
+#include "runtime/vp/xk_task.h"
+#include "runtime/vp/xk_wheel.h"
 
-struct xk_vp;
 struct xk_vpset;
 struct xk_worker;
 struct xk_pool;
@@ -35,34 +35,6 @@ struct xk_cluster;
 struct xk_fifo;
 struct xk_mode_ops;
 struct xk_outside;
-
-/*
- * A producer of units of work on one VP: a sending connection, a driver queue.
- * Ready tasks of a VP are run round robin, one unit each, so their counts of
- * units differ by at most one.  Input tasks have a ring of their own: after
- * each unit of another task every ready one gets two, so that what a sender has
- * begun is finished, and still in the cache, before the next of thousands begins.
- * With one each their queues would never shrink: a unit makes as much as they take.
- */
-struct xk_task {
-	struct xk_task *next, *prev;      /* ring of ready tasks; next NULL: parked */
-	struct xk_vp   *vp;
-	/* One unit: at most `budget` messages; returns how many.  0 means there
-	 * was nothing to do; the task stays ready (it polls) unless it parks. */
-	unsigned      (*run)(struct xk_task *t, unsigned budget);
-	int             fd;               /* readable when there is work, or -1 */
-	bool            input;            /* set while parked: passes on what is queued already, without fd */
-	/* What a run touches first (a session, say; the task itself unless set): three lines
-	 * of it are fetched two runs before this one.  NULL or a word of it that holds the
-	 * address of what is touched next, and may be 0: the line before that and four
-	 * from there on are fetched during the run before this one. */
-	const void     *ahead;
-	const uint64_t *beyond;
-};
-void xk_task_init(struct xk_task *t, struct xk_vp *vp, unsigned (*run)(struct xk_task *, unsigned));
-void xk_task_ready(struct xk_task *t);   /* legal when ready already */
-void xk_task_park(struct xk_task *t);    /* legal when parked; also from its own run */
-static inline bool xk_task_is_ready(const struct xk_task *t) { return t->next != NULL; }
 
 /* A function run inside a VP, posted from anywhere. */
 struct xk_call {
@@ -140,8 +112,6 @@ struct xk_vp {
 	struct xk_lockstat lockstat;          /* of it */
 	uint32_t          inbox_taken XK_ALIGNED;
 } __attribute__((aligned(4096)));
-
-extern _Thread_local struct xk_vp *xk_vp_self __attribute__((tls_model("initial-exec")));
 
 /* ---- the axes of threading ------------------------------------------------ */
 
@@ -285,9 +255,13 @@ void xk_vp_call_async(struct xk_vp *vp, struct xk_call *c);
  * the inbox's cap it is dropped and counted. */
 void xk_vp_post(struct xk_vp *vp, struct xk_msg *m);
 
-static inline xk_ns xk_vp_now(void) { return xk_vp_self->now; }
-/* The clock as it is; xk_vp_now is the time of the unit. */
-static inline xk_ns xk_vp_clock(const struct xk_vp *vp) { return xk_clock_read(&vp->set->clock); }
+static inline xk_ns xk_vp_now_inline(void) { return xk_vp_self->now; }
+static inline xk_ns xk_vp_clock_inline(const struct xk_vp *vp) { return xk_clock_read(&vp->set->clock); }
+static inline struct xk_rand *xk_vp_rand_inline(struct xk_vp *vp) { return &vp->rand; }
+/* Who includes this header asks for these by their ordinary names (xk_task.h). */
+#define xk_vp_now   xk_vp_now_inline
+#define xk_vp_clock xk_vp_clock_inline
+#define xk_vp_rand  xk_vp_rand_inline
 
 /* ---- carriers -------------------------------------------------------------------- */
 

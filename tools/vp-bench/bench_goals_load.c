@@ -20,7 +20,7 @@
 
 #include "runtime/base/xk_rand.h"
 #include "runtime/mem/xk_mem.h"
-#include "runtime/vp/xk_timer.h"
+#include "runtime/vp/xk_wheel.h"
 
 /* ---- overload -------------------------------------------------------------------------- */
 

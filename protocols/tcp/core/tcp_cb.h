@@ -16,7 +16,7 @@
 #include "protocols/tcp/tcp_state.h"
 #include "runtime/base/xk_clock.h"
 #include "runtime/base/xk_rand.h"
-#include "runtime/msg/xk_msg.h"
+#include "runtime/msg/xk_msg_inline.h"
 
 /* ---- sequence numbers --------------------------------------------------------- */
 

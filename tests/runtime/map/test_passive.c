@@ -3,7 +3,7 @@
  * test_passive.c - holds passive maps to their promises: one binding per key,
  * memory that does not creep, and readers that never miss what stays bound.
  */
-#include "runtime/map/xk_map.h"
+#include "runtime/map/xk_passive.h"
 #include "runtime/mem/xk_mem.h"
 #include "tests/support/xk_test.h"
 

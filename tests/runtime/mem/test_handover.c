@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "runtime/mem/xk_mem.h"
-#include "runtime/msg/xk_msg.h"
+#include "runtime/msg/xk_msg_inline.h"
 #include "tests/runtime/mem/mem_fixture.h"
 #include "tests/support/xk_test.h"
 

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "runtime/base/xk_rand.h"
-#include "runtime/msg/xk_msg.h"
+#include "runtime/msg/xk_msg_inline.h"
 #include "tests/runtime/mem/mem_fixture.h"
 #include "tests/support/xk_test.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/msg/xk_msg.h"
+#include "runtime/msg/xk_msg_inline.h"
 #include "tests/runtime/mem/mem_fixture.h"
 #include "tests/support/xk_test.h"
 

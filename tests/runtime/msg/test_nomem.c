@@ -9,7 +9,7 @@
 #include <CUnit/CUnit.h>
 #include <string.h>
 
-#include "runtime/msg/xk_msg.h"
+#include "runtime/msg/xk_msg_inline.h"
 #include "tests/runtime/mem/mem_fixture.h"
 #include "tests/support/xk_test.h"
 

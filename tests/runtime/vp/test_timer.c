@@ -4,7 +4,7 @@
  * than a tick late, cheap while nothing is due, safe against its own handlers.
  */
 #include "runtime/base/xk_rand.h"
-#include "runtime/vp/xk_timer.h"
+#include "runtime/vp/xk_wheel.h"
 #include "tests/support/xk_test.h"
 
 #include <stdlib.h>

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_task.h - what a protocol uses of the virtual processor that it runs on: tasks, which send
+ * without being asked, and the time.
+ *
+ * Inside that VP only.  A VP's timers are in xk_timer.h.
+ */
+#ifndef XK_TASK_H
+#define XK_TASK_H
+
+#include "runtime/base/xk_base.h"
+#include "runtime/base/xk_clock.h"
+
+struct xk_rand;
+struct xk_vp;
+
+/* The VP that the calling thread is inside, NULL: none. */
+extern _Thread_local struct xk_vp *xk_vp_self __attribute__((tls_model("initial-exec")));
+/* The time of this unit of work; no clock is read. */
+xk_ns xk_vp_now(void);
+/* The clock as it is. */
+xk_ns xk_vp_clock(const struct xk_vp *vp);
+/* Random numbers of this VP alone, of the graph's seed. */
+struct xk_rand *xk_vp_rand(struct xk_vp *vp);
+
+/*
+ * A producer of units of work on one VP: a sending connection, a driver queue.
+ * Ready tasks of a VP are run round robin, one unit each, so their counts of
+ * units differ by at most one.  Input tasks have a ring of their own: after
+ * each unit of another task every ready one gets two, so that what a sender has
+ * begun is finished, and still in the cache, before the next of thousands begins.
+ * With one each their queues would never shrink: a unit makes as much as they take.
+ */
+struct xk_task {
+	struct xk_task *next, *prev;      /* ring of ready tasks; next NULL: parked */
+	struct xk_vp   *vp;
+	/* One unit: at most `budget` messages; returns how many.  0 means there
+	 * was nothing to do; the task stays ready (it polls) unless it parks. */
+	unsigned      (*run)(struct xk_task *t, unsigned budget);
+	int             fd;               /* readable when there is work, or -1 */
+	bool            input;            /* set while parked: passes on what is queued already, without fd */
+	/* What a run touches first (a session, say; the task itself unless set): three lines
+	 * of it are fetched two runs before this one.  NULL or a word of it that holds the
+	 * address of what is touched next, and may be 0: the line before that and four
+	 * from there on are fetched during the run before this one. */
+	const void     *ahead;
+	const uint64_t *beyond;
+};
+void xk_task_init(struct xk_task *t, struct xk_vp *vp, unsigned (*run)(struct xk_task *, unsigned));
+void xk_task_ready(struct xk_task *t);   /* legal when ready already */
+void xk_task_park(struct xk_task *t);    /* legal when parked; also from its own run */
+static inline bool xk_task_is_ready(const struct xk_task *t) { return t->next != NULL; }
+
+#endif

@@ -14,10 +14,9 @@
  * taken to come in the order of what they answer.
  * Invariant: a task is ready, or its connection has ended, or its timer is armed.
  */
+#include "protocols/load/load_send.h"
 #include "runtime/base/xk_csum_inline.h"
 #include "runtime/base/xk_hist.h"
-#include "runtime/upi/xk_app.h"
-#include "runtime/upi/xk_review.h"
 #include "runtime/upi/xk_thread.h"
 #include "runtime/upi/xk_upi_inline.h"
 
@@ -26,18 +25,13 @@
 
 #define PAGE 4096u
 
-enum { TOUCH_COPY, TOUCH_LINE, TOUCH_NONE };
 enum { N_MESSAGES, N_BYTES, N_ANSWERS, N_UNANSWERED, N_PEER_CLOSED };
 
 struct source_conf {
-	uint64_t conns, size, count, burst, rate, on, off, ports, window, timeout;
-	uint32_t to;
-	uint16_t port, lport;
-	unsigned touch;
-	bool     random;
+	struct load_conf load;
+	uint64_t         on, off, timeout;
+	bool             random;
 };
-
-struct source_state { uint64_t unfinished, lost; };   /* connections; shared, counted atomically */
 
 struct source_rep;
 struct source_conn {
@@ -67,46 +61,35 @@ struct source_conn {
 struct source_sess { struct xk_sess s; struct source_conn *k; };
 
 struct source_rep {
-	struct xk_rep      *r;
+	struct load_rep     load;
 	struct source_conn *conn;         /* [n] */
-	xk_counter         *messages, *bytes;
-	uint64_t           *no;           /* connection numbers in the graph */
-	uint32_t            n;
-	uint8_t            *page;         /* page-aligned, `size` bytes */
-	struct xk_hist     *rtt;          /* with a window, else NULL */
-	void               *conn_block, *page_block;
+	void               *conn_block;
 };
 
 static const struct source_conf *conf_of(const struct xk_rep *r) { return r->conf; }
 
 /* ---- messages --------------------------------------------------------------------- */
 
-static void touch_lines(struct xk_msg *m)
-{
-	for (; m != NULL; m = m->next)
-		xk_csum_touch(m->data, m->len, false);
-}
-
 /* One message, or NULL, counted. */
 static inline struct xk_msg *source_make(const struct source_conn *k, const struct source_conf *c)
 {
-	struct xk_msg *m = xk_msg_new((uint32_t)c->size);
+	struct xk_msg *m = xk_msg_new((uint32_t)c->load.size);
 
 	if (XK_UNLIKELY(m == NULL)) {
-		xk_count(k->sr->r->drop[XK_DROP_NOMEM]);
+		xk_count(k->sr->load.r->drop[XK_DROP_NOMEM]);
 		return NULL;
 	}
-	if (c->touch == TOUCH_COPY) {
+	if (c->load.touch == LOAD_COPY) {
 		if (XK_UNLIKELY(m->flags & XK_MSG_CHAIN)) {
-			xk_msg_copy_in(m, 0, k->sr->page, m->tot);
+			xk_msg_copy_in(m, 0, k->sr->load.page, m->tot);
 		} else if (k->fused) {
-			m->csum = xk_csum_copy_quick(m->data, k->sr->page, m->len, 0);
+			m->csum = xk_csum_copy_quick(m->data, k->sr->load.page, m->len, 0);
 			m->flags |= XK_MSG_CSUM;
 		} else {
-			memcpy(m->data, k->sr->page, m->len);
+			memcpy(m->data, k->sr->load.page, m->len);
 		}
-	} else if (c->touch == TOUCH_LINE) {
-		touch_lines(m);
+	} else if (c->load.touch == LOAD_LINE) {
+		load_touch(m);
 	}
 	return m;
 }
@@ -114,13 +97,13 @@ static inline struct xk_msg *source_make(const struct source_conn *k, const stru
 /* The same for the common kind: copied with its sum into one segment. */
 static inline struct xk_msg *source_make_quick(const struct source_conn *k, const struct source_conf *c)
 {
-	struct xk_msg *m = xk_msg_new_cls((enum xk_memclass)k->cls, (uint32_t)c->size);
+	struct xk_msg *m = xk_msg_new_cls((enum xk_memclass)k->cls, (uint32_t)c->load.size);
 
 	if (XK_UNLIKELY(m == NULL)) {
-		xk_count(k->sr->r->drop[XK_DROP_NOMEM]);
+		xk_count(k->sr->load.r->drop[XK_DROP_NOMEM]);
 		return NULL;
 	}
-	m->csum = xk_csum_copy_quick(m->data, k->sr->page, (uint32_t)c->size, 0);
+	m->csum = xk_csum_copy_quick(m->data, k->sr->load.page, (uint32_t)c->load.size, 0);
 	m->flags = XK_MSG_CSUM;
 	return m;
 }
@@ -129,15 +112,15 @@ static inline struct xk_msg *source_make_quick(const struct source_conn *k, cons
 
 static xk_ns phase_length(const struct source_rep *sr, uint64_t mean)
 {
-	if (!conf_of(sr->r)->random)
+	if (!conf_of(sr->load.r)->random)
 		return mean;
-	return (xk_ns)xk_rand_exp(&sr->r->vp->rand, (double)mean) + 1;
+	return (xk_ns)xk_rand_exp(&sr->load.r->vp->rand, (double)mean) + 1;
 }
 
 static void source_sleep(struct source_conn *k, xk_ns until)
 {
 	xk_task_park(&k->task);
-	xk_timer_set(&k->sr->r->vp->wheel, &k->timer, until);
+	xk_timer_set(&k->sr->load.r->vp->wheel, &k->timer, until);
 }
 
 static void source_talk(struct source_conn *k, xk_ns now, xk_ns length)
@@ -152,26 +135,26 @@ static void source_talk(struct source_conn *k, xk_ns now, xk_ns length)
 static void source_wait(struct source_conn *k, xk_ns now)
 {
 	k->closed = true;
-	source_sleep(k, now + conf_of(k->sr->r)->timeout);
+	source_sleep(k, now + conf_of(k->sr->load.r)->timeout);
 }
 
 /* What the rate and the phase allow now; 0 after putting the connection to sleep. */
 static uint64_t rate_allowed(struct source_conn *k, const struct source_conf *c, xk_ns now)
 {
 	xk_ns end = now < k->until ? now : k->until, t = end - k->since;
-	uint64_t due = t / XK_SEC * c->rate + t % XK_SEC * c->rate / XK_SEC;
+	uint64_t due = load_due(&c->load, t);
 
-	if (c->rate != 0 && due > k->in_phase)
+	if (c->load.rate != 0 && due > k->in_phase)
 		return due - k->in_phase;        /* also what a phase that is over left undone */
 	if (now >= k->until) {
 		k->silent = true;
-		k->carry = c->rate != 0 ? t % XK_SEC * c->rate % XK_SEC / c->rate : 0;
+		k->carry = c->load.rate != 0 ? t % XK_SEC * c->load.rate % XK_SEC / c->load.rate : 0;
 		source_sleep(k, now + phase_length(k->sr, c->off));
 		return 0;
 	}
-	if (c->rate == 0)
+	if (c->load.rate == 0)
 		return UINT64_MAX;
-	t = now + XK_SEC / c->rate;
+	t = now + XK_SEC / c->load.rate;
 	source_sleep(k, t < k->until ? t : k->until);
 	return 0;
 }
@@ -182,30 +165,27 @@ static uint64_t source_allowed(struct source_conn *k, const struct source_conf *
 	xk_ns now = xk_vp_now();
 	uint64_t n;
 
-	if (c->window != 0 && k->open >= c->window) {
+	if (c->load.window != 0 && k->open >= c->load.window) {
 		source_wait(k, now);
 		return 0;
 	}
 	n = rate_allowed(k, c, now);
-	return c->window != 0 && n > c->window - k->open ? c->window - k->open : n;
+	return c->load.window != 0 && n > c->load.window - k->open ? c->load.window - k->open : n;
 }
 
 static void source_end(struct source_conn *k)
 {
-	struct source_state *st = k->sr->r->node->state;
-
 	xk_task_park(&k->task);
-	xk_timer_cancel(&k->sr->r->vp->wheel, &k->timer);
+	xk_timer_cancel(&k->sr->load.r->vp->wheel, &k->timer);
 	k->left = 0;
 	k->ended = true;
-	if (conf_of(k->sr->r)->count != 0 && xk_atomic_add(&st->unfinished, (uint64_t)-1) == 1)
-		xk_graph_finished(k->sr->r->node->graph);
+	load_done(&k->sr->load);
 }
 
 /* Awake again: sends when something may be sent, else sleeps on. */
 static void source_wake(struct source_conn *k)
 {
-	if (source_allowed(k, conf_of(k->sr->r)) != 0)
+	if (source_allowed(k, conf_of(k->sr->load.r)) != 0)
 		xk_task_ready(&k->task);
 }
 
@@ -216,9 +196,9 @@ static void source_timer(struct xk_timer *t)
 	if (k->s == NULL)
 		return;
 	if (k->silent)
-		source_talk(k, xk_vp_now(), phase_length(k->sr, conf_of(k->sr->r)->on));
+		source_talk(k, xk_vp_now(), phase_length(k->sr, conf_of(k->sr->load.r)->on));
 	if (k->closed) {                         /* what is not answered now never will be */
-		xk_count_add(k->sr->r->count[N_UNANSWERED], k->open);
+		xk_count_add(k->sr->load.r->count[N_UNANSWERED], k->open);
 		k->open = 0;
 		k->answers = 0;
 		k->closed = false;
@@ -232,8 +212,8 @@ static void source_timer(struct xk_timer *t)
 /* Connections do not start in step. */
 static void source_begin(struct source_conn *k)
 {
-	const struct source_conf *c = conf_of(k->sr->r);
-	struct xk_rand *rand = &k->sr->r->vp->rand;
+	const struct source_conf *c = conf_of(k->sr->load.r);
+	struct xk_rand *rand = &k->sr->load.r->vp->rand;
 	xk_ns now = xk_vp_now(), at;
 
 	source_talk(k, now, 0);
@@ -246,8 +226,8 @@ static void source_begin(struct source_conn *k)
 		}
 		k->until = now + c->on - at;
 	}
-	if (c->rate != 0)                        /* the first one is due within an interval */
-		source_sleep(k, now + xk_rand_below(rand, XK_SEC / c->rate + 1));
+	if (c->load.rate != 0)                        /* the first one is due within an interval */
+		source_sleep(k, now + xk_rand_below(rand, XK_SEC / c->load.rate + 1));
 	else
 		xk_task_ready(&k->task);
 }
@@ -256,7 +236,7 @@ static void source_begin(struct source_conn *k)
 
 static bool is_paced(const struct source_conn *k, const struct source_conf *c)
 {
-	return c->rate != 0 || c->window != 0 || k->until != XK_NS_NEVER;
+	return c->load.rate != 0 || c->load.window != 0 || k->until != XK_NS_NEVER;
 }
 
 /* After n messages: counts them, and says what comes next. */
@@ -265,14 +245,14 @@ static void source_sent(struct source_conn *k, const struct source_conf *c, unsi
 	struct source_rep *sr = k->sr;
 
 	k->in_phase += n;
-	xk_count_add(sr->messages[k->slot], n);
-	xk_count_add(sr->bytes[k->slot], n * c->size);
-	xk_count_add(sr->r->count[N_MESSAGES], n);
-	xk_count_add(sr->r->count[N_BYTES], n * c->size);
+	xk_count_add(sr->load.messages[k->slot], n);
+	xk_count_add(sr->load.bytes[k->slot], n * c->load.size);
+	xk_count_add(sr->load.r->count[N_MESSAGES], n);
+	xk_count_add(sr->load.r->count[N_BYTES], n * c->load.size);
 	if (k->s == NULL)                        /* closed meanwhile, and ended */
 		return;
 	k->left -= n;
-	if (k->left == 0 && (c->window == 0 || k->open == 0))
+	if (k->left == 0 && (c->load.window == 0 || k->open == 0))
 		source_end(k);
 	else if (k->left == 0)                   /* the last answers are waited for, too */
 		source_wait(k, xk_vp_now());
@@ -283,16 +263,16 @@ static void source_sent(struct source_conn *k, const struct source_conf *c, unsi
 /* The message that goes next is timed. */
 static void probe_begin(struct source_conn *k)
 {
-	k->probe_in = xk_app_probe_gap(&k->sr->r->vp->rand);
+	k->probe_in = xk_app_probe_gap(&k->sr->load.r->vp->rand);
 	k->answers = k->open;
-	k->probe_at = xk_vp_clock(k->sr->r->vp);
+	k->probe_at = xk_vp_clock(k->sr->load.r->vp);
 }
 
 static unsigned source_run(struct xk_task *t, unsigned budget)
 {
 	struct source_conn *k = xk_container_of(t, struct source_conn, task);
-	const struct source_conf *c = conf_of(k->sr->r);
-	uint64_t n = c->burst != 0 ? c->burst : budget;
+	const struct source_conf *c = conf_of(k->sr->load.r);
+	uint64_t n = c->load.burst != 0 ? c->load.burst : budget;
 	unsigned i;
 
 	if (is_paced(k, c)) {
@@ -310,7 +290,7 @@ static unsigned source_run(struct xk_task *t, unsigned budget)
 		if (XK_UNLIKELY(m == NULL))
 			break;
 		k->open++;
-		if (c->window != 0 && k->answers == 0 && k->probe_in-- == 0)
+		if (c->load.window != 0 && k->answers == 0 && k->probe_in-- == 0)
 			probe_begin(k);
 		xk_push(k->s, m);
 	}
@@ -325,8 +305,8 @@ static unsigned source_run_steady(struct xk_task *t, unsigned budget)
 {
 	struct source_conn *k = xk_container_of(t, struct source_conn, task);
 	struct source_rep *sr = k->sr;
-	const struct source_conf *c = conf_of(sr->r);
-	unsigned n = c->burst != 0 ? (unsigned)c->burst : budget, i = 0;
+	const struct source_conf *c = conf_of(sr->load.r);
+	unsigned n = c->load.burst != 0 ? (unsigned)c->load.burst : budget, i = 0;
 	struct xk_sess *s;
 
 	while (i < n && (s = k->s) != NULL) {
@@ -337,10 +317,10 @@ static unsigned source_run_steady(struct xk_task *t, unsigned budget)
 		xk_push(s, m);
 		i++;
 	}
-	xk_count_add(sr->messages[k->slot], i);
-	xk_count_add(sr->bytes[k->slot], i * c->size);
-	xk_count_add(sr->r->count[N_MESSAGES], i);
-	xk_count_add(sr->r->count[N_BYTES], i * c->size);
+	xk_count_add(sr->load.messages[k->slot], i);
+	xk_count_add(sr->load.bytes[k->slot], i * c->load.size);
+	xk_count_add(sr->load.r->count[N_MESSAGES], i);
+	xk_count_add(sr->load.r->count[N_BYTES], i * c->load.size);
 	return i;
 }
 
@@ -351,11 +331,11 @@ static unsigned source_run_one(struct xk_task *t, unsigned budget)
 {
 	struct source_conn *k = xk_container_of(t, struct source_conn, task);
 	struct source_rep *sr = k->sr;
-	struct xk_rep *r = sr->r;
+	struct xk_rep *r = sr->load.r;
 	const struct source_conf *c = conf_of(r);
 	const struct xk_memvp *v = xk_mem_self;
 	enum xk_memclass cls = (enum xk_memclass)k->cls;
-	uint32_t size = (uint32_t)c->size;
+	uint32_t size = (uint32_t)c->load.size;
 	struct xk_sess *s = k->s;
 	struct xk_msg *m;
 
@@ -363,10 +343,10 @@ static unsigned source_run_one(struct xk_task *t, unsigned budget)
 	if (XK_UNLIKELY(s == NULL || v->cache[cls].n == 0))
 		return source_run_steady(t, 1);
 	m = xk_msg_new_cls(cls, size);
-	m->csum = xk_csum_copy_short(m->data, sr->page, size, 0);
+	m->csum = xk_csum_copy_short(m->data, sr->load.page, size, 0);
 	m->flags = XK_MSG_CSUM;
-	xk_count(sr->messages[k->slot]);
-	xk_count_add(sr->bytes[k->slot], size);
+	xk_count(sr->load.messages[k->slot]);
+	xk_count_add(sr->load.bytes[k->slot], size);
 	xk_count(r->count[N_MESSAGES]);
 	xk_count_add(r->count[N_BYTES], size);
 	xk_push(s, m);
@@ -376,9 +356,9 @@ static unsigned source_run_one(struct xk_task *t, unsigned budget)
 /* Endless and unpaced: is a unit of k one short message that it copies? */
 static bool is_single(const struct source_conn *k, const struct source_conf *c)
 {
-	uint64_t burst = c->burst != 0 ? c->burst : xk_load_relaxed(&k->sr->r->vp->set->arch.burst);
+	uint64_t burst = c->load.burst != 0 ? c->load.burst : xk_load_relaxed(&k->sr->load.r->vp->set->arch.burst);
 
-	return burst == 1 && k->quick && c->size - 8 <= 120;
+	return burst == 1 && k->quick && c->load.size - 8 <= 120;
 }
 
 static void source_answered(struct source_conn *k)
@@ -386,11 +366,11 @@ static void source_answered(struct source_conn *k)
 	if (k->open != 0)
 		k->open--;
 	if (k->answers != 0 && --k->answers == 0)
-		xk_hist_add(k->sr->rtt, xk_vp_clock(k->sr->r->vp) - k->probe_at);
+		xk_hist_add(k->sr->load.rtt, xk_vp_clock(k->sr->load.r->vp) - k->probe_at);
 	if (!k->closed || (k->left == 0 && k->open != 0))
 		return;
 	k->closed = false;
-	xk_timer_cancel(&k->sr->r->vp->wheel, &k->timer);
+	xk_timer_cancel(&k->sr->load.r->vp->wheel, &k->timer);
 	if (k->left != 0)
 		source_wake(k);
 	else
@@ -430,11 +410,7 @@ static void source_close(struct source_conn *k)
 /* Its peer has ended it before its messages were sent. */
 static void source_lost(struct source_conn *k)
 {
-	struct xk_node *n = k->sr->r->node;
-	struct source_state *st = n->state;
-
-	if (xk_atomic_add(&st->lost, 1) + 1 == conf_of(k->sr->r)->conns)
-		xk_node_failed(n, "every one of its connections was ended by its peer or lost");
+	load_lost(&k->sr->load, "every one of its connections was ended by its peer or lost");
 	source_end(k);
 }
 
@@ -442,7 +418,7 @@ static void source_close_done(struct xk_rep *r, struct xk_sess *lls)
 {
 	struct source_rep *sr = r->state;
 
-	for (uint32_t i = 0; i < sr->n; i++) {
+	for (uint32_t i = 0; i < sr->load.n; i++) {
 		struct source_conn *k = &sr->conn[i];
 
 		if (k->s != lls)
@@ -457,7 +433,7 @@ static void source_close_done(struct xk_rep *r, struct xk_sess *lls)
 
 static unsigned (*choose_run(const struct source_conn *k, const struct source_conf *c))(struct xk_task *, unsigned)
 {
-	if (c->count != 0 || c->off != 0 || c->rate != 0 || c->window != 0)
+	if (c->load.count != 0 || c->off != 0 || c->load.rate != 0 || c->load.window != 0)
 		return source_run;
 	return is_single(k, c) ? source_run_one : source_run_steady;
 }
@@ -474,7 +450,7 @@ static int source_rep_set(struct xk_rep *r, const struct xk_param *p, const void
 	(void)p;
 	(void)why;
 	(void)n;
-	for (uint32_t i = 0; i < sr->n; i++) {
+	for (uint32_t i = 0; i < sr->load.n; i++) {
 		struct source_conn *k = &sr->conn[i];
 		bool ready;
 
@@ -495,34 +471,18 @@ static int source_rep_set(struct xk_rep *r, const struct xk_param *p, const void
 			continue;
 		}
 		xk_timer_cancel(&r->vp->wheel, &k->timer);
-		if (c->rate != 0)
-			source_sleep(k, now + xk_rand_below(&r->vp->rand, XK_SEC / c->rate + 1));
+		if (c->load.rate != 0)
+			source_sleep(k, now + xk_rand_below(&r->vp->rand, XK_SEC / c->load.rate + 1));
 		else
 			xk_task_ready(&k->task);
 	}
 	return XK_OK;
 }
 
-static struct xk_sess *source_connect(struct xk_rep *r, uint64_t i, int *err)
-{
-	const struct source_conf *c = conf_of(r);
-	struct xk_parts ps;
-
-	xk_parts_init(&ps, 2);
-	xk_part_push_host(&ps.p[XK_REMOTE], c->to);
-	xk_part_push_port(&ps.p[XK_REMOTE], (uint16_t)(c->port + i % c->ports));
-	xk_part_push_any(&ps.p[XK_LOCAL]);
-	if (c->lport != 0)
-		xk_part_push_port(&ps.p[XK_LOCAL], (uint16_t)(c->lport + i));
-	else
-		xk_part_push_any(&ps.p[XK_LOCAL]);
-	return xk_open(r, r->node, r->down[0], &ps, err);
-}
-
 /* Answers of lls find k; the rest of the graph sees no difference. */
 static int source_listen(struct source_conn *k)
 {
-	struct xk_sess *s = xk_sess_create(k->sr->r, NULL, k->sr->r->node, k->s);
+	struct xk_sess *s = xk_sess_create(k->sr->load.r, NULL, k->sr->load.r->node, k->s);
 
 	if (s == NULL)
 		return XK_E_NOMEM;
@@ -531,91 +491,62 @@ static int source_listen(struct source_conn *k)
 	return XK_OK;
 }
 
-static int source_open_one(struct source_rep *sr, uint64_t i, struct xk_errs *e)
+static int source_open_one(struct xk_rep *r, uint64_t i)
 {
-	struct xk_rep *r = sr->r;
 	const struct source_conf *c = conf_of(r);
-	struct source_conn *k = &sr->conn[sr->n];
+	struct source_rep *sr = r->state;
+	struct source_conn *k = &sr->conn[sr->load.n];
 	uint32_t sum;
 	int err;
 
 	k->sr = sr;
-	k->slot = sr->n;
-	k->left = c->count != 0 ? c->count : UINT64_MAX;
+	k->slot = sr->load.n;
+	k->left = c->load.count != 0 ? c->load.count : UINT64_MAX;
 	xk_task_init(&k->task, r->vp, source_run);
 	xk_timer_init(&k->timer, source_timer);
-	k->s = source_connect(r, i, &err);
+	k->s = load_connect(r, i, &err);
 	k->task.ahead = k->s;
-	if (k->s != NULL && c->window != 0 && (err = source_listen(k)) != XK_OK)
+	if (k->s != NULL && c->load.window != 0 && (err = source_listen(k)) != XK_OK)
 		source_close(k);
-	if (k->s == NULL) {
-		xk_errs_add(e, r->node->file, r->node->line, 0, "%s: cannot open connection %llu of %llu: %s",
-			    r->node->name, (unsigned long long)i + 1, (unsigned long long)c->conns,
-			    xk_strerror(err));
+	if (k->s == NULL)
 		return err;
-	}
 	/* Who tells the sum of its pseudo header computes a checksum. */
 	k->fused = xk_sess_control(k->s, XK_CTL_HEADER_SUM, &sum, sizeof sum) == sizeof sum;
-	k->quick = k->fused && c->touch == TOUCH_COPY && c->size <= XK_MSG_MAX_SEG;
-	k->cls = (uint8_t)xk_msg_class((uint32_t)c->size);
+	k->quick = k->fused && c->load.touch == LOAD_COPY && c->load.size <= XK_MSG_MAX_SEG;
+	k->cls = (uint8_t)xk_msg_class((uint32_t)c->load.size);
 	k->task.run = choose_run(k, c);
 	xk_task_of(&k->task, k->s);
-	sr->no[sr->n++] = i;
+	sr->load.no[sr->load.n++] = i;
 	source_begin(k);
 	return XK_OK;
 }
 
 /* ---- life ------------------------------------------------------------------------------------- */
 
-static void *align_to(void *p, size_t a)
+static int source_alloc(struct xk_rep *r, uint64_t n)
 {
-	return (void *)(((uintptr_t)p + a - 1) & ~(uintptr_t)(a - 1));
-}
-
-static int source_alloc(struct source_rep *sr, uint64_t n)
-{
-	const struct source_conf *c = conf_of(sr->r);
+	struct source_rep *sr = r->state;
+	uint64_t size = load_conf(r)->size;
 
 	sr->conn_block = xk_alloc((n + 1) * sizeof *sr->conn);
-	sr->messages = xk_alloc(n * 3 * sizeof *sr->messages);
-	sr->page_block = xk_alloc(c->size + PAGE + XK_CACHELINE);
-	sr->rtt = c->window != 0 ? xk_alloc(sizeof *sr->rtt) : NULL;
-	if (sr->conn_block == NULL || sr->messages == NULL || sr->page_block == NULL || (c->window != 0 && sr->rtt == NULL))
+	if (sr->conn_block == NULL)
 		return XK_E_NOMEM;
-	sr->conn = align_to(sr->conn_block, XK_CACHELINE);
-	sr->bytes = sr->messages + n;
-	sr->no = sr->bytes + n;
-	sr->page = align_to(sr->page_block, PAGE);
-	for (uint64_t i = 0; i < c->size; i++)
-		sr->page[i] = (uint8_t)(i * 7 + 1);
+	sr->conn = (void *)(((uintptr_t)sr->conn_block + XK_CACHELINE - 1) & ~(uintptr_t)(XK_CACHELINE - 1));
+	for (uint64_t i = 0; i < size; i++)
+		sr->load.page[i] = (uint8_t)(i * 7 + 1);
 	return XK_OK;
 }
 
 static int source_rep_start(struct xk_rep *r, struct xk_errs *e)
 {
-	struct source_rep *sr = r->state;
-	const struct source_conf *c = conf_of(r);
-	uint64_t here = 0;
-	int err = XK_OK;
-
-	for (uint64_t i = 0; i < c->conns; i++)
-		here += xk_graph_vp_of(r->node->graph, i) == r->vp;
-	if (here != 0)
-		err = source_alloc(sr, here);
-	if (err != XK_OK)
-		xk_errs_add(e, r->node->file, r->node->line, 0, "%s: out of memory for %llu connections",
-			    r->node->name, (unsigned long long)here);
-	for (uint64_t i = 0; err == XK_OK && i < c->conns; i++)
-		if (xk_graph_vp_of(r->node->graph, i) == r->vp)
-			err = source_open_one(sr, i, e);
-	return err;
+	return load_open_all(r, e, source_alloc, source_open_one);
 }
 
 static void source_rep_stop(struct xk_rep *r)
 {
 	struct source_rep *sr = r->state;
 
-	for (uint32_t i = 0; i < sr->n; i++) {
+	for (uint32_t i = 0; i < sr->load.n; i++) {
 		struct source_conn *k = &sr->conn[i];
 
 		xk_task_park(&k->task);
@@ -625,95 +556,43 @@ static void source_rep_stop(struct xk_rep *r)
 	}
 }
 
-static int source_rep_init(struct xk_rep *r)
-{
-	((struct source_rep *)r->state)->r = r;
-	return XK_OK;
-}
-
 static void source_rep_fini(struct xk_rep *r)
 {
-	struct source_rep *sr = r->state;
-
-	xk_free(sr->conn_block);
-	xk_free(sr->messages);
-	xk_free(sr->page_block);
-	xk_free(sr->rtt);
-}
-
-static int source_init(struct xk_node *n, struct xk_errs *e)
-{
-	const struct source_conf *c = n->conf;
-
-	(void)e;
-	((struct source_state *)n->state)->unfinished = c->conns;
-	if (c->count != 0)
-		xk_graph_will_finish(n->graph);
-	return XK_OK;
-}
-
-static int source_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
-{
-	const struct source_rep *sr = r->state;
-	struct xk_app_counts c = { sr->n, sr->messages, sr->bytes, sr->no, sr->rtt, NULL };
-
-	return xk_app_answer(op, &c, buf, len);
+	xk_free(((struct source_rep *)r->state)->conn_block);
+	load_rep_fini(r);
 }
 
 static int source_check(const void *conf, char *why, size_t n)
 {
 	const struct source_conf *c = conf;
+	int err = load_check(conf, why, n);
 
-	if (c->to == 0)
-		snprintf(why, n, "needs 'to', the address to send to");
-	else if (c->port + c->ports > 65536)
-		snprintf(why, n, "port %u plus %llu ports passes 65535", c->port, (unsigned long long)c->ports);
-	else if (c->lport != 0 && c->lport + c->conns > 65536)
-		snprintf(why, n, "lport %u leaves too few ports for %llu connections", c->lport,
-			 (unsigned long long)c->conns);
-	else if (c->off != 0 && c->on == 0)
-		snprintf(why, n, "'off' needs 'on', the time between two silences");
-	else
-		return XK_OK;
+	if (err != XK_OK || c->off == 0 || c->on != 0)
+		return err;
+	snprintf(why, n, "'off' needs 'on', the time between two silences");
 	return XK_E_INVAL;
 }
 
-static void source_review(const struct xk_view *v, struct xk_review *r)
-{
-	const struct source_conf *c = v->conf;
-
-	xk_review_reach(r, v, "to", c->to);
-	if (c->lport == 0)
-		xk_review_conns(r, v, c->conns, c->ports);
-}
-
 static const struct xk_ops source_ops = {
-	.init = source_init, .rep_init = source_rep_init, .rep_fini = source_rep_fini,
+	.init = load_init, .rep_init = load_rep_init, .rep_fini = source_rep_fini,
 	.rep_start = source_rep_start, .rep_stop = source_rep_stop,
-	.close_done = source_close_done, .demux = source_demux, .control = source_control, .rep_set = source_rep_set,
+	.close_done = source_close_done, .demux = source_demux, .control = load_control, .rep_set = source_rep_set,
 };
-
-static const char *const touches[] = { "copy", "line", "none", NULL };
 
 #define P(field, t, d, text, ...) \
 	{ .name = #field, .type = t, .def = d, .doc = text, .offset = offsetof(struct source_conf, field), ##__VA_ARGS__ }
 
 static const struct xk_param source_params[] = {
-	P(to, XK_P_IPV4, NULL, "address to send to", .flags = XK_PF_REQUIRED),
-	P(port, XK_P_PORT, "9", "first port to send to"),
-	P(ports, XK_P_UINT, "1", "consecutive ports, used in turn", .min = "1", .max = "65535"),
-	P(lport, XK_P_PORT, "0", "own port of the first connection, the next has the next; 0: any"),
-	P(conns, XK_P_UINT, "1", "connections, shared out over the virtual processors", .min = "1", .max = "1048576"),
-	P(size, XK_P_SIZE, "64", "payload bytes of a message", .max = "65507"),
-	P(count, XK_P_UINT, "0", "messages of each connection; the graph may end then; 0: endless"),
-	P(burst, XK_P_UINT, "0", "messages of one connection in a unit of work; 0: the graph's burst", .max = "1024", .flags = XK_PF_LIVE),
-	P(rate, XK_P_UINT, "0", "messages per second of each connection; 0: as fast as it can", .max = "100000000", .flags = XK_PF_LIVE),
+	LOAD_PARAMS_WHERE,
+	LOAD_P(size, XK_P_SIZE, "64", "payload bytes of a message", .max = "65507"),
+	LOAD_P(count, XK_P_UINT, "0", "messages of each connection; the graph may end then; 0: endless"),
+	LOAD_PARAMS_PACE(XK_PF_LIVE),
 	P(on, XK_P_TIME, "0s", "on-off source: time of sending", .max = "1h"),
 	P(off, XK_P_TIME, "0s", "on-off source: time of silence; 0s: never silent", .max = "1h"),
 	P(random, XK_P_BOOL, "false", "on-off source: times are means of exponential ones"),
-	P(window, XK_P_UINT, "0", "most unanswered messages of a connection; 0: answers are not waited for", .max = "1000000"),
+	LOAD_P(window, XK_P_UINT, "0", "most unanswered messages of a connection; 0: answers are not waited for", .max = "1000000"),
 	P(timeout, XK_P_TIME, "1s", "window: answers that take longer are not waited for", .min = "1ms", .max = "1h"),
-	P(touch, XK_P_ENUM, "copy", "copy a page into each message, write it through one cache line, or leave it", .choices = touches),
+	LOAD_PARAMS_TOUCH,
 	XK_PARAM_END
 };
 
@@ -724,8 +603,8 @@ const struct xk_proto xk_proto_source = {
 	.doc = "sends messages over many connections, as fast as it can or at a rate", .ops = &source_ops,
 	.needs = { "port" }, .min_down = 1, .max_down = 1,
 	.params = source_params, .conf_size = sizeof(struct source_conf),
-	.node_size = sizeof(struct source_state), .rep_size = sizeof(struct source_rep),
+	.node_size = sizeof(struct load_node), .rep_size = sizeof(struct source_rep),
 	.sess_size = sizeof(struct source_sess),
 	.check = source_check, .counts = source_counts,
-	.review = source_review,
+	.review = load_review,
 };

@@ -14,29 +14,20 @@
  * Invariant: a task is ready only while its connection stands and has messages
  * left; a connection is done at most once.
  */
+#include "protocols/load/load_send.h"
 #include "protocols/stream/stream_app.h"
 #include "runtime/base/xk_csum_inline.h"
-#include "runtime/upi/xk_app.h"
-#include "runtime/upi/xk_review.h"
 #include "runtime/upi/xk_thread.h"
 #include "runtime/upi/xk_upi_inline.h"
 
-#include <stdio.h>
-#include <string.h>
-
-enum { TOUCH_COPY, TOUCH_LINE, TOUCH_NONE };
 enum { N_MESSAGES, N_BYTES, N_RECEIVED, N_OPENED, N_DRAINED, N_REFUSED, N_RESET, N_FAILED, N_REOPENED };
 				 /* ORDER tcpsend_counts */
 enum { DROP_STRAY = XK_DROP_FIRST };
 
 struct send_conf {
-	uint64_t conns, size, count, burst, rate, ports, reconnect, window;
-	uint32_t to;
-	uint16_t port, lport;
-	unsigned touch;
+	struct load_conf load;
+	uint64_t         reconnect;
 };
-
-struct send_state { uint64_t unfinished, lost; };   /* connections; shared, counted atomically */
 
 struct send_rep;
 /* A connection from start to stop; the transport's session comes and goes. */
@@ -70,13 +61,8 @@ _Static_assert(offsetof(struct send_conn, task) % XK_CACHELINE == 0 &&
 #endif
 
 struct send_rep {
-	struct xk_rep     *r;
+	struct load_rep    load;
 	struct send_conn **conn;         /* [n] */
-	xk_counter        *messages, *bytes;
-	uint64_t          *no;           /* connection numbers in the graph */
-	struct xk_hist    *rtt;          /* with a window, else NULL */
-	uint32_t           n;
-	uint8_t           *page, *pages; /* `size` bytes from a line on, within what was allocated */
 };
 
 static const struct send_conf *conf_of(const struct xk_rep *r) { return r->conf; }
@@ -90,25 +76,22 @@ static void send_close(struct send_conn *k)
 	struct xk_sess *lls = k->s.down;
 
 	xk_task_park(&k->task);
-	xk_timer_cancel(&k->sr->r->vp->wheel, &k->timer);
+	xk_timer_cancel(&k->sr->load.r->vp->wheel, &k->timer);
 	k->open = false;
 	k->s.down = k->stream = NULL;
 	xk_task_of(&k->task, NULL);
 	k->task.ahead = &k->task;
 	k->task.beyond = NULL;
-	lls->up = &k->sr->r->up;
+	lls->up = &k->sr->load.r->up;
 	xk_close(lls);
 }
 
 static void send_done(struct send_conn *k)
 {
-	struct send_state *st = k->sr->r->node->state;
-
 	if (k->done)
 		return;
 	k->done = true;
-	if (conf_of(k->sr->r)->count != 0 && xk_atomic_add(&st->unfinished, (uint64_t)-1) == 1)
-		xk_graph_finished(k->sr->r->node->graph);
+	load_done(&k->sr->load);
 }
 
 /* All has been pushed: FIN behind it. */
@@ -123,7 +106,7 @@ static void send_drained(struct send_conn *k)
 {
 	if (!k->ending || k->done)
 		return;                  /* a pause, not the end */
-	xk_count(k->sr->r->count[N_DRAINED]);
+	xk_count(k->sr->load.r->count[N_DRAINED]);
 	send_done(k);
 	if (k->peer_ended)
 		send_close(k);
@@ -137,13 +120,13 @@ static uint64_t send_allowed(struct send_conn *k, const struct send_conf *c)
 	xk_ns now = xk_vp_now(), t = now - k->since;
 	uint64_t due;
 
-	if (c->rate == 0)
+	if (c->load.rate == 0)
 		return UINT64_MAX;
-	due = t / XK_SEC * c->rate + t % XK_SEC * c->rate / XK_SEC;
+	due = load_due(&c->load, t);
 	if (due > k->paced)
 		return due - k->paced;
 	xk_task_park(&k->task);
-	xk_timer_set(&k->sr->r->vp->wheel, &k->timer, now + XK_SEC / c->rate);
+	xk_timer_set(&k->sr->load.r->vp->wheel, &k->timer, now + XK_SEC / c->load.rate);
 	return 0;
 }
 
@@ -152,10 +135,10 @@ static uint64_t send_allowed(struct send_conn *k, const struct send_conf *c)
 /* Messages that the window allows now; 0 after putting the connection to sleep. */
 static uint64_t send_window(struct send_conn *k, const struct send_conf *c)
 {
-	uint64_t open = (k->sent - k->back + c->size - 1) / c->size;
+	uint64_t open = (k->sent - k->back + c->load.size - 1) / c->load.size;
 
-	if (open < c->window)
-		return c->window - open;
+	if (open < c->load.window)
+		return c->load.window - open;
 	xk_task_park(&k->task);
 	return 0;
 }
@@ -163,12 +146,12 @@ static uint64_t send_window(struct send_conn *k, const struct send_conf *c)
 /* A message goes next: perhaps it is timed. */
 static void send_marked(struct send_conn *k, const struct send_conf *c)
 {
-	k->sent += c->size;
+	k->sent += c->load.size;
 	if (k->mark != 0 || k->mark_in-- != 0)
 		return;
-	k->mark_in = xk_app_probe_gap(&k->sr->r->vp->rand);
+	k->mark_in = xk_app_probe_gap(&k->sr->load.r->vp->rand);
 	k->mark = k->sent;
-	k->mark_at = xk_vp_clock(k->sr->r->vp);
+	k->mark_at = xk_vp_clock(k->sr->load.r->vp);
 }
 
 static void send_answered(struct send_conn *k, uint32_t bytes)
@@ -177,7 +160,7 @@ static void send_answered(struct send_conn *k, uint32_t bytes)
 	if (k->back > k->sent)           /* a peer that says more than it was told */
 		k->back = k->sent;
 	if (k->mark != 0 && k->back >= k->mark) {
-		xk_hist_add(k->sr->rtt, xk_vp_clock(k->sr->r->vp) - k->mark_at);
+		xk_hist_add(k->sr->load.rtt, xk_vp_clock(k->sr->load.r->vp) - k->mark_at);
 		k->mark = 0;
 	}
 	if (!k->open || k->ending)
@@ -190,16 +173,16 @@ static void send_answered(struct send_conn *k, uint32_t bytes)
 
 static void send_begin(struct send_conn *k)
 {
-	const struct send_conf *c = conf_of(k->sr->r);
+	const struct send_conf *c = conf_of(k->sr->load.r);
 
 	k->since = xk_vp_now();
 	k->paced = 0;
 	k->room = 0;
 	k->sent = k->back = k->mark = 0;
-	k->sums = stream_sums(k->s.down, (uint32_t)c->size);
-	k->quick = k->sums && c->size <= XK_MSG_MAX_SEG && c->touch == TOUCH_COPY && c->rate == 0 &&
-		   c->window == 0;
-	k->cls = k->quick ? (uint8_t)xk_msg_class((uint32_t)c->size) : 0;
+	k->sums = stream_sums(k->s.down, (uint32_t)c->load.size);
+	k->quick = k->sums && c->load.size <= XK_MSG_MAX_SEG && c->load.touch == LOAD_COPY && c->load.rate == 0 &&
+		   c->load.window == 0;
+	k->cls = k->quick ? (uint8_t)xk_msg_class((uint32_t)c->load.size) : 0;
 	xk_task_ready(&k->task);
 }
 
@@ -209,12 +192,11 @@ static struct xk_msg *send_make(const struct send_conn *k, const struct send_con
 {
 	struct xk_msg *m;
 
-	if (c->touch == TOUCH_COPY)
-		return stream_copy(k->sr->page, (uint32_t)c->size, k->sums);
-	m = xk_msg_new((uint32_t)c->size);
-	if (c->touch == TOUCH_LINE)
-		for (struct xk_msg *x = m; x != NULL; x = x->next)
-			xk_csum_touch(x->data, x->len, false);
+	if (c->load.touch == LOAD_COPY)
+		return stream_copy(k->sr->load.page, (uint32_t)c->load.size, k->sums);
+	m = xk_msg_new((uint32_t)c->load.size);
+	if (c->load.touch == LOAD_LINE)
+		load_touch(m);
 	return m;
 }
 
@@ -234,12 +216,12 @@ static uint64_t send_some(struct send_conn *k, const struct send_conf *c, uint64
 		}
 		m = send_make(k, c);
 		if (XK_UNLIKELY(m == NULL)) {
-			xk_count(k->sr->r->drop[XK_DROP_NOMEM]);
+			xk_count(k->sr->load.r->drop[XK_DROP_NOMEM]);
 			k->room = 0;             /* the stream knows when it is worth asking again */
 			break;
 		}
 		k->room -= k->room < m->tot ? k->room : m->tot;
-		if (c->window != 0)
+		if (c->load.window != 0)
 			send_marked(k, c);
 		xk_push(lls, m);
 	}
@@ -248,10 +230,10 @@ static uint64_t send_some(struct send_conn *k, const struct send_conf *c, uint64
 
 static inline void send_count(struct send_rep *sr, uint32_t slot, uint64_t n, uint64_t bytes)
 {
-	xk_count_add(sr->messages[slot], n);
-	xk_count_add(sr->bytes[slot], bytes);
-	xk_count_add(sr->r->count[N_MESSAGES], n);
-	xk_count_add(sr->r->count[N_BYTES], bytes);
+	xk_count_add(sr->load.messages[slot], n);
+	xk_count_add(sr->load.bytes[slot], bytes);
+	xk_count_add(sr->load.r->count[N_MESSAGES], n);
+	xk_count_add(sr->load.r->count[N_BYTES], bytes);
 }
 
 static XK_APART unsigned send_run_any(struct send_conn *k, const struct send_conf *c, uint64_t n)
@@ -259,13 +241,13 @@ static XK_APART unsigned send_run_any(struct send_conn *k, const struct send_con
 	uint64_t allowed = send_allowed(k, c);
 
 	n = n < allowed ? n : allowed;
-	if (c->window != 0 && n != 0 && (allowed = send_window(k, c)) < n)
+	if (c->load.window != 0 && n != 0 && (allowed = send_window(k, c)) < n)
 		n = allowed;
 	n = send_some(k, c, n < k->left ? n : k->left);
-	send_count(k->sr, k->slot, n, n * c->size);
+	send_count(k->sr, k->slot, n, n * c->load.size);
 	k->paced += n;
-	k->left -= c->count != 0 ? n : 0;
-	if (k->left == 0 && k->open && (c->window == 0 || k->back >= k->sent))
+	k->left -= c->load.count != 0 ? n : 0;
+	if (k->left == 0 && k->open && (c->load.window == 0 || k->back >= k->sent))
 		send_end(k);
 	else if (k->left == 0)
 		xk_task_park(&k->task);  /* the last answers are still to come */
@@ -279,18 +261,18 @@ static unsigned send_run(struct xk_task *t, unsigned budget)
 {
 	struct send_conn *k = xk_container_of(t, struct send_conn, task);
 	struct send_rep *sr = k->sr;
-	const struct send_conf *c = conf_of(sr->r);
-	uint64_t n = c->burst != 0 ? c->burst : budget;
-	uint32_t size = (uint32_t)c->size;
+	const struct send_conf *c = conf_of(sr->load.r);
+	uint64_t n = c->load.burst != 0 ? c->load.burst : budget;
+	uint32_t size = (uint32_t)c->load.size;
 	struct xk_msg *m;
 
 	if (n != 1 || !k->quick || k->room < size || k->left <= 1 || XK_UNLIKELY(xk_mem_self->cache[k->cls].n == 0))
 		return send_run_any(k, c, n);
 	m = xk_msg_new_cls((enum xk_memclass)k->cls, size);
-	m->csum = xk_csum_copy_quick(m->data, sr->page, size, 0);
+	m->csum = xk_csum_copy_quick(m->data, sr->load.page, size, 0);
 	m->flags = XK_MSG_CSUM;
 	send_count(sr, k->slot, 1, size);
-	k->left -= c->count != 0;
+	k->left -= c->load.count != 0;
 	k->room -= size;
 	xk_push(k->stream, m);
 	return 1;
@@ -300,21 +282,9 @@ static unsigned send_run(struct xk_task *t, unsigned budget)
 
 static int send_connect(struct send_conn *k)
 {
-	struct xk_rep *r = k->sr->r;
-	const struct send_conf *c = conf_of(r);
-	uint64_t i = k->sr->no[k->slot];
-	struct xk_parts ps;
 	int err;
 
-	xk_parts_init(&ps, 2);
-	xk_part_push_host(&ps.p[XK_REMOTE], c->to);
-	xk_part_push_port(&ps.p[XK_REMOTE], (uint16_t)(c->port + i % c->ports));
-	xk_part_push_any(&ps.p[XK_LOCAL]);
-	if (c->lport != 0)
-		xk_part_push_port(&ps.p[XK_LOCAL], (uint16_t)(c->lport + i));
-	else
-		xk_part_push_any(&ps.p[XK_LOCAL]);
-	k->s.down = k->stream = xk_open(r, r->node, r->down[0], &ps, &err);
+	k->s.down = k->stream = load_connect(k->sr->load.r, k->sr->load.no[k->slot], &err);
 	if (k->s.down == NULL)
 		return err;
 	k->s.down->up = &k->s.self;
@@ -328,18 +298,15 @@ static int send_connect(struct send_conn *k)
 /* It ended before its messages did and is not opened again. */
 static void send_lost(struct send_conn *k)
 {
-	struct xk_node *n = k->sr->r->node;
-	struct send_state *st = n->state;
-
-	if (!k->done && xk_atomic_add(&st->lost, 1) + 1 == conf_of(k->sr->r)->conns)
-		xk_node_failed(n, "every one of its connections was refused, reset or failed");
+	if (!k->done)
+		load_lost(&k->sr->load, "every one of its connections was refused, reset or failed");
 	send_done(k);
 }
 
 /* It is gone, with or without a stream left to give back. */
 static void send_failed(struct send_conn *k, int err)
 {
-	struct xk_rep *r = k->sr->r;
+	struct xk_rep *r = k->sr->load.r;
 	const struct send_conf *c = conf_of(r);
 
 	xk_count(r->count[err == XK_E_CONNREFUSED ? N_REFUSED : err == XK_E_CONNRESET ? N_RESET : N_FAILED]);
@@ -360,7 +327,7 @@ static void send_timer(struct xk_timer *t)
 		xk_task_ready(&k->task);         /* the rate allows the next one */
 		return;
 	}
-	xk_count(k->sr->r->count[N_REOPENED]);
+	xk_count(k->sr->load.r->count[N_REOPENED]);
 	err = send_connect(k);
 	if (err != XK_OK)
 		send_failed(k, err);
@@ -418,80 +385,53 @@ static void send_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 		return;
 	}
 	xk_count_add(up->rep->count[N_RECEIVED], m->tot);
-	if (conf_of(up->rep)->window != 0)
+	if (conf_of(up->rep)->load.window != 0)
 		send_answered(conn_of(stream_own(up)), m->tot);
 	xk_msg_free(m);
 }
 
 /* ---- life ------------------------------------------------------------------------------------- */
 
-static int send_alloc(struct send_rep *sr, uint64_t n)
+static int send_alloc(struct xk_rep *r, uint64_t n)
 {
-	const struct send_conf *c = conf_of(sr->r);
+	struct send_rep *sr = r->state;
 
 	sr->conn = xk_alloc(n * sizeof *sr->conn);
-	sr->messages = xk_alloc(n * 3 * sizeof *sr->messages);
-	sr->pages = xk_alloc(c->size + XK_CACHELINE);
-	sr->rtt = c->window != 0 ? xk_alloc(sizeof *sr->rtt) : NULL;
-	if (sr->conn == NULL || sr->messages == NULL || sr->pages == NULL || (c->window != 0 && sr->rtt == NULL))
+	if (sr->conn == NULL)
 		return XK_E_NOMEM;
-	sr->page = sr->pages + (-(uintptr_t)sr->pages & (XK_CACHELINE - 1));
-	sr->bytes = sr->messages + n;
-	sr->no = sr->bytes + n;
-	stream_pattern(sr->page, c->size);
+	stream_pattern(sr->load.page, load_conf(r)->size);
 	return XK_OK;
 }
 
-static int send_open_one(struct send_rep *sr, uint64_t i)
+static int send_open_one(struct xk_rep *r, uint64_t i)
 {
-	struct xk_rep *r = sr->r;
 	struct xk_sess *s = xk_sess_create(r, NULL, r->node, NULL);
+	struct send_rep *sr = r->state;
 	struct send_conn *k;
 
 	if (s == NULL)
 		return XK_E_NOMEM;
 	k = conn_of(s);
 	k->sr = sr;
-	k->slot = sr->n;
-	k->left = conf_of(r)->count != 0 ? conf_of(r)->count : UINT64_MAX;
+	k->slot = sr->load.n;
+	k->left = load_conf(r)->count != 0 ? load_conf(r)->count : UINT64_MAX;
 	xk_task_init(&k->task, r->vp, send_run);
 	xk_timer_init(&k->timer, send_timer);
-	sr->conn[sr->n] = k;
-	sr->no[sr->n++] = i;
+	sr->conn[sr->load.n] = k;
+	sr->load.no[sr->load.n++] = i;
 	return send_connect(k);
 }
 
 static int send_rep_start(struct xk_rep *r, struct xk_errs *e)
 {
-	struct send_rep *sr = r->state;
-	const struct send_conf *c = conf_of(r);
-	uint64_t here = 0, i;
-	int err = XK_OK;
-
-	for (i = 0; i < c->conns; i++)
-		here += xk_graph_vp_of(r->node->graph, i) == r->vp;
-	if (here != 0)
-		err = send_alloc(sr, here);
-	if (err != XK_OK)
-		xk_errs_add(e, r->node->file, r->node->line, 0, "%s: out of memory for %llu connections",
-			    r->node->name, (unsigned long long)here);
-	for (i = 0; err == XK_OK && i < c->conns; i++) {
-		if (xk_graph_vp_of(r->node->graph, i) != r->vp)
-			continue;
-		err = send_open_one(sr, i);
-		if (err != XK_OK)
-			xk_errs_add(e, r->node->file, r->node->line, 0,
-				    "%s: cannot open connection %llu of %llu: %s", r->node->name,
-				    (unsigned long long)i + 1, (unsigned long long)c->conns, xk_strerror(err));
-	}
-	return err;
+	return load_open_all(r, e, send_alloc, send_open_one);
 }
 
 static void send_rep_stop(struct xk_rep *r)
 {
 	struct send_rep *sr = r->state;
 
-	for (uint32_t i = 0; i < sr->n; i++) {
+	for (uint32_t i = 0; i < sr->load.n; i++) {
 		struct send_conn *k = sr->conn[i];
 
 		if (k->s.down != NULL)
@@ -499,100 +439,41 @@ static void send_rep_stop(struct xk_rep *r)
 		xk_timer_cancel(&r->vp->wheel, &k->timer);
 		xk_sess_destroy(&k->s);
 	}
-	sr->n = 0;
-}
-
-static int send_rep_init(struct xk_rep *r)
-{
-	((struct send_rep *)r->state)->r = r;
-	return XK_OK;
+	sr->load.n = 0;
 }
 
 static void send_rep_fini(struct xk_rep *r)
 {
-	struct send_rep *sr = r->state;
-
-	xk_free(sr->conn);
-	xk_free(sr->messages);
-	xk_free(sr->pages);
-	xk_free(sr->rtt);
-}
-
-static int send_init(struct xk_node *n, struct xk_errs *e)
-{
-	const struct send_conf *c = n->conf;
-
-	(void)e;
-	((struct send_state *)n->state)->unfinished = c->conns;
-	if (c->count != 0)
-		xk_graph_will_finish(n->graph);
-	return XK_OK;
+	xk_free(((struct send_rep *)r->state)->conn);
+	load_rep_fini(r);
 }
 
 static int send_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
-	const struct send_rep *sr = r->state;
 	const struct xk_stream_event *ev = stream_event(op, buf, len);
-	struct xk_app_counts c = { sr->n, sr->messages, sr->bytes, sr->no, sr->rtt, NULL };
 
-	if (ev != NULL) {
-		send_event(r, ev);
-		return 0;
-	}
-	return xk_app_answer(op, &c, buf, len);
-}
-
-static int send_check(const void *conf, char *why, size_t n)
-{
-	const struct send_conf *c = conf;
-
-	if (c->to == 0)
-		snprintf(why, n, "needs 'to', the address to send to");
-	else if (c->port + c->ports > 65536)
-		snprintf(why, n, "port %u plus %llu ports passes 65535", c->port, (unsigned long long)c->ports);
-	else if (c->lport != 0 && c->lport + c->conns > 65536)
-		snprintf(why, n, "lport %u leaves too few ports for %llu connections", c->lport,
-			 (unsigned long long)c->conns);
-	else
-		return XK_OK;
-	return XK_E_INVAL;
-}
-
-static void send_review(const struct xk_view *v, struct xk_review *r)
-{
-	const struct send_conf *c = v->conf;
-
-	xk_review_reach(r, v, "to", c->to);
-	if (c->lport == 0)
-		xk_review_conns(r, v, c->conns, c->ports);
+	if (ev == NULL)
+		return load_control(r, op, buf, len);
+	send_event(r, ev);
+	return 0;
 }
 
 static const struct xk_ops send_ops = {
-	.init = send_init, .rep_init = send_rep_init, .rep_fini = send_rep_fini,
+	.init = load_init, .rep_init = load_rep_init, .rep_fini = send_rep_fini,
 	.rep_start = send_rep_start, .rep_stop = send_rep_stop,
 	.close_done = send_close_done, .demux = send_demux, .control = send_control,
 };
 
-static const char *const touches[] = { "copy", "line", "none", NULL };
-
-#define P(field, t, d, text, ...) \
-	{ .name = #field, .type = t, .def = d, .doc = text, .offset = offsetof(struct send_conf, field), ##__VA_ARGS__ }
-
 static const struct xk_param send_params[] = {
-	P(to, XK_P_IPV4, NULL, "address to send to", .flags = XK_PF_REQUIRED),
-	P(port, XK_P_PORT, "9", "first port to send to", .min = "1"),
-	P(ports, XK_P_UINT, "1", "consecutive ports, used in turn", .min = "1", .max = "65535"),
-	P(lport, XK_P_PORT, "0", "own port of the first connection, the next has the next; 0: any"),
-	P(conns, XK_P_UINT, "1", "connections, shared out over the virtual processors", .min = "1", .max = "1048576"),
-	P(size, XK_P_SIZE, "4KiB", "bytes of a message", .min = "1", .max = "1MiB"),
-	P(count, XK_P_UINT, "0", "messages of each connection, which then ends; the graph may end, too; 0: endless"),
-	P(burst, XK_P_UINT, "0", "messages of one connection in a unit of work; 0: the graph's burst", .max = "1024"),
-	P(rate, XK_P_UINT, "0", "messages per second of each connection; 0: as fast as it can", .max = "100000000"),
-	P(window, XK_P_UINT, "0", "most unanswered messages of a connection, whose peer sends back what it gets; 0: answers are not waited for",
+	LOAD_PARAMS_WHERE,
+	LOAD_P(size, XK_P_SIZE, "4KiB", "bytes of a message", .min = "1", .max = "1MiB"),
+	LOAD_P(count, XK_P_UINT, "0", "messages of each connection, which then ends; the graph may end, too; 0: endless"),
+	LOAD_PARAMS_PACE(0),
+	LOAD_P(window, XK_P_UINT, "0", "most unanswered messages of a connection, whose peer sends back what it gets; 0: answers are not waited for",
 	  .max = "1000000"),
-	P(touch, XK_P_ENUM, "copy", "copy a page into each message, write it through one cache line, or leave it",
-	  .choices = touches),
-	P(reconnect, XK_P_TIME, "0s", "a connection that failed is opened again after so long; 0s: never", .max = "1h"),
+	LOAD_PARAMS_TOUCH,
+	{ .name = "reconnect", .type = XK_P_TIME, .def = "0s", .max = "1h", .offset = offsetof(struct send_conf, reconnect),
+	  .doc = "a connection that failed is opened again after so long; 0s: never" },
 	XK_PARAM_END
 };
 
@@ -606,8 +487,8 @@ const struct xk_proto xk_proto_tcpsend = {
 	.doc = "sends messages over many streams and ends when all is acknowledged", .ops = &send_ops,
 	.needs = { "stream" }, .min_down = 1, .max_down = 1,
 	.params = send_params, .conf_size = sizeof(struct send_conf),
-	.node_size = sizeof(struct send_state), .rep_size = sizeof(struct send_rep),
+	.node_size = sizeof(struct load_node), .rep_size = sizeof(struct send_rep),
 	.sess_size = sizeof(struct send_conn),
-	.check = send_check, .drops = send_drops, .counts = send_counts,
-	.review = send_review,
+	.check = load_check, .drops = send_drops, .counts = send_counts,
+	.review = load_review,
 };

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * load_send.c - connections of senders of load; see load_send.h.
+ *
+ * Each virtual processor opens those that the graph maps to it, in the order of their numbers.
+ */
+#include "protocols/load/load_send.h"
+
+#include "runtime/base/xk_csum_inline.h"
+#include "runtime/upi/xk_part.h"
+#include "runtime/upi/xk_upi_inline.h"
+
+#include <stdio.h>
+
+#define PAGE 4096u
+
+const char *const load_touches[] = { "copy", "line", "none", NULL };
+
+static struct load_rep *load_of(const struct xk_rep *r) { return r->state; }
+
+/* ---- pacing, and the end ----------------------------------------------------------- */
+
+void load_touch(struct xk_msg *m)
+{
+	for (; m != NULL; m = m->next)
+		xk_csum_touch(m->data, m->len, false);
+}
+
+void load_done(struct load_rep *l)
+{
+	struct load_node *st = l->r->node->state;
+
+	if (load_conf(l->r)->count != 0 && xk_atomic_add(&st->unfinished, (uint64_t)-1) == 1)
+		xk_graph_finished(l->r->node->graph);
+}
+
+void load_lost(struct load_rep *l, const char *why)
+{
+	struct load_node *st = l->r->node->state;
+
+	if (xk_atomic_add(&st->lost, 1) + 1 == load_conf(l->r)->conns)
+		xk_node_failed(l->r->node, why);
+}
+
+/* ---- life ------------------------------------------------------------------------------ */
+
+int load_init(struct xk_node *n, struct xk_errs *e)
+{
+	const struct load_conf *c = n->conf;
+
+	(void)e;
+	((struct load_node *)n->state)->unfinished = c->conns;
+	if (c->count != 0)
+		xk_graph_will_finish(n->graph);
+	return XK_OK;
+}
+
+int load_rep_init(struct xk_rep *r)
+{
+	load_of(r)->r = r;
+	return XK_OK;
+}
+
+void load_rep_fini(struct xk_rep *r)
+{
+	struct load_rep *l = load_of(r);
+
+	xk_free(l->messages);
+	xk_free(l->page_block);
+	xk_free(l->rtt);
+}
+
+static int load_alloc(struct load_rep *l, uint64_t n)
+{
+	const struct load_conf *c = load_conf(l->r);
+
+	l->messages = xk_alloc(n * 3 * sizeof *l->messages);
+	l->page_block = xk_alloc(c->size + PAGE + XK_CACHELINE);
+	l->rtt = c->window != 0 ? xk_alloc(sizeof *l->rtt) : NULL;
+	if (l->messages == NULL || l->page_block == NULL || (c->window != 0 && l->rtt == NULL))
+		return XK_E_NOMEM;
+	l->bytes = l->messages + n;
+	l->no = l->bytes + n;
+	l->page = (uint8_t *)l->page_block + (-(uintptr_t)l->page_block & (PAGE - 1));
+	return XK_OK;
+}
+
+int load_open_all(struct xk_rep *r, struct xk_errs *e, int (*alloc)(struct xk_rep *r, uint64_t n),
+		  int (*open)(struct xk_rep *r, uint64_t i))
+{
+	const struct load_conf *c = load_conf(r);
+	uint64_t here = 0;
+	int err = XK_OK;
+
+	for (uint64_t i = 0; i < c->conns; i++)
+		here += xk_graph_vp_of(r->node->graph, i) == r->vp;
+	if (here != 0 && (err = load_alloc(load_of(r), here)) == XK_OK)
+		err = alloc(r, here);
+	if (err != XK_OK)
+		xk_errs_add(e, r->node->file, r->node->line, 0, "%s: out of memory for %llu connections",
+			    r->node->name, (unsigned long long)here);
+	for (uint64_t i = 0; err == XK_OK && i < c->conns; i++) {
+		if (xk_graph_vp_of(r->node->graph, i) != r->vp)
+			continue;
+		err = open(r, i);
+		if (err != XK_OK)
+			xk_errs_add(e, r->node->file, r->node->line, 0,
+				    "%s: cannot open connection %llu of %llu: %s", r->node->name,
+				    (unsigned long long)i + 1, (unsigned long long)c->conns, xk_strerror(err));
+	}
+	return err;
+}
+
+struct xk_sess *load_connect(struct xk_rep *r, uint64_t i, int *err)
+{
+	const struct load_conf *c = load_conf(r);
+	struct xk_parts ps;
+
+	xk_parts_init(&ps, 2);
+	xk_part_push_host(&ps.p[XK_REMOTE], c->to);
+	xk_part_push_port(&ps.p[XK_REMOTE], (uint16_t)(c->port + i % c->ports));
+	xk_part_push_any(&ps.p[XK_LOCAL]);
+	if (c->lport != 0)
+		xk_part_push_port(&ps.p[XK_LOCAL], (uint16_t)(c->lport + i));
+	else
+		xk_part_push_any(&ps.p[XK_LOCAL]);
+	return xk_open(r, r->node, r->down[0], &ps, err);
+}
+
+int load_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	const struct load_rep *l = load_of(r);
+	struct xk_app_counts c = { l->n, l->messages, l->bytes, l->no, l->rtt, NULL };
+
+	return xk_app_answer(op, &c, buf, len);
+}
+
+/* ---- the descriptor ----------------------------------------------------------------------- */
+
+int load_check(const void *conf, char *why, size_t n)
+{
+	const struct load_conf *c = conf;
+
+	if (c->to == 0)
+		snprintf(why, n, "needs 'to', the address to send to");
+	else if (c->port + c->ports > 65536)
+		snprintf(why, n, "port %u plus %llu ports passes 65535", c->port, (unsigned long long)c->ports);
+	else if (c->lport != 0 && c->lport + c->conns > 65536)
+		snprintf(why, n, "lport %u leaves too few ports for %llu connections", c->lport,
+			 (unsigned long long)c->conns);
+	else
+		return XK_OK;
+	return XK_E_INVAL;
+}
+
+void load_review(const struct xk_view *v, struct xk_review *r)
+{
+	const struct load_conf *c = v->conf;
+
+	xk_review_reach(r, v, "to", c->to);
+	if (c->lport == 0)
+		xk_review_conns(r, v, c->conns, c->ports);
+}

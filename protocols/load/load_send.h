@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * load_send.h - senders of load, over datagrams or streams: where their connections go, what
+ * their messages are copied from, how fast, what is counted of each, and when the graph is done.
+ *
+ * A sender embeds these structures first in its own: its configuration, its node's state, its
+ * replica's.  How a message is sent and a connection ends is its own.
+ * Invariant: slot i < n of a replica is the connection no[i] of the graph, and lives here.
+ */
+#ifndef LOAD_SEND_H
+#define LOAD_SEND_H
+
+#include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_review.h"
+#include "runtime/upi/xk_upi.h"
+
+enum { LOAD_COPY, LOAD_LINE, LOAD_NONE };           /* ORDER load_touches */
+extern const char *const load_touches[];
+
+struct load_conf {
+	uint64_t conns, size, count, burst, rate, ports, window;
+	uint32_t to;
+	uint16_t port, lport;
+	unsigned touch;
+};
+
+/* Connections of the node; shared, counted atomically. */
+struct load_node { uint64_t unfinished, lost; };
+
+struct load_rep {
+	struct xk_rep  *r;
+	xk_counter     *messages, *bytes;
+	uint64_t       *no;               /* connection numbers in the graph */
+	uint32_t        n;
+	uint8_t        *page;             /* page-aligned, `size` bytes */
+	struct xk_hist *rtt;              /* with a window, else NULL */
+	void           *page_block;
+};
+
+static inline const struct load_conf *load_conf(const struct xk_rep *r) { return r->conf; }
+
+/* ---- pacing, and the end ----------------------------------------------------------- */
+
+/* Messages that `rate` allows in t. */
+static inline uint64_t load_due(const struct load_conf *c, xk_ns t)
+{
+	return t / XK_SEC * c->rate + t % XK_SEC * c->rate / XK_SEC;
+}
+/* Writes m through one cache line at a time. */
+void load_touch(struct xk_msg *m);
+/* A connection has nothing more to do; the last ends a graph that may end. */
+void load_done(struct load_rep *l);
+/* One ended before its messages were sent: with the last the node has failed, for `why`. */
+void load_lost(struct load_rep *l, const char *why);
+
+/* ---- life ------------------------------------------------------------------------------ */
+
+int  load_init(struct xk_node *n, struct xk_errs *e);
+int  load_rep_init(struct xk_rep *r);
+void load_rep_fini(struct xk_rep *r);
+/* Opens this replica's connections: `alloc` makes place for the sender's own of them, `open`
+ * opens number i.  An error is told. */
+int  load_open_all(struct xk_rep *r, struct xk_errs *e, int (*alloc)(struct xk_rep *r, uint64_t n),
+		   int (*open)(struct xk_rep *r, uint64_t i));
+/* What lies below of connection i; NULL with *err. */
+struct xk_sess *load_connect(struct xk_rep *r, uint64_t i, int *err);
+int  load_control(struct xk_rep *r, unsigned op, void *buf, unsigned len);
+
+/* ---- the descriptor ----------------------------------------------------------------------- */
+
+int  load_check(const void *conf, char *why, size_t n);
+void load_review(const struct xk_view *v, struct xk_review *r);
+
+#define LOAD_P(field, t, d, text, ...) \
+	{ .name = #field, .type = t, .def = d, .doc = text, \
+	  .offset = offsetof(struct load_conf, field), ##__VA_ARGS__ }
+#define LOAD_PARAMS_WHERE \
+	LOAD_P(to, XK_P_IPV4, NULL, "address to send to", .flags = XK_PF_REQUIRED), \
+	LOAD_P(port, XK_P_PORT, "9", "first port to send to", .min = "1"), \
+	LOAD_P(ports, XK_P_UINT, "1", "consecutive ports, used in turn", .min = "1", .max = "65535"), \
+	LOAD_P(lport, XK_P_PORT, "0", "own port of the first connection, the next has the next; 0: any"), \
+	LOAD_P(conns, XK_P_UINT, "1", "connections, shared out over the virtual processors", \
+	       .min = "1", .max = "1048576")
+/* live: XK_PF_LIVE where it may change while the graph runs, else 0. */
+#define LOAD_PARAMS_PACE(live) \
+	LOAD_P(burst, XK_P_UINT, "0", \
+	       "messages of one connection in a unit of work; 0: the graph's burst", \
+	       .max = "1024", .flags = live), \
+	LOAD_P(rate, XK_P_UINT, "0", "messages per second of each connection; 0: as fast as it can", \
+	       .max = "100000000", .flags = live)
+#define LOAD_PARAMS_TOUCH \
+	LOAD_P(touch, XK_P_ENUM, "copy", \
+	       "copy a page into each message, write it through one cache line, or leave it", \
+	       .choices = load_touches)
+
+#endif

@@ -241,7 +241,7 @@ void bench_progress_end(struct bench_progress *p);
 /* Processor, kernel, ... and "doubts", a list of sentences. */
 json_t *bench_env(void);
 /* What would mend it: {name, doubt, command}; root: "" or where a copy of /sys and /proc is. */
-json_t *bench_hints(const char *root, const json_t *env);
+json_t *bench_hints(const char *root, json_t *env);
 
 /* ---- what this machine's primitives cost (bench_micro.c) --------------------------------- */
 

@@ -6,7 +6,8 @@
  * Two runs under cachegrind, one three times as long as the other: what the longer one has
  * more, over the messages that it has more, is a message's; bringing the graph up falls out.
  * They run in virtual time, on one thread and with one seed, so the same command says the
- * same but for what is drawn at the start (places in memory, seeds of tables).  With the real clock (--real) threads take turns by chance: several pairs run then,
+ * same but for what is drawn at the start (places in memory, seeds of tables).  With the
+ * real clock (--real) threads take turns by chance: several pairs run then,
  * and the median and the range of all of them are told.
  * The model is of one processor with one cache, on which all threads run in turn, so lines
  * that wander between processors miss nothing in it: it shows what a message touches, and
@@ -19,12 +20,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tools/vp-bench/bench_lua.h"
 
 #define PATIENCE 900.0           /* for a run that was told to take seconds */
-
-enum { IR, I1MR, ILMR, D1MR, DLMR, D1MW, DLMW, EVENTS };
-static const char *const events[EVENTS] = { "Ir", "I1mr", "ILmr", "D1mr", "DLmr", "D1mw", "DLmw" };
-static const char *const caches[3] = { "desc: I1 cache:", "desc: D1 cache:", "desc: LL cache:" };
 
 #define PAIRS_LEAST 3u           /* by the real clock */
 #define PAIRS_MOST  100u
@@ -34,11 +32,6 @@ struct input {
 	xk_ns    time;
 	unsigned pairs;
 	bool     json, real;
-};
-
-struct model {
-	double n[EVENTS], messages, bytes;
-	char   cache[3][80];             /* I1, D1, last level, as cachegrind describes them */
 };
 
 /* ---- options ------------------------------------------------------------------------------- */
@@ -85,51 +78,29 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 /* ---- one run -------------------------------------------------------------------------------- */
 
-/* What stands behind `key` at the begin of the line, or NULL. */
-static char *after(char *line, const char *key)
+static bool is_total(const char *line)
 {
-	size_t n = strlen(key);
-
-	return strncmp(line, key, n) == 0 ? line + n + strspn(line + n, " ") : NULL;
+	return strncmp(line, "desc:", 5) == 0 || strncmp(line, "events:", 7) == 0 || strncmp(line, "summary:", 8) == 0;
 }
 
-/* Both lists are in the same order. */
-static bool take_totals(char *names, char *values, double *n)
+/* The lines that misses.lua reads, of many. */
+static json_t *totals(const char *path)
 {
-	char *a, *b, *name = strtok_r(names, " ", &a), *value = strtok_r(values, " ", &b);
-	unsigned found = 0;
-
-	for (; name != NULL && value != NULL; name = strtok_r(NULL, " ", &a), value = strtok_r(NULL, " ", &b))
-		for (unsigned i = 0; i < EVENTS; i++)
-			if (strcmp(events[i], name) == 0) {
-				n[i] = strtod(value, NULL);
-				found++;
-			}
-	return found == EVENTS;
-}
-
-static bool read_model(const char *path, struct model *m)
-{
-	char line[4096], names[1024] = "", *rest;
+	json_t *list = json_array();
 	FILE *f = fopen(path, "r");
-	bool good = false;
+	char line[4096];
 
-	while (f != NULL && !good && fgets(line, sizeof line, f) != NULL) {
+	while (f != NULL && fgets(line, sizeof line, f) != NULL) {
 		line[strcspn(line, "\n")] = '\0';
-		for (unsigned i = 0; i < XK_ARRAY_LEN(caches); i++)
-			if ((rest = after(line, caches[i])) != NULL)
-				snprintf(m->cache[i], sizeof m->cache[i], "%s", rest);
-		if ((rest = after(line, "events:")) != NULL)
-			snprintf(names, sizeof names, "%s", rest);
-		if ((rest = after(line, "summary:")) != NULL)
-			good = take_totals(names, rest, m->n);
+		if (is_total(line))
+			json_array_append_new(list, json_string(line));
 	}
 	if (f != NULL)
 		fclose(f);
-	return good;
+	return list;
 }
 
-static int run_in(const struct input *in, const char *path, xk_ns time, struct model *m, char *why, size_t n)
+static int run_in(const struct input *in, const char *path, xk_ns time, json_t **m, char *why, size_t n)
 {
 	const char *argv[BENCH_ARGS + 14];
 	char out[300], duration[64];
@@ -161,16 +132,16 @@ static int run_in(const struct input *in, const char *path, xk_ns time, struct m
 	j = bench_child_json(argv, PATIENCE, &stopped, why, n);
 	if (j == NULL)
 		return stopped ? BENCH_INTERRUPTED : BENCH_CHILD_FAILED;
-	m->messages = bench_number_of(j, "messages");
-	m->bytes = bench_number_of(j, "bytes");
+	*m = json_pack("{s:o, s:f, s:f}", "lines", totals(path), "messages", bench_number_of(j, "messages"), "bytes",
+		       bench_number_of(j, "bytes"));
 	json_decref(j);
-	if (read_model(path, m))
-		return BENCH_OK;
-	snprintf(why, n, "what cachegrind wrote has no totals");
-	return BENCH_CHILD_FAILED;
+	j = bench_lua_call("misses", "check", m, 1, why, n);
+	json_decref(j);
+	return j != NULL ? BENCH_OK : BENCH_CHILD_FAILED;
 }
 
-static int run(const struct input *in, xk_ns time, struct model *m, char *why, size_t n)
+/* {lines, messages, bytes} of a run, into *m. */
+static int run(const struct input *in, xk_ns time, json_t **m, char *why, size_t n)
 {
 	const char *dir = getenv("TMPDIR");
 	char path[256];
@@ -188,116 +159,45 @@ static int run(const struct input *in, xk_ns time, struct model *m, char *why, s
 	return code;
 }
 
-/* ---- what a message has ----------------------------------------------------------------------- */
+/* ---- pairs ------------------------------------------------------------------------------------- */
 
-enum { FIGURES = 5 };
-static const struct { const char *name, *doc; } figure[FIGURES] = {
-	{ "instructions", "instructions" },
-	{ "first_level_instruction_misses", "first-level misses, instructions" },
-	{ "first_level_data_misses", "first-level misses, data" },
-	{ "last_level_instruction_misses", "last-level misses, instructions" },
-	{ "last_level_data_misses", "last-level misses, data" },
-};
-
-/* Of all pairs: for a message, and for a KB (NAN: no payload was counted). */
-struct figures {
-	double   message[FIGURES][PAIRS_MOST], kb[FIGURES][PAIRS_MOST], messages;
-	unsigned n;
-	char     cache[3][80];
-};
-
-static void take_pair(struct figures *f, const struct model *a, const struct model *b)
+static int one_pair(const struct input *in, json_t *list, char *why, size_t n)
 {
-	double d[EVENTS], messages = b->messages - a->messages, kb = (b->bytes - a->bytes) / 1024;
-	double all[FIGURES];
-
-	/* Where there are none, chance in the two set-ups may leave a few too many in the first. */
-	for (unsigned i = 0; i < EVENTS; i++)
-		d[i] = b->n[i] > a->n[i] ? b->n[i] - a->n[i] : 0;
-	all[0] = d[IR];
-	all[1] = d[I1MR];
-	all[2] = d[D1MR] + d[D1MW];
-	all[3] = d[ILMR];
-	all[4] = d[DLMR] + d[DLMW];
-	for (unsigned i = 0; i < FIGURES; i++) {
-		f->message[i][f->n] = all[i] / messages;
-		f->kb[i][f->n] = kb > 0 ? all[i] / kb : NAN;
-	}
-	f->messages += messages;
-	f->n++;
-	memcpy(f->cache, a->cache, sizeof f->cache);
-}
-
-static int one_pair(const struct input *in, struct figures *f, char *why, size_t n)
-{
-	struct model a = { 0 }, b = { 0 };
-	int code = run(in, in->time, &a, why, n);
+	json_t *m[2] = { NULL, NULL }, *pair = NULL;
+	int code = run(in, in->time, &m[0], why, n);
 
 	if (code == BENCH_OK)
-		code = run(in, 3 * in->time, &b, why, n);
-	if (code == BENCH_OK && b.messages <= a.messages) {
-		snprintf(why, n, "the longer run had no more messages than the shorter one: a graph that ends by itself "
-			 "cannot be measured");
-		code = BENCH_CHILD_FAILED;
+		code = run(in, 3 * in->time, &m[1], why, n);
+	if (code == BENCH_OK) {
+		pair = bench_lua_call("misses", "pair", m, 2, why, n);
+		code = pair != NULL ? BENCH_OK : BENCH_CHILD_FAILED;
 	}
-	if (code == BENCH_OK)
-		take_pair(f, &a, &b);
+	if (pair != NULL)
+		json_array_append_new(list, pair);
+	json_decref(m[0]);
+	json_decref(m[1]);
 	return code;
 }
 
-/* ---- showing ------------------------------------------------------------------------------------- */
-
-static json_t *medians(double (*v)[PAIRS_MOST], unsigned n)
+static int show(const struct input *in, json_t *list)
 {
-	json_t *o = json_object();
+	json_t *args[] = { json_string(in->o.file[0]), json_string(in->real ? "real" : "virtual"), list }, *doc;
+	char why[400];
+	int code = BENCH_IO;
 
-	for (unsigned i = 0; i < FIGURES; i++)
-		json_object_set_new(o, figure[i].name, bench_real_json(isnan(v[i][0]) ? NAN : bench_stat("median", v[i], n)));
-	return o;
-}
-
-static json_t *ranges(double (*v)[PAIRS_MOST], unsigned n)
-{
-	json_t *o = json_object();
-
-	for (unsigned i = 0; i < FIGURES; i++)
-		json_object_set_new(o, figure[i].name, json_pack("[f, f]", bench_stat("least", v[i], n), bench_stat("most", v[i], n)));
-	return o;
-}
-
-static int show_json(const struct input *in, struct figures *f)
-{
-	json_t *doc = json_pack("{s:i, s:s, s:s, s:s, s:i, s:f, s:o, s:o, s:o, s:[s, s, s]}", "schema", 1, "tool", "vp-bench misses",
-				"file", in->o.file[0], "clock", in->real ? "real" : "virtual", "pairs", (int)f->n,
-				"messages", f->messages, "per_message", medians(f->message, f->n), "per_kb", medians(f->kb, f->n),
-				"range", ranges(f->message, f->n), "caches", f->cache[0], f->cache[1], f->cache[2]);
-	bool bad = doc == NULL || json_dumpf(doc, stdout, JSON_INDENT(1)) != 0;
-
-	putchar('\n');
-	json_decref(doc);
-	return bad ? BENCH_IO : BENCH_OK;
-}
-
-static int show(const struct input *in, struct figures *f)
-{
-	if (in->json)
-		return show_json(in, f);
-	printf("a model of one processor and its caches (cachegrind), %.0f messages; sharing between processors is not in it\n"
-	       "%s\ninstructions %s; data %s; last level %s\n\n%-34s%14s%14s%s\n", f->messages, in->real ?
-	       "by the real clock: threads took turns by chance" : "in virtual time, on one thread: the same command says the same, within a per cent", f->cache[0],
-	       f->cache[1], f->cache[2], "", "per message", "per KB", in->real ? "   lowest to highest per message" : "");
-	for (unsigned i = 0; i < FIGURES; i++) {
-		printf("%-34s%14.4g", figure[i].doc, bench_stat("median", f->message[i], f->n));
-		if (isnan(f->kb[i][0]))
-			printf("%14s", "-");
-		else
-			printf("%14.4g", bench_stat("median", f->kb[i], f->n));
-		if (in->real)
-			printf("   %.4g to %.4g in %u pairs", bench_stat("least", f->message[i], f->n),
-			       bench_stat("most", f->message[i], f->n), f->n);
+	doc = bench_lua_call("misses", "document", args, 3, why, sizeof why);
+	if (doc == NULL) {
+		fprintf(stderr, "vp-bench misses: %s\n", why);
+	} else if (!in->json) {
+		code = bench_lua_print(stdout, "misses", "text", &doc, 1);
+	} else {
+		code = json_dumpf(doc, stdout, JSON_INDENT(1)) == 0 ? BENCH_OK : BENCH_IO;
 		putchar('\n');
 	}
-	return BENCH_OK;
+	json_decref(doc);
+	json_decref(args[0]);
+	json_decref(args[1]);
+	return code;
 }
 
 int bench_misses_main(int argc, char **argv)
@@ -314,18 +214,19 @@ int bench_misses_main(int argc, char **argv)
 	};
 	static const struct argp argp = { opts, parse, "FILE [k=v ...]",
 		"Runs a graph twice under valgrind's cachegrind and says how many cache misses a message has in its model.", NULL, NULL, NULL };
-	static struct figures f;
 	struct input in = { .time = 0 };
 	char why[700] = "";
+	json_t *list = json_array();
 	int code = BENCH_OK;
 
 	argp_err_exit_status = BENCH_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &in);
 	for (unsigned i = 0; i < in.pairs && code == BENCH_OK; i++)
-		code = one_pair(&in, &f, why, sizeof why);
-	if (code != BENCH_OK) {
+		code = one_pair(&in, list, why, sizeof why);
+	if (code != BENCH_OK)
 		fprintf(stderr, "vp-bench misses: %s: %s\n", in.o.file[0], why);
-		return code;
-	}
-	return show(&in, &f);
+	else
+		code = show(&in, list);
+	json_decref(list);
+	return code;
 }

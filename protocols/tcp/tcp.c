@@ -3,7 +3,7 @@
  * tcp.c - the Transmission Control Protocol (RFC 9293): the descriptor, what a
  * node and its replicas own, start and stop.
  *
- * What a connection does is in the files that tcp_priv.h lists; here is only
+ * What a connection does is in the files that tcp_core.h, tcp_sess.h and tcp_fast.h list; here is only
  * what lives as long as the graph.  Under the virtual clock the node's secrets
  * come from the graph's seed, so that a run can be repeated; under the real one
  * they come from the system, because the seed could be guessed from what a VP's
@@ -119,8 +119,8 @@ static const struct xk_ops tcp_ops = {
 	.rep_init = tcp_rep_init, .rep_fini = tcp_rep_fini, .rep_stop = tcp_rep_stop,
 	.open = tcp_open, .open_enable = inet_open_enable, .open_disable = inet_open_disable,
 	.open_disable_all = xk_enable_unbind_all,
-	.demux = tcp_demux, .demux_frames = tcp_demux_frames, .enter = tcp_enter, .control = tcp_control,
-	.push = tcp_push, .pop = tcp_pop, .close = tcp_close, .sess_control = tcp_sess_control,
+	.demux = tcp_fast_demux, .demux_frames = tcp_fast_frames, .enter = tcp_enter, .control = tcp_control,
+	.push = tcp_fast_push, .pop = tcp_pop, .close = tcp_close, .sess_control = tcp_sess_control,
 };
 
 /* The ports are all it takes, and 8 bytes what is judged by them: shorter ones than TCP has

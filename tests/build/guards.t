@@ -77,6 +77,23 @@ allows tools/peers/x.c '#include "lwip/udp.h"'
 allows drivers/tap/x.c '#include "runtime/upi/xk_upi.h"'
 allows tests/runtime/map/x.c '#include "runtime/map/map_priv.h"'
 
+# circle A B ...: a file of protocols/x for each, which calls the next, the last one the first.
+circle() {
+	rm -rf "$tmp/t"
+	for name in "$@"; do
+		shift
+		put "protocols/x/$name.c" "void ${1:-a}(void);" "void $name(void); void $name(void) { ${1:-a}(); }"
+		${CC:-cc} -c -o "$tmp/t/protocols/x/$name.o" "$tmp/t/protocols/x/$name.c" || return 1
+	done
+}
+circles() { (cd "$tmp/t" && sh "$tools/check-circles" . .); }
+circle a b c
+ok "circles: one of three files passes" circles
+circle a b c d
+ok "circles: one of four is refused" sh -c "! sh '$tools/check-circles' '$tmp/t' '$tmp/t'"
+put tools/circles.tab 'protocols/x 4'
+ok "circles: unless the table allows it" circles
+
 rm -rf "$tmp/t"
 put runtime/base/a.h 'struct b; size_t f(struct b *);'
 ok "headers: one that needs another is named" named check-headers "runtime/base/a.h: does not compile alone"

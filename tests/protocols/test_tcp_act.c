@@ -442,7 +442,7 @@ static void run(const struct tf_out *syn, struct xk_sess *s, uint32_t first, uns
 		memset(d, 0xee, 14);
 		m[i] = pf_msg(d, 14 + tf_datagram(d + 14, &g));
 	}
-	CU_ASSERT_EQUAL(tcp_demux_frames(&r->up, s->down, &run), n);
+	CU_ASSERT_EQUAL(tcp_fast_frames(&r->up, s->down, &run), n);
 	pf_leave(&f, 0);
 	pf_settle(&f);
 }

@@ -9,7 +9,7 @@
  * stands for all of them, because they went out in order.  What is not so is left
  * to those two, and nothing has been changed then.
  * Most acknowledgements come alone and say nothing else: those are seen through in one
- * function from their session's key on (tcp_ack_demux), without a description of the
+ * function from their session's key on (tcp_fast_ack), without a description of the
  * segment in memory, and nobody is called but who waits for something.
  * Invariant: the control block is afterwards what those two would have made of it.
  */
@@ -213,7 +213,7 @@ static inline void ack_in(struct tcp_sess *ts, struct xk_msg *m, uint32_t wnd, s
 		tcp_timer_sync(ts);
 }
 
-void tcp_ack_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+void tcp_fast_ack(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	struct tcp_sess *ts = sess_of(up->rep, m);
 	struct tcp_cb *cb;
@@ -230,5 +230,5 @@ void tcp_ack_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 			return;
 		}
 	}
-	tcp_demux_one(up, lls, m);
+	tcp_fast_one(up, lls, m);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tcp_fast.h - the quick ways of TCP: what exists for speed alone, and all that other floors
- * know of it.
+ * tcp_fast.h - what exists in TCP for speed alone, and all that other floors know of it.
  *
- *   tcp_ack.c   an acknowledgement that ends nothing but waiting
- *   tcp_run.c   runs of segments up; what a driver may place
+ *   tcp_predict.c     one segment up, as it was expected
+ *   tcp_ack.c         an acknowledgement that ends nothing but waiting
+ *   tcp_run.c         runs of segments up; what a driver may place
+ *   tcp_push_quick.c  a full segment down at once
  *
  * Each does what the plain way would have done, with fewer instructions.
  */
@@ -13,13 +14,22 @@
 
 #include "protocols/tcp/sess/tcp_sess.h"
 
-/* A segment that may be an acknowledgement and nothing else. */
-void tcp_ack_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+/* The operations demux, demux_frames and push. */
+void tcp_fast_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+/* Of one connection's segments those that are its next data, together. */
+unsigned tcp_fast_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);
+void tcp_fast_push(struct xk_sess *s, struct xk_msg *m);
+bool tcp_fast_payload(const struct xk_sess *s, const uint8_t *frame, uint32_t len, struct xk_payload *p);
+/* Is m, its sum good, for ts and as predicted?  Then it is done with. */
+bool tcp_fast_predicted(struct tcp_sess *ts, struct xk_msg *m);
+
+/* ---- among themselves --------------------------------------------------------------- */
+
+/* Any segment by itself; one that may be an acknowledgement and nothing else. */
+void tcp_fast_one(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+void tcp_fast_ack(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 /* An ACK of new data, no larger than snd_max, in ca_state OPEN, without blocks: what
  * tcp_rec_ack and tcp_input_advance make of it.  False, and nothing has changed: it is for those. */
 bool tcp_ack_quick(struct tcp_cb *cb, const struct tcp_env *e, uint32_t ack, struct tcp_acts *a);
-/* Of one connection's segments those that are its next data, together. */
-unsigned tcp_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);
-bool tcp_payload(const struct xk_sess *s, const uint8_t *frame, uint32_t len, struct xk_payload *p);
 
 #endif

@@ -255,7 +255,7 @@ static inline bool run_is_of(const struct xk_sess *s, const struct xk_up *up, co
 	       s->map.key.w[0] == ip_net_pair(f->m[0]->data + f->net) && tcp_held((const struct tcp_sess *)(const void *)s);
 }
 
-unsigned tcp_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
+unsigned tcp_fast_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
 {
 	struct xk_sess *s = *f->hint;
 	unsigned good = 0;
@@ -274,7 +274,7 @@ unsigned tcp_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk
  * the next is for who asks to see.  All that is passed up was passed up when rcv_nxt
  * moved.  A connection at rest is woken by its segment, the usual way.
  */
-bool tcp_payload(const struct xk_sess *s, const uint8_t *frame, uint32_t len, struct xk_payload *p)
+bool tcp_fast_payload(const struct xk_sess *s, const uint8_t *frame, uint32_t len, struct xk_payload *p)
 {
 	const struct tcp_sess *ts = (const struct tcp_sess *)(const void *)s;
 	const uint8_t *t = frame + 20;

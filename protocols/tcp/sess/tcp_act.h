@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tcp_act.h - what the way up shares: one segment (tcp_act.c), a run of them
- * (tcp_run.c).
+ * tcp_act.h - what the way up shares: one segment, as it is (tcp_act.c) or as it was
+ * predicted (fast/tcp_predict.c), and a run of them (fast/tcp_run.c).
  *
  * Everything here is inline and about the segment that was expected.
  * Invariant: between tcp_pop_begin and tcp_pop_end a session is not destroyed.
@@ -61,5 +61,20 @@ static inline void tcp_pay_ack(struct tcp_sess *ts)
 /* Bytes that nobody will read: the peer must not believe that they arrived
  * (RFC 1122 4.2.2.13). */
 void tcp_nobody_reads(struct tcp_sess *ts, struct xk_msg *m);
+
+/* m, the bytes at rcv_nxt, goes up. */
+static inline void tcp_deliver(struct tcp_sess *ts, struct xk_msg *m)
+{
+	struct tcp_cb *cb = tcp_cb(ts);
+
+	cb->rcv_nxt += m->tot;
+	cb->bytes_received += m->tot;
+	if (cb->flags & TCP_F_MANUAL)
+		cb->rcv_held += m->tot;
+	if (XK_LIKELY(tcp_held(ts)))
+		xk_demux(&ts->s, m);
+	else
+		tcp_nobody_reads(ts, m);
+}
 
 #endif

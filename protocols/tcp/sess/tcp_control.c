@@ -405,7 +405,7 @@ static int sess_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned le
 		/* Who asks wants to know whether a sum of its payload is of use. */
 		return cb->tune->checksum ? XK_E_NOTSUP : XK_E_INVAL;
 	case XK_CTL_PAYLOAD:
-		return inet_answer(buf, len, &(xk_payload_fn){ tcp_payload }, sizeof(xk_payload_fn));
+		return inet_answer(buf, len, &(xk_payload_fn){ tcp_fast_payload }, sizeof(xk_payload_fn));
 	case XK_STREAM_ROOM:
 		return room(ts, buf, len);
 	case XK_STREAM_ERRNO:

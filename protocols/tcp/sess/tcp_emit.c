@@ -235,7 +235,7 @@ bool tcp_emit(struct tcp_sess *ts, uint32_t seq, struct xk_msg *data, uint16_t f
 	options(cb, &h, opts, now, len);
 	if (XK_LIKELY(flags & TCP_ACK)) {
 		h.ack = cb->rcv_nxt;
-		h.wnd = (uint16_t)(tcp_advertise(ts) >> cb->rcv_wscale);
+		h.wnd = (uint16_t)(tcp_advertise(ts, cb) >> cb->rcv_wscale);
 		if (cb->flags & TCP_F_ECE)
 			h.flags |= TCP_ECE;
 		tcp_ack_paid(cb);

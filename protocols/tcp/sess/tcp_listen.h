@@ -2,7 +2,9 @@
 /*
  * tcp_listen.h - what the passive side of TCP shares within itself.
  *
- *   tcp_listen.c    LISTEN and CLOSED, the session at the end of a handshake
+ *   tcp_listen.c    LISTEN and CLOSED
+ *   tcp_accept.c    the session at the end of a handshake
+ *   tcp_port.c      what a listening port has of its own
  *   tcp_syncache.c  handshakes that wait for their last step
  *   tcp_cookie.c    handshakes that wait in the network (RFC 4987)
  */
@@ -40,6 +42,11 @@ uint16_t tcp_listen_mss(const struct tcp_arrival *a);
 /* Makes the session, tells e's holder, runs the segment through it; consumes a->m.
  * XK_E_AGAIN: not now, the handshake may be kept. */
 int  tcp_accept(const struct tcp_arrival *a, const struct xk_enable *e, const struct tcp_half *h);
+/* Is there more in it than the acknowledgement that has made the session? */
+static inline bool tcp_says_more(const struct tcp_seg *g)
+{
+	return g->len != 0 || (g->flags & (TCP_FIN | TCP_URG));
+}
 /* Answers as CLOSED does, drops a->m for that reason. */
 void tcp_refuse(const struct tcp_arrival *a, unsigned why);
 

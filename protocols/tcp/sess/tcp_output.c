@@ -211,27 +211,6 @@ static void persist(struct tcp_cb *cb, const struct tcp_env *e)
 		tcp_timer_arm(cb, e, TCP_T_USER, cb->user_timeout);
 }
 
-/* A quarter of the buffer is worth waking for; two segments are when nothing else
- * waits to be sent, lest the path run dry. */
-static bool room_worth_telling(const struct tcp_sess *ts)
-{
-	const struct tcp_cb *cb = tcp_cb(ts);
-	uint32_t limit, room = tcp_room_now(ts, &limit), two = 2u * cb->mss;
-
-	return room != 0 && (room >= limit / 4 || (room >= two && cb->sq.unsent_bytes < two));
-}
-
-/* The promise of xk_stream.h. */
-XK_NOINLINE void tcp_tell_room(struct tcp_sess *ts)
-{
-	struct tcp_cb *cb = tcp_cb(ts);
-
-	if ((cb->flags & TCP_F_WANT_ROOM) && room_worth_telling(ts)) {
-		cb->flags &= ~TCP_F_WANT_ROOM;
-		tcp_tell(ts, XK_STREAM_WRITABLE, XK_OK);
-	}
-}
-
 void tcp_window_opened(struct tcp_sess *ts)
 {
 	struct tcp_cb *cb = tcp_cb(ts);

@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tcp_push.c - the operation push: into the queue, and out at once where it can be.
+ * tcp_push.c - the operation push: into the queue, and out by what tcp_output allows.
  *
- * Two messages of a stream are common.  One is a full segment by itself, nothing
- * waits before it, the windows have room and nothing else is to be said: it goes
- * down in one function, queue, timers and header included, by what tcp_output and
- * tcp_emit would have done in twenty.  The other finds the queue waiting for an
- * acknowledgement and makes no difference to that: it is queued and that is all.
- * Whatever else there is goes to tcp_output.
- * Invariant: no counter, header or state tells the short way from the long one.
+ * Invariant: what was promised as room is taken whole.
  */
 #include "protocols/tcp/sess/tcp_sess.h"
-#include "runtime/base/xk_csum_inline.h"
-
-/* Twice in this file, with another constant. */
-#define INLINE inline __attribute__((always_inline))
 
 /* There was no room, so bytes are missing from the stream: it ends here. */
 static XK_NOINLINE void overrun(struct tcp_sess *ts, struct xk_msg *m)
@@ -24,179 +14,6 @@ static XK_NOINLINE void overrun(struct tcp_sess *ts, struct xk_msg *m)
 		tcp_send_rst(ts);
 	tcp_finish(ts, XK_E_CONNABORTED);
 }
-
-/* ---- a full segment's short way ------------------------------------------------------- */
-
-/* Something else is to be said, or heeded. */
-_Static_assert(TCP_F_TS - TCP_F_TS / 4 == 12, "length of the option, without a branch");
-_Static_assert(TCP_F_ECN == XK_MSG_ECT, "the connection's flag is its messages'");
-#define NOT_PLAIN (TCP_F_FIN_QUEUED | TCP_F_OUTPUT | TCP_F_URG_OUT | TCP_F_ECE | TCP_F_CWR | TCP_F_DSACK | TCP_F_WANT_ROOM)
-/* The same and TCP_F_MORE, or it alone excused: in the middle of a long write (psh 0). */
-#define NOT_SO(psh) ((psh) != 0 ? NOT_PLAIN | TCP_F_MORE : NOT_PLAIN)
-
-/* Is m one full segment of a connection in peace, nothing before it, and room for it
- * in every window?  What must be 0 is tested together.  After a pause the long way
- * looks whether it was one of idleness. */
-static INLINE bool goes_at_once(const struct tcp_cb *cb, const struct xk_msg *m, uint32_t now, uint32_t psh)
-{
-	uint32_t flight = cb->snd_max - cb->snd_una, after = flight + m->tot;
-	uint64_t none = (uintptr_t)cb->sq.unsent | (uintptr_t)cb->reass | cb->lost_out | (cb->flags & NOT_SO(psh)) |
-			(m->tot ^ cb->mss) | (m->flags & XK_MSG_SLOW);
-
-	return XK_LIKELY(none == 0) && XK_LIKELY(cb->state == TCP_S_ESTABLISHED && cb->ca_state == TCP_CA_OPEN) &&
-	       XK_LIKELY(m->tot > TCP_COPY_MAX) && XK_LIKELY(after <= cb->cwnd) && XK_LIKELY(after <= cb->snd_wnd) &&
-	       XK_LIKELY(cb->sq.bytes < cb->snd_buf) && (flight != 0 || XK_LIKELY(cb->idle_since == now));
-}
-
-/* Into the queue, as sent.  psh: TCP_PSH or 0, a constant, as in all that is inline here. */
-static INLINE void enqueue_sent(struct tcp_cb *cb, struct xk_msg *m, uint32_t now_us, uint32_t psh)
-{
-	struct tcp_sendq *q = &cb->sq;
-	uint32_t n = m->tot;
-
-	m->link = NULL;
-	if (q->last != NULL)
-		q->last->link = m;
-	else
-		q->first = m;
-	q->last = q->unsent_prev = m;
-	q->bytes += n;
-	*tcp_sq_seq(m) = cb->snd_max;
-	*tcp_sq_sent_us(m) = cb->again_us - now_us < TCP_STAMPS_AHEAD ? cb->again_us : now_us;
-	*tcp_sq_flags(m) = (uint16_t)(psh << 1);
-	*tcp_sq_count(m) = 1;
-	cb->snd_end += n;
-	cb->snd_nxt = cb->snd_max += n;
-	tcp_sendq_check(cb);
-}
-
-static XK_NOINLINE void probe_later(struct tcp_sess *ts)
-{
-	struct tcp_env e = tcp_env(ts->s.rep);
-
-	tcp_rec_arm_probe(tcp_cb(ts), &e);
-}
-
-static XK_NOINLINE void patience(struct tcp_sess *ts)
-{
-	struct tcp_env e = tcp_env(ts->s.rep);
-
-	if (tcp_cb(ts)->at[TCP_T_USER] == 0)
-		tcp_timer_arm(tcp_cb(ts), &e, TCP_T_USER, tcp_cb(ts)->user_timeout);
-}
-
-/* What is in flight is watched: REXMT runs, and the probe's deadline is the one that
- * would come out again within a millisecond. */
-static INLINE void watch(struct tcp_sess *ts, struct tcp_cb *cb, uint32_t now)
-{
-	bool first = cb->at[TCP_T_REXMT] == 0, later = cb->idle_since != now;
-
-	cb->idle_since = now;
-	if (first) {
-		tcp_timer_at(cb, TCP_T_REXMT, tcp_deadline(now, tcp_rto_now(cb)));
-		if (XK_UNLIKELY(cb->user_timeout != 0))
-			patience(ts);
-	}
-	if ((cb->flags & TCP_F_SACK) && !cb->tlp_out &&
-	    (first || later || cb->at[TCP_T_PROBE] == 0 || cb->snd_max - cb->snd_una <= 2u * cb->mss))
-		probe_later(ts);
-}
-
-/* The sum of a length, as of two bytes in a header. */
-static inline uint32_t length_sum(uint32_t n)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	return n << 8;
-#else
-	return n;
-#endif
-}
-
-/* The header at p, 20 bytes or 32; sum: of n bytes of payload; wnd: as it is sent. */
-static INLINE void header(const struct tcp_cb *cb, uint8_t *p, uint32_t hlen, uint32_t n, uint32_t sum, uint32_t wnd,
-			  uint32_t now, uint32_t psh)
-{
-	const struct tcp_live *l = xk_container_of(cb, struct tcp_live, cb);
-	uint32_t seq = htobe32(cb->snd_max), ack = htobe32(cb->rcv_nxt);
-	uint32_t word = htobe32(hlen << 26 | (psh | TCP_ACK) << 16 | wnd);
-	uint64_t all = (uint64_t)sum + l->sum + seq + ack + word + length_sum(hlen + n);
-
-	xk_put_raw32(p, l->ports);
-	xk_put_raw32(p + 4, seq);
-	xk_put_raw32(p + 8, ack);
-	xk_put_raw32(p + 12, word);
-	if (hlen != TCP_HDR_LEN) {
-		uint32_t val = htobe32(now + cb->ts_off), ecr = htobe32(cb->ts_recent);
-
-		xk_put_be32(p + 20, TCP_NOP_NOP_TS);
-		xk_put_raw32(p + 24, val);
-		xk_put_raw32(p + 28, ecr);
-		all += (uint64_t)htobe32(TCP_NOP_NOP_TS) + val + ecr;
-	}
-	/* The urgent pointer behind it is 0. */
-	xk_put_raw32(p + 16, 0);
-	if (XK_LIKELY(cb->tune->checksum))
-		xk_put_raw16(p + 16, (uint16_t)~xk_csum_fold(xk_csum_fold64(all)));
-}
-
-/* What a peer that answered inside our push has left to do. */
-static XK_NOINLINE void answered(struct tcp_sess *ts)
-{
-	if (tcp_cb(ts)->state != TCP_S_CLOSED)
-		tcp_output(ts);
-}
-
-/* The payload's sum: it came with the bytes, or they are read for it now. */
-static inline uint32_t sum_of(struct xk_msg *m)
-{
-	if (XK_UNLIKELY(!(m->flags & XK_MSG_CSUM))) {
-		m->csum = xk_csum_long(m->data, m->len, 0);
-		m->flags |= XK_MSG_CSUM;
-	}
-	return m->csum;
-}
-
-/* False, and nothing has happened: it is another case, or memory is out. */
-static INLINE bool push_at_once(struct tcp_sess *ts, struct xk_msg *m, uint32_t psh)
-{
-	struct tcp_cb *cb = tcp_cb(ts);
-	xk_ns t = ts->s.rep->vp->now;
-	uint32_t now = tcp_ms(t), stamps, hlen, wnd, sum;
-	struct xk_msg *x;
-
-	if (XK_UNLIKELY(!goes_at_once(cb, m, now, psh)))
-		return false;
-	wnd = tcp_advertise(ts) >> cb->rcv_wscale;
-	sum = XK_LIKELY(cb->tune->checksum) ? sum_of(m) : 0;
-	stamps = cb->flags & TCP_F_TS;
-	hlen = TCP_HDR_LEN + stamps - stamps / 4;
-	x = xk_msg_lend_push(m, hlen);
-	if (XK_UNLIKELY(x == NULL))
-		return false;
-	header(cb, x->data, hlen, m->len, sum, wnd, now, psh);
-	x->flags |= cb->flags & TCP_F_ECN;
-	enqueue_sent(cb, m, (uint32_t)(t / XK_US), psh);
-	tcp_ack_paid(cb);
-	cb->flags |= TCP_F_OUTPUT;
-	cb->segs_out++;
-	watch(ts, cb, now);
-	xk_push(ts->s.down, x);
-	cb->flags &= ~TCP_F_OUTPUT;
-	if (XK_UNLIKELY(cb->sq.unsent != NULL || (cb->flags & (TCP_F_ACK_NOW | TCP_F_WANT_ROOM | TCP_F_FIN_QUEUED)) ||
-			cb->state == TCP_S_CLOSED))
-		answered(ts);
-	else
-		tcp_timer_sync(ts);
-	return true;
-}
-
-/* Of a long write, in the middle. */
-static XK_NOINLINE bool push_more_at_once(struct tcp_sess *ts, struct xk_msg *m)
-{
-	return (tcp_cb(ts)->flags & TCP_F_MORE) && push_at_once(ts, m, 0);
-}
-
-/* ---- push ---------------------------------------------------------------------------------- */
 
 /*
  * What the queue held, `before` bytes unsent, waits for an acknowledgement that will
@@ -224,7 +41,7 @@ static XK_NOINLINE void no_room(struct tcp_sess *ts, struct xk_msg *m)
 		overrun(ts, m);
 }
 
-static XK_NOINLINE void push_any(struct tcp_sess *ts, struct xk_msg *m)
+static void push_awake(struct tcp_sess *ts, struct xk_msg *m)
 {
 	struct tcp_cb *cb = tcp_cb(ts);
 	uint32_t before = cb->sq.unsent_bytes;
@@ -242,10 +59,8 @@ void tcp_push(struct xk_sess *s, struct xk_msg *m)
 {
 	struct tcp_sess *ts = tcp_sess(s);
 
-	if (XK_UNLIKELY(tcp_rests(ts)) && !tcp_wake_or_end(ts)) {
+	if (XK_UNLIKELY(tcp_rests(ts)) && !tcp_wake_or_end(ts))
 		xk_drop(s->rep, XK_DROP_NOMEM, m);
-		return;
-	}
-	if (!push_at_once(ts, m, TCP_PSH) && !push_more_at_once(ts, m))
-		push_any(ts, m);
+	else
+		push_awake(ts, m);
 }

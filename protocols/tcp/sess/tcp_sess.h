@@ -2,17 +2,23 @@
 /*
  * tcp_sess.h - a connection as a session of the graph: what the middle floor of TCP shares.
  *
- *   tcp_act.c        demux: finds the session, carries out what tcp_input decided
+ *   tcp_demux.c      segments up: parse, find the session
+ *   tcp_act.c        what tcp_input decided is carried out; see tcp_act.h
  *   tcp_reass.c      what arrived out of order
- *   tcp_output.c     what may be sent now
+ *   tcp_notify.c     what the holder is told
  *   tcp_push.c       the operation push
+ *   tcp_output.c     what may be sent now
  *   tcp_emit.c       building a segment and pushing it
- *   tcp_timer.c      the deadlines of a session behind one timer of the wheel
- *   tcp_open.c       active open, ports (RFC 6056), sequence numbers (RFC 6528), close, abort
+ *   tcp_wheel.c      the deadlines of a session behind one timer of the wheel
+ *   tcp_timer.c      what is done when one has come
+ *   tcp_key.c        what a key says or hides: hashes, sequence numbers (RFC 6528)
+ *   tcp_sess.c       a session is made and bound
+ *   tcp_open.c       active open, ports (RFC 6056)
+ *   tcp_end.c        shutdown, close, abort, the end
  *   tcp_listen.c     passive open: SYN cache, cookies (RFC 4987); see tcp_listen.h
  *   tcp_timewait.c   TIME-WAIT, capped
  *   tcp_stalled.c    closed windows, given up for room
- *   tcp_memory.c     queues while memory is short
+ *   tcp_memory.c     queues while memory is short; tcp_shed.c: who is given up then
  *   tcp_rest.c       idle connections give their working memory back
  *   tcp_control.c    control operations, ICMP (RFC 5927, 1191)
  *   ../tcp_profile.c named sets of parameters
@@ -162,21 +168,27 @@ unsigned tcp_reass_blocks(const struct tcp_cb *cb, unsigned max, struct tcp_opts
 void tcp_reass_free(struct tcp_sess *ts);
 uint32_t tcp_reass_bytes(const struct tcp_cb *cb, uint32_t *segments);
 
-/* ---- tcp_act.c ------------------------------------------------------------------------------------ */
+/* ---- tcp_demux.c, tcp_act.c ---------------------------------------------------------- */
 
 void tcp_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
-/* Any segment, by itself. */
-void tcp_demux_one(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 void tcp_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
 void tcp_enter(struct xk_rep *r, struct xk_msg *m);
+/* Header first and in one piece, into *g; XK_OK or the reason for a drop. */
+int  tcp_parse(struct tcp_seg *g, const struct xk_msg *m);
 /* Runs one parsed segment, header still in front of m's data, through a session
- * (a new one from the SYN cache, say).  Consumes m.  The caller holds a reference. */
-void tcp_act(struct tcp_sess *ts, const struct tcp_seg *g, struct xk_msg *m);
+ * (a new one from the SYN cache, say).  Consumes m.  The caller holds a reference.  False, and
+ * m is as it was: a connection in TIME-WAIT must give way to this SYN. */
+bool tcp_act(struct tcp_sess *ts, const struct tcp_seg *g, struct xk_msg *m);
+
+/* ---- tcp_notify.c ---------------------------------------------------------------------- */
+
 /* Tells the holder above; nothing when there is none. */
 void tcp_tell(struct tcp_sess *ts, enum xk_stream_what what, int err);
 /* DRAINED, where it is owed and all has been acknowledged. */
 void tcp_tell_drained(struct tcp_sess *ts);
 void tcp_tell_close(struct tcp_sess *ts);
+/* WRITABLE, where it is owed and there is room worth it. */
+void tcp_tell_room(struct tcp_sess *ts);
 
 /* ---- tcp_output.c, tcp_push.c --------------------------------------------------- */
 
@@ -190,8 +202,6 @@ void tcp_output_forced(struct tcp_sess *ts);
 bool tcp_resend(struct tcp_sess *ts, const struct tcp_env *e, struct xk_msg *m);
 /* Room was made for what comes: an update is sent when it is worth one. */
 void tcp_window_opened(struct tcp_sess *ts);
-/* WRITABLE, where it is owed and there is room worth it. */
-void tcp_tell_room(struct tcp_sess *ts);
 
 /* ---- tcp_emit.c -------------------------------------------------------------------------------------- */
 
@@ -213,7 +223,7 @@ uint32_t tcp_emit_sack_room(const struct tcp_cb *cb);
 #define TCP_COPY_MAX   256u              /* payload that is copied rather than lent */
 #define TCP_NOP_NOP_TS 0x0101080au
 
-/* ---- tcp_timer.c -------------------------------------------------------------------------------------- */
+/* ---- tcp_wheel.c, tcp_timer.c -------------------------------------------------------------------------------------- */
 
 void tcp_timer_init(struct tcp_sess *ts);
 void tcp_timer_sync_all(struct tcp_sess *ts);
@@ -248,7 +258,7 @@ void tcp_rest_look(struct tcp_sess *ts);
 /* A new connection, about which the peer has said nothing yet. */
 void tcp_rest_soon(struct tcp_sess *ts);
 
-/* ---- tcp_open.c -------------------------------------------------------------------------------------------- */
+/* ---- tcp_key.c, tcp_sess.c, tcp_open.c, tcp_end.c -------------------------------------------------------------------------------------------- */
 
 struct xk_sess *tcp_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_parts *ps, int *err);
 /* A session over lls (takes the reference when it succeeds), not bound, cb zeroed
@@ -264,6 +274,8 @@ void tcp_shutdown(struct tcp_sess *ts);         /* FIN behind what is queued */
 void tcp_abort(struct tcp_sess *ts);            /* RST, then finish without an event */
 /* The connection is over: see Lifetime.  err 0: no FAILED. */
 void tcp_finish(struct tcp_sess *ts, int err);
+/* Uses of the node's secret, told apart by the third word of what is hashed. */
+enum { TCP_HASH_ISN = 1, TCP_HASH_TS, TCP_HASH_PORT, TCP_HASH_SLOT };
 uint32_t tcp_isn(const struct xk_rep *r, const struct xk_key *k);      /* RFC 6528 */
 uint32_t tcp_ts_offset(const struct xk_rep *r, const struct xk_key *k);
 uint64_t tcp_siphash(uint64_t k0, uint64_t k1, uint64_t a, uint64_t b, uint64_t c); /* 2-4, of 24 bytes */
@@ -289,16 +301,22 @@ void tcp_syncache_error(struct xk_rep *r, const struct xk_key *k, uint32_t seq);
 
 /* ---- tcp_timewait.c ---------------------------------------------------------------------------------------------- */
 
-void tcp_timewait_enter(struct tcp_sess *ts);   /* or restart; reclaims the oldest at the cap */
+void tcp_timewait_enter(struct tcp_sess *ts);   /* or restart */
+/* The oldest, when there are more than the cap of ts's node. */
+struct tcp_sess *tcp_timewait_excess(const struct tcp_sess *ts);
 void tcp_timewait_leave(struct tcp_sess *ts);   /* legal when not in it */
 
 /* ---- tcp_stalled.c ------------------------------------------------------------------------------------------------ */
 
 void tcp_stalled_note(struct tcp_sess *ts);     /* a probe of its closed window has gone out */
-/* Gives up the connection that has stood still for the longest; false: none does. */
-bool tcp_stalled_reclaim(struct xk_rep *r);
+/* The connection that has stood still for the longest, forgotten here, or NULL. */
+struct tcp_sess *tcp_stalled_find(struct xk_rep *r);
 
-/* ---- tcp_memory.c -------------------------------------------------------------------------------------------------- */
+/* ---- tcp_memory.c, tcp_shed.c -------------------------------------------------------------------------------------------------- */
+
+enum tcp_shortage { TCP_MEM_NONE, TCP_MEM_PRESSURE, TCP_MEM_HIGH, TCP_MEM_LAST };
+#define TCP_MEMORY_TICK (10 * XK_MS)     /* between two looks while it lasts */
+enum tcp_shortage tcp_shortage(const struct xk_rep *r);
 
 /* Room that a holder is told of: less while the graph's memory is short; *limit: of the whole queue. */
 uint32_t tcp_room_now(const struct tcp_sess *ts, uint32_t *limit);
@@ -326,9 +344,8 @@ unsigned tcp_profile_syn_times(const void *conf, uint32_t *ms, unsigned max);
 /* ---- the window in a header -------------------------------------------------------- */
 
 /* Worked out again when what it is made of has changed. */
-static inline uint32_t tcp_advertise(const struct tcp_sess *ts)
+static inline uint32_t tcp_advertise(const struct tcp_sess *ts, struct tcp_cb *cb)
 {
-	struct tcp_cb *cb = tcp_cb(ts);
 	uint32_t room = cb->rcv_buf - cb->rcv_held;
 
 	if (cb->rcv_nxt != cb->adv_nxt || cb->rcv_adv != cb->adv_edge || room != cb->adv_room) {

@@ -44,7 +44,7 @@ void tcp_stalled_note(struct tcp_sess *ts)
 	tr->stalled[(tr->stalled_at + tr->stalled_n++) % TCP_STALLED] = ts;
 }
 
-bool tcp_stalled_reclaim(struct xk_rep *r)
+struct tcp_sess *tcp_stalled_find(struct xk_rep *r)
 {
 	struct tcp_rep *tr = tcp_rep(r);
 
@@ -53,12 +53,8 @@ bool tcp_stalled_reclaim(struct xk_rep *r)
 
 		tr->stalled_at = (tr->stalled_at + 1) % TCP_STALLED;
 		tr->stalled_n--;
-		if (!stands_still(r, ts))
-			continue;
-		xk_count(r->count[TCP_COUNT_TIMED_OUT]);
-		tcp_send_rst(ts);
-		tcp_finish(ts, XK_E_TIMEDOUT);
-		return true;
+		if (stands_still(r, ts))
+			return ts;
 	}
-	return false;
+	return NULL;
 }

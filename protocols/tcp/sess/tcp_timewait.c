@@ -57,13 +57,18 @@ static void restart_timers(struct tcp_sess *ts)
 	tcp_timer_sync(ts);
 }
 
+struct tcp_sess *tcp_timewait_excess(const struct tcp_sess *ts)
+{
+	const struct tcp_rep *tr = tcp_rep(ts->s.rep);
+
+	return tr->tw_n > tcp_cb(ts)->tune->time_wait ? tr->tw_first : NULL;
+}
+
 void tcp_timewait_enter(struct tcp_sess *ts)
 {
 	struct tcp_rep *tr = tcp_rep(ts->s.rep);
 
 	tcp_timewait_leave(ts);
-	while (tr->tw_n != 0 && tr->tw_n >= tcp_cb(ts)->tune->time_wait)
-		tcp_finish(tr->tw_first, XK_OK);
 	append(tr, ts);
 	restart_timers(ts);
 }

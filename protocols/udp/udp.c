@@ -31,7 +31,8 @@ static xk_push_fn push_kind(const struct udp_sess *us)
 {
 	if (us->rport == 0)
 		return udp_push_nowhere;
-	return ((struct udp_conf *)us->s.rep->conf)->checksum ? udp_push : udp_push_plain;
+	return ((struct udp_conf *)us->s.rep->conf)->checksum ? XK_FAST(udp_fast_push, udp_push) :
+		udp_push_plain;
 }
 
 int udp_sess_bind(struct udp_sess *us, const struct xk_key *k, bool announce)
@@ -198,6 +199,14 @@ static struct xk_sess *udp_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_
 
 /* ---- control --------------------------------------------------------------------------------- */
 
+/* Where fast paths are left out, nothing is placed. */
+static int payload(void *buf, unsigned len)
+{
+	const xk_payload_fn fn = XK_FAST(udp_fast_payload, NULL);
+
+	return fn != NULL ? inet_answer(buf, len, &fn, sizeof fn) : XK_E_NOTSUP;
+}
+
 /* RFC 1122 4.1.3.3: whoever sent the datagram is told. */
 static int error_in(struct xk_rep *r, const struct ip_error_in *e)
 {
@@ -250,7 +259,7 @@ static int udp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned 
 	case XK_CTL_GETPARTICIPANTS:
 		return inet_participants(s->down, us->rport, us->lport, buf, len);
 	case XK_CTL_PAYLOAD:
-		return inet_answer(buf, len, &(xk_payload_fn){ udp_payload }, sizeof(xk_payload_fn));
+		return payload(buf, len);
 	case XK_CTL_HEADER_SUM:
 		/* Who asks wants to know whether a sum of its payload is of use. */
 		return ((struct udp_conf *)s->rep->conf)->checksum ? XK_E_NOTSUP : XK_E_INVAL;
@@ -301,8 +310,10 @@ static const struct xk_ops udp_ops = {
 	.rep_stop = udp_rep_stop,
 	.open = udp_open, .open_enable = inet_open_enable, .open_disable = inet_open_disable,
 	.open_disable_all = xk_enable_unbind_all,
-	.demux = udp_demux, .demux_frames = udp_demux_frames, .enter = udp_enter, .control = udp_control,
-	.push = udp_push, .pop = udp_pop, .close = inet_sess_free, .sess_control = udp_sess_control,
+	.demux = XK_FAST(udp_fast_demux, udp_demux), .demux_frames = XK_FAST(udp_fast_frames, NULL),
+	.enter = udp_enter, .control = udp_control,
+	.push = XK_FAST(udp_fast_push, udp_push), .pop = udp_pop, .close = inet_sess_free,
+	.sess_control = udp_sess_control,
 };
 
 /* RFC 768. */

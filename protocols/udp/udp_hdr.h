@@ -26,6 +26,11 @@ static inline uint16_t udp_ports_source(uint32_t ports) { return (uint16_t)(be32
 static inline uint16_t udp_ports_destination(uint32_t ports) { return (uint16_t)be32toh(ports); }
 
 static inline uint32_t udp_hdr_length(const uint8_t *p) { return xk_be16(p + 4); }
+/* Is what lies at p, len bytes, one datagram, no more and no less? */
+static inline bool udp_hdr_whole(const uint8_t *p, uint32_t len)
+{
+	return len >= UDP_HDR_LEN && udp_hdr_length(p) == len;
+}
 static inline bool udp_hdr_has_checksum(const uint8_t *p) { return xk_raw16(p + 6) != 0; }
 
 /* The header at p as one word, and whether another has the same ports and

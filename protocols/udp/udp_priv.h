@@ -2,8 +2,10 @@
 /*
  * udp_priv.h - what the files of UDP share.
  *
- *   udp.c        opening, closing, control, the descriptor
- *   udp_data.c   push, demux and the sessions that datagrams make
+ *   udp.c         opening, closing, control, the descriptor
+ *   udp_input.c   demux, and the sessions that datagrams make
+ *   udp_output.c  push
+ *   udp_fast.c    both again for the ordinary datagram, and for batches
  */
 #ifndef UDP_PRIV_H
 #define UDP_PRIV_H
@@ -14,6 +16,7 @@
 #include "protocols/udp/udp.h"
 #include "protocols/udp/udp_hdr.h"
 #include "runtime/upi/xk_deposit.h"
+#include "runtime/upi/xk_fast.h"
 #include "runtime/upi/xk_upi_inline.h"
 
 struct udp_conf {
@@ -58,14 +61,21 @@ struct udp_sess *udp_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node
  * the connection. */
 int  udp_sess_bind(struct udp_sess *us, const struct xk_key *k, bool announce);
 
-/* udp_data.c */
-void udp_push(struct xk_sess *s, struct xk_msg *m);
+/* udp_input.c */
+XK_PLAIN void udp_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+void udp_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
+void udp_enter(struct xk_rep *r, struct xk_msg *m);
+
+/* udp_output.c */
+XK_PLAIN void udp_push(struct xk_sess *s, struct xk_msg *m);
 void udp_push_plain(struct xk_sess *s, struct xk_msg *m);
 void udp_push_nowhere(struct xk_sess *s, struct xk_msg *m);
-void udp_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
-unsigned udp_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);
-void udp_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
-bool udp_payload(const struct xk_sess *s, const uint8_t *frame, uint32_t len, struct xk_payload *p);
-void udp_enter(struct xk_rep *r, struct xk_msg *m);
+
+/* udp_fast.c, which is not in every build */
+void udp_fast_push(struct xk_sess *s, struct xk_msg *m);
+void udp_fast_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+unsigned udp_fast_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);
+bool udp_fast_payload(const struct xk_sess *s, const uint8_t *frame, uint32_t len,
+		      struct xk_payload *p);
 
 #endif

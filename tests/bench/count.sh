@@ -21,6 +21,7 @@ countable() {
 	case " $(flags_of XK_CPPFLAGS) $(flags_of XK_CFLAGS) " in
 	*-fsanitize*) skip_all "this build has sanitizers" ;;
 	*XK_DEBUG*) skip_all "this build checks owners (--enable-debug)" ;;
+	*XK_NO_FASTPATH*) skip_all "this build has no fast paths (--disable-fastpath)" ;;
 	*XK_COUNT_ATOMICS* | *XK_NO_TRACE*) skip_all "this build counts atomics or has no trace messages" ;;
 	esac
 	# What an older valgrind cannot read of a newer compiler's debug information ends it.

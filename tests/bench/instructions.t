@@ -29,7 +29,8 @@ goal_tcp_down=260
 # ---- is this the build the numbers are of? ------------------------------------
 
 compiler=$(${CC:-$(flags_of CC)} --version 2>/dev/null | sed -n '1s/.* //p')
-build="$(flags_of CC) $compiler, $(flags_of CFLAGS) $(flags_of XK_CFLAGS | grep -o -e '-march=[^ ]*')"
+# What keeps a compiler's output changes none of it.
+build="$(flags_of CC | sed "s/^ccache //") $compiler, $(flags_of CFLAGS) $(flags_of XK_CFLAGS | grep -o -e '-march=[^ ]*')"
 
 countable
 if [ "$1" != --record ]; then

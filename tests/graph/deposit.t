@@ -7,6 +7,9 @@
 
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/tap.sh"
+case $(sed -n 's/^XK_CPPFLAGS = *//p' "$top_builddir/Makefile" 2>/dev/null) in
+*XK_NO_FASTPATH*) skip_all "nothing is placed in this build (--disable-fastpath)" ;;
+esac
 run=$top_builddir/vp-run
 graphs=$top_srcdir/graphs
 VP_GRAPH_PATH=$graphs

@@ -896,4 +896,10 @@ static CU_SuiteInfo suites[] = {
 	CU_SUITE_INFO_NULL
 };
 
-int main(void) { return xk_test_main_rcu(suites); }
+int main(void)
+{
+#ifdef XK_NO_FASTPATH
+	xk_test_skip_all("no transport of this build tells a driver what it may place (--disable-fastpath)");
+#endif
+	return xk_test_main_rcu(suites);
+}

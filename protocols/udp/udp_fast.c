@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * udp_fast.c - the ordinary datagram in fewer instructions: one alone, a batch of
+ * one connection, and payload that a driver may place.
+ *
+ * It must equal udp_input.c and udp_output.c: udp_fast_demux and udp_fast_push do
+ * what udp_demux and udp_push do, and leave to them whatever they do not see
+ * through; udp_fast_frames does to a batch what udp_demux does to each of it.
+ * Without this file (--disable-fastpath) UDP does the same, slower.
+ * No function has a stack frame on the common way: every call is the last thing done.
+ */
+#include "protocols/udp/udp_priv.h"
+
+#include "runtime/base/xk_csum_inline.h"
+#include "runtime/upi/xk_deposit.h"
+
+#define QUICK_MAX 120u           /* payload that is summed in line */
+
+/* ---- down ----------------------------------------------------------------------- */
+
+/* One segment whose sum the application's copy left with it, or is soon made. */
+void udp_fast_push(struct xk_sess *s, struct xk_msg *m)
+{
+	struct udp_sess *us = udp_sess(s);
+	uint64_t sum = us->sum;
+	uint8_t *p;
+
+	if (m->flags & XK_MSG_CSUM)
+		sum += m->csum;
+	else if (!(m->flags & XK_MSG_CHAIN) && m->len - 8 <= QUICK_MAX)
+		sum += xk_csum_quick(m->data, m->len, 0);
+	else
+		goto any;
+	if (XK_UNLIKELY(m->tot > UDP_MAX_PAYLOAD))
+		goto any;
+	p = xk_msg_push_quick(m, UDP_HDR_LEN);
+	if (XK_UNLIKELY(p == NULL))
+		goto any;
+	m->flags &= (uint8_t)~XK_MSG_CSUM;
+	udp_hdr_store(p, us->ports, m->tot, sum);
+	xk_push(s->down, m);
+	return;
+any:
+	udp_push(s, m);
+}
+
+/* ---- up ------------------------------------------------------------------------- */
+
+/* The sum that a datagram's own is added to: the pseudo-header's, which but for
+ * the length waits in the session; far from wrapping. */
+static inline uint32_t sum_start(const struct xk_sess *s, uint32_t len)
+{
+	return (uint32_t)s->hot + htobe16((uint16_t)len);
+}
+
+/* Is the sum of the datagram p, short and with a checksum, right? */
+static inline bool sum_good(const struct xk_sess *s, const uint8_t *p, uint32_t len,
+			    uint8_t flags)
+{
+	const uint32_t sum = xk_csum_quick(p, len, sum_start(s, len));
+
+	return XK_LIKELY(xk_csum_valid(sum) || (flags & XK_MSG_CSUM_IGNORE));
+}
+
+/*
+ * Short, in one piece, with a checksum, for the session that its hint names.  Beside the
+ * bytes of a longer one, what udp_demux adds is nothing.
+ */
+void udp_fast_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	const uint8_t *p = m->data;
+	uint32_t len = m->len;
+	struct xk_sess *s;
+
+	if (XK_LIKELY(len - UDP_HDR_LEN <= QUICK_MAX && m->net != 0 && udp_hdr_whole(p, len) &&
+		      udp_hdr_has_checksum(p) && !(m->flags & XK_MSG_CHAIN))) {
+		s = xk_find_hinted(up->rep, m, ip_net_pair(xk_msg_net(m)), udp_hdr_ports(p));
+		if (XK_LIKELY(s != NULL)) {
+			if (sum_good(s, p, len, m->flags)) {
+				xk_msg_pop(m, UDP_HDR_LEN);
+				xk_pass(s, m);
+				return;
+			}
+			m->u.hint--;
+		}
+	}
+	udp_demux(up, lls, m);
+}
+
+/* ---- up, a batch of one connection ------------------------------------------------- */
+
+/* One good datagram of session s, exactly what lies behind off bytes of x? */
+static inline bool frame_good(const struct xk_sess *s, const struct xk_msg *x, uint32_t off)
+{
+	const uint8_t *p = x->data + off;
+	uint32_t len = x->len - off;
+
+	if (x->len < off + UDP_HDR_LEN || !udp_hdr_whole(p, len) || !udp_hdr_has_checksum(p) ||
+	    udp_hdr_ports(p) != s->map.key.w[1])
+		return false;
+	if (x->flags & XK_MSG_CSUM_OK)
+		return true;
+	return len - UDP_HDR_LEN <= QUICK_MAX && sum_good(s, p, len, x->flags);
+}
+
+/*
+ * How many, from the first one on, are good datagrams of session s.  One whose
+ * ports and length are those of the one before needs the sum alone.
+ */
+static inline unsigned frames_good(const struct xk_sess *s, const struct xk_frames *f)
+{
+	const size_t off = f->off;
+	uint32_t len = 0;                /* of the frame before, when it was summed in line */
+	uint64_t start = 0, word = 0;
+	size_t n = 0;                    /* of that datagram */
+	unsigned i;
+
+	for (i = 0; i < f->n; i++) {
+		const struct xk_msg *x = f->m[i];
+		const uint8_t *p = x->data + off;
+
+		if (XK_LIKELY(x->len == len && udp_hdr_like(p, word))) {
+			if (XK_UNLIKELY(!xk_csum_valid64(xk_csum_words(p, n, start)) &&
+					!(x->flags & XK_MSG_CSUM_IGNORE)))
+				break;
+			continue;
+		}
+		if (!frame_good(s, x, f->off))
+			break;
+		n = x->len - off;
+		/* The payload of a longer one may be elsewhere (xk_deposit.h). */
+		len = xk_csum_is_quick(n) ? x->len : 0;
+		start = sum_start(s, (uint32_t)n);
+		word = udp_hdr_word(p);
+	}
+	return i;
+}
+
+/*
+ * Addresses: every message came through lls, whose key they are part of; it is
+ * enough to see that the session over lls has those of the first.
+ */
+unsigned udp_fast_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
+{
+	struct xk_sess *s = *f->hint;
+	unsigned good = 0;
+
+	if (XK_LIKELY(s->rep == up->rep && s->rcnt > 0 && s->down == lls && f->net >= 0 &&
+		      s->map.key.w[0] == ip_net_pair(f->m[0]->data + f->net)))
+		good = frames_good(s, f);
+	return xk_frames_on(up, lls, f, s, good, UDP_HDR_LEN, f->net);
+}
+
+/* ---- placement ------------------------------------------------------------------------- */
+
+/* Headers of a datagram whose IP has no options. */
+#define UDP_IP_LEN (20u + UDP_HDR_LEN)
+
+/* What a driver may place: a whole datagram, as udp_demux would take it, without options
+ * or padding. */
+bool udp_fast_payload(const struct xk_sess *s, const uint8_t *frame, uint32_t len,
+		      struct xk_payload *p)
+{
+	const uint8_t *u = frame + UDP_IP_LEN - UDP_HDR_LEN;
+	const uint32_t have = len - (UDP_IP_LEN - UDP_HDR_LEN);
+
+	if (len < UDP_IP_LEN || !ip_net_plain(frame, len, s->map.key.w[0], UDP_PROTO) ||
+	    udp_hdr_ports(u) != s->map.key.w[1] || !udp_hdr_whole(u, have))
+		return false;
+	p->header = UDP_IP_LEN;
+	p->n = len - UDP_IP_LEN;
+	p->summed = udp_hdr_has_checksum(u);
+	p->sum = xk_csum_quick(u, UDP_HDR_LEN, sum_start(s, have));
+	return true;
+}

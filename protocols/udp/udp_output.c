@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * udp_output.c - datagrams on their way down.
+ *
+ * A session's prepared sum of everything constant leaves only lengths and payload
+ * to be added; a payload that the application's copy has summed is not read again.
+ * Invariant: the checksum flag never reaches the layer below.
+ */
+#include "protocols/udp/udp_priv.h"
+
+#include "runtime/base/xk_csum_inline.h"
+
+static inline uint32_t payload_sum(const struct xk_msg *m)
+{
+	if (m->flags & XK_MSG_CSUM)
+		return m->csum;
+	if (XK_UNLIKELY(m->flags & XK_MSG_CHAIN))
+		return xk_msg_csum(m, 0, 0);
+	return xk_csum_quick(m->data, m->len, 0);
+}
+
+/* Room for the header, or NULL with m gone. */
+static inline uint8_t *push_room(struct xk_sess *s, struct xk_msg **mp)
+{
+	uint8_t *p;
+
+	if (XK_UNLIKELY((*mp)->tot > UDP_MAX_PAYLOAD)) {
+		xk_drop(s->rep, UDP_DROP_TOO_LONG, *mp);
+		return NULL;
+	}
+	p = xk_msg_push(mp, UDP_HDR_LEN);
+	if (XK_UNLIKELY(p == NULL))
+		xk_drop(s->rep, XK_DROP_NOMEM, *mp);
+	return p;
+}
+
+void udp_push(struct xk_sess *s, struct xk_msg *m)
+{
+	struct udp_sess *us = udp_sess(s);
+	uint32_t sum = xk_csum_add(us->sum, payload_sum(m));
+	uint8_t *p = push_room(s, &m);
+
+	if (XK_UNLIKELY(p == NULL))
+		return;
+	m->flags &= (uint8_t)~XK_MSG_CSUM;
+	udp_hdr_store(p, us->ports, m->tot, sum);
+	xk_push(s->down, m);
+}
+
+void udp_push_plain(struct xk_sess *s, struct xk_msg *m)
+{
+	uint8_t *p = push_room(s, &m);
+
+	if (XK_UNLIKELY(p == NULL))
+		return;
+	m->flags &= (uint8_t)~XK_MSG_CSUM;
+	udp_hdr_store_plain(p, udp_sess(s)->ports, m->tot);
+	xk_push(s->down, m);
+}
+
+/* The peer gave no port to answer to. */
+void udp_push_nowhere(struct xk_sess *s, struct xk_msg *m)
+{
+	xk_drop(s->rep, UDP_DROP_PORT_ZERO, m);
+}

@@ -59,6 +59,40 @@ ok "between its marks" sh -c "grep -q '^| conns | locks | os ' '$tmp/page.md' &&
 cp "$tmp/page.md" "$tmp/again.md"
 ok "filling it again changes nothing" sh -c "sh '$top_srcdir/docs/reproduction/fill' '$bench' '$tmp/r.json' '$tmp/again.md' && cmp '$tmp/page.md' '$tmp/again.md'"
 
+# Figures: those that lie beside the page are drawn again, the rest is counted.
+mkdir "$tmp/figures"
+echo old >"$tmp/figures/willmann2006.fig02-table1-1.svg"
+printf '<!-- begin figures:willmann2006.fig02-table1 -->\nold\n<!-- end -->\n' >"$tmp/drawn.md"
+if command -v gnuplot >/dev/null 2>&1; then
+	ok "chosen figures are drawn again" sh -c "sh '$top_srcdir/docs/reproduction/fill' '$bench' '$tmp/r.json' '$tmp/drawn.md' &&
+		grep -q '</svg>' '$tmp/figures/willmann2006.fig02-table1-1.svg' && test \$(ls '$tmp/figures' | wc -l) -eq 1"
+	ok "linked, and the rest counted" sh -c "grep -q '](figures/willmann2006.fig02-table1-1.svg)' '$tmp/drawn.md' &&
+		grep -q 'draws the [1-9][0-9]* figures' '$tmp/drawn.md' && ! grep -q '^old' '$tmp/drawn.md'"
+else
+	skip "figures" "gnuplot is not installed"
+fi
+
+# Runs are kept with what the pages show of them, and nothing of the machine's folders.
+keep() { "$top_srcdir/docs/reproduction/keep" "$tmp/r.json" >"$tmp/runs.json"; }
+ok "the runs of a result are kept" keep
+ok "and say what the whole says" sh -c "for f in r runs; do '$bench' reproduce --seeds '$seeds' --from '$tmp/'\$f.json \
+	--markdown S3.fig2 >'$tmp/'\$f.said || exit 1; done; cmp '$tmp/r.said' '$tmp/runs.said'"
+ok "with fewer metrics and no folder" sh -c "! grep -q '$tmp' '$tmp/runs.json' &&
+	jq -e '.benches[0].points[0].runs[0].metrics | has(\"gbit\") and (has(\"kb.cpu\") | not)' '$tmp/runs.json'"
+if have_schema; then
+	ok "kept runs follow the schema" sh -c "for f in '$tmp/runs.json' '$top_srcdir'/docs/reproduction/runs/*.json; do
+		python3 -c 'import json,sys,jsonschema
+jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))' \$f '$top_srcdir/docs/schema/vp-bench-1.json' || exit 1; done"
+else
+	skip "kept runs follow the schema" "python3-jsonschema is not installed"
+fi
+ok "every recorded verdict is that of the runs" sh -c "for f in '$top_srcdir'/docs/reproduction/runs/*.json; do
+	name=\$(basename \$f)
+	[ ! -f '$top_srcdir/docs/reproduction/results/'\$name ] || { sh '$top_srcdir/docs/reproduction/record' '$bench' \$f \
+		'$top_srcdir/docs/reproduction/'\${name%%[.-]*}.md | jq -S .verdicts >'$tmp/now' &&
+		jq -S .verdicts '$top_srcdir/docs/reproduction/results/'\$name | cmp - '$tmp/now'; } || exit 1
+done"
+
 # Its verdicts are kept, where the result says what it is of.
 record() { sh "$top_srcdir/docs/reproduction/record" "$bench" "$1" "$tmp/page.md" >"$tmp/kept.json"; }
 jq '.benches[].binary.commit = "0123456789ab"' "$tmp/r.json" >"$tmp/known.json"

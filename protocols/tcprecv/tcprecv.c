@@ -8,31 +8,22 @@
  * the rate says, so that the peer meets a slow reader and its closed window.
  * With `post` each connection posts memory, where its bytes are wanted and a driver may
  * have put them (xk_deposit.h).
- * Counts are per VP and nobody shares a line; whether `count` is reached is looked
- * at by a timer.
  * Invariant: each slot in use belongs to one kept connection.
  */
+#include "protocols/load/load_recv.h"
 #include "protocols/stream/stream_app.h"
 #include "runtime/base/xk_csum.h"
-#include "runtime/upi/xk_app.h"
-#include "runtime/upi/xk_deposit.h"
-#include "runtime/upi/xk_review.h"
 #include "runtime/upi/xk_upi_inline.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#define BIGGEST 65536u           /* the page that is copied to */
-#define LOOK_EVERY XK_MS
-
 enum { TOUCH_COPY, TOUCH_LINE, TOUCH_NONE, TOUCH_VERIFY };
-enum { N_MESSAGES, N_BYTES, N_ACCEPTED, N_ENDED, N_REFUSED, N_RESET, N_FAILED, N_WRONG, N_POST };  /* ORDER recv_counts */
+enum { N_ACCEPTED = LOAD_OWN, N_ENDED, N_REFUSED, N_RESET, N_FAILED, N_WRONG, N_POST };  /* ORDER recv_counts */
 enum { DROP_STRAY = XK_DROP_FIRST };
 
 struct recv_conf {
-	uint64_t ports, size, count, sessions, rate, post, post_least;
-	uint16_t port;
-	unsigned touch;
+	struct load_recv_conf recv;
+	uint64_t              size, rate;
 };
 
 struct recv_sess {
@@ -47,16 +38,6 @@ struct recv_sess {
 	struct xk_timer timer;
 };
 
-struct recv_rep {
-	struct xk_rep  *r;
-	xk_counter     *messages, *bytes;   /* [cap] */
-	uint64_t       *no;                 /* [cap] */
-	uint32_t       *spare;              /* slots given back */
-	uint32_t        nspare, n, cap;     /* n: slots ever used */
-	uint8_t        *page;               /* verify: the pattern, `size` bytes; else to copy to */
-	struct xk_timer timer;              /* first VP, count != 0 */
-};
-
 static const struct recv_conf *conf_of(const struct xk_rep *r) { return r->conf; }
 static struct recv_sess *recv_of(struct xk_sess *s) { return (struct recv_sess *)(void *)s; }
 
@@ -64,10 +45,10 @@ static struct recv_sess *recv_of(struct xk_sess *s) { return (struct recv_sess *
 
 static void recv_forget(struct xk_sess *s)
 {
-	struct recv_rep *rr = s->rep->state;
+	struct load_recv *rr = s->rep->state;
 
 	xk_deposit_close(recv_of(s)->post);
-	rr->spare[rr->nspare++] = recv_of(s)->slot;
+	load_place_give(rr, recv_of(s)->slot);
 	xk_timer_cancel(&s->rep->vp->wheel, &recv_of(s)->timer);
 	stream_forget(s);
 }
@@ -111,29 +92,9 @@ static void recv_slowly(struct recv_sess *rs, uint32_t n)
 
 /* ---- connections ---------------------------------------------------------------------- */
 
-static uint32_t slot_take(struct recv_rep *rr, uint64_t no)
-{
-	uint32_t i = rr->nspare != 0 ? rr->spare[--rr->nspare] : rr->n;
-
-	xk_store_relaxed(&rr->no[i], no);        /* a runner may be reading */
-	if (i == rr->n)
-		xk_store_release(&rr->n, i + 1);
-	return i;
-}
-
-/* Memory for what comes by lls; without it bytes are copied to the page. */
-static void recv_post(struct recv_sess *rs, struct xk_sess *lls)
-{
-	const struct recv_conf *c = conf_of(rs->s.rep);
-	struct xk_deposit_conf d = { (uint32_t)c->post, (uint32_t)c->post_least, true, &rs->s.rep->count[N_POST] };
-
-	if (c->post != 0 && xk_deposit_open(&rs->post, lls, &d) != XK_OK)
-		xk_count(rs->s.rep->count[N_POST + XK_DEPOSIT_N]);
-}
-
 static int recv_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
 {
-	struct recv_rep *rr = r->state;
+	struct load_recv *rr = r->state;
 	struct xk_sess *s = stream_accept(r, lls, rr->cap);
 
 	(void)type;
@@ -141,12 +102,12 @@ static int recv_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node 
 		xk_count(r->count[N_REFUSED]);
 		return XK_E_NOSPC;
 	}
-	recv_of(s)->slot = slot_take(rr, r->count[N_ACCEPTED] * r->vp->set->nvps + r->vp->no);
+	recv_of(s)->slot = load_place_take(rr, r->count[N_ACCEPTED] * r->vp->set->nvps + r->vp->no);
 	xk_count(r->count[N_ACCEPTED]);
 	xk_timer_init(&recv_of(s)->timer, recv_timer);
 	if (conf_of(r)->rate != 0)
 		stream_tell(lls, XK_STREAM_MANUAL, 1);
-	recv_post(recv_of(s), lls);
+	load_post(rr, &recv_of(s)->post, lls, true, N_POST);
 	return XK_OK;
 }
 
@@ -175,7 +136,7 @@ static void recv_event(struct xk_rep *r, const struct xk_stream_event *ev)
 /* ---- bytes ---------------------------------------------------------------------------------- */
 
 /* Compares n bytes with the pattern from *at on; returns wrong bytes. */
-static uint64_t recv_verify(const struct recv_rep *rr, const uint8_t *p, uint32_t len, uint64_t *at)
+static uint64_t recv_verify(const struct load_recv *rr, const uint8_t *p, uint32_t len, uint64_t *at)
 {
 	uint64_t size = conf_of(rr->r)->size, wrong = 0;
 
@@ -190,11 +151,11 @@ static uint64_t recv_verify(const struct recv_rep *rr, const uint8_t *p, uint32_
 }
 
 /* n bytes at p, from number *at of the message on. */
-static void recv_touch(struct recv_rep *rr, uint8_t *p, uint32_t n, uint64_t *at)
+static void recv_touch(struct load_recv *rr, uint8_t *p, uint32_t n, uint64_t *at)
 {
-	switch (conf_of(rr->r)->touch) {
+	switch (conf_of(rr->r)->recv.touch) {
 	case TOUCH_COPY:
-		memcpy(rr->page, p, n < BIGGEST ? n : BIGGEST);
+		memcpy(rr->page, p, n < LOAD_BIGGEST ? n : LOAD_BIGGEST);
 		break;
 	case TOUCH_LINE:
 		xk_csum_touch(p, n, true);
@@ -208,20 +169,20 @@ static void recv_touch(struct recv_rep *rr, uint8_t *p, uint32_t n, uint64_t *at
 }
 
 /* Where the bytes are wanted; returns how many have gone there. */
-static uint32_t recv_place(struct recv_rep *rr, struct xk_deposit *d, const struct xk_msg *m, uint64_t *part)
+static uint32_t recv_place(struct load_recv *rr, struct xk_deposit *d, const struct xk_msg *m, uint64_t *part)
 {
 	uint32_t off, n;
 	uint8_t *at;
 
 	for (off = 0; off < m->tot && (n = xk_deposit_receive(d, m, off, &at)) != 0; off += n) {
-		if (conf_of(rr->r)->touch == TOUCH_VERIFY)
+		if (conf_of(rr->r)->recv.touch == TOUCH_VERIFY)
 			recv_touch(rr, at, n, part);
 		xk_deposit_done(d, at, n);
 	}
 	return off;
 }
 
-static void recv_bytes(struct recv_rep *rr, const struct recv_sess *rs, struct xk_msg *m, uint64_t part)
+static void recv_bytes(struct load_recv *rr, const struct recv_sess *rs, struct xk_msg *m, uint64_t part)
 {
 	uint32_t off = rs->post != NULL ? recv_place(rr, rs->post, m, &part) : 0;
 
@@ -251,13 +212,13 @@ static inline uint64_t recv_whole(struct recv_sess *rs, uint64_t n, uint64_t siz
 	return whole;
 }
 
-static inline void recv_count(struct recv_rep *rr, struct recv_sess *rs, uint64_t n)
+static inline void recv_count(struct load_recv *rr, struct recv_sess *rs, uint64_t n)
 {
 	struct xk_rep *r = rr->r;
 	uint64_t whole = recv_whole(rs, n, conf_of(r)->size);
 
-	xk_count_add(r->count[N_MESSAGES], whole);
-	xk_count_add(r->count[N_BYTES], n);
+	xk_count_add(r->count[LOAD_MESSAGES], whole);
+	xk_count_add(r->count[LOAD_BYTES], n);
 	xk_count_add(rr->messages[rs->slot], whole);
 	xk_count_add(rr->bytes[rs->slot], n);
 }
@@ -265,7 +226,7 @@ static inline void recv_count(struct recv_rep *rr, struct recv_sess *rs, uint64_
 static void recv_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	struct xk_rep *r = up->rep;
-	struct recv_rep *rr = r->state;
+	struct load_recv *rr = r->state;
 	struct xk_sess *s = stream_own(up);
 	struct recv_sess *rs;
 	uint32_t part;
@@ -281,13 +242,13 @@ static void recv_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	recv_count(rr, rs, m->tot);
 	if (conf_of(r)->rate != 0)
 		recv_slowly(rs, m->tot);
-	if (conf_of(r)->touch != TOUCH_NONE)
+	if (conf_of(r)->recv.touch != TOUCH_NONE)
 		recv_bytes(rr, rs, m, part);
 	xk_msg_free(m);
 }
 
 /* Bytes that are looked at, or wanted elsewhere. */
-static unsigned recv_frames_touched(struct recv_rep *rr, struct recv_sess *rs, const struct xk_frames *f)
+static unsigned recv_frames_touched(struct load_recv *rr, struct recv_sess *rs, const struct xk_frames *f)
 {
 	for (unsigned i = 0; i < f->n; i++) {
 		struct xk_msg *x = f->m[i];
@@ -311,105 +272,48 @@ static unsigned recv_demux_frames(struct xk_up *up, struct xk_sess *lls, const s
 	(void)lls;
 	if (XK_UNLIKELY(s == NULL || conf_of(r)->rate != 0))
 		return 0;
-	if (XK_UNLIKELY(conf_of(r)->touch != TOUCH_NONE))
+	if (XK_UNLIKELY(conf_of(r)->recv.touch != TOUCH_NONE))
 		return recv_frames_touched(r->state, recv_of(s), f);
 	xk_count_add(r->npop, f->n);
 	recv_count(r->state, recv_of(s), xk_msg_free_all(f->m, f->n) - (uint64_t)f->off * f->n);
 	return f->n;
 }
 
-/* ---- the end of a run ------------------------------------------------------------------------ */
-
-static void recv_look(struct xk_timer *t)
-{
-	struct recv_rep *rr = xk_container_of(t, struct recv_rep, timer);
-	const struct xk_node *n = rr->r->node;
-	uint64_t got = 0;
-
-	for (unsigned i = 0; i < n->graph->vps->nvps; i++)
-		got += xk_counter_read(n->rep[i]->count[N_MESSAGES]);
-	if (got >= conf_of(rr->r)->count)
-		xk_graph_finished(n->graph);
-	else
-		xk_timer_set(&rr->r->vp->wheel, t, xk_vp_now() + LOOK_EVERY);
-}
-
 /* ---- life --------------------------------------------------------------------------------------- */
+
+static void recv_stop(struct xk_node *n) { xk_open_disable_all(n, n->down[0]); }
 
 static int recv_start(struct xk_node *n, struct xk_errs *e)
 {
-	const struct recv_conf *c = n->conf;
-
-	for (uint64_t i = 0; i < c->ports; i++) {
-		int err = stream_listen(n, (uint16_t)(c->port + i), e);
-
-		if (err == XK_OK)
-			continue;
-		xk_open_disable_all(n, n->down[0]);
-		return err;
-	}
-	return XK_OK;
+	return load_recv_wait(n, e, stream_listen);
 }
-
-static void recv_stop(struct xk_node *n) { xk_open_disable_all(n, n->down[0]); }
 
 static int recv_rep_init(struct xk_rep *r)
 {
 	const struct recv_conf *c = conf_of(r);
-	struct recv_rep *rr = r->state;
+	int err = load_recv_alloc(r, c->recv.sessions, c->size > LOAD_BIGGEST ? c->size : LOAD_BIGGEST);
 
-	rr->r = r;
-	xk_timer_init(&rr->timer, recv_look);
-	rr->cap = (uint32_t)c->sessions;
-	rr->messages = xk_alloc(rr->cap * (3 * sizeof *rr->messages + sizeof *rr->spare));
-	rr->page = xk_alloc(c->size > BIGGEST ? c->size : BIGGEST);
-	if (rr->messages == NULL || rr->page == NULL) {
-		xk_free(rr->messages);
-		xk_free(rr->page);
-		return XK_E_NOMEM;
-	}
-	rr->bytes = rr->messages + rr->cap;
-	rr->no = rr->bytes + rr->cap;
-	rr->spare = (uint32_t *)(rr->no + rr->cap);
-	if (c->touch == TOUCH_VERIFY)
-		stream_pattern(rr->page, c->size);
-	return XK_OK;
-}
-
-static void recv_rep_fini(struct xk_rep *r)
-{
-	struct recv_rep *rr = r->state;
-
-	xk_free(rr->messages);
-	xk_free(rr->page);
+	if (err == XK_OK && c->recv.touch == TOUCH_VERIFY)
+		stream_pattern(((struct load_recv *)r->state)->page, c->size);
+	return err;
 }
 
 static int recv_rep_start(struct xk_rep *r, struct xk_errs *e)
 {
 	(void)e;
-	if (conf_of(r)->count != 0 && r->vp->no == 0)
-		xk_timer_set(&r->vp->wheel, &((struct recv_rep *)r->state)->timer, xk_vp_now() + LOOK_EVERY);
+	load_recv_watch(r);
 	return XK_OK;
 }
 
 static void recv_rep_stop(struct xk_rep *r)
 {
-	xk_timer_cancel(&r->vp->wheel, &((struct recv_rep *)r->state)->timer);
+	load_recv_unwatch(r);
 	stream_forget_all(r, recv_forget);
-}
-
-static int recv_init(struct xk_node *n, struct xk_errs *e)
-{
-	(void)e;
-	if (((const struct recv_conf *)n->conf)->count != 0)
-		xk_graph_will_finish(n->graph);
-	return XK_OK;
 }
 
 static int recv_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
-	const struct recv_rep *rr = r->state;
-	const struct xk_app_counts c = { xk_load_acquire(&rr->n), rr->messages, rr->bytes, rr->no, NULL, &r->count[N_ACCEPTED] };
+	const struct xk_app_counts c = load_recv_counts(r->state, &r->count[N_ACCEPTED]);
 
 	return stream_app_control(r, op, buf, len, &c, recv_event);
 }
@@ -418,25 +322,19 @@ static int recv_check(const void *conf, char *why, size_t n)
 {
 	const struct recv_conf *c = conf;
 
-	if (c->port + c->ports > 65536)
-		snprintf(why, n, "port %u plus %llu ports passes 65535", c->port, (unsigned long long)c->ports);
-	else if (c->post != 0 && (c->post < XK_DEPOSIT_MIN || (c->touch != TOUCH_COPY && c->touch != TOUCH_VERIFY)))
-		snprintf(why, n, "post is where bytes are copied to: it goes with touch = \"copy\" or \"verify\" and takes at "
-			 "least %u bytes", XK_DEPOSIT_MIN);
-	else
-		return XK_OK;
-	return XK_E_INVAL;
+	return load_recv_check(&c->recv, c->recv.touch == TOUCH_COPY || c->recv.touch == TOUCH_VERIFY,
+			       "bytes are copied to: it goes with touch = \"copy\" or \"verify\"", why, n);
 }
 
 static void recv_review(const struct xk_view *v, struct xk_review *r)
 {
 	const struct recv_conf *c = v->conf;
 
-	xk_review_ports(r, v, "port", c->port, c->ports);
+	xk_review_ports(r, v, "port", c->recv.port, c->recv.ports);
 }
 
 static const struct xk_ops recv_ops = {
-	.init = recv_init, .rep_init = recv_rep_init, .rep_fini = recv_rep_fini,
+	.init = load_recv_init, .rep_init = recv_rep_init, .rep_fini = load_recv_fini,
 	.start = recv_start, .stop = recv_stop, .rep_start = recv_rep_start, .rep_stop = recv_rep_stop,
 	.open_done = recv_open_done, .close_done = recv_close_done,
 	.demux = recv_demux, .demux_frames = recv_demux_frames, .control = recv_control,
@@ -448,15 +346,14 @@ static const char *const touches[] = { "copy", "line", "none", "verify", NULL };
 	{ .name = #field, .type = t, .def = d, .doc = text, .offset = offsetof(struct recv_conf, field), ##__VA_ARGS__ }
 
 static const struct xk_param recv_params[] = {
-	P(port, XK_P_PORT, "9", "first port to wait on", .min = "1"),
-	P(ports, XK_P_UINT, "1", "consecutive ports", .min = "1", .max = "65535"),
+	LOAD_RECV_PARAMS_WHERE,
 	P(size, XK_P_SIZE, "4KiB", "bytes that count as a message", .min = "1", .max = "1MiB"),
-	P(touch, XK_P_ENUM, "copy", "copy the bytes to a page, read them through one cache line, leave them, or compare them",
+	LOAD_RECV_P(touch, XK_P_ENUM, "copy", "copy the bytes to a page, read them through one cache line, leave them, or compare them",
 	  .choices = touches),
-	P(count, XK_P_UINT, "0", "the graph may end after so many messages in all; 0: never"),
-	P(sessions, XK_P_UINT, "4096", "connections of each virtual processor; more are refused", .min = "1", .max = "1048576"),
+	LOAD_RECV_P(count, XK_P_UINT, "0", "the graph may end after so many messages in all; 0: never"),
+	LOAD_RECV_P(sessions, XK_P_UINT, "4096", "connections of each virtual processor; more are refused", .min = "1", .max = "1048576"),
 	P(rate, XK_P_RATE, NULL, "each connection is read so fast; unset: as bytes come", .min = "8bit/s"),
-	XK_DEPOSIT_PARAMS(struct recv_conf, post, post_least),
+	LOAD_RECV_PARAMS_POST,
 	XK_PARAM_END
 };
 
@@ -472,7 +369,7 @@ const struct xk_proto xk_proto_tcprecv = {
 	.doc = "receives streams, touches and counts their bytes by connection", .ops = &recv_ops,
 	.needs = { "stream" }, .min_down = 1, .max_down = 1,
 	.params = recv_params, .conf_size = sizeof(struct recv_conf),
-	.rep_size = sizeof(struct recv_rep), .sess_size = sizeof(struct recv_sess),
+	.rep_size = sizeof(struct load_recv), .sess_size = sizeof(struct recv_sess),
 	.check = recv_check, .drops = recv_drops, .counts = recv_counts,
 	.review = recv_review,
 };

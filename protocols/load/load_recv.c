@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * load_recv.c - places and counts of receivers of load; see load_recv.h.
+ */
+#include "protocols/load/load_recv.h"
+
+#include "runtime/upi/xk_upi_inline.h"
+
+#include <stdio.h>
+
+#define PAGE 4096u
+#define LOOK_EVERY XK_MS
+
+static struct load_recv *load_of(const struct xk_rep *r) { return r->state; }
+static const struct load_recv_conf *conf_of(const struct xk_rep *r) { return r->conf; }
+
+/* ---- connections ------------------------------------------------------------------------ */
+
+uint32_t load_place_take(struct load_recv *l, uint64_t no)
+{
+	uint32_t i = l->nspare != 0 ? l->spare[--l->nspare] : l->n;
+
+	xk_store_relaxed(&l->no[i], no);         /* a runner may be reading */
+	if (i == l->n)
+		xk_store_release(&l->n, i + 1);
+	return i;
+}
+
+void load_post(struct load_recv *l, struct xk_deposit **post, struct xk_sess *lls, bool stream,
+	       unsigned count)
+{
+	const struct load_recv_conf *c = conf_of(l->r);
+	struct xk_deposit_conf d = {
+		(uint32_t)c->post, (uint32_t)c->post_least, stream, &l->r->count[count]
+	};
+
+	if (c->post != 0 && xk_deposit_open(post, lls, &d) != XK_OK)
+		xk_count(l->r->count[count + XK_DEPOSIT_N]);
+}
+
+/* ---- the end of a run --------------------------------------------------------------------- */
+
+static void load_look(struct xk_timer *t)
+{
+	struct load_recv *l = xk_container_of(t, struct load_recv, timer);
+	const struct xk_node *n = l->r->node;
+	uint64_t got = 0;
+
+	for (unsigned i = 0; i < n->graph->vps->nvps; i++)
+		got += xk_counter_read(n->rep[i]->count[LOAD_MESSAGES]);
+	if (got >= conf_of(l->r)->count)
+		xk_graph_finished(n->graph);
+	else
+		xk_timer_set(&l->r->vp->wheel, t, xk_vp_now() + LOOK_EVERY);
+}
+
+void load_recv_watch(struct xk_rep *r)
+{
+	if (conf_of(r)->count != 0 && r->vp->no == 0)
+		xk_timer_set(&r->vp->wheel, &load_of(r)->timer, xk_vp_now() + LOOK_EVERY);
+}
+
+void load_recv_unwatch(struct xk_rep *r)
+{
+	xk_timer_cancel(&r->vp->wheel, &load_of(r)->timer);
+}
+
+/* ---- life ------------------------------------------------------------------------------ */
+
+int load_recv_init(struct xk_node *n, struct xk_errs *e)
+{
+	(void)e;
+	if (((const struct load_recv_conf *)n->conf)->count != 0)
+		xk_graph_will_finish(n->graph);
+	return XK_OK;
+}
+
+int load_recv_alloc(struct xk_rep *r, uint64_t cap, uint64_t page)
+{
+	struct load_recv *l = load_of(r);
+
+	l->r = r;
+	xk_timer_init(&l->timer, load_look);
+	l->cap = (uint32_t)cap;
+	l->messages = xk_alloc((cap + 1) * (3 * sizeof *l->messages + sizeof *l->spare));
+	l->page_block = xk_alloc(page + PAGE);
+	if (l->messages == NULL || l->page_block == NULL) {
+		load_recv_fini(r);
+		return XK_E_NOMEM;
+	}
+	l->bytes = l->messages + cap;
+	l->no = l->bytes + cap;
+	l->spare = (uint32_t *)(l->no + cap);
+	l->page = (uint8_t *)l->page_block + (-(uintptr_t)l->page_block & (PAGE - 1));
+	return XK_OK;
+}
+
+void load_recv_fini(struct xk_rep *r)
+{
+	struct load_recv *l = load_of(r);
+
+	xk_free(l->messages);
+	xk_free(l->page_block);
+	l->messages = NULL;
+	l->page_block = NULL;
+}
+
+int load_recv_wait(struct xk_node *n, struct xk_errs *e,
+		   int (*wait)(struct xk_node *n, uint16_t port, struct xk_errs *e))
+{
+	const struct load_recv_conf *c = n->conf;
+
+	for (uint64_t i = 0; i < c->ports; i++) {
+		int err = wait(n, (uint16_t)(c->port + i), e);
+
+		if (err == XK_OK)
+			continue;
+		xk_open_disable_all(n, n->down[0]);
+		return err;
+	}
+	return XK_OK;
+}
+
+struct xk_app_counts load_recv_counts(const struct load_recv *l, const xk_counter *accepted)
+{
+	return (struct xk_app_counts){
+		xk_load_acquire(&l->n), l->messages, l->bytes, l->no, NULL, accepted
+	};
+}
+
+/* ---- the descriptor ----------------------------------------------------------------------- */
+
+int load_recv_check(const struct load_recv_conf *c, bool copied, const char *copies,
+		    char *why, size_t n)
+{
+	if (c->port + c->ports > 65536)
+		snprintf(why, n, "port %u plus %llu ports passes 65535", c->port, (unsigned long long)c->ports);
+	else if (c->post != 0 && (c->post < XK_DEPOSIT_MIN || !copied))
+		snprintf(why, n, "post is where %s and takes at least %u bytes", copies, XK_DEPOSIT_MIN);
+	else
+		return XK_OK;
+	return XK_E_INVAL;
+}

@@ -78,7 +78,7 @@ int  load_recv_check(const struct load_recv_conf *c, bool copied, const char *co
 	{ .name = #field, .type = t, .def = d, .doc = text, \
 	  .offset = offsetof(struct load_recv_conf, field), ##__VA_ARGS__ }
 #define LOAD_RECV_PARAMS_WHERE \
-	LOAD_RECV_P(port, XK_P_PORT, "9", "first port to wait on", .min = "1"), \
+	LOAD_RECV_P(port, XK_P_PORT, "9", "first port to wait on", .min = "1", .max = "65535"), \
 	LOAD_RECV_P(ports, XK_P_UINT, "1", "consecutive ports", .min = "1", .max = "65535")
 #define LOAD_RECV_PARAMS_POST XK_DEPOSIT_PARAMS(struct load_recv_conf, post, post_least)
 

@@ -76,7 +76,7 @@ void load_review(const struct xk_view *v, struct xk_review *r);
 	  .offset = offsetof(struct load_conf, field), ##__VA_ARGS__ }
 #define LOAD_PARAMS_WHERE \
 	LOAD_P(to, XK_P_IPV4, NULL, "address to send to", .flags = XK_PF_REQUIRED), \
-	LOAD_P(port, XK_P_PORT, "9", "first port to send to", .min = "1"), \
+	LOAD_P(port, XK_P_PORT, "9", "first port to send to", .min = "1", .max = "65535"), \
 	LOAD_P(ports, XK_P_UINT, "1", "consecutive ports, used in turn", .min = "1", .max = "65535"), \
 	LOAD_P(lport, XK_P_PORT, "0", "own port of the first connection, the next has the next; 0: any"), \
 	LOAD_P(conns, XK_P_UINT, "1", "connections, shared out over the virtual processors", \

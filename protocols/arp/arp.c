@@ -33,7 +33,7 @@ struct arp_sess {
 	struct xk_sess  s;
 	struct xk_timer timer;
 	struct xk_msgq  queue;
-	struct arp_left left;
+	struct xk_listed left;
 	uint32_t        host;
 	uint8_t         state;
 	uint8_t         tries;
@@ -72,13 +72,10 @@ static void drop_queue(struct arp_sess *a, unsigned reason)
 static void left_end(struct arp_sess *a)
 {
 	struct arp_rep *st = a->s.rep->state;
-	struct arp_left *l = &a->left;
 
-	if (l->next == NULL)
+	if (!xk_is_listed(&a->left))
 		return;
-	l->next->prev = l->prev;
-	l->prev->next = l->next;
-	l->next = l->prev = NULL;
+	xk_list_take(&a->left);
 	st->nleft--;
 	xk_close(&a->s);
 }
@@ -86,7 +83,7 @@ static void left_end(struct arp_sess *a)
 /* The oldest waits no longer; what somebody opened again since is his. */
 static void left_give_up(struct arp_rep *st)
 {
-	struct arp_sess *a = xk_container_of(st->left.next, struct arp_sess, left);
+	struct arp_sess *a = xk_container_of(xk_list_first(&st->left), struct arp_sess, left);
 
 	if (a->s.rcnt == 1)
 		drop_queue(a, ARP_DROP_CLOSED);
@@ -97,13 +94,9 @@ static void left_give_up(struct arp_rep *st)
 static void left_add(struct arp_sess *a)
 {
 	struct arp_rep *st = a->s.rep->state;
-	struct arp_left *l = &a->left;
 
 	a->s.rcnt++;
-	l->next = &st->left;
-	l->prev = st->left.prev;
-	l->prev->next = l;
-	st->left.prev = l;
+	xk_list_put(&st->left, &a->left);
 	if (++st->nleft > ARP_LEFT_MAX)
 		left_give_up(st);
 }
@@ -439,7 +432,7 @@ static struct xk_sess *arp_new(struct xk_rep *r, struct xk_rep *rcv, struct xk_n
 	a->host = host;
 	xk_timer_init(&a->timer, arp_timeout);
 	xk_msgq_init(&a->queue);
-	a->left.next = a->left.prev = NULL;
+	a->left = (struct xk_listed){ 0 };
 	xk_sess_set_push(s, arp_push_pending);
 	*err = xk_sess_bind(s, &k);
 	if (*err == XK_OK)
@@ -481,7 +474,7 @@ static struct xk_sess *arp_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_
 	if (node == NULL)
 		return arp_new(r, rcv, type, host, err);
 	s = xk_container_of(node, struct xk_sess, map);
-	if (arp_sess(s)->left.next != NULL && s->rcnt == 1)
+	if (xk_is_listed(&arp_sess(s)->left) && s->rcnt == 1)
 		s->up = &rcv->up;
 	if (s->up->rep == rcv)
 		return s;
@@ -672,7 +665,6 @@ static int arp_rep_init(struct xk_rep *r)
 {
 	struct arp_rep *st = r->state;
 
-	st->left.next = st->left.prev = &st->left;
 	st->call.fn = hosts_changed;
 	st->call.arg = r;
 	xk_timer_init(&st->announce, announce);

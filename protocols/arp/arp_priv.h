@@ -15,6 +15,7 @@
 
 #include "protocols/arp/arp.h"
 #include "runtime/base/xk_bytes.h"
+#include "runtime/base/xk_list.h"
 #include "runtime/upi/xk_upi_inline.h"
 
 #define ARP_PKT_LEN      28u
@@ -66,15 +67,12 @@ struct arp_entry {
 	xk_ns               last_request; /* valid when asked */
 	xk_ns               probe_at;     /* valid when delayed: used since it was doubted */
 	bool                asked, is_static, used, delayed;
-	struct arp_entry   *next, *prev;
+	struct xk_listed      lru;          /* most recently touched first */
 	struct arp_table   *table;
 	struct xk_rcu_head  rcu;
 	uint64_t            interest[];   /* VPs whose sessions want to hear of changes */
 };
 #define ARP_MAC_SET ((uint64_t)1 << 48)
-
-/* Most recently touched first. */
-struct arp_lru { struct arp_entry *head, *tail; };
 
 struct arp_own { uint32_t addr; uint8_t len; bool defended; xk_ns last_defence; };
 
@@ -84,9 +82,9 @@ struct arp_table {
 	struct xk_mutex   lock;
 	struct xk_passive map;
 	struct xk_slab    slab;
-	struct arp_lru    used;           /* wanted by a session of ours */
-	struct arp_lru    heard;          /* only learned: these go first */
-	struct arp_lru    fixed;          /* static: never go, not counted in n */
+	struct xk_list    used;           /* wanted by a session of ours */
+	struct xk_list    heard;          /* only learned: these go first */
+	struct xk_list    fixed;          /* static: never go, not counted in n */
 	uint32_t          n;
 	unsigned          words;          /* of an interest set */
 	struct arp_own    own[ARP_ADDRS_MAX];
@@ -96,13 +94,10 @@ struct arp_table {
 	uint64_t          untold;         /* changes since */
 };
 
-/* Sessions that only hold themselves, oldest first; next NULL: not in it. */
-struct arp_left { struct arp_left *next, *prev; };
-
 /* State of a replica. */
 struct arp_rep {
 	struct xk_sess *bcast;            /* link session of requests; NULL: stopped */
-	struct arp_left left;
+	struct xk_list  left;             /* sessions that only hold themselves, oldest first */
 	unsigned        nleft;
 	uint8_t         mac[8];           /* ours */
 	struct xk_node *type[ARP_TYPES_MAX];

@@ -48,32 +48,21 @@ static void mac_bytes(uint64_t w, uint8_t mac[6])
 
 /* ---- lists ------------------------------------------------------------------------- */
 
-static struct arp_lru *list_of(struct arp_entry *e)
-{
-	return e->is_static ? &e->table->fixed : e->used ? &e->table->used : &e->table->heard;
-}
-
-static void lru_unlink(struct arp_entry *e)
-{
-	struct arp_lru *l = list_of(e);
-
-	*(e->prev ? &e->prev->next : &l->head) = e->next;
-	*(e->next ? &e->next->prev : &l->tail) = e->prev;
-}
-
 static void lru_front(struct arp_entry *e)
 {
-	struct arp_lru *l = list_of(e);
+	struct arp_table *t = e->table;
 
-	e->prev = NULL;
-	e->next = l->head;
-	*(l->head ? &l->head->prev : &l->tail) = e;
-	l->head = e;
+	xk_list_put_first(e->is_static ? &t->fixed : e->used ? &t->used : &t->heard, &e->lru);
+}
+
+static struct arp_entry *oldest(const struct xk_list *l)
+{
+	return xk_container_of(xk_list_last(l), struct arp_entry, lru);
 }
 
 static void touch(struct arp_entry *e, bool used)
 {
-	lru_unlink(e);
+	xk_list_take(&e->lru);
 	e->used |= used;
 	lru_front(e);
 }
@@ -105,7 +94,7 @@ static void evict(struct xk_rep *r, struct arp_entry *e)
 	struct arp_table *t = e->table;
 
 	tell_interested(e);
-	lru_unlink(e);
+	xk_list_take(&e->lru);
 	xk_passive_unbind(&t->map, &e->map);
 	t->n--;
 	xk_count(r->count[ARP_COUNT_EVICTED]);
@@ -139,10 +128,10 @@ static bool make_room(struct xk_rep *r, struct arp_table *t, bool used)
 
 	if (t->n < c->cap)
 		return true;
-	if (t->heard.tail != NULL)
-		evict(r, t->heard.tail);
-	else if (used && t->used.tail != NULL)
-		evict(r, t->used.tail);
+	if (!xk_list_empty(&t->heard))
+		evict(r, oldest(&t->heard));
+	else if (used && !xk_list_empty(&t->used))
+		evict(r, oldest(&t->used));
 	return t->n < c->cap;
 }
 
@@ -523,12 +512,12 @@ int arp_table_init(struct xk_node *n, struct xk_errs *e)
 	return err;
 }
 
-static void clear_list(struct arp_lru *l)
+static void clear_list(struct xk_list *l)
 {
-	while (l->head != NULL) {
-		struct arp_entry *e = l->head;
+	while (!xk_list_empty(l)) {
+		struct arp_entry *e = oldest(l);
 
-		lru_unlink(e);
+		xk_list_take(&e->lru);
 		xk_passive_unbind(&e->table->map, &e->map);
 		xk_slab_put(&e->table->slab, e);
 	}

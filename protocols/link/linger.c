@@ -12,21 +12,26 @@
 /* Sessions looked at when one has to go. */
 #define LINGER_LOOK 8u
 
+static struct linger *linger_of(struct xk_listed *l)
+{
+	return l != NULL ? xk_container_of(l, struct linger, link) : NULL;
+}
+
+static struct linger *oldest(const struct linger_list *l)
+{
+	return linger_of(xk_list_first(&l->list));
+}
+
 static void list_out(struct linger_list *l, struct linger *i)
 {
-	i->next->prev = i->prev;
-	i->prev->next = i->next;
-	i->next = i->prev = NULL;
+	xk_list_take(&i->link);
 	l->n--;
 }
 
 static void list_in(struct linger_list *l, struct linger *i)
 {
 	i->since = xk_vp_now();
-	i->next = &l->head;
-	i->prev = l->head.prev;
-	i->prev->next = i;
-	l->head.prev = i;
+	xk_list_put(&l->list, &i->link);
 	l->n++;
 }
 
@@ -44,18 +49,18 @@ static void linger_expire(struct xk_timer *t)
 	xk_ns now = xk_vp_now();
 
 	for (unsigned i = 0; i < LINGER_BATCH && l->n != 0; i++) {
-		if (l->head.next->since + l->timeout > now)
+		if (oldest(l)->since + l->timeout > now)
 			break;
-		give_back(l, l->head.next);
+		give_back(l, oldest(l));
 	}
 	if (l->n != 0)
-		xk_timer_set(l->wheel, t, l->head.next->since + l->timeout);
+		xk_timer_set(l->wheel, t, oldest(l)->since + l->timeout);
 }
 
 void linger_init(struct linger_list *l, struct xk_wheel *w, xk_ns timeout, uint64_t most,
 		 xk_counter *swept)
 {
-	l->head.next = l->head.prev = &l->head;
+	l->list = (struct xk_list){ 0 };
 	l->wheel = w;
 	l->timeout = timeout;
 	l->most = (uint32_t)most;
@@ -69,7 +74,7 @@ void linger_drain(struct linger_list *l)
 	l->timeout = 0;
 	l->most = 0;
 	while (l->n != 0)
-		give_back(l, l->head.next);
+		give_back(l, oldest(l));
 	if (l->wheel != NULL)
 		xk_timer_cancel(l->wheel, &l->timer);
 }
@@ -81,7 +86,7 @@ void linger_add(struct linger_list *l, struct linger *i, struct xk_sess *s)
 		return;
 	}
 	if (l->n >= l->most)
-		give_back(l, l->head.next);
+		give_back(l, oldest(l));
 	i->s = s;
 	list_in(l, i);
 	if (l->n == 1)
@@ -91,8 +96,8 @@ void linger_add(struct linger_list *l, struct linger *i, struct xk_sess *s)
 /* The end of a session takes no other out of its list. */
 void linger_purge(struct linger_list *l, bool (*gone)(struct xk_sess *s))
 {
-	for (struct linger *i = l->head.next, *next; i != &l->head; i = next) {
-		next = i->next;
+	for (struct linger *i = oldest(l), *next; i != NULL; i = next) {
+		next = linger_of(xk_list_next(&l->list, &i->link));
 		if (gone(i->s))
 			give_back(l, i);
 	}
@@ -111,7 +116,7 @@ bool linger_room(struct linger_list *l)
 {
 	if (XK_LIKELY(l->n < l->most))
 		return true;
-	for (struct linger *i = l->head.next; i != &l->head; i = i->next) {
+	for (struct linger *i = oldest(l); i != NULL; i = linger_of(xk_list_next(&l->list, &i->link))) {
 		if (!linger_alone(i))
 			continue;
 		give_back(l, i);
@@ -123,7 +128,7 @@ bool linger_room(struct linger_list *l)
 bool linger_reclaim(struct linger_list *l)
 {
 	for (unsigned k = 0; k < LINGER_LOOK && l->n != 0; k++) {
-		struct linger *i = l->head.next;
+		struct linger *i = oldest(l);
 
 		if (linger_alone(i)) {
 			give_back(l, i);

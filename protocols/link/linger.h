@@ -14,17 +14,18 @@
 #ifndef LINGER_H
 #define LINGER_H
 
+#include "runtime/base/xk_list.h"
 #include "runtime/upi/xk_upi.h"
 
 /* Embedded in a protocol's session structure. */
 struct linger {
-	struct linger  *next, *prev;     /* next NULL: not in a list */
+	struct xk_listed link;
 	struct xk_sess *s;
 	xk_ns           since;
 };
 
 struct linger_list {
-	struct linger      head;
+	struct xk_list     list;
 	struct xk_timer    timer;
 	struct xk_wheel   *wheel;
 	xk_ns              timeout;      /* 0: nothing lingers */
@@ -46,7 +47,7 @@ void linger_adopt(struct linger_list *l, struct linger *i, struct xk_rep *rcv, s
 /* True when only the list holds s. */
 static inline bool linger_alone(const struct linger *i)
 {
-	return i->next != NULL && i->s->rcnt == 1;
+	return xk_is_listed(&i->link) && i->s->rcnt == 1;
 }
 /* True when one more fits: at the cap, the oldest that nobody else holds goes. */
 bool linger_room(struct linger_list *l);

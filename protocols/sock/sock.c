@@ -53,21 +53,12 @@ void sock_join(struct sock *sk)
 {
 	struct sock_rep *st = sock_rep(sock_rep_here(sk));
 
-	sk->next = st->first;
-	sk->pprev = &st->first;
-	if (sk->next != NULL)
-		sk->next->pprev = &sk->next;
-	st->first = sk;
+	xk_list_put_first(&st->socks, &sk->here);
 }
 
 void sock_leave(struct sock *sk)
 {
-	if (sk->pprev == NULL)
-		return;
-	*sk->pprev = sk->next;
-	if (sk->next != NULL)
-		sk->next->pprev = sk->pprev;
-	sk->pprev = NULL;
+	xk_list_take(&sk->here);
 }
 
 void sock_end(struct sock *sk, bool reset)
@@ -219,7 +210,8 @@ static void sock_rep_stop(struct xk_rep *r)
 
 	xk_store_release(&sock_node(r->node)->stopping, 1u);
 	sock_node(r->node)->going = true;
-	while ((sk = st->first) != NULL) {
+	while (!xk_list_empty(&st->socks)) {
+		sk = xk_container_of(xk_list_first(&st->socks), struct sock, here);
 		held = sock_get_last(sk->fd);
 		sock_end(sk, false);
 		if (held != NULL)
@@ -264,9 +256,10 @@ int xk_sock_socket(struct xk_node *n, int type)
 static void wake_all(struct xk_vp *vp, void *arg)
 {
 	struct xk_node *n = arg;
+	const struct xk_list *l = &sock_rep(n->rep[vp->no])->socks;
 
-	for (struct sock *sk = sock_rep(n->rep[vp->no])->first; sk != NULL; sk = sk->next)
-		sock_wake(sk, POLLIN | POLLOUT | POLLPRI | POLLRDHUP | POLLNVAL);
+	for (struct xk_listed *i = xk_list_first(l); i != NULL; i = xk_list_next(l, i))
+		sock_wake(xk_container_of(i, struct sock, here), POLLIN | POLLOUT | POLLPRI | POLLRDHUP | POLLNVAL);
 }
 
 void xk_sock_stop(struct xk_node *n)

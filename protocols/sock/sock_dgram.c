@@ -153,7 +153,7 @@ static void queue(struct xk_rep *r, struct sock *sk, struct xk_msg *m)
 		remember(sk, &(struct xk_sock_addr){ f.host, f.port }, f.vp);
 	sk->rx_bytes += m->tot;
 	xk_msgq_put(&sk->rx, m);
-	if (sk->waiters != NULL)
+	if (!xk_list_empty(&sk->waiters))
 		sock_wake(sk, POLLIN);
 }
 

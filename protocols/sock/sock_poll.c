@@ -56,7 +56,8 @@ short sock_ready(struct sock *sk)
 
 void sock_wake(struct sock *sk, short events)
 {
-	for (struct sock_waiter *w = sk->waiters; w != NULL; w = w->next) {
+	for (struct xk_listed *i = xk_list_first(&sk->waiters); i != NULL; i = xk_list_next(&sk->waiters, i)) {
+		struct sock_waiter *w = sock_waiter_of(i);
 		uint32_t wanted = (uint16_t)((w->events | SOCK_ALWAYS) & events);
 
 		if (wanted != 0 && w->event != NULL)
@@ -68,23 +69,13 @@ void sock_wake(struct sock *sk, short events)
 
 void sock_waiter_link(struct sock *sk, struct sock_waiter *w)
 {
-	if (w->pprev != NULL)
-		return;
-	w->next = sk->waiters;
-	w->pprev = &sk->waiters;
-	if (w->next != NULL)
-		w->next->pprev = &w->next;
-	sk->waiters = w;
+	if (!xk_is_listed(&w->link))
+		xk_list_put_first(&sk->waiters, &w->link);
 }
 
 void sock_waiter_unlink(struct sock_waiter *w)
 {
-	if (w->pprev == NULL)
-		return;
-	*w->pprev = w->next;
-	if (w->next != NULL)
-		w->next->pprev = w->pprev;
-	w->pprev = NULL;
+	xk_list_take(&w->link);
 }
 
 /* ---- poll --------------------------------------------------------------------------- */

@@ -29,6 +29,7 @@
 
 #include "protocols/sock/xk_sock.h"
 #include "protocols/tcp/tcp.h"
+#include "runtime/base/xk_list.h"
 #include "runtime/sync/xk_sync.h"
 #include "runtime/upi/xk_upi_inline.h"
 
@@ -57,12 +58,12 @@ struct sock_node {                       /* struct xk_node.state */
 	bool     going;                  /* the graph is taken down; the control thread's */
 	uint64_t conns;                  /* numbers given to connections */
 	struct xk_mutex lock;            /* guards sets */
-	struct xk_sock_set *sets;
+	struct xk_list  sets;
 };
 static inline struct sock_node *sock_node(const struct xk_node *n) { return n->state; }
 
 struct sock_rep {                        /* struct xk_rep.state */
-	struct sock *first;              /* sockets that live on this VP */
+	struct xk_list socks;            /* those that live on this VP */
 	struct sock_sess *old, *young;   /* datagram peers, by last use */
 	uint32_t     npeers;
 };
@@ -79,10 +80,14 @@ static inline struct sock_sess *sock_sess(struct xk_sess *s) { return (struct so
 
 /* Somebody who waits; linked inside the VP. */
 struct sock_waiter {
-	struct sock_waiter *next, **pprev;   /* pprev NULL: not linked */
-	struct xk_event    *event;           /* NULL: a set's member (sock_set.c) */
-	short               events;
+	struct xk_listed link;
+	struct xk_event *event;          /* NULL: a set's member (sock_set.c) */
+	short            events;
 };
+static inline struct sock_waiter *sock_waiter_of(struct xk_listed *i)
+{
+	return xk_container_of(i, struct sock_waiter, link);
+}
 
 /* A port of this node that a socket has; found under RCU by any VP. */
 struct sock_port {
@@ -119,7 +124,7 @@ struct sock {
 	struct xk_call  travel;          /* to the listener's VP, or back to its own */
 	int             listener;        /* whose queue it goes to */
 	/* Its VP's. */
-	struct sock    *next, **pprev;   /* sockets of the VP; pprev NULL: not linked */
+	struct xk_listed here;           /* sockets of the VP */
 	enum sock_state state;
 	bool            closed;          /* its descriptor is gone */
 	bool            eof;             /* the peer sends no more */
@@ -127,7 +132,7 @@ struct sock {
 	bool            drained;         /* all, our end included, is acknowledged */
 	bool            urgent;
 	int             err;             /* waits to be told, or 0 */
-	struct sock_waiter *waiters;
+	struct xk_list  waiters;
 	struct sock_sess *sess;          /* streams */
 	struct sock_port *port;
 	struct xk_parts *enabled;        /* what open_enable was given below; NULL: nothing */

@@ -27,7 +27,7 @@ struct sock_member {
 	uint32_t            gone;        /* the socket's VP is through with it */
 	struct sock_member *behind;      /* in the queue */
 	/* The owner's. */
-	struct sock_member *next, **pprev;
+	struct xk_listed    link;        /* of the set */
 	bool                removed;
 };
 
@@ -36,10 +36,10 @@ struct xk_sock_set {
 	struct sock_member *ready;       /* newest first; atomically */
 	struct xk_node     *node;
 	uint32_t            inside;      /* its owner waits */
-	struct xk_sock_set *next, **pprev;  /* of the node; under its lock */
+	struct xk_listed    link;        /* of the node; under its lock */
 	/* The owner's. */
 	struct sock_member *first, **last;  /* what was taken of `ready`, oldest first */
-	struct sock_member *members;
+	struct xk_list      members;
 };
 
 static struct sock_member *member_of(struct sock_waiter *w)
@@ -66,8 +66,10 @@ void sock_set_fire(struct sock_waiter *w, uint32_t events)
 
 void sock_set_leave(struct sock *sk)
 {
-	for (struct sock_waiter *w = sk->waiters, *next; w != NULL; w = next) {
-		next = w->next;
+	for (struct xk_listed *i = xk_list_first(&sk->waiters), *next; i != NULL; i = next) {
+		struct sock_waiter *w = sock_waiter_of(i);
+
+		next = xk_list_next(&sk->waiters, i);
 		if (w->event != NULL)
 			continue;
 		sock_waiter_unlink(w);
@@ -78,9 +80,12 @@ void sock_set_leave(struct sock *sk)
 
 static struct sock_member *find(const struct sock *sk, const struct xk_sock_set *set)
 {
-	for (struct sock_waiter *w = sk->waiters; w != NULL; w = w->next)
+	for (struct xk_listed *i = xk_list_first(&sk->waiters); i != NULL; i = xk_list_next(&sk->waiters, i)) {
+		struct sock_waiter *w = sock_waiter_of(i);
+
 		if (w->event == NULL && member_of(w)->set == set)
 			return member_of(w);
+	}
 	return NULL;
 }
 
@@ -117,9 +122,7 @@ static int64_t remove_op(struct sock *sk, void *arg)
 
 static void member_free(struct sock_member *m)
 {
-	*m->pprev = m->next;
-	if (m->next != NULL)
-		m->next->pprev = m->pprev;
+	xk_list_take(&m->link);
 	xk_free(m);
 }
 
@@ -143,11 +146,7 @@ int xk_sock_set_new(struct xk_node *n, struct xk_sock_set **set)
 	s->node = n;
 	s->last = &s->first;
 	xk_mutex_lock(&sn->lock);
-	s->next = sn->sets;
-	s->pprev = &sn->sets;
-	if (s->next != NULL)
-		s->next->pprev = &s->next;
-	sn->sets = s;
+	xk_list_put_first(&sn->sets, &s->link);
 	xk_mutex_unlock(&sn->lock);
 	*set = s;
 	return XK_OK;
@@ -173,11 +172,7 @@ int xk_sock_set_add(struct xk_sock_set *set, int fd, short events, uint64_t data
 		xk_free(m);
 		return err;
 	}
-	m->next = set->members;
-	m->pprev = &set->members;
-	if (m->next != NULL)
-		m->next->pprev = &m->next;
-	set->members = m;
+	xk_list_put_first(&set->members, &m->link);
 	return XK_OK;
 }
 
@@ -308,12 +303,10 @@ void xk_sock_set_free(struct xk_sock_set *set)
 		return;
 	sn = sock_node(set->node);
 	xk_guest_event();
-	while (set->members != NULL)
-		member_end(set, set->members);
+	while (!xk_list_empty(&set->members))
+		member_end(set, xk_container_of(xk_list_first(&set->members), struct sock_member, link));
 	xk_mutex_lock(&sn->lock);
-	*set->pprev = set->next;
-	if (set->next != NULL)
-		set->next->pprev = set->pprev;
+	xk_list_take(&set->link);
 	xk_mutex_unlock(&sn->lock);
 	xk_event_fini(&set->event);
 	xk_free(set);
@@ -324,7 +317,9 @@ void sock_sets_stop(struct xk_node *n)
 	struct sock_node *sn = sock_node(n);
 
 	xk_mutex_lock(&sn->lock);
-	for (struct xk_sock_set *s = sn->sets; s != NULL; s = s->next) {
+	for (struct xk_listed *i = xk_list_first(&sn->sets); i != NULL; i = xk_list_next(&sn->sets, i)) {
+		struct xk_sock_set *s = xk_container_of(i, struct xk_sock_set, link);
+
 		xk_event_wake(&s->event);
 		while (xk_load_acquire(&s->inside) != 0)
 			xk_thread_yield();

@@ -135,7 +135,7 @@ void sock_stream_demux(struct sock_sess *ss, struct xk_msg *m)
 	}
 	xk_msgq_put(&sk->rx, m);
 	sk->rx_bytes += n;
-	if (sk->waiters != NULL)
+	if (!xk_list_empty(&sk->waiters))
 		sock_wake(sk, POLLIN);
 }
 

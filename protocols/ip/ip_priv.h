@@ -20,6 +20,7 @@
 #include "protocols/inet/inet_sess.h"
 #include "protocols/ip/ip.h"
 #include "protocols/ip/ip_hdr.h"
+#include "runtime/base/xk_list.h"
 #include "runtime/upi/xk_review.h"
 #include "runtime/upi/xk_upi_inline.h"
 
@@ -111,11 +112,10 @@ bool ip_route_find(const struct ip_node *in, uint32_t dst, uint32_t *hop, uint32
 
 /* ---- reassembly (ip_reass.c) --------------------------------------------------------- */
 
-struct ip_dgram;
 struct ip_reass {
 	struct xk_map    map;        /* { source, destination }, { protocol, identification } */
 	struct xk_slab   dgrams, frags;
-	struct ip_dgram *oldest, *newest;
+	struct xk_list   age;        /* of datagrams, oldest first */
 	uint32_t         n, max;     /* datagrams */
 	int64_t          held;       /* bytes of buffers and records */
 	int64_t          credit;     /* taken from the node's, >= held */

@@ -37,7 +37,7 @@ struct frag {
 
 struct ip_dgram {
 	struct xk_mapnode map;
-	struct ip_dgram  *older, *newer;
+	struct xk_listed  age;
 	struct frag      *root;
 	xk_ns             deadline;
 	uint32_t          got;            /* payload bytes */
@@ -142,10 +142,12 @@ static bool is_duplicate(struct ip_dgram *d, uint32_t unit, const struct xk_msg 
 
 /* ---- datagrams ------------------------------------------------------------------------ */
 
-static void list_remove(struct ip_reass *ra, struct ip_dgram *d)
+/* NULL: there is none. */
+static struct ip_dgram *oldest(const struct ip_reass *ra)
 {
-	*(d->older ? &d->older->newer : &ra->oldest) = d->newer;
-	*(d->newer ? &d->newer->older : &ra->newest) = d->older;
+	struct xk_listed *i = xk_list_first(&ra->age);
+
+	return i != NULL ? xk_container_of(i, struct ip_dgram, age) : NULL;
 }
 
 /* Frees the fragments below f, messages counted as dropped; f's subtree is at
@@ -179,7 +181,7 @@ static void dgram_free(struct xk_rep *r, struct ip_dgram *d, unsigned reason)
 
 	frags_free(r, d->root, reason);
 	xk_map_unbind(&ra->map, &d->map);
-	list_remove(ra, d);
+	xk_list_take(&d->age);
 	ra->source[d->source]--;
 	ra->n--;
 	ra->held -= d->cost;
@@ -190,7 +192,7 @@ static void dgram_free(struct xk_rep *r, struct ip_dgram *d, unsigned reason)
 static void dgram_evict(struct xk_rep *r)
 {
 	xk_count(r->count[IP_COUNT_REASS_EVICTIONS]);
-	dgram_free(r, ip_state(r)->reass.oldest, IP_DROP_REASS_EVICTED);
+	dgram_free(r, oldest(&ip_state(r)->reass), IP_DROP_REASS_EVICTED);
 }
 
 /* Makes room for n bytes, at the cost of older datagrams, never of `not`. */
@@ -199,7 +201,7 @@ static bool make_room(struct xk_rep *r, int64_t n, const struct ip_dgram *not)
 	struct ip_reass *ra = &ip_state(r)->reass;
 
 	while (!credit_take(ra, r->node->state, n)) {
-		if (ra->oldest == NULL || ra->oldest == not)
+		if (oldest(ra) == NULL || oldest(ra) == not)
 			return false;
 		dgram_evict(r);
 	}
@@ -247,9 +249,7 @@ static struct ip_dgram *dgram_new(struct xk_rep *r, const struct xk_key *k, uint
 	d->source = slot;
 	d->deadline = xk_vp_now() + ((struct ip_conf *)r->conf)->reass_timeout;
 	d->cost = sizeof *d;
-	d->older = ra->newest;
-	*(d->older ? &d->older->newer : &ra->oldest) = d;
-	ra->newest = d;
+	xk_list_put(&ra->age, &d->age);
 	ra->source[slot]++;
 	ra->n++;
 	ra->held += sizeof *d;
@@ -277,10 +277,10 @@ static void reass_timer(struct xk_timer *t)
 	struct ip_reass *ra = xk_container_of(t, struct ip_reass, timer);
 	struct xk_rep *r = ra->rep;
 
-	while (ra->oldest != NULL && ra->oldest->deadline <= xk_vp_now())
-		dgram_expire(r, ra->oldest);
-	if (ra->oldest != NULL)
-		xk_timer_set(&r->vp->wheel, t, ra->oldest->deadline);
+	while (oldest(ra) != NULL && oldest(ra)->deadline <= xk_vp_now())
+		dgram_expire(r, oldest(ra));
+	if (oldest(ra) != NULL)
+		xk_timer_set(&r->vp->wheel, t, oldest(ra)->deadline);
 }
 
 /* ---- one fragment ------------------------------------------------------------------------ */
@@ -478,8 +478,8 @@ void ip_reass_stop(struct xk_rep *r)
 {
 	struct ip_reass *ra = &ip_state(r)->reass;
 
-	while (ra->oldest != NULL)
-		dgram_free(r, ra->oldest, IP_DROP_REASS_TIMEOUT);
+	while (oldest(ra) != NULL)
+		dgram_free(r, oldest(ra), IP_DROP_REASS_TIMEOUT);
 	xk_timer_cancel(&r->vp->wheel, &ra->timer);
 }
 

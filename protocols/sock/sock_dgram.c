@@ -24,36 +24,26 @@ static struct xk_key peer_key(int fd, const struct xk_sock_addr *a)
 	return (struct xk_key){ { (uint64_t)a->host << 16 | a->port, (uint32_t)fd } };
 }
 
-static void age_out(struct sock_rep *st, struct sock_sess *ss)
+static struct sock_sess *peer_of(struct xk_listed *i)
 {
-	*(ss->older ? &ss->older->younger : &st->old) = ss->younger;
-	*(ss->younger ? &ss->younger->older : &st->young) = ss->older;
-	st->npeers--;
-}
-
-static void age_in(struct sock_rep *st, struct sock_sess *ss)
-{
-	ss->older = st->young;
-	ss->younger = NULL;
-	*(st->young ? &st->young->younger : &st->old) = ss;
-	st->young = ss;
-	st->npeers++;
+	return xk_container_of(i, struct sock_sess, age);
 }
 
 static void peer_free(struct sock_sess *ss)
 {
-	age_out(sock_rep(ss->s.rep), ss);
+	xk_list_take(&ss->age);
+	sock_rep(ss->s.rep)->npeers--;
 	sock_sess_free(ss);
 }
 
 static void peer_used(struct sock_sess *ss)
 {
-	struct sock_rep *st = sock_rep(ss->s.rep);
+	struct xk_list *peers = &sock_rep(ss->s.rep)->peers;
 
-	if (st->young == ss)
+	if (xk_list_last(peers) == &ss->age)
 		return;
-	age_out(st, ss);
-	age_in(st, ss);
+	xk_list_take(&ss->age);
+	xk_list_put(peers, &ss->age);
 }
 
 static struct sock_sess *peer_find(struct xk_rep *r, int fd, const struct xk_sock_addr *a)
@@ -77,24 +67,25 @@ static struct sock_sess *peer_new(struct xk_rep *r, int fd, const struct xk_sock
 	}
 	ss->fd = fd;
 	ss->peer = *a;
-	age_in(st, ss);
+	xk_list_put(&st->peers, &ss->age);
+	st->npeers++;
 	if (xk_sess_bind(&ss->s, &k) != XK_OK) {
 		peer_free(ss);
 		return NULL;
 	}
 	if (st->npeers > ((const struct sock_conf *)r->conf)->peers)
-		peer_free(st->old);
+		peer_free(peer_of(xk_list_first(&st->peers)));
 	return ss;
 }
 
 void sock_dgram_forget(struct xk_rep *r, int fd)
 {
-	struct sock_sess *ss, *next;
+	const struct xk_list *peers = &sock_rep(r)->peers;
 
-	for (ss = sock_rep(r)->old; ss != NULL; ss = next) {
-		next = ss->younger;
-		if (fd == 0 || ss->fd == fd)
-			peer_free(ss);
+	for (struct xk_listed *i = xk_list_first(peers), *next; i != NULL; i = next) {
+		next = xk_list_next(peers, i);
+		if (fd == 0 || peer_of(i)->fd == fd)
+			peer_free(peer_of(i));
 	}
 }
 

@@ -64,7 +64,7 @@ static inline struct sock_node *sock_node(const struct xk_node *n) { return n->s
 
 struct sock_rep {                        /* struct xk_rep.state */
 	struct xk_list socks;            /* those that live on this VP */
-	struct sock_sess *old, *young;   /* datagram peers, by last use */
+	struct xk_list peers;            /* of datagrams, longest unused first */
 	uint32_t     npeers;
 };
 static inline struct sock_rep *sock_rep(const struct xk_rep *r) { return r->state; }
@@ -74,7 +74,7 @@ struct sock_sess {
 	struct sock     *sk;             /* streams; NULL: of a datagram socket */
 	int              fd;             /* datagrams: whose */
 	struct xk_sock_addr peer;        /* datagrams */
-	struct sock_sess *older, *younger;
+	struct xk_listed age;
 };
 static inline struct sock_sess *sock_sess(struct xk_sess *s) { return (struct sock_sess *)(void *)s; }
 

@@ -315,7 +315,7 @@ static void whole(unsigned i)
 {
 	size_t expectations = 0;
 	bool chosen[PAPERS_MAX] = { false };
-	char path[4096];
+	char path[4096], why[400];
 	const json_t *m;
 	size_t k;
 
@@ -329,7 +329,7 @@ static void whole(unsigned i)
 		if (xk_errs_count(x.e) != 0)
 			bench_print_errors(&x);
 		CU_ASSERT_TRUE(tagged_exists(x.shapes) && tagged_exists(x.theirs));
-		papers_narrow(&p, chosen, &x);
+		CU_ASSERT_TRUE_FATAL(papers_narrow(&p, chosen, &x, why, sizeof why));
 		CU_ASSERT_TRUE(x.npoints != 0 || papers_missing(&p.entry[i]) != NULL);
 		expectations += json_array_size(x.shapes);
 		one_figure_each(&x, i, f);

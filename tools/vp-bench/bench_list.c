@@ -58,13 +58,6 @@ static int list_files(char **dirs)
 	return code;
 }
 
-static int list_metrics(void)
-{
-	for (const struct bench_metric *m = bench_metrics(); m->name != NULL; m++)
-		printf("%-22s %-7s %s\n", m->name, m->unit, m->doc);
-	return BENCH_OK;
-}
-
 int bench_list_main(int argc, char **argv)
 {
 	static char seeds[] = "graphs/seeds", own[] = "graphs/bench";
@@ -72,7 +65,7 @@ int bench_list_main(int argc, char **argv)
 	unsigned n = 0;
 
 	if (argc > 1 && strcmp(argv[1], "--metrics") == 0)
-		return list_metrics();
+		return bench_lua_print(stdout, "show", "metrics", NULL, 0);
 	if (argc > 1 && argv[1][0] == '-') {
 		FILE *f = strcmp(argv[1], "--help") == 0 ? stdout : stderr;
 

@@ -19,6 +19,7 @@
 #include "runtime/base/xk_clock.h"
 #include "runtime/sync/xk_fiber.h"
 #include "runtime/sync/xk_sync.h"
+#include "tools/vp-bench/bench_lua.h"
 
 #define LOOPS   200000u          /* of what takes nanoseconds */
 #define SWITCHES 2000u           /* of what takes microseconds */
@@ -314,20 +315,6 @@ static json_t *row_json(const struct row *r, const double *v, unsigned rounds)
 			 "lowest", bench_stat("least", v, rounds), "highest", bench_stat("most", v, rounds));
 }
 
-static void print_table(const double *v, unsigned rounds)
-{
-	printf("%-40s %10s %10s %10s\n", "", "median", "lowest", "highest");
-	for (unsigned i = 0; i < NROWS; i++) {
-		const double *x = &v[i * rounds];
-
-		if (bench_stat("least", x, rounds) < 0)
-			printf("%-40s not measurable on one processor\n", rows[i].name);
-		else
-			printf("%-40s %10.1f %10.1f %10.1f %s\n", rows[i].name, bench_stat("median", x, rounds),
-			       bench_stat("least", x, rounds), bench_stat("most", x, rounds), rows[i].unit);
-	}
-}
-
 static json_t *all_rows(const double *v, unsigned rounds)
 {
 	json_t *all = json_array();
@@ -346,14 +333,20 @@ json_t *bench_micro_rows(unsigned rounds)
 	return all;
 }
 
-static void print_json(const double *v, unsigned rounds)
+static int print_rows(const double *v, unsigned rounds, bool json)
 {
 	json_t *all = all_rows(v, rounds), *doc;
+	int code = BENCH_OK;
 
+	if (!json)
+		code = bench_lua_print(stdout, "show", "micro", &all, 1);
 	doc = json_pack("{s:i, s:i, s:o}", "schema", BENCH_SCHEMA, "rounds", (int)rounds, "micro", all);
-	json_dumpf(doc, stdout, JSON_INDENT(1));
-	putchar('\n');
+	if (json) {
+		json_dumpf(doc, stdout, JSON_INDENT(1));
+		putchar('\n');
+	}
 	json_decref(doc);
+	return code;
 }
 
 struct options { bool json; unsigned rounds; };
@@ -395,10 +388,8 @@ int bench_micro_main(int argc, char **argv)
 	code = v != NULL ? measure(v, o.rounds) : BENCH_IO;
 	if (code != BENCH_OK)
 		fprintf(stderr, "vp-bench: out of memory\n");
-	else if (o.json)
-		print_json(v, o.rounds);
 	else
-		print_table(v, o.rounds);
+		code = print_rows(v, o.rounds, o.json);
 	free(v);
 	return code;
 }

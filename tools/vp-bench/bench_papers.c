@@ -2,79 +2,44 @@
 /*
  * bench_papers.c - reads the catalogue of the papers' figures and chooses from it.
  *
- * What is wrong with the catalogue is told with the entry's name; a bench file
+ * papers.lua tells what is wrong with it, with the entry's name; a bench file
  * that it names and that is not there is found by the test of the catalogue and
  * when it is run.
  */
 #include "tools/vp-bench/bench_papers.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "tools/vp-bench/bench_lua.h"
+
 /* ---- the catalogue --------------------------------------------------------------- */
 
-static bool texts(const json_t *list)
+static void add(struct papers *p, const json_t *paper, const json_t *e)
 {
-	const json_t *v;
-	size_t i;
-
-	if (list != NULL && !json_is_array(list))
-		return false;
-	json_array_foreach(list, i, v)
-		if (!json_is_string(v))
-			return false;
-	return true;
-}
-
-static const char *entry_fault(const json_t *e)
-{
-	const json_t *files = json_object_get(e, "files");
-
-	if (*bench_text(e, "name") == '\0' || *bench_text(e, "title") == '\0')
-		return "has no name or no title";
-	if (!texts(files) || !texts(json_object_get(e, "needs")) || !texts(json_object_get(e, "metrics")))
-		return "files, needs and metrics are lists of texts";
-	if (json_array_size(files) == 0 && *bench_text(e, "not_measured") == '\0')
-		return "has neither files nor not_measured = why";
-	return NULL;
-}
-
-static const char *add(struct papers *p, const json_t *paper, const json_t *e)
-{
-	struct paper_entry *x = &p->entry[p->n];
-	const char *fault = entry_fault(e);
-
-	if (fault != NULL)
-		return fault;
 	if (p->n == PAPERS_MAX)
-		return "is one too many";
+		return;
 	snprintf(p->names[p->n], sizeof p->names[0], "%s.%s", bench_text(paper, "id"), bench_text(e, "name"));
-	*x = (struct paper_entry){ p->names[p->n], e, paper };
-	for (unsigned i = 0; i < p->n; i++)
-		if (strcasecmp(p->entry[i].name, x->name) == 0)
-			return "is there twice";
+	p->entry[p->n] = (struct paper_entry){ p->names[p->n], e, paper };
 	p->n++;
-	return NULL;
 }
 
+/* A catalogue without fault, or false and why. */
 static bool fill(struct papers *p, char *why, size_t n)
 {
+	char *fault = bench_lua_text("papers", "fault", &p->doc, 1, why, n);
 	const json_t *paper, *e;
 	size_t i, k;
+	bool good = fault != NULL && *fault == '\0';
 
+	if (fault != NULL && !good)
+		snprintf(why, n, "%.3000s/papers.json: %s", p->dir, fault);
+	free(fault);
 	json_array_foreach(json_object_get(p->doc, "papers"), i, paper)
-		json_array_foreach(json_object_get(paper, "entries"), k, e) {
-			const char *fault = add(p, paper, e);
-
-			if (fault == NULL)
-				continue;
-			snprintf(why, n, "%.3000s/papers.json: %s.%s %s", p->dir, bench_text(paper, "id"),
-				 bench_text(e, "name"), fault);
-			return false;
-		}
-	if (p->n == 0)
-		snprintf(why, n, "%.3000s/papers.json: has no papers with entries", p->dir);
-	return p->n != 0;
+		json_array_foreach(json_object_get(paper, "entries"), k, e)
+			add(p, paper, e);
+	return good;
 }
 
 bool papers_load(struct papers *p, const char *dir, char *why, size_t n)
@@ -143,88 +108,63 @@ const char *papers_file(const struct papers *p, const struct paper_entry *e, uns
 	return buf;
 }
 
+json_t *papers_json(const struct paper_entry *e)
+{
+	return json_pack("{s:s, s:O, s:{s:s, s:s, s:s}, s:s?}", "name", e->name, "e", e->e, "paper",
+			 "id", bench_text(e->paper, "id"), "source", bench_text(e->paper, "source"),
+			 "folder", bench_text(e->paper, "folder"), "missing", papers_missing(e));
+}
+
 /* ---- narrowing a bench ------------------------------------------------------------------- */
 
-static bool among(const json_t *want, const char *value)
+static bool measured_by(const struct papers *p, const struct paper_entry *e, const char *file)
 {
-	const json_t *v;
-	size_t i;
+	char path[4096];
+	const char *f;
 
-	if (json_is_string(want))
-		return strcmp(json_string_value(want), value) == 0;
-	json_array_foreach(want, i, v)
-		if (json_is_string(v) && strcmp(json_string_value(v), value) == 0)
+	for (unsigned k = 0; (f = papers_file(p, e, k, path, sizeof path)) != NULL; k++)
+		if (strcmp(f, file) == 0)
 			return true;
 	return false;
 }
 
-/* Is a point of a result, or of a bench, one of the entry's own? */
-static bool own_point(const json_t *e, const json_t *at)
+/* What papers.lua gets: the chosen entries of the bench's file, and the bench. */
+static void narrow_args(const struct papers *p, const bool *chosen, const struct bench *b, json_t *args[2])
 {
-	const json_t *want;
-	const char *axis;
+	json_t *points = json_array();
 
-	json_object_foreach(json_object_get(e, "at"), axis, want)
-		if (json_object_get(at, axis) != NULL && !among(want, bench_text(at, axis)))
-			return false;
-	return true;
-}
-
-static bool belongs(const json_t *tagged, const struct paper_entry *e)
-{
-	const json_t *list = json_object_get(tagged, "figure");
-
-	return list == NULL || among(list, e->name);
-}
-
-static bool belongs_to_any(const struct papers *p, const bool *chosen, const char *file, const json_t *tagged)
-{
-	char path[4096];
-	const char *f;
-
+	args[0] = json_array();
 	for (unsigned i = 0; i < p->n; i++)
-		for (unsigned k = 0; chosen[i] && (f = papers_file(p, &p->entry[i], k, path, sizeof path)) != NULL; k++)
-			if (strcmp(f, file) == 0 && belongs(tagged, &p->entry[i]))
-				return true;
-	return false;
+		if (chosen[i] && measured_by(p, &p->entry[i], b->file))
+			json_array_append_new(args[0], papers_json(&p->entry[i]));
+	for (unsigned i = 0; i < b->npoints; i++)
+		json_array_append_new(points, bench_point_at(b, &b->point[i]));
+	args[1] = json_pack("{s:o, s:O, s:O}", "points", points, "shapes", b->shapes, "theirs", b->theirs);
 }
 
-static json_t *keep_tagged(const struct papers *p, const bool *chosen, const struct bench *b, json_t *list)
+static void take_list(json_t **list, const json_t *from, const char *key)
 {
-	json_t *kept = json_array(), *v;
-	size_t i;
-
-	json_array_foreach(list, i, v)
-		if (belongs_to_any(p, chosen, b->file, v))
-			json_array_append(kept, v);
-	json_decref(list);
-	return kept;
+	json_decref(*list);
+	*list = json_incref(json_object_get(from, key));
 }
 
-static bool wanted(const struct papers *p, const bool *chosen, const struct bench *b, const json_t *at)
+bool papers_narrow(const struct papers *p, const bool *chosen, struct bench *b, char *why, size_t n)
 {
-	char path[4096];
-	const char *f;
+	json_t *args[2], *kept;
+	unsigned npoints = 0;
 
-	for (unsigned i = 0; i < p->n; i++)
-		for (unsigned k = 0; chosen[i] && (f = papers_file(p, &p->entry[i], k, path, sizeof path)) != NULL; k++)
-			if (strcmp(f, b->file) == 0 && own_point(p->entry[i].e, at))
-				return true;
-	return bench_names_point(b->shapes, at);
-}
-
-void papers_narrow(const struct papers *p, const bool *chosen, struct bench *b)
-{
-	unsigned kept = 0;
-
-	b->shapes = keep_tagged(p, chosen, b, b->shapes);
-	b->theirs = keep_tagged(p, chosen, b, b->theirs);
-	for (unsigned i = 0; i < b->npoints; i++) {
-		json_t *at = bench_point_at(b, &b->point[i]);
-
-		if (wanted(p, chosen, b, at))
-			b->point[kept++] = b->point[i];
-		json_decref(at);
+	narrow_args(p, chosen, b, args);
+	kept = bench_lua_call("papers", "narrow", args, 2, why, n);
+	if (kept != NULL) {
+		take_list(&b->shapes, kept, "shapes");
+		take_list(&b->theirs, kept, "theirs");
+		for (unsigned i = 0; i < b->npoints; i++)
+			if (json_is_true(json_array_get(json_object_get(kept, "keep"), i)))
+				b->point[npoints++] = b->point[i];
+		b->npoints = npoints;
 	}
-	b->npoints = kept;
+	json_decref(kept);
+	json_decref(args[0]);
+	json_decref(args[1]);
+	return kept != NULL;
 }

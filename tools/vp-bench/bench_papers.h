@@ -37,7 +37,9 @@ unsigned papers_choose(const struct papers *p, const char *name, bool *chosen);
 const char *papers_missing(const struct paper_entry *e);
 /* Its i-th file below dir, or NULL. */
 const char *papers_file(const struct papers *p, const struct paper_entry *e, unsigned i, char *buf, size_t n);
-/* Keeps of a bench the points, shapes and numbers of the chosen entries. */
-void papers_narrow(const struct papers *p, const bool *chosen, struct bench *b);
+/* An entry as the Lua modules get it, new. */
+json_t *papers_json(const struct paper_entry *e);
+/* Keeps of a bench the points, shapes and numbers of the chosen entries; false and why. */
+bool papers_narrow(const struct papers *p, const bool *chosen, struct bench *b, char *why, size_t n);
 
 #endif

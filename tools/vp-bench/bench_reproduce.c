@@ -133,14 +133,9 @@ static json_t *entries_of(const struct job *j)
 {
 	json_t *list = json_array();
 
-	for (unsigned i = 0; i < j->p.n; i++) {
-		const struct paper_entry *e = &j->p.entry[i];
-
+	for (unsigned i = 0; i < j->p.n; i++)
 		if (j->chosen[i])
-			json_array_append_new(list, json_pack("{s:s, s:O, s:{s:s, s:s, s:s}, s:s?}", "name", e->name, "e", e->e,
-				"paper", "id", bench_text(e->paper, "id"), "source", bench_text(e->paper, "source"),
-				"folder", bench_text(e->paper, "folder"), "missing", papers_missing(e)));
-	}
+			json_array_append_new(list, papers_json(&j->p.entry[i]));
 	return list;
 }
 
@@ -197,15 +192,18 @@ static int files_of(struct job *j)
 static int load_bench(struct job *j, unsigned i, struct bench *b)
 {
 	int code = bench_load(b, j->file[i], j->o.arg, j->o.nargs);
+	char why[400];
 
 	if (code == BENCH_OK)
 		code = bench_apply(&j->o, b);
 	if (b->e != NULL && xk_errs_count(b->e) != 0)
 		bench_print_errors(b);
-	if (code == BENCH_OK) {
-		papers_narrow(&j->p, j->chosen, b);
-		code = bench_try_points(b);
+	if (code == BENCH_OK && !papers_narrow(&j->p, j->chosen, b, why, sizeof why)) {
+		fprintf(stderr, "vp-bench reproduce: %s\n", why);
+		return BENCH_IO;
 	}
+	if (code == BENCH_OK)
+		code = bench_try_points(b);
 	return code;
 }
 

@@ -1,33 +1,15 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- reproduce.lua: the papers' figures and tables as a list, and as a result shows them.
 --
--- An entry is {name, e, paper, missing}: its name ("S1.fig8"), what the catalogue says of it and of its
--- paper, and what this build lacks for it.  A figure is a part of a result with the points, metrics and
+-- Entries are those of papers.lua.  A figure is a part of a result with the points, metrics and
 -- expectations of one entry; tables and Markdown read nothing else, so that both say the same.
-local judge, metrics, show, text = require "judge", require "metrics", require "show", require "text"
+local judge, metrics, papers = require "judge", require "metrics", require "papers"
+local show, text = require "show", require "text"
 local reproduce = {}
 
 local of, number, list = text.of, text.number, text.list
 
 -- ---- a figure of a result -------------------------------------------------------------------
-
-local function among(want, value)
-  if type(want) ~= "table" then return want == value end
-  for _, v in ipairs(want) do
-    if v == value then return true end
-  end
-  return false
-end
-
--- Is a point one of the entry's own?
-local function own_point(e, at)
-  for axis, want in pairs(e.at or {}) do
-    if at[axis] ~= nil and not among(want, at[axis]) then return false end
-  end
-  return true
-end
-
-local function belongs(tagged, name) return tagged.figure == nil or among(tagged.figure, name) end
 
 local function copy(o)
   local t = {}
@@ -71,7 +53,7 @@ local function figure_of(entry, part)
   local e, fig = entry.e, copy(part)
   fig.name, fig.doc, fig.points = entry.name, e.title, {}
   for _, point in ipairs(list(part, "points")) do
-    if own_point(e, point.at) then
+    if papers.own_point(entry, point.at) then
       local p = copy(point)
       if e.speedup_over then
         p.metrics = copy(point.metrics)
@@ -82,10 +64,7 @@ local function figure_of(entry, part)
   end
   own_metrics(e, fig)
   for _, tagged in ipairs { "shapes", "theirs" } do
-    fig[tagged] = {}
-    for _, v in ipairs(list(part, tagged)) do
-      if belongs(v, entry.name) then table.insert(fig[tagged], v) end
-    end
+    fig[tagged] = papers.belonging(entry, list(part, tagged))
   end
   return fig
 end

@@ -164,6 +164,28 @@ function show.plan(p)
   end)
 end
 
+-- ---- what primitives cost, and metrics -------------------------------------------------------
+
+-- Rows {name, unit, median, lowest, highest}, the numbers null where one processor is too few.
+function show.micro(rows)
+  return show.collect(function(out)
+    out("%-40s %10s %10s %10s\n", "", "median", "lowest", "highest")
+    for _, r in ipairs(rows) do
+      if r.median then
+        out("%-40s %10.1f %10.1f %10.1f %s\n", r.name, r.median, r.lowest, r.highest, r.unit)
+      else
+        out("%-40s not measurable on one processor\n", r.name)
+      end
+    end
+  end)
+end
+
+function show.metrics()
+  return show.collect(function(out)
+    for _, m in ipairs(metrics) do out("%-22s %-7s %s\n", m.name, m.unit, m.doc) end
+  end)
+end
+
 -- ---- a line per run and metric ----------------------------------------------------------------
 
 local units = {}

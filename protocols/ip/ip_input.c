@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ip_input.c - the up path: the header that nearly all datagrams have goes
- * straight to its session, every other is examined field by field.
+ * ip_input.c - the up path: every datagram is examined field by field.
  *
- * The quick path checks what can differ between datagrams of one session
- * (header, length, TTL, checksum); whether addresses are legal was settled
- * when the session was made, since its key holds both of them.  Rows of the
- * list of known attacks: header and length lies, options, LAND, TTL 0.
+ * Rows of the list of known attacks: header and length lies, options, LAND, TTL 0.
  * Invariant: a message that reaches pop is exactly total_length bytes long and
  * its first header bytes are contiguous with the network header noted.
  */
@@ -14,7 +10,6 @@
 
 /* Bytes behind a header that transports may expect in one piece with it. */
 #define CONTIGUOUS 128u
-#define FOREIGN    (XK_MSG_REF | XK_MSG_EXTERN)
 
 void ip_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr)
 {
@@ -103,7 +98,7 @@ static void deliver(struct xk_rep *r, struct xk_sess *lls, struct xk_msg *m, uin
 		deliver_first(r, lls, m, h, &k);
 }
 
-/* ---- the careful path ------------------------------------------------------------------ */
+/* ---- what a datagram must be --------------------------------------------------------- */
 
 /* Has the first segment, its own, all of the headers up to UDP's or TCP's payload?  A driver that
  * places payload elsewhere leaves no more there (xk_deposit.h). */
@@ -111,7 +106,7 @@ static bool headers_whole(const struct xk_msg *m, uint32_t hlen)
 {
 	const uint8_t *p = m->data;
 
-	if ((m->flags & FOREIGN) || m->len < hlen + 8 || (xk_be16(p + 6) & (IP_FLAG_MF | IP_OFFSET_MASK)) != 0)
+	if ((m->flags & IP_FOREIGN) || m->len < hlen + 8 || (xk_be16(p + 6) & (IP_FLAG_MF | IP_OFFSET_MASK)) != 0)
 		return false;
 	return p[9] == IP_PROTO_UDP ||
 	       (p[9] == IP_PROTO_TCP && m->len >= hlen + 20 && m->len >= hlen + (p[hlen + 12] >> 4) * 4u);
@@ -130,7 +125,7 @@ static bool pull(struct xk_msg **mp, uint32_t hlen)
 		return true;
 	if (xk_msg_peek(mp, n) == NULL)
 		return false;
-	if (!((*mp)->flags & FOREIGN))
+	if (!((*mp)->flags & IP_FOREIGN))
 		return true;
 	memcpy(copy, (*mp)->data, n);
 	xk_msg_pop(*mp, n);
@@ -258,7 +253,9 @@ static void fragment_in(struct xk_rep *r, struct xk_sess *lls, struct xk_msg *m,
 		deliver(r, lls, m, hlen);
 }
 
-static XK_NOINLINE void input_careful(struct xk_rep *r, struct xk_sess *lls, struct xk_msg *m)
+/* ---- every datagram --------------------------------------------------------------- */
+
+static void input(struct xk_rep *r, struct xk_sess *lls, struct xk_msg *m)
 {
 	struct ip_hdr h;
 	int reason = examine(r, &m, &h);
@@ -277,120 +274,9 @@ static XK_NOINLINE void input_careful(struct xk_rep *r, struct xk_sess *lls, str
 		deliver(r, lls, m, h.hlen);
 }
 
-/* ---- the quick path ---------------------------------------------------------------------- */
-
-static XK_NOINLINE void input_first(struct xk_rep *r, struct xk_sess *lls, struct xk_msg *m,
-				    const struct xk_key *k)
-{
-	uint8_t *h = m->data - IP_HDR_LEN;
-	int reason = illegal(ip_state(r)->in, ip_net_src(h), ip_net_dst(h));
-
-	if (reason != IP_PASS)
-		xk_drop(r, (unsigned)reason, m);
-	else
-		deliver_first(r, lls, m, h, k);
-}
-
-/* Every datagram that ip_demux did not see through. */
-static XK_NOINLINE void demux_any(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
-{
-	struct xk_rep *r = up->rep;
-	uint8_t *h = m->data;
-	struct xk_sess *s;
-	struct xk_key k;
-	uint32_t length;
-
-	if (XK_UNLIKELY((m->flags & (XK_MSG_CHAIN | FOREIGN | XK_MSG_LINK_BCAST)) || m->len < IP_HDR_LEN ||
-			!ip_hdr_quick(h, m->len, &k, &length))) {
-		input_careful(r, lls, m);
-		return;
-	}
-	s = xk_find(r, m, &k);
-	m->len = m->tot = length;
-	xk_msg_set_net(m, h);
-	xk_msg_pop(m, IP_HDR_LEN);
-	if (XK_UNLIKELY(s == NULL))
-		input_first(r, lls, m, &k);
-	else
-		xk_pop(s, lls, m, h);
-}
-
-/* No stack frame, no map: every call is the last thing done. */
 void ip_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
-	uint8_t *h = m->data;
-	struct xk_sess *s;
-	struct xk_key k;
-	uint32_t length;
-
-	if (XK_LIKELY(!(m->flags & (XK_MSG_CHAIN | FOREIGN | XK_MSG_LINK_BCAST)) && m->len >= IP_HDR_LEN &&
-		      ip_hdr_quick(h, m->len, &k, &length))) {
-		s = xk_find_hinted(up->rep, m, k.w[0], k.w[1]);
-		if (XK_LIKELY(s != NULL)) {
-			m->net = (uint16_t)(h - (uint8_t *)m);  /* its own buffer: it fits */
-			m->data = h + IP_HDR_LEN;
-			m->len = m->tot = length - IP_HDR_LEN;
-			xk_pass(s, m);
-			return;
-		}
-	}
-	demux_any(up, lls, m);
-}
-
-/* One whole datagram of session s, behind f->off bytes?  Padding goes. */
-static inline bool frame_open(const struct xk_sess *s, const struct xk_frames *f, struct xk_msg *x)
-{
-	uint32_t length, have = x->len - f->off;
-	struct xk_key k;
-
-	if (x->len < f->off + XK_WIDE || !ip_hdr_quick(x->data + f->off, have, &k, &length) ||
-	    !xk_key_eq(&s->map.key, &k))
-		return false;
-	x->len = x->tot = f->off + length;
-	return true;
-}
-
-/*
- * How many, from the first one on, are plain datagrams of session s.  A header
- * that is the one before it bit for bit (senders need no identification in what
- * may not be fragmented) is as good as that one; one that differs in
- * identification and checksum alone needs the sum.
- */
-static inline unsigned frames_open(const struct xk_sess *s, const struct xk_frames *f)
-{
-	const xk_wide whole = xk_wide_load(ip_hdr_whole_mask), same = xk_wide_load(ip_hdr_same_mask);
-	const uint64_t pair = (uint32_t)s->map.key.w[0] + (s->map.key.w[0] >> 32);
-	uint32_t len = 0;                /* of the frame before; no frame is so short */
-	const size_t off = f->off;
-	xk_wide last = whole;
-	unsigned i;
-
-	for (i = 0; i < f->n; i++) {
-		struct xk_msg *x = f->m[i];
-		const uint8_t *h = x->data + off;
-
-		if (XK_LIKELY(x->len == len && xk_wide_same(xk_wide_load(h), last, whole)))
-			continue;
-		if (x->len == len && xk_wide_same(xk_wide_load(h), last, same) && ip_hdr_same_sum_ok(h, pair))
-			continue;
-		len = x->len;
-		if (!frame_open(s, f, x))
-			break;
-		if (XK_UNLIKELY(x->len != len))
-			len = 0;         /* padded ones are cut one by one */
-		last = xk_wide_load(h);
-	}
-	return i;
-}
-
-unsigned ip_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
-{
-	struct xk_sess *s = *f->hint;
-	unsigned plain = 0;
-
-	if (XK_LIKELY(s->rep == up->rep && s->rcnt > 0))
-		plain = frames_open(s, f);
-	return xk_frames_on(up, lls, f, s, plain, IP_HDR_LEN, (int32_t)f->off);
+	input(up->rep, lls, m);
 }
 
 /* A datagram put together on another VP: checked there already.  Or a fragment that came to
@@ -398,7 +284,7 @@ unsigned ip_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_
 void ip_enter(struct xk_rep *r, struct xk_msg *m)
 {
 	if (XK_UNLIKELY((xk_be16(m->data + 6) & (IP_FLAG_MF | IP_OFFSET_MASK)) != 0))
-		input_careful(r, NULL, m);
+		input(r, NULL, m);
 	else
 		deliver(r, NULL, m, ip_net_hlen(m->data));
 }

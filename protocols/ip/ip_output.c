@@ -153,7 +153,7 @@ static XK_NOINLINE void push_long(struct ip_sess *is, struct xk_msg *m)
 		fragment(is, m);
 }
 
-static XK_NOINLINE void push_any(struct xk_sess *s, struct xk_msg *m)
+void ip_push(struct xk_sess *s, struct xk_msg *m)
 {
 	struct ip_sess *is = ip_sess(s);
 
@@ -161,35 +161,6 @@ static XK_NOINLINE void push_any(struct xk_sess *s, struct xk_msg *m)
 		push_long(is, m);
 	else
 		push_whole(is, m, 0);
-}
-
-/* A header of a datagram that heeds ECN, room for it at p. */
-static XK_NOINLINE void push_ect(struct ip_sess *is, struct xk_msg *m, uint8_t *p)
-{
-	m->flags &= (uint8_t)~XK_MSG_ECT;
-	ip_template_put_atomic(p, &is->ect, m->tot);
-	xk_push(is->s.down, m);
-}
-
-/* No stack frame: every call is the last thing done. */
-void ip_push(struct xk_sess *s, struct xk_msg *m)
-{
-	struct ip_sess *is = ip_sess(s);
-	uint8_t *p;
-
-	if (XK_LIKELY(m->tot <= is->room)) {
-		p = xk_msg_push_quick(m, IP_HDR_LEN);
-		if (XK_LIKELY(p != NULL)) {
-			if (m->flags & XK_MSG_ECT) {
-				push_ect(is, m, p);
-				return;
-			}
-			ip_template_put_atomic(p, &is->head, m->tot);
-			xk_push(s->down, m);
-			return;
-		}
-	}
-	push_any(s, m);
 }
 
 /* Without DF every datagram needs an identification. */
@@ -205,7 +176,7 @@ static void push_counted(struct xk_sess *s, struct xk_msg *m)
 
 xk_push_fn ip_push_kind(const struct xk_rep *r)
 {
-	return ((struct ip_conf *)r->conf)->df == IP_DF_NEVER ? push_counted : ip_push;
+	return ((struct ip_conf *)r->conf)->df == IP_DF_NEVER ? push_counted : XK_FAST(ip_fast_push, ip_push);
 }
 
 void ip_push_first(struct xk_sess *s, struct xk_msg *m)

@@ -8,6 +8,7 @@
  *   ip_input.c   the up path
  *   ip_reass.c   datagrams being put together
  *   ip_output.c  the down path, fragmentation, identifications
+ *   ip_fast.c    both paths again for plain datagrams, and for batches
  *
  * A node's state is written by init only; everything else is per VP, but the
  * reassembly credit and, with very many VPs, the identifications.
@@ -21,6 +22,7 @@
 #include "protocols/ip/ip.h"
 #include "protocols/ip/ip_hdr.h"
 #include "runtime/base/xk_list.h"
+#include "runtime/upi/xk_fast.h"
 #include "runtime/upi/xk_review.h"
 #include "runtime/upi/xk_upi_inline.h"
 
@@ -33,6 +35,8 @@
 #define IP_PMTU_FLOOR 552u
 #define IP_PMTU_LIFE  (600 * XK_SEC)
 #define IP_IDS        256u
+/* Flags of a message whose bytes are in somebody else's buffer. */
+#define IP_FOREIGN    (XK_MSG_REF | XK_MSG_EXTERN)
 
 enum ip_csum { IP_CSUM_VERIFY, IP_CSUM_IGNORE };
 enum ip_df { IP_DF_FIT, IP_DF_NEVER, IP_DF_ALWAYS };
@@ -167,13 +171,12 @@ int  ip_sess_connect(struct ip_sess *is);
 int  ip_icmp_error(struct xk_rep *r, struct xk_msg *m, uint8_t type, uint8_t code, uint32_t arg);
 
 /* ip_input.c */
-void ip_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
-unsigned ip_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);
+XK_PLAIN void ip_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 void ip_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
 void ip_enter(struct xk_rep *r, struct xk_msg *m);
 
 /* ip_output.c */
-void ip_push(struct xk_sess *s, struct xk_msg *m);
+XK_PLAIN void ip_push(struct xk_sess *s, struct xk_msg *m);
 /* The push of a session that has no lower one yet. */
 void ip_push_first(struct xk_sess *s, struct xk_msg *m);
 /* Which push a connected session uses. */
@@ -182,5 +185,10 @@ void ip_output_init(struct ip_node *in, unsigned nvps);
 void ip_output_rep_init(struct xk_rep *r);
 /* Path MTU: from an ICMP error, or 0 for unknown. */
 void ip_path_mtu(struct ip_sess *is, uint32_t mtu);
+
+/* ip_fast.c, which is not in every build */
+void ip_fast_push(struct xk_sess *s, struct xk_msg *m);
+void ip_fast_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+unsigned ip_fast_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);
 
 #endif

@@ -2,16 +2,15 @@
 /*
  * eth.c - Ethernet II framing (RFC 894): destination, source, type.
  *
- * Sessions and checks are those of every link; here are the header and the two fast
+ * Sessions and checks are those of every link; here are the header and the two
  * paths.  Source and type lie side by side in the header, so the key of a
  * received frame is one load, and a prebuilt header is two stores.  Left out:
  * IEEE 802.3 length framing and VLAN tags (frames of unknown type, dropped).
  * Padding is the device's affair on the way down; on the way up it stays on
  * the message, for the length fields above to cut.
  */
-#include "protocols/eth/eth.h"
+#include "protocols/eth/eth_priv.h"
 
-#include "protocols/link/link.h"
 #include "runtime/upi/xk_review.h"
 
 /* ---- header ---------------------------------------------------------------------- */
@@ -29,7 +28,7 @@ static const struct link_frame eth_frame = {
 
 /* ---- down path ---------------------------------------------------------------------- */
 
-static XK_NOINLINE void eth_push_any(struct xk_sess *s, struct xk_msg *m)
+void eth_push(struct xk_sess *s, struct xk_msg *m)
 {
 	uint8_t *h = xk_msg_push(&m, ETH_HDR_LEN);
 
@@ -41,22 +40,9 @@ static XK_NOINLINE void eth_push_any(struct xk_sess *s, struct xk_msg *m)
 	xk_push(s->down, m);
 }
 
-static void eth_push(struct xk_sess *s, struct xk_msg *m)
-{
-	uint8_t *h = xk_msg_push_quick(m, ETH_HDR_LEN);
-
-	if (XK_UNLIKELY(h == NULL)) {
-		eth_push_any(s, m);
-		return;
-	}
-	memcpy(h, ((const struct link_sess *)s)->hdr, ETH_HDR_LEN);
-	xk_push(s->down, m);
-}
-
 /* ---- up path ------------------------------------------------------------------------ */
 
-/* Every frame that the quick path below did not see through. */
-static XK_NOINLINE void eth_demux_any(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+void eth_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	struct xk_rep *r = up->rep;
 	uint8_t *h = xk_msg_peek(&m, ETH_HDR_LEN);
@@ -75,39 +61,6 @@ static XK_NOINLINE void eth_demux_any(struct xk_up *up, struct xk_sess *lls, str
 	link_deliver(r, lls, m, &k, h, ETH_HDR_LEN);
 }
 
-static void eth_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
-{
-	const uint8_t *h = m->data;
-
-	if (XK_LIKELY(m->len >= ETH_HDR_LEN && link_addr(h) == link_state(up->rep)->own) &&
-	    link_pass(up->rep, m, xk_raw64(h + 6), ETH_HDR_LEN))
-		return;
-	eth_demux_any(up, lls, m);
-}
-
-/* Our address, the source and the type in session s's key: 14 bytes. */
-static inline unsigned eth_frames_same(const struct xk_frames *f, const struct link_rep *st,
-				       const struct xk_sess *s)
-{
-	static const uint8_t mask[XK_WIDE] = {
-		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
-	uint8_t head[XK_WIDE] = { 0 };
-
-	memcpy(head, st->mac, 6);
-	xk_put_raw64(head + 6, s->map.key.w[0]);
-	return link_frames_same(f, xk_wide_load(head), xk_wide_load(mask));
-}
-
-static unsigned eth_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
-{
-	struct xk_sess *s = *f->hint;
-	unsigned same = 0;
-
-	if (link_frames_for(up->rep, f, s))
-		same = eth_frames_same(f, link_state(up->rep), s);
-	return xk_frames_on(up, lls, f, s, same, ETH_HDR_LEN, -1);
-}
-
 /* ---- descriptor ----------------------------------------------------------------------- */
 
 static int eth_rep_init(struct xk_rep *r)
@@ -124,7 +77,8 @@ static const struct xk_ops eth_ops = {
 	.rep_init = eth_rep_init, .rep_start = link_rep_start, .rep_stop = link_rep_stop,
 	.open = link_open, .open_enable = link_open_enable, .open_disable = link_open_disable,
 	.open_disable_all = link_open_disable_all, .close = link_close,
-	.demux = eth_demux, .demux_frames = eth_demux_frames, .push = eth_push, .pop = link_pop,
+	.demux = XK_FAST(eth_fast_demux, eth_demux), .demux_frames = XK_FAST(eth_fast_frames, NULL),
+	.push = XK_FAST(eth_fast_push, eth_push), .pop = link_pop,
 	.control = link_control, .sess_control = link_sess_control,
 };
 

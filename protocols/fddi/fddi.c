@@ -9,27 +9,22 @@
  * the SNAP header of encapsulated Ethernet (station management, LLC types 2
  * and 3, XID and TEST): dropped with a reason.
  */
-#include "protocols/fddi/fddi.h"
+#include "protocols/fddi/fddi_priv.h"
 
-#include "protocols/link/link.h"
 #include "runtime/upi/xk_review.h"
 
 /* ORDER FDDI_DROP: after LINK_DROPS */
 enum { FDDI_DROP_BAD_FC = LINK_DROP_END, FDDI_DROP_BAD_LLC, FDDI_DROP_BAD_OUI };
 
-/* ---- header: where things lie ------------------------------------------------------ */
-
-enum { FC = 0, DST = 1, SRC = 7, LLC = 13, OUI = 16, TYPE = 19 };
-
-static const uint8_t llc_snap[8] = { 0xaa, 0xaa, 0x03, 0, 0, 0, 0, 0 };   /* then the type */
+/* ---- header -------------------------------------------------------------------- */
 
 static void fddi_hdr_store(uint8_t *h, const uint8_t dst[6], const uint8_t src[6], uint16_t type)
 {
-	h[FC] = FDDI_FC_LLC_ASYNC;
-	memcpy(h + DST, dst, 6);
-	memcpy(h + SRC, src, 6);
-	memcpy(h + LLC, llc_snap, 6);
-	xk_put_be16(h + TYPE, type);
+	h[FDDI_FC] = FDDI_FC_LLC_ASYNC;
+	memcpy(h + FDDI_DST, dst, 6);
+	memcpy(h + FDDI_SRC, src, 6);
+	memcpy(h + FDDI_LLC, fddi_llc_snap, 6);
+	xk_put_be16(h + FDDI_TYPE, type);
 }
 
 static const struct link_frame fddi_frame = {
@@ -39,16 +34,16 @@ static const struct link_frame fddi_frame = {
 /* What is wrong with a header that is not ours; 0: nothing. */
 static unsigned fddi_hdr_fault(const uint8_t *h)
 {
-	if ((h[FC] & 0xf8) != FDDI_FC_LLC_ASYNC)
+	if ((h[FDDI_FC] & 0xf8) != FDDI_FC_LLC_ASYNC)
 		return FDDI_DROP_BAD_FC;
-	if (memcmp(h + LLC, llc_snap, 3) != 0)
+	if (memcmp(h + FDDI_LLC, fddi_llc_snap, 3) != 0)
 		return FDDI_DROP_BAD_LLC;
-	return memcmp(h + OUI, llc_snap + 3, 3) != 0 ? FDDI_DROP_BAD_OUI : 0;
+	return memcmp(h + FDDI_OUI, fddi_llc_snap + 3, 3) != 0 ? FDDI_DROP_BAD_OUI : 0;
 }
 
 /* ---- down path ------------------------------------------------------------------------ */
 
-static XK_NOINLINE void fddi_push_any(struct xk_sess *s, struct xk_msg *m)
+void fddi_push(struct xk_sess *s, struct xk_msg *m)
 {
 	uint8_t *h = xk_msg_push(&m, FDDI_HDR_LEN);
 
@@ -60,22 +55,9 @@ static XK_NOINLINE void fddi_push_any(struct xk_sess *s, struct xk_msg *m)
 	xk_push(s->down, m);
 }
 
-static void fddi_push(struct xk_sess *s, struct xk_msg *m)
-{
-	uint8_t *h = xk_msg_push_quick(m, FDDI_HDR_LEN);
-
-	if (XK_UNLIKELY(h == NULL)) {
-		fddi_push_any(s, m);
-		return;
-	}
-	memcpy(h, ((const struct link_sess *)s)->hdr, FDDI_HDR_LEN);
-	xk_push(s->down, m);
-}
-
 /* ---- up path ---------------------------------------------------------------------------- */
 
-/* Every frame that the quick path below did not see through. */
-static XK_NOINLINE void fddi_demux_any(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+void fddi_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	struct xk_rep *r = up->rep;
 	uint8_t *h = xk_msg_peek(&m, FDDI_HDR_LEN);
@@ -86,61 +68,18 @@ static XK_NOINLINE void fddi_demux_any(struct xk_up *up, struct xk_sess *lls, st
 		link_drop_short(r, m, FDDI_HDR_LEN);
 		return;
 	}
-	llc = xk_raw64(h + LLC);
+	llc = xk_raw64(h + FDDI_LLC);
 	/* link_addr takes six of eight bytes, which leaves just the type out. */
-	if (XK_UNLIKELY((h[FC] & 0xf8) != FDDI_FC_LLC_ASYNC || link_addr(h + LLC) != link_addr(llc_snap))) {
+	if (XK_UNLIKELY((h[FDDI_FC] & 0xf8) != FDDI_FC_LLC_ASYNC || link_addr(h + FDDI_LLC) != link_addr(fddi_llc_snap))) {
 		xk_drop(r, fddi_hdr_fault(h), m);
 		return;
 	}
-	if (XK_UNLIKELY(link_addr(h + DST) != link_state(r)->own) && !link_accepts(r, h + DST, m)) {
+	if (XK_UNLIKELY(link_addr(h + FDDI_DST) != link_state(r)->own) && !link_accepts(r, h + FDDI_DST, m)) {
 		xk_drop(r, LINK_DROP_NOT_FOR_US, m);
 		return;
 	}
-	k = link_key(xk_raw64(h + SRC), llc);
+	k = link_key(xk_raw64(h + FDDI_SRC), llc);
 	link_deliver(r, lls, m, &k, h, FDDI_HDR_LEN);
-}
-
-static void fddi_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
-{
-	const uint8_t *h = m->data;
-
-	if (XK_LIKELY(m->len >= FDDI_HDR_LEN && (h[FC] & 0xf8) == FDDI_FC_LLC_ASYNC &&
-		      link_addr(h + LLC) == link_addr(llc_snap) &&
-		      link_addr(h + DST) == link_state(up->rep)->own)) {
-		struct xk_key k = link_key(xk_raw64(h + SRC), xk_raw64(h + LLC));
-
-		if (link_pass(up->rep, m, k.w[0], FDDI_HDR_LEN))
-			return;
-	}
-	fddi_demux_any(up, lls, m);
-}
-
-/* Frame control but for its priority, our address, the source, the LLC header
- * and the type in session s's key: 21 bytes. */
-static inline unsigned fddi_frames_same(const struct xk_frames *f, const struct link_rep *st,
-					const struct xk_sess *s)
-{
-	static const uint8_t mask[XK_WIDE] = {
-		0xf8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
-		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
-	uint8_t head[XK_WIDE] = { FDDI_FC_LLC_ASYNC }, key[8];
-
-	xk_put_raw64(key, s->map.key.w[0]);     /* the source, then the type */
-	memcpy(head + DST, st->mac, 6);
-	memcpy(head + SRC, key, 6);
-	memcpy(head + LLC, llc_snap, 6);
-	memcpy(head + TYPE, key + 6, 2);
-	return link_frames_same(f, xk_wide_load(head), xk_wide_load(mask));
-}
-
-static unsigned fddi_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
-{
-	struct xk_sess *s = *f->hint;
-	unsigned same = 0;
-
-	if (link_frames_for(up->rep, f, s))
-		same = fddi_frames_same(f, link_state(up->rep), s);
-	return xk_frames_on(up, lls, f, s, same, FDDI_HDR_LEN, -1);
 }
 
 /* ---- descriptor ---------------------------------------------------------------------------- */
@@ -159,7 +98,8 @@ static const struct xk_ops fddi_ops = {
 	.rep_init = fddi_rep_init, .rep_start = link_rep_start, .rep_stop = link_rep_stop,
 	.open = link_open, .open_enable = link_open_enable, .open_disable = link_open_disable,
 	.open_disable_all = link_open_disable_all, .close = link_close,
-	.demux = fddi_demux, .demux_frames = fddi_demux_frames, .push = fddi_push, .pop = link_pop,
+	.demux = XK_FAST(fddi_fast_demux, fddi_demux), .demux_frames = XK_FAST(fddi_fast_frames, NULL),
+	.push = XK_FAST(fddi_fast_push, fddi_push), .pop = link_pop,
 	.control = link_control, .sess_control = link_sess_control,
 };
 

@@ -21,7 +21,6 @@
 
 #include "protocols/link/linger.h"
 #include "runtime/base/xk_bytes.h"
-#include "runtime/base/xk_wide.h"
 #include "runtime/upi/xk_upi_inline.h"
 
 #define LINK_HDR_ROOM 24
@@ -164,44 +163,6 @@ static inline void link_deliver(struct xk_rep *r, struct xk_sess *lls, struct xk
 	}
 	xk_msg_pop(m, hdr_len);
 	xk_pop(s, lls, m, h);
-}
-
-/*
- * The quick end: true when m went to the session that its hint named.  No stack
- * frame, no map: a wrong hint leaves m as it was for the common end.
- */
-static inline bool link_pass(struct xk_rep *r, struct xk_msg *m, uint64_t key, uint32_t hdr_len)
-{
-	struct xk_sess *s = xk_find_hinted(r, m, key, 0);
-
-	if (XK_UNLIKELY(s == NULL))
-		return false;
-	xk_msg_pop(m, hdr_len);
-	xk_pass(s, m);
-	return true;
-}
-
-/* How many frames, from the first one on, begin as `head` does wherever mask
- * has a bit.  Every frame of a run is long enough to look. */
-static inline unsigned link_frames_same(const struct xk_frames *f, xk_wide head, xk_wide mask)
-{
-	xk_wide differ = xk_wide_zero();
-	unsigned i;
-
-	XK_UNROLL
-	for (i = 0; i < f->n; i++)
-		differ = xk_wide_differ(differ, xk_wide_load(f->m[i]->data), head);
-	if (XK_LIKELY(xk_wide_same(differ, xk_wide_zero(), mask)))
-		return f->n;
-	for (i = 0; xk_wide_same(xk_wide_load(f->m[i]->data), head, mask);)
-		i++;
-	return i;
-}
-
-/* May frames of replica r go up through s at once? */
-static inline bool link_frames_for(const struct xk_rep *r, const struct xk_frames *f, const struct xk_sess *s)
-{
-	return XK_LIKELY(s->rep == r && s->rcnt > 0 && f->off == 0);
 }
 
 #endif

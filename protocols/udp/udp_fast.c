@@ -48,7 +48,7 @@ any:
 
 /* The sum that a datagram's own is added to: the pseudo-header's, which but for
  * the length waits in the session; far from wrapping. */
-static inline uint32_t sum_start(const struct xk_sess *s, uint32_t len)
+static inline uint64_t sum_start(const struct xk_sess *s, uint32_t len)
 {
 	return (uint32_t)s->hot + htobe16((uint16_t)len);
 }
@@ -57,7 +57,7 @@ static inline uint32_t sum_start(const struct xk_sess *s, uint32_t len)
 static inline bool sum_good(const struct xk_sess *s, const uint8_t *p, uint32_t len,
 			    uint8_t flags)
 {
-	const uint32_t sum = xk_csum_quick(p, len, sum_start(s, len));
+	const uint32_t sum = xk_csum_quick(p, len, (uint32_t)sum_start(s, len));
 
 	return XK_LIKELY(xk_csum_valid(sum) || (flags & XK_MSG_CSUM_IGNORE));
 }
@@ -95,7 +95,7 @@ static inline bool frame_good(const struct xk_sess *s, const struct xk_msg *x, u
 	const uint8_t *p = x->data + off;
 	uint32_t len = x->len - off;
 
-	if (x->len < off + UDP_HDR_LEN || !udp_hdr_whole(p, len) || !udp_hdr_has_checksum(p) ||
+	if (!udp_hdr_whole(p, len) || !udp_hdr_has_checksum(p) ||
 	    udp_hdr_ports(p) != s->map.key.w[1])
 		return false;
 	if (x->flags & XK_MSG_CSUM_OK)
@@ -170,6 +170,6 @@ bool udp_fast_payload(const struct xk_sess *s, const uint8_t *frame, uint32_t le
 	p->header = UDP_IP_LEN;
 	p->n = len - UDP_IP_LEN;
 	p->summed = udp_hdr_has_checksum(u);
-	p->sum = xk_csum_quick(u, UDP_HDR_LEN, sum_start(s, have));
+	p->sum = xk_csum_quick(u, UDP_HDR_LEN, (uint32_t)sum_start(s, have));
 	return true;
 }

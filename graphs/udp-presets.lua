@@ -9,7 +9,7 @@ local a = args {
   threads  = enum { "kernel", choices = { "kernel", "user" }, doc = "tpc, vppc: whose stack a connection works on" },
   schedule = enum { "drr", choices = { "drr", "os" }, doc = "vppc: who chooses the next virtual processor" },
   vps      = uint { 8, min = 1, max = 4096, doc = "virtual processors, where the preset has not its own number" },
-  carriers = uint { 0, max = 64, doc = "threads that own the devices; 0: as many as the preset has" },
+  io_threads = uint { 0, max = 64, doc = "threads that own the devices; 0: as many as the preset has" },
   burst    = uint { 16, min = 1, max = 1024, doc = "messages in one unit of work" },
   link     = enum { "eth", choices = { "eth", "fddi" }, doc = "what the cable carries" },
   conns    = uint { 16, min = 1, max = 4096, doc = "UDP connections; tpc makes a thread for each" },
@@ -49,8 +49,8 @@ if a.threads == "user" then
   axes.threads = "user"
   if a.preset == "tpc" then axes.conns = nil end
 end
-if a.carriers ~= 0 then
-  axes.carriers = a.carriers
+if a.io_threads ~= 0 then
+  axes.io_threads = a.io_threads
 end
 return graph "udp-presets" {
   doc = "UDP echo under a threading architecture chosen by name",

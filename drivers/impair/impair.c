@@ -95,8 +95,8 @@ static xk_ns line_due(struct impair_dir *d, uint32_t bytes)
 	if (c->rate != 0) {
 		/* The link's rate is shared out evenly over the VPs. */
 		const struct xk_vpset *set = d->rep->vp->set;
-		/* Up from devices is on carriers, where there are any. */
-		uint64_t share = c->rate / (d->way == UP && set->arch.carriers != 0 ? set->arch.carriers : set->nconn);
+		/* Up from devices is on I/O threads, where there are any. */
+		uint64_t share = c->rate / (d->way == UP && set->arch.io_threads != 0 ? set->arch.io_threads : set->nconn);
 
 		if (d->busy_until > due)
 			due = d->busy_until;

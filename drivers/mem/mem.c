@@ -40,7 +40,7 @@ static const xk_push_fn peer_push[] = {
 	[MEM_TCP_SINK] = mem_tcp_sink_push, [MEM_TCP_SOURCE] = mem_tcp_source_push,
 };
 
-/* The same where carriers own the devices. */
+/* The same where I/O threads own the devices. */
 static const xk_push_fn carried_push[] = {
 	[MEM_LOOP] = mem_carried_loop_push, [MEM_SINK] = mem_sink_push,
 	[MEM_SOURCE] = mem_sink_push, [MEM_ECHO] = mem_carried_echo_push,
@@ -138,7 +138,7 @@ static int mem_init(struct xk_node *n, struct xk_errs *e)
 	st->link = n->proto == &xk_proto_fddi_mem ? &link_fddi : &link_eth;
 	st->frame_max = (uint32_t)c->mtu + st->link->header;
 	choose_mac(n);
-	st->reader = n->graph->vps->arch.carriers != 0 ? xk_node_reader(n) : NULL;
+	st->reader = n->graph->vps->arch.io_threads != 0 ? xk_node_reader(n) : NULL;
 	if (c->peer == MEM_SOURCE && c->rxbuf == MEM_COLD && c->rxcold == 0 && !n->graph->vps->arch.wired)
 		XK_TRACE(&n->log, 2, "rxbuf = \"cold\" measures what it should only where workers are wired "
 			 "(threading = \"ppc\" or wired = true)");
@@ -175,7 +175,7 @@ static int mem_rep_init(struct xk_rep *r)
 	mr->open = true;
 	mr->frame_max = mem_state(r)->frame_max;
 	xk_msgq_init(&mr->q);
-	/* What all of a carrier's senders leave waits in one queue. */
+	/* What all of an I/O thread's senders leave waits in one queue. */
 	if (mem_state(r)->reader != NULL)
 		mr->cap = mr->cap > UINT32_MAX / r->vp->set->nconn ? UINT32_MAX : mr->cap * r->vp->set->nconn;
 	xk_task_init(&mr->task, r->vp, run_of(r));

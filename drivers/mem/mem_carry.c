@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mem_carry.c - the in-memory driver where carriers own the devices.
+ * mem_carry.c - the in-memory driver where I/O threads own the devices.
  *
  * A frame that a connection's VP pushes is on the wire of a device that another VP reads:
- * it is copied by the push, as the wire's copy, and left for the other end's carrier,
- * or in the queue that all carriers share.  What is simulated behind a device
- * (a generator, a TCP peer) lives on its carrier, and frames for it are left there.
- * Invariant: behind a device of a graph with carriers, only its carrier makes frames.
+ * it is copied by the push, as the wire's copy, and left for the other end's I/O thread,
+ * or in the queue that all I/O threads share.  What is simulated behind a device
+ * (a generator, a TCP peer) lives on its I/O thread, and frames for it are left there.
+ * Invariant: behind a device of a graph with I/O threads, only its I/O thread makes frames.
  */
 #include "drivers/mem/mem_priv.h"
 
@@ -14,7 +14,7 @@
 
 #define BACKLOG 1024u            /* messages in the shared queue at which a generator waits */
 
-/* A frame arrives at n: at its carrier, or in the queue of all, through the edge of the
+/* A frame arrives at n: at its I/O thread, or in the queue of all, through the edge of the
  * replica where it was made. */
 static void arrive(struct xk_node *n, struct xk_rep *here, struct xk_msg *m)
 {
@@ -53,7 +53,7 @@ void mem_carried_echo_push(struct xk_sess *s, struct xk_msg *m)
 		arrive(s->rep->node, s->rep, m);
 }
 
-/* For a peer that lives on the carrier. */
+/* For a peer that lives on the I/O thread. */
 void mem_carried_peer_push(struct xk_sess *s, struct xk_msg *m)
 {
 	struct xk_node *n = s->rep->node;
@@ -82,7 +82,7 @@ void mem_carried_enter(struct xk_rep *r, struct xk_msg *m)
 	unsigned peer = mem_conf(r)->peer;
 
 	/* From the shared queue, or found to be of a connection of this VP's. */
-	if (m->vp == r->vp->set->nvps || !xk_vp_is_carrier(r->vp))
+	if (m->vp == r->vp->set->nvps || !xk_vp_is_io(r->vp))
 		xk_input_enter(r, m);
 	else if (peer == MEM_TCP_SINK || peer == MEM_TCP_SOURCE)
 		to_peer(r, m);

@@ -69,7 +69,7 @@ enum { MEM_N_SUNK, MEM_N_SUNK_BYTES, MEM_N_MADE, MEM_N_COPIES, MEM_N_ACKS, MEM_N
 struct mem_state {
 	const struct mem_link *link;
 	struct xk_node        *peer;      /* the other end of the wire, itself, or NULL */
-	struct xk_vp          *reader;    /* the device's carrier, or NULL: each VP reads it */
+	struct xk_vp          *reader;    /* the device's I/O thread, or NULL: each VP reads it */
 	uint32_t               frame_max;
 	uint8_t                mac[6];
 };
@@ -105,7 +105,7 @@ int  mem_wire_join(struct xk_node *n, struct xk_errs *e);
 bool mem_wire_reaches(const struct mem_rep *mr, struct xk_msg **m);
 struct xk_msg *mem_wire_cross(struct mem_rep *from, struct xk_msg *m);
 
-/* mem_carry.c: what stands for the others where there are carriers. */
+/* mem_carry.c: what stands for the others where there are I/O threads. */
 void mem_carried_loop_push(struct xk_sess *s, struct xk_msg *m);
 void mem_carried_echo_push(struct xk_sess *s, struct xk_msg *m);
 void mem_carried_peer_push(struct xk_sess *s, struct xk_msg *m);

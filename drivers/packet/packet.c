@@ -91,11 +91,11 @@ static int packet_rep_init(struct xk_rep *r)
 {
 	struct packet_state *st = packet_state(r);
 	struct packet_rep *pr = r->state;
-	bool carriers = r->vp->set->arch.carriers != 0;
-	unsigned no = carriers && xk_vp_is_carrier(r->vp) ? r->vp->no - r->vp->set->nconn : r->vp->no;
+	bool io_threads = r->vp->set->arch.io_threads != 0;
+	unsigned no = io_threads && xk_vp_is_io(r->vp) ? r->vp->no - r->vp->set->nconn : r->vp->no;
 
 	pr->rep = r;
-	pr->queue = no < st->nqueues && carriers == xk_vp_is_carrier(r->vp) ? &st->queue[no] : NULL;
+	pr->queue = no < st->nqueues && io_threads == xk_vp_is_io(r->vp) ? &st->queue[no] : NULL;
 	xk_task_init(&pr->task, r->vp, packet_rx_run);
 	pr->task.fd = pr->queue != NULL ? pr->queue->fd : -1;
 	xk_task_init(&pr->tx.task, r->vp, packet_tx_run);

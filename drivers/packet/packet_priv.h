@@ -121,12 +121,12 @@ struct packet_state {
 
 /* Opens the sockets with their rings, closed to frames until packet_dev_admit.  On
  * failure negative, with a sentence in why[n], and packet_dev_close is still to be called. */
-/* VPs that may have a queue: carriers, where there are any. */
+/* VPs that may have a queue: I/O threads, where there are any. */
 static inline unsigned packet_readers(const struct xk_node *n)
 {
 	const struct xk_vpset *set = n->graph->vps;
 
-	return set->arch.carriers != 0 ? set->arch.carriers : set->nvps;
+	return set->arch.io_threads != 0 ? set->arch.io_threads : set->nvps;
 }
 int  packet_dev_open(struct packet_state *st, const struct packet_conf *c, const struct packet_steer *s,
 		     unsigned nvps, char *why, size_t n);

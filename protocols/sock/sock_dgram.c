@@ -375,7 +375,7 @@ int64_t sock_dgram_send(struct sock *sk, struct sock_io *io)
 
 	if (res != XK_OK)
 		return res;
-	/* No peer lives on a carrier. */
+	/* No peer lives on an I/O thread. */
 	for (unsigned i = 0; i < set->nconn; i++) {
 		struct xk_vp *vp = set->vp[(a.first->no + i) % set->nconn];
 

@@ -73,7 +73,7 @@ static int addresses(struct xk_sess *lls, uint64_t *pair)
 	return err;
 }
 
-/* Announced; where datagrams of this port may come up anywhere, carriers may have sessions for the
+/* Announced; where datagrams of this port may come up anywhere, I/O threads may have sessions for the
  * peer already, and will find none of ours. */
 static int bind_opened(struct udp_sess *us, const struct xk_key *k)
 {

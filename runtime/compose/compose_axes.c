@@ -47,18 +47,18 @@ const struct xk_param xk_arch_params[] = {
 	  .offset = offsetof(struct arch_conf, handover) },
 	[AX_LOCK] = { .name = "lock", .type = XK_P_ENUM, .choices = locks, .doc = "of each virtual processor, with entry = \"lock\"",
 	  .offset = offsetof(struct arch_conf, lock) },
-	[AX_CARRIERS] = { .name = "carriers", .type = XK_P_UINT, .max = "64",
+	[AX_IO_THREADS] = { .name = "io_threads", .type = XK_P_UINT, .max = "64",
 	  .doc = "threads that own the devices, each with a virtual processor that no connection is mapped to",
-	  .offset = offsetof(struct arch_conf, carriers) },
+	  .offset = offsetof(struct arch_conf, io_threads) },
 	[AX_INBOUND] = { .name = "inbound", .type = XK_P_ENUM, .choices = inbounds,
-	  .doc = "with domain = \"none\", who carries the frames of a device: its own carrier, or from one queue whichever is free",
+	  .doc = "with domain = \"none\", who carries the frames of a device: its own I/O thread, or from one queue whichever is free",
 	  .offset = offsetof(struct arch_conf, inbound) },
 	[AX_ORDER] = { .name = "order", .type = XK_P_ENUM, .choices = orders,
 	  .doc = "of messages from the one queue at their connection's lock: any, or that in which they were taken",
 	  .offset = offsetof(struct arch_conf, order) },
 	[AX_DATAGRAMS] = { .name = "datagrams", .type = XK_P_ENUM, .choices = datagrams,
 	  .doc = "with domain = \"none\", datagrams of peers that nobody opened a connection to: of one virtual processor like "
-		 "a connection's messages, or run by whichever carrier has them, without a lock and in no order",
+		 "a connection's messages, or run by whichever I/O thread has them, without a lock and in no order",
 	  .offset = offsetof(struct arch_conf, datagrams) },
 	[AX_TABLE] = { .name = "table", .type = XK_P_ENUM, .choices = tables,
 	  .doc = "with domain = \"none\", the lock on the table of connections; none: it is read without one",
@@ -137,7 +137,7 @@ struct axes axes_of(const struct xk_arch *a)
 		.domain = a->domain, .entry = a->entry, .schedule = a->schedule, .handover = a->handover, .spread = a->spread,
 		.vps = a->vps > 0 ? (uint64_t)a->vps : 0, .workers = a->workers, .burst = a->burst,
 		.quantum = a->quantum, .cpus = a->cpus, .inbox = a->inbox, .wired = a->wired,
-		.spin = a->spin_us * XK_US, .seed = a->seed, .carriers = a->carriers, .hold = a->hold,
+		.spin = a->spin_us * XK_US, .seed = a->seed, .io_threads = a->io_threads, .hold = a->hold,
 		.inbound = a->inbound, .order = a->order, .datagrams = a->datagrams, .threads = a->threads, .stack = a->stack,
 		.object_locks = a->objects,
 		.lock_times = !a->lock_untimed,
@@ -171,8 +171,8 @@ static bool fixes(const struct xk_arch *a, enum axis x)
 	case AX_STACK: return a->stack != 0;
 	case AX_MAP: return false;
 	case AX_SPREAD: return !layers;
-	case AX_CARRIERS: return !layers;
-	case AX_INBOUND: return a->carriers != 0;
+	case AX_IO_THREADS: return !layers;
+	case AX_INBOUND: return a->io_threads != 0;
 	case AX_ORDER: return a->inbound == XK_INBOUND_POOL;
 	case AX_DATAGRAMS: case AX_TABLE: case AX_OBJECT_LOCKS: return none;
 	case AX_HOLD: return a->table != NULL;
@@ -202,12 +202,12 @@ const char *xk_arch_fixes(const struct xk_arch *a, const char *axis, char *buf, 
 /* ---- what follows, of each axis ------------------------------------------------------- */
 
 /* What only message parallelism has goes with it, unless it is said. */
-static void take_carriers(struct xk_arch *a, const struct axes *x)
+static void take_io_threads(struct xk_arch *a, const struct axes *x)
 {
 	const struct arch_conf *c = &x->conf;
 	bool was = x->base->domain == XK_DOMAIN_NONE, is = c->domain == XK_DOMAIN_NONE;
 
-	a->carriers = (unsigned)c->carriers;
+	a->io_threads = (unsigned)c->io_threads;
 	a->inbound = (enum xk_inbound)c->inbound;
 	a->order = (enum xk_order)c->order;
 	a->datagrams = (enum xk_datagrams)c->datagrams;
@@ -283,7 +283,7 @@ static void take_numbers(struct xk_arch *a, const struct axes *x)
  * peers began are spread by their hash: a few too many locks keep them apart. */
 static int per_connection(const struct xk_arch *a, const struct axes_graph *g)
 {
-	unsigned most = XK_VP_MAX - a->carriers - 1;
+	unsigned most = XK_VP_MAX - a->io_threads - 1;
 
 	if (a->domain == XK_DOMAIN_NONE)
 		return (int)(g->conns < LOCKS_LEAST ? LOCKS_LEAST : g->conns < most ? g->conns : most);
@@ -295,7 +295,7 @@ struct xk_arch axes_arch(const struct axes *x, const struct axes_graph *g)
 	const struct arch_conf *c = &x->conf;
 	struct xk_arch a = *x->base;
 
-	take_carriers(&a, x);
+	take_io_threads(&a, x);
 	a.domain = (enum xk_domain)c->domain;
 	a.entry = (enum xk_entry)c->entry;
 	a.schedule = (enum xk_schedule)c->schedule;
@@ -363,7 +363,7 @@ static const char *map_fault(const struct axes *x, const struct xk_arch *a, char
 static const char *memory_fault(const struct xk_arch *a, const struct axes_graph *g, char *why, size_t n)
 {
 	uint64_t each = XK_MEM_SMALL_SIZE;
-	uint64_t vps = (a->vps > 0 ? (uint64_t)a->vps : 1) * (a->domain == XK_DOMAIN_LAYER ? a->layers : 1) + a->carriers;
+	uint64_t vps = (a->vps > 0 ? (uint64_t)a->vps : 1) * (a->domain == XK_DOMAIN_LAYER ? a->layers : 1) + a->io_threads;
 
 	if (vps * each <= g->memory)
 		return NULL;

@@ -141,8 +141,8 @@ void xk_graph_dump(const struct xk_graph *g, FILE *f)
 	fprintf(f, "threading domain=%d entry=%d schedule=%d vps=%u workers=%u wired=%d burst=%u quantum=%u inbox=%u "
 		"spin=%uus", (int)a->domain, (int)a->entry, (int)a->schedule, g->vps->nvps, g->vps->nworkers,
 		a->wired, a->burst, a->quantum, a->inbox, a->spin_us);
-	if (a->carriers != 0)
-		fprintf(f, " carriers=%u inbound=%d order=%d table=%s hold=%d", a->carriers, (int)a->inbound, (int)a->order,
+	if (a->io_threads != 0)
+		fprintf(f, " io_threads=%u inbound=%d order=%d table=%s hold=%d", a->io_threads, (int)a->inbound, (int)a->order,
 			a->table != NULL ? a->table->name : "none", a->hold);
 	fputc('\n', f);
 	if (g->conn_map != NULL) {

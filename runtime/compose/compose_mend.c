@@ -115,11 +115,11 @@ static void offer_numbers(struct search *s, enum axis a)
 {
 	static const enum axis others[] = { AX_VPS, AX_WORKERS, AX_HIGH, AX_LOW };
 
-	if (!axes_said(&s->from, a) && a != AX_VPS && a != AX_WORKERS && a != AX_CARRIERS)
+	if (!axes_said(&s->from, a) && a != AX_VPS && a != AX_WORKERS && a != AX_IO_THREADS)
 		return;
 	offer_bound(s, a, xk_arch_params[a].min);
 	offer_bound(s, a, xk_arch_params[a].max);
-	if (a == AX_CARRIERS)
+	if (a == AX_IO_THREADS)
 		offer(s, a, false, 1, 1);
 	for (unsigned i = 0; i < XK_ARRAY_LEN(others); i++)
 		if (others[i] != a && axes_said(&s->from, others[i]))

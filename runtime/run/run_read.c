@@ -529,8 +529,8 @@ unsigned xk_run_locks(const struct xk_run_result *r, struct xk_run_locks *out)
 
 	memset(out, 0, XK_RUN_LOCKS * sizeof *out);
 	out[0] = (struct xk_run_locks){ .name = "vp", .policy = of_vp, .n = a->entry == XK_ENTRY_LOCK ? set->nconn : 0 };
-	if (a->carriers != 0 && a->entry == XK_ENTRY_LOCK)
-		out[n++] = (struct xk_run_locks){ .name = "carrier", .policy = of_vp, .n = a->carriers };
+	if (a->io_threads != 0 && a->entry == XK_ENTRY_LOCK)
+		out[n++] = (struct xk_run_locks){ .name = "io_thread", .policy = of_vp, .n = a->io_threads };
 	for (unsigned i = 0; i < r->nvps; i++)
 		xk_lock_counts_add(&out[i >= set->nconn && n > 1].sum, &r->vp[i].lock, 1);
 	if (a->table != NULL) {

@@ -49,7 +49,7 @@ struct xk_run_vp {
 	struct xk_lock_counts lock;      /* entry `lock`; else 0 */
 	struct xk_ult_stats ult;         /* user-level threads; live and stacks as at the end */
 	struct xk_lock_counts table;     /* the table of connections, by who was inside */
-	uint64_t order_waits;            /* messages a carrier had that waited for their turn */
+	uint64_t order_waits;            /* messages an I/O thread had that waited for their turn */
 	uint64_t overtaken;              /* messages that came in after one that came later */
 	uint64_t wrong_vp;               /* messages of a connection of another VP's; never, but for a bug */
 	struct xk_lane_stats lane;       /* domain layers; `most` since the start */
@@ -115,7 +115,7 @@ struct xk_run_result {
 	struct xk_run_node       *node;         /* [nnodes], bottom-up */
 	struct xk_run_vp         *vp;           /* [nlanes] */
 	struct xk_worker_stats   *worker;       /* [nworkers], differences (cpu as it is) */
-	struct xk_lock_counts     queue;        /* the queue that carriers share */
+	struct xk_lock_counts     queue;        /* the queue that I/O threads share */
 	uint64_t                  nconns;
 	uint64_t                  nold;         /* of them, there when measuring began: they come first */
 	struct xk_run_conn       *conn;         /* by node, then VP, as the replicas list them */
@@ -133,8 +133,8 @@ struct xk_run_result {
 int  xk_run(struct xk_graph *g, const struct xk_run_opts *o, struct xk_run_result *r, struct xk_errs *e);
 void xk_run_fini(struct xk_run_result *r);
 const char *xk_run_end_text(enum xk_run_end e);
-/* Locks of the data path by class: those of the VPs of connections, of carriers, of the table of
- * connections, of layers' maps and their sessions, of the carriers' queue; classes that the architecture
+/* Locks of the data path by class: those of the VPs of connections, of I/O threads, of the table of
+ * connections, of layers' maps and their sessions, of the I/O threads' queue; classes that the architecture
  * has.  Returns how many. */
 #define XK_RUN_LOCKS 6u
 struct xk_run_locks { const char *name, *policy; unsigned n; struct xk_lock_counts sum; };

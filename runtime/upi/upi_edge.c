@@ -223,11 +223,11 @@ static bool reroute_carried(struct xk_rep *r, const struct xk_flowkey *k, struct
 	xk_vp_order_find(vp);
 	xk_vp_table_read(vp);
 	m->vp = owner_of(r, k);
-	xk_dassert(m->vp < vp->set->nconn);      /* xk_sess_announce sees to it: two carriers never wait for each other */
+	xk_dassert(m->vp < vp->set->nconn);      /* xk_sess_announce sees to it: two I/O threads never wait for each other */
 	if (!hold || m->vp == vp->no)
 		xk_vp_table_unread(vp);
 	m->u.hint = upi_vp(vp)->scratch;
-	if (m->vp == vp->no)             /* a session of the carrier's own */
+	if (m->vp == vp->no)             /* a session of the I/O thread's own */
 		return false;
 	m->node = r->node->no;
 	if (XK_UNLIKELY(m->flags & XK_MSG_SLOW) && (m = xk_msg_own(m)) == NULL) {
@@ -236,7 +236,7 @@ static bool reroute_carried(struct xk_rep *r, const struct xk_flowkey *k, struct
 			xk_vp_table_unread(vp);
 		return true;
 	}
-	xk_vp_escort(vp->set->vp[m->vp], m, hold);
+	xk_vp_handoff(vp->set->vp[m->vp], m, hold);
 	return true;
 }
 
@@ -244,7 +244,7 @@ bool xk_reroute(struct xk_rep *r, const struct xk_flowkey *k, struct xk_msg *m)
 {
 	uint16_t vp;
 
-	if (r->vp->set->arch.domain == XK_DOMAIN_NONE && xk_vp_is_carrier(r->vp))
+	if (r->vp->set->arch.domain == XK_DOMAIN_NONE && xk_vp_is_io(r->vp))
 		return reroute_carried(r, k, m);
 	vp = owner_of(r, k);
 	m->u.hint = upi_vp(r->vp)->scratch;

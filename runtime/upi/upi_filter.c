@@ -164,7 +164,7 @@ const char *xk_node_classifier(const struct xk_node *n)
 	return env != NULL && *env != '\0' ? env : "auto";
 }
 
-/* To the queue of all carriers, whatever it is. */
+/* To the queue of all I/O threads, whatever it is. */
 static void pool_classify(struct xk_classifier *c, struct xk_msg *const *m, unsigned n)
 {
 	const struct xk_vpset *set = c->priv;
@@ -184,7 +184,7 @@ static unsigned pool_runs(struct xk_classifier *c, struct xk_msg *const *m, unsi
 }
 
 static const struct xk_classifier_ops classify_pool = {
-	.name = "none", .doc = "no classifier: one queue for all carriers, who finds the owner takes the message there",
+	.name = "none", .doc = "no classifier: one queue for all I/O threads, who finds the owner takes the message there",
 	.classify = pool_classify, .runs = pool_runs,
 };
 

@@ -664,7 +664,7 @@ struct xk_vp *xk_node_reader(const struct xk_node *n)
 
 	for (unsigned i = 0; i < n->no; i++)
 		no += g->node[i]->proto->is_driver && g->node[i]->ndown == 0;
-	vp = xk_vpset_carrier(g->vps, no);
+	vp = xk_vpset_io(g->vps, no);
 	return vp != NULL ? vp : upi_vp_for(n, 0);
 }
 

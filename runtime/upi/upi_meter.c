@@ -7,7 +7,7 @@
  * They say when it begins and ends; what the operations inside it took is taken away, and so
  * is what reading the clock costs.  A driver's own work on what it receives is no operation; a
  * body that waits in its middle counts its waiting.
- * Invariant: what is open is a stack of the kernel thread, whatever VP it is in: a carrier that
+ * Invariant: what is open is a stack of the kernel thread, whatever VP it is in: an I/O thread that
  * enters a connection's takes its open operations with it.
  */
 #include "runtime/base/xk_clock.h"

@@ -127,13 +127,13 @@ int xk_rep_home(const struct xk_rep *r, const struct xk_flowkey *k)
 }
 
 /*
- * Who carries a message waits for its connection's lock with its own carrier's, and perhaps
- * the table's, in hand.  A connection on another carrier would make two of them wait for
+ * Who carries a message waits for its connection's lock with its own I/O thread's, and perhaps
+ * the table's, in hand.  A connection on another I/O thread would make two of them wait for
  * each other.
  */
 static bool carried_home(const struct xk_rep *r)
 {
-	return r->vp->set->arch.domain == XK_DOMAIN_NONE && xk_vp_is_carrier(r->vp);
+	return r->vp->set->arch.domain == XK_DOMAIN_NONE && xk_vp_is_io(r->vp);
 }
 
 int xk_sess_announce(struct xk_sess *s, const struct xk_flowkey *k)

@@ -379,18 +379,18 @@ void xk_sess_unbind(struct xk_sess *s);
 void xk_sess_destroy(struct xk_sess *s);
 /* Makes the graph's classifiers send this connection's frames here, with a hint.
  * Transports call it after binding, before the first message can come.  Domain NONE: no
- * connection lives on a carrier's VP; there it is XK_E_NOTSUP, in a debug build an
+ * connection lives on an I/O thread's VP; there it is XK_E_NOTSUP, in a debug build an
  * assertion (open it where connections live: a VP below xk_vpset.nconn). */
 int  xk_sess_announce(struct xk_sess *s, const struct xk_flowkey *k);
 /*
- * Inside a carrier (xk_anywhere_here), of a connection k that its VP has no session for: may the
- * session be made here, beside those of other carriers, and announced to nobody?  So where the
+ * Inside an I/O thread (xk_anywhere_here), of a connection k that its VP has no session for: may the
+ * session be made here, beside those of other I/O threads, and announced to nobody?  So where the
  * architecture says `datagrams = "anywhere"`, rcv can, and no VP has the connection.  Else xk_reroute.
  */
 bool xk_anywhere(const struct xk_rep *r, const struct xk_flowkey *k, const struct xk_node *rcv);
 static inline bool xk_anywhere_here(const struct xk_rep *r)
 {
-	return r->vp->set->arch.datagrams == XK_DATAGRAMS_ANYWHERE && xk_vp_is_carrier(r->vp);
+	return r->vp->set->arch.datagrams == XK_DATAGRAMS_ANYWHERE && xk_vp_is_io(r->vp);
 }
 /* The same of all of rcv's peers: then no connection may be opened under what it waits on. */
 bool xk_anywhere_waits(const struct xk_graph *g, const struct xk_node *rcv);
@@ -572,7 +572,7 @@ struct xk_node *xk_graph_find(const struct xk_graph *g, const char *name);
 bool xk_node_offers(const struct xk_node *n, const char *word);
 /* VP of application connection i. */
 struct xk_vp *xk_graph_vp_of(const struct xk_graph *g, uint64_t conn);
-/* The VP that reads device n where one alone does: a carrier, or the first; of the lanes of a
+/* The VP that reads device n where one alone does: an I/O thread, or the first; of the lanes of a
  * cluster, the one in which n's replica lives. */
 struct xk_vp *xk_node_reader(const struct xk_node *n);
 /* An application that ends by itself: will_finish once from init, finished once. */

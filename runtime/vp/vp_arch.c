@@ -33,16 +33,16 @@ const struct xk_arch xk_arch_presets[] = {
 	  .handover = XK_HANDOVER_ENTER, .lock = &xk_lock_adaptive, .vps = 128, .wired = true, DEFAULTS,
 	  .doc = "connection groups with a lock each: whoever has a message takes its group's lock and runs it" },
 	{ .name = "mp", .domain = XK_DOMAIN_NONE, .entry = XK_ENTRY_LOCK, .schedule = XK_SCHED_DRR,
-	  .handover = XK_HANDOVER_ENTER, .lock = &xk_lock_adaptive, .vps = XK_VPS_PER_CONN, .carriers = 4,
+	  .handover = XK_HANDOVER_ENTER, .lock = &xk_lock_adaptive, .vps = XK_VPS_PER_CONN, .io_threads = 4,
 	  .inbound = XK_INBOUND_POOL, .order = XK_ORDER_ANY, .datagrams = XK_DATAGRAMS_ANYWHERE,
 	  .table = &xk_lock_rw, .wired = true, ONE_EACH,
-	  .doc = "message parallelism: a pool of threads shares the devices, each escorts the next message to its application" },
+	  .doc = "message parallelism: a pool of threads shares the devices, each runs the next message up to its application" },
 	{ .name = "msgp", .domain = XK_DOMAIN_NONE, .entry = XK_ENTRY_LOCK, .schedule = XK_SCHED_DRR,
-	  .handover = XK_HANDOVER_ENTER, .vps = XK_VPS_PER_CONN, .carriers = 2, .inbound = XK_INBOUND_DEVICE,
+	  .handover = XK_HANDOVER_ENTER, .vps = XK_VPS_PER_CONN, .io_threads = 2, .inbound = XK_INBOUND_DEVICE,
 	  .table = &xk_lock_mutex, .hold = true, .wired = true, DEFAULTS,
 	  .doc = "message parallelism with an inbound thread per device: locks on the table of connections and on each of them" },
 	{ .name = "locking", .domain = XK_DOMAIN_NONE, .entry = XK_ENTRY_LOCK, .schedule = XK_SCHED_DRR,
-	  .handover = XK_HANDOVER_ENTER, .vps = XK_VPS_PER_CONN, .carriers = 4, .inbound = XK_INBOUND_POOL,
+	  .handover = XK_HANDOVER_ENTER, .vps = XK_VPS_PER_CONN, .io_threads = 4, .inbound = XK_INBOUND_POOL,
 	  .order = XK_ORDER_ANY, .table = &xk_lock_mutex, .objects = XK_OBJECTS_LAYER, .wired = true, ONE_EACH,
 	  .doc = "one queue of messages, any thread takes the next: each layer's map and sessions are locked, order is not kept" },
 	{ .name = "lp", .domain = XK_DOMAIN_LAYER, .entry = XK_ENTRY_THREAD, .schedule = XK_SCHED_OS,
@@ -52,7 +52,7 @@ const struct xk_arch xk_arch_presets[] = {
 	  .lock = &xk_lock_adaptive, .vps = XK_VPS_PER_CONN, DEFAULTS,
 	  .doc = "connectional parallelism: tpc with locks that spin before they sleep" },
 	{ .name = "connp_t", .domain = XK_DOMAIN_CONN, .entry = XK_ENTRY_THREAD, .schedule = XK_SCHED_OS,
-	  .spread = XK_SPREAD_HASH, .vps = 4, .carriers = 1, .wired = true, DEFAULTS,
+	  .spread = XK_SPREAD_HASH, .vps = 4, .io_threads = 1, .wired = true, DEFAULTS,
 	  .doc = "connection groups with a bound thread each: requests wait for it, of applications for its answer" },
 	{ .name = "ips", .domain = XK_DOMAIN_CONN, .entry = XK_ENTRY_LOCK, .schedule = XK_SCHED_FIFO,
 	  .vps = XK_VPS_PER_WORKER, .wired = true, DEFAULTS,
@@ -71,17 +71,17 @@ const struct xk_arch *xk_arch_find(const char *name)
 	return NULL;
 }
 
-/* Message parallelism, and carriers at all. */
-static const char *carrier_fault(const struct xk_arch *a)
+/* Message parallelism, and I/O threads at all. */
+static const char *io_thread_fault(const struct xk_arch *a)
 {
 	bool none = a->domain == XK_DOMAIN_NONE;
 
-	if (a->carriers > XK_CARRIERS_MAX)
-		return "carriers must be at most 64";
+	if (a->io_threads > XK_IO_THREADS_MAX)
+		return "io_threads must be at most 64";
 	if (none && a->entry != XK_ENTRY_LOCK)
 		return "domain \"none\" needs entry \"lock\": threads that carry messages enter any connection";
-	if (none && a->carriers == 0)
-		return "domain \"none\" needs carriers, at least 1: connections' own virtual processors read no device";
+	if (none && a->io_threads == 0)
+		return "domain \"none\" needs I/O threads, at least 1: connections' own virtual processors read no device";
 	if (none && a->handover == XK_HANDOVER_POST)
 		return "domain \"none\" needs handover \"enter\" or \"try\": with \"post\" nobody carries a message to its end";
 	if (!none && a->inbound == XK_INBOUND_POOL)
@@ -95,7 +95,7 @@ static const char *carrier_fault(const struct xk_arch *a)
 	if (a->hold && a->table == NULL)
 		return "hold needs a table lock to be held: table must not be \"none\"";
 	if (a->order == XK_ORDER_ARRIVAL && a->inbound != XK_INBOUND_POOL)
-		return "order \"arrival\" needs inbound \"pool\": one carrier per device keeps the order by itself";
+		return "order \"arrival\" needs inbound \"pool\": one I/O thread per device keeps the order by itself";
 	return NULL;
 }
 
@@ -135,9 +135,9 @@ static const char *layers_fault(const struct xk_arch *a)
 		return "domain \"layers\" runs at most one thread per layer and cluster: leave workers out, or say fewer";
 	if (a->threads == XK_THREADS_USER)
 		return "domain \"layers\" needs kernel threads: leave threads out";
-	if (a->carriers != 0 || a->table != NULL || a->hold || a->inbound == XK_INBOUND_POOL ||
+	if (a->io_threads != 0 || a->table != NULL || a->hold || a->inbound == XK_INBOUND_POOL ||
 	    a->datagrams == XK_DATAGRAMS_ANYWHERE || a->objects == XK_OBJECTS_LAYER)
-		return "domain \"layers\" has no carriers: leave carriers, inbound, datagrams, table, object_locks and hold out";
+		return "domain \"layers\" has no I/O threads: leave io_threads, inbound, datagrams, table, object_locks and hold out";
 	if (a->lock != NULL || a->handover != XK_HANDOVER_POST)
 		return "domain \"layers\" takes no lock and hands over through queues: leave lock and handover out";
 	if (a->burst == 0 || a->burst > 1024)
@@ -149,7 +149,7 @@ static const char *layers_fault(const struct xk_arch *a)
 
 static const char *arch_fault(const struct xk_arch *a)
 {
-	const char *fault = a->domain == XK_DOMAIN_LAYER ? layers_fault(a) : carrier_fault(a);
+	const char *fault = a->domain == XK_DOMAIN_LAYER ? layers_fault(a) : io_thread_fault(a);
 
 	if (fault != NULL || a->domain == XK_DOMAIN_LAYER)
 		return fault;
@@ -173,7 +173,7 @@ static const char *arch_fault(const struct xk_arch *a)
 	if (a->vps > (int)XK_VP_MAX)
 		return "vps must be at most 8192";
 	if (a->vps > 0 && xk_arch_too_many(a))
-		return "vps and carriers, and the pool's queue, must be at most 8192 together";
+		return "vps and io_threads, and the pool's queue, must be at most 8192 together";
 	if (a->burst == 0 || a->burst > 1024)
 		return "burst must be between 1 and 1024 messages";
 	if (a->quantum == 0)

@@ -16,7 +16,7 @@ static void vp_borrow(struct xk_vp *vp, void (*fn)(struct xk_vp *, void *), void
 {
 	xk_ns now = xk_vp_clock(vp);
 
-	if (vp->set->arch.hold && !xk_vp_is_carrier(vp))
+	if (vp->set->arch.hold && !xk_vp_is_io(vp))
 		xk_vp_lock_by_table(vp);
 	else
 		xk_vp_lock(vp);

@@ -67,7 +67,7 @@ static void vp_flush_one(struct xk_vp *vp, unsigned i)
 	uint32_t n = vp->out[i].n;
 
 	/* Ours no more once pushed: count first. */
-	if (brings(vp->set) && !xk_vp_is_carrier(to) && bring(to, vp->out[i].first, vp->out[i].last, n)) {
+	if (brings(vp->set) && !xk_vp_is_io(to) && bring(to, vp->out[i].first, vp->out[i].last, n)) {
 		xk_count_add(vp->posted_out, n);
 	} else if (xk_vp_inbox_push(to, vp->out[i].first, vp->out[i].last, n)) {
 		xk_count_add(vp->posted_out, n);

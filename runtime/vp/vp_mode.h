@@ -61,7 +61,7 @@ struct xk_mode_ops {
 extern const struct xk_mode_ops xk_mode_own, xk_mode_lock;
 /* modes/vp_modes.c: all that have something of their own, NULL last. */
 extern const struct xk_mode_ops *const xk_modes[];
-/* The mode of the VPs of connections; of carriers. */
-const struct xk_mode_ops *xk_mode_of(const struct xk_arch *a, bool carrier);
+/* The mode of the VPs of connections; of I/O threads. */
+const struct xk_mode_ops *xk_mode_of(const struct xk_arch *a, bool io_thread);
 
 #endif

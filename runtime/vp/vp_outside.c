@@ -33,7 +33,7 @@ void xk_outside_plan(struct xk_vpset *set, unsigned n)
 {
 	xk_assert(xk_load_acquire(&set->running) == 0);
 	set->noutside += n;
-	set->crowded = set->nworkers + set->noutside > xk_outside_most(set);
+	set->oversubscribed = set->nworkers + set->noutside > xk_outside_most(set);
 }
 
 static void outside_main(void *arg)

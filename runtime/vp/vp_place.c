@@ -40,7 +40,7 @@ static unsigned place_of(const struct xk_vpset *set, unsigned worker)
 {
 	unsigned cpus = (unsigned)__builtin_popcountll(set->arch.cpus);
 
-	return set->arch.domain == XK_DOMAIN_LAYER && set->crowded ? worker * cpus / set->nworkers : worker;
+	return set->arch.domain == XK_DOMAIN_LAYER && set->oversubscribed ? worker * cpus / set->nworkers : worker;
 }
 
 /* ---- who else is there ------------------------------------------------------------------ */

@@ -17,10 +17,10 @@
 #define XK_ROUND 256u            /* messages between two readings of the clock */
 #define XK_USAGE_EVERY (10 * XK_MS)  /* a thread says what it has used */
 
-/* VPs, carriers and the pool's queue have one row of numbers: are they more than it has? */
+/* VPs, I/O threads and the pool's queue have one row of numbers: are they more than it has? */
 static inline bool xk_arch_too_many(const struct xk_arch *a)
 {
-	return (unsigned)a->vps + a->carriers + (a->inbound == XK_INBOUND_POOL) > XK_VP_MAX;
+	return (unsigned)a->vps + a->io_threads + (a->inbound == XK_INBOUND_POOL) > XK_VP_MAX;
 }
 
 /* A worker's private note about one of its VPs. */
@@ -71,7 +71,7 @@ static inline void xk_vp_lock(struct xk_vp *vp) { xk_lock_take(vp->set->arch.loc
 static inline bool xk_vp_trylock(struct xk_vp *vp) { return xk_lock_try(vp->set->arch.lock, &vp->lock, &vp->lockstat); }
 static inline void xk_vp_unlock(struct xk_vp *vp) { xk_lock_drop(vp->set->arch.lock, &vp->lock, &vp->lockstat); }
 
-/* vp_table.c: the lock of vp, no carrier, for a thread inside no VP, which finds it in the table and gives that back
+/* vp_table.c: the lock of vp, no I/O thread, for a thread inside no VP, which finds it in the table and gives that back
  * when it has it. */
 void xk_vp_lock_by_table(struct xk_vp *vp);
 

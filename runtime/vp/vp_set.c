@@ -64,8 +64,8 @@ static int arch_resolve(struct xk_arch *a, struct xk_errs *errs)
 	if (a->workers > (unsigned)a->vps * lanes_of(a))
 		a->workers = (unsigned)a->vps * lanes_of(a);
 	if (xk_arch_too_many(a)) {
-		xk_errs_add(errs, NULL, 0, 0, "%d virtual processors and %u carriers are more than %u", a->vps,
-			    a->carriers, XK_VP_MAX - (a->inbound == XK_INBOUND_POOL));
+		xk_errs_add(errs, NULL, 0, 0, "%d virtual processors and %u I/O threads are more than %u", a->vps,
+			    a->io_threads, XK_VP_MAX - (a->inbound == XK_INBOUND_POOL));
 		return XK_E_INVAL;
 	}
 	return XK_OK;
@@ -130,7 +130,7 @@ static struct xk_vp *vp_new(struct xk_vpset *set, uint16_t no, uint16_t at)
 
 static int make_vps(struct xk_vpset *set)
 {
-	unsigned lanes = lanes_of(&set->arch), n = ((unsigned)set->arch.vps + set->arch.carriers) * lanes;
+	unsigned lanes = lanes_of(&set->arch), n = ((unsigned)set->arch.vps + set->arch.io_threads) * lanes;
 
 	set->nconn = (unsigned)set->arch.vps;
 	set->vp = xk_alloc((n / lanes + 1) * sizeof *set->vp);
@@ -162,8 +162,8 @@ static int make_modes(struct xk_vpset *set)
 
 static int make_workers(struct xk_vpset *set)
 {
-	set->nworkers = set->arch.workers + set->arch.carriers;
-	set->crowded = set->nworkers > (unsigned)__builtin_popcountll(set->arch.cpus);
+	set->nworkers = set->arch.workers + set->arch.io_threads;
+	set->oversubscribed = set->nworkers > (unsigned)__builtin_popcountll(set->arch.cpus);
 	set->worker = xk_alloc(set->nworkers * sizeof *set->worker);
 	if (set->worker == NULL)
 		return XK_E_NOMEM;
@@ -195,7 +195,7 @@ int xk_vpset_new(struct xk_vpset **out, const struct xk_arch *a, const struct xk
 	/* A system without such memory has the counters where they always are. */
 	if (mem->shared)
 		(void)xk_shared_new(&set->shared);
-	err = xk_mempool_new(&set->pool, mem, (unsigned)set->arch.vps * lanes_of(&set->arch) + set->arch.carriers);
+	err = xk_mempool_new(&set->pool, mem, (unsigned)set->arch.vps * lanes_of(&set->arch) + set->arch.io_threads);
 	if (err == XK_OK)
 		err = make_vps(set);
 	if (err == XK_OK)
@@ -248,9 +248,9 @@ uint64_t xk_vpset_free(struct xk_vpset *set)
 	return leaked;
 }
 
-struct xk_vp *xk_vpset_carrier(const struct xk_vpset *set, unsigned no)
+struct xk_vp *xk_vpset_io(const struct xk_vpset *set, unsigned no)
 {
-	return set->arch.carriers == 0 ? NULL : set->vp[set->nconn + no % set->arch.carriers];
+	return set->arch.io_threads == 0 ? NULL : set->vp[set->nconn + no % set->arch.io_threads];
 }
 
 static int start_threads(struct xk_vpset *set, struct xk_errs *errs)

@@ -3,7 +3,7 @@
  * vp_table.c - the lock on the table of connections (domain `none`).
  *
  * Readers are those who look for a message's owner.  Locks are asked for in one order: a
- * carrier's, the table's, a connection's.  Where carriers hold the table while they wait for a
+ * I/O thread's, the table's, a connection's.  Where I/O threads hold the table while they wait for a
  * connection's lock, a thread that is not the set's asks in that order, too: who sends finds its
  * connection in the table.
  * Invariant: where the architecture names no lock nothing is taken, and the table is RCU's alone.

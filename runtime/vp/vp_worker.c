@@ -333,7 +333,7 @@ void xk_worker_main(void *arg)
 		else if (w->now - busy_at >= spin)
 			sleep_a_while(w);
 		if (n == 0) {
-			if (w->set->crowded)     /* what it waits for may need this processor */
+			if (w->set->oversubscribed)     /* what it waits for may need this processor */
 				sched_yield();
 			w->now = xk_clock_read(&w->set->clock);
 		}
@@ -348,10 +348,10 @@ static unsigned first_lane(const struct xk_vpset *set, unsigned no)
 	return no * set->nlanes / set->nworkers;
 }
 
-/* The VPs of connections are dealt to the first workers; each carrier has one of its own. */
+/* The VPs of connections are dealt to the first workers; each I/O thread has one of its own. */
 static struct xk_vp *slot_vp(const struct xk_vpset *set, unsigned no, unsigned slot)
 {
-	unsigned sharing = set->nworkers - set->arch.carriers;
+	unsigned sharing = set->nworkers - set->arch.io_threads;
 
 	if (set->arch.domain == XK_DOMAIN_LAYER)
 		return set->lane[first_lane(set, no) + slot];
@@ -360,11 +360,11 @@ static struct xk_vp *slot_vp(const struct xk_vpset *set, unsigned no, unsigned s
 
 static unsigned slots(const struct xk_vpset *set, unsigned no)
 {
-	unsigned sharing = set->nworkers - set->arch.carriers;
+	unsigned sharing = set->nworkers - set->arch.io_threads;
 
 	if (set->arch.domain == XK_DOMAIN_LAYER)
 		return first_lane(set, no + 1) - first_lane(set, no);
-	return no < sharing ? (set->nlanes - set->arch.carriers - no + sharing - 1) / sharing : 1;
+	return no < sharing ? (set->nlanes - set->arch.io_threads - no + sharing - 1) / sharing : 1;
 }
 
 int xk_worker_setup(struct xk_worker *w, struct xk_vpset *set, unsigned no)

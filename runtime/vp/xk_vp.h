@@ -90,9 +90,9 @@ struct xk_vp {
 	xk_ns             worker_next;    /* when the worker will look at the wheel by itself */
 	xk_ns             busy_ns;        /* time inside, when measured */
 	uint32_t          slot;           /* of its worker's */
-	/* A carrier's: the ticket of the message it carries, 0: none, or given up already. */
+	/* An I/O thread's: the ticket of the message it carries, 0: none, or given up already. */
 	uint64_t          ticket;
-	xk_counter        order_waits;    /* a carrier's: messages that waited for their turn */
+	xk_counter        order_waits;    /* an I/O thread's: messages that waited for their turn */
 	struct xk_lockstat tablestat;     /* of the table of connections, by who was inside */
 	/* A connection's: turns given out, turns taken; see vp_handoff.c. */
 	uint64_t          order_given, order_taken;
@@ -128,15 +128,15 @@ enum xk_spread   { XK_SPREAD_NUMBER, XK_SPREAD_HASH };
  * if that is free, else leaves them there.
  */
 enum xk_handover { XK_HANDOVER_POST, XK_HANDOVER_ENTER, XK_HANDOVER_TRY };
-/* Who carries the frames of a device: one carrier that is its own, or whichever of
+/* Who carries the frames of a device: one I/O thread that is its own, or whichever of
  * them is free, from a queue that all share. */
 enum xk_inbound { XK_INBOUND_DEVICE, XK_INBOUND_POOL };
 /* Messages of the pool enter a connection's VP as they come, or as they were taken from
  * the queue. */
 enum xk_order { XK_ORDER_ANY, XK_ORDER_ARRIVAL };
-#define XK_CARRIERS_MAX 64u
+#define XK_IO_THREADS_MAX 64u
 /* Datagrams from peers that nobody here opened a connection to, for who takes them on any VP:
- * through the lock of one VP like all other messages, or on whichever carrier has them, several
+ * through the lock of one VP like all other messages, or on whichever I/O thread has them, several
  * of one peer at a time, in no order and without a lock (S1's MP_UDP). */
 enum xk_datagrams { XK_DATAGRAMS_OWNED, XK_DATAGRAMS_ANYWHERE };
 /* What is locked where messages are what is parallel: the table of connections and each of them, or
@@ -163,7 +163,7 @@ struct xk_arch {
 	unsigned         workers;    /* DRR; 0: one per allowed processor */
 	/* VPs besides, that no connection is mapped to: they own the devices, and each has a
 	 * worker of its own.  0: a device is read by the VPs of connections. */
-	unsigned         carriers;
+	unsigned         io_threads;
 	enum xk_inbound  inbound;
 	enum xk_order    order;
 	enum xk_datagrams datagrams; /* domain NONE */
@@ -201,7 +201,7 @@ struct xk_vpset {
 	unsigned          nvps, nworkers; /* all of them */
 	uint64_t          shared_cpus; /* pinned workers: processors that another program's are pinned to, too */
 	int32_t           shared_with; /* its process, one of them */
-	bool              crowded;   /* more threads than processors: who waits gives way at once */
+	bool              oversubscribed;   /* more threads than processors: who waits gives way at once */
 	unsigned          nconn;     /* VPs that connections are mapped to: the first ones */
 	struct xk_vp    **vp;        /* [nvps]; domain LAYER: the highest lane of each cluster, where applications are; with a pool, vp[nvps] is its queue */
 	struct xk_pool   *pool_queue; /* inbound POOL, else NULL */
@@ -263,23 +263,23 @@ static inline struct xk_rand *xk_vp_rand_inline(struct xk_vp *vp) { return &vp->
 #define xk_vp_clock xk_vp_clock_inline
 #define xk_vp_rand  xk_vp_rand_inline
 
-/* ---- carriers -------------------------------------------------------------------- */
+/* ---- I/O threads -------------------------------------------------------------------- */
 
-/* The VP that device number `no` of a graph belongs to; NULL: there are no carriers. */
-struct xk_vp *xk_vpset_carrier(const struct xk_vpset *set, unsigned no);
-static inline bool xk_vp_is_carrier(const struct xk_vp *vp) { return vp->no >= vp->set->nconn; }
+/* The VP that device number `no` of a graph belongs to; NULL: there are no I/O threads. */
+struct xk_vp *xk_vpset_io(const struct xk_vpset *set, unsigned no);
+static inline bool xk_vp_is_io(const struct xk_vp *vp) { return vp->no >= vp->set->nconn; }
 /* The VP number that means "whoever is free" to xk_vp_post: set->nvps. */
 static inline bool xk_vpset_pools(const struct xk_vpset *set) { return set->pool_queue != NULL; }
 /* Messages that wait in the pool's queue, about; any thread. */
 uint32_t xk_vpset_backlog(const struct xk_vpset *set);
 void xk_vpset_queue_locks(const struct xk_vpset *set, struct xk_lock_counts *out);
-/* Inside a carrier, before the owner of the message that it carries is looked for: waits
+/* Inside an I/O thread, before the owner of the message that it carries is looked for: waits
  * for the message's turn. */
-void xk_vp_order_find(struct xk_vp *carrier);
-/* Runs m inside `to` on the calling thread, which stays inside its own VP, a carrier; with
+void xk_vp_order_find(struct xk_vp *io_thread);
+/* Runs m inside `to` on the calling thread, which stays inside its own VP, an I/O thread; with
  * XK_HANDOVER_TRY m may be left in to's inbox.  With `held` it holds the lock on the table,
  * which is given back when to's is had, or asked for no more. */
-void xk_vp_escort(struct xk_vp *to, struct xk_msg *m, bool held);
+void xk_vp_handoff(struct xk_vp *to, struct xk_msg *m, bool held);
 /* The lock on the table of connections, counted for vp, which the caller is inside of. */
 void xk_vp_table_read(struct xk_vp *vp);
 void xk_vp_table_unread(struct xk_vp *vp);

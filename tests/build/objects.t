@@ -14,7 +14,7 @@
 command -v nm >/dev/null || skip_all "needs nm"
 find "$top_builddir/protocols" -name '*.o' >"$tmp/objects"
 [ -s "$tmp/objects" ] || skip_all "needs the objects of the build"
-names='xk_(arch|vpset|worker|pool|fifo|lock)_|xk_vp_(lock|escort|table|order|carry|kick|do)|pthread_'
+names='xk_(arch|vpset|worker|pool|fifo|lock)_|xk_vp_(lock|handoff|table|order|carry|kick|do)|pthread_'
 
 # named OBJECT...: what it refers to that only the runtime may know
 named() { nm -u "$@" 2>/dev/null | grep -E "(^|[^a-z_])($names)"; }
@@ -28,7 +28,7 @@ innocent() {
 }
 
 silent() {
-	! grep -rnE --include='*.c' --include='*.h' -e 'XK_(SCHED|ENTRY|DOMAIN|SPREAD|HANDOVER)_' -e '(->|\.)arch\.(domain|entry|schedule|spread|lock|handover|workers|threads|carriers|name)' \
+	! grep -rnE --include='*.c' --include='*.h' -e 'XK_(SCHED|ENTRY|DOMAIN|SPREAD|HANDOVER)_' -e '(->|\.)arch\.(domain|entry|schedule|spread|lock|handover|workers|threads|io_threads|name)' \
 		"$top_srcdir/protocols" | grep -v '/protocols/sock/'
 }
 

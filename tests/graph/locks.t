@@ -41,8 +41,8 @@ ok "ips_conn: the same" classes vp ips_conn
 ok "vppc with a lock: the virtual processor's" sh -c "'$run' --json '$graphs/udp-presets.lua' preset=vppc entry=lock vps=2 conns=4 count=200 |
 	jq -e '[.locks[] | select(.taken > 0) | .class] == [\"vp\"]'"
 # A witness: where messages find their connection in a table, that has a lock.
-ok "msgp: carriers', the table's and connections'" classes 'carrier table vp' msgp
-ok "locking: those of layers' maps and sessions, too" classes 'carrier map queue session table vp' locking
+ok "msgp: I/O threads', the table's and connections'" classes 'io_thread table vp' msgp
+ok "locking: those of layers' maps and sessions, too" classes 'io_thread map queue session table vp' locking
 ok "vp-run names them" sh -c "'$run' '$graphs/udp-presets.lua' preset=locking vps=2 conns=4 count=200 >'$tmp/out' &&
 	grep -q 'mutex locks of layers. maps: taken' '$tmp/out' && grep -q 'mutex locks of layers. sessions: taken' '$tmp/out'"
 
@@ -53,7 +53,7 @@ local inet = include "lib/inet.lua"
 local function host(addr) return tcp { over = inet(eth_mem { wire = "cable", queue = 65536 }, { addr = addr, arp = { queue = 1024 } }) } end
 tcprecv { port = 9, size = 1024, touch = "verify", over = host("10.0.0.2/8") }
 tcpsend { to = "10.0.0.2", port = 9, conns = 16, size = 1024, count = 50, over = host("10.0.0.1/8") }
-return graph "locks" { threading = mp { vps = a.locks, carriers = 3, order = "arrival" } }
+return graph "locks" { threading = mp { vps = a.locks, io_threads = 3, order = "arrival" } }
 END
 # granularity LOCKS FILTER ARGUMENTS...
 granularity() {

@@ -43,7 +43,7 @@ for preset in $(presets); do
 	ok "udp_echo.$preset under the virtual clock" delivers 800 --virtual preset=$preset conns=8 count=100
 done
 for preset in connp_l mp msgp locking; do
-	ok "udp_echo.$preset with 5 carriers" delivers 800 preset=$preset carriers=5 burst=1 conns=8 count=100
+	ok "udp_echo.$preset with 5 I/O threads" delivers 800 preset=$preset io_threads=5 burst=1 conns=8 count=100
 done
 for vps in 8 384; do
 	ok "udp_echo.vppc, lock, $vps virtual processors" delivers 1600 vps=$vps entry=lock count=100
@@ -84,7 +84,7 @@ flood() {
 	} }
 	sink { name = "passive", port = 9, count = 4000, over = top }
 	if a.taken then sink { name = "active", port = 9, conns = 4, from = "10.0.0.9", over = top } end
-	return graph "flood" { threading = mp { carriers = 3, datagrams = a.datagrams } }
+	return graph "flood" { threading = mp { io_threads = 3, datagrams = a.datagrams } }
 	END
 }
 of_flood() {
@@ -101,7 +101,7 @@ in_use() {
 if command -v jq >/dev/null 2>&1; then
 	ok "locks by what they guard: connp_l" counted connp_l '[.locks[].class] == ["vp"]'
 	# 1600 datagrams: two locks in each of the two layers below UDP; the map's as sessions are made, too.
-	ok "locks by what they guard: locking" counted locking '[.locks[].class] == ["vp", "carrier", "table", "map", "session", "queue"] and
+	ok "locks by what they guard: locking" counted locking '[.locks[].class] == ["vp", "io_thread", "table", "map", "session", "queue"] and
 		([.locks[] | select(.class == "vp" or .class == "table") | .taken] | min >= 1600) and
 		(.locks[] | select(.class == "session") | .taken == 3200 and .locks > 0) and
 		(.locks[] | select(.class == "map") | .taken >= 3200 and .taken < 3400 and .locks == 6)'
@@ -110,13 +110,13 @@ if command -v jq >/dev/null 2>&1; then
 	# 800 datagrams for the echo service take neither, 800 answers for connections that were opened take both.
 	ok "mp: datagrams of nobody's connection take no connection's lock and not the table's" counted mp '
 		[.locks[] | select(.class == "vp" or .class == "table") | .taken] == [800, 800]'
-	ok "locks by what they guard: msgp" counted msgp '[.locks[].class] == ["vp", "carrier", "table"]'
+	ok "locks by what they guard: msgp" counted msgp '[.locks[].class] == ["vp", "io_thread", "table"]'
 	flood
 	ok "mp: datagrams for a sink take no connection's lock and not the table's" of_flood '
 		[.locks[] | select(.class == "vp" or .class == "table") | .taken] == [0, 0]' --virtual
-	ok "mp: nor where carriers have threads" of_flood '(.locks[] | select(.class == "table").taken) == 0 and
+	ok "mp: nor where I/O threads have threads" of_flood '(.locks[] | select(.class == "table").taken) == 0 and
 		(.nodes[] | select(.name == "udp").counters.rerouted) == 0 and (.nodes[] | select(.name == "passive").counters.messages) == 4000'
-	ok "mp: carriers have sessions of their own for a peer" of_flood '(.nodes[] | select(.name == "udp").sessions_made) | . > 20 and . <= 60' --virtual
+	ok "mp: I/O threads have sessions of their own for a peer" of_flood '(.nodes[] | select(.name == "udp").sessions_made) | . > 20 and . <= 60' --virtual
 	ok "mp, owned: a session for each peer" \
 		of_flood '(.nodes[] | select(.name == "udp").sessions_made) == 20' --virtual datagrams=owned
 	ok "and then both locks" of_flood '[.locks[] | select(.class == "vp" or .class == "table") | .taken] == [4000, 4020]' \

@@ -4,8 +4,8 @@
  *
  * Promises (Salehi and others 1995, 2.2 and 6): on its way up a message takes the lock of each
  * layer's map once and that of its session there once, six over UDP, IP and FDDI with the two of
- * its connection; on its way down it takes none.  All carriers share the two: one map of a node,
- * and one session, whichever carrier's own it came through, whose count misses nobody.
+ * its connection; on its way down it takes none.  All I/O threads share the two: one map of a node,
+ * and one session, whichever I/O thread's own it came through, whose count misses nobody.
  */
 #include <stdio.h>
 #include <string.h>
@@ -135,14 +135,14 @@ static void check_transport(const char *name, uint64_t messages)
 
 static const char *const policies[] = { "mutex", "adaptive", "spin", "ticket", "mcs" };
 
-static void two_locks_a_layer_and_message_under_any_number_of_carriers(void)
+static void two_locks_a_layer_and_message_under_any_number_of_io_threads(void)
 {
-	for (unsigned carriers = 1; carriers <= 8; carriers++)
+	for (unsigned io_threads = 1; io_threads <= 8; io_threads++)
 		for (unsigned clock = 0; clock < 2; clock++) {
 			char fields[160];
 
-			snprintf(fields, sizeof fields, "locking { carriers = %u, lock = '%s', burst = %u }%s", carriers,
-				 policies[carriers % XK_ARRAY_LEN(policies)], carriers % 3 + 1, clock ? ", clock = 'virtual'" : "");
+			snprintf(fields, sizeof fields, "locking { io_threads = %u, lock = '%s', burst = %u }%s", io_threads,
+				 policies[io_threads % XK_ARRAY_LEN(policies)], io_threads % 3 + 1, clock ? ", clock = 'virtual'" : "");
 			begin(asks, answers, false, fields);
 			for (unsigned i = 0; i < CONNS; i++)
 				CU_ASSERT(chk_is_right(&chk_conn[i], COUNT));
@@ -156,12 +156,12 @@ static void two_locks_a_layer_and_message_under_any_number_of_carriers(void)
 		}
 }
 
-/* One peer: whichever carriers it came through, its session is one. */
-static void all_carriers_share_a_session(void)
+/* One peer: whichever I/O threads it came through, its session is one. */
+static void all_io_threads_share_a_session(void)
 {
 	const struct xk_node *ip;
 
-	begin(asks, answers, false, "locking { carriers = 4 }, clock = 'virtual'");
+	begin(asks, answers, false, "locking { io_threads = 4 }, clock = 'virtual'");
 	ip = xk_graph_find(run.g, "ip1");
 	CU_ASSERT(sums_of(ip).bound > 1);
 	CU_ASSERT_EQUAL(xk_map_count(&ip->objects->map), 1);
@@ -176,7 +176,7 @@ static void six_locks_over_udp_ip_and_fddi(void)
 	struct xk_object_locks l;
 	uint64_t taken = 0;
 
-	begin(asks, answers, false, "locking { carriers = 3 }, clock = 'virtual'");
+	begin(asks, answers, false, "locking { io_threads = 3 }, clock = 'virtual'");
 	for (unsigned v = 0; v < run.g->vps->nvps; v++) {
 		xk_lockstat_read(&run.g->vps->vp[v]->lockstat, &c);
 		xk_lock_counts_add(&conn, &c, 1);
@@ -197,7 +197,7 @@ static void a_message_sent_takes_none(void)
 {
 	static const char *const layer[] = { "link0", "ip0" };
 
-	begin(sends, takes, false, "locking { carriers = 2 }");
+	begin(sends, takes, false, "locking { io_threads = 2 }");
 	for (unsigned i = 0; i < 2; i++) {
 		CU_ASSERT_EQUAL(sums_of(xk_graph_find(run.g, layer[i])).push, EACH);
 		check_layer(layer[i], 0);
@@ -214,7 +214,7 @@ static void a_virtual_link_in_between_changes_nothing(void)
 	static const char *const link[] = { "link0", "link1" }, *const virt[] = { "v0", "v1", "arp0", "arp1" };
 	struct xk_object_locks l;
 
-	begin(asks, answers, true, "locking { carriers = 3 }");
+	begin(asks, answers, true, "locking { io_threads = 3 }");
 	for (unsigned i = 0; i < 2; i++) {
 		struct sums t = sums_of(xk_graph_find(run.g, link[i]));
 
@@ -235,7 +235,7 @@ static void a_virtual_link_in_between_changes_nothing(void)
 /* Nobody's datagrams are of no connection: a session of them has a map's lock and its own, too. */
 static void a_session_in_no_table_takes_its_layers_own(void)
 {
-	begin(sends, takes, false, "locking { carriers = 3, datagrams = 'anywhere' }");
+	begin(sends, takes, false, "locking { io_threads = 3, datagrams = 'anywhere' }");
 	check_layer("udp1", EACH);
 	check_layer("ip1", EACH);
 	end();
@@ -245,7 +245,7 @@ static void where_only_connections_are_locked_no_layer_is(void)
 {
 	struct xk_object_locks l;
 
-	begin(asks, answers, false, "locking { carriers = 2, object_locks = 'connection' }");
+	begin(asks, answers, false, "locking { io_threads = 2, object_locks = 'connection' }");
 	for (unsigned i = 0; i < run.g->nnodes; i++) {
 		xk_objects_read(run.g->node[i], &l);
 		CU_ASSERT_EQUAL(l.maps + l.map.taken + l.session.taken, 0);
@@ -261,7 +261,7 @@ static void a_session_that_goes_leaves_nothing(void)
 	struct xk_object_locks l;
 	const struct xk_node *udp;
 
-	begin(sends, "sink { port = 9, count = 240, sessions = 1 }", false, "locking { carriers = 2, vps = 1 }, clock = 'virtual'");
+	begin(sends, "sink { port = 9, count = 240, sessions = 1 }", false, "locking { io_threads = 2, vps = 1 }, clock = 'virtual'");
 	udp = xk_graph_find(run.g, "udp1");
 	xk_objects_read(udp, &l);
 	CU_ASSERT_EQUAL(l.sessions, CONNS);
@@ -274,8 +274,8 @@ static void a_session_that_goes_leaves_nothing(void)
 }
 
 static CU_TestInfo tests[] = {
-	{ "two locks a layer and message under any number of carriers", two_locks_a_layer_and_message_under_any_number_of_carriers },
-	{ "all carriers share a session", all_carriers_share_a_session },
+	{ "two locks a layer and message under any number of I/O threads", two_locks_a_layer_and_message_under_any_number_of_io_threads },
+	{ "all I/O threads share a session", all_io_threads_share_a_session },
 	{ "six locks over UDP, IP and FDDI", six_locks_over_udp_ip_and_fddi },
 	{ "a message sent takes none", a_message_sent_takes_none },
 	{ "a virtual link in between changes nothing", a_virtual_link_in_between_changes_nothing },

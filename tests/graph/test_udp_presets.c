@@ -139,7 +139,7 @@ static uint64_t rerouted(void)
 	return n;
 }
 
-/* Datagrams for the echo are run where they come in: it has a session for a peer on any carrier. */
+/* Datagrams for the echo are run where they come in: it has a session for a peer on any I/O thread. */
 static bool anywhere(void) { return run.g->vps->arch.datagrams == XK_DATAGRAMS_ANYWHERE; }
 
 /* The datagrams of connections whose two ends live apart, there and back: who handed them over?
@@ -147,16 +147,16 @@ static bool anywhere(void) { return run.g->vps->arch.datagrams == XK_DATAGRAMS_A
 static void check_hand_overs(const struct job *j)
 {
 	const struct xk_vpset *set = run.g->vps;
-	bool carriers = set->arch.carriers != 0;
+	bool io_threads = set->arch.io_threads != 0;
 	uint64_t apart = 0, late;
 
 	/* Who carried the last answer to the application may not have counted that yet. */
 	xk_vpset_stop(run.g->vps);
-	/* A carrier's VP is nobody's home; its own inbox is one more place to wait in. */
+	/* An I/O thread's VP is nobody's home; its own inbox is one more place to wait in. */
 	for (unsigned i = 0; i < j->conns; i++)
-		apart += carriers || chk_home(run.g, 0, i) != chk_home(run.g, 1, i) ? 2 * COUNT : 0;
+		apart += io_threads || chk_home(run.g, 0, i) != chk_home(run.g, 1, i) ? 2 * COUNT : 0;
 	late = anywhere() ? apart / 2 : apart;
-	CU_ASSERT_EQUAL(handed_over(), carriers && !xk_vpset_pools(set) ? 2 * apart : late);
+	CU_ASSERT_EQUAL(handed_over(), io_threads && !xk_vpset_pools(set) ? 2 * apart : late);
 	CU_ASSERT_EQUAL(rerouted(), run.late ? late : 0);
 	CU_ASSERT_EQUAL(chk_away(&run.tap[0]) + chk_away(&run.tap[1]), run.late ? apart : 0);
 }

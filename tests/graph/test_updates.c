@@ -169,7 +169,7 @@ static bool begin(const char *kind, const char *fields)
 	return false;
 }
 
-/* ---- no home on a carrier --------------------------------------------------------------- */
+/* ---- no home on an I/O thread --------------------------------------------------------------- */
 
 struct opening { int err; bool opened; };
 
@@ -216,8 +216,8 @@ static bool dies_on(unsigned vp)
 }
 #endif
 
-/* Two carriers would wait for each other, one of them with the lock on the table. */
-static void no_connection_is_opened_on_a_carrier(void)
+/* Two I/O threads would wait for each other, one of them with the lock on the table. */
+static void no_connection_is_opened_on_an_io_thread(void)
 {
 	static const char *const presets[] = { "mp", "msgp", "locking", NULL };
 	char fields[100];
@@ -435,7 +435,7 @@ static CU_TestInfo tests[] = {
 	{ "no message goes astray with none", no_message_goes_astray_with_none },
 	{ "a thousand updates a second of virtual time", a_thousand_updates_a_second_of_virtual_time },
 	{ "the kernel's map follows every update", the_kernels_map_follows_every_update },
-	{ "no connection is opened on a carrier", no_connection_is_opened_on_a_carrier },
+	{ "no connection is opened on an I/O thread", no_connection_is_opened_on_an_io_thread },
 	CU_TEST_INFO_NULL
 };
 static CU_SuiteInfo suites[] = { { "updates", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };

@@ -279,7 +279,7 @@ bool chk_late(const struct xk_graph *g)
 	return false;
 }
 
-/* Carriers may have messages of one connection side by side. */
+/* I/O threads may have messages of one connection side by side. */
 static void note_vp(int *vp)
 {
 	int no = xk_vp_self->no, seen = -1;
@@ -317,7 +317,7 @@ static void tap_fn(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool
 		note_vp(&chk_conn[conn].vp[t->side]);
 	if (t->side == 0 && down)
 		chk_conn[conn].digest[0] = fnv(chk_conn[conn].digest[0], b, n);
-	else if (down)           /* carriers may have answers of one connection side by side */
+	else if (down)           /* I/O threads may have answers of one connection side by side */
 		(void)xk_atomic_add(&chk_conn[conn].digest[1], fnv(14695981039346656037u, b, n));
 }
 

@@ -288,11 +288,11 @@ static void threads_are_as_many_as_the_workers_processors(void)
 
 	up(nodes, "threading = up {}");
 	CU_ASSERT_EQUAL(run.g->vps->noutside, 1);
-	CU_ASSERT(run.g->vps->crowded);
+	CU_ASSERT(run.g->vps->oversubscribed);
 	down();
 	up(nodes, "threading = vppc { vps = 8 }");
 	CU_ASSERT_EQUAL(run.g->vps->noutside, (unsigned)__builtin_popcountll(run.g->vps->arch.cpus));
-	CU_ASSERT(run.g->vps->crowded);
+	CU_ASSERT(run.g->vps->oversubscribed);
 	down();
 }
 

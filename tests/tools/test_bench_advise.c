@@ -96,7 +96,7 @@ static void far_fewer_connections_than_processors_are_for_message_parallelism(vo
 	CU_ASSERT_TRUE(spoke("few-connections"));
 	CU_ASSERT_FALSE(spoke("connections"));
 	CU_ASSERT_TRUE(best_is("mp"));
-	CU_ASSERT_STRING_EQUAL(line(), "threading = mp { carriers = 20 }");
+	CU_ASSERT_STRING_EQUAL(line(), "threading = mp { io_threads = 20 }");
 }
 
 static void one_connection_that_outweighs_all_is_for_message_parallelism(void)

@@ -169,7 +169,7 @@ static int show_locks(struct ctl_call *k)
 
 	for (unsigned i = 0; set->arch.entry == XK_ENTRY_LOCK && i < set->nvps; i++) {
 		xk_lockstat_read(&set->vp[i]->lockstat, &c);
-		lock_row(rows, xk_vp_is_carrier(set->vp[i]) ? "carrier" : "vp", NULL, i, set->arch.lock->name, &c);
+		lock_row(rows, xk_vp_is_io(set->vp[i]) ? "io_thread" : "vp", NULL, i, set->arch.lock->name, &c);
 	}
 	for (unsigned i = 0; set->arch.table != NULL && i < set->nvps; i++) {
 		xk_lockstat_read(&set->vp[i]->tablestat, &c);

@@ -191,7 +191,7 @@ local function line(preset, m)
   elseif preset == "tpc" then
     return ("threading = tpc { vps = %.0f }"):format(math.min(conns, THREADS))
   elseif preset == "mp" then
-    return ("threading = mp { carriers = %.0f }"):format(math.min(m.processors, 64))
+    return ("threading = mp { io_threads = %.0f }"):format(math.min(m.processors, 64))
   elseif preset == "connp_l" then
     return "threading = connp_l { vps = 128 }"
   end

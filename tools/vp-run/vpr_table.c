@@ -195,8 +195,8 @@ static void layer_times(FILE *f, const struct xk_run_result *r, int width)
 static const char *lock_class(const char *name)
 {
 	static const struct { const char *name, *text; } of[] = {
-		{ "vp", "of virtual processors" }, { "carrier", "of carriers" }, { "table", "of the table of connections" },
-		{ "map", "of layers' maps" }, { "session", "of layers' sessions" }, { "queue", "of the queue of carriers" },
+		{ "vp", "of virtual processors" }, { "io_thread", "of I/O threads" }, { "table", "of the table of connections" },
+		{ "map", "of layers' maps" }, { "session", "of layers' sessions" }, { "queue", "of the queue of I/O threads" },
 	};
 	unsigned i = 0;
 

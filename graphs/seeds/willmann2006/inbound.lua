@@ -37,7 +37,7 @@ return bench "willmann2006.inbound" {
   source = "Willmann, Rixner and Cox 2006, section 3.1",
   graph = graph "willmann2006-inbound" {
     doc = "TCP receive side, two devices that flood",
-    threading = assert(make[a.os], "this build has no such preset") { carriers = a.inbound },
+    threading = assert(make[a.os], "this build has no such preset") { io_threads = a.inbound },
   },
   sweep = { os = { "msgp", "connp_l" }, inbound = { 1, 2 } }, absent = absent,
   x = "inbound", series = "os",

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * vp_handoff.c - a carrier takes a message through the lock of the connection it found
+ * vp_handoff.c - an I/O thread takes a message through the lock of the connection it found
  * it to be of, and up to the application, without leaving its own VP (domain `none`).
  *
  * Its own VP's lock is held meanwhile, and nothing else waits for that with a lock of its
- * own: a connection's VP leaves what it has for a carrier in a queue.  So locks are
+ * own: a connection's VP leaves what it has for an I/O thread in a queue.  So locks are
  * asked for in one order, see vp_table.c.
  *
  * Order.  A message from the pool's queue has a ticket.  Asked to keep the order
- * of arrival, a carrier waits until every message taken before has found its owner or
+ * of arrival, an I/O thread waits until every message taken before has found its owner or
  * been dropped; then the owner's VP gives it a number, the next one may look, and it
  * waits for those numbered before it to have the lock.  So messages of one connection
  * enter as they came, and those of others do not wait for its lock.
@@ -17,7 +17,7 @@
 #include "runtime/vp/modes/vp_pool.h"
 #include "runtime/vp/vp_priv.h"
 
-/* A processor is lent to who is waited for, and then given away: with more carriers than
+/* A processor is lent to who is waited for, and then given away: with more I/O threads than
  * processors, those who only lend it are run in turn with him. */
 #define SPINS  200u
 #define YIELDS 256u
@@ -25,17 +25,17 @@
 
 /* ---- order ---------------------------------------------------------------------------- */
 
-static bool ordered(const struct xk_vp *carrier)
+static bool ordered(const struct xk_vp *io_thread)
 {
-	return carrier->ticket != 0 && carrier->set->arch.order == XK_ORDER_ARRIVAL;
+	return io_thread->ticket != 0 && io_thread->set->arch.order == XK_ORDER_ARRIVAL;
 }
 
-static void await(struct xk_vp *carrier, const uint64_t *at, uint64_t mine)
+static void await(struct xk_vp *io_thread, const uint64_t *at, uint64_t mine)
 {
 	if (xk_load_acquire(at) == mine)
 		return;
-	xk_count(carrier->order_waits);
-	for (unsigned n = carrier->set->crowded ? SPINS : 0; xk_load_acquire(at) != mine; n++) {
+	xk_count(io_thread->order_waits);
+	for (unsigned n = io_thread->set->oversubscribed ? SPINS : 0; xk_load_acquire(at) != mine; n++) {
 		if (n < SPINS)
 			xk_cpu_relax();
 		else if (n < SPINS + YIELDS)
@@ -45,24 +45,24 @@ static void await(struct xk_vp *carrier, const uint64_t *at, uint64_t mine)
 	}
 }
 
-void xk_vp_order_find(struct xk_vp *carrier)
+void xk_vp_order_find(struct xk_vp *io_thread)
 {
-	if (ordered(carrier))
-		await(carrier, &carrier->set->pool_queue->turn, carrier->ticket);
+	if (ordered(io_thread))
+		await(io_thread, &io_thread->set->pool_queue->turn, io_thread->ticket);
 }
 
-static void order_pass(struct xk_vp *carrier)
+static void order_pass(struct xk_vp *io_thread)
 {
-	xk_store_release(&carrier->set->pool_queue->turn, carrier->ticket + 1);
+	xk_store_release(&io_thread->set->pool_queue->turn, io_thread->ticket + 1);
 }
 
-void xk_vp_order_skip(struct xk_vp *carrier)
+void xk_vp_order_skip(struct xk_vp *io_thread)
 {
-	if (ordered(carrier)) {
-		xk_vp_order_find(carrier);
-		order_pass(carrier);
+	if (ordered(io_thread)) {
+		xk_vp_order_find(io_thread);
+		order_pass(io_thread);
 	}
-	carrier->ticket = 0;
+	io_thread->ticket = 0;
 }
 
 /* ---- entering -------------------------------------------------------------------------- */
@@ -111,7 +111,7 @@ static bool enter(struct xk_vp *to, struct xk_msg *m)
 	return true;
 }
 
-void xk_vp_escort(struct xk_vp *to, struct xk_msg *m, bool held)
+void xk_vp_handoff(struct xk_vp *to, struct xk_msg *m, bool held)
 {
 	struct xk_vp *me = xk_vp_self;
 	uint64_t ticket = me->ticket, number = 0;

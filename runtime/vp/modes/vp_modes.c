@@ -12,11 +12,11 @@ const struct xk_mode_ops *const xk_modes[] = {
 	&xk_mode_fifo, &xk_mode_pool, &xk_mode_stages, &xk_mode_threads, NULL
 };
 
-const struct xk_mode_ops *xk_mode_of(const struct xk_arch *a, bool carrier)
+const struct xk_mode_ops *xk_mode_of(const struct xk_arch *a, bool io_thread)
 {
 	if (a->domain == XK_DOMAIN_LAYER)
 		return &xk_mode_stages;
-	if (a->schedule == XK_SCHED_FIFO && !carrier)
+	if (a->schedule == XK_SCHED_FIFO && !io_thread)
 		return &xk_mode_fifo;
 	return a->entry == XK_ENTRY_LOCK ? &xk_mode_lock : &xk_mode_own;
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * vp_pool.c - the queue of messages that all carriers share, and their sleep
+ * vp_pool.c - the queue of messages that all I/O threads share, and their sleep
  * (message parallelism: whoever is free takes the next message).
  *
  * The queue is a VP that nobody is inside of: what is posted to it goes into an inbox
  * like any other, in batches, without a lock.  Who takes messages does it under the
  * queue's lock, which puts the inbox in order and gives each message a ticket, its
- * number in the order of arrival.  A carrier that finds nothing parks its task; the
+ * number in the order of arrival.  An I/O thread that finds nothing parks its task; the
  * threads were made when the graph was, and none is made for a message.
  *
- * Waking: a carrier says that it is idle, then looks once more; who posts or leaves
+ * Waking: an I/O thread says that it is idle, then looks once more; who posts or leaves
  * messages behind asks then who is idle.  Both do so by a locked operation on the same
  * word, so one of the two sees the other.  Whoever takes messages and leaves some wakes
  * one more, so all are awake soon when there is work for all.
- * Invariant: a carrier's bit in `idle` is set only while its task is parked and its
+ * Invariant: an I/O thread's bit in `idle` is set only while its task is parked and its
  * call is not posted.
  */
 #include "runtime/vp/modes/vp_modes.h"
@@ -62,7 +62,7 @@ static void pool_kick(struct xk_vp *queue)
 		idle = xk_atomic_and(&p->idle, ~bit);
 		if ((idle & bit) != 0) {
 			xk_store_relaxed(&p->woken, i);
-			xk_vp_call_async(set->vp[set->nconn + i], &p->carrier[i].wake);
+			xk_vp_call_async(set->vp[set->nconn + i], &p->io_thread[i].wake);
 			return;
 		}
 	}
@@ -152,7 +152,7 @@ static void *pages_new(size_t n)
 
 static bool pool_wanted(const struct xk_arch *a)
 {
-	return a->carriers != 0 && a->inbound == XK_INBOUND_POOL;
+	return a->io_threads != 0 && a->inbound == XK_INBOUND_POOL;
 }
 
 static int pool_make(struct xk_vpset *set)
@@ -173,10 +173,10 @@ static int pool_make(struct xk_vpset *set)
 	set->arch.lock->init(&p->lock);
 	p->lockstat.untimed = set->arch.lock_untimed;
 	p->turn = 1;
-	for (unsigned i = 0; i < set->arch.carriers; i++) {
-		xk_task_init(&p->carrier[i].task, set->vp[set->nconn + i], pool_run);
-		p->carrier[i].task.input = true;
-		p->carrier[i].wake = (struct xk_call){ .fn = pool_awake, .arg = &p->carrier[i].task };
+	for (unsigned i = 0; i < set->arch.io_threads; i++) {
+		xk_task_init(&p->io_thread[i].task, set->vp[set->nconn + i], pool_run);
+		p->io_thread[i].task.input = true;
+		p->io_thread[i].wake = (struct xk_call){ .fn = pool_awake, .arg = &p->io_thread[i].task };
 		p->idle |= 1ull << i;
 	}
 	set->pool_queue = p;

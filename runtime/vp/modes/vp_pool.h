@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * vp_pool.h - the queue of messages that all carriers share, and their order.
+ * vp_pool.h - the queue of messages that all I/O threads share, and their order.
  */
 #ifndef XK_VP_POOL_H
 #define XK_VP_POOL_H
@@ -12,13 +12,13 @@ struct xk_pool {
 	uint64_t           given;        /* tickets, under the lock */
 	struct xk_lock     lock;         /* of queue->local and given */
 	struct xk_lockstat lockstat;
-	uint64_t           idle XK_ALIGNED;  /* carriers whose task is parked */
+	uint64_t           idle XK_ALIGNED;  /* I/O threads whose task is parked */
 	uint32_t           woken;        /* who was woken last */
 	uint64_t           turn XK_ALIGNED;  /* the ticket that may look for its owner, see vp_handoff.c */
-	struct { struct xk_task task; struct xk_call wake; } carrier[XK_CARRIERS_MAX];
+	struct { struct xk_task task; struct xk_call wake; } io_thread[XK_IO_THREADS_MAX];
 };
 
-/* vp_handoff.c: the message that carrier carries has found no owner: those behind it go on. */
-void xk_vp_order_skip(struct xk_vp *carrier);
+/* vp_handoff.c: the message that this I/O thread carries has found no owner: those behind it go on. */
+void xk_vp_order_skip(struct xk_vp *io_thread);
 
 #endif

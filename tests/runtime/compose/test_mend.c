@@ -59,7 +59,7 @@ static void as_little_as_possible_is_changed(void)
 		   "threading = { domain = \"connections\", vps = 1, workers = 1, entry = \"own\" }");
 	nearest_is("threading = lp { entry = 'own' }", "", "threading = lp { entry = \"thread\" }");
 	nearest_is("threading = lp { high = 4, low = 4 }", "", "threading = lp { high = 5, low = 4 }");
-	nearest_is("threading = mp { carriers = 0 }", "", "threading = mp { carriers = 1 }");
+	nearest_is("threading = mp { io_threads = 0 }", "", "threading = mp { io_threads = 1 }");
 	nearest_is("threading = ips { workers = 65 }", "", "threading = ips { workers = 64 }");
 	nearest_is("threading = msgp { table = 'none', hold = true }", "", "threading = msgp { table = \"rw\", hold = true }");
 }

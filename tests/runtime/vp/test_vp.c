@@ -475,7 +475,7 @@ static void application_threads_are_borrowed_under_lock_entry(void)
 	calls_from_threads(a);
 }
 
-/* In MsgP the caller's thread does the connection's work, beside the carriers. */
+/* In MsgP the caller's thread does the connection's work, beside the I/O threads. */
 static void application_threads_are_borrowed_by_msgp(void)
 {
 	calls_from_threads(arch_of("msgp", 4, 2));
@@ -557,7 +557,7 @@ static void application_threads_wait_for_the_bound_thread_of_their_group(void)
 {
 	struct xk_arch a = arch_of("connp_t", 4, 0);
 
-	a.carriers = 0;
+	a.io_threads = 0;
 	calls_from_threads(a);
 }
 

@@ -13,10 +13,10 @@ local axes = {
   -- a thread for each connection, which runs all layers
   cp = function(t) return { vps = t.conns } end,
   -- the same with a thread for the device, whose packet filter feeds the connections' threads (4.3.1: CP_DLP)
-  cp_dlp = function(t) return { vps = t.conns, carriers = 1 } end,
+  cp_dlp = function(t) return { vps = t.conns, io_threads = 1 } end,
   -- a pool of threads, as many as processors, each carries one message; far more locks than connections, so that
   -- hashes that meet are few
-  mp = function(t) return { carriers = t.cpus, vps = t.conns < 256 and 1024 or 4096 } end,
+  mp = function(t) return { io_threads = t.cpus, vps = t.conns < 256 and 1024 or 4096 } end,
   -- a thread for each layer, queues between, which take one message at a time (4.3.2); a stack of them for five connections;
   -- who has no message or no room sleeps at once, as the paper's Condition objects let him
   lp = function(t) return { clusters = (t.conns + 4) // 5, burst = 1, spin = "0us" } end,

@@ -8,7 +8,7 @@
 -- of its own, which is the one copy of the paper's pseudo-device.  TCP is 4.3BSD Reno.  With t.xdr every message arrives as
 -- an XDR array of 128 samples (integers and doubles), made by the device, and is decoded.
 -- t.place is the device's: "map" where its connections are dealt to threads (a thread each: CP; layers: LP),
--- "hash" (default) where carriers find a connection's owner (MP).
+-- "hash" (default) where I/O threads find a connection's owner (MP).
 return function(t)
   -- The array's count, and over a stream the record's mark before it.
   local lead = t.transport == "tcp" and "8000100400000080" or "00000080"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_carriers.c - promises of carriers: connections are not mapped to them, each
+ * test_io_threads.c - promises of I/O threads: connections are not mapped to them, each
  * has a worker; a pool shares one queue, its threads are made before the first message
  * and see a connection's messages in turn; each takes its message through the lock of
  * its connection; the order of arrival is kept where that is asked for, and what
@@ -16,7 +16,7 @@
 #include "tests/support/xk_test_graph.h"
 
 #define CONNS 4u
-#define MAX_CARRIERS 8u
+#define MAX_IO_THREADS 8u
 
 /* Virtual processors, and so locks, of the connections together. */
 static unsigned nlocks = CONNS;
@@ -28,12 +28,12 @@ static struct {
 	struct xk_vpset *set;
 	uint64_t  before;
 	uint32_t  arrived;                       /* atomically */
-	uint32_t  busy[CONNS + MAX_CARRIERS];    /* threads inside; atomically */
+	uint32_t  busy[CONNS + MAX_IO_THREADS];    /* threads inside; atomically */
 	uint32_t  overlap;                       /* atomically */
 	/* By connection, under the lock of its VP: */
 	uint32_t  seen[CONNS], misplaced[CONNS], next[CONNS];
-	uint64_t  carriers[CONNS];               /* who brought them, a bit each */
-	bool      drop_odd;                      /* a carrier finds no owner for these */
+	uint64_t  io_threads[CONNS];               /* who brought them, a bit each */
+	bool      drop_odd;                      /* an I/O thread finds no owner for these */
 } fx;
 
 static struct word word_of(const struct xk_msg *m)
@@ -45,7 +45,7 @@ static struct word word_of(const struct xk_msg *m)
 }
 
 /* On a connection's VP. */
-static void arrive(struct xk_vp *vp, struct xk_msg *m, uint64_t carrier)
+static void arrive(struct xk_vp *vp, struct xk_msg *m, uint64_t io_thread)
 {
 	struct word w = word_of(m);
 
@@ -53,19 +53,19 @@ static void arrive(struct xk_vp *vp, struct xk_msg *m, uint64_t carrier)
 	fx.misplaced[w.from] += w.no < fx.next[w.from];
 	fx.next[w.from] = w.no;
 	fx.seen[w.from]++;
-	fx.carriers[w.from] |= carrier;
+	fx.io_threads[w.from] |= io_thread;
 	xk_msg_free(m);
 	xk_atomic_add(&fx.arrived, 1u);
 }
 
-static _Thread_local uint64_t carrier_bit;
+static _Thread_local uint64_t io_thread_bit;
 
 /* Message numbers of one owner rise in the queue: its one sender is VP 0's task. */
 static void carry(struct xk_vp *vp, struct xk_msg *m)
 {
 	struct word w = word_of(m);
 
-	carrier_bit = 1ull << (vp->no - nlocks);
+	io_thread_bit = 1ull << (vp->no - nlocks);
 	if (fx.drop_odd && w.no % 2 != 0) {
 		xk_msg_free(m);
 		xk_atomic_add(&fx.arrived, 1u);
@@ -75,9 +75,9 @@ static void carry(struct xk_vp *vp, struct xk_msg *m)
 	xk_vp_table_read(vp);
 	if (!vp->set->arch.hold)
 		xk_vp_table_unread(vp);
-	xk_vp_escort(vp->set->vp[w.from % nlocks], m, vp->set->arch.hold);
+	xk_vp_handoff(vp->set->vp[w.from % nlocks], m, vp->set->arch.hold);
 	CU_ASSERT_EQUAL_FATAL(xk_vp_self, vp);
-	carrier_bit = 0;
+	io_thread_bit = 0;
 }
 
 static void deliver(struct xk_vp *vp, struct xk_msg *m)
@@ -85,10 +85,10 @@ static void deliver(struct xk_vp *vp, struct xk_msg *m)
 	if (xk_atomic_add(&fx.busy[vp->no], 1u) != 0)
 		xk_atomic_add(&fx.overlap, 1u);
 	CU_ASSERT_EQUAL_FATAL(xk_vp_self, vp);
-	if (xk_vp_is_carrier(vp))
+	if (xk_vp_is_io(vp))
 		carry(vp, m);
 	else
-		arrive(vp, m, carrier_bit);
+		arrive(vp, m, io_thread_bit);
 	xk_atomic_add(&fx.busy[vp->no], (uint32_t)-1);
 }
 
@@ -133,7 +133,7 @@ static unsigned send_run(struct xk_task *t, unsigned budget)
 {
 	struct sender *s = xk_container_of(t, struct sender, task);
 	struct xk_vpset *set = t->vp->set;
-	struct xk_vp *to = xk_vpset_pools(set) ? set->vp[set->nvps] : xk_vpset_carrier(set, 0);
+	struct xk_vp *to = xk_vpset_pools(set) ? set->vp[set->nvps] : xk_vpset_io(set, 0);
 
 	(void)budget;
 	for (uint32_t i = 0; i < CONNS; i++)
@@ -187,32 +187,32 @@ static uint32_t misplaced(void)
 
 /* ---- tests ------------------------------------------------------------------------------ */
 
-static void a_carrier_has_a_worker_and_no_connection(void)
+static void an_io_thread_has_a_worker_and_no_connection(void)
 {
 	struct xk_arch a = *xk_arch_find("connp_l");
 
-	a.carriers = 3;
+	a.io_threads = 3;
 	a.workers = 2;
 	make(a);
 	CU_ASSERT_EQUAL(fx.set->nconn, CONNS);
 	CU_ASSERT_EQUAL(fx.set->nvps, CONNS + 3);
 	CU_ASSERT_EQUAL(fx.set->nworkers, 5);
-	CU_ASSERT_FALSE(xk_vp_is_carrier(fx.set->vp[CONNS - 1]));
+	CU_ASSERT_FALSE(xk_vp_is_io(fx.set->vp[CONNS - 1]));
 	for (unsigned i = 0; i < 3; i++) {
 		const struct xk_vp *c = fx.set->vp[CONNS + i];
 
-		CU_ASSERT(xk_vp_is_carrier(c));
+		CU_ASSERT(xk_vp_is_io(c));
 		CU_ASSERT_PTR_EQUAL(c->worker, fx.set->worker[2 + i]);
-		CU_ASSERT_PTR_EQUAL(xk_vpset_carrier(fx.set, i + 3), c);
+		CU_ASSERT_PTR_EQUAL(xk_vpset_io(fx.set, i + 3), c);
 	}
 	unmake();
-	a.carriers = 1;                  /* one thread for all devices */
+	a.io_threads = 1;                  /* one thread for all devices */
 	make(a);
-	CU_ASSERT_PTR_EQUAL(xk_vpset_carrier(fx.set, 0), xk_vpset_carrier(fx.set, 1));
+	CU_ASSERT_PTR_EQUAL(xk_vpset_io(fx.set, 0), xk_vpset_io(fx.set, 1));
 	unmake();
-	a.carriers = 0;
+	a.io_threads = 0;
 	make(a);
-	CU_ASSERT_PTR_NULL(xk_vpset_carrier(fx.set, 0));
+	CU_ASSERT_PTR_NULL(xk_vpset_io(fx.set, 0));
 	unmake();
 }
 
@@ -232,7 +232,7 @@ static void every_message_reaches_its_connection_once_under_every_table_lock(voi
 			a.hold = a.hold && a.table != NULL;
 			a.lock = kinds[i % 5];
 			a.handover = i % 2 ? XK_HANDOVER_TRY : XK_HANDOVER_ENTER;
-			a.carriers = 3;
+			a.io_threads = 3;
 			send_all(a, 100);
 			for (unsigned k = 0; k < CONNS; k++)
 				CU_ASSERT_EQUAL(fx.seen[k], 100);
@@ -240,7 +240,7 @@ static void every_message_reaches_its_connection_once_under_every_table_lock(voi
 		}
 }
 
-/* A device has one carrier, so what it brings enters each connection in its order. */
+/* A device has one I/O thread, so what it brings enters each connection in its order. */
 static void msgp_keeps_the_order_of_each_connection(void)
 {
 	for (unsigned i = 0; i < XK_ARRAY_LEN(kinds); i++) {
@@ -248,7 +248,7 @@ static void msgp_keeps_the_order_of_each_connection(void)
 
 		a.table = kinds[i];
 		a.hold = a.hold && a.table != NULL;
-		a.carriers = 2 + i % 3;
+		a.io_threads = 2 + i % 3;
 		send_all(a, xk_test_rounds(500));
 		CU_ASSERT_EQUAL(misplaced(), 0);
 		unmake();
@@ -261,7 +261,7 @@ static void a_pool_asked_for_the_order_of_arrival_keeps_it(void)
 		struct xk_arch a = *xk_arch_find("mp");
 
 		a.order = XK_ORDER_ARRIVAL;
-		a.carriers = 4;
+		a.io_threads = 4;
 		a.burst = i % 2 ? 5 : 1;
 		a.handover = i < 2 ? XK_HANDOVER_ENTER : XK_HANDOVER_TRY;
 		send_all(a, xk_test_rounds(500));
@@ -277,7 +277,7 @@ static void a_message_without_an_owner_does_not_stop_those_behind_it(void)
 	struct xk_arch a = *xk_arch_find("mp");
 	struct xk_errs *e = xk_errs_new();
 
-	a.carriers = 3;
+	a.io_threads = 3;
 	a.order = XK_ORDER_ARRIVAL;
 	make(a);
 	fx.drop_odd = true;
@@ -306,24 +306,24 @@ static void a_message_that_is_overtaken_is_counted(void)
 	c = fx.set->vp[CONNS];
 	xk_vp_enter_idle(c);
 	c->ticket = 9;
-	xk_vp_escort(fx.set->vp[1], message(1, 1), false);
+	xk_vp_handoff(fx.set->vp[1], message(1, 1), false);
 	CU_ASSERT_EQUAL(c->ticket, 0);
 	CU_ASSERT_EQUAL(overtaken(), 0);
 	c->ticket = 8;
-	xk_vp_escort(fx.set->vp[1], message(1, 0), false);
+	xk_vp_handoff(fx.set->vp[1], message(1, 0), false);
 	CU_ASSERT_EQUAL(overtaken(), 1);
 	CU_ASSERT_EQUAL(fx.misplaced[1], 1);
 	c->ticket = 10;
-	xk_vp_escort(fx.set->vp[1], message(1, 2), false);
+	xk_vp_handoff(fx.set->vp[1], message(1, 2), false);
 	CU_ASSERT_EQUAL(overtaken(), 1);
 	/* One that was kept back on its way has none. */
-	xk_vp_escort(fx.set->vp[1], message(1, 3), false);
+	xk_vp_handoff(fx.set->vp[1], message(1, 3), false);
 	CU_ASSERT_EQUAL(overtaken(), 1);
 	xk_vp_leave_idle(c);
 	unmake();
 }
 
-/* The table's lock, which tells when a carrier that held it has its connection's. */
+/* The table's lock, which tells when an I/O thread that held it has its connection's. */
 static struct { struct xk_lock_ops ops; void (*then)(void); } told;
 
 static void tell(struct xk_lock *l)
@@ -340,11 +340,11 @@ static void carry_second(void *arg)
 	xk_vp_enter_idle(c);
 	c->ticket = 2;
 	xk_vp_order_find(c);
-	xk_vp_escort(fx.set->vp[1], message(1, 1), false);
+	xk_vp_handoff(fx.set->vp[1], message(1, 1), false);
 	xk_vp_leave_idle(c);
 }
 
-/* Another carrier with the next message of the connection, which finds it busy. */
+/* Another I/O thread with the next message of the connection, which finds it busy. */
 static void second_comes(void)
 {
 	struct xk_thread *t;
@@ -366,34 +366,34 @@ static void a_message_left_for_whoever_is_inside_does_not_overtake_his(void)
 	a.handover = XK_HANDOVER_TRY;
 	a.table = &told.ops;
 	a.hold = true;
-	a.carriers = 2;
+	a.io_threads = 2;
 	make(a);
 	c = fx.set->vp[CONNS];
 	xk_vp_enter_idle(c);
 	c->ticket = 1;
 	xk_vp_order_find(c);
 	xk_vp_table_read(c);
-	xk_vp_escort(fx.set->vp[1], message(1, 0), true);
+	xk_vp_handoff(fx.set->vp[1], message(1, 0), true);
 	CU_ASSERT_PTR_NULL(told.then);
-	xk_vp_escort(fx.set->vp[1], message(1, 2), false);
+	xk_vp_handoff(fx.set->vp[1], message(1, 2), false);
 	CU_ASSERT_EQUAL(fx.seen[1], 3);
 	CU_ASSERT_EQUAL(misplaced() + overtaken(), 0);
 	xk_vp_leave_idle(c);
 	unmake();
 }
 
-/* Under the simulated clock each carrier has its turn: consecutive messages of one
+/* Under the simulated clock each I/O thread has its turn: consecutive messages of one
  * connection are had by different ones. */
-static void consecutive_messages_of_a_connection_have_different_carriers(void)
+static void consecutive_messages_of_a_connection_have_different_io_threads(void)
 {
 	struct xk_arch a = *xk_arch_find("mp");
 
 	a.schedule = XK_SCHED_VIRTUAL;
-	a.carriers = 3;
+	a.io_threads = 3;
 	a.order = XK_ORDER_ARRIVAL;
 	send_all(a, 60);
 	for (unsigned k = 0; k < CONNS; k++)
-		CU_ASSERT(__builtin_popcountll(fx.carriers[k]) > 1);
+		CU_ASSERT(__builtin_popcountll(fx.io_threads[k]) > 1);
 	CU_ASSERT_EQUAL(misplaced(), 0);
 	unmake();
 }
@@ -423,7 +423,7 @@ static void the_threads_of_a_pool_are_there_before_the_first_message(void)
 	struct xk_errs *e = xk_errs_new();
 	unsigned before;
 
-	a.carriers = 4;
+	a.io_threads = 4;
 	make(a);
 	xk_task_init(&s.task, fx.set->vp[0], send_run);
 	CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
@@ -437,19 +437,19 @@ static void the_threads_of_a_pool_are_there_before_the_first_message(void)
 	xk_errs_free(e);
 }
 
-/* Inside connection 1's VP: one message for it, whose carrier then waits for us. */
+/* Inside connection 1's VP: one message for it, whose I/O thread then waits for us. */
 static void send_and_stay(struct xk_vp *vp, void *arg)
 {
 	struct xk_vpset *set = vp->set;
-	struct xk_vp *carrier = xk_vpset_carrier(set, 0);
+	struct xk_vp *io_thread = xk_vpset_io(set, 0);
 	struct xk_lockstat own = { 0 };
 	bool hold = *(bool *)arg, had = false;
 	struct xk_msg *m = message(1, 0);
 
 	/* Left at once, not when the unit ends. */
 	m->link = NULL;
-	CU_ASSERT_FATAL(xk_vp_inbox_push(carrier, m, m, 1));
-	while (xk_counter_read(carrier->tablestat.taken) == 0)
+	CU_ASSERT_FATAL(xk_vp_inbox_push(io_thread, m, m, 1));
+	while (xk_counter_read(io_thread->tablestat.taken) == 0)
 		xk_thread_yield();
 	/* It has had the lock once, and wants ours: does it have it still? */
 	for (unsigned i = 0; !had && (!hold || i < 200); i++) {
@@ -468,7 +468,7 @@ static void the_table_is_held_while_a_connection_is_waited_for_or_not(void)
 		struct xk_errs *e = xk_errs_new();
 		bool hold = i != 0;
 
-		a.carriers = 1;
+		a.io_threads = 1;
 		a.hold = hold;
 		make(a);
 		CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
@@ -549,14 +549,14 @@ static void enters_by_table(bool hold)
 	CU_ASSERT_EQUAL(enters(a, 2, hold ? guest_waits : guest_gets_in, hold ? 0 : 1), hold ? 1 : 0);
 }
 
-/* A carrier's lock comes before the table's: who enters one, to close what is there, takes no table. */
-static void who_enters_a_carrier_takes_no_table(void)
+/* An I/O thread's lock comes before the table's: who enters one, to close what is there, takes no table. */
+static void who_enters_an_io_thread_takes_no_table(void)
 {
 	CU_ASSERT_EQUAL(enters(*xk_arch_find("msgp"), CONNS, guest_gets_in, 1), 0);
 }
 
 static void an_application_thread_takes_the_table_where_it_is_held(void) { enters_by_table(true); }
-static void and_not_where_carriers_give_it_back_first(void) { enters_by_table(false); }
+static void and_not_where_io_threads_give_it_back_first(void) { enters_by_table(false); }
 
 /* Nothing but what it holds is lost when a set goes with its queue full. */
 static void what_waits_in_the_queue_is_freed_with_it(void)
@@ -586,7 +586,7 @@ static void locks_are_counted_by_what_they_guard(void)
 	struct xk_lock_counts c, sum = { 0 }, table = { 0 }, queue;
 
 	a.schedule = XK_SCHED_VIRTUAL;
-	a.carriers = 2;
+	a.io_threads = 2;
 	send_all(a, 50);
 	for (unsigned i = 0; i < fx.set->nvps; i++) {
 		xk_lockstat_read(&fx.set->vp[i]->lockstat, &c);
@@ -682,8 +682,8 @@ static void what_cannot_be_shared_is_refused_with_the_reason(void)
 	struct xk_arch a;
 
 	a = *mp, a.entry = XK_ENTRY_OWN, a.handover = XK_HANDOVER_POST, refuses(a, "entry");
-	a = *mp, a.carriers = 0, refuses(a, "carriers");
-	a = *mp, a.carriers = 65, refuses(a, "64");
+	a = *mp, a.io_threads = 0, refuses(a, "io_threads");
+	a = *mp, a.io_threads = 65, refuses(a, "64");
 	a = *mp, a.handover = XK_HANDOVER_POST, refuses(a, "handover");
 	a = *mp, a.table = NULL, a.hold = true, refuses(a, "hold");
 	a = *mp, a.inbound = XK_INBOUND_DEVICE, a.order = XK_ORDER_ARRIVAL, refuses(a, "order");
@@ -694,19 +694,19 @@ static void what_cannot_be_shared_is_refused_with_the_reason(void)
 }
 
 static CU_TestInfo tests[] = {
-	{ "a carrier has a worker and no connection", a_carrier_has_a_worker_and_no_connection },
+	{ "an I/O thread has a worker and no connection", an_io_thread_has_a_worker_and_no_connection },
 	{ "every message reaches its connection once under every table lock", every_message_reaches_its_connection_once_under_every_table_lock },
 	{ "msgp keeps the order of each connection", msgp_keeps_the_order_of_each_connection },
 	{ "a pool asked for the order of arrival keeps it", a_pool_asked_for_the_order_of_arrival_keeps_it },
 	{ "a message without an owner does not stop those behind it", a_message_without_an_owner_does_not_stop_those_behind_it },
 	{ "a message that is overtaken is counted", a_message_that_is_overtaken_is_counted },
 	{ "a message left for whoever is inside does not overtake his", a_message_left_for_whoever_is_inside_does_not_overtake_his },
-	{ "consecutive messages of a connection have different carriers", consecutive_messages_of_a_connection_have_different_carriers },
+	{ "consecutive messages of a connection have different I/O threads", consecutive_messages_of_a_connection_have_different_io_threads },
 	{ "the threads of a pool are there before the first message", the_threads_of_a_pool_are_there_before_the_first_message },
 	{ "the table is held while a connection is waited for or not", the_table_is_held_while_a_connection_is_waited_for_or_not },
 	{ "an application thread takes the table where it is held", an_application_thread_takes_the_table_where_it_is_held },
-	{ "who enters a carrier takes no table", who_enters_a_carrier_takes_no_table },
-	{ "and not where carriers give it back first", and_not_where_carriers_give_it_back_first },
+	{ "who enters an I/O thread takes no table", who_enters_an_io_thread_takes_no_table },
+	{ "and not where I/O threads give it back first", and_not_where_io_threads_give_it_back_first },
 	{ "what waits in the queue is freed with it", what_waits_in_the_queue_is_freed_with_it },
 	{ "locks are counted by what they guard", locks_are_counted_by_what_they_guard },
 	{ "one, few or many locks keep each connection's order", one_few_or_many_locks_keep_each_connections_order },
@@ -714,6 +714,6 @@ static CU_TestInfo tests[] = {
 	{ "what cannot be shared is refused with the reason", what_cannot_be_shared_is_refused_with_the_reason },
 	CU_TEST_INFO_NULL
 };
-static CU_SuiteInfo suites[] = { { .pName = "carriers", .pTests = tests }, CU_SUITE_INFO_NULL };
+static CU_SuiteInfo suites[] = { { .pName = "io_threads", .pTests = tests }, CU_SUITE_INFO_NULL };
 
 int main(void) { return xk_test_main_rcu(suites); }

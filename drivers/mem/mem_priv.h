@@ -118,7 +118,7 @@ static inline bool mem_is_here(const struct xk_rep *r, const struct xk_vp *home)
 {
 	const struct xk_vp *reader = mem_state(r)->reader;
 
-	/* By number: in the domain layers another lane of the same cluster is asked for. */
+	/* By number: in the domain layers another stage of the same pipeline is asked for. */
 	return (reader != NULL ? reader : home)->no == r->vp->no;
 }
 

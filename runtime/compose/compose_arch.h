@@ -18,7 +18,7 @@ struct arch_conf {
 	uint64_t vps, workers, io_threads, burst, quantum, cpus, inbox, spin, seed, stack;
 	bool     wired, hold, lock_times;
 	struct xk_plist map;
-	uint64_t clusters, high, low;
+	uint64_t pipelines, high, low;
 	struct xk_plist layers;
 };
 
@@ -26,7 +26,7 @@ struct arch_conf {
 enum axis {
 	AX_DOMAIN, AX_VPS, AX_WORKERS, AX_ENTRY, AX_HANDOVER, AX_LOCK, AX_IO_THREADS, AX_INBOUND, AX_ORDER, AX_DATAGRAMS, AX_TABLE,
 	AX_OBJECT_LOCKS, AX_HOLD, AX_SCHEDULE, AX_SPREAD, AX_BURST, AX_QUANTUM, AX_WIRED, AX_CPUS, AX_INBOX, AX_SPIN, AX_SEED,
-	AX_THREADS, AX_STACK, AX_MAP, AX_CLUSTERS, AX_LAYERS, AX_HIGH, AX_LOW, AX_LOCK_TIMES, AX_N
+	AX_THREADS, AX_STACK, AX_MAP, AX_PIPELINES, AX_LAYERS, AX_HIGH, AX_LOW, AX_LOCK_TIMES, AX_N
 };
 
 struct axes {

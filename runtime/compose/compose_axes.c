@@ -98,9 +98,9 @@ const struct xk_param xk_arch_params[] = {
 	[AX_MAP] = { .name = "map", .type = XK_P_LIST, .elem = XK_P_UINT,
 	  .doc = "virtual processor (from 1) of connection 1, 2, ...; repeated; without it round robin",
 	  .offset = offsetof(struct arch_conf, map) },
-	[AX_CLUSTERS] = { .name = "clusters", .type = XK_P_UINT, .min = "1", .max = "8192",
+	[AX_PIPELINES] = { .name = "pipelines", .type = XK_P_UINT, .min = "1", .max = "8192",
 	  .doc = "domain \"layers\": sets of layers with threads of their own; connections are spread over them",
-	  .offset = offsetof(struct arch_conf, clusters) },
+	  .offset = offsetof(struct arch_conf, pipelines) },
 	[AX_LAYERS] = { .name = "layers", .type = XK_P_LIST, .elem = XK_P_TEXT,
 	  .doc = "domain \"layers\": for each layer, from the device up, the names of its nodes, separated by a space; "
 		 "without it device and links, network, transport, all above",
@@ -141,7 +141,7 @@ struct axes axes_of(const struct xk_arch *a)
 		.inbound = a->inbound, .order = a->order, .datagrams = a->datagrams, .threads = a->threads, .stack = a->stack,
 		.object_locks = a->objects,
 		.lock_times = !a->lock_untimed,
-		.clusters = a->domain == XK_DOMAIN_LAYER ? (uint64_t)a->vps : 0, .high = a->high, .low = a->low,
+		.pipelines = a->domain == XK_DOMAIN_LAYER ? (uint64_t)a->vps : 0, .high = a->high, .low = a->low,
 	} };
 }
 
@@ -163,7 +163,7 @@ static bool fixes(const struct xk_arch *a, enum axis x)
 
 	switch (x) {
 	case AX_VPS: return !layers;
-	case AX_CLUSTERS: case AX_LAYERS: case AX_HIGH: case AX_LOW: return layers;
+	case AX_PIPELINES: case AX_LAYERS: case AX_HIGH: case AX_LOW: return layers;
 	case AX_LOCK: case AX_HANDOVER: return a->entry == XK_ENTRY_LOCK;
 	case AX_WORKERS: return a->workers != 0;
 	case AX_CPUS: return a->cpus != 0;
@@ -252,7 +252,7 @@ static void take_layers(struct xk_arch *a, const struct axes *x)
 
 	if (a->domain != XK_DOMAIN_LAYER)
 		return;
-	a->vps = c->clusters != 0 ? (int)c->clusters : 1;
+	a->vps = c->pipelines != 0 ? (int)c->pipelines : 1;
 	a->layers = c->layers.n != 0 ? c->layers.n : a->layers != 0 ? a->layers : 4;
 	a->high = c->high != 0 ? (uint32_t)c->high : 256;
 	a->low = axes_said(x, AX_LOW) ? (uint32_t)c->low : a->high / 4;
@@ -328,12 +328,12 @@ struct xk_arch axes_arch(const struct axes *x, const struct axes_graph *g)
 /* Words that say nothing in the other domains, and vps, which says nothing in this one. */
 static const char *misplaced(const struct axes *x, enum axis *about)
 {
-	static const enum axis words[] = { AX_CLUSTERS, AX_LAYERS, AX_HIGH, AX_LOW };
+	static const enum axis words[] = { AX_PIPELINES, AX_LAYERS, AX_HIGH, AX_LOW };
 
 	if (x->conf.domain == XK_DOMAIN_LAYER) {
 		*about = AX_VPS;
-		return axes_said(x, AX_VPS) ? "domain \"layers\" has a virtual processor for each layer and cluster: "
-					      "say clusters, not vps" : NULL;
+		return axes_said(x, AX_VPS) ? "domain \"layers\" has a virtual processor for each layer and pipeline: "
+					      "say pipelines, not vps" : NULL;
 	}
 	for (unsigned i = 0; i < XK_ARRAY_LEN(words); i++)
 		if (axes_said(x, words[i])) {

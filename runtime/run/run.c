@@ -388,7 +388,7 @@ int xk_run(struct xk_graph *g, const struct xk_run_opts *o, struct xk_run_result
 	unsigned before = xk_errs_count(e);
 	int err;
 
-	*r = (struct xk_run_result){ .graph = g, .nnodes = g->nnodes, .nvps = g->vps->nvps, .nlanes = g->vps->nlanes,
+	*r = (struct xk_run_result){ .graph = g, .nnodes = g->nnodes, .nvps = g->vps->nvps, .nall = g->vps->nall,
 				     .nworkers = g->vps->nworkers + g->vps->noutside,
 				     .noutside = g->vps->noutside, .busiest = -1,
 				     .is_virtual = g->vps->arch.schedule == XK_SCHED_VIRTUAL };
@@ -405,7 +405,7 @@ int xk_run(struct xk_graph *g, const struct xk_run_opts *o, struct xk_run_result
 const char *xk_run_end_text(enum xk_run_end e)
 {
 	static const char *const text[] = {
-		[XK_RUN_DURATION] = "time was up", [XK_RUN_FINISHED] = "the applications finished",
+		[XK_RUN_DURATION] = "duration elapsed", [XK_RUN_FINISHED] = "workload complete",
 		[XK_RUN_STOPPED] = "stopped", [XK_RUN_MESSAGES] = "the messages were done",
 		[XK_RUN_IDLE] = "nothing was left to happen", [XK_RUN_CUT_OFF] = "every device is gone",
 		[XK_RUN_GOES_ON] = "so far",

@@ -159,18 +159,18 @@ static uint64_t resident_bytes(void)
 	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static json_t *lane_json(const struct xk_lane_stats *l)
+static json_t *stage_json(const struct xk_stage_stats *l)
 {
 	json_t *j = json_object();
 
-	put(j, "cluster", l->cluster);
+	put(j, "pipeline", l->pipeline);
 	put(j, "layer", l->layer);
 	put(j, "taken_up", l->up);
 	put(j, "taken_down", l->down);
-	put(j, "handed", l->handed);
-	put(j, "stops", l->stops);
-	put(j, "alone", l->alone);
-	put(j, "waited_to_be_alone", l->asked);
+	put(j, "forwarded", l->forwarded);
+	put(j, "backpressure", l->backpressure);
+	put(j, "exclusive", l->exclusive);
+	put(j, "exclusive_waits", l->asked);
 	put(j, "late", l->late);
 	put(j, "longest_queue", l->most);
 	put(j, "sleeps", l->sleeps);
@@ -183,7 +183,7 @@ static json_t *vps_json(const struct xk_run_result *r)
 {
 	json_t *a = json_array();
 
-	for (unsigned i = 0; i < r->nlanes; i++) {
+	for (unsigned i = 0; i < r->nall; i++) {
 		const struct xk_run_vp *v = &r->vp[i];
 		json_t *j = json_object();
 
@@ -193,14 +193,14 @@ static json_t *vps_json(const struct xk_run_result *r)
 		put(j, "posted_out", v->posted_out);
 		put(j, "borrowed", v->borrowed);
 		put(j, "inbox_drops", v->inbox_drops);
-		put(j, "carried", v->carried);
+		put(j, "direct_handoffs", v->carried);
 		put(j, "waits", v->lock.contended);
 		put(j, "order_waits", v->order_waits);
 		put(j, "overtaken", v->overtaken);
 		put(j, "wrong_vp", v->wrong_vp);
 		put(j, "busy_ns", v->busy_ns);
 		if (r->graph->vps->arch.domain == XK_DOMAIN_LAYER)
-			json_object_set_new(j, "lane", lane_json(&v->lane));
+			json_object_set_new(j, "stage", stage_json(&v->stage));
 		json_array_append_new(a, j);
 	}
 	return a;
@@ -276,7 +276,7 @@ static json_t *run_json(const struct xk_run_result *r, bool per_vp, bool per_con
 	json_t *j = json_object(), *nodes = json_array();
 	double s = (double)r->measured_ns / 1e9;
 
-	put(j, "schema", 1);
+	put(j, "schema", 2);
 	json_object_set_new(j, "graph", json_string(r->graph->name));
 	json_object_set_new(j, "end", json_string(xk_run_end_text(r->end)));
 	json_object_set_new(j, "virtual", json_boolean(r->is_virtual));

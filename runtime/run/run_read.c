@@ -155,7 +155,7 @@ static void read_vp(const struct xk_vp *vp, struct xk_run_vp *out)
 	};
 	out->order_waits = xk_counter_read(vp->order_waits);
 	out->overtaken = xk_counter_read(vp->overtaken);
-	xk_lane_stats(vp, &out->lane);
+	xk_stage_stats(vp, &out->stage);
 	xk_lockstat_read(&vp->lockstat, &out->lock);
 	xk_ult_stats(vp, &out->ult);
 	xk_lockstat_read(&vp->tablestat, &out->table);
@@ -176,7 +176,7 @@ static int snap(const struct xk_graph *g, struct run_snap *s)
 	unsigned nvps = g->vps->nvps;
 
 	s->counts = xk_alloc((size_t)g->nnodes * nvps * sizeof *s->counts + 1);
-	s->vp = xk_alloc(g->vps->nlanes * sizeof *s->vp);
+	s->vp = xk_alloc(g->vps->nall * sizeof *s->vp);
 	s->worker = xk_alloc((g->vps->nworkers + g->vps->noutside) * sizeof *s->worker + 1);
 	s->time = xk_alloc(g->nnodes * sizeof *s->time + 1);
 	s->objects = xk_alloc(g->nnodes * sizeof *s->objects + 1);
@@ -190,8 +190,8 @@ static int snap(const struct xk_graph *g, struct run_snap *s)
 	for (unsigned i = 0; i < g->nnodes; i++)
 		for (unsigned v = 0; v < nvps; v++)
 			read_rep(g->node[i]->rep[v], &s->counts[(size_t)i * nvps + v]);
-	for (unsigned v = 0; v < g->vps->nlanes; v++)
-		read_vp(g->vps->lane[v], &s->vp[v]);
+	for (unsigned v = 0; v < g->vps->nall; v++)
+		read_vp(g->vps->all[v], &s->vp[v]);
 	for (unsigned i = 0; i < g->vps->nworkers; i++)
 		xk_worker_stats(g->vps, i, &s->worker[i]);
 	for (unsigned i = 0; i < g->vps->noutside; i++)
@@ -242,13 +242,13 @@ static void counts_add(struct xk_run_counts *sum, const struct xk_run_counts *c)
 		sum->count[i] += c->count[i];
 }
 
-static void lane_less(struct xk_lane_stats *l, const struct xk_lane_stats *old)
+static void stage_less(struct xk_stage_stats *l, const struct xk_stage_stats *old)
 {
 	l->up -= old->up;
 	l->down -= old->down;
-	l->handed -= old->handed;
-	l->stops -= old->stops;
-	l->alone -= old->alone;
+	l->forwarded -= old->forwarded;
+	l->backpressure -= old->backpressure;
+	l->exclusive -= old->exclusive;
 	l->asked -= old->asked;
 	l->late -= old->late;
 	l->sleeps -= old->sleeps;
@@ -273,7 +273,7 @@ static void vp_less(struct xk_run_vp *v, const struct xk_run_vp *old)
 	v->overtaken -= old->overtaken;
 	v->wrong_vp -= old->wrong_vp;
 	v->busy_ns -= old->busy_ns;
-	lane_less(&v->lane, &old->lane);
+	stage_less(&v->stage, &old->stage);
 }
 
 static void worker_less(struct xk_worker_stats *w, const struct xk_worker_stats *old)
@@ -429,7 +429,7 @@ static void end_messages(struct xk_run_result *r)
 		r->bytes = r->node[r->busiest].bytes;
 		return;
 	}
-	for (unsigned v = 0; v < r->nlanes; v++)
+	for (unsigned v = 0; v < r->nall; v++)
 		r->messages += r->vp[v].messages;
 }
 
@@ -453,7 +453,7 @@ int run_end(struct run *u)
 		snap_fini(&last);
 		return err;
 	}
-	for (unsigned v = 0; v < r->nlanes; v++)
+	for (unsigned v = 0; v < r->nall; v++)
 		vp_less(&last.vp[v], &u->first.vp[v]);
 	for (unsigned i = 0; i < r->nworkers; i++)
 		worker_less(&last.worker[i], &u->first.worker[i]);

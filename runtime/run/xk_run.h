@@ -18,7 +18,7 @@
 
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_upi.h"
-#include "runtime/vp/xk_lane.h"
+#include "runtime/vp/xk_stage.h"
 #include "runtime/vp/xk_ult.h"
 
 struct xk_run_counts {
@@ -52,7 +52,7 @@ struct xk_run_vp {
 	uint64_t order_waits;            /* messages an I/O thread had that waited for their turn */
 	uint64_t overtaken;              /* messages that came in after one that came later */
 	uint64_t wrong_vp;               /* messages of a connection of another VP's; never, but for a bug */
-	struct xk_lane_stats lane;       /* domain layers; `most` since the start */
+	struct xk_stage_stats stage;       /* domain layers; `most` since the start */
 	xk_ns    busy_ns;
 };
 
@@ -111,9 +111,9 @@ struct xk_run_result {
 	xk_ns                     wall_ns;      /* host time of the measured part */
 	unsigned                  nnodes, nvps, nworkers;  /* threads of applications are workers, too: ... */
 	unsigned                  noutside;     /* ... the last ones of them */
-	unsigned                  nlanes;       /* nvps; domain layers: times layers */
+	unsigned                  nall;       /* nvps; domain layers: times layers */
 	struct xk_run_node       *node;         /* [nnodes], bottom-up */
-	struct xk_run_vp         *vp;           /* [nlanes] */
+	struct xk_run_vp         *vp;           /* [nall] */
 	struct xk_worker_stats   *worker;       /* [nworkers], differences (cpu as it is) */
 	struct xk_lock_counts     queue;        /* the queue that I/O threads share */
 	uint64_t                  nconns;

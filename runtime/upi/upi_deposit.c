@@ -91,7 +91,7 @@ int xk_deposit_open(struct xk_deposit **out, struct xk_sess *lls, const struct x
 	if (c->bytes < XK_DEPOSIT_MIN || c->bytes > XK_DEPOSIT_MAX)
 		return XK_E_INVAL;
 	/* Under layer parallelism the device is another thread than the transport. */
-	if (lls->flow == NULL || lls->rep->vp->lane != NULL ||
+	if (lls->flow == NULL || lls->rep->vp->stage != NULL ||
 	    xk_sess_control(lls, XK_CTL_PAYLOAD, &payload, sizeof payload) != (int)sizeof payload)
 		return XK_E_NOTSUP;
 	if (lls->flow->post != 0)

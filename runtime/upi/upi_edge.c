@@ -36,7 +36,7 @@ static void input_drop(struct xk_rep *r, struct xk_msg **m, unsigned n)
 static XK_NOINLINE void input_away(struct xk_rep *r, struct xk_msg *m)
 {
 	m->node = r->node->no;
-	xk_vp_post(r->vp->lane == NULL ? r->vp->set->vp[m->vp] : upi_vp_for(r->node, m->vp), m);
+	xk_vp_post(r->vp->stage == NULL ? r->vp->set->vp[m->vp] : upi_vp_for(r->node, m->vp), m);
 }
 
 /* A run of frames, m of them from the burst's one numbered first. */
@@ -252,7 +252,7 @@ bool xk_reroute(struct xk_rep *r, const struct xk_flowkey *k, struct xk_msg *m)
 		return false;
 	m->node = r->node->no;
 	m->vp = vp;
-	xk_vp_post(r->vp->lane == NULL ? r->vp->set->vp[vp] : upi_vp_for(r->node, vp), m);
+	xk_vp_post(r->vp->stage == NULL ? r->vp->set->vp[vp] : upi_vp_for(r->node, vp), m);
 	return true;
 }
 

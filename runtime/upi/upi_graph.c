@@ -37,7 +37,7 @@ static void deliver(struct xk_vp *vp, struct xk_msg *m)
 
 static int make_upivps(struct xk_graph *g)
 {
-	for (unsigned i = 0; i < g->vps->nlanes; i++) {
+	for (unsigned i = 0; i < g->vps->nall; i++) {
 		struct xk_upivp *u = xk_alloc(sizeof *u);
 
 		if (u == NULL)
@@ -46,7 +46,7 @@ static int make_upivps(struct xk_graph *g)
 		for (unsigned k = 0; k < XK_SCRATCH - 1; k++)
 			u->scratch[k] = &xk_sess_none;
 		u->scratch[XK_SCRATCH - 1] = &xk_sess_end;
-		g->vps->lane[i]->owner = u;
+		g->vps->all[i]->owner = u;
 	}
 	return XK_OK;
 }
@@ -449,7 +449,7 @@ static int stage_live(struct xk_graph *g, struct xk_errs *e)
 
 int xk_graph_up(struct xk_graph *g, struct xk_errs *e)
 {
-	int err = g->vps->cluster != NULL ? upi_layers_assign(g, e) : XK_OK;
+	int err = g->vps->pipeline != NULL ? upi_layers_assign(g, e) : XK_OK;
 
 	if (err == XK_OK)
 		err = xk_graph_filter(g, e);
@@ -598,8 +598,8 @@ static uint64_t astray(const struct xk_graph *g)
 {
 	uint64_t n = 0;
 
-	for (unsigned i = 0; i < g->vps->nlanes; i++)
-		n += xk_counter_read(g->vps->lane[i]->wrong_vp);
+	for (unsigned i = 0; i < g->vps->nall; i++)
+		n += xk_counter_read(g->vps->all[i]->wrong_vp);
 	if (n != 0 && g->nnodes != 0)
 		XK_TRACE(&g->node[0]->log, 1, "%llu messages came to another virtual processor than their connection's",
 			 (unsigned long long)n);
@@ -614,8 +614,8 @@ uint64_t xk_graph_free(struct xk_graph *g)
 		return 0;
 	if (g->vps != NULL) {
 		leaked = graph_undo(g) + astray(g);
-		for (unsigned i = 0; i < g->vps->nlanes; i++)
-			free_upivp(g->vps->lane[i]);
+		for (unsigned i = 0; i < g->vps->nall; i++)
+			free_upivp(g->vps->all[i]);
 		leaked += xk_vpset_free(g->vps);
 	}
 	upi_meter_free(g);
@@ -650,8 +650,8 @@ struct xk_vp *xk_graph_vp_of(const struct xk_graph *g, uint64_t conn)
 {
 	unsigned v = g->conn_map != NULL ? g->conn_map[conn % g->nconn_map] : (unsigned)(conn % g->vps->nconn);
 
-	/* Whoever asks inside a lane of the connection's cluster wants to hear of itself. */
-	if (g->vps->cluster != NULL && xk_vp_self != NULL && xk_vp_self->set == g->vps && xk_vp_self->no == v)
+	/* Whoever asks inside a stage of the connection's pipeline wants to hear of itself. */
+	if (g->vps->pipeline != NULL && xk_vp_self != NULL && xk_vp_self->set == g->vps && xk_vp_self->no == v)
 		return xk_vp_self;
 	return g->vps->vp[v];
 }

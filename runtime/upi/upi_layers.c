@@ -3,13 +3,13 @@
  * upi_layers.c - layer parallelism: what is called within a layer and what is handed over
  * between two.
  *
- * A layer is a group of nodes; each of their replicas lives in that layer's lane of its
- * cluster (xk_lane.h).  A message that is pushed, or passed up, from one layer to another goes
- * into the queue between the two lanes and the same function of the protocol runs when it is
+ * A layer is a group of nodes; each of their replicas lives in that layer's stage of its
+ * pipeline (xk_stage.h).  A message that is pushed, or passed up, from one layer to another goes
+ * into the queue between the two stages and the same function of the protocol runs when it is
  * taken out; within a layer it is called as ever.  This is done by interposed functions: a
  * session's push, a replica's demux, the pop of a session; protocols know nothing of it.
  * Everything else that reaches into another layer (open, close, control, open_done, close_done,
- * a session that ends) is called at once, but alone in the cluster, after the messages that are
+ * a session that ends) is called at once, but exclusively in the pipeline, after the messages that are
  * under way the same way and would have been before it.
  * What only asks for what never changes is answered without any of this.
  * Hints do not cross: a layer finds its sessions by the last one met, or by its map.
@@ -117,7 +117,7 @@ struct xk_vp *upi_vp_for(const struct xk_node *n, unsigned vp)
 {
 	const struct xk_vpset *set = n->graph->vps;
 
-	return set->cluster == NULL ? set->vp[vp] : set->cluster[vp].lane[n->layer]->vp;
+	return set->pipeline == NULL ? set->vp[vp] : set->pipeline[vp].stage[n->layer]->vp;
 }
 
 /* ---- messages ------------------------------------------------------------------------- */
@@ -131,36 +131,36 @@ static void push_here(struct xk_sess *s, struct xk_msg *m)
 
 void upi_layer_push(struct xk_sess *s, struct xk_msg *m)
 {
-	struct xk_lane *to = s->rep->vp->lane;
+	struct xk_stage *to = s->rep->vp->stage;
 
-	if (xk_lane_here() == to)
+	if (xk_stage_here() == to)
 		push_here(s, m);
 	else
-		xk_lane_put(to, m, s);
+		xk_stage_put(to, m, s);
 }
 
-/* At once, by the lane that is alone: lls would not be there anymore when it was taken out. */
+/* At once, by the stage that is exclusive: lls would not be there anymore when it was taken out. */
 static void demux_alone(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
-	struct xk_lane *to = up->rep->vp->lane, *was;
+	struct xk_stage *to = up->rep->vp->stage, *was;
 
-	xk_lane_drain_up(to);
+	xk_stage_drain_up(to);
 	m->u.hint = upi_vp(up->rep->vp)->scratch;
-	was = xk_lane_switch(to);
+	was = xk_stage_switch(to);
 	upi_demux_here(up, lls, m);
-	xk_lane_switch(was);
+	xk_stage_switch(was);
 }
 
 void upi_layer_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
-	struct xk_lane *to = up->rep->vp->lane;
+	struct xk_stage *to = up->rep->vp->stage;
 
-	if (xk_lane_here() == to)
+	if (xk_stage_here() == to)
 		upi_demux_here(up, lls, m);
-	else if (xk_vp_self->lane->direct == lls)
+	else if (xk_vp_self->stage->direct == lls)
 		demux_alone(up, lls, m);
 	else
-		xk_lane_put(to, m, lls);
+		xk_stage_put(to, m, lls);
 }
 
 /* A session that nobody holds is closed when its message has been passed up, so it waits for that. */
@@ -180,17 +180,17 @@ void upi_layer_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, voi
 
 const void *upi_layer_direct(const void *s)
 {
-	struct xk_lane *me = xk_vp_self->lane;
+	struct xk_stage *me = xk_vp_self->stage;
 	const void *was = me->direct;
 
 	if (s != NULL)
-		xk_lane_alone();
+		xk_stage_exclusive();
 	me->direct = s;
 	return was;
 }
 
 /* The operation of the set: a message has arrived. */
-void upi_layer_hop(struct xk_lane *l, struct xk_msg *m, void *of, bool up)
+void upi_layer_hop(struct xk_stage *l, struct xk_msg *m, void *of, bool up)
 {
 	struct xk_sess *s = of;
 	struct xk_up *to;
@@ -200,7 +200,7 @@ void upi_layer_hop(struct xk_lane *l, struct xk_msg *m, void *of, bool up)
 		return;
 	}
 	to = s->up;
-	if (XK_UNLIKELY(to->rep->vp->lane != l)) {     /* another layer has taken the session over */
+	if (XK_UNLIKELY(to->rep->vp->stage != l)) {     /* another layer has taken the session over */
 		upi_layer_demux(to, s, m);
 		return;
 	}
@@ -210,57 +210,57 @@ void upi_layer_hop(struct xk_lane *l, struct xk_msg *m, void *of, bool up)
 
 /* ---- structure ---------------------------------------------------------------------------- */
 
-struct xk_lane *upi_layer_call(const struct xk_rep *r, enum upi_layer_way way)
+struct xk_stage *upi_layer_call(const struct xk_rep *r, enum upi_layer_way way)
 {
-	struct xk_lane *to = r->vp->lane, *here;
+	struct xk_stage *to = r->vp->stage, *here;
 
 	if (xk_vp_self == NULL || to == NULL)
 		return NULL;
-	here = xk_lane_here();
+	here = xk_stage_here();
 	if (here == to)
 		return here;
-	xk_lane_alone();
+	xk_stage_exclusive();
 	if (way == UPI_LAYER_DOWN)
-		xk_lane_drain_down(to);
+		xk_stage_drain_down(to);
 	else if (way == UPI_LAYER_UP)
-		xk_lane_drain_up(to);
-	return xk_lane_switch(to);
+		xk_stage_drain_up(to);
+	return xk_stage_switch(to);
 }
 
-void upi_layer_return(struct xk_lane *was)
+void upi_layer_return(struct xk_stage *was)
 {
 	if (was != NULL)
-		xk_lane_switch(was);
+		xk_stage_switch(was);
 }
 
 void upi_layer_alone(const struct xk_rep *r)
 {
-	if (r->vp->lane != NULL && xk_vp_self != NULL)
-		xk_lane_alone();
+	if (r->vp->stage != NULL && xk_vp_self != NULL)
+		xk_stage_exclusive();
 }
 
 void upi_layer_end(const struct xk_sess *s)
 {
-	const struct xk_lane *l = s->rep->vp->lane;
+	const struct xk_stage *l = s->rep->vp->stage;
 
 	if (l == NULL)
 		return;
-	xk_lane_alone();
-	(void)xk_lane_purge(l->cluster, s);
+	xk_stage_exclusive();
+	(void)xk_stage_purge(l->pipeline, s);
 }
 
 bool upi_layer_names(const struct xk_sess *s)
 {
-	const struct xk_lane *l = s->rep->vp->lane;
+	const struct xk_stage *l = s->rep->vp->stage;
 
-	return l != NULL && xk_lane_names(l->cluster, s);
+	return l != NULL && xk_stage_names(l->pipeline, s);
 }
 
 /* Holding a session of another layer changes what its own layer counts in. */
 void xk_dup_layers(struct xk_sess *s)
 {
-	if (s->rep->vp->lane != NULL && xk_lane_here() != s->rep->vp->lane)
-		xk_lane_alone();
+	if (s->rep->vp->stage != NULL && xk_stage_here() != s->rep->vp->stage)
+		xk_stage_exclusive();
 }
 
 bool upi_layer_constant(unsigned op)

@@ -145,7 +145,7 @@ int xk_graph_meter(struct xk_graph *g)
 	t = g->meter = xk_alloc(sizeof *t);
 	if (t == NULL)
 		return XK_E_NOMEM;
-	t->nlanes = g->vps->nlanes;
+	t->nlanes = g->vps->nall;
 	t->nnodes = g->nnodes;
 	t->clock_ns = xk_clock_cost();
 	t->node = xk_alloc(t->nnodes * sizeof *t->node);

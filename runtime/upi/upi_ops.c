@@ -43,7 +43,7 @@ struct xk_sess *xk_open(struct xk_rep *rcv, struct xk_node *type, struct xk_rep 
 			struct xk_parts *ps, int *err)
 {
 	const struct xk_ops *ops = llp->node->proto->ops;
-	struct xk_lane *was;
+	struct xk_stage *was;
 	int ignored;
 	struct xk_sess *s;
 
@@ -89,7 +89,7 @@ void xk_open_disable_all(struct xk_node *rcv, struct xk_node *llp)
 int xk_open_done(struct xk_node *rcv, struct xk_sess *s, struct xk_node *type)
 {
 	struct xk_rep *r = rcv->rep[s->rep->vp->no];
-	struct xk_lane *was = upi_layered() ? upi_layer_call(r, UPI_LAYER_NONE) : NULL;
+	struct xk_stage *was = upi_layered() ? upi_layer_call(r, UPI_LAYER_NONE) : NULL;
 	int err;
 
 	s->up = &r->up;
@@ -110,7 +110,7 @@ int xk_open_done(struct xk_node *rcv, struct xk_sess *s, struct xk_node *type)
 
 void xk_close_done(struct xk_sess *s)
 {
-	struct xk_lane *was = upi_layered() ? upi_layer_call(s->up->rep, UPI_LAYER_UP) : NULL;
+	struct xk_stage *was = upi_layered() ? upi_layer_call(s->up->rep, UPI_LAYER_UP) : NULL;
 	struct xk_rep *r = s->up->rep;
 
 	if (r->node->proto->ops->close_done != NULL)
@@ -123,7 +123,7 @@ void xk_close_done(struct xk_sess *s)
 static int control_layered(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	enum upi_layer_way way = op == XK_CTL_STREAM_EVENT ? UPI_LAYER_UP : UPI_LAYER_NONE;
-	struct xk_lane *was = upi_layer_constant(op) ? NULL : upi_layer_call(r, way);
+	struct xk_stage *was = upi_layer_constant(op) ? NULL : upi_layer_call(r, way);
 	int res = r->node->proto->ops->control(r, op, buf, len);
 
 	upi_layer_return(was);
@@ -132,7 +132,7 @@ static int control_layered(struct xk_rep *r, unsigned op, void *buf, unsigned le
 
 static int sess_control_layered(struct xk_sess *s, unsigned op, void *buf, unsigned len)
 {
-	struct xk_lane *was = upi_layer_constant(op) ? NULL : upi_layer_call(s->rep, UPI_LAYER_DOWN);
+	struct xk_stage *was = upi_layer_constant(op) ? NULL : upi_layer_call(s->rep, UPI_LAYER_DOWN);
 	int res = s->rep->node->proto->ops->sess_control(s, op, buf, len);
 
 	upi_layer_return(was);

@@ -6,7 +6,7 @@
 #define XK_UPI_PRIV_H
 
 #include "runtime/upi/xk_upi_inline.h"
-#include "runtime/vp/xk_lane.h"
+#include "runtime/vp/xk_stage.h"
 
 #define XK_SCRATCH 8u
 
@@ -107,7 +107,7 @@ xk_demux_fn upi_objects_self(const struct xk_node *n, xk_demux_fn fn);
 
 /* ---- upi_layers.c: nothing of it is called while no graph has layers ---- */
 
-static inline bool upi_layered(void) { return XK_UNLIKELY(xk_load_relaxed(&xk_lanes_on) != 0); }
+static inline bool upi_layered(void) { return XK_UNLIKELY(xk_load_relaxed(&xk_stages_on) != 0); }
 
 /* Gives every node its layer. */
 int  upi_layers_assign(struct xk_graph *g, struct xk_errs *e);
@@ -117,7 +117,7 @@ struct xk_vp *upi_vp_for(const struct xk_node *n, unsigned vp);
 void upi_layer_push(struct xk_sess *s, struct xk_msg *m);
 void upi_layer_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 void upi_layer_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
-void upi_layer_hop(struct xk_lane *l, struct xk_msg *m, void *of, bool up);
+void upi_layer_hop(struct xk_stage *l, struct xk_msg *m, void *of, bool up);
 /* From now on what s passes up is not queued; NULL: all is.  Returns what held before. */
 const void *upi_layer_direct(const void *s);
 /*
@@ -125,8 +125,8 @@ const void *upi_layer_direct(const void *s);
  * messages that go the same way.  What is returned is for upi_layer_return.
  */
 enum upi_layer_way { UPI_LAYER_NONE, UPI_LAYER_DOWN, UPI_LAYER_UP };
-struct xk_lane *upi_layer_call(const struct xk_rep *r, enum upi_layer_way way);
-void upi_layer_return(struct xk_lane *was);
+struct xk_stage *upi_layer_call(const struct xk_rep *r, enum upi_layer_way way);
+void upi_layer_return(struct xk_stage *was);
 /* A body of r's layer is about to change what others know of. */
 void upi_layer_alone(const struct xk_rep *r);
 /* s ends; is it named by messages under way? */

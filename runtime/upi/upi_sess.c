@@ -185,8 +185,8 @@ XK_NOINLINE void xk_sess_idle_slow(struct xk_sess *s)
 
 XK_NOINLINE void xk_pass_idle(struct xk_sess *s, struct xk_msg *m)
 {
-	const void *was = upi_layered() && s->rep->vp->lane != NULL ? upi_layer_direct(s) : NULL;
-	bool layered = upi_layered() && s->rep->vp->lane != NULL;
+	const void *was = upi_layered() && s->rep->vp->stage != NULL ? upi_layer_direct(s) : NULL;
+	bool layered = upi_layered() && s->rep->vp->stage != NULL;
 
 	xk_count(s->rep->npop);
 	s->rcnt++;
@@ -199,7 +199,7 @@ XK_NOINLINE void xk_pass_idle(struct xk_sess *s, struct xk_msg *m)
 
 void xk_close(struct xk_sess *s)
 {
-	struct xk_lane *was;
+	struct xk_stage *was;
 
 	xk_sess_check(s);
 	was = upi_layered() ? upi_layer_call(s->rep, UPI_LAYER_DOWN) : NULL;

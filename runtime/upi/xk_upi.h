@@ -28,7 +28,7 @@
 #include "runtime/map/xk_passive.h"
 #include "runtime/msg/xk_msg_inline.h"
 #include "runtime/upi/xk_part.h"
-#include "runtime/vp/xk_lane.h"
+#include "runtime/vp/xk_stage.h"
 #include "runtime/vp/xk_vp.h"
 
 struct xk_graph;
@@ -433,7 +433,7 @@ void xk_dup_layers(struct xk_sess *s);
 
 static inline struct xk_sess *xk_dup(struct xk_sess *s)
 {
-	if (XK_UNLIKELY(xk_load_relaxed(&xk_lanes_on) != 0))
+	if (XK_UNLIKELY(xk_load_relaxed(&xk_stages_on) != 0))
 		xk_dup_layers(s);
 	s->rcnt++;
 	return s;
@@ -572,8 +572,8 @@ struct xk_node *xk_graph_find(const struct xk_graph *g, const char *name);
 bool xk_node_offers(const struct xk_node *n, const char *word);
 /* VP of application connection i. */
 struct xk_vp *xk_graph_vp_of(const struct xk_graph *g, uint64_t conn);
-/* The VP that reads device n where one alone does: an I/O thread, or the first; of the lanes of a
- * cluster, the one in which n's replica lives. */
+/* The VP that reads device n where one alone does: an I/O thread, or the first; of the stages of a
+ * pipeline, the one in which n's replica lives. */
 struct xk_vp *xk_node_reader(const struct xk_node *n);
 /* An application that ends by itself: will_finish once from init, finished once. */
 void xk_graph_will_finish(struct xk_graph *g);

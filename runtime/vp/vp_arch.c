@@ -7,7 +7,7 @@
  */
 #include "runtime/sync/xk_fiber.h"
 #include "runtime/vp/vp_priv.h"
-#include "runtime/vp/xk_lane.h"
+#include "runtime/vp/xk_stage.h"
 #include "runtime/vp/xk_ult.h"
 
 #include <stdio.h>
@@ -81,7 +81,7 @@ static const char *io_thread_fault(const struct xk_arch *a)
 	if (none && a->entry != XK_ENTRY_LOCK)
 		return "domain \"none\" needs entry \"lock\": threads that carry messages enter any connection";
 	if (none && a->io_threads == 0)
-		return "domain \"none\" needs I/O threads, at least 1: connections' own virtual processors read no device";
+		return "domain \"none\" needs io_threads, at least 1: connections' own virtual processors read no device";
 	if (none && a->handover == XK_HANDOVER_POST)
 		return "domain \"none\" needs handover \"enter\" or \"try\": with \"post\" nobody carries a message to its end";
 	if (!none && a->inbound == XK_INBOUND_POOL)
@@ -124,15 +124,15 @@ static const char *layers_fault(const struct xk_arch *a)
 	if (a->layers == 0 || a->layers > XK_LAYERS_MAX)
 		return "there must be 1 to 8 layers";
 	if (a->vps <= 0)
-		return "clusters must be a number, at least 1";
+		return "pipelines must be a number, at least 1";
 	if (a->vps > (int)(XK_VP_MAX / a->layers))
-		return "clusters times layers must be at most 8192";
+		return "pipelines times layers must be at most 8192";
 	if (a->high == 0 || a->high > 65536)
 		return "high must be between 1 and 65536 messages";
 	if (a->low >= a->high)
 		return "low must be less than high: a queue that is high has to come down to it";
 	if (a->workers > (unsigned)a->vps * a->layers)
-		return "domain \"layers\" runs at most one thread per layer and cluster: leave workers out, or say fewer";
+		return "domain \"layers\" runs at most one thread per layer and pipeline: leave workers out, or say fewer";
 	if (a->threads == XK_THREADS_USER)
 		return "domain \"layers\" needs kernel threads: leave threads out";
 	if (a->io_threads != 0 || a->table != NULL || a->hold || a->inbound == XK_INBOUND_POOL ||

@@ -63,7 +63,7 @@ static bool bring(struct xk_vp *to, struct xk_msg *newest, struct xk_msg *oldest
 
 static void vp_flush_one(struct xk_vp *vp, unsigned i)
 {
-	struct xk_vp *to = vp->set->lane[vp->out[i].to];
+	struct xk_vp *to = vp->set->all[vp->out[i].to];
 	uint32_t n = vp->out[i].n;
 
 	/* Ours no more once pushed: count first. */

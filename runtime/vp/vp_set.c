@@ -29,8 +29,8 @@ static uint64_t allowed_cpus(void)
 	return mask ? mask : 1;
 }
 
-/* Lanes of each VP. */
-static unsigned lanes_of(const struct xk_arch *a)
+/* Stages of each VP. */
+static unsigned stages_of(const struct xk_arch *a)
 {
 	return a->domain == XK_DOMAIN_LAYER ? a->layers : 1;
 }
@@ -56,13 +56,13 @@ static int arch_resolve(struct xk_arch *a, struct xk_errs *errs)
 	if (a->schedule == XK_SCHED_VIRTUAL)
 		a->workers = 1;
 	else if (a->schedule == XK_SCHED_OS && a->vps > 0 && (a->workers == 0 || a->domain != XK_DOMAIN_LAYER))
-		a->workers = (unsigned)a->vps * lanes_of(a);
+		a->workers = (unsigned)a->vps * stages_of(a);
 	else if (a->workers == 0)
 		a->workers = (unsigned)__builtin_popcountll(a->cpus);
 	if (a->vps == XK_VPS_PER_WORKER)
 		a->vps = (int)a->workers;
-	if (a->workers > (unsigned)a->vps * lanes_of(a))
-		a->workers = (unsigned)a->vps * lanes_of(a);
+	if (a->workers > (unsigned)a->vps * stages_of(a))
+		a->workers = (unsigned)a->vps * stages_of(a);
 	if (xk_arch_too_many(a)) {
 		xk_errs_add(errs, NULL, 0, 0, "%d virtual processors and %u I/O threads are more than %u", a->vps,
 			    a->io_threads, XK_VP_MAX - (a->inbound == XK_INBOUND_POOL));
@@ -114,7 +114,7 @@ static void vp_teardown(struct xk_vp *vp)
 	vp->set->arch.lock->fini(&vp->lock);
 }
 
-/* no: as protocols know it; at: among the set's lanes. */
+/* no: as protocols know it; at: among all of the set. */
 static struct xk_vp *vp_new(struct xk_vpset *set, uint16_t no, uint16_t at)
 {
 	struct xk_vp *p = pages_new(set, sizeof *p), *vp = p;
@@ -130,22 +130,22 @@ static struct xk_vp *vp_new(struct xk_vpset *set, uint16_t no, uint16_t at)
 
 static int make_vps(struct xk_vpset *set)
 {
-	unsigned lanes = lanes_of(&set->arch), n = ((unsigned)set->arch.vps + set->arch.io_threads) * lanes;
+	unsigned stages = stages_of(&set->arch), n = ((unsigned)set->arch.vps + set->arch.io_threads) * stages;
 
 	set->nconn = (unsigned)set->arch.vps;
-	set->vp = xk_alloc((n / lanes + 1) * sizeof *set->vp);
-	set->lane = set->arch.domain == XK_DOMAIN_LAYER ? xk_alloc(n * sizeof *set->lane) : set->vp;
-	if (set->vp == NULL || set->lane == NULL)
+	set->vp = xk_alloc((n / stages + 1) * sizeof *set->vp);
+	set->all = set->arch.domain == XK_DOMAIN_LAYER ? xk_alloc(n * sizeof *set->all) : set->vp;
+	if (set->vp == NULL || set->all == NULL)
 		return XK_E_NOMEM;
 	if (set->arch.table != NULL)
 		set->arch.table->init(&set->table);
 	for (unsigned i = 0; i < n; i++) {
-		set->lane[i] = vp_new(set, (uint16_t)(i / lanes), (uint16_t)i);
-		if (set->lane[i] == NULL)
+		set->all[i] = vp_new(set, (uint16_t)(i / stages), (uint16_t)i);
+		if (set->all[i] == NULL)
 			return XK_E_NOMEM;
-		set->vp[i / lanes] = set->lane[i];
-		set->nlanes++;
-		set->nvps = (i + 1) / lanes;
+		set->vp[i / stages] = set->all[i];
+		set->nall++;
+		set->nvps = (i + 1) / stages;
 	}
 	return XK_OK;
 }
@@ -195,7 +195,7 @@ int xk_vpset_new(struct xk_vpset **out, const struct xk_arch *a, const struct xk
 	/* A system without such memory has the counters where they always are. */
 	if (mem->shared)
 		(void)xk_shared_new(&set->shared);
-	err = xk_mempool_new(&set->pool, mem, (unsigned)set->arch.vps * lanes_of(&set->arch) + set->arch.io_threads);
+	err = xk_mempool_new(&set->pool, mem, (unsigned)set->arch.vps * stages_of(&set->arch) + set->arch.io_threads);
 	if (err == XK_OK)
 		err = make_vps(set);
 	if (err == XK_OK)
@@ -229,17 +229,17 @@ uint64_t xk_vpset_free(struct xk_vpset *set)
 	xk_free(set->worker);
 	if (set->arch.table != NULL && set->vp != NULL)
 		set->arch.table->fini(&set->table);
-	for (unsigned i = 0; i < set->nlanes; i++)
-		vp_teardown(set->lane[i]);
+	for (unsigned i = 0; i < set->nall; i++)
+		vp_teardown(set->all[i]);
 	for (unsigned i = 0; xk_modes[i] != NULL; i++)
 		if (xk_modes[i]->free != NULL)
 			xk_modes[i]->free(set);
-	for (unsigned i = 0; i < set->nlanes; i++) {
-		xk_memvp_fini(&set->lane[i]->mem);
-		pages_free(set, set->lane[i], sizeof *set->lane[i]);
+	for (unsigned i = 0; i < set->nall; i++) {
+		xk_memvp_fini(&set->all[i]->mem);
+		pages_free(set, set->all[i], sizeof *set->all[i]);
 	}
-	if (set->lane != set->vp)
-		xk_free(set->lane);
+	if (set->all != set->vp)
+		xk_free(set->all);
 	xk_free(set->vp);
 	if (set->pool != NULL)
 		leaked = xk_mempool_free(set->pool);
@@ -325,8 +325,8 @@ unsigned xk_vpset_step(struct xk_vpset *set)
 {
 	unsigned done = 0;
 
-	for (unsigned i = 0; i < set->nlanes; i++)
-		done += step(set, set->lane[i]);
+	for (unsigned i = 0; i < set->nall; i++)
+		done += step(set, set->all[i]);
 	return done;
 }
 
@@ -334,8 +334,8 @@ static xk_ns next_event(const struct xk_vpset *set)
 {
 	xk_ns next = XK_NS_NEVER;
 
-	for (unsigned i = 0; i < set->nlanes; i++) {
-		xk_ns t = xk_wheel_next(&set->lane[i]->wheel);
+	for (unsigned i = 0; i < set->nall; i++) {
+		xk_ns t = xk_wheel_next(&set->all[i]->wheel);
 
 		if (t < next)
 			next = t;
@@ -345,9 +345,9 @@ static xk_ns next_event(const struct xk_vpset *set)
 
 static bool any_waiting(const struct xk_vpset *set)
 {
-	for (unsigned i = 0; i < set->nlanes; i++)
-		if (set->lane[i]->local.n != 0 || xk_load_relaxed(&set->lane[i]->inbox) != NULL ||
-		    (set->lane[i]->mode->waiting != NULL && set->lane[i]->mode->waiting(set->lane[i])))
+	for (unsigned i = 0; i < set->nall; i++)
+		if (set->all[i]->local.n != 0 || xk_load_relaxed(&set->all[i]->inbox) != NULL ||
+		    (set->all[i]->mode->waiting != NULL && set->all[i]->mode->waiting(set->all[i])))
 			return true;
 	return false;
 }
@@ -356,8 +356,8 @@ static unsigned most_ready(const struct xk_vpset *set)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < set->nlanes; i++)
-		n = set->lane[i]->nready > n ? set->lane[i]->nready : n;
+	for (unsigned i = 0; i < set->nall; i++)
+		n = set->all[i]->nready > n ? set->all[i]->nready : n;
 	return n;
 }
 

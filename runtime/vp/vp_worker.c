@@ -342,10 +342,10 @@ void xk_worker_main(void *arg)
 	xk_memhot_fini(&w->hot, w->set->pool);
 }
 
-/* The first of the lanes that worker `no` runs: neighbours in a stack stay together. */
-static unsigned first_lane(const struct xk_vpset *set, unsigned no)
+/* The first of the stages that worker `no` runs: neighbours in a stack stay together. */
+static unsigned first_stage(const struct xk_vpset *set, unsigned no)
 {
-	return no * set->nlanes / set->nworkers;
+	return no * set->nall / set->nworkers;
 }
 
 /* The VPs of connections are dealt to the first workers; each I/O thread has one of its own. */
@@ -354,8 +354,8 @@ static struct xk_vp *slot_vp(const struct xk_vpset *set, unsigned no, unsigned s
 	unsigned sharing = set->nworkers - set->arch.io_threads;
 
 	if (set->arch.domain == XK_DOMAIN_LAYER)
-		return set->lane[first_lane(set, no) + slot];
-	return no < sharing ? set->lane[no + slot * sharing] : set->vp[set->nconn + no - sharing];
+		return set->all[first_stage(set, no) + slot];
+	return no < sharing ? set->all[no + slot * sharing] : set->vp[set->nconn + no - sharing];
 }
 
 static unsigned slots(const struct xk_vpset *set, unsigned no)
@@ -363,8 +363,8 @@ static unsigned slots(const struct xk_vpset *set, unsigned no)
 	unsigned sharing = set->nworkers - set->arch.io_threads;
 
 	if (set->arch.domain == XK_DOMAIN_LAYER)
-		return first_lane(set, no + 1) - first_lane(set, no);
-	return no < sharing ? (set->nlanes - set->arch.io_threads - no + sharing - 1) / sharing : 1;
+		return first_stage(set, no + 1) - first_stage(set, no);
+	return no < sharing ? (set->nall - set->arch.io_threads - no + sharing - 1) / sharing : 1;
 }
 
 int xk_worker_setup(struct xk_worker *w, struct xk_vpset *set, unsigned no)

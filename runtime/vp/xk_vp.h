@@ -30,8 +30,8 @@
 struct xk_vpset;
 struct xk_worker;
 struct xk_pool;
-struct xk_lane;
-struct xk_cluster;
+struct xk_stage;
+struct xk_pipeline;
 struct xk_fifo;
 struct xk_mode_ops;
 struct xk_outside;
@@ -45,15 +45,15 @@ struct xk_call {
 	uint32_t        finished;
 };
 
-/* Of a lane (xk_lane.h); each written by who is inside, or alone. */
-struct xk_lane_counts {
+/* Of a stage (xk_stage.h); each written by who is inside, or exclusive. */
+struct xk_stage_counts {
 	xk_counter up, down;              /* messages taken from a queue */
-	xk_counter handed;                /* messages put into one */
-	xk_counter stops;                 /* times it stopped taking because a queue behind it was high */
-	xk_counter alone, asked;          /* times it was alone; of them, had to wait for others */
+	xk_counter forwarded;             /* messages put into one */
+	xk_counter backpressure;          /* times it stopped taking because a queue behind it was high */
+	xk_counter exclusive, asked;      /* times it was exclusive; of them, had to wait for others */
 	xk_counter late;                  /* messages whose session ended while they were under way */
 	xk_counter most;                  /* most messages that waited in one of its queues */
-	/* Of the thread of several lanes in its first one; written by that thread: time that it could
+	/* Of the thread of several stages in its first one; written by that thread: time that it could
 	 * run nothing, because a queue that it fills was high, because all that it takes from were empty. */
 	xk_counter full_ns, empty_ns;
 };
@@ -100,9 +100,9 @@ struct xk_vp {
 	xk_counter        overtaken;      /* messages that came in after a later one */
 	struct xk_ults   *ults;           /* user-level threads (xk_ult.h), NULL: none yet */
 	/* Read by others for each message that they hand over. */
-	struct xk_lane   *lane XK_ALIGNED; /* domain layers: see xk_lane.h */
-	uint16_t          at;             /* place in the set's lanes; `no` but in the domain layers */
-	struct xk_lane_counts hops XK_ALIGNED; /* domain layers */
+	struct xk_stage   *stage XK_ALIGNED; /* domain layers: see xk_stage.h */
+	uint16_t          at;             /* place among all of the set; `no` but in the domain layers */
+	struct xk_stage_counts hops XK_ALIGNED; /* domain layers */
 	/* Written by others. */
 	struct xk_msg    *inbox XK_ALIGNED;   /* newest first */
 	uint32_t          inbox_posted;
@@ -183,8 +183,8 @@ struct xk_arch {
 	uint32_t         spin_us;    /* spin this long before sleeping */
 	enum xk_threads  threads;
 	size_t           stack;      /* bytes of each user-level thread's; 0: what this build needs */
-	unsigned         layers;     /* domain LAYER: lanes of each VP; vps are clusters then */
-	uint32_t         high, low;  /* of each queue between two lanes: stop at, go on at, messages */
+	unsigned         layers;     /* domain LAYER: stages of each VP; vps are pipelines then */
+	uint32_t         high, low;  /* of each queue between two stages: stop at, go on at, messages */
 	const char      *doc;
 };
 /* The table of presets, NULL-named last: rows only, no code. */
@@ -203,12 +203,12 @@ struct xk_vpset {
 	int32_t           shared_with; /* its process, one of them */
 	bool              oversubscribed;   /* more threads than processors: who waits gives way at once */
 	unsigned          nconn;     /* VPs that connections are mapped to: the first ones */
-	struct xk_vp    **vp;        /* [nvps]; domain LAYER: the highest lane of each cluster, where applications are; with a pool, vp[nvps] is its queue */
+	struct xk_vp    **vp;        /* [nvps]; domain LAYER: the highest stage of each pipeline, where applications are; with a pool, vp[nvps] is its queue */
 	struct xk_pool   *pool_queue; /* inbound POOL, else NULL */
 	struct xk_lock    table;     /* arch.table */
-	unsigned          nlanes;    /* nvps, but in the domain LAYER */
-	struct xk_vp    **lane;      /* [nlanes]: all that threads are inside of */
-	struct xk_cluster *cluster;  /* [nvps], domain LAYER */
+	unsigned          nall;    /* nvps, but in the domain LAYER */
+	struct xk_vp    **all;        /* [nall]: all that threads are inside of */
+	struct xk_pipeline *pipeline;  /* [nvps], domain LAYER */
 	struct xk_worker **worker;
 	struct xk_outside *outside;  /* threads of applications that have been started */
 	unsigned          noutside;  /* and how many are going to be */
@@ -217,8 +217,8 @@ struct xk_vpset {
 	struct xk_shared *shared;    /* VPs, workers and replicas lie here; NULL: in memory of our own */
 	/* Set by upi: runs a message taken from an inbox.  Called inside vp. */
 	void            (*deliver)(struct xk_vp *vp, struct xk_msg *m);
-	/* Set by upi: runs a message that came to lane l, from session s below (up) or to session s. */
-	void            (*hop)(struct xk_lane *l, struct xk_msg *m, void *s, bool up);
+	/* Set by upi: runs a message that came to stage l, from session s below (up) or to session s. */
+	void            (*hop)(struct xk_stage *l, struct xk_msg *m, void *s, bool up);
 	void             *owner;
 	uint32_t          running;   /* workers shall go on */
 };

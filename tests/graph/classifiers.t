@@ -17,7 +17,7 @@ programs="$programs protocols/test_tcp_many protocols/test_stream_apps drivers/t
 # One row of each way that a decision about a frame is used in: by who reads the device and runs it, by
 # who hands it to another's thread, by who takes another's lock, by I/O threads alone and from a queue, by layers.
 # What else an architecture may have, locks, tables, bursts, is the same whoever decided.
-XK_TEST_PRESETS='ppc {};vppc {};vppc { vps = 8, entry;connp_t;ips {};connp_l {};msgp {};mp {};lp {};lp { clusters'
+XK_TEST_PRESETS='ppc {};vppc {};vppc { vps = 8, entry;connp_t;ips {};connp_l {};msgp {};mp {};lp {};lp { pipelines'
 XK_TEST_PRESETS="$XK_TEST_PRESETS;vppc { vps = 8, threads"
 export XK_TEST_PRESETS
 

@@ -23,7 +23,7 @@ ran() {
 	timeout 100 "$run" "$@" >"$tmp/out" 2>"$tmp/err"
 	got=$?
 	cat "$tmp/out" "$tmp/err"
-	[ $got -eq 0 ] && grep -q 'the applications finished$' "$tmp/out"
+	[ $got -eq 0 ] && grep -q 'workload complete$' "$tmp/out"
 }
 
 # stream PLACED ARG...: 1600 KiB of 4 connections, all right; at least so many pieces placed

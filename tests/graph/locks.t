@@ -44,7 +44,7 @@ ok "vppc with a lock: the virtual processor's" sh -c "'$run' --json '$graphs/udp
 ok "msgp: I/O threads', the table's and connections'" classes 'io_thread table vp' msgp
 ok "locking: those of layers' maps and sessions, too" classes 'io_thread map queue session table vp' locking
 ok "vp-run names them" sh -c "'$run' '$graphs/udp-presets.lua' preset=locking vps=2 conns=4 count=200 >'$tmp/out' &&
-	grep -q 'mutex locks of layers. maps: taken' '$tmp/out' && grep -q 'mutex locks of layers. sessions: taken' '$tmp/out'"
+	grep -q 'layer map locks (mutex): ' '$tmp/out' && grep -q 'layer session locks (mutex): ' '$tmp/out'"
 
 # TCP's locks, one, few or many: a segment costs one connection's whatever their number, and is in order.
 cat >"$tmp/tcp.lua" <<'END'

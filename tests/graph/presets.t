@@ -18,7 +18,7 @@ delivers() {
 	got=$?
 	cat "$tmp/out" "$tmp/err"
 	[ $got -eq 0 ] && grep -q "^echo  *messages $want," "$tmp/out" && grep -q "^source .* answers $want" "$tmp/out" &&
-	grep -q 'the applications finished$' "$tmp/out"
+	grep -q 'workload complete$' "$tmp/out"
 }
 
 json() {

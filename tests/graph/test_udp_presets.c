@@ -104,8 +104,8 @@ static void end(void)
 {
 	uint64_t wrong = 0;
 
-	for (unsigned i = 0; i < run.g->vps->nlanes; i++)
-		wrong += xk_counter_read(run.g->vps->lane[i]->wrong_vp);
+	for (unsigned i = 0; i < run.g->vps->nall; i++)
+		wrong += xk_counter_read(run.g->vps->all[i]->wrong_vp);
 	CU_ASSERT_EQUAL(wrong, 0);
 	xk_run_fini(&run.r);
 	CU_ASSERT_EQUAL(xk_graph_free(run.g), 0);
@@ -117,8 +117,8 @@ static uint64_t handed_over(void)
 {
 	uint64_t n = 0;
 
-	for (unsigned i = 0; i < run.g->vps->nlanes; i++)
-		n += xk_counter_read(run.g->vps->lane[i]->handed_over);
+	for (unsigned i = 0; i < run.g->vps->nall; i++)
+		n += xk_counter_read(run.g->vps->all[i]->handed_over);
 	return n;
 }
 

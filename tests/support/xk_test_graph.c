@@ -31,7 +31,7 @@ static const char *const changed[] = {
 	"mp { vps = 8, object_locks = 'layer', lock = 'mcs', burst = 4 }", "locking { vps = 8, object_locks = 'connection' }",
 	"tpc { threads = 'user', stack = '128KiB' }", "vppc { vps = 8, threads = 'user', stack = '128KiB' }",
 	"up { threads = 'user', burst = 1, stack = '128KiB' }",
-	"lp { clusters = 3 }", "lp { clusters = 2, workers = 3 }", "lp { high = 1, burst = 1 }", "lp { high = 8, low = 7, inbox = 4 }",
+	"lp { pipelines = 3 }", "lp { pipelines = 2, workers = 3 }", "lp { high = 1, burst = 1 }", "lp { high = 8, low = 7, inbox = 4 }",
 	NULL
 };
 

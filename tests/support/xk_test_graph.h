@@ -7,7 +7,7 @@
  * row runs in every test of this kind.  Beside the rows as they are there are the rows
  * under a simulated clock and a list of rows with other values of their axes.
  *
- * XK_TEST_PRESETS="ppc;vppc {};lp { clusters" leaves those of them that begin with one of
+ * XK_TEST_PRESETS="ppc;vppc {};lp { pipelines" leaves those of them that begin with one of
  * these: to look at one by hand, or where what is tested is not the architecture.
  */
 #ifndef XK_TEST_GRAPH_H

@@ -29,7 +29,7 @@ n=\$((1000 + k * 7 % 20))
 case "\$*" in *size=128*) n=\$((n * 9 / 10)) ;; esac
 [ -f "$tmp/fake.extra" ] && . "$tmp/fake.extra"
 cat <<JSON
-{"schema":1,"measured_ns":1000000000,"warmup_ns":1000000,"seed":1,"messages":\$n,"bytes":\$((n * 4096)),"busiest":"s",
+{"schema":2,"measured_ns":1000000000,"warmup_ns":1000000,"seed":1,"messages":\$n,"bytes":\$((n * 4096)),"busiest":"s",
 "nodes":[{"name":"s","drops":{}}],"workers":[{"user_ns":5,"sys_ns":1}],"vps":[{"messages":\$n}],
 "connections":[{"node":"s","messages":\$n}],"fairness":[{"window_ns":10000000,"windows":5,"jain":1,"max_over_min":1,"starved":0}]}
 JSON

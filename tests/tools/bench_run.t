@@ -35,7 +35,7 @@ junk) echo "hello"; exit 0 ;;
 stop) [ \$(wc -l <"$tmp/calls") -eq 4 ] && { kill -TERM \$PPID; sleep 5; } ;;
 esac
 cat <<'JSON'
-{"schema":1,"measured_ns":1000000000,"warmup_ns":1000000,"seed":1,"messages":1000,"bytes":4096000,"busiest":"s",
+{"schema":2,"measured_ns":1000000000,"warmup_ns":1000000,"seed":1,"messages":1000,"bytes":4096000,"busiest":"s",
 "nodes":[{"name":"s","drops":{}}],"workers":[{"user_ns":5,"sys_ns":1}],"vps":[{"messages":1000}],
 "connections":[{"node":"s","messages":1000}],"fairness":[{"window_ns":10000000,"windows":5,"jain":1,"max_over_min":1,"starved":0}]}
 JSON

@@ -18,7 +18,7 @@
 /* 2 s, 1000 messages of 4096 bytes; threads have 100 to 400 messages. */
 static json_t *child(unsigned threads)
 {
-	json_t *j = json_pack("{s:i, s:I, s:I, s:i, s:i, s:s, s:[{s:{s:i}}], s:[], s:[], s:[]}", "schema", 1,
+	json_t *j = json_pack("{s:i, s:I, s:I, s:i, s:i, s:s, s:[{s:{s:i}}], s:[], s:[], s:[]}", "schema", 2,
 			      "measured_ns", (json_int_t)2000000000, "warmup_ns", (json_int_t)1, "messages", 1000,
 			      "bytes", 4096000, "busiest", "source", "nodes", "drops", "no memory", 10,
 			      "workers", "vps", "connections");

@@ -211,8 +211,8 @@ static void time_waited_is_of_locks_and_of_both_conditions(void)
 {
 	json_t *m, *child = json_pack(
 		"{s:i, s:i, s:[{s:s, s:i}], s:[{s:{s:i, s:i}}, {s:{s:i, s:i}}]}", "messages", 1000, "bytes", 4000000,
-		"locks", "class", "vp", "wait_ns", 1000000, "vps", "lane", "full_ns", 2000000, "empty_ns", 0,
-		"lane", "full_ns", 1000000, "empty_ns", 4000000);
+		"locks", "class", "vp", "wait_ns", 1000000, "vps", "stage", "full_ns", 2000000, "empty_ns", 0,
+		"stage", "full_ns", 1000000, "empty_ns", 4000000);
 
 	m = of_work(child);
 	CU_ASSERT_DOUBLE_EQUAL(bench_real(m, "lock_ms_20k"), 20, 1e-9);

@@ -80,29 +80,29 @@ valid() {
 	python3 -c 'import jsonschema' 2>/dev/null || return 0
 	python3 -c 'import json,sys,jsonschema
 jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))' "$1" \
-		"$top_srcdir/docs/schema/vp-ctl-snapshot-1.json"
+		"$top_srcdir/docs/schema/vp-ctl-snapshot-2.json"
 }
 
 for preset in $(presets); do
 	ok "$preset answers" answers "$top_srcdir/graphs/udp-presets.lua" preset=$preset conns=8 count=0
 done
 
-# A row and a family of counters for each layer's lane.
+# A row and a family of counters for each layer's stage.
 handed() {
-	c metrics >"$tmp/m" && grep -q '^xkvp_lane_handed_total{vp="0",layer="2"} [1-9]' "$tmp/m" &&
-		grep -q '^# TYPE xkvp_lane_longest_queue gauge' "$tmp/m" || { grep lane "$tmp/m"; return 1; }
+	c metrics >"$tmp/m" && grep -q '^xkvp_stage_forwarded_total{vp="0",layer="2"} [1-9]' "$tmp/m" &&
+		grep -q '^# TYPE xkvp_stage_longest_queue gauge' "$tmp/m" || { grep stage "$tmp/m"; return 1; }
 }
-lanes() {
+stages() {
 	start "$top_srcdir/graphs/udp-presets.lua" preset=lp conns=8 count=0 || return 1
-	c show vps >"$tmp/vps" && [ "$(grep -c '^ *0 ' "$tmp/vps")" = 4 ] && grep -q '^vp .*layer .*handed .*stops .*sleeps .*longest_queue' "$tmp/vps" ||
+	c show vps >"$tmp/vps" && [ "$(grep -c '^ *0 ' "$tmp/vps")" = 4 ] && grep -q '^vp .*layer .*forwarded .*backpressure .*sleeps .*longest_queue' "$tmp/vps" ||
 		{ cat "$tmp/vps"; return 1; }
 	soon handed || return 1
-	c top -n 1 -d 1ms vps >"$tmp/top" && [ "$(grep -c '^ *0 *[0-3] ' "$tmp/top")" = 4 ] && grep -q 'handed/s .*stops/s .*longest' "$tmp/top" ||
+	c top -n 1 -d 1ms vps >"$tmp/top" && [ "$(grep -c '^ *0 *[0-3] ' "$tmp/top")" = 4 ] && grep -q 'forwarded/s .*backpressure/s .*longest' "$tmp/top" ||
 		{ cat "$tmp/top"; return 1; }
 	c snapshot >"$tmp/snap" && valid "$tmp/snap" && grep -q '"longest_queue"' "$tmp/snap" || return 1
 	stop
 }
-ok "lp: lanes are told of one by one" lanes
+ok "lp: stages are told of one by one" stages
 # Locks of each layer that tells sessions apart, and of no other.
 each_has_been_taken() {
 	c show locks >"$tmp/locks" || return 1

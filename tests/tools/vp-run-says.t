@@ -21,7 +21,7 @@ of() {
 
 sed -n '/^    -- hello.lua/,/^    return graph/s/^    //p' "$top_srcdir/README" >"$tmp/hello.lua"
 readme() {
-	sed -n '/^    node  /,/^    until the answer/s/^    //p' "$top_srcdir/README" >"$tmp/readme"
+	sed -n '/^    node  /,/^    latency: /s/^    //p' "$top_srcdir/README" >"$tmp/readme"
 	"$run" --virtual "$tmp/hello.lua" | sed 's/ *$//' >"$tmp/hello.out"
 	[ -s "$tmp/readme" ] && diff "$tmp/readme" "$tmp/hello.out"
 }

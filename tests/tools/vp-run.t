@@ -38,7 +38,7 @@ table_has() {
 	cat "$tmp/table"
 	grep -q '^node .*sessions .*push .*pop .*drops' "$tmp/table" &&
 	grep -q '^source .*messages 400, bytes 25600, connections 4' "$tmp/table" &&
-	grep -q '^source 400 messages in .*the applications finished$' "$tmp/table" &&
+	grep -q '^source 400 messages in .*workload complete$' "$tmp/table" &&
 	grep -q '^client  *2  *4  *400  *400  *0' "$tmp/table"
 }
 
@@ -139,21 +139,21 @@ if cc -shared -fPIC -o "$tmp/nomem.so" "$tmp/nomem.c" 2>/dev/null &&
 else
 	skip "options that no memory is left for are an error in words" "no compiler, or a build that takes no preload"
 fi
-ok "ends after its duration" says 'time was up' "$run" --virtual --warmup 1ms -d 5ms "$tmp/endless.lua"
+ok "ends after its duration" says 'duration elapsed' "$run" --virtual --warmup 1ms -d 5ms "$tmp/endless.lua"
 counts() {
 	"$run" --virtual --json --messages 500 --warmup-messages 300 "$@" >"$tmp/counts.json" || return 1
 	jq -e '.end == "the messages were done" and .messages >= 500 and .messages < 1000 and .warmup_ns > 0' "$tmp/counts.json" ||
 		{ jq -c '.end, .messages, .warmup_ns' "$tmp/counts.json"; false; }
 }
 ok "ends after so many messages, and so many before are not measured" counts "$tmp/endless.lua"
-ok "a time ends it earlier" says 'time was up' "$run" --virtual --messages 1000000000 -d 5ms "$tmp/endless.lua"
+ok "a time ends it earlier" says 'duration elapsed' "$run" --virtual --messages 1000000000 -d 5ms "$tmp/endless.lua"
 ok "no message is no number of them: wrong usage" code 2 "$run" --messages 0 "$tmp/endless.lua"
 echo 'icmp { over = stack { ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem {} } } return graph "g" { threading = up {} }' >"$tmp/noapp.lua"
 ok "without an application they cannot be waited for" says 'no application of this graph counts them' "$run" --messages 5 "$tmp/noapp.lua"
 # record ARG...: the JSON follows its schema, and its record agrees with the rest.
 record() {
 	"$run" --json "$@" >"$tmp/record.json" || return 1
-	python3 - "$tmp/record.json" "$top_srcdir/docs/schema/vp-run-1.json" <<'PY'
+	python3 - "$tmp/record.json" "$top_srcdir/docs/schema/vp-run-2.json" <<'PY'
 import json, sys, jsonschema
 run = json.load(open(sys.argv[1]))
 jsonschema.validate(run, json.load(open(sys.argv[2])))
@@ -185,8 +185,8 @@ rtt() {
 		.rtt_p99_ns <= .rtt_p999_ns' "$tmp/rtt.json" || return 1
 	"$run" --json -d 20ms "$tmp/endless.lua" | jq -e '.record | .rtt_samples == null and .rtt_p50_ns == null'
 }
-ok "the record has percentiles of the time until the answer" rtt
-ok "and the table" says '^until the answer: half within' "$run" "$tmp/echo.lua" count=1000
+ok "the record has percentiles of the latency" rtt
+ok "and the table" says '^latency: p50 ' "$run" "$tmp/echo.lua" count=1000
 # Both hosts hold what they send and what they get for 1 ms, in virtual time: an answer takes 4 ms, and ticks.
 cat >"$tmp/slow.lua" <<'LUA'
 local function host(addr)
@@ -237,38 +237,38 @@ ok "as many as processors, wired, are processor per connection" same_schedule 'p
 differ() { ! same_schedule 'tpc { vps = 6 }' 'vppc { vps = 3 }'; }
 ok "fewer are neither" differ
 # Whatever was handed to another layer has been taken there.
-lanes() {
-	"$run" --virtual --json --vps "$top_srcdir/graphs/udp-presets.lua" preset=lp conns=4 count=20 >"$tmp/lanes.json" || return 1
-	python3 - "$tmp/lanes.json" <<'PY'
+stages() {
+	"$run" --virtual --json --vps "$top_srcdir/graphs/udp-presets.lua" preset=lp conns=4 count=20 >"$tmp/stages.json" || return 1
+	python3 - "$tmp/stages.json" <<'PY'
 import json, sys
-lane = [v["lane"] for v in json.load(open(sys.argv[1]))["vps"]]
-assert [(l["cluster"], l["layer"]) for l in lane] == [(0, i) for i in range(4)], lane
-assert sum(l["handed"] for l in lane) == sum(l["taken_up"] + l["taken_down"] for l in lane) >= 80 * 12, lane
-assert lane[0]["taken_up"] == lane[3]["taken_down"] == 0 and all(l["longest_queue"] > 0 for l in lane), lane
-assert all(k in lane[0] for k in ("stops", "alone", "waited_to_be_alone", "late", "sleeps")), lane[0]
+stage = [v["stage"] for v in json.load(open(sys.argv[1]))["vps"]]
+assert [(l["pipeline"], l["layer"]) for l in stage] == [(0, i) for i in range(4)], stage
+assert sum(l["forwarded"] for l in stage) == sum(l["taken_up"] + l["taken_down"] for l in stage) >= 80 * 12, stage
+assert stage[0]["taken_up"] == stage[3]["taken_down"] == 0 and all(l["longest_queue"] > 0 for l in stage), stage
+assert all(k in stage[0] for k in ("backpressure", "exclusive", "exclusive_waits", "late", "sleeps")), stage[0]
 PY
 }
-ok "lp: the record has each lane" lanes
+ok "lp: the record has each stage" stages
 
 # Connections of a simulated peer, dealt by number or by the hash of their ends: each is made
-# in one cluster.
+# in one pipeline.
 cat >"$tmp/dealt.lua" <<'LUA'
-local a = args { place = enum { "map", choices = { "map", "hash" }, doc = "which cluster" }, clusters = uint { 1, doc = "clusters" } }
+local a = args { place = enum { "map", choices = { "map", "hash" }, doc = "which pipeline" }, pipelines = uint { 1, doc = "pipelines" } }
 stack {
   sink { port = 9, conns = 12, from = "10.0.0.2" }, udp {},
   ip { addr = "10.0.0.1/8" }, arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {},
   eth_mem { peer = "source", conns = 12, size = 64, count = 240, to = "10.0.0.1", port = 9, from = "10.0.0.2", place = a.place },
 }
-return graph "dealt" { threading = lp { clusters = a.clusters } }
+return graph "dealt" { threading = lp { pipelines = a.pipelines } }
 LUA
 for place in map hash; do
-	for clusters in 1 3; do
-		ok "lp: connections dealt by $place to $clusters clusters all arrive" \
-			says '^sink  *messages 240,' "$run" --virtual -d 1s "$tmp/dealt.lua" place=$place clusters=$clusters
+	for pipelines in 1 3; do
+		ok "lp: connections dealt by $place to $pipelines pipelines all arrive" \
+			says '^sink  *messages 240,' "$run" --virtual -d 1s "$tmp/dealt.lua" place=$place pipelines=$pipelines
 	done
 done
-ok "lp: the table has each lane" says '^      0     3 ' "$run" --virtual "$top_srcdir/graphs/udp-presets.lua" preset=lp conns=4 count=20
-ok "prints JSON" says '"schema": 1' "$run" --virtual --json "$tmp/echo.lua"
+ok "lp: the table has each stage" says '^       0     3 ' "$run" --virtual "$top_srcdir/graphs/udp-presets.lua" preset=lp conns=4 count=20
+ok "prints JSON" says '"schema": 2' "$run" --virtual --json "$tmp/echo.lua"
 ok "checks only when told so" says 'is good: 12 nodes' "$run" --check "$tmp/echo.lua"
 ok "logs at the level asked for" says 'arp.*drop' "$run" --virtual --log 'arp:5' "$tmp/echo.lua" queue=1
 ok "help fits a screen" sh -c "[ \$('$run' --help | wc -l) -le 40 ]"

@@ -25,17 +25,17 @@ static const struct field node_fields[] = {
 #define VP(f, key) { key, offsetof(struct xk_vp, f) }
 static const struct field vp_fields[] = {
 	VP(units, "units"), VP(messages, "messages"), VP(handed_over, "handed_over"), VP(posted_out, "posted_out"),
-	VP(borrowed, "borrowed"), VP(carried, "carried"), VP(inbox_drops, "inbox_drops"), VP(wrong_vp, "wrong_vp"),
+	VP(borrowed, "borrowed"), VP(carried, "direct_handoffs"), VP(inbox_drops, "inbox_drops"), VP(wrong_vp, "wrong_vp"),
 	VP(lockstat.taken, "lock_taken"), VP(lockstat.contended, "lock_contended"),
 	VP(lockstat.waits_timed, "lock_waits_timed"), VP(lockstat.wait_ns, "lock_wait_ns"),
 	VP(lockstat.holds_timed, "lock_holds_timed"), VP(lockstat.hold_ns, "lock_hold_ns"),
 	VP(tablestat.taken, "table_taken"), VP(tablestat.contended, "table_contended"),
 	VP(mem.refills, "buffer_refills"), VP(mem.misses, "buffer_misses"), { NULL, 0 }
 };
-/* Of a layer's lane; vp_fields are of the highest one, where applications are. */
-static const struct field lane_fields[] = {
+/* Of a layer's stage; vp_fields are of the highest one, where applications are. */
+static const struct field stage_fields[] = {
 	VP(units, "units"), VP(messages, "messages"), VP(hops.up, "up"), VP(hops.down, "down"),
-	VP(hops.handed, "handed"), VP(hops.stops, "stops"), VP(hops.alone, "alone"), VP(hops.asked, "waited_to_be_alone"),
+	VP(hops.forwarded, "forwarded"), VP(hops.backpressure, "backpressure"), VP(hops.exclusive, "exclusive"), VP(hops.asked, "exclusive_waits"),
 	VP(hops.late, "late"), VP(hops.most, "longest_queue"),
 	VP(hops.full_ns, "full_ns"), VP(hops.empty_ns, "empty_ns"), { NULL, 0 }
 };
@@ -99,9 +99,9 @@ static json_t *dir_json(const struct ctl *c)
 {
 	const struct xk_vpset *set = c->g->vps;
 	json_t *o = json_object(), *nodes = json_array(), *vps = json_array(), *workers = json_array();
-	json_t *lanes = json_array();
+	json_t *stages = json_array();
 
-	ctl_put(o, "schema", 1);
+	ctl_put(o, "schema", 2);
 	json_object_set_new(o, "graph", ctl_string(c->g->name));
 	json_object_set_new(o, "threading", json_string(set->arch.name ? set->arch.name : "custom"));
 	json_object_set_new(o, "lock", json_string(set->arch.entry == XK_ENTRY_LOCK ? set->arch.lock->name : "none"));
@@ -111,19 +111,19 @@ static json_t *dir_json(const struct ctl *c)
 	ctl_put(o, "drops_at", offsetof(struct xk_rep, drop));
 	ctl_put(o, "counts_at", offsetof(struct xk_rep, count));
 	json_object_set_new(o, "vp_fields", fields_json(vp_fields));
-	json_object_set_new(o, "lane_fields", fields_json(lane_fields));
+	json_object_set_new(o, "stage_fields", fields_json(stage_fields));
 	json_object_set_new(o, "worker_fields", fields_json(worker_fields));
 	for (unsigned i = 0; i < c->g->nnodes; i++)
 		json_array_append_new(nodes, node_json(c, c->g->node[i]));
 	for (unsigned v = 0; v < set->nvps; v++)
 		json_array_append_new(vps, place(c, set->vp[v]));
-	for (unsigned i = 0; set->cluster != NULL && i < set->nlanes; i++)
-		json_array_append_new(lanes, place(c, set->lane[i]));
+	for (unsigned i = 0; set->pipeline != NULL && i < set->nall; i++)
+		json_array_append_new(stages, place(c, set->all[i]));
 	for (unsigned i = 0; i < set->nworkers; i++)
 		json_array_append_new(workers, place(c, xk_worker_counters(set, i)));
 	json_object_set_new(o, "nodes", nodes);
 	json_object_set_new(o, "vps", vps);
-	json_object_set_new(o, "lanes", lanes);
+	json_object_set_new(o, "stages", stages);
 	json_object_set_new(o, "workers", workers);
 	return o;
 }

@@ -121,7 +121,7 @@ static bool ends_in(const char *s, const char *end)
 	return n >= k && strcmp(s + n - k, end) == 0;
 }
 
-/* Sample i of a family; of lanes, layer i mod layers of VP i / layers. */
+/* Sample i of a family; of stages, layer i mod layers of VP i / layers. */
 static void row_labels(const struct out *o, const char *name, const char *key, unsigned i, unsigned layers)
 {
 	fprintf(o->f, "xkvp_%s{%s=\"%u\"", name, key, layers != 0 ? i / layers : i);
@@ -158,7 +158,7 @@ static const struct row vp_rows[] = {
 	{ "handed_over", "vp_handed_over_total", "Messages that came from other virtual processors." },
 	{ "posted_out", "vp_posted_out_total", "Messages left for other virtual processors." },
 	{ "borrowed", "vp_borrowed_total", "Times that another thread was lent to the virtual processor." },
-	{ "carried", "vp_carried_total", "Messages brought by the thread that found them." },
+	{ "direct_handoffs", "vp_direct_handoffs_total", "Messages run by the thread that found them." },
 	{ "inbox_drops", "vp_inbox_drops_total", "Messages dropped because another's inbox was full." },
 	{ "wrong_vp", "vp_wrong_total", "Messages that came to a virtual processor that is not their connection's." },
 	{ "lock_taken", "vp_lock_taken_total", "Times that its lock was taken." },
@@ -173,19 +173,19 @@ static const struct row vp_rows[] = {
 	{ "buffer_misses", "vp_buffer_misses_total", "Buffers that were not to be had." },
 	{ NULL, NULL, NULL }
 };
-static const struct row lane_rows[] = {
-	{ "units", "lane_units_total", "Units of work run inside the lane." },
-	{ "messages", "lane_messages_total", "Messages run inside the lane." },
-	{ "up", "lane_taken_up_total", "Messages taken from queues of lanes below." },
-	{ "down", "lane_taken_down_total", "Messages taken from queues of lanes above." },
-	{ "handed", "lane_handed_total", "Messages put into queues of other lanes." },
-	{ "stops", "lane_stops_total", "Times that the lane stopped because a queue that it fills was high." },
-	{ "alone", "lane_alone_total", "Times that the lane had its cluster to itself." },
-	{ "waited_to_be_alone", "lane_waited_alone_total", "Of them, times that it waited for others to leave." },
-	{ "late", "lane_late_total", "Messages whose session had ended while they waited." },
-	{ "full_ns", "lane_full_nanoseconds_total", "Time that the lane's thread ran nothing because a queue that it fills was high." },
-	{ "empty_ns", "lane_empty_nanoseconds_total", "Time that it ran nothing because all queues that it takes from were empty." },
-	{ "longest_queue", "lane_longest_queue", "Most messages that waited in one of its queues." },
+static const struct row stage_rows[] = {
+	{ "units", "stage_units_total", "Units of work run inside the stage." },
+	{ "messages", "stage_messages_total", "Messages run inside the stage." },
+	{ "up", "stage_taken_up_total", "Messages taken from queues of stages below." },
+	{ "down", "stage_taken_down_total", "Messages taken from queues of stages above." },
+	{ "forwarded", "stage_forwarded_total", "Messages put into queues of other stages." },
+	{ "backpressure", "stage_backpressure_total", "Times that the stage stopped because a queue that it fills was high." },
+	{ "exclusive", "stage_exclusive_total", "Times that the stage had its pipeline to itself." },
+	{ "exclusive_waits", "stage_exclusive_waits_total", "Of them, times that it waited for others to leave." },
+	{ "late", "stage_late_total", "Messages whose session had ended while they waited." },
+	{ "full_ns", "stage_full_nanoseconds_total", "Time that the stage's thread ran nothing because a queue that it fills was high." },
+	{ "empty_ns", "stage_empty_nanoseconds_total", "Time that it ran nothing because all queues that it takes from were empty." },
+	{ "longest_queue", "stage_longest_queue", "Most messages that waited in one of its queues." },
 	{ NULL, NULL, NULL }
 };
 static const struct row worker_rows[] = {
@@ -220,8 +220,8 @@ char *ctl_metrics(const struct ctl_view *v, bool per_vp, size_t *len)
 	fprintf(o.f, "xkvp_workers %u\n", v->nworkers);
 	node_families(&o);
 	rows(&o, "vp", &v->vp_field, v->vp, v->nvps, 0, vp_rows);
-	if (v->nlanes != 0)
-		rows(&o, "vp", &v->lane_field, v->lane, v->nlanes, v->layers, lane_rows);
+	if (v->nall != 0)
+		rows(&o, "vp", &v->stage_field, v->stage, v->nall, v->layers, stage_rows);
 	rows(&o, "worker", &v->worker_field, v->worker, v->nworkers, 0, worker_rows);
 	good = !ferror(o.f);
 	if (fclose(o.f) != 0 || !good) {

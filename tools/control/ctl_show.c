@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "runtime/upi/xk_app.h"
-#include "runtime/vp/xk_lane.h"
+#include "runtime/vp/xk_stage.h"
 #include "tools/control/ctl_show.h"
 
 static int give_rows(struct ctl_call *k, json_t *rows)
@@ -86,42 +86,42 @@ static int show_runtime(struct ctl_call *k)
 	return XK_OK;
 }
 
-static void put_lane(json_t *o, const struct xk_vp *vp)
+static void put_stage(json_t *o, const struct xk_vp *vp)
 {
-	struct xk_lane_stats l;
+	struct xk_stage_stats l;
 
-	xk_lane_stats(vp, &l);
+	xk_stage_stats(vp, &l);
 	ctl_put(o, "layer", l.layer);
 	ctl_put(o, "taken_up", l.up);
 	ctl_put(o, "taken_down", l.down);
-	ctl_put(o, "handed", l.handed);
-	ctl_put(o, "stops", l.stops);
+	ctl_put(o, "forwarded", l.forwarded);
+	ctl_put(o, "backpressure", l.backpressure);
 	ctl_put(o, "sleeps", l.sleeps);
 	ctl_put(o, "longest_queue", l.most);
 	ctl_put(o, "full_ns", l.full_ns);
 	ctl_put(o, "empty_ns", l.empty_ns);
 }
 
-/* Where layers have threads, each lane is a row. */
+/* Where layers have threads, each stage is a row. */
 static int show_vps(struct ctl_call *k)
 {
 	const struct xk_vpset *set = k->c->g->vps;
 	json_t *rows = json_array();
 
-	for (unsigned i = 0; i < set->nlanes; i++) {
-		const struct xk_vp *vp = set->lane[i];
+	for (unsigned i = 0; i < set->nall; i++) {
+		const struct xk_vp *vp = set->all[i];
 		json_t *o = json_object();
 
 		ctl_put(o, "vp", vp->no);
 		ctl_put(o, "worker", xk_worker_of(vp));
-		if (set->cluster != NULL)
-			put_lane(o, vp);
+		if (set->pipeline != NULL)
+			put_stage(o, vp);
 		ctl_put(o, "units", xk_counter_read(vp->units));
 		ctl_put(o, "messages", xk_counter_read(vp->messages));
 		ctl_put(o, "handed_over", xk_counter_read(vp->handed_over));
 		ctl_put(o, "posted_out", xk_counter_read(vp->posted_out));
 		ctl_put(o, "borrowed", xk_counter_read(vp->borrowed));
-		ctl_put(o, "carried", xk_counter_read(vp->carried));
+		ctl_put(o, "direct_handoffs", xk_counter_read(vp->carried));
 		ctl_put(o, "inbox_drops", xk_counter_read(vp->inbox_drops));
 		ctl_put(o, "wrong_vp", xk_counter_read(vp->wrong_vp));
 		json_array_append_new(rows, o);

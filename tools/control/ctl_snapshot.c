@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ctl_snapshot.c - all counters as one document: docs/schema/vp-ctl-snapshot-1.json.
+ * ctl_snapshot.c - all counters as one document: docs/schema/vp-ctl-snapshot-2.json.
  *
  * Whole numbers, under the names that the directory gives them; nodes bottom-up.
  */
@@ -69,12 +69,12 @@ static json_t *node_json(const struct ctl_view *v, const struct ctl_view_node *n
 	return o;
 }
 
-static json_t *lanes_json(const struct ctl_view *v)
+static json_t *stages_json(const struct ctl_view *v)
 {
 	json_t *a = json_array();
 
-	for (unsigned i = 0; i < v->nlanes; i++) {
-		json_t *o = fields_at(v, &v->lane_field, v->lane[i]);
+	for (unsigned i = 0; i < v->nall; i++) {
+		json_t *o = fields_at(v, &v->stage_field, v->stage[i]);
 
 		put(o, "vp", i / v->layers);
 		put(o, "layer", i % v->layers);
@@ -89,7 +89,7 @@ json_t *ctl_snapshot(const struct ctl_view *v, bool per_vp)
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	put(o, "schema", 1);
+	put(o, "schema", 2);
 	put(o, "time_ns", (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
 	json_object_set_new(o, "graph", json_string(v->graph));
 	json_object_set_new(o, "threading", json_string(v->threading));
@@ -105,7 +105,7 @@ json_t *ctl_snapshot(const struct ctl_view *v, bool per_vp)
 	json_object_set_new(o, "nodes", nodes);
 	json_object_set_new(o, "vps", vps);
 	json_object_set_new(o, "workers", workers);
-	if (v->nlanes != 0)
-		json_object_set_new(o, "lanes", lanes_json(v));
+	if (v->nall != 0)
+		json_object_set_new(o, "stages", stages_json(v));
 	return o;
 }

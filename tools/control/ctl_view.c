@@ -125,17 +125,17 @@ static bool nodes_open(struct ctl_view *v, json_t *a)
 }
 
 /* Of each virtual processor as many; or none of any, where layers have no threads. */
-static bool lanes_open(struct ctl_view *v)
+static bool stages_open(struct ctl_view *v)
 {
-	static const char *const lane[] = { "units", "messages", "up", "down", "handed", "stops", "longest_queue", NULL };
-	const json_t *a = json_object_get(v->dir, "lanes");
+	static const char *const stage[] = { "units", "messages", "up", "down", "forwarded", "backpressure", "longest_queue", NULL };
+	const json_t *a = json_object_get(v->dir, "stages");
 
 	if (json_array_size(a) == 0)
 		return true;
-	if (!fields(json_object_get(v->dir, "lane_fields"), &v->lane_field) || !has(&v->lane_field, lane) ||
-	    !places(a, &v->lane, &v->nlanes) || v->nvps == 0 || v->nlanes % v->nvps != 0)
+	if (!fields(json_object_get(v->dir, "stage_fields"), &v->stage_field) || !has(&v->stage_field, stage) ||
+	    !places(a, &v->stage, &v->nall) || v->nvps == 0 || v->nall % v->nvps != 0)
 		return false;
-	v->layers = v->nlanes / v->nvps;
+	v->layers = v->nall / v->nvps;
 	return true;
 }
 
@@ -150,13 +150,13 @@ static bool dir_open(struct ctl_view *v)
 	v->is_virtual = json_is_true(json_object_get(d, "virtual"));
 	v->drops_at = (uint64_t)json_integer_value(json_object_get(d, "drops_at"));
 	v->counts_at = (uint64_t)json_integer_value(json_object_get(d, "counts_at"));
-	return json_integer_value(json_object_get(d, "schema")) == 1 && v->graph && v->threading && v->lock &&
+	return json_integer_value(json_object_get(d, "schema")) == 2 && v->graph && v->threading && v->lock &&
 	       v->drops_at <= PLACE_MAX && v->counts_at <= PLACE_MAX &&
 	       fields(json_object_get(d, "node_fields"), &v->node_field) &&
 	       fields(json_object_get(d, "vp_fields"), &v->vp_field) &&
 	       fields(json_object_get(d, "worker_fields"), &v->worker_field) && has_all(v) &&
 	       places(json_object_get(d, "vps"), &v->vp, &v->nvps) &&
-	       places(json_object_get(d, "workers"), &v->worker, &v->nworkers) && lanes_open(v) &&
+	       places(json_object_get(d, "workers"), &v->worker, &v->nworkers) && stages_open(v) &&
 	       nodes_open(v, json_object_get(d, "nodes"));
 }
 
@@ -188,7 +188,7 @@ static bool all_inside(const struct ctl_view *v)
 			if (!inside(v, n->rep[k], v->drops_at, n->ndrops) || !inside(v, n->rep[k], v->counts_at, n->ncounts))
 				return false;
 	}
-	return fields_inside(v, v->lane, v->nlanes, &v->lane_field) && fields_inside(v, v->vp, v->nvps, &v->vp_field) &&
+	return fields_inside(v, v->stage, v->nall, &v->stage_field) && fields_inside(v, v->vp, v->nvps, &v->vp_field) &&
 	       fields_inside(v, v->worker, v->nworkers, &v->worker_field);
 }
 
@@ -287,9 +287,9 @@ void ctl_view_free(struct ctl_view *v)
 	}
 	free(v->node);
 	free(v->vp);
-	free(v->lane);
+	free(v->stage);
 	free(v->worker);
-	fields_free(&v->lane_field);
+	fields_free(&v->stage_field);
 	fields_free(&v->node_field);
 	fields_free(&v->vp_field);
 	fields_free(&v->worker_field);

@@ -41,13 +41,13 @@ struct ctl_view {
 	const char *graph, *threading, *lock;
 	int64_t     pid;
 	bool        is_virtual;
-	struct ctl_fields node_field, vp_field, lane_field, worker_field;
+	struct ctl_fields node_field, vp_field, stage_field, worker_field;
 	uint64_t    drops_at, counts_at; /* in a replica */
 	unsigned    nnodes, nvps, nworkers;
 	struct ctl_view_node *node;      /* bottom-up */
 	uint64_t   *vp, *worker;
-	unsigned    layers, nlanes;      /* domain layers: of each VP, of all; else 0 */
-	uint64_t   *lane;                /* VP by VP, from the device up */
+	unsigned    layers, nall;      /* domain layers: of each VP, of all; else 0 */
+	uint64_t   *stage;                /* VP by VP, from the device up */
 };
 
 /* fd is mapped and closed; NULL with a sentence fragment in why. */
@@ -66,7 +66,7 @@ uint64_t ctl_field(const struct ctl_fields *f, const char *name);
 
 /* Prometheus text, version 0.0.4; per_vp: each VP of each node, too.  Malloc'd, or NULL. */
 char   *ctl_metrics(const struct ctl_view *v, bool per_vp, size_t *len);
-/* docs/schema/vp-ctl-snapshot-1.json */
+/* docs/schema/vp-ctl-snapshot-2.json */
 json_t *ctl_snapshot(const struct ctl_view *v, bool per_vp);
 
 #endif

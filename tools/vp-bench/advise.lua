@@ -72,7 +72,7 @@ end
 -- {measured} from a run's JSON, with connections and vps; or {why, usage}.  here: what it does not tell, processors and
 -- copied (nil: not known).
 function advise.figures(record, here)
-  if type(record) ~= "table" or record.schema ~= 1 or not is_table(record, "record", "nodes") then
+  if type(record) ~= "table" or record.schema ~= 2 or not is_table(record, "record", "nodes") then
     return { why = "it is not what vp-run --json prints", usage = true }
   end
   if not is_table(record, "connections", "vps") then

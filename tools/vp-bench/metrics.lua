@@ -179,7 +179,7 @@ local function lanes(run, key)
   if not run.vps then return NAN end
   local total = 0.0
   for _, vp in ipairs(list(run, "vps")) do
-    if vp.lane then total = total + real(vp.lane, key) end
+    if vp.stage then total = total + real(vp.stage, key) end
   end
   return total
 end
@@ -286,7 +286,7 @@ end
 
 local function fault(run, needs)
   local function lacks(key) return type(run[key]) ~= "table" end
-  if type(run) ~= "table" or zero(run, "schema") ~= 1 then return "it printed no JSON of schema 1" end
+  if type(run) ~= "table" or zero(run, "schema") ~= 2 then return "it printed no JSON of schema 2" end
   if zero(run, "measured_ns") <= 0 then return "it measured for no time at all" end
   if lacks "workers" or lacks "nodes" then return "its JSON lacks workers or nodes" end
   if needs.vps and lacks "vps" then return "its JSON lacks vps" end

@@ -15,7 +15,7 @@
 
 struct sample {
 	xk_ns     at;
-	uint64_t *vp, *lane, *node;      /* as many for each as there are columns */
+	uint64_t *vp, *stage, *node;      /* as many for each as there are columns */
 	json_t   *conns;                 /* rows, or NULL */
 };
 
@@ -27,7 +27,7 @@ static const char *const vp_fields[V_N] = {
 	"messages", "units", "handed_over", "posted_out", "inbox_drops", "lock_taken", "lock_contended"
 };
 
-static const char *const lane_fields[L_N] = { "messages", "units", "up", "down", "handed", "stops", "longest_queue" };
+static const char *const stage_fields[L_N] = { "messages", "units", "up", "down", "forwarded", "backpressure", "longest_queue" };
 
 static uint64_t drops(const struct ctl_view *v, const struct ctl_view_node *n)
 {
@@ -43,9 +43,9 @@ static void read_counters(const struct ctl_view *v, struct sample *s)
 	for (unsigned i = 0; i < v->nvps; i++)
 		for (unsigned k = 0; k < V_N; k++)
 			s->vp[i * V_N + k] = ctl_view_read(v, v->vp[i] + ctl_field(&v->vp_field, vp_fields[k]));
-	for (unsigned i = 0; i < v->nlanes; i++)
+	for (unsigned i = 0; i < v->nall; i++)
 		for (unsigned k = 0; k < L_N; k++)
-			s->lane[i * L_N + k] = ctl_view_read(v, v->lane[i] + ctl_field(&v->lane_field, lane_fields[k]));
+			s->stage[i * L_N + k] = ctl_view_read(v, v->stage[i] + ctl_field(&v->stage_field, stage_fields[k]));
 	for (unsigned i = 0; i < v->nnodes; i++) {
 		const struct ctl_view_node *n = &v->node[i];
 		uint64_t gone = ctl_view_node_sum(v, n, ctl_field(&v->node_field, "sessions_gone"));
@@ -115,18 +115,18 @@ static void vp_table(const struct ctl_view *v, const struct sample *a, const str
 }
 
 /* The longest queue is since the start. */
-static void lane_table(const struct ctl_view *v, const struct sample *a, const struct sample *b, double s)
+static void stage_table(const struct ctl_view *v, const struct sample *a, const struct sample *b, double s)
 {
-	printf("%5s %5s %14s %12s %14s %14s %14s %10s %8s\n", "vp", "layer", "messages/s", "units/s", "from_below/s",
-	       "from_above/s", "handed/s", "stops/s", "longest");
-	for (unsigned i = 0; i < v->nlanes; i++) {
-		const uint64_t *x = a->lane + i * L_N, *y = b->lane + i * L_N;
+	printf("%5s %5s %14s %12s %14s %14s %14s %14s %8s\n", "vp", "layer", "messages/s", "units/s", "rx/s",
+	       "tx/s", "forwarded/s", "backpressure/s", "longest");
+	for (unsigned i = 0; i < v->nall; i++) {
+		const uint64_t *x = a->stage + i * L_N, *y = b->stage + i * L_N;
 
 		printf("%5u %5u", i / v->layers, i % v->layers);
 		printf(" %14.0f %12.0f", rate(y[L_MESSAGES], x[L_MESSAGES], s), rate(y[L_UNITS], x[L_UNITS], s));
 		printf(" %14.0f %14.0f %14.0f", rate(y[L_UP], x[L_UP], s), rate(y[L_DOWN], x[L_DOWN], s),
 		       rate(y[L_HANDED], x[L_HANDED], s));
-		printf(" %10.0f %8llu\n", rate(y[L_STOPS], x[L_STOPS], s), (unsigned long long)y[L_LONGEST]);
+		printf(" %14.0f %8llu\n", rate(y[L_STOPS], x[L_STOPS], s), (unsigned long long)y[L_LONGEST]);
 	}
 }
 
@@ -193,7 +193,7 @@ static void tables(const struct vpc *o, const struct ctl_view *v, const char *wh
 	(void)o;
 	printf("%s: %s, %u virtual processors, %u workers, in %.3f s\n", v->graph, v->threading, v->nvps, v->nworkers, s);
 	if (what == NULL || strcmp(what, "vps") == 0)
-		(v->nlanes != 0 ? lane_table : vp_table)(v, a, b, s);
+		(v->nall != 0 ? stage_table : vp_table)(v, a, b, s);
 	if (what == NULL || strcmp(what, "nodes") == 0)
 		node_table(v, a, b, s);
 	if (what != NULL && strcmp(what, "connections") == 0)
@@ -259,14 +259,14 @@ int vpc_top(struct vpc *o)
 		return code;
 	for (unsigned i = 0; i < 2; i++) {
 		s[i].vp = calloc(v->nvps * V_N + 1u, sizeof *s[i].vp);
-		s[i].lane = calloc(v->nlanes * L_N + 1u, sizeof *s[i].lane);
+		s[i].stage = calloc(v->nall * L_N + 1u, sizeof *s[i].stage);
 		s[i].node = calloc(v->nnodes * N_N + 1u, sizeof *s[i].node);
 	}
-	if (s[0].vp && s[0].lane && s[0].node && s[1].vp && s[1].lane && s[1].node)
+	if (s[0].vp && s[0].stage && s[0].node && s[1].vp && s[1].stage && s[1].node)
 		code = loop(o, v, what, s);
 	for (unsigned i = 0; i < 2; i++) {
 		free(s[i].vp);
-		free(s[i].lane);
+		free(s[i].stage);
 		free(s[i].node);
 		json_decref(s[i].conns);
 	}

@@ -168,7 +168,7 @@ static void totals(FILE *f, const struct xk_run_result *r)
 static void rtt(FILE *f, const struct xk_run_rtt *t)
 {
 	if (t->known && t->n != 0)
-		fprintf(f, "until the answer: half within %.1f us, 90 %% %.1f us, 99 %% %.1f us, 99.9 %% %.1f us (%llu timed)\n",
+		fprintf(f, "latency: p50 %.1f us, p90 %.1f us, p99 %.1f us, p99.9 %.1f us (%llu samples)\n",
 			t->p50 / 1e3, t->p90 / 1e3, t->p99 / 1e3, t->p999 / 1e3, (ull)t->n);
 }
 
@@ -195,8 +195,8 @@ static void layer_times(FILE *f, const struct xk_run_result *r, int width)
 static const char *lock_class(const char *name)
 {
 	static const struct { const char *name, *text; } of[] = {
-		{ "vp", "of virtual processors" }, { "io_thread", "of I/O threads" }, { "table", "of the table of connections" },
-		{ "map", "of layers' maps" }, { "session", "of layers' sessions" }, { "queue", "of the queue of I/O threads" },
+		{ "vp", "virtual processor lock" }, { "io_thread", "I/O thread lock" }, { "table", "connection table lock" },
+		{ "map", "layer map lock" }, { "session", "layer session lock" }, { "queue", "I/O queue lock" },
 	};
 	unsigned i = 0;
 
@@ -215,11 +215,11 @@ static void locks(FILE *f, const struct xk_run_result *r)
 
 		if (c->taken == 0)
 			continue;
-		fprintf(f, "%u %s lock%s %s: taken %llu times, %.2f %% not at once", class[i].n, class[i].policy,
-			class[i].n == 1 ? "" : "s", lock_class(class[i].name), (ull)c->taken,
+		fprintf(f, "%u %s%s (%s): %llu acquisitions, %.2f %% contended", class[i].n, lock_class(class[i].name),
+			class[i].n == 1 ? "" : "s", class[i].policy, (ull)c->taken,
 			100.0 * (double)c->contended / (double)c->taken);
 		if (!r->is_virtual)
-			fprintf(f, ", about %.3f s waited and %.3f s held", (double)xk_lock_waited_ns(c) / 1e9,
+			fprintf(f, ", about %.3f s wait, %.3f s hold", (double)xk_lock_waited_ns(c) / 1e9,
 				(double)xk_lock_held_ns(c) / 1e9);
 		fputc('\n', f);
 	}
@@ -232,40 +232,40 @@ static void measuring(FILE *f, const struct xk_run_result *r)
 
 	(void)xk_run_lock_measuring(r, &share);
 	if (!r->is_virtual && share > 0)
-		fprintf(f, "measuring the locks' times took %.3f %% of the processor time\n", 100 * share);
+		fprintf(f, "lock timing overhead %.3f %% CPU\n", 100 * share);
 }
 
-static void carried(FILE *f, const struct xk_run_result *r)
+static void handoffs(FILE *f, const struct xk_run_result *r)
 {
 	const struct xk_arch *arch = &r->graph->vps->arch;
-	uint64_t brought = 0, waits = 0, overtaken = 0;
+	uint64_t direct = 0, waits = 0, overtaken = 0;
 
 	for (unsigned i = 0; i < r->nvps; i++) {
-		brought += r->vp[i].carried;
+		direct += r->vp[i].carried;
 		waits += r->vp[i].order_waits;
 		overtaken += r->vp[i].overtaken;
 	}
 	if (arch->handover == XK_HANDOVER_POST)
 		return;
-	fprintf(f, "%llu messages brought by who found them", (ull)brought);
+	fprintf(f, "%llu messages run by the finding thread (direct handoff)", (ull)direct);
 	if (xk_vpset_pools(r->graph->vps))
-		fprintf(f, ", %llu waited for their turn, %llu came in after later ones", (ull)waits, (ull)overtaken);
+		fprintf(f, ", %llu stalled for ordering, %llu reordered", (ull)waits, (ull)overtaken);
 	fputc('\n', f);
 }
 
-static void lanes(FILE *f, const struct xk_run_result *r)
+static void stages(FILE *f, const struct xk_run_result *r)
 {
 	const struct xk_vpset *set = r->graph->vps;
 
 	if (set->arch.domain != XK_DOMAIN_LAYER)
 		return;
-	fprintf(f, "%7s %5s %13s %13s %13s %11s %11s %13s %9s %9s\n", "cluster", "layer", "from below", "from above",
-		"handed on", "stopped", "slept", "longest queue", "full ms", "empty ms");
-	for (unsigned i = 0; i < r->nlanes; i++) {
-		const struct xk_lane_stats *l = &r->vp[i].lane;
+	fprintf(f, "%8s %5s %13s %13s %13s %12s %11s %13s %9s %9s\n", "pipeline", "layer", "rx", "tx",
+		"forwarded", "backpressure", "sleeps", "longest queue", "full ms", "empty ms");
+	for (unsigned i = 0; i < r->nall; i++) {
+		const struct xk_stage_stats *l = &r->vp[i].stage;
 
-		fprintf(f, "%7u %5u %13llu %13llu %13llu %11llu %11llu %13llu %9.1f %9.1f\n", l->cluster, l->layer,
-			(ull)l->up, (ull)l->down, (ull)l->handed, (ull)l->stops, (ull)l->sleeps, (ull)l->most,
+		fprintf(f, "%8u %5u %13llu %13llu %13llu %12llu %11llu %13llu %9.1f %9.1f\n", l->pipeline, l->layer,
+			(ull)l->up, (ull)l->down, (ull)l->forwarded, (ull)l->backpressure, (ull)l->sleeps, (ull)l->most,
 			(double)l->full_ns / 1e6, (double)l->empty_ns / 1e6);
 	}
 }
@@ -322,8 +322,8 @@ void vpr_table(FILE *f, const struct xk_run_result *r)
 	layer_times(f, r, width);
 	locks(f, r);
 	measuring(f, r);
-	carried(f, r);
-	lanes(f, r);
+	handoffs(f, r);
+	stages(f, r);
 }
 
 void vpr_interval(void *arg, const struct xk_run_sample *s)

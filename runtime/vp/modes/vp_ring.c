@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * vp_ring.c - the queue from one lane to another.
+ * vp_ring.c - the queue from one stage to another.
  *
  * See vp_ring.h.  A block is left by its producer when `next` is set, which is published with
  * the first message of the next one: a consumer that may take that message sees `next` and

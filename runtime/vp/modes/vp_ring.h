@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * vp_ring.h - the queue from one lane to another: one producer, one consumer, no locked
+ * vp_ring.h - the queue from one stage to another: one producer, one consumer, no locked
  * operation, and no line that changes hands for a single message.
  *
  * Messages are numbered as they are put.  Either side has numbers of its own (how far it has
@@ -10,13 +10,13 @@
  * goes on to a new one, and the consumer frees the old one when it has taken its last.  The
  * producer stops *beginning* work when the queue is high, so one block is all there ever is,
  * but for what one message may turn into (fragments, the window of a connection).
- * Invariant: head <= posted <= tail; each number has one writer, and whoever is alone in the
- * cluster may stand in for both sides.
+ * Invariant: head <= posted <= tail; each number has one writer, and whoever is exclusive in the
+ * pipeline may stand in for both sides.
  */
 #ifndef XK_VP_RING_H
 #define XK_VP_RING_H
 
-#include "runtime/vp/xk_lane.h"
+#include "runtime/vp/xk_stage.h"
 
 /* A message on its way to another layer: to, or from, session s. */
 struct xk_hop { struct xk_msg *m; void *s; };
@@ -49,7 +49,7 @@ void ring_free(struct xk_ring *r);
 bool ring_put(struct xk_ring *r, struct xk_hop h);
 /* The consumer's.  False: nothing has been published that it has not taken. */
 bool ring_take(struct xk_ring *r, struct xk_hop *h);
-/* Alone: calls fn for every message that waits, published or not. */
+/* Exclusive: calls fn for every message that waits, published or not. */
 void ring_each(const struct xk_ring *r, void (*fn)(struct xk_hop *h, void *arg), void *arg);
 
 /* The producer's: the consumer may take what has been put. */

@@ -1,49 +1,49 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * vp_stage.c - who is inside the lanes of a cluster, and when one of them is alone.
+ * vp_stage.c - who is inside the stages of a pipeline, and when one of them is exclusive.
  *
- * A lane says RUNS before a unit and OUT after it.  One that wants to be alone says ASKS, in
- * the middle of its unit, and goes on when no other one runs, none is alone, and none above
- * it asks: the highest goes first.  So whoever is alone may call up into any lane above it,
- * for their bodies are all at an end, and down into any lane below, whose bodies have come to
- * a place where they are called back.  While anybody asks, no lane begins a unit, hence nobody waits
+ * A stage says RUNS before a unit and OUT after it.  One that wants to be exclusive says ASKS, in
+ * the middle of its unit, and goes on when no other one runs, none is exclusive, and none above
+ * it asks: the highest goes first.  So whoever is exclusive may call up into any stage above it,
+ * for their bodies are all at an end, and down into any stage below, whose bodies have come to
+ * a place where they are called back.  While anybody asks, no stage begins a unit, hence nobody waits
  * for more than the units that have begun and those that ask before it.
  * Either of "I run" and "I ask" is a locked operation, and so is the look that follows it;
  * they are totally ordered for each word, so one of the two sees the other.
- * Invariant: while a lane is ALONE all others of its cluster are OUT or ASK.
+ * Invariant: while a stage is EXCLUSIVE all others of its pipeline are OUT or ASK.
  */
 #include "runtime/vp/modes/vp_stage.h"
 
 #include "runtime/vp/modes/vp_modes.h"
 #include "runtime/vp/modes/vp_ring.h"
 
-enum { OUT, RUNS, ASKS, ALONE };
+enum { OUT, RUNS, ASKS, EXCLUSIVE };
 
-uint32_t xk_lanes_on;
+uint32_t xk_stages_on;
 
-static void wake_all(const struct xk_cluster *c)
+static void wake_all(const struct xk_pipeline *c)
 {
 	for (unsigned i = 0; i < c->nlayers; i++)
-		xk_event_wake(&c->lane[i]->event);
+		xk_event_wake(&c->stage[i]->event);
 }
 
 /* We are not in the way any more: nothing to those who wait for nobody to ask. */
-static void wake_askers(const struct xk_cluster *c)
+static void wake_askers(const struct xk_pipeline *c)
 {
 	for (unsigned i = 0; i < c->nlayers; i++)
-		if (xk_atomic_or(&c->lane[i]->state, 0u) == ASKS)
-			xk_event_wake(&c->lane[i]->event);
+		if (xk_atomic_or(&c->stage[i]->state, 0u) == ASKS)
+			xk_event_wake(&c->stage[i]->event);
 }
 
 /* For others to go on; look again after any wake. */
-static void await_others(struct xk_lane *l)
+static void await_others(struct xk_stage *l)
 {
 	xk_event_wait(&l->event, XK_SEC, NULL, 0);
 }
 
-void xk_lane_enter(struct xk_lane *l)
+void xk_stage_enter(struct xk_stage *l)
 {
-	struct xk_cluster *c = l->cluster;
+	struct xk_pipeline *c = l->pipeline;
 
 	for (;;) {
 		if (xk_load_acquire(&c->asking) == 0) {
@@ -62,18 +62,18 @@ void xk_lane_enter(struct xk_lane *l)
 }
 
 /* What it has put since it entered is published, and whoever is to take it is told. */
-static void tell_fed(struct xk_lane *l)
+static void tell_fed(struct xk_stage *l)
 {
 	for (unsigned i = 0; l->fed != 0; i++, l->fed >>= 1)
 		if ((l->fed & 1) != 0 && i != l->layer) {
 			ring_publish(l->to[i]);
-			xk_vp_kick(l->cluster->lane[i]->vp);
+			xk_vp_kick(l->pipeline->stage[i]->vp);
 		}
 }
 
-static void leave_alone(struct xk_lane *l)
+static void leave_exclusive(struct xk_stage *l)
 {
-	struct xk_cluster *c = l->cluster;
+	struct xk_pipeline *c = l->pipeline;
 
 	xk_mutex_lock(&c->lock);
 	xk_store_release(&l->state, (uint32_t)OUT);
@@ -82,59 +82,59 @@ static void leave_alone(struct xk_lane *l)
 	wake_all(c);
 }
 
-void xk_lane_leave(struct xk_lane *l)
+void xk_stage_leave(struct xk_stage *l)
 {
 	if (l->fed != 0)
 		tell_fed(l);
-	if (XK_UNLIKELY(xk_load_relaxed(&l->state) == ALONE)) {
-		leave_alone(l);
+	if (XK_UNLIKELY(xk_load_relaxed(&l->state) == EXCLUSIVE)) {
+		leave_exclusive(l);
 		return;
 	}
 	(void)xk_atomic_xchg(&l->state, (uint32_t)OUT);
-	if (XK_UNLIKELY(xk_atomic_or(&l->cluster->asking, 0u) != 0))
-		wake_askers(l->cluster);
+	if (XK_UNLIKELY(xk_atomic_or(&l->pipeline->asking, 0u) != 0))
+		wake_askers(l->pipeline);
 }
 
-static bool may_be_alone(const struct xk_lane *me)
+static bool may_be_exclusive(const struct xk_stage *me)
 {
-	const struct xk_cluster *c = me->cluster;
+	const struct xk_pipeline *c = me->pipeline;
 
 	for (unsigned i = 0; i < c->nlayers; i++) {
-		struct xk_lane *l = c->lane[i];
+		struct xk_stage *l = c->stage[i];
 		uint32_t state = l != me ? xk_atomic_or(&l->state, 0u) : OUT;
 
-		if (state == RUNS || state == ALONE || (state == ASKS && i > me->layer))
+		if (state == RUNS || state == EXCLUSIVE || (state == ASKS && i > me->layer))
 			return false;
 	}
 	return true;
 }
 
 /* Time is the same for all that this thread will run. */
-static void same_time(const struct xk_lane *me)
+static void same_time(const struct xk_stage *me)
 {
-	const struct xk_cluster *c = me->cluster;
+	const struct xk_pipeline *c = me->pipeline;
 
 	for (unsigned i = 0; i < c->nlayers; i++)
-		if (c->lane[i]->vp->now < me->vp->now)
-			c->lane[i]->vp->now = me->vp->now;
-		else if (me->vp->now < c->lane[i]->vp->now)
-			me->vp->now = c->lane[i]->vp->now;
+		if (c->stage[i]->vp->now < me->vp->now)
+			c->stage[i]->vp->now = me->vp->now;
+		else if (me->vp->now < c->stage[i]->vp->now)
+			me->vp->now = c->stage[i]->vp->now;
 }
 
-static XK_NOINLINE void ask(struct xk_lane *me)
+static XK_NOINLINE void ask(struct xk_stage *me)
 {
-	struct xk_cluster *c = me->cluster;
+	struct xk_pipeline *c = me->pipeline;
 
 	xk_mutex_lock(&c->lock);
 	(void)xk_atomic_add(&c->asking, 1u);
 	(void)xk_atomic_xchg(&me->state, (uint32_t)ASKS);
-	if (!may_be_alone(me)) {
+	if (!may_be_exclusive(me)) {
 		xk_count(me->vp->hops.asked);
 		wake_askers(c);          /* who asks above us does not wait for us now */
 	}
-	while (!may_be_alone(me)) {
+	while (!may_be_exclusive(me)) {
 		xk_event_prepare(&me->event);
-		if (may_be_alone(me)) {
+		if (may_be_exclusive(me)) {
 			xk_event_cancel(&me->event);
 			break;
 		}
@@ -142,26 +142,26 @@ static XK_NOINLINE void ask(struct xk_lane *me)
 		await_others(me);
 		xk_mutex_lock(&c->lock);
 	}
-	(void)xk_atomic_xchg(&me->state, (uint32_t)ALONE);
+	(void)xk_atomic_xchg(&me->state, (uint32_t)EXCLUSIVE);
 	xk_mutex_unlock(&c->lock);
 	same_time(me);
 }
 
-void xk_lane_alone(void)
+void xk_stage_exclusive(void)
 {
-	struct xk_lane *me = xk_vp_self->lane;
+	struct xk_stage *me = xk_vp_self->stage;
 
 	if (xk_load_relaxed(&me->state) != RUNS) /* OUT: no thread runs at all, see xk_vp_enter_idle */
 		return;
-	xk_count(me->vp->hops.alone);
+	xk_count(me->vp->hops.exclusive);
 	ask(me);
 }
 
 /* ---- the queues ------------------------------------------------------------------ */
 
-void xk_lane_put(struct xk_lane *to, struct xk_msg *m, void *s)
+void xk_stage_put(struct xk_stage *to, struct xk_msg *m, void *s)
 {
-	struct xk_lane *me = xk_vp_self->lane, *from = me->cur;
+	struct xk_stage *me = xk_vp_self->stage, *from = me->cur;
 	struct xk_ring *r = from->to[to->layer];
 	struct xk_msg *own = m;
 
@@ -169,9 +169,9 @@ void xk_lane_put(struct xk_lane *to, struct xk_msg *m, void *s)
 	if (XK_UNLIKELY(m->flags & XK_MSG_SLOW))
 		own = xk_msg_own(m);
 	if (XK_LIKELY(own != NULL && ring_put(r, (struct xk_hop){ own, s }))) {
-		xk_count(from->vp->hops.handed);
+		xk_count(from->vp->hops.forwarded);
 		me->fed |= 1ull << to->layer;
-		/* Alone for another lane, or with no unit around us: nobody will publish it later. */
+		/* Exclusive for another stage, or with no unit around us: nobody will publish it later. */
 		if (XK_UNLIKELY(xk_load_relaxed(&me->state) != RUNS))
 			ring_publish(r);
 		return;
@@ -180,14 +180,14 @@ void xk_lane_put(struct xk_lane *to, struct xk_msg *m, void *s)
 	xk_msg_free(own != NULL ? own : m);
 }
 
-static void run_hop(struct xk_lane *l, const struct xk_hop *h, bool up)
+static void run_hop(struct xk_stage *l, const struct xk_hop *h, bool up)
 {
-	struct xk_lane *me = xk_vp_self->lane, *was;
+	struct xk_stage *me = xk_vp_self->stage, *was;
 
 	if (h->m == NULL)                /* dropped while it waited */
 		return;
 	xk_count(*(up ? &l->vp->hops.up : &l->vp->hops.down));
-	was = xk_lane_switch(l);
+	was = xk_stage_switch(l);
 	l->busy++;
 	l->vp->set->hop(l, h->m, h->s, up);
 	l->busy--;
@@ -195,7 +195,7 @@ static void run_hop(struct xk_lane *l, const struct xk_hop *h, bool up)
 }
 
 /* For both sides, who are in the middle of something or at rest. */
-static void drain_ring(struct xk_lane *l, unsigned from)
+static void drain_ring(struct xk_stage *l, unsigned from)
 {
 	struct xk_ring *r = l->from[from];
 	struct xk_hop h;
@@ -205,32 +205,32 @@ static void drain_ring(struct xk_lane *l, unsigned from)
 	ring_took(r);
 }
 
-static void drain(struct xk_lane *l, unsigned first, unsigned last)
+static void drain(struct xk_stage *l, unsigned first, unsigned last)
 {
 	for (unsigned i = first; i <= last; i++)
 		if (l->from[i] != NULL && i != l->layer)
 			drain_ring(l, i);
 }
 
-void xk_lane_drain_down(struct xk_lane *to)
+void xk_stage_drain_down(struct xk_stage *to)
 {
-	const struct xk_cluster *c = to->cluster;
-	unsigned here = xk_lane_here()->layer;
+	const struct xk_pipeline *c = to->pipeline;
+	unsigned here = xk_stage_here()->layer;
 
 	/* From the top: what one layer makes of it is there when the next one's turn comes. */
 	for (unsigned i = here > 0 ? here - 1 : 0; here > 0 && i < here; i--)
 		if (i <= to->layer)
-			drain(c->lane[i], i + 1, here);
+			drain(c->stage[i], i + 1, here);
 }
 
-void xk_lane_drain_up(struct xk_lane *to)
+void xk_stage_drain_up(struct xk_stage *to)
 {
-	const struct xk_cluster *c = to->cluster;
-	unsigned here = xk_lane_here()->layer;
+	const struct xk_pipeline *c = to->pipeline;
+	unsigned here = xk_stage_here()->layer;
 
 	for (unsigned i = here + 1; i <= to->layer; i++)
-		if (c->lane[i]->busy == 0)
-			drain(c->lane[i], here, i - 1);
+		if (c->stage[i]->busy == 0)
+			drain(c->stage[i], here, i - 1);
 }
 
 struct seek { const void *s; unsigned n; };
@@ -253,18 +253,18 @@ static void count_named(struct xk_hop *h, void *arg)
 	k->n += h->m != NULL && h->s == k->s;
 }
 
-static unsigned seek_all(const struct xk_cluster *c, const void *s, void (*fn)(struct xk_hop *, void *))
+static unsigned seek_all(const struct xk_pipeline *c, const void *s, void (*fn)(struct xk_hop *, void *))
 {
 	struct seek k = { s, 0 };
 
 	for (unsigned i = 0; i < c->nlayers; i++)
 		for (unsigned j = 0; j < c->nlayers; j++)
-			if (c->lane[i]->from[j] != NULL)
-				ring_each(c->lane[i]->from[j], fn, &k);
+			if (c->stage[i]->from[j] != NULL)
+				ring_each(c->stage[i]->from[j], fn, &k);
 	return k.n;
 }
 
-unsigned xk_lane_purge(struct xk_cluster *c, const void *s)
+unsigned xk_stage_purge(struct xk_pipeline *c, const void *s)
 {
 	unsigned n = seek_all(c, s, drop_named);
 
@@ -272,12 +272,12 @@ unsigned xk_lane_purge(struct xk_cluster *c, const void *s)
 	return n;
 }
 
-bool xk_lane_names(const struct xk_cluster *c, const void *s)
+bool xk_stage_names(const struct xk_pipeline *c, const void *s)
 {
 	return seek_all(c, s, count_named) != 0;
 }
 
-uint32_t xk_lane_waiting(const struct xk_lane *l)
+uint32_t xk_stage_waiting(const struct xk_stage *l)
 {
 	uint32_t n = 0;
 
@@ -286,17 +286,17 @@ uint32_t xk_lane_waiting(const struct xk_lane *l)
 	return n;
 }
 
-void xk_lane_stats(const struct xk_vp *vp, struct xk_lane_stats *out)
+void xk_stage_stats(const struct xk_vp *vp, struct xk_stage_stats *out)
 {
-	const struct xk_lane_counts *c = &vp->hops;
+	const struct xk_stage_counts *c = &vp->hops;
 
-	*out = (struct xk_lane_stats){ 0 };
-	if (vp->lane == NULL)
+	*out = (struct xk_stage_stats){ 0 };
+	if (vp->stage == NULL)
 		return;
-	*out = (struct xk_lane_stats){
-		.cluster = vp->no, .layer = vp->lane->layer,
-		.up = xk_counter_read(c->up), .down = xk_counter_read(c->down), .handed = xk_counter_read(c->handed),
-		.stops = xk_counter_read(c->stops), .alone = xk_counter_read(c->alone), .asked = xk_counter_read(c->asked),
+	*out = (struct xk_stage_stats){
+		.pipeline = vp->no, .layer = vp->stage->layer,
+		.up = xk_counter_read(c->up), .down = xk_counter_read(c->down), .forwarded = xk_counter_read(c->forwarded),
+		.backpressure = xk_counter_read(c->backpressure), .exclusive = xk_counter_read(c->exclusive), .asked = xk_counter_read(c->asked),
 		.late = xk_counter_read(c->late), .most = xk_counter_read(c->most),
 		.full_ns = xk_counter_read(c->full_ns), .empty_ns = xk_counter_read(c->empty_ns),
 	};
@@ -316,8 +316,8 @@ static bool has_room(struct xk_ring *r, uint32_t limit)
 	return ring_below(r, limit);
 }
 
-/* Messages for lanes [first, last] may be made. */
-static bool room_below(struct xk_lane *l, unsigned first, unsigned last, bool *stopped)
+/* Messages for stages [first, last] may be made. */
+static bool room_below(struct xk_stage *l, unsigned first, unsigned last, bool *stopped)
 {
 	const struct xk_arch *a = &l->vp->set->arch;
 	/* At low it goes on, so what it has stopped for must come down to that. */
@@ -326,7 +326,7 @@ static bool room_below(struct xk_lane *l, unsigned first, unsigned last, bool *s
 	for (unsigned i = first; i < last; i++)
 		if (l->to[i] != NULL && !has_room(l->to[i], limit)) {
 			if (!*stopped)
-				xk_count(l->vp->hops.stops);
+				xk_count(l->vp->hops.backpressure);
 			*stopped = true;
 			return false;
 		}
@@ -334,25 +334,25 @@ static bool room_below(struct xk_lane *l, unsigned first, unsigned last, bool *s
 	return true;
 }
 
-static bool may_go_down(struct xk_lane *l)
+static bool may_go_down(struct xk_stage *l)
 {
 	return room_below(l, 0, l->layer, &l->stopped[0]);
 }
 
 /* What comes up may be answered, so there must be room both ways. */
-static bool may_go_up(struct xk_lane *l)
+static bool may_go_up(struct xk_stage *l)
 {
-	return room_below(l, 0, l->cluster->nlayers, &l->stopped[1]);
+	return room_below(l, 0, l->pipeline->nlayers, &l->stopped[1]);
 }
 
 /* The queue has come down: whoever has stopped for it may go on. */
-static void tell_producer(struct xk_lane *l, unsigned from)
+static void tell_producer(struct xk_stage *l, unsigned from)
 {
 	struct xk_ring *r = l->from[from];
 
 	if (ring_fill(r) <= l->vp->set->arch.low && xk_atomic_or(&r->awaited, 0u) != 0 &&
 	    xk_atomic_xchg(&r->awaited, 0u) != 0)
-		xk_vp_kick(l->cluster->lane[from]->vp);
+		xk_vp_kick(l->pipeline->stage[from]->vp);
 }
 
 /* Another processor wrote them last: they are on their way here while others' turns last. */
@@ -366,7 +366,7 @@ static inline void fetch_ahead(const struct xk_ring *r)
 		__builtin_prefetch(next->data, 1);
 }
 
-static unsigned take_from(struct xk_lane *l, unsigned from, unsigned budget, bool (*may)(struct xk_lane *))
+static unsigned take_from(struct xk_stage *l, unsigned from, unsigned budget, bool (*may)(struct xk_stage *))
 {
 	struct xk_ring *r = l->from[from];
 	uint32_t fill = r != NULL ? ring_look(r) : 0;
@@ -390,11 +390,11 @@ static unsigned take_from(struct xk_lane *l, unsigned from, unsigned budget, boo
 }
 
 /* Down-going ones first: they are what others wait for. */
-static unsigned take_hops(struct xk_lane *l, unsigned budget)
+static unsigned take_hops(struct xk_stage *l, unsigned budget)
 {
 	unsigned n = 0;
 
-	for (unsigned i = l->layer + 1; i < l->cluster->nlayers; i++)
+	for (unsigned i = l->layer + 1; i < l->pipeline->nlayers; i++)
 		n += take_from(l, i, budget, may_go_down);
 	for (unsigned i = 0; i < l->layer; i++)
 		n += take_from(l, i, budget, may_go_up);
@@ -403,9 +403,9 @@ static unsigned take_hops(struct xk_lane *l, unsigned budget)
 
 static bool stage_waiting(const struct xk_vp *vp)
 {
-	const struct xk_lane *l = vp->lane;
+	const struct xk_stage *l = vp->stage;
 
-	for (unsigned i = 0; i < l->cluster->nlayers; i++)
+	for (unsigned i = 0; i < l->pipeline->nlayers; i++)
 		if (l->from[i] != NULL && ring_fill(l->from[i]) != 0)
 			return true;
 	return false;
@@ -413,29 +413,29 @@ static bool stage_waiting(const struct xk_vp *vp)
 
 /* ---- one unit ----------------------------------------------------------------------- */
 
-/* Having been alone: what was left for other lanes' threads, or made ready there? */
-static void tell_others(const struct xk_lane *l)
+/* Having been exclusive: what was left for other stages' threads, or made ready there? */
+static void tell_others(const struct xk_stage *l)
 {
-	for (unsigned i = 0; i < l->cluster->nlayers; i++) {
-		struct xk_vp *vp = l->cluster->lane[i]->vp;
+	for (unsigned i = 0; i < l->pipeline->nlayers; i++) {
+		struct xk_vp *vp = l->pipeline->stage[i]->vp;
 
 		if (vp != l->vp && (xk_vp_busy(vp) || xk_wheel_next(&vp->wheel) < vp->worker_next))
 			xk_vp_kick(vp);
 	}
 }
 
-unsigned xk_lane_unit(struct xk_vp *vp, unsigned budget)
+unsigned xk_stage_unit(struct xk_vp *vp, unsigned budget)
 {
-	struct xk_lane *l = vp->lane;
+	struct xk_stage *l = vp->stage;
 	unsigned done = 0;
 
 	l->busy++;
 	if (xk_vp_timers_due(vp)) {
-		xk_lane_alone();
+		xk_stage_exclusive();
 		done += xk_wheel_run(&vp->wheel, vp->now, 64);
 	}
 	if (xk_load_relaxed(&vp->calls) != NULL)
-		xk_lane_alone();
+		xk_stage_exclusive();
 	done += xk_vp_run_left(vp, budget);
 	l->busy--;
 	done += take_hops(l, budget);
@@ -444,7 +444,7 @@ unsigned xk_lane_unit(struct xk_vp *vp, unsigned budget)
 		done += xk_vp_run_one(vp, budget);
 	l->busy--;
 	vp_hand_over(vp);
-	if (xk_load_relaxed(&l->state) == ALONE)
+	if (xk_load_relaxed(&l->state) == EXCLUSIVE)
 		tell_others(l);
 	xk_count(vp->units);
 	xk_count_add(vp->messages, done);
@@ -458,45 +458,45 @@ static unsigned stage_step(struct xk_vp *vp, xk_ns now)
 {
 	unsigned done;
 
-	xk_lane_enter(vp->lane);
+	xk_stage_enter(vp->stage);
 	xk_vp_step_in(vp, now);
-	done = xk_lane_unit(vp, vp->set->arch.burst);
+	done = xk_stage_unit(vp, vp->set->arch.burst);
 	xk_vp_step_out(vp);
-	xk_lane_leave(vp->lane);
+	xk_stage_leave(vp->stage);
 	return done;
 }
 
-/* One unit of a lane: others of its cluster may keep it waiting. */
+/* One unit of a stage: others of its pipeline may keep it waiting. */
 static unsigned stage_visit(struct xk_worker *w, unsigned i)
 {
 	struct xk_vp *vp = w->slot[i].vp;
 	unsigned done;
 
-	xk_lane_enter(vp->lane);
+	xk_stage_enter(vp->stage);
 	xk_vp_step_in(vp, w->now);
-	done = xk_lane_unit(vp, w->set->arch.burst);
+	done = xk_stage_unit(vp, w->set->arch.burst);
 	xk_worker_rest(w, i, true);
 	xk_vp_step_out(vp);
-	xk_lane_leave(vp->lane);
+	xk_stage_leave(vp->stage);
 	return done;
 }
 
-/* Whoever is alone in the cluster may change its tasks. */
-static void stage_hold(struct xk_vp *vp) { xk_lane_enter(vp->lane); }
-static void stage_release(struct xk_vp *vp) { xk_lane_leave(vp->lane); }
+/* Whoever is exclusive in the pipeline may change its tasks. */
+static void stage_hold(struct xk_vp *vp) { xk_stage_enter(vp->stage); }
+static void stage_release(struct xk_vp *vp) { xk_stage_leave(vp->stage); }
 
-/* A queue is high: whoever empties it kicks the lane. */
-static bool stage_blocked(struct xk_vp *vp) { return !may_go_up(vp->lane); }
+/* A queue is high: whoever empties it kicks the stage. */
+static bool stage_blocked(struct xk_vp *vp) { return !may_go_up(vp->stage); }
 
 static void stage_begin(struct xk_worker *w)
 {
-	w->slot[0].vp->lane->waits = (struct xk_lane_waits){ 0 };
+	w->slot[0].vp->stage->waits = (struct xk_stage_waits){ 0 };
 }
 
 static bool waits_for_room(const struct xk_worker *w)
 {
 	for (unsigned i = 0; i < w->nslots; i++)
-		if (xk_lane_stopped(w->slot[i].vp->lane))
+		if (xk_stage_stopped(w->slot[i].vp->stage))
 			return true;
 	return false;
 }
@@ -504,8 +504,8 @@ static bool waits_for_room(const struct xk_worker *w)
 /* What the thread waited until the round is of the reason that the round before has found. */
 static void stage_noted(struct xk_worker *w, unsigned done, xk_ns before)
 {
-	struct xk_lane_waits *k = &w->slot[0].vp->lane->waits;
-	struct xk_lane_counts *c = &w->slot[0].vp->hops;
+	struct xk_stage_waits *k = &w->slot[0].vp->stage->waits;
+	struct xk_stage_counts *c = &w->slot[0].vp->hops;
 	xk_ns to = done != 0 ? before : w->now;
 
 	if (k->since != 0 && to > k->since)
@@ -516,30 +516,30 @@ static void stage_noted(struct xk_worker *w, unsigned done, xk_ns before)
 
 /* ---- life ------------------------------------------------------------------------------ */
 
-static struct xk_lane *lane_new(struct xk_cluster *c, struct xk_vp *vp, unsigned layer)
+static struct xk_stage *stage_new(struct xk_pipeline *c, struct xk_vp *vp, unsigned layer)
 {
-	struct xk_lane *l = xk_alloc(sizeof *l);
+	struct xk_stage *l = xk_alloc(sizeof *l);
 
 	if (l == NULL)
 		return NULL;
 	l->event.fd = -1;
 	l->vp = vp;
-	l->cluster = c;
+	l->pipeline = c;
 	l->layer = layer;
 	l->cur = l;
-	vp->lane = l;
-	c->lane[layer] = l;
+	vp->stage = l;
+	c->stage[layer] = l;
 	return l;
 }
 
-static int make_rings(struct xk_cluster *c, uint32_t high)
+static int make_rings(struct xk_pipeline *c, uint32_t high)
 {
 	for (unsigned i = 0; i < c->nlayers; i++)
 		for (unsigned j = 0; j < c->nlayers; j++) {
 			if (i == j)
 				continue;
-			c->lane[i]->from[j] = c->lane[j]->to[i] = ring_new(high);
-			if (c->lane[i]->from[j] == NULL)
+			c->stage[i]->from[j] = c->stage[j]->to[i] = ring_new(high);
+			if (c->stage[i]->from[j] == NULL)
 				return XK_E_NOMEM;
 		}
 	return XK_OK;
@@ -554,17 +554,17 @@ static int stages_make(struct xk_vpset *set)
 {
 	unsigned n = set->arch.layers;
 
-	set->cluster = xk_alloc(set->nvps * sizeof *set->cluster);
-	if (set->cluster == NULL)
+	set->pipeline = xk_alloc(set->nvps * sizeof *set->pipeline);
+	if (set->pipeline == NULL)
 		return XK_E_NOMEM;
-	(void)xk_atomic_add(&xk_lanes_on, 1u);
+	(void)xk_atomic_add(&xk_stages_on, 1u);
 	for (unsigned v = 0; v < set->nvps; v++) {
-		struct xk_cluster *c = &set->cluster[v];
+		struct xk_pipeline *c = &set->pipeline[v];
 
 		xk_mutex_init(&c->lock);
 		c->nlayers = n;
 		for (unsigned i = 0; i < n; i++) {
-			struct xk_lane *l = lane_new(c, set->lane[v * n + i], i);
+			struct xk_stage *l = stage_new(c, set->all[v * n + i], i);
 			int err = l != NULL ? xk_event_init(&l->event) : XK_E_NOMEM;
 
 			if (err != XK_OK)
@@ -577,7 +577,7 @@ static int stages_make(struct xk_vpset *set)
 }
 
 /* Inside its VP, when nothing runs any more. */
-static void lane_empty(struct xk_lane *l)
+static void stage_empty(struct xk_stage *l)
 {
 	struct xk_hop h;
 
@@ -589,33 +589,33 @@ static void lane_empty(struct xk_lane *l)
 			if (h.m != NULL)
 				xk_msg_free(h.m);
 		ring_free(l->from[i]);
-		l->from[i] = l->cluster->lane[i]->to[l->layer] = NULL;
+		l->from[i] = l->pipeline->stage[i]->to[l->layer] = NULL;
 	}
 }
 
 static void stage_drop(struct xk_vp *vp)
 {
-	if (vp->lane != NULL)
-		lane_empty(vp->lane);
+	if (vp->stage != NULL)
+		stage_empty(vp->stage);
 }
 
 static void stages_free(struct xk_vpset *set)
 {
-	if (set->cluster == NULL)
+	if (set->pipeline == NULL)
 		return;
 	for (unsigned v = 0; v < set->nvps; v++) {
-		struct xk_cluster *c = &set->cluster[v];
+		struct xk_pipeline *c = &set->pipeline[v];
 
 		if (c->nlayers != 0)
 			xk_mutex_fini(&c->lock);
-		for (unsigned i = 0; i < c->nlayers && c->lane[i] != NULL; i++) {
-			if (c->lane[i]->event.fd >= 0)
-				xk_event_fini(&c->lane[i]->event);
-			xk_free(c->lane[i]);
+		for (unsigned i = 0; i < c->nlayers && c->stage[i] != NULL; i++) {
+			if (c->stage[i]->event.fd >= 0)
+				xk_event_fini(&c->stage[i]->event);
+			xk_free(c->stage[i]);
 		}
 	}
-	xk_free(set->cluster);
-	(void)xk_atomic_add(&xk_lanes_on, -1u);
+	xk_free(set->pipeline);
+	(void)xk_atomic_add(&xk_stages_on, -1u);
 }
 
 const struct xk_mode_ops xk_mode_stages = {

@@ -1,4 +1,4 @@
--- expect: 6: threading: domain "layers" has a virtual processor for each layer and cluster: say clusters, not vps
+-- expect: 6: threading: domain "layers" has a virtual processor for each layer and pipeline: say pipelines, not vps
 -- expect: nearest that can run: threading = { domain = "connections", vps = 1, workers = 1, entry = "own" }
 stack { source { to = "10.0.0.2" }, udp {}, ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem { peer = "sink" } }
 return graph "g" {

@@ -1,4 +1,4 @@
--- expect: 5: lp: domain "layers" runs at most one thread per layer and cluster: leave workers out, or say fewer
+-- expect: 5: lp: domain "layers" runs at most one thread per layer and pipeline: leave workers out, or say fewer
 -- expect: nearest that can run: threading = lp { workers = 4 }
 stack { source { to = "10.0.0.2" }, udp {}, ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem { peer = "sink" } }
 return graph "g" {

@@ -220,7 +220,7 @@ static void the_json_has_names_and_numbers(void)
 	run(&f, (struct xk_run_opts){ .duration = 5 * XK_MS });
 	j = xk_run_json(&f.r, true, true);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(j);
-	CU_ASSERT_EQUAL(json_integer_value(json_object_get(j, "schema")), 1);
+	CU_ASSERT_EQUAL(json_integer_value(json_object_get(j, "schema")), 2);
 	CU_ASSERT_EQUAL((uint64_t)json_integer_value(json_object_get(j, "messages")), f.r.messages);
 	CU_ASSERT_EQUAL(json_array_size(json_object_get(j, "connections")), 3);
 	CU_ASSERT_EQUAL(json_array_size(json_object_get(j, "vps")), 3);

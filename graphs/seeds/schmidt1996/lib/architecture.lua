@@ -19,9 +19,9 @@ local axes = {
   mp = function(t) return { io_threads = t.cpus, vps = t.conns < 256 and 1024 or 4096 } end,
   -- a thread for each layer, queues between, which take one message at a time (4.3.2); a stack of them for five connections;
   -- who has no message or no room sleeps at once, as the paper's Condition objects let him
-  lp = function(t) return { clusters = (t.conns + 4) // 5, burst = 1, spin = "0us" } end,
+  lp = function(t) return { pipelines = (t.conns + 4) // 5, burst = 1, spin = "0us" } end,
   -- 16 messages at a time, and a look round before sleeping: what lp does by itself
-  lp16 = function(t) return { clusters = (t.conns + 4) // 5 } end,
+  lp16 = function(t) return { pipelines = (t.conns + 4) // 5 } end,
 }
 local preset = { cp_dlp = "cp", lp16 = "lp" }
 

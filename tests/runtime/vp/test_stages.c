@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_lanes.c - promises of the lanes of a cluster and of the queues between them: order,
+ * test_stages.c - promises of the stages of a pipeline and of the queues between them: order,
  * growth and end of a queue; who stops at high and goes on at low; nothing lost or
  * counted twice when all of it stops, in whatever state it is.
  *
- * A cluster of three lanes: a source in the lowest, whose task passes numbered messages
+ * A pipeline of three stages: a source in the lowest, whose task passes numbered messages
  * up; a relay; a sink.  The middle and the top can be made slow or be kept from running.
  */
 #include <string.h>
@@ -198,7 +198,7 @@ static void two_threads_pass_everything_once_and_in_order(void)
 	ring_free(two.r);
 }
 
-/* ---- three lanes ------------------------------------------------------------------------ */
+/* ---- three stages ------------------------------------------------------------------------ */
 
 #define HIGH  8u
 #define LOW   2u
@@ -206,7 +206,7 @@ static void two_threads_pass_everything_once_and_in_order(void)
 static struct {
 	struct xk_vpset *set;
 	uint64_t         before;
-	struct xk_lane  *source, *relay, *sink;
+	struct xk_stage  *source, *relay, *sink;
 	struct xk_task   task;
 	uint32_t         made, limit, fan;       /* fan: messages the relay makes of one */
 	uint32_t         relayed, sunk, answered, wrong;
@@ -255,7 +255,7 @@ static unsigned make_some(struct xk_task *t, unsigned budget)
 
 		if (m == NULL)
 			break;
-		xk_lane_put(fx.relay, m, NULL);
+		xk_stage_put(fx.relay, m, NULL);
 		fx.made++;
 		n++;
 	}
@@ -270,9 +270,9 @@ static void relay(struct xk_msg *m)
 
 	if (n != fx.relayed++)
 		xk_atomic_add(&fx.wrong, 1u);
-	xk_lane_put(fx.sink, m, NULL);
+	xk_stage_put(fx.sink, m, NULL);
 	for (uint32_t i = 1; i < fx.fan; i++)
-		xk_lane_put(fx.sink, numbered(n), NULL);
+		xk_stage_put(fx.sink, numbered(n), NULL);
 }
 
 static void sink(struct xk_msg *m)
@@ -283,12 +283,12 @@ static void sink(struct xk_msg *m)
 		until_counted(&fx.source->vp->hops.full_ns);
 	xk_store_release(&fx.sunk, fx.sunk + 1);
 	if (fx.answer)
-		xk_lane_put(fx.source, m, NULL);
+		xk_stage_put(fx.source, m, NULL);
 	else
 		xk_msg_free(m);
 }
 
-static void hop(struct xk_lane *l, struct xk_msg *m, void *s, bool up)
+static void hop(struct xk_stage *l, struct xk_msg *m, void *s, bool up)
 {
 	(void)s;
 	if (up != (l != fx.source))
@@ -323,9 +323,9 @@ static void make(enum xk_schedule schedule, uint32_t limit)
 	CU_ASSERT_EQUAL_FATAL(xk_vpset_new(&fx.set, &a, &mem, e), XK_OK);
 	xk_errs_free(e);
 	fx.set->hop = hop;
-	fx.source = fx.set->lane[0]->lane;
-	fx.relay = fx.set->lane[1]->lane;
-	fx.sink = fx.set->lane[2]->lane;
+	fx.source = fx.set->all[0]->stage;
+	fx.relay = fx.set->all[1]->stage;
+	fx.sink = fx.set->all[2]->stage;
 	fx.limit = limit;
 	fx.fan = 1;
 	xk_vp_enter_idle(fx.source->vp);
@@ -341,20 +341,20 @@ static void unmake(void)
 	CU_ASSERT_EQUAL(xk_alloc_live(), fx.before);
 }
 
-/* One unit of a lane; the others stand still. */
-static unsigned unit(struct xk_lane *l)
+/* One unit of a stage; the others stand still. */
+static unsigned unit(struct xk_stage *l)
 {
 	unsigned done;
 
-	xk_lane_enter(l);
+	xk_stage_enter(l);
 	xk_vp_step_in(l->vp, 0);
-	done = xk_lane_unit(l->vp, fx.set->arch.burst);
+	done = xk_stage_unit(l->vp, fx.set->arch.burst);
 	xk_vp_step_out(l->vp);
-	xk_lane_leave(l);
+	xk_stage_leave(l);
 	return done;
 }
 
-static uint32_t fill(const struct xk_lane *to, const struct xk_lane *from) { return ring_fill(to->from[from->layer]); }
+static uint32_t fill(const struct xk_stage *to, const struct xk_stage *from) { return ring_fill(to->from[from->layer]); }
 
 static void a_driver_is_stopped_at_high_and_goes_on_at_low(void)
 {
@@ -367,7 +367,7 @@ static void a_driver_is_stopped_at_high_and_goes_on_at_low(void)
 	/* The look is before the unit, so a unit's messages may come on top. */
 	CU_ASSERT_TRUE(made >= HIGH && made < HIGH + fx.set->arch.burst);
 	CU_ASSERT_EQUAL(fill(fx.relay, fx.source), made);
-	CU_ASSERT_EQUAL(xk_counter_read(fx.source->vp->hops.stops), 1);
+	CU_ASSERT_EQUAL(xk_counter_read(fx.source->vp->hops.backpressure), 1);
 	CU_ASSERT_TRUE(fx.source->vp->mode->blocked(fx.source->vp));
 	/* Below high is not low yet. */
 	while (fill(fx.relay, fx.source) > LOW + fx.set->arch.burst)
@@ -385,7 +385,7 @@ static void a_driver_is_stopped_at_high_and_goes_on_at_low(void)
 /* The sink stands still: the relay stops, then the source, and all they hold is two queues. */
 static void a_slow_layer_stops_those_below_it_one_after_the_other(void)
 {
-	struct xk_lane_stats st;
+	struct xk_stage_stats st;
 
 	make(XK_SCHED_VIRTUAL, 1000);
 	for (unsigned i = 0; i < 50; i++) {
@@ -401,11 +401,11 @@ static void a_slow_layer_stops_those_below_it_one_after_the_other(void)
 		unit(fx.source);
 	}
 	CU_ASSERT_EQUAL(fx.sunk, 1000);
-	xk_lane_stats(fx.relay->vp, &st);
+	xk_stage_stats(fx.relay->vp, &st);
 	CU_ASSERT_EQUAL(st.layer, 1);
 	CU_ASSERT_EQUAL(st.up, 1000);
-	CU_ASSERT_EQUAL(st.handed, 1000);
-	CU_ASSERT_TRUE(st.stops > 0);
+	CU_ASSERT_EQUAL(st.forwarded, 1000);
+	CU_ASSERT_TRUE(st.backpressure > 0);
 	CU_ASSERT_TRUE(st.most >= HIGH && st.most < HIGH + fx.set->arch.burst);
 	unmake();
 }
@@ -432,11 +432,11 @@ static void full_queues_both_ways_do_not_block_each_other(void)
 	make(XK_SCHED_VIRTUAL, 500);
 	fx.answer = true;
 	for (unsigned i = 0; i < 50; i++) {      /* the source takes no answer */
-		xk_lane_enter(fx.source);
+		xk_stage_enter(fx.source);
 		xk_vp_step_in(fx.source->vp, 0);
 		(void)make_some(&fx.task, fx.made < 60 ? 4 : 0);
 		xk_vp_step_out(fx.source->vp);
-		xk_lane_leave(fx.source);
+		xk_stage_leave(fx.source);
 		unit(fx.relay);
 		unit(fx.sink);
 	}
@@ -475,7 +475,7 @@ static void threads_pass_everything_once_and_in_order_through_small_queues(void)
 	CU_ASSERT_EQUAL(fx.answered, n);
 	CU_ASSERT_EQUAL(xk_counter_read(fx.source->vp->hops.down), n);
 	CU_ASSERT_EQUAL(xk_counter_read(fx.sink->vp->hops.up), n);
-	CU_ASSERT_EQUAL(xk_lane_waiting(fx.source) + xk_lane_waiting(fx.relay) + xk_lane_waiting(fx.sink), 0);
+	CU_ASSERT_EQUAL(xk_stage_waiting(fx.source) + xk_stage_waiting(fx.relay) + xk_stage_waiting(fx.sink), 0);
 	unmake();
 }
 
@@ -490,7 +490,7 @@ static void a_stop_in_the_middle_loses_nothing_and_a_start_goes_on(void)
 		start();
 		await(&fx.sunk, n / 8 * part);
 		xk_vpset_stop(fx.set);
-		CU_ASSERT_EQUAL(fx.made, fx.sunk + xk_lane_waiting(fx.relay) + xk_lane_waiting(fx.sink));
+		CU_ASSERT_EQUAL(fx.made, fx.sunk + xk_stage_waiting(fx.relay) + xk_stage_waiting(fx.sink));
 	}
 	CU_ASSERT_EQUAL(fx.sunk, n);
 	unmake();
@@ -499,7 +499,7 @@ static void a_stop_in_the_middle_loses_nothing_and_a_start_goes_on(void)
 /* S1's Condition objects: a thread that waits for room, and one that waits for messages. */
 static void time_blocked_by_full_and_by_empty_queues_is_counted(void)
 {
-	struct xk_lane_stats source, sink;
+	struct xk_stage_stats source, sink;
 
 	make(XK_SCHED_OS, 200);
 	fx.holds = true;
@@ -508,8 +508,8 @@ static void time_blocked_by_full_and_by_empty_queues_is_counted(void)
 	await(&fx.sunk, 200);
 	xk_vpset_stop(fx.set);
 	CU_ASSERT_NOT_EQUAL(fx.patience, 0);
-	xk_lane_stats(fx.source->vp, &source);
-	xk_lane_stats(fx.sink->vp, &sink);
+	xk_stage_stats(fx.source->vp, &source);
+	xk_stage_stats(fx.sink->vp, &sink);
 	CU_ASSERT(source.full_ns > 0);
 	CU_ASSERT(sink.empty_ns > 0);
 	/* The sink fills no queue. */
@@ -544,13 +544,13 @@ static void control_overtakes_data_or_keeps_the_order_as_is_asked(void)
 
 	make(XK_SCHED_VIRTUAL, 4);
 	unit(fx.source);
-	xk_lane_enter(fx.source);
+	xk_stage_enter(fx.source);
 	xk_vp_step_in(fx.source->vp, 0);
-	xk_lane_alone();
-	xk_lane_drain_up(fx.relay);
+	xk_stage_exclusive();
+	xk_stage_drain_up(fx.relay);
 	CU_ASSERT_EQUAL(fx.relayed, 4);
 	xk_vp_step_out(fx.source->vp);
-	xk_lane_leave(fx.source);
+	xk_stage_leave(fx.source);
 	CU_ASSERT_EQUAL(fill(fx.sink, fx.relay), 4);
 	unmake();
 }
@@ -563,8 +563,8 @@ static void an_end_with_full_queues_frees_what_waits(void)
 		unit(fx.source);
 		unit(fx.relay);
 	}
-	CU_ASSERT_EQUAL(xk_lane_waiting(fx.sink), 70);
-	CU_ASSERT_TRUE(xk_lane_waiting(fx.relay) >= HIGH);
+	CU_ASSERT_EQUAL(xk_stage_waiting(fx.sink), 70);
+	CU_ASSERT_TRUE(xk_stage_waiting(fx.relay) >= HIGH);
 	unmake();                        /* counts buffers and memory */
 }
 
@@ -579,7 +579,7 @@ static CU_TestInfo ring_tests[] = {
 	CU_TEST_INFO_NULL
 };
 
-static CU_TestInfo lane_tests[] = {
+static CU_TestInfo stage_tests[] = {
 	T(a_driver_is_stopped_at_high_and_goes_on_at_low),
 	T(a_slow_layer_stops_those_below_it_one_after_the_other),
 	T(what_one_message_becomes_is_never_cut),
@@ -594,7 +594,7 @@ static CU_TestInfo lane_tests[] = {
 
 static CU_SuiteInfo suites[] = {
 	{ "queues", NULL, NULL, NULL, NULL, ring_tests },
-	{ "lanes", NULL, NULL, NULL, NULL, lane_tests },
+	{ "stages", NULL, NULL, NULL, NULL, stage_tests },
 	CU_SUITE_INFO_NULL
 };
 

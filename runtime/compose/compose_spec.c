@@ -63,6 +63,7 @@ const char *spec_describe(const struct xk_value *v, char *buf, size_t n)
 	case XK_V_ARCH: return "a threading preset";
 	case XK_V_GRAPH: return "a graph";
 	case XK_V_POISON: return "something unknown";
+	case XK_V_FUNCTION: return "a function";
 	case XK_V_OTHER: snprintf(buf, n, "%s", v->text); break;
 	}
 	for (char *c = buf; *c != '\0'; c++)
@@ -205,6 +206,11 @@ bool xk_spec_param_place(const struct xk_spec *s, unsigned i, const char *name,
 static const struct spec_top *top_of(const struct xk_spec *s)
 {
 	return s->bench >= 0 ? &s->top[s->bench] : s->graph >= 0 ? &s->top[s->graph] : NULL;
+}
+
+const char *xk_spec_file(const struct xk_spec *s, unsigned no)
+{
+	return no < s->nfiles ? spec_file_name(s, no) : NULL;
 }
 
 const char *xk_spec_name(const struct xk_spec *s)

@@ -302,6 +302,47 @@ static void from_table(lua_State *L, int index, struct xk_value *v, unsigned dep
 	}
 }
 
+struct dump { luaL_Buffer b; bool begun; };
+
+/* A buffer puts something on the stack, and lua_dump wants the function on top when it begins. */
+static int append(lua_State *L, const void *p, size_t n, void *dump)
+{
+	struct dump *d = dump;
+
+	if (!d->begun)
+		luaL_buffinit(L, &d->b);
+	d->begun = true;
+	luaL_addlstring(&d->b, p, n);
+	return 0;
+}
+
+/* A function of the file: its code, which another state can load, unless it needs more than its globals. */
+static void from_function(lua_State *L, int index, struct xk_value *v)
+{
+	struct dump d = { .begun = false };
+	const char *name = "";
+	size_t n;
+
+	v->kind = XK_V_FUNCTION;
+	for (int i = 1; name != NULL; i++) {
+		name = lua_getupvalue(L, index, i);
+		if (name != NULL)
+			lua_pop(L, 1);
+		if (name != NULL && strcmp(name, "_ENV") != 0) {
+			v->text = must_text(L, name, strlen(name));
+			return;
+		}
+	}
+	lua_pushvalue(L, index);
+	if (lua_dump(L, append, &d, 0) != 0 || !d.begun)
+		luaL_error(L, "a function has no code");
+	luaL_pushresult(&d.b);
+	v->item = must_get(L, sizeof *v->item);
+	name = lua_tolstring(L, -1, &n);
+	set_text(L, v->item, XK_V_TEXT, name, n);
+	lua_pop(L, 2);
+}
+
 static void from_lua(lua_State *L, int index, struct xk_value *v, unsigned depth)
 {
 	struct thing *t;
@@ -322,6 +363,12 @@ static void from_lua(lua_State *L, int index, struct xk_value *v, unsigned depth
 		set_text(L, v, XK_V_TEXT, s, n);
 		break;
 	case LUA_TTABLE: from_table(L, index, v, depth); break;
+	case LUA_TFUNCTION:
+		if (!lua_iscfunction(L, index)) {
+			from_function(L, index, v);
+			break;
+		}
+		/* fallthrough */
 	default:
 		t = loader_thing(L, index);
 		if (t != NULL) {

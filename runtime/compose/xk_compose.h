@@ -38,7 +38,9 @@ enum xk_vkind {
 	XK_V_ARCH,       /* ref: a preset called with its table */
 	XK_V_GRAPH,      /* a graph inside a bench */
 	XK_V_POISON,     /* came from something already complained about */
-	XK_V_OTHER,      /* text says what: "a function", ... */
+	XK_V_FUNCTION,   /* item[0].text is its code (lua_dump), len bytes; item NULL when it uses
+	                  * more from outside than globals, and text says what */
+	XK_V_OTHER,      /* text says what: "a bench", ... */
 };
 
 struct xk_value {
@@ -136,6 +138,8 @@ bool     xk_spec_param_place(const struct xk_spec *s, unsigned i, const char *na
 			     const char **file, int *line);
 
 const char *xk_spec_name(const struct xk_spec *s);       /* of the graph or bench, or NULL */
+/* The file that "no:line" of an error in a function's code means, or NULL. */
+const char *xk_spec_file(const struct xk_spec *s, unsigned no);
 bool        xk_spec_is_bench(const struct xk_spec *s);
 /* The table of `bench "name" { ... }` as a map, and a complaint about a key in
  * it (path of names, or "#3" for the third unnamed value, ending with NULL;

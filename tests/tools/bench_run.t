@@ -126,6 +126,23 @@ ok "an argument that the graph refuses is told before the first run" sh -c \
 	"'$bench' run --vp-run '$tmp/fake' '$tmp/b.lua' m=3 2>'$tmp/err'; test \$? -eq 3 && grep -q \"no argument 'm'\" '$tmp/err'"
 sed 's/at_least = 0.01/at_least = 9/' "$tmp/b.lua" >"$tmp/b2.lua"
 ok "a shape that fails: code 1" sh -c "'$bench' run --vp-run '$tmp/fake' '$tmp/b2.lua' >/dev/null 2>&1; test \$? -eq 1"
+# A metric of the file's own: from the run's JSON and the other metrics, and an error at its line.
+sed 's/metric = "gbit",/metric = "each",\
+  metrics = { { name = "each", unit = "B", doc = "bytes of a message", better = "lower",\
+    of = function(run, m) return run.bytes \/ run.messages + 0 * m.ns end } },/' "$tmp/b.lua" >"$tmp/own.lua"
+ok "a bench with a metric of its own" code 0 "$bench" run --vp-run "$tmp/fake" "$tmp/own.lua" -o "$tmp/own.json"
+ok "each run has it, and its summary, and the table" sh -c "jq -e '.benches[0] | .metric.unit == \"B\" and .points[0].runs[0].metrics.each == 4096 and
+	.points[0].metrics.each.mean == 4096' '$tmp/own.json' && '$bench' show '$tmp/own.json' | grep -q '^n=1 .* 4096 '"
+if have_schema; then
+	ok "the document follows its schema" valid "$tmp/own.json"
+else
+	skip "the document follows its schema" "python3-jsonschema is not installed"
+fi
+sed 's/run.bytes/run.bites.all/' "$tmp/own.lua" >"$tmp/own2.lua"
+ok "one with an error: the run fails" code 4 "$bench" run --vp-run "$tmp/fake" "$tmp/own2.lua" -o "$tmp/own2.json"
+ok "with the metric's name and the file's line" sh -c "jq -r '.benches[0].points[0].error' '$tmp/own2.json' |
+	grep -q \"metric each: .*own2.lua:8: attempt to index a nil value (field 'bites')\""
+
 # The judge is Lua, and may be another one.
 mkdir "$tmp/lua"
 cp "$top_srcdir"/tools/vp-bench/*.lua "$tmp/lua"

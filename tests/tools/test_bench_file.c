@@ -184,7 +184,71 @@ static void a_graph_alone_is_no_bench(void)
 	bench_free(&b);
 }
 
+#define METRIC(rest) GOOD "metrics = { { name = \"kb\", better = \"higher\", " rest " } }"
+
+static void own_metrics_are_named_and_computed(void)
+{
+	CU_ASSERT_EQUAL(load_args("metric = \"kb\",\nsweep = { vps = { 2 } }, metrics = { { name = \"kb\", unit = \"KB\","
+				  "doc = \"d\", better = \"lower\", of = function(run, m) return run.bytes / 1000 * m.ns end } }",
+				  NULL, 0), BENCH_OK);
+	CU_ASSERT_STRING_EQUAL(b.metric->name, "kb");
+	CU_ASSERT_STRING_EQUAL(b.metric->unit, "KB");
+	CU_ASSERT_TRUE(b.metric->lower);
+	bench_free(&b);
+	complains(METRIC("off = 1"), 8, "metrics: unknown parameter 'off' (did you mean 'of'?)");
+	complains(METRIC("doc = \"d\""), 8, "number 1 has no function");
+	complains(METRIC("of = 3"), 8, "'of' needs a function");
+	complains(GOOD "metrics = { { name = \"ns\", better = \"lower\", of = function() end } }", 8, "a metric 'ns' already");
+	complains(GOOD "metrics = { { name = \"x\", of = function() end } }", 8, "needs better = \"higher\" or \"lower\"");
+	complains(METRIC("of = (function(x) return function() return x end end)(1)"), 8, "string, table and math, not x");
+}
+
+/* Of a run of 2 messages, by of's body: the number, or NAN and the reason in why. */
+static double own(const char *body, char *why, size_t n)
+{
+	json_t *run = json_pack("{s:i, s:I, s:i, s:i, s:[], s:[]}", "schema", 1, "measured_ns", (json_int_t)1000, "messages", 2,
+				"bytes", 4000, "workers", "nodes"), *m;
+	char keys[700];
+	double v;
+
+	snprintf(keys, sizeof keys, GOOD "metrics = { { name = \"own\", better = \"higher\", of = function(run, m)\n%s\nend } }", body);
+	CU_ASSERT_EQUAL_FATAL(load_args(keys, NULL, 0), BENCH_OK);
+	*why = '\0';
+	m = bench_run_metrics(&b, run, why, n);
+	v = bench_real(m, "own");
+	json_decref(m);
+	json_decref(run);
+	bench_free(&b);
+	return v;
+}
+
+static void a_function_of_a_bench_file_has_no_world(void)
+{
+	static const char *const none[] = { "io", "os", "require", "load", "loadfile", "dofile", "pcall", "package", "debug",
+					    "print", "string.dump", "collectgarbage", "coroutine" };
+	char why[400], body[200];
+
+	CU_ASSERT_DOUBLE_EQUAL(own("return run.bytes / m.ns", why, sizeof why), 8, 1e-9);
+	CU_ASSERT_TRUE(isnan(own("return nil", why, sizeof why)));
+	CU_ASSERT_STRING_EQUAL(why, "");
+	for (unsigned i = 0; i < XK_ARRAY_LEN(none); i++) {
+		snprintf(body, sizeof body, "return %s == nil and 1 or 0", none[i]);
+		CU_ASSERT_DOUBLE_EQUAL(own(body, why, sizeof why), 1, 0);
+	}
+	CU_ASSERT_TRUE(isnan(own("return run.x.y", why, sizeof why)));
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "metric own: "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "t.lua:9: attempt to index a nil value (field 'x')"));
+	CU_ASSERT_TRUE(isnan(own("return \"fast\"", why, sizeof why)));
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "it gives a string, not a number or nil"));
+	CU_ASSERT_TRUE(isnan(own("while true do end", why, sizeof why)));
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "more than 100000000 steps"));
+	CU_ASSERT_TRUE(isnan(own("return #(\"x\"):rep(1 << 29)", why, sizeof why)));
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "not enough memory"));
+}
+
 static CU_TestInfo tests[] = {
+	{ "own metrics are named and computed", own_metrics_are_named_and_computed },
+	{ "a function of a bench file has no world", a_function_of_a_bench_file_has_no_world },
 	{ "a sweep means all combinations", a_sweep_means_all_combinations },
 	{ "points are taken as listed", points_are_taken_as_listed },
 	{ "the estimate counts every run", the_estimate_counts_every_run },

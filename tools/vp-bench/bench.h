@@ -57,7 +57,11 @@ double bench_stat(const char *name, const double *v, size_t n);
 #define BENCH_ARGS   64u
 #define BENCH_ALSO   32u
 
+#define BENCH_OWN    16u
+
 struct bench_point { const char *value[BENCH_AXES]; };
+/* A metric that the file gives, and its function's code. */
+struct bench_own { struct bench_metric m; const struct xk_value *of; };
 
 /* A run that is so many messages of the busiest application and no time; measured 0: it is a time. */
 struct bench_messages { uint64_t warmup, measured; };
@@ -73,6 +77,8 @@ struct bench {
 	int                 x, series;           /* axes; -1: none */
 	const struct bench_metric *metric, *also[BENCH_ALSO];
 	unsigned            nalso, needs;
+	struct bench_own    own[BENCH_OWN];
+	unsigned            nown;
 	xk_ns               duration, warmup;
 	struct bench_messages messages, paper;   /* paper: with --paper, where the paper counted */
 	uint64_t            min_runs, max_runs, decide_runs, seed;
@@ -93,7 +99,13 @@ void bench_print_errors(struct bench *b);
 /* Does the graph accept every point?  Loads and checks it with each. */
 int  bench_try_points(struct bench *b);
 
-/* Parts of the reading (bench_points.c, bench_shapes.c). */
+/* One of the file's own, or of all; NULL. */
+const struct bench_metric *bench_metric_of(const struct bench *b, const char *name);
+/* Every metric of a run, the file's own behind the others; NULL and a reason. */
+json_t *bench_run_metrics(const struct bench *b, json_t *child, char *why, size_t n);
+
+/* Parts of the reading (bench_points.c, bench_shapes.c, bench_own.c). */
+void bench_read_own(struct bench *b, const struct xk_value *tab);
 void bench_read_points(struct bench *b, const struct xk_value *tab);
 void bench_read_theirs(struct bench *b, const struct xk_value *tab);
 void bench_read_shapes(struct bench *b, const struct xk_value *tab);

@@ -265,9 +265,9 @@ static int check_sides(const struct input *in, const struct bench *a, const stru
 	if (!same)
 		fprintf(stderr, "vp-bench compare: the sides have other points (%u and %u): keep those that both have "
 			"with k=v before --vs\n", a->npoints, b->npoints);
-	else if (a->metric != b->metric)
+	else if (strcmp(a->metric->name, b->metric->name) != 0)
 		fprintf(stderr, "vp-bench compare: side A measures %s, side B %s\n", a->metric->name, b->metric->name);
-	return same && a->metric == b->metric ? BENCH_OK : BENCH_USAGE;
+	return same && strcmp(a->metric->name, b->metric->name) == 0 ? BENCH_OK : BENCH_USAGE;
 }
 
 static json_t *words_of(const struct input *in, bool vs)

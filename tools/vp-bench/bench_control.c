@@ -53,7 +53,7 @@ static int run_once(struct control *c, unsigned burn, uint64_t seed, double *v)
 	b.arg[b.narg++] = arg;
 	child = bench_child_run(&k, &c->interrupted, why, sizeof why);
 	if (child != NULL)
-		m = bench_metrics_of(child, b.needs, why, sizeof why);
+		m = bench_run_metrics(&b, child, why, sizeof why);
 	*v = bench_real(m, b.metric->name);
 	json_decref(child);
 	json_decref(m);

@@ -15,7 +15,7 @@
 #include <string.h>
 
 static const char *const keys[] = {
-	"absent", "also", "confidence", "doc", "duration", "graph", "metric", "paper_messages", "points", "precision",
+	"absent", "also", "confidence", "doc", "duration", "graph", "metric", "metrics", "paper_messages", "points", "precision",
 	"runs", "series", "shape", "source", "sweep", "theirs", "warmup", "x", NULL
 };
 
@@ -202,7 +202,7 @@ static void read_messages(struct bench *b, const struct xk_value *tab)
 
 static const struct bench_metric *metric(struct bench *b, const char *const *path, const char *name)
 {
-	const struct bench_metric *m = bench_metric_find(name);
+	const struct bench_metric *m = bench_metric_of(b, name);
 	const char *near = bench_metric_near(name);
 
 	if (m == NULL && near != NULL)
@@ -299,6 +299,7 @@ static void read_table(struct bench *b, const struct xk_value *tab)
 	read_runs(b, tab);
 	read_messages(b, tab);
 	bench_read_points(b, tab);
+	bench_read_own(b, tab);
 	read_metrics(b, tab);
 	b->x = axis_key(b, tab, "x", b->naxes ? (int)b->naxes - 1 : -1);
 	b->series = axis_key(b, tab, "series", -1);

@@ -89,7 +89,7 @@ static void put_number(struct bench *b, const char *const *path, const struct xk
 
 static void put_metric(struct bench *b, const char *const *path, const struct xk_value *v, json_t *o)
 {
-	const struct bench_metric *m = v->kind == XK_V_TEXT ? bench_metric_find(v->text) : NULL;
+	const struct bench_metric *m = v->kind == XK_V_TEXT ? bench_metric_of(b, v->text) : NULL;
 
 	if (m == NULL) {
 		const char *near = v->kind == XK_V_TEXT ? bench_metric_near(v->text) : NULL;

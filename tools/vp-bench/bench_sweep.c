@@ -127,7 +127,7 @@ static int one_run(struct sweep *s, unsigned i, unsigned block)
 		return BENCH_INTERRUPTED;
 	}
 	if (child != NULL)
-		metrics = bench_metrics_of(child, b->needs, why, sizeof why);
+		metrics = bench_run_metrics(b, child, why, sizeof why);
 	if (metrics != NULL) {
 		bench_doc_run(d->part, own, block, child, metrics);
 		bench_doc_beside(d->part, own, pinned, throttled < 0 ? -1 : bench_throttled() - throttled);

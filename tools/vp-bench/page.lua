@@ -2,8 +2,8 @@
 -- page.lua: a page, as HTML that needs nothing else, or as Markdown.
 --
 -- HTML is light or dark as its reader's screen is, has no script and fetches nothing; wide tables
--- scroll by themselves.  What comes from a result is a text and nothing more: every character with a
--- meaning is written so that it has none.
+-- scroll by themselves.  What comes from a result is a text and nothing more: every character with
+-- a meaning is written so that it has none.
 -- Invariant: no call writes a text unescaped but drawing() its SVG.
 local page = {}
 page.__index = page
@@ -11,10 +11,13 @@ page.__index = page
 local LONG = 44               -- characters of a cell
 
 local STYLE = [[
-:root{color-scheme:light dark;--bg:#fff;--fg:#1c2024;--soft:#5c6670;--line:#d9dee3;--box:#f5f7f9;--good:#13703f;--bad:#b42318;--odd:#8a5a00;--open:#2457a6}
-@media(prefers-color-scheme:dark){:root{--bg:#14171a;--fg:#e4e7ea;--soft:#9aa4ae;--line:#343b42;--box:#1c2126;--good:#58c98b;--bad:#ff8a7a;--odd:#e0b04a;--open:#8ab4f8}}
+:root{color-scheme:light dark;--bg:#fff;--fg:#1c2024;--soft:#5c6670;
+--line:#d9dee3;--box:#f5f7f9;--good:#13703f;--bad:#b42318;--odd:#8a5a00;--open:#2457a6}
+@media(prefers-color-scheme:dark){:root{--bg:#14171a;--fg:#e4e7ea;
+--soft:#9aa4ae;--line:#343b42;--box:#1c2126;--good:#58c98b;--bad:#ff8a7a;--odd:#e0b04a;--open:#8ab4f8}}
 *{box-sizing:border-box}
-body{margin:0 auto;padding:1.5rem 1.25rem 4rem;max-width:64rem;background:var(--bg);color:var(--fg);font:16px/1.5 system-ui,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif}
+body{margin:0 auto;padding:1.5rem 1.25rem 4rem;max-width:64rem;background:var(--bg);color:var(--fg);
+font:16px/1.5 system-ui,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif}
 h1{font-size:1.6rem;line-height:1.2;margin:0 0 .5rem}
 h2{font-size:1.3rem;margin:2.5rem 0 .4rem;padding-top:1.2rem;border-top:1px solid var(--line)}
 h3{font-size:1rem;margin:1.6rem 0 .4rem}
@@ -27,16 +30,20 @@ td{white-space:nowrap}td.n{text-align:right}td.t{white-space:normal;min-width:20
 figure{margin:.8rem 0;overflow-x:auto}
 figure svg{display:block;width:100%;min-width:34rem;max-width:48rem;height:auto;color:var(--fg)}
 figcaption{color:var(--soft);font-size:.8rem}
-pre{background:var(--box);border:1px solid var(--line);border-radius:.3rem;padding:.7rem .9rem;overflow-x:auto;font-size:.8rem;line-height:1.45}
+pre{background:var(--box);border:1px solid var(--line);border-radius:.3rem;padding:.7rem .9rem;
+overflow-x:auto;font-size:.8rem;line-height:1.45}
 ul{margin:.3rem 0;padding-left:1.2rem}
 a{color:inherit}
-.pass{color:var(--good);font-weight:600}.fail{color:var(--bad);font-weight:600}.odd{color:var(--odd)}.undecided{color:var(--open);font-weight:600}
+.pass{color:var(--good);font-weight:600}.fail{color:var(--bad);font-weight:600}
+.odd{color:var(--odd)}.undecided{color:var(--open);font-weight:600}
 @media print{body{max-width:none}figure,table{break-inside:avoid}}
 ]]
 
 -- ---- escaping -------------------------------------------------------------------------------
 
-local ENTITY = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;", ["'"] = "&#39;" }
+local ENTITY = {
+  ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;", ["'"] = "&#39;",
+}
 
 local function html(s) return (s:gsub("[&<>\"']", ENTITY):gsub("[\0-\9\11-\31]", " ")) end
 
@@ -144,7 +151,7 @@ local KINDS = { pass = true, fail = true, undecided = true }
 function page:verdict(verdict)
   local mark = KINDS[verdict] and "**" or ""
   self:either("| " .. mark .. markdown(verdict) .. mark .. " ",
-    '<td><span class="' .. (KINDS[verdict] and verdict or "odd") .. '">' .. html(verdict) .. "</span></td>")
+    ('<td><span class="%s">%s</span></td>'):format(KINDS[verdict] and verdict or "odd", html(verdict)))
 end
 
 -- SVG as it is.

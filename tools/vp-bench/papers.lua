@@ -103,7 +103,8 @@ function papers.narrow(entries, bench)
     keep[i] = names_point(shapes, at)
     for _, entry in ipairs(entries) do keep[i] = keep[i] or papers.own_point(entry, at) end
   end
-  return { keep = json.list(keep), shapes = json.list(shapes), theirs = json.list(of_any(entries, bench.theirs)) }
+  return { keep = json.list(keep), shapes = json.list(shapes),
+           theirs = json.list(of_any(entries, bench.theirs)) }
 end
 
 return papers

@@ -11,7 +11,9 @@ local BESIDE = 18             -- characters of a name that leave room for the fi
 local GREY = "#8a8a8a"
 
 -- Told apart by lightness, too, and by their markers.
-local COLOURS = { [0] = "#2f7ed8", "#e07b28", "#1f9e77", "#c2417c", "#8561c5", "#a8861d", "#3fa7b5", "#b5533c" }
+local COLOURS = {
+  [0] = "#2f7ed8", "#e07b28", "#1f9e77", "#c2417c", "#8561c5", "#a8861d", "#3fa7b5", "#b5533c",
+}
 local MARKERS = { [0] = 7, 5, 9, 11, 13, 6, 4, 8 }
 
 local function quoted(s) return "'" .. s:gsub("'", "''"):gsub("[\0-\31]", " ") .. "'" end
@@ -21,15 +23,20 @@ local function quoted(s) return "'" .. s:gsub("'", "''"):gsub("[\0-\31]", " ") .
 local function tics(p)
   local step, longest, t = #p.tics // 16 + 1, 0, {}
   for _, tic in ipairs(p.tics) do longest = math.max(longest, #tic.text) end
-  for i = 1, #p.tics, step do t[#t + 1] = ("%s %.9g"):format(quoted(p.tics[i].text), p.tics[i].x) end
+  for i = 1, #p.tics, step do
+    t[#t + 1] = ("%s %.9g"):format(quoted(p.tics[i].text), p.tics[i].x)
+  end
   local crowded = longest * (#p.tics // step) > 90
-  return ("set xtics nomirror out %s (%s)\n"):format(crowded and "rotate by -35" or "norotate", table.concat(t, ", "))
+  return ("set xtics nomirror out %s (%s)\n"):format(crowded and "rotate by -35" or "norotate",
+    table.concat(t, ", "))
 end
 
 local function ranges(p)
   local lo, hi = p.tics[1].x, p.tics[#p.tics].x
   local y = p.ylog and "set logscale y\n" or "set yrange [0:*]\n"
-  if p.xlog then return ("set logscale x 2\nset xrange [%.9g:%.9g]\n"):format(lo / 1.15, hi * 1.15) .. y end
+  if p.xlog then
+    return ("set logscale x 2\nset xrange [%.9g:%.9g]\n"):format(lo / 1.15, hi * 1.15) .. y
+  end
   local room = hi > lo and (hi - lo) * 0.04 or 0.5
   return ("set xrange [%.9g:%.9g]\n"):format(lo - room, hi + room) .. y
 end
@@ -76,10 +83,12 @@ local function lines(put, p)
   for i, l in ipairs(p.lines) do
     put("%s$d%d using ", i > 1 and ", \\\n  " or "", i - 1)
     if l.theirs then
-      put("1:2 with linespoints lc rgb '%s' pt %d ps 0.8 lw 1.3 dt 2", GREY, MARKERS[(other + 5) % 8])
+      put("1:2 with linespoints lc rgb '%s' pt %d ps 0.8 lw 1.3 dt 2", GREY,
+          MARKERS[(other + 5) % 8])
       other = other + 1
     else
-      put("1:2:3:4 with yerrorlines lc rgb '%s' pt %d ps 0.6 lw 1.8 dt 1", COLOURS[ours % 8], MARKERS[ours % 8])
+      put("1:2:3:4 with yerrorlines lc rgb '%s' pt %d ps 0.6 lw 1.8 dt 1", COLOURS[ours % 8],
+          MARKERS[ours % 8])
       ours = ours + 1
     end
     put(" title %s", quoted(l.name))
@@ -94,16 +103,22 @@ end
 -- of its own.
 function plot.script(p, id, in_page)
   local t, longest = {}, 0
-  local function put(format, ...) t[#t + 1] = select("#", ...) > 0 and format:format(...) or format end
+  local function put(format, ...)
+    t[#t + 1] = select("#", ...) > 0 and format:format(...) or format
+  end
   for _, l in ipairs(p.lines) do longest = math.max(longest, #l.name) end
   local beside = longest <= BESIDE
   put("set term svg size 760,%d dynamic rounded noenhanced font 'sans-serif,13' %s name 'f_%s'\n",
-      380 + (beside and 0 or 20 * ((#p.lines + 4) // 3)), in_page and "" or "background '#ffffff'", (id:gsub("%W", "_")))
-  put "set encoding utf8\nset border 3\nset ytics nomirror out\nset grid ytics lc rgb '#999999' lw 0.5 dt 3\n"
+      380 + (beside and 0 or 20 * ((#p.lines + 4) // 3)), in_page and "" or "background '#ffffff'",
+      (id:gsub("%W", "_")))
+  put "set encoding utf8\nset border 3\nset ytics nomirror out\n"
+  put "set grid ytics lc rgb '#999999' lw 0.5 dt 3\n"
   -- gnuplot puts a key that lies below over the label of the axis.
-  put("set key outside %s Left reverse samplen 3\nset xlabel offset 0,%s\n", beside and "right top" or "below left",
-      beside and "0" or "0.8")
-  for _, what in ipairs { "title", "xlabel", "ylabel" } do put("set %s %s\n", what, quoted(p[what])) end
+  put("set key outside %s Left reverse samplen 3\nset xlabel offset 0,%s\n",
+      beside and "right top" or "below left", beside and "0" or "0.8")
+  for _, what in ipairs { "title", "xlabel", "ylabel" } do
+    put("set %s %s\n", what, quoted(p[what]))
+  end
   put("%s", tics(p))
   put("%s", ranges(p))
   data(put, p)
@@ -118,8 +133,10 @@ function plot.fit(svg, id)
     :gsub("\n<title>[^\n]*", ""):gsub("\n\n+", "\n")
   svg = svg:gsub("(['#])gp([PD])", "%1" .. id .. "%2"):gsub("'textbox'", "'" .. id .. "box'")
     :gsub("'greybox'", "'" .. id .. "grey'"):gsub('"gnuplot_canvas"', '"' .. id .. 'canvas"')
-  return (svg:gsub(' color="black"', ' color="inherit"'):gsub(" (%l+)=(['\"])black%2", function(name, quote)
-    if name == "fill" or name == "stroke" then return (" %s=%scurrentColor%s"):format(name, quote, quote) end
+  svg = svg:gsub(' color="black"', ' color="inherit"')
+  return (svg:gsub(" (%l+)=(['\"])black%2", function(name, quote)
+    if name ~= "fill" and name ~= "stroke" then return nil end
+    return (" %s=%scurrentColor%s"):format(name, quote, quote)
   end))
 end
 

@@ -1,9 +1,10 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- report.lua: results as one page: tables, verdicts, figures, the machine and how to make it again.
 --
--- drawings() says which figures are to be drawn, page() writes the page round those that were.  Both get
--- {docs, files, comparisons, out, svg, markdown}: documents, the names of their files, for each
--- document the comparison of its two sides or json.null; where the page goes, the folder of figures.
+-- drawings() says which figures are to be drawn, page() writes the page round those that were.
+-- Both get {docs, files, comparisons, out, svg, markdown}: documents, the names of their files, for
+-- each document the comparison of its two sides or json.null; where the page goes, the folder of
+-- figures.
 -- Invariant: the same results give the same bytes; nothing of today gets in.
 local figures, page, plot, text = require "figures", require "page", require "plot", require "text"
 local json = require "json"
@@ -40,8 +41,11 @@ function report.drawings(r)
   local t = {}
   each_part(r, function(_, named)
     for _, n in ipairs(named) do
-      if r.svg then t[#t + 1] = { name = n.name, script = plot.script(n.figure, n.name, false), file = true } end
-      if not r.markdown then t[#t + 1] = { name = n.name, script = plot.script(n.figure, n.name, true), file = false } end
+      local function draw(file)
+        t[#t + 1] = { name = n.name, script = plot.script(n.figure, n.name, not file), file = file }
+      end
+      if r.svg then draw(true) end
+      if not r.markdown then draw(false) end
     end
   end)
   return json.list(t)
@@ -87,12 +91,13 @@ end
 local function settings(p, part)
   local s, m = part.settings, part.metric
   local least, most = number(s, "runs_min"), number(s, "runs_max")
-  local runs = text.fmt("%.0f", least) .. (least ~= most and " to " .. text.fmt("%.0f", most) or "") .. " runs"
+  local runs = text.fmt("%.0f", least)
+  if least ~= most then runs = runs .. " to " .. text.fmt("%.0f", most) end
   local measured, after = text.length(s)
   if of(part, "doc") ~= "" then p:text("%s", part.doc) end
   if of(part, "source") ~= "" then p:text("Source: %s.", part.source) end
-  p:text("%s of a point, each a process of its own, %s measured after %s; intervals of %s %%. %s%s: %s.", runs,
-    measured, after, text.fmt("%.3g", (number(s, "confidence") or 0) * 100), of(m, "name"),
+  p:text("%s runs of a point, each a process of its own, %s measured after %s; " ..
+    "intervals of %s %%. %s%s: %s.", runs, measured, after, text.fmt("%.3g", (number(s, "confidence") or 0) * 100), of(m, "name"),
     text.after(", ", of(m, "unit")), of(m, "doc"))
   if part.binary then p:text("%s.", text.binary(part.binary)) end
   if text.quick(part) then p:text "A quick run: to see that it works, not to conclude from." end
@@ -114,7 +119,8 @@ local function verdict_row(p, s)
   p:row()
   p:verdict(verdict ~= "" and verdict or "undecided")
   p:cell("%s%s", of(s, "doc"), why ~= "" and " (" .. why .. ")" or "")
-  p:cell("%s", v and ("%s [%s, %s]"):format(digits(v), digits(number(s, "lo")), digits(number(s, "hi"))) or "")
+  p:cell("%s", v and ("%s [%s, %s]"):format(digits(v), digits(number(s, "lo")),
+    digits(number(s, "hi"))) or "")
   p:cell("%s", bound_text(s))
   p:cell("%s", number(s, "theirs") and digits(s.theirs) or "")
   p:row_end()
@@ -131,11 +137,15 @@ end
 
 local function heads_of(part)
   local t = {}
-  local function metric(m) t[#t + 1] = of(m, "name") .. (of(m, "unit") ~= "" and " [" .. m.unit .. "]" or "") end
+  local function metric(m)
+    t[#t + 1] = of(m, "name") .. (of(m, "unit") ~= "" and " [" .. m.unit .. "]" or "")
+  end
   for _, axis in ipairs(list(part, "axes")) do t[#t + 1] = axis end
   t[#t + 1] = "runs"
   metric(part.metric)
-  for _, head in ipairs { "interval", "+-", "median", "min to max", "single runs" } do t[#t + 1] = head end
+  for _, head in ipairs { "interval", "+-", "median", "min to max", "single runs" } do
+    t[#t + 1] = head
+  end
   for _, m in ipairs(list(part, "also")) do metric(m) end
   if #list(part, "theirs") > 0 then t[#t + 1] = "theirs" end
   t[#t + 1] = "note"
@@ -159,7 +169,8 @@ local function measured_cells(p, part, point)
   local mean, lo, hi = number(m, "mean"), number(m, "lo"), number(m, "hi")
   p:cell("%s", digits(mean))
   p:cell("%s", lo and hi and digits(lo) .. " to " .. digits(hi) or "-")
-  p:cell("%s", lo and hi and mean and mean ~= 0 and ("%.1f %%"):format((hi - mean) / math.abs(mean) * 100) or "-")
+  p:cell("%s", lo and hi and mean and mean ~= 0
+    and ("%.1f %%"):format((hi - mean) / math.abs(mean) * 100) or "-")
   p:cell("%s", digits(number(m, "median")))
   p:cell("%s to %s", digits(number(m, "min")), digits(number(m, "max")))
   p:cell("%s", text.runs(point, metric))
@@ -260,8 +271,8 @@ local function commands(p, doc)
     if side == "" then
       t[#t + 1] = "vp-bench run" .. word(part.file) .. words(list(part.settings, "args")) .. options(part)
     elseif side == "A" then
-      t[#t + 1] = "vp-bench compare" .. words(list(part, "words")) .. " --vs" .. words(list(parts[i + 1], "words")) ..
-        options(part)
+      t[#t + 1] = "vp-bench compare" .. words(list(part, "words")) .. " --vs" ..
+        words(list(parts[i + 1], "words")) .. options(part)
     end
   end
   p:title(3, "To make it again")
@@ -282,7 +293,8 @@ end
 
 local function summary(p, r)
   local section = 0
-  p:table { "bench", "metric", "points", "pass", "fail", "undecided", "not measurable", "interval not reached", "result" }
+  p:table { "bench", "metric", "points", "pass", "fail", "undecided", "not measurable",
+            "interval not reached", "result" }
   for i, doc in ipairs(r.docs) do
     for _, part in ipairs(list(doc, "benches")) do
       section = section + 1

@@ -126,13 +126,14 @@ local function shape(out, s)
     if number(s, bound[1]) then out("%s %.3g ", bound[2], s[bound[1]]) end
   end
   if of(s, "because") ~= "" then out("(%s) ", s.because) end
-  out("| %s | **%s**%s |\n", digits(number(s, "theirs")), of(s, "verdict"), why ~= "" and " (" .. why .. ")" or "")
+  out("| %s | **%s**%s |\n", digits(number(s, "theirs")), of(s, "verdict"),
+      why ~= "" and " (" .. why .. ")" or "")
 end
 
 local function markdown(out, entry, fig)
   local measured, after = text.length(fig.settings)
-  out("%s, `%s/%s`; %s of each run measured after %s, preset %s%s.\n\n", entry.name, of(entry.paper, "folder"),
-      of(fig, "file"):match "[^/]*$", measured, after, of(fig.settings, "preset"),
+  out("%s, `%s/%s`; %s of each run measured after %s, preset %s%s.\n\n", entry.name,
+      of(entry.paper, "folder"), of(fig, "file"):match "[^/]*$", measured, after, of(fig.settings, "preset"),
       text.quick(fig) and ": not to conclude from" or "")
   heads(out, fig)
   for _, p in ipairs(fig.points) do row(out, fig, p) end
@@ -198,7 +199,9 @@ local function list_entry(out, entry, dir)
   local indent = (" "):rep(15)
   out("%-14s %s\n", entry.name, of(e, "title"))
   if reason ~= "" then out("%snothing to measure: %s\n", indent, reason) end
-  for _, file in ipairs(list(e, "files")) do out("%s%s/%s/%s\n", indent, dir, of(entry.paper, "folder"), file) end
+  for _, file in ipairs(list(e, "files")) do
+    out("%s%s/%s/%s\n", indent, dir, of(entry.paper, "folder"), file)
+  end
   if #list(e, "needs") == 0 then return end
   out("%sneeds %s%s\n", indent, table.concat(e.needs, " "),
       entry.missing and "; this build has no " .. entry.missing or "")

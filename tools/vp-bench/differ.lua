@@ -15,7 +15,7 @@ local differ = {}
 
 local function all_above_zero(v)
   for _, x in ipairs(v) do
-    if not (x > 0) then return false end
+    if x <= 0 then return false end
   end
   return true
 end

@@ -111,8 +111,6 @@ void bench_read_theirs(struct bench *b, const struct xk_value *tab);
 void bench_read_shapes(struct bench *b, const struct xk_value *tab);
 /* Takes out the points that this build cannot run; shapes that name one say why. */
 void bench_read_absent(struct bench *b, const struct xk_value *tab);
-/* Does at have all the values of part_of, which has at least one? */
-bool bench_at_covers(const json_t *at, const json_t *part_of);
 /* Does a shape, anywhere in it, name the point at? */
 bool bench_names_point(const json_t *shape, const json_t *at);
 json_t *bench_point_at(const struct bench *b, const struct bench_point *p);

@@ -13,7 +13,8 @@
 
 #include <string.h>
 
-bool bench_at_covers(const json_t *at, const json_t *part_of)
+/* Does at have all the values of part_of, which has at least one? */
+static bool covers(const json_t *at, const json_t *part_of)
 {
 	const char *axis;
 	json_t *v;
@@ -38,7 +39,7 @@ bool bench_names_point(const json_t *v, const json_t *at)
 	}
 	if (!json_is_object(v))
 		return false;
-	if (bench_at_covers(at, v))
+	if (covers(at, v))
 		return true;
 	json_object_foreach((json_t *)v, key, w)
 		if (bench_names_point(w, at))
@@ -91,7 +92,7 @@ static const char *why_absent(const json_t *list, const json_t *at)
 	size_t i;
 
 	json_array_foreach(list, i, a)
-		if (bench_at_covers(at, json_object_get(a, "at")))
+		if (covers(at, json_object_get(a, "at")))
 			return bench_text(a, "why");
 	return NULL;
 }

@@ -441,6 +441,22 @@ static void sessions_that_are_held_make_newcomers_wait_at_the_cap(void)
 	pf_down(&f);
 }
 
+static void one_that_nobody_holds_makes_room_among_those_that_are_held(void)
+{
+	uint8_t mac[6] = { PEER };
+
+	pf_up(&f, 1, graph_small);
+	for (unsigned i = 0; i < 6; i++) {
+		pf_upper_of(&f, "up")->keep = i != 2;
+		mac[5] = (uint8_t)(0x10 + i);
+		inject_with(0, me, mac, 0x0800);
+	}
+	CU_ASSERT_EQUAL(pf_ngot(&f, "up"), 5);
+	CU_ASSERT_EQUAL(pf_drops(&f, "eth", "session_cap"), 1);
+	CU_ASSERT_EQUAL(pf_count(&f, "eth", "lingered"), 1);
+	pf_down(&f);
+}
+
 static void ten_thousand_passive_opens_leave_nothing(void)
 {
 	uint8_t mac[6] = { PEER };
@@ -610,6 +626,7 @@ static CU_TestInfo tests[] = {
 	T(a_kept_session_outlives_its_lingering),
 	T(strangers_cannot_grow_the_table_past_its_cap),
 	T(sessions_that_are_held_make_newcomers_wait_at_the_cap),
+	T(one_that_nobody_holds_makes_room_among_those_that_are_held),
 	T(ten_thousand_passive_opens_leave_nothing),
 	T(enables_count_and_the_third_disable_fails),
 	T(disabling_ends_the_sessions_made_under_the_enable),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sockload.c - an event-driven application over sockets, with threads of its own (S3 4).
+ * sockload.c - an event-driven application over sockets, with threads of its own (Willmann and others, section 4).
  *
  * tcpsend and tcprecv live inside the virtual processors, so what they ask of a stream is a
  * call in the same thread.  This application is where a program is: outside, and every

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bench_lines.c - what goal P7's job costs in cache lines alone: bursts of 32 random lines of a
+ * bench_lines.c - what the goal of resolving keys to sessions costs in cache lines alone: bursts of 32 random lines of a
  * table of 16 MiB, of a million sessions, of both, and of a session whose place is known only when
  * the table's line is there.
  *

@@ -125,7 +125,7 @@ static void a_flood_of_syns(void)
 	storm_down();
 }
 
-/* ---- fragments (rows 11, 12) ------------------------------------------------------------------ */
+/* ---- fragments ------------------------------------------------------------------ */
 
 /* Honest datagrams in fragments, too. */
 static const char *pings(void)
@@ -216,7 +216,7 @@ static void a_flood_of_arp_senders(void)
 	storm_down();
 }
 
-/* ---- peers that shake hands (rows 10, 20) -------------------------------------------------------------- */
+/* ---- peers that shake hands -------------------------------------------------------------- */
 
 /* What the server sends to our 11.x.y.z, to be answered from outside. */
 #define HEARD 65536u

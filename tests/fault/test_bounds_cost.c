@@ -241,7 +241,7 @@ static void pieces_behind_one_hole_cost_alike(void)
 	done(s);
 }
 
-/* ---- fragments (rows 11, 12) ---------------------------------------------------------------------- */
+/* ---- fragments ---------------------------------------------------------------------- */
 
 static void fragment(uint32_t src, uint16_t id, uint16_t frag, uint32_t n)
 {

@@ -240,7 +240,7 @@ static void every_preset_gives_the_driver_the_same_bytes(void)
 
 /* ---- the map ------------------------------------------------------------------------- */
 
-/* S2 figure 2(c): connections on VPs, VPs on processors, as a table says. */
+/* Figure 2(c) of Yates and others: connections on VPs, VPs on processors, as a table says. */
 static void eight_connections_on_four_vps_on_two_workers(void)
 {
 	static const struct job j = { "fddi", "nil", 8, 64,

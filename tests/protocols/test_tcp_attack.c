@@ -60,7 +60,7 @@ static void over(struct xk_sess *s)
 	tf_down(&f);
 }
 
-/* ---- rows 6 and 7: blind segments --------------------------------------------------- */
+/* ---- blind segments (RFC 5961) --------------------------------------------------- */
 
 /* The window that the peer was last offered. */
 static uint32_t offered(struct xk_sess *s)

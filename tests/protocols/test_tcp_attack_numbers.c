@@ -33,7 +33,7 @@ static void over(struct xk_sess *s)
 	tf_down(&f);
 }
 
-/* ---- rows 4 and 5, R18: numbers that nobody guesses --------------------------------------------- */
+/* ---- numbers that nobody guesses --------------------------------------------- */
 
 static int cmp32(const void *a, const void *b)
 {

@@ -223,7 +223,7 @@ static void a_segment_without_ack_is_dropped(void)
 	}
 }
 
-/* Row 8. */
+/* How many challenges n resets out of order are answered by. */
 static unsigned challenges(struct tcp_cb *c, unsigned n)
 {
 	struct tcp_seg g = seg(TCP_RST, RCV + 5, 0, 0);
@@ -455,7 +455,7 @@ static void an_ack_of_nothing_sent_does_not_move_ts_recent(void)
 	CU_ASSERT((a.do_ & TCP_A_DATA) && cb.ts_recent == 201);
 }
 
-/* ---- ACK, window (rows 21, 22) ----------------------------------------------------------------------- */
+/* ---- ACK, window ----------------------------------------------------------------------- */
 
 static void an_acknowledgement_moves_snd_una_over_the_wrap(void)
 {

@@ -52,7 +52,7 @@ static void nobody_answers_with_rst(void)
 	tf_down(&f);
 }
 
-/* Row 17: all flags in LISTEN, as the RFC has it; nothing is kept but for a SYN. */
+/* All flags in LISTEN, as the RFC has it; nothing is kept but for a SYN. */
 static void every_combination_of_flags_in_listen(void)
 {
 	for (uint16_t flags = 0; flags < 64; flags++) {
@@ -77,7 +77,7 @@ static void every_combination_of_flags_in_listen(void)
 	}
 }
 
-/* Row 16, and what is not from one host to one host. */
+/* The LAND attack, and what is not from one host to one host. */
 static void strange_senders_are_not_answered(void)
 {
 	static const struct { uint32_t src, dst; uint16_t sport, dport; } bad[] = {
@@ -335,7 +335,7 @@ static void a_wrong_acknowledgement_is_reset_and_the_entry_stays(void)
 	tf_down(&f);
 }
 
-/* Row 19: the listener goes while a handshake is under way. */
+/* The listener goes while a handshake is under way. */
 static void a_listener_that_has_gone_refuses_the_last_step(void)
 {
 	struct tf_out o;

@@ -529,7 +529,7 @@ static void another_graph_has_other_numbers(void)
 	}
 }
 
-/* ---- ports (rows 5 and 31, RFC 6056) ------------------------------------------------------ */
+/* ---- ports (RFC 6056) ------------------------------------------------------ */
 
 /* Sum of squared deviations over 64 classes; 63 degrees of freedom: p = 0.01 at 92.0. */
 static void ports_are_spread_and_do_not_repeat(void)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * demux.h - the job of goal P7, the same for our map and for the tables of
+ * demux.h - keys to sessions, a goal's job, the same for our map and for the tables of
  * others: a burst of 32 keys of 16 bytes, drawn at random from a million flows,
  * each to its session, whose first line is read.
  *

@@ -1,18 +1,18 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- advise.lua: from measured figures to a threading preset, by the rules of the papers.
 --
--- S1 is Schmidt and Suda (5.2), S2 Yates and others (5), S3 Willmann and others (5).  Each rule looks at one or two of
+-- The papers are Schmidt and Suda (5.2), Yates and others (5), Willmann and others (5).  Each rule looks at one or two of
 -- the figures and speaks or is silent; who speaks gives points for or against presets: 3 a recommendation that names
 -- the case at hand, 2 one that is general, 1 a tendency; below zero speaks against.  One processor outweighs all
--- others, and so does the goal "simple": S1 puts it before speed.  The papers contradict each other (S2 wants the most
--- threads, S1 fewer; S1's two rules on connections exclude each other), so points are what decides, and what was
+-- others, and so does the goal "simple": Schmidt 1996 puts it before speed.  The papers contradict each other (Yates 1996 wants the most
+-- threads, Schmidt 1996 fewer; Schmidt's two rules on connections exclude each other), so points are what decides, and what was
 -- overruled is told.
 -- Invariant: the same figures give the same advice; every rule is in it, silent or not.
 local json, stats, text = require "json", require "stats", require "text"
 local advise = {}
 
 local UNEVEN <const> = 4.0       -- the busiest has so many times the mean: "highly disproportional"
-local FEW <const> = 2.0          -- so many times fewer than processors: "<<"; S1's figure 28 crosses at half
+local FEW <const> = 2.0          -- so many times fewer than processors: "<<"; Schmidt's figure 28 crosses at half
 local THREADS <const> = 1024.0   -- kernel threads that are reasonable (the default of "per connection" ends here)
 local CALLED <const> = 0.05      -- units in callers' threads per message from which callers matter
 local LONG <const> = 1024.0      -- bytes from which moving a payload between caches costs more than the message
@@ -100,44 +100,44 @@ local function even(m) return m.skew < UNEVEN or m.busiest_share * m.processors 
 
 -- look(measured, goal): the figures it looked at, whether it speaks, its points.
 local rules <const> = {
-  { name = "one-processor", cite = "S3 section 5, second paragraph",
+  { name = "one-processor", cite = "Willmann 2006 section 5, second paragraph",
     says = "no parallel organisation comes near a perfect speed-up: with one processor there is nothing to win",
     look = function(m) return ("%.0f processors"):format(m.processors), m.processors <= 1, { up = 10 } end },
-  { name = "simplicity", cite = "S1 section 5.2, first recommendation",
+  { name = "simplicity", cite = "Schmidt 1996 section 5.2, first recommendation",
     says = "where simplicity matters more than speed: task based",
     look = function(_, goal) return "goal " .. goal, goal == "simple", { lp = 8 } end },
-  { name = "speed", cite = "S1 section 5.2, second recommendation",
+  { name = "speed", cite = "Schmidt 1996 section 5.2, second recommendation",
     says = "where speed matters more than simplicity: message based, not by layers",
     look = function(m, goal)
       return ("goal %s; %.0f ns of a message in each layer, which a hand-over between threads has to be compared with")
         :format(goal, m.ns_per_layer), goal ~= "simple", { lp = -3 }
     end },
-  { name = "connections", cite = "S1 section 5.2, third recommendation",
+  { name = "connections", cite = "Schmidt 1996 section 5.2, third recommendation",
     says = "at least as many connections as processors, at about the same rate: connectional parallelism",
     look = function(m)
       return ("%.0f connections, %.0f processors, the busiest has %.3g times the mean")
         :format(m.connections, m.processors, m.skew),
         m.processors > 1 and m.connections >= m.processors and even(m), { ppc = 3, vppc = 3, tpc = 2, connp_l = 2 }
     end },
-  { name = "few-connections", cite = "S1 section 5.2, fourth recommendation (figure 28)",
+  { name = "few-connections", cite = "Schmidt 1996 section 5.2, fourth recommendation (figure 28)",
     says = "far fewer connections than processors: message parallelism",
     look = function(m)
       return ("%.0f connections, %.0f processors"):format(m.connections, m.processors),
         m.processors > 1 and m.connections * FEW <= m.processors, { mp = 4 }
     end },
-  { name = "uneven-rates", cite = "S1 section 5.2, fourth recommendation",
+  { name = "uneven-rates", cite = "Schmidt 1996 section 5.2, fourth recommendation",
     says = "highly disproportional rates: message parallelism",
     look = function(m)
       return ("the busiest connection has %.3g times the mean, %.0f %% of all messages; a processor's even share is %.0f %%")
         :format(m.skew, 100 * m.busiest_share, 100 / m.processors), m.processors > 1 and not even(m), { mp = 4 }
     end },
-  { name = "presentation", cite = "S1 section 5.1, fourth observation",
+  { name = "presentation", cite = "Schmidt 1996 section 5.1, fourth observation",
     says = "message parallelism gains from more processors where there is presentation processing",
     look = function(m)
       return m.presentation and "there is a presentation layer" or "no presentation layer",
         m.presentation and m.processors > 1, { mp = 1 }
     end },
-  { name = "most-threads", cite = "S2 section 5, second paragraph",
+  { name = "most-threads", cite = "Yates 1996 section 5, second paragraph",
     says = "a thread per connection is fastest; where that is too many, virtual processors with the most threads",
     look = function(m, goal)
       local few = m.connections <= THREADS
@@ -145,25 +145,25 @@ local rules <const> = {
         goal == "speed" and m.processors > 1 and m.connections >= m.processors,
         { tpc = few and 2 or nil, vppc = few and 1 or 2 }
     end },
-  { name = "fairest", cite = "S2 section 5, third paragraph",
+  { name = "fairest", cite = "Yates 1996 section 5, third paragraph",
     says = "threads equal to processors and connections in turn are fairest",
     look = function(m, goal)
       return ("goal %s; %.0f connections, %.0f processors"):format(goal, m.connections, m.processors),
         goal == "fair" and m.processors > 1, { vppc = 5, ppc = 1, tpc = -3 }
     end },
-  { name = "callers", cite = "S3 section 5, second paragraph (section 4.3)",
+  { name = "callers", cite = "Willmann 2006 section 5, second paragraph (section 4.3)",
     says = "callers' threads do protocol work: connection groups with a lock each need no hand-over",
     look = function(m)
       return ("%.3g units of work per message in callers' own threads"):format(m.called_per_message),
         m.processors > 1 and m.called_per_message >= CALLED and m.connections >= m.processors, { connp_l = 4, mp = -1 }
     end },
-  { name = "hand-over", cite = "S3 section 5, second paragraph (table 3)",
+  { name = "hand-over", cite = "Willmann 2006 section 5, second paragraph (table 3)",
     says = "a protocol thread per group pays the scheduler for every request",
     look = function(m, goal)
       return ("goal %s; %.0f ns a message"):format(goal, m.ns_per_message), goal ~= "simple" and m.processors > 1,
         { connp_t = -2 }
     end },
-  { name = "locality", cite = "S3 section 4.2 (table 2)",
+  { name = "locality", cite = "Willmann 2006 section 4.2 (table 2)",
     says = "payload that is copied should stay with the cache it is in",
     look = function(m)
       local copied = m.copied == nil and "copied or not is not known" or m.copied and "copied" or "not copied"

@@ -121,7 +121,7 @@ static void a_cycle_is_shown_as_a_path(void)
 	toy_unload(&l);
 }
 
-/* The graph of toy_good, made by hand; M2. */
+/* The graph of toy_good, made by hand. */
 static struct xk_graph *graph_by_hand(struct xk_errs *e)
 {
 	struct xk_graph_conf c = { .name = "toy", .arch = *xk_arch_find("vppc") };

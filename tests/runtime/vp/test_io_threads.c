@@ -540,7 +540,7 @@ static uint64_t enters(struct xk_arch a, unsigned vp, bool (*goes_on)(unsigned i
 	return c.taken;
 }
 
-/* Does it wait for the table's lock (S3: who sends finds its connection in the table)? */
+/* Does it wait for the table's lock (as in Willmann and others: who sends finds its connection in the table)? */
 static void enters_by_table(bool hold)
 {
 	struct xk_arch a = *xk_arch_find("msgp");

@@ -496,7 +496,7 @@ static void a_stop_in_the_middle_loses_nothing_and_a_start_goes_on(void)
 	unmake();
 }
 
-/* S1's Condition objects: a thread that waits for room, and one that waits for messages. */
+/* The Condition objects of Schmidt and Suda: a thread that waits for room, and one that waits for messages. */
 static void time_blocked_by_full_and_by_empty_queues_is_counted(void)
 {
 	struct xk_stage_stats source, sink;

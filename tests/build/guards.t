@@ -125,6 +125,22 @@ put tests/protocols/test_foo.c 'xk_proto_foo'
 rm "$tmp/t/protocols/foo/foo.md"
 ok "protocols: one without a page is named" named check-protocols "foo lacks its page"
 
+
+rm -rf "$tmp/t"
+put README 'short'
+put runtime/vp/x.c '/* fine: RFC 5961, M_PI, P4 */' 'int S1; /* see row 24 */'
+ok "words: a row that stands elsewhere is named" named check-words 'runtime/vp/x.c:2: "row 24"'
+put runtime/vp/x.c '/* refused (M165) */'
+ok "words: a code is named" named check-words 'runtime/vp/x.c:1: "M165"'
+put runtime/vp/x.c 'int S1;'
+put docs/a.md 'as in S3' '    vp-bench reproduce S3' '`S3.fig2`'
+ok "words: a page may not have one either" named check-words 'docs/a.md:1: "S3"'
+put docs/a.md "$(printf '%0101d' 1)"
+ok "words: a line of more than 100 columns is named" named check-words 'docs/a.md:1: 101 columns'
+put docs/a.md "| $(printf '%0101d' 1) |" "$(printf '%0100d' 1)"
+ok "words: tables and shorter lines pass" sh "$tools/check-words" "$tmp/t"
+ok "the tree passes check-words" sh "$tools/check-words" "$top_srcdir"
+
 # The other guards look at the tree itself in `make guards`.
 ok "the tree passes check-layers" sh "$tools/check-layers" "$top_srcdir"
 done_testing

@@ -16,7 +16,7 @@ local a = args {
   queues = uint { 0, max = 64, doc = "virtual processors that read; 0: all" },
   fanout = enum { "auto", choices = { "auto", "cbpf", "ebpf", "hash", "lb", "cpu" },
                   doc = "what chooses the one that gets a frame" },
-  classifier = text { "auto", doc = "who sends frames to their virtual processor: native, none, ..." },
+  classifier = text { "auto", doc = "flow classifier: native, none (late demultiplexing), ..." },
   root   = text { ".", doc = "directory to serve" },
   preset = enum { "vppc", choices = threading.names, doc = "threading architecture" },
   vps    = uint { 4, min = 1, max = 4096, doc = "virtual processors, where the preset has not its own number" },

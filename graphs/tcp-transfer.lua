@@ -12,7 +12,7 @@ local a = args {
   peer    = enum { "modern", choices = { "modern", "linux", "freebsd", "reno43", "lite44" }, doc = "of the receiver" },
   link    = enum { "eth", choices = { "eth", "fddi" }, doc = "what the cable carries" },
   loss    = fraction { 0, doc = "frames lost, each way" },
-  reorder = fraction { 0, doc = "frames that later ones overtake, each way" },
+  reorder = fraction { 0, doc = "reordering probability, each way" },
   delay   = time { "0s", doc = "of each way" },
   preset  = enum { "vppc", choices = threading.names, doc = "threading architecture" },
   post    = size { 0, doc = "bytes of memory that each receiver posts for the driver to place payload in; 0: none" },

@@ -18,7 +18,7 @@ local a = args {
   window   = uint { 4, min = 1, max = 1024, doc = "unanswered messages of a connection" },
   timeout  = time { "1s", doc = "how long an answer is waited for" },
   loss     = fraction { 0, doc = "frames lost, each way" },
-  reorder  = fraction { 0, doc = "frames that later ones overtake, each way" },
+  reorder  = fraction { 0, doc = "reordering probability, each way" },
 }
 
 local framing = { eth = eth, fddi = fddi }

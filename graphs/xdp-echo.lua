@@ -16,7 +16,7 @@ local a = args {
   root    = text { ".", doc = "directory to serve" },
   lend    = size { 1024, max = 65536, doc = "frames at least this long are not copied when they come in" },
   partial = text { "auto", doc = "frames without a checksum of their own: auto, accept, drop or off" },
-  classifier = text { "auto", doc = "who sends frames to their virtual processor" },
+  classifier = text { "auto", doc = "flow classifier" },
   vps     = uint { 4, min = 1, max = 1024, doc = "virtual processors" },
 }
 

@@ -419,9 +419,9 @@ static const char *const dirs[] = { "both", "up", "down", NULL };
 	{ .name = #field, .type = t, .def = d, .doc = text, .offset = offsetof(struct impair_conf, field), ##__VA_ARGS__ }
 
 static const struct xk_param impair_params[] = {
-	P(loss, XK_P_FRACTION, "0", "fraction of frames lost", .flags = XK_PF_LIVE),
-	P(dup, XK_P_FRACTION, "0", "fraction of frames that come twice", .flags = XK_PF_LIVE),
-	P(reorder, XK_P_FRACTION, "0", "fraction of frames that later ones overtake", .flags = XK_PF_LIVE),
+	P(loss, XK_P_FRACTION, "0", "loss probability", .flags = XK_PF_LIVE),
+	P(dup, XK_P_FRACTION, "0", "duplication probability", .flags = XK_PF_LIVE),
+	P(reorder, XK_P_FRACTION, "0", "reordering probability", .flags = XK_PF_LIVE),
 	P(reorder_depth, XK_P_UINT, "3", "a reordered frame is overtaken by 1 to this many",
 	  .min = "1", .max = "1000", .flags = XK_PF_LIVE),
 	P(hold, XK_P_TIME, "10ms", "a frame waits this long at most for others to overtake it", .min = "1ms", .max = "10s", .flags = XK_PF_LIVE),

@@ -53,13 +53,13 @@ const struct xk_arch xk_arch_presets[] = {
 	  .doc = "connectional parallelism: tpc with locks that spin before they sleep" },
 	{ .name = "connp_t", .domain = XK_DOMAIN_CONN, .entry = XK_ENTRY_THREAD, .schedule = XK_SCHED_OS,
 	  .spread = XK_SPREAD_HASH, .vps = 4, .io_threads = 1, .wired = true, DEFAULTS,
-	  .doc = "connection groups with a bound thread each: requests wait for it, of applications for its answer" },
+	  .doc = "a bound thread per connection group; application calls block for the reply" },
 	{ .name = "ips", .domain = XK_DOMAIN_CONN, .entry = XK_ENTRY_LOCK, .schedule = XK_SCHED_FIFO,
 	  .vps = XK_VPS_PER_WORKER, .wired = true, DEFAULTS,
-	  .doc = "independent stacks, one per worker: who is free runs the first one in a common queue" },
+	  .doc = "independent stacks, one per worker: idle workers take the next stack of a shared queue" },
 	{ .name = "ips_conn", .domain = XK_DOMAIN_CONN, .entry = XK_ENTRY_LOCK, .schedule = XK_SCHED_FIFO,
 	  .vps = XK_VPS_PER_CONN, .wired = true, DEFAULTS,
-	  .doc = "independent stacks, one per connection: a free worker takes the first, and so many of its messages" },
+	  .doc = "independent stacks, one per connection: idle workers take the next stack, up to quantum messages" },
 	{ .name = NULL },
 };
 

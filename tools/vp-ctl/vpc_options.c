@@ -18,7 +18,7 @@ static const char doc[] =
 	"  show graph|runtime|vps|sessions|locks|classifiers|connections [NODE]\n"
 	"  get [NODE [PARAM]], set NODE PARAM VALUE        live parameters\n"
 	"  trace NODE [N]            the way of the next N messages\n"
-	"  capture NODE FILE [N]     what passes below NODE, as a pcap file\n"
+	"  capture NODE FILE [N]     packets between NODE and its lower layer, as a pcap file\n"
 	"  inject NODE FILE          frames of a pcap file come in at a driver\n"
 	"  top [vps|nodes|connections], metrics, snapshot  counters\n"
 	"  list, help, raw JSON      running graphs; all commands; one request\n"

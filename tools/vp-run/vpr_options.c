@@ -32,13 +32,13 @@ static const struct argp_option options[] = {
 	{ "json", 'j', NULL, 0, "Print JSON instead of a table", 0 },
 	{ "vps", OPT_VPS, NULL, 0, "JSON: each virtual processor, too", 0 },
 	{ "connections", OPT_CONNS, NULL, 0, "JSON: each connection, too", 0 },
-	{ "fairness", OPT_FAIRNESS, "TIME", 0, "JSON: how evenly connections shared each window of TIME, 10 and 100 "
+	{ "fairness", OPT_FAIRNESS, "TIME", 0, "JSON: Jain fairness of connections over windows of TIME, 10 and 100 "
 	  "times that", 0 },
-	{ "capture", OPT_CAPTURE, "NODE=FILE", 0, "Write what passes below NODE to a pcap file; may be repeated", 0 },
+	{ "capture", OPT_CAPTURE, "NODE=FILE", 0, "Write packets between NODE and its lower layer to a pcap file; may be repeated", 0 },
 	{ "filter", OPT_FILTER, "EXPR", 0, "Only frames that EXPR takes, as tcpdump has them: of the --capture before", 0 },
 	{ "control", OPT_CONTROL, "PATH", OPTION_ARG_OPTIONAL, "Serve vp-ctl at a socket (default: the graph's name in "
 	  "$XDG_RUNTIME_DIR/xkvp)", 0 },
-	{ "layer-times", OPT_LAYER_TIMES, NULL, 0, "Measure how long messages are in each node; they pass one by one then", 0 },
+	{ "layer-times", OPT_LAYER_TIMES, NULL, 0, "Measure per-node latency (disables batching)", 0 },
 	{ "log", OPT_LOG, "udp:5,*:2", 0, "Levels of messages, 0 to 5, by protocol or node", 0 },
 	{ "cpus", OPT_CPUS, "0-3,5", 0, "Processors allowed", 0 },
 	{ "seed", OPT_SEED, "N", 0, "Of all random numbers", 0 },

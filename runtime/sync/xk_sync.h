@@ -137,7 +137,7 @@ void xk_mutex_lock(struct xk_mutex *);
 bool xk_mutex_trylock(struct xk_mutex *);
 void xk_mutex_unlock(struct xk_mutex *);
 /* A declaration: m is locked from here to the end of the block, and released on every way out
- * of it (S1 3.2.3's Guard). */
+ * of it (the Guard of Schmidt 1996, 3.2.3). */
 #define XK_MUTEX_SCOPE(m) \
 	__attribute__((cleanup(xk_mutex_leave), unused)) struct xk_mutex *const XK_SCOPE_NAME(__LINE__) = xk_mutex_enter(m)
 #define XK_SCOPE_NAME(line) XK_SCOPE_PASTE(line)

@@ -558,7 +558,7 @@ int  xk_node_classify(struct xk_node *n, char *why, size_t len);
 /* The parameter, for a driver's schema: an unsigned in its configuration. */
 #define XK_CLASSIFIER_PARAM(conf, field) \
 	{ .name = "classifier", .type = XK_P_ENUM, .def = "auto", .choices = xk_classifier_kinds, \
-	  .doc = "who sends frames to their virtual processor; none: the protocols, when they know the owner", \
+	  .doc = "flow classifier; none: late demultiplexing", \
 	  .offset = offsetof(conf, field) }
 /* init, VPs, replicas, start: all or nothing, errors collected. */
 int  xk_graph_up(struct xk_graph *g, struct xk_errs *e);

@@ -137,10 +137,10 @@ enum xk_order { XK_ORDER_ANY, XK_ORDER_ARRIVAL };
 #define XK_IO_THREADS_MAX 64u
 /* Datagrams from peers that nobody here opened a connection to, for who takes them on any VP:
  * through the lock of one VP like all other messages, or on whichever I/O thread has them, several
- * of one peer at a time, in no order and without a lock (S1's MP_UDP). */
+ * of one peer at a time, in no order and without a lock (Schmidt's MP_UDP). */
 enum xk_datagrams { XK_DATAGRAMS_OWNED, XK_DATAGRAMS_ANYWHERE };
 /* What is locked where messages are what is parallel: the table of connections and each of them, or
- * besides, in each layer below, the map of its sessions and each session (S5's Locking). */
+ * besides, in each layer below, the map of its sessions and each session (Salehi's Locking). */
 enum xk_object_axis { XK_OBJECTS_CONNECTION, XK_OBJECTS_LAYER };
 
 /* Whose stack work of a connection runs on: the kernel thread's that runs its VP, or the

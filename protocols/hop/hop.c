@@ -10,16 +10,13 @@
  * a node must do that chooses by a header.
  * Invariant: adds no byte, keeps no message, restores the lower session's `up`.
  */
-#include "protocols/hop/hop.h"
+#include "protocols/hop/hop_priv.h"
 
-#include "protocols/virtual/virtual.h"
 #include "runtime/upi/xk_upi_inline.h"
-
-struct hop_conf { struct virt_conf virt; uint64_t burn; bool look; };
 
 /* ---- up ----------------------------------------------------------------------------- */
 
-static void hop_look_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+void hop_look_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	(void)lls;
 	if (XK_LIKELY(m->len != 0))
@@ -28,7 +25,7 @@ static void hop_look_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg 
 }
 
 /* Each turn waits for the one before, so they cost the same everywhere in a program. */
-static void hop_burn(uint64_t turns)
+void hop_burn(uint64_t turns)
 {
 	uint64_t x = turns;
 
@@ -38,34 +35,13 @@ static void hop_burn(uint64_t turns)
 	}
 }
 
-static uint64_t hop_turns(const struct xk_up *up)
-{
-	return ((const struct hop_conf *)up->rep->conf)->burn;
-}
-
-static void hop_burn_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+void hop_burn_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	hop_burn(hop_turns(up));
 	if (((const struct hop_conf *)up->rep->conf)->look)
 		hop_look_demux(up, lls, m);
 	else
 		virt_self_demux(up, lls, m);
-}
-
-static unsigned hop_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
-{
-	unsigned passed = 0;
-
-	if (XK_UNLIKELY(up->demux == hop_burn_demux)) {
-		passed = virt_demux_frames(up, lls, f);
-		hop_burn(passed * hop_turns(up));
-		return passed;
-	}
-	if (up->demux == hop_look_demux)
-		for (unsigned i = 0; i < f->n; i++)
-			if (XK_LIKELY(f->m[i]->len > f->off))
-				f->m[i]->aux = f->m[i]->data[f->off];
-	return virt_demux_frames(up, lls, f);
 }
 
 static int hop_rep_init(struct xk_rep *r)
@@ -116,7 +92,8 @@ static const struct xk_ops hop_ops = {
 	.fini = virt_fini, .rep_init = hop_rep_init, .rep_stop = virt_rep_stop,
 	.open = hop_open, .open_enable = virt_open_enable, .open_disable = virt_open_disable,
 	.open_disable_all = virt_open_disable_all, .open_done = virt_open_done,
-	.close_done = virt_close_done, .demux = virt_demux, .demux_frames = hop_demux_frames, .frames_self = true,
+	.close_done = virt_close_done, .demux = virt_demux, .frames_self = true,
+	.demux_frames = XK_FAST(hop_fast_frames, NULL),
 	.push = virt_push, .pop = virt_pop, .close = virt_close,
 };
 

@@ -36,14 +36,6 @@ void virt_self_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	xk_pass(xk_container_of(up, struct xk_sess, self), m);
 }
 
-unsigned virt_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
-{
-	struct xk_sess *s = xk_container_of(up, struct xk_sess, self);
-
-	(void)lls;
-	return up->demux == virt_self_of(up->rep) && s->rcnt > 0 ? xk_pass_frames(s, f) : 0;
-}
-
 static void captured_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	struct xk_capture *c = up->rep->node->capture;

@@ -11,6 +11,18 @@
 
 #include "runtime/sync/xk_sync.h"
 
+void xk_vp_enter_idle(struct xk_vp *vp)
+{
+	xk_assert(!xk_load_acquire(&vp->set->running));
+	xk_vp_step_in(vp, xk_vp_clock(vp));
+}
+
+void xk_vp_leave_idle(struct xk_vp *vp)
+{
+	xk_vp_flush(vp);
+	xk_vp_step_out(vp);
+}
+
 /* A borrowed thread: the caller's runs the VP (entry `lock`). */
 static void vp_borrow(struct xk_vp *vp, void (*fn)(struct xk_vp *, void *), void *arg)
 {

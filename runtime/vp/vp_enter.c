@@ -31,15 +31,3 @@ void xk_vp_step_out(struct xk_vp *vp)
 	xk_mem_self = NULL;
 	xk_vp_no = XK_VP_NONE;
 }
-
-void xk_vp_enter_idle(struct xk_vp *vp)
-{
-	xk_assert(!xk_load_acquire(&vp->set->running));
-	xk_vp_step_in(vp, xk_vp_clock(vp));
-}
-
-void xk_vp_leave_idle(struct xk_vp *vp)
-{
-	xk_vp_flush(vp);
-	xk_vp_step_out(vp);
-}

@@ -33,7 +33,7 @@ countable() {
 ran() {
 	for again in 1 2 3 4; do
 		valgrind --tool=callgrind --fn-skip='__mem*' --callgrind-out-file="$tmp/cg" "$top_builddir/vp-run" -d 10m "$@" >"$tmp/run" 2>&1
-		grep -q 'the applications finished$' "$tmp/run" && return 0
+		grep -q 'workload complete$' "$tmp/run" && return 0
 		grep -q 'ran longer than' "$tmp/run" || return 1
 	done
 	return 1

@@ -3,8 +3,8 @@
  * xk_pcap.h - capture files: what passes at a node, written for tcpdump and
  * tshark to read.
  *
- * A capture made here is hung into node->capture before the graph comes up and
- * freed after the graph is gone.  Frames of all VPs go to one file under a
+ * A capture made here is attached (xk_capture.h), and freed when it is detached or the
+ * graph is gone.  Frames of all VPs go to one file under a
  * mutex, so a capture costs what writing a file costs; without one, nothing.
  */
 #ifndef XK_PCAP_H
@@ -12,7 +12,7 @@
 
 #include <linux/filter.h>
 
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_capture.h"
 
 /*
  * linktype: enum xk_link of what is captured.  A driver's frames are what its

@@ -109,7 +109,7 @@ void linger_adopt(struct linger_list *l, struct linger *i, struct xk_rep *rcv, s
 	i->s->rcnt--;
 	i->s->up = &rcv->up;
 	i->s->type = type;
-	i->s->flags = 0;
+	i->s->flags &= XK_SESS_HOOKED;
 }
 
 bool linger_room(struct linger_list *l)

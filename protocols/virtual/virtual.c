@@ -36,20 +36,6 @@ void virt_self_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	xk_pass(xk_container_of(up, struct xk_sess, self), m);
 }
 
-static void captured_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
-{
-	struct xk_capture *c = up->rep->node->capture;
-
-	c->fn(c, xk_vp_now(), m, false);
-	virt_self_of(up->rep)(up, lls, m);
-}
-
-/* How messages enter an own session: past the capture, where there is one. */
-static xk_demux_fn enter_demux(const struct xk_rep *r)
-{
-	return XK_UNLIKELY(r->node->capture != NULL) ? captured_demux : virt_self_of(r);
-}
-
 /* ---- sessions ------------------------------------------------------------------------ */
 
 struct xk_key virt_key(const struct xk_sess *lls)
@@ -70,7 +56,7 @@ struct xk_sess *virt_new(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *t
 		xk_close(lls);
 		return NULL;
 	}
-	s->self.demux = xk_self_demux(r->node, enter_demux(r));
+	s->self.demux = xk_self_demux(r->node, virt_self_of(r));
 	lls->up = &s->self;
 	return s;
 }

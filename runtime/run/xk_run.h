@@ -17,6 +17,7 @@
 #define XK_RUN_H
 
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_capture.h"
 #include "runtime/upi/xk_upi.h"
 #include "runtime/vp/xk_stage.h"
 #include "runtime/vp/xk_ult.h"

@@ -75,8 +75,8 @@ static XK_NOINLINE void input_frames(struct xk_up *up, struct xk_sess *s, struct
 	unsigned done = together ? up->rep->node->proto->ops->demux_frames(up, s, &f) : 0;
 
 	if (XK_UNLIKELY(done < n)) {
-		if (up->demux == upi_thread_demux && done == 0)
-			done = upi_thread_frames(up, s, &f);
+		if (up->demux == upi_hooked_demux && done == 0)
+			done = upi_hooked_frames(up, s, &f);
 		done = xk_frames_singly(up, s, r, &f, done);
 	}
 	/* Whoever was above the driver has closed it. */
@@ -139,8 +139,8 @@ static XK_APART void input_burst(struct xk_rep *r, struct xk_msg **m, unsigned n
 	unsigned nruns;
 
 	xk_dassert(n <= BURST && r->vp->no == xk_vp_no);
-	if (XK_UNLIKELY(upi_captured(r->node)))
-		upi_capture_input(r->node, m, n);
+	if (XK_UNLIKELY(upi_hooked(r->node, UPI_BELOW)))
+		upi_hooked_input(r->node, m, n);
 	if (XK_UNLIKELY(s == NULL || c == NULL)) {
 		input_drop(r, m, n);
 		return;
@@ -154,7 +154,8 @@ void xk_input(struct xk_rep *r, struct xk_msg **m, unsigned n)
 	struct xk_classifier *c = r->node->classifier;
 
 	xk_count_add(r->npop, n);
-	if (n == 1 && XK_LIKELY(c != NULL && c->ops->lone != NULL && r->drv_sess != NULL && !upi_captured(r->node)))
+	if (n == 1 && XK_LIKELY(c != NULL && c->ops->lone != NULL && r->drv_sess != NULL &&
+				 !upi_hooked(r->node, UPI_BELOW)))
 		input_lone(r, c, r->drv_sess, m[0]);
 	else
 		input_burst(r, m, n);

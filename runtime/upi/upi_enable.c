@@ -17,8 +17,7 @@ static struct xk_enable *find(struct xk_node *n, const struct xk_key *k)
 /* A session is going to be made of it, over one that must not end meanwhile. */
 struct xk_enable *xk_enable_find(struct xk_node *n, const struct xk_key *k)
 {
-	if (upi_layered() && xk_vp_self != NULL && n->graph->vps->pipeline != NULL)
-		xk_stage_exclusive();
+	upi_change(n);
 	return find(n, k);
 }
 

@@ -124,7 +124,6 @@ int xk_graph_new(struct xk_graph **out, const struct xk_graph_conf *c, struct xk
 	if (err == XK_OK) {
 		g->vps->owner = g;
 		g->vps->deliver = deliver;
-		g->vps->hop = upi_layer_hop;
 		err = make_upivps(g);
 	}
 	if (err == XK_OK)
@@ -171,7 +170,8 @@ static void node_free(struct xk_node *n)
 	xk_free((char *)(uintptr_t)n->file);
 	xk_free(n->pattern);
 	xk_free(n->rep);
-	upi_objects_free(n);
+	upi_locks_free(n);
+	xk_free(n->edge);
 	xk_free(n);
 }
 
@@ -190,7 +190,7 @@ static struct xk_node *node_new(struct xk_graph *g, const struct xk_proto *p, co
 	n->state = xk_alloc(p->node_size ? p->node_size : 1);
 	n->log.name = n->name;
 	n->log.level = XK_LOG_DEFAULT;
-	if (n->name == NULL || n->rep == NULL || n->state == NULL || (file != NULL && n->file == NULL)) {
+	if (upi_edge_make(n) != XK_OK || n->name == NULL || n->rep == NULL || n->state == NULL || (file != NULL && n->file == NULL)) {
 		node_free(n);
 		return NULL;
 	}
@@ -277,7 +277,7 @@ static int rep_new(struct xk_node *n, struct xk_vp *vp)
 		xk_slab_fini(&one);
 		return XK_E_NOMEM;
 	}
-	r->up.demux = upi_demux_of(n);
+	r->up.demux = upi_demux_of(n, upi_own_demux(n));
 	r->up.rep = r;
 	r->node = n;
 	r->vp = vp;
@@ -449,11 +449,13 @@ static int stage_live(struct xk_graph *g, struct xk_errs *e)
 
 int xk_graph_up(struct xk_graph *g, struct xk_errs *e)
 {
-	int err = g->vps->pipeline != NULL ? upi_layers_assign(g, e) : XK_OK;
+	int err = g->vps->pipeline != NULL ? upi_layers_attach(g, e) : XK_OK;
 
 	if (err == XK_OK)
 		err = xk_graph_filter(g, e);
-	if (err == XK_OK && g->vps->arch.objects == XK_OBJECTS_LAYER && (err = upi_objects_make(g)) != XK_OK)
+	if (err == XK_OK)
+		upi_threads_attach(g);
+	if (err == XK_OK && g->vps->arch.objects == XK_OBJECTS_LAYER && (err = upi_locks_attach(g)) != XK_OK)
 		xk_errs_add(e, NULL, 0, 0, "out of memory for the locks of layers");
 	if (err != XK_OK)
 		return err;

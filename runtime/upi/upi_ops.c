@@ -43,7 +43,7 @@ struct xk_sess *xk_open(struct xk_rep *rcv, struct xk_node *type, struct xk_rep 
 			struct xk_parts *ps, int *err)
 {
 	const struct xk_ops *ops = llp->node->proto->ops;
-	struct xk_stage *was;
+	struct upi_call c;
 	int ignored;
 	struct xk_sess *s;
 
@@ -52,9 +52,9 @@ struct xk_sess *xk_open(struct xk_rep *rcv, struct xk_node *type, struct xk_rep 
 	*err = XK_E_NOTSUP;
 	if (ops->open == NULL)
 		return NULL;
-	was = upi_layered() ? upi_layer_call(llp, UPI_LAYER_DOWN) : NULL;
+	upi_call_begin(&c, llp, NULL, UPI_OPEN);
 	s = ops->open(llp, rcv, type, ps, err);
-	upi_layer_return(was);
+	upi_call_end(&c);
 	if (s == NULL)
 		return NULL;
 	*err = XK_OK;
@@ -62,7 +62,6 @@ struct xk_sess *xk_open(struct xk_rep *rcv, struct xk_node *type, struct xk_rep 
 	s->flags &= ~(XK_SESS_IDLE | XK_SESS_CLOSING);
 	s->idle_mark = 0;
 	s->up = &rcv->up;
-	upi_interpose_push(s, rcv->node);
 	return s;
 }
 
@@ -89,62 +88,85 @@ void xk_open_disable_all(struct xk_node *rcv, struct xk_node *llp)
 int xk_open_done(struct xk_node *rcv, struct xk_sess *s, struct xk_node *type)
 {
 	struct xk_rep *r = rcv->rep[s->rep->vp->no];
-	struct xk_stage *was = upi_layered() ? upi_layer_call(r, UPI_LAYER_NONE) : NULL;
+	struct upi_call c;
 	int err;
 
+	upi_call_begin(&c, r, NULL, UPI_OPEN_DONE);
 	s->up = &r->up;
 	s->type = type;
 	s->flags |= XK_SESS_PASSIVE;
-	upi_interpose_push(s, rcv);
 	if (rcv->proto->ops->open_done == NULL) {
-		upi_layer_return(was);
+		upi_call_end(&c);
 		return XK_OK;
 	}
 	/* Held meanwhile: a receiver may keep it and close it at once. */
 	s->rcnt++;
 	err = rcv->proto->ops->open_done(r, s, type);
 	s->rcnt--;
-	upi_layer_return(was);
+	upi_call_end(&c);
 	return err;
 }
 
 void xk_close_done(struct xk_sess *s)
 {
-	struct xk_stage *was = upi_layered() ? upi_layer_call(s->up->rep, UPI_LAYER_UP) : NULL;
-	struct xk_rep *r = s->up->rep;
+	struct xk_rep *r;
+	struct upi_call c;
 
+	upi_call_begin(&c, s->up->rep, NULL, UPI_CLOSE_DONE);
+	r = s->up->rep;
 	if (r->node->proto->ops->close_done != NULL)
 		r->node->proto->ops->close_done(r, s);
-	upi_layer_return(was);
+	upi_call_end(&c);
 }
 
 /* ---- control ------------------------------------------------------------------------ */
 
-static int control_layered(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+static XK_NOINLINE int control_hooked(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
-	enum upi_layer_way way = op == XK_CTL_STREAM_EVENT ? UPI_LAYER_UP : UPI_LAYER_NONE;
-	struct xk_stage *was = upi_layer_constant(op) ? NULL : upi_layer_call(r, way);
-	int res = r->node->proto->ops->control(r, op, buf, len);
+	struct upi_call c = { .r = r, .what = UPI_CONTROL, .op = op };
+	int res;
 
-	upi_layer_return(was);
+	upi_hooked_call(&c);
+	res = r->node->proto->ops->control(r, op, buf, len);
+	upi_hooked_back(&c);
 	return res;
 }
 
-static int sess_control_layered(struct xk_sess *s, unsigned op, void *buf, unsigned len)
+static XK_NOINLINE int sess_control_hooked(struct xk_sess *s, unsigned op, void *buf, unsigned len)
 {
-	struct xk_stage *was = upi_layer_constant(op) ? NULL : upi_layer_call(s->rep, UPI_LAYER_DOWN);
-	int res = s->rep->node->proto->ops->sess_control(s, op, buf, len);
+	struct upi_call c = { .r = s->rep, .s = s, .what = UPI_SESS_CONTROL, .op = op };
+	int res;
 
-	upi_layer_return(was);
+	upi_hooked_call(&c);
+	res = s->rep->node->proto->ops->sess_control(s, op, buf, len);
+	upi_hooked_back(&c);
 	return res;
+}
+
+static inline int control_one(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	const struct xk_node *n = r->node;
+
+	if (n->proto->ops->control == NULL)
+		return XK_E_NOTSUP;
+	return XK_UNLIKELY(upi_hooked(n, UPI_CALLS)) ? control_hooked(r, op, buf, len) :
+						       n->proto->ops->control(r, op, buf, len);
+}
+
+static inline int sess_control_one(struct xk_sess *s, unsigned op, void *buf, unsigned len)
+{
+	const struct xk_ops *ops = s->rep->node->proto->ops;
+
+	if (ops->sess_control == NULL)
+		return XK_E_NOTSUP;
+	return XK_UNLIKELY(s->flags & XK_SESS_HOOKED) ? sess_control_hooked(s, op, buf, len) :
+							ops->sess_control(s, op, buf, len);
 }
 
 int xk_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	for (; r != NULL; r = r->down[0]) {
-		const struct xk_ops *ops = r->node->proto->ops;
-		int res = ops->control ? XK_UNLIKELY(upi_layered()) ? control_layered(r, op, buf, len) :
-						   ops->control(r, op, buf, len) : XK_E_NOTSUP;
+		int res = control_one(r, op, buf, len);
 
 		if (res != XK_E_NOTSUP)
 			return res;
@@ -155,9 +177,7 @@ int xk_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 int xk_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
 {
 	for (;;) {
-		const struct xk_ops *ops = s->rep->node->proto->ops;
-		int res = ops->sess_control ? XK_UNLIKELY(upi_layered()) ? sess_control_layered(s, op, buf, len) :
-							ops->sess_control(s, op, buf, len) : XK_E_NOTSUP;
+		int res = sess_control_one(s, op, buf, len);
 
 		if (res != XK_E_NOTSUP)
 			return res;

@@ -243,8 +243,8 @@ void xk_input_arrivals(struct xk_rep *r, struct xk_msg *frame, unsigned n, uint3
 	unsigned nruns;
 
 	xk_dassert(n <= BURST && r->vp->no == xk_vp_no);
-	/* A capture sees frames whole. */
-	if (XK_UNLIKELY(s == NULL || c == NULL || upi_captured(r->node))) {
+	/* Hooks see frames whole. */
+	if (XK_UNLIKELY(s == NULL || c == NULL || upi_hooked(r->node, UPI_BELOW))) {
 		arrivals_ordinary(r, n, a);
 		return;
 	}

@@ -21,7 +21,7 @@ static void no_push(struct xk_sess *s, struct xk_msg *m)
 	xk_drop(s->rep, XK_DROP_UNSUPPORTED, m);
 }
 
-static void no_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr)
+void upi_no_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr)
 {
 	(void)lls;
 	(void)hdr;
@@ -65,8 +65,7 @@ struct xk_sess *xk_sess_create(struct xk_rep *r, struct xk_up *rcv, struct xk_no
 	struct xk_sess *s;
 
 	xk_rep_check(r);
-	if (upi_layered())
-		upi_layer_alone(r);
+	upi_change(r->node);
 	s = xk_slab_get(&r->slab);
 	if (s == NULL)
 		return NULL;
@@ -75,18 +74,13 @@ struct xk_sess *xk_sess_create(struct xk_rep *r, struct xk_up *rcv, struct xk_no
 	s->up = rcv;
 	s->type = type;
 	s->down = lls;
-	s->pop = ops->pop ? ops->pop : no_pop;
-	s->push = s->push_own = ops->push ? ops->push : no_push;
-	s->self.demux = xk_self_demux(r->node, upi_own_demux(r->node));
+	s->pop = XK_UNLIKELY(r->node->edge->pops) ? upi_hooked_pop : upi_own_pop(r->node);
+	s->push_own = ops->push ? ops->push : no_push;
+	s->push = upi_push_of(r->node, s->push_own);
+	s->self.demux = upi_demux_of(r->node, upi_own_demux(r->node));
 	s->self.rep = r;
-	if (r->node->crossed_above) {
-		s->push = upi_layer_push;
-		s->pop = ops->pop ? upi_layer_pop : no_pop;
-	}
-	if (r->node->crossed_below)
-		s->self.demux = upi_layer_demux;
-	if (r->node->ndown == 0)
-		upi_interpose_push(s, r->node);
+	if (XK_UNLIKELY(upi_hooked(r->node, UPI_CALLS)))
+		s->flags = XK_SESS_HOOKED;
 	xk_count(r->nsess_made);
 	return s;
 }
@@ -105,7 +99,7 @@ int xk_sess_bind(struct xk_sess *s, const struct xk_key *k)
 	xk_sess_check(s);
 	s->map.key = *k;
 	err = xk_map_bind(&s->rep->active, &s->map);
-	if (XK_UNLIKELY(s->rep->node->objects != NULL) && err == XK_OK && (err = upi_objects_bind(s)) != XK_OK)
+	if (XK_UNLIKELY(s->flags & XK_SESS_HOOKED) && err == XK_OK && (err = upi_hooked_bind(s)) != XK_OK)
 		xk_map_unbind(&s->rep->active, &s->map);
 	return err;
 }
@@ -114,9 +108,9 @@ void xk_sess_unbind(struct xk_sess *s)
 {
 	if (!s->map.bound)
 		return;
+	if (XK_UNLIKELY(s->flags & XK_SESS_HOOKED))
+		upi_hooked_unbind(s);
 	xk_map_unbind(&s->rep->active, &s->map);
-	if (XK_UNLIKELY(s->rep->node->objects != NULL))
-		upi_objects_unbind(s);
 }
 
 int xk_rep_home(const struct xk_rep *r, const struct xk_flowkey *k)
@@ -148,7 +142,9 @@ int xk_sess_announce(struct xk_sess *s, const struct xk_flowkey *k)
 	err = xk_flow_bind(r->node->graph->flows, k, r->vp->no, &xk_sess_none, &s->flow);
 	xk_vp_table_unwrite(r->vp);
 	if (err == XK_OK) {
-		upi_thread_bind(s);
+		s->flow->sess[UPI_FLOW_END] = &xk_sess_end;
+		if (XK_UNLIKELY(s->flags & XK_SESS_HOOKED))
+			upi_hooked_announce(s);
 		xk_dassert(xk_sess_reply_comes_home(s));
 	}
 	return err;
@@ -159,11 +155,12 @@ void xk_sess_destroy(struct xk_sess *s)
 	struct xk_rep *r = s->rep;
 
 	xk_sess_check(s);
-	if (upi_layered())
-		upi_layer_end(s);
+	if (XK_UNLIKELY(s->flags & XK_SESS_HOOKED))
+		upi_hooked_end(s);
 	xk_sess_unbind(s);
 	if (s->flow != NULL) {
-		upi_thread_unbind(s);
+		if (XK_UNLIKELY(s->flags & XK_SESS_HOOKED))
+			upi_hooked_withdraw(s);
 		xk_vp_table_write(r->vp);
 		xk_flow_unbind(r->node->graph->flows, s->flow);
 		xk_vp_table_unwrite(r->vp);
@@ -177,36 +174,34 @@ XK_NOINLINE void xk_sess_idle_slow(struct xk_sess *s)
 {
 	const struct xk_ops *ops = s->rep->node->proto->ops;
 
-	if (upi_layered())
-		upi_layer_alone(s->rep);
+	upi_change(s->rep->node);
 	if (ops->close != NULL)
 		ops->close(s);
 }
 
 XK_NOINLINE void xk_pass_idle(struct xk_sess *s, struct xk_msg *m)
 {
-	const void *was = upi_layered() && s->rep->vp->stage != NULL ? upi_layer_direct(s) : NULL;
-	bool layered = upi_layered() && s->rep->vp->stage != NULL;
+	struct upi_call c;
 
+	upi_call_begin(&c, s->rep, s, UPI_PASS);
 	xk_count(s->rep->npop);
 	s->rcnt++;
 	xk_demux(s, m);
-	if (layered)
-		(void)upi_layer_direct(was);
+	upi_call_end(&c);
 	if (--s->rcnt == 0)
 		xk_sess_idle_slow(s);
 }
 
 void xk_close(struct xk_sess *s)
 {
-	struct xk_stage *was;
+	struct upi_call c;
 
 	xk_sess_check(s);
-	was = upi_layered() ? upi_layer_call(s->rep, UPI_LAYER_DOWN) : NULL;
+	upi_call_begin(&c, s->rep, s, UPI_CLOSE);
 	xk_assert(s->rcnt > 0);
 	if (--s->rcnt == 0)
 		xk_sess_idle_slow(s);
-	upi_layer_return(was);
+	upi_call_end(&c);
 }
 
 struct xk_sess *xk_find_slow(struct xk_rep *r, struct xk_msg *m, const struct xk_key *k)
@@ -217,10 +212,10 @@ struct xk_sess *xk_find_slow(struct xk_rep *r, struct xk_msg *m, const struct xk
 
 	xk_rep_check(r);
 	node = xk_map_resolve(&r->active, k);
-	if (node == NULL && upi_layered()) {
-		/* The caller will make it, alone; while we wait for that another layer may have
-		 * opened the very same one. */
-		upi_layer_alone(r);
+	if (node == NULL && XK_UNLIKELY(upi_hooked(r->node, UPI_CALLS))) {
+		/* The caller will make it; while a hook waits for that, somebody else may have opened
+		 * the very same one. */
+		upi_hooked_change(r->node);
 		node = xk_map_resolve(&r->active, k);
 	}
 	if ((*slot)->flags & XK_SESS_END)
@@ -245,7 +240,7 @@ static int collect_visit(struct xk_mapnode *node, void *arg)
 	struct xk_sess *s = xk_container_of(node, struct xk_sess, map);
 	unsigned *old = arg;
 
-	if (s->rcnt != 0 || !(s->flags & XK_SESS_IDLE) || (upi_layered() && upi_layer_names(s))) {
+	if (s->rcnt != 0 || !(s->flags & XK_SESS_IDLE) || ((s->flags & XK_SESS_HOOKED) && upi_hooked_named(s))) {
 		s->idle_mark = 0;
 	} else if (s->idle_mark == 0) {
 		s->idle_mark = 1;

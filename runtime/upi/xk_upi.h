@@ -28,7 +28,6 @@
 #include "runtime/map/xk_passive.h"
 #include "runtime/msg/xk_msg_inline.h"
 #include "runtime/upi/xk_part.h"
-#include "runtime/vp/xk_stage.h"
 #include "runtime/vp/xk_vp.h"
 
 struct xk_graph;
@@ -152,7 +151,7 @@ struct xk_ops {
 
 /* ---- the descriptor that a protocol or driver exports -------------------------- */
 
-#define XK_ABI 7u
+#define XK_ABI 8u
 
 struct xk_number { const char *realm; uint32_t number; };
 
@@ -234,43 +233,14 @@ struct xk_node {
 	struct xk_pattern *pattern;       /* drivers at the bottom: what is above, as a packet filter */
 	struct xk_classifier *classifier; /* drivers at the bottom with XK_CTL_LINK_TYPE */
 	uint32_t         link;            /* enum xk_link of those */
-	struct xk_capture *capture;       /* set when this node's messages are captured */
+	struct upi_edge *edge;            /* who stands between it and its neighbours (upi_hook.h) */
+	bool             hooked[3];       /* below, above it, around its calls: does anybody? */
 	const char      *file;            /* where the graph file made it */
 	int              line;
 	uint8_t          layer;           /* domain layers: 0 at the device */
-	bool             crossed_above, crossed_below;  /* a neighbour there is in another layer */
 	const char      *failure;         /* see xk_node_failed; NULL: none */
-	struct upi_objects *objects;      /* object_locks = "layer": its map and sessions, locked; else NULL */
 };
 
-/*
- * Capture: sees a copy of what passes between a node and the one below it
- * (at a driver: its frames).  Called inside a VP, on any thread.
- */
-struct xk_capture {
-	void (*fn)(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool down);
-	struct xk_capture *next;          /* of the same node */
-};
-/*
- * While the graph is up, running or not: by a thread inside no VP, which may enter them
- * (under the virtual schedule: while nobody steps them).  When take_off returns, c is
- * called no more.
- */
-void xk_capture_hang(struct xk_node *n, struct xk_capture *c);
-void xk_capture_take_off(struct xk_node *n, struct xk_capture *c);
-
-/*
- * Measures how long messages are in each node; once, before the graph comes up, and until it
- * is freed: every node is captured, and a clock is read as each message comes and goes, so
- * messages pass one by one and the graph is slower.  XK_E_NOTSUP: with user-level threads a
- * body may stop in its middle; XK_E_NOMEM.
- */
-int  xk_graph_meter(struct xk_graph *g);
-/* Of node n, over all VPs: messages that went up [0] and down [1] through it, and nanoseconds of
- * its own, what the nodes it called took and reading the clock taken away.  Legal beside the
- * workers; zeros where nothing is measured. */
-struct xk_meter_counts { uint64_t n[2]; double ns[2]; };
-void xk_meter_read(const struct xk_node *n, struct xk_meter_counts *out);
 /* For a protocol that gives sessions a demux of its own (xk_sess.self): fn, or what stands before it. */
 xk_demux_fn xk_self_demux(const struct xk_node *n, xk_demux_fn fn);
 
@@ -310,6 +280,7 @@ struct xk_rep {
 #define XK_SESS_CLOSING 2u
 #define XK_SESS_PASSIVE 4u
 #define XK_SESS_END     8u    /* no session: ends a hint list */
+#define XK_SESS_HOOKED  16u   /* somebody stands around what is done with it; stays while it lives */
 
 /*
  * The head of every session.  Line 0 is all that the up path touches here.
@@ -333,7 +304,7 @@ struct xk_sess {
 		uint64_t     own[2];      /* where a session is nobody's up: the protocol's own */
 	};
 	struct xk_flow   *flow;           /* exact classifier entry, or NULL */
-	xk_push_fn        push_own;       /* the protocol's; push may be an interposer's */
+	xk_push_fn        push_own;       /* the protocol's; push may be the entrance to hooks */
 	uint32_t          idle_mark;      /* collector pass that found it idle */
 	uint32_t          aux;            /* the protocol's own */
 #ifdef XK_DEBUG
@@ -428,13 +399,12 @@ void xk_close_done(struct xk_sess *s);
 int  xk_control(struct xk_rep *r, unsigned op, void *buf, unsigned len);
 int  xk_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len);
 
-/* s may be of another layer (upi_layers.c). */
-void xk_dup_layers(struct xk_sess *s);
+void xk_dup_hooked(struct xk_sess *s);
 
 static inline struct xk_sess *xk_dup(struct xk_sess *s)
 {
-	if (XK_UNLIKELY(xk_load_relaxed(&xk_stages_on) != 0))
-		xk_dup_layers(s);
+	if (XK_UNLIKELY(s->flags & XK_SESS_HOOKED))
+		xk_dup_hooked(s);
 	s->rcnt++;
 	return s;
 }
@@ -530,7 +500,7 @@ struct xk_graph {
 	/* Domain layers: names of the nodes of each layer, from the device up; none: by what they offer. */
 	char            **layers;
 	unsigned          nlayers;
-	struct upi_meter *meter;         /* see xk_graph_meter; NULL: none */
+	struct upi_meter *meter;         /* see xk_capture.h; NULL: none */
 };
 
 /* A node to be added; name and conf are copied or taken over as said. */

@@ -136,7 +136,7 @@ static inline bool xk_takes_frames(const struct xk_up *up)
  * Passes frames up through s, which all of them are proven to be for.  Returns
  * how many were consumed: fewer than f->n when what is above has closed or
  * changed s on the way (the rest is as it was given).  The caller has seen that
- * s is held.  An interposer, or a demux of its own, sees every message.
+ * s is held.  A hook, or a demux of its own, sees every message.
  */
 static inline unsigned xk_pass_frames(struct xk_sess *s, const struct xk_frames *f)
 {

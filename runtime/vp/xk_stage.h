@@ -23,9 +23,6 @@
 
 #define XK_LAYERS_MAX 8u
 
-/* Any layered graph in this process?  Tested where structure changes, not per message. */
-extern uint32_t xk_stages_on;
-
 struct xk_pipeline;
 struct xk_ring;
 /* Since when its thread has run nothing, 0: it runs; because a queue that it fills was high? */

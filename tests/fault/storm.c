@@ -14,6 +14,7 @@
 
 #include "drivers/mem/mem_priv.h"
 #include "runtime/compose/xk_compose.h"
+#include "runtime/upi/xk_capture.h"
 
 #define MAX_TABLE 128u
 #define OR_EMPTY(s) ((s) != NULL ? (s) : "")
@@ -114,7 +115,7 @@ static bool build(const struct storm_conf *c)
 		return false;
 	for (unsigned i = 0; i < 2; i++) {
 		run.tap[i] = (struct tap){ { .fn = see }, i ? "d1" : "d2" };
-		xk_graph_find(storm_graph, i ? "link2" : "link1")->capture = &run.tap[i].c;
+		xk_capture_attach(xk_graph_find(storm_graph, i ? "link2" : "link1"), &run.tap[i].c);
 	}
 	return xk_graph_up(storm_graph, run.e) == XK_OK;
 }

@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/upi/upi_priv.h"
 #include "runtime/run/xk_run.h"
+#include "runtime/upi/upi_hook_locks.h"
 #include "tests/graph/udp_checker.h"
 #include "tests/support/xk_test_graph.h"
 
@@ -112,10 +112,10 @@ static void check_layer(const char *name, uint64_t messages)
 	CU_ASSERT_EQUAL(t.pop, messages);
 	CU_ASSERT_EQUAL(l.session.taken, messages);
 	CU_ASSERT_EQUAL(l.map.taken, messages + t.bound);
-	xk_map_foreach(&n->objects->map, add_record, &sum);
+	xk_map_foreach(&n->edge->locks->map, add_record, &sum);
 	CU_ASSERT_EQUAL(sum.passed, messages);
 	CU_ASSERT_EQUAL(sum.held, t.bound);      /* none has gone */
-	CU_ASSERT_EQUAL(l.sessions, xk_map_count(&n->objects->map));
+	CU_ASSERT_EQUAL(l.sessions, xk_map_count(&n->edge->locks->map));
 }
 
 /* A connection's two are the table's and its own: its layer's are for sessions that are made and go. */
@@ -164,7 +164,7 @@ static void all_io_threads_share_a_session(void)
 	begin(asks, answers, false, "locking { io_threads = 4 }, clock = 'virtual'");
 	ip = xk_graph_find(run.g, "ip1");
 	CU_ASSERT(sums_of(ip).bound > 1);
-	CU_ASSERT_EQUAL(xk_map_count(&ip->objects->map), 1);
+	CU_ASSERT_EQUAL(xk_map_count(&ip->edge->locks->map), 1);
 	check_layer("ip1", EACH);
 	end();
 }
@@ -249,7 +249,7 @@ static void where_only_connections_are_locked_no_layer_is(void)
 	for (unsigned i = 0; i < run.g->nnodes; i++) {
 		xk_objects_read(run.g->node[i], &l);
 		CU_ASSERT_EQUAL(l.maps + l.map.taken + l.session.taken, 0);
-		CU_ASSERT_PTR_NULL(run.g->node[i]->objects);
+		CU_ASSERT_PTR_NULL(run.g->node[i]->edge->locks);
 	}
 	end();
 }

@@ -342,7 +342,7 @@ static void record(const struct talk *t)
 	tap.received.n = tap.sent.n = 0;
 	tap.c.fn = tap_fn;
 	begin(t, "", "threading = up {}");
-	xk_graph_find(run.g, "link")->capture = &tap.c;
+	xk_capture_attach(xk_graph_find(run.g, "link"), &tap.c);
 	go();
 	end();
 	for (unsigned i = 1; i < tap.received.n; i++)

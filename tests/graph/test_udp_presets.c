@@ -88,8 +88,8 @@ static void begin(const struct job *j)
 	if (strcmp(j->impair, "nil") == 0) {
 		unsigned header = strcmp(j->link, "eth") == 0 ? 14 : 21;
 
-		chk_hang(&run.tap[0], run.g, "link0", 0, header);
-		chk_hang(&run.tap[1], run.g, "link1", 1, header);
+		chk_attach(&run.tap[0], run.g, "link0", 0, header);
+		chk_attach(&run.tap[1], run.g, "link1", 1, header);
 	}
 	if (xk_graph_up(run.g, run.e) != XK_OK)
 		say_errors();

@@ -321,14 +321,14 @@ static void tap_fn(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool
 		(void)xk_atomic_add(&chk_conn[conn].digest[1], fnv(14695981039346656037u, b, n));
 }
 
-void chk_hang(struct chk_tap *t, struct xk_graph *g, const char *node, unsigned side, unsigned header)
+void chk_attach(struct chk_tap *t, struct xk_graph *g, const char *node, unsigned side, unsigned header)
 {
 	memset(t, 0, sizeof *t);
 	t->c.fn = tap_fn;
 	t->g = g;
 	t->side = side;
 	t->header = header;
-	xk_graph_find(g, node)->capture = &t->c;
+	xk_capture_attach(xk_graph_find(g, node), &t->c);
 }
 
 static uint64_t sum(const xk_counter *c)

@@ -12,6 +12,7 @@
 #define UDP_CHECKER_H
 
 #include "runtime/compose/xk_compose.h"
+#include "runtime/upi/xk_capture.h"
 
 #define CHK_CONNS 512u
 #define CHK_PORT  20000u                  /* own port of connection 0 */
@@ -56,7 +57,7 @@ struct chk_tap {
 	bool     late;                   /* no classifier at the device */
 	xk_counter frames[CHK_VPS], away[CHK_VPS];
 };
-void chk_hang(struct chk_tap *t, struct xk_graph *g, const char *node, unsigned side, unsigned header);
+void chk_attach(struct chk_tap *t, struct xk_graph *g, const char *node, unsigned side, unsigned header);
 uint64_t chk_frames(const struct chk_tap *t);    /* IP packets sent down */
 uint64_t chk_away(const struct chk_tap *t);      /* datagrams that came up, away from home */
 /* The VP of connection no at either side. */

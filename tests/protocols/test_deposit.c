@@ -16,6 +16,7 @@
 
 #include "runtime/base/xk_bytes.h"
 #include "runtime/compose/xk_compose.h"
+#include "runtime/upi/xk_capture.h"
 #include "runtime/upi/xk_deposit.h"
 #include "runtime/upi/xk_upi_inline.h"
 #include "tests/support/xk_test_graph.h"
@@ -745,10 +746,10 @@ static void a_captured_device_shows_frames_whole(void)
 	struct xk_capture c = { .fn = seen };
 
 	begin(4096, false);
-	h.drv->node->capture = &c;
+	xk_capture_attach(h.drv->node, &c);
 	expect(datagram(300));
 	feed();
-	h.drv->node->capture = NULL;
+	xk_capture_detach(h.drv->node, &c);
 	same();
 	CU_ASSERT_EQUAL(nseen, 1);
 	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_COPIED), 1);

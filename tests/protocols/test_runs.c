@@ -15,6 +15,7 @@
 
 #include "runtime/base/xk_bytes.h"
 #include "runtime/compose/xk_compose.h"
+#include "runtime/upi/xk_capture.h"
 #include "tests/support/xk_test.h"
 
 #define BURST 32u
@@ -66,7 +67,7 @@ static void side_up(struct side *s, const struct plan *p)
 	CU_ASSERT_EQUAL_FATAL(xk_spec_build(s->spec, &s->g, e), XK_OK);
 	s->watch = (struct watch){ .c.fn = watch_fn };
 	if (p->watch != NULL)
-		xk_graph_find(s->g, p->watch)->capture = &s->watch.c;
+		xk_capture_attach(xk_graph_find(s->g, p->watch), &s->watch.c);
 	CU_ASSERT_EQUAL_FATAL(xk_graph_up(s->g, e), XK_OK);
 	s->drv = xk_graph_find(s->g, "drv");
 	xk_errs_free(e);

@@ -19,6 +19,7 @@
 
 #include "protocols/tcp/core/tcp_hdr.h"
 #include "runtime/compose/xk_compose.h"
+#include "runtime/upi/xk_capture.h"
 #include "tests/support/xk_test.h"
 
 #define BURST 32u
@@ -97,9 +98,9 @@ static void side_up(struct side *s, const struct plan *p)
 	s->wire = (struct watch){ .c.fn = watch_wire };
 	s->node = (struct watch){ .c.fn = watch_node };
 	s->drv = xk_graph_find(s->g, "drv");
-	s->drv->capture = &s->wire.c;
+	xk_capture_attach(s->drv, &s->wire.c);
 	if (p->watch != NULL)
-		xk_graph_find(s->g, p->watch)->capture = &s->node.c;
+		xk_capture_attach(xk_graph_find(s->g, p->watch), &s->node.c);
 	CU_ASSERT_EQUAL_FATAL(xk_graph_up(s->g, e), XK_OK);
 	xk_errs_free(e);
 }

@@ -17,6 +17,7 @@
 #include "protocols/tcp/sess/tcp_sess.h"
 #include "runtime/base/xk_bytes.h"
 #include "runtime/compose/xk_compose.h"
+#include "runtime/upi/xk_capture.h"
 
 #define RTO_MAX    (60 * XK_SEC)
 #define SILENCE    (2 * RTO_MAX)
@@ -149,7 +150,7 @@ static bool bring_up(struct run *u, const struct sim_case *c)
 	}
 	for (unsigned i = 0; i < 2; i++) {
 		u->wire[i] = (struct wire){ { .fn = see }, u, i, &u->hash, &u->frames, &u->last_sent };
-		xk_graph_find(u->g, i ? "link2" : "link1")->capture = &u->wire[i].c;
+		xk_capture_attach(xk_graph_find(u->g, i ? "link2" : "link1"), &u->wire[i].c);
 	}
 	if (xk_graph_up(u->g, u->e) == XK_OK)
 		return true;

@@ -42,7 +42,7 @@ static void capture_fn(struct xk_capture *c, xk_ns now, const struct xk_msg *m, 
 static void capture_off(struct captured *p)
 {
 	if (p->n != NULL)
-		xk_capture_take_off(p->n, &p->c);
+		xk_capture_detach(p->n, &p->c);
 	p->n = NULL;
 }
 
@@ -105,7 +105,7 @@ int ctl_cmd_capture(struct ctl_call *k)
 	p->c.fn = capture_fn;
 	p->left = k->a.count;
 	p->n = n;
-	xk_capture_hang(n, &p->c);
+	xk_capture_attach(n, &p->c);
 	k->job = &p->j;
 	return XK_OK;
 }

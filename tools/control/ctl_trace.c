@@ -9,7 +9,7 @@
  * put before them or taken off.  A way ends at the device, and where a stream begins: below it
  * are segments, not what was written.  Taps write into a ring under a lock; headers are decoded
  * by the server's thread.
- * Invariant: nothing is taken off before its last call has returned (xk_capture_take_off).
+ * Invariant: nothing is freed before its last call has returned (xk_capture_detach).
  */
 #include "tools/control/ctl_trace.h"
 
@@ -228,7 +228,7 @@ static void trace_free(struct ctl_job *j)
 	struct trace *t = xk_container_of(j, struct trace, j);
 
 	for (unsigned i = 0; i < t->ntaps; i++)
-		xk_capture_take_off(t->tap[i].n, &t->tap[i].c);
+		xk_capture_detach(t->tap[i].n, &t->tap[i].c);
 	/* Nobody is in tap_fn any more; whoever watches for races knows it by the lock. */
 	xk_mutex_lock(&t->lock);
 	xk_mutex_unlock(&t->lock);
@@ -239,21 +239,21 @@ static void trace_free(struct ctl_job *j)
 
 _Static_assert(offsetof(struct trace, j) == 0, "ctl_job_end frees it");
 
-static void hang(struct trace *t, struct xk_node *n)
+static void attach(struct trace *t, struct xk_node *n)
 {
 	struct tap *tap = &t->tap[t->ntaps++];
 
 	*tap = (struct tap){ .c = { .fn = tap_fn }, .t = t, .n = n };
-	xk_capture_hang(n, &tap->c);
+	xk_capture_attach(n, &tap->c);
 }
 
 /* The node that messages are followed from comes last: by then all the others look. */
-static void hang_all(struct trace *t, const struct xk_graph *g)
+static void attach_all(struct trace *t, const struct xk_graph *g)
 {
 	for (unsigned i = 0; i < g->nnodes; i++)
 		if (g->node[i] != t->node)
-			hang(t, g->node[i]);
-	hang(t, t->node);
+			attach(t, g->node[i]);
+	attach(t, t->node);
 }
 
 int ctl_cmd_trace(struct ctl_call *k)
@@ -278,7 +278,7 @@ int ctl_cmd_trace(struct ctl_call *k)
 		trace_free(&t->j);
 		return ctl_fail(k, "no-memory", "out of memory");
 	}
-	hang_all(t, g);
+	attach_all(t, g);
 	k->job = &t->j;
 	return XK_OK;
 }

@@ -5,6 +5,7 @@
 #ifndef CTL_TRACE_H
 #define CTL_TRACE_H
 
+#include "runtime/upi/xk_capture.h"
 #include "tools/control/ctl_priv.h"
 
 /* The headers that bytes, seen below n, begin with: n's own, or, asked for all, those above, too. */

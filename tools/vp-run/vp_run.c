@@ -141,7 +141,7 @@ static int bring_up(struct work *w)
 		return code_of(err);
 	if (vpr_log(w->o, w->g, w->e) != XK_OK)
 		return VPR_USAGE;
-	if (vpr_capture_hang(w->o, w->g, w->e) != XK_OK)
+	if (vpr_capture_attach(w->o, w->g, w->e) != XK_OK)
 		return VPR_USAGE;
 	err = meter(w);
 	if (err != VPR_OK)

@@ -9,6 +9,7 @@
 
 #include "runtime/compose/xk_compose.h"
 #include "runtime/run/xk_run.h"
+#include "runtime/upi/xk_capture.h"
 
 enum {
 	VPR_OK = 0, VPR_FAILED = 1, VPR_USAGE = 2, VPR_GRAPH_ERRORS = 3, VPR_NO_PRIVILEGE = 4, VPR_LEAK = 5
@@ -54,8 +55,8 @@ int  vpr_messages(const char *name, const char *text, uint64_t *out, struct xk_e
 /* Levels of messages, by node name or protocol. */
 int  vpr_log(const struct vpr *o, struct xk_graph *g, struct xk_errs *e);
 
-/* Hangs the captures into a graph that is not up yet. */
-int  vpr_capture_hang(struct vpr *o, struct xk_graph *g, struct xk_errs *e);
+/* Attaches the captures to a graph that is not up yet. */
+int  vpr_capture_attach(struct vpr *o, struct xk_graph *g, struct xk_errs *e);
 /* Opens the files, when it is up and before workers run; XK_E_INVAL: an expression is none. */
 int  vpr_capture_open(struct vpr *o);
 /* Which captures of a node take a frame: their filters, merged.  NULL with an error in e. */

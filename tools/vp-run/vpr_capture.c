@@ -5,7 +5,7 @@
  * What passes below a driver's user is frames of the driver's link; below a
  * network protocol it is bare datagrams; anything higher has no link type that
  * a reader of capture files would know.  Captures at one node are a list, whose
- * first hangs in the node; whose frames a frame is, their filters say together.
+ * first is attached; whose frames a frame is, their filters say together.
  * Invariant: the files of a list are opened together, before the first frame.
  */
 #include "tools/control/ctl.h"
@@ -112,9 +112,19 @@ static bool join(struct vpr_capture *c, struct vpr_capture *first)
 	return !(all && c->filter == NULL);
 }
 
-static int hang_one(struct vpr_capture *c, struct xk_graph *g, struct xk_errs *e)
+/* The first capture at n, or NULL. */
+static struct vpr_capture *first_at(struct vpr *o, const struct xk_node *n)
+{
+	for (unsigned i = 0; i < o->ncapture; i++)
+		if (o->capture[i].at == n)
+			return &o->capture[i];
+	return NULL;
+}
+
+static int attach_one(struct vpr *o, struct vpr_capture *c, struct xk_graph *g, struct xk_errs *e)
 {
 	struct xk_node *n = xk_graph_find(g, c->node);
+	struct vpr_capture *first = n != NULL ? first_at(o, n) : NULL;
 
 	if (n == NULL) {
 		unknown_node(g, c->node, e);
@@ -126,8 +136,8 @@ static int hang_one(struct vpr_capture *c, struct xk_graph *g, struct xk_errs *e
 		return XK_E_NOTSUP;
 	}
 	c->at = n;
-	if (n->capture != NULL) {
-		if (join(c, xk_container_of(n->capture, struct vpr_capture, outer)))
+	if (first != NULL) {
+		if (join(c, first))
 			return XK_OK;
 		xk_errs_add(e, NULL, 0, 0, "option --capture: node '%s' is captured twice; --filter tells what each is to "
 			    "hold", c->node);
@@ -135,16 +145,16 @@ static int hang_one(struct vpr_capture *c, struct xk_graph *g, struct xk_errs *e
 	}
 	c->e = e;
 	c->outer.fn = outer_fn;
-	n->capture = &c->outer;
+	xk_capture_attach(n, &c->outer);
 	return XK_OK;
 }
 
-int vpr_capture_hang(struct vpr *o, struct xk_graph *g, struct xk_errs *e)
+int vpr_capture_attach(struct vpr *o, struct xk_graph *g, struct xk_errs *e)
 {
 	int err = XK_OK;
 
 	for (unsigned i = 0; i < o->ncapture; i++) {
-		int one = hang_one(&o->capture[i], g, e);
+		int one = attach_one(o, &o->capture[i], g, e);
 
 		err = err ? err : one;
 	}
@@ -157,7 +167,7 @@ int vpr_capture_open(struct vpr *o)
 
 	for (unsigned i = 0; i < o->ncapture; i++) {
 		struct vpr_capture *c = &o->capture[i];
-		int one = c->at->capture == &c->outer ? open_once(c) : XK_OK;    /* others: with the first of their node */
+		int one = first_at(o, c->at) == c ? open_once(c) : XK_OK;    /* others: with the first of their node */
 
 		err = err ? err : one;
 	}

@@ -19,8 +19,6 @@
 
 enum { OUT, RUNS, ASKS, EXCLUSIVE };
 
-uint32_t xk_stages_on;
-
 static void wake_all(const struct xk_pipeline *c)
 {
 	for (unsigned i = 0; i < c->nlayers; i++)
@@ -557,7 +555,6 @@ static int stages_make(struct xk_vpset *set)
 	set->pipeline = xk_alloc(set->nvps * sizeof *set->pipeline);
 	if (set->pipeline == NULL)
 		return XK_E_NOMEM;
-	(void)xk_atomic_add(&xk_stages_on, 1u);
 	for (unsigned v = 0; v < set->nvps; v++) {
 		struct xk_pipeline *c = &set->pipeline[v];
 
@@ -615,7 +612,6 @@ static void stages_free(struct xk_vpset *set)
 		}
 	}
 	xk_free(set->pipeline);
-	(void)xk_atomic_add(&xk_stages_on, -1u);
 }
 
 const struct xk_mode_ops xk_mode_stages = {

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "runtime/upi/xk_capture.h"
 #include "runtime/upi/xk_upi_inline.h"
 #include "tests/runtime/upi/toy.h"
 #include "tests/support/xk_test.h"
@@ -341,19 +342,19 @@ static void a_node_is_captured_in_both_directions(void)
 	up(1);
 	memset(&cap, 0, sizeof cap);
 	cap.c.fn = cap_fn;
+	xk_capture_attach(toy.app, &cap.c);
 	toy_enter();
-	/* As vp-run does before bring-up: set on the node, seen by what opens later. */
-	toy.app->capture = &cap.c;
 	s = toy_open(2, &err);
 	xk_push(s, xk_msg_new(4));
 	CU_ASSERT_EQUAL(cap.downs, 1);
 	CU_ASSERT_EQUAL(toy.sent, 1);
 	xk_close(s);
-	toy.app->capture = NULL;
-	toy.drv->capture = &cap.c;
 	toy_leave();
+	xk_capture_detach(toy.app, &cap.c);
+	xk_capture_attach(toy.drv, &cap.c);
 	toy_inject("\143a", 2);
 	CU_ASSERT_EQUAL(cap.ups, 1);
+	xk_capture_detach(toy.drv, &cap.c);
 	down();
 }
 

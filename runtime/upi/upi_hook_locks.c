@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * upi_objects.c - locks on the objects of each layer, its map and its sessions, for those
- * who pass messages up beside each other (object_locks = "layer").
+ * upi_hook_locks.c - a hook that locks the objects of each layer, its map and its sessions, for
+ * those who pass messages up beside each other (object_locks = "layer").
  *
  * Salehi and others (1995, 2.2), Locking: in each layer a lookup in the active map finds the
  * message's session, and that is counted in; so the map has a lock and each session has one.
@@ -18,30 +18,32 @@
  *   pass up               x                x          one after the other
  * Invariant: a key is in the map while a replica has a session bound under it.
  */
+#include "runtime/upi/upi_hook_locks.h"
+
 #include "runtime/upi/upi_priv.h"
 
-static struct upi_object_stats *stats_of(const struct xk_sess *s)
+static struct upi_lock_stats *stats_of(const struct xk_sess *s)
 {
-	return &s->rep->node->objects->by[s->rep->vp->no];
+	return &s->rep->node->edge->locks->by[s->rep->vp->no];
 }
 
 /* ---- sessions come and go ------------------------------------------------------------ */
 
-static struct upi_object *find_locked(struct upi_objects *o, const struct xk_key *k)
+static struct upi_object *find_locked(struct upi_locks *o, const struct xk_key *k)
 {
 	struct xk_mapnode *n = xk_map_resolve(&o->map, k);
 
 	return n != NULL ? xk_container_of(n, struct upi_object, map) : NULL;
 }
 
-static void drop_locked(struct upi_objects *o, struct upi_object *x)
+static void drop_locked(struct upi_locks *o, struct upi_object *x)
 {
 	o->policy->fini(&x->lock);
 	xk_slab_put(&o->slab, x);
 	xk_store_relaxed(&o->live, o->slab.live);
 }
 
-static struct upi_object *new_locked(struct upi_objects *o, const struct xk_key *k)
+static struct upi_object *new_locked(struct upi_locks *o, const struct xk_key *k)
 {
 	struct upi_object *x = xk_slab_get(&o->slab);
 
@@ -57,9 +59,9 @@ static struct upi_object *new_locked(struct upi_objects *o, const struct xk_key 
 	return x;
 }
 
-int upi_objects_bind(const struct xk_sess *s)
+static int locks_bind(const struct xk_sess *s)
 {
-	struct upi_objects *o = s->rep->node->objects;
+	struct upi_locks *o = s->rep->node->edge->locks;
 	struct upi_object *x;
 
 	if (!o->keeps)
@@ -74,9 +76,9 @@ int upi_objects_bind(const struct xk_sess *s)
 	return x != NULL ? XK_OK : XK_E_NOMEM;
 }
 
-void upi_objects_unbind(const struct xk_sess *s)
+static void locks_unbind(const struct xk_sess *s)
 {
-	struct upi_objects *o = s->rep->node->objects;
+	struct upi_locks *o = s->rep->node->edge->locks;
 	struct upi_object *x;
 
 	if (!o->keeps)
@@ -96,8 +98,8 @@ void upi_objects_unbind(const struct xk_sess *s)
 /* A message leaves s upwards.  The record stays when the map's lock is given back: s holds it. */
 static void pass(const struct xk_sess *s)
 {
-	struct upi_objects *o = s->rep->node->objects;
-	struct upi_object_stats *st;
+	struct upi_locks *o = s->rep->node->edge->locks;
+	struct upi_lock_stats *st;
 	struct upi_object *x;
 
 	if (!o->keeps || !s->map.bound || s->flow != NULL)
@@ -112,36 +114,23 @@ static void pass(const struct xk_sess *s)
 	xk_lock_drop(o->policy, &x->lock, &st->session);
 }
 
-void upi_objects_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+static void locks_demux(const struct upi_link *l, struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	pass(lls);
-	upi_demux_here(up, lls, m);
+	upi_next_demux(l, up, lls, m);
 }
 
-static void objects_self(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
-{
-	const struct xk_node *n = up->rep->node;
-	xk_demux_fn fn = xk_load_relaxed(&n->objects->self);
-
-	pass(lls);
-	(fn != NULL ? fn : upi_own_demux(n))(up, lls, m);
-}
-
-/* A session is made with the protocol's, while others' have one of their own already. */
-xk_demux_fn upi_objects_self(const struct xk_node *n, xk_demux_fn fn)
-{
-	if (fn != upi_own_demux(n))
-		xk_store_relaxed(&n->objects->self, fn);
-	return objects_self;
-}
+static const struct xk_hook locks = {
+	.name = "locks", .demux = locks_demux, .bind = locks_bind, .unbind = locks_unbind,
+};
 
 /* ---- life -------------------------------------------------------------------------------- */
 
-static int objects_new(struct xk_node *n)
+static int locks_new(struct xk_node *n)
 {
 	const struct xk_vpset *set = n->graph->vps;
 	const struct xk_demux *header = n->proto->demux;
-	struct upi_objects *o = xk_alloc(sizeof *o);
+	struct upi_locks *o = xk_alloc(sizeof *o);
 
 	if (o == NULL)
 		return XK_E_NOMEM;
@@ -158,31 +147,34 @@ static int objects_new(struct xk_node *n)
 	o->policy->init(&o->lock);
 	xk_map_init(&o->map, offsetof(struct upi_object, map));
 	xk_slab_init(&o->slab, sizeof(struct upi_object));
-	n->objects = o;
+	n->edge->locks = o;
+	upi_hook_attach(n, UPI_CALLS, UPI_AT_LOCKS, &locks);
+	if (n->ndown != 0)
+		upi_hook_attach(n, UPI_BELOW, UPI_AT_LOCKS, &locks);
 	return XK_OK;
 }
 
-int upi_objects_make(struct xk_graph *g)
+int upi_locks_attach(struct xk_graph *g)
 {
 	int err = XK_OK;
 
 	for (unsigned i = 0; err == XK_OK && i < g->nnodes; i++)
-		err = objects_new(g->node[i]);
+		err = locks_new(g->node[i]);
 	return err;
 }
 
 static int leaked_visit(struct xk_mapnode *node, void *arg)
 {
-	const struct upi_objects *o = arg;
+	const struct upi_locks *o = arg;
 
 	o->policy->fini(&xk_container_of(node, struct upi_object, map)->lock);
 	return XK_MAP_REMOVE;
 }
 
 /* Of sessions that nobody closed, which are counted where they are found, records are left. */
-void upi_objects_free(struct xk_node *n)
+void upi_locks_free(struct xk_node *n)
 {
-	struct upi_objects *o = n->objects;
+	struct upi_locks *o = n->edge != NULL ? n->edge->locks : NULL;
 
 	if (o == NULL)
 		return;
@@ -193,12 +185,12 @@ void upi_objects_free(struct xk_node *n)
 	o->policy->fini(&o->lock);
 	xk_free(o->by);
 	xk_free(o);
-	n->objects = NULL;
+	n->edge->locks = NULL;
 }
 
 void xk_objects_read(const struct xk_node *n, struct xk_object_locks *out)
 {
-	const struct upi_objects *o = n->objects;
+	const struct upi_locks *o = n->edge->locks;
 	struct xk_lock_counts c;
 
 	*out = (struct xk_object_locks){ 0 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * upi_thread.c - connections with a user-level thread each (threads = "user").
+ * upi_hook_thread.c - a hook that gives connections a user-level thread each (threads = "user").
  *
  * A connection that the classifier knows gets a thread when it is announced.  The thread
  * is found from a frame at the cost of nothing where there is none: every hint list ends
  * with a dummy session, and here with one that is part of the thread; who looks is the
- * demux that stands before the lowest protocol's, put there as a capture is.
+ * hook below the lowest protocol.
  * Messages of no known connection (fragments, the first of a new one) and timers run on
  * the virtual processor's stack.
  * Invariant: a flow that is bound ends its list with its thread's `end`, or with
@@ -15,8 +15,6 @@
 
 #include "runtime/upi/xk_thread.h"
 
-#define END (XK_FLOW_DEPTH - 2)
-
 struct upi_thread {
 	struct xk_sess end;               /* flags: XK_SESS_END */
 	struct xk_ult  u;
@@ -24,7 +22,7 @@ struct upi_thread {
 	uint64_t       link;              /* the slab's, while free */
 };
 
-bool upi_user_threads(const struct xk_graph *g)
+static bool user_threads(const struct xk_graph *g)
 {
 	return g->vps->arch.threads == XK_THREADS_USER;
 }
@@ -75,19 +73,20 @@ static struct xk_ult *thread_at_end(struct xk_sess *end, const struct xk_vp *vp)
 
 /* ---- of a connection ------------------------------------------------------------------- */
 
-void upi_thread_bind(struct xk_sess *s)
+static void thread_announce(struct xk_sess *s)
 {
-	struct upi_thread *t = upi_user_threads(s->rep->node->graph) ? thread_new(s->rep->vp) : NULL;
+	struct upi_thread *t = thread_new(s->rep->vp);
 
-	s->flow->sess[END] = t != NULL ? &t->end : &xk_sess_end;
+	if (t != NULL)
+		s->flow->sess[UPI_FLOW_END] = &t->end;
 }
 
 /* What is on its way up in this unit must not find the thread any more. */
-void upi_thread_unbind(struct xk_sess *s)
+static void thread_withdraw(struct xk_sess *s)
 {
-	struct xk_ult *t = thread_at_end(s->flow->sess[END], s->rep->vp);
+	struct xk_ult *t = thread_at_end(s->flow->sess[UPI_FLOW_END], s->rep->vp);
 
-	s->flow->sess[END] = &xk_sess_end;
+	s->flow->sess[UPI_FLOW_END] = &xk_sess_end;
 	if (t != NULL)
 		xk_ult_put(t);
 }
@@ -96,7 +95,7 @@ static struct xk_ult *thread_of(const struct xk_sess *s)
 {
 	for (; s != NULL; s = s->down)
 		if (s->flow != NULL)
-			return thread_at_end(s->flow->sess[END], s->rep->vp);
+			return thread_at_end(s->flow->sess[UPI_FLOW_END], s->rep->vp);
 	return NULL;
 }
 
@@ -108,7 +107,7 @@ void xk_task_of(struct xk_task *t, struct xk_sess *s)
 		xk_ult_leave(t);
 		return;
 	}
-	u = upi_user_threads(s->rep->node->graph) ? thread_of(s) : NULL;
+	u = user_threads(s->rep->node->graph) ? thread_of(s) : NULL;
 	if (u != NULL)
 		(void)xk_ult_adopt(u, t);
 }
@@ -141,25 +140,14 @@ int xk_threads_check(const struct xk_node *n, struct xk_errs *e)
 
 /* ---- frames ------------------------------------------------------------------------------ */
 
-struct frame_job { struct xk_up *up; struct xk_sess *lls; struct xk_msg *m; };
-struct frames_job { struct xk_up *up; struct xk_sess *lls; const struct xk_frames *f; };
-
-/* What the lowest protocol's demux would be without us. */
-static void plain_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
-{
-	const struct xk_node *n = up->rep->node;
-
-	if (upi_captured(n))
-		upi_capture_demux(up, lls, m);
-	else
-		n->proto->ops->demux(up, lls, m);
-}
+struct frame_job { const struct upi_link *l; struct xk_up *up; struct xk_sess *lls; struct xk_msg *m; };
+struct frames_job { const struct upi_link *l; struct xk_up *up; struct xk_sess *lls; const struct xk_frames *f; };
 
 static unsigned frame_unit(void *arg, unsigned n)
 {
 	const struct frame_job *j = arg;
 
-	plain_demux(j->up, j->lls, j->m);
+	upi_next_demux(j->l, j->up, j->lls, j->m);
 	return n;
 }
 
@@ -168,47 +156,45 @@ static unsigned frames_unit(void *arg, unsigned n)
 	const struct frames_job *j = arg;
 
 	(void)n;
-	return j->up->rep->node->proto->ops->demux_frames(j->up, j->lls, j->f);
+	return upi_next_frames(j->l, j->up, j->lls, j->f);
 }
 
-void upi_thread_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+static void thread_demux(const struct upi_link *l, struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
-	struct xk_ult *t = thread_at_end(m->u.hint[END], up->rep->vp);
-	struct frame_job j = { up, lls, m };
+	struct xk_ult *t = thread_at_end(m->u.hint[UPI_FLOW_END], up->rep->vp);
+	struct frame_job j = { l, up, lls, m };
 
 	if (t != NULL && xk_ult_self(t->vp) == NULL)
 		xk_ult_call(t, frame_unit, &j, 1);
 	else
-		plain_demux(up, lls, m);
+		upi_next_demux(l, up, lls, m);
 }
 
-unsigned upi_thread_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
+static unsigned thread_frames(const struct upi_link *l, struct xk_up *up, struct xk_sess *lls,
+			      const struct xk_frames *f)
 {
-	const struct xk_node *n = up->rep->node;
-	struct xk_ult *t = thread_at_end(f->hint[END], up->rep->vp);
-	struct frames_job j = { up, lls, f };
+	struct xk_ult *t = thread_at_end(f->hint[UPI_FLOW_END], up->rep->vp);
+	struct frames_job j = { l, up, lls, f };
 
-	if (t == NULL || upi_captured(n) || n->proto->ops->demux_frames == NULL)
-		return 0;
-	return xk_ult_call(t, frames_unit, &j, f->n);
+	return t != NULL ? xk_ult_call(t, frames_unit, &j, f->n) : 0;
 }
+
+static const struct xk_hook threads = {
+	.name = "threads", .demux = thread_demux, .frames = thread_frames,
+	.announce = thread_announce, .withdraw = thread_withdraw,
+};
 
 /* Stands n right over a device?  Drivers over drivers are part of the device. */
-static bool thread_edge(const struct xk_node *n)
+static bool over_device(const struct xk_node *n)
 {
-	return upi_user_threads(n->graph) && !n->proto->is_driver && n->ndown != 0 && n->down[0]->proto->is_driver &&
-	       n->proto->ops->demux != NULL;
+	return !n->proto->is_driver && n->ndown != 0 && n->down[0]->proto->is_driver && n->proto->ops->demux != NULL;
 }
 
-xk_demux_fn upi_demux_of(const struct xk_node *n)
+void upi_threads_attach(struct xk_graph *g)
 {
-	if (n->crossed_below)
-		return upi_layer_demux;
-	if (n->objects != NULL)
-		return upi_objects_demux;
-	if (thread_edge(n))
-		return upi_thread_demux;
-	if (upi_captured(n))
-		return upi_capture_demux;
-	return upi_own_demux(n);
+	for (unsigned i = 0; i < g->nnodes && user_threads(g); i++) {
+		upi_hook_attach(g->node[i], UPI_CALLS, UPI_AT_THREADS, &threads);
+		if (over_device(g->node[i]))
+			upi_hook_attach(g->node[i], UPI_BELOW, UPI_AT_THREADS, &threads);
+	}
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * upi_layers.c - layer parallelism: what is called within a layer and what is handed over
+ * upi_hook_layers.c - layer parallelism: a hook that calls within a layer and hands over
  * between two.
  *
  * A layer is a group of nodes; each of their replicas lives in that layer's stage of its
  * pipeline (xk_stage.h).  A message that is pushed, or passed up, from one layer to another goes
  * into the queue between the two stages and the same function of the protocol runs when it is
- * taken out; within a layer it is called as ever.  This is done by interposed functions: a
- * session's push, a replica's demux, the pop of a session; protocols know nothing of it.
+ * taken out; within a layer it is called as ever.  The hook stands where two layers meet, above the
+ * lower one and below the upper one; protocols know nothing of it.
  * Everything else that reaches into another layer (open, close, control, open_done, close_done,
  * a session that ends) is called at once, but exclusively in the pipeline, after the messages that are
  * under way the same way and would have been before it.
@@ -19,9 +19,12 @@
 
 #include <string.h>
 
+#include "runtime/upi/xk_stream.h"
+#include "runtime/vp/xk_stage.h"
+
 /* ---- which node is in which layer -------------------------------------------------- */
 
-/* Do its sessions receive through a function of their own, which cannot be interposed?  Then it
+/* Do its sessions receive through a function of their own, which knows nothing of layers?  Then it
  * belongs to the layer of what is below it. */
 static bool has_own_self(const struct xk_node *n)
 {
@@ -92,27 +95,6 @@ static int node_layer(struct xk_graph *g, struct xk_node *n, struct xk_errs *e)
 	return XK_OK;
 }
 
-int upi_layers_assign(struct xk_graph *g, struct xk_errs *e)
-{
-	for (unsigned i = 0; i < g->nnodes; i++) {
-		struct xk_node *n = g->node[i];
-		int err = node_layer(g, n, e);
-
-		if (err != XK_OK)
-			return err;
-		for (unsigned k = 0; k < n->ndown; k++)
-			if (n->down[k]->layer != n->layer) {
-				if (has_own_self(n)) {
-					xk_errs_add(e, n->file, n->line, 0, "%s: belongs to the layer of %s, over which it lies",
-						    n->name, n->down[k]->name);
-					return XK_E_INVAL;
-				}
-				n->down[k]->crossed_above = n->crossed_below = true;
-			}
-	}
-	return XK_OK;
-}
-
 struct xk_vp *upi_vp_for(const struct xk_node *n, unsigned vp)
 {
 	const struct xk_vpset *set = n->graph->vps;
@@ -122,63 +104,42 @@ struct xk_vp *upi_vp_for(const struct xk_node *n, unsigned vp)
 
 /* ---- messages ------------------------------------------------------------------------- */
 
-/* What the session's own push comes to in its layer: a capture first, where there is one. */
-static void push_here(struct xk_sess *s, struct xk_msg *m)
-{
-	upi_capture_push(s, m);
-	upi_own_push(s, m);
-}
-
-void upi_layer_push(struct xk_sess *s, struct xk_msg *m)
+static void layers_push(const struct upi_link *l, struct xk_sess *s, struct xk_msg *m)
 {
 	struct xk_stage *to = s->rep->vp->stage;
 
 	if (xk_stage_here() == to)
-		push_here(s, m);
+		upi_next_push(l, s, m);
 	else
 		xk_stage_put(to, m, s);
 }
 
 /* At once, by the stage that is exclusive: lls would not be there anymore when it was taken out. */
-static void demux_alone(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+static void demux_alone(const struct upi_link *l, struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	struct xk_stage *to = up->rep->vp->stage, *was;
 
 	xk_stage_drain_up(to);
 	m->u.hint = upi_vp(up->rep->vp)->scratch;
 	was = xk_stage_switch(to);
-	upi_demux_here(up, lls, m);
+	upi_next_demux(l, up, lls, m);
 	xk_stage_switch(was);
 }
 
-void upi_layer_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+static void layers_demux(const struct upi_link *l, struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	struct xk_stage *to = up->rep->vp->stage;
 
 	if (xk_stage_here() == to)
-		upi_demux_here(up, lls, m);
+		upi_next_demux(l, up, lls, m);
 	else if (xk_vp_self->stage->direct == lls)
-		demux_alone(up, lls, m);
+		demux_alone(l, up, lls, m);
 	else
 		xk_stage_put(to, m, lls);
 }
 
-/* A session that nobody holds is closed when its message has been passed up, so it waits for that. */
-void upi_layer_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr)
-{
-	xk_pop_fn pop = s->rep->node->proto->ops->pop;
-
-	if (XK_UNLIKELY(s->rcnt == 1)) {
-		const void *was = upi_layer_direct(s);
-
-		pop(s, lls, m, hdr);
-		upi_layer_direct(was);
-		return;
-	}
-	pop(s, lls, m, hdr);
-}
-
-const void *upi_layer_direct(const void *s)
+/* From now on what s passes up is not queued; NULL: all is.  Returns what held before. */
+static const void *direct(const void *s)
 {
 	struct xk_stage *me = xk_vp_self->stage;
 	const void *was = me->direct;
@@ -189,81 +150,44 @@ const void *upi_layer_direct(const void *s)
 	return was;
 }
 
-/* The operation of the set: a message has arrived. */
-void upi_layer_hop(struct xk_stage *l, struct xk_msg *m, void *of, bool up)
+/* A session that nobody holds is closed when its message has been passed up, so it waits for that. */
+static void layers_pop(const struct upi_link *l, struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr)
+{
+	if (XK_UNLIKELY(s->rcnt == 1)) {
+		const void *was = direct(s);
+
+		upi_next_pop(l, s, lls, m, hdr);
+		(void)direct(was);
+		return;
+	}
+	upi_next_pop(l, s, lls, m, hdr);
+}
+
+/* The operation of the set: what is left of the way is within l's layer. */
+static void layers_hop(struct xk_stage *l, struct xk_msg *m, void *of, bool up)
 {
 	struct xk_sess *s = of;
+	const struct upi_link *at;
 	struct xk_up *to;
 
 	if (!up) {
-		push_here(s, m);
+		upi_next_push(&s->rep->node->edge->at[UPI_ABOVE][UPI_AT_LAYERS], s, m);
 		return;
 	}
 	to = s->up;
+	at = &to->rep->node->edge->at[UPI_BELOW][UPI_AT_LAYERS];
 	if (XK_UNLIKELY(to->rep->vp->stage != l)) {     /* another layer has taken the session over */
-		upi_layer_demux(to, s, m);
+		layers_demux(at, to, s, m);
 		return;
 	}
 	m->u.hint = upi_vp(l->vp)->scratch;
-	upi_demux_here(to, s, m);
+	upi_next_demux(at, to, s, m);
 }
 
 /* ---- structure ---------------------------------------------------------------------------- */
 
-struct xk_stage *upi_layer_call(const struct xk_rep *r, enum upi_layer_way way)
-{
-	struct xk_stage *to = r->vp->stage, *here;
-
-	if (xk_vp_self == NULL || to == NULL)
-		return NULL;
-	here = xk_stage_here();
-	if (here == to)
-		return here;
-	xk_stage_exclusive();
-	if (way == UPI_LAYER_DOWN)
-		xk_stage_drain_down(to);
-	else if (way == UPI_LAYER_UP)
-		xk_stage_drain_up(to);
-	return xk_stage_switch(to);
-}
-
-void upi_layer_return(struct xk_stage *was)
-{
-	if (was != NULL)
-		xk_stage_switch(was);
-}
-
-void upi_layer_alone(const struct xk_rep *r)
-{
-	if (r->vp->stage != NULL && xk_vp_self != NULL)
-		xk_stage_exclusive();
-}
-
-void upi_layer_end(const struct xk_sess *s)
-{
-	const struct xk_stage *l = s->rep->vp->stage;
-
-	if (l == NULL)
-		return;
-	xk_stage_exclusive();
-	(void)xk_stage_purge(l->pipeline, s);
-}
-
-bool upi_layer_names(const struct xk_sess *s)
-{
-	const struct xk_stage *l = s->rep->vp->stage;
-
-	return l != NULL && xk_stage_names(l->pipeline, s);
-}
-
-/* Holding a session of another layer changes what its own layer counts in. */
-void xk_dup_layers(struct xk_sess *s)
-{
-	if (s->rep->vp->stage != NULL && xk_stage_here() != s->rep->vp->stage)
-		xk_stage_exclusive();
-}
-
-bool upi_layer_constant(unsigned op)
+/* May a question be answered whoever runs? */
+static bool constant(unsigned op)
 {
 	switch (op) {
 	case XK_CTL_GETMYHOST:
@@ -279,4 +203,111 @@ bool upi_layer_constant(unsigned op)
 	default:
 		return false;
 	}
+}
+
+/* Messages that go the same way come first. */
+static void drain_before(const struct upi_call *c, struct xk_stage *to)
+{
+	switch (c->what) {
+	case UPI_OPEN:
+	case UPI_CLOSE:
+	case UPI_SESS_CONTROL:
+		xk_stage_drain_down(to);
+		break;
+	case UPI_CLOSE_DONE:
+		xk_stage_drain_up(to);
+		break;
+	case UPI_CONTROL:
+		if (c->op == XK_CTL_STREAM_EVENT)
+			xk_stage_drain_up(to);
+		break;
+	default:
+		break;
+	}
+}
+
+/* From another layer: exclusively. */
+static const void *layers_call(const struct upi_call *c)
+{
+	struct xk_stage *to = c->r->vp->stage, *here;
+
+	if (c->what == UPI_PASS)
+		return direct(c->s);
+	if (xk_vp_self == NULL || ((c->what == UPI_CONTROL || c->what == UPI_SESS_CONTROL) && constant(c->op)))
+		return NULL;
+	here = xk_stage_here();
+	if (here == to)
+		return here;
+	xk_stage_exclusive();
+	drain_before(c, to);
+	return xk_stage_switch(to);
+}
+
+static void layers_back(const struct upi_call *c, const void *was)
+{
+	if (c->what == UPI_PASS)
+		(void)direct(was);
+	else if (was != NULL)
+		xk_stage_switch((struct xk_stage *)(uintptr_t)was);
+}
+
+static void layers_change(const struct xk_node *n)
+{
+	(void)n;
+	if (xk_vp_self != NULL)
+		xk_stage_exclusive();
+}
+
+static void layers_end(const struct xk_sess *s)
+{
+	xk_stage_exclusive();
+	(void)xk_stage_purge(s->rep->vp->stage->pipeline, s);
+}
+
+static bool layers_named(const struct xk_sess *s)
+{
+	return xk_stage_names(s->rep->vp->stage->pipeline, s);
+}
+
+/* Holding a session of another layer changes what its own layer counts in. */
+static void layers_hold(const struct xk_sess *s)
+{
+	if (xk_stage_here() != s->rep->vp->stage)
+		xk_stage_exclusive();
+}
+
+static const struct xk_hook layers = {
+	.name = "layers", .push = layers_push, .pop = layers_pop, .demux = layers_demux,
+	.call = layers_call, .back = layers_back, .change = layers_change, .hold = layers_hold, .end = layers_end,
+	.named = layers_named,
+};
+
+/* ---- where it stands ------------------------------------------------------------------- */
+
+static int cross(struct xk_node *n, struct xk_node *below, struct xk_errs *e)
+{
+	if (has_own_self(n)) {
+		xk_errs_add(e, n->file, n->line, 0, "%s: belongs to the layer of %s, over which it lies", n->name, below->name);
+		return XK_E_INVAL;
+	}
+	upi_hook_attach(below, UPI_ABOVE, UPI_AT_LAYERS, &layers);
+	upi_hook_attach(n, UPI_BELOW, UPI_AT_LAYERS, &layers);
+	return XK_OK;
+}
+
+int upi_layers_attach(struct xk_graph *g, struct xk_errs *e)
+{
+	g->vps->hop = layers_hop;
+	for (unsigned i = 0; i < g->nnodes; i++) {
+		struct xk_node *n = g->node[i];
+		int err = node_layer(g, n, e);
+
+		upi_hook_attach(n, UPI_CALLS, UPI_AT_LAYERS, &layers);
+		for (unsigned k = 0; err == XK_OK && k < n->ndown; k++)
+			if (n->down[k]->layer != n->layer)
+				err = cross(n, n->down[k], e);
+		if (err != XK_OK)
+			return err;
+	}
+	return XK_OK;
 }

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * upi_meter.c - how long messages are in each node, by a clock read as they come and go.
+ * upi_hook_meter.c - how long messages are in each node: a hook that reads a clock.
  *
- * A metered graph is one whose every node is captured, so each operation on a message goes
- * through the interposers of upi_capture.c, one message at a time (runs of frames are off).
- * They say when it begins and ends; what the operations inside it took is taken away, and so
+ * In a metered graph the hook stands on both sides of every node, right before the protocol, so
+ * each operation is on one message (runs of frames are off).
+ * It says when that begins and ends; what the operations inside it took is taken away, and so
  * is what reading the clock costs.  A driver's own work on what it receives is no operation; a
  * body that waits in its middle counts its waiting.
  * Invariant: what is open is a stack of the kernel thread, whatever VP it is in: an I/O thread that
  * enters a connection's takes its open operations with it.
  */
-#include "runtime/base/xk_clock.h"
 #include "runtime/upi/upi_priv.h"
+
+#include "runtime/base/xk_clock.h"
+#include "runtime/upi/xk_capture.h"
 
 #define DEEP 32u
 
@@ -22,11 +24,6 @@ struct upi_open {
 static _Thread_local struct upi_open meter_open[DEEP];
 static _Thread_local unsigned meter_depth;
 
-struct upi_meter_node {
-	struct xk_capture silent;        /* hangs in the node, so that all pointers are interposed */
-	xk_demux_fn       self;          /* sessions' own demux, NULL: the protocol's; any VP writes it, always the same */
-};
-
 struct upi_meter_lane {
 	struct { xk_counter n, ns, clocks; } (*of)[2];   /* [nnodes]; [1] down */
 	char     apart[XK_CACHELINE];
@@ -36,16 +33,7 @@ struct upi_meter {
 	double                 clock_ns; /* of one reading */
 	unsigned               nlanes, nnodes;
 	struct upi_meter_lane *lane;
-	struct upi_meter_node *node;
 };
-
-static void silent(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool down)
-{
-	(void)c;
-	(void)now;
-	(void)m;
-	(void)down;
-}
 
 static void begin(void)
 {
@@ -74,42 +62,25 @@ static void end(const struct xk_node *n, bool down)
 	}
 }
 
-void upi_meter_push(struct xk_sess *s, struct xk_msg *m)
+static void meter_push(const struct upi_link *l, struct xk_sess *s, struct xk_msg *m)
 {
 	const struct xk_node *n = s->rep->node;
 
 	begin();
-	s->push_own(s, m);
+	upi_next_push(l, s, m);
 	end(n, true);
 }
 
-void upi_meter_demux(xk_demux_fn fn, struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+static void meter_demux(const struct upi_link *l, struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	const struct xk_node *n = up->rep->node;
 
 	begin();
-	fn(up, lls, m);
+	upi_next_demux(l, up, lls, m);
 	end(n, false);
 }
 
-static void meter_self(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
-{
-	const struct xk_node *n = up->rep->node;
-	xk_demux_fn fn = xk_load_relaxed(&n->graph->meter->node[n->no].self);
-
-	upi_meter_demux(fn != NULL ? fn : upi_own_demux(n), up, lls, m);
-}
-
-xk_demux_fn xk_self_demux(const struct xk_node *n, xk_demux_fn fn)
-{
-	if (XK_UNLIKELY(n->graph->meter != NULL)) {
-		/* A session is made with the protocol's, while others' have one of their own already. */
-		if (fn != upi_own_demux(n))
-			xk_store_relaxed(&n->graph->meter->node[n->no].self, fn);
-		fn = meter_self;
-	}
-	return XK_UNLIKELY(n->objects != NULL) ? upi_objects_self(n, fn) : fn;
-}
+static const struct xk_hook meter = { .name = "meter", .push = meter_push, .demux = meter_demux };
 
 void upi_meter_free(struct xk_graph *g)
 {
@@ -120,7 +91,6 @@ void upi_meter_free(struct xk_graph *g)
 	for (unsigned i = 0; t->lane != NULL && i < t->nlanes; i++)
 		xk_free(t->lane[i].of);
 	xk_free(t->lane);
-	xk_free(t->node);
 	xk_free(t);
 	g->meter = NULL;
 }
@@ -148,15 +118,13 @@ int xk_graph_meter(struct xk_graph *g)
 	t->nlanes = g->vps->nall;
 	t->nnodes = g->nnodes;
 	t->clock_ns = xk_clock_cost();
-	t->node = xk_alloc(t->nnodes * sizeof *t->node);
-	if (t->node == NULL || !make_lanes(t)) {
+	if (!make_lanes(t)) {
 		upi_meter_free(g);
 		return XK_E_NOMEM;
 	}
-	/* Before the graph comes up: replicas and sessions will find it there. */
 	for (unsigned i = 0; i < t->nnodes; i++) {
-		t->node[i].silent = (struct xk_capture){ .fn = silent, .next = g->node[i]->capture };
-		g->node[i]->capture = &t->node[i].silent;
+		upi_hook_attach(g->node[i], UPI_BELOW, UPI_AT_METER, &meter);
+		upi_hook_attach(g->node[i], UPI_ABOVE, UPI_AT_METER, &meter);
 	}
 	return XK_OK;
 }

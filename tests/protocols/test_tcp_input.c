@@ -110,7 +110,7 @@ static void take(void)
 		cb.rcv_nxt += a.take;
 	if ((a.do_ & TCP_A_FIN) && !(a.do_ & TCP_A_OOO)) {
 		cb.rcv_nxt++;
-		tcp_input_fin(&cb, &env, &a);
+		tcp_input_fin(&cb, &a);
 	}
 }
 

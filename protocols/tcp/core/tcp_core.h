@@ -5,7 +5,7 @@
  *
  *   tcp_cb.c        a block at its beginning, segment size, buffers
  *   tcp_options.c   options of a segment: parse, build
- *   tcp_fsm.c       the table [state][event], names
+ *   tcp_fsm.c       states: their names, where they lead
  *   tcp_input.c     state + segment -> actions
  *   tcp_window.c    the window we offer
  *   tcp_sendq.c     what was pushed and is not acknowledged yet
@@ -55,7 +55,7 @@ void tcp_input(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_seg 
 /* What CLOSED answers (RFC 9293 3.10.7.1): RESET or nothing. */
 void tcp_input_closed(const struct tcp_seg *g, struct tcp_acts *a);
 /* The peer's FIN has been reached (in order): state and flags; TIME_WAIT and so on in *a. */
-void tcp_input_fin(struct tcp_cb *cb, const struct tcp_env *e, struct tcp_acts *a);
+void tcp_input_fin(struct tcp_cb *cb, struct tcp_acts *a);
 /* True when the limit of challenge ACKs lets one more out (counted). */
 bool tcp_challenge(struct tcp_cb *cb, const struct tcp_env *e);
 /* What moving snd_una to ack means for all but the congestion window. */
@@ -66,22 +66,26 @@ void tcp_negotiate(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_
 
 /* ---- tcp_fsm.c ---------------------------------------------------------------- */
 
-enum tcp_event {                         /* how tcp_input classifies a segment that is in the window */
-	TCP_E_RST, TCP_E_SYN, TCP_E_ACK, TCP_E_DATA, TCP_E_FIN,
-	TCP_E_ACK_OF_FIN,                /* our FIN is acknowledged */
+enum tcp_event {
 	TCP_E_CLOSE,                     /* the application ends its side */
+	TCP_E_FIN,                       /* the peer's FIN is reached, in order */
+	TCP_E_ACK_OF_FIN,                /* our FIN is acknowledged */
 	TCP_E_COUNT
 };
-enum tcp_fsm_act {
-	TCP_FSM_IGNORE,                  /* nothing happens */
-	TCP_FSM_TAKE,                    /* it is what was waited for: go to next */
-	TCP_FSM_CHALLENGE,               /* an ACK for an answer, no more (RFC 5961) */
-	TCP_FSM_RESET,                   /* answered with RST */
-	TCP_FSM_FINISH,                  /* over, in peace */
-	TCP_FSM_FAIL,                    /* over, the holder is told why */
-};
-struct tcp_fsm_cell { uint8_t act; uint8_t next; const char *why; };
-extern const struct tcp_fsm_cell tcp_fsm[TCP_S_COUNT][TCP_E_COUNT];
+/* Where a state leads: enum tcp_state. */
+extern const uint8_t tcp_next[TCP_S_COUNT][TCP_E_COUNT];
+
+#define TCP_IN(s) (1u << TCP_S_##s)
+/* Does the state take the peer's bytes, nothing of its end having come? */
+static inline bool tcp_takes_data(const struct tcp_cb *cb)
+{
+	return (1u << cb->state & (TCP_IN(ESTABLISHED) | TCP_IN(FIN_WAIT_1) | TCP_IN(FIN_WAIT_2))) != 0;
+}
+/* Have both sides ended?  A reset is no error then. */
+static inline bool tcp_both_ended(const struct tcp_cb *cb)
+{
+	return (1u << cb->state & (TCP_IN(CLOSING) | TCP_IN(LAST_ACK) | TCP_IN(TIME_WAIT))) != 0;
+}
 
 /* ---- tcp_window.c ------------------------------------------------------------- */
 

@@ -5,8 +5,8 @@
  *
  * The order is the RFC's: is it acceptable, RST, SYN, ACK, urgent, text, FIN,
  * with RFC 7323 (PAWS) and RFC 5961 (nothing blind is believed) at their
- * places.  Each step finds out what has happened and the table in tcp_fsm.c says
- * what that means.  Payload is not looked at and nothing is sent, so that all of
+ * places.  Each step finds out what has happened; where the end of a side leads is in
+ * the table of tcp_fsm.c.  Payload is not looked at and nothing is sent, so that all of
  * this runs in a test that has nothing but a control block.
  *
  * The right edge of the window is what we announced or what we have room for,
@@ -163,7 +163,7 @@ static void establish(const struct in *i)
 		tcp_rtt_sample(cb, i->e->now_us - cb->rtt_at_us);
 	}
 	tcp_rec_open(cb, cb->retries != 0);
-	cb->state = tcp_fsm[cb->state][TCP_E_ACK].next;
+	cb->state = TCP_S_ESTABLISHED;
 	cb->retries = cb->backoff = 0;
 	cb->quick = cb->tune->quick_acks;
 	set_window(cb, i->g, i->wnd);
@@ -177,7 +177,7 @@ static void establish(const struct in *i)
 		i->a->do_ |= TCP_A_OPENED;
 	/* It was closed before it stood. */
 	if (cb->flags & TCP_F_FIN_QUEUED)
-		cb->state = tcp_fsm[cb->state][TCP_E_CLOSE].next;
+		cb->state = tcp_next[cb->state][TCP_E_CLOSE];
 }
 
 /* ---- urgent, text, FIN -------------------------------------------------------------------- */
@@ -266,16 +266,13 @@ static void text_early(const struct in *i)
 		i->a->do_ |= TCP_A_OOO | (fin ? TCP_A_FIN : 0);
 }
 
-void tcp_input_fin(struct tcp_cb *cb, const struct tcp_env *e, struct tcp_acts *a)
+void tcp_input_fin(struct tcp_cb *cb, struct tcp_acts *a)
 {
-	const struct tcp_fsm_cell *c = &tcp_fsm[cb->state][TCP_E_FIN];
-
-	(void)e;
-	if (c->act != TCP_FSM_TAKE)
+	if (!tcp_takes_data(cb))
 		return;
 	cb->flags |= TCP_F_FIN_RCVD | TCP_F_ACK_NOW;
 	cb->rcv_fin = cb->rcv_nxt - 1;
-	cb->state = c->next;
+	cb->state = tcp_next[cb->state][TCP_E_FIN];
 	if (cb->state == TCP_S_TIME_WAIT)
 		a->do_ |= TCP_A_TIME_WAIT;
 }
@@ -297,7 +294,7 @@ static void text_and_fin(const struct in *i)
 		if (i->g->ce == 3)
 			cb->flags |= TCP_F_ECE;
 	}
-	if (tcp_fsm[cb->state][TCP_E_DATA].act != TCP_FSM_TAKE) {
+	if (!tcp_takes_data(cb)) {
 		if (i->span != 0)
 			i->a->do_ |= TCP_A_ACK;
 		return;
@@ -380,15 +377,13 @@ static void update_ts(const struct in *i)
 static bool fin_acked(const struct in *i)
 {
 	struct tcp_cb *cb = i->cb;
-	const struct tcp_fsm_cell *c = &tcp_fsm[cb->state][TCP_E_ACK_OF_FIN];
+	uint8_t next = tcp_next[cb->state][TCP_E_ACK_OF_FIN];
 
-	if (c->act == TCP_FSM_FINISH) {
+	if (next == TCP_S_CLOSED) {
 		finish(i->a, XK_OK);
 		return false;
 	}
-	if (c->next == cb->state)
-		return true;
-	cb->state = c->next;
+	cb->state = next;
 	if (cb->state == TCP_S_TIME_WAIT)
 		i->a->do_ |= TCP_A_TIME_WAIT;
 	else if ((cb->flags & TCP_F_ORPHAN) && cb->fin_wait2 != 0)
@@ -458,11 +453,10 @@ static bool ack_of_syn(const struct in *i)
 
 /* ---- RST and SYN ----------------------------------------------------------------------------- */
 
-static int reset_means(const struct tcp_cb *cb, const struct tcp_fsm_cell *c)
+static int reset_means(const struct tcp_cb *cb)
 {
-	/* Both sides had ended: it is an error only where somebody waits to hear that
-	 * all has arrived. */
-	if (c->act == TCP_FSM_FINISH)
+	/* It is an error after both ends only where somebody waits to hear that all has arrived. */
+	if (tcp_both_ended(cb))
 		return cb->flags & TCP_F_DRAINING ? XK_E_CONNRESET : XK_OK;
 	return cb->state == TCP_S_SYN_RCVD ? XK_E_CONNREFUSED : XK_E_CONNRESET;
 }
@@ -475,7 +469,7 @@ static void rst_in(const struct in *i)
 
 	if (seq == cb->rcv_nxt) {
 		xk_count(i->e->count[TCP_COUNT_RST_IN]);
-		finish(i->a, reset_means(cb, &tcp_fsm[cb->state][TCP_E_RST]));
+		finish(i->a, reset_means(cb));
 		return;
 	}
 	if (tcp_gt(seq, cb->rcv_nxt) && tcp_lt(seq, i->right))
@@ -665,7 +659,7 @@ static void syn_in(struct in *i)
 		return;
 	}
 	set_window(cb, i->g, i->wnd);
-	cb->state = tcp_fsm[TCP_S_SYN_SENT][TCP_E_SYN].next;
+	cb->state = TCP_S_SYN_RCVD;      /* simultaneous open */
 	i->a->do_ |= TCP_A_SYN;
 	text_early(i);
 }

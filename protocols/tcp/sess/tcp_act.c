@@ -49,17 +49,11 @@ static struct xk_msg *payload(struct xk_rep *r, const struct tcp_seg *g, const s
 	return m;
 }
 
-/* Can more come up? */
-static bool receives(const struct tcp_cb *cb)
-{
-	return cb->state != TCP_S_SYN_RCVD && tcp_fsm[cb->state][TCP_E_DATA].act == TCP_FSM_TAKE;
-}
-
 /* The peer's FIN stands at rcv_nxt. */
-static void fin_here(struct tcp_sess *ts, const struct tcp_env *e, struct tcp_acts *a)
+static void fin_here(struct tcp_sess *ts, struct tcp_acts *a)
 {
 	tcp_cb(ts)->rcv_nxt++;
-	tcp_input_fin(tcp_cb(ts), e, a);
+	tcp_input_fin(tcp_cb(ts), a);
 	tcp_reass_free(ts);
 	tcp_tell_close(ts);
 }
@@ -70,11 +64,11 @@ static bool pull(struct tcp_sess *ts, const struct tcp_env *e)
 	struct xk_msg *m;
 	bool fin = false;
 
-	while (receives(tcp_cb(ts)) && !fin && (m = tcp_reass_get(ts, &fin)) != NULL) {
+	while (tcp_takes_data(tcp_cb(ts)) && !fin && (m = tcp_reass_get(ts, &fin)) != NULL) {
 		tcp_owe_ack(tcp_cb(ts), e, m->tot, false);
 		tcp_deliver(ts, m);
 	}
-	return fin && receives(tcp_cb(ts));
+	return fin && tcp_takes_data(tcp_cb(ts));
 }
 
 /* ---- actions ------------------------------------------------------------------------------- */
@@ -109,8 +103,8 @@ static void bytes(struct tcp_sess *ts, const struct tcp_env *e, const struct tcp
 		xk_msg_free(m);
 	if (tcp_cb(ts)->reass != NULL && !fin)
 		fin = pull(ts, e);
-	if (fin && receives(tcp_cb(ts)))
-		fin_here(ts, e, a);
+	if (fin && tcp_takes_data(tcp_cb(ts)))
+		fin_here(ts, a);
 }
 
 static void opened(struct tcp_sess *ts)

@@ -30,12 +30,6 @@ static inline void tcp_pop_end(struct tcp_sess *ts)
 		xk_sess_idle_slow(&ts->s);
 }
 
-/* Does the state take the peer's bytes, nothing of its end having come? */
-static inline bool tcp_takes_data(const struct tcp_cb *cb)
-{
-	return (1u << cb->state & (1u << TCP_S_ESTABLISHED | 1u << TCP_S_FIN_WAIT_1 | 1u << TCP_S_FIN_WAIT_2)) != 0;
-}
-
 /* A segment that was expected has come; rcv_nxt is still before it. */
 static inline void tcp_note_time(struct tcp_cb *cb, uint32_t tsval, uint32_t now)
 {

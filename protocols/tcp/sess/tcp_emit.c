@@ -224,7 +224,9 @@ static inline uint16_t urgent(const struct tcp_cb *cb, uint32_t seq, uint16_t *f
 	return up < UINT16_MAX ? (uint16_t)up : UINT16_MAX;
 }
 
-bool tcp_emit(struct tcp_sess *ts, uint32_t seq, struct xk_msg *data, uint16_t flags)
+/* Inline, since of a bare acknowledgement nearly all is known. */
+static inline __attribute__((always_inline)) bool emit(struct tcp_sess *ts, uint32_t seq, struct xk_msg *data,
+						       uint16_t flags)
 {
 	struct tcp_cb *cb = tcp_cb(ts);
 	uint32_t now = tcp_ms(ts->s.rep->vp->now), len = data != NULL ? data->tot : 0;
@@ -246,6 +248,11 @@ bool tcp_emit(struct tcp_sess *ts, uint32_t seq, struct xk_msg *data, uint16_t f
 	if ((cb->flags & TCP_F_ECN) && data != NULL && *tcp_sq_count(data) == 1)
 		h.mark = XK_MSG_ECT;
 	return send(ts, &h, data);
+}
+
+bool tcp_emit(struct tcp_sess *ts, uint32_t seq, struct xk_msg *data, uint16_t flags)
+{
+	return emit(ts, seq, data, flags);
 }
 
 /* ---- the handshake's ------------------------------------------------------------------------ */
@@ -352,7 +359,7 @@ static inline uint32_t bare_seq(const struct tcp_cb *cb)
 void tcp_send_ack(struct tcp_sess *ts)
 {
 	xk_count(ts->s.rep->count[TCP_COUNT_ACK_OUT]);
-	tcp_emit(ts, bare_seq(tcp_cb(ts)), NULL, TCP_ACK);
+	emit(ts, bare_seq(tcp_cb(ts)), NULL, TCP_ACK);
 }
 
 void tcp_send_probe(struct tcp_sess *ts, uint32_t seq)

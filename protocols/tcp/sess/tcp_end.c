@@ -88,7 +88,7 @@ void tcp_shutdown(struct tcp_sess *ts)
 	cb->flags |= TCP_F_FIN_QUEUED | TCP_F_DRAINING;
 	if (cb->state == TCP_S_SYN_SENT || cb->state == TCP_S_SYN_RCVD)
 		return;
-	cb->state = tcp_fsm[cb->state][TCP_E_CLOSE].next;
+	cb->state = tcp_next[cb->state][TCP_E_CLOSE];
 	guard(ts);
 	tcp_output(ts);
 	unguard(ts);

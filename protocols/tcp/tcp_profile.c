@@ -16,80 +16,135 @@
 /* ---- the rows ----------------------------------------------------------------------- */
 
 /*
- * X(field, type in graph files, lower bound, upper bound, words).  Times are whole
- * milliseconds in struct tcp_tune.
+ * X(group, field, type in graph files, lower bound, upper bound, words).  Times are whole
+ * milliseconds in struct tcp_tune.  What a user of a connection chooses is public; what makes
+ * it behave as another stack does, for wire scripts and comparisons, is a quirk.
  */
-#define TCP_FIELDS(X) \
-	X(rcv_buf, SIZE, "1KiB", "1GiB", "receive buffer of a connection: what may wait here or be under way to us") \
-	X(snd_buf, SIZE, "1KiB", "1GiB", "send buffer of a connection: what was pushed and is not acknowledged yet") \
-	X(mss, UINT, "0", "65495", "largest segment we announce and send, bytes; 0: what the path takes") \
-	X(min_mss, UINT, "32", "536", "a peer's smaller segments are obeyed, and at most 256 of them wait or are under way") \
-	X(min_pmtu, UINT, "68", "1500", "no ICMP message lowers a path's MTU below this (RFC 1191, 5927)") \
-	X(wscale, UINT, "0", "255", "window scale we offer, a shift of 0..14; 255: the smallest that covers rcv_buf") \
-	X(use_wscale, BOOL, NULL, NULL, "offer and accept the window scale option (RFC 7323)") \
-	X(timestamps, BOOL, NULL, NULL, "offer and accept timestamps (RFC 7323)") \
-	X(sack, BOOL, NULL, NULL, "offer and accept selective acknowledgements (RFC 2018)") \
-	X(dsack, BOOL, NULL, NULL, "report duplicates as first block (RFC 2883)") \
-	X(ecn, BOOL, NULL, NULL, "offer and accept explicit congestion notification (RFC 3168)") \
-	X(nagle, BOOL, NULL, NULL, "a small segment waits while another is unacknowledged (RFC 1122, Minshall's form)") \
-	X(rack, BOOL, NULL, NULL, "time-based loss detection where there are selective acknowledgements (RFC 8985)") \
-	X(prr, BOOL, NULL, NULL, "proportional rate reduction in recovery (RFC 6937)") \
-	X(tlp, BOOL, NULL, NULL, "tail loss probes (RFC 8985)") \
-	X(limited_transmit, BOOL, NULL, NULL, "new segments on the first two duplicate acknowledgements (RFC 3042)") \
-	X(frto, BOOL, NULL, NULL, "tell a spurious timeout from a real one (RFC 5682)") \
-	X(newreno, BOOL, NULL, NULL, "partial acknowledgements keep recovery going (RFC 6582)") \
-	X(abc, BOOL, NULL, NULL, "the window grows by bytes acknowledged, not by acknowledgements (RFC 3465)") \
-	X(abc_limit, UINT, "1", "255", "segments an acknowledgement counts for at most in slow start (L of RFC 3465)") \
-	X(cc, ENUM, NULL, NULL, "congestion control: cubic (RFC 9438), reno (RFC 5681), none: the windows alone limit, for private links") \
-	X(hystart, BOOL, NULL, NULL, "the first slow start ends when round trips grow, before something is lost (HyStart++, RFC 9406)") \
-	X(hystart_min, TIME, "1ms", "1s", "growth of a round trip that never ends it (MIN_RTT_THRESH)") \
-	X(hystart_max, TIME, "1ms", "1s", "growth that always does; between the two it is an eighth (MAX_RTT_THRESH)") \
-	X(hystart_samples, UINT, "1", "255", "round trips measured in a window before it is judged (N_RTT_SAMPLE)") \
-	X(hystart_rounds, UINT, "1", "255", "windows of conservative growth before slow start is over (CSS_ROUNDS)") \
-	X(synopts, ENUM, NULL, NULL, "order and padding of the options of a SYN: linux, bsd") \
-	X(initial_window, UINT, "0", "64", "segments sent before the first acknowledgement; 0: RFC 3390") \
-	X(ack_every, UINT, "1", "64", "full segments that are acknowledged together") \
-	X(quick_acks, UINT, "0", "64", "segments acknowledged one by one after the handshake, and after one came out of order") \
-	X(ack_push, BOOL, NULL, NULL, "a segment with PSH is acknowledged at once") \
-	X(window_exact, BOOL, NULL, NULL, "an acknowledgement offers all the room there is; else the window's edge moves by whole segments (RFC 1122 4.2.3.3)") \
-	X(window_update, UINT, "0", "255", "the window is announced anew when 1/n of the buffer was read, or it had nearly closed; 0: after two segments") \
-	X(ack_quiet, BOOL, NULL, NULL, "an acknowledgement of what was never sent is dropped; else answered (RFC 9293 3.10.7.4)") \
-	X(tlp_min, TIME, "1ms", "1s", "shortest wait before a tail loss probe (RFC 8985 7.2)") \
-	X(listen_quiet, BOOL, NULL, NULL, "a SYN-ACK to a listening port is dropped; else answered with RST (RFC 9293 3.10.7.2)") \
-	X(whole_buffers, BOOL, NULL, NULL, "buffers are rounded up to whole segments once the handshake has told their size") \
-	X(idle_restart, BOOL, NULL, NULL, "an idle connection begins with the initial window again (RFC 5681 4.1)") \
-	X(delack, TIME, "0s", "500ms", "longest that an acknowledgement waits for company; 0s: it never does") \
-	X(rto_init, TIME, "10ms", "60s", "retransmission timeout before the first round trip was measured (RFC 6298)") \
-	X(rto_min, TIME, "1ms", "60s", "shortest retransmission timeout") \
-	X(rto_max, TIME, "1s", "1h", "longest retransmission timeout, backed off") \
-	X(persist_min, TIME, "10ms", "60s", "first probe of a closed window") \
-	X(persist_max, TIME, "1s", "1h", "longest between probes of a closed window") \
-	X(syn_retries, UINT, "0", "100", "times that our SYN is sent again") \
-	X(synack_retries, UINT, "0", "100", "times that our SYN-ACK is sent again") \
-	X(retries, UINT, "1", "100", "times that a segment is sent again before the connection is given up") \
-	X(user_timeout, TIME, "0s", "24h", "longest that data may stay unacknowledged or the window closed; 0s: as retries say (RFC 5482)") \
-	X(keepalive, BOOL, NULL, NULL, "probe idle connections whose owner did not ask for it") \
-	X(keep_idle, TIME, "10ms", "576h", "silence before the first keepalive probe") \
-	X(keep_interval, TIME, "10ms", "576h", "between keepalive probes") \
-	X(keep_count, UINT, "1", "100", "unanswered keepalive probes that end a connection") \
-	X(rest, TIME, "0s", "1h", "silence after which an idle connection gives its working memory back; 0s: never") \
-	X(msl, TIME, "1ms", "10m", "maximum segment lifetime; TIME-WAIT lasts twice that") \
-	X(fin_wait2, TIME, "1ms", "1h", "longest that a connection nobody owns waits for the peer's FIN") \
-	X(challenge_limit, UINT, "1", "1000000", "challenge acknowledgements of a connection per second (RFC 5961)") \
-	X(ooo_bytes, SIZE, "0", "1GiB", "most bytes a connection keeps that came out of order") \
-	X(ooo_segments, UINT, "0", "1000000", "most pieces a connection keeps that came out of order") \
-	X(ooo_total, SIZE, "0", "1024GiB", "most bytes that a VP keeps that came out of order") \
-	X(syncache, UINT, "1", "16777216", "connections of a VP in the making; at the cap the oldest goes, or cookies take over") \
-	X(backlog, UINT, "1", "16777216", "of these, for one listening port") \
-	X(cookies, ENUM, NULL, NULL, "SYN cookies (RFC 4987): never, when the cache is full, always") \
-	X(time_wait, UINT, "1", "16777216", "connections of a VP in TIME-WAIT; at the cap the oldest goes") \
-	X(sessions, UINT, "1", "16777216", "most connections of a VP") \
-	X(mem_pressure, UINT, "1", "95", "percent of the graph's memory in use above which no send queue grows beyond a window, and no offered window beyond four segments") \
-	X(mem_high, UINT, "1", "95", "percent above which connections that do not drain what they hold are reset") \
-	X(checksum, BOOL, NULL, NULL, "compute and verify checksums") \
-	X(rfc6191, BOOL, NULL, NULL, "a SYN with a newer timestamp takes over a connection in TIME-WAIT")
+#define TCP_PUBLIC(X) \
+	X(NULL, rcv_buf, SIZE, "1KiB", "1GiB", \
+	  "receive buffer of a connection: what may wait here or be under way to us") \
+	X(NULL, snd_buf, SIZE, "1KiB", "1GiB", \
+	  "send buffer of a connection: what was pushed and is not acknowledged yet") \
+	X(NULL, mss, UINT, "0", "65495", \
+	  "largest segment we announce and send, bytes; 0: what the path takes") \
+	X(NULL, timestamps, BOOL, NULL, NULL, "offer and accept timestamps (RFC 7323)") \
+	X(NULL, ecn, BOOL, NULL, NULL, \
+	  "offer and accept explicit congestion notification (RFC 3168)") \
+	X(NULL, nagle, BOOL, NULL, NULL, \
+	  "a small segment waits while another is unacknowledged (RFC 1122, Minshall's form)") \
+	X(NULL, cc, ENUM, NULL, NULL, \
+	  "congestion control: cubic (RFC 9438), reno (RFC 5681), none: the windows alone limit, for private links") \
+	X(NULL, delack, TIME, "0s", "500ms", \
+	  "delayed-ACK timeout; 0s: acknowledgements are never delayed") \
+	X(NULL, user_timeout, TIME, "0s", "24h", \
+	  "longest that data may stay unacknowledged or the window closed; 0s: as retries say (RFC 5482)") \
+	X(NULL, keepalive, BOOL, NULL, NULL, \
+	  "probe idle connections whose owner did not ask for it") \
+	X(NULL, backlog, UINT, "1", "16777216", "of these, for one listening port") \
+	X(NULL, sessions, UINT, "1", "16777216", "most connections of a VP")
 
-#define TCP_FIELD_NO(f, t, lo, hi, d) FIELD_##f,
+#define TCP_QUIRKS(X) \
+	X("quirks", min_mss, UINT, "32", "536", \
+	  "a peer's smaller segments are obeyed, and at most 256 of them wait or are under way") \
+	X("quirks", min_pmtu, UINT, "68", "1500", \
+	  "no ICMP message lowers a path's MTU below this (RFC 1191, 5927)") \
+	X("quirks", wscale, UINT, "0", "255", \
+	  "window scale we offer, a shift of 0..14; 255: the smallest that covers rcv_buf") \
+	X("quirks", use_wscale, BOOL, NULL, NULL, \
+	  "offer and accept the window scale option (RFC 7323)") \
+	X("quirks", sack, BOOL, NULL, NULL, \
+	  "offer and accept selective acknowledgements (RFC 2018)") \
+	X("quirks", dsack, BOOL, NULL, NULL, "report duplicates as first block (RFC 2883)") \
+	X("quirks", rack, BOOL, NULL, NULL, \
+	  "time-based loss detection where there are selective acknowledgements (RFC 8985)") \
+	X("quirks", prr, BOOL, NULL, NULL, "proportional rate reduction in recovery (RFC 6937)") \
+	X("quirks", tlp, BOOL, NULL, NULL, "tail loss probes (RFC 8985)") \
+	X("quirks", limited_transmit, BOOL, NULL, NULL, \
+	  "new segments on the first two duplicate acknowledgements (RFC 3042)") \
+	X("quirks", frto, BOOL, NULL, NULL, "tell a spurious timeout from a real one (RFC 5682)") \
+	X("quirks", newreno, BOOL, NULL, NULL, \
+	  "partial acknowledgements keep recovery going (RFC 6582)") \
+	X("quirks", abc, BOOL, NULL, NULL, \
+	  "the window grows by bytes acknowledged, not by acknowledgements (RFC 3465)") \
+	X("quirks", abc_limit, UINT, "1", "255", \
+	  "segments an acknowledgement counts for at most in slow start (L of RFC 3465)") \
+	X("quirks", hystart, BOOL, NULL, NULL, \
+	  "the first slow start ends when round trips grow, before something is lost (HyStart++, RFC 9406)") \
+	X("quirks", hystart_min, TIME, "1ms", "1s", \
+	  "growth of a round trip that never ends it (MIN_RTT_THRESH)") \
+	X("quirks", hystart_max, TIME, "1ms", "1s", \
+	  "growth that always does; between the two it is an eighth (MAX_RTT_THRESH)") \
+	X("quirks", hystart_samples, UINT, "1", "255", \
+	  "round trips measured in a window before it is judged (N_RTT_SAMPLE)") \
+	X("quirks", hystart_rounds, UINT, "1", "255", \
+	  "windows of conservative growth before slow start is over (CSS_ROUNDS)") \
+	X("quirks", synopts, ENUM, NULL, NULL, \
+	  "order and padding of the options of a SYN: linux, bsd") \
+	X("quirks", initial_window, UINT, "0", "64", \
+	  "segments sent before the first acknowledgement; 0: RFC 3390") \
+	X("quirks", ack_every, UINT, "1", "64", "full segments per ACK") \
+	X("quirks", quick_acks, UINT, "0", "64", \
+	  "segments acknowledged one by one after the handshake, and after one came out of order") \
+	X("quirks", ack_push, BOOL, NULL, NULL, "a segment with PSH is acknowledged at once") \
+	X("quirks", window_exact, BOOL, NULL, NULL, \
+	  "an acknowledgement offers all the room there is; else the window's edge moves by whole segments (RFC 1122 4.2.3.3)") \
+	X("quirks", window_update, UINT, "0", "255", \
+	  "the window is announced anew when 1/n of the buffer was read, or it had nearly closed; 0: after two segments") \
+	X("quirks", ack_quiet, BOOL, NULL, NULL, \
+	  "an acknowledgement of what was never sent is dropped; else answered (RFC 9293 3.10.7.4)") \
+	X("quirks", tlp_min, TIME, "1ms", "1s", \
+	  "shortest wait before a tail loss probe (RFC 8985 7.2)") \
+	X("quirks", listen_quiet, BOOL, NULL, NULL, \
+	  "a SYN-ACK to a listening port is dropped; else answered with RST (RFC 9293 3.10.7.2)") \
+	X("quirks", whole_buffers, BOOL, NULL, NULL, \
+	  "buffers are rounded up to whole segments once the handshake has told their size") \
+	X("quirks", idle_restart, BOOL, NULL, NULL, \
+	  "an idle connection begins with the initial window again (RFC 5681 4.1)") \
+	X("quirks", rto_init, TIME, "10ms", "60s", \
+	  "retransmission timeout before the first round trip was measured (RFC 6298)") \
+	X("quirks", rto_min, TIME, "1ms", "60s", "shortest retransmission timeout") \
+	X("quirks", rto_max, TIME, "1s", "1h", "longest retransmission timeout, backed off") \
+	X("quirks", persist_min, TIME, "10ms", "60s", "first probe of a closed window") \
+	X("quirks", persist_max, TIME, "1s", "1h", "longest between probes of a closed window") \
+	X("quirks", syn_retries, UINT, "0", "100", "times that our SYN is sent again") \
+	X("quirks", synack_retries, UINT, "0", "100", "times that our SYN-ACK is sent again") \
+	X("quirks", retries, UINT, "1", "100", \
+	  "times that a segment is sent again before the connection is given up") \
+	X("quirks", keep_idle, TIME, "10ms", "576h", "silence before the first keepalive probe") \
+	X("quirks", keep_interval, TIME, "10ms", "576h", "between keepalive probes") \
+	X("quirks", keep_count, UINT, "1", "100", \
+	  "unanswered keepalive probes that end a connection") \
+	X("quirks", rest, TIME, "0s", "1h", \
+	  "silence after which an idle connection gives its working memory back; 0s: never") \
+	X("quirks", msl, TIME, "1ms", "10m", \
+	  "maximum segment lifetime; TIME-WAIT lasts twice that") \
+	X("quirks", fin_wait2, TIME, "1ms", "1h", \
+	  "longest that a connection nobody owns waits for the peer's FIN") \
+	X("quirks", challenge_limit, UINT, "1", "1000000", \
+	  "challenge acknowledgements of a connection per second (RFC 5961)") \
+	X("quirks", ooo_bytes, SIZE, "0", "1GiB", \
+	  "most bytes a connection keeps that came out of order") \
+	X("quirks", ooo_segments, UINT, "0", "1000000", \
+	  "most pieces a connection keeps that came out of order") \
+	X("quirks", ooo_total, SIZE, "0", "1024GiB", \
+	  "most bytes that a VP keeps that came out of order") \
+	X("quirks", syncache, UINT, "1", "16777216", \
+	  "SYN cache entries of a VP; at the cap the oldest is evicted, or cookies take over") \
+	X("quirks", cookies, ENUM, NULL, NULL, \
+	  "SYN cookies (RFC 4987): never, when the cache is full, always") \
+	X("quirks", time_wait, UINT, "1", "16777216", \
+	  "connections of a VP in TIME-WAIT; at the cap the oldest goes") \
+	X("quirks", mem_pressure, UINT, "1", "95", \
+	  "percent of the graph's memory in use above which no send queue grows beyond a window, and no offered window beyond four segments") \
+	X("quirks", mem_high, UINT, "1", "95", \
+	  "percent above which connections that do not drain what they hold are reset") \
+	X("quirks", checksum, BOOL, NULL, NULL, "compute and verify checksums") \
+	X("quirks", rfc6191, BOOL, NULL, NULL, \
+	  "a SYN with a newer timestamp takes over a connection in TIME-WAIT")
+
+#define TCP_FIELDS(X) TCP_PUBLIC(X) TCP_QUIRKS(X)
+
+#define TCP_FIELD_NO(g, f, t, lo, hi, d) FIELD_##f,
 enum { TCP_FIELDS(TCP_FIELD_NO) FIELDS };
 
 struct tcp_conf {
@@ -100,7 +155,7 @@ struct tcp_conf {
 _Static_assert(sizeof(struct tcp_conf) <= TCP_CONF_SIZE, "the descriptor's size is a constant");
 
 static const struct { enum xk_ptype type; uint16_t at, size; } fields[FIELDS] = {
-#define TCP_FIELD_ROW(f, t, lo, hi, d) \
+#define TCP_FIELD_ROW(g, f, t, lo, hi, d) \
 	{ XK_P_##t, offsetof(struct tcp_tune, f), sizeof((struct tcp_tune *)NULL)->f },
 	TCP_FIELDS(TCP_FIELD_ROW)
 };
@@ -212,14 +267,14 @@ static const char *const cookies_names[] = { "never", "full", "always", NULL };
 #define CHOICES_TIME(f) NULL
 #define CHOICES_ENUM(f) CHOICES_##f
 
-#define TCP_FIELD_PARAM(f, t, lo, hi, d) \
-	{ .name = #f, .type = XK_P_##t, .min = lo, .max = hi, .choices = CHOICES_##t(f), .doc = d, \
+#define TCP_FIELD_PARAM(g, f, t, lo, hi, d) \
+	{ .name = #f, .group = g, .type = XK_P_##t, .min = lo, .max = hi, .choices = CHOICES_##t(f), .doc = d, \
 	  .flags = XK_PF_UNSET, .offset = offsetof(struct tcp_conf, given[FIELD_##f]) },
 
 const struct xk_param tcp_params[] = {
 	{ .name = "profile", .type = XK_P_ENUM, .def = "modern", .choices = profile_names,
 	  .doc = "where parameters that are not given come from", .offset = offsetof(struct tcp_conf, profile) },
-	{ .name = "syn_times", .type = XK_P_LIST, .elem = XK_P_TIME,
+	{ .name = "syn_times", .group = "quirks", .type = XK_P_LIST, .elem = XK_P_TIME,
 	  .doc = "between one SYN of ours and the next; without it rto_init, doubling, or as the profile has it",
 	  .offset = offsetof(struct tcp_conf, syn_times) },
 	TCP_FIELDS(TCP_FIELD_PARAM)

@@ -46,6 +46,7 @@ struct xk_pmap  { unsigned n; struct xk_pmap_entry { union xk_pval key, val; } *
 
 struct xk_param {
 	const char        *name;
+	const char        *group;    /* NULL, or the table it is given in: proto { group = { name = ... } } */
 	enum xk_ptype      type;
 	const char        *def;      /* as a user would write it; NULL: zero/empty/unset */
 	const char        *min, *max; /* as a user would write them, or NULL */

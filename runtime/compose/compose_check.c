@@ -264,8 +264,11 @@ static void unknown_name(const struct check_table *c, const char *name)
 	struct scan_step step = { .name = name };
 	unsigned n = 0;
 
-	for (const struct xk_param *p = c->schema; p != NULL && p->name != NULL && n < WORDS_MAX; p++)
+	for (const struct xk_param *p = c->schema; p != NULL && p->name != NULL && n + 1 < WORDS_MAX; p++) {
 		words[n++] = p->name;
+		if (p->group != NULL && c->group == NULL)
+			words[n++] = p->group;
+	}
 	for (unsigned i = 0; c->skip != NULL && c->skip[i] != NULL && n < WORDS_MAX; i++)
 		words[n++] = c->skip[i];
 	near = xk_errs_suggest(name, words, n);
@@ -318,6 +321,54 @@ static bool unknown_value(const struct xk_value *v)
 	return found;
 }
 
+static bool is_of(const struct xk_param *p, const char *group)
+{
+	return group == NULL || p->group == NULL ? p->group == group : strcmp(p->group, group) == 0;
+}
+
+static bool is_group(const struct check_table *c, const char *name)
+{
+	for (const struct xk_param *p = c->schema; c->group == NULL && p != NULL && p->name != NULL; p++)
+		if (p->group != NULL && strcmp(p->group, name) == 0)
+			return true;
+	return false;
+}
+
+static void misplaced(const struct check_table *c, const struct xk_param *p)
+{
+	const struct scan_step step = { .name = p->name };
+
+	if (p->group != NULL)
+		table_error(c, &step, 1, "parameter '%s' stands in '%s': write %s = { %s = ... }", p->name, p->group,
+			    p->group, p->name);
+	else
+		table_error(c, &step, 1, "parameter '%s' stands outside of '%s'", p->name, c->group);
+}
+
+/* The table of a group: parameters of the same schema, one level down. */
+static void group_key(struct check_table *c, const char *name, const struct xk_value *v, void *conf)
+{
+	const struct scan_step step = { .name = name };
+	struct check_table in = *c;
+	char got[80];
+
+	if (v->kind == XK_V_POISON) {
+		c->unknown = true;
+		return;
+	}
+	if (v->kind != XK_V_MAP && (v->kind != XK_V_LIST || v->n != 0)) {
+		table_error(c, &step, 1, "'%s' needs a table of parameters, got %s", name,
+			    spec_describe(v, got, sizeof got));
+		return;
+	}
+	in.group = name;
+	in.skip = NULL;
+	in.prefix = &step;
+	in.nprefix = 1;
+	check_table(&in, v, conf);
+	c->unknown |= in.unknown;
+}
+
 static void one_key(struct check_table *c, const char *name, const struct xk_value *v, void *conf)
 {
 	const struct xk_param *p;
@@ -327,9 +378,17 @@ static void one_key(struct check_table *c, const char *name, const struct xk_val
 
 	if (skipped(c, name))
 		return;
+	if (is_group(c, name)) {
+		group_key(c, name, v, conf);
+		return;
+	}
 	p = xk_param_find(c->schema, name);
 	if (p == NULL) {
 		unknown_name(c, name);
+		return;
+	}
+	if (!is_of(p, c->group)) {
+		misplaced(c, p);
 		return;
 	}
 	c->unknown |= unknown_value(v);
@@ -343,7 +402,7 @@ static void one_key(struct check_table *c, const char *name, const struct xk_val
 static void missing(const struct check_table *c, const struct xk_value *tab)
 {
 	for (const struct xk_param *p = c->schema; p != NULL && p->name != NULL; p++)
-		if ((p->flags & XK_PF_REQUIRED) && p != c->meant && xk_value_get(tab, p->name) == NULL)
+		if ((p->flags & XK_PF_REQUIRED) && is_of(p, c->group) && p != c->meant && xk_value_get(tab, p->name) == NULL)
 			table_error(c, NULL, 0, "parameter '%s' is needed: %s", p->name, p->doc);
 }
 

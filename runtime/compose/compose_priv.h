@@ -217,6 +217,7 @@ struct check_table {
 	const struct scan_step *prefix; unsigned nprefix;  /* where the table is, within the call's */
 	const struct xk_param *schema;
 	const char *const     *skip;
+	const char            *group;                      /* NULL, or of the schema the group whose table it is */
 	const struct xk_param *meant;                      /* set: for which a value stands there without a name */
 	bool                   unknown;                    /* set: a value of it was complained about when the file ran */
 };

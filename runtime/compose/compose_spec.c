@@ -192,13 +192,21 @@ bool xk_spec_param_place(const struct xk_spec *s, unsigned i, const char *name,
 {
 	const struct spec_node *n = &s->node[i];
 	const struct spec_file *f = &s->file[n->at.file];
-	struct scan_step step = { .name = name };
+	const struct xk_param *p = xk_param_find(n->proto->params, name);
+	const struct xk_value *tab = &n->tab;
+	struct scan_step step[2];
+	unsigned steps = 0;
 	int col;
 
 	xk_assert(i < s->nnodes);
-	if (xk_value_get(&n->tab, name) == NULL)
+	if (p != NULL && p->group != NULL) {
+		step[steps++] = (struct scan_step){ .name = p->group };
+		tab = xk_value_get(tab, p->group);
+	}
+	step[steps++] = (struct scan_step){ .name = name };
+	if (tab == NULL || xk_value_get(tab, name) == NULL)
 		return false;
-	scan_place(f->text, f->len, n->at.line, n->proto->name, &step, 1, s->scan_left, line, &col);
+	scan_place(f->text, f->len, n->at.line, n->proto->name, step, steps, s->scan_left, line, &col);
 	*file = f->name;
 	return true;
 }

@@ -309,7 +309,7 @@ static void ten_thousand_zero_windows_that_nobody_owns(void)
 	struct ordeal o = { "zero windows", one_stalled, 4 * n, 10000, n * STALLED_COST + (8u << 20), answer_with_no_window, true };
 	uint64_t probes;
 
-	begin_stall(&(struct storm_conf){ .client = pace(), .tcp2 = "msl = '1s'" });
+	begin_stall(&(struct storm_conf){ .client = pace(), .tcp2 = "quirks = { msl = '1s' }" });
 	endure(&o);
 	probes = storm_count("tcp2", "window_probes");
 	storm_pace(0);
@@ -331,7 +331,7 @@ static void zero_windows_give_way_at_the_cap(void)
 			    answer_with_no_window, true };
 	char tcp2[80];
 
-	snprintf(tcp2, sizeof tcp2, "msl = '1s', sessions = %lu", n / 2);
+	snprintf(tcp2, sizeof tcp2, "quirks = { msl = '1s' }, sessions = %lu", n / 2);
 	begin_stall(&(struct storm_conf){ .client = pace(), .tcp2 = tcp2, .server = "most = 100000, keep = true" });
 	endure(&o);
 	CU_ASSERT(storm_live("tcp2") <= n / 2);
@@ -346,7 +346,7 @@ static void a_user_timeout_ends_zero_windows(void)
 	struct ordeal o = { "zero windows, user timeout", one_stalled, 4 * n, 4000, n * STALLED_COST + (8u << 20),
 			    answer_with_no_window, false };
 
-	begin_stall(&(struct storm_conf){ .client = pace(), .tcp2 = "msl = '1s', user_timeout = '20s'",
+	begin_stall(&(struct storm_conf){ .client = pace(), .tcp2 = "quirks = { msl = '1s' }, user_timeout = '20s'",
 					  .server = "most = 100000, keep = true" });
 	endure(&o);
 	CU_ASSERT_EQUAL(storm_count("tcp2", "timed_out"), n);
@@ -387,7 +387,7 @@ static void a_flood_of_segments_out_of_order(void)
 	struct ordeal o = { "out of order", one_out_of_order, xk_test_rounds(200000), 10000, 16u << 20, no_answer, true };
 
 	begin_stall(&(struct storm_conf){ .client = "every = '50ms', ask = '100KiB', size = '1KiB'",
-					  .server = "ask = '100KiB', size = '1KiB'", .tcp2 = "ooo_total = '8MiB'",
+					  .server = "ask = '100KiB', size = '1KiB'", .tcp2 = "quirks = { ooo_total = '8MiB' }",
 					  .fault = "{ loss = '1%', delay = '5ms', queue = 65536 }" });
 	endure(&o);
 	printf("# full: %llu\n", (unsigned long long)storm_dropped("tcp2", "reassembly_full"));

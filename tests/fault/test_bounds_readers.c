@@ -359,7 +359,7 @@ static void readers_that_vanish(void)
 static void readers_that_crawl(void)
 {
 	endure(&(struct crowd){ "crawling readers of chargen", { .buf = 65535, .rate = 100, .port = GEN }, 1500, 8, true,
-				"mem_pressure = 40, mem_high = 40" });
+				"quirks = { mem_pressure = 40, mem_high = 40 }" });
 }
 
 /* ---- those who read slowly ---------------------------------------------------------------------- */

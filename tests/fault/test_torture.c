@@ -110,9 +110,9 @@ static void play(const struct scene *scene)
 	if (s.act == NULL)
 		s.act = exchanges;
 	if (s.c.tcp1 == NULL)
-		s.c.tcp1 = "msl = '100ms'";
+		s.c.tcp1 = "quirks = { msl = '100ms' }";
 	if (s.c.tcp2 == NULL)
-		s.c.tcp2 = "msl = '100ms'";
+		s.c.tcp2 = "quirks = { msl = '100ms' }";
 	storm_up(&s.c);
 	mem = all_of(&s, "allocation", fail_allocation);
 	pushes = s.c.fault == NULL ? all_of(&s, "push", fail_push) : 0;
@@ -211,16 +211,16 @@ static const struct scene scenes[] = {
 	  .hopeless = true },
 	{ .name = "a server that refuses", .c = { .client = IMPATIENT ", most = 8", .server = "most = 1" } },
 	{ .name = "the listener goes", .c = { .client = IMPATIENT, .fault = "{ delay = '10ms' }" }, .act = listener_goes },
-	{ .name = "cookies", .c = { .client = IMPATIENT, .tcp2 = "msl = '100ms', cookies = 'always'" } },
-	{ .name = "tiny buffers", .c = { .client = IMPATIENT, .tcp1 = "msl = '100ms', rcv_buf = '2KiB'",
-					 .tcp2 = "msl = '100ms', snd_buf = '2KiB'" } },
-	{ .name = "TIME-WAIT at its cap", .c = { .client = IMPATIENT, .tcp2 = "msl = '1s', time_wait = 1" } },
-	{ .name = "sessions at their cap", .c = { .client = IMPATIENT, .tcp2 = "msl = '1s', sessions = 1" } },
-	{ .name = "reno43", .c = { .client = IMPATIENT, .tcp1 = "msl = '100ms', profile = 'reno43'",
-				   .tcp2 = "msl = '100ms', profile = 'reno43'" } },
+	{ .name = "cookies", .c = { .client = IMPATIENT, .tcp2 = "quirks = { msl = '100ms', cookies = 'always' }" } },
+	{ .name = "tiny buffers", .c = { .client = IMPATIENT, .tcp1 = "quirks = { msl = '100ms' }, rcv_buf = '2KiB'",
+					 .tcp2 = "quirks = { msl = '100ms' }, snd_buf = '2KiB'" } },
+	{ .name = "TIME-WAIT at its cap", .c = { .client = IMPATIENT, .tcp2 = "quirks = { msl = '1s', time_wait = 1 }" } },
+	{ .name = "sessions at their cap", .c = { .client = IMPATIENT, .tcp2 = "quirks = { msl = '1s' }, sessions = 1" } },
+	{ .name = "reno43", .c = { .client = IMPATIENT, .tcp1 = "quirks = { msl = '100ms' }, profile = 'reno43'",
+				   .tcp2 = "quirks = { msl = '100ms' }, profile = 'reno43'" } },
 	{ .name = "addresses to be asked for", .c = { .client = IMPATIENT, .ask_arp = true } },
 	{ .name = "datagrams in fragments", .c = { .client = IMPATIENT, .ip2 = "mtu = 300, df = 'never'",
-						   .tcp2 = "msl = '100ms', mss = 1000" } },
+						   .tcp2 = "quirks = { msl = '100ms' }, mss = 1000" } },
 	{ .name = "two virtual processors", .c = { .client = IMPATIENT, .graph = "threading = vppc { vps = 2 }" } },
 	{ .name = "sockets", .c = { .client = IMPATIENT, .more = "sock { name = 'csock', over = hosts[1].tcp }\n"
 				    "sock { name = 'ssock', over = hosts[2].tcp }" }, .act = sockets },

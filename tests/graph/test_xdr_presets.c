@@ -37,7 +37,8 @@ static const char udp_fmt[] =
 /* Sends again soon, and for as long as a busy machine may let it wait. */
 static const char tcp_fmt[] =
 	"local function patient(over)\n"
-	"  return tcp { rto_init = '20ms', rto_min = '20ms', rto_max = '1s', syn_retries = 100, synack_retries = 100, retries = 100,\n"
+	"  return tcp { quirks = { rto_init = '20ms', rto_min = '20ms', rto_max = '1s', syn_retries = 100,\n"
+	"    synack_retries = 100, retries = 100 },\n"
 	"    over = over }\n"
 	"end\n"
 	"tcprecv { name = 'recv', port = 9, size = %u, touch = 'verify', count = %u, over = LAYER(1, patient(s)) }\n"

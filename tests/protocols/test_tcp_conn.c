@@ -212,8 +212,8 @@ static void every_architecture_moves_every_byte_over_a_bad_link(void)
 {
 	/* Time is real in most: a first segment that was lost need not wait for a second. */
 	/* Sends again soon, and for as long as a busy machine may let it wait. */
-	static const char soon[] = "rto_init = '20ms', rto_min = '20ms', rto_max = '1s', syn_retries = 100, synack_retries = 100, "
-				   "retries = 100";
+	static const char soon[] = "quirks = { rto_init = '20ms', rto_min = '20ms', rto_max = '1s', syn_retries = 100, "
+				   "synack_retries = 100, retries = 100 }";
 
 	for (const char *const *p = xk_test_presets(3, XK_TEST_ALL); *p != NULL; p++)
 		play(&(struct job){ "eth", bad_link, soon, soon, 3, 5, 3000, *p });
@@ -239,10 +239,11 @@ static void every_profile_talks_to_every_other(void)
 static void odd_parameters_move_every_byte_too(void)
 {
 	static const char *const odd[] = {
-		"mss = 100", "rcv_buf = '2KiB'", "snd_buf = '2KiB'", "cookies = 'always'", "delack = '0s'", "nagle = false",
-		"checksum = true, sack = false", "timestamps = false", "use_wscale = false", "ack_every = 8",
-		"initial_window = 1", "wscale = 14", "ecn = false, rack = false, tlp = false", "cc = 'reno'",
-		"cookies = 'always', timestamps = false",
+		"mss = 100", "rcv_buf = '2KiB'", "snd_buf = '2KiB'", "quirks = { cookies = 'always' }", "delack = '0s'", "nagle = false",
+		"quirks = { checksum = true, sack = false }", "timestamps = false", "quirks = { use_wscale = false }",
+		"quirks = { ack_every = 8 }",
+		"quirks = { initial_window = 1 }", "quirks = { wscale = 14 }", "ecn = false, quirks = { rack = false, tlp = false }", "cc = 'reno'",
+		"quirks = { cookies = 'always' }, timestamps = false",
 	};
 
 	for (unsigned i = 0; i < XK_ARRAY_LEN(odd); i++) {

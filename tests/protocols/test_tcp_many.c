@@ -38,7 +38,7 @@ static void up(unsigned n)
 	struct xk_compose_opts o = { .table = xk_proto_table };
 	char text[1024];
 	int len = snprintf(text, sizeof text,
-		"local t = stack { tcp { timestamps = false, sessions = %u, backlog = 100000, syncache = 100000 },\n"
+		"local t = stack { tcp { timestamps = false, sessions = %u, backlog = 100000, quirks = { syncache = 100000 } },\n"
 		"  ip { addr = '10.0.0.1/8' }, arp {}, eth {},\n"
 		"  eth_mem { peer = 'tcp_sink', to = '10.0.0.1', idle = %u, idle_port = 9, queue = 65536 } }\n"
 		"discard { port = 9, sessions = %u, over = t }\n"

@@ -99,9 +99,9 @@ static const char graph_fmt[] =
 	"  local d = %1$s { name = 'link' .. n, over = driver }\n"
 	"  local a = arp { name = 'arp' .. n, neighbours = macs, over = d }\n"
 	"  local i = ip { name = 'ip' .. n, addr = '10.0.0.' .. n .. '/24', over = a }\n"
-	"  return tcp { name = 'tcp' .. n, profile = profile, rcv_buf = %2$u, snd_buf = %2$u, rto_max = '60s',\n"
-	"    persist_max = '60s', syn_retries = 100, synack_retries = 100, retries = 100,\n"
-	"    msl = '%19$s', %20$s%21$s%23$sover = i }\n"
+	"  return tcp { name = 'tcp' .. n, profile = profile, rcv_buf = %2$u, snd_buf = %2$u,\n"
+	"    quirks = { rto_max = '60s', persist_max = '60s', syn_retries = 100, synack_retries = 100, retries = 100,\n"
+	"    msl = '%19$s', %23$s }, %20$s%21$sover = i }\n"
 	"end\n"
 	"local function cable(n) return %1$s_mem { name = 'd' .. n, wire = 'w', mac = macs['10.0.0.' .. n], queue = 65536 } end\n"
 	"local bad = impair { name = 'bad', over = cable(1), loss = '%3$u.%4$02u%%', dup = '%5$u.%6$02u%%',\n"
@@ -122,5 +122,5 @@ unsigned sim_case_graph(const struct sim_case *c, char *text, size_t n)
 				  profiles[c->profile], profiles[c->peer], c->vps,
 				  (unsigned long long)(c->seed ? c->seed : 1), sim_case_is_rough(c) ? "10m" : "30s",
 				  policies[c->cc], c->nots ? "timestamps = false, " : "",
-				  c->queue, c->plain ? "hystart = false, " : "");
+				  c->queue, c->plain ? "hystart = false" : "");
 }

@@ -96,6 +96,8 @@ for command in dot filter; do
 done
 ok "every protocol can be inspected" every_protocol_can_be_inspected
 ok "a profile's values are shown as defaults" says 'rcv_buf  *size  *default 64KiB' "$graph" inspect tcp profile=freebsd
+ok "parameters for wire scripts stand in a table of their own" says 'parameters in quirks = { ... }' "$graph" inspect tcp
+ok "and are shown with it" says 'quirks.rto_min  *= 200ms  *implied' "$graph" show "$top_srcdir/graphs/tcp-script.lua" profile=linux
 ok "a wrong value to inspect with: failed" says "must be one of" "$graph" inspect tcp profile=freebds
 ok "an unknown parameter to inspect with: failed" says "tcp has no parameter 'bufs'" "$graph" inspect tcp bufs=1
 ok "a parameter to inspect with, another needed and not given" says "mtu  *size  *" "$graph" inspect packet mtu=1400

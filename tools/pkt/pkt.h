@@ -39,7 +39,7 @@ unsigned pkt_events(const struct pkt_script *s);
 
 struct pkt_opts {
 	const char *profile;      /* of the usual graph; NULL: "linux", or as the script says */
-	const char *tcp;          /* more parameters of its tcp: "delack = \"40ms\", sack = false"; NULL */
+	const char *tcp;          /* more parameters of its tcp: "delack = \"40ms\", quirks = { sack = false }"; NULL */
 	struct xk_spec *spec;     /* a graph of the caller's own, checked; NULL: the usual */
 	unsigned tolerance_us;    /* when the script does not say; 0: 4000 */
 	bool  strict;             /* segments must be cut as the script has them, and none may be left over */

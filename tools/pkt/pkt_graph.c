@@ -147,8 +147,15 @@ static void graph_text(struct pkt_run *u, FILE *f)
 	fprintf(f, "local net = ip { addr = \"%s/16\", routes = { [\"0.0.0.0/0\"] = \"%s\" }, over = rawip { mtu = %lld } }\n",
 		local, gateway, (long long)u->mtu);
 	fprintf(f, "icmp { over = net }\n");
-	fprintf(f, "tcp { over = net, profile = \"%s\"%s%s%s%s%s }\n", u->profile, u->tcp_args, own ? ", " : "",
-		own ? own : "", u->o->tcp ? ", " : "", u->o->tcp ? u->o->tcp : "");
+	fprintf(f, "local function with(all)\n"
+		"  local t = { over = net, quirks = {} }\n"
+		"  for _, some in ipairs(all) do for k, v in pairs(some) do\n"
+		"    if k == 'quirks' then for q, x in pairs(v) do t.quirks[q] = x end else t[k] = v end\n"
+		"  end end\n"
+		"  return t\n"
+		"end\n");
+	fprintf(f, "tcp(with { { profile = \"%s\" }%s, { %s }, { %s } })\n", u->profile, u->tcp_args, own ? own : "",
+		u->o->tcp ? u->o->tcp : "");
 	fprintf(f, "return graph \"script\" { clock = \"virtual\", seed = 1, threading = vppc { vps = 1 } }\n");
 }
 

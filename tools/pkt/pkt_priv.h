@@ -236,7 +236,7 @@ struct pkt_run {
 	int              last_fd;
 	bool             strict, differs, bad;
 	char             profile[16];
-	char             tcp_args[512];
+	char             tcp_args[1024];
 	int64_t          keepidle, keepintvl, keepcnt; /* of new sockets: ms, ms, number; -1: tcp's */
 };
 

@@ -48,17 +48,21 @@ static const struct { const char *name; enum kind kind; const char *param; int64
 	{ "net.ipv4.tcp_slow_start_after_idle", AS_BOOL, "idle_restart", 0 },
 };
 
-static void add_param(struct pkt_run *u, const char *fmt, ...) XK_PRINTF(2, 3);
-static void add_param(struct pkt_run *u, const char *fmt, ...)
+/* A table of its own behind the others (graph_text puts them together). */
+static void add_param(struct pkt_run *u, const char *param, const char *fmt, ...) XK_PRINTF(3, 4);
+static void add_param(struct pkt_run *u, const char *param, const char *fmt, ...)
 {
+	const struct xk_param *p = xk_param_find(xk_proto_find("tcp")->params, param);
+	const char *group = p != NULL ? p->group : NULL;
 	size_t n = strlen(u->tcp_args);
+	char value[64];
 	va_list ap;
 
 	va_start(ap, fmt);
-	n += (size_t)snprintf(u->tcp_args + n, sizeof u->tcp_args - n, ", ");
-	if (n < sizeof u->tcp_args)
-		vsnprintf(u->tcp_args + n, sizeof u->tcp_args - n, fmt, ap);
+	vsnprintf(value, sizeof value, fmt, ap);
 	va_end(ap);
+	snprintf(u->tcp_args + n, sizeof u->tcp_args - n, group ? ", { %s = { %s = %s } }" : ", { %s%s = %s }",
+		 group ? group : "", param, value);
 }
 
 /* What new sockets inherit, at any time; a socket's times are whole seconds. */
@@ -94,9 +98,9 @@ static void set(struct pkt_run *u, const struct pkt_event *e, unsigned i, int64_
 		return;
 	}
 	switch (known[i].kind) {
-	case AS_MS: add_param(u, "%s = \"%lldms\"", p, (long long)v); break;
-	case AS_BOOL: add_param(u, "%s = %s", p, v ? "true" : "false"); break;
-	default: add_param(u, "%s = %lld", p, (long long)v); break;
+	case AS_MS: add_param(u, p, "\"%lldms\"", (long long)v); break;
+	case AS_BOOL: add_param(u, p, "%s", v ? "true" : "false"); break;
+	default: add_param(u, p, "%lld", (long long)v); break;
 	}
 }
 
@@ -107,8 +111,10 @@ static bool rfc1323(struct pkt_run *u, const struct pkt_event *e, const char *na
 		return false;
 	if (!before && v == 0)
 		pkt_bad(u, e, "%s cannot change while connections may exist", name);
-	else if (v == 0)
-		add_param(u, "timestamps = false, use_wscale = false");
+	else if (v == 0) {
+		add_param(u, "timestamps", "false");
+		add_param(u, "use_wscale", "false");
+	}
 	return true;
 }
 

@@ -94,16 +94,33 @@ static const char *said(const struct xk_param *p, const void *conf, char *buf, s
 	return buf;
 }
 
-static void params_text(const struct xk_param *p, const void *conf)
+static void group_text(const struct xk_param *p, const void *conf, const char *group)
 {
 	char type[64], range[256], def[300];
 
 	for (; p != NULL && p->name != NULL; p++) {
+		if (group == NULL || p->group == NULL ? p->group != group : strcmp(p->group, group) != 0)
+			continue;
 		vpg_range(p, range, sizeof range);
 		printf("  %-16s %-10s %s%s%s%s\n", p->name, vpg_type(p, type, sizeof type),
 		       said(p, conf, def, sizeof def), *range ? ", " : "", range,
 		       p->flags & XK_PF_LIVE ? ", live" : "");
 		printf("  %16s %s\n", "", p->doc);
+	}
+}
+
+/* Those of a group behind all that have none. */
+static void params_text(const struct xk_param *params, const void *conf)
+{
+	const char *group = NULL;
+
+	group_text(params, conf, NULL);
+	for (const struct xk_param *p = params; p->name != NULL; p++) {
+		if (p->group == NULL || (group != NULL && strcmp(p->group, group) == 0))
+			continue;
+		group = p->group;
+		printf("parameters in %s = { ... }\n", group);
+		group_text(params, conf, group);
 	}
 }
 

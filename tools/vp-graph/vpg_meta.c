@@ -26,6 +26,8 @@ static json_t *param_json(const struct xk_param *p)
 			      "doc", p->doc ? p->doc : "", "live", (p->flags & XK_PF_LIVE) != 0,
 			      "required", (p->flags & XK_PF_REQUIRED) != 0);
 
+	if (p->group != NULL)
+		json_object_set_new(j, "group", json_string(p->group));
 	if (p->choices != NULL)
 		json_object_set_new(j, "choices", words_json(p->choices));
 	if (p->type == XK_P_MAP)

@@ -51,10 +51,17 @@ static const char *value_of(const struct xk_spec *s, unsigned i, const struct xk
 	return xk_param_format(p, (const char *)conf + p->offset, buf, n);
 }
 
+/* As group.name, of one that is given in a table of its own. */
+static const char *full_name(const struct xk_param *p, char *buf, size_t n)
+{
+	snprintf(buf, n, "%s%s%s", p->group ? p->group : "", p->group ? "." : "", p->name);
+	return buf;
+}
+
 static int show_node(const struct xk_spec *s, unsigned i)
 {
 	struct xk_spec_node n, low;
-	char value[1024], where[512];
+	char value[1024], where[512], name[64];
 	int width = 8;
 	void *conf;
 
@@ -68,10 +75,10 @@ static int show_node(const struct xk_spec *s, unsigned i)
 		printf("  over %s\n", low.name);
 	}
 	for (const struct xk_param *p = n.proto->params; p != NULL && p->name != NULL; p++)
-		width = (int)strlen(p->name) > width ? (int)strlen(p->name) : width;
+		width = (int)strlen(full_name(p, name, sizeof name)) > width ? (int)strlen(name) : width;
 	for (const struct xk_param *p = n.proto->params; p != NULL && p->name != NULL; p++) {
 		value_of(s, i, p, conf, value, sizeof value);
-		printf("  %-*s = %-24s %s\n", width, p->name, *value ? value : "-",
+		printf("  %-*s = %-24s %s\n", width, full_name(p, name, sizeof name), *value ? value : "-",
 		       source_of(s, i, p, conf, where, sizeof where));
 	}
 	free(conf);

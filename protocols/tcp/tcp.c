@@ -75,8 +75,8 @@ static int find_orphan(struct xk_mapnode *node, void *arg)
 	struct tcp_sess *ts = tcp_sess(xk_container_of(node, struct xk_sess, map));
 	struct orphans *o = arg;
 
-	/* Nobody's is never at rest. */
-	if (tcp_rests(ts))
+	/* Nobody's is never compressed. */
+	if (tcp_is_compressed(ts))
 		return XK_MAP_KEEP;
 	/* Not in TIME-WAIT any more, so that the list may run through its link. */
 	tcp_timewait_leave(ts);

@@ -114,7 +114,7 @@
 	X("quirks", keep_interval, TIME, "10ms", "576h", "between keepalive probes") \
 	X("quirks", keep_count, UINT, "1", "100", \
 	  "unanswered keepalive probes that end a connection") \
-	X("quirks", rest, TIME, "0s", "1h", \
+	X("quirks", idle_compress, TIME, "0s", "1h", \
 	  "silence after which an idle connection gives its working memory back; 0s: never") \
 	X("quirks", msl, TIME, "1ms", "10m", \
 	  "maximum segment lifetime; TIME-WAIT lasts twice that") \
@@ -167,7 +167,7 @@ static const struct { enum xk_ptype type; uint16_t at, size; } fields[FIELDS] = 
 	.min_mss = 64, .min_pmtu = 552, .checksum = true, .challenge_limit = 100, \
 	.ooo_total = 256u << 20, .syncache = 16384, .backlog = 4096, .time_wait = 65536, .sessions = 1u << 20, \
 	.mem_pressure = 50, .mem_high = 75, \
-	.nagle = true, .keep_idle = 7200000, .keep_interval = 75000, .fin_wait2 = 60000, .rest = 1000, \
+	.nagle = true, .keep_idle = 7200000, .keep_interval = 75000, .fin_wait2 = 60000, .idle_compress = 1000, \
 	.hystart_min = 4, .hystart_max = 16, .hystart_samples = 8, .hystart_rounds = 5
 
 static const struct tcp_tune modern = {

@@ -75,7 +75,7 @@ static struct xk_sess *in_flight(uint32_t flight, uint32_t *una)
 	uint8_t opt[40];
 	struct tf_out o;
 
-	tf_up1(&f, "snd_buf=4MiB; timestamps=false; nagle=false; rest=0s");
+	tf_up1(&f, "snd_buf=4MiB; timestamps=false; nagle=false; idle_compress=0s");
 	tf_listen(&f);
 	tf_in(&f, &(struct tf_seg){ .seq = 1000, .flags = TCP_SYN, .opt = opt, .nopt = tf_syn_opts(opt, 64, true, NULL, 7) });
 	o = tf_out(&f, -1);

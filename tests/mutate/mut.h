@@ -64,9 +64,9 @@ static inline const struct tcp_cb *mut_cb(struct mut_end *e)
 {
 	static struct tcp_live copy;
 
-	if (!tcp_rests(tcp_sess(e->s)))
+	if (!tcp_is_compressed(tcp_sess(e->s)))
 		return tcp_cb(tcp_sess(e->s));
-	tcp_rest_copy(tcp_sess(e->s), &copy);
+	tcp_idle_copy(tcp_sess(e->s), &copy);
 	return &copy.cb;
 }
 

@@ -94,8 +94,8 @@ static const char *check_one(struct mut_end *e)
 	struct tcp_live l;
 	const char *why;
 
-	if (tcp_rests(ts)) {             /* what it would be */
-		tcp_rest_copy(ts, &l);
+	if (tcp_is_compressed(ts)) {             /* what it would be */
+		tcp_idle_copy(ts, &l);
 		cb = &l.cb;
 	}
 	if (cb->state == TCP_S_LISTEN || cb->state >= TCP_S_COUNT)
@@ -108,7 +108,7 @@ static const char *check_one(struct mut_end *e)
 		why = queue(cb);
 	if (why == NULL)
 		why = caps(cb);
-	return why != NULL || tcp_rests(ts) ? why : deadlines(ts);
+	return why != NULL || tcp_is_compressed(ts) ? why : deadlines(ts);
 }
 
 const char *mut_check(void)

@@ -344,7 +344,7 @@ unsigned tf_state(const struct xk_sess *s)
 {
 	const struct tcp_sess *ts = (const struct tcp_sess *)(const void *)s;
 
-	return tcp_rests(ts) ? TCP_S_ESTABLISHED : tcp_cb(ts)->state;
+	return tcp_is_compressed(ts) ? TCP_S_ESTABLISHED : tcp_cb(ts)->state;
 }
 
 uint32_t tf_states(struct pf *f, unsigned state)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocols/tcp/fast/tcp_fast.h"
 #include "tests/protocols/tcp_fixture.h"
 #include "tests/support/xk_test.h"
 

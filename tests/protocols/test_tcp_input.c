@@ -92,23 +92,23 @@ static void in(struct tcp_seg g)
 
 static bool dropped(unsigned reason)
 {
-	return (a.do_ & TCP_A_DROP) && a.drop == reason;
+	return (a.acts & TCP_A_DROP) && a.drop == reason;
 }
 
 /* An acknowledgement and nothing else; silence. */
-static bool only_ack(void)   { return a.do_ == (TCP_A_DROP | TCP_A_ACK); }
-static bool silent(void)     { return a.do_ == TCP_A_DROP; }
+static bool only_ack(void)   { return a.acts == (TCP_A_DROP | TCP_A_ACK); }
+static bool silent(void)     { return a.acts == TCP_A_DROP; }
 static bool is_reset(uint32_t seq)
 {
-	return (a.do_ & TCP_A_RESET) && a.rst_seq == seq && a.rst_flags == TCP_RST;
+	return (a.acts & TCP_A_RESET) && a.rst_seq == seq && a.rst_flags == TCP_RST;
 }
 
 /* Takes what tcp_act would: bytes in order and the FIN. */
 static void take(void)
 {
-	if (a.do_ & TCP_A_DATA)
+	if (a.acts & TCP_A_DATA)
 		cb.rcv_nxt += a.take;
-	if ((a.do_ & TCP_A_FIN) && !(a.do_ & TCP_A_OOO)) {
+	if ((a.acts & TCP_A_FIN) && !(a.acts & TCP_A_OOO)) {
 		cb.rcv_nxt++;
 		tcp_input_fin(&cb, &a);
 	}
@@ -137,7 +137,7 @@ static void a_reset_counts_at_rcv_nxt_alone_and_is_challenged_in_the_window(void
 			in(seg(f, RCV + 0x80000000u, SND, 0));
 			CU_ASSERT(silent() && cb.state == synced[i]);
 			in(seg(f, RCV, SND, 0));
-			CU_ASSERT_EQUAL(a.do_, TCP_A_FINISH);
+			CU_ASSERT_EQUAL(a.acts, TCP_A_FINISH);
 		}
 }
 
@@ -161,7 +161,7 @@ static void a_reset_into_a_closed_window_must_be_exact(void)
 	in(seg(TCP_RST, RCV + 1, 0, 0));
 	CU_ASSERT(silent());
 	in(seg(TCP_RST, RCV, 0, 0));
-	CU_ASSERT(a.do_ & TCP_A_FINISH);
+	CU_ASSERT(a.acts & TCP_A_FINISH);
 }
 
 static void a_reset_needs_no_timestamp(void)
@@ -171,7 +171,7 @@ static void a_reset_needs_no_timestamp(void)
 	cb.ts_recent = 1000;
 	cb.ts_recent_at = NOW;
 	in(seg(TCP_RST, RCV, 0, 0));
-	CU_ASSERT(a.do_ & TCP_A_FINISH);
+	CU_ASSERT(a.acts & TCP_A_FINISH);
 }
 
 /* ---- SYN and ACK that may be blind (RFC 5961 4, 5) ------------------------------------------ */
@@ -207,7 +207,7 @@ static void an_ack_of_nothing_sent_and_one_too_old_are_challenged(void)
 		in(seg(TCP_ACK, RCV, cb.snd_una - cb.max_wnd - 1, 50));
 		CU_ASSERT(only_ack() && a.drop == TCP_DROP_ACK_OLD);
 		in(seg(TCP_ACK, RCV, cb.snd_una - cb.max_wnd, 50));
-		CU_ASSERT(!(a.do_ & TCP_A_DROP));
+		CU_ASSERT(!(a.acts & TCP_A_DROP));
 		CU_ASSERT_EQUAL(cb.state, synced[i]);
 	}
 }
@@ -231,7 +231,7 @@ static unsigned challenges(struct tcp_cb *c, unsigned n)
 
 	for (unsigned i = 0; i < n; i++) {
 		tcp_input(c, &env, &g, &a);
-		sent += (a.do_ & TCP_A_ACK) != 0;
+		sent += (a.acts & TCP_A_ACK) != 0;
 	}
 	return sent;
 }
@@ -280,21 +280,21 @@ static void a_bare_ack_at_the_edge_of_a_full_window_counts(void)
 {
 	fresh(TCP_S_ESTABLISHED);
 	in(seg(TCP_ACK, RCV + WIN, SND + 50, 0));
-	CU_ASSERT(!(a.do_ & TCP_A_DROP) && cb.snd_una == SND + 50);
+	CU_ASSERT(!(a.acts & TCP_A_DROP) && cb.snd_una == SND + 50);
 }
 
 static void payload_is_trimmed_to_the_window_on_both_sides(void)
 {
 	fresh(TCP_S_ESTABLISHED);
 	in(seg(TCP_ACK, RCV - 30, SND, 100));
-	CU_ASSERT((a.do_ & TCP_A_DATA) && a.skip == 30 && a.take == 70 && (cb.flags & TCP_F_ACK_NOW));
+	CU_ASSERT((a.acts & TCP_A_DATA) && a.skip == 30 && a.take == 70 && (cb.flags & TCP_F_ACK_NOW));
 	in(seg(TCP_ACK, RCV + WIN - 10, SND, 30));
-	CU_ASSERT((a.do_ & (TCP_A_OOO | TCP_A_ACK)) == (TCP_A_OOO | TCP_A_ACK) && a.skip == 0 && a.take == 10);
+	CU_ASSERT((a.acts & (TCP_A_OOO | TCP_A_ACK)) == (TCP_A_OOO | TCP_A_ACK) && a.skip == 0 && a.take == 10);
 	in(seg(TCP_ACK | TCP_FIN, RCV - 10, SND, WIN + 20));
-	CU_ASSERT((a.do_ & TCP_A_DATA) && !(a.do_ & TCP_A_FIN) && a.skip == 10 && a.take == WIN);
+	CU_ASSERT((a.acts & TCP_A_DATA) && !(a.acts & TCP_A_FIN) && a.skip == 10 && a.take == WIN);
 	/* A FIN right behind what fits is in. */
 	in(seg(TCP_ACK | TCP_FIN, RCV, SND, WIN));
-	CU_ASSERT((a.do_ & TCP_A_FIN) && a.take == WIN);
+	CU_ASSERT((a.acts & TCP_A_FIN) && a.take == WIN);
 }
 
 static void after_a_hole_segments_are_acknowledged_one_by_one(void)
@@ -302,12 +302,12 @@ static void after_a_hole_segments_are_acknowledged_one_by_one(void)
 	fresh(TCP_S_ESTABLISHED);
 	tune.quick_acks = 8;
 	in(seg(TCP_ACK, RCV + 100, SND, 100));
-	CU_ASSERT((a.do_ & TCP_A_OOO) && cb.quick == 8);
+	CU_ASSERT((a.acts & TCP_A_OOO) && cb.quick == 8);
 	cb.quick = 12;
 	in(seg(TCP_ACK, RCV + 300, SND, 100));
 	CU_ASSERT_EQUAL(cb.quick, 12);
 	in(seg(TCP_ACK, RCV, SND, 100));
-	CU_ASSERT((a.do_ & TCP_A_DATA) && (cb.flags & TCP_F_ACK_NOW));
+	CU_ASSERT((a.acts & TCP_A_DATA) && (cb.flags & TCP_F_ACK_NOW));
 }
 
 static void what_was_once_offered_is_taken_although_there_is_less_room_now(void)
@@ -316,9 +316,9 @@ static void what_was_once_offered_is_taken_although_there_is_less_room_now(void)
 	cb.flags |= TCP_F_MANUAL;
 	cb.rcv_held = WIN - 100;
 	in(seg(TCP_ACK, RCV + WIN - 50, SND, 50));
-	CU_ASSERT((a.do_ & TCP_A_OOO) && a.take == 50);
+	CU_ASSERT((a.acts & TCP_A_OOO) && a.take == 50);
 	in(seg(TCP_ACK, RCV, SND, WIN));
-	CU_ASSERT((a.do_ & TCP_A_DATA) && a.take == WIN);
+	CU_ASSERT((a.acts & TCP_A_DATA) && a.take == WIN);
 }
 
 static void into_a_closed_window_only_the_ack_is_taken(void)
@@ -327,7 +327,7 @@ static void into_a_closed_window_only_the_ack_is_taken(void)
 	cb.rcv_adv = RCV;
 	cb.rcv_buf = 0;
 	in(seg(TCP_ACK, RCV, SND + 10, 1));
-	CU_ASSERT(cb.snd_una == SND + 10 && !(a.do_ & (TCP_A_DATA | TCP_A_OOO | TCP_A_DROP)) && (a.do_ & TCP_A_ACK));
+	CU_ASSERT(cb.snd_una == SND + 10 && !(a.acts & (TCP_A_DATA | TCP_A_OOO | TCP_A_DROP)) && (a.acts & TCP_A_ACK));
 	in(seg(TCP_ACK, RCV + 1, SND + 20, 1));
 	CU_ASSERT(only_ack() && cb.snd_una == SND + 10);
 }
@@ -376,7 +376,7 @@ static void an_old_timestamp_is_answered_and_dropped(void)
 	in(stamped(TCP_ACK | TCP_FIN, RCV, 0, 0xfffffff0));
 	CU_ASSERT(only_ack() && cb.state == TCP_S_ESTABLISHED);
 	in(stamped(TCP_ACK, RCV, 10, 0x00000010));
-	CU_ASSERT(a.do_ & TCP_A_DATA);
+	CU_ASSERT(a.acts & TCP_A_DATA);
 }
 
 static void an_overtaken_acknowledgement_is_no_old_one(void)
@@ -397,8 +397,8 @@ static void an_overtaken_acknowledgement_is_no_old_one(void)
 		g.ack += (uint32_t)late[i].ack;
 		g.wnd = (uint16_t)(g.wnd + late[i].wnd);
 		in(g);
-		CU_ASSERT(late[i].drop != 0 ? dropped(late[i].drop) : !(a.do_ & TCP_A_DROP));
-		CU_ASSERT(!(a.do_ & TCP_A_ACK) == !late[i].answer && cb.ts_recent == 5000 && cb.snd_wnd == 5000 && cb.snd_una == SND);
+		CU_ASSERT(late[i].drop != 0 ? dropped(late[i].drop) : !(a.acts & TCP_A_DROP));
+		CU_ASSERT(!(a.acts & TCP_A_ACK) == !late[i].answer && cb.ts_recent == 5000 && cb.snd_wnd == 5000 && cb.snd_una == SND);
 	}
 }
 
@@ -406,7 +406,7 @@ static void timestamps_wrap(void)
 {
 	with_ts(0xfffffff0);
 	in(stamped(TCP_ACK, RCV, 10, 5));
-	CU_ASSERT((a.do_ & TCP_A_DATA) && cb.ts_recent == 5);
+	CU_ASSERT((a.acts & TCP_A_DATA) && cb.ts_recent == 5);
 	in(stamped(TCP_ACK, RCV, 10, 0xfffffff5));
 	CU_ASSERT(dropped(TCP_DROP_PAWS));
 }
@@ -426,7 +426,7 @@ static void after_24_days_a_timestamp_means_nothing(void)
 	CU_ASSERT(dropped(TCP_DROP_PAWS));
 	at(NOW + 24u * 24 * 3600 * 1000 + 1);
 	in(stamped(TCP_ACK, RCV, 10, 999));
-	CU_ASSERT((a.do_ & TCP_A_DATA) && cb.ts_recent == 999);
+	CU_ASSERT((a.acts & TCP_A_DATA) && cb.ts_recent == 999);
 }
 
 static void ts_recent_is_of_the_oldest_that_is_not_acknowledged(void)
@@ -452,7 +452,7 @@ static void an_ack_of_nothing_sent_does_not_move_ts_recent(void)
 	in(g);
 	CU_ASSERT_EQUAL(cb.ts_recent, 100);
 	in(stamped(TCP_ACK, RCV, 1000, 201));
-	CU_ASSERT((a.do_ & TCP_A_DATA) && cb.ts_recent == 201);
+	CU_ASSERT((a.acts & TCP_A_DATA) && cb.ts_recent == 201);
 }
 
 /* ---- ACK, window ----------------------------------------------------------------------- */
@@ -461,12 +461,12 @@ static void an_acknowledgement_moves_snd_una_over_the_wrap(void)
 {
 	fresh(TCP_S_ESTABLISHED);
 	in(seg(TCP_ACK, RCV, SND + 60, 0));
-	CU_ASSERT((a.do_ & TCP_A_ACKED) && cb.snd_una == SND + 60 && tcp_lt(SND, cb.snd_una));
+	CU_ASSERT((a.acts & TCP_A_ACKED) && cb.snd_una == SND + 60 && tcp_lt(SND, cb.snd_una));
 	CU_ASSERT(cb.snd_una < SND && cb.bytes_acked == 60);
 	in(seg(TCP_ACK, RCV, SND + 30, 0));
-	CU_ASSERT(cb.snd_una == SND + 60 && !(a.do_ & TCP_A_ACKED));
+	CU_ASSERT(cb.snd_una == SND + 60 && !(a.acts & TCP_A_ACKED));
 	in(seg(TCP_ACK, RCV, SND + 100, 0));
-	CU_ASSERT((a.do_ & TCP_A_DRAINED) && cb.snd_una == cb.snd_max);
+	CU_ASSERT((a.acts & TCP_A_DRAINED) && cb.snd_una == cb.snd_max);
 }
 
 static void a_window_shrinks_and_grows_but_not_by_an_older_segment(void)
@@ -493,7 +493,7 @@ static void a_window_shrinks_and_grows_but_not_by_an_older_segment(void)
 	g = seg(TCP_ACK, RCV + 100, SND + 10, 0);
 	g.wnd = 200;
 	in(g);
-	CU_ASSERT(cb.snd_wnd == 200 && (a.do_ & TCP_A_OUTPUT) && cb.at[TCP_T_PERSIST] == 0);
+	CU_ASSERT(cb.snd_wnd == 200 && (a.acts & TCP_A_OUTPUT) && cb.at[TCP_T_PERSIST] == 0);
 }
 
 static void windows_are_scaled_but_in_a_syn(void)
@@ -520,7 +520,7 @@ static void syn_ack_opens_and_its_text_is_taken(void)
 	fresh(TCP_S_SYN_SENT);
 	in(seg(TCP_SYN | TCP_ACK, RCV - 1, cb.iss + 1, 3));
 	CU_ASSERT_EQUAL(cb.state, TCP_S_ESTABLISHED);
-	CU_ASSERT((a.do_ & (TCP_A_OPENED | TCP_A_DATA)) == (TCP_A_OPENED | TCP_A_DATA));
+	CU_ASSERT((a.acts & (TCP_A_OPENED | TCP_A_DATA)) == (TCP_A_OPENED | TCP_A_DATA));
 	CU_ASSERT(a.skip == 0 && a.take == 3 && cb.rcv_nxt == RCV && cb.irs == RCV - 1);
 	CU_ASSERT(cb.flags & TCP_F_ACK_NOW);
 	CU_ASSERT(cb.snd_una == cb.iss + 1 && cb.snd_wnd == 5000);
@@ -554,7 +554,7 @@ static void an_unacceptable_ack_of_a_syn_is_reset(void)
 	in(seg(TCP_ACK, RCV, cb.iss + 1, 0));
 	CU_ASSERT(silent() && cb.state == TCP_S_SYN_SENT);
 	in(seg(TCP_RST | TCP_ACK, RCV, cb.iss + 1, 3));
-	CU_ASSERT(a.do_ == TCP_A_FINISH && a.err == XK_E_CONNREFUSED);
+	CU_ASSERT(a.acts == TCP_A_FINISH && a.err == XK_E_CONNREFUSED);
 	fresh(TCP_S_SYN_RCVD);
 	in(seg(TCP_ACK, RCV, cb.iss, 0));
 	CU_ASSERT(is_reset(cb.iss));
@@ -566,18 +566,18 @@ static void a_simultaneous_open_stands_after_the_crossed_syn_acks(void)
 {
 	fresh(TCP_S_SYN_SENT);
 	in(seg(TCP_SYN, RCV - 1, 0, 3));
-	CU_ASSERT(cb.state == TCP_S_SYN_RCVD && (a.do_ & TCP_A_SYN) && (a.do_ & TCP_A_OOO) && a.take == 3);
+	CU_ASSERT(cb.state == TCP_S_SYN_RCVD && (a.acts & TCP_A_SYN) && (a.acts & TCP_A_OOO) && a.take == 3);
 	/* Ours was lost: theirs comes again. */
 	in(seg(TCP_SYN, RCV - 1, 0, 0));
-	CU_ASSERT((a.do_ & TCP_A_SYN) && dropped(TCP_DROP_DUP));
+	CU_ASSERT((a.acts & TCP_A_SYN) && dropped(TCP_DROP_DUP));
 	in(seg(TCP_SYN | TCP_ACK, RCV - 1, cb.iss + 1, 0));
-	CU_ASSERT(cb.state == TCP_S_ESTABLISHED && (a.do_ & TCP_A_OPENED));
-	CU_ASSERT(!(a.do_ & TCP_A_DROP) && cb.rcv_nxt == RCV);
+	CU_ASSERT(cb.state == TCP_S_ESTABLISHED && (a.acts & TCP_A_OPENED));
+	CU_ASSERT(!(a.acts & TCP_A_DROP) && cb.rcv_nxt == RCV);
 	/* Or by a bare ACK. */
 	fresh(TCP_S_SYN_SENT);
 	in(seg(TCP_SYN, RCV - 1, 0, 0));
 	in(seg(TCP_ACK, RCV, cb.iss + 1, 0));
-	CU_ASSERT(cb.state == TCP_S_ESTABLISHED && (a.do_ & TCP_A_OPENED));
+	CU_ASSERT(cb.state == TCP_S_ESTABLISHED && (a.acts & TCP_A_OPENED));
 }
 
 static void a_connection_closed_before_it_stood_finishes_at_once(void)
@@ -585,7 +585,7 @@ static void a_connection_closed_before_it_stood_finishes_at_once(void)
 	fresh(TCP_S_SYN_SENT);
 	cb.flags |= TCP_F_FIN_QUEUED;
 	in(seg(TCP_SYN | TCP_ACK, RCV - 1, cb.iss + 1, 0));
-	CU_ASSERT(cb.state == TCP_S_FIN_WAIT_1 && (a.do_ & TCP_A_OUTPUT));
+	CU_ASSERT(cb.state == TCP_S_FIN_WAIT_1 && (a.acts & TCP_A_OUTPUT));
 }
 
 static void options_are_agreed_on_by_both(void)
@@ -620,7 +620,7 @@ static void fins_lead_where_the_diagram_says(void)
 {
 	fresh(TCP_S_ESTABLISHED);
 	in(seg(TCP_ACK | TCP_FIN, RCV, SND, 5));
-	CU_ASSERT((a.do_ & (TCP_A_DATA | TCP_A_FIN)) == (TCP_A_DATA | TCP_A_FIN));
+	CU_ASSERT((a.acts & (TCP_A_DATA | TCP_A_FIN)) == (TCP_A_DATA | TCP_A_FIN));
 	take();
 	CU_ASSERT(cb.state == TCP_S_CLOSE_WAIT && cb.rcv_nxt == RCV + 6 && (cb.flags & TCP_F_ACK_NOW));
 	/* It crosses ours, which is acknowledged later. */
@@ -629,28 +629,28 @@ static void fins_lead_where_the_diagram_says(void)
 	take();
 	CU_ASSERT_EQUAL(cb.state, TCP_S_CLOSING);
 	in(seg(TCP_ACK, RCV + 1, cb.snd_max, 0));
-	CU_ASSERT(cb.state == TCP_S_TIME_WAIT && (a.do_ & TCP_A_TIME_WAIT));
+	CU_ASSERT(cb.state == TCP_S_TIME_WAIT && (a.acts & TCP_A_TIME_WAIT));
 	/* It brings the acknowledgement of ours. */
 	fresh(TCP_S_FIN_WAIT_1);
 	in(seg(TCP_ACK | TCP_FIN, RCV, cb.snd_max, 0));
 	take();
-	CU_ASSERT(cb.state == TCP_S_TIME_WAIT && (a.do_ & TCP_A_TIME_WAIT));
+	CU_ASSERT(cb.state == TCP_S_TIME_WAIT && (a.acts & TCP_A_TIME_WAIT));
 	fresh(TCP_S_FIN_WAIT_2);
 	in(seg(TCP_ACK | TCP_FIN, RCV, cb.snd_max, 0));
 	take();
 	CU_ASSERT_EQUAL(cb.state, TCP_S_TIME_WAIT);
 	fresh(TCP_S_LAST_ACK);
 	in(seg(TCP_ACK, RCV, cb.snd_max - 1, 0));
-	CU_ASSERT(cb.state == TCP_S_LAST_ACK && !(a.do_ & TCP_A_FINISH));
+	CU_ASSERT(cb.state == TCP_S_LAST_ACK && !(a.acts & TCP_A_FINISH));
 	in(seg(TCP_ACK, RCV, cb.snd_max, 0));
-	CU_ASSERT((a.do_ & TCP_A_FINISH) && a.err == XK_OK);
+	CU_ASSERT((a.acts & TCP_A_FINISH) && a.err == XK_OK);
 }
 
 static void a_fin_before_its_turn_waits(void)
 {
 	fresh(TCP_S_ESTABLISHED);
 	in(seg(TCP_ACK | TCP_FIN, RCV + 10, SND, 0));
-	CU_ASSERT((a.do_ & (TCP_A_OOO | TCP_A_FIN | TCP_A_ACK)) == (TCP_A_OOO | TCP_A_FIN | TCP_A_ACK));
+	CU_ASSERT((a.acts & (TCP_A_OOO | TCP_A_FIN | TCP_A_ACK)) == (TCP_A_OOO | TCP_A_FIN | TCP_A_ACK));
 	CU_ASSERT_EQUAL(cb.state, TCP_S_ESTABLISHED);
 }
 
@@ -661,7 +661,7 @@ static void nothing_behind_a_fin_is_taken(void)
 	for (unsigned i = 0; i < XK_ARRAY_LEN(after); i++) {
 		fresh(after[i]);
 		in(seg(TCP_ACK | TCP_FIN | TCP_URG, RCV, cb.snd_una, 20));
-		CU_ASSERT(!(a.do_ & (TCP_A_DATA | TCP_A_OOO | TCP_A_FIN | TCP_A_URGENT)) && (a.do_ & TCP_A_ACK));
+		CU_ASSERT(!(a.acts & (TCP_A_DATA | TCP_A_OOO | TCP_A_FIN | TCP_A_URGENT)) && (a.acts & TCP_A_ACK));
 		CU_ASSERT_EQUAL(cb.state, after[i]);
 	}
 }
@@ -673,8 +673,8 @@ static void a_fin_that_comes_again_is_acknowledged_and_restarts_time_wait(void)
 	for (unsigned i = 0; i < XK_ARRAY_LEN(after); i++) {
 		fresh(after[i]);
 		in(seg(TCP_ACK | TCP_FIN, RCV - 1, SND, 0));
-		CU_ASSERT((a.do_ & TCP_A_ACK) && cb.state == after[i]);
-		CU_ASSERT_EQUAL(!!(a.do_ & TCP_A_TIME_WAIT), after[i] == TCP_S_TIME_WAIT);
+		CU_ASSERT((a.acts & TCP_A_ACK) && cb.state == after[i]);
+		CU_ASSERT_EQUAL(!!(a.acts & TCP_A_TIME_WAIT), after[i] == TCP_S_TIME_WAIT);
 	}
 }
 
@@ -687,7 +687,7 @@ static void an_orphan_waits_for_a_fin_and_resets_data(void)
 	in(seg(TCP_ACK, RCV - 10, cb.snd_max, 10));
 	CU_ASSERT(only_ack());
 	in(seg(TCP_ACK, RCV, cb.snd_max, 10));
-	CU_ASSERT(is_reset(cb.snd_max) && (a.do_ & TCP_A_FINISH) && dropped(TCP_DROP_AFTER_CLOSE));
+	CU_ASSERT(is_reset(cb.snd_max) && (a.acts & TCP_A_FINISH) && dropped(TCP_DROP_AFTER_CLOSE));
 	fresh(TCP_S_FIN_WAIT_2);
 	cb.flags |= TCP_F_ORPHAN;
 	in(seg(TCP_ACK | TCP_FIN, RCV, cb.snd_max, 0));
@@ -701,30 +701,30 @@ static void time_wait_gives_way_to_a_syn_that_cannot_be_old(void)
 
 	fresh(TCP_S_TIME_WAIT);
 	in(seg(TCP_SYN, RCV + 1, 0, 0));
-	CU_ASSERT_EQUAL(a.do_, TCP_A_REUSE);
+	CU_ASSERT_EQUAL(a.acts, TCP_A_REUSE);
 	in(seg(TCP_SYN, RCV, 0, 0));
 	CU_ASSERT(only_ack());
 	in(seg(TCP_SYN, RCV - 100, 0, 0));
 	CU_ASSERT(only_ack());
 	in(seg(TCP_SYN | TCP_ACK, RCV + 1, cb.snd_una, 0));
-	CU_ASSERT(!(a.do_ & TCP_A_REUSE));
+	CU_ASSERT(!(a.acts & TCP_A_REUSE));
 	cb.flags |= TCP_F_TS;
 	cb.ts_recent = 0xfffffff0;
 	g = stamped(TCP_SYN, RCV - 100, 0, 3);
 	in(g);
-	CU_ASSERT_EQUAL(a.do_, TCP_A_REUSE);
+	CU_ASSERT_EQUAL(a.acts, TCP_A_REUSE);
 	g.o.tsval = 0xffffffef;
 	g.seq = RCV + 100;
 	in(g);
-	CU_ASSERT(!(a.do_ & TCP_A_REUSE));
+	CU_ASSERT(!(a.acts & TCP_A_REUSE));
 	g.o.tsval = 0xfffffff0;
 	in(g);
-	CU_ASSERT_EQUAL(a.do_, TCP_A_REUSE);
+	CU_ASSERT_EQUAL(a.acts, TCP_A_REUSE);
 	tune.rfc6191 = false;
 	g.o.tsval = 3;
 	g.seq = RCV - 100;
 	in(g);
-	CU_ASSERT(!(a.do_ & TCP_A_REUSE));
+	CU_ASSERT(!(a.acts & TCP_A_REUSE));
 }
 
 /* ---- urgent data (RFC 6093) -------------------------------------------------------------------------------- */
@@ -740,15 +740,15 @@ static void an_urgent_pointer_neither_takes_nor_adds_bytes(void)
 		g = seg(TCP_ACK | TCP_URG, RCV, SND, 10);
 		g.urp = urp[i];
 		in(g);
-		CU_ASSERT((a.do_ & TCP_A_DATA) && a.skip == 0 && a.take == 10);
-		CU_ASSERT_EQUAL(!!(a.do_ & TCP_A_URGENT), urp[i] != 0);
+		CU_ASSERT((a.acts & TCP_A_DATA) && a.skip == 0 && a.take == 10);
+		CU_ASSERT_EQUAL(!!(a.acts & TCP_A_URGENT), urp[i] != 0);
 		CU_ASSERT(urp[i] == 0 || cb.rcv_up == RCV + urp[i]);
 		take();
 		/* The same mark again is no news; an earlier one moves nothing. */
 		g = seg(TCP_ACK | TCP_URG, RCV + 10, SND, 5);
 		g.urp = urp[i] > 10 ? (uint16_t)(urp[i] - 10) : 0;
 		in(g);
-		CU_ASSERT(!(a.do_ & TCP_A_URGENT) && a.take == 5);
+		CU_ASSERT(!(a.acts & TCP_A_URGENT) && a.take == 5);
 	}
 }
 
@@ -760,21 +760,21 @@ static void the_urgent_mark_goes_forward_over_the_wrap_and_never_back(void)
 	g = seg(TCP_ACK | TCP_URG, RCV, SND, 10);
 	g.urp = 100;
 	in(g);
-	CU_ASSERT((a.do_ & TCP_A_URGENT) && cb.rcv_up == RCV + 100 && cb.rcv_up < RCV);
+	CU_ASSERT((a.acts & TCP_A_URGENT) && cb.rcv_up == RCV + 100 && cb.rcv_up < RCV);
 	g.urp = 50;
 	in(g);
-	CU_ASSERT(!(a.do_ & TCP_A_URGENT) && cb.rcv_up == RCV + 100);
+	CU_ASSERT(!(a.acts & TCP_A_URGENT) && cb.rcv_up == RCV + 100);
 	g = seg(TCP_ACK | TCP_URG | TCP_FIN, RCV, SND, 0);
 	g.urp = 101;
 	in(g);
-	CU_ASSERT((a.do_ & (TCP_A_URGENT | TCP_A_FIN)) == (TCP_A_URGENT | TCP_A_FIN));
+	CU_ASSERT((a.acts & (TCP_A_URGENT | TCP_A_FIN)) == (TCP_A_URGENT | TCP_A_FIN));
 	/* Long after the mark was passed, the number space has gone round. */
 	fresh(TCP_S_ESTABLISHED);
 	cb.rcv_up = RCV + 0x70000000;
 	g = seg(TCP_ACK | TCP_URG, RCV, SND, 10);
 	g.urp = 1;
 	in(g);
-	CU_ASSERT((a.do_ & TCP_A_URGENT) && cb.rcv_up == RCV + 1);
+	CU_ASSERT((a.acts & TCP_A_URGENT) && cb.rcv_up == RCV + 1);
 	/* In a SYN it means nothing that could be believed. */
 	fresh(TCP_S_SYN_RCVD);
 	g = seg(TCP_SYN | TCP_URG, RCV + 5, 0, 0);
@@ -814,7 +814,7 @@ static void what_comes_out_of_order_is_acknowledged_at_once(void)
 {
 	fresh(TCP_S_ESTABLISHED);
 	in(seg(TCP_ACK, RCV + 100, SND, 100));
-	CU_ASSERT((a.do_ & (TCP_A_OOO | TCP_A_ACK)) == (TCP_A_OOO | TCP_A_ACK) && count[TCP_COUNT_OOO] == 1);
+	CU_ASSERT((a.acts & (TCP_A_OOO | TCP_A_ACK)) == (TCP_A_OOO | TCP_A_ACK) && count[TCP_COUNT_OOO] == 1);
 }
 
 static void congestion_is_echoed_until_the_peer_has_seen_it(void)
@@ -848,24 +848,24 @@ static void holds(unsigned state, const struct tcp_seg *g, const struct tcp_cb *
 	bool closed = state == TCP_S_CLOSED || state == TCP_S_LISTEN;
 
 	if (f & TCP_RST)
-		CU_ASSERT(!(a.do_ & TCP_A_RESET));
+		CU_ASSERT(!(a.acts & TCP_A_RESET));
 	if (f & TCP_RST)
-		CU_ASSERT(!(a.do_ & (TCP_A_DATA | TCP_A_OOO | TCP_A_FIN | TCP_A_OPENED)));
+		CU_ASSERT(!(a.acts & (TCP_A_DATA | TCP_A_OOO | TCP_A_FIN | TCP_A_OPENED)));
 	if (closed)
-		CU_ASSERT_EQUAL(!!(a.do_ & TCP_A_RESET), !(f & TCP_RST));
+		CU_ASSERT_EQUAL(!!(a.acts & TCP_A_RESET), !(f & TCP_RST));
 	if (closed || cb.state == TCP_S_SYN_SENT)
-		CU_ASSERT(!(a.do_ & TCP_A_ACK));
+		CU_ASSERT(!(a.acts & TCP_A_ACK));
 	if (!(f & TCP_ACK))
-		CU_ASSERT(!(a.do_ & (TCP_A_OPENED | TCP_A_DATA)) && cb.snd_una == was->snd_una);
+		CU_ASSERT(!(a.acts & (TCP_A_OPENED | TCP_A_DATA)) && cb.snd_una == was->snd_una);
 	if (!(f & TCP_FIN))
-		CU_ASSERT(!(a.do_ & TCP_A_FIN));
-	if (a.do_ & TCP_A_DROP)
-		CU_ASSERT(!(a.do_ & (TCP_A_DATA | TCP_A_OOO | TCP_A_FIN | TCP_A_OPENED | TCP_A_URGENT)));
+		CU_ASSERT(!(a.acts & TCP_A_FIN));
+	if (a.acts & TCP_A_DROP)
+		CU_ASSERT(!(a.acts & (TCP_A_DATA | TCP_A_OOO | TCP_A_FIN | TCP_A_OPENED | TCP_A_URGENT)));
 	if ((f & TCP_SYN) && state >= TCP_S_ESTABLISHED && !(f & TCP_RST) && state != TCP_S_TIME_WAIT)
 		CU_ASSERT(only_ack());
-	if (!(a.do_ & (TCP_A_FINISH | TCP_A_OPENED)) && !(f & (TCP_ACK | TCP_SYN)))
+	if (!(a.acts & (TCP_A_FINISH | TCP_A_OPENED)) && !(f & (TCP_ACK | TCP_SYN)))
 		CU_ASSERT_EQUAL(cb.state, state);
-	CU_ASSERT(cb.state < TCP_S_COUNT && (a.do_ & 0x7fff) == a.do_);
+	CU_ASSERT(cb.state < TCP_S_COUNT && (a.acts & 0x7fff) == a.acts);
 	CU_ASSERT(cb.rcv_nxt == was->rcv_nxt || state == TCP_S_SYN_SENT);
 }
 

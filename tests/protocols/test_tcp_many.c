@@ -91,7 +91,7 @@ static int wake(struct xk_mapnode *node, void *arg)
 	struct tcp_sess *ts = tcp_sess(xk_container_of(node, struct xk_sess, map));
 	unsigned *n = arg;
 
-	*n += tcp_rests(ts) && tcp_wake(ts);
+	*n += tcp_is_compressed(ts) && tcp_wake(ts);
 	return XK_MAP_KEEP;
 }
 

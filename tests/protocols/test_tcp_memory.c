@@ -130,12 +130,12 @@ static void who_has_nothing_queued_is_woken_when_there_is_some(void)
 static void who_rests_is_woken_too(void)
 {
 	struct tf_out o;
-	struct xk_sess *s = up("rest=1s", &o);
+	struct xk_sess *s = up("idle_compress=1s", &o);
 
 	pf_run(&f, 5 * XK_SEC);
-	CU_ASSERT_TRUE_FATAL(tcp_rests(tcp_sess(s)));
+	CU_ASSERT_TRUE_FATAL(tcp_is_compressed(tcp_sess(s)));
 	CU_ASSERT(room(s) > 1460);
-	CU_ASSERT_TRUE(tcp_rests(tcp_sess(s)));
+	CU_ASSERT_TRUE(tcp_is_compressed(tcp_sess(s)));
 	memory_used(99);
 	CU_ASSERT_EQUAL(room(s), 0);
 	memory_used(0);

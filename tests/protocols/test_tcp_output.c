@@ -38,7 +38,7 @@ static struct tcp_cb *cb(void)
 {
 	struct tcp_sess *ts = tcp_sess(s);
 
-	if (tcp_rests(ts)) {
+	if (tcp_is_compressed(ts)) {
 		pf_enter(&f, 0);
 		CU_ASSERT_FATAL(tcp_wake(ts));
 		pf_leave(&f, 0);

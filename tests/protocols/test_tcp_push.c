@@ -39,7 +39,7 @@ static void push(uint32_t n)
 	struct xk_msg *m;
 
 	pf_enter(&f, 0);
-	if (tcp_rests(tcp_sess(s)))
+	if (tcp_is_compressed(tcp_sess(s)))
 		CU_ASSERT_FATAL(tcp_wake(tcp_sess(s)));
 	if (tcp_room(cb()) != 0) {
 		m = xk_msg_new(n);
@@ -144,14 +144,14 @@ static void run(struct world *w, const char *tcp, bool stamps, bool ecn, uint64_
 	xk_rand_init(&r, seed, 1);
 	begin(tcp, stamps, ecn);
 	for (unsigned i = 0; i < STEPS; i++) {
-		if (tcp_rests(tcp_sess(s)))
+		if (tcp_is_compressed(tcp_sess(s)))
 			push(1);
 		if (cb()->state != TCP_S_ESTABLISHED)
 			break;
 		step(&r);
 		record(w);
 	}
-	if (!tcp_rests(tcp_sess(s)))
+	if (!tcp_is_compressed(tcp_sess(s)))
 		memcpy(&w->cb, cb(), sizeof w->cb);
 	memset(&w->cb.sq, 0, offsetof(struct tcp_sendq, bytes)); /* pointers */
 	memset(&w->cb.walk, 0, sizeof w->cb.walk);

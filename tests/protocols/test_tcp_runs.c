@@ -89,7 +89,7 @@ static void side_up(struct side *s, const struct plan *p)
 		 "local r = arp { over = eth { over = d }, neighbours = { ['10.0.0.2'] = '02:00:00:00:00:02' } }\n"
 		 "local i = ip { addr = '10.0.0.1/8', over = r }\n"
 		 "icmp { over = i }\n"
-		 "local t = tcp { over = i, delack = '50ms', ecn = true, quirks = { ack_every = 64, quick_acks = 0, rest = '0s' } }\n"
+		 "local t = tcp { over = i, delack = '50ms', ecn = true, quirks = { ack_every = 64, quick_acks = 0, idle_compress = '0s' } }\n"
 		 "%s\n"
 		 "return graph 'runs' { threading = up {}, clock = 'virtual', seed = 1 }\n", p->app);
 	CU_ASSERT_EQUAL_FATAL(xk_spec_load_text(&s->spec, "runs.lua", text, strlen(text), &o, e), XK_OK);

@@ -80,7 +80,7 @@ static int print_sender(struct xk_mapnode *node, void *arg)
 	const struct tcp_cb *cb = tcp_cb(ts);
 
 	(void)arg;
-	if (tcp_rests(ts) || cb->snd_una == cb->snd_max)
+	if (tcp_is_compressed(ts) || cb->snd_una == cb->snd_max)
 		return XK_MAP_KEEP;
 	fprintf(sim_trace, "%32s una %u max %u, cwnd %u ssthresh %u flight %u sacked %u lost %u again %u, %s%s, rto %u << %u\n", "",
 		cb->snd_una, cb->snd_max, cb->cwnd, cb->ssthresh, tcp_pipe(cb), cb->sacked_out, cb->lost_out, cb->retrans_out,
@@ -231,7 +231,7 @@ static int print_session(struct xk_mapnode *node, void *arg)
 	const struct tcp_cb *cb = tcp_cb(ts);
 	uint32_t now = tcp_ms(ts->s.rep->vp->now);
 
-	if (tcp_rests(ts))
+	if (tcp_is_compressed(ts))
 		return XK_MAP_KEEP;
 	fprintf(sim_trace, "%s: %s una %u nxt %u max %u end %u, wnd %u cwnd %u, queued %u unsent %u, rcv_nxt %u, flags %08x, "
 		"ca %u, sacked %u lost %u retrans %u retries %u, rcnt %d, deadlines in ms:", (const char *)arg,

@@ -66,7 +66,7 @@ struct tcp_tune {
 	uint32_t user_timeout;           /* ms of unacknowledged data, or of a closed window; 0: none */
 	bool     keepalive;              /* on without being asked for */
 	uint32_t keep_idle, keep_interval;  uint8_t keep_count;
-	uint32_t rest;                   /* ms of silence before an idle connection gives memory back; 0: never */
+	uint32_t idle_compress;          /* ms of silence before an idle connection gives memory back; 0: never */
 	uint32_t msl;                    /* ms; TIME-WAIT is twice that */
 	uint32_t fin_wait2;              /* ms an orphan waits for the peer's FIN */
 	uint32_t challenge_limit;        /* challenge ACKs of a connection per second, randomised */
@@ -141,7 +141,6 @@ struct tcp_sqwalk {
 #define TCP_SQ_RETRANS 0x04u             /* retransmitted since it was marked lost */
 #define TCP_SQ_EVER    0x08u             /* retransmitted ever (Karn) */
 #define TCP_SQ_PUSH    0x10u             /* PSH belongs at its end */
-_Static_assert(TCP_SQ_PUSH == TCP_PSH << 1, "so that neither is asked for when one says the other");
 static inline uint32_t *tcp_sq_seq(struct xk_msg *m)    { return &m->hash; }
 static inline uint32_t *tcp_sq_sent_us(struct xk_msg *m) { return &m->aux; }  /* of the last time */
 static inline uint16_t *tcp_sq_flags(struct xk_msg *m)  { return &m->vp; }
@@ -342,7 +341,7 @@ static inline bool tcp_drained(const struct tcp_cb *cb)
 #define TCP_A_DRAINED   0x2000u   /* snd_una has reached snd_max and all that was pushed */
 #define TCP_A_SYN       0x4000u   /* simultaneous open: our SYN-ACK, (again) */
 struct tcp_acts {
-	uint32_t do_;
+	uint32_t acts;
 	uint32_t skip, take;
 	uint32_t rst_seq, rst_ack;
 	uint16_t rst_flags;

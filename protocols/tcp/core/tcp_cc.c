@@ -148,7 +148,7 @@ static void none_timeout(struct tcp_cb *cb, const struct tcp_env *e)
 
 const struct tcp_cc_ops tcp_cc_table[TCP_CC_COUNT] = {
 	[TCP_CC_CUBIC] = { "cubic", false, tcp_cubic_init, tcp_cubic_acked, tcp_cubic_reduced, tcp_cubic_timeout,
-			   tcp_cubic_undo, tcp_cubic_rest, tcp_cubic_wake },
+			   tcp_cubic_undo, tcp_cubic_keep, tcp_cubic_wake },
 	[TCP_CC_RENO] = { "reno", false, reno_init, reno_acked, reno_reduced, reno_timeout, reno_undo, reno_rest,
 			  reno_wake },
 	[TCP_CC_NONE] = { "none", true, none_init, none_acked, none_reduced, none_timeout, none_init, reno_rest,

@@ -21,7 +21,7 @@ void     tcp_cubic_acked(struct tcp_cb *cb, const struct tcp_env *e, uint32_t ac
 uint32_t tcp_cubic_reduced(struct tcp_cb *cb, const struct tcp_env *e);
 void     tcp_cubic_timeout(struct tcp_cb *cb, const struct tcp_env *e);
 void     tcp_cubic_undo(struct tcp_cb *cb);
-uint32_t tcp_cubic_rest(const struct tcp_cb *cb);
+uint32_t tcp_cubic_keep(const struct tcp_cb *cb);
 void     tcp_cubic_wake(struct tcp_cb *cb, uint32_t kept);
 
 #endif

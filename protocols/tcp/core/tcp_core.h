@@ -45,6 +45,8 @@ uint32_t tcp_opts_syn(uint8_t *p, const struct tcp_opts *o, enum tcp_synopts ord
 uint32_t tcp_opts_store(uint8_t *p, const struct tcp_opts *o);
 /* Bytes that options take from every data segment of this connection. */
 static inline uint32_t tcp_opts_usual(const struct tcp_cb *cb) { return cb->flags & TCP_F_TS ? 12 : 0; }
+/* Header of a segment that has no others. */
+static inline uint32_t tcp_hlen_usual(const struct tcp_cb *cb) { return TCP_HDR_LEN + tcp_opts_usual(cb); }
 
 /* ---- tcp_input.c --------------------------------------------------------------------------------- */
 
@@ -120,6 +122,8 @@ void tcp_sendq_check(const struct tcp_cb *cb);
 static inline void tcp_sendq_check(const struct tcp_cb *cb) { (void)cb; }
 #endif
 
+/* PSH where the record has it, and the other way. */
+static inline uint16_t tcp_sq_psh(struct xk_msg *m) { return *tcp_sq_flags(m) & TCP_SQ_PUSH ? TCP_PSH : 0; }
 static inline uint32_t tcp_sq_end(struct xk_msg *m) { return *tcp_sq_seq(m) + m->tot; }
 
 /* ---- deadlines ------------------------------------------------------------------ */
@@ -194,7 +198,7 @@ struct tcp_cc_ops {
 	void     (*timeout)(struct tcp_cb *cb, const struct tcp_env *e);
 	void     (*undo)(struct tcp_cb *cb);
 	/* What of its own an idle connection keeps: all 0 at first. */
-	uint32_t (*rest)(const struct tcp_cb *cb);
+	uint32_t (*keep)(const struct tcp_cb *cb);
 	void     (*wake)(struct tcp_cb *cb, uint32_t kept);
 };
 extern const struct tcp_cc_ops tcp_cc_table[TCP_CC_COUNT];

@@ -160,7 +160,7 @@ void tcp_cubic_undo(struct tcp_cb *cb)
 
 /* The epoch ends: time without data is not time in which the window might have
  * grown (4.2).  The window to grow back to is what counts. */
-uint32_t tcp_cubic_rest(const struct tcp_cb *cb)
+uint32_t tcp_cubic_keep(const struct tcp_cb *cb)
 {
 	struct cubic c;
 

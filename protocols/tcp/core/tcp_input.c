@@ -35,21 +35,21 @@ struct in {
 
 static bool drop(struct tcp_acts *a, unsigned reason)
 {
-	a->do_ |= TCP_A_DROP;
+	a->acts |= TCP_A_DROP;
 	a->drop = (uint16_t)reason;
 	return false;
 }
 
 static void reset(struct tcp_acts *a, uint32_t seq)
 {
-	a->do_ |= TCP_A_RESET;
+	a->acts |= TCP_A_RESET;
 	a->rst_seq = seq;
 	a->rst_flags = TCP_RST;
 }
 
 static void finish(struct tcp_acts *a, int err)
 {
-	a->do_ |= TCP_A_FINISH;
+	a->acts |= TCP_A_FINISH;
 	a->err = err;
 }
 
@@ -76,7 +76,7 @@ bool tcp_challenge(struct tcp_cb *cb, const struct tcp_env *e)
 static bool challenge(const struct in *i, unsigned reason)
 {
 	if (tcp_challenge(i->cb, i->e))
-		i->a->do_ |= TCP_A_ACK;
+		i->a->acts |= TCP_A_ACK;
 	return drop(i->a, reason);
 }
 
@@ -87,7 +87,7 @@ static bool answer(const struct in *i, unsigned reason)
 {
 	if (i->span == 0)
 		return challenge(i, reason);
-	i->a->do_ |= TCP_A_ACK;
+	i->a->acts |= TCP_A_ACK;
 	return drop(i->a, reason);
 }
 
@@ -172,9 +172,9 @@ static void establish(const struct in *i)
 		tcp_timer_arm(cb, i->e, TCP_T_KEEP, cb->keep_idle);
 	tcp_input_advance(cb, i->e, i->g->ack, i->a);
 	cb->bytes_acked = 0;             /* a SYN is none */
-	i->a->do_ |= TCP_A_OUTPUT;
+	i->a->acts |= TCP_A_OUTPUT;
 	if (!(cb->flags & TCP_F_PASSIVE))
-		i->a->do_ |= TCP_A_OPENED;
+		i->a->acts |= TCP_A_OPENED;
 	/* It was closed before it stood. */
 	if (cb->flags & TCP_F_FIN_QUEUED)
 		cb->state = tcp_next[cb->state][TCP_E_CLOSE];
@@ -197,7 +197,7 @@ static void urgent(const struct in *i)
 		return;
 	cb->rcv_up = mark;
 	cb->flags |= TCP_F_URG_IN;
-	i->a->do_ |= TCP_A_URGENT;
+	i->a->acts |= TCP_A_URGENT;
 }
 
 static void note_dsack(struct tcp_cb *cb, uint32_t l, uint32_t r)
@@ -222,7 +222,7 @@ static bool trim(const struct in *i)
 		cb->flags |= TCP_F_ACK_NOW;
 	}
 	if (beyond != 0)
-		a->do_ |= TCP_A_ACK;
+		a->acts |= TCP_A_ACK;
 	a->take = i->g->len - a->skip > beyond ? i->g->len - a->skip - beyond : 0;
 	/* A FIN takes no room: at the edge of a full window it is in. */
 	return (i->g->flags & TCP_FIN) && tcp_leq(end, i->right);
@@ -242,15 +242,15 @@ static void text(const struct in *i)
 		/* The peer's window will be small for a while: it grows by our acknowledgements. */
 		if (cb->quick < cb->tune->quick_acks)
 			cb->quick = cb->tune->quick_acks;
-		a->do_ |= TCP_A_OOO | TCP_A_ACK | (fin ? TCP_A_FIN : 0);
+		a->acts |= TCP_A_OOO | TCP_A_ACK | (fin ? TCP_A_FIN : 0);
 		xk_count(i->e->count[TCP_COUNT_OOO]);
 		return;
 	}
 	if (fin)
-		a->do_ |= TCP_A_FIN;
+		a->acts |= TCP_A_FIN;
 	if (a->take == 0)
 		return;
-	a->do_ |= TCP_A_DATA;
+	a->acts |= TCP_A_DATA;
 	tcp_owe_ack(cb, i->e, a->take, (i->g->flags & TCP_PSH) != 0);
 	/* RFC 5681 4.2: what fills a gap is acknowledged at once. */
 	if (cb->reass != NULL)
@@ -263,7 +263,7 @@ static void text_early(const struct in *i)
 	bool fin = trim(i);
 
 	if (i->a->take != 0 || fin)
-		i->a->do_ |= TCP_A_OOO | (fin ? TCP_A_FIN : 0);
+		i->a->acts |= TCP_A_OOO | (fin ? TCP_A_FIN : 0);
 }
 
 void tcp_input_fin(struct tcp_cb *cb, struct tcp_acts *a)
@@ -274,7 +274,7 @@ void tcp_input_fin(struct tcp_cb *cb, struct tcp_acts *a)
 	cb->rcv_fin = cb->rcv_nxt - 1;
 	cb->state = tcp_next[cb->state][TCP_E_FIN];
 	if (cb->state == TCP_S_TIME_WAIT)
-		a->do_ |= TCP_A_TIME_WAIT;
+		a->acts |= TCP_A_TIME_WAIT;
 }
 
 /* Somebody has to be there to read. */
@@ -296,7 +296,7 @@ static void text_and_fin(const struct in *i)
 	}
 	if (!tcp_takes_data(cb)) {
 		if (i->span != 0)
-			i->a->do_ |= TCP_A_ACK;
+			i->a->acts |= TCP_A_ACK;
 		return;
 	}
 	if (after_close(i)) {
@@ -326,11 +326,11 @@ void tcp_input_advance(struct tcp_cb *cb, const struct tcp_env *e, uint32_t ack,
 		tcp_timer_off(cb, TCP_T_USER);
 	else if (cb->at[TCP_T_USER] != 0 && cb->user_timeout != 0)
 		tcp_timer_arm(cb, e, TCP_T_USER, cb->user_timeout);
-	a->do_ |= TCP_A_ACKED;
+	a->acts |= TCP_A_ACKED;
 	if (cb->sq.unsent != NULL || ((cb->flags & TCP_F_FIN_QUEUED) && !(cb->flags & TCP_F_FIN_SENT)))
-		a->do_ |= TCP_A_OUTPUT;
+		a->acts |= TCP_A_OUTPUT;
 	else if (tcp_drained(cb))
-		a->do_ |= TCP_A_DRAINED;
+		a->acts |= TCP_A_DRAINED;
 }
 
 /* RFC 9293 3.10.7.4: not from a segment older than the one the last came from.  The
@@ -350,7 +350,7 @@ static bool update_window(const struct in *i)
 		cb->retries = 0;
 	}
 	if (i->wnd != was)
-		i->a->do_ |= TCP_A_OUTPUT;
+		i->a->acts |= TCP_A_OUTPUT;
 	return i->wnd != was;
 }
 
@@ -385,7 +385,7 @@ static bool fin_acked(const struct in *i)
 	}
 	cb->state = next;
 	if (cb->state == TCP_S_TIME_WAIT)
-		i->a->do_ |= TCP_A_TIME_WAIT;
+		i->a->acts |= TCP_A_TIME_WAIT;
 	else if ((cb->flags & TCP_F_ORPHAN) && cb->fin_wait2 != 0)
 		tcp_timer_arm(cb, i->e, TCP_T_2MSL, cb->fin_wait2);
 	return true;
@@ -501,7 +501,7 @@ static bool own_syn(struct in *i)
 	if (cb->state != TCP_S_SYN_RCVD || i->g->seq != cb->irs || (i->g->flags & TCP_RST))
 		return false;
 	if (!(i->g->flags & TCP_ACK)) {
-		i->a->do_ |= TCP_A_SYN;
+		i->a->acts |= TCP_A_SYN;
 		drop(i->a, TCP_DROP_DUP);
 		return true;
 	}
@@ -585,7 +585,7 @@ static bool acceptable(const struct in *i)
 	note_dsack(cb, i->seq, i->seq + i->g->len);
 	/* The peer has not seen our last ACK. */
 	if (cb->state == TCP_S_TIME_WAIT && (i->g->flags & TCP_FIN))
-		i->a->do_ |= TCP_A_TIME_WAIT;
+		i->a->acts |= TCP_A_TIME_WAIT;
 	return answer(i, reason);
 }
 
@@ -616,7 +616,7 @@ static void input_on(struct in *i)
 	struct tcp_cb *cb = i->cb;
 
 	if (may_reuse(i)) {
-		i->a->do_ |= TCP_A_REUSE;
+		i->a->acts |= TCP_A_REUSE;
 		return;
 	}
 	if (i->g->flags & TCP_RST) {
@@ -628,7 +628,7 @@ static void input_on(struct in *i)
 			challenge(i, TCP_DROP_SYN);
 			return;
 		}
-		if (i->a->do_ & TCP_A_DROP)
+		if (i->a->acts & TCP_A_DROP)
 			return;
 	}
 	if (!acceptable(i))
@@ -660,7 +660,7 @@ static void syn_in(struct in *i)
 	}
 	set_window(cb, i->g, i->wnd);
 	cb->state = TCP_S_SYN_RCVD;      /* simultaneous open */
-	i->a->do_ |= TCP_A_SYN;
+	i->a->acts |= TCP_A_SYN;
 	text_early(i);
 }
 

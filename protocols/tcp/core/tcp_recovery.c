@@ -379,7 +379,7 @@ static XK_NOINLINE void ack_slowly(struct tcp_cb *cb, const struct tcp_env *e, c
 		tcp_rec_grow(cb, e, d->bytes);   /* without what duplicates or blocks have told already */
 	}
 	if (lost || d->bytes != 0 || cb->lost_out != 0)
-		a->do_ |= TCP_A_OUTPUT;
+		a->acts |= TCP_A_OUTPUT;
 }
 
 void tcp_rec_ack(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_seg *g, bool window_changed,
@@ -408,7 +408,7 @@ void tcp_rec_ack(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_se
 	if (tcp_gt(g->ack, cb->high_sacked))
 		cb->high_sacked = g->ack;
 	if (cb->sq.unsent != NULL || cb->lost_out != 0 || cb->snd_nxt != cb->snd_max || (cb->flags & TCP_F_WANT_ROOM))
-		a->do_ |= TCP_A_OUTPUT;
+		a->acts |= TCP_A_OUTPUT;
 }
 
 /* ---- sending -------------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tcp_ack.c - an acknowledgement in peace: whole segments that went out once, and
+ * tcp_ack.c - an acknowledgement without loss: whole segments that went out once, and
  * nothing else to be learned from it.
  *
  * tcp_rec_ack and tcp_input_advance know all that an acknowledgement may mean.  Here
@@ -36,7 +36,7 @@ static inline struct xk_msg *covers(const struct tcp_cb *cb, uint32_t ack)
 }
 
 /* Nothing is lost, nothing out of order, no probe out. */
-static inline bool in_peace(const struct tcp_cb *cb)
+static inline bool no_loss_state(const struct tcp_cb *cb)
 {
 	uint32_t none = cb->lost_out | cb->sacked_out | cb->retrans_out | (cb->flags & NOT_PLAIN) | cb->at[TCP_T_USER] |
 			(cb->high_sacked ^ cb->snd_una) | (cb->snd_nxt ^ cb->snd_max);
@@ -122,14 +122,14 @@ bool tcp_ack_quick(struct tcp_cb *cb, const struct tcp_env *e, uint32_t ack, str
 {
 	struct xk_msg *last;
 
-	if (XK_UNLIKELY(!in_peace(cb)) || XK_UNLIKELY((last = covers(cb, ack)) == NULL))
+	if (XK_UNLIKELY(!no_loss_state(cb)) || XK_UNLIKELY((last = covers(cb, ack)) == NULL))
 		return false;
 	take(cb, e, ack, last);
-	a->do_ = TCP_A_ACKED;
+	a->acts = TCP_A_ACKED;
 	if (cb->sq.unsent != NULL || (cb->flags & TCP_F_WANT_ROOM))
-		a->do_ |= TCP_A_OUTPUT;
+		a->acts |= TCP_A_OUTPUT;
 	if (cb->sq.bytes == 0)
-		a->do_ |= TCP_A_DRAINED;
+		a->acts |= TCP_A_DRAINED;
 	return true;
 }
 
@@ -146,7 +146,7 @@ static inline struct tcp_sess *sess_of(const struct xk_rep *r, const struct xk_m
 
 	if (XK_UNLIKELY(m->net == 0 || (m->flags & (XK_MSG_CHAIN | XK_MSG_CSUM)) || s->rep != r || s->rcnt == 0 ||
 			((s->map.key.w[0] ^ ip_net_pair(xk_msg_net(m))) | (s->map.key.w[1] ^ tcp_hdr_ports(p))) != 0 ||
-			tcp_rests(ts)))
+			tcp_is_compressed(ts)))
 		return NULL;
 	sum = (uint64_t)tcp_live(ts)->psum + htobe16((uint16_t)m->len) + xk_raw32(p) + xk_raw32(p + 4) + xk_raw32(p + 8) +
 	      xk_raw32(p + 12) + xk_raw32(p + 16);
@@ -163,7 +163,7 @@ static inline bool plain(const struct tcp_cb *cb, const struct xk_msg *m, uint32
 	uint32_t stamps = cb->flags & TCP_F_TS, word = stamps ? htobe32(HDR_WORD_TS << 16) : htobe32(HDR_WORD << 16);
 	uint64_t none = (uintptr_t)cb->reass | ((xk_raw32(p + 12) ^ word) & htobe32((0xffffu & ~TCP_PSH) << 16)) |
 			(tcp_hdr_seq(p) ^ cb->rcv_nxt) | (cb->flags & (TCP_F_ORPHAN | TCP_F_URG_IN)) |
-			(cb->state ^ TCP_S_ESTABLISHED) | (m->len ^ (TCP_HDR_LEN + stamps - stamps / 4));
+			(cb->state ^ TCP_S_ESTABLISHED) | (m->len ^ tcp_hlen_usual(cb));
 
 	if (XK_UNLIKELY(none != 0) || XK_UNLIKELY(wnd == 0) || XK_UNLIKELY(cb->snd_wnd == 0))
 		return false;
@@ -177,7 +177,7 @@ static XK_APART void go_on(struct tcp_sess *ts)
 {
 	ts->s.rcnt++;
 	ts->pops++;
-	tcp_tell_drained(ts);
+	tcp_notify_drained(ts);
 	if (tcp_cb(ts)->state != TCP_S_CLOSED)
 		tcp_output(ts);
 	tcp_pop_end(ts);
@@ -223,7 +223,7 @@ void tcp_fast_ack(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	if (XK_LIKELY(ts != NULL)) {
 		cb = tcp_cb(ts);
 		wnd = (uint32_t)tcp_hdr_wnd(m->data) << cb->snd_wscale;
-		if (XK_LIKELY(plain(cb, m, wnd)) && XK_LIKELY(in_peace(cb)) &&
+		if (XK_LIKELY(plain(cb, m, wnd)) && XK_LIKELY(no_loss_state(cb)) &&
 		    tcp_hdr_ack(m->data) - cb->snd_una <= cb->snd_max - cb->snd_una &&
 		    XK_LIKELY((last = covers(cb, tcp_hdr_ack(m->data))) != NULL)) {
 			ack_in(ts, m, wnd, last);

@@ -29,11 +29,11 @@ static inline void predicted_ack(struct tcp_sess *ts, const struct tcp_env *e, c
 		tcp_rec_ack(cb, e, g, changed, &a);
 		tcp_input_advance(cb, e, g->ack, &a);
 	}
-	if (a.do_ & TCP_A_DRAINED)
-		tcp_tell_drained(ts);
+	if (a.acts & TCP_A_DRAINED)
+		tcp_notify_drained(ts);
 	if (cb->state == TCP_S_CLOSED)
 		return;
-	if ((a.do_ & TCP_A_OUTPUT) || changed || (cb->flags & TCP_F_WANT_ROOM))
+	if ((a.acts & TCP_A_OUTPUT) || changed || (cb->flags & TCP_F_WANT_ROOM))
 		tcp_output(ts);
 	else
 		tcp_timer_sync(ts);
@@ -156,7 +156,7 @@ static inline bool demux_quick(struct xk_rep *r, struct xk_msg *m)
 	s = xk_find_hinted(r, m, ip_net_pair(xk_msg_net(m)), tcp_hdr_ports(p));
 	if (XK_UNLIKELY(s == NULL))
 		return false;
-	if (XK_UNLIKELY(tcp_rests(tcp_sess(s))))
+	if (XK_UNLIKELY(tcp_is_compressed(tcp_sess(s))))
 		goto no;
 	if (!(m->flags & XK_MSG_CSUM_OK)) {
 		sum = tcp_live(tcp_sess(s))->psum + htobe16((uint16_t)len);

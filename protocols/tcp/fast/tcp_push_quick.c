@@ -17,8 +17,6 @@
 /* ---- a full segment's short way ------------------------------------------------------- */
 
 /* Something else is to be said, or heeded. */
-_Static_assert(TCP_F_TS - TCP_F_TS / 4 == 12, "length of the option, without a branch");
-_Static_assert(TCP_F_ECN == XK_MSG_ECT, "the connection's flag is its messages'");
 #define NOT_PLAIN (TCP_F_FIN_QUEUED | TCP_F_OUTPUT | TCP_F_URG_OUT | TCP_F_ECE | TCP_F_CWR | TCP_F_DSACK | TCP_F_WANT_ROOM)
 /* The same and TCP_F_MORE, or it alone excused: in the middle of a long write (psh 0). */
 #define NOT_SO(psh) ((psh) != 0 ? NOT_PLAIN | TCP_F_MORE : NOT_PLAIN)
@@ -52,7 +50,7 @@ static INLINE void enqueue_sent(struct tcp_cb *cb, struct xk_msg *m, uint32_t no
 	q->bytes += n;
 	*tcp_sq_seq(m) = cb->snd_max;
 	*tcp_sq_sent_us(m) = cb->again_us - now_us < TCP_STAMPS_AHEAD ? cb->again_us : now_us;
-	*tcp_sq_flags(m) = (uint16_t)(psh << 1);
+	*tcp_sq_flags(m) = psh != 0 ? TCP_SQ_PUSH : 0;
 	*tcp_sq_count(m) = 1;
 	cb->snd_end += n;
 	cb->snd_nxt = cb->snd_max += n;
@@ -66,7 +64,7 @@ static XK_NOINLINE void probe_later(struct tcp_sess *ts)
 	tcp_rec_arm_probe(tcp_cb(ts), &e);
 }
 
-static XK_NOINLINE void patience(struct tcp_sess *ts)
+static XK_NOINLINE void arm_user_timeout(struct tcp_sess *ts)
 {
 	struct tcp_env e = tcp_env(ts->s.rep);
 
@@ -84,7 +82,7 @@ static INLINE void watch(struct tcp_sess *ts, struct tcp_cb *cb, uint32_t now)
 	if (first) {
 		tcp_timer_at(cb, TCP_T_REXMT, tcp_deadline(now, tcp_rto_now(cb)));
 		if (XK_UNLIKELY(cb->user_timeout != 0))
-			patience(ts);
+			arm_user_timeout(ts);
 	}
 	if ((cb->flags & TCP_F_SACK) && !cb->tlp_out &&
 	    (first || later || cb->at[TCP_T_PROBE] == 0 || cb->snd_max - cb->snd_una <= 2u * cb->mss))
@@ -150,20 +148,19 @@ static INLINE bool push_at_once(struct tcp_sess *ts, struct xk_msg *m, uint32_t 
 {
 	struct tcp_cb *cb = tcp_cb(ts);
 	xk_ns t = ts->s.rep->vp->now;
-	uint32_t now = tcp_ms(t), stamps, hlen, wnd, sum;
+	uint32_t now = tcp_ms(t), hlen, wnd, sum;
 	struct xk_msg *x;
 
 	if (XK_UNLIKELY(!goes_at_once(cb, m, now, psh)))
 		return false;
 	wnd = tcp_advertise(ts, cb) >> cb->rcv_wscale;
 	sum = XK_LIKELY(cb->tune->checksum) ? sum_of(m) : 0;
-	stamps = cb->flags & TCP_F_TS;
-	hlen = TCP_HDR_LEN + stamps - stamps / 4;
+	hlen = tcp_hlen_usual(cb);
 	x = xk_msg_lend_push(m, hlen);
 	if (XK_UNLIKELY(x == NULL))
 		return false;
 	header(cb, x->data, hlen, m->len, sum, wnd, now, psh);
-	x->flags |= cb->flags & TCP_F_ECN;
+	x->flags |= cb->flags & TCP_F_ECN ? XK_MSG_ECT : 0;
 	enqueue_sent(cb, m, (uint32_t)(t / XK_US), psh);
 	tcp_ack_paid(cb);
 	cb->flags |= TCP_F_OUTPUT;
@@ -189,6 +186,6 @@ void tcp_fast_push(struct xk_sess *s, struct xk_msg *m)
 {
 	struct tcp_sess *ts = tcp_sess(s);
 
-	if (XK_UNLIKELY(tcp_rests(ts)) || (!push_at_once(ts, m, TCP_PSH) && !push_more_at_once(ts, m)))
+	if (XK_UNLIKELY(tcp_is_compressed(ts)) || (!push_at_once(ts, m, TCP_PSH) && !push_more_at_once(ts, m)))
 		tcp_push(s, m);
 }

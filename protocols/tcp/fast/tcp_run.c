@@ -251,7 +251,7 @@ static XK_NOINLINE unsigned run_mixed(struct xk_up *up, struct xk_sess *lls, str
 static inline bool run_is_of(const struct xk_sess *s, const struct xk_up *up, const struct xk_sess *lls,
 			     const struct xk_frames *f)
 {
-	return s->rep == up->rep && s->down == lls && f->net >= 0 && !tcp_rests((const struct tcp_sess *)(const void *)s) &&
+	return s->rep == up->rep && s->down == lls && f->net >= 0 && !tcp_is_compressed((const struct tcp_sess *)(const void *)s) &&
 	       s->map.key.w[0] == ip_net_pair(f->m[0]->data + f->net) && tcp_held((const struct tcp_sess *)(const void *)s);
 }
 
@@ -272,7 +272,7 @@ unsigned tcp_fast_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_
 /*
  * What a driver may place: the data of a segment, if any, anywhere in the stream; whether it is
  * the next is for who asks to see.  All that is passed up was passed up when rcv_nxt
- * moved.  A connection at rest is woken by its segment, the usual way.
+ * moved.  A connection compressed is woken by its segment, the usual way.
  */
 bool tcp_fast_payload(const struct xk_sess *s, const uint8_t *frame, uint32_t len, struct xk_payload *p)
 {
@@ -281,7 +281,7 @@ bool tcp_fast_payload(const struct xk_sess *s, const uint8_t *frame, uint32_t le
 	const uint32_t have = len - 20;
 	uint32_t hlen;
 
-	if (len < 20 + TCP_HDR_LEN || tcp_rests(ts) || !ip_net_plain(frame, len, s->map.key.w[0], TCP_PROTO) ||
+	if (len < 20 + TCP_HDR_LEN || tcp_is_compressed(ts) || !ip_net_plain(frame, len, s->map.key.w[0], TCP_PROTO) ||
 	    tcp_hdr_ports(t) != s->map.key.w[1] || (tcp_hdr_flags(t) & (TCP_SYN | TCP_RST | TCP_URG | TCP_ACK)) != TCP_ACK)
 		return false;
 	hlen = tcp_hdr_len(t);

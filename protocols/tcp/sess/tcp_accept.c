@@ -11,7 +11,7 @@ void tcp_refuse(const struct tcp_arrival *a, unsigned why)
 	struct tcp_acts acts = { 0 };
 
 	tcp_input_closed(a->g, &acts);
-	if (acts.do_ & TCP_A_RESET) {
+	if (acts.acts & TCP_A_RESET) {
 		xk_count(a->r->count[TCP_COUNT_RST_OUT]);
 		tcp_answer(a->r, a->lls, a->m, acts.rst_seq, acts.rst_ack, acts.rst_flags, 0, NULL, 0);
 	}
@@ -146,7 +146,7 @@ int tcp_accept(const struct tcp_arrival *a, const struct xk_enable *e, const str
 	else
 		xk_msg_free(a->m);
 	if (ts->s.rcnt > 1)
-		tcp_rest_soon(ts);
+		tcp_idle_soon(ts);
 	xk_close(&ts->s);
 	return XK_OK;
 }

@@ -55,7 +55,7 @@ static void fin_here(struct tcp_sess *ts, struct tcp_acts *a)
 	tcp_cb(ts)->rcv_nxt++;
 	tcp_input_fin(tcp_cb(ts), a);
 	tcp_reass_free(ts);
-	tcp_tell_close(ts);
+	tcp_notify_close(ts);
 }
 
 /* What was kept and is in order now; true: the FIN is among it. */
@@ -86,18 +86,18 @@ static void bytes(struct tcp_sess *ts, const struct tcp_env *e, const struct tcp
 		  struct xk_msg *m)
 {
 	uint32_t seq = g->seq + !!(g->flags & TCP_SYN) + a->skip;
-	bool fin = (a->do_ & TCP_A_FIN) != 0;
+	bool fin = (a->acts & TCP_A_FIN) != 0;
 
-	if (a->do_ & (TCP_A_OOO | TCP_A_DATA)) {
+	if (a->acts & (TCP_A_OOO | TCP_A_DATA)) {
 		m = payload(ts->s.rep, g, a, m);
 		if (XK_UNLIKELY(m == NULL))
 			return;
 	}
-	if (a->do_ & TCP_A_OOO) {
+	if (a->acts & TCP_A_OOO) {
 		tcp_reass_put(ts, m, seq, fin);
 		return;
 	}
-	if (a->do_ & TCP_A_DATA)
+	if (a->acts & TCP_A_DATA)
 		tcp_deliver(ts, m);
 	else
 		xk_msg_free(m);
@@ -110,7 +110,7 @@ static void bytes(struct tcp_sess *ts, const struct tcp_env *e, const struct tcp
 static void opened(struct tcp_sess *ts)
 {
 	tcp_cb(ts)->flags |= TCP_F_TOLD_OPEN;
-	tcp_tell(ts, XK_STREAM_OPENED, XK_OK);
+	tcp_notify(ts, XK_STREAM_OPENED, XK_OK);
 }
 
 /* Everything that is to be sent now. */
@@ -146,26 +146,26 @@ static void time_wait(struct tcp_sess *ts)
 static void carry_out(struct tcp_sess *ts, const struct tcp_env *e, const struct tcp_seg *g, struct tcp_acts *a,
 		      struct xk_msg *m)
 {
-	if (a->do_ & TCP_A_RESET)
+	if (a->acts & TCP_A_RESET)
 		refuse(ts, a, m);
-	if (a->do_ & TCP_A_DROP) {
+	if (a->acts & TCP_A_DROP) {
 		xk_drop(ts->s.rep, a->drop, m);
 		m = NULL;
 	}
-	if (a->do_ & TCP_A_OPENED)
+	if (a->acts & TCP_A_OPENED)
 		opened(ts);
-	if (a->do_ & TCP_A_DRAINED)
-		tcp_tell_drained(ts);
-	if ((a->do_ & TCP_A_URGENT) && tcp_cb(ts)->state != TCP_S_CLOSED)
-		tcp_tell(ts, XK_STREAM_URGENT, XK_OK);
+	if (a->acts & TCP_A_DRAINED)
+		tcp_notify_drained(ts);
+	if ((a->acts & TCP_A_URGENT) && tcp_cb(ts)->state != TCP_S_CLOSED)
+		tcp_notify(ts, XK_STREAM_URGENT, XK_OK);
 	if (m != NULL && tcp_cb(ts)->state != TCP_S_CLOSED)
 		bytes(ts, e, g, a, m);
 	else if (m != NULL)
 		xk_msg_free(m);
-	send(ts, a->do_);
-	if ((a->do_ & TCP_A_TIME_WAIT) && tcp_cb(ts)->state == TCP_S_TIME_WAIT)
+	send(ts, a->acts);
+	if ((a->acts & TCP_A_TIME_WAIT) && tcp_cb(ts)->state == TCP_S_TIME_WAIT)
 		time_wait(ts);
-	if (a->do_ & TCP_A_FINISH)
+	if (a->acts & TCP_A_FINISH)
 		tcp_finish(ts, a->err);
 }
 
@@ -177,7 +177,7 @@ bool tcp_act(struct tcp_sess *ts, const struct tcp_seg *g, struct xk_msg *m)
 	xk_count(e.count[TCP_COUNT_SLOW]);
 	tcp_cb(ts)->segs_in++;
 	tcp_input(tcp_cb(ts), &e, g, &a);
-	if (XK_UNLIKELY(a.do_ & TCP_A_REUSE))
+	if (XK_UNLIKELY(a.acts & TCP_A_REUSE))
 		return false;
 	carry_out(ts, &e, g, &a, m);
 	return true;

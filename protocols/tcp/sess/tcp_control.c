@@ -89,7 +89,7 @@ static void sess_error(struct tcp_sess *ts, const struct ip_error_in *e, uint32_
 {
 	struct tcp_cb *cb = tcp_cb(ts);
 
-	if (tcp_rests(ts))               /* nothing in flight */
+	if (tcp_is_compressed(ts))               /* nothing in flight */
 		return;
 	/* RFC 5927 4.1: of something that may be in flight.  A connection that stands
 	 * without anything in flight has nothing that could be returned. */
@@ -133,7 +133,7 @@ static int count_state(struct xk_mapnode *node, void *arg)
 	const struct tcp_sess *ts = tcp_sess(xk_container_of(node, struct xk_sess, map));
 	uint32_t *n = arg;
 
-	n[tcp_rests(ts) ? TCP_S_ESTABLISHED : tcp_cb(ts)->state]++;
+	n[tcp_is_compressed(ts) ? TCP_S_ESTABLISHED : tcp_cb(ts)->state]++;
 	return XK_MAP_KEEP;
 }
 
@@ -419,7 +419,7 @@ static int sess_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned le
 	}
 }
 
-/* What it is at rest is told without waking it. */
+/* What it is compressed is told without waking it. */
 static bool is_question(unsigned op)
 {
 	return op < XK_CTL_PRIVATE ? op != XK_STREAM_MANUAL && op != XK_STREAM_TAKEN && op != XK_STREAM_SHUTDOWN &&
@@ -432,7 +432,7 @@ static int rest_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned le
 	int res;
 
 	if (is_question(op)) {
-		tcp_rest_copy(ts, &l);
+		tcp_idle_copy(ts, &l);
 		ts->s.hot = (uintptr_t)&l.cb;
 		res = sess_control(ts, op, buf, len);
 		ts->s.hot = 0;
@@ -442,7 +442,7 @@ static int rest_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned le
 		return res;
 	}
 	if (op == XK_STREAM_ABORT)
-		return tcp_rest_abort(ts), 0;
+		return tcp_idle_abort(ts), 0;
 	return tcp_wake(ts) ? sess_control(ts, op, buf, len) : XK_E_NOMEM;
 }
 
@@ -450,5 +450,5 @@ int tcp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
 {
 	struct tcp_sess *ts = tcp_sess(s);
 
-	return XK_UNLIKELY(tcp_rests(ts)) ? rest_control(ts, op, buf, len) : sess_control(ts, op, buf, len);
+	return XK_UNLIKELY(tcp_is_compressed(ts)) ? rest_control(ts, op, buf, len) : sess_control(ts, op, buf, len);
 }

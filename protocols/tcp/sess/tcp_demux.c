@@ -53,7 +53,7 @@ static bool sum_good(const struct xk_rep *r, struct xk_msg *m)
 
 static bool is_over(const struct tcp_sess *ts)
 {
-	return !tcp_rests(ts) && tcp_cb(ts)->state == TCP_S_CLOSED;
+	return !tcp_is_compressed(ts) && tcp_cb(ts)->state == TCP_S_CLOSED;
 }
 
 /* The session under k, or NULL.  One that is over but held keeps its key without
@@ -88,10 +88,10 @@ static void run(struct tcp_sess *ts, const struct tcp_seg *g, struct xk_msg *m)
 		reuse(ts, g, m);
 }
 
-/* One at rest is woken for its segment; without memory the segment is lost. */
+/* One compressed is woken for its segment; without memory the segment is lost. */
 static bool awake(struct tcp_sess *ts, struct xk_msg *m)
 {
-	if (XK_LIKELY(!tcp_rests(ts)) || tcp_wake(ts))
+	if (XK_LIKELY(!tcp_is_compressed(ts)) || tcp_wake(ts))
 		return true;
 	xk_drop(ts->s.rep, XK_DROP_NOMEM, m);
 	return false;

@@ -71,7 +71,7 @@ void tcp_finish(struct tcp_sess *ts, int err)
 	withdraw(ts);
 	guard(ts);
 	if (err != XK_OK && held)
-		tcp_tell(ts, XK_STREAM_FAILED, err);
+		tcp_notify(ts, XK_STREAM_FAILED, err);
 	unguard(ts);
 }
 
@@ -146,7 +146,7 @@ void tcp_close(struct xk_sess *s)
 {
 	struct tcp_sess *ts = tcp_sess(s);
 
-	if (tcp_rests(ts) && !tcp_wake_or_end(ts))
+	if (tcp_is_compressed(ts) && !tcp_wake_or_end(ts))
 		return;                  /* and nobody held it */
 	if (tcp_cb(ts)->state == TCP_S_CLOSED)
 		tcp_sess_free(ts);

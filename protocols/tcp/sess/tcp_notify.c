@@ -11,7 +11,7 @@ static bool listens(const struct tcp_sess *ts)
 	return tcp_held(ts) && !(tcp_cb(ts)->flags & TCP_F_ORPHAN);
 }
 
-void tcp_tell(struct tcp_sess *ts, enum xk_stream_what what, int err)
+void tcp_notify(struct tcp_sess *ts, enum xk_stream_what what, int err)
 {
 	struct xk_stream_event ev = { &ts->s, what, err };
 
@@ -19,17 +19,17 @@ void tcp_tell(struct tcp_sess *ts, enum xk_stream_what what, int err)
 		xk_control(ts->s.up->rep, XK_CTL_STREAM_EVENT, &ev, sizeof ev);
 }
 
-void tcp_tell_drained(struct tcp_sess *ts)
+void tcp_notify_drained(struct tcp_sess *ts)
 {
 	struct tcp_cb *cb = tcp_cb(ts);
 
 	if ((cb->flags & TCP_F_DRAINING) && tcp_drained(cb)) {
 		cb->flags &= ~TCP_F_DRAINING;
-		tcp_tell(ts, XK_STREAM_DRAINED, XK_OK);
+		tcp_notify(ts, XK_STREAM_DRAINED, XK_OK);
 	}
 }
 
-void tcp_tell_close(struct tcp_sess *ts)
+void tcp_notify_close(struct tcp_sess *ts)
 {
 	if ((tcp_cb(ts)->flags & TCP_F_TOLD_CLOSE) || !listens(ts))
 		return;
@@ -48,12 +48,12 @@ static bool room_worth_telling(const struct tcp_sess *ts)
 }
 
 /* The promise of xk_stream.h. */
-XK_NOINLINE void tcp_tell_room(struct tcp_sess *ts)
+XK_NOINLINE void tcp_notify_room(struct tcp_sess *ts)
 {
 	struct tcp_cb *cb = tcp_cb(ts);
 
 	if ((cb->flags & TCP_F_WANT_ROOM) && room_worth_telling(ts)) {
 		cb->flags &= ~TCP_F_WANT_ROOM;
-		tcp_tell(ts, XK_STREAM_WRITABLE, XK_OK);
+		tcp_notify(ts, XK_STREAM_WRITABLE, XK_OK);
 	}
 }

@@ -46,7 +46,7 @@ bool tcp_resend(struct tcp_sess *ts, const struct tcp_env *e, struct xk_msg *m)
 		return false;
 	if (XK_UNLIKELY(m->tot > most))
 		tcp_sendq_recut(cb, m, most);
-	flags |= (*tcp_sq_flags(m) & TCP_SQ_PUSH) >> 1;
+	flags |= tcp_sq_psh(m);
 	if (ends_stream(cb, seq + m->tot)) {
 		flags |= TCP_FIN;
 		cb->snd_nxt = cb->snd_max;
@@ -109,7 +109,7 @@ static uint16_t new_flags(struct tcp_cb *cb, struct xk_msg *m)
 {
 	uint16_t flags = TCP_ACK;
 
-	flags |= (*tcp_sq_flags(m) & TCP_SQ_PUSH) >> 1;
+	flags |= tcp_sq_psh(m);
 	if (XK_UNLIKELY(cb->flags & TCP_F_CWR)) {
 		flags |= TCP_CWR;
 		cb->flags &= ~TCP_F_CWR;
@@ -254,7 +254,7 @@ static void output(struct tcp_sess *ts, bool forced)
 		persist(cb, &e);
 	tcp_timer_sync(ts);
 	if (XK_UNLIKELY(cb->flags & TCP_F_WANT_ROOM))
-		tcp_tell_room(ts);
+		tcp_notify_room(ts);
 }
 
 void tcp_output(struct tcp_sess *ts)

@@ -59,7 +59,7 @@ void tcp_push(struct xk_sess *s, struct xk_msg *m)
 {
 	struct tcp_sess *ts = tcp_sess(s);
 
-	if (XK_UNLIKELY(tcp_rests(ts)) && !tcp_wake_or_end(ts))
+	if (XK_UNLIKELY(tcp_is_compressed(ts)) && !tcp_wake_or_end(ts))
 		xk_drop(s->rep, XK_DROP_NOMEM, m);
 	else
 		push_awake(ts, m);

@@ -19,7 +19,7 @@
  *   tcp_timewait.c   TIME-WAIT, capped
  *   tcp_stalled.c    closed windows, given up for room
  *   tcp_memory.c     queues while memory is short; tcp_shed.c: who is given up then
- *   tcp_rest.c       idle connections give their working memory back
+ *   tcp_idle.c       idle connections give their working memory back
  *   tcp_control.c    control operations, ICMP (RFC 5927, 1191)
  *   ../tcp_profile.c named sets of parameters
  *
@@ -91,10 +91,10 @@ static inline struct tcp_rep *tcp_rep(const struct xk_rep *r) { return r->state;
  * A session is two objects: what finds it and is true of it for as long as it lives,
  * and what it needs while something happens (struct tcp_live, from a slab of the
  * replica, named by s.hot).  A connection that stands and is idle has only the
- * first: it is at rest.  Whoever comes from outside wakes it before it looks at
+ * first: it is compressed.  Whoever comes from outside wakes it before it looks at
  * tcp_cb or tcp_live; once awake it stays so while something is under way.
  */
-struct tcp_rest {                        /* tcp_rest.c; valid while at rest */
+struct tcp_idle {                        /* tcp_idle.c; valid while compressed */
 	uint32_t rcv_nxt, rcv_adv, snd_una, snd_wnd, max_wnd, flags;
 	uint32_t cwnd, ssthresh, srtt, rttvar, cc, ts_recent, idle_since;
 	uint16_t peer_mss, path_mss;
@@ -103,12 +103,12 @@ struct tcp_rest {                        /* tcp_rest.c; valid while at rest */
 	uint8_t  quick;
 };
 struct tcp_sess {
-	struct xk_sess  s;               /* s.hot: its struct tcp_live's cb; 0: at rest, s.own and s.aux count for rest */
+	struct xk_sess  s;               /* s.hot: its struct tcp_live's cb; 0: compressed, s.own and s.aux count for it */
 	int32_t         pops;            /* of s.rcnt: pops in progress (tcp_act.c) */
-	struct tcp_rest rest;
+	struct tcp_idle idle;
 };
 #ifndef XK_DEBUG
-_Static_assert(sizeof(struct tcp_sess) == 3 * XK_CACHELINE, "three lines at rest");
+_Static_assert(sizeof(struct tcp_sess) == 3 * XK_CACHELINE, "three lines compressed");
 #endif
 struct tcp_live {
 	uint32_t        psum;            /* folded ip_pseudo_sum, for the up path (tcp_sess_bind) */
@@ -129,7 +129,7 @@ static inline struct tcp_live *tcp_live(const struct tcp_sess *ts)
 {
 	return xk_container_of(tcp_cb(ts), struct tcp_live, cb);
 }
-static inline bool tcp_rests(const struct tcp_sess *ts) { return ts->s.hot == 0; }
+static inline bool tcp_is_compressed(const struct tcp_sess *ts) { return ts->s.hot == 0; }
 /* Ports, host order; the key is as a received header says it. */
 static inline uint16_t tcp_lport(const struct tcp_sess *ts) { return tcp_ports_destination((uint32_t)ts->s.map.key.w[1]); }
 static inline uint16_t tcp_rport(const struct tcp_sess *ts) { return tcp_ports_source((uint32_t)ts->s.map.key.w[1]); }
@@ -183,12 +183,12 @@ bool tcp_act(struct tcp_sess *ts, const struct tcp_seg *g, struct xk_msg *m);
 /* ---- tcp_notify.c ---------------------------------------------------------------------- */
 
 /* Tells the holder above; nothing when there is none. */
-void tcp_tell(struct tcp_sess *ts, enum xk_stream_what what, int err);
+void tcp_notify(struct tcp_sess *ts, enum xk_stream_what what, int err);
 /* DRAINED, where it is owed and all has been acknowledged. */
-void tcp_tell_drained(struct tcp_sess *ts);
-void tcp_tell_close(struct tcp_sess *ts);
+void tcp_notify_drained(struct tcp_sess *ts);
+void tcp_notify_close(struct tcp_sess *ts);
 /* WRITABLE, where it is owed and there is room worth it. */
-void tcp_tell_room(struct tcp_sess *ts);
+void tcp_notify_room(struct tcp_sess *ts);
 
 /* ---- tcp_output.c, tcp_push.c --------------------------------------------------- */
 
@@ -242,21 +242,21 @@ void tcp_timer_stop(struct tcp_sess *ts);       /* all off */
 /* The wheel calls in ms, though nothing is due then. */
 void tcp_timer_look(struct tcp_sess *ts, uint32_t ms);
 
-/* ---- tcp_rest.c ------------------------------------------------------------------------------------------ */
+/* ---- tcp_idle.c ------------------------------------------------------------------------------------------ */
 
-/* A session at rest gets its working memory; false: there is none, and nothing has changed. */
+/* A session compressed gets its working memory; false: there is none, and nothing has changed. */
 bool tcp_wake(struct tcp_sess *ts);
 /* The same where the connection cannot go on without: it ends (RST, FAILED) and is
  * CLOSED, with memory that all such share.  It may be gone when nobody holds it. */
 bool tcp_wake_or_end(struct tcp_sess *ts);
-/* tcp_abort of one at rest: needs no memory. */
-void tcp_rest_abort(struct tcp_sess *ts);
+/* tcp_abort of one compressed: needs no memory. */
+void tcp_idle_abort(struct tcp_sess *ts);
 /* What it would be awake, in *l; the session is as it was. */
-void tcp_rest_copy(const struct tcp_sess *ts, struct tcp_live *l);
-/* Nothing is due: is it idle?  Then it goes to rest, or is looked at again later. */
-void tcp_rest_look(struct tcp_sess *ts);
+void tcp_idle_copy(const struct tcp_sess *ts, struct tcp_live *l);
+/* Nothing is due: is it idle?  Then it is compressed, or is looked at again later. */
+void tcp_idle_look(struct tcp_sess *ts);
 /* A new connection, about which the peer has said nothing yet. */
-void tcp_rest_soon(struct tcp_sess *ts);
+void tcp_idle_soon(struct tcp_sess *ts);
 
 /* ---- tcp_key.c, tcp_sess.c, tcp_open.c, tcp_end.c -------------------------------------------------------------------------------------------- */
 

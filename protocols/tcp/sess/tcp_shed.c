@@ -80,7 +80,7 @@ static void tell(void *o, void *arg)
 		tcp_window_opened(ts);
 	}
 	if (l->cb.flags & TCP_F_WANT_ROOM)
-		tcp_tell_room(ts);
+		tcp_notify_room(ts);
 	xk_close(&ts->s);
 }
 

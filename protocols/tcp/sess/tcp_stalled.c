@@ -20,7 +20,7 @@ static bool stands_still(const struct xk_rep *r, const struct tcp_sess *ts)
 {
 	const struct tcp_cb *cb;
 
-	if (ts->s.rep != r || tcp_rests(ts))
+	if (ts->s.rep != r || tcp_is_compressed(ts))
 		return false;
 	cb = tcp_cb(ts);
 	return cb->state != TCP_S_CLOSED && cb->at[TCP_T_PERSIST] != 0 && cb->snd_wnd == 0 &&

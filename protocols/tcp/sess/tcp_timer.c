@@ -250,7 +250,7 @@ static void fire(struct xk_timer *t)
 		tcp_timer_sync(ts);
 	ts->pops--;
 	if (tcp_live(ts)->wheel_at == 0 && ts->s.rcnt > 1)
-		tcp_rest_look(ts);
+		tcp_idle_look(ts);
 	xk_close(&ts->s);
 }
 

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tcp_rest.c - idle connections give their working memory back.
+ * tcp_idle.c - idle connections give their working memory back.
  *
  * A connection that stands, has nothing under way, nothing owed, nothing held and no
  * deadline needs its control block for nothing: all that is left to know of it fits
- * the line that its session has spare.  After a silence (tune.rest) it is put there
+ * the line that its session has spare.  After a silence (tune.idle_compress) it is put there
  * and the block goes to the next connection; the first segment, push or setting
- * wakes it.  New connections rest at once when nothing was said with them.
+ * wakes it.  New connection is compressed at once when nothing was said with them.
  *
  * Kept exactly: sequence numbers, windows, timestamps, round trips, congestion
  * window and threshold, what was negotiated, counters.  Forgotten, as after any long
  * silence: the undo of an old reduction, RACK's round trips, the age of a window of
  * CUBIC.  What does not fit (more than 4 GiB or 16 million segments moved) or is not
  * the node's default (buffers, keepalive, user timeout) keeps its block.
- * Invariant: tcp_wake undoes sleep; a session at rest is ESTABLISHED, bound, and held.
+ * Invariant: tcp_wake undoes compress; a session compressed is ESTABLISHED, bound, and held.
  */
 #include "protocols/tcp/sess/tcp_sess.h"
 
-/* What may be set of a connection at rest. */
+/* What may be set of a connection compressed. */
 #define FLAGS (TCP_F_TOLD_OPEN | TCP_F_TS | TCP_F_SACK | TCP_F_WSCALE | TCP_F_ECN | TCP_F_ECE | \
 	       TCP_F_CWR | TCP_F_NODELAY | TCP_F_CORK | TCP_F_MANUAL | TCP_F_RST_CLOSE | TCP_F_PMTU | TCP_F_PASSIVE)
 /* What must not; all others are of no meaning then. */
@@ -26,7 +26,7 @@
 
 #define SEGS_BITS 24
 
-/* s.aux at rest. */
+/* s.aux compressed. */
 struct odds {
 	uint32_t recover : 1;            /* `recover` is snd_una, else the number before */
 	uint32_t wl1 : 1;                /* `snd_wl1` is rcv_nxt, else the number before */
@@ -36,7 +36,7 @@ struct odds {
 };
 _Static_assert(sizeof(struct odds) == sizeof(uint32_t), "the session's aux");
 
-/* s.own at rest. */
+/* s.own compressed. */
 struct sums {
 	uint32_t bytes_acked, bytes_received;
 	uint64_t segs_in : SEGS_BITS, segs_out : SEGS_BITS, retransmits : 16;
@@ -67,7 +67,7 @@ static bool usual_options(const struct tcp_cb *cb)
 /* Will the line ever be enough for this one? */
 static bool fits(const struct tcp_cb *cb)
 {
-	return cb->tune->rest != 0 && cb->state == TCP_S_ESTABLISHED && !(cb->flags & TCP_F_KEEPALIVE) &&
+	return cb->tune->idle_compress != 0 && cb->state == TCP_S_ESTABLISHED && !(cb->flags & TCP_F_KEEPALIVE) &&
 	       cb->bytes_acked <= UINT32_MAX && cb->bytes_received <= UINT32_MAX &&
 	       (cb->segs_in | cb->segs_out) >> SEGS_BITS == 0 && cb->retransmits <= UINT16_MAX &&
 	       usual_options(cb) && usual_buffers(cb);
@@ -108,23 +108,23 @@ static bool idle(const struct tcp_cb *cb, uint32_t now)
 	return !(cb->flags & BUSY) && sent_all(cb) && read_all(cb) && no_deadline(cb) && derivable(cb, now);
 }
 
-/* ---- to rest and back ------------------------------------------------------------------ */
+/* ---- compressed and back ------------------------------------------------------------------ */
 
-static void keep_rest(struct tcp_rest *t, const struct tcp_cb *cb)
+static void keep_idle_state(struct tcp_idle *t, const struct tcp_cb *cb)
 {
-	*t = (struct tcp_rest){
+	*t = (struct tcp_idle){
 		.rcv_nxt = cb->rcv_nxt, .rcv_adv = cb->rcv_adv, .snd_una = cb->snd_una,
 		.snd_wnd = cb->snd_wnd, .max_wnd = cb->max_wnd, .flags = cb->flags & FLAGS,
 		.cwnd = cb->cwnd, .ssthresh = cb->ssthresh, .srtt = cb->srtt,
 		.rttvar = cb->srtt != 0 ? cb->rttvar : cb->rto,
-		.cc = cb->cc->rest(cb), .ts_recent = cb->ts_recent, .idle_since = cb->idle_since,
+		.cc = cb->cc->keep(cb), .ts_recent = cb->ts_recent, .idle_since = cb->idle_since,
 		.peer_mss = cb->peer_mss, .path_mss = cb->path_mss,
 		.ts_recent_at = (uint16_t)(cb->ts_recent_at >> 16),
 		.wscales = (uint8_t)(cb->rcv_wscale << 4 | cb->snd_wscale), .quick = cb->quick,
 	};
 }
 
-static void sleep(struct tcp_sess *ts)
+static void compress(struct tcp_sess *ts)
 {
 	const struct tcp_cb *cb = tcp_cb(ts);
 	struct odds o = { .recover = cb->recover == cb->snd_una, .wl1 = cb->snd_wl1 == cb->rcv_nxt,
@@ -133,7 +133,7 @@ static void sleep(struct tcp_sess *ts)
 	struct sums n = { (uint32_t)cb->bytes_acked, (uint32_t)cb->bytes_received,
 			  (uint32_t)cb->segs_in, (uint32_t)cb->segs_out, (uint16_t)cb->retransmits };
 
-	keep_rest(&ts->rest, cb);
+	keep_idle_state(&ts->idle, cb);
 	memcpy(&ts->s.aux, &o, sizeof o);
 	memcpy(ts->s.own, &n, sizeof n);
 	tcp_timer_stop(ts);
@@ -141,7 +141,7 @@ static void sleep(struct tcp_sess *ts)
 	ts->s.hot = 0;
 }
 
-static void wake_sending(struct tcp_cb *cb, const struct tcp_rest *t, struct odds o)
+static void wake_sending(struct tcp_cb *cb, const struct tcp_idle *t, struct odds o)
 {
 	cb->snd_una = cb->snd_nxt = cb->snd_max = cb->snd_end = cb->snd_up = cb->snd_sml = cb->high_sacked = t->snd_una;
 	cb->recover = t->snd_una - !o.recover;
@@ -168,7 +168,7 @@ static void wake_sending(struct tcp_cb *cb, const struct tcp_rest *t, struct odd
 	cb->rack_persist = (uint8_t)o.persist;
 }
 
-static void wake_receiving(struct tcp_cb *cb, const struct tcp_rest *t)
+static void wake_receiving(struct tcp_cb *cb, const struct tcp_idle *t)
 {
 	cb->rcv_nxt = cb->rcv_acked = cb->rcv_up = t->rcv_nxt;
 	cb->rcv_adv = t->rcv_adv;
@@ -183,8 +183,8 @@ static void wake_sums(struct tcp_cb *cb, const struct tcp_sess *ts)
 	struct sums n;
 
 	memcpy(&n, ts->s.own, sizeof n);
-	cb->iss = ts->rest.snd_una - 1 - n.bytes_acked;
-	cb->irs = ts->rest.rcv_nxt - 1 - n.bytes_received;
+	cb->iss = ts->idle.snd_una - 1 - n.bytes_acked;
+	cb->irs = ts->idle.rcv_nxt - 1 - n.bytes_received;
 	cb->bytes_acked = n.bytes_acked;
 	cb->bytes_received = n.bytes_received;
 	cb->segs_in = n.segs_in;
@@ -201,19 +201,19 @@ static void fill(const struct tcp_sess *ts, struct tcp_live *l)
 	memcpy(&o, &ts->s.aux, sizeof o);
 	tcp_cb_init(cb, tcp_tune(ts->s.rep));
 	cb->state = TCP_S_ESTABLISHED;
-	cb->flags = ts->rest.flags;
+	cb->flags = ts->idle.flags;
 	if (cb->tune->whole_buffers) {
-		cb->path_mss = ts->rest.path_mss;
-		cb->peer_mss = ts->rest.peer_mss;
+		cb->path_mss = ts->idle.path_mss;
+		cb->peer_mss = ts->idle.peer_mss;
 		tcp_round_buffers(cb);
 	}
 	wake_sums(cb, ts);
-	wake_receiving(cb, &ts->rest);
-	wake_sending(cb, &ts->rest, o);
+	wake_receiving(cb, &ts->idle);
+	wake_sending(cb, &ts->idle, o);
 	cb->ts_off = tcp_ts_offset(ts->s.rep, &ts->s.map.key);
 }
 
-void tcp_rest_copy(const struct tcp_sess *ts, struct tcp_live *l)
+void tcp_idle_copy(const struct tcp_sess *ts, struct tcp_live *l)
 {
 	memset(l, 0, sizeof *l);
 	fill(ts, l);
@@ -229,7 +229,7 @@ bool tcp_wake(struct tcp_sess *ts)
 	tcp_live_header(ts, l);
 	ts->s.hot = (uintptr_t)&l->cb;
 	tcp_timer_init(ts);
-	tcp_timer_look(ts, l->cb.tune->rest);
+	tcp_timer_look(ts, l->cb.tune->idle_compress);
 	return true;
 }
 
@@ -238,7 +238,7 @@ static void end_without(struct tcp_sess *ts, int err)
 {
 	struct tcp_live l;
 
-	tcp_rest_copy(ts, &l);
+	tcp_idle_copy(ts, &l);
 	tcp_live_header(ts, &l);
 	ts->s.hot = (uintptr_t)&l.cb;
 	tcp_timer_init(ts);
@@ -260,7 +260,7 @@ bool tcp_wake_or_end(struct tcp_sess *ts)
 	return false;
 }
 
-void tcp_rest_abort(struct tcp_sess *ts)
+void tcp_idle_abort(struct tcp_sess *ts)
 {
 	if (tcp_wake(ts))
 		tcp_abort(ts);
@@ -276,7 +276,7 @@ static bool alone(const struct tcp_sess *ts)
 	return ts->pops == 0 && tcp_held(ts);
 }
 
-void tcp_rest_look(struct tcp_sess *ts)
+void tcp_idle_look(struct tcp_sess *ts)
 {
 	const struct tcp_cb *cb = tcp_cb(ts);
 	uint32_t now = tcp_ms(ts->s.rep->vp->now), sent = now - cb->idle_since, heard = now - cb->last_rcv;
@@ -284,22 +284,22 @@ void tcp_rest_look(struct tcp_sess *ts)
 
 	if (!fits(cb))
 		return;
-	if (quiet < cb->tune->rest)
-		tcp_timer_look(ts, cb->tune->rest - quiet);
+	if (quiet < cb->tune->idle_compress)
+		tcp_timer_look(ts, cb->tune->idle_compress - quiet);
 	else if (alone(ts) && idle(cb, now))
-		sleep(ts);
+		compress(ts);
 	else
-		tcp_timer_look(ts, cb->tune->rest);
+		tcp_timer_look(ts, cb->tune->idle_compress);
 }
 
-void tcp_rest_soon(struct tcp_sess *ts)
+void tcp_idle_soon(struct tcp_sess *ts)
 {
 	const struct tcp_cb *cb = tcp_cb(ts);
 
 	if (!fits(cb))
 		return;
 	if (alone(ts) && idle(cb, tcp_ms(ts->s.rep->vp->now)))
-		sleep(ts);
+		compress(ts);
 	else if (tcp_live(ts)->wheel_at == 0)
-		tcp_timer_look(ts, cb->tune->rest);
+		tcp_timer_look(ts, cb->tune->idle_compress);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_tcp_rest.c - idle connections: when they give their working memory back, what
+ * test_tcp_idle.c - idle connections: when they give their working memory back, what
  * is true of them meanwhile, what wakes them, and when there is no memory to wake.
  *
  * A connection at rest must say and do what it would say and do awake, so most tests
@@ -34,7 +34,7 @@ static void end(void)
 	tf_down(&f);
 }
 
-static bool rests(void) { return tcp_rests(tcp_sess(s)); }
+static bool rests(void) { return tcp_is_compressed(tcp_sess(s)); }
 static void wait(uint32_t ms) { pf_run(&f, (xk_ns)ms * XK_MS); }
 /* Blocks in use: one is what those without memory share. */
 static uint32_t blocks(void) { return tcp_rep(s->rep)->live_slab.live - 1; }
@@ -68,7 +68,7 @@ static void a_new_connection_rests_at_once(void)
 
 static void silence_brings_it_to_rest_and_the_next_segment_wakes_it(void)
 {
-	up("rest=500ms");
+	up("idle_compress=500ms");
 	data(0, "hello", 5, 0);
 	CU_ASSERT(!rests() && blocks() == 1);
 	wait(450);
@@ -85,7 +85,7 @@ static void silence_brings_it_to_rest_and_the_next_segment_wakes_it(void)
 
 static void what_is_sent_wakes_it_and_it_rests_when_all_is_acknowledged(void)
 {
-	up(PLAIN "rest=500ms; rto_min=200ms");
+	up(PLAIN "idle_compress=500ms; rto_min=200ms");
 	wait(2000);
 	tf_push(&f, s, "abc", 3);
 	CU_ASSERT(!rests());
@@ -108,7 +108,7 @@ static void one_that_was_opened_here_rests_too(void)
 {
 	struct tf_out syn;
 
-	tf_up1(&f, "rest=300ms");
+	tf_up1(&f, "idle_compress=300ms");
 	tf_listen(&f);
 	s = tf_connect(&f, &syn);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
@@ -124,7 +124,7 @@ static void what_holds_something_back_keeps_its_memory(void)
 {
 	uint32_t on = 1, n = 5;
 
-	up("rest=300ms");
+	up("idle_compress=300ms");
 	tf_control(&f, s, XK_STREAM_MANUAL, &on, sizeof on);
 	data(0, "hello", 5, 0);
 	wait(3000);
@@ -150,22 +150,22 @@ static void what_is_not_as_the_node_has_it_keeps_its_memory(void)
 	struct tcp_keepalive k = { .on = 1, .idle_ms = 100000 };
 	uint32_t v = 123456;
 
-	up("rest=300ms");
+	up("idle_compress=300ms");
 	tf_control(&f, s, TCP_CTL_KEEPALIVE, &k, sizeof k);
 	wait(3000);
 	CU_ASSERT(!rests());
 	end();
-	up("rest=300ms");
+	up("idle_compress=300ms");
 	tf_control(&f, s, TCP_CTL_RCVBUF, &v, sizeof v);
 	wait(3000);
 	CU_ASSERT(!rests() && info().rcv_buf == v);
 	end();
-	up("rest=300ms");
+	up("idle_compress=300ms");
 	tf_control(&f, s, TCP_CTL_USER_TIMEOUT, &v, sizeof v);
 	wait(3000);
 	CU_ASSERT(!rests());
 	end();
-	up("rest=0s");
+	up("idle_compress=0s");
 	wait(3000);
 	CU_ASSERT(!rests());
 	end();
@@ -208,10 +208,10 @@ static void compare(const char *a, const char *b)
 
 static void it_says_of_itself_what_it_would_say_awake(void)
 {
-	compare(PLAIN "rest=1s", PLAIN "rest=0s");
-	compare(PLAIN "rest=200ms; cc=reno", PLAIN "rest=0s; cc=reno");
-	compare(PLAIN "rest=1s; whole_buffers=true; rcv_buf=50000; snd_buf=70001",
-		PLAIN "rest=0s; whole_buffers=true; rcv_buf=50000; snd_buf=70001");
+	compare(PLAIN "idle_compress=1s", PLAIN "idle_compress=0s");
+	compare(PLAIN "idle_compress=200ms; cc=reno", PLAIN "idle_compress=0s; cc=reno");
+	compare(PLAIN "idle_compress=1s; whole_buffers=true; rcv_buf=50000; snd_buf=70001",
+		PLAIN "idle_compress=0s; whole_buffers=true; rcv_buf=50000; snd_buf=70001");
 }
 
 static void timestamps_and_options_outlive_it(void)
@@ -219,7 +219,7 @@ static void timestamps_and_options_outlive_it(void)
 	uint8_t o[40];
 	uint32_t ts = 777, n = tf_syn_opts(o, 1000, true, &ts, 3);
 
-	tf_up1(&f, "rest=200ms; quick_acks=0");
+	tf_up1(&f, "idle_compress=200ms; quick_acks=0");
 	tf_listen(&f);
 	tf_in(&f, &(struct tf_seg){ .sport = TF_PEER_PORT, .seq = 1000, .flags = TCP_SYN, .wnd = 8000, .opt = o, .nopt = n });
 	sa = tf_out(&f, -1);

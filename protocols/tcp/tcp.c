@@ -119,8 +119,8 @@ static const struct xk_ops tcp_ops = {
 	.rep_init = tcp_rep_init, .rep_fini = tcp_rep_fini, .rep_stop = tcp_rep_stop,
 	.open = tcp_open, .open_enable = inet_open_enable, .open_disable = inet_open_disable,
 	.open_disable_all = xk_enable_unbind_all,
-	.demux = tcp_fast_demux, .demux_frames = tcp_fast_frames, .enter = tcp_enter, .control = tcp_control,
-	.push = tcp_fast_push, .pop = tcp_pop, .close = tcp_close, .sess_control = tcp_sess_control,
+	.demux = XK_FAST(tcp_fast_demux, tcp_demux), .demux_frames = XK_FAST(tcp_fast_frames, NULL), .enter = tcp_enter, .control = tcp_control,
+	.push = XK_FAST(tcp_fast_push, tcp_push), .pop = tcp_pop, .close = tcp_close, .sess_control = tcp_sess_control,
 };
 
 /* The ports are all it takes, and 8 bytes what is judged by them: shorter ones than TCP has

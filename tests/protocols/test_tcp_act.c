@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "protocols/tcp/fast/tcp_fast.h"
+#include "runtime/upi/xk_fast.h"
 #include "tests/protocols/tcp_fixture.h"
 #include "tests/support/xk_test.h"
 
@@ -168,6 +168,13 @@ static void what_is_not_from_one_host_to_one_host_is_not_answered(void)
 
 /* ---- bytes up --------------------------------------------------------------------------- */
 
+/* Of a build with fast paths; without them the counters count the plain way. */
+static void predicted(uint64_t n, uint64_t slow)
+{
+	if (XK_FAST(true, false))
+		CU_ASSERT(pf_count(&f, "tcp", "predicted") == n && pf_count(&f, "tcp", "not_predicted") == slow);
+}
+
 static void bytes_in_order_are_predicted_and_every_second_is_acknowledged(void)
 {
 	struct tf_out syn;
@@ -177,8 +184,7 @@ static void bytes_in_order_are_predicted_and_every_second_is_acknowledged(void)
 	for (uint32_t i = 0; i < 20; i++)
 		in(&syn, i * 100, 100, i % 3 ? 0 : TCP_PSH);
 	got(2000);
-	CU_ASSERT_EQUAL(pf_count(&f, "tcp", "not_predicted"), slow);
-	CU_ASSERT_EQUAL(pf_count(&f, "tcp", "predicted"), 20);
+	predicted(20, slow);
 	CU_ASSERT_EQUAL(tf_nout(&f), 10);
 	for (int i = 0; i < 10; i++)
 		CU_ASSERT_EQUAL(tf_out(&f, i).ack, PEER + 200u * (unsigned)(i + 1));
@@ -205,7 +211,7 @@ static void acknowledgements_of_data_are_predicted(void)
 					    .wnd = 5000 });
 		CU_ASSERT_EQUAL(tf_events(XK_STREAM_DRAINED), (i + 1) / 2);
 	}
-	CU_ASSERT_EQUAL(pf_count(&f, "tcp", "not_predicted"), slow);
+	predicted(10, slow);
 	CU_ASSERT_EQUAL(tf_control(&f, s, XK_STREAM_DRAIN, NULL, 0), 1);
 	over(s);
 }
@@ -443,7 +449,12 @@ static void run(const struct tf_out *syn, struct xk_sess *s, uint32_t first, uns
 		memset(d, 0xee, 14);
 		m[i] = pf_msg(d, 14 + tf_datagram(d + 14, &g));
 	}
-	CU_ASSERT_EQUAL(tcp_fast_frames(&r->up, s->down, &run), n);
+	if (r->node->proto->ops->demux_frames != NULL)
+		CU_ASSERT_EQUAL(r->node->proto->ops->demux_frames(&r->up, s->down, &run), n);
+	for (unsigned i = 0; i < n && r->node->proto->ops->demux_frames == NULL; i++) {
+		xk_frames_settle(&run, m[i]);
+		r->up.demux(&r->up, s->down, m[i]);
+	}
 	pf_leave(&f, 0);
 	pf_settle(&f);
 }
@@ -455,8 +466,8 @@ static void a_run_in_order_is_acknowledged_once(void)
 
 	run(&syn, s, 0, 32, 99);
 	got(3200);
-	CU_ASSERT(tf_nout(&f) == 1 && tf_out(&f, 0).ack == PEER + 3200);
-	CU_ASSERT_EQUAL(pf_count(&f, "tcp", "predicted"), 32);
+	CU_ASSERT(tf_nout(&f) == XK_FAST(1, 16) && tf_out(&f, -1).ack == PEER + 3200);
+	predicted(32, pf_count(&f, "tcp", "not_predicted"));
 	over(s);
 }
 
@@ -489,14 +500,15 @@ static void data_behind_our_fin_is_predicted(void)
 	CU_ASSERT_EQUAL(tf_state(s), TCP_S_FIN_WAIT_1);
 	in(&syn, 0, 100, 0);
 	run(&syn, s, 1, 9, 99);
-	CU_ASSERT(pf_count(&f, "tcp", "predicted") == 10 && pf_count(&f, "tcp", "not_predicted") == slow);
+	predicted(10, slow);
 	tf_in(&f, &(struct tf_seg){ .seq = PEER + 1000, .ack = syn.seq + 2, .flags = TCP_ACK, .wnd = 5000 });
-	CU_ASSERT(tf_state(s) == TCP_S_FIN_WAIT_2 && pf_count(&f, "tcp", "not_predicted") == slow + 1);
+	CU_ASSERT_EQUAL(tf_state(s), TCP_S_FIN_WAIT_2);
+	predicted(10, slow + 1);
 	g = data(&syn, 1000, 100, 0);
 	g.ack++;
 	tf_in(&f, &g);
 	got(1100);
-	CU_ASSERT(pf_count(&f, "tcp", "predicted") == 11 && pf_count(&f, "tcp", "not_predicted") == slow + 1);
+	predicted(11, slow + 1);
 	over(s);
 }
 

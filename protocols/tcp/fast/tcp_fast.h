@@ -7,12 +7,14 @@
  *   tcp_run.c         runs of segments up; what a driver may place
  *   tcp_push_quick.c  a full segment down at once
  *
- * Each does what the plain way would have done, with fewer instructions.
+ * Each does what the plain way would have done, with fewer instructions.  A build without
+ * them (--disable-fastpath) behaves the same: other floors name these in XK_FAST alone.
  */
 #ifndef TCP_FAST_H
 #define TCP_FAST_H
 
 #include "protocols/tcp/sess/tcp_sess.h"
+#include "runtime/upi/xk_fast.h"
 
 /* The operations demux, demux_frames and push. */
 void tcp_fast_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);

@@ -384,6 +384,14 @@ static int sess_set(struct tcp_sess *ts, unsigned op, void *buf, unsigned len)
 	}
 }
 
+/* What a driver may place, where that is known. */
+static int payload_of(void *buf, unsigned len)
+{
+	const xk_payload_fn fn = XK_FAST(tcp_fast_payload, NULL);
+
+	return fn != NULL ? inet_answer(buf, len, &fn, sizeof fn) : XK_E_NOTSUP;
+}
+
 static int sess_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned len)
 {
 	const struct tcp_cb *cb = tcp_cb(ts);
@@ -405,7 +413,7 @@ static int sess_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned le
 		/* Who asks wants to know whether a sum of its payload is of use. */
 		return cb->tune->checksum ? XK_E_NOTSUP : XK_E_INVAL;
 	case XK_CTL_PAYLOAD:
-		return inet_answer(buf, len, &(xk_payload_fn){ tcp_fast_payload }, sizeof(xk_payload_fn));
+		return payload_of(buf, len);
 	case XK_STREAM_ROOM:
 		return room(ts, buf, len);
 	case XK_STREAM_ERRNO:

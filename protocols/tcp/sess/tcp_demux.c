@@ -104,7 +104,7 @@ static void act_found(struct tcp_sess *ts, const struct tcp_seg *g, struct xk_ms
 {
 	if (!awake(ts, m))
 		return;
-	if (tcp_fast_predicted(ts, m))
+	if (XK_FAST(tcp_fast_predicted(ts, m), false))
 		return;
 	tcp_pop_begin(ts);
 	run(ts, g, m);

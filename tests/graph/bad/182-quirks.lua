@@ -12,3 +12,4 @@ tcprecv { port = 9, over = tcp { over = host(2),
     persist_max = "10ms",
   } } }
 tcprecv { port = 9, over = tcp { over = host(3), quirks = true } }
+return graph "quirks" {}

@@ -2,17 +2,17 @@
 /*
  * echo.c - sends every message back where it came from (RFC 862).
  *
- * The smallest complete protocol, and the one to copy for a new one.  It sits on
+ * The smallest complete application, and the one to copy for a new one (for a layer, copy
+ * protocols/hop).  It sits on
  * any datagram transport, waits on a port and answers on the session that the transport
  * made for the peer.  A session of echo's own, bound under the lower session's
  * address, holds a reference to it until the peer closes or the graph stops.
  * Invariant: echo has one session for each lower session that it keeps.
  */
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_part.h"
+#include "runtime/upi/xk_proto.h"
 #include "runtime/upi/xk_review.h"
-#include "runtime/upi/xk_upi_inline.h"
-
-#include <string.h>
 
 /* Filled by the parser from the schema below; the same for all replicas. */
 struct echo_conf {
@@ -22,7 +22,7 @@ struct echo_conf {
 
 enum { N_MESSAGES, N_BYTES };            /* ORDER echo_counts */
 
-static const struct echo_conf *conf_of(const struct xk_node *n) { return n->conf; }
+static const struct echo_conf *conf_of(const struct xk_node *n) { return xk_node_conf(n); }
 
 /* ---- sessions: what echo remembers of a peer ------------------------------------ */
 
@@ -87,7 +87,7 @@ static void echo_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	xk_count(r->npop);
 	xk_count(r->count[N_MESSAGES]);
 	xk_count_add(r->count[N_BYTES], m->tot);
-	m->flags &= XK_MSG_SLOW;         /* forget what was true as received */
+	xk_msg_reset_rx(m);
 	xk_push(lls, m);                 /* takes m, like every push */
 }
 
@@ -108,16 +108,16 @@ static int echo_start(struct xk_node *n, struct xk_errs *e)
 	xk_parts_init(&ps, 1);
 	xk_part_push_any(&ps.p[0]);      /* innermost first: any of our addresses, */
 	xk_part_push_port(&ps.p[0], conf_of(n)->port);  /* then the port */
-	err = xk_open_enable(n, n, n->down[0], &ps);
+	err = xk_open_enable(n, n, xk_node_down(n, 0), &ps);
 	if (err != XK_OK)
-		xk_errs_add(e, n->file, n->line, 0, "%s: cannot wait on port %u: %s",
-			    n->name, conf_of(n)->port, xk_strerror(err));
+		xk_node_error(n, e, "cannot wait on port %u: %s", conf_of(n)->port,
+			      xk_strerror(err));
 	return err;
 }
 
 static void echo_stop(struct xk_node *n)
 {
-	xk_open_disable_all(n, n->down[0]);
+	xk_open_disable_all(n, xk_node_down(n, 0));
 }
 
 static int forget_visit(struct xk_mapnode *node, void *arg)

@@ -12,8 +12,6 @@
  */
 #include "protocols/hop/hop_priv.h"
 
-#include "runtime/upi/xk_upi_inline.h"
-
 /* ---- up ----------------------------------------------------------------------------- */
 
 void hop_look_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
@@ -108,9 +106,6 @@ static const struct xk_param hop_params[] = {
 static const char *const hop_drops[] = { VIRT_DROPS, NULL };
 static const char *const hop_counts[] = { VIRT_COUNTS, NULL };
 
-/* No header. */
-static const struct xk_demux hop_decl = { .through = true };
-
 const struct xk_proto xk_proto_hop = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto),
 	.name = "hop", .doc = "one graph hop: passes messages through untouched", .ops = &hop_ops,
@@ -118,6 +113,6 @@ const struct xk_proto xk_proto_hop = {
 	.params = hop_params, .conf_size = sizeof(struct hop_conf), .node_size = sizeof(struct virt_node),
 	.rep_size = sizeof(struct virt_rep),
 	.sess_size = sizeof(struct virt_sess), .drops = hop_drops, .counts = hop_counts,
-	.demux = &hop_decl,
+	.demux = &virt_through,
 	.anywhere = XK_ANYWHERE_AS_ABOVE,
 };

@@ -8,7 +8,6 @@
 #ifndef HOP_PRIV_H
 #define HOP_PRIV_H
 
-#include "protocols/hop/hop.h"
 #include "protocols/virtual/virtual.h"
 #include "runtime/upi/xk_fast.h"
 

@@ -6,6 +6,8 @@
  */
 #include "protocols/inet/inet_sess.h"
 
+#include "runtime/upi/xk_inline.h"
+
 #include "runtime/upi/xk_part.h"
 
 void inet_sess_free(struct xk_sess *s)
@@ -21,7 +23,7 @@ void inet_sess_free(struct xk_sess *s)
 
 bool inet_sess_room(struct xk_rep *r, uint64_t most, struct linger_list *l)
 {
-	return r->slab.live < most || linger_reclaim(l);
+	return xk_rep_sessions(r) < most || linger_reclaim(l);
 }
 
 int inet_sess_hosts(struct xk_sess *lls, uint32_t *remote, uint32_t *local)

@@ -7,6 +7,8 @@
  */
 #include "protocols/link/linger.h"
 
+#include "runtime/vp/xk_task.h"
+
 /* Sessions given back in one firing: a timer must not hold its VP for long. */
 #define LINGER_BATCH 64u
 /* Sessions looked at when one has to go. */

@@ -15,7 +15,8 @@
 #define LINGER_H
 
 #include "runtime/base/xk_list.h"
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_proto.h"
+#include "runtime/vp/xk_timer.h"
 
 /* Embedded in a protocol's session structure. */
 struct linger {

@@ -10,6 +10,8 @@
 #ifndef LOAD_SEND_H
 #define LOAD_SEND_H
 
+#include "runtime/base/xk_hist.h"
+#include "runtime/base/xk_rand.h"
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_review.h"
 #include "runtime/upi/xk_upi.h"

@@ -9,6 +9,8 @@
  * Invariant: sent = received + lost + failed + outstanding.
  */
 #include "protocols/icmp/icmp.h"
+#include "runtime/base/xk_hist.h"
+#include "runtime/base/xk_rand.h"
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_review.h"
 #include "runtime/upi/xk_upi_inline.h"

@@ -13,7 +13,13 @@
 
 #include <string.h>
 
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/classify/xk_demux.h"
+#include "runtime/upi/xk_enable.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_part.h"
+
+const struct xk_demux virt_through = { .through = true };
 
 /* ---- data path --------------------------------------------------------------------- */
 
@@ -210,7 +216,7 @@ int virt_rep_init(struct xk_rep *r)
 {
 	const struct virt_conf *c = r->conf;
 
-	linger_init(&((struct virt_rep *)r->state)->linger, &r->vp->wheel, c->linger, c->sessions,
+	linger_init(&((struct virt_rep *)r->state)->linger, r->wheel, c->linger, c->sessions,
 		    &r->count[VIRT_COUNT_LINGERED]);
 	return XK_OK;
 }
@@ -229,7 +235,7 @@ int virt_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
 		return XK_E_NOENT;
 	if (!linger_room(&st->linger))
 		return XK_E_NOSPC;
-	s = virt_new(r, e->rcv->rep[r->vp->no], e->type, xk_dup(lls), &k);
+	s = virt_new(r, xk_rep_here(e->rcv, r), e->type, xk_dup(lls), &k);
 	if (s == NULL)
 		return XK_E_NOMEM;
 	xk_dup(s);
@@ -250,7 +256,7 @@ int virt_open_done_held(struct xk_rep *r, struct xk_sess *lls, struct xk_node *t
 
 	if (e == NULL)
 		return XK_E_NOENT;
-	s = virt_new(r, e->rcv->rep[r->vp->no], e->type, xk_dup(lls), &k);
+	s = virt_new(r, xk_rep_here(e->rcv, r), e->type, xk_dup(lls), &k);
 	if (s == NULL)
 		return XK_E_NOMEM;
 	xk_dup(s);

@@ -18,7 +18,7 @@
 #define VIRTUAL_H
 
 #include "protocols/link/linger.h"
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_proto.h"
 
 /* In the node's state; embedded at its start. */
 struct virt_node {
@@ -91,5 +91,8 @@ static inline xk_demux_fn virt_self_of(const struct xk_rep *r)
 
 	return v->self != NULL ? v->self : virt_self_demux;
 }
+
+/* Of a protocol that has no header. */
+extern const struct xk_demux virt_through;
 
 #endif

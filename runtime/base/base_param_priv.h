@@ -5,7 +5,7 @@
 #ifndef BASE_PARAM_PRIV_H
 #define BASE_PARAM_PRIV_H
 
-#include "runtime/base/xk_param.h"
+#include "runtime/base/xk_param_value.h"
 
 struct param_unit { const char *name; uint64_t mul; };
 

@@ -21,6 +21,13 @@
 #define XK_UNUSED __attribute__((unused))
 #define XK_ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 
+/* Times of a graph (xk_clock.h). */
+typedef uint64_t xk_ns;          /* nanoseconds since the graph started */
+#define XK_US ((xk_ns)1000)
+#define XK_MS ((xk_ns)1000000)
+#define XK_SEC ((xk_ns)1000000000)
+#define XK_NS_NEVER UINT64_MAX
+
 #define xk_container_of(p, type, field) \
 	((type *)(void *)((char *)(p) - offsetof(type, field)))
 

@@ -11,12 +11,6 @@
 
 #include "runtime/base/xk_base.h"
 
-typedef uint64_t xk_ns;          /* nanoseconds since the graph started */
-#define XK_US ((xk_ns)1000)
-#define XK_MS ((xk_ns)1000000)
-#define XK_SEC ((xk_ns)1000000000)
-#define XK_NS_NEVER UINT64_MAX
-
 struct xk_clock {
 	bool  is_virtual;
 	xk_ns virtual_now;       /* used when is_virtual */

@@ -70,8 +70,6 @@ static inline struct xk_mapnode *xk_map_resolve(struct xk_map *m, const struct x
 	}
 	return xk_map_lookup(m, k);
 }
-/* n <= 32 keys at once: hash all, prefetch all, probe all; out[i] or NULL. */
-void xk_map_resolve_bulk(struct xk_map *m, const struct xk_key *k, unsigned n, struct xk_mapnode **out);
 
 /* Return values of a visitor. */
 #define XK_MAP_KEEP   0

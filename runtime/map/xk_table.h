@@ -191,4 +191,7 @@ void xk_table_walk(struct xk_table *t, xk_table_fn fn, void *arg);
 /* Bytes of the table's own memory. */
 uint64_t xk_table_bytes(const struct xk_table *t);
 
+/* n <= 32 keys at once: hash all, prefetch all, probe all; out[i] or NULL. */
+void xk_map_resolve_bulk(struct xk_map *m, const struct xk_key *k, unsigned n, struct xk_mapnode **out);
+
 #endif

@@ -50,7 +50,7 @@ struct xk_msg {
 	struct xk_msg  *link;    /* next message of a queue or burst */
 	union {
 		/* Inside a VP: where to find the session that this message should
-		 * meet at the next layer up (see xk_fast.h). */
+		 * meet at the next layer up (see xk_inline.h). */
 		struct xk_sess **hint;
 		/* Between the classifier and the VP: the flow, by slab handle. */
 		struct { uint32_t flow; uint16_t gen; uint16_t pad; } v;
@@ -79,18 +79,8 @@ _Static_assert(sizeof(struct xk_msg) == XK_CACHELINE, "a descriptor is one line"
  * is out.  Quicker where xk_msg_inline.h is included, as are xk_msg_free and xk_msg_push. */
 struct xk_msg *xk_msg_new(uint32_t len);
 void xk_msg_free(struct xk_msg *m);
-/* A message round len bytes lent by a driver.  NULL when memory is out (the
- * bytes stay the caller's). */
-struct xk_msg *xk_msg_new_extern(void *data, uint32_t len, void (*release)(void *), void *arg);
-/* Makes m fit to be handed to another VP: m itself when every segment is
- * exclusively ours, else a copy, and m is freed.  NULL when memory is out (m
- * unharmed, still the caller's).  An EXTERN segment that nobody shares travels
- * as it is. */
-struct xk_msg *xk_msg_own(struct xk_msg *m);
 /* m was received and is to be sent: forgets what is true only of a received message. */
 static inline void xk_msg_reset_rx(struct xk_msg *m) { m->flags &= XK_MSG_SLOW; }
-
-/* ---- its bytes --------------------------------------------------------------------- */
 
 /*
  * Room for a header of n bytes in front; writes it through the returned
@@ -113,21 +103,6 @@ struct xk_msg *xk_msg_split(struct xk_msg *m, uint32_t n);
 void xk_msg_join(struct xk_msg *a, struct xk_msg *b);
 /* Bytes [off, off+n) to dst; returns bytes copied. */
 uint32_t xk_msg_copy_out(const struct xk_msg *m, uint32_t off, void *dst, uint32_t n);
-/* Same, with the partial checksum of what was copied added to *sum. */
-uint32_t xk_msg_copy_out_csum(const struct xk_msg *m, uint32_t off, void *dst, uint32_t n, uint32_t *sum);
-/* dst[off, off+n) = src; the range must exist and be writable: neither REF nor SHARED. */
-void xk_msg_copy_in(struct xk_msg *m, uint32_t off, const void *src, uint32_t n);
-/* A fresh single- or multi-segment copy with full headroom; NULL when out. */
-struct xk_msg *xk_msg_clone(const struct xk_msg *m);
-/* Partial checksum of bytes [off, tot). */
-uint32_t xk_msg_csum(const struct xk_msg *m, uint32_t off, uint32_t seed);
-
-/* Are the first n bytes contiguous?  (Short messages and split headers: no.) */
-static inline bool xk_msg_has(const struct xk_msg *m, uint32_t n)
-{
-	return XK_LIKELY(m->len >= n);
-}
-
 /* Contiguous view of the first n bytes, NULL when the message is too short
  * (or memory is out).  Does not move. */
 static inline void *xk_msg_peek(struct xk_msg **mp, uint32_t n)
@@ -157,20 +132,6 @@ static inline void xk_msg_truncate(struct xk_msg *m, uint32_t n)
 		m->len = m->tot = n;
 	else
 		xk_msg_trim_slow(m, m->tot - n);
-}
-
-/* The network header noted by the network layer on the way up; NULL if none.
- * Valid while the first segment is. */
-static inline void *xk_msg_net(const struct xk_msg *m)
-{
-	return m->net ? (uint8_t *)(uintptr_t)m + m->net : NULL;
-}
-static inline void xk_msg_set_net(struct xk_msg *m, const void *h)
-{
-	uintptr_t d = (uintptr_t)h - (uintptr_t)m;
-
-	/* A header in another buffer (a shared first segment) may be out of reach. */
-	m->net = d <= UINT16_MAX ? (uint16_t)d : 0;
 }
 
 #endif

@@ -41,6 +41,43 @@ static inline bool xk_msg_ref_room(struct xk_msg *m, uint32_t n)
 	return m->data - n >= r->floor && m->data <= r->ceiling;
 }
 
+/* ---- drivers, transports and the network layer --------------------------------------- */
+
+/* A message round len bytes lent by a driver.  NULL when memory is out (the
+ * bytes stay the caller's). */
+struct xk_msg *xk_msg_new_extern(void *data, uint32_t len, void (*release)(void *), void *arg);
+/* Same, with the partial checksum of what was copied added to *sum. */
+uint32_t xk_msg_copy_out_csum(const struct xk_msg *m, uint32_t off, void *dst, uint32_t n, uint32_t *sum);
+/* Partial checksum of bytes [off, tot). */
+uint32_t xk_msg_csum(const struct xk_msg *m, uint32_t off, uint32_t seed);
+/* The network header noted by the network layer on the way up; NULL if none.
+ * Valid while the first segment is. */
+static inline void *xk_msg_net(const struct xk_msg *m)
+{
+	return m->net ? (uint8_t *)(uintptr_t)m + m->net : NULL;
+}
+static inline void xk_msg_set_net(struct xk_msg *m, const void *h)
+{
+	uintptr_t d = (uintptr_t)h - (uintptr_t)m;
+
+	/* A header in another buffer (a shared first segment) may be out of reach. */
+	m->net = d <= UINT16_MAX ? (uint16_t)d : 0;
+}
+/* Makes m fit to be handed to another VP: m itself when every segment is
+ * exclusively ours, else a copy, and m is freed.  NULL when memory is out (m
+ * unharmed, still the caller's).  An EXTERN segment that nobody shares travels
+ * as it is. */
+struct xk_msg *xk_msg_own(struct xk_msg *m);
+/* Are the first n bytes contiguous?  (Short messages and split headers: no.) */
+static inline bool xk_msg_has(const struct xk_msg *m, uint32_t n)
+{
+	return XK_LIKELY(m->len >= n);
+}
+/* dst[off, off+n) = src; the range must exist and be writable: neither REF nor SHARED. */
+void xk_msg_copy_in(struct xk_msg *m, uint32_t off, const void *src, uint32_t n);
+/* A fresh single- or multi-segment copy with full headroom; NULL when out. */
+struct xk_msg *xk_msg_clone(const struct xk_msg *m);
+
 /* ---- slow paths (msg_*.c) ------------------------------------------------------------ */
 
 void xk_msg_free_slow(struct xk_msg *m);

@@ -6,6 +6,7 @@
 #ifndef RUN_PRIV_H
 #define RUN_PRIV_H
 
+#include "runtime/base/xk_hist.h"
 #include "runtime/run/xk_run.h"
 
 /* An application replica and what its connections had when measuring began. */

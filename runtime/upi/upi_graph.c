@@ -268,28 +268,33 @@ static int rep_new(struct xk_node *n, struct xk_vp *vp)
 	const struct xk_proto *p = n->proto;
 	size_t state = whole_lines(p->rep_size), conf = owns_conf(n) ? whole_lines(p->conf_size) : 0;
 	struct xk_slab one;
+	struct upi_rep *u;
 	struct xk_rep *r;
 
 	/* Replica and its state share lines with nobody: they come from a slab. */
-	xk_slab_init(&one, sizeof *r + state);
-	r = vp->set->shared ? xk_shared_get(vp->set->shared, sizeof *r + state + conf, false) : xk_slab_get(&one);
-	if (r == NULL) {
+	xk_slab_init(&one, sizeof *u + state);
+	u = vp->set->shared ? xk_shared_get(vp->set->shared, sizeof *u + state + conf, false) : xk_slab_get(&one);
+	if (u == NULL) {
 		xk_slab_fini(&one);
 		return XK_E_NOMEM;
 	}
+	r = &u->r;
 	r->up.demux = upi_demux_of(n, upi_own_demux(n));
 	r->up.rep = r;
 	r->node = n;
+	r->ops = p->ops;
 	r->vp = vp;
+	r->no = vp->no;
+	r->wheel = &vp->wheel;
 	r->conf = n->conf;
 	if (conf != 0)
-		r->conf = memcpy((char *)(r + 1) + state, n->conf, p->conf_size);
-	r->state = r + 1;
-	r->home = one;
+		r->conf = memcpy((char *)(u + 1) + state, n->conf, p->conf_size);
+	r->state = u + 1;
+	u->home = one;
 	for (unsigned i = 0; i < n->ndown; i++)
 		r->down[i] = n->down[i]->rep[vp->no];
 	xk_map_init(&r->active, offsetof(struct xk_sess, map));
-	xk_slab_init(&r->slab, p->sess_size ? p->sess_size : sizeof(struct xk_sess));
+	xk_slab_init(&u->slab, p->sess_size ? p->sess_size : sizeof(struct xk_sess));
 	n->rep[vp->no] = r;
 	xk_vp_warm(vp, r);
 	xk_vp_warm(vp, &r->npush);
@@ -308,16 +313,16 @@ static int leaked_visit(struct xk_mapnode *node, void *arg)
 /* Frees a replica; returns sessions that nobody closed. */
 static uint64_t rep_free(struct xk_rep *r)
 {
-	uint64_t leaked;
+	struct upi_rep *u = upi_rep(r);
+	uint64_t leaked = u->slab.live;
 	struct xk_slab home;
 
-	leaked = r->slab.live;
 	if (leaked != 0)
 		xk_map_foreach(&r->active, leaked_visit, NULL);
 	xk_map_fini(&r->active);
-	r->slab.live = 0;
-	xk_slab_fini(&r->slab);
-	home = r->home;
+	u->slab.live = 0;
+	xk_slab_fini(&u->slab);
+	home = u->home;
 	if (r->vp->set->shared == NULL)
 		xk_slab_put(&home, r);
 	xk_slab_fini(&home);

@@ -263,7 +263,7 @@ static void visit_inside(struct xk_vp *vp, void *arg)
 
 	while (v->r != NULL && v->r->vp == vp) {
 		v->r->up.demux = upi_demux_of(v->r->node, upi_own_demux(v->r->node));
-		if (xk_slab_walk(&v->r->slab, &v->cursor, PIECE, resolve_sess, v))
+		if (xk_slab_walk(&upi_rep(v->r)->slab, &v->cursor, PIECE, resolve_sess, v))
 			return;
 		visit_next(v);
 	}

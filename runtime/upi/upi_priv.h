@@ -6,11 +6,26 @@
 #define XK_UPI_PRIV_H
 
 #include "runtime/upi/upi_hook.h"
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/base/xk_errs.h"
+#include "runtime/base/xk_param_value.h"
+#include "runtime/classify/xk_demux.h"
+#include "runtime/upi/xk_input.h"
+#include "runtime/upi/xk_enable.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_part.h"
 
 #define XK_SCRATCH 8u
 /* Where the list of sessions of a flow ends, with xk_sess_end or what a hook puts there. */
 #define UPI_FLOW_END (XK_FLOW_DEPTH - 2)
+
+/* A replica with what is ours alone of it; the protocol's state comes behind. */
+struct upi_rep {
+	struct xk_rep  r;                /* first */
+	struct xk_slab slab;             /* sessions, type-stable */
+	struct xk_slab home;             /* where this replica itself came from */
+} XK_ALIGNED;
+static inline struct upi_rep *upi_rep(struct xk_rep *r) { return (struct upi_rep *)(void *)r; }
 
 struct upi_post { struct xk_deposit *d; uint32_t free; };
 

@@ -8,6 +8,9 @@
  */
 #include "runtime/upi/xk_review.h"
 
+#include "runtime/classify/xk_classify.h"
+#include "runtime/classify/xk_demux.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -228,7 +231,7 @@ void xk_review_conns(struct xk_review *r, const struct xk_view *v, uint64_t conn
 				(unsigned long long)(conns + (unsigned)res - 1) / (unsigned)res, xk_view_base(v->down[0])->name, res);
 }
 
-void xk_review_link(struct xk_review *r, const struct xk_view *v, enum xk_link link)
+void xk_review_link(struct xk_review *r, const struct xk_view *v, uint32_t link)
 {
 	static const char *const name[] = {
 		[XK_LINK_ETH] = "Ethernet", [XK_LINK_FDDI] = "FDDI", [XK_LINK_RAWIP] = "bare IP", [XK_LINK_OTHER] = "other",

@@ -66,7 +66,7 @@ struct xk_sess *xk_sess_create(struct xk_rep *r, struct xk_up *rcv, struct xk_no
 
 	xk_rep_check(r);
 	upi_change(r->node);
-	s = xk_slab_get(&r->slab);
+	s = xk_slab_get(&upi_rep(r)->slab);
 	if (s == NULL)
 		return NULL;
 	s->rep = r;
@@ -166,7 +166,7 @@ void xk_sess_destroy(struct xk_sess *s)
 		xk_vp_table_unwrite(r->vp);
 	}
 	s->rep = NULL;
-	xk_slab_put(&r->slab, s);
+	xk_slab_put(&upi_rep(r)->slab, s);
 	xk_count(r->nsess_gone);
 }
 

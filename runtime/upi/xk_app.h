@@ -12,11 +12,10 @@
 #ifndef XK_APP_H
 #define XK_APP_H
 
-#include <string.h>
+#include "runtime/upi/xk_proto.h"
 
-#include "runtime/base/xk_hist.h"
-#include "runtime/base/xk_rand.h"
-#include "runtime/upi/xk_upi.h"
+struct xk_hist;
+struct xk_rand;
 
 /* A standard operation, answered by application nodes only.  In: nothing; out:
  * struct xk_app_counts, result its size.  Legal from another thread while the
@@ -35,15 +34,7 @@ struct xk_app_counts {
 };
 
 /* What a control operation answers that has these counts; others are asked of the node below next. */
-static inline int xk_app_answer(unsigned op, const struct xk_app_counts *c, void *buf, unsigned len)
-{
-	if (op != XK_CTL_APP_COUNTS)
-		return XK_E_NOTSUP;
-	if (len < sizeof *c)
-		return XK_E_NOSPC;
-	memcpy(buf, c, sizeof *c);
-	return sizeof *c;
-}
+int xk_app_answer(unsigned op, const struct xk_app_counts *c, void *buf, unsigned len);
 
 /*
  * A standard operation, answered by application nodes that open all their connections before
@@ -60,9 +51,6 @@ struct xk_app_gate {
 };
 
 /* Messages between two that are timed: 32 on average, by chance, so that nothing periodic is met in step. */
-static inline uint32_t xk_app_probe_gap(struct xk_rand *r)
-{
-	return 16 + (uint32_t)xk_rand_below(r, 32);
-}
+uint32_t xk_app_probe_gap(struct xk_rand *r);
 
 #endif

@@ -16,7 +16,7 @@
 #ifndef XK_REVIEW_H
 #define XK_REVIEW_H
 
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_proto.h"
 
 /* A node that is going to be made. */
 struct xk_view {
@@ -73,12 +73,12 @@ struct xk_claim {
 void xk_review_claim(struct xk_review *r, const struct xk_view *v, const struct xk_claim *c);
 
 /* What several need: n ports from `first` on of what lies below v; that `host` can be sent to;
- * that the frames below are of this type. */
+ * that the frames below are of this type, enum xk_link. */
 void xk_review_ports(struct xk_review *r, const struct xk_view *v, const char *param, uint64_t first, uint64_t n);
 void xk_review_reach(struct xk_review *r, const struct xk_view *v, const char *param, uint32_t host);
 /* v opens so many connections to each of n ports of one host, in turn, from ports that are chosen for it. */
 void xk_review_conns(struct xk_review *r, const struct xk_view *v, uint64_t conns, uint64_t n);
-void xk_review_link(struct xk_review *r, const struct xk_view *v, enum xk_link link);
+void xk_review_link(struct xk_review *r, const struct xk_view *v, uint32_t link);
 /* A network interface of the kernel, all of it (n 0) or some of its queues. */
 void xk_review_interface(struct xk_review *r, const struct xk_view *v, const char *ifname, const char *netns,
 			 uint64_t first, uint64_t n);

@@ -9,7 +9,6 @@
 #define XK_TASK_H
 
 #include "runtime/base/xk_base.h"
-#include "runtime/base/xk_clock.h"
 
 struct xk_rand;
 struct xk_vp;

@@ -12,7 +12,6 @@
 #define XK_TIMER_H
 
 #include "runtime/base/xk_base.h"
-#include "runtime/base/xk_clock.h"
 
 struct xk_timer {
 	struct xk_timer  *next, **pprev;    /* pprev NULL: not in the wheel */

@@ -141,6 +141,25 @@ put docs/a.md "| $(printf '%0101d' 1) |" "$(printf '%0100d' 1)"
 ok "words: tables and shorter lines pass" sh "$tools/check-words" "$tmp/t"
 ok "the tree passes check-words" sh "$tools/check-words" "$top_srcdir"
 
+rm -rf "$tmp/t"
+put runtime/upi/xk_proto.h 'int a;'
+put protocols/hop/hop.c '#include "runtime/upi/xk_proto.h"'
+put protocols/virtual/virtual.h '#include "runtime/upi/xk_proto.h"'
+awk 'BEGIN { for (i = 0; i < 1000; i++) print "/* */" }' >"$tmp/t/runtime/long.h"
+put protocols/echo/echo.c '#include "runtime/upi/xk_proto.h"' '#include "runtime/long.h"'
+ok "contract: a model that sees 1001 lines is named" named check-contract "protocols/echo/echo.c: sees more than 1000 lines"
+put runtime/long.h 'int b;'
+for i in 0 1 2 3 4 5 6 7 8; do
+	put "runtime/h$i.h" "int h$i;"
+	echo "#include \"runtime/h$i.h\"" >>"$tmp/t/protocols/echo/echo.c"
+done
+ok "contract: a model that sees 11 headers is named" named check-contract "protocols/echo/echo.c: sees more than 10 headers"
+put protocols/echo/echo.c '#include "runtime/upi/xk_proto.h"'
+ok "contract: small models pass" sh "$tools/check-contract" "$tmp/t"
+awk 'BEGIN { for (i = 0; i < 301; i++) print "/* */" }' >"$tmp/t/runtime/upi/xk_proto.h"
+ok "contract: it is named when it fits no page" named check-contract "runtime/upi/xk_proto.h: 301 lines"
+
 # The other guards look at the tree itself in `make guards`.
 ok "the tree passes check-layers" sh "$tools/check-layers" "$top_srcdir"
+ok "the tree passes check-contract" sh "$tools/check-contract" "$top_srcdir"
 done_testing

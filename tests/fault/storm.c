@@ -244,7 +244,7 @@ uint64_t storm_live(const char *node)
 	uint64_t sum = 0;
 
 	for (unsigned vp = 0; vp < storm_graph->vps->nvps; vp++)
-		sum += n->rep[vp]->slab.live;
+		sum += xk_rep_sessions(n->rep[vp]);
 	return sum;
 }
 

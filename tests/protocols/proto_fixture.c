@@ -851,6 +851,6 @@ uint64_t pf_sessions(struct pf *f, const char *name)
 	uint64_t sum = 0;
 
 	for (unsigned vp = 0; vp < f->g->vps->nvps; vp++)
-		sum += n->rep[vp]->slab.live;
+		sum += xk_rep_sessions(n->rep[vp]);
 	return sum;
 }

@@ -174,7 +174,7 @@ static uint64_t sessions(const char *name)
 	uint64_t sum = 0;
 
 	for (unsigned v = 0; v < run.g->vps->nvps; v++)
-		sum += n->rep[v]->slab.live;
+		sum += xk_rep_sessions(n->rep[v]);
 	return sum;
 }
 

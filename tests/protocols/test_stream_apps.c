@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "protocols/stream/stream_app.h"
+#include "runtime/base/xk_hist.h"
 #include "runtime/sync/xk_fiber.h"
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_upi_inline.h"

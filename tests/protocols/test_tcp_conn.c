@@ -290,8 +290,8 @@ static void ten_thousand_connections_come_and_go(void)
 	CU_ASSERT_EQUAL(count("tcp1", "opened") + count("tcp2", "opened"), 10000);
 	xk_vpset_run_virtual(run.g->vps, xk_clock_read(&run.g->vps->clock) + 5 * XK_SEC);
 	for (unsigned i = 0; i < run.g->vps->nvps; i++) {
-		CU_ASSERT_EQUAL(xk_graph_find(run.g, "tcp1")->rep[i]->slab.live, 0);
-		CU_ASSERT_EQUAL(xk_graph_find(run.g, "tcp2")->rep[i]->slab.live, 0);
+		CU_ASSERT_EQUAL(xk_rep_sessions(xk_graph_find(run.g, "tcp1")->rep[i]), 0);
+		CU_ASSERT_EQUAL(xk_rep_sessions(xk_graph_find(run.g, "tcp2")->rep[i]), 0);
 	}
 	CU_ASSERT_EQUAL(count("tcp1", "closed") + count("tcp2", "closed"), 20000);
 	end();

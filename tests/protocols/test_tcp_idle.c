@@ -62,7 +62,7 @@ static void a_new_connection_rests_at_once(void)
 	CU_ASSERT(rests() && blocks() == 0);
 	CU_ASSERT_EQUAL(tf_state(s), TCP_S_ESTABLISHED);
 	CU_ASSERT_EQUAL(tf_states(&f, TCP_S_ESTABLISHED), 1);
-	CU_ASSERT_EQUAL(s->rep->slab.size, sizeof(struct xk_sess) + XK_CACHELINE);
+	CU_ASSERT_EQUAL(xk_rep_slab(s->rep)->size, sizeof(struct xk_sess) + XK_CACHELINE);
 	end();
 }
 

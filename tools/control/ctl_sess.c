@@ -60,7 +60,7 @@ static void stay_inside(struct xk_vp *vp, void *arg)
 
 	(void)vp;
 	st->count = 0;
-	st->more = xk_slab_walk(&st->r->slab, &st->cursor, st->max, take_note, st);
+	st->more = xk_slab_walk(xk_rep_slab(st->r), &st->cursor, st->max, take_note, st);
 }
 
 /* "10.0.0.1:80", as far as it is known. */

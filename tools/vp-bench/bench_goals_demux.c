@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "runtime/map/xk_map.h"
+#include "runtime/map/xk_table.h"
 #include "runtime/mem/xk_mem.h"
 #include "tools/peers/demux.h"
 

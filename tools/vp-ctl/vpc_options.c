@@ -7,7 +7,7 @@
 #include <argp.h>
 #include <string.h>
 
-#include "runtime/base/xk_param.h"
+#include "runtime/base/xk_param_value.h"
 
 const char *argp_program_version = "vp-ctl (xkvp) 0.1.0";
 

@@ -52,7 +52,7 @@ static struct tcp_sess *sess_over(const struct tcp_arrival *a, const struct xk_e
 	*err = XK_E_NOMEM;
 	if (lls == NULL)
 		return NULL;
-	if (a->r->slab.live >= tcp_tune(a->r)->sessions && tcp_rep(a->r)->tw_first == NULL)
+	if (xk_rep_sessions(a->r) >= tcp_tune(a->r)->sessions && tcp_rep(a->r)->tw_first == NULL)
 		reclaim(a->r);
 	ts = tcp_sess_new(a->r, &e->rcv->rep[a->r->vp->no]->up, e->type, lls, err);
 	if (ts == NULL) {

@@ -15,7 +15,7 @@ static bool sess_room(struct xk_rep *r)
 {
 	struct tcp_sess *old = tcp_rep(r)->tw_first;
 
-	if (r->slab.live < tcp_tune(r)->sessions)
+	if (xk_rep_sessions(r) < tcp_tune(r)->sessions)
 		return true;
 	if (old == NULL || old->s.rcnt != 0)
 		return false;

@@ -5,7 +5,7 @@
  * The words matter: a sentence is "parameter 'x' " and the fragment tested
  * here.  What was read and is written again reads back as the same value.
  */
-#include "runtime/base/xk_param.h"
+#include "runtime/base/xk_param_value.h"
 #include "runtime/base/xk_rand.h"
 #include "tests/support/xk_test.h"
 

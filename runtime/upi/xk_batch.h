@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_batch.h - batches: runs of frames of one connection, passed up a layer at a time.
+ *
+ * demux_frames gets a run of messages that the classifier found to be of one exact connection, in
+ * order, whose descriptors have not moved since the edge.  It passes them on with xk_frames_on,
+ * or xk_pass_frames, and returns how many it consumed; the caller gives the others, which are as
+ * they were, to up->demux.  Nothing but speed may tell it from demux of each.  It refuses
+ * (returns 0) where up->demux is a function that must see every message.
+ */
+#ifndef XK_BATCH_H
+#define XK_BATCH_H
+
+#include "runtime/upi/xk_proto.h"
+
+/*
+ * A run of frames of one exact connection on its way up, in order, 1 to 32, in
+ * one segment of their own each (but see below), which has at least XK_FRAME_MIN bytes.  Their
+ * descriptors still say what the edge said, but that a tail may have been cut:
+ * this layer's bytes begin `off` behind data.  So a layer that only looks
+ * at its header writes nothing, and a header's end is one addition for all.
+ * Whoever needs a descriptor as demux would get it settles it first.
+ */
+struct xk_frames {
+	struct xk_msg   **m;
+	unsigned          n;
+	uint32_t          off;            /* headers below */
+	int32_t           net;            /* where the network header begins, -1: not known yet */
+	uint32_t          hash;           /* of the flow */
+	struct xk_sess  **hint;           /* at this layer */
+	uint16_t          vp;
+};
+
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_enable.h - enables: the passive side that most protocols share.
+ *
+ * A protocol with a header binds who waits for messages under a key; all VPs look it up when a
+ * message belongs to no session.  Binding is the control thread's.
+ */
+#ifndef XK_ENABLE_H
+#define XK_ENABLE_H
+
+#include "runtime/sync/xk_sync.h"
+#include "runtime/upi/xk_proto.h"
+
+struct xk_enable {
+	struct xk_mapnode  map;
+	struct xk_node    *rcv, *type;
+	uint32_t           rcnt;
+	struct xk_rcu_head rcu;
+	struct xk_node    *node;
+};
+/* Same key and receivers: counted again; different receivers: XK_E_ADDRINUSE. */
+int  xk_enable_bind(struct xk_node *n, const struct xk_key *k, struct xk_node *rcv, struct xk_node *type);
+int  xk_enable_unbind(struct xk_node *n, const struct xk_key *k, struct xk_node *rcv, struct xk_node *type);
+void xk_enable_unbind_all(struct xk_node *n, struct xk_node *rcv);
+/* Valid until the end of the unit of work (an RCU read section). */
+struct xk_enable *xk_enable_find(struct xk_node *n, const struct xk_key *k);
+
+#endif

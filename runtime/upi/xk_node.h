@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_node.h - protocol objects from the inside, for who reads nodes and their places in the graph.
+ *
+ * For infrastructure, tools and protocols that count instructions; all others ask by xk_proto.h.
+ */
+#ifndef XK_NODE_H
+#define XK_NODE_H
+
+#include "runtime/base/xk_log.h"
+#include "runtime/map/xk_passive.h"
+#include "runtime/mem/xk_slab.h"
+#include "runtime/upi/xk_proto.h"
+
+struct xk_classifier;
+struct xk_graph;
+struct xk_pattern;
+struct upi_edge;
+
+struct xk_node {
+	const struct xk_proto *proto;
+	const char      *name;            /* unique in the graph */
+	struct xk_graph *graph;
+	void            *conf;            /* proto->conf_size bytes, parsed */
+	void            *state;           /* proto->node_size bytes, zeroed */
+	struct xk_node  *down[XK_DOWN_MAX];
+	unsigned         ndown;
+	struct xk_rep  **rep;             /* [nvps] */
+	uint16_t         no;              /* index in the graph, bottom-up order */
+	struct xk_passive passive;        /* enables */
+	struct xk_slab   enables;         /* guarded by the graph's structure lock */
+	struct xk_log    log;
+	struct xk_pattern *pattern;       /* drivers at the bottom: what is above, as a packet filter */
+	struct xk_classifier *classifier; /* drivers at the bottom with XK_CTL_LINK_TYPE */
+	uint32_t         link;            /* enum xk_link of those */
+	struct upi_edge *edge;            /* who stands between it and its neighbours (upi_hook.h) */
+	bool             hooked[3];       /* below, above it, around its calls: does anybody? */
+	const char      *file;            /* where the graph file made it */
+	int              line;
+	uint8_t          layer;           /* domain layers: 0 at the device */
+	const char      *failure;         /* see xk_node_failed; NULL: none */
+};
+
+/* The declared ones of xk_proto.h without a call. */
+static inline const char *xk_node_name_inline(const struct xk_node *n) { return n->name; }
+static inline const void *xk_node_conf_inline(const struct xk_node *n) { return n->conf; }
+static inline void *xk_node_state_inline(const struct xk_node *n) { return n->state; }
+static inline struct xk_node *xk_node_down_inline(const struct xk_node *n, unsigned i) { return n->down[i]; }
+static inline unsigned xk_node_ndown_inline(const struct xk_node *n) { return n->ndown; }
+static inline struct xk_log *xk_node_log_inline(struct xk_node *n) { return &n->log; }
+static inline struct xk_rep *xk_rep_here_inline(const struct xk_node *n, const struct xk_rep *r)
+{
+	return n->rep[r->no];
+}
+/* What the sessions of r lie in. */
+const struct xk_slab *xk_rep_slab(const struct xk_rep *r);
+#define xk_node_name(n)    xk_node_name_inline(n)
+#define xk_node_conf(n)    xk_node_conf_inline(n)
+#define xk_node_state(n)   xk_node_state_inline(n)
+#define xk_node_down(n, i) xk_node_down_inline(n, i)
+#define xk_node_ndown(n)   xk_node_ndown_inline(n)
+#define xk_node_log(n)     xk_node_log_inline(n)
+#define xk_rep_here(n, r)  xk_rep_here_inline(n, r)
+
+/* Inside the VP of r: r takes over p's value in conf, or says why not.  XK_E_NOTSUP: the graph
+ * was made to be left as it is (struct xk_mem_conf, shared). */
+int  xk_rep_set(struct xk_rep *r, const struct xk_param *p, const void *conf, char *why, size_t n);
+
+/* What a reason is called: "no memory", ..., NULL where p has none of that number. */
+const char *xk_drop_name(const struct xk_proto *p, unsigned reason);
+/* Does n, where it lies, offer this word? */
+bool xk_node_offers(const struct xk_node *n, const char *word);
+/* What n is there for cannot be had any more, for good: its device is gone, none of its
+ * connections came to anything.  `why`, a text that stays, says it; the first one counts.  From
+ * any thread.  Who runs the graph is to tell of it and not to call the run good. */
+void xk_node_failed(struct xk_node *n, const char *why);
+const char *xk_node_failure(const struct xk_node *n);
+
+#endif

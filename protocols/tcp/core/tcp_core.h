@@ -43,8 +43,13 @@ bool tcp_opts_parse(struct tcp_opts *o, const uint8_t *p, uint32_t len);
 uint32_t tcp_opts_syn(uint8_t *p, const struct tcp_opts *o, enum tcp_synopts order);
 /* Of any later segment: timestamps, then as many SACK blocks as fit. */
 uint32_t tcp_opts_store(uint8_t *p, const struct tcp_opts *o);
-/* Bytes that options take from every data segment of this connection. */
-static inline uint32_t tcp_opts_usual(const struct tcp_cb *cb) { return cb->flags & TCP_F_TS ? 12 : 0; }
+/* Bytes that options take from every data segment of this connection: a product with the flag as
+ * 0 or 1, since gcc repeats a choice wherever its result is used. */
+static inline uint32_t tcp_opts_usual(const struct tcp_cb *cb)
+{
+	return 12u * (cb->flags / TCP_F_TS % 2);
+}
+
 /* Header of a segment that has no others. */
 static inline uint32_t tcp_hlen_usual(const struct tcp_cb *cb) { return TCP_HDR_LEN + tcp_opts_usual(cb); }
 

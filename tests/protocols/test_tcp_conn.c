@@ -280,7 +280,7 @@ static void bulk_flow_is_predicted(void)
 static void ten_thousand_connections_come_and_go(void)
 {
 	/* A port of the sender rests for 2 MSL: nothing is in its way. */
-	static const char tcp[] = "msl = '10ms', time_wait = 1000";
+	static const char tcp[] = "quirks = { msl = '10ms', time_wait = 1000 }";
 	struct job j = { "eth", NULL, tcp, tcp, 5000, 1, 10, "threading = vppc { vps = 4 }, clock = 'virtual', seed = 1" };
 
 	/* Two ways, 5000 each: tcprecv takes 4096 a VP. */

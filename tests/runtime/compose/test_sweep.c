@@ -69,7 +69,11 @@ static char *file_of(const struct xk_proto *p, const struct xk_param *q, const c
 		put_needed(f, p, q);
 		put_over(f, p);
 	}
-	fprintf(f, "%s = %s }\nreturn graph \"x\" { threading = up {} }\n", q->name, value);
+	if (q->group != NULL)
+		fprintf(f, "%s = { %s = %s } }\n", q->group, q->name, value);
+	else
+		fprintf(f, "%s = %s }\n", q->name, value);
+	fputs("return graph \"x\" { threading = up {} }\n", f);
 	fclose(f);
 	return text;
 }

@@ -206,7 +206,7 @@ static void own_metrics_are_named_and_computed(void)
 /* Of a run of 2 messages, by of's body: the number, or NAN and the reason in why. */
 static double own(const char *body, char *why, size_t n)
 {
-	json_t *run = json_pack("{s:i, s:I, s:i, s:i, s:[], s:[]}", "schema", 1, "measured_ns", (json_int_t)1000, "messages", 2,
+	json_t *run = json_pack("{s:i, s:I, s:i, s:i, s:[], s:[]}", "schema", 2, "measured_ns", (json_int_t)1000, "messages", 2,
 				"bytes", 4000, "workers", "nodes"), *m;
 	char keys[700];
 	double v;

@@ -6,6 +6,7 @@
  * Invariant: buf is written only where len suffices.
  */
 #include "drivers/common/edge.h"
+#include "runtime/classify/xk_classify.h"
 
 #include <string.h>
 

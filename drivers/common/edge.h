@@ -9,7 +9,7 @@
 #ifndef XK_EDGE_H
 #define XK_EDGE_H
 
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_proto.h"
 
 /* A driver's whole open and close operations. */
 struct xk_sess *xk_edge_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_parts *ps, int *err);

@@ -11,8 +11,9 @@
  * Invariants: no frame is overtaken by more than reorder_depth others; the
  * line keeps the order of its frames.
  */
-#include "runtime/upi/xk_upi.h"
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/classify/xk_demux.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
 
 enum { UP, DOWN };
 enum { DIR_BOTH, DIR_UP, DIR_DOWN };
@@ -83,7 +84,7 @@ static void line_timer(struct xk_timer *t)
 		emit(d, m);
 	}
 	if (d->n != 0)
-		xk_timer_set(&d->rep->vp->wheel, &d->line_timer, d->line[d->head].due);
+		xk_timer_set(d->rep->wheel, &d->line_timer, d->line[d->head].due);
 }
 
 /* When a frame that starts now is out at the far end.  Monotone. */
@@ -133,7 +134,7 @@ static void line_put(struct impair_dir *d, struct xk_msg *m)
 	d->line[tail].due = line_due(d, m->tot);
 	xk_count(d->rep->count[N_DELAYED]);
 	if (d->n++ == 0)
-		xk_timer_set(&d->rep->vp->wheel, &d->line_timer, d->line[tail].due);
+		xk_timer_set(d->rep->wheel, &d->line_timer, d->line[tail].due);
 }
 
 /* ---- reordering ---------------------------------------------------------------------- */
@@ -175,7 +176,7 @@ static void reorder_pass(struct impair_dir *d, struct xk_msg *m)
 		m = d->held.n != 0 ? held_take(d, (uint32_t)d->passed) : NULL;
 	}
 	if (d->held.n == 0)
-		xk_timer_cancel(&d->rep->vp->wheel, &d->hold_timer);
+		xk_timer_cancel(d->rep->wheel, &d->hold_timer);
 }
 
 /*
@@ -193,7 +194,7 @@ static bool reorder_hold(struct impair_dir *d, struct xk_msg *m)
 		return false;
 	m->aux = (uint32_t)(d->passed + k);
 	if (d->held.n == 0)
-		xk_timer_set(&d->rep->vp->wheel, &d->hold_timer, xk_vp_now() + c->hold);
+		xk_timer_set(d->rep->wheel, &d->hold_timer, xk_vp_now() + c->hold);
 	xk_msgq_put(&d->held, m);
 	xk_count(d->rep->count[N_REORDERED]);
 	return true;
@@ -332,7 +333,7 @@ static struct xk_sess *impair_open(struct xk_rep *r, struct xk_rep *rcv, struct 
 
 static void dir_empty(struct impair_dir *d)
 {
-	struct xk_wheel *w = &d->rep->vp->wheel;
+	struct xk_wheel *w = d->rep->wheel;
 
 	xk_timer_cancel(w, &d->line_timer);
 	xk_timer_cancel(w, &d->hold_timer);

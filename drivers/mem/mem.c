@@ -10,6 +10,9 @@
  */
 #include "drivers/mem/mem_priv.h"
 
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_input.h"
+#include "runtime/upi/xk_part.h"
 #include "runtime/upi/xk_review.h"
 
 #include <stdio.h>
@@ -191,7 +194,7 @@ static int mem_rep_start(struct xk_rep *r, struct xk_errs *e)
 	int err;
 
 	if (st->peer != NULL)
-		mr->peer = st->peer->rep[r->vp->no]->state;
+		mr->peer = xk_rep_here(st->peer, r)->state;
 	switch (mem_conf(r)->peer) {
 	case MEM_SOURCE:     err = mem_gen_new(mr); break;
 	case MEM_TCP_SINK:   err = mem_tcp_sink_new(mr); break;

@@ -9,6 +9,8 @@
  * Invariant: behind a device of a graph with I/O threads, only its I/O thread makes frames.
  */
 #include "drivers/mem/mem_priv.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_input.h"
 
 #include <string.h>
 

@@ -10,7 +10,9 @@
 #define XK_MEM_DRIVER_PRIV_H
 
 #include "drivers/mem/mem.h"
-#include "runtime/upi/xk_upi.h"
+#include "runtime/classify/xk_classify.h"
+#include "runtime/upi/xk_node.h"
+#include "runtime/vp/xk_vp.h"
 
 #define MEM_BURST 32u            /* most frames xk_input takes at once */
 

@@ -19,6 +19,8 @@
 #include <string.h>
 
 #include "runtime/base/xk_bytes.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_input.h"
 
 #define IP_HEADER   20u
 #define UDP_HEADER  8u
@@ -222,7 +224,7 @@ static uint64_t gen_due(struct mem_gen *g)
 
 	if (due > g->produced)
 		return gen_waiting(g, due - g->produced);
-	xk_timer_set(&g->mr->rep->vp->wheel, &g->timer, now + XK_SEC / g->rate);
+	xk_timer_set(g->mr->rep->wheel, &g->timer, now + XK_SEC / g->rate);
 	xk_task_park(&g->mr->task);
 	return 0;
 }
@@ -453,7 +455,7 @@ void mem_gen_stop(struct mem_rep *mr)
 {
 	if (mr->gen == NULL)
 		return;
-	xk_timer_cancel(&mr->rep->vp->wheel, &mr->gen->timer);
+	xk_timer_cancel(mr->rep->wheel, &mr->gen->timer);
 	mem_cold_empty(&mr->gen->cold);
 }
 

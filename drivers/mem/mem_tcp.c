@@ -277,7 +277,7 @@ void mem_tcp_stop(struct mem_rep *mr)
 {
 	if (mr->tcp == NULL)
 		return;
-	xk_timer_cancel(&mr->rep->vp->wheel, &mr->tcp->tick);
+	xk_timer_cancel(mr->rep->wheel, &mr->tcp->tick);
 	mem_cold_empty(&mr->tcp->cold);
 }
 

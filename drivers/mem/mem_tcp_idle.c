@@ -12,6 +12,8 @@
  * acknowledgement alone.
  */
 #include "drivers/mem/mem_tcp.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_input.h"
 
 #include <string.h>
 

@@ -14,6 +14,7 @@
  * answered at once with the same number.
  */
 #include "drivers/mem/mem_tcp.h"
+#include "runtime/upi/xk_input.h"
 
 #define DEPTH 4u
 #define TICK  (200 * XK_MS)
@@ -111,7 +112,7 @@ static inline void owe(struct mem_tcp *t, struct mem_tcp_conn *c)
 		acknowledge(t, c);
 	} else if (!c->listed) {
 		if (!xk_timer_armed(&t->tick))
-			xk_timer_set(&t->mr->rep->vp->wheel, &t->tick, xk_vp_now() + TICK);
+			xk_timer_set(t->mr->rep->wheel, &t->tick, xk_vp_now() + TICK);
 		mem_tcp_list(t, c);
 	}
 }

@@ -14,6 +14,8 @@
  * acknowledgement or the tick puts it there.
  */
 #include "drivers/mem/mem_tcp.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_input.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -217,7 +219,7 @@ static void tick(struct xk_timer *timer)
 		if (t->conn[i]->state != MEM_TCP_DONE)
 			resend(t, t->conn[i]);
 	if (t->live != 0)
-		xk_timer_set(&t->mr->rep->vp->wheel, &t->tick, xk_vp_now() + TICK);
+		xk_timer_set(t->mr->rep->wheel, &t->tick, xk_vp_now() + TICK);
 }
 
 /* ---- connections ------------------------------------------------------------------------------ */
@@ -316,7 +318,7 @@ int mem_tcp_source_new(struct mem_rep *mr)
 	if (err != XK_OK || mr->tcp->nconn == 0)
 		return err;
 	xk_task_ready(&mr->task);
-	xk_timer_set(&mr->rep->vp->wheel, &mr->tcp->tick, xk_vp_now() + TICK);
+	xk_timer_set(mr->rep->wheel, &mr->tcp->tick, xk_vp_now() + TICK);
 	return XK_OK;
 }
 

@@ -21,6 +21,7 @@
 
 #include "runtime/base/xk_csum_inline.h"
 #include "runtime/upi/xk_deposit.h"
+#include "runtime/upi/xk_graph.h"
 
 void mem_rx_put(struct mem_rep *to, struct xk_msg *m)
 {

@@ -12,8 +12,9 @@
  * Invariant: no lock and no word is shared by two virtual processors here, but
  * what is said once.
  */
-#include "drivers/packet/packet_priv.h"
 #include "drivers/common/edge.h"
+#include "drivers/packet/packet_priv.h"
+#include "runtime/upi/xk_input.h"
 #include "runtime/upi/xk_review.h"
 
 #include <stdio.h>
@@ -131,7 +132,7 @@ static void packet_rep_stop(struct xk_rep *r)
 	struct packet_rep *pr = r->state;
 
 	pr->stopped = true;
-	xk_timer_cancel(&r->vp->wheel, &pr->watch);
+	xk_timer_cancel(r->wheel, &pr->watch);
 	xk_task_park(&pr->task);
 	xk_task_park(&pr->tx.task);
 	packet_tx_flush(pr);

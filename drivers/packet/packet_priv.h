@@ -12,7 +12,7 @@
 #define XK_PACKET_PRIV_H
 
 #include "runtime/classify/xk_ebpf.h"
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_graph.h"
 
 #include <linux/filter.h>
 #include <sys/socket.h>

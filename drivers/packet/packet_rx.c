@@ -18,6 +18,7 @@
 
 #include "runtime/base/xk_bytes.h"
 #include "runtime/base/xk_csum_inline.h"
+#include "runtime/upi/xk_input.h"
 
 #define LOOK_EVERY  (20 * XK_MS)
 #define WATCH_EVERY (100 * XK_MS)        /* while it is down */
@@ -106,7 +107,7 @@ void packet_count_lost(struct packet_rep *pr)
 static void packet_watch_again(struct packet_rep *pr)
 {
 	if (pr->queue != NULL && !pr->stopped)
-		xk_timer_set(&pr->rep->vp->wheel, &pr->watch, xk_vp_now() + WATCH_EVERY);
+		xk_timer_set(pr->rep->wheel, &pr->watch, xk_vp_now() + WATCH_EVERY);
 }
 
 void packet_went_down(struct packet_rep *pr)

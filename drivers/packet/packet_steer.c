@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "runtime/classify/xk_cbpf.h"
+#include "runtime/upi/xk_input.h"
 
 #define FLOWS_MAX 65536u         /* connections in the program's map */
 

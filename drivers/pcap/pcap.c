@@ -9,9 +9,13 @@
  * play, counted.
  * Invariant: every frame read is passed up, or counted as cut or too long.
  */
-#include "drivers/pcap/pcap_priv.h"
 #include "drivers/common/edge.h"
+#include "drivers/pcap/pcap_priv.h"
+#include "runtime/base/xk_errs.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_input.h"
 #include "runtime/upi/xk_review.h"
+#include "runtime/vp/xk_timer.h"
 
 #include <errno.h>
 #include <pcap/pcap.h>
@@ -183,7 +187,7 @@ static void play_over(struct pcapd_rep *pr)
 	pr->over = true;
 	/* What was caused may still be under way: answers, retries. */
 	if (ends_by_itself(conf_of(pr->rep)))
-		xk_timer_set(&pr->rep->vp->wheel, &pr->timer, xk_vp_now() + conf_of(pr->rep)->linger);
+		xk_timer_set(pr->rep->wheel, &pr->timer, xk_vp_now() + conf_of(pr->rep)->linger);
 }
 
 static void play_timer(struct xk_timer *t)
@@ -213,7 +217,7 @@ static unsigned play_run(struct xk_task *t, unsigned budget)
 		}
 		due = frame_due(pr);
 		if (due > xk_vp_now()) {
-			xk_timer_set(&pr->rep->vp->wheel, &pr->timer, due);
+			xk_timer_set(pr->rep->wheel, &pr->timer, due);
 			xk_task_park(t);
 			break;
 		}
@@ -321,7 +325,7 @@ static void pcapd_rep_stop(struct xk_rep *r)
 	struct pcapd_rep *pr = r->state;
 
 	xk_task_park(&pr->task);
-	xk_timer_cancel(&r->vp->wheel, &pr->timer);
+	xk_timer_cancel(r->wheel, &pr->timer);
 }
 
 /* Who reads a pipe or a terminal waits for the writer; a file's pages are there. */

@@ -8,6 +8,8 @@
  * Invariant: the file holds whole records only, in the order of the mutex.
  */
 #include "drivers/pcap/pcap_priv.h"
+#include "runtime/classify/xk_classify.h"
+#include "runtime/vp/xk_vp.h"
 
 #include <errno.h>
 #include <pcap/pcap.h>

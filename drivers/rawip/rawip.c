@@ -13,7 +13,10 @@
  */
 #include "drivers/rawip/rawip.h"
 
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_enable.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_input.h"
+#include "runtime/upi/xk_part.h"
 
 #define RAWIP_MAX 65535u                  /* a datagram; the mtu is about what we send */
 
@@ -125,7 +128,7 @@ static bool wake(struct xk_rep *r)
 	e = xk_enable_find(r->node, &k);
 	if (e == NULL)
 		return false;
-	s = session(r, e->rcv->rep[r->vp->no], e->type);
+	s = session(r, xk_rep_here(e->rcv, r), e->type);
 	if (s == NULL)
 		return false;
 	if (xk_open_done(e->rcv, s, e->type) == XK_OK)

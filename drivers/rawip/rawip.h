@@ -8,7 +8,7 @@
 #ifndef RAWIP_H
 #define RAWIP_H
 
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_proto.h"
 
 extern const struct xk_proto xk_proto_rawip;
 

@@ -9,9 +9,13 @@
  * parks and the graph is told.
  * Invariant: a frame is read or written by exactly one system call.
  */
-#include "drivers/tap/tap_priv.h"
 #include "drivers/common/edge.h"
+#include "drivers/tap/tap_priv.h"
+#include "runtime/base/xk_errs.h"
+#include "runtime/upi/xk_input.h"
+#include "runtime/upi/xk_node.h"
 #include "runtime/upi/xk_review.h"
+#include "runtime/vp/xk_task.h"
 
 #include <errno.h>
 #include <stdio.h>

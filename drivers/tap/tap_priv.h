@@ -5,7 +5,7 @@
 #ifndef XK_TAP_PRIV_H
 #define XK_TAP_PRIV_H
 
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_proto.h"
 
 struct tap_want {
 	const char    *ifname;           /* NULL: the kernel chooses */

@@ -9,8 +9,9 @@
  * stands in for all of it and says which.
  * Invariant: a graph file that names this driver is checked alike in every build.
  */
-#include "drivers/xdp/xdp_priv.h"
 #include "drivers/common/edge.h"
+#include "drivers/xdp/xdp_priv.h"
+#include "runtime/upi/xk_input.h"
 #include "runtime/upi/xk_review.h"
 
 #include <stdio.h>

@@ -22,6 +22,9 @@
 #include <unistd.h>
 
 #include "drivers/common/netns.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_input.h"
+#include "runtime/upi/xk_part.h"
 
 /* ---- memory ------------------------------------------------------------------------------ */
 

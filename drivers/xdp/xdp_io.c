@@ -9,6 +9,9 @@
  */
 #include "drivers/xdp/xdp_priv.h"
 #include "drivers/common/edge.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_input.h"
+#include "runtime/upi/xk_part.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -112,7 +115,7 @@ static void io_rep_stop(struct xk_rep *r)
 		p->over = true;
 		xk_task_park(&p->task);
 		xk_task_park(&p->tail);
-		xk_timer_cancel(&r->vp->wheel, &p->look);
+		xk_timer_cancel(r->wheel, &p->look);
 		xdp_tx_flush(p);
 	}
 	io_rep_tally(r);

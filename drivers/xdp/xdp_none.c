@@ -7,6 +7,8 @@
  * Invariant: no graph with this driver comes up.
  */
 #include "drivers/xdp/xdp_priv.h"
+#include "runtime/base/xk_errs.h"
+#include "runtime/upi/xk_node.h"
 
 #define TEXT_OF(x) #x
 #define TEXT(x) TEXT_OF(x)

@@ -12,8 +12,11 @@
 #ifndef XK_XDP_PRIV_H
 #define XK_XDP_PRIV_H
 
+#include "runtime/classify/xk_classify.h"
 #include "runtime/classify/xk_ebpf.h"
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_proto.h"
+#include "runtime/vp/xk_task.h"
+#include "runtime/vp/xk_timer.h"
 
 /* Receive and send, apart from each other: how many descriptors of a ring one turn moves. */
 #define XDP_BURST 32u

@@ -12,6 +12,7 @@
  * kernel's stack.
  */
 #include "drivers/xdp/xdp_priv.h"
+#include "runtime/base/xk_log.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

@@ -20,6 +20,7 @@
 
 #include "runtime/base/xk_bytes.h"
 #include "runtime/upi/xk_deposit.h"
+#include "runtime/upi/xk_node.h"
 
 #define LOOK_EVERY (100 * XK_MS)
 

@@ -11,6 +11,8 @@
  * number.
  */
 #include "drivers/xdp/xdp_priv.h"
+#include "runtime/upi/xk_node.h"
+#include "runtime/vp/xk_vp.h"
 
 #include <errno.h>
 #include <linux/netlink.h>
@@ -90,19 +92,19 @@ static void watch_look(struct xk_timer *t)
 			watch_one(d, h);
 	}
 	if (d->link != XDP_GONE)
-		xk_timer_set(&d->rep->vp->wheel, t, xk_vp_now() + WATCH_EVERY);
+		xk_timer_set(d->rep->wheel, t, xk_vp_now() + WATCH_EVERY);
 }
 
 void xdp_watch_start(struct xdp_dev *d, struct xk_rep *r)
 {
 	d->rep = r;
 	xk_timer_init(&d->watch, watch_look);
-	xk_timer_set(&r->vp->wheel, &d->watch, r->vp->now + WATCH_EVERY);
+	xk_timer_set(r->wheel, &d->watch, r->vp->now + WATCH_EVERY);
 }
 
 void xdp_watch_stop(struct xdp_dev *d)
 {
 	if (d->rep != NULL)
-		xk_timer_cancel(&d->rep->vp->wheel, &d->watch);
+		xk_timer_cancel(d->rep->wheel, &d->watch);
 	d->rep = NULL;
 }

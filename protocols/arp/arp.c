@@ -23,6 +23,9 @@
  * Invariant: state PENDING iff down is NULL; only then the queue holds messages.
  */
 #include "protocols/arp/arp_priv.h"
+#include "runtime/classify/xk_demux.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 #include <string.h>
 
@@ -658,7 +661,7 @@ static void announce(struct xk_timer *timer)
 	for (unsigned i = 0; i < nown; i++)
 		arp_send_announcement(r, t->own[i].addr);
 	if (++st->announced < ARP_ANNOUNCES)
-		xk_timer_set(&r->vp->wheel, &st->announce, xk_vp_now() + ARP_ANNOUNCE);
+		xk_timer_set(r->wheel, &st->announce, xk_vp_now() + ARP_ANNOUNCE);
 }
 
 static int arp_rep_init(struct xk_rep *r)
@@ -691,7 +694,7 @@ static int arp_rep_start(struct xk_rep *r, struct xk_errs *e)
 		return err;
 	/* One replica speaks for the node. */
 	if (c->announce && r == r->node->rep[0])
-		xk_timer_set(&r->vp->wheel, &st->announce, xk_vp_now());
+		xk_timer_set(r->wheel, &st->announce, xk_vp_now());
 	return XK_OK;
 }
 
@@ -699,7 +702,7 @@ static void arp_rep_stop(struct xk_rep *r)
 {
 	struct arp_rep *st = r->state;
 
-	xk_timer_cancel(&r->vp->wheel, &st->announce);
+	xk_timer_cancel(r->wheel, &st->announce);
 	while (st->nleft != 0)
 		left_give_up(st);
 	if (st->bcast != NULL)

@@ -9,7 +9,7 @@
 #ifndef ARP_H
 #define ARP_H
 
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_proto.h"
 
 #define ARP_CTL_CLASS 2000u
 

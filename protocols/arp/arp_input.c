@@ -9,6 +9,8 @@
  * Invariant: no entry's station address is a group's, zero, or our own.
  */
 #include "protocols/arp/arp_priv.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 #include <string.h>
 

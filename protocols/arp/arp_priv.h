@@ -14,9 +14,11 @@
 #define ARP_PRIV_H
 
 #include "protocols/arp/arp.h"
+#include "runtime/map/xk_passive.h"
 #include "runtime/base/xk_bytes.h"
 #include "runtime/base/xk_list.h"
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_proto.h"
+#include "runtime/vp/xk_vp.h"
 
 #define ARP_PKT_LEN      28u
 #define ARP_ADDRS_MAX    64u

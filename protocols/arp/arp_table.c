@@ -14,6 +14,9 @@
  * Invariant: n counts the entries of used and heard, and n <= cap.
  */
 #include "protocols/arp/arp_priv.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 #include <string.h>
 

@@ -11,9 +11,10 @@
  */
 #include "protocols/stream/stream_app.h"
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_review.h"
 #include "runtime/upi/xk_thread.h"
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/vp/xk_task.h"
 
 #define LINE   74u               /* 72 characters, CR, LF */
 #define ROUND  (95u * LINE)

@@ -10,9 +10,11 @@
  * Invariant: `kept` references to connections whose `up` is the replica's are ours.
  */
 #include "protocols/stream/stream_app.h"
+#include "runtime/msg/xk_msg_inline.h"
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_batch.h"
+#include "runtime/upi/xk_node.h"
 #include "runtime/upi/xk_review.h"
-#include "runtime/upi/xk_upi_inline.h"
 
 enum { N_MESSAGES, N_BYTES, N_ACCEPTED, N_REFUSED, N_RESET, N_FAILED };  /* ORDER discard_counts */
 

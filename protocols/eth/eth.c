@@ -11,6 +11,7 @@
  */
 #include "protocols/eth/eth_priv.h"
 
+#include "runtime/classify/xk_classify.h"
 #include "runtime/upi/xk_review.h"
 
 /* ---- header ---------------------------------------------------------------------- */

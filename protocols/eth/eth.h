@@ -9,7 +9,7 @@
 #ifndef ETH_H
 #define ETH_H
 
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_proto.h"
 
 #define ETH_HDR_LEN 14u
 #define ETH_MAX_PAYLOAD 9600u   /* 1500 by the standard, more where the device says so */

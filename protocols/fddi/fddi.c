@@ -11,6 +11,7 @@
  */
 #include "protocols/fddi/fddi_priv.h"
 
+#include "runtime/classify/xk_classify.h"
 #include "runtime/upi/xk_review.h"
 
 /* ORDER FDDI_DROP: after LINK_DROPS */

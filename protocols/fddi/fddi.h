@@ -7,7 +7,7 @@
 #ifndef FDDI_H
 #define FDDI_H
 
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_proto.h"
 
 #define FDDI_HDR_LEN 21u        /* frame control, addresses, LLC, SNAP */
 #define FDDI_MAX_PAYLOAD 4352u  /* RFC 1390: the MTU of IP */

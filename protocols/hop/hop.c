@@ -3,6 +3,9 @@
  * hop.c - one graph hop between an application and its port: a virtual protocol
  * that changes nothing, any number of times over itself.
  *
+ * The smallest complete layer, and the one to copy for a new one (for an application, copy
+ * protocols/echo): sessions of its own come and go with those below, opened from above or made by
+ * a peer, and what is opened through it is what its neighbours see (protocols/virtual).
  * It is what a protocol costs before it does anything, and the benchmark of one
  * graph hop counts it: a push is one call, a message up is one call to the own
  * session's self and one pop, without a search.  With `look` it reads the first

@@ -6,7 +6,7 @@
 #ifndef HOP_H
 #define HOP_H
 
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_proto.h"
 
 extern const struct xk_proto xk_proto_hop;
 

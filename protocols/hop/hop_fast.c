@@ -7,7 +7,7 @@
  */
 #include "protocols/hop/hop_priv.h"
 
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_inline.h"
 
 unsigned hop_fast_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
 {

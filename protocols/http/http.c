@@ -17,9 +17,9 @@
 #include "protocols/stream/stream_app.h"
 #include "protocols/tcp/tcp.h"
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_review.h"
 #include "runtime/upi/xk_thread.h"
-#include "runtime/upi/xk_upi_inline.h"
 
 #include <errno.h>
 #include <sys/uio.h>
@@ -89,7 +89,7 @@ static void http_forget(struct xk_sess *s)
 	stream_q_free(&h->in);
 	xk_task_park(&h->task);
 	xk_task_of(&h->task, NULL);
-	xk_timer_cancel(&s->rep->vp->wheel, &h->timer);
+	xk_timer_cancel(s->rep->wheel, &h->timer);
 	stream_forget(s);
 }
 

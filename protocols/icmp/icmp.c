@@ -12,6 +12,9 @@
 
 #include "protocols/inet/inet_control.h"
 #include "protocols/inet/inet_sess.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_input.h"
+#include "runtime/upi/xk_part.h"
 
 #define MAX_PAYLOAD 65507u
 #define IDS         65536u

@@ -12,7 +12,7 @@
 #ifndef ICMP_H
 #define ICMP_H
 
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_proto.h"
 
 /* Session: uint32_t, the sequence number that the next push will use. */
 #define ICMP_CTL_NEXT_SEQ (792 * 1000 + 1)

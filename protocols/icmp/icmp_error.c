@@ -10,6 +10,8 @@
  * first, or to or from anything but one host.
  */
 #include "protocols/icmp/icmp_priv.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 void icmp_error_init(struct xk_rep *r)
 {

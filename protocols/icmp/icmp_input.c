@@ -9,6 +9,8 @@
  * Invariant: nothing is read behind a quote's end, however short it is.
  */
 #include "protocols/icmp/icmp_priv.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_input.h"
 
 #define IP_LEN_MIN 20u
 

@@ -11,7 +11,8 @@
 
 #include "protocols/icmp/icmp_hdr.h"
 #include "protocols/ip/ip.h"
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/classify/xk_classify.h"
+#include "runtime/upi/xk_proto.h"
 
 struct icmp_conf { uint64_t rate, burst, quote; bool echo; };
 

@@ -5,7 +5,7 @@
 #ifndef INET_CONTROL_H
 #define INET_CONTROL_H
 
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_proto.h"
 
 /* The result of a control that answers with the n bytes at v. */
 int inet_answer(void *buf, unsigned len, const void *v, unsigned n);

@@ -6,7 +6,7 @@
 #ifndef INET_ENABLE_H
 #define INET_ENABLE_H
 
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_enable.h"
 
 /* Who waits for number at local: exactly there before anywhere; NULL: nobody. */
 struct xk_enable *inet_enable_find(struct xk_node *n, uint32_t number, uint32_t local);

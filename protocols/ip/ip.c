@@ -15,6 +15,10 @@
 #include "protocols/ip/ip_priv.h"
 
 #include "protocols/arp/arp.h"
+#include "runtime/classify/xk_demux.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 #include <stdio.h>
 
@@ -201,7 +205,7 @@ int ip_icmp_error(struct xk_rep *r, struct xk_msg *m, uint8_t type, uint8_t code
 	xk_count(r->count[IP_COUNT_ICMP_ASKED]);
 	if (icmp == NULL)
 		return 0;
-	return xk_control(icmp->rcv->rep[r->vp->no], IP_CTL_ICMP_SEND, &e, sizeof e);
+	return xk_control(xk_rep_here(icmp->rcv, r), IP_CTL_ICMP_SEND, &e, sizeof e);
 }
 
 /* An error about a datagram of ours: the path's MTU is IP's own business, the
@@ -223,7 +227,7 @@ static int icmp_in(struct xk_rep *r, struct ip_error_in *e)
 	up = inet_enable_find(r->node, h.protocol, h.source);
 	if (up == NULL)
 		return 0;
-	return xk_control(up->rcv->rep[r->vp->no], IP_CTL_ERROR_IN, e, sizeof *e);
+	return xk_control(xk_rep_here(up->rcv, r), IP_CTL_ERROR_IN, e, sizeof *e);
 }
 
 /* ---- control --------------------------------------------------------------------------------- */
@@ -336,7 +340,7 @@ static int ip_rep_init(struct xk_rep *r)
 	const struct ip_conf *c = r->conf;
 
 	st->in = r->node->state;
-	linger_init(&st->linger, &r->vp->wheel, c->idle_timeout, c->idle_sessions, NULL);
+	linger_init(&st->linger, r->wheel, c->idle_timeout, c->idle_sessions, NULL);
 	ip_output_rep_init(r);
 	ip_reass_init(r);
 	return XK_OK;

@@ -11,7 +11,8 @@
 #define IP_H
 
 #include "runtime/base/xk_bytes.h"
-#include "runtime/upi/xk_upi.h"
+#include "runtime/base/xk_csum.h"
+#include "runtime/upi/xk_proto.h"
 
 /* ---- control operations of a replica ------------------------------------------ */
 

@@ -12,6 +12,7 @@
  * its key holds both of them.  Invariant: no datagram makes a session here.
  */
 #include "protocols/ip/ip_priv.h"
+#include "runtime/upi/xk_inline.h"
 
 /* ---- down ----------------------------------------------------------------------- */
 

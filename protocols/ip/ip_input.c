@@ -7,6 +7,8 @@
  * its first header bytes are contiguous with the network header noted.
  */
 #include "protocols/ip/ip_priv.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_input.h"
 
 /* Bytes behind a header that transports may expect in one piece with it. */
 #define CONTIGUOUS 128u
@@ -65,7 +67,7 @@ static XK_NOINLINE void deliver_first(struct xk_rep *r, struct xk_sess *lls, str
 		unknown_protocol(r, m);
 		return;
 	}
-	is = ip_sess_new(r, &e->rcv->rep[r->vp->no]->up, e->type, k, src,
+	is = ip_sess_new(r, &xk_rep_here(e->rcv, r)->up, e->type, k, src,
 			 answer_from(ip_state(r)->in, src, dst), &err);
 	if (is == NULL) {
 		xk_drop(r, err == XK_E_NOSPC ? IP_DROP_SESSIONS : XK_DROP_NOMEM, m);

@@ -15,6 +15,7 @@
  * within 65536 / step datagrams of either.
  */
 #include "protocols/ip/ip_priv.h"
+#include "runtime/upi/xk_inline.h"
 
 #define ID_STEP_MAX 1024u
 

@@ -22,9 +22,11 @@
 #include "protocols/ip/ip.h"
 #include "protocols/ip/ip_hdr.h"
 #include "runtime/base/xk_list.h"
+#include "runtime/mem/xk_slab.h"
+#include "runtime/upi/xk_batch.h"
 #include "runtime/upi/xk_fast.h"
 #include "runtime/upi/xk_review.h"
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/vp/xk_timer.h"
 
 #define IP_PROTO_ICMP 1u
 #define IP_PROTO_TCP  6u

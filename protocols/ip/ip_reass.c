@@ -22,6 +22,7 @@
  * is in order of deadline.
  */
 #include "protocols/ip/ip_priv.h"
+#include "runtime/upi/xk_inline.h"
 
 #define CREDIT_STEP  (16 * 1024)
 #define UNITS        8192u                /* of 8 bytes */
@@ -254,7 +255,7 @@ static struct ip_dgram *dgram_new(struct xk_rep *r, const struct xk_key *k, uint
 	ra->n++;
 	ra->held += sizeof *d;
 	if (ra->n == 1)
-		xk_timer_set(&r->vp->wheel, &ra->timer, d->deadline);
+		xk_timer_set(r->wheel, &ra->timer, d->deadline);
 	return d;
 }
 
@@ -280,7 +281,7 @@ static void reass_timer(struct xk_timer *t)
 	while (oldest(ra) != NULL && oldest(ra)->deadline <= xk_vp_now())
 		dgram_expire(r, oldest(ra));
 	if (oldest(ra) != NULL)
-		xk_timer_set(&r->vp->wheel, t, oldest(ra)->deadline);
+		xk_timer_set(r->wheel, t, oldest(ra)->deadline);
 }
 
 /* ---- one fragment ------------------------------------------------------------------------ */
@@ -480,7 +481,7 @@ void ip_reass_stop(struct xk_rep *r)
 
 	while (oldest(ra) != NULL)
 		dgram_free(r, oldest(ra), IP_DROP_REASS_TIMEOUT);
-	xk_timer_cancel(&r->vp->wheel, &ra->timer);
+	xk_timer_cancel(r->wheel, &ra->timer);
 }
 
 void ip_reass_fini(struct xk_rep *r)

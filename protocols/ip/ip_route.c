@@ -8,6 +8,7 @@
  * Invariant: route[] is longest prefix first, in configuration order within a length.
  */
 #include "protocols/ip/ip_priv.h"
+#include "runtime/upi/xk_inline.h"
 
 #include <stdio.h>
 

@@ -10,6 +10,9 @@
  * enable goes, every VP is told to give up the sessions made under it.
  */
 #include "protocols/link/link.h"
+#include "runtime/upi/xk_enable.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_part.h"
 
 /* ---- keys ------------------------------------------------------------------------ */
 
@@ -213,7 +216,7 @@ static struct xk_sess *passive_open(struct xk_rep *r, struct xk_enable *e, const
 	if (!linger_room(&st->linger))
 		return NULL;
 	*reason = XK_DROP_NOMEM;
-	s = link_new(r, &e->rcv->rep[r->vp->no]->up, e->type, peer, number);
+	s = link_new(r, &xk_rep_here(e->rcv, r)->up, e->type, peer, number);
 	if (s == NULL)
 		return NULL;
 	xk_count(r->count[LINK_COUNT_PASSIVE]);
@@ -342,7 +345,7 @@ int link_rep_init(struct xk_rep *r, const struct link_frame *f)
 	st->frame = f;
 	st->purge.fn = purge_here;
 	st->purge.arg = r;
-	linger_init(&st->linger, &r->vp->wheel, c->linger, c->sessions, &r->count[LINK_COUNT_LINGERED]);
+	linger_init(&st->linger, r->wheel, c->linger, c->sessions, &r->count[LINK_COUNT_LINGERED]);
 	return XK_OK;
 }
 

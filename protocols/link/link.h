@@ -21,7 +21,7 @@
 
 #include "protocols/link/linger.h"
 #include "runtime/base/xk_bytes.h"
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_inline.h"
 
 #define LINK_HDR_ROOM 24
 

@@ -4,7 +4,9 @@
  */
 #include "protocols/load/load_recv.h"
 
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 #include <stdio.h>
 
@@ -51,18 +53,18 @@ static void load_look(struct xk_timer *t)
 	if (got >= conf_of(l->r)->count)
 		xk_graph_finished(n->graph);
 	else
-		xk_timer_set(&l->r->vp->wheel, t, xk_vp_now() + LOOK_EVERY);
+		xk_timer_set(l->r->wheel, t, xk_vp_now() + LOOK_EVERY);
 }
 
 void load_recv_watch(struct xk_rep *r)
 {
 	if (conf_of(r)->count != 0 && r->vp->no == 0)
-		xk_timer_set(&r->vp->wheel, &load_of(r)->timer, xk_vp_now() + LOOK_EVERY);
+		xk_timer_set(r->wheel, &load_of(r)->timer, xk_vp_now() + LOOK_EVERY);
 }
 
 void load_recv_unwatch(struct xk_rep *r)
 {
-	xk_timer_cancel(&r->vp->wheel, &load_of(r)->timer);
+	xk_timer_cancel(r->wheel, &load_of(r)->timer);
 }
 
 /* ---- life ------------------------------------------------------------------------------ */

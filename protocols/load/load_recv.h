@@ -14,8 +14,9 @@
 
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_deposit.h"
+#include "runtime/upi/xk_proto.h"
 #include "runtime/upi/xk_review.h"
-#include "runtime/upi/xk_upi.h"
+#include "runtime/vp/xk_timer.h"
 
 #define LOAD_BIGGEST 65536u      /* of one message: the page it is copied to */
 

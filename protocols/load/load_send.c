@@ -7,8 +7,9 @@
 #include "protocols/load/load_send.h"
 
 #include "runtime/base/xk_csum_inline.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
-#include "runtime/upi/xk_upi_inline.h"
 
 #include <stdio.h>
 

@@ -13,8 +13,8 @@
 #include "runtime/base/xk_hist.h"
 #include "runtime/base/xk_rand.h"
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_proto.h"
 #include "runtime/upi/xk_review.h"
-#include "runtime/upi/xk_upi.h"
 
 enum { LOAD_COPY, LOAD_LINE, LOAD_NONE };           /* ORDER load_touches */
 extern const char *const load_touches[];

@@ -12,8 +12,9 @@
 #include "runtime/base/xk_hist.h"
 #include "runtime/base/xk_rand.h"
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_part.h"
 #include "runtime/upi/xk_review.h"
-#include "runtime/upi/xk_upi_inline.h"
 
 #include <string.h>
 
@@ -142,7 +143,7 @@ static void maybe_over(struct ping_rep *pr)
 	if (pr->over || c->count == 0 || pr->settled < c->count)
 		return;
 	pr->over = true;
-	xk_timer_cancel(&pr->r->vp->wheel, &pr->timer);
+	xk_timer_cancel(pr->r->wheel, &pr->timer);
 	if (pr->r->count[N_RECEIVED] == 0)
 		xk_node_failed(pr->r->node, "none of its requests was answered");
 	xk_graph_finished(pr->r->node->graph);
@@ -227,7 +228,7 @@ static void ping_timer(struct xk_timer *t)
 	if (pr->settled < pr->sent && slot_of(pr, pr->settled)->at + c->timeout < wake)
 		wake = slot_of(pr, pr->settled)->at + c->timeout;
 	if (wake != XK_NS_NEVER)
-		xk_timer_set(&pr->r->vp->wheel, t, wake);
+		xk_timer_set(pr->r->wheel, t, wake);
 	maybe_over(pr);
 }
 
@@ -266,7 +267,7 @@ static int ping_rep_start(struct xk_rep *r, struct xk_errs *e)
 		return err;
 	}
 	pr->next = xk_vp_now();
-	xk_timer_set(&r->vp->wheel, &pr->timer, pr->next);
+	xk_timer_set(r->wheel, &pr->timer, pr->next);
 	return XK_OK;
 }
 
@@ -275,7 +276,7 @@ static void ping_rep_stop(struct xk_rep *r)
 	struct ping_rep *pr = r->state;
 	struct xk_sess *s = pr->s;
 
-	xk_timer_cancel(&r->vp->wheel, &pr->timer);
+	xk_timer_cancel(r->wheel, &pr->timer);
 	pr->s = NULL;
 	if (s != NULL)
 		xk_close(s);

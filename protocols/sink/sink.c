@@ -13,7 +13,9 @@
  * Invariant: each kept lower session has `up` set to one session of ours.
  */
 #include "protocols/load/load_recv.h"
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -14,6 +14,8 @@
 #include <string.h>
 
 #include "protocols/udp/udp.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
 
 /* ---- sessions --------------------------------------------------------------------- */
 

@@ -9,6 +9,10 @@
  * Invariant: sk->port is in the map exactly while it is not NULL.
  */
 #include "protocols/sock/sock_priv.h"
+#include "runtime/upi/xk_enable.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 #define PORT_FIRST 49152u                /* RFC 6335: dynamic ports */
 #define PORTS      (65536u - PORT_FIRST)
@@ -91,9 +95,9 @@ int sock_take_port(struct sock *sk, const struct xk_sock_addr *a, bool alone)
 
 	if (p == NULL)
 		return XK_E_NOMEM;
-	xk_mutex_lock(&sk->node->graph->structure);
+	xk_structure_lock(sk->node);
 	err = take_locked(sk, p, alone);
-	xk_mutex_unlock(&sk->node->graph->structure);
+	xk_structure_unlock(sk->node);
 	if (err == XK_OK)
 		sk->port = p;
 	else
@@ -112,9 +116,9 @@ void sock_leave_port(struct sock *sk)
 	if (p == NULL)
 		return;
 	sk->port = NULL;
-	xk_mutex_lock(&sk->node->graph->structure);
+	xk_structure_lock(sk->node);
 	xk_passive_unbind(&sk->node->passive, &p->map);
-	xk_mutex_unlock(&sk->node->graph->structure);
+	xk_structure_unlock(sk->node);
 	xk_rcu_free(&p->rcu, xk_free, p);
 }
 

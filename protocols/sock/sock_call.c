@@ -11,6 +11,9 @@
 #include "protocols/sock/sock_priv.h"
 
 #include "runtime/base/xk_clock.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 struct inside { struct sock *sk; sock_op op; void *arg; int64_t res; bool moved; };
 

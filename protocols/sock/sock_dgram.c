@@ -16,6 +16,9 @@
 #include <string.h>
 
 #include "protocols/udp/udp.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 /* ---- sessions of peers --------------------------------------------------------------- */
 
@@ -310,7 +313,7 @@ static struct sock_sess *shot_session(struct xk_rep *r, struct shot *t, int *err
 	if (ss != NULL)
 		return ss;
 	sock_parts(&ps, &t->a->to, &t->a->local);
-	lls = xk_open(r, r->node, sock_below(t->sk)->rep[r->vp->no], &ps, err);
+	lls = xk_open(r, r->node, xk_rep_here(sock_below(t->sk), r), &ps, err);
 	if (lls == NULL)
 		return NULL;
 	*err = XK_E_NOMEM;

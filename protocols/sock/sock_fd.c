@@ -11,6 +11,9 @@
  * Invariant: place[i].sk is a socket while the place's word says open or held.
  */
 #include "protocols/sock/sock_priv.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 #include <string.h>
 

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "runtime/base/xk_csum_inline.h"
+#include "runtime/upi/xk_inline.h"
 
 /* ---- bytes ------------------------------------------------------------------------- */
 

@@ -9,6 +9,7 @@
  * Invariant: listener->queued counts those in the queue and on their way there.
  */
 #include "protocols/sock/sock_priv.h"
+#include "runtime/upi/xk_inline.h"
 
 /* ---- the end of one that nobody accepted ---------------------------------------------- */
 

@@ -8,6 +8,7 @@
  * Invariant: opts.set says which values the stream below has to be told.
  */
 #include "protocols/sock/sock_priv.h"
+#include "runtime/upi/xk_inline.h"
 
 #include <string.h>
 

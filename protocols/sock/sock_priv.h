@@ -31,7 +31,8 @@
 #include "protocols/tcp/tcp.h"
 #include "runtime/base/xk_list.h"
 #include "runtime/sync/xk_sync.h"
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_node.h"
+#include "runtime/vp/xk_vp.h"
 
 struct sock_conf { uint64_t rcvbuf, backlog, peers; };
 

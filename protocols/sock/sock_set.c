@@ -15,6 +15,9 @@
 #include "protocols/sock/sock_priv.h"
 
 #include "runtime/base/xk_clock.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 #define GONE (1u << 16)          /* in `fired`, beside poll's events: the socket has let go */
 

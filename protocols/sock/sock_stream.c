@@ -10,6 +10,9 @@
  * Invariant: sk->sess is set exactly in states CONNECTING and CONNECTED.
  */
 #include "protocols/sock/sock_priv.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 #define EVERYTHING (POLLIN | POLLOUT | POLLRDHUP | POLLHUP | POLLERR)
 
@@ -248,8 +251,8 @@ static int64_t connect_begin(struct sock *sk, void *arg)
 		return XK_E_BADF;
 	sock_join(sk);
 	sock_parts(&ps, &c->to, &sk->local);
-	open_with(sk, sock_below(sk)->rep[r->vp->no]);
-	lls = xk_open(r, r->node, sock_below(sk)->rep[r->vp->no], &ps, &err);
+	open_with(sk, xk_rep_here(sock_below(sk), r));
+	lls = xk_open(r, r->node, xk_rep_here(sock_below(sk), r), &ps, &err);
 	if (lls != NULL)
 		err = sock_stream_attach(sk, lls);
 	if (err != XK_OK) {

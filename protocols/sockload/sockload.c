@@ -16,6 +16,8 @@
 #include <string.h>
 
 #include "protocols/stream/stream_app.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_part.h"
 #include "runtime/upi/xk_review.h"
 
 #define APART (XK_CACHELINE / sizeof(xk_counter))    /* counters of two replicas share no line */

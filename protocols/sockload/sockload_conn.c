@@ -9,6 +9,7 @@
  * Invariant: every connection is done once, well or badly, unless the threads are halted.
  */
 #include "protocols/sockload/sockload_priv.h"
+#include "runtime/upi/xk_graph.h"
 
 #include <poll.h>
 #include <string.h>

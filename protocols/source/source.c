@@ -17,8 +17,8 @@
 #include "protocols/load/load_send.h"
 #include "runtime/base/xk_csum_inline.h"
 #include "runtime/base/xk_hist.h"
+#include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_thread.h"
-#include "runtime/upi/xk_upi_inline.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -470,7 +470,7 @@ static int source_rep_set(struct xk_rep *r, const struct xk_param *p, const void
 				xk_task_ready(&k->task);
 			continue;
 		}
-		xk_timer_cancel(&r->vp->wheel, &k->timer);
+		xk_timer_cancel(r->wheel, &k->timer);
 		if (c->load.rate != 0)
 			source_sleep(k, now + xk_rand_below(&r->vp->rand, XK_SEC / c->load.rate + 1));
 		else
@@ -550,7 +550,7 @@ static void source_rep_stop(struct xk_rep *r)
 		struct source_conn *k = &sr->conn[i];
 
 		xk_task_park(&k->task);
-		xk_timer_cancel(&r->vp->wheel, &k->timer);
+		xk_timer_cancel(r->wheel, &k->timer);
 		if (k->s != NULL)
 			source_close(k);
 	}

@@ -9,7 +9,8 @@
  */
 #include "protocols/stream/stream_app.h"
 #include "runtime/base/xk_csum_inline.h"
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 #include <string.h>
 

@@ -9,7 +9,7 @@
  */
 #include "protocols/stream/stream_thread.h"
 
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_inline.h"
 
 /* The whole life of a thread: the body, then the connection goes, and we with it. */
 static void thread_main(void *arg)

@@ -14,6 +14,9 @@
 #include "protocols/tcp/sess/tcp_sess.h"
 #include "protocols/inet/inet_ports.h"
 #include "protocols/inet/inet_sess.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 /* ---- the node -------------------------------------------------------------------- */
 

@@ -12,6 +12,8 @@
 #include <stdio.h>
 
 #include "protocols/tcp/sess/tcp_sess.h"
+#include "runtime/base/xk_param_value.h"
+#include "runtime/upi/xk_inline.h"
 
 /* ---- the rows ----------------------------------------------------------------------- */
 

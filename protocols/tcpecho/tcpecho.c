@@ -10,8 +10,8 @@
  */
 #include "protocols/stream/stream_app.h"
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_review.h"
-#include "runtime/upi/xk_upi_inline.h"
 
 enum { N_MESSAGES, N_BYTES, N_ACCEPTED, N_REFUSED, N_RESET, N_FAILED };  /* ORDER tcpecho_counts */
 enum { DROP_STRAY = XK_DROP_FIRST };

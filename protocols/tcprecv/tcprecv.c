@@ -13,7 +13,7 @@
 #include "protocols/load/load_recv.h"
 #include "protocols/stream/stream_app.h"
 #include "runtime/base/xk_csum.h"
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_inline.h"
 
 #include <string.h>
 
@@ -49,7 +49,7 @@ static void recv_forget(struct xk_sess *s)
 
 	xk_deposit_close(recv_of(s)->post);
 	load_place_give(rr, recv_of(s)->slot);
-	xk_timer_cancel(&s->rep->vp->wheel, &recv_of(s)->timer);
+	xk_timer_cancel(s->rep->wheel, &recv_of(s)->timer);
 	stream_forget(s);
 }
 

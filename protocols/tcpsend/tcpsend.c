@@ -17,8 +17,8 @@
 #include "protocols/load/load_send.h"
 #include "protocols/stream/stream_app.h"
 #include "runtime/base/xk_csum_inline.h"
+#include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_thread.h"
-#include "runtime/upi/xk_upi_inline.h"
 
 enum { N_MESSAGES, N_BYTES, N_RECEIVED, N_OPENED, N_DRAINED, N_REFUSED, N_RESET, N_FAILED, N_REOPENED };
 				 /* ORDER tcpsend_counts */
@@ -313,7 +313,7 @@ static void send_failed(struct send_conn *k, int err)
 	if (k->s.down != NULL)
 		send_close(k);
 	if (c->reconnect != 0 && !k->done && k->left != 0)
-		xk_timer_set(&r->vp->wheel, &k->timer, xk_vp_now() + c->reconnect);
+		xk_timer_set(r->wheel, &k->timer, xk_vp_now() + c->reconnect);
 	else
 		send_lost(k);
 }
@@ -436,7 +436,7 @@ static void send_rep_stop(struct xk_rep *r)
 
 		if (k->s.down != NULL)
 			send_close(k);
-		xk_timer_cancel(&r->vp->wheel, &k->timer);
+		xk_timer_cancel(r->wheel, &k->timer);
 		xk_sess_destroy(&k->s);
 	}
 	sr->load.n = 0;

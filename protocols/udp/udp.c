@@ -11,6 +11,9 @@
  */
 #include "protocols/udp/udp_priv.h"
 #include "protocols/inet/inet_ports.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 /* ---- sessions -------------------------------------------------------------------- */
 
@@ -274,7 +277,7 @@ static int udp_rep_init(struct xk_rep *r)
 {
 	const struct udp_conf *c = r->conf;
 
-	linger_init(&udp_state(r)->linger, &r->vp->wheel, c->idle_timeout, c->idle_sessions, NULL);
+	linger_init(&udp_state(r)->linger, r->wheel, c->idle_timeout, c->idle_sessions, NULL);
 	return XK_OK;
 }
 

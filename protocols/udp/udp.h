@@ -9,7 +9,7 @@
 #ifndef UDP_H
 #define UDP_H
 
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_proto.h"
 
 /* UDP -> the replica above: ICMP says that a datagram of session s did not
  * arrive (RFC 1122 4.1.3.3).  s is valid for the call. */

@@ -13,6 +13,7 @@
 
 #include "runtime/base/xk_csum_inline.h"
 #include "runtime/upi/xk_deposit.h"
+#include "runtime/upi/xk_inline.h"
 
 #define QUICK_MAX 120u           /* payload that is summed in line */
 

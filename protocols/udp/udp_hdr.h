@@ -12,6 +12,7 @@
 #include "protocols/ip/ip.h"
 #include "runtime/base/xk_bytes.h"
 #include "runtime/base/xk_csum.h"
+#include "runtime/classify/xk_classify.h"
 
 #define UDP_HDR_LEN 8u
 #define UDP_PROTO   17u

@@ -10,6 +10,8 @@
 #include "protocols/udp/udp_priv.h"
 
 #include "runtime/base/xk_csum_inline.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 /* ---- sessions made by datagrams ---------------------------------------------------- */
 
@@ -44,7 +46,7 @@ static struct udp_sess *sess_first(struct xk_rep *r, struct xk_sess *lls, const 
 	lls = lls != NULL ? xk_dup(lls) : open_below(r, ip_net_src(net), ip_net_dst(net));
 	if (lls == NULL)
 		return NULL;
-	us = udp_sess_new(r, &e->rcv->rep[r->vp->no]->up, e->type, lls, &err);
+	us = udp_sess_new(r, &xk_rep_here(e->rcv, r)->up, e->type, lls, &err);
 	if (us == NULL) {
 		xk_close(lls);
 		if (err == XK_E_NOSPC)

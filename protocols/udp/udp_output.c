@@ -9,6 +9,7 @@
 #include "protocols/udp/udp_priv.h"
 
 #include "runtime/base/xk_csum_inline.h"
+#include "runtime/upi/xk_inline.h"
 
 static inline uint32_t payload_sum(const struct xk_msg *m)
 {

@@ -15,9 +15,9 @@
 #include "protocols/inet/inet_sess.h"
 #include "protocols/udp/udp.h"
 #include "protocols/udp/udp_hdr.h"
+#include "runtime/upi/xk_batch.h"
 #include "runtime/upi/xk_deposit.h"
 #include "runtime/upi/xk_fast.h"
-#include "runtime/upi/xk_upi_inline.h"
 
 struct udp_conf {
 	bool     checksum, require_checksum;

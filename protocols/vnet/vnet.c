@@ -14,7 +14,12 @@
 
 #include "protocols/arp/arp.h"
 #include "protocols/virtual/virtual.h"
+#include "runtime/base/xk_errs.h"
+#include "runtime/classify/xk_demux.h"
+#include "runtime/mem/xk_alloc.h"
 #include "runtime/upi/xk_fast.h"
+#include "runtime/upi/xk_node.h"
+#include "runtime/upi/xk_part.h"
 #include "runtime/upi/xk_review.h"
 
 struct vnet_conf { struct virt_conf virt; struct xk_pmap links; uint64_t dflt; };

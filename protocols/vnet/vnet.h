@@ -10,7 +10,7 @@
 #ifndef VNET_H
 #define VNET_H
 
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_proto.h"
 
 extern const struct xk_proto xk_proto_vnet;
 

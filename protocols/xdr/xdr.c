@@ -12,7 +12,8 @@
 #include "protocols/xdr/xdr_priv.h"
 
 #include "protocols/udp/udp.h"
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/classify/xk_demux.h"
+#include "runtime/upi/xk_node.h"
 
 #include <string.h>
 

@@ -12,7 +12,7 @@
  * Invariant: after `gone` nothing is passed up or down.
  */
 #include "protocols/xdr/xdr_priv.h"
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_inline.h"
 
 /* ---- the end of a stream's session -------------------------------------------------- */
 

@@ -12,6 +12,7 @@
 #include "protocols/xdr/xdr_code.h"
 #include "protocols/xdr/xdr_priv.h"
 #include "runtime/base/xk_bytes.h"
+#include "runtime/msg/xk_msg_inline.h"
 
 #include <string.h>
 

@@ -27,7 +27,7 @@
  * One exact connection.  Type-stable: a message carries (handle, generation),
  * resolved on the flow's own VP.  sess[] is filled in by that VP as messages
  * meet their sessions layer by layer: [0] is the first protocol above the
- * edge.  Entries are never trusted, only compared (xk_upi_inline.h).
+ * edge.  Entries are never trusted, only compared (xk_inline.h).
  */
 struct xk_flow {
 	struct xk_mapnode node;          /* node.key is the struct xk_flowkey */

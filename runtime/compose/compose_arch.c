@@ -7,6 +7,7 @@
  * they mean together, and whether that can run, is compose_axes.c's; a table that cannot
  * is answered with the nearest that can (compose_mend.c).
  */
+#include "runtime/base/xk_param_value.h"
 #include "runtime/compose/compose_arch.h"
 
 #include <stdlib.h>

@@ -7,6 +7,7 @@
  * then the command line's value against the declaration.  What the file sees
  * is a plain table of values; reading one that is not there is a complaint.
  */
+#include "runtime/base/xk_param_value.h"
 #include "runtime/compose/compose_lua.h"
 
 #include <stdarg.h>

@@ -9,6 +9,7 @@
  * of the runtime's own check; what only the graph knows (its memory, its clock, drivers
  * that wait) is added here.
  */
+#include "runtime/base/xk_param_value.h"
 #include "runtime/compose/compose_arch.h"
 
 #include <string.h>

@@ -7,7 +7,9 @@
  * parses again into memory that the graph takes over, so one specification can
  * be built more than once.
  */
+#include "runtime/base/xk_param_value.h"
 #include "runtime/compose/compose_priv.h"
+#include "runtime/upi/xk_part.h"
 
 #include <string.h>
 

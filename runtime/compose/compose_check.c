@@ -8,6 +8,7 @@
  * missing, then the protocol's own rules between parameters.  Every fault is
  * said; none stops the walk.
  */
+#include "runtime/base/xk_param_value.h"
 #include "runtime/compose/compose_priv.h"
 
 #include <stdarg.h>

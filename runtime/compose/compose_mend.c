@@ -12,6 +12,7 @@
  * left of a table then is its preset, which runs.
  * Invariant: what is proposed has passed axes_fault, the function that refuses.
  */
+#include "runtime/base/xk_param_value.h"
 #include "runtime/compose/compose_arch.h"
 
 #include <stdlib.h>

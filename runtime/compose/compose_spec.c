@@ -5,6 +5,7 @@
  *
  * Invariant: a zeroed specification is legal, and is what xk_spec_free takes.
  */
+#include "runtime/base/xk_param_value.h"
 #include "runtime/compose/compose_priv.h"
 
 #include <ctype.h>

@@ -7,6 +7,7 @@
  * A time must not lose its unit, so it is a value of its own kind: it can be
  * added to and compared with its like, multiplied and divided by numbers.
  */
+#include "runtime/base/xk_param_value.h"
 #include "runtime/compose/compose_lua.h"
 
 #include <math.h>

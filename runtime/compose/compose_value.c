@@ -7,6 +7,7 @@
  * nothing.  Invariant: a copied table is a list (keys 1..n only) or a map
  * sorted by key; the order of Lua's own iteration never shows.
  */
+#include "runtime/base/xk_param_value.h"
 #include "runtime/compose/compose_lua.h"
 
 #include <math.h>

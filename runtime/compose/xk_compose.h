@@ -19,7 +19,7 @@
 #define XK_COMPOSE_H
 
 #include <stdio.h>
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_graph.h"
 
 struct xk_spec;
 

@@ -8,6 +8,7 @@
  * VPs, up to the next thing to do, in steps short enough to notice a stop.
  */
 #include "runtime/run/run_priv.h"
+#include "runtime/upi/xk_part.h"
 
 #include <poll.h>
 #include <string.h>

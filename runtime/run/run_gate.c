@@ -9,6 +9,7 @@
  * Invariant: no application is told to go before all are ready.
  */
 #include "runtime/run/run_priv.h"
+#include "runtime/upi/xk_part.h"
 
 typedef unsigned long long ull;
 

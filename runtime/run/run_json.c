@@ -7,6 +7,7 @@
  */
 #include "runtime/run/run_priv.h"
 #include "runtime/run/xk_json.h"
+#include "runtime/upi/xk_part.h"
 
 #include <jansson.h>
 #include <stdio.h>

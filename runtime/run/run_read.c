@@ -6,6 +6,7 @@
  * quite the same moment; each is exact by itself.
  */
 #include "runtime/run/run_priv.h"
+#include "runtime/upi/xk_part.h"
 
 #include <string.h>
 

@@ -18,7 +18,7 @@
 
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_capture.h"
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_graph.h"
 #include "runtime/vp/xk_stage.h"
 #include "runtime/vp/xk_ult.h"
 

@@ -113,3 +113,13 @@ void xk_enable_unbind_all(struct xk_node *n, struct xk_node *rcv)
 			enable_gone(s.one);
 	} while (s.one != NULL);
 }
+
+void xk_structure_lock(struct xk_node *n)
+{
+	xk_mutex_lock(&n->graph->structure);
+}
+
+void xk_structure_unlock(struct xk_node *n)
+{
+	xk_mutex_unlock(&n->graph->structure);
+}

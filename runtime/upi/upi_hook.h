@@ -20,7 +20,9 @@
 #ifndef XK_UPI_HOOK_H
 #define XK_UPI_HOOK_H
 
-#include "runtime/upi/xk_upi.h"
+#include "runtime/sync/xk_sync.h"
+#include "runtime/upi/xk_batch.h"
+#include "runtime/upi/xk_node.h"
 
 enum upi_side { UPI_BELOW, UPI_ABOVE, UPI_CALLS, UPI_SIDES };
 

@@ -7,7 +7,9 @@
 #ifndef XK_CAPTURE_H
 #define XK_CAPTURE_H
 
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_proto.h"
+
+struct xk_graph;
 
 /*
  * Capture: sees a copy of what passes between a node and the one below it

@@ -31,7 +31,8 @@
 #ifndef XK_DEPOSIT_H
 #define XK_DEPOSIT_H
 
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_input.h"
+#include "runtime/vp/xk_vp.h"
 
 /* What happened, in pieces of payload; names for a protocol's list of counters. */
 #define XK_DEPOSIT_COUNTS(X) \

@@ -25,4 +25,8 @@ void xk_enable_unbind_all(struct xk_node *n, struct xk_node *rcv);
 /* Valid until the end of the unit of work (an RCU read section). */
 struct xk_enable *xk_enable_find(struct xk_node *n, const struct xk_key *k);
 
+/* Around a change of what all VPs of n's graph read, besides: one changes at a time. */
+void xk_structure_lock(struct xk_node *n);
+void xk_structure_unlock(struct xk_node *n);
+
 #endif

@@ -33,7 +33,7 @@
 #ifndef XK_STREAM_H
 #define XK_STREAM_H
 
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_proto.h"
 
 /* ---- control operations of a stream's session ----------------------------------- */
 

@@ -11,7 +11,8 @@
 #define XK_THREAD_H
 
 #include "runtime/sync/xk_fiber.h"
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_proto.h"
+#include "runtime/vp/xk_task.h"
 #include "runtime/vp/xk_ult.h"
 
 /*

@@ -8,14 +8,15 @@
  * a corrupted frame differs in exactly one bit; delays are never cut short and
  * keep the order; nothing is lost but what is counted.
  */
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/base/xk_bytes.h"
-#include "runtime/upi/xk_upi_inline.h"
 #include "tests/protocols/proto_fixture.h"
 #include "tests/support/xk_test.h"
 

@@ -13,6 +13,9 @@
 
 #include "tests/protocols/proto_fixture.h"
 #include "tests/support/xk_test.h"
+#include "runtime/base/xk_param_value.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_part.h"
 
 extern const struct xk_proto xk_proto_eth, xk_proto_fddi, xk_proto_arp, xk_proto_ip, xk_proto_udp, xk_proto_sink;
 

@@ -10,7 +10,10 @@
  * Runs in a network namespace of its own; without root only the sentences are
  * tested.
  */
-#include "runtime/upi/xk_upi.h"
+#include "runtime/base/xk_param_value.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -27,7 +30,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runtime/upi/xk_upi_inline.h"
 #include "tests/protocols/proto_fixture.h"
 #include "tests/support/xk_test.h"
 

@@ -16,7 +16,11 @@
 #include <unistd.h>
 
 #include "runtime/base/xk_bytes.h"
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/base/xk_param_value.h"
+#include "runtime/classify/xk_classify.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 #include "tests/protocols/proto_fixture.h"
 #include "tests/support/xk_test.h"
 

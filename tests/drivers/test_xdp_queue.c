@@ -17,6 +17,8 @@
 
 #include "tests/protocols/proto_fixture.h"
 #include "tests/support/xk_test.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_part.h"
 
 #define FRAMES 64u               /* all of a queue; the ring has as many places, and not one more */
 #define SIZE   2048u

@@ -15,6 +15,8 @@
 #include "drivers/mem/mem_priv.h"
 #include "runtime/compose/xk_compose.h"
 #include "runtime/upi/xk_capture.h"
+#include "runtime/upi/xk_input.h"
+#include "runtime/upi/xk_part.h"
 
 #define MAX_TABLE 128u
 #define OR_EMPTY(s) ((s) != NULL ? (s) : "")

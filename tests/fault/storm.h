@@ -24,7 +24,7 @@
 #define TESTS_STORM_H
 
 #include "runtime/base/xk_clock.h"
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_proto.h"
 
 #define STORM_CLIENT 0x0a000001u
 #define STORM_SERVER 0x0a000002u

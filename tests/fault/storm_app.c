@@ -12,8 +12,10 @@
 
 #include <string.h>
 
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 #include "runtime/upi/xk_stream.h"
-#include "runtime/upi/xk_upi_inline.h"
 
 #define SLOTS 4096u
 

@@ -16,6 +16,7 @@
 #include "tests/fault/storm.h"
 #include "tests/protocols/tcp_fixture.h"
 #include "tests/support/xk_test_graph.h"
+#include "runtime/upi/xk_inline.h"
 
 static uint8_t d[2048], opt[40];
 

@@ -17,6 +17,7 @@
 #include "tests/fault/steps.h"
 #include "tests/protocols/tcp_fixture.h"
 #include "tests/support/xk_test_graph.h"
+#include "runtime/upi/xk_inline.h"
 
 #define MOST 200000u
 

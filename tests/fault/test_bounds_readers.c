@@ -20,6 +20,7 @@
 #include "tests/fault/storm.h"
 #include "tests/protocols/tcp_fixture.h"
 #include "tests/support/xk_test_graph.h"
+#include "runtime/upi/xk_inline.h"
 
 #define WEB     8080u
 #define GEN     19u

@@ -17,6 +17,7 @@
 
 #include "tests/fault/storm.h"
 #include "tests/support/xk_test_graph.h"
+#include "runtime/upi/xk_part.h"
 
 struct rest { uint64_t sessions, ip, buffers, timers, memory; };
 

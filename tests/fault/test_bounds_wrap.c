@@ -17,6 +17,7 @@
 #include "protocols/tcp/sess/tcp_sess.h"
 #include "tests/fault/storm.h"
 #include "tests/support/xk_test_graph.h"
+#include "runtime/upi/xk_inline.h"
 
 #define START 0xffffff00u
 

@@ -17,6 +17,7 @@
 #include "protocols/sock/xk_sock.h"
 #include "tests/fault/storm.h"
 #include "tests/support/xk_test_graph.h"
+#include "runtime/upi/xk_part.h"
 
 struct scene {
 	const char       *name;

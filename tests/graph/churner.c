@@ -9,7 +9,9 @@
 
 #include <string.h>
 
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 #define ALL    (CHURN_STEADY + CHURN_SLOTS)
 #define WORDS  4u

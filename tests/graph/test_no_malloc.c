@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "runtime/compose/xk_compose.h"
+#include "runtime/upi/xk_part.h"
 #include "tests/support/xk_test.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(XK_TSAN)

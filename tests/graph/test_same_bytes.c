@@ -28,7 +28,8 @@
 #include <unistd.h>
 
 #include "runtime/base/xk_csum.h"
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
 #include "tests/graph/udp_checker.h"
 #include "tests/support/xk_test_graph.h"
 

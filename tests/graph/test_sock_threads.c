@@ -9,6 +9,7 @@
  */
 #include "protocols/sock/xk_sock.h"
 #include "runtime/base/xk_clock.h"
+#include "runtime/classify/xk_classify.h"
 #include "runtime/compose/xk_compose.h"
 #include "runtime/sync/xk_sync.h"
 #include "tests/support/xk_test_graph.h"

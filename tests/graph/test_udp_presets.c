@@ -16,8 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/sync/xk_fiber.h"
 #include "runtime/run/xk_run.h"
+#include "runtime/sync/xk_fiber.h"
+#include "runtime/upi/xk_part.h"
 #include "tests/graph/udp_checker.h"
 #include "tests/support/xk_test_graph.h"
 

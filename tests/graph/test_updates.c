@@ -23,6 +23,7 @@
 #endif
 
 #include "runtime/classify/xk_ebpf.h"
+#include "runtime/upi/xk_part.h"
 #include "tests/graph/churner.h"
 #include "tests/support/xk_test_graph.h"
 

@@ -12,6 +12,7 @@
 
 #include "runtime/base/xk_rand.h"
 #include "runtime/run/xk_run.h"
+#include "runtime/upi/xk_part.h"
 #include "tests/graph/udp_checker.h"
 #include "tests/support/xk_test_graph.h"
 

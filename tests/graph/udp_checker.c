@@ -11,8 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/classify/xk_classify.h"
 #include "runtime/upi/xk_app.h"
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 struct checker_conf { uint64_t conns, count, size, window, resend; uint32_t to; uint16_t port; };
 

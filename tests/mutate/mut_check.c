@@ -8,6 +8,7 @@
  * nothing is a hang that nobody notices.
  */
 #include "tests/mutate/mut.h"
+#include "runtime/upi/xk_inline.h"
 
 static bool synchronised(const struct tcp_cb *cb)
 {

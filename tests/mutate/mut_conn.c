@@ -8,6 +8,7 @@
  * (mut_conn_read): what it says next is true again.
  */
 #include "tests/mutate/mut.h"
+#include "runtime/upi/xk_inline.h"
 
 #include <string.h>
 

@@ -10,6 +10,7 @@
  * Invariant: a base has the same changes in every state, so cases can be counted.
  */
 #include "tests/mutate/mut_priv.h"
+#include "runtime/upi/xk_inline.h"
 
 #include <stdio.h>
 #include <string.h>

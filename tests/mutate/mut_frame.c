@@ -8,6 +8,7 @@
  * Invariant: a frame never outgrows its array, whatever its headers claim.
  */
 #include "tests/mutate/mut.h"
+#include "runtime/upi/xk_inline.h"
 
 #include <string.h>
 

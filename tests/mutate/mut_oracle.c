@@ -8,6 +8,7 @@
  * order is rcv_nxt; what is beyond it is held, not judged.
  */
 #include "tests/mutate/mut.h"
+#include "runtime/upi/xk_inline.h"
 
 #define BIT(f) ((g->flags & (f)) != 0)
 

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "tests/support/xk_test.h"
+#include "runtime/upi/xk_inline.h"
 
 #define PAIRS   1000u
 #define GROUP   64u                      /* cases between transfers */

@@ -7,6 +7,7 @@
  * of a table.
  */
 #include "tests/mutate/mut_priv.h"
+#include "runtime/upi/xk_inline.h"
 
 #include <string.h>
 

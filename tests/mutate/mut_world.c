@@ -12,6 +12,9 @@
 #include <string.h>
 
 #include "runtime/mem/xk_mem.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 #define LONG_ENOUGH (1200 * XK_SEC)
 

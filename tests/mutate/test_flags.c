@@ -12,6 +12,7 @@
 
 #include "tests/mutate/mut.h"
 #include "tests/support/xk_test.h"
+#include "runtime/upi/xk_inline.h"
 
 /* None; two, one of which is old where the segment overlaps; more. */
 static const uint32_t texts[] = { 0, 2, 5 };

@@ -9,6 +9,7 @@
 
 #include "tests/mutate/mut.h"
 #include "tests/support/xk_test.h"
+#include "runtime/upi/xk_inline.h"
 
 static struct mut_tally tally;
 

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_graph.h"
 #include "tools/pkt/pkt.h"
 
 #define NAME_MAX_LEN 1024

@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "protocols/eth/eth.h"
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/base/xk_bytes.h"
+#include "runtime/upi/xk_proto.h"
 #include "tests/protocols/proto_fixture.h"
 #include "tests/support/xk_test.h"
 

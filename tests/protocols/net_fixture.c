@@ -12,7 +12,9 @@
 #include "protocols/icmp/icmp.h"
 #include "protocols/ip/ip.h"
 #include "protocols/udp/udp.h"
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 extern const struct xk_proto xk_proto_ip, xk_proto_icmp, xk_proto_udp;
 

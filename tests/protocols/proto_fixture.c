@@ -13,7 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/base/xk_param_value.h"
+#include "runtime/upi/xk_enable.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_input.h"
+#include "runtime/upi/xk_part.h"
 
 /* ---- records ----------------------------------------------------------------- */
 

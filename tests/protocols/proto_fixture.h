@@ -18,7 +18,8 @@
 #ifndef PROTO_FIXTURE_H
 #define PROTO_FIXTURE_H
 
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_proto.h"
 
 struct pf_spec {
 	const struct xk_proto *proto;   /* NULL ends the list */

@@ -12,7 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_enable.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 #define SETTLED 32       /* turns without work: a task that only parks is none */
 

@@ -3,6 +3,9 @@
  * tcp_fixture.c - builds the host and its segments.  See tcp_fixture.h.
  */
 #include "tests/protocols/tcp_fixture.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 #include <CUnit/CUnit.h>
 #include <stdio.h>

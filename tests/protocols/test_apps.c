@@ -11,8 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/xk_param_value.h"
 #include "runtime/upi/xk_app.h"
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 #include "tests/protocols/proto_fixture.h"
 #include "tests/support/xk_test.h"
 

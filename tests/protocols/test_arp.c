@@ -10,6 +10,9 @@
  */
 #include "protocols/fddi/fddi.h"
 #include "tests/protocols/arp_fixture.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 static const struct pf_spec graph_plain[] = {
 	DRV, { &xk_proto_arp, "arp", "eth", "addresses=10.0.0.1/8" }, UP, END

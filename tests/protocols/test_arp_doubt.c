@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "tests/protocols/arp_fixture.h"
+#include "runtime/upi/xk_inline.h"
 
 static const struct pf_spec graph_plain[] = {
 	DRV, { &xk_proto_arp, "arp", "eth", "addresses=10.0.0.1/8" }, UP, END

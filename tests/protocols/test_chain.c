@@ -10,7 +10,10 @@
  */
 #include <string.h>
 
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/classify/xk_classify.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 #include "tests/protocols/net_fixture.h"
 #include "tests/support/xk_test.h"
 

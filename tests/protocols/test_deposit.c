@@ -18,7 +18,10 @@
 #include "runtime/compose/xk_compose.h"
 #include "runtime/upi/xk_capture.h"
 #include "runtime/upi/xk_deposit.h"
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_input.h"
+#include "runtime/upi/xk_part.h"
 #include "tests/support/xk_test_graph.h"
 
 #define BURST 32u

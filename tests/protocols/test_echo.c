@@ -8,7 +8,10 @@
  */
 #include <string.h>
 
+#include "runtime/base/xk_errs.h"
+#include "runtime/mem/xk_alloc.h"
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_part.h"
 #include "tests/protocols/proto_fixture.h"
 #include "tests/support/xk_test.h"
 

@@ -12,7 +12,8 @@
 
 #include <string.h>
 
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 #include "tests/protocols/proto_fixture.h"
 #include "tests/support/xk_test.h"
 

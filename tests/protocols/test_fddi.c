@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_inline.h"
 #include "tests/protocols/proto_fixture.h"
 #include "tests/support/xk_test.h"
 

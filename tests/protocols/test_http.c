@@ -18,6 +18,8 @@
 #include "protocols/http/http_priv.h"
 #include "tests/protocols/stream_fixture.h"
 #include "tests/support/xk_test.h"
+#include "runtime/base/xk_errs.h"
+#include "runtime/mem/xk_alloc.h"
 
 extern const struct xk_proto xk_proto_http;
 

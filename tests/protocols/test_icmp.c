@@ -11,6 +11,8 @@
 #include "protocols/ip/ip_priv.h"
 #include "tests/protocols/net_fixture.h"
 #include "tests/support/xk_test.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
 
 static struct pf f;
 static uint8_t d[70000], pay[70000], q[200];

@@ -10,6 +10,10 @@
 #include "protocols/ip/ip_priv.h"
 #include "tests/protocols/net_fixture.h"
 #include "tests/support/xk_test.h"
+#include "runtime/classify/xk_classify.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 #define MF 0x2000
 static struct pf f;

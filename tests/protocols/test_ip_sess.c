@@ -3,8 +3,9 @@
  * test_ip_sess.c - how IP's sessions live: shared, passive, lingering, refused,
  * closed in the middle of a message, at their cap, and without memory.
  */
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 #include "tests/protocols/net_fixture.h"
-#include "runtime/upi/xk_upi_inline.h"
 #include "tests/support/xk_test.h"
 
 static struct pf f;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_graph.h"
 #include "tests/protocols/proto_fixture.h"
 #include "tests/support/xk_test.h"
 

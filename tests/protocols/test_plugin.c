@@ -7,9 +7,12 @@
  * line in the runtime.  Messages of sessions spread over four VPs all arrive at VP 0.
  * Invariant: a chat counts a message on the session that its bytes name.
  */
-#include "runtime/base/xk_bytes.h"
-#include "runtime/upi/xk_upi_inline.h"
 #include "protocols/eth/eth.h"
+#include "runtime/base/xk_bytes.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_input.h"
+#include "runtime/upi/xk_part.h"
 #include "tests/protocols/proto_fixture.h"
 #include "tests/support/xk_test.h"
 

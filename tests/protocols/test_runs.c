@@ -16,6 +16,7 @@
 #include "runtime/base/xk_bytes.h"
 #include "runtime/compose/xk_compose.h"
 #include "runtime/upi/xk_capture.h"
+#include "runtime/upi/xk_input.h"
 #include "tests/support/xk_test.h"
 
 #define BURST 32u

@@ -5,6 +5,7 @@
  */
 #include "tests/protocols/sock_fixture.h"
 #include "protocols/tcp/tcp.h"
+#include "runtime/mem/xk_alloc.h"
 
 #include <stdlib.h>
 

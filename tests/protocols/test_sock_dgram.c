@@ -7,6 +7,7 @@
 #include "protocols/sock/xk_sock.h"
 #include "runtime/compose/xk_compose.h"
 #include "runtime/sync/xk_sync.h"
+#include "runtime/upi/xk_part.h"
 #include "tests/support/xk_test_graph.h"
 
 #include <stdio.h>

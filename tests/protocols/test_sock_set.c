@@ -4,6 +4,7 @@
  * removed or closed.
  */
 #include "tests/protocols/sock_fixture.h"
+#include "runtime/mem/xk_alloc.h"
 
 static struct xk_sock_set *a_set(void)
 {

@@ -9,6 +9,7 @@
  */
 #include "runtime/run/xk_run.h"
 #include "runtime/sync/xk_sync.h"
+#include "runtime/upi/xk_part.h"
 #include "tests/support/xk_test_graph.h"
 
 #include <stdio.h>

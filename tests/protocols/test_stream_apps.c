@@ -12,9 +12,12 @@
 
 #include "protocols/stream/stream_app.h"
 #include "runtime/base/xk_hist.h"
+#include "runtime/base/xk_param_value.h"
 #include "runtime/sync/xk_fiber.h"
 #include "runtime/upi/xk_app.h"
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 #include "tests/protocols/stream_fixture.h"
 #include "tests/support/xk_test.h"
 

@@ -10,6 +10,7 @@
 #include "runtime/upi/xk_fast.h"
 #include "tests/protocols/tcp_fixture.h"
 #include "tests/support/xk_test.h"
+#include "runtime/upi/xk_inline.h"
 
 static struct pf f;
 static uint8_t pay[8192], d[9000];

@@ -14,6 +14,7 @@
 
 #include "tests/protocols/tcp_fixture.h"
 #include "tests/support/xk_test_graph.h"
+#include "runtime/upi/xk_inline.h"
 
 static struct pf f;
 static struct tf_out synack;

@@ -15,6 +15,7 @@
 
 #include "tests/protocols/tcp_fixture.h"
 #include "tests/support/xk_test_graph.h"
+#include "runtime/upi/xk_inline.h"
 
 static struct pf f;
 

@@ -16,6 +16,8 @@
 #include "runtime/upi/xk_fast.h"
 #include "runtime/compose/xk_compose.h"
 #include "runtime/run/xk_run.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 #include "tests/support/xk_test_graph.h"
 
 /* link, impairment or nil, parameters of tcp at host 1, at host 2, connections each way,

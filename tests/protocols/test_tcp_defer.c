@@ -5,6 +5,7 @@
  */
 #include "tests/protocols/tcp_fixture.h"
 #include "tests/support/xk_test.h"
+#include "runtime/upi/xk_inline.h"
 
 static struct pf f;
 

@@ -11,6 +11,7 @@
 
 #include "tests/protocols/tcp_fixture.h"
 #include "tests/support/xk_test.h"
+#include "runtime/upi/xk_inline.h"
 
 static struct pf f;
 static struct xk_sess *s;

@@ -8,6 +8,9 @@
 
 #include "tests/protocols/tcp_fixture.h"
 #include "tests/support/xk_test.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 static struct pf f;
 static uint8_t opt[40];

@@ -16,6 +16,8 @@
 
 #include "protocols/tcp/sess/tcp_sess.h"
 #include "runtime/compose/xk_compose.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 #include "tests/support/xk_test.h"
 
 #define BOUND (3584.0 / 12)

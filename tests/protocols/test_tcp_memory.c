@@ -12,6 +12,8 @@
 
 #include "tests/protocols/tcp_fixture.h"
 #include "tests/support/xk_test_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 static struct pf f;
 static uint8_t big[65536];

@@ -8,6 +8,9 @@
 
 #include "tests/protocols/tcp_fixture.h"
 #include "tests/support/xk_test.h"
+#include "runtime/base/xk_param_value.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
 
 static struct pf f;
 extern const struct xk_proto xk_proto_ip, xk_proto_tcp;

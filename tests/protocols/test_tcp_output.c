@@ -9,6 +9,9 @@
 
 #include "tests/protocols/tcp_fixture.h"
 #include "tests/support/xk_test.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 static struct pf f;
 static uint8_t bytes[1 << 17];

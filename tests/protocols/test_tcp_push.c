@@ -14,6 +14,7 @@
 
 #include "tests/protocols/tcp_fixture.h"
 #include "tests/support/xk_test.h"
+#include "runtime/upi/xk_inline.h"
 
 #define STEPS 60u
 #define OUTS  512u

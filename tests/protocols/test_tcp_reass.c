@@ -13,6 +13,7 @@
 #include "protocols/tcp/sess/tcp_sess.h"
 #include "tests/runtime/mem/mem_fixture.h"
 #include "tests/support/xk_test.h"
+#include "runtime/upi/xk_inline.h"
 
 #define BASE 0xffffff00u
 

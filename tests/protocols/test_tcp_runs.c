@@ -20,6 +20,7 @@
 #include "protocols/tcp/core/tcp_hdr.h"
 #include "runtime/compose/xk_compose.h"
 #include "runtime/upi/xk_capture.h"
+#include "runtime/upi/xk_input.h"
 #include "tests/support/xk_test.h"
 
 #define BURST 32u

@@ -14,7 +14,8 @@
 
 #include "protocols/arp/arp.h"
 #include "protocols/eth/eth.h"
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 #include "tests/protocols/proto_fixture.h"
 #include "tests/support/xk_test.h"
 

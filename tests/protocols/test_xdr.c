@@ -11,7 +11,7 @@
 
 #include "protocols/xdr/xdr_priv.h"
 #include "runtime/base/xk_bytes.h"
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_inline.h"
 #include "tests/protocols/stream_fixture.h"
 #include "tests/support/xk_test_graph.h"
 

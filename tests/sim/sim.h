@@ -23,7 +23,9 @@
 #include <stdio.h>
 
 #include "runtime/base/xk_clock.h"
-#include "runtime/upi/xk_upi.h"
+#include "runtime/base/xk_rand.h"
+#include "runtime/upi/xk_proto.h"
+#include "runtime/vp/xk_timer.h"
 
 #define SIM_CONNS 4u
 #define SIM_TEXT  768u

@@ -18,6 +18,8 @@
 #include "runtime/base/xk_bytes.h"
 #include "runtime/compose/xk_compose.h"
 #include "runtime/upi/xk_capture.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 #define RTO_MAX    (60 * XK_SEC)
 #define SILENCE    (2 * RTO_MAX)

@@ -16,7 +16,7 @@
 
 #include <sys/un.h>
 
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_graph.h"
 
 struct ctl;
 

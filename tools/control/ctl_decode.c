@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "runtime/base/xk_bytes.h"
+#include "runtime/classify/xk_classify.h"
 
 struct bytes { const uint8_t *p; size_t n; };
 static unsigned be16(const uint8_t *p) { return (unsigned)p[0] << 8 | p[1]; }

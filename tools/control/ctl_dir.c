@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "runtime/run/xk_run.h"
+#include "runtime/upi/xk_part.h"
 
 struct field { const char *name; size_t at; };
 

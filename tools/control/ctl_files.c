@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "drivers/pcap/xk_pcap.h"
+#include "runtime/upi/xk_input.h"
 
 #define BURST 32u                /* frames that come in at once */
 #define TURN  32u                /* bursts between two looks at clients */

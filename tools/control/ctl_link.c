@@ -5,6 +5,8 @@
  * Frames at a driver and at what sits over one, datagrams below a protocol that offers hosts.
  */
 #include "tools/control/ctl.h"
+#include "runtime/classify/xk_classify.h"
+#include "runtime/upi/xk_node.h"
 
 #include <string.h>
 

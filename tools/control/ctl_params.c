@@ -9,6 +9,8 @@
  * Invariant: a node's configuration has a new value only when all its replicas have it.
  */
 #include "tools/control/ctl_priv.h"
+#include "runtime/base/xk_param_value.h"
+#include "runtime/upi/xk_part.h"
 
 #include <stdlib.h>
 #include <string.h>

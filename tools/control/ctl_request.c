@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/xk_param_value.h"
 #include "runtime/run/xk_json.h"
 
 int ctl_fail(struct ctl_call *k, const char *code, const char *fmt, ...)

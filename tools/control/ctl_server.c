@@ -9,6 +9,7 @@
  * Invariant: a request is answered while nobody steps VPs of a graph in virtual time.
  */
 #include "tools/control/ctl_priv.h"
+#include "runtime/upi/xk_part.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -7,6 +7,7 @@
  * alive from the first piece to the last is shown exactly once: it never moves.
  */
 #include "tools/control/ctl_show.h"
+#include "runtime/upi/xk_part.h"
 
 #include <stdlib.h>
 

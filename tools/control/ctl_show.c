@@ -12,7 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/classify/xk_classify.h"
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_part.h"
 #include "runtime/vp/xk_stage.h"
 #include "tools/control/ctl_show.h"
 

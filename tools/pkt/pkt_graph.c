@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "drivers/rawip/rawip.h"
+#include "runtime/base/xk_param_value.h"
 #include "runtime/compose/xk_compose.h"
 #include "runtime/sync/xk_sync.h"
 #include "tools/pkt/pkt_priv.h"

@@ -27,7 +27,8 @@
 
 #include "protocols/sock/xk_sock.h"
 #include "protocols/tcp/tcp.h"
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_part.h"
 #include "tools/pkt/pkt.h"
 
 /* ---- a parsed script ---------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/xk_param_value.h"
 #include "tools/pkt/pkt_priv.h"
 
 enum kind { AS_BYTES, AS_MS, AS_COUNT, AS_BOOL, ALWAYS, NOTHING, KEEP_IDLE, KEEP_INTERVAL, KEEP_COUNT, RCV_BUF, SND_BUF };

@@ -4,6 +4,7 @@
  * and whether there is a choice of presets (the graph file), how many processors (this machine).
  */
 #include "tools/vp-bench/bench_advise.h"
+#include "runtime/base/xk_param_value.h"
 
 #include <sched.h>
 #include <string.h>

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "runtime/base/xk_clock.h"
+#include "runtime/base/xk_param_value.h"
 #include "tools/vp-bench/bench_lua.h"
 
 #define PRESETS 32u

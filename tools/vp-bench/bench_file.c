@@ -8,6 +8,7 @@
  * their line, and all of them are told at once.
  */
 #include "tools/vp-bench/bench.h"
+#include "runtime/base/xk_param_value.h"
 
 #include <math.h>
 #include <stdarg.h>

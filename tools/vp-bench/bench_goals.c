@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/xk_param_value.h"
 #include "runtime/sync/xk_sync.h"
 
 #define MAX_ROWS 64u

@@ -21,8 +21,9 @@
 #include <unistd.h>
 
 #include "runtime/base/xk_bytes.h"
+#include "runtime/classify/xk_classify.h"
 #include "runtime/classify/xk_ebpf.h"
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_graph.h"
 
 #define FRAMES 256u
 #define BYTES  106u                     /* 64 of payload */

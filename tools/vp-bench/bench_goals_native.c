@@ -14,7 +14,7 @@
 
 #include "runtime/base/xk_bytes.h"
 #include "runtime/classify/xk_classify.h"
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_graph.h"
 
 #define BURST   32u
 #define FRAME   64u

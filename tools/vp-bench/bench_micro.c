@@ -19,6 +19,7 @@
 #include "runtime/base/xk_clock.h"
 #include "runtime/sync/xk_fiber.h"
 #include "runtime/sync/xk_sync.h"
+#include "runtime/upi/xk_part.h"
 #include "tools/vp-bench/bench_lua.h"
 
 #define LOOPS   200000u          /* of what takes nanoseconds */

@@ -3,6 +3,7 @@
  * bench_options.c - the options of the subcommands, and what they change.
  */
 #include "tools/vp-bench/bench.h"
+#include "runtime/base/xk_param_value.h"
 
 #include <argp.h>
 #include <string.h>

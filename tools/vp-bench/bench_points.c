@@ -8,6 +8,7 @@
  * Invariant: every point has a value for every axis, and no two are equal.
  */
 #include "tools/vp-bench/bench.h"
+#include "runtime/base/xk_param_value.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -14,6 +14,8 @@
 #include <pcap/pcap.h>
 
 #include "runtime/base/xk_bytes.h"
+#include "runtime/upi/xk_input.h"
+#include "runtime/upi/xk_part.h"
 
 #define BACK_ENDS 8u
 

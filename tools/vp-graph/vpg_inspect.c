@@ -4,6 +4,7 @@
  * graph file asks and holds.
  */
 #include "tools/vp-graph/vpg.h"
+#include "runtime/base/xk_param_value.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
  * All four are written from the one table; nothing is kept twice.
  */
 #include "tools/vp-graph/vpg.h"
+#include "runtime/base/xk_param_value.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
  * vpg_show.c - show and dot: one graph, with every effective value, or drawn.
  */
 #include "tools/vp-graph/vpg.h"
+#include "runtime/base/xk_param_value.h"
 
 #include <stdlib.h>
 #include <string.h>

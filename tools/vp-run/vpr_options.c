@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "tools/vp-run/build_text.h"
+#include "runtime/base/xk_param_value.h"
 
 const char *argp_program_version = "vp-run (xkvp) 0.1.0\n" XK_BUILD_TEXT;
 

@@ -6,6 +6,7 @@
  * that are zero are left out.
  */
 #include "tools/vp-run/vpr.h"
+#include "runtime/upi/xk_part.h"
 
 #include <string.h>
 

@@ -16,6 +16,7 @@
 #include "protocols/tcp/sess/tcp_act.h"
 #include "protocols/tcp/fast/tcp_fast.h"
 #include "protocols/tcp/sess/tcp_sess.h"
+#include "runtime/upi/xk_inline.h"
 
 /* Something that an acknowledgement may end. */
 #define NOT_PLAIN (TCP_F_RTT | TCP_F_URG_OUT | TCP_F_FIN_QUEUED | TCP_F_FIN_SENT)

@@ -14,6 +14,7 @@
 #define TCP_FAST_H
 
 #include "protocols/tcp/sess/tcp_sess.h"
+#include "runtime/upi/xk_batch.h"
 #include "runtime/upi/xk_fast.h"
 
 /* The operations demux, demux_frames and push. */

@@ -11,6 +11,7 @@
  */
 #include "protocols/tcp/fast/tcp_fast.h"
 #include "protocols/tcp/sess/tcp_act.h"
+#include "runtime/upi/xk_inline.h"
 
 /* An acknowledgement of new data in a connection without trouble. */
 static inline void predicted_ack(struct tcp_sess *ts, const struct tcp_env *e, const struct tcp_seg *g)

@@ -10,6 +10,7 @@
  */
 #include "protocols/tcp/fast/tcp_fast.h"
 #include "runtime/base/xk_csum_inline.h"
+#include "runtime/upi/xk_inline.h"
 
 /* Twice in this file, with another constant. */
 #define INLINE inline __attribute__((always_inline))

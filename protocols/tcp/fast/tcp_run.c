@@ -17,6 +17,8 @@
  */
 #include "protocols/tcp/fast/tcp_fast.h"
 #include "protocols/tcp/sess/tcp_act.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 /* What a header has in common with the one before: not number, PSH, checksum and
  * urgent pointer; with timestamps their option, too. */

@@ -5,6 +5,9 @@
  * Invariant: a session that its holder does not want leaves no trace.
  */
 #include "protocols/tcp/sess/tcp_listen.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 void tcp_refuse(const struct tcp_arrival *a, unsigned why)
 {
@@ -54,7 +57,7 @@ static struct tcp_sess *sess_over(const struct tcp_arrival *a, const struct xk_e
 		return NULL;
 	if (xk_rep_sessions(a->r) >= tcp_tune(a->r)->sessions && tcp_rep(a->r)->tw_first == NULL)
 		reclaim(a->r);
-	ts = tcp_sess_new(a->r, &e->rcv->rep[a->r->vp->no]->up, e->type, lls, err);
+	ts = tcp_sess_new(a->r, &xk_rep_here(e->rcv, a->r)->up, e->type, lls, err);
 	if (ts == NULL) {
 		xk_close(lls);
 		return NULL;

@@ -13,6 +13,7 @@
  * only while that is not 0.
  */
 #include "protocols/tcp/sess/tcp_act.h"
+#include "runtime/upi/xk_inline.h"
 
 /* ---- bytes up ------------------------------------------------------------------------------ */
 

@@ -10,6 +10,7 @@
 #define TCP_ACT_H
 
 #include "protocols/tcp/sess/tcp_sess.h"
+#include "runtime/upi/xk_inline.h"
 
 #define NOP_NOP_TS  0x0101080au
 #define HDR_WORD    0x5010u              /* 20 bytes, ACK */

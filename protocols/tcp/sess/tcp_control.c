@@ -14,6 +14,7 @@
 
 #include "protocols/inet/inet_control.h"
 #include "protocols/inet/inet_sess.h"
+#include "runtime/upi/xk_inline.h"
 
 /* ---- ICMP -------------------------------------------------------------------------------- */
 

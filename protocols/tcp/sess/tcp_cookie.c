@@ -16,6 +16,8 @@
  * did not say.
  */
 #include "protocols/tcp/sess/tcp_listen.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
 
 #define PERIOD      (64 * XK_SEC)
 #define TS_BITS     0x3fu

@@ -8,6 +8,7 @@
  */
 #include "protocols/tcp/fast/tcp_fast.h"
 #include "protocols/tcp/sess/tcp_act.h"
+#include "runtime/upi/xk_inline.h"
 
 /* Header first and in one piece; or the reason. */
 int tcp_parse(struct tcp_seg *g, const struct xk_msg *m)

@@ -12,6 +12,8 @@
  */
 #include "protocols/tcp/sess/tcp_listen.h"
 #include "protocols/tcp/sess/tcp_sess.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 /* ---- headers ---------------------------------------------------------------------- */
 

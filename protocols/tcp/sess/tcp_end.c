@@ -7,6 +7,8 @@
  */
 #include "protocols/tcp/sess/tcp_sess.h"
 #include "protocols/inet/inet_sess.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
 
 /* The connection's key is free again, for us and for the classifiers. */
 static void withdraw(struct tcp_sess *ts)

@@ -16,6 +16,7 @@
  * Invariant: tcp_wake undoes compress; a session compressed is ESTABLISHED, bound, and held.
  */
 #include "protocols/tcp/sess/tcp_sess.h"
+#include "runtime/upi/xk_inline.h"
 
 /* What may be set of a connection compressed. */
 #define FLAGS (TCP_F_TOLD_OPEN | TCP_F_TS | TCP_F_SACK | TCP_F_WSCALE | TCP_F_ECN | TCP_F_ECE | \

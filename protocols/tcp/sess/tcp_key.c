@@ -6,6 +6,7 @@
  * Invariant: without the node's secret none of these numbers tells anything of another.
  */
 #include "protocols/tcp/sess/tcp_sess.h"
+#include "runtime/upi/xk_inline.h"
 
 /* ---- a keyed hash (SipHash-2-4) --------------------------------------------------- */
 

@@ -10,6 +10,8 @@
  * Invariant: nothing is answered that came from or went to more than one host.
  */
 #include "protocols/tcp/sess/tcp_listen.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
 
 /* ---- LISTEN -------------------------------------------------------------------------------- */
 

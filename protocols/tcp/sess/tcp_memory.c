@@ -23,6 +23,7 @@
  * Invariant: while a connection has WANT_ROOM because of memory alone, the timer runs.
  */
 #include "protocols/tcp/sess/tcp_sess.h"
+#include "runtime/upi/xk_inline.h"
 
 #define SHARE       4u           /* segments that a receiver has under pressure */
 
@@ -62,7 +63,7 @@ static void watch(struct xk_rep *r)
 	xk_count(r->count[TCP_COUNT_PRESSURE]);
 	tr->mem_watched = true;
 	tr->mem_at = 0;
-	xk_timer_set(&r->vp->wheel, &tr->mem_timer, r->vp->now + TCP_MEMORY_TICK);
+	xk_timer_set(r->wheel, &tr->mem_timer, r->vp->now + TCP_MEMORY_TICK);
 }
 
 static XK_NOINLINE uint32_t scarce_room(const struct tcp_sess *ts, enum tcp_shortage how, uint32_t *limit)

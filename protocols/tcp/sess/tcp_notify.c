@@ -5,6 +5,7 @@
  * Invariant: nothing is told to nobody; an orphan has no holder.
  */
 #include "protocols/tcp/sess/tcp_sess.h"
+#include "runtime/upi/xk_inline.h"
 
 static bool listens(const struct tcp_sess *ts)
 {

@@ -10,6 +10,8 @@
 #include "protocols/tcp/sess/tcp_sess.h"
 #include "protocols/inet/inet_ports.h"
 #include "protocols/inet/inet_sess.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 
 /* ---- active open --------------------------------------------------------------------------- */
 

@@ -10,6 +10,7 @@
  * Invariant: when data waits and nothing is in flight, PERSIST or REXMT runs.
  */
 #include "protocols/tcp/sess/tcp_sess.h"
+#include "runtime/upi/xk_inline.h"
 
 /* States in which we may send data or repeat it. */
 static bool sends(unsigned state)

@@ -6,6 +6,9 @@
  * Invariant: an entry is one word, so a SYN meets the old value or the new one.
  */
 #include "protocols/tcp/sess/tcp_listen.h"
+#include "runtime/upi/xk_enable.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
 
 static uint32_t port_value(const uint64_t *table, uint16_t port)
 {
@@ -23,7 +26,7 @@ static int port_value_set(struct xk_rep *r, uint64_t *table, uint16_t port, uint
 {
 	unsigned at = TCP_DEFERS;
 
-	xk_mutex_lock(&r->node->graph->structure);
+	xk_structure_lock(r->node);
 	for (unsigned i = 0; i < TCP_DEFERS; i++) {
 		uint64_t v = xk_load_relaxed(&table[i]);
 
@@ -34,7 +37,7 @@ static int port_value_set(struct xk_rep *r, uint64_t *table, uint16_t port, uint
 	}
 	if (at != TCP_DEFERS && (value != 0 || table[at] != 0))
 		xk_store_relaxed(&table[at], value != 0 ? (uint64_t)port << 32 | value : 0);
-	xk_mutex_unlock(&r->node->graph->structure);
+	xk_structure_unlock(r->node);
 	return at == TCP_DEFERS && value != 0 ? XK_E_NOSPC : 0;
 }
 

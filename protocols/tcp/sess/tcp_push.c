@@ -5,6 +5,7 @@
  * Invariant: what was promised as room is taken whole.
  */
 #include "protocols/tcp/sess/tcp_sess.h"
+#include "runtime/upi/xk_inline.h"
 
 /* There was no room, so bytes are missing from the stream: it ends here. */
 static XK_NOINLINE void overrun(struct tcp_sess *ts, struct xk_msg *m)

@@ -21,6 +21,7 @@
  * is held and no FIN is known.
  */
 #include "protocols/tcp/sess/tcp_sess.h"
+#include "runtime/upi/xk_inline.h"
 
 #define LEVELS 8u
 #define RECENT 8u

@@ -9,6 +9,7 @@
  */
 #include "protocols/tcp/sess/tcp_sess.h"
 #include "protocols/inet/inet_sess.h"
+#include "runtime/upi/xk_inline.h"
 
 /* At the cap the oldest in TIME-WAIT goes, when nobody holds it. */
 static bool sess_room(struct xk_rep *r)

@@ -38,8 +38,10 @@
 #include "protocols/ip/ip.h"
 #include "protocols/tcp/core/tcp_core.h"
 #include "protocols/tcp/tcp.h"
+#include "runtime/classify/xk_classify.h"
 #include "runtime/upi/xk_deposit.h"
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_node.h"
+#include "runtime/vp/xk_vp.h"
 
 _Static_assert(TCP_DROP_BASE == XK_DROP_FIRST - 1, "drops as the core numbers them");
 _Static_assert(TCP_COUNT_N <= XK_COUNTS_MAX, "counters of a protocol");

@@ -9,6 +9,7 @@
  * Invariant: who was told of no room because of memory alone is looked at until there is some.
  */
 #include "protocols/tcp/sess/tcp_sess.h"
+#include "runtime/upi/xk_inline.h"
 
 #define LOOKS       256u         /* connections looked at in a tick */
 #define STILL       3000u        /* ms without progress, to be judged where memory is high */
@@ -123,6 +124,6 @@ void tcp_memory_init(struct xk_rep *r)
 
 void tcp_memory_stop(struct xk_rep *r)
 {
-	xk_timer_cancel(&r->vp->wheel, &tcp_rep(r)->mem_timer);
+	xk_timer_cancel(r->wheel, &tcp_rep(r)->mem_timer);
 	tcp_rep(r)->mem_watched = false;
 }

@@ -13,6 +13,7 @@
  * Invariant: stalled[] holds stalled_n pointers to sessions, live or not, from stalled_at on.
  */
 #include "protocols/tcp/sess/tcp_sess.h"
+#include "runtime/upi/xk_inline.h"
 
 #define PROBES 4u
 

@@ -12,6 +12,8 @@
  * Invariant: n entries are in the map, in a level and in their port's list.
  */
 #include "protocols/tcp/sess/tcp_listen.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
 
 #define LEVELS    102u           /* of at most 100 retransmissions */
 #define RUN_MOST  64u            /* SYN-ACKs that one run of the timer sends */
@@ -233,9 +235,9 @@ static void timer_arm(struct tcp_syncache *sc)
 		}
 	}
 	if (!any)
-		xk_timer_cancel(&sc->r->vp->wheel, &sc->timer);
+		xk_timer_cancel(sc->r->wheel, &sc->timer);
 	else
-		xk_timer_set(&sc->r->vp->wheel, &sc->timer, tick_at(sc, left_of(sc, first, now)));
+		xk_timer_set(sc->r->wheel, &sc->timer, tick_at(sc, left_of(sc, first, now)));
 }
 
 static void half_wait(struct tcp_syncache *sc, struct half *h, unsigned level)
@@ -594,7 +596,7 @@ void tcp_syncache_clear(struct xk_rep *r)
 
 	while (sc->top > 0)
 		half_free(sc, sc->level[sc->top - 1].first);
-	xk_timer_cancel(&r->vp->wheel, &sc->timer);
+	xk_timer_cancel(r->wheel, &sc->timer);
 }
 
 void tcp_syncache_fini(struct xk_rep *r)

@@ -7,6 +7,7 @@
  * Invariant: after it has fired the wheel's timer is not later than any deadline.
  */
 #include "protocols/tcp/sess/tcp_sess.h"
+#include "runtime/upi/xk_inline.h"
 
 #define PROGRESS_EVERY 5000u     /* ms */
 

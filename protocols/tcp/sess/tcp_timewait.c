@@ -10,6 +10,7 @@
  * Invariant: tw_n sessions are linked from tw_first to tw_last, the oldest first.
  */
 #include "protocols/tcp/sess/tcp_sess.h"
+#include "runtime/upi/xk_inline.h"
 
 static bool is_in(const struct tcp_rep *tr, const struct tcp_sess *ts)
 {

@@ -11,6 +11,7 @@
  * deadline of the session.
  */
 #include "protocols/tcp/sess/tcp_sess.h"
+#include "runtime/upi/xk_inline.h"
 
 /* Milliseconds from now to the earliest deadline, 0 when one has passed; UINT32_MAX: none. */
 static inline uint32_t earliest(const struct tcp_cb *cb, uint32_t now)

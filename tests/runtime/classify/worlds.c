@@ -9,7 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/upi/xk_upi.h"
+#include "runtime/classify/xk_classify.h"
+#include "runtime/upi/xk_graph.h"
 
 struct world world[WORLDS] = {
 	[WORLD_ETH] = { .name = "eth" }, [WORLD_FDDI] = { .name = "fddi" }, [WORLD_RAWIP] = { .name = "rawip" },

@@ -3,6 +3,7 @@
  * test_compose.c - from text to specification to graph: what a good file
  * becomes, that Lua and C make the same graph, and that nothing is left behind.
  */
+#include "runtime/base/xk_param_value.h"
 #include "runtime/compose/compose_priv.h"
 #include "tests/runtime/compose/toys.h"
 

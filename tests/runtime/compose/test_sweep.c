@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/base/xk_param_value.h"
 #include "runtime/compose/xk_compose.h"
 #include "tests/support/xk_test_graph.h"
 

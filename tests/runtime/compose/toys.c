@@ -9,6 +9,7 @@
 
 #include "runtime/mem/xk_mem.h"
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_part.h"
 
 /* ---- wire, link, host, ports ------------------------------------------------------ */
 

@@ -15,6 +15,7 @@
 #include "runtime/mem/xk_mem.h"
 #include "runtime/run/xk_json.h"
 #include "runtime/run/xk_run.h"
+#include "runtime/upi/xk_part.h"
 #include "tests/support/xk_test_graph.h"
 
 struct fixture { struct toy_load l; struct xk_graph *g; struct xk_run_result r; uint64_t live; };

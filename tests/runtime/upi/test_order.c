@@ -10,7 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 #include "tests/support/xk_test.h"
 
 #define LEVELS 4

@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include "runtime/upi/xk_capture.h"
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_part.h"
 #include "tests/runtime/upi/toy.h"
 #include "tests/support/xk_test.h"
 

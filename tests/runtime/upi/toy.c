@@ -4,7 +4,11 @@
 
 #include <string.h>
 
-#include "runtime/upi/xk_upi_inline.h"
+#include "runtime/upi/xk_enable.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_input.h"
+#include "runtime/upi/xk_part.h"
 
 struct toy toy;
 

@@ -10,7 +10,7 @@
 #ifndef XK_TOY_H
 #define XK_TOY_H
 
-#include "runtime/upi/xk_upi.h"
+#include "runtime/upi/xk_proto.h"
 
 #define TOY_EVENTS 64
 

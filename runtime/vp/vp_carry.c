@@ -47,7 +47,7 @@ static void bring(const struct xk_vpset *set, const struct xk_batch *b, bool lea
 
 void xk_vp_carry(struct xk_vpset *set, xk_ns now)
 {
-	struct xk_batches *carry = &xk_vp_batches;
+	struct xk_batches *carry = xk_vp_batches();
 
 	for (unsigned done = 0; carry->n != 0; done++) {
 		struct xk_batch b = carry->of[carry->first];

@@ -10,7 +10,12 @@
  */
 #include "runtime/vp/vp_priv.h"
 
-_Thread_local struct xk_batches xk_vp_batches;
+static _Thread_local struct xk_batches batches __attribute__((tls_model("initial-exec")));
+
+struct xk_batches *xk_vp_batches(void)
+{
+	return &batches;
+}
 
 static void msgs_free(struct xk_msg *m)
 {
@@ -53,7 +58,7 @@ static bool brings(const struct xk_vpset *set)
 /* For xk_vp_carry, when the thread has left; false: it has too many. */
 static bool bring(struct xk_vp *to, struct xk_msg *newest, struct xk_msg *oldest, uint32_t n)
 {
-	struct xk_batches *b = &xk_vp_batches;
+	struct xk_batches *b = &batches;
 
 	if (b->n == XK_BATCHES)
 		return false;

@@ -137,7 +137,9 @@ static inline void vp_take_inbox(struct xk_vp *vp)
 #define XK_BATCHES 32u
 struct xk_batch { struct xk_vp *to; struct xk_msg *newest, *oldest; uint32_t n; };
 struct xk_batches { unsigned first, n; struct xk_batch of[XK_BATCHES]; };
-extern _Thread_local struct xk_batches xk_vp_batches __attribute__((tls_model("initial-exec")));
+/* A function, because gcc's check for null of another file's thread-local variable is spoilt by what
+ * the linker makes of its address. */
+struct xk_batches *xk_vp_batches(void);
 
 /* vp_carry.c: brings them, and what comes of it.  Inside no VP. */
 void xk_vp_carry(struct xk_vpset *set, xk_ns now);

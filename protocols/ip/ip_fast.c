@@ -68,7 +68,7 @@ static XK_NOINLINE void demux_unhinted(struct xk_up *up, struct xk_sess *lls, st
 	uint8_t *h = m->data;
 	struct xk_sess *s;
 	struct xk_key k;
-	uint32_t length;
+	uint32_t length = 0;   /* gcc does not see that plain gives it */
 
 	if (XK_UNLIKELY(!plain(m, &k, &length) || (s = xk_find(up->rep, m, &k)) == NULL)) {
 		ip_demux(up, lls, m);

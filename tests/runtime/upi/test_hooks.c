@@ -93,6 +93,14 @@ static void push_one(struct xk_sess *s)
 
 /* ---- tests ---------------------------------------------------------------------------- */
 
+/* The later place first: the order of attaching says nothing. */
+static void attach_both(struct xk_node *n, enum upi_side side)
+{
+	upi_hook_attach(n, side, UPI_AT_METER, &hook_b);
+	upi_hook_attach(n, side, UPI_AT_CAPTURE, &hook_a);
+	upi_hook_resolve(n);
+}
+
 static void without_hooks_pointers_are_the_protocols_own(void)
 {
 	struct xk_sess *s;
@@ -114,16 +122,11 @@ static void hooks_of_a_side_are_met_in_the_order_of_their_places(void)
 
 	begin();
 	s = open_one();
-	/* The later place first: the order of attaching says nothing. */
-	upi_hook_attach(toy.mux, UPI_ABOVE, UPI_AT_METER, &hook_b);
-	upi_hook_attach(toy.mux, UPI_ABOVE, UPI_AT_CAPTURE, &hook_a);
-	upi_hook_resolve(toy.mux);
+	attach_both(toy.mux, UPI_ABOVE);
 	push_one(s);
 	CU_ASSERT_STRING_EQUAL(seen, "abBA");
 	CU_ASSERT_EQUAL(toy.sent, 1);
-	upi_hook_attach(toy.app, UPI_BELOW, UPI_AT_METER, &hook_b);
-	upi_hook_attach(toy.app, UPI_BELOW, UPI_AT_CAPTURE, &hook_a);
-	upi_hook_resolve(toy.app);
+	attach_both(toy.app, UPI_BELOW);
 	memset(seen, 0, sizeof seen);
 	toy_inject("\002x", 2);
 	CU_ASSERT_STRING_EQUAL(seen, "abBA");
@@ -138,9 +141,7 @@ static void a_detached_hook_leaves_the_other_and_the_last_one_nothing(void)
 
 	begin();
 	s = open_one();
-	upi_hook_attach(toy.mux, UPI_ABOVE, UPI_AT_METER, &hook_b);
-	upi_hook_attach(toy.mux, UPI_ABOVE, UPI_AT_CAPTURE, &hook_a);
-	upi_hook_resolve(toy.mux);
+	attach_both(toy.mux, UPI_ABOVE);
 	upi_hook_detach(toy.mux, UPI_ABOVE, UPI_AT_CAPTURE);
 	upi_hook_resolve(toy.mux);
 	push_one(s);

@@ -56,19 +56,31 @@ struct xk_msg {
 		struct { uint32_t flow; uint16_t gen; uint16_t pad; } v;
 		uint64_t name;   /* the same as one word, pad 0 */
 	} u;
-	/* A protocol that keeps its own copy of a message (TCP's send queue does) may use hash,
-	 * vp, node and aux of it as it likes. */
-	uint32_t        hash;    /* flow hash, set by the classifier */
 	uint32_t        csum;    /* partial sum, see XK_MSG_CSUM */
-	uint16_t        vp;      /* VP that shall run it, set by the classifier */
-	uint16_t        node;    /* graph node whose enter operation takes it from an inbox */
+	union {
+		/* A message under way. */
+		struct {
+			uint32_t hash;  /* flow hash, set by the classifier */
+			uint16_t vp;    /* VP that shall run it, set by the classifier */
+			uint16_t node;  /* graph node whose enter operation takes it from an inbox */
+			uint32_t aux;   /* free for the current holder */
+		};
+		/* A message that a protocol keeps until its peer has answered for it, as TCP's send
+		 * queue does: what is noted of it.  What goes down meanwhile is another message
+		 * over the same bytes (xk_msg_lend), so neither is read as the other. */
+		struct {
+			uint32_t seq;   /* number of its first byte */
+			uint16_t flags; /* of the protocol itself */
+			uint16_t count; /* transmissions */
+			uint32_t when;  /* time of the last of them, in the protocol's unit */
+		} kept;
+	};
 	/* ORDER STAMP: net to flags, eight bytes, see xk_msg_inline.h. */
 	uint16_t        net;     /* offset of the network header from this descriptor, 0 = none */
 	uint16_t        refs;    /* REF segments that point into this buffer, plus 1 */
 	uint16_t        home;    /* VP that owns the buffer */
 	uint8_t         cls;     /* enum xk_memclass (xk_mem.h) */
 	uint8_t         flags;
-	uint32_t        aux;     /* free for the current holder */
 } XK_ALIGNED;
 _Static_assert(offsetof(struct xk_msg, flags) == offsetof(struct xk_msg, net) + 7, "ORDER STAMP");
 _Static_assert(sizeof(struct xk_msg) == XK_CACHELINE, "a descriptor is one line");

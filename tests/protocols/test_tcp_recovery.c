@@ -74,7 +74,7 @@ static void put(unsigned segments)
 static void note(struct xk_msg *m, bool again)
 {
 	if (nsent < XK_ARRAY_LEN(sent)) {
-		sent[nsent].no = (*tcp_sq_seq(m) - first) / MSS;
+		sent[nsent].no = (m->kept.seq - first) / MSS;
 		sent[nsent].again = again;
 	}
 	nsent++;
@@ -108,7 +108,7 @@ static void check(void)
 	uint32_t sacked = 0, lost = 0, again = 0, segs = 0;
 
 	for (struct xk_msg *m = cb.sq.first; m != cb.sq.unsent; m = m->link) {
-		unsigned fl = *tcp_sq_flags(m);
+		unsigned fl = m->kept.flags;
 
 		sacked += fl & TCP_SQ_SACKED ? m->tot : 0;
 		segs += !!(fl & TCP_SQ_SACKED);
@@ -516,7 +516,7 @@ static void losses_after_a_recovery_began_begin_another(void)
 	CU_ASSERT(count[TCP_COUNT_FAST] == 2 && cb.ssthresh < 10 * MSS);
 	output();
 	last = cb.sq.first;
-	CU_ASSERT(*tcp_sq_flags(last) & TCP_SQ_RETRANS);
+	CU_ASSERT(last->kept.flags & TCP_SQ_RETRANS);
 	tcp_rec_sent(&cb, &e, last, true);
 	check();
 	down();

@@ -109,8 +109,8 @@ static struct xk_msg *send(uint32_t len)
 	if (m == NULL)
 		return NULL;
 	tcp_sendq_sent(&cb, m, cb.snd_max, 123);
-	CU_ASSERT_EQUAL(*tcp_sq_seq(m), cb.snd_max);
-	CU_ASSERT_EQUAL(*tcp_sq_count(m), 1);
+	CU_ASSERT_EQUAL(m->kept.seq, cb.snd_max);
+	CU_ASSERT_EQUAL(m->kept.count, 1);
 	cb.snd_max += m->tot;
 	return m;
 }
@@ -134,7 +134,7 @@ static void a_message_of_a_segments_size_is_the_segment_itself(void)
 	CU_ASSERT_PTR_EQUAL(m, was);
 	CU_ASSERT(m->flags & XK_MSG_CSUM);
 	CU_ASSERT(!(m->flags & XK_MSG_CHAIN));
-	CU_ASSERT_EQUAL(*tcp_sq_flags(m), TCP_SQ_PUSH);
+	CU_ASSERT_EQUAL(m->kept.flags, TCP_SQ_PUSH);
 	ack(cb.snd_max);
 	CU_ASSERT_PTR_NULL(cb.sq.first);
 	CU_ASSERT_PTR_NULL(cb.sq.last);
@@ -151,7 +151,7 @@ static void a_long_message_is_split_and_every_part_keeps_a_sum(void)
 		struct xk_msg *m = send(1001);   /* odd: sums are turned */
 
 		CU_ASSERT(m->flags & XK_MSG_CSUM);
-		CU_ASSERT_EQUAL(*tcp_sq_flags(m) & TCP_SQ_PUSH, cb.sq.unsent == NULL ? TCP_SQ_PUSH : 0);
+		CU_ASSERT_EQUAL(m->kept.flags & TCP_SQ_PUSH, cb.sq.unsent == NULL ? TCP_SQ_PUSH : 0);
 		n++;
 	}
 	CU_ASSERT_EQUAL(n, 5);
@@ -169,10 +169,10 @@ static void short_messages_are_joined_and_keep_a_sum(void)
 	put(701, true);
 	m = send(1500);
 	CU_ASSERT(m->flags & XK_MSG_CSUM);
-	CU_ASSERT_EQUAL(*tcp_sq_flags(m) & TCP_SQ_PUSH, 0);
+	CU_ASSERT_EQUAL(m->kept.flags & TCP_SQ_PUSH, 0);
 	m = send(1500);
 	CU_ASSERT_EQUAL(m->tot, 603);
-	CU_ASSERT(*tcp_sq_flags(m) & TCP_SQ_PUSH);
+	CU_ASSERT(m->kept.flags & TCP_SQ_PUSH);
 	all_same();
 	down();
 }
@@ -222,7 +222,7 @@ static void part_of_a_segment_acknowledged_is_gone(void)
 	all_same();
 	ack(cb.snd_una + 5000);
 	all_same();
-	CU_ASSERT_EQUAL(*tcp_sq_seq(cb.sq.first), cb.snd_una);
+	CU_ASSERT_EQUAL(cb.sq.first->kept.seq, cb.snd_una);
 	ack(cb.snd_max - 1);
 	all_same();
 	ack(cb.snd_max);
@@ -238,16 +238,16 @@ static void a_sent_segment_is_cut_again_with_its_record(void)
 	put(3000, true);
 	put(1000, true);
 	m = send(3000);
-	*tcp_sq_flags(m) |= TCP_SQ_SACKED | TCP_SQ_EVER;
+	m->kept.flags |= TCP_SQ_SACKED | TCP_SQ_EVER;
 	cb.sacked_out = 3000;
 	cb.sacked_segs = 1;
 	CU_ASSERT(tcp_sendq_recut(&cb, m, 1400));
 	CU_ASSERT_EQUAL(m->tot, 1400);
 	CU_ASSERT_EQUAL(m->link->tot, 1600);
-	CU_ASSERT_EQUAL(*tcp_sq_seq(m->link), *tcp_sq_seq(m) + 1400);
-	CU_ASSERT_EQUAL(*tcp_sq_sent_us(m->link), 123);
-	CU_ASSERT_EQUAL(*tcp_sq_flags(m) & TCP_SQ_PUSH, 0);
-	CU_ASSERT_EQUAL(*tcp_sq_flags(m->link), TCP_SQ_PUSH | TCP_SQ_SACKED | TCP_SQ_EVER);
+	CU_ASSERT_EQUAL(m->link->kept.seq, m->kept.seq + 1400);
+	CU_ASSERT_EQUAL(m->link->kept.when, 123);
+	CU_ASSERT_EQUAL(m->kept.flags & TCP_SQ_PUSH, 0);
+	CU_ASSERT_EQUAL(m->link->kept.flags, TCP_SQ_PUSH | TCP_SQ_SACKED | TCP_SQ_EVER);
 	CU_ASSERT_PTR_EQUAL(cb.sq.unsent_prev, m->link);
 	CU_ASSERT_EQUAL(cb.sacked_segs, 2);
 	all_same();

@@ -120,7 +120,7 @@ static inline uint32_t tcp_seg_span(const struct tcp_seg *g)
  *
  * A list of messages in order.  Before sending, a message is as it was pushed;
  * tcp_sendq_cut makes the next one exactly one segment.  From then on the message
- * is that segment's record: its descriptor's free fields hold when and how often it
+ * is that segment's record: `kept` of its descriptor (xk_msg.h) holds when and how often it
  * went out, so a connection that sends nothing owns nothing.  Invariant: messages
  * before `unsent` cover [snd_una, snd_max) without a hole, except that the first may
  * begin earlier never, and a FIN or SYN takes one number without a message.
@@ -141,10 +141,6 @@ struct tcp_sqwalk {
 #define TCP_SQ_RETRANS 0x04u             /* retransmitted since it was marked lost */
 #define TCP_SQ_EVER    0x08u             /* retransmitted ever (Karn) */
 #define TCP_SQ_PUSH    0x10u             /* PSH belongs at its end */
-static inline uint32_t *tcp_sq_seq(struct xk_msg *m)    { return &m->hash; }
-static inline uint32_t *tcp_sq_sent_us(struct xk_msg *m) { return &m->aux; }  /* of the last time */
-static inline uint16_t *tcp_sq_flags(struct xk_msg *m)  { return &m->vp; }
-static inline uint16_t *tcp_sq_count(struct xk_msg *m)  { return &m->node; }   /* transmissions */
 
 /* Bytes that a segment has room for at least, whatever the peer or the path says: each host takes
  * datagrams of 576 bytes (RFC 1122 3.3.2), each path 68. */

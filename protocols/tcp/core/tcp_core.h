@@ -128,8 +128,8 @@ static inline void tcp_sendq_check(const struct tcp_cb *cb) { (void)cb; }
 #endif
 
 /* PSH where the record has it, and the other way. */
-static inline uint16_t tcp_sq_psh(struct xk_msg *m) { return *tcp_sq_flags(m) & TCP_SQ_PUSH ? TCP_PSH : 0; }
-static inline uint32_t tcp_sq_end(struct xk_msg *m) { return *tcp_sq_seq(m) + m->tot; }
+static inline uint16_t tcp_sq_psh(const struct xk_msg *m) { return m->kept.flags & TCP_SQ_PUSH ? TCP_PSH : 0; }
+static inline uint32_t tcp_sq_end(const struct xk_msg *m) { return m->kept.seq + m->tot; }
 
 /* ---- deadlines ------------------------------------------------------------------ */
 

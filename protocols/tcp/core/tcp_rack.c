@@ -25,7 +25,7 @@ static bool sent_after(uint32_t t1, uint32_t end1, uint32_t t2, uint32_t end2)
 /* An ACK of a segment sent twice that came too soon to be of the second time. */
 static bool ambiguous(const struct tcp_cb *cb, const struct tcp_seg *g, struct xk_msg *m, uint32_t rtt)
 {
-	if (!(*tcp_sq_flags(m) & TCP_SQ_EVER))
+	if (!(m->kept.flags & TCP_SQ_EVER))
 		return false;
 	if ((cb->flags & TCP_F_TS) && (g->o.have & TCP_O_TS) && (cb->flags & TCP_F_UNDO) && cb->undo_retrans != 0 &&
 	    tcp_lt(g->o.tsecr, cb->undo_ts))
@@ -37,13 +37,13 @@ static bool ambiguous(const struct tcp_cb *cb, const struct tcp_seg *g, struct x
 void tcp_rack_delivered(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_seg *g, struct xk_msg *m,
 			uint32_t high)
 {
-	uint32_t at = *tcp_sq_sent_us(m), end = tcp_sq_end(m), rtt = tcp_since(e, at);
+	uint32_t at = m->kept.when, end = tcp_sq_end(m), rtt = tcp_since(e, at);
 
-	if (tcp_lt(end, high) && !(*tcp_sq_flags(m) & TCP_SQ_EVER))
+	if (tcp_lt(end, high) && !(m->kept.flags & TCP_SQ_EVER))
 		cb->rack_reordering = true;
 	if (ambiguous(cb, g, m, rtt))
 		return;
-	if (!(*tcp_sq_flags(m) & TCP_SQ_EVER) && (cb->rack_min_rtt == 0 || rtt < cb->rack_min_rtt))
+	if (!(m->kept.flags & TCP_SQ_EVER) && (cb->rack_min_rtt == 0 || rtt < cb->rack_min_rtt))
 		cb->rack_min_rtt = rtt;
 	if (cb->rack_rtt == 0 || sent_after(at, end, cb->rack_us, cb->rack_end)) {
 		cb->rack_us = at;
@@ -85,13 +85,13 @@ bool tcp_rack_detect(struct tcp_cb *cb, const struct tcp_env *e, uint32_t una)
 	if (cb->rack_rtt == 0)
 		return false;
 	for (m = cb->sq.first; m != cb->sq.unsent && steps-- != 0; m = m->link) {
-		uint16_t f = *tcp_sq_flags(m);
-		uint32_t age = tcp_since(e, *tcp_sq_sent_us(m));
+		uint16_t f = m->kept.flags;
+		uint32_t age = tcp_since(e, m->kept.when);
 
 		if ((f & TCP_SQ_SACKED) || (f & (TCP_SQ_LOST | TCP_SQ_RETRANS)) == TCP_SQ_LOST ||
 		    tcp_leq(tcp_sq_end(m), una))
 			continue;
-		if (!sent_after(cb->rack_us, cb->rack_end, *tcp_sq_sent_us(m), tcp_sq_end(m))) {
+		if (!sent_after(cb->rack_us, cb->rack_end, m->kept.when, tcp_sq_end(m))) {
 			/* In order from here on, unless something was sent again. */
 			if (!(f & TCP_SQ_EVER) && cb->retrans_out == 0)
 				break;

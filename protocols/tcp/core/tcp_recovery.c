@@ -115,10 +115,10 @@ void tcp_rec_arm_probe(struct tcp_cb *cb, const struct tcp_env *e)
 void tcp_rec_delivered(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_seg *g,
 		       struct xk_msg *m, struct tcp_delivery *d)
 {
-	uint32_t rtt = tcp_since(e, *tcp_sq_sent_us(m));
+	uint32_t rtt = tcp_since(e, m->kept.when);
 
 	d->bytes += m->tot;
-	if (*tcp_sq_flags(m) & TCP_SQ_EVER) {
+	if (m->kept.flags & TCP_SQ_EVER) {
 		d->again = true;
 		d->again_us = max32(d->again_us, rtt);
 	} else {
@@ -138,7 +138,7 @@ static void take_acked(struct tcp_cb *cb, const struct tcp_env *e, const struct 
 	struct xk_msg *m;
 
 	for (m = cb->sq.first; m != cb->sq.unsent && tcp_leq(tcp_sq_end(m), g->ack); m = m->link) {
-		uint16_t *f = tcp_sq_flags(m);
+		uint16_t *f = &m->kept.flags;
 
 		if (!(*f & TCP_SQ_SACKED))
 			tcp_rec_delivered(cb, e, g, m, d);
@@ -147,8 +147,8 @@ static void take_acked(struct tcp_cb *cb, const struct tcp_env *e, const struct 
 			*f &= (uint16_t)~(TCP_SQ_SACKED | TCP_SQ_LOST | TCP_SQ_RETRANS);
 		}
 	}
-	if (m != cb->sq.unsent && tcp_lt(*tcp_sq_seq(m), g->ack))
-		d->bytes += g->ack - *tcp_sq_seq(m);
+	if (m != cb->sq.unsent && tcp_lt(m->kept.seq, g->ack))
+		d->bytes += g->ack - m->kept.seq;
 }
 
 /* ---- without SACK: a duplicate ACK is a segment that has left the network -------------------- */
@@ -193,7 +193,7 @@ static bool mark_first(struct tcp_cb *cb, uint32_t una)
 {
 	struct xk_msg *m = first_after(cb, una);
 
-	if (m == NULL || (*tcp_sq_flags(m) & (TCP_SQ_LOST | TCP_SQ_SACKED)))
+	if (m == NULL || (m->kept.flags & (TCP_SQ_LOST | TCP_SQ_SACKED)))
 		return false;
 	tcp_mark_lost(cb, m);
 	return true;
@@ -426,10 +426,10 @@ static bool allowed(const struct tcp_cb *cb, struct xk_msg *m)
 {
 	uint32_t pipe = tcp_pipe(cb), len = m->tot < cb->mss ? m->tot : cb->mss;
 
-	if (*tcp_sq_seq(m) != cb->snd_una && tcp_gt(*tcp_sq_seq(m) + len, tcp_snd_edge(cb)))
+	if (m->kept.seq != cb->snd_una && tcp_gt(m->kept.seq + len, tcp_snd_edge(cb)))
 		return false;
 	if (cb->ca_state == TCP_CA_RECOVERY &&
-	    (cb->prr_out == 0 || (!tcp_by_sack(cb) && *tcp_sq_seq(m) == cb->snd_una)))
+	    (cb->prr_out == 0 || (!tcp_by_sack(cb) && m->kept.seq == cb->snd_una)))
 		return true;
 	return pipe == 0 || pipe + len <= cb->cwnd;
 }
@@ -442,16 +442,16 @@ struct xk_msg *tcp_rec_next(struct tcp_cb *cb, const struct tcp_env *e)
 	if (XK_LIKELY(cb->lost_out == 0) || cb->frto == 2)
 		return NULL;
 	for (m = rexmt_start(cb); m != cb->sq.unsent; m = m->link)
-		if ((*tcp_sq_flags(m) & (TCP_SQ_LOST | TCP_SQ_RETRANS)) == TCP_SQ_LOST)
+		if ((m->kept.flags & (TCP_SQ_LOST | TCP_SQ_RETRANS)) == TCP_SQ_LOST)
 			break;
 	if (m == cb->sq.unsent) {
 		cb->walk.rexmt_at = cb->sq.unsent_prev;
 		if (cb->walk.rexmt_at != NULL)
-			cb->walk.rexmt_seq = *tcp_sq_seq(cb->walk.rexmt_at);
+			cb->walk.rexmt_seq = cb->walk.rexmt_at->kept.seq;
 		return NULL;
 	}
 	cb->walk.rexmt_at = m;
-	cb->walk.rexmt_seq = *tcp_sq_seq(m);
+	cb->walk.rexmt_seq = m->kept.seq;
 	return allowed(cb, m) ? m : NULL;
 }
 
@@ -471,16 +471,16 @@ uint32_t tcp_rec_allow(const struct tcp_cb *cb)
 
 static void sent_again(struct tcp_cb *cb, const struct tcp_env *e, struct xk_msg *m)
 {
-	uint16_t *f = tcp_sq_flags(m);
+	uint16_t *f = &m->kept.flags;
 
 	*f |= TCP_SQ_EVER;
 	if ((*f & (TCP_SQ_LOST | TCP_SQ_RETRANS)) == TCP_SQ_LOST) {
 		*f |= TCP_SQ_RETRANS;
 		cb->retrans_out += m->tot;
 	}
-	if (*tcp_sq_count(m) < UINT16_MAX)
-		++*tcp_sq_count(m);
-	*tcp_sq_sent_us(m) = cb->again_us = tcp_stamp(cb, e) + 1;
+	if (m->kept.count < UINT16_MAX)
+		++m->kept.count;
+	m->kept.when = cb->again_us = tcp_stamp(cb, e) + 1;
 	/* RFC 6675 6: recovery may last longer than the timeout that ran when it began. */
 	if (cb->ca_state == TCP_CA_RECOVERY)
 		tcp_timer_arm(cb, e, TCP_T_REXMT, tcp_rto_now(cb));
@@ -513,7 +513,7 @@ static void lose_all(struct tcp_cb *cb)
 
 	if (!tcp_by_sack(cb))
 		cb->sacked_out = 0;
-	else if (m != cb->sq.unsent && (*tcp_sq_flags(m) & TCP_SQ_SACKED))
+	else if (m != cb->sq.unsent && (m->kept.flags & TCP_SQ_SACKED))
 		tcp_sack_reneged(cb);
 	for (; m != cb->sq.unsent; m = m->link)
 		tcp_mark_lost(cb, m);

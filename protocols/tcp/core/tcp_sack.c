@@ -22,7 +22,7 @@ struct walk { uint32_t left; };
 
 void tcp_mark_lost(struct tcp_cb *cb, struct xk_msg *m)
 {
-	uint16_t *f = tcp_sq_flags(m);
+	uint16_t *f = &m->kept.flags;
 
 	if (*f & TCP_SQ_SACKED)
 		return;
@@ -34,14 +34,14 @@ void tcp_mark_lost(struct tcp_cb *cb, struct xk_msg *m)
 		cb->lost_out += m->tot;
 		*f |= TCP_SQ_LOST;
 	}
-	if (cb->walk.rexmt_at != NULL && tcp_lt(*tcp_sq_seq(m), cb->walk.rexmt_seq))
+	if (cb->walk.rexmt_at != NULL && tcp_lt(m->kept.seq, cb->walk.rexmt_seq))
 		cb->walk.rexmt_at = NULL;
 }
 
 static void mark_sacked(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_seg *g, struct xk_msg *m,
 			struct tcp_delivery *d)
 {
-	uint16_t *f = tcp_sq_flags(m);
+	uint16_t *f = &m->kept.flags;
 
 	if (*f & TCP_SQ_SACKED)
 		return;
@@ -71,13 +71,13 @@ static bool mark_block(struct tcp_cb *cb, const struct tcp_env *e, const struct 
 	struct tcp_sendq *q = &cb->sq;
 	struct xk_msg *m;
 
-	for (m = start_at(cb, l); m != q->unsent && tcp_lt(*tcp_sq_seq(m), r); m = m->link) {
+	for (m = start_at(cb, l); m != q->unsent && tcp_lt(m->kept.seq, r); m = m->link) {
 		if (w->left == 0)
 			return false;
 		w->left--;
 		cb->walk.sack_at = m;
-		cb->walk.sack_seq = *tcp_sq_seq(m);
-		if (tcp_geq(*tcp_sq_seq(m), l) && tcp_leq(tcp_sq_end(m), r))
+		cb->walk.sack_seq = m->kept.seq;
+		if (tcp_geq(m->kept.seq, l) && tcp_leq(tcp_sq_end(m), r))
 			mark_sacked(cb, e, g, m, d);
 	}
 	return true;
@@ -161,7 +161,7 @@ void tcp_sack_reneged(struct tcp_cb *cb)
 	struct xk_msg *m;
 
 	for (m = cb->sq.first; m != cb->sq.unsent; m = m->link)
-		*tcp_sq_flags(m) &= (uint16_t)~TCP_SQ_SACKED;
+		m->kept.flags &= (uint16_t)~TCP_SQ_SACKED;
 	cb->sacked_out = cb->sacked_segs = 0;
 	memset(cb->sack_seen, 0, sizeof cb->sack_seen);
 	cb->walk.sack_at = NULL;
@@ -176,7 +176,7 @@ bool tcp_sack_detect(struct tcp_cb *cb, uint32_t una)
 	bool lost = false;
 
 	for (m = cb->sq.first; m != cb->sq.unsent && steps-- != 0; m = m->link) {
-		uint16_t f = *tcp_sq_flags(m);
+		uint16_t f = m->kept.flags;
 
 		if (tcp_leq(tcp_sq_end(m), una))
 			continue;

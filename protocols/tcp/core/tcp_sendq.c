@@ -162,8 +162,8 @@ void tcp_sendq_put(struct tcp_cb *cb, struct xk_msg *m)
 	} else {
 		link_last(q, m);
 	}
-	*tcp_sq_flags(m) = cb->flags & TCP_F_MORE ? 0 : TCP_SQ_PUSH;
-	*tcp_sq_count(m) = 0;
+	m->kept.flags = cb->flags & TCP_F_MORE ? 0 : TCP_SQ_PUSH;
+	m->kept.count = 0;
 	tcp_sendq_check(cb);
 }
 
@@ -173,7 +173,7 @@ void tcp_sendq_put(struct tcp_cb *cb, struct xk_msg *m)
  * rest keeps the PSH. */
 static struct xk_msg *split_in_list(struct tcp_sendq *q, struct xk_msg *m, uint32_t n)
 {
-	uint16_t flags = *tcp_sq_flags(m);
+	uint16_t flags = m->kept.flags;
 	struct xk_msg *rest = split(m, n);
 
 	if (rest == NULL)
@@ -182,11 +182,11 @@ static struct xk_msg *split_in_list(struct tcp_sendq *q, struct xk_msg *m, uint3
 	m->link = rest;
 	if (q->last == m)
 		q->last = rest;
-	*tcp_sq_flags(rest) = flags;
-	*tcp_sq_count(rest) = *tcp_sq_count(m);
-	*tcp_sq_sent_us(rest) = *tcp_sq_sent_us(m);
-	*tcp_sq_seq(rest) = *tcp_sq_seq(m) + n;
-	*tcp_sq_flags(m) = flags & (uint16_t)~TCP_SQ_PUSH;
+	rest->kept.flags = flags;
+	rest->kept.count = m->kept.count;
+	rest->kept.when = m->kept.when;
+	rest->kept.seq = m->kept.seq + n;
+	m->kept.flags = flags & (uint16_t)~TCP_SQ_PUSH;
 	return rest;
 }
 
@@ -198,7 +198,7 @@ static void take_next(struct tcp_sendq *q, struct xk_msg *m)
 	m->link = n->link;
 	if (q->last == n)
 		q->last = m;
-	*tcp_sq_flags(m) = *tcp_sq_flags(n);
+	m->kept.flags = n->kept.flags;
 	join(m, n);
 }
 
@@ -221,8 +221,8 @@ static struct xk_msg *linear(struct tcp_sendq *q, struct xk_msg *m)
 		return m;
 	xk_msg_copy_out_csum(m, 0, c->data, m->tot, &sum);
 	set_sum(c, sum);
-	*tcp_sq_flags(c) = *tcp_sq_flags(m);
-	*tcp_sq_count(c) = 0;
+	c->kept.flags = m->kept.flags;
+	c->kept.count = 0;
 	c->link = m->link;
 	if (q->unsent_prev != NULL)
 		q->unsent_prev->link = c;
@@ -268,10 +268,10 @@ void tcp_sendq_sent(struct tcp_cb *cb, struct xk_msg *m, uint32_t seq, uint32_t 
 	struct tcp_sendq *q = &cb->sq;
 
 	xk_dassert(m == q->unsent);
-	*tcp_sq_seq(m) = seq;
-	*tcp_sq_sent_us(m) = now_us;
-	*tcp_sq_flags(m) &= TCP_SQ_PUSH;
-	*tcp_sq_count(m) = 1;
+	m->kept.seq = seq;
+	m->kept.when = now_us;
+	m->kept.flags &= TCP_SQ_PUSH;
+	m->kept.count = 1;
 	q->unsent_prev = m;
 	q->unsent = m->link;
 	q->unsent_bytes -= m->tot;
@@ -288,7 +288,7 @@ bool tcp_sendq_recut(struct tcp_cb *cb, struct xk_msg *m, uint32_t len)
 	rest = split_in_list(q, m, len);
 	if (rest == NULL)
 		return false;
-	if (*tcp_sq_flags(m) & TCP_SQ_SACKED)
+	if (m->kept.flags & TCP_SQ_SACKED)
 		cb->sacked_segs++;
 	if (q->unsent_prev == m)
 		q->unsent_prev = rest;
@@ -306,7 +306,7 @@ static void less(uint32_t *sum, uint32_t n)
 
 void tcp_sendq_forget(struct tcp_cb *cb, struct xk_msg *m, uint32_t n, bool whole)
 {
-	uint16_t f = *tcp_sq_flags(m);
+	uint16_t f = m->kept.flags;
 
 	if (f & TCP_SQ_SACKED) {
 		less(&cb->sacked_out, n);
@@ -340,7 +340,7 @@ static void acked_part(struct tcp_cb *cb, struct xk_msg *m, uint32_t n)
 {
 	tcp_sendq_forget(cb, m, n, false);
 	trim_front(m, n);
-	*tcp_sq_seq(m) += n;
+	m->kept.seq += n;
 	cb->sq.bytes -= n;
 }
 
@@ -350,14 +350,14 @@ void tcp_sendq_acked(struct tcp_cb *cb, uint32_t una)
 	struct xk_msg *m;
 
 	while ((m = q->first) != q->unsent && tcp_leq(tcp_sq_end(m), una)) {
-		if (XK_UNLIKELY(*tcp_sq_flags(m) & (TCP_SQ_SACKED | TCP_SQ_LOST | TCP_SQ_RETRANS)))
+		if (XK_UNLIKELY(m->kept.flags & (TCP_SQ_SACKED | TCP_SQ_LOST | TCP_SQ_RETRANS)))
 			tcp_sendq_forget(cb, m, m->tot, true);
 		q->first = m->link;
 		q->bytes -= m->tot;
 		xk_msg_free(m);
 	}
-	if (m != q->unsent && tcp_lt(*tcp_sq_seq(m), una))
-		acked_part(cb, m, una - *tcp_sq_seq(m));
+	if (m != q->unsent && tcp_lt(m->kept.seq, una))
+		acked_part(cb, m, una - m->kept.seq);
 	if (m == q->unsent) {
 		q->unsent_prev = NULL;
 		if (m == NULL)
@@ -399,7 +399,7 @@ void tcp_sendq_check(const struct tcp_cb *cb)
 		if (!sent)
 			unsent += m->tot;
 		else if (prev != NULL)
-			xk_assert(tcp_sq_end(prev) == *tcp_sq_seq(m));
+			xk_assert(tcp_sq_end(prev) == m->kept.seq);
 	}
 	xk_assert(prev == q->last && bytes == q->bytes && unsent == q->unsent_bytes);
 	xk_assert(q->unsent != NULL || q->unsent_prev == q->last);

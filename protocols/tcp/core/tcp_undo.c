@@ -58,7 +58,7 @@ static void unmark(struct tcp_cb *cb)
 	struct xk_msg *m;
 
 	for (m = cb->sq.first; m != cb->sq.unsent; m = m->link)
-		*tcp_sq_flags(m) &= (uint16_t)~(TCP_SQ_LOST | TCP_SQ_RETRANS);
+		m->kept.flags &= (uint16_t)~(TCP_SQ_LOST | TCP_SQ_RETRANS);
 	cb->lost_out = cb->retrans_out = 0;
 }
 

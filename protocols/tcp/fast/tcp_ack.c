@@ -29,7 +29,7 @@ static inline struct xk_msg *covers(const struct tcp_cb *cb, uint32_t ack)
 	uint32_t una = cb->snd_una, flags = 0, end = una;
 
 	for (; m != cb->sq.unsent && tcp_sq_end(m) - una <= ack - una; m = m->link) {
-		flags |= *tcp_sq_flags(m);
+		flags |= m->kept.flags;
 		end = tcp_sq_end(m);
 		last = m;
 	}
@@ -48,7 +48,7 @@ static inline bool no_loss_state(const struct tcp_cb *cb)
 /* Round trips: of the first one RFC 6298's, of the newest RACK's. */
 static inline void measure(struct tcp_cb *cb, const struct tcp_env *e, struct xk_msg *first, struct xk_msg *last)
 {
-	uint32_t at = *tcp_sq_sent_us(last), end = tcp_sq_end(last), rtt = tcp_since(e, at);
+	uint32_t at = last->kept.when, end = tcp_sq_end(last), rtt = tcp_since(e, at);
 
 	if (tcp_by_rack(cb)) {
 		if (cb->rack_min_rtt == 0 || rtt < cb->rack_min_rtt)
@@ -59,7 +59,7 @@ static inline void measure(struct tcp_cb *cb, const struct tcp_env *e, struct xk
 			cb->rack_rtt = rtt;
 		}
 	}
-	tcp_rtt_sample(cb, tcp_since(e, *tcp_sq_sent_us(first)));
+	tcp_rtt_sample(cb, tcp_since(e, first->kept.when));
 	cb->backoff = 0;
 }
 
@@ -72,7 +72,7 @@ static inline void trim(struct tcp_sendq *q, struct xk_msg *stop, uint32_t n, ui
 	while (m != stop) {
 		struct xk_msg *next = m->link;
 
-		if (*tcp_sq_sent_us(m) == now_us)
+		if (m->kept.when == now_us)
 			xk_msg_free(m);
 		else
 			xk_msg_free_cold(m);

@@ -49,10 +49,10 @@ static INLINE void enqueue_sent(struct tcp_cb *cb, struct xk_msg *m, uint32_t no
 		q->first = m;
 	q->last = q->unsent_prev = m;
 	q->bytes += n;
-	*tcp_sq_seq(m) = cb->snd_max;
-	*tcp_sq_sent_us(m) = cb->again_us - now_us < TCP_STAMPS_AHEAD ? cb->again_us : now_us;
-	*tcp_sq_flags(m) = psh != 0 ? TCP_SQ_PUSH : 0;
-	*tcp_sq_count(m) = 1;
+	m->kept.seq = cb->snd_max;
+	m->kept.when = cb->again_us - now_us < TCP_STAMPS_AHEAD ? cb->again_us : now_us;
+	m->kept.flags = psh != 0 ? TCP_SQ_PUSH : 0;
+	m->kept.count = 1;
 	cb->snd_end += n;
 	cb->snd_nxt = cb->snd_max += n;
 	tcp_sendq_check(cb);

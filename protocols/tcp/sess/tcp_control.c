@@ -179,7 +179,7 @@ int tcp_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 static void info_segments(const struct tcp_cb *cb, struct tcp_info *i)
 {
 	for (struct xk_msg *m = cb->sq.first; m != NULL && m != cb->sq.unsent; m = m->link) {
-		unsigned f = *tcp_sq_flags(m);
+		unsigned f = m->kept.flags;
 
 		i->unacked++;
 		i->sacked += (f & TCP_SQ_SACKED) != 0;
@@ -345,7 +345,7 @@ static int set_more(struct tcp_sess *ts, const void *buf, unsigned len)
 		return XK_E_INVAL;
 	cb->flags = v == XK_STREAM_MORE_FOLLOW ? cb->flags | TCP_F_MORE : cb->flags & ~TCP_F_MORE;
 	if (v == XK_STREAM_MORE_NONE && cb->sq.unsent != NULL) {
-		*tcp_sq_flags(cb->sq.last) |= TCP_SQ_PUSH;
+		cb->sq.last->kept.flags |= TCP_SQ_PUSH;
 		tcp_output(ts);
 	}
 	return 0;

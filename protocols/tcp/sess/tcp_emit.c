@@ -247,7 +247,7 @@ static inline __attribute__((always_inline)) bool emit(struct tcp_sess *ts, uint
 	h.urp = urgent(cb, seq, &h.flags);
 	/* RFC 3168 6.1: new data alone may be marked by the path; control and repeated
 	 * segments and bare acknowledgements are not ECN-capable. */
-	if ((cb->flags & TCP_F_ECN) && data != NULL && *tcp_sq_count(data) == 1)
+	if ((cb->flags & TCP_F_ECN) && data != NULL && data->kept.count == 1)
 		h.mark = XK_MSG_ECT;
 	return send(ts, &h, data);
 }

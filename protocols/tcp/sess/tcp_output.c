@@ -40,7 +40,7 @@ static uint32_t resend_length(const struct tcp_cb *cb, uint32_t seq)
 bool tcp_resend(struct tcp_sess *ts, const struct tcp_env *e, struct xk_msg *m)
 {
 	struct tcp_cb *cb = tcp_cb(ts);
-	uint32_t seq = *tcp_sq_seq(m), most = resend_length(cb, seq);
+	uint32_t seq = m->kept.seq, most = resend_length(cb, seq);
 	uint16_t flags = TCP_ACK;
 
 	if (XK_UNLIKELY(most == 0))

@@ -129,7 +129,7 @@ static void choose_mac(struct xk_node *n)
 	if (memcmp(c->mac, unset, 6) != 0)
 		return;
 	for (unsigned i = 0; i < n->no; i++)
-		no += n->graph->node[i]->proto->is_driver && n->graph->node[i]->ndown == 0;
+		no += xk_node_is_edge(n->graph->node[i]);
 	memcpy(st->mac, (uint8_t[6]){ 0x02, 0, 0, 0, (uint8_t)(no >> 8), (uint8_t)no }, 6);
 }
 

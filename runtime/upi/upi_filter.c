@@ -142,7 +142,7 @@ int xk_graph_filter(struct xk_graph *g, struct xk_errs *e)
 
 	for (unsigned i = 0; i < g->nnodes; i++) {
 		struct xk_node *n = g->node[i];
-		int one = n->proto->is_driver && n->ndown == 0 && n->pattern == NULL ? compose(g, n, e) : XK_OK;
+		int one = xk_node_is_edge(n) && n->pattern == NULL ? compose(g, n, e) : XK_OK;
 
 		err = err != XK_OK ? err : one;
 	}

@@ -383,7 +383,7 @@ static int make_classifier(struct xk_node *n, struct xk_errs *e)
 	char why[256];
 	int res;
 
-	if (!n->proto->is_driver || n->proto->ops->control == NULL || n->ndown != 0)
+	if (!xk_node_is_edge(n) || n->proto->ops->control == NULL)
 		return XK_OK;
 	xk_vp_enter_idle(r->vp);
 	res = n->proto->ops->control(r, XK_CTL_LINK_TYPE, &n->link, sizeof n->link);
@@ -670,7 +670,7 @@ struct xk_vp *xk_node_reader(const struct xk_node *n)
 	unsigned no = 0;
 
 	for (unsigned i = 0; i < n->no; i++)
-		no += g->node[i]->proto->is_driver && g->node[i]->ndown == 0;
+		no += xk_node_is_edge(g->node[i]);
 	vp = xk_vpset_io(g->vps, no);
 	return vp != NULL ? vp : upi_vp_for(n, 0);
 }
@@ -686,16 +686,11 @@ void xk_graph_finished(struct xk_graph *g)
 		xk_event_wake(&g->done);
 }
 
-static bool is_device(const struct xk_node *n)
-{
-	return n->proto->is_driver && n->ndown == 0;
-}
-
 void xk_node_failed(struct xk_node *n, const char *why)
 {
 	const char *none = NULL;
 
-	if (!xk_atomic_cas(&n->failure, &none, why) || !is_device(n))
+	if (!xk_atomic_cas(&n->failure, &none, why) || !xk_node_is_edge(n))
 		return;
 	(void)xk_atomic_add(&n->graph->nlost, 1u);
 	if (xk_graph_cut_off(n->graph))
@@ -713,6 +708,6 @@ bool xk_graph_cut_off(const struct xk_graph *g)
 	unsigned devices = 0;
 
 	for (unsigned i = 0; lost != 0 && i < g->nnodes; i++)
-		devices += is_device(g->node[i]);
+		devices += xk_node_is_edge(g->node[i]);
 	return lost != 0 && lost == devices;
 }

@@ -33,6 +33,12 @@ static bool lies_over(const struct xk_node *n, const struct xk_node *below)
 	return false;
 }
 
+/* Nothing that is captured lies below n. */
+static bool is_lowest(const struct xk_node *n)
+{
+	return n->ndown == 0 || xk_node_is_edge(n);
+}
+
 /* ---- the hook --------------------------------------------------------------------- */
 
 static void capture_input(const struct xk_node *n, struct xk_msg *const *m, unsigned count)
@@ -48,7 +54,7 @@ static void capture_push(const struct upi_link *l, struct xk_sess *s, struct xk_
 
 	if (above != own && lies_over(above, own))
 		show(above, m, true);
-	if (own->ndown == 0)
+	if (is_lowest(own))
 		show(own, m, true);
 	upi_next_push(l, s, m);
 }
@@ -71,7 +77,7 @@ static bool pushes_seen(const struct xk_node *n)
 	const struct xk_graph *g = n->graph;
 
 	for (unsigned i = 0; i < g->nnodes; i++)
-		if (captured(g->node[i]) && (g->node[i] == n ? n->ndown == 0 : lies_over(g->node[i], n)))
+		if (captured(g->node[i]) && (g->node[i] == n ? is_lowest(n) : lies_over(g->node[i], n)))
 			return true;
 	return false;
 }
@@ -88,7 +94,7 @@ static void place(struct xk_node *n, enum upi_side side, bool on)
 static void place_all(struct xk_node *n)
 {
 	place(n, UPI_BELOW, captured(n));
-	if (n->ndown == 0)
+	if (is_lowest(n))
 		place(n, UPI_ABOVE, pushes_seen(n));
 	for (unsigned i = 0; i < n->ndown; i++)
 		place(n->down[i], UPI_ABOVE, pushes_seen(n->down[i]));

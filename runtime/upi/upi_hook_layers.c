@@ -35,7 +35,8 @@ static bool has_own_self(const struct xk_node *n)
 static unsigned usual_layer(const struct xk_node *n)
 {
 	static const struct { const char *word; unsigned layer; } of[] = {
-		{ "frame", 0 }, { "link", 0 }, { "hostlink", 0 }, { "host", 1 }, { "port", 2 }, { "stream", 2 },
+		{ "peer", 0 }, { "frame", 0 }, { "link", 0 }, { "hostlink", 0 }, { "host", 1 },
+		{ "port", 2 }, { "stream", 2 },
 	};
 
 	if (has_own_self(n))

@@ -236,3 +236,10 @@ bool xk_node_offers(const struct xk_node *n, const char *word)
 	}
 	return false;
 }
+
+bool xk_node_is_edge(const struct xk_node *n)
+{
+	const struct xk_proto *p = n->proto;
+
+	return p->is_driver && p->ops->demux == NULL && !has_word(p->offers, "peer");
+}

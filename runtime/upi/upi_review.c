@@ -279,7 +279,7 @@ static void claim_place(struct xk_review *r, const struct xk_view *v, const stru
 			claim_place(r, v, low->down[i]);
 		return;
 	}
-	if (low->proto->is_driver && low->ndown == 0) {
+	if (low->proto->is_driver) {
 		c.what = "device";
 		c.name = low->name;
 	} else {

@@ -30,8 +30,8 @@ struct xk_node {
 	struct xk_passive passive;        /* enables */
 	struct xk_slab   enables;         /* guarded by the graph's structure lock */
 	struct xk_log    log;
-	struct xk_pattern *pattern;       /* drivers at the bottom: what is above, as a packet filter */
-	struct xk_classifier *classifier; /* drivers at the bottom with XK_CTL_LINK_TYPE */
+	struct xk_pattern *pattern;       /* edges: what is above, as a packet filter */
+	struct xk_classifier *classifier; /* edges with XK_CTL_LINK_TYPE */
 	uint32_t         link;            /* enum xk_link of those */
 	struct upi_edge *edge;            /* who stands between it and its neighbours (upi_hook.h) */
 	bool             hooked[3];       /* below, above it, around its calls: does anybody? */
@@ -70,6 +70,9 @@ int  xk_rep_set(struct xk_rep *r, const struct xk_param *p, const void *conf, ch
 const char *xk_drop_name(const struct xk_proto *p, unsigned reason);
 /* Does n, where it lies, offer this word? */
 bool xk_node_offers(const struct xk_node *n, const char *word);
+/* Do frames enter and leave the graph at n?  It is a driver, no other driver's frames pass
+ * through it, and it is no simulated peer, which stands at the far end of such a driver's wire. */
+bool xk_node_is_edge(const struct xk_node *n);
 /* What n is there for cannot be had any more, for good: its device is gone, none of its
  * connections came to anything.  `why`, a text that stays, says it; the first one counts.  From
  * any thread.  Who runs the graph is to tell of it and not to call the run good. */

@@ -203,7 +203,7 @@ int ctl_cmd_inject(struct ctl_call *k)
 
 	if (n == NULL)
 		return XK_E_NOENT;
-	if (!n->proto->is_driver || n->ndown != 0 || n->classifier == NULL)
+	if (!xk_node_is_edge(n) || n->classifier == NULL)
 		return ctl_fail(k, "refused", "frames come in at a device's driver, which '%s' is not", n->name);
 	if (!ctl_plain_file(k, k->a.file, true))
 		return XK_E_INVAL;

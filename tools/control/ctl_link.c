@@ -14,7 +14,7 @@
  * knows it, from before the first message. */
 static int driver_link(const struct xk_node *n)
 {
-	while (n->ndown != 0 && n->proto->is_driver)
+	while (n->ndown != 0 && !xk_node_is_edge(n))
 		n = n->down[0];
 	return n->classifier != NULL && n->link != XK_LINK_OTHER ? (int)n->link : -1;
 }

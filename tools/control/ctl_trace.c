@@ -166,7 +166,7 @@ static void tap_fn(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool
 	f = tap->n == t->node ? begin(t, tap->n, m, down) : go_on(t, tap->n, m, down);
 	if (f != NULL)
 		wake = note(t, tap->n, f, now, m);
-	if (f != NULL && down && tap->n->ndown == 0)
+	if (f != NULL && down && (tap->n->ndown == 0 || xk_node_is_edge(tap->n)))
 		f->m = NULL;             /* the device has it */
 	xk_mutex_unlock(&t->lock);
 	if (wake)

@@ -9,6 +9,8 @@
  * Invariant: nothing is read behind a quote's end, however short it is.
  */
 #include "protocols/icmp/icmp_priv.h"
+
+#include "protocols/inet/inet_sum.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_input.h"
 
@@ -213,10 +215,11 @@ void icmp_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 		xk_drop(r, XK_DROP_UNSUPPORTED, m);
 		return;
 	}
-	if (xk_csum_fold(xk_msg_csum(m, 0, 0)) != 0xffff && !(m->flags & XK_MSG_CSUM_IGNORE)) {
+	if (!inet_sum_good(m, 0)) {
 		xk_drop(r, ICMP_DROP_CHECKSUM, m);
 		return;
 	}
+	m->flags &= (uint8_t)~XK_MSG_CSUM;       /* judged */
 	dispatch(r, lls, m, false);
 }
 

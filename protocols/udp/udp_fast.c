@@ -64,8 +64,8 @@ static inline bool sum_good(const struct xk_sess *s, const uint8_t *p, uint32_t 
 }
 
 /*
- * Short, in one piece, with a checksum, for the session that its hint names.  Beside the
- * bytes of a longer one, what udp_demux adds is nothing.
+ * Short, in one piece, with a checksum and no sum beside it, for the session that its hint names.
+ * Beside the bytes of a longer one, what udp_demux adds is nothing.
  */
 void udp_fast_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
@@ -74,7 +74,7 @@ void udp_fast_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	struct xk_sess *s;
 
 	if (XK_LIKELY(len - UDP_HDR_LEN <= QUICK_MAX && m->net != 0 && udp_hdr_whole(p, len) &&
-		      udp_hdr_has_checksum(p) && !(m->flags & XK_MSG_CHAIN))) {
+		      udp_hdr_has_checksum(p) && !(m->flags & (XK_MSG_CHAIN | XK_MSG_CSUM)))) {
 		s = xk_find_hinted(up->rep, m, ip_net_pair(xk_msg_net(m)), udp_hdr_ports(p));
 		if (XK_LIKELY(s != NULL)) {
 			if (sum_good(s, p, len, m->flags)) {
@@ -98,6 +98,8 @@ static inline bool frame_good(const struct xk_sess *s, const struct xk_msg *x, u
 
 	if (!udp_hdr_whole(p, len) || !udp_hdr_has_checksum(p) ||
 	    udp_hdr_ports(p) != s->map.key.w[1])
+		return false;
+	if (x->flags & XK_MSG_CSUM)
 		return false;
 	if (x->flags & XK_MSG_CSUM_OK)
 		return true;

@@ -3,13 +3,12 @@
  * udp_input.c - datagrams on their way up, and the sessions that they make.
  *
  * udp_demux is the whole way: lengths, checksum, ports.  Nothing is created for
- * a datagram before its checksum is judged.  The key of its session is two
  * loads: addresses from the network header, ports from ours.
  * Invariant: what reaches a session is length - 8 bytes, checked.
  */
 #include "protocols/udp/udp_priv.h"
 
-#include "runtime/base/xk_csum_inline.h"
+#include "protocols/inet/inet_sum.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
 
@@ -158,22 +157,11 @@ static XK_NOINLINE int no_checksum(struct xk_rep *r)
 /* What is wrong with the checksum of m, the whole datagram between the addresses of pair. */
 static inline int judge(struct xk_rep *r, const struct xk_msg *m, uint64_t pair)
 {
-	uint32_t sum;
-
 	if (m->flags & XK_MSG_CSUM_OK)
 		return UDP_PASS;
 	if (XK_UNLIKELY(!udp_hdr_has_checksum(m->data)))
 		return no_checksum(r);
-	sum = udp_pseudo(pair, m->tot);
-	if (m->flags & XK_MSG_CSUM)
-		sum = xk_csum_add(sum, m->csum);
-	else if (XK_UNLIKELY(m->flags & XK_MSG_CHAIN))
-		sum = xk_msg_csum(m, 0, sum);
-	else
-		sum = xk_csum_quick(m->data, m->len, sum);
-	if (XK_LIKELY(xk_csum_fold(sum) == 0xffff) || (m->flags & XK_MSG_CSUM_IGNORE))
-		return UDP_PASS;
-	return UDP_DROP_CHECKSUM;
+	return inet_sum_good(m, udp_pseudo(pair, m->tot)) ? UDP_PASS : UDP_DROP_CHECKSUM;
 }
 
 void udp_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)

@@ -20,6 +20,8 @@
  * this layer's bytes begin `off` behind data.  So a layer that only looks
  * at its header writes nothing, and a header's end is one addition for all.
  * Whoever needs a descriptor as demux would get it settles it first.
+ * A sum beside the bytes (XK_MSG_CSUM) is left by a device, so of two frames alike in length and
+ * headers both have one or neither.
  */
 struct xk_frames {
 	struct xk_msg   **m;

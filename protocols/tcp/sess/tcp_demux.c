@@ -6,6 +6,7 @@
  * them through before they come here (fast/tcp_predict.c) and comes back for the others.
  * Invariant: no segment whose checksum is wrong reaches a session.
  */
+#include "protocols/inet/inet_sum.h"
 #include "protocols/tcp/fast/tcp_fast.h"
 #include "protocols/tcp/sess/tcp_act.h"
 #include "runtime/upi/xk_inline.h"
@@ -36,20 +37,10 @@ int tcp_parse(struct tcp_seg *g, const struct xk_msg *m)
 	return XK_OK;
 }
 
-static bool sum_good(const struct xk_rep *r, struct xk_msg *m)
+static bool sum_good(const struct xk_rep *r, const struct xk_msg *m, uint64_t pair)
 {
-	uint8_t flags = m->flags;
-	uint32_t sum;
-
-	m->flags &= (uint8_t)~XK_MSG_CSUM;       /* judged once, here */
-	if ((flags & XK_MSG_CSUM_OK) || !tcp_tune(r)->checksum)
-		return true;
-	sum = xk_csum_add(ip_pseudo_sum(ip_net_pair(xk_msg_net(m)), TCP_PROTO), htobe16((uint16_t)m->tot));
-	if (flags & XK_MSG_CSUM)
-		sum = xk_csum_add(sum, m->csum);
-	else
-		sum = flags & XK_MSG_CHAIN ? xk_msg_csum(m, 0, sum) : xk_csum_quick(m->data, m->len, sum);
-	return xk_csum_fold(sum) == 0xffff || (flags & XK_MSG_CSUM_IGNORE);
+	return (m->flags & XK_MSG_CSUM_OK) || !tcp_tune(r)->checksum ||
+	       inet_sum_good(m, xk_csum_add(ip_pseudo_sum(pair, TCP_PROTO), htobe16((uint16_t)m->tot)));
 }
 
 static bool is_over(const struct tcp_sess *ts)
@@ -112,39 +103,50 @@ static void act_found(struct tcp_sess *ts, const struct tcp_seg *g, struct xk_ms
 	tcp_pop_end(ts);
 }
 
-/* No session under k on this VP. */
+/* No session under k on this VP; lls is NULL where the segment came from another one. */
 static void input_first(struct xk_rep *r, struct xk_sess *lls, const struct tcp_seg *g, const struct xk_key *k,
 			struct xk_msg *m)
 {
 	struct xk_flowkey f;
 
 	tcp_flowkey(&f, k);
-	if (xk_reroute(r, &f, m))
+	if (lls != NULL && xk_reroute(r, &f, m))
 		xk_count(r->count[TCP_COUNT_REROUTED]);
 	else
 		tcp_listen_input(r, lls, g, k, m);
 }
 
+/* A segment between two addresses whose sum is good, for the session of its ports. */
+static void input(struct xk_rep *r, struct xk_sess *lls, const struct tcp_seg *g, uint64_t pair, struct xk_msg *m)
+{
+	struct tcp_sess *ts;
+	struct xk_key k;
+
+	tcp_key(&k, pair, tcp_hdr_ports(m->data));
+	ts = find(r, m, &k);
+	if (ts == NULL)
+		input_first(r, lls, g, &k, m);
+	else
+		act_found(ts, g, m);
+}
+
 void tcp_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	struct xk_rep *r = up->rep;
-	struct tcp_sess *ts;
+	uint64_t pair = 0;
 	struct tcp_seg g;
-	struct xk_key k;
 	int reason = tcp_parse(&g, m);
 
-	if (reason == XK_OK && !sum_good(r, m))
-		reason = TCP_DROP_CHECKSUM;
+	if (reason == XK_OK) {
+		pair = ip_net_pair(xk_msg_net(m));
+		reason = sum_good(r, m, pair) ? XK_OK : TCP_DROP_CHECKSUM;
+	}
 	if (reason != XK_OK) {
 		xk_drop(r, (unsigned)reason, m);
 		return;
 	}
-	tcp_key(&k, ip_net_pair(xk_msg_net(m)), tcp_hdr_ports(m->data));
-	ts = find(r, m, &k);
-	if (ts == NULL)
-		input_first(r, lls, &g, &k, m);
-	else
-		act_found(ts, &g, m);
+	m->flags &= (uint8_t)~XK_MSG_CSUM;       /* judged */
+	input(r, lls, &g, pair, m);
 }
 
 /* Whatever comes through a session by name: its own segments, examined. */
@@ -164,19 +166,11 @@ void tcp_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr
 /* From another VP: examined there, but for its session. */
 void tcp_enter(struct xk_rep *r, struct xk_msg *m)
 {
-	struct tcp_sess *ts;
 	struct tcp_seg g;
-	struct xk_key k;
 	int reason = tcp_parse(&g, m);
 
-	if (reason != XK_OK) {
+	if (reason != XK_OK)
 		xk_drop(r, (unsigned)reason, m);
-		return;
-	}
-	tcp_key(&k, ip_net_pair(xk_msg_net(m)), tcp_hdr_ports(m->data));
-	ts = find(r, m, &k);
-	if (ts == NULL)
-		tcp_listen_input(r, NULL, &g, &k, m);
 	else
-		act_found(ts, &g, m);
+		input(r, NULL, &g, ip_net_pair(xk_msg_net(m)), m);
 }

@@ -24,10 +24,14 @@ struct udp_sess *udp_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node
 
 	*err = XK_E_NOSPC;
 	if (!inet_sess_room(r, ((struct udp_conf *)r->conf)->sessions, &udp_state(r)->linger))
-		return NULL;
+		goto none;
 	*err = XK_E_NOMEM;
 	s = xk_sess_create(r, up, type, lls);
-	return s != NULL ? udp_sess(s) : NULL;
+	if (s != NULL)
+		return udp_sess(s);
+none:
+	xk_close(lls);
+	return NULL;
 }
 
 static xk_push_fn push_kind(const struct udp_sess *us)
@@ -164,10 +168,8 @@ static struct xk_sess *open_new(struct xk_rep *r, struct xk_rep *rcv, struct xk_
 {
 	struct udp_sess *us = udp_sess_new(r, &rcv->up, type, lls, err);
 
-	if (us == NULL) {
-		xk_close(lls);
+	if (us == NULL)
 		return NULL;
-	}
 	*err = lport != 0 ? bind_this_port(us, pair, rport, lport, at_home) : bind_some_port(us, pair, rport);
 	if (*err == XK_OK)
 		return &us->s;

@@ -47,7 +47,6 @@ static struct udp_sess *sess_first(struct xk_rep *r, struct xk_sess *lls, const 
 		return NULL;
 	us = udp_sess_new(r, &xk_rep_here(e->rcv, r)->up, e->type, lls, &err);
 	if (us == NULL) {
-		xk_close(lls);
 		if (err == XK_E_NOSPC)
 			*reason = UDP_DROP_SESSIONS;
 		return NULL;

@@ -53,8 +53,8 @@ struct udp_sess {
 };
 static inline struct udp_sess *udp_sess(struct xk_sess *s) { return (struct udp_sess *)(void *)s; }
 
-/* udp.c.  A session over lls, whose reference it takes when it succeeds; not
- * bound.  NULL with *err. */
+/* udp.c.  A session over lls, whose reference it takes either way; not bound.  NULL with
+ * *err. */
 struct udp_sess *udp_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type,
 			      struct xk_sess *lls, int *err);
 /* Binds, and announces unless it is one of several (xk_anywhere): XK_E_EXIST when another VP has

@@ -58,10 +58,8 @@ static struct tcp_sess *sess_over(const struct tcp_arrival *a, const struct xk_e
 	if (xk_rep_sessions(a->r) >= tcp_tune(a->r)->sessions && tcp_rep(a->r)->tw_first == NULL)
 		reclaim(a->r);
 	ts = tcp_sess_new(a->r, &xk_rep_here(e->rcv, a->r)->up, e->type, lls, err);
-	if (ts == NULL) {
-		xk_close(lls);
+	if (ts == NULL)
 		return NULL;
-	}
 	*err = tcp_sess_bind(ts, a->k);
 	if (*err == XK_OK)
 		return ts;

@@ -105,11 +105,13 @@ static struct tcp_sess *open_over(struct xk_rep *r, struct xk_rep *rcv, struct x
 	uint64_t pair;
 
 	*err = addresses(lls, &pair);
-	ts = *err == XK_OK ? tcp_sess_new(r, &rcv->up, type, lls, err) : NULL;
-	if (ts == NULL) {
+	if (*err != XK_OK) {
 		xk_close(lls);
 		return NULL;
 	}
+	ts = tcp_sess_new(r, &rcv->up, type, lls, err);
+	if (ts == NULL)
+		return NULL;
 	*err = lport != 0 ? bind_this_port(ts, pair, rport, lport, at_home) : bind_some_port(ts, pair, rport);
 	if (*err == XK_OK)
 		return ts;

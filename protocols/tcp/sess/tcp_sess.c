@@ -32,21 +32,24 @@ struct tcp_sess *tcp_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node
 
 	*err = XK_E_NOSPC;
 	if (!sess_room(r))
-		return NULL;
+		goto none;
 	*err = XK_E_NOMEM;
 	s = xk_sess_create(r, up, type, lls);
 	if (s == NULL)
-		return NULL;
+		goto none;
 	ts = tcp_sess(s);
 	live = xk_slab_get(&tcp_rep(r)->live_slab);
 	if (live == NULL) {
 		xk_sess_destroy(s);
-		return NULL;
+		goto none;
 	}
 	s->hot = (uintptr_t)&live->cb;
 	tcp_cb_init(tcp_cb(ts), tcp_tune(r));
 	tcp_timer_init(ts);
 	return ts;
+none:
+	xk_close(lls);
+	return NULL;
 }
 
 /* Payload of a segment without options, as the path below has it now (RFC 9293 3.7.1), however

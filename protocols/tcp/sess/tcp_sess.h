@@ -263,7 +263,7 @@ void tcp_idle_soon(struct tcp_sess *ts);
 /* ---- tcp_key.c, tcp_sess.c, tcp_open.c, tcp_end.c -------------------------------------------------------------------------------------------- */
 
 struct xk_sess *tcp_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_parts *ps, int *err);
-/* A session over lls (takes the reference when it succeeds), not bound, cb zeroed
+/* A session over lls (takes the reference either way), not bound, cb zeroed
  * but for tune, buffers and recovery.  NULL with *err. */
 struct tcp_sess *tcp_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type, struct xk_sess *lls, int *err);
 /* What stands before the block in *l; false: the layer below has no header sum. */

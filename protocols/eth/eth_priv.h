@@ -10,7 +10,6 @@
 
 #include "protocols/eth/eth.h"
 #include "protocols/link/link.h"
-#include "runtime/upi/xk_fast.h"
 
 /* eth.c */
 XK_PLAIN void eth_push(struct xk_sess *s, struct xk_msg *m);

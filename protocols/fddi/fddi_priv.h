@@ -10,7 +10,6 @@
 
 #include "protocols/fddi/fddi.h"
 #include "protocols/link/link.h"
-#include "runtime/upi/xk_fast.h"
 
 /* ---- header: where things lie ------------------------------------------------------ */
 

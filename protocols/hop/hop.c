@@ -26,9 +26,10 @@ void hop_look_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 }
 
 /* Each turn waits for the one before, so they cost the same everywhere in a program. */
-void hop_burn(uint64_t turns)
+void hop_burn(const struct xk_up *up, unsigned messages)
 {
-	uint64_t x = turns;
+	const struct hop_conf *c = up->rep->conf;
+	uint64_t turns = c->burn * messages, x = turns;
 
 	for (uint64_t i = 0; i < turns; i++) {
 		x = x * 6364136223846793005u + 1442695040888963407u;
@@ -38,7 +39,7 @@ void hop_burn(uint64_t turns)
 
 void hop_burn_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
-	hop_burn(hop_turns(up));
+	hop_burn(up, 1);
 	if (((const struct hop_conf *)up->rep->conf)->look)
 		hop_look_demux(up, lls, m);
 	else

@@ -15,7 +15,7 @@ unsigned hop_fast_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_
 
 	if (XK_UNLIKELY(up->demux == hop_burn_demux)) {
 		passed = virt_fast_frames(up, lls, f);
-		hop_burn(passed * hop_turns(up));
+		hop_burn(up, passed);
 		return passed;
 	}
 	if (up->demux == hop_look_demux)

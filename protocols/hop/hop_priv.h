@@ -9,19 +9,13 @@
 #define HOP_PRIV_H
 
 #include "protocols/virtual/virtual.h"
-#include "runtime/upi/xk_fast.h"
 
 struct hop_conf { struct virt_conf virt; uint64_t burn; bool look; };
-
-static inline uint64_t hop_turns(const struct xk_up *up)
-{
-	return ((const struct hop_conf *)up->rep->conf)->burn;
-}
 
 /* hop.c: what own sessions receive by, where a message is looked at or costs time. */
 void hop_look_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 void hop_burn_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
-void hop_burn(uint64_t turns);
+void hop_burn(const struct xk_up *up, unsigned messages);
 
 /* hop_fast.c, which is not in every build */
 unsigned hop_fast_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);

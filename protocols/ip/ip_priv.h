@@ -24,7 +24,6 @@
 #include "runtime/base/xk_list.h"
 #include "runtime/mem/xk_slab.h"
 #include "runtime/upi/xk_batch.h"
-#include "runtime/upi/xk_fast.h"
 #include "runtime/upi/xk_review.h"
 #include "runtime/vp/xk_timer.h"
 

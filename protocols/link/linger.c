@@ -7,6 +7,7 @@
  */
 #include "protocols/link/linger.h"
 
+#include "runtime/base/xk_list.h"
 #include "runtime/vp/xk_task.h"
 
 /* Sessions given back in one firing: a timer must not hold its VP for long. */
@@ -112,6 +113,11 @@ void linger_adopt(struct linger_list *l, struct linger *i, struct xk_rep *rcv, s
 	i->s->up = &rcv->up;
 	i->s->type = type;
 	i->s->flags &= XK_SESS_HOOKED;
+}
+
+bool linger_alone(const struct linger *i)
+{
+	return xk_is_listed(&i->link) && i->s->rcnt == 1;
 }
 
 bool linger_room(struct linger_list *l)

@@ -14,7 +14,6 @@
 #ifndef LINGER_H
 #define LINGER_H
 
-#include "runtime/base/xk_list.h"
 #include "runtime/upi/xk_proto.h"
 #include "runtime/vp/xk_timer.h"
 
@@ -46,10 +45,7 @@ void linger_purge(struct linger_list *l, bool (*gone)(struct xk_sess *s));
 /* Takes s out for a new owner, as if it were new: drops the reference without closing. */
 void linger_adopt(struct linger_list *l, struct linger *i, struct xk_rep *rcv, struct xk_node *type);
 /* True when only the list holds s. */
-static inline bool linger_alone(const struct linger *i)
-{
-	return xk_is_listed(&i->link) && i->s->rcnt == 1;
-}
+bool linger_alone(const struct linger *i);
 /* True when one more fits: at the cap, the oldest that nobody else holds goes. */
 bool linger_room(struct linger_list *l);
 /* Closes the oldest session that nobody else holds; looks at a few only, and those that are held

@@ -17,7 +17,6 @@
 #include "protocols/udp/udp_hdr.h"
 #include "runtime/upi/xk_batch.h"
 #include "runtime/upi/xk_deposit.h"
-#include "runtime/upi/xk_fast.h"
 
 struct udp_conf {
 	bool     checksum, require_checksum;

@@ -62,7 +62,7 @@ struct xk_sess *virt_new(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *t
 		xk_close(lls);
 		return NULL;
 	}
-	s->self.demux = xk_self_demux(r->node, virt_self_of(r));
+	s->self.demux = xk_self_demux(r->node, ((const struct virt_rep *)r->state)->self);
 	lls->up = &s->self;
 	return s;
 }
@@ -215,9 +215,11 @@ void virt_fini(struct xk_node *n)
 int virt_rep_init(struct xk_rep *r)
 {
 	const struct virt_conf *c = r->conf;
+	struct virt_rep *v = r->state;
 
-	linger_init(&((struct virt_rep *)r->state)->linger, r->wheel, c->linger, c->sessions,
-		    &r->count[VIRT_COUNT_LINGERED]);
+	if (v->self == NULL)
+		v->self = virt_self_demux;
+	linger_init(&v->linger, r->wheel, c->linger, c->sessions, &r->count[VIRT_COUNT_LINGERED]);
 	return XK_OK;
 }
 

@@ -28,7 +28,7 @@ struct virt_node {
 /* In the replica's state; embedded at its start. */
 struct virt_rep {
 	struct linger_list linger;
-	xk_demux_fn        self;              /* what sessions receive by; NULL: virt_self_demux */
+	xk_demux_fn        self;              /* what sessions receive by: set before virt_rep_init, or virt_self_demux */
 };
 
 /* At the start of a session. */
@@ -84,13 +84,6 @@ void virt_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hd
 void virt_close(struct xk_sess *s);
 void virt_rep_stop(struct xk_rep *r);
 void virt_fini(struct xk_node *n);
-
-static inline xk_demux_fn virt_self_of(const struct xk_rep *r)
-{
-	const struct virt_rep *v = r->state;
-
-	return v->self != NULL ? v->self : virt_self_demux;
-}
 
 /* Of a protocol that has no header. */
 extern const struct xk_demux virt_through;

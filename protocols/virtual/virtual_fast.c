@@ -12,7 +12,8 @@
 unsigned virt_fast_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
 {
 	struct xk_sess *s = xk_container_of(up, struct xk_sess, self);
+	const struct virt_rep *v = up->rep->state;
 
 	(void)lls;
-	return up->demux == virt_self_of(up->rep) && s->rcnt > 0 ? xk_pass_frames(s, f) : 0;
+	return up->demux == v->self && s->rcnt > 0 ? xk_pass_frames(s, f) : 0;
 }

@@ -17,7 +17,6 @@
 #include "runtime/base/xk_errs.h"
 #include "runtime/classify/xk_demux.h"
 #include "runtime/mem/xk_alloc.h"
-#include "runtime/upi/xk_fast.h"
 #include "runtime/upi/xk_node.h"
 #include "runtime/upi/xk_part.h"
 #include "runtime/upi/xk_review.h"

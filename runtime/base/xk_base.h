@@ -17,9 +17,21 @@
 #define XK_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define XK_NOINLINE __attribute__((noinline, cold))  /* what is rare: it, and the way to it, is made small */
 #define XK_APART __attribute__((noinline))           /* what is not */
+/* In a descriptor: a function of <p>_fast.c, which configure's --disable-fastpath leaves out of the
+ * build, and what does the same without it; NULL where nothing is needed in its place. */
+#ifdef XK_NO_FASTPATH
+#define XK_FAST(fast, plain) plain
+#else
+#define XK_FAST(fast, plain) fast
+#endif
+#define XK_PLAIN XK_FAST(XK_NOINLINE, )  /* a function before which a fast one stands, if any: rare then */
 #define XK_PRINTF(f, a) __attribute__((format(printf, f, a)))
 #define XK_UNUSED __attribute__((unused))
 #define XK_ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+
+/* A link in a structure, and a list of such (xk_list.h); zeroed, in no list and empty. */
+struct xk_listed { struct xk_listed *next, *prev; };
+struct xk_list { struct xk_listed head; };
 
 /* Times of a graph (xk_clock.h). */
 typedef uint64_t xk_ns;          /* nanoseconds since the graph started */

@@ -17,11 +17,7 @@
 #ifndef XK_LIST_H
 #define XK_LIST_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-struct xk_listed { struct xk_listed *next, *prev; };
-struct xk_list { struct xk_listed head; };
+#include "runtime/base/xk_base.h"
 
 static inline bool xk_is_listed(const struct xk_listed *i)
 {

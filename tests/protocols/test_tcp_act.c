@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/upi/xk_fast.h"
 #include "tests/protocols/tcp_fixture.h"
 #include "tests/support/xk_test.h"
 #include "runtime/upi/xk_inline.h"

@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "protocols/tcp/sess/tcp_sess.h"
-#include "runtime/upi/xk_fast.h"
 #include "runtime/compose/xk_compose.h"
 #include "runtime/run/xk_run.h"
 #include "runtime/upi/xk_inline.h"

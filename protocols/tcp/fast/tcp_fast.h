@@ -15,7 +15,6 @@
 
 #include "protocols/tcp/sess/tcp_sess.h"
 #include "runtime/upi/xk_batch.h"
-#include "runtime/upi/xk_fast.h"
 
 /* The operations demux, demux_frames and push. */
 void tcp_fast_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);

@@ -8,8 +8,6 @@
 #include "drivers/common/edge.h"
 #include "runtime/classify/xk_classify.h"
 
-#include <string.h>
-
 struct xk_sess *xk_edge_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_parts *ps, int *err)
 {
 	(void)ps;
@@ -29,24 +27,16 @@ void xk_edge_close(struct xk_sess *s)
 	xk_sess_destroy(s);
 }
 
-static int put(void *buf, unsigned len, const void *from, unsigned n)
-{
-	if (len < n)
-		return XK_E_NOSPC;
-	memcpy(buf, from, n);
-	return (int)n;
-}
-
 int xk_edge_control(struct xk_edge e, unsigned op, void *buf, unsigned len)
 {
 	switch (op) {
 	case XK_CTL_GETMAXPACKET:
 	case XK_CTL_GETOPTPACKET:
-		return put(buf, len, &e.frame_max, sizeof e.frame_max);
+		return xk_answer(buf, len, &e.frame_max, sizeof e.frame_max);
 	case XK_CTL_LINK_TYPE:
-		return put(buf, len, &e.link, sizeof e.link);
+		return xk_answer(buf, len, &e.link, sizeof e.link);
 	case XK_CTL_GETMYMAC:
-		return put(buf, len, e.mac, 6);
+		return xk_answer(buf, len, e.mac, 6);
 	default:
 		return XK_E_NOTSUP;
 	}
@@ -54,13 +44,6 @@ int xk_edge_control(struct xk_edge e, unsigned op, void *buf, unsigned len)
 
 int xk_edge_ask_eth(const struct xk_view *v, unsigned op, void *buf, unsigned len)
 {
-	const uint32_t link = XK_LINK_ETH;
-
 	(void)v;
-	if (op != XK_CTL_LINK_TYPE)
-		return XK_E_NOTSUP;
-	if (len < sizeof link)
-		return XK_E_NOSPC;
-	memcpy(buf, &link, sizeof link);
-	return sizeof link;
+	return op == XK_CTL_LINK_TYPE ? xk_answer32(buf, len, XK_LINK_ETH) : XK_E_NOTSUP;
 }

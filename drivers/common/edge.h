@@ -17,7 +17,7 @@ void xk_edge_close(struct xk_sess *s);
 
 /* What the standard control operations say of an interface; mac has 6 bytes. */
 struct xk_edge { uint32_t frame_max, link; const uint8_t *mac; };
-/* Bytes written to buf, XK_E_NOSPC, or XK_E_NOTSUP. */
+/* Bytes written to buf, XK_E_INVAL, or XK_E_NOTSUP. */
 int xk_edge_control(struct xk_edge e, unsigned op, void *buf, unsigned len);
 
 /* A driver's whole `ask`: its frames are Ethernet's. */

@@ -79,14 +79,6 @@ static void mem_close(struct xk_sess *s)
 
 /* ---- control -------------------------------------------------------------------- */
 
-static int put_u32(void *buf, unsigned len, uint32_t v)
-{
-	if (len < sizeof v)
-		return XK_E_NOSPC;
-	memcpy(buf, &v, sizeof v);
-	return sizeof v;
-}
-
 static int mem_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	const struct mem_state *st = mem_state(r);
@@ -94,14 +86,11 @@ static int mem_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	switch (op) {
 	case XK_CTL_GETMAXPACKET:
 	case XK_CTL_GETOPTPACKET:
-		return put_u32(buf, len, st->frame_max);
+		return xk_answer32(buf, len, st->frame_max);
 	case XK_CTL_LINK_TYPE:
-		return put_u32(buf, len, st->link->type);
+		return xk_answer32(buf, len, st->link->type);
 	case XK_CTL_GETMYMAC:
-		if (len < 6)
-			return XK_E_NOSPC;
-		memcpy(buf, st->mac, 6);
-		return 6;
+		return xk_answer(buf, len, st->mac, 6);
 	case XK_CTL_MEM_COUNTS:
 		return mem_conf(r)->peer == MEM_TCP_SOURCE ? mem_tcp_source_counts(r->state, buf, len) :
 		       mem_gen_counts(r->state, buf, len);
@@ -279,7 +268,7 @@ static int mem_ask(const struct xk_view *v, unsigned op, void *buf, unsigned len
 	struct xk_segment *s = buf;
 
 	if (op == XK_CTL_LINK_TYPE)
-		return put_u32(buf, len, speaks_fddi(v->proto) ? XK_LINK_FDDI : XK_LINK_ETH);
+		return xk_answer32(buf, len, speaks_fddi(v->proto) ? XK_LINK_FDDI : XK_LINK_ETH);
 	if (op != XK_ASK_SEGMENT || c->wire == NULL)
 		return XK_E_NOTSUP;
 	snprintf(s->name, sizeof s->name, "%s", c->wire);

@@ -358,12 +358,9 @@ int mem_gen_counts(const struct mem_rep *mr, void *buf, unsigned len)
 	const struct mem_gen *g = mr->gen;
 	struct xk_app_counts c = { 0, NULL, NULL, NULL, NULL, NULL };
 
-	if (len < sizeof c)
-		return XK_E_NOSPC;
 	if (g != NULL)
 		c = (struct xk_app_counts){ g->nconn, g->made, g->bytes, g->no, NULL, NULL };
-	memcpy(buf, &c, sizeof c);
-	return sizeof c;
+	return xk_answer(buf, len, &c, sizeof c);
 }
 
 /* ---- life ---------------------------------------------------------------------------- */

@@ -327,10 +327,7 @@ int mem_tcp_source_counts(const struct mem_rep *mr, void *buf, unsigned len)
 	const struct mem_tcp *t = mr->tcp;
 	struct xk_app_counts c = { t->nconn, t->made, t->bytes, t->no, NULL, NULL };
 
-	if (len < sizeof c)
-		return XK_E_NOSPC;
-	memcpy(buf, &c, sizeof c);
-	return sizeof c;
+	return xk_answer(buf, len, &c, sizeof c);
 }
 
 int mem_tcp_source_check(const struct mem_conf *c, char *why, size_t n)

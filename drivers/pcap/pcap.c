@@ -410,16 +410,13 @@ static int pcapd_ask(const struct xk_view *v, unsigned op, void *buf, unsigned l
 
 	if (op != XK_CTL_LINK_TYPE || (c->file != NULL && !can_look(c->file)))
 		return XK_E_NOTSUP;
-	if (len < sizeof link)
-		return XK_E_NOSPC;
 	if (c->file != NULL) {
 		in = file_open(c->file, &link, why, sizeof why);
 		if (in == NULL)
 			return XK_E_NOTSUP;
 		pcap_close(in);
 	}
-	memcpy(buf, &link, sizeof link);
-	return sizeof link;
+	return xk_answer32(buf, len, link);
 }
 
 static const struct xk_ops pcapd_ops = {

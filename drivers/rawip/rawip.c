@@ -175,22 +175,14 @@ void rawip_on_sent(struct xk_node *n, rawip_sent_fn fn, void *arg)
 
 /* ---- control and life -------------------------------------------------------------- */
 
-static int put_u32(void *buf, unsigned len, uint32_t v)
-{
-	if (len < sizeof v)
-		return XK_E_NOSPC;
-	memcpy(buf, &v, sizeof v);
-	return sizeof v;
-}
-
 static int rawip_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	switch (op) {
 	case XK_CTL_GETMAXPACKET:
 	case XK_CTL_GETOPTPACKET:
-		return put_u32(buf, len, mtu_of(r));
+		return xk_answer32(buf, len, mtu_of(r));
 	case XK_CTL_LINK_TYPE:
-		return put_u32(buf, len, XK_LINK_RAWIP);
+		return xk_answer32(buf, len, XK_LINK_RAWIP);
 	default:
 		return XK_E_NOTSUP;
 	}

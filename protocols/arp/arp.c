@@ -571,30 +571,21 @@ void arp_all_changed(struct xk_rep *r)
 
 /* ---- control ------------------------------------------------------------------------------------ */
 
-static int put(void *buf, unsigned len, const void *v, unsigned n)
-{
-	if (len < n)
-		return XK_E_NOSPC;
-	memcpy(buf, v, n);
-	return (int)n;
-}
-
 static int arp_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	struct arp_table *t = r->node->state;
 	uint32_t addr;
+	int err;
 
 	switch (op) {
 	case ARP_CTL_ADD_ADDR:
-		return len < sizeof(struct arp_addr) ? XK_E_NOSPC : arp_own_add(r->node, buf);
+		return len < sizeof(struct arp_addr) ? XK_E_INVAL : arp_own_add(r->node, buf);
 	case XK_CTL_ISLOCAL:
-		if (len < sizeof(addr))
-			return XK_E_NOSPC;
-		memcpy(&addr, buf, sizeof(addr));
-		return arp_own_find(r->node, addr) != NULL;
+		err = xk_take(&addr, sizeof addr, buf, len);
+		return err != XK_OK ? err : arp_own_find(r->node, addr) != NULL;
 	case XK_CTL_GETMYHOST:
 		return xk_load_acquire(&t->nown) == 0 ? XK_E_ADDRNOTAVAIL :
-		       put(buf, len, &t->own[0].addr, sizeof(uint32_t));
+		       xk_answer(buf, len, &t->own[0].addr, sizeof(uint32_t));
 	default:
 		return XK_E_NOTSUP;
 	}
@@ -611,14 +602,14 @@ static int participants(struct xk_sess *s, void *buf, unsigned len)
 		(void)xk_part_push_host(&ps.p[XK_LOCAL], own);
 	else
 		(void)xk_part_push_any(&ps.p[XK_LOCAL]);
-	return put(buf, len, &ps, sizeof(ps));
+	return xk_answer(buf, len, &ps, sizeof ps);
 }
 
 static int arp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
 {
 	switch (op) {
 	case XK_CTL_GETPEERHOST:
-		return put(buf, len, &arp_sess(s)->host, sizeof(uint32_t));
+		return xk_answer(buf, len, &arp_sess(s)->host, sizeof(uint32_t));
 	case XK_CTL_GETPARTICIPANTS:
 		return participants(s, buf, len);
 	case XK_CTL_REACHED:

@@ -10,7 +10,6 @@
  */
 #include "protocols/icmp/icmp_priv.h"
 
-#include "protocols/inet/inet_control.h"
 #include "protocols/inet/inet_sess.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_input.h"
@@ -148,9 +147,9 @@ static int icmp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned
 	case XK_CTL_GETOPTPACKET:
 		return inet_less_header(xk_sess_control(s->down, op, buf, len), buf, ICMP_HDR_LEN);
 	case XK_CTL_GETMYPORT:
-		return inet_answer(buf, len, &is->id, sizeof is->id);
+		return xk_answer(buf, len, &is->id, sizeof is->id);
 	case ICMP_CTL_NEXT_SEQ:
-		return inet_answer32(buf, len, is->seq);
+		return xk_answer32(buf, len, is->seq);
 	default:
 		return XK_E_NOTSUP;
 	}

@@ -7,7 +7,6 @@
 #include "protocols/inet/inet_sess.h"
 
 #include "runtime/upi/xk_inline.h"
-
 #include "runtime/upi/xk_part.h"
 
 void inet_sess_free(struct xk_sess *s)
@@ -56,6 +55,16 @@ int inet_participants(struct xk_sess *lls, uint16_t rport, uint16_t lport, void 
 	    (ps->n > XK_LOCAL && xk_part_push_port(&ps->p[XK_LOCAL], lport) != XK_OK))
 		return XK_E_NOSPC;
 	return res;
+}
+
+int inet_less_header(int res, void *buf, uint32_t hdr_len)
+{
+	uint32_t v;
+
+	if (res != (int)sizeof v)
+		return res;
+	memcpy(&v, buf, sizeof v);
+	return xk_answer32(buf, sizeof v, v > hdr_len ? v - hdr_len : 0);
 }
 
 int inet_start(struct xk_node *n, struct xk_errs *e)

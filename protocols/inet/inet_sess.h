@@ -18,6 +18,9 @@ int  inet_sess_hosts(struct xk_sess *lls, uint32_t *remote, uint32_t *local);
 int  inet_open_ports(struct xk_parts *ps, uint16_t *rport, uint16_t *lport);
 /* Answers XK_CTL_GETPARTICIPANTS: those of the session below, with our ports. */
 int  inet_participants(struct xk_sess *lls, uint16_t rport, uint16_t lport, void *buf, unsigned len);
+/* What lies below has answered `res` with the most that it takes; a header of ours is part of
+ * that. */
+int  inet_less_header(int res, void *buf, uint32_t hdr_len);
 
 /* Operations of a protocol that waits for everything that the one below has under its number,
  * and keeps no session below that a peer began. */

@@ -242,7 +242,7 @@ static int opt_packet(struct xk_rep *r, void *buf, unsigned len)
 		mtu = 576;
 	if (c->mtu != 0 && c->mtu < mtu)
 		mtu = (uint32_t)c->mtu;
-	return inet_answer32(buf, len, (mtu < IP_MIN_MTU ? IP_MIN_MTU : mtu) - IP_HDR_LEN);
+	return xk_answer32(buf, len, (mtu < IP_MIN_MTU ? IP_MIN_MTU : mtu) - IP_HDR_LEN);
 }
 
 static int ip_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
@@ -251,15 +251,14 @@ static int ip_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 
 	switch (op) {
 	case XK_CTL_GETMAXPACKET:
-		return inet_answer32(buf, len, IP_MAX_DATAGRAM - IP_HDR_LEN);
+		return xk_answer32(buf, len, IP_MAX_DATAGRAM - IP_HDR_LEN);
 	case XK_CTL_GETOPTPACKET:
 		return opt_packet(r, buf, len);
 	case XK_CTL_GETMYHOST:
-		return inet_answer32(buf, len, ip_state(r)->in->addr[0].addr);
+		return xk_answer32(buf, len, ip_state(r)->in->addr[0].addr);
 	case XK_CTL_ISLOCAL:
-		if (len < sizeof addr)
+		if (xk_take(&addr, sizeof addr, buf, len) != XK_OK)
 			return XK_E_INVAL;
-		memcpy(&addr, buf, sizeof addr);
 		return ip_addr_kind(ip_state(r)->in, addr) == IP_ADDR_OURS;
 	case IP_CTL_ICMP_ERROR:
 		if (len < sizeof(struct ip_icmp_error))
@@ -275,14 +274,12 @@ static int ip_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 
 static int participants(const struct ip_sess *is, void *buf, unsigned len)
 {
-	struct xk_parts *ps = buf;
+	struct xk_parts ps;
 
-	if (len < sizeof *ps)
-		return XK_E_INVAL;
-	xk_parts_init(ps, 2);
-	xk_part_push_host(&ps->p[XK_REMOTE], is->remote);
-	xk_part_push_host(&ps->p[XK_LOCAL], is->local);
-	return (int)sizeof *ps;
+	xk_parts_init(&ps, 2);
+	xk_part_push_host(&ps.p[XK_REMOTE], is->remote);
+	xk_part_push_host(&ps.p[XK_LOCAL], is->local);
+	return xk_answer(buf, len, &ps, sizeof ps);
 }
 
 static int ip_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
@@ -291,21 +288,21 @@ static int ip_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned l
 
 	switch (op) {
 	case XK_CTL_GETMAXPACKET:
-		return inet_answer32(buf, len, IP_MAX_DATAGRAM - IP_HDR_LEN);
+		return xk_answer32(buf, len, IP_MAX_DATAGRAM - IP_HDR_LEN);
 	case XK_CTL_GETOPTPACKET:
 		if (s->down == NULL)
 			return opt_packet(s->rep, buf, len);
-		return inet_answer32(buf, len, is->room);
+		return xk_answer32(buf, len, is->room);
 	case XK_CTL_GETMYHOST:
-		return inet_answer32(buf, len, is->local);
+		return xk_answer32(buf, len, is->local);
 	case XK_CTL_GETPEERHOST:
-		return inet_answer32(buf, len, is->remote);
+		return xk_answer32(buf, len, is->remote);
 	case XK_CTL_GETMYPROTO:
-		return inet_answer32(buf, len, is->protocol);
+		return xk_answer32(buf, len, is->protocol);
 	case XK_CTL_GETPARTICIPANTS:
 		return participants(is, buf, len);
 	case XK_CTL_HEADER_SUM:
-		return inet_answer32(buf, len, ip_pseudo_sum(ip_pair(is->remote, is->local), is->protocol));
+		return xk_answer32(buf, len, ip_pseudo_sum(ip_pair(is->remote, is->local), is->protocol));
 	case XK_CTL_REACHED:
 		return s->down != NULL ? xk_sess_control(s->down, op, buf, len) : XK_E_NOTSUP;
 	default:

@@ -16,7 +16,6 @@
 #ifndef IP_PRIV_H
 #define IP_PRIV_H
 
-#include "protocols/inet/inet_control.h"
 #include "protocols/inet/inet_enable.h"
 #include "protocols/inet/inet_sess.h"
 #include "protocols/ip/ip.h"

@@ -272,14 +272,6 @@ void link_drop_short(struct xk_rep *r, struct xk_msg *m, uint32_t hdr_len)
 
 /* ---- control ------------------------------------------------------------------------------ */
 
-static int put(void *buf, unsigned len, const void *v, unsigned n)
-{
-	if (len < n)
-		return XK_E_NOSPC;
-	memcpy(buf, v, n);
-	return (int)n;
-}
-
 /* What fits above our header. */
 static int max_packet(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
@@ -292,7 +284,7 @@ static int max_packet(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	v = v > f->hdr_len ? v - f->hdr_len : 0;
 	if (v > f->max_payload)
 		v = f->max_payload;
-	return put(buf, len, &v, sizeof(v));
+	return xk_answer32(buf, len, v);
 }
 
 int link_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
@@ -302,7 +294,7 @@ int link_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	case XK_CTL_GETOPTPACKET:
 		return max_packet(r, op, buf, len);
 	case XK_CTL_GETMYMAC:
-		return link_state(r)->drv ? put(buf, len, link_state(r)->mac, 6) : XK_E_NOTSUP;
+		return link_state(r)->drv ? xk_answer(buf, len, link_state(r)->mac, 6) : XK_E_NOTSUP;
 	default:
 		return XK_E_NOTSUP;
 	}
@@ -315,19 +307,18 @@ static int participants(struct xk_sess *s, void *buf, unsigned len)
 	xk_parts_init(&ps, 2);
 	(void)xk_part_push_mac(&ps.p[XK_REMOTE], ((struct link_sess *)s)->peer);
 	(void)xk_part_push_mac(&ps.p[XK_LOCAL], link_state(s->rep)->mac);
-	return put(buf, len, &ps, sizeof(ps));
+	return xk_answer(buf, len, &ps, sizeof(ps));
 }
 
 int link_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
 {
 	struct link_sess *l = (struct link_sess *)s;
-	uint32_t number = l->number;
 
 	switch (op) {
 	case XK_CTL_GETPEERMAC:
-		return put(buf, len, l->peer, 6);
+		return xk_answer(buf, len, l->peer, 6);
 	case XK_CTL_GETMYPROTO:
-		return put(buf, len, &number, sizeof(number));
+		return xk_answer32(buf, len, l->number);
 	case XK_CTL_GETPARTICIPANTS:
 		return participants(s, buf, len);
 	default:

@@ -277,9 +277,9 @@ static int load_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	}
 	if (op != XK_CTL_APP_GATE)
 		return XK_E_NOTSUP;
-	if (len < sizeof a)
-		return XK_E_NOSPC;
-	memcpy(&a, buf, sizeof a);
+	res = xk_take(&a, sizeof a, buf, len);
+	if (res != XK_OK)
+		return res;
 	res = tell_gate(r->node->state, &a);
 	memcpy(buf, &a, sizeof a);
 	return res;

@@ -209,7 +209,7 @@ static int payload(void *buf, unsigned len)
 {
 	const xk_payload_fn fn = XK_FAST(udp_fast_payload, NULL);
 
-	return fn != NULL ? inet_answer(buf, len, &fn, sizeof fn) : XK_E_NOTSUP;
+	return fn != NULL ? xk_answer(buf, len, &fn, sizeof fn) : XK_E_NOTSUP;
 }
 
 /* RFC 1122 4.1.3.3: whoever sent the datagram is told. */
@@ -256,11 +256,11 @@ static int udp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned 
 	case XK_CTL_GETOPTPACKET:
 		return inet_less_header(xk_sess_control(s->down, op, buf, len), buf, UDP_HDR_LEN);
 	case XK_CTL_GETMYPORT:
-		return inet_answer(buf, len, &us->lport, sizeof us->lport);
+		return xk_answer(buf, len, &us->lport, sizeof us->lport);
 	case XK_CTL_GETPEERPORT:
-		return inet_answer(buf, len, &us->rport, sizeof us->rport);
+		return xk_answer(buf, len, &us->rport, sizeof us->rport);
 	case XK_CTL_GETMYPROTO:
-		return inet_answer32(buf, len, us->lport);
+		return xk_answer32(buf, len, us->lport);
 	case XK_CTL_GETPARTICIPANTS:
 		return inet_participants(s->down, us->rport, us->lport, buf, len);
 	case XK_CTL_PAYLOAD:

@@ -10,7 +10,6 @@
 #ifndef UDP_PRIV_H
 #define UDP_PRIV_H
 
-#include "protocols/inet/inet_control.h"
 #include "protocols/inet/inet_enable.h"
 #include "protocols/inet/inet_sess.h"
 #include "protocols/udp/udp.h"

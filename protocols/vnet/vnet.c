@@ -143,8 +143,6 @@ static int least(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	uint32_t v, best = UINT32_MAX;
 	int err = XK_E_NOTSUP, res;
 
-	if (len < sizeof(v))
-		return XK_E_NOSPC;
 	for (unsigned i = 0; i < r->node->ndown; i++) {
 		res = xk_control(r->down[i], op, &v, sizeof(v));
 		if (res < 0)
@@ -152,9 +150,7 @@ static int least(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 		err = res;
 		best = v < best ? v : best;
 	}
-	if (err >= 0)
-		memcpy(buf, &best, sizeof(best));
-	return err;
+	return err < 0 ? err : xk_answer32(buf, len, best);
 }
 
 /* Every link hears it; the first error that is not "what is that" counts. */

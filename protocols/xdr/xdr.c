@@ -99,14 +99,9 @@ static int fits(const struct xk_rep *r, int res, void *buf)
 _Static_assert((XDR_MARK + XDR_COUNT + XDR_SAMPLE) * 4 == XDR_SAMPLE * 5, "room");
 static int room(struct xdr_sess *xs, void *buf, unsigned len)
 {
-	uint32_t v;
+	uint32_t v = xs->gone ? 0 : stream_room(xs->s.down);
 
-	if (len < sizeof v)
-		return XK_E_INVAL;
-	v = xs->gone ? 0 : stream_room(xs->s.down);
-	v -= v / 5;
-	memcpy(buf, &v, sizeof v);
-	return (int)sizeof v;
+	return xk_answer32(buf, len, v - v / 5);
 }
 
 /* ---- control: what those above have read ---------------------------------------------------- */
@@ -128,10 +123,7 @@ static int taken(struct xdr_sess *xs, const void *buf, unsigned len)
 {
 	uint32_t n, give;
 
-	if (len < sizeof n)
-		return XK_E_INVAL;
-	memcpy(&n, buf, sizeof n);
-	if (n > xs->unread)
+	if (xk_take(&n, sizeof n, buf, len) != XK_OK || n > xs->unread)
 		return XK_E_INVAL;
 	if (xs->gone || n == 0)
 		return 0;

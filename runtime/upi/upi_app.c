@@ -4,18 +4,11 @@
  */
 #include "runtime/upi/xk_app.h"
 
-#include <string.h>
-
 #include "runtime/base/xk_rand.h"
 
 int xk_app_answer(unsigned op, const struct xk_app_counts *c, void *buf, unsigned len)
 {
-	if (op != XK_CTL_APP_COUNTS)
-		return XK_E_NOTSUP;
-	if (len < sizeof *c)
-		return XK_E_NOSPC;
-	memcpy(buf, c, sizeof *c);
-	return sizeof *c;
+	return op == XK_CTL_APP_COUNTS ? xk_answer(buf, len, c, sizeof *c) : XK_E_NOTSUP;
 }
 
 uint32_t xk_app_probe_gap(struct xk_rand *r)

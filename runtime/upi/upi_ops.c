@@ -187,6 +187,27 @@ int xk_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
 	}
 }
 
+int xk_answer(void *buf, unsigned len, const void *v, unsigned n)
+{
+	if (len < n)
+		return XK_E_INVAL;
+	memcpy(buf, v, n);
+	return (int)n;
+}
+
+int xk_answer32(void *buf, unsigned len, uint32_t v)
+{
+	return xk_answer(buf, len, &v, sizeof v);
+}
+
+int xk_take(void *v, unsigned n, const void *buf, unsigned len)
+{
+	if (len < n)
+		return XK_E_INVAL;
+	memcpy(v, buf, n);
+	return XK_OK;
+}
+
 uint32_t xk_proto_number(const struct xk_node *type, const char *realm)
 {
 	const struct xk_number *n = type->proto->numbers;

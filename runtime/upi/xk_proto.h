@@ -248,6 +248,11 @@ struct xk_sess *xk_dup(struct xk_sess *s);
 void xk_close(struct xk_sess *s);
 int  xk_control(struct xk_rep *r, unsigned op, void *buf, unsigned len);
 int  xk_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len);
+/* The buffer of a control operation: the n bytes at v as its answer, whose length is the result;
+ * the n bytes that it brings, into v.  XK_E_INVAL: the buffer is shorter. */
+int  xk_answer(void *buf, unsigned len, const void *v, unsigned n);
+int  xk_answer32(void *buf, unsigned len, uint32_t v);
+int  xk_take(void *v, unsigned n, const void *buf, unsigned len);
 
 /* All of these consume m.  Down, by who holds a reference to s; up, from a session to whoever
  * receives; up, from a protocol's demux to its own session, which survives until pop returns. */

@@ -103,29 +103,18 @@ static void drv_push(struct xk_sess *s, struct xk_msg *m)
 	xk_msg_free(m);
 }
 
-static int put_u32(void *buf, unsigned len, uint32_t v)
-{
-	if (len < sizeof(v))
-		return XK_E_NOSPC;
-	memcpy(buf, &v, sizeof(v));
-	return sizeof(v);
-}
-
 static int drv_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	const struct drv_conf *c = r->conf;
 
 	switch (op) {
 	case XK_CTL_GETMYMAC:
-		if (len < 6)
-			return XK_E_NOSPC;
-		memcpy(buf, c->mac, 6);
-		return 6;
+		return xk_answer(buf, len, c->mac, 6);
 	case XK_CTL_GETMAXPACKET:
 	case XK_CTL_GETOPTPACKET:
-		return put_u32(buf, len, (uint32_t)c->mtu);
+		return xk_answer32(buf, len, (uint32_t)c->mtu);
 	case XK_CTL_LINK_TYPE:
-		return c->link == 3 ? XK_E_NOTSUP : put_u32(buf, len, c->link);
+		return c->link == 3 ? XK_E_NOTSUP : xk_answer32(buf, len, c->link);
 	default:
 		return XK_E_NOTSUP;
 	}
@@ -279,9 +268,9 @@ static int hl_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	switch (op) {
 	case XK_CTL_GETMAXPACKET:
 	case XK_CTL_GETOPTPACKET:
-		return put_u32(buf, len, (uint32_t)c->mtu);
+		return xk_answer32(buf, len, (uint32_t)c->mtu);
 	case XK_CTL_GETMYHOST:
-		return put_u32(buf, len, c->host);
+		return xk_answer32(buf, len, c->host);
 	default:
 		return XK_E_NOTSUP;
 	}
@@ -290,7 +279,7 @@ static int hl_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 static int hl_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
 {
 	if (op == XK_CTL_GETPEERHOST)
-		return put_u32(buf, len, ((struct hl_sess *)s)->host);
+		return xk_answer32(buf, len, ((struct hl_sess *)s)->host);
 	return hl_control(s->rep, op, buf, len);
 }
 

@@ -386,22 +386,6 @@ static void sf_sess_close(struct xk_sess *s)
 		wake(e);
 }
 
-static int put_u32(void *buf, unsigned len, uint32_t v)
-{
-	if (len < sizeof v)
-		return XK_E_NOSPC;
-	memcpy(buf, &v, sizeof v);
-	return sizeof v;
-}
-
-static int put_u16(void *buf, unsigned len, uint16_t v)
-{
-	if (len < sizeof v)
-		return XK_E_NOSPC;
-	memcpy(buf, &v, sizeof v);
-	return sizeof v;
-}
-
 static int sf_take_in(struct sf_end *e, uint32_t n)
 {
 	if (!e->over && (n > e->untaken || !e->manual))
@@ -414,6 +398,7 @@ static int sf_take_in(struct sf_end *e, uint32_t n)
 static int sf_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
 {
 	struct sf_end *e = end_of(s);
+	const uint16_t port[2] = { e->passive ? e->port : 40000, e->passive ? 40000 : e->port };
 	uint32_t in = 0;
 
 	if (buf != NULL && len >= sizeof in)
@@ -421,7 +406,7 @@ static int sf_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned l
 	switch (op) {
 	case XK_STREAM_ROOM:
 		e->want_room = room_of(e) == 0;
-		return put_u32(buf, len, room_of(e));
+		return xk_answer32(buf, len, room_of(e));
 	case XK_STREAM_MANUAL:
 		e->manual = in != 0;
 		return 0;
@@ -440,20 +425,20 @@ static int sf_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned l
 		finish(e, XK_E_CONNABORTED);
 		return 0;
 	case XK_STREAM_QUEUED:
-		return put_u32(buf, len, e->queued);
+		return xk_answer32(buf, len, e->queued);
 	case XK_STREAM_ERRNO:
-		return put_u32(buf, len, (uint32_t)e->err);
+		return xk_answer32(buf, len, (uint32_t)e->err);
 	case XK_CTL_GETOPTPACKET:
-		return put_u32(buf, len, (uint32_t)sf_conf(e)->chunk);
+		return xk_answer32(buf, len, (uint32_t)sf_conf(e)->chunk);
 	case XK_CTL_GETMYPORT:           /* who opens has port 40000, and all are 10.0.0.2 */
-		return put_u16(buf, len, e->passive ? e->port : 40000);
+		return xk_answer(buf, len, &port[0], sizeof port[0]);
 	case XK_CTL_GETPEERPORT:
-		return put_u16(buf, len, e->passive ? 40000 : e->port);
+		return xk_answer(buf, len, &port[1], sizeof port[1]);
 	case XK_CTL_GETMYHOST:
 	case XK_CTL_GETPEERHOST:
-		return put_u32(buf, len, 0x0a000002);
+		return xk_answer32(buf, len, 0x0a000002);
 	case XK_CTL_HEADER_SUM:
-		return sf_conf(e)->sums ? put_u32(buf, len, 1) : XK_E_NOTSUP;
+		return sf_conf(e)->sums ? xk_answer32(buf, len, 1) : XK_E_NOTSUP;
 	default:
 		return XK_E_NOTSUP;
 	}

@@ -12,7 +12,6 @@
 #include "protocols/tcp/fast/tcp_fast.h"
 #include "protocols/tcp/sess/tcp_sess.h"
 
-#include "protocols/inet/inet_control.h"
 #include "protocols/inet/inet_sess.h"
 #include "runtime/upi/xk_inline.h"
 
@@ -148,7 +147,7 @@ static int states(struct xk_rep *r, void *buf, unsigned len)
 	xk_map_foreach(&r->active, count_state, n);
 	n[TCP_S_LISTEN] = xk_passive_count(&r->node->passive);
 	n[TCP_S_SYN_RCVD] += tcp_syncache_count(r);
-	return inet_answer(buf, len, n, sizeof n);
+	return xk_answer(buf, len, n, sizeof n);
 }
 
 int tcp_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
@@ -168,7 +167,7 @@ int tcp_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	case TCP_CTL_OPEN_WITH:
 		return tcp_open_with(r, buf, len);
 	case TCP_CTL_BUFFERS:
-		return inet_answer(buf, len, (uint32_t[]){ tcp_tune(r)->rcv_buf, tcp_tune(r)->snd_buf }, 2 * sizeof(uint32_t));
+		return xk_answer(buf, len, (uint32_t[]){ tcp_tune(r)->rcv_buf, tcp_tune(r)->snd_buf }, 2 * sizeof(uint32_t));
 	default:
 		return XK_E_NOTSUP;
 	}
@@ -208,7 +207,7 @@ static int info(const struct tcp_sess *ts, void *buf, unsigned len)
 
 	info_segments(cb, &i);
 	i.ooo_bytes = tcp_reass_bytes(cb, &i.ooo_segments);
-	return inet_answer(buf, len, &i, sizeof i);
+	return xk_answer(buf, len, &i, sizeof i);
 }
 
 /* ROOM of 0 is a promise: WRITABLE comes when there is some. */
@@ -218,7 +217,7 @@ static int room(const struct tcp_sess *ts, void *buf, unsigned len)
 
 	if (n == 0 && len >= sizeof n)
 		tcp_cb(ts)->flags |= TCP_F_WANT_ROOM;
-	return inet_answer32(buf, len, n);
+	return xk_answer32(buf, len, n);
 }
 
 /* ---- a session: what it is told ------------------------------------------------------------------ */
@@ -227,7 +226,7 @@ static int set_flag(struct tcp_sess *ts, uint32_t flag, const void *buf, unsigne
 {
 	uint32_t on;
 
-	if (inet_take(&on, sizeof on, buf, len) != XK_OK)
+	if (xk_take(&on, sizeof on, buf, len) != XK_OK)
 		return XK_E_INVAL;
 	if (on)
 		tcp_cb(ts)->flags |= flag;
@@ -262,7 +261,7 @@ static int taken(struct tcp_sess *ts, const void *buf, unsigned len)
 {
 	uint32_t n;
 
-	if (inet_take(&n, sizeof n, buf, len) != XK_OK || n > tcp_cb(ts)->rcv_held)
+	if (xk_take(&n, sizeof n, buf, len) != XK_OK || n > tcp_cb(ts)->rcv_held)
 		return XK_E_INVAL;
 	tcp_cb(ts)->rcv_held -= n;
 	if (n != 0 && tcp_cb(ts)->state != TCP_S_CLOSED)
@@ -277,7 +276,7 @@ static int set_keepalive(struct tcp_sess *ts, const void *buf, unsigned len)
 	struct tcp_keepalive k;
 
 	/* A deadline lies at most half of 32 bits ahead. */
-	if (inet_take(&k, sizeof k, buf, len) != XK_OK || k.count > UINT8_MAX || k.idle_ms > INT32_MAX || k.interval_ms > INT32_MAX)
+	if (xk_take(&k, sizeof k, buf, len) != XK_OK || k.count > UINT8_MAX || k.idle_ms > INT32_MAX || k.interval_ms > INT32_MAX)
 		return XK_E_INVAL;
 	cb->keep_idle = k.idle_ms ? k.idle_ms : cb->tune->keep_idle;
 	cb->keep_interval = k.interval_ms ? k.interval_ms : cb->tune->keep_interval;
@@ -297,7 +296,7 @@ static int set_number(uint32_t *field, uint32_t lo, uint32_t hi, const void *buf
 {
 	uint32_t v;
 
-	if (inet_take(&v, sizeof v, buf, len) != XK_OK || v < lo || v > hi)
+	if (xk_take(&v, sizeof v, buf, len) != XK_OK || v < lo || v > hi)
 		return XK_E_INVAL;
 	*field = v;
 	return 0;
@@ -341,7 +340,7 @@ static int set_more(struct tcp_sess *ts, const void *buf, unsigned len)
 	struct tcp_cb *cb = tcp_cb(ts);
 	uint32_t v;
 
-	if (inet_take(&v, sizeof v, buf, len) != XK_OK || v > XK_STREAM_MORE_NONE)
+	if (xk_take(&v, sizeof v, buf, len) != XK_OK || v > XK_STREAM_MORE_NONE)
 		return XK_E_INVAL;
 	cb->flags = v == XK_STREAM_MORE_FOLLOW ? cb->flags | TCP_F_MORE : cb->flags & ~TCP_F_MORE;
 	if (v == XK_STREAM_MORE_NONE && cb->sq.unsent != NULL) {
@@ -390,7 +389,7 @@ static int payload_of(void *buf, unsigned len)
 {
 	const xk_payload_fn fn = XK_FAST(tcp_fast_payload, NULL);
 
-	return fn != NULL ? inet_answer(buf, len, &fn, sizeof fn) : XK_E_NOTSUP;
+	return fn != NULL ? xk_answer(buf, len, &fn, sizeof fn) : XK_E_NOTSUP;
 }
 
 static int sess_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned len)
@@ -399,15 +398,15 @@ static int sess_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned le
 
 	switch (op) {
 	case XK_CTL_GETMAXPACKET:
-		return inet_answer32(buf, len, UINT32_MAX);   /* a stream has no limit */
+		return xk_answer32(buf, len, UINT32_MAX);   /* a stream has no limit */
 	case XK_CTL_GETOPTPACKET:
-		return inet_answer32(buf, len, cb->mss);
+		return xk_answer32(buf, len, cb->mss);
 	case XK_CTL_GETMYPORT:
-		return inet_answer(buf, len, &(uint16_t){ tcp_lport(ts) }, sizeof(uint16_t));
+		return xk_answer(buf, len, &(uint16_t){ tcp_lport(ts) }, sizeof(uint16_t));
 	case XK_CTL_GETPEERPORT:
-		return inet_answer(buf, len, &(uint16_t){ tcp_rport(ts) }, sizeof(uint16_t));
+		return xk_answer(buf, len, &(uint16_t){ tcp_rport(ts) }, sizeof(uint16_t));
 	case XK_CTL_GETMYPROTO:
-		return inet_answer32(buf, len, tcp_lport(ts));
+		return xk_answer32(buf, len, tcp_lport(ts));
 	case XK_CTL_GETPARTICIPANTS:
 		return inet_participants(ts->s.down, tcp_rport(ts), tcp_lport(ts), buf, len);
 	case XK_CTL_HEADER_SUM:
@@ -418,9 +417,9 @@ static int sess_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned le
 	case XK_STREAM_ROOM:
 		return room(ts, buf, len);
 	case XK_STREAM_ERRNO:
-		return inet_answer32(buf, len, cb->state == TCP_S_CLOSED ? (uint32_t)cb->err : 0);
+		return xk_answer32(buf, len, cb->state == TCP_S_CLOSED ? (uint32_t)cb->err : 0);
 	case XK_STREAM_QUEUED:
-		return inet_answer32(buf, len, cb->sq.bytes);
+		return xk_answer32(buf, len, cb->sq.bytes);
 	case TCP_CTL_INFO:
 		return info(ts, buf, len);
 	default:
@@ -447,7 +446,7 @@ static int rest_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned le
 		ts->s.hot = 0;
 		/* No room is a promise: who gives it must be awake, or there is some. */
 		if (XK_UNLIKELY(l.cb.flags & TCP_F_WANT_ROOM))
-			return tcp_wake(ts) ? sess_control(ts, op, buf, len) : inet_answer32(buf, len, tcp_room(&l.cb));
+			return tcp_wake(ts) ? sess_control(ts, op, buf, len) : xk_answer32(buf, len, tcp_room(&l.cb));
 		return res;
 	}
 	if (op == XK_STREAM_ABORT)

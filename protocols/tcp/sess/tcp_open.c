@@ -128,9 +128,8 @@ int tcp_open_with(struct xk_rep *r, const void *buf, unsigned len)
 {
 	struct tcp_open_with w;
 
-	if (len < sizeof w)
+	if (xk_take(&w, sizeof w, buf, len) != XK_OK)
 		return XK_E_INVAL;
-	memcpy(&w, buf, sizeof w);
 	if (!is_buffer(w.rcv_buf) || !is_buffer(w.snd_buf) ||
 	    (w.mss != 0 && (w.mss < tcp_tune(r)->min_mss || w.mss > UINT16_MAX)))
 		return XK_E_INVAL;

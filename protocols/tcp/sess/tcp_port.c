@@ -50,9 +50,8 @@ int tcp_defer_set(struct xk_rep *r, const void *buf, unsigned len)
 {
 	struct tcp_defer d;
 
-	if (len < sizeof d)
+	if (xk_take(&d, sizeof d, buf, len) != XK_OK)
 		return XK_E_INVAL;
-	memcpy(&d, buf, sizeof d);
 	return port_value_set(r, ((struct tcp_node *)r->node->state)->defer, d.port, d.ms);
 }
 
@@ -69,9 +68,8 @@ int tcp_listen_mss_set(struct xk_rep *r, const void *buf, unsigned len)
 {
 	struct tcp_listen_mss v;
 
-	if (len < sizeof v)
+	if (xk_take(&v, sizeof v, buf, len) != XK_OK)
 		return XK_E_INVAL;
-	memcpy(&v, buf, sizeof v);
 	if (v.mss != 0 && (v.mss < tcp_tune(r)->min_mss || v.mss > UINT16_MAX))
 		return XK_E_INVAL;
 	return port_value_set(r, ((struct tcp_node *)r->node->state)->port_mss, v.port, v.mss);

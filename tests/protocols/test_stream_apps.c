@@ -21,7 +21,7 @@
 #include "tests/protocols/stream_fixture.h"
 #include "tests/support/xk_test.h"
 
-extern const struct xk_proto xk_proto_tcpecho, xk_proto_echod, xk_proto_discard, xk_proto_chargen, xk_proto_tcpsend, xk_proto_tcprecv;
+extern const struct xk_proto xk_proto_tcpecho, xk_proto_echo_blocking, xk_proto_discard, xk_proto_chargen, xk_proto_tcpsend, xk_proto_tcprecv;
 
 static struct pf f;
 static uint8_t bytes[300000];
@@ -147,7 +147,7 @@ static void a_reset_frees_what_the_echo_held(void)
 	over_and_out();
 }
 
-/* ---- echod: the same promises, kept in blocking style ---------------------------------- */
+/* ---- echo_blocking: the same promises, kept in blocking style -------------------------- */
 
 static void with_a_thread(void (*test)(void))
 {
@@ -155,7 +155,7 @@ static void with_a_thread(void (*test)(void))
 		xk_test_skip("built without Boost.Context (package libboost-context-dev)");
 		return;
 	}
-	echo = &xk_proto_echod;
+	echo = &xk_proto_echo_blocking;
 	test();
 	echo = &xk_proto_tcpecho;
 }
@@ -174,7 +174,7 @@ static void the_graph_may_stop_while_threads_wait(void)
 		xk_test_skip("built without Boost.Context (package libboost-context-dev)");
 		return;
 	}
-	up("chunk=500; room=3000; window=2000", &xk_proto_echod, NULL);
+	up("chunk=500; room=3000; window=2000", &xk_proto_echo_blocking, NULL);
 	for (unsigned i = 0; i < 5; i++) {
 		struct sf_conn *c = sf_open(&f, "client", 0, 7, true);
 

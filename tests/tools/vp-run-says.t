@@ -86,7 +86,7 @@ connections() {
 }
 ok "echo counts peers" connections echo 16 "$graphs/udp-echo.lua" count=10
 ok "tcpecho counts connections" connections tcpecho 9 "$graphs/tcp-echo.lua" count=10 conns=9
-ok "echod counts connections" connections echod 9 "$graphs/tcp-echo.lua" count=10 conns=9 service=echod
+ok "echo_blocking counts connections" connections echo_blocking 9 "$graphs/tcp-echo.lua" count=10 conns=9 service=echo_blocking
 ok "discard counts connections" connections discard 9 "$graphs/tcp-echo.lua" count=10 conns=9 service=discard
 ok "chargen counts connections" connections chargen 9 "$graphs/tcp-echo.lua" count=10 conns=9 service=chargen
 ok "tcprecv counts connections" connections tcprecv 9 "$graphs/tcp-bulk.lua" count=10 conns=9

@@ -5,7 +5,7 @@
  *
  * Values not written are the preset's (a plain table starts from vppc).  What
  * they mean together, and whether that can run, is compose_axes.c's; a table that cannot
- * is answered with the nearest that can (compose_mend.c).
+ * is answered with the nearest that can (compose_suggest.c).
  */
 #include "runtime/base/xk_param_value.h"
 #include "runtime/compose/compose_arch.h"
@@ -201,7 +201,7 @@ static void nearest_value(struct axes *x, enum axis a, const struct xk_value *v)
 }
 
 /* Values that no table may have: the nearest one is made of those that it may. */
-static void mend_values(struct xk_spec *s, const struct where *w, const struct xk_arch *base, const struct axes_graph *g)
+static void suggest_values(struct xk_spec *s, const struct where *w, const struct xk_arch *base, const struct axes_graph *g)
 {
 	struct axes x = axes_of(base);
 	bool word = take_vps_word(&x, w->tab);
@@ -233,7 +233,7 @@ static void read_axes(struct xk_spec *s, struct xk_errs *e, const struct where *
 	note_said(&x, w->tab);
 	check_table(&c, w->tab, &x.conf);
 	if (xk_errs_count(e) != before)
-		mend_values(s, w, base, &g);
+		suggest_values(s, w, base, &g);
 	else
 		check_whole(s, e, w, &x, &g);
 	s->plan.arch = axes_arch(&x, &g);

@@ -5,7 +5,7 @@
  * A table is a preset and what was said of it: values, and which of them stand in
  * the file, because what is not said follows from what is.  Three files share this:
  * the reading (compose_arch.c), the meaning (compose_axes.c) and the search for the
- * nearest table that can run (compose_mend.c).
+ * nearest table that can run (compose_suggest.c).
  * Invariant: what is refused and what is proposed is judged by one function, axes_fault.
  */
 #ifndef COMPOSE_ARCH_H
@@ -56,7 +56,7 @@ struct xk_arch axes_arch(const struct axes *x, const struct axes_graph *g);
 /* Why it cannot run (NULL: it can), and which axis of the table that is about (AX_N: all of it). */
 const char *axes_fault(const struct axes *x, const struct axes_graph *g, char *why, size_t n, enum axis *about);
 
-/* compose_mend.c: the nearest table to x that can run, as a line of Lua, in the arena; NULL: none was found. */
+/* compose_suggest.c: the nearest table to x that can run, as a line of Lua, in the arena; NULL: none was found. */
 const char *axes_nearest(struct xk_spec *s, const struct axes *x, const struct axes_graph *g);
 
 #endif

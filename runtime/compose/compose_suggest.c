@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * compose_mend.c - of a threading table that cannot run, the nearest that can.
+ * compose_suggest.c - of a threading table that cannot run, the nearest that can.
  *
  * Nearest is: as few axes as possible are changed.  All tables with one change are
  * tried, then all with two, up to four; of those with as few the one is taken whose

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_mend.c - a threading table that cannot run is answered with the nearest that can.
+ * test_suggest.c - a threading table that cannot run is answered with the nearest that can.
  *
  * Held: whatever a table of known axes says, it runs or comes with a line that runs
  * when it stands in its place; the line changes as little as the fixed cases say; a table
@@ -199,6 +199,6 @@ static CU_TestInfo tests[] = {
 	{ "every table runs or has one that does", every_table_runs_or_has_one_that_does },
 	CU_TEST_INFO_NULL
 };
-static CU_SuiteInfo suites[] = { { "mend", setup, teardown, NULL, NULL, tests }, CU_SUITE_INFO_NULL };
+static CU_SuiteInfo suites[] = { { "suggest", setup, teardown, NULL, NULL, tests }, CU_SUITE_INFO_NULL };
 
 int main(void) { return xk_test_main_rcu(suites); }

@@ -24,15 +24,15 @@ struct upi_open {
 static _Thread_local struct upi_open meter_open[DEEP];
 static _Thread_local unsigned meter_depth;
 
-struct upi_meter_lane {
+struct upi_meter_vp {
 	struct { xk_counter n, ns, clocks; } (*of)[2];   /* [nnodes]; [1] down */
 	char     apart[XK_CACHELINE];
 };
 
 struct upi_meter {
 	double                 clock_ns; /* of one reading */
-	unsigned               nlanes, nnodes;
-	struct upi_meter_lane *lane;
+	unsigned               nvps, nnodes;
+	struct upi_meter_vp  *vp;
 };
 
 static void begin(void)
@@ -45,17 +45,17 @@ static void begin(void)
 static void end(const struct xk_node *n, bool down)
 {
 	xk_ns now = xk_clock_host(), took;
-	struct upi_meter_lane *l = &n->graph->meter->lane[xk_vp_self->at];
+	struct upi_meter_vp *v = &n->graph->meter->vp[xk_vp_self->at];
 	const struct upi_open *o;
 
 	if (--meter_depth >= DEEP)       /* deeper than is kept */
 		return;
 	o = &meter_open[meter_depth];
 	took = now - o->at;
-	xk_count(l->of[n->no][down].n);
-	xk_count_add(l->of[n->no][down].ns, took > o->inner ? took - o->inner : 0);
+	xk_count(v->of[n->no][down].n);
+	xk_count_add(v->of[n->no][down].ns, took > o->inner ? took - o->inner : 0);
 	/* Of its own two readings one lies inside, and so does one of each operation within. */
-	xk_count_add(l->of[n->no][down].clocks, 1 + o->ninner);
+	xk_count_add(v->of[n->no][down].clocks, 1 + o->ninner);
 	if (meter_depth != 0) {
 		meter_open[meter_depth - 1].inner += took;
 		meter_open[meter_depth - 1].ninner++;
@@ -88,22 +88,22 @@ void upi_meter_free(struct xk_graph *g)
 
 	if (t == NULL)
 		return;
-	for (unsigned i = 0; t->lane != NULL && i < t->nlanes; i++)
-		xk_free(t->lane[i].of);
-	xk_free(t->lane);
+	for (unsigned i = 0; t->vp != NULL && i < t->nvps; i++)
+		xk_free(t->vp[i].of);
+	xk_free(t->vp);
 	xk_free(t);
 	g->meter = NULL;
 }
 
-static bool make_lanes(struct upi_meter *t)
+static bool make_vps(struct upi_meter *t)
 {
-	t->lane = xk_alloc(t->nlanes * sizeof *t->lane);
-	for (unsigned i = 0; t->lane != NULL && i < t->nlanes; i++) {
-		t->lane[i].of = xk_alloc(t->nnodes * sizeof *t->lane[i].of);
-		if (t->lane[i].of == NULL)
+	t->vp = xk_alloc(t->nvps * sizeof *t->vp);
+	for (unsigned i = 0; t->vp != NULL && i < t->nvps; i++) {
+		t->vp[i].of = xk_alloc(t->nnodes * sizeof *t->vp[i].of);
+		if (t->vp[i].of == NULL)
 			return false;
 	}
-	return t->lane != NULL;
+	return t->vp != NULL;
 }
 
 int xk_graph_meter(struct xk_graph *g)
@@ -115,10 +115,10 @@ int xk_graph_meter(struct xk_graph *g)
 	t = g->meter = xk_alloc(sizeof *t);
 	if (t == NULL)
 		return XK_E_NOMEM;
-	t->nlanes = g->vps->nall;
+	t->nvps = g->vps->nall;
 	t->nnodes = g->nnodes;
 	t->clock_ns = xk_clock_cost();
-	if (!make_lanes(t)) {
+	if (!make_vps(t)) {
 		upi_meter_free(g);
 		return XK_E_NOMEM;
 	}
@@ -135,11 +135,11 @@ void xk_meter_read(const struct xk_node *n, struct xk_meter_counts *out)
 	double clocks[2] = { 0 };
 
 	*out = (struct xk_meter_counts){ 0 };
-	for (unsigned i = 0; t != NULL && i < t->nlanes; i++)
+	for (unsigned i = 0; t != NULL && i < t->nvps; i++)
 		for (unsigned down = 0; down < 2; down++) {
-			out->n[down] += xk_counter_read(t->lane[i].of[n->no][down].n);
-			out->ns[down] += (double)xk_counter_read(t->lane[i].of[n->no][down].ns);
-			clocks[down] += (double)xk_counter_read(t->lane[i].of[n->no][down].clocks);
+			out->n[down] += xk_counter_read(t->vp[i].of[n->no][down].n);
+			out->ns[down] += (double)xk_counter_read(t->vp[i].of[n->no][down].ns);
+			clocks[down] += (double)xk_counter_read(t->vp[i].of[n->no][down].clocks);
 		}
 	for (unsigned down = 0; t != NULL && down < 2; down++)
 		out->ns[down] -= clocks[down] * t->clock_ns;

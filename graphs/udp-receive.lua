@@ -15,9 +15,9 @@ stack {
   udp {}, ip { addr = "10.0.0.1/8" },
   arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } },
   fddi {},
-  fddi_mem {
-    peer = "source", conns = a.conns, size = a.size, burst = a.burst,
-    to = "10.0.0.1", port = 9, from = "10.0.0.2",
+  fddi_mem {},
+  peer_source {
+    conns = a.conns, size = a.size, burst = a.burst, to = "10.0.0.1", port = 9, from = "10.0.0.2",
     rxbuf = a.cold and "cold" or "lifo",
   },
 }

@@ -9,7 +9,7 @@ local a = args {
   duration = time { "2s", min = "1ms", max = "1h", doc = "how long to measure" },
 }
 local inet = include "lib/inet.lua"
-local net  = inet(fddi_mem { mtu = 4352, peer = "sink" }, {
+local net  = inet(fddi_mem { mtu = 4352, over = peer_sink {} }, {
   addr = "10.0.0.1/8", neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } })
 
 stack {

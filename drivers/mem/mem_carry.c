@@ -4,8 +4,8 @@
  *
  * A frame that a connection's VP pushes is on the wire of a device that another VP reads:
  * it is copied by the push, as the wire's copy, and left for the other end's I/O thread,
- * or in the queue that all I/O threads share.  What is simulated behind a device
- * (a generator, a TCP peer) lives on its I/O thread, and frames for it are left there.
+ * or in the queue that all I/O threads share.  A simulated peer that keeps state lives on the
+ * device's I/O thread, and frames for it are left there.
  * Invariant: behind a device of a graph with I/O threads, only its I/O thread makes frames.
  */
 #include "drivers/mem/mem_priv.h"
@@ -42,17 +42,18 @@ void mem_carried_loop_push(struct xk_sess *s, struct xk_msg *m)
 		xk_drop(r, MEM_DROP_TOO_LONG, m);
 	else if (XK_UNLIKELY(!mem_wire_reaches(mr, &m)))
 		xk_drop(r, MEM_DROP_NOBODY, m);
-	else if (XK_UNLIKELY(!mr->peer->open))
+	else if (XK_UNLIKELY(!mr->other->open))
 		xk_drop(r, MEM_DROP_STOPPED, m);
 	else if ((m = mem_wire_cross(mr, m)) != NULL)
-		arrive(mr->peer->rep->node, mr->peer->rep, m);
+		arrive(mr->other->rep->node, mr->other->rep, m);
 }
 
-void mem_carried_echo_push(struct xk_sess *s, struct xk_msg *m)
+void mem_rx_answer(struct xk_sess *s, struct xk_msg *m)
 {
-	m = mem_echo_reflect(s, m);
-	if (m != NULL)
+	if (XK_UNLIKELY(mem_state(s->rep)->reader != NULL))
 		arrive(s->rep->node, s->rep, m);
+	else
+		mem_rx_put(s->rep->state, m);
 }
 
 /* For a peer that lives on the I/O thread. */
@@ -72,21 +73,18 @@ static void to_peer(struct xk_rep *r, struct xk_msg *m)
 
 	if (XK_UNLIKELY(!mr->open || r->drv_sess == NULL))
 		xk_drop(r, MEM_DROP_STOPPED, m);
-	else if (mem_conf(r)->peer == MEM_TCP_SINK)
-		mem_tcp_sink_push(r->drv_sess, m);
 	else
-		mem_tcp_source_push(r->drv_sess, m);
+		mr->peer->push(r->drv_sess, m);
 }
 
 void mem_carried_enter(struct xk_rep *r, struct xk_msg *m)
 {
 	struct mem_rep *mr = r->state;
-	unsigned peer = mem_conf(r)->peer;
 
 	/* From the shared queue, or found to be of a connection of this VP's. */
 	if (m->vp == r->vp->set->nvps || !xk_vp_is_io(r->vp))
 		xk_input_enter(r, m);
-	else if (peer == MEM_TCP_SINK || peer == MEM_TCP_SOURCE)
+	else if (mr->peer != NULL && mr->peer->at_reader)
 		to_peer(r, m);
 	else if (XK_UNLIKELY(!mr->open))
 		xk_drop(r, MEM_DROP_STOPPED, m);
@@ -118,13 +116,9 @@ unsigned mem_carried_rx_run(struct xk_task *t, unsigned budget)
 	return done;
 }
 
-/* A generator is as fast as messages are taken from the shared queue, no faster. */
-unsigned mem_carried_gen_run(struct xk_task *t, unsigned budget)
+bool mem_backlogged(const struct mem_rep *mr)
 {
-	struct mem_rep *mr = xk_container_of(t, struct mem_rep, task);
 	const struct xk_vpset *set = mr->rep->vp->set;
 
-	if (xk_vpset_pools(set) && xk_vpset_backlog(set) >= BACKLOG)
-		return 0;
-	return mem_gen_run(t, budget);
+	return mem_state(mr->rep)->reader != NULL && xk_vpset_pools(set) && xk_vpset_backlog(set) >= BACKLOG;
 }

@@ -98,7 +98,7 @@ static inline struct xk_msg *hand_over(struct xk_msg *m)
 /* A wire that hands buffers over has nothing to copy. */
 static inline bool wire_places(const struct mem_rep *mr)
 {
-	return xk_posted(mr->rep) && mem_conf(mr->rep)->peer == MEM_LOOP && mem_conf(mr->peer->rep)->copy;
+	return xk_posted(mr->rep) && mr->other != NULL && mem_conf(mr->other->rep)->copy;
 }
 
 /* In xk_msg.vp of a long frame on the wire: it is as its receiver will see it, or it is
@@ -117,7 +117,7 @@ static inline struct xk_msg *wire_put_long(struct mem_rep *from, struct xk_msg *
 	struct xk_msg *c = m;
 
 	m->vp = WIRE_RAW;
-	if (XK_UNLIKELY(wire_places(from->peer)))
+	if (XK_UNLIKELY(wire_places(from->other)))
 		return m;
 	if (!is_copied(from, m)) {
 		hand_over(m);
@@ -167,7 +167,7 @@ struct xk_msg *mem_wire_cross(struct mem_rep *from, struct xk_msg *m)
 /* Takes n frames off the wire. */
 static unsigned wire_take(struct mem_rep *mr, struct xk_msg **burst, unsigned n)
 {
-	struct mem_rep *from = mr->peer;
+	struct mem_rep *from = mr->other;
 	unsigned k = 0, copies = 0;
 
 	for (unsigned i = 0; i < n; i++) {
@@ -220,7 +220,7 @@ static void burst_placed(void *arg, unsigned i)
  * of one that somebody waits for to where it is wanted. */
 static XK_APART void wire_deliver(struct mem_rep *mr, unsigned n)
 {
-	struct wire_burst b = { .from = mr->peer->rep };
+	struct wire_burst b = { .from = mr->other->rep };
 	const struct xk_arrivals a = { burst_take, burst_placed, &b };
 	struct xk_msg frame[MEM_BURST];
 
@@ -245,7 +245,7 @@ static unsigned queue_take(struct mem_rep *mr, struct xk_msg **burst, unsigned n
 unsigned mem_rx_run(struct xk_task *t, unsigned budget)
 {
 	struct mem_rep *mr = xk_container_of(t, struct mem_rep, task);
-	bool wire = mem_conf(mr->rep)->peer == MEM_LOOP;
+	bool wire = mr->other != NULL;
 	struct xk_msg *burst[MEM_BURST];
 	unsigned done = 0;
 
@@ -273,8 +273,8 @@ bool mem_wire_reaches(const struct mem_rep *mr, struct xk_msg **m)
 	const struct mem_state *st = mem_state(mr->rep);
 	const uint8_t *frame;
 
-	if (XK_LIKELY(mr->peer != mr))
-		return mr->peer != NULL;
+	if (XK_LIKELY(mr->other != mr))
+		return mr->other != NULL;
 	frame = xk_msg_peek(m, st->link->header);
 	return frame != NULL && memcmp(frame + st->link->mac, st->mac, 6) == 0;
 }
@@ -288,12 +288,12 @@ static XK_NOINLINE void loop_push_any(struct xk_sess *s, struct xk_msg *m)
 		xk_drop(r, MEM_DROP_TOO_LONG, m);
 	} else if (XK_UNLIKELY(!mem_wire_reaches(mr, &m))) {
 		xk_drop(r, MEM_DROP_NOBODY, m);
-	} else if (XK_UNLIKELY(!mr->peer->open)) {
+	} else if (XK_UNLIKELY(!mr->other->open)) {
 		xk_drop(r, MEM_DROP_STOPPED, m);
-	} else if (XK_UNLIKELY(mr->peer->q.n >= mr->peer->cap)) {
+	} else if (XK_UNLIKELY(mr->other->q.n >= mr->other->cap)) {
 		xk_drop(r, MEM_DROP_QUEUE_FULL, m);
 	} else if (!is_long(m) || (m = wire_put_long(mr, m)) != NULL) {
-		mem_rx_put(mr->peer, m);
+		mem_rx_put(mr->other, m);
 	}
 }
 
@@ -313,7 +313,7 @@ static inline void wire_append(struct mem_rep *to, struct xk_msg *m)
 
 static XK_APART void loop_push_long(struct xk_sess *s, struct xk_msg *m)
 {
-	struct mem_rep *mr = s->rep->state, *to = mr->peer;
+	struct mem_rep *mr = s->rep->state, *to = mr->other;
 
 	if (!wire_busy(mr, to, m))
 		loop_push_any(s, m);
@@ -324,7 +324,7 @@ static XK_APART void loop_push_long(struct xk_sess *s, struct xk_msg *m)
 /* No stack frame: what is copied here is somebody else's. */
 void mem_loop_push(struct xk_sess *s, struct xk_msg *m)
 {
-	struct mem_rep *mr = s->rep->state, *to = mr->peer;
+	struct mem_rep *mr = s->rep->state, *to = mr->other;
 
 	if (XK_UNLIKELY(m->len >= SUM_MIN))
 		loop_push_long(s, m);
@@ -340,7 +340,7 @@ static bool same_wire(const struct xk_node *a, const struct xk_node *b)
 {
 	const struct mem_conf *ca = a->conf, *cb = b->conf;
 
-	return b->proto->ops == a->proto->ops && cb->peer == MEM_LOOP && cb->wire != NULL &&
+	return b->proto->ops == a->proto->ops && cb->wire != NULL &&
 	       strcmp(ca->wire, cb->wire) == 0;
 }
 
@@ -368,7 +368,7 @@ int mem_wire_join(struct xk_node *n, struct xk_errs *e)
 	struct mem_state *st = n->state;
 	struct xk_node *more, *other;
 
-	st->peer = n;
+	st->other = n;
 	if (c->wire == NULL)
 		return XK_OK;
 	other = wire_other(n, &more);
@@ -383,6 +383,6 @@ int mem_wire_join(struct xk_node *n, struct xk_errs *e)
 		return XK_E_INVAL;
 	}
 	if (other != NULL)
-		st->peer = other;
+		st->other = other;
 	return XK_OK;
 }

@@ -10,9 +10,9 @@ local a = args {
 
 local top = stack {
   udp {}, ip { addr = "10.0.0.1/8" }, arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {},
-  eth_mem {
-    peer = "source", mtu = 4352, conns = 1, size = a.size, checksum = "good",
-    to = "10.0.0.1", port = 9, from = "10.0.0.2",
+  eth_mem { mtu = 4352 },
+  peer_source {
+    conns = 1, size = a.size, checksum = "good", to = "10.0.0.1", port = 9, from = "10.0.0.2",
   },
 }
 sink { port = 9, conns = 1, from = "10.0.0.2", touch = "copy", over = hop { burn = a.burn, over = top } }

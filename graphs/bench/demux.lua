@@ -11,9 +11,9 @@ local a = args {
 
 local top = stack {
   udp { sessions = a.conns + 16 }, ip { addr = "10.0.0.1/8" }, arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {},
-  eth_mem {
-    peer = "source", classifier = a.classifier, mtu = 1500, conns = a.conns, checksum = "none", mix = a.mix,
-    to = "10.0.0.1", port = 9, from = "10.0.0.2",
+  eth_mem { classifier = a.classifier, mtu = 1500 },
+  peer_source {
+    conns = a.conns, checksum = "none", mix = a.mix, to = "10.0.0.1", port = 9, from = "10.0.0.2",
   },
 }
 sink { port = 9, conns = a.conns, from = "10.0.0.2", touch = "none", over = top }

@@ -15,13 +15,15 @@ local a = args {
 
 sink { name = "app", port = 9, from = "10.0.0.2", touch = "none", over = stack {
   udp {}, ip { addr = "10.0.0.1/8" }, arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, fddi {},
-  fddi_mem { name = "device", peer = "source", mtu = 4352, size = a.size, checksum = a.checksum,
-    to = "10.0.0.1", port = 9, from = "10.0.0.2" },
+  fddi_mem { name = "device", mtu = 4352 },
+  peer_source {
+    size = a.size, checksum = a.checksum, to = "10.0.0.1", port = 9, from = "10.0.0.2",
+  },
 } }
 
 local cut = {
-  { "device fddi arp ip udp app" }, { "device fddi arp ip", "udp app" }, { "device fddi arp", "ip", "udp app" },
-  { "device fddi arp", "ip", "udp", "app" },
+  { "peer_source device fddi arp ip udp app" }, { "peer_source device fddi arp ip", "udp app" }, { "peer_source device fddi arp", "ip", "udp app" },
+  { "peer_source device fddi arp", "ip", "udp", "app" },
 }
 return graph "bench-layers" {
   doc = "UDP, the receive half, a thread for each layer",

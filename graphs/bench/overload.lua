@@ -17,8 +17,9 @@ local top = hop {
   burn = a.burn,
   over = stack {
     udp {}, ip { addr = "10.0.0.1/8" }, arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {},
-    eth_mem {
-      name = "device", peer = "source", conns = a.conns, size = a.size, rate = a.rate, ring = a.rate > 0 and a.ring or 0,
+    eth_mem { name = "device" },
+    peer_source {
+      conns = a.conns, size = a.size, rate = a.rate, ring = a.rate > 0 and a.ring or 0,
       to = "10.0.0.1", port = 9, from = "10.0.0.2",
     },
   },

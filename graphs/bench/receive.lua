@@ -13,23 +13,22 @@ local a = args {
   mix        = bool { true, doc = "UDP: a burst has frames of as many connections; false: of one" },
 }
 
-local device = {
-  mtu = 4352, classifier = a.classifier, conns = a.conns, size = a.size, count = a.count, checksum = "compute-ignore",
-  to = "10.0.0.1", port = 9, from = "10.0.0.2",
-}
-local function net()
-  return ip { addr = "10.0.0.1/8" }, arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {}, eth_mem(device)
+local function net(peer)
+  return ip { addr = "10.0.0.1/8" }, arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {},
+    eth_mem { mtu = 4352, classifier = a.classifier, over = peer }
 end
 
 if a.transport == "udp" then
-  device.peer, device.mix = "source", a.mix
-  local top = stack { udp {}, net() }
+  local top = stack { udp {}, net(peer_source {
+    conns = a.conns, size = a.size, count = a.count, mix = a.mix, to = "10.0.0.1", port = 9, from = "10.0.0.2",
+  }) }
   sink { port = 9, conns = a.conns, from = "10.0.0.2", touch = "none", count = a.count, over = top }
 else
-  device.peer = "tcp_source"
   stack {
     tcprecv { port = 9, touch = "none", size = a.size, sessions = a.conns, count = a.count },
-    tcp { rcv_buf = "64KiB", timestamps = false }, net(),
+    tcp { rcv_buf = "64KiB", timestamps = false }, net(peer_tcp_source {
+      conns = a.conns, size = a.size, count = a.count, to = "10.0.0.1", port = 9, from = "10.0.0.2",
+    }),
   }
 end
 

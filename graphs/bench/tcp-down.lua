@@ -15,7 +15,7 @@ local a = args {
 }
 
 local ethernet = a.link == "eth"
-local driver = (ethernet and eth_mem or fddi_mem) { peer = "tcp_sink", mtu = 4352, window = a.buffer }
+local driver = (ethernet and eth_mem or fddi_mem) { mtu = 4352, over = peer_tcp_sink { window = a.buffer } }
 local station = (ethernet and eth or fddi) { over = driver }
 stack {
   tcpsend { to = "10.0.0.2", ports = (a.conns + 64511) // 64512, conns = a.conns, size = a.size, count = a.count, touch = a.touch },

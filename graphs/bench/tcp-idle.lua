@@ -15,7 +15,7 @@ local a = args {
 local transport = stack {
   tcp { snd_buf = a.buffer, timestamps = false, mss = 4096, sessions = a.idle + a.conns + 16 }, ip { addr = "10.0.0.1/8" },
   arp { queue = 1024 }, fddi {},
-  fddi_mem { peer = "tcp_sink", mtu = 4352, window = a.buffer, to = "10.0.0.1", idle = a.idle, idle_port = 9 },
+  fddi_mem { mtu = 4352 }, peer_tcp_sink { window = a.buffer, to = "10.0.0.1", idle = a.idle, idle_port = 9 },
 }
 discard { port = 9, sessions = a.idle + 1, over = transport }
 if a.conns > 0 then

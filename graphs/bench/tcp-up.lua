@@ -19,9 +19,10 @@ local a = args {
 stack {
   tcprecv { port = 9, touch = a.touch, size = a.size, sessions = a.conns, count = a.count },
   tcp { rcv_buf = a.buffer, timestamps = false }, ip { addr = "10.0.0.1/8" }, arp {}, eth {},
-  eth_mem {
-    peer = "tcp_source", mtu = 4352, conns = a.conns, size = a.size, count = a.count, checksum = a.checksum,
-    rxbuf = a.rxbuf, to = "10.0.0.1", port = 9, from = "10.0.0.2",
+  eth_mem { mtu = 4352 },
+  peer_tcp_source {
+    conns = a.conns, size = a.size, count = a.count, checksum = a.checksum, rxbuf = a.rxbuf,
+    to = "10.0.0.1", port = 9, from = "10.0.0.2",
   },
 }
 

@@ -13,7 +13,7 @@ local a = args {
 }
 
 local ethernet = a.link == "eth"
-local driver = (ethernet and eth_mem or fddi_mem) { peer = "sink", mtu = 4352 }
+local driver = (ethernet and eth_mem or fddi_mem) { mtu = 4352, over = peer_sink {} }
 local station = (ethernet and eth or fddi) { over = driver }
 stack {
   source { to = "10.0.0.2", ports = (a.conns + 64511) // 64512, conns = a.conns, size = a.size, count = a.count },

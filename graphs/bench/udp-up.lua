@@ -16,9 +16,10 @@ local a = args {
 
 local top = stack {
   udp {}, ip { addr = "10.0.0.1/8" }, arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {},
-  eth_mem {
-    peer = "source", mtu = 4352, conns = a.conns, size = a.size, count = a.count, checksum = a.checksum,
-    to = "10.0.0.1", port = 9, from = "10.0.0.2",
+  eth_mem { mtu = 4352 },
+  peer_source {
+    conns = a.conns, size = a.size, count = a.count, checksum = a.checksum, to = "10.0.0.1",
+    port = 9, from = "10.0.0.2",
   },
 }
 for i = 1, a.hops do top = hop { name = "hop" .. i, look = true, over = top } end

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "runtime/mem/xk_mem.h"
+#include "runtime/upi/xk_review.h"
 
 #define WORDS_MAX 128u
 
@@ -259,10 +260,19 @@ static void table_error(const struct check_table *c, const struct scan_step *las
 	spec_error(c->s, c->e, c->at, c->callee, step, n, "%s: %s", c->who, text);
 }
 
+/* Is it a word of earlier days, and which stands for it now? */
+static bool became(const struct xk_proto *p, struct xk_old_word *w)
+{
+	const struct xk_view v = { .proto = p };
+
+	return p != NULL && p->ask != NULL && p->ask(&v, XK_ASK_WORD, w, sizeof *w) == 1;
+}
+
 static void unknown_name(const struct check_table *c, const char *name)
 {
 	const char *words[WORDS_MAX], *near;
 	struct scan_step step = { .name = name };
+	struct xk_old_word word = { .name = name };
 	unsigned n = 0;
 
 	for (const struct xk_param *p = c->schema; p != NULL && p->name != NULL && n + 1 < WORDS_MAX; p++) {
@@ -273,7 +283,9 @@ static void unknown_name(const struct check_table *c, const char *name)
 	for (unsigned i = 0; c->skip != NULL && c->skip[i] != NULL && n < WORDS_MAX; i++)
 		words[n++] = c->skip[i];
 	near = xk_errs_suggest(name, words, n);
-	if (near != NULL)
+	if (became(c->proto, &word))
+		table_error(c, &step, 1, "unknown parameter '%.60s': %s", name, word.text);
+	else if (near != NULL)
 		table_error(c, &step, 1, "unknown parameter '%.60s' (did you mean '%s'?)", name, near);
 	else
 		table_error(c, &step, 1, "unknown parameter '%.60s'", name);
@@ -442,7 +454,7 @@ void *check_node_conf(struct xk_spec *s, const struct spec_node *n, struct xk_er
 	struct xk_errs *mine = xk_errs_new();
 	char label[128], why[400];
 	struct check_table c = {
-		.s = s, .e = mine, .at = n->at, .callee = n->proto->name, .schema = n->proto->params,
+		.s = s, .e = mine, .at = n->at, .callee = n->proto->name, .schema = n->proto->params, .proto = n->proto,
 		.who = spec_label(s, n, label, sizeof label), .skip = reserved,
 	};
 	void *conf = xk_alloc(n->proto->conf_size ? n->proto->conf_size : 1);

@@ -216,6 +216,7 @@ struct check_table {
 	const char            *callee, *who;
 	const struct scan_step *prefix; unsigned nprefix;  /* where the table is, within the call's */
 	const struct xk_param *schema;
+	const struct xk_proto *proto;                      /* whose it is, NULL: no node's */
 	const char *const     *skip;
 	const char            *group;                      /* NULL, or of the schema the group whose table it is */
 	const struct xk_param *meant;                      /* set: for which a value stands there without a name */

@@ -40,7 +40,7 @@ none_per_message() {
 # Two processors and a receiver that is not where the frames are made.
 cat >"$tmp/posted.lua" <<'LUA'
 local net = stack { ip { addr = "10.0.0.1/8" }, arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {},
-  eth_mem { peer = "source", conns = 16, to = "10.0.0.1", port = 9, from = "10.0.0.2", burst = 1 } }
+  eth_mem {}, peer_source { conns = 16, to = "10.0.0.1", port = 9, from = "10.0.0.2", burst = 1 } }
 stack { sink { port = 9 }, udp { over = net } }
 return graph "posted" { threading = vppc { vps = 2, workers = 2, burst = 1, wired = false } }
 LUA

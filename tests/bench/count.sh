@@ -8,7 +8,7 @@
 #   per_message N FILE ARG...   the same for a message: between count=N and count=2N, so that
 #                               starting and ending drop out
 #
-# driver: functions of drivers/mem, which stand for a device and for the simulated peer behind it;
+# driver: functions of drivers/mem and drivers/peer, which stand for a device and for the peer behind it;
 # sums: those of base_csum, which copy and sum long data; what libc copies and clears counts
 # for its caller; answers: all that is done in xk_input and below, where the device of the run
 # brings what its peer answered; calls: of base_csum's functions from elsewhere.
@@ -51,7 +51,7 @@ counted() {
 		/^(fl|fi|fe)=/ { id = name_of(substr($0, 4), file); if (/^fl=/) here = file[id]; next }
 		/^cf[il]=/ { below = file[name_of(substr($0, 5), file)]; next }
 		/^c?fn=/ { s = $0; sub(/^c?fn=/, "", s); called = name_of(s, name) }
-		/^fn=/ { driver = here ~ /drivers\/mem\//; sums = here ~ /base_csum/; below = here; next }
+		/^fn=/ { driver = here ~ /drivers\/(mem|peer)\//; sums = here ~ /base_csum/; below = here; next }
 		/^calls=/ { skip = 1; if (below ~ /base_csum/ && !sums) calls += substr($1, 7); below = here; next }
 		/^[-+*0-9][^ ]* [0-9]+$/ { if (!skip) { all += $2; if (driver) of += $2; if (sums) sum += $2 }
 			else if (name[called] == "xk_input") up += $2; skip = 0 }

@@ -61,8 +61,9 @@ local a = args {
 stack {
   sink { port = 9, conns = 4, from = "10.0.0.2", touch = a.touch, count = a.count },
   udp {}, ip { addr = "10.0.0.1/8" }, arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, fddi {},
-  fddi_mem {
-    mtu = 4352, peer = "source", conns = 4, size = a.size, count = a.count, to = "10.0.0.1", port = 9, from = "10.0.0.2",
+  fddi_mem { mtu = 4352 },
+  peer_source {
+    conns = 4, size = a.size, count = a.count, to = "10.0.0.1", port = 9, from = "10.0.0.2",
     checksum = "compute-ignore", rxbuf = "cold",
   },
 }
@@ -73,7 +74,7 @@ local a = args { count = uint { 0 }, size = size { 4096 }, touch = enum { "copy"
 stack {
   source { to = "10.0.0.2", conns = 1, size = a.size, count = a.count, touch = a.touch },
   udp {}, ip { addr = "10.0.0.1/8" }, arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, fddi {},
-  fddi_mem { mtu = 4352, peer = "sink" },
+  fddi_mem { mtu = 4352 }, peer_sink {},
 }
 return graph "send" { threading = vppc { vps = 1, workers = 1, burst = 1 } }
 LUA

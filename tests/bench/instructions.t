@@ -8,7 +8,7 @@
 #
 #   tests/bench/instructions.t --record    writes instructions.txt anew
 #
-# Three numbers for each path: the whole of it; without the functions of drivers/mem,
+# Three numbers for each path: the whole of it; without those of drivers/mem and drivers/peer,
 # which stand for a device and for the simulated peer behind it (on the way up from
 # xk_input on); and without those of base_csum either, which copy and sum long data (count.sh).
 # For TCP 4 KiB down the application writes nothing, so the sum stands for its copy,

@@ -13,7 +13,7 @@ graph=$top_builddir/vp-graph
 run=$top_builddir/vp-run
 presets=$top_srcdir/graphs/udp-presets.lua
 programs="graph/test_udp_presets graph/test_same_bytes protocols/test_inet protocols/test_plugin protocols/test_tcp_conn"
-programs="$programs protocols/test_tcp_many protocols/test_stream_apps drivers/test_mem_source"
+programs="$programs protocols/test_tcp_many protocols/test_stream_apps drivers/test_peer_source"
 # One row of each way that a decision about a frame is used in: by who reads the device and runs it, by
 # who hands it to another's thread, by who takes another's lock, by I/O threads alone and from a queue, by layers.
 # What else an architecture may have, locks, tables, bursts, is the same whoever decided.

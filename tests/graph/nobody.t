@@ -41,7 +41,7 @@ check() {
 }
 
 for test in runtime/map/test_map runtime/mem/test_pool runtime/vp/test_stages runtime/upi/test_upi drivers/test_mem \
-	drivers/test_mem_source protocols/test_udp protocols/test_inet graph/test_no_malloc; do
+	drivers/test_peer_source protocols/test_udp protocols/test_inet graph/test_no_malloc; do
 	[ -x "$top_builddir/tests/$test" ] || { skip "$test" "is not built"; continue; }
 	ok "$test passes" check "$top_builddir/tests/$test"
 done

@@ -80,7 +80,7 @@ flood() {
 	}
 	local top = udp { over = stack {
 	  ip { addr = "10.0.0.1/8" }, arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {},
-	  eth_mem { peer = "source", conns = 20, size = 64, to = "10.0.0.1", port = 9, from = "10.0.0.2", place = "hash", count = 4000 },
+	  eth_mem {}, peer_source { conns = 20, size = 64, to = "10.0.0.1", port = 9, from = "10.0.0.2", place = "hash", count = 4000 },
 	} }
 	sink { name = "passive", port = 9, count = 4000, over = top }
 	if a.taken then sink { name = "active", port = 9, conns = 4, from = "10.0.0.9", over = top } end

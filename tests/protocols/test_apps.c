@@ -20,7 +20,7 @@
 #include "tests/support/xk_test.h"
 
 extern const struct xk_proto xk_proto_eth_mem, xk_proto_eth, xk_proto_arp, xk_proto_ip, xk_proto_udp,
-	xk_proto_echo, xk_proto_source, xk_proto_sink, xk_proto_impair, xk_proto_fddi_mem, xk_proto_fddi;
+	xk_proto_echo, xk_proto_source, xk_proto_sink, xk_proto_impair, xk_proto_fddi_mem, xk_proto_fddi, xk_proto_peer_sink;
 
 #define HOST(x, addr) \
 	{ &xk_proto_eth_mem, "d" x, NULL, "wire=w; queue=100000" }, { &xk_proto_eth, "l" x, "d" x, NULL }, \
@@ -108,7 +108,7 @@ static void four_kilobytes_are_one_frame_on_fddi_and_three_on_ethernet(void)
 
 	for (unsigned i = 0; i < 2; i++) {
 		const struct pf_spec g[] = {
-			{ k[i].drv, "d", NULL, "peer=sink" }, { k[i].link, "l", "d", NULL },
+			{ &xk_proto_peer_sink, "p", NULL, NULL }, { k[i].drv, "d", "p", NULL }, { k[i].link, "l", "d", NULL },
 			{ &xk_proto_arp, "r", "l", "neighbours=10.0.0.2=02:00:00:00:00:02" },
 			{ &xk_proto_ip, "ip", "r", "addr=10.0.0.1/24" }, { &xk_proto_udp, "udp", "ip", NULL },
 			{ &xk_proto_source, "source", "udp", "to=10.0.0.2; size=4096; count=100" },
@@ -117,7 +117,7 @@ static void four_kilobytes_are_one_frame_on_fddi_and_three_on_ethernet(void)
 		pf_up(&f, 1, g);
 		pf_run(&f, XK_MS);
 		CU_ASSERT_EQUAL(pf_count(&f, "source", "messages"), 100);
-		CU_ASSERT_EQUAL(pf_count(&f, "d", "sunk"), 100 * k[i].frames);
+		CU_ASSERT_EQUAL(pf_count(&f, "p", "sunk"), 100 * k[i].frames);
 		pf_down(&f);
 	}
 }

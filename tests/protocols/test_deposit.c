@@ -150,7 +150,7 @@ static void host_up_as(const char *driver, const char *link, const char *between
 	char text[1024];
 
 	snprintf(text, sizeof text,
-		 "local d = %s { name = 'drv', peer = 'sink', mtu = 4000, mac = '02:00:00:00:00:01' }\n"
+		 "local d = %s { name = 'drv', mtu = 4000, mac = '02:00:00:00:00:01', over = peer_sink {} }\n"
 		 "local r = arp { over = %s { over = d }, neighbours = { ['10.0.0.2'] = '02:00:00:00:00:02' } }\n"
 		 "local u = udp { over = ip { addr = '10.0.0.1/8', over = r } }\n"
 		 "%s taker { name = 'app', over = u }\n"
@@ -610,7 +610,7 @@ static void what_is_sent_back_goes_out_as_it_came(void)
 		same();
 	}
 	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), 100);
-	CU_ASSERT_EQUAL(h.drv->count[0], 100);       /* sunk */
+	CU_ASSERT_EQUAL(h.drv->down[0]->count[0], 100);   /* sunk */
 	host_down();
 }
 

@@ -56,7 +56,7 @@ static void side_up(struct side *s, const struct plan *p)
 	struct xk_compose_opts o = { 0 };
 
 	snprintf(text, sizeof text,
-		 "local d = %s { name = 'drv', peer = 'sink', mac = '02:00:00:00:00:01' }\n"
+		 "local d = %s { name = 'drv', mac = '02:00:00:00:00:01', over = peer_sink {} }\n"
 		 "local r = arp { over = %s { name = 'link', over = d }, neighbours = { ['10.0.0.2'] = '02:00:00:00:00:02' } }\n"
 		 "local i = ip { addr = '10.0.0.1/8', over = r }\n"
 		 "icmp { over = i }\n"

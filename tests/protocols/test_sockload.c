@@ -32,7 +32,7 @@ static struct { struct xk_errs *e; struct xk_spec *s; struct xk_graph *g; uint64
 	"  local own = '10.0.0.' .. n\n" \
 	"  return host(n, own, eth_mem { name = 'mem' .. n, wire = 'w', mac = macs[own], queue = 65536 })\n" \
 	"end\n" \
-	"local function dark() return host(3, '10.0.0.1', eth_mem { peer = 'sink', mac = macs['10.0.0.1'] }) end\n"
+	"local function dark() return host(3, '10.0.0.1', eth_mem { mac = macs['10.0.0.1'], over = peer_sink {} }) end\n"
 
 static void load(const char *nodes, const char *fields)
 {

@@ -42,7 +42,7 @@ static void up(unsigned n)
 	int len = snprintf(text, sizeof text,
 		"local t = stack { tcp { timestamps = false, sessions = %u, backlog = 100000, quirks = { syncache = 100000 } },\n"
 		"  ip { addr = '10.0.0.1/8' }, arp {}, eth {},\n"
-		"  eth_mem { peer = 'tcp_sink', to = '10.0.0.1', idle = %u, idle_port = 9, queue = 65536 } }\n"
+		"  eth_mem { queue = 65536 }, peer_tcp_sink { to = '10.0.0.1', idle = %u, idle_port = 9 } }\n"
 		"discard { port = 9, sessions = %u, over = t }\n"
 		"return graph 'many' { clock = 'virtual', threading = up {} }\n", n + 16, n, n);
 

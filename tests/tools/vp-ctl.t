@@ -123,7 +123,7 @@ ok "a graph in virtual time answers between its rounds" answers --virtual "$top_
 
 cat >"$tmp/many.lua" <<'LUA'
 stack { source { to = "10.0.0.2", conns = 300, rate = 10 }, udp {}, ip { addr = "10.0.0.1/8" },
-  arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {}, eth_mem { peer = "sink" } }
+  arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {}, eth_mem {}, peer_sink {} }
 return graph "many" { threading = vppc { vps = 2, workers = 1 } }
 LUA
 

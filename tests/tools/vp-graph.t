@@ -32,11 +32,11 @@ every_protocol_can_be_inspected() {
 
 # The caret stands under the key, tabs and all.
 caret() {
-	printf 'eth_mem {\n\tmtu = 1500, puer = "sink",\n}\nreturn graph "g" { }\n' >"$tmp/bad.lua"
+	printf 'eth_mem {\n\tmtu = 1500, quue = 8,\n}\nreturn graph "g" { }\n' >"$tmp/bad.lua"
 	(cd "$tmp" && "$graph" check bad.lua) 2>"$tmp/got"
 	cat >"$tmp/want" <<'TEXT'
-bad.lua:2: eth_mem: unknown parameter 'puer' (did you mean 'peer'?)
-    2 | 	mtu = 1500, puer = "sink",
+bad.lua:2: eth_mem: unknown parameter 'quue' (did you mean 'queue'?)
+    2 | 	mtu = 1500, quue = 8,
       | 	            ^
 TEXT
 	diff "$tmp/want" "$tmp/got"

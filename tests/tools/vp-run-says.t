@@ -112,7 +112,7 @@ ok "a ping over a cable in memory takes time" \
 
 cat >"$tmp/endless.lua" <<'LUA'
 stack { source { to = "10.0.0.2" }, udp {}, ip { addr = "10.0.0.1/8" },
-  arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {}, eth_mem { peer = "sink" } }
+  arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {}, eth_mem {}, peer_sink {} }
 return graph "endless" { threading = up {} }
 LUA
 # until_there TEXT FILE PID: the process has written it.

@@ -23,7 +23,7 @@ return graph "t" { threading = vppc { vps = 2 }, seed = 3 }
 LUA
 cat >"$tmp/endless.lua" <<'LUA'
 stack { source { to = "10.0.0.2" }, udp {}, ip { addr = "10.0.0.1/8" },
-  arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {}, eth_mem { peer = "sink" } }
+  arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {}, eth_mem {}, peer_sink {} }
 return graph "endless" { threading = up {} }
 LUA
 
@@ -257,7 +257,7 @@ local a = args { place = enum { "map", choices = { "map", "hash" }, doc = "which
 stack {
   sink { port = 9, conns = 12, from = "10.0.0.2" }, udp {},
   ip { addr = "10.0.0.1/8" }, arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {},
-  eth_mem { peer = "source", conns = 12, size = 64, count = 240, to = "10.0.0.1", port = 9, from = "10.0.0.2", place = a.place },
+  eth_mem {}, peer_source { conns = 12, size = 64, count = 240, to = "10.0.0.1", port = 9, from = "10.0.0.2", place = a.place },
 }
 return graph "dealt" { threading = lp { pipelines = a.pipelines } }
 LUA

@@ -44,14 +44,14 @@ static void list_text(void)
 		printf("%s%s\n", drivers ? "\n" : "", drivers ? "drivers" : "protocols");
 		for (const struct xk_proto *const *p = xk_proto_table; *p != NULL; p++)
 			if ((*p)->is_driver == drivers)
-				printf("  %-12s %s\n", (*p)->name, (*p)->doc);
+				printf("  %-15s %s\n", (*p)->name, (*p)->doc);
 	}
 	printf("\nthreading\n");
 	for (const struct xk_arch *a = xk_arch_presets; a->name != NULL; a++)
-		printf("  %-12s %s\n", a->name, a->doc);
+		printf("  %-15s %s\n", a->name, a->doc);
 	printf("\nwords\n");
 	for (const struct xk_word *w = xk_words; w->name != NULL; w++)
-		printf("  %-12s %s\n", w->name, w->doc);
+		printf("  %-15s %s\n", w->name, w->doc);
 }
 
 static json_t *names_json(const char *kind, const char *name, const char *text)

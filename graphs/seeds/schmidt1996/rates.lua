@@ -19,8 +19,11 @@ local size, lead = a.xdr and 4100 or 4096, a.xdr and "00000080" or nil
 local function device(name, net, t)
   return stack {
     arp { name = "arp-" .. name, neighbours = { [net .. ".0.2"] = "02:00:00:00:00:02" } }, fddi { name = "fddi-" .. name },
-    fddi_mem { name = name, mtu = 4352, peer = "source", conns = t.conns, rate = t.rate, size = size, lead = lead,
-      to = "10.0.0.1", port = 9, from = net .. ".0.2", place = a.arch == "mp" and "hash" or "map" },
+    fddi_mem { name = name, mtu = 4352 },
+    peer_source {
+      conns = t.conns, rate = t.rate, size = size, lead = lead, to = "10.0.0.1", port = 9,
+      from = net .. ".0.2", place = a.arch == "mp" and "hash" or "map",
+    },
   }
 end
 

@@ -15,8 +15,10 @@ local function interface(n)
   local peer = "10." .. n .. ".0.2"
   return stack {
     arp { name = "arp" .. n, neighbours = { [peer] = "02:00:00:00:00:02" } }, eth { name = "eth" .. n },
-    eth_mem { name = "if" .. n, mtu = 1500, peer = "tcp_source", conns = a.conns, size = 1448, to = "10.0.0.1", port = 9,
-              from = peer, place = "hash" },
+    eth_mem { name = "if" .. n, mtu = 1500 },
+    peer_tcp_source {
+              conns = a.conns, size = 1448, to = "10.0.0.1", port = 9, from = peer, place = "hash",
+            },
   }
 end
 

@@ -4,6 +4,6 @@ stack {
   udp {
     checksun = true,
   },
-  ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem { peer = "sink" },
+  ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem {}, peer_sink {},
 }
 return graph "g" { }

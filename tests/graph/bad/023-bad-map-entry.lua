@@ -5,5 +5,5 @@ stack { source { to = "10.0.0.2" }, udp {}, ip { addr = "10.0.0.1/8" },
       ["10.0.0.2"] = "02:00:00:00:00:02",
       ["10.0.0.3"] = "nonsense",
     },
-  }, eth {}, eth_mem { peer = "sink" } }
+  }, eth {}, eth_mem {}, peer_sink {} }
 return graph "g" { }

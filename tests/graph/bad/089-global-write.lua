@@ -1,4 +1,4 @@
 -- expect: 2: assignment to global 'net': write 'local net = ...'
-net = eth_mem { peer = "sink" }
+net = eth_mem { over = peer_sink {} }
 eth { over = net }
 return graph "g" { }

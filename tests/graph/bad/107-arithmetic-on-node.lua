@@ -1,3 +1,3 @@
 -- expect: 2: attempt to perform arithmetic on a node value
-local d = eth_mem { peer = "sink" } + 1
+local d = eth_mem { over = peer_sink {} } + 1
 return graph "g" { }

@@ -3,7 +3,7 @@
 -- expect: 11: sockload3: parameter 'threads' must be at most 1024, got 1025
 -- expect: 12: sockload4: parameter 'conns' must be between 1 and 65000, got 0
 -- expect: 13: sockload5: cannot sit over tcp: it needs 'socket' below, tcp offers 'stream'
-local t = tcp { over = ip { addr = "10.0.0.1/8", over = arp { over = eth { over = eth_mem { peer = "sink" } } } } }
+local t = tcp { over = ip { addr = "10.0.0.1/8", over = arp { over = eth { over = eth_mem { over = peer_sink {} } } } } }
 local s = sock { over = t }
 
 sockload { count = 3, over = s }

@@ -15,9 +15,9 @@ return function(t)
   local size = t.xdr and 4096 + #lead // 2 or 4096
   local net = stack {
     ip { addr = "10.0.0.1/8" }, arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, fddi {},
-    fddi_mem {
-      mtu = 4352, peer = t.transport == "tcp" and "tcp_source" or "source", conns = t.conns, size = size,
-      to = "10.0.0.1", port = 9, from = "10.0.0.2", lead = t.xdr and lead or nil,
+    fddi_mem { mtu = 4352 },
+    (t.transport == "tcp" and peer_tcp_source or peer_source) {
+      conns = t.conns, size = size, to = "10.0.0.1", port = 9, from = "10.0.0.2", lead = t.xdr and lead or nil,
       place = t.place or "hash",
     },
   }

@@ -15,8 +15,9 @@ return function(a, t)
     sink { port = 9, conns = a.conns, from = "10.0.0.2", touch = t.touch or "copy" },
     udp {}, ip { addr = "10.0.0.1/8" },
     arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, fddi {},
-    fddi_mem {
-      mtu = 4352, peer = "source", conns = a.conns, size = "4KiB", burst = a.burst, to = "10.0.0.1", port = 9,
+    fddi_mem { mtu = 4352 },
+    peer_source {
+      conns = a.conns, size = "4KiB", burst = a.burst, to = "10.0.0.1", port = 9,
       from = "10.0.0.2", checksum = t.checksum and "compute-ignore" or "none", rxbuf = "cold",
     },
   }

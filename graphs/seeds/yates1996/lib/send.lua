@@ -14,7 +14,7 @@
 local inet = include "lib/inet.lua"
 
 return function(a, t)
-  local net = inet(fddi_mem { mtu = 4352, peer = "sink" }, {
+  local net = inet(fddi_mem { mtu = 4352, over = peer_sink {} }, {
     addr = "10.0.0.1/8", icmp = false, neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } })
   local what = { conns = a.conns, size = "4KiB", to = "10.0.0.2", touch = t.touch or "copy" }
   for k, v in pairs(t.source or {}) do what[k] = v end

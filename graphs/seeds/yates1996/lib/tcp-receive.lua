@@ -13,8 +13,9 @@ return function(a, t)
   stack {
     tcprecv { port = 9, size = "4KiB", touch = t.touch or "copy", sessions = 65536 },
     tcp { profile = "lite44" }, ip { addr = "10.0.0.1/8" }, arp {}, fddi {},
-    fddi_mem {
-      mtu = 4352, peer = "tcp_source", conns = a.conns, size = "4KiB", burst = a.burst, to = "10.0.0.1", port = 9,
+    fddi_mem { mtu = 4352 },
+    peer_tcp_source {
+      conns = a.conns, size = "4KiB", burst = a.burst, to = "10.0.0.1", port = 9,
       from = "10.0.0.2", rxbuf = "cold",
     },
   }

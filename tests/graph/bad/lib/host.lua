@@ -2,6 +2,6 @@
 return function(t)
   return stack {
     ip { addr = t.addr, ttl = 0 },
-    arp {}, eth {}, eth_mem { peer = "sink" },
+    arp {}, eth {}, eth_mem {}, peer_sink {},
   }
 end

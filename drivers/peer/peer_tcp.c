@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mem_tcp.c - frames of the simulated TCP peers: read as the stack pushed them,
+ * peer_tcp.c - frames of the simulated TCP peers: read as the stack pushed them,
  * made from templates of one cache line.
  *
  * A template is a bare ACK but for numbers and checksum, its sum beside it, so that
  * most of what the receiver sends is two numbers and a sum; what else there is gets
  * length and flags of its own and is summed whole.
  */
-#include "drivers/mem/mem_tcp.h"
+#include "drivers/peer/peer_tcp.h"
 
 #include <string.h>
 
@@ -21,7 +21,7 @@
 
 /* ---- reading ------------------------------------------------------------------- */
 
-static void parse_options(const uint8_t *p, uint32_t n, struct mem_tcp_seg *g)
+static void parse_options(const uint8_t *p, uint32_t n, struct peer_tcp_seg *g)
 {
 	for (uint32_t i = 0; i < n && p[i] != 0; ) {
 		uint32_t len = p[i] == 1 ? 1 : i + 1 < n ? p[i + 1] : 0;
@@ -37,7 +37,7 @@ static void parse_options(const uint8_t *p, uint32_t n, struct mem_tcp_seg *g)
 }
 
 /* False when it is no TCP segment.  *m may change. */
-static bool parse(const struct mem_rep *mr, struct xk_msg **m, struct mem_tcp_seg *g)
+static bool parse(const struct mem_rep *mr, struct xk_msg **m, struct peer_tcp_seg *g)
 {
 	uint32_t h = mem_state(mr->rep)->link->header, ihl, doff, total;
 	const uint8_t *p = xk_msg_peek(m, h + IP_HEADER + TCP_HEADER), *t;
@@ -63,12 +63,12 @@ static bool parse(const struct mem_rep *mr, struct xk_msg **m, struct mem_tcp_se
 	g->len = total - ihl - doff;
 	g->mss = 536;
 	g->wscale = 255;
-	if (g->flags & MEM_TCP_SYN)
+	if (g->flags & PEER_TCP_SYN)
 		parse_options(t + TCP_HEADER, doff - TCP_HEADER, g);
 	return true;
 }
 
-bool mem_tcp_take(struct xk_sess *s, struct xk_msg *m, struct mem_tcp_seg *g)
+bool peer_tcp_take(struct xk_sess *s, struct xk_msg *m, struct peer_tcp_seg *g)
 {
 	const struct mem_rep *mr = s->rep->state;
 
@@ -77,7 +77,7 @@ bool mem_tcp_take(struct xk_sess *s, struct xk_msg *m, struct mem_tcp_seg *g)
 		return false;
 	}
 	if (XK_UNLIKELY(!parse(mr, &m, g))) {
-		mem_echo_arp(s, m);
+		peer_answer_arp(s, m, ((const struct peer_tcp *)mem_far_state(s))->conf->mac);
 		return false;
 	}
 	xk_msg_free(m);
@@ -108,28 +108,27 @@ static void put_checksum(const uint8_t *ip, uint8_t *tcp, uint32_t n)
 	xk_put_raw16(tcp + 16, (uint16_t)~xk_csum_fold(xk_csum(tcp, n, pseudo_sum(ip, n))));
 }
 
-void mem_tcp_template(const struct mem_tcp *t, struct mem_tcp_conn *c)
+void peer_tcp_template(const struct peer_tcp *t, struct peer_tcp_conn *c)
 {
 	const struct xk_flowkey *k = (const struct xk_flowkey *)(const void *)&c->map.key;
-	struct xk_rep *r = t->mr->rep;
-	uint32_t n = mem_link_header(mem_state(r), mem_conf(r), c->hdr);
+	uint32_t n = peer_link_header(mem_state(t->mr->rep), t->conf->mac, c->hdr);
 	uint8_t *p = c->hdr + n + IP_HEADER;
 
-	mem_ip_header(c->hdr + n, k, 0);
+	peer_ip_header(c->hdr + n, k, 0);
 	memset(p, 0, TCP_HEADER);
 	xk_put_raw16(p, k->rport);
 	xk_put_raw16(p + 2, k->lport);
 	p[12] = TCP_HEADER / 4 << 4;
 	xk_put_be16(p + 14, t->window);
 	/* All of a bare ACK but numbers and checksum. */
-	p[13] = MEM_TCP_ACK;
+	p[13] = PEER_TCP_ACK;
 	put_lengths(c->hdr + n, TCP_HEADER);
 	c->sum = xk_csum(p, TCP_HEADER, pseudo_sum(c->hdr + n, TCP_HEADER));
 }
 
-static uint32_t put_options(const struct mem_tcp *t, uint8_t *p)
+static uint32_t put_options(const struct peer_tcp *t, uint8_t *p)
 {
-	uint32_t mss = (uint32_t)mem_conf(t->mr->rep)->mtu - IP_HEADER - TCP_HEADER;
+	uint32_t mss = mem_state(t->mr->rep)->mtu - IP_HEADER - TCP_HEADER;
 
 	p[0] = 2;
 	p[1] = 4;
@@ -142,14 +141,14 @@ static uint32_t put_options(const struct mem_tcp *t, uint8_t *p)
 }
 
 /* The next number of c's, what came acknowledged, nothing else. */
-static struct xk_msg *bare_ack(struct mem_tcp *t, const struct mem_tcp_conn *c, uint32_t seq)
+static struct xk_msg *bare_ack(struct peer_tcp *t, const struct peer_tcp_conn *c, uint32_t seq)
 {
 	struct xk_msg *m = xk_msg_new_cls(XK_MEM_SMALL, t->hdr_len);
 	uint32_t n = htobe32(seq), ack = htobe32(c->rcv_nxt);
 	uint8_t *tcp;
 
 	if (XK_UNLIKELY(m == NULL)) {
-		xk_count(t->mr->rep->drop[XK_DROP_NOMEM]);
+		xk_count(t->rep->drop[XK_DROP_NOMEM]);
 		return NULL;
 	}
 	xk_copy_quick(m->data, c->hdr, t->hdr_len);
@@ -161,34 +160,34 @@ static struct xk_msg *bare_ack(struct mem_tcp *t, const struct mem_tcp_conn *c, 
 }
 
 /* Apart: few graphs ask for it, and in line it costs each frame registers. */
-static XK_NOINLINE struct xk_msg *put_lead(const struct mem_tcp *t, struct xk_msg *m)
+static XK_NOINLINE struct xk_msg *put_lead(const struct peer_tcp *t, struct xk_msg *m)
 {
 	memcpy(m->data + t->hdr_len, t->lead, t->nlead);
 	return m;
 }
 
-struct xk_msg *mem_tcp_frame(struct mem_tcp *t, const struct mem_tcp_conn *c, uint32_t seq, uint8_t flags, uint32_t len)
+struct xk_msg *peer_tcp_frame(struct peer_tcp *t, const struct peer_tcp_conn *c, uint32_t seq, uint8_t flags, uint32_t len)
 {
-	uint32_t opts = flags & MEM_TCP_SYN ? SYN_OPTS : 0, h = t->hdr_len, total = IP_HEADER + TCP_HEADER + opts + len;
+	uint32_t opts = flags & PEER_TCP_SYN ? SYN_OPTS : 0, h = t->hdr_len, total = IP_HEADER + TCP_HEADER + opts + len;
 	struct xk_msg *m;
 	uint8_t *ip, *tcp;
 
-	if (flags == MEM_TCP_ACK && len == 0)
+	if (flags == PEER_TCP_ACK && len == 0)
 		return bare_ack(t, c, seq);
 	m = xk_msg_new(h + opts + len);
 
 	if (XK_UNLIKELY(m == NULL)) {
-		xk_count(t->mr->rep->drop[XK_DROP_NOMEM]);
+		xk_count(t->rep->drop[XK_DROP_NOMEM]);
 		return NULL;
 	}
 	if (t->cold.n != 0 && len != 0)
-		m = mem_cold_swap(&t->cold, m);
+		m = peer_cold_swap(&t->cold, m);
 	memcpy(m->data, c->hdr, h);
 	ip = m->data + h - TCP_HEADER - IP_HEADER;
 	tcp = ip + IP_HEADER;
 	put_lengths(ip, total - IP_HEADER);
 	xk_put_be32(tcp + 4, seq);
-	xk_put_be32(tcp + 8, flags & MEM_TCP_ACK ? c->rcv_nxt : 0);
+	xk_put_be32(tcp + 8, flags & PEER_TCP_ACK ? c->rcv_nxt : 0);
 	tcp[13] = flags;
 	if (XK_UNLIKELY(opts != 0)) {
 		put_options(t, tcp + TCP_HEADER);
@@ -208,29 +207,35 @@ struct xk_msg *mem_tcp_frame(struct mem_tcp *t, const struct mem_tcp_conn *c, ui
 
 /* ---- connections ------------------------------------------------------------------------ */
 
-int mem_tcp_new(struct mem_rep *mr, void (*tick)(struct xk_timer *))
+void peer_tcp_init(struct xk_rep *r, void (*tick)(struct xk_timer *))
 {
-	const struct mem_conf *c = mem_conf(mr->rep);
-	struct mem_tcp *t = mr->tcp = xk_alloc(sizeof *t);
-	uint64_t w = c->window;
+	struct peer_tcp *t = r->state;
+	uint64_t w;
 
-	if (t == NULL)
-		return XK_E_NOMEM;
-	t->mr = mr;
+	t->rep = r;
+	t->conf = r->conf;
+	w = t->conf->window;
 	while (w >> t->wscale > 65535)
 		t->wscale++;
 	t->window = (uint16_t)(w >> t->wscale);
-	t->hdr_len = (uint16_t)(mem_state(mr->rep)->link->header + IP_HEADER + TCP_HEADER);
-	t->flags = c->checksum == MEM_CSUM_GOOD ? 0 : XK_MSG_CSUM_IGNORE;
-	xk_slab_init(&t->slab, sizeof(struct mem_tcp_conn));
-	xk_map_init(&t->map, offsetof(struct mem_tcp_conn, map));
+	t->flags = t->conf->checksum == PEER_CSUM_GOOD ? 0 : XK_MSG_CSUM_IGNORE;
+	xk_slab_init(&t->slab, sizeof(struct peer_tcp_conn));
+	xk_map_init(&t->map, offsetof(struct peer_tcp_conn, map));
 	xk_timer_init(&t->tick, tick);
-	return XK_OK;
 }
 
-struct mem_tcp_conn *mem_tcp_conn_new(struct mem_tcp *t, const struct xk_key *k)
+void peer_tcp_start(struct peer_tcp *t, unsigned (*run)(struct xk_task *, unsigned))
 {
-	struct mem_tcp_conn *c = xk_slab_get(&t->slab);
+	t->hdr_len = (uint16_t)(mem_state(t->mr->rep)->link->header + IP_HEADER + TCP_HEADER);
+	if (run != NULL)
+		t->mr->task.run = run;
+	if (t->conf->idle != 0)
+		xk_task_ready(&t->mr->task);
+}
+
+struct peer_tcp_conn *peer_tcp_conn_new(struct peer_tcp *t, const struct xk_key *k)
+{
+	struct peer_tcp_conn *c = xk_slab_get(&t->slab);
 
 	if (c == NULL)
 		return NULL;
@@ -241,13 +246,13 @@ struct mem_tcp_conn *mem_tcp_conn_new(struct mem_tcp *t, const struct xk_key *k)
 		return NULL;
 	}
 	c->snd_una = c->snd_nxt = c->map.hash;   /* any number will do */
-	mem_tcp_template(t, c);
+	peer_tcp_template(t, c);
 	return c;
 }
 
-void mem_tcp_conn_free(struct mem_tcp *t, struct mem_tcp_conn *c)
+void peer_tcp_conn_free(struct peer_tcp *t, struct peer_tcp_conn *c)
 {
-	struct mem_tcp_conn **at = &t->first, *prev = NULL;
+	struct peer_tcp_conn **at = &t->first, *prev = NULL;
 
 	for (; c->listed && *at != NULL && *at != c; at = &prev->next)
 		prev = *at;
@@ -258,7 +263,7 @@ void mem_tcp_conn_free(struct mem_tcp *t, struct mem_tcp_conn *c)
 	}
 	if (c->map.bound)
 		xk_map_unbind(&t->map, &c->map);
-	for (unsigned i = 0; i < MEM_TCP_RECENT; i++)
+	for (unsigned i = 0; i < PEER_TCP_RECENT; i++)
 		if (t->recent[i] == c)
 			t->recent[i] = NULL;
 	xk_slab_put(&t->slab, c);
@@ -266,27 +271,25 @@ void mem_tcp_conn_free(struct mem_tcp *t, struct mem_tcp_conn *c)
 
 static int drop_one(struct xk_mapnode *n, void *arg)
 {
-	struct mem_tcp *t = arg;
+	struct peer_tcp *t = arg;
 
 	xk_map_unbind(&t->map, n);
-	xk_slab_put(&t->slab, xk_container_of(n, struct mem_tcp_conn, map));
+	xk_slab_put(&t->slab, xk_container_of(n, struct peer_tcp_conn, map));
 	return XK_MAP_KEEP;
 }
 
-void mem_tcp_stop(struct mem_rep *mr)
+void peer_tcp_rep_stop(struct xk_rep *r)
 {
-	if (mr->tcp == NULL)
-		return;
-	xk_timer_cancel(mr->rep->wheel, &mr->tcp->tick);
-	mem_cold_empty(&mr->tcp->cold);
+	struct peer_tcp *t = r->state;
+
+	xk_timer_cancel(r->wheel, &t->tick);
+	peer_cold_empty(&t->cold);
 }
 
-void mem_tcp_free(struct mem_rep *mr)
+void peer_tcp_rep_fini(struct xk_rep *r)
 {
-	struct mem_tcp *t = mr->tcp;
+	struct peer_tcp *t = r->state;
 
-	if (t == NULL)
-		return;
 	t->first = t->last = NULL;
 	memset(t->recent, 0, sizeof t->recent);
 	xk_map_foreach(&t->map, drop_one, t);
@@ -294,6 +297,4 @@ void mem_tcp_free(struct mem_rep *mr)
 	xk_slab_fini(&t->slab);
 	xk_free(t->conn);
 	xk_free(t->made);
-	xk_free(t);
-	mr->tcp = NULL;
 }

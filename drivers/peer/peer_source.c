@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mem_source.c - the infinite source: a driver that receives UDP datagrams for
- * N connections as fast as they are taken.
+ * peer_source.c - the infinite source: sends the stack UDP datagrams of N connections as fast
+ * as they are taken.
  *
  * The headers of each connection's frame are built once, one cache line per
  * connection; making a frame is copying that line before a payload that the
@@ -13,7 +13,7 @@
  * Invariant: frames made for two connections of one VP differ by at most one
  * unit, mixed by at most one, while both have frames left.
  */
-#include "drivers/mem/mem_priv.h"
+#include "drivers/peer/peer_priv.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +21,7 @@
 #include "runtime/base/xk_bytes.h"
 #include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_input.h"
+#include "runtime/upi/xk_review.h"
 
 #define IP_HEADER   20u
 #define UDP_HEADER  8u
@@ -29,13 +30,24 @@
 #define PORTS_PER_HOST 16384u    /* connections from one remote address */
 #define AHEAD       16u          /* mixed: frames that a template is fetched before it is used */
 
-static const uint8_t source_mac[6] = { 0x02, 0, 0, 0, 0x50, 0x0c };
+struct source_conf {
+	uint64_t conns, size, burst, count, rate, ring, rxcold, ports;
+	uint32_t from, to;
+	uint16_t from_port, port;
+	uint8_t  mac[6];
+	unsigned checksum, rxbuf, place;
+	char    *lead;
+	bool     mix;
+};
 
-struct mem_conn { uint8_t hdr[XK_CACHELINE]; } XK_ALIGNED;
+struct peer_conn { uint8_t hdr[XK_CACHELINE]; } XK_ALIGNED;
 
-struct mem_gen {
-	struct mem_conn *conn;            /* [nconn], the templates */
-	xk_counter *made, *bytes;         /* [nconn], for XK_CTL_MEM_COUNTS */
+/* Replica state. */
+struct peer_gen {
+	struct mem_rep *mr;               /* the wire */
+	struct xk_rep *rep;
+	struct peer_conn *conn;            /* [nconn], the templates */
+	xk_counter *made, *bytes;         /* [nconn], for XK_CTL_PEER_COUNTS */
 	uint64_t   *left, *no;            /* [nconn]: frames to make; number in the graph */
 	uint32_t  nconn, live;            /* live: connections with frames left */
 	uint32_t  stride, ahead;          /* to the next connection; to the AHEADth */
@@ -44,39 +56,20 @@ struct mem_gen {
 	uint32_t  frame;                  /* bytes of each */
 	uint32_t  hdr_len;
 	uint8_t   flags;
-	struct mem_cold cold;
+	struct peer_cold cold;
 	/* open loop */
 	uint64_t  rate;                   /* frames per second of this replica, 0: no limit */
 	xk_ns     start;
 	uint64_t  produced;
 	struct xk_timer timer;
-	struct mem_rep *mr;
 	void     *block;                  /* what conn was cut from */
 };
 
+static const struct source_conf *conf_of(const struct xk_rep *r) { return r->conf; }
+
 /* ---- templates ---------------------------------------------------------------- */
 
-uint32_t mem_link_header(const struct mem_state *st, const struct mem_conf *c, uint8_t *h)
-{
-	const uint8_t *src = c->peer_mac[0] | c->peer_mac[5] ? c->peer_mac : source_mac;
-	uint32_t n = 0;
-
-	if (st->link->type == XK_LINK_FDDI)
-		h[n++] = 0x50;                   /* asynchronous LLC frame */
-	memcpy(h + n, st->mac, 6);
-	memcpy(h + n + 6, src, 6);
-	n += 12;
-	if (st->link->type == XK_LINK_FDDI) {
-		static const uint8_t snap[6] = { 0xaa, 0xaa, 0x03, 0, 0, 0 };
-
-		memcpy(h + n, snap, 6);
-		n += 6;
-	}
-	xk_put_be16(h + n, 0x0800);
-	return n + 2;
-}
-
-static struct xk_flowkey conn_key(const struct mem_conf *c, uint64_t i)
+static struct xk_flowkey conn_key(const struct source_conf *c, uint64_t i)
 {
 	struct xk_flowkey k = { .proto = PROTO_UDP };
 
@@ -87,73 +80,38 @@ static struct xk_flowkey conn_key(const struct mem_conf *c, uint64_t i)
 	return k;
 }
 
-void mem_ip_header(uint8_t *p, const struct xk_flowkey *k, uint32_t total)
-{
-	memset(p, 0, IP_HEADER);
-	p[0] = 0x45;
-	xk_put_be16(p + 2, (uint16_t)total);
-	xk_put_be16(p + 6, 0x4000);              /* do not fragment: identifier unused */
-	p[8] = 64;
-	p[9] = k->proto;
-	xk_put_raw32(p + 12, k->raddr);
-	xk_put_raw32(p + 16, k->laddr);
-	if (total != 0)
-		xk_put_raw16(p + 10, (uint16_t)~xk_csum_fold(xk_csum(p, IP_HEADER, 0)));
-}
-
 /* The payload is zeros when the checksum must be good: see gen_one. */
-static uint16_t udp_checksum(const struct mem_conf *c, const uint8_t *ip, const uint8_t *udp)
+static uint16_t udp_checksum(const struct source_conf *c, const uint8_t *ip, const uint8_t *udp)
 {
 	uint8_t pseudo[4] = { 0, PROTO_UDP, udp[4], udp[5] };
 	uint32_t sum;
 	uint16_t v;
 
-	if (c->checksum == MEM_CSUM_NONE)
+	if (c->checksum == PEER_CSUM_NONE)
 		return 0;
-	if (c->checksum == MEM_CSUM_IGNORE)
+	if (c->checksum == PEER_CSUM_IGNORE)
 		return DUMMY_CSUM;
 	sum = xk_csum(ip + 12, 8, xk_csum(pseudo, 4, 0));
 	v = (uint16_t)~xk_csum_fold(xk_csum(udp, UDP_HEADER, sum));
 	return v ? v : 0xffff;
 }
 
-static int hex_digit(char c)
-{
-	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
-int mem_lead(const char *text, uint8_t *out)
-{
-	unsigned n = 0;
-
-	for (; text != NULL && text[2 * n] != '\0'; n++) {
-		int hi = hex_digit(text[2 * n]), lo = hi < 0 ? -1 : hex_digit(text[2 * n + 1]);
-
-		if (lo < 0 || n == MEM_LEAD_MAX)
-			return -1;
-		if (out != NULL)
-			out[n] = (uint8_t)(hi << 4 | lo);
-	}
-	return (int)n;
-}
-
 /* Slot j of the replica becomes connection i of the graph. */
-static void conn_build(struct mem_gen *g, uint32_t j, uint64_t i)
+static void conn_build(struct peer_gen *g, uint32_t j, uint64_t i)
 {
-	struct mem_conn *k = &g->conn[j];
-	struct xk_rep *r = g->mr->rep;
-	const struct mem_conf *c = mem_conf(r);
+	struct peer_conn *k = &g->conn[j];
+	const struct source_conf *c = conf_of(g->rep);
 	struct xk_flowkey key = conn_key(c, i);
-	uint32_t n = mem_link_header(mem_state(r), c, k->hdr);
+	uint32_t n = peer_link_header(mem_state(g->mr->rep), c->mac, k->hdr);
 	uint8_t *ip = k->hdr + n, *udp = ip + IP_HEADER;
 
-	mem_ip_header(ip, &key, IP_HEADER + UDP_HEADER + (uint32_t)c->size);
+	peer_ip_header(ip, &key, IP_HEADER + UDP_HEADER + (uint32_t)c->size);
 	xk_put_raw16(udp, key.rport);
 	xk_put_raw16(udp + 2, key.lport);
 	xk_put_be16(udp + 4, (uint16_t)(UDP_HEADER + c->size));
 	xk_put_raw16(udp + 6, udp_checksum(c, ip, udp));
 	/* In the line that is copied: the longest headers leave 15 bytes of it. */
-	(void)mem_lead(c->lead, udp + UDP_HEADER);
+	(void)peer_lead(c->lead, udp + UDP_HEADER);
 	g->no[j] = i;
 	g->left[j] = c->count == 0 ? UINT64_MAX : c->count / c->conns + (i < c->count % c->conns);
 	g->live += g->left[j] != 0;
@@ -161,14 +119,14 @@ static void conn_build(struct mem_gen *g, uint32_t j, uint64_t i)
 
 /* ---- making frames --------------------------------------------------------------- */
 
-static inline struct xk_msg *gen_one(struct mem_gen *g, const struct mem_conn *k)
+static inline struct xk_msg *gen_one(struct peer_gen *g, const struct peer_conn *k)
 {
 	struct xk_msg *m = xk_msg_new(g->frame);
 
 	if (XK_UNLIKELY(m == NULL))
 		return NULL;
 	if (g->cold.n != 0)
-		m = mem_cold_swap(&g->cold, m);
+		m = peer_cold_swap(&g->cold, m);
 	/* A whole line: its tail lies in the payload, which is ours. */
 	memcpy(m->data, k->hdr, XK_CACHELINE);
 	if (XK_UNLIKELY(g->flags == 0))          /* the checksum was made for zeros */
@@ -177,7 +135,7 @@ static inline struct xk_msg *gen_one(struct mem_gen *g, const struct mem_conn *k
 	return m;
 }
 
-static inline void gen_made(struct mem_gen *g, uint32_t j, unsigned n)
+static inline void gen_made(struct peer_gen *g, uint32_t j, unsigned n)
 {
 	g->left[j] -= n;
 	g->live -= g->left[j] == 0;
@@ -185,7 +143,7 @@ static inline void gen_made(struct mem_gen *g, uint32_t j, unsigned n)
 	xk_count_add(g->bytes[j], (uint64_t)n * (g->frame - g->hdr_len));
 }
 
-static unsigned gen_burst(struct mem_gen *g, uint32_t j, unsigned n)
+static unsigned gen_burst(struct peer_gen *g, uint32_t j, unsigned n)
 {
 	struct xk_msg *burst[MEM_BURST];
 	unsigned i;
@@ -193,57 +151,57 @@ static unsigned gen_burst(struct mem_gen *g, uint32_t j, unsigned n)
 	for (i = 0; i < n; i++) {
 		burst[i] = gen_one(g, &g->conn[j]);
 		if (XK_UNLIKELY(burst[i] == NULL)) {
-			xk_count(g->mr->rep->drop[XK_DROP_NOMEM]);
+			xk_count(g->rep->drop[XK_DROP_NOMEM]);
 			break;
 		}
 	}
 	gen_made(g, j, i);
-	xk_count_add(g->mr->rep->count[MEM_N_MADE], i);
+	xk_count_add(g->rep->count[PEER_N_MADE], i);
 	if (i != 0)
 		xk_input(g->mr->rep, burst, i);
 	return i;
 }
 
 /* Of `n` frames that came since, those that the ring had room for: a card loses the others without asking. */
-static uint64_t gen_waiting(struct mem_gen *g, uint64_t n)
+static uint64_t gen_waiting(struct peer_gen *g, uint64_t n)
 {
-	uint64_t ring = mem_conf(g->mr->rep)->ring;
+	uint64_t ring = conf_of(g->rep)->ring;
 
 	if (ring == 0 || n <= ring)
 		return n;
-	xk_count_add(g->mr->rep->drop[MEM_DROP_MISSED], n - ring);
+	xk_count_add(g->rep->drop[PEER_DROP_MISSED], n - ring);
 	g->produced += n - ring;
 	return ring;
 }
 
 /* Frames that the open loop allows by now; 0 after arming the timer. */
-static uint64_t gen_due(struct mem_gen *g)
+static uint64_t gen_due(struct peer_gen *g)
 {
 	xk_ns now = xk_vp_now(), t = now - g->start;
 	uint64_t due = t / XK_SEC * g->rate + t % XK_SEC * g->rate / XK_SEC;
 
 	if (due > g->produced)
 		return gen_waiting(g, due - g->produced);
-	xk_timer_set(g->mr->rep->wheel, &g->timer, now + XK_SEC / g->rate);
+	xk_timer_set(g->rep->wheel, &g->timer, now + XK_SEC / g->rate);
 	xk_task_park(&g->mr->task);
 	return 0;
 }
 
 static void gen_timer(struct xk_timer *t)
 {
-	struct mem_gen *g = xk_container_of(t, struct mem_gen, timer);
+	struct peer_gen *g = xk_container_of(t, struct peer_gen, timer);
 
 	xk_task_ready(&g->mr->task);
 }
 
-static inline uint32_t gen_step(const struct mem_gen *g, uint32_t j, uint32_t stride)
+static inline uint32_t gen_step(const struct peer_gen *g, uint32_t j, uint32_t stride)
 {
 	j += stride;
 	return j >= g->nconn ? j - g->nconn : j;
 }
 
 /* The turn goes on to the next connection with frames left; there is one. */
-static inline void gen_turn(struct mem_gen *g)
+static inline void gen_turn(struct peer_gen *g)
 {
 	do
 		g->turn = gen_step(g, g->turn, g->stride);
@@ -251,14 +209,14 @@ static inline void gen_turn(struct mem_gen *g)
 }
 
 /* Its unit begins. */
-static void gen_next(struct mem_gen *g, uint32_t unit)
+static void gen_next(struct peer_gen *g, uint32_t unit)
 {
 	gen_turn(g);
 	g->unit_left = g->left[g->turn] < unit ? (uint32_t)g->left[g->turn] : unit;
 }
 
 /* What the driver keeps of a connection is not what is measured. */
-static inline void gen_fetch(const struct mem_gen *g, uint32_t j)
+static inline void gen_fetch(const struct peer_gen *g, uint32_t j)
 {
 	__builtin_prefetch(&g->conn[j]);
 	__builtin_prefetch(&g->left[j], 1);
@@ -267,7 +225,7 @@ static inline void gen_fetch(const struct mem_gen *g, uint32_t j)
 }
 
 /* A burst of frames of as many connections. */
-static unsigned gen_mixed(struct mem_gen *g, unsigned n)
+static unsigned gen_mixed(struct peer_gen *g, unsigned n)
 {
 	struct xk_msg *burst[MEM_BURST];
 	unsigned i;
@@ -279,13 +237,13 @@ static unsigned gen_mixed(struct mem_gen *g, unsigned n)
 		gen_fetch(g, gen_step(g, g->turn, g->ahead));
 		burst[i] = gen_one(g, &g->conn[g->turn]);
 		if (XK_UNLIKELY(burst[i] == NULL)) {
-			xk_count(g->mr->rep->drop[XK_DROP_NOMEM]);
+			xk_count(g->rep->drop[XK_DROP_NOMEM]);
 			g->turn = before;
 			break;
 		}
 		gen_made(g, g->turn, 1);
 	}
-	xk_count_add(g->mr->rep->count[MEM_N_MADE], i);
+	xk_count_add(g->rep->count[PEER_N_MADE], i);
 	if (i != 0)
 		xk_input(g->mr->rep, burst, i);
 	return i;
@@ -293,7 +251,7 @@ static unsigned gen_mixed(struct mem_gen *g, unsigned n)
 
 /* One unit of frames of different connections; apart, so that the usual way stays
  * as it is. */
-static __attribute__((noinline)) unsigned gen_mixed_unit(struct mem_gen *g, uint64_t unit)
+static __attribute__((noinline)) unsigned gen_mixed_unit(struct peer_gen *g, uint64_t unit)
 {
 	unsigned done = 0;
 
@@ -308,7 +266,7 @@ static __attribute__((noinline)) unsigned gen_mixed_unit(struct mem_gen *g, uint
 	return done;
 }
 
-static unsigned gen_unit(struct mem_gen *g, uint64_t unit)
+static unsigned gen_unit(struct peer_gen *g, uint64_t unit)
 {
 	unsigned done = 0;
 
@@ -328,11 +286,11 @@ static unsigned gen_unit(struct mem_gen *g, uint64_t unit)
  * One unit: a burst of one connection.  One that the rate, or memory, cuts short
  * goes on with the same connection, or counts would drift apart.
  */
-unsigned mem_gen_run(struct xk_task *t, unsigned budget)
+static unsigned gen_run(struct xk_task *t, unsigned budget)
 {
 	struct mem_rep *mr = xk_container_of(t, struct mem_rep, task);
-	const struct mem_conf *c = mem_conf(mr->rep);
-	struct mem_gen *g = mr->gen;
+	const struct source_conf *c = conf_of(mr->far);
+	struct peer_gen *g = mr->far->state;
 	uint64_t due = UINT64_MAX, unit = c->burst != 0 ? c->burst : budget;
 	unsigned done;
 
@@ -353,23 +311,20 @@ unsigned mem_gen_run(struct xk_task *t, unsigned budget)
 	return done;
 }
 
-int mem_gen_counts(const struct mem_rep *mr, void *buf, unsigned len)
+/* As fast as messages are taken from the queue that I/O threads share, no faster. */
+static unsigned gen_run_carried(struct xk_task *t, unsigned budget)
 {
-	const struct mem_gen *g = mr->gen;
-	struct xk_app_counts c = { 0, NULL, NULL, NULL, NULL, NULL };
-
-	if (g != NULL)
-		c = (struct xk_app_counts){ g->nconn, g->made, g->bytes, g->no, NULL, NULL };
-	return xk_answer(buf, len, &c, sizeof c);
+	return mem_backlogged(xk_container_of(t, struct mem_rep, task)) ? 0 : gen_run(t, budget);
 }
 
 /* ---- life ---------------------------------------------------------------------------- */
 
-static bool conn_is_here(const struct xk_rep *r, uint64_t i)
+static bool conn_is_here(const struct peer_gen *g, uint64_t i)
 {
-	const struct mem_conf *c = mem_conf(r);
+	const struct source_conf *c = conf_of(g->rep);
+	const struct xk_rep *r = g->mr->rep;
 
-	if (c->place == MEM_PLACE_HASH) {
+	if (c->place == PEER_PLACE_HASH) {
 		struct xk_flowkey k = conn_key(c, i);
 
 		return mem_is_here(r, r->vp->set->vp[xk_flow_home(r->node->graph->flows, &k)]);
@@ -383,7 +338,7 @@ static uint32_t common_divisor(uint32_t a, uint32_t b)
 }
 
 /* Mixed, the golden ratio of the ring, near a number that shares no divisor with it. */
-static void gen_strides(struct mem_gen *g, bool mix)
+static void gen_strides(struct peer_gen *g, bool mix)
 {
 	g->stride = 1;
 	if (mix && g->nconn > 2) {
@@ -394,14 +349,13 @@ static void gen_strides(struct mem_gen *g, bool mix)
 	g->ahead = (uint32_t)((uint64_t)g->stride * AHEAD % g->nconn);
 }
 
-static int gen_fill(struct mem_gen *g)
+static int gen_fill(struct peer_gen *g)
 {
-	struct xk_rep *r = g->mr->rep;
-	const struct mem_conf *c = mem_conf(r);
+	const struct source_conf *c = conf_of(g->rep);
 	uint32_t n = 0;
 
 	for (uint64_t i = 0; i < c->conns; i++)
-		n += conn_is_here(r, i);
+		n += conn_is_here(g, i);
 	if (n == 0)
 		return XK_OK;
 	g->block = xk_alloc((n + 1) * sizeof *g->conn);
@@ -413,29 +367,24 @@ static int gen_fill(struct mem_gen *g)
 	g->left = g->bytes + n;
 	g->no = g->left + n;
 	for (uint64_t i = 0; i < c->conns; i++)
-		if (conn_is_here(r, i))
+		if (conn_is_here(g, i))
 			conn_build(g, g->nconn++, i);
 	gen_strides(g, c->mix);
 	return XK_OK;
 }
 
-int mem_gen_new(struct mem_rep *mr)
+static int gen_start(struct peer_gen *g)
 {
-	const struct mem_conf *c = mem_conf(mr->rep);
-	const struct mem_state *st = mem_state(mr->rep);
-	struct mem_gen *g = mr->gen = xk_alloc(sizeof *g);
+	const struct source_conf *c = conf_of(g->rep);
+	const struct mem_state *wire = mem_state(g->mr->rep);
 	int err;
 
-	if (g == NULL)
-		return XK_E_NOMEM;
-	g->mr = mr;
-	g->hdr_len = st->link->header + IP_HEADER + UDP_HEADER;
+	g->hdr_len = wire->link->header + IP_HEADER + UDP_HEADER;
 	g->frame = g->hdr_len + (uint32_t)c->size;
-	g->flags = c->checksum == MEM_CSUM_GOOD ? 0 : XK_MSG_CSUM_IGNORE;
-	xk_timer_init(&g->timer, gen_timer);
+	g->flags = c->checksum == PEER_CSUM_GOOD ? 0 : XK_MSG_CSUM_IGNORE;
 	err = gen_fill(g);
-	if (err == XK_OK && c->rxbuf == MEM_COLD && g->nconn != 0)
-		err = mem_cold_fill(&g->cold, c->rxcold ? c->rxcold : 2 * mem_l2_size(), g->frame);
+	if (err == XK_OK && c->rxbuf == PEER_COLD && g->nconn != 0)
+		err = peer_cold_fill(&g->cold, c->rxcold, g->frame);
 	if (err != XK_OK)
 		return err;
 	if (c->rate != 0 && g->nconn != 0) {
@@ -444,46 +393,91 @@ int mem_gen_new(struct mem_rep *mr)
 	}
 	g->start = xk_vp_now();
 	if (g->live != 0)
-		xk_task_ready(&mr->task);
+		xk_task_ready(&g->mr->task);
 	return XK_OK;
 }
 
-void mem_gen_stop(struct mem_rep *mr)
+static int source_init(struct xk_node *n, struct xk_errs *e)
 {
-	if (mr->gen == NULL)
-		return;
-	xk_timer_cancel(mr->rep->wheel, &mr->gen->timer);
-	mem_cold_empty(&mr->gen->cold);
+	const struct source_conf *c = n->conf;
+
+	(void)e;
+	if (c->rxbuf == PEER_COLD && c->rxcold == 0)
+		peer_cold_warn(n);
+	return XK_OK;
 }
 
-void mem_gen_free(struct mem_rep *mr)
+static int source_rep_init(struct xk_rep *r)
 {
-	if (mr->gen == NULL)
-		return;
-	xk_free(mr->gen->block);
-	xk_free(mr->gen->made);
-	xk_free(mr->gen);
-	mr->gen = NULL;
+	struct peer_gen *g = r->state;
+
+	g->rep = r;
+	xk_timer_init(&g->timer, gen_timer);
+	return XK_OK;
 }
 
-int mem_gen_check(const struct mem_conf *c, char *why, size_t n)
+static int source_rep_start(struct xk_rep *r, struct xk_errs *e)
 {
+	struct peer_gen *g = r->state;
+	int err;
+
+	if (g->mr == NULL)
+		return XK_OK;
+	g->mr->task.run = mem_state(g->mr->rep)->reader != NULL ? gen_run_carried : gen_run;
+	g->mr->task.input = false;
+	err = gen_start(g);
+	if (err != XK_OK)
+		peer_no_memory(r, e, conf_of(r)->conns);
+	return err;
+}
+
+static void source_rep_stop(struct xk_rep *r)
+{
+	struct peer_gen *g = r->state;
+
+	xk_timer_cancel(r->wheel, &g->timer);
+	peer_cold_empty(&g->cold);
+}
+
+static void source_rep_fini(struct xk_rep *r)
+{
+	struct peer_gen *g = r->state;
+
+	xk_free(g->block);
+	xk_free(g->made);
+}
+
+static const struct mem_peer source_peer = { .push = peer_sink_push };
+
+static int source_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	const struct peer_gen *g = r->state;
+	struct xk_app_counts c = { g->nconn, g->made, g->bytes, g->no, NULL, NULL };
+
+	if (op == XK_CTL_MEM_PEER)
+		return peer_tell(&source_peer, buf, len);
+	return op == XK_CTL_PEER_COUNTS ? xk_answer(buf, len, &c, sizeof c) : XK_E_NOTSUP;
+}
+
+static const struct xk_ops source_ops = {
+	.init = source_init, .rep_init = source_rep_init, .rep_fini = source_rep_fini,
+	.rep_start = source_rep_start, .rep_stop = source_rep_stop, .control = source_control,
+};
+
+/* ---- before there is a graph --------------------------------------------------------------- */
+
+static int source_check(const void *conf, char *why, size_t n)
+{
+	const struct source_conf *c = conf;
+
 	if (c->ring != 0 && c->rate == 0)
 		snprintf(why, n, "ring is for frames that come at a rate of their own: it needs 'rate'");
-	else if (c->to == 0)
-		snprintf(why, n, "peer = \"source\" needs 'to', the address that the datagrams are for");
-	else if (c->size + IP_HEADER + UDP_HEADER > c->mtu)
-		snprintf(why, n, "size %llu does not fit one frame: mtu %llu leaves %llu bytes",
-			 (unsigned long long)c->size, (unsigned long long)c->mtu,
-			 (unsigned long long)(c->mtu - IP_HEADER - UDP_HEADER));
 	else if (c->from_port + (c->conns < PORTS_PER_HOST ? c->conns : PORTS_PER_HOST) > 65536)
 		snprintf(why, n, "from_port %u leaves too few ports for %llu connections (16384 for each address)",
 			 c->from_port, (unsigned long long)c->conns);
-	else if (mem_lead(c->lead, NULL) < 0)
-		snprintf(why, n, "lead needs pairs of hexadecimal digits, at most %u of them, as in \"00000080\"", MEM_LEAD_MAX);
-	else if ((uint64_t)mem_lead(c->lead, NULL) > c->size)
-		snprintf(why, n, "lead has more bytes than the payload, whose size is %llu", (unsigned long long)c->size);
-	else if (mem_lead(c->lead, NULL) != 0 && c->checksum == MEM_CSUM_GOOD)
+	else if (peer_lead_fault(c->lead, c->size, why, n))
+		;
+	else if (peer_lead(c->lead, NULL) != 0 && c->checksum == PEER_CSUM_GOOD)
 		snprintf(why, n, "a good checksum is made for zeros: lead needs checksum = \"compute-ignore\" or \"none\"");
 	else if (c->port + c->ports > 65536)
 		snprintf(why, n, "port %u plus %llu ports passes 65535", c->port, (unsigned long long)c->ports);
@@ -491,3 +485,54 @@ int mem_gen_check(const struct mem_conf *c, char *why, size_t n)
 		return XK_OK;
 	return XK_E_INVAL;
 }
+
+static int source_ask(const struct xk_view *v, unsigned op, void *buf, unsigned len)
+{
+	const struct source_conf *c = v->conf;
+
+	(void)len;
+	return op == MEM_ASK_FITS ? peer_fits(buf, c->size, IP_HEADER + UDP_HEADER) : XK_E_NOTSUP;
+}
+
+/* ---- parameters ------------------------------------------------------------------------------ */
+
+#define P(field, t, d, text, ...) \
+	{ .name = #field, .type = t, .def = d, .doc = text, .offset = offsetof(struct source_conf, field), ##__VA_ARGS__ }
+
+static const struct xk_param source_params[] = {
+	P(to, XK_P_IPV4, NULL, "address the datagrams are for", .flags = XK_PF_REQUIRED),
+	P(port, XK_P_PORT, "9", "first port they are for"),
+	P(ports, XK_P_UINT, "1", "consecutive ports, used in turn", .min = "1", .max = "65535"),
+	P(conns, XK_P_UINT, "1", "connections", .min = "1", .max = "1048576"),
+	P(size, XK_P_SIZE, "64", "payload bytes of each datagram", .min = "0", .max = "65507"),
+	P(from, XK_P_IPV4, "10.0.0.2", "address that the first 16384 connections come from; the next 16384 come from the next"),
+	P(from_port, XK_P_PORT, "20000", "first port of such an address"),
+	P(mac, XK_P_MAC, NULL, "link address that frames come from"),
+	P(burst, XK_P_UINT, "0", "frames of one connection in a unit of work; 0: the graph's burst", .max = "1024"),
+	P(mix, XK_P_BOOL, "false", "each frame of a unit is the next connection's, in an order that looks like chance"),
+	P(count, XK_P_UINT, "0", "stop after so many frames of all connections together; 0: never"),
+	P(rate, XK_P_UINT, "0", "frames per second of all connections together; 0: as fast as they are taken",
+	  .max = "1000000000"),
+	P(ring, XK_P_UINT, "0", "with rate: frames that wait to be taken at most, by virtual processor; what comes then is "
+	  "missed; 0: none is, they are late", .max = "1048576"),
+	P(checksum, XK_P_ENUM, "compute-ignore", "a dummy that receivers compute and ignore, none, or a good one",
+	  .choices = peer_csums),
+	P(place, XK_P_ENUM, "map", "make frames on the virtual processor of the graph's map of connections, or of the flow hash",
+	  .choices = peer_places),
+	P(lead, XK_P_TEXT, NULL, "what every payload begins with, at most 8 bytes in hexadecimal; unset: whatever the buffer holds"),
+	P(rxbuf, XK_P_ENUM, "lifo", "receive buffers last freed first, or cold ones from a circular list", .choices = peer_rxbufs),
+	P(rxcold, XK_P_SIZE, "0", "bytes in the circular list of a virtual processor; 0: twice the second-level cache",
+	  .max = "1GiB"),
+	XK_PARAM_END
+};
+
+static const char *const source_drops[] = { "missed", NULL };
+static const char *const source_counts[] = { "sunk", "sunk_bytes", "made", NULL };
+
+const struct xk_proto xk_proto_peer_source = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "peer_source",
+	.doc = "at the far end of a wire in memory: sends datagrams of many connections as fast as they are taken",
+	.is_driver = true, .ops = &source_ops, .offers = "peer", .params = source_params,
+	.conf_size = sizeof(struct source_conf), .rep_size = sizeof(struct peer_gen),
+	.check = source_check, .ask = source_ask, .drops = source_drops, .counts = source_counts,
+};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mem_cold.c - a circular list of receive buffers larger than the cache, so
+ * peer_cold.c - a circular list of receive buffers larger than the cache, so
  * that received data come from memory, not from the cache.
  *
  * For each frame the most recently freed buffer goes to the tail and the one
@@ -8,7 +8,8 @@
  * list, so it needs no lock; where VPs are wired one to a processor that is
  * the list per physical processor of the paper.
  */
-#include "drivers/mem/mem_priv.h"
+#include "drivers/peer/peer_priv.h"
+#include "runtime/upi/xk_graph.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +33,7 @@ static bool sys_line(unsigned index, const char *name, char *buf, size_t n)
 	return ok;
 }
 
-uint64_t mem_l2_size(void)
+static uint64_t l2_size(void)
 {
 	char level[16], size[32];
 
@@ -48,10 +49,10 @@ uint64_t mem_l2_size(void)
 	return L2_FALLBACK;
 }
 
-int mem_cold_fill(struct mem_cold *c, uint64_t bytes, uint32_t frame)
+int peer_cold_fill(struct peer_cold *c, uint64_t bytes, uint32_t frame)
 {
 	enum xk_memclass cls = xk_msg_class(frame);
-	uint64_t want = bytes / frame + 1;
+	uint64_t want = (bytes != 0 ? bytes : 2 * l2_size()) / frame + 1;
 
 	if (want > UINT32_MAX)
 		return XK_E_NOMEM;
@@ -66,10 +67,17 @@ int mem_cold_fill(struct mem_cold *c, uint64_t bytes, uint32_t frame)
 	return XK_OK;
 }
 
-void mem_cold_empty(struct mem_cold *c)
+void peer_cold_empty(struct peer_cold *c)
 {
 	for (uint32_t i = 0; i < c->n; i++)
 		xk_msg_free(c->slot[i]);
 	xk_free(c->slot);
 	memset(c, 0, sizeof *c);
+}
+
+void peer_cold_warn(struct xk_node *n)
+{
+	if (!n->graph->vps->arch.wired)
+		XK_TRACE(&n->log, 2, "rxbuf = \"cold\" measures what it should only where workers are wired "
+			 "(threading = \"ppc\" or wired = true)");
 }

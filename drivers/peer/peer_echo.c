@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * mem_echo.c - a reflector: sends every frame back with its addresses and
+ * peer_echo.c - a reflector: sends every frame back with its addresses and
  * ports exchanged, as an echo service on the other end would.
  *
  * Exchanging two 16-bit-aligned fields leaves an Internet checksum as it was,
  * so none is computed.  ARP requests are answered for every address and ICMP
  * echo requests become replies, so a stack above needs no static neighbours.
  */
-#include "drivers/mem/mem_priv.h"
+#include "drivers/peer/peer_priv.h"
 
 #include <string.h>
 
@@ -78,14 +78,15 @@ static bool reflect_ip(uint8_t *p, uint32_t len)
 }
 
 /* In place; false when there is no sensible answer. */
-static bool reflect(const struct mem_state *st, const struct mem_conf *c, uint8_t *f, uint32_t len)
+static bool reflect(const struct mem_link *l, const uint8_t mac[6], uint8_t *f, uint32_t len)
 {
-	const uint8_t *mac = c->peer_mac[0] | c->peer_mac[5] ? c->peer_mac : echo_mac;
-	uint32_t h = st->link->header, at = st->link->mac;
+	uint32_t h = l->header, at = l->mac;
 	uint16_t type;
 
 	if (len < h)
 		return false;
+	if ((mac[0] | mac[5]) == 0)
+		mac = echo_mac;
 	type = xk_be16(f + h - 2);
 	memcpy(f + at, f + at + 6, 6);           /* to whoever sent it */
 	memcpy(f + at + 6, mac, 6);
@@ -110,33 +111,21 @@ static struct xk_msg *writable(struct xk_rep *r, struct xk_msg *m)
 	return c;
 }
 
-void mem_echo_arp(struct xk_sess *s, struct xk_msg *m)
+struct xk_msg *peer_reflect(struct xk_sess *s, struct xk_msg *m, const uint8_t mac[6])
 {
-	struct xk_rep *r = s->rep;
-	const struct mem_link *l = mem_state(r)->link;
-	const uint8_t *f = xk_msg_peek(&m, l->header);
-
-	if (f != NULL && xk_be16(f + l->header - 2) == ETHERTYPE_ARP)
-		mem_echo_push(s, m);
-	else
-		xk_drop(r, MEM_DROP_NOT_REFLECTED, m);
-}
-
-struct xk_msg *mem_echo_reflect(struct xk_sess *s, struct xk_msg *m)
-{
-	struct xk_rep *r = s->rep;
-	struct mem_rep *mr = r->state;
+	const struct mem_rep *mr = s->rep->state;
+	struct xk_rep *r = mem_far(s);
 	uint32_t want = m->tot < 128 ? m->tot : 128;
 
 	if (!mr->open || mr->q.n >= mr->cap) {
-		xk_drop(r, mr->open ? MEM_DROP_QUEUE_FULL : MEM_DROP_STOPPED, m);
+		xk_drop(s->rep, mr->open ? MEM_DROP_QUEUE_FULL : MEM_DROP_STOPPED, m);
 		return NULL;
 	}
 	m = writable(r, m);
 	if (m == NULL)
 		return NULL;
-	if (xk_msg_peek(&m, want) == NULL || !reflect(mem_state(r), mem_conf(r), m->data, m->len)) {
-		xk_drop(r, MEM_DROP_NOT_REFLECTED, m);
+	if (xk_msg_peek(&m, want) == NULL || !reflect(mem_state(s->rep)->link, mac, m->data, m->len)) {
+		xk_drop(r, PEER_DROP_NOT_REFLECTED, m);
 		return NULL;
 	}
 	m->flags &= XK_MSG_SLOW;
@@ -144,9 +133,50 @@ struct xk_msg *mem_echo_reflect(struct xk_sess *s, struct xk_msg *m)
 	return m;
 }
 
-void mem_echo_push(struct xk_sess *s, struct xk_msg *m)
+void peer_answer_arp(struct xk_sess *s, struct xk_msg *m, const uint8_t mac[6])
 {
-	m = mem_echo_reflect(s, m);
-	if (m != NULL)
+	const struct mem_link *l = mem_state(s->rep)->link;
+	const uint8_t *f = xk_msg_peek(&m, l->header);
+
+	if (f == NULL || xk_be16(f + l->header - 2) != ETHERTYPE_ARP)
+		xk_drop(mem_far(s), PEER_DROP_NOT_REFLECTED, m);
+	else if ((m = peer_reflect(s, m, mac)) != NULL)
 		mem_rx_put(s->rep->state, m);
 }
+
+/* ---- the node ----------------------------------------------------------------------- */
+
+struct echo_conf { uint8_t mac[6]; };
+
+static void echo_push(struct xk_sess *s, struct xk_msg *m)
+{
+	const struct echo_conf *c = mem_far(s)->conf;
+
+	m = peer_reflect(s, m, c->mac);
+	if (m != NULL)
+		mem_rx_answer(s, m);
+}
+
+static const struct mem_peer echo_peer = { .push = echo_push };
+
+static int echo_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	(void)r;
+	return op == XK_CTL_MEM_PEER ? peer_tell(&echo_peer, buf, len) : XK_E_NOTSUP;
+}
+
+static const struct xk_ops echo_ops = { .control = echo_control };
+
+static const struct xk_param echo_params[] = {
+	{ .name = "mac", .type = XK_P_MAC, .doc = "link address that frames come from", .offset = offsetof(struct echo_conf, mac) },
+	XK_PARAM_END
+};
+
+static const char *const echo_drops[] = { "not_reflected", NULL };
+
+const struct xk_proto xk_proto_peer_echo = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "peer_echo",
+	.doc = "at the far end of a wire in memory: sends frames back with their addresses and ports exchanged",
+	.is_driver = true, .ops = &echo_ops, .offers = "peer", .params = echo_params,
+	.conf_size = sizeof(struct echo_conf), .rep_size = sizeof(struct mem_rep *), .drops = echo_drops,
+};

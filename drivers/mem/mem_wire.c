@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "runtime/base/xk_csum_inline.h"
-#include "runtime/upi/xk_deposit.h"
+#include "runtime/upi/xk_ddp.h"
 #include "runtime/upi/xk_graph.h"
 
 void mem_rx_put(struct mem_rep *to, struct xk_msg *m)
@@ -189,7 +189,7 @@ static unsigned wire_take(struct mem_rep *mr, struct xk_msg **burst, unsigned n)
 	return k;
 }
 
-/* ---- straight into what a receiver has posted (xk_deposit.h) ------------------- */
+/* ---- straight into what a receiver has posted (xk_ddp.h) ------------------- */
 
 struct wire_burst { struct xk_rep *from; uint32_t h; unsigned copies; struct xk_msg *m[MEM_BURST]; };
 

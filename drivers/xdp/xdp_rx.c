@@ -19,7 +19,7 @@
 #include <sys/socket.h>
 
 #include "runtime/base/xk_bytes.h"
-#include "runtime/upi/xk_deposit.h"
+#include "runtime/upi/xk_ddp.h"
 #include "runtime/upi/xk_node.h"
 
 #define LOOK_EVERY (100 * XK_MS)
@@ -158,7 +158,7 @@ void xdp_rx_look(struct xk_timer *t)
 		xdp_rx_stats(p);
 }
 
-/* ---- straight into what a receiver has posted (xk_deposit.h) ----------------------------------- */
+/* ---- straight into what a receiver has posted (xk_ddp.h) ----------------------------------- */
 
 struct rx_placing { struct xdp_port *p; bool lend; struct xdp_desc desc[XDP_BURST]; };
 

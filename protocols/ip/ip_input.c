@@ -103,7 +103,7 @@ static void deliver(struct xk_rep *r, struct xk_sess *lls, struct xk_msg *m, uin
 /* ---- what a datagram must be --------------------------------------------------------- */
 
 /* Has the first segment, its own, all of the headers up to UDP's or TCP's payload?  A driver that
- * places payload elsewhere leaves no more there (xk_deposit.h). */
+ * places payload elsewhere leaves no more there (xk_ddp.h). */
 static bool headers_whole(const struct xk_msg *m, uint32_t hlen)
 {
 	const uint8_t *p = m->data;

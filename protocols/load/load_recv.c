@@ -28,16 +28,16 @@ uint32_t load_place_take(struct load_recv *l, uint64_t no)
 	return i;
 }
 
-void load_post(struct load_recv *l, struct xk_deposit **post, struct xk_sess *lls, bool stream,
+void load_post(struct load_recv *l, struct xk_ddp **post, struct xk_sess *lls, bool stream,
 	       unsigned count)
 {
 	const struct load_recv_conf *c = conf_of(l->r);
-	struct xk_deposit_conf d = {
+	struct xk_ddp_conf d = {
 		(uint32_t)c->post, (uint32_t)c->post_least, stream, &l->r->count[count]
 	};
 
-	if (c->post != 0 && xk_deposit_open(post, lls, &d) != XK_OK)
-		xk_count(l->r->count[count + XK_DEPOSIT_N]);
+	if (c->post != 0 && xk_ddp_open(post, lls, &d) != XK_OK)
+		xk_count(l->r->count[count + XK_DDP_N]);
 }
 
 /* ---- the end of a run --------------------------------------------------------------------- */
@@ -137,8 +137,8 @@ int load_recv_check(const struct load_recv_conf *c, bool copied, const char *cop
 {
 	if (c->port + c->ports > 65536)
 		snprintf(why, n, "port %u plus %llu ports passes 65535", c->port, (unsigned long long)c->ports);
-	else if (c->post != 0 && (c->post < XK_DEPOSIT_MIN || !copied))
-		snprintf(why, n, "post is where %s and takes at least %u bytes", copies, XK_DEPOSIT_MIN);
+	else if (c->post != 0 && (c->post < XK_DDP_MIN || !copied))
+		snprintf(why, n, "post is where %s and takes at least %u bytes", copies, XK_DDP_MIN);
 	else
 		return XK_OK;
 	return XK_E_INVAL;

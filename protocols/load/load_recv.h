@@ -13,7 +13,7 @@
 #define LOAD_RECV_H
 
 #include "runtime/upi/xk_app.h"
-#include "runtime/upi/xk_deposit.h"
+#include "runtime/upi/xk_ddp.h"
 #include "runtime/upi/xk_proto.h"
 #include "runtime/upi/xk_review.h"
 #include "runtime/vp/xk_timer.h"
@@ -51,8 +51,8 @@ static inline void load_place_give(struct load_recv *l, uint32_t place)
 }
 
 /* Memory for what comes by lls, where the graph wants it posted; without it bytes are copied to
- * the page.  count: the first of XK_DEPOSIT_COUNTS, and behind them the failures'. */
-void load_post(struct load_recv *l, struct xk_deposit **post, struct xk_sess *lls, bool stream,
+ * the page.  count: the first of XK_DDP_COUNTS, and behind them the failures'. */
+void load_post(struct load_recv *l, struct xk_ddp **post, struct xk_sess *lls, bool stream,
 	       unsigned count);
 
 /* ---- life ------------------------------------------------------------------------------ */
@@ -81,6 +81,6 @@ int  load_recv_check(const struct load_recv_conf *c, bool copied, const char *co
 #define LOAD_RECV_PARAMS_WHERE \
 	LOAD_RECV_P(port, XK_P_PORT, "9", "first port to wait on", .min = "1", .max = "65535"), \
 	LOAD_RECV_P(ports, XK_P_UINT, "1", "consecutive ports", .min = "1", .max = "65535")
-#define LOAD_RECV_PARAMS_POST XK_DEPOSIT_PARAMS(struct load_recv_conf, post, post_least)
+#define LOAD_RECV_PARAMS_POST XK_DDP_PARAMS(struct load_recv_conf, post, post_least)
 
 #endif

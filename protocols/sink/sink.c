@@ -9,7 +9,7 @@
  * start, each on its VP by the graph's map, so that their frames are
  * classified to that VP from the first one on.
  * With `post`, what is kept posts memory at its connection: there the bytes of a
- * message are wanted, and a driver may have put them there (xk_deposit.h).
+ * message are wanted, and a driver may have put them there (xk_ddp.h).
  * Invariant: each kept lower session has `up` set to one session of ours.
  */
 #include "protocols/load/load_recv.h"
@@ -35,7 +35,7 @@ struct sink_conf {
 struct sink_sess {
 	struct xk_sess s;
 	uint32_t       slot;
-	struct xk_deposit *post;         /* NULL: nothing is posted */
+	struct xk_ddp *post;         /* NULL: nothing is posted */
 };
 
 static struct load_recv *recv_of(const struct xk_rep *r) { return r->state; }
@@ -79,7 +79,7 @@ static void sink_forget(struct xk_sess *s)
 	struct load_recv *sr = r->state;
 	struct xk_sess *lls = s->down;
 
-	xk_deposit_close(((struct sink_sess *)s)->post);
+	xk_ddp_close(((struct sink_sess *)s)->post);
 	load_place_give(sr, ((struct sink_sess *)s)->slot);
 	lls->up = &r->up;
 	xk_sess_destroy(s);
@@ -132,15 +132,15 @@ static inline void sink_touch(struct xk_rep *r, struct xk_msg *m)
 /* Where the bytes are wanted; false: not all could go there. */
 static bool sink_place(const struct xk_up *up, const struct xk_msg *m)
 {
-	struct xk_deposit *d;
+	struct xk_ddp *d;
 	uint8_t *at;
 
 	if (up == &up->rep->up)
 		return false;
 	d = ((struct sink_sess *)xk_container_of(up, struct xk_sess, self))->post;
-	if (d == NULL || xk_deposit_receive(d, m, 0, &at) == 0)
+	if (d == NULL || xk_ddp_receive(d, m, 0, &at) == 0)
 		return false;
-	xk_deposit_done(d, at, m->tot);
+	xk_ddp_done(d, at, m->tot);
 	return true;
 }
 
@@ -370,7 +370,7 @@ static const struct xk_param sink_params[] = {
 };
 
 #define POST_TEXT(id, text) text,
-static const char *const sink_counts[] = { "messages", "bytes", "not_kept", XK_DEPOSIT_COUNTS(POST_TEXT) "not_posted", NULL };
+static const char *const sink_counts[] = { "messages", "bytes", "not_kept", XK_DDP_COUNTS(POST_TEXT) "not_posted", NULL };
 
 const struct xk_proto xk_proto_sink = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "sink",

@@ -7,7 +7,7 @@
  * With a rate, bytes are forgotten at once but count as consumed only as fast as
  * the rate says, so that the peer meets a slow reader and its closed window.
  * With `post` each connection posts memory, where its bytes are wanted and a driver may
- * have put them (xk_deposit.h).
+ * have put them (xk_ddp.h).
  * Invariant: each slot in use belongs to one kept connection.
  */
 #include "protocols/load/load_recv.h"
@@ -29,7 +29,7 @@ struct recv_conf {
 struct recv_sess {
 	struct xk_sess  s;
 	uint32_t        slot;
-	struct xk_deposit *post;         /* NULL: nothing is posted */
+	struct xk_ddp *post;         /* NULL: nothing is posted */
 	uint32_t        part;            /* bytes of the message that is not whole yet */
 	uint64_t        held;            /* rate: received, not taken */
 	uint64_t        taken;           /* rate: since `since` */
@@ -47,7 +47,7 @@ static void recv_forget(struct xk_sess *s)
 {
 	struct load_recv *rr = s->rep->state;
 
-	xk_deposit_close(recv_of(s)->post);
+	xk_ddp_close(recv_of(s)->post);
 	load_place_give(rr, recv_of(s)->slot);
 	xk_timer_cancel(s->rep->wheel, &recv_of(s)->timer);
 	stream_forget(s);
@@ -169,15 +169,15 @@ static void recv_touch(struct load_recv *rr, uint8_t *p, uint32_t n, uint64_t *a
 }
 
 /* Where the bytes are wanted; returns how many have gone there. */
-static uint32_t recv_place(struct load_recv *rr, struct xk_deposit *d, const struct xk_msg *m, uint64_t *part)
+static uint32_t recv_place(struct load_recv *rr, struct xk_ddp *d, const struct xk_msg *m, uint64_t *part)
 {
 	uint32_t off, n;
 	uint8_t *at;
 
-	for (off = 0; off < m->tot && (n = xk_deposit_receive(d, m, off, &at)) != 0; off += n) {
+	for (off = 0; off < m->tot && (n = xk_ddp_receive(d, m, off, &at)) != 0; off += n) {
 		if (conf_of(rr->r)->recv.touch == TOUCH_VERIFY)
 			recv_touch(rr, at, n, part);
-		xk_deposit_done(d, at, n);
+		xk_ddp_done(d, at, n);
 	}
 	return off;
 }
@@ -361,7 +361,7 @@ static const char *const recv_drops[] = { "stray", NULL };
 #define POST_TEXT(id, text) text,
 static const char *const recv_counts[] = {
 	"messages", "bytes", "accepted", "ended", "refused", "reset", "failed", "wrong_bytes",
-	XK_DEPOSIT_COUNTS(POST_TEXT) "not_posted", NULL
+	XK_DDP_COUNTS(POST_TEXT) "not_posted", NULL
 };
 
 const struct xk_proto xk_proto_tcprecv = {

@@ -12,7 +12,7 @@
 #include "protocols/udp/udp_priv.h"
 
 #include "runtime/base/xk_csum_inline.h"
-#include "runtime/upi/xk_deposit.h"
+#include "runtime/upi/xk_ddp.h"
 #include "runtime/upi/xk_inline.h"
 
 #define QUICK_MAX 120u           /* payload that is summed in line */
@@ -131,7 +131,7 @@ static inline unsigned frames_good(const struct xk_sess *s, const struct xk_fram
 		if (!frame_good(s, x, f->off))
 			break;
 		n = x->len - off;
-		/* The payload of a longer one may be elsewhere (xk_deposit.h). */
+		/* The payload of a longer one may be elsewhere (xk_ddp.h). */
 		len = xk_csum_is_quick(n) ? x->len : 0;
 		start = sum_start(s, (uint32_t)n);
 		word = udp_hdr_word(p);

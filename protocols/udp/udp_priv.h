@@ -15,7 +15,7 @@
 #include "protocols/udp/udp.h"
 #include "protocols/udp/udp_hdr.h"
 #include "runtime/upi/xk_batch.h"
-#include "runtime/upi/xk_deposit.h"
+#include "runtime/upi/xk_ddp.h"
 
 struct udp_conf {
 	bool     checksum, require_checksum;

@@ -14,7 +14,7 @@
  * Invariant: CSUM_OK is said of a placed frame whose sum was right, or that the driver
  * vouches for.
  */
-#include "runtime/upi/upi_deposit.h"
+#include "runtime/upi/upi_ddp.h"
 
 #include <string.h>
 
@@ -35,37 +35,37 @@ struct batch {
 
 /* ---- one frame -------------------------------------------------------------------- */
 
-static struct xk_msg *refused(struct xk_deposit *d, unsigned why)
+static struct xk_msg *refused(struct xk_ddp *d, unsigned why)
 {
 	xk_count(d->count[why]);
 	return NULL;
 }
 
 /* Where the payload belongs; false, counted: nowhere. */
-static bool place_find(struct xk_deposit *d, const struct xk_payload *p, uint64_t *at)
+static bool place_find(struct xk_ddp *d, const struct xk_payload *p, uint64_t *at)
 {
 	uint64_t limit;
 
 	if (!d->stream) {
-		if (p->n >= d->least && deposit_room(d, p->n, at))
+		if (p->n >= d->least && ddp_room(d, p->n, at))
 			return true;
-		refused(d, p->n < d->least ? XK_DEPOSIT_SHORT : XK_DEPOSIT_FULL);
+		refused(d, p->n < d->least ? XK_DDP_SHORT : XK_DDP_FULL);
 		return false;
 	}
-	limit = deposit_limit(d);
+	limit = ddp_limit(d);
 	if (d->oldest == d->next)
 		d->placed = d->taken;    /* nothing is on its way */
 	*at = d->taken + p->skip;
 	if (*at != d->placed) {
-		refused(d, XK_DEPOSIT_ORDER);
+		refused(d, XK_DDP_ORDER);
 		return false;
 	}
 	if (XK_LIKELY(p->n >= d->least && *at + p->n <= limit && (*at & d->mask) + p->n <= (uint64_t)d->mask + 1 &&
-		      d->next - d->oldest < DEPOSIT_RECS))
+		      d->next - d->oldest < DDP_RECS))
 		return true;
 	/* It has its place all the same: what follows belongs behind it. */
 	d->placed += p->n;
-	refused(d, p->n < d->least ? XK_DEPOSIT_SHORT : XK_DEPOSIT_FULL);
+	refused(d, p->n < d->least ? XK_DDP_SHORT : XK_DDP_FULL);
 	return false;
 }
 
@@ -79,7 +79,7 @@ struct look {
 	uint8_t              copy[HEAD]; /* of the first bytes of one in pieces */
 };
 
-static inline bool look_at(const struct xk_deposit *d, const struct xk_msg *frame, uint32_t link, struct look *l)
+static inline bool look_at(const struct xk_ddp *d, const struct xk_msg *frame, uint32_t link, struct look *l)
 {
 	l->frame = frame;
 	l->head = frame->data;
@@ -135,27 +135,27 @@ static struct xk_msg *head_new(const struct look *l, struct xk_msg *seg)
 }
 
 /* The frame as a message that looks into the ring, or NULL, counted. */
-static struct xk_msg *place(struct xk_deposit *d, const struct xk_msg *frame, uint32_t link)
+static struct xk_msg *place(struct xk_ddp *d, const struct xk_msg *frame, uint32_t link)
 {
 	struct xk_msg *x, *seg;
 	struct look l;
 	uint64_t at;
 
 	if (XK_UNLIKELY(!look_at(d, frame, link, &l)))
-		return refused(d, XK_DEPOSIT_SHAPE);
+		return refused(d, XK_DDP_SHAPE);
 	if (l.p.n == 0 || !place_find(d, &l.p, &at))
 		return NULL;
-	if (XK_UNLIKELY(!place_copy(deposit_at(d, at), &l)))
-		return refused(d, XK_DEPOSIT_CHECKSUM);
-	seg = xk_msg_new_extern(deposit_at(d, at), l.p.n, upi_deposit_release, deposit_rec(d, d->next));
+	if (XK_UNLIKELY(!place_copy(ddp_at(d, at), &l)))
+		return refused(d, XK_DDP_CHECKSUM);
+	seg = xk_msg_new_extern(ddp_at(d, at), l.p.n, upi_ddp_release, ddp_rec(d, d->next));
 	if (XK_UNLIKELY(seg == NULL))
-		return refused(d, XK_DEPOSIT_FULL);
-	deposit_note(d, at, l.p.n, DEPOSIT_LIVE);
+		return refused(d, XK_DDP_FULL);
+	ddp_note(d, at, l.p.n, DDP_LIVE);
 	d->placed = at + l.p.n;
 	x = head_new(&l, seg);
 	if (XK_UNLIKELY(x == NULL)) {
-		deposit_rec(d, d->next - 1)->taken = true;  /* never was there */
-		return refused(d, XK_DEPOSIT_FULL);
+		ddp_rec(d, d->next - 1)->taken = true;  /* never was there */
+		return refused(d, XK_DDP_FULL);
 	}
 	return x;
 }
@@ -191,7 +191,7 @@ static void batch_add(struct batch *b, struct xk_msg *x, const struct xk_msg *ve
 }
 
 /* What is posted for the connection of a verdict, here. */
-static struct xk_deposit *posted_for(const struct xk_rep *r, const struct xk_msg *verdict)
+static struct xk_ddp *posted_for(const struct xk_rep *r, const struct xk_msg *verdict)
 {
 	struct xk_flow *f = verdict->vp == r->vp->no ? xk_flow_get(verdict->u.v.flow, verdict->u.v.gen) : NULL;
 
@@ -205,7 +205,7 @@ static void arrivals_run(struct xk_rep *r, struct batch *b, const struct xk_msg 
 			 uint32_t link, const struct xk_arrivals *a)
 {
 	const struct xk_msg *verdict = &frame[first];
-	struct xk_deposit *d = posted_for(r, verdict);
+	struct xk_ddp *d = posted_for(r, verdict);
 
 	for (unsigned i = first; i < first + n; i++) {
 		struct xk_msg *x = d != NULL ? place(d, &frame[i], link) : NULL;

@@ -27,7 +27,7 @@ struct upi_rep {
 } XK_ALIGNED;
 static inline struct upi_rep *upi_rep(struct xk_rep *r) { return (struct upi_rep *)(void *)r; }
 
-struct upi_post { struct xk_deposit *d; uint32_t free; };
+struct upi_post { struct xk_ddp *d; uint32_t free; };
 
 /*
  * What runtime/upi keeps per VP (vp->owner).  `scratch` is the hint list of

@@ -146,7 +146,7 @@ unsigned xk_pass_settled(struct xk_sess *s, const struct xk_frames *f);
 /*
  * x leaves its run: its descriptor becomes what one message's would be here.
  *
- * A message whose payload a driver has placed elsewhere (xk_deposit.h) has it in a
+ * A message whose payload a driver has placed elsewhere (xk_ddp.h) has it in a
  * second segment; until it is settled, len of the first counts both.  So a layer
  * reads its own header at data + off, a wide word of XK_WIDE bytes if it likes, and settles
  * before it reads behind those of the transport.  Such messages are longer than 128 bytes

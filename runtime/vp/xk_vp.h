@@ -79,7 +79,7 @@ struct xk_vp {
 	struct xk_msgq    local;          /* deferred to this VP by itself, no atomics */
 	xk_counter        units, messages;
 	void             *owner;          /* of upi: the graph */
-	uint32_t          nposted;        /* of upi: rings posted by sessions here (xk_deposit.h) */
+	uint32_t          nposted;        /* of upi: rings posted by sessions here (xk_ddp.h) */
 	unsigned          nwarm;          /* see xk_vp_warm */
 	struct xk_wheel   wheel;
 	const void       *warm[XK_VP_WARM] XK_ALIGNED;

@@ -95,15 +95,15 @@ for mode in generic native; do
 done
 
 # Payload straight from the device's memory to where the receiver has posted it.
-cat >"$tmp/deposit.lua" <<'END'
+cat >"$tmp/ddp.lua" <<'END'
 local a = args { vps = uint { 1 }, root = text { "" } }
 local net = ip { addr = "10.9.0.2/24", over = arp { over = eth { over = xdp { ifname = "xdp0", mode = "generic" } } } }
 icmp { over = net }
 tcprecv { port = 9, size = 4096, touch = "verify", post = "256KiB", post_least = 256, over = tcp { over = net } }
 sink { port = 9, post = "256KiB", post_least = 256, over = udp { over = net } }
-return graph "deposit" { threading = vppc { vps = a.vps } }
+return graph "ddp" { threading = vppc { vps = a.vps } }
 END
-cat >"$tmp/deposit.py" <<'END'
+cat >"$tmp/ddp.py" <<'END'
 import socket
 x, b = 88172645463325252, bytearray()
 for i in range(4096):                            # the pattern that tcprecv compares with
@@ -126,16 +126,16 @@ for i in range(100):
 END
 of() { jq -e "[.nodes[] | select(.name == \"$1\")][0].counters | $2" "$tmp/run.json" || { jq -c '.nodes[] | .name, .counters' "$tmp/run.json"; false; }; }
 own_graph=$graph
-graph=$tmp/deposit.lua
+graph=$tmp/ddp.lua
 for vps in 1 4; do
 	up vps=$vps
-	ok "deposit, $vps VPs: the first ping is answered" until_ok 20 answers
-	ok "deposit, $vps VPs: streams and datagrams are sent" peer timeout 100 python3 "$tmp/deposit.py"
+	ok "direct placement, $vps VPs: the first ping is answered" until_ok 20 answers
+	ok "direct placement, $vps VPs: streams and datagrams are sent" peer timeout 100 python3 "$tmp/ddp.py"
 	peer ping -q -c3 -i0.2 -W5 10.9.0.2 >/dev/null   # behind them
-	ok "deposit, $vps VPs: the graph ends well and leaks nothing" graph_down
-	ok "deposit, $vps VPs: every byte of the streams is right" of tcprecv '.messages == 400 and (.wrong_bytes // 0) == 0'
-	ok "deposit, $vps VPs: of streams, much was placed" of tcprecv '.deposited > 20'
-	ok "deposit, $vps VPs: of datagrams, all that came after the first" of sink '.messages > 20 and .deposited > .messages / 2'
+	ok "direct placement, $vps VPs: the graph ends well and leaks nothing" graph_down
+	ok "direct placement, $vps VPs: every byte of the streams is right" of tcprecv '.messages == 400 and (.wrong_bytes // 0) == 0'
+	ok "direct placement, $vps VPs: of streams, much was placed" of tcprecv '.placed > 20'
+	ok "direct placement, $vps VPs: of datagrams, all that came after the first" of sink '.messages > 20 and .placed > .messages / 2'
 done
 graph=$own_graph
 

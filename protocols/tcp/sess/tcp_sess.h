@@ -39,7 +39,7 @@
 #include "protocols/tcp/core/tcp_core.h"
 #include "protocols/tcp/tcp.h"
 #include "runtime/classify/xk_classify.h"
-#include "runtime/upi/xk_deposit.h"
+#include "runtime/upi/xk_ddp.h"
 #include "runtime/upi/xk_node.h"
 #include "runtime/vp/xk_vp.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_deposit.c - payload that a driver places where its receiver wants it.
+ * test_ddp.c - payload that a driver places where its receiver wants it.
  *
  * Promises: what is received is byte for byte what was sent, whether a driver has placed
  * it, somebody has copied it, or there was no room; every reason for not placing a frame
@@ -17,7 +17,7 @@
 #include "runtime/base/xk_bytes.h"
 #include "runtime/compose/xk_compose.h"
 #include "runtime/upi/xk_capture.h"
-#include "runtime/upi/xk_deposit.h"
+#include "runtime/upi/xk_ddp.h"
 #include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_input.h"
@@ -31,12 +31,12 @@
 /* ---- the application --------------------------------------------------------------- */
 
 static struct taker {
-	struct xk_deposit_conf conf;     /* bytes 0: nothing is posted */
+	struct xk_ddp_conf conf;     /* bytes 0: nothing is posted */
 	bool        keep, hold;          /* messages; what was received */
 	bool        echo;
-	struct xk_deposit *d;
+	struct xk_ddp *d;
 	struct xk_sess *lls;
-	int         opened;              /* what xk_deposit_open said */
+	int         opened;              /* what xk_ddp_open said */
 	uint8_t     got[1u << 19];
 	uint32_t    n, messages;
 	struct xk_msg *kept[KEPT];
@@ -51,7 +51,7 @@ static int taker_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node
 	t.lls = xk_dup(lls);
 	t.conf.count = r->count;
 	if (t.conf.bytes != 0)
-		t.opened = xk_deposit_open(&t.d, lls, &t.conf);
+		t.opened = xk_ddp_open(&t.d, lls, &t.conf);
 	return XK_OK;
 }
 
@@ -70,7 +70,7 @@ static void taker_piece(uint8_t *at, uint32_t n)
 		t.held[t.nheld].at = at;
 		t.held[t.nheld++].n = n;
 	} else {
-		xk_deposit_done(t.d, at, n);
+		xk_ddp_done(t.d, at, n);
 	}
 }
 
@@ -82,7 +82,7 @@ static void taker_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	(void)up;
 	t.messages++;
 	xk_msg_check(m);
-	while (t.d != NULL && off < m->tot && (n = xk_deposit_receive(t.d, m, off, &at)) != 0) {
+	while (t.d != NULL && off < m->tot && (n = xk_ddp_receive(t.d, m, off, &at)) != 0) {
 		taker_piece(at, n);
 		off += n;
 	}
@@ -102,7 +102,7 @@ static void taker_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 
 static void taker_end(void)
 {
-	xk_deposit_close(t.d);
+	xk_ddp_close(t.d);
 	t.d = NULL;
 	if (t.lls != NULL)
 		xk_close(t.lls);
@@ -134,7 +134,7 @@ static const struct xk_ops taker_ops = {
 	.open_done = taker_open_done, .demux = taker_demux,
 };
 #define TEXT(id, text) text,
-static const char *const taker_counts[] = { XK_DEPOSIT_COUNTS(TEXT) NULL };
+static const char *const taker_counts[] = { XK_DDP_COUNTS(TEXT) NULL };
 static const struct xk_proto xk_proto_taker = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "taker", .doc = "posts and takes", .ops = &taker_ops,
 	.needs = { "port" }, .min_down = 1, .max_down = 1, .counts = taker_counts,
@@ -154,8 +154,8 @@ static void host_up_as(const char *driver, const char *link, const char *between
 		 "local r = arp { over = %s { over = d }, neighbours = { ['10.0.0.2'] = '02:00:00:00:00:02' } }\n"
 		 "local u = udp { over = ip { addr = '10.0.0.1/8', over = r } }\n"
 		 "%s taker { name = 'app', over = u }\n"
-		 "return graph 'deposit' { threading = %s, clock = 'virtual', seed = 1 }\n", driver, link, between, threading);
-	xk_test_build(&h.spec, &h.g, "deposit.lua", text, &xk_proto_taker);
+		 "return graph 'ddp' { threading = %s, clock = 'virtual', seed = 1 }\n", driver, link, between, threading);
+	xk_test_build(&h.spec, &h.g, "ddp.lua", text, &xk_proto_taker);
 	CU_ASSERT_EQUAL_FATAL(xk_graph_up(h.g, e), XK_OK);
 	xk_errs_free(e);
 	h.drv = xk_graph_find(h.g, "drv")->rep[0];
@@ -315,7 +315,7 @@ static void same(void)
 static void begin_as(uint32_t bytes, bool stream)
 {
 	memset(&t, 0, sizeof t);
-	t.conf = (struct xk_deposit_conf){ bytes, 0, stream, NULL };
+	t.conf = (struct xk_ddp_conf){ bytes, 0, stream, NULL };
 	nf = ntaken = nplaced = nwant = 0;
 	link_len = 14;
 }
@@ -349,7 +349,7 @@ static void drop_kept(void)
 static void drop_held(void)
 {
 	for (unsigned i = 0; i < t.nheld; i++)
-		xk_deposit_done(t.d, t.held[i].at, t.held[i].n);
+		xk_ddp_done(t.d, t.held[i].at, t.held[i].n);
 	t.nheld = 0;
 }
 
@@ -364,8 +364,8 @@ static void a_burst_is_placed_and_received_without_a_copy(void)
 		feed();
 		same();
 	}
-	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), 50 * BURST);
-	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_COPIED) + counted(XK_DEPOSIT_MISSED) + counted(XK_DEPOSIT_LOST), 0);
+	CU_ASSERT_EQUAL(counted(XK_DDP_PLACED), 50 * BURST);
+	CU_ASSERT_EQUAL(counted(XK_DDP_COPIED) + counted(XK_DDP_MISSED) + counted(XK_DDP_LOST), 0);
 	CU_ASSERT_EQUAL(nplaced, 50 * BURST);
 	CU_ASSERT_EQUAL(ntaken, 0);
 	host_down();
@@ -382,14 +382,14 @@ static void a_lone_frame_is_placed_too_and_over_fddi(void)
 		feed();
 		same();
 	}
-	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), 100);
+	CU_ASSERT_EQUAL(counted(XK_DDP_PLACED), 100);
 	host_down();
 }
 
 /* One refusal: what it counts, whether it arrives all the same. */
 static void refused(struct frame *x, unsigned why, bool arrives)
 {
-	uint64_t before = counted(why), placed = counted(XK_DEPOSIT_PLACED);
+	uint64_t before = counted(why), placed = counted(XK_DDP_PLACED);
 
 	if (arrives)
 		expect(x);
@@ -397,7 +397,7 @@ static void refused(struct frame *x, unsigned why, bool arrives)
 	feed();
 	same();
 	CU_ASSERT_EQUAL(counted(why), before + 1);
-	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), placed + 1);
+	CU_ASSERT_EQUAL(counted(XK_DDP_PLACED), placed + 1);
 }
 
 static void what_cannot_be_placed_comes_the_ordinary_way_and_is_counted(void)
@@ -405,11 +405,11 @@ static void what_cannot_be_placed_comes_the_ordinary_way_and_is_counted(void)
 	struct frame *x;
 
 	begin(65536, false);
-	refused(datagram(XK_DEPOSIT_LEAST - 1), XK_DEPOSIT_SHORT, true);
+	refused(datagram(XK_DDP_LEAST - 1), XK_DDP_SHORT, true);
 	x = datagram(300);                       /* padding behind the datagram */
 	expect(x);
 	x->n += 10;
-	refused(x, XK_DEPOSIT_SHAPE, false);
+	refused(x, XK_DDP_SHAPE, false);
 	x = datagram(300);                       /* options: one of no meaning, four bytes */
 	expect(x);
 	memmove(x->b + 38, x->b + 34, 308);
@@ -418,16 +418,16 @@ static void what_cannot_be_placed_comes_the_ordinary_way_and_is_counted(void)
 	xk_put_be16(x->b + 16, 332);
 	fix_ip(x->b + 14);
 	x->n += 4;
-	refused(x, XK_DEPOSIT_SHAPE, false);
+	refused(x, XK_DDP_SHAPE, false);
 	x = datagram(300);                       /* UDP's length is not IP's */
 	xk_put_be16(x->b + 38, 308 - 10);
 	x->n -= 10;
 	fix_udp(x->b + 14, 290);
 	expect(x);
 	x->n += 10;
-	refused(x, XK_DEPOSIT_SHAPE, false);
-	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_COPIED), 4);
-	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_LOST), 0);
+	refused(x, XK_DDP_SHAPE, false);
+	CU_ASSERT_EQUAL(counted(XK_DDP_COPIED), 4);
+	CU_ASSERT_EQUAL(counted(XK_DDP_LOST), 0);
 	host_down();
 }
 
@@ -439,7 +439,7 @@ static void a_damaged_datagram_is_dropped_by_its_protocol_and_the_ring_is_as_it_
 	for (unsigned i = 0; i < 40; i++) {
 		x = datagram(1000);
 		x->b[60 + i * 11] ^= 0x10;
-		refused(x, XK_DEPOSIT_CHECKSUM, false);
+		refused(x, XK_DDP_CHECKSUM, false);
 	}
 	CU_ASSERT_EQUAL(dropped("udp", "bad_checksum"), 40);
 	x = datagram(1000);                      /* the sender made none: nothing to verify */
@@ -451,8 +451,8 @@ static void a_damaged_datagram_is_dropped_by_its_protocol_and_the_ring_is_as_it_
 	expect(x);
 	feed();
 	same();
-	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), 42);
-	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_CHECKSUM), 40);
+	CU_ASSERT_EQUAL(counted(XK_DDP_PLACED), 42);
+	CU_ASSERT_EQUAL(counted(XK_DDP_CHECKSUM), 40);
 	host_down();
 }
 
@@ -467,10 +467,10 @@ static void what_is_dropped_on_its_way_gives_the_ring_back(void)
 		feed();
 		same();
 	}
-	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), 60);
+	CU_ASSERT_EQUAL(counted(XK_DDP_PLACED), 60);
 	/* The last one may not have been missed yet. */
-	CU_ASSERT_TRUE(counted(XK_DEPOSIT_LOST) >= 59);
-	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_FULL), 0);
+	CU_ASSERT_TRUE(counted(XK_DDP_LOST) >= 59);
+	CU_ASSERT_EQUAL(counted(XK_DDP_FULL), 0);
 	host_down();
 }
 
@@ -491,7 +491,7 @@ static void frames_in_pieces_are_gathered(void)
 		same();
 	}
 	CU_ASSERT_EQUAL(dropped("udp", "bad_checksum"), 26);
-	CU_ASSERT_TRUE(counted(XK_DEPOSIT_PLACED) > 200);
+	CU_ASSERT_TRUE(counted(XK_DDP_PLACED) > 200);
 	host_down();
 }
 
@@ -517,8 +517,8 @@ static void a_fragment_has_no_connection_and_is_put_together_as_ever(void)
 	fix_ip(f[1].b + 14);
 	feed();
 	same();
-	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_COPIED), 1);
-	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), 0);
+	CU_ASSERT_EQUAL(counted(XK_DDP_COPIED), 1);
+	CU_ASSERT_EQUAL(counted(XK_DDP_PLACED), 0);
 	host_down();
 }
 
@@ -541,9 +541,9 @@ static void what_is_kept_or_held_is_not_written_over(void)
 			feed();
 		}
 		same();
-		CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), 3);
-		CU_ASSERT_EQUAL(counted(XK_DEPOSIT_FULL), 7);
-		CU_ASSERT_EQUAL(counted(XK_DEPOSIT_MISSED), 7);
+		CU_ASSERT_EQUAL(counted(XK_DDP_PLACED), 3);
+		CU_ASSERT_EQUAL(counted(XK_DDP_FULL), 7);
+		CU_ASSERT_EQUAL(counted(XK_DDP_MISSED), 7);
 		for (unsigned i = 0; i < t.nkept; i++) {
 			uint8_t now[1200];
 
@@ -559,7 +559,7 @@ static void what_is_kept_or_held_is_not_written_over(void)
 		expect(datagram(1200));
 		feed();
 		same();
-		CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), 4);
+		CU_ASSERT_EQUAL(counted(XK_DDP_PLACED), 4);
 	}
 	host_down();
 }
@@ -591,12 +591,12 @@ static void a_share_keeps_the_memory_as_its_message_did(void)
 	same();
 	xk_msg_copy_out(t.kept[0], 0, want, 1200);
 	CU_ASSERT_EQUAL(memcmp(now, want, 1200), 0);
-	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), 3);  /* behind the oldest one's place is no room */
+	CU_ASSERT_EQUAL(counted(XK_DDP_PLACED), 3);  /* behind the oldest one's place is no room */
 	inside(drop_kept);
 	expect(datagram(1200));
 	feed();
 	same();
-	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), 4);
+	CU_ASSERT_EQUAL(counted(XK_DDP_PLACED), 4);
 	host_down();
 }
 
@@ -609,7 +609,7 @@ static void what_is_sent_back_goes_out_as_it_came(void)
 		feed();
 		same();
 	}
-	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), 100);
+	CU_ASSERT_EQUAL(counted(XK_DDP_PLACED), 100);
 	CU_ASSERT_EQUAL(h.drv->down[0]->count[0], 100);   /* sunk */
 	host_down();
 }
@@ -674,7 +674,7 @@ static void memory_comes_back_from_another_vp(void)
 			break;
 		}
 		same();
-		CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), 1);
+		CU_ASSERT_EQUAL(counted(XK_DDP_PLACED), 1);
 		if (after)
 			inside(end_it);
 		away = t.kept[0];
@@ -696,8 +696,8 @@ static void a_ring_full_of_records_takes_no_more(void)
 		feed();
 		same();
 	}
-	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED) + counted(XK_DEPOSIT_MISSED), 7 * BURST);
-	CU_ASSERT_TRUE(counted(XK_DEPOSIT_PLACED) >= 64 && counted(XK_DEPOSIT_FULL) > 0);
+	CU_ASSERT_EQUAL(counted(XK_DDP_PLACED) + counted(XK_DDP_MISSED), 7 * BURST);
+	CU_ASSERT_TRUE(counted(XK_DDP_PLACED) >= 64 && counted(XK_DDP_FULL) > 0);
 	inside(drop_kept);
 	t.keep = false;
 	expect(datagram(130));
@@ -709,13 +709,13 @@ static void a_ring_full_of_records_takes_no_more(void)
 static int again;
 static void open_again(void)
 {
-	struct xk_deposit *d;
-	struct xk_deposit_conf c = t.conf;
+	struct xk_ddp *d;
+	struct xk_ddp_conf c = t.conf;
 
-	again = xk_deposit_open(&d, t.lls, &c);
+	again = xk_ddp_open(&d, t.lls, &c);
 	CU_ASSERT_PTR_NULL(d);
 	c.bytes = 100;
-	CU_ASSERT_EQUAL(xk_deposit_open(&d, t.lls, &c), XK_E_INVAL);
+	CU_ASSERT_EQUAL(xk_ddp_open(&d, t.lls, &c), XK_E_INVAL);
 }
 
 static void bad_posts_are_refused(void)
@@ -755,7 +755,7 @@ static void a_captured_device_shows_frames_whole(void)
 	xk_capture_detach(h.drv->node, &c);
 	same();
 	CU_ASSERT_EQUAL(nseen, 1);
-	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_COPIED), 1);
+	CU_ASSERT_EQUAL(counted(XK_DDP_COPIED), 1);
 	host_down();
 }
 
@@ -792,9 +792,9 @@ static void whatever_happens_bytes_are_what_was_sent(void)
 	}
 	inside(drop_kept);
 	inside(drop_held);
-	placed = counted(XK_DEPOSIT_PLACED);
+	placed = counted(XK_DDP_PLACED);
 	CU_ASSERT_TRUE(placed > xk_test_rounds(4000));
-	CU_ASSERT_TRUE(counted(XK_DEPOSIT_FULL) > 0 && counted(XK_DEPOSIT_MISSED) > 0 && counted(XK_DEPOSIT_COPIED) > 0);
+	CU_ASSERT_TRUE(counted(XK_DDP_FULL) > 0 && counted(XK_DDP_MISSED) > 0 && counted(XK_DDP_COPIED) > 0);
 	host_down();
 }
 
@@ -810,10 +810,10 @@ static void a_stream_fills_the_ring_byte_after_byte(void)
 		same();
 	}
 	/* What does not fit before the ring's end is copied in two. */
-	CU_ASSERT_TRUE(counted(XK_DEPOSIT_PLACED) > 150);
-	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED) + counted(XK_DEPOSIT_FULL), 200);
-	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_COPIED), 2 * counted(XK_DEPOSIT_FULL));
-	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_MISSED), 0);
+	CU_ASSERT_TRUE(counted(XK_DDP_PLACED) > 150);
+	CU_ASSERT_EQUAL(counted(XK_DDP_PLACED) + counted(XK_DDP_FULL), 200);
+	CU_ASSERT_EQUAL(counted(XK_DDP_COPIED), 2 * counted(XK_DDP_FULL));
+	CU_ASSERT_EQUAL(counted(XK_DDP_MISSED), 0);
 	host_down();
 }
 
@@ -837,7 +837,7 @@ static void a_stream_that_is_held_or_kept_is_not_written_over(void)
 			CU_ASSERT_EQUAL(memcmp(now, want + i * 1000, 1000), 0);
 		}
 		same();
-		CU_ASSERT_TRUE(counted(XK_DEPOSIT_MISSED) > 0);
+		CU_ASSERT_TRUE(counted(XK_DDP_MISSED) > 0);
 		inside(drop_kept);
 		inside(drop_held);
 		t.keep = t.hold = false;
@@ -846,7 +846,7 @@ static void a_stream_that_is_held_or_kept_is_not_written_over(void)
 			feed();
 		}
 		same();
-		CU_ASSERT_TRUE(counted(XK_DEPOSIT_PLACED) >= 8);
+		CU_ASSERT_TRUE(counted(XK_DDP_PLACED) >= 8);
 		host_down();
 	}
 }
@@ -859,9 +859,9 @@ static void what_is_not_the_next_of_a_stream_is_not_placed(void)
 		expect(datagram(500));
 	feed();
 	same();
-	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_PLACED), 1);
-	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_ORDER), 3);
-	CU_ASSERT_EQUAL(counted(XK_DEPOSIT_COPIED), 3);
+	CU_ASSERT_EQUAL(counted(XK_DDP_PLACED), 1);
+	CU_ASSERT_EQUAL(counted(XK_DDP_ORDER), 3);
+	CU_ASSERT_EQUAL(counted(XK_DDP_COPIED), 3);
 	host_down();
 }
 

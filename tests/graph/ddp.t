@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# deposit.t - payload that drivers place where receivers have posted memory: every byte
+# ddp.t - payload that drivers place where receivers have posted memory: every byte
 # of a stream is right under every architecture, on both links, over good and bad ones, and
 # UDP's messages are all received; what is placed and what is not is counted.
 
@@ -32,7 +32,7 @@ stream() {
 	shift
 	ran "$graphs/tcp-transfer.lua" conns=4 count=100 least=256 "$@" || return 1
 	[ "$(counter tcprecv messages)" = 400 ] && [ -z "$(counter tcprecv wrong_bytes)" ] || return 1
-	n=$(counter tcprecv deposited)
+	n=$(counter tcprecv placed)
 	[ "${n:-0}" -ge "$at_least" ]
 }
 
@@ -57,21 +57,21 @@ local function host(n, peer)
 end
 sink { port = 7000, touch = "copy", post = a.post, count = 4000, over = host(2, 1) }
 source { to = "10.0.0.2", port = 7000, conns = 8, count = 500, size = 2000, over = host(1, 2) }
-return graph "deposit-udp" { threading = include("lib/presets.lua").named(a.preset, { conns = 8 }) }
+return graph "ddp-udp" { threading = include("lib/presets.lua").named(a.preset, { conns = 8 }) }
 END
 # datagrams PLACED ARG...: all 4000 are received
 datagrams() {
 	at_least=$1
 	shift
 	ran "$tmp/udp.lua" "$@" || return 1
-	n=$(counter sink deposited)
+	n=$(counter sink placed)
 	[ "$(counter sink messages)" = 4000 ] && [ "${n:-0}" -ge "$at_least" ]
 }
 for preset in $(presets); do
 	[ $preset = up ] && least=3000 || least=0
 	ok "datagrams, $preset" datagrams $least preset=$preset
 done
-none() { datagrams 0 "$@" && [ -z "$(counter sink deposited)" ]; }
+none() { datagrams 0 "$@" && [ -z "$(counter sink placed)" ]; }
 ok "nothing is placed where nobody knows the connection in time" none classifier=none
 ok "a wire that hands buffers over places nothing" none copy=false
 ok "nothing is placed where nothing is posted" none post=0

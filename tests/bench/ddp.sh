@@ -1,11 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# deposit.sh - what it costs a message to be placed where its receiver wants it, and to be copied
+# ddp.sh - what it costs a message to be placed where its receiver wants it, and to be copied
 # there: nanoseconds, the best of ROUNDS short runs that take turns, and instructions, counted
 # by callgrind between N and 2N messages.  By hand, in the folder of a build:
 #
-#   tests/bench/deposit.sh [ROUNDS [SIZES]]
+#   tests/bench/ddp.sh [ROUNDS [SIZES]]
 #
 # Sender, wire and receiver are on one virtual processor, in bursts of 32 (graphs/bench/udp-both.lua, tcp-both.lua).
 # "none" does not touch the payload: what the others pay beyond it is for having it.  libc's

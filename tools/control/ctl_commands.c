@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ctl_commands.c - the table of commands, with the schema of each one's arguments.
+ * ctl_commands.c - the table of commands, with the schema of each one's arguments, and what
+ * `describe` says of it.
  */
 #include "tools/control/ctl_priv.h"
 
 #include <stdlib.h>
+
+#include "runtime/base/xk_param_value.h"
 
 static const char *const shows[] = { CTL_SHOWS, NULL };
 
@@ -67,9 +70,59 @@ int ctl_cmd_snapshot(struct ctl_call *k)
 	return XK_OK;
 }
 
+static void set_text(json_t *o, const char *key, const char *text)
+{
+	if (text != NULL)
+		json_object_set_new(o, key, json_string(text));
+}
+
+static json_t *describe_arg(const struct xk_param *p)
+{
+	json_t *o = json_object(), *words;
+
+	set_text(o, "name", p->name);
+	set_text(o, "type", xk_param_type_name(p->type));
+	set_text(o, "doc", p->doc);
+	set_text(o, "default", p->def);
+	set_text(o, "min", p->min);
+	set_text(o, "max", p->max);
+	json_object_set_new(o, "required", json_boolean(p->flags & XK_PF_REQUIRED));
+	if (p->choices == NULL)
+		return o;
+	words = json_array();
+	for (unsigned i = 0; p->choices[i] != NULL; i++)
+		json_array_append_new(words, json_string(p->choices[i]));
+	json_object_set_new(o, "choices", words);
+	return o;
+}
+
+static json_t *describe_command(const struct ctl_command *cmd)
+{
+	json_t *o = json_object(), *args = json_array();
+
+	set_text(o, "name", cmd->name);
+	set_text(o, "doc", cmd->doc);
+	json_object_set_new(o, "streams", json_boolean(cmd->streams));
+	for (const struct xk_param *p = cmd->args; p != NULL && p->name != NULL; p++)
+		json_array_append_new(args, describe_arg(p));
+	json_object_set_new(o, "arguments", args);
+	return o;
+}
+
+static int describe(struct ctl_call *k)
+{
+	json_t *list = json_array();
+
+	for (const struct ctl_command *cmd = ctl_commands; cmd->name != NULL; cmd++)
+		json_array_append_new(list, describe_command(cmd));
+	k->result = json_pack("{s:s, s:i, s:s, s:o}", "protocol", "xkvp-control", "version", 1, "graph", k->c->g->name,
+			      "commands", list);
+	return k->result != NULL ? XK_OK : ctl_fail(k, "no-memory", "out of memory");
+}
+
 const struct ctl_command ctl_commands[] = {
-	{ "describe", "these commands, with their arguments", NULL, false, ctl_cmd_describe },
-	{ "help", "the same", NULL, false, ctl_cmd_describe },
+	{ "describe", "these commands, with their arguments", NULL, false, describe },
+	{ "help", "the same", NULL, false, describe },
 	{ "show", "what is there: graph, runtime, vps, sessions, ...", show_args, false, ctl_cmd_show },
 	{ "get", "parameters, with what they are now", get_args, false, ctl_cmd_get },
 	{ "set", "changes a parameter, in every virtual processor or in none", set_args, false, ctl_cmd_set },

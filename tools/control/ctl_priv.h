@@ -127,7 +127,6 @@ void ctl_path_close(struct ctl *c);
 /* The directory of counters, in shared memory where there is some. */
 int  ctl_dir_make(struct ctl *c);
 
-int ctl_cmd_describe(struct ctl_call *k);
 int ctl_cmd_show(struct ctl_call *k);
 int ctl_cmd_sessions(struct ctl_call *k);
 int ctl_cmd_get(struct ctl_call *k);

@@ -16,6 +16,7 @@
  *   pkt_code.c       %{ assertions }%
  *   pkt_shell.c      `commands`: parameters, or a note
  *   pkt_graph.c      the graph of a run
+ *   pkt_report.c     what a run says of an event
  *   pkt_run.c        events in their order, time
  *
  * Times are nanoseconds of the graph's clock since the run began.

@@ -8,7 +8,6 @@
  * tolerance.  The clock jumps from one timer to the next, so hours cost nothing.
  * Invariant: the first difference ends the run.
  */
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,56 +20,7 @@ const char *pkt_result_text(enum pkt_result r)
 	return text[r];
 }
 
-/* ---- saying what is wrong ------------------------------------------------------------ */
-
-static void say(struct pkt_run *u, const struct pkt_event *e, const char *kind, const char *fmt, va_list ap)
-{
-	fprintf(u->out, "%s:%d: %s", u->s->name, e->line, kind);
-	vfprintf(u->out, fmt, ap);
-	fprintf(u->out, "\n  script:   %s\n", e->text);
-}
-
-void pkt_differs(struct pkt_run *u, const struct pkt_event *e, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (u->differs || u->bad)
-		return;
-	u->differs = true;
-	va_start(ap, fmt);
-	say(u, e, "", fmt, ap);
-	va_end(ap);
-}
-
-void pkt_bad(struct pkt_run *u, const struct pkt_event *e, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (u->differs || u->bad)
-		return;
-	u->bad = true;
-	va_start(ap, fmt);
-	say(u, e, "", fmt, ap);
-	va_end(ap);
-}
-
-void pkt_note(struct pkt_run *u, const struct pkt_event *e, const char *fmt, ...)
-{
-	va_list ap;
-
-	if (!u->o->notes)
-		return;
-	va_start(ap, fmt);
-	say(u, e, "note: ", fmt, ap);
-	va_end(ap);
-}
-
 /* ---- time -------------------------------------------------------------------------------- */
-
-int64_t pkt_now(const struct pkt_run *u)
-{
-	return (int64_t)xk_clock_read(&u->g->vps->clock) - u->start;
-}
 
 static void shown(struct pkt_run *u)
 {

@@ -88,18 +88,6 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	}
 }
 
-int vpg_print_json(json_t *j)
-{
-	if (j == NULL || json_dumpf(j, stdout, JSON_INDENT(2)) != 0) {
-		fprintf(stderr, "vp-graph: out of memory\n");
-		json_decref(j);
-		return VPG_FAILED;
-	}
-	putchar('\n');
-	json_decref(j);
-	return VPG_OK;
-}
-
 static int run(const struct parsed *p)
 {
 	const char *names[XK_ARRAY_LEN(commands)], *near;

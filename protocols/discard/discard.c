@@ -53,7 +53,7 @@ static void discard_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *
 	xk_msg_free(m);
 }
 
-static unsigned discard_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
+static unsigned discard_demux_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f)
 {
 	struct xk_rep *r = up->rep;
 	uint64_t bytes = xk_msg_free_all(f->m, f->n) - (uint64_t)f->off * f->n;
@@ -105,7 +105,7 @@ static void discard_review(const struct xk_view *v, struct xk_review *r)
 static const struct xk_ops discard_ops = {
 	.start = discard_start, .stop = discard_stop, .rep_stop = discard_rep_stop,
 	.open_done = discard_open_done, .close_done = discard_close_done,
-	.demux = discard_demux, .demux_frames = discard_demux_frames, .control = discard_control,
+	.demux = discard_demux, .demux_batch = discard_demux_batch, .control = discard_control,
 };
 
 static const struct xk_param discard_params[] = {

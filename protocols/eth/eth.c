@@ -78,7 +78,7 @@ static const struct xk_ops eth_ops = {
 	.rep_init = eth_rep_init, .rep_start = link_rep_start, .rep_stop = link_rep_stop,
 	.open = link_open, .open_enable = link_open_enable, .open_disable = link_open_disable,
 	.open_disable_all = link_open_disable_all, .close = link_close,
-	.demux = XK_FAST(eth_fast_demux, eth_demux), .demux_frames = XK_FAST(eth_fast_frames, NULL),
+	.demux = XK_FAST(eth_fast_demux, eth_demux), .demux_batch = XK_FAST(eth_fast_batch, NULL),
 	.push = XK_FAST(eth_fast_push, eth_push), .pop = link_pop,
 	.control = link_control, .sess_control = link_sess_control,
 };

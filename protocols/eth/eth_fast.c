@@ -4,7 +4,7 @@
  * batch of one connection.
  *
  * It must equal eth.c: eth_fast_demux and eth_fast_push do what eth_demux and eth_push
- * do, and leave to them whatever they do not see through; eth_fast_frames does to a batch
+ * do, and leave to them whatever they do not see through; eth_fast_batch does to a batch
  * what eth_demux does to each of it.  Without this file (--disable-fastpath) Ethernet does
  * the same, slower.  A fast function has no stack frame: every call is the last thing done.
  */
@@ -39,7 +39,7 @@ void eth_fast_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 }
 
 /* Our address, the source and the type in session s's key: 14 bytes. */
-static inline unsigned eth_frames_same(const struct xk_frames *f, const struct link_rep *st,
+static inline unsigned eth_batch_same(const struct xk_batch *f, const struct link_rep *st,
 				       const struct xk_sess *s)
 {
 	static const uint8_t mask[XK_WIDE] = {
@@ -48,15 +48,15 @@ static inline unsigned eth_frames_same(const struct xk_frames *f, const struct l
 
 	memcpy(head, st->mac, 6);
 	xk_put_raw64(head + 6, s->map.key.w[0]);
-	return link_frames_same(f, xk_wide_load(head), xk_wide_load(mask));
+	return link_batch_same(f, xk_wide_load(head), xk_wide_load(mask));
 }
 
-unsigned eth_fast_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
+unsigned eth_fast_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f)
 {
 	struct xk_sess *s = *f->hint;
 	unsigned same = 0;
 
-	if (link_frames_for(up->rep, f, s))
-		same = eth_frames_same(f, link_state(up->rep), s);
-	return xk_frames_on(up, lls, f, s, same, ETH_HDR_LEN, -1);
+	if (link_batch_for(up->rep, f, s))
+		same = eth_batch_same(f, link_state(up->rep), s);
+	return xk_batch_finish(up, lls, f, s, same, ETH_HDR_LEN, -1);
 }

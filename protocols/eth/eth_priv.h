@@ -18,6 +18,6 @@ XK_PLAIN void eth_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 /* eth_fast.c, which is not in every build */
 void eth_fast_push(struct xk_sess *s, struct xk_msg *m);
 void eth_fast_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
-unsigned eth_fast_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);
+unsigned eth_fast_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f);
 
 #endif

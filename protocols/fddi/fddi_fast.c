@@ -4,7 +4,7 @@
  * batch of one connection.
  *
  * It must equal fddi.c: fddi_fast_demux and fddi_fast_push do what fddi_demux and fddi_push
- * do, and leave to them whatever they do not see through; fddi_fast_frames does to a batch
+ * do, and leave to them whatever they do not see through; fddi_fast_batch does to a batch
  * what fddi_demux does to each of it.  Without this file (--disable-fastpath) FDDI does
  * the same, slower.  A fast function has no stack frame: every call is the last thing done.
  */
@@ -45,7 +45,7 @@ void fddi_fast_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 
 /* Frame control but for its priority, our address, the source, the LLC header
  * and the type in session s's key: 21 bytes. */
-static inline unsigned fddi_frames_same(const struct xk_frames *f, const struct link_rep *st,
+static inline unsigned fddi_batch_same(const struct xk_batch *f, const struct link_rep *st,
 					const struct xk_sess *s)
 {
 	static const uint8_t mask[XK_WIDE] = {
@@ -58,15 +58,15 @@ static inline unsigned fddi_frames_same(const struct xk_frames *f, const struct 
 	memcpy(head + FDDI_SRC, key, 6);
 	memcpy(head + FDDI_LLC, fddi_llc_snap, 6);
 	memcpy(head + FDDI_TYPE, key + 6, 2);
-	return link_frames_same(f, xk_wide_load(head), xk_wide_load(mask));
+	return link_batch_same(f, xk_wide_load(head), xk_wide_load(mask));
 }
 
-unsigned fddi_fast_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
+unsigned fddi_fast_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f)
 {
 	struct xk_sess *s = *f->hint;
 	unsigned same = 0;
 
-	if (link_frames_for(up->rep, f, s))
-		same = fddi_frames_same(f, link_state(up->rep), s);
-	return xk_frames_on(up, lls, f, s, same, FDDI_HDR_LEN, -1);
+	if (link_batch_for(up->rep, f, s))
+		same = fddi_batch_same(f, link_state(up->rep), s);
+	return xk_batch_finish(up, lls, f, s, same, FDDI_HDR_LEN, -1);
 }

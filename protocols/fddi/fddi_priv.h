@@ -24,6 +24,6 @@ XK_PLAIN void fddi_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m
 /* fddi_fast.c, which is not in every build */
 void fddi_fast_push(struct xk_sess *s, struct xk_msg *m);
 void fddi_fast_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
-unsigned fddi_fast_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);
+unsigned fddi_fast_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f);
 
 #endif

@@ -9,12 +9,12 @@
 
 #include "runtime/upi/xk_inline.h"
 
-unsigned hop_fast_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
+unsigned hop_fast_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f)
 {
 	unsigned passed = 0;
 
 	if (XK_UNLIKELY(up->demux == hop_burn_demux)) {
-		passed = virt_fast_frames(up, lls, f);
+		passed = virt_fast_batch(up, lls, f);
 		hop_burn(up, passed);
 		return passed;
 	}
@@ -22,5 +22,5 @@ unsigned hop_fast_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_
 		for (unsigned i = 0; i < f->n; i++)
 			if (XK_LIKELY(f->m[i]->len > f->off))
 				f->m[i]->aux = f->m[i]->data[f->off];
-	return virt_fast_frames(up, lls, f);
+	return virt_fast_batch(up, lls, f);
 }

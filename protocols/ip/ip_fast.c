@@ -5,7 +5,7 @@
  *
  * It must equal ip_input.c and ip_output.c: ip_fast_demux and ip_fast_push do what
  * ip_demux and ip_push do, and leave to them whatever they do not see through;
- * ip_fast_frames does to a batch what ip_demux does to each of it.  Without this file
+ * ip_fast_batch does to a batch what ip_demux does to each of it.  Without this file
  * (--disable-fastpath) IP does the same, slower.
  * Checked is what can differ between datagrams of one session (header, length, TTL,
  * checksum): that addresses are legal was settled when the session was made, since
@@ -99,7 +99,7 @@ void ip_fast_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 /* ---- up, a batch of one connection ------------------------------------------------- */
 
 /* One whole datagram of session s, behind f->off bytes?  Padding goes. */
-static inline bool frame_open(const struct xk_sess *s, const struct xk_frames *f, struct xk_msg *x)
+static inline bool frame_open(const struct xk_sess *s, const struct xk_batch *f, struct xk_msg *x)
 {
 	uint32_t length, have = x->len - f->off;
 	struct xk_key k;
@@ -117,7 +117,7 @@ static inline bool frame_open(const struct xk_sess *s, const struct xk_frames *f
  * may not be fragmented) is as good as that one; one that differs in
  * identification and checksum alone needs the sum.
  */
-static inline unsigned frames_open(const struct xk_sess *s, const struct xk_frames *f)
+static inline unsigned frames_open(const struct xk_sess *s, const struct xk_batch *f)
 {
 	const xk_wide whole = xk_wide_load(ip_hdr_whole_mask), same = xk_wide_load(ip_hdr_same_mask);
 	const uint64_t pair = (uint32_t)s->map.key.w[0] + (s->map.key.w[0] >> 32);
@@ -144,12 +144,12 @@ static inline unsigned frames_open(const struct xk_sess *s, const struct xk_fram
 	return i;
 }
 
-unsigned ip_fast_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
+unsigned ip_fast_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f)
 {
 	struct xk_sess *s = *f->hint;
 	unsigned plain = 0;
 
 	if (XK_LIKELY(s->rep == up->rep && s->rcnt > 0))
 		plain = frames_open(s, f);
-	return xk_frames_on(up, lls, f, s, plain, IP_HDR_LEN, (int32_t)f->off);
+	return xk_batch_finish(up, lls, f, s, plain, IP_HDR_LEN, (int32_t)f->off);
 }

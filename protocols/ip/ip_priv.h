@@ -189,6 +189,6 @@ void ip_path_mtu(struct ip_sess *is, uint32_t mtu);
 /* ip_fast.c, which is not in every build */
 void ip_fast_push(struct xk_sess *s, struct xk_msg *m);
 void ip_fast_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
-unsigned ip_fast_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);
+unsigned ip_fast_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f);
 
 #endif

@@ -28,7 +28,7 @@ static inline bool link_pass(struct xk_rep *r, struct xk_msg *m, uint64_t key, u
 
 /* How many frames, from the first one on, begin as `head` does wherever mask
  * has a bit.  Every frame of a run is long enough to look. */
-static inline unsigned link_frames_same(const struct xk_frames *f, xk_wide head, xk_wide mask)
+static inline unsigned link_batch_same(const struct xk_batch *f, xk_wide head, xk_wide mask)
 {
 	xk_wide differ = xk_wide_zero();
 	unsigned i;
@@ -44,7 +44,7 @@ static inline unsigned link_frames_same(const struct xk_frames *f, xk_wide head,
 }
 
 /* May frames of replica r go up through s at once? */
-static inline bool link_frames_for(const struct xk_rep *r, const struct xk_frames *f,
+static inline bool link_batch_for(const struct xk_rep *r, const struct xk_batch *f,
 				   const struct xk_sess *s)
 {
 	return XK_LIKELY(s->rep == r && s->rcnt > 0 && f->off == 0);

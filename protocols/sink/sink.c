@@ -173,20 +173,20 @@ static void sink_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 }
 
 /* Reads and frees all of f; returns the bytes of their descriptors. */
-static uint64_t sink_consume_all(const struct xk_up *up, const struct xk_frames *f)
+static uint64_t sink_consume_all(const struct xk_up *up, const struct xk_batch *f)
 {
 	uint64_t bytes = 0;
 
 	for (unsigned i = 0; i < f->n; i++) {
 		bytes += f->m[i]->tot;
-		xk_frames_settle(f, f->m[i]);
+		xk_batch_materialise(f, f->m[i]);
 		sink_consume(up, f->m[i]);
 	}
 	return bytes;
 }
 
 /* For one session of ours, or for none: counted and freed at once. */
-static unsigned sink_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
+static unsigned sink_demux_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f)
 {
 	struct xk_rep *r = up->rep;
 	struct load_recv *sr = r->state;
@@ -348,7 +348,7 @@ static const struct xk_ops sink_ops = {
 	.init = load_recv_init, .rep_init = sink_rep_init, .rep_fini = load_recv_fini,
 	.start = sink_start, .stop = sink_stop, .rep_start = sink_rep_start, .rep_stop = sink_rep_stop,
 	.open_done = sink_open_done, .close_done = sink_close_done,
-	.demux = sink_demux, .demux_frames = sink_demux_frames, .control = sink_control,
+	.demux = sink_demux, .demux_batch = sink_demux_batch, .control = sink_control,
 };
 
 static const char *const touches[] = { "copy", "line", "none", NULL };

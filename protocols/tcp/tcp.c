@@ -122,7 +122,7 @@ static const struct xk_ops tcp_ops = {
 	.rep_init = tcp_rep_init, .rep_fini = tcp_rep_fini, .rep_stop = tcp_rep_stop,
 	.open = tcp_open, .open_enable = inet_open_enable, .open_disable = inet_open_disable,
 	.open_disable_all = xk_enable_unbind_all,
-	.demux = XK_FAST(tcp_fast_demux, tcp_demux), .demux_frames = XK_FAST(tcp_fast_frames, NULL), .enter = tcp_enter, .control = tcp_control,
+	.demux = XK_FAST(tcp_fast_demux, tcp_demux), .demux_batch = XK_FAST(tcp_fast_batch, NULL), .enter = tcp_enter, .control = tcp_control,
 	.push = XK_FAST(tcp_fast_push, tcp_push), .pop = tcp_pop, .close = tcp_close, .sess_control = tcp_sess_control,
 };
 

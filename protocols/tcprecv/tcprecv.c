@@ -248,13 +248,13 @@ static void recv_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 }
 
 /* Bytes that are looked at, or wanted elsewhere. */
-static unsigned recv_frames_touched(struct load_recv *rr, struct recv_sess *rs, const struct xk_frames *f)
+static unsigned recv_batch_touched(struct load_recv *rr, struct recv_sess *rs, const struct xk_batch *f)
 {
 	for (unsigned i = 0; i < f->n; i++) {
 		struct xk_msg *x = f->m[i];
 		uint32_t part = rs->part;
 
-		xk_frames_settle(f, x);
+		xk_batch_materialise(f, x);
 		recv_count(rr, rs, x->tot);
 		recv_bytes(rr, rs, x, part);
 		xk_msg_free(x);
@@ -264,7 +264,7 @@ static unsigned recv_frames_touched(struct load_recv *rr, struct recv_sess *rs, 
 }
 
 /* In order and of one connection: counted together, freed together. */
-static unsigned recv_demux_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
+static unsigned recv_demux_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f)
 {
 	struct xk_rep *r = up->rep;
 	struct xk_sess *s = stream_own(up);
@@ -273,7 +273,7 @@ static unsigned recv_demux_frames(struct xk_up *up, struct xk_sess *lls, const s
 	if (XK_UNLIKELY(s == NULL || conf_of(r)->rate != 0))
 		return 0;
 	if (XK_UNLIKELY(conf_of(r)->recv.touch != TOUCH_NONE))
-		return recv_frames_touched(r->state, recv_of(s), f);
+		return recv_batch_touched(r->state, recv_of(s), f);
 	xk_count_add(r->npop, f->n);
 	recv_count(r->state, recv_of(s), xk_msg_free_all(f->m, f->n) - (uint64_t)f->off * f->n);
 	return f->n;
@@ -337,7 +337,7 @@ static const struct xk_ops recv_ops = {
 	.init = load_recv_init, .rep_init = recv_rep_init, .rep_fini = load_recv_fini,
 	.start = recv_start, .stop = recv_stop, .rep_start = recv_rep_start, .rep_stop = recv_rep_stop,
 	.open_done = recv_open_done, .close_done = recv_close_done,
-	.demux = recv_demux, .demux_frames = recv_demux_frames, .control = recv_control,
+	.demux = recv_demux, .demux_batch = recv_demux_batch, .control = recv_control,
 };
 
 static const char *const touches[] = { "copy", "line", "none", "verify", NULL };

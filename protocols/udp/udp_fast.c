@@ -5,7 +5,7 @@
  *
  * It must equal udp_input.c and udp_output.c: udp_fast_demux and udp_fast_push do
  * what udp_demux and udp_push do, and leave to them whatever they do not see
- * through; udp_fast_frames does to a batch what udp_demux does to each of it.
+ * through; udp_fast_batch does to a batch what udp_demux does to each of it.
  * Without this file (--disable-fastpath) UDP does the same, slower.
  * No function has a stack frame on the common way: every call is the last thing done.
  */
@@ -110,7 +110,7 @@ static inline bool frame_good(const struct xk_sess *s, const struct xk_msg *x, u
  * How many, from the first one on, are good datagrams of session s.  One whose
  * ports and length are those of the one before needs the sum alone.
  */
-static inline unsigned frames_good(const struct xk_sess *s, const struct xk_frames *f)
+static inline unsigned frames_good(const struct xk_sess *s, const struct xk_batch *f)
 {
 	const size_t off = f->off;
 	uint32_t len = 0;                /* of the frame before, when it was summed in line */
@@ -143,7 +143,7 @@ static inline unsigned frames_good(const struct xk_sess *s, const struct xk_fram
  * Addresses: every message came through lls, whose key they are part of; it is
  * enough to see that the session over lls has those of the first.
  */
-unsigned udp_fast_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
+unsigned udp_fast_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f)
 {
 	struct xk_sess *s = *f->hint;
 	unsigned good = 0;
@@ -151,7 +151,7 @@ unsigned udp_fast_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_
 	if (XK_LIKELY(s->rep == up->rep && s->rcnt > 0 && s->down == lls && f->net >= 0 &&
 		      s->map.key.w[0] == ip_net_pair(f->m[0]->data + f->net)))
 		good = frames_good(s, f);
-	return xk_frames_on(up, lls, f, s, good, UDP_HDR_LEN, f->net);
+	return xk_batch_finish(up, lls, f, s, good, UDP_HDR_LEN, f->net);
 }
 
 /* ---- placement ------------------------------------------------------------------------- */

@@ -72,7 +72,7 @@ void udp_push_nowhere(struct xk_sess *s, struct xk_msg *m);
 /* udp_fast.c, which is not in every build */
 void udp_fast_push(struct xk_sess *s, struct xk_msg *m);
 void udp_fast_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
-unsigned udp_fast_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);
+unsigned udp_fast_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f);
 bool udp_fast_payload(const struct xk_sess *s, const uint8_t *frame, uint32_t len,
 		      struct xk_payload *p);
 

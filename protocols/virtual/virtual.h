@@ -76,9 +76,9 @@ void virt_close_done(struct xk_rep *r, struct xk_sess *lls);
 void virt_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 /* What own sessions receive by: passes m through. */
 void virt_self_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
-/* Frames for an own session (frames_self): pass through as they are.  Of virtual_fast.c, which is
- * not in every build: XK_FAST(virt_fast_frames, NULL). */
-unsigned virt_fast_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);
+/* Frames for an own session (batch_self): pass through as they are.  Of virtual_fast.c, which is
+ * not in every build: XK_FAST(virt_fast_batch, NULL). */
+unsigned virt_fast_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f);
 void virt_push(struct xk_sess *s, struct xk_msg *m);
 void virt_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
 void virt_close(struct xk_sess *s);

@@ -9,11 +9,11 @@
 
 #include "runtime/upi/xk_inline.h"
 
-unsigned virt_fast_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
+unsigned virt_fast_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f)
 {
 	struct xk_sess *s = xk_container_of(up, struct xk_sess, self);
 	const struct virt_rep *v = up->rep->state;
 
 	(void)lls;
-	return up->demux == v->self && s->rcnt > 0 ? xk_pass_frames(s, f) : 0;
+	return up->demux == v->self && s->rcnt > 0 ? xk_pass_batch(s, f) : 0;
 }

@@ -235,8 +235,8 @@ static const struct xk_ops vnet_ops = {
 	.init = vnet_init, .fini = vnet_fini, .rep_init = virt_rep_init, .rep_stop = virt_rep_stop,
 	.open = vnet_open, .open_enable = virt_open_enable, .open_disable = virt_open_disable,
 	.open_disable_all = virt_open_disable_all, .open_done = virt_open_done,
-	.close_done = virt_close_done, .demux = virt_demux, .frames_self = true,
-	.demux_frames = XK_FAST(virt_fast_frames, NULL),
+	.close_done = virt_close_done, .demux = virt_demux, .batch_self = true,
+	.demux_batch = XK_FAST(virt_fast_batch, NULL),
 	.push = virt_push, .pop = virt_pop, .close = virt_close, .control = vnet_control,
 };
 

@@ -67,17 +67,17 @@ static inline unsigned input_sort(struct xk_rep *r, struct xk_msg **m, const uin
 }
 
 /* A run of n, together where they may. */
-static XK_NOINLINE void input_frames(struct xk_up *up, struct xk_sess *s, struct xk_msg **m, unsigned n,
+static XK_NOINLINE void input_batch(struct xk_up *up, struct xk_sess *s, struct xk_msg **m, unsigned n,
 				     bool together)
 {
-	const struct xk_frames f = { m, n, 0, -1, m[0]->hash, m[0]->u.hint, m[0]->vp };
+	const struct xk_batch f = { m, n, 0, -1, m[0]->hash, m[0]->u.hint, m[0]->vp };
 	struct xk_rep *r = s->rep;
-	unsigned done = together ? up->rep->node->proto->ops->demux_frames(up, s, &f) : 0;
+	unsigned done = together ? up->rep->node->proto->ops->demux_batch(up, s, &f) : 0;
 
 	if (XK_UNLIKELY(done < n)) {
 		if (up->demux == upi_hooked_demux && done == 0)
-			done = upi_hooked_frames(up, s, &f);
-		done = xk_frames_singly(up, s, r, &f, done);
+			done = upi_hooked_batch(up, s, &f);
+		done = xk_batch_demux_each(up, s, r, &f, done);
 	}
 	/* Whoever was above the driver has closed it. */
 	for (; XK_UNLIKELY(done < n); done++)
@@ -89,14 +89,14 @@ static inline void input_up(struct xk_rep *r, struct xk_sess *s, struct xk_msg *
 {
 	struct xk_sess **scratch = upi_vp(r->vp)->scratch;
 	struct xk_up *up = s->up;
-	bool takes = xk_takes_frames(up);
+	bool takes = xk_takes_batches(up);
 
 	for (const struct input_run *i = run; i < run + nruns; i++) {
 		if (i->n == 1)
 			up->demux(up, s, m[i->first]);
 		else
 			/* Where the connection is not known each message finds its own way. */
-			input_frames(up, s, m + i->first, i->n, takes && m[i->first]->u.hint != scratch);
+			input_batch(up, s, m + i->first, i->n, takes && m[i->first]->u.hint != scratch);
 	}
 }
 

@@ -40,16 +40,16 @@ static void own_pop(const struct upi_link *l, struct xk_sess *s, struct xk_sess 
 	upi_own_pop(s->rep->node)(s, lls, m, hdr);
 }
 
-static unsigned own_frames(const struct upi_link *l, struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
+static unsigned own_batch(const struct upi_link *l, struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f)
 {
 	const struct xk_ops *ops = up->rep->node->proto->ops;
 
 	(void)l;
-	return ops->demux_frames != NULL ? ops->demux_frames(up, lls, f) : 0;
+	return ops->demux_batch != NULL ? ops->demux_batch(up, lls, f) : 0;
 }
 
 static const struct xk_hook own = {
-	.name = "own", .push = own_push, .pop = own_pop, .demux = own_demux, .frames = own_frames,
+	.name = "own", .push = own_push, .pop = own_pop, .demux = own_demux, .batch = own_batch,
 };
 
 int upi_edge_make(struct xk_node *n)
@@ -78,9 +78,9 @@ void upi_hooked_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, vo
 	upi_next_pop(s->rep->node->edge->at[UPI_ABOVE], s, lls, m, hdr);
 }
 
-unsigned upi_hooked_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
+unsigned upi_hooked_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f)
 {
-	return upi_next_frames(up->rep->node->edge->at[UPI_BELOW], up, lls, f);
+	return upi_next_batch(up->rep->node->edge->at[UPI_BELOW], up, lls, f);
 }
 
 void upi_hooked_input(const struct xk_node *n, struct xk_msg *const *m, unsigned count)

@@ -58,7 +58,7 @@ struct xk_hook {
 	void (*demux)(const struct upi_link *l, struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 	/* A run from the edge, as demux of each.  Returns how many were consumed, 0: each is to go by itself, as
 	 * where this is unset and demux is not. */
-	unsigned (*frames)(const struct upi_link *l, struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);
+	unsigned (*batch)(const struct upi_link *l, struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f);
 	/* Looks at frames that come in at device n; they stay with the caller. */
 	void (*input)(const struct xk_node *n, struct xk_msg *const *m, unsigned count);
 
@@ -108,7 +108,7 @@ void upi_hook_resolve(struct xk_node *n);
 void upi_hooked_push(struct xk_sess *s, struct xk_msg *m);
 void upi_hooked_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 void upi_hooked_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
-unsigned upi_hooked_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);
+unsigned upi_hooked_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f);
 void upi_hooked_call(struct upi_call *c);
 void upi_hooked_back(const struct upi_call *c);
 void upi_hooked_change(const struct xk_node *n);
@@ -178,15 +178,15 @@ static inline void upi_next_pop(const struct upi_link *l, struct xk_sess *s, str
 	h->pop(l, s, lls, m, hdr);
 }
 
-static inline unsigned upi_next_frames(const struct upi_link *l, struct xk_up *up, struct xk_sess *lls,
-				       const struct xk_frames *f)
+static inline unsigned upi_next_batch(const struct upi_link *l, struct xk_up *up, struct xk_sess *lls,
+				       const struct xk_batch *f)
 {
 	const struct xk_hook *h;
 
 	do
 		h = upi_hook_at(++l);
 	while (h == NULL || h->demux == NULL);
-	return h->frames != NULL ? h->frames(l, up, lls, f) : 0;
+	return h->batch != NULL ? h->batch(l, up, lls, f) : 0;
 }
 
 #endif

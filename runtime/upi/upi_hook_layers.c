@@ -28,7 +28,7 @@
  * belongs to the layer of what is below it. */
 static bool has_own_self(const struct xk_node *n)
 {
-	return n->proto->as_below || n->proto->ops->frames_self;
+	return n->proto->as_below || n->proto->ops->batch_self;
 }
 
 /* Where n belongs by what it offers: device and link, network, transport, all above. */

@@ -141,7 +141,7 @@ int xk_threads_check(const struct xk_node *n, struct xk_errs *e)
 /* ---- frames ------------------------------------------------------------------------------ */
 
 struct frame_job { const struct upi_link *l; struct xk_up *up; struct xk_sess *lls; struct xk_msg *m; };
-struct frames_job { const struct upi_link *l; struct xk_up *up; struct xk_sess *lls; const struct xk_frames *f; };
+struct batch_job { const struct upi_link *l; struct xk_up *up; struct xk_sess *lls; const struct xk_batch *f; };
 
 static unsigned frame_unit(void *arg, unsigned n)
 {
@@ -153,10 +153,10 @@ static unsigned frame_unit(void *arg, unsigned n)
 
 static unsigned frames_unit(void *arg, unsigned n)
 {
-	const struct frames_job *j = arg;
+	const struct batch_job *j = arg;
 
 	(void)n;
-	return upi_next_frames(j->l, j->up, j->lls, j->f);
+	return upi_next_batch(j->l, j->up, j->lls, j->f);
 }
 
 static void thread_demux(const struct upi_link *l, struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
@@ -170,17 +170,17 @@ static void thread_demux(const struct upi_link *l, struct xk_up *up, struct xk_s
 		upi_next_demux(l, up, lls, m);
 }
 
-static unsigned thread_frames(const struct upi_link *l, struct xk_up *up, struct xk_sess *lls,
-			      const struct xk_frames *f)
+static unsigned thread_batch(const struct upi_link *l, struct xk_up *up, struct xk_sess *lls,
+			      const struct xk_batch *f)
 {
 	struct xk_ult *t = thread_at_end(f->hint[UPI_FLOW_END], up->rep->vp);
-	struct frames_job j = { l, up, lls, f };
+	struct batch_job j = { l, up, lls, f };
 
 	return t != NULL ? xk_ult_call(t, frames_unit, &j, f->n) : 0;
 }
 
 static const struct xk_hook threads = {
-	.name = "threads", .demux = thread_demux, .frames = thread_frames,
+	.name = "threads", .demux = thread_demux, .batch = thread_batch,
 	.announce = thread_announce, .withdraw = thread_withdraw,
 };
 

@@ -10,7 +10,7 @@
  * drops it, unchanged; the ring is as it was, for nobody looks there yet.
  *
  * Runs stay together: the message of a placed frame is two segments, the first of
- * which says the length of both for as long as it is in a run (struct xk_frames).
+ * which says the length of both for as long as it is in a run (struct xk_batch).
  * Invariant: CSUM_OK is said of a placed frame whose sum was right, or that the driver
  * vouches for.
  */

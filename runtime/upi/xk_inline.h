@@ -133,26 +133,26 @@ static inline struct xk_sess *xk_dup_inline(struct xk_sess *s)
 }
 
 
-/* ---- frames: runs of one connection, a layer at a time ---- */
+/* ---- batches: frames of one connection, a layer at a time ---- */
 
 /* Gives the messages of f from the one numbered `from` to up, one by one, for as
  * long as lls, a session of r, is held: the one before may have ended what is
  * above, and so lls.  Returns how many of f were consumed. */
-unsigned xk_frames_singly(struct xk_up *up, struct xk_sess *lls, const struct xk_rep *r, const struct xk_frames *f,
-			  unsigned from);
-/* xk_pass_frames to whoever takes no frames. */
-unsigned xk_pass_settled(struct xk_sess *s, const struct xk_frames *f);
+unsigned xk_batch_demux_each(struct xk_up *up, struct xk_sess *lls, const struct xk_rep *r,
+			     const struct xk_batch *f, unsigned from);
+/* xk_pass_batch to whoever takes no batches. */
+unsigned xk_batch_pass_each(struct xk_sess *s, const struct xk_batch *f);
 
 /*
- * x leaves its run: its descriptor becomes what one message's would be here.
+ * x leaves its batch: its descriptor becomes what one message's would be here.
  *
  * A message whose payload a driver has placed elsewhere (xk_ddp.h) has it in a
- * second segment; until it is settled, len of the first counts both.  So a layer
- * reads its own header at data + off, a wide word of XK_WIDE bytes if it likes, and settles
- * before it reads behind those of the transport.  Such messages are longer than 128 bytes
+ * second segment; until it is materialised, len of the first counts both.  So a layer
+ * reads its own header at data + off, a wide word of XK_WIDE bytes if it likes, and
+ * materialises the descriptor before it reads behind those of the transport.  Such messages are longer than 128 bytes
  * from the transport's header on.
  */
-static inline void xk_frames_settle(const struct xk_frames *f, struct xk_msg *x)
+static inline void xk_batch_materialise(const struct xk_batch *f, struct xk_msg *x)
 {
 	uint8_t *p = x->data;
 
@@ -167,11 +167,11 @@ static inline void xk_frames_settle(const struct xk_frames *f, struct xk_msg *x)
 	x->u.hint = f->hint;
 }
 
-static inline bool xk_takes_frames(const struct xk_up *up)
+static inline bool xk_takes_batches(const struct xk_up *up)
 {
 	const struct xk_ops *ops = up->rep->ops;
 
-	return ops->demux_frames != NULL && (up->demux == ops->demux || ops->frames_self);
+	return ops->demux_batch != NULL && (up->demux == ops->demux || ops->batch_self);
 }
 
 /*
@@ -180,34 +180,34 @@ static inline bool xk_takes_frames(const struct xk_up *up)
  * changed s on the way (the rest is as it was given).  The caller has seen that
  * s is held.  A hook, or a demux of its own, sees every message.
  */
-static inline unsigned xk_pass_frames(struct xk_sess *s, const struct xk_frames *f)
+static inline unsigned xk_pass_batch(struct xk_sess *s, const struct xk_batch *f)
 {
 	struct xk_up *up = s->up;
 	struct xk_rep *r = s->rep;
 	unsigned done;
 
 	xk_sess_check(s);
-	if (XK_UNLIKELY(!xk_takes_frames(up)))
-		return xk_pass_settled(s, f);
-	done = up->rep->ops->demux_frames(up, s, f);
+	if (XK_UNLIKELY(!xk_takes_batches(up)))
+		return xk_batch_pass_each(s, f);
+	done = up->rep->ops->demux_batch(up, s, f);
 	xk_count_add(r->npop, done);
-	return done != 0 ? done : xk_pass_settled(s, f);
+	return done != 0 ? done : xk_batch_pass_each(s, f);
 }
 
 /*
- * The end of a demux_frames: the first n of f, whose headers of hdr bytes are
+ * The end of a demux_batch: the first n of f, whose headers of hdr bytes are
  * proven to be those of s, go up through s, all others one by one to up.  Returns
  * how many were consumed: fewer than f->n when lls was closed on the way.
  */
-static inline unsigned xk_frames_on(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f,
-				    struct xk_sess *s, unsigned n, uint32_t hdr, int32_t net)
+static inline unsigned xk_batch_finish(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f,
+				       struct xk_sess *s, unsigned n, uint32_t hdr, int32_t net)
 {
-	struct xk_frames on = { f->m, n, f->off + hdr, net, f->hash, f->hint + 1, f->vp };
+	struct xk_batch on = { f->m, n, f->off + hdr, net, f->hash, f->hint + 1, f->vp };
 	const struct xk_rep *r = lls->rep;
-	unsigned done = n != 0 ? xk_pass_frames(s, &on) : 0;
+	unsigned done = n != 0 ? xk_pass_batch(s, &on) : 0;
 
 	if (XK_UNLIKELY(done < f->n))
-		done = xk_frames_singly(up, lls, r, f, done);
+		done = xk_batch_demux_each(up, lls, r, f, done);
 	return done;
 }
 

@@ -25,12 +25,12 @@
 #include "runtime/msg/xk_msg.h"
 
 /* Changes with the layout of anything in this header: tests/build/abi.txt has it on record. */
-#define XK_ABI 10u
+#define XK_ABI 11u
 #define XK_DOWN_MAX    8
 #define XK_DROPS_MAX   40
 #define XK_COUNTS_MAX  32
 
-struct xk_demux; struct xk_errs; struct xk_flow; struct xk_frames; struct xk_log; struct xk_node;
+struct xk_demux; struct xk_errs; struct xk_flow; struct xk_batch; struct xk_log; struct xk_node;
 struct xk_parts; struct xk_rep; struct xk_review; struct xk_sess; struct xk_up; struct xk_view;
 struct xk_vp; struct xk_wheel;
 
@@ -80,10 +80,10 @@ struct xk_ops {
 	int  (*open_done)(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type);
 	void (*close_done)(struct xk_rep *r, struct xk_sess *lls);
 	xk_demux_fn demux;                /* up path, up->rep is the replica */
-	/* Optional, for speed alone: demux of a run of messages of one connection (xk_batch.h); with
-	 * frames_self it serves sessions' self, too. */
-	unsigned (*demux_frames)(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);
-	bool frames_self;
+	/* Optional, for speed alone: demux of a batch of messages of one connection (xk_batch.h); with
+	 * batch_self it serves sessions' self, too. */
+	unsigned (*demux_batch)(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f);
+	bool batch_self;
 	/* Takes a message from the VP's inbox that another VP, or xk_defer, put there. */
 	void (*enter)(struct xk_rep *r, struct xk_msg *m);
 	/* Result: bytes written to buf, or negative.  Check len before writing. */

@@ -16,7 +16,7 @@
 
 #define MOST 64u                 /* brought in one go; the rest is left in inboxes */
 
-static void enter_and_run(const struct xk_batch *b, xk_ns now)
+static void enter_and_run(const struct xk_handoff *b, xk_ns now)
 {
 	struct xk_vp *vp = b->to;
 	bool kick;
@@ -33,7 +33,7 @@ static void enter_and_run(const struct xk_batch *b, xk_ns now)
 }
 
 /* A full inbox is waited for like a lock: nothing is dropped that can be run. */
-static void bring(const struct xk_vpset *set, const struct xk_batch *b, bool leave, xk_ns now)
+static void bring(const struct xk_vpset *set, const struct xk_handoff *b, bool leave, xk_ns now)
 {
 	if (!leave && xk_vp_trylock(b->to)) {
 		enter_and_run(b, now);
@@ -47,12 +47,12 @@ static void bring(const struct xk_vpset *set, const struct xk_batch *b, bool lea
 
 void xk_vp_carry(struct xk_vpset *set, xk_ns now)
 {
-	struct xk_batches *carry = xk_vp_batches();
+	struct xk_handoffs *carry = xk_vp_handoffs();
 
 	for (unsigned done = 0; carry->n != 0; done++) {
-		struct xk_batch b = carry->of[carry->first];
+		struct xk_handoff b = carry->of[carry->first];
 
-		carry->first = (carry->first + 1) % XK_BATCHES;
+		carry->first = (carry->first + 1) % XK_HANDOFFS;
 		carry->n--;
 		bring(set, &b, done >= MOST, now);
 	}

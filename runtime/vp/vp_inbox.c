@@ -10,11 +10,11 @@
  */
 #include "runtime/vp/vp_priv.h"
 
-static _Thread_local struct xk_batches batches __attribute__((tls_model("initial-exec")));
+static _Thread_local struct xk_handoffs handoffs __attribute__((tls_model("initial-exec")));
 
-struct xk_batches *xk_vp_batches(void)
+struct xk_handoffs *xk_vp_handoffs(void)
 {
-	return &batches;
+	return &handoffs;
 }
 
 static void msgs_free(struct xk_msg *m)
@@ -58,11 +58,11 @@ static bool brings(const struct xk_vpset *set)
 /* For xk_vp_carry, when the thread has left; false: it has too many. */
 static bool bring(struct xk_vp *to, struct xk_msg *newest, struct xk_msg *oldest, uint32_t n)
 {
-	struct xk_batches *b = &batches;
+	struct xk_handoffs *b = &handoffs;
 
-	if (b->n == XK_BATCHES)
+	if (b->n == XK_HANDOFFS)
 		return false;
-	b->of[(b->first + b->n++) % XK_BATCHES] = (struct xk_batch){ to, newest, oldest, n };
+	b->of[(b->first + b->n++) % XK_HANDOFFS] = (struct xk_handoff){ to, newest, oldest, n };
 	return true;
 }
 

@@ -133,13 +133,13 @@ static inline void vp_take_inbox(struct xk_vp *vp)
 	xk_store_relaxed(&vp->inbox_taken, vp->inbox_taken + n);
 }
 
-/* Batches that the calling thread will bring to their VPs itself, by xk_vp_carry. */
-#define XK_BATCHES 32u
-struct xk_batch { struct xk_vp *to; struct xk_msg *newest, *oldest; uint32_t n; };
-struct xk_batches { unsigned first, n; struct xk_batch of[XK_BATCHES]; };
+/* Handoffs that the calling thread will bring to their VPs itself, by xk_vp_carry. */
+#define XK_HANDOFFS 32u
+struct xk_handoff { struct xk_vp *to; struct xk_msg *newest, *oldest; uint32_t n; };
+struct xk_handoffs { unsigned first, n; struct xk_handoff of[XK_HANDOFFS]; };
 /* A function, because gcc's check for null of another file's thread-local variable is spoilt by what
  * the linker makes of its address. */
-struct xk_batches *xk_vp_batches(void);
+struct xk_handoffs *xk_vp_handoffs(void);
 
 /* vp_carry.c: brings them, and what comes of it.  Inside no VP. */
 void xk_vp_carry(struct xk_vpset *set, xk_ns now);

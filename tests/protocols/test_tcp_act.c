@@ -438,7 +438,7 @@ static void run(const struct tf_out *syn, struct xk_sess *s, uint32_t first, uns
 	struct xk_sess *hint[2] = { s, &xk_sess_none };
 	struct xk_rep *r = pf_rep(&f, "tcp", 0);
 	struct xk_msg *m[32];
-	struct xk_frames run = { m, n, 14 + 20, 14, 1, hint, 0 };
+	struct xk_batch run = { m, n, 14 + 20, 14, 1, hint, 0 };
 
 	pf_enter(&f, 0);
 	for (unsigned i = 0; i < n; i++) {
@@ -449,10 +449,10 @@ static void run(const struct tf_out *syn, struct xk_sess *s, uint32_t first, uns
 		memset(d, 0xee, 14);
 		m[i] = pf_msg(d, 14 + tf_datagram(d + 14, &g));
 	}
-	if (r->node->proto->ops->demux_frames != NULL)
-		CU_ASSERT_EQUAL(r->node->proto->ops->demux_frames(&r->up, s->down, &run), n);
-	for (unsigned i = 0; i < n && r->node->proto->ops->demux_frames == NULL; i++) {
-		xk_frames_settle(&run, m[i]);
+	if (r->node->proto->ops->demux_batch != NULL)
+		CU_ASSERT_EQUAL(r->node->proto->ops->demux_batch(&r->up, s->down, &run), n);
+	for (unsigned i = 0; i < n && r->node->proto->ops->demux_batch == NULL; i++) {
+		xk_batch_materialise(&run, m[i]);
 		r->up.demux(&r->up, s->down, m[i]);
 	}
 	pf_leave(&f, 0);

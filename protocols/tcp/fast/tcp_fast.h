@@ -16,10 +16,10 @@
 #include "protocols/tcp/sess/tcp_sess.h"
 #include "runtime/upi/xk_batch.h"
 
-/* The operations demux, demux_frames and push. */
+/* The operations demux, demux_batch and push. */
 void tcp_fast_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 /* Of one connection's segments those that are its next data, together. */
-unsigned tcp_fast_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f);
+unsigned tcp_fast_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f);
 void tcp_fast_push(struct xk_sess *s, struct xk_msg *m);
 bool tcp_fast_payload(const struct xk_sess *s, const uint8_t *frame, uint32_t len, struct xk_payload *p);
 /* Is m, its sum good, for ts and as predicted?  Then it is done with. */

@@ -7,7 +7,7 @@
  * PSH: after the first one, which is examined field by field, each is compared
  * with the one before in 32 bytes at once, its number with where that one ended,
  * and its checksum is judged.  No descriptor is written, no header taken off: that
- * is one addition for the run (struct xk_frames).  The first segment that is
+ * is one addition for the run (struct xk_batch).  The first segment that is
  * anything else ends the run; it and all behind it go one by one.
  *
  * rcv_nxt moves before bytes go up.  A run is one event for acknowledgement: as many
@@ -81,7 +81,7 @@ static inline bool run_sum(struct xk_msg *x, const uint8_t *p, uint32_t n, uint6
 	       (flags & XK_MSG_CSUM_IGNORE);
 }
 
-static inline bool run_marked(const struct run *r, const struct xk_frames *f, const struct xk_msg *x)
+static inline bool run_marked(const struct run *r, const struct xk_batch *f, const struct xk_msg *x)
 {
 	return XK_UNLIKELY(r->ecn) && (x->data[f->net + 1] & 3) == 3;
 }
@@ -99,7 +99,7 @@ static inline bool run_stamp(const struct tcp_cb *cb, struct run *r, const uint8
 }
 
 /* Is x the next data, whatever came before?  Field by field; then so is what is like it. */
-static XK_APART bool run_other(const struct tcp_sess *ts, struct run *r, const struct xk_frames *f, struct xk_msg *x)
+static XK_APART bool run_other(const struct tcp_sess *ts, struct run *r, const struct xk_batch *f, struct xk_msg *x)
 {
 	const uint8_t *p = x->data + f->off;
 
@@ -126,7 +126,7 @@ static XK_APART bool run_other(const struct tcp_sess *ts, struct run *r, const s
 
 /* Those of f from number i on that are like the one before, each behind it; the number
  * of the first that is not. */
-static inline unsigned run_same(const struct tcp_sess *ts, struct run *r, const struct xk_frames *f, unsigned i)
+static inline unsigned run_same(const struct tcp_sess *ts, struct run *r, const struct xk_batch *f, unsigned i)
 {
 	const uint32_t len = r->len, take = r->take, first = i;
 	const xk_wide like = r->like, mask = r->mask;
@@ -153,7 +153,7 @@ static inline unsigned run_same(const struct tcp_sess *ts, struct run *r, const 
 }
 
 /* How many of f, from the first on, are the next data of ts, each behind the one before. */
-static inline unsigned run_open(const struct tcp_sess *ts, struct run *r, const struct xk_frames *f)
+static inline unsigned run_open(const struct tcp_sess *ts, struct run *r, const struct xk_batch *f)
 {
 	unsigned i = 0;
 
@@ -180,10 +180,10 @@ static inline void run_note(struct tcp_sess *ts, const struct run *r, unsigned n
 
 /* Those of f from number i on, one by one; what the holder closes in the middle of
  * comes after the close. */
-static XK_NOINLINE void run_up_singly(struct tcp_sess *ts, const struct xk_frames *f, unsigned i)
+static XK_NOINLINE void run_up_singly(struct tcp_sess *ts, const struct xk_batch *f, unsigned i)
 {
 	for (; i < f->n && tcp_held(ts) && tcp_cb(ts)->state != TCP_S_CLOSED; i++) {
-		xk_frames_settle(f, f->m[i]);
+		xk_batch_materialise(f, f->m[i]);
 		xk_demux(&ts->s, f->m[i]);
 	}
 	if (i < f->n && tcp_cb(ts)->state != TCP_S_CLOSED)
@@ -193,20 +193,20 @@ static XK_NOINLINE void run_up_singly(struct tcp_sess *ts, const struct xk_frame
 }
 
 /* The payload of the first n of f goes up. */
-static inline void run_up(struct tcp_sess *ts, const struct xk_frames *f, unsigned n, uint32_t hlen)
+static inline void run_up(struct tcp_sess *ts, const struct xk_batch *f, unsigned n, uint32_t hlen)
 {
-	struct xk_frames on = { f->m, n, f->off + hlen, f->net, f->hash, f->hint + 1, f->vp };
+	struct xk_batch on = { f->m, n, f->off + hlen, f->net, f->hash, f->hint + 1, f->vp };
 	struct xk_up *up = ts->s.up;
 	unsigned done = 0;
 
-	if (XK_LIKELY(xk_takes_frames(up)))
-		done = up->rep->node->proto->ops->demux_frames(up, &ts->s, &on);
+	if (XK_LIKELY(xk_takes_batches(up)))
+		done = up->rep->node->proto->ops->demux_batch(up, &ts->s, &on);
 	if (XK_UNLIKELY(done < n))
 		run_up_singly(ts, &on, done);
 }
 
 /* n segments in order: acknowledged once, when there were enough. */
-static inline void run_done(struct tcp_sess *ts, const struct run *r, const struct xk_frames *f, unsigned n)
+static inline void run_done(struct tcp_sess *ts, const struct run *r, const struct xk_batch *f, unsigned n)
 {
 	struct tcp_cb *cb = tcp_cb(ts);
 	struct tcp_env e = tcp_env(ts->s.rep);
@@ -223,7 +223,7 @@ static inline void run_done(struct tcp_sess *ts, const struct run *r, const stru
 		tcp_timer_sync(ts);
 }
 
-static inline void run_pass(struct tcp_sess *ts, const struct run *r, const struct xk_frames *f, unsigned n)
+static inline void run_pass(struct tcp_sess *ts, const struct run *r, const struct xk_batch *f, unsigned n)
 {
 	tcp_pop_begin(ts);
 	run_done(ts, r, f, n);
@@ -233,13 +233,13 @@ static inline void run_pass(struct tcp_sess *ts, const struct run *r, const stru
 /* The first `good` of f are a run of ts, the others go one by one.  A segment may end
  * the connection, and with it the session below: that one is held meanwhile. */
 static XK_NOINLINE unsigned run_mixed(struct xk_up *up, struct xk_sess *lls, struct tcp_sess *ts, const struct run *r,
-				      const struct xk_frames *f, unsigned good)
+				      const struct xk_batch *f, unsigned good)
 {
 	xk_dup(lls);
 	if (good != 0)
 		run_pass(ts, r, f, good);
 	for (unsigned i = good; i < f->n; i++) {
-		xk_frames_settle(f, f->m[i]);
+		xk_batch_materialise(f, f->m[i]);
 		up->demux(up, lls, f->m[i]);
 	}
 	xk_close(lls);
@@ -251,13 +251,13 @@ static XK_NOINLINE unsigned run_mixed(struct xk_up *up, struct xk_sess *lls, str
  * enough to see that the session over lls has those of the first.
  */
 static inline bool run_is_of(const struct xk_sess *s, const struct xk_up *up, const struct xk_sess *lls,
-			     const struct xk_frames *f)
+			     const struct xk_batch *f)
 {
 	return s->rep == up->rep && s->down == lls && f->net >= 0 && !tcp_is_compressed((const struct tcp_sess *)(const void *)s) &&
 	       s->map.key.w[0] == ip_net_pair(f->m[0]->data + f->net) && tcp_held((const struct tcp_sess *)(const void *)s);
 }
 
-unsigned tcp_fast_frames(struct xk_up *up, struct xk_sess *lls, const struct xk_frames *f)
+unsigned tcp_fast_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f)
 {
 	struct xk_sess *s = *f->hint;
 	unsigned good = 0;

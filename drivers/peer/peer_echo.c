@@ -168,7 +168,8 @@ static int echo_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 static const struct xk_ops echo_ops = { .control = echo_control };
 
 static const struct xk_param echo_params[] = {
-	{ .name = "mac", .type = XK_P_MAC, .doc = "link address that frames come from", .offset = offsetof(struct echo_conf, mac) },
+	{ .name = "mac", .type = XK_P_MAC, .doc = "link address that frames come from",
+	  .offset = offsetof(struct echo_conf, mac) },
 	XK_PARAM_END
 };
 
@@ -176,7 +177,8 @@ static const char *const echo_drops[] = { "not_reflected", NULL };
 
 const struct xk_proto xk_proto_peer_echo = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "peer_echo",
-	.doc = "at the far end of a wire in memory: sends frames back with their addresses and ports exchanged",
+	.doc = "at the far end of a wire in memory: "
+	       "sends frames back with their addresses and ports exchanged",
 	.is_driver = true, .ops = &echo_ops, .offers = "peer", .params = echo_params,
 	.conf_size = sizeof(struct echo_conf), .rep_size = sizeof(struct mem_rep *), .drops = echo_drops,
 };

@@ -85,7 +85,8 @@ bool peer_lead_fault(const char *lead, uint64_t size, char *why, size_t n)
 		snprintf(why, n, "lead needs pairs of hexadecimal digits, at most %u of them, as in \"00000080\"",
 			 PEER_LEAD_MAX);
 	else if ((uint64_t)bytes > size)
-		snprintf(why, n, "lead has more bytes than the payload, whose size is %llu", (unsigned long long)size);
+		snprintf(why, n, "lead has more bytes than the payload, whose size is %llu",
+			 (unsigned long long)size);
 	return bytes < 0 || (uint64_t)bytes > size;
 }
 
@@ -101,6 +102,6 @@ int peer_fits(struct mem_fits *f, uint64_t size, uint32_t headers)
 
 void peer_no_memory(const struct xk_rep *r, struct xk_errs *e, uint64_t conns)
 {
-	xk_node_error(r->node, e, "not enough memory for the frames of %llu connections (fewer connections, a smaller "
-		      "rxcold or a higher memory limit)", (unsigned long long)conns);
+	xk_node_error(r->node, e, "not enough memory for the frames of %llu connections (fewer "
+		      "connections, a smaller rxcold or a higher memory limit)", (unsigned long long)conns);
 }

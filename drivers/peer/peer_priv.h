@@ -19,8 +19,10 @@ extern const char *const peer_rxbufs[], *const peer_csums[], *const peer_places[
 
 /* ORDER of the names in each descriptor's counts: of datagrams, of TCP. */
 enum { PEER_N_SUNK, PEER_N_SUNK_BYTES, PEER_N_MADE };
-enum { PEER_TCP_N_OPENED, PEER_TCP_N_CLOSED, PEER_TCP_N_SUNK, PEER_TCP_N_SUNK_BYTES, PEER_TCP_N_ACKS,
-       PEER_TCP_N_MADE = PEER_TCP_N_SUNK };
+enum {
+	PEER_TCP_N_OPENED, PEER_TCP_N_CLOSED, PEER_TCP_N_SUNK, PEER_TCP_N_SUNK_BYTES, PEER_TCP_N_ACKS,
+	PEER_TCP_N_MADE = PEER_TCP_N_SUNK
+};
 /* Who reflects, and who makes frames at a rate, has one reason to drop. */
 enum { PEER_DROP_NOT_REFLECTED = XK_DROP_FIRST, PEER_DROP_MISSED = XK_DROP_FIRST };
 

@@ -57,10 +57,11 @@ struct peer_tcp_conf {
 };
 
 #define PEER_TCP_PARAM(field, t, d, text, ...) \
-	{ .name = #field, .type = t, .def = d, .doc = text, .offset = offsetof(struct peer_tcp_conf, field), ##__VA_ARGS__ }
+	{ .name = #field, .type = t, .def = d, .doc = text, \
+	  .offset = offsetof(struct peer_tcp_conf, field), ##__VA_ARGS__ }
 #define PEER_TCP_IDLE_PARAMS \
-	PEER_TCP_PARAM(idle, XK_P_UINT, "0", "peers besides, who connect to idle_port of 'to' and are silent", \
-		       .max = "16777216"), \
+	PEER_TCP_PARAM(idle, XK_P_UINT, "0", \
+	  "peers besides, who connect to idle_port of 'to' and are silent", .max = "16777216"), \
 	PEER_TCP_PARAM(idle_port, XK_P_PORT, "9", "where silent peers connect to", .min = "1")
 
 /* Replica state. */

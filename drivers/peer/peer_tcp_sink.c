@@ -258,12 +258,15 @@ static const struct xk_ops sink_ops = {
 };
 
 static const struct xk_param sink_params[] = {
-	PEER_TCP_PARAM(window, XK_P_SIZE, "64KiB", "receive window that is offered", .min = "1KiB", .max = "1GiB"),
-	PEER_TCP_PARAM(ack_every, XK_P_UINT, "2", "segments that are acknowledged together", .min = "1", .max = "64"),
+	PEER_TCP_PARAM(window, XK_P_SIZE, "64KiB",
+	  "receive window that is offered", .min = "1KiB", .max = "1GiB"),
+	PEER_TCP_PARAM(ack_every, XK_P_UINT, "2",
+	  "segments that are acknowledged together", .min = "1", .max = "64"),
 	PEER_TCP_PARAM(mac, XK_P_MAC, NULL, "link address that frames come from"),
 	PEER_TCP_IDLE_PARAMS,
 	PEER_TCP_PARAM(to, XK_P_IPV4, NULL, "address that silent peers connect to"),
-	PEER_TCP_PARAM(from, XK_P_IPV4, "10.0.0.2", "silent peers have addresses from this one + 65536 on"),
+	PEER_TCP_PARAM(from, XK_P_IPV4, "10.0.0.2",
+	  "silent peers have addresses from this one + 65536 on"),
 	XK_PARAM_END
 };
 
@@ -272,7 +275,8 @@ static const char *const sink_counts[] = { "opened", "closed", "sunk", "sunk_byt
 
 const struct xk_proto xk_proto_peer_tcp_sink = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "peer_tcp_sink",
-	.doc = "at the far end of a wire in memory: accepts TCP connections, swallows and acknowledges their data",
+	.doc = "at the far end of a wire in memory: "
+	       "accepts TCP connections, swallows and acknowledges their data",
 	.is_driver = true, .ops = &sink_ops, .offers = "peer", .params = sink_params,
 	.conf_size = sizeof(struct peer_tcp_conf), .rep_size = sizeof(struct peer_tcp),
 	.check = sink_check, .drops = sink_drops, .counts = sink_counts,

@@ -70,7 +70,7 @@ static enum goal_fault offered(struct goals *g, const struct goal_side *s, doubl
 	j = goal_run(g, &with, g->time, "--vps", why);
 	messages = bench_number_of(j, "messages");
 	*ns = messages > 0 ? worker_cpu(j) / messages : 0;
-	*lost = s->peer_arg != NULL ? lost_at(j, "device", s->peer_arg) : lost_in_inboxes(j);
+	*lost = s->peer_arg != NULL ? lost_at(j, "peer_source", s->peer_arg) : lost_in_inboxes(j);
 	json_decref(j);
 	if (j == NULL)
 		return SIDE_FAILED;

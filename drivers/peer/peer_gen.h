@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * peer_gen.h - the generator of peer_source: connections' templates, and frames made of them.
+ */
+#ifndef XK_PEER_GEN_H
+#define XK_PEER_GEN_H
+
+#include "drivers/peer/peer_priv.h"
+
+struct peer_gen_conf {
+	uint64_t conns, size, burst, count, rate, ring, rxcold, ports;
+	uint32_t from, to;
+	uint16_t from_port, port;
+	uint8_t  mac[6];
+	unsigned checksum, rxbuf, place;
+	char    *lead;
+	bool     mix;
+};
+
+/* A template: the line that a frame begins with. */
+struct peer_gen_conn { uint8_t hdr[XK_CACHELINE]; } XK_ALIGNED;
+
+/* Replica state. */
+struct peer_gen {
+	struct mem_rep *mr;               /* the wire */
+	struct xk_rep  *rep;
+	struct peer_gen_conn *conn;       /* [nconn], the templates */
+	xk_counter *made, *bytes;         /* [nconn], for XK_CTL_PEER_COUNTS */
+	uint64_t   *left, *no;            /* [nconn]: frames to make; number in the graph */
+	uint32_t  nconn, live;            /* live: connections with frames left */
+	uint32_t  stride, ahead;          /* to the next connection; to the one to fetch */
+	uint32_t  turn;                   /* whose unit it is ... */
+	uint32_t  unit_left;              /* ... and what is left of it */
+	uint32_t  frame;                  /* bytes of each */
+	uint32_t  hdr_len;
+	uint8_t   flags;
+	struct peer_cold cold;
+	/* open loop */
+	uint64_t  rate;                   /* frames per second of this replica, 0: no limit */
+	xk_ns     start;
+	uint64_t  produced;
+	struct xk_timer timer;
+	void     *block;                  /* what conn was cut from */
+};
+
+static inline const struct peer_gen_conf *peer_gen_conf(const struct peer_gen *g) { return g->rep->conf; }
+
+/* From rep_init, and when the templates are made. */
+void peer_gen_init(struct xk_rep *r);
+void peer_gen_strides(struct peer_gen *g, bool mix);
+/* The wire's task; the second where I/O threads read the devices. */
+unsigned peer_gen_run(struct xk_task *t, unsigned budget);
+unsigned peer_gen_run_carried(struct xk_task *t, unsigned budget);
+
+#endif

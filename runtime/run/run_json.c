@@ -261,10 +261,10 @@ static json_t *samples_json(const struct xk_run_result *r)
 	return a;
 }
 
-static json_t *doubts_json(const struct xk_run_result *r)
+static json_t *warnings_json(const struct xk_run_result *r)
 {
-	char text[XK_RUN_DOUBTS][XK_RUN_DOUBT_LEN];
-	unsigned n = xk_run_doubts(r, text);
+	char text[XK_RUN_WARNINGS][XK_RUN_WARNING_LEN];
+	unsigned n = xk_run_warnings(r, text);
 	json_t *a = json_array();
 
 	for (unsigned i = 0; i < n; i++)
@@ -300,7 +300,7 @@ static json_t *run_json(const struct xk_run_result *r, bool per_vp, bool per_con
 	json_object_set_new(j, "workers", workers_json(r));
 	json_object_set_new(j, "locks", locks_json(r));
 	json_object_set_new(j, "record", run_record_json(r));
-	json_object_set_new(j, "doubts", doubts_json(r));
+	json_object_set_new(j, "warnings", warnings_json(r));
 	json_object_set_new(j, "user_threads", user_threads_json(r));
 	if (per_vp)
 		json_object_set_new(j, "vps", vps_json(r));

@@ -145,10 +145,10 @@ double xk_run_processor_ns(const struct xk_run_result *r);
 /* Nanoseconds of processor time that reading the clock for the locks' times took; share: of all
  * that the workers took, 0 when that is not known. */
 double xk_run_lock_measuring(const struct xk_run_result *r, double *share);
-/* What makes the figures doubtful, a sentence each; returns how many. */
-#define XK_RUN_DOUBTS    8u
-#define XK_RUN_DOUBT_LEN 320u
-unsigned xk_run_doubts(const struct xk_run_result *r, char text[XK_RUN_DOUBTS][XK_RUN_DOUBT_LEN]);
+/* Warnings: what makes the figures weak, a sentence each; returns how many. */
+#define XK_RUN_WARNINGS    8u
+#define XK_RUN_WARNING_LEN 320u
+unsigned xk_run_warnings(const struct xk_run_result *r, char text[XK_RUN_WARNINGS][XK_RUN_WARNING_LEN]);
 /* The share of the processors' time in which workers were ready and others ran; 0 where the system
  * does not say. */
 double xk_run_starved(const struct xk_run_result *r);

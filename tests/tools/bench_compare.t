@@ -29,7 +29,7 @@ ok "a result" code 0 "$bench" run --vp-run "$tmp/fake" "$tmp/b.lua" -o "$tmp/a.j
 ok "another" code 0 "$bench" run --vp-run "$tmp/fake" "$tmp/b.lua" size=128 -o "$tmp/b.json"
 ok "two results: Welch, and what differs is told" code 0 "$bench" compare "$tmp/a.json" "$tmp/b.json"
 ok "it is slower" grep -q '^n=2 .*slower by .*Welch' "$tmp/out"
-ok "its settings are told" grep -q 'doubt: t: a setting differs: args is \[\] in A, \["size=128"\] in B' "$tmp/out"
+ok "its settings are told" grep -q 'warning: t: a setting differs: args is \[\] in A, \["size=128"\] in B' "$tmp/out"
 ok "so is that time passed between" grep -q 'one after the other' "$tmp/out"
 ok "as JSON" code 0 "$bench" compare "$tmp/a.json" "$tmp/b.json" --format json
 if have_schema; then

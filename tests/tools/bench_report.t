@@ -13,7 +13,7 @@ evil="<script>alert(1)</script>&\"'|\`id\`\$(id)]]>{/Symbol a}\\\\n"
 jq --arg e "$evil" '.benches[0] |= (.name = "t" + $e | .doc = $e | .source = $e | .file = $e |
 	.settings.args = ["a=" + $e] | .shapes[0].doc = $e | .theirs[0].doc = $e | .theirs[0].unit = "Gbit/s" |
 	.metric.doc = $e | .points[0].status = "failed" | .points[0].error = $e) |
-	.environment.doubts += [$e] | .environment.kernel = $e' "$tmp/r.json" >"$tmp/evil.json"
+	.environment.warnings += [$e] | .environment.kernel = $e' "$tmp/r.json" >"$tmp/evil.json"
 
 # Every element closed, nothing that runs or fetches; prints what it found otherwise.
 cat >"$tmp/check.py" <<'END'

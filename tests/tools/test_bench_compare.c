@@ -222,7 +222,7 @@ static json_t *part(const char *side, unsigned npoints)
 static json_t *document(json_t *a, json_t *b)
 {
 	json_t *doc = json_pack("{s:s, s:s, s:{s:{}, s:[]}, s:[o]}", "version", BENCH_VERSION, "started", "now",
-				"environment", "mitigations", "doubts", "benches", a);
+				"environment", "mitigations", "warnings", "benches", a);
 
 	if (b != NULL)
 		json_array_append_new(json_object_get(doc, "benches"), b);
@@ -384,12 +384,12 @@ static void what_measures_other_things_is_refused(void)
 	refused(lonely("t"), document(part("A", 1), part("B", 1)), NULL, "b.json: has both sides already");
 }
 
-static bool doubts(const json_t *comparison, const char *words)
+static bool warnings(const json_t *comparison, const char *words)
 {
 	const json_t *d;
 	size_t i;
 
-	json_array_foreach(json_object_get(comparison, "doubts"), i, d)
+	json_array_foreach(json_object_get(comparison, "warnings"), i, d)
 		if (strstr(json_string_value(d), words) != NULL)
 			return true;
 	return false;
@@ -403,13 +403,13 @@ static void other_machines_and_settings_are_told(void)
 	json_object_set_new(env, "kernel", json_string("another"));
 	json_object_set_new(json_object_get(bench, "settings"), "duration_ns", json_integer(2));
 	json_object_set_new(bench, "complete", json_false());
-	json_array_append_new(json_object_get(env, "doubts"), json_string("loud"));
+	json_array_append_new(json_object_get(env, "warnings"), json_string("loud"));
 	answer = compare(a, b);
-	CU_ASSERT_TRUE(doubts(answer, "the machine differs: kernel is not told in A, \"another\" in B"));
-	CU_ASSERT_TRUE(doubts(answer, "t: a setting differs: duration_ns is 1 in A, 2 in B"));
-	CU_ASSERT_TRUE(doubts(answer, "stopped before its end"));
-	CU_ASSERT_TRUE(doubts(answer, "B: loud"));
-	CU_ASSERT_TRUE(doubts(answer, "one after the other"));
+	CU_ASSERT_TRUE(warnings(answer, "the machine differs: kernel is not told in A, \"another\" in B"));
+	CU_ASSERT_TRUE(warnings(answer, "t: a setting differs: duration_ns is 1 in A, 2 in B"));
+	CU_ASSERT_TRUE(warnings(answer, "stopped before its end"));
+	CU_ASSERT_TRUE(warnings(answer, "B: loud"));
+	CU_ASSERT_TRUE(warnings(answer, "one after the other"));
 	CU_ASSERT_EQUAL(says(answer, "not measured"), 1);           /* a run each is not enough */
 	json_decref(answer);
 	json_decref(a);

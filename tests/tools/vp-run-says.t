@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # vp-run-says.t - what vp-run says of a run is true: nothing that was lost goes unsaid, what
-# makes its figures doubtful is named, connections are connections.
+# makes its figures weak is named, connections are connections.
 
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/tap.sh"
@@ -30,7 +30,7 @@ ok "README shows what its graph prints" readme
 other_numbers() {
 	sed "s/conns = 2,/conns = $1,/; s/window = 1 }/window = $2 }/" "$tmp/hello.lua" >"$tmp/other.lua"
 	grep -q "conns = $1, .*window = $2 }" "$tmp/other.lua" || return 1
-	of "(.messages == $1 * 1000) and (.measured_ns < 1e9) and .doubts == [] and ([.nodes[].drops | length] | add == 0) and
+	of "(.messages == $1 * 1000) and (.measured_ns < 1e9) and .warnings == [] and ([.nodes[].drops | length] | add == 0) and
 		([.nodes[] | .counters.unanswered // 0] | add == 0)" "$run" --virtual --json "$tmp/other.lua"
 }
 ok "and is as fast with conns = 2, window = 4" other_numbers 2 4
@@ -63,14 +63,14 @@ stack {
 return graph "t" { threading = up {}, seed = 3 }
 LUA
 ok "what waited for a timeout after drops is said" \
-	says '^doubt: 1 message of source waited for a timeout after drops at arp2 (queue_full)$' "$run" --virtual "$tmp/udp.lua"
-ok "and in JSON" of '.doubts | length == 1 and (.[0] | test("^1 message of source .* arp2 .queue_full."))' "$run" --virtual --json "$tmp/udp.lua"
+	says '^warning: 1 message of source waited for a timeout after drops at arp2 (queue_full)$' "$run" --virtual "$tmp/udp.lua"
+ok "and in JSON" of '.warnings | length == 1 and (.[0] | test("^1 message of source .* arp2 .queue_full."))' "$run" --virtual --json "$tmp/udp.lua"
 ok "what a warm-up lost is said" says '^before measuring: arp2 queue_full 1$' "$run" --virtual --warmup 1ms -d 2s "$tmp/udp.lua"
 ok "and in JSON" of '[.nodes[] | select(.name == "arp2") | .drops_before.queue_full == 1 and .drops == {}] == [true]' \
 	"$run" --virtual --json --warmup 1ms -d 2s "$tmp/udp.lua"
 ok "a SYN that starting lost is counted" says '^arp2 .* 1  queue_full 1$' "$run" --virtual "$tmp/tcp.lua"
-ok "and what waited for it is said" says '^doubt: .* of client waited for a timeout after drops at arp2 (queue_full)$' "$run" --virtual "$tmp/tcp.lua"
-ok "with room for them there is neither" of '.doubts == [] and ([.nodes[].drops | length] | add == 0)' "$run" --virtual --json "$tmp/tcp.lua" queue=128
+ok "and what waited for it is said" says '^warning: .* of client waited for a timeout after drops at arp2 (queue_full)$' "$run" --virtual "$tmp/tcp.lua"
+ok "with room for them there is neither" of '.warnings == [] and ([.nodes[].drops | length] | add == 0)' "$run" --virtual --json "$tmp/tcp.lua" queue=128
 ok "without a warm-up what starting sent is counted" of '[.nodes[] | select(.name == "arp2") | .counters.requests_out, .sessions_made] == [1, 1]' \
 	"$run" --virtual --json "$tmp/tcp.lua"
 ok "reasons of drops have names in the log" says '^arp2 .*drop [0-9]* bytes: queue_full$' "$run" --virtual --log arp:5 "$tmp/tcp.lua"
@@ -166,7 +166,7 @@ kill -TERM $three
 wait $three
 cat "$tmp/three.err" "$tmp/three"
 grep -q "warning: workers are pinned to processors that those of process $one are pinned to" "$tmp/three.err" || exit 1
-grep -q "^doubt: workers of process $one are pinned to processor $first, too" "$tmp/three" || exit 1
+grep -q "^warning: workers of process $one are pinned to processor $first, too" "$tmp/three" || exit 1
 kill -TERM $one $two
 wait $one && wait $two
 END

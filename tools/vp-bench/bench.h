@@ -248,9 +248,9 @@ void bench_progress_end(struct bench_progress *p);
 
 /* ---- environment ----------------------------------------------------------------------- */
 
-/* Processor, kernel, ... and "doubts", a list of sentences. */
+/* Processor, kernel, ... and "warnings", a list of sentences. */
 json_t *bench_env(void);
-/* What would mend it: {name, doubt, command}; root: "" or where a copy of /sys and /proc is. */
+/* What would mend it: {name, warning, command}; root: "" or where a copy of /sys and /proc is. */
 json_t *bench_hints(const char *root, json_t *env);
 
 /* ---- what this machine's primitives cost (bench_micro.c) --------------------------------- */

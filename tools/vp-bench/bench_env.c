@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bench_env.c - what machine this is, and what is doubtful about it.
+ * bench_env.c - what machine this is, and what a reader is warned of about it.
  *
  * Everything is read, nothing is changed.  What cannot be found out is null,
- * and a doubt is a sentence that a reader of the result should see.
+ * and a warning is a sentence that a reader of the result should see.
  */
 #include "tools/vp-bench/bench.h"
 
@@ -139,35 +139,35 @@ static double clock_grain(void)
 	return clock_getres(CLOCK_MONOTONIC, &r) == 0 ? (double)r.tv_sec * 1e9 + (double)r.tv_nsec : -1;
 }
 
-/* ---- doubts -------------------------------------------------------------------------------- */
+/* ---- warnings -------------------------------------------------------------------------------- */
 
-static void doubt(json_t *env, const char *text)
+static void warning(json_t *env, const char *text)
 {
-	json_array_append_new(json_object_get(env, "doubts"), json_string(text));
+	json_array_append_new(json_object_get(env, "warnings"), json_string(text));
 }
 
-static void find_doubts(json_t *env)
+static void find_warnings(json_t *env)
 {
 	const json_t *governor = json_object_get(env, "governor");
 	double load = bench_real(env, "load"), stolen = bench_real(env, "steal");
 	char text[200];
 
 	if (json_is_true(json_object_get(env, "virtual_machine")))
-		doubt(env, "this is a virtual machine: absolute times vary from day to day");
+		warning(env, "this is a virtual machine: absolute times vary from day to day");
 	if (json_is_null(governor))
-		doubt(env, "the frequency governor cannot be read");
+		warning(env, "the frequency governor cannot be read");
 	else if (strcmp(json_string_value(governor), "performance") != 0)
-		doubt(env, "the frequency governor is not \"performance\"");
+		warning(env, "the frequency governor is not \"performance\"");
 	if (load > 0.5) {
 		snprintf(text, sizeof text, "the machine was busy before the first run: load %.2f", load);
-		doubt(env, text);
+		warning(env, text);
 	}
 	if (stolen > 0.01) {
 		snprintf(text, sizeof text, "%.1f %% of the time since boot was stolen by the host", stolen * 100);
-		doubt(env, text);
+		warning(env, text);
 	}
 	if (bench_real(env, "cpus") < 4)
-		doubt(env, "few processors: the system's own work competes with the measured threads");
+		warning(env, "few processors: the system's own work competes with the measured threads");
 }
 
 json_t *bench_env(void)
@@ -190,7 +190,7 @@ json_t *bench_env(void)
 	json_object_set_new(o, "steal", steal() < 0 ? json_null() : json_real(steal()));
 	json_object_set_new(o, "load", getloadavg(&load, 1) == 1 ? json_real(load) : json_null());
 	json_object_set_new(o, "mitigations", mitigations());
-	json_object_set_new(o, "doubts", json_array());
-	find_doubts(o);
+	json_object_set_new(o, "warnings", json_array());
+	find_warnings(o);
 	return o;
 }

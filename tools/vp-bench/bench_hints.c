@@ -36,7 +36,7 @@ json_t *bench_hints(const char *root, json_t *env)
 	if (files != NULL)
 		list = bench_lua_call("hints", "list", (json_t *[]){ env, lines }, 2, why, sizeof why);
 	if (list == NULL)
-		fprintf(stderr, "vp-bench: cannot look for what is doubtful: %s\n", why);
+		fprintf(stderr, "vp-bench: cannot look for issues: %s\n", why);
 	json_decref(files);
 	json_decref(lines);
 	return list;

@@ -198,7 +198,7 @@ int bench_report_main(int argc, char **argv)
 		{ 0 }
 	};
 	static const struct argp argp = { .options = opts, .parser = parse, .args_doc = "RESULT.json...",
-		.doc = "Results as one page: tables, verdicts, figures (drawn by gnuplot), the machine and its doubts." };
+		.doc = "Results as one page: tables, verdicts, figures (drawn by gnuplot), the machine and its warnings." };
 	struct report r = { .n = 0 };
 	int code;
 

@@ -26,55 +26,55 @@ end
 -- ---- what else differs -------------------------------------------------------------------
 
 -- A list of sentences, each once.
-local function doubter()
-  local said, doubts = {}, json.list {}
-  return doubts, function(format, ...)
+local function warner()
+  local said, warnings = {}, json.list {}
+  return warnings, function(format, ...)
     local sentence = format:format(...)
-    if not said[sentence] then doubts[#doubts + 1] = sentence end
+    if not said[sentence] then warnings[#warnings + 1] = sentence end
     said[sentence] = true
   end
 end
 
 local function plain(v) return v == nil and "not told" or json.text(v):sub(1, 199) end
 
-local function told_apart(doubt, what, keys, a, b)
+local function told_apart(warning, what, keys, a, b)
   for key in keys:gmatch "%g+" do
     local x, y = a and a[key], b and b[key]
-    if not same(x, y) then doubt("%s differs: %s is %s in A, %s in B", what, key, plain(x), plain(y)) end
+    if not same(x, y) then warning("%s differs: %s is %s in A, %s in B", what, key, plain(x), plain(y)) end
   end
 end
 
--- What one side doubts, with its name unless the other doubts it, too.
-local function doubts_of(doubt, side, own, others)
+-- What one side is warned of, with its name unless the other is, too.
+local function warnings_of(warning, side, own, others)
   local both = {}
   for _, sentence in ipairs(others) do both[sentence] = true end
-  for _, sentence in ipairs(own) do doubt("%s%s", both[sentence] and "" or side, sentence) end
+  for _, sentence in ipairs(own) do warning("%s%s", both[sentence] and "" or side, sentence) end
 end
 
-local function machines(c, doubt)
+local function machines(c, warning)
   local a, b = c.a.environment, c.b.environment
-  told_apart(doubt, "the machine", [[processor cpus cores numa_nodes kernel governor clocksource thp command_line
+  told_apart(warning, "the machine", [[processor cpus cores numa_nodes kernel governor clocksource thp command_line
     page_bytes virtual_machine]], a, b)
   if not same(a and a.mitigations, b and b.mitigations) then
-    doubt "the machine differs: other mitigations of processor faults"
+    warning "the machine differs: other mitigations of processor faults"
   end
-  told_apart(doubt, "vp-bench", "version", c.a, c.b)
-  doubts_of(doubt, "A: ", list(a, "doubts"), list(b, "doubts"))
-  doubts_of(doubt, "B: ", list(b, "doubts"), list(a, "doubts"))
+  told_apart(warning, "vp-bench", "version", c.a, c.b)
+  warnings_of(warning, "A: ", list(a, "warnings"), list(b, "warnings"))
+  warnings_of(warning, "B: ", list(b, "warnings"), list(a, "warnings"))
   if not c.turns then
-    doubt("the sides ran one after the other: what the machine did meanwhile is part of the difference "
+    warning("the sides ran one after the other: what the machine did meanwhile is part of the difference "
           .. "(vp-bench compare FILE --vs runs them in turns)")
   end
 end
 
-local function settings(c, doubt, a, b)
+local function settings(c, warning, a, b)
   local name = of(a, "name")
   if not c.turns then
-    told_apart(doubt, ("%.80s: a setting"):format(name),
+    told_apart(warning, ("%.80s: a setting"):format(name),
                "preset duration_ns warmup_ns messages warmup_messages args", a.settings, b.settings)
   end
-  if text.quick(a) or text.quick(b) then doubt("%s: a quick run, not to conclude from", name) end
-  if a.complete ~= true or b.complete ~= true then doubt("%s: a sweep was stopped before its end", name) end
+  if text.quick(a) or text.quick(b) then warning("%s: a quick run, not to conclude from", name) end
+  if a.complete ~= true or b.complete ~= true then warning("%s: a sweep was stopped before its end", name) end
 end
 
 -- ---- points --------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ local function matched(c, a, b)
   return t, alone
 end
 
-local function all_points(c, doubt)
+local function all_points(c, warning)
   local points, parts, n = json.list {}, partners(c), 0
   for _, pair in ipairs(parts) do
     if pair[2] then pair.points, pair.alone = matched(c, pair[1], pair[2]) end
@@ -176,11 +176,11 @@ local function all_points(c, doubt)
     local a, b = pair[1], pair[2]
     if b then
       local metric = metric_of(a, b, c.metric)
-      settings(c, doubt, a, b)
+      settings(c, warning, a, b)
       for _, p in ipairs(pair.points) do points[#points + 1] = point(c, a, metric, p[1], p[2]) end
-      if pair.alone ~= 0 then doubt("%s: %d points of A are not in B", of(a, "name"), pair.alone) end
+      if pair.alone ~= 0 then warning("%s: %d points of A are not in B", of(a, "name"), pair.alone) end
     elseif not c.turns then
-      doubt("bench %s is not in B", of(a, "name"))
+      warning("bench %s is not in B", of(a, "name"))
     end
   end
   return points
@@ -209,14 +209,14 @@ function compare.results(a, name_a, b, name_b, options)
   if not c.turns and (first or second) then
     refuse("%s: has both sides already: compare it alone", first and name_a or name_b)
   end
-  local doubts, doubt = doubter()
-  machines(c, doubt)
-  local points = all_points(c, doubt)
+  local warnings, warning = warner()
+  machines(c, warning)
+  local points = all_points(c, warning)
   return json.object(
-    { "schema", "tool", "a", "b", "in_turns", "confidence", "confidence_each", "fail_over", "points", "doubts" },
+    { "schema", "tool", "a", "b", "in_turns", "confidence", "confidence_each", "fail_over", "points", "warnings" },
     { schema = 1, tool = "vp-bench compare", a = side_of(a, name_a, first),
       b = side_of(c.b, c.turns and name_a or name_b, second), in_turns = c.turns, confidence = c.whole,
-      confidence_each = c.confidence, fail_over = c.fail_over, points = points, doubts = doubts })
+      confidence_each = c.confidence, fail_over = c.fail_over, points = points, warnings = warnings })
 end
 
 -- ---- for people ---------------------------------------------------------------------------------
@@ -269,8 +269,8 @@ function compare.text(c)
     last = p.bench
     out[#out + 1] = line(p, width)
   end
-  for i, sentence in ipairs(c.doubts) do
-    out[#out + 1] = ("%sdoubt: %s\n"):format(i == 1 and "\n" or "", sentence)
+  for i, sentence in ipairs(c.warnings) do
+    out[#out + 1] = ("%swarning: %s\n"):format(i == 1 and "\n" or "", sentence)
   end
   return table.concat(out)
 end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- env.lua: the machine, its doubts and what would mend them, as people read them.
+-- env.lua: the machine, its warnings and what would mend them, as people read them.
 local json, show, text = require "json", require "show", require "text"
 local env = {}
 
@@ -15,17 +15,17 @@ function env.table(machine)
     for _, key in ipairs(json.keys(text.list(machine, "mitigations"))) do
       out("  %-28s %s\n", key, machine.mitigations[key] or "not available")
     end
-    for _, doubt in ipairs(text.list(machine, "doubts")) do out("doubt: %s\n", doubt) end
+    for _, warning in ipairs(text.list(machine, "warnings")) do out("warning: %s\n", warning) end
   end)
 end
 
 function env.hints(list)
   return show.collect(function(out)
     for _, h in ipairs(list) do
-      out("doubt: %s\n  %s\n", h.doubt, h.command or "(nothing to be done from inside)")
+      out("warning: %s\n  %s\n", h.warning, h.command or "(nothing to be done from inside)")
     end
     out(#list > 0 and "Nothing was changed: these are commands to look at and run yourself.\n"
-        or "nothing is doubtful\n")
+        or "no issues found\n")
   end)
 end
 

@@ -40,7 +40,7 @@ end
 
 local function numa(_, env) return above(text.number(env, "numa_nodes"), 1) end
 
--- Name, is it doubtful?, the sentence, the command (none: nothing inside helps).
+-- Name, is it an issue?, the sentence, the command (none: nothing inside helps).
 local rows = {
   { "governor", function(f) return f.governor and f.governor ~= "performance" end,
     "the processors change their frequency with the load", "sudo cpupower frequency-set -g performance" },
@@ -81,12 +81,12 @@ local rows = {
     "few processors: the system's own work competes with the measured threads" },
 }
 
--- {name, doubt, command} of the rows that are doubtful; lines: the files' first lines by name.
+-- {name, warning, command} of the rows that are issues; lines: the files' first lines by name.
 function hints.list(env, lines)
   local t = json.list {}
   for _, row in ipairs(rows) do
     if row[2](lines, env) then
-      t[#t + 1] = json.object({ "name", "doubt", "command" }, { name = row[1], doubt = row[3], command = row[4] })
+      t[#t + 1] = json.object({ "name", "warning", "command" }, { name = row[1], warning = row[3], command = row[4] })
     end
   end
   return t

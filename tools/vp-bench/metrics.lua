@@ -76,7 +76,7 @@ local per_kb = {
 }
 for _, row in ipairs(per_kb) do add("kb." .. row[1], row[3], row[4] .. ", per KB of payload") end
 
-add("rtt.p50", "us", "time until the answer, median, of messages that an application timed; null when none does")
+add("rtt.p50", "us", "latency, median: from sending a request to having its answer; null when no application measures it")
 add("rtt.p90", "us", "the same, 90th percentile")
 add("rtt.p99", "us", "the same, 99th percentile")
 add("rtt.p999", "us", "the same, 99.9th percentile")

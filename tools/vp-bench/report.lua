@@ -72,9 +72,9 @@ local function scalar_row(p, key, v)
 end
 
 local function environment(p, env)
-  if #list(env, "doubts") > 0 then
-    p:text "What is doubtful about this machine:"
-    p:list(env.doubts)
+  if #list(env, "warnings") > 0 then
+    p:text "Warnings about this machine:"
+    p:list(env.warnings)
   end
   p:table { "machine", "" }
   for _, key in ipairs(json.keys(env or {})) do

@@ -182,12 +182,12 @@ local function show_entry(out, entry, doc, in_markdown)
                entry.missing and "this build has no " .. entry.missing or "", in_markdown)
 end
 
--- The entries as a result has them, then the machine's doubts.
+-- The entries as a result has them, then the machine's warnings.
 function reproduce.show(entries, doc, in_markdown)
   return show.collect(function(out)
     for _, entry in ipairs(entries) do show_entry(out, entry, doc, in_markdown) end
-    for _, doubt in ipairs(list(doc.environment, "doubts")) do
-      out("%sdoubt: %s\n", in_markdown and "\n" or "", doubt)
+    for _, warning in ipairs(list(doc.environment, "warnings")) do
+      out("%swarning: %s\n", in_markdown and "\n" or "", warning)
     end
   end)
 end

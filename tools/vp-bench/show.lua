@@ -132,8 +132,8 @@ local function whole(out, doc)
     if i > 1 then out "\n" end
     one_part(out, part)
   end
-  for i, doubt in ipairs(list(doc.environment, "doubts")) do
-    out("%sdoubt: %s\n", i > 1 and "" or "\n", doubt)
+  for i, warning in ipairs(list(doc.environment, "warnings")) do
+    out("%swarning: %s\n", i > 1 and "" or "\n", warning)
   end
   undecided(out, doc)
 end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- warn.lua: what in the runs of a point should make its reader doubt them.
+-- warn.lua: what in the runs of a point should make its reader warning them.
 local stats = require "stats"
 local warn = {}
 

@@ -289,13 +289,13 @@ static void before(FILE *f, const struct xk_run_result *r)
 		fputc('\n', f);
 }
 
-static void doubts(FILE *f, const struct xk_run_result *r)
+static void warnings(FILE *f, const struct xk_run_result *r)
 {
-	char text[XK_RUN_DOUBTS][XK_RUN_DOUBT_LEN];
-	unsigned n = xk_run_doubts(r, text);
+	char text[XK_RUN_WARNINGS][XK_RUN_WARNING_LEN];
+	unsigned n = xk_run_warnings(r, text);
 
 	for (unsigned i = 0; i < n; i++)
-		fprintf(f, "doubt: %s\n", text[i]);
+		fprintf(f, "warning: %s\n", text[i]);
 }
 
 void vpr_table(FILE *f, const struct xk_run_result *r)
@@ -318,7 +318,7 @@ void vpr_table(FILE *f, const struct xk_run_result *r)
 	}
 	before(f, r);
 	totals(f, r);
-	doubts(f, r);
+	warnings(f, r);
 	rtt(f, &r->rtt);
 	layer_times(f, r, width);
 	locks(f, r);

@@ -293,7 +293,7 @@ static void a_program_may_end_where_a_document_has_no_memory(void)
 }
 
 /* What the counters say of a run in which others had the processors. */
-static void a_run_without_processors_is_doubted(void)
+static void a_run_without_processors_is_warned_of(void)
 {
 	static const struct { unsigned workers, cpus; uint64_t run, delay, starved; } c[] = {
 		{ 1, 1, 2, 58, 58 },             /* ready, and not run */
@@ -308,7 +308,7 @@ static void a_run_without_processors_is_doubted(void)
 	up(&f, "conns = 3", VIRTUAL);
 	run(&f, (struct xk_run_opts){ .duration = XK_MS });
 	for (unsigned i = 0; i < XK_ARRAY_LEN(c); i++) {
-		char text[XK_RUN_DOUBTS][XK_RUN_DOUBT_LEN], want[80];
+		char text[XK_RUN_WARNINGS][XK_RUN_WARNING_LEN], want[80];
 		double there = 60.0 * (c[i].workers < c[i].cpus ? c[i].workers : c[i].cpus);
 		unsigned n;
 
@@ -318,12 +318,12 @@ static void a_run_without_processors_is_doubted(void)
 		f.r.is_virtual = false;
 		f.r.sched = (struct xk_run_sched){ true, c[i].run * XK_MS, c[i].delay * XK_MS, 1 };
 		CU_ASSERT_DOUBLE_EQUAL(xk_run_starved(&f.r), (double)c[i].starved / there, 1e-9);
-		n = xk_run_doubts(&f.r, text);
+		n = xk_run_warnings(&f.r, text);
 		CU_ASSERT_EQUAL_FATAL(n, (double)c[i].starved / there > 0.1);
 		snprintf(want, sizeof want, "did not run for %.0f of 60 ms", (double)c[i].starved / there * 60);
 		CU_ASSERT(n == 0 || strstr(text[0], want) != NULL);
 		f.r.sched.known = false;
-		CU_ASSERT_EQUAL(xk_run_doubts(&f.r, text), 0);
+		CU_ASSERT_EQUAL(xk_run_warnings(&f.r, text), 0);
 	}
 	f.r.nworkers = 0;
 	down(&f);
@@ -353,7 +353,7 @@ static CU_TestInfo tests[] = {
 	{ "the JSON has names and numbers", the_json_has_names_and_numbers },
 	{ "JSON for which there is no memory is none", json_for_which_there_is_no_memory_is_none },
 	{ "a program may end where a document has no memory", a_program_may_end_where_a_document_has_no_memory },
-	{ "a run without processors is doubted", a_run_without_processors_is_doubted },
+	{ "a run without processors is warned of", a_run_without_processors_is_warned_of },
 	{ "drop reasons have names", drop_reasons_have_names },
 	CU_TEST_INFO_NULL
 };

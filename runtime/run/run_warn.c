@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * run_doubt.c - what makes the figures of a run doubtful, in sentences.
+ * run_warn.c - warnings: what makes the figures of a run weak, in sentences.
  *
  * A run may say little of the graph and much of what happened to it: messages lost before
  * a neighbour was known, and a client that waited a second for its timeout; processors that
@@ -17,16 +17,16 @@
 
 typedef unsigned long long ull;
 
-struct doubts { char (*text)[XK_RUN_DOUBT_LEN]; unsigned n; };
+struct warnings { char (*text)[XK_RUN_WARNING_LEN]; unsigned n; };
 
-static XK_PRINTF(2, 3) void add(struct doubts *d, const char *fmt, ...)
+static XK_PRINTF(2, 3) void add(struct warnings *d, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (d->n == XK_RUN_DOUBTS)
+	if (d->n == XK_RUN_WARNINGS)
 		return;
 	va_start(ap, fmt);
-	(void)vsnprintf(d->text[d->n++], XK_RUN_DOUBT_LEN, fmt, ap);
+	(void)vsnprintf(d->text[d->n++], XK_RUN_WARNING_LEN, fmt, ap);
 	va_end(ap);
 }
 
@@ -95,7 +95,7 @@ static bool where_dropped(const struct xk_run_result *r, char *buf, size_t len)
 	return n != 0;
 }
 
-static void waited(struct doubts *d, const struct xk_run_result *r)
+static void waited(struct warnings *d, const struct xk_run_result *r)
 {
 	char where[192];
 
@@ -123,7 +123,7 @@ double xk_run_starved(const struct xk_run_result *r)
 	return (ready < idle ? ready : idle) / there;
 }
 
-static void starved(struct doubts *d, const struct xk_run_result *r)
+static void starved(struct warnings *d, const struct xk_run_result *r)
 {
 	double share = xk_run_starved(r), ms = (double)r->wall_ns / 1e6;
 
@@ -131,7 +131,7 @@ static void starved(struct doubts *d, const struct xk_run_result *r)
 		add(d, "the workers were ready and did not run for %.0f of %.0f ms: others had their processors", share * ms, ms);
 }
 
-static void shared(struct doubts *d, const struct xk_run_result *r)
+static void shared(struct warnings *d, const struct xk_run_result *r)
 {
 	const struct xk_vpset *set = r->graph->vps;
 	char list[192];
@@ -145,9 +145,9 @@ static void shared(struct doubts *d, const struct xk_run_result *r)
 		    __builtin_popcountll(set->shared_cpus) == 1 ? "" : "s", list);
 }
 
-unsigned xk_run_doubts(const struct xk_run_result *r, char text[XK_RUN_DOUBTS][XK_RUN_DOUBT_LEN])
+unsigned xk_run_warnings(const struct xk_run_result *r, char text[XK_RUN_WARNINGS][XK_RUN_WARNING_LEN])
 {
-	struct doubts d = { text, 0 };
+	struct warnings d = { text, 0 };
 
 	waited(&d, r);
 	starved(&d, r);

@@ -74,17 +74,17 @@ slow_peer() {
 slow_peer
 
 to_file() {
-	goals P14 -o "$tmp/out.json" >"$tmp/stdout"
-	[ $? -le 1 ] && [ ! -s "$tmp/stdout" ] && grep -q '"id": "P14"' "$tmp/out.json"
+	goals checksum-copy -o "$tmp/out.json" >"$tmp/stdout"
+	[ $? -le 1 ] && [ ! -s "$tmp/stdout" ] && grep -q '"id": "checksum-copy"' "$tmp/out.json"
 }
 
 subrows() {
-	goals --peers "$tmp" --format json P6 >"$tmp/json" && [ "$(grep -c '"id": "P6/' "$tmp/json")" -eq 2 ]
+	goals --peers "$tmp" --format json hop >"$tmp/json" && [ "$(grep -c '"id": "hop/' "$tmp/json")" -eq 2 ]
 }
 
 interrupted() {
 	: >"$tmp/err"                    # of what ran before this it says runs, too
-	"$bench" goals --pairs 1000 --time 100ms --graphs "$graphs" P14 P16 >"$tmp/out" 2>>"$tmp/err" &
+	"$bench" goals --pairs 1000 --time 100ms --graphs "$graphs" checksum-copy fastclick >"$tmp/out" 2>>"$tmp/err" &
 	pid=$!
 	until grep -q runs "$tmp/err"; do kill -0 $pid || return 1; sleep 0.05; done
 	kill -TERM $pid
@@ -92,25 +92,25 @@ interrupted() {
 	[ $? -eq 6 ]
 }
 
-ok "JSON of goals of our own two sides fits the schema" fits_schema P10 P12 P14
-ok "JSON of goals without a reference fits the schema" fits_schema --peers "$tmp" P1 P2 P6 P16
-ok "no lwIP: ours is measured, ok is null, the package is named" missing_peer P1 dpkg-dev
-ok "no DPDK: the package is named" missing_peer P6/32 libdpdk-dev
-ok "no rte_hash: the package is named" missing_peer P7/rte libdpdk-dev
-ok "no rculfhash: the package is named" missing_peer P7/rcu liburcu-dev
-ok "no ACE: the package is named" says 'libace-dev' goals --peers "$tmp" P17
-ok "no kernel harness: how to build it" missing_peer P2 'tools/peers/build'
-ok "FastClick: says that no registry has it" missing_peer P16 'no package registry'
-ok "no counting build: says how to get one" says 'enable-count-atomics' goals P10/locked
-ok "a vp-run that does not count is no counting build, or counts" says 'P10/locked' goals --counting "$top_builddir/vp-run" P10/locked
-ok "a slow reference: the goal holds, 0" code 0 goals --pairs 5 --peers "$tmp/slow" P1
-ok "one pair says nothing: 0" code 0 goals --peers "$tmp/fast" P1
-ok "by its name, in the last line" says '^cannot say: P1 ' goals --peers "$tmp/fast" P1
-ok "a fast reference: it misses, 1" code 1 goals --pairs 5 --peers "$tmp/fast" P1
-ok "and the table says so" says 'MISSES' goals --pairs 5 --peers "$tmp/fast" P1
-ok "and counts" says '^0 hold, 1 miss, 0 cannot say, 0 not measured$' goals --pairs 5 --peers "$tmp/fast" P1
-ok "a reference that fails: not measured, and why" says 'lwip-udp: it ended with code 3: broken' goals --peers "$tmp/bad" P1
-ok "P6 means both of its rows" subrows
+ok "JSON of goals of our own two sides fits the schema" fits_schema policies locked bursts checksum-copy
+ok "JSON of goals without a reference fits the schema" fits_schema --peers "$tmp" udp/lwip udp/kernel hop fastclick
+ok "no lwIP: ours is measured, ok is null, the package is named" missing_peer udp/lwip dpkg-dev
+ok "no DPDK: the package is named" missing_peer hop/32 libdpdk-dev
+ok "no rte_hash: the package is named" missing_peer demux/rte libdpdk-dev
+ok "no rculfhash: the package is named" missing_peer demux/rcu liburcu-dev
+ok "no ACE: the package is named" says 'libace-dev' goals --peers "$tmp" layers
+ok "no kernel harness: how to build it" missing_peer udp/kernel 'tools/peers/build'
+ok "FastClick: says that no registry has it" missing_peer fastclick 'no package registry'
+ok "no counting build: says how to get one" says 'enable-count-atomics' goals locked/udp
+ok "a vp-run that does not count is no counting build, or counts" says 'locked/udp' goals --counting "$top_builddir/vp-run" locked/udp
+ok "a slow reference: the goal holds, 0" code 0 goals --pairs 5 --peers "$tmp/slow" udp/lwip
+ok "one pair says nothing: 0" code 0 goals --peers "$tmp/fast" udp/lwip
+ok "by its name, in the last line" says '^cannot say: udp/lwip ' goals --peers "$tmp/fast" udp/lwip
+ok "a fast reference: it misses, 1" code 1 goals --pairs 5 --peers "$tmp/fast" udp/lwip
+ok "and the table says so" says 'MISSES' goals --pairs 5 --peers "$tmp/fast" udp/lwip
+ok "and counts" says '^0 hold, 1 miss, 0 cannot say, 0 not measured$' goals --pairs 5 --peers "$tmp/fast" udp/lwip
+ok "a reference that fails: not measured, and why" says 'lwip-udp: it ended with code 3: broken' goals --peers "$tmp/bad" udp/lwip
+ok "hop means both of its rows" subrows
 # Two busy loops, one on each processor of the measured pair: by the wall clock that is another machine.
 beside_loops() {
 	pids=
@@ -118,7 +118,7 @@ beside_loops() {
 		(while :; do :; done) &
 		pids="$pids $!"
 	done
-	goals --peers "$tmp" P17 >"$tmp/busy"
+	goals --peers "$tmp" layers >"$tmp/busy"
 	kill $pids
 	wait $pids 2>/dev/null
 	cat "$tmp/busy"
@@ -129,15 +129,15 @@ if [ "$(nproc)" -ge 2 ] && [ "$(nproc)" -le 4 ]; then
 else
 	skip "beside busy loops layers are not measured" "one processor, or too many to keep all of them busy"
 fi
-ok "an unknown goal: wrong usage" code 2 goals P99
-ok "and says which it could be" says "did you mean 'P14'" goals P114
-ok "a time without a unit: wrong usage" code 2 goals --time 5 P14
-ok "no pairs: wrong usage" code 2 goals --pairs 0 P14
-ok "a format that is none: wrong usage" code 2 goals --format csv P14
-ok "a folder without graphs: wrong usage" code 2 "$bench" goals --graphs "$tmp" P14
+ok "an unknown goal: wrong usage" code 2 goals none
+ok "and says which it could be" says "did you mean 'checksum-copy'" goals checksum-cop
+ok "a time without a unit: wrong usage" code 2 goals --time 5 checksum-copy
+ok "no pairs: wrong usage" code 2 goals --pairs 0 checksum-copy
+ok "a format that is none: wrong usage" code 2 goals --format csv checksum-copy
+ok "a folder without graphs: wrong usage" code 2 "$bench" goals --graphs "$tmp" checksum-copy
 ok "writes to a file, JSON by its name" to_file
-ok "a file that cannot be written: 5" code 5 goals P16 -o /nonexistent/x
-ok "a full disk: 5" sh -c "'$bench' goals --graphs '$graphs' --pairs 1 --time 1ms P16 >/dev/full 2>/dev/null; [ \$? -eq 5 ]"
+ok "a file that cannot be written: 5" code 5 goals fastclick -o /nonexistent/x
+ok "a full disk: 5" sh -c "'$bench' goals --graphs '$graphs' --pairs 1 --time 1ms fastclick >/dev/full 2>/dev/null; [ \$? -eq 5 ]"
 ok "SIGTERM interrupts it: 6" interrupted
 ok "help fits a screen" sh -c "[ \$('$bench' goals --help | wc -l) -le 40 ]"
 done_testing

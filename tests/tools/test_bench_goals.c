@@ -93,8 +93,8 @@ static void idle_time_and_other_processors_do_not_count_as_busy(void)
 static void the_table_says_all_of_a_row(void)
 {
 	static const struct goal rows[] = {
-		{ .id = "P1", .what = "ours / theirs", .unit = "ns", .sense = GOAL_TIME, .bar = 2, .stretch = 3 },
-		{ .id = "P2", .what = "bytes", .unit = "B", .sense = GOAL_VALUE, .bar = 2e6, .stretch = 1.5 },
+		{ .id = "udp/lwip", .what = "ours / theirs", .unit = "ns", .sense = GOAL_TIME, .bar = 2, .stretch = 3 },
+		{ .id = "udp/kernel", .what = "bytes", .unit = "B", .sense = GOAL_VALUE, .bar = 2e6, .stretch = 1.5 },
 	};
 	const struct goal_result r[] = {
 		{ .row = &rows[0], .ours = 123.4, .reference = 2.5, .ratio = 1.25, .lo = 1.2, .hi = 2.1, .have_ours = true,
@@ -105,11 +105,11 @@ static void the_table_says_all_of_a_row(void)
 	char why[200] = "", *text = bench_lua_text("goals", "table", &doc, 1, why, sizeof why);
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(text);
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\nP1                 123       2.5  ns             1.250  1.200..2.100"
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\nudp/lwip               123       2.5  ns             1.250  1.200..2.100"
 				      "      >= 2          3  cannot say   ours / theirs\n"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\nP2                   -         -  B                  -  -           "
-				      "      <= 2e+06    1.5  not measured bytes\n               no device\n"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\n0 hold, 0 miss, 1 cannot say, 1 not measured\ncannot say: P1 (the bar"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\nudp/kernel               -         -  B                  -  -           "
+				      "      <= 2e+06    1.5  not measured bytes\n                   no device\n"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\n0 hold, 0 miss, 1 cannot say, 1 not measured\ncannot say: udp/lwip (the bar"));
 	free(text);
 	json_decref(doc);
 }

@@ -59,7 +59,7 @@ static void add(struct input *in, const struct goal *row)
 		in->row[in->nrows++] = row;
 }
 
-/* "P6" means all of P6/... */
+/* "hop" means all of hop/... */
 static bool matches(const char *id, const char *word)
 {
 	size_t n = strlen(word);
@@ -86,7 +86,7 @@ static void choose(struct input *in, const char *word, struct argp_state *state)
 	if (near != NULL)
 		argp_error(state, "there is no goal '%s' (did you mean '%s'?)", word, near);
 	else
-		argp_error(state, "there is no goal '%s': vp-bench goals measures P1 to P17, and M240",
+		argp_error(state, "there is no goal '%s'; without a name all are measured, each with its name",
 			   word);
 }
 
@@ -242,7 +242,7 @@ static int judge(const struct input *in, unsigned n)
 
 int bench_goals_main(int argc, char **argv)
 {
-	static const struct argp argp = { options, parse_opt, "[P1 P6 P6/32 ...]",
+	static const struct argp argp = { options, parse_opt, "[udp/lwip hop hop/32 ...]",
 		"Measures the project's goals, our side and the reference in turn, and prints ratios.\v"
 		"Exit codes: 0 no measured goal misses (or nothing can be said), 1 one misses, 2 wrong usage, 5 the result could not\n"
 		"be written, 6 interrupted.", NULL, NULL, NULL };

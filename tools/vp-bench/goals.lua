@@ -32,7 +32,7 @@ end
 
 -- ---- the table ------------------------------------------------------------------------------
 
-local FORMAT = "%-13s%9s %9s  %-11s%9s  %-17s %-8s%7s  %-13s%s\n"
+local FORMAT = "%-17s%9s %9s  %-11s%9s  %-17s %-8s%7s  %-13s%s\n"
 
 local function amount(v)
   if not v then return "-" end
@@ -45,7 +45,7 @@ local function line(out, g)
   out(FORMAT, g.id, amount(g.ours), amount(not g.smaller_is_better and g.reference or nil), g.unit,
       text.fmt("%.3f", g.ratio), interval, (g.smaller_is_better and "<= %g" or ">= %g"):format(g.bar),
       ("%g"):format(g.stretch), g.verdict == "misses" and "MISSES" or g.verdict, g.what)
-  if g.note then out("%-13s  %s\n", "", g.note) end
+  if g.note then out("%-17s  %s\n", "", g.note) end
 end
 
 -- The scoreboard's document as a table.

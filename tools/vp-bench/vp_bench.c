@@ -33,7 +33,7 @@ static const struct command {
 	{ "micro", bench_micro_main, "", "what the machine's primitives cost: locks, hand-overs, memory" },
 	{ "misses", bench_misses_main, "FILE [k=v ...]", "estimated cache misses per message (cachegrind)" },
 	{ "calibrate", bench_calibrate_main, "[-o FILE]", "what models need to know of this machine, as JSON" },
-	{ "goals", bench_goals_main, "[P1 P6 ...]", "the project's own scoreboard" },
+	{ "goals", bench_goals_main, "[udp/lwip hop ...]", "the project's own scoreboard" },
 	{ NULL, NULL, NULL, NULL },
 };
 

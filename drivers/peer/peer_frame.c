@@ -77,7 +77,7 @@ int peer_lead(const char *text, uint8_t *out)
 	return (int)n;
 }
 
-bool peer_lead_fault(const char *lead, uint64_t size, char *why, size_t n)
+bool peer_lead_fault(const char *lead, uint64_t size, unsigned checksum, char *why, size_t n)
 {
 	int bytes = peer_lead(lead, NULL);
 
@@ -87,7 +87,19 @@ bool peer_lead_fault(const char *lead, uint64_t size, char *why, size_t n)
 	else if ((uint64_t)bytes > size)
 		snprintf(why, n, "lead has more bytes than the payload, whose size is %llu",
 			 (unsigned long long)size);
-	return bytes < 0 || (uint64_t)bytes > size;
+	else if (bytes != 0 && checksum == PEER_CSUM_GOOD)
+		snprintf(why, n, "a good checksum is made for zeros: lead needs checksum = \"compute-ignore\"");
+	else
+		return false;
+	return true;
+}
+
+bool peer_ports_fault(uint16_t port, uint64_t ports, char *why, size_t n)
+{
+	if (port + ports <= 65536)
+		return false;
+	snprintf(why, n, "port %u plus %llu ports passes 65535", port, (unsigned long long)ports);
+	return true;
 }
 
 int peer_fits(struct mem_fits *f, uint64_t size, uint32_t headers)

@@ -17,6 +17,30 @@ enum peer_csum { PEER_CSUM_IGNORE, PEER_CSUM_NONE, PEER_CSUM_GOOD };
 enum peer_place { PEER_PLACE_MAP, PEER_PLACE_HASH };
 extern const char *const peer_rxbufs[], *const peer_csums[], *const peer_places[];
 
+/* What both sources have; P(field, type, default, text, ...) makes a row of a schema. */
+#define PEER_SOURCE_PARAMS(P) \
+	P(to, XK_P_IPV4, NULL, "address that is sent to", .flags = XK_PF_REQUIRED), \
+	P(port, XK_P_PORT, "9", "first port that is sent to"), \
+	P(ports, XK_P_UINT, "1", "consecutive ports, used in turn", .min = "1", .max = "65535"), \
+	P(conns, XK_P_UINT, "1", "connections", .min = "1", .max = "1048576"), \
+	P(from_port, XK_P_PORT, "20000", "first port that connections of an address come from"), \
+	P(mac, XK_P_MAC, NULL, "link address that frames come from"), \
+	P(burst, XK_P_UINT, "0", \
+	  "frames of one connection in a unit of work; 0: the graph's burst", .max = "1024"), \
+	P(count, XK_P_UINT, "0", "end after so many of all connections together; 0: never"), \
+	P(place, XK_P_ENUM, "map", \
+	  "connections are on the virtual processor of the graph's map of them, or of the flow hash", \
+	  .choices = peer_places), \
+	P(lead, XK_P_TEXT, NULL, \
+	  "what every payload begins with, at most 8 bytes in hexadecimal; unset: whatever the " \
+	  "buffer holds"), \
+	P(rxbuf, XK_P_ENUM, "lifo", \
+	  "receive buffers last freed first, or cold ones from a circular list", \
+	  .choices = peer_rxbufs), \
+	P(rxcold, XK_P_SIZE, "0", \
+	  "bytes in the circular list of a virtual processor; 0: twice the second-level cache", \
+	  .max = "1GiB")
+
 /* ORDER of the names in each descriptor's counts: of datagrams, of TCP. */
 enum { PEER_N_SUNK, PEER_N_SUNK_BYTES, PEER_N_MADE };
 enum {
@@ -32,8 +56,10 @@ int peer_tell(const struct mem_peer *p, void *buf, unsigned len);
 /* Bytes of `lead`, what payloads begin with, into out unless NULL; -1: it is no such text. */
 #define PEER_LEAD_MAX 8u
 int peer_lead(const char *text, uint8_t *out);
-/* Why `lead` does not fit a payload of so many bytes; false: it does. */
-bool peer_lead_fault(const char *lead, uint64_t size, char *why, size_t n);
+/* Why `lead` does not fit a payload of so many bytes or its checksum, why so many ports are not
+ * there; false: all is well. */
+bool peer_lead_fault(const char *lead, uint64_t size, unsigned checksum, char *why, size_t n);
+bool peer_ports_fault(uint16_t port, uint64_t ports, char *why, size_t n);
 
 /* Answers MEM_ASK_FITS for a payload of `size` bytes behind IP and transport headers. */
 int peer_fits(struct mem_fits *f, uint64_t size, uint32_t headers);

@@ -211,14 +211,8 @@ static int source_check(const void *conf, char *why, size_t n)
 	else if (c->from_port + (c->conns < PORTS_PER_HOST ? c->conns : PORTS_PER_HOST) > 65536)
 		snprintf(why, n, "from_port %u leaves too few ports for %llu connections (16384 for each address)",
 			 c->from_port, (unsigned long long)c->conns);
-	else if (peer_lead_fault(c->lead, c->size, why, n))
-		;
-	else if (peer_lead(c->lead, NULL) != 0 && c->checksum == PEER_CSUM_GOOD)
-		snprintf(why, n, "a good checksum is made for zeros: lead needs checksum = "
-			 "\"compute-ignore\" or \"none\"");
-	else if (c->port + c->ports > 65536)
-		snprintf(why, n, "port %u plus %llu ports passes 65535", c->port, (unsigned long long)c->ports);
-	else
+	else if (!peer_lead_fault(c->lead, c->size, c->checksum, why, n) &&
+		 !peer_ports_fault(c->port, c->ports, why, n))
 		return XK_OK;
 	return XK_E_INVAL;
 }
@@ -238,41 +232,20 @@ static int source_ask(const struct xk_view *v, unsigned op, void *buf, unsigned 
 	  .offset = offsetof(struct peer_gen_conf, field), ##__VA_ARGS__ }
 
 static const struct xk_param source_params[] = {
-	P(to, XK_P_IPV4, NULL, "address the datagrams are for", .flags = XK_PF_REQUIRED),
-	P(port, XK_P_PORT, "9", "first port they are for"),
-	P(ports, XK_P_UINT, "1", "consecutive ports, used in turn", .min = "1", .max = "65535"),
-	P(conns, XK_P_UINT, "1", "connections", .min = "1", .max = "1048576"),
+	PEER_SOURCE_PARAMS(P),
 	P(size, XK_P_SIZE, "64", "payload bytes of each datagram", .min = "0", .max = "65507"),
 	P(from, XK_P_IPV4, "10.0.0.2",
-	  "address that the first 16384 connections come from; the next 16384 come from the "
-	  "next"),
-	P(from_port, XK_P_PORT, "20000", "first port of such an address"),
-	P(mac, XK_P_MAC, NULL, "link address that frames come from"),
-	P(burst, XK_P_UINT, "0",
-	  "frames of one connection in a unit of work; 0: the graph's burst", .max = "1024"),
+	  "address that the first 16384 connections come from; the next 16384 come from the next"),
 	P(mix, XK_P_BOOL, "false",
 	  "each frame of a unit is the next connection's, in an order that looks like chance"),
-	P(count, XK_P_UINT, "0", "stop after so many frames of all connections together; 0: never"),
 	P(rate, XK_P_UINT, "0",
 	  "frames per second of all connections together; 0: as fast as they are taken",
 	  .max = "1000000000"),
 	P(ring, XK_P_UINT, "0",
-	  "with rate: frames that wait to be taken at most, by virtual processor; what "
-	  "comes then is missed; 0: none is, they are late", .max = "1048576"),
+	  "with rate: frames that wait to be taken at most, by virtual processor; what comes then is "
+	  "missed; 0: none is, they are late", .max = "1048576"),
 	P(checksum, XK_P_ENUM, "compute-ignore",
 	  "a dummy that receivers compute and ignore, none, or a good one", .choices = peer_csums),
-	P(place, XK_P_ENUM, "map",
-	  "make frames on the virtual processor of the graph's map of connections, or of "
-	  "the flow hash", .choices = peer_places),
-	P(lead, XK_P_TEXT, NULL,
-	  "what every payload begins with, at most 8 bytes in hexadecimal; unset: whatever "
-	  "the buffer holds"),
-	P(rxbuf, XK_P_ENUM, "lifo",
-	  "receive buffers last freed first, or cold ones from a circular list",
-	  .choices = peer_rxbufs),
-	P(rxcold, XK_P_SIZE, "0",
-	  "bytes in the circular list of a virtual processor; 0: twice the second-level "
-	  "cache", .max = "1GiB"),
 	XK_PARAM_END
 };
 

@@ -375,16 +375,11 @@ static int source_check(const void *conf, char *why, size_t n)
 {
 	const struct peer_tcp_conf *c = conf;
 
-	if (peer_lead_fault(c->lead, c->size, why, n))
-		;
-	else if (peer_lead(c->lead, NULL) != 0 && c->checksum == PEER_CSUM_GOOD)
-		snprintf(why, n, "a good checksum is made for zeros: lead needs checksum = \"compute-ignore\"");
-	else if (c->from_port + PER_HOST * TRIES > 65536)
+	if (c->from_port + PER_HOST * TRIES > 65536)
 		snprintf(why, n, "from_port %u leaves too few ports for connections (%u for each address)",
 			 c->from_port, PER_HOST * TRIES);
-	else if (c->port + c->ports > 65536)
-		snprintf(why, n, "port %u plus %llu ports passes 65535", c->port, (unsigned long long)c->ports);
-	else
+	else if (!peer_lead_fault(c->lead, c->size, c->checksum, why, n) &&
+		 !peer_ports_fault(c->port, c->ports, why, n))
 		return XK_OK;
 	return XK_E_INVAL;
 }
@@ -398,38 +393,16 @@ static int source_ask(const struct xk_view *v, unsigned op, void *buf, unsigned 
 }
 
 static const struct xk_param source_params[] = {
-	PEER_TCP_PARAM(to, XK_P_IPV4, NULL, "address to connect to", .flags = XK_PF_REQUIRED),
-	PEER_TCP_PARAM(port, XK_P_PORT, "9", "first port to connect to"),
-	PEER_TCP_PARAM(ports, XK_P_UINT, "1",
-	  "consecutive ports, used in turn", .min = "1", .max = "65535"),
-	PEER_TCP_PARAM(conns, XK_P_UINT, "1", "connections", .min = "1", .max = "1048576"),
-	PEER_TCP_PARAM(size, XK_P_SIZE, "64",
-	  "payload bytes of each segment", .min = "1", .max = "65495"),
+	PEER_SOURCE_PARAMS(PEER_TCP_PARAM),
+	PEER_TCP_PARAM(size, XK_P_SIZE, "64", "payload bytes of each segment", .min = "1",
+		       .max = "65495"),
 	PEER_TCP_PARAM(from, XK_P_IPV4, "10.0.0.2",
 	  "address that the first 64 connections come from; the next 64 come from the next"),
-	PEER_TCP_PARAM(from_port, XK_P_PORT, "20000", "first port of such an address"),
-	PEER_TCP_PARAM(mac, XK_P_MAC, NULL, "link address that frames come from"),
-	PEER_TCP_PARAM(window, XK_P_SIZE, "64KiB",
-	  "receive window that is offered", .min = "1KiB", .max = "1GiB"),
-	PEER_TCP_PARAM(burst, XK_P_UINT, "0",
-	  "segments of one connection in a unit of work; 0: the graph's burst", .max = "1024"),
-	PEER_TCP_PARAM(count, XK_P_UINT, "0",
-	  "end after so many segments of all connections together; 0: never"),
+	PEER_TCP_PARAM(window, XK_P_SIZE, "64KiB", "receive window that is offered", .min = "1KiB",
+		       .max = "1GiB"),
 	PEER_TCP_PARAM(checksum, XK_P_ENUM, "compute-ignore",
 	  "of data: a dummy that receivers compute and ignore, or a good one",
 	  .choices = peer_csums),
-	PEER_TCP_PARAM(place, XK_P_ENUM, "map",
-	  "open connections on the virtual processor of the graph's map of them, or of the "
-	  "flow hash", .choices = peer_places),
-	PEER_TCP_PARAM(lead, XK_P_TEXT, NULL,
-	  "what every segment's data begin with, at most 8 bytes in hexadecimal; unset: "
-	  "whatever the buffer holds"),
-	PEER_TCP_PARAM(rxbuf, XK_P_ENUM, "lifo",
-	  "receive buffers last freed first, or cold ones from a circular list",
-	  .choices = peer_rxbufs),
-	PEER_TCP_PARAM(rxcold, XK_P_SIZE, "0",
-	  "bytes in the circular list of a virtual processor; 0: twice the second-level "
-	  "cache", .max = "1GiB"),
 	PEER_TCP_IDLE_PARAMS,
 	XK_PARAM_END
 };

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_mem.c - the in-memory Ethernet and FDDI: wire, sink, reflector.
+ * test_mem.c - the in-memory Ethernet and FDDI, one joined to another.
  *
  * Promises: a frame crosses a wire whole, once copied, never on the stack of its
  * push; queue caps are counted; it runs on the VP that the classifier
  * names; MTU by link type; nothing leaks.
  */
 #include "drivers/mem/mem.h"
-#include "drivers/peer/peer.h"
 
 #include <string.h>
 
@@ -20,8 +19,7 @@
 #include "tests/protocols/proto_fixture.h"
 #include "tests/support/xk_test.h"
 
-extern const struct xk_proto xk_proto_eth, xk_proto_fddi, xk_proto_arp, xk_proto_ip, xk_proto_icmp,
-	xk_proto_udp, xk_proto_source, xk_proto_ping, xk_proto_impair;
+extern const struct xk_proto xk_proto_eth;
 
 #define LOOP2(wire_a, wire_b, drv_a, drv_b) { \
 	{ drv_a, "da", NULL, "wire=" wire_a }, { &pf_flat, "ua", "da", "enable=false" }, \
@@ -449,92 +447,6 @@ static void serves_one_opener_at_a_time(void)
 	pf_down(&f);
 }
 
-/* ---- sink ---------------------------------------------------------------------------- */
-
-static void the_sink_counts_and_forgets(void)
-{
-	static const struct pf_spec g[] = {
-		{ &xk_proto_peer_sink, "p", NULL, NULL }, { &xk_proto_fddi_mem, "d", "p", NULL }, { &pf_upper, "u", "d", "enable=false" },
-		{ NULL, NULL, NULL, NULL } };
-	uint8_t b[4373] = { 0 };
-
-	pf_up(&f, 2, g);
-	open_all("u", sa);
-	pf_push(&f, 0, sa[0], b, 4373);
-	pf_push(&f, 1, sa[1], b, 100);
-	pf_push(&f, 1, sa[1], b, 0);
-	CU_ASSERT_EQUAL(pf_count(&f, "p", "sunk"), 3);
-	CU_ASSERT_EQUAL(pf_count(&f, "p", "sunk_bytes"), 4473);
-	CU_ASSERT_EQUAL(pf_ngot(&f, "u"), 0);
-	close_all(sa);
-	pf_down(&f);
-}
-
-static void the_wire_is_the_edge_and_its_peer_is_none(void)
-{
-	static const struct pf_spec g[] = {
-		{ &xk_proto_peer_sink, "p", NULL, NULL }, { &xk_proto_eth_mem, "d", "p", NULL },
-		{ &pf_upper, "u", "d", "enable=false" },
-		{ &xk_proto_peer_echo, "q", NULL, NULL }, { &xk_proto_eth_mem, "e", "q", NULL },
-		{ &xk_proto_impair, "i", "e", NULL }, { &pf_upper, "v", "i", "enable=false" }, { NULL, NULL, NULL, NULL } };
-	uint8_t mac[6];
-
-	pf_up(&f, 2, g);
-	CU_ASSERT(xk_node_is_edge(pf_node(&f, "d")) && xk_node_is_edge(pf_node(&f, "e")));
-	CU_ASSERT(!xk_node_is_edge(pf_node(&f, "p")) && !xk_node_is_edge(pf_node(&f, "q")) &&
-		  !xk_node_is_edge(pf_node(&f, "i")));
-	CU_ASSERT_PTR_NOT_NULL(pf_node(&f, "d")->classifier);
-	CU_ASSERT_PTR_NULL(pf_node(&f, "p")->classifier);
-	/* The second device, whatever lies between the two. */
-	CU_ASSERT_EQUAL(xk_control(pf_rep(&f, "e", 0), XK_CTL_GETMYMAC, mac, sizeof mac), 6);
-	CU_ASSERT_EQUAL(mac[5], 2);
-	pf_down(&f);
-}
-
-/* ---- reflector ---------------------------------------------------------------------------- */
-
-static void the_reflector_answers_arp_ping_and_datagrams(void)
-{
-	static const struct pf_spec g[] = {
-		{ &xk_proto_peer_echo, "p", NULL, NULL }, { &xk_proto_fddi_mem, "d", "p", NULL }, { &xk_proto_fddi, "l", "d", NULL },
-		{ &xk_proto_arp, "arp", "l", "queue=100" }, { &xk_proto_ip, "ip", "arp", "addr=10.0.0.1/8" },
-		{ &xk_proto_icmp, "icmp", "ip", NULL }, { &xk_proto_udp, "udp", "ip", NULL },
-		{ &xk_proto_source, "src", "udp", "to=10.0.0.77; conns=4; count=25; window=2; size=500" },
-		{ &xk_proto_ping, "ping", "icmp", "to=10.0.0.9; count=5; interval=10ms; size=1000" },
-		{ NULL, NULL, NULL, NULL } };
-
-	pf_up(&f, 2, g);
-	pf_run(&f, 5 * XK_SEC);
-	CU_ASSERT_EQUAL(pf_count(&f, "src", "answers"), 100);
-	CU_ASSERT_EQUAL(pf_count(&f, "src", "unanswered"), 0);
-	CU_ASSERT_EQUAL(pf_count(&f, "ping", "received"), 5);
-	CU_ASSERT_EQUAL(pf_drops(&f, "udp", NULL) + pf_drops(&f, "ip", NULL) + pf_drops(&f, "icmp", NULL), 0);
-	pf_down(&f);
-}
-
-static void the_reflector_drops_what_it_does_not_know(void)
-{
-	static const struct pf_spec g[] = {
-		{ &xk_proto_peer_echo, "p", NULL, NULL }, { &xk_proto_eth_mem, "d", "p", NULL }, { &pf_upper, "u", "d", "enable=false" },
-		{ NULL, NULL, NULL, NULL } };
-	uint8_t b[64];
-
-	pf_up(&f, 1, g);
-	open_all("u", sa);
-	for (uint32_t len = 0; len < 42; len++) {         /* every cut of a datagram's headers */
-		udp_frame(b, sizeof b, 5);
-		pf_push(&f, 0, sa[0], b, len);
-	}
-	b[23] = 89;                                       /* OSPF */
-	pf_push(&f, 0, sa[0], b, sizeof b);
-	xk_put_be16(b + 12, 0x86dd);
-	pf_push(&f, 0, sa[0], b, sizeof b);
-	CU_ASSERT_EQUAL(pf_ngot(&f, "u") + pf_drops(&f, "p", "not_reflected"), 44);
-	CU_ASSERT(pf_drops(&f, "p", "not_reflected") >= 40);
-	close_all(sa);
-	pf_down(&f);
-}
-
 static CU_TestInfo loop_tests[] = {
 	{ "carries frames whole and copies them once", carries_frames_whole_and_copies_them_once },
 	{ "sums what a transport will judge", sums_what_a_transport_will_judge },
@@ -551,18 +463,10 @@ static CU_TestInfo loop_tests[] = {
 	{ "drops what is longer than the link takes", drops_what_is_longer_than_the_link_takes },
 	{ "tells its frame size, link type and address", tells_its_frame_size_link_type_and_address },
 	{ "serves one opener at a time", serves_one_opener_at_a_time },
-	{ "the sink counts and forgets", the_sink_counts_and_forgets },
-	{ "the wire is the edge and its peer is none", the_wire_is_the_edge_and_its_peer_is_none },
-	CU_TEST_INFO_NULL
-};
-static CU_TestInfo echo_tests[] = {
-	{ "the reflector answers ARP, ping and datagrams", the_reflector_answers_arp_ping_and_datagrams },
-	{ "the reflector drops what it does not know", the_reflector_drops_what_it_does_not_know },
 	CU_TEST_INFO_NULL
 };
 static CU_SuiteInfo suites[] = {
-	{ .pName = "wire and sink", .pTests = loop_tests },
-	{ .pName = "reflector", .pTests = echo_tests },
+	{ .pName = "wire", .pTests = loop_tests },
 	CU_SUITE_INFO_NULL
 };
 

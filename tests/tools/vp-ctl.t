@@ -163,10 +163,13 @@ takes_over() {
 gone() { stop && [ ! -e "$sock" ] && [ ! -e "$sock.lock" ]; }
 
 # What passes: by layers, with headers; and nothing stays behind in the graph.
-# Twenty messages in a row may all go one way: both are seen some time.
+# Twenty messages in a row may all go one way: both are seen some time, long before a thousand rounds.
 follows() {
 	: >"$tmp/trace"
+	rounds=0
 	until grep -q '^[0-9]* .* ip up ' "$tmp/trace" && grep -q '^[0-9]* .* ip down ' "$tmp/trace"; do
+		rounds=$((rounds + 1))
+		[ $rounds -le 1000 ] || { echo "of $((rounds * 20)) messages none went the other way"; tail -n 50 "$tmp/trace"; return 1; }
 		c trace ip 20 >"$tmp/one" && grep -q '^messages  *20$' "$tmp/one" || { cat "$tmp/one"; return 1; }
 		cat "$tmp/one" >>"$tmp/trace"
 	done

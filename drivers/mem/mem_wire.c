@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "runtime/base/xk_csum_inline.h"
-#include "runtime/upi/xk_ddp.h"
+#include "runtime/upi/xk_arrivals.h"
 #include "runtime/upi/xk_graph.h"
 
 void mem_rx_put(struct mem_rep *to, struct xk_msg *m)

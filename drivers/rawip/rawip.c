@@ -110,7 +110,7 @@ static void rawip_push(struct xk_sess *s, struct xk_msg *m)
 	}
 	xk_count(r->count[N_OUT]);
 	if (st->fn != NULL)
-		st->fn(st->arg, r->vp->now, m);
+		st->fn(st->arg, xk_vp_time(r->vp), m);
 	else
 		xk_count(r->count[N_SUNK]);
 	xk_msg_free(m);
@@ -139,7 +139,7 @@ static bool wake(struct xk_rep *r)
 
 int rawip_inject(struct xk_node *n, const void *bytes, uint32_t len)
 {
-	struct xk_rep *r = n->rep[xk_vp_self->no];
+	struct xk_rep *r = n->rep[xk_vp_no];
 	struct xk_msg *m;
 
 	if (len > RAWIP_MAX)

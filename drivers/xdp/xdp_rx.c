@@ -19,7 +19,7 @@
 #include <sys/socket.h>
 
 #include "runtime/base/xk_bytes.h"
-#include "runtime/upi/xk_ddp.h"
+#include "runtime/upi/xk_arrivals.h"
 #include "runtime/upi/xk_node.h"
 
 #define LOOK_EVERY (100 * XK_MS)

@@ -23,9 +23,12 @@
  * Invariant: state PENDING iff down is NULL; only then the queue holds messages.
  */
 #include "protocols/arp/arp_priv.h"
+#include "runtime/base/xk_errs.h"
 #include "runtime/classify/xk_demux.h"
+#include "runtime/sync/xk_sync.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
+#include "runtime/vp/xk_call.h"
 
 #include <string.h>
 
@@ -50,7 +53,7 @@ static struct arp_sess *arp_sess(struct xk_sess *s)
 
 static void arm(struct arp_sess *a, xk_ns when)
 {
-	struct xk_wheel *w = &a->s.rep->vp->wheel;
+	struct xk_wheel *w = a->s.rep->wheel;
 
 	if (when == XK_NS_NEVER)
 		xk_timer_cancel(w, &a->timer);

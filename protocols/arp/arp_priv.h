@@ -17,8 +17,11 @@
 #include "runtime/map/xk_passive.h"
 #include "runtime/base/xk_bytes.h"
 #include "runtime/base/xk_list.h"
+#include "runtime/mem/xk_slab.h"
+#include "runtime/sync/xk_sync.h"
 #include "runtime/upi/xk_proto.h"
-#include "runtime/vp/xk_vp.h"
+#include "runtime/vp/xk_call.h"
+#include "runtime/vp/xk_timer.h"
 
 #define ARP_PKT_LEN      28u
 #define ARP_ADDRS_MAX    64u

@@ -14,9 +14,11 @@
  * Invariant: n counts the entries of used and heard, and n <= cap.
  */
 #include "protocols/arp/arp_priv.h"
-#include "runtime/upi/xk_graph.h"
+#include "runtime/base/xk_errs.h"
+#include "runtime/sync/xk_sync.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
+#include "runtime/upi/xk_vps.h"
 
 #include <string.h>
 
@@ -202,7 +204,7 @@ enum arp_answer arp_use(struct xk_rep *r, uint32_t host, struct arp_view *v)
 	e = find(t, host);
 	if (e != NULL) {
 		touch(e, true);
-		set_interest(e, r->vp->no);
+		set_interest(e, r->no);
 	}
 	a = answer(r, e, v);
 	xk_mutex_unlock(&t->lock);
@@ -234,7 +236,7 @@ int arp_want(struct xk_rep *r, uint32_t host)
 	e = get(r, t, host, true);
 	if (e != NULL) {
 		touch(e, true);
-		set_interest(e, r->vp->no);
+		set_interest(e, r->no);
 		turn = take_turn(r, e);
 	}
 	xk_mutex_unlock(&t->lock);
@@ -504,7 +506,7 @@ int arp_table_init(struct xk_node *n, struct xk_errs *e)
 	int err;
 
 	t->node = n;
-	t->words = (n->graph->vps->nvps + 63) / 64;
+	t->words = (xk_node_nvps(n) + 63) / 64;
 	xk_mutex_init(&t->lock);
 	xk_slab_init(&t->slab, sizeof(struct arp_entry) + t->words * sizeof(uint64_t));
 	err = xk_passive_init(&t->map);

@@ -16,10 +16,13 @@
 #include "protocols/http/http_priv.h"
 #include "protocols/stream/stream_app.h"
 #include "protocols/tcp/tcp.h"
+#include "runtime/base/xk_errs.h"
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_review.h"
 #include "runtime/upi/xk_thread.h"
+#include "runtime/vp/xk_task.h"
+#include "runtime/vp/xk_timer.h"
 
 #include <errno.h>
 #include <sys/uio.h>
@@ -101,7 +104,7 @@ static void http_abort(struct http_sess *h)
 
 static void http_wait(struct http_sess *h, xk_ns dt)
 {
-	xk_timer_set(&h->s.rep->vp->wheel, &h->timer, xk_vp_now() + dt);
+	xk_timer_set(h->s.rep->wheel, &h->timer, xk_vp_now() + dt);
 }
 
 /*

@@ -12,12 +12,13 @@
 #include "protocols/icmp/icmp_priv.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
+#include "runtime/upi/xk_vps.h"
 
 void icmp_error_init(struct xk_rep *r)
 {
 	struct icmp_state *st = icmp_state(r);
 	const struct icmp_conf *c = r->conf;
-	uint64_t nvps = r->vp->set->nvps, burst = c->burst / nvps;
+	uint64_t nvps = xk_node_nvps(r->node), burst = c->burst / nvps;
 
 	if (c->rate == 0)
 		return;

@@ -16,9 +16,9 @@
 
 #include "protocols/arp/arp.h"
 #include "runtime/classify/xk_demux.h"
-#include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
+#include "runtime/upi/xk_vps.h"
 
 #include <stdio.h>
 
@@ -322,7 +322,7 @@ static int ip_init(struct xk_node *n, struct xk_errs *e)
 	if (err != XK_OK)
 		return err;
 	in->credit = (int64_t)c->reass_bytes;
-	ip_output_init(in, n->graph->vps->nvps);
+	ip_output_init(in, xk_node_nvps(n));
 	return XK_OK;
 }
 

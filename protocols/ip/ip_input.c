@@ -223,12 +223,9 @@ static bool fragment_away(struct xk_rep *r, struct xk_msg *m)
 	if (m->hash != 0)
 		return false;
 	m->hash = xk_hash_ends(xk_be32(p + 12), xk_be16(p + 4), xk_be32(p + 16), (uint32_t)p[9] << 8, 1);
-	m->vp = xk_hash_vp(m->hash, r->vp->set->nconn);
-	if (m->vp == r->vp->no)
+	if (!xk_spread(r, m))
 		return false;
-	m->node = r->node->no;
 	xk_count(r->count[IP_COUNT_GATHERED]);
-	xk_vp_post(r->node->rep[m->vp]->vp, m);
 	return true;
 }
 

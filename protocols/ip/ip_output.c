@@ -15,7 +15,9 @@
  * within 65536 / step datagrams of either.
  */
 #include "protocols/ip/ip_priv.h"
+#include "runtime/base/xk_rand.h"
 #include "runtime/upi/xk_inline.h"
+#include "runtime/vp/xk_task.h"
 
 #define ID_STEP_MAX 1024u
 
@@ -33,7 +35,7 @@ void ip_output_rep_init(struct xk_rep *r)
 	struct ip_state *st = ip_state(r);
 
 	for (unsigned i = 0; i < IP_IDS; i++)
-		st->id[i] = (uint16_t)xk_rand_u64(&r->vp->rand);
+		st->id[i] = (uint16_t)xk_rand_u64(xk_vp_rand(r->vp));
 }
 
 static uint16_t next_id(struct ip_sess *is)
@@ -44,7 +46,7 @@ static uint16_t next_id(struct ip_sess *is)
 
 	if (XK_UNLIKELY(in->id_step == 0))
 		return (uint16_t)xk_atomic_add(&in->id_shared[is->id_no], 1u);
-	return (uint16_t)((*own)++ * in->id_step + r->vp->no);
+	return (uint16_t)((*own)++ * in->id_step + r->no);
 }
 
 /* ---- fragments ------------------------------------------------------------------- */

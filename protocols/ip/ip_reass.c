@@ -22,7 +22,10 @@
  * is in order of deadline.
  */
 #include "protocols/ip/ip_priv.h"
+#include "runtime/base/xk_rand.h"
 #include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_vps.h"
+#include "runtime/vp/xk_task.h"
 
 #define CREDIT_STEP  (16 * 1024)
 #define UNITS        8192u                /* of 8 bytes */
@@ -463,14 +466,14 @@ void ip_reass_init(struct xk_rep *r)
 {
 	struct ip_reass *ra = &ip_state(r)->reass;
 	const struct ip_conf *c = r->conf;
-	uint64_t share = c->reass_datagrams / r->vp->set->nvps;
+	uint64_t share = c->reass_datagrams / xk_node_nvps(r->node);
 
 	xk_map_init(&ra->map, offsetof(struct ip_dgram, map));
 	xk_slab_init(&ra->dgrams, sizeof(struct ip_dgram));
 	xk_slab_init(&ra->frags, sizeof(struct frag));
 	ra->max = (uint32_t)(share > MIN_PER_VP ? share : MIN_PER_VP);
 	ra->per_source = (uint32_t)c->reass_per_source;
-	ra->salt = (uint32_t)xk_rand_u64(&r->vp->rand);
+	ra->salt = (uint32_t)xk_rand_u64(xk_vp_rand(r->vp));
 	ra->rep = r;
 	xk_timer_init(&ra->timer, reass_timer);
 }

@@ -10,9 +10,10 @@
  * enable goes, every VP is told to give up the sessions made under it.
  */
 #include "protocols/link/link.h"
+#include "runtime/base/xk_errs.h"
 #include "runtime/upi/xk_enable.h"
-#include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_part.h"
+#include "runtime/upi/xk_vps.h"
 
 /* ---- keys ------------------------------------------------------------------------ */
 
@@ -180,7 +181,7 @@ static void purge_here(struct xk_vp *vp, void *arg)
 
 static void purge_everywhere(struct xk_node *n)
 {
-	for (unsigned i = 0; i < n->graph->vps->nvps; i++) {
+	for (unsigned i = 0; i < xk_node_nvps(n); i++) {
 		struct link_rep *st = link_state(n->rep[i]);
 
 		if (xk_atomic_xchg(&st->purge_posted, 1u) == 0)

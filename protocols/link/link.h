@@ -22,6 +22,7 @@
 #include "protocols/link/linger.h"
 #include "runtime/base/xk_bytes.h"
 #include "runtime/upi/xk_inline.h"
+#include "runtime/vp/xk_call.h"
 
 #define LINK_HDR_ROOM 24
 

@@ -9,12 +9,13 @@
  * Invariant: sent = received + lost + failed + outstanding.
  */
 #include "protocols/icmp/icmp.h"
-#include "runtime/base/xk_hist.h"
-#include "runtime/base/xk_rand.h"
+#include "runtime/base/xk_log.h"
+#include "runtime/mem/xk_alloc.h"
 #include "runtime/upi/xk_app.h"
-#include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_part.h"
 #include "runtime/upi/xk_review.h"
+#include "runtime/vp/xk_task.h"
+#include "runtime/vp/xk_timer.h"
 
 #include <string.h>
 
@@ -146,7 +147,7 @@ static void maybe_over(struct ping_rep *pr)
 	xk_timer_cancel(pr->r->wheel, &pr->timer);
 	if (pr->r->count[N_RECEIVED] == 0)
 		xk_node_failed(pr->r->node, "none of its requests was answered");
-	xk_graph_finished(pr->r->node->graph);
+	xk_app_finished(pr->r->node);
 }
 
 static void ping_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
@@ -170,7 +171,7 @@ static void ping_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 		k->waiting = false;
 		xk_count_add(r->count[N_BYTES], m->tot);
 		note_rtt(pr, rtt);
-		XK_TRACE(&r->node->log, 3, "%u bytes: seq=%u time=%llu.%03llu us", m->tot, seq,
+		XK_TRACE(xk_node_log(r->node), 3, "%u bytes: seq=%u time=%llu.%03llu us", m->tot, seq,
 			 (unsigned long long)(rtt / XK_US), (unsigned long long)(rtt % XK_US));
 		maybe_over(pr);
 	}
@@ -187,7 +188,7 @@ static int ping_error(struct xk_rep *r, const struct icmp_error *e)
 		return 0;
 	k->waiting = false;
 	xk_count(r->count[N_FAILED]);
-	XK_TRACE(&r->node->log, 3, "seq=%u cannot arrive: type %u code %u", e->seq, e->type, e->code);
+	XK_TRACE(xk_node_log(r->node), 3, "seq=%u cannot arrive: type %u code %u", e->seq, e->type, e->code);
 	maybe_over(pr);
 	return 0;
 }
@@ -205,7 +206,7 @@ static void expire(struct ping_rep *pr, xk_ns now)
 			return;
 		k->waiting = false;
 		xk_count(pr->r->count[N_LOST]);
-		XK_TRACE(&pr->r->node->log, 3, "seq=%u lost", k->seq);
+		XK_TRACE(xk_node_log(pr->r->node), 3, "seq=%u lost", k->seq);
 	}
 }
 
@@ -256,14 +257,14 @@ static int ping_rep_start(struct xk_rep *r, struct xk_errs *e)
 	struct ping_rep *pr = r->state;
 	int err;
 
-	if (xk_graph_vp_of(r->node->graph, 0) != r->vp)
+	if (!xk_app_is_here(r, 0))
 		return XK_OK;
 	err = ping_open(pr);
 	if (err != XK_OK) {
 		uint32_t to = conf_of(r)->to;
 
-		xk_errs_add(e, r->node->file, r->node->line, 0, "%s: cannot ping %u.%u.%u.%u: %s", r->node->name,
-			    to >> 24, to >> 16 & 255, to >> 8 & 255, to & 255, xk_strerror(err));
+		xk_node_error(r->node, e, "cannot ping %u.%u.%u.%u: %s", to >> 24, to >> 16 & 255, to >> 8 & 255,
+			      to & 255, xk_strerror(err));
 		return err;
 	}
 	pr->next = xk_vp_now();
@@ -299,8 +300,8 @@ static void ping_rep_fini(struct xk_rep *r)
 static int ping_init(struct xk_node *n, struct xk_errs *e)
 {
 	(void)e;
-	if (((const struct ping_conf *)n->conf)->count != 0)
-		xk_graph_will_finish(n->graph);
+	if (((const struct ping_conf *)xk_node_conf(n))->count != 0)
+		xk_app_will_finish(n);
 	return XK_OK;
 }
 

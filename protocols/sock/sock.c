@@ -14,8 +14,10 @@
 #include <string.h>
 
 #include "protocols/udp/udp.h"
-#include "runtime/upi/xk_graph.h"
+#include "runtime/base/xk_errs.h"
+#include "runtime/sync/xk_sync.h"
 #include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_vps.h"
 
 /* ---- sessions --------------------------------------------------------------------- */
 
@@ -258,20 +260,19 @@ int xk_sock_socket(struct xk_node *n, int type)
 static void wake_all(struct xk_vp *vp, void *arg)
 {
 	struct xk_node *n = arg;
-	const struct xk_list *l = &sock_rep(n->rep[vp->no])->socks;
+	const struct xk_list *l = &sock_rep(n->rep[xk_vp_no])->socks;
 
+	(void)vp;
 	for (struct xk_listed *i = xk_list_first(l); i != NULL; i = xk_list_next(l, i))
 		sock_wake(xk_container_of(i, struct sock, here), POLLIN | POLLOUT | POLLPRI | POLLRDHUP | POLLNVAL);
 }
 
 void xk_sock_stop(struct xk_node *n)
 {
-	const struct xk_vpset *set = n->graph->vps;
-
 	xk_guest_event();
 	xk_store_release(&sock_node(n)->stopping, 1u);
-	for (unsigned i = 0; i < set->nvps; i++)
-		xk_vp_do(set->vp[i], wake_all, n);
+	for (unsigned i = 0; i < xk_node_nvps(n); i++)
+		xk_vp_do(xk_node_vp(n, i), wake_all, n);
 	sock_sets_stop(n);
 	sock_await_quiet(n);
 }

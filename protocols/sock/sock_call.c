@@ -11,9 +11,10 @@
 #include "protocols/sock/sock_priv.h"
 
 #include "runtime/base/xk_clock.h"
-#include "runtime/upi/xk_graph.h"
+#include "runtime/sync/xk_sync.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
+#include "runtime/upi/xk_vps.h"
 
 struct inside { struct sock *sk; sock_op op; void *arg; int64_t res; bool moved; };
 
@@ -38,7 +39,7 @@ int64_t sock_do(struct sock *sk, sock_op op, void *arg)
 
 bool sock_has_workers(const struct sock *sk)
 {
-	return xk_load_acquire(&sk->node->graph->vps->running) != 0;
+	return xk_node_running(sk->node);
 }
 
 /* ---- with waiting ------------------------------------------------------------------ */

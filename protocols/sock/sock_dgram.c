@@ -16,9 +16,10 @@
 #include <string.h>
 
 #include "protocols/udp/udp.h"
-#include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
+#include "runtime/upi/xk_vps.h"
+#include "runtime/vp/xk_task.h"
 
 /* ---- sessions of peers --------------------------------------------------------------- */
 
@@ -143,7 +144,7 @@ static void queue(struct xk_rep *r, struct sock *sk, struct xk_msg *m)
 		return;
 	}
 	xk_count_add(r->count[SOCK_COUNT_IN], m->tot - sizeof f);
-	if (f.vp != r->vp->no)
+	if (f.vp != r->no)
 		remember(sk, &(struct xk_sock_addr){ f.host, f.port }, f.vp);
 	sk->rx_bytes += m->tot;
 	xk_msgq_put(&sk->rx, m);
@@ -167,7 +168,7 @@ void sock_dgram_enter(struct xk_rep *r, struct xk_msg *m)
 void sock_dgram_demux(struct sock_sess *ss, struct xk_msg *m)
 {
 	struct xk_rep *r = ss->s.rep;
-	struct sock_from f = { ss->peer.host, ss->peer.port, r->vp->no };
+	struct sock_from f = { ss->peer.host, ss->peer.port, r->no };
 	struct sock *sk = sock_get(ss->fd);
 	void *p;
 
@@ -297,7 +298,7 @@ static int64_t aim_op(struct sock *sk, void *arg)
 	a->local = sk->local;
 	a->first = sk->vp;
 	if (sock_addr_eq(&sk->guess[guess_slot(&a->to)].peer, &a->to))
-		a->first = sk->node->graph->vps->vp[sk->guess[guess_slot(&a->to)].vp];
+		a->first = xk_node_vp(sk->node, sk->guess[guess_slot(&a->to)].vp);
 	return err;
 }
 
@@ -324,12 +325,13 @@ static void shoot(struct xk_vp *vp, void *arg)
 {
 	struct shot *t = arg;
 	struct sock_io *io = t->a->io;
-	struct xk_rep *r = t->sk->node->rep[vp->no];
+	struct xk_rep *r = t->sk->node->rep[xk_vp_no];
 	uint32_t n = (uint32_t)io->left, max;
 	struct sock_sess *ss;
 	struct xk_msg *m;
 	int err = XK_OK;
 
+	(void)vp;
 	ss = shot_session(r, t, &err);
 	t->res = err;
 	if (ss == NULL)
@@ -357,21 +359,21 @@ static void forget_one(struct xk_vp *vp, void *arg)
 {
 	struct shot *t = arg;
 
-	sock_dgram_forget(t->sk->node->rep[vp->no], t->sk->fd);
+	(void)vp;
+	sock_dgram_forget(t->sk->node->rep[xk_vp_no], t->sk->fd);
 }
 
 void sock_dgram_forget_all(struct sock *sk)
 {
-	const struct xk_vpset *set = sk->node->graph->vps;
 	struct shot t = { .sk = sk };
 
-	for (unsigned i = 0; i < set->nvps; i++)
-		xk_vp_do(set->vp[i], forget_one, &t);
+	for (unsigned i = 0; i < xk_node_nvps(sk->node); i++)
+		xk_vp_do(xk_node_vp(sk->node, i), forget_one, &t);
 }
 
 int64_t sock_dgram_send(struct sock *sk, struct sock_io *io)
 {
-	const struct xk_vpset *set = sk->node->graph->vps;
+	unsigned nconn = xk_node_nconn(sk->node);
 	struct aim a = { .io = io };
 	struct shot t = { .sk = sk, .a = &a };
 	int64_t res = io->left > UDP_MAX_PAYLOAD ? XK_E_MSGSIZE : sock_do(sk, aim_op, &a);
@@ -379,8 +381,8 @@ int64_t sock_dgram_send(struct sock *sk, struct sock_io *io)
 	if (res != XK_OK)
 		return res;
 	/* No peer lives on an I/O thread. */
-	for (unsigned i = 0; i < set->nconn; i++) {
-		struct xk_vp *vp = set->vp[(a.first->no + i) % set->nconn];
+	for (unsigned i = 0; i < nconn; i++) {
+		struct xk_vp *vp = xk_node_vp(sk->node, (xk_vp_number(a.first) + i) % nconn);
 
 		xk_vp_do(vp, shoot, &t);
 		if (t.res != XK_E_ADDRINUSE && t.res != XK_E_ELSEWHERE) {

@@ -11,9 +11,10 @@
  * Invariant: place[i].sk is a socket while the place's word says open or held.
  */
 #include "protocols/sock/sock_priv.h"
-#include "runtime/upi/xk_graph.h"
+#include "runtime/sync/xk_sync.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
+#include "runtime/upi/xk_vps.h"
 
 #include <string.h>
 
@@ -93,7 +94,7 @@ struct sock *sock_new(struct xk_node *n, int type, int *err)
 		gen = (gen_of(table.place[i].word) + 1) & GEN_MASK;
 		sk->fd = (int)(gen << 16 | i);
 		/* Incomplete: with connections spread by their hash it waits on the first VP. */
-		sk->vp = n->graph->vps->vp[n->graph->vps->arch.spread == XK_SPREAD_HASH ? 0 : i % n->graph->vps->nconn];
+		sk->vp = xk_node_vp(n, xk_node_by_hash(n) ? 0 : i % xk_node_nconn(n));
 		table.place[i].sk = sk;
 		xk_store_release(&table.place[i].word, OPEN | gen << GEN_SHIFT);
 	}

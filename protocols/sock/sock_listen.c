@@ -10,6 +10,8 @@
  */
 #include "protocols/sock/sock_priv.h"
 #include "runtime/upi/xk_inline.h"
+#include "runtime/vp/xk_call.h"
+#include "runtime/vp/xk_task.h"
 
 /* ---- the end of one that nobody accepted ---------------------------------------------- */
 
@@ -124,7 +126,7 @@ void sock_listen_mss(const struct sock *sk, bool on)
 	struct tcp_listen_mss v = { sk->local.port, on ? sk->opts.maxseg : 0 };
 
 	if (sk->opts.maxseg != 0)
-		(void)xk_control(sock_below(sk)->rep[xk_vp_self->no], TCP_CTL_LISTEN_MSS, &v, sizeof v);
+		(void)xk_control(sock_below(sk)->rep[xk_vp_no], TCP_CTL_LISTEN_MSS, &v, sizeof v);
 }
 
 /* ---- listen, accept: on the listener's VP ------------------------------------------------------ */

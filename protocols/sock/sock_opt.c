@@ -9,6 +9,7 @@
  */
 #include "protocols/sock/sock_priv.h"
 #include "runtime/upi/xk_inline.h"
+#include "runtime/vp/xk_call.h"
 
 #include <string.h>
 
@@ -200,7 +201,7 @@ static int64_t get_state(struct sock *sk, enum xk_sock_opt what)
 	case XK_SO_NWRITE:
 		return nwrite(sk);
 	case XK_SO_VP:
-		return sk->vp->no;
+		return xk_vp_number(sk->vp);
 	default:
 		return INT64_MIN;
 	}
@@ -219,7 +220,7 @@ static uint32_t buffer(struct sock *sk, bool to_send)
 		return to_send ? info.snd_buf : info.rcv_buf;
 	if (o->set & (to_send ? OPT_SNDBUF : OPT_RCVBUF))
 		return to_send ? o->sndbuf : o->rcvbuf;
-	if (xk_control(sock_below(sk)->rep[xk_vp_self->no], TCP_CTL_BUFFERS, node, sizeof node) != (int)sizeof node)
+	if (xk_control(sock_below(sk)->rep[xk_vp_no], TCP_CTL_BUFFERS, node, sizeof node) != (int)sizeof node)
 		return 0;
 	return node[to_send];
 }

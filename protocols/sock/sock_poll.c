@@ -10,6 +10,7 @@
 #include "protocols/sock/sock_priv.h"
 
 #include "runtime/base/xk_clock.h"
+#include "runtime/sync/xk_sync.h"
 #include "runtime/upi/xk_inline.h"
 
 /* ---- inside the VP ---------------------------------------------------------------- */

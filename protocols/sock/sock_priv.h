@@ -30,9 +30,11 @@
 #include "protocols/sock/xk_sock.h"
 #include "protocols/tcp/tcp.h"
 #include "runtime/base/xk_list.h"
+#include "runtime/base/xk_tls.h"
+#include "runtime/msg/xk_msgq.h"
 #include "runtime/sync/xk_sync.h"
 #include "runtime/upi/xk_node.h"
-#include "runtime/vp/xk_vp.h"
+#include "runtime/vp/xk_call.h"
 
 struct sock_conf { uint64_t rcvbuf, backlog, peers; };
 
@@ -149,7 +151,7 @@ struct sock {
 	struct { struct xk_sock_addr peer; uint16_t vp; } guess[SOCK_GUESSES];
 };
 
-static inline struct xk_rep *sock_rep_here(const struct sock *sk) { return sk->node->rep[xk_vp_self->no]; }
+static inline struct xk_rep *sock_rep_here(const struct sock *sk) { return sk->node->rep[xk_vp_no]; }
 static inline bool sock_stopping(const struct xk_node *n) { return xk_load_acquire(&sock_node(n)->stopping) != 0; }
 static inline bool sock_addr_eq(const struct xk_sock_addr *a, const struct xk_sock_addr *b)
 {

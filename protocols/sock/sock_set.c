@@ -15,9 +15,10 @@
 #include "protocols/sock/sock_priv.h"
 
 #include "runtime/base/xk_clock.h"
-#include "runtime/upi/xk_graph.h"
+#include "runtime/sync/xk_sync.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
+#include "runtime/upi/xk_vps.h"
 
 #define GONE (1u << 16)          /* in `fired`, beside poll's events: the socket has let go */
 
@@ -272,7 +273,7 @@ static unsigned sleep_and_take(struct xk_sock_set *set, struct xk_sock_ready *re
 
 int xk_sock_set_wait(struct xk_sock_set *set, struct xk_sock_ready *ready, unsigned max, uint64_t timeout_ns)
 {
-	bool runs = xk_load_acquire(&set->node->graph->vps->running) != 0;
+	bool runs = xk_node_running(set->node);
 	int n;
 
 	xk_store_release(&set->inside, 1u);

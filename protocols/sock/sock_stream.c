@@ -10,9 +10,10 @@
  * Invariant: sk->sess is set exactly in states CONNECTING and CONNECTED.
  */
 #include "protocols/sock/sock_priv.h"
-#include "runtime/upi/xk_graph.h"
+#include "runtime/sync/xk_sync.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
+#include "runtime/upi/xk_vps.h"
 
 #define EVERYTHING (POLLIN | POLLOUT | POLLRDHUP | POLLHUP | POLLERR)
 
@@ -220,7 +221,7 @@ static int64_t connect_choose(struct sock *sk, void *arg)
 		return err;
 	}
 	sk->state = SOCK_CONNECTING;
-	c->vp = xk_graph_vp_of(sk->node->graph, xk_atomic_add(&sock_node(sk->node)->conns, (uint64_t)1));
+	c->vp = xk_node_vp_of(sk->node, xk_atomic_add(&sock_node(sk->node)->conns, (uint64_t)1));
 	sock_leave(sk);
 	xk_store_release(&sk->vp, c->vp);
 	return XK_OK;
@@ -270,12 +271,11 @@ static int64_t connect_begin(struct sock *sk, void *arg)
 /* The hash of a connection whose ports are both given is another VP's: goes to the next one. */
 static int64_t connect_move(struct sock *sk, void *arg)
 {
-	const struct xk_vpset *set = sk->node->graph->vps;
 	struct connect *c = arg;
 
 	if (sk->closed)
 		return XK_E_BADF;
-	c->vp = set->vp[(c->vp->no + 1u) % set->nconn];
+	c->vp = xk_node_vp(sk->node, (xk_vp_number(c->vp) + 1u) % xk_node_nconn(sk->node));
 	sock_leave(sk);
 	xk_store_release(&sk->vp, c->vp);
 	return XK_OK;

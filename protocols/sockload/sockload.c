@@ -16,9 +16,14 @@
 #include <string.h>
 
 #include "protocols/stream/stream_app.h"
-#include "runtime/upi/xk_graph.h"
+#include "runtime/base/xk_errs.h"
+#include "runtime/mem/xk_alloc.h"
+#include "runtime/sync/xk_sync.h"
 #include "runtime/upi/xk_part.h"
 #include "runtime/upi/xk_review.h"
+#include "runtime/upi/xk_node.h"
+#include "runtime/upi/xk_vps.h"
+#include "runtime/vp/xk_outside.h"
 
 #define APART (XK_CACHELINE / sizeof(xk_counter))    /* counters of two replicas share no line */
 
@@ -32,7 +37,7 @@ static uint64_t share_of(const struct load_node *ln, unsigned thread)
 /* Slots of replica v, threads v, v + nvps, ...; *first: where they begin. */
 static uint64_t slots_of(const struct load_node *ln, unsigned v, uint64_t *first)
 {
-	unsigned nvps = ln->node->graph->vps->nvps;
+	unsigned nvps = xk_node_nvps(ln->node);
 	uint64_t n = 0;
 
 	*first = 0;
@@ -47,7 +52,7 @@ static uint64_t slots_of(const struct load_node *ln, unsigned v, uint64_t *first
 
 static void deal(struct load_node *ln)
 {
-	unsigned nvps = ln->node->graph->vps->nvps;
+	unsigned nvps = xk_node_nvps(ln->node);
 
 	for (unsigned v = 0; v < nvps && v < ln->nthreads; v++) {
 		uint64_t at;
@@ -103,7 +108,7 @@ static int make_thread(struct load_node *ln, struct load_thread *t)
 
 static int make_all(struct load_node *ln)
 {
-	unsigned nvps = ln->node->graph->vps->nvps, last = (nvps < ln->nthreads ? nvps : ln->nthreads) - 1;
+	unsigned nvps = xk_node_nvps(ln->node), last = (nvps < ln->nthreads ? nvps : ln->nthreads) - 1;
 	uint64_t first, n = slots_of(ln, last, &first);
 	int err = XK_OK;
 
@@ -129,12 +134,12 @@ static int make_all(struct load_node *ln)
 static int load_init(struct xk_node *n, struct xk_errs *e)
 {
 	struct load_node *ln = n->state;
-	struct xk_vpset *set = n->graph->vps;
+	struct xk_vpset *set = xk_node_vpset(n);
 	const struct load_conf *c = n->conf;
 	int err;
 
 	/* The clock may have been chosen after the review. */
-	if (set->clock.is_virtual) {
+	if (xk_node_simulated(n)) {
 		xk_errs_add(e, n->file, n->line, 0, "%s: %s", n->name, NO_TIME);
 		return XK_E_NOTSUP;
 	}
@@ -152,7 +157,7 @@ static int load_init(struct xk_node *n, struct xk_errs *e)
 	}
 	xk_outside_plan(set, ln->nthreads);
 	if (c->count != 0)
-		xk_graph_will_finish(n->graph);
+		xk_app_will_finish(n);
 	return XK_OK;
 }
 
@@ -217,16 +222,15 @@ static int start_thread(struct load_node *ln, struct load_thread *t)
 	int err = xk_sock_set_new(ln->sock, &t->set);
 
 	snprintf(name, sizeof name, "load-%u", t->no % 100000u);
-	return err == XK_OK ? xk_outside_start(&t->outside, ln->node->graph->vps, name, load_main, t) : err;
+	return err == XK_OK ? xk_outside_start(&t->outside, xk_node_vpset(ln->node), name, load_main, t) : err;
 }
 
 static int load_run(struct xk_node *n, struct xk_errs *e)
 {
 	struct load_node *ln = n->state;
-	const struct xk_vpset *set = n->graph->vps;
 
 	for (unsigned i = 0; i < ln->nthreads; i++)
-		ln->thread[i].count = n->rep[i % set->nvps]->count;
+		ln->thread[i].count = n->rep[i % xk_node_nvps(n)]->count;
 	for (unsigned i = 0; i < ln->nthreads; i++) {
 		int err = start_thread(ln, &ln->thread[i]);
 
@@ -245,7 +249,7 @@ static int load_run(struct xk_node *n, struct xk_errs *e)
 static struct xk_app_counts counts_of(const struct xk_rep *r)
 {
 	const struct load_node *ln = r->node->state;
-	uint64_t at, n = slots_of(ln, r->vp->no, &at);
+	uint64_t at, n = slots_of(ln, r->no, &at);
 
 	return (struct xk_app_counts){ n, ln->messages + at, ln->bytes + at, ln->no + at, NULL, NULL };
 }

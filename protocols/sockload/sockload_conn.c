@@ -9,10 +9,11 @@
  * Invariant: every connection is done once, well or badly, unless the threads are halted.
  */
 #include "protocols/sockload/sockload_priv.h"
-#include "runtime/upi/xk_graph.h"
 
 #include <poll.h>
 #include <string.h>
+
+#include "runtime/upi/xk_app.h"
 
 /* ---- the end ------------------------------------------------------------------------- */
 
@@ -24,7 +25,7 @@ static void conn_done(struct load_thread *t, uint64_t k)
 	t->conn[k].fd = 0;
 	t->nopen--;
 	if (xk_atomic_add(&ln->unfinished, (uint64_t)-1) == 1 && ln->c->count != 0)
-		xk_graph_finished(ln->node->graph);
+		xk_app_finished(ln->node);
 }
 
 static unsigned counter_of(int err)

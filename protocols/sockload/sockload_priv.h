@@ -18,7 +18,7 @@
 #include "protocols/sock/xk_sock.h"
 #include "runtime/sync/xk_sync.h"
 #include "runtime/upi/xk_proto.h"
-#include "runtime/vp/xk_vp.h"
+#include "runtime/vp/xk_outside.h"
 
 struct load_conf {
 	uint64_t conns, threads, size, count, burst, within;

@@ -11,6 +11,7 @@
  * Invariant: act[0 .. nact) are connections that stand or are being opened, each once.
  */
 #include "protocols/sockload/sockload_priv.h"
+#include "runtime/sync/xk_sync.h"
 #include "runtime/upi/xk_node.h"
 
 #include <poll.h>

@@ -19,6 +19,7 @@
 #include "runtime/base/xk_hist.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_thread.h"
+#include "runtime/vp/xk_vp.h"
 
 #include <stdio.h>
 #include <string.h>

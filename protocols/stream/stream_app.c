@@ -9,6 +9,7 @@
  */
 #include "protocols/stream/stream_app.h"
 #include "runtime/base/xk_csum_inline.h"
+#include "runtime/base/xk_errs.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
 

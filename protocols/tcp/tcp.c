@@ -14,20 +14,21 @@
 #include "protocols/tcp/sess/tcp_sess.h"
 #include "protocols/inet/inet_ports.h"
 #include "protocols/inet/inet_sess.h"
-#include "runtime/upi/xk_graph.h"
+#include "runtime/base/xk_rand.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
+#include "runtime/upi/xk_vps.h"
+#include "runtime/vp/xk_task.h"
 
 /* ---- the node -------------------------------------------------------------------- */
 
 static void make_secrets(struct xk_node *n, struct tcp_node *tn)
 {
-	struct xk_graph *g = n->graph;
 	struct xk_rand r;
 
-	xk_rand_init(&r, g->seed, 0x7463700000000000u + n->no);
+	xk_rand_init(&r, xk_node_seed(n), 0x7463700000000000u + n->no);
 	for (unsigned i = 0; i < XK_ARRAY_LEN(tn->secret); i++)
-		tn->secret[i] = xk_rand_u64(&r) ^ (g->vps->clock.is_virtual ? 0 : xk_rand_entropy());
+		tn->secret[i] = xk_rand_u64(&r) ^ (xk_node_simulated(n) ? 0 : xk_rand_entropy());
 }
 
 static int tcp_init(struct xk_node *n, struct xk_errs *e)
@@ -57,6 +58,8 @@ static int tcp_rep_init(struct xk_rep *r)
 {
 	struct tcp_rep *tr = tcp_rep(r);
 
+	tr->rand = xk_vp_rand(r->vp);
+	tr->mem = xk_mem_self;
 	xk_slab_init(&tr->live_slab, sizeof(struct tcp_live));
 	tcp_reass_init(r);
 	tcp_memory_init(r);

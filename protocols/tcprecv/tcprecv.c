@@ -14,6 +14,7 @@
 #include "protocols/stream/stream_app.h"
 #include "runtime/base/xk_csum.h"
 #include "runtime/upi/xk_inline.h"
+#include "runtime/vp/xk_vp.h"
 
 #include <string.h>
 

@@ -19,6 +19,7 @@
 #include "runtime/base/xk_csum_inline.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_thread.h"
+#include "runtime/vp/xk_vp.h"
 
 enum { N_MESSAGES, N_BYTES, N_RECEIVED, N_OPENED, N_DRAINED, N_REFUSED, N_RESET, N_FAILED, N_REOPENED };
 				 /* ORDER tcpsend_counts */

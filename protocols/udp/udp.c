@@ -11,9 +11,11 @@
  */
 #include "protocols/udp/udp_priv.h"
 #include "protocols/inet/inet_ports.h"
-#include "runtime/upi/xk_graph.h"
+#include "runtime/base/xk_rand.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
+#include "runtime/upi/xk_vps.h"
+#include "runtime/vp/xk_task.h"
 
 /* ---- sessions -------------------------------------------------------------------- */
 
@@ -108,8 +110,8 @@ static int bind_at_home(struct udp_sess *us, const struct xk_key *k)
  * VP's generator could be, by its output.  Runs in virtual time repeat. */
 static uint32_t some_port(struct xk_rep *r)
 {
-	if (r->node->graph->vps->clock.is_virtual)
-		return (uint32_t)xk_rand_below(&r->vp->rand, INET_PORTS);
+	if (xk_node_simulated(r->node))
+		return (uint32_t)xk_rand_below(xk_vp_rand(r->vp), INET_PORTS);
 	return (uint32_t)(xk_rand_entropy() % INET_PORTS);
 }
 

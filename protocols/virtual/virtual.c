@@ -16,7 +16,6 @@
 #include "runtime/classify/xk_demux.h"
 #include "runtime/upi/xk_enable.h"
 #include "runtime/upi/xk_inline.h"
-#include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_part.h"
 
 const struct xk_demux virt_through = { .through = true };

@@ -115,6 +115,8 @@ struct xk_msg *xk_msg_split(struct xk_msg *m, uint32_t n);
 void xk_msg_join(struct xk_msg *a, struct xk_msg *b);
 /* Bytes [off, off+n) to dst; returns bytes copied. */
 uint32_t xk_msg_copy_out(const struct xk_msg *m, uint32_t off, void *dst, uint32_t n);
+/* dst[off, off+n) = src; the range must exist and be writable: neither REF nor SHARED. */
+void xk_msg_copy_in(struct xk_msg *m, uint32_t off, const void *src, uint32_t n);
 /* Contiguous view of the first n bytes, NULL when the message is too short
  * (or memory is out).  Does not move. */
 static inline void *xk_msg_peek(struct xk_msg **mp, uint32_t n)

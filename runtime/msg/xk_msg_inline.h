@@ -73,8 +73,6 @@ static inline bool xk_msg_has(const struct xk_msg *m, uint32_t n)
 {
 	return XK_LIKELY(m->len >= n);
 }
-/* dst[off, off+n) = src; the range must exist and be writable: neither REF nor SHARED. */
-void xk_msg_copy_in(struct xk_msg *m, uint32_t off, const void *src, uint32_t n);
 /* A fresh single- or multi-segment copy with full headroom; NULL when out. */
 struct xk_msg *xk_msg_clone(const struct xk_msg *m);
 

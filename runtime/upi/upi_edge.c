@@ -257,6 +257,16 @@ bool xk_reroute(struct xk_rep *r, const struct xk_flowkey *k, struct xk_msg *m)
 	return true;
 }
 
+bool xk_spread(struct xk_rep *r, struct xk_msg *m)
+{
+	m->vp = xk_hash_vp(m->hash, r->vp->set->nconn);
+	if (m->vp == r->vp->no)
+		return false;
+	m->node = r->node->no;
+	xk_vp_post(r->node->rep[m->vp]->vp, m);
+	return true;
+}
+
 void xk_defer(struct xk_rep *r, struct xk_msg *m)
 {
 	m->node = r->node->no;

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "runtime/base/xk_csum_inline.h"
+#include "runtime/upi/xk_arrivals.h"
 
 #define BURST 32u
 #define HEAD  160u               /* more than the longest headers and a wide word */

@@ -150,6 +150,20 @@ int xk_sess_announce(struct xk_sess *s, const struct xk_flowkey *k)
 	return err;
 }
 
+void xk_sess_withdraw(struct xk_sess *s)
+{
+	struct xk_rep *r = s->rep;
+
+	if (s->flow == NULL)
+		return;
+	if (XK_UNLIKELY(s->flags & XK_SESS_HOOKED))
+		upi_hooked_withdraw(s);
+	xk_vp_table_write(r->vp);
+	xk_flow_unbind(r->node->graph->flows, s->flow);
+	xk_vp_table_unwrite(r->vp);
+	s->flow = NULL;
+}
+
 void xk_sess_destroy(struct xk_sess *s)
 {
 	struct xk_rep *r = s->rep;
@@ -158,13 +172,7 @@ void xk_sess_destroy(struct xk_sess *s)
 	if (XK_UNLIKELY(s->flags & XK_SESS_HOOKED))
 		upi_hooked_end(s);
 	xk_sess_unbind(s);
-	if (s->flow != NULL) {
-		if (XK_UNLIKELY(s->flags & XK_SESS_HOOKED))
-			upi_hooked_withdraw(s);
-		xk_vp_table_write(r->vp);
-		xk_flow_unbind(r->node->graph->flows, s->flow);
-		xk_vp_table_unwrite(r->vp);
-	}
+	xk_sess_withdraw(s);
 	s->rep = NULL;
 	xk_slab_put(&upi_rep(r)->slab, s);
 	xk_count(r->nsess_gone);

@@ -53,4 +53,10 @@ struct xk_app_gate {
 /* Messages between two that are timed: 32 on average, by chance, so that nothing periodic is met in step. */
 uint32_t xk_app_probe_gap(struct xk_rand *r);
 
+/* An application that ends by itself: will_finish once from init, finished once. */
+void xk_app_will_finish(struct xk_node *n);
+void xk_app_finished(struct xk_node *n);
+/* Does connection number conn of the graph live on r's VP? */
+bool xk_app_is_here(const struct xk_rep *r, uint64_t conn);
+
 #endif

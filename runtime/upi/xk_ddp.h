@@ -32,7 +32,6 @@
 #define XK_DDP_H
 
 #include "runtime/upi/xk_input.h"
-#include "runtime/vp/xk_vp.h"
 
 /* What happened, in pieces of payload; names for a protocol's list of counters. */
 #define XK_DDP_COUNTS(X) \
@@ -106,30 +105,5 @@ struct xk_payload {
 typedef bool (*xk_payload_fn)(const struct xk_sess *s, const uint8_t *frame, uint32_t len, struct xk_payload *p);
 /* A standard session operation, out: xk_payload_fn. */
 #define XK_CTL_PAYLOAD 910u
-
-/* ---- for drivers ------------------------------------------------------------------ */
-
-/* Frames that lie where their device put them. */
-struct xk_arrivals {
-	/* The i-th as a message, which is the caller's; NULL: dropped and counted.  Either way
-	 * the device has its memory back when it may. */
-	struct xk_msg *(*take)(void *arg, unsigned i);
-	/* The i-th was placed: the device may have its memory back. */
-	void (*placed)(void *arg, unsigned i);
-	void *arg;
-};
-
-/* Has anybody posted anything on r's VP?  Then xk_input_arrivals, else xk_input. */
-static inline bool xk_posted(const struct xk_rep *r)
-{
-	return XK_UNLIKELY(r->vp->nposted != 0);
-}
-
-/*
- * xk_input for n <= 32 frames that are no messages yet.  Of frame[i] the driver has set data,
- * len, tot, next (NULL: it is in one piece), and flags: XK_MSG_CHAIN when it is in several,
- * XK_MSG_CSUM_OK when it vouches for the checksum.  link: bytes before the network header.
- */
-void xk_input_arrivals(struct xk_rep *r, struct xk_msg *frame, unsigned n, uint32_t link, const struct xk_arrivals *a);
 
 #endif

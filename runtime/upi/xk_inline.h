@@ -13,7 +13,7 @@
 #include "runtime/msg/xk_msg_inline.h"
 #include "runtime/upi/xk_batch.h"
 #include "runtime/upi/xk_node.h"
-#include "runtime/vp/xk_vp.h"
+#include "runtime/vp/xk_now.h"
 
 /*
  * In the debug build every touch of a session, a replica or its map from another

@@ -19,6 +19,8 @@ struct xk_graph;
  * connection lives on an I/O thread's VP; there it is XK_E_NOTSUP, in a debug build an
  * assertion (open it where connections live: a VP below xk_vpset.nconn). */
 int  xk_sess_announce(struct xk_sess *s, const struct xk_flowkey *k);
+/* Takes it back, where s was announced: the connection is nobody's. */
+void xk_sess_withdraw(struct xk_sess *s);
 /*
  * Inside an I/O thread (xk_anywhere_here), of a connection k that its VP has no session for: may the
  * session be made here, beside those of other I/O threads, and announced to nobody?  So where the
@@ -57,6 +59,9 @@ void xk_input_enter(struct xk_rep *r, struct xk_msg *m);
 /* A message whose owner shows only now (reassembled): continues at r->node's
  * enter on the owner's VP, or returns false: the owner is here. */
 bool xk_reroute(struct xk_rep *r, const struct xk_flowkey *k, struct xk_msg *m);
+/* A message of no connection, whose m->hash says which VP it goes on on: handed over as by
+ * xk_reroute, or false: on this one. */
+bool xk_spread(struct xk_rep *r, struct xk_msg *m);
 
 /* The VP that reads device n where one alone does: an I/O thread, or the first; of the stages of a
  * pipeline, the one in which n's replica lives. */

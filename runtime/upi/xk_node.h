@@ -73,10 +73,7 @@ bool xk_node_offers(const struct xk_node *n, const char *word);
 /* Do frames enter and leave the graph at n?  It is a driver, no other driver's frames pass
  * through it, and it is no simulated peer, which stands at the far end of such a driver's wire. */
 bool xk_node_is_edge(const struct xk_node *n);
-/* What n is there for cannot be had any more, for good: its device is gone, none of its
- * connections came to anything.  `why`, a text that stays, says it; the first one counts.  From
- * any thread.  Who runs the graph is to tell of it and not to call the run good. */
-void xk_node_failed(struct xk_node *n, const char *why);
+/* Why xk_node_failed was called, NULL: it was not. */
 const char *xk_node_failure(const struct xk_node *n);
 
 #endif

@@ -155,6 +155,10 @@ struct xk_rep  *xk_rep_here(const struct xk_node *n, const struct xk_rep *r);
 /* From init, start or rep_start: what is wrong, at n's place in the graph file. */
 void xk_node_error(const struct xk_node *n, struct xk_errs *e, const char *fmt, ...)
 	XK_PRINTF(3, 4);
+/* What n is there for cannot be had any more, for good: its device is gone, none of its
+ * connections came to anything.  `why`, a text that stays, says it; the first one counts.  From
+ * any thread.  Who runs the graph is to tell of it and not to call the run good. */
+void xk_node_failed(struct xk_node *n, const char *why);
 /* Number of type in the headers of realm, or 0 when it declares none. */
 uint32_t xk_proto_number(const struct xk_node *type, const char *realm);
 

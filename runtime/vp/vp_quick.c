@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * vp_quick.c - what xk_vp.h answers without a call, as functions for all others.
+ * vp_quick.c - what is read of a VP without a call, as functions for all others.
  */
 #include "runtime/vp/xk_vp.h"
 
@@ -21,4 +21,9 @@ xk_ns xk_vp_clock(const struct xk_vp *vp)
 struct xk_rand *xk_vp_rand(struct xk_vp *vp)
 {
 	return xk_vp_rand_inline(vp);
+}
+
+uint16_t xk_vp_number(const struct xk_vp *vp)
+{
+	return vp->no;
 }

@@ -14,7 +14,7 @@
 #ifndef XK_ULT_H
 #define XK_ULT_H
 
-#include "runtime/vp/xk_vp.h"
+#include "runtime/vp/xk_task.h"
 
 struct xk_stack;
 struct xk_ults;

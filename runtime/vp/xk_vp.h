@@ -8,8 +8,11 @@
  * lock.  A VP is not a thread: a worker, a thread of its own or a borrowed
  * application thread may run it, as the graph's architecture says.
  *
+ * For the runtime, drivers, tools and tests.  Protocols see a VP by xk_task.h, xk_timer.h,
+ * xk_call.h and runtime/upi/xk_vps.h (tools/check-contract).
+ *
  *   call                      from where
- *   xk_vp_post, xk_vp_do      any thread
+ *   xk_vp_post, xk_vp_do      any thread (xk_call.h)
  *   xk_task_*, xk_vp_now      inside that VP only (xk_task.h)
  *   xk_vpset_*                the control thread only
  */
@@ -24,7 +27,9 @@
 #include "runtime/mem/xk_shared.h"
 #include "runtime/msg/xk_msg_inline.h"
 #include "runtime/sync/xk_sync.h"
-#include "runtime/vp/xk_task.h"
+#include "runtime/vp/xk_call.h"
+#include "runtime/vp/xk_now.h"
+#include "runtime/vp/xk_outside.h"
 #include "runtime/vp/xk_wheel.h"
 
 struct xk_vpset;
@@ -35,15 +40,6 @@ struct xk_pipeline;
 struct xk_fifo;
 struct xk_mode_ops;
 struct xk_outside;
-
-/* A function run inside a VP, posted from anywhere. */
-struct xk_call {
-	struct xk_call *next;
-	void          (*fn)(struct xk_vp *vp, void *arg);
-	void           *arg;
-	struct xk_event *done;            /* woken afterwards, inside the VP, or NULL; then it is not touched after fn */
-	uint32_t        finished;
-};
 
 /* Of a stage (xk_stage.h); each written by who is inside, or exclusive. */
 struct xk_stage_counts {
@@ -61,10 +57,9 @@ struct xk_stage_counts {
 #define XK_OUTBOX 8u
 #define XK_VP_WARM 32u
 struct xk_vp {
-	/* Touched by whoever is inside. */
-	struct xk_memvp   mem;
-	/* From here to the wheel's slots: what every turn touches, in lines one after the other. */
-	xk_ns             now XK_ALIGNED; /* read once per round */
+	/* Touched by whoever is inside: down to the wheel's slots by every turn, in lines one after
+	 * the other. */
+	xk_ns             now;            /* first (xk_now.h); read once per round */
 	struct xk_task   *ring[2];        /* the task whose turn it is, NULL: none; [1] of input */
 	struct xk_vpset  *set;
 	struct xk_worker *worker;         /* who owns it (entry own), or its home */
@@ -83,6 +78,7 @@ struct xk_vp {
 	unsigned          nwarm;          /* see xk_vp_warm */
 	struct xk_wheel   wheel;
 	const void       *warm[XK_VP_WARM] XK_ALIGNED;
+	struct xk_memvp   mem XK_ALIGNED;
 	struct { struct xk_msg *first, *last; uint16_t to; uint16_t n; } out[XK_OUTBOX];
 	struct xk_rand    rand;
 	xk_counter        handed_over, posted_out, borrowed, inbox_drops, wrong_vp;
@@ -112,6 +108,7 @@ struct xk_vp {
 	struct xk_lockstat lockstat;          /* of it */
 	uint32_t          inbox_taken XK_ALIGNED;
 } __attribute__((aligned(4096)));
+_Static_assert(offsetof(struct xk_vp, now) == 0, "xk_now.h reads it there");
 
 /* ---- the axes of threading ------------------------------------------------ */
 
@@ -243,23 +240,9 @@ unsigned xk_vpset_step(struct xk_vpset *set);
 /* Become the thread inside vp while no worker runs (start, stop, tests). */
 void xk_vp_enter_idle(struct xk_vp *vp);
 void xk_vp_leave_idle(struct xk_vp *vp);
-/* Runs fn inside vp and returns when it has: borrows the calling thread where
- * the architecture's entry is `lock`, otherwise posts it and waits.
- * Already inside vp: a plain call.  Inside another VP: a caller's bug. */
-void xk_vp_do(struct xk_vp *vp, void (*fn)(struct xk_vp *, void *), void *arg);
-/* Posts a call; c must live until it has run. */
-void xk_vp_call_async(struct xk_vp *vp, struct xk_call *c);
-
-/* Hands a message to another VP (or defers it to this one): batched until the
- * end of the unit when called inside a VP.  m->node says who takes it.  Over
- * the inbox's cap it is dropped and counted. */
-void xk_vp_post(struct xk_vp *vp, struct xk_msg *m);
-
-static inline xk_ns xk_vp_now_inline(void) { return xk_vp_self->now; }
 static inline xk_ns xk_vp_clock_inline(const struct xk_vp *vp) { return xk_clock_read(&vp->set->clock); }
 static inline struct xk_rand *xk_vp_rand_inline(struct xk_vp *vp) { return &vp->rand; }
 /* Who includes this header asks for these by their ordinary names (xk_task.h). */
-#define xk_vp_now   xk_vp_now_inline
 #define xk_vp_clock xk_vp_clock_inline
 #define xk_vp_rand  xk_vp_rand_inline
 
@@ -295,47 +278,10 @@ void xk_vp_warm(struct xk_vp *vp, const void *line);
 /* Runs one unit inside vp (caller is inside); returns work done. */
 unsigned xk_vp_unit(struct xk_vp *vp, unsigned budget);
 
-/* Voluntary and involuntary switches, user and system time of one worker, which
- * notes them every few milliseconds; cpu_ns is their sum at the moment of asking
- * while the worker runs.  atomics: locked operations, in a build that counts them. */
-struct xk_worker_stats {
-	int cpu;
-	uint64_t user_ns, sys_ns, cpu_ns, nvcsw, nivcsw, units, messages, sleeps, migrations, atomics;
-};
 void xk_worker_stats(struct xk_vpset *set, unsigned i, struct xk_worker_stats *out);
 /* Where the worker keeps them; cpu_ns there is 0. */
 const struct xk_worker_stats *xk_worker_counters(const struct xk_vpset *set, unsigned i);
 /* The number of the worker that runs vp; with schedule FIFO the one it began with. */
 unsigned xk_worker_of(const struct xk_vp *vp);
-
-/* ---- threads of applications ------------------------------------------------------ */
-
-/*
- * A kernel thread of an application in the graph that is outside all VPs, as a program's
- * own threads are, and enters them by xk_vp_do.  It may run on the processors of the
- * workers and counts as one where processor time and context switches are told.
- * All calls but note are the control thread's.
- */
-struct xk_outside {
-	struct xk_vpset   *set;
-	struct xk_thread  *thread;       /* NULL: not started, or joined */
-	void             (*fn)(void *arg);
-	void              *arg;
-	struct xk_worker_stats stats;
-	xk_ns              noted;        /* when they were written */
-	struct xk_outside *next;
-};
-/* Processors that the workers have: more threads than these would only wait for each other. */
-unsigned xk_outside_most(const struct xk_vpset *set);
-/* So many will be started: said before the workers are. */
-void xk_outside_plan(struct xk_vpset *set, unsigned n);
-/* When the workers run; fn(arg) is the thread.  Negative errno: there is none. */
-int  xk_outside_start(struct xk_outside *o, struct xk_vpset *set, const char *name, void (*fn)(void *), void *arg);
-/* Waits for its end; nothing where it was not started.  Before the workers stop. */
-void xk_outside_join(struct xk_outside *o);
-/* By the thread itself, often: what it has used so far may be read. */
-void xk_outside_note(struct xk_outside *o);
-/* Of the i-th that was started; zeroes where there is none. */
-void xk_outside_stats(const struct xk_vpset *set, unsigned i, struct xk_worker_stats *out);
 
 #endif

@@ -17,7 +17,7 @@
 #include "runtime/base/xk_bytes.h"
 #include "runtime/compose/xk_compose.h"
 #include "runtime/upi/xk_capture.h"
-#include "runtime/upi/xk_ddp.h"
+#include "runtime/upi/xk_arrivals.h"
 #include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_input.h"

@@ -11,6 +11,7 @@
 extern const struct xk_proto xk_proto_ip;
 #include "tests/protocols/net_fixture.h"
 #include "tests/support/xk_test.h"
+#include "runtime/base/xk_rand.h"
 #include "runtime/upi/xk_inline.h"
 
 static struct pf f;

@@ -14,6 +14,7 @@
 #include "tests/runtime/mem/mem_fixture.h"
 #include "tests/support/xk_test.h"
 #include "runtime/upi/xk_inline.h"
+#include "runtime/vp/xk_vp.h"
 
 #define BASE 0xffffff00u
 
@@ -36,6 +37,7 @@ static void up(void)
 	xk_rand_init(&vp.rand, 3, 0);
 	rep.vp = &vp;
 	vp.mem.fill = &no_shortage;
+	trep.mem = &vp.mem;
 	rep.node = &node;
 	rep.state = &trep;
 	tune = (struct tcp_tune){ .sack = true, .dsack = true, .ooo_bytes = 1 << 20, .ooo_segments = 10000,

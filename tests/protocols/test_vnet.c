@@ -14,6 +14,7 @@
 
 #include "protocols/arp/arp.h"
 #include "protocols/eth/eth.h"
+#include "runtime/base/xk_errs.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
 #include "tests/protocols/proto_fixture.h"

@@ -16,6 +16,7 @@
  * what is owed as its answer.
  */
 #include "protocols/tcp/core/tcp_core.h"
+#include "runtime/base/xk_rand.h"
 
 #define PAWS_IDLE (24u * 24 * 3600 * 1000)      /* ms: RFC 7323 5.5 */
 

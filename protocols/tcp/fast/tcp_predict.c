@@ -135,7 +135,7 @@ static inline bool predicted(struct tcp_sess *ts, struct xk_msg *m, const uint8_
 		return false;
 	xk_count(ts->s.rep->count[TCP_COUNT_PREDICTED]);
 	tcp_pop_begin(ts);
-	tcp_note_time(cb, g.o.tsval, tcp_ms(ts->s.rep->vp->now));
+	tcp_note_time(cb, g.o.tsval, tcp_ms(xk_vp_time(ts->s.rep->vp)));
 	if (XK_LIKELY(g.ack == cb->snd_una))
 		predicted_data(ts, m, g.hlen, (g.flags & TCP_PSH) != 0);
 	else

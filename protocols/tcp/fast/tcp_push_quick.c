@@ -148,7 +148,7 @@ static inline uint32_t sum_of(struct xk_msg *m)
 static INLINE bool push_at_once(struct tcp_sess *ts, struct xk_msg *m, uint32_t psh)
 {
 	struct tcp_cb *cb = tcp_cb(ts);
-	xk_ns t = ts->s.rep->vp->now;
+	xk_ns t = xk_vp_time(ts->s.rep->vp);
 	uint32_t now = tcp_ms(t), hlen, wnd, sum;
 	struct xk_msg *x;
 

@@ -168,7 +168,7 @@ static inline void run_note(struct tcp_sess *ts, const struct run *r, unsigned n
 	struct tcp_cb *cb = tcp_cb(ts);
 	uint32_t total = r->nxt - cb->rcv_nxt;
 
-	tcp_note_time(cb, r->recent, tcp_ms(ts->s.rep->vp->now));
+	tcp_note_time(cb, r->recent, tcp_ms(xk_vp_time(ts->s.rep->vp)));
 	cb->segs_in += n - 1;
 	cb->rcv_nxt = r->nxt;
 	cb->bytes_received += total;

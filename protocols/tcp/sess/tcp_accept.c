@@ -5,7 +5,6 @@
  * Invariant: a session that its holder does not want leaves no trace.
  */
 #include "protocols/tcp/sess/tcp_listen.h"
-#include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
 

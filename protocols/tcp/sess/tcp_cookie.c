@@ -16,7 +16,6 @@
  * did not say.
  */
 #include "protocols/tcp/sess/tcp_listen.h"
-#include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_inline.h"
 
 #define PERIOD      (64 * XK_SEC)
@@ -55,7 +54,7 @@ static uint32_t cookie(const struct tcp_arrival *a, uint32_t irs, uint32_t perio
 
 static uint32_t period_of(const struct xk_rep *r)
 {
-	return (uint32_t)(r->vp->now / PERIOD) + 1;
+	return (uint32_t)(xk_vp_time(r->vp) / PERIOD) + 1;
 }
 
 /* ---- out --------------------------------------------------------------------------------- */
@@ -104,9 +103,9 @@ void tcp_cookie_send(const struct tcp_arrival *a)
 		return;
 	}
 	h.iss = cookie(a, h.irs, period_of(a->r), size_index(mss));
-	ts = ts_with(tcp_ms(a->r->vp->now) + tcp_ts_offset(a->r, a->k), ts_bits(&h));
+	ts = ts_with(tcp_ms(xk_vp_time(a->r->vp)) + tcp_ts_offset(a->r, a->k), ts_bits(&h));
 	n = tcp_synack_options(a->r, &h, tcp_listen_mss(a), ts, opts);
-	tr->cookie_until = a->r->vp->now + 2 * PERIOD;
+	tr->cookie_until = xk_vp_time(a->r->vp) + 2 * PERIOD;
 	xk_count(a->r->count[TCP_COUNT_COOKIE_OUT]);
 	tcp_answer(a->r, a->lls, a->m, h.iss, h.irs + 1, TCP_SYN | TCP_ACK | (h.ecn ? TCP_ECE : 0),
 		   (uint16_t)tcp_synack_window(a->r), opts, n);
@@ -148,7 +147,7 @@ bool tcp_cookie_check(const struct tcp_arrival *a, struct tcp_half *h)
 {
 	int size;
 
-	if (a->r->vp->now >= tcp_rep(a->r)->cookie_until)
+	if (xk_vp_time(a->r->vp) >= tcp_rep(a->r)->cookie_until)
 		return false;
 	*h = (struct tcp_half){ .iss = a->g->ack - 1, .irs = a->g->seq - 1, .window = tcp_synack_window(a->r) };
 	size = cookie_size(a, h->irs, h->iss);

@@ -231,7 +231,7 @@ static inline __attribute__((always_inline)) bool emit(struct tcp_sess *ts, uint
 						       uint16_t flags)
 {
 	struct tcp_cb *cb = tcp_cb(ts);
-	uint32_t now = tcp_ms(ts->s.rep->vp->now), len = data != NULL ? data->tot : 0;
+	uint32_t now = tcp_ms(xk_vp_time(ts->s.rep->vp)), len = data != NULL ? data->tot : 0;
 	struct head h = { .ports = tcp_live(ts)->ports, .seq = seq, .sum = tcp_live(ts)->sum, .flags = flags,
 			  .checksum = cb->tune->checksum };
 	uint8_t opts[40];

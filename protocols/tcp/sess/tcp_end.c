@@ -7,16 +7,13 @@
  */
 #include "protocols/tcp/sess/tcp_sess.h"
 #include "protocols/inet/inet_sess.h"
-#include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_inline.h"
 
 /* The connection's key is free again, for us and for the classifiers. */
 static void withdraw(struct tcp_sess *ts)
 {
 	xk_sess_unbind(&ts->s);
-	if (ts->s.flow != NULL)
-		xk_flow_unbind(ts->s.rep->node->graph->flows, ts->s.flow);
-	ts->s.flow = NULL;
+	xk_sess_withdraw(&ts->s);
 }
 
 void tcp_sess_free(struct tcp_sess *ts)

@@ -280,7 +280,7 @@ static bool alone(const struct tcp_sess *ts)
 void tcp_idle_look(struct tcp_sess *ts)
 {
 	const struct tcp_cb *cb = tcp_cb(ts);
-	uint32_t now = tcp_ms(ts->s.rep->vp->now), sent = now - cb->idle_since, heard = now - cb->last_rcv;
+	uint32_t now = tcp_ms(xk_vp_time(ts->s.rep->vp)), sent = now - cb->idle_since, heard = now - cb->last_rcv;
 	uint32_t quiet = sent < heard ? sent : heard;
 
 	if (!fits(cb))
@@ -299,7 +299,7 @@ void tcp_idle_soon(struct tcp_sess *ts)
 
 	if (!fits(cb))
 		return;
-	if (alone(ts) && idle(cb, tcp_ms(ts->s.rep->vp->now)))
+	if (alone(ts) && idle(cb, tcp_ms(xk_vp_time(ts->s.rep->vp))))
 		compress(ts);
 	else if (tcp_live(ts)->wheel_at == 0)
 		tcp_timer_look(ts, cb->tune->idle_compress);

@@ -69,7 +69,7 @@ static uint64_t hash_key(const struct xk_rep *r, const struct xk_key *k, uint64_
 /* A clock of 4 us per tuple: a new incarnation begins above the old one's numbers. */
 uint32_t tcp_isn(const struct xk_rep *r, const struct xk_key *k)
 {
-	return (uint32_t)hash_key(r, k, TCP_HASH_ISN) + (uint32_t)(r->vp->now / (4 * XK_US));
+	return (uint32_t)hash_key(r, k, TCP_HASH_ISN) + (uint32_t)(xk_vp_time(r->vp) / (4 * XK_US));
 }
 
 uint32_t tcp_ts_offset(const struct xk_rep *r, const struct xk_key *k)

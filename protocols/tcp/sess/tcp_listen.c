@@ -10,7 +10,6 @@
  * Invariant: nothing is answered that came from or went to more than one host.
  */
 #include "protocols/tcp/sess/tcp_listen.h"
-#include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_inline.h"
 
 /* ---- LISTEN -------------------------------------------------------------------------------- */
@@ -22,7 +21,7 @@ static void listen_ack(const struct tcp_arrival *a, const struct xk_enable *e)
 	if (tcp_cookie_check(a, &h)) {
 		xk_count(a->r->count[TCP_COUNT_COOKIE_IN]);
 		tcp_accept(a, e, &h);
-	} else if (tcp_says_more(a->g) && a->r->vp->now < tcp_rep(a->r)->cookie_until) {
+	} else if (tcp_says_more(a->g) && xk_vp_time(a->r->vp) < tcp_rep(a->r)->cookie_until) {
 		/* The first data of such a handshake may have overtaken what comes before
 		 * them or survived it; they come again, in order, and then fit. */
 		xk_drop(a->r, TCP_DROP_COOKIE, a->m);

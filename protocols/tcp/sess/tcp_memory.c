@@ -29,7 +29,7 @@
 
 enum tcp_shortage tcp_shortage(const struct xk_rep *r)
 {
-	uint32_t fill = xk_mem_fill(&r->vp->mem);
+	uint32_t fill = xk_mem_fill(tcp_rep(r)->mem);
 	const struct tcp_tune *t = tcp_tune(r);
 
 	if (XK_LIKELY(fill == 0) || fill < t->mem_pressure * XK_MEM_FULL / 100)
@@ -63,7 +63,7 @@ static void watch(struct xk_rep *r)
 	xk_count(r->count[TCP_COUNT_PRESSURE]);
 	tr->mem_watched = true;
 	tr->mem_at = 0;
-	xk_timer_set(r->wheel, &tr->mem_timer, r->vp->now + TCP_MEMORY_TICK);
+	xk_timer_set(r->wheel, &tr->mem_timer, xk_vp_time(r->vp) + TCP_MEMORY_TICK);
 }
 
 static XK_NOINLINE uint32_t scarce_room(const struct tcp_sess *ts, enum tcp_shortage how, uint32_t *limit)

@@ -10,8 +10,10 @@
 #include "protocols/tcp/sess/tcp_sess.h"
 #include "protocols/inet/inet_ports.h"
 #include "protocols/inet/inet_sess.h"
+#include "runtime/base/xk_rand.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
+#include "runtime/vp/xk_task.h"
 
 /* ---- active open --------------------------------------------------------------------------- */
 
@@ -57,7 +59,7 @@ static int bind_some_port(struct tcp_sess *ts, uint64_t pair, uint16_t rport)
 	uint32_t first = (uint32_t)(tcp_hash(n, pair, rport, TCP_HASH_PORT) % INET_PORTS);
 	uint32_t *step = &tcp_rep(r)->port_step[tcp_hash(n, pair, rport, TCP_HASH_SLOT) % TCP_PORT_SLOTS];
 
-	*step = (*step + 1 + (uint32_t)xk_rand_below(&r->vp->rand, TCP_PORT_STRIDE)) % INET_PORTS;
+	*step = (*step + 1 + (uint32_t)xk_rand_below(xk_vp_rand(r->vp), TCP_PORT_STRIDE)) % INET_PORTS;
 	for (uint32_t i = 0; i < INET_PORTS; i++) {
 		uint16_t port = (uint16_t)(INET_PORT_FIRST + (first + *step + i) % INET_PORTS);
 		int err;

@@ -7,7 +7,6 @@
  */
 #include "protocols/tcp/sess/tcp_listen.h"
 #include "runtime/upi/xk_enable.h"
-#include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_inline.h"
 
 static uint32_t port_value(const uint64_t *table, uint16_t port)

@@ -21,7 +21,9 @@
  * is held and no FIN is known.
  */
 #include "protocols/tcp/sess/tcp_sess.h"
+#include "runtime/base/xk_rand.h"
 #include "runtime/upi/xk_inline.h"
+#include "runtime/vp/xk_task.h"
 
 #define LEVELS 8u
 #define RECENT 8u
@@ -283,7 +285,7 @@ static struct block *new_block(struct tcp_sess *ts, const struct path *p, uint32
 	if (b == NULL)
 		return NULL;
 	b->l = b->r = seq;
-	link_block(p, b, &ts->s.rep->vp->rand);
+	link_block(p, b, xk_vp_rand(ts->s.rep->vp));
 	return b;
 }
 

@@ -41,7 +41,8 @@
 #include "runtime/classify/xk_classify.h"
 #include "runtime/upi/xk_ddp.h"
 #include "runtime/upi/xk_node.h"
-#include "runtime/vp/xk_vp.h"
+#include "runtime/vp/xk_now.h"
+#include "runtime/vp/xk_timer.h"
 
 _Static_assert(TCP_DROP_BASE == XK_DROP_FIRST - 1, "drops as the core numbers them");
 _Static_assert(TCP_COUNT_N <= XK_COUNTS_MAX, "counters of a protocol");
@@ -70,6 +71,8 @@ static inline const struct tcp_tune *tcp_tune(const struct xk_rep *r)
 struct tcp_syncache;
 struct tcp_rep {                         /* struct xk_rep.state */
 	struct tcp_syncache *syn;
+	struct xk_rand *rand;            /* of this VP, as are its buffers */
+	const struct xk_memvp *mem;
 	struct xk_slab  live_slab;       /* of struct tcp_live */
 	struct tcp_live *dead;           /* of all that ended for want of memory */
 	struct xk_slab  reass_slab;      /* of TCP_REASS_OBJ: struct tcp_reass and its nodes */
@@ -139,9 +142,9 @@ static inline uint16_t tcp_rport(const struct tcp_sess *ts) { return tcp_ports_s
 static inline bool tcp_held(const struct tcp_sess *ts) { return ts->s.rcnt > ts->pops; }
 static inline struct tcp_env tcp_env(struct xk_rep *r)
 {
-	xk_ns now = r->vp->now;
+	xk_ns now = xk_vp_time(r->vp);
 
-	return (struct tcp_env){ now, tcp_ms(now), (uint32_t)(now / XK_US), &r->vp->rand,
+	return (struct tcp_env){ now, tcp_ms(now), (uint32_t)(now / XK_US), tcp_rep(r)->rand,
 				 r->count };
 }
 

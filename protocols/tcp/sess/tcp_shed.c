@@ -59,7 +59,7 @@ static void judge(void *o, void *arg)
 	struct tcp_live *l = o;
 	struct look *k = arg;
 	struct tcp_sess *ts = sess_of(k->r, l);
-	uint64_t ms = ts != NULL ? drains_in(l, tcp_ms(k->r->vp->now), k->how == TCP_MEM_LAST ? STILL_LAST : STILL) : 0;
+	uint64_t ms = ts != NULL ? drains_in(l, tcp_ms(xk_vp_time(k->r->vp)), k->how == TCP_MEM_LAST ? STILL_LAST : STILL) : 0;
 
 	if (ms > k->worst_ms) {
 		k->worst = ts;
@@ -113,7 +113,7 @@ static void tick(struct xk_timer *t)
 		tr->mem_at = 0;
 	tr->mem_watched = more || !tr->mem_over;
 	if (tr->mem_watched)
-		xk_timer_set(&k.r->vp->wheel, t, k.r->vp->now + TCP_MEMORY_TICK);
+		xk_timer_set(k.r->wheel, t, xk_vp_time(k.r->vp) + TCP_MEMORY_TICK);
 }
 
 void tcp_memory_init(struct xk_rep *r)

@@ -12,7 +12,6 @@
  * Invariant: n entries are in the map, in a level and in their port's list.
  */
 #include "protocols/tcp/sess/tcp_listen.h"
-#include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_inline.h"
 
 #define LEVELS    102u           /* of at most 100 retransmissions */
@@ -218,12 +217,12 @@ static uint32_t left_of(const struct tcp_syncache *sc, uint32_t at, uint32_t now
 /* The tick that is a deadline `ms` from now, as connections count: not one more where a part of this one has gone. */
 static xk_ns tick_at(const struct tcp_syncache *sc, uint32_t ms)
 {
-	return (sc->r->vp->now / XK_MS + ms) * XK_MS;
+	return (xk_vp_time(sc->r->vp) / XK_MS + ms) * XK_MS;
 }
 
 static void timer_arm(struct tcp_syncache *sc)
 {
-	uint32_t now = tcp_ms(sc->r->vp->now), first = 0;
+	uint32_t now = tcp_ms(xk_vp_time(sc->r->vp)), first = 0;
 	bool any = false;
 
 	for (unsigned i = 0; i < sc->top; i++) {
@@ -242,14 +241,13 @@ static void timer_arm(struct tcp_syncache *sc)
 
 static void half_wait(struct tcp_syncache *sc, struct half *h, unsigned level)
 {
-	struct xk_vp *vp = sc->r->vp;
 	uint32_t ms = wait_of(tcp_tune(sc->r), level);
 
-	h->at = tcp_deadline(tcp_ms(vp->now), ms);
+	h->at = tcp_deadline(tcp_ms(xk_vp_time(sc->r->vp)), ms);
 	level_put(sc, h, level);
 	/* The earliest deadline moves only towards us here. */
 	if (!xk_timer_armed(&sc->timer) || sc->timer.deadline > tick_at(sc, ms))
-		xk_timer_set(&vp->wheel, &sc->timer, tick_at(sc, ms));
+		xk_timer_set(sc->r->wheel, &sc->timer, tick_at(sc, ms));
 }
 
 /* ---- what is sent ---------------------------------------------------------------------------- */
@@ -314,7 +312,7 @@ static void send_synack(struct tcp_syncache *sc, struct half *h, struct xk_sess 
 	if (m == NULL && made == NULL)
 		return;                  /* as if it was lost */
 	half_open(h, &o);
-	n = tcp_synack_options(r, &o, h->own_mss, tcp_ms(r->vp->now) + tcp_ts_offset(r, &h->map.key), opts);
+	n = tcp_synack_options(r, &o, h->own_mss, tcp_ms(xk_vp_time(r->vp)) + tcp_ts_offset(r, &h->map.key), opts);
 	tcp_answer(r, lls, m != NULL ? m : made, h->iss, h->irs + 1,
 		   TCP_SYN | TCP_ACK | (h->flags & HALF_ECN ? TCP_ECE : 0), h->window, opts, n);
 	if (made != NULL)
@@ -324,7 +322,7 @@ static void send_synack(struct tcp_syncache *sc, struct half *h, struct xk_sess 
 /* The acknowledgement that SYN-RCVD gives to what it does not accept; limited. */
 static void send_ack(const struct tcp_arrival *a, struct half *h)
 {
-	uint32_t second = tcp_ms(a->r->vp->now) / 1000, limit = tcp_tune(a->r)->challenge_limit;
+	uint32_t second = tcp_ms(xk_vp_time(a->r->vp)) / 1000, limit = tcp_tune(a->r)->challenge_limit;
 	struct tcp_opts o = { .have = h->have & TCP_O_TS, .tsecr = h->ts_recent };
 	uint8_t opts[TCP_HDR_MAX];
 
@@ -336,7 +334,7 @@ static void send_ack(const struct tcp_arrival *a, struct half *h)
 		return;
 	h->acks++;
 	xk_count(a->r->count[TCP_COUNT_CHALLENGE]);
-	o.tsval = tcp_ms(a->r->vp->now) + tcp_ts_offset(a->r, a->k);
+	o.tsval = tcp_ms(xk_vp_time(a->r->vp)) + tcp_ts_offset(a->r, a->k);
 	tcp_answer(a->r, a->lls, a->m, h->iss + 1, h->irs + 1, TCP_ACK, h->window, opts, tcp_opts_store(opts, &o));
 }
 
@@ -355,7 +353,7 @@ static void half_due(struct tcp_syncache *sc, struct half *h)
 	half_wait(sc, h, level);
 	h->sent_us = 0;
 	/* Not while it waits for bytes; then once more, for an ACK that counts. */
-	if ((h->flags & HALF_ACKED) && tcp_lt(tcp_ms(sc->r->vp->now), h->defer))
+	if ((h->flags & HALF_ACKED) && tcp_lt(tcp_ms(xk_vp_time(sc->r->vp)), h->defer))
 		return;
 	xk_count(sc->r->count[TCP_COUNT_REXMT]);
 	xk_count(sc->r->count[TCP_COUNT_RTO]);
@@ -365,7 +363,7 @@ static void half_due(struct tcp_syncache *sc, struct half *h)
 static void timer_fired(struct xk_timer *t)
 {
 	struct tcp_syncache *sc = xk_container_of(t, struct tcp_syncache, timer);
-	uint32_t now = tcp_ms(sc->r->vp->now);
+	uint32_t now = tcp_ms(xk_vp_time(sc->r->vp));
 	unsigned n = 0;
 
 	/* From above, so that what moves up a level is not met again. */
@@ -410,11 +408,11 @@ static void half_fill(struct half *h, const struct tcp_arrival *a)
 	h->ts_recent = g->o.tsval;
 	h->own_mss = tcp_listen_mss(a);
 	h->window = (uint16_t)tcp_synack_window(a->r);
-	h->sent_us = (uint32_t)(a->r->vp->now / XK_US) | 1;
+	h->sent_us = (uint32_t)(xk_vp_time(a->r->vp) / XK_US) | 1;
 	if (t->ecn && (g->flags & (TCP_ECE | TCP_CWR)) == (TCP_ECE | TCP_CWR))
 		h->flags |= HALF_ECN;
 	wait = tcp_defer_of(a->r, tcp_ports_destination((uint32_t)a->k->w[1]));
-	h->defer = wait != 0 ? tcp_deadline(tcp_ms(a->r->vp->now), wait) : 0;
+	h->defer = wait != 0 ? tcp_deadline(tcp_ms(xk_vp_time(a->r->vp)), wait) : 0;
 }
 
 void tcp_syncache_syn(const struct tcp_arrival *a)
@@ -512,7 +510,7 @@ static void half_stands(const struct tcp_arrival *a, struct half *h)
 static bool deferred(const struct tcp_arrival *a, const struct half *h)
 {
 	return h->defer != 0 && a->g->len == 0 && !(a->g->flags & TCP_FIN) &&
-	       tcp_lt(tcp_ms(a->r->vp->now), h->defer);
+	       tcp_lt(tcp_ms(xk_vp_time(a->r->vp)), h->defer);
 }
 
 static void half_silent(const struct tcp_arrival *a, struct half *h)

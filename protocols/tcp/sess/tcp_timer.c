@@ -260,7 +260,7 @@ void tcp_timer_init(struct tcp_sess *ts)
 	memset(tcp_cb(ts)->at, 0, sizeof tcp_cb(ts)->at);
 	tcp_live(ts)->wheel_at = 0;
 	tcp_live(ts)->told_sum = moved_to(tcp_cb(ts));
-	tcp_live(ts)->told_at = tcp_ms(ts->s.rep->vp->now) - PROGRESS_EVERY;
+	tcp_live(ts)->told_at = tcp_ms(xk_vp_time(ts->s.rep->vp)) - PROGRESS_EVERY;
 	tcp_live(ts)->ts = ts;
 	xk_timer_init(&tcp_live(ts)->timer, fire);
 }

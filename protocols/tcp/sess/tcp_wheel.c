@@ -30,15 +30,15 @@ static inline uint32_t earliest(const struct tcp_cb *cb, uint32_t now)
 
 static XK_NOINLINE void set_wheel(struct tcp_sess *ts, uint32_t now, uint32_t wait)
 {
-	struct xk_vp *vp = ts->s.rep->vp;
+	const struct xk_rep *r = ts->s.rep;
 
 	tcp_live(ts)->wheel_at = tcp_deadline(now, wait);
-	xk_timer_set(&vp->wheel, &tcp_live(ts)->timer, (vp->now / XK_MS + wait) * XK_MS);
+	xk_timer_set(r->wheel, &tcp_live(ts)->timer, (xk_vp_time(r->vp) / XK_MS + wait) * XK_MS);
 }
 
 XK_NOINLINE void tcp_timer_sync_all(struct tcp_sess *ts)
 {
-	uint32_t now = tcp_ms(ts->s.rep->vp->now), wait = earliest(tcp_cb(ts), now);
+	uint32_t now = tcp_ms(xk_vp_time(ts->s.rep->vp)), wait = earliest(tcp_cb(ts), now);
 
 	if (wait == UINT32_MAX || (tcp_live(ts)->wheel_at != 0 && (int32_t)(now + wait - tcp_live(ts)->wheel_at) >= 0))
 		return;
@@ -47,12 +47,12 @@ XK_NOINLINE void tcp_timer_sync_all(struct tcp_sess *ts)
 
 void tcp_timer_look(struct tcp_sess *ts, uint32_t ms)
 {
-	set_wheel(ts, tcp_ms(ts->s.rep->vp->now), ms);
+	set_wheel(ts, tcp_ms(xk_vp_time(ts->s.rep->vp)), ms);
 }
 
 void tcp_timer_stop(struct tcp_sess *ts)
 {
 	memset(tcp_cb(ts)->at, 0, sizeof tcp_cb(ts)->at);
 	tcp_live(ts)->wheel_at = 0;
-	xk_timer_cancel(&ts->s.rep->vp->wheel, &tcp_live(ts)->timer);
+	xk_timer_cancel(ts->s.rep->wheel, &tcp_live(ts)->timer);
 }

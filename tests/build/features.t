@@ -66,32 +66,32 @@ ok "a measure by hand shows nothing" refused "M13 says shown, but tests/bench/be
 # ---- benches and their results -----------------------------------------------------
 
 rm -f "$results"/*.json
-echo '**S1.fig1: pass** **S1.fig2: undecided**' >"$tmp/t/docs/reproduction/planted.md"
+echo '**schmidt1996.fig1: pass** **schmidt1996.fig2: undecided**' >"$tmp/t/docs/reproduction/planted.md"
 file=graphs/seeds/schmidt1996/fig28-tcp.lua
 
 # recorded JQ: a good document of two figures with one thing changed.
 recorded() {
 	jq -n '{schema: "xkvp-verdicts-1", commit: "0123456789abcdef", machine: "a machine", page: "docs/reproduction/planted.md", verdicts: [
-		{bench: "schmidt1996/fig28-tcp.lua", figure: "S1.fig1", preset: "own", verdict: "pass"},
-		{bench: "schmidt1996/fig28-tcp.lua", figure: "S1.fig2", preset: "own", verdict: "undecided"}]} | '"$1" >"$results/planted.json"
+		{bench: "schmidt1996/fig28-tcp.lua", figure: "schmidt1996.fig1", preset: "own", verdict: "pass"},
+		{bench: "schmidt1996/fig28-tcp.lua", figure: "schmidt1996.fig2", preset: "own", verdict: "undecided"}]} | '"$1" >"$results/planted.json"
 }
 
 if command -v jq >/dev/null 2>&1; then
 	# Rows that rest on results of the real tree have none here.
 	real=$tmp/real.md
 	sed '/`graphs\/seeds\//s/| shown |$/| in part: taken out |/' "$top_srcdir/docs/features.md" >"$real"
-	fig1=$(row "\`$file#S1.fig1\` | shown")
+	fig1=$(row "\`$file#schmidt1996.fig1\` | shown")
 	ok "a bench file alone shows nothing" refused "$file has no recorded verdict pass" "$(row "\`$file\` | shown")"
-	ok "nor does it beside a test" refused "$file has no recorded verdict pass for S1.fig1" \
-		"$(row "\`tests/build/guards.t\`, \`$file#S1.fig1\` | shown")"
-	ok "nor with a figure that nobody measured" refused "$file has no recorded verdict pass for S1.fig1" "$fig1"
+	ok "nor does it beside a test" refused "$file has no recorded verdict pass for schmidt1996.fig1" \
+		"$(row "\`tests/build/guards.t\`, \`$file#schmidt1996.fig1\` | shown")"
+	ok "nor with a figure that nobody measured" refused "$file has no recorded verdict pass for schmidt1996.fig1" "$fig1"
 	recorded .
 	ok "with the recorded verdict pass it does" accepted "$fig1"
-	ok "a verdict that is not pass does not" refused "no recorded verdict pass for S1.fig2" "$(row "\`$file#S1.fig2\` | shown")"
-	ok "nor does one of another bench" refused "no recorded verdict pass for S1.fig1" \
-		"$(row '`graphs/seeds/schmidt1996/fig08-25-tcp.lua#S1.fig1` | shown')"
+	ok "a verdict that is not pass does not" refused "no recorded verdict pass for schmidt1996.fig2" "$(row "\`$file#schmidt1996.fig2\` | shown")"
+	ok "nor does one of another bench" refused "no recorded verdict pass for schmidt1996.fig1" \
+		"$(row '`graphs/seeds/schmidt1996/fig08-25-tcp.lua#schmidt1996.fig1` | shown')"
 	ok "a row that still says there is none is named" refused "M13 says no recorded verdict, and there is one" \
-		"$(row "\`$file#S1.fig1\` | in part: no recorded verdict")"
+		"$(row "\`$file#schmidt1996.fig1\` | in part: no recorded verdict")"
 	planted() {
 		recorded "$2"
 		ok "a result $1 is named" refused "$3" "$fig1"
@@ -100,11 +100,11 @@ if command -v jq >/dev/null 2>&1; then
 	planted "of changed sources" '.commit += "-dirty"' "planted.json: no commit"
 	planted "without its machine" '.machine = ""' "planted.json: no machine"
 	planted "without a page" '.page = "/etc/passwd"' "planted.json: no page"
-	planted "of a quick run" '.verdicts[0].preset = "quick"' "S1.fig1 is of a quick run"
-	planted "with a verdict that is none" '.verdicts[1].verdict = "nearly"' "S1.fig2: no verdict is called nearly"
-	planted "that its page does not say" '.verdicts[1].verdict = "pass"' "planted.md does not say S1.fig2: pass"
+	planted "of a quick run" '.verdicts[0].preset = "quick"' "schmidt1996.fig1 is of a quick run"
+	planted "with a verdict that is none" '.verdicts[1].verdict = "nearly"' "schmidt1996.fig2: no verdict is called nearly"
+	planted "that its page does not say" '.verdicts[1].verdict = "pass"' "planted.md does not say schmidt1996.fig2: pass"
 	planted "without verdicts" '.verdicts = []' "planted.json: no verdicts"
-	planted "that names a figure twice" '.verdicts += [.verdicts[0]]' "S1.fig1 of schmidt1996/fig28-tcp.lua has a verdict elsewhere"
+	planted "that names a figure twice" '.verdicts += [.verdicts[0]]' "schmidt1996.fig1 of schmidt1996/fig28-tcp.lua has a verdict elsewhere"
 	echo '{' >"$results/planted.json"
 	ok "one that is no JSON is named" refused "planted.json: cannot be read" "$fig1"
 else

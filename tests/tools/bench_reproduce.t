@@ -12,13 +12,13 @@ rep() { "$bench" reproduce --seeds "$seeds" --vp-run "$tmp/fake" "$@"; }
 has() { grep -q -e "$1" "$tmp/out"; }
 
 ok "--list names every figure" code 0 "$bench" reproduce --seeds "$seeds" --list
-ok "with title and file" sh -c "grep -q '^S2.fig7 .*UDP send' '$tmp/out' && grep -q 'yates1996/fig07-udp.lua' '$tmp/out'"
+ok "with title and file" sh -c "grep -q '^yates1996.fig7 .*UDP send' '$tmp/out' && grep -q 'yates1996/fig07-udp.lua' '$tmp/out'"
 ok "diagrams say that there is nothing to measure" has 'nothing to measure: a diagram'
-ok "--list S3 lists S3 alone" sh -c "'$bench' reproduce --seeds '$seeds' --list S3 | grep -c '^S' | grep -qx 7"
-ok "a figure runs its own points only" code 0 rep S3.fig2 --runs 5 -d 1ms -o "$tmp/r.json"
+ok "--list of a paper lists that paper alone" sh -c "'$bench' reproduce --seeds '$seeds' --list willmann2006 | grep -c '^willmann2006' | grep -qx 7"
+ok "a figure runs its own points only" code 0 rep willmann2006.fig2 --runs 5 -d 1ms -o "$tmp/r.json"
 ok "6 numbers of locks times 3 of connections, five times" sh -c "test \$(wc -l <'$tmp/calls') -eq 90 && ! grep -q os=msgp '$tmp/calls'"
-ok "its table and its verdict are shown" sh -c "grep -q '^S3.fig2: ConnP-L: throughput' '$tmp/out' &&
-	grep -q '^S3.fig2: pass' '$tmp/out'"
+ok "its table and its verdict are shown" sh -c "grep -q '^willmann2006.fig2: ConnP-L: throughput' '$tmp/out' &&
+	grep -q '^willmann2006.fig2: pass' '$tmp/out'"
 ok "the other figure's expectations are not" sh -c "! grep -q 'contention falls' '$tmp/out'"
 if have_schema; then
 	ok "the result follows the schema" valid "$tmp/r.json" vp-bench-1.json
@@ -26,34 +26,34 @@ else
 	skip "the result follows the schema" "python3-jsonschema is not installed"
 fi
 ok "show reads it" sh -c "'$bench' show '$tmp/r.json' | grep -q willmann2006.fig02"
-ok "a figure of which points are left out is undecided: code 0" code 0 rep S3.fig2 conns=6 --runs 5 -d 1ms
-ok "and says so" has '^S3.fig2: undecided (192 connections: no step to more locks loses 10 %, and 3 more)'
+ok "a figure of which points are left out is undecided: code 0" code 0 rep willmann2006.fig2 conns=6 --runs 5 -d 1ms
+ok "and says so" has '^willmann2006.fig2: undecided (192 connections: no step to more locks loses 10 %, and 3 more)'
 ok "in the last line of its table, too" has '^undecided: 4 of 12 expectations; 192 connections'
-ok "a quick run decides nothing" code 0 rep S3.fig2 --quick
-ok "whatever it measured" has '^S3.fig2: undecided'
+ok "a quick run decides nothing" code 0 rep willmann2006.fig2 --quick
+ok "whatever it measured" has '^willmann2006.fig2: undecided'
 : >"$tmp/calls"
-ok "--from shows the same and runs nothing" code 0 rep --from "$tmp/r.json" S3.fig2
-ok "really" sh -c "grep -q '^S3.fig2: pass' '$tmp/out' && ! [ -s '$tmp/calls' ]"
-ok "--markdown" code 0 rep --from "$tmp/r.json" --markdown s3.FIG2
-ok "has tables and the verdict" sh -c "grep -q '^| conns | locks | os ' '$tmp/out' && grep -q '^\*\*S3.fig2: pass' '$tmp/out'"
+ok "--from shows the same and runs nothing" code 0 rep --from "$tmp/r.json" willmann2006.fig2
+ok "really" sh -c "grep -q '^willmann2006.fig2: pass' '$tmp/out' && ! [ -s '$tmp/calls' ]"
+ok "--markdown" code 0 rep --from "$tmp/r.json" --markdown Willmann2006.FIG2
+ok "has tables and the verdict" sh -c "grep -q '^| conns | locks | os ' '$tmp/out' && grep -q '^\*\*willmann2006.fig2: pass' '$tmp/out'"
 ok "single runs, too" grep -Eq '^\| conns .* min to max \| single runs \|' "$tmp/out"
-ok "a figure that is not in the result says so" code 0 rep --from "$tmp/r.json" S2.fig7
-ok "in a line" has '^S2.fig7: not measured'
-ok "a diagram is no measurement" code 0 rep S1.fig4
-ok "and says why" has '^S1.fig4: nothing to measure (a diagram'
-ok "run --reproduce is the same" code 0 "$bench" run --reproduce S1.fig4 --seeds "$seeds"
-ok "indeed" has '^S1.fig4: nothing to measure'
+ok "a figure that is not in the result says so" code 0 rep --from "$tmp/r.json" yates1996.fig7
+ok "in a line" has '^yates1996.fig7: not measured'
+ok "a diagram is no measurement" code 0 rep schmidt1996.fig4
+ok "and says why" has '^schmidt1996.fig4: nothing to measure (a diagram'
+ok "run --reproduce is the same" code 0 "$bench" run --reproduce schmidt1996.fig4 --seeds "$seeds"
+ok "indeed" has '^schmidt1996.fig4: nothing to measure'
 ok "figures that share a file run it once" sh -c ": >'$tmp/calls'; '$bench' reproduce --seeds '$seeds' --vp-run '$tmp/fake' \
-	S2.fig4 S2.fig5 cpus=1 --runs 2 -d 1ms >'$tmp/out' 2>'$tmp/err'; test \$(wc -l <'$tmp/calls') -eq 16"
+	yates1996.fig4 yates1996.fig5 cpus=1 --runs 2 -d 1ms >'$tmp/out' 2>'$tmp/err'; test \$(wc -l <'$tmp/calls') -eq 16"
 ok "speed-up has a column" has ' speedup'
-ok "an unknown name: code 2 and a suggestion" code 2 rep S3.tabel1
-ok "which is right" grep -q "did you mean 'S3.table1'" "$tmp/err"
+ok "an unknown name: code 2 and a suggestion" code 2 rep willmann2006.tabel1
+ok "which is right" grep -q "did you mean 'willmann2006.table1'" "$tmp/err"
 ok "no name: code 2" code 2 rep
-ok "no catalogue: code 2" code 2 "$bench" reproduce --seeds "$tmp" S1
-ok "a result that is none: code 5" code 5 rep --from "$tmp/b.lua" S1
+ok "no catalogue: code 2" code 2 "$bench" reproduce --seeds "$tmp" schmidt1996
+ok "a result that is none: code 5" code 5 rep --from "$tmp/b.lua" schmidt1996
 ok "--help" code 0 "$bench" reproduce --help
 
-printf '<!-- begin S3.fig2 -->\nold\n<!-- end -->\nrest\n' >"$tmp/page.md"
+printf '<!-- begin willmann2006.fig2 -->\nold\n<!-- end -->\nrest\n' >"$tmp/page.md"
 ok "a page is filled from a result" code 0 sh "$top_srcdir/docs/reproduction/fill" "$bench" "$tmp/r.json" "$tmp/page.md"
 ok "between its marks" sh -c "grep -q '^| conns | locks | os ' '$tmp/page.md' && ! grep -q '^old' '$tmp/page.md' && grep -qx rest '$tmp/page.md'"
 cp "$tmp/page.md" "$tmp/again.md"
@@ -76,7 +76,7 @@ fi
 keep() { "$top_srcdir/docs/reproduction/keep" "$tmp/r.json" >"$tmp/runs.json"; }
 ok "the runs of a result are kept" keep
 ok "and say what the whole says" sh -c "for f in r runs; do '$bench' reproduce --seeds '$seeds' --from '$tmp/'\$f.json \
-	--markdown S3.fig2 >'$tmp/'\$f.said || exit 1; done; cmp '$tmp/r.said' '$tmp/runs.said'"
+	--markdown willmann2006.fig2 >'$tmp/'\$f.said || exit 1; done; cmp '$tmp/r.said' '$tmp/runs.said'"
 ok "with fewer metrics and no folder" sh -c "! grep -q '$tmp' '$tmp/runs.json' &&
 	jq -e '.benches[0].points[0].runs[0].metrics | has(\"gbit\") and (has(\"kb.cpu\") | not)' '$tmp/runs.json'"
 if have_schema; then
@@ -99,7 +99,7 @@ jq '.benches[].binary.commit = "0123456789ab"' "$tmp/r.json" >"$tmp/known.json"
 jq 'del(.benches[].binary.commit)' "$tmp/r.json" >"$tmp/unknown.json"
 ok "the verdicts of a result are kept" record "$tmp/known.json"
 ok "with commit, machine, bench and figure" jq -e '.commit == "0123456789ab" and (.machine | length > 0) and (.verdicts |
-	length == 1 and .[0].bench == "willmann2006/fig02-table1.lua" and .[0].figure == "S3.fig2" and .[0].verdict == "pass")' "$tmp/kept.json"
+	length == 1 and .[0].bench == "willmann2006/fig02-table1.lua" and .[0].figure == "willmann2006.fig2" and .[0].verdict == "pass")' "$tmp/kept.json"
 ok "not of a result without its commit" sh -c "! sh '$top_srcdir/docs/reproduction/record' '$bench' '$tmp/unknown.json' '$tmp/page.md'"
 ok "nor of two commits" sh -c "jq '.commit = \"ba9876543210\"' '$tmp/known.json' >'$tmp/two.json' &&
 	! sh '$top_srcdir/docs/reproduction/record' '$bench' '$tmp/two.json' '$tmp/page.md'"

@@ -143,7 +143,7 @@ static void curves_are_lists_of_points(void)
 	complains(GOOD "shape = { { doc = \"d\", a = { vps = 2, conns = 1 }, knee = { { vps = 2, conns = 1 }, { vps = 4, conns = 1 } } } }",
 		  8, "several things at once");
 	complains(GOOD "shape = { { doc = \"d\", figure = { 7 }, a = { vps = 2, conns = 1 } } }", 8, "'figure' needs a name");
-	complains(GOOD "shape = { { doc = \"d\", figure = { \"S1.fig8\", \"S1.fig9\" }, a = { vps = 2, conns = 1 } } }", 8,
+	complains(GOOD "shape = { { doc = \"d\", figure = { \"schmidt1996.fig8\", \"schmidt1996.fig9\" }, a = { vps = 2, conns = 1 } } }", 8,
 		  "belongs to several figures");
 }
 

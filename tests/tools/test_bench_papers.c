@@ -246,7 +246,7 @@ static const char *title_of(const char *name)
 static void every_figure_and_table_of_three_papers_is_there(void)
 {
 	static const struct { const char *paper, *kind; unsigned last; } all[] = {
-		{ "S1", "fig", 28 }, { "S2", "fig", 15 }, { "S3", "fig", 2 }, { "S3", "table", 3 } };
+		{ "schmidt1996", "fig", 28 }, { "yates1996", "fig", 15 }, { "willmann2006", "fig", 2 }, { "willmann2006", "table", 3 } };
 	char why[4400], name[32];
 
 	CU_ASSERT_TRUE_FATAL(papers_load(&p, seeds(), why, sizeof why));
@@ -354,10 +354,10 @@ static void names_are_found_in_any_case_and_whole_papers_too(void)
 	char why[4400];
 
 	CU_ASSERT_TRUE_FATAL(papers_load(&p, seeds(), why, sizeof why));
-	CU_ASSERT_EQUAL(papers_choose(&p, "s1.FIG8", chosen), 1);
-	CU_ASSERT_EQUAL(papers_choose(&p, "S3", chosen), 6);
+	CU_ASSERT_EQUAL(papers_choose(&p, "Schmidt1996.FIG8", chosen), 1);
+	CU_ASSERT_EQUAL(papers_choose(&p, "willmann2006", chosen), 6);
 	CU_ASSERT_EQUAL(papers_choose(&p, "all", chosen), p.n);
-	CU_ASSERT_EQUAL(papers_choose(&p, "S9", chosen), 0);
+	CU_ASSERT_EQUAL(papers_choose(&p, "nobody1999", chosen), 0);
 	papers_free(&p);
 }
 

@@ -17,7 +17,7 @@
 #define PAPERS_MAX 256u
 
 struct paper_entry {
-	const char   *name;        /* "S1.fig8" */
+	const char   *name;        /* "schmidt1996.fig8" */
 	const json_t *e, *paper;   /* of the catalogue */
 };
 struct papers {
@@ -31,7 +31,7 @@ struct papers {
 /* From dir/papers.json; false after a sentence in why. */
 bool papers_load(struct papers *p, const char *dir, char *why, size_t n);
 void papers_free(struct papers *p);
-/* "S1.fig8", "S1", "all", in any case: marks what is meant; how many, 0: nothing. */
+/* "schmidt1996.fig8", "schmidt1996", "all", in any case: marks what is meant; how many, 0: nothing. */
 unsigned papers_choose(const struct papers *p, const char *name, bool *chosen);
 /* The first thing in `needs` that this build has not, or NULL. */
 const char *papers_missing(const struct paper_entry *e);

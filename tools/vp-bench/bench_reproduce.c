@@ -37,7 +37,7 @@ static int usage(FILE *f, int code)
 	fputs("Usage: vp-bench reproduce NAME... [k=v ...] [options of run]\n"
 	      "       vp-bench reproduce --list [NAME...]\n"
 	      "       vp-bench reproduce --from RESULT.json [--markdown] NAME...\n"
-	      "A NAME is a figure or table (S1.fig8, S3.table1), a paper (S2), or all.\n\n"
+	      "A NAME is a figure or table (schmidt1996.fig8, willmann2006.table1), a paper (yates1996), or all.\n\n"
 	      "  --list         names, titles, what is needed, files\n"
 	      "  --from FILE    show them of a result that -o FILE.json wrote; nothing runs\n"
 	      "  --markdown     as Markdown\n"

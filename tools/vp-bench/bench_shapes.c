@@ -134,7 +134,7 @@ static void put_figures(struct bench *b, const char *const *path, const struct x
 		if (v->item[i].kind == XK_V_TEXT)
 			json_array_append_new(list, json_string(v->item[i].text));
 	if (v->kind != XK_V_POISON && (json_array_size(list) == 0 || (v->kind == XK_V_LIST && json_array_size(list) != v->n)))
-		bench_complain(b, path, "'figure' needs a name like \"S1.fig8\", or a list of names");
+		bench_complain(b, path, "'figure' needs a name like \"schmidt1996.fig8\", or a list of names");
 	json_object_set_new(o, "figure", list);
 }
 

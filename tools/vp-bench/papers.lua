@@ -2,7 +2,7 @@
 -- papers.lua: the catalogue of the papers' figures and tables: what is wrong with it, and what of a
 -- bench or a result belongs to an entry.
 --
--- An entry is {name, e, paper, missing}: its name ("S1.fig8"), what the catalogue says of it and of its
+-- An entry is {name, e, paper, missing}: its name ("schmidt1996.fig8"), what the catalogue says of it and of its
 -- paper, and what this build lacks for it.
 local json, text = require "json", require "text"
 local papers = {}

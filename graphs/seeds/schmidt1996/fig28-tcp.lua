@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Figure 28: throughput of connectional and message parallelism against the number of connections, all processors.  The
 -- paper has 20 processors, 1 to 20 connections, and CP ahead beyond 10: half of the processors.
--- Run it:   vp-bench run graphs/seeds/schmidt1996/fig28-tcp.lua     or   vp-bench reproduce S1.fig28
+-- Run it:   vp-bench run graphs/seeds/schmidt1996/fig28-tcp.lua     or   vp-bench reproduce schmidt1996.fig28
 local receive, architecture = include "lib/receive.lua", include "lib/architecture.lua"
 local a = args {
   arch  = enum { "mp", choices = { "cp", "mp" }, doc = "connectional or message parallelism" },

@@ -3,7 +3,7 @@
 -- association keeps one processor busy, and threads that each carry a message keep both: worth the while where
 -- a message costs something, as with the presentation layer.  Datagrams, which have no order to
 -- keep; connectional parallelism by associations is that of Yates et al., as in fig14-27-udp.lua.
--- Run it:   vp-bench run graphs/seeds/schmidt1996/rates.lua     or   vp-bench reproduce S1.rates
+-- Run it:   vp-bench run graphs/seeds/schmidt1996/rates.lua     or   vp-bench reproduce schmidt1996.rates
 local architecture = include "lib/architecture.lua"
 local a = args {
   arch  = enum { "mp", choices = { "cp", "mp" }, doc = "connectional or message parallelism" },

@@ -2,7 +2,7 @@
 -- Section 3.1: the system that was measured had one worker thread for what all interfaces bring, which the paper replaced by one
 -- for each before it measured anything.  Two interfaces that flood, and the organizations whose inbound threads carry a
 -- segment up to its connection.
--- Run it:   vp-bench run graphs/seeds/willmann2006/inbound.lua     or   vp-bench reproduce S3.inbound
+-- Run it:   vp-bench run graphs/seeds/willmann2006/inbound.lua     or   vp-bench reproduce willmann2006.inbound
 local a = args {
   os      = enum { "msgp", choices = { "msgp", "connp_l" }, doc = "organization of the stack" },
   inbound = uint { 2, min = 1, max = 64, doc = "inbound threads for the two interfaces" },

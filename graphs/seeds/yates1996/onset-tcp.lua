@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Where the curves of figure 6 bend: on 12 processors V = processors falls from 24 connections on, 2 for a processor, and
 -- thread per connection from 96 on, 8 for each.  The same on 2 processors, from one connection on each.
--- Run it:   vp-bench run graphs/seeds/yates1996/onset-tcp.lua     or   vp-bench reproduce S2.onset
+-- Run it:   vp-bench run graphs/seeds/yates1996/onset-tcp.lua     or   vp-bench reproduce yates1996.onset
 local a = args {
   vps   = uint { 2, min = 1, max = 4096, doc = "virtual processors, each with its thread" },
   conns = uint { 2, min = 1, max = 65536, doc = "TCP connections" },

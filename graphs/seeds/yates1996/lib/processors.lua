@@ -27,21 +27,21 @@ end
 
 -- 14 to 17 at 20 processors is 1.4 to 1.7 at 2, if they lose alike; 2 and a tenth is all there can be.
 local function speed_up(side)
-  return { figure = "S2.fig5", doc = side .. ": speed-up at 2 processors", needs_cpus = 2, a = at(side, "ppc", 2),
+  return { figure = "yates1996.fig5", doc = side .. ": speed-up at 2 processors", needs_cpus = 2, a = at(side, "ppc", 2),
            over = at(side, "ppc", 1), at_least = 1.4, at_most = 2.2 }
 end
 
 local function as_ppc(mapping)
-  return { figure = "S2.fig4", doc = "2 processors: " .. mapping:upper() .. " as PPC within 10 %", a = at("send", mapping, 2),
+  return { figure = "yates1996.fig4", doc = "2 processors: " .. mapping:upper() .. " as PPC within 10 %", a = at("send", mapping, 2),
            over = at("send", "ppc", 2), at_least = 0.9, at_most = 1.1 }
 end
 
 function processors.shape(transport)
   return {
-    { figure = "S2.fig4", doc = "2 processors: " .. transport .. " send is faster than " .. transport .. " receive",
+    { figure = "yates1996.fig4", doc = "2 processors: " .. transport .. " send is faster than " .. transport .. " receive",
       order = { at("send", "ppc", 2), at("receive", "ppc", 2) } },
     speed_up "send", speed_up "receive", as_ppc "vppc", as_ppc "tpc",
-    { figure = "S2.fig5", doc = "speed-up of 14 to 17 at 20 processors", not_here = "needs 20 processors" },
+    { figure = "yates1996.fig5", doc = "speed-up of 14 to 17 at 20 processors", not_here = "needs 20 processors" },
   }
 end
 

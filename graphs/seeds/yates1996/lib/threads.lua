@@ -10,7 +10,7 @@
 local at_96, at_384 = { vps = 96 }, { vps = 384 }
 
 local function slowest(doc, at)
-  return { figure = "S2.fig12", doc = doc, metric = "thread_tail", a = at, at_least = 1.9, at_most = 7.6, theirs = 3.8 }
+  return { figure = "yates1996.fig12", doc = doc, metric = "thread_tail", a = at, at_least = 1.9, at_most = 7.6, theirs = 3.8 }
 end
 
 return {
@@ -23,16 +23,16 @@ return {
     "thread_latency.min", "thread_spread", "thread_tail", "user_rate_correlation",
   },
   of_384 = {
-    { figure = "S2.fig10", doc = "threads = processors share more evenly than 96 threads (Jain's index)",
+    { figure = "yates1996.fig10", doc = "threads = processors share more evenly than 96 threads (Jain's index)",
       order = { { vps = 2 }, at_96 } },
-    { figure = "S2.fig10", doc = "threads = processors share more evenly than 384 threads (Jain's index)",
+    { figure = "yates1996.fig10", doc = "threads = processors share more evenly than 384 threads (Jain's index)",
       order = { { vps = 2 }, at_384 } },
-    { figure = "S2.fig10", doc = "96 threads: the fastest thread over the average", metric = "thread_rate.max", a = at_96 },
-    { figure = "S2.fig10", doc = "96 threads: highest over lowest throughput (the paper, UDP: 10)", metric = "thread_spread",
+    { figure = "yates1996.fig10", doc = "96 threads: the fastest thread over the average", metric = "thread_rate.max", a = at_96 },
+    { figure = "yates1996.fig10", doc = "96 threads: highest over lowest throughput (the paper, UDP: 10)", metric = "thread_spread",
       a = at_96, at_least = 5, at_most = 20, theirs = 10 },
-    { figure = "S2.fig11", doc = "up to 96 threads user time explains throughput (correlation)", metric = "user_rate_correlation",
+    { figure = "yates1996.fig11", doc = "up to 96 threads user time explains throughput (correlation)", metric = "user_rate_correlation",
       a = at_96, at_least = 0.5 },
-    { figure = "S2.fig11", doc = "beyond 96 threads user time explains it less", metric = "user_rate_correlation",
+    { figure = "yates1996.fig11", doc = "beyond 96 threads user time explains it less", metric = "user_rate_correlation",
       a = at_96, minus = at_384, at_least = 0.05 },
     slowest("96 threads: latency of the slowest thread over that at the 4th percentile (2.3 to 6.3)", at_96),
     slowest("384 threads: the same (2.3 to 6.3)", at_384),

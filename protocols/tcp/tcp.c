@@ -14,6 +14,7 @@
 #include "protocols/tcp/sess/tcp_sess.h"
 #include "protocols/inet/inet_ports.h"
 #include "protocols/inet/inet_sess.h"
+#include "runtime/base/xk_list.h"
 #include "runtime/base/xk_rand.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
@@ -74,7 +75,7 @@ static int tcp_rep_init(struct xk_rep *r)
 	return XK_E_NOMEM;
 }
 
-struct orphans { struct tcp_sess *list; };
+struct orphans { struct xk_list list; };
 
 static int find_orphan(struct xk_mapnode *node, void *arg)
 {
@@ -84,12 +85,10 @@ static int find_orphan(struct xk_mapnode *node, void *arg)
 	/* Nobody's is never compressed. */
 	if (tcp_is_compressed(ts))
 		return XK_MAP_KEEP;
-	/* Not in TIME-WAIT any more, so that the list may run through its link. */
+	/* Not in TIME-WAIT any more, so that its link is free. */
 	tcp_timewait_leave(ts);
-	if (ts->s.rcnt == 0) {
-		tcp_live(ts)->tw_next = o->list;
-		o->list = ts;
-	}
+	if (ts->s.rcnt == 0)
+		xk_list_put_first(&o->list, &tcp_live(ts)->time_wait);
 	return XK_MAP_KEEP;
 }
 
@@ -97,16 +96,16 @@ static int find_orphan(struct xk_mapnode *node, void *arg)
  * would wait for us. */
 static void tcp_rep_stop(struct xk_rep *r)
 {
-	struct orphans o = { NULL };
+	struct orphans o = { 0 };
+	struct xk_listed *i;
 
 	tcp_memory_stop(r);
 	tcp_syncache_clear(r);
 	xk_map_foreach(&r->active, find_orphan, &o);
-	while (o.list != NULL) {
-		struct tcp_sess *ts = o.list;
+	while ((i = xk_list_first(&o.list)) != NULL) {
+		struct tcp_sess *ts = xk_container_of(i, struct tcp_live, time_wait)->ts;
 
-		o.list = tcp_live(ts)->tw_next;
-		tcp_live(ts)->tw_next = NULL;
+		xk_list_take(i);
 		if (tcp_cb(ts)->state != TCP_S_TIME_WAIT)
 			tcp_send_rst(ts);
 		tcp_finish(ts, XK_OK);

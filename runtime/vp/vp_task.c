@@ -4,6 +4,8 @@
  *
  * A task that becomes ready is the last in turn.  Input tasks have a ring of their own; how the
  * two rings share the turns is in vp_unit.c.
+ * They are no lists of xk_list.h: what is next in turn is fetched two turns ahead, and a head would
+ * have to be stepped over there.
  * Invariant: a task is in the ring of its kind, or its `next` is NULL.
  */
 #include "runtime/vp/vp_priv.h"

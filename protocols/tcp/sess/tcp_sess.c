@@ -14,7 +14,7 @@
 /* At the cap the oldest in TIME-WAIT goes, when nobody holds it. */
 static bool sess_room(struct xk_rep *r)
 {
-	struct tcp_sess *old = tcp_rep(r)->tw_first;
+	struct tcp_sess *old = tcp_timewait_oldest(r);
 
 	if (xk_rep_sessions(r) < tcp_tune(r)->sessions)
 		return true;

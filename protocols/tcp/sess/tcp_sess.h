@@ -77,7 +77,7 @@ struct tcp_rep {                         /* struct xk_rep.state */
 	struct tcp_live *dead;           /* of all that ended for want of memory */
 	struct xk_slab  reass_slab;      /* of TCP_REASS_OBJ: struct tcp_reass and its nodes */
 	uint64_t        ooo_bytes;       /* held by this VP's connections */
-	struct tcp_sess *tw_first, *tw_last; /* TIME-WAIT, oldest first: tcp_timewait.c */
+	struct xk_list  time_wait;       /* oldest first, tw_n of them: tcp_timewait.c */
 	uint32_t        tw_n;
 	struct tcp_sess *stalled[TCP_STALLED]; /* a ring: tcp_stalled.c */
 	uint32_t        stalled_at, stalled_n;
@@ -125,7 +125,7 @@ struct tcp_live {
 	struct tcp_cb   cb XK_ALIGNED;
 	uint32_t        mem_seen, mem_una; /* ms, snd_una then: tcp_memory.c; 0: not yet */
 	uint32_t        told_at, told_sum; /* ms, snd_una + rcv_nxt when below was told of progress: tcp_timer.c */
-	struct tcp_sess *tw_next, *tw_prev;
+	struct xk_listed time_wait;
 };
 _Static_assert(offsetof(struct tcp_live, cb) == XK_CACHELINE, "one line before the control block");
 static inline struct tcp_sess *tcp_sess(struct xk_sess *s) { return (struct tcp_sess *)(void *)s; }
@@ -306,6 +306,8 @@ void tcp_syncache_error(struct xk_rep *r, const struct xk_key *k, uint32_t seq);
 
 /* ---- tcp_timewait.c ---------------------------------------------------------------------------------------------- */
 
+/* NULL: none. */
+struct tcp_sess *tcp_timewait_oldest(const struct xk_rep *r);
 void tcp_timewait_enter(struct tcp_sess *ts);   /* or restart */
 /* The oldest, when there are more than the cap of ts's node. */
 struct tcp_sess *tcp_timewait_excess(const struct tcp_sess *ts);

@@ -12,6 +12,7 @@
  * Invariant: n entries are in the map, in a level and in their port's list.
  */
 #include "protocols/tcp/sess/tcp_listen.h"
+#include "runtime/base/xk_list.h"
 #include "runtime/upi/xk_inline.h"
 
 #define LEVELS    102u           /* of at most 100 retransmissions */
@@ -21,17 +22,15 @@
 #define HALF_ACKED  0x04u        /* acknowledged, and waits for its first bytes: not asked again */
 #define HALF_ERROR  0x02u        /* ICMP said once that the peer cannot be reached */
 
-struct half;
 struct port {
 	struct xk_mapnode map;           /* key: the port */
-	struct half *first, *last;       /* oldest first */
+	struct xk_list halves;           /* oldest first */
 	uint32_t     n;
 };
 
 struct half {
 	struct xk_mapnode map;           /* key as a session's */
-	struct half *next, *prev;        /* level */
-	struct half *port_next, *port_prev;
+	struct xk_listed in_level, in_port;
 	struct port *port;
 	uint32_t iss, irs, ts_recent, sent_us;
 	uint32_t at;                     /* ms: next SYN-ACK, or the end */
@@ -42,77 +41,55 @@ struct half {
 	uint8_t  level, have, wscale, flags;
 };
 
-struct level { struct half *first, *last; };
-
 struct tcp_syncache {
 	struct xk_map   map, ports;
 	struct xk_slab  halves, port_slab;
 	struct xk_timer timer;
 	struct xk_rep  *r;
 	uint32_t        n, top;          /* levels from top on are empty */
-	struct level    level[LEVELS];
+	struct xk_list  level[LEVELS];
 };
 
 /* ---- lists ----------------------------------------------------------------------------- */
 
+static struct half *level_first(const struct tcp_syncache *sc, unsigned level)
+{
+	struct xk_listed *i = xk_list_first(&sc->level[level]);
+
+	return i != NULL ? xk_container_of(i, struct half, in_level) : NULL;
+}
+
 static void level_put(struct tcp_syncache *sc, struct half *h, unsigned level)
 {
-	struct level *l = &sc->level[level];
-
 	h->level = (uint8_t)level;
-	h->next = NULL;
-	h->prev = l->last;
-	if (l->last != NULL)
-		l->last->next = h;
-	else
-		l->first = h;
-	l->last = h;
+	xk_list_put(&sc->level[level], &h->in_level);
 	if (level >= sc->top)
 		sc->top = level + 1;
 }
 
 static void level_take(struct tcp_syncache *sc, struct half *h)
 {
-	struct level *l = &sc->level[h->level];
-
-	if (h->prev != NULL)
-		h->prev->next = h->next;
-	else
-		l->first = h->next;
-	if (h->next != NULL)
-		h->next->prev = h->prev;
-	else
-		l->last = h->prev;
-	while (sc->top > 0 && sc->level[sc->top - 1].first == NULL)
+	xk_list_take(&h->in_level);
+	while (sc->top > 0 && xk_list_empty(&sc->level[sc->top - 1]))
 		sc->top--;
+}
+
+static struct half *port_first(const struct port *p)
+{
+	return xk_container_of(xk_list_first(&p->halves), struct half, in_port);
 }
 
 static void port_put(struct port *p, struct half *h)
 {
 	h->port = p;
-	h->port_next = NULL;
-	h->port_prev = p->last;
-	if (p->last != NULL)
-		p->last->port_next = h;
-	else
-		p->first = h;
-	p->last = h;
+	xk_list_put(&p->halves, &h->in_port);
 	p->n++;
 }
 
 static void port_take(struct half *h)
 {
-	struct port *p = h->port;
-
-	if (h->port_prev != NULL)
-		h->port_prev->port_next = h->port_next;
-	else
-		p->first = h->port_next;
-	if (h->port_next != NULL)
-		h->port_next->port_prev = h->port_prev;
-	else
-		p->last = h->port_prev;
-	p->n--;
+	xk_list_take(&h->in_port);
+	h->port->n--;
 }
 
 static void port_key(struct xk_key *k, uint16_t port)
@@ -226,7 +203,7 @@ static void timer_arm(struct tcp_syncache *sc)
 	bool any = false;
 
 	for (unsigned i = 0; i < sc->top; i++) {
-		struct half *h = sc->level[i].first;
+		struct half *h = level_first(sc, i);
 
 		if (h != NULL && (!any || tcp_lt(h->at, first))) {
 			first = h->at;
@@ -364,12 +341,13 @@ static void timer_fired(struct xk_timer *t)
 {
 	struct tcp_syncache *sc = xk_container_of(t, struct tcp_syncache, timer);
 	uint32_t now = tcp_ms(xk_vp_time(sc->r->vp));
+	struct half *h;
 	unsigned n = 0;
 
 	/* From above, so that what moves up a level is not met again. */
 	for (unsigned i = sc->top; i-- > 0;)
-		while (n < RUN_MOST && sc->level[i].first != NULL && left_of(sc, sc->level[i].first->at, now) == 0) {
-			half_due(sc, sc->level[i].first);
+		while (n < RUN_MOST && (h = level_first(sc, i)) != NULL && left_of(sc, h->at, now) == 0) {
+			half_due(sc, h);
 			n++;
 		}
 	timer_arm(sc);
@@ -389,7 +367,7 @@ static bool room(struct tcp_syncache *sc, uint16_t port)
 	if (t->cookies != 0)
 		return false;
 	/* Of all, one that was answered most often in vain. */
-	half_free(sc, port_full ? p->first : sc->level[sc->top - 1].first);
+	half_free(sc, port_full ? port_first(p) : level_first(sc, sc->top - 1));
 	return true;
 }
 
@@ -593,7 +571,7 @@ void tcp_syncache_clear(struct xk_rep *r)
 	struct tcp_syncache *sc = tcp_rep(r)->syn;
 
 	while (sc->top > 0)
-		half_free(sc, sc->level[sc->top - 1].first);
+		half_free(sc, level_first(sc, sc->top - 1));
 	xk_timer_cancel(r->wheel, &sc->timer);
 }
 

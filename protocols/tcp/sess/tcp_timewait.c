@@ -7,43 +7,25 @@
  * one; the list is only for reclaiming.  What is reclaimed early loses the protection
  * against old duplicates, which timestamps and keyed sequence numbers give again;
  * refusing new connections instead would let anybody stop us.
- * Invariant: tw_n sessions are linked from tw_first to tw_last, the oldest first.
+ * Invariant: the list of a VP has tw_n sessions, the oldest first.
  */
 #include "protocols/tcp/sess/tcp_sess.h"
+#include "runtime/base/xk_list.h"
 #include "runtime/upi/xk_inline.h"
-
-static bool is_in(const struct tcp_rep *tr, const struct tcp_sess *ts)
-{
-	return tcp_live(ts)->tw_next != NULL || tcp_live(ts)->tw_prev != NULL || tr->tw_first == ts;
-}
 
 void tcp_timewait_leave(struct tcp_sess *ts)
 {
-	struct tcp_rep *tr = tcp_rep(ts->s.rep);
-
-	if (!is_in(tr, ts))
+	if (!xk_is_listed(&tcp_live(ts)->time_wait))
 		return;
-	if (tcp_live(ts)->tw_prev != NULL)
-		tcp_live(tcp_live(ts)->tw_prev)->tw_next = tcp_live(ts)->tw_next;
-	else
-		tr->tw_first = tcp_live(ts)->tw_next;
-	if (tcp_live(ts)->tw_next != NULL)
-		tcp_live(tcp_live(ts)->tw_next)->tw_prev = tcp_live(ts)->tw_prev;
-	else
-		tr->tw_last = tcp_live(ts)->tw_prev;
-	tcp_live(ts)->tw_next = tcp_live(ts)->tw_prev = NULL;
-	tr->tw_n--;
+	xk_list_take(&tcp_live(ts)->time_wait);
+	tcp_rep(ts->s.rep)->tw_n--;
 }
 
-static void append(struct tcp_rep *tr, struct tcp_sess *ts)
+struct tcp_sess *tcp_timewait_oldest(const struct xk_rep *r)
 {
-	tcp_live(ts)->tw_prev = tr->tw_last;
-	if (tr->tw_last != NULL)
-		tcp_live(tr->tw_last)->tw_next = ts;
-	else
-		tr->tw_first = ts;
-	tr->tw_last = ts;
-	tr->tw_n++;
+	struct xk_listed *i = xk_list_first(&tcp_rep(r)->time_wait);
+
+	return i != NULL ? xk_container_of(i, struct tcp_live, time_wait)->ts : NULL;
 }
 
 /* Only the last timer runs in this state. */
@@ -60,9 +42,9 @@ static void restart_timers(struct tcp_sess *ts)
 
 struct tcp_sess *tcp_timewait_excess(const struct tcp_sess *ts)
 {
-	const struct tcp_rep *tr = tcp_rep(ts->s.rep);
+	const struct xk_rep *r = ts->s.rep;
 
-	return tr->tw_n > tcp_cb(ts)->tune->time_wait ? tr->tw_first : NULL;
+	return tcp_rep(r)->tw_n > tcp_cb(ts)->tune->time_wait ? tcp_timewait_oldest(r) : NULL;
 }
 
 void tcp_timewait_enter(struct tcp_sess *ts)
@@ -70,6 +52,7 @@ void tcp_timewait_enter(struct tcp_sess *ts)
 	struct tcp_rep *tr = tcp_rep(ts->s.rep);
 
 	tcp_timewait_leave(ts);
-	append(tr, ts);
+	xk_list_put(&tr->time_wait, &tcp_live(ts)->time_wait);
+	tr->tw_n++;
 	restart_timers(ts);
 }

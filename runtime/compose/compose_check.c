@@ -261,14 +261,14 @@ static void table_error(const struct check_table *c, const struct scan_step *las
 }
 
 /* Is it a word of earlier days, and which stands for it now? */
-static bool became(const struct xk_proto *p, struct xk_old_word *w)
+static bool became(const struct xk_proto *p, const void *conf, struct xk_old_word *w)
 {
-	const struct xk_view v = { .proto = p };
+	const struct xk_view v = { .proto = p, .conf = conf };
 
 	return p != NULL && p->ask != NULL && p->ask(&v, XK_ASK_WORD, w, sizeof *w) == 1;
 }
 
-static void unknown_name(const struct check_table *c, const char *name)
+static void unknown_name(const struct check_table *c, const char *name, const void *conf)
 {
 	const char *words[WORDS_MAX], *near;
 	struct scan_step step = { .name = name };
@@ -283,7 +283,7 @@ static void unknown_name(const struct check_table *c, const char *name)
 	for (unsigned i = 0; c->skip != NULL && c->skip[i] != NULL && n < WORDS_MAX; i++)
 		words[n++] = c->skip[i];
 	near = xk_errs_suggest(name, words, n);
-	if (became(c->proto, &word))
+	if (became(c->proto, conf, &word))
 		table_error(c, &step, 1, "unknown parameter '%.60s': %s", name, word.text);
 	else if (near != NULL)
 		table_error(c, &step, 1, "unknown parameter '%.60s' (did you mean '%s'?)", name, near);
@@ -397,7 +397,7 @@ static void one_key(struct check_table *c, const char *name, const struct xk_val
 	}
 	p = xk_param_find(c->schema, name);
 	if (p == NULL) {
-		unknown_name(c, name);
+		unknown_name(c, name, conf);
 		return;
 	}
 	if (!is_of(p, c->group)) {

@@ -44,7 +44,7 @@ struct xk_review {
 enum {
 	XK_ASK_REACH = 900,   /* in: uint32_t IPv4; result: enum xk_reach */
 	XK_ASK_SEGMENT,       /* struct xk_segment; result 1: name is set */
-	XK_ASK_WORD,          /* struct xk_old_word; result 1: text is set; asked of a protocol: v has no conf */
+	XK_ASK_WORD,          /* struct xk_old_word; result 1: text is set.  v is half made: nothing is below */
 	XK_ASK_PORTS,         /* result: how many ports there are to choose from, for connections to one port of one host */
 };
 enum xk_reach { XK_REACH_NO, XK_REACH_YES, XK_REACH_OURS, XK_REACH_ILLEGAL };

@@ -143,6 +143,21 @@ ok "one with an error: the run fails" code 4 "$bench" run --vp-run "$tmp/fake" "
 ok "with the metric's name and the file's line" sh -c "jq -r '.benches[0].points[0].error' '$tmp/own2.json' |
 	grep -q \"metric each: .*own2.lua:8: attempt to index a nil value (field 'bites')\""
 
+# A judge of the file's own: by the result and intervals of its points; an error has its line.
+sed 's/a = { n = 2 }, over = { n = 1 }, at_least = 0.01 }/judge = function(result, interval)\
+    local r = interval { a = { n = 2 }, over = { n = 1 } }\
+    return r.lo > 0.01 and "pass" or "fail", "of " .. #result.points .. " points", r end }/' "$tmp/b.lua" >"$tmp/judge.lua"
+ok "a bench with a judge of its own" code 0 "$bench" run --vp-run "$tmp/fake" "$tmp/judge.lua" -o "$tmp/judge.json"
+ok "its verdict is the result's, and the table's" sh -c "jq -e '.benches[0].shapes[0] | .verdict == \"pass\" and .value == 1 and
+	.why == \"of 2 points\"' '$tmp/judge.json' && '$bench' show '$tmp/judge.json' | grep -q '^pass .*two are as fast: 1 \[1, 1\].*(of 2 points)'"
+have_schema && ok "the document follows its schema" valid "$tmp/judge.json"
+sed 's/"pass" or "fail"/"fail"/' "$tmp/judge.lua" >"$tmp/judge2.lua"
+ok "one that says fail: code 1" code 1 "$bench" run --vp-run "$tmp/fake" "$tmp/judge2.lua" -o "$tmp/judge.json"
+sed 's/r.lo/r.low.x/' "$tmp/judge.lua" >"$tmp/judge2.lua"
+ok "one with an error: nothing is decided" code 0 "$bench" run --vp-run "$tmp/fake" "$tmp/judge2.lua" -o "$tmp/judge.json"
+ok "and the file's line is told" sh -c "jq -r '.benches[0].shapes[0] | .verdict + \": \" + .why' '$tmp/judge.json' |
+	grep -q \"^undecided: .*judge2.lua:10: attempt to index a nil value (field 'low')\""
+
 # The judge is Lua, and may be another one.
 mkdir "$tmp/lua"
 cp "$top_srcdir"/tools/vp-bench/*.lua "$tmp/lua"

@@ -239,7 +239,7 @@ static void judge(const char *bound, double a, double over, bool good, const cha
 		add(0, i, a * (1 + 0.01 * i));
 		add(1, i, over * (1 + 0.01 * i));
 	}
-	CU_ASSERT_EQUAL(bench_doc_judge(part), good);
+	CU_ASSERT_EQUAL(bench_doc_judge(part, NULL), good);
 	CU_ASSERT_STRING_EQUAL(verdict(), expected);
 	finish();
 }
@@ -265,7 +265,7 @@ static void between(const char *bound, unsigned n, double low, double high, cons
 		add(0, i, i % 2 ? low : high);
 		add(1, i, 1);
 	}
-	CU_ASSERT_EQUAL(bench_doc_judge(part), strcmp(expected, "fail") != 0);
+	CU_ASSERT_EQUAL(bench_doc_judge(part, NULL), strcmp(expected, "fail") != 0);
 	CU_ASSERT_STRING_EQUAL(verdict(), expected);
 	if (strcmp(expected, "undecided") == 0)
 		CU_ASSERT_PTR_NOT_NULL(strstr(why(), "the limit is"));
@@ -289,7 +289,7 @@ static void four_blocks_decide_nothing_whatever_they_say(void)
 	begin("runs = { min = 4, max = 4, decide = 4 }, shape = { { doc = \"d\", a = { n = 1 }, over = { n = 2 }, at_least = 1 } }");
 	for (unsigned i = 0; i < 8; i++)
 		add(i % 2, i / 2, i % 2 ? 1 : 100);
-	CU_ASSERT_TRUE(bench_doc_judge(part));
+	CU_ASSERT_TRUE(bench_doc_judge(part, NULL));
 	CU_ASSERT_STRING_EQUAL(verdict(), "undecided");
 	CU_ASSERT_STRING_EQUAL(why(), "4 blocks have all the points; an interval needs 5");
 	finish();
@@ -304,7 +304,7 @@ static void a_quick_run_decides_nothing(void)
 		json_object_set_new(json_object_get(part, "settings"), "preset", json_string("quick"));
 		for (unsigned i = 0; i < 16; i++)
 			add(i % 2, i / 2, i % 2 ? other[k] : 3);
-		CU_ASSERT_TRUE(bench_doc_judge(part));
+		CU_ASSERT_TRUE(bench_doc_judge(part, NULL));
 		CU_ASSERT_STRING_EQUAL(verdict(), "undecided");
 		CU_ASSERT_STRING_EQUAL(why(), "preset quick: not to conclude from");
 		finish();
@@ -316,14 +316,14 @@ static void nothing_at_all_is_no_ratio(void)
 	begin("runs = { min = 8, max = 8 }, shape = { { doc = \"d\", a = { n = 1 }, over = { n = 2 }, at_least = 1 } }");
 	for (unsigned i = 0; i < 16; i++)
 		add(i % 2, i / 2, i % 2 ? 0 : 3);
-	CU_ASSERT_TRUE(bench_doc_judge(part));
+	CU_ASSERT_TRUE(bench_doc_judge(part, NULL));
 	CU_ASSERT_STRING_EQUAL(verdict(), "undecided");
 	finish();
 	/* A difference is one: minus. */
 	begin("runs = { min = 8, max = 8 }, shape = { { doc = \"d\", a = { n = 1 }, minus = { n = 2 }, at_least = 2.9, at_most = 3.1 } }");
 	for (unsigned i = 0; i < 16; i++)
 		add(i % 2, i / 2, i % 2 ? 0 : 3);
-	CU_ASSERT_TRUE(bench_doc_judge(part));
+	CU_ASSERT_TRUE(bench_doc_judge(part, NULL));
 	CU_ASSERT_STRING_EQUAL(verdict(), "pass");
 	finish();
 }
@@ -332,7 +332,7 @@ static void nothing_at_all_is_no_ratio(void)
 
 static unsigned asked(unsigned blocks, bool *keep)
 {
-	json_t *w = bench_doc_wanted(part, blocks);
+	json_t *w = bench_doc_wanted(part, blocks, NULL);
 	unsigned n = (unsigned)json_array_size(json_object_get(w, "points"));
 
 	*keep = json_is_true(json_object_get(w, "keep"));
@@ -437,11 +437,11 @@ static void what_was_not_measured_never_passes(void)
 	begin("shape = { { doc = \"d\", a = { n = 1 }, over = { n = 2 }, at_least = 0 } }");
 	for (unsigned i = 0; i < 7; i++)
 		add(0, i, 1);
-	CU_ASSERT_TRUE(bench_doc_judge(part));
+	CU_ASSERT_TRUE(bench_doc_judge(part, NULL));
 	CU_ASSERT_STRING_EQUAL(verdict(), "undecided");
 	CU_ASSERT_STRING_EQUAL(why(), "n=2: not measured yet");
 	bench_doc_failed(part, 1, "it died");
-	CU_ASSERT_TRUE(bench_doc_judge(part));
+	CU_ASSERT_TRUE(bench_doc_judge(part, NULL));
 	CU_ASSERT_STRING_EQUAL(verdict(), "undecided");
 	CU_ASSERT_STRING_EQUAL(why(), "n=2: its run failed");
 	finish();
@@ -449,16 +449,16 @@ static void what_was_not_measured_never_passes(void)
 	begin("shape = { { doc = \"d\", metric = \"misses_kb\", a = { n = 1 }, over = { n = 2 }, at_least = 0 } }");
 	for (unsigned i = 0; i < 14; i++)
 		add(i % 2, i / 2, 1);
-	CU_ASSERT_TRUE(bench_doc_judge(part));
+	CU_ASSERT_TRUE(bench_doc_judge(part, NULL));
 	CU_ASSERT_STRING_EQUAL(verdict(), "not measurable here");
 	CU_ASSERT_STRING_EQUAL(why(), "n=1: no run can tell misses_kb");
 	finish();
 	begin("shape = { { doc = \"d\", not_here = \"needs 20 processors\" } }");
-	CU_ASSERT_TRUE(bench_doc_judge(part));
+	CU_ASSERT_TRUE(bench_doc_judge(part, NULL));
 	CU_ASSERT_STRING_EQUAL(verdict(), "not measurable here");
 	finish();
 	begin("shape = { { doc = \"d\", needs_cpus = 100000, a = { n = 1 }, at_least = 0 } }");
-	CU_ASSERT_TRUE(bench_doc_judge(part));
+	CU_ASSERT_TRUE(bench_doc_judge(part, NULL));
 	CU_ASSERT_STRING_EQUAL(verdict(), "not measurable here");
 	finish();
 }

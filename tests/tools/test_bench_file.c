@@ -239,14 +239,201 @@ static void a_function_of_a_bench_file_has_no_world(void)
 	CU_ASSERT_PTR_NOT_NULL(strstr(why, "metric own: "));
 	CU_ASSERT_PTR_NOT_NULL(strstr(why, "t.lua:9: attempt to index a nil value (field 'x')"));
 	CU_ASSERT_TRUE(isnan(own("return \"fast\"", why, sizeof why)));
-	CU_ASSERT_PTR_NOT_NULL(strstr(why, "it gives a string, not a number or nil"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "t.lua:8: it gives a string, not a number or nil"));
 	CU_ASSERT_TRUE(isnan(own("while true do end", why, sizeof why)));
-	CU_ASSERT_PTR_NOT_NULL(strstr(why, "more than 100000000 steps"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "t.lua:9: it took more than 100000000 steps"));
 	CU_ASSERT_TRUE(isnan(own("return #(\"x\"):rep(1 << 29)", why, sizeof why)));
 	CU_ASSERT_PTR_NOT_NULL(strstr(why, "not enough memory"));
 }
 
+/* ---- own judges ---------------------------------------------------------------------- */
+
+#define JUDGE(rest) GOOD "shape = { { doc = \"d\", " rest " } }"
+
+static void own_judges_are_read(void)
+{
+	CU_ASSERT_EQUAL(load_args(JUDGE("judge = function(r, interval) return \"pass\" end"), NULL, 0), BENCH_OK);
+	CU_ASSERT_PTR_NOT_NULL(bench_judge_of(&b, 0));
+	CU_ASSERT_PTR_NULL(bench_judge_of(&b, 1));
+	/* The document says no more of it than the sentence. */
+	CU_ASSERT_EQUAL(json_object_size(json_array_get(b.shapes, 0)), 1);
+	bench_free(&b);
+	complains(JUDGE("judge = 3"), 8, "'judge' needs a function: judge = function(result, interval) ... end");
+	complains(JUDGE("judge = (function(x) return function() return x end end)(1)"), 8, "string, table and math, not x");
+	complains(JUDGE("judge = function() end, a = { vps = 2, conns = 1 }"), 8, "several things at once");
+	complains(JUDGE("judge = function() end, at_least = 1"), 8, "both judge and at_least");
+	complains(JUDGE("jugde = function() end"), 8, "unknown parameter 'jugde' (did you mean 'judge'?)");
+	complains(GOOD "theirs = { { judge = function() end, value = 1 } }", 8, "unknown parameter 'judge'");
+}
+
+/* A part whose points have 12 runs each, vps=4 twice the rate of vps=2; verdicts are of the preset. */
+static json_t *measured(json_t *doc, const char *preset)
+{
+	json_t *part = bench_doc_bench(doc, &b, preset), *run = json_object();
+
+	for (unsigned block = 0; block < 12; block++)
+		for (unsigned i = 0; i < b.npoints; i++) {
+			double rate = (strcmp(b.point[i].value[bench_axis(&b, "vps")], "4") == 0 ? 2 : 1) + 0.001 * block;
+
+			bench_doc_run(part, i, block, run, json_pack("{s:f, s:f}", "gbit", rate, "ns", 1 / rate));
+		}
+	bench_doc_summarise(part);
+	json_decref(run);
+	return part;
+}
+
+static json_t *judge_shape(const char *more, const char *body, const char *preset)
+{
+	json_t *doc = json_pack("{s:[]}", "benches"), *part, *shape;
+	char keys[1200];
+	bool good;
+
+	snprintf(keys, sizeof keys, JUDGE("%s judge = function(result, interval)\n%s\nend"), more, body);
+	CU_ASSERT_EQUAL_FATAL(load_args(keys, NULL, 0), BENCH_OK);
+	part = measured(doc, preset);
+	shape = json_incref(json_array_get(json_object_get(part, "shapes"), 0));
+	good = bench_doc_judge(part, &b);
+	CU_ASSERT_EQUAL(good, strcmp(bench_text(shape, "verdict"), "fail") != 0);
+	bench_free(&b);
+	json_decref(doc);
+	return shape;
+}
+
+static void says(const char *body, const char *verdict, const char *why)
+{
+	json_t *s = judge_shape("", body, "own");
+
+	CU_ASSERT_STRING_EQUAL(bench_text(s, "verdict"), verdict);
+	CU_ASSERT_PTR_NOT_NULL(strstr(bench_text(s, "why"), why));
+	if (strstr(bench_text(s, "why"), why) == NULL)
+		fprintf(stderr, "# %s\n", bench_text(s, "why"));
+	json_decref(s);
+}
+
+static void an_own_judge_says_its_verdict(void)
+{
+	json_t *s;
+
+	says("return \"pass\"", "pass", "");
+	says("return \"fail\", \"too slow\"", "fail", "too slow");
+	says("return \"undecided\", \"noise\"", "undecided", "noise");
+	says("return result.name == \"t\" and #result.points == 6 and #result.points[1].runs == 12 and \"reported\"", "reported", "");
+	s = judge_shape("metric = \"ns\",", "local r = interval { a = { vps = 4, conns = 1 }, over = { vps = 2, conns = 1 } }\n"
+			"return r.hi < 1 and \"pass\" or \"fail\", nil, r", "own");
+	CU_ASSERT_STRING_EQUAL(bench_text(s, "verdict"), "pass");
+	CU_ASSERT_DOUBLE_EQUAL(bench_real(s, "value"), 0.5, 0.01);
+	CU_ASSERT_TRUE(bench_real(s, "lo") <= bench_real(s, "value") && bench_real(s, "value") <= bench_real(s, "hi"));
+	CU_ASSERT_EQUAL(bench_real(s, "pairs"), 12);
+	json_decref(s);
+	s = judge_shape("", "return \"pass\", \"\", 7", "quick");
+	CU_ASSERT_STRING_EQUAL(bench_text(s, "verdict"), "undecided");
+	CU_ASSERT_STRING_EQUAL(bench_text(s, "why"), "preset quick: not to conclude from");
+	CU_ASSERT_EQUAL(bench_real(s, "value"), 7);
+	json_decref(s);
+	s = judge_shape("needs_cpus = 100000,", "return \"fail\" .. x", "own");
+	CU_ASSERT_STRING_EQUAL(bench_text(s, "verdict"), "not measurable here");
+	json_decref(s);
+}
+
+static void intervals_are_of_points_that_are_there(void)
+{
+	says("local v, says, why = interval { a = { vps = 8, conns = 1 } }\nreturn says, why", "undecided", "conns=1 vps=8 was left out");
+	says("local v, says, why = interval { a = result.points[1].at, metric = \"mps\" }\nreturn says, why", "not measurable here",
+	     "no run can tell mps");
+	says("local v = interval { a = { vps = 4, conns = 3 }, minus = { vps = 2, conns = 3 } }\n"
+	     "return v.lo > 0.9 and v.hi < 1.1 and \"pass\"", "pass", "");
+	says("\nlocal v = interval { a = { vsp = 2 } }", "undecided", "t.lua:10: no axis is called 'vsp'");
+	says("local v = interval { a = { vps = 2 } }", "undecided", "t.lua:9: several points are at 'vps=2': name every axis");
+	says("local v = interval { over = { vps = 2 } }", "undecided", "t.lua:9: interval needs points");
+	says("local v = interval { a = { vps = 2, conns = 1 }, ovre = { vps = 2 } }", "undecided", "t.lua:9: interval knows");
+}
+
+/* It errs, ends never or gives nonsense: undecided, with the line. */
+static void an_own_judge_that_goes_wrong_leaves_it_undecided(void)
+{
+	says("return result.z.y", "undecided", "t.lua:9: attempt to index a nil value (field 'z')");
+	says("error({})", "undecided", "an error without words");
+	says("while true do end", "undecided", "t.lua:9: it took more than 100000000 steps");
+	says("return #(\"x\"):rep(1 << 29)", "undecided", "not enough memory");
+	says("return 7", "undecided", "t.lua:8: it gives a number, not a verdict (pass, fail, undecided, reported, not measurable here)");
+	says("return \"good\"", "undecided", "t.lua:8: it gives 'good', not a verdict");
+	says("return nil", "undecided", "t.lua:8: it gives a nil, not a verdict");
+	says("return \"pass\", {}", "undecided", "t.lua:8: it gives a table, not a text, for its reason");
+	says("return require == nil and io == nil and package == nil and pcall == nil and load == nil and string.dump == nil and\n"
+	     "utf8 == nil and coroutine == nil and \"pass\"", "pass", "");
+}
+
+/* How many points get one more run at the second look, where own judges are asked. */
+static size_t more_runs(const char *body)
+{
+	json_t *doc = json_pack("{s:[]}", "benches"), *part, *w = NULL;
+	char keys[700];
+	unsigned block = 0;
+	size_t n;
+
+	snprintf(keys, sizeof keys, JUDGE("judge = function(result, interval)\n%s\nend"), body);
+	CU_ASSERT_EQUAL_FATAL(load_args(keys, NULL, 0), BENCH_OK);
+	part = measured(doc, "own");
+	/* An interval needs so many, whatever its judge will say. */
+	w = bench_doc_wanted(part, b.min_runs, &b);
+	CU_ASSERT_EQUAL(json_array_size(json_object_get(w, "points")), b.npoints);
+	for (; block < 40 && !json_is_true(json_object_get(w, "ask")); block++) {
+		json_decref(w);
+		w = bench_doc_wanted(part, block, NULL);
+	}
+	CU_ASSERT_EQUAL(json_array_size(json_object_get(w, "points")), 0);
+	json_decref(w);
+	w = bench_doc_wanted(part, block - 1, &b);
+	n = json_array_size(json_object_get(w, "points"));
+	json_decref(w);
+	json_decref(doc);
+	bench_free(&b);
+	return n;
+}
+
+static void an_undecided_own_judge_gets_more_runs_of_all_points(void)
+{
+	CU_ASSERT_EQUAL(more_runs("return \"undecided\""), 6);
+	CU_ASSERT_EQUAL(more_runs("return \"pass\""), 0);
+	CU_ASSERT_EQUAL(more_runs("return \"reported\""), 0);
+	/* No number of runs mends it. */
+	CU_ASSERT_EQUAL(more_runs("return result.z.y"), 0);
+}
+
+/* `show` has no bench file. */
+static void without_the_file_what_a_judge_said_stays(void)
+{
+	json_t *doc = json_pack("{s:[]}", "benches"), *part, *shape, *before;
+
+	CU_ASSERT_EQUAL_FATAL(load_args(JUDGE("judge = function() return \"fail\", \"why\", { value = 2, lo = 1, hi = 3, pairs = 5 } end"),
+					NULL, 0), BENCH_OK);
+	part = measured(doc, "own");
+	shape = json_array_get(json_object_get(part, "shapes"), 0);
+	CU_ASSERT_TRUE(bench_doc_judge(part, NULL));
+	CU_ASSERT_STRING_EQUAL(bench_text(shape, "verdict"), "undecided");
+	CU_ASSERT_STRING_EQUAL(bench_text(shape, "why"), "its judge is in the bench file");
+	CU_ASSERT_FALSE(bench_doc_judge(part, &b));
+	before = json_deep_copy(shape);
+	bench_doc_review(doc);
+	CU_ASSERT_TRUE(json_equal(before, shape));
+	CU_ASSERT_EQUAL(bench_real(shape, "pairs"), 5);
+	/* A resumed result whose shapes are others than the file's: no judge of the wrong one. */
+	json_object_set_new(shape, "doc", json_string("another"));
+	json_object_del(shape, "verdict");
+	CU_ASSERT_TRUE(bench_doc_judge(part, &b));
+	CU_ASSERT_STRING_EQUAL(bench_text(shape, "verdict"), "undecided");
+	json_decref(before);
+	json_decref(doc);
+	bench_free(&b);
+}
+
 static CU_TestInfo tests[] = {
+	{ "own judges are read", own_judges_are_read },
+	{ "an own judge says its verdict", an_own_judge_says_its_verdict },
+	{ "intervals are of points that are there", intervals_are_of_points_that_are_there },
+	{ "an own judge that goes wrong leaves it undecided", an_own_judge_that_goes_wrong_leaves_it_undecided },
+	{ "an undecided own judge gets more runs of all points", an_undecided_own_judge_gets_more_runs_of_all_points },
+	{ "without the file what a judge said stays", without_the_file_what_a_judge_said_stays },
 	{ "own metrics are named and computed", own_metrics_are_named_and_computed },
 	{ "a function of a bench file has no world", a_function_of_a_bench_file_has_no_world },
 	{ "a sweep means all combinations", a_sweep_means_all_combinations },

@@ -218,7 +218,7 @@ static void noise_on_file(const char *file, struct tally *t)
 	xk_rand_init(&r, 20260101, t->files);
 	for (unsigned long k = 0; k < xk_test_rounds(TRIALS); k++) {
 		noise(&r);
-		(void)bench_doc_judge(part);
+		(void)bench_doc_judge(part, NULL);
 		json_array_foreach(json_object_get(part, "shapes"), i, s) {
 			passes[i] += strcmp(bench_text(s, "verdict"), "pass") == 0;
 			t->judged += is_expected(s);
@@ -362,7 +362,7 @@ static const char *shaped(json_t *s, int beyond, struct xk_rand *r)
 	else
 		lay_value(s, beyond);
 	quiet_runs(s, r);
-	(void)bench_doc_judge(part);
+	(void)bench_doc_judge(part, NULL);
 	return bench_text(s, "verdict");
 }
 
@@ -443,7 +443,7 @@ static const char *swept(struct xk_rand *r)
 
 	no_runs();
 	for (unsigned block = 0; block < 40; block++) {
-		json_t *w = bench_doc_wanted(part, block);
+		json_t *w = bench_doc_wanted(part, block, NULL);
 		bool more = json_array_size(json_object_get(w, "points")) != 0 || json_is_true(json_object_get(w, "keep"));
 
 		json_decref(w);
@@ -453,7 +453,7 @@ static const char *swept(struct xk_rand *r)
 			bench_doc_run(part, p, block, none, json_pack("{s:f}", "gbit", noisy(1, block, 0, r)));
 	}
 	json_decref(none);
-	(void)bench_doc_judge(part);
+	(void)bench_doc_judge(part, NULL);
 	return bench_text(json_array_get(json_object_get(part, "shapes"), 0), "verdict");
 }
 

@@ -61,7 +61,7 @@ static void judged(const char *shape, const double *v, const char *verdict, doub
 {
 	begin(shape);
 	measured(v);
-	CU_ASSERT_EQUAL(bench_doc_judge(part), strcmp(verdict, "fail") != 0);
+	CU_ASSERT_EQUAL(bench_doc_judge(part, NULL), strcmp(verdict, "fail") != 0);
 	CU_ASSERT_STRING_EQUAL(bench_text(shape_of(), "verdict"), verdict);
 	if (!isnan(value))
 		CU_ASSERT_DOUBLE_EQUAL(bench_real(shape_of(), "value"), value, 1e-6);
@@ -142,7 +142,7 @@ static void an_onset_is_where_a_curve_falls_for_good(void)
 static void a_curve_that_lacks_a_point_is_not_measured(void)
 {
 	begin("order = { " CURVE " }");
-	CU_ASSERT_TRUE(bench_doc_judge(part));
+	CU_ASSERT_TRUE(bench_doc_judge(part, NULL));
 	CU_ASSERT_STRING_EQUAL(bench_text(shape_of(), "verdict"), "undecided");
 	finish();
 }

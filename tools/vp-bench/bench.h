@@ -104,8 +104,14 @@ const struct bench_metric *bench_metric_of(const struct bench *b, const char *na
 /* Every metric of a run, the file's own behind the others; NULL and a reason. */
 json_t *bench_run_metrics(const struct bench *b, json_t *child, char *why, size_t n);
 
+/* The code of shape i's own judge; NULL: it has none. */
+const struct xk_value *bench_judge_of(const struct bench *b, size_t i);
+
 /* Parts of the reading (bench_points.c, bench_shapes.c, bench_own.c). */
 void bench_read_own(struct bench *b, const struct xk_value *tab);
+/* The code of a function that stands under key and takes these; NULL after a complaint. */
+const struct xk_value *bench_read_function(struct bench *b, const char *const *path, const struct xk_value *v,
+					   const char *key, const char *takes);
 void bench_read_points(struct bench *b, const struct xk_value *tab);
 void bench_read_theirs(struct bench *b, const struct xk_value *tab);
 void bench_read_shapes(struct bench *b, const struct xk_value *tab);
@@ -176,14 +182,16 @@ json_t *bench_doc_load(const char *path, char *why, size_t n);
 int  bench_doc_save(const json_t *doc, const char *path, char *why, size_t n);
 /* The same of any text. */
 int  bench_text_save(const char *text, const char *path, char *why, size_t n);
-/* Verdicts of the shapes (judge.lua); true when none failed. */
-bool bench_doc_judge(json_t *part);
+/* Verdicts of the shapes (judge.lua); true when none failed.  b's own judges are asked; NULL: what
+ * they said stays. */
+bool bench_doc_judge(json_t *part, const struct bench *b);
 /* What is odd in the runs of each point (warn.lua), into its "warnings". */
 void bench_doc_warn(json_t *part);
 /* Summaries, warnings and verdicts of every part: of a document that was read. */
 void bench_doc_review(json_t *doc);
-/* After so many blocks: {points, shapes, limit, keep}, who gets one more to decide an expectation; NULL: nobody knows. */
-json_t *bench_doc_wanted(json_t *part, unsigned blocks);
+/* After so many blocks: {points, shapes, limit, keep}, who gets one more to decide an expectation; NULL:
+ * nobody knows.  b's own judges are asked; NULL: they want nothing. */
+json_t *bench_doc_wanted(json_t *part, unsigned blocks, const struct bench *b);
 const char *bench_text(const json_t *o, const char *key);
 /* o[key]; NAN, or 0, when it is not there or no number. */
 double bench_real(const json_t *o, const char *key);

@@ -48,7 +48,7 @@ static bool from_folder(const char *name)
 	       access(path, F_OK) == 0;
 }
 
-static int open_state(lua_State *L)
+void bench_lua_open(lua_State *L)
 {
 	static const luaL_Reg libs[] = {
 		{ LUA_GNAME, luaopen_base }, { LUA_LOADLIBNAME, luaopen_package }, { LUA_TABLIBNAME, luaopen_table },
@@ -77,6 +77,12 @@ static int open_state(lua_State *L)
 		lua_pushcclosure(L, load_embedded, 1);
 		lua_setfield(L, -2, lua_text[i].name);
 	}
+	lua_pop(L, 2);
+}
+
+static int open_state(lua_State *L)
+{
+	bench_lua_open(L);
 	return 0;
 }
 

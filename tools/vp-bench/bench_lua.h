@@ -10,11 +10,14 @@
 #define XK_BENCH_LUA_H
 
 #include <jansson.h>
+#include <lua.h>
 #include <stddef.h>
 #include <stdio.h>
 
 /* Where the modules are from now on; NULL: in the program. */
 void bench_lua_from(const char *dir);
+/* Opens the libraries and makes the modules known to `require`; for another state, too. */
+void bench_lua_open(lua_State *L);
 /* module.function(args...), nargs borrowed values; a new value, or NULL and why. */
 json_t *bench_lua_call(const char *module, const char *function, json_t *const *args, unsigned nargs, char *why, size_t n);
 /* The same of a function that returns a text, to be freed. */

@@ -14,8 +14,8 @@
 
 static const char *const their_keys[] = { "at", "doc", "figure", "metric", "ours", "unit", "value", NULL };
 static const char *const shape_keys[] = {
-	"a", "against", "at_least", "at_most", "because", "crossing", "doc", "figure", "knee", "metric", "minus", "needs_cpus",
-	"not_here", "onset", "order", "over", "rises", "step", "theirs", "within", NULL
+	"a", "against", "at_least", "at_most", "because", "crossing", "doc", "figure", "judge", "knee", "metric", "minus",
+	"needs_cpus", "not_here", "onset", "order", "over", "rises", "step", "theirs", "within", NULL
 };
 static const char *const pair_keys[] = { "a", "over", NULL };
 
@@ -158,6 +158,13 @@ static json_t *points_of(struct bench *b, const char *const *path, const char *k
 	return list;
 }
 
+/* For check_shape, which takes it out: documents have no functions. */
+static void put_judge(struct bench *b, const char *const *path, const struct xk_value *v, json_t *o)
+{
+	(void)bench_read_function(b, path, v, "judge", "result, interval");
+	json_object_set_new(o, "judge", json_true());
+}
+
 /* Two curves; of a crossing each point of one stands over one of the other. */
 static void put_curves(struct bench *b, const char *const *path, const char *key, const struct xk_value *v, json_t *o)
 {
@@ -202,6 +209,8 @@ static void put_key(struct bench *b, const char *const *path, const char *key, c
 		put_curves(b, path, key, v, o);
 	else if (strcmp(key, "metric") == 0)
 		put_metric(b, path, v, o);
+	else if (strcmp(key, "judge") == 0)
+		put_judge(b, path, v, o);
 	else if (strcmp(key, "against") == 0)
 		put_pair(b, path, v, o);
 	else
@@ -282,9 +291,20 @@ static void check_parts(struct bench *b, const char *const *path, const json_t *
 		bench_complain(b, path, "'shape': number %s belongs to several figures: an expectation belongs to one", path[1] + 1);
 }
 
+static void check_judge(struct bench *b, const char *const *path, json_t *o)
+{
+	static const char *const bounds[] = { "over", "at_least", "at_most", "because", NULL };
+
+	for (unsigned i = 0; json_object_get(o, "judge") != NULL && bounds[i] != NULL; i++)
+		if (json_object_get(o, bounds[i]) != NULL)
+			bench_complain(b, path, "'shape': number %s has both judge and %s: its judge alone says what is good",
+				       path[1] + 1, bounds[i]);
+	json_object_del(o, "judge");
+}
+
 static void check_shape(struct bench *b, const char *const *path, json_t *o)
 {
-	static const char *const kinds[] = { "a", "order", "rises", "knee", "crossing", "onset", NULL };
+	static const char *const kinds[] = { "a", "order", "rises", "knee", "crossing", "onset", "judge", NULL };
 	bool elsewhere = json_object_get(o, "not_here") != NULL;
 	unsigned n = 0;
 
@@ -296,12 +316,13 @@ static void check_shape(struct bench *b, const char *const *path, json_t *o)
 	if (json_object_get(o, "doc") == NULL)
 		bench_complain(b, path, "'shape': number %s has no doc: a sentence that is true or not", path[1] + 1);
 	if (!elsewhere && n == 0)
-		bench_complain(b, path, "'shape': number %s names no point a, no order, rises, knee, crossing or onset (and does not say "
-			       "not_here = \"why\")", path[1] + 1);
+		bench_complain(b, path, "'shape': number %s names no point a, no order, rises, knee, crossing, onset or judge (and does not "
+			       "say not_here = \"why\")", path[1] + 1);
 	if (n > 1)
-		bench_complain(b, path, "'shape': number %s is several things at once: one of a, order, rises, knee, crossing, onset",
-			       path[1] + 1);
+		bench_complain(b, path, "'shape': number %s is several things at once: one of a, order, rises, knee, crossing, onset, "
+			       "judge", path[1] + 1);
 	check_parts(b, path, o);
+	check_judge(b, path, o);
 }
 
 void bench_read_theirs(struct bench *b, const struct xk_value *tab)
@@ -312,4 +333,12 @@ void bench_read_theirs(struct bench *b, const struct xk_value *tab)
 void bench_read_shapes(struct bench *b, const struct xk_value *tab)
 {
 	b->shapes = read_entries(b, tab, "shape", shape_keys, check_shape);
+}
+
+const struct xk_value *bench_judge_of(const struct bench *b, size_t i)
+{
+	const struct xk_value *list = xk_value_get(xk_spec_bench(b->spec), "shape"), *v;
+
+	v = list != NULL && i < list->n ? xk_value_get(&list->item[i], "judge") : NULL;
+	return v != NULL ? v->item : NULL;
 }

@@ -175,7 +175,7 @@ static void say_waiting(struct sweep *s, const json_t *w)
 /* Sides of a comparison have no expectations. */
 static void ask_judge(struct sweep *s, unsigned block)
 {
-	json_t *w = s->nsides == 1 ? bench_doc_wanted(s->side[0].part, block) : NULL, *p;
+	json_t *w = s->nsides == 1 ? bench_doc_wanted(s->side[0].part, block, s->side[0].b) : NULL, *p;
 	size_t i;
 
 	if (w == NULL || !json_is_true(json_object_get(w, "keep")))
@@ -226,12 +226,15 @@ static unsigned runs_left(const struct sweep *s, uint64_t runs)
 void bench_estimate(const struct bench *b, double *least, double *most)
 {
 	double one = (double)(b->duration + b->warmup) / 1e9 + START_S;
+	bool judges = false;             /* of its own: they are of all points */
 
+	for (size_t i = 0; i < json_array_size(b->shapes); i++)
+		judges |= bench_judge_of(b, i) != NULL;
 	*least = one * b->npoints * (double)b->min_runs;
 	*most = 0;
 	for (unsigned i = 0; i < b->npoints; i++) {
 		json_t *at = bench_point_at(b, &b->point[i]);
-		bool compared = bench_names_point(b->shapes, at);
+		bool compared = judges || bench_names_point(b->shapes, at);
 
 		*most += one * (double)(compared && b->decide_runs > b->max_runs ? b->decide_runs : b->max_runs);
 		json_decref(at);
@@ -265,7 +268,7 @@ int bench_sweep_sides(const struct bench_side *side, unsigned nsides, const stru
 		bench_doc_warn(side[i].part);
 		if (code == BENCH_OK)
 			json_object_set_new(side[i].part, "complete", json_true());
-		if (!bench_doc_judge(side[i].part) && code == BENCH_OK)
+		if (!bench_doc_judge(side[i].part, side[i].b) && code == BENCH_OK)
 			code = BENCH_SHAPE_FAILED;
 	}
 	bench_progress_end(&s.bar);

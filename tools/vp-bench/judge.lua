@@ -8,6 +8,7 @@
 --   undecided            neither: noise, or runs that are missing
 --   not measurable here  this machine, or this build, cannot tell; why
 --   reported             the file states no bound, so there is nothing to judge
+-- A shape may have a judge of its own, a function of the bench file, which says one of these (own.lua).
 -- A sweep looks at its expectations several times and stops when they are decided.  Each look gets its part of
 -- what chance may do (confidence), so that all of them together are wrong no more often than one would be.
 -- Invariant: noise that prefers no side passes an expectation with probability (1 - confidence) / 2 at most.
@@ -298,7 +299,8 @@ end
 
 -- ---- all of them ------------------------------------------------------------------------------------
 
-local function elsewhere(part, shape)
+-- Why it cannot be told here; or nil.
+function judge.elsewhere(part, shape)
   if shape.not_here then return shape.not_here end
   local cpus = part.settings.processors
   if shape.needs_cpus and cpus and cpus < shape.needs_cpus then
@@ -318,36 +320,66 @@ local function judge_shape(part, shape, tail)
   return judge_one(part, shape, tail)
 end
 
-local function verdict_of(part, shape, looks, tail)
-  local why = elsewhere(part, shape)
-  if why then return { verdict = "not measurable here", why = why } end
-  local v = judge_shape(part, shape, tail)
-  local limit = looks[#looks]
-  if v.verdict == "undecided" and not bounded(shape) then
-    v.verdict = "reported"
-  elseif (v.verdict == "pass" or v.verdict == "fail") and part.settings.preset == "quick" then
+local function not_from_quick(part, v)
+  if (v.verdict == "pass" or v.verdict == "fail") and part.settings.preset == "quick" then
     v.verdict, v.why = "undecided", "preset quick: not to conclude from"
-  elseif v.verdict == "undecided" and not v.why then
-    v.why = (v.needed or 0) > v.pairs
-      and ("noise: %d runs, about %s would decide, the limit is %d"):format(v.pairs, v.needed < 1000000 and v.needed or "no number", limit)
-      or ("noise: %d runs, the limit is %d"):format(v.pairs, limit)
   end
   return v
 end
 
--- A verdict for each shape of a bench's part, in order.
-function judge.part(part)
+-- Only the bench file has its own judges; without it, what they said stays.
+local function as_it_stands(shape)
+  if not shape.verdict then return { verdict = "undecided", why = "its judge is in the bench file" } end
+  return { verdict = shape.verdict, why = shape.why, value = shape.value, lo = shape.lo, hi = shape.hi,
+           pairs = shape.pairs }
+end
+
+local function by_own_judge(shape)
+  return not (shape.a or shape.order or shape.rises or shape.knee or shape.crossing or shape.onset)
+end
+
+-- said: what the shape's own judge says, where that was asked.
+local function verdict_of(part, shape, looks, tail, said)
+  local why = judge.elsewhere(part, shape)
+  if why then return { verdict = "not measurable here", why = why } end
+  if by_own_judge(shape) then return not_from_quick(part, said or as_it_stands(shape)) end
+  local v = judge_shape(part, shape, tail)
+  local limit = looks[#looks]
+  if v.verdict == "undecided" and not bounded(shape) then
+    v.verdict = "reported"
+  elseif v.verdict == "undecided" and not v.why then
+    v.why = (v.needed or 0) > v.pairs
+      and ("noise: %d runs, about %s would decide, the limit is %d")
+        :format(v.pairs, v.needed < 1000000 and v.needed or "no number", limit)
+      or ("noise: %d runs, the limit is %d"):format(v.pairs, limit)
+  end
+  return not_from_quick(part, v)
+end
+
+local function said_of(own, i) return own and type(own[i]) == "table" and own[i] or nil end
+
+-- A verdict for each shape of a bench's part, in order; own: what their own judges say, by number.
+function judge.part(part, own)
   local looks, tail = judge.looks(part.settings)
   local out = {}
-  for i, shape in ipairs(part.shapes) do out[i] = verdict_of(part, shape, looks, tail) end
+  for i, shape in ipairs(part.shapes) do
+    out[i] = verdict_of(part, shape, looks, tail, said_of(own, i))
+  end
   return out
+end
+
+-- A point's value, a ratio or a difference, in the words of a shape: {value, lo, hi, pairs}; or nil, a verdict and why.
+function judge.interval(part, shape)
+  local _, tail = judge.looks(part.settings)
+  local points, fn = points_of(shape)
+  local in_, verdict, why = measure(part, metric_of(part, shape), points, fn, tail)
+  if not in_ then return nil, verdict, why end
+  return tell(in_, "reported")
 end
 
 -- A ratio of two points with its interval: {value, lo, hi}, or an empty table.
 function judge.ratio(part, a, over, metric)
-  local _, tail = judge.looks(part.settings)
-  local in_ = measure(part, metric or part.metric.name, { a, over }, log_ratio, tail)
-  return in_ and tell(in_, "reported") or {}
+  return judge.interval(part, { a = a, over = over, metric = metric }) or {}
 end
 
 -- ---- who gets more runs -------------------------------------------------------------------------------
@@ -379,34 +411,42 @@ local function complete(part, shape)
   return good
 end
 
-local function goes_on(part, shape, blocks, looks, tail)
-  if not bounded(shape) or elsewhere(part, shape) or not complete(part, shape) then return false end
+local function goes_on(part, shape, blocks, looks, tail, said)
+  local own = by_own_judge(shape)
+  if not (own or bounded(shape)) or judge.elsewhere(part, shape) or not complete(part, shape) then return false end
   if blocks < looks[1] then return true end
+  if own then return said ~= nil and said.verdict == "undecided" end
   local v = judge_shape(part, shape, tail)
   return v.verdict == "undecided" and (v.needed or 0) <= HOPELESS * looks[#looks]
 end
 
 -- After so many blocks: which points (from 0) get one more for the sake of how many expectations, of `limit` at most.
--- keep: as at the last look.
-function judge.wanted(part, blocks)
+-- keep: as at the last look.  own: as for judge.part; ask: their own judges should be asked first, and were not.
+function judge.wanted(part, blocks, own)
   local looks, tail = judge.looks(part.settings)
   local limit, due = looks[#looks], blocks < looks[1]
   for _, look in ipairs(looks) do due = due or look == blocks end
   if blocks >= limit or not due then return { points = {}, shapes = 0, limit = limit, keep = blocks < limit } end
-  local seen, points, n = {}, {}, 0
-  for _, shape in ipairs(part.shapes) do
-    if goes_on(part, shape, blocks, looks, tail) then
-      n = n + 1
-      each_point(shape, function(at)
-        local _, i = find(part, at)
-        if i and not seen[i] then
-          seen[i] = true
-          points[#points + 1] = i - 1
-        end
-      end)
+  local seen, points, n, ask = {}, {}, 0, false
+  local function add(_, i)
+    if i and not seen[i] then
+      seen[i] = true
+      points[#points + 1] = i - 1
     end
   end
-  return { points = points, shapes = n, limit = limit, keep = false }
+  for k, shape in ipairs(part.shapes) do
+    local mine = by_own_judge(shape)
+    ask = ask or (mine and blocks >= looks[1] and not own)
+    if goes_on(part, shape, blocks, looks, tail, said_of(own, k)) then
+      n = n + 1
+      if mine then
+        for i in ipairs(part.points) do add(nil, i) end
+      else
+        each_point(shape, function(at) add(find(part, at)) end)
+      end
+    end
+  end
+  return { points = points, shapes = n, limit = limit, keep = false, ask = ask }
 end
 
 -- ---- a figure --------------------------------------------------------------------------------------------

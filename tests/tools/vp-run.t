@@ -51,6 +51,13 @@ captures() {
 	[ ! -s "$tmp/bad" ]
 }
 
+# A wire with a peer at its far end is a device as any other: what passes it is what passes below the link.
+captures_at_a_wire() {
+	"$run" --virtual "$graphs/bench/tcp-down.lua" count=20 size=1000 link=eth \
+		--capture eth="$tmp/link.pcap" --capture eth_mem="$tmp/wire.pcap" >/dev/null || return 1
+	[ "$(wc -c <"$tmp/wire.pcap")" -gt 20000 ] && cmp "$tmp/link.pcap" "$tmp/wire.pcap"
+}
+
 # Frames in a capture file, by their sizes.
 frames_in() {
 	od -An -v -tu1 -w1 "$1" | awk '{ b[n++] = $1 } END {
@@ -88,6 +95,7 @@ ok "prints the same table under the virtual clock" table_has --virtual "$tmp/ech
 ok "gives the same JSON twice under the virtual clock" the_same_twice
 ok "takes arguments" says '^source  *messages 30,' "$run" --virtual "$tmp/echo.lua" conns=3 count=10
 ok "writes captures that are well formed" captures
+ok "captures at a wire with a peer" captures_at_a_wire
 ok "captures at one node hold what their filters take" filters
 ok "stops cleanly at SIGINT" signal_stops INT
 ok "stops cleanly at SIGTERM" signal_stops TERM
@@ -280,6 +288,7 @@ ok "a time without a unit: wrong usage" code 2 "$run" -d 5 "$tmp/echo.lua"
 ok "a capture at no node: wrong usage" code 2 "$run" --capture etth="$tmp/x" "$tmp/echo.lua"
 ok "and says which it could be" says "did you mean 'eth'" "$run" --capture etth="$tmp/x" "$tmp/echo.lua"
 ok "a capture where nothing can be read: wrong usage" code 2 "$run" --capture server="$tmp/x" "$tmp/echo.lua"
+ok "and at a peer: it is at the wire" says "capture at a driver" "$run" --virtual --capture peer_sink="$tmp/x" "$graphs/udp-send.lua"
 ok "a capture twice at one node without filters: wrong usage" code 2 "$run" --capture eth="$tmp/x" --capture eth="$tmp/y" "$tmp/echo.lua"
 ok "a filter before any capture: wrong usage" code 2 "$run" --filter udp "$tmp/echo.lua"
 ok "a filter that is none: wrong usage" code 2 "$run" --virtual --capture eth="$tmp/x" --filter 'udp prot 5' "$tmp/echo.lua"

@@ -41,5 +41,7 @@ int ctl_link_of(const struct xk_node *n)
 
 bool ctl_has_frames(const struct xk_node *n)
 {
-	return n->proto->is_driver || (n->ndown != 0 && n->down[0]->proto->is_driver) || offers(n, "host");
+	if (n->proto->is_driver)
+		return !offers(n, "peer");       /* its wire has them */
+	return (n->ndown != 0 && n->down[0]->proto->is_driver) || offers(n, "host");
 }

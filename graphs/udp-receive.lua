@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- graphs/udp-receive.lua: the receive side at full speed: a FDDI driver that makes datagrams for many
+-- graphs/udp-receive.lua: the receive side at full speed: a peer on a FDDI wire that makes datagrams for many
 -- connections from templates, a stack, and a sink that copies each payload out.
 -- Run it:   vp-run -d 2s graphs/udp-receive.lua conns=384 vps=48
 local a = args {

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- bench/receive.lua: the whole receive path under each classifier: frames of a driver in memory through Ethernet, IP
+-- bench/receive.lua: the whole receive path under each classifier: frames of a peer in memory through Ethernet, IP
 -- and UDP or TCP to an application that does not touch the payload; the checksum is computed.  "none" decides nothing
 -- at the device: each protocol looks up its session when the message gets there.
 -- Run it:   vp-bench run graphs/bench/receive.lua

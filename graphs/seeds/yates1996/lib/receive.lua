@@ -4,7 +4,7 @@
 --   local receive = include "lib/receive.lua"
 --   threading = receive(a, { checksum = false, threading = ppc { } })
 --
--- Makes a FDDI driver that is an infinite source of 4 KiB datagrams for a.conns connections, made from
+-- Makes a FDDI wire from an infinite source of 4 KiB datagrams for a.conns connections, made from
 -- templates into receive buffers twice as large as the second-level cache (data cold), and a sink that
 -- copies them to a page.
 --   t.checksum   true: the receiver computes UDP's checksum and ignores the verdict

@@ -4,7 +4,7 @@
 --   local receive = include "lib/tcp-receive.lua"
 --   threading = receive(a, { threading = ppc { } })
 --
--- Makes a FDDI driver that is a simulated sender of 4 KiB segments for a.conns connections, made from templates into
+-- Makes a FDDI wire from a simulated sender of 4 KiB segments for a.conns connections, made from templates into
 -- receive buffers twice as large as the second-level cache (data cold); the checksum is computed and its verdict
 -- ignored.  TCP is 4.4BSD-Lite without RFC 1323.
 --   t.touch      "copy" or "line": how the data are read (default copy)

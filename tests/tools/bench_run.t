@@ -138,6 +138,13 @@ if have_schema; then
 else
 	skip "the document follows its schema" "python3-jsonschema is not installed"
 fi
+sed 's/metric = "each"/metric = "gbit"/' "$tmp/own.lua" >"$tmp/own2.lua"
+ok "--metric knows it, though the file measures another" code 0 "$bench" run --vp-run "$tmp/fake" "$tmp/own2.lua" --metric each -o "$tmp/own2.json"
+ok "the result measures it" sh -c "jq -e '.benches[0].metric | .name == \"each\" and .better == \"lower\"' '$tmp/own2.json'"
+ok "one that nothing has: code 2" code 2 "$bench" run --vp-run "$tmp/fake" "$tmp/own2.lua" --metric eahc
+"$bench" run --vp-run "$tmp/fake" "$tmp/own2.lua" --metric eahc 2>"$tmp/err"
+ok "with a suggestion" grep -q "option --metric: unknown metric 'eahc' (did you mean 'each'?)" "$tmp/err"
+ok "compare reads it from the results" sh -c "'$bench' compare '$tmp/own.json' '$tmp/own2.json' --metric each | grep -q 'lower is better'"
 sed 's/run.bytes/run.bites.all/' "$tmp/own.lua" >"$tmp/own2.lua"
 ok "one with an error: the run fails" code 4 "$bench" run --vp-run "$tmp/fake" "$tmp/own2.lua" -o "$tmp/own2.json"
 ok "with the metric's name and the file's line" sh -c "jq -r '.benches[0].points[0].error' '$tmp/own2.json' |

@@ -195,6 +195,7 @@ static void own_metrics_are_named_and_computed(void)
 	CU_ASSERT_STRING_EQUAL(b.metric->unit, "KB");
 	CU_ASSERT_TRUE(b.metric->lower);
 	bench_free(&b);
+	complains(METRIC("of = function() end") ", also = { \"bk\" }", 8, "unknown metric 'bk' (did you mean 'kb'?)");
 	complains(METRIC("off = 1"), 8, "metrics: unknown parameter 'off' (did you mean 'of'?)");
 	complains(METRIC("doc = \"d\""), 8, "number 1 has no function");
 	complains(METRIC("of = 3"), 8, "'of' needs a function");

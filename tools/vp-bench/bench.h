@@ -41,8 +41,9 @@ struct bench_metric {
 };
 const struct bench_metric *bench_metrics(void);         /* NULL-named last (metrics.lua) */
 const struct bench_metric *bench_metric_find(const char *name);
-/* What may have been meant by a name that is none: as vp-run calls it, or written almost so; or NULL. */
-const char *bench_metric_near(const char *name);
+struct bench;
+/* The complaint about a name that is none, with what may have been meant; b NULL: of no file. */
+const char *bench_metric_unknown(const struct bench *b, const char *name, char *buf, size_t n);
 /* Every metric whose needs are met, from a child's JSON: an object of numbers,
  * null where a metric does not exist for this run.  NULL and a reason when the
  * JSON is not one of vp-run's. */

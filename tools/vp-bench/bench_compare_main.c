@@ -182,6 +182,35 @@ static int own_confidence(struct input *in)
 	return code;
 }
 
+static bool describes(const json_t *part, const char *metric)
+{
+	const json_t *m;
+	size_t i;
+
+	if (strcmp(bench_text(json_object_get(part, "metric"), "name"), metric) == 0)
+		return true;
+	json_array_foreach(json_object_get(part, "also"), i, m)
+		if (strcmp(bench_text(m, "name"), metric) == 0)
+			return true;
+	return false;
+}
+
+/* One of all, or of a bench file's own that its result describes. */
+static int check_metric(const struct input *in, const json_t *doc)
+{
+	const json_t *part;
+	char text[300];
+	size_t i;
+
+	if (in->o.metric == NULL || bench_metric_find(in->o.metric) != NULL)
+		return BENCH_OK;
+	json_array_foreach(json_object_get(doc, "benches"), i, part)
+		if (describes(part, in->o.metric))
+			return BENCH_OK;
+	fprintf(stderr, "vp-bench compare: %s\n", bench_metric_unknown(NULL, in->o.metric, text, sizeof text));
+	return BENCH_USAGE;
+}
+
 static int compare_results(struct input *in)
 {
 	json_t *doc[2] = { NULL, NULL };
@@ -195,6 +224,8 @@ static int compare_results(struct input *in)
 			code = BENCH_IO;
 		}
 	}
+	if (code == BENCH_OK)
+		code = check_metric(in, doc[0]);
 	if (code == BENCH_OK)
 		code = answer(in, doc[0], in->o.file[0], doc[1], in->o.file[1], in->o.out);
 	json_decref(doc[0]);

@@ -150,12 +150,10 @@ static void read_messages(struct bench *b, const struct xk_value *tab)
 static const struct bench_metric *metric(struct bench *b, const char *const *path, const char *name)
 {
 	const struct bench_metric *m = bench_metric_of(b, name);
-	const char *near = bench_metric_near(name);
+	char text[300];
 
-	if (m == NULL && near != NULL)
-		bench_complain(b, path, "unknown metric '%.60s' (did you mean '%s'?)", name, near);
-	else if (m == NULL)
-		bench_complain(b, path, "unknown metric '%.60s' (vp-bench list --metrics)", name);
+	if (m == NULL)
+		bench_complain(b, path, "%s", bench_metric_unknown(b, name, text, sizeof text));
 	return m;
 }
 

@@ -45,11 +45,12 @@ const struct bench_metric *bench_metric_find(const char *name)
 	return NULL;
 }
 
-const char *bench_metric_near(const char *name)
+/* What may have been meant: as vp-run calls it, or written almost so; or NULL. */
+static const char *near_to(const struct bench *b, const char *name)
 {
 	json_t *word = json_string(name), *found;
 	const struct bench_metric *ours = NULL;
-	const char *names[MOST];
+	const char *names[MOST + BENCH_OWN];
 	unsigned n = 0;
 	char why[400];
 
@@ -60,9 +61,20 @@ const char *bench_metric_near(const char *name)
 	json_decref(word);
 	if (ours != NULL)
 		return ours->name;
+	for (unsigned i = 0; b != NULL && i < b->nown; i++)
+		names[n++] = b->own[i].m.name;
 	for (const struct bench_metric *m = bench_metrics(); m->name != NULL; m++)
 		names[n++] = m->name;
 	return xk_errs_suggest(name, names, n);
+}
+
+const char *bench_metric_unknown(const struct bench *b, const char *name, char *buf, size_t n)
+{
+	const char *near = near_to(b, name);
+
+	snprintf(buf, n, "unknown metric '%.60s' (%s%s%s)", name, near ? "did you mean '" : "",
+		 near ? near : "vp-bench list --metrics", near ? "'?" : "");
+	return buf;
 }
 
 json_t *bench_metrics_of(json_t *child, unsigned needs, char *why, size_t n)

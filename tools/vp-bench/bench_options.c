@@ -45,17 +45,6 @@ static enum bench_format format_of(const char *arg, struct argp_state *state)
 	return BENCH_TABLE;
 }
 
-static const char *metric_of(const char *arg, struct argp_state *state)
-{
-	const char *near = bench_metric_near(arg);
-
-	if (bench_metric_find(arg) == NULL && near != NULL)
-		argp_error(state, "unknown metric '%s' (did you mean '%s'?)", arg, near);
-	else if (bench_metric_find(arg) == NULL)
-		argp_error(state, "unknown metric '%s' (vp-bench list --metrics)", arg);
-	return arg;
-}
-
 void bench_take_word(struct bench_options *o, const char *arg, struct argp_state *state)
 {
 	if (strchr(arg, '=') != NULL && o->nargs == BENCH_ARGS)
@@ -122,7 +111,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case 'o': o->out = arg; break;
 	case OPT_RESUME: o->resume = true; break;
 	case OPT_TIMEOUT: o->timeout = arg; break;
-	case OPT_METRIC: o->metric = metric_of(arg, state); break;
+	case OPT_METRIC: o->metric = arg; break;
 	case OPT_VP_RUN: o->vp_run = arg; break;
 	case ARGP_KEY_ARG: bench_take_word(o, arg, state); break;
 	case ARGP_KEY_END: finish(o, state); break;
@@ -156,6 +145,19 @@ static bool option(struct bench *b, const struct xk_param *p, const char *text, 
 		return true;
 	xk_errs_add(b->e, NULL, 0, 0, "option --%s %s", p->name, why);
 	return false;
+}
+
+static void use_metric(struct bench *b, const char *name)
+{
+	const struct bench_metric *m = bench_metric_of(b, name);
+	char text[300];
+
+	if (m == NULL) {
+		xk_errs_add(b->e, NULL, 0, 0, "option --metric: %s", bench_metric_unknown(b, name, text, sizeof text));
+		return;
+	}
+	b->metric = m;
+	b->needs |= m->need;
 }
 
 static void preset(const struct bench_options *o, struct bench *b)
@@ -200,10 +202,8 @@ int bench_apply(struct bench_options *o, struct bench *b)
 		b->duration = v.u;
 	if (option(b, &warmup, o->warmup, &v))
 		b->warmup = v.u;
-	if (o->metric != NULL) {
-		b->metric = bench_metric_find(o->metric);
-		b->needs |= b->metric->need;
-	}
+	if (o->metric != NULL && b->spec != NULL)
+		use_metric(b, o->metric);
 	if (option(b, &timeout, o->timeout, &v))
 		o->limit = v.u;
 	if (option(b, &runs, o->runs, &v))

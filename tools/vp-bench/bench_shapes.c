@@ -89,13 +89,12 @@ static void put_number(struct bench *b, const char *const *path, const struct xk
 
 static void put_metric(struct bench *b, const char *const *path, const struct xk_value *v, json_t *o)
 {
-	const struct bench_metric *m = v->kind == XK_V_TEXT ? bench_metric_of(b, v->text) : NULL;
+	const char *name = v->kind == XK_V_TEXT ? v->text : "?";
+	const struct bench_metric *m = bench_metric_of(b, name);
+	char text[300];
 
 	if (m == NULL) {
-		const char *near = v->kind == XK_V_TEXT ? bench_metric_near(v->text) : NULL;
-
-		bench_complain(b, path, "unknown metric '%.60s' (%s%s%s)", v->text ? v->text : "?", near ? "did you mean '" : "",
-			       near ? near : "vp-bench list --metrics", near ? "'?" : "");
+		bench_complain(b, path, "%s", bench_metric_unknown(b, name, text, sizeof text));
 		return;
 	}
 	b->needs |= m->need;

@@ -89,7 +89,11 @@ local function metric_of(a, b, wanted)
   for _, m in ipairs(metrics) do
     if m.name == name then return m end
   end
-  return { name = name, unit = of(a.metric, "unit"), better = of(a.metric, "better") }
+  if of(a.metric, "name") == name then return a.metric end
+  for _, m in ipairs(list(a, "also")) do
+    if m.name == name then return m end
+  end
+  refuse("bench %.60s does not say what %.60s is: it has it neither in metric nor in also", of(a, "name"), name)
 end
 
 local function series(point, metric)

@@ -114,7 +114,13 @@ static int mem_init(struct xk_node *n, struct xk_errs *e)
 	st->frame_max = st->mtu + st->link->header;
 	choose_mac(n);
 	st->reader = n->graph->vps->arch.io_threads != 0 ? xk_node_reader(n) : NULL;
-	return n->ndown == 0 ? mem_wire_join(n, e) : XK_OK;
+	if (n->ndown == 0)
+		return mem_wire_join(n, e);
+	/* Or a frame would be in two stages of a pipeline at a time. */
+	if (n->down[0]->layer == n->layer)
+		return XK_OK;
+	xk_node_error(n, e, "%s, the peer at its far end, belongs to the same layer", n->down[0]->name);
+	return XK_E_INVAL;
 }
 
 /* Who is at the far end, told of its wire. */

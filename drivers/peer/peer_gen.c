@@ -115,7 +115,7 @@ static void gen_next(struct peer_gen *g, uint32_t unit)
 	g->unit_left = g->left[g->turn] < unit ? (uint32_t)g->left[g->turn] : unit;
 }
 
-/* What the driver keeps of a connection is not what is measured. */
+/* What the peer keeps of a connection is not what is measured. */
 static inline void gen_fetch(const struct peer_gen *g, uint32_t j)
 {
 	__builtin_prefetch(&g->conn[j]);

@@ -96,6 +96,9 @@ ok "gives the same JSON twice under the virtual clock" the_same_twice
 ok "takes arguments" says '^source  *messages 30,' "$run" --virtual "$tmp/echo.lua" conns=3 count=10
 ok "writes captures that are well formed" captures
 ok "captures at a wire with a peer" captures_at_a_wire
+sed 's/peer_source device fddi/peer_source", "device fddi/' "$graphs/bench/layers.lua" >"$tmp/layers.lua"
+ok "a peer in another layer than its wire: failed" says "device: peer_source, the peer at its far end, belongs to the same layer" \
+	"$run" "$tmp/layers.lua" layers=1
 ok "captures at one node hold what their filters take" filters
 ok "stops cleanly at SIGINT" signal_stops INT
 ok "stops cleanly at SIGTERM" signal_stops TERM

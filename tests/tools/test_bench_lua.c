@@ -137,7 +137,39 @@ static void random_numbers_are_those_of_the_runtime(void)
 	}
 }
 
+/* Keys of models stand in their order, and what was not measured is null. */
+static void a_machine_that_was_measured_in_part_is_null_in_part(void)
+{
+	static const char said[] = "{\"schema\":1,\"tool\":\"vp-bench calibrate\",\"version\":\"v\",\"environment\":{\"cpus\":1},"
+		"\"model\":{\"lock_local_ns\":null,\"lock_recorded_ns\":null,\"lock_bounced_ns\":null,\"hand_off_ns\":null,"
+		"\"wake_up_ns\":null,\"switch_ns\":null,\"clock_ns\":4.5,\"copy\":%s},"
+		"\"presets\":[{\"name\":\"up\",\"runs\":3,\"message_ns\":2.5,\"lowest_ns\":1.5,\"highest_ns\":9.5},"
+		"{\"name\":\"mp\",\"runs\":0,\"message_ns\":null,\"lowest_ns\":null,\"highest_ns\":null,\"why\":\"not built\"}],"
+		"\"micro\":[{\"name\":\"lock spin, two want it\",\"median\":null},{\"name\":\"reading the clock\",\"median\":4.5}]}";
+	json_t *measured = json_pack("{s:{s:i}, s:n, s:[{s:s, s:[f,f,f], s:s}, {s:s, s:[], s:s}], s:[{s:s, s:n}, {s:s, s:f}]}",
+		"environment", "cpus", 1, "copies", "presets", "name", "up", "ns", 2.5, 9.5, 1.5, "why", "once",
+		"name", "mp", "ns", "why", "not built", "micro", "name", "lock spin, two want it", "median",
+		"name", "reading the clock", "median", 4.5);
+	json_t *args[] = { json_string("v"), measured };
+	char want[1200], why[200] = "";
+
+	for (unsigned i = 0; i < 2; i++) {
+		json_t *doc = bench_lua_call("calibrate", "document", args, 2, why, sizeof why);
+		char *text = json_dumps(doc, JSON_COMPACT);
+
+		snprintf(want, sizeof want, said, i == 0 ? "null" : "{\"fixed_ns\":1.0,\"per_byte_ns\":0.5}");
+		CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+		CU_ASSERT_STRING_EQUAL(text, want);
+		free(text);
+		json_decref(doc);
+		json_object_set_new(measured, "copies", json_pack("{s:[i,i], s:[f,f]}", "bytes", 2, 10, "ns", 2.0, 6.0));
+	}
+	json_decref(args[0]);
+	json_decref(args[1]);
+}
+
 static CU_TestInfo tests[] = {
+	{ "a machine that was measured in part is null in part", a_machine_that_was_measured_in_part_is_null_in_part },
 	{ "a document comes back as it was", a_document_comes_back_as_it_was },
 	{ "pairs follows the document", pairs_follows_the_document },
 	{ "what Lua adds comes last", what_lua_adds_comes_last },

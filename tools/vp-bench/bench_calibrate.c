@@ -3,11 +3,10 @@
  * bench_calibrate.c - the subcommand calibrate: what a model of this machine needs,
  * as one JSON after docs/schema/vp-calibrate-1.json.
  *
- * The primitives of micro, the line of a copy's cost over its length (least squares on
- * the fastest of several rounds, since what disturbs a copy only adds), and for each
- * threading architecture of graphs/udp-presets.lua what a message costs: median of
- * several runs in turns, each a process.  Numbers that models use have a key of their
- * own under "model", so that nobody has to know the rows' names.
+ * The primitives of micro, the fastest of several rounds of copies of each size, since what
+ * disturbs a copy only adds, and for each threading architecture of graphs/udp-presets.lua
+ * what a message costs in several runs in turns, each a process.  What follows from these is
+ * said by calibrate.lua.
  * Invariant: what could not be measured here is null, never a guess.
  */
 #include "tools/vp-bench/bench.h"
@@ -51,30 +50,26 @@ static double copy_ns(char *to, const char *from, unsigned size)
 	return (double)(xk_clock_host() - start) / times;
 }
 
-/* ns = fixed + per_byte * bytes; NULL without memory. */
-static json_t *copy_line(void)
+/* {bytes, ns}: the fastest copies of each size; null without memory. */
+static json_t *copies(void)
 {
-	json_t *args[] = { json_array(), json_array() }, *line = NULL, *copy = NULL;
-	char *mem = calloc(2, sizes[NSIZES - 1]), why[400];
+	char *mem = calloc(2, sizes[NSIZES - 1]);
+	json_t *bytes, *ns;
 
-	for (unsigned i = 0; mem != NULL && i < NSIZES; i++) {
+	if (mem == NULL)
+		return json_null();
+	bytes = json_array();
+	ns = json_array();
+	for (unsigned i = 0; i < NSIZES; i++) {
 		double least = INFINITY;
 
 		for (unsigned k = 0; k < ROUNDS; k++)
 			least = fmin(least, copy_ns(mem, mem + sizes[NSIZES - 1], sizes[i]));
-		json_array_append_new(args[0], json_integer(sizes[i]));
-		json_array_append_new(args[1], json_real(least));
+		json_array_append_new(bytes, json_integer(sizes[i]));
+		json_array_append_new(ns, json_real(least));
 	}
 	free(mem);
-	if (mem != NULL)
-		line = bench_lua_call("stats", "line", args, 2, why, sizeof why);
-	if (line != NULL)
-		copy = json_pack("{s:O, s:O}", "fixed_ns", json_object_get(line, "fixed"), "per_byte_ns",
-				 json_object_get(line, "slope"));
-	json_decref(line);
-	json_decref(args[0]);
-	json_decref(args[1]);
-	return copy;
+	return json_pack("{s:o, s:o}", "bytes", bytes, "ns", ns);
 }
 
 /* ---- architectures ------------------------------------------------------------------------ */
@@ -119,16 +114,25 @@ static double run_preset(struct calibrate *c, const char *name, unsigned seed, c
 	return ns;
 }
 
-static json_t *preset_json(const char *name, const double *v, unsigned n, const char *why)
+/* {name, ns, why} of each: what a message cost in the runs that passed any, and why the last did not. */
+static json_t *run_presets(struct calibrate *c, const char *const *name, unsigned n)
 {
-	json_t *o = json_pack("{s:s, s:i}", "name", name, "runs", (int)n);
+	json_t *list = json_array();
 
-	json_object_set_new(o, "message_ns", n ? json_real(bench_stat("median", v, n)) : json_null());
-	json_object_set_new(o, "lowest_ns", n ? json_real(bench_stat("least", v, n)) : json_null());
-	json_object_set_new(o, "highest_ns", n ? json_real(bench_stat("most", v, n)) : json_null());
-	if (n == 0)
-		json_object_set_new(o, "why", json_string(why));
-	return o;
+	for (unsigned i = 0; i < n; i++)
+		json_array_append_new(list, json_pack("{s:s, s:[], s:s}", "name", name[i], "ns", "why", ""));
+	for (unsigned k = 0; k < c->runs && !c->interrupted; k++)
+		for (unsigned i = 0; i < n && !c->interrupted; i++) {
+			json_t *p = json_array_get(list, i);
+			char why[300] = "";
+			double ns = run_preset(c, name[i], k + 1, why, sizeof why);
+
+			if (isnan(ns))
+				json_object_set_new(p, "why", json_string(why));
+			else
+				json_array_append_new(json_object_get(p, "ns"), json_real(ns));
+		}
+	return list;
 }
 
 static json_t *all_presets(struct calibrate *c)
@@ -137,24 +141,14 @@ static json_t *all_presets(struct calibrate *c)
 	struct xk_spec *s = NULL;
 	struct xk_compose_opts opts = { .nargs = 0 };
 	const char *name[PRESETS];
-	char why[PRESETS][300] = { "" };
-	double v[PRESETS][ROUNDS];
-	unsigned got[PRESETS] = { 0 }, n = 0;
-	json_t *list = json_array();
+	unsigned n = 0;
+	json_t *list;
 
 	if (xk_spec_load(&s, graph_file(), &opts, e) == XK_OK)
 		n = preset_names(s, name);
 	else
 		xk_spec_print_errors(stderr, s, e, NULL);
-	for (unsigned k = 0; k < c->runs && !c->interrupted; k++)
-		for (unsigned i = 0; i < n && !c->interrupted; i++) {
-			double ns = run_preset(c, name[i], k + 1, why[i], sizeof why[i]);
-
-			if (!isnan(ns))
-				v[i][got[i]++] = ns;
-		}
-	for (unsigned i = 0; i < n; i++)
-		json_array_append_new(list, preset_json(name[i], v[i], got[i], why[i]));
+	list = run_presets(c, name, n);
 	xk_spec_free(s);
 	xk_errs_free(e);
 	return list;
@@ -162,25 +156,18 @@ static json_t *all_presets(struct calibrate *c)
 
 /* ---- the document --------------------------------------------------------------------------- */
 
-/* The median of a row of micro. */
-static json_t *row(const json_t *rows, const char *name)
+static json_t *document(struct calibrate *c, json_t *rows)
 {
-	const json_t *r;
-	size_t i;
+	json_t *args[] = { json_string(BENCH_VERSION), json_pack("{s:o, s:o, s:o, s:o}", "environment", bench_env(), "copies",
+			   copies(), "presets", all_presets(c), "micro", rows) };
+	char why[400];
+	json_t *doc = bench_lua_call("calibrate", "document", args, 2, why, sizeof why);
 
-	json_array_foreach(rows, i, r)
-		if (strcmp(bench_text(r, "name"), name) == 0)
-			return json_incref(json_object_get(r, "median"));
-	return json_null();
-}
-
-static json_t *model(const json_t *rows, json_t *copy)
-{
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-		"lock_local_ns", row(rows, "lock adaptive, free"), "lock_recorded_ns", row(rows, "lock mutex, free, with its record"),
-		"lock_bounced_ns", row(rows, "lock spin, two want it"), "hand_off_ns", row(rows, "hand-over to one that spins"),
-		"wake_up_ns", row(rows, "hand-over to one that sleeps"), "switch_ns", row(rows, "hand-over and switch on one processor"),
-		"clock_ns", row(rows, "reading the clock"), "copy", copy ? copy : json_null());
+	if (doc == NULL)
+		fprintf(stderr, "vp-bench calibrate: %s\n", why);
+	json_decref(args[0]);
+	json_decref(args[1]);
+	return doc;
 }
 
 static int calibrate(struct calibrate *c)
@@ -193,10 +180,11 @@ static int calibrate(struct calibrate *c)
 		fprintf(stderr, "vp-bench: out of memory\n");
 		return BENCH_IO;
 	}
-	doc = json_pack("{s:i, s:s, s:s, s:o, s:o, s:o, s:o}", "schema", 1, "tool", "vp-bench calibrate", "version", BENCH_VERSION,
-			"environment", bench_env(), "model", model(rows, copy_line()), "presets", all_presets(c), "micro", rows);
+	doc = document(c, rows);
 	if (c->interrupted) {
 		code = BENCH_INTERRUPTED;
+	} else if (doc == NULL) {
+		code = BENCH_IO;
 	} else if (c->out == NULL) {
 		json_dumpf(doc, stdout, JSON_INDENT(1));
 		putchar('\n');

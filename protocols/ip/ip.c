@@ -3,10 +3,7 @@
  * ip.c - the Internet Protocol (RFC 791, RFC 1122 section 3) as a host: opening
  * and closing, control, and the descriptor.
  *
- * A session is {protocol, peer, our address}; transports share it.  One that
- * the peer began has no session below until it first sends: the way back is
- * then found by route, not from the frame, so a host that only talks at us
- * costs no address resolution and cannot steer our replies.
+ * A session is {protocol, peer, our address} (ip_sess.c); transports share it.
  * Left out: forwarding, source routes, our own options, 127.0.0.0/8 and
  * talking to oneself.
  * Invariant: a bound session's peer was legal and its local address ours (or a
@@ -21,84 +18,6 @@
 #include "runtime/upi/xk_vps.h"
 
 #include <stdio.h>
-
-/* ---- sessions -------------------------------------------------------------------- */
-
-struct ip_sess *ip_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type,
-			    const struct xk_key *k, uint32_t remote, uint32_t local, int *err)
-{
-	struct ip_sess *is;
-
-	*err = XK_E_NOSPC;
-	if (!inet_sess_room(r, ((struct ip_conf *)r->conf)->sessions, &ip_state(r)->linger))
-		return NULL;
-	*err = XK_E_NOMEM;
-	is = ip_sess(xk_sess_create(r, up, type, NULL));
-	if (is == NULL)
-		return NULL;
-	is->remote = remote;
-	is->local = local;
-	is->protocol = (uint8_t)k->w[1];
-	is->id_no = (uint8_t)xk_key_hash(k);
-	xk_sess_set_push(&is->s, ip_push_first);
-	*err = xk_sess_bind(&is->s, k);
-	if (*err == XK_OK)
-		return is;
-	xk_sess_destroy(&is->s);
-	return NULL;
-}
-
-static uint32_t link_mtu(const struct ip_sess *is, struct xk_sess *down)
-{
-	const struct ip_conf *c = is->s.rep->conf;
-	uint32_t mtu;
-
-	if (xk_sess_control(down, XK_CTL_GETOPTPACKET, &mtu, sizeof mtu) != (int)sizeof mtu)
-		mtu = 576;
-	if (mtu > IP_MAX_DATAGRAM)
-		mtu = IP_MAX_DATAGRAM;
-	if (c->mtu != 0 && c->mtu < mtu)
-		mtu = (uint32_t)c->mtu;
-	return mtu < IP_MIN_MTU ? IP_MIN_MTU : mtu;
-}
-
-static void make_header(struct ip_sess *is)
-{
-	const struct ip_conf *c = is->s.rep->conf;
-	struct ip_hdr h = {
-		.ttl = (uint8_t)c->ttl, .protocol = is->protocol,
-		.source = is->local, .destination = is->remote,
-		.fragment = c->df == IP_DF_NEVER ? 0 : IP_FLAG_DF,
-	};
-
-	ip_template_make(&is->head, &h);
-	is->ect = ip_template_ect(&is->head);
-}
-
-int ip_sess_connect(struct ip_sess *is)
-{
-	struct xk_rep *r = is->s.rep;
-	struct xk_sess *down;
-	struct xk_parts ps;
-	uint32_t hop, local;
-	int err;
-
-	if (is->s.down != NULL)
-		return XK_OK;
-	if (!ip_route_find(ip_state(r)->in, is->remote, &hop, &local))
-		return XK_E_UNREACH;
-	xk_parts_init(&ps, 1);
-	xk_part_push_host(&ps.p[XK_REMOTE], hop);
-	down = xk_open(r, r->node, r->down[0], &ps, &err);
-	if (down == NULL)
-		return err;
-	is->s.down = down;
-	is->mtu = link_mtu(is, down);
-	is->room = is->mtu - IP_HDR_LEN;
-	make_header(is);
-	xk_sess_set_push(&is->s, ip_push_kind(r));
-	return XK_OK;
-}
 
 /* ---- active open -------------------------------------------------------------------- */
 
@@ -195,41 +114,6 @@ static int ip_open_disable(struct xk_node *n, struct xk_node *rcv, struct xk_nod
 	return err != XK_OK ? err : xk_enable_unbind(n, &k, rcv, type);
 }
 
-/* ---- ICMP, both ways ---------------------------------------------------------------------- */
-
-int ip_icmp_error(struct xk_rep *r, struct xk_msg *m, uint8_t type, uint8_t code, uint32_t arg)
-{
-	struct ip_icmp_error e = { m, type, code, arg };
-	struct xk_enable *icmp = inet_enable_find(r->node, IP_PROTO_ICMP, ip_net_dst(xk_msg_net(m)));
-
-	xk_count(r->count[IP_COUNT_ICMP_ASKED]);
-	if (icmp == NULL)
-		return 0;
-	return xk_control(xk_rep_here(icmp->rcv, r), IP_CTL_ICMP_SEND, &e, sizeof e);
-}
-
-/* An error about a datagram of ours: the path's MTU is IP's own business, the
- * rest is for the transport that sent it. */
-static int icmp_in(struct xk_rep *r, struct ip_error_in *e)
-{
-	struct xk_enable *up;
-	struct xk_mapnode *node;
-	struct ip_hdr h;
-	struct xk_key k;
-
-	ip_hdr_load(e->quote, &h);
-	k.w[0] = ip_pair(h.destination, h.source);
-	k.w[1] = h.protocol;
-	xk_count(r->count[IP_COUNT_ERRORS_IN]);
-	node = xk_map_resolve(&r->active, &k);
-	if (node != NULL && e->type == 3 && e->code == 4)
-		ip_path_mtu(xk_container_of(node, struct ip_sess, s.map), e->arg & 0xffff);
-	up = inet_enable_find(r->node, h.protocol, h.source);
-	if (up == NULL)
-		return 0;
-	return xk_control(xk_rep_here(up->rcv, r), IP_CTL_ERROR_IN, e, sizeof *e);
-}
-
 /* ---- control --------------------------------------------------------------------------------- */
 
 static int opt_packet(struct xk_rep *r, void *buf, unsigned len)
@@ -266,7 +150,7 @@ static int ip_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 		return ip_icmp_error(r, ((struct ip_icmp_error *)buf)->m, ((struct ip_icmp_error *)buf)->type,
 				     ((struct ip_icmp_error *)buf)->code, ((struct ip_icmp_error *)buf)->arg);
 	case IP_CTL_ICMP_IN:
-		return len < sizeof(struct ip_error_in) ? XK_E_INVAL : icmp_in(r, buf);
+		return len < sizeof(struct ip_error_in) ? XK_E_INVAL : ip_icmp_in(r, buf);
 	default:
 		return XK_E_NOTSUP;
 	}

@@ -167,7 +167,7 @@ void ip_push(struct xk_sess *s, struct xk_msg *m)
 }
 
 /* Without DF every datagram needs an identification. */
-static void push_counted(struct xk_sess *s, struct xk_msg *m)
+void ip_push_counted(struct xk_sess *s, struct xk_msg *m)
 {
 	struct ip_sess *is = ip_sess(s);
 
@@ -175,19 +175,6 @@ static void push_counted(struct xk_sess *s, struct xk_msg *m)
 		push_long(is, m);
 	else
 		push_whole(is, m, next_id(is));
-}
-
-xk_push_fn ip_push_kind(const struct xk_rep *r)
-{
-	return ((struct ip_conf *)r->conf)->df == IP_DF_NEVER ? push_counted : XK_FAST(ip_fast_push, ip_push);
-}
-
-void ip_push_first(struct xk_sess *s, struct xk_msg *m)
-{
-	if (ip_sess_connect(ip_sess(s)) != XK_OK)
-		xk_drop(s->rep, IP_DROP_NO_ROUTE, m);
-	else
-		s->push_own(s, m);
 }
 
 void ip_path_mtu(struct ip_sess *is, uint32_t mtu)

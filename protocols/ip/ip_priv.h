@@ -3,6 +3,8 @@
  * ip_priv.h - what the files of IP share.
  *
  *   ip.c         opening, closing, control, the descriptor
+ *   ip_sess.c    a session: made, connected below
+ *   ip_error.c   ICMP, both ways
  *   ip_hdr.c     the header
  *   ip_route.c   our addresses, kinds of addresses, the next hop
  *   ip_input.c   the up path
@@ -162,13 +164,16 @@ struct ip_sess {
 };
 static inline struct ip_sess *ip_sess(struct xk_sess *s) { return (struct ip_sess *)(void *)s; }
 
-/* ip.c.  NULL with *err; the session has no lower one until ip_sess_connect. */
+/* ip_sess.c.  NULL with *err; the session has no lower one until ip_sess_connect. */
 struct ip_sess *ip_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type,
 			    const struct xk_key *k, uint32_t remote, uint32_t local, int *err);
 /* Opens the session below, by route; XK_OK when it is open. */
 int  ip_sess_connect(struct ip_sess *is);
-/* Asks ICMP above us to report m. */
+
+/* ip_error.c.  Asks ICMP above us to report m. */
 int  ip_icmp_error(struct xk_rep *r, struct xk_msg *m, uint8_t type, uint8_t code, uint32_t arg);
+/* ICMP has received an error about a datagram of ours. */
+int  ip_icmp_in(struct xk_rep *r, struct ip_error_in *e);
 
 /* ip_input.c */
 XK_PLAIN void ip_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
@@ -177,10 +182,8 @@ void ip_enter(struct xk_rep *r, struct xk_msg *m);
 
 /* ip_output.c */
 XK_PLAIN void ip_push(struct xk_sess *s, struct xk_msg *m);
-/* The push of a session that has no lower one yet. */
-void ip_push_first(struct xk_sess *s, struct xk_msg *m);
-/* Which push a connected session uses. */
-xk_push_fn ip_push_kind(const struct xk_rep *r);
+/* The same without DF: every datagram has an identification. */
+void ip_push_counted(struct xk_sess *s, struct xk_msg *m);
 void ip_output_init(struct ip_node *in, unsigned nvps);
 void ip_output_rep_init(struct xk_rep *r);
 /* Path MTU: from an ICMP error, or 0 for unknown. */

@@ -19,67 +19,6 @@
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_vps.h"
 
-/* ---- sessions --------------------------------------------------------------------- */
-
-struct sock_sess *sock_sess_new(struct xk_rep *r, struct xk_sess *lls)
-{
-	struct xk_sess *s = xk_sess_create(r, NULL, r->node, lls);
-
-	if (s == NULL)
-		return NULL;
-	lls->up = &s->self;
-	return sock_sess(s);
-}
-
-void sock_sess_free(struct sock_sess *ss)
-{
-	struct xk_sess *lls = ss->s.down;
-
-	lls->up = &ss->s.rep->up;
-	ss->s.down = NULL;
-	xk_sess_destroy(&ss->s);
-	xk_close(lls);
-}
-
-static struct sock_sess *sess_of(struct xk_up *up)
-{
-	return up != NULL && up != &up->rep->up ? xk_container_of(up, struct sock_sess, s.self) : NULL;
-}
-
-struct sock_sess *sock_sess_on(struct xk_sess *lls)
-{
-	return sess_of(lls->up);
-}
-
-/* ---- sockets of a VP ---------------------------------------------------------------- */
-
-void sock_join(struct sock *sk)
-{
-	struct sock_rep *st = sock_rep(sock_rep_here(sk));
-
-	xk_list_put_first(&st->socks, &sk->here);
-}
-
-void sock_leave(struct sock *sk)
-{
-	xk_list_take(&sk->here);
-}
-
-void sock_end(struct sock *sk, bool reset)
-{
-	sk->closed = true;
-	if (sk->state == SOCK_LISTENING)
-		sock_listen_end(sk);
-	sock_disable(sk);
-	sock_leave_port(sk);
-	sock_rx_free(sk);
-	sk->state = SOCK_DEAD;
-	sock_stream_detach(sk, reset);
-	sock_leave(sk);
-	sock_set_leave(sk);
-	sock_wake(sk, POLLIN | POLLOUT | POLLPRI | POLLRDHUP | POLLNVAL);
-}
-
 /* ---- what comes from below ------------------------------------------------------------ */
 
 static int type_of(const struct xk_rep *r, const struct xk_sess *lls)
@@ -133,7 +72,7 @@ static XK_NOINLINE void demux_forgotten(struct xk_up *up, struct xk_sess *lls, s
 
 static void sock_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
-	struct sock_sess *ss = sess_of(up);
+	struct sock_sess *ss = sock_sess_of(up);
 
 	xk_count(up->rep->npop);
 	if (XK_UNLIKELY(ss == NULL))
@@ -231,10 +170,6 @@ static int64_t join_op(struct sock *sk, void *arg)
 		sock_join(sk);
 	return XK_OK;
 }
-
-extern const struct xk_proto xk_proto_sock;
-
-bool sock_is_sock(const struct xk_node *n) { return n->proto == &xk_proto_sock; }
 
 int xk_sock_socket(struct xk_node *n, int type)
 {

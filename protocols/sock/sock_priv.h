@@ -10,8 +10,10 @@
  *   sock_bind.c    names: ports of this node, bind
  *   sock_listen.c  listen, accept, connections that come
  *   sock_io.c      the callers' buffers; read, write and their variants
- *   sock_stream.c  connect, send, receive, shutdown, close of streams
+ *   sock_stream.c  connect, send, receive of streams
  *   sock_dgram.c   the same for datagrams
+ *   sock_close.c   shutdown, close, the end of a socket
+ *   sock_sess.c    our sessions, sockets of a VP
  *   sock_opt.c     options, names of both ends
  *
  * A socket (struct sock) is the application's object; a session (struct sock_sess) is
@@ -26,6 +28,8 @@
  */
 #ifndef SOCK_PRIV_H
 #define SOCK_PRIV_H
+
+#include <string.h>
 
 #include "protocols/sock/xk_sock.h"
 #include "protocols/tcp/tcp.h"
@@ -152,6 +156,14 @@ struct sock {
 };
 
 static inline struct xk_rep *sock_rep_here(const struct sock *sk) { return sk->node->rep[xk_vp_no]; }
+/* The session below a stream's. */
+static inline struct xk_sess *sock_lls(const struct sock *sk) { return sk->sess->s.down; }
+static inline int sock_told(struct xk_sess *lls, unsigned op, uint32_t v)
+{
+	return xk_sess_control(lls, op, &v, sizeof v);
+}
+/* A node of this protocol? */
+static inline bool sock_is_sock(const struct xk_node *n) { return strcmp(n->proto->name, "sock") == 0; }
 static inline bool sock_stopping(const struct xk_node *n) { return xk_load_acquire(&sock_node(n)->stopping) != 0; }
 static inline bool sock_addr_eq(const struct xk_sock_addr *a, const struct xk_sock_addr *b)
 {
@@ -204,6 +216,7 @@ bool sock_has_workers(const struct sock *sk);
 
 /* ---- sock_poll.c (inside the VP) -------------------------------------------------------------- */
 
+#define SOCK_EVERYTHING (POLLIN | POLLOUT | POLLRDHUP | POLLHUP | POLLERR)
 #define SOCK_ALWAYS (POLLERR | POLLHUP | POLLNVAL)
 short sock_ready(struct sock *sk);
 void  sock_wake(struct sock *sk, short events);
@@ -272,7 +285,6 @@ int64_t sock_stream_recv(struct sock *sk, void *io);
 void sock_stream_demux(struct sock_sess *ss, struct xk_msg *m);
 void sock_stream_event(struct sock_sess *ss, const struct xk_stream_event *e);
 void sock_stream_closed(struct sock_sess *ss);
-uint32_t sock_stream_room(struct sock *sk);
 void sock_rx_free(struct sock *sk);
 
 /* ---- sock_dgram.c ------------------------------------------------------------------------------------- */
@@ -291,19 +303,23 @@ void sock_dgram_forget(struct xk_rep *r, int fd);
 /* The same on every VP; outside of all of them. */
 void sock_dgram_forget_all(struct sock *sk);
 
-/* ---- sock.c --------------------------------------------------------------------------------------------- */
+/* ---- sock_sess.c ---------------------------------------------------------------------------------------- */
 
 /* A session of ours over lls, which passes up to it from now on; takes over the
  * reference when it succeeds. */
 struct sock_sess *sock_sess_new(struct xk_rep *r, struct xk_sess *lls);
 void sock_sess_free(struct sock_sess *ss);
-/* Our session on lls, or NULL. */
+/* Our session that passes up to `up`; our session on lls; NULL: none. */
+struct sock_sess *sock_sess_of(struct xk_up *up);
 struct sock_sess *sock_sess_on(struct xk_sess *lls);
 /* The socket joins, leaves the list of the VP we are inside. */
 void sock_join(struct sock *sk);
 void sock_leave(struct sock *sk);
-/* A node of this protocol? */
-bool sock_is_sock(const struct xk_node *n);
+/* Bytes that may be pushed now. */
+uint32_t sock_stream_room(struct sock *sk);
+
+/* ---- sock_close.c --------------------------------------------------------------------------------------- */
+
 /* Everything that a socket holds is given back: inside its VP, its number gone. */
 void sock_end(struct sock *sk, bool reset);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sock_stream.c - streams: connect, send, receive, shutdown, close.
+ * sock_stream.c - streams: connect, send, receive.
  *
  * Bytes that come are queued as the messages they came in and count as consumed
  * when somebody has read them, so the window follows the reader.  Bytes that go are
@@ -15,15 +15,6 @@
 #include "runtime/upi/xk_part.h"
 #include "runtime/upi/xk_vps.h"
 
-#define EVERYTHING (POLLIN | POLLOUT | POLLRDHUP | POLLHUP | POLLERR)
-
-static struct xk_sess *lls_of(const struct sock *sk) { return sk->sess->s.down; }
-
-static int told(struct xk_sess *lls, unsigned op, uint32_t v)
-{
-	return xk_sess_control(lls, op, &v, sizeof v);
-}
-
 /* ---- the session below ------------------------------------------------------------------- */
 
 /* Pieces of just this size go down uncut, and keep the sum made while copying. */
@@ -32,9 +23,9 @@ static void learn_mss(struct sock *sk)
 	struct tcp_info info;
 	uint32_t v;
 
-	if (xk_sess_control(lls_of(sk), TCP_CTL_INFO, &info, sizeof info) == (int)sizeof info)
+	if (xk_sess_control(sock_lls(sk), TCP_CTL_INFO, &info, sizeof info) == (int)sizeof info)
 		sk->mss = info.mss;
-	else if (xk_sess_control(lls_of(sk), XK_CTL_GETOPTPACKET, &v, sizeof v) == (int)sizeof v)
+	else if (xk_sess_control(sock_lls(sk), XK_CTL_GETOPTPACKET, &v, sizeof v) == (int)sizeof v)
 		sk->mss = v;
 }
 
@@ -43,11 +34,11 @@ static void apply_buffers(struct sock *sk, struct xk_sess *lls)
 	const struct sock_opts *o = &sk->opts;
 
 	if (o->set & OPT_SNDBUF)
-		(void)told(lls, TCP_CTL_SNDBUF, o->sndbuf);
+		(void)sock_told(lls, TCP_CTL_SNDBUF, o->sndbuf);
 	if (o->set & OPT_RCVBUF)
-		(void)told(lls, TCP_CTL_RCVBUF, o->rcvbuf);
+		(void)sock_told(lls, TCP_CTL_RCVBUF, o->rcvbuf);
 	if (o->set & OPT_MAXSEG)
-		(void)told(lls, TCP_CTL_MAXSEG, o->maxseg);
+		(void)sock_told(lls, TCP_CTL_MAXSEG, o->maxseg);
 }
 
 static void apply_rest(const struct sock_opts *o, struct xk_sess *lls)
@@ -55,13 +46,13 @@ static void apply_rest(const struct sock_opts *o, struct xk_sess *lls)
 	struct tcp_keepalive keep = o->keep;
 
 	if (o->set & OPT_NODELAY)
-		(void)told(lls, TCP_CTL_NODELAY, o->nodelay);
+		(void)sock_told(lls, TCP_CTL_NODELAY, o->nodelay);
 	if (o->set & OPT_CORK)
-		(void)told(lls, TCP_CTL_CORK, o->cork);
+		(void)sock_told(lls, TCP_CTL_CORK, o->cork);
 	if (o->set & OPT_USER)
-		(void)told(lls, TCP_CTL_USER_TIMEOUT, o->user_timeout);
+		(void)sock_told(lls, TCP_CTL_USER_TIMEOUT, o->user_timeout);
 	if (o->set & OPT_LINGER2)
-		(void)told(lls, TCP_CTL_FIN_WAIT2, o->fin_wait2);
+		(void)sock_told(lls, TCP_CTL_FIN_WAIT2, o->fin_wait2);
 	if (o->set & OPT_KEEP)
 		(void)xk_sess_control(lls, TCP_CTL_KEEPALIVE, &keep, sizeof keep);
 }
@@ -73,7 +64,7 @@ void sock_stream_apply(struct sock *sk)
 	if (sk->sess == NULL)
 		return;
 	/* Held: uncorking may send, and sending may end it. */
-	lls = xk_dup(lls_of(sk));
+	lls = xk_dup(sock_lls(sk));
 	apply_buffers(sk, lls);
 	apply_rest(&sk->opts, lls);
 	xk_close(lls);
@@ -91,7 +82,7 @@ int sock_stream_attach(struct sock *sk, struct xk_sess *lls)
 	}
 	ss->sk = sk;
 	sk->sess = ss;
-	(void)told(lls, XK_STREAM_MANUAL, 1);
+	(void)sock_told(lls, XK_STREAM_MANUAL, 1);
 	learn_mss(sk);
 	return XK_OK;
 }
@@ -106,15 +97,6 @@ void sock_stream_detach(struct sock *sk, bool reset)
 	if (reset)
 		(void)xk_sess_control(ss->s.down, XK_STREAM_ABORT, NULL, 0);
 	sock_sess_free(ss);
-}
-
-uint32_t sock_stream_room(struct sock *sk)
-{
-	uint32_t room;
-
-	if (sk->sess == NULL || xk_sess_control(lls_of(sk), XK_STREAM_ROOM, &room, sizeof room) != (int)sizeof room)
-		return 0;
-	return room;
 }
 
 /* ---- what comes from below ------------------------------------------------------------------ */
@@ -134,7 +116,7 @@ void sock_stream_demux(struct sock_sess *ss, struct xk_msg *m)
 	xk_count_add(ss->s.rep->count[SOCK_COUNT_IN], n);
 	if (XK_UNLIKELY(sk->shut_rd || n == 0)) {
 		xk_drop(ss->s.rep, SOCK_DROP_SHUT, m);
-		(void)told(ss->s.down, XK_STREAM_TAKEN, n);
+		(void)sock_told(ss->s.down, XK_STREAM_TAKEN, n);
 		return;
 	}
 	xk_msgq_put(&sk->rx, m);
@@ -153,7 +135,7 @@ static void ended(struct sock *sk, int err)
 	sk->eof = !was_connecting;
 	sk->drained = true;
 	sock_stream_detach(sk, false);
-	sock_wake(sk, EVERYTHING);
+	sock_wake(sk, SOCK_EVERYTHING);
 }
 
 void sock_stream_event(struct sock_sess *ss, const struct xk_stream_event *e)
@@ -164,7 +146,7 @@ void sock_stream_event(struct sock_sess *ss, const struct xk_stream_event *e)
 	case XK_STREAM_OPENED:
 		sk->state = SOCK_CONNECTED;
 		learn_mss(sk);
-		sock_wake(sk, EVERYTHING);
+		sock_wake(sk, SOCK_EVERYTHING);
 		return;
 	case XK_STREAM_FAILED:
 		ended(sk, e->err != 0 ? e->err : XK_E_CONNRESET);
@@ -376,10 +358,10 @@ static uint32_t piece_of(const struct sock *sk, const struct sock_io *io, uint32
  * that has left cannot be given one. */
 static void push_urgent(const struct sock *sk, struct xk_sess *lls, struct xk_msg *m)
 {
-	(void)told(lls, TCP_CTL_CORK, 1);
+	(void)sock_told(lls, TCP_CTL_CORK, 1);
 	xk_push(lls, m);
 	(void)xk_sess_control(lls, TCP_CTL_URGENT, NULL, 0);
-	(void)told(lls, TCP_CTL_CORK, sk->opts.cork);
+	(void)sock_told(lls, TCP_CTL_CORK, sk->opts.cork);
 }
 
 /* Is the piece just made followed by another of this call at once?  *said: what the stream was
@@ -390,7 +372,7 @@ static void say_more(struct xk_sess *lls, bool more, bool *said)
 	if (XK_LIKELY(more == *said))
 		return;
 	*said = more;
-	(void)told(lls, XK_STREAM_MORE, more ? XK_STREAM_MORE_FOLLOW : XK_STREAM_MORE_LAST);
+	(void)sock_told(lls, XK_STREAM_MORE, more ? XK_STREAM_MORE_FOLLOW : XK_STREAM_MORE_LAST);
 }
 
 /* Pushes what there is room for; the caller holds lls. */
@@ -425,7 +407,7 @@ static int push_some(struct sock *sk, struct xk_sess *lls, struct sock_io *io)
 
 	/* Memory was out in the middle. */
 	if (XK_UNLIKELY(said))
-		(void)told(lls, XK_STREAM_MORE, XK_STREAM_MORE_NONE);
+		(void)sock_told(lls, XK_STREAM_MORE, XK_STREAM_MORE_NONE);
 	return err;
 }
 
@@ -440,7 +422,7 @@ int64_t sock_stream_send(struct sock *sk, void *arg)
 		return err;
 	if (io->left == 0)
 		return (int64_t)io->done;
-	lls = xk_dup(lls_of(sk));
+	lls = xk_dup(sock_lls(sk));
 	err = push_some(sk, lls, io);
 	xk_count_add(sock_rep_here(sk)->count[SOCK_COUNT_OUT], io->done - before);
 	xk_close(lls);
@@ -509,9 +491,9 @@ static int64_t recv_some(struct sock *sk, struct sock_io *io)
 	if (sk->rx_bytes == 0)
 		sk->urgent = false;
 	if (taken != 0 && sk->sess != NULL) {
-		struct xk_sess *lls = xk_dup(lls_of(sk));
+		struct xk_sess *lls = xk_dup(sock_lls(sk));
 
-		(void)told(lls, XK_STREAM_TAKEN, taken);
+		(void)sock_told(lls, XK_STREAM_TAKEN, taken);
 		xk_close(lls);
 	}
 	return io->left == 0 ? (int64_t)io->done : nothing_queued(sk, io);
@@ -539,113 +521,4 @@ int64_t sock_stream_recv(struct sock *sk, void *arg)
 	if (io->left == 0 || (io->done > 0 && !all))
 		return (int64_t)io->done;
 	return nothing_queued(sk, io);
-}
-
-/* ---- shutdown ------------------------------------------------------------------------------------------- */
-
-static void shut_read(struct sock *sk)
-{
-	uint64_t n = sk->rx_bytes;
-
-	sk->shut_rd = true;
-	sock_rx_free(sk);
-	if (n != 0 && sk->sess != NULL)
-		(void)told(lls_of(sk), XK_STREAM_TAKEN, (uint32_t)n);
-}
-
-static void shut_write(struct sock *sk)
-{
-	struct xk_sess *lls;
-
-	if (sk->shut_wr)
-		return;
-	sk->shut_wr = true;
-	sk->drained = false;
-	if (sk->sess == NULL)
-		return;
-	lls = xk_dup(lls_of(sk));
-	(void)xk_sess_control(lls, XK_STREAM_SHUTDOWN, NULL, 0);
-	xk_close(lls);
-}
-
-static int64_t shutdown_op(struct sock *sk, void *arg)
-{
-	int how = *(int *)arg;
-
-	if (sk->closed)
-		return XK_E_BADF;
-	if (sk->state == SOCK_LISTENING && how != XK_SHUT_WR) {
-		sock_listen_end(sk);
-		sk->state = SOCK_IDLE;
-	} else if (sk->type == XK_SOCK_DGRAM ? sk->peer.port == 0 :
-		   sk->state != SOCK_CONNECTED && sk->state != SOCK_DEAD) {
-		return XK_E_NOTCONN;
-	} else {
-		if (how != XK_SHUT_WR)
-			shut_read(sk);
-		if (how != XK_SHUT_RD)
-			shut_write(sk);
-	}
-	sock_wake(sk, EVERYTHING);
-	return XK_OK;
-}
-
-int xk_sock_shutdown(int fd, int how)
-{
-	struct sock *sk;
-	int res;
-
-	if (how < XK_SHUT_RD || how > XK_SHUT_RDWR)
-		return XK_E_INVAL;
-	res = sock_hold(fd, &sk);
-	if (res != XK_OK)
-		return res;
-	res = (int)sock_do(sk, shutdown_op, &how);
-	sock_put(sk);
-	return res;
-}
-
-/* ---- close --------------------------------------------------------------------------------------------------- */
-
-/* Ends our side; for a blocking socket that lingers, the seconds to wait. */
-static int64_t close_begin(struct sock *sk, void *arg)
-{
-	(void)arg;
-	if (!sk->opts.linger.on || sk->opts.linger.seconds <= 0 || sk->state != SOCK_CONNECTED || sk->rx_bytes != 0)
-		return 0;
-	shut_write(sk);
-	return sk->opts.linger.seconds;
-}
-
-static int64_t close_drained(struct sock *sk, void *arg)
-{
-	(void)arg;
-	return sk->drained || sk->sess == NULL ? XK_OK : XK_E_AGAIN;
-}
-
-static int64_t close_end(struct sock *sk, void *arg)
-{
-	(void)arg;
-	sock_end(sk, (sk->opts.linger.on && sk->opts.linger.seconds == 0) || sk->rx_bytes != 0);
-	return XK_OK;
-}
-
-int xk_sock_close(int fd)
-{
-	struct sock *sk;
-	int64_t seconds;
-
-	if (xk_guest_event() == NULL)
-		return XK_E_MFILE;
-	sk = sock_get_last(fd);
-	if (sk == NULL)
-		return XK_E_BADF;
-	seconds = sk->type == XK_SOCK_STREAM ? sock_do(sk, close_begin, NULL) : 0;
-	if (seconds > 0 && sock_blocks(sk, 0))
-		(void)sock_wait(sk, close_drained, NULL, POLLOUT, true, (uint64_t)seconds * 1000000000u);
-	sock_do(sk, close_end, NULL);
-	if (sk->type == XK_SOCK_DGRAM)
-		sock_dgram_forget_all(sk);
-	sock_put(sk);
-	return XK_OK;
 }

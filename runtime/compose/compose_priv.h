@@ -131,6 +131,7 @@ void spec_error(const struct xk_spec *s, struct xk_errs *e, struct spec_place at
 struct lua_State;
 enum load_limit { LIMIT_NONE, LIMIT_ERRORS, LIMIT_INSTR, LIMIT_CALLS, LIMIT_MEM, LIMIT_TIME, LIMIT_NOMEM };
 
+#define LOADER_SEEN 8192u                /* power of two, more complaints than are ever kept */
 struct loader {
 	struct lua_State *L;
 	struct xk_spec   *s;
@@ -152,6 +153,9 @@ struct loader {
 };
 
 struct loader *loader_of(struct lua_State *L);
+/* The Lua code at a level of the stack or below it; of its callers, those up to the file
+ * that it is in: who includes that calls nobody. */
+struct spec_place loader_place(struct lua_State *L, int level);
 /* Where the Lua code that called the running C function stands, and who called that. */
 struct spec_place loader_caller(struct lua_State *L);
 /* Records an error there (or at `at`) and pushes a poison value; returns 1. */
@@ -198,6 +202,8 @@ int  files_add(struct xk_spec *s, const char *name, const char *real, const char
 int  files_read(const char *path, char **text, size_t *n, char *why, size_t nwhy);
 /* Compiles file number f; its function or an error message is on the stack. */
 int  files_compile(struct lua_State *L, unsigned f);
+/* Has a limit been reached that fails all that follows? */
+bool loader_final(const struct loader *ld);
 /* lua_pcall's and luaL_load's (compiling) failures become errors; pops the message. */
 void loader_failed(struct loader *ld, int status, unsigned file, bool compiling);
 

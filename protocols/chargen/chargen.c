@@ -11,7 +11,6 @@
  */
 #include "protocols/stream/stream_app.h"
 #include "runtime/upi/xk_app.h"
-#include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_review.h"
 #include "runtime/upi/xk_thread.h"
 #include "runtime/vp/xk_task.h"
@@ -33,7 +32,7 @@ struct chargen_sess {
 	uint32_t       at;               /* in the page, below ROUND */
 };
 
-static const struct chargen_conf *conf_of(const struct xk_node *n) { return n->conf; }
+static const struct chargen_conf *conf_of(const struct xk_node *n) { return xk_node_conf(n); }
 static struct chargen_sess *gen_of(struct xk_sess *s) { return (struct chargen_sess *)(void *)s; }
 
 static void chargen_forget(struct xk_sess *s)
@@ -47,7 +46,7 @@ static void chargen_forget(struct xk_sess *s)
 
 static bool chargen_send(struct chargen_sess *gs, struct xk_rep *r, struct xk_sess *lls)
 {
-	const struct chargen_node *n = r->node->state;
+	const struct chargen_node *n = xk_node_state(r->node);
 	struct xk_msg *m = stream_copy(n->page + gs->at, PIECE, false);
 
 	if (m == NULL) {
@@ -141,7 +140,7 @@ static int chargen_control(struct xk_rep *r, unsigned op, void *buf, unsigned le
 
 static int chargen_init(struct xk_node *n, struct xk_errs *e)
 {
-	struct chargen_node *cn = n->state;
+	struct chargen_node *cn = xk_node_state(n);
 
 	(void)e;
 	for (uint32_t i = 0; i < sizeof cn->page; i++) {
@@ -157,7 +156,7 @@ static int chargen_start(struct xk_node *n, struct xk_errs *e)
 	return stream_listen(n, conf_of(n)->port, e);
 }
 
-static void chargen_stop(struct xk_node *n) { xk_open_disable_all(n, n->down[0]); }
+static void chargen_stop(struct xk_node *n) { xk_open_disable_all(n, xk_node_down(n, 0)); }
 static void chargen_rep_stop(struct xk_rep *r) { stream_forget_all(r, chargen_forget); }
 
 static void chargen_review(const struct xk_view *v, struct xk_review *r)

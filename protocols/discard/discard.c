@@ -13,7 +13,6 @@
 #include "runtime/msg/xk_msg_inline.h"
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_batch.h"
-#include "runtime/upi/xk_node.h"
 #include "runtime/upi/xk_review.h"
 
 enum { N_MESSAGES, N_BYTES, N_ACCEPTED, N_REFUSED, N_RESET, N_FAILED };  /* ORDER discard_counts */
@@ -25,7 +24,7 @@ struct discard_conf {
 
 struct discard_rep { uint64_t kept; };   /* connections held */
 
-static const struct discard_conf *conf_of(const struct xk_node *n) { return n->conf; }
+static const struct discard_conf *conf_of(const struct xk_node *n) { return xk_node_conf(n); }
 
 static int discard_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
 {
@@ -92,7 +91,7 @@ static int discard_start(struct xk_node *n, struct xk_errs *e)
 	return stream_listen(n, conf_of(n)->port, e);
 }
 
-static void discard_stop(struct xk_node *n) { xk_open_disable_all(n, n->down[0]); }
+static void discard_stop(struct xk_node *n) { xk_open_disable_all(n, xk_node_down(n, 0)); }
 static void discard_rep_stop(struct xk_rep *r) { stream_release_all(r); }
 
 static void discard_review(const struct xk_view *v, struct xk_review *r)

@@ -9,7 +9,6 @@
  */
 #include "protocols/stream/stream_thread.h"
 #include "runtime/upi/xk_app.h"
-#include "runtime/upi/xk_node.h"
 #include "runtime/upi/xk_review.h"
 
 enum { N_MESSAGES, N_BYTES, N_ACCEPTED, N_REFUSED, N_RESET, N_FAILED };  /* ORDER echo_blocking_counts */
@@ -26,7 +25,7 @@ struct echo_blocking_sess {
 	struct stream_thread st;
 };
 
-static const struct echo_blocking_conf *conf_of(const struct xk_node *n) { return n->conf; }
+static const struct echo_blocking_conf *conf_of(const struct xk_node *n) { return xk_node_conf(n); }
 static struct stream_thread *thread_of(struct xk_sess *s)
 {
 	return &((struct echo_blocking_sess *)(void *)s)->st;
@@ -113,7 +112,7 @@ static int echo_blocking_start(struct xk_node *n, struct xk_errs *e)
 }
 
 static void echo_blocking_forget(struct xk_sess *s) { stream_thread_stop(thread_of(s)); }
-static void echo_blocking_stop(struct xk_node *n) { xk_open_disable_all(n, n->down[0]); }
+static void echo_blocking_stop(struct xk_node *n) { xk_open_disable_all(n, xk_node_down(n, 0)); }
 static void echo_blocking_rep_stop(struct xk_rep *r) { stream_forget_all(r, echo_blocking_forget); }
 
 static void echo_blocking_review(const struct xk_view *v, struct xk_review *r)

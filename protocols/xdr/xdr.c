@@ -13,7 +13,6 @@
 
 #include "protocols/udp/udp.h"
 #include "runtime/classify/xk_demux.h"
-#include "runtime/upi/xk_node.h"
 
 #include <string.h>
 
@@ -163,7 +162,7 @@ static int xdr_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned 
 /* Of a session below with one of ours over it, or NULL. */
 static struct xdr_sess *news_of(const struct xk_rep *r, struct xk_sess *lls)
 {
-	return lls->rep->node == r->node->down[0] ? xdr_above(lls) : NULL;
+	return lls->rep->node == xk_node_down(r->node, 0) ? xdr_above(lls) : NULL;
 }
 
 static int stream_news(struct xk_rep *r, const struct xk_stream_event *ev)
@@ -214,7 +213,7 @@ static int xdr_rep_init(struct xk_rep *r)
 	const struct xdr_conf *c = r->conf;
 	struct xdr_rep *xr = xdr_rep(r);
 
-	xr->stream = xk_node_offers(r->node->down[0], "stream");
+	xr->stream = xk_node_offers(xk_node_down(r->node, 0), "stream");
 	xr->most = (uint32_t)c->most;
 	xr->fragment = (uint32_t)c->fragment;
 	xr->virt.self = xr->stream ? xdr_self_stream : xdr_self_datagram;

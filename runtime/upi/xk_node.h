@@ -68,8 +68,6 @@ int  xk_rep_set(struct xk_rep *r, const struct xk_param *p, const void *conf, ch
 
 /* What a reason is called: "no memory", ..., NULL where p has none of that number. */
 const char *xk_drop_name(const struct xk_proto *p, unsigned reason);
-/* Does n, where it lies, offer this word? */
-bool xk_node_offers(const struct xk_node *n, const char *word);
 /* Do frames enter and leave the graph at n?  It is a driver, no other driver's frames pass
  * through it, and it is no simulated peer, which stands at the far end of such a driver's wire. */
 bool xk_node_is_edge(const struct xk_node *n);

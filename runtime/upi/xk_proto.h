@@ -150,6 +150,8 @@ void           *xk_node_state(const struct xk_node *n);
 struct xk_node *xk_node_down(const struct xk_node *n, unsigned i);
 unsigned        xk_node_ndown(const struct xk_node *n);
 struct xk_log  *xk_node_log(struct xk_node *n);
+/* Does n, where it lies, offer this word? */
+bool            xk_node_offers(const struct xk_node *n, const char *word);
 /* The replica of n on the VP of r. */
 struct xk_rep  *xk_rep_here(const struct xk_node *n, const struct xk_rep *r);
 /* From init, start or rep_start: what is wrong, at n's place in the graph file. */

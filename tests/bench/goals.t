@@ -129,6 +129,19 @@ if [ "$(nproc)" -ge 2 ] && [ "$(nproc)" -le 4 ]; then
 else
 	skip "beside busy loops layers are not measured" "one processor, or too many to keep all of them busy"
 fi
+other_rows() {
+	mkdir -p "$tmp/rows"
+	echo "return { rows = function() return { $1 } end }" >"$tmp/rows/goal_rows.lua"
+	says "$2" "$bench" --lua-path "$tmp/rows" goals --vp-run "$top_builddir/vp-run" --graphs "$graphs" --pairs 1 --time 1ms
+}
+row='id = "mine", what = "a copy", unit = "ns", sense = "time", bar = 1, stretch = 2'
+ok "a table of goals may be another one" other_rows \
+	"{ $row, ours = { probe = \"memcpy\" }, reference = { probe = \"memcpy\" } }" '^mine '
+ok "a probe that there is not is named with its goal" other_rows \
+	"{ $row, ours = { probe = \"guess\" }, reference = { probe = \"one\" } }" 'mine: there is no such probe'
+ok "so is a peer" other_rows \
+	"{ $row, ours = { probe = \"memcpy\" }, reference = { probe = \"peer\", peer = \"nobody\" } }" 'mine: there is no such peer'
+ok "and a sense" other_rows "{ ${row%sense*}sense = \"taste\" }" 'mine: the sense is'
 ok "an unknown goal: wrong usage" code 2 goals none
 ok "and says which it could be" says "did you mean 'checksum-copy'" goals checksum-cop
 ok "a time without a unit: wrong usage" code 2 goals --time 5 checksum-copy

@@ -20,8 +20,6 @@
 #include "runtime/base/xk_param_value.h"
 #include "runtime/sync/xk_sync.h"
 
-#define MAX_ROWS 64u
-
 enum { OPT_PAIRS = 256, OPT_TIME, OPT_PEERS, OPT_FORMAT, OPT_QUICK, OPT_COUNTING, OPT_VP_RUN, OPT_GRAPHS };
 
 static const struct argp_option options[] = {
@@ -40,7 +38,8 @@ static const struct argp_option options[] = {
 
 struct input {
 	struct goals       *g;
-	const struct goal  *row[MAX_ROWS];
+	const struct goal  *all;           /* the table */
+	const struct goal  *row[GOAL_ROWS];
 	struct goal_result *result;
 	unsigned            nrows;
 	bool                pairs_given, time_given, quick;
@@ -55,7 +54,7 @@ static void add(struct input *in, const struct goal *row)
 	for (unsigned i = 0; i < in->nrows; i++)
 		if (in->row[i] == row)
 			return;
-	if (in->nrows < MAX_ROWS)
+	if (in->nrows < GOAL_ROWS)
 		in->row[in->nrows++] = row;
 }
 
@@ -69,11 +68,11 @@ static bool matches(const char *id, const char *word)
 
 static void choose(struct input *in, const char *word, struct argp_state *state)
 {
-	const char *names[MAX_ROWS], *near;
+	const char *names[GOAL_ROWS], *near;
 	unsigned n = 0;
 	bool known = false;
 
-	for (const struct goal *r = goal_rows; r->id != NULL; r++) {
+	for (const struct goal *r = in->all; r->id != NULL; r++) {
 		names[n++] = r->id;
 		if (matches(r->id, word)) {
 			known = true;
@@ -121,7 +120,7 @@ static void finish(struct input *in)
 		in->g->pairs = 3;
 	if (in->quick && !in->time_given)
 		in->g->time = 100 * XK_MS;
-	for (const struct goal *r = goal_rows; none && r->id != NULL; r++)
+	for (const struct goal *r = in->all; none && r->id != NULL; r++)
 		add(in, r);
 }
 
@@ -246,12 +245,18 @@ int bench_goals_main(int argc, char **argv)
 		"Measures the project's goals, our side and the reference in turn, and prints ratios.\v"
 		"Exit codes: 0 no measured goal misses (or nothing can be said), 1 one misses, 2 wrong usage, 5 the result could not\n"
 		"be written, 6 interrupted.", NULL, NULL, NULL };
-	static struct goal_result result[MAX_ROWS];
+	static struct goal_result result[GOAL_ROWS];
 	struct goals g = { .pairs = 7, .time = 300 * XK_MS };
 	struct input in = { .g = &g, .json = -1, .result = result };
+	char why[GOAL_TEXT];
 	unsigned n;
 	int code;
 
+	in.all = goal_rows(why, sizeof why);
+	if (in.all == NULL) {
+		fprintf(stderr, "vp-bench goals: %s\n", why);
+		return BENCH_USAGE;
+	}
 	argp_err_exit_status = BENCH_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &in);
 	g.vp_run = bench_child_program(g.vp_run);

@@ -38,9 +38,16 @@ struct goals {
 
 enum goal_fault { SIDE_OK, SIDE_FAILED, SIDE_NOISE };   /* noise: measure this pair again */
 
+struct goal_side;
+/* One value, or a fault and why (GOAL_TEXT bytes). */
+typedef enum goal_fault goal_probe_fn(struct goals *g, const struct goal_side *s, double *v, char *why);
+/* Why a side cannot be measured here, a sentence; NULL: it can. */
+typedef const char *goal_lacks_fn(struct goals *g, const struct goal_side *s);
+
 struct goal_side {
-	/* One value, or a fault and why. */
-	enum goal_fault (*measure)(struct goals *g, const struct goal_side *s, double *v, char *why);
+	goal_probe_fn *measure;
+	goal_lacks_fn *lacks;             /* NULL: nothing can be missing */
+	const char *lacks_text;           /* what is missing everywhere, or NULL */
 	const char *graph;                /* of vp-run */
 	const char *arg[GOAL_ARGS];
 	enum goal_peer peer, other;       /* other: the better of the two counts (side_best) */
@@ -64,11 +71,10 @@ struct goal {
 	struct goal_side ours, reference;
 	bool        two_cores;
 	const char *note;                 /* what a reader should know, or NULL */
-	/* Why a side cannot be measured here, a sentence; NULL: it can. */
-	const char *(*lacks_ours)(struct goals *g, const struct goal *r);
-	const char *(*lacks_reference)(struct goals *g, const struct goal *r);
 };
-extern const struct goal goal_rows[];     /* NULL id last */
+#define GOAL_ROWS 64u
+/* The table (goal_rows.lua), NULL id last, for as long as the program runs; NULL, and why. */
+const struct goal *goal_rows(char *why, size_t n);
 
 /* As goals.lua says it. */
 enum goal_verdict { GOAL_UNMEASURED, GOAL_HOLDS, GOAL_HOLDS_STRETCH, GOAL_MISSES, GOAL_CANNOT_SAY };
@@ -111,6 +117,8 @@ json_t *goal_run(struct goals *g, const struct goal_side *s, xk_ns time, const c
 /* The harness, or NULL. */
 const char *goal_peer_path(const struct goals *g, enum goal_peer peer);
 const char *goal_peer_hint(enum goal_peer peer);
+/* By the name of its program. */
+bool goal_peer_of(const char *program, enum goal_peer *peer);
 
 /* bench_goals_copy.c */
 enum goal_fault side_csum_copy(struct goals *g, const struct goal_side *s, double *v, char *why);
@@ -142,7 +150,7 @@ enum goal_fault side_native_mixed(struct goals *g, const struct goal_side *s, do
  * one alone; why there is no arena, a sentence, or NULL. */
 enum goal_fault side_arena(struct goals *g, const struct goal_side *s, double *v, char *why);
 enum goal_fault side_xdp_run(struct goals *g, const struct goal_side *s, double *v, char *why);
-const char *goal_lacks_arena(struct goals *g, const struct goal *r);
+const char *goal_lacks_arena(struct goals *g, const struct goal_side *s);
 
 /* bench_goals_probe.c: the median round trip of a cache line between two
  * processors in ns, 0 when it could not be measured. */

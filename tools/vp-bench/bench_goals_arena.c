@@ -183,13 +183,13 @@ enum goal_fault side_xdp_run(struct goals *g, const struct goal_side *s, double 
 
 #endif
 
-const char *goal_lacks_arena(struct goals *g, const struct goal *r)
+const char *goal_lacks_arena(struct goals *g, const struct goal_side *s)
 {
 	static const struct xk_pattern nothing;
 	static char why[GOAL_TEXT];
 	struct xk_ebpf *e;
 
-	(void)g, (void)r;
+	(void)g, (void)s;
 	if (xk_ebpf_open(&e, &nothing, XK_EBPF_ARENA, 1, why, sizeof why) != XK_OK)
 		return why;
 	xk_ebpf_close(e);

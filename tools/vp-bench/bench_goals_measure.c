@@ -147,13 +147,17 @@ static bool asked_to_stop(const struct goals *g)
 	return g->interrupted || (sigpending(&set) == 0 && (sigismember(&set, SIGINT) || sigismember(&set, SIGTERM)));
 }
 
+static const char *lacks(struct goals *g, const struct goal_side *s)
+{
+	return s->lacks_text != NULL ? s->lacks_text : s->lacks != NULL ? s->lacks(g, s) : NULL;
+}
+
 /* ---- a goal ------------------------------------------------------------------------------ */
 
 void goal_measure(struct goals *g, const struct goal *row, struct goal_result *r)
 {
 	static struct pairs p;
-	const char *no_ours = row->lacks_ours ? row->lacks_ours(g, row) : NULL;
-	const char *no_reference = row->lacks_reference ? row->lacks_reference(g, row) : NULL;
+	const char *no_ours = lacks(g, &row->ours), *no_reference = lacks(g, &row->reference);
 	enum goal_fault err = SIDE_OK;
 	char why[GOAL_TEXT] = "";
 

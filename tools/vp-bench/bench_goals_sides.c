@@ -323,6 +323,16 @@ static const struct { const char *program, *hint; } peers[] = {
 	[PEER_ACE] = { "ace-stream", "no ACE here: install the package libace-dev, tools/peers/build DIR ace, then --peers DIR" },
 };
 
+bool goal_peer_of(const char *program, enum goal_peer *peer)
+{
+	for (unsigned i = 0; program != NULL && i < XK_ARRAY_LEN(peers); i++)
+		if (strcmp(peers[i].program, program) == 0) {
+			*peer = (enum goal_peer)i;
+			return true;
+		}
+	return false;
+}
+
 const char *goal_peer_hint(enum goal_peer peer)
 {
 	return peers[peer].hint;

@@ -127,6 +127,16 @@ void tcp_sendq_check(const struct tcp_cb *cb);
 static inline void tcp_sendq_check(const struct tcp_cb *cb) { (void)cb; }
 #endif
 
+/* The window that a segment of these numbers offers (RFC 9293 3.10.7.4). */
+static inline void tcp_set_window(struct tcp_cb *cb, uint32_t seq, uint32_t ack, uint32_t wnd)
+{
+	cb->snd_wnd = wnd;
+	cb->snd_wl1 = seq;
+	cb->snd_wl2 = ack;
+	if (wnd > cb->max_wnd)
+		cb->max_wnd = wnd;
+}
+
 /* PSH where the record has it, and the other way. */
 static inline uint16_t tcp_sq_psh(const struct xk_msg *m) { return m->kept.flags & TCP_SQ_PUSH ? TCP_PSH : 0; }
 static inline uint32_t tcp_sq_end(const struct xk_msg *m) { return m->kept.seq + m->tot; }
@@ -189,6 +199,8 @@ void tcp_rec_timeout(struct tcp_cb *cb, const struct tcp_env *e);
 void tcp_rec_reorder(struct tcp_cb *cb, const struct tcp_env *e);
 void tcp_rec_arm(struct tcp_cb *cb, const struct tcp_env *e);  /* REXMT or PROBE for what is in flight */
 void tcp_rec_ecn(struct tcp_cb *cb, const struct tcp_env *e);  /* the peer echoed congestion */
+/* Congestion without a loss to repair: ssthresh and cwnd are reduced, once in a window. */
+void tcp_rec_reduce(struct tcp_cb *cb, const struct tcp_env *e);
 
 /* ---- tcp_cc.c -------------------------------------------------------------------------------------------- */
 

@@ -145,15 +145,6 @@ void tcp_negotiate(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_
 		tcp_round_buffers(cb);
 }
 
-static void set_window(struct tcp_cb *cb, const struct tcp_seg *g, uint32_t wnd)
-{
-	cb->snd_wnd = wnd;
-	cb->snd_wl1 = g->seq;
-	cb->snd_wl2 = g->ack;
-	if (wnd > cb->max_wnd)
-		cb->max_wnd = wnd;
-}
-
 /* The peer has acknowledged our SYN: the connection stands. */
 static void establish(const struct in *i)
 {
@@ -167,7 +158,7 @@ static void establish(const struct in *i)
 	cb->state = TCP_S_ESTABLISHED;
 	cb->retries = cb->backoff = 0;
 	cb->quick = cb->tune->quick_acks;
-	set_window(cb, i->g, i->wnd);
+	tcp_set_window(cb, i->g->seq, i->g->ack, i->wnd);
 	tcp_timer_off(cb, TCP_T_KEEP);
 	if (cb->flags & TCP_F_KEEPALIVE)
 		tcp_timer_arm(cb, i->e, TCP_T_KEEP, cb->keep_idle);
@@ -344,7 +335,7 @@ static bool update_window(const struct in *i)
 	if (tcp_lt(i->g->ack, cb->snd_una) || tcp_gt(cb->snd_wl1, i->g->seq) ||
 	    (cb->snd_wl1 == i->g->seq && tcp_gt(cb->snd_wl2, i->g->ack)))
 		return false;
-	set_window(cb, i->g, i->wnd);
+	tcp_set_window(cb, i->g->seq, i->g->ack, i->wnd);
 	if (was == 0 && i->wnd != 0) {
 		tcp_timer_off(cb, TCP_T_PERSIST);
 		cb->backoff = 0;
@@ -659,7 +650,7 @@ static void syn_in(struct in *i)
 		cb->flags |= TCP_F_ACK_NOW;
 		return;
 	}
-	set_window(cb, i->g, i->wnd);
+	tcp_set_window(cb, i->g->seq, i->g->ack, i->wnd);
 	cb->state = TCP_S_SYN_RCVD;      /* simultaneous open */
 	i->a->acts |= TCP_A_SYN;
 	text_early(i);

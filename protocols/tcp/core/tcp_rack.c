@@ -149,12 +149,8 @@ void tcp_tlp_ack(struct tcp_cb *cb, const struct tcp_env *e, const struct tcp_se
 		cb->tlp_out = false;
 	} else if (tcp_gt(g->ack, cb->tlp_end)) {
 		cb->tlp_out = false;
-		if (cb->ca_state <= TCP_CA_DISORDER) {
-			cb->ssthresh = cb->cc->reduced(cb, e);
-			cb->cwnd = cb->ssthresh;
-			cb->ca_state = TCP_CA_CWR;
-			cb->ecn_high = cb->snd_max;
-		}
+		if (cb->ca_state <= TCP_CA_DISORDER)
+			tcp_rec_reduce(cb, e);
 	} else if (g->ack == cb->snd_una && g->len == 0 && g->o.nsack == 0) {
 		cb->tlp_out = false;     /* both came: a plain duplicate ACK */
 	}

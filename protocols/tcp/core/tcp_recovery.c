@@ -566,15 +566,20 @@ void tcp_rec_reorder(struct tcp_cb *cb, const struct tcp_env *e)
 	}
 }
 
+void tcp_rec_reduce(struct tcp_cb *cb, const struct tcp_env *e)
+{
+	cb->ssthresh = cb->cc->reduced(cb, e);
+	cb->cwnd = cb->ssthresh;
+	cb->ca_state = TCP_CA_CWR;
+	cb->ecn_high = cb->snd_max;
+}
+
 void tcp_rec_ecn(struct tcp_cb *cb, const struct tcp_env *e)
 {
 	if (cb->ca_state <= TCP_CA_DISORDER) {
 		tcp_undo_begin(cb);
 		cb->flags &= ~TCP_F_UNDO;
-		cb->ssthresh = cb->cc->reduced(cb, e);
-		cb->cwnd = cb->ssthresh;
-		cb->ca_state = TCP_CA_CWR;
-		cb->ecn_high = cb->snd_max;
+		tcp_rec_reduce(cb, e);
 		cb->flags |= TCP_F_CWR;
 	}
 }

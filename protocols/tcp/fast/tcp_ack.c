@@ -184,15 +184,6 @@ static XK_APART void go_on(struct tcp_sess *ts)
 	tcp_pop_end(ts);
 }
 
-static inline void set_window(struct tcp_cb *cb, const uint8_t *p, uint32_t wnd)
-{
-	cb->snd_wnd = wnd;
-	cb->snd_wl1 = cb->rcv_nxt;
-	cb->snd_wl2 = tcp_hdr_ack(p);
-	if (wnd > cb->max_wnd)
-		cb->max_wnd = wnd;
-}
-
 /* All of predicted_ack and what stands around it, for a segment that has been seen to be plain. */
 static inline void ack_in(struct tcp_sess *ts, struct xk_msg *m, uint32_t wnd, struct xk_msg *last)
 {
@@ -204,7 +195,7 @@ static inline void ack_in(struct tcp_sess *ts, struct xk_msg *m, uint32_t wnd, s
 	xk_count(ts->s.rep->count[TCP_COUNT_PREDICTED]);
 	xk_count(ts->s.rep->npop);
 	tcp_note_time(cb, cb->flags & TCP_F_TS ? xk_be32(p + 24) : 0, e.now);
-	set_window(cb, p, wnd);
+	tcp_set_window(cb, cb->rcv_nxt, tcp_hdr_ack(p), wnd);
 	take(cb, &e, tcp_hdr_ack(p), last);
 	xk_msg_free(m);
 	if (changed != 0 || cb->sq.unsent != NULL || (cb->flags & TCP_F_WANT_ROOM) ||

@@ -21,11 +21,7 @@ static inline void predicted_ack(struct tcp_sess *ts, const struct tcp_env *e, c
 	uint32_t wnd = (uint32_t)g->wnd << cb->snd_wscale;
 	bool changed = wnd != cb->snd_wnd;
 
-	cb->snd_wnd = wnd;
-	cb->snd_wl1 = g->seq;
-	cb->snd_wl2 = g->ack;
-	if (wnd > cb->max_wnd)
-		cb->max_wnd = wnd;
+	tcp_set_window(cb, g->seq, g->ack, wnd);
 	if (XK_UNLIKELY(!tcp_ack_quick(cb, e, g->ack, &a))) {
 		tcp_rec_ack(cb, e, g, changed, &a);
 		tcp_input_advance(cb, e, g->ack, &a);

@@ -25,24 +25,10 @@ XK_NOINLINE void tcp_nobody_reads(struct tcp_sess *ts, struct xk_msg *m)
 	tcp_abort(ts);
 }
 
-/* The first n bytes go; NULL, and m gone, when memory is out. */
-static struct xk_msg *cut_front(struct xk_msg *m, uint32_t n)
-{
-	struct xk_msg *rest;
-
-	if (XK_LIKELY(m->len >= n)) {
-		xk_msg_pop(m, n);
-		return m;
-	}
-	rest = xk_msg_split(m, n);
-	xk_msg_free(m);
-	return rest;
-}
-
 /* [skip, skip + take) of the payload of m; NULL, and m gone, when memory is out. */
 static struct xk_msg *payload(struct xk_rep *r, const struct tcp_seg *g, const struct tcp_acts *a, struct xk_msg *m)
 {
-	m = cut_front(m, g->hlen + a->skip);
+	m = tcp_cut_front(m, g->hlen + a->skip);
 	if (XK_UNLIKELY(m == NULL))
 		xk_count(r->drop[XK_DROP_NOMEM]);
 	else

@@ -214,12 +214,11 @@ static void note_dsack(struct tcp_cb *cb, uint32_t l, uint32_t r)
 
 /* ---- putting -------------------------------------------------------------------------------- */
 
-/* The first n bytes go; NULL, and m gone, when memory is out. */
-static struct xk_msg *cut_front(struct xk_msg *m, uint32_t n)
+struct xk_msg *tcp_cut_front(struct xk_msg *m, uint32_t n)
 {
 	struct xk_msg *rest;
 
-	if (n == 0 || m->len >= n) {
+	if (XK_LIKELY(m->len >= n)) {
 		xk_msg_pop(m, n);
 		return m;
 	}
@@ -333,7 +332,7 @@ static void put(struct tcp_sess *ts, struct xk_msg *m, uint32_t seq)
 	held = left != NULL ? left->r - seq : 0;
 	if (held != 0) {
 		note_dsack(tcp_cb(ts), seq, left->r);
-		m = cut_front(m, held);
+		m = tcp_cut_front(m, held);
 		seq += held;
 	}
 	if (m == NULL) {
@@ -388,7 +387,7 @@ static struct xk_msg *next_piece(struct tcp_sess *ts, struct block *b)
 		l = b->l;
 		m = take_first(ts, b);
 		if (tcp_gt(b->l, nxt)) {
-			m = cut_front(m, nxt - l);
+			m = tcp_cut_front(m, nxt - l);
 			/* Without memory the peer sends it again; what is behind waits. */
 			if (m == NULL)
 				break;

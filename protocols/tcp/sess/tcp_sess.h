@@ -171,6 +171,8 @@ struct xk_msg *tcp_reass_get(struct tcp_sess *ts, bool *fin);
 /* At most max blocks for an acknowledgement, the one of ooo_recent first (RFC 2018 4). */
 unsigned tcp_reass_blocks(const struct tcp_cb *cb, unsigned max, struct tcp_opts *o);
 void tcp_reass_free(struct tcp_sess *ts);
+/* m without its first n bytes; NULL, and m gone, when memory is out. */
+struct xk_msg *tcp_cut_front(struct xk_msg *m, uint32_t n);
 uint32_t tcp_reass_bytes(const struct tcp_cb *cb, uint32_t *segments);
 
 /* ---- tcp_demux.c, tcp_act.c ---------------------------------------------------------- */

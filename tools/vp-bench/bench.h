@@ -60,7 +60,8 @@ double bench_stat(const char *name, const double *v, size_t n);
 
 #define BENCH_OWN    16u
 
-struct bench_point { const char *value[BENCH_AXES]; };
+/* compared: a shape is about it. */
+struct bench_point { const char *value[BENCH_AXES]; bool compared; };
 /* A metric that the file gives, and its function's code. */
 struct bench_own { struct bench_metric m; const struct xk_value *of; };
 
@@ -108,18 +109,14 @@ json_t *bench_run_metrics(const struct bench *b, json_t *child, char *why, size_
 /* The code of shape i's own judge; NULL: it has none. */
 const struct xk_value *bench_judge_of(const struct bench *b, size_t i);
 
-/* Parts of the reading (bench_points.c, bench_shapes.c, bench_own.c). */
+/* Parts of the reading (bench_points.c, bench_expected.c, bench_own.c). */
 void bench_read_own(struct bench *b, const struct xk_value *tab);
 /* The code of a function that stands under key and takes these; NULL after a complaint. */
 const struct xk_value *bench_read_function(struct bench *b, const char *const *path, const struct xk_value *v,
 					   const char *key, const char *takes);
 void bench_read_points(struct bench *b, const struct xk_value *tab);
-void bench_read_theirs(struct bench *b, const struct xk_value *tab);
-void bench_read_shapes(struct bench *b, const struct xk_value *tab);
-/* Takes out the points that this build cannot run; shapes that name one say why. */
-void bench_read_absent(struct bench *b, const struct xk_value *tab);
-/* Does a shape, anywhere in it, name the point at? */
-bool bench_names_point(const json_t *shape, const json_t *at);
+/* theirs, shape and absent: points that this build cannot run are taken out, shapes that name one say why. */
+void bench_read_expected(struct bench *b, const struct xk_value *tab);
 json_t *bench_point_at(const struct bench *b, const struct bench_point *p);
 int  bench_restrict(struct bench *b, const char *arg);
 int  bench_axis(const struct bench *b, const char *name);
@@ -130,8 +127,6 @@ const char *bench_point_text(const struct bench *b, const struct bench_point *p,
 /* One key of a table against the known ones. */
 bool bench_known(struct bench *b, const char *const *path, const char *what, const char *key,
 		 const char *const *keys);
-/* A point, whole or in part, as an object of texts; NULL after complaints. */
-json_t *bench_read_at(struct bench *b, const char *const *path, const struct xk_value *v, bool any_value);
 bool bench_number(const struct xk_value *v, double *out);
 
 /* ---- options ------------------------------------------------------------------------- */

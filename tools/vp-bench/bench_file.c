@@ -250,9 +250,7 @@ static void read_table(struct bench *b, const struct xk_value *tab)
 	b->series = axis_key(b, tab, "series", -1);
 	if (b->series >= 0 && b->series == b->x && xk_value_get(tab, "x") != NULL)
 		bench_complain(b, (const char *[]){ "series", NULL }, "'series' and 'x' name the same axis");
-	bench_read_theirs(b, tab);
-	bench_read_shapes(b, tab);
-	bench_read_absent(b, tab);
+	bench_read_expected(b, tab);
 }
 
 /* ---- loading --------------------------------------------------------------------------------- */

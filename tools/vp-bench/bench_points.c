@@ -275,6 +275,15 @@ const char *bench_point_text(const struct bench *b, const struct bench_point *p,
 	return buf;
 }
 
+json_t *bench_point_at(const struct bench *b, const struct bench_point *p)
+{
+	json_t *at = json_object();
+
+	for (unsigned i = 0; i < b->naxes; i++)
+		json_object_set_new(at, b->axis[i], json_string(p->value[i]));
+	return at;
+}
+
 /* ---- does the graph accept them? ---------------------------------------------------------- */
 
 static bool try_point(struct bench *b, const struct bench_point *p)

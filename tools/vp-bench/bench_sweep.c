@@ -226,19 +226,11 @@ static unsigned runs_left(const struct sweep *s, uint64_t runs)
 void bench_estimate(const struct bench *b, double *least, double *most)
 {
 	double one = (double)(b->duration + b->warmup) / 1e9 + START_S;
-	bool judges = false;             /* of its own: they are of all points */
 
-	for (size_t i = 0; i < json_array_size(b->shapes); i++)
-		judges |= bench_judge_of(b, i) != NULL;
 	*least = one * b->npoints * (double)b->min_runs;
 	*most = 0;
-	for (unsigned i = 0; i < b->npoints; i++) {
-		json_t *at = bench_point_at(b, &b->point[i]);
-		bool compared = judges || bench_names_point(b->shapes, at);
-
-		*most += one * (double)(compared && b->decide_runs > b->max_runs ? b->decide_runs : b->max_runs);
-		json_decref(at);
-	}
+	for (unsigned i = 0; i < b->npoints; i++)
+		*most += one * (double)(b->point[i].compared && b->decide_runs > b->max_runs ? b->decide_runs : b->max_runs);
 }
 
 int bench_sweep_sides(const struct bench_side *side, unsigned nsides, const struct bench_options *o, json_t *doc)

@@ -261,7 +261,7 @@ static const struct xk_param sink_params[] = {
 	PEER_TCP_PARAM(window, XK_P_SIZE, "64KiB",
 	  "receive window that is offered", .min = "1KiB", .max = "1GiB"),
 	PEER_TCP_PARAM(ack_every, XK_P_UINT, "2",
-	  "segments that are acknowledged together", .min = "1", .max = "64"),
+	  "segments per ACK", .min = "1", .max = "64"),
 	PEER_TCP_PARAM(mac, XK_P_MAC, NULL, "link address that frames come from"),
 	PEER_TCP_IDLE_PARAMS,
 	PEER_TCP_PARAM(to, XK_P_IPV4, NULL, "address that silent peers connect to"),

@@ -229,7 +229,7 @@ unsigned classify_link(const struct native *nat, enum xk_link link, const struct
 
 /* Is it like the one that l remembers, whose flow is still bound under its key?  A flow of that
  * generation stays as it is for as long as we are inside; of any other the key may be being written. */
-static inline struct xk_flow *lone_again(const struct xk_classifier *c, enum xk_link link, const struct xk_lone *l,
+static inline struct xk_flow *single_again(const struct xk_classifier *c, enum xk_link link, const struct xk_single *l,
 					 const struct xk_msg *x)
 {
 	const uint8_t *p = x->data;
@@ -242,7 +242,7 @@ static inline struct xk_flow *lone_again(const struct xk_classifier *c, enum xk_
 	return xk_load_acquire(&f->gen) == l->gen && xk_node_is(&f->node, &l->key) ? f : NULL;
 }
 
-static inline void lone_learn(struct xk_lone *l, const struct xk_classifier *c, enum xk_link link,
+static inline void single_learn(struct xk_single *l, const struct xk_classifier *c, enum xk_link link,
 			      const struct xk_msg *x, const struct run *r, uint32_t flow)
 {
 	l->gen = xk_load_relaxed(&((struct xk_flow *)xk_slab_ptr(flow))->gen);
@@ -256,7 +256,8 @@ static inline void lone_learn(struct xk_lone *l, const struct xk_classifier *c, 
 }
 
 /* Parsed, hashed, looked up. */
-static XK_APART struct xk_flow *lone_new(struct xk_classifier *c, enum xk_link link, struct xk_lone *l, struct xk_msg *x)
+static XK_APART struct xk_flow *single_new(struct xk_classifier *c, enum xk_link link, struct xk_single *l,
+					   struct xk_msg *x)
 {
 	const struct native *nat = c->priv;
 	bool plain;
@@ -273,22 +274,23 @@ static XK_APART struct xk_flow *lone_new(struct xk_classifier *c, enum xk_link l
 	if (flow == 0)
 		return NULL;
 	if (plain && x->len >= link_wide_min(link))
-		lone_learn(l, c, link, x, &r, flow);
+		single_learn(l, c, link, x, &r, flow);
 	return xk_slab_ptr(flow);
 }
 
-static inline struct xk_flow *lone_of(struct xk_classifier *c, enum xk_link link, struct xk_lone *l, struct xk_msg *x)
+static inline struct xk_flow *single_of(struct xk_classifier *c, enum xk_link link, struct xk_single *l,
+					struct xk_msg *x)
 {
-	struct xk_flow *f = lone_again(c, link, l, x);
+	struct xk_flow *f = single_again(c, link, l, x);
 
 	if (XK_UNLIKELY(f == NULL))
-		return lone_new(c, link, l, x);
+		return single_new(c, link, l, x);
 	x->hash = l->hash;
 	x->vp = xk_load_relaxed(&f->vp);
 	return f;
 }
 
-static XK_NOINLINE struct xk_flow *lone_walk(struct xk_classifier *c, struct xk_msg *x)
+static XK_NOINLINE struct xk_flow *single_walk(struct xk_classifier *c, struct xk_msg *x)
 {
 	uint8_t len;
 
@@ -296,17 +298,17 @@ static XK_NOINLINE struct xk_flow *lone_walk(struct xk_classifier *c, struct xk_
 	return xk_flow_get(x->u.v.flow, x->u.v.gen);
 }
 
-static struct xk_flow *native_lone(struct xk_classifier *c, struct xk_lone *l, struct xk_msg *x)
+static struct xk_flow *native_single(struct xk_classifier *c, struct xk_single *l, struct xk_msg *x)
 {
 	enum xk_link link = ((const struct native *)c->priv)->link;
 
 	if (XK_LIKELY(link == XK_LINK_ETH))
-		return lone_of(c, XK_LINK_ETH, l, x);
+		return single_of(c, XK_LINK_ETH, l, x);
 	if (link == XK_LINK_FDDI)
-		return lone_of(c, XK_LINK_FDDI, l, x);
+		return single_of(c, XK_LINK_FDDI, l, x);
 	if (link == XK_LINK_RAWIP)
-		return lone_of(c, XK_LINK_RAWIP, l, x);
-	return lone_walk(c, x);
+		return single_of(c, XK_LINK_RAWIP, l, x);
+	return single_walk(c, x);
 }
 
 /* ---- bursts -------------------------------------------------------------------------- */
@@ -381,6 +383,6 @@ static void native_print(const struct xk_classifier *c, FILE *f)
 
 const struct xk_classifier_ops classify_native = {
 	.name = "native", .doc = "compiled in, a compare of 32 bytes for each further frame of a run",
-	.open = native_open, .classify = native_classify, .runs = native_runs, .lone = native_lone,
+	.open = native_open, .classify = native_classify, .runs = native_runs, .single = native_single,
 	.print = native_print, .free = native_free,
 };

@@ -92,7 +92,7 @@ struct xk_classifier;
  * Of a frame that came alone: what a VP remembers so that the flow's next one is told by a
  * compare.  All of it is compared again, with the frame and with the flow; 0 at first.
  */
-struct xk_lone {
+struct xk_single {
 	const struct xk_classifier *of;  /* whose frame it was; NULL: none */
 	struct xk_key key;
 	uint8_t  bytes[XK_FRAME_MIN];
@@ -123,7 +123,7 @@ struct xk_classifier_ops {
 	 * is at least XK_FRAME_MIN bytes long. */
 	unsigned (*runs)(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, uint8_t *len);
 	/* Optional.  One frame: sets hash and vp; its flow, or NULL. */
-	struct xk_flow *(*lone)(struct xk_classifier *c, struct xk_lone *l, struct xk_msg *m);
+	struct xk_flow *(*single)(struct xk_classifier *c, struct xk_single *l, struct xk_msg *m);
 	/* Optional: its program, for people. */
 	void (*print)(const struct xk_classifier *c, FILE *f);
 	/* Optional: gives back what open took; not c itself. */

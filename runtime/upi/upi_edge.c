@@ -108,7 +108,7 @@ void upi_input_runs(struct xk_rep *r, struct xk_sess *s, struct xk_msg **m, cons
 	input_up(r, s, m, run, nruns);
 }
 
-static XK_NOINLINE void input_lone_away(struct xk_rep *r, struct xk_msg *x, const struct xk_flow *f)
+static XK_NOINLINE void input_single_away(struct xk_rep *r, struct xk_msg *x, const struct xk_flow *f)
 {
 	x->u.v.flow = f != NULL ? xk_slab_handle(f) : 0;
 	x->u.v.gen = f != NULL ? xk_load_relaxed(&f->gen) : 0;
@@ -116,13 +116,13 @@ static XK_NOINLINE void input_lone_away(struct xk_rep *r, struct xk_msg *x, cons
 }
 
 /* One frame by itself: no run to look for, no verdict to write down. */
-static inline void input_lone(struct xk_rep *r, struct xk_classifier *c, struct xk_sess *s, struct xk_msg *x)
+static inline void input_single(struct xk_rep *r, struct xk_classifier *c, struct xk_sess *s, struct xk_msg *x)
 {
 	struct xk_upivp *u = upi_vp(r->vp);
-	struct xk_flow *f = c->ops->lone(c, &u->lone, x);
+	struct xk_flow *f = c->ops->single(c, &u->single, x);
 
 	if (XK_UNLIKELY(x->vp != r->vp->no)) {
-		input_lone_away(r, x, f);
+		input_single_away(r, x, f);
 		return;
 	}
 	x->u.hint = XK_LIKELY(f != NULL) ? f->sess : u->scratch;
@@ -154,9 +154,9 @@ void xk_input(struct xk_rep *r, struct xk_msg **m, unsigned n)
 	struct xk_classifier *c = r->node->classifier;
 
 	xk_count_add(r->npop, n);
-	if (n == 1 && XK_LIKELY(c != NULL && c->ops->lone != NULL && r->drv_sess != NULL &&
+	if (n == 1 && XK_LIKELY(c != NULL && c->ops->single != NULL && r->drv_sess != NULL &&
 				 !upi_hooked(r->node, UPI_BELOW)))
-		input_lone(r, c, r->drv_sess, m[0]);
+		input_single(r, c, r->drv_sess, m[0]);
 	else
 		input_burst(r, m, n);
 }

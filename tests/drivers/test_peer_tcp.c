@@ -82,7 +82,7 @@ static void every_other_segment_is_acknowledged(void)
 	pf_down(&f);
 }
 
-static void a_lone_segment_is_acknowledged_after_a_while(void)
+static void a_single_segment_is_acknowledged_after_a_while(void)
 {
 	static const struct pf_spec g[] = STACK(&xk_proto_eth_mem, &xk_proto_eth, &xk_proto_peer_tcp_sink, NULL, "tlp=false; rack=false",
 		&xk_proto_tcpsend, "to=10.0.0.2; size=100; rate=1");
@@ -280,7 +280,7 @@ int main(void)
 		{ "a stream is swallowed and ended", a_stream_is_swallowed_and_ended },
 		{ "every other segment is acknowledged", every_other_segment_is_acknowledged },
 		{ "the answer comes on the stack of the push", the_answer_comes_on_the_stack_of_the_push },
-		{ "a lone segment is acknowledged after a while", a_lone_segment_is_acknowledged_after_a_while },
+		{ "a single segment is acknowledged after a while", a_single_segment_is_acknowledged_after_a_while },
 		{ "as many as asked for are acknowledged together", as_many_as_asked_for_are_acknowledged_together },
 		CU_TEST_INFO_NULL
 	};

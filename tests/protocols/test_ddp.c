@@ -27,7 +27,7 @@ static void a_burst_is_placed_and_received_without_a_copy(void)
 	host_down();
 }
 
-static void a_lone_frame_is_placed_too_and_over_fddi(void)
+static void a_single_frame_is_placed_too_and_over_fddi(void)
 {
 	begin_as(8192, false);
 	link_len = 21;
@@ -456,7 +456,7 @@ static void whatever_happens_bytes_are_what_was_sent(void)
 
 static CU_TestInfo dgram_tests[] = {
 	{ "a burst is placed and received without a copy", a_burst_is_placed_and_received_without_a_copy },
-	{ "a lone frame is placed, too, and over FDDI", a_lone_frame_is_placed_too_and_over_fddi },
+	{ "a single frame is placed, too, and over FDDI", a_single_frame_is_placed_too_and_over_fddi },
 	{ "what cannot be placed comes the ordinary way and is counted",
 	  what_cannot_be_placed_comes_the_ordinary_way_and_is_counted },
 	{ "a damaged datagram is dropped by its protocol and the ring is as it was",

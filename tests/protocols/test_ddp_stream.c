@@ -6,7 +6,7 @@
 
 /* ---- streams ------------------------------------------------------------------------------------ */
 
-/* UDP says of every datagram that it is the next: a stream of lone frames. */
+/* UDP says of every datagram that it is the next: a stream of single frames. */
 static void a_stream_fills_the_ring_byte_after_byte(void)
 {
 	begin(4096, true);

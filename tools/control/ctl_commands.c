@@ -36,7 +36,7 @@ static const struct xk_param trace_args[] = {
 	XK_PARAM_END
 };
 static const struct xk_param capture_args[] = {
-	CTL_ARG(XK_P_TEXT, node, "what passes below this node", .flags = XK_PF_REQUIRED),
+	CTL_ARG(XK_P_TEXT, node, "packets between this node and its lower layer", .flags = XK_PF_REQUIRED),
 	CTL_ARG(XK_P_TEXT, file, "a pcap file to write", .flags = XK_PF_REQUIRED),
 	CTL_ARG(XK_P_UINT, count, "so many frames", .def = "1000000", .min = "1"),
 	CTL_ARG(XK_P_TIME, time, "no longer than this", .def = "10s", .max = "24h"),
@@ -128,7 +128,7 @@ const struct ctl_command ctl_commands[] = {
 	{ "set", "changes a parameter, in every virtual processor or in none", set_args, false, ctl_cmd_set },
 	{ "trace", "the way of the next messages through a node and beyond, with decoded headers", trace_args, true,
 	  ctl_cmd_trace },
-	{ "capture", "what passes below a node, to a file", capture_args, true, ctl_cmd_capture },
+	{ "capture", "packets between a node and its lower layer, to a pcap file", capture_args, true, ctl_cmd_capture },
 	{ "inject", "the frames of a file come in at a driver", inject_args, true, ctl_cmd_inject },
 	{ "metrics", "all counters as Prometheus text", counters_args, false, ctl_cmd_metrics },
 	{ "snapshot", "all counters as one document", counters_args, false, ctl_cmd_snapshot },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ctl_files.c - capture files: what passes below a node goes to one, frames of one come in at
+ * ctl_files.c - capture files: packets below a node go to one, frames of one come in at
  * a driver, while the graph runs.
  */
 #include "tools/control/ctl_trace.h"
@@ -89,7 +89,7 @@ int ctl_cmd_capture(struct ctl_call *k)
 	if (n == NULL)
 		return XK_E_NOENT;
 	if (!ctl_has_frames(n))
-		return ctl_fail(k, "refused", "what passes below '%s' is neither frames nor datagrams: capture at a driver, at "
+		return ctl_fail(k, "refused", "what passes between '%s' and its lower layer is neither frames nor datagrams: capture at a driver, at "
 				"what sits over it, or at ip", n->name);
 	if (!ctl_plain_file(k, k->a.file, false))
 		return XK_E_INVAL;

@@ -131,8 +131,8 @@ static int attach_one(struct vpr *o, struct vpr_capture *c, struct xk_graph *g, 
 		return XK_E_NOENT;
 	}
 	if (!ctl_has_frames(n)) {
-		xk_errs_add(e, NULL, 0, 0, "option --capture: what passes below %s is neither frames nor datagrams: "
-			    "capture at a driver, at what sits over it, or at ip", c->node);
+		xk_errs_add(e, NULL, 0, 0, "option --capture: what passes between %s and its lower layer is neither "
+			    "frames nor datagrams: capture at a driver, at what sits over it, or at ip", c->node);
 		return XK_E_NOTSUP;
 	}
 	c->at = n;

@@ -6,8 +6,8 @@
  * tcp_rec_ack and tcp_input_advance know all that an acknowledgement may mean.  Here
  * it means one round trip, some room and some buffers: a first walk over what it
  * covers makes sure of that, a second one frees it, the newest of the segments
- * stands for all of them, because they went out in order.  What is not so is left
- * to those two, and nothing has been changed then.
+ * stands for all of them, because they went out in order.  Any other
+ * acknowledgement is left to those two, with nothing changed.
  * Most acknowledgements come alone and say nothing else: those are seen through in one
  * function from their session's key on (tcp_fast_ack), without a description of the
  * segment in memory, and nobody is called but who waits for something.

@@ -4,8 +4,8 @@
  * (message parallelism: whoever is free takes the next message).
  *
  * The queue is a VP that nobody is inside of: what is posted to it goes into an inbox
- * like any other, in batches, without a lock.  Who takes messages does it under the
- * queue's lock, which puts the inbox in order and gives each message a ticket, its
+ * like any other, in batches, without a lock.  Messages are taken under the
+ * queue's lock: it puts the inbox in order and gives each message a ticket, its
  * number in the order of arrival.  An I/O thread that finds nothing parks its task; the
  * threads were made when the graph was, and none is made for a message.
  *

@@ -93,20 +93,20 @@ static bool runs_good(unsigned n, const uint8_t *len, unsigned nruns)
 	return at == n;
 }
 
-static struct xk_lone lone;     /* what is remembered from one frame alone to the next */
+static struct xk_single single;     /* what is remembered from one frame alone to the next */
 
 /* Each of n frames by itself: how many have another verdict? */
 static unsigned judge_alone(unsigned n)
 {
 	unsigned bad = 0;
 
-	for (unsigned i = 0; cls->ops->lone != NULL && i < n; i++) {
+	for (unsigned i = 0; cls->ops->single != NULL && i < n; i++) {
 		struct xk_msg *m = &msg[i];
 		struct xk_flow *f;
 
 		m->hash = ~m->hash;
 		m->vp = (uint16_t)~m->vp;
-		f = cls->ops->lone(cls, &lone, m);
+		f = cls->ops->single(cls, &single, m);
 		m->u.name = 0;
 		if (f != NULL) {
 			m->u.v.flow = xk_slab_handle(f);
@@ -152,7 +152,7 @@ static bool begin(const struct xk_classifier_ops *ops, const struct xk_pattern *
 
 	if (strcmp(ops->name, "none") == 0)
 		return false;
-	memset(&lone, 0, sizeof lone);
+	memset(&single, 0, sizeof single);
 	xk_vp_no = 1;                    /* a back end may have something for each VP */
 	if (xk_classifier_new(&cls, ops->name, p, tab, why, sizeof why) == XK_OK)
 		return true;

@@ -245,10 +245,10 @@ static void judge(uint32_t i, const struct xk_msg *m)
 /* Four times in a row, so that the flow may go while it is remembered. */
 static void alone_round(struct xk_classifier *c, struct xk_msg *m, uint32_t no)
 {
-	static _Thread_local struct xk_lone lone;
+	static _Thread_local struct xk_single single;
 
 	for (unsigned i = 0; i < 4; i++) {
-		struct xk_flow *f = c->ops->lone(c, &lone, m);
+		struct xk_flow *f = c->ops->single(c, &single, m);
 
 		m->u.name = 0;
 		if (f != NULL) {

@@ -178,6 +178,14 @@ ok "one with errors is told with its line, and everything is undecided" sh -c "'
 ok "a judge has no files and no programs" sh -c "echo 'local j = {} function j.part() return { { verdict = type(io) .. type(os) } } end return j' \
 	>'$tmp/lua/judge.lua'; '$bench' show --lua-path '$tmp/lua' '$tmp/r.json' | grep -q '^nilnil'"
 
+# What reads the expectations is Lua, too: one that is wrong is an error of the file, one that lies keeps points that are there.
+rm "$tmp/lua/judge.lua"
+echo 'return { read = function() error("so I say", 0) end }' >"$tmp/lua/expected.lua"
+ok "expectations that cannot be read: code 3" sh -c "'$bench' plan --lua-path '$tmp/lua' '$tmp/b.lua' 2>'$tmp/err'; test \$? -eq 3 &&
+	grep -q 'what is expected cannot be read: so I say' '$tmp/err'"
+echo 'return { read = function() return { points = { { number = 9 }, { number = 0 }, { number = 0 }, { number = -1 } } } end }' >"$tmp/lua/expected.lua"
+ok "points that are none are not kept" sh -c "'$bench' plan --lua-path '$tmp/lua' '$tmp/b.lua' | grep -q '^1 point'"
+
 # A paper that counted messages.
 sed 's/metric = .*/metric = "mps", paper_messages = { warmup = 100, measured = 2000 },/' "$tmp/b.lua" >"$tmp/count.lua"
 paper() { rm -f "$tmp/calls"; "$bench" run --vp-run "$tmp/fake" "$tmp/count.lua" --paper -o "$tmp/c.json" "$@" 2>"$tmp/err"; }

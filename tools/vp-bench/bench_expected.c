@@ -113,10 +113,13 @@ static void keep_points(struct bench *b, const json_t *list)
 	size_t i;
 
 	json_array_foreach(list, i, p) {
-		struct bench_point point = b->point[json_integer_value(json_object_get(p, "number"))];
+		json_int_t number = json_integer_value(json_object_get(p, "number"));
 
-		point.compared = json_is_true(json_object_get(p, "compared"));
-		b->point[kept++] = point;
+		/* In order; another module (--lua-path) may say anything. */
+		if (number < kept || number >= (json_int_t)b->npoints)
+			continue;
+		b->point[kept] = b->point[number];
+		b->point[kept++].compared = json_is_true(json_object_get(p, "compared"));
 	}
 	if (list != NULL)
 		b->npoints = kept;

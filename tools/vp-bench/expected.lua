@@ -2,9 +2,10 @@
 -- expected.lua: reads what a bench file says of other people's numbers (theirs), of the shape that
 -- ours should have (shape), and of points that this build cannot run (absent).
 --
--- Values come as the file has them (bench_expected.c): {kind, text, number, items, keys}.  theirs and
--- shapes go out as the document carries them, with every value checked: a result can be judged again
--- without the bench file.  Complaints are told at a path in the file's table, "#3" the third of a list.
+-- Values come as the file has them (bench_expected.c): {kind, text, number, items, keys}.  theirs
+-- and shapes go out as the document carries them, with every value checked: a result can be judged
+-- again without the bench file.  Complaints are told at a path in the file's table, "#3" the third
+-- of a list.
 -- Invariant: what a file does not call absent is run, or is an error.
 local json, metrics = require "json", require "metrics"
 local expected = {}
@@ -284,8 +285,8 @@ local function names(v, at)
   return false
 end
 
--- The points that are left, by number from 0, and whether a shape is about them; and why shapes that
--- name another are not measurable here.
+-- The points that are left, by number from 0, and whether a shape is about them; and why shapes
+-- that name another are not measurable here.
 local function left(c, absent, shapes)
   local kept, excused = json.list {}, json.list {}
   for i, p in ipairs(c.points) do
@@ -301,9 +302,9 @@ local function left(c, absent, shapes)
   return kept, excused
 end
 
--- tab: {theirs, shape, absent}, values or nil; about: {axes, points, own, errors}: names, objects of
--- texts, names of the file's own metrics, how many complaints there are.  {theirs, shapes, complaints,
--- points, excused}; without complaints the last two, too.
+-- tab: {theirs, shape, absent}, values or nil; about: {axes, points, own, errors}: names, objects
+-- of texts, names of the file's own metrics, how many complaints there are.  {theirs, shapes,
+-- complaints}, and when there are none {points, excused}, too.
 function expected.read(tab, about)
   local c = { axes = about.axes, points = about.points, errors = about.errors,
               complaints = json.list {}, own = {}, all = {} }

@@ -46,6 +46,7 @@ local function at_text(at)
   table.sort(t)
   return table.concat(t, " ")
 end
+judge.at_text = at_text
 
 local function find(part, at)
   for i, p in ipairs(part.points) do

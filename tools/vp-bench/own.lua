@@ -16,13 +16,6 @@ end
 
 -- ---- judges -----------------------------------------------------------------------------
 
-local function text_of(at)
-  local t = {}
-  for axis, value in pairs(at) do t[#t + 1] = axis .. "=" .. value end
-  table.sort(t)
-  return table.concat(t, " ")
-end
-
 local NEEDS <const> = "interval needs points, as in { a = { vps = 2 }, over = { vps = 1 } }"
 
 -- A point as documents name it; it may have been left out, but not be one of several.
@@ -40,7 +33,7 @@ local function point(part, at, level)
     n = n + (fits and 1 or 0)
   end
   if n > 1 then
-    error(("several points are at '%s': name every axis"):format(text_of(want)), level + 1)
+    error(("several points are at '%s': name every axis"):format(judge.at_text(want)), level + 1)
   end
   return want
 end

@@ -8,6 +8,8 @@
 #include "drivers/common/edge.h"
 #include "runtime/classify/xk_classify.h"
 
+#include <stdio.h>
+
 struct xk_sess *xk_edge_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_parts *ps, int *err)
 {
 	(void)ps;
@@ -46,4 +48,12 @@ int xk_edge_ask_eth(const struct xk_view *v, unsigned op, void *buf, unsigned le
 {
 	(void)v;
 	return op == XK_CTL_LINK_TYPE ? xk_answer32(buf, len, XK_LINK_ETH) : XK_E_NOTSUP;
+}
+
+bool xk_edge_mac_fault(const uint8_t mac[6], char *why, size_t n)
+{
+	if ((mac[0] & 1) == 0)
+		return false;
+	snprintf(why, n, "mac is a group address (lowest bit of its first byte set): a station needs its own");
+	return true;
 }

@@ -20,6 +20,9 @@ struct xk_edge { uint32_t frame_max, link; const uint8_t *mac; };
 /* Bytes written to buf, XK_E_INVAL, or XK_E_NOTSUP. */
 int xk_edge_control(struct xk_edge e, unsigned op, void *buf, unsigned len);
 
+/* Is mac an address that no station may have?  Then `why` says so. */
+bool xk_edge_mac_fault(const uint8_t mac[6], char *why, size_t n);
+
 /* A driver's whole `ask`: its frames are Ethernet's. */
 struct xk_view;
 int xk_edge_ask_eth(const struct xk_view *v, unsigned op, void *buf, unsigned len);

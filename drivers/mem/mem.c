@@ -10,6 +10,7 @@
  */
 #include "drivers/mem/mem_priv.h"
 
+#include "drivers/common/edge.h"
 #include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_input.h"
 #include "runtime/upi/xk_part.h"
@@ -38,16 +39,8 @@ static struct xk_sess *mem_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_
 {
 	const struct mem_rep *mr = r->state;
 
-	(void)ps;
-	if (r->drv_sess != NULL) {
-		*err = XK_E_BUSY;
+	if (xk_edge_open(r, rcv, type, ps, err) == NULL)
 		return NULL;
-	}
-	r->drv_sess = xk_sess_create(r, &rcv->up, type, NULL);
-	if (r->drv_sess == NULL) {
-		*err = XK_E_NOMEM;
-		return NULL;
-	}
 	if (mr->far != NULL) {
 		r->drv_sess->own[0] = (uintptr_t)mr->far;
 		r->drv_sess->own[1] = (uintptr_t)mr->far->state;
@@ -56,29 +49,13 @@ static struct xk_sess *mem_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_
 	return r->drv_sess;
 }
 
-static void mem_close(struct xk_sess *s)
-{
-	s->rep->drv_sess = NULL;
-	xk_sess_destroy(s);
-}
-
 /* ---- control -------------------------------------------------------------------- */
 
 static int mem_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	const struct mem_state *st = mem_state(r);
 
-	switch (op) {
-	case XK_CTL_GETMAXPACKET:
-	case XK_CTL_GETOPTPACKET:
-		return xk_answer32(buf, len, st->frame_max);
-	case XK_CTL_LINK_TYPE:
-		return xk_answer32(buf, len, st->link->type);
-	case XK_CTL_GETMYMAC:
-		return xk_answer(buf, len, st->mac, 6);
-	default:
-		return XK_E_NOTSUP;
-	}
+	return xk_edge_control((struct xk_edge){ st->frame_max, st->link->type, st->mac }, op, buf, len);
 }
 
 static int mem_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
@@ -256,7 +233,7 @@ static int mem_ask(const struct xk_view *v, unsigned op, void *buf, unsigned len
 static const struct xk_ops mem_ops = {
 	.init = mem_init, .rep_init = mem_rep_init,
 	.rep_start = mem_rep_start, .rep_stop = mem_rep_stop,
-	.open = mem_open, .close = mem_close, .push = mem_loop_push,
+	.open = mem_open, .close = xk_edge_close, .push = mem_loop_push,
 	.enter = mem_enter, .control = mem_control, .sess_control = mem_sess_control,
 };
 

@@ -147,9 +147,7 @@ static int packet_check(const void *conf, char *why, size_t n)
 
 	if (strlen(name) == 0 || strlen(name) > 15)
 		snprintf(why, n, "ifname '%s' is not an interface's name: these have 1 to 15 letters", name);
-	else if (c->mac[0] & 1)
-		snprintf(why, n, "mac is a group address (lowest bit of its first byte set): a station needs its own");
-	else
+	else if (!xk_edge_mac_fault(c->mac, why, n))
 		return XK_OK;
 	return XK_E_INVAL;
 }

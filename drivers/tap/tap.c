@@ -261,9 +261,7 @@ static int tap_check(const void *conf, char *why, size_t n)
 
 	if (c->ifname != NULL && strlen(c->ifname) > 15)
 		snprintf(why, n, "ifname '%s' is longer than the 15 letters of an interface name", c->ifname);
-	else if (c->mac[0] & 1)
-		snprintf(why, n, "mac is a group address (lowest bit of its first byte set): a station needs its own");
-	else
+	else if (!xk_edge_mac_fault(c->mac, why, n))
 		return XK_OK;
 	return XK_E_INVAL;
 }

@@ -35,9 +35,7 @@ static int xdp_check(const void *conf, char *why, size_t n)
 		snprintf(why, n, "rx_ring is %llu, but the kernel's rings take powers of two only", (unsigned long long)c->rx_ring);
 	else if (!power_of_two(c->tx_ring))
 		snprintf(why, n, "tx_ring is %llu, but the kernel's rings take powers of two only", (unsigned long long)c->tx_ring);
-	else if (c->mac[0] & 1)
-		snprintf(why, n, "mac is a group address (lowest bit of its first byte set): a station needs its own");
-	else
+	else if (!xk_edge_mac_fault(c->mac, why, n))
 		return XK_OK;
 	return XK_E_INVAL;
 }

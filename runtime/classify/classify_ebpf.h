@@ -119,6 +119,10 @@ struct ebpf_gen {
 	struct { unsigned label, cell, disp; } later[XK_PAT_CELLS];   /* identities, out of the way */
 };
 
+/* A program to be assembled, in memory of its own; its end gives it back, free it then.  NULL with
+ * `why`. */
+struct ebpf_gen *ebpf_gen_new(const struct xk_pattern *p, enum ebpf_bytes bytes, char *why, size_t n);
+struct ebpf_gen *ebpf_gen_done(struct ebpf_gen *g, char *why, size_t n);
 /* The walk from the root: falls through nowhere, ends at the labels in g->end. */
 void ebpf_walk(struct ebpf_gen *g);
 /* Where words of a key lie in a frame as they are, or -1. */

@@ -55,26 +55,13 @@ static struct ebpf_gen *gen_new(const struct xk_pattern *p, const struct ebpf_la
 			 l->window.bytes, WINDOW_MOST);
 		return NULL;
 	}
-	g = xk_alloc(sizeof(*g));
-	if (g == NULL) {
-		snprintf(why, n, "no memory to assemble a program in");
+	g = ebpf_gen_new(p, EBPF_SLOT, why, n);
+	if (g == NULL)
 		return NULL;
-	}
-	g->p = p;
-	g->bytes = EBPF_SLOT;
 	g->key = BPF_REG_8;
 	g->key_off = V(key);
 	g->window = l->window;
 	return g;
-}
-
-static struct ebpf_gen *gen_done(struct ebpf_gen *g, char *why, size_t n)
-{
-	if (ebpf_finish(&g->a))
-		return g;
-	snprintf(why, n, "no eBPF program for this graph: %s", g->a.lost);
-	xk_free(g);
-	return NULL;
 }
 
 /* ---- one slot ------------------------------------------------------------------------------- */
@@ -211,7 +198,7 @@ struct ebpf_gen *ebpf_gen_arena(const struct xk_pattern *p, const struct ebpf_la
 	ebpf_here(&g->a, out);
 	ebpf_alu_imm(&g->a, BPF_MOV, BPF_REG_0, 0);
 	ebpf_exit(&g->a);
-	return gen_done(g, why, n);
+	return ebpf_gen_done(g, why, n);
 }
 
 /* ---- in the context buffer ---------------------------------------------------------------------- */
@@ -272,5 +259,5 @@ struct ebpf_gen *ebpf_gen_context(const struct xk_pattern *p, const struct ebpf_
 	ebpf_if_imm(&g->a, BPF_JLT, BPF_REG_9, l->slots, loop);
 	ebpf_here(&g->a, out);
 	context_out(g, l, array_fd);
-	return gen_done(g, why, n);
+	return ebpf_gen_done(g, why, n);
 }

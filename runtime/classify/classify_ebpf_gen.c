@@ -13,11 +13,13 @@
  * plain lengths classify_ebpf_plain.c reads and gathers with another base.
  * Invariant: no byte is read before a check that the frame has it.
  */
+#include <stdio.h>
 #include <string.h>
 #include <sys/param.h>
 
 #include "runtime/classify/classify_ebpf.h"
 #include "runtime/classify/classify_priv.h"
+#include "runtime/mem/xk_alloc.h"
 
 #define HLEN_MOST  0x2000u           /* of a header, in programs where the verifier wants a bound */
 #define LINEAR     4u                /* cells above that are tried one after the other */
@@ -527,4 +529,28 @@ void ebpf_hash(struct ebpf_gen *g, const uint32_t *selector, const struct ebpf_w
 	ebpf_if_imm(a, BPF_JNE, BPF_REG_0, 0, some);
 	ebpf_alu32_imm(a, BPF_MOV, BPF_REG_0, 1);
 	ebpf_here(a, some);
+}
+
+/* ---- a program and its end ------------------------------------------------------------------ */
+
+struct ebpf_gen *ebpf_gen_new(const struct xk_pattern *p, enum ebpf_bytes bytes, char *why, size_t n)
+{
+	struct ebpf_gen *g = xk_alloc(sizeof *g);
+
+	if (g == NULL) {
+		snprintf(why, n, "no memory to assemble a program in");
+		return NULL;
+	}
+	g->p = p;
+	g->bytes = bytes;
+	return g;
+}
+
+struct ebpf_gen *ebpf_gen_done(struct ebpf_gen *g, char *why, size_t n)
+{
+	if (ebpf_finish(&g->a))
+		return g;
+	snprintf(why, n, "no eBPF program for this graph: %s", g->a.lost);
+	xk_free(g);
+	return NULL;
 }

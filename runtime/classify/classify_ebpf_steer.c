@@ -31,13 +31,9 @@ static struct ebpf_gen *gen_new(const struct xk_pattern *p, enum ebpf_bytes byte
 		snprintf(why, n, "%u VPs: 1 to %u", nvps, VPS_MOST);
 		return NULL;
 	}
-	g = xk_alloc(sizeof(*g));
-	if (g == NULL) {
-		snprintf(why, n, "no memory to assemble a program in");
+	g = ebpf_gen_new(p, bytes, why, n);
+	if (g == NULL)
 		return NULL;
-	}
-	g->p = p;
-	g->bytes = bytes;
 	g->key = BPF_REG_10;
 	g->key_off = EBPF_STACK_KEY;
 	return g;
@@ -127,15 +123,6 @@ static void steer_decide(struct steer *s)
 	ebpf_here(a, s->known);
 }
 
-static struct ebpf_gen *gen_done(struct ebpf_gen *g, char *why, size_t n)
-{
-	if (ebpf_finish(&g->a))
-		return g;
-	snprintf(why, n, "no eBPF program for this graph: %s", g->a.lost);
-	xk_free(g);
-	return NULL;
-}
-
 struct ebpf_gen *ebpf_gen_xdp(const struct xk_pattern *p, unsigned nvps, int xskmap_fd, int flows_fd, char *why, size_t n)
 {
 	struct ebpf_gen *g = gen_new(p, EBPF_PACKET, nvps, why, n);
@@ -158,7 +145,7 @@ struct ebpf_gen *ebpf_gen_xdp(const struct xk_pattern *p, unsigned nvps, int xsk
 		ebpf_alu(&g->a, BPF_MOV, BPF_REG_0, BPF_REG_2);
 	}
 	ebpf_exit(&g->a);
-	return gen_done(g, why, n);
+	return ebpf_gen_done(g, why, n);
 }
 
 struct ebpf_gen *ebpf_gen_fanout(const struct xk_pattern *p, unsigned nvps, int flows_fd, char *why, size_t n)
@@ -180,5 +167,5 @@ struct ebpf_gen *ebpf_gen_fanout(const struct xk_pattern *p, unsigned nvps, int 
 	steer_decide(&s);
 	ebpf_alu(&g->a, BPF_MOV, BPF_REG_0, BPF_REG_2);
 	ebpf_exit(&g->a);
-	return gen_done(g, why, n);
+	return ebpf_gen_done(g, why, n);
 }

@@ -4,9 +4,13 @@
  */
 #include "protocols/load/load_recv.h"
 
-#include "runtime/upi/xk_graph.h"
+#include "runtime/mem/xk_alloc.h"
+#include "runtime/sync/xk_sync.h"
+#include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
+#include "runtime/upi/xk_vps.h"
+#include "runtime/vp/xk_timer.h"
 
 #include <stdio.h>
 
@@ -45,20 +49,20 @@ void load_post(struct load_recv *l, struct xk_ddp **post, struct xk_sess *lls, b
 static void load_look(struct xk_timer *t)
 {
 	struct load_recv *l = xk_container_of(t, struct load_recv, timer);
-	const struct xk_node *n = l->r->node;
+	struct xk_node *n = l->r->node;
 	uint64_t got = 0;
 
-	for (unsigned i = 0; i < n->graph->vps->nvps; i++)
+	for (unsigned i = 0; i < xk_node_nvps(n); i++)
 		got += xk_counter_read(n->rep[i]->count[LOAD_MESSAGES]);
 	if (got >= conf_of(l->r)->count)
-		xk_graph_finished(n->graph);
+		xk_app_finished(n);
 	else
 		xk_timer_set(l->r->wheel, t, xk_vp_now() + LOOK_EVERY);
 }
 
 void load_recv_watch(struct xk_rep *r)
 {
-	if (conf_of(r)->count != 0 && r->vp->no == 0)
+	if (conf_of(r)->count != 0 && r->no == 0)
 		xk_timer_set(r->wheel, &load_of(r)->timer, xk_vp_now() + LOOK_EVERY);
 }
 
@@ -73,7 +77,7 @@ int load_recv_init(struct xk_node *n, struct xk_errs *e)
 {
 	(void)e;
 	if (((const struct load_recv_conf *)n->conf)->count != 0)
-		xk_graph_will_finish(n->graph);
+		xk_app_will_finish(n);
 	return XK_OK;
 }
 

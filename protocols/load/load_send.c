@@ -7,7 +7,10 @@
 #include "protocols/load/load_send.h"
 
 #include "runtime/base/xk_csum_inline.h"
-#include "runtime/upi/xk_graph.h"
+#include "runtime/base/xk_errs.h"
+#include "runtime/mem/xk_alloc.h"
+#include "runtime/sync/xk_sync.h"
+#include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
 
@@ -32,7 +35,7 @@ void load_done(struct load_rep *l)
 	struct load_node *st = l->r->node->state;
 
 	if (load_conf(l->r)->count != 0 && xk_atomic_add(&st->unfinished, (uint64_t)-1) == 1)
-		xk_graph_finished(l->r->node->graph);
+		xk_app_finished(l->r->node);
 }
 
 void load_lost(struct load_rep *l, const char *why)
@@ -52,7 +55,7 @@ int load_init(struct xk_node *n, struct xk_errs *e)
 	(void)e;
 	((struct load_node *)n->state)->unfinished = c->conns;
 	if (c->count != 0)
-		xk_graph_will_finish(n->graph);
+		xk_app_will_finish(n);
 	return XK_OK;
 }
 
@@ -94,14 +97,14 @@ int load_open_all(struct xk_rep *r, struct xk_errs *e, int (*alloc)(struct xk_re
 	int err = XK_OK;
 
 	for (uint64_t i = 0; i < c->conns; i++)
-		here += xk_graph_vp_of(r->node->graph, i) == r->vp;
+		here += xk_app_is_here(r, i);
 	if (here != 0 && (err = load_alloc(load_of(r), here)) == XK_OK)
 		err = alloc(r, here);
 	if (err != XK_OK)
 		xk_errs_add(e, r->node->file, r->node->line, 0, "%s: out of memory for %llu connections",
 			    r->node->name, (unsigned long long)here);
 	for (uint64_t i = 0; err == XK_OK && i < c->conns; i++) {
-		if (xk_graph_vp_of(r->node->graph, i) != r->vp)
+		if (!xk_app_is_here(r, i))
 			continue;
 		err = open(r, i);
 		if (err != XK_OK)

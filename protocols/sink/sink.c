@@ -13,9 +13,11 @@
  * Invariant: each kept lower session has `up` set to one session of ours.
  */
 #include "protocols/load/load_recv.h"
-#include "runtime/upi/xk_graph.h"
+#include "runtime/base/xk_errs.h"
+#include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
+#include "runtime/upi/xk_vps.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -89,7 +91,7 @@ static void sink_forget(struct xk_sess *s)
 static int sink_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
 {
 	struct load_recv *sr = r->state;
-	uint64_t no = (uint64_t)sr->n * r->vp->set->nvps + r->vp->no;
+	uint64_t no = (uint64_t)sr->n * xk_node_nvps(r->node) + r->no;
 
 	(void)type;
 	if (sink_keep(r, lls, no) == XK_OK)
@@ -264,7 +266,7 @@ static uint64_t sink_here(const struct xk_rep *r)
 	uint64_t n = 0;
 
 	for (uint64_t i = 0; i < c->conns; i++)
-		n += xk_graph_vp_of(r->node->graph, i) == r->vp;
+		n += xk_app_is_here(r, i);
 	return n;
 }
 
@@ -282,7 +284,7 @@ static int sink_rep_start(struct xk_rep *r, struct xk_errs *e)
 	for (uint64_t i = 0; i < c->conns; i++) {
 		int err;
 
-		if (xk_graph_vp_of(r->node->graph, i) != r->vp)
+		if (!xk_app_is_here(r, i))
 			continue;
 		err = sink_connect(r, i);
 		if (err != XK_OK) {

@@ -17,9 +17,14 @@
 #include "protocols/load/load_send.h"
 #include "runtime/base/xk_csum_inline.h"
 #include "runtime/base/xk_hist.h"
+#include "runtime/base/xk_rand.h"
+#include "runtime/mem/xk_alloc.h"
+#include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_thread.h"
-#include "runtime/vp/xk_vp.h"
+#include "runtime/upi/xk_vps.h"
+#include "runtime/vp/xk_task.h"
+#include "runtime/vp/xk_timer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -115,13 +120,13 @@ static xk_ns phase_length(const struct source_rep *sr, uint64_t mean)
 {
 	if (!conf_of(sr->load.r)->random)
 		return mean;
-	return (xk_ns)xk_rand_exp(&sr->load.r->vp->rand, (double)mean) + 1;
+	return (xk_ns)xk_rand_exp(xk_vp_rand(sr->load.r->vp), (double)mean) + 1;
 }
 
 static void source_sleep(struct source_conn *k, xk_ns until)
 {
 	xk_task_park(&k->task);
-	xk_timer_set(&k->sr->load.r->vp->wheel, &k->timer, until);
+	xk_timer_set(k->sr->load.r->wheel, &k->timer, until);
 }
 
 static void source_talk(struct source_conn *k, xk_ns now, xk_ns length)
@@ -177,7 +182,7 @@ static uint64_t source_allowed(struct source_conn *k, const struct source_conf *
 static void source_end(struct source_conn *k)
 {
 	xk_task_park(&k->task);
-	xk_timer_cancel(&k->sr->load.r->vp->wheel, &k->timer);
+	xk_timer_cancel(k->sr->load.r->wheel, &k->timer);
 	k->left = 0;
 	k->ended = true;
 	load_done(&k->sr->load);
@@ -214,7 +219,7 @@ static void source_timer(struct xk_timer *t)
 static void source_begin(struct source_conn *k)
 {
 	const struct source_conf *c = conf_of(k->sr->load.r);
-	struct xk_rand *rand = &k->sr->load.r->vp->rand;
+	struct xk_rand *rand = xk_vp_rand(k->sr->load.r->vp);
 	xk_ns now = xk_vp_now(), at;
 
 	source_talk(k, now, 0);
@@ -264,7 +269,7 @@ static void source_sent(struct source_conn *k, const struct source_conf *c, unsi
 /* The message that goes next is timed. */
 static void probe_begin(struct source_conn *k)
 {
-	k->probe_in = xk_app_probe_gap(&k->sr->load.r->vp->rand);
+	k->probe_in = xk_app_probe_gap(xk_vp_rand(k->sr->load.r->vp));
 	k->answers = k->open;
 	k->probe_at = xk_vp_clock(k->sr->load.r->vp);
 }
@@ -357,7 +362,7 @@ static unsigned source_run_one(struct xk_task *t, unsigned budget)
 /* Endless and unpaced: is a unit of k one short message that it copies? */
 static bool is_single(const struct source_conn *k, const struct source_conf *c)
 {
-	uint64_t burst = c->load.burst != 0 ? c->load.burst : xk_load_relaxed(&k->sr->load.r->vp->set->arch.burst);
+	uint64_t burst = c->load.burst != 0 ? c->load.burst : xk_node_burst(k->sr->load.r->node);
 
 	return burst == 1 && k->quick && c->load.size - 8 <= 120;
 }
@@ -371,7 +376,7 @@ static void source_answered(struct source_conn *k)
 	if (!k->closed || (k->left == 0 && k->open != 0))
 		return;
 	k->closed = false;
-	xk_timer_cancel(&k->sr->load.r->vp->wheel, &k->timer);
+	xk_timer_cancel(k->sr->load.r->wheel, &k->timer);
 	if (k->left != 0)
 		source_wake(k);
 	else
@@ -461,7 +466,7 @@ static int source_rep_set(struct xk_rep *r, const struct xk_param *p, const void
 		xk_task_park(&k->task);
 		xk_task_of(&k->task, NULL);
 		k->task.run = choose_run(k, conf);
-		k->task.ahead = k->s;
+		xk_task_fetch(&k->task, k->s, NULL);
 		xk_task_of(&k->task, k->s);
 		k->since = now;
 		k->carry = 0;
@@ -473,7 +478,7 @@ static int source_rep_set(struct xk_rep *r, const struct xk_param *p, const void
 		}
 		xk_timer_cancel(r->wheel, &k->timer);
 		if (c->load.rate != 0)
-			source_sleep(k, now + xk_rand_below(&r->vp->rand, XK_SEC / c->load.rate + 1));
+			source_sleep(k, now + xk_rand_below(xk_vp_rand(r->vp), XK_SEC / c->load.rate + 1));
 		else
 			xk_task_ready(&k->task);
 	}
@@ -506,7 +511,7 @@ static int source_open_one(struct xk_rep *r, uint64_t i)
 	xk_task_init(&k->task, r->vp, source_run);
 	xk_timer_init(&k->timer, source_timer);
 	k->s = load_connect(r, i, &err);
-	k->task.ahead = k->s;
+	xk_task_fetch(&k->task, k->s, NULL);
 	if (k->s != NULL && c->load.window != 0 && (err = source_listen(k)) != XK_OK)
 		source_close(k);
 	if (k->s == NULL)

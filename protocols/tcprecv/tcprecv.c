@@ -13,8 +13,10 @@
 #include "protocols/load/load_recv.h"
 #include "protocols/stream/stream_app.h"
 #include "runtime/base/xk_csum.h"
+#include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_inline.h"
-#include "runtime/vp/xk_vp.h"
+#include "runtime/upi/xk_vps.h"
+#include "runtime/vp/xk_timer.h"
 
 #include <string.h>
 
@@ -67,7 +69,7 @@ static void recv_take(struct recv_sess *rs)
 	rs->held -= n;
 	rs->taken += n;
 	if (rs->held != 0)
-		xk_timer_set(&rs->s.rep->vp->wheel, &rs->timer, now + XK_MS);
+		xk_timer_set(rs->s.rep->wheel, &rs->timer, now + XK_MS);
 	if (n != 0)
 		stream_tell(rs->s.down, XK_STREAM_TAKEN, (uint32_t)n);
 	/* To close before would be to throw away what was not read: a reset. */
@@ -88,7 +90,7 @@ static void recv_slowly(struct recv_sess *rs, uint32_t n)
 	}
 	rs->held += n;
 	if (!xk_timer_armed(&rs->timer))
-		xk_timer_set(&rs->s.rep->vp->wheel, &rs->timer, xk_vp_now() + XK_MS);
+		xk_timer_set(rs->s.rep->wheel, &rs->timer, xk_vp_now() + XK_MS);
 }
 
 /* ---- connections ---------------------------------------------------------------------- */
@@ -103,7 +105,7 @@ static int recv_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node 
 		xk_count(r->count[N_REFUSED]);
 		return XK_E_NOSPC;
 	}
-	recv_of(s)->slot = load_place_take(rr, r->count[N_ACCEPTED] * r->vp->set->nvps + r->vp->no);
+	recv_of(s)->slot = load_place_take(rr, r->count[N_ACCEPTED] * xk_node_nvps(r->node) + r->no);
 	xk_count(r->count[N_ACCEPTED]);
 	xk_timer_init(&recv_of(s)->timer, recv_timer);
 	if (conf_of(r)->rate != 0)

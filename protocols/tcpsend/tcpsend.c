@@ -17,9 +17,12 @@
 #include "protocols/load/load_send.h"
 #include "protocols/stream/stream_app.h"
 #include "runtime/base/xk_csum_inline.h"
+#include "runtime/mem/xk_alloc.h"
+#include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_thread.h"
-#include "runtime/vp/xk_vp.h"
+#include "runtime/vp/xk_task.h"
+#include "runtime/vp/xk_timer.h"
 
 enum { N_MESSAGES, N_BYTES, N_RECEIVED, N_OPENED, N_DRAINED, N_REFUSED, N_RESET, N_FAILED, N_REOPENED };
 				 /* ORDER tcpsend_counts */
@@ -77,12 +80,11 @@ static void send_close(struct send_conn *k)
 	struct xk_sess *lls = k->s.down;
 
 	xk_task_park(&k->task);
-	xk_timer_cancel(&k->sr->load.r->vp->wheel, &k->timer);
+	xk_timer_cancel(k->sr->load.r->wheel, &k->timer);
 	k->open = false;
 	k->s.down = k->stream = NULL;
 	xk_task_of(&k->task, NULL);
-	k->task.ahead = &k->task;
-	k->task.beyond = NULL;
+	xk_task_fetch(&k->task, &k->task, NULL);
 	lls->up = &k->sr->load.r->up;
 	xk_close(lls);
 }
@@ -127,7 +129,7 @@ static uint64_t send_allowed(struct send_conn *k, const struct send_conf *c)
 	if (due > k->paced)
 		return due - k->paced;
 	xk_task_park(&k->task);
-	xk_timer_set(&k->sr->load.r->vp->wheel, &k->timer, now + XK_SEC / c->load.rate);
+	xk_timer_set(k->sr->load.r->wheel, &k->timer, now + XK_SEC / c->load.rate);
 	return 0;
 }
 
@@ -150,7 +152,7 @@ static void send_marked(struct send_conn *k, const struct send_conf *c)
 	k->sent += c->load.size;
 	if (k->mark != 0 || k->mark_in-- != 0)
 		return;
-	k->mark_in = xk_app_probe_gap(&k->sr->load.r->vp->rand);
+	k->mark_in = xk_app_probe_gap(xk_vp_rand(k->sr->load.r->vp));
 	k->mark = k->sent;
 	k->mark_at = xk_vp_clock(k->sr->load.r->vp);
 }
@@ -289,8 +291,7 @@ static int send_connect(struct send_conn *k)
 	if (k->s.down == NULL)
 		return err;
 	k->s.down->up = &k->s.self;
-	k->task.ahead = k->s.down;
-	k->task.beyond = &k->s.down->hot;
+	xk_task_fetch(&k->task, k->s.down, &k->s.down->hot);
 	xk_task_of(&k->task, k->s.down);
 	k->peer_ended = k->ending = false;
 	return XK_OK;

@@ -41,6 +41,11 @@ uint64_t xk_node_seed(const struct xk_node *n)
 	return n->graph->seed;
 }
 
+unsigned xk_node_burst(const struct xk_node *n)
+{
+	return xk_load_relaxed(&n->graph->vps->arch.burst);
+}
+
 bool xk_node_running(const struct xk_node *n)
 {
 	return xk_load_acquire(&n->graph->vps->running) != 0;

@@ -14,7 +14,8 @@
  *
  * Beside it: xk_timer.h and xk_task.h (time, tasks), xk_part.h (for who opens), xk_enable.h,
  * xk_demux.h (what a header says), xk_app.h (applications), xk_batch.h and xk_inline.h (speed),
- * xk_input.h (drivers, transports), xk_node.h and xk_graph.h (who has the graph).
+ * xk_input.h (drivers, transports), xk_vps.h (other VPs), xk_node.h and xk_graph.h (who has the
+ * graph).
  */
 #ifndef XK_PROTO_H
 #define XK_PROTO_H

@@ -17,8 +17,8 @@
 
 /*
  * Turns of t are work of the connection that s belongs to, until it is told otherwise:
- * s NULL, which must come before t's memory goes or t is made anew.  After t->run, ahead
- * and beyond are set.  Nothing under kernel threads.
+ * s NULL, which must come before t's memory goes or t is made anew.  After t->run is
+ * set and xk_task_fetch called.  Nothing under kernel threads.
  */
 void xk_task_of(struct xk_task *t, struct xk_sess *s);
 

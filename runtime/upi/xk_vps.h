@@ -27,6 +27,8 @@ bool             xk_node_by_hash(const struct xk_node *n);
 bool             xk_node_simulated(const struct xk_node *n);
 /* The graph's, of which all random numbers come (xk_rand.h). */
 uint64_t         xk_node_seed(const struct xk_node *n);
+/* Messages of a unit of work, which may change while the graph runs. */
+unsigned         xk_node_burst(const struct xk_node *n);
 /* Do the workers run? */
 bool             xk_node_running(const struct xk_node *n);
 /* All of them, for xk_outside.h. */

@@ -38,16 +38,23 @@ struct xk_task {
 	unsigned      (*run)(struct xk_task *t, unsigned budget);
 	int             fd;               /* readable when there is work, or -1 */
 	bool            input;            /* set while parked: passes on what is queued already, without fd */
-	/* What a run touches first (a session, say; the task itself unless set): three lines
-	 * of it are fetched two runs before this one.  NULL or a word of it that holds the
-	 * address of what is touched next, and may be 0: the line before that and four
-	 * from there on are fetched during the run before this one. */
+	/* ---- private: set by xk_task_fetch ---- */
 	const void     *ahead;
 	const uint64_t *beyond;
 };
 void xk_task_init(struct xk_task *t, struct xk_vp *vp, unsigned (*run)(struct xk_task *, unsigned));
 void xk_task_ready(struct xk_task *t);   /* legal when ready already */
 void xk_task_park(struct xk_task *t);    /* legal when parked; also from its own run */
+/*
+ * What a run touches first (a session, say; the task itself unless set): three lines of it are
+ * fetched two runs before it.  NULL or a word of it that holds the address of what is touched next,
+ * and may be 0: the line before that and four from there on are fetched during the run before.
+ */
+static inline void xk_task_fetch(struct xk_task *t, const void *ahead, const uint64_t *beyond)
+{
+	t->ahead = ahead;
+	t->beyond = beyond;
+}
 static inline bool xk_task_is_ready(const struct xk_task *t) { return t->next != NULL; }
 
 #endif

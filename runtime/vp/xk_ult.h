@@ -50,7 +50,8 @@ void xk_ult_put(struct xk_ult *t);
 unsigned xk_ult_call(struct xk_ult *t, unsigned (*fn)(void *arg, unsigned n), void *arg, unsigned n);
 
 /* From now on the turns of a task run on t, which is kept until the task leaves.  One task
- * of each thread; another is left as it was (false).  While it is adopted t->ahead is ours. */
+ * of each thread; another is left as it was (false).  While it is adopted
+ * what xk_task_fetch says is ours. */
 bool xk_ult_adopt(struct xk_ult *t, struct xk_task *task);
 /* Legal, and nothing, for a task that nobody has adopted. */
 void xk_ult_leave(struct xk_task *task);

@@ -38,12 +38,12 @@ else
 end
 
 local function at(transport, size, on) return { transport = transport, size = size, xdr = on } end
-local function costs(transport, size, theirs)
+local function costs(transport, size, reference)
   return {
     doc = ("the conversion costs throughput: %s, %d bytes"):format(transport, size),
-    a = at(transport, size, true), over = at(transport, size, false), at_least = theirs and theirs / 2,
-      at_most = theirs and theirs * 2 or 1.0,
-    theirs = theirs, because = not theirs and "no number of theirs: the conversion reads and writes every byte again" or nil,
+    a = at(transport, size, true), over = at(transport, size, false), at_least = reference and reference / 2,
+      at_most = reference and reference * 2 or 1.0,
+    reference = reference, because = not reference and "no number of the paper: the conversion reads and writes every byte again" or nil,
   }
 end
 

@@ -15,9 +15,9 @@ stack { source { to = "10.0.0.2", conns = a.n, size = a.size }, udp {}, ip { add
 return bench "t" {
   doc = "a test", source = "nowhere", graph = graph "g" { threading = up { } },
   sweep = { n = { 1, 2 } }, metric = "gbit", also = { "ns" },
-  theirs = { { at = { n = 1 }, value = 3, unit = "Gbit/s" }, { at = { n = 2 }, value = 4, unit = "Gbit/s" } },
+  reference = { { at = { n = 1 }, value = 3, unit = "Gbit/s" }, { at = { n = 2 }, value = 4, unit = "Gbit/s" } },
   shape = { { doc = "two are as fast", a = { n = 2 }, over = { n = 1 }, at_least = 0.01 },
-            { doc = "elsewhere", not_here = "needs a moon" } },
+            { doc = "elsewhere", skip = "needs a moon" } },
 }
 END
 # 1000 messages and up to 19 more, by a counter; size=128 loses a tenth of them.

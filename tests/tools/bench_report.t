@@ -11,7 +11,7 @@ set -u
 # The same with texts that mean something in HTML, Markdown, gnuplot and a shell.
 evil="<script>alert(1)</script>&\"'|\`id\`\$(id)]]>{/Symbol a}\\\\n"
 jq --arg e "$evil" '.benches[0] |= (.name = "t" + $e | .doc = $e | .source = $e | .file = $e |
-	.settings.args = ["a=" + $e] | .shapes[0].doc = $e | .theirs[0].doc = $e | .theirs[0].unit = "Gbit/s" |
+	.settings.args = ["a=" + $e] | .shapes[0].doc = $e | .reference[0].doc = $e | .reference[0].unit = "Gbit/s" |
 	.metric.doc = $e | .points[0].status = "failed" | .points[0].error = $e) |
 	.environment.warnings += [$e] | .environment.kernel = $e' "$tmp/r.json" >"$tmp/evil.json"
 
@@ -61,8 +61,8 @@ page() { python3 "$tmp/check.py" "$@"; }
 
 ok "a page" code 0 "$bench" report "$tmp/r.json" -o "$tmp/r.html"
 ok "is well formed, has no script and fetches nothing" page "$tmp/r.html" "two are as fast" "Gbit/s"
-ok "has verdicts, theirs, the machine and the command" sh -c "grep -q '>pass<' '$tmp/r.html' &&
-	grep -q 'theirs' '$tmp/r.html' && grep -q 'needs a moon' '$tmp/r.html' && grep -q 'page_bytes' '$tmp/r.html' &&
+ok "has verdicts, reference, the machine and the command" sh -c "grep -q '>pass<' '$tmp/r.html' &&
+	grep -q 'reference' '$tmp/r.html' && grep -q 'needs a moon' '$tmp/r.html' && grep -q 'page_bytes' '$tmp/r.html' &&
 	grep -q 'vp-bench run .*b.lua --duration 2s' '$tmp/r.html'"
 # Noise: n=2 is slower and faster by turns.
 jq '.benches[0] |= (.shapes[0].at_least = 1 | .points[1].runs |= [to_entries[] | .value.metrics.gbit = (if .key % 2 == 0 then 0.02 else 0.06 end) | .value])' \

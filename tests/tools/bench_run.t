@@ -19,9 +19,9 @@ stack { source { to = "10.0.0.2", conns = a.n }, udp {}, ip { addr = "10.0.0.1/8
 return bench "t" {
   doc = "a test", source = "nowhere", graph = graph "g" { threading = up { } },
   sweep = { n = { 1, 2 } }, metric = "gbit", also = { "jain", "jain.10ms", "thread_jain" },
-  theirs = { { at = { n = 1 }, value = 3, unit = "Gbit/s" } },
+  reference = { { at = { n = 1 }, value = 3, unit = "Gbit/s" } },
   shape = { { doc = "two are as fast", a = { n = 2 }, over = { n = 1 }, at_least = 0.01 },
-            { doc = "elsewhere", not_here = "needs a moon" } },
+            { doc = "elsewhere", skip = "needs a moon" } },
 }
 END
 # Answers like vp-run; $tmp/mode says how it fails.
@@ -68,7 +68,7 @@ ok "env prints the kernel" sh -c "'$bench' env | grep -q '^kernel  *Linux'"
 ok "run prints the table alone on stdout" code 0 run
 run >"$tmp/table"
 ok "the table has both points and the verdicts" sh -c "grep -q '^n=2  *7 ' '$tmp/table' && grep -q '^pass ' '$tmp/table' &&
-	grep -q '^not measurable here .*needs a moon' '$tmp/table' && grep -q 'theirs 3 Gbit/s' '$tmp/table'"
+	grep -q '^not measurable here .*needs a moon' '$tmp/table' && grep -q 'reference 3 Gbit/s' '$tmp/table'"
 ok "progress went to stderr" grep -q '10 of 10 runs' "$tmp/err"
 ok "-o FILE.json: good" code 0 run -o "$tmp/r.json"
 if have_schema; then

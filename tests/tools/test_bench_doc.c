@@ -250,7 +250,7 @@ static void ratios_are_paired_and_judged(void)
 	judge("at_least = 1", 2, 3, false, "fail");
 	judge("at_most = 1", 3, 2, false, "fail");
 	judge("at_least = 1.4, at_most = 1.6", 3, 2, true, "pass");
-	judge("theirs = 1.5", 3, 2, true, "reported");
+	judge("reference = 1.5", 3, 2, true, "reported");
 }
 
 /* n runs of both points, n=1 over n=2 by turns at `low` and `high`. */
@@ -453,7 +453,7 @@ static void what_was_not_measured_never_passes(void)
 	CU_ASSERT_STRING_EQUAL(verdict(), "not measurable here");
 	CU_ASSERT_STRING_EQUAL(why(), "n=1: no run can tell misses_kb");
 	finish();
-	begin("shape = { { doc = \"d\", not_here = \"needs 20 processors\" } }");
+	begin("shape = { { doc = \"d\", skip = \"needs 20 processors\" } }");
 	CU_ASSERT_TRUE(bench_doc_judge(part, NULL));
 	CU_ASSERT_STRING_EQUAL(verdict(), "not measurable here");
 	finish();
@@ -481,7 +481,7 @@ static void csv_has_a_line_per_run_and_metric(void)
 {
 	char *text;
 
-	begin("theirs = { { at = { n = 9 }, value = 2 } }");
+	begin("reference = { { at = { n = 9 }, value = 2 } }");
 	add(0, 0, 1.5);
 	add(0, 1, 2.5);
 	text = shown(BENCH_CSV);
@@ -495,13 +495,13 @@ static void the_table_says_what_is_missing(void)
 {
 	char *text;
 
-	begin("theirs = { { at = { n = 9 }, value = 2 } }");
+	begin("reference = { { at = { n = 9 }, value = 2 } }");
 	add(0, 0, 1.5);
 	bench_doc_failed(part, 1, "it died of signal 11");
 	text = shown(BENCH_TABLE);
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "failed: it died of signal 11"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "NOT COMPLETE"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, "theirs: 2"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "reference: 2"));
 	free(text);
 	finish();
 }

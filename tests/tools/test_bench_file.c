@@ -153,8 +153,8 @@ static void what_is_absent_is_taken_out_and_excuses_its_shapes(void)
 				  "shape = { { doc = \"d\", a = { vps = 4, conns = 1 } }, { doc = \"e\", a = { vps = 2, conns = 1 } } }",
 				  NULL, 0), BENCH_OK);
 	CU_ASSERT_EQUAL(b.npoints, 3);
-	CU_ASSERT_STRING_EQUAL(bench_text(json_array_get(b.shapes, 0), "not_here"), "no four");
-	CU_ASSERT_STRING_EQUAL(bench_text(json_array_get(b.shapes, 1), "not_here"), "");
+	CU_ASSERT_STRING_EQUAL(bench_text(json_array_get(b.shapes, 0), "skip"), "no four");
+	CU_ASSERT_STRING_EQUAL(bench_text(json_array_get(b.shapes, 1), "skip"), "");
 	bench_free(&b);
 	complains(GOOD "absent = { { at = { vps = 4 } } }", 8, "'absent' needs tables");
 	complains(GOOD "absent = { { at = { vsp = 4 }, why = \"x\" } }", 8, "no axis is called 'vsp'");
@@ -165,8 +165,8 @@ static void shapes_name_points_that_exist(void)
 	complains(GOOD "shape = { { doc = \"d\",\n a = { vps = 8, conns = 1 } } }", 9, "no point of this bench is there");
 	complains(GOOD "shape = { { doc = \"d\",\n a = { vps = 2 } } }", 9, "several points are there");
 	complains(GOOD "shape = { { a = { vps = 2, conns = 1 } } }", 8, "has no doc");
-	complains(GOOD "theirs = { { at = { vps = 12 } } }", 8, "has no value");
-	complains(GOOD "theirs = { { at = { vps = 12 }, value = \"x\" } }", 8, "needs to be a number");
+	complains(GOOD "reference = { { at = { vps = 12 } } }", 8, "has no value");
+	complains(GOOD "reference = { { at = { vps = 12 }, value = \"x\" } }", 8, "needs to be a number");
 }
 
 static void all_complaints_come_at_once(void)
@@ -264,7 +264,7 @@ static void own_judges_are_read(void)
 	complains(JUDGE("judge = function() end, a = { vps = 2, conns = 1 }"), 8, "several things at once");
 	complains(JUDGE("judge = function() end, at_least = 1"), 8, "both judge and at_least");
 	complains(JUDGE("jugde = function() end"), 8, "unknown parameter 'jugde' (did you mean 'judge'?)");
-	complains(GOOD "theirs = { { judge = function() end, value = 1 } }", 8, "unknown parameter 'judge'");
+	complains(GOOD "reference = { { judge = function() end, value = 1 } }", 8, "unknown parameter 'judge'");
 }
 
 /* A part whose points have 12 runs each, vps=4 twice the rate of vps=2; verdicts are of the preset. */

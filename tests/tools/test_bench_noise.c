@@ -202,7 +202,7 @@ struct tally { unsigned passed, judged, files, expectations; };
 
 static bool is_expected(const json_t *s)
 {
-	return json_object_get(s, "not_here") == NULL && strcmp(bench_text(s, "verdict"), "reported") != 0;
+	return json_object_get(s, "skip") == NULL && strcmp(bench_text(s, "verdict"), "reported") != 0;
 }
 
 static void noise_on_file(const char *file, struct tally *t)
@@ -383,7 +383,7 @@ static bool has_bound(const json_t *s)
 
 	for (unsigned i = 0; i < XK_ARRAY_LEN(keys); i++)
 		any |= json_object_get(s, keys[i]) != NULL;
-	return any && json_object_get(s, "not_here") == NULL;
+	return any && json_object_get(s, "skip") == NULL;
 }
 
 static void shapes_on_file(const char *file, struct tally *t)

@@ -286,9 +286,9 @@ static unsigned sharers(unsigned i, unsigned f)
 	return n;
 }
 
-static bool within_twice(double bound, double theirs)
+static bool within_twice(double bound, double reference)
 {
-	return isnan(bound) || (bound <= 2 * theirs * 1.01 && bound >= theirs / 2.02);
+	return isnan(bound) || (bound <= 2 * reference * 1.01 && bound >= reference / 2.02);
 }
 
 /* A ratio has two bounds, near the paper's ratio, or says because; where figures share a file it names its own. */
@@ -298,12 +298,12 @@ static void one_figure_each(const struct bench *x, unsigned i, unsigned f)
 	size_t k;
 
 	json_array_foreach(x->shapes, k, s) {
-		double lo = bench_real(s, "at_least"), hi = bench_real(s, "at_most"), theirs = bench_real(s, "theirs");
+		double lo = bench_real(s, "at_least"), hi = bench_real(s, "at_most"), reference = bench_real(s, "reference");
 		bool ratio = json_object_get(s, "over") != NULL, says = *bench_text(s, "because") != '\0';
 		bool good = sharers(i, f) == 1 || json_array_size(json_object_get(s, "figure")) == 1;
 
 		good &= !ratio || (isnan(lo) && isnan(hi)) || says || (!isnan(lo) && !isnan(hi));
-		good &= !ratio || says || isnan(theirs) || (within_twice(lo, theirs) && within_twice(hi, theirs));
+		good &= !ratio || says || isnan(reference) || (within_twice(lo, reference) && within_twice(hi, reference));
 		CU_ASSERT_TRUE(good);
 		if (!good)
 			fprintf(stderr, "# %s: \"%s\"\n", x->file, bench_text(s, "doc"));
@@ -328,7 +328,7 @@ static void whole(unsigned i)
 		CU_ASSERT_EQUAL(bench_load(&x, path, NULL, 0), BENCH_OK);
 		if (xk_errs_count(x.e) != 0)
 			bench_print_errors(&x);
-		CU_ASSERT_TRUE(tagged_exists(x.shapes) && tagged_exists(x.theirs));
+		CU_ASSERT_TRUE(tagged_exists(x.shapes) && tagged_exists(x.reference));
 		CU_ASSERT_TRUE_FATAL(papers_narrow(&p, chosen, &x, why, sizeof why));
 		CU_ASSERT_TRUE(x.npoints != 0 || papers_missing(&p.entry[i]) != NULL);
 		expectations += json_array_size(x.shapes);

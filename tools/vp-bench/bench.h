@@ -85,7 +85,7 @@ struct bench {
 	struct bench_messages messages, paper;   /* paper: with --paper, where the paper counted */
 	uint64_t            min_runs, max_runs, decide_runs, seed;
 	double              precision, confidence;
-	json_t             *theirs, *shapes;     /* as in the document */
+	json_t             *reference, *shapes;     /* as in the document */
 	const char         *arg[BENCH_ARGS];     /* k=v that are no axis */
 	unsigned            narg;
 	struct xk_errs     *e;
@@ -115,7 +115,7 @@ void bench_read_own(struct bench *b, const struct xk_value *tab);
 const struct xk_value *bench_read_function(struct bench *b, const char *const *path, const struct xk_value *v,
 					   const char *key, const char *takes);
 void bench_read_points(struct bench *b, const struct xk_value *tab);
-/* theirs, shape and absent: points that this build cannot run are taken out, shapes that name one say why. */
+/* reference, shape and absent: points that this build cannot run are taken out, shapes that name one say why. */
 void bench_read_expected(struct bench *b, const struct xk_value *tab);
 json_t *bench_point_at(const struct bench *b, const struct bench_point *p);
 int  bench_restrict(struct bench *b, const char *arg);

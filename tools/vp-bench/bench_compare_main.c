@@ -330,7 +330,7 @@ static json_t *side_part(const struct input *in, json_t *doc, const struct bench
 static void drop_shapes(json_t *part)
 {
 	json_object_set_new(part, "shapes", json_array());
-	json_object_set_new(part, "theirs", json_array());
+	json_object_set_new(part, "reference", json_array());
 }
 
 static int run_sides(struct input *in, struct bench *a, struct bench *b)

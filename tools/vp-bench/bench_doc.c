@@ -129,7 +129,7 @@ json_t *bench_doc_bench(json_t *doc, const struct bench *b, const char *preset)
 		json_array_append_new(also, metric_json(b->also[i]));
 	json_object_set_new(o, "also", also);
 	json_object_set_new(o, "points", points_json(b));
-	json_object_set(o, "theirs", b->theirs);
+	json_object_set(o, "reference", b->reference);
 	json_object_set_new(o, "shapes", json_deep_copy(b->shapes));
 	json_object_set_new(o, "complete", json_false());
 	json_array_append_new(json_object_get(doc, "benches"), o);

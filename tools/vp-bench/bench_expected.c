@@ -50,7 +50,7 @@ static json_t *value_json(const struct xk_value *v)
 
 static json_t *values(const struct xk_value *tab)
 {
-	static const char *const keys[] = { "theirs", "shape", "absent" };
+	static const char *const keys[] = { "reference", "shape", "absent" };
 	json_t *o = json_object();
 
 	for (unsigned i = 0; i < XK_ARRAY_LEN(keys); i++)
@@ -130,17 +130,17 @@ static void take(struct bench *b, const json_t *said)
 	const json_t *c;
 	size_t i;
 
-	b->theirs = json_incref(json_object_get(said, "theirs"));
+	b->reference = json_incref(json_object_get(said, "reference"));
 	b->shapes = json_incref(json_object_get(said, "shapes"));
-	need(b, b->theirs);
+	need(b, b->reference);
 	need(b, b->shapes);
 	json_array_foreach(json_object_get(said, "complaints"), i, c)
 		complain(b, c);
 	json_array_foreach(json_object_get(said, "excused"), i, c) {
 		json_t *shape = json_array_get(b->shapes, (size_t)json_integer_value(json_object_get(c, "shape")));
 
-		if (json_object_get(shape, "not_here") == NULL)
-			json_object_set(shape, "not_here", json_object_get(c, "why"));
+		if (json_object_get(shape, "skip") == NULL)
+			json_object_set(shape, "skip", json_object_get(c, "why"));
 	}
 	keep_points(b, json_object_get(said, "points"));
 }

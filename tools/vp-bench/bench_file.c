@@ -15,7 +15,7 @@
 
 static const char *const keys[] = {
 	"absent", "also", "confidence", "doc", "duration", "graph", "metric", "metrics", "paper_messages", "points", "precision",
-	"runs", "series", "shape", "source", "sweep", "theirs", "warmup", "x", NULL
+	"reference", "runs", "series", "shape", "source", "sweep", "warmup", "x", NULL
 };
 
 /* ---- scalars ----------------------------------------------------------------------- */
@@ -347,12 +347,12 @@ void bench_free(struct bench *b)
 {
 	xk_spec_free(b->spec);
 	free(b->point);
-	json_decref(b->theirs);
+	json_decref(b->reference);
 	json_decref(b->shapes);
 	xk_errs_free(b->e);
 	b->spec = NULL;
 	b->point = NULL;
-	b->theirs = b->shapes = NULL;
+	b->reference = b->shapes = NULL;
 	b->e = NULL;
 }
 

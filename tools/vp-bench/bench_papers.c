@@ -139,7 +139,7 @@ static void narrow_args(const struct papers *p, const bool *chosen, const struct
 			json_array_append_new(args[0], papers_json(&p->entry[i]));
 	for (unsigned i = 0; i < b->npoints; i++)
 		json_array_append_new(points, bench_point_at(b, &b->point[i]));
-	args[1] = json_pack("{s:o, s:O, s:O}", "points", points, "shapes", b->shapes, "theirs", b->theirs);
+	args[1] = json_pack("{s:o, s:O, s:O}", "points", points, "shapes", b->shapes, "reference", b->reference);
 }
 
 static void take_list(json_t **list, const json_t *from, const char *key)
@@ -157,7 +157,7 @@ bool papers_narrow(const struct papers *p, const bool *chosen, struct bench *b, 
 	kept = bench_lua_call("papers", "narrow", args, 2, why, n);
 	if (kept != NULL) {
 		take_list(&b->shapes, kept, "shapes");
-		take_list(&b->theirs, kept, "theirs");
+		take_list(&b->reference, kept, "reference");
 		for (unsigned i = 0; i < b->npoints; i++)
 			if (json_is_true(json_array_get(json_object_get(kept, "keep"), i)))
 				b->point[npoints++] = b->point[i];

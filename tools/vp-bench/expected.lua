@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- expected.lua: reads what a bench file says of other people's numbers (theirs), of the shape that
+-- expected.lua: reads what a bench file says of other people's numbers (reference), of the shape that
 -- ours should have (shape), and of points that this build cannot run (absent).
 --
--- Values come as the file has them (bench_expected.c): {kind, text, number, items, keys}.  theirs
+-- Values come as the file has them (bench_expected.c): {kind, text, number, items, keys}.  reference
 -- and shapes go out as the document carries them, with every value checked: a result can be judged
 -- again without the bench file.  Complaints are told at a path in the file's table, "#3" the third
 -- of a list.
@@ -13,7 +13,7 @@ local expected = {}
 local THEIR_KEYS <const> = { "at", "doc", "figure", "metric", "ours", "unit", "value" }
 local SHAPE_KEYS <const> = {
   "a", "against", "at_least", "at_most", "because", "crossing", "doc", "figure", "judge", "knee",
-  "metric", "minus", "needs_cpus", "not_here", "onset", "order", "over", "rises", "step", "theirs",
+  "metric", "minus", "needs_cpus", "skip", "onset", "order", "over", "reference", "rises", "step",
   "within",
 }
 local KINDS <const> = { "a", "order", "rises", "knee", "crossing", "onset", "judge" }
@@ -170,7 +170,7 @@ end
 function put.judge() return true end
 
 for key in ("a over minus ours at"):gmatch "%g+" do put[key] = put_point end
-for key in ("doc unit not_here because"):gmatch "%g+" do put[key] = put_text end
+for key in ("doc unit skip because"):gmatch "%g+" do put[key] = put_text end
 for key in ("order rises knee"):gmatch "%g+" do
   put[key] = function(c, path, _, v) return points_of(c, path, key, v) end
 end
@@ -204,7 +204,7 @@ local function read_entries(c, v, what, keys, check)
 end
 
 local function check_their(c, path, i, o)
-  if good(c) and o.value == nil then complain(c, path, "'theirs': number %d has no value", i) end
+  if good(c) and o.value == nil then complain(c, path, "'reference': number %d has no value", i) end
 end
 
 -- Keys that go with others only.
@@ -233,9 +233,9 @@ local function check_shape(c, path, i, o)
   for _, kind in ipairs(KINDS) do n = n + (o[kind] and 1 or 0) end
   if good(c) then
     if not o.doc then say "has no doc: a sentence that is true or not" end
-    if not o.not_here and n == 0 then
+    if not o.skip and n == 0 then
       say("names no point a, no order, rises, knee, crossing, onset or judge (and does not " ..
-          "say not_here = \"why\")")
+          "say skip = \"why\")")
     end
     if n > 1 then
       say "is several things at once: one of a, order, rises, knee, crossing, onset, judge"
@@ -302,18 +302,18 @@ local function left(c, absent, shapes)
   return kept, excused
 end
 
--- tab: {theirs, shape, absent}, values or nil; about: {axes, points, own, errors}: names, objects
--- of texts, names of the file's own metrics, how many complaints there are.  {theirs, shapes,
+-- tab: {reference, shape, absent}, values or nil; about: {axes, points, own, errors}: names, objects
+-- of texts, names of the file's own metrics, how many complaints there are.  {reference, shapes,
 -- complaints}, and when there are none {points, excused}, too.
 function expected.read(tab, about)
   local c = { axes = about.axes, points = about.points, errors = about.errors,
               complaints = json.list {}, own = {}, all = {} }
   for _, name in ipairs(about.own) do c.own[name] = true end
   for _, m in ipairs(metrics) do c.all[m.name] = true end
-  local theirs = read_entries(c, tab.theirs, "theirs", THEIR_KEYS, check_their)
+  local reference = read_entries(c, tab.reference, "reference", THEIR_KEYS, check_their)
   local shapes = read_entries(c, tab.shape, "shape", SHAPE_KEYS, check_shape)
   local absent = read_absent(c, tab.absent)
-  local said = { theirs = theirs, shapes = shapes, complaints = c.complaints }
+  local said = { reference = reference, shapes = shapes, complaints = c.complaints }
   if good(c) then said.points, said.excused = left(c, absent, shapes) end
   return said
 end

@@ -72,11 +72,11 @@ end
 
 -- ---- lines ----------------------------------------------------------------------------------
 
-local function line_of(fig, name, theirs)
+local function line_of(fig, name, reference)
   for _, l in ipairs(fig.lines) do
     if l.name == name then return l end
   end
-  local l = { name = name, theirs = theirs, points = {}, dots = {} }
+  local l = { name = name, reference = reference, points = {}, dots = {} }
   fig.lines[#fig.lines + 1] = l
   return l
 end
@@ -115,8 +115,8 @@ local function their_point(w, fig, t, facet, by_point)
   if (metric ~= "" and metric ~= w.metrics[1]) or of(t, "unit") ~= w.unit or not y then return end
   local tic = fig.at[place(w, ours, by_point)]
   if facet_of(w, ours) ~= facet or not tic then return end
-  local name = "theirs"
-  if w.series and not by_point then name = ("theirs, %s=%s"):format(w.series, of(t.at, w.series)) end
+  local name = "reference"
+  if w.series and not by_point then name = ("reference, %s=%s"):format(w.series, of(t.at, w.series)) end
   put(line_of(fig, name, true), { x = tic.x, y = y })
 end
 
@@ -149,14 +149,14 @@ local function fill(w, facet)
     end
   end
   if #fig.lines == 0 then return nil end
-  for _, t in ipairs(list(w.part, "theirs")) do their_point(w, fig, t, facet, by_point) end
+  for _, t in ipairs(list(w.part, "reference")) do their_point(w, fig, t, facet, by_point) end
   scale_y(fig)
   titles(w, fig, facet, by_point)
   return fig
 end
 
 local function scaled(l)
-  local most, s = 0, { name = l.name, theirs = l.theirs, points = {}, dots = {} }
+  local most, s = 0, { name = l.name, reference = l.reference, points = {}, dots = {} }
   for _, q in ipairs(l.points) do most = math.max(most, q.y) end
   if #l.points < 2 or most <= 0 then return nil end
   local function share(v) return v and v / most end
@@ -167,18 +167,18 @@ local function scaled(l)
   return s
 end
 
--- Lines of two points and more, each scaled to its own highest; nil: theirs are none.
+-- Lines of two points and more, each scaled to its own highest; nil: there is no reference.
 local function shape_of(fig)
-  local shape, theirs = { tics = fig.tics, xlog = fig.xlog, lines = {}, xlabel = fig.xlabel }, false
+  local shape, reference = { tics = fig.tics, xlog = fig.xlog, lines = {}, xlabel = fig.xlabel }, false
   for _, l in ipairs(fig.lines) do
     local s = scaled(l)
     if s then
-      theirs = theirs or s.theirs
+      reference = reference or s.reference
       shape.lines[#shape.lines + 1] = s
     end
   end
   shape.title, shape.ylabel = fig.title .. ", shape", "share of the line's highest point"
-  return theirs and shape or nil
+  return reference and shape or nil
 end
 
 -- ---- all of a bench -------------------------------------------------------------------------

@@ -302,7 +302,7 @@ end
 
 -- Why it cannot be told here; or nil.
 function judge.elsewhere(part, shape)
-  if shape.not_here then return shape.not_here end
+  if shape.skip then return shape.skip end
   local cpus = part.settings.processors
   if shape.needs_cpus and cpus and cpus < shape.needs_cpus then
     return ("needs %d processors, there are %d"):format(shape.needs_cpus, cpus)

@@ -95,7 +95,7 @@ local function of_any(entries, tagged)
   return t
 end
 
--- Of a bench {points, shapes, theirs} what these entries, all of its file, need: {keep, shapes, theirs};
+-- Of a bench {points, shapes, reference} what these entries, all of its file, need: {keep, shapes, reference};
 -- keep[i]: point i is one of theirs, or an expectation compares with it.
 function papers.narrow(entries, bench)
   local shapes, keep = of_any(entries, bench.shapes), {}
@@ -104,7 +104,7 @@ function papers.narrow(entries, bench)
     for _, entry in ipairs(entries) do keep[i] = keep[i] or papers.own_point(entry, at) end
   end
   return { keep = json.list(keep), shapes = json.list(shapes),
-           theirs = json.list(of_any(entries, bench.theirs)) }
+           reference = json.list(of_any(entries, bench.reference)) }
 end
 
 return papers

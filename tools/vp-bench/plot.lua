@@ -2,7 +2,7 @@
 -- plot.lua: a figure as a script of gnuplot, and what gnuplot drew made fit for a page.
 --
 -- A figure is {title, xlabel, ylabel, xlog, ylog, tics = {{x, text}...}, lines = {...}}; a line is
--- {name, theirs, points = {{x, y, lo, hi, median}...}, dots = {{x, y}...}}.  Texts go to gnuplot in
+-- {name, reference, points = {{x, y, lo, hi, median}...}, dots = {{x, y}...}}.  Texts go to gnuplot in
 -- single quotes, where nothing is special but the quote, and without its markup.
 -- Invariant: the same figure gives the same bytes.
 local plot = {}
@@ -64,7 +64,7 @@ local function dots(put, p)
   local ours, any = 0, false
   for i, l in ipairs(p.lines) do
     local colour = COLOURS[ours % 8]
-    if not l.theirs then ours = ours + 1 end
+    if not l.reference then ours = ours + 1 end
     if #l.dots > 0 then
       any = true
       put(", \\\n  $r%d using 1:2 with points lc rgb '%s' pt 7 ps 0.2 notitle", i - 1, colour)
@@ -82,7 +82,7 @@ local function lines(put, p)
   put "plot "
   for i, l in ipairs(p.lines) do
     put("%s$d%d using ", i > 1 and ", \\\n  " or "", i - 1)
-    if l.theirs then
+    if l.reference then
       put("1:2 with linespoints lc rgb '%s' pt %d ps 0.8 lw 1.3 dt 2", GREY,
           MARKERS[(other + 5) % 8])
       other = other + 1

@@ -122,13 +122,13 @@ local function verdict_row(p, s)
   p:cell("%s", v and ("%s [%s, %s]"):format(digits(v), digits(number(s, "lo")),
     digits(number(s, "hi"))) or "")
   p:cell("%s", bound_text(s))
-  p:cell("%s", number(s, "theirs") and digits(s.theirs) or "")
+  p:cell("%s", number(s, "reference") and digits(s.reference) or "")
   p:row_end()
 end
 
 local function verdicts(p, part)
   if #list(part, "shapes") == 0 then return end
-  p:table { "verdict", "expected shape", "ours [interval]", "bound", "theirs" }
+  p:table { "verdict", "expected shape", "ours [interval]", "bound", "reference" }
   for _, s in ipairs(part.shapes) do verdict_row(p, s) end
   p:table_end()
 end
@@ -147,14 +147,14 @@ local function heads_of(part)
     t[#t + 1] = head
   end
   for _, m in ipairs(list(part, "also")) do metric(m) end
-  if #list(part, "theirs") > 0 then t[#t + 1] = "theirs" end
+  if #list(part, "reference") > 0 then t[#t + 1] = "reference" end
   t[#t + 1] = "note"
   return t
 end
 
 local function their_cell(p, part, point)
   local t = {}
-  for _, their in ipairs(part.theirs) do
+  for _, their in ipairs(part.reference) do
     if text.covers(point.at, text.ours(their)) then
       t[#t + 1] = ("%s %s at %s%s"):format(text.fmt("%.4g", number(their, "value")), of(their, "unit"),
         text.at(their.at), text.after(", ", of(their, "metric")))
@@ -183,7 +183,7 @@ local function point_row(p, part, point)
   for _, axis in ipairs(list(part, "axes")) do p:cell("%s", of(point.at, axis)) end
   p:cell("%d", #list(point, "runs"))
   measured_cells(p, part, point)
-  if #list(part, "theirs") > 0 then their_cell(p, part, point) end
+  if #list(part, "reference") > 0 then their_cell(p, part, point) end
   p:cell("%s", (status ~= "done" and status or "") .. text.after(": ", of(point, "error")))
   p:row_end()
 end

@@ -63,7 +63,7 @@ local function figure_of(entry, part)
     end
   end
   own_metrics(e, fig)
-  for _, tagged in ipairs { "shapes", "theirs" } do
+  for _, tagged in ipairs { "shapes", "reference" } do
     fig[tagged] = papers.belonging(entry, list(part, tagged))
   end
   return fig
@@ -88,7 +88,7 @@ local function heads(out, fig)
   for _, axis in ipairs(list(fig, "axes")) do out("| %s ", axis) end
   out("| %s %s | interval | median | min to max | single runs ", of(m, "name"), of(m, "unit"))
   for _, a in ipairs(list(fig, "also")) do out("| %s%s ", of(a, "name"), text.after(" ", of(a, "unit"))) end
-  out("| theirs |\n|%s\n", ("---|"):rep(n))
+  out("| reference |\n|%s\n", ("---|"):rep(n))
 end
 
 local function row(out, fig, p)
@@ -102,7 +102,7 @@ local function row(out, fig, p)
   out("| %s ", text.runs(p, metric))
   for _, a in ipairs(list(fig, "also")) do out("| %s ", digits(number(all[of(a, "name")], "mean"))) end
   out "| "
-  for _, t in ipairs(list(fig, "theirs")) do
+  for _, t in ipairs(list(fig, "reference")) do
     if text.covers(p.at, text.ours(t)) then out("%s ", one_of_theirs(t)) end
   end
   out "|\n"
@@ -126,7 +126,7 @@ local function shape(out, s)
     if number(s, bound[1]) then out("%s %.3g ", bound[2], s[bound[1]]) end
   end
   if of(s, "because") ~= "" then out("(%s) ", s.because) end
-  out("| %s | **%s**%s |\n", digits(number(s, "theirs")), of(s, "verdict"),
+  out("| %s | **%s**%s |\n", digits(number(s, "reference")), of(s, "verdict"),
       why ~= "" and " (" .. why .. ")" or "")
 end
 

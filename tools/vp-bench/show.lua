@@ -13,11 +13,11 @@ local of, number, digits, list = text.of, text.number, text.digits, text.list
 
 local function also_width(name) return math.max(9, #name) end
 
-local function theirs(out, part, point)
-  for _, t in ipairs(list(part, "theirs")) do
+local function reference(out, part, point)
+  for _, t in ipairs(list(part, "reference")) do
     if text.covers(point.at, text.ours(t)) then
       local metric = of(t, "metric")
-      out("  theirs %s%s %s at %s", metric .. (metric ~= "" and " " or ""),
+      out("  reference %s%s %s at %s", metric .. (metric ~= "" and " " or ""),
           text.fmt("%.4g", number(t, "value")), of(t, "unit"), text.at(t.at))
     end
   end
@@ -47,7 +47,7 @@ local function point(out, part, p, width)
     out(" %s", text.right(digits(number(all[name], "mean")), also_width(name)))
   end
   out("%s", status_of(p))
-  theirs(out, part, p)
+  reference(out, part, p)
   out "\n"
   for _, w in ipairs(list(p, "warnings")) do out("  odd: %s\n", w) end
 end
@@ -62,7 +62,7 @@ end
 
 local function unmatched(out, part)
   for _, t in ipairs(text.unmatched(part)) do
-    out("theirs: %s %s at %s%s\n", text.fmt("%.4g", number(t, "value")), of(t, "unit"), text.at(t.at),
+    out("reference: %s %s at %s%s\n", text.fmt("%.4g", number(t, "value")), of(t, "unit"), text.at(t.at),
         text.after(": ", of(t, "doc")))
   end
 end
@@ -82,7 +82,7 @@ local function shape(out, s)
   also("at least", "at_least", value)
   also("at most", "at_most", value)
   also("each step at least", "step", value)
-  also("theirs", "theirs", true)
+  also("reference", "reference", true)
   if of(s, "why") ~= "" then out(" (%s)", s.why) end
   out "\n"
 end

@@ -105,7 +105,7 @@ end
 -- Their numbers that stand beside no point of ours.
 function text.unmatched(part)
   local t = {}
-  for _, their in ipairs(text.list(part, "theirs")) do
+  for _, their in ipairs(text.list(part, "reference")) do
     local found = false
     for _, p in ipairs(text.list(part, "points")) do
       found = found or text.covers(p.at, text.ours(their))

@@ -30,7 +30,7 @@ end
 
 local function at(arch, x, cpus) return { arch = arch, xdr = x, cpus = cpus } end
 local function add(s) shape[#shape + 1] = s end
-local function elsewhere(figure, doc, why) shape[#shape + 1] = { figure = figure, doc = doc, not_here = why } end
+local function elsewhere(figure, doc, why) shape[#shape + 1] = { figure = figure, doc = doc, skip = why } end
 
 local wide = "the paper's ratio is that of the two peaks, on 20 processors: on 2 it is the order that can be seen"
 local function order(figure, doc, ...) add { figure = figure, doc = doc, order = { ... } } end
@@ -44,13 +44,13 @@ order("schmidt1996.fig10", "without the presentation layer: LP is slower than CP
 order("schmidt1996.fig10", "with it: LP is slower than CP", at("cp", true, 2), at("lp", true, 2))
 -- What the presentation layer costs, without over with.
 add { figure = "schmidt1996.fig8", doc = "CP: the presentation layer costs throughput (the peaks: 370 over 100)",
-      a = at("cp", false, 2), over = at("cp", true, 2), at_least = 1.85, at_most = 7.4, theirs = 3.7 }
+      a = at("cp", false, 2), over = at("cp", true, 2), at_least = 1.85, at_most = 7.4, reference = 3.7 }
 add { figure = "schmidt1996.fig9", doc = "MP: the presentation layer costs throughput (1.5 to 3 times lower)",
-      a = at("mp", false, 2), over = at("mp", true, 2), at_least = 1.05, at_most = 4.2, theirs = 2.1 }
+      a = at("mp", false, 2), over = at("mp", true, 2), at_least = 1.05, at_most = 4.2, reference = 2.1 }
 add { figure = "schmidt1996.fig10", doc = "LP: the presentation layer costs throughput (the peaks: 40 over 36)",
-      a = at("lp", false, 2), over = at("lp", true, 2), at_least = 1.0, at_most = 2.2, theirs = 1.11 }
+      a = at("lp", false, 2), over = at("lp", true, 2), at_least = 1.0, at_most = 2.2, reference = 1.11 }
 for _, t in ipairs { { "schmidt1996.fig8", "CP over MP", 2.85 }, { "schmidt1996.fig9", "MP over LP", 3.25 }, { "schmidt1996.fig10", "CP over LP", 9.25 } } do
-  add { figure = t[1], doc = t[2] .. " without the presentation layer, the peaks", not_here = wide, theirs = t[3] }
+  add { figure = t[1], doc = t[2] .. " without the presentation layer, the peaks", skip = wide, reference = t[3] }
 end
 -- 4.4.1, speed-up: on 2 processors at most 2, and a tenth for what they share better.
 for _, t in ipairs { { "schmidt1996.fig11", "cp", 1.4 }, { "schmidt1996.fig12", "mp", 1.0 }, { "schmidt1996.fig13", "lp", 1.0 } } do
@@ -81,7 +81,7 @@ add { figure = "schmidt1996.fig18", doc = "voluntary context switches: CP has fe
 add { figure = "schmidt1996.fig19", doc = "voluntary context switches: MP has fewer than LP", metric = "voluntary_20k", step = SWITCHES,
       order = { at("lp", false, 2), at("mp", false, 2) } }
 add { figure = "schmidt1996.fig21", doc = "voluntary context switches: LP over MP (4 to 5 times)", metric = "voluntary_20k",
-      a = at("lp", false, 2), over = at("mp", false, 2), at_least = 2.25, at_most = 9, theirs = 4.5 }
+      a = at("lp", false, 2), over = at("mp", false, 2), at_least = 2.25, at_most = 9, reference = 4.5 }
 for _, t in ipairs { { "cp", "schmidt1996.fig18" }, { "mp", "schmidt1996.fig19" }, { "lp", "schmidt1996.fig21" } } do
   local arch, figure = t[1], t[2]
   add { figure = figure, doc = arch:upper() .. ": voluntary switches rise with processors", metric = "voluntary_20k", needs_cpus = 2,
@@ -107,7 +107,7 @@ order("schmidt1996.units", "LP by 16 messages is faster than by one", at("lp16",
 add { figure = "schmidt1996.units", doc = "voluntary context switches: LP by 16 messages has fewer than by one", metric = "voluntary_20k",
       step = SWITCHES, order = { at("lp", false, 2), at("lp16", false, 2) } }
 
-local function theirs(figure, arch, x, value, metric, unit)
+local function reference(figure, arch, x, value, metric, unit)
   return { figure = figure, at = { arch = arch, xdr = x, cpus = 20 }, value = value, metric = metric, unit = unit or "Mbit/s",
            ours = at(arch, x, 2) }
 end
@@ -123,12 +123,12 @@ return bench "schmidt1996.fig08-25-tcp" {
   metric = "gbit", also = { "mps", "voluntary_20k", "involuntary_20k", "lock_ms_20k", "full_ms_20k", "empty_ms_20k",
                           "sync_ms_20k", "user", "sys" },
   duration = "1500ms", warmup = "500ms", paper_messages = architecture.messages,
-  theirs = {
-    theirs("schmidt1996.fig8", "cp", false, 370), theirs("schmidt1996.fig8", "cp", true, 100),
-    theirs("schmidt1996.fig9", "mp", false, 130), theirs("schmidt1996.fig9", "mp", true, 90),
-    theirs("schmidt1996.fig10", "lp", false, 40), theirs("schmidt1996.fig10", "lp", true, 36),
-    theirs("schmidt1996.fig23", "cp", false, 700, "lock_ms_20k", "ms"), theirs("schmidt1996.fig24", "mp", false, 6000, "lock_ms_20k", "ms"),
-    theirs("schmidt1996.fig25", "lp", false, 20000, "sync_ms_20k", "ms"),
+  reference = {
+    reference("schmidt1996.fig8", "cp", false, 370), reference("schmidt1996.fig8", "cp", true, 100),
+    reference("schmidt1996.fig9", "mp", false, 130), reference("schmidt1996.fig9", "mp", true, 90),
+    reference("schmidt1996.fig10", "lp", false, 40), reference("schmidt1996.fig10", "lp", true, 36),
+    reference("schmidt1996.fig23", "cp", false, 700, "lock_ms_20k", "ms"), reference("schmidt1996.fig24", "mp", false, 6000, "lock_ms_20k", "ms"),
+    reference("schmidt1996.fig25", "lp", false, 20000, "sync_ms_20k", "ms"),
   },
   shape = shape,
 }

@@ -29,7 +29,7 @@ return bench "schmidt1996.fig14-26-transports" {
   duration = "1500ms", warmup = "500ms", paper_messages = architecture.messages,
   shape = {
     { doc = "UDP over TCP (500 over 130)", a = at "udp", over = at "tcp", at_least = 1.92, at_most = 7.7,
-      theirs = 3.85 },
+      reference = 3.85 },
     { doc = "time waited for locks: UDP waits less than TCP", metric = "lock_ms_20k", step = 0.1,
       order = { at "tcp", at "udp" } },
   },

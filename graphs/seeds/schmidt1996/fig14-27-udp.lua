@@ -28,7 +28,7 @@ for cpus = 1, 2 do points[#points + 1] = { arch = "lp16", xdr = false, cpus = cp
 
 local function at(arch, x, cpus) return { arch = arch, xdr = x, cpus = cpus } end
 local function add(s) shape[#shape + 1] = s end
-local function elsewhere(figure, doc, why) shape[#shape + 1] = { figure = figure, doc = doc, not_here = why } end
+local function elsewhere(figure, doc, why) shape[#shape + 1] = { figure = figure, doc = doc, skip = why } end
 
 local SWITCHES, WAIT = 20, 0.1     -- steps: a switch for a thousand messages, 5 ns of waiting for each
 
@@ -54,7 +54,7 @@ add { figure = "schmidt1996.fig16", doc = "MP gains more from 2 processors witho
 elsewhere("schmidt1996.fig16", "MP without the presentation layer is flat after 11 processors: the memory bus", "needs 20 processors")
 elsewhere("schmidt1996.fig17", "LP peaks at 6 processors with and without the presentation layer", "needs 20 processors")
 add { figure = "schmidt1996.fig22", doc = "voluntary context switches: LP over MP (4 to 5 times)", metric = "voluntary_20k",
-      a = at("lp", false, 2), over = at("mp", false, 2), at_least = 2.25, at_most = 9, theirs = 4.5 }
+      a = at("lp", false, 2), over = at("mp", false, 2), at_least = 2.25, at_most = 9, reference = 4.5 }
 add { figure = "schmidt1996.fig20", doc = "voluntary context switches: MP has fewer than LP", metric = "voluntary_20k", step = SWITCHES,
       order = { at("lp", false, 2), at("mp", false, 2) } }
 for _, t in ipairs { { "mp", "schmidt1996.fig20" }, { "lp", "schmidt1996.fig22" } } do
@@ -78,7 +78,7 @@ return bench "schmidt1996.fig14-27-udp" {
   metric = "gbit", also = { "mps", "voluntary_20k", "involuntary_20k", "lock_ms_20k", "full_ms_20k", "empty_ms_20k",
                           "sync_ms_20k", "user", "sys" },
   duration = "1500ms", warmup = "500ms", paper_messages = architecture.messages,
-  theirs = {
+  reference = {
     { figure = "schmidt1996.fig14", at = { arch = "mp", xdr = false, cpus = 20 }, value = 500, unit = "Mbit/s", ours = at("mp", false, 2) },
     { figure = "schmidt1996.fig26", at = { arch = "mp", xdr = false, cpus = 20 }, value = 1800, metric = "sync_ms_20k", unit = "ms",
       ours = at("mp", false, 2) },

@@ -30,7 +30,7 @@ add { doc = "CP: a second connection brings the second processor", needs_cpus = 
       over = { arch = "cp", conns = 1 }, at_least = 1.4, at_most = 2.2 }
 add { doc = "1 connection: MP is faster than CP", needs_cpus = 2, a = { arch = "mp", conns = 1 }, over = { arch = "cp", conns = 1 },
       at_least = 1.0, at_most = 2.2 }
-shape[#shape + 1] = { doc = "on 20 processors the curves cross at 10 connections", not_here = "needs 20 processors", theirs = 10 }
+shape[#shape + 1] = { doc = "on 20 processors the curves cross at 10 connections", skip = "needs 20 processors", reference = 10 }
 
 return bench "schmidt1996.fig28-tcp" {
   doc = "TCP, CP and MP, 1 to 20 connections: CP needs as many connections as processors",

@@ -14,7 +14,7 @@ local locks, connections = { 4, 8, 16, 32, 64, 128 }, { 6, 192, 16384 }
 -- MsgP has its one table whatever locks says: 1.
 local function msgp(conns) return { os = "msgp", conns = conns, locks = 1 } end
 local function l(n, conns) return { os = "connp_l", conns = conns, locks = n } end
-local points, shape, theirs = {}, {}, {}
+local points, shape, reference = {}, {}, {}
 for _, conns in ipairs(connections) do
   points[#points + 1] = msgp(conns)
   for _, n in ipairs(locks) do points[#points + 1] = l(n, conns) end
@@ -38,7 +38,7 @@ for _, conns in ipairs(connections) do
         metric = "global_contended", step = POINT,
         order = { l(4, conns), l(16, conns), l(128, conns) } }
   add { figure = "willmann2006.table1", doc = conns .. " connections: MsgP contends more than ConnP-L(4)", metric = "global_contended",
-        needs_cpus = 2, a = msgp(conns), over = l(4, conns), at_least = 1.0, at_most = 2 * over_4[conns], theirs = over_4[conns] }
+        needs_cpus = 2, a = msgp(conns), over = l(4, conns), at_least = 1.0, at_most = 2 * over_4[conns], reference = over_4[conns] }
 end
 for _, n in ipairs { 8, 128 } do
   add { figure = "willmann2006.table1", doc = "ConnP-L(" .. n .. "): contention falls from 6 to 192 to 16384 connections",
@@ -46,16 +46,16 @@ for _, n in ipairs { 8, 128 } do
 end
 add { figure = "willmann2006.table1", doc = "MsgP: no step to more connections loses 10 % of its contention", metric = "global_contended",
       rises = { msgp(6), msgp(192), msgp(16384) }, within = 0.1 }
-add { figure = "willmann2006.table1", doc = "MsgP contends for its table at 89 to 100 % of acquisitions", not_here = "needs 4 processors" }
+add { figure = "willmann2006.table1", doc = "MsgP contends for its table at 89 to 100 % of acquisitions", skip = "needs 4 processors" }
 
 local printed = {
   [4] = { 60, 56, 52 }, [8] = { 51, 30, 26 }, [16] = { 49, 18, 14 }, [32] = { 41, 10, 7 }, [64] = { 37, 6, 4 },
   [128] = { 33, 5, 2 },
 }
 for i, conns in ipairs(connections) do
-  theirs[#theirs + 1] = { figure = "willmann2006.table1", at = msgp(conns), value = ({ 89, 100, 100 })[i], unit = "%" }
+  reference[#reference + 1] = { figure = "willmann2006.table1", at = msgp(conns), value = ({ 89, 100, 100 })[i], unit = "%" }
   for _, n in ipairs(locks) do
-    theirs[#theirs + 1] = { figure = "willmann2006.table1", at = l(n, conns), value = printed[n][i], unit = "%" }
+    reference[#reference + 1] = { figure = "willmann2006.table1", at = l(n, conns), value = printed[n][i], unit = "%" }
   end
 end
 
@@ -70,6 +70,6 @@ return bench "willmann2006.fig02-table1" {
   x = "locks", series = "conns",
   metric = "gbit", also = { "global_contended", "contended", "locks_message", "switches_kb" },
   duration = "2s", warmup = "2s",       -- buffers of many connections are touched for the first time
-  theirs = theirs,
+  reference = reference,
   shape = shape,
 }

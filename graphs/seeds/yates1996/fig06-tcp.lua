@@ -20,7 +20,7 @@ return bench "yates1996.fig06-tcp" {
   x = "conns", series = "vps",
   metric = "gbit",
   also = { "thread_spread", "migrations", "switches_involuntary" },
-  theirs = {
+  reference = {
     { at = { vps = 384, conns = 384 },  value = 0.96, unit = "Gbit/s" },
     { at = { vps = 384, conns = 3072 }, value = 0.80, unit = "Gbit/s" },
   },
@@ -30,9 +30,9 @@ return bench "yates1996.fig06-tcp" {
     { doc = "3072 connections: most threads are faster than V = processors",
       order = { { vps = 384, conns = 3072 }, { vps = 2, conns = 3072 } } },
     { doc = "V = 384 from 384 to 3072 connections loses something, and at most 20 % (the paper: 17 %)",
-      a = { vps = 384, conns = 3072 }, over = { vps = 384, conns = 384 }, at_least = 0.8, at_most = 1.0, theirs = 0.83 },
+      a = { vps = 384, conns = 3072 }, over = { vps = 384, conns = 384 }, at_least = 0.8, at_most = 1.0, reference = 0.83 },
     curves.degrades,
-    { doc = "thread per connection beyond 384 connections", not_here = "as in the paper, the number of threads is limited: vps <= 384" },
+    { doc = "thread per connection beyond 384 connections", skip = "as in the paper, the number of threads is limited: vps <= 384" },
     curves.onset,
   },
 }

@@ -20,7 +20,7 @@ return bench "yates1996.fig07-udp" {
   x = "conns", series = "vps",
   metric = "gbit",
   also = { "thread_spread", "migrations", "switches_involuntary" },
-  theirs = {
+  reference = {
     { at = { vps = 12,  conns = 384 },  value = 2.0, unit = "Gbit/s", ours = { vps = 2, conns = 384 } },
     { at = { vps = 384, conns = 384 },  value = 3.1, unit = "Gbit/s", ours = { vps = 384, conns = 384 } },
     { at = { vps = 12,  conns = 3072 }, value = 1.7, unit = "Gbit/s", ours = { vps = 2, conns = 3072 } },
@@ -28,13 +28,13 @@ return bench "yates1996.fig07-udp" {
   },
   shape = {
     { doc = "384 connections: most threads are faster than V = processors (3.1 over 2.0)",
-      a = { vps = 384, conns = 384 }, over = { vps = 2, conns = 384 }, at_least = 1.0, at_most = 3.1, theirs = 1.55 },
+      a = { vps = 384, conns = 384 }, over = { vps = 2, conns = 384 }, at_least = 1.0, at_most = 3.1, reference = 1.55 },
     { doc = "3072 connections: most threads are faster than V = processors (2.1 over 1.7)",
-      a = { vps = 384, conns = 3072 }, over = { vps = 2, conns = 3072 }, at_least = 1.0, at_most = 2.48, theirs = 1.24 },
+      a = { vps = 384, conns = 3072 }, over = { vps = 2, conns = 3072 }, at_least = 1.0, at_most = 2.48, reference = 1.24 },
     { doc = "V = 384 loses at most 20 % from 384 to 1536 connections",
       a = { vps = 384, conns = 1536 }, over = { vps = 384, conns = 384 }, at_least = 0.8, at_most = 1.0 },
     { doc = "V = 384 from 384 to 3072 connections",
-      a = { vps = 384, conns = 3072 }, over = { vps = 384, conns = 384 }, at_least = 0.34, at_most = 1.0, theirs = 0.68 },
+      a = { vps = 384, conns = 3072 }, over = { vps = 384, conns = 384 }, at_least = 0.34, at_most = 1.0, reference = 0.68 },
     curves.degrades, curves.onset,
   },
 }

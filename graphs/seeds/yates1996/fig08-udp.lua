@@ -14,7 +14,7 @@ local shape = {
 }
 for _, c in ipairs(connections) do
   shape[#shape + 1] = { doc = c .. " connections: pairs are faster than single frames (the paper: up to 20 %)",
-    a = { conns = c, burst = 2 }, over = { conns = c, burst = 1 }, at_least = 1.0, at_most = 2.4, theirs = 1.2 }
+    a = { conns = c, burst = 2 }, over = { conns = c, burst = 1 }, at_least = 1.0, at_most = 2.4, reference = 1.2 }
 end
 
 return bench "yates1996.fig08-udp" {

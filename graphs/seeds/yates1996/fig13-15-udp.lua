@@ -20,7 +20,7 @@ return bench "yates1996.fig13-15-udp" {
   x = "vps",
   duration = "5s", warmup = "2s",
   metric = "thread_jain", also = threads.also,
-  theirs = {
+  reference = {
     { metric = "thread_spread", at = { vps = 384 }, value = 5, doc = "highest over lowest throughput, at most" },
     { metric = "gbit", at = { vps = 12 }, value = 1.7, unit = "Gbit/s", doc = "figure 7", ours = { vps = 2 } },
     { metric = "gbit", at = { vps = 384 }, value = 2.1, unit = "Gbit/s", doc = "figure 7" },
@@ -30,11 +30,11 @@ return bench "yates1996.fig13-15-udp" {
     { figure = "yates1996.fig13", doc = "threads = processors share more evenly than 384 threads (Jain's index)",
       order = { { vps = 2 }, { vps = 384 } } },
     { figure = "yates1996.fig13", doc = "most threads are faster than threads = processors (2.1 over 1.7)", metric = "gbit", a = { vps = 384 },
-      over = { vps = 2 }, at_least = 1.0, at_most = 2.48, theirs = 1.24 },
+      over = { vps = 2 }, at_least = 1.0, at_most = 2.48, reference = 1.24 },
     { figure = "yates1996.fig13", doc = "96 threads: highest over lowest throughput (at most 5)", metric = "thread_spread", a = { vps = 96 },
-      at_most = 5, theirs = 5 },
+      at_most = 5, reference = 5 },
     { figure = "yates1996.fig13", doc = "384 threads: highest over lowest throughput (at most 5)", metric = "thread_spread", a = { vps = 384 },
-      at_most = 5, theirs = 5 },
+      at_most = 5, reference = 5 },
     { figure = "yates1996.fig14", doc = "up to 96 threads user time explains throughput (correlation)", metric = "user_rate_correlation",
       a = { vps = 96 },
       at_least = 0.5 },

@@ -21,7 +21,7 @@ for _, w in ipairs { "10ms", "100ms", "1s" } do
     metric = "jain." .. w, order = { { schedule = "drr", burst = 16 }, { schedule = "os", burst = 16 } } }
 end
 shape[#shape + 1] = { doc = "whole run: bursts of 16 change Jain's index by less than 5 % (the paper: not over 45 s)", metric = "jain",
-  a = { schedule = "os", burst = 16 }, over = { schedule = "os", burst = 1 }, at_least = 0.95, at_most = 1.05, theirs = 1 }
+  a = { schedule = "os", burst = 16 }, over = { schedule = "os", burst = 1 }, at_least = 0.95, at_most = 1.05, reference = 1 }
 
 return bench "yates1996.windows-udp" {
   doc = "UDP send, 96 virtual processors, 384 connections: fairness in short windows by burst",

@@ -11,7 +11,7 @@ local send = include "lib/send.lua"
 local shape = {}
 for _, c in ipairs { 2, 96, 384 } do
   shape[#shape + 1] = { doc = c .. " connections: wired over free (the paper: loses up to half)", a = { conns = c, wired = true },
-    over = { conns = c, wired = false }, at_least = 0.5, at_most = 1.05, theirs = 0.5,
+    over = { conns = c, wired = false }, at_least = 0.5, at_most = 1.05, reference = 0.5,
     because = "up to half: what loses nothing within 5 % is in it" }
   shape[#shape + 1] = { doc = c .. " connections: migrations per second of free threads", metric = "migrations",
     a = { conns = c, wired = false } }

@@ -15,7 +15,7 @@ return function(t)
     end
     shape[#shape + 1] = { doc = conns .. " connections, most threads: bursts of 16 gain (" .. t.says .. ")",
       a = { vps = most, conns = conns, burst = 16 }, over = { vps = most, conns = conns, burst = 1 },
-      at_least = 1.0, at_most = 2 * t.gain, theirs = t.gain }
+      at_least = 1.0, at_most = 2 * t.gain, reference = t.gain }
   end
   points[#points + 1] = { vps = 384, conns = 384, burst = 64 }
   local function at(burst) return { vps = 384, conns = 384, burst = burst } end

@@ -3,4 +3,4 @@ stack { source { to = "10.0.0.2", conns = a.conns }, udp {}, ip { addr = "10.0.0
   arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {}, eth_mem {}, peer_sink {} }
 local g = graph "g" { threading = vppc { vps = a.vps } }
 return bench "t" { graph = g, metric = "gbit", sweep = { vps = { 2 } },
-  theirs = { { at = { vps = 12 } } } }
+  reference = { { at = { vps = 12 } } } }

@@ -17,7 +17,7 @@ for line in io.lines("runtime/vp/vp_arch.c") do
 end
 for _, list in ipairs { "protocols/list", "drivers/list" } do
   for line in io.lines(list) do
-    local name = line:gsub("#.*", ""):match("%S+")
+    local name = line:gsub("#.*", ""):match("[%w_]+")
     if name then words[#words + 1] = name end
   end
 end

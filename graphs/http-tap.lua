@@ -26,7 +26,7 @@ http { root = a.root, port = a.port, timeout = a.header, over = streams }
 tcpecho { port = 7, over = streams }
 discard { port = 9, over = streams }
 chargen { port = 19, over = streams }
-tcprecv { port = 5001, touch = "copy", over = streams }
+sink { port = 5001, touch = "copy", over = streams }
 
 return graph "http-tap" {
   doc = "HTTP server and small TCP services for the Linux kernel, over a TAP device",

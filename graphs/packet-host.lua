@@ -32,7 +32,7 @@ stack { echo { port = 7 }, udp { over = net } }
 local streams = tcp { over = net }
 http { root = a.root, over = streams }
 tcpecho { port = 7, over = streams }
-tcprecv { port = 5001, touch = "copy", over = streams }
+sink { port = 5001, touch = "copy", over = streams }
 
 return graph "packet-host" {
   doc = "ping, UDP and TCP echo, and HTTP on an Ethernet interface of the kernel",

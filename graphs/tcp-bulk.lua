@@ -18,9 +18,9 @@ end
 
 local receiver = { port = 9, size = a.size, touch = a.touch, sessions = a.conns }
 if a.read ~= "" then receiver.rate = a.read end
-stack { tcprecv(receiver), tcp { name = "tcp_in", over = host "10.0.0.2/24" } }
+stack { sink(receiver), tcp { name = "tcp_in", over = host "10.0.0.2/24" } }
 stack {
-  tcpsend { to = "10.0.0.2", conns = a.conns, count = a.count, size = a.size, burst = a.burst },
+  load { to = "10.0.0.2", conns = a.conns, count = a.count, size = a.size, burst = a.burst },
   tcp { name = "tcp_out", over = host "10.0.0.1/24" },
 }
 

@@ -27,7 +27,7 @@ chargen { port = 19, over = server }
 
 local port = { echo = 7, echo_blocking = 7, discard = 9, chargen = 19 }
 stack {
-  tcpsend { to = "10.0.0.2", port = port[a.service], conns = a.conns, count = a.count, size = a.size },
+  load { to = "10.0.0.2", port = port[a.service], conns = a.conns, count = a.count, size = a.size },
   tcp { name = "client", over = host "10.0.0.1/24" },
 }
 

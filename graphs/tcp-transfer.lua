@@ -28,9 +28,9 @@ local function host(addr, profile, bad)
   end
   return tcp { profile = profile, over = inet(d, { addr = addr, arp = { queue = 1024 } }) }
 end
-tcprecv { port = 9, size = a.size, touch = "verify", post = a.post, post_least = a.least,
+sink { port = 9, size = a.size, touch = "verify", post = a.post, post_least = a.least,
           count = a.conns * a.count, over = host("10.0.0.2/8", a.peer) }
-tcpsend { to = "10.0.0.2", port = 9, conns = a.conns, size = a.size, count = a.count,
+load { to = "10.0.0.2", port = 9, conns = a.conns, size = a.size, count = a.count,
           over = host("10.0.0.1/8", a.profile, true) }
 
 return graph "tcp-transfer" {

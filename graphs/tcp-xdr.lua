@@ -27,9 +27,9 @@ local function host(name, addr, bad)
   return xdr { name = name .. "_xdr", samples = a.samples, fragment = a.fragment, over = transport }
 end
 
-tcprecv { port = 9, size = a.size, touch = "verify", count = a.conns * a.count,
+sink { port = 9, size = a.size, touch = "verify", count = a.conns * a.count,
           over = host("receiver", "10.0.0.2/8") }
-tcpsend { to = "10.0.0.2", port = 9, conns = a.conns, size = a.size, count = a.count,
+load { to = "10.0.0.2", port = 9, conns = a.conns, size = a.size, count = a.count,
           over = host("sender", "10.0.0.1/8", true) }
 
 return graph "tcp-xdr" {

@@ -24,7 +24,7 @@ local links = vnet {
 -- One address for both: a wide network, of which vnet knows the parts.
 local client = udp { name = "client", over = ip { addr = "10.0.0.1/8", over = links } }
 local function ask(to, below)
-  return source { to = to, port = 7, conns = a.conns, count = a.count, size = a.size, window = 4, over = below }
+  return load { to = to, port = 7, conns = a.conns, count = a.count, size = a.size, window = 4, over = below }
 end
 ask("10.1.0.2", client)
 ask("10.2.0.2", hop { over = client })

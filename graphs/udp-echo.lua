@@ -16,7 +16,7 @@ end
 
 stack { echo { port = 7 }, udp { name = "server", over = host "10.0.0.2/24" } }
 stack {
-  source { to = "10.0.0.2", port = 7, conns = a.conns, count = a.count, size = a.size, window = a.window },
+  load { to = "10.0.0.2", port = 7, conns = a.conns, count = a.count, size = a.size, window = a.window },
   udp { name = "client", over = host "10.0.0.1/24" },
 }
 

@@ -36,7 +36,7 @@ local d2, server = host("10.0.0.2/24", "02:00:00:00:00:02")
 stack { echo { port = 7 }, udp { name = "server", over = server(d2) } }
 local d1, client = host("10.0.0.1/24", "02:00:00:00:00:01")
 stack {
-  source { to = "10.0.0.2", port = 7, conns = a.conns, count = a.count, size = a.size, window = a.window,
+  load { to = "10.0.0.2", port = 7, conns = a.conns, count = a.count, size = a.size, window = a.window,
            timeout = a.timeout },
   udp { name = "client", over = client(impair { loss = a.loss, reorder = a.reorder, over = d1 }) },
 }

@@ -13,7 +13,7 @@ local net  = inet(fddi_mem { mtu = 4352, over = peer_sink {} }, {
   addr = "10.0.0.1/8", neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } })
 
 stack {
-  source { conns = a.conns, ports = (a.conns + 64511) // 64512, size = a.msg, to = "10.0.0.2" },
+  load { conns = a.conns, ports = (a.conns + 64511) // 64512, size = a.msg, to = "10.0.0.2" },
   udp    { checksum = a.checksum, over = net },
 }
 

@@ -23,7 +23,7 @@ local function host(name, addr)
 end
 
 echo { port = 7, over = host("server", "10.0.0.2/24") }
-source { to = "10.0.0.2", port = 7, conns = a.conns, count = a.count, size = a.size, window = a.window,
+load { to = "10.0.0.2", port = 7, conns = a.conns, count = a.count, size = a.size, window = a.window,
          over = host("client", "10.0.0.1/24") }
 
 return graph "udp-xdr" {

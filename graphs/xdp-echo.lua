@@ -31,7 +31,7 @@ local streams = tcp { over = net }
 http { root = a.root, port = 80, over = streams }
 tcpecho { port = 7, over = streams }
 discard { port = 9, over = streams }
-tcprecv { port = 5001, touch = "copy", over = streams }
+sink { port = 5001, touch = "copy", over = streams }
 
 return graph "xdp-echo" {
   doc = "UDP echo, HTTP and small services on an interface, through AF_XDP",

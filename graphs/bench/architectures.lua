@@ -23,10 +23,10 @@ end
 
 if a.transport == "udp" then
   echo { port = 7, over = host("server", "10.0.0.2/24") }
-  source { to = "10.0.0.2", port = 7, conns = a.conns, size = a.size, window = 1, over = host("client", "10.0.0.1/24") }
+  load { to = "10.0.0.2", port = 7, conns = a.conns, size = a.size, window = 1, over = host("client", "10.0.0.1/24") }
 else
   tcpecho { port = 7, over = host("server", "10.0.0.2/24") }
-  tcpsend { to = "10.0.0.2", port = 7, conns = a.conns, size = a.size, window = 1, over = host("client", "10.0.0.1/24") }
+  load { to = "10.0.0.2", port = 7, conns = a.conns, size = a.size, window = 1, over = host("client", "10.0.0.1/24") }
 end
 
 local points = {}

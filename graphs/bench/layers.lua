@@ -22,7 +22,8 @@ sink { name = "app", port = 9, from = "10.0.0.2", touch = "none", over = stack {
 } }
 
 local cut = {
-  { "peer_source device fddi arp ip udp app" }, { "peer_source device fddi arp ip", "udp app" }, { "peer_source device fddi arp", "ip", "udp app" },
+  { "peer_source device fddi arp ip udp app" }, { "peer_source device fddi arp ip", "udp app" },
+  { "peer_source device fddi arp", "ip", "udp app" },
   { "peer_source device fddi arp", "ip", "udp", "app" },
 }
 return graph "bench-layers" {

@@ -25,7 +25,7 @@ if a.transport == "udp" then
   sink { port = 9, conns = a.conns, from = "10.0.0.2", touch = "none", count = a.count, over = top }
 else
   stack {
-    tcprecv { port = 9, touch = "none", size = a.size, sessions = a.conns, count = a.count },
+    sink { port = 9, touch = "none", size = a.size, sessions = a.conns, count = a.count },
     tcp { rcv_buf = "64KiB", timestamps = false }, net(peer_tcp_source {
       conns = a.conns, size = a.size, count = a.count, to = "10.0.0.1", port = 9, from = "10.0.0.2",
     }),

@@ -25,8 +25,8 @@ end
 
 local sender   = host(1, "10.0.0.1/8", "10.0.0.2", "02:00:00:00:00:02")
 local receiver = host(2, "10.0.0.2/8", "10.0.0.1", "02:00:00:00:00:01")
-tcprecv { port = 7000, touch = a.touch, post = a.post, post_least = a.least, size = a.size, sessions = a.conns, over = receiver }
-tcpsend { to = "10.0.0.2", port = 7000, conns = a.conns, size = a.size, count = a.count, over = sender }
+sink { port = 7000, touch = a.touch, post = a.post, post_least = a.least, size = a.size, sessions = a.conns, over = receiver }
+load { to = "10.0.0.2", port = 7000, conns = a.conns, size = a.size, count = a.count, over = sender }
 
 return graph "bench-tcp-both" {
   doc = "TCP, one stack to another, both ends on one virtual processor",

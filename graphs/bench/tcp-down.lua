@@ -18,7 +18,7 @@ local ethernet = a.link == "eth"
 local driver = (ethernet and eth_mem or fddi_mem) { mtu = 4352, over = peer_tcp_sink { window = a.buffer } }
 local station = (ethernet and eth or fddi) { over = driver }
 stack {
-  tcpsend { to = "10.0.0.2", ports = (a.conns + 64511) // 64512, conns = a.conns, size = a.size, count = a.count, touch = a.touch },
+  load { to = "10.0.0.2", ports = (a.conns + 64511) // 64512, conns = a.conns, size = a.size, count = a.count, touch = a.touch },
   tcp { snd_buf = a.buffer, timestamps = false, mss = 4096 }, ip { addr = "10.0.0.1/8" },
   arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" }, over = station },
 }

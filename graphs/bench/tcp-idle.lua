@@ -19,7 +19,7 @@ local transport = stack {
 }
 discard { port = 9, sessions = a.idle + 1, over = transport }
 if a.conns > 0 then
-  tcpsend { to = "10.0.0.2", conns = a.conns, size = a.size, over = transport }
+  load { to = "10.0.0.2", conns = a.conns, size = a.size, over = transport }
 end
 
 return graph "bench-tcp-idle" {

@@ -17,7 +17,7 @@ local a = args {
 }
 
 stack {
-  tcprecv { port = 9, touch = a.touch, size = a.size, sessions = a.conns, count = a.count },
+  sink { port = 9, touch = a.touch, size = a.size, sessions = a.conns, count = a.count },
   tcp { rcv_buf = a.buffer, timestamps = false }, ip { addr = "10.0.0.1/8" }, arp {}, eth {},
   eth_mem { mtu = 4352 },
   peer_tcp_source {

@@ -23,7 +23,7 @@ end
 local sender   = host(1, "10.0.0.1/8", "10.0.0.2", "02:00:00:00:00:02")
 local receiver = host(2, "10.0.0.2/8", "10.0.0.1", "02:00:00:00:00:01")
 sink { port = 7000, touch = a.touch, post = a.post, post_least = a.least, count = a.conns * a.count, over = receiver }
-source { to = "10.0.0.2", port = 7000, conns = a.conns, size = a.size, count = a.count, over = sender }
+load { to = "10.0.0.2", port = 7000, conns = a.conns, size = a.size, count = a.count, over = sender }
 
 return graph "bench-udp-both" {
   doc = "UDP, one stack to another, both ends on one virtual processor",

@@ -31,10 +31,10 @@ local sender   = host(1, "10.0.0.1/8", "10.0.0.2", "02:00:00:00:00:02")
 local receiver = host(2, "10.0.0.2/8", "10.0.0.1", "02:00:00:00:00:01")
 if a.transport == "udp" then
   sink { port = 7000, touch = "none", count = a.conns * a.count, over = receiver }
-  source { to = "10.0.0.2", port = 7000, conns = a.conns, size = a.size, count = a.count, over = sender }
+  load { to = "10.0.0.2", port = 7000, conns = a.conns, size = a.size, count = a.count, over = sender }
 else
-  tcprecv { port = 7000, touch = "none", size = a.size, sessions = a.conns, over = receiver }
-  tcpsend { to = "10.0.0.2", port = 7000, conns = a.conns, size = a.size, count = a.count, over = sender }
+  sink { port = 7000, touch = "none", size = a.size, sessions = a.conns, over = receiver }
+  load { to = "10.0.0.2", port = 7000, conns = a.conns, size = a.size, count = a.count, over = sender }
 end
 
 local function at(transport, size, on) return { transport = transport, size = size, xdr = on } end

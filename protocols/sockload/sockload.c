@@ -2,7 +2,7 @@
 /*
  * sockload.c - an event-driven application over sockets, with threads of its own (Willmann and others, section 4).
  *
- * tcpsend and tcprecv live inside the virtual processors, so what they ask of a stream is a
+ * load and sink live inside the virtual processors, so what they ask of a stream is a
  * call in the same thread.  This application is where a program is: outside, and every
  * write and read of its threads enters a VP as the architecture says, by borrowing
  * it or by waiting for whoever owns it, which is what the architectures differ in.
@@ -349,7 +349,7 @@ static const struct xk_param load_params[] = {
 	P(burst, XK_P_UINT, "16", "most writes, or reads, of a connection before the next one's turn", .min = "1", .max = "1024"),
 	P(within, XK_P_TIME, "30s", "measuring, and sending, begins when all connections are established, which may take so "
 	  "long; 0s: each sends as soon as its thread has opened its own", .max = "1h"),
-	P(verify, XK_P_BOOL, "false", "compares what comes with what a sockload or tcpsend of the same size sends"),
+	P(verify, XK_P_BOOL, "false", "compares what comes with what a sockload or load of the same size sends"),
 	XK_PARAM_END
 };
 

@@ -93,7 +93,7 @@ bool stream_sums(struct xk_sess *lls, uint32_t len);
 /* A message with a copy of n bytes, its sum noted when `sums` and it is one
  * segment.  NULL: no memory. */
 struct xk_msg *stream_copy(const void *p, uint32_t n, bool sums);
-/* The bytes that tcpsend repeats and tcprecv can compare. */
+/* The bytes that load repeats and sink can compare. */
 void stream_pattern(uint8_t *p, uint64_t n);
 
 #endif

@@ -53,6 +53,7 @@ int xk_spec_check(struct xk_spec *s, struct xk_errs *e, struct xk_errs *warnings
 {
 	unsigned before = xk_errs_count(e);
 
+	check_descriptors(s);
 	check_nodes(s, e);
 	if (s->complete && s->graph >= 0)
 		check_graph(s, e, xk_errs_count(e) == 0 ? warnings : NULL);

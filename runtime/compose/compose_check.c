@@ -268,6 +268,15 @@ static bool became(const struct xk_proto *p, const void *conf, struct xk_old_wor
 	return p != NULL && p->ask != NULL && p->ask(&v, XK_ASK_WORD, w, sizeof *w) == 1;
 }
 
+/* What another descriptor of the word that knows the parameter sits over, or NULL. */
+static const char *known_over(const struct check_table *c, const char *name)
+{
+	for (const struct xk_proto *const *t = c->s->table; c->proto != NULL && *t != NULL; t++)
+		if (strcmp((*t)->name, c->proto->name) == 0 && (*t)->params != NULL && xk_param_find((*t)->params, name) != NULL)
+			return (*t)->needs[0];
+	return NULL;
+}
+
 static void unknown_name(const struct check_table *c, const char *name, const void *conf)
 {
 	const char *words[WORDS_MAX], *near;
@@ -283,7 +292,10 @@ static void unknown_name(const struct check_table *c, const char *name, const vo
 	for (unsigned i = 0; c->skip != NULL && c->skip[i] != NULL && n < WORDS_MAX; i++)
 		words[n++] = c->skip[i];
 	near = xk_errs_suggest(name, words, n);
-	if (became(c->proto, conf, &word))
+	if (c->schema == (c->proto != NULL ? c->proto->params : NULL) && known_over(c, name) != NULL)
+		table_error(c, &step, 1, "'%.60s' is for a %s below, here it sits over a %s", name, known_over(c, name),
+			    c->proto->needs[0]);
+	else if (became(c->proto, conf, &word))
 		table_error(c, &step, 1, "unknown parameter '%.60s': %s", name, word.text);
 	else if (near != NULL)
 		table_error(c, &step, 1, "unknown parameter '%.60s' (did you mean '%s'?)", name, near);

@@ -75,6 +75,36 @@ static const char *need_of(const struct xk_proto *p, unsigned i)
 	return n == 0 ? NULL : p->needs[i < n ? i : n - 1];
 }
 
+/* What any descriptor of its word needs in place i: "port|stream". */
+static const char *need_text(const struct xk_spec *s, const struct xk_proto *p, unsigned i, char *buf, size_t n)
+{
+	size_t used = 0;
+
+	buf[0] = '\0';
+	for (const struct xk_proto *const *t = s->table; *t != NULL && used < n; t++)
+		if (strcmp((*t)->name, p->name) == 0 && need_of(*t, i) != NULL)
+			used += (size_t)snprintf(buf + used, n - used, "%s%s", used ? "|" : "", need_of(*t, i));
+	return buf;
+}
+
+/* A word with several descriptors is the one whose need the first node below meets. */
+static void choose_descriptor(const struct xk_spec *s, struct spec_node *n)
+{
+	const struct spec_node *low = n->nover != 0 ? &s->node[n->over[0]] : NULL;
+
+	for (const struct xk_proto *const *t = s->table; low != NULL && *t != NULL; t++)
+		if (strcmp((*t)->name, n->proto->name) == 0 && need_of(*t, 0) != NULL && meets(s, low, need_of(*t, 0))) {
+			n->proto = *t;
+			return;
+		}
+}
+
+void check_descriptors(struct xk_spec *s)
+{
+	for (unsigned i = 0; i < s->nnodes; i++)
+		choose_descriptor(s, &s->node[i]);
+}
+
 static void edge_error(const struct xk_spec *s, struct xk_errs *e, const struct spec_node *n, unsigned item,
 		       const char *fmt, ...) XK_PRINTF(5, 6);
 static void edge_error(const struct xk_spec *s, struct xk_errs *e, const struct spec_node *n, unsigned item,
@@ -94,12 +124,13 @@ static void edge_error(const struct xk_spec *s, struct xk_errs *e, const struct 
 static void check_count(const struct xk_spec *s, struct xk_errs *e, const struct spec_node *n)
 {
 	const struct xk_proto *p = n->proto;
+	char need[64];
 
 	if (p->max_down == 0 && n->nover != 0)
 		edge_error(s, e, n, 0, "is a bottom: it sits over nothing");
 	else if (n->nover == 0 && p->min_down != 0)
 		edge_error(s, e, n, 0, "needs something below that offers '%s': write over = ..., or put it in a stack",
-			   need_of(p, 0) ? need_of(p, 0) : "anything");
+			   *need_text(s, p, 0, need, sizeof need) ? need : "anything");
 	else if (n->nover < p->min_down)
 		edge_error(s, e, n, 0, "sits over %u, needs at least %u below", n->nover, p->min_down);
 	else if (n->nover > p->max_down)
@@ -126,11 +157,12 @@ static void check_realms(const struct xk_spec *s, struct xk_errs *e, const struc
 		const struct spec_node *low = &s->node[n->over[i]];
 		const char *need = need_of(n->proto, i);
 		unsigned item = n->nover > 1 ? i + 1 : 0;
+		char text[64];
 
 		if (low->proto->offers == NULL)
 			edge_error(s, e, n, item, "cannot sit over %s: nothing can", low->name);
 		else if (need != NULL && !meets(s, low, need))
-			realm_error(s, e, n, item, low, need);
+			realm_error(s, e, n, item, low, need_text(s, n->proto, i, text, sizeof text));
 	}
 }
 

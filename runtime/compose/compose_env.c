@@ -32,7 +32,7 @@ static const char *const math_names[] = {
 };
 /* In Lua, but not here. */
 static const char *const refused[] = {
-	"_G", "collectgarbage", "coroutine", "debug", "dofile", "getmetatable", "io", "load",
+	"_G", "collectgarbage", "coroutine", "debug", "dofile", "getmetatable", "io",
 	"loadfile", "os", "package", "pcall", "rawequal", "rawget", "rawlen", "rawset", "require",
 	"setmetatable", "utf8", "warn", "xpcall", "loadstring", "setfenv", "getfenv", "unpack", NULL
 };
@@ -94,6 +94,19 @@ static const char *suggest(lua_State *L, const char *name)
 	return xk_errs_suggest(name, w.v, w.n);
 }
 
+/* Words of earlier days, and what stands for them now. */
+static const char *renamed(const char *name)
+{
+	static const char *const words[][2] = {
+		{ "source", "load" }, { "tcpsend", "load" }, { "tcprecv", "sink" },
+	};
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(words); i++)
+		if (strcmp(words[i][0], name) == 0)
+			return words[i][1];
+	return NULL;
+}
+
 /* ---- the proxy: upvalue 1 the words, 2 what was written ------------------------- */
 
 static int unknown_name(lua_State *L, const char *name)
@@ -111,6 +124,8 @@ static int unknown_name(lua_State *L, const char *name)
 				     name, absent->packages);
 	if (in_list(refused, name) || strcmp(name, "print") == 0)
 		return loader_poison(L, at, name, "'%s' is not available in graph files: they only describe", name);
+	if (renamed(name) != NULL)
+		return loader_poison(L, at, name, "'%s' is called %s now, over a port or a stream", name, renamed(name));
 	near = suggest(L, name);
 	if (near != NULL)
 		return loader_poison(L, at, name, "unknown name '%s' (did you mean '%s'?)", name, near);

@@ -236,6 +236,8 @@ void check_graph_fields(struct xk_spec *s, const struct spec_top *t, struct xk_e
 void check_threading(struct xk_spec *s, const struct spec_top *t, struct xk_errs *e);
 /* What nodes say of each other, once each is right alone (xk_review.h). */
 void check_review(struct xk_spec *s, struct xk_errs *e, struct xk_errs *warnings);
+/* Which descriptor each word stands for, by what lies below: before values are looked at. */
+void check_descriptors(struct xk_spec *s);
 void check_edges(struct xk_spec *s, struct xk_errs *e, struct xk_errs *warnings);
 
 /* The structure behind xk_graph_params. */

@@ -72,7 +72,7 @@ LUA
 cat >"$tmp/send.lua" <<'LUA'
 local a = args { count = uint { 0 }, size = size { 4096 }, touch = enum { "copy", choices = { "copy", "none" } } }
 stack {
-  source { to = "10.0.0.2", conns = 1, size = a.size, count = a.count, touch = a.touch },
+  load { to = "10.0.0.2", conns = 1, size = a.size, count = a.count, touch = a.touch },
   udp {}, ip { addr = "10.0.0.1/8" }, arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, fddi {},
   fddi_mem { mtu = 4352 }, peer_sink {},
 }

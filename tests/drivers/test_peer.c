@@ -18,7 +18,7 @@
 #include "tests/support/xk_test.h"
 
 extern const struct xk_proto xk_proto_fddi, xk_proto_arp, xk_proto_ip, xk_proto_icmp, xk_proto_udp,
-	xk_proto_source, xk_proto_ping, xk_proto_impair;
+	xk_proto_load_port, xk_proto_ping, xk_proto_impair;
 
 static struct pf f;
 static struct xk_sess *sa[8];
@@ -108,7 +108,7 @@ static void the_reflector_answers_arp_ping_and_datagrams(void)
 		{ &xk_proto_peer_echo, "p", NULL, NULL }, { &xk_proto_fddi_mem, "d", "p", NULL }, { &xk_proto_fddi, "l", "d", NULL },
 		{ &xk_proto_arp, "arp", "l", "queue=100" }, { &xk_proto_ip, "ip", "arp", "addr=10.0.0.1/8" },
 		{ &xk_proto_icmp, "icmp", "ip", NULL }, { &xk_proto_udp, "udp", "ip", NULL },
-		{ &xk_proto_source, "src", "udp", "to=10.0.0.77; conns=4; count=25; window=2; size=500" },
+		{ &xk_proto_load_port, "src", "udp", "to=10.0.0.77; conns=4; count=25; window=2; size=500" },
 		{ &xk_proto_ping, "ping", "icmp", "to=10.0.0.9; count=5; interval=10ms; size=1000" },
 		{ NULL, NULL, NULL, NULL } };
 

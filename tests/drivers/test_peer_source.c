@@ -20,7 +20,7 @@
 #include "runtime/upi/xk_part.h"
 #include "runtime/upi/xk_review.h"
 
-extern const struct xk_proto xk_proto_eth, xk_proto_fddi, xk_proto_arp, xk_proto_ip, xk_proto_udp, xk_proto_sink;
+extern const struct xk_proto xk_proto_eth, xk_proto_fddi, xk_proto_arp, xk_proto_ip, xk_proto_udp, xk_proto_sink_port;
 
 static struct pf f;
 static struct xk_sess *sa[8];
@@ -47,7 +47,7 @@ static void close_all(struct xk_sess **s)
 #define RECEIVER(drv, link, peer_params, sink_params) { \
 	{ &xk_proto_peer_source, "p", NULL, peer_params }, { drv, "d", "p", NULL }, { link, "l", "d", NULL }, \
 	{ &xk_proto_arp, "arp", "l", NULL }, { &xk_proto_ip, "ip", "arp", "addr=10.0.0.1/8" }, \
-	{ &xk_proto_udp, "udp", "ip", NULL }, { &xk_proto_sink, "sink", "udp", sink_params }, \
+	{ &xk_proto_udp, "udp", "ip", NULL }, { &xk_proto_sink_port, "sink", "udp", sink_params }, \
 	{ NULL, NULL, NULL, NULL } }
 
 static void receives_all(const struct pf_spec *g, unsigned nvps, uint64_t n)

@@ -22,7 +22,7 @@
 #include "tests/support/xk_test.h"
 
 extern const struct xk_proto xk_proto_eth, xk_proto_fddi, xk_proto_arp, xk_proto_ip, xk_proto_tcp;
-extern const struct xk_proto xk_proto_tcpsend, xk_proto_tcprecv;
+extern const struct xk_proto xk_proto_load_stream, xk_proto_sink_stream;
 
 static struct pf f;
 
@@ -55,9 +55,9 @@ static void sends(const struct pf_spec *g, unsigned nvps, unsigned conns, uint64
 static void a_stream_is_swallowed_and_ended(void)
 {
 	static const struct pf_spec eth[] = STACK(&xk_proto_eth_mem, &xk_proto_eth, &xk_proto_peer_tcp_sink, NULL, NULL,
-		&xk_proto_tcpsend, "to=10.0.0.2; conns=5; count=40; size=1460");
+		&xk_proto_load_stream, "to=10.0.0.2; conns=5; count=40; size=1460");
 	static const struct pf_spec fddi[] = STACK(&xk_proto_fddi_mem, &xk_proto_fddi, &xk_proto_peer_tcp_sink, "window=1MiB", NULL,
-		&xk_proto_tcpsend, "to=10.0.0.2; conns=9; count=100; size=4KiB");
+		&xk_proto_load_stream, "to=10.0.0.2; conns=9; count=100; size=4KiB");
 
 	sends(eth, 1, 5, 40, 1460);
 	no_drops();
@@ -71,7 +71,7 @@ static void every_other_segment_is_acknowledged(void)
 {
 	/* Nagle's algorithm off and a window that lets one message out at a time. */
 	static const struct pf_spec even[] = STACK(&xk_proto_eth_mem, &xk_proto_eth, &xk_proto_peer_tcp_sink, NULL, "initial_window=64",
-		&xk_proto_tcpsend, "to=10.0.0.2; conns=3; count=20; size=1460; rate=1000");
+		&xk_proto_load_stream, "to=10.0.0.2; conns=3; count=20; size=1460; rate=1000");
 	uint64_t segments;
 
 	pf_up(&f, 1, even);
@@ -85,7 +85,7 @@ static void every_other_segment_is_acknowledged(void)
 static void a_single_segment_is_acknowledged_after_a_while(void)
 {
 	static const struct pf_spec g[] = STACK(&xk_proto_eth_mem, &xk_proto_eth, &xk_proto_peer_tcp_sink, NULL, "tlp=false; rack=false",
-		&xk_proto_tcpsend, "to=10.0.0.2; size=100; rate=1");
+		&xk_proto_load_stream, "to=10.0.0.2; size=100; rate=1");
 
 	pf_up(&f, 1, g);
 	pf_run(&f, 3500 * XK_MS);
@@ -97,7 +97,7 @@ static void a_single_segment_is_acknowledged_after_a_while(void)
 static void as_many_as_asked_for_are_acknowledged_together(void)
 {
 	static const struct pf_spec g[] = STACK(&xk_proto_eth_mem, &xk_proto_eth, &xk_proto_peer_tcp_sink, "ack_every=4", NULL,
-		&xk_proto_tcpsend, "to=10.0.0.2; count=80; size=1460");
+		&xk_proto_load_stream, "to=10.0.0.2; count=80; size=1460");
 	uint64_t acks;
 
 	pf_up(&f, 1, g);
@@ -161,10 +161,10 @@ static void the_answer_comes_on_the_stack_of_the_push(void)
 static void segments_arrive_and_connections_end(void)
 {
 	static const struct pf_spec eth[] = STACK(&xk_proto_eth_mem, &xk_proto_eth,
-		&xk_proto_peer_tcp_source, "to=10.0.0.1; conns=7; count=700; size=1460", NULL, &xk_proto_tcprecv, "port=9; size=1460");
+		&xk_proto_peer_tcp_source, "to=10.0.0.1; conns=7; count=700; size=1460", NULL, &xk_proto_sink_stream, "port=9; size=1460");
 	static const struct pf_spec fddi[] = STACK(&xk_proto_fddi_mem, &xk_proto_fddi,
 		&xk_proto_peer_tcp_source, "to=10.0.0.1; conns=70; count=7001; size=64; checksum=good; ports=3", NULL,
-		&xk_proto_tcprecv, "port=9; ports=3; size=64");
+		&xk_proto_sink_stream, "port=9; ports=3; size=64");
 
 	pf_up(&f, 1, eth);
 	pf_run(&f, 20 * XK_SEC);
@@ -186,7 +186,7 @@ static void segments_arrive_and_connections_end(void)
 static void each_connection_runs_where_the_map_puts_it(void)
 {
 	static const struct pf_spec g[] = STACK(&xk_proto_eth_mem, &xk_proto_eth,
-		&xk_proto_peer_tcp_source, "to=10.0.0.1; conns=32; count=3200; size=100", NULL, &xk_proto_tcprecv, "port=9; size=100");
+		&xk_proto_peer_tcp_source, "to=10.0.0.1; conns=32; count=3200; size=100", NULL, &xk_proto_sink_stream, "port=9; size=100");
 	struct xk_app_counts c;
 
 	pf_up(&f, 4, g);
@@ -207,7 +207,7 @@ static void the_window_is_obeyed(void)
 {
 	/* A receiver that reads 8000 bytes a second. */
 	static const struct pf_spec g[] = STACK(&xk_proto_eth_mem, &xk_proto_eth,
-		&xk_proto_peer_tcp_source, "to=10.0.0.1; size=1000", "rcv_buf=16KiB", &xk_proto_tcprecv, "port=9; rate=64kbit/s");
+		&xk_proto_peer_tcp_source, "to=10.0.0.1; size=1000", "rcv_buf=16KiB", &xk_proto_sink_stream, "port=9; rate=64kbit/s");
 	uint64_t bytes;
 
 	pf_up(&f, 1, g);
@@ -223,9 +223,9 @@ static void the_window_is_obeyed(void)
 static void open_connections_leave_nothing_behind(void)
 {
 	static const struct pf_spec down[] = STACK(&xk_proto_eth_mem, &xk_proto_eth, &xk_proto_peer_tcp_sink, NULL, NULL,
-		&xk_proto_tcpsend, "to=10.0.0.2; conns=100; size=1460; rate=100");
+		&xk_proto_load_stream, "to=10.0.0.2; conns=100; size=1460; rate=100");
 	static const struct pf_spec up[] = STACK(&xk_proto_eth_mem, &xk_proto_eth,
-		&xk_proto_peer_tcp_source, "to=10.0.0.1; conns=100; size=1000; rxbuf=cold; rxcold=1MiB", NULL, &xk_proto_tcprecv,
+		&xk_proto_peer_tcp_source, "to=10.0.0.1; conns=100; size=1000; rxbuf=cold; rxcold=1MiB", NULL, &xk_proto_sink_stream,
 		"port=9; rate=800kbit/s");
 
 	pf_up(&f, 2, down);
@@ -239,7 +239,7 @@ static void open_connections_leave_nothing_behind(void)
 static void a_port_that_nobody_waits_on_ends_the_sender(void)
 {
 	static const struct pf_spec g[] = STACK(&xk_proto_eth_mem, &xk_proto_eth,
-		&xk_proto_peer_tcp_source, "to=10.0.0.1; conns=3; port=80", NULL, &xk_proto_tcprecv, "port=9");
+		&xk_proto_peer_tcp_source, "to=10.0.0.1; conns=3; port=80", NULL, &xk_proto_sink_stream, "port=9");
 
 	pf_up(&f, 1, g);
 	pf_run(&f, 5 * XK_SEC);

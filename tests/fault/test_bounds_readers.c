@@ -418,7 +418,7 @@ static void a_sender_without_memory_waits_to_be_woken(void)
 
 	storm_up(&(struct storm_conf){ .client = "every = '0ms'", .graph = "memory = '64MiB', threading = up {}",
 				       .more = "discard { name = 'sink', over = hosts[2].tcp }\n"
-					       "tcpsend { name = 'send', to = '10.0.0.2', conns = 8, size = 1000, rate = 1000, "
+					       "load { name = 'send', to = '10.0.0.2', conns = 8, size = 1000, rate = 1000, "
 					       "over = hosts[1].tcp }\n" });
 	storm_run(XK_SEC);
 	had = storm_count("sink", "bytes");

@@ -31,8 +31,8 @@ stream() {
 	at_least=$1
 	shift
 	ran "$graphs/tcp-transfer.lua" conns=4 count=100 least=256 "$@" || return 1
-	[ "$(counter tcprecv messages)" = 400 ] && [ -z "$(counter tcprecv wrong_bytes)" ] || return 1
-	n=$(counter tcprecv placed)
+	[ "$(counter sink messages)" = 400 ] && [ -z "$(counter sink wrong_bytes)" ] || return 1
+	n=$(counter sink placed)
 	[ "${n:-0}" -ge "$at_least" ]
 }
 
@@ -56,7 +56,7 @@ local function host(n, peer)
       queue = 65536, classifier = a.classifier, copy = a.copy } } } } }
 end
 sink { port = 7000, touch = "copy", post = a.post, count = 4000, over = host(2, 1) }
-source { to = "10.0.0.2", port = 7000, conns = 8, count = 500, size = 2000, over = host(1, 2) }
+load { to = "10.0.0.2", port = 7000, conns = 8, count = 500, size = 2000, over = host(1, 2) }
 return graph "ddp-udp" { threading = include("lib/presets.lua").named(a.preset, { conns = 8 }) }
 END
 # datagrams PLACED ARG...: all 4000 are received

@@ -197,10 +197,10 @@ good_in_part() {
 	[ $got -eq 0 ] && grep -q 'refused 2' "$tmp/out"
 }
 sed 's/port = port\[a.service\]/port = 4444/' "$graphs/tcp-echo.lua" >"$tmp/closed.lua"
-ok "a client whose connections are all refused" in_vain 'tcpsend: every one of its connections was refused, reset or failed' \
+ok "a client whose connections are all refused" in_vain 'load: every one of its connections was refused, reset or failed' \
 	"$run" --virtual "$tmp/closed.lua" conns=4 count=3
 sed 's/count = a.count/count = 0/' "$tmp/closed.lua" >"$tmp/endless.lua"
-ok "the same without an end of its own" in_vain 'tcpsend: every one of its connections was refused' \
+ok "the same without an end of its own" in_vain 'load: every one of its connections was refused' \
 	"$run" --virtual -d 1s "$tmp/endless.lua" conns=4
 ok "a client of whose connections one is refused is good" good_in_part
 ok "pings that nobody answers" in_vain 'ping: none of its requests was answered' \

@@ -51,8 +51,8 @@ cat >"$tmp/tcp.lua" <<'END'
 local a = args { locks = uint { 1, min = 1, max = 4096, doc = "of 16 connections' two ends" } }
 local inet = include "lib/inet.lua"
 local function host(addr) return tcp { over = inet(eth_mem { wire = "cable", queue = 65536 }, { addr = addr, arp = { queue = 1024 } }) } end
-tcprecv { port = 9, size = 1024, touch = "verify", over = host("10.0.0.2/8") }
-tcpsend { to = "10.0.0.2", port = 9, conns = 16, size = 1024, count = 50, over = host("10.0.0.1/8") }
+sink { port = 9, size = 1024, touch = "verify", over = host("10.0.0.2/8") }
+load { to = "10.0.0.2", port = 9, conns = 16, size = 1024, count = 50, over = host("10.0.0.1/8") }
 return graph "locks" { threading = mp { vps = a.locks, io_threads = 3, order = "arrival" } }
 END
 # granularity LOCKS FILTER ARGUMENTS...

@@ -16,7 +16,7 @@ set -- $(taskset -cp $$ | sed 's/.*: //; s/,/ /g; s/-/ /g')
 first=$1 second=$2
 
 cat >"$tmp/endless.lua" <<'LUA'
-stack { source { to = "10.0.0.2" }, udp {}, ip { addr = "10.0.0.1/8" },
+stack { load { to = "10.0.0.2" }, udp {}, ip { addr = "10.0.0.1/8" },
   arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {}, eth_mem {}, peer_sink {} }
 return graph "endless" { threading = vppc { vps = 1, workers = 1, wired = false } }
 LUA

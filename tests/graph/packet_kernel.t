@@ -87,7 +87,7 @@ cat >"$tmp/open.lua" <<'END'
 local a = args { fanout = text { "auto" } }
 local dev = packet { ifname = "xkp1", fanout = a.fanout }
 local net = ip { addr = "10.9.0.2/24", over = arp { over = eth { over = dev } } }
-tcpsend { to = "10.9.0.1", port = 5002, conns = 16, size = "4KiB", count = 50, over = tcp { over = net } }
+load { to = "10.9.0.1", port = 5002, conns = 16, size = "4KiB", count = 50, over = tcp { over = net } }
 return graph "open" { threading = vppc { vps = 4 } }
 END
 ok "a server that takes all" takes_all

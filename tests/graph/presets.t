@@ -17,7 +17,7 @@ delivers() {
 	timeout 100 "$run" "$file" timeout=90s "$@" >"$tmp/out" 2>"$tmp/err"
 	got=$?
 	cat "$tmp/out" "$tmp/err"
-	[ $got -eq 0 ] && grep -q "^echo  *messages $want," "$tmp/out" && grep -q "^source .* answers $want" "$tmp/out" &&
+	[ $got -eq 0 ] && grep -q "^echo  *messages $want," "$tmp/out" && grep -q "^load .* answers $want" "$tmp/out" &&
 	grep -q 'workload complete$' "$tmp/out"
 }
 

@@ -47,11 +47,11 @@ local server, client = udp { name = "server", over = answers }, udp { name = "cl
 echo { port = 7, over = server }
 echo { port = 8, over = hop { look = true, over = server } }
 sink { port = 9, over = server }
-source { to = "10.0.0.2", port = 7, conns = 5, count = 300, size = a.size, window = 8,
+load { to = "10.0.0.2", port = 7, conns = 5, count = 300, size = a.size, window = 8,
          timeout = "10ms", over = client }
-source { to = "10.0.0.2", port = 8, conns = 3, count = 300, size = 100, window = 4,
+load { to = "10.0.0.2", port = 8, conns = 3, count = 300, size = 100, window = 4,
          timeout = "10ms", over = hop { over = client } }
-source { to = "10.0.0.2", port = 9, conns = 2, count = 500, size = a.size, over = client }
+load { to = "10.0.0.2", port = 9, conns = 2, count = 500, size = a.size, over = client }
 return graph "udp" { threading = vppc { vps = 2, burst = a.burst } }
 LUA
 cat >"$tmp/tcp.lua" <<'LUA'
@@ -68,9 +68,9 @@ local a = args {
   post = size { 0, doc = "bytes that each receiver posts for the driver to place payload in" },
 }
 local asks, answers = include "hosts.lua" (a.link, a.wire)
-tcprecv { port = 9, size = a.size, touch = "verify", post = a.post, count = a.conns * a.count,
+sink { port = 9, size = a.size, touch = "verify", post = a.post, count = a.conns * a.count,
           over = tcp { name = "server", profile = a.profile, over = answers } }
-tcpsend { to = "10.0.0.2", port = 9, conns = a.conns, size = a.size, count = a.count,
+load { to = "10.0.0.2", port = 9, conns = a.conns, size = a.size, count = a.count,
           over = tcp { name = "client", profile = a.profile, over = asks } }
 return graph "tcp" { threading = vppc { vps = 2, burst = a.burst } }
 LUA

@@ -122,7 +122,7 @@ ok "the error is counted" counted '[.nodes[] | select(.name == "tap") | .counter
 # The same during a measurement: the run is no result.
 cat >"$tmp/bench.lua" <<'END'
 local a = args { n = uint { 1, max = 9 } }
-stack { source { to = "10.8.0.1", conns = a.n, rate = 100 }, udp {}, ip { addr = "10.8.0.2/24" }, arp {}, eth {},
+stack { load { to = "10.8.0.1", conns = a.n, rate = 100 }, udp {}, ip { addr = "10.8.0.2/24" }, arp {}, eth {},
   tap { ifname = "xkb0", addr = "10.8.0.1/24" } }
 return bench "gone" { doc = "a test", graph = graph "g" { threading = up {} }, sweep = { n = { 1 } }, metric = "mps" }
 END

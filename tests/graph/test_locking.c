@@ -34,7 +34,7 @@ static const char text_fmt[] =
 
 static const char asks[] = "checker { to = '10.0.0.2', conns = 6, count = 40, size = 200, resend = '1h' }";
 static const char answers[] = "echo { port = 7 }";
-static const char sends[] = "source { to = '10.0.0.2', port = 9, conns = 6, count = 40, size = 64 }";
+static const char sends[] = "load { to = '10.0.0.2', port = 9, conns = 6, count = 40, size = 64 }";
 static const char takes[] = "sink { port = 9, count = 240 }";
 
 static struct {

@@ -57,7 +57,7 @@ static const char udp_text[] =
 	"local ua = inet('a', a, '10.0.0.1/8', '10.0.0.2', '02:00:00:00:00:02')\n"
 	"local ub = inet('b', b, '10.0.0.2/8', '10.0.0.1', '02:00:00:00:00:01')\n"
 	"echo { port = 7, over = ub }\n"
-	"source { conns = 40, size = 64, to = '10.0.0.2', port = 7, over = ua }\n"
+	"load { conns = 40, size = 64, to = '10.0.0.2', port = 7, over = ua }\n"
 	"return graph 'no-malloc' { threading = vppc { vps = 4 }, clock = 'virtual' }\n";
 
 /* The same with the presentation layer, datagrams of one piece and of several, and a stream. */
@@ -71,10 +71,10 @@ static const char xdr_text[] =
 	"local ua, ub = xdr { over = udp { over = a } }, xdr { over = udp { over = b } }\n"
 	"local ta, tb = xdr { fragment = 20, over = tcp { over = a } }, xdr { over = tcp { over = b } }\n"
 	"echo { port = 7, over = ub }\n"
-	"source { conns = 4, size = 64, to = '10.0.0.2', port = 7, over = ua }\n"
-	"source { conns = 4, size = 8192, to = '10.0.0.2', port = 7, over = ua }\n"
-	"tcprecv { port = 9, size = 4096, over = tb }\n"
-	"tcpsend { conns = 4, size = 4096, to = '10.0.0.2', port = 9, over = ta }\n"
+	"load { conns = 4, size = 64, to = '10.0.0.2', port = 7, over = ua }\n"
+	"load { conns = 4, size = 8192, to = '10.0.0.2', port = 7, over = ua }\n"
+	"sink { port = 9, size = 4096, over = tb }\n"
+	"load { conns = 4, size = 4096, to = '10.0.0.2', port = 9, over = ta }\n"
 	"return graph 'no-malloc-xdr' { threading = vppc { vps = 4 }, clock = 'virtual' }\n";
 
 static struct xk_graph *graph_up(const char *text, struct xk_spec **s, struct xk_errs *e)
@@ -105,13 +105,13 @@ static void none_in(struct xk_graph *g, uint64_t least)
 
 	xk_vpset_run_virtual(g->vps, 5 * XK_MS);
 	messages = popped(g, "echo");
-	stream = popped(g, "tcprecv");
+	stream = popped(g, "sink");
 	before = allocations;
 	xk_vpset_run_virtual(g->vps, 50 * XK_MS);
 	messages = popped(g, "echo") - messages;
 	CU_ASSERT_EQUAL(allocations, before);
 	CU_ASSERT_TRUE(messages > least);
-	CU_ASSERT_TRUE(xk_graph_find(g, "tcprecv") == NULL || popped(g, "tcprecv") - stream > least);
+	CU_ASSERT_TRUE(xk_graph_find(g, "sink") == NULL || popped(g, "sink") - stream > least);
 }
 
 static void no_message_of(const char *text, uint64_t least)

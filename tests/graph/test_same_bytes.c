@@ -61,12 +61,12 @@ static const char text_fmt[] =
 	"end\n"
 	"return graph 'bytes' { %7$s, clock = 'virtual', seed = 37 }\n";
 
-#define TCP_CLIENT "tcpsend { to = s.addr, port = 7, lport = 20000, conns = 5, count = 8, size = 4000, window = 2, " \
+#define TCP_CLIENT "load { to = s.addr, port = 7, lport = 20000, conns = 5, count = 8, size = 4000, window = 2, " \
 	"over = tcp { over = net } }"
 #define TCP_SERVER "tcpecho { port = 7, over = tcp { over = net } }"
-#define ONE_WAY_CLIENT "tcpsend { to = s.addr, port = 7, lport = 20000, conns = 5, count = 2, size = 40000, " \
+#define ONE_WAY_CLIENT "load { to = s.addr, port = 7, lport = 20000, conns = 5, count = 2, size = 40000, " \
 	"over = tcp { over = net } }"
-#define ONE_WAY_SERVER "tcprecv { port = 7, over = tcp { over = net } }"
+#define ONE_WAY_SERVER "sink { port = 7, over = tcp { over = net } }"
 #define UDP_CLIENT(what) "checker { to = s.addr, conns = 5, " what ", over = udp { over = net } }"
 #define UDP_SERVER "echo { port = 7, over = udp { over = net } }"
 

@@ -42,8 +42,8 @@ static const char tcp_fmt[] =
 	"    synack_retries = 100, retries = 100 },\n"
 	"    over = over }\n"
 	"end\n"
-	"tcprecv { name = 'recv', port = 9, size = %u, touch = 'verify', count = %u, over = LAYER(1, patient(s)) }\n"
-	"tcpsend { to = '10.0.0.2', port = 9, conns = %u, count = %u, size = %u, over = LAYER(2, patient(c)) }\n";
+	"sink { name = 'recv', port = 9, size = %u, touch = 'verify', count = %u, over = LAYER(1, patient(s)) }\n"
+	"load { to = '10.0.0.2', port = 9, conns = %u, count = %u, size = %u, over = LAYER(2, patient(c)) }\n";
 
 struct job {
 	const char *fields;            /* "threading = up {}" */

@@ -23,7 +23,7 @@ end
 local server = udp { name = "server", over = host "10.0.0.2" }
 echo { port = 7, over = server, sessions = a.conns }
 echo { name = "echo8", port = 8, over = server, sessions = a.conns }
-source { to = "10.0.0.2", port = 7, ports = 2, conns = a.conns, count = 1, size = 64, window = 1,
+load { to = "10.0.0.2", port = 7, ports = 2, conns = a.conns, count = 1, size = 64, window = 1,
   over = udp { name = "client", over = host "10.0.0.1" } }
 return graph "many" { threading = tpc { threads = "user" }, memory = "4GiB" }
 LUA
@@ -40,7 +40,7 @@ every_udp() {
 	timeout 250 "$run" --virtual --json "$tmp/udp.lua" conns=$many >"$tmp/out" || return 1
 	jq -c '.messages, .user_threads' "$tmp/out"
 	jq -e --argjson n $many '.messages == $n and .user_threads.stacks >= $n and .user_threads.stackless == 0 and
-		([.nodes[] | select(.name == "source") | .counters.answers] == [$n]) and
+		([.nodes[] | select(.name == "load") | .counters.answers] == [$n]) and
 		.user_threads.switches >= 4 * $n' "$tmp/out" >/dev/null
 }
 # every_tcp: they were accepted and have a thread, few a stack; some send.

@@ -99,14 +99,14 @@ cat >"$tmp/ddp.lua" <<'END'
 local a = args { vps = uint { 1 }, root = text { "" } }
 local net = ip { addr = "10.9.0.2/24", over = arp { over = eth { over = xdp { ifname = "xdp0", mode = "generic" } } } }
 icmp { over = net }
-tcprecv { port = 9, size = 4096, touch = "verify", post = "256KiB", post_least = 256, over = tcp { over = net } }
+sink { port = 9, size = 4096, touch = "verify", post = "256KiB", post_least = 256, over = tcp { over = net } }
 sink { port = 9, post = "256KiB", post_least = 256, over = udp { over = net } }
 return graph "ddp" { threading = vppc { vps = a.vps } }
 END
 cat >"$tmp/ddp.py" <<'END'
 import socket
 x, b = 88172645463325252, bytearray()
-for i in range(4096):                            # the pattern that tcprecv compares with
+for i in range(4096):                            # the pattern that sink compares with
     x ^= x << 13 & (1 << 64) - 1
     x ^= x >> 7
     x ^= x << 17 & (1 << 64) - 1
@@ -133,8 +133,8 @@ for vps in 1 4; do
 	ok "direct placement, $vps VPs: streams and datagrams are sent" peer timeout 100 python3 "$tmp/ddp.py"
 	peer ping -q -c3 -i0.2 -W5 10.9.0.2 >/dev/null   # behind them
 	ok "direct placement, $vps VPs: the graph ends well and leaks nothing" graph_down
-	ok "direct placement, $vps VPs: every byte of the streams is right" of tcprecv '.messages == 400 and (.wrong_bytes // 0) == 0'
-	ok "direct placement, $vps VPs: of streams, much was placed" of tcprecv '.placed > 20'
+	ok "direct placement, $vps VPs: every byte of the streams is right" of sink '.messages == 400 and (.wrong_bytes // 0) == 0'
+	ok "direct placement, $vps VPs: of streams, much was placed" of sink '.placed > 20'
 	ok "direct placement, $vps VPs: of datagrams, all that came after the first" of sink '.messages > 20 and .placed > .messages / 2'
 done
 graph=$own_graph
@@ -143,7 +143,7 @@ graph=$own_graph
 cat >"$tmp/open.lua" <<'END'
 local dev = xdp { ifname = "xdp0", mode = "generic" }
 local net = ip { addr = "10.9.0.2/24", over = arp { over = eth { over = dev } } }
-tcpsend { to = "10.9.0.1", port = 5002, conns = 16, size = "4KiB", count = 50, over = tcp { over = net } }
+load { to = "10.9.0.1", port = 5002, conns = 16, size = "4KiB", count = 50, over = tcp { over = net } }
 return graph "open" { threading = vppc { vps = 4 } }
 END
 ok "a server that takes all" takes_all peer

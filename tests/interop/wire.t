@@ -15,7 +15,7 @@ local net = ip { addr = "10.9.0.2/24", over = arp { over = eth { over = dev } } 
 icmp { over = net }
 local t = tcp { over = net, quirks = { rto_min = "50s", rto_init = "50s", tlp = false, persist_min = "50s", persist_max = "50s" } }
 http { root = a.root, over = t }
-tcprecv { port = 5001, over = t }
+sink { port = 5001, over = t }
 return graph "wire" { threading = vppc { vps = 4 } }
 END2
 mkdir "$tmp/www"

@@ -20,7 +20,7 @@
 #include "tests/support/xk_test.h"
 
 extern const struct xk_proto xk_proto_eth_mem, xk_proto_eth, xk_proto_arp, xk_proto_ip, xk_proto_udp,
-	xk_proto_echo, xk_proto_source, xk_proto_sink, xk_proto_impair, xk_proto_fddi_mem, xk_proto_fddi, xk_proto_peer_sink;
+	xk_proto_echo, xk_proto_load_port, xk_proto_sink_port, xk_proto_impair, xk_proto_fddi_mem, xk_proto_fddi, xk_proto_peer_sink;
 
 #define HOST(x, addr) \
 	{ &xk_proto_eth_mem, "d" x, NULL, "wire=w; queue=100000" }, { &xk_proto_eth, "l" x, "d" x, NULL }, \
@@ -33,7 +33,7 @@ static struct pf f;
 static void up(unsigned nvps, const char *source, const struct xk_proto *other, const char *params)
 {
 	const struct pf_spec g[] = {
-		HOST("a", "10.0.0.1"), { &xk_proto_source, "source", "ua", source },
+		HOST("a", "10.0.0.1"), { &xk_proto_load_port, "load", "ua", source },
 		HOST("b", "10.0.0.2"), { other, "other", "ub", params },
 		{ NULL, NULL, NULL, NULL } };
 
@@ -71,10 +71,10 @@ static uint64_t spread(const char *node)
 
 static void every_message_arrives_once(void)
 {
-	up(4, "to=10.0.0.2; conns=10; count=100; size=700", &xk_proto_sink, NULL);
+	up(4, "to=10.0.0.2; conns=10; count=100; size=700", &xk_proto_sink_port, NULL);
 	pf_run(&f, XK_SEC);
-	CU_ASSERT_EQUAL(pf_count(&f, "source", "messages"), 1000);
-	CU_ASSERT_EQUAL(pf_count(&f, "source", "bytes"), 700000);
+	CU_ASSERT_EQUAL(pf_count(&f, "load", "messages"), 1000);
+	CU_ASSERT_EQUAL(pf_count(&f, "load", "bytes"), 700000);
 	CU_ASSERT_EQUAL(pf_count(&f, "other", "messages"), 1000);
 	CU_ASSERT_EQUAL(pf_count(&f, "other", "bytes"), 700000);
 	CU_ASSERT_EQUAL(pf_sessions(&f, "other"), 10);
@@ -91,7 +91,7 @@ static void every_way_of_touching_sends_good_datagrams(void)
 	for (unsigned t = 0; t < 3; t++)
 		for (unsigned k = 0; k < XK_ARRAY_LEN(sizes); k++) {
 			snprintf(params, sizeof params, "to=10.0.0.2; count=20; size=%u; touch=%s", sizes[k], touch[t]);
-			up(1, params, &xk_proto_sink, t ? "touch=line" : "touch=copy");
+			up(1, params, &xk_proto_sink_port, t ? "touch=line" : "touch=copy");
 			pf_run(&f, XK_SEC);
 			CU_ASSERT_EQUAL(pf_count(&f, "other", "messages"), 20);
 			CU_ASSERT_EQUAL(pf_count(&f, "other", "bytes"), 20ull * sizes[k]);
@@ -111,12 +111,12 @@ static void four_kilobytes_are_one_frame_on_fddi_and_three_on_ethernet(void)
 			{ &xk_proto_peer_sink, "p", NULL, NULL }, { k[i].drv, "d", "p", NULL }, { k[i].link, "l", "d", NULL },
 			{ &xk_proto_arp, "r", "l", "neighbours=10.0.0.2=02:00:00:00:00:02" },
 			{ &xk_proto_ip, "ip", "r", "addr=10.0.0.1/24" }, { &xk_proto_udp, "udp", "ip", NULL },
-			{ &xk_proto_source, "source", "udp", "to=10.0.0.2; size=4096; count=100" },
+			{ &xk_proto_load_port, "load", "udp", "to=10.0.0.2; size=4096; count=100" },
 			{ NULL, NULL, NULL, NULL } };
 
 		pf_up(&f, 1, g);
 		pf_run(&f, XK_MS);
-		CU_ASSERT_EQUAL(pf_count(&f, "source", "messages"), 100);
+		CU_ASSERT_EQUAL(pf_count(&f, "load", "messages"), 100);
 		CU_ASSERT_EQUAL(pf_count(&f, "p", "sunk"), 100 * k[i].frames);
 		pf_down(&f);
 	}
@@ -126,7 +126,7 @@ static void ports_and_own_ports_are_used_in_turn(void)
 {
 	uint64_t seen = 0;
 
-	up(2, "to=10.0.0.2; conns=6; count=1; port=100; ports=3; lport=5000", &xk_proto_sink, "port=100; ports=3");
+	up(2, "to=10.0.0.2; conns=6; count=1; port=100; ports=3; lport=5000", &xk_proto_sink_port, "port=100; ports=3");
 	pf_run(&f, XK_MS);
 	CU_ASSERT_EQUAL(pf_count(&f, "other", "messages"), 6);
 	for (unsigned vp = 0; vp < 2; vp++)
@@ -141,10 +141,10 @@ static void ports_and_own_ports_are_used_in_turn(void)
 
 static void connections_live_where_the_map_puts_them(void)
 {
-	up(3, "to=10.0.0.2; conns=8; count=5", &xk_proto_sink, NULL);
+	up(3, "to=10.0.0.2; conns=8; count=5", &xk_proto_sink_port, NULL);
 	pf_run(&f, XK_MS);
 	for (unsigned vp = 0; vp < 3; vp++) {
-		struct xk_app_counts c = counts("source", vp);
+		struct xk_app_counts c = counts("load", vp);
 
 		CU_ASSERT_EQUAL_FATAL(c.n, vp < 2 ? 3 : 2);
 		for (uint64_t i = 0; i < c.n; i++) {
@@ -164,15 +164,15 @@ static void connections_of_a_vp_differ_by_at_most_one_unit(void)
 
 	for (unsigned i = 0; i < 3; i++) {
 		const struct pf_spec g[] = {
-			HOST("a", "10.0.0.1"), { &xk_proto_source, "source", "ua", k[i].params },
-			HOST("b", "10.0.0.2"), { &xk_proto_sink, "other", "ub", NULL }, { NULL, NULL, NULL, NULL } };
+			HOST("a", "10.0.0.1"), { &xk_proto_load_port, "load", "ua", k[i].params },
+			HOST("b", "10.0.0.2"), { &xk_proto_sink_port, "other", "ub", NULL }, { NULL, NULL, NULL, NULL } };
 		uint64_t worst = 0;
 
 		CU_ASSERT_TRUE_FATAL(pf_up_try(&f, 2, g));
 		while (xk_vpset_step(f.g->vps) != 0)
-			worst = spread("source") > worst ? spread("source") : worst;
+			worst = spread("load") > worst ? spread("load") : worst;
 		CU_ASSERT_EQUAL(worst, k[i].burst);
-		CU_ASSERT_EQUAL(pf_count(&f, "source", "messages"), 27000);
+		CU_ASSERT_EQUAL(pf_count(&f, "load", "messages"), 27000);
 		pf_down(&f);
 	}
 }
@@ -183,12 +183,12 @@ static void keeps_each_connection_to_its_rate(void)
 {
 	uint64_t before;
 
-	up(2, "to=10.0.0.2; conns=4; rate=1000", &xk_proto_sink, NULL);
+	up(2, "to=10.0.0.2; conns=4; rate=1000", &xk_proto_sink_port, NULL);
 	pf_run(&f, 100 * XK_MS);
-	before = pf_count(&f, "source", "messages");
+	before = pf_count(&f, "load", "messages");
 	pf_run(&f, 10 * XK_SEC);
-	CU_ASSERT(llabs((long long)(pf_count(&f, "source", "messages") - before) - 40000) <= 8);
-	CU_ASSERT(spread("source") <= 2);
+	CU_ASSERT(llabs((long long)(pf_count(&f, "load", "messages") - before) - 40000) <= 8);
+	CU_ASSERT(spread("load") <= 2);
 	pf_down(&f);
 }
 
@@ -211,19 +211,19 @@ static void set_inside(struct setting *s, const char *value)
 
 static void connections_do_not_fall_into_step_when_their_rate_changes(void)
 {
-	struct setting s = { .p = xk_param_find(xk_proto_source.params, "rate") };
+	struct setting s = { .p = xk_param_find(xk_proto_load_port.params, "rate") };
 	uint64_t most = 0, all = 0;
 
-	up(1, "to=10.0.0.2; conns=400; rate=1000", &xk_proto_sink, NULL);
+	up(1, "to=10.0.0.2; conns=400; rate=1000", &xk_proto_sink_port, NULL);
 	pf_run(&f, 10 * XK_MS);
-	s.r = pf_rep(&f, "source", 0);
+	s.r = pf_rep(&f, "load", 0);
 	set_inside(&s, "100");
 	pf_run(&f, 30 * XK_MS);
 	for (unsigned i = 0; i < 20; i++) {
-		uint64_t before = pf_count(&f, "source", "messages"), n;
+		uint64_t before = pf_count(&f, "load", "messages"), n;
 
 		pf_run(&f, XK_MS);
-		n = pf_count(&f, "source", "messages") - before;
+		n = pf_count(&f, "load", "messages") - before;
 		most = n > most ? n : most;
 		all += n;
 	}
@@ -237,21 +237,21 @@ static void is_silent_as_long_as_it_was_told(void)
 	uint64_t sent[100], busy = 0;
 
 	/* 30 ms of sending, 70 ms of silence, at 10 000 a second while sending. */
-	up(1, "to=10.0.0.2; rate=10000; on=30ms; off=70ms", &xk_proto_sink, NULL);
+	up(1, "to=10.0.0.2; rate=10000; on=30ms; off=70ms", &xk_proto_sink_port, NULL);
 	pf_run(&f, 200 * XK_MS);
 	for (unsigned i = 0; i < 100; i++) {
-		uint64_t before = pf_count(&f, "source", "messages");
+		uint64_t before = pf_count(&f, "load", "messages");
 
 		pf_run(&f, 10 * XK_MS);
-		sent[i] = pf_count(&f, "source", "messages") - before;
+		sent[i] = pf_count(&f, "load", "messages") - before;
 		busy += sent[i] != 0;
 	}
 	CU_ASSERT(busy >= 30 && busy <= 45);
 	pf_down(&f);
-	up(1, "to=10.0.0.2; conns=50; rate=1000; on=20ms; off=60ms; random=true", &xk_proto_sink, NULL);
+	up(1, "to=10.0.0.2; conns=50; rate=1000; on=20ms; off=60ms; random=true", &xk_proto_sink_port, NULL);
 	pf_run(&f, 20 * XK_SEC);
 	/* A quarter of 50 * 1000 * 20 s, give or take. */
-	CU_ASSERT(pf_count(&f, "source", "messages") > 200000 && pf_count(&f, "source", "messages") < 300000);
+	CU_ASSERT(pf_count(&f, "load", "messages") > 200000 && pf_count(&f, "load", "messages") < 300000);
 	pf_down(&f);
 }
 
@@ -259,12 +259,12 @@ static void is_silent_as_long_as_it_was_told(void)
 
 static void a_window_lets_so_many_messages_out_and_waits(void)
 {
-	up(1, "to=10.0.0.2; conns=2; window=3; timeout=100ms", &xk_proto_sink, NULL);
+	up(1, "to=10.0.0.2; conns=2; window=3; timeout=100ms", &xk_proto_sink_port, NULL);
 	pf_run(&f, 50 * XK_MS);
-	CU_ASSERT_EQUAL(pf_count(&f, "source", "messages"), 6);      /* nobody answers */
+	CU_ASSERT_EQUAL(pf_count(&f, "load", "messages"), 6);      /* nobody answers */
 	pf_run(&f, 100 * XK_MS);
-	CU_ASSERT_EQUAL(pf_count(&f, "source", "messages"), 12);     /* patience ended once */
-	CU_ASSERT_EQUAL(pf_count(&f, "source", "unanswered"), 6);
+	CU_ASSERT_EQUAL(pf_count(&f, "load", "messages"), 12);     /* patience ended once */
+	CU_ASSERT_EQUAL(pf_count(&f, "load", "unanswered"), 6);
 	pf_down(&f);
 }
 
@@ -272,9 +272,9 @@ static void answers_open_the_window_and_the_last_one_ends_the_run(void)
 {
 	up(2, "to=10.0.0.2; port=7; conns=5; window=4; count=333", &xk_proto_echo, NULL);
 	pf_run(&f, XK_SEC);
-	CU_ASSERT_EQUAL(pf_count(&f, "source", "messages"), 5 * 333);
-	CU_ASSERT_EQUAL(pf_count(&f, "source", "answers"), 5 * 333);
-	CU_ASSERT_EQUAL(pf_count(&f, "source", "unanswered"), 0);
+	CU_ASSERT_EQUAL(pf_count(&f, "load", "messages"), 5 * 333);
+	CU_ASSERT_EQUAL(pf_count(&f, "load", "answers"), 5 * 333);
+	CU_ASSERT_EQUAL(pf_count(&f, "load", "unanswered"), 0);
 	CU_ASSERT_EQUAL(f.g->napps, 1);
 	CU_ASSERT_EQUAL(f.g->ndone, 1);
 	pf_down(&f);
@@ -283,7 +283,7 @@ static void answers_open_the_window_and_the_last_one_ends_the_run(void)
 static void a_window_survives_losses(void)
 {
 	const struct pf_spec g[] = {
-		HOST("a", "10.0.0.1"), { &xk_proto_source, "source", "ua",
+		HOST("a", "10.0.0.1"), { &xk_proto_load_port, "load", "ua",
 		"to=10.0.0.2; port=7; conns=5; window=4; count=200; timeout=20ms" },
 		{ &xk_proto_eth_mem, "db", NULL, "wire=w" }, { &xk_proto_impair, "bad", "db", "loss=10%; dup=5%" },
 		{ &xk_proto_eth, "lb", "bad", NULL }, { &xk_proto_arp, "rb", "lb", NULL },
@@ -292,8 +292,8 @@ static void a_window_survives_losses(void)
 
 	pf_up(&f, 2, g);
 	pf_run(&f, 60 * XK_SEC);
-	CU_ASSERT_EQUAL(pf_count(&f, "source", "messages"), 1000);
-	CU_ASSERT(pf_count(&f, "source", "unanswered") > 50);
+	CU_ASSERT_EQUAL(pf_count(&f, "load", "messages"), 1000);
+	CU_ASSERT(pf_count(&f, "load", "unanswered") > 50);
 	CU_ASSERT_EQUAL(f.g->ndone, 1);
 	pf_down(&f);
 }
@@ -302,7 +302,7 @@ static void a_window_survives_losses(void)
 
 static void a_sink_ends_the_graph_at_its_count(void)
 {
-	up(3, "to=10.0.0.2; conns=6; rate=1000", &xk_proto_sink, "count=600");
+	up(3, "to=10.0.0.2; conns=6; rate=1000", &xk_proto_sink_port, "count=600");
 	CU_ASSERT_EQUAL(f.g->napps, 1);
 	pf_run(&f, 90 * XK_MS);
 	CU_ASSERT_EQUAL(f.g->ndone, 0);
@@ -313,7 +313,7 @@ static void a_sink_ends_the_graph_at_its_count(void)
 
 static void an_endless_source_promises_no_end(void)
 {
-	up(1, "to=10.0.0.2; rate=10", &xk_proto_sink, NULL);
+	up(1, "to=10.0.0.2; rate=10", &xk_proto_sink_port, NULL);
 	CU_ASSERT_EQUAL(f.g->napps, 0);
 	pf_down(&f);
 }
@@ -322,7 +322,7 @@ static void an_endless_source_promises_no_end(void)
 
 static void receives_peers_beyond_its_cap_without_remembering_them(void)
 {
-	up(1, "to=10.0.0.2; conns=10; count=4", &xk_proto_sink, "sessions=3");
+	up(1, "to=10.0.0.2; conns=10; count=4", &xk_proto_sink_port, "sessions=3");
 	pf_run(&f, XK_MS);
 	CU_ASSERT_EQUAL(pf_count(&f, "other", "messages"), 40);
 	CU_ASSERT_EQUAL(pf_sessions(&f, "other"), 3);
@@ -334,8 +334,8 @@ static void receives_peers_beyond_its_cap_without_remembering_them(void)
 static void two_sinks_cannot_wait_on_one_port(void)
 {
 	const struct pf_spec g[] = {
-		HOST("b", "10.0.0.2"), { &xk_proto_sink, "one", "ub", "port=10; ports=5" },
-		{ &xk_proto_sink, "two", "ub", "port=8; ports=3" }, { NULL, NULL, NULL, NULL } };
+		HOST("b", "10.0.0.2"), { &xk_proto_sink_port, "one", "ub", "port=10; ports=5" },
+		{ &xk_proto_sink_port, "two", "ub", "port=8; ports=3" }, { NULL, NULL, NULL, NULL } };
 	const char *file, *text;
 	int line, col;
 
@@ -349,7 +349,7 @@ static void two_sinks_cannot_wait_on_one_port(void)
 static void a_source_without_a_route_says_which_connection_failed(void)
 {
 	const struct pf_spec g[] = {
-		HOST("a", "10.0.0.1"), { &xk_proto_source, "source", "ua", "to=192.0.2.1; conns=3" },
+		HOST("a", "10.0.0.1"), { &xk_proto_load_port, "load", "ua", "to=192.0.2.1; conns=3" },
 		{ NULL, NULL, NULL, NULL } };
 	const char *file, *text;
 	int line, col;
@@ -357,15 +357,15 @@ static void a_source_without_a_route_says_which_connection_failed(void)
 	CU_ASSERT_FALSE_FATAL(pf_up_try(&f, 2, g));
 	CU_ASSERT_EQUAL_FATAL(xk_errs_count(f.errs), 1);
 	text = xk_errs_text(f.errs, 0, &file, &line, &col);
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, "source: cannot open connection 1 of 3"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "load: cannot open connection 1 of 3"));
 	pf_down(&f);
 }
 
 static void survives_the_failure_of_every_allocation(void)
 {
 	const struct pf_spec g[] = {
-		HOST("a", "10.0.0.1"), { &xk_proto_source, "source", "ua", "to=10.0.0.2; conns=3; count=5; window=2" },
-		HOST("b", "10.0.0.2"), { &xk_proto_sink, "other", "ub", NULL }, { NULL, NULL, NULL, NULL } };
+		HOST("a", "10.0.0.1"), { &xk_proto_load_port, "load", "ua", "to=10.0.0.2; conns=3; count=5; window=2" },
+		HOST("b", "10.0.0.2"), { &xk_proto_sink_port, "other", "ub", NULL }, { NULL, NULL, NULL, NULL } };
 
 	for (uint64_t k = 1; k < 5000; k++) {
 		bool ok;
@@ -406,13 +406,13 @@ static bool conf_ok(const struct xk_proto *p, const char *const (*set)[2], const
 
 static void checks_rules_between_parameters(void)
 {
-	CU_ASSERT_TRUE(conf_ok(&xk_proto_source, SET({ "to", "10.0.0.2" }), NULL));
-	CU_ASSERT_FALSE(conf_ok(&xk_proto_source, SET({ "conns", "2" }), "'to'"));
-	CU_ASSERT_FALSE(conf_ok(&xk_proto_source, SET({ "to", "10.0.0.2" }, { "port", "65000" }, { "ports", "600" }), "65535"));
-	CU_ASSERT_FALSE(conf_ok(&xk_proto_source, SET({ "to", "10.0.0.2" }, { "lport", "65000" }, { "conns", "600" }), "lport"));
-	CU_ASSERT_TRUE(conf_ok(&xk_proto_sink, SET({ "port", "65000" }, { "ports", "536" }), NULL));
-	CU_ASSERT_FALSE(conf_ok(&xk_proto_sink, SET({ "port", "65000" }, { "ports", "537" }), "65535"));
-	CU_ASSERT_FALSE(conf_ok(&xk_proto_sink, SET({ "conns", "5" }), "'from'"));
+	CU_ASSERT_TRUE(conf_ok(&xk_proto_load_port, SET({ "to", "10.0.0.2" }), NULL));
+	CU_ASSERT_FALSE(conf_ok(&xk_proto_load_port, SET({ "conns", "2" }), "'to'"));
+	CU_ASSERT_FALSE(conf_ok(&xk_proto_load_port, SET({ "to", "10.0.0.2" }, { "port", "65000" }, { "ports", "600" }), "65535"));
+	CU_ASSERT_FALSE(conf_ok(&xk_proto_load_port, SET({ "to", "10.0.0.2" }, { "lport", "65000" }, { "conns", "600" }), "lport"));
+	CU_ASSERT_TRUE(conf_ok(&xk_proto_sink_port, SET({ "port", "65000" }, { "ports", "536" }), NULL));
+	CU_ASSERT_FALSE(conf_ok(&xk_proto_sink_port, SET({ "port", "65000" }, { "ports", "537" }), "65535"));
+	CU_ASSERT_FALSE(conf_ok(&xk_proto_sink_port, SET({ "conns", "5" }), "'from'"));
 }
 
 static CU_TestInfo tests[] = {

@@ -21,7 +21,7 @@
 #include "tests/support/xk_test.h"
 
 extern const struct xk_proto xk_proto_arp, xk_proto_ip, xk_proto_icmp, xk_proto_udp, xk_proto_eth_mem, xk_proto_tcp,
-	xk_proto_tcpecho, xk_proto_tcpsend, xk_proto_echo, xk_proto_source;
+	xk_proto_tcpecho, xk_proto_load_stream, xk_proto_echo, xk_proto_load_port;
 
 static const struct pf_spec graph[] = {
 	{ &pf_driver, "drv", NULL, "link=eth" },
@@ -440,9 +440,9 @@ static uint64_t probes(const struct xk_proto *transport, const struct xk_proto *
 
 static void a_neighbour_that_acknowledges_is_not_probed(void)
 {
-	CU_ASSERT_EQUAL(probes(&xk_proto_tcp, &xk_proto_tcpecho, &xk_proto_tcpsend), 0);
+	CU_ASSERT_EQUAL(probes(&xk_proto_tcp, &xk_proto_tcpecho, &xk_proto_load_stream), 0);
 	/* Datagrams prove nothing. */
-	CU_ASSERT(probes(&xk_proto_udp, &xk_proto_echo, &xk_proto_source) >= 300 / 37);
+	CU_ASSERT(probes(&xk_proto_udp, &xk_proto_echo, &xk_proto_load_port) >= 300 / 37);
 }
 
 #define T(fn) { #fn, fn }

@@ -98,7 +98,7 @@ static const char both_kinds[] =
 	"local a, b = sock { name = 'sa', over = net(1) }, net(2)\n"
 	"sockload { name = 'read', conns = 10, threads = 2, size = 3000, verify = true, within = '1h',\n"
 	"  over = sock { name = 'sb', over = b } }\n"
-	"tcprecv { name = 'recv', port = 10, size = 3000, touch = 'verify', over = b }\n"
+	"sink { name = 'recv', port = 10, size = 3000, touch = 'verify', over = b }\n"
 	"sockload { name = 'one', to = '10.0.0.2', port = 9, conns = 10, threads = 3, size = 3000, count = 12, within = '1h', over = a }\n"
 	"sockload { name = 'two', to = '10.0.0.2', port = 10, conns = 10, size = 3000, count = 12, within = '1h', over = a }\n";
 
@@ -154,7 +154,7 @@ static void each_connections_messages_are_told(void)
 /* ---- the end ------------------------------------------------------------------------------ */
 
 static const char endless[] =
-	"tcprecv { name = 'recv', port = 9, size = 3000, touch = 'none', over = net(2) }\n"
+	"sink { name = 'recv', port = 9, size = 3000, touch = 'none', over = net(2) }\n"
 	"sockload { name = 'one', to = '10.0.0.2', conns = 10, threads = 3, size = 3000, within = '1h', over = sock { over = net(1) } }\n";
 
 static void busy_threads_are_stopped(void)
@@ -247,7 +247,7 @@ static void a_peer_that_never_answers_ends_the_run(void)
 static void a_peer_that_refuses_ends_the_run_at_once(void)
 {
 	for (const char *const *p = xk_test_presets(24, XK_TEST_ROWS); *p != NULL; p++) {
-		up("tcprecv { port = 10, over = net(2) }\n"
+		up("sink { port = 10, over = net(2) }\n"
 		   "sockload { to = '10.0.0.2', conns = 5, within = '1h', over = sock { over = net(1) } }\n", *p);
 		CU_ASSERT_EQUAL(measure((struct xk_run_opts){ 0 }), XK_E_CONNREFUSED);
 		says("sockload: only 0 of 5 connections were established, 5 came to nothing");
@@ -268,7 +268,7 @@ static void a_receiver_waits_for_as_many_as_it_was_told(void)
 
 static void without_a_gate_each_sends_at_once(void)
 {
-	up("tcprecv { name = 'recv', size = 3000, over = net(2) }\n"
+	up("sink { name = 'recv', size = 3000, over = net(2) }\n"
 	   "sockload { to = '10.0.0.2', conns = 4, size = 3000, count = 7, within = '0s', over = sock { over = net(1) } }\n",
 	   "threading = connp_l {}");
 	measure_well((struct xk_run_opts){ 0 });
@@ -284,7 +284,7 @@ static void without_a_gate_each_sends_at_once(void)
 /* The baseline has one processor, and so have its threads. */
 static void threads_are_as_many_as_the_workers_processors(void)
 {
-	const char *nodes = "tcprecv { over = net(2) }\n"
+	const char *nodes = "sink { over = net(2) }\n"
 			    "sockload { to = '10.0.0.2', conns = 100, over = sock { over = net(1) } }\n";
 
 	up(nodes, "threading = up {}");

@@ -21,7 +21,7 @@
 #include "tests/protocols/stream_fixture.h"
 #include "tests/support/xk_test.h"
 
-extern const struct xk_proto xk_proto_tcpecho, xk_proto_echo_blocking, xk_proto_discard, xk_proto_chargen, xk_proto_tcpsend, xk_proto_tcprecv;
+extern const struct xk_proto xk_proto_tcpecho, xk_proto_echo_blocking, xk_proto_discard, xk_proto_chargen, xk_proto_load_stream, xk_proto_sink_stream;
 
 static struct pf f;
 static uint8_t bytes[300000];
@@ -187,7 +187,7 @@ static void the_graph_may_stop_while_threads_wait(void)
 
 static void connections_beyond_the_cap_are_refused(void)
 {
-	static const struct xk_proto *const servers[] = { &xk_proto_tcpecho, &xk_proto_discard, &xk_proto_tcprecv };
+	static const struct xk_proto *const servers[] = { &xk_proto_tcpecho, &xk_proto_discard, &xk_proto_sink_stream };
 	static const char *const params[] = { "port=9; sessions=2", "sessions=2", "sessions=2" };
 	struct sf_conn *c[3];
 
@@ -300,14 +300,14 @@ static void chargen_survives_a_reset_while_it_sends(void)
 	over_and_out();
 }
 
-/* ---- tcpsend, tcprecv -------------------------------------------------------------------- */
+/* ---- load, sink -------------------------------------------------------------------- */
 
 static void sends_all_of_all_connections_and_finishes(void)
 {
 	struct xk_app_counts a;
 
-	up3(2, "room=5000; chunk=1111", &xk_proto_tcprecv, "size=3000; touch=verify",
-	    &xk_proto_tcpsend, "to=10.0.0.2; conns=6; size=3000; count=50");
+	up3(2, "room=5000; chunk=1111", &xk_proto_sink_stream, "size=3000; touch=verify",
+	    &xk_proto_load_stream, "to=10.0.0.2; conns=6; size=3000; count=50");
 	pf_run(&f, XK_SEC);
 	CU_ASSERT_EQUAL(f.g->ndone, 1);
 	CU_ASSERT_EQUAL(pf_count(&f, "client", "opened"), 6);
@@ -334,15 +334,15 @@ static void sends_all_of_all_connections_and_finishes(void)
 
 static void messages_that_fit_a_segment_carry_their_sum(void)
 {
-	up3(1, "sums=true", &xk_proto_tcprecv, "size=1001; touch=verify",
-	    &xk_proto_tcpsend, "to=10.0.0.2; size=1001; count=20");
+	up3(1, "sums=true", &xk_proto_sink_stream, "size=1001; touch=verify",
+	    &xk_proto_load_stream, "to=10.0.0.2; size=1001; count=20");
 	pf_run(&f, XK_SEC);
 	CU_ASSERT_EQUAL(sf_state(&f, "stream")->summed, 20);
 	CU_ASSERT_EQUAL(pf_count(&f, "server", "wrong_bytes"), 0);
 	CU_ASSERT_EQUAL(pf_count(&f, "server", "messages"), 20);
 	over_and_out();
-	up3(1, "sums=true", &xk_proto_tcprecv, "size=2000",
-	    &xk_proto_tcpsend, "to=10.0.0.2; size=2000; count=20");
+	up3(1, "sums=true", &xk_proto_sink_stream, "size=2000",
+	    &xk_proto_load_stream, "to=10.0.0.2; size=2000; count=20");
 	pf_run(&f, XK_SEC);
 	CU_ASSERT_EQUAL(sf_state(&f, "stream")->summed, 0);
 	CU_ASSERT_EQUAL(pf_count(&f, "server", "messages"), 20);
@@ -354,7 +354,7 @@ static void finds_wrong_bytes(void)
 	struct sf_conn *c;
 	uint8_t b[600];
 
-	up(NULL, &xk_proto_tcprecv, "size=300; touch=verify");
+	up(NULL, &xk_proto_sink_stream, "size=300; touch=verify");
 	stream_pattern(b, 300);
 	memcpy(b + 300, b, 300);
 	b[310] ^= 1;
@@ -370,7 +370,7 @@ static void finds_wrong_bytes(void)
 
 static void a_rate_spaces_messages_out(void)
 {
-	up3(1, NULL, &xk_proto_tcprecv, "size=100", &xk_proto_tcpsend, "to=10.0.0.2; size=100; rate=100; count=50");
+	up3(1, NULL, &xk_proto_sink_stream, "size=100", &xk_proto_load_stream, "to=10.0.0.2; size=100; rate=100; count=50");
 	pf_run(&f, 100 * XK_MS);
 	CU_ASSERT(pf_count(&f, "client", "messages") >= 8 && pf_count(&f, "client", "messages") <= 11);
 	CU_ASSERT_EQUAL(f.g->ndone, 0);
@@ -386,7 +386,7 @@ static void a_window_waits_for_answers_and_times_some(void)
 	uint64_t sum[XK_HIST_PLACES] = { 0 };
 	struct xk_app_counts a;
 
-	up3(1, "chunk=700", &xk_proto_tcpecho, NULL, &xk_proto_tcpsend, "to=10.0.0.2; port=7; conns=3; size=1000; window=2; count=100");
+	up3(1, "chunk=700", &xk_proto_tcpecho, NULL, &xk_proto_load_stream, "to=10.0.0.2; port=7; conns=3; size=1000; window=2; count=100");
 	pf_run(&f, XK_SEC);
 	CU_ASSERT_EQUAL(f.g->ndone, 1);
 	CU_ASSERT_EQUAL(pf_count(&f, "client", "messages"), 300);
@@ -399,13 +399,13 @@ static void a_window_waits_for_answers_and_times_some(void)
 	CU_ASSERT(xk_hist_count(sum) >= 3 && xk_hist_count(sum) <= 3 * 7);
 	over_and_out();
 	/* A peer that does not answer gets a window's worth. */
-	up3(1, NULL, &xk_proto_discard, NULL, &xk_proto_tcpsend, "to=10.0.0.2; size=1000; window=5; count=100");
+	up3(1, NULL, &xk_proto_discard, NULL, &xk_proto_load_stream, "to=10.0.0.2; size=1000; window=5; count=100");
 	pf_run(&f, XK_SEC);
 	CU_ASSERT_EQUAL(f.g->ndone, 0);
 	CU_ASSERT_EQUAL(pf_count(&f, "client", "messages"), 5);
 	pf_down(&f);
 	/* One that says more than it was told has answered. */
-	up3(1, NULL, &xk_proto_chargen, NULL, &xk_proto_tcpsend, "to=10.0.0.2; port=19; size=10; window=1; count=100");
+	up3(1, NULL, &xk_proto_chargen, NULL, &xk_proto_load_stream, "to=10.0.0.2; port=19; size=10; window=1; count=100");
 	pf_run(&f, 10 * XK_MS);
 	CU_ASSERT_EQUAL(pf_count(&f, "client", "messages"), 100);
 	CU_ASSERT_EQUAL(pf_count(&f, "client", "drained"), 1);
@@ -416,8 +416,8 @@ static void a_slow_reader_is_met_by_backpressure(void)
 {
 	uint64_t got;
 
-	up3(1, "room=4000; window=3000", &xk_proto_tcprecv, "size=1000; rate=80kbit/s",
-	    &xk_proto_tcpsend, "to=10.0.0.2; size=1000; count=30");
+	up3(1, "room=4000; window=3000", &xk_proto_sink_stream, "size=1000; rate=80kbit/s",
+	    &xk_proto_load_stream, "to=10.0.0.2; size=1000; count=30");
 	pf_run(&f, XK_SEC);
 	got = pf_count(&f, "server", "bytes");
 	CU_ASSERT(got >= 11000 && got <= 15000);
@@ -431,7 +431,7 @@ static void a_slow_reader_closes_when_it_has_read_everything(void)
 {
 	struct sf_conn *c;
 
-	up(NULL, &xk_proto_tcprecv, "rate=80kbit/s");
+	up(NULL, &xk_proto_sink_stream, "rate=80kbit/s");
 	c = sf_open(&f, "client", 0, 9, false);
 	sf_send(&f, c, bytes, 10000);
 	sf_shutdown(&f, c);
@@ -446,7 +446,7 @@ static void a_slow_reader_closes_when_it_has_read_everything(void)
 
 static void a_refusal_is_counted_and_ends_the_run(void)
 {
-	up3(1, NULL, &xk_proto_tcprecv, "port=10", &xk_proto_tcpsend, "to=10.0.0.2; count=5; conns=3");
+	up3(1, NULL, &xk_proto_sink_stream, "port=10", &xk_proto_load_stream, "to=10.0.0.2; count=5; conns=3");
 	pf_run(&f, XK_SEC);
 	CU_ASSERT_EQUAL(pf_count(&f, "client", "refused"), 3);
 	CU_ASSERT_EQUAL(pf_count(&f, "client", "messages"), 0);
@@ -457,8 +457,8 @@ static void a_refusal_is_counted_and_ends_the_run(void)
 
 static void opens_again_when_told_to(void)
 {
-	up3(1, "room=4000; window=1000", &xk_proto_tcprecv, "size=1000; rate=80kbit/s",
-	    &xk_proto_tcpsend, "to=10.0.0.2; size=1000; count=20; reconnect=100ms");
+	up3(1, "room=4000; window=1000", &xk_proto_sink_stream, "size=1000; rate=80kbit/s",
+	    &xk_proto_load_stream, "to=10.0.0.2; size=1000; count=20; reconnect=100ms");
 	pf_run(&f, 450 * XK_MS);
 	sf_state(&f, "stream")->refuse = true;
 	sf_fail_all(&f, "stream", 0, XK_E_CONNRESET);
@@ -479,8 +479,8 @@ static void opens_again_when_told_to(void)
 
 static void a_failure_without_reconnect_is_the_end(void)
 {
-	up3(1, "room=4000; window=1000", &xk_proto_tcprecv, "size=1000; rate=8kbit/s",
-	    &xk_proto_tcpsend, "to=10.0.0.2; size=1000; count=1000");
+	up3(1, "room=4000; window=1000", &xk_proto_sink_stream, "size=1000; rate=8kbit/s",
+	    &xk_proto_load_stream, "to=10.0.0.2; size=1000; count=1000");
 	pf_run(&f, 10 * XK_MS);
 	CU_ASSERT_EQUAL(f.g->ndone, 0);
 	sf_fail_all(&f, "stream", 0, XK_E_TIMEDOUT);
@@ -491,11 +491,11 @@ static void a_failure_without_reconnect_is_the_end(void)
 
 static void stops_in_the_middle_of_everything(void)
 {
-	up3(2, "room=4000; window=1000", &xk_proto_tcprecv, "size=1000; rate=8kbit/s",
-	    &xk_proto_tcpsend, "to=10.0.0.2; size=1000; conns=4; reconnect=1s");
+	up3(2, "room=4000; window=1000", &xk_proto_sink_stream, "size=1000; rate=8kbit/s",
+	    &xk_proto_load_stream, "to=10.0.0.2; size=1000; conns=4; reconnect=1s");
 	pf_run(&f, 10 * XK_MS);
 	pf_down(&f);
-	up3(1, NULL, &xk_proto_tcpecho, NULL, &xk_proto_tcpsend, "to=10.0.0.2; port=7; rate=1000; conns=4");
+	up3(1, NULL, &xk_proto_tcpecho, NULL, &xk_proto_load_stream, "to=10.0.0.2; port=7; rate=1000; conns=4");
 	pf_run(&f, 10 * XK_MS);
 	CU_ASSERT(pf_count(&f, "client", "received_bytes") > 0);
 	pf_down(&f);
@@ -507,22 +507,22 @@ static void parameters_that_cannot_work_are_refused(void)
 	char why[200];
 
 	memset(conf, 0, sizeof conf);
-	CU_ASSERT(xk_proto_tcpsend.conf_size <= sizeof conf && xk_proto_tcprecv.conf_size <= sizeof conf);
-	CU_ASSERT_EQUAL(xk_param_defaults(xk_proto_tcpsend.params, conf, why, sizeof why), 0);
-	CU_ASSERT(xk_proto_tcpsend.check(conf, why, sizeof why) < 0);
+	CU_ASSERT(xk_proto_load_stream.conf_size <= sizeof conf && xk_proto_sink_stream.conf_size <= sizeof conf);
+	CU_ASSERT_EQUAL(xk_param_defaults(xk_proto_load_stream.params, conf, why, sizeof why), 0);
+	CU_ASSERT(xk_proto_load_stream.check(conf, why, sizeof why) < 0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(why, "'to'"));
 	memset(conf, 0, sizeof conf);
-	CU_ASSERT_EQUAL(xk_param_defaults(xk_proto_tcprecv.params, conf, why, sizeof why), 0);
-	CU_ASSERT_EQUAL(xk_proto_tcprecv.check(conf, why, sizeof why), 0);
-	CU_ASSERT_EQUAL(xk_param_set(xk_param_find(xk_proto_tcprecv.params, "ports"), conf, "65535", true, why, sizeof why), 0);
-	CU_ASSERT(xk_proto_tcprecv.check(conf, why, sizeof why) < 0);
+	CU_ASSERT_EQUAL(xk_param_defaults(xk_proto_sink_stream.params, conf, why, sizeof why), 0);
+	CU_ASSERT_EQUAL(xk_proto_sink_stream.check(conf, why, sizeof why), 0);
+	CU_ASSERT_EQUAL(xk_param_set(xk_param_find(xk_proto_sink_stream.params, "ports"), conf, "65535", true, why, sizeof why), 0);
+	CU_ASSERT(xk_proto_sink_stream.check(conf, why, sizeof why) < 0);
 }
 
 static void survives_the_failure_of_every_allocation(void)
 {
 	static const struct { const struct xk_proto *server; const char *server_params, *client_params; } t[] = {
 		{ &xk_proto_tcpecho, NULL, "to=10.0.0.2; port=7; conns=2; size=10000; count=2" },
-		{ &xk_proto_tcprecv, NULL, "to=10.0.0.2; conns=2; size=1000; count=2; reconnect=1ms" },
+		{ &xk_proto_sink_stream, NULL, "to=10.0.0.2; conns=2; size=1000; count=2; reconnect=1ms" },
 		{ &xk_proto_discard, NULL, "to=10.0.0.2; conns=2; size=1000; count=2" },
 		{ &xk_proto_chargen, NULL, "to=10.0.0.2; port=20; conns=2; size=1000; count=2" },
 	};
@@ -530,7 +530,7 @@ static void survives_the_failure_of_every_allocation(void)
 	for (unsigned i = 0; i < XK_ARRAY_LEN(t); i++) {
 		const struct pf_spec g[] = {
 			{ &sf_stream, "stream", NULL, NULL }, { t[i].server, "server", "stream", t[i].server_params },
-			{ &xk_proto_tcpsend, "client", "stream", t[i].client_params }, { NULL, NULL, NULL, NULL } };
+			{ &xk_proto_load_stream, "client", "stream", t[i].client_params }, { NULL, NULL, NULL, NULL } };
 		bool ok = false;
 
 		for (uint64_t k = 1; k < 3000 && !ok; k++) {

@@ -31,10 +31,10 @@ static const char text_fmt[] =
 	"end\n"
 	"local t1 = tcp { name = 'tcp1', over = host('1', '10.0.0.1/24', %2$s), %3$s }\n"
 	"local t2 = tcp { name = 'tcp2', over = host('2', '10.0.0.2/24', nil), %4$s }\n"
-	"tcprecv { name = 'r1', port = 9, size = %7$u, touch = 'verify', count = %5$u * %6$u, over = t1 }\n"
-	"tcprecv { name = 'r2', port = 9, size = %7$u, touch = 'verify', count = %5$u * %6$u, over = t2 }\n"
-	"tcpsend { name = 's1', to = '10.0.0.2', conns = %5$u, size = %7$u, count = %6$u, over = t1 }\n"
-	"tcpsend { name = 's2', to = '10.0.0.1', conns = %5$u, size = %7$u, count = %6$u, over = t2 }\n"
+	"sink { name = 'r1', port = 9, size = %7$u, touch = 'verify', count = %5$u * %6$u, over = t1 }\n"
+	"sink { name = 'r2', port = 9, size = %7$u, touch = 'verify', count = %5$u * %6$u, over = t2 }\n"
+	"load { name = 's1', to = '10.0.0.2', conns = %5$u, size = %7$u, count = %6$u, over = t1 }\n"
+	"load { name = 's2', to = '10.0.0.1', conns = %5$u, size = %7$u, count = %6$u, over = t2 }\n"
 	"return graph 'conn' { %8$s }\n";
 
 struct job {
@@ -284,7 +284,7 @@ static void ten_thousand_connections_come_and_go(void)
 	static const char tcp[] = "quirks = { msl = '10ms', time_wait = 1000 }";
 	struct job j = { "eth", NULL, tcp, tcp, 5000, 1, 10, "threading = vppc { vps = 4 }, clock = 'virtual', seed = 1" };
 
-	/* Two ways, 5000 each: tcprecv takes 4096 a VP. */
+	/* Two ways, 5000 each: sink takes 4096 a VP. */
 	begin(&j);
 	check_all(&j);
 	CU_ASSERT_EQUAL(count("tcp1", "accepted") + count("tcp2", "accepted"), 10000);
@@ -327,8 +327,8 @@ static void progress_either_way_confirms_the_neighbour(void)
 		"  local d = eth_mem { name = 'd' .. n, wire = 'w', mac = '02:00:00:00:00:0' .. n }\n"
 		"  return tcp { over = ip { addr = '10.0.0.' .. n .. '/24', over = arp { name = 'arp' .. n, over = eth { over = d } } } }\n"
 		"end\n"
-		"tcpsend { to = '10.0.0.2', rate = %u, count = %u, size = 100, over = host(1) }\n"
-		"tcprecv { size = 100, over = host(2) }\n"
+		"load { to = '10.0.0.2', rate = %u, count = %u, size = 100, over = host(1) }\n"
+		"sink { size = 100, over = host(2) }\n"
 		"return graph 'way' { threading = vppc { vps = 2 }, clock = 'virtual', seed = 1 }\n";
 	static const unsigned rate[] = { 1, 3, 200 };
 

@@ -397,7 +397,7 @@ static void compare(const struct plan *p, unsigned seed)
 	side_down(&single);
 }
 
-#define RECEIVER(touch) "tcprecv { name = 'app', port = 80, size = 997, touch = '" touch "', over = t }"
+#define RECEIVER(touch) "sink { name = 'app', port = 80, size = 997, touch = '" touch "', over = t }"
 
 static void bursts_are_received_as_single_segments_are(void)
 {

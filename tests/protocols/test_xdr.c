@@ -15,7 +15,7 @@
 #include "tests/protocols/stream_fixture.h"
 #include "tests/support/xk_test_graph.h"
 
-extern const struct xk_proto xk_proto_xdr, xk_proto_tcpsend, xk_proto_tcprecv, xk_proto_tcpecho;
+extern const struct xk_proto xk_proto_xdr, xk_proto_load_stream, xk_proto_sink_stream, xk_proto_tcpecho;
 
 #define PEER 0x0a000002u
 #define IP 0x0800
@@ -392,8 +392,8 @@ static void all_that_fits_is_pushed_and_no_more(void)
 	static const struct pf_spec apps[] = {
 		{ &sf_stream, "net", NULL, "room=1000; window=1000; chunk=77" },
 		{ &xk_proto_xdr, "x", "net", "fragment=1" },
-		{ &xk_proto_tcprecv, "recv", "x", "port=9; size=32; touch=verify" },
-		{ &xk_proto_tcpsend, "send", "x", "to=10.0.0.2; port=9; conns=4; size=32; count=500" }, END
+		{ &xk_proto_sink_stream, "recv", "x", "port=9; size=32; touch=verify" },
+		{ &xk_proto_load_stream, "send", "x", "to=10.0.0.2; port=9; conns=4; size=32; count=500" }, END
 	};
 
 	pf_up(&f, 2, apps);

@@ -12,7 +12,7 @@ record() {
 	n=$(($1 + $2))
 	cat <<JSON
 {"schema":2,"measured_ns":1000000000,"messages":$n,"bytes":$((n * 64)),"messages_per_s":$n,"busiest":"s",
-"record":{"cpu_ns":$((n * 1000))},"nodes":[{"name":"s","protocol":"source","push":$n,"pop":0}],
+"record":{"cpu_ns":$((n * 1000))},"nodes":[{"name":"s","protocol":"load","push":$n,"pop":0}],
 "vps":[{"borrowed":0}],"connections":[{"node":"s","messages":$1},{"node":"s","messages":$2}]}
 JSON
 }
@@ -25,7 +25,7 @@ m=\$((1000 + k * 7 % 20))
 case "\$*" in *preset=\$(cat "$tmp/best" 2>/dev/null)\ *) m=\$((m * \$(cat "$tmp/factor") / 100)) ;; esac
 cat <<JSON
 {"schema":2,"messages":\$m,"bytes":\$((m * 64)),"messages_per_s":\$m,"busiest":"s","record":{"cpu_ns":\$((m * 1000))},
-"nodes":[{"name":"s","protocol":"source","push":\$m,"pop":0}],"vps":[{"borrowed":0}],
+"nodes":[{"name":"s","protocol":"load","push":\$m,"pop":0}],"vps":[{"borrowed":0}],
 "connections":[{"node":"s","messages":\$m}]}
 JSON
 END

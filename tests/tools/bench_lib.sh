@@ -10,7 +10,7 @@ bench=$top_builddir/vp-bench
 
 cat >"$tmp/b.lua" <<'END'
 local a = args { n = uint { 1, max = 9 }, size = uint { 64, min = 1, max = 4000 } }
-stack { source { to = "10.0.0.2", conns = a.n, size = a.size }, udp {}, ip { addr = "10.0.0.1/8" },
+stack { load { to = "10.0.0.2", conns = a.n, size = a.size }, udp {}, ip { addr = "10.0.0.1/8" },
   arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {}, eth_mem {}, peer_sink {} }
 return bench "t" {
   doc = "a test", source = "nowhere", graph = graph "g" { threading = up { } },

@@ -14,7 +14,7 @@ schema=$top_srcdir/docs/schema/vp-bench-1.json
 
 cat >"$tmp/b.lua" <<'END'
 local a = args { n = uint { 1, max = 9 } }
-stack { source { to = "10.0.0.2", conns = a.n }, udp {}, ip { addr = "10.0.0.1/8" },
+stack { load { to = "10.0.0.2", conns = a.n }, udp {}, ip { addr = "10.0.0.1/8" },
   arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {}, eth_mem {}, peer_sink {} }
 return bench "t" {
   doc = "a test", source = "nowhere", graph = graph "g" { threading = up { } },

@@ -12,7 +12,7 @@
 /* Line 1 to 5; a case's keys start on line 6. */
 #define HEAD "local a = args {\n" \
 	"  vps = uint { 2, min = 1, max = 64 }, conns = uint { 4, max = 100 }, name = text { \"x\" } }\n" \
-	"stack { source { to = \"10.0.0.2\", conns = a.conns }, udp {}, ip { addr = \"10.0.0.1/8\" },\n" \
+	"stack { load { to = \"10.0.0.2\", conns = a.conns }, udp {}, ip { addr = \"10.0.0.1/8\" },\n" \
 	"  arp { neighbours = { [\"10.0.0.2\"] = \"02:00:00:00:00:02\" } }, eth {}, eth_mem {}, peer_sink {} }\n" \
 	"return bench \"t\" { graph = graph \"g\" { threading = vppc { vps = a.vps } },\n"
 

@@ -63,7 +63,7 @@ served() {
 # Everything that each architecture must answer.
 answers() {
 	start "$@" || return 1
-	c show graph >"$tmp/graph" && grep -q '^source  *source  *client' "$tmp/graph" || { cat "$tmp/graph"; return 1; }
+	c show graph >"$tmp/graph" && grep -q '^load  *load  *client' "$tmp/graph" || { cat "$tmp/graph"; return 1; }
 	c show runtime && c show vps && c show locks && c show classifiers && c show connections >/dev/null || return 1
 	soon served || return 1
 	c metrics >"$tmp/m1" && c metrics >"$tmp/m2" && c metrics --per-vp >"$tmp/m3" || return 1
@@ -115,14 +115,14 @@ each_has_been_taken() {
 layer_locks() {
 	start "$top_srcdir/graphs/udp-presets.lua" preset=locking conns=8 count=0 || return 1
 	soon each_has_been_taken || return 1
-	! grep -qE '^(map|session) +(arp|echo|source)' "$tmp/locks" && grep -qE '^table +- +0 +mutex' "$tmp/locks" || { cat "$tmp/locks"; return 1; }
+	! grep -qE '^(map|session) +(arp|echo|load)' "$tmp/locks" && grep -qE '^table +- +0 +mutex' "$tmp/locks" || { cat "$tmp/locks"; return 1; }
 	stop
 }
 ok "locking: each layer's map and sessions have their locks" layer_locks
 ok "a graph in virtual time answers between its rounds" answers --virtual "$top_srcdir/graphs/udp-presets.lua" conns=8 count=0
 
 cat >"$tmp/many.lua" <<'LUA'
-stack { source { to = "10.0.0.2", conns = 300, rate = 10 }, udp {}, ip { addr = "10.0.0.1/8" },
+stack { load { to = "10.0.0.2", conns = 300, rate = 10 }, udp {}, ip { addr = "10.0.0.1/8" },
   arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {}, eth_mem {}, peer_sink {} }
 return graph "many" { threading = vppc { vps = 2, workers = 1 } }
 LUA
@@ -141,7 +141,7 @@ def ask(**q):
     assert a["ok"], a
     return a["result"]
 for what, limit in ("sessions", 7), ("connections", 9):
-    seen, q = [], dict(cmd="show", what=what, node="udp" if what == "sessions" else "source", limit=limit)
+    seen, q = [], dict(cmd="show", what=what, node="udp" if what == "sessions" else "load", limit=limit)
     while True:
         r = ask(**q)
         assert len(r["rows"]) <= limit
@@ -184,7 +184,7 @@ local function host(addr)
 end
 stack { tcpecho {}, tcp { name = "server", over = host "10.0.0.2/24" } }
 stack {
-  tcpsend { to = "10.0.0.2", port = 7, conns = 8, count = 0, size = 100 }, tcp { name = "client", over = host "10.0.0.1/24" },
+  load { to = "10.0.0.2", port = 7, conns = 8, count = 0, size = 100 }, tcp { name = "client", over = host "10.0.0.1/24" },
 }
 return graph "t" { threading = vppc { vps = 2 } }
 LUA
@@ -193,7 +193,7 @@ one_message() {
 		"$ctl" -s "$sock" --timeout 120s --json trace "$node" 300 >"$tmp/trace.json" || return 1
 		python3 - "$tmp/trace.json" "$node" <<'PY' || { cat "$tmp/trace.json"; return 1; }
 import json, sys
-client, ways, steps = {"client", "ip2", "arp2", "eth2", "eth_mem2", "tcpsend"}, {}, 0
+client, ways, steps = {"client", "ip2", "arp2", "eth2", "eth_mem2", "load"}, {}, 0
 for line in open(sys.argv[1]):
     if not line.startswith('{"message"'):
         break
@@ -214,13 +214,13 @@ captures() {
 	(cd "$tmp" && c inject eth_mem cap.pcap) >"$tmp/says" && cat "$tmp/says" && grep -q '^frames  *40$' "$tmp/says"
 }
 sets() {
-	c set source rate 77 && c get source rate >"$tmp/says" && grep -q '^source  *rate  *77 ' "$tmp/says" &&
+	c set load rate 77 && c get load rate >"$tmp/says" && grep -q '^load  *rate  *77 ' "$tmp/says" &&
 	c set udp log 3 && c get udp log >"$tmp/says" && grep -q '^udp  *log  *3 ' "$tmp/says" &&
 	c set threading quantum 9 && c get threading quantum >"$tmp/says" && grep -q '^threading  *quantum  *9 ' "$tmp/says"
 }
 # A connection that sent ten messages a second sends thousands, without a restart.
 rate_is_live() {
-	c set source rate 100000 && "$ctl" -s "$sock" --json snapshot >"$tmp/s1" || return 1
+	c set load rate 100000 && "$ctl" -s "$sock" --json snapshot >"$tmp/s1" || return 1
 	for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30; do
 		c top -n 1 -d 200ms >/dev/null && c snapshot >"$tmp/s2" || return 1
 		python3 - "$tmp/s1" "$tmp/s2" <<'PY' && return 0
@@ -239,7 +239,7 @@ ok "a graph with both ends begins" start "$top_srcdir/graphs/udp-presets.lua" co
 ok "a trace shows the way through the layers" follows
 ok "a capture is written, and comes in again" captures
 ok "an impaired link becomes another one" impaired
-ok "a trace on top is refused" refused 'on top' c trace source
+ok "a trace on top is refused" refused 'on top' c trace load
 ok "a capture where there are no frames is refused" refused 'neither frames nor datagrams' c capture client "$tmp/x.pcap"
 ok "a capture to a folder is refused" refused 'not a plain file' c capture eth_mem "$tmp"
 ok "what is no capture file is not injected" refused 'cannot read' c inject eth_mem "$top_srcdir/README"
@@ -255,14 +255,14 @@ ok "the socket is its owner's alone" socket_is_private
 ok "a second graph is refused the same socket" refused 'belongs to a graph that runs' "$run" --control="$sock" "$tmp/many.lua"
 ok "parameters change while it runs" sets
 ok "a rate does, at once" rate_is_live
-ok "a parameter that may not change is refused" refused 'does not change while' c set source size 4
+ok "a parameter that may not change is refused" refused 'does not change while' c set load size 4
 ok "a value beyond its limits is refused" refused 'must be between' c set threading burst 4096
-ok "an unknown parameter is refused with the nearest" refused "did you mean 'rate'" c set source rat 4
+ok "an unknown parameter is refused with the nearest" refused "did you mean 'rate'" c set load rat 4
 ok "a value that breaks a type is refused" refused "parameter 'spin'" c set threading spin 5
 ok "abuse of the socket harms nobody" timeout 250 python3 "$top_srcdir/tests/tools/ctl_abuse.py" "$sock"
 ok "it still answers" c show runtime
 ok "an unknown command is refused with the nearest" refused "did you mean 'show'" c shwo
-ok "an unknown node is refused with the nearest" refused "did you mean 'source'" c show sessions sorce
+ok "an unknown node is refused with the nearest" refused "did you mean 'load'" c show sessions loda
 ok "an unknown thing to show is refused" refused 'must be one of' c show nothing
 ok "an unknown argument is refused with the nearest" refused "did you mean 'limit'" c raw '{"cmd":"show","what":"vps","limt":3}'
 ok "a value out of range is refused" refused "'limit' " c show sessions udp 0

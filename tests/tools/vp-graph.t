@@ -10,7 +10,7 @@ file=$top_srcdir/graphs/udp-echo.lua
 
 # The names of the lists, but for what this build was made without.
 names() {
-	sed -n '/^#/d; s/[[:space:]].*//; /./p' "$top_srcdir/protocols/list" "$top_srcdir/drivers/list" | while read -r name; do
+	sed -n '/^#/d; s/[[:space:]/].*//; /./p' "$top_srcdir/protocols/list" "$top_srcdir/drivers/list" | while read -r name; do
 		"$graph" inspect "$name" 2>&1 | grep -q "'$name' is not in this build: install " || echo "$name"
 	done
 }

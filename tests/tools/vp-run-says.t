@@ -46,7 +46,7 @@ local function host(addr)
 end
 stack { echo {}, udp { name = "server", over = host "10.0.0.2/24" } }
 stack {
-  source { to = "10.0.0.2", port = 7, conns = 8, count = 100, window = 2 },
+  load { to = "10.0.0.2", port = 7, conns = 8, count = 100, window = 2 },
   udp { name = "client", over = host "10.0.0.1/24" },
 }
 return graph "t" { threading = vppc { vps = 2 }, seed = 3 }
@@ -58,13 +58,13 @@ local function host(addr)
 end
 stack { tcpecho {}, tcp { name = "server", over = host "10.0.0.2/24" } }
 stack {
-  tcpsend { to = "10.0.0.2", port = 7, conns = 4, count = 10 }, tcp { name = "client", over = host "10.0.0.1/24" },
+  load { to = "10.0.0.2", port = 7, conns = 4, count = 10 }, tcp { name = "client", over = host "10.0.0.1/24" },
 }
 return graph "t" { threading = up {}, seed = 3 }
 LUA
 ok "what waited for a timeout after drops is said" \
-	says '^warning: 1 message of source waited for a timeout after drops at arp2 (queue_full)$' "$run" --virtual "$tmp/udp.lua"
-ok "and in JSON" of '.warnings | length == 1 and (.[0] | test("^1 message of source .* arp2 .queue_full."))' "$run" --virtual --json "$tmp/udp.lua"
+	says '^warning: 1 message of load waited for a timeout after drops at arp2 (queue_full)$' "$run" --virtual "$tmp/udp.lua"
+ok "and in JSON" of '.warnings | length == 1 and (.[0] | test("^1 message of load .* arp2 .queue_full."))' "$run" --virtual --json "$tmp/udp.lua"
 ok "what a warm-up lost is said" says '^before measuring: arp2 queue_full 1$' "$run" --virtual --warmup 1ms -d 2s "$tmp/udp.lua"
 ok "and in JSON" of '[.nodes[] | select(.name == "arp2") | .drops_before.queue_full == 1 and .drops == {}] == [true]' \
 	"$run" --virtual --json --warmup 1ms -d 2s "$tmp/udp.lua"
@@ -89,14 +89,14 @@ ok "tcpecho counts connections" connections tcpecho 9 "$graphs/tcp-echo.lua" cou
 ok "echo_blocking counts connections" connections echo_blocking 9 "$graphs/tcp-echo.lua" count=10 conns=9 service=echo_blocking
 ok "discard counts connections" connections discard 9 "$graphs/tcp-echo.lua" count=10 conns=9 service=discard
 ok "chargen counts connections" connections chargen 9 "$graphs/tcp-echo.lua" count=10 conns=9 service=chargen
-ok "tcprecv counts connections" connections tcprecv 9 "$graphs/tcp-bulk.lua" count=10 conns=9
+ok "sink counts connections" connections sink 9 "$graphs/tcp-bulk.lua" count=10 conns=9
 ok "sink counts sources" connections sink 7 "$graphs/bench/udp-both.lua" count=10 conns=7
 ok "who has none says 0" connections chargen 0 "$graphs/tcp-echo.lua" count=10
 ok "where messages are not counted by connection, none has a number" of \
 	'[.connections[] | select(.node == "echo") | .connection == null] | length > 0 and all' \
 	"$run" --virtual --json --connections "$graphs/udp-echo.lua" count=10
 ok "every application is in the summary" says '^echo 160 messages: [0-9]* messages/s, [0-9.]* [kMG]bit/s$' "$run" --virtual "$graphs/udp-echo.lua" count=10
-ok "and bulk has its bits" says '^tcp[a-z]* 4000 messages in 0.020 s of virtual time: 200000 messages/s, 26.2 Gbit/s, ' "$run" --virtual "$graphs/tcp-bulk.lua"
+ok "and bulk has its bits" says '^sink 4000 messages in 0.020 s of virtual time: 200000 messages/s, 26.2 Gbit/s, ' "$run" --virtual "$graphs/tcp-bulk.lua"
 cat >"$tmp/ping.lua" <<'LUA'
 local function host(addr)
   return icmp { over = stack { ip { addr = addr }, arp {}, eth {}, eth_mem { wire = "w" } } }
@@ -111,7 +111,7 @@ ok "a ping over a cable in memory takes time" \
 # ---- while it runs ---------------------------------------------------------------------------------
 
 cat >"$tmp/endless.lua" <<'LUA'
-stack { source { to = "10.0.0.2" }, udp {}, ip { addr = "10.0.0.1/8" },
+stack { load { to = "10.0.0.2" }, udp {}, ip { addr = "10.0.0.1/8" },
   arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {}, eth_mem {}, peer_sink {} }
 return graph "endless" { threading = up {} }
 LUA
@@ -126,7 +126,7 @@ tells_so_far() {
 	until_there 'messages/s' "$tmp/err" $pid || return 1
 	for n in 1 2 3; do
 		kill -USR1 $pid
-		until [ "$(grep -c '^source .* messages in .*; so far$' "$tmp/err")" -eq $n ]; do kill -0 $pid || return 1; sleep 0.05; done
+		until [ "$(grep -c '^load .* messages in .*; so far$' "$tmp/err")" -eq $n ]; do kill -0 $pid || return 1; sleep 0.05; done
 	done
 	kill -TERM $pid
 	wait $pid

@@ -16,13 +16,13 @@ local function host(addr)
 end
 stack { echo {}, udp { name = "server", over = host "10.0.0.2/24" } }
 stack {
-  source { to = "10.0.0.2", port = 7, conns = a.conns, count = a.count, window = 2 },
+  load { to = "10.0.0.2", port = 7, conns = a.conns, count = a.count, window = 2 },
   udp { name = "client", over = host "10.0.0.1/24" },
 }
 return graph "t" { threading = vppc { vps = 2 }, seed = 3 }
 LUA
 cat >"$tmp/endless.lua" <<'LUA'
-stack { source { to = "10.0.0.2" }, udp {}, ip { addr = "10.0.0.1/8" },
+stack { load { to = "10.0.0.2" }, udp {}, ip { addr = "10.0.0.1/8" },
   arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {}, eth_mem {}, peer_sink {} }
 return graph "endless" { threading = up {} }
 LUA
@@ -37,8 +37,8 @@ table_has() {
 	"$run" "$@" >"$tmp/table" || return 1
 	cat "$tmp/table"
 	grep -q '^node .*sessions .*push .*pop .*drops' "$tmp/table" &&
-	grep -q '^source .*messages 400, bytes 25600, connections 4' "$tmp/table" &&
-	grep -q '^source 400 messages in .*workload complete$' "$tmp/table" &&
+	grep -q '^load .*messages 400, bytes 25600, connections 4' "$tmp/table" &&
+	grep -q '^load 400 messages in .*workload complete$' "$tmp/table" &&
 	grep -q '^client  *2  *4  *400  *400  *0' "$tmp/table"
 }
 
@@ -93,7 +93,7 @@ as_nobody() {
 ok "prints a table of every node" table_has "$tmp/echo.lua"
 ok "prints the same table under the virtual clock" table_has --virtual "$tmp/echo.lua"
 ok "gives the same JSON twice under the virtual clock" the_same_twice
-ok "takes arguments" says '^source  *messages 30,' "$run" --virtual "$tmp/echo.lua" conns=3 count=10
+ok "takes arguments" says '^load  *messages 30,' "$run" --virtual "$tmp/echo.lua" conns=3 count=10
 ok "writes captures that are well formed" captures
 ok "captures at a wire with a peer" captures_at_a_wire
 sed 's/peer_source device fddi/peer_source", "device fddi/' "$graphs/bench/layers.lua" >"$tmp/layers.lua"
@@ -204,7 +204,7 @@ local function host(addr)
   return stack { ip { addr = addr }, arp { queue = 100 }, eth {}, impair { delay = "1ms" }, eth_mem { wire = "w" } }
 end
 stack { echo {}, udp { name = "server", over = host "10.0.0.2/24" } }
-stack { source { to = "10.0.0.2", port = 7, conns = 3, count = 400, window = 1 }, udp { name = "client", over = host "10.0.0.1/24" } }
+stack { load { to = "10.0.0.2", port = 7, conns = 3, count = 400, window = 1 }, udp { name = "client", over = host "10.0.0.1/24" } }
 return graph "slow" { threading = up {}, clock = "virtual" }
 LUA
 delay() {

@@ -229,6 +229,50 @@ static int inspect_proto(const struct vpg *o, const struct xk_proto *p)
 	return good ? VPG_OK : VPG_FAILED;
 }
 
+/* Is every parameter that the command line names one of p's? */
+static bool knows_words(const struct vpg *o, const struct xk_proto *p)
+{
+	for (unsigned i = 1; i < o->narg; i++) {
+		char name[64];
+
+		snprintf(name, sizeof name, "%.*s", (int)strcspn(o->arg[i], "="), o->arg[i]);
+		if (p->params == NULL || xk_param_find(p->params, name) == NULL)
+			return false;
+	}
+	return true;
+}
+
+/* The descriptors of a word: one for each thing that it may sit over. */
+static int inspect_word(const struct vpg *o, const struct xk_proto *first)
+{
+	int code = VPG_OK;
+	unsigned n = 0;
+
+	for (const struct xk_proto *const *p = xk_proto_table; *p != NULL; p++) {
+		if (strcmp((*p)->name, first->name) != 0 || !knows_words(o, *p))
+			continue;
+		if (n++ != 0)
+			putchar('\n');
+		if (inspect_proto(o, *p) != VPG_OK)
+			code = VPG_FAILED;
+	}
+	return n != 0 ? code : inspect_proto(o, first);
+}
+
+/* The first descriptor of a word; the others are in "also". */
+static json_t *word_json(const struct xk_proto *first)
+{
+	json_t *j = vpg_proto_json(first), *also = json_array();
+
+	for (const struct xk_proto *const *p = xk_proto_table; *p != NULL; p++)
+		if (*p != first && strcmp((*p)->name, first->name) == 0)
+			json_array_append_new(also, vpg_proto_json(*p));
+	if (json_array_size(also) != 0)
+		json_object_set(j, "also", also);
+	json_decref(also);
+	return j;
+}
+
 static void axes_text(const struct xk_arch *a)
 {
 	char type[64], range[256], value[64];
@@ -367,9 +411,9 @@ int vpg_inspect(const struct vpg *o)
 		return VPG_USAGE;
 	}
 	if (p != NULL && o->json)
-		return vpg_print_json(vpg_proto_json(p));
+		return vpg_print_json(word_json(p));
 	if (p != NULL)
-		return inspect_proto(o, p);
+		return inspect_word(o, p);
 	if (a != NULL)
 		return inspect_arch(o, a);
 	if (strchr(name, '/') == NULL && strchr(name, '.') == NULL && access(name, F_OK) != 0)

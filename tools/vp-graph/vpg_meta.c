@@ -107,11 +107,14 @@ static void cats_type(const struct xk_param *p)
 		printf("%s", scalar_cats(p->type));
 }
 
-static void cats_fields(const struct xk_param *p)
+/* but: whose fields have been written, or NULL. */
+static void cats_fields_but(const struct xk_param *p, const struct xk_param *but)
 {
 	char range[256];
 
 	for (; p != NULL && p->name != NULL; p++) {
+		if (but != NULL && xk_param_find(but, p->name) != NULL)
+			continue;
 		printf("---@field %s%s ", p->name, p->flags & XK_PF_REQUIRED ? "" : "?");
 		cats_type(p);
 		printf(" %s", p->doc);
@@ -123,10 +126,19 @@ static void cats_fields(const struct xk_param *p)
 	}
 }
 
+static void cats_fields(const struct xk_param *p)
+{
+	cats_fields_but(p, NULL);
+}
+
+/* A word that has several descriptors has the fields of all. */
 static void cats_proto(const struct xk_proto *p)
 {
 	printf("\n---@class xk.%s\n", p->name);
 	cats_fields(p->params);
+	for (const struct xk_proto *const *q = xk_proto_table; *q != NULL; q++)
+		if (*q != p && strcmp((*q)->name, p->name) == 0)
+			cats_fields_but((*q)->params, p->params);
 	printf("---@field name? string name of the node\n"
 	       "---@field over? xk.node|xk.node[] what is below\n"
 	       "---@field trace? integer level of messages, 0 to 5\n");
@@ -140,7 +152,8 @@ static int meta_luacats(void)
 	       "---@class xk.quantity\n---@operator add(xk.quantity): xk.quantity\n---@operator sub(xk.quantity): xk.quantity\n"
 	       "---@operator mul(number): xk.quantity\n---@operator div(number): xk.quantity\n");
 	for (const struct xk_proto *const *p = xk_proto_table; *p != NULL; p++)
-		cats_proto(*p);
+		if (xk_proto_find((*p)->name) == *p)
+			cats_proto(*p);
 	printf("\n---@class xk.axes\n");
 	cats_fields(xk_arch_params);
 	for (const struct xk_arch *a = xk_arch_presets; a->name != NULL; a++)
@@ -168,7 +181,8 @@ static int meta_luacheck(void)
 	       "-- The words of the graph language, for luacheck over graphs/; written by\n"
 	       "-- vp-graph meta --luacheck.\nstd = \"lua54\"\nread_globals = {\n");
 	for (const struct xk_proto *const *p = xk_proto_table; *p != NULL; p++)
-		printf("\t\"%s\",\n", (*p)->name);
+		if (xk_proto_find((*p)->name) == *p)
+			printf("\t\"%s\",\n", (*p)->name);
 	for (const struct xk_arch *a = xk_arch_presets; a->name != NULL; a++)
 		printf("\t\"%s\",\n", a->name);
 	for (const struct xk_word *w = xk_words; w->name != NULL; w++)

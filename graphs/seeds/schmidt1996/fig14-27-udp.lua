@@ -34,7 +34,8 @@ local SWITCHES, WAIT = 20, 0.1     -- steps: a switch for a thousand messages, 5
 
 add { figure = "schmidt1996.fig14", doc = "without the presentation layer: MP is faster than LP", order = { at("mp", false, 2), at("lp",
       false, 2) } }
-add { figure = "schmidt1996.fig15", doc = "with the presentation layer: LP is slower than MP", order = { at("mp", true, 2), at("lp", true, 2) } }
+add { figure = "schmidt1996.fig15",
+  doc = "with the presentation layer: LP is slower than MP", order = { at("mp", true, 2), at("lp", true, 2) } }
 for _, t in ipairs { { "mp", "schmidt1996.fig14" }, { "lp", "schmidt1996.fig15" } } do
   local arch, figure = t[1], t[2]
   add { figure = figure, doc = arch:upper() .. ": the presentation layer costs throughput (without over with)",
@@ -62,7 +63,8 @@ for _, t in ipairs { { "mp", "schmidt1996.fig20" }, { "lp", "schmidt1996.fig22" 
   add { figure = figure, doc = arch:upper() .. ": voluntary switches rise with processors", metric = "voluntary_20k", needs_cpus = 2,
         step = SWITCHES, rises = { at(arch, false, 1), at(arch, false, 2) } }
 end
-add { figure = "schmidt1996.fig26", doc = "time waited, with the presentation layer: MP waits less than LP", metric = "sync_ms_20k", step = WAIT,
+add { figure = "schmidt1996.fig26",
+  doc = "time waited, with the presentation layer: MP waits less than LP", metric = "sync_ms_20k", step = WAIT,
       order = { at("lp", true, 2), at("mp", true, 2) } }
 add { figure = "schmidt1996.fig27", doc = "time waited: LP waits longer than MP", metric = "sync_ms_20k", step = WAIT,
       order = { at("lp", false, 2), at("mp", false, 2) } }

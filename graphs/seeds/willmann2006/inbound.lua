@@ -23,7 +23,7 @@ local function interface(n)
 end
 
 local links = vnet { links = { ["10.1.0.0/16"] = 1, ["10.2.0.0/16"] = 2 }, over = { interface(1), interface(2) } }
-tcprecv { port = 9, size = "16KiB", sessions = 65536,
+sink { port = 9, size = "16KiB", sessions = 65536,
           over = tcp { rcv_buf = "256KiB", over = ip { addr = "10.0.0.1/8", over = links } } }
 
 local absent, shape = {}, {}

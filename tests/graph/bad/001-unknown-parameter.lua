@@ -1,6 +1,6 @@
 -- expect: 5: udp: unknown parameter 'checksun' (did you mean 'checksum'?)
 stack {
-  source { to = "10.0.0.2" },
+  load { to = "10.0.0.2" },
   udp {
     checksun = true,
   },

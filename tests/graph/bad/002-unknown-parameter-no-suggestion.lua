@@ -1,3 +1,3 @@
 -- expect: 2: udp: unknown parameter 'zebra'
-stack { source { to = "10.0.0.2" }, udp { zebra = 1 }, ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem {}, peer_sink {} }
+stack { load { to = "10.0.0.2" }, udp { zebra = 1 }, ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem {}, peer_sink {} }
 return graph "g" { }

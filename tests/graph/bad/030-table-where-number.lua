@@ -1,3 +1,3 @@
--- expect: 2: source: parameter 'conns' needs a value of type uint, got a list
-stack { source { to = "10.0.0.2", conns = { 5 } }, udp {}, ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem {}, peer_sink {} }
+-- expect: 2: load: parameter 'conns' needs a value of type uint, got a list
+stack { load { to = "10.0.0.2", conns = { 5 } }, udp {}, ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem {}, peer_sink {} }
 return graph "g" { }

@@ -1,3 +1,3 @@
 -- expect: 3: the file returns a node, not a graph: write 'return graph "name" { ... }'
-local top = stack { source { to = "10.0.0.2" }, udp {}, ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem {}, peer_sink {} }
+local top = stack { load { to = "10.0.0.2" }, udp {}, ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem {}, peer_sink {} }
 return top

@@ -1,3 +1,3 @@
--- expect: 2: 'load' is not available in graph files: they only describe
+-- expect: 2: load: needs a table, as in load { ... }, got a string
 local f = load("\27Lua")
 return graph "g" { }

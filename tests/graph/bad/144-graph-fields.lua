@@ -5,7 +5,7 @@
 -- expect: 15: graph: parameter 'memory' must be between 1MiB and 1024GiB, got 64
 -- expect: 16: graph: parameter 'hugepages' needs true or false, got "yes"
 -- expect: 17: graph: unknown parameter 'theading' (did you mean 'threading'?)
-stack { source { to = "10.0.0.2" }, udp {}, ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem {}, peer_sink {} }
+stack { load { to = "10.0.0.2" }, udp {}, ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem {}, peer_sink {} }
 return graph "g" {
   doc = 5,
   duration = "ten",

@@ -1,4 +1,4 @@
 -- expect: 4: vppc: handover "enter" and "try" need entry "lock": else only its worker may enter a virtual processor
 -- expect: nearest that can run: threading = vppc { entry = "lock", handover = "enter" }
-stack { source { to = "10.0.0.2" }, udp {}, ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem {}, peer_sink {} }
+stack { load { to = "10.0.0.2" }, udp {}, ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem {}, peer_sink {} }
 return graph "g" { threading = vppc { handover = "enter" } }

@@ -24,7 +24,7 @@ return function(t)
   local top = t.transport == "tcp" and tcp { profile = "reno43", over = net } or udp { over = net }
   if t.xdr then top = xdr { sessions = 65536, over = top } end
   if t.transport == "tcp" then
-    tcprecv { port = 9, size = 4096, sessions = 65536, over = top }
+    sink { port = 9, size = 4096, sessions = 65536, over = top }
   else
     sink { port = 9, sessions = 65536, over = top }
   end

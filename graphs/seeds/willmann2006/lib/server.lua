@@ -29,7 +29,7 @@ end
 local function server(t)
   -- In halves of what is written: the busiest application is what is measured, and what has arrived is to be, not what
   -- stands in 256 KiB of each connection's buffer.
-  tcprecv { port = 9, size = "8KiB", touch = "none", sessions = 65536,
+  sink { port = 9, size = "8KiB", touch = "none", sessions = 65536,
             over = host(2, "10.0.0.2/8", "10.0.0.1", "02:00:00:00:00:01") }
   sockload { port = 9, size = "16KiB", conns = t.conns, to = "10.0.0.2", within = "2m",
              over = sock { over = host(1, "10.0.0.1/8", "10.0.0.2", "02:00:00:00:00:02") } }

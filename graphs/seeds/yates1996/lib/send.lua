@@ -18,6 +18,6 @@ return function(a, t)
     addr = "10.0.0.1/8", icmp = false, neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } })
   local what = { conns = a.conns, size = "4KiB", to = "10.0.0.2", touch = t.touch or "copy" }
   for k, v in pairs(t.source or {}) do what[k] = v end
-  stack { source(what), udp { checksum = t.checksum, over = net } }
+  stack { load(what), udp { checksum = t.checksum, over = net } }
   return t.threading or vppc { vps = a.vps, burst = a.burst, schedule = "os", entry = "lock", wired = false }
 end

@@ -11,7 +11,7 @@
 --   t.threading  the threading, returned
 return function(a, t)
   stack {
-    tcprecv { port = 9, size = "4KiB", touch = t.touch or "copy", sessions = 65536 },
+    sink { port = 9, size = "4KiB", touch = t.touch or "copy", sessions = 65536 },
     tcp { profile = "lite44" }, ip { addr = "10.0.0.1/8" }, arp {}, fddi {},
     fddi_mem { mtu = 4352 },
     peer_tcp_source {

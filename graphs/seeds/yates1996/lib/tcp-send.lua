@@ -16,7 +16,7 @@ return function(a, t)
   local net = inet(fddi_mem { mtu = 4352, over = peer_tcp_sink {} }, {
     addr = "10.0.0.1/8", icmp = false, neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } })
   stack {
-    tcpsend { conns = a.conns, size = "4KiB", to = "10.0.0.2", touch = t.touch or "copy" },
+    load { conns = a.conns, size = "4KiB", to = "10.0.0.2", touch = t.touch or "copy" },
     tcp { profile = "lite44", mss = 4096, over = net },
   }
   return t.threading or vppc { vps = a.vps, burst = a.burst, schedule = "os", entry = "lock", wired = false }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * load_recv.h - receivers of load, of datagrams or streams: a place for each connection where
+ * sink.h - receivers of load, of datagrams or streams: a place for each connection where
  * its messages are counted, the page that bytes are copied to, memory that is posted at a
  * connection, and the end of a graph that waits for a number of messages.
  *
  * A receiver embeds these structures first in its configuration and in its replica's state, and
- * its first two counters are LOAD_MESSAGES and LOAD_BYTES.  Counts are per VP and nobody shares
+ * its first two counters are SINK_MESSAGES and SINK_BYTES.  Counts are per VP and nobody shares
  * a line; whether `count` is reached is looked at by a timer.
  * Invariant: a place is of one kept connection, or among those to spare.
  */
-#ifndef LOAD_RECV_H
-#define LOAD_RECV_H
+#ifndef SINK_H
+#define SINK_H
 
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_ddp.h"
@@ -18,17 +18,17 @@
 #include "runtime/upi/xk_review.h"
 #include "runtime/vp/xk_timer.h"
 
-#define LOAD_BIGGEST 65536u      /* of one message: the page it is copied to */
+#define SINK_BIGGEST 65536u      /* of one message: the page it is copied to */
 
-enum { LOAD_MESSAGES, LOAD_BYTES, LOAD_OWN };
+enum { SINK_MESSAGES, SINK_BYTES, SINK_OWN };
 
-struct load_recv_conf {
+struct sink_conf {
 	uint64_t ports, count, sessions, post, post_least;
 	uint16_t port;
 	unsigned touch;
 };
 
-struct load_recv {
+struct sink {
 	struct xk_rep   *r;
 	xk_counter      *messages, *bytes;  /* [cap] */
 	uint64_t        *no;                /* [cap] connection numbers */
@@ -39,48 +39,48 @@ struct load_recv {
 	struct xk_timer  timer;             /* first VP, count != 0 */
 };
 
-static inline bool load_place_left(const struct load_recv *l)
+static inline bool sink_place_left(const struct sink *l)
 {
 	return l->nspare != 0 || l->n != l->cap;
 }
 /* A place for connection no of the graph; there is one left. */
-uint32_t load_place_take(struct load_recv *l, uint64_t no);
-static inline void load_place_give(struct load_recv *l, uint32_t place)
+uint32_t sink_place_take(struct sink *l, uint64_t no);
+static inline void sink_place_give(struct sink *l, uint32_t place)
 {
 	l->spare[l->nspare++] = place;
 }
 
 /* Memory for what comes by lls, where the graph wants it posted; without it bytes are copied to
  * the page.  count: the first of XK_DDP_COUNTS, and behind them the failures'. */
-void load_post(struct load_recv *l, struct xk_ddp **post, struct xk_sess *lls, bool stream,
+void sink_post(struct sink *l, struct xk_ddp **post, struct xk_sess *lls, bool stream,
 	       unsigned count);
 
 /* ---- life ------------------------------------------------------------------------------ */
 
-int  load_recv_init(struct xk_node *n, struct xk_errs *e);
-int  load_recv_alloc(struct xk_rep *r, uint64_t cap, uint64_t page);
-void load_recv_fini(struct xk_rep *r);
+int  sink_init(struct xk_node *n, struct xk_errs *e);
+int  sink_alloc(struct xk_rep *r, uint64_t cap, uint64_t page);
+void sink_fini(struct xk_rep *r);
 /* Waits on every port by `wait`, which tells its errors, or on none. */
-int  load_recv_wait(struct xk_node *n, struct xk_errs *e,
+int  sink_wait(struct xk_node *n, struct xk_errs *e,
 		    int (*wait)(struct xk_node *n, uint16_t port, struct xk_errs *e));
 /* The timer that looks for the end. */
-void load_recv_watch(struct xk_rep *r);
-void load_recv_unwatch(struct xk_rep *r);
+void sink_watch(struct xk_rep *r);
+void sink_unwatch(struct xk_rep *r);
 /* What XK_CTL_APP_COUNTS is told. */
-struct xk_app_counts load_recv_counts(const struct load_recv *l, const xk_counter *accepted);
+struct xk_app_counts sink_counts(const struct sink *l, const xk_counter *accepted);
 
 /* ---- the descriptor ----------------------------------------------------------------------- */
 
 /* copied: bytes go to the page, or to posted memory; copies: the words for it in *why. */
-int  load_recv_check(const struct load_recv_conf *c, bool copied, const char *copies,
+int  sink_check(const struct sink_conf *c, bool copied, const char *copies,
 		     char *why, size_t n);
 
-#define LOAD_RECV_P(field, t, d, text, ...) \
+#define SINK_P(field, t, d, text, ...) \
 	{ .name = #field, .type = t, .def = d, .doc = text, \
-	  .offset = offsetof(struct load_recv_conf, field), ##__VA_ARGS__ }
-#define LOAD_RECV_PARAMS_WHERE \
-	LOAD_RECV_P(port, XK_P_PORT, "9", "first port to wait on", .min = "1", .max = "65535"), \
-	LOAD_RECV_P(ports, XK_P_UINT, "1", "consecutive ports", .min = "1", .max = "65535")
-#define LOAD_RECV_PARAMS_POST XK_DDP_PARAMS(struct load_recv_conf, post, post_least)
+	  .offset = offsetof(struct sink_conf, field), ##__VA_ARGS__ }
+#define SINK_PARAMS_WHERE \
+	SINK_P(port, XK_P_PORT, "9", "first port to wait on", .min = "1", .max = "65535"), \
+	SINK_P(ports, XK_P_UINT, "1", "consecutive ports", .min = "1", .max = "65535")
+#define SINK_PARAMS_POST XK_DDP_PARAMS(struct sink_conf, post, post_least)
 
 #endif

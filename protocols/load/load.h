@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * load_send.h - senders of load, over datagrams or streams: where their connections go, what
+ * load.h - senders of load, over datagrams or streams: where their connections go, what
  * their messages are copied from, how fast, what is counted of each, and when the graph is done.
  *
  * A sender embeds these structures first in its own: its configuration, its node's state, its
  * replica's.  How a message is sent and a connection ends is its own.
  * Invariant: slot i < n of a replica is the connection no[i] of the graph, and lives here.
  */
-#ifndef LOAD_SEND_H
-#define LOAD_SEND_H
+#ifndef LOAD_H
+#define LOAD_H
 
 #include "runtime/base/xk_hist.h"
 #include "runtime/base/xk_rand.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * source.c - sends messages over many connections, from each VP those that are
+ * load_port.c - sends messages over many connections, from each VP those that are
  * mapped to it.
  *
  * Every connection is a task: one unit of work is a burst of messages, and the
@@ -14,7 +14,7 @@
  * taken to come in the order of what they answer.
  * Invariant: a task is ready, or its connection has ended, or its timer is armed.
  */
-#include "protocols/load/load_send.h"
+#include "protocols/load/load.h"
 #include "runtime/base/xk_csum_inline.h"
 #include "runtime/base/xk_hist.h"
 #include "runtime/base/xk_rand.h"
@@ -33,17 +33,17 @@
 
 enum { N_MESSAGES, N_BYTES, N_ANSWERS, N_UNANSWERED, N_PEER_CLOSED };
 
-struct source_conf {
+struct port_conf {
 	struct load_conf load;
 	uint64_t         on, off, timeout;
 	bool             random;
 };
 
-struct source_rep;
-struct source_conn {
+struct port_rep;
+struct port_conn {
 	struct xk_task     task;
 	struct xk_sess    *s;             /* NULL: closed */
-	struct source_rep *sr;
+	struct port_rep *sr;
 	/* Up to here and the next line are all that a turn touches. */
 	uint64_t           left;          /* messages still to send */
 	uint32_t           slot;          /* in the replica's arrays */
@@ -64,20 +64,20 @@ struct source_conn {
 } XK_ALIGNED;
 
 /* Stands over the lower session where answers are counted by connection. */
-struct source_sess { struct xk_sess s; struct source_conn *k; };
+struct port_sess { struct xk_sess s; struct port_conn *k; };
 
-struct source_rep {
+struct port_rep {
 	struct load_rep     load;
-	struct source_conn *conn;         /* [n] */
+	struct port_conn *conn;         /* [n] */
 	void               *conn_block;
 };
 
-static const struct source_conf *conf_of(const struct xk_rep *r) { return r->conf; }
+static const struct port_conf *conf_of(const struct xk_rep *r) { return r->conf; }
 
 /* ---- messages --------------------------------------------------------------------- */
 
 /* One message, or NULL, counted. */
-static inline struct xk_msg *source_make(const struct source_conn *k, const struct source_conf *c)
+static inline struct xk_msg *port_make(const struct port_conn *k, const struct port_conf *c)
 {
 	struct xk_msg *m = xk_msg_new((uint32_t)c->load.size);
 
@@ -101,7 +101,7 @@ static inline struct xk_msg *source_make(const struct source_conn *k, const stru
 }
 
 /* The same for the common kind: copied with its sum into one segment. */
-static inline struct xk_msg *source_make_quick(const struct source_conn *k, const struct source_conf *c)
+static inline struct xk_msg *port_make_quick(const struct port_conn *k, const struct port_conf *c)
 {
 	struct xk_msg *m = xk_msg_new_cls((enum xk_memclass)k->cls, (uint32_t)c->load.size);
 
@@ -116,20 +116,20 @@ static inline struct xk_msg *source_make_quick(const struct source_conn *k, cons
 
 /* ---- pacing ------------------------------------------------------------------------- */
 
-static xk_ns phase_length(const struct source_rep *sr, uint64_t mean)
+static xk_ns phase_length(const struct port_rep *sr, uint64_t mean)
 {
 	if (!conf_of(sr->load.r)->random)
 		return mean;
 	return (xk_ns)xk_rand_exp(xk_vp_rand(sr->load.r->vp), (double)mean) + 1;
 }
 
-static void source_sleep(struct source_conn *k, xk_ns until)
+static void port_sleep(struct port_conn *k, xk_ns until)
 {
 	xk_task_park(&k->task);
 	xk_timer_set(k->sr->load.r->wheel, &k->timer, until);
 }
 
-static void source_talk(struct source_conn *k, xk_ns now, xk_ns length)
+static void port_talk(struct port_conn *k, xk_ns now, xk_ns length)
 {
 	k->silent = false;
 	k->since = now - k->carry;
@@ -138,14 +138,14 @@ static void source_talk(struct source_conn *k, xk_ns now, xk_ns length)
 }
 
 /* The window is full: an answer opens it, or patience ends. */
-static void source_wait(struct source_conn *k, xk_ns now)
+static void port_wait(struct port_conn *k, xk_ns now)
 {
 	k->closed = true;
-	source_sleep(k, now + conf_of(k->sr->load.r)->timeout);
+	port_sleep(k, now + conf_of(k->sr->load.r)->timeout);
 }
 
 /* What the rate and the phase allow now; 0 after putting the connection to sleep. */
-static uint64_t rate_allowed(struct source_conn *k, const struct source_conf *c, xk_ns now)
+static uint64_t rate_allowed(struct port_conn *k, const struct port_conf *c, xk_ns now)
 {
 	xk_ns end = now < k->until ? now : k->until, t = end - k->since;
 	uint64_t due = load_due(&c->load, t);
@@ -155,31 +155,31 @@ static uint64_t rate_allowed(struct source_conn *k, const struct source_conf *c,
 	if (now >= k->until) {
 		k->silent = true;
 		k->carry = c->load.rate != 0 ? t % XK_SEC * c->load.rate % XK_SEC / c->load.rate : 0;
-		source_sleep(k, now + phase_length(k->sr, c->off));
+		port_sleep(k, now + phase_length(k->sr, c->off));
 		return 0;
 	}
 	if (c->load.rate == 0)
 		return UINT64_MAX;
 	t = now + XK_SEC / c->load.rate;
-	source_sleep(k, t < k->until ? t : k->until);
+	port_sleep(k, t < k->until ? t : k->until);
 	return 0;
 }
 
 /* Messages allowed now; 0: asleep. */
-static uint64_t source_allowed(struct source_conn *k, const struct source_conf *c)
+static uint64_t port_allowed(struct port_conn *k, const struct port_conf *c)
 {
 	xk_ns now = xk_vp_now();
 	uint64_t n;
 
 	if (c->load.window != 0 && k->open >= c->load.window) {
-		source_wait(k, now);
+		port_wait(k, now);
 		return 0;
 	}
 	n = rate_allowed(k, c, now);
 	return c->load.window != 0 && n > c->load.window - k->open ? c->load.window - k->open : n;
 }
 
-static void source_end(struct source_conn *k)
+static void port_end(struct port_conn *k)
 {
 	xk_task_park(&k->task);
 	xk_timer_cancel(k->sr->load.r->wheel, &k->timer);
@@ -189,20 +189,20 @@ static void source_end(struct source_conn *k)
 }
 
 /* Awake again: sends when something may be sent, else sleeps on. */
-static void source_wake(struct source_conn *k)
+static void port_wake(struct port_conn *k)
 {
-	if (source_allowed(k, conf_of(k->sr->load.r)) != 0)
+	if (port_allowed(k, conf_of(k->sr->load.r)) != 0)
 		xk_task_ready(&k->task);
 }
 
-static void source_timer(struct xk_timer *t)
+static void port_timer(struct xk_timer *t)
 {
-	struct source_conn *k = xk_container_of(t, struct source_conn, timer);
+	struct port_conn *k = xk_container_of(t, struct port_conn, timer);
 
 	if (k->s == NULL)
 		return;
 	if (k->silent)
-		source_talk(k, xk_vp_now(), phase_length(k->sr, conf_of(k->sr->load.r)->on));
+		port_talk(k, xk_vp_now(), phase_length(k->sr, conf_of(k->sr->load.r)->on));
 	if (k->closed) {                         /* what is not answered now never will be */
 		xk_count_add(k->sr->load.r->count[N_UNANSWERED], k->open);
 		k->open = 0;
@@ -210,45 +210,45 @@ static void source_timer(struct xk_timer *t)
 		k->closed = false;
 	}
 	if (k->left != 0)
-		source_wake(k);
+		port_wake(k);
 	else
-		source_end(k);
+		port_end(k);
 }
 
 /* Connections do not start in step. */
-static void source_begin(struct source_conn *k)
+static void port_begin(struct port_conn *k)
 {
-	const struct source_conf *c = conf_of(k->sr->load.r);
+	const struct port_conf *c = conf_of(k->sr->load.r);
 	struct xk_rand *rand = xk_vp_rand(k->sr->load.r->vp);
 	xk_ns now = xk_vp_now(), at;
 
-	source_talk(k, now, 0);
+	port_talk(k, now, 0);
 	if (c->off != 0) {
 		at = xk_rand_below(rand, c->on + c->off);
 		k->silent = at >= c->on;
 		if (k->silent) {
-			source_sleep(k, now + c->on + c->off - at);
+			port_sleep(k, now + c->on + c->off - at);
 			return;
 		}
 		k->until = now + c->on - at;
 	}
 	if (c->load.rate != 0)                        /* the first one is due within an interval */
-		source_sleep(k, now + xk_rand_below(rand, XK_SEC / c->load.rate + 1));
+		port_sleep(k, now + xk_rand_below(rand, XK_SEC / c->load.rate + 1));
 	else
 		xk_task_ready(&k->task);
 }
 
 /* ---- one unit -------------------------------------------------------------------------- */
 
-static bool is_paced(const struct source_conn *k, const struct source_conf *c)
+static bool is_paced(const struct port_conn *k, const struct port_conf *c)
 {
 	return c->load.rate != 0 || c->load.window != 0 || k->until != XK_NS_NEVER;
 }
 
 /* After n messages: counts them, and says what comes next. */
-static void source_sent(struct source_conn *k, const struct source_conf *c, unsigned n)
+static void port_sent(struct port_conn *k, const struct port_conf *c, unsigned n)
 {
-	struct source_rep *sr = k->sr;
+	struct port_rep *sr = k->sr;
 
 	k->in_phase += n;
 	xk_count_add(sr->load.messages[k->slot], n);
@@ -259,30 +259,30 @@ static void source_sent(struct source_conn *k, const struct source_conf *c, unsi
 		return;
 	k->left -= n;
 	if (k->left == 0 && (c->load.window == 0 || k->open == 0))
-		source_end(k);
+		port_end(k);
 	else if (k->left == 0)                   /* the last answers are waited for, too */
-		source_wait(k, xk_vp_now());
+		port_wait(k, xk_vp_now());
 	else if (is_paced(k, c))
-		source_allowed(k, c);            /* asleep at once, not a turn later */
+		port_allowed(k, c);            /* asleep at once, not a turn later */
 }
 
 /* The message that goes next is timed. */
-static void probe_begin(struct source_conn *k)
+static void probe_begin(struct port_conn *k)
 {
 	k->probe_in = xk_app_probe_gap(xk_vp_rand(k->sr->load.r->vp));
 	k->answers = k->open;
 	k->probe_at = xk_vp_clock(k->sr->load.r->vp);
 }
 
-static unsigned source_run(struct xk_task *t, unsigned budget)
+static unsigned port_run(struct xk_task *t, unsigned budget)
 {
-	struct source_conn *k = xk_container_of(t, struct source_conn, task);
-	const struct source_conf *c = conf_of(k->sr->load.r);
+	struct port_conn *k = xk_container_of(t, struct port_conn, task);
+	const struct port_conf *c = conf_of(k->sr->load.r);
 	uint64_t n = c->load.burst != 0 ? c->load.burst : budget;
 	unsigned i;
 
 	if (is_paced(k, c)) {
-		uint64_t allowed = source_allowed(k, c);
+		uint64_t allowed = port_allowed(k, c);
 
 		if (n > allowed)
 			n = allowed;
@@ -291,7 +291,7 @@ static unsigned source_run(struct xk_task *t, unsigned budget)
 		n = k->left;
 	/* A push may close the session under us (a stream's end). */
 	for (i = 0; i < n && k->s != NULL; i++) {
-		struct xk_msg *m = source_make(k, c);
+		struct xk_msg *m = port_make(k, c);
 
 		if (XK_UNLIKELY(m == NULL))
 			break;
@@ -301,22 +301,22 @@ static unsigned source_run(struct xk_task *t, unsigned budget)
 		xk_push(k->s, m);
 	}
 	if (i != 0)
-		source_sent(k, c, i);
+		port_sent(k, c, i);
 	return i;
 }
 
 /* The common kind: endless, unpaced, nobody answers.  A turn of one message
  * costs little more than the message. */
-static unsigned source_run_steady(struct xk_task *t, unsigned budget)
+static unsigned port_run_steady(struct xk_task *t, unsigned budget)
 {
-	struct source_conn *k = xk_container_of(t, struct source_conn, task);
-	struct source_rep *sr = k->sr;
-	const struct source_conf *c = conf_of(sr->load.r);
+	struct port_conn *k = xk_container_of(t, struct port_conn, task);
+	struct port_rep *sr = k->sr;
+	const struct port_conf *c = conf_of(sr->load.r);
 	unsigned n = c->load.burst != 0 ? (unsigned)c->load.burst : budget, i = 0;
 	struct xk_sess *s;
 
 	while (i < n && (s = k->s) != NULL) {
-		struct xk_msg *m = k->quick ? source_make_quick(k, c) : source_make(k, c);
+		struct xk_msg *m = k->quick ? port_make_quick(k, c) : port_make(k, c);
 
 		if (XK_UNLIKELY(m == NULL))
 			break;
@@ -333,12 +333,12 @@ static unsigned source_run_steady(struct xk_task *t, unsigned budget)
 /* The same where a unit is one short message: counted before it goes, and all
  * that is rare left to the other, so that nothing has to be kept on the stack
  * and a unit costs little more than its message. */
-static unsigned source_run_one(struct xk_task *t, unsigned budget)
+static unsigned port_run_one(struct xk_task *t, unsigned budget)
 {
-	struct source_conn *k = xk_container_of(t, struct source_conn, task);
-	struct source_rep *sr = k->sr;
+	struct port_conn *k = xk_container_of(t, struct port_conn, task);
+	struct port_rep *sr = k->sr;
 	struct xk_rep *r = sr->load.r;
-	const struct source_conf *c = conf_of(r);
+	const struct port_conf *c = conf_of(r);
 	const struct xk_memvp *v = xk_mem_self;
 	enum xk_memclass cls = (enum xk_memclass)k->cls;
 	uint32_t size = (uint32_t)c->load.size;
@@ -347,7 +347,7 @@ static unsigned source_run_one(struct xk_task *t, unsigned budget)
 
 	(void)budget;
 	if (XK_UNLIKELY(s == NULL || v->cache[cls].n == 0))
-		return source_run_steady(t, 1);
+		return port_run_steady(t, 1);
 	m = xk_msg_new_cls(cls, size);
 	m->csum = xk_csum_copy_short(m->data, sr->load.page, size, 0);
 	m->flags = XK_MSG_CSUM;
@@ -360,14 +360,14 @@ static unsigned source_run_one(struct xk_task *t, unsigned budget)
 }
 
 /* Endless and unpaced: is a unit of k one short message that it copies? */
-static bool is_single(const struct source_conn *k, const struct source_conf *c)
+static bool is_single(const struct port_conn *k, const struct port_conf *c)
 {
 	uint64_t burst = c->load.burst != 0 ? c->load.burst : xk_node_burst(k->sr->load.r->node);
 
 	return burst == 1 && k->quick && c->load.size - 8 <= 120;
 }
 
-static void source_answered(struct source_conn *k)
+static void port_answered(struct port_conn *k)
 {
 	if (k->open != 0)
 		k->open--;
@@ -378,13 +378,13 @@ static void source_answered(struct source_conn *k)
 	k->closed = false;
 	xk_timer_cancel(k->sr->load.r->wheel, &k->timer);
 	if (k->left != 0)
-		source_wake(k);
+		port_wake(k);
 	else
-		source_end(k);
+		port_end(k);
 }
 
 /* What comes back is counted and dropped. */
-static void source_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+static void port_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	struct xk_rep *r = up->rep;
 
@@ -393,13 +393,13 @@ static void source_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m
 	xk_count(r->count[N_ANSWERS]);
 	xk_msg_free(m);
 	if (up != &r->up)
-		source_answered(((struct source_sess *)xk_container_of(up, struct xk_sess, self))->k);
+		port_answered(((struct port_sess *)xk_container_of(up, struct xk_sess, self))->k);
 }
 
 /* ---- connections -------------------------------------------------------------------------- */
 
 /* Gives the lower session back, and ours over it. */
-static void source_close(struct source_conn *k)
+static void port_close(struct port_conn *k)
 {
 	struct xk_sess *lls = k->s;
 	struct xk_up *up = lls->up;
@@ -414,50 +414,50 @@ static void source_close(struct source_conn *k)
 }
 
 /* Its peer has ended it before its messages were sent. */
-static void source_lost(struct source_conn *k)
+static void port_lost(struct port_conn *k)
 {
 	load_lost(&k->sr->load, "every one of its connections was ended by its peer or lost");
-	source_end(k);
+	port_end(k);
 }
 
-static void source_close_done(struct xk_rep *r, struct xk_sess *lls)
+static void port_close_done(struct xk_rep *r, struct xk_sess *lls)
 {
-	struct source_rep *sr = r->state;
+	struct port_rep *sr = r->state;
 
 	for (uint32_t i = 0; i < sr->load.n; i++) {
-		struct source_conn *k = &sr->conn[i];
+		struct port_conn *k = &sr->conn[i];
 
 		if (k->s != lls)
 			continue;
 		xk_count(r->count[N_PEER_CLOSED]);
 		if (!k->ended)
-			source_lost(k);
-		source_close(k);
+			port_lost(k);
+		port_close(k);
 		return;
 	}
 }
 
-static unsigned (*choose_run(const struct source_conn *k, const struct source_conf *c))(struct xk_task *, unsigned)
+static unsigned (*choose_run(const struct port_conn *k, const struct port_conf *c))(struct xk_task *, unsigned)
 {
 	if (c->load.count != 0 || c->off != 0 || c->load.rate != 0 || c->load.window != 0)
-		return source_run;
-	return is_single(k, c) ? source_run_one : source_run_steady;
+		return port_run;
+	return is_single(k, c) ? port_run_one : port_run_steady;
 }
 
 /* Another rate or burst, from now on: what was due is forgotten.  With a rate connections do not
  * go on in step, as they did not begin in step: thousands of them would all send in the same
  * moment, once an interval, for ever. */
-static int source_rep_set(struct xk_rep *r, const struct xk_param *p, const void *conf, char *why, size_t n)
+static int port_rep_set(struct xk_rep *r, const struct xk_param *p, const void *conf, char *why, size_t n)
 {
-	const struct source_conf *c = conf;
-	struct source_rep *sr = r->state;
+	const struct port_conf *c = conf;
+	struct port_rep *sr = r->state;
 	xk_ns now = xk_vp_now();
 
 	(void)p;
 	(void)why;
 	(void)n;
 	for (uint32_t i = 0; i < sr->load.n; i++) {
-		struct source_conn *k = &sr->conn[i];
+		struct port_conn *k = &sr->conn[i];
 		bool ready;
 
 		if (k->s == NULL || k->ended)
@@ -478,7 +478,7 @@ static int source_rep_set(struct xk_rep *r, const struct xk_param *p, const void
 		}
 		xk_timer_cancel(r->wheel, &k->timer);
 		if (c->load.rate != 0)
-			source_sleep(k, now + xk_rand_below(xk_vp_rand(r->vp), XK_SEC / c->load.rate + 1));
+			port_sleep(k, now + xk_rand_below(xk_vp_rand(r->vp), XK_SEC / c->load.rate + 1));
 		else
 			xk_task_ready(&k->task);
 	}
@@ -486,34 +486,34 @@ static int source_rep_set(struct xk_rep *r, const struct xk_param *p, const void
 }
 
 /* Answers of lls find k; the rest of the graph sees no difference. */
-static int source_listen(struct source_conn *k)
+static int port_listen(struct port_conn *k)
 {
 	struct xk_sess *s = xk_sess_create(k->sr->load.r, NULL, k->sr->load.r->node, k->s);
 
 	if (s == NULL)
 		return XK_E_NOMEM;
-	((struct source_sess *)s)->k = k;
+	((struct port_sess *)s)->k = k;
 	k->s->up = &s->self;
 	return XK_OK;
 }
 
-static int source_open_one(struct xk_rep *r, uint64_t i)
+static int port_open_one(struct xk_rep *r, uint64_t i)
 {
-	const struct source_conf *c = conf_of(r);
-	struct source_rep *sr = r->state;
-	struct source_conn *k = &sr->conn[sr->load.n];
+	const struct port_conf *c = conf_of(r);
+	struct port_rep *sr = r->state;
+	struct port_conn *k = &sr->conn[sr->load.n];
 	uint32_t sum;
 	int err;
 
 	k->sr = sr;
 	k->slot = sr->load.n;
 	k->left = c->load.count != 0 ? c->load.count : UINT64_MAX;
-	xk_task_init(&k->task, r->vp, source_run);
-	xk_timer_init(&k->timer, source_timer);
+	xk_task_init(&k->task, r->vp, port_run);
+	xk_timer_init(&k->timer, port_timer);
 	k->s = load_connect(r, i, &err);
 	xk_task_fetch(&k->task, k->s, NULL);
-	if (k->s != NULL && c->load.window != 0 && (err = source_listen(k)) != XK_OK)
-		source_close(k);
+	if (k->s != NULL && c->load.window != 0 && (err = port_listen(k)) != XK_OK)
+		port_close(k);
 	if (k->s == NULL)
 		return err;
 	/* Who tells the sum of its pseudo header computes a checksum. */
@@ -523,15 +523,15 @@ static int source_open_one(struct xk_rep *r, uint64_t i)
 	k->task.run = choose_run(k, c);
 	xk_task_of(&k->task, k->s);
 	sr->load.no[sr->load.n++] = i;
-	source_begin(k);
+	port_begin(k);
 	return XK_OK;
 }
 
 /* ---- life ------------------------------------------------------------------------------------- */
 
-static int source_alloc(struct xk_rep *r, uint64_t n)
+static int port_alloc(struct xk_rep *r, uint64_t n)
 {
-	struct source_rep *sr = r->state;
+	struct port_rep *sr = r->state;
 	uint64_t size = load_conf(r)->size;
 
 	sr->conn_block = xk_alloc((n + 1) * sizeof *sr->conn);
@@ -543,34 +543,34 @@ static int source_alloc(struct xk_rep *r, uint64_t n)
 	return XK_OK;
 }
 
-static int source_rep_start(struct xk_rep *r, struct xk_errs *e)
+static int port_rep_start(struct xk_rep *r, struct xk_errs *e)
 {
-	return load_open_all(r, e, source_alloc, source_open_one);
+	return load_open_all(r, e, port_alloc, port_open_one);
 }
 
-static void source_rep_stop(struct xk_rep *r)
+static void port_rep_stop(struct xk_rep *r)
 {
-	struct source_rep *sr = r->state;
+	struct port_rep *sr = r->state;
 
 	for (uint32_t i = 0; i < sr->load.n; i++) {
-		struct source_conn *k = &sr->conn[i];
+		struct port_conn *k = &sr->conn[i];
 
 		xk_task_park(&k->task);
 		xk_timer_cancel(r->wheel, &k->timer);
 		if (k->s != NULL)
-			source_close(k);
+			port_close(k);
 	}
 }
 
-static void source_rep_fini(struct xk_rep *r)
+static void port_rep_fini(struct xk_rep *r)
 {
-	xk_free(((struct source_rep *)r->state)->conn_block);
+	xk_free(((struct port_rep *)r->state)->conn_block);
 	load_rep_fini(r);
 }
 
-static int source_check(const void *conf, char *why, size_t n)
+static int port_check(const void *conf, char *why, size_t n)
 {
-	const struct source_conf *c = conf;
+	const struct port_conf *c = conf;
 	int err = load_check(conf, why, n);
 
 	if (err != XK_OK || c->off == 0 || c->on != 0)
@@ -579,16 +579,16 @@ static int source_check(const void *conf, char *why, size_t n)
 	return XK_E_INVAL;
 }
 
-static const struct xk_ops source_ops = {
-	.init = load_init, .rep_init = load_rep_init, .rep_fini = source_rep_fini,
-	.rep_start = source_rep_start, .rep_stop = source_rep_stop,
-	.close_done = source_close_done, .demux = source_demux, .control = load_control, .rep_set = source_rep_set,
+static const struct xk_ops port_ops = {
+	.init = load_init, .rep_init = load_rep_init, .rep_fini = port_rep_fini,
+	.rep_start = port_rep_start, .rep_stop = port_rep_stop,
+	.close_done = port_close_done, .demux = port_demux, .control = load_control, .rep_set = port_rep_set,
 };
 
 #define P(field, t, d, text, ...) \
-	{ .name = #field, .type = t, .def = d, .doc = text, .offset = offsetof(struct source_conf, field), ##__VA_ARGS__ }
+	{ .name = #field, .type = t, .def = d, .doc = text, .offset = offsetof(struct port_conf, field), ##__VA_ARGS__ }
 
-static const struct xk_param source_params[] = {
+static const struct xk_param port_params[] = {
 	LOAD_PARAMS_WHERE,
 	LOAD_P(size, XK_P_SIZE, "64", "payload bytes of a message", .max = "65507"),
 	LOAD_P(count, XK_P_UINT, "0", "messages of each connection; the graph may end then; 0: endless"),
@@ -602,15 +602,15 @@ static const struct xk_param source_params[] = {
 	XK_PARAM_END
 };
 
-static const char *const source_counts[] = { "messages", "bytes", "answers", "unanswered", "closed_by_peer", NULL };
+static const char *const port_counts[] = { "messages", "bytes", "answers", "unanswered", "closed_by_peer", NULL };
 
-const struct xk_proto xk_proto_source = {
-	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "source",
-	.doc = "sends messages over many connections, as fast as it can or at a rate", .ops = &source_ops,
+const struct xk_proto xk_proto_load_port = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "load",
+	.doc = "over a port: sends messages over many connections, as fast as it can or at a rate", .ops = &port_ops,
 	.needs = { "port" }, .min_down = 1, .max_down = 1,
-	.params = source_params, .conf_size = sizeof(struct source_conf),
-	.node_size = sizeof(struct load_node), .rep_size = sizeof(struct source_rep),
-	.sess_size = sizeof(struct source_sess),
-	.check = source_check, .counts = source_counts,
+	.params = port_params, .conf_size = sizeof(struct port_conf),
+	.node_size = sizeof(struct load_node), .rep_size = sizeof(struct port_rep),
+	.sess_size = sizeof(struct port_sess),
+	.check = port_check, .counts = port_counts,
 	.review = load_review,
 };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * load_send.c - connections of senders of load; see load_send.h.
+ * load.c - connections of senders of load; see load.h.
  *
  * Each virtual processor opens those that the graph maps to it, in the order of their numbers.
  */
-#include "protocols/load/load_send.h"
+#include "protocols/load/load.h"
 
 #include "runtime/base/xk_csum_inline.h"
 #include "runtime/base/xk_errs.h"

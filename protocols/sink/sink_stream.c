@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tcprecv.c - receives streams on a range of ports, touches their bytes as an
+ * sink_stream.c - receives streams on a range of ports, touches their bytes as an
  * application would, counts bytes and messages of `size` by connection.
  *
  * A stream has no messages; what counts as one is so many bytes of a connection.
@@ -10,7 +10,7 @@
  * have put them (xk_ddp.h).
  * Invariant: each slot in use belongs to one kept connection.
  */
-#include "protocols/load/load_recv.h"
+#include "protocols/sink/sink.h"
 #include "protocols/stream/stream_app.h"
 #include "runtime/base/xk_csum.h"
 #include "runtime/upi/xk_app.h"
@@ -21,11 +21,11 @@
 #include <string.h>
 
 enum { TOUCH_COPY, TOUCH_LINE, TOUCH_NONE, TOUCH_VERIFY };
-enum { N_ACCEPTED = LOAD_OWN, N_ENDED, N_REFUSED, N_RESET, N_FAILED, N_WRONG, N_POST };  /* ORDER recv_counts */
+enum { N_ACCEPTED = SINK_OWN, N_ENDED, N_REFUSED, N_RESET, N_FAILED, N_WRONG, N_POST };  /* ORDER recv_counts */
 enum { DROP_STRAY = XK_DROP_FIRST };
 
 struct recv_conf {
-	struct load_recv_conf recv;
+	struct sink_conf recv;
 	uint64_t              size, rate;
 };
 
@@ -48,10 +48,10 @@ static struct recv_sess *recv_of(struct xk_sess *s) { return (struct recv_sess *
 
 static void recv_forget(struct xk_sess *s)
 {
-	struct load_recv *rr = s->rep->state;
+	struct sink *rr = s->rep->state;
 
 	xk_ddp_close(recv_of(s)->post);
-	load_place_give(rr, recv_of(s)->slot);
+	sink_place_give(rr, recv_of(s)->slot);
 	xk_timer_cancel(s->rep->wheel, &recv_of(s)->timer);
 	stream_forget(s);
 }
@@ -97,7 +97,7 @@ static void recv_slowly(struct recv_sess *rs, uint32_t n)
 
 static int recv_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
 {
-	struct load_recv *rr = r->state;
+	struct sink *rr = r->state;
 	struct xk_sess *s = stream_accept(r, lls, rr->cap);
 
 	(void)type;
@@ -105,12 +105,12 @@ static int recv_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node 
 		xk_count(r->count[N_REFUSED]);
 		return XK_E_NOSPC;
 	}
-	recv_of(s)->slot = load_place_take(rr, r->count[N_ACCEPTED] * xk_node_nvps(r->node) + r->no);
+	recv_of(s)->slot = sink_place_take(rr, r->count[N_ACCEPTED] * xk_node_nvps(r->node) + r->no);
 	xk_count(r->count[N_ACCEPTED]);
 	xk_timer_init(&recv_of(s)->timer, recv_timer);
 	if (conf_of(r)->rate != 0)
 		stream_tell(lls, XK_STREAM_MANUAL, 1);
-	load_post(rr, &recv_of(s)->post, lls, true, N_POST);
+	sink_post(rr, &recv_of(s)->post, lls, true, N_POST);
 	return XK_OK;
 }
 
@@ -139,7 +139,7 @@ static void recv_event(struct xk_rep *r, const struct xk_stream_event *ev)
 /* ---- bytes ---------------------------------------------------------------------------------- */
 
 /* Compares n bytes with the pattern from *at on; returns wrong bytes. */
-static uint64_t recv_verify(const struct load_recv *rr, const uint8_t *p, uint32_t len, uint64_t *at)
+static uint64_t recv_verify(const struct sink *rr, const uint8_t *p, uint32_t len, uint64_t *at)
 {
 	uint64_t size = conf_of(rr->r)->size, wrong = 0;
 
@@ -154,11 +154,11 @@ static uint64_t recv_verify(const struct load_recv *rr, const uint8_t *p, uint32
 }
 
 /* n bytes at p, from number *at of the message on. */
-static void recv_touch(struct load_recv *rr, uint8_t *p, uint32_t n, uint64_t *at)
+static void recv_touch(struct sink *rr, uint8_t *p, uint32_t n, uint64_t *at)
 {
 	switch (conf_of(rr->r)->recv.touch) {
 	case TOUCH_COPY:
-		memcpy(rr->page, p, n < LOAD_BIGGEST ? n : LOAD_BIGGEST);
+		memcpy(rr->page, p, n < SINK_BIGGEST ? n : SINK_BIGGEST);
 		break;
 	case TOUCH_LINE:
 		xk_csum_touch(p, n, true);
@@ -172,7 +172,7 @@ static void recv_touch(struct load_recv *rr, uint8_t *p, uint32_t n, uint64_t *a
 }
 
 /* Where the bytes are wanted; returns how many have gone there. */
-static uint32_t recv_place(struct load_recv *rr, struct xk_ddp *d, const struct xk_msg *m, uint64_t *part)
+static uint32_t recv_place(struct sink *rr, struct xk_ddp *d, const struct xk_msg *m, uint64_t *part)
 {
 	uint32_t off, n;
 	uint8_t *at;
@@ -185,7 +185,7 @@ static uint32_t recv_place(struct load_recv *rr, struct xk_ddp *d, const struct 
 	return off;
 }
 
-static void recv_bytes(struct load_recv *rr, const struct recv_sess *rs, struct xk_msg *m, uint64_t part)
+static void recv_bytes(struct sink *rr, const struct recv_sess *rs, struct xk_msg *m, uint64_t part)
 {
 	uint32_t off = rs->post != NULL ? recv_place(rr, rs->post, m, &part) : 0;
 
@@ -215,13 +215,13 @@ static inline uint64_t recv_whole(struct recv_sess *rs, uint64_t n, uint64_t siz
 	return whole;
 }
 
-static inline void recv_count(struct load_recv *rr, struct recv_sess *rs, uint64_t n)
+static inline void recv_count(struct sink *rr, struct recv_sess *rs, uint64_t n)
 {
 	struct xk_rep *r = rr->r;
 	uint64_t whole = recv_whole(rs, n, conf_of(r)->size);
 
-	xk_count_add(r->count[LOAD_MESSAGES], whole);
-	xk_count_add(r->count[LOAD_BYTES], n);
+	xk_count_add(r->count[SINK_MESSAGES], whole);
+	xk_count_add(r->count[SINK_BYTES], n);
 	xk_count_add(rr->messages[rs->slot], whole);
 	xk_count_add(rr->bytes[rs->slot], n);
 }
@@ -229,7 +229,7 @@ static inline void recv_count(struct load_recv *rr, struct recv_sess *rs, uint64
 static void recv_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	struct xk_rep *r = up->rep;
-	struct load_recv *rr = r->state;
+	struct sink *rr = r->state;
 	struct xk_sess *s = stream_own(up);
 	struct recv_sess *rs;
 	uint32_t part;
@@ -251,7 +251,7 @@ static void recv_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 }
 
 /* Bytes that are looked at, or wanted elsewhere. */
-static unsigned recv_batch_touched(struct load_recv *rr, struct recv_sess *rs, const struct xk_batch *f)
+static unsigned recv_batch_touched(struct sink *rr, struct recv_sess *rs, const struct xk_batch *f)
 {
 	for (unsigned i = 0; i < f->n; i++) {
 		struct xk_msg *x = f->m[i];
@@ -288,35 +288,35 @@ static void recv_stop(struct xk_node *n) { xk_open_disable_all(n, n->down[0]); }
 
 static int recv_start(struct xk_node *n, struct xk_errs *e)
 {
-	return load_recv_wait(n, e, stream_listen);
+	return sink_wait(n, e, stream_listen);
 }
 
 static int recv_rep_init(struct xk_rep *r)
 {
 	const struct recv_conf *c = conf_of(r);
-	int err = load_recv_alloc(r, c->recv.sessions, c->size > LOAD_BIGGEST ? c->size : LOAD_BIGGEST);
+	int err = sink_alloc(r, c->recv.sessions, c->size > SINK_BIGGEST ? c->size : SINK_BIGGEST);
 
 	if (err == XK_OK && c->recv.touch == TOUCH_VERIFY)
-		stream_pattern(((struct load_recv *)r->state)->page, c->size);
+		stream_pattern(((struct sink *)r->state)->page, c->size);
 	return err;
 }
 
 static int recv_rep_start(struct xk_rep *r, struct xk_errs *e)
 {
 	(void)e;
-	load_recv_watch(r);
+	sink_watch(r);
 	return XK_OK;
 }
 
 static void recv_rep_stop(struct xk_rep *r)
 {
-	load_recv_unwatch(r);
+	sink_unwatch(r);
 	stream_forget_all(r, recv_forget);
 }
 
 static int recv_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
-	const struct xk_app_counts c = load_recv_counts(r->state, &r->count[N_ACCEPTED]);
+	const struct xk_app_counts c = sink_counts(r->state, &r->count[N_ACCEPTED]);
 
 	return stream_app_control(r, op, buf, len, &c, recv_event);
 }
@@ -325,7 +325,7 @@ static int recv_check(const void *conf, char *why, size_t n)
 {
 	const struct recv_conf *c = conf;
 
-	return load_recv_check(&c->recv, c->recv.touch == TOUCH_COPY || c->recv.touch == TOUCH_VERIFY,
+	return sink_check(&c->recv, c->recv.touch == TOUCH_COPY || c->recv.touch == TOUCH_VERIFY,
 			       "bytes are copied to: it goes with touch = \"copy\" or \"verify\"", why, n);
 }
 
@@ -337,7 +337,7 @@ static void recv_review(const struct xk_view *v, struct xk_review *r)
 }
 
 static const struct xk_ops recv_ops = {
-	.init = load_recv_init, .rep_init = recv_rep_init, .rep_fini = load_recv_fini,
+	.init = sink_init, .rep_init = recv_rep_init, .rep_fini = sink_fini,
 	.start = recv_start, .stop = recv_stop, .rep_start = recv_rep_start, .rep_stop = recv_rep_stop,
 	.open_done = recv_open_done, .close_done = recv_close_done,
 	.demux = recv_demux, .demux_batch = recv_demux_batch, .control = recv_control,
@@ -349,14 +349,14 @@ static const char *const touches[] = { "copy", "line", "none", "verify", NULL };
 	{ .name = #field, .type = t, .def = d, .doc = text, .offset = offsetof(struct recv_conf, field), ##__VA_ARGS__ }
 
 static const struct xk_param recv_params[] = {
-	LOAD_RECV_PARAMS_WHERE,
+	SINK_PARAMS_WHERE,
 	P(size, XK_P_SIZE, "4KiB", "bytes that count as a message", .min = "1", .max = "1MiB"),
-	LOAD_RECV_P(touch, XK_P_ENUM, "copy", "copy the bytes to a page, read them through one cache line, leave them, or compare them",
+	SINK_P(touch, XK_P_ENUM, "copy", "copy the bytes to a page, read them through one cache line, leave them, or compare them",
 	  .choices = touches),
-	LOAD_RECV_P(count, XK_P_UINT, "0", "the graph may end after so many messages in all; 0: never"),
-	LOAD_RECV_P(sessions, XK_P_UINT, "4096", "connections of each virtual processor; more are refused", .min = "1", .max = "1048576"),
+	SINK_P(count, XK_P_UINT, "0", "the graph may end after so many messages in all; 0: never"),
+	SINK_P(sessions, XK_P_UINT, "4096", "connections of each virtual processor; more are refused", .min = "1", .max = "1048576"),
 	P(rate, XK_P_RATE, NULL, "each connection is read so fast; unset: as bytes come", .min = "8bit/s"),
-	LOAD_RECV_PARAMS_POST,
+	SINK_PARAMS_POST,
 	XK_PARAM_END
 };
 
@@ -367,12 +367,12 @@ static const char *const recv_counts[] = {
 	XK_DDP_COUNTS(POST_TEXT) "not_posted", NULL
 };
 
-const struct xk_proto xk_proto_tcprecv = {
-	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "tcprecv",
-	.doc = "receives streams, touches and counts their bytes by connection", .ops = &recv_ops,
+const struct xk_proto xk_proto_sink_stream = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "sink",
+	.doc = "over a stream: receives, touches and counts bytes by connection", .ops = &recv_ops,
 	.needs = { "stream" }, .min_down = 1, .max_down = 1,
 	.params = recv_params, .conf_size = sizeof(struct recv_conf),
-	.rep_size = sizeof(struct load_recv), .sess_size = sizeof(struct recv_sess),
+	.rep_size = sizeof(struct sink), .sess_size = sizeof(struct recv_sess),
 	.check = recv_check, .drops = recv_drops, .counts = recv_counts,
 	.review = recv_review,
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tcpsend.c - sends messages over many streams, from each VP those that are mapped
+ * load_stream.c - sends messages over many streams, from each VP those that are mapped
  * to it, and knows when all has arrived.
  *
  * Every connection is a task: one unit of work is a burst of messages, and the
@@ -14,7 +14,7 @@
  * Invariant: a task is ready only while its connection stands and has messages
  * left; a connection is done at most once.
  */
-#include "protocols/load/load_send.h"
+#include "protocols/load/load.h"
 #include "protocols/stream/stream_app.h"
 #include "runtime/base/xk_csum_inline.h"
 #include "runtime/mem/xk_alloc.h"
@@ -25,7 +25,7 @@
 #include "runtime/vp/xk_timer.h"
 
 enum { N_MESSAGES, N_BYTES, N_RECEIVED, N_OPENED, N_DRAINED, N_REFUSED, N_RESET, N_FAILED, N_REOPENED };
-				 /* ORDER tcpsend_counts */
+				 /* ORDER send_counts */
 enum { DROP_STRAY = XK_DROP_FIRST };
 
 struct send_conf {
@@ -484,9 +484,9 @@ static const char *const send_counts[] = {
 	"messages", "bytes", "received_bytes", "opened", "drained", "refused", "reset", "failed", "reopened", NULL
 };
 
-const struct xk_proto xk_proto_tcpsend = {
-	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "tcpsend",
-	.doc = "sends messages over many streams and ends when all is acknowledged", .ops = &send_ops,
+const struct xk_proto xk_proto_load_stream = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "load",
+	.doc = "over a stream: sends messages over many connections, and ends when all is acknowledged", .ops = &send_ops,
 	.needs = { "stream" }, .min_down = 1, .max_down = 1,
 	.params = send_params, .conf_size = sizeof(struct send_conf),
 	.node_size = sizeof(struct load_node), .rep_size = sizeof(struct send_rep),

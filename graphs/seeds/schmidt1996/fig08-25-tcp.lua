@@ -49,7 +49,9 @@ add { figure = "schmidt1996.fig9", doc = "MP: the presentation layer costs throu
       a = at("mp", false, 2), over = at("mp", true, 2), at_least = 1.05, at_most = 4.2, reference = 2.1 }
 add { figure = "schmidt1996.fig10", doc = "LP: the presentation layer costs throughput (the peaks: 40 over 36)",
       a = at("lp", false, 2), over = at("lp", true, 2), at_least = 1.0, at_most = 2.2, reference = 1.11 }
-for _, t in ipairs { { "schmidt1996.fig8", "CP over MP", 2.85 }, { "schmidt1996.fig9", "MP over LP", 3.25 }, { "schmidt1996.fig10", "CP over LP", 9.25 } } do
+for _, t in ipairs {
+  { "schmidt1996.fig8", "CP over MP", 2.85 }, { "schmidt1996.fig9", "MP over LP", 3.25 }, { "schmidt1996.fig10", "CP over LP", 9.25 },
+} do
   add { figure = t[1], doc = t[2] .. " without the presentation layer, the peaks", skip = wide, reference = t[3] }
 end
 -- 4.4.1, speed-up: on 2 processors at most 2, and a tenth for what they share better.
@@ -72,7 +74,8 @@ add { figure = "schmidt1996.fig13", doc = "LP gains less from 2 processors than 
 elsewhere("schmidt1996.fig11", "speed-up without the presentation layer grows to 20 processors, with it to 12", "needs 20 processors")
 elsewhere("schmidt1996.fig12", "speed-up without the presentation layer is flat after 8 processors, with it grows to 16 or 20",
           "needs 20 processors")
-elsewhere("schmidt1996.fig13", "speed-up peaks at 7 processors without and at 10 with the presentation layer, then falls", "needs 20 processors")
+elsewhere("schmidt1996.fig13",
+  "speed-up peaks at 7 processors without and at 10 with the presentation layer, then falls", "needs 20 processors")
 
 -- 4.4.2, context switches for 20,000 messages.  A step is 20 of them: one for a thousand messages.
 local SWITCHES = 20
@@ -101,7 +104,8 @@ add { figure = "schmidt1996.fig25", doc = "time waited: LP waits longer than MP"
       order = { at("lp", false, 2), at("mp", false, 2) } }
 
 -- Findings beside the figures: the paper describes both, and gives no number of either.
-add { figure = "schmidt1996.dlp", doc = "CP behind a packet filter: connections' threads and the device's share 2 processors", needs_cpus = 2,
+add { figure = "schmidt1996.dlp",
+  doc = "CP behind a packet filter: connections' threads and the device's share 2 processors", needs_cpus = 2,
       a = at("cp_dlp", false, 2), over = at("cp_dlp", false, 1), at_least = 1.0, at_most = 2.2 }
 order("schmidt1996.units", "LP by 16 messages is faster than by one", at("lp16", false, 2), at("lp", false, 2))
 add { figure = "schmidt1996.units", doc = "voluntary context switches: LP by 16 messages has fewer than by one", metric = "voluntary_20k",
@@ -127,7 +131,8 @@ return bench "schmidt1996.fig08-25-tcp" {
     reference("schmidt1996.fig8", "cp", false, 370), reference("schmidt1996.fig8", "cp", true, 100),
     reference("schmidt1996.fig9", "mp", false, 130), reference("schmidt1996.fig9", "mp", true, 90),
     reference("schmidt1996.fig10", "lp", false, 40), reference("schmidt1996.fig10", "lp", true, 36),
-    reference("schmidt1996.fig23", "cp", false, 700, "lock_ms_20k", "ms"), reference("schmidt1996.fig24", "mp", false, 6000, "lock_ms_20k", "ms"),
+    reference("schmidt1996.fig23", "cp", false, 700, "lock_ms_20k", "ms"),
+    reference("schmidt1996.fig24", "mp", false, 6000, "lock_ms_20k", "ms"),
     reference("schmidt1996.fig25", "lp", false, 20000, "sync_ms_20k", "ms"),
   },
   shape = shape,

@@ -35,7 +35,8 @@ for _, conns in ipairs(connections) do
   add { figure = "willmann2006.fig1", doc = conns .. " connections: ConnP-L outperforms UP", needs_cpus = 2,
         order = { at("connp_l", conns), at("up", conns) } }
 end
-add { figure = "willmann2006.fig1", doc = "16384 connections: ConnP-L over UP", needs_cpus = 2, a = at("connp_l", 16384), over = at("up", 16384),
+add { figure = "willmann2006.fig1",
+  doc = "16384 connections: ConnP-L over UP", needs_cpus = 2, a = at("connp_l", 16384), over = at("up", 16384),
       at_least = 1.13, at_most = 4.52, reference = 2.26 }
 add { figure = "willmann2006.fig1", doc = "16384 connections: MsgP over UP", needs_cpus = 2, a = at("msgp", 16384), over = at("up", 16384),
       at_least = 1.0, at_most = 3.24, reference = 1.62 }

@@ -74,15 +74,15 @@ cat >"$tmp/fake.extra" <<'END'
 burn=${*##*burn=}
 n=$((100000000 / (100000 + ${burn%% *} * 100 + k * 7 % 20 * 10)))
 END
-control() { rm -f "$tmp/calls"; "$bench" control --vp-run "$tmp/fake" --runs 8 --trials 3 "$@"; }
-ok "control: a slow-down is found, and nothing else" code 0 control
-ok "in every trial" sh -c "grep -q 'A against A: 0 of 3 ' '$tmp/out' && grep -q 'slower: found in 3 of 3 ' '$tmp/out'"
-ok "the size that was asked for" code 0 control --plant 20% --json
+selftest() { rm -f "$tmp/calls"; "$bench" selftest --vp-run "$tmp/fake" --runs 8 --trials 3 "$@"; }
+ok "selftest: a slow-down is found, and nothing else" code 0 selftest
+ok "in every trial" sh -c "grep -q 'A/A test: 0 of 3 ' '$tmp/out' && grep -q 'slower: found in 3 of 3 ' '$tmp/out'"
+ok "the size that was asked for" code 0 selftest --plant 20% --json
 ok "is planted and measured" jq -e '.planted_percent > 19 and .planted_percent < 21 and
 	.planted.estimate_percent > 18 and .planted.estimate_percent < 22' "$tmp/out"
 echo 'burn=0' >>"$tmp/fake.extra"
 echo 'n=1000' >>"$tmp/fake.extra"
-ok "a burn that burns nothing: code 4" code 4 control
+ok "a burn that burns nothing: code 4" code 4 selftest
 ok "and why" grep -q 'turns of burn cost nothing' "$tmp/err"
-ok "a bench without burn: code 2" code 2 control "$tmp/b.lua"
+ok "a bench without burn: code 2" code 2 selftest "$tmp/b.lua"
 done_testing

@@ -276,7 +276,7 @@ int bench_micro_main(int argc, char **argv);
 int bench_misses_main(int argc, char **argv);
 int bench_calibrate_main(int argc, char **argv);
 int bench_report_main(int argc, char **argv);
-int bench_control_main(int argc, char **argv);
+int bench_selftest_main(int argc, char **argv);
 int bench_advise_main(int argc, char **argv);
 /* The project's own scoreboard. */
 int bench_goals_main(int argc, char **argv);

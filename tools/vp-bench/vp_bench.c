@@ -24,7 +24,7 @@ static const struct command {
 	{ "run", bench_run_main, "FILE... [k=v ...]", "run them (vp-bench run --help)" },
 	{ "compare", bench_compare_main, "A.json B.json", "is B faster? also FILE [k=v ...] --vs [k=v ...]" },
 	{ "advise", bench_advise_main, "FILE [k=v ...]", "which threading preset the papers' rules recommend, and why" },
-	{ "control", bench_control_main, "[FILE] [k=v ...]", "does compare find a planted slow-down, and nothing else?" },
+	{ "selftest", bench_selftest_main, "[FILE] [k=v ...]", "compare against itself and a planted slow-down: false positives, and what is found" },
 	{ "reproduce", bench_reproduce_main, "NAME...", "a paper's figures and tables by name: schmidt1996.fig8, willmann2006, all, --list" },
 	{ "show", bench_show_main, "RESULT.json", "the table of a result" },
 	{ "report", bench_report_main, "RESULT.json... -o FILE", "results as a page with figures, HTML or Markdown" },

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- bench/control.lua: is the referee right?  The receive half of UDP, the payload summed and copied, with a node on
--- top that wastes a known time on each message.  vp-bench control compares it with itself, and with a slow-down
+-- bench/selftest.lua: is the referee right?  The receive half of UDP, the payload summed and copied, with a node on
+-- top that wastes a known time on each message.  vp-bench selftest compares it with itself, and with a slow-down
 -- that it plants through `burn`.
--- Run it:   vp-bench control
+-- Run it:   vp-bench selftest
 local a = args {
   size = size { 4096, min = 1, max = 4324, doc = "payload bytes of a message" },
   burn = uint { 0,    max = 1000000, doc = "turns of arithmetic wasted on each message" },
@@ -17,9 +17,9 @@ local top = stack {
 }
 sink { port = 9, conns = 1, from = "10.0.0.2", touch = "copy", over = hop { burn = a.burn, over = top } }
 
-return bench "control" {
+return bench "selftest" {
   doc = "the same thing twice, and a slow-down that is planted",
-  graph = graph "bench-control" {
+  graph = graph "bench-selftest" {
     doc = "UDP, the receive half, through a node that wastes time",
     threading = vppc { vps = 1, workers = 1, burst = 32 },
   },

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bench_control.c - the subcommand control: does the referee tell a difference where
+ * bench_selftest.c - the subcommand selftest: does the referee tell a difference where
  * there is one, and none where there is none, on this machine as it is now?
  *
  * Three sides run in turns, block by block, shuffled: the graph, the same graph, and
  * the graph with a slow-down planted through its argument `burn`: all burn some turns,
  * the third more of them.  How much one turn costs is measured first.  So many blocks are
- * a trial; control.lua compares the first side with the other two in each and judges.
+ * a trial; selftest.lua compares the first side with the other two in each and judges.
  * Invariant: no run belongs to two trials.
  */
 #include "tools/vp-bench/bench.h"
@@ -29,7 +29,7 @@
 
 enum { PLAIN, SAME, PLANTED, SIDES };
 
-struct control {
+struct selftest {
 	struct bench_options o;
 	struct bench         b;
 	unsigned    trials, runs, burn;
@@ -41,7 +41,7 @@ struct control {
 
 /* ---- one run ------------------------------------------------------------------------- */
 
-static int run_once(struct control *c, unsigned burn, uint64_t seed, double *v)
+static int run_once(struct selftest *c, unsigned burn, uint64_t seed, double *v)
 {
 	char why[600] = "", arg[40];
 	struct bench b = c->b;
@@ -60,12 +60,12 @@ static int run_once(struct control *c, unsigned burn, uint64_t seed, double *v)
 	if (c->interrupted)
 		return BENCH_INTERRUPTED;
 	if (isnan(*v))
-		fprintf(stderr, "vp-bench control: %s: %s\n", b.file, *why ? why : "the metric has no value");
+		fprintf(stderr, "vp-bench selftest: %s: %s\n", b.file, *why ? why : "the metric has no value");
 	return isnan(*v) ? BENCH_CHILD_FAILED : BENCH_OK;
 }
 
 /* A short run on a busy machine may not have had a processor at all: told, and done again. */
-static int run(struct control *c, unsigned burn, uint64_t seed, double *v)
+static int run(struct selftest *c, unsigned burn, uint64_t seed, double *v)
 {
 	int code = run_once(c, burn, seed, v);
 
@@ -75,7 +75,7 @@ static int run(struct control *c, unsigned burn, uint64_t seed, double *v)
 }
 
 /* What a turn costs, and so how many make the share that is asked for. */
-static int pilot(struct control *c)
+static int pilot(struct selftest *c)
 {
 	json_t *args[] = { json_array(), json_array(), json_integer(TURNS), json_real(c->planted) };
 	char why[400] = "it says nothing";
@@ -88,7 +88,7 @@ static int pilot(struct control *c)
 			json_array_append_new(args[k], bench_real_json(v));
 		}
 	if (code == BENCH_OK) {
-		c->cost = bench_lua_call("control", "pilot", args, 4, why, sizeof why);
+		c->cost = bench_lua_call("selftest", "pilot", args, 4, why, sizeof why);
 		c->burn = (unsigned)bench_number_of(c->cost, "burn");
 	}
 	for (unsigned i = 0; i < XK_ARRAY_LEN(args); i++)
@@ -96,9 +96,9 @@ static int pilot(struct control *c)
 	if (code != BENCH_OK || c->burn != 0)
 		return code;
 	if (c->cost == NULL)
-		fprintf(stderr, "vp-bench control: %s\n", why);
+		fprintf(stderr, "vp-bench selftest: %s\n", why);
 	else
-		fprintf(stderr, "vp-bench control: %u turns of burn cost nothing in %s: the machine is too busy, or the graph "
+		fprintf(stderr, "vp-bench selftest: %u turns of burn cost nothing in %s: the machine is too busy, or the graph "
 			"does not use its burn\n", TURNS, c->b.file);
 	return BENCH_CHILD_FAILED;
 }
@@ -118,7 +118,7 @@ static void shuffle(unsigned *v, struct xk_rand *r)
 static const char *const side_names[SIDES] = { "plain", "same", "planted" };
 
 /* A run of each side, in any order; its value goes to the side's list in t. */
-static int block(struct control *c, unsigned no, json_t *t)
+static int block(struct selftest *c, unsigned no, json_t *t)
 {
 	unsigned order[SIDES] = { PLAIN, SAME, PLANTED };
 	struct xk_rand r;
@@ -135,7 +135,7 @@ static int block(struct control *c, unsigned no, json_t *t)
 	return code;
 }
 
-static int trial(struct control *c, unsigned no)
+static int trial(struct selftest *c, unsigned no)
 {
 	json_t *t = json_object();
 	int code = BENCH_OK;
@@ -148,13 +148,13 @@ static int trial(struct control *c, unsigned no)
 	return code;
 }
 
-static int all_trials(struct control *c)
+static int all_trials(struct selftest *c)
 {
 	double one = (double)(c->b.duration + c->b.warmup) / 1e9 + 0.15;
 	unsigned total = c->trials * c->runs * SIDES;
 	int code = BENCH_OK;
 
-	bench_progress_begin(&c->bar, "control", total, one * total);
+	bench_progress_begin(&c->bar, "selftest", total, one * total);
 	for (unsigned i = 0; i < c->trials && code == BENCH_OK; i++)
 		code = trial(c, i);
 	bench_progress_end(&c->bar);
@@ -163,7 +163,7 @@ static int all_trials(struct control *c)
 
 /* ---- what came of it --------------------------------------------------------------------- */
 
-static int print(struct control *c)
+static int print(struct selftest *c)
 {
 	const struct bench_metric *m = c->b.metric;
 	json_t *about = json_pack("{s:s, s:s, s:s, s:s, s:b, s:f}", "file", c->b.file, "name", c->b.name, "metric", m->name,
@@ -173,17 +173,17 @@ static int print(struct control *c)
 	int code = BENCH_OK;
 	bool pass;
 
-	answer = bench_lua_call("control", "judge", args, 3, why, sizeof why);
+	answer = bench_lua_call("selftest", "judge", args, 3, why, sizeof why);
 	pass = json_is_true(json_object_get(json_object_get(answer, "same"), "pass")) &&
 	       json_is_true(json_object_get(json_object_get(answer, "planted"), "pass"));
 	if (answer == NULL) {
-		fprintf(stderr, "vp-bench control: %s\n", why);
+		fprintf(stderr, "vp-bench selftest: %s\n", why);
 		code = BENCH_IO;
 	} else if (c->json) {
 		json_dumpf(answer, stdout, JSON_INDENT(1));
 		putchar('\n');
 	} else {
-		code = bench_lua_print(stdout, "control", "text", (json_t *[]){ about, answer }, 2);
+		code = bench_lua_print(stdout, "selftest", "text", (json_t *[]){ about, answer }, 2);
 	}
 	json_decref(answer);
 	json_decref(about);
@@ -206,7 +206,7 @@ static unsigned whole(const char *arg, const char *name, unsigned least, unsigne
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
-	struct control *c = state->input;
+	struct selftest *c = state->input;
 	char *end;
 
 	switch (key) {
@@ -222,16 +222,16 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	}
 }
 
-static const char *graph_file(const struct control *c)
+static const char *graph_file(const struct selftest *c)
 {
-	static const char here[] = "graphs/bench/control.lua";
+	static const char here[] = "graphs/bench/selftest.lua";
 
 	if (c->o.nfiles == 1)
 		return c->o.file[0];
-	return access(here, R_OK) == 0 ? here : BENCH_GRAPHS "/control.lua";
+	return access(here, R_OK) == 0 ? here : BENCH_GRAPHS "/selftest.lua";
 }
 
-static int check(struct control *c)
+static int check(struct selftest *c)
 {
 	unsigned n;
 	const struct xk_arg *a = xk_spec_args(c->b.spec, &n);
@@ -240,19 +240,19 @@ static int check(struct control *c)
 	for (unsigned i = 0; i < n; i++)
 		found |= strcmp(a[i].p.name, "burn") == 0;
 	if (!found || c->b.npoints != 1 || c->b.narg >= BENCH_ARGS) {
-		fprintf(stderr, "vp-bench control: %s needs an argument burn that wastes time on each message, and one point "
+		fprintf(stderr, "vp-bench selftest: %s needs an argument burn that wastes time on each message, and one point "
 			"(it has %u: keep one with k=v)\n", c->b.file, c->b.npoints);
 		return BENCH_USAGE;
 	}
 	if (c->b.min_runs > RUNS_MOST) {
-		fprintf(stderr, "vp-bench control: at most %u runs of a side and trial\n", RUNS_MOST);
+		fprintf(stderr, "vp-bench selftest: at most %u runs of a side and trial\n", RUNS_MOST);
 		return BENCH_USAGE;
 	}
 	c->runs = (unsigned)c->b.min_runs;
 	return BENCH_OK;
 }
 
-static int load(struct control *c)
+static int load(struct selftest *c)
 {
 	int code = bench_load(&c->b, graph_file(c), c->o.arg, c->o.nargs);
 
@@ -265,7 +265,7 @@ static int load(struct control *c)
 	return code == BENCH_OK ? check(c) : code;
 }
 
-int bench_control_main(int argc, char **argv)
+int bench_selftest_main(int argc, char **argv)
 {
 	static const struct argp_option opts[] = {
 		{ "trials", OPT_TRIALS, "N", 0, "Comparisons of each kind (default 10)", 1 },
@@ -276,10 +276,10 @@ int bench_control_main(int argc, char **argv)
 	static const struct argp_child children[] = { { &bench_argp, 0, "As of run:", 2 }, { 0 } };
 	static const struct argp argp = { opts, parse, "[FILE] [k=v ...]",
 		"Does compare find a planted slow-down, and nothing where there is nothing?", children, NULL, NULL };
-	static struct control c;
+	static struct selftest c;
 	int code;
 
-	c = (struct control){ .trials = 10, .planted = 5 };
+	c = (struct selftest){ .trials = 10, .planted = 5 };
 	argp_err_exit_status = BENCH_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &c);
 	c.trials_done = json_array();

@@ -52,6 +52,6 @@ return bench "architectures" {
   },
   points = points, absent = not built "xdr" and { { at = { xdr = true }, why = "this build has no xdr" } } or {},
   x = "conns", series = "preset",
-  metric = "mps", also = { "gbit", "switches_voluntary", "switches_involuntary", "lock_ms_20k", "rtt.p50", "rtt.p99", "jain" },
+  metric = "mps", columns = { "gbit", "switches_voluntary", "switches_involuntary", "lock_ms_20k", "rtt.p50", "rtt.p99", "jain" },
   duration = "200ms", warmup = "50ms", runs = { min = 3, max = 3 },
 }

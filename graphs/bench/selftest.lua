@@ -24,6 +24,6 @@ return bench "selftest" {
     threading = vppc { vps = 1, workers = 1, burst = 32 },
   },
   sweep = { size = { 4096 } },
-  metric = "ns", also = { "cpu_ns", "gbit" },
+  metric = "ns", columns = { "cpu_ns", "gbit" },
   duration = "150ms", warmup = "30ms", runs = { min = 30, max = 30 },
 }

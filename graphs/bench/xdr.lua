@@ -57,7 +57,7 @@ return bench "xdr" {
   },
   sweep = { transport = { "udp", "tcp" }, size = { 64, 4096 }, xdr = { false, true } },
   x = "size", series = "xdr",
-  metric = "gbit", also = { "mps", "cpu_ns" },
+  metric = "gbit", columns = { "mps", "cpu_ns" },
   duration = "500ms", warmup = "100ms",
   runs = { min = 5, max = 20 }, precision = 0.05, confidence = 0.90,
   shape = { costs("udp", 64), costs("udp", 4096), costs("tcp", 64), costs("tcp", 4096, 0.27) },

@@ -196,8 +196,8 @@ static json_t *vps_json(const struct xk_run_result *r)
 		put(j, "inbox_drops", v->inbox_drops);
 		put(j, "direct_handoffs", v->carried);
 		put(j, "waits", v->lock.contended);
-		put(j, "order_waits", v->order_waits);
-		put(j, "overtaken", v->overtaken);
+		put(j, "order_stalls", v->order_stalls);
+		put(j, "reordered", v->reordered);
 		put(j, "wrong_vp", v->wrong_vp);
 		put(j, "busy_ns", v->busy_ns);
 		if (r->graph->vps->arch.domain == XK_DOMAIN_LAYER)

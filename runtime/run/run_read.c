@@ -154,8 +154,8 @@ static void read_vp(const struct xk_vp *vp, struct xk_run_vp *out)
 		.carried = xk_counter_read(vp->carried), .wrong_vp = xk_counter_read(vp->wrong_vp),
 		.busy_ns = __atomic_load_n(&vp->busy_ns, __ATOMIC_RELAXED),
 	};
-	out->order_waits = xk_counter_read(vp->order_waits);
-	out->overtaken = xk_counter_read(vp->overtaken);
+	out->order_stalls = xk_counter_read(vp->order_stalls);
+	out->reordered = xk_counter_read(vp->reordered);
 	xk_stage_stats(vp, &out->stage);
 	xk_lockstat_read(&vp->lockstat, &out->lock);
 	xk_ult_stats(vp, &out->ult);
@@ -270,8 +270,8 @@ static void vp_less(struct xk_run_vp *v, const struct xk_run_vp *old)
 	v->ult.switches -= old->ult.switches;
 	v->ult.stackless -= old->ult.stackless;
 	xk_lock_counts_add(&v->table, &old->table, -1);
-	v->order_waits -= old->order_waits;
-	v->overtaken -= old->overtaken;
+	v->order_stalls -= old->order_stalls;
+	v->reordered -= old->reordered;
 	v->wrong_vp -= old->wrong_vp;
 	v->busy_ns -= old->busy_ns;
 	stage_less(&v->stage, &old->stage);

@@ -50,8 +50,8 @@ struct xk_run_vp {
 	struct xk_lock_counts lock;      /* entry `lock`; else 0 */
 	struct xk_ult_stats ult;         /* user-level threads; live and stacks as at the end */
 	struct xk_lock_counts table;     /* the table of connections, by who was inside */
-	uint64_t order_waits;            /* messages an I/O thread had that waited for their turn */
-	uint64_t overtaken;              /* messages that came in after one that came later */
+	uint64_t order_stalls;           /* messages an I/O thread had that waited for their turn */
+	uint64_t reordered;              /* messages that came in after one that came later */
 	uint64_t wrong_vp;               /* messages of a connection of another VP's; never, but for a bug */
 	struct xk_stage_stats stage;       /* domain layers; `most` since the start */
 	xk_ns    busy_ns;

@@ -88,12 +88,12 @@ struct xk_vp {
 	uint32_t          slot;           /* of its worker's */
 	/* An I/O thread's: the ticket of the message it carries, 0: none, or given up already. */
 	uint64_t          ticket;
-	xk_counter        order_waits;    /* an I/O thread's: messages that waited for their turn */
+	xk_counter        order_stalls;   /* an I/O thread's: messages that waited for their turn */
 	struct xk_lockstat tablestat;     /* of the table of connections, by who was inside */
 	/* A connection's: turns given out, turns taken; see vp_handoff.c. */
 	uint64_t          order_given, order_taken;
 	uint64_t          order_last;     /* the latest ticket that has come in */
-	xk_counter        overtaken;      /* messages that came in after a later one */
+	xk_counter        reordered;      /* messages that came in after a later one */
 	struct xk_ults   *ults;           /* user-level threads (xk_ult.h), NULL: none yet */
 	/* Read by others for each message that they hand over. */
 	struct xk_stage   *stage XK_ALIGNED; /* domain layers: see xk_stage.h */

@@ -34,7 +34,7 @@ says() {
 # Every goal has exactly the promised fields with their types.
 schema='
 	(keys == ["goals"]) and (.goals | type == "array" and length > 0) and (.goals | all(
-		(.id | type == "string") and (.bar | type == "number") and (.unit | type == "string") and
+		(.id | type == "string") and (.target | type == "number") and (.unit | type == "string") and
 		(.ours | type == "number" or . == null) and
 		(.verdict | IN("holds", "holds+", "misses", "cannot say", "not measured")) and
 		(.ok == if .verdict == "misses" then false elif .verdict[:5] == "holds" then true else null end) and
@@ -49,7 +49,7 @@ fits_schema() {
 	if command -v jq >/dev/null 2>&1; then
 		[ "$(jq "$schema" "$tmp/json")" = true ]
 	else
-		for key in goals id ratio lo hi bar ok ours reference unit; do
+		for key in goals id ratio lo hi target ok ours reference unit; do
 			grep -q "\"$key\":" "$tmp/json" || return 1
 		done
 	fi
@@ -134,7 +134,7 @@ other_rows() {
 	echo "return { rows = function() return { $1 } end }" >"$tmp/rows/goal_rows.lua"
 	says "$2" "$bench" --lua-path "$tmp/rows" goals --vp-run "$top_builddir/vp-run" --graphs "$graphs" --pairs 1 --time 1ms
 }
-row='id = "mine", what = "a copy", unit = "ns", sense = "time", bar = 1, stretch = 2'
+row='id = "mine", what = "a copy", unit = "ns", sense = "time", target = 1, stretch = 2'
 ok "a table of goals may be another one" other_rows \
 	"{ $row, ours = { probe = \"memcpy\" }, reference = { probe = \"memcpy\" } }" '^mine '
 ok "a probe that there is not is named with its goal" other_rows \

@@ -64,7 +64,7 @@ granularity() {
 	jq -e --argjson locks "$locks" "
 		def tcp(f): [.nodes[] | select(.protocol == \"tcp\") | .counters | f] | add;
 		def vp: .locks[] | select(.class == \"vp\");
-		.messages == 800 and vp.locks == \$locks and ([.vps[].overtaken] | add) == 0 and ($filter)" "$tmp/json"
+		.messages == 800 and vp.locks == \$locks and ([.vps[].reordered] | add) == 0 and ($filter)" "$tmp/json"
 }
 for n in 1 4 256; do
 	ok "TCP over $n locks: one for each segment, in order" \

@@ -34,8 +34,8 @@ ok "so is that time passed between" grep -q 'one after the other' "$tmp/out"
 ok "as JSON" code 0 "$bench" compare "$tmp/a.json" "$tmp/b.json" --format json
 if have_schema; then
 	cp "$tmp/out" "$tmp/c.json"
-	ok "which follows its schema" valid "$tmp/c.json" vp-compare-1.json
-	ok "so do the runs of both sides" valid "$tmp/ab.json" vp-bench-1.json
+	ok "which follows its schema" valid "$tmp/c.json" vp-compare-2.json
+	ok "so do the runs of both sides" valid "$tmp/ab.json" vp-bench-2.json
 else
 	skip "which follows its schema" "python3-jsonschema is not installed"
 fi

@@ -65,7 +65,7 @@ ok "env refuses what it does not know: code 2" code 2 "$bench" env --fix
 
 ok "calibrate: one JSON" code 0 "$bench" calibrate --vp-run "$tmp/fake" --runs 1 -d 1ms -o "$tmp/cal.json"
 if have_schema; then
-	ok "which follows its schema" valid "$tmp/cal.json" vp-calibrate-1.json
+	ok "which follows its schema" valid "$tmp/cal.json" vp-calibrate-2.json
 else
 	skip "which follows its schema" "python3-jsonschema is not installed"
 fi

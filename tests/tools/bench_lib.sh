@@ -14,7 +14,7 @@ stack { load { to = "10.0.0.2", conns = a.n, size = a.size }, udp {}, ip { addr 
   arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {}, eth_mem {}, peer_sink {} }
 return bench "t" {
   doc = "a test", source = "nowhere", graph = graph "g" { threading = up { } },
-  sweep = { n = { 1, 2 } }, metric = "gbit", also = { "ns" },
+  sweep = { n = { 1, 2 } }, metric = "gbit", columns = { "ns" },
   reference = { { at = { n = 1 }, value = 3, unit = "Gbit/s" }, { at = { n = 2 }, value = 4, unit = "Gbit/s" } },
   shape = { { doc = "two are as fast", a = { n = 2 }, over = { n = 1 }, at_least = 0.01 },
             { doc = "elsewhere", skip = "needs a moon" } },

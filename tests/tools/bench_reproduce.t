@@ -21,7 +21,7 @@ ok "its table and its verdict are shown" sh -c "grep -q '^willmann2006.fig2: Con
 	grep -q '^willmann2006.fig2: pass' '$tmp/out'"
 ok "the other figure's expectations are not" sh -c "! grep -q 'contention falls' '$tmp/out'"
 if have_schema; then
-	ok "the result follows the schema" valid "$tmp/r.json" vp-bench-1.json
+	ok "the result follows the schema" valid "$tmp/r.json" vp-bench-2.json
 else
 	skip "the result follows the schema" "python3-jsonschema is not installed"
 fi
@@ -82,7 +82,7 @@ ok "with fewer metrics and no folder" sh -c "! grep -q '$tmp' '$tmp/runs.json' &
 if have_schema; then
 	ok "kept runs follow the schema" sh -c "for f in '$tmp/runs.json' '$top_srcdir'/docs/reproduction/runs/*.json; do
 		python3 -c 'import json,sys,jsonschema
-jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))' \$f '$top_srcdir/docs/schema/vp-bench-1.json' || exit 1; done"
+jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))' \$f '$top_srcdir/docs/schema/vp-bench-2.json' || exit 1; done"
 else
 	skip "kept runs follow the schema" "python3-jsonschema is not installed"
 fi

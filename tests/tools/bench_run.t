@@ -10,7 +10,7 @@ set -u
 . "$top_srcdir/tests/support/tap.sh"
 bench=$top_builddir/vp-bench
 [ -x "$bench" ] || skip_all "vp-bench is not built"
-schema=$top_srcdir/docs/schema/vp-bench-1.json
+schema=$top_srcdir/docs/schema/vp-bench-2.json
 
 cat >"$tmp/b.lua" <<'END'
 local a = args { n = uint { 1, max = 9 } }
@@ -18,7 +18,7 @@ stack { load { to = "10.0.0.2", conns = a.n }, udp {}, ip { addr = "10.0.0.1/8" 
   arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {}, eth_mem {}, peer_sink {} }
 return bench "t" {
   doc = "a test", source = "nowhere", graph = graph "g" { threading = up { } },
-  sweep = { n = { 1, 2 } }, metric = "gbit", also = { "jain", "jain.10ms", "thread_jain" },
+  sweep = { n = { 1, 2 } }, metric = "gbit", columns = { "jain", "jain.10ms", "thread_jain" },
   reference = { { at = { n = 1 }, value = 3, unit = "Gbit/s" } },
   shape = { { doc = "two are as fast", a = { n = 2 }, over = { n = 1 }, at_least = 0.01 },
             { doc = "elsewhere", skip = "needs a moon" } },

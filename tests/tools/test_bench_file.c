@@ -129,7 +129,7 @@ static void wrong_types_and_missing_keys_are_told(void)
 	complains(GOOD "paper_messages = { warmup = 10 }", 8, "says nothing of how many are measured");
 	complains(GOOD "paper_messages = 20000", 8, "'paper_messages' needs a table");
 	complains(GOOD "points = { { vps = 2 } }", 8, "exclude each other");
-	complains(GOOD "also = \"ns\"", 8, "needs a list");
+	complains(GOOD "columns = \"ns\"", 8, "needs a list");
 	complains(GOOD "doc = 3", 8, "'doc' needs to be a text");
 }
 
@@ -195,7 +195,7 @@ static void own_metrics_are_named_and_computed(void)
 	CU_ASSERT_STRING_EQUAL(b.metric->unit, "KB");
 	CU_ASSERT_TRUE(b.metric->lower);
 	bench_free(&b);
-	complains(METRIC("of = function() end") ", also = { \"bk\" }", 8, "unknown metric 'bk' (did you mean 'kb'?)");
+	complains(METRIC("of = function() end") ", columns = { \"bk\" }", 8, "unknown metric 'bk' (did you mean 'kb'?)");
 	complains(METRIC("off = 1"), 8, "metrics: unknown parameter 'off' (did you mean 'of'?)");
 	complains(METRIC("doc = \"d\""), 8, "number 1 has no function");
 	complains(METRIC("of = 3"), 8, "'of' needs a function");

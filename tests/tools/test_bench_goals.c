@@ -19,7 +19,7 @@ static void check(enum goal_sense sense, double lo, double hi, unsigned pairs, e
 {
 	static const char *const word[] = { [GOAL_TIME] = "time", [GOAL_RATE] = "rate", [GOAL_VALUE] = "value" };
 	bool less = sense == GOAL_VALUE;
-	json_t *args[] = { json_pack("{s:s, s:i, s:i}", "sense", word[sense], "bar", less ? 3 : 2, "stretch", less ? 2 : 3),
+	json_t *args[] = { json_pack("{s:s, s:i, s:i}", "sense", word[sense], "target", less ? 3 : 2, "stretch", less ? 2 : 3),
 			   json_integer(pairs), json_real(lo), json_real(hi) };
 	char why[400], *said = bench_lua_text("goals", "verdict", args, 4, why, sizeof why);
 
@@ -36,8 +36,8 @@ static void the_whole_interval_decides_a_ratio(void)
 
 	for (unsigned i = 0; i < 2; i++) {
 		check(ratios[i], 2.0, 2.9, ENOUGH, GOAL_HOLDS);
-		check(ratios[i], 1.999, 2.9, ENOUGH, GOAL_CANNOT_SAY);   /* its middle is above the bar */
-		check(ratios[i], 1.5, 2.0, ENOUGH, GOAL_CANNOT_SAY);     /* its end is at the bar */
+		check(ratios[i], 1.999, 2.9, ENOUGH, GOAL_CANNOT_SAY);   /* its middle is above the target */
+		check(ratios[i], 1.5, 2.0, ENOUGH, GOAL_CANNOT_SAY);     /* its end is at the target */
 		check(ratios[i], 1.5, 1.999, ENOUGH, GOAL_MISSES);
 		check(ratios[i], 3.0, 9.0, ENOUGH, GOAL_HOLDS_STRETCH);
 		check(ratios[i], 2.999, 9.0, ENOUGH, GOAL_HOLDS);
@@ -93,8 +93,8 @@ static void idle_time_and_other_processors_do_not_count_as_busy(void)
 static void the_table_says_all_of_a_row(void)
 {
 	static const struct goal rows[] = {
-		{ .id = "udp/lwip", .what = "ours / theirs", .unit = "ns", .sense = GOAL_TIME, .bar = 2, .stretch = 3 },
-		{ .id = "udp/kernel", .what = "bytes", .unit = "B", .sense = GOAL_VALUE, .bar = 2e6, .stretch = 1.5 },
+		{ .id = "udp/lwip", .what = "ours / theirs", .unit = "ns", .sense = GOAL_TIME, .target = 2, .stretch = 3 },
+		{ .id = "udp/kernel", .what = "bytes", .unit = "B", .sense = GOAL_VALUE, .target = 2e6, .stretch = 1.5 },
 	};
 	const struct goal_result r[] = {
 		{ .row = &rows[0], .ours = 123.4, .reference = 2.5, .ratio = 1.25, .lo = 1.2, .hi = 2.1, .have_ours = true,
@@ -109,7 +109,7 @@ static void the_table_says_all_of_a_row(void)
 				      "      >= 2          3  cannot say   ours / theirs\n"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\nudp/kernel               -         -  B                  -  -           "
 				      "      <= 2e+06    1.5  not measured bytes\n                   no device\n"));
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\n0 hold, 0 miss, 1 cannot say, 1 not measured\ncannot say: udp/lwip (the bar"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\n0 hold, 0 miss, 1 cannot say, 1 not measured\ncannot say: udp/lwip (the target"));
 	free(text);
 	json_decref(doc);
 }

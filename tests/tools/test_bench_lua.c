@@ -140,7 +140,7 @@ static void random_numbers_are_those_of_the_runtime(void)
 /* Keys of models stand in their order, and what was not measured is null. */
 static void a_machine_that_was_measured_in_part_is_null_in_part(void)
 {
-	static const char said[] = "{\"schema\":1,\"tool\":\"vp-bench calibrate\",\"version\":\"v\",\"environment\":{\"cpus\":1},"
+	static const char said[] = "{\"schema\":2,\"tool\":\"vp-bench calibrate\",\"version\":\"v\",\"environment\":{\"cpus\":1},"
 		"\"model\":{\"lock_local_ns\":null,\"lock_recorded_ns\":null,\"lock_bounced_ns\":null,\"hand_off_ns\":null,"
 		"\"wake_up_ns\":null,\"switch_ns\":null,\"clock_ns\":4.5,\"copy\":%s},"
 		"\"presets\":[{\"name\":\"up\",\"runs\":3,\"message_ns\":2.5,\"lowest_ns\":1.5,\"highest_ns\":9.5},"

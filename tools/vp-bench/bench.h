@@ -19,7 +19,7 @@
 
 #include "runtime/compose/xk_compose.h"
 
-#define BENCH_SCHEMA  1
+#define BENCH_SCHEMA  2
 #define BENCH_VERSION "0.1.0"
 
 enum {
@@ -56,7 +56,7 @@ double bench_stat(const char *name, const double *v, size_t n);
 #define BENCH_AXES   8u
 #define BENCH_POINTS 4096u
 #define BENCH_ARGS   64u
-#define BENCH_ALSO   32u
+#define BENCH_COLUMNS 32u
 
 #define BENCH_OWN    16u
 
@@ -77,8 +77,8 @@ struct bench {
 	struct bench_point *point;
 	unsigned            npoints;
 	int                 x, series;           /* axes; -1: none */
-	const struct bench_metric *metric, *also[BENCH_ALSO];
-	unsigned            nalso, needs;
+	const struct bench_metric *metric, *columns[BENCH_COLUMNS];
+	unsigned            ncolumns, needs;
 	struct bench_own    own[BENCH_OWN];
 	unsigned            nown;
 	xk_ns               duration, warmup;

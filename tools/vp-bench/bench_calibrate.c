@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * bench_calibrate.c - the subcommand calibrate: what a model of this machine needs,
- * as one JSON after docs/schema/vp-calibrate-1.json.
+ * as one JSON after docs/schema/vp-calibrate-2.json.
  *
  * The primitives of micro, the fastest of several rounds of copies of each size, since what
  * disturbs a copy only adds, and for each threading architecture of graphs/udp-presets.lua

@@ -14,7 +14,7 @@ struct bench_compare_options {
 };
 
 /* Side A and side B: of two results, or of one that ran in turns (doc_b NULL).
- * A JSON value after docs/schema/vp-compare-1.json; NULL and why when they measure
+ * A JSON value after docs/schema/vp-compare-2.json; NULL and why when they measure
  * different things. */
 json_t *bench_compare(json_t *doc_a, const char *name_a, json_t *doc_b, const char *name_b,
 		      const struct bench_compare_options *o, char *why, size_t n);

@@ -189,7 +189,7 @@ static bool describes(const json_t *part, const char *metric)
 
 	if (strcmp(bench_text(json_object_get(part, "metric"), "name"), metric) == 0)
 		return true;
-	json_array_foreach(json_object_get(part, "also"), i, m)
+	json_array_foreach(json_object_get(part, "columns"), i, m)
 		if (strcmp(bench_text(m, "name"), metric) == 0)
 			return true;
 	return false;

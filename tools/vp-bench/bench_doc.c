@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * bench_doc.c - the document of a sweep: JSON, schema 1.
+ * bench_doc.c - the document of a sweep: JSON, schema 2.
  *
- * docs/schema/vp-bench-1.json describes it.  Runs are kept one by one with the
+ * docs/schema/vp-bench-2.json describes it.  Runs are kept one by one with the
  * block they belong to; everything else of a point is computed from them and
  * may be computed again.
  */
@@ -112,7 +112,7 @@ static json_t *points_json(const struct bench *b)
 
 json_t *bench_doc_bench(json_t *doc, const struct bench *b, const char *preset)
 {
-	json_t *o = json_object(), *axes = json_array(), *also = json_array();
+	json_t *o = json_object(), *axes = json_array(), *columns = json_array();
 
 	put_text(o, "name", b->name);
 	put_text(o, "file", b->file);
@@ -125,9 +125,9 @@ json_t *bench_doc_bench(json_t *doc, const struct bench *b, const char *preset)
 	json_object_set_new(o, "x", b->x < 0 ? json_null() : json_string(b->axis[b->x]));
 	json_object_set_new(o, "series", b->series < 0 ? json_null() : json_string(b->axis[b->series]));
 	json_object_set_new(o, "metric", metric_json(b->metric));
-	for (unsigned i = 0; i < b->nalso; i++)
-		json_array_append_new(also, metric_json(b->also[i]));
-	json_object_set_new(o, "also", also);
+	for (unsigned i = 0; i < b->ncolumns; i++)
+		json_array_append_new(columns, metric_json(b->columns[i]));
+	json_object_set_new(o, "columns", columns);
 	json_object_set_new(o, "points", points_json(b));
 	json_object_set(o, "reference", b->reference);
 	json_object_set_new(o, "shapes", json_deep_copy(b->shapes));

@@ -14,7 +14,7 @@
 #include <string.h>
 
 static const char *const keys[] = {
-	"absent", "also", "confidence", "doc", "duration", "graph", "metric", "metrics", "paper_messages", "points", "precision",
+	"absent", "columns", "confidence", "doc", "duration", "graph", "metric", "metrics", "paper_messages", "points", "precision",
 	"reference", "runs", "series", "shape", "source", "sweep", "warmup", "x", NULL
 };
 
@@ -159,24 +159,24 @@ static const struct bench_metric *metric(struct bench *b, const char *const *pat
 
 static void read_also(struct bench *b, const struct xk_value *tab)
 {
-	const struct xk_value *v = xk_value_get(tab, "also");
-	const char *path[] = { "also", NULL };
+	const struct xk_value *v = xk_value_get(tab, "columns");
+	const char *path[] = { "columns", NULL };
 
 	if (v == NULL || v->kind == XK_V_POISON)
 		return;
-	if (v->kind != XK_V_LIST || v->n > BENCH_ALSO) {
-		bench_complain(b, path, "'also' needs a list of at most %u metrics", BENCH_ALSO);
+	if (v->kind != XK_V_LIST || v->n > BENCH_COLUMNS) {
+		bench_complain(b, path, "'columns' needs a list of at most %u metrics", BENCH_COLUMNS);
 		return;
 	}
 	for (unsigned i = 0; i < v->n; i++) {
 		const struct bench_metric *m = NULL;
 
 		if (v->item[i].kind != XK_V_TEXT)
-			bench_complain(b, path, "'also': number %u is no text", i + 1);
+			bench_complain(b, path, "'columns': number %u is no text", i + 1);
 		else
 			m = metric(b, path, v->item[i].text);
 		if (m != NULL)
-			b->also[b->nalso++] = m;
+			b->columns[b->ncolumns++] = m;
 	}
 }
 
@@ -190,8 +190,8 @@ static void read_metrics(struct bench *b, const struct xk_value *tab)
 		bench_complain(b, NULL, "parameter 'metric' is needed: what to measure, as in metric = \"gbit\"");
 	read_also(b, tab);
 	b->needs |= b->metric ? b->metric->need : 0;
-	for (unsigned i = 0; i < b->nalso; i++)
-		b->needs |= b->also[i]->need;
+	for (unsigned i = 0; i < b->ncolumns; i++)
+		b->needs |= b->columns[i]->need;
 }
 
 static int axis_key(struct bench *b, const struct xk_value *tab, const char *key, int otherwise)

@@ -3,7 +3,7 @@
  * bench_goals.h - what the files of `vp-bench goals` share.
  *
  * A goal is a row of a table: two sides, how the ratio is made of their values,
- * a bar and a stretch.  A side is a function and its data; measuring one gives
+ * a target and a stretch.  A side is a function and its data; measuring one gives
  * one value.  Sides are measured in turn (ours, reference, ours, ...), so that
  * what happens to the machine happens to both.
  * Invariant: a ratio is never printed without its reference measured in the
@@ -67,7 +67,7 @@ enum goal_sense {
 struct goal {
 	const char *id, *what, *unit;
 	enum goal_sense  sense;
-	double      bar, stretch;
+	double      target, stretch;
 	struct goal_side ours, reference;
 	bool        two_cores;
 	const char *note;                 /* what a reader should know, or NULL */

@@ -101,7 +101,7 @@ static void add_note(struct goal_result *r, const char *text)
 static void ratio(const struct goal *row, const struct pairs *p, struct goal_result *r)
 {
 	static const char *const sense[] = { [GOAL_TIME] = "time", [GOAL_RATE] = "rate", [GOAL_VALUE] = "value" };
-	json_t *args[] = { json_pack("{s:s, s:f, s:f}", "sense", sense[row->sense], "bar", row->bar, "stretch", row->stretch),
+	json_t *args[] = { json_pack("{s:s, s:f, s:f}", "sense", sense[row->sense], "target", row->target, "stretch", row->stretch),
 			   list_of(p->ours, p->n), list_of(p->reference, p->n) };
 	char why[400];
 	json_t *said = bench_lua_call("goals", "ratio", args, 3, why, sizeof why);

@@ -152,7 +152,7 @@ static const char *read_row(struct goal *r, const json_t *j)
 	r->what = text_of(j, "what");
 	r->unit = text_of(j, "unit");
 	r->note = text_of(j, "note");
-	r->bar = bench_real(j, "bar");
+	r->target = bench_real(j, "target");
 	r->stretch = bench_real(j, "stretch");
 	r->two_cores = json_is_true(json_object_get(j, "two_cores"));
 	if (r->id == NULL || r->what == NULL || r->unit == NULL)

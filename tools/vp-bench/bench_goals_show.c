@@ -20,7 +20,7 @@ static json_t *one_json(const struct goal_result *r)
 	json_object_set_new(j, "ratio", real_or_null(r->have_ratio, r->ratio));
 	json_object_set_new(j, "lo", real_or_null(r->have_ratio, r->lo));
 	json_object_set_new(j, "hi", real_or_null(r->have_ratio, r->hi));
-	json_object_set_new(j, "bar", json_real(r->row->bar));
+	json_object_set_new(j, "target", json_real(r->row->target));
 	json_object_set_new(j, "verdict", json_string(goal_verdicts[r->verdict]));
 	json_object_set_new(j, "ok", r->verdict == GOAL_MISSES ? json_false() :
 			    r->verdict == GOAL_HOLDS || r->verdict == GOAL_HOLDS_STRETCH ? json_true() : json_null());

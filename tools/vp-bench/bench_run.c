@@ -120,7 +120,7 @@ static bool same_settings(json_t *x, json_t *y)
 /* The part of an earlier document for b, when it was made the same way. */
 static json_t *earlier(json_t *doc, const struct bench *b, const json_t *fresh)
 {
-	static const char *const same[] = { "axes", "metric", "also" };
+	static const char *const same[] = { "axes", "metric", "columns" };
 	json_t *p;
 	size_t i;
 

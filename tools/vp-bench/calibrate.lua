@@ -47,13 +47,13 @@ local function preset(p)
   })
 end
 
--- {environment, micro, copies, presets} of this version, after docs/schema/vp-calibrate-1.json.
+-- {environment, micro, copies, presets} of this version, after docs/schema/vp-calibrate-2.json.
 -- copies: {bytes, ns} of each size, or nil.
 function calibrate.document(version, measured)
   local presets = json.list {}
   for i, p in ipairs(measured.presets) do presets[i] = preset(p) end
   return json.object({ "schema", "tool", "version", "environment", "model", "presets", "micro" }, {
-    schema = 1, tool = "vp-bench calibrate", version = version,
+    schema = 2, tool = "vp-bench calibrate", version = version,
     environment = measured.environment, model = model(measured.micro, measured.copies),
     presets = presets, micro = measured.micro,
   })

@@ -90,10 +90,10 @@ local function metric_of(a, b, wanted)
     if m.name == name then return m end
   end
   if of(a.metric, "name") == name then return a.metric end
-  for _, m in ipairs(list(a, "also")) do
+  for _, m in ipairs(list(a, "columns")) do
     if m.name == name then return m end
   end
-  refuse("bench %.60s does not say what %.60s is: it has it neither in metric nor in also", of(a, "name"), name)
+  refuse("bench %.60s does not say what %.60s is: it has it neither in metric nor in columns", of(a, "name"), name)
 end
 
 local function series(point, metric)
@@ -201,7 +201,7 @@ local function side_of(doc, name, part)
 end
 
 -- Documents and their names; b nil: a has both sides.  options: confidence, that not one verdict of the whole is wrong;
--- fail_over, percent, nil: never; metric, nil: the benches' own.  A value after docs/schema/vp-compare-1.json; an error
+-- fail_over, percent, nil: never; metric, nil: the benches' own.  A value after docs/schema/vp-compare-2.json; an error
 -- when they measure different things.
 function compare.results(a, name_a, b, name_b, options)
   local c = { a = a, b = b or a, turns = not b, whole = options.confidence, fail_over = options.fail_over,
@@ -218,7 +218,7 @@ function compare.results(a, name_a, b, name_b, options)
   local points = all_points(c, warning)
   return json.object(
     { "schema", "tool", "a", "b", "in_turns", "confidence", "confidence_each", "fail_over", "points", "warnings" },
-    { schema = 1, tool = "vp-bench compare", a = side_of(a, name_a, first),
+    { schema = 2, tool = "vp-bench compare", a = side_of(a, name_a, first),
       b = side_of(c.b, c.turns and name_a or name_b, second), in_turns = c.turns, confidence = c.whole,
       confidence_each = c.confidence, fail_over = c.fail_over, points = points, warnings = warnings })
 end

@@ -186,7 +186,7 @@ end
 -- Families of metrics, each a view.
 local function views(part)
   local all, t, family = { part.metric }, {}, {}
-  for _, m in ipairs(list(part, "also")) do all[#all + 1] = m end
+  for _, m in ipairs(list(part, "columns")) do all[#all + 1] = m end
   for _, m in ipairs(all) do
     local name = of(m, "name")
     local stem = name:match "^[^.]*%." or name

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- goal_rows.lua: the table of goals: what each measures, and where its bar is.
+-- goal_rows.lua: the table of goals: what each measures, and where its target is.
 --
 -- A side is a probe (bench_goals_rows.c has them by name) and what it measures: a graph of
 -- graphs/bench with arguments for vp-run, or the harness of a peer with one.  sense "time"
@@ -23,19 +23,19 @@ local function best(a, b, arg) return { probe = "best", peer = a, other = b, arg
 local ROWS <const> = {
   {
     id = "udp/lwip", what = "UDP 64 B send+receive, checksum and copies / lwIP",
-    unit = "ns", sense = "time", bar = 2.5, stretch = 4,
+    unit = "ns", sense = "time", target = 2.5, stretch = 4,
     ours = run("time", "udp-both.lua", "size=64 burst=32"),
     reference = peer("lwip-udp", "64"),
   },
   {
     id = "udp/kernel", what = "UDP 64 B send+receive, checksum and copies / kernel loopback",
-    unit = "ns", sense = "time", bar = 40, stretch = 90,
+    unit = "ns", sense = "time", target = 40, stretch = 90,
     ours = run("time", "udp-both.lua", "size=64 burst=32"),
     reference = peer("kernel-udp", "64"),
   },
   {
     id = "tcp/kernel", what = "TCP 64 B send+receive, checksum and copies / kernel loopback",
-    unit = "ns", sense = "time", bar = 40, stretch = 90,
+    unit = "ns", sense = "time", target = 40, stretch = 90,
     note = "a write and a read of 64 B each in the kernel, a message of 64 B in the stream here",
     ours = run("time", "tcp-both.lua", "size=64 burst=32"),
     reference = peer("kernel-tcp", "64"),
@@ -43,20 +43,20 @@ local ROWS <const> = {
   {
     id = "tcp-bulk/1",
     what = "TCP bulk, MTU 4352, both ends on one core, 1 connection / best of lwIP and smoltcp",
-    unit = "ns/4KiB", sense = "time", bar = 2, stretch = 3,
+    unit = "ns/4KiB", sense = "time", target = 2, stretch = 3,
     note = "buffers of 256 KiB, as lwIP has",
     ours = run("time", "tcp-both.lua", "conns=1 buffer=256KiB"),
     reference = best("lwip-tcp", "smoltcp-tcp", "1"),
   },
   {
     id = "tcp-bulk/3072", what = "the same, 3072 connections",
-    unit = "ns/4KiB", sense = "time", bar = 20, stretch = 30,
+    unit = "ns/4KiB", sense = "time", target = 20, stretch = 30,
     ours = run("time", "tcp-both.lua", "conns=3072 buffer=256KiB"),
     reference = best("lwip-tcp-many", "smoltcp-tcp", "3072"),
   },
   {
     id = "memcpy/send", what = "TCP 4 KiB down, share of plain memcpy, hot",
-    unit = "ns", sense = "time", bar = 0.4, stretch = 0.55,
+    unit = "ns", sense = "time", target = 0.4, stretch = 0.55,
     note = "one direction: payload copied in, checksum, every second segment acknowledged by " ..
       "a simulated receiver",
     ours = run("time", "tcp-down.lua", "size=4KiB"),
@@ -64,7 +64,7 @@ local ROWS <const> = {
   },
   {
     id = "memcpy/receive", what = "TCP 4 KiB up, share of plain memcpy, data from memory",
-    unit = "ns", sense = "time", bar = 0.5, stretch = 0.65,
+    unit = "ns", sense = "time", target = 0.5, stretch = 0.65,
     note = "one direction: receive buffers twice the second-level cache, checksum, payload " ..
       "copied out",
     ours = run("time", "tcp-up.lua", "size=4KiB rxbuf=cold touch=copy"),
@@ -72,7 +72,7 @@ local ROWS <const> = {
   },
   {
     id = "hop/1", what = "one graph hop / rte_graph hop, vector 1",
-    unit = "ns", sense = "time", bar = 10, stretch = 17,
+    unit = "ns", sense = "time", target = 10, stretch = 17,
     note = "a hop is demux, a look at the first byte, and pop of one protocol on the way up, " ..
       "from the slope of 2 to 10 of them",
     ours = run("hop", "udp-up.lua", "burst=1 checksum=none"),
@@ -80,7 +80,7 @@ local ROWS <const> = {
   },
   {
     id = "hop/32", what = "one graph hop / rte_graph hop, vector 32",
-    unit = "ns", sense = "time", bar = 1.6, stretch = 2.2,
+    unit = "ns", sense = "time", target = 1.6, stretch = 2.2,
     note = "a hop as in hop/1",
     ours = run("hop", "udp-up.lua", "burst=32 checksum=good"),
     reference = peer("dpdk-graph", "32"),
@@ -88,7 +88,7 @@ local ROWS <const> = {
   {
     id = "demux/rte",
     what = "1 M flows, a burst of 32 keys to verified sessions / rte_hash, bulk 32",
-    unit = "ns", sense = "time", bar = 1.6, stretch = 2,
+    unit = "ns", sense = "time", target = 1.6, stretch = 2,
     note = "keys of 16 bytes in random order, all of both sides in huge pages, the session's " ..
       "first line read",
     ours = { probe = "demux" },
@@ -96,128 +96,128 @@ local ROWS <const> = {
   },
   {
     id = "demux/rcu", what = "the same / rculfhash, one message after the other",
-    unit = "ns", sense = "time", bar = 40, stretch = 60,
+    unit = "ns", sense = "time", target = 40, stretch = 60,
     note = "rculfhash has no lookup of many: its next begins at the session of the one before",
     ours = { probe = "demux" },
     reference = peer("urcu-hash", "chained"),
   },
   {
     id = "demux/rcu-burst", what = "the same / rculfhash in a loop over a burst",
-    unit = "ns", sense = "time", bar = 40, stretch = 60,
+    unit = "ns", sense = "time", target = 40, stretch = 60,
     note = "its lookups of a burst do not wait for one another",
     ours = { probe = "demux" },
     reference = peer("urcu-hash", "loop"),
   },
   {
     id = "connections/3072", what = "TCP send 4 KiB, 3072 connections over 384",
-    unit = "ns", sense = "time", bar = 0.98, stretch = 0.995,
+    unit = "ns", sense = "time", target = 0.98, stretch = 0.995,
     ours = run("time", "tcp-down.lua", "conns=3072"),
     reference = run("time", "tcp-down.lua", "conns=384"),
   },
   {
     id = "connections/1M",
     what = "TCP send 4 KiB on 384 connections, beside 1 M silent ones over alone",
-    unit = "ns", sense = "time", bar = 0.8, stretch = 0.9,
+    unit = "ns", sense = "time", target = 0.8, stretch = 0.9,
     ours = run("idle", "tcp-idle.lua", "conns=384", { warmup = 15, idle = 1000000 }),
     reference = run("idle", "tcp-idle.lua", "conns=384"),
   },
   {
     id = "memory", what = "memory of an established idle connection, the kernel's over ours",
-    unit = "bytes", sense = "time", bar = 12, stretch = 17,
+    unit = "bytes", sense = "time", target = 12, stretch = 17,
     note = "resident bytes of 1 M connections of one end; the kernel's slabs of one end",
     ours = run("rest", "tcp-idle.lua", "conns=0", { warmup = 15, idle = 1000000 }),
     reference = peer_bytes("kernel-mem", "5000"),
   },
   {
     id = "policies/udp", what = "VPPC on one VP / null policies, UDP 64 B up",
-    unit = "ns", sense = "time", bar = 0.97, stretch = 0.99,
+    unit = "ns", sense = "time", target = 0.97, stretch = 0.99,
     ours = run("time", "udp-up.lua", "null=false"),
     reference = run("time", "udp-up.lua", "null=true"),
   },
   {
     id = "locked/udp", what = "locked operations per message after classification",
-    unit = "operations", sense = "value", bar = 0, stretch = 0,
+    unit = "operations", sense = "value", target = 0, stretch = 0,
     ours = run("locked", "udp-up.lua", "null=false"),
     reference = { probe = "one" },
   },
   {
     id = "policies/tcp", what = "VPPC on one VP / null policies, TCP 64 B up",
-    unit = "ns", sense = "time", bar = 0.97, stretch = 0.99,
+    unit = "ns", sense = "time", target = 0.97, stretch = 0.99,
     ours = run("time", "tcp-up.lua", "null=false"),
     reference = run("time", "tcp-up.lua", "null=true"),
   },
   {
     id = "locked/tcp", what = "locked operations per segment after classification, TCP",
-    unit = "operations", sense = "value", bar = 0, stretch = 0,
+    unit = "operations", sense = "value", target = 0, stretch = 0,
     ours = run("locked", "tcp-up.lua", "null=false"),
     reference = { probe = "one" },
   },
   {
     id = "cores/udp/64", what = "two cores / one, connection-parallel UDP 64 B",
-    unit = "messages/s", sense = "rate", bar = 1.9, stretch = 1.97, two_cores = true,
+    unit = "messages/s", sense = "rate", target = 1.9, stretch = 1.97, two_cores = true,
     ours = run("rate", "udp-down.lua", "vps=0 conns=96 burst=16 size=64", { workers = 2 }),
     reference = run("rate", "udp-down.lua", "vps=0 conns=96 burst=16 size=64", { workers = 1 }),
   },
   {
     id = "cores/udp/4096", what = "two cores / one, connection-parallel UDP 4 KiB",
-    unit = "messages/s", sense = "rate", bar = 1.9, stretch = 1.97, two_cores = true,
+    unit = "messages/s", sense = "rate", target = 1.9, stretch = 1.97, two_cores = true,
     ours = run("rate", "udp-down.lua", "vps=0 conns=96 burst=16 size=4KiB", { workers = 2 }),
     reference = run("rate", "udp-down.lua", "vps=0 conns=96 burst=16 size=4KiB", { workers = 1 }),
   },
   {
     id = "cores/tcp/64", what = "two cores / one, connection-parallel TCP 64 B",
-    unit = "messages/s", sense = "rate", bar = 1.9, stretch = 1.97, two_cores = true,
+    unit = "messages/s", sense = "rate", target = 1.9, stretch = 1.97, two_cores = true,
     ours = run("rate", "tcp-down.lua", "vps=0 conns=96 burst=16 size=64", { workers = 2 }),
     reference = run("rate", "tcp-down.lua", "vps=0 conns=96 burst=16 size=64", { workers = 1 }),
   },
   {
     id = "cores/tcp/4096", what = "two cores / one, connection-parallel TCP 4 KiB",
-    unit = "messages/s", sense = "rate", bar = 1.9, stretch = 1.97, two_cores = true,
+    unit = "messages/s", sense = "rate", target = 1.9, stretch = 1.97, two_cores = true,
     ours = run("rate", "tcp-down.lua", "vps=0 conns=96 burst=16 size=4KiB", { workers = 2 }),
     reference = run("rate", "tcp-down.lua", "vps=0 conns=96 burst=16 size=4KiB", { workers = 1 }),
   },
   {
     id = "bursts/udp/4096", what = "384 VPs: burst 1 / burst 16, UDP 4 KiB",
-    unit = "ns", sense = "time", bar = 0.9, stretch = 0.95,
+    unit = "ns", sense = "time", target = 0.9, stretch = 0.95,
     ours = run("time", "udp-down.lua", "vps=384 conns=3072 size=4KiB burst=1"),
     reference = run("time", "udp-down.lua", "vps=384 conns=3072 size=4KiB burst=16"),
   },
   {
     id = "bursts/udp/64", what = "384 VPs: burst 1 / burst 16, UDP 64 B",
-    unit = "ns", sense = "time", bar = 0.8, stretch = 0.88,
+    unit = "ns", sense = "time", target = 0.8, stretch = 0.88,
     ours = run("time", "udp-down.lua", "vps=384 conns=3072 size=64 burst=1"),
     reference = run("time", "udp-down.lua", "vps=384 conns=3072 size=64 burst=16"),
   },
   {
     id = "bursts/udp/fair",
     what = "384 VPs, burst 16, 3072 connections, 4 KiB: most / fewest messages in 1 s",
-    unit = "max/min", sense = "value", bar = 1.05, stretch = 1.01,
+    unit = "max/min", sense = "value", target = 1.05, stretch = 1.01,
     note = "burst 16 is the fastest of bursts",
     ours = run("fair", "udp-down.lua", "vps=384 conns=3072 size=4KiB burst=16"),
     reference = { probe = "one" },
   },
   {
     id = "bursts/tcp/4096", what = "384 VPs: burst 1 / burst 16, TCP 4 KiB",
-    unit = "ns", sense = "time", bar = 0.9, stretch = 0.95,
+    unit = "ns", sense = "time", target = 0.9, stretch = 0.95,
     ours = run("time", "tcp-down.lua", "vps=384 conns=3072 size=4KiB burst=1"),
     reference = run("time", "tcp-down.lua", "vps=384 conns=3072 size=4KiB burst=16"),
   },
   {
     id = "bursts/tcp/64", what = "384 VPs: burst 1 / burst 16, TCP 64 B",
-    unit = "ns", sense = "time", bar = 0.8, stretch = 0.88,
+    unit = "ns", sense = "time", target = 0.8, stretch = 0.88,
     ours = run("time", "tcp-down.lua", "vps=384 conns=3072 size=64 burst=1"),
     reference = run("time", "tcp-down.lua", "vps=384 conns=3072 size=64 burst=16"),
   },
   {
     id = "bursts/tcp/fair",
     what = "384 VPs, burst 16, 3072 TCP connections, 4 KiB: most / fewest messages in 1 s",
-    unit = "max/min", sense = "value", bar = 1.05, stretch = 1.01,
+    unit = "max/min", sense = "value", target = 1.05, stretch = 1.01,
     ours = run("fair", "tcp-down.lua", "vps=384 conns=3072 size=4KiB burst=16"),
     reference = { probe = "one" },
   },
   {
     id = "classify/native", what = "the native classifier, a frame to its flow / bpf_filter",
-    unit = "ns", sense = "time", bar = 8, stretch = 15,
+    unit = "ns", sense = "time", target = 8, stretch = 15,
     note = "bursts of 32 frames of one connection, each to its flow; bpf_filter says of each " ..
       "whether it is that connection's",
     ours = { probe = "native" },
@@ -225,7 +225,7 @@ local ROWS <const> = {
   },
   {
     id = "classify/mixed", what = "the same, every frame of a burst of another connection",
-    unit = "ns", sense = "time", bar = 8, stretch = 15,
+    unit = "ns", sense = "time", target = 8, stretch = 15,
     note = "32 connections, a lookup for each frame; bpf_filter knows one of them",
     ours = { probe = "native-mixed" },
     reference = { probe = "bpf-filter" },
@@ -233,7 +233,7 @@ local ROWS <const> = {
   {
     id = "classify/cbpf",
     what = "a classic BPF program of 17 instructions, our engine / bpf_filter",
-    unit = "ns", sense = "time", bar = 3, stretch = 5,
+    unit = "ns", sense = "time", target = 3, stretch = 5,
     note = "a filter of addresses, protocol and ports on frames of 64 B, the best of short " ..
       "stretches",
     ours = { probe = "cbpf" },
@@ -241,7 +241,7 @@ local ROWS <const> = {
   },
   {
     id = "classify/filters", what = "one filter for each of 1024 users / one filter",
-    unit = "ns", sense = "time", bar = 0.67, stretch = 0.83,
+    unit = "ns", sense = "time", target = 0.67, stretch = 0.83,
     note = "filters as in classify/cbpf merged by mask, each frame for another user; at most " ..
       "1.5 times one's cost",
     ours = { probe = "many-filters" },
@@ -250,14 +250,14 @@ local ROWS <const> = {
   {
     id = "classify/arena",
     what = "a verdict of a program in the kernel, 256 in an arena / XDP test run for each",
-    unit = "ns", sense = "time", bar = 200, stretch = 300,
+    unit = "ns", sense = "time", target = 200, stretch = 300,
     note = "ours with headers going in and verdicts coming out",
     ours = { probe = "arena" },
     reference = { probe = "xdp-run" },
   },
   {
     id = "checksum-copy", what = "copy fused with checksum / memcpy, 4 KiB hot",
-    unit = "ns", sense = "time", bar = 0.95, stretch = 1,
+    unit = "ns", sense = "time", target = 0.95, stretch = 1,
     ours = { probe = "csum-copy" },
     reference = { probe = "memcpy" },
   },
@@ -265,7 +265,7 @@ local ROWS <const> = {
     id = "overload/device",
     what = "goodput at 4 times the load that saturates / peak, what is too much missed by the " ..
       "device",
-    unit = "ns", sense = "time", bar = 0.95, stretch = 0.98,
+    unit = "ns", sense = "time", target = 0.95, stretch = 0.98,
     note = "processor time of a message that arrived; a ring of 16384 frames, which come " ..
       "whether they are taken or not",
     ours = run("overload", "overload.lua", "where=device", { arg = "missed" }),
@@ -275,21 +275,21 @@ local ROWS <const> = {
     id = "overload/inbox",
     what = "the same, what is too much dropped at the classifier by the thread that reads the " ..
       "device",
-    unit = "ns", sense = "time", bar = 0.95, stretch = 0.98,
+    unit = "ns", sense = "time", target = 0.95, stretch = 0.98,
     note = "of the thread that the connections are on",
     ours = run("overload", "overload.lua", "where=classifier", { needs = "cores" }),
     reference = run("peak", "overload.lua", "where=classifier"),
   },
   {
     id = "timers", what = "1 M armed timers at a tick of 1 ms, per cent of a processor",
-    unit = "%", sense = "value", bar = 0.5, stretch = 0.2,
+    unit = "%", sense = "value", target = 0.5, stretch = 0.2,
     note = "set for up to 120 s, each again when it fires; two slots of the third level",
     ours = { probe = "timers" },
     reference = { probe = "one" },
   },
   {
     id = "fastclick", what = "UDP 64 B receive half, checksum verified / FastClick",
-    unit = "ns", sense = "time", bar = 1.3, stretch = 1.8,
+    unit = "ns", sense = "time", target = 1.3, stretch = 1.8,
     ours = run("time", "udp-up.lua", "burst=32 checksum=good"),
     reference = {
       probe = "one",
@@ -301,7 +301,7 @@ local ROWS <const> = {
     id = "layers",
     what = "layer parallelism, 4 layers, 4 KiB, two processors / ACE's streams, a thread for " ..
       "each module",
-    unit = "messages/s", sense = "rate", bar = 5, stretch = 10, two_cores = true,
+    unit = "messages/s", sense = "rate", target = 5, stretch = 10, two_cores = true,
     note = "the receive half of UDP, the payload not looked at; messages by the wall clock; " ..
       "ours: four layers with their queues, run by two threads",
     ours = run("wall-rate", "layers.lua", "checksum=none threads=2 burst=128"),
@@ -309,20 +309,20 @@ local ROWS <const> = {
   },
   {
     id = "layers/threads", what = "the same, ours with a thread for each layer, too",
-    unit = "messages/s", sense = "rate", bar = 5, stretch = 10, two_cores = true,
+    unit = "messages/s", sense = "rate", target = 5, stretch = 10, two_cores = true,
     ours = run("wall-rate", "layers.lua", "checksum=none"),
     reference = peer_rate("ace-stream", "4096"),
   },
   {
     id = "layers/sum", what = "the same, the payload summed by the transport",
-    unit = "messages/s", sense = "rate", bar = 5, stretch = 10, two_cores = true,
+    unit = "messages/s", sense = "rate", target = 5, stretch = 10, two_cores = true,
     ours = run("wall-rate", "layers.lua", "checksum=compute-ignore threads=2 burst=128"),
     reference = peer_rate("ace-stream", "4096+sum"),
   },
   {
     id = "lock-times",
     what = "UDP 64 B receive half, a lock for each message: its times not measured / measured",
-    unit = "ns", sense = "time", bar = 0.97, stretch = 0.99,
+    unit = "ns", sense = "time", target = 0.97, stretch = 0.99,
     note = "every lock is counted; of 64 that are taken one's time is measured",
     ours = run("time", "udp-up.lua", "burst=1 entry=lock"),
     reference = run("time", "udp-up.lua", "burst=1 entry=lock lock_times=false"),

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- goals.lua: what the pairs of a goal say: a ratio, its interval, and whether the bar is reached;
+-- goals.lua: what the pairs of a goal say: a ratio, its interval, and whether the target is reached;
 -- the scoreboard as a table.
 --
 -- The ratio is the median of the pairs' ratios, its interval a bootstrap over the pairs.
@@ -9,14 +9,14 @@ local goals = {}
 local CONFIDENCE <const> = 0.90
 local PAIRS_LEAST <const> = 5        -- whose interval may say something
 
--- By the whole interval: the bar within it says nothing.  goal: sense, "value" where less is better; bar; stretch.
+-- By the whole interval: the target within it says nothing.  goal: sense, "value" where less is better; target; stretch.
 function goals.verdict(goal, pairs, lo, hi)
   if pairs < PAIRS_LEAST then return "cannot say" end
-  local bar, stretch = goal.bar, goal.stretch
-  if goal.sense == "value" then lo, hi, bar, stretch = -hi, -lo, -bar, -stretch end
+  local target, stretch = goal.target, goal.stretch
+  if goal.sense == "value" then lo, hi, target, stretch = -hi, -lo, -target, -stretch end
   if lo >= stretch then return "holds+" end
-  if lo >= bar then return "holds" end
-  return hi < bar and "misses" or "cannot say"
+  if lo >= target then return "holds" end
+  return hi < target and "misses" or "cannot say"
 end
 
 -- sense "time": reference over ours; "rate" and "value": ours over reference.
@@ -43,7 +43,7 @@ end
 local function line(out, g)
   local interval = g.ratio and ("%.3f..%.3f"):format(g.lo, g.hi) or "-"
   out(FORMAT, g.id, amount(g.ours), amount(not g.smaller_is_better and g.reference or nil), g.unit,
-      text.fmt("%.3f", g.ratio), interval, (g.smaller_is_better and "<= %g" or ">= %g"):format(g.bar),
+      text.fmt("%.3f", g.ratio), interval, (g.smaller_is_better and "<= %g" or ">= %g"):format(g.target),
       ("%g"):format(g.stretch), g.verdict == "misses" and "MISSES" or g.verdict, g.what)
   if g.note then out("%-17s  %s\n", "", g.note) end
 end
@@ -52,7 +52,7 @@ end
 function goals.table(doc)
   return show.collect(function(out)
     local n, unsaid = {}, {}
-    out(FORMAT, "goal", "ours", "reference", "unit", "ratio", "90 % interval", "bar", "stretch", "verdict",
+    out(FORMAT, "goal", "ours", "reference", "unit", "ratio", "90 % interval", "target", "stretch", "verdict",
         "ours over reference")
     for _, g in ipairs(doc.goals) do
       line(out, g)
@@ -62,7 +62,7 @@ function goals.table(doc)
     out("%d hold, %d miss, %d cannot say, %d not measured\n", (n.holds or 0) + (n["holds+"] or 0), n.misses or 0,
         #unsaid, n["not measured"] or 0)
     if #unsaid > 0 then
-      out("cannot say: %s (the bar is within the interval, or fewer than %d pairs: more --pairs)\n",
+      out("cannot say: %s (the target is within the interval, or fewer than %d pairs: more --pairs)\n",
           table.concat(unsaid, " "), PAIRS_LEAST)
     end
   end)

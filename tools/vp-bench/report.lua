@@ -146,7 +146,7 @@ local function heads_of(part)
   for _, head in ipairs { "interval", "+-", "median", "min to max", "single runs" } do
     t[#t + 1] = head
   end
-  for _, m in ipairs(list(part, "also")) do metric(m) end
+  for _, m in ipairs(list(part, "columns")) do metric(m) end
   if #list(part, "reference") > 0 then t[#t + 1] = "reference" end
   t[#t + 1] = "note"
   return t
@@ -174,7 +174,7 @@ local function measured_cells(p, part, point)
   p:cell("%s", digits(number(m, "median")))
   p:cell("%s to %s", digits(number(m, "min")), digits(number(m, "max")))
   p:cell("%s", text.runs(point, metric))
-  for _, a in ipairs(list(part, "also")) do p:cell("%s", digits(number(all[of(a, "name")], "mean"))) end
+  for _, a in ipairs(list(part, "columns")) do p:cell("%s", digits(number(all[of(a, "name")], "mean"))) end
 end
 
 local function point_row(p, part, point)

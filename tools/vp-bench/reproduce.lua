@@ -46,7 +46,7 @@ local function own_metrics(e, fig)
   for i, name in ipairs(names) do
     if i == 1 then fig.metric = metric_head(name) else also[#also + 1] = metric_head(name) end
   end
-  fig.also = also
+  fig.columns = also
 end
 
 local function figure_of(entry, part)
@@ -84,10 +84,10 @@ local function one_of_theirs(t)
 end
 
 local function heads(out, fig)
-  local m, n = fig.metric, #list(fig, "axes") + #list(fig, "also") + 6
+  local m, n = fig.metric, #list(fig, "axes") + #list(fig, "columns") + 6
   for _, axis in ipairs(list(fig, "axes")) do out("| %s ", axis) end
   out("| %s %s | interval | median | min to max | single runs ", of(m, "name"), of(m, "unit"))
-  for _, a in ipairs(list(fig, "also")) do out("| %s%s ", of(a, "name"), text.after(" ", of(a, "unit"))) end
+  for _, a in ipairs(list(fig, "columns")) do out("| %s%s ", of(a, "name"), text.after(" ", of(a, "unit"))) end
   out("| reference |\n|%s\n", ("---|"):rep(n))
 end
 
@@ -100,7 +100,7 @@ local function row(out, fig, p)
       mean and hi and mean ~= 0 and ("±%.0f %%"):format((hi - mean) / math.abs(mean) * 100) or "-")
   out("| %s | %s to %s ", digits(number(m, "median")), digits(number(m, "min")), digits(number(m, "max")))
   out("| %s ", text.runs(p, metric))
-  for _, a in ipairs(list(fig, "also")) do out("| %s ", digits(number(all[of(a, "name")], "mean"))) end
+  for _, a in ipairs(list(fig, "columns")) do out("| %s ", digits(number(all[of(a, "name")], "mean"))) end
   out "| "
   for _, t in ipairs(list(fig, "reference")) do
     if text.covers(p.at, text.ours(t)) then out("%s ", one_of_theirs(t)) end

@@ -42,7 +42,7 @@ local function point(out, part, p, width)
   out("%s %4d %12s %8s", text.left(text.at(p.at), width), #list(p, "runs"), digits(mean),
       share(mean, number(m, "hi")))
   for _, key in ipairs { "median", "min", "max" } do out(" %9s", digits(number(m, key))) end
-  for _, a in ipairs(list(part, "also")) do
+  for _, a in ipairs(list(part, "columns")) do
     local name = of(a, "name")
     out(" %s", text.right(digits(number(all[name], "mean")), also_width(name)))
   end
@@ -56,7 +56,7 @@ local function heads(out, part, width)
   local m = part.metric
   out("%s runs %12s %8s %9s %9s %9s", text.left("point", width),
       of(m, "name") .. text.after(" ", of(m, "unit")), "interval", "median", "min", "max")
-  for _, a in ipairs(list(part, "also")) do out(" %9s", of(a, "name")) end
+  for _, a in ipairs(list(part, "columns")) do out(" %9s", of(a, "name")) end
   out "\n"
 end
 

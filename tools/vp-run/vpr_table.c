@@ -239,18 +239,18 @@ static void measuring(FILE *f, const struct xk_run_result *r)
 static void handoffs(FILE *f, const struct xk_run_result *r)
 {
 	const struct xk_arch *arch = &r->graph->vps->arch;
-	uint64_t direct = 0, waits = 0, overtaken = 0;
+	uint64_t direct = 0, waits = 0, reordered = 0;
 
 	for (unsigned i = 0; i < r->nvps; i++) {
 		direct += r->vp[i].carried;
-		waits += r->vp[i].order_waits;
-		overtaken += r->vp[i].overtaken;
+		waits += r->vp[i].order_stalls;
+		reordered += r->vp[i].reordered;
 	}
 	if (arch->handover == XK_HANDOVER_POST)
 		return;
 	fprintf(f, "%llu messages run by the finding thread (direct handoff)", (ull)direct);
 	if (xk_vpset_pools(r->graph->vps))
-		fprintf(f, ", %llu stalled for ordering, %llu reordered", (ull)waits, (ull)overtaken);
+		fprintf(f, ", %llu stalled for ordering, %llu reordered", (ull)waits, (ull)reordered);
 	fputc('\n', f);
 }
 

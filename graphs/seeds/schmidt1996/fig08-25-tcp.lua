@@ -124,7 +124,7 @@ return bench "schmidt1996.fig08-25-tcp" {
     threading = architecture.threading(a.arch, { conns = a.conns, cpus = a.cpus }),
   },
   points = points, absent = architecture.absent(true), x = "cpus", series = "arch",
-  metric = "gbit", also = { "mps", "voluntary_20k", "involuntary_20k", "lock_ms_20k", "full_ms_20k", "empty_ms_20k",
+  metric = "gbit", columns = { "mps", "voluntary_20k", "involuntary_20k", "lock_ms_20k", "full_ms_20k", "empty_ms_20k",
                           "sync_ms_20k", "user", "sys" },
   duration = "1500ms", warmup = "500ms", paper_messages = architecture.messages,
   reference = {

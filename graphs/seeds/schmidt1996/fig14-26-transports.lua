@@ -25,7 +25,7 @@ return bench "schmidt1996.fig14-26-transports" {
     threading = architecture.threading("mp", { conns = a.conns, cpus = a.cpus }),
   },
   points = { at "tcp", at "udp" }, absent = absent, x = "transport",
-  metric = "gbit", also = { "mps", "lock_ms_20k" },
+  metric = "gbit", columns = { "mps", "lock_ms_20k" },
   duration = "1500ms", warmup = "500ms", paper_messages = architecture.messages,
   shape = {
     { doc = "UDP over TCP (500 over 130)", a = at "udp", over = at "tcp", at_least = 1.92, at_most = 7.7,

@@ -40,7 +40,7 @@ return bench "schmidt1996.fig28-tcp" {
     threading = architecture.threading(a.arch, { conns = a.conns, cpus = a.cpus }),
   },
   points = points, absent = architecture.absent(false), x = "conns", series = "arch",
-  metric = "gbit", also = { "voluntary_20k", "lock_ms_20k" },
+  metric = "gbit", columns = { "voluntary_20k", "lock_ms_20k" },
   duration = "1500ms", warmup = "500ms", paper_messages = architecture.messages,
   shape = shape,
 }

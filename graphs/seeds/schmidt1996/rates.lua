@@ -64,7 +64,7 @@ return bench "schmidt1996.rates" {
     threading = architecture.threading(a.arch, { conns = a.conns, cpus = a.cpus }),
   },
   points = points, absent = architecture.absent(true), x = "rates", series = "arch",
-  metric = "gbit", also = { "mps", "jain", "user", "sys" },
+  metric = "gbit", columns = { "mps", "jain", "user", "sys" },
   duration = "1500ms", warmup = "500ms", paper_messages = architecture.messages,
   shape = shape,
 }

@@ -96,7 +96,7 @@ return bench "willmann2006.fig01-table23" {
   },
   sweep = { os = server.names, conns = connections }, absent = server.absent,
   x = "conns", series = "os",
-  metric = "gbit", also = { "switches_kb", "run_delay_kb", "misses_kb", "global_contended", "user", "sys" },
+  metric = "gbit", columns = { "switches_kb", "run_delay_kb", "misses_kb", "global_contended", "user", "sys" },
   duration = "2s", warmup = "2s",       -- buffers of many connections are touched for the first time
   reference = reference,
   shape = shape,

@@ -68,7 +68,7 @@ return bench "willmann2006.fig02-table1" {
   },
   points = points, absent = server.absent,
   x = "locks", series = "conns",
-  metric = "gbit", also = { "global_contended", "contended", "locks_message", "switches_kb" },
+  metric = "gbit", columns = { "global_contended", "contended", "locks_message", "switches_kb" },
   duration = "2s", warmup = "2s",       -- buffers of many connections are touched for the first time
   reference = reference,
   shape = shape,

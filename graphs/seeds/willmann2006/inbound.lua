@@ -43,7 +43,7 @@ return bench "willmann2006.inbound" {
   },
   sweep = { os = { "msgp", "connp_l" }, inbound = { 1, 2 } }, absent = absent,
   x = "inbound", series = "os",
-  metric = "gbit", also = { "mps", "contended", "switches_kb", "user", "sys" },
+  metric = "gbit", columns = { "mps", "contended", "switches_kb", "user", "sys" },
   duration = "2s", warmup = "2s",      -- a SYN that comes before its interface can answer is sent again after one
   shape = shape,
 }

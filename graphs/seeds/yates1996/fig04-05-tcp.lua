@@ -21,6 +21,6 @@ return bench "yates1996.fig04-05-tcp" {
     }),
   },
   points = processors.points, x = "cpus", series = "side",
-  metric = "gbit", also = { "ns", "user", "migrations" },
+  metric = "gbit", columns = { "ns", "user", "migrations" },
   shape = processors.shape "TCP",
 }

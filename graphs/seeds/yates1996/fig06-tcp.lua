@@ -19,7 +19,7 @@ return bench "yates1996.fig06-tcp" {
   points = curves.points,
   x = "conns", series = "vps",
   metric = "gbit",
-  also = { "thread_spread", "migrations", "switches_involuntary" },
+  columns = { "thread_spread", "migrations", "switches_involuntary" },
   reference = {
     { at = { vps = 384, conns = 384 },  value = 0.96, unit = "Gbit/s" },
     { at = { vps = 384, conns = 3072 }, value = 0.80, unit = "Gbit/s" },

@@ -19,7 +19,7 @@ return bench "yates1996.fig07-udp" {
   points = curves.points,
   x = "conns", series = "vps",
   metric = "gbit",
-  also = { "thread_spread", "migrations", "switches_involuntary" },
+  columns = { "thread_spread", "migrations", "switches_involuntary" },
   reference = {
     { at = { vps = 12,  conns = 384 },  value = 2.0, unit = "Gbit/s", ours = { vps = 2, conns = 384 } },
     { at = { vps = 384, conns = 384 },  value = 3.1, unit = "Gbit/s", ours = { vps = 384, conns = 384 } },

@@ -26,6 +26,6 @@ return bench "yates1996.fig08-udp" {
   },
   sweep = { conns = connections, burst = { 1, 2 } },
   x = "conns", series = "burst",
-  metric = "gbit", also = { "ns" },
+  metric = "gbit", columns = { "ns" },
   shape = shape,
 }

@@ -26,6 +26,6 @@ return bench "yates1996.fig09-tcp" {
     threading = send(a, {}),
   },
   points = points, x = "conns", series = "burst",
-  metric = "gbit", also = { "switches_involuntary" },
+  metric = "gbit", columns = { "switches_involuntary" },
   shape = shape,
 }

@@ -21,6 +21,6 @@ return bench "yates1996.fig09-udp" {
     threading = send(a, { checksum = false }),
   },
   points = points, x = "conns", series = "burst",
-  metric = "gbit", also = { "switches_involuntary" },
+  metric = "gbit", columns = { "switches_involuntary" },
   shape = shape,
 }

@@ -19,6 +19,6 @@ return bench "yates1996.fig10-12-tcp" {
   sweep = { vps = threads.vps },
   x = "vps",
   duration = "5s", warmup = "2s",
-  metric = "thread_jain", also = threads.also,
+  metric = "thread_jain", columns = threads.columns,
   shape = threads.of_384,
 }

@@ -19,7 +19,7 @@ return bench "yates1996.fig10-12-udp" {
   sweep = { vps = threads.vps },
   x = "vps",
   duration = "5s", warmup = "2s",
-  metric = "thread_jain", also = threads.also,
+  metric = "thread_jain", columns = threads.columns,
   reference = {
     { metric = "thread_spread", at = { vps = 96 }, value = 10, doc = "highest over lowest throughput, about" },
     { metric = "gbit", at = { vps = 12 }, value = 2.0, unit = "Gbit/s", doc = "figure 7", ours = { vps = 2 } },

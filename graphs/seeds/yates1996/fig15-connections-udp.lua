@@ -20,7 +20,7 @@ return bench "yates1996.fig15-connections-udp" {
   x = "conns", series = "vps",
   duration = "5s", warmup = "2s",
   metric = "thread_jain",
-  also = { "gbit", "thread_rate.max", "thread_rate.min", "thread_latency.p4", "thread_latency.min", "thread_spread" },
+  columns = { "gbit", "thread_rate.max", "thread_rate.min", "thread_latency.p4", "thread_latency.min", "thread_spread" },
   reference = {
     { metric = "thread_latency.min", at = at(384, 384), value = 2000, unit = "us" },
     { metric = "thread_latency.min", at = at(384, 3072), value = 625, unit = "us" },

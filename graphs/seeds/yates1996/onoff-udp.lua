@@ -18,7 +18,7 @@ return bench "yates1996.onoff-udp" {
   },
   sweep = { idle = { false, true }, vps = { 2, 16, 96 } },
   x = "vps", series = "idle",
-  metric = "gbit", also = { "user", "switches_voluntary", "switches_involuntary" },
+  metric = "gbit", columns = { "user", "switches_voluntary", "switches_involuntary" },
   shape = {
     { doc = "the gain of 96 virtual processors over 2 is larger with idle sources",
       a = { idle = true, vps = 96 }, over = { idle = true, vps = 2 },

@@ -25,7 +25,7 @@ return bench "yates1996.onset-tcp" {
     threading = send({ vps = a.vps, conns = a.conns, burst = 1 }, {}),
   },
   points = points, x = "conns", series = "vps",
-  metric = "gbit", also = { "ns", "switches_involuntary" },
+  metric = "gbit", columns = { "ns", "switches_involuntary" },
   shape = {
     { doc = "V = processors has lost 10 % no later than thread per connection (24 and 96 connections on 12 processors)",
       needs_cpus = 2, onset = { a = few, over = each }, within = 0.1 },

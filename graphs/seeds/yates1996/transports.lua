@@ -33,7 +33,7 @@ return bench "yates1996.transports" {
     many("udp", 384, 16), many("tcp", 384, 16),
   },
   x = "conns", series = "transport",
-  metric = "gbit", also = { "ns", "switches_involuntary" },
+  metric = "gbit", columns = { "ns", "switches_involuntary" },
   shape = {
     { doc = "2 processors: UDP send is the fastest of the four", needs_cpus = 2,
       order = { few("udp", "send"), few("tcp", "send") } },

@@ -34,7 +34,7 @@ return bench "yates1996.windows-udp" {
   x = "burst", series = "schedule",
   duration = "5s", warmup = "1s",
   metric = "jain.100ms",
-  also = { "gbit", "jain.10ms", "jain.1s", "jain", "max_over_min.10ms", "max_over_min.100ms", "max_over_min.1s", "max_over_min",
+  columns = { "gbit", "jain.10ms", "jain.1s", "jain", "max_over_min.10ms", "max_over_min.100ms", "max_over_min.1s", "max_over_min",
            "starved.10ms" },
   shape = shape,
 }

@@ -27,6 +27,6 @@ return bench "yates1996.wired-udp" {
   },
   sweep = { conns = { 2, 96, 384 }, wired = { false, true } },
   x = "conns", series = "wired",
-  metric = "gbit", also = { "migrations", "switches_involuntary" },
+  metric = "gbit", columns = { "migrations", "switches_involuntary" },
   shape = shape,
 }

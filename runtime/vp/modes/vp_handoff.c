@@ -34,7 +34,7 @@ static void await(struct xk_vp *io_thread, const uint64_t *at, uint64_t mine)
 {
 	if (xk_load_acquire(at) == mine)
 		return;
-	xk_count(io_thread->order_waits);
+	xk_count(io_thread->order_stalls);
 	for (unsigned n = io_thread->set->oversubscribed ? SPINS : 0; xk_load_acquire(at) != mine; n++) {
 		if (n < SPINS)
 			xk_cpu_relax();
@@ -81,7 +81,7 @@ static void run_inside(struct xk_vp *me, struct xk_vp *to, uint64_t ticket)
 
 	/* Without a ticket: something that was kept back on its way, and spent it. */
 	if (ticket != 0 && ticket < to->order_last)
-		xk_count(to->overtaken);
+		xk_count(to->reordered);
 	else if (ticket != 0)
 		to->order_last = ticket;
 	xk_assert(!to->inside);

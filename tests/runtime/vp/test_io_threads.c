@@ -167,12 +167,12 @@ static void send_all(struct xk_arch a, uint32_t limit)
 	xk_errs_free(e);
 }
 
-static uint64_t overtaken(void)
+static uint64_t reordered(void)
 {
 	uint64_t n = 0;
 
 	for (unsigned i = 0; i < nlocks; i++)
-		n += xk_counter_read(fx.set->vp[i]->overtaken);
+		n += xk_counter_read(fx.set->vp[i]->reordered);
 	return n;
 }
 
@@ -266,7 +266,7 @@ static void a_pool_asked_for_the_order_of_arrival_keeps_it(void)
 		a.handover = i < 2 ? XK_HANDOVER_ENTER : XK_HANDOVER_TRY;
 		send_all(a, xk_test_rounds(500));
 		CU_ASSERT_EQUAL(misplaced(), 0);
-		CU_ASSERT_EQUAL(overtaken(), 0);
+		CU_ASSERT_EQUAL(reordered(), 0);
 		unmake();
 	}
 }
@@ -308,17 +308,17 @@ static void a_message_that_is_overtaken_is_counted(void)
 	c->ticket = 9;
 	xk_vp_handoff(fx.set->vp[1], message(1, 1), false);
 	CU_ASSERT_EQUAL(c->ticket, 0);
-	CU_ASSERT_EQUAL(overtaken(), 0);
+	CU_ASSERT_EQUAL(reordered(), 0);
 	c->ticket = 8;
 	xk_vp_handoff(fx.set->vp[1], message(1, 0), false);
-	CU_ASSERT_EQUAL(overtaken(), 1);
+	CU_ASSERT_EQUAL(reordered(), 1);
 	CU_ASSERT_EQUAL(fx.misplaced[1], 1);
 	c->ticket = 10;
 	xk_vp_handoff(fx.set->vp[1], message(1, 2), false);
-	CU_ASSERT_EQUAL(overtaken(), 1);
+	CU_ASSERT_EQUAL(reordered(), 1);
 	/* One that was kept back on its way has none. */
 	xk_vp_handoff(fx.set->vp[1], message(1, 3), false);
-	CU_ASSERT_EQUAL(overtaken(), 1);
+	CU_ASSERT_EQUAL(reordered(), 1);
 	xk_vp_leave_idle(c);
 	unmake();
 }
@@ -377,7 +377,7 @@ static void a_message_left_for_whoever_is_inside_does_not_overtake_his(void)
 	CU_ASSERT_PTR_NULL(told.then);
 	xk_vp_handoff(fx.set->vp[1], message(1, 2), false);
 	CU_ASSERT_EQUAL(fx.seen[1], 3);
-	CU_ASSERT_EQUAL(misplaced() + overtaken(), 0);
+	CU_ASSERT_EQUAL(misplaced() + reordered(), 0);
 	xk_vp_leave_idle(c);
 	unmake();
 }
@@ -629,7 +629,7 @@ static void one_few_or_many_locks_keep_each_connections_order(void)
 			for (unsigned k = 0; k < CONNS; k++)
 				CU_ASSERT_EQUAL(fx.seen[k], xk_test_rounds(300));
 			CU_ASSERT_EQUAL(misplaced(), 0);
-			CU_ASSERT_EQUAL(overtaken(), 0);
+			CU_ASSERT_EQUAL(reordered(), 0);
 			if (a.schedule == XK_SCHED_VIRTUAL)
 				CU_ASSERT_EQUAL(locks_of_connections(), xk_test_rounds(300) * CONNS);
 			unmake();
@@ -699,7 +699,7 @@ static CU_TestInfo tests[] = {
 	{ "msgp keeps the order of each connection", msgp_keeps_the_order_of_each_connection },
 	{ "a pool asked for the order of arrival keeps it", a_pool_asked_for_the_order_of_arrival_keeps_it },
 	{ "a message without an owner does not stop those behind it", a_message_without_an_owner_does_not_stop_those_behind_it },
-	{ "a message that is overtaken is counted", a_message_that_is_overtaken_is_counted },
+	{ "a message that is reordered is counted", a_message_that_is_overtaken_is_counted },
 	{ "a message left for whoever is inside does not overtake his", a_message_left_for_whoever_is_inside_does_not_overtake_his },
 	{ "consecutive messages of a connection have different I/O threads", consecutive_messages_of_a_connection_have_different_io_threads },
 	{ "the threads of a pool are there before the first message", the_threads_of_a_pool_are_there_before_the_first_message },

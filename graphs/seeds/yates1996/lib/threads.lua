@@ -2,7 +2,7 @@
 -- lib/threads.lua: what figures 10 to 15 ask of the threads that share a number of connections.
 --
 --   local threads = include "lib/threads.lua"
---   sweep = { vps = threads.vps }, also = threads.also, shape = threads.of_384
+--   sweep = { vps = threads.vps }, columns = threads.columns, shape = threads.of_384
 --
 --   vps     numbers of virtual processors, each with its thread
 --   also    the metrics: percentiles of throughput, user time and latency (Little's law) of the threads
@@ -15,7 +15,7 @@ end
 
 return {
   vps = { 2, 12, 24, 48, 96, 192, 384 },
-  also = {
+  columns = {
     "gbit",
     "thread_rate.max", "thread_rate.p75", "thread_rate.p50", "thread_rate.p25", "thread_rate.p4", "thread_rate.min",
     "thread_user.max", "thread_user.p75", "thread_user.p50", "thread_user.p25", "thread_user.min",

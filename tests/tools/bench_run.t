@@ -158,6 +158,9 @@ ok "a bench with a judge of its own" code 0 "$bench" run --vp-run "$tmp/fake" "$
 ok "its verdict is the result's, and the table's" sh -c "jq -e '.benches[0].shapes[0] | .verdict == \"pass\" and .value == 1 and
 	.why == \"of 2 points\"' '$tmp/judge.json' && '$bench' show '$tmp/judge.json' | grep -q '^pass .*two are as fast: 1 \[1, 1\].*(of 2 points)'"
 have_schema && ok "the document follows its schema" valid "$tmp/judge.json"
+jq '.schema = 1' "$tmp/judge.json" >"$tmp/former.json"
+ok "a result of a former schema is refused" sh -c "! '$bench' show '$tmp/former.json' 2>'$tmp/err' &&
+	grep -q 'former.json: has schema 1; this vp-bench reads schema 2' '$tmp/err'"
 sed 's/"pass" or "fail"/"fail"/' "$tmp/judge.lua" >"$tmp/judge2.lua"
 ok "one that says fail: code 1" code 1 "$bench" run --vp-run "$tmp/fake" "$tmp/judge2.lua" -o "$tmp/judge.json"
 sed 's/r.lo/r.low.x/' "$tmp/judge.lua" >"$tmp/judge2.lua"

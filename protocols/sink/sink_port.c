@@ -22,7 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PORTS_PER_HOST 16384u    /* as the template source counts */
+#define PORTS_PER_HOST 16384u    /* as peer_source counts */
 
 enum { TOUCH_COPY, TOUCH_LINE, TOUCH_NONE };
 enum { N_NOT_KEPT = SINK_OWN, N_POST };  /* ORDER port_counts */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_apps.c - source and sink: the applications of the experiments.
+ * test_apps.c - load and sink: the applications of the experiments.
  *
  * Promises: connections run on the VPs of the graph's map and share a VP fairly;
  * exactly one copy with the checksum fused into it; rates and silences are kept; a
@@ -438,7 +438,7 @@ static CU_TestInfo tests[] = {
 	{ "checks rules between parameters", checks_rules_between_parameters },
 	CU_TEST_INFO_NULL
 };
-static CU_SuiteInfo suites[] = { { .pName = "source and sink", .pTests = tests }, CU_SUITE_INFO_NULL };
+static CU_SuiteInfo suites[] = { { .pName = "load and sink", .pTests = tests }, CU_SUITE_INFO_NULL };
 
 int main(void)
 {

@@ -59,17 +59,19 @@ static void put_over(FILE *f, const struct xk_proto *p)
 
 static char *file_of(const struct xk_proto *p, const struct xk_param *q, const char *value, bool whole)
 {
+	/* What lies below decides which of a word's descriptors it is. */
+	bool decided = xk_proto_find(p->name) == p;
 	char *text = NULL;
 	size_t n;
 	FILE *f = open_memstream(&text, &n);
 
-	if (whole)
+	if (whole || !decided)
 		fputs(below, f);
 	fprintf(f, "local n = %s { ", p->name);
-	if (whole) {
+	if (whole)
 		put_needed(f, p, q);
+	if (whole || !decided)
 		put_over(f, p);
-	}
 	if (q->group != NULL)
 		fprintf(f, "%s = { %s = %s } }\n", q->group, q->name, value);
 	else
@@ -154,7 +156,7 @@ static void sweep(bool whole)
 			one_parameter(*p, q, whole, &n);
 	printf("# %u refused, %u accepted\n", n.refused, n.accepted);
 	CU_ASSERT(n.refused > 5000 / n.step);
-	CU_ASSERT(n.accepted > 150 / n.step);
+	CU_ASSERT(n.accepted > 100 / n.step);
 }
 
 static void a_wrong_value_of_a_node_alone_is_refused_in_a_located_sentence(void)

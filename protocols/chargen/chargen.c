@@ -153,7 +153,7 @@ static int chargen_init(struct xk_node *n, struct xk_errs *e)
 
 static int chargen_start(struct xk_node *n, struct xk_errs *e)
 {
-	return stream_listen(n, conf_of(n)->port, e);
+	return xk_app_listen(n, conf_of(n)->port, e);
 }
 
 static void chargen_stop(struct xk_node *n) { xk_open_disable_all(n, xk_node_down(n, 0)); }

@@ -88,7 +88,7 @@ static int discard_control(struct xk_rep *r, unsigned op, void *buf, unsigned le
 
 static int discard_start(struct xk_node *n, struct xk_errs *e)
 {
-	return stream_listen(n, conf_of(n)->port, e);
+	return xk_app_listen(n, conf_of(n)->port, e);
 }
 
 static void discard_stop(struct xk_node *n) { xk_open_disable_all(n, xk_node_down(n, 0)); }

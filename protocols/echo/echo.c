@@ -10,7 +10,6 @@
  * Invariant: echo has one session for each lower session that it keeps.
  */
 #include "runtime/upi/xk_app.h"
-#include "runtime/upi/xk_part.h"
 #include "runtime/upi/xk_proto.h"
 #include "runtime/upi/xk_review.h"
 
@@ -102,17 +101,7 @@ static int echo_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 
 static int echo_start(struct xk_node *n, struct xk_errs *e)
 {
-	struct xk_parts ps;
-	int err;
-
-	xk_parts_init(&ps, 1);
-	xk_part_push_any(&ps.p[0]);      /* innermost first: any of our addresses, */
-	xk_part_push_port(&ps.p[0], conf_of(n)->port);  /* then the port */
-	err = xk_open_enable(n, n, xk_node_down(n, 0), &ps);
-	if (err != XK_OK)
-		xk_node_error(n, e, "cannot wait on port %u: %s", conf_of(n)->port,
-			      xk_strerror(err));
-	return err;
+	return xk_app_listen(n, conf_of(n)->port, e);
 }
 
 static void echo_stop(struct xk_node *n)

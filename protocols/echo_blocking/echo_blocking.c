@@ -108,7 +108,7 @@ static int echo_blocking_start(struct xk_node *n, struct xk_errs *e)
 {
 	int err = xk_threads_check(n, e);
 
-	return err == XK_OK ? stream_listen(n, conf_of(n)->port, e) : err;
+	return err == XK_OK ? xk_app_listen(n, conf_of(n)->port, e) : err;
 }
 
 static void echo_blocking_forget(struct xk_sess *s) { stream_thread_stop(thread_of(s)); }

@@ -612,7 +612,7 @@ static void http_rep_fini(struct xk_rep *r)
 
 static int http_start(struct xk_node *n, struct xk_errs *e)
 {
-	return stream_listen(n, ((const struct http_conf *)n->conf)->port, e);
+	return xk_app_listen(n, ((const struct http_conf *)n->conf)->port, e);
 }
 
 static void http_stop(struct xk_node *n) { xk_open_disable_all(n, n->down[0]); }

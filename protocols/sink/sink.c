@@ -111,13 +111,12 @@ void sink_fini(struct xk_rep *r)
 	l->page_block = NULL;
 }
 
-int sink_wait(struct xk_node *n, struct xk_errs *e,
-		   int (*wait)(struct xk_node *n, uint16_t port, struct xk_errs *e))
+int sink_wait(struct xk_node *n, struct xk_errs *e)
 {
 	const struct sink_conf *c = n->conf;
 
 	for (uint64_t i = 0; i < c->ports; i++) {
-		int err = wait(n, (uint16_t)(c->port + i), e);
+		int err = xk_app_listen(n, (uint16_t)(c->port + i), e);
 
 		if (err == XK_OK)
 			continue;

@@ -60,9 +60,8 @@ void sink_post(struct sink *l, struct xk_ddp **post, struct xk_sess *lls, bool s
 int  sink_init(struct xk_node *n, struct xk_errs *e);
 int  sink_alloc(struct xk_rep *r, uint64_t cap, uint64_t page);
 void sink_fini(struct xk_rep *r);
-/* Waits on every port by `wait`, which tells its errors, or on none. */
-int  sink_wait(struct xk_node *n, struct xk_errs *e,
-		    int (*wait)(struct xk_node *n, uint16_t port, struct xk_errs *e));
+/* From start: waits on every port, or on none. */
+int  sink_wait(struct xk_node *n, struct xk_errs *e);
 /* The timer that looks for the end. */
 void sink_watch(struct xk_rep *r);
 void sink_unwatch(struct xk_rep *r);

@@ -235,23 +235,9 @@ static int port_connect(struct xk_rep *r, uint64_t i)
 	return err;
 }
 
-static int port_wait(struct xk_node *n, uint16_t port, struct xk_errs *e)
-{
-	struct xk_parts ps;
-	int err;
-
-	xk_parts_init(&ps, 1);
-	xk_part_push_any(&ps.p[0]);
-	xk_part_push_port(&ps.p[0], port);
-	err = xk_open_enable(n, n, n->down[0], &ps);
-	if (err != XK_OK)
-		xk_errs_add(e, n->file, n->line, 0, "%s: cannot wait on port %u: %s", n->name, port, xk_strerror(err));
-	return err;
-}
-
 static int port_start(struct xk_node *n, struct xk_errs *e)
 {
-	return ((const struct port_conf *)n->conf)->conns == 0 ? sink_wait(n, e, port_wait) : XK_OK;
+	return ((const struct port_conf *)n->conf)->conns == 0 ? sink_wait(n, e) : XK_OK;
 }
 
 static void port_stop(struct xk_node *n)

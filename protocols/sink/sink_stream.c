@@ -286,11 +286,6 @@ static unsigned recv_demux_batch(struct xk_up *up, struct xk_sess *lls, const st
 
 static void recv_stop(struct xk_node *n) { xk_open_disable_all(n, n->down[0]); }
 
-static int recv_start(struct xk_node *n, struct xk_errs *e)
-{
-	return sink_wait(n, e, stream_listen);
-}
-
 static int recv_rep_init(struct xk_rep *r)
 {
 	const struct recv_conf *c = conf_of(r);
@@ -338,7 +333,7 @@ static void recv_review(const struct xk_view *v, struct xk_review *r)
 
 static const struct xk_ops recv_ops = {
 	.init = sink_init, .rep_init = recv_rep_init, .rep_fini = sink_fini,
-	.start = recv_start, .stop = recv_stop, .rep_start = recv_rep_start, .rep_stop = recv_rep_stop,
+	.start = sink_wait, .stop = recv_stop, .rep_start = recv_rep_start, .rep_stop = recv_rep_stop,
 	.open_done = recv_open_done, .close_done = recv_close_done,
 	.demux = recv_demux, .demux_batch = recv_demux_batch, .control = recv_control,
 };

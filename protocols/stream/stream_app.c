@@ -9,28 +9,11 @@
  */
 #include "protocols/stream/stream_app.h"
 #include "runtime/base/xk_csum_inline.h"
-#include "runtime/base/xk_errs.h"
 #include "runtime/upi/xk_inline.h"
-#include "runtime/upi/xk_part.h"
 
 #include <string.h>
 
 /* ---- connections -------------------------------------------------------------- */
-
-int stream_listen(struct xk_node *n, uint16_t port, struct xk_errs *e)
-{
-	struct xk_parts ps;
-	int err;
-
-	xk_parts_init(&ps, 1);
-	xk_part_push_any(&ps.p[0]);
-	xk_part_push_port(&ps.p[0], port);
-	err = xk_open_enable(n, n, n->down[0], &ps);
-	if (err != XK_OK)
-		xk_errs_add(e, n->file, n->line, 0, "%s: cannot wait on port %u: %s", n->name, port,
-			    xk_strerror(err));
-	return err;
-}
 
 struct xk_sess *stream_keep(struct xk_rep *r, struct xk_sess *lls)
 {

@@ -6,7 +6,7 @@
  * An application embeds struct xk_sess first in its session structure, as every
  * protocol does.  stream_keep stands such a session over a connection and makes it
  * the connection's `up`: demux, close_done and events find it without a search.
- * All calls are made inside the session's VP, but stream_listen (from start).
+ * All calls are made inside the session's VP.
  * Invariant: while an application's session has `down`, it owns one reference to
  * it, and down->up is its `self`.
  */
@@ -18,8 +18,6 @@
 
 /* ---- connections -------------------------------------------------------------- */
 
-/* Waits on `port` of every own address; an error is told with node and port. */
-int stream_listen(struct xk_node *n, uint16_t port, struct xk_errs *e);
 /* A session of r's protocol over lls; takes over one reference that the caller
  * owns.  NULL: no memory, the reference stays the caller's. */
 struct xk_sess *stream_keep(struct xk_rep *r, struct xk_sess *lls);

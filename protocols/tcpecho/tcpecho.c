@@ -125,7 +125,7 @@ static int tcpecho_control(struct xk_rep *r, unsigned op, void *buf, unsigned le
 
 static int tcpecho_start(struct xk_node *n, struct xk_errs *e)
 {
-	return stream_listen(n, conf_of(n)->port, e);
+	return xk_app_listen(n, conf_of(n)->port, e);
 }
 
 static void tcpecho_stop(struct xk_node *n) { xk_open_disable_all(n, n->down[0]); }

@@ -4,8 +4,10 @@
  */
 #include "runtime/upi/xk_app.h"
 
+#include "runtime/base/xk_errs.h"
 #include "runtime/base/xk_rand.h"
 #include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_part.h"
 
 int xk_app_answer(unsigned op, const struct xk_app_counts *c, void *buf, unsigned len)
 {
@@ -15,6 +17,20 @@ int xk_app_answer(unsigned op, const struct xk_app_counts *c, void *buf, unsigne
 uint32_t xk_app_probe_gap(struct xk_rand *r)
 {
 	return 16 + (uint32_t)xk_rand_below(r, 32);
+}
+
+int xk_app_listen(struct xk_node *n, uint16_t port, struct xk_errs *e)
+{
+	struct xk_parts ps;
+	int err;
+
+	xk_parts_init(&ps, 1);
+	xk_part_push_any(&ps.p[0]);      /* innermost first: any of our addresses, */
+	xk_part_push_port(&ps.p[0], port);       /* then the port */
+	err = xk_open_enable(n, n, n->down[0], &ps);
+	if (err != XK_OK)
+		xk_node_error(n, e, "cannot wait on port %u: %s", port, xk_strerror(err));
+	return err;
 }
 
 void xk_app_will_finish(struct xk_node *n)

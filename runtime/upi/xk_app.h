@@ -53,6 +53,8 @@ struct xk_app_gate {
 /* Messages between two that are timed: 32 on average, by chance, so that nothing periodic is met in step. */
 uint32_t xk_app_probe_gap(struct xk_rand *r);
 
+/* Waits for connections to a port, at any of our addresses: for start.  An error is told. */
+int xk_app_listen(struct xk_node *n, uint16_t port, struct xk_errs *e);
 /* An application that ends by itself: will_finish once from init, finished once. */
 void xk_app_will_finish(struct xk_node *n);
 void xk_app_finished(struct xk_node *n);

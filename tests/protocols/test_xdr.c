@@ -450,7 +450,7 @@ static void quitter_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *
 
 static int quitter_start(struct xk_node *n, struct xk_errs *e)
 {
-	return stream_listen(n, PORT, e);
+	return xk_app_listen(n, PORT, e);
 }
 
 static void quitter_stop(struct xk_node *n) { xk_open_disable_all(n, n->down[0]); }

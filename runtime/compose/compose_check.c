@@ -271,15 +271,19 @@ static bool became(const struct xk_proto *p, const void *conf, struct xk_old_wor
 /* What another descriptor of the word that knows the parameter sits over, or NULL. */
 static const char *known_over(const struct check_table *c, const char *name)
 {
-	for (const struct xk_proto *const *t = c->s->table; c->proto != NULL && *t != NULL; t++)
-		if (strcmp((*t)->name, c->proto->name) == 0 && (*t)->params != NULL && xk_param_find((*t)->params, name) != NULL)
-			return (*t)->needs[0];
+	const struct xk_proto *t;
+
+	if (c->proto == NULL || c->schema != c->proto->params)
+		return NULL;
+	for (unsigned k = 0; (t = xk_proto_of_word(c->s->table, c->proto->name, k)) != NULL; k++)
+		if (t->params != NULL && xk_param_find(t->params, name) != NULL)
+			return t->needs[0];
 	return NULL;
 }
 
 static void unknown_name(const struct check_table *c, const char *name, const void *conf)
 {
-	const char *words[WORDS_MAX], *near;
+	const char *words[WORDS_MAX], *near, *over = known_over(c, name);
 	struct scan_step step = { .name = name };
 	struct xk_old_word word = { .name = name };
 	unsigned n = 0;
@@ -292,9 +296,8 @@ static void unknown_name(const struct check_table *c, const char *name, const vo
 	for (unsigned i = 0; c->skip != NULL && c->skip[i] != NULL && n < WORDS_MAX; i++)
 		words[n++] = c->skip[i];
 	near = xk_errs_suggest(name, words, n);
-	if (c->schema == (c->proto != NULL ? c->proto->params : NULL) && known_over(c, name) != NULL)
-		table_error(c, &step, 1, "'%.60s' is for a %s below, here it sits over a %s", name, known_over(c, name),
-			    c->proto->needs[0]);
+	if (over != NULL)
+		table_error(c, &step, 1, "'%.60s' is for a %s below, here it sits over a %s", name, over, c->proto->needs[0]);
 	else if (became(c->proto, conf, &word))
 		table_error(c, &step, 1, "unknown parameter '%.60s': %s", name, word.text);
 	else if (near != NULL)

@@ -78,23 +78,26 @@ static const char *need_of(const struct xk_proto *p, unsigned i)
 /* What any descriptor of its word needs in place i: "port|stream". */
 static const char *need_text(const struct xk_spec *s, const struct xk_proto *p, unsigned i, char *buf, size_t n)
 {
+	const struct xk_proto *t;
 	size_t used = 0;
 
 	buf[0] = '\0';
-	for (const struct xk_proto *const *t = s->table; *t != NULL && used < n; t++)
-		if (strcmp((*t)->name, p->name) == 0 && need_of(*t, i) != NULL)
-			used += (size_t)snprintf(buf + used, n - used, "%s%s", used ? "|" : "", need_of(*t, i));
+	for (unsigned k = 0; (t = xk_proto_of_word(s->table, p->name, k)) != NULL && used < n; k++)
+		if (need_of(t, i) != NULL)
+			used += (size_t)snprintf(buf + used, n - used, "%s%s", used ? "|" : "", need_of(t, i));
 	return buf;
 }
 
 /* A word with several descriptors is the one whose need the first node below meets. */
 static void choose_descriptor(const struct xk_spec *s, struct spec_node *n)
 {
-	const struct spec_node *low = n->nover != 0 ? &s->node[n->over[0]] : NULL;
+	const struct xk_proto *t;
 
-	for (const struct xk_proto *const *t = s->table; low != NULL && *t != NULL; t++)
-		if (strcmp((*t)->name, n->proto->name) == 0 && need_of(*t, 0) != NULL && meets(s, low, need_of(*t, 0))) {
-			n->proto = *t;
+	if (n->nover == 0)
+		return;
+	for (unsigned k = 0; (t = xk_proto_of_word(s->table, n->proto->name, k)) != NULL; k++)
+		if (need_of(t, 0) != NULL && meets(s, &s->node[n->over[0]], need_of(t, 0))) {
+			n->proto = t;
 			return;
 		}
 }

@@ -351,20 +351,13 @@ static int word_built(lua_State *L)
 	return 1;
 }
 
-static const struct xk_proto *first_of(const struct xk_proto *const *table, const struct xk_proto *p)
-{
-	while (strcmp((*table)->name, p->name) != 0)
-		table++;
-	return *table;
-}
-
 /* ---- opening ----------------------------------------------------------------------------------- */
 
 void words_open(lua_State *L)
 {
 	/* Of several descriptors of a word the first stands for it until it is known what lies below. */
 	for (const struct xk_proto *const *p = loader_of(L)->s->table; *p != NULL; p++) {
-		if (first_of(loader_of(L)->s->table, *p) != *p)
+		if (xk_proto_of_word(loader_of(L)->s->table, (*p)->name, 0) != *p)
 			continue;
 		lua_pushlightuserdata(L, (void *)(uintptr_t)*p);
 		lua_pushcclosure(L, word_node, 1);

@@ -218,12 +218,17 @@ uint32_t xk_proto_number(const struct xk_node *type, const char *realm)
 	return 0;
 }
 
+const struct xk_proto *xk_proto_of_word(const struct xk_proto *const *table, const char *word, unsigned i)
+{
+	for (; *table != NULL; table++)
+		if (strcmp((*table)->name, word) == 0 && i-- == 0)
+			return *table;
+	return NULL;
+}
+
 const struct xk_proto *xk_proto_find(const char *name)
 {
-	for (const struct xk_proto *const *p = xk_proto_table; *p != NULL; p++)
-		if (strcmp((*p)->name, name) == 0)
-			return *p;
-	return NULL;
+	return xk_proto_of_word(xk_proto_table, name, 0);
 }
 
 const struct xk_absent *xk_proto_find_absent(const char *name)

@@ -17,6 +17,9 @@
  * in protocols/ and drivers/. */
 extern const struct xk_proto *const xk_proto_table[];
 const struct xk_proto *xk_proto_find(const char *name);
+/* The i-th descriptor of a word in a table; there are several where what lies below decides which
+ * it is.  NULL: no more. */
+const struct xk_proto *xk_proto_of_word(const struct xk_proto *const *table, const char *word, unsigned i);
 /* What the lists name and this build was made without, NULL last: the Debian packages
  * to install before it is configured again. */
 struct xk_absent { const char *name, *packages; };

@@ -245,15 +245,16 @@ static bool knows_words(const struct vpg *o, const struct xk_proto *p)
 /* The descriptors of a word: one for each thing that it may sit over. */
 static int inspect_word(const struct vpg *o, const struct xk_proto *first)
 {
+	const struct xk_proto *p;
 	int code = VPG_OK;
 	unsigned n = 0;
 
-	for (const struct xk_proto *const *p = xk_proto_table; *p != NULL; p++) {
-		if (strcmp((*p)->name, first->name) != 0 || !knows_words(o, *p))
+	for (unsigned k = 0; (p = xk_proto_of_word(xk_proto_table, first->name, k)) != NULL; k++) {
+		if (!knows_words(o, p))
 			continue;
 		if (n++ != 0)
 			putchar('\n');
-		if (inspect_proto(o, *p) != VPG_OK)
+		if (inspect_proto(o, p) != VPG_OK)
 			code = VPG_FAILED;
 	}
 	return n != 0 ? code : inspect_proto(o, first);
@@ -263,10 +264,10 @@ static int inspect_word(const struct vpg *o, const struct xk_proto *first)
 static json_t *word_json(const struct xk_proto *first)
 {
 	json_t *j = vpg_proto_json(first), *also = json_array();
+	const struct xk_proto *p;
 
-	for (const struct xk_proto *const *p = xk_proto_table; *p != NULL; p++)
-		if (*p != first && strcmp((*p)->name, first->name) == 0)
-			json_array_append_new(also, vpg_proto_json(*p));
+	for (unsigned k = 1; (p = xk_proto_of_word(xk_proto_table, first->name, k)) != NULL; k++)
+		json_array_append_new(also, vpg_proto_json(p));
 	if (json_array_size(also) != 0)
 		json_object_set(j, "also", also);
 	json_decref(also);

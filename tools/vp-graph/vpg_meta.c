@@ -134,11 +134,12 @@ static void cats_fields(const struct xk_param *p)
 /* A word that has several descriptors has the fields of all. */
 static void cats_proto(const struct xk_proto *p)
 {
+	const struct xk_proto *q;
+
 	printf("\n---@class xk.%s\n", p->name);
 	cats_fields(p->params);
-	for (const struct xk_proto *const *q = xk_proto_table; *q != NULL; q++)
-		if (*q != p && strcmp((*q)->name, p->name) == 0)
-			cats_fields_but((*q)->params, p->params);
+	for (unsigned k = 1; (q = xk_proto_of_word(xk_proto_table, p->name, k)) != NULL; k++)
+		cats_fields_but(q->params, p->params);
 	printf("---@field name? string name of the node\n"
 	       "---@field over? xk.node|xk.node[] what is below\n"
 	       "---@field trace? integer level of messages, 0 to 5\n");

@@ -16,8 +16,7 @@
 #include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
-#include "tests/protocols/proto_fixture.h"
-#include "tests/support/xk_test.h"
+#include "tests/drivers/wire_fixture.h"
 
 extern const struct xk_proto xk_proto_eth;
 
@@ -26,43 +25,7 @@ extern const struct xk_proto xk_proto_eth;
 	{ drv_b, "db", NULL, "wire=" wire_b }, { &pf_flat, "ub", "db", "enable=false" }, \
 	{ NULL, NULL, NULL, NULL } }
 
-static struct pf f;
 static struct xk_sess *sa[8], *sb[8];
-
-static void open_all(const char *upper, struct xk_sess **s)
-{
-	for (unsigned vp = 0; vp < f.g->vps->nvps; vp++) {
-		struct xk_parts ps;
-
-		xk_parts_init(&ps, 0);
-		s[vp] = pf_open(&f, upper, vp, &ps, NULL);
-		CU_ASSERT_PTR_NOT_NULL_FATAL(s[vp]);
-	}
-}
-
-static void close_all(struct xk_sess **s)
-{
-	for (unsigned vp = 0; vp < f.g->vps->nvps; vp++)
-		pf_close(&f, vp, s[vp]);
-}
-
-/* An Ethernet frame with a UDP datagram; port tells them apart. */
-static void udp_frame(uint8_t *b, uint32_t len, uint16_t port)
-{
-	memset(b, 0, len);
-	memcpy(b, ((uint8_t[]){ 2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0, 0x45, 0 }), 16);
-	xk_put_be16(b + 16, (uint16_t)(len - 14));
-	b[22] = 64;
-	b[23] = 17;
-	xk_put_be32(b + 26, 0x0a000001);
-	xk_put_be32(b + 30, 0x0a000002);
-	xk_put_raw16(b + 24, (uint16_t)~xk_csum_fold(xk_csum(b + 14, 20, 0)));
-	xk_put_be16(b + 34, port);
-	xk_put_be16(b + 36, 7);
-	xk_put_be16(b + 38, (uint16_t)(len - 34));
-	for (uint32_t i = 42; i < len; i++)
-		b[i] = (uint8_t)(i * 3);
-}
 
 /* ---- the wire ----------------------------------------------------------------------- */
 

@@ -13,8 +13,7 @@
 
 #include <string.h>
 
-#include "tests/protocols/proto_fixture.h"
-#include "tests/support/xk_test.h"
+#include "tests/drivers/wire_fixture.h"
 #include "runtime/base/xk_param_value.h"
 #include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_part.h"
@@ -22,25 +21,7 @@
 
 extern const struct xk_proto xk_proto_eth, xk_proto_fddi, xk_proto_arp, xk_proto_ip, xk_proto_udp, xk_proto_sink_port;
 
-static struct pf f;
 static struct xk_sess *sa[8];
-
-static void open_all(const char *upper, struct xk_sess **s)
-{
-	for (unsigned vp = 0; vp < f.g->vps->nvps; vp++) {
-		struct xk_parts ps;
-
-		xk_parts_init(&ps, 0);
-		s[vp] = pf_open(&f, upper, vp, &ps, NULL);
-		CU_ASSERT_PTR_NOT_NULL_FATAL(s[vp]);
-	}
-}
-
-static void close_all(struct xk_sess **s)
-{
-	for (unsigned vp = 0; vp < f.g->vps->nvps; vp++)
-		pf_close(&f, vp, s[vp]);
-}
 
 /* ---- templates ----------------------------------------------------------------------- */
 

@@ -352,4 +352,12 @@ static inline void drop_held(void)
 	t.nheld = 0;
 }
 
+static inline int ddp_main(CU_SuiteInfo *suites)
+{
+#ifdef XK_NO_FASTPATH
+	xk_test_skip_all("no transport of this build tells a driver what it may place (--disable-fastpath)");
+#endif
+	return xk_test_main_rcu(suites);
+}
+
 #endif

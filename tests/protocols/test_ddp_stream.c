@@ -84,8 +84,5 @@ static CU_SuiteInfo suites[] = {
 
 int main(void)
 {
-#ifdef XK_NO_FASTPATH
-	xk_test_skip_all("no transport of this build tells a driver what it may place (--disable-fastpath)");
-#endif
-	return xk_test_main_rcu(suites);
+	return ddp_main(suites);
 }

@@ -20,15 +20,21 @@ static void say(struct pkt_run *u, const struct pkt_event *e, const char *kind, 
 	fprintf(u->out, "\n  script:   %s\n", e->text);
 }
 
+/* The first thing that is wrong ends the run; `which` it is, is noted. */
+static void say_first(struct pkt_run *u, const struct pkt_event *e, bool *which, const char *fmt, va_list ap)
+{
+	if (u->differs || u->bad)
+		return;
+	*which = true;
+	say(u, e, "", fmt, ap);
+}
+
 void pkt_differs(struct pkt_run *u, const struct pkt_event *e, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (u->differs || u->bad)
-		return;
-	u->differs = true;
 	va_start(ap, fmt);
-	say(u, e, "", fmt, ap);
+	say_first(u, e, &u->differs, fmt, ap);
 	va_end(ap);
 }
 
@@ -36,11 +42,8 @@ void pkt_bad(struct pkt_run *u, const struct pkt_event *e, const char *fmt, ...)
 {
 	va_list ap;
 
-	if (u->differs || u->bad)
-		return;
-	u->bad = true;
 	va_start(ap, fmt);
-	say(u, e, "", fmt, ap);
+	say_first(u, e, &u->bad, fmt, ap);
 	va_end(ap);
 }
 

@@ -37,7 +37,7 @@ struct upi_post { struct xk_ddp *d; uint32_t free; };
 struct xk_upivp {
 	struct xk_graph *graph;
 	struct xk_sess  *scratch[XK_SCRATCH];   /* the last is xk_sess_end */
-	struct xk_single   single;                  /* the last frame that came alone */
+	struct xk_single single;                /* the last frame that came alone */
 	/* Rings posted here: a flow's `post` is a place in this array, plus 1. */
 	struct upi_post *posted;
 	uint32_t         cap_posted, free_posted;  /* free: plus 1, 0: none */

@@ -34,7 +34,7 @@ void load_done(struct load_rep *l)
 {
 	struct load_node *st = l->r->node->state;
 
-	if (load_conf(l->r)->count != 0 && xk_atomic_add(&st->unfinished, (uint64_t)-1) == 1)
+	if (load_conf(l->r)->count != 0 && !load_conf(l->r)->again && xk_atomic_add(&st->unfinished, (uint64_t)-1) == 1)
 		xk_app_finished(l->r->node);
 }
 
@@ -54,7 +54,7 @@ int load_init(struct xk_node *n, struct xk_errs *e)
 
 	(void)e;
 	((struct load_node *)n->state)->unfinished = c->conns;
-	if (c->count != 0)
+	if (c->count != 0 && !c->again)
 		xk_app_will_finish(n);
 	return XK_OK;
 }

@@ -24,6 +24,7 @@ struct load_conf {
 	uint32_t to;
 	uint16_t port, lport;
 	unsigned touch;
+	bool     again;                 /* over a stream: a connection that is done is opened anew */
 };
 
 /* Connections of the node; shared, counted atomically. */

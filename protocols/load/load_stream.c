@@ -8,7 +8,8 @@
  * until its rate allows the next message.  A message is a copy of a static page
  * with its checksum, where the layer below uses one, so that the bytes are read
  * once.  After its last message a connection ends its side and is done when the
- * peer has acknowledged everything; the graph may end when all are done.
+ * peer has acknowledged everything; the graph may end when all are done.  With `again` it is
+ * opened anew once both sides have ended, for as many messages more.
  * With a window the peer sends back as many bytes as it gets (tcpecho), a connection whose
  * window is full of unanswered messages sleeps, and one message in about 32 is timed.
  * Invariant: a task is ready only while its connection stands and has messages
@@ -23,6 +24,8 @@
 #include "runtime/upi/xk_thread.h"
 #include "runtime/vp/xk_task.h"
 #include "runtime/vp/xk_timer.h"
+
+#include <stdio.h>
 
 enum { N_MESSAGES, N_BYTES, N_RECEIVED, N_OPENED, N_DRAINED, N_REFUSED, N_RESET, N_FAILED, N_REOPENED };
 				 /* ORDER send_counts */
@@ -83,6 +86,7 @@ static void send_close(struct send_conn *k)
 	xk_timer_cancel(k->sr->load.r->wheel, &k->timer);
 	k->open = false;
 	k->s.down = k->stream = NULL;
+	k->room = 0;
 	xk_task_of(&k->task, NULL);
 	xk_task_fetch(&k->task, &k->task, NULL);
 	lls->up = &k->sr->load.r->up;
@@ -95,6 +99,14 @@ static void send_done(struct send_conn *k)
 		return;
 	k->done = true;
 	load_done(&k->sr->load);
+}
+
+/* Both sides have ended, all is acknowledged. */
+static void send_over(struct send_conn *k)
+{
+	send_close(k);
+	if (load_conf(k->sr->load.r)->again)
+		xk_task_ready(&k->task);         /* send_anew, in its turn */
 }
 
 /* All has been pushed: FIN behind it. */
@@ -112,7 +124,7 @@ static void send_drained(struct send_conn *k)
 	xk_count(k->sr->load.r->count[N_DRAINED]);
 	send_done(k);
 	if (k->peer_ended)
-		send_close(k);
+		send_over(k);
 }
 
 /* ---- pacing ------------------------------------------------------------------------- */
@@ -239,10 +251,15 @@ static inline void send_count(struct send_rep *sr, uint32_t slot, uint64_t n, ui
 	xk_count_add(sr->load.r->count[N_BYTES], bytes);
 }
 
+static unsigned send_anew(struct send_conn *k);
+
 static XK_APART unsigned send_run_any(struct send_conn *k, const struct send_conf *c, uint64_t n)
 {
-	uint64_t allowed = send_allowed(k, c);
+	uint64_t allowed;
 
+	if (k->s.down == NULL)
+		return send_anew(k);
+	allowed = send_allowed(k, c);
 	n = n < allowed ? n : allowed;
 	if (c->load.window != 0 && n != 0 && (allowed = send_window(k, c)) < n)
 		n = allowed;
@@ -320,6 +337,20 @@ static void send_failed(struct send_conn *k, int err)
 		send_lost(k);
 }
 
+/* Opened anew, for as many messages as before. */
+static unsigned send_anew(struct send_conn *k)
+{
+	int err;
+
+	xk_task_park(&k->task);
+	k->left = load_conf(k->sr->load.r)->count;
+	k->done = false;
+	err = send_connect(k);
+	if (err != XK_OK)
+		send_failed(k, err);
+	return 1;
+}
+
 static void send_timer(struct xk_timer *t)
 {
 	struct send_conn *k = xk_container_of(t, struct send_conn, timer);
@@ -374,7 +405,7 @@ static void send_close_done(struct xk_rep *r, struct xk_sess *lls)
 		return;
 	conn_of(s)->peer_ended = true;
 	if (conn_of(s)->done)
-		send_close(conn_of(s));
+		send_over(conn_of(s));
 }
 
 /* What comes back is counted and forgotten; with a window it is the answer. */
@@ -460,6 +491,16 @@ static int send_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	return 0;
 }
 
+static int send_check(const void *conf, char *why, size_t n)
+{
+	const struct load_conf *c = conf;
+
+	if (!c->again || c->count != 0)
+		return load_check(conf, why, n);
+	snprintf(why, n, "'again' needs 'count', the messages of a connection");
+	return XK_E_INVAL;
+}
+
 static const struct xk_ops send_ops = {
 	.init = load_init, .rep_init = load_rep_init, .rep_fini = send_rep_fini,
 	.rep_start = send_rep_start, .rep_stop = send_rep_stop,
@@ -476,6 +517,7 @@ static const struct xk_param send_params[] = {
 	LOAD_PARAMS_TOUCH,
 	{ .name = "reconnect", .type = XK_P_TIME, .def = "0s", .max = "1h", .offset = offsetof(struct send_conf, reconnect),
 	  .doc = "a connection that failed is opened again after so long; 0s: never" },
+	LOAD_P(again, XK_P_BOOL, "false", "a connection that is done is opened anew, for `count` messages more, without end"),
 	XK_PARAM_END
 };
 
@@ -491,6 +533,6 @@ const struct xk_proto xk_proto_load_stream = {
 	.params = send_params, .conf_size = sizeof(struct send_conf),
 	.node_size = sizeof(struct load_node), .rep_size = sizeof(struct send_rep),
 	.sess_size = sizeof(struct send_conn),
-	.check = load_check, .drops = send_drops, .counts = send_counts,
+	.check = send_check, .drops = send_drops, .counts = send_counts,
 	.review = load_review,
 };

@@ -477,6 +477,24 @@ static void opens_again_when_told_to(void)
 	over_and_out();
 }
 
+static void a_connection_that_is_done_is_opened_anew_when_told_to(void)
+{
+	uint64_t opened;
+
+	up3(1, NULL, &xk_proto_sink_stream, "size=1000; touch=verify; sessions=2",
+	    &xk_proto_load_stream, "to=10.0.0.2; size=1000; count=2; conns=2; rate=1000; again=true");
+	pf_run(&f, 100 * XK_MS);
+	opened = pf_count(&f, "client", "opened");
+	CU_ASSERT(opened >= 20);
+	CU_ASSERT(opened - pf_count(&f, "client", "drained") <= 2);
+	CU_ASSERT_EQUAL(pf_count(&f, "client", "drained"), pf_count(&f, "server", "ended"));
+	CU_ASSERT(pf_count(&f, "client", "messages") >= 2 * pf_count(&f, "client", "drained"));
+	CU_ASSERT_EQUAL(pf_count(&f, "server", "refused"), 0);
+	CU_ASSERT_EQUAL(pf_count(&f, "server", "wrong_bytes"), 0);
+	CU_ASSERT_EQUAL(f.g->ndone, 0);
+	pf_down(&f);
+}
+
 static void a_failure_without_reconnect_is_the_end(void)
 {
 	up3(1, "room=4000; window=1000", &xk_proto_sink_stream, "size=1000; rate=8kbit/s",
@@ -511,6 +529,9 @@ static void parameters_that_cannot_work_are_refused(void)
 	CU_ASSERT_EQUAL(xk_param_defaults(xk_proto_load_stream.params, conf, why, sizeof why), 0);
 	CU_ASSERT(xk_proto_load_stream.check(conf, why, sizeof why) < 0);
 	CU_ASSERT_PTR_NOT_NULL(strstr(why, "'to'"));
+	CU_ASSERT_EQUAL(xk_param_set(xk_param_find(xk_proto_load_stream.params, "again"), conf, "true", true, why, sizeof why), 0);
+	CU_ASSERT(xk_proto_load_stream.check(conf, why, sizeof why) < 0);
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "'count'"));
 	memset(conf, 0, sizeof conf);
 	CU_ASSERT_EQUAL(xk_param_defaults(xk_proto_sink_stream.params, conf, why, sizeof why), 0);
 	CU_ASSERT_EQUAL(xk_proto_sink_stream.check(conf, why, sizeof why), 0);
@@ -570,6 +591,7 @@ static CU_TestInfo tests[] = {
 	{ "a slow reader closes when it has read everything", a_slow_reader_closes_when_it_has_read_everything },
 	{ "a refusal is counted and ends the run", a_refusal_is_counted_and_ends_the_run },
 	{ "opens again when told to", opens_again_when_told_to },
+	{ "a connection that is done is opened anew when told to", a_connection_that_is_done_is_opened_anew_when_told_to },
 	{ "a failure without reconnect is the end", a_failure_without_reconnect_is_the_end },
 	{ "stops in the middle of everything", stops_in_the_middle_of_everything },
 	{ "parameters that cannot work are refused", parameters_that_cannot_work_are_refused },

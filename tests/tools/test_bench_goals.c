@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * test_bench_goals.c - the scoreboard's own judgement: a goal holds or misses by its whole
- * interval, and what other programs had of two processors is read off the kernel's table.
+ * interval, over a range by its worst point, and what other programs had of two processors is
+ * read off the kernel's table.
  */
 #include <CUnit/CUnit.h>
 #include <stdio.h>
@@ -61,6 +62,71 @@ static void few_pairs_decide_nothing(void)
 	check(GOAL_TIME, 100, 100, 5, GOAL_HOLDS_STRETCH);
 }
 
+/* A side of one value, or of two in turn. */
+static enum goal_fault said(struct goals *g, const struct goal_side *s, double *v, char *why)
+{
+	static unsigned calls;
+
+	(void)g;
+	(void)why;
+	*v = atof(s->arg[s->arg[1] != NULL ? calls++ % 2 : 0]);
+	return SIDE_OK;
+}
+
+#define SIDE(...)  { .measure = said, .arg = { __VA_ARGS__ } }
+#define POINT(name, lo, ...) \
+	{ .id = "row/" name, .what = "w", .unit = "ns", .sense = GOAL_TIME, .target = 2, .stretch = 3, .ours = SIDE("1"), .reference = SIDE(lo, ##__VA_ARGS__) }
+
+/* The row is as its point `worst` is. */
+static void over_points(const struct goal *point, unsigned n, enum goal_verdict is, const char *worst)
+{
+	struct goal row = { .id = "row", .what = "w", .unit = "ns", .sense = point->sense, .target = 2, .stretch = 3, .point = point, .npoints = n };
+	struct goals g = { .pairs = 1, .point_pairs = 5 };
+	struct goal_result r;
+
+	goal_measure_row(&g, &row, &r);
+	CU_ASSERT_EQUAL(r.verdict, is);
+	CU_ASSERT_STRING_EQUAL(r.points[r.worst].row->id, worst);
+	CU_ASSERT_EQUAL(r.ratio, r.points[r.worst].ratio);
+	CU_ASSERT_PTR_EQUAL(r.row, &row);
+	CU_ASSERT_EQUAL(g.interrupted, false);
+	goal_result_end(&r);
+}
+
+static void the_worst_point_decides_a_range(void)
+{
+	static const struct goal hold[] = { POINT("a", "9"), POINT("b", "2.5"), POINT("c", "4") };
+	static const struct goal stretch[] = { POINT("a", "9"), POINT("b", "3.5"), POINT("c", "4") };
+	static const struct goal unsaid[] = { POINT("a", "9"), POINT("b", "2.5"), POINT("c", "1", "4") };
+	static const struct goal missed[] = { POINT("a", "1", "4"), POINT("b", "2.5"), POINT("c", "1.9"), POINT("d", "1.95") };
+
+	over_points(hold, 3, GOAL_HOLDS, "row/b");
+	over_points(stretch, 3, GOAL_HOLDS_STRETCH, "row/b");
+	over_points(unsaid, 3, GOAL_CANNOT_SAY, "row/c");
+	over_points(missed, 4, GOAL_MISSES, "row/c");            /* not row/a, which is lower at times */
+}
+
+static void the_largest_of_values_decides_a_range(void)
+{
+	static const struct goal values[] = {
+		{ .id = "row/a", .what = "w", .unit = "ns", .sense = GOAL_VALUE, .target = 2, .stretch = 1, .ours = SIDE("1.2"), .reference = SIDE("1") },
+		{ .id = "row/b", .what = "w", .unit = "ns", .sense = GOAL_VALUE, .target = 2, .stretch = 1, .ours = SIDE("1.8"), .reference = SIDE("1") },
+		{ .id = "row/c", .what = "w", .unit = "ns", .sense = GOAL_VALUE, .target = 2, .stretch = 1, .ours = SIDE("1.5"), .reference = SIDE("1") },
+	};
+
+	over_points(values, 3, GOAL_HOLDS, "row/b");
+}
+
+static void a_range_with_a_point_that_was_not_measured_does_not_hold(void)
+{
+	struct goal points[] = { POINT("a", "9"), POINT("b", "9"), POINT("c", "9") };
+
+	points[1].reference.lacks_text = "no such program";
+	over_points(points, 3, GOAL_UNMEASURED, "row/b");
+	points[2].reference.arg[0] = "1";
+	over_points(points, 3, GOAL_MISSES, "row/c");
+}
+
 /* user nice system idle iowait irq softirq steal guest guest_nice, in ticks */
 static const char table[] =
 	"cpu  9999 9999 9999 9999 9999 9999 9999 9999 0 0\n"
@@ -114,13 +180,44 @@ static void the_table_says_all_of_a_row(void)
 	json_decref(doc);
 }
 
+static void the_table_says_over_what_a_row_was_measured(void)
+{
+	static const struct goal points[] = { POINT("mtu/64", "9"), POINT("mtu/4096", "2.5") };
+	static const struct goal row = { .id = "row", .what = "w", .unit = "ns", .sense = GOAL_TIME, .target = 2, .stretch = 3,
+		.point = points, .npoints = 2, .range = "two sizes" };
+	struct goals g = { .point_pairs = 5 };
+	struct goal_result r;
+	json_t *args[2] = { NULL, NULL };
+	char why[200] = "", *text;
+
+	goal_measure_row(&g, &row, &r);
+	args[0] = goals_json(&r, 1);
+	text = bench_lua_text("goals", "table", args, 1, why, sizeof why);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\n                   worst of 2 points: mtu/4096; over two sizes\n"));
+	CU_ASSERT_PTR_NULL(strstr(text, "mtu/64"));
+	free(text);
+	args[1] = json_true();
+	text = bench_lua_text("goals", "table", args, 2, why, sizeof why);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\n  mtu/64 "));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\n  mtu/4096 "));
+	free(text);
+	json_decref(args[0]);
+	goal_result_end(&r);
+}
+
 static CU_TestInfo tests[] = {
 	{ "the whole interval decides a ratio", the_whole_interval_decides_a_ratio },
 	{ "the whole interval decides a value of which less is better",
 	  the_whole_interval_decides_a_value_of_which_less_is_better },
 	{ "few pairs decide nothing", few_pairs_decide_nothing },
 	{ "idle time and other processors do not count as busy", idle_time_and_other_processors_do_not_count_as_busy },
+	{ "the worst point decides a range", the_worst_point_decides_a_range },
+	{ "the largest of values decides a range", the_largest_of_values_decides_a_range },
+	{ "a range with a point that was not measured does not hold", a_range_with_a_point_that_was_not_measured_does_not_hold },
 	{ "the table says all of a row", the_table_says_all_of_a_row },
+	{ "the table says over what a row was measured", the_table_says_over_what_a_row_was_measured },
 	CU_TEST_INFO_NULL,
 };
 

@@ -20,12 +20,13 @@
 #include "runtime/base/xk_param_value.h"
 #include "runtime/sync/xk_sync.h"
 
-enum { OPT_PAIRS = 256, OPT_TIME, OPT_PEERS, OPT_FORMAT, OPT_QUICK, OPT_COUNTING, OPT_VP_RUN, OPT_GRAPHS };
+enum { OPT_PAIRS = 256, OPT_TIME, OPT_PEERS, OPT_FORMAT, OPT_QUICK, OPT_COUNTING, OPT_VP_RUN, OPT_GRAPHS, OPT_POINTS };
 
 static const struct argp_option options[] = {
-	{ "pairs", OPT_PAIRS, "N", 0, "Pairs of ours and reference (default 7)", 0 },
-	{ "time", OPT_TIME, "TIME", 0, "Of each side of a pair (default 300ms)", 0 },
+	{ "pairs", OPT_PAIRS, "N", 0, "Pairs of ours and reference (default 7; 5 for each point of a range)", 0 },
+	{ "time", OPT_TIME, "TIME", 0, "Of each side of a pair (default 300ms; 100ms in a range)", 0 },
 	{ "quick", OPT_QUICK, NULL, 0, "3 pairs of 100 ms: to see that it works, not to conclude from", 0 },
+	{ "points", OPT_POINTS, NULL, 0, "Print every point of a range, not the worst alone", 0 },
 	{ "peers", OPT_PEERS, "DIR", 0, "Harnesses made by tools/peers/build (default: $XK_PEERS, ./peers, "
 	  "./tools/peers/out)", 0 },
 	{ "counting", OPT_COUNTING, "PROGRAM", 0, "vp-run of a build with --enable-count-atomics", 0 },
@@ -36,13 +37,15 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
+#define CHOSEN (GOAL_ROWS + GOAL_POINTS)
+
 struct input {
 	struct goals       *g;
 	const struct goal  *all;           /* the table */
-	const struct goal  *row[GOAL_ROWS];
+	const struct goal  *row[CHOSEN];
 	struct goal_result *result;
 	unsigned            nrows;
-	bool                pairs_given, time_given, quick;
+	bool                pairs_given, time_given, quick, points;
 	int                 json;          /* negative: as the file's name says */
 	const char         *out, *graphs;
 };
@@ -54,7 +57,7 @@ static void add(struct input *in, const struct goal *row)
 	for (unsigned i = 0; i < in->nrows; i++)
 		if (in->row[i] == row)
 			return;
-	if (in->nrows < GOAL_ROWS)
+	if (in->nrows < CHOSEN)
 		in->row[in->nrows++] = row;
 }
 
@@ -73,11 +76,17 @@ static void choose(struct input *in, const char *word, struct argp_state *state)
 	bool known = false;
 
 	for (const struct goal *r = in->all; r->id != NULL; r++) {
+		bool whole = matches(r->id, word);
+
 		names[n++] = r->id;
-		if (matches(r->id, word)) {
-			known = true;
+		if (whole)
 			add(in, r);
-		}
+		for (unsigned i = 0; !whole && i < r->npoints; i++)
+			if (matches(r->point[i].id, word)) {
+				known = true;
+				add(in, &r->point[i]);
+			}
+		known = known || whole;
 	}
 	if (known)
 		return;
@@ -116,10 +125,14 @@ static void finish(struct input *in)
 
 	if (in->json < 0)
 		in->json = n > 5 && strcmp(in->out + n - 5, ".json") == 0;
-	if (in->quick && !in->pairs_given)
+	if (in->quick && !in->pairs_given) {
 		in->g->pairs = 3;
-	if (in->quick && !in->time_given)
+		in->g->point_pairs = 1;
+	}
+	if (in->quick && !in->time_given) {
 		in->g->time = 100 * XK_MS;
+		in->g->point_time = 50 * XK_MS;
+	}
 	for (const struct goal *r = in->all; none && r->id != NULL; r++)
 		add(in, r);
 }
@@ -132,14 +145,15 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case OPT_PAIRS:
-		in->g->pairs = parse(&pairs, arg, state);
+		in->g->pairs = in->g->point_pairs = parse(&pairs, arg, state);
 		in->pairs_given = true;
 		break;
 	case OPT_TIME:
-		in->g->time = parse(&time, arg, state);
+		in->g->time = in->g->point_time = parse(&time, arg, state);
 		in->time_given = true;
 		break;
 	case OPT_QUICK: in->quick = true; break;
+	case OPT_POINTS: in->points = true; break;
 	case OPT_PEERS: in->g->peers = arg; break;
 	case OPT_COUNTING: in->g->counting = arg; break;
 	case OPT_VP_RUN: in->g->vp_run = arg; break;
@@ -189,33 +203,45 @@ static void find_processors(struct goals *g)
 
 /* ---- all of it ------------------------------------------------------------------------------ */
 
+/* Seconds of n goals. */
+static double expected(unsigned n, uint64_t pairs, xk_ns time)
+{
+	return n * (double)pairs * (2.5 * (double)time / 1e9 + 0.2);
+}
+
 static unsigned measure(struct input *in)
 {
+	unsigned n = 0, single = 0, points = 0;
+	struct goals *g = in->g;
 	struct bench_progress p;
-	unsigned n = 0;
 
-	bench_progress_begin(&p, "goals", in->nrows,
-			     in->nrows * (double)in->g->pairs * (2.5 * (double)in->g->time / 1e9 + 0.2));
-	for (; n < in->nrows && !in->g->interrupted; n++) {
-		goal_measure(in->g, in->row[n], &in->result[n]);
-		bench_progress_step(&p, in->row[n]->id);
+	for (unsigned i = 0; i < in->nrows; i++) {
+		single += in->row[i]->npoints == 0;
+		points += in->row[i]->npoints;
 	}
+	bench_progress_begin(&p, "goals", single + points,
+			     expected(single, g->pairs, g->time) + expected(points, g->point_pairs, g->point_time));
+	g->progress = &p;
+	for (; n < in->nrows && !g->interrupted; n++)
+		goal_measure_row(g, in->row[n], &in->result[n]);
+	g->progress = NULL;
 	bench_progress_end(&p);
 	return n;
 }
 
 static int write_to(FILE *f, const struct input *in, unsigned n)
 {
-	json_t *doc = goals_json(in->result, n);
+	json_t *doc[] = { goals_json(in->result, n), json_boolean(in->points) };
 	int code = BENCH_OK;
 
 	if (!in->json) {
-		code = bench_lua_print(f, "goals", "table", &doc, 1);
+		code = bench_lua_print(f, "goals", "table", doc, 2);
 	} else {
-		json_dumpf(doc, f, JSON_INDENT(2) | JSON_REAL_PRECISION(8));
+		json_dumpf(doc[0], f, JSON_INDENT(2) | JSON_REAL_PRECISION(8));
 		fputc('\n', f);
 	}
-	json_decref(doc);
+	json_decref(doc[0]);
+	json_decref(doc[1]);
 	return code == BENCH_OK && fflush(f) == 0 && !ferror(f) ? BENCH_OK : BENCH_IO;
 }
 
@@ -241,12 +267,12 @@ static int judge(const struct input *in, unsigned n)
 
 int bench_goals_main(int argc, char **argv)
 {
-	static const struct argp argp = { options, parse_opt, "[udp/lwip hop hop/32 ...]",
+	static const struct argp argp = { options, parse_opt, "[udp/lwip hop hop/32 tcp-write/1/1500/4097 ...]",
 		"Measures the project's goals, our side and the reference in turn, and prints ratios.\v"
 		"Exit codes: 0 no measured goal misses (or nothing can be said), 1 one misses, 2 wrong usage, 5 the result could not\n"
 		"be written, 6 interrupted.", NULL, NULL, NULL };
-	static struct goal_result result[GOAL_ROWS];
-	struct goals g = { .pairs = 7, .time = 300 * XK_MS };
+	static struct goal_result result[CHOSEN];
+	struct goals g = { .pairs = 7, .time = 300 * XK_MS, .point_pairs = 5, .point_time = 100 * XK_MS };
 	struct input in = { .g = &g, .json = -1, .result = result };
 	char why[GOAL_TEXT];
 	unsigned n;
@@ -268,7 +294,9 @@ int bench_goals_main(int argc, char **argv)
 	n = measure(&in);
 	xk_rcu_unregister();
 	code = show(&in, n);
-	if (code != BENCH_OK)
-		return code;
-	return g.interrupted ? BENCH_INTERRUPTED : judge(&in, n);
+	if (code == BENCH_OK)
+		code = g.interrupted ? BENCH_INTERRUPTED : judge(&in, n);
+	while (n-- > 0)
+		goal_result_end(&result[n]);
+	return code;
 }

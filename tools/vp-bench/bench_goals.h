@@ -6,6 +6,7 @@
  * a target and a stretch.  A side is a function and its data; measuring one gives
  * one value.  Sides are measured in turn (ours, reference, ours, ...), so that
  * what happens to the machine happens to both.
+ * A row over a range has points, each a goal of its own; its worst point is its result.
  * Invariant: a ratio is never printed without its reference measured in the
  * same run.
  */
@@ -27,13 +28,14 @@ enum goal_peer { PEER_LWIP, PEER_KERNEL, PEER_DPDK, PEER_LWIP_TCP, PEER_LWIP_MAN
 
 /* What was asked for, and where things are. */
 struct goals {
-	uint64_t    pairs;
-	xk_ns       time;                 /* of one side of one pair */
+	uint64_t    pairs, point_pairs;   /* point_...: of each point of a row over a range */
+	xk_ns       time, point_time;     /* of one side of one pair */
 	const char *vp_run, *counting;    /* counting: vp-run of a counting build, or NULL */
 	const char *peers;                /* folder of the harnesses, NULL: search */
 	char        graphs[GOAL_TEXT];    /* folder of the graphs */
 	int         cpu[2];               /* the first two processors allowed, -1: none */
 	bool        interrupted;
+	struct bench_progress *progress;  /* or NULL */
 };
 
 enum goal_fault { SIDE_OK, SIDE_FAILED, SIDE_NOISE };   /* noise: measure this pair again */
@@ -71,8 +73,12 @@ struct goal {
 	struct goal_side ours, reference;
 	bool        two_cores;
 	const char *note;                 /* what a reader should know, or NULL */
+	const char *range;                /* what its points are, or NULL */
+	const struct goal *point;         /* a row over a range has points instead of sides; else NULL */
+	unsigned    npoints;
 };
-#define GOAL_ROWS 64u
+#define GOAL_ROWS   64u
+#define GOAL_POINTS 192u                /* of all rows */
 /* The table (goal_rows.lua), NULL id last, for as long as the program runs; NULL, and why. */
 const struct goal *goal_rows(char *why, size_t n);
 
@@ -89,10 +95,16 @@ struct goal_result {
 	bool     have_ours, have_ratio;
 	enum goal_verdict verdict;
 	char     note[2 * GOAL_TEXT];
+	struct goal_result *points;       /* of a row over a range: npoints of them, the row's own; else NULL */
+	unsigned worst;                   /* of them, whose values these are */
 };
 
 /* bench_goals_measure.c */
 void goal_measure(struct goals *g, const struct goal *row, struct goal_result *r);
+
+/* bench_goals_range.c: a row, over its range when it has one, and what remains of it. */
+void goal_measure_row(struct goals *g, const struct goal *row, struct goal_result *r);
+void goal_result_end(struct goal_result *r);
 
 /* bench_goals_sides.c */
 enum goal_fault side_time(struct goals *g, const struct goal_side *s, double *v, char *why);
@@ -165,6 +177,7 @@ double goal_busy_others(const struct goal_busy *b);
 double goal_busy_of(FILE *stat, int x, int y);
 
 /* bench_goals_show.c */
+json_t *goal_json(const struct goal_result *r);
 json_t *goals_json(const struct goal_result *r, unsigned n);
 
 #endif

@@ -143,6 +143,26 @@ static bool read_sense(struct goal *r, const char *word)
 	return false;
 }
 
+static const char *read_row(struct goal *r, const json_t *j);
+
+/* Every point is a row of its own, without points. */
+static const char *read_points(struct goal *r, const json_t *list)
+{
+	static struct goal points[GOAL_POINTS];
+	static unsigned used;
+	const char *bad = NULL;
+
+	if (!json_is_array(list) || json_array_size(list) == 0 || json_array_size(list) > GOAL_POINTS - used)
+		return "points are a list, not empty and not too long";
+	r->point = &points[used];
+	for (; bad == NULL && r->npoints < json_array_size(list); r->npoints++) {
+		const json_t *p = json_array_get(list, r->npoints);
+
+		bad = json_object_get(p, "points") ? "a point has no points" : read_row(&points[used++], p);
+	}
+	return bad;
+}
+
 /* What is wrong, or NULL. */
 static const char *read_row(struct goal *r, const json_t *j)
 {
@@ -159,6 +179,9 @@ static const char *read_row(struct goal *r, const json_t *j)
 		return "a goal has an id, what it is and a unit";
 	if (!read_sense(r, text_of(j, "sense")))
 		return "the sense is \"time\", \"rate\" or \"value\"";
+	r->range = text_of(j, "range");
+	if (json_object_get(j, "points") != NULL)
+		return read_points(r, json_object_get(j, "points"));
 	bad = read_side(&r->ours, json_object_get(j, "ours"));
 	if (bad == NULL)
 		bad = read_side(&r->reference, json_object_get(j, "reference"));
@@ -175,7 +198,7 @@ const struct goal *goal_rows(char *why, size_t n)
 
 	if (doc != NULL)
 		return rows;
-	doc = bench_lua_call("goal_rows", "rows", NULL, 0, why, n);
+	doc = bench_lua_call("goals", "rows", NULL, 0, why, n);
 	if (doc != NULL && (!json_is_array(doc) || json_array_size(doc) > GOAL_ROWS))
 		bad = "not a list, or too long";
 	for (size_t i = 0; bad == NULL && i < json_array_size(doc); i++)

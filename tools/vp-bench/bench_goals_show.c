@@ -12,7 +12,19 @@ static json_t *real_or_null(bool have, double v)
 	return have ? json_real(v) : json_null();
 }
 
-static json_t *one_json(const struct goal_result *r)
+/* All points of a row over a range, and which of them it is judged by. */
+static void add_range(json_t *j, const struct goal_result *r)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < r->row->npoints; i++)
+		json_array_append_new(list, goal_json(&r->points[i]));
+	json_object_set_new(j, "range", r->row->range ? json_string(r->row->range) : json_null());
+	json_object_set_new(j, "worst", json_string(r->points[r->worst].row->id));
+	json_object_set_new(j, "points", list);
+}
+
+json_t *goal_json(const struct goal_result *r)
 {
 	json_t *j = json_object();
 
@@ -38,6 +50,8 @@ static json_t *one_json(const struct goal_result *r)
 		json_object_set_new(j, "probe_lo_ns", real_or_null(r->probe_lo > 0, r->probe_lo));
 		json_object_set_new(j, "probe_hi_ns", real_or_null(r->probe_hi > 0, r->probe_hi));
 	}
+	if (r->points != NULL)
+		add_range(j, r);
 	return j;
 }
 
@@ -46,7 +60,7 @@ json_t *goals_json(const struct goal_result *r, unsigned n)
 	json_t *j = json_object(), *list = json_array();
 
 	for (unsigned i = 0; i < n; i++)
-		json_array_append_new(list, one_json(&r[i]));
+		json_array_append_new(list, goal_json(&r[i]));
 	json_object_set_new(j, "goals", list);
 	return j;
 }

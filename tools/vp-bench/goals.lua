@@ -30,6 +30,37 @@ function goals.ratio(goal, ours, reference)
            spread = i.mid > 0 and quartiles / i.mid or 0.0, verdict = goals.verdict(goal, #a, i.lo, i.hi) }
 end
 
+-- ---- rows over a range ------------------------------------------------------------------------
+
+-- The table of goals, each point of a row over a range a goal of its own: it has what its row has.
+function goals.rows()
+  local rows = require("goal_rows").rows()
+  for _, row in ipairs(rows) do
+    for _, p in ipairs(row.points or {}) do
+      p.id = ("%s/%s"):format(row.id, p.name)
+      for _, key in ipairs { "what", "unit", "sense", "target", "stretch", "two_cores" } do p[key] = row[key] end
+    end
+  end
+  return rows
+end
+
+local RANK <const> = { misses = 1, ["not measured"] = 2, ["cannot say"] = 3, holds = 4, ["holds+"] = 5 }
+
+-- The point that a row is judged by: of the worst verdict, then of the worst end of its interval.
+function goals.worst(points)
+  local function worse(a, b)
+    local x, y = RANK[a.verdict], RANK[b.verdict]
+    if x ~= y or not (a.ratio and b.ratio) then return x < y end
+    if a.smaller_is_better then return a.hi > b.hi end
+    return a.lo < b.lo
+  end
+  local worst = 1
+  for i, p in ipairs(points) do
+    if worse(p, points[worst]) then worst = i end
+  end
+  return { worst = worst }
+end
+
 -- ---- the table ------------------------------------------------------------------------------
 
 local FORMAT = "%-17s%9s %9s  %-11s%9s  %-17s %-8s%7s  %-13s%s\n"
@@ -40,22 +71,29 @@ local function amount(v)
   return (v >= 100 and "%.0f" or "%.3g"):format(v)
 end
 
-local function line(out, g)
+local function line(out, g, name)
   local interval = g.ratio and ("%.3f..%.3f"):format(g.lo, g.hi) or "-"
-  out(FORMAT, g.id, amount(g.ours), amount(not g.smaller_is_better and g.reference or nil), g.unit,
+  out(FORMAT, name or g.id, amount(g.ours), amount(not g.smaller_is_better and g.reference or nil), g.unit,
       text.fmt("%.3f", g.ratio), interval, (g.smaller_is_better and "<= %g" or ">= %g"):format(g.target),
       ("%g"):format(g.stretch), g.verdict == "misses" and "MISSES" or g.verdict, g.what)
   if g.note then out("%-17s  %s\n", "", g.note) end
 end
 
--- The scoreboard's document as a table.
-function goals.table(doc)
+-- all: every point has a line.
+local function range(out, g, all)
+  out("%-17s  worst of %d points: %s%s\n", "", #g.points, g.worst:sub(#g.id + 2), g.range and "; over " .. g.range or "")
+  for _, p in ipairs(all and g.points or {}) do line(out, p, "  " .. p.id:sub(#g.id + 2)) end
+end
+
+-- The scoreboard's document as a table; points: with every point of a range.
+function goals.table(doc, points)
   return show.collect(function(out)
     local n, unsaid = {}, {}
     out(FORMAT, "goal", "ours", "reference", "unit", "ratio", "90 % interval", "target", "stretch", "verdict",
         "ours over reference")
     for _, g in ipairs(doc.goals) do
       line(out, g)
+      if g.points then range(out, g, points) end
       n[g.verdict] = (n[g.verdict] or 0) + 1
       if g.verdict == "cannot say" then unsaid[#unsaid + 1] = g.id end
     end

@@ -44,20 +44,24 @@ static void chargen_forget(struct xk_sess *s)
 
 /* ---- sending ------------------------------------------------------------------------ */
 
+/* A piece; false when not all of it was taken, and the rest is for later. */
 static bool chargen_send(struct chargen_sess *gs, struct xk_rep *r, struct xk_sess *lls)
 {
 	const struct chargen_node *n = xk_node_state(r->node);
-	struct xk_msg *m = stream_copy(n->page + gs->at, PIECE, false);
+	uint32_t took = stream_write_some(lls, n->page + gs->at, PIECE);
 
-	if (m == NULL) {
+	xk_count_add(r->count[N_BYTES], took);
+	if (stream_above(lls) != &gs->s)
+		return false;            /* that has ended the connection, and this session */
+	xk_count_add(r->count[N_MESSAGES], took != 0);
+	gs->at = (gs->at + took) % ROUND;
+	if (took == PIECE)
+		return true;
+	if (stream_room(lls) == 0)
+		xk_task_park(&gs->task);
+	else if (took == 0)
 		xk_count(r->drop[XK_DROP_NOMEM]);
-		return false;
-	}
-	gs->at = (gs->at + PIECE) % ROUND;
-	xk_count(r->count[N_MESSAGES]);
-	xk_count_add(r->count[N_BYTES], PIECE);
-	xk_push(lls, m);                 /* may end the connection, and this session */
-	return true;
+	return false;
 }
 
 static unsigned chargen_run(struct xk_task *t, unsigned budget)
@@ -65,17 +69,11 @@ static unsigned chargen_run(struct xk_task *t, unsigned budget)
 	struct chargen_sess *gs = xk_container_of(t, struct chargen_sess, task);
 	struct xk_sess *lls = gs->s.down;
 	struct xk_rep *r = gs->s.rep;
-	unsigned i;
+	unsigned i = 0;
 
 	xk_dup(lls);                     /* looked at after it may have ended */
-	for (i = 0; i < budget && stream_above(lls) == &gs->s; i++) {
-		if (stream_room(lls) == 0) {
-			xk_task_park(t);
-			break;
-		}
-		if (!chargen_send(gs, r, lls))
-			break;
-	}
+	while (i < budget && chargen_send(gs, r, lls))
+		i++;
 	xk_close(lls);
 	return i;
 }

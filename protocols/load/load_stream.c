@@ -5,11 +5,10 @@
  *
  * Every connection is a task: one unit of work is a burst of messages, and the
  * VP runs its tasks in turn.  A task sleeps while its stream has no room, or
- * until its rate allows the next message.  A message is a copy of a static page
- * with its checksum, where the layer below uses one, so that the bytes are read
- * once.  After its last message a connection ends its side and is done when the
- * peer has acknowledged everything; the graph may end when all are done.  With `again` it is
- * opened anew once both sides have ended, for as many messages more.
+ * until its rate allows the next message.  A message is written from a static page;
+ * what the stream does not take of it goes later.  After its last message a connection ends
+ * its side and is done when the peer has acknowledged everything; the graph may end when all are
+ * done.  With `again` it is opened anew once both sides have ended, for as many messages more.
  * With a window the peer sends back as many bytes as it gets (tcpecho), a connection whose
  * window is full of unanswered messages sleeps, and one message in about 32 is timed.
  * Invariant: a task is ready only while its connection stands and has messages
@@ -17,7 +16,6 @@
  */
 #include "protocols/load/load.h"
 #include "protocols/stream/stream_app.h"
-#include "runtime/base/xk_csum_inline.h"
 #include "runtime/mem/xk_alloc.h"
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_inline.h"
@@ -44,16 +42,18 @@ struct send_conn {
 	struct xk_task   task;
 	uint64_t         left;           /* messages still to send */
 	uint32_t         slot;           /* in the replica's arrays */
-	uint32_t         room;           /* bytes that the stream takes without being asked again */
+	union {
+		uint32_t room;           /* messages are pushed: bytes that the stream takes without being asked again */
+		uint32_t at;             /* they are written: bytes of the next one that are gone */
+	};
 	struct xk_sess  *stream;         /* s.down */
 	struct send_rep *sr;
-	bool             sums;           /* the layer below takes the sum of the copy */
 	bool             open;           /* it stands */
-	uint8_t          cls;            /* of the one segment that a message is */
-	bool             quick;          /* it is one, and copied with its sum; no rate */
+	bool             quick;          /* messages are written, no rate, no window */
 	bool             ending;         /* our side is ended, acknowledgements are waited for */
 	bool             done;
 	bool             peer_ended;
+	bool             begun;          /* window: the message that goes next is counted in `sent` */
 	uint64_t         sent, back;     /* window: bytes there and back again */
 	uint64_t         mark;           /* the timed message is answered when so many are back; 0: none is timed */
 	xk_ns            mark_at;
@@ -194,51 +194,78 @@ static void send_begin(struct send_conn *k)
 	k->paced = 0;
 	k->room = 0;
 	k->sent = k->back = k->mark = 0;
-	k->sums = stream_sums(k->s.down, (uint32_t)c->load.size);
-	k->quick = k->sums && c->load.size <= XK_MSG_MAX_SEG && c->load.touch == LOAD_COPY && c->load.rate == 0 &&
-		   c->load.window == 0;
-	k->cls = k->quick ? (uint8_t)xk_msg_class((uint32_t)c->load.size) : 0;
+	k->begun = false;
+	k->quick = c->load.touch == LOAD_COPY && c->load.rate == 0 && c->load.window == 0;
 	xk_task_ready(&k->task);
 }
 
 /* ---- one unit -------------------------------------------------------------------------- */
 
-static struct xk_msg *send_make(const struct send_conn *k, const struct send_conf *c)
+static struct xk_msg *send_make(const struct send_conf *c)
 {
-	struct xk_msg *m;
+	struct xk_msg *m = xk_msg_new((uint32_t)c->load.size);
 
-	if (c->load.touch == LOAD_COPY)
-		return stream_copy(k->sr->load.page, (uint32_t)c->load.size, k->sums);
-	m = xk_msg_new((uint32_t)c->load.size);
-	if (c->load.touch == LOAD_LINE)
+	if (XK_LIKELY(m != NULL) && c->load.touch == LOAD_LINE)
 		load_touch(m);
 	return m;
 }
 
-/* At most n messages while there is room; returns how many.  A push may end the
+/* The stream has not taken all: it knows when it is worth asking again. */
+static XK_NOINLINE void send_short(struct send_conn *k)
+{
+	if (k->stream == NULL)
+		return;                  /* it has ended */
+	if (stream_room(k->stream) == 0)
+		xk_task_park(&k->task);  /* WRITABLE wakes it */
+	else
+		xk_count(k->sr->load.r->drop[XK_DROP_NOMEM]);
+}
+
+/* Writes a message, or the rest of one; false: a part is left. */
+static inline bool send_write(struct send_conn *k, const struct send_conf *c)
+{
+	uint32_t left = (uint32_t)c->load.size - k->at, took;
+
+	took = stream_write_some(k->stream, k->sr->load.page + k->at, left);
+	k->at = took == left ? 0 : k->at + took;
+	return took == left;
+}
+
+/* Pushes one; false: it cannot go now. */
+static bool send_push(struct send_conn *k, const struct send_conf *c)
+{
+	struct xk_sess *lls = k->stream;
+	struct xk_msg *m;
+
+	if (k->room == 0 && (k->room = stream_room(lls)) == 0)
+		return false;
+	m = send_make(c);
+	if (XK_UNLIKELY(m == NULL)) {
+		k->room = 0;
+		return false;
+	}
+	k->room -= k->room < m->tot ? k->room : m->tot;
+	xk_push(lls, m);
+	return true;
+}
+
+/* At most n messages while there is room; returns how many.  The last may end the
  * connection; k itself stays. */
 static uint64_t send_some(struct send_conn *k, const struct send_conf *c, uint64_t n)
 {
 	struct xk_sess *lls = k->stream;
+	bool writes = c->load.touch == LOAD_COPY;
 	uint64_t i;
 
 	for (i = 0; i < n && k->stream == lls; i++) {
-		struct xk_msg *m;
-
-		if (k->room == 0 && (k->room = stream_room(lls)) == 0) {
-			xk_task_park(&k->task);  /* WRITABLE wakes it */
-			break;
-		}
-		m = send_make(k, c);
-		if (XK_UNLIKELY(m == NULL)) {
-			xk_count(k->sr->load.r->drop[XK_DROP_NOMEM]);
-			k->room = 0;             /* the stream knows when it is worth asking again */
-			break;
-		}
-		k->room -= k->room < m->tot ? k->room : m->tot;
-		if (c->load.window != 0)
+		if (c->load.window != 0 && !k->begun)
 			send_marked(k, c);
-		xk_push(lls, m);
+		k->begun = true;
+		if (XK_UNLIKELY(!(writes ? send_write(k, c) : send_push(k, c)))) {
+			send_short(k);
+			break;
+		}
+		k->begun = false;
 	}
 	return i;
 }
@@ -274,27 +301,21 @@ static XK_APART unsigned send_run_any(struct send_conn *k, const struct send_con
 	return (unsigned)n;
 }
 
-/* One unit.  Where that is one message of the common kind, and not the last, it is
- * counted before it goes, so that nothing has to be kept on the stack: with bursts of
- * one the unit should cost little more than its message. */
+/* One unit.  With bursts of one it should cost little more than its message. */
 static unsigned send_run(struct xk_task *t, unsigned budget)
 {
 	struct send_conn *k = xk_container_of(t, struct send_conn, task);
-	struct send_rep *sr = k->sr;
-	const struct send_conf *c = conf_of(sr->load.r);
+	const struct send_conf *c = conf_of(k->sr->load.r);
 	uint64_t n = c->load.burst != 0 ? c->load.burst : budget;
-	uint32_t size = (uint32_t)c->load.size;
-	struct xk_msg *m;
 
-	if (n != 1 || !k->quick || k->room < size || k->left <= 1 || XK_UNLIKELY(xk_mem_self->cache[k->cls].n == 0))
+	if (n != 1 || !k->quick || k->left <= 1)
 		return send_run_any(k, c, n);
-	m = xk_msg_new_cls((enum xk_memclass)k->cls, size);
-	m->csum = xk_csum_copy_quick(m->data, sr->load.page, size, 0);
-	m->flags = XK_MSG_CSUM;
-	send_count(sr, k->slot, 1, size);
+	if (XK_UNLIKELY(!send_write(k, c))) {
+		send_short(k);
+		return 0;
+	}
+	send_count(k->sr, k->slot, 1, c->load.size);
 	k->left -= c->load.count != 0;
-	k->room -= size;
-	xk_push(k->stream, m);
 	return 1;
 }
 

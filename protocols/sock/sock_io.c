@@ -2,8 +2,8 @@
 /*
  * sock_io.c - the callers' buffers: read, write and their variants.
  *
- * Down, a piece of the buffers is copied into a fresh message and summed in the same
- * pass, whatever pieces the caller cut it into; up, bytes go from the messages that
+ * Down, a datagram is copied into a fresh message and summed in the same pass, whatever
+ * pieces the caller cut it into, and a stream is shown them; up, bytes go from the messages that
  * came straight into the buffers.  How far a call has come is kept here, so that an
  * operation that had to wait goes on where it stopped.
  * Invariant: done + left is what the caller asked for; v[i] + off is where it goes on.
@@ -17,10 +17,8 @@
 
 /* ---- bytes ------------------------------------------------------------------------- */
 
-/* The next contiguous piece of at most n bytes (n <= left); moves on. */
-static uint8_t *io_piece(struct sock_io *io, uint32_t want, uint32_t *n)
+const uint8_t *sock_io_here(struct sock_io *io, uint32_t want, uint32_t *n)
 {
-	uint8_t *p;
 	size_t have;
 
 	while (io->off == io->v[io->i].iov_len) {
@@ -29,11 +27,23 @@ static uint8_t *io_piece(struct sock_io *io, uint32_t want, uint32_t *n)
 	}
 	have = io->v[io->i].iov_len - io->off;
 	*n = have < want ? (uint32_t)have : want;
-	p = (uint8_t *)io->v[io->i].iov_base + io->off;
-	io->off += *n;
-	io->left -= *n;
-	io->done += *n;
-	return p;
+	return (const uint8_t *)io->v[io->i].iov_base + io->off;
+}
+
+void sock_io_skip(struct sock_io *io, uint32_t n)
+{
+	io->off += n;
+	io->left -= n;
+	io->done += n;
+}
+
+/* The next contiguous piece of at most n bytes (n <= left); moves on. */
+static uint8_t *io_piece(struct sock_io *io, uint32_t want, uint32_t *n)
+{
+	const uint8_t *p = sock_io_here(io, want, n);
+
+	sock_io_skip(io, *n);
+	return (uint8_t *)(uintptr_t)p;
 }
 
 static uint32_t fill_summed(struct sock_io *io, uint8_t *to, uint32_t n)

@@ -236,8 +236,10 @@ static int64_t rcvbuf(struct sock *sk)
 /* Bytes of a full segment; RFC 9293 3.7.1: without a word from the peer it takes 536. */
 static int64_t maxseg(const struct sock *sk)
 {
-	if (sk->sess != NULL && sk->mss != 0)
-		return sk->mss;
+	uint32_t v;
+
+	if (sk->sess != NULL && xk_sess_control(sock_lls(sk), XK_CTL_GETOPTPACKET, &v, sizeof v) == (int)sizeof v)
+		return v;
 	return sk->opts.set & OPT_MAXSEG ? sk->opts.maxseg : 536;
 }
 

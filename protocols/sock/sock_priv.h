@@ -144,7 +144,6 @@ struct sock {
 	struct sock_port *port;
 	struct xk_parts *enabled;        /* what open_enable was given below; NULL: nothing */
 	struct xk_sock_addr local, peer;
-	uint32_t        mss;             /* pieces that need no cutting below; 0: not known */
 	struct xk_msgq  rx;
 	uint64_t        rx_bytes;        /* to be read */
 	uint32_t        rx_off;          /* of the first message, read already (streams) */
@@ -269,6 +268,9 @@ struct sock_io {
 	uint64_t cut;                    /* datagrams: bytes that did not fit */
 	struct xk_vp *vp;                /* datagrams: where the peer is */
 };
+/* The next contiguous piece of at most `want` bytes, which are left; n of it are done. */
+const uint8_t *sock_io_here(struct sock_io *io, uint32_t want, uint32_t *n);
+void sock_io_skip(struct sock_io *io, uint32_t n);
 /* A message of the next n bytes, one segment if it can be, with its partial sum. */
 struct xk_msg *sock_io_msg(struct sock_io *io, uint32_t n);
 /* Bytes [off, off + n) of m into the caller's buffers, which have room. */

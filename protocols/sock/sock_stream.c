@@ -4,30 +4,19 @@
  *
  * Bytes that come are queued as the messages they came in and count as consumed
  * when somebody has read them, so the window follows the reader.  Bytes that go are
- * pushed as long as there is room; what the stream below says afterwards (writable,
+ * written as long as there is room; what the stream below says afterwards (writable,
  * ended) wakes who waits.  The session below may end inside any call into it: it is
  * held meanwhile, and sk->sess is looked at again.
  * Invariant: sk->sess is set exactly in states CONNECTING and CONNECTED.
  */
 #include "protocols/sock/sock_priv.h"
+#include "protocols/stream/stream_app.h"
 #include "runtime/sync/xk_sync.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
 #include "runtime/upi/xk_vps.h"
 
 /* ---- the session below ------------------------------------------------------------------- */
-
-/* Pieces of just this size go down uncut, and keep the sum made while copying. */
-static void learn_mss(struct sock *sk)
-{
-	struct tcp_info info;
-	uint32_t v;
-
-	if (xk_sess_control(sock_lls(sk), TCP_CTL_INFO, &info, sizeof info) == (int)sizeof info)
-		sk->mss = info.mss;
-	else if (xk_sess_control(sock_lls(sk), XK_CTL_GETOPTPACKET, &v, sizeof v) == (int)sizeof v)
-		sk->mss = v;
-}
 
 static void apply_buffers(struct sock *sk, struct xk_sess *lls)
 {
@@ -68,8 +57,6 @@ void sock_stream_apply(struct sock *sk)
 	apply_buffers(sk, lls);
 	apply_rest(&sk->opts, lls);
 	xk_close(lls);
-	if (sk->sess != NULL)
-		learn_mss(sk);
 }
 
 int sock_stream_attach(struct sock *sk, struct xk_sess *lls)
@@ -83,7 +70,6 @@ int sock_stream_attach(struct sock *sk, struct xk_sess *lls)
 	ss->sk = sk;
 	sk->sess = ss;
 	(void)sock_told(lls, XK_STREAM_MANUAL, 1);
-	learn_mss(sk);
 	return XK_OK;
 }
 
@@ -145,14 +131,12 @@ void sock_stream_event(struct sock_sess *ss, const struct xk_stream_event *e)
 	switch (e->what) {
 	case XK_STREAM_OPENED:
 		sk->state = SOCK_CONNECTED;
-		learn_mss(sk);
 		sock_wake(sk, SOCK_EVERYTHING);
 		return;
 	case XK_STREAM_FAILED:
 		ended(sk, e->err != 0 ? e->err : XK_E_CONNRESET);
 		return;
 	case XK_STREAM_WRITABLE:
-		learn_mss(sk);
 		sock_wake(sk, POLLOUT);
 		return;
 	case XK_STREAM_DRAINED:
@@ -345,26 +329,29 @@ static int may_send(struct sock *sk)
 	return sk->state == SOCK_CONNECTED ? XK_OK : XK_E_NOTCONN;
 }
 
-static uint32_t piece_of(const struct sock *sk, const struct sock_io *io, uint32_t room)
+/* Bytes that may go in one piece: the urgent one, the last, goes by itself. */
+static uint32_t piece_max(const struct sock_io *io)
 {
-	uint32_t n = sk->mss != 0 && sk->mss < XK_MSG_MAX_SEG ? sk->mss : XK_MSG_MAX_SEG;
 	size_t left = (io->flags & XK_SOCK_OOB) && io->left > 1 ? io->left - 1 : io->left;
 
-	n = n < room ? n : room;
-	return left < n ? (uint32_t)left : n;
+	return left < UINT32_MAX ? (uint32_t)left : UINT32_MAX;
 }
 
-/* The urgent byte goes by itself and is held back until it has its mark: a segment
- * that has left cannot be given one. */
-static void push_urgent(const struct sock *sk, struct xk_sess *lls, struct xk_msg *m)
+/* The urgent byte is held back until it has its mark: a segment that has left cannot be
+ * given one.  1 or 0, as it was taken. */
+static uint32_t write_urgent(const struct sock *sk, struct xk_sess *lls, const uint8_t *p)
 {
+	uint32_t took;
+
 	(void)sock_told(lls, TCP_CTL_CORK, 1);
-	xk_push(lls, m);
-	(void)xk_sess_control(lls, TCP_CTL_URGENT, NULL, 0);
+	took = stream_write_some(lls, p, 1);
+	if (took != 0)
+		(void)xk_sess_control(lls, TCP_CTL_URGENT, NULL, 0);
 	(void)sock_told(lls, TCP_CTL_CORK, sk->opts.cork);
+	return took;
 }
 
-/* Is the piece just made followed by another of this call at once?  *said: what the stream was
+/* Is the next piece followed by another of this call at once?  *said: what the stream was
  * told last.  RFC 9293 3.9.1.2: PSH stands where what there is to send ends, not on each
  * segment of a long write. */
 static void say_more(struct xk_sess *lls, bool more, bool *said)
@@ -375,35 +362,32 @@ static void say_more(struct xk_sess *lls, bool more, bool *said)
 	(void)sock_told(lls, XK_STREAM_MORE, more ? XK_STREAM_MORE_FOLLOW : XK_STREAM_MORE_LAST);
 }
 
-/* Pushes what there is room for; the caller holds lls. */
-static int push_pieces(struct sock *sk, struct xk_sess *lls, struct sock_io *io, bool *said)
+/* Writes what there is room for; the caller holds lls. */
+static int write_pieces(struct sock *sk, struct xk_sess *lls, struct sock_io *io, bool *said)
 {
-	uint32_t room = 0, n;
-	struct xk_msg *m;
+	uint32_t room = 0, n, took;
+	const uint8_t *p;
 
 	while (io->left > 0 && sk->sess != NULL) {
-		if (room == 0)
+		p = sock_io_here(io, piece_max(io), &n);
+		if (n < io->left && room <= n)
 			room = sock_stream_room(sk);
-		if (room == 0)
+		say_more(lls, n < io->left && room > n, said);
+		took = (io->flags & XK_SOCK_OOB) && io->left == 1 ? write_urgent(sk, lls, p) : stream_write_some(lls, p, n);
+		sock_io_skip(io, took);
+		room -= took < room ? took : room;
+		if (took < n && sk->sess != NULL && sock_stream_room(sk) == 0)
 			return XK_E_AGAIN;
-		n = piece_of(sk, io, room);
-		m = sock_io_msg(io, n);
-		if (m == NULL)           /* the stream says when it is worth trying again */
-			return sock_stream_room(sk) == 0 ? XK_E_AGAIN : XK_E_NOMEM;
-		say_more(lls, io->left > 0 && room > n, said);
-		if (XK_UNLIKELY(io->left == 0 && (io->flags & XK_SOCK_OOB)))
-			push_urgent(sk, lls, m);
-		else
-			xk_push(lls, m);
-		room -= n;
+		if (took == 0 && sk->sess != NULL)       /* the stream says when it is worth trying again */
+			return XK_E_NOMEM;
 	}
 	return io->left == 0 ? XK_OK : XK_E_PIPE;
 }
 
-static int push_some(struct sock *sk, struct xk_sess *lls, struct sock_io *io)
+static int write_some(struct sock *sk, struct xk_sess *lls, struct sock_io *io)
 {
 	bool said = false;
-	int err = push_pieces(sk, lls, io, &said);
+	int err = write_pieces(sk, lls, io, &said);
 
 	/* Memory was out in the middle. */
 	if (XK_UNLIKELY(said))
@@ -423,7 +407,7 @@ int64_t sock_stream_send(struct sock *sk, void *arg)
 	if (io->left == 0)
 		return (int64_t)io->done;
 	lls = xk_dup(sock_lls(sk));
-	err = push_some(sk, lls, io);
+	err = write_some(sk, lls, io);
 	xk_count_add(sock_rep_here(sk)->count[SOCK_COUNT_OUT], io->done - before);
 	xk_close(lls);
 	return err == XK_OK ? (int64_t)io->done : err;

@@ -187,29 +187,23 @@ void stream_q_free(struct stream_q *q)
 
 /* ---- bytes made --------------------------------------------------------------------- */
 
-bool stream_sums(struct xk_sess *lls, uint32_t len)
+uint32_t stream_push_copy(struct xk_sess *lls, const void *p, uint32_t n)
 {
-	uint32_t sum;
+	uint32_t room = stream_room(lls);
+	struct xk_msg *m;
 
-	return len <= XK_MSG_MAX_SEG && len <= stream_ask(lls, XK_CTL_GETOPTPACKET) &&
-	       xk_sess_control(lls, XK_CTL_HEADER_SUM, &sum, sizeof sum) == (int)sizeof sum;
-}
-
-struct xk_msg *stream_copy(const void *p, uint32_t n, bool sums)
-{
-	struct xk_msg *m = xk_msg_new(n);
-
+	n = n < room ? n : room;
+	m = n != 0 ? xk_msg_new(n) : NULL;
 	if (XK_UNLIKELY(m == NULL))
-		return NULL;
+		return 0;
 	if (XK_UNLIKELY(m->flags & XK_MSG_CHAIN)) {
 		xk_msg_copy_in(m, 0, p, n);
-	} else if (sums) {
+	} else {
 		m->csum = xk_csum_copy_quick(m->data, p, n, 0);
 		m->flags |= XK_MSG_CSUM;
-	} else {
-		memcpy(m->data, p, n);
 	}
-	return m;
+	xk_push(lls, m);
+	return n;
 }
 
 void stream_pattern(uint8_t *p, uint64_t n)

@@ -85,12 +85,22 @@ void stream_q_free(struct stream_q *q);
 
 /* ---- bytes made --------------------------------------------------------------------- */
 
-/* Is a copy's sum of use to the layer below?  Only where it computes one and sends
- * a message of len bytes as it is. */
-bool stream_sums(struct xk_sess *lls, uint32_t len);
-/* A message with a copy of n bytes, its sum noted when `sums` and it is one
- * segment.  NULL: no memory. */
-struct xk_msg *stream_copy(const void *p, uint32_t n, bool sums);
+/*
+ * Copies bytes at p behind what was pushed, n or fewer; returns how many.  Fewer: ask for room,
+ * which says 0 when WRITABLE comes, and more when memory is out.  The connection may have ended,
+ * so hold it where that would free it.
+ */
+uint32_t stream_push_copy(struct xk_sess *lls, const void *p, uint32_t n);
+static inline uint32_t stream_write_some(struct xk_sess *lls, const void *p, uint32_t n)
+{
+	const xk_write_fn fn = lls->rep->ops->write;
+
+	/* Who stands before a session's push sees messages. */
+	if (XK_UNLIKELY(fn == NULL || lls->push != lls->push_own))
+		return stream_push_copy(lls, p, n);
+	xk_count(lls->rep->npush);
+	return fn(lls, p, n);
+}
 /* The bytes that load repeats and sink can compare. */
 void stream_pattern(uint8_t *p, uint64_t n);
 

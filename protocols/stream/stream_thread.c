@@ -90,35 +90,28 @@ int64_t stream_read(struct stream_thread *st, void *buf, uint32_t n)
 	return n;
 }
 
-static int write_some(struct stream_thread *st, const uint8_t *p, uint32_t n)
+/* Not all was taken: waits for room; negative: there will be none. */
+static int write_wait(struct stream_thread *st, uint32_t took)
 {
-	struct xk_msg *m = stream_copy(p, n, stream_sums(st->s->down, n));
-
-	if (m == NULL)
+	if (st->err != XK_OK)
+		return st->err;
+	if (stream_room(st->s->down) == 0)
+		xk_ult_wait(st->t);
+	else if (took == 0)
 		return XK_E_NOMEM;
-	xk_push(st->s->down, m);
 	return XK_OK;
 }
 
 int64_t stream_write(struct stream_thread *st, const void *buf, uint32_t n)
 {
-	uint32_t done = 0;
+	uint32_t done = 0, k;
+	int err = st->err;
 
-	while (done < n) {
-		uint32_t room = st->err == XK_OK ? stream_room(st->s->down) : 0, k = n - done < room ? n - done : room;
-		int err = st->err;
-
-		if (err == XK_OK && room == 0)
-			xk_ult_wait(st->t);
-		else if (err == XK_OK)
-			err = write_some(st, (const uint8_t *)buf + done, k);
-		if (err == XK_E_NOMEM && stream_room(st->s->down) == 0) {
-			err = XK_OK;             /* the stream says when it is worth trying again */
-			k = 0;
-		}
-		if (err != XK_OK)
-			return err;
+	while (err == XK_OK && done < n) {
+		k = stream_write_some(st->s->down, (const uint8_t *)buf + done, n - done);
 		done += k;
+		if (done < n)
+			err = write_wait(st, k);
 	}
-	return n;
+	return err != XK_OK ? err : (int64_t)n;
 }

@@ -26,7 +26,7 @@
 #include "runtime/msg/xk_msg.h"
 
 /* Changes with the layout of anything in this header: tests/build/abi.txt has it on record. */
-#define XK_ABI 11u
+#define XK_ABI 12u
 #define XK_DOWN_MAX    8
 #define XK_DROPS_MAX   40
 #define XK_COUNTS_MAX  32
@@ -38,6 +38,7 @@ struct xk_vp; struct xk_wheel;
 typedef void (*xk_demux_fn)(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 typedef void (*xk_push_fn)(struct xk_sess *s, struct xk_msg *m);
 typedef void (*xk_pop_fn)(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
+typedef uint32_t (*xk_write_fn)(struct xk_sess *s, const void *p, uint32_t n);
 /* Who receives what a session passes up: a replica, or a virtual protocol's session. */
 struct xk_up { xk_demux_fn demux; struct xk_rep *rep; };
 
@@ -91,6 +92,8 @@ struct xk_ops {
 	int  (*control)(struct xk_rep *r, unsigned op, void *buf, unsigned len);
 	/* Of sessions.  close, at rcnt 0: unbind, xk_close below, xk_sess_destroy. */
 	xk_push_fn push;
+	/* Optional, of streams: copies bytes at p behind those that were pushed (xk_stream.h). */
+	xk_write_fn write;
 	xk_pop_fn  pop;
 	void (*close)(struct xk_sess *s);
 	int  (*sess_control)(struct xk_sess *s, unsigned op, void *buf, unsigned len);

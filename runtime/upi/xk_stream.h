@@ -13,6 +13,12 @@
  * message asks again, and is woken like anybody else when there is some.  Who pushes
  * one piece of bytes in several messages may say so (XK_STREAM_MORE).
  *
+ * A stream may have the operation write, too: it copies bytes to where it will send them from, n or
+ * fewer, and answers how many.  No room is no error: fewer are taken, down to 0, and who then asks
+ * for room is woken as always.  Bytes may leave before all are copied.  Where there is no such
+ * operation, or somebody stands before push, a message is pushed (stream_write_some of
+ * protocols/stream does either).  What a push promises holds of a write; it is one piece of bytes.
+ *
  * Up.  demux gives bytes in order, without boundaries.  Normally what has been
  * passed up counts as consumed and the peer may send more; after
  * XK_STREAM_MANUAL it counts only when XK_STREAM_TAKEN says so.

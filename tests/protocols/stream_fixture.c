@@ -21,7 +21,7 @@
 
 /* ---- sf_stream: objects ------------------------------------------------------------ */
 
-struct sf_conf { uint64_t room, window, chunk; bool sums; };
+struct sf_conf { uint64_t room, window, chunk; };
 
 struct sf_end {
 	struct xk_sess  s;
@@ -46,8 +46,6 @@ static const struct xk_param sf_params[] = {
 	  .offset = offsetof(struct sf_conf, window) },
 	{ .name = "chunk", .type = XK_P_SIZE, .def = "1460", .doc = "most bytes passed up at once",
 	  .offset = offsetof(struct sf_conf, chunk) },
-	{ .name = "sums", .type = XK_P_BOOL, .def = "false", .doc = "sums of copies are of use",
-	  .offset = offsetof(struct sf_conf, sums) },
 	XK_PARAM_END
 };
 
@@ -437,8 +435,6 @@ static int sf_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned l
 	case XK_CTL_GETMYHOST:
 	case XK_CTL_GETPEERHOST:
 		return xk_answer32(buf, len, 0x0a000002);
-	case XK_CTL_HEADER_SUM:
-		return sf_conf(e)->sums ? xk_answer32(buf, len, 1) : XK_E_NOTSUP;
 	default:
 		return XK_E_NOTSUP;
 	}

@@ -19,8 +19,7 @@
 #include "tests/protocols/proto_fixture.h"
 
 /* room: bytes that an end may push ahead (65536); window: bytes passed up and not
- * taken (65536); chunk: most bytes passed up at once (1460); sums: tells a sum of
- * a header, so that those above note the sums of what they copy (false). */
+ * taken (65536); chunk: most bytes passed up at once (1460). */
 extern const struct xk_proto sf_stream;
 /* port: waited on; 0 (the usual): none. */
 extern const struct xk_proto sf_peer;

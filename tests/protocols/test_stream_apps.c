@@ -332,17 +332,18 @@ static void sends_all_of_all_connections_and_finishes(void)
 	over_and_out();
 }
 
-static void messages_that_fit_a_segment_carry_their_sum(void)
+/* Pushed to a stream that has no operation write. */
+static void messages_that_fit_a_buffer_carry_their_sum(void)
 {
-	up3(1, "sums=true", &xk_proto_sink_stream, "size=1001; touch=verify",
+	up3(1, NULL, &xk_proto_sink_stream, "size=1001; touch=verify",
 	    &xk_proto_load_stream, "to=10.0.0.2; size=1001; count=20");
 	pf_run(&f, XK_SEC);
 	CU_ASSERT_EQUAL(sf_state(&f, "stream")->summed, 20);
 	CU_ASSERT_EQUAL(pf_count(&f, "server", "wrong_bytes"), 0);
 	CU_ASSERT_EQUAL(pf_count(&f, "server", "messages"), 20);
 	over_and_out();
-	up3(1, "sums=true", &xk_proto_sink_stream, "size=2000",
-	    &xk_proto_load_stream, "to=10.0.0.2; size=2000; count=20");
+	up3(1, "room=1000000", &xk_proto_sink_stream, "size=9000",
+	    &xk_proto_load_stream, "to=10.0.0.2; size=9000; count=20");
 	pf_run(&f, XK_SEC);
 	CU_ASSERT_EQUAL(sf_state(&f, "stream")->summed, 0);
 	CU_ASSERT_EQUAL(pf_count(&f, "server", "messages"), 20);
@@ -583,7 +584,7 @@ static CU_TestInfo tests[] = {
 	{ "chargen sends lines as fast as they are read", chargen_sends_lines_as_fast_as_they_are_read },
 	{ "chargen survives a reset while it sends", chargen_survives_a_reset_while_it_sends },
 	{ "sends all of all connections and finishes", sends_all_of_all_connections_and_finishes },
-	{ "messages that fit a segment carry their sum", messages_that_fit_a_segment_carry_their_sum },
+	{ "messages that fit a buffer carry their sum", messages_that_fit_a_buffer_carry_their_sum },
 	{ "finds wrong bytes", finds_wrong_bytes },
 	{ "a rate spaces messages out", a_rate_spaces_messages_out },
 	{ "a window waits for answers and times some", a_window_waits_for_answers_and_times_some },

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_tcp_push.c - the short ways of a full segment down and of an acknowledgement up
+ * test_tcp_push.c - the short ways of full segments down and of an acknowledgement up
  * are told from the long ones by nothing: two equal worlds are driven by the same
- * script, in one of them output is held while a message is pushed and goes the long
+ * script, in one of them output is held while bytes are pushed or written and go the long
  * way afterwards, and acknowledgements carry options that nobody predicts.
  *
- * Scripts are made by a generator: pushes of all kinds, acknowledgements of some or
+ * Scripts are made by a generator: pushes and writes of all kinds, acknowledgements of some or
  * all, duplicates, windows, data, silence.  Every header that leaves and the whole
  * control block at the end must agree.
  */
 #include <stdlib.h>
 #include <string.h>
 
+#include "protocols/stream/stream_app.h"
 #include "tests/protocols/tcp_fixture.h"
 #include "tests/support/xk_test.h"
 #include "runtime/upi/xk_inline.h"
@@ -23,6 +24,7 @@ struct world {
 	struct tf_out out[OUTS];
 	uint32_t      sum[OUTS];         /* of the payload */
 	unsigned      n;
+	uint64_t      took;
 	struct tcp_cb cb;
 };
 static struct world one, two;
@@ -30,12 +32,13 @@ static struct pf f;
 static struct xk_sess *s;
 static uint8_t bytes[1 << 14];
 static bool held;                        /* the world of long ways */
+static uint64_t took;                    /* bytes written */
 
 static struct tcp_cb *cb(void) { return tcp_cb(tcp_sess(s)); }
 
 /* ---- one step ------------------------------------------------------------------------- */
 
-static void push(uint32_t n)
+static void send(uint32_t n, bool writes)
 {
 	struct xk_msg *m;
 
@@ -43,10 +46,14 @@ static void push(uint32_t n)
 	if (tcp_is_compressed(tcp_sess(s)))
 		CU_ASSERT_FATAL(tcp_wake(tcp_sess(s)));
 	if (tcp_room(cb()) != 0) {
-		m = xk_msg_new(n);
-		memcpy(m->data, bytes, n);
 		cb()->flags |= held ? TCP_F_OUTPUT : 0;
-		xk_push(s, m);
+		if (writes) {
+			took += stream_write_some(s, bytes, n);
+		} else {
+			m = xk_msg_new(n);
+			memcpy(m->data, bytes, n);
+			xk_push(s, m);
+		}
 		cb()->flags &= ~TCP_F_OUTPUT;
 		if (held)
 			tcp_output(tcp_sess(s));
@@ -54,6 +61,8 @@ static void push(uint32_t n)
 	pf_leave(&f, 0);
 	pf_settle(&f);
 }
+
+static void push(uint32_t n) { send(n, false); }
 
 static void in(uint32_t ack, uint16_t wnd, uint32_t n)
 {
@@ -83,7 +92,7 @@ static void push_in_parts(struct xk_rand *r)
 
 static void step(struct xk_rand *r)
 {
-	unsigned what = (unsigned)xk_rand_below(r, 17);
+	unsigned what = (unsigned)xk_rand_below(r, 21);
 	uint32_t flight = cb()->snd_max - cb()->snd_una;
 
 	if (what < 7)
@@ -100,6 +109,8 @@ static void step(struct xk_rand *r)
 		in(cb()->snd_una, 60000, 0);
 	else if (what < 16)
 		push_in_parts(r);
+	else if (what < 20)
+		send(1 + (uint32_t)xk_rand_below(r, (what & 1 ? 100 : 9u * cb()->mss)), true);
 	else
 		pf_run(&f, (xk_ns)(1 + xk_rand_below(r, 300)) * XK_MS);
 }
@@ -142,6 +153,7 @@ static void run(struct world *w, const char *tcp, bool stamps, bool ecn, uint64_
 	struct xk_rand r;
 
 	memset(w, 0, sizeof *w);
+	took = 0;
 	xk_rand_init(&r, seed, 1);
 	begin(tcp, stamps, ecn);
 	for (unsigned i = 0; i < STEPS; i++) {
@@ -154,6 +166,7 @@ static void run(struct world *w, const char *tcp, bool stamps, bool ecn, uint64_
 	}
 	if (!tcp_is_compressed(tcp_sess(s)))
 		memcpy(&w->cb, cb(), sizeof w->cb);
+	w->took = took;
 	memset(&w->cb.sq, 0, offsetof(struct tcp_sendq, bytes)); /* pointers */
 	memset(&w->cb.walk, 0, sizeof w->cb.walk);
 	w->cb.tune = NULL;
@@ -185,6 +198,7 @@ static void compare(const char *tcp, bool stamps, bool ecn)
 		held = true;
 		run(&two, tcp, stamps, ecn, seed);
 		CU_ASSERT_EQUAL_FATAL(one.n, two.n);
+		CU_ASSERT_EQUAL(one.took, two.took);
 		for (unsigned i = 0; i < one.n; i++)
 			CU_ASSERT_FATAL(same(&one.out[i], &two.out[i]));
 		CU_ASSERT_FATAL(memcmp(one.sum, two.sum, one.n * sizeof one.sum[0]) == 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_tcp_sendq.c - the send queue against an array of bytes: whatever is pushed,
+ * test_tcp_sendq.c - the send queue against an array of bytes: whatever is pushed, written,
  * cut, acknowledged and cut again, bytes, sums and records agree.
  */
 #include <stdio.h>
@@ -29,6 +29,8 @@ static void up(void)
 	memset(&tune, 0, sizeof tune);
 	cb.tune = &tune;
 	cb.iss = ISS;
+	cb.state = TCP_S_ESTABLISHED;
+	cb.mss = 4300;
 	cb.snd_una = cb.snd_nxt = cb.snd_max = cb.snd_end = ISS + 1;
 	xk_rand_init(&rnd, 7, 1);
 	for (uint32_t i = 0; i < sizeof ref; i++)
@@ -58,6 +60,12 @@ static void put(uint32_t n, bool sum)
 		m->flags |= XK_MSG_CSUM;
 	}
 	tcp_sendq_put(&cb, m);
+}
+
+/* The same written; all of it is taken. */
+static void writes(uint32_t n)
+{
+	CU_ASSERT_EQUAL(tcp_sendq_write(&cb, ref + at(cb.snd_end), n), n);
 }
 
 /* m holds ref's bytes from seq on, and its sum, if it has one, is theirs. */
@@ -213,6 +221,161 @@ static void many_joined_pieces_are_copied_together(void)
 	down();
 }
 
+/* What waits is whole segments, each in one buffer of its own, with its sum and room for
+ * headers, and a rest. */
+static unsigned whole_segments(void)
+{
+	unsigned n = 0;
+
+	for (struct xk_msg *m = cb.sq.unsent; m != NULL; m = m->link, n++) {
+		CU_ASSERT_EQUAL(m->flags, XK_MSG_CSUM);
+		CU_ASSERT_EQUAL(m->tot, m->link != NULL ? cb.mss : m->tot);
+		CU_ASSERT(m->tot <= cb.mss);
+		CU_ASSERT(xk_msg_headroom(m) >= 74);
+		CU_ASSERT(m->link != NULL || m->kept.flags == TCP_SQ_PUSH);
+	}
+	all_same();
+	return n;
+}
+
+static void what_is_written_lies_in_segments_to_be(void)
+{
+	static const uint16_t mss[] = { 536, 1448, 1920, 1921, 4300, (uint16_t)XK_MSG_MAX_SEG };
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(mss); i++) {
+		up();
+		cb.mss = mss[i];
+		writes(65536);
+		CU_ASSERT_EQUAL(cb.sq.first->kept.flags, 0);
+		CU_ASSERT_EQUAL(whole_segments(), (65536u + mss[i] - 1) / mss[i]);
+		down();
+	}
+}
+
+static void writes_join_whatever_their_length(void)
+{
+	up();
+	cb.mss = 1448;
+	for (unsigned i = 0; i < 1000; i++)
+		writes(1 + (uint32_t)xk_rand_below(&rnd, i % 7 == 0 ? 5000 : 99));
+	CU_ASSERT_EQUAL(whole_segments(), (cb.sq.bytes + 1447) / 1448);
+	while (cb.sq.unsent != NULL)
+		send(1448);
+	all_same();
+	down();
+}
+
+static void the_first_small_write_has_a_small_buffer(void)
+{
+	up();
+	writes(64);
+	CU_ASSERT_EQUAL(cb.sq.unsent->cls, XK_MEM_SMALL);
+	writes(500);                      /* that outgrows it */
+	CU_ASSERT_EQUAL(cb.sq.unsent->cls, XK_MEM_LARGE);
+	CU_ASSERT_EQUAL(whole_segments(), 1);
+	send(4300);
+	writes(64);                       /* more will come before it goes */
+	CU_ASSERT_EQUAL(cb.sq.unsent->cls, XK_MEM_LARGE);
+	send(4300);
+	cb.flags |= TCP_F_NODELAY;       /* it goes at once */
+	writes(64);
+	CU_ASSERT_EQUAL(cb.sq.unsent->cls, XK_MEM_SMALL);
+	all_same();
+	down();
+}
+
+static void a_segment_longer_than_a_buffer_is_a_chain_of_few(void)
+{
+	struct xk_msg *m;
+	unsigned n = 0;
+
+	up();
+	cb.mss = 8948;
+	writes(30000);
+	while ((m = send(8948)) != NULL && cb.sq.unsent != NULL) {
+		CU_ASSERT(m->flags & XK_MSG_CSUM);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(m->next);
+		CU_ASSERT_EQUAL(m->len, XK_MSG_MAX_SEG);
+		CU_ASSERT_EQUAL(m->next->len, 8948 - XK_MSG_MAX_SEG);
+		CU_ASSERT(!(m->next->flags & XK_MSG_SLOW));
+		n++;
+	}
+	CU_ASSERT_EQUAL(n, 3);
+	all_same();
+	down();
+}
+
+/* What was pushed stays where it is; what is written behind it fills its segment up. */
+static void a_write_behind_a_push_ends_its_segment(void)
+{
+	struct xk_msg *own, *lent, *m;
+
+	up();
+	cb.mss = 1448;
+	put(1000, true);
+	own = cb.sq.unsent;
+	writes(1448);
+	CU_ASSERT_PTR_EQUAL(cb.sq.unsent, own);
+	CU_ASSERT_EQUAL(whole_segments(), 2);
+	send(1448);
+	send(1448);
+	own = xk_msg_new(1001);
+	lent = xk_msg_share(own);
+	memcpy(own->data, ref + at(cb.snd_end), 1001);
+	tcp_sendq_put(&cb, lent);
+	writes(1448);
+	m = send(1448);
+	CU_ASSERT_PTR_EQUAL(m, lent);
+	CU_ASSERT_EQUAL(m->len, 1001);
+	CU_ASSERT_EQUAL(m->next->len, 447);
+	CU_ASSERT_EQUAL(whole_segments(), 1);
+	xk_msg_free(own);
+	down();
+}
+
+static void before_the_peers_word_segments_are_hoped_for(void)
+{
+	up();
+	cb.state = TCP_S_SYN_SENT;
+	cb.mss = 536;
+	cb.path_mss = 1460;
+	tune.timestamps = true;
+	writes(3000);
+	CU_ASSERT_EQUAL(cb.sq.first->tot, 1448);
+	tune.mss = 1000;
+	CU_ASSERT_EQUAL(tcp_hoped_mss(&cb), 988);
+	cb.state = TCP_S_ESTABLISHED;
+	cb.mss = 1448;
+	CU_ASSERT_EQUAL(whole_segments(), 3);
+	cb.mss = 524;                    /* it had one after all */
+	while (send(524) != NULL)
+		;
+	all_same();
+	down();
+}
+
+static void a_write_without_memory_takes_less(void)
+{
+	uint32_t n;
+
+	up();
+	cb.mss = 1448;
+	writes(100);
+	for (unsigned k = 2; k < 6; k++) {       /* the first, a larger buffer for what waits, is not needed */
+		xk_memvp_starve(xk_mem_self, true);
+		xk_mem_fail_after(k);
+		n = tcp_sendq_write(&cb, ref + at(cb.snd_end), 65536);
+		xk_mem_fail_after(0);
+		xk_memvp_starve(xk_mem_self, false);
+		CU_ASSERT(n < k * 1448);
+		all_same();
+		tcp_sendq_check(&cb);
+	}
+	writes(1);
+	all_same();
+	down();
+}
+
 static void part_of_a_segment_acknowledged_is_gone(void)
 {
 	up();
@@ -303,7 +466,12 @@ static void step(void)
 {
 	uint32_t n;
 
-	switch (xk_rand_below(&rnd, 8)) {
+	switch (xk_rand_below(&rnd, 9)) {
+	case 8:
+		n = (uint32_t)xk_rand_below(&rnd, xk_rand_below(&rnd, 3) == 0 ? 12000 : 200);
+		if (at(cb.snd_end) + n < sizeof ref)
+			writes(n);
+		break;
 	case 0:
 	case 1:
 		n = (uint32_t)xk_rand_below(&rnd, xk_rand_below(&rnd, 3) == 0 ? 12000 : 700);
@@ -349,6 +517,13 @@ static CU_TestInfo tests[] = {
 	T(short_messages_are_joined_and_keep_a_sum),
 	T(many_tiny_writes_take_few_buffers),
 	T(many_joined_pieces_are_copied_together),
+	T(what_is_written_lies_in_segments_to_be),
+	T(writes_join_whatever_their_length),
+	T(the_first_small_write_has_a_small_buffer),
+	T(a_segment_longer_than_a_buffer_is_a_chain_of_few),
+	T(a_write_behind_a_push_ends_its_segment),
+	T(before_the_peers_word_segments_are_hoped_for),
+	T(a_write_without_memory_takes_less),
 	T(part_of_a_segment_acknowledged_is_gone),
 	T(a_sent_segment_is_cut_again_with_its_record),
 	T(empty_messages_leave_no_trace),

@@ -66,6 +66,15 @@ void tcp_set_mss(struct tcp_cb *cb)
 		cb->cwnd = cb->retries == 0 ? tcp_cc_initial(cb) : cb->mss;
 }
 
+uint32_t tcp_hoped_mss(const struct tcp_cb *cb)
+{
+	uint32_t mss = cb->path_mss != 0 ? cb->path_mss : 536, usual = cb->tune->timestamps ? 12 : 0;
+
+	if (cb->tune->mss != 0)
+		mss = min32(mss, cb->tune->mss);
+	return mss > usual + TCP_MSS_LEAST ? mss - usual : TCP_MSS_LEAST;
+}
+
 static uint32_t round_up(uint32_t n, uint32_t unit)
 {
 	return n > unit ? (n + unit - 1) / unit * unit : n;

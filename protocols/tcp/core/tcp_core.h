@@ -30,6 +30,13 @@ void tcp_cb_init(struct tcp_cb *cb, const struct tcp_tune *t);
 uint8_t tcp_own_wscale(const struct tcp_tune *t);
 /* mss from path_mss, peer_mss, options. */
 void tcp_set_mss(struct tcp_cb *cb);
+/* What is written is cut to pieces of so much: a segment, or what one will be when the peer,
+ * which has not answered yet, has no other wish. */
+uint32_t tcp_hoped_mss(const struct tcp_cb *cb);
+static inline uint32_t tcp_write_unit(const struct tcp_cb *cb)
+{
+	return XK_LIKELY(cb->state >= TCP_S_ESTABLISHED) ? cb->mss : tcp_hoped_mss(cb);
+}
 /* Both buffers up to whole segments (tune.whole_buffers). */
 void tcp_round_buffers(struct tcp_cb *cb);
 /* Room in the send buffer: a push of so much is taken. */
@@ -104,7 +111,13 @@ bool tcp_window_worth(const struct tcp_cb *cb, uint32_t gain);
 
 /* ---- tcp_sendq.c ----------------------------------------------------------------------------------- */
 
-void tcp_sendq_put(struct tcp_cb *cb, struct xk_msg *m);      /* advances snd_end */
+/* Both advance snd_end.  A message is taken as it is; bytes are copied, to where they will be
+ * sent from, and summed.  Returns how many: fewer than n when memory is out. */
+void tcp_sendq_put(struct tcp_cb *cb, struct xk_msg *m);
+uint32_t tcp_sendq_write(struct tcp_cb *cb, const void *p, uint32_t n);
+/* The next piece of a write alone: what one buffer takes, at most up to a segment's end.
+ * end: tcp_sq_at_end. */
+uint32_t tcp_sendq_add(struct tcp_cb *cb, const void *p, uint32_t n, uint16_t end);
 /* Makes the first unsent message exactly one segment of at most len bytes, and of
  * exactly that when there is as much: splits, joins.  NULL: nothing unsent, or no
  * memory (as before, then). */
@@ -139,6 +152,8 @@ static inline void tcp_set_window(struct tcp_cb *cb, uint32_t seq, uint32_t ack,
 
 /* PSH where the record has it, and the other way. */
 static inline uint16_t tcp_sq_psh(const struct xk_msg *m) { return m->kept.flags & TCP_SQ_PUSH ? TCP_PSH : 0; }
+/* Of the message in which a push or a write ends. */
+static inline uint16_t tcp_sq_at_end(const struct tcp_cb *cb) { return cb->flags & TCP_F_MORE ? 0 : TCP_SQ_PUSH; }
 static inline uint32_t tcp_sq_end(const struct xk_msg *m) { return m->kept.seq + m->tot; }
 
 /* ---- deadlines ------------------------------------------------------------------ */

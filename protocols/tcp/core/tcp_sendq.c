@@ -2,10 +2,11 @@
 /*
  * tcp_sendq.c - what was pushed and is not acknowledged yet.
  *
- * A list of messages in order.  What waits unsent is shaped into segments only
- * when a segment is wanted: long messages are split without copying, short ones
- * joined, and a run of very small writes is copied into one buffer as it comes,
- * so that neither memory nor a segment's chain grows with the number of writes.
+ * A list of messages in order.  Bytes that are written are copied once, with their sum, into
+ * buffers that will be segments: behind the last one's until it is full, then into the next.
+ * What was pushed stays where it is and is shaped into segments only when one is wanted:
+ * long messages are split without copying, short ones joined.  A small one is written, so
+ * that neither memory nor a segment's chain grows with the number of pushes.
  * Sums that came with the bytes are kept through all of this: of two parts, one
  * is read and the other is what is left.  Here XK_MSG_CSUM may stand on a chain
  * as well, for the whole of it; room msg drops it where it would be wrong.
@@ -14,7 +15,7 @@
  */
 #include "protocols/tcp/core/tcp_core.h"
 
-#define SMALL_WRITE 512u         /* copied into its predecessor's buffer when it fits */
+#define SMALL_PUSH  512u         /* is written behind what waits */
 #define CHAIN_MAX   4u           /* segments of a joined message; more are copied together */
 
 /* ---- sums ------------------------------------------------------------------------ */
@@ -84,33 +85,7 @@ static void join(struct xk_msg *a, struct xk_msg *b)
 		set_sum(a, sum);
 }
 
-/* ---- putting ----------------------------------------------------------------------- */
-
-static uint32_t tailroom(const struct xk_msg *m)
-{
-	if (m->flags & XK_MSG_SLOW)
-		return 0;
-	return (uint32_t)((const uint8_t *)m + xk_mem_size[m->cls] - (m->data + m->len));
-}
-
-/* Copies m's bytes behind a's; m is freed.  There is room. */
-static void append(struct xk_msg *a, struct xk_msg *m)
-{
-	bool had = (a->flags & XK_MSG_CSUM) != 0 || a->tot == 0;
-	uint32_t n = m->tot, sum = 0, was = a->tot != 0 ? a->csum : 0;
-
-	if (m->flags & XK_MSG_CHAIN)
-		xk_msg_copy_out_csum(m, 0, a->data + a->len, n, &sum);
-	else
-		sum = xk_csum_copy_quick(a->data + a->len, m->data, n, 0);
-	if (had)
-		set_sum(a, sum_join(was, a->tot, sum));
-	a->len = a->tot = a->len + n;
-	/* Where the next write will go: with many connections it has left the cache. */
-	__builtin_prefetch(a->data + a->len, 1);
-	__builtin_prefetch(a->data + a->len + XK_CACHELINE, 1);
-	xk_msg_free(m);
-}
+/* ---- the list ------------------------------------------------------------------------ */
 
 static void link_last(struct tcp_sendq *q, struct xk_msg *m)
 {
@@ -124,45 +99,163 @@ static void link_last(struct tcp_sendq *q, struct xk_msg *m)
 		q->unsent = m;
 }
 
-/* The buffer that a small write is copied into: the last message's, or a large
- * one that begins with this write when the last is small and full.  NULL: none. */
-static struct xk_msg *gather(struct tcp_sendq *q, uint32_t n)
+/* c takes the place of m, the first unsent message, which is freed. */
+static struct xk_msg *replace(struct tcp_sendq *q, struct xk_msg *m, struct xk_msg *c)
 {
-	struct xk_msg *last = q->last, *big;
+	c->kept.flags = m->kept.flags;
+	c->kept.count = 0;
+	c->link = m->link;
+	if (q->unsent_prev != NULL)
+		q->unsent_prev->link = c;
+	else
+		q->first = c;
+	if (q->last == m)
+		q->last = c;
+	q->unsent = c;
+	xk_msg_free(m);
+	return c;
+}
 
-	if (q->unsent == NULL || n > SMALL_WRITE)
+/* ---- writing --------------------------------------------------------------------------- */
+
+static uint32_t tailroom(const struct xk_msg *m)
+{
+	if (m->flags & XK_MSG_SLOW)
+		return 0;
+	return (uint32_t)((const uint8_t *)m + xk_mem_size[m->cls] - (m->data + m->len));
+}
+
+/* Copies n bytes behind m's.  There is room. */
+static void extend(struct xk_msg *m, const uint8_t *p, uint32_t n)
+{
+	uint32_t sum = xk_csum_copy_quick(m->data + m->len, p, n, 0);
+
+	if (XK_LIKELY(m->flags & XK_MSG_CSUM))
+		m->csum = sum_join(m->csum, m->tot, sum);
+	m->len = m->tot = m->len + n;
+	/* Where the next write will go: with many connections it has left the cache. */
+	__builtin_prefetch(m->data + m->len, 1);
+	__builtin_prefetch(m->data + m->len + XK_CACHELINE, 1);
+}
+
+/* Will what is written now be followed by more before it goes? */
+static bool waits(const struct tcp_cb *cb)
+{
+	return cb->sq.unsent != NULL || (cb->flags & (TCP_F_CORK | TCP_F_MORE)) ||
+	       (cb->sq.bytes != 0 && !(cb->flags & TCP_F_NODELAY));
+}
+
+/* A buffer that begins with n bytes of p, all that is left of a segment or what is written; with
+ * room for all `left` where more will come.  Returns how many it took, 0: no memory. */
+static uint32_t begin(struct tcp_cb *cb, const uint8_t *p, uint32_t n, uint32_t left)
+{
+	uint32_t want = n < left && waits(cb) ? left : n;
+	struct xk_msg *m;
+
+	n = min32(n, XK_MSG_MAX_SEG);
+	m = xk_msg_new_cls(xk_msg_class(want), n);
+	if (XK_UNLIKELY(m == NULL))
+		return 0;
+	set_sum(m, xk_csum_copy_quick(m->data, p, n, 0));
+	m->kept.count = 0;
+	link_last(&cb->sq, m);
+	return n;
+}
+
+/* The last message has no more room, but the segment has: its few bytes move to a buffer that
+ * holds all of that.  NULL: it stays, and the segment becomes a chain. */
+static struct xk_msg *grow(struct tcp_sendq *q, uint32_t left)
+{
+	struct xk_msg *m = q->last, *c;
+
+	if (m != q->unsent || (m->flags & XK_MSG_SLOW) || m->cls != XK_MEM_SMALL || m->tot + left > XK_MSG_MAX_SEG)
 		return NULL;
-	if (tailroom(last) >= n)
-		return last;
-	if (last->tot > SMALL_WRITE)
+	c = xk_msg_new_cls(xk_msg_class(m->tot + left), m->tot);
+	if (c == NULL)
 		return NULL;
-	big = xk_msg_new_cls(XK_MEM_LARGE, 0);
-	if (big != NULL)
-		link_last(q, big);
-	return big;
+	memcpy(c->data, m->data, m->tot);
+	if (m->flags & XK_MSG_CSUM)
+		set_sum(c, m->csum);
+	return replace(q, m, c);
+}
+
+/* Where the last message ends the segment before, or there is none: unit, else what the segment
+ * lacks. */
+static inline uint32_t segment_left(const struct tcp_cb *cb, uint32_t unit)
+{
+	uint32_t have = cb->sq.unsent_bytes;
+
+	return unit - (XK_LIKELY(have < unit) ? have : have % unit);
+}
+
+uint32_t tcp_sendq_add(struct tcp_cb *cb, const void *p, uint32_t n, uint16_t end)
+{
+	struct tcp_sendq *q = &cb->sq;
+	uint32_t unit = tcp_write_unit(cb), left = segment_left(cb, unit), k = min32(n, left), room;
+	struct xk_msg *m = q->last;
+
+	if (left == unit) {
+		k = begin(cb, p, k, left);
+	} else if (XK_LIKELY((room = tailroom(m)) != 0) || ((m = grow(q, left)) != NULL && (room = tailroom(m)) != 0)) {
+		k = min32(k, room);
+		extend(m, p, k);
+	} else {
+		k = begin(cb, p, k, left);
+	}
+	if (XK_UNLIKELY(k == 0))
+		return 0;
+	q->last->kept.flags = k == n ? end : 0;
+	cb->snd_end += k;
+	q->bytes += k;
+	q->unsent_bytes += k;
+	tcp_sendq_check(cb);
+	return k;
+}
+
+uint32_t tcp_sendq_write(struct tcp_cb *cb, const void *p, uint32_t n)
+{
+	uint32_t done = 0, k = 1;
+
+	for (; done < n && k != 0; done += k)
+		k = tcp_sendq_add(cb, (const uint8_t *)p + done, n - done, tcp_sq_at_end(cb));
+	return done;
+}
+
+/* ---- putting ----------------------------------------------------------------------- */
+
+/* A small message is written behind what waits; NULL: all of it, else m is what is left. */
+static struct xk_msg *written(struct tcp_cb *cb, struct xk_msg *m)
+{
+	uint32_t n;
+
+	if (cb->sq.unsent == NULL || m->tot > SMALL_PUSH || (m->flags & XK_MSG_CHAIN))
+		return m;
+	n = tcp_sendq_write(cb, m->data, m->tot);
+	if (XK_UNLIKELY(n < m->tot)) {
+		xk_msg_pop(m, n);
+		m->flags &= (uint8_t)~XK_MSG_CSUM;
+		return m;
+	}
+	xk_msg_free(m);
+	return NULL;
 }
 
 void tcp_sendq_put(struct tcp_cb *cb, struct xk_msg *m)
 {
 	struct tcp_sendq *q = &cb->sq;
-	struct xk_msg *into;
-	uint32_t n = m->tot;
 
-	if (n == 0) {
+	if (m->tot == 0) {
 		xk_msg_free(m);
 		return;
 	}
-	cb->snd_end += n;
-	q->bytes += n;
-	q->unsent_bytes += n;
-	into = gather(q, n);
-	if (into != NULL) {
-		append(into, m);
-		m = into;
-	} else {
-		link_last(q, m);
-	}
-	m->kept.flags = cb->flags & TCP_F_MORE ? 0 : TCP_SQ_PUSH;
+	m = written(cb, m);
+	if (m == NULL)
+		return;
+	cb->snd_end += m->tot;
+	q->bytes += m->tot;
+	q->unsent_bytes += m->tot;
+	link_last(q, m);
+	m->kept.flags = tcp_sq_at_end(cb);
 	m->kept.count = 0;
 	tcp_sendq_check(cb);
 }
@@ -221,18 +314,7 @@ static struct xk_msg *linear(struct tcp_sendq *q, struct xk_msg *m)
 		return m;
 	xk_msg_copy_out_csum(m, 0, c->data, m->tot, &sum);
 	set_sum(c, sum);
-	c->kept.flags = m->kept.flags;
-	c->kept.count = 0;
-	c->link = m->link;
-	if (q->unsent_prev != NULL)
-		q->unsent_prev->link = c;
-	else
-		q->first = c;
-	if (q->last == m)
-		q->last = c;
-	q->unsent = c;
-	xk_msg_free(m);
-	return c;
+	return replace(q, m, c);
 }
 
 static XK_NOINLINE struct xk_msg *fill(struct tcp_sendq *q, struct xk_msg *m, uint32_t len)

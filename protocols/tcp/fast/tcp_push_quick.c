@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tcp_push_quick.c - a full segment down at once.
+ * tcp_push_quick.c - full segments down at once, pushed or written.
  *
  * A message that is a full segment by itself, with nothing waiting before it, room in the windows
  * and nothing else to be said, is common.  It goes down in one function, queue, timers and
  * header included, by what tcp_output and tcp_emit would have done in twenty.
- * Whatever else there is goes to tcp_push.
+ * Of a write each segment goes as soon as it is full, while its bytes are in the first-level cache.
+ * Whatever else there is goes to tcp_push and tcp_write.
  * Invariant: no counter, header or state tells the short way from the long one.
  */
 #include "protocols/tcp/fast/tcp_fast.h"
@@ -23,37 +24,43 @@
 #define NOT_SO(psh) ((psh) != 0 ? NOT_PLAIN | TCP_F_MORE : NOT_PLAIN)
 
 /* Is m one full segment of a connection in peace, nothing before it, and room for it
- * in every window?  What must be 0 is tested together.  After a pause the long way
- * looks whether it was one of idleness. */
-static INLINE bool goes_at_once(const struct tcp_cb *cb, const struct xk_msg *m, uint32_t now, uint32_t psh)
+ * in every window?  queued: it is all that waits in the queue, else nothing waits.  What must be 0
+ * is tested together.  After a pause the long way looks whether it was one of idleness. */
+static INLINE bool goes_at_once(const struct tcp_cb *cb, const struct xk_msg *m, uint32_t now, uint32_t psh, bool queued)
 {
 	uint32_t flight = cb->snd_max - cb->snd_una, after = flight + m->tot;
-	uint64_t none = (uintptr_t)cb->sq.unsent | (uintptr_t)cb->reass | cb->lost_out | (cb->flags & NOT_SO(psh)) |
+	uint64_t none = ((uintptr_t)cb->sq.unsent ^ (queued ? (uintptr_t)m : 0)) | (uintptr_t)cb->reass | cb->lost_out | (cb->flags & NOT_SO(psh)) |
 			(m->tot ^ cb->mss) | (m->flags & XK_MSG_SLOW);
 
 	return XK_LIKELY(none == 0) && XK_LIKELY(cb->state == TCP_S_ESTABLISHED && cb->ca_state == TCP_CA_OPEN) &&
 	       XK_LIKELY(m->tot > TCP_COPY_MAX) && XK_LIKELY(after <= cb->cwnd) && XK_LIKELY(after <= cb->snd_wnd) &&
-	       XK_LIKELY(cb->sq.bytes < cb->snd_buf) && (flight != 0 || XK_LIKELY(cb->idle_since == now));
+	       (queued || XK_LIKELY(cb->sq.bytes < cb->snd_buf)) && (flight != 0 || XK_LIKELY(cb->idle_since == now));
 }
 
-/* Into the queue, as sent.  psh: TCP_PSH or 0, a constant, as in all that is inline here. */
-static INLINE void enqueue_sent(struct tcp_cb *cb, struct xk_msg *m, uint32_t now_us, uint32_t psh)
+/* Into the queue, where it is not there yet, as sent.  psh: TCP_PSH or 0. */
+static INLINE void enqueue_sent(struct tcp_cb *cb, struct xk_msg *m, uint32_t now_us, uint32_t psh, bool queued)
 {
 	struct tcp_sendq *q = &cb->sq;
 	uint32_t n = m->tot;
 
-	m->link = NULL;
-	if (q->last != NULL)
-		q->last->link = m;
-	else
-		q->first = m;
-	q->last = q->unsent_prev = m;
-	q->bytes += n;
+	if (queued) {
+		q->unsent = NULL;
+		q->unsent_bytes = 0;
+	} else {
+		m->link = NULL;
+		if (q->last != NULL)
+			q->last->link = m;
+		else
+			q->first = m;
+		q->last = m;
+		q->bytes += n;
+		cb->snd_end += n;
+	}
+	q->unsent_prev = m;
 	m->kept.seq = cb->snd_max;
 	m->kept.when = cb->again_us - now_us < TCP_STAMPS_AHEAD ? cb->again_us : now_us;
 	m->kept.flags = psh != 0 ? TCP_SQ_PUSH : 0;
 	m->kept.count = 1;
-	cb->snd_end += n;
 	cb->snd_nxt = cb->snd_max += n;
 	tcp_sendq_check(cb);
 }
@@ -145,14 +152,14 @@ static inline uint32_t sum_of(struct xk_msg *m)
 }
 
 /* False, and nothing has happened: it is another case, or memory is out. */
-static INLINE bool push_at_once(struct tcp_sess *ts, struct xk_msg *m, uint32_t psh)
+static INLINE bool push_at_once(struct tcp_sess *ts, struct xk_msg *m, uint32_t psh, bool queued)
 {
 	struct tcp_cb *cb = tcp_cb(ts);
 	xk_ns t = xk_vp_time(ts->s.rep->vp);
 	uint32_t now = tcp_ms(t), hlen, wnd, sum;
 	struct xk_msg *x;
 
-	if (XK_UNLIKELY(!goes_at_once(cb, m, now, psh)))
+	if (XK_UNLIKELY(!goes_at_once(cb, m, now, psh, queued)))
 		return false;
 	wnd = tcp_advertise(ts, cb) >> cb->rcv_wscale;
 	sum = XK_LIKELY(cb->tune->checksum) ? sum_of(m) : 0;
@@ -162,7 +169,7 @@ static INLINE bool push_at_once(struct tcp_sess *ts, struct xk_msg *m, uint32_t 
 		return false;
 	header(cb, x->data, hlen, m->len, sum, wnd, now, psh);
 	x->flags |= cb->flags & TCP_F_ECN ? XK_MSG_ECT : 0;
-	enqueue_sent(cb, m, (uint32_t)(t / XK_US), psh);
+	enqueue_sent(cb, m, (uint32_t)(t / XK_US), psh, queued);
 	tcp_ack_paid(cb);
 	cb->flags |= TCP_F_OUTPUT;
 	cb->segs_out++;
@@ -180,13 +187,65 @@ static INLINE bool push_at_once(struct tcp_sess *ts, struct xk_msg *m, uint32_t 
 /* Of a long write, in the middle. */
 static XK_NOINLINE bool push_more_at_once(struct tcp_sess *ts, struct xk_msg *m)
 {
-	return (tcp_cb(ts)->flags & TCP_F_MORE) && push_at_once(ts, m, 0);
+	return (tcp_cb(ts)->flags & TCP_F_MORE) && push_at_once(ts, m, 0, false);
 }
 
 void tcp_fast_push(struct xk_sess *s, struct xk_msg *m)
 {
 	struct tcp_sess *ts = tcp_sess(s);
 
-	if (XK_UNLIKELY(tcp_is_compressed(ts)) || (!push_at_once(ts, m, TCP_PSH) && !push_more_at_once(ts, m)))
+	if (XK_UNLIKELY(tcp_is_compressed(ts)) || (!push_at_once(ts, m, TCP_PSH, false) && !push_more_at_once(ts, m)))
 		tcp_push(s, m);
+}
+
+/* ---- a write ------------------------------------------------------------------------------ */
+
+/* The full segment that is all that waits. */
+static XK_NOINLINE bool push_queued(struct tcp_sess *ts)
+{
+	struct xk_msg *m = tcp_cb(ts)->sq.unsent;
+
+	return push_at_once(ts, m, tcp_sq_psh(m), true);
+}
+
+/* Does the connection take n bytes, and memory what they need? */
+static inline bool takes(const struct tcp_sess *ts, uint32_t n)
+{
+	const struct tcp_cb *cb = tcp_cb(ts);
+
+	return cb->state == TCP_S_ESTABLISHED && !(cb->flags & TCP_F_FIN_QUEUED) && cb->sq.unsent_bytes < cb->mss &&
+	       cb->snd_buf > cb->sq.bytes && n <= cb->snd_buf - cb->sq.bytes && tcp_shortage(ts->s.rep) == TCP_MEM_NONE;
+}
+
+/* What waits, or the rest of a write, is for the long way. */
+static XK_NOINLINE uint32_t write_rest(struct tcp_sess *ts, const uint8_t *p, uint32_t done, uint32_t n)
+{
+	if (done < n)
+		done += tcp_write_put(ts, p + done, n - done);
+	if (tcp_cb(ts)->state != TCP_S_CLOSED)
+		tcp_output(ts);
+	return done;
+}
+
+uint32_t tcp_fast_write(struct xk_sess *s, const void *p, uint32_t n)
+{
+	struct tcp_sess *ts = tcp_sess(s);
+	struct tcp_cb *cb = tcp_cb(ts);
+	uint32_t done = 0, k;
+
+	if (XK_UNLIKELY(tcp_is_compressed(ts)) || XK_UNLIKELY(!takes(ts, n)))
+		return tcp_write(s, p, n);
+	while (done < n) {
+		k = tcp_sendq_add(cb, (const uint8_t *)p + done, n - done, tcp_sq_at_end(cb));
+		done += k;
+		if (XK_UNLIKELY(k == 0) || (cb->sq.unsent_bytes == cb->mss && XK_UNLIKELY(!push_queued(ts))))
+			return write_rest(ts, p, done, n);
+		/* Below may have answered, and whoever heard of it may have acted. */
+		cb = tcp_cb(ts);
+		if (XK_UNLIKELY(cb->state != TCP_S_ESTABLISHED || (cb->flags & TCP_F_FIN_QUEUED) || cb->sq.unsent_bytes >= cb->mss))
+			return write_rest(ts, p, done, n);
+	}
+	if (cb->sq.unsent != NULL && !tcp_waits_on(cb, 0))
+		tcp_output(ts);
+	return done;
 }

@@ -6,7 +6,7 @@
  *   tcp_act.c        what tcp_input decided is carried out; see tcp_act.h
  *   tcp_reass.c      what arrived out of order
  *   tcp_notify.c     what the holder is told
- *   tcp_push.c       the operation push
+ *   tcp_push.c       the operations push and write
  *   tcp_output.c     what may be sent now
  *   tcp_emit.c       building a segment and pushing it
  *   tcp_wheel.c      the deadlines of a session behind one timer of the wheel
@@ -201,8 +201,26 @@ void tcp_notify_room(struct tcp_sess *ts);
 
 /* Sends all that windows, Nagle, recovery and pending acknowledgements ask for. */
 void tcp_output(struct tcp_sess *ts);
-/* The operation push. */
+/* The operations push and write. */
 void tcp_push(struct xk_sess *s, struct xk_msg *m);
+uint32_t tcp_write(struct xk_sess *s, const void *p, uint32_t n);
+/* Of a write, what there is room and memory for, into the queue alone. */
+uint32_t tcp_write_put(struct tcp_sess *ts, const void *p, uint32_t n);
+/*
+ * What the queue holds, `before` bytes unsent before the last push or write, waits for an acknowledgement
+ * that will come: for room in a window when it was a full segment, else for company (Nagle).
+ * More behind it changes that only when it makes a full segment of it, or where
+ * the peer's window is so small that a part of it is worth a segment.
+ */
+static inline bool tcp_waits_on(const struct tcp_cb *cb, uint32_t before)
+{
+	bool company = (cb->flags & (TCP_F_SMALL | TCP_F_NODELAY)) == TCP_F_SMALL;
+
+	if (cb->snd_una == cb->snd_max || cb->reass != NULL || cb->lost_out != 0 ||
+	    (cb->flags & (TCP_F_DSACK | TCP_F_ACK_NOW | TCP_F_WANT_ROOM | TCP_F_FIN_QUEUED)))
+		return false;
+	return before >= cb->mss || (company && cb->sq.unsent_bytes < cb->mss && cb->max_wnd >= 2u * cb->mss);
+}
 /* What a persist timer forces out although it is small. */
 void tcp_output_forced(struct tcp_sess *ts);
 /* Sends sent segment m again. */

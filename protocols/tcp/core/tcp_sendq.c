@@ -13,7 +13,7 @@
  * Invariant: bytes and unsent_bytes are what the list holds; sent messages
  * follow each other in sequence space without a hole.
  */
-#include "protocols/tcp/core/tcp_core.h"
+#include "protocols/tcp/core/tcp_sendq.h"
 
 #define SMALL_PUSH  512u         /* is written behind what waits */
 #define CHAIN_MAX   4u           /* segments of a joined message; more are copied together */
@@ -32,12 +32,6 @@ uint32_t tcp_sendq_sum(struct xk_msg *m, bool keep)
 		m->flags |= XK_MSG_CSUM;
 	}
 	return sum;
-}
-
-/* Sum of a's bytes followed by b's. */
-static uint32_t sum_join(uint32_t a, uint32_t alen, uint32_t b)
-{
-	return xk_csum_add(a, alen & 1 ? xk_csum_swap(b) : b);
 }
 
 /* Sum of the bytes behind the first alen: all - a. */
@@ -78,7 +72,7 @@ static struct xk_msg *split(struct xk_msg *m, uint32_t n)
 static void join(struct xk_msg *a, struct xk_msg *b)
 {
 	bool had = (a->flags & b->flags & XK_MSG_CSUM) != 0;
-	uint32_t sum = had ? sum_join(a->csum, a->tot, b->csum) : 0;
+	uint32_t sum = had ? tcp_sum_join(a->csum, a->tot, b->csum) : 0;
 
 	xk_msg_join(a, b);
 	if (had)
@@ -118,26 +112,6 @@ static struct xk_msg *replace(struct tcp_sendq *q, struct xk_msg *m, struct xk_m
 
 /* ---- writing --------------------------------------------------------------------------- */
 
-static uint32_t tailroom(const struct xk_msg *m)
-{
-	if (m->flags & XK_MSG_SLOW)
-		return 0;
-	return (uint32_t)((const uint8_t *)m + xk_mem_size[m->cls] - (m->data + m->len));
-}
-
-/* Copies n bytes behind m's.  There is room. */
-static void extend(struct xk_msg *m, const uint8_t *p, uint32_t n)
-{
-	uint32_t sum = xk_csum_copy_quick(m->data + m->len, p, n, 0);
-
-	if (XK_LIKELY(m->flags & XK_MSG_CSUM))
-		m->csum = sum_join(m->csum, m->tot, sum);
-	m->len = m->tot = m->len + n;
-	/* Where the next write will go: with many connections it has left the cache. */
-	__builtin_prefetch(m->data + m->len, 1);
-	__builtin_prefetch(m->data + m->len + XK_CACHELINE, 1);
-}
-
 /* Will what is written now be followed by more before it goes? */
 static bool waits(const struct tcp_cb *cb)
 {
@@ -147,18 +121,25 @@ static bool waits(const struct tcp_cb *cb)
 
 /* A buffer that begins with n bytes of p, all that is left of a segment or what is written; with
  * room for all `left` where more will come.  Returns how many it took, 0: no memory. */
-static uint32_t begin(struct tcp_cb *cb, const uint8_t *p, uint32_t n, uint32_t left)
+static uint32_t begin(struct tcp_cb *cb, const uint8_t *p, uint32_t n, uint32_t left, uint16_t end)
 {
 	uint32_t want = n < left && waits(cb) ? left : n;
 	struct xk_msg *m;
 
-	n = min32(n, XK_MSG_MAX_SEG);
+	if (XK_UNLIKELY(n > XK_MSG_MAX_SEG)) {
+		n = XK_MSG_MAX_SEG;
+		end = 0;
+	}
 	m = xk_msg_new_cls(xk_msg_class(want), n);
 	if (XK_UNLIKELY(m == NULL))
 		return 0;
 	set_sum(m, xk_csum_copy_quick(m->data, p, n, 0));
 	m->kept.count = 0;
+	m->kept.flags = end;
 	link_last(&cb->sq, m);
+	cb->snd_end += n;
+	cb->sq.bytes += n;
+	cb->sq.unsent_bytes += n;
 	return n;
 }
 
@@ -179,8 +160,8 @@ static struct xk_msg *grow(struct tcp_sendq *q, uint32_t left)
 	return replace(q, m, c);
 }
 
-/* Where the last message ends the segment before, or there is none: unit, else what the segment
- * lacks. */
+/* What the segment that what waits ends with lacks; all of it, where that is whole or there is
+ * nothing. */
 static inline uint32_t segment_left(const struct tcp_cb *cb, uint32_t unit)
 {
 	uint32_t have = cb->sq.unsent_bytes;
@@ -188,26 +169,23 @@ static inline uint32_t segment_left(const struct tcp_cb *cb, uint32_t unit)
 	return unit - (XK_LIKELY(have < unit) ? have : have % unit);
 }
 
+/* The last message, where it has room for more of the segment that it is in; else NULL. */
+static inline struct xk_msg *open_end(struct tcp_sendq *q, uint32_t left)
+{
+	return XK_LIKELY(tcp_sendq_tailroom(q->last) != 0) ? q->last : grow(q, left);
+}
+
 uint32_t tcp_sendq_add(struct tcp_cb *cb, const void *p, uint32_t n, uint16_t end)
 {
-	struct tcp_sendq *q = &cb->sq;
-	uint32_t unit = tcp_write_unit(cb), left = segment_left(cb, unit), k = min32(n, left), room;
-	struct xk_msg *m = q->last;
+	uint32_t unit = tcp_write_unit(cb), left = segment_left(cb, unit), k = min32(n, left);
+	struct xk_msg *m = left != unit ? open_end(&cb->sq, left) : NULL;
 
-	if (left == unit) {
-		k = begin(cb, p, k, left);
-	} else if (XK_LIKELY((room = tailroom(m)) != 0) || ((m = grow(q, left)) != NULL && (room = tailroom(m)) != 0)) {
-		k = min32(k, room);
-		extend(m, p, k);
+	if (m != NULL) {
+		k = min32(k, tcp_sendq_tailroom(m));
+		tcp_sendq_extend(cb, m, p, k, k == n ? end : 0);
 	} else {
-		k = begin(cb, p, k, left);
+		k = begin(cb, p, k, left, k == n ? end : 0);
 	}
-	if (XK_UNLIKELY(k == 0))
-		return 0;
-	q->last->kept.flags = k == n ? end : 0;
-	cb->snd_end += k;
-	q->bytes += k;
-	q->unsent_bytes += k;
 	tcp_sendq_check(cb);
 	return k;
 }

@@ -10,6 +10,7 @@
  * Invariant: no counter, header or state tells the short way from the long one.
  */
 #include "protocols/tcp/fast/tcp_fast.h"
+#include "protocols/tcp/core/tcp_sendq.h"
 #include "runtime/base/xk_csum_inline.h"
 #include "runtime/upi/xk_inline.h"
 
@@ -26,11 +27,12 @@
 /* Is m one full segment of a connection in peace, nothing before it, and room for it
  * in every window?  queued: it is all that waits in the queue, else nothing waits.  What must be 0
  * is tested together.  After a pause the long way looks whether it was one of idleness. */
-static INLINE bool goes_at_once(const struct tcp_cb *cb, const struct xk_msg *m, uint32_t now, uint32_t psh, bool queued)
+static INLINE bool goes_at_once(const struct tcp_cb *cb, const struct xk_msg *m, uint32_t now, uint32_t psh,
+				bool queued)
 {
 	uint32_t flight = cb->snd_max - cb->snd_una, after = flight + m->tot;
-	uint64_t none = ((uintptr_t)cb->sq.unsent ^ (queued ? (uintptr_t)m : 0)) | (uintptr_t)cb->reass | cb->lost_out | (cb->flags & NOT_SO(psh)) |
-			(m->tot ^ cb->mss) | (m->flags & XK_MSG_SLOW);
+	uint64_t none = ((uintptr_t)cb->sq.unsent ^ (queued ? (uintptr_t)m : 0)) | (uintptr_t)cb->reass | cb->lost_out |
+			(cb->flags & NOT_SO(psh)) | (m->tot ^ cb->mss) | (m->flags & XK_MSG_SLOW);
 
 	return XK_LIKELY(none == 0) && XK_LIKELY(cb->state == TCP_S_ESTABLISHED && cb->ca_state == TCP_CA_OPEN) &&
 	       XK_LIKELY(m->tot > TCP_COPY_MAX) && XK_LIKELY(after <= cb->cwnd) && XK_LIKELY(after <= cb->snd_wnd) &&
@@ -200,23 +202,6 @@ void tcp_fast_push(struct xk_sess *s, struct xk_msg *m)
 
 /* ---- a write ------------------------------------------------------------------------------ */
 
-/* The full segment that is all that waits. */
-static XK_NOINLINE bool push_queued(struct tcp_sess *ts)
-{
-	struct xk_msg *m = tcp_cb(ts)->sq.unsent;
-
-	return push_at_once(ts, m, tcp_sq_psh(m), true);
-}
-
-/* Does the connection take n bytes, and memory what they need? */
-static inline bool takes(const struct tcp_sess *ts, uint32_t n)
-{
-	const struct tcp_cb *cb = tcp_cb(ts);
-
-	return cb->state == TCP_S_ESTABLISHED && !(cb->flags & TCP_F_FIN_QUEUED) && cb->sq.unsent_bytes < cb->mss &&
-	       cb->snd_buf > cb->sq.bytes && n <= cb->snd_buf - cb->sq.bytes && tcp_shortage(ts->s.rep) == TCP_MEM_NONE;
-}
-
 /* What waits, or the rest of a write, is for the long way. */
 static XK_NOINLINE uint32_t write_rest(struct tcp_sess *ts, const uint8_t *p, uint32_t done, uint32_t n)
 {
@@ -227,25 +212,104 @@ static XK_NOINLINE uint32_t write_rest(struct tcp_sess *ts, const uint8_t *p, ui
 	return done;
 }
 
+/* A full segment of its own, nothing waiting before it.  False: it waits, or memory is out and
+ * nothing does. */
+static XK_APART bool write_full(struct tcp_sess *ts, const uint8_t *p, uint16_t end)
+{
+	struct tcp_cb *cb = tcp_cb(ts);
+	struct xk_msg *m = xk_msg_new_cls(xk_msg_class(cb->mss), cb->mss);
+
+	if (XK_UNLIKELY(m == NULL))
+		return false;
+	m->csum = xk_csum_copy_long(m->data, p, m->len, 0);
+	m->flags = XK_MSG_CSUM;
+	if (XK_LIKELY(push_at_once(ts, m, end != 0 ? TCP_PSH : 0, false)))
+		return true;
+	tcp_sendq_put(cb, m);
+	m->kept.flags = end;
+	return false;
+}
+
+/* The full segment that is all that waits. */
+static XK_APART bool push_queued(struct tcp_sess *ts)
+{
+	struct xk_msg *m = tcp_cb(ts)->sq.unsent;
+
+	return push_at_once(ts, m, tcp_sq_psh(m), true);
+}
+
+/* Behind what waits, or as what waits from now on.  False: memory is out, or it is a segment and
+ * does not go. */
+static INLINE bool write_part(struct tcp_sess *ts, const uint8_t *p, uint32_t n, uint32_t *took)
+{
+	struct tcp_cb *cb = tcp_cb(ts);
+	uint32_t have = cb->sq.unsent_bytes, k = min32(n, cb->mss - have);
+
+	if (have == 0 || XK_UNLIKELY(tcp_sendq_tailroom(cb->sq.last) < k))
+		k = tcp_sendq_add(cb, p, n, tcp_sq_at_end(cb));
+	else
+		tcp_sendq_extend(cb, cb->sq.last, p, k, k == n ? tcp_sq_at_end(cb) : 0);
+	*took = k;
+	return XK_LIKELY(k != 0) && (cb->sq.unsent_bytes != cb->mss || push_queued(ts));
+}
+
+/* Do n bytes fit, and does memory last for them? */
+static INLINE bool takes(const struct tcp_sess *ts, const struct tcp_cb *cb, uint32_t n)
+{
+	return cb->sq.unsent_bytes < cb->mss && (uint64_t)cb->sq.bytes + n <= cb->snd_buf && cb->state == TCP_S_ESTABLISHED &&
+	       !(cb->flags & TCP_F_FIN_QUEUED) && cb->mss <= XK_MSG_MAX_SEG && !tcp_memory_is_short(ts->s.rep);
+}
+
+static XK_APART uint32_t write_pieces(struct tcp_sess *ts, const uint8_t *p, uint32_t n)
+{
+	const struct tcp_cb *cb = tcp_cb(ts);
+	uint32_t done = 0, left = n, k;
+	bool on;
+
+	/* Below may answer, and whoever hears of it may act. */
+	while (XK_LIKELY(takes(ts, cb, left))) {
+		if (cb->sq.unsent == NULL && left >= cb->mss) {
+			k = cb->mss;
+			on = write_full(ts, p + done, left == k ? tcp_sq_at_end(cb) : 0);
+			k = XK_LIKELY(on) || cb->sq.unsent != NULL ? k : 0;
+		} else {
+			on = write_part(ts, p + done, left, &k);
+		}
+		done += k;
+		left -= k;
+		cb = tcp_cb(ts);
+		if (XK_LIKELY(on) && left == 0 && (cb->sq.unsent == NULL || tcp_waits_on(cb, 0)))
+			return n;
+		if (XK_UNLIKELY(!on) || left == 0)
+			break;
+	}
+	return done == 0 ? tcp_write(&ts->s, p, n) : write_rest(ts, p, done, n);
+}
+
+/* Something else is to be done than to wait for company when these are not as tcp_waits_on wants them. */
+#define NAGLE (TCP_F_SMALL | TCP_F_NODELAY | TCP_F_DSACK | TCP_F_ACK_NOW | TCP_F_WANT_ROOM | TCP_F_FIN_QUEUED)
+
+/* Do n bytes join what waits for company, in its buffer, and does it go on waiting? */
+static INLINE bool joins(const struct tcp_cb *cb, uint32_t n)
+{
+	uint32_t have = cb->sq.unsent_bytes;
+	uint64_t none = (uintptr_t)cb->reass | cb->lost_out | ((cb->flags & NAGLE) ^ TCP_F_SMALL);
+
+	return have != 0 && n < cb->mss && have + n < cb->mss && none == 0 && cb->state == TCP_S_ESTABLISHED &&
+	       cb->snd_una != cb->snd_max && cb->max_wnd >= 2u * cb->mss && cb->sq.bytes + n <= cb->snd_buf &&
+	       tcp_sendq_tailroom(cb->sq.last) >= n;
+}
+
 uint32_t tcp_fast_write(struct xk_sess *s, const void *p, uint32_t n)
 {
 	struct tcp_sess *ts = tcp_sess(s);
 	struct tcp_cb *cb = tcp_cb(ts);
-	uint32_t done = 0, k;
 
-	if (XK_UNLIKELY(tcp_is_compressed(ts)) || XK_UNLIKELY(!takes(ts, n)))
+	if (XK_UNLIKELY(tcp_is_compressed(ts)))
 		return tcp_write(s, p, n);
-	while (done < n) {
-		k = tcp_sendq_add(cb, (const uint8_t *)p + done, n - done, tcp_sq_at_end(cb));
-		done += k;
-		if (XK_UNLIKELY(k == 0) || (cb->sq.unsent_bytes == cb->mss && XK_UNLIKELY(!push_queued(ts))))
-			return write_rest(ts, p, done, n);
-		/* Below may have answered, and whoever heard of it may have acted. */
-		cb = tcp_cb(ts);
-		if (XK_UNLIKELY(cb->state != TCP_S_ESTABLISHED || (cb->flags & TCP_F_FIN_QUEUED) || cb->sq.unsent_bytes >= cb->mss))
-			return write_rest(ts, p, done, n);
-	}
-	if (cb->sq.unsent != NULL && !tcp_waits_on(cb, 0))
-		tcp_output(ts);
-	return done;
+	if (!joins(cb, n))
+		return write_pieces(ts, p, n);
+	tcp_sendq_extend(cb, cb->sq.last, p, n, tcp_sq_at_end(cb));
+	tcp_sendq_check(cb);
+	return n;
 }

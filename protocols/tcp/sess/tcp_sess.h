@@ -344,6 +344,10 @@ struct tcp_sess *tcp_stalled_find(struct xk_rep *r);
 enum tcp_shortage { TCP_MEM_NONE, TCP_MEM_PRESSURE, TCP_MEM_HIGH, TCP_MEM_LAST };
 #define TCP_MEMORY_TICK (10 * XK_MS)     /* between two looks while it lasts */
 enum tcp_shortage tcp_shortage(const struct xk_rep *r);
+static inline bool tcp_memory_is_short(const struct xk_rep *r)
+{
+	return XK_UNLIKELY(xk_mem_fill(tcp_rep(r)->mem) != 0) && tcp_shortage(r) != TCP_MEM_NONE;
+}
 
 /* Room that a holder is told of: less while the graph's memory is short; *limit: of the whole queue. */
 uint32_t tcp_room_now(const struct tcp_sess *ts, uint32_t *limit);

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tcp_sendq.h - bytes written behind those of the last message of a send queue, without a call.
+ *
+ * For tcp_sendq.c, and for who counts instructions.
+ */
+#ifndef TCP_SENDQ_H
+#define TCP_SENDQ_H
+
+#include "protocols/tcp/core/tcp_core.h"
+#include "runtime/base/xk_csum_inline.h"
+#include "runtime/msg/xk_msg_inline.h"
+
+/* Sum of a's bytes followed by b's. */
+static inline uint32_t tcp_sum_join(uint32_t a, uint32_t alen, uint32_t b)
+{
+	return xk_csum_add(a, alen & 1 ? xk_csum_swap(b) : b);
+}
+
+/* Bytes that may be written behind m's own, which nobody else looks at. */
+static inline uint32_t tcp_sendq_tailroom(const struct xk_msg *m)
+{
+	if (XK_UNLIKELY(m->flags & XK_MSG_SLOW))
+		return 0;
+	return (uint32_t)((const uint8_t *)m + xk_mem_size[m->cls] - (m->data + m->len));
+}
+
+/* Copies n bytes behind those of the last message, unsent, which has room for them.
+ * end: its flags from now on. */
+static inline void tcp_sendq_extend(struct tcp_cb *cb, struct xk_msg *m, const void *p, uint32_t n, uint16_t end)
+{
+	uint32_t sum = xk_csum_copy_quick(m->data + m->len, p, n, 0);
+
+	if (XK_LIKELY(m->flags & XK_MSG_CSUM))
+		m->csum = tcp_sum_join(m->csum, m->tot, sum);
+	m->len = m->tot = m->len + n;
+	m->kept.flags = end;
+	cb->snd_end += n;
+	cb->sq.bytes += n;
+	cb->sq.unsent_bytes += n;
+	/* Where the next write will go: with many connections it has left the cache. */
+	__builtin_prefetch(m->data + m->len, 1);
+	__builtin_prefetch(m->data + m->len + XK_CACHELINE, 1);
+}
+
+#endif

@@ -15,6 +15,7 @@
 # and the third number is the goal's: our side, acknowledgements included, no copy.
 # tcp-4096-down-way is of that run, too: the way of a segment alone, from the application's unit to the
 # frame that the device has, without the copy and without what answers do on their way up.
+# tcp-4096-both writes just what a segment holds; tcp-64-both, tcp-4097-both and tcp-65536-both do not.
 # Numbers are of one compiler and one set of flags; others are skipped.
 
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
@@ -45,7 +46,10 @@ fi
 measure() {
 	name=$1 file=$2 messages=$N
 	shift 2
-	case $name in *-64-*) messages=$((4 * N)) ;; esac
+	case $name in
+	*-64-*) messages=$((4 * N)) ;;
+	*-65536-*) messages=$((N / 10)) ;;
+	esac
 	per_message $messages "$top_srcdir/graphs/bench/$file.lua" "$@" >"$tmp/one" || return 1
 	awk -v name="$name" '{
 		ours = $1 - $2; rest = ours - $3
@@ -71,7 +75,10 @@ compare() {
 : >"$tmp/now"
 measure udp-64-up udp-up && measure udp-64-down udp-down link=eth && measure udp-64-both udp-both &&
 	measure tcp-64-up tcp-up && measure tcp-4096-down tcp-down link=eth touch=none &&
-	measure tcp-4096-both tcp-both buffer=256KiB || {
+	measure tcp-4096-both tcp-both buffer=256KiB &&
+	measure tcp-4097-both tcp-both buffer=256KiB mss=0 size=4097 &&
+	measure tcp-65536-both tcp-both buffer=256KiB mss=0 size=64KiB &&
+	measure tcp-64-both tcp-both buffer=256KiB mss=0 size=64 || {
 	echo "not ok 1 - counting runs"
 	echo "1..1"
 	exit 1

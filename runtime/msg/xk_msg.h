@@ -41,6 +41,17 @@ struct xk_sess;
 #define XK_MSG_CSUM_IGNORE 0x40u /* up path: compute the checksum but ignore the verdict */
 #define XK_MSG_LINK_BCAST 0x80u /* up path: the link destination was not our own address */
 #define XK_MSG_ECT XK_MSG_LINK_BCAST /* down path: the network header shall say that the sender heeds ECN, ECT(0) */
+/*
+ * Down path: a super-segment.  One TCP or UDP datagram with one set of headers, whose payload
+ * shall leave in frames of u.cut.seg bytes each, the last of as many as are left; the device
+ * sends it so, or drivers/common/cut.h makes the frames.  What is pushed so is no longer than
+ * XK_CTL_GETMAXSUPER said.  XK_MSG_CSUM on a segment behind the first: csum is the sum of that
+ * segment's bytes.
+ */
+#define XK_MSG_SUPER   XK_MSG_CSUM_IGNORE
+/* Down path: the transport's checksum field holds the folded sum of the pseudo-header alone, its
+ * length that of the whole; the device adds the rest and complements. */
+#define XK_MSG_PARTIAL XK_MSG_CSUM_OK
 
 struct xk_msg {
 	uint8_t        *data;    /* first byte of this segment */
@@ -55,6 +66,8 @@ struct xk_msg {
 		/* Between the classifier and the VP: the flow, by slab handle. */
 		struct { uint32_t flow; uint16_t gen; uint16_t pad; } v;
 		uint64_t name;   /* the same as one word, pad 0 */
+		/* Of a super-segment on its way down (XK_MSG_SUPER): payload bytes of a frame. */
+		struct { uint32_t seg, pad; } cut;
 	} u;
 	uint32_t        csum;    /* partial sum, see XK_MSG_CSUM */
 	union {

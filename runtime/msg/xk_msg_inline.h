@@ -269,6 +269,20 @@ static inline struct xk_msg *xk_msg_lend_push(struct xk_msg *m, uint32_t n)
 	return r;
 }
 
+/*
+ * s, a whole message, behind `last`, the last segment of m; the new last segment.  Unlike
+ * xk_msg_join it walks over s alone, and the sum noted of s stands for its bytes (XK_MSG_SUPER).
+ */
+static inline struct xk_msg *xk_msg_append(struct xk_msg *m, struct xk_msg *last, struct xk_msg *s)
+{
+	m->tot += s->tot;
+	last->next = s;
+	last->flags |= XK_MSG_CHAIN;
+	while (XK_UNLIKELY(s->next != NULL))
+		s = s->next;
+	return s;
+}
+
 /* Who includes this header calls these by their ordinary names. */
 #define xk_msg_new  xk_msg_new_inline
 #define xk_msg_free xk_msg_free_inline

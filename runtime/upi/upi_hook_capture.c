@@ -108,8 +108,10 @@ void xk_capture_attach(struct xk_node *n, struct xk_capture *c)
 	first = !captured(n);
 	c->next = n->edge->capture;
 	xk_rcu_assign(n->edge->capture, c);
-	if (first)
+	if (first) {
+		xk_store_relaxed(&n->graph->ncaptured, n->graph->ncaptured + 1);
 		place_all(n);
+	}
 	xk_mutex_unlock(&n->graph->structure);
 	if (first)
 		upi_hook_resolve(n);
@@ -126,8 +128,10 @@ void xk_capture_detach(struct xk_node *n, struct xk_capture *c)
 	xk_assert(*at == c);
 	xk_rcu_assign(*at, c->next);
 	last = !captured(n);
-	if (last)
+	if (last) {
+		xk_store_relaxed(&n->graph->ncaptured, n->graph->ncaptured - 1);
 		place_all(n);
+	}
 	xk_mutex_unlock(&n->graph->structure);
 	if (last)
 		upi_hook_resolve(n);

@@ -294,6 +294,9 @@ enum {
 	XK_CTL_HEADER_SUM,         /* uint32_t: partial pseudo-header sum without length (session) */
 	XK_CTL_REACHED,            /* nothing: what this session sends is seen to arrive, by progress
 	                            * above (RFC 4861 7.3.1).  0, or XK_E_NOTSUP: nobody wants to know */
+	XK_CTL_GETMAXSUPER,        /* uint32_t: largest super-segment (XK_MSG_SUPER) that can be pushed,
+	                            * all that is pushed counted.  0 or XK_E_NOTSUP: none, single ones only;
+	                            * not passed on by those who do not know it */
 	XK_CTL_PRIVATE = 1000,     /* class * 1000 + n from here */
 };
 

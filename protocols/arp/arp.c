@@ -586,6 +586,8 @@ static int arp_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	case XK_CTL_ISLOCAL:
 		err = xk_take(&addr, sizeof addr, buf, len);
 		return err != XK_OK ? err : arp_own_find(r->node, addr) != NULL;
+	case XK_CTL_GETMAXSUPER:
+		return xk_control(r->down[0], op, buf, len);
 	case XK_CTL_GETMYHOST:
 		return xk_load_acquire(&t->nown) == 0 ? XK_E_ADDRNOTAVAIL :
 		       xk_answer(buf, len, &t->own[0].addr, sizeof(uint32_t));

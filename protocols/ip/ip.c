@@ -166,11 +166,25 @@ static int participants(const struct ip_sess *is, void *buf, unsigned len)
 	return xk_answer(buf, len, &ps, sizeof ps);
 }
 
+/* Where pieces may be made on the way, each frame needs an identification of its own. */
+static int max_super(const struct ip_sess *is, void *buf, unsigned len)
+{
+	uint32_t v;
+
+	if (is->s.down == NULL || ((struct ip_conf *)is->s.rep->conf)->df == IP_DF_NEVER ||
+	    xk_sess_control(is->s.down, XK_CTL_GETMAXSUPER, &v, sizeof v) != (int)sizeof v)
+		return XK_E_NOTSUP;
+	v = v < IP_MAX_DATAGRAM ? v : IP_MAX_DATAGRAM;
+	return xk_answer32(buf, len, v > IP_HDR_LEN ? v - IP_HDR_LEN : 0);
+}
+
 static int ip_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
 {
 	struct ip_sess *is = ip_sess(s);
 
 	switch (op) {
+	case XK_CTL_GETMAXSUPER:
+		return max_super(is, buf, len);
 	case XK_CTL_GETMAXPACKET:
 		return xk_answer32(buf, len, IP_MAX_DATAGRAM - IP_HDR_LEN);
 	case XK_CTL_GETOPTPACKET:

@@ -135,6 +135,22 @@ static void push_whole(struct ip_sess *is, struct xk_msg *m, uint16_t id)
 	xk_push(is->s.down, m);
 }
 
+/* Bytes of the transport's header, which is in one piece. */
+static uint32_t transport_header(const struct ip_sess *is, const struct xk_msg *m)
+{
+	return is->protocol == IP_PROTO_TCP && m->len > 12 ? (m->data[12] >> 4) * 4u : 8;
+}
+
+/* A super-segment is as long as its frames: those must fit the path, and say so (DF), since
+ * nobody below could make pieces of them. */
+static void push_super(struct ip_sess *is, struct xk_msg *m)
+{
+	if (XK_UNLIKELY(transport_header(is, m) + m->u.cut.seg > is->room))
+		xk_drop(is->s.rep, IP_DROP_NEEDS_FRAG, m);
+	else
+		push_whole(is, m, 0);
+}
+
 /* More than the path takes at once. */
 static XK_NOINLINE void push_long(struct ip_sess *is, struct xk_msg *m)
 {
@@ -150,6 +166,8 @@ static XK_NOINLINE void push_long(struct ip_sess *is, struct xk_msg *m)
 	}
 	if (m->tot + IP_HDR_LEN > IP_MAX_DATAGRAM)
 		xk_drop(r, IP_DROP_TOO_LONG, m);
+	else if (m->flags & XK_MSG_SUPER)
+		push_super(is, m);
 	else if (((struct ip_conf *)r->conf)->df == IP_DF_ALWAYS)
 		xk_drop(r, IP_DROP_NEEDS_FRAG, m);
 	else

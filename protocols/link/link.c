@@ -288,9 +288,20 @@ static int max_packet(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	return xk_answer32(buf, len, v);
 }
 
+/* The longest that may be cut below. */
+static int max_super(struct xk_rep *r, void *buf, unsigned len)
+{
+	uint32_t v, hdr = link_state(r)->frame->hdr_len;
+	int res = xk_control(r->down[0], XK_CTL_GETMAXSUPER, &v, sizeof(v));
+
+	return res < 0 ? res : xk_answer32(buf, len, v > hdr ? v - hdr : 0);
+}
+
 int link_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	switch (op) {
+	case XK_CTL_GETMAXSUPER:
+		return max_super(r, buf, len);
 	case XK_CTL_GETMAXPACKET:
 	case XK_CTL_GETOPTPACKET:
 		return max_packet(r, op, buf, len);

@@ -186,6 +186,8 @@ static int vnet_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	case XK_CTL_GETMAXPACKET:
 	case XK_CTL_GETOPTPACKET:
 		return least(r, op, buf, len);
+	case XK_CTL_GETMAXSUPER:
+		return XK_E_NOTSUP;      /* links may differ */
 	case XK_CTL_ISLOCAL:
 		return any_says_yes(r, op, buf, len);
 	case ARP_CTL_ADD_ADDR:

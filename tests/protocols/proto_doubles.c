@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "drivers/common/cut.h"
 #include "runtime/upi/xk_enable.h"
 #include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_inline.h"
@@ -135,12 +136,14 @@ const struct xk_proto pf_driver = {
 
 /* ---- pf_hostlink ------------------------------------------------------------------ */
 
-struct hl_conf { uint64_t mtu; uint32_t host; };
+struct hl_conf { uint64_t mtu, super; uint32_t host; };
 struct hl_sess { struct xk_sess s; uint32_t host; };
 
 static const struct xk_param hl_params[] = {
 	{ .name = "mtu", .type = XK_P_UINT, .def = "1500",
 	  .doc = "largest message", .offset = offsetof(struct hl_conf, mtu) },
+	{ .name = "super", .type = XK_P_UINT, .def = "0",
+	  .doc = "longest super-segment; what is kept are its frames", .offset = offsetof(struct hl_conf, super) },
 	{ .name = "host", .type = XK_P_IPV4, .def = "10.0.0.1",
 	  .doc = "own address", .offset = offsetof(struct hl_conf, host) },
 	XK_PARAM_END
@@ -220,12 +223,40 @@ static void hl_close(struct xk_sess *s)
 	xk_sess_destroy(s);
 }
 
-static void hl_push(struct xk_sess *s, struct xk_msg *m)
+static void hl_record(struct xk_sess *s, struct xk_msg *m)
 {
 	struct pf_rec *rec = rec_add(&((struct drv_state *)s->rep->node->state)->out, m);
 
 	rec->host = ((struct hl_sess *)s)->host;
 	xk_msg_free(m);
+}
+
+/* Each frame, behind a link header that the cutter wants to see. */
+static void hl_push_super(struct xk_sess *s, struct xk_msg *m)
+{
+	static const uint8_t link[14] = { [12] = 0x08 };
+	const struct hl_conf *c = s->rep->conf;
+	struct xk_cut cut;
+
+	xk_assert(m->tot <= c->super);
+	memcpy(xk_msg_push(&m, sizeof link), link, sizeof link);
+	xk_assert(xk_cut_super(&cut, m, sizeof link, (uint32_t)c->mtu + sizeof link));
+	while (xk_cut_next(&cut) != 0) {
+		struct xk_msg *x = xk_cut_msg(&cut);
+
+		xk_assert(x != NULL);
+		xk_msg_pop(x, sizeof link);
+		hl_record(s, x);
+	}
+	xk_msg_free(m);
+}
+
+static void hl_push(struct xk_sess *s, struct xk_msg *m)
+{
+	if (m->flags & XK_MSG_SUPER)
+		hl_push_super(s, m);
+	else
+		hl_record(s, m);
 }
 
 static void hl_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr)
@@ -272,6 +303,8 @@ static int hl_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	case XK_CTL_GETMAXPACKET:
 	case XK_CTL_GETOPTPACKET:
 		return xk_answer32(buf, len, (uint32_t)c->mtu);
+	case XK_CTL_GETMAXSUPER:
+		return xk_answer32(buf, len, (uint32_t)c->super);
 	case XK_CTL_GETMYHOST:
 		return xk_answer32(buf, len, c->host);
 	default:

@@ -60,6 +60,7 @@ void tcp_set_mss(struct tcp_cb *cb)
 	if (cb->tune->mss != 0)
 		mss = min32(mss, cb->tune->mss);
 	cb->mss = (uint16_t)(mss > usual + TCP_MSS_LEAST ? mss - usual : TCP_MSS_LEAST);
+	cb->train = 0;
 	if (XK_UNLIKELY(cb->peer_mss < cb->tune->min_mss))
 		cb->snd_buf = min32(cb->snd_buf, TCP_SMALL_SEGS * cb->mss);
 	if (cb->snd_max - cb->iss <= 1)          /* nothing but a SYN went out yet; or again: RFC 5681 3.1 */

@@ -259,6 +259,7 @@ struct tcp_cb {
 	uint32_t rtt_us;                 /* measured last; 0: HyStart++ has had it */
 	uint8_t  hystart;                /* enum tcp_hs */
 	uint8_t  hs_samples, hs_rounds;  /* of this round; of conservative slow start */
+	uint8_t  train;                  /* full segments that one push may carry; 0: to be asked, 1: no more */
 	/* Line 5 and on: loss, rare things. */
 	uint32_t challenge_at;           /* the second it counts, ms */
 	uint32_t sacked_out, retrans_out; /* bytes */
@@ -379,7 +380,7 @@ enum { TCP_DROP_BASE = 1, TCP_DROPS(TCP_DROP_ENUM) };
 	X(KEEP, "keepalives")           X(PERSIST, "window_probes") \
 	X(UNDO, "spurious_recoveries")  X(ERRORS_IN, "icmp_errors_in") \
 	X(PMTU, "path_mtu_lowered")     X(REROUTED, "rerouted") \
-	X(PRESSURE, "memory_pressure")  X(GIVEN_UP, "given_up_for_memory")
+	X(TRAINS, "super_segments_out") X(PRESSURE, "memory_pressure")  X(GIVEN_UP, "given_up_for_memory")
 #define TCP_COUNT_ENUM(n, s) TCP_COUNT_##n,
 enum { TCP_COUNTS(TCP_COUNT_ENUM) TCP_COUNT_N };
 

@@ -119,6 +119,33 @@ static inline struct xk_msg *build_lent(const struct head *h, struct xk_msg *dat
 	return m;
 }
 
+/*
+ * A header before n messages of the queue, from data on, each of seg bytes and shared: a
+ * super-segment.  The device adds the payload's sum to what the checksum's field has.
+ */
+static struct xk_msg *build_train(const struct head *h, struct xk_msg *data, unsigned n, uint32_t seg, uint32_t psum)
+{
+	uint32_t hlen = TCP_HDR_LEN + h->nopts;
+	struct xk_msg *m = xk_msg_new_cls(XK_MEM_SMALL, hlen), *last = m;
+
+	if (m == NULL)
+		return NULL;
+	for (; n != 0; n--, data = data->link) {
+		struct xk_msg *s = xk_msg_share(data);
+
+		if (XK_UNLIKELY(s == NULL)) {
+			xk_msg_free(m);
+			return NULL;
+		}
+		last = xk_msg_append(m, last, s);
+	}
+	head_store(m->data, h, 0, m->tot);
+	xk_put_raw16(m->data + 16, xk_csum_fold(psum + htobe16((uint16_t)m->tot)));
+	m->flags |= XK_MSG_SUPER | XK_MSG_PARTIAL;
+	m->u.cut.seg = seg;
+	return m;
+}
+
 static bool send(struct tcp_sess *ts, const struct head *h, struct xk_msg *data)
 {
 	struct xk_msg *m;
@@ -226,35 +253,76 @@ static inline uint16_t urgent(const struct tcp_cb *cb, uint32_t seq, uint16_t *f
 	return up < UINT16_MAX ? (uint16_t)up : UINT16_MAX;
 }
 
+/* The header of a segment of len bytes of payload, none of them sent before when `fresh`. */
+static inline __attribute__((always_inline)) void head_fill(struct tcp_sess *ts, struct head *h, uint8_t *opts, uint32_t len,
+							    bool fresh)
+{
+	struct tcp_cb *cb = tcp_cb(ts);
+
+	options(cb, h, opts, tcp_ms(xk_vp_time(ts->s.rep->vp)), len);
+	if (XK_LIKELY(h->flags & TCP_ACK)) {
+		h->ack = cb->rcv_nxt;
+		h->wnd = (uint16_t)(tcp_advertise(ts, cb) >> cb->rcv_wscale);
+		if (cb->flags & TCP_F_ECE)
+			h->flags |= TCP_ECE;
+		tcp_ack_paid(cb);
+	}
+	h->urp = urgent(cb, h->seq, &h->flags);
+	/* RFC 3168 6.1: new data alone may be marked by the path; control and repeated
+	 * segments and bare acknowledgements are not ECN-capable. */
+	if ((cb->flags & TCP_F_ECN) && fresh)
+		h->mark = XK_MSG_ECT;
+}
+
 /* Inline, since of a bare acknowledgement nearly all is known. */
 static inline __attribute__((always_inline)) bool emit(struct tcp_sess *ts, uint32_t seq, struct xk_msg *data,
 						       uint16_t flags)
 {
-	struct tcp_cb *cb = tcp_cb(ts);
-	uint32_t now = tcp_ms(xk_vp_time(ts->s.rep->vp)), len = data != NULL ? data->tot : 0;
 	struct head h = { .ports = tcp_live(ts)->ports, .seq = seq, .sum = tcp_live(ts)->sum, .flags = flags,
-			  .checksum = cb->tune->checksum };
+			  .checksum = tcp_cb(ts)->tune->checksum };
 	uint8_t opts[40];
 
-	options(cb, &h, opts, now, len);
-	if (XK_LIKELY(flags & TCP_ACK)) {
-		h.ack = cb->rcv_nxt;
-		h.wnd = (uint16_t)(tcp_advertise(ts, cb) >> cb->rcv_wscale);
-		if (cb->flags & TCP_F_ECE)
-			h.flags |= TCP_ECE;
-		tcp_ack_paid(cb);
-	}
-	h.urp = urgent(cb, seq, &h.flags);
-	/* RFC 3168 6.1: new data alone may be marked by the path; control and repeated
-	 * segments and bare acknowledgements are not ECN-capable. */
-	if ((cb->flags & TCP_F_ECN) && data != NULL && data->kept.count == 1)
-		h.mark = XK_MSG_ECT;
+	head_fill(ts, &h, opts, data != NULL ? data->tot : 0, data != NULL && data->kept.count == 1);
 	return send(ts, &h, data);
 }
 
 bool tcp_emit(struct tcp_sess *ts, uint32_t seq, struct xk_msg *data, uint16_t flags)
 {
 	return emit(ts, seq, data, flags);
+}
+
+/* ---- trains --------------------------------------------------------------------------------- */
+
+unsigned tcp_emit_train_most(struct tcp_sess *ts)
+{
+	const struct tcp_cb *cb = tcp_cb(ts);
+	uint32_t most, hlen = tcp_hlen_usual(cb), n;
+
+	if (!cb->tune->checksum || xk_sess_control(ts->s.down, XK_CTL_GETMAXSUPER, &most, sizeof most) != (int)sizeof most ||
+	    most < hlen)
+		return 1;
+	n = (most - hlen) / cb->mss;
+	return n < 1 ? 1 : n < TCP_TRAIN_MAX ? n : TCP_TRAIN_MAX;
+}
+
+bool tcp_emit_train(struct tcp_sess *ts, struct xk_msg *data, unsigned n, uint16_t flags)
+{
+	struct tcp_live *l = tcp_live(ts);
+	struct head h = { .ports = l->ports, .seq = data->kept.seq, .sum = l->sum, .flags = flags };
+	uint8_t opts[40];
+	struct xk_msg *m;
+
+	head_fill(ts, &h, opts, data->tot, true);
+	l->cb.segs_out += n;
+	m = build_train(&h, data, n, data->tot, l->psum);
+	if (XK_UNLIKELY(m == NULL)) {
+		xk_count(ts->s.rep->drop[XK_DROP_NOMEM]);
+		return false;
+	}
+	xk_count(ts->s.rep->count[TCP_COUNT_TRAINS]);
+	m->flags |= h.mark;
+	xk_push(ts->s.down, m);
+	return true;
 }
 
 /* ---- the handshake's ------------------------------------------------------------------------ */

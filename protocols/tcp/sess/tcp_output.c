@@ -131,6 +131,65 @@ static XK_NOINLINE void restart_idle(struct tcp_cb *cb)
 	cb->cwnd = min32(cb->cwnd, tcp_cc_initial(cb));
 }
 
+/* ---- several at once -------------------------------------------------------------------- */
+
+/*
+ * How many full segments may go as one super-segment: as many as would go one by one.  None
+ * while something is to be repeated, or where a segment must carry blocks or urgent data of its own.
+ */
+static unsigned train_length(struct tcp_sess *ts, uint32_t full)
+{
+	struct tcp_cb *cb = tcp_cb(ts);
+	uint32_t bytes = min32(tcp_rec_allow(cb), cb->sq.unsent_bytes);
+
+	if (bytes < 2 * full || full != cb->mss || cb->lost_out != 0 || cb->ca_state > TCP_CA_CWR ||
+	    (cb->flags & TCP_F_URG_OUT))
+		return 1;
+	if (cb->train == 0)
+		cb->train = (uint8_t)tcp_emit_train_most(ts);
+	return min32(bytes / full, cb->train);
+}
+
+/* The next full segment as sent; NULL: memory refused. */
+static struct xk_msg *take_full(struct tcp_cb *cb, const struct tcp_env *e)
+{
+	struct xk_msg *m = tcp_sendq_cut(cb, cb->mss);
+
+	if (XK_UNLIKELY(m == NULL || m->tot != cb->mss))
+		return NULL;
+	tcp_sendq_sent(cb, m, cb->snd_max, tcp_stamp(cb, e));
+	cb->snd_nxt = cb->snd_max += m->tot;
+	return m;
+}
+
+/*
+ * n full segments in one push: each is kept and counted as if it had gone alone.  PSH is the last
+ * one's, since one is enough for all that lies before it (RFC 9293 3.9.1.2); so is a FIN.
+ */
+static bool send_train(struct tcp_sess *ts, const struct tcp_env *e, unsigned n)
+{
+	struct tcp_cb *cb = tcp_cb(ts);
+	struct xk_msg *first = NULL, *last = NULL, *m;
+	uint16_t flags;
+	unsigned k;
+
+	for (k = 0; k < n && (m = take_full(cb, e)) != NULL; k++) {
+		first = first != NULL ? first : m;
+		last = m;
+		tcp_rec_sent(cb, e, m, false);
+	}
+	if (XK_UNLIKELY(k == 0))
+		return false;
+	flags = new_flags(cb, last);
+	if (fin_next(cb)) {
+		take_fin(cb);
+		flags |= TCP_FIN;
+	}
+	return k > 1 ? tcp_emit_train(ts, first, k, flags) : tcp_emit(ts, first->kept.seq, first, flags);
+}
+
+/* ---- one by one -------------------------------------------------------------------------- */
+
 /* False: nothing more may go, or memory refused. */
 static bool send_new(struct tcp_sess *ts, const struct tcp_env *e, bool forced)
 {
@@ -138,6 +197,7 @@ static bool send_new(struct tcp_sess *ts, const struct tcp_env *e, bool forced)
 	uint32_t full, len, seq;
 	struct xk_msg *m;
 	uint16_t flags;
+	unsigned n;
 
 	if (cb->sq.unsent == NULL)
 		return false;
@@ -147,6 +207,9 @@ static bool send_new(struct tcp_sess *ts, const struct tcp_env *e, bool forced)
 	if (XK_UNLIKELY(cb->snd_una == cb->snd_max && cb->tune->idle_restart &&
 			e->now - cb->idle_since > tcp_rto_now(cb)))
 		restart_idle(cb);
+	n = cb->train == 1 || cb->sq.unsent_bytes < 2 * full || forced ? 1 : train_length(ts, full);
+	if (n > 1)
+		return send_train(ts, e, n);
 	len = next_length(cb, full, forced);
 	if (len == 0 || (m = tcp_sendq_cut(cb, len)) == NULL)
 		return false;

@@ -237,6 +237,11 @@ void tcp_answer(struct xk_rep *r, struct xk_sess *lls, const struct xk_msg *m, u
 /* One segment of the session: header, options, checksum.  data NULL: none; else it
  * is shared, and stays in the queue. */
 bool tcp_emit(struct tcp_sess *ts, uint32_t seq, struct xk_msg *data, uint16_t flags);
+/* n > 1 full segments of the queue from data on, noted as sent, as one super-segment
+ * (XK_MSG_SUPER). */
+bool tcp_emit_train(struct tcp_sess *ts, struct xk_msg *data, unsigned n, uint16_t flags);
+/* How many a super-segment may have, as the way below says now; 1: there are none. */
+unsigned tcp_emit_train_most(struct tcp_sess *ts);
 void tcp_send_ack(struct tcp_sess *ts);
 /* A segment of the handshake, or a probe with the sequence number seq and no data. */
 void tcp_send_syn(struct tcp_sess *ts);
@@ -247,6 +252,7 @@ uint32_t tcp_emit_sack_room(const struct tcp_cb *cb);
 
 #define TCP_COPY_MAX   256u              /* payload that is copied rather than lent */
 #define TCP_NOP_NOP_TS 0x0101080au
+#define TCP_TRAIN_MAX  255u              /* segments of a super-segment */
 
 /* ---- tcp_wheel.c, tcp_timer.c -------------------------------------------------------------------------------------- */
 

@@ -55,6 +55,8 @@ static int mem_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	const struct mem_state *st = mem_state(r);
 
+	if (op == XK_CTL_GETMAXSUPER)
+		return xk_answer32(buf, len, mem_wire_super(r));
 	return xk_edge_control((struct xk_edge){ st->frame_max, st->link->type, st->mac }, op, buf, len);
 }
 

@@ -33,17 +33,30 @@ static void arrive(struct xk_node *n, struct xk_rep *here, struct xk_msg *m)
 	xk_vp_post(st->reader, m);
 }
 
+static void put_cut(struct mem_rep *mr, struct xk_msg *x)
+{
+	arrive(mr->other->rep->node, mr->other->rep, x);
+}
+
+static void push_super(struct mem_rep *mr, struct xk_msg *m)
+{
+	if (XK_UNLIKELY(!mem_wire_cut(mr, m, put_cut)))
+		xk_drop(mr->rep, MEM_DROP_SUPER, m);
+}
+
 void mem_carried_loop_push(struct xk_sess *s, struct xk_msg *m)
 {
 	struct xk_rep *r = s->rep;
 	struct mem_rep *mr = r->state;
 
-	if (XK_UNLIKELY(m->tot > mr->frame_max))
+	if (XK_UNLIKELY(m->tot > mr->frame_max && !(m->flags & XK_MSG_SUPER)))
 		xk_drop(r, MEM_DROP_TOO_LONG, m);
 	else if (XK_UNLIKELY(!mem_wire_reaches(mr, &m)))
 		xk_drop(r, MEM_DROP_NOBODY, m);
 	else if (XK_UNLIKELY(!mr->other->open))
 		xk_drop(r, MEM_DROP_STOPPED, m);
+	else if (m->flags & XK_MSG_SUPER)
+		push_super(mr, m);
 	else if ((m = mem_wire_cross(mr, m)) != NULL)
 		arrive(mr->other->rep->node, mr->other->rep, m);
 }

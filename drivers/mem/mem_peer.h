@@ -44,7 +44,8 @@ struct mem_link {
 	X(QUEUE_FULL, "queue_full")       /* the other end's receive queue is at its cap */ \
 	X(NOBODY, "nobody_there")         /* no station on the wire has that address */ \
 	X(TOO_LONG, "too_long")           /* longer than the link's largest frame */ \
-	X(STOPPED, "stopped")             /* the other end has stopped */
+	X(STOPPED, "stopped")             /* the other end has stopped */ \
+	X(SUPER, "bad_super_segment")     /* a super-segment that cannot be cut into frames */
 
 enum {
 	MEM_DROP_BASE = XK_DROP_FIRST - 1,

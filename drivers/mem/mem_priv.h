@@ -30,6 +30,12 @@ void mem_loop_push(struct xk_sess *s, struct xk_msg *m);
 /* Finds the other end; called from init, so earlier nodes are complete. */
 int  mem_wire_join(struct xk_node *n, struct xk_errs *e);
 
+/* The longest super-segment that r's wire cuts, link header counted; 0: none. */
+uint32_t mem_wire_super(const struct xk_rep *r);
+/* m, a super-segment, goes through `put` frame by frame, copied, and is freed; false, and m is as it was:
+ * it cannot be cut. */
+bool mem_wire_cut(struct mem_rep *mr, struct xk_msg *m, void (*put)(struct mem_rep *mr, struct xk_msg *frame));
+
 /* For mem_carry.c: is there a station for *m?  m as the other end sees it, copied or not;
  * NULL, counted, when memory is out. */
 bool mem_wire_reaches(const struct mem_rep *mr, struct xk_msg **m);

@@ -12,12 +12,15 @@
  * wait for them.  A long segment is summed by the very loads that copy
  * it, and the sum goes with it: the transport adds its pseudo-header and judges, as
  * it does behind devices that sum what they receive, and no byte is read twice.
+ * A super-segment is cut by the push, each frame copied and summed so; what arrives are frames.
  * A push never becomes a demux on the same stack.
  * Invariant: the task is ready exactly while the queue holds a frame.
  */
 #include "drivers/mem/mem_priv.h"
 
 #include <string.h>
+
+#include "drivers/common/cut.h"
 
 #include "runtime/base/xk_csum_inline.h"
 #include "runtime/upi/xk_arrivals.h"
@@ -279,17 +282,65 @@ bool mem_wire_reaches(const struct mem_rep *mr, struct xk_msg **m)
 	return frame != NULL && memcmp(frame + st->link->mac, st->mac, 6) == 0;
 }
 
+uint32_t mem_wire_super(const struct xk_rep *r)
+{
+	const struct mem_rep *mr = r->state;
+	const struct mem_state *st = mem_state(r);
+
+	/* A frame is cut into one buffer. */
+	return mr->peer == NULL && st->other != NULL && st->frame_max <= XK_MSG_MAX_SEG ? XK_CUT_MAX + st->link->header : 0;
+}
+
+bool mem_wire_cut(struct mem_rep *mr, struct xk_msg *m, void (*put)(struct mem_rep *mr, struct xk_msg *frame))
+{
+	const struct mem_state *st = mem_state(mr->rep);
+	struct xk_cut c;
+	unsigned n = 0;
+
+	if (XK_UNLIKELY(!xk_cut_super(&c, m, st->link->header, mem_wire_super(mr->rep) != 0 ? st->frame_max : 0)))
+		return false;
+	while (xk_cut_next(&c) != 0) {
+		struct xk_msg *x = xk_cut_msg(&c);
+
+		if (XK_UNLIKELY(x == NULL)) {
+			xk_count(mr->rep->drop[XK_DROP_NOMEM]);
+			break;
+		}
+		n++;
+		put(mr, x);
+	}
+	xk_count_add(mr->rep->count[MEM_N_COPIES], n);
+	xk_msg_free(m);
+	return true;
+}
+
+/* A frame that was cut, which is as its receiver will see it. */
+static void put_cut(struct mem_rep *mr, struct xk_msg *x)
+{
+	struct mem_rep *to = mr->other;
+
+	if (XK_UNLIKELY(to->q.n >= to->cap)) {
+		xk_drop(mr->rep, MEM_DROP_QUEUE_FULL, x);
+		return;
+	}
+	x->vp = WIRE_READY;
+	mem_rx_put(to, x);
+}
+
 static XK_NOINLINE void loop_push_any(struct xk_sess *s, struct xk_msg *m)
 {
 	struct xk_rep *r = s->rep;
 	struct mem_rep *mr = r->state;
 
-	if (XK_UNLIKELY(m->tot > mem_state(r)->frame_max)) {
+	if (XK_UNLIKELY(m->tot > mem_state(r)->frame_max && !(m->flags & XK_MSG_SUPER))) {
 		xk_drop(r, MEM_DROP_TOO_LONG, m);
 	} else if (XK_UNLIKELY(!mem_wire_reaches(mr, &m))) {
 		xk_drop(r, MEM_DROP_NOBODY, m);
 	} else if (XK_UNLIKELY(!mr->other->open)) {
 		xk_drop(r, MEM_DROP_STOPPED, m);
+	} else if (m->flags & XK_MSG_SUPER) {
+		if (XK_UNLIKELY(!mem_wire_cut(mr, m, put_cut)))
+			xk_drop(r, MEM_DROP_SUPER, m);
 	} else if (XK_UNLIKELY(mr->other->q.n >= mr->other->cap)) {
 		xk_drop(r, MEM_DROP_QUEUE_FULL, m);
 	} else if (!is_long(m) || (m = wire_put_long(mr, m)) != NULL) {
@@ -300,7 +351,8 @@ static XK_NOINLINE void loop_push_any(struct xk_sess *s, struct xk_msg *m)
 /* Behind frames that wait already: the other end is open and its task ready. */
 static inline bool wire_busy(const struct mem_rep *mr, const struct mem_rep *to, const struct xk_msg *m)
 {
-	return XK_LIKELY(to != NULL && to != mr && m->tot <= mr->frame_max && to->q.n != 0 && to->q.n < to->cap);
+	return XK_LIKELY(to != NULL && to != mr && m->tot <= mr->frame_max && to->q.n != 0 && to->q.n < to->cap &&
+			 !(m->flags & XK_MSG_SUPER));
 }
 
 static inline void wire_append(struct mem_rep *to, struct xk_msg *m)

@@ -7,11 +7,19 @@
  * kernel serialises.  A frame that does not fit the kernel's queue is dropped
  * and counted, as a network card would.  When the device goes away the task
  * parks and the graph is told.
- * Invariant: a frame is read or written by exactly one system call.
+ *
+ * Where the kernel can, each frame has a header of virtio-net before it: a super-segment of TCP or
+ * UDP goes to the kernel as one, its checksum left to it; and what the kernel would have to cut
+ * into frames for us it gives us as one, when all above takes that.  Segments to read into
+ * wait in an array: of those, a frame takes as many as it fills.
+ * Invariant: a frame, or a super-segment, is read or written by exactly one system call.
  */
+#include "drivers/common/cut.h"
 #include "drivers/common/edge.h"
+#include "drivers/common/vnet_hdr.h"
 #include "drivers/tap/tap_priv.h"
 #include "runtime/base/xk_errs.h"
+#include "runtime/msg/xk_msg_inline.h"
 #include "runtime/upi/xk_input.h"
 #include "runtime/upi/xk_node.h"
 #include "runtime/upi/xk_review.h"
@@ -26,12 +34,14 @@
 #define BURST      32u
 #define ETH_HEADER 14u
 #define VLAN_TAG   4u
-#define MAX_IOV    64            /* segments of a frame that one system call takes */
+#define MAX_IOV    256u          /* pieces of a frame that one system call takes */
+#define SEGS       16u           /* segments to read into: the longest frame, or super-segment */
 
 struct tap_conf {
 	char          *ifname, *netns;
 	struct xk_cidr addr;
 	uint64_t       mtu;
+	bool           offload;
 	uint8_t        mac[6];
 	unsigned       classifier;
 };
@@ -41,26 +51,30 @@ struct tap_conf {
 	X(FULL, "queue_full")            /* the kernel would have made us wait */ \
 	X(DOWN, "interface_down")        /* nobody has brought up the host's side */ \
 	X(GONE, "device_gone")           /* the device was removed */ \
-	X(PIECES, "too_many_pieces")     /* no single system call could write it */
+	X(PIECES, "too_many_pieces")     /* no single system call could write it */ \
+	X(SUPER, "bad_super_segment")    /* pushed: its headers lie, or the kernel does not take it */ \
+	X(VNET, "bad_vnet_header")       /* read: the header of virtio-net does not fit its frame */
 enum {
 	TAP_DROP_BASE = XK_DROP_FIRST - 1,
 #define X(id, text) TAP_DROP_##id,
 	TAP_DROPS(X)
 #undef X
 };
-enum { N_READ, N_WRITTEN, N_ERRORS };
+enum { N_READ, N_WRITTEN, N_ERRORS, N_SUPER_READ, N_SUPER_WRITTEN };
 
 struct tap_state {
-	int      fd;
-	bool     open;                   /* zeroed memory is a legal state */
-	uint32_t frame_max;
+	struct tap_dev dev;
+	bool           open;             /* zeroed memory is a legal state */
+	uint32_t       frame_max;
 };
 
 /* Used on the first VP only. */
 struct tap_rep {
 	struct xk_task task;
 	struct xk_rep *rep;
-	struct xk_msg *spare;            /* the buffer that the last read left empty */
+	bool           asked, takes_long; /* has who is above been asked; does it take long frames */
+	unsigned       nseg;             /* of seg, that a read needs */
+	struct xk_msg *seg[SEGS];        /* to read into; NULL: to be got */
 };
 
 static const struct tap_conf *conf_of(const struct xk_rep *r) { return r->conf; }
@@ -68,82 +82,208 @@ static struct tap_state *state_of(const struct xk_rep *r) { return r->node->stat
 
 /* ---- frames in -------------------------------------------------------------------- */
 
-static unsigned msg_iov(struct xk_msg *m, struct iovec *v)
+/* Bytes that the i-th segment holds: the first, an ordinary frame. */
+static uint32_t seg_room(const struct tap_state *st, unsigned i)
 {
+	uint32_t first = st->frame_max + VLAN_TAG;
+
+	return i == 0 && first < XK_MSG_MAX_SEG ? first : XK_MSG_MAX_SEG;
+}
+
+/* How many segments the longest frame takes. */
+static unsigned seg_count(const struct tap_state *st, bool takes_long)
+{
+	uint32_t most = takes_long ? ETH_HEADER + XK_CUT_MAX : st->frame_max, room = 0;
 	unsigned n = 0;
 
-	for (; m != NULL && n <= MAX_IOV; m = m->next, n++) {
-		if (n < MAX_IOV) {
-			v[n].iov_base = m->data;
-			v[n].iov_len = m->len;
-		}
-		if (!(m->flags & XK_MSG_CHAIN))
-			return n + 1;
-	}
+	if (most < st->frame_max)
+		most = st->frame_max;
+	while (room < most + VLAN_TAG)
+		room += seg_room(st, n++);
+	xk_assert(n <= SEGS);
 	return n;
 }
 
-static ssize_t tap_read(int fd, struct xk_msg *m)
+/* False: memory is out. */
+static bool segs_fill(struct tap_rep *tr)
 {
-	struct iovec v[MAX_IOV];
+	const struct tap_state *st = state_of(tr->rep);
+
+	for (unsigned i = 0; i < tr->nseg; i++) {
+		if (tr->seg[i] == NULL)
+			tr->seg[i] = xk_msg_new(seg_room(st, i));
+		if (tr->seg[i] == NULL)
+			return false;
+	}
+	return true;
+}
+
+/* Those that hold the n bytes just read, as one message; the others stay. */
+static struct xk_msg *segs_take(struct tap_rep *tr, uint32_t n)
+{
+	struct xk_msg *m = tr->seg[0], *last = m;
+	uint32_t left = n - (n < m->len ? n : m->len);
+
+	tr->seg[0] = NULL;
+	for (unsigned i = 1; left != 0; i++) {
+		uint32_t k = left < tr->seg[i]->len ? left : tr->seg[i]->len;
+
+		last = xk_msg_append(m, last, tr->seg[i]);
+		tr->seg[i] = NULL;
+		left -= k;
+	}
+	xk_msg_truncate(m, n);
+	return m;
+}
+
+/* A frame into the segments, what lies before it into h; bytes of the frame, 0 or less: none. */
+static ssize_t tap_read(const struct tap_rep *tr, uint8_t *h)
+{
+	const struct tap_dev *d = &state_of(tr->rep)->dev;
+	struct iovec v[1 + SEGS];
+	unsigned k = 0;
 	ssize_t n;
 
+	if (d->vnet)
+		v[k++] = (struct iovec){ h, XK_VNET_LEN };
+	for (unsigned i = 0; i < tr->nseg; i++)
+		v[k++] = (struct iovec){ tr->seg[i]->data, tr->seg[i]->len };
 	do
-		n = m->flags & XK_MSG_CHAIN ? readv(fd, v, (int)msg_iov(m, v)) : read(fd, m->data, m->len);
+		n = readv(d->fd, v, (int)k);
 	while (n < 0 && errno == EINTR);
-	return n;
+	if (!d->vnet || n <= 0)
+		return n;
+	return n > (ssize_t)XK_VNET_LEN ? n - (ssize_t)XK_VNET_LEN : 0;
 }
 
-/* One frame, or NULL: none there, no memory, or the device has gone. */
-static struct xk_msg *tap_take(struct tap_rep *tr)
+static void read_failed(struct tap_rep *tr)
 {
 	struct xk_rep *r = tr->rep;
-	struct tap_state *st = state_of(r);
-	struct xk_msg *m = tr->spare;
+
+	xk_count(r->count[N_ERRORS]);
+	XK_TRACE(&r->node->log, 1, "cannot read the device any more: %s", strerror(errno));
+	xk_task_park(&tr->task);
+	xk_node_failed(r->node, "its device is gone");
+}
+
+/* One frame and what its header says, or NULL: none there, no memory, or the device has gone. */
+static struct xk_msg *tap_take(struct tap_rep *tr, uint8_t *h)
+{
 	ssize_t n;
 
-	tr->spare = NULL;
-	if (m == NULL)
-		m = xk_msg_new(st->frame_max + VLAN_TAG);
-	if (m == NULL) {
-		xk_count(r->drop[XK_DROP_NOMEM]);
+	if (XK_UNLIKELY(!segs_fill(tr))) {
+		xk_count(tr->rep->drop[XK_DROP_NOMEM]);
 		return NULL;
 	}
-	n = tap_read(st->fd, m);
-	if (n > 0) {
-		xk_msg_truncate(m, (uint32_t)n);
-		return m;
-	}
-	tr->spare = m;
-	if (n < 0 && errno != EAGAIN) {
-		xk_count(r->count[N_ERRORS]);
-		XK_TRACE(&r->node->log, 1, "cannot read the device any more: %s", strerror(errno));
-		xk_task_park(&tr->task);
-		xk_node_failed(r->node, "its device is gone");
-	}
+	n = tap_read(tr, h);
+	if (n > 0)
+		return segs_take(tr, (uint32_t)n);
+	if (n < 0 && errno != EAGAIN)
+		read_failed(tr);
 	return NULL;
+}
+
+/* Datagrams that came as one, each by itself; m is consumed. */
+static XK_NOINLINE void input_datagrams(struct tap_rep *tr, struct xk_msg *m, uint32_t seg)
+{
+	struct xk_msg *burst[BURST];
+	unsigned n = 0;
+	struct xk_cut c;
+
+	if (!xk_cut_begin(&c, m, ETH_HEADER, seg, XK_MSG_MAX_SEG, true)) {
+		xk_drop(tr->rep, TAP_DROP_VNET, m);
+		return;
+	}
+	while (xk_cut_next(&c) != 0) {
+		struct xk_msg *x = xk_cut_msg(&c);
+
+		if (x == NULL) {
+			xk_count(tr->rep->drop[XK_DROP_NOMEM]);
+			break;
+		}
+		burst[n++] = x;
+		if (n == BURST || xk_cut_next(&c) == 0) {
+			xk_input(tr->rep, burst, n);
+			n = 0;
+		}
+	}
+	if (n != 0)
+		xk_input(tr->rep, burst, n);
+	xk_msg_free(m);
+}
+
+/* Frames on their way up. */
+struct burst { struct xk_msg *m[BURST]; unsigned n; };
+
+static void burst_up(struct tap_rep *tr, struct burst *b)
+{
+	if (b->n != 0)
+		xk_input(tr->rep, b->m, b->n);
+	b->n = 0;
+}
+
+/* m, with the header h where there is one. */
+static inline void input(struct tap_rep *tr, struct burst *b, struct xk_msg *m, const uint8_t *h)
+{
+	struct xk_vnet v;
+
+	if (state_of(tr->rep)->dev.vnet) {
+		if (XK_UNLIKELY(!xk_vnet_read(h, m, ETH_HEADER, &v))) {
+			xk_drop(tr->rep, TAP_DROP_VNET, m);
+			return;
+		}
+		m->flags |= v.vouched ? XK_MSG_CSUM_OK : 0;
+		xk_count_add(tr->rep->count[N_SUPER_READ], v.seg != 0);
+		if (v.udp) {
+			burst_up(tr, b);
+			input_datagrams(tr, m, v.seg);
+			return;
+		}
+	}
+	b->m[b->n++] = m;
+}
+
+/* Whoever knows super-segments on the way down takes long frames on the way up, unless
+ * somebody wants to see frames. */
+static XK_NOINLINE void ask_above(struct tap_rep *tr)
+{
+	struct xk_rep *r = tr->rep;
+	uint32_t most = 0;
+
+	tr->asked = true;
+	tr->takes_long = state_of(r)->dev.vnet && xk_control(r->drv_sess->up->rep, XK_CTL_GETMAXSUPER, &most, sizeof most) > 0 &&
+			 most != 0;
+	tr->nseg = seg_count(state_of(r), tr->takes_long);
+	/* A datagram is cut into one buffer. */
+	if (tr->takes_long)
+		tap_dev_take_long(&state_of(r)->dev, state_of(r)->frame_max <= XK_MSG_MAX_SEG);
 }
 
 static unsigned tap_run(struct xk_task *t, unsigned budget)
 {
 	struct tap_rep *tr = xk_container_of(t, struct tap_rep, task);
-	struct xk_msg *burst[BURST];
+	struct burst b = { .n = 0 };
+	uint8_t h[XK_VNET_LEN];
+	struct xk_msg *m;
 	unsigned n = 0;
 
+	if (XK_UNLIKELY(!tr->asked && tr->rep->drv_sess != NULL))
+		ask_above(tr);
 	if (budget > BURST)
 		budget = BURST;
-	while (n < budget && (burst[n] = tap_take(tr)) != NULL)
-		n++;
+	for (; n < budget && (m = tap_take(tr, h)) != NULL; n++)
+		input(tr, &b, m, h);
 	xk_count_add(tr->rep->count[N_READ], n);
-	if (n != 0)
-		xk_input(tr->rep, burst, n);
+	burst_up(tr, &b);
 	return n;
 }
 
 /* ---- frames out ----------------------------------------------------------------------- */
 
-static unsigned write_fault(struct xk_rep *r, int err)
+static unsigned write_fault(struct xk_rep *r, const struct xk_msg *m, int err)
 {
+	if (err == EINVAL && (m->flags & XK_MSG_SUPER))
+		return TAP_DROP_SUPER;
 	switch (err) {
 	case EAGAIN:
 	case ENOBUFS:
@@ -157,38 +297,107 @@ static unsigned write_fault(struct xk_rep *r, int err)
 	}
 }
 
+/* The pieces of m from v[n] on, those joined that lie behind each other; their number, more than MAX_IOV
+ * when there are too many. */
+static unsigned msg_iov(const struct xk_msg *m, struct iovec *v, unsigned n)
+{
+	for (; m != NULL && n <= MAX_IOV; m = m->next) {
+		if (m->len == 0)
+			continue;
+		if (n != 0 && (uint8_t *)v[n - 1].iov_base + v[n - 1].iov_len == m->data) {
+			v[n - 1].iov_len += m->len;
+			continue;
+		}
+		if (n < MAX_IOV)
+			v[n] = (struct iovec){ m->data, m->len };
+		n++;
+	}
+	return n;
+}
+
+/* m, behind the header h where there is one.  Consumes it; was it written? */
+static bool tap_write(struct xk_rep *r, struct xk_msg *m, uint8_t *h)
+{
+	const struct tap_dev *d = &state_of(r)->dev;
+	struct iovec v[MAX_IOV];
+	unsigned n = 0;
+	ssize_t res;
+
+	if (d->vnet)
+		v[n++] = (struct iovec){ h, XK_VNET_LEN };
+	n = msg_iov(m, v, n);
+	if (n > MAX_IOV) {
+		xk_drop(r, TAP_DROP_PIECES, m);
+		return false;
+	}
+	do
+		res = writev(d->fd, v, (int)n);
+	while (res < 0 && errno == EINTR);
+	if (res < 0) {
+		xk_drop(r, write_fault(r, m, errno), m);
+		return false;
+	}
+	xk_msg_free(m);
+	return true;
+}
+
+static void write_frame(struct xk_rep *r, struct xk_msg *m)
+{
+	uint8_t h[XK_VNET_LEN];
+
+	xk_vnet_none(h);
+	if (tap_write(r, m, h))
+		xk_count(r->count[N_WRITTEN]);
+}
+
+/* Frame by frame, for a kernel that does not do it. */
+static XK_NOINLINE void write_cut(struct xk_rep *r, struct xk_msg *m)
+{
+	struct xk_msgq q;
+	struct xk_cut c;
+
+	xk_msgq_init(&q);
+	if (!xk_cut_super(&c, m, ETH_HEADER, state_of(r)->frame_max)) {
+		xk_drop(r, TAP_DROP_SUPER, m);
+		return;
+	}
+	if (xk_cut_rest(&c, &q) != 0)
+		xk_count(r->drop[XK_DROP_NOMEM]);
+	xk_msg_free(m);
+	while ((m = xk_msgq_get(&q)) != NULL)
+		write_frame(r, m);
+}
+
+static XK_NOINLINE void write_super(struct xk_rep *r, struct xk_msg *m)
+{
+	const struct tap_state *st = state_of(r);
+	uint8_t h[XK_VNET_LEN];
+	bool udp;
+
+	if (!st->dev.vnet || !xk_vnet_super(h, m, ETH_HEADER, st->frame_max, &udp) || (udp && !st->dev.datagrams))
+		write_cut(r, m);
+	else if (tap_write(r, m, h))
+		xk_count(r->count[N_SUPER_WRITTEN]);
+}
+
 static void tap_push(struct xk_sess *s, struct xk_msg *m)
 {
 	struct xk_rep *r = s->rep;
-	struct tap_state *st = state_of(r);
-	struct iovec v[MAX_IOV];
-	unsigned n;
-	ssize_t res;
 
-	if (m->tot > st->frame_max) {
+	if (m->flags & XK_MSG_SUPER)
+		write_super(r, m);
+	else if (m->tot > state_of(r)->frame_max)
 		xk_drop(r, TAP_DROP_TOO_LONG, m);
-		return;
-	}
-	n = msg_iov(m, v);
-	if (n > MAX_IOV) {
-		xk_drop(r, TAP_DROP_PIECES, m);
-		return;
-	}
-	do
-		res = writev(st->fd, v, (int)n);
-	while (res < 0 && errno == EINTR);
-	if (res < 0) {
-		xk_drop(r, write_fault(r, errno), m);
-		return;
-	}
-	xk_count(r->count[N_WRITTEN]);
-	xk_msg_free(m);
+	else
+		write_frame(r, m);
 }
 
 /* ---- sessions ---------------------------------------------------------------------------- */
 
 static int tap_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
+	if (op == XK_CTL_GETMAXSUPER)
+		return xk_answer32(buf, len, state_of(r)->dev.vnet ? ETH_HEADER + XK_CUT_MAX : 0);
 	return xk_edge_control((struct xk_edge){ state_of(r)->frame_max, XK_LINK_ETH, conf_of(r)->mac }, op, buf, len);
 }
 
@@ -203,9 +412,9 @@ static int tap_init(struct xk_node *n, struct xk_errs *e)
 {
 	const struct tap_conf *c = n->conf;
 	struct tap_state *st = n->state;
-	struct tap_want w = { c->ifname, c->netns, c->addr, (uint32_t)c->mtu };
+	struct tap_want w = { c->ifname, c->netns, c->addr, (uint32_t)c->mtu, c->offload };
 	char why[256];
-	int err = tap_dev_open(&w, &st->fd, why, sizeof why);
+	int err = tap_dev_open(&w, &st->dev, why, sizeof why);
 
 	if (err != XK_OK) {
 		xk_errs_add(e, n->file, n->line, 0, "%s: %s", n->name, why);
@@ -221,7 +430,7 @@ static void tap_fini(struct xk_node *n)
 	struct tap_state *st = n->state;
 
 	if (st->open)
-		close(st->fd);
+		close(st->dev.fd);
 	st->open = false;
 }
 
@@ -231,7 +440,8 @@ static int tap_rep_init(struct xk_rep *r)
 
 	tr->rep = r;
 	xk_task_init(&tr->task, r->vp, tap_run);
-	tr->task.fd = state_of(r)->fd;
+	tr->task.fd = state_of(r)->dev.fd;
+	tr->nseg = seg_count(state_of(r), false);
 	return XK_OK;
 }
 
@@ -250,9 +460,11 @@ static void tap_rep_stop(struct xk_rep *r)
 	struct tap_rep *tr = r->state;
 
 	xk_task_park(&tr->task);
-	if (tr->spare != NULL)
-		xk_msg_free(tr->spare);
-	tr->spare = NULL;
+	for (unsigned i = 0; i < SEGS; i++) {
+		if (tr->seg[i] != NULL)
+			xk_msg_free(tr->seg[i]);
+		tr->seg[i] = NULL;
+	}
 }
 
 static int tap_check(const void *conf, char *why, size_t n)
@@ -288,6 +500,7 @@ static const struct xk_param tap_params[] = {
 	P(addr, XK_P_CIDR, NULL, "address of the host's side: brings the interface up with it; unset: set it up yourself"),
 	P(netns, XK_P_TEXT, NULL, "network namespace for the host's side, a name of \"ip netns\""),
 	P(mtu, XK_P_SIZE, "1500", "largest payload of a frame", .min = "68", .max = "65521"),
+	P(offload, XK_P_BOOL, "true", "leave segmentation and checksums to the kernel, and take from it what it has not cut"),
 	P(mac, XK_P_MAC, "02:00:00:00:00:01", "our address (the host's side has another)"),
 	XK_CLASSIFIER_PARAM(struct tap_conf, classifier),
 	XK_PARAM_END
@@ -299,7 +512,7 @@ static const char *const tap_drops[] = {
 #undef X
 	NULL
 };
-static const char *const tap_counts[] = { "read", "written", "device_errors", NULL };
+static const char *const tap_counts[] = { "read", "written", "device_errors", "super_segments_read", "super_segments_written", NULL };
 
 const struct xk_proto xk_proto_tap = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "tap",

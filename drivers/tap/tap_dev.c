@@ -35,10 +35,27 @@ static int tap_fail(char *why, size_t n, const char *what, const char *of)
 	return -err;
 }
 
-static int tap_attach(const struct tap_want *w, struct ifreq *ifr, int *fd, char *why, size_t n)
+/* A kernel without the header of virtio-net does not know its flag. */
+static int tap_set(const struct tap_want *w, struct ifreq *ifr, struct tap_dev *d)
 {
-	*fd = open(TUN, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-	if (*fd < 0) {
+	memset(ifr, 0, sizeof *ifr);
+	ifr->ifr_flags = IFF_TAP | IFF_NO_PI | (w->offload ? IFF_VNET_HDR : 0);
+	if (w->ifname != NULL)
+		snprintf(ifr->ifr_name, sizeof ifr->ifr_name, "%s", w->ifname);
+	d->vnet = w->offload;
+	if (ioctl(d->fd, TUNSETIFF, ifr) == 0)
+		return 0;
+	if (errno != EINVAL || !w->offload)
+		return -1;
+	ifr->ifr_flags = IFF_TAP | IFF_NO_PI;
+	d->vnet = false;
+	return ioctl(d->fd, TUNSETIFF, ifr);
+}
+
+static int tap_attach(const struct tap_want *w, struct ifreq *ifr, struct tap_dev *d, char *why, size_t n)
+{
+	d->fd = open(TUN, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (d->fd < 0) {
 		if (errno == ENOENT || errno == ENODEV || errno == ENXIO) {
 			snprintf(why, n, "no " TUN ": needs CAP_NET_ADMIN (run as root) and " TUN
 				 " (the kernel module tun)");
@@ -46,11 +63,7 @@ static int tap_attach(const struct tap_want *w, struct ifreq *ifr, int *fd, char
 		}
 		return tap_fail(why, n, "cannot open ", TUN);
 	}
-	memset(ifr, 0, sizeof *ifr);
-	ifr->ifr_flags = IFF_TAP | IFF_NO_PI;
-	if (w->ifname != NULL)
-		snprintf(ifr->ifr_name, sizeof ifr->ifr_name, "%s", w->ifname);
-	if (ioctl(*fd, TUNSETIFF, ifr) == 0)
+	if (tap_set(w, ifr, d) == 0)
 		return XK_OK;
 	if (errno == EBUSY) {
 		snprintf(why, n, "device '%s' is in use by another program", w->ifname);
@@ -91,11 +104,38 @@ static int tap_ifup(const struct tap_want *w, struct ifreq *ifr, int sock, char 
 	return XK_OK;
 }
 
-static int tap_make(const struct tap_want *w, int *fd, char *why, size_t n)
+#ifndef TUN_F_USO4
+#define TUN_F_USO4 0x20
+#endif
+#ifndef TUN_F_USO6
+#define TUN_F_USO6 0x40
+#endif
+#define TCP_LONG (TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO_ECN)
+
+/* The two go together or not at all; the other family's datagrams are told from ours as all its frames. */
+#define UDP_LONG (TUN_F_USO4 | TUN_F_USO6)
+
+/* Does the kernel know super-segments of UDP?  Then nothing that is long, for now. */
+static void tap_ask(struct tap_dev *d)
+{
+	if (!d->vnet)
+		return;
+	d->datagrams = ioctl(d->fd, TUNSETOFFLOAD, TCP_LONG | UDP_LONG) == 0;
+	(void)ioctl(d->fd, TUNSETOFFLOAD, 0);
+}
+
+void tap_dev_take_long(const struct tap_dev *d, bool datagrams)
+{
+	(void)ioctl(d->fd, TUNSETOFFLOAD, TCP_LONG | (d->datagrams && datagrams ? UDP_LONG : 0));
+}
+
+static int tap_make(const struct tap_want *w, struct tap_dev *d, char *why, size_t n)
 {
 	struct ifreq ifr;
-	int sock, err = tap_attach(w, &ifr, fd, why, n);
+	int sock, err = tap_attach(w, &ifr, d, why, n);
 
+	if (err == XK_OK)
+		tap_ask(d);
 	if (err == XK_OK && w->addr.addr != 0) {
 		sock = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 		err = sock < 0 ? tap_fail(why, n, "cannot set up ", ifr.ifr_name) :
@@ -103,33 +143,28 @@ static int tap_make(const struct tap_want *w, int *fd, char *why, size_t n)
 		if (sock >= 0)
 			close(sock);
 	}
-	if (err != XK_OK && *fd >= 0) {
-		close(*fd);
-		*fd = -1;
-	}
 	return err;
 }
 
-struct making { const struct tap_want *w; int *fd; char *why; size_t n; };
+struct making { const struct tap_want *w; struct tap_dev *d; char *why; size_t n; };
 
 static int tap_make_in(void *arg)
 {
 	struct making *k = arg;
 
-	return tap_make(k->w, k->fd, k->why, k->n);
+	return tap_make(k->w, k->d, k->why, k->n);
 }
 
-int tap_dev_open(const struct tap_want *w, int *fd, char *why, size_t n)
+int tap_dev_open(const struct tap_want *w, struct tap_dev *d, char *why, size_t n)
 {
-	struct making k = { w, fd, why, n };
-
+	struct making k = { w, d, why, n };
 	int err;
 
-	*fd = -1;
+	*d = (struct tap_dev){ .fd = -1 };
 	err = xk_netns_do(w->netns, tap_make_in, &k, why, n);
-	if (err != XK_OK && *fd >= 0) {
-		close(*fd);
-		*fd = -1;
+	if (err != XK_OK && d->fd >= 0) {
+		close(d->fd);
+		d->fd = -1;
 	}
 	return err;
 }

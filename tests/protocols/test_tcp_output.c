@@ -363,6 +363,20 @@ static void every_second_full_segment_is_acknowledged_and_a_single_one_later(voi
 	end();
 }
 
+/* What a device has put together counts as what it was. */
+static void a_long_segment_counts_as_several(void)
+{
+	up(PLAIN "delack=40ms; ack_every=5");
+	data(0, bytes, 4 * 536);
+	CU_ASSERT_EQUAL(tf_nout(&f), 0);
+	data(4 * 536, bytes, 10);
+	CU_ASSERT_EQUAL(tf_nout(&f), 1);
+	data(4 * 536 + 10, bytes, 40 * 536);
+	CU_ASSERT_EQUAL(tf_nout(&f), 2);
+	CU_ASSERT_EQUAL(tf_out(&f, 1).ack, 1001 + 44 * 536 + 10);
+	end();
+}
+
 static void data_of_ours_carries_the_acknowledgement(void)
 {
 	up(PLAIN "delack=40ms");
@@ -643,6 +657,7 @@ int main(void)
 		T(a_tiny_window_is_not_filled_at_once_but_in_the_end),
 		T(our_window_never_shrinks_and_opens_in_steps_worth_it),
 		T(every_second_full_segment_is_acknowledged_and_a_single_one_later),
+		T(a_long_segment_counts_as_several),
 		T(data_of_ours_carries_the_acknowledgement),
 		T(unanswered_data_is_repeated_and_given_up),
 		T(the_users_patience_ends_it_earlier),

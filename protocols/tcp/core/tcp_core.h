@@ -169,12 +169,19 @@ static inline void tcp_timer_arm(struct tcp_cb *cb, const struct tcp_env *e, enu
 	tcp_timer_at(cb, t, tcp_deadline(e->now, ms));
 }
 static inline void tcp_timer_off(struct tcp_cb *cb, enum tcp_timer_no t) { cb->at[t] = 0; }
+/* Full segments that len bytes count for: one, or as many as a device has put together. */
+static inline uint32_t tcp_segments(const struct tcp_cb *cb, uint32_t len)
+{
+	if (XK_LIKELY(len <= cb->mss))
+		return 1;
+	return len < 3u * cb->mss ? 2 : len / cb->mss;
+}
 /* len bytes came in order: an acknowledgement is owed, now or when DELACK fires
  * (RFC 1122 4.2.3.2, RFC 5681 4.2); the first few at once, for slow start. */
 static inline void tcp_owe_ack(struct tcp_cb *cb, const struct tcp_env *e, uint32_t len, bool push)
 {
 	const struct tcp_tune *t = cb->tune;
-	unsigned n = cb->unacked_full + (len > cb->mss ? 2u : 1u);
+	unsigned n = cb->unacked_full + tcp_segments(cb, len);
 
 	cb->unacked_full = (uint8_t)(n < 255 ? n : 255);
 	/* tcp_emit counts cb->quick down. */

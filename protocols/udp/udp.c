@@ -249,6 +249,27 @@ static int udp_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	}
 }
 
+#define TRAIN_MAX 64u            /* what every kernel that cuts datagrams takes */
+
+/* What fits a frame goes as super-segments, where there are any. */
+static int set_segment(struct udp_sess *us, const void *buf, unsigned len)
+{
+	uint32_t n, most, frame;
+
+	if (xk_take(&n, sizeof n, buf, len) != XK_OK || n > UDP_MAX_PAYLOAD)
+		return XK_E_INVAL;
+	us->seg = (uint16_t)n;
+	us->train = 1;
+	if (n != 0 && xk_sess_control(us->s.down, XK_CTL_GETMAXSUPER, &most, sizeof most) == (int)sizeof most &&
+	    xk_sess_control(us->s.down, XK_CTL_GETOPTPACKET, &frame, sizeof frame) == (int)sizeof frame &&
+	    n + UDP_HDR_LEN <= frame && most >= n + UDP_HDR_LEN) {
+		most = (most < UDP_MAX_PAYLOAD + UDP_HDR_LEN ? most - UDP_HDR_LEN : UDP_MAX_PAYLOAD) / n;
+		us->train = (uint16_t)(most < TRAIN_MAX ? most : TRAIN_MAX);
+	}
+	xk_sess_set_push(&us->s, us->rport != 0 && n != 0 ? udp_push_segments : push_kind(us));
+	return XK_OK;
+}
+
 static int udp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
 {
 	struct udp_sess *us = udp_sess(s);
@@ -265,6 +286,8 @@ static int udp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned 
 		return xk_answer32(buf, len, us->lport);
 	case XK_CTL_GETPARTICIPANTS:
 		return inet_participants(s->down, us->rport, us->lport, buf, len);
+	case UDP_CTL_SEGMENT:
+		return set_segment(us, buf, len);
 	case XK_CTL_PAYLOAD:
 		return payload(buf, len);
 	case XK_CTL_HEADER_SUM:

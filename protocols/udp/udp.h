@@ -16,6 +16,11 @@
 #define UDP_CTL_ERROR (768 * 1000 + 1)
 struct udp_error { struct xk_sess *s; uint8_t type, code; uint32_t arg; };
 
+/* Session, in: uint32_t n, 0 (as at first) to UDP_MAX_PAYLOAD.  What is pushed from now on leaves in
+ * datagrams of n bytes each, the last of as many as are left (Linux: UDP_SEGMENT), as super-segments where
+ * the way below takes them; 0: each push is one datagram. */
+#define UDP_CTL_SEGMENT (768 * 1000 + 2)
+
 /* The largest payload of a datagram. */
 #define UDP_MAX_PAYLOAD 65507u
 

@@ -37,7 +37,7 @@ void udp_fast_push(struct xk_sess *s, struct xk_msg *m)
 	p = xk_msg_push_quick(m, UDP_HDR_LEN);
 	if (XK_UNLIKELY(p == NULL))
 		goto any;
-	m->flags &= (uint8_t)~XK_MSG_CSUM;
+	m->flags &= (uint8_t)~UDP_NOT_DOWN;
 	udp_hdr_store(p, us->ports, m->tot, sum);
 	xk_push(s->down, m);
 	return;

@@ -4,7 +4,8 @@
  *
  * A session's prepared sum of everything constant leaves only lengths and payload
  * to be added; a payload that the application's copy has summed is not read again.
- * Invariant: the checksum flag never reaches the layer below.
+ * Invariant: the checksum flag never reaches the layer below; what says that a message is a
+ * super-segment is set here alone.
  */
 #include "protocols/udp/udp_priv.h"
 
@@ -43,7 +44,7 @@ void udp_push(struct xk_sess *s, struct xk_msg *m)
 
 	if (XK_UNLIKELY(p == NULL))
 		return;
-	m->flags &= (uint8_t)~XK_MSG_CSUM;
+	m->flags &= (uint8_t)~UDP_NOT_DOWN;
 	udp_hdr_store(p, us->ports, m->tot, sum);
 	xk_push(s->down, m);
 }
@@ -54,9 +55,58 @@ void udp_push_plain(struct xk_sess *s, struct xk_msg *m)
 
 	if (XK_UNLIKELY(p == NULL))
 		return;
-	m->flags &= (uint8_t)~XK_MSG_CSUM;
+	m->flags &= (uint8_t)~UDP_NOT_DOWN;
 	udp_hdr_store_plain(p, udp_sess(s)->ports, m->tot);
 	xk_push(s->down, m);
+}
+
+/* ---- several datagrams in one push (UDP_CTL_SEGMENT) -------------------------------- */
+
+/* m, at least two datagrams, as one super-segment. */
+static void push_super(struct udp_sess *us, struct xk_msg *m)
+{
+	bool checksum = ((const struct udp_conf *)us->s.rep->conf)->checksum;
+	uint8_t *p = push_room(&us->s, &m);
+
+	if (XK_UNLIKELY(p == NULL))
+		return;
+	udp_hdr_store_plain(p, us->ports, m->tot);
+	m->flags = (m->flags & (uint8_t)~UDP_NOT_DOWN) | XK_MSG_SUPER;
+	m->u.cut.seg = us->seg;
+	if (XK_LIKELY(checksum)) {
+		m->flags |= XK_MSG_PARTIAL;
+		xk_put_raw16(p + 6, xk_csum_fold((uint32_t)us->s.hot + htobe16((uint16_t)m->tot)));
+	}
+	xk_count(us->s.rep->count[UDP_COUNT_TRAINS]);
+	xk_push(us->s.down, m);
+}
+
+static void push_one(struct xk_sess *s, struct xk_msg *m)
+{
+	if (((const struct udp_conf *)s->rep->conf)->checksum)
+		udp_push(s, m);
+	else
+		udp_push_plain(s, m);
+}
+
+void udp_push_segments(struct xk_sess *s, struct xk_msg *m)
+{
+	struct udp_sess *us = udp_sess(s);
+	uint32_t most = (uint32_t)us->seg * us->train;
+
+	while (m != NULL) {
+		struct xk_msg *rest = NULL;
+
+		if (m->tot > most && (rest = xk_msg_split(m, most)) == NULL) {
+			xk_drop(s->rep, XK_DROP_NOMEM, m);
+			return;
+		}
+		if (m->tot > us->seg)
+			push_super(us, m);
+		else
+			push_one(s, m);
+		m = rest;
+	}
 }
 
 /* The peer gave no port to answer to. */

@@ -33,7 +33,8 @@ struct udp_conf {
 enum { UDP_DROP_BASE = XK_DROP_FIRST - 1, UDP_DROPS(UDP_DROP_ENUM) };
 #define UDP_PASS (-1)
 
-#define UDP_COUNTS(X) X(REROUTED, "rerouted") X(ERRORS_IN, "icmp_errors_in") X(UNCHECKED, "received_without_checksum")
+#define UDP_COUNTS(X) X(REROUTED, "rerouted") X(ERRORS_IN, "icmp_errors_in") X(UNCHECKED, "received_without_checksum") \
+	X(TRAINS, "super_segments_out")
 #define UDP_COUNT_ENUM(n, s) UDP_COUNT_##n,
 enum { UDP_COUNTS(UDP_COUNT_ENUM) };
 
@@ -46,6 +47,7 @@ struct udp_sess {
 	uint32_t           ports;        /* ours and the peer's, as sent */
 	uint32_t           sum;          /* partial: pseudo-header without length, and ports */
 	uint16_t           lport, rport; /* host order */
+	uint16_t           seg, train;   /* payload of a datagram, 0: each push is one; datagrams that go down as one */
 	/* Rarely touched. */
 	struct linger linger;
 };
@@ -64,10 +66,13 @@ XK_PLAIN void udp_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 void udp_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
 void udp_enter(struct xk_rep *r, struct xk_msg *m);
 
+/* Flags that a message from above brings and that must not go down. */
+#define UDP_NOT_DOWN (XK_MSG_CSUM | XK_MSG_SUPER | XK_MSG_PARTIAL)
 /* udp_output.c */
 XK_PLAIN void udp_push(struct xk_sess *s, struct xk_msg *m);
 void udp_push_plain(struct xk_sess *s, struct xk_msg *m);
 void udp_push_nowhere(struct xk_sess *s, struct xk_msg *m);
+void udp_push_segments(struct xk_sess *s, struct xk_msg *m);
 
 /* udp_fast.c, which is not in every build */
 void udp_fast_push(struct xk_sess *s, struct xk_msg *m);

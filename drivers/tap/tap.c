@@ -251,8 +251,8 @@ static XK_NOINLINE void ask_above(struct tap_rep *tr)
 	uint32_t most = 0;
 
 	tr->asked = true;
-	tr->takes_long = state_of(r)->dev.vnet && xk_control(r->drv_sess->up->rep, XK_CTL_GETMAXSUPER, &most, sizeof most) > 0 &&
-			 most != 0;
+	tr->takes_long = state_of(r)->dev.vnet &&
+			 xk_control(r->drv_sess->up->rep, XK_CTL_GETMAXSUPER, &most, sizeof most) > 0 && most != 0;
 	tr->nseg = seg_count(state_of(r), tr->takes_long);
 	/* A datagram is cut into one buffer. */
 	if (tr->takes_long)
@@ -512,7 +512,9 @@ static const char *const tap_drops[] = {
 #undef X
 	NULL
 };
-static const char *const tap_counts[] = { "read", "written", "device_errors", "super_segments_read", "super_segments_written", NULL };
+static const char *const tap_counts[] = {
+	"read", "written", "device_errors", "super_segments_read", "super_segments_written", NULL
+};
 
 const struct xk_proto xk_proto_tap = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "tap",

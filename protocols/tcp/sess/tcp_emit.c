@@ -254,8 +254,8 @@ static inline uint16_t urgent(const struct tcp_cb *cb, uint32_t seq, uint16_t *f
 }
 
 /* The header of a segment of len bytes of payload, none of them sent before when `fresh`. */
-static inline __attribute__((always_inline)) void head_fill(struct tcp_sess *ts, struct head *h, uint8_t *opts, uint32_t len,
-							    bool fresh)
+static inline __attribute__((always_inline)) void head_fill(struct tcp_sess *ts, struct head *h, uint8_t *opts,
+							    uint32_t len, bool fresh)
 {
 	struct tcp_cb *cb = tcp_cb(ts);
 

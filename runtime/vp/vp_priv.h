@@ -45,6 +45,7 @@ struct xk_worker {
 	/* Written by others. */
 	uint64_t         *kicked XK_ALIGNED;  /* bitmap: somebody left work for slot i */
 	uint32_t          any_kicked;
+	uint32_t          napping;       /* tasks for which there is no spinning (xk_task_nap) */
 	struct xk_event   event;
 };
 

@@ -16,7 +16,7 @@ void xk_task_init(struct xk_task *t, struct xk_vp *vp, unsigned (*run)(struct xk
 	t->vp = vp;
 	t->run = run;
 	t->fd = -1;
-	t->input = false;
+	t->input = t->nap = false;
 	t->ahead = t;
 	t->beyond = NULL;
 }
@@ -62,4 +62,14 @@ void xk_task_park(struct xk_task *t)
 	vp->npolling -= t->fd >= 0;
 	vp->nready--;
 	vp->ninput -= t->input;
+}
+
+void xk_task_nap(struct xk_task *t, bool on)
+{
+	xk_dassert(t->vp->no == xk_vp_no);
+	if (t->nap == on)
+		return;
+	t->nap = on;
+	if (t->vp->worker != NULL)       /* a virtual schedule has none */
+		xk_atomic_add(&t->vp->worker->napping, on ? 1u : -1u);
 }

@@ -19,7 +19,7 @@
 #include "runtime/sync/xk_sync.h"
 
 #define WORDS(n)      (((n) + 63u) / 64u)
-#define POLL_NAP      (50 * XK_US)       /* sleep while a task without a descriptor polls */
+#define POLL_NAP      (50 * XK_US)       /* sleep while a task polls that has no descriptor, or naps */
 #define MAX_FDS       64u
 
 static void mark_ready(struct xk_worker *w, unsigned i)
@@ -199,7 +199,7 @@ static unsigned gather_of(const struct xk_vp *vp, int *fds, unsigned n, bool *na
 
 	*naps |= vp->ring[1] != NULL;
 	if (t != NULL) do {
-		if (t->fd >= 0 && n < MAX_FDS)
+		if (t->fd >= 0 && !t->nap && n < MAX_FDS)
 			fds[n++] = t->fd;
 		else
 			*naps = true;
@@ -208,7 +208,7 @@ static unsigned gather_of(const struct xk_vp *vp, int *fds, unsigned n, bool *na
 	return n;
 }
 
-/* Descriptors of polling tasks; returns how many, *naps: some task has none. */
+/* Descriptors of polling tasks; returns how many, *naps: some task has none, or naps. */
 static unsigned gather_fds(struct xk_worker *w, int *fds, bool *naps)
 {
 	const struct xk_mode_ops *m = w->mode;
@@ -327,7 +327,7 @@ void xk_worker_main(void *arg)
 			xk_worker_note(&w->stats);
 			usage_at = w->now + XK_USAGE_EVERY;
 		}
-		spin = xk_load_relaxed(&w->set->arch.spin_us) * XK_US;
+		spin = xk_load_relaxed(&w->napping) != 0 ? 0 : xk_load_relaxed(&w->set->arch.spin_us) * XK_US;
 		if (n != 0)
 			busy_at = w->now;
 		else if (w->now - busy_at >= spin)

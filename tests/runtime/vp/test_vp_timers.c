@@ -333,7 +333,87 @@ static void a_nearer_timer_armed_from_outside_wakes_whoever_sleeps_until_a_far_o
 	sleeper_is_woken(arch_of("ips", 1, 1));
 }
 
+/* ---- a worker that naps ---------------------------------------------------------------------- */
+
+static struct { struct xk_task task; int fd[2]; uint32_t runs; } drowsy;
+
+/* Its descriptor is readable all the time. */
+static unsigned drowsy_run(struct xk_task *t, unsigned budget)
+{
+	(void)t;
+	(void)budget;
+	xk_store_release(&drowsy.runs, drowsy.runs + 1);
+	return 0;
+}
+
+static void drowsy_begin(struct xk_vp *vp, void *arg)
+{
+	(void)arg;
+	xk_task_init(&drowsy.task, vp, drowsy_run);
+	drowsy.task.fd = drowsy.fd[0];
+	xk_task_ready(&drowsy.task);
+}
+
+static void drowsy_nap(struct xk_vp *vp, void *on)
+{
+	(void)vp;
+	for (unsigned i = 0; i < 2; i++)         /* legal when so already */
+		xk_task_nap(&drowsy.task, on != NULL);
+}
+
+static void drowsy_end(struct xk_vp *vp, void *arg)
+{
+	(void)vp;
+	(void)arg;
+	xk_task_park(&drowsy.task);
+}
+
+static void until_it_ran_again(void)
+{
+	uint32_t runs = xk_load_acquire(&drowsy.runs) + 100;
+
+	while ((int32_t)(xk_load_acquire(&drowsy.runs) - runs) < 0)
+		xk_thread_yield();
+}
+
+/* It may spin for an hour. */
+static void who_naps_does_not_spin_but_looks_again(void)
+{
+	struct xk_arch a = arch_of("vppc", 1, 1);
+	struct xk_errs *e = xk_errs_new();
+	struct xk_worker_stats st = { 0 };
+	uint64_t slept;
+
+	a.spin_us = 3600u * 1000 * 1000;
+	make(a);
+	memset(&drowsy, 0, sizeof drowsy);
+	CU_ASSERT_EQUAL_FATAL(pipe(drowsy.fd), 0);
+	CU_ASSERT_EQUAL_FATAL(write(drowsy.fd[1], "x", 1), 1);
+	CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
+	xk_vp_do(fx.set->vp[0], drowsy_begin, NULL);
+	until_it_ran_again();
+	xk_worker_stats(fx.set, 0, &st);
+	CU_ASSERT_EQUAL(st.sleeps, 0);
+	xk_vp_do(fx.set->vp[0], drowsy_nap, &drowsy);
+	until_it_ran_again();
+	xk_worker_stats(fx.set, 0, &st);
+	CU_ASSERT(st.sleeps >= 90);
+	xk_vp_do(fx.set->vp[0], drowsy_nap, NULL);
+	xk_worker_stats(fx.set, 0, &st);
+	slept = st.sleeps;
+	until_it_ran_again();
+	xk_worker_stats(fx.set, 0, &st);
+	CU_ASSERT_EQUAL(st.sleeps, slept);
+	xk_vp_do(fx.set->vp[0], drowsy_end, NULL);
+	xk_vpset_stop(fx.set);
+	close(drowsy.fd[0]);
+	close(drowsy.fd[1]);
+	unmake();
+	xk_errs_free(e);
+}
+
 static CU_TestInfo tests[] = {
+	{ "who naps does not spin but looks again", who_naps_does_not_spin_but_looks_again },
 	{ "a nearer timer armed from outside wakes whoever sleeps until a far one",
 	  a_nearer_timer_armed_from_outside_wakes_whoever_sleeps_until_a_far_one },
 	{ "time inside a VP never goes back", time_inside_a_vp_never_goes_back },

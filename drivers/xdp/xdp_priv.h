@@ -48,7 +48,8 @@ enum {
 /* The last ones are the kernel's (XDP_STATISTICS), see xdp_dev_stats. */
 #define XDP_COUNTS(X) \
 	X(READ, "read") X(WRITTEN, "written") X(LENT, "lent") X(PARTIAL, "partial_accepted") \
-	X(ERRORS, "device_errors") X(K_DROPPED, "kernel_dropped") X(K_RING, "rx_ring_full") X(K_FILL, "fill_ring_empty")
+	X(ERRORS, "device_errors") X(FULL, "fill_ring_full") \
+	X(K_DROPPED, "kernel_dropped") X(K_RING, "rx_ring_full") X(K_FILL, "fill_ring_empty")
 enum {
 #define X(id, text) N_##id,
 	XDP_COUNTS(X)

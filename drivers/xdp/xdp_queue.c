@@ -50,11 +50,15 @@ void xdp_queue_fill(struct xdp_queue *q, struct xk_qlink *l)
 	xk_store_relaxed(&q->filled, q->filled + n);
 }
 
-static void queue_refill(struct xdp_queue *q, struct xk_qlink *l, int fd)
+static void queue_refill(const struct xdp_port *p, struct xk_qlink *l)
 {
+	struct xdp_queue *q = p->q;
+
 	xdp_queue_fill(q, l);
+	if (XK_UNLIKELY(q->rest != NULL))
+		xk_count(p->rep->count[N_FULL]);
 	if (xsk_ring_prod__needs_wakeup(&q->fill))
-		(void)!recvfrom(fd, NULL, 0, MSG_DONTWAIT, NULL, NULL);
+		(void)!recvfrom(p->task.fd, NULL, 0, MSG_DONTWAIT, NULL, NULL);
 }
 
 /* Frames that have been sent, each run of one VP's in one piece.  r counts what is none. */
@@ -103,7 +107,7 @@ static void queue_tend(const struct xdp_port *p)
 			return;
 		l = queue_back(q);
 		if (l != NULL)
-			queue_refill(q, l, p->task.fd);
+			queue_refill(p, l);
 		queue_reap(q, p->rep);
 		(void)xk_atomic_xchg(&q->busy, 0u);
 	} while (!xk_mpsc_empty(&q->back));

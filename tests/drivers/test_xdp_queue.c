@@ -26,6 +26,7 @@
 static struct xdp_dev d;
 static struct xdp_queue queue;
 static struct xdp_port port;
+static struct xk_rep rep;        /* has the counters */
 static struct xdp_frame frame[FRAMES];
 static uint64_t fill_ring[FRAMES], comp_ring[FRAMES];
 static uint32_t fill_prod, fill_cons, fill_flags, comp_prod, comp_cons, comp_flags;
@@ -44,7 +45,8 @@ static void setup(void)
 		.producer = &fill_prod, .consumer = &fill_cons, .ring = fill_ring, .flags = &fill_flags };
 	queue.comp = (struct xsk_ring_cons){ .mask = FRAMES - 1, .size = FRAMES, .producer = &comp_prod,
 		.consumer = &comp_cons, .ring = comp_ring, .flags = &comp_flags };
-	port = (struct xdp_port){ .q = &queue, .task.fd = -1, .fill_taken = &fill_cons };
+	memset(&rep, 0, sizeof rep);
+	port = (struct xdp_port){ .q = &queue, .rep = &rep, .task.fd = -1, .fill_taken = &fill_cons };
 	for (unsigned i = 0; i < FRAMES; i++)
 		frame[i] = (struct xdp_frame){ .link.next = i + 1 < FRAMES ? &frame[i + 1].link : NULL, .q = &queue };
 	xdp_queue_fill(&queue, &frame[0].link);
@@ -97,6 +99,7 @@ static void a_frame_that_finds_no_place_waits(void)
 	xdp_give_back(&port);                            /* the ring looks as full as at the start */
 	CU_ASSERT_EQUAL(fill_prod, FRAMES);
 	CU_ASSERT_PTR_NOT_NULL(queue.rest);
+	CU_ASSERT_EQUAL(rep.count[N_FULL], 1);
 	all_there();
 	comes_back(kernel_takes());                      /* what is new and what waits */
 	xdp_give_back(&port);
@@ -113,6 +116,7 @@ static void a_frame_that_finds_no_place_waits(void)
 	xdp_give_back(&port);
 	CU_ASSERT_EQUAL(fill_prod, FRAMES + 8);
 	CU_ASSERT_PTR_NULL(queue.rest);
+	CU_ASSERT_EQUAL(rep.count[N_FULL], 3);
 	all_there();
 }
 

@@ -604,6 +604,35 @@ static void a_program_of_somebody_else_stays(void)
 #endif
 }
 
+/* Somebody takes our program away while frames come: they go on to the kernel, and nothing else happens. */
+static void without_its_program_the_graph_goes_on(void)
+{
+#ifndef XK_XDP_MISSING
+	uint8_t b[100], got[200];
+	int fd;
+
+	if (skip())
+		return;
+	up(1, PARAMS);
+	fd = packet_socket(OUR_TYPE);
+	fill(b, sizeof b, 1);
+	CU_ASSERT_EQUAL(send(fd, b, sizeof b, 0), (ssize_t)sizeof b);
+	CU_ASSERT_FATAL(wait_for(1));
+	CU_ASSERT_EQUAL(bpf_link_detach((*(struct xdp_dev **)pf_node(&f, "d")->state)->link_fd), 0);
+	for (unsigned i = 0; i < 40; i++)
+		CU_ASSERT_EQUAL(send(fd, b, sizeof b, 0), (ssize_t)sizeof b);
+	pf_push(&f, 0, s[0], b, sizeof b);
+	CU_ASSERT_EQUAL_FATAL(recv(fd, got, sizeof got, 0), (ssize_t)sizeof b);
+	pf_run(&f, XK_SEC);
+	CU_ASSERT_EQUAL(pf_ngot(&f, "u"), 1);
+	CU_ASSERT_EQUAL(pf_count(&f, "d", "device_errors"), 0);
+	close(fd);
+	down();
+#else
+	(void)skip();
+#endif
+}
+
 static void what_cannot_be_had_is_one_sentence(void)
 {
 #ifdef XK_XDP_MISSING
@@ -672,6 +701,7 @@ static CU_TestInfo tests[] = {
 	{ "checksums left to the device are known", checksums_left_to_the_device_are_known },
 	{ "drops what the interface cannot take", drops_what_the_interface_cannot_take },
 	{ "a program of somebody else stays", a_program_of_somebody_else_stays },
+	{ "without its program the graph goes on", without_its_program_the_graph_goes_on },
 	{ "what cannot be had is one sentence", what_cannot_be_had_is_one_sentence },
 	{ "without privilege it says what is needed", without_privilege_it_says_what_is_needed },
 	{ "checks rules between parameters", checks_rules_between_parameters },

@@ -27,6 +27,7 @@ enum xdp_partial { XDP_SUMS_AUTO, XDP_SUMS_ACCEPT, XDP_SUMS_DROP, XDP_SUMS_OFF }
 struct xdp_conf {
 	char    *ifname, *netns;
 	unsigned mode, partial, classifier;
+	bool     coalesce;
 	uint64_t queue, queues, frames, rx_ring, tx_ring, lend;
 	uint8_t  mac[6];
 };
@@ -91,6 +92,9 @@ struct xdp_port {
 	const uint32_t   *fill_taken;    /* the kernel's count of frames taken from the queue's fill ring */
 	struct xk_timer   look;          /* to ask what became of the interface and of frames */
 	bool              looking;       /* it is set */
+	/* How fast frames come, see rx_pace: those since then. */
+	xk_ns             since;
+	uint32_t          came;
 	struct xdp_statistics seen;      /* what they were */
 	/* Frames that have been sent, put there by whoever tends the queue. */
 	struct xk_mpsc    done XK_ALIGNED;
@@ -120,7 +124,7 @@ struct xdp_dev {
 	uint32_t          mtu, lend;
 	uint8_t           mac[6];
 	uint8_t           partial;       /* enum xdp_partial, but never auto */
-	bool              zerocopy;
+	bool              coalesce;
 	uint32_t          link;          /* enum xdp_link; written by VP 0, read by all */
 	/* Frames lent that were not back when the device was closed; the last one frees it. */
 	uint64_t          left;

@@ -20,9 +20,7 @@
 /* True when there is nothing more to ask for now. */
 static bool tx_kick(struct xdp_port *p)
 {
-	struct xdp_dev *d = p->q->dev;
-
-	if (d->zerocopy && !xsk_ring_prod__needs_wakeup(&p->tx))
+	if (!xsk_ring_prod__needs_wakeup(&p->tx))
 		return true;
 	for (unsigned i = 0; i < KICKS; i++) {
 		if (sendto(xsk_socket__fd(p->xsk), NULL, 0, MSG_DONTWAIT, NULL, 0) >= 0)

@@ -329,7 +329,46 @@ static void a_frame_said_to_be_sent_that_is_none_is_counted_and_left_alone(void)
 	world_down();
 }
 
+/* ---- how fast they come ------------------------------------------------------------------------ */
+
+/* n frames in a millisecond; does the task nap then? */
+static bool naps_after(unsigned n)
+{
+	struct xdp_desc desc[32];
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(desc); i++)
+		desc[i] = (struct xdp_desc){ .addr = AT(FRAMES + i), .len = 60 };
+	for (unsigned k; n != 0; n -= k) {
+		k = n < 32 ? n : 32;
+		comes_in(1, desc, k);
+		xk_mpsc_take(&w.queue[1].back);
+	}
+	pf_run(&f, XK_MS);
+	comes_in(1, desc, 0);
+	return xdp_port(&w.d, 1, 0)->task.nap;
+}
+
+static void frames_that_come_fast_are_collected(void)
+{
+	world_up();
+	(void)naps_after(0);
+	CU_ASSERT_FALSE(naps_after(128));                /* nobody asked for it */
+	w.d.coalesce = true;
+	CU_ASSERT_TRUE(naps_after(128));
+	CU_ASSERT_TRUE(naps_after(65));
+	CU_ASSERT_FALSE(naps_after(60));
+	CU_ASSERT_TRUE(naps_after(128));
+	CU_ASSERT_FALSE(naps_after(0));
+	pf_run(&f, XK_SEC);
+	CU_ASSERT_TRUE(naps_after(128));
+	xdp_port(&w.d, 1, 0)->came += 128;               /* as many, but in a long time */
+	pf_run(&f, XK_SEC);
+	CU_ASSERT_FALSE(naps_after(0));
+	world_down();
+}
+
 static CU_TestInfo tests[] = {
+	{ "frames that come fast are collected", frames_that_come_fast_are_collected },
 	{ "a frame that finds no place waits", a_frame_that_finds_no_place_waits },
 	{ "all frames may find no place", all_frames_may_find_no_place },
 	{ "in any order no frame is lost", in_any_order_no_frame_is_lost },

@@ -24,6 +24,9 @@ static inline void xk_vnet_none(uint8_t h[XK_VNET_LEN]) { memset(h, 0, XK_VNET_L
  * datagrams, which not every kernel takes. */
 bool xk_vnet_super(uint8_t h[XK_VNET_LEN], const struct xk_msg *m, uint32_t link, uint32_t frame_max, bool *udp);
 
+/* Does a header say that the frame behind it stands for several? */
+static inline bool xk_vnet_several(const uint8_t h[XK_VNET_LEN]) { return h[1] != 0; }
+
 /* What a header says of the frame behind it. */
 struct xk_vnet {
 	bool     vouched;        /* the checksum of TCP or UDP is right, though the field may not hold it (XK_MSG_CSUM_OK) */

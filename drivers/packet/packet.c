@@ -12,6 +12,7 @@
  * Invariant: no lock and no word is shared by two virtual processors here, but
  * what is said once.
  */
+#include "drivers/common/cut.h"
 #include "drivers/common/edge.h"
 #include "drivers/packet/packet_priv.h"
 #include "runtime/upi/xk_input.h"
@@ -49,6 +50,8 @@ void packet_say_gone(struct xk_rep *r)
 
 static int packet_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
+	if (op == XK_CTL_GETMAXSUPER)
+		return xk_answer32(buf, len, packet_state(r)->vnet ? PACKET_ETH_HEADER + XK_CUT_MAX : 0);
 	return xk_edge_control((struct xk_edge){ packet_state(r)->frame_max, XK_LINK_ETH, packet_state(r)->mac }, op, buf, len);
 }
 
@@ -187,6 +190,7 @@ static const struct xk_param packet_params[] = {
 	  "of its flow (hash), each in turn (lb), the receiving processor (cpu)",
 	  .choices = fanouts),
 	P(qdisc_bypass, XK_P_BOOL, "false", "send past the interface's queueing discipline, which a capture does not see either"),
+	P(offload, XK_P_BOOL, "true", "leave segmentation and checksums to the kernel, and learn from it what it has not cut"),
 	XK_CLASSIFIER_PARAM(struct packet_conf, classifier),
 	XK_PARAM_END
 };
@@ -198,7 +202,7 @@ static const char *const packet_drops[] = {
 	NULL
 };
 static const char *const packet_counts[] = { "read", "written", "batches", "long_frames", "vouched", "own", "ring_full",
-					     "went_down", "device_errors", NULL };
+					     "went_down", "device_errors", "super_segments_read", "super_segments_written", NULL };
 
 const struct xk_proto xk_proto_packet = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "packet",

@@ -230,6 +230,11 @@ static int open_queue(struct opening *o, struct packet_queue *q, bool first)
 	q->fd = socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (q->fd < 0)
 		return fail(o, "cannot open a packet socket for");
+	/* Before the ring; what one has all have. */
+	if (first)
+		o->st->vnet = o->c->offload && set_int(q->fd, PACKET_VNET_HDR, 1) == 0;
+	else if (o->st->vnet && set_int(q->fd, PACKET_VNET_HDR, 1) != 0)
+		return fail(o, "cannot have headers of virtio-net for");
 	err = first ? look(o, q->fd) : XK_OK;
 	if (err == XK_OK)
 		err = make_ring_or_say(o, q);
@@ -367,12 +372,19 @@ int packet_dev_error(struct packet_queue *q, bool *gone)
 	return getsockopt(q->fd, SOL_SOCKET, SO_ERROR, &err, &n) == 0 ? err : errno;
 }
 
-ssize_t packet_dev_recv(struct packet_queue *q, struct xk_msg *m)
+ssize_t packet_dev_recv(struct packet_queue *q, struct xk_msg *m, bool vnet)
 {
+	uint32_t before = vnet ? XK_VNET_LEN : 0;
 	struct iovec v[PACKET_MSG_IOV];
 	struct msghdr h = { .msg_iov = v };
+	uint8_t head[XK_VNET_LEN];
+	ssize_t n;
 
+	/* The slot has that header, too. */
+	if (vnet)
+		v[h.msg_iovlen++] = (struct iovec){ head, sizeof head };
 	for (; m != NULL && h.msg_iovlen < PACKET_MSG_IOV; m = m->flags & XK_MSG_CHAIN ? m->next : NULL)
 		v[h.msg_iovlen++] = (struct iovec){ m->data, m->len };
-	return recvmsg(q->fd, &h, MSG_DONTWAIT | MSG_TRUNC);
+	n = recvmsg(q->fd, &h, MSG_DONTWAIT | MSG_TRUNC);
+	return n < (ssize_t)before ? -1 : n - (ssize_t)before;
 }

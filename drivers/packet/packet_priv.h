@@ -3,14 +3,16 @@
  * packet_priv.h - what the files of the packet driver share: the rings of the
  * kernel, the device with its sockets, and a replica's two directions.
  *
- * packet_dev.c opens, packet_steer.c says who gets which frame, packet_ring.c walks a ring, packet_rx.c turns frames into
- * messages, packet_tx.c sends batches, packet.c is the driver round them.
+ * packet_dev.c opens, packet_steer.c says who gets which frame, packet_ring.c walks a ring, packet_rx.c
+ * turns frames into messages, packet_tx.c sends batches, packet_super.c takes and gives several frames as one,
+ * packet.c is the driver round them.
  * Invariant: a ring is walked by the replica of its number only; a socket may be
  * written by any.
  */
 #ifndef XK_PACKET_PRIV_H
 #define XK_PACKET_PRIV_H
 
+#include "drivers/common/vnet_hdr.h"
 #include "runtime/classify/xk_ebpf.h"
 #include "runtime/upi/xk_graph.h"
 
@@ -29,7 +31,7 @@ struct packet_conf {
 	char    *ifname, *netns;
 	uint64_t mtu;                    /* 0: the interface's */
 	uint8_t  mac[6];                 /* zeros: the interface's */
-	bool     promiscuous, qdisc_bypass;
+	bool     promiscuous, qdisc_bypass, offload;
 	unsigned format, fanout, classifier;
 	uint64_t ring, queues, retire;
 };
@@ -42,14 +44,17 @@ struct packet_conf {
 	X(PIECES, "too_many_pieces")     /* no single system call could send it */ \
 	X(VLAN, "vlan_tag")              /* received with a tag, which the kernel took off */ \
 	X(CUT, "truncated")              /* received, longer than the ring could hold */ \
-	X(UNCUT, "unsegmented")          /* received, longer than the link's largest frame and not TCP */
+	X(UNCUT, "unsegmented")          /* received, longer than the link's largest frame and not TCP */ \
+	X(SUPER, "bad_super_segment")    /* pushed: its headers lie, or the kernel does not take it */ \
+	X(VNET, "bad_vnet_header")       /* received: the header of virtio-net does not fit its frame */
 enum {
 	PACKET_DROP_BASE = XK_DROP_FIRST - 1,
 #define X(id, text) PACKET_DROP_##id,
 	PACKET_DROPS(X)
 #undef X
 };
-enum { N_READ, N_WRITTEN, N_BATCHES, N_LONG, N_VOUCHED, N_OWN, N_LOST, N_WENT_DOWN, N_ERRORS };
+enum { N_READ, N_WRITTEN, N_BATCHES, N_LONG, N_VOUCHED, N_OWN, N_LOST, N_WENT_DOWN, N_ERRORS,
+       N_SUPER_READ, N_SUPER_WRITTEN };
 
 /* ---- a ring of received frames -------------------------------------------------- */
 
@@ -112,6 +117,7 @@ struct packet_state {
 	unsigned             nqueues;
 	int                  ifindex;
 	uint32_t             frame_max;
+	bool                 vnet;       /* each frame has a header of virtio-net before it */
 	uint8_t              mac[6];
 	uint32_t             said_down, said_gone;   /* one sentence for all virtual processors */
 	int                  claim;      /* see packet_dev_claim; only while `claimed` */
@@ -136,20 +142,21 @@ void packet_dev_admit(struct packet_queue *q);
 uint32_t packet_dev_lost(struct packet_queue *q);
 /* The pending error of the socket, or 0; *gone: the interface is there no more. */
 int  packet_dev_error(struct packet_queue *q, bool *gone);
-/* Reads the whole of a frame that did not fit its slot into m; its length. */
-ssize_t packet_dev_recv(struct packet_queue *q, struct xk_msg *m);
+/* Reads the whole of a frame that did not fit its slot into m; its length.  vnet: as the state's. */
+ssize_t packet_dev_recv(struct packet_queue *q, struct xk_msg *m, bool vnet);
 
 /* ---- a replica ------------------------------------------------------------------------ */
 
 #define PACKET_TX_MSGS 64u       /* most messages in a batch */
-#define PACKET_TX_IOVS 256u
-#define PACKET_MSG_IOV 64u       /* segments of a frame that one system call takes */
+#define PACKET_TX_IOVS 448u
+#define PACKET_MSG_IOV 192u      /* pieces of a frame, its header of virtio-net counted, that one system call takes */
 
 struct packet_tx {
 	struct xk_task  task;            /* ready while messages wait */
 	struct xk_msg  *m[PACKET_TX_MSGS];
 	struct mmsghdr  h[PACKET_TX_MSGS];
 	struct iovec    v[PACKET_TX_IOVS];
+	uint8_t         head[PACKET_TX_MSGS][XK_VNET_LEN];  /* of super-segments */
 	unsigned        n, nv;
 	int             fd;
 	bool            direct;          /* nobody will run the task: send at once */
@@ -162,6 +169,7 @@ struct packet_rep {
 	xk_ns                look_at;    /* when to ask after the interface's health */
 	struct xk_timer      watch;      /* while the interface is down: is it gone? */
 	bool                 down, gone, stopped;
+	bool                 asked, takes_long;  /* has who is above been asked; does it take long frames */
 	struct packet_tx     tx;
 };
 
@@ -172,6 +180,18 @@ unsigned packet_rx_run(struct xk_task *t, unsigned budget);
 unsigned packet_tx_run(struct xk_task *t, unsigned budget);
 void     packet_tx_push(struct xk_sess *s, struct xk_msg *m);
 void     packet_tx_flush(struct packet_rep *pr);
+/* A frame, or a super-segment with its header; false, and m is still the caller's: it has too many pieces. */
+bool     packet_tx_frame(struct packet_rep *pr, struct xk_msg *m, const uint8_t *h);
+/* A super-segment, pushed; consumes it. */
+void     packet_super_down(struct packet_rep *pr, struct xk_msg *m);
+
+/* Frames on their way up. */
+struct packet_burst { struct xk_msg *m[PACKET_BURST]; unsigned n; };
+void     packet_burst_up(struct packet_rep *pr, struct packet_burst *b);
+void     packet_up(struct packet_rep *pr, struct packet_burst *b, struct xk_msg *m);
+/* m, of which the header h says that it stands for several frames; consumes it. */
+void     packet_super_up(struct packet_rep *pr, struct packet_burst *b, struct xk_msg *m, const uint8_t *h);
+void     packet_ask_above(struct packet_rep *pr);
 /* Notes that the interface went down, until a frame comes. */
 void     packet_went_down(struct packet_rep *pr);
 void     packet_watch(struct xk_timer *t);

@@ -35,6 +35,18 @@ static bool packet_is_tcp(const struct packet_frame *f)
 	return f->snap >= PACKET_ETH_HEADER + 20 && xk_be16(ip - 2) == 0x0800 && ip[9] == 6;
 }
 
+/* Before the frame lies its header of virtio-net, where there is one. */
+static inline const uint8_t *packet_vnet(const struct packet_frame *f)
+{
+	return f->data - XK_VNET_LEN;
+}
+
+/* Does that say that it stands for several? */
+static inline bool packet_is_super(const struct xk_rep *r, const struct packet_frame *f)
+{
+	return packet_state(r)->vnet && xk_vnet_several(packet_vnet(f));
+}
+
 /* Why a frame is not passed up, or 0. */
 static unsigned packet_fault(const struct xk_rep *r, const struct packet_frame *f)
 {
@@ -42,17 +54,17 @@ static unsigned packet_fault(const struct xk_rep *r, const struct packet_frame *
 		return PACKET_DROP_VLAN;
 	if (XK_LIKELY(f->len <= packet_state(r)->frame_max))
 		return XK_LIKELY(f->snap == f->len) ? 0 : PACKET_DROP_CUT;
-	/* Segments of a sender on this machine, which leaves cutting them to the
-	 * card: TCP takes them as one, any other protocol would mistake it. */
-	if (!packet_is_tcp(f))
+	/* Segments of a sender on this machine, which leaves cutting them to the card: TCP takes them as one,
+	 * any other protocol would mistake it, unless it is said how long each was. */
+	if (!packet_is_tcp(f) && !packet_is_super(r, f))
 		return PACKET_DROP_UNCUT;
 	return f->snap == f->len || (f->status & TP_STATUS_COPY) ? 0 : PACKET_DROP_CUT;
 }
 
-static bool packet_fill(struct packet_queue *q, struct xk_msg *m, const struct packet_frame *f)
+static bool packet_fill(const struct packet_rep *pr, struct xk_msg *m, const struct packet_frame *f)
 {
 	if (XK_UNLIKELY(f->snap != f->len))
-		return packet_dev_recv(q, m) == (ssize_t)f->len;
+		return packet_dev_recv(pr->queue, m, packet_state(pr->rep)->vnet) == (ssize_t)f->len;
 	if (!(m->flags & XK_MSG_CHAIN))
 		xk_copy_quick(m->data, f->data, f->len);
 	else
@@ -65,7 +77,7 @@ static XK_NOINLINE void packet_discard(struct packet_rep *pr, const struct packe
 {
 	xk_count(pr->rep->drop[reason]);
 	if (f->status & TP_STATUS_COPY)
-		(void)packet_dev_recv(pr->queue, NULL);
+		(void)packet_dev_recv(pr->queue, NULL, packet_state(pr->rep)->vnet);
 }
 
 static struct xk_msg *packet_take(struct packet_rep *pr, const struct packet_frame *f)
@@ -83,7 +95,7 @@ static struct xk_msg *packet_take(struct packet_rep *pr, const struct packet_fra
 		packet_discard(pr, f, XK_DROP_NOMEM);
 		return NULL;
 	}
-	if (XK_UNLIKELY(!packet_fill(pr->queue, m, f))) {
+	if (XK_UNLIKELY(!packet_fill(pr, m, f))) {
 		xk_drop(r, PACKET_DROP_CUT, m);
 		return NULL;
 	}
@@ -93,6 +105,17 @@ static struct xk_msg *packet_take(struct packet_rep *pr, const struct packet_fra
 		xk_count(r->count[N_VOUCHED]);
 	}
 	return m;
+}
+
+static inline void packet_pass(struct packet_rep *pr, struct packet_burst *b, struct xk_msg *m,
+			       const struct packet_frame *f)
+{
+	if (XK_UNLIKELY(packet_is_super(pr->rep, f)))
+		packet_super_up(pr, b, m, packet_vnet(f));
+	else if (XK_LIKELY(b->n < PACKET_BURST))
+		b->m[b->n++] = m;
+	else
+		packet_up(pr, b, m);
 }
 
 /* ---- the interface's health ------------------------------------------------------------ */
@@ -158,17 +181,22 @@ unsigned packet_rx_run(struct xk_task *t, unsigned budget)
 {
 	struct packet_rep *pr = xk_container_of(t, struct packet_rep, task);
 	struct packet_ring *g = &pr->queue->ring;
-	struct xk_msg *burst[PACKET_BURST];
+	struct packet_burst b = { .n = 0 };
 	struct packet_frame f;
 	unsigned n = 0, seen = 0;
+	struct xk_msg *m;
 
+	if (XK_UNLIKELY(!pr->asked && pr->rep->drv_sess != NULL))
+		packet_ask_above(pr);
 	if (budget > PACKET_BURST)
 		budget = PACKET_BURST;
 	for (; seen < budget && packet_ring_peek(g, &f); seen++) {
 		if (XK_UNLIKELY(f.pkttype == PACKET_OUTGOING))
 			xk_count(pr->rep->count[N_OWN]);
-		else if ((burst[n] = packet_take(pr, &f)) != NULL)
+		else if ((m = packet_take(pr, &f)) != NULL) {
+			packet_pass(pr, &b, m, &f);
 			n++;
+		}
 		if (XK_UNLIKELY(f.status & TP_STATUS_LOSING))
 			packet_count_lost(pr);
 		packet_ring_next(g);
@@ -181,7 +209,6 @@ unsigned packet_rx_run(struct xk_task *t, unsigned budget)
 	}
 	pr->down = false;
 	xk_count_add(pr->rep->count[N_READ], n);
-	if (n != 0)
-		xk_input(pr->rep, burst, n);
+	packet_burst_up(pr, &b);
 	return seen;
 }

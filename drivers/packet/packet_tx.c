@@ -13,8 +13,10 @@
 #include <errno.h>
 #include <string.h>
 
-static unsigned packet_reason(struct packet_rep *pr, int err)
+static unsigned packet_reason(struct packet_rep *pr, const struct xk_msg *m, int err)
 {
+	if (err == EINVAL && (m->flags & XK_MSG_SUPER))
+		return PACKET_DROP_SUPER;
 	switch (err) {
 	case EAGAIN:
 	case ENOBUFS:
@@ -39,7 +41,7 @@ static unsigned packet_reason(struct packet_rep *pr, int err)
  * full buffer the others for the same.  Returns where to go on. */
 static unsigned packet_refused(struct packet_rep *pr, unsigned at, int err)
 {
-	unsigned reason = packet_reason(pr, err), end = err == EAGAIN ? pr->tx.n : at + 1;
+	unsigned reason = packet_reason(pr, pr->tx.m[at], err), end = err == EAGAIN ? pr->tx.n : at + 1;
 
 	for (; at < end; at++)
 		xk_drop(pr->rep, reason, pr->tx.m[at]);
@@ -48,7 +50,12 @@ static unsigned packet_refused(struct packet_rep *pr, unsigned at, int err)
 
 static void packet_sent(struct packet_rep *pr, unsigned at, unsigned n)
 {
-	xk_count_add(pr->rep->count[N_WRITTEN], n);
+	unsigned several = 0;
+
+	for (unsigned i = at; i < at + n; i++)
+		several += (pr->tx.m[i]->flags & XK_MSG_SUPER) != 0;
+	xk_count_add(pr->rep->count[N_WRITTEN], n - several);
+	xk_count_add(pr->rep->count[N_SUPER_WRITTEN], several);
 	xk_msg_free_all(pr->tx.m + at, n);
 }
 
@@ -84,17 +91,23 @@ unsigned packet_tx_run(struct xk_task *t, unsigned budget)
 	return n;
 }
 
-/* The segments of m behind those of the batch; 0: more than fit. */
-static unsigned packet_iov(struct packet_tx *tx, const struct xk_msg *m)
+/* The pieces of m, the header h before them if it is not NULL, behind those of the batch, those joined that lie
+ * behind each other; 0: more than fit. */
+static unsigned packet_iov(struct packet_tx *tx, const struct xk_msg *m, const uint8_t *h)
 {
 	struct iovec *v = tx->v + tx->nv;
 	unsigned n = 0;
 
+	if (h != NULL)
+		v[n++] = (struct iovec){ (void *)(uintptr_t)h, XK_VNET_LEN };
 	for (;; m = m->next) {
-		if (n == PACKET_MSG_IOV)
-			return 0;
-		v[n].iov_base = m->data;
-		v[n++].iov_len = m->len;
+		if (n != 0 && (uint8_t *)v[n - 1].iov_base + v[n - 1].iov_len == m->data) {
+			v[n - 1].iov_len += m->len;
+		} else {
+			if (n == PACKET_MSG_IOV)
+				return 0;
+			v[n++] = (struct iovec){ m->data, m->len };
+		}
 		if (!(m->flags & XK_MSG_CHAIN))
 			return n;
 	}
@@ -117,19 +130,32 @@ static void packet_queue(struct packet_rep *pr, struct xk_msg *m, unsigned nv)
 		xk_task_ready(&tx->task);
 }
 
+bool packet_tx_frame(struct packet_rep *pr, struct xk_msg *m, const uint8_t *h)
+{
+	static const uint8_t plain[XK_VNET_LEN];
+	struct packet_tx *tx = &pr->tx;
+	unsigned nv;
+
+	if (h != NULL)
+		h = memcpy(tx->head[tx->n], h, XK_VNET_LEN);
+	else if (packet_state(pr->rep)->vnet)
+		h = plain;
+	nv = packet_iov(tx, m, h);
+	if (XK_UNLIKELY(nv == 0))
+		return false;
+	packet_queue(pr, m, nv);
+	return true;
+}
+
 void packet_tx_push(struct xk_sess *s, struct xk_msg *m)
 {
 	struct xk_rep *r = s->rep;
 	struct packet_rep *pr = r->state;
-	unsigned nv;
 
-	if (XK_UNLIKELY(m->tot > packet_state(r)->frame_max)) {
+	if (XK_UNLIKELY(m->flags & XK_MSG_SUPER))
+		packet_super_down(pr, m);
+	else if (XK_UNLIKELY(m->tot > packet_state(r)->frame_max))
 		xk_drop(r, PACKET_DROP_TOO_LONG, m);
-		return;
-	}
-	nv = packet_iov(&pr->tx, m);
-	if (XK_UNLIKELY(nv == 0))
+	else if (XK_UNLIKELY(!packet_tx_frame(pr, m, NULL)))
 		xk_drop(r, PACKET_DROP_PIECES, m);
-	else
-		packet_queue(pr, m, nv);
 }

@@ -30,6 +30,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "drivers/packet/packet_priv.h"
 #include "tests/protocols/proto_fixture.h"
 #include "tests/support/xk_test.h"
 
@@ -239,15 +240,15 @@ static void a_batch_that_is_full_leaves_at_once(void)
 	for (unsigned i = 0; i < 64; i++)
 		xk_push(s[0], pf_msg(b, 60));
 	CU_ASSERT_EQUAL(pf_count(&f, "d", "written"), 64);
-	for (unsigned i = 0; i < 5; i++)
-		xk_push(s[0], pieces(b, sizeof b, 12));          /* 50 segments each */
-	CU_ASSERT_EQUAL(pf_count(&f, "d", "written"), 64 + 4);
-	m = pieces(b, sizeof b, 8);                              /* more than a system call takes */
+	for (unsigned i = 0; i < 7; i++)
+		xk_push(s[0], pieces(b, sizeof b, 12));          /* 50 pieces each */
+	CU_ASSERT_EQUAL(pf_count(&f, "d", "written"), 64 + 6);
+	m = pieces(b, sizeof b, 3);                              /* more than a system call takes */
 	xk_push(s[0], m);
 	CU_ASSERT_EQUAL(pf_drops(&f, "d", "too_many_pieces"), 1);
 	pf_leave(&f, 0);
 	pf_settle(&f);
-	CU_ASSERT_EQUAL(pf_count(&f, "d", "written"), 64 + 5);
+	CU_ASSERT_EQUAL(pf_count(&f, "d", "written"), 64 + 7);
 	down();
 }
 
@@ -351,7 +352,7 @@ static void segments_that_nobody_has_cut_are_taken_whole(void)
 	if (skip())
 		return;
 	for (unsigned v = 0; v < 2; v++) {
-		up(1, v ? "ifname=" OURS "; mtu=1500" : "ifname=" OURS "; format=v2; mtu=1500");
+		up(1, v ? "ifname=" OURS "; mtu=1500; offload=false" : "ifname=" OURS "; format=v2; mtu=1500; offload=false");
 		fd = packet_socket(THEIRS, true);
 		for (unsigned i = 0; i < 10; i++) {
 			fill_ip(b, sizeof b, 6);
@@ -370,6 +371,159 @@ static void segments_that_nobody_has_cut_are_taken_whole(void)
 		CU_ASSERT_FATAL(send_vnet(fd, &tcp, b, 30000));
 		CU_ASSERT_FATAL(await(11));
 		CU_ASSERT(last()->len == 30000 && memcmp(last()->bytes, b, 30000) == 0);
+		close(fd);
+		down();
+	}
+}
+
+/* ---- super-segments ---------------------------------------------------------------------- */
+
+#define SEG 1000u                /* payload of a frame */
+
+/* One of TCP or UDP, with a payload of n bytes. */
+static uint32_t fill_super(uint8_t *b, uint32_t n, uint8_t proto)
+{
+	uint32_t len = n + (proto == 6 ? 54 : 42);
+
+	fill_ip(b, len, proto);
+	if (proto == 6)
+		b[47] = 0x10;
+	return len;
+}
+
+static void push_super(uint8_t *b, uint32_t len)
+{
+	struct xk_msg *m;
+
+	pf_enter(&f, 0);
+	m = pf_msg(b, len);
+	m->flags |= XK_MSG_SUPER | XK_MSG_PARTIAL;
+	m->u.cut.seg = SEG;
+	xk_push(s[0], m);
+	pf_leave(&f, 0);
+	pf_settle(&f);
+}
+
+static uint32_t longest(void)
+{
+	uint32_t v = 1;
+
+	CU_ASSERT(xk_control(pf_rep(&f, "d", 0), XK_CTL_GETMAXSUPER, &v, sizeof v) > 0);
+	return v;
+}
+
+static void a_super_segment_leaves_as_one(void)
+{
+	static uint8_t b[65536], got[65600];
+	struct virtio_net_hdr h;
+	int fd;
+
+	if (skip())
+		return;
+	up(1, "ifname=" OURS "; mtu=1500");
+	CU_ASSERT_EQUAL(longest(), 65535 + 14);
+	fd = packet_socket(THEIRS, true);
+	for (unsigned i = 0; i < 6; i++) {
+		uint8_t proto = i & 1 ? 17 : 6;
+		uint32_t len = fill_super(b, i < 4 ? 8 * SEG + i : 64000, proto);
+
+		push_super(b, len);
+		CU_ASSERT_EQUAL_FATAL(recv(fd, got, sizeof got, 0), (ssize_t)(sizeof h + len));
+		memcpy(&h, got, sizeof h);
+		CU_ASSERT_EQUAL(h.gso_type, proto == 6 ? VIRTIO_NET_HDR_GSO_TCPV4 : 5);
+		CU_ASSERT_EQUAL(h.gso_size, SEG);
+		CU_ASSERT_EQUAL(h.csum_start, 34);
+		CU_ASSERT_EQUAL(memcmp(got + sizeof h, b, len), 0);
+	}
+	CU_ASSERT_EQUAL(pf_count(&f, "d", "super_segments_written"), 6);
+	CU_ASSERT_EQUAL(pf_count(&f, "d", "written"), 0);
+	/* A plain one among them has a header that asks for nothing. */
+	fill_ip(b, 100, 17);
+	pf_push(&f, 0, s[0], b, 100);
+	CU_ASSERT_EQUAL_FATAL(recv(fd, got, sizeof got, 0), (ssize_t)(sizeof h + 100));
+	CU_ASSERT_EQUAL(got[1], 0);
+	/* One that lies. */
+	push_super(b, fill_super(b, 3000, 6) - 1);
+	CU_ASSERT_EQUAL(pf_drops(&f, "d", "bad_super_segment"), 1);
+	close(fd);
+	down();
+}
+
+/* Where the kernel does not cut we do, and no frame is longer than the link's. */
+static void without_offload_its_frames_leave(void)
+{
+	static uint8_t b[9000], got[9000];
+	int fd;
+
+	if (skip())
+		return;
+	up(1, "ifname=" OURS "; mtu=1500; offload=false");
+	CU_ASSERT_EQUAL(longest(), 0);
+	fd = packet_socket(THEIRS, true);
+	push_super(b, fill_super(b, 7 * SEG + 10, 6));
+	for (unsigned i = 0; i < 8; i++) {
+		uint32_t n = i < 7 ? SEG : 10;
+
+		CU_ASSERT_EQUAL_FATAL(recv(fd, got, sizeof got, 0), (ssize_t)(10 + 54 + n));
+		CU_ASSERT_EQUAL(memcmp(got + 10 + 54, b + 54 + i * SEG, n), 0);
+	}
+	CU_ASSERT_EQUAL(pf_count(&f, "d", "written"), 8);
+	/* Frames that would be longer than the link's. */
+	fill_super(b, 4000, 6);
+	pf_enter(&f, 0);
+	{
+		struct xk_msg *m = pf_msg(b, 4054);
+
+		m->flags |= XK_MSG_SUPER | XK_MSG_PARTIAL;
+		m->u.cut.seg = 1461;
+		xk_push(s[0], m);
+	}
+	pf_leave(&f, 0);
+	pf_settle(&f);
+	CU_ASSERT_EQUAL(pf_drops(&f, "d", "bad_super_segment"), 1);
+	close(fd);
+	down();
+}
+
+static void trains_are_cut_for_who_wants_frames(void)
+{
+	struct virtio_net_hdr h = { .flags = VIRTIO_NET_HDR_F_NEEDS_CSUM, .gso_size = SEG, .csum_start = 34 };
+	static uint8_t b[60000];
+	uint32_t len;
+	int fd;
+
+	if (skip())
+		return;
+	for (unsigned v = 0; v < 8; v++) {
+		uint8_t proto = v & 2 ? 17 : 6;
+		bool takes_long = (v & 4) != 0, whole = takes_long && proto == 6;
+
+		up(1, v & 1 ? "ifname=" OURS "; mtu=1500" : "ifname=" OURS "; format=v2; mtu=1500");
+		if (takes_long) {
+			struct packet_rep *pr = pf_rep(&f, "d", 0)->state;
+
+			pr->asked = pr->takes_long = true;
+		}
+		fd = packet_socket(THEIRS, true);
+		h.gso_type = proto == 6 ? VIRTIO_NET_HDR_GSO_TCPV4 : 5;
+		h.csum_offset = proto == 6 ? 16 : 6;
+		h.hdr_len = proto == 6 ? 54 : 42;
+		for (unsigned k = 1; k < 4; k++) {
+			unsigned before = pf_ngot(&f, "u"), n = whole ? 1 : k * 13 + 1;
+
+			len = fill_super(b, k * 13 * SEG + 7, proto);
+			CU_ASSERT_FATAL(send_vnet(fd, &h, b, len));
+			CU_ASSERT_FATAL(await(before + n));
+			for (unsigned i = 0; i < n; i++) {
+				const struct pf_rec *r = pf_got(&f, "u", before + i);
+				uint32_t head = h.hdr_len;
+
+				CU_ASSERT_EQUAL(r->len, whole ? len : head + (i + 1 < n ? SEG : 7));
+				CU_ASSERT_EQUAL(memcmp(r->bytes + head, b + head + i * SEG, r->len - head), 0);
+			}
+		}
+		CU_ASSERT_EQUAL(pf_count(&f, "d", "super_segments_read"), 3);
+		CU_ASSERT_EQUAL(pf_drops(&f, "d", NULL), 0);
 		close(fd);
 		down();
 	}
@@ -591,6 +745,9 @@ static CU_TestInfo tests[] = {
 	{ "a burst larger than a unit arrives in order", a_burst_larger_than_a_unit_arrives_in_order },
 	{ "a checksum left to the card needs no verdict", a_checksum_left_to_the_card_needs_no_verdict },
 	{ "segments that nobody has cut are taken whole", segments_that_nobody_has_cut_are_taken_whole },
+	{ "a super-segment leaves as one", a_super_segment_leaves_as_one },
+	{ "without offload its frames leave", without_offload_its_frames_leave },
+	{ "trains are cut for who wants frames", trains_are_cut_for_who_wants_frames },
 	{ "frames with a VLAN tag are refused", frames_with_a_vlan_tag_are_refused },
 	{ "what this end sends is not received", what_this_end_sends_is_not_received },
 	{ "frames that found the ring full are counted", frames_that_found_the_ring_full_are_counted },

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * packet_super.c - frames with a header of virtio-net before them: what stands for several.
+ *
+ * Where the kernel can, each frame has such a header, sent or received.  A super-segment of TCP or UDP
+ * goes to the kernel as one, its checksum left to it; one that it does not take so, or that has more
+ * pieces than a system call takes, is cut here.  What a sender on this machine or the card's driver has
+ * joined comes up as one where all above takes that, and else frame by frame; datagrams always do.
+ * Invariant: no frame longer than frame_max is sent.
+ */
+#include "drivers/packet/packet_priv.h"
+
+#include "drivers/common/cut.h"
+#include "runtime/upi/xk_input.h"
+
+/* ---- in ---------------------------------------------------------------------------- */
+
+/* Whoever knows super-segments on the way down takes long frames on the way up, unless somebody
+ * wants to see frames. */
+void packet_ask_above(struct packet_rep *pr)
+{
+	struct xk_rep *r = pr->rep;
+	uint32_t most = 0;
+
+	pr->asked = true;
+	pr->takes_long = xk_control(r->drv_sess->up->rep, XK_CTL_GETMAXSUPER, &most, sizeof most) > 0 && most != 0;
+}
+
+void packet_burst_up(struct packet_rep *pr, struct packet_burst *b)
+{
+	if (b->n != 0)
+		xk_input(pr->rep, b->m, b->n);
+	b->n = 0;
+}
+
+void packet_up(struct packet_rep *pr, struct packet_burst *b, struct xk_msg *m)
+{
+	if (b->n == PACKET_BURST)
+		packet_burst_up(pr, b);
+	b->m[b->n++] = m;
+}
+
+static void packet_cut_up(struct packet_rep *pr, struct packet_burst *b, struct xk_msg *m, uint32_t seg)
+{
+	struct xk_cut c;
+
+	if (!xk_cut_begin(&c, m, PACKET_ETH_HEADER, seg, packet_state(pr->rep)->frame_max, true)) {
+		xk_drop(pr->rep, PACKET_DROP_VNET, m);
+		return;
+	}
+	while (xk_cut_next(&c) != 0) {
+		struct xk_msg *x = xk_cut_msg(&c);
+
+		if (x == NULL) {
+			xk_count(pr->rep->drop[XK_DROP_NOMEM]);
+			break;
+		}
+		packet_up(pr, b, x);
+	}
+	xk_msg_free(m);
+}
+
+void packet_super_up(struct packet_rep *pr, struct packet_burst *b, struct xk_msg *m, const uint8_t *h)
+{
+	struct xk_vnet v;
+	bool said = xk_vnet_read(h, m, PACKET_ETH_HEADER, &v) && v.seg != 0;
+
+	xk_count(pr->rep->count[N_SUPER_READ]);
+	/* TCP, which judges its own header, needs to know no more than that it is long. */
+	if (pr->takes_long && xk_msg_has(m, PACKET_ETH_HEADER + 20) && m->data[PACKET_ETH_HEADER + 9] == 6)
+		packet_up(pr, b, m);
+	else if (said)
+		packet_cut_up(pr, b, m, v.seg);
+	else
+		xk_drop(pr->rep, PACKET_DROP_VNET, m);
+}
+
+/* ---- out ---------------------------------------------------------------------------- */
+
+static void packet_cut_down(struct packet_rep *pr, struct xk_msg *m)
+{
+	struct xk_rep *r = pr->rep;
+	struct xk_msgq q;
+	struct xk_cut c;
+
+	if (!xk_cut_super(&c, m, PACKET_ETH_HEADER, packet_state(r)->frame_max)) {
+		xk_drop(r, PACKET_DROP_SUPER, m);
+		return;
+	}
+	xk_msgq_init(&q);
+	if (xk_cut_rest(&c, &q) != 0)
+		xk_count(r->drop[XK_DROP_NOMEM]);
+	xk_msg_free(m);
+	while ((m = xk_msgq_get(&q)) != NULL)
+		if (!packet_tx_frame(pr, m, NULL))
+			xk_drop(r, PACKET_DROP_PIECES, m);
+}
+
+void packet_super_down(struct packet_rep *pr, struct xk_msg *m)
+{
+	const struct packet_state *st = packet_state(pr->rep);
+	uint8_t h[XK_VNET_LEN];
+	bool udp;
+
+	if (!st->vnet || !xk_vnet_super(h, m, PACKET_ETH_HEADER, st->frame_max, &udp) || !packet_tx_frame(pr, m, h))
+		packet_cut_down(pr, m);
+}

@@ -30,6 +30,8 @@ static void io_push(struct xk_sess *s, struct xk_msg *m)
 
 static int io_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
+	if (op == XK_CTL_GETMAXSUPER)
+		return xk_answer32(buf, len, xdp_tx_super(dev_of(r->node)));
 	return xk_edge_control((struct xk_edge){ dev_of(r->node)->mtu + 14, XK_LINK_ETH, dev_of(r->node)->mac }, op, buf, len);
 }
 

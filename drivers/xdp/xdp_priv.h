@@ -38,7 +38,8 @@ struct xdp_conf {
 	X(DOWN, "interface_down")          /* somebody took the interface down */ \
 	X(GONE, "device_gone")             /* the interface was removed */ \
 	X(PARTIAL, "partial_checksum")     /* the sender left its checksum to a device that is none */ \
-	X(BAD, "bad_descriptor")           /* the ring names memory that is no frame of its queue */
+	X(BAD, "bad_descriptor")           /* the ring names memory that is no frame of its queue */ \
+	X(SUPER, "bad_super_segment")      /* pushed: its headers lie, or its frames are too long */
 enum {
 	XDP_DROP_BASE = XK_DROP_FIRST - 1,
 #define X(id, text) XDP_DROP_##id,
@@ -49,7 +50,7 @@ enum {
 /* The last ones are the kernel's (XDP_STATISTICS), see xdp_dev_stats. */
 #define XDP_COUNTS(X) \
 	X(READ, "read") X(WRITTEN, "written") X(LENT, "lent") X(PARTIAL, "partial_accepted") \
-	X(ERRORS, "device_errors") X(FULL, "fill_ring_full") \
+	X(ERRORS, "device_errors") X(FULL, "fill_ring_full") X(SUPER, "super_segments_cut") \
 	X(K_DROPPED, "kernel_dropped") X(K_RING, "rx_ring_full") X(K_FILL, "fill_ring_empty")
 enum {
 #define X(id, text) N_##id,
@@ -243,6 +244,8 @@ void xdp_rx_look(struct xk_timer *t);
 void xdp_rx_stats(struct xdp_port *p);
 unsigned xdp_tail_run(struct xk_task *t, unsigned budget);
 void xdp_tx_push(struct xdp_port *p, struct xk_msg *m);
+/* The longest super-segment that fits the frames of a VP well, link header counted. */
+uint32_t xdp_tx_super(const struct xdp_dev *d);
 void xdp_tx_flush(struct xdp_port *p);
 
 /* ---- xdp_watch.c: what becomes of the interface ------------------------------------------ */

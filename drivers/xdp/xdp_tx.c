@@ -9,6 +9,7 @@
  * Invariant: a frame that is not in the ring is in the VP's list.
  */
 #include "drivers/xdp/xdp_priv.h"
+#include "drivers/common/cut.h"
 
 #include <errno.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 
 #define ETH_MIN 60u              /* shorter ones are padded: not every device does it */
 #define KICKS   4u
+#define ETH_HEADER 14u
 
 /* True when there is nothing more to ask for now. */
 static bool tx_kick(struct xdp_port *p)
@@ -75,7 +77,7 @@ static bool tx_refuse(struct xdp_port *p, struct xk_msg *m)
 	struct xdp_dev *d = p->q->dev;
 	uint32_t link = xk_load_relaxed(&d->link);
 
-	if (XK_UNLIKELY(m->tot > d->mtu + 14))
+	if (XK_UNLIKELY(m->tot > d->mtu + ETH_HEADER && !(m->flags & XK_MSG_SUPER)))
 		xk_drop(p->rep, XDP_DROP_TOO_LONG, m);
 	else if (XK_UNLIKELY(link != XDP_UP))
 		xk_drop(p->rep, link == XDP_GONE ? XDP_DROP_GONE : XDP_DROP_DOWN, m);
@@ -96,37 +98,86 @@ static struct xdp_frame *tx_frame(struct xdp_port *p)
 	return f;
 }
 
-void xdp_tx_push(struct xdp_port *p, struct xk_msg *m)
+/* A place in the ring and a frame for len bytes, and for more where that is too short; NULL, counted: there is none. */
+static uint8_t *tx_place(struct xdp_port *p, uint32_t len)
 {
 	struct xdp_dev *d = p->q->dev;
+	struct xdp_frame *f = tx_frame(p);
 	struct xdp_desc *desc;
-	struct xdp_frame *f;
-	uint32_t at, len = m->tot;
+	uint32_t at;
 	uint8_t *b;
 
-	if (tx_refuse(p, m))
-		return;
-	f = tx_frame(p);
-	if (f == NULL) {
-		xk_drop(p->rep, XDP_DROP_FULL, m);
-		return;
-	}
 	/* A frame may be back before the kernel shows its place in the ring as free. */
-	if (XK_UNLIKELY(xsk_ring_prod__reserve(&p->tx, 1, &at) != 1)) {
-		xdp_frame_put(p, f);
-		xk_drop(p->rep, XDP_DROP_FULL, m);
-		return;
+	if (XK_UNLIKELY(f == NULL || xsk_ring_prod__reserve(&p->tx, 1, &at) != 1)) {
+		if (f != NULL)
+			xdp_frame_put(p, f);
+		xk_count(p->rep->drop[XDP_DROP_FULL]);
+		return NULL;
 	}
 	desc = xsk_ring_prod__tx_desc(&p->tx, at);
 	*desc = (struct xdp_desc){ .addr = xdp_frame_addr(d, f), .len = len < ETH_MIN ? ETH_MIN : len };
 	b = (uint8_t *)d->area + desc->addr;
-	xk_msg_copy_out(m, 0, b, len);
 	if (len < ETH_MIN)
 		memset(b + len, 0, ETH_MIN - len);
-	xk_msg_free(m);
+	return b;
+}
+
+/* What lies at a place is to be sent. */
+static void tx_written(struct xdp_port *p)
+{
 	xk_count(p->rep->count[N_WRITTEN]);
 	if (++p->unsent >= XDP_BURST)
 		(void)tx_send(p);
 	else
 		xk_task_ready(&p->tail);
+}
+
+uint32_t xdp_tx_super(const struct xdp_dev *d)
+{
+	uint32_t most = d->tx_ring / 4 * d->mtu;
+
+	return ETH_HEADER + (most < XK_CUT_MAX ? most : XK_CUT_MAX);
+}
+
+/* Each frame is made where it is sent from: the copy cuts. */
+static XK_NOINLINE void tx_super(struct xdp_port *p, struct xk_msg *m)
+{
+	struct xk_cut c;
+	uint32_t len;
+
+	if (XK_UNLIKELY(!xk_cut_super(&c, m, ETH_HEADER, p->q->dev->mtu + ETH_HEADER))) {
+		xk_drop(p->rep, XDP_DROP_SUPER, m);
+		return;
+	}
+	xk_count(p->rep->count[N_SUPER]);
+	while ((len = xk_cut_next(&c)) != 0) {
+		uint8_t *b = tx_place(p, len);
+
+		if (b == NULL) {
+			/* Of the others, each. */
+			xk_count_add(p->rep->drop[XDP_DROP_FULL], (c.left - 1) / c.seg);
+			break;
+		}
+		(void)xk_cut_put(&c, b);
+		tx_written(p);
+	}
+	xk_msg_free(m);
+}
+
+void xdp_tx_push(struct xdp_port *p, struct xk_msg *m)
+{
+	uint8_t *b;
+
+	if (tx_refuse(p, m))
+		return;
+	if (XK_UNLIKELY(m->flags & XK_MSG_SUPER)) {
+		tx_super(p, m);
+		return;
+	}
+	b = tx_place(p, m->tot);
+	if (b != NULL) {
+		xk_msg_copy_out(m, 0, b, m->tot);
+		tx_written(p);
+	}
+	xk_msg_free(m);
 }

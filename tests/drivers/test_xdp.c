@@ -186,6 +186,48 @@ static void more_frames_than_the_ring_holds_are_sent_in_order(void)
 	down();
 }
 
+/* Of TCP over IPv4 with 7010 bytes behind it. */
+static const uint8_t tcp_head[54] = {
+	2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 9, 8, 0, 0x45, 0, 7050 >> 8, 7050 & 255, 0, 1, 0x40, 0, 64, 6, 0, 0,
+	10, 9, 0, 2, 10, 9, 0, 1, 0x12, 0x34, 0, 7, 0, 0, 0, 1, 0, 0, 0, 1, 0x50, 0x10, 1, 0, 0, 0, 0, 0 };
+
+static void a_super_segment_leaves_as_its_frames(void)
+{
+	static uint8_t b[9000], got[1600];
+	uint32_t longest = 0;
+	struct xk_msg *m;
+	int fd;
+
+	if (skip())
+		return;
+	up(1, PARAMS "tx_ring=32");
+	CU_ASSERT(xk_control(pf_rep(&f, "d", 0), XK_CTL_GETMAXSUPER, &longest, sizeof longest) > 0);
+	CU_ASSERT_EQUAL(longest, 14 + 8 * 1500);
+	fd = packet_socket(0x0800);
+	fill(b, sizeof b, 3);
+	memcpy(b, tcp_head, sizeof tcp_head);
+	for (unsigned lies = 0; lies < 2; lies++) {
+		pf_enter(&f, 0);
+		m = pf_msg(b, 54 + 7 * 1000 + 10);
+		m->flags |= XK_MSG_SUPER | XK_MSG_PARTIAL;
+		m->u.cut.seg = lies ? 1461 : 1000;       /* longer than the MTU */
+		xk_push(s[0], m);
+		pf_leave(&f, 0);
+		pf_settle(&f);
+	}
+	for (unsigned i = 0; i < 8; i++) {
+		uint32_t n = i < 7 ? 1000 : 10;
+
+		CU_ASSERT_EQUAL_FATAL(recv(fd, got, sizeof got, 0), (ssize_t)(54 + n));
+		CU_ASSERT_EQUAL(memcmp(got + 54, b + 54 + i * 1000, n), 0);
+	}
+	CU_ASSERT_EQUAL(pf_count(&f, "d", "written"), 8);
+	CU_ASSERT_EQUAL(pf_count(&f, "d", "super_segments_cut"), 1);
+	CU_ASSERT_EQUAL(pf_drops(&f, "d", "bad_super_segment"), 1);
+	close(fd);
+	down();
+}
+
 /* As the kernel shows it between a frame's way back and its place's. */
 static void a_full_send_ring_is_a_counted_drop(void)
 {
@@ -692,6 +734,7 @@ static CU_TestInfo tests[] = {
 	{ "frames reach the kernel whole", frames_reach_the_kernel_whole },
 	{ "a chain reaches the kernel as one frame", a_chain_reaches_the_kernel_as_one_frame },
 	{ "more frames than the ring holds are sent in order", more_frames_than_the_ring_holds_are_sent_in_order },
+	{ "a super-segment leaves as its frames", a_super_segment_leaves_as_its_frames },
 	{ "a full send ring is a counted drop", a_full_send_ring_is_a_counted_drop },
 	{ "frames from the kernel reach the graph whole", frames_from_the_kernel_reach_the_graph_whole },
 	{ "the frames serve again and again", the_frames_serve_again_and_again },

@@ -3,7 +3,8 @@
  * upi_review.c - the review of a graph that is not made yet: who is asked, who claims what,
  * and what is said when two claim the same.
  *
- * Claims lie in a small hash table by what is claimed; a claim meets only claims of the same.
+ * Claims hang from the thing that is claimed, things in a hash table; a claim meets only claims
+ * of the same.  One number alone, a port of thousands, is found by that number, too.
  * Invariant: of claims that exclude each other the table holds the first.
  */
 #include "runtime/upi/xk_review.h"
@@ -18,12 +19,21 @@
 #include "runtime/mem/xk_mem.h"
 
 struct xk_claimed {
-	struct xk_claimed    *next;
+	struct xk_claimed    *next;       /* of the thing's, in the order of claiming */
+	struct xk_claimed    *wide;       /* the next of those that are not one number alone */
+	struct xk_claimed    *chain;      /* in numbers[]: one number alone */
+	const struct xk_claim_of *of;
 	const struct xk_view *by;
 	struct xk_claim       c;
-	unsigned              nth;        /* of those who share it */
+	unsigned              nth;        /* of all claims */
 	unsigned              shared;     /* the first: by so many */
-	char                  name[];
+};
+
+struct xk_claim_of {
+	struct xk_claim_of *chain;
+	struct xk_claimed  *first, **last, *wide, **last_wide;
+	struct xk_claim     c;            /* what all its claims say of the thing */
+	char                name[];
 };
 
 /* ---- asking ------------------------------------------------------------------------- */
@@ -100,7 +110,7 @@ static void taken(struct xk_review *r, const struct xk_view *v, const struct xk_
 
 /* ---- claims ----------------------------------------------------------------------------------- */
 
-static unsigned bucket_of(const struct xk_claim *c)
+static uint32_t thing_hash(const struct xk_claim *c)
 {
 	uint32_t h = (uint32_t)((uintptr_t)c->of >> 4);
 
@@ -108,7 +118,14 @@ static unsigned bucket_of(const struct xk_claim *c)
 		h = (h ^ (unsigned char)*p) * 16777619u;
 	for (const char *p = c->name; p != NULL && *p != '\0'; p++)
 		h = (h ^ (unsigned char)*p) * 16777619u;
-	return (h ^ h >> 16) % REVIEW_BUCKETS;
+	return h ^ h >> 16;
+}
+
+static unsigned number_bucket(const struct xk_claim_of *of, uint64_t number)
+{
+	uint64_t h = ((uintptr_t)of >> 4 ^ number) * 0x9e3779b97f4a7c15u;
+
+	return (unsigned)(h >> 32) % REVIEW_BUCKETS;
 }
 
 static bool same_thing(const struct xk_claim *a, const struct xk_claim *b)
@@ -122,37 +139,85 @@ static bool overlap(const struct xk_claim *a, const struct xk_claim *b)
 	return a->n == 0 || b->n == 0 || (a->first < b->first + b->n && b->first < a->first + a->n);
 }
 
-/* The first that claims what c does, and the next. */
+static bool alone(const struct xk_claim *c)
+{
+	return c->n == 1 && c->ends <= 1;
+}
+
+/* The thing, made when nobody has claimed it before; NULL: no memory. */
+static struct xk_claim_of *thing_of(struct xk_review *r, const struct xk_claim *c)
+{
+	struct xk_claim_of **at = &r->thing[thing_hash(c) % REVIEW_BUCKETS], *t;
+	size_t n = c->name != NULL ? strlen(c->name) + 1 : 0;
+
+	for (t = *at; t != NULL; t = t->chain)
+		if (same_thing(&t->c, c))
+			return t;
+	t = xk_alloc(sizeof *t + n);
+	if (t == NULL) {
+		r->no_memory = true;
+		return NULL;
+	}
+	t->c = *c;
+	if (n != 0)
+		t->c.name = memcpy(t->name, c->name, n);
+	t->last = &t->first;
+	t->last_wide = &t->wide;
+	t->chain = *at;
+	return *at = t;
+}
+
+/* The first of the list that claims what c does. */
 static struct xk_claimed *rival(struct xk_claimed *o, const struct xk_claim *c)
 {
-	while (o != NULL && !(same_thing(&o->c, c) && overlap(&o->c, c)))
+	while (o != NULL && !overlap(&o->c, c))
 		o = o->next;
 	return o;
 }
 
-static struct xk_claimed *keep(struct xk_review *r, const struct xk_view *v, const struct xk_claim *c)
+/* The same for one number alone: by that number, or among those that are more. */
+static struct xk_claimed *rival_number(const struct xk_review *r, const struct xk_claim_of *of, const struct xk_claim *c)
 {
-	size_t n = c->name != NULL ? strlen(c->name) + 1 : 0;
-	struct xk_claimed *o = xk_alloc(sizeof *o + n), **last = &r->bucket[bucket_of(c)];
+	struct xk_claimed *o = r->number[number_bucket(of, c->first)], *w = of->wide;
+
+	while (o != NULL && (o->of != of || o->c.first != c->first))
+		o = o->chain;
+	while (w != NULL && !overlap(&w->c, c))
+		w = w->wide;
+	return o == NULL || (w != NULL && w->nth < o->nth) ? w : o;
+}
+
+static void keep(struct xk_review *r, const struct xk_view *v, const struct xk_claim *c, struct xk_claim_of *of,
+		 unsigned shared)
+{
+	struct xk_claimed *o = xk_alloc(sizeof *o);
 
 	if (o == NULL) {
 		r->no_memory = true;
-		return NULL;
+		return;
 	}
 	o->by = v;
+	o->of = of;
 	o->c = *c;
-	if (n != 0) {
-		memcpy(o->name, c->name, n);
-		o->c.name = o->name;
+	o->c.name = of->c.name;
+	o->nth = r->nclaims++;
+	o->shared = shared;
+	*of->last = o;
+	of->last = &o->next;
+	if (alone(c)) {
+		struct xk_claimed **at = &r->number[number_bucket(of, c->first)];
+
+		o->chain = *at;
+		*at = o;
+	} else {
+		*of->last_wide = o;
+		of->last_wide = &o->wide;
 	}
-	while (*last != NULL)
-		last = &(*last)->next;
-	*last = o;
-	return o;
 }
 
 /* One more end: of the same kind, and there is room. */
-static void join(struct xk_review *r, const struct xk_view *v, const struct xk_claim *c, struct xk_claimed *first)
+static void join(struct xk_review *r, const struct xk_view *v, const struct xk_claim *c, struct xk_claim_of *of,
+		 struct xk_claimed *first)
 {
 	struct xk_claimed *o = rival(first->next, c);
 	char thing[200];
@@ -167,22 +232,23 @@ static void join(struct xk_review *r, const struct xk_view *v, const struct xk_c
 	if (c->kind != NULL && first->c.kind != NULL && strcmp(c->kind, first->c.kind) != 0)
 		say(r, v, c->param, false, "%s is %s here and %s at %s (%s:%d)", thing, c->kind, first->c.kind,
 		    first->by->name, first->by->file, first->by->line);
-	(void)keep(r, v, c);
+	keep(r, v, c, of, 0);
 }
 
 void xk_review_claim(struct xk_review *r, const struct xk_view *v, const struct xk_claim *c)
 {
-	struct xk_claimed *o = rival(r->bucket[bucket_of(c)], c);
+	struct xk_claim_of *of = thing_of(r, c);
+	struct xk_claimed *o;
 
-	if (o == NULL) {
-		o = keep(r, v, c);
-		if (o != NULL)
-			o->shared = 1;
-	} else if (c->ends > 1) {
-		join(r, v, c, o);
-	} else if (o->by != v) {
+	if (of == NULL)
+		return;
+	o = alone(c) ? rival_number(r, of, c) : rival(of->first, c);
+	if (o == NULL)
+		keep(r, v, c, of, 1);
+	else if (c->ends > 1)
+		join(r, v, c, of, o);
+	else if (o->by != v)
 		taken(r, v, c, o);
-	}
 }
 
 /* What has fewer ends than it should, at the first of them. */
@@ -191,12 +257,13 @@ static void tell_lonely(struct xk_review *r)
 	char thing[200];
 
 	for (unsigned b = 0; b < REVIEW_BUCKETS; b++)
-		for (const struct xk_claimed *o = r->bucket[b]; o != NULL; o = o->next)
-			if (o->shared != 0 && o->shared < o->c.ends) {
-				thing_text(&o->c, NULL, thing, sizeof thing);
-				say(r, o->by, o->c.param, true, "%s has %u of its %u ends: nobody hears what is sent",
-				    thing, o->shared, o->c.ends);
-			}
+		for (const struct xk_claim_of *t = r->thing[b]; t != NULL; t = t->chain)
+			for (const struct xk_claimed *o = t->first; o != NULL; o = o->next)
+				if (o->shared != 0 && o->shared < o->c.ends) {
+					thing_text(&o->c, NULL, thing, sizeof thing);
+					say(r, o->by, o->c.param, true, "%s has %u of its %u ends: nobody hears what is sent",
+					    thing, o->shared, o->c.ends);
+				}
 }
 
 /* ---- what several need ------------------------------------------------------------------------- */
@@ -296,12 +363,17 @@ static void claim_place(struct xk_review *r, const struct xk_view *v, const stru
 static void forget(struct xk_review *r)
 {
 	for (unsigned b = 0; b < REVIEW_BUCKETS; b++)
-		while (r->bucket[b] != NULL) {
-			struct xk_claimed *o = r->bucket[b];
+		while (r->thing[b] != NULL) {
+			struct xk_claim_of *t = r->thing[b];
 
-			r->bucket[b] = o->next;
-			xk_free(o);
+			r->thing[b] = t->chain;
+			for (struct xk_claimed *o = t->first, *next; o != NULL; o = next) {
+				next = o->next;
+				xk_free(o);
+			}
+			xk_free(t);
 		}
+	memset(r->number, 0, sizeof r->number);
 }
 
 int xk_review_run(struct xk_review *r, const struct xk_view *v, unsigned n)

@@ -28,13 +28,16 @@ struct xk_view {
 	const struct xk_view *down[XK_DOWN_MAX];
 };
 
+struct xk_claim_of;
 struct xk_claimed;
 
-#define REVIEW_BUCKETS 256u
+#define REVIEW_BUCKETS 4096u
 struct xk_review {
 	/* Takes a complaint about v's parameter (NULL: the node); a warning refuses nothing. */
 	void (*tell)(struct xk_review *r, const struct xk_view *v, const char *param, bool warning, const char *text);
-	struct xk_claimed *bucket[REVIEW_BUCKETS];
+	struct xk_claim_of *thing[REVIEW_BUCKETS];
+	struct xk_claimed *number[REVIEW_BUCKETS];   /* those of one number alone */
+	unsigned nclaims;
 	bool is_virtual;                 /* its time will be simulated */
 	bool no_memory;
 };

@@ -81,22 +81,29 @@ int sink_init(struct xk_node *n, struct xk_errs *e)
 	return XK_OK;
 }
 
-int sink_alloc(struct xk_rep *r, uint64_t cap, uint64_t page)
+void sink_size(struct xk_rep *r, uint64_t cap, uint64_t page)
 {
 	struct sink *l = sink_of(r);
 
 	l->r = r;
 	xk_timer_init(&l->timer, sink_look);
 	l->cap = (uint32_t)cap;
-	l->messages = xk_alloc((cap + 1) * (3 * sizeof *l->messages + sizeof *l->spare));
-	l->page_block = xk_alloc(page + PAGE);
+	l->page_size = page;
+}
+
+int sink_get(struct sink *l)
+{
+	if (l->page != NULL)
+		return XK_OK;
+	l->messages = xk_alloc(((size_t)l->cap + 1) * (3 * sizeof *l->messages + sizeof *l->spare));
+	l->page_block = xk_alloc(l->page_size + PAGE);
 	if (l->messages == NULL || l->page_block == NULL) {
-		sink_fini(r);
+		sink_fini(l->r);
 		return XK_E_NOMEM;
 	}
-	l->bytes = l->messages + cap;
-	l->no = l->bytes + cap;
-	l->spare = (uint32_t *)(l->no + cap);
+	l->bytes = l->messages + l->cap;
+	l->no = l->bytes + l->cap;
+	l->spare = (uint32_t *)(l->no + l->cap);
 	l->page = (uint8_t *)l->page_block + (-(uintptr_t)l->page_block & (PAGE - 1));
 	return XK_OK;
 }
@@ -109,6 +116,7 @@ void sink_fini(struct xk_rep *r)
 	xk_free(l->page_block);
 	l->messages = NULL;
 	l->page_block = NULL;
+	l->page = NULL;
 }
 
 int sink_wait(struct xk_node *n, struct xk_errs *e)
@@ -128,9 +136,11 @@ int sink_wait(struct xk_node *n, struct xk_errs *e)
 
 struct xk_app_counts sink_counts(const struct sink *l, const xk_counter *accepted)
 {
-	return (struct xk_app_counts){
-		xk_load_acquire(&l->n), l->messages, l->bytes, l->no, NULL, accepted
-	};
+	uint32_t n = xk_load_acquire(&l->n);
+
+	if (n == 0)                      /* and no memory, perhaps */
+		return (struct xk_app_counts){ 0, NULL, NULL, NULL, NULL, accepted };
+	return (struct xk_app_counts){ n, l->messages, l->bytes, l->no, NULL, accepted };
 }
 
 /* ---- the descriptor ----------------------------------------------------------------------- */

@@ -7,6 +7,8 @@
  * A receiver embeds these structures first in its configuration and in its replica's state, and
  * its first two counters are SINK_MESSAGES and SINK_BYTES.  Counts are per VP and nobody shares
  * a line; whether `count` is reached is looked at by a timer.
+ * Places and the page are had with a replica's first connection: of a graph's thousands of
+ * receivers most may never have one.
  * Invariant: a place is of one kept connection, or among those to spare.
  */
 #ifndef SINK_H
@@ -34,7 +36,8 @@ struct sink {
 	uint64_t        *no;                /* [cap] connection numbers */
 	uint32_t        *spare;             /* places given back */
 	uint32_t         nspare, n, cap;    /* n: places ever used */
-	uint8_t         *page;              /* page-aligned */
+	uint8_t         *page;              /* page-aligned; NULL: no connection yet, and no memory */
+	uint64_t         page_size;
 	void            *page_block;
 	struct xk_timer  timer;             /* first VP, count != 0 */
 };
@@ -43,6 +46,8 @@ static inline bool sink_place_left(const struct sink *l)
 {
 	return l->nspare != 0 || l->n != l->cap;
 }
+/* Memory for places and the page; XK_OK, too, when it is there.  Before any place is taken. */
+int sink_get(struct sink *l);
 /* A place for connection no of the graph; there is one left. */
 uint32_t sink_place_take(struct sink *l, uint64_t no);
 static inline void sink_place_give(struct sink *l, uint32_t place)
@@ -58,7 +63,7 @@ void sink_post(struct sink *l, struct xk_ddp **post, struct xk_sess *lls, bool s
 /* ---- life ------------------------------------------------------------------------------ */
 
 int  sink_init(struct xk_node *n, struct xk_errs *e);
-int  sink_alloc(struct xk_rep *r, uint64_t cap, uint64_t page);
+void sink_size(struct xk_rep *r, uint64_t cap, uint64_t page);
 void sink_fini(struct xk_rep *r);
 /* From start: waits on every port, or on none. */
 int  sink_wait(struct xk_node *n, struct xk_errs *e);

@@ -59,8 +59,9 @@ static int port_keep(struct xk_rep *r, struct xk_sess *lls, uint64_t no)
 	struct xk_sess *s;
 	int err;
 
-	if (!sink_place_left(sr))
-		return XK_E_NOSPC;
+	err = sink_get(sr);
+	if (err != XK_OK || !sink_place_left(sr))
+		return err != XK_OK ? err : XK_E_NOSPC;
 	s = xk_sess_create(r, NULL, r->node, lls);
 	if (s == NULL)
 		return XK_E_NOMEM;
@@ -116,6 +117,8 @@ static inline void port_touch(struct xk_rep *r, struct xk_msg *m)
 {
 	switch (conf_of(r)->recv.touch) {
 	case TOUCH_COPY:
+		if (XK_UNLIKELY(recv_of(r)->page == NULL))     /* of a peer that is not kept */
+			break;
 		if (XK_LIKELY(!(m->flags & XK_MSG_CHAIN) && m->len <= SINK_BIGGEST))
 			memcpy(recv_of(r)->page, m->data, m->len);
 		else
@@ -260,7 +263,8 @@ static int port_rep_init(struct xk_rep *r)
 {
 	const struct port_conf *c = conf_of(r);
 
-	return sink_alloc(r, c->conns != 0 ? port_here(r) : c->recv.sessions, SINK_BIGGEST);
+	sink_size(r, c->conns != 0 ? port_here(r) : c->recv.sessions, SINK_BIGGEST);
+	return XK_OK;
 }
 
 static int port_rep_start(struct xk_rep *r, struct xk_errs *e)

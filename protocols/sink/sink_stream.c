@@ -95,10 +95,25 @@ static void recv_slowly(struct recv_sess *rs, uint32_t n)
 
 /* ---- connections ---------------------------------------------------------------------- */
 
+/* Before the first of a replica. */
+static bool recv_ready(struct xk_rep *r)
+{
+	const struct recv_conf *c = conf_of(r);
+	struct sink *rr = r->state;
+
+	if (rr->page != NULL)
+		return true;
+	if (sink_get(rr) != XK_OK)
+		return false;
+	if (c->recv.touch == TOUCH_VERIFY)
+		stream_pattern(rr->page, c->size);
+	return true;
+}
+
 static int recv_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
 {
 	struct sink *rr = r->state;
-	struct xk_sess *s = stream_accept(r, lls, rr->cap);
+	struct xk_sess *s = recv_ready(r) ? stream_accept(r, lls, rr->cap) : NULL;
 
 	(void)type;
 	if (s == NULL) {
@@ -289,11 +304,9 @@ static void recv_stop(struct xk_node *n) { xk_open_disable_all(n, n->down[0]); }
 static int recv_rep_init(struct xk_rep *r)
 {
 	const struct recv_conf *c = conf_of(r);
-	int err = sink_alloc(r, c->recv.sessions, c->size > SINK_BIGGEST ? c->size : SINK_BIGGEST);
 
-	if (err == XK_OK && c->recv.touch == TOUCH_VERIFY)
-		stream_pattern(((struct sink *)r->state)->page, c->size);
-	return err;
+	sink_size(r, c->recv.sessions, c->size > SINK_BIGGEST ? c->size : SINK_BIGGEST);
+	return XK_OK;
 }
 
 static int recv_rep_start(struct xk_rep *r, struct xk_errs *e)

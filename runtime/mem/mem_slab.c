@@ -19,7 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define RUN_MIN_SHIFT 12u
+#define RUN_MIN_SHIFT 10u         /* most layers of a large graph have an object or two */
 #define RUN_MAX_SHIFT 21u
 #define SET_BYTES     4096u       /* after so many the first-level cache uses the same set again */
 #define SET_STEP      (39u * XK_CACHELINE)  /* about 0.618 of them; odd lines: meets every set */

@@ -18,6 +18,7 @@
  */
 #include "drivers/mem/mem_priv.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "drivers/common/cut.h"
@@ -388,53 +389,77 @@ void mem_loop_push(struct xk_sess *s, struct xk_msg *m)
 
 /* ---- joining, control path ------------------------------------------------- */
 
-static bool same_wire(const struct xk_node *a, const struct xk_node *b)
+static bool has_wire(const struct xk_node *a, const struct xk_node *n)
 {
-	const struct mem_conf *ca = a->conf, *cb = b->conf;
-
-	return b->proto->ops == a->proto->ops && cb->wire != NULL &&
-	       strcmp(ca->wire, cb->wire) == 0;
+	return a->proto->ops == n->proto->ops && ((const struct mem_conf *)a->conf)->wire != NULL;
 }
 
-/* The other end named by n's wire, or NULL with *more set to a third one. */
-static struct xk_node *wire_other(const struct xk_node *n, struct xk_node **more)
+static const char *wire_of(const struct xk_node *n)
+{
+	return ((const struct mem_conf *)n->conf)->wire;
+}
+
+/* By their wires, of one wire bottom-up. */
+static int wire_order(const void *a, const void *b)
+{
+	const struct xk_node *x = *(struct xk_node *const *)a, *y = *(struct xk_node *const *)b;
+	int d = strcmp(wire_of(x), wire_of(y));
+
+	return d != 0 ? d : x->no < y->no ? -1 : 1;
+}
+
+/* Those of one wire, n > 0 of them. */
+static int join(struct xk_node **end, unsigned n, struct xk_errs *e)
+{
+	for (unsigned i = 0; i < n; i++)
+		((struct mem_state *)end[i]->state)->other = end[n == 2 ? 1 - i : i];
+	if (n > 2) {
+		xk_errs_add(e, end[0]->file, end[0]->line, 0, "%s: wire '%s' has two ends, but %s, %s and %s are on it",
+			    end[0]->name, wire_of(end[0]), end[0]->name, end[1]->name, end[2]->name);
+		return XK_E_INVAL;
+	}
+	if (n == 2 && end[0]->proto != end[1]->proto) {
+		xk_errs_add(e, end[0]->file, end[0]->line, 0, "%s: wire '%s' joins %s to %s, which speaks another link type",
+			    end[0]->name, wire_of(end[0]), end[0]->name, end[1]->name);
+		return XK_E_INVAL;
+	}
+	return XK_OK;
+}
+
+/* All of n's kind at once: none of them looks for its other end by itself. */
+static int join_all(const struct xk_node *n, struct xk_errs *e)
 {
 	const struct xk_graph *g = n->graph;
-	struct xk_node *other = NULL;
+	struct xk_node **end = xk_alloc((g->nnodes - n->no) * sizeof *end);
+	unsigned ends = 0, same;
+	int err = XK_OK;
 
-	*more = NULL;
-	for (unsigned i = 0; i < g->nnodes; i++) {
-		if (g->node[i] == n || !same_wire(n, g->node[i]))
-			continue;
-		if (other != NULL)
-			*more = g->node[i];
-		else
-			other = g->node[i];
+	if (end == NULL)
+		return XK_E_NOMEM;
+	for (unsigned i = n->no; i < g->nnodes; i++)
+		if (has_wire(g->node[i], n))
+			end[ends++] = g->node[i];
+	qsort(end, ends, sizeof(struct xk_node *), wire_order);
+	for (unsigned i = 0; i < ends; i += same) {
+		int one;
+
+		for (same = 1; i + same < ends && strcmp(wire_of(end[i]), wire_of(end[i + same])) == 0;)
+			same++;
+		one = join(end + i, same, e);
+		err = err != XK_OK ? err : one;
 	}
-	return other;
+	xk_free(end);
+	return err;
 }
 
 int mem_wire_join(struct xk_node *n, struct xk_errs *e)
 {
-	const struct mem_conf *c = n->conf;
 	struct mem_state *st = n->state;
-	struct xk_node *more, *other;
 
-	st->other = n;
-	if (c->wire == NULL)
+	if (st->other != NULL)
 		return XK_OK;
-	other = wire_other(n, &more);
-	if (more != NULL) {
-		xk_errs_add(e, n->file, n->line, 0, "%s: wire '%s' has two ends, but %s, %s and %s are on it",
-			    n->name, c->wire, n->name, other->name, more->name);
-		return XK_E_INVAL;
-	}
-	if (other != NULL && other->proto != n->proto) {
-		xk_errs_add(e, n->file, n->line, 0, "%s: wire '%s' joins %s to %s, which speaks another link type",
-			    n->name, c->wire, n->name, other->name);
-		return XK_E_INVAL;
-	}
-	if (other != NULL)
-		st->other = other;
+	if (wire_of(n) != NULL)
+		return join_all(n, e);
+	st->other = n;
 	return XK_OK;
 }

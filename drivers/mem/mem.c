@@ -73,13 +73,11 @@ static void choose_mac(struct xk_node *n)
 	static const uint8_t unset[6];
 	const struct mem_conf *c = n->conf;
 	struct mem_state *st = n->state;
-	unsigned no = 1;
+	unsigned no = n->nth_edge + 1;
 
 	memcpy(st->mac, c->mac, 6);
 	if (memcmp(c->mac, unset, 6) != 0)
 		return;
-	for (unsigned i = 0; i < n->no; i++)
-		no += xk_node_is_edge(n->graph->node[i]);
 	memcpy(st->mac, (uint8_t[6]){ 0x02, 0, 0, 0, (uint8_t)(no >> 8), (uint8_t)no }, 6);
 }
 

@@ -175,33 +175,29 @@ void xk_input_enter(struct xk_rep *r, struct xk_msg *m)
 
 /* ---- datagrams that belong to no virtual processor ---------------------------------- */
 
-/* Bottom-up order: what is above a node has a higher number. */
-static bool takes_anywhere(const struct xk_graph *g, const struct xk_node *n)
+/* Bottom-up order: what is above a node has a higher number, and has said already whether it does. */
+void upi_anywhere(struct xk_graph *g)
 {
-	bool some = false;
+	enum { SOME = 1, NOT_ALL = 2 };
 
-	if (n->proto->anywhere != XK_ANYWHERE_AS_ABOVE)
-		return n->proto->anywhere == XK_ANYWHERE;
-	for (unsigned i = n->no + 1u; i < g->nnodes; i++)
-		for (unsigned k = 0; k < g->node[i]->ndown; k++)
-			if (g->node[i]->down[k] == n) {
-				some = true;
-				if (!takes_anywhere(g, g->node[i]))
-					return false;
-			}
-	return some;
+	for (unsigned i = g->nnodes; i-- > 0;) {
+		struct xk_node *n = g->node[i];
+
+		n->anywhere = n->proto->anywhere != XK_ANYWHERE_AS_ABOVE ? n->proto->anywhere == XK_ANYWHERE
+									  : n->above == SOME;
+		for (unsigned k = 0; k < n->ndown; k++)
+			n->down[k]->above |= n->anywhere ? SOME : SOME | NOT_ALL;
+	}
 }
 
 bool xk_anywhere_waits(const struct xk_graph *g, const struct xk_node *rcv)
 {
-	return g->vps->arch.datagrams == XK_DATAGRAMS_ANYWHERE && takes_anywhere(g, rcv);
+	return g->vps->arch.datagrams == XK_DATAGRAMS_ANYWHERE && rcv->anywhere;
 }
 
 bool xk_anywhere(const struct xk_rep *r, const struct xk_flowkey *k, const struct xk_node *rcv)
 {
-	const struct xk_graph *g = r->node->graph;
-
-	return xk_anywhere_here(r) && takes_anywhere(g, rcv) && xk_flow_find(g->flows, k) == NULL;
+	return xk_anywhere_here(r) && rcv->anywhere && xk_flow_find(r->node->graph->flows, k) == NULL;
 }
 
 /* ---- those that do --------------------------------------------------------------------- */

@@ -41,9 +41,16 @@ static int bind_locked(struct xk_node *n, const struct xk_key *k, struct xk_node
 	e->node = n;
 	e->rcnt = 1;
 	err = xk_passive_bind(&n->passive, &e->map);
-	if (err != XK_OK)
+	if (err != XK_OK) {
 		xk_slab_put(&n->enables, e);
-	return err;
+		return err;
+	}
+	e->next = rcv->wants;
+	e->at = &rcv->wants;
+	if (e->next != NULL)
+		e->next->at = &e->next;
+	rcv->wants = e;
+	return XK_OK;
 }
 
 int xk_enable_bind(struct xk_node *n, const struct xk_key *k, struct xk_node *rcv, struct xk_node *type)
@@ -68,6 +75,9 @@ static void enable_free(void *arg)
 
 static void enable_gone(struct xk_enable *e)
 {
+	*e->at = e->next;
+	if (e->next != NULL)
+		e->next->at = e->at;
 	xk_passive_unbind(&e->node->passive, &e->map);
 	xk_rcu_free(&e->rcu, enable_free, e);
 }
@@ -88,30 +98,14 @@ int xk_enable_unbind(struct xk_node *n, const struct xk_key *k, struct xk_node *
 	return err;
 }
 
-struct sweep { struct xk_node *rcv; struct xk_enable *one; };
-
-static int sweep_visit(struct xk_mapnode *node, void *arg)
-{
-	struct sweep *s = arg;
-	struct xk_enable *e = xk_container_of(node, struct xk_enable, map);
-
-	if (e->rcv != s->rcv)
-		return XK_MAP_KEEP;
-	s->one = e;
-	return XK_MAP_STOP;
-}
-
 void xk_enable_unbind_all(struct xk_node *n, struct xk_node *rcv)
 {
-	struct sweep s = { .rcv = rcv };
-
 	XK_MUTEX_SCOPE(&n->graph->structure);
-	do {
-		s.one = NULL;
-		xk_passive_foreach(&n->passive, sweep_visit, &s);
-		if (s.one != NULL)
-			enable_gone(s.one);
-	} while (s.one != NULL);
+	for (struct xk_enable *e = rcv->wants, *next; e != NULL; e = next) {
+		next = e->next;
+		if (e->node == n)
+			enable_gone(e);
+	}
 }
 
 void xk_structure_lock(struct xk_node *n)

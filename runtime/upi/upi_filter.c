@@ -17,8 +17,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Whose nodes lie over whom: those over node i are node[first[i]] to node[first[i + 1] - 1], bottom-up. */
+struct uppers { unsigned *first; struct xk_node **node; };
+
 struct filter {
-	struct xk_graph   *g;
+	const struct uppers *up;
 	struct xk_node    *device;
 	struct xk_pattern *p;
 	const struct xk_node *node[XK_PAT_CELLS];   /* whose cell it is */
@@ -26,12 +29,46 @@ struct filter {
 	int                err;                     /* the first */
 };
 
-static bool lies_over(const struct xk_node *n, const struct xk_node *under)
+/* Has n another way down to the same node before its i-th? */
+static bool again(const struct xk_node *n, unsigned i)
 {
-	for (unsigned i = 0; i < n->ndown; i++)
-		if (n->down[i] == under)
+	for (unsigned k = 0; k < i; k++)
+		if (n->down[k] == n->down[i])
 			return true;
 	return false;
+}
+
+static void uppers_free(struct uppers *u)
+{
+	xk_free(u->first);
+	xk_free(u->node);
+}
+
+static int uppers_of(const struct xk_graph *g, struct uppers *u)
+{
+	unsigned total = 0, ends;
+
+	u->first = xk_alloc((g->nnodes + 2) * sizeof *u->first);
+	if (u->first == NULL)
+		return XK_E_NOMEM;
+	/* Two places on: what is counted there is where the next node's begin, once the lists are filled. */
+	for (unsigned i = 0; i < g->nnodes; i++)
+		for (unsigned k = 0; k < g->node[i]->ndown; k++)
+			u->first[g->node[i]->down[k]->no + 2] += !again(g->node[i], k);
+	for (unsigned i = 2; i < g->nnodes + 2; i++)
+		u->first[i] = total += u->first[i];
+	u->node = xk_alloc((total + 1) * sizeof *u->node);
+	if (u->node == NULL)
+		return XK_E_NOMEM;
+	for (unsigned i = 0; i < g->nnodes; i++)
+		for (unsigned k = 0; k < g->node[i]->ndown; k++) {
+			ends = u->first[g->node[i]->down[k]->no + 1];
+			if (again(g->node[i], k))
+				continue;
+			u->node[ends] = g->node[i];
+			u->first[g->node[i]->down[k]->no + 1]++;
+		}
+	return XK_OK;
 }
 
 /* n's number in the first of the realms, words with '|' between, where it has one. */
@@ -113,14 +150,13 @@ static void place(struct filter *f, const struct xk_node *n, unsigned cell, cons
 
 static void above(struct filter *f, const struct xk_node *under, unsigned cell, const char *realm)
 {
-	for (unsigned i = 0; i < f->g->nnodes; i++)
-		if (lies_over(f->g->node[i], under))
-			place(f, f->g->node[i], cell, realm);
+	for (unsigned i = f->up->first[under->no]; i < f->up->first[under->no + 1]; i++)
+		place(f, f->up->node[i], cell, realm);
 }
 
-static int compose(struct xk_graph *g, struct xk_node *device, struct xk_errs *e)
+static int compose(const struct uppers *up, struct xk_node *device, struct xk_errs *e)
 {
-	struct filter f = { .g = g, .device = device, .e = e };
+	struct filter f = { .up = up, .device = device, .e = e };
 
 	f.p = xk_alloc(sizeof *f.p);
 	if (f.p == NULL) {
@@ -138,14 +174,18 @@ static int compose(struct xk_graph *g, struct xk_node *device, struct xk_errs *e
 
 int xk_graph_filter(struct xk_graph *g, struct xk_errs *e)
 {
-	int err = XK_OK;
+	struct uppers up = { NULL, NULL };
+	int err = uppers_of(g, &up);
 
-	for (unsigned i = 0; i < g->nnodes; i++) {
+	if (err != XK_OK)
+		xk_errs_add(e, NULL, 0, 0, "out of memory for packet filters");
+	for (unsigned i = 0; up.node != NULL && i < g->nnodes; i++) {
 		struct xk_node *n = g->node[i];
-		int one = xk_node_is_edge(n) && n->pattern == NULL ? compose(g, n, e) : XK_OK;
+		int one = xk_node_is_edge(n) && n->pattern == NULL ? compose(&up, n, e) : XK_OK;
 
 		err = err != XK_OK ? err : one;
 	}
+	uppers_free(&up);
 	return err;
 }
 

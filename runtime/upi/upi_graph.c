@@ -146,15 +146,18 @@ static int grow_nodes(struct xk_graph *g)
 {
 	struct xk_node **more;
 
-	if (g->nnodes >= 0xfffe)
+	if (g->nnodes > UINT16_MAX)
 		return XK_E_NOSPC;
-	more = xk_alloc((g->nnodes + 1) * sizeof *more);
+	if (g->nnodes < g->room)
+		return XK_OK;
+	more = xk_alloc(2 * (g->room + 1) * sizeof *more);
 	if (more == NULL)
 		return XK_E_NOMEM;
 	if (g->nnodes != 0)
 		memcpy(more, g->node, g->nnodes * sizeof *more);
 	xk_free(g->node);
 	g->node = more;
+	g->room = 2 * (g->room + 1);
 	return XK_OK;
 }
 
@@ -216,6 +219,8 @@ int xk_graph_add(struct xk_graph *g, const struct xk_proto *p, const char *name,
 	n->conf = conf;
 	n->line = line;
 	n->no = (uint16_t)g->nnodes;
+	n->nth_edge = g->nedges;
+	g->nedges += xk_node_is_edge(n);
 	for (unsigned i = 0; i < ndown; i++)
 		n->down[i] = down[i];
 	n->ndown = ndown;
@@ -458,6 +463,7 @@ int xk_graph_up(struct xk_graph *g, struct xk_errs *e)
 
 	if (err == XK_OK)
 		err = xk_graph_filter(g, e);
+	upi_anywhere(g);
 	if (err == XK_OK)
 		upi_threads_attach(g);
 	if (err == XK_OK && g->vps->arch.objects == XK_OBJECTS_LAYER && (err = upi_locks_attach(g)) != XK_OK)
@@ -569,13 +575,17 @@ static uint64_t undo_reps(struct xk_graph *g)
 static void undo_init(struct xk_graph *g)
 {
 	xk_rcu_barrier();                /* enables on their way back to their slabs */
-	while (g->ninit > 0) {
-		struct xk_node *n = g->node[--g->ninit];
+	for (unsigned i = g->ninit; i-- > 0;) {
+		struct xk_node *n = g->node[i];
 
 		if (n->proto->ops->fini != NULL)
 			n->proto->ops->fini(n);
 		xk_passive_fini(&n->passive);
-		xk_rcu_barrier();
+	}
+	xk_rcu_barrier();                /* and those of the last moment */
+	while (g->ninit > 0) {
+		struct xk_node *n = g->node[--g->ninit];
+
 		n->enables.live = 0;
 		xk_slab_fini(&n->enables);
 	}
@@ -665,13 +675,8 @@ struct xk_vp *xk_graph_vp_of(const struct xk_graph *g, uint64_t conn)
 
 struct xk_vp *xk_node_reader(const struct xk_node *n)
 {
-	const struct xk_graph *g = n->graph;
-	struct xk_vp *vp;
-	unsigned no = 0;
+	struct xk_vp *vp = xk_vpset_io(n->graph->vps, n->nth_edge);
 
-	for (unsigned i = 0; i < n->no; i++)
-		no += xk_node_is_edge(g->node[i]);
-	vp = xk_vpset_io(g->vps, no);
 	return vp != NULL ? vp : upi_vp_for(n, 0);
 }
 
@@ -705,9 +710,6 @@ const char *xk_node_failure(const struct xk_node *n)
 bool xk_graph_cut_off(const struct xk_graph *g)
 {
 	uint32_t lost = xk_load_acquire(&g->nlost);
-	unsigned devices = 0;
 
-	for (unsigned i = 0; lost != 0 && i < g->nnodes; i++)
-		devices += xk_node_is_edge(g->node[i]);
-	return lost != 0 && lost == devices;
+	return lost != 0 && lost == g->nedges;
 }

@@ -71,6 +71,9 @@ void upi_meter_free(struct xk_graph *g);
 int  upi_locks_attach(struct xk_graph *g);
 void upi_locks_free(struct xk_node *n);
 
+/* upi_edge.c: which nodes' datagrams have no owner, where nobody owns any. */
+void upi_anywhere(struct xk_graph *g);
+
 /* upi_hook_layers.c: gives every node its layer. */
 int  upi_layers_attach(struct xk_graph *g, struct xk_errs *e);
 /* The VP of n's replica of number vp. */

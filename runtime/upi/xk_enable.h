@@ -17,6 +17,7 @@ struct xk_enable {
 	uint32_t           rcnt;
 	struct xk_rcu_head rcu;
 	struct xk_node    *node;
+	struct xk_enable  *next, **at;    /* of all of rcv's; what points here */
 };
 /* Same key and receivers: counted again; different receivers: XK_E_ADDRINUSE. */
 int  xk_enable_bind(struct xk_node *n, const struct xk_key *k, struct xk_node *rcv, struct xk_node *type);

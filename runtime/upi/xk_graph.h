@@ -35,7 +35,8 @@ struct xk_graph {
 	const char       *name;
 	struct xk_vpset  *vps;
 	struct xk_node  **node;          /* bottom-up */
-	unsigned          nnodes;
+	unsigned          nnodes, room;
+	unsigned          nedges;        /* of the nodes, see xk_node_is_edge */
 	struct xk_flowtab *flows;
 	struct xk_mutex   structure;     /* opens and enables that change shared state */
 	uint64_t          seed;

@@ -27,8 +27,10 @@ struct xk_node {
 	unsigned         ndown;
 	struct xk_rep  **rep;             /* [nvps] */
 	uint16_t         no;              /* index in the graph, bottom-up order */
+	uint32_t         nth_edge;        /* so many edges have a smaller one */
 	struct xk_passive passive;        /* enables */
 	struct xk_slab   enables;         /* guarded by the graph's structure lock */
+	struct xk_enable *wants;          /* those that it receives by, anywhere; guarded as well */
 	struct xk_log    log;
 	struct xk_pattern *pattern;       /* edges: what is above, as a packet filter */
 	struct xk_classifier *classifier; /* edges with XK_CTL_LINK_TYPE */
@@ -38,6 +40,8 @@ struct xk_node {
 	const char      *file;            /* where the graph file made it */
 	int              line;
 	uint8_t          layer;           /* domain layers: 0 at the device */
+	uint8_t          above;           /* upi_anywhere: what those above say */
+	bool             anywhere;        /* may its datagrams be anybody's?  see enum xk_anywhere */
 	const char      *failure;         /* see xk_node_failed; NULL: none */
 };
 

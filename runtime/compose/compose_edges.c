@@ -190,6 +190,18 @@ static void cycle_error(struct xk_spec *s, struct xk_errs *e, const unsigned *pa
 	edge_error(s, e, first, 0, "sits over itself: %s", text);
 }
 
+/* All below n are done.  Said once of each way up: who is above one that is too deep hears nothing. */
+static void measure(struct xk_spec *s, struct xk_errs *e, struct spec_node *n)
+{
+	n->deep = 1;
+	for (unsigned i = 0; i < n->nover; i++)
+		if (s->node[n->over[i]].deep >= n->deep)
+			n->deep = s->node[n->over[i]].deep + 1;
+	if (n->deep == COMPOSE_DEEP_MAX + 1)
+		edge_error(s, e, n, 0, "stands on %u nodes, one over another: a graph is at most %u nodes high",
+			   COMPOSE_DEEP_MAX, COMPOSE_DEEP_MAX);
+}
+
 /* Depth-first without recursion: path[] and at[] are the stack. */
 static void visit(struct xk_spec *s, struct xk_errs *e, unsigned root, unsigned *path, unsigned *at,
 		  unsigned *norder)
@@ -205,6 +217,7 @@ static void visit(struct xk_spec *s, struct xk_errs *e, unsigned root, unsigned 
 
 		if (at[depth - 1] == n->nover) {
 			n->mark = DONE;
+			measure(s, e, n);
 			s->order[(*norder)++] = path[--depth];
 			continue;
 		}

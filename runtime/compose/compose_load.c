@@ -182,41 +182,6 @@ static void unknown_args(struct loader *ld)
 	}
 }
 
-/* ---- names ------------------------------------------------------------------------------------ */
-
-static bool name_taken(const struct xk_spec *s, const char *name)
-{
-	for (unsigned i = 0; i < s->nnodes; i++)
-		if (s->node[i].name != NULL && strcmp(s->node[i].name, name) == 0)
-			return true;
-	return false;
-}
-
-/* The second unnamed fddi is fddi2; a name the user gave is never taken. */
-static int give_names(struct xk_spec *s)
-{
-	for (unsigned i = 0; i < s->nnodes; i++) {
-		struct spec_node *n = &s->node[i];
-		unsigned k = 1;
-		char name[96];
-
-		if (n->name != NULL)
-			continue;
-		for (unsigned j = 0; j < i; j++)
-			k += s->node[j].proto == n->proto && !s->node[j].named;
-		if (k == 1)
-			snprintf(name, sizeof name, "%s", n->proto->name);
-		else
-			snprintf(name, sizeof name, "%s%u", n->proto->name, k);
-		while (name_taken(s, name))
-			snprintf(name, sizeof name, "%s%u", n->proto->name, ++k);
-		n->name = arena_text(&s->arena, name, strlen(name));
-		if (n->name == NULL)
-			return XK_E_NOMEM;
-	}
-	return XK_OK;
-}
-
 /* ---- the public way in ---------------------------------------------------------------------- */
 
 static int run_file(struct loader *ld)
@@ -277,7 +242,7 @@ int xk_spec_load_text(struct xk_spec **out, const char *file, const char *text, 
 	files_fini(&ld);
 	ld.s->ncomplaints = ld.npoison;
 	if (err == XK_OK)
-		err = give_names(ld.s);
+		err = spec_names_give(ld.s);
 	if (err != XK_OK || (ld.limit == LIMIT_NOMEM && !ld.s->complete)) {
 		xk_spec_free(ld.s);
 		*out = NULL;

@@ -17,7 +17,8 @@
 
 #define COMPOSE_FILE_MAX   (1u << 20)       /* bytes of one file */
 #define COMPOSE_FILES_MAX  256u             /* files of one graph */
-#define COMPOSE_NODES_MAX  4096u
+#define COMPOSE_NODES_MAX  65536u           /* their numbers have 16 bits */
+#define COMPOSE_DEEP_MAX   4096u            /* nodes one over another: calls nest as deep */
 #define COMPOSE_VALUES_MAX 1000000u         /* values in all tables together */
 #define COMPOSE_ERRORS_MAX 1000u            /* shown of one file; each costs a look at the source */
 #define COMPOSE_SCAN_MAX   20000000u        /* tokens read again to find the places of errors */
@@ -69,6 +70,7 @@ struct spec_node {
 	int                trace;      /* -1: not given */
 	void              *conf;       /* parsed by the check */
 	uint8_t            mark;       /* walks */
+	unsigned           deep;       /* nodes from the bottom to here, this one too */
 };
 
 struct spec_arch { const struct xk_arch *preset; struct spec_place at; struct xk_value tab; };
@@ -81,6 +83,7 @@ struct xk_spec {
 	const struct xk_proto *const *table;
 	struct spec_file  *file;   unsigned nfiles;
 	struct spec_node  *node;   unsigned nnodes, room_nodes;
+	unsigned          *name;   unsigned nnames, room_names;   /* see compose_names.c */
 	struct spec_arch  *arch;   unsigned narchs, room_archs;
 	struct spec_top   *top;    unsigned ntops, room_tops;
 	struct xk_arg     *arg;    unsigned nargs;
@@ -106,6 +109,15 @@ const char *spec_describe(const struct xk_value *v, char *buf, size_t n);
 /* Bytes of the UTF-8 character at s, of n > 0 bytes; 0: it is none. */
 size_t spec_utf8(const char *s, size_t n);
 bool spec_is_name(const char *s, size_t n);
+
+/* ---- names of nodes ------------------------------------------------------------------------ */
+
+/* Whose name it is, or NULL. */
+const struct spec_node *spec_name_find(const struct xk_spec *s, const char *name);
+/* A node has got its name, which nobody has; false: no memory. */
+bool spec_name_add(struct xk_spec *s, unsigned node);
+/* To every node that has none: the second unnamed fddi is fddi2, what the user named is never taken. */
+int  spec_names_give(struct xk_spec *s);
 
 /* ---- the place of a key ------------------------------------------------------------------- */
 

@@ -77,6 +77,7 @@ static void take_over(lua_State *L, struct spec_node *n, const struct xk_value *
 static void take_name(struct loader *ld, struct spec_node *n, const struct xk_value *v)
 {
 	struct scan_step step = { .name = "name" };
+	const struct spec_node *o;
 	char got[80];
 
 	if (v->kind == XK_V_POISON)
@@ -87,15 +88,11 @@ static void take_name(struct loader *ld, struct spec_node *n, const struct xk_va
 			   n->proto->name, spec_describe(v, got, sizeof got));
 		return;
 	}
-	for (unsigned i = 0; i < ld->s->nnodes; i++) {
-		const struct spec_node *o = &ld->s->node[i];
-
-		if (o->named && strcmp(o->name, v->text) == 0) {
-			spec_error(ld->s, ld->e, n->at, n->proto->name, &step, 1,
-				   "%s: the name '%s' is taken: %s:%d", n->proto->name, v->text,
-				   spec_file_name(ld->s, o->at.file), o->at.line);
-			return;
-		}
+	o = spec_name_find(ld->s, v->text);
+	if (o != NULL) {
+		spec_error(ld->s, ld->e, n->at, n->proto->name, &step, 1, "%s: the name '%s' is taken: %s:%d",
+			   n->proto->name, v->text, spec_file_name(ld->s, o->at.file), o->at.line);
+		return;
 	}
 	n->name = v->text;
 	n->named = true;
@@ -163,6 +160,8 @@ static int word_node(lua_State *L)
 	if (!spec_grow(ld->s, &ld->s->node, ld->s->nnodes, &ld->s->room_nodes, sizeof n))
 		return no_memory(L);
 	ld->s->node[ld->s->nnodes] = n;
+	if (n.named && !spec_name_add(ld->s, ld->s->nnodes))
+		return no_memory(L);
 	loader_push_thing(L, THING_NODE, ld->s->nnodes++);
 	return 1;
 }

@@ -1,3 +1,3 @@
--- expect: 2: a graph has at most 4096 nodes
+-- expect: 2: a graph has at most 65536 nodes
 while true do eth_mem { } end
 return graph "g" { }

@@ -15,6 +15,8 @@
  */
 #include "protocols/hop/hop_priv.h"
 
+#include "runtime/upi/xk_inline.h"
+
 /* ---- up ----------------------------------------------------------------------------- */
 
 void hop_look_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
@@ -49,11 +51,15 @@ void hop_burn_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 static int hop_rep_init(struct xk_rep *r)
 {
 	const struct hop_conf *c = r->conf;
+	struct virt_rep *v = r->state;
 
-	if (c->burn != 0)
-		((struct virt_rep *)r->state)->self = hop_burn_demux;
-	else if (c->look)
-		((struct virt_rep *)r->state)->self = hop_look_demux;
+	if (c->burn != 0) {
+		v->self = hop_burn_demux;
+		v->sees = XK_FAST(hop_fast_burn, NULL);
+	} else if (c->look) {
+		v->self = hop_look_demux;
+		v->sees = XK_FAST(hop_fast_look, NULL);
+	}
 	return virt_rep_init(r);
 }
 
@@ -95,7 +101,7 @@ static const struct xk_ops hop_ops = {
 	.open = hop_open, .open_enable = virt_open_enable, .open_disable = virt_open_disable,
 	.open_disable_all = virt_open_disable_all, .open_done = virt_open_done,
 	.close_done = virt_close_done, .demux = virt_demux, .batch_self = true,
-	.demux_batch = XK_FAST(hop_fast_batch, NULL),
+	.demux_batch = XK_FAST(virt_fast_batch, NULL),
 	.push = virt_push, .pop = virt_pop, .close = virt_close,
 };
 

@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * hop_fast.c - a batch passes one graph hop.
+ * hop_fast.c - what a hop does with the messages of a batch that passes it (protocols/virtual).
  *
- * It must equal hop_look_demux and hop_burn_demux, or virt_self_demux, of each of its
- * messages; without this file (--disable-fastpath) they come one by one.
+ * It must equal what hop_look_demux and hop_burn_demux do before they pass a message on; without
+ * this file (--disable-fastpath) they come one by one.
  */
 #include "protocols/hop/hop_priv.h"
 
 #include "runtime/upi/xk_inline.h"
 
-unsigned hop_fast_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f)
+void hop_fast_look(const struct xk_up *up, const struct xk_batch *f)
 {
-	unsigned passed = 0;
+	uint32_t off = f->off;
 
-	if (XK_UNLIKELY(up->demux == hop_burn_demux)) {
-		passed = virt_fast_batch(up, lls, f);
-		hop_burn(up, passed);
-		return passed;
-	}
-	if (up->demux == hop_look_demux)
-		for (unsigned i = 0; i < f->n; i++)
-			if (XK_LIKELY(f->m[i]->len > f->off))
-				f->m[i]->aux = f->m[i]->data[f->off];
-	return virt_fast_batch(up, lls, f);
+	(void)up;
+	for (struct xk_msg **m = f->m, **end = m + f->n; m < end; m++)
+		if (XK_LIKELY((*m)->len > off))
+			(*m)->aux = (*m)->data[off];
+}
+
+void hop_fast_burn(const struct xk_up *up, const struct xk_batch *f)
+{
+	hop_burn(up, f->n);
+	if (((const struct hop_conf *)up->rep->conf)->look)
+		hop_fast_look(up, f);
 }

@@ -25,10 +25,14 @@ struct virt_node {
 	struct virt_enable *enables;     /* control thread only */
 };
 
+/* Of a batch that goes up by `up`; it leaves the messages where they are. */
+typedef void (*virt_batch_fn)(const struct xk_up *up, const struct xk_batch *f);
+
 /* In the replica's state; embedded at its start. */
 struct virt_rep {
 	struct linger_list linger;
 	xk_demux_fn        self;              /* what sessions receive by: set before virt_rep_init, or virt_self_demux */
+	virt_batch_fn      sees;              /* what self does with each message of a batch before it passes it; NULL: nothing */
 };
 
 /* At the start of a session. */

@@ -316,6 +316,8 @@ static uint64_t compare(const struct plan *p)
 
 #define SINK(touch) "sink { name = 'app', port = 7000, ports = 3, touch = '" touch "', over = u }"
 #define HOPS "u = hop { name = 'h1', over = u } u = hop { name = 'h2', look = true, over = u } "
+/* More than are climbed at once; one of them costs time. */
+#define TOWER "for i = 1, 70 do u = hop { name = 't' .. i, look = i % 3 == 0, burn = i == 50 and 1 or 0, over = u } end "
 #define ECHOES "echo { name = 'app', port = 7000, over = u } echo { port = 7001, over = u } echo { port = 7002, over = u }"
 
 static void bursts_over_ethernet_do_what_single_frames_do(void)
@@ -334,6 +336,8 @@ static void bursts_through_virtual_protocols_do_what_single_frames_do(void)
 {
 	compare(&(struct plan){ false, HOPS SINK("none"), NULL });
 	compare(&(struct plan){ true, HOPS SINK("copy"), NULL });
+	compare(&(struct plan){ false, TOWER SINK("none"), NULL });
+	compare(&(struct plan){ false, TOWER ECHOES, "t40" });
 }
 
 /* All that leaves is seen: payload, order, lengths. */

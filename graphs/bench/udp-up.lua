@@ -6,6 +6,7 @@ local a = args {
   size     = size { 64, min = 1, max = 4324, doc = "payload bytes of a message" },
   conns    = uint { 1,  min = 1, max = 65536, doc = "connections" },
   burst    = uint { 32, min = 1, max = 1024, doc = "messages in a unit of work" },
+  order    = enum { "runs", choices = { "runs", "turn" }, doc = "of a unit's messages: of one connection, or of the next in turn" },
   hops     = uint { 0,  max = 64, doc = "empty protocols between UDP and the sink" },
   count    = uint { 0,  doc = "messages of all connections together; 0: until stopped" },
   checksum = enum { "good", choices = { "good", "compute-ignore", "none" }, doc = "of the frames" },
@@ -15,11 +16,11 @@ local a = args {
 }
 
 local top = stack {
-  udp {}, ip { addr = "10.0.0.1/8" }, arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {},
+  udp { sessions = a.conns + 16 }, ip { addr = "10.0.0.1/8" }, arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {},
   eth_mem { mtu = 4352 },
   peer_source {
     conns = a.conns, size = a.size, count = a.count, checksum = a.checksum, to = "10.0.0.1",
-    port = 9, from = "10.0.0.2",
+    port = 9, from = "10.0.0.2", mix = a.order == "turn",
   },
 }
 for i = 1, a.hops do top = hop { name = "hop" .. i, look = true, over = top } end

@@ -104,7 +104,7 @@ static void discard_review(const struct xk_view *v, struct xk_review *r)
 static const struct xk_ops discard_ops = {
 	.start = discard_start, .stop = discard_stop, .rep_stop = discard_rep_stop,
 	.open_done = discard_open_done, .close_done = discard_close_done,
-	.demux = discard_demux, .demux_batch = discard_demux_batch, .control = discard_control,
+	.demux = discard_demux, .demux_batch = discard_demux_batch, .batch_many = true, .control = discard_control,
 };
 
 static const struct xk_param discard_params[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * eth_fast.c - the frame of a station known, in fewer instructions: one alone, and a
- * batch of one connection.
+ * batch of known connections.
  *
  * It must equal eth.c: eth_fast_demux and eth_fast_push do what eth_demux and eth_push
  * do, and leave to them whatever they do not see through; eth_fast_batch does to a batch
@@ -39,24 +39,21 @@ void eth_fast_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 }
 
 /* Our address, the source and the type in session s's key: 14 bytes. */
-static inline unsigned eth_batch_same(const struct xk_batch *f, const struct link_rep *st,
-				       const struct xk_sess *s)
+static inline unsigned eth_batch_of(const struct xk_rep *r, const struct xk_sess *s, const struct xk_batch *f)
 {
 	static const uint8_t mask[XK_WIDE] = {
 		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
 	uint8_t head[XK_WIDE] = { 0 };
 
-	memcpy(head, st->mac, 6);
+	if (!link_batch_for(r, f, s))
+		return 0;
+	memcpy(head, link_state(r)->mac, 6);
 	xk_put_raw64(head + 6, s->map.key.w[0]);
 	return link_batch_same(f, xk_wide_load(head), xk_wide_load(mask));
 }
 
 unsigned eth_fast_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f)
 {
-	struct xk_sess *s = *f->hint;
-	unsigned same = 0;
-
-	if (link_batch_for(up->rep, f, s))
-		same = eth_batch_same(f, link_state(up->rep), s);
-	return xk_batch_finish(up, lls, f, s, same, ETH_HDR_LEN, -1);
+	(void)lls;
+	return xk_batch_through(up->rep, f, eth_batch_of, ETH_HDR_LEN, -1);
 }

@@ -45,16 +45,17 @@ void fddi_fast_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 
 /* Frame control but for its priority, our address, the source, the LLC header
  * and the type in session s's key: 21 bytes. */
-static inline unsigned fddi_batch_same(const struct xk_batch *f, const struct link_rep *st,
-					const struct xk_sess *s)
+static inline unsigned fddi_batch_of(const struct xk_rep *r, const struct xk_sess *s, const struct xk_batch *f)
 {
 	static const uint8_t mask[XK_WIDE] = {
 		0xf8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
 	uint8_t head[XK_WIDE] = { FDDI_FC_LLC_ASYNC }, key[8];
 
+	if (!link_batch_for(r, f, s))
+		return 0;
 	xk_put_raw64(key, s->map.key.w[0]);     /* the source, then the type */
-	memcpy(head + FDDI_DST, st->mac, 6);
+	memcpy(head + FDDI_DST, link_state(r)->mac, 6);
 	memcpy(head + FDDI_SRC, key, 6);
 	memcpy(head + FDDI_LLC, fddi_llc_snap, 6);
 	memcpy(head + FDDI_TYPE, key + 6, 2);
@@ -63,10 +64,6 @@ static inline unsigned fddi_batch_same(const struct xk_batch *f, const struct li
 
 unsigned fddi_fast_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f)
 {
-	struct xk_sess *s = *f->hint;
-	unsigned same = 0;
-
-	if (link_batch_for(up->rep, f, s))
-		same = fddi_batch_same(f, link_state(up->rep), s);
-	return xk_batch_finish(up, lls, f, s, same, FDDI_HDR_LEN, -1);
+	(void)lls;
+	return xk_batch_through(up->rep, f, fddi_batch_of, FDDI_HDR_LEN, -1);
 }

@@ -354,7 +354,7 @@ static const struct xk_ops ip_ops = {
 	.start = ip_start, .stop = inet_stop, .rep_stop = ip_rep_stop,
 	.open = ip_open, .open_enable = ip_open_enable, .open_disable = ip_open_disable,
 	.open_disable_all = xk_enable_unbind_all, .open_done = inet_open_done,
-	.demux = XK_FAST(ip_fast_demux, ip_demux), .demux_batch = XK_FAST(ip_fast_batch, NULL),
+	.demux = XK_FAST(ip_fast_demux, ip_demux), .demux_batch = XK_FAST(ip_fast_batch, NULL), .batch_many = true,
 	.enter = ip_enter, .control = ip_control,
 	.push = XK_FAST(ip_fast_push, ip_push), .pop = ip_pop, .close = inet_sess_free, .sess_control = ip_sess_control,
 };

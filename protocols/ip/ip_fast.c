@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * ip_fast.c - the header that nearly all datagrams have, in fewer instructions: one
- * alone, and a batch of one connection.
+ * alone, and a batch of known connections.
  *
  * It must equal ip_input.c and ip_output.c: ip_fast_demux and ip_fast_push do what
  * ip_demux and ip_push do, and leave to them whatever they do not see through;
@@ -96,7 +96,7 @@ void ip_fast_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	demux_unhinted(up, lls, m);
 }
 
-/* ---- up, a batch of one connection ------------------------------------------------- */
+/* ---- up, a batch of known connections ------------------------------------------------- */
 
 /* One whole datagram of session s, behind f->off bytes?  Padding goes. */
 static inline bool frame_open(const struct xk_sess *s, const struct xk_batch *f, struct xk_msg *x)
@@ -117,7 +117,7 @@ static inline bool frame_open(const struct xk_sess *s, const struct xk_batch *f,
  * may not be fragmented) is as good as that one; one that differs in
  * identification and checksum alone needs the sum.
  */
-static inline unsigned frames_open(const struct xk_sess *s, const struct xk_batch *f)
+static inline unsigned frames_open(const struct xk_rep *r, const struct xk_sess *s, const struct xk_batch *f)
 {
 	const xk_wide whole = xk_wide_load(ip_hdr_whole_mask), same = xk_wide_load(ip_hdr_same_mask);
 	const uint64_t pair = (uint32_t)s->map.key.w[0] + (s->map.key.w[0] >> 32);
@@ -126,6 +126,8 @@ static inline unsigned frames_open(const struct xk_sess *s, const struct xk_batc
 	xk_wide last = whole;
 	unsigned i;
 
+	if (XK_UNLIKELY(s->rep != r || s->rcnt <= 0))
+		return 0;
 	for (i = 0; i < f->n; i++) {
 		struct xk_msg *x = f->m[i];
 		const uint8_t *h = x->data + off;
@@ -146,10 +148,6 @@ static inline unsigned frames_open(const struct xk_sess *s, const struct xk_batc
 
 unsigned ip_fast_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f)
 {
-	struct xk_sess *s = *f->hint;
-	unsigned plain = 0;
-
-	if (XK_LIKELY(s->rep == up->rep && s->rcnt > 0))
-		plain = frames_open(s, f);
-	return xk_batch_finish(up, lls, f, s, plain, IP_HDR_LEN, (int32_t)f->off);
+	(void)lls;
+	return xk_batch_through(up->rep, f, frames_open, IP_HDR_LEN, (int32_t)f->off);
 }

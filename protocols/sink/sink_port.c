@@ -34,11 +34,12 @@ struct port_conf {
 	uint16_t              from_port;
 };
 
+/* Its place is s.aux, in the line of `self`. */
 struct port_sess {
 	struct xk_sess s;
-	uint32_t       slot;
 	struct xk_ddp *post;         /* NULL: nothing is posted */
 };
+static inline uint32_t slot_of(const struct xk_up *up) { return xk_container_of(up, const struct xk_sess, self)->aux; }
 
 static struct sink *recv_of(const struct xk_rep *r) { return r->state; }
 static const struct port_conf *conf_of(const struct xk_rep *r) { return r->conf; }
@@ -70,7 +71,7 @@ static int port_keep(struct xk_rep *r, struct xk_sess *lls, uint64_t no)
 		xk_sess_destroy(s);
 		return err;
 	}
-	((struct port_sess *)s)->slot = sink_place_take(sr, no);
+	s->aux = sink_place_take(sr, no);
 	lls->up = &s->self;
 	sink_post(sr, &((struct port_sess *)s)->post, lls, false, N_POST);
 	return XK_OK;
@@ -83,7 +84,7 @@ static void port_forget(struct xk_sess *s)
 	struct xk_sess *lls = s->down;
 
 	xk_ddp_close(((struct port_sess *)s)->post);
-	sink_place_give(sr, ((struct port_sess *)s)->slot);
+	sink_place_give(sr, s->aux);
 	lls->up = &r->up;
 	xk_sess_destroy(s);
 	xk_close(lls);
@@ -166,7 +167,7 @@ static void port_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	xk_count_add(r->count[SINK_BYTES], m->tot);
 	if (XK_LIKELY(up != &r->up)) {           /* a kept one: its session is our `up` */
 		struct sink *sr = r->state;
-		uint32_t i = ((struct port_sess *)xk_container_of(up, struct xk_sess, self))->slot;
+		uint32_t i = slot_of(up);
 
 		xk_count(sr->messages[i]);
 		xk_count_add(sr->bytes[i], m->tot);
@@ -177,41 +178,68 @@ static void port_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 		port_consume(up, m);
 }
 
-/* Reads and frees all of f; returns the bytes of their descriptors. */
-static uint64_t port_consume_all(const struct xk_up *up, const struct xk_batch *f)
+/* n messages have come to one of ours, or to none. */
+static inline void port_count(const struct xk_rep *r, const struct xk_up *up, unsigned n, uint64_t bytes)
+{
+	const struct sink *sr = r->state;
+	uint32_t i;
+
+	if (XK_UNLIKELY(up == &r->up))
+		return;
+	i = slot_of(up);
+	xk_count_add(sr->messages[i], n);
+	xk_count_add(sr->bytes[i], bytes);
+}
+
+/* Bytes of the first n of m, behind `off` of headers. */
+static inline uint64_t bytes_of(struct xk_msg *const *m, unsigned n, uint32_t off)
 {
 	uint64_t bytes = 0;
 
-	for (unsigned i = 0; i < f->n; i++) {
-		bytes += f->m[i]->tot;
-		xk_batch_materialise(f, f->m[i]);
-		port_consume(up, f->m[i]);
-	}
+	for (unsigned i = 0; i < n; i++)
+		bytes += m[i]->tot - off;
 	return bytes;
 }
 
-/* For one session of ours, or for none: counted and freed at once. */
+/* Each run counted where it belongs, and read; returns the bytes of all. */
+static inline uint64_t port_runs(const struct xk_rep *r, struct xk_sess *lls, const struct xk_batch *f, bool touch)
+{
+	const struct xk_run *run = f->run;
+	uint64_t all = 0;
+
+	for (unsigned i = 0, at = 0, n; at < f->n; at += n, run++, i++) {
+		const struct xk_up *up = xk_batch_below(f, lls, i)->up;
+		uint64_t bytes;
+
+		n = xk_run_left(run, f->n - at);
+		bytes = bytes_of(f->m + at, n, f->off);
+		port_count(r, up, n, bytes);
+		all += bytes;
+		for (unsigned k = at; touch && k < at + n; k++) {
+			xk_batch_materialise(f, run, f->m[k]);
+			port_consume(up, f->m[k]);
+		}
+	}
+	return all;
+}
+
 static unsigned port_demux_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f)
 {
 	struct xk_rep *r = up->rep;
-	struct sink *sr = r->state;
+	bool touch = conf_of(r)->recv.touch != TOUCH_NONE;
 	uint64_t bytes;
 
-	(void)lls;
-	if (XK_LIKELY(conf_of(r)->recv.touch == TOUCH_NONE))
-		bytes = xk_msg_free_all(f->m, f->n);
-	else
-		bytes = port_consume_all(up, f);
-	bytes -= (uint64_t)f->off * f->n;
+	if (XK_LIKELY(!touch && f->sess == NULL)) {      /* of one session: freed at once */
+		bytes = xk_msg_free_all(f->m, f->n) - (uint64_t)f->off * f->n;
+		port_count(r, up, f->n, bytes);
+	} else {
+		bytes = port_runs(r, lls, f, touch);
+		if (!touch)
+			xk_msg_free_all(f->m, f->n);
+	}
 	xk_count_add(r->npop, f->n);
 	xk_count_add(r->count[SINK_MESSAGES], f->n);
 	xk_count_add(r->count[SINK_BYTES], bytes);
-	if (XK_LIKELY(up != &r->up)) {
-		uint32_t k = ((struct port_sess *)xk_container_of(up, struct xk_sess, self))->slot;
-
-		xk_count_add(sr->messages[k], f->n);
-		xk_count_add(sr->bytes[k], bytes);
-	}
 	return f->n;
 }
 
@@ -340,7 +368,7 @@ static const struct xk_ops port_ops = {
 	.init = sink_init, .rep_init = port_rep_init, .rep_fini = sink_fini,
 	.start = port_start, .stop = port_stop, .rep_start = port_rep_start, .rep_stop = port_rep_stop,
 	.open_done = port_open_done, .close_done = port_close_done,
-	.demux = port_demux, .demux_batch = port_demux_batch, .control = port_control,
+	.demux = port_demux, .demux_batch = port_demux_batch, .batch_many = true, .control = port_control,
 };
 
 static const char *const touches[] = { "copy", "line", "none", NULL };

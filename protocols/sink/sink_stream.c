@@ -272,7 +272,7 @@ static unsigned recv_batch_touched(struct sink *rr, struct recv_sess *rs, const 
 		struct xk_msg *x = f->m[i];
 		uint32_t part = rs->part;
 
-		xk_batch_materialise(f, x);
+		xk_batch_materialise(f, f->run, x);
 		recv_count(rr, rs, x->tot);
 		recv_bytes(rr, rs, x, part);
 		xk_msg_free(x);

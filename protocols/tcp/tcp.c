@@ -124,8 +124,9 @@ static const struct xk_ops tcp_ops = {
 	.rep_init = tcp_rep_init, .rep_fini = tcp_rep_fini, .rep_stop = tcp_rep_stop,
 	.open = tcp_open, .open_enable = inet_open_enable, .open_disable = inet_open_disable,
 	.open_disable_all = xk_enable_unbind_all,
-	.demux = XK_FAST(tcp_fast_demux, tcp_demux), .demux_batch = XK_FAST(tcp_fast_batch, NULL), .enter = tcp_enter, .control = tcp_control,
-	.push = XK_FAST(tcp_fast_push, tcp_push), .write = XK_FAST(tcp_fast_write, tcp_write), .pop = tcp_pop, .close = tcp_close, .sess_control = tcp_sess_control,
+	.demux = XK_FAST(tcp_fast_demux, tcp_demux), .demux_batch = XK_FAST(tcp_fast_batch, NULL), .batch_many = true,
+	.enter = tcp_enter, .control = tcp_control, .push = XK_FAST(tcp_fast_push, tcp_push),
+	.write = XK_FAST(tcp_fast_write, tcp_write), .pop = tcp_pop, .close = tcp_close, .sess_control = tcp_sess_control,
 };
 
 /* The ports are all it takes, and 8 bytes what is judged by them: shorter ones than TCP has

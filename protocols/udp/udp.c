@@ -340,7 +340,7 @@ static const struct xk_ops udp_ops = {
 	.rep_stop = udp_rep_stop,
 	.open = udp_open, .open_enable = inet_open_enable, .open_disable = inet_open_disable,
 	.open_disable_all = xk_enable_unbind_all,
-	.demux = XK_FAST(udp_fast_demux, udp_demux), .demux_batch = XK_FAST(udp_fast_batch, NULL),
+	.demux = XK_FAST(udp_fast_demux, udp_demux), .demux_batch = XK_FAST(udp_fast_batch, NULL), .batch_many = true,
 	.enter = udp_enter, .control = udp_control,
 	.push = XK_FAST(udp_fast_push, udp_push), .pop = udp_pop, .close = inet_sess_free,
 	.sess_control = udp_sess_control,

@@ -88,38 +88,48 @@ void udp_fast_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	udp_demux(up, lls, m);
 }
 
-/* ---- up, a batch of one connection ------------------------------------------------- */
+/* ---- up, a batch of known connections ---------------------------------------------- */
+
+/* A sum that is there, or is not to be made.  No flag says so once it was judged. */
+static XK_APART bool frame_told(const struct xk_sess *s, struct xk_msg *x, uint32_t len)
+{
+	const uint8_t flags = x->flags;
+
+	if ((flags & (XK_MSG_CSUM_OK | XK_MSG_CSUM)) == 0)
+		return false;            /* the payload may be elsewhere (xk_ddp.h) */
+	if (!(flags & (XK_MSG_CSUM_OK | XK_MSG_CSUM_IGNORE)) && !xk_csum_valid64(sum_start(s, len) + x->csum))
+		return false;
+	x->flags = flags & (uint8_t)~XK_MSG_CSUM;
+	return true;
+}
 
 /* One good datagram of session s, exactly what lies behind off bytes of x? */
-static inline bool frame_good(const struct xk_sess *s, const struct xk_msg *x, uint32_t off)
+static inline bool frame_good(const struct xk_sess *s, struct xk_msg *x, uint32_t off)
 {
 	const uint8_t *p = x->data + off;
 	uint32_t len = x->len - off;
 
-	if (!udp_hdr_whole(p, len) || !udp_hdr_has_checksum(p) ||
-	    udp_hdr_ports(p) != s->map.key.w[1])
+	if (!udp_hdr_whole(p, len) || !udp_hdr_has_checksum(p) || udp_hdr_ports(p) != s->map.key.w[1])
 		return false;
-	if (x->flags & XK_MSG_CSUM)
-		return false;
-	if (x->flags & XK_MSG_CSUM_OK)
-		return true;
-	return len - UDP_HDR_LEN <= QUICK_MAX && sum_good(s, p, len, x->flags);
+	if (XK_UNLIKELY(x->flags & (XK_MSG_CSUM | XK_MSG_CSUM_OK | XK_MSG_CHAIN)))
+		return frame_told(s, x, len);
+	return sum_good(s, p, len, x->flags);
 }
 
 /*
- * How many, from the first one on, are good datagrams of session s.  One whose
+ * How many of n, from the first one on, are good datagrams of session s.  One whose
  * ports and length are those of the one before needs the sum alone.
  */
-static inline unsigned frames_good(const struct xk_sess *s, const struct xk_batch *f)
+static inline unsigned frames_good(const struct xk_sess *s, struct xk_msg *const *m, unsigned k, size_t off)
 {
-	const size_t off = f->off;
 	uint32_t len = 0;                /* of the frame before, when it was summed in line */
 	uint64_t start = 0, word = 0;
 	size_t n = 0;                    /* of that datagram */
+	bool told;                       /* its sum lay beside it */
 	unsigned i;
 
-	for (i = 0; i < f->n; i++) {
-		const struct xk_msg *x = f->m[i];
+	for (i = 0; i < k; i++) {
+		struct xk_msg *x = m[i];
 		const uint8_t *p = x->data + off;
 
 		if (XK_LIKELY(x->len == len && udp_hdr_like(p, word))) {
@@ -128,30 +138,57 @@ static inline unsigned frames_good(const struct xk_sess *s, const struct xk_batc
 				break;
 			continue;
 		}
-		if (!frame_good(s, x, f->off))
+		told = (x->flags & XK_MSG_CSUM) != 0;
+		if (!frame_good(s, x, (uint32_t)off))
 			break;
 		n = x->len - off;
-		/* The payload of a longer one may be elsewhere (xk_ddp.h). */
-		len = xk_csum_is_quick(n) ? x->len : 0;
+		len = xk_csum_is_quick(n) && !told ? x->len : 0;
 		start = sum_start(s, (uint32_t)n);
 		word = udp_hdr_word(p);
 	}
 	return i;
 }
 
-/*
- * Addresses: every message came through lls, whose key they are part of; it is
- * enough to see that the session over lls has those of the first.
- */
+/* Is s the session, held, of what comes between the addresses of x?  All of a run have the same. */
+static inline bool is_between(const struct xk_rep *r, const struct xk_sess *s, const struct xk_batch *f,
+			      const struct xk_msg *x)
+{
+	return XK_LIKELY(s->rep == r && s->rcnt > 0 && f->net >= 0 && s->map.key.w[0] == ip_net_pair(x->data + f->net));
+}
+
+/* Runs of several connections, each for a session of its own. */
+static unsigned batch_mixed(const struct xk_rep *r, const struct xk_batch *f)
+{
+	struct xk_sess *sess[XK_BATCH_MAX], **at = sess;
+	const struct xk_run *run = f->run;
+	unsigned n = 0;
+
+	for (;;) {
+		struct xk_sess *s = *at++ = xk_batch_hint(f, run);
+		unsigned left = xk_run_left(run++, f->n - n), good = 0;
+
+		if (is_between(r, s, f, f->m[n]))
+			good = left == 1 ? frame_good(s, f->m[n], f->off) : frames_good(s, f->m + n, left, f->off);
+		__builtin_prefetch(s->up);
+		n += good;
+		if (good < left || n == f->n)
+			break;
+	}
+	return xk_batch_finish_many(f, sess, n, UDP_HDR_LEN, f->net);
+}
+
 unsigned udp_fast_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f)
 {
-	struct xk_sess *s = *f->hint;
+	struct xk_sess *s;
 	unsigned good = 0;
 
-	if (XK_LIKELY(s->rep == up->rep && s->rcnt > 0 && s->down == lls && f->net >= 0 &&
-		      s->map.key.w[0] == ip_net_pair(f->m[0]->data + f->net)))
-		good = frames_good(s, f);
-	return xk_batch_finish(up, lls, f, s, good, UDP_HDR_LEN, f->net);
+	(void)lls;
+	if (!xk_batch_is_run(f))
+		return batch_mixed(up->rep, f);
+	s = xk_batch_hint(f, f->run);
+	if (is_between(up->rep, s, f, f->m[0]))
+		good = frames_good(s, f->m, f->n, f->off);
+	return xk_batch_finish(f, s, good, UDP_HDR_LEN, f->net);
 }
 
 /* ---- placement ------------------------------------------------------------------------- */

@@ -31,16 +31,17 @@ static inline struct xk_key key_of(const uint32_t *mem, uint32_t selector)
 	return flow_key(&k);
 }
 
-static inline void frame_run(const struct cbpf *b, const struct xk_msg *m, uint32_t *mem, struct run *r)
+/* Has it a key? */
+static inline bool frame_key(const struct cbpf *b, const struct xk_msg *m, uint32_t *mem, struct xk_key *key)
 {
 	uint32_t said;
 
 	memset(mem, 0, sizeof(*mem) * M_NONE);
 	said = xk_cbpf_run_mem(b->engine, m->data, m->len, mem);
-	r->hash = mem[XK_CBPF_HASH];
-	r->keyed = said >> 16 == XK_PAT_FLOW;
-	if (XK_LIKELY(r->keyed))
-		r->key = key_of(mem, b->selector[said & 0xffff]);
+	if (XK_UNLIKELY(said >> 16 != XK_PAT_FLOW))
+		return false;
+	*key = key_of(mem, b->selector[said & 0xffff]);
+	return true;
 }
 
 /* One connection has one cell, so equal lengths of what varies are headers of equal length. */
@@ -49,39 +50,26 @@ static inline bool same_headers(const uint32_t *a, const uint32_t *b)
 	return ((a[M_HLEN] ^ b[M_HLEN]) | (a[M_BASE0] ^ b[M_BASE0]) | (a[M_BASE1] ^ b[M_BASE1])) == 0;
 }
 
-static unsigned cbpf_runs(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, uint8_t *len)
+static unsigned cbpf_runs(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, struct xk_run *run)
 {
-	const struct xk_table *t = flow_table(c->tab);
-	uint32_t mem[2][BPF_MEMWORDS] = { { 0 } }, flags = 0;
-	struct run run[CLASSIFY_BURST];
+	uint32_t mem[2][BPF_MEMWORDS] = { { 0 } };
 	bool before = false;             /* the frame before begins or goes on a run */
-	unsigned nruns = 0;
+	struct runs r;
 
 	xk_dassert(n <= CLASSIFY_BURST);
+	runs_begin(&r);
 	for (unsigned i = 0; i < n; i++) {
-		struct run *r = &run[nruns];
-		bool may;
+		uint32_t *now = mem[i & 1];
+		struct xk_key key;
+		bool keyed = frame_key(c->priv, m[i], now, &key), may = keyed && m[i]->len >= XK_FRAME_MIN;
 
-		flags |= m[i]->flags;
-		frame_run(c->priv, m[i], mem[i & 1], r);
-		may = r->keyed && m[i]->len >= XK_FRAME_MIN;
-		if (may && before && same_headers(mem[0], mem[1]) && xk_key_eq(&r->key, &r[-1].key))
+		r.flags |= m[i]->flags;
+		if (may && before && same_headers(mem[0], mem[1]) && runs_last_is(&r, &key))
 			continue;
 		before = may;
-		r->first = (uint16_t)i;
-		__builtin_prefetch(xk_table_home(t, r->hash));
-		nruns++;
+		runs_add(&r, i, keyed ? &key : NULL, now[XK_CBPF_HASH]);
 	}
-	return runs_say(c->tab, t, m, n, run, nruns, flags, len);
-}
-
-static void cbpf_classify(struct xk_classifier *c, struct xk_msg *const *m, unsigned n)
-{
-	uint8_t len[CLASSIFY_BURST];
-	unsigned nruns = cbpf_runs(c, m, n, len);
-
-	for (unsigned i = 0; i < nruns; m += len[i++])
-		xk_classify_spread(m, len[i]);
+	return runs_say(c->tab, flow_table(c->tab), &r, n, run);
 }
 
 /* ---- life ------------------------------------------------------------------------------------- */
@@ -134,6 +122,6 @@ static void cbpf_print(const struct xk_classifier *c, FILE *f)
 
 const struct xk_classifier_ops classify_cbpf = {
 	.name = "cbpf", .doc = "the pattern as a classic BPF program, in machine code or threaded code",
-	.open = cbpf_open, .classify = cbpf_classify, .runs = cbpf_runs,
+	.open = cbpf_open, .runs = cbpf_runs,
 	.print = cbpf_print, .free = cbpf_free,
 };

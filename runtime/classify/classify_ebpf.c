@@ -104,65 +104,39 @@ static int ebpf_open(struct xk_classifier *c, char *why, size_t n)
 
 /* ---- bursts ---------------------------------------------------------------------------------- */
 
-static void run_of(const struct xk_pat_verdict *v, unsigned first, const struct xk_table *t, struct run *r)
-{
-	r->key = flow_key(&v->key);
-	r->hash = v->hash;
-	r->first = (uint16_t)first;
-	r->keyed = v->kind == XK_PAT_FLOW;
-	__builtin_prefetch(xk_table_home(t, r->hash));
-}
-
-/* Does a frame of this verdict, long enough, go on the run? */
-static bool same_run(const struct run *r, const struct xk_pat_verdict *v, const struct xk_msg *m)
-{
-	struct xk_key k = flow_key(&v->key);
-
-	return r->keyed && v->kind == XK_PAT_FLOW && xk_key_eq(&r->key, &k) && m->len >= XK_FRAME_MIN;
-}
-
 static unsigned batch_runs(const struct xk_ebpf *b, const struct xk_flowtab *tab, struct xk_msg *const *m, unsigned n,
-			   uint8_t *len)
+			   struct xk_run *run)
 {
-	const struct xk_table *t = flow_table(tab);
-	struct run run[CLASSIFY_BURST];
-	uint32_t flags = 0;
-	unsigned nruns = 0;
-	bool on = false;
+	bool on = false;                 /* the frame before begins or goes on a run */
+	struct runs r;
 
+	runs_begin(&r);
 	for (unsigned i = 0; i < n; i++) {
 		const struct xk_pat_verdict *v = xk_ebpf_verdict(b, i, m[i]->data, m[i]->len);
+		const struct xk_key key = flow_key(&v->key);
+		bool keyed = v->kind == XK_PAT_FLOW, may = keyed && m[i]->len >= XK_FRAME_MIN;
 
-		flags |= m[i]->flags;
-		if (on && same_run(&run[nruns - 1], v, m[i]))
+		r.flags |= m[i]->flags;
+		if (may && on && runs_last_is(&r, &key))
 			continue;
-		run_of(v, i, t, &run[nruns++]);
-		on = m[i]->len >= XK_FRAME_MIN;
+		on = may;
+		runs_add(&r, i, keyed ? &key : NULL, v->hash);
 	}
-	return runs_say(tab, t, m, n, run, nruns, flags, len);
+	return runs_say(tab, flow_table(tab), &r, n, run);
 }
 
-static unsigned ebpf_runs(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, uint8_t *len)
+static unsigned ebpf_runs(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, struct xk_run *run)
 {
 	struct ebpf *e = c->priv;
 	struct xk_ebpf *b = xk_vp_no < e->nvps && n >= LEAST ? e->batch[xk_vp_no] : NULL;
 
 	if (b == NULL || n > xk_ebpf_slots(b))
-		return classify_native.runs(&e->native, m, n, len);
+		return classify_native.runs(&e->native, m, n, run);
 	for (unsigned i = 0; i < n; i++)
 		xk_ebpf_put(b, i, m[i]->data, m[i]->len);
 	if (XK_UNLIKELY(!xk_ebpf_call(b, n)))
-		return classify_native.runs(&e->native, m, n, len);
-	return batch_runs(b, c->tab, m, n, len);
-}
-
-static void ebpf_classify(struct xk_classifier *c, struct xk_msg *const *m, unsigned n)
-{
-	uint8_t len[CLASSIFY_BURST];
-	unsigned nruns = ebpf_runs(c, m, n, len);
-
-	for (unsigned i = 0; i < nruns; m += len[i++])
-		xk_classify_spread(m, len[i]);
+		return classify_native.runs(&e->native, m, n, run);
+	return batch_runs(b, c->tab, m, n, run);
 }
 
 static void ebpf_print(const struct xk_classifier *c, FILE *f)
@@ -178,6 +152,6 @@ static void ebpf_print(const struct xk_classifier *c, FILE *f)
 
 const struct xk_classifier_ops classify_ebpf = {
 	.name = "ebpf", .doc = "a program in the kernel decides about a burst",
-	.probe = ebpf_probe, .open = ebpf_open, .classify = ebpf_classify, .runs = ebpf_runs, .print = ebpf_print,
+	.probe = ebpf_probe, .open = ebpf_open, .runs = ebpf_runs, .print = ebpf_print,
 	.free = ebpf_free,
 };

@@ -9,31 +9,23 @@
  */
 #include <stdio.h>
 
-#include "runtime/classify/classify_priv.h"
+#include "runtime/classify/classify_runs.h"
 
 /* ---- none ---------------------------------------------------------------------- */
 
 /* Frames stay where they came; the protocols find the owner. */
-static void none_classify(struct xk_classifier *c, struct xk_msg *const *m, unsigned n)
+static unsigned none_runs(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, struct xk_run *run)
 {
 	(void)c;
-	for (unsigned i = 0; i < n; i++) {
-		m[i]->u.name = 0;
-		m[i]->hash = 0;
-		m[i]->vp = xk_vp_no;
-	}
-}
-
-static unsigned none_runs(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, uint8_t *len)
-{
-	none_classify(c, m, n);
-	memset(len, 1, n);
+	(void)m;
+	for (unsigned i = 0; i < n; i++)
+		run[i] = (struct xk_run){ .vp = xk_vp_no, .n = 1 };
 	return n;
 }
 
 static const struct xk_classifier_ops classify_none = {
 	.name = "none", .doc = "no classifier: frames run where they arrive until a protocol knows their owner",
-	.classify = none_classify, .runs = none_runs,
+	.runs = none_runs,
 };
 
 /* ---- the table ------------------------------------------------------------------- */
@@ -120,32 +112,30 @@ void xk_classifier_free(struct xk_classifier *c)
 	xk_free(c);
 }
 
-/* ---- runs from single verdicts ---------------------------------------------------- */
+/* ---- verdicts in descriptors --------------------------------------------------------- */
 
-static bool may_run(const struct xk_msg *m)
+void xk_classify_tell(const struct xk_run *r, struct xk_msg *const *m)
 {
-	return m->len >= XK_FRAME_MIN && (m->flags & (XK_MSG_SLOW | XK_MSG_LINK_BCAST)) == 0;
-}
+	struct xk_msg says = { .hash = r->hash, .vp = r->vp };
 
-/* Does b go on the run that a began? */
-static bool run_goes_on(const struct xk_msg *a, const struct xk_msg *b)
-{
-	return a->u.v.flow != 0 && b->u.name == a->u.name && may_run(a) && may_run(b);
-}
-
-unsigned xk_classify_runs(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, uint8_t *len)
-{
-	unsigned nruns = 0;
-
-	if (XK_LIKELY(c->ops->runs != NULL))
-		return c->ops->runs(c, m, n, len);
-	c->ops->classify(c, m, n);
-	for (unsigned i = 0, k; i < n; i = k) {
-		for (k = i + 1; k < n && run_goes_on(m[i], m[k]);)
-			k++;
-		len[nruns++] = (uint8_t)(k - i);
+	if (r->flow != NULL) {
+		says.u.v.flow = xk_slab_handle(r->flow);
+		says.u.v.gen = xk_load_relaxed(&r->flow->gen);
 	}
-	return nruns;
+	for (unsigned i = 0; i < r->n; i++) {
+		m[i]->u.name = says.u.name;
+		m[i]->hash = says.hash;
+		m[i]->vp = says.vp;
+	}
+}
+
+void xk_classify(struct xk_classifier *c, struct xk_msg *const *m, unsigned n)
+{
+	struct xk_run run[CLASSIFY_BURST];
+	unsigned nruns = xk_classify_runs(c, m, n, run);
+
+	for (unsigned i = 0; i < nruns; m += run[i++].n)
+		xk_classify_tell(&run[i], m);
 }
 
 /* ---- what is right ------------------------------------------------------------------ */

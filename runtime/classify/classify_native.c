@@ -3,11 +3,11 @@
  * classify_native.c - the back end in C: a parser for the internet's headers, and the walk over
  * any other pattern (classify_walk.c).
  *
- * Most frames of a burst belong to the flow of the frame before: one compare of
- * 32 bytes under a mask (type, header length, fragment bits, protocol,
- * addresses, ports) says so and extends that frame's run.  Only the first of a
- * run is parsed, hashed and looked up, and a frame alone that is like the last
- * one alone not even that.  The parser serves patterns that
+ * A frame of the flow of the frame before is told by one compare of 32 bytes under
+ * a mask (type, header length, fragment bits, protocol, addresses, ports) and
+ * extends that frame's run.  Only the first of a run is parsed, hashed and looked
+ * up, those of a burst together, and a frame alone that is like the last one alone
+ * not even that.  The parser serves patterns that
  * classify_shape.c proves to be Ethernet, FDDI or nothing below IPv4 with some
  * of UDP, TCP and ICMP above; it says of a frame exactly what the pattern says.
  * Invariant: no byte at or behind a frame's first-segment length is read.
@@ -39,6 +39,26 @@ static const uint8_t wide_mask[][XK_WIDE] = {
 	[XK_LINK_FDDI] = { [0] = 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, MASK_IP(8) },
 	[XK_LINK_RAWIP] = { MASK_IP(0) },
 };
+
+/* ---- hashes ----------------------------------------------------------------------- */
+
+/* flow_hash of a key whose words are given. */
+static inline uint32_t hash_words(uint64_t w0, uint64_t w1)
+{
+	const struct xk_key key = { { w0, w1 } };
+
+	return flow_hash(&key);
+}
+
+/* As hash_words, eight at once where the processor can: whole vectors, what lies behind the last
+ * run is hashed with it. */
+static XK_APART void classify_hash_all(struct runs *r)
+{
+	const unsigned n = (r->n + 7) & ~7u;
+
+	for (unsigned i = 0; i < n; i++)
+		r->hash[i] = hash_words(r->w0[i], r->w1[i]);
+}
 
 /* ---- link types ------------------------------------------------------------------ */
 
@@ -132,29 +152,30 @@ static bool parse_above(const struct native *nat, const uint8_t *ip, uint32_t ih
 	return true;
 }
 
-/* Options, fragments, ICMP, what is cut short, what is not IPv4. */
-static __attribute__((noinline)) void parse_rest(const struct native *nat, enum xk_link link, const uint8_t *p,
-						 uint32_t len, struct run *r)
+/* Options, fragments, ICMP, what is cut short, what is not IPv4: has it a key? */
+static XK_NOINLINE bool parse_rest(const struct native *nat, enum xk_link link, const uint8_t *p, uint32_t len,
+				   struct xk_key *key, uint32_t *hash)
 {
 	uint32_t l2 = link_len(link), ports;
 	const uint8_t *ip = p + l2;
+	bool keyed;
 
-	r->hash = 0;
-	r->keyed = false;
+	*hash = 0;
 	if (len < l2 + 20 || !link_ip(link, p) || ip[0] >> 4 != 4)
-		return;
+		return false;
 	if ((xk_raw32(ip + 6) & FRAG_BITS) != 0) {
-		r->hash = hash_fragment(ip);
-		return;
+		*hash = hash_fragment(ip);
+		return false;
 	}
-	r->keyed = parse_above(nat, ip, (ip[0] & 15u) * 4u, len - l2, &ports);
-	r->key = key_make(xk_raw64(ip + 12), ports, r->keyed ? ip[9] : 0);
-	r->hash = flow_hash(&r->key);
+	keyed = parse_above(nat, ip, (ip[0] & 15u) * 4u, len - l2, &ports);
+	*key = key_make(xk_raw64(ip + 12), ports, keyed ? ip[9] : 0);
+	*hash = flow_hash(key);
+	return keyed;
 }
 
-/* A plain IPv4 frame with UDP or TCP behind it begins a run; false for others. */
+/* The key of a plain IPv4 frame with UDP or TCP behind it; false for others. */
 static inline bool parse_plain(const struct native *nat, enum xk_link link, const uint8_t *p, uint32_t len,
-			       struct run *r)
+			       struct xk_key *key)
 {
 	const uint8_t *ip = p + link_len(link);
 	uint32_t fixed;
@@ -164,65 +185,82 @@ static inline bool parse_plain(const struct native *nat, enum xk_link link, cons
 	fixed = xk_raw32(ip + 6) & FRAG_PROTO_MASK;
 	if (fixed != nat->udp && fixed != nat->tcp)
 		return false;
-	r->key = key_make(xk_raw64(ip + 12), xk_raw32(ip + 20), (uint8_t)be32toh(fixed));
-	r->hash = flow_hash(&r->key);
-	r->keyed = true;
+	*key = key_make(xk_raw64(ip + 12), xk_raw32(ip + 20), (uint8_t)be32toh(fixed));
 	return true;
 }
 
 /*
- * Cuts the burst into runs of one flow each and fetches their buckets; returns
- * how many.  `wide_min` is the length from which a frame may be compared with
- * the one before, beyond all lengths where that is no plain one.  *flags gets
- * all the frames' flags together.
+ * Cuts the burst into runs of one flow each; returns those of them, bit by bit, that are still to
+ * be parsed.  `wide_min` is the length from which a frame may be compared with the one before,
+ * beyond all lengths where that is no plain one.
  */
 static inline __attribute__((always_inline))
-unsigned burst_parse(const struct native *nat, enum xk_link link, const struct xk_table *t, struct xk_msg *const *m,
-		     unsigned n, struct run *run, uint32_t *flags)
+uint32_t burst_parse(const struct native *nat, enum xk_link link, struct xk_msg *const *m, unsigned n, struct runs *r)
 {
 	const xk_wide mask = xk_wide_load(wide_mask[link]);
-	uint32_t wide_min = UINT32_MAX, together = 0;
+	uint32_t wide_min = UINT32_MAX, together = 0, rest = 0;
 	uint8_t control = 0;
 	xk_wide last = mask;
-	struct run *r = run;
+	unsigned k = 0;
 
 	for (unsigned i = 0; i < n; i++) {
 		const uint8_t *p = m[i]->data;
 		uint32_t len = m[i]->len;
+		struct xk_key key = { { 0, 0 } };
 
 		together |= m[i]->flags;
-		if (XK_LIKELY(len >= wide_min) &&
-		    XK_LIKELY(xk_wide_same(xk_wide_load(p + link_wide(link)), last, mask)) &&
+		if (len >= wide_min && xk_wide_same(xk_wide_load(p + link_wide(link)), last, mask) &&
 		    link_same(link, p, control))
 			continue;
 		wide_min = UINT32_MAX;
-		r->first = (uint16_t)i;
-		if (!parse_plain(nat, link, p, len, r)) {
-			parse_rest(nat, link, p, len, r);
+		if (XK_UNLIKELY(!parse_plain(nat, link, p, len, &key))) {
+			rest |= 1u << k;
 		} else if (XK_LIKELY(len >= link_wide_min(link))) {
 			wide_min = link_wide_min(link);
 			last = xk_wide_load(p + link_wide(link));
 			control = p[0];
 		}
-		xk_table_fetch(xk_table_home(t, r->hash));
-		r++;
+		r->w0[k] = key.w[0];
+		r->w1[k] = key.w[1];
+		r->first[k++] = (uint8_t)i;
 	}
-	*flags = together;
-	return (unsigned)(r - run);
+	r->n = k;
+	r->flags = together;
+	return rest;
+}
+
+/* What is left of the parsing, and the hash of each run; all at once where there are several. */
+static inline __attribute__((always_inline))
+void burst_hash(const struct native *nat, enum xk_link link, struct xk_msg *const *m, struct runs *r, uint32_t rest)
+{
+	r->bare = 0;
+	if (XK_LIKELY(r->n == 1))
+		r->hash[0] = hash_words(r->w0[0], r->w1[0]);
+	else
+		classify_hash_all(r);
+	for (; XK_UNLIKELY(rest != 0); rest &= rest - 1) {
+		unsigned i = (unsigned)__builtin_ctz(rest);
+		const struct xk_msg *x = m[r->first[i]];
+		struct xk_key key;
+
+		if (!parse_rest(nat, link, x->data, x->len, &key, &r->hash[i])) {
+			r->bare |= 1u << i;
+			continue;
+		}
+		r->w0[i] = key.w[0];
+		r->w1[i] = key.w[1];
+	}
 }
 
 static inline __attribute__((always_inline))
 unsigned classify_link(const struct native *nat, enum xk_link link, const struct xk_flowtab *tab,
-		       struct xk_msg *const *m, unsigned n, uint8_t *len)
+		       struct xk_msg *const *m, unsigned n, struct xk_run *run)
 {
-	const struct xk_table *t = flow_table(tab);
-	struct run run[CLASSIFY_BURST];
-	uint32_t flags;
-	unsigned nruns;
+	struct runs r;
 
 	xk_dassert(n <= CLASSIFY_BURST);
-	nruns = burst_parse(nat, link, t, m, n, run, &flags);
-	return runs_say(tab, t, m, n, run, nruns, flags, len);
+	burst_hash(nat, link, m, &r, burst_parse(nat, link, m, n, &r));
+	return runs_say(tab, flow_table(tab), &r, n, run);
 }
 
 /* ---- one frame ----------------------------------------------------------------------- */
@@ -243,15 +281,15 @@ static inline struct xk_flow *single_again(const struct xk_classifier *c, enum x
 }
 
 static inline void single_learn(struct xk_single *l, const struct xk_classifier *c, enum xk_link link,
-			      const struct xk_msg *x, const struct run *r, uint32_t flow)
+			      const struct xk_msg *x, const struct xk_key *key, struct xk_flow *f)
 {
-	l->gen = xk_load_relaxed(&((struct xk_flow *)xk_slab_ptr(flow))->gen);
+	l->gen = xk_load_relaxed(&f->gen);
 	/* Unbound since it was found: not worth remembering. */
 	l->of = l->gen & 1 ? NULL : c;
-	l->key = r->key;
+	l->key = *key;
 	memcpy(l->bytes, x->data + link_wide(link), sizeof l->bytes);
-	l->hash = r->hash;
-	l->flow = flow;
+	l->hash = x->hash;
+	l->flow = xk_slab_handle(f);
 	l->control = x->data[0];
 }
 
@@ -260,22 +298,18 @@ static XK_APART struct xk_flow *single_new(struct xk_classifier *c, enum xk_link
 					   struct xk_msg *x)
 {
 	const struct native *nat = c->priv;
-	bool plain;
-	struct run r;
-	uint32_t flow;
+	struct xk_flow *f = NULL;
+	struct xk_key key;
+	bool plain = parse_plain(nat, link, x->data, x->len, &key);
 
-	plain = parse_plain(nat, link, x->data, x->len, &r);
-	if (!plain)
-		parse_rest(nat, link, x->data, x->len, &r);
-	r.flow = 0;
-	flow = run_flow(flow_table(c->tab), &r);
-	x->hash = r.hash;
-	x->vp = flow != 0 ? xk_load_relaxed(&((struct xk_flow *)xk_slab_ptr(flow))->vp) : flow_home(c->tab, r.hash);
-	if (flow == 0)
-		return NULL;
-	if (plain && x->len >= link_wide_min(link))
-		single_learn(l, c, link, x, &r, flow);
-	return xk_slab_ptr(flow);
+	if (XK_LIKELY(plain))
+		x->hash = flow_hash(&key);
+	if (plain || parse_rest(nat, link, x->data, x->len, &key, &x->hash))
+		f = (void *)xk_table_find(flow_table(c->tab), x->hash, &key);
+	x->vp = f != NULL ? xk_load_relaxed(&f->vp) : flow_home(c->tab, x->hash);
+	if (f != NULL && plain && x->len >= link_wide_min(link))
+		single_learn(l, c, link, x, &key, f);
+	return f;
 }
 
 static inline struct xk_flow *single_of(struct xk_classifier *c, enum xk_link link, struct xk_single *l,
@@ -292,10 +326,12 @@ static inline struct xk_flow *single_of(struct xk_classifier *c, enum xk_link li
 
 static XK_NOINLINE struct xk_flow *single_walk(struct xk_classifier *c, struct xk_msg *x)
 {
-	uint8_t len;
+	struct xk_run run;
 
-	classify_walk_runs(((const struct native *)c->priv)->walk, c->tab, &x, 1, &len);
-	return xk_flow_get(x->u.v.flow, x->u.v.gen);
+	classify_walk_runs(((const struct native *)c->priv)->walk, c->tab, &x, 1, &run);
+	x->hash = run.hash;
+	x->vp = run.vp;
+	return run.flow;
 }
 
 static struct xk_flow *native_single(struct xk_classifier *c, struct xk_single *l, struct xk_msg *x)
@@ -313,30 +349,21 @@ static struct xk_flow *native_single(struct xk_classifier *c, struct xk_single *
 
 /* ---- bursts -------------------------------------------------------------------------- */
 
-static unsigned native_runs(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, uint8_t *len)
+static unsigned native_runs(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, struct xk_run *run)
 {
 	const struct native *nat = c->priv;
 
 	switch (nat->link) {
 	case XK_LINK_ETH:
-		return classify_link(nat, XK_LINK_ETH, c->tab, m, n, len);
+		return classify_link(nat, XK_LINK_ETH, c->tab, m, n, run);
 	case XK_LINK_FDDI:
-		return classify_link(nat, XK_LINK_FDDI, c->tab, m, n, len);
+		return classify_link(nat, XK_LINK_FDDI, c->tab, m, n, run);
 	case XK_LINK_RAWIP:
-		return classify_link(nat, XK_LINK_RAWIP, c->tab, m, n, len);
+		return classify_link(nat, XK_LINK_RAWIP, c->tab, m, n, run);
 	case XK_LINK_OTHER:
-		return classify_walk_runs(nat->walk, c->tab, m, n, len);
+		return classify_walk_runs(nat->walk, c->tab, m, n, run);
 	}
 	return 0;
-}
-
-static void native_classify(struct xk_classifier *c, struct xk_msg *const *m, unsigned n)
-{
-	uint8_t len[CLASSIFY_BURST];
-	unsigned nruns = native_runs(c, m, n, len);
-
-	for (unsigned i = 0; i < nruns; m += len[i++])
-		xk_classify_spread(m, len[i]);
 }
 
 /* ---- life ------------------------------------------------------------------------- */
@@ -383,6 +410,6 @@ static void native_print(const struct xk_classifier *c, FILE *f)
 
 const struct xk_classifier_ops classify_native = {
 	.name = "native", .doc = "compiled in, a compare of 32 bytes for each further frame of a run",
-	.open = native_open, .classify = native_classify, .runs = native_runs, .single = native_single,
+	.open = native_open, .runs = native_runs, .single = native_single,
 	.print = native_print, .free = native_free,
 };

@@ -29,7 +29,7 @@ bool classify_shape(const struct xk_pattern *p, struct native *nat);
 /* One block of memory: xk_free gives it back. */
 struct walk *classify_walk_new(const struct xk_pattern *p);
 unsigned classify_walk_runs(const struct walk *w, const struct xk_flowtab *tab, struct xk_msg *const *m, unsigned n,
-			    uint8_t *len);
+			    struct xk_run *run);
 void classify_walk_print(const struct walk *w, FILE *f);
 
 #endif

@@ -2,10 +2,11 @@
 /*
  * classify_runs.h - from runs of frames whose keys and hashes are known to verdicts.
  *
- * In sweeps, so that all misses of a burst are under way together: buckets were fetched when
- * the hashes were made, then the flows whose tag fits, then keys are compared.  Nothing is
- * remembered from one call to the next: any number of VPs may be in here.
- * Invariant: run[i].first rises.
+ * In sweeps, so that all misses of a burst are under way together: buckets are fetched when
+ * all hashes are made, then the flows whose tag fits, then keys are compared.  What a sweep
+ * goes over lies side by side.  Nothing is remembered from one call to the next: any number of
+ * VPs may be in here.
+ * Invariant: first rises.
  */
 #ifndef CLASSIFY_RUNS_H
 #define CLASSIFY_RUNS_H
@@ -17,91 +18,94 @@
 /* Keeps messages out of runs. */
 #define CLASSIFY_NOT_PLAIN (XK_MSG_SLOW | XK_MSG_LINK_BCAST)
 
-/* Frames m[first..] up to the next run's, of one flow. */
-struct run {
-	struct xk_key         key;
-	uint32_t              hash;
-	uint16_t              first;     /* frame that began it */
-	bool                  keyed;     /* key is set: there may be a flow */
-	uint32_t              flow;      /* handle whose tag fits, to be compared; 0: none */
+/* Runs of frames, each of one flow: number i begins with frame first[i]. */
+struct runs {
+	uint64_t w0[CLASSIFY_BURST], w1[CLASSIFY_BURST];  /* the key's words */
+	uint32_t hash[CLASSIFY_BURST];
+	uint8_t  first[CLASSIFY_BURST];
+	uint32_t bare;                   /* bit i: no key, so there is no flow; its words are 0 */
+	uint32_t flags;                  /* of all frames together */
+	unsigned n;
 };
 
-/* A run for each frame of every run: one of them is not plain. */
-unsigned classify_runs_apart(struct run *run, unsigned nruns, unsigned n);
-
-/* From the runs' buckets to flows with a fitting tag, and fetches those. */
-static inline void runs_aim(const struct xk_table *t, struct run *run, unsigned n)
+static inline void runs_begin(struct runs *r)
 {
-	for (struct run *r = run; r < run + n; r++) {
-		const struct xk_bucket *b = xk_table_home(t, r->hash);
-		unsigned fit = xk_bucket_match(b, xk_table_tag(r->hash));
+	r->bare = r->flags = 0;
+	r->n = 0;
+}
 
-		r->flow = 0;
-		if (XK_LIKELY(r->keyed && fit != 0)) {
-			r->flow = xk_load_acquire(&b->h[__builtin_ctz(fit)]);
-			xk_table_fetch(xk_slab_ptr(r->flow));
-		}
-	}
+/* One begins with frame `first`; key NULL: it has none. */
+static inline void runs_add(struct runs *r, unsigned first, const struct xk_key *key, uint32_t hash)
+{
+	r->w0[r->n] = key != NULL ? key->w[0] : 0;
+	r->w1[r->n] = key != NULL ? key->w[1] : 0;
+	r->bare |= (uint32_t)(key == NULL) << r->n;
+	r->hash[r->n] = hash;
+	r->first[r->n++] = (uint8_t)first;
+}
+
+/* Is this the key of the last one? */
+static inline bool runs_last_is(const struct runs *r, const struct xk_key *key)
+{
+	return (r->bare >> (r->n - 1) & 1) == 0 && r->w0[r->n - 1] == key->w[0] && r->w1[r->n - 1] == key->w[1];
+}
+
+/* A run for each frame of every run of *nruns: one of them is not plain. */
+void classify_runs_apart(struct xk_run *run, unsigned *nruns);
+
+static inline void runs_fetch(const struct xk_table *t, const struct runs *r)
+{
+	for (unsigned i = 0; i < r->n; i++)
+		xk_table_fetch(xk_table_home(t, r->hash[i]));
 }
 
 _Static_assert(offsetof(struct xk_flow, node) == 0, "a flow's node is the flow");
 
-/* The handle of a run's flow, or 0. */
-static inline uint32_t run_flow(const struct xk_table *t, const struct run *r)
+/* From the runs' buckets to flows with a fitting tag, and fetches those. */
+static inline void runs_aim(const struct xk_table *t, const struct runs *r, struct xk_flow **flow)
 {
-	const struct xk_mapnode *n;
+	for (unsigned i = 0; i < r->n; i++) {
+		const struct xk_bucket *b = xk_table_home(t, r->hash[i]);
+		unsigned fit = xk_bucket_match(b, xk_table_tag(r->hash[i]));
 
-	if (XK_LIKELY(r->flow != 0 && xk_node_is(xk_slab_ptr(r->flow), &r->key)))
-		return r->flow;
-	n = r->keyed ? xk_table_find(t, r->hash, &r->key) : NULL;
-	return n != NULL ? xk_slab_handle(n) : 0;
-}
-
-/* The bytes of u.v, put together in a register. */
-static inline uint64_t flow_name(uint32_t handle, uint16_t gen)
-{
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	return handle | (uint64_t)gen << 32;
-#else
-	return (uint64_t)handle << 32 | (uint64_t)gen << 16;
-#endif
-}
-_Static_assert(sizeof(((struct xk_msg *)0)->u.v) == sizeof(uint64_t), "a name is one word");
-
-/* Writes the verdict of a run to its first frame. */
-static inline void run_say(const struct xk_flowtab *tab, const struct run *r, uint32_t flow, struct xk_msg *x)
-{
-	uint32_t hash = r->hash;
-	uint64_t name = 0;
-	uint16_t vp;
-
-	if (XK_LIKELY(flow != 0)) {
-		const struct xk_flow *f = xk_slab_ptr(flow);
-
-		name = flow_name(flow, xk_load_relaxed(&f->gen));
-		vp = xk_load_relaxed(&f->vp);
-	} else {
-		vp = flow_home(tab, hash);
+		flow[i] = NULL;
+		if (XK_LIKELY(fit != 0)) {
+			flow[i] = xk_slab_ptr(xk_load_acquire(&b->h[__builtin_ctz(fit)]));
+			xk_table_fetch(flow[i]);
+		}
 	}
-	memcpy(&x->u.v, &name, sizeof(name));
-	x->hash = hash;
-	x->vp = vp;
 }
 
-/* Verdicts of n frames in nruns runs, `flags` of all together; returns how many runs there are
- * in the end. */
-static inline unsigned runs_say(const struct xk_flowtab *tab, const struct xk_table *t, struct xk_msg *const *m,
-				unsigned n, struct run *run, unsigned nruns, uint32_t flags, uint8_t *len)
+/* The flow of run number i, where the one that its tag led to is another or there is none. */
+static XK_NOINLINE struct xk_flow *runs_find(const struct xk_table *t, const struct runs *r, unsigned i)
 {
-	if (XK_UNLIKELY(flags & CLASSIFY_NOT_PLAIN))
-		nruns = classify_runs_apart(run, nruns, n);
-	runs_aim(t, run, nruns);
-	for (unsigned i = 0; i < nruns; i++) {
-		unsigned first = run[i].first, end = i + 1 < nruns ? run[i + 1].first : n;
+	const struct xk_key key = { { r->w0[i], r->w1[i] } };
 
-		run_say(tab, &run[i], run_flow(t, &run[i]), m[first]);
-		len[i] = (uint8_t)(end - first);
+	return r->bare >> i & 1 ? NULL : (void *)xk_table_find(t, r->hash[i], &key);
+}
+
+/* The verdicts of n frames; returns how many runs there are in the end. */
+static inline unsigned runs_say(const struct xk_flowtab *tab, const struct xk_table *t, const struct runs *r, unsigned n,
+				struct xk_run *run)
+{
+	struct xk_flow *flow[CLASSIFY_BURST];
+	unsigned nruns = r->n, end = n;
+
+	runs_fetch(t, r);
+	runs_aim(t, r, flow);
+	for (unsigned i = nruns; i-- > 0; end = r->first[i]) {
+		struct xk_flow *f = flow[i];
+
+		if (XK_UNLIKELY(f == NULL) || XK_UNLIKELY((r->bare >> i & 1) != 0) ||
+		    XK_UNLIKELY(!xk_node_has(&f->node, r->w0[i], r->w1[i])))
+			f = runs_find(t, r, i);
+		run[i].flow = f;
+		run[i].hash = r->hash[i];
+		run[i].vp = XK_LIKELY(f != NULL) ? xk_load_relaxed(&f->vp) : flow_home(tab, r->hash[i]);
+		run[i].n = (uint16_t)(end - r->first[i]);
 	}
+	if (XK_UNLIKELY(r->flags & CLASSIFY_NOT_PLAIN))
+		classify_runs_apart(run, &nruns);
 	return nruns;
 }
 

@@ -247,41 +247,38 @@ static inline bool goes_on(const struct known *a, const struct known *b, uint32_
 }
 
 unsigned classify_walk_runs(const struct walk *w, const struct xk_flowtab *tab, struct xk_msg *const *m, unsigned n,
-			    uint8_t *len)
+			    struct xk_run *run)
 {
-	const struct xk_table *t = flow_table(tab);
-	struct run run[CLASSIFY_BURST], *r = run;
 	struct known last = { .kind = XK_PAT_NONE }, k;
-	uint32_t flags = 0;
+	struct runs r;
 
 	xk_dassert(n <= CLASSIFY_BURST);
+	runs_begin(&r);
 	for (unsigned i = 0; i < n; i++) {
-		flags |= m[i]->flags;
+		r.flags |= m[i]->flags;
 		walk(w, m[i]->data, m[i]->len, &k);
 		if (goes_on(&last, &k, m[i]->len))
 			continue;
-		*r = (struct run){ .key = k.u.key, .first = (uint16_t)i, .keyed = k.kind == XK_PAT_FLOW };
-		r->hash = k.kind != XK_PAT_NONE ? flow_hash(&k.u.key) : 0;
-		xk_table_fetch(xk_table_home(t, r->hash));
-		r++;
+		runs_add(&r, i, k.kind == XK_PAT_FLOW ? &k.u.key : NULL,
+			 k.kind != XK_PAT_NONE ? flow_hash(&k.u.key) : 0);
 		last = k;
 		if (m[i]->len < XK_FRAME_MIN)
 			last.kind = XK_PAT_NONE;
 	}
-	return runs_say(tab, t, m, n, run, (unsigned)(r - run), flags, len);
+	return runs_say(tab, flow_table(tab), &r, n, run);
 }
 
-/* A run for each frame of every run: one of them is not plain. */
-unsigned classify_runs_apart(struct run *run, unsigned nruns, unsigned n)
+void classify_runs_apart(struct xk_run *run, unsigned *nruns)
 {
-	for (unsigned i = n; nruns-- > 0;)
-		while (i > run[nruns].first) {
-			struct run r = run[nruns];
+	unsigned n = 0, i;
 
-			run[--i] = r;
-			run[i].first = (uint16_t)i;
+	for (i = 0; i < *nruns; i++)
+		n += run[i].n;
+	for (i = *nruns, *nruns = n; i-- > 0;)
+		for (struct xk_run r = run[i]; r.n > 0; r.n--) {
+			run[--n] = r;
+			run[n].n = 1;
 		}
-	return n;
 }
 
 /* ---- for people --------------------------------------------------------------------------- */

@@ -100,6 +100,12 @@ struct xk_single {
 	uint16_t gen;                    /* of flow */
 	uint8_t  control;                /* the frame's first byte */
 };
+/* What is said of n frames in a row: they are of one connection, or it is one frame. */
+struct xk_run {
+	struct xk_flow *flow;            /* of the exact connection, NULL: none is known */
+	uint32_t hash;
+	uint16_t vp, n;
+};
 /*
  * A back end.  Every one says exactly what xk_pattern_match says (but "none", which looks at
  * nothing): the hash, VP xk_hash_vp(hash), or those of the flow where the verdict is a
@@ -113,15 +119,11 @@ struct xk_classifier_ops {
 	/* Optional: makes c->priv from c->pat and c->tab, or says why it refuses.  Only `free`
 	 * follows a success. */
 	int  (*open)(struct xk_classifier *c, char *why, size_t n);
-	/* For each of m[n] (n <= 32, first segment holds the headers) sets hash, vp and u.v;
-	 * u.v.flow is 0 where no exact connection is known. */
-	void (*classify)(struct xk_classifier *c, struct xk_msg *const *m, unsigned n);
-	/* Optional.  The same, but what is equal in a run of frames is said once, in
-	 * its first: len[i] is how many frames the i-th run has; returns how many
-	 * runs.  A run of several has one hash, vp and u.v, and each of its messages
-	 * lies in one segment of its own (no flag of XK_MSG_SLOW or LINK_BCAST) and
-	 * is at least XK_FRAME_MIN bytes long. */
-	unsigned (*runs)(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, uint8_t *len);
+	/* The verdicts on m[n] (n <= 32, first segment holds the headers), in their order;
+	 * returns how many runs.  Each message of a run of several lies in one segment
+	 * of its own (no flag of XK_MSG_SLOW or LINK_BCAST) and is at least XK_FRAME_MIN
+	 * bytes long. */
+	unsigned (*runs)(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, struct xk_run *run);
 	/* Optional.  One frame: sets hash and vp; its flow, or NULL. */
 	struct xk_flow *(*single)(struct xk_classifier *c, struct xk_single *l, struct xk_msg *m);
 	/* Optional: its program, for people. */
@@ -136,17 +138,15 @@ struct xk_classifier {
 	void *priv;                      /* the back end's */
 	char why[192];                   /* why this one: a clause */
 };
-/* What ops->runs says; where there is none, made from what ops->classify says. */
-unsigned xk_classify_runs(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, uint8_t *len);
-/* The verdict of a run's first frame, m[0], to the others. */
-static inline void xk_classify_spread(struct xk_msg *const *m, unsigned n)
+static inline unsigned xk_classify_runs(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, struct xk_run *run)
 {
-	for (unsigned i = 1; i < n; i++) {
-		m[i]->u.name = m[0]->u.name;
-		m[i]->hash = m[0]->hash;
-		m[i]->vp = m[0]->vp;
-	}
+	return c->ops->runs(c, m, n, run);
 }
+/* The verdict r on the first r->n of m into their descriptors: hash, vp and u.v, whose flow is 0
+ * where no connection is known. */
+void xk_classify_tell(const struct xk_run *r, struct xk_msg *const *m);
+/* The verdict on each of m[n] into its descriptor. */
+void xk_classify(struct xk_classifier *c, struct xk_msg *const *m, unsigned n);
 /* The words for `kind`, NULL last: "auto" and every back end of the build. */
 extern const char *const xk_classifier_kinds[];
 /* Every back end, NULL last, in the order in which "auto" tries them. */

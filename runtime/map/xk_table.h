@@ -106,11 +106,14 @@ static inline struct xk_mapnode *xk_table_node(const struct xk_table *t, uint32_
 	return (struct xk_mapnode *)(void *)((char *)xk_slab_ptr(h) + t->off);
 }
 
-/* xk_key_eq for a node whose memory another thread may be reusing. */
+/* xk_key_eq, the key's words in registers, for a node whose memory another thread may be reusing. */
+static inline bool xk_node_has(const struct xk_mapnode *n, uint64_t w0, uint64_t w1)
+{
+	return ((xk_load_relaxed(&n->key.w[0]) ^ w0) | (xk_load_relaxed(&n->key.w[1]) ^ w1)) == 0;
+}
 static inline bool xk_node_is(const struct xk_mapnode *n, const struct xk_key *k)
 {
-	return ((xk_load_relaxed(&n->key.w[0]) ^ k->w[0]) |
-		(xk_load_relaxed(&n->key.w[1]) ^ k->w[1])) == 0;
+	return xk_node_has(n, k->w[0], k->w[1]);
 }
 
 static inline struct xk_bucket *xk_table_home(const struct xk_table *t, uint32_t hash)

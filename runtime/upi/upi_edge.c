@@ -11,7 +11,7 @@
 
 #define BURST 32u
 
-/* The hint list of m on this VP; counts messages that came to the wrong one. */
+/* The hint list of m, which another VP has classified; counts messages that came to the wrong one. */
 static inline void resolve_hint(struct xk_vp *vp, struct xk_msg *m)
 {
 	struct xk_flow *f;
@@ -39,73 +39,186 @@ static XK_NOINLINE void input_away(struct xk_rep *r, struct xk_msg *m)
 	xk_vp_post(r->vp->stage == NULL ? r->vp->set->vp[m->vp] : upi_vp_for(r->node, m->vp), m);
 }
 
-/* A run of frames, m of them from the burst's one numbered first. */
-struct input_run { uint8_t first, n; };
+#define LEAST 4u                 /* frames of several connections that are worth a batch */
 
-/* Sends away the runs that are not ours; of the others, resolves the hint and
- * fetches what it names.  Returns how many stay. */
-static inline unsigned input_sort(struct xk_rep *r, struct xk_msg **m, const uint8_t *len, unsigned nruns,
-				  struct input_run *run)
+/* Keeps what is alone out of batches. */
+static inline unsigned not_plain(const struct xk_msg *m)
+{
+	return (m->flags & (unsigned)(XK_MSG_SLOW | XK_MSG_LINK_BCAST)) | (m->len < XK_FRAME_MIN);
+}
+
+/* Is all of it for here, of known connections, and may go up together?  Then how many messages;
+ * fetches what flows name. */
+static inline unsigned input_look(const struct xk_vp *vp, struct xk_msg *const *m, const struct xk_run *run, unsigned nruns)
+{
+	unsigned odd = 0, n = 0;
+
+	for (const struct xk_run *i = run; i < run + nruns; n += i++->n) {
+		const struct xk_flow *f = i->flow;
+
+		if (XK_UNLIKELY(f == NULL))
+			return 0;
+		odd |= (unsigned)(i->vp ^ vp->no) | (unsigned)(xk_load_relaxed(&f->vp) ^ vp->no);
+		if (i->n == 1)
+			odd |= not_plain(m[n]);
+		__builtin_prefetch(f->sess[2]);
+	}
+	return odd == 0 ? n : 0;
+}
+
+/* Sends away the runs that are not ours and moves the others together; returns how many. */
+static unsigned input_sort(struct xk_rep *r, struct xk_msg **m, struct xk_run *run, unsigned nruns)
 {
 	struct xk_vp *vp = r->vp;
-	unsigned mine = 0, at = 0;
+	struct xk_msg **from = m;
+	unsigned mine = 0;
 
-	for (unsigned i = 0; i < nruns; at += len[i++]) {
-		struct xk_msg *x = m[at];
+	for (unsigned i = 0; i < nruns; from += run[i++].n) {
+		struct xk_msg *x = *from;
 
+		x->vp = run[i].vp;
 		if (XK_UNLIKELY(x->vp != vp->no)) {
-			xk_classify_spread(m + at, len[i]);
-			for (unsigned k = 0; k < len[i]; k++)
-				input_away(r, m[at + k]);
+			xk_classify_tell(&run[i], from);
+			for (unsigned k = 0; k < run[i].n; k++)
+				input_away(r, from[k]);
 			continue;
 		}
-		resolve_hint(vp, x);
-		__builtin_prefetch(x->u.hint[2]);
-		run[mine++] = (struct input_run){ (uint8_t)at, len[i] };
+		if (run[i].flow != NULL && xk_load_relaxed(&run[i].flow->vp) != vp->no) {
+			xk_count_add(vp->wrong_vp, run[i].n);
+			run[i].flow = NULL;
+		}
+		memmove(m, from, run[i].n * sizeof *m);
+		m += run[i].n;
+		run[mine++] = run[i];
 	}
 	return mine;
 }
 
-/* A run of n, together where they may. */
-static XK_NOINLINE void input_batch(struct xk_up *up, struct xk_sess *s, struct xk_msg **m, unsigned n,
-				     bool together)
+/* The first n messages, of run and those behind it, one by one, for as long as s is held. */
+static unsigned input_each(struct xk_up *up, struct xk_sess *s, struct xk_msg **m, const struct xk_run *run, unsigned n)
 {
-	const struct xk_batch f = { m, n, 0, -1, m[0]->hash, m[0]->u.hint, m[0]->vp };
-	struct xk_rep *r = s->rep;
-	unsigned done = together ? up->rep->node->proto->ops->demux_batch(up, s, &f) : 0;
-
-	if (XK_UNLIKELY(done < n)) {
-		if (up->demux == upi_hooked_demux && done == 0)
-			done = upi_hooked_batch(up, s, &f);
-		done = xk_batch_demux_each(up, s, r, &f, done);
-	}
-	/* Whoever was above the driver has closed it. */
-	for (; XK_UNLIKELY(done < n); done++)
-		xk_drop(r, XK_DROP_UNSUPPORTED, m[done]);
-}
-
-static inline void input_up(struct xk_rep *r, struct xk_sess *s, struct xk_msg **m,
-			    const struct input_run *run, unsigned nruns)
-{
+	const struct xk_rep *r = s->rep;
 	struct xk_sess **scratch = upi_vp(r->vp)->scratch;
-	struct xk_up *up = s->up;
-	bool takes = xk_takes_batches(up);
+	unsigned i, of = 0;
 
-	for (const struct input_run *i = run; i < run + nruns; i++) {
-		if (i->n == 1)
-			up->demux(up, s, m[i->first]);
-		else
-			/* Where the connection is not known each message finds its own way. */
-			input_batch(up, s, m + i->first, i->n, takes && m[i->first]->u.hint != scratch);
+	for (i = 0; i < n && XK_LIKELY(s->rep == r && s->rcnt > 0); i++) {
+		struct xk_msg *x = m[i];
+
+		x->hash = run->hash;
+		x->vp = run->vp;
+		/* Where the connection is not known each message finds its own way. */
+		x->u.hint = run->flow != NULL ? run->flow->sess : scratch;
+		if (++of == run->n) {
+			run++;
+			of = 0;
+		}
+		up->demux(up, s, x);
+	}
+	return i;
+}
+
+/* What is left of runs whose first n messages have gone. */
+static struct xk_run *runs_behind(struct xk_run *run, unsigned n)
+{
+	while (n != 0 && n >= run->n)
+		n -= run++->n;
+	if (n != 0)
+		run->n = (uint16_t)(run->n - n);
+	return run;
+}
+
+/*
+ * n messages together.  The first that does not go with those before it goes by itself,
+ * and what is behind it together again; where little went so, all the rest goes one by one.
+ * Returns how many went before s was closed.
+ */
+static XK_NOINLINE unsigned input_batch(struct xk_up *up, struct xk_sess *s, struct xk_msg **m, struct xk_run *run, unsigned n)
+{
+	const struct xk_rep *r = s->rep;
+	unsigned done = 0;
+
+	while (done < n && s->rep == r && s->rcnt > 0) {
+		const struct xk_batch f = { m + done, run, NULL, n - done, 0, -1, 0 };
+		unsigned went = up->rep->ops->demux_batch(up, s, &f), each;
+
+		done += went;
+		if (XK_LIKELY(done == n))
+			break;
+		each = went < LEAST || n - done <= LEAST ? n - done : 1;
+		run = runs_behind(run, went);
+		went = input_each(up, s, m + done, run, each);
+		run = runs_behind(run, went);
+		done += went;
+		if (went < each)
+			break;
+	}
+	return done;
+}
+
+/* A run where hooks stand before who receives. */
+static unsigned input_hooked(struct xk_up *up, struct xk_sess *s, struct xk_msg **m, struct xk_run *run)
+{
+	const struct xk_batch f = { m, run, NULL, run->n, 0, -1, 0 };
+	unsigned n = run->n, done = 0;
+
+	if (n > 1 && run->flow != NULL && up->demux == upi_hooked_demux)
+		done = upi_hooked_batch(up, s, &f);
+	if (done == n)
+		return n;
+	return done + input_each(up, s, m + done, runs_behind(run, done), n - done);
+}
+
+/* The first messages; sets *nruns to the runs they are, and *n to how many they are; returns how many went. */
+static inline unsigned input_some(struct xk_up *up, struct xk_sess *s, struct xk_msg **m, struct xk_run *run,
+				  unsigned *nruns, unsigned *n)
+{
+	unsigned most = *nruns;
+
+	*nruns = *n = 0;
+	if (XK_UNLIKELY(!xk_takes_batches(up))) {
+		*nruns = 1;
+		*n = run->n;
+		return input_hooked(up, s, m, run);
+	}
+	while (*nruns < most && run[*nruns].flow != NULL && (run[*nruns].n > 1 || not_plain(m[*n]) == 0))
+		*n += run[(*nruns)++].n;
+	if (*n >= LEAST || (*nruns == 1 && *n > 1))
+		return input_batch(up, s, m, run, *n);
+	if (*nruns == 0)
+		*n = run[(*nruns)++].n;
+	return input_each(up, s, m, run, *n);
+}
+
+static XK_NOINLINE void input_stretches(struct xk_sess *s, struct xk_msg **m, struct xk_run *run, unsigned nruns)
+{
+	struct xk_up *up = s->up;
+	struct xk_rep *r = s->rep;
+
+	while (nruns != 0) {
+		unsigned these = nruns, n, went = input_some(up, s, m, run, &these, &n);
+
+		/* Whoever was above the driver has closed it. */
+		for (; XK_UNLIKELY(went < n); went++)
+			xk_drop(r, XK_DROP_UNSUPPORTED, m[went]);
+		m += n;
+		run += these;
+		nruns -= these;
 	}
 }
 
-void upi_input_runs(struct xk_rep *r, struct xk_sess *s, struct xk_msg **m, const uint8_t *len, unsigned nruns)
+void upi_input_runs(struct xk_rep *r, struct xk_sess *s, struct xk_msg **m, struct xk_run *run, unsigned nruns)
 {
-	struct input_run run[BURST];
+	struct xk_up *up = s->up;
+	unsigned n = input_look(r->vp, m, run, nruns), went;
 
-	nruns = input_sort(r, m, len, nruns, run);
-	input_up(r, s, m, run, nruns);
+	if (XK_LIKELY(n >= LEAST && xk_takes_batches(up))) {
+		went = input_batch(up, s, m, run, n);
+		for (; XK_UNLIKELY(went < n); went++)
+			xk_drop(r, XK_DROP_UNSUPPORTED, m[went]);
+	} else {
+		nruns = input_sort(r, m, run, nruns);
+		input_stretches(s, m, run, nruns);
+	}
 }
 
 static XK_NOINLINE void input_single_away(struct xk_rep *r, struct xk_msg *x, const struct xk_flow *f)
@@ -134,9 +247,7 @@ static XK_APART void input_burst(struct xk_rep *r, struct xk_msg **m, unsigned n
 {
 	struct xk_classifier *c = r->node->classifier;
 	struct xk_sess *s = r->drv_sess;
-	struct input_run run[BURST];
-	uint8_t len[BURST];
-	unsigned nruns;
+	struct xk_run run[BURST];
 
 	xk_dassert(n <= BURST && r->vp->no == xk_vp_no);
 	if (XK_UNLIKELY(upi_hooked(r->node, UPI_BELOW)))
@@ -145,8 +256,7 @@ static XK_APART void input_burst(struct xk_rep *r, struct xk_msg **m, unsigned n
 		input_drop(r, m, n);
 		return;
 	}
-	nruns = input_sort(r, m, len, xk_classify_runs(c, m, n, len), run);
-	input_up(r, s, m, run, nruns);
+	upi_input_runs(r, s, m, run, xk_classify_runs(c, m, n, run));
 }
 
 void xk_input(struct xk_rep *r, struct xk_msg **m, unsigned n)

@@ -205,27 +205,19 @@ const char *xk_node_classifier(const struct xk_node *n)
 }
 
 /* To the queue of all I/O threads, whatever it is. */
-static void pool_classify(struct xk_classifier *c, struct xk_msg *const *m, unsigned n)
+static unsigned pool_runs(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, struct xk_run *run)
 {
 	const struct xk_vpset *set = c->priv;
 
-	for (unsigned i = 0; i < n; i++) {
-		m[i]->u.name = 0;
-		m[i]->hash = 0;
-		m[i]->vp = (uint16_t)set->nvps;
-	}
-}
-
-static unsigned pool_runs(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, uint8_t *len)
-{
-	pool_classify(c, m, n);
-	memset(len, 1, n);
+	(void)m;
+	for (unsigned i = 0; i < n; i++)
+		run[i] = (struct xk_run){ .vp = (uint16_t)set->nvps, .n = 1 };
 	return n;
 }
 
 static const struct xk_classifier_ops classify_pool = {
 	.name = "none", .doc = "no classifier: one queue for all I/O threads, who finds the owner takes the message there",
-	.classify = pool_classify, .runs = pool_runs,
+	.runs = pool_runs,
 };
 
 /* Where messages are what is parallel, no device decides. */
@@ -355,15 +347,16 @@ static bool reply_comes(struct xk_node *device, unsigned cell, const struct xk_s
 	struct xk_flowkey k;
 	uint8_t frame[512];
 	struct xk_msg m = { .data = frame }, *mp = &m;
+	struct xk_run run;
 
 	memcpy(&k, &s->flow->node.key, sizeof k);
 	m.len = m.tot = xk_pattern_frame(device->pattern, cell, &k, frame, sizeof frame);
 	if (m.len == 0)
 		return true;             /* no frame of this device can be of it */
 	xk_rcu_read_lock();
-	device->classifier->ops->classify(device->classifier, &mp, 1);
+	xk_classify_runs(device->classifier, &mp, 1, &run);
 	xk_rcu_read_unlock();
-	return m.vp == s->rep->vp->no && m.u.v.flow == xk_slab_handle(s->flow) && m.u.v.gen == s->flow->gen;
+	return run.vp == s->rep->vp->no && run.flow == s->flow;
 }
 
 bool xk_sess_reply_comes_home(const struct xk_sess *s)

@@ -173,7 +173,7 @@ static void thread_demux(const struct upi_link *l, struct xk_up *up, struct xk_s
 static unsigned thread_batch(const struct upi_link *l, struct xk_up *up, struct xk_sess *lls,
 			      const struct xk_batch *f)
 {
-	struct xk_ult *t = thread_at_end(f->hint[UPI_FLOW_END], up->rep->vp);
+	struct xk_ult *t = thread_at_end(f->run->flow->sess[UPI_FLOW_END], up->rep->vp);
 	struct batch_job j = { l, up, lls, f };
 
 	return t != NULL ? xk_ult_call(t, frames_unit, &j, f->n) : 0;

@@ -27,11 +27,10 @@
 
 /* The burst as it goes up. */
 struct batch {
-	struct xk_msg *m[BURST];
-	uint8_t        len[BURST];       /* of each run */
-	unsigned       n, nruns;
-	unsigned       open;             /* first message of the run that is growing */
-	uint64_t       name;             /* of its connection, 0: none */
+	struct xk_msg  *m[BURST];
+	struct xk_run   run[BURST];
+	unsigned        n, nruns;
+	struct xk_flow *flow;            /* of the run that is growing, NULL: none is */
 };
 
 /* ---- one frame -------------------------------------------------------------------- */
@@ -163,52 +162,41 @@ static struct xk_msg *place(struct xk_ddp *d, const struct xk_msg *frame, uint32
 
 /* ---- runs ------------------------------------------------------------------------- */
 
-/* The growing run ends: in company, placed messages take the form that runs have. */
-static void batch_close(struct batch *b)
+/* Joins the growing run where it is of the same known connection.  In company, placed messages
+ * take the form that runs have. */
+static void batch_add(struct batch *b, struct xk_msg *x, const struct xk_run *verdict, bool placed)
 {
-	unsigned n = b->n - b->open;
+	bool alone = verdict->flow == NULL || (!placed && ((x->flags & NOT_PLAIN) || x->len < XK_FRAME_MIN));
 
-	if (n == 0)
-		return;
-	if (n > 1)
-		for (unsigned i = b->open; i < b->n; i++)
-			b->m[i]->len = b->m[i]->tot;
-	b->len[b->nruns++] = (uint8_t)n;
-	b->open = b->n;
-}
-
-/* Joins the growing run where it is of the same known connection. */
-static void batch_add(struct batch *b, struct xk_msg *x, const struct xk_msg *verdict, bool placed)
-{
-	bool alone = verdict->u.name == 0 || (!placed && ((x->flags & NOT_PLAIN) || x->len < XK_FRAME_MIN));
-
-	x->u.name = verdict->u.name;
-	x->hash = verdict->hash;
-	x->vp = verdict->vp;
-	if (alone || verdict->u.name != b->name)
-		batch_close(b);
-	b->name = alone ? 0 : verdict->u.name;
+	if (alone || verdict->flow != b->flow) {
+		b->run[b->nruns] = *verdict;
+		b->run[b->nruns++].n = 1;
+	} else {
+		b->m[b->n - 1]->len = b->m[b->n - 1]->tot;
+		x->len = x->tot;
+		b->run[b->nruns - 1].n++;
+	}
+	b->flow = alone ? NULL : verdict->flow;
 	b->m[b->n++] = x;
 }
 
 /* What is posted for the connection of a verdict, here. */
-static struct xk_ddp *posted_for(const struct xk_rep *r, const struct xk_msg *verdict)
+static struct xk_ddp *posted_for(const struct xk_rep *r, const struct xk_run *verdict)
 {
-	struct xk_flow *f = verdict->vp == r->vp->no ? xk_flow_get(verdict->u.v.flow, verdict->u.v.gen) : NULL;
+	const struct xk_flow *f = verdict->vp == r->vp->no ? verdict->flow : NULL;
 
 	if (f == NULL || xk_load_relaxed(&f->vp) != r->vp->no || f->post == 0)
 		return NULL;
 	return upi_vp(r->vp)->posted[f->post - 1].d;
 }
 
-/* Frames [first, first + n) are a run. */
-static void arrivals_run(struct xk_rep *r, struct batch *b, const struct xk_msg *frame, unsigned first, unsigned n,
-			 uint32_t link, const struct xk_arrivals *a)
+/* Frames from number `first` on are a run. */
+static void arrivals_run(struct xk_rep *r, struct batch *b, const struct xk_msg *frame, unsigned first,
+			 const struct xk_run *verdict, uint32_t link, const struct xk_arrivals *a)
 {
-	const struct xk_msg *verdict = &frame[first];
 	struct xk_ddp *d = posted_for(r, verdict);
 
-	for (unsigned i = first; i < first + n; i++) {
+	for (unsigned i = first; i < first + verdict->n; i++) {
 		struct xk_msg *x = d != NULL ? place(d, &frame[i], link) : NULL;
 		bool placed = x != NULL;
 
@@ -240,7 +228,7 @@ void xk_input_arrivals(struct xk_rep *r, struct xk_msg *frame, unsigned n, uint3
 	struct xk_sess *s = r->drv_sess;
 	struct batch b;
 	struct xk_msg *at[BURST];
-	uint8_t len[BURST];
+	struct xk_run run[BURST];
 	unsigned nruns;
 
 	xk_dassert(n <= BURST && r->vp->no == xk_vp_no);
@@ -249,14 +237,13 @@ void xk_input_arrivals(struct xk_rep *r, struct xk_msg *frame, unsigned n, uint3
 		arrivals_ordinary(r, n, a);
 		return;
 	}
-	b.n = b.nruns = b.open = 0;
-	b.name = 0;
+	b.n = b.nruns = 0;
+	b.flow = NULL;
 	for (unsigned i = 0; i < n; i++)
 		at[i] = &frame[i];
-	nruns = xk_classify_runs(c, at, n, len);
-	for (unsigned i = 0, first = 0; i < nruns; first += len[i++])
-		arrivals_run(r, &b, frame, first, len[i], link, a);
-	batch_close(&b);
+	nruns = xk_classify_runs(c, at, n, run);
+	for (unsigned i = 0, first = 0; i < nruns; first += run[i++].n)
+		arrivals_run(r, &b, frame, first, &run[i], link, a);
 	xk_count_add(r->npop, b.n);
-	upi_input_runs(r, s, b.m, b.len, b.nruns);
+	upi_input_runs(r, s, b.m, b.run, b.nruns);
 }

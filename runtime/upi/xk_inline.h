@@ -133,18 +133,16 @@ static inline struct xk_sess *xk_dup_inline(struct xk_sess *s)
 }
 
 
-/* ---- batches: frames of one connection, a layer at a time ---- */
+/* ---- batches: frames of known connections, a layer at a time ---- */
 
-/* Gives the messages of f from the one numbered `from` to up, one by one, for as
- * long as lls, a session of r, is held: the one before may have ended what is
- * above, and so lls.  Returns how many of f were consumed. */
-unsigned xk_batch_demux_each(struct xk_up *up, struct xk_sess *lls, const struct xk_rep *r,
-			     const struct xk_batch *f, unsigned from);
 /* xk_pass_batch to whoever takes no batches. */
 unsigned xk_batch_pass_each(struct xk_sess *s, const struct xk_batch *f);
+/* Passes run i of f up through sess[i], for each of them.  Returns how many messages were consumed:
+ * fewer than f->n when a session was closed or changed on the way. */
+unsigned xk_batch_pass(struct xk_sess *const *sess, const struct xk_batch *f);
 
 /*
- * x leaves its batch: its descriptor becomes what one message's would be here.
+ * x, of run r, leaves its batch: its descriptor becomes what one message's would be here.
  *
  * A message whose payload a driver has placed elsewhere (xk_ddp.h) has it in a
  * second segment; until it is materialised, len of the first counts both.  So a layer
@@ -152,7 +150,7 @@ unsigned xk_batch_pass_each(struct xk_sess *s, const struct xk_batch *f);
  * materialises the descriptor before it reads behind those of the transport.  Such messages are longer than 128 bytes
  * from the transport's header on.
  */
-static inline void xk_batch_materialise(const struct xk_batch *f, struct xk_msg *x)
+static inline void xk_batch_materialise(const struct xk_batch *f, const struct xk_run *r, struct xk_msg *x)
 {
 	uint8_t *p = x->data;
 
@@ -162,9 +160,9 @@ static inline void xk_batch_materialise(const struct xk_batch *f, struct xk_msg 
 		x->len -= x->next->len;
 	if (f->net >= 0)
 		xk_msg_set_net(x, p + f->net);
-	x->hash = f->hash;
-	x->vp = f->vp;
-	x->u.hint = f->hint;
+	x->hash = r->hash;
+	x->vp = r->vp;
+	x->u.hint = &r->flow->sess[f->depth];
 }
 
 static inline bool xk_takes_batches(const struct xk_up *up)
@@ -177,8 +175,8 @@ static inline bool xk_takes_batches(const struct xk_up *up)
 /*
  * Passes frames up through s, which all of them are proven to be for.  Returns
  * how many were consumed: fewer than f->n when what is above has closed or
- * changed s on the way (the rest is as it was given).  The caller has seen that
- * s is held.  A hook, or a demux of its own, sees every message.
+ * changed s on the way, or met one that is not plain (the rest is as it was given).
+ * The caller has seen that s is held.  A hook, or a demux of its own, sees every message.
  */
 static inline unsigned xk_pass_batch(struct xk_sess *s, const struct xk_batch *f)
 {
@@ -196,19 +194,56 @@ static inline unsigned xk_pass_batch(struct xk_sess *s, const struct xk_batch *f
 
 /*
  * The end of a demux_batch: the first n of f, whose headers of hdr bytes are
- * proven to be those of s, go up through s, all others one by one to up.  Returns
- * how many were consumed: fewer than f->n when lls was closed on the way.
+ * proven to be those of s, go up through s.  Returns how many were consumed.
  */
-static inline unsigned xk_batch_finish(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f,
-				       struct xk_sess *s, unsigned n, uint32_t hdr, int32_t net)
+static inline unsigned xk_batch_finish(const struct xk_batch *f, struct xk_sess *s, unsigned n, uint32_t hdr, int32_t net)
 {
-	struct xk_batch on = { f->m, n, f->off + hdr, net, f->hash, f->hint + 1, f->vp };
-	const struct xk_rep *r = lls->rep;
-	unsigned done = n != 0 ? xk_pass_batch(s, &on) : 0;
+	const struct xk_batch on = { f->m, f->run, NULL, n, f->off + hdr, net, f->depth + 1 };
 
-	if (XK_UNLIKELY(done < f->n))
-		done = xk_batch_demux_each(up, lls, r, f, done);
-	return done;
+	return XK_LIKELY(n != 0) ? xk_pass_batch(s, &on) : 0;
+}
+
+/* The same where the sessions are several: of run i it is sess[i]. */
+static inline unsigned xk_batch_finish_many(const struct xk_batch *f, struct xk_sess **sess, unsigned n, uint32_t hdr,
+					    int32_t net)
+{
+	const struct xk_batch on = { f->m, f->run, NULL, n, f->off + hdr, net, f->depth + 1 };
+
+	return XK_LIKELY(n != 0) ? xk_batch_pass(sess, &on) : 0;
+}
+
+/* How many of f, from the first one on, are plain messages of s, a session of r that is held; 0
+ * where it is none. */
+typedef unsigned (*xk_batch_of_fn)(const struct xk_rep *r, const struct xk_sess *s, const struct xk_batch *f);
+
+/*
+ * A demux_batch for layers at which frames of many connections have few sessions, each proven by
+ * `of` for as many frames as may be.
+ */
+static inline __attribute__((always_inline))
+unsigned xk_batch_through(const struct xk_rep *r, const struct xk_batch *f, xk_batch_of_fn of, uint32_t hdr, int32_t net)
+{
+	struct xk_sess *s = xk_batch_hint(f, f->run), *sess[XK_BATCH_MAX], **at = sess;
+	struct xk_batch rest = *f;
+	unsigned n = of(r, s, f);
+
+	if (XK_LIKELY(n == f->n) || n < f->run->n)
+		return xk_batch_finish(f, s, n, hdr, net);
+	for (; n != 0; s = xk_batch_hint(f, rest.run), n = of(r, s, &rest)) {
+		unsigned left;
+
+		for (; n != 0 && n >= (left = xk_run_left(rest.run, rest.n)); n -= left) {
+			rest.n -= left;
+			rest.m += left;
+			rest.run++;
+			*at++ = s;
+		}
+		if (n != 0 || rest.n == 0)
+			break;           /* in the middle of a run, or at the end */
+	}
+	if (n != 0)
+		*at = s;
+	return xk_batch_finish_many(f, sess, f->n - rest.n + n, hdr, net);
 }
 
 /* Who includes this header calls these by their ordinary names. */

@@ -82,10 +82,10 @@ struct xk_ops {
 	int  (*open_done)(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type);
 	void (*close_done)(struct xk_rep *r, struct xk_sess *lls);
 	xk_demux_fn demux;                /* up path, up->rep is the replica */
-	/* Optional, for speed alone: demux of a batch of messages of one connection (xk_batch.h); with
-	 * batch_self it serves sessions' self, too. */
+	/* Optional, for speed alone: demux of a batch of messages (xk_batch.h); with batch_self it serves
+	 * sessions' self, too, with batch_many batches that came through several sessions. */
 	unsigned (*demux_batch)(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f);
-	bool batch_self;
+	bool batch_self, batch_many;
 	/* Takes a message from the VP's inbox that another VP, or xk_defer, put there. */
 	void (*enter)(struct xk_rep *r, struct xk_msg *m);
 	/* Result: bytes written to buf, or negative.  Check len before writing. */

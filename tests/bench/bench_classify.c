@@ -80,13 +80,13 @@ static uint64_t burst_write(const struct bench *b, uint32_t *x)
 static uint64_t burst_classify(struct xk_classifier *c)
 {
 	struct xk_msg *m[BURST];
-	uint8_t len[BURST];
+	struct xk_run run[BURST];
 	uint64_t named = 0;
 
 	for (unsigned j = 0; j < BURST; j++)
 		m[j] = &message[j];
-	for (unsigned r = 0, first = 0, n = xk_classify_runs(c, m, BURST, len); r < n; first += len[r++])
-		named += (uint64_t)m[first]->u.v.flow * len[r];
+	for (unsigned r = 0, n = xk_classify_runs(c, m, BURST, run); r < n; r++)
+		named += (uint64_t)xk_slab_handle(run[r].flow) * run[r].n;
 	return named;
 }
 

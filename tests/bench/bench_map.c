@@ -201,16 +201,16 @@ static void way_frames(struct bench *b)
 		m[j] = &message[j];
 	xk_rcu_read_lock();
 	for (uint32_t i = 0; i < OPS; i += BULK) {
-		uint8_t len[BULK];
+		struct xk_run run[BULK];
 		uint32_t at[BULK];
 		unsigned nruns, first = 0;
 
 		for (unsigned j = 0; j < BULK; j++)
 			frame_address(frame[j], at[j] = step(&x) & (b->n - 1));
-		nruns = xk_classify_runs(b->cls, m, BULK, len);
-		for (unsigned r = 0; r < nruns; first += len[r++]) {
-			sum += (uint64_t)m[first]->u.v.flow * len[r];
-			want += (uint64_t)xk_slab_handle(b->flow[at[first]]) * len[r];
+		nruns = xk_classify_runs(b->cls, m, BULK, run);
+		for (unsigned r = 0; r < nruns; first += run[r++].n) {
+			sum += (uint64_t)xk_slab_handle(run[r].flow) * run[r].n;
+			want += (uint64_t)xk_slab_handle(b->flow[at[first]]) * run[r].n;
 		}
 	}
 	xk_rcu_read_unlock();

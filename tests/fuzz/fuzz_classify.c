@@ -73,7 +73,7 @@ static void judge(unsigned w, const uint8_t *const *frame, const uint32_t *len, 
 	}
 	xk_rcu_read_lock();
 	for (unsigned b = 0; b < BACK_ENDS && cls[w][b] != NULL; b++) {
-		cls[w][b]->ops->classify(cls[w][b], m, n);
+		xk_classify(cls[w][b], m, n);
 		for (unsigned i = 0; i < n; i++) {
 			struct xk_verdict v;
 

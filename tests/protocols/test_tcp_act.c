@@ -435,10 +435,11 @@ static void an_answer_from_inside_the_upcall_carries_the_acknowledgement(void)
 /* The network header is behind 14 bytes of something, as a link's would be. */
 static void run(const struct tf_out *syn, struct xk_sess *s, uint32_t first, unsigned n, unsigned odd)
 {
-	struct xk_sess *hint[2] = { s, &xk_sess_none };
+	struct xk_flow flow = { .sess = { s, &xk_sess_none } };
+	const struct xk_run one = { &flow, 1, 0, (uint16_t)n };
 	struct xk_rep *r = pf_rep(&f, "tcp", 0);
 	struct xk_msg *m[32];
-	struct xk_batch run = { m, n, 14 + 20, 14, 1, hint, 0 };
+	struct xk_batch run = { m, &one, NULL, n, 14 + 20, 14, 0 };
 
 	pf_enter(&f, 0);
 	for (unsigned i = 0; i < n; i++) {
@@ -452,7 +453,7 @@ static void run(const struct tf_out *syn, struct xk_sess *s, uint32_t first, uns
 	if (r->node->proto->ops->demux_batch != NULL)
 		CU_ASSERT_EQUAL(r->node->proto->ops->demux_batch(&r->up, s->down, &run), n);
 	for (unsigned i = 0; i < n && r->node->proto->ops->demux_batch == NULL; i++) {
-		xk_batch_materialise(&run, m[i]);
+		xk_batch_materialise(&run, &one, m[i]);
 		r->up.demux(&r->up, s->down, m[i]);
 	}
 	pf_leave(&f, 0);

@@ -97,15 +97,15 @@ static bool begin(struct job *j, unsigned n, const char *kind, char *why)
 
 static double stretch(struct job *j, unsigned *lost)
 {
-	uint8_t len[BURST];
+	struct xk_run run[BURST];
 	double t = cpu_now();
 
 	xk_rcu_read_lock();
 	for (unsigned i = 0; i < STRETCH; i++) {
-		unsigned nruns = xk_classify_runs(j->c, j->m, BURST, len), at = 0;
+		unsigned nruns = xk_classify_runs(j->c, j->m, BURST, run), at = 0;
 
-		for (unsigned r = 0; r < nruns; at += len[r++])
-			*lost += j->m[at]->u.v.flow == 0;
+		for (unsigned r = 0; r < nruns; at += run[r++].n)
+			*lost += run[r].flow == NULL;
 		*lost += at != BURST;
 	}
 	xk_rcu_read_unlock();

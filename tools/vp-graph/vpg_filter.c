@@ -182,7 +182,7 @@ static void explain_frame(struct judge *j, unsigned long no, const uint8_t *byte
 	for (unsigned i = 0; i < j->nc; i++) {
 		struct xk_msg m = { .data = copy, .len = len, .tot = len }, *mp = &m;
 
-		j->c[i]->ops->classify(j->c[i], &mp, 1);
+		xk_classify(j->c[i], &mp, 1);
 		if (m.hash == v.pat.hash && m.vp == v.vp && m.u.v.flow == v.flow)
 			continue;
 		printf("  DIFFERS: %s says hash %08x, VP %u\n", j->c[i]->ops->name, m.hash, m.vp);

@@ -183,7 +183,7 @@ static inline void run_note(struct tcp_sess *ts, const struct run *r, unsigned n
 static XK_NOINLINE void run_up_singly(struct tcp_sess *ts, const struct xk_batch *f, unsigned i)
 {
 	for (; i < f->n && tcp_held(ts) && tcp_cb(ts)->state != TCP_S_CLOSED; i++) {
-		xk_batch_materialise(f, f->m[i]);
+		xk_batch_materialise(f, f->run, f->m[i]);
 		xk_demux(&ts->s, f->m[i]);
 	}
 	if (i < f->n && tcp_cb(ts)->state != TCP_S_CLOSED)
@@ -195,7 +195,7 @@ static XK_NOINLINE void run_up_singly(struct tcp_sess *ts, const struct xk_batch
 /* The payload of the first n of f goes up. */
 static inline void run_up(struct tcp_sess *ts, const struct xk_batch *f, unsigned n, uint32_t hlen)
 {
-	struct xk_batch on = { f->m, n, f->off + hlen, f->net, f->hash, f->hint + 1, f->vp };
+	const struct xk_batch on = { f->m, f->run, NULL, n, f->off + hlen, f->net, f->depth + 1 };
 	struct xk_up *up = ts->s.up;
 	unsigned done = 0;
 
@@ -230,22 +230,6 @@ static inline void run_pass(struct tcp_sess *ts, const struct run *r, const stru
 	tcp_pop_end(ts);
 }
 
-/* The first `good` of f are a run of ts, the others go one by one.  A segment may end
- * the connection, and with it the session below: that one is held meanwhile. */
-static XK_NOINLINE unsigned run_mixed(struct xk_up *up, struct xk_sess *lls, struct tcp_sess *ts, const struct run *r,
-				      const struct xk_batch *f, unsigned good)
-{
-	xk_dup(lls);
-	if (good != 0)
-		run_pass(ts, r, f, good);
-	for (unsigned i = good; i < f->n; i++) {
-		xk_batch_materialise(f, f->m[i]);
-		up->demux(up, lls, f->m[i]);
-	}
-	xk_close(lls);
-	return f->n;
-}
-
 /*
  * Addresses: every segment came through lls, whose key they are part of; it is
  * enough to see that the session over lls has those of the first.
@@ -257,18 +241,59 @@ static inline bool run_is_of(const struct xk_sess *s, const struct xk_up *up, co
 	       s->map.key.w[0] == ip_net_pair(f->m[0]->data + f->net) && tcp_held((const struct tcp_sess *)(const void *)s);
 }
 
-unsigned tcp_fast_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f)
+/* Those of f from number i on, one by one, for as long as lls, a session of r, is held: the one
+ * before may have ended the connection, and so lls.  How many have gone then? */
+static XK_NOINLINE unsigned batch_each(struct xk_up *up, struct xk_sess *lls, const struct xk_rep *r,
+				       const struct xk_batch *f, unsigned i)
 {
-	struct xk_sess *s = *f->hint;
+	for (; i < f->n && lls->rep == r && lls->rcnt > 0; i++) {
+		xk_batch_materialise(f, f->run, f->m[i]);
+		up->demux(up, lls, f->m[i]);
+	}
+	return i;
+}
+
+/* f is of one connection. */
+static inline unsigned batch_run(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f)
+{
+	struct xk_sess *s = xk_batch_hint(f, f->run);
+	const struct xk_rep *below = lls->rep;
 	unsigned good = 0;
 	struct run r;
 
 	if (XK_LIKELY(run_is_of(s, up, lls, f)) && XK_LIKELY(run_begin(tcp_sess(s), &r)))
 		good = run_open(tcp_sess(s), &r, f);
-	if (XK_UNLIKELY(good != f->n))
-		return run_mixed(up, lls, tcp_sess(s), &r, f, good);
-	run_pass(tcp_sess(s), &r, f, good);
-	return good;
+	if (XK_LIKELY(good != 0))
+		run_pass(tcp_sess(s), &r, f, good);
+	return XK_LIKELY(good == f->n) ? good : batch_each(up, lls, below, f, good);
+}
+
+/* Of several connections: one after the other, in the order in which they came.  A segment that
+ * is alone is an acknowledgement as often as not. */
+static XK_NOINLINE unsigned batch_mixed(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f)
+{
+	const struct xk_rep *below = lls->rep;
+	struct xk_batch one = *f;
+	unsigned done = 0;
+
+	one.sess = NULL;
+	for (unsigned i = 0; done < f->n; one.m += one.n, one.run++, i++) {
+		unsigned went;
+
+		lls = xk_batch_below(f, lls, i);
+		one.n = xk_run_left(one.run, f->n - done);
+		went = lls->rep != below || lls->rcnt <= 0 ? 0 :
+		       one.n == 1 ? batch_each(up, lls, below, &one, 0) : batch_run(up, lls, &one);
+		done += went;
+		if (went < one.n)
+			break;
+	}
+	return done;
+}
+
+unsigned tcp_fast_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f)
+{
+	return XK_LIKELY(xk_batch_is_run(f)) ? batch_run(up, lls, f) : batch_mixed(up, lls, f);
 }
 
 /*

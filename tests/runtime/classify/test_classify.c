@@ -81,12 +81,12 @@ static bool verdict_is(const struct xk_msg *m)
 }
 
 /* Are the runs ones that a run's promise holds for? */
-static bool runs_good(unsigned n, const uint8_t *len, unsigned nruns)
+static bool runs_good(unsigned n, const struct xk_run *run, unsigned nruns)
 {
 	unsigned at = 0;
 
-	for (unsigned r = 0; r < nruns; at += len[r++])
-		for (unsigned i = at + 1; i < at + len[r]; i++)
+	for (unsigned r = 0; r < nruns; at += run[r++].n)
+		for (unsigned i = at + 1; i < at + run[r].n; i++)
 			if (msg[i].len < XK_FRAME_MIN || msg[at].len < XK_FRAME_MIN ||
 			    ((msg[i].flags | msg[at].flags) & (XK_MSG_SLOW | XK_MSG_LINK_BCAST)))
 				return false;
@@ -121,21 +121,16 @@ static unsigned judge_alone(unsigned n)
 static unsigned judge(unsigned n)
 {
 	struct xk_msg *m[BURST];
-	uint8_t len[BURST];
+	struct xk_run run[BURST];
 	unsigned bad = 0, nruns, at = 0;
 
 	for (unsigned i = 0; i < n; i++)
 		m[i] = &msg[i];
 	xk_rcu_read_lock();
-	cls->ops->classify(cls, m, n);
-	for (unsigned i = 0; i < n; i++) {
-		bad += !verdict_is(&msg[i]);
-		msg[i].u.name = ~(uint64_t)0;
-	}
-	nruns = xk_classify_runs(cls, m, n, len);
-	for (unsigned r = 0; r < nruns; at += len[r++])
-		xk_classify_spread(m + at, len[r]);
-	bad += !runs_good(n, len, nruns);
+	nruns = xk_classify_runs(cls, m, n, run);
+	bad += !runs_good(n, run, nruns);
+	for (unsigned r = 0; r < nruns; at += run[r++].n)
+		xk_classify_tell(&run[r], m + at);
 	for (unsigned i = 0; i < n; i++)
 		bad += !verdict_is(&msg[i]);
 	bad += judge_alone(n);
@@ -422,15 +417,16 @@ static void the_fast_parser_serves_the_internet_alone(void)
 static void none_leaves_frames_where_they_are(void)
 {
 	struct xk_msg *m = &msg[0];
-	uint8_t f[WORLDS_FRAME], len;
+	uint8_t f[WORLDS_FRAME];
+	struct xk_run run;
 	char why[256];
 
 	CU_ASSERT_EQUAL_FATAL(xk_classifier_new(&cls, "none", &world[WORLD_ETH].pat, tab, why, sizeof why), XK_OK);
 	load(0, f, put_udp(f, 14));
 	xk_vp_no = 7;
-	CU_ASSERT_EQUAL(xk_classify_runs(cls, &m, 1, &len), 1);
+	CU_ASSERT_EQUAL(xk_classify_runs(cls, &m, 1, &run), 1);
 	xk_vp_no = 0;
-	CU_ASSERT(m->vp == 7 && m->hash == 0 && m->u.name == 0 && len == 1);
+	CU_ASSERT(run.vp == 7 && run.hash == 0 && run.flow == NULL && run.n == 1);
 	unload(0);
 	finish();
 }
@@ -458,7 +454,7 @@ static void a_back_end_is_chosen_by_name(void)
 	for (unsigned i = 0; xk_classifier_table[i] != NULL; i++)
 		CU_ASSERT_STRING_EQUAL(xk_classifier_table[i]->name, xk_classifier_kinds[i + 1]);
 	CU_ASSERT_EQUAL(xk_classifier_new(&c, NULL, p, tab, why, sizeof why), XK_OK);
-	c->ops->classify(c, NULL, 0);
+	xk_classify(c, NULL, 0);
 	xk_classifier_free(c);
 }
 

@@ -276,7 +276,7 @@ static void classify_round(struct xk_classifier *c, uint32_t start)
 		m[i]->data = frame[i];
 		m[i]->len = m[i]->tot = 60;
 	}
-	c->ops->classify(c, m, 32);
+	xk_classify(c, m, 32);
 	for (unsigned i = 0; i < 32; i++)
 		judge(no[i], m[i]);
 	for (unsigned i = 0; i < 32; i++)

@@ -5,9 +5,10 @@
  *
  * The application's bytes are copied into lwIP's buffers (TCP_WRITE_FLAG_COPY),
  * the driver copies each frame, checksums are generated and verified; the
- * receiver does not touch the payload.  Connections are filled in turn up to
- * OUTSTANDING bytes each.  Usage:
- * lwip-tcp CONNECTIONS MILLISECONDS [OUTSTANDING]
+ * receiver does not touch the payload.  The application writes WRITE bytes at a time
+ * (0: two segments); connections are filled in turn up to OUTSTANDING bytes each.  The
+ * MTU is the program's, see build.  Usage:
+ * lwip-tcp CONNECTIONS MILLISECONDS [WRITE [MTU [OUTSTANDING]]]
  */
 #define RING (1u << 18)
 #include "lwip_link.h"
@@ -15,13 +16,13 @@
 #include "lwip/tcp.h"
 #include "lwip/timeouts.h"
 
-#define CHUNK (2u * TCP_MSS)             /* whole segments */
+#define PIECE 32768u                     /* most that goes into one tcp_write, whose length has 16 bits */
 
-struct conn { struct tcp_pcb *p; unsigned unacked; };
+struct conn { struct tcp_pcb *p; unsigned unacked, left; };   /* left: of the write that has begun */
 static struct conn *conns;
-static unsigned established, outstanding, failed;
+static unsigned established, write_size, outstanding, failed;
 static double received;
-static char payload[CHUNK];
+static char payload[PIECE];
 
 /* Milliseconds of a clock that costs little: nothing here times out. */
 u32_t sys_now(void)
@@ -36,9 +37,15 @@ static void fill(struct conn *c)
 {
 	unsigned n = 0;
 
-	while (c->unacked + CHUNK <= outstanding && tcp_sndbuf(c->p) >= CHUNK &&
-	       tcp_write(c->p, payload, CHUNK, TCP_WRITE_FLAG_COPY) == ERR_OK) {
-		c->unacked += CHUNK;
+	while (c->left != 0 || c->unacked + write_size <= outstanding) {
+		unsigned len;
+
+		c->left = c->left != 0 ? c->left : write_size;
+		len = c->left < PIECE ? c->left : PIECE;
+		if (tcp_sndbuf(c->p) < len || tcp_write(c->p, payload, (u16_t)len, TCP_WRITE_FLAG_COPY) != ERR_OK)
+			break;
+		c->left -= len;
+		c->unacked += len;
 		n++;
 	}
 	if (n != 0)
@@ -101,7 +108,6 @@ static void open_one(struct conn *c, unsigned i)
 	tcp_bind(c->p, &addr[0], (u16_t)(10000 + i));
 	tcp_sent(c->p, on_sent);
 	tcp_err(c->p, on_error);
-	tcp_nagle_disable(c->p);
 	if (tcp_connect(c->p, &addr[1], 80, on_connect) != ERR_OK)
 		exit(1);
 	poll_all();
@@ -149,7 +155,14 @@ int main(int argc, char **argv)
 	double ms = argc > 2 ? atof(argv[2]) : 200, t;
 	char name[32];
 
-	outstanding = argc > 3 ? (unsigned)atoi(argv[3]) : n > 64 ? 65536 : 4 * TCP_MSS;
+	write_size = argc > 3 && atoi(argv[3]) > 0 ? (unsigned)atoi(argv[3]) : 2 * TCP_MSS;
+	if (argc > 4 && atoi(argv[4]) != MTU) {
+		fprintf(stderr, "lwip-tcp: built for an MTU of %d\n", MTU);
+		return 2;
+	}
+	outstanding = argc > 5 ? (unsigned)atoi(argv[5]) : n > 64 ? 65536 : 4 * TCP_MSS;
+	/* Room for a write while an acknowledgement is delayed, or the rest of the one before waits for it. */
+	outstanding = outstanding > write_size + 4 * TCP_MSS ? outstanding : write_size + 4 * TCP_MSS;
 	for (unsigned i = 0; i < sizeof payload; i++)
 		payload[i] = (char)(i * 7);
 	link_up();

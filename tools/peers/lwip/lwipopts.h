@@ -36,6 +36,7 @@
 #ifndef NCONN
 #define NCONN 1
 #endif
+#define NUDP 1024                       /* UDP's */
 #define MEM_ALIGNMENT 8
 #if NCONN > 500
 #define MEM_LIBC_MALLOC 1
@@ -44,7 +45,7 @@
 #define PBUF_POOL_BUFSIZE ((MTU + 14 + 63) / 64 * 64)
 #define PBUF_POOL_SIZE (NCONN > 500 ? 60000 : 8192)
 #define MEMP_NUM_PBUF 65000
-#define MEMP_NUM_UDP_PCB 16
+#define MEMP_NUM_UDP_PCB (NUDP + 16)
 #define MEMP_NUM_TCP_PCB (2 * NCONN + 16)
 #define MEMP_NUM_TCP_PCB_LISTEN 4
 #define MEMP_NUM_TCP_SEG 65000

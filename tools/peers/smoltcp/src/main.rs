@@ -2,8 +2,9 @@
 //! TCP bulk transfer through smoltcp at its best: two interfaces joined by two
 //! queues of recycled frames, one thread, both ends, checksums on.
 //!
-//! Sockets are filled and emptied in place, without a copy by the application.
-//! Usage: smoltcp-tcp CONNECTIONS MILLISECONDS [BUFFER]
+//! Sockets are filled and emptied in place, without a copy by the application; with WRITE
+//! it has so many bytes at a time, which are copied in.
+//! Usage: smoltcp-tcp CONNECTIONS MILLISECONDS [WRITE [MTU [BUFFER]]]
 
 use smoltcp::iface::{Config, Interface, SocketHandle, SocketSet};
 use smoltcp::phy::{self, Device, DeviceCapabilities, Medium};
@@ -14,9 +15,6 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-const MTU: usize = 4352;
-const FRAME: usize = MTU + 14;
-
 type Queue = Rc<RefCell<VecDeque<Vec<u8>>>>;
 type Pool = Rc<RefCell<Vec<Vec<u8>>>>;
 
@@ -24,6 +22,7 @@ struct Port {
     rx: Queue,
     tx: Queue,
     pool: Pool,
+    frame: usize,
 }
 
 struct Received {
@@ -34,6 +33,7 @@ struct Received {
 struct Transmit {
     to: Queue,
     pool: Pool,
+    frame: usize,
 }
 
 impl phy::RxToken for Received {
@@ -46,8 +46,8 @@ impl phy::RxToken for Received {
 
 impl phy::TxToken for Transmit {
     fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, len: usize, f: F) -> R {
-        let mut frame = self.pool.borrow_mut().pop().unwrap_or_else(|| vec![0; FRAME]);
-        // Frames keep FRAME initialised bytes behind their length.
+        let mut frame = self.pool.borrow_mut().pop().unwrap_or_else(|| vec![0; self.frame]);
+        // Frames keep so many initialised bytes behind their length.
         assert!(len <= frame.capacity());
         unsafe { frame.set_len(len) };
         let r = f(&mut frame);
@@ -63,18 +63,18 @@ impl Device for Port {
     fn capabilities(&self) -> DeviceCapabilities {
         let mut c = DeviceCapabilities::default();
         c.medium = Medium::Ethernet;
-        c.max_transmission_unit = FRAME;
+        c.max_transmission_unit = self.frame;
         c
     }
 
     fn receive(&mut self, _: Instant) -> Option<(Received, Transmit)> {
         let frame = self.rx.borrow_mut().pop_front()?;
-        let tx = Transmit { to: self.tx.clone(), pool: self.pool.clone() };
+        let tx = Transmit { to: self.tx.clone(), pool: self.pool.clone(), frame: self.frame };
         Some((Received { frame, pool: self.pool.clone() }, tx))
     }
 
     fn transmit(&mut self, _: Instant) -> Option<Transmit> {
-        Some(Transmit { to: self.tx.clone(), pool: self.pool.clone() })
+        Some(Transmit { to: self.tx.clone(), pool: self.pool.clone(), frame: self.frame })
     }
 }
 
@@ -83,14 +83,15 @@ struct Host {
     iface: Interface,
     sockets: SocketSet<'static>,
     handles: Vec<SocketHandle>,
+    left: Vec<usize>, // of each connection's write that has begun
 }
 
-fn host(rx: &Queue, tx: &Queue, pool: &Pool, n: u8) -> Host {
-    let mut port = Port { rx: rx.clone(), tx: tx.clone(), pool: pool.clone() };
+fn host(rx: &Queue, tx: &Queue, pool: &Pool, mtu: usize, n: u8) -> Host {
+    let mut port = Port { rx: rx.clone(), tx: tx.clone(), pool: pool.clone(), frame: mtu + 14 };
     let mac = HardwareAddress::Ethernet(EthernetAddress([2, 0, 0, 0, 0, n]));
     let mut iface = Interface::new(Config::new(mac), &mut port, Instant::now());
     iface.update_ip_addrs(|a| a.push(IpCidr::new(IpAddress::v4(10, 0, 0, n), 24)).unwrap());
-    Host { port, iface, sockets: SocketSet::new(vec![]), handles: vec![] }
+    Host { port, iface, sockets: SocketSet::new(vec![]), handles: vec![], left: vec![] }
 }
 
 fn socket(rx: usize, tx: usize) -> tcp::Socket<'static> {
@@ -114,6 +115,7 @@ fn connect(a: &mut Host, b: &mut Host, n: usize, buf: usize) {
         let to = (IpAddress::v4(10, 0, 0, 2), 1000 + i as u16);
         client.connect(a.iface.context(), to, 10000 + i as u16).unwrap();
         a.handles.push(a.sockets.add(client));
+        a.left.push(0);
     }
     let start = std::time::Instant::now();
     loop {
@@ -126,12 +128,19 @@ fn connect(a: &mut Host, b: &mut Host, n: usize, buf: usize) {
 }
 
 /// One round: fill every sender, let both stacks work, empty every receiver.
-fn round(a: &mut Host, b: &mut Host) -> u64 {
+fn round(a: &mut Host, b: &mut Host, page: &[u8]) -> u64 {
     let mut got = 0;
-    for h in &a.handles {
+    for (h, left) in a.handles.iter().zip(a.left.iter_mut()) {
         let s = a.sockets.get_mut::<tcp::Socket>(*h);
         while s.can_send() {
-            s.send(|room| (room.len(), ())).unwrap();
+            if page.is_empty() {
+                s.send(|room| (room.len(), ())).unwrap();
+                continue;
+            }
+            if *left == 0 {
+                *left = page.len();
+            }
+            *left -= s.send_slice(&page[page.len() - *left..]).unwrap();
         }
     }
     poll(a, b);
@@ -159,11 +168,12 @@ fn cpu_ns() -> f64 {
     t.sec as f64 * 1e9 + t.nsec as f64
 }
 
-fn run(a: &mut Host, b: &mut Host, ms: f64) -> (u64, f64) {
+fn run(a: &mut Host, b: &mut Host, page: &[u8], ms: f64) -> (u64, f64) {
     let (start, mut got) = (cpu_ns(), 0);
     loop {
-        for _ in 0..8 {
-            got += round(a, b);
+        // A round of thousands of connections is long enough to look at the clock.
+        for _ in 0..if a.handles.len() > 64 { 1 } else { 8 } {
+            got += round(a, b, page);
         }
         let t = cpu_ns() - start;
         if t >= ms * 1e6 {
@@ -176,13 +186,17 @@ fn main() {
     let arg: Vec<f64> = std::env::args().skip(1).map(|s| s.parse().expect("a number")).collect();
     let n = *arg.first().unwrap_or(&1.0) as usize;
     let ms = *arg.get(1).unwrap_or(&200.0);
-    let buf = *arg.get(2).unwrap_or(&65536.0) as usize;
+    let page: Vec<u8> = (0..*arg.get(2).unwrap_or(&0.0) as usize).map(|i| (i * 7) as u8).collect();
+    let mtu = *arg.get(3).unwrap_or(&4352.0) as usize;
+    // What is fastest.
+    let best = if n == 1 && mtu > 4000 { 262144.0 } else { 65536.0 };
+    let buf = *arg.get(4).unwrap_or(&best) as usize;
     let (to_a, to_b, pool) = (Queue::default(), Queue::default(), Pool::default());
-    let mut a = host(&to_a, &to_b, &pool, 1);
-    let mut b = host(&to_b, &to_a, &pool, 2);
+    let mut a = host(&to_a, &to_b, &pool, mtu, 1);
+    let mut b = host(&to_b, &to_a, &pool, mtu, 2);
     connect(&mut a, &mut b, n, buf);
-    run(&mut a, &mut b, ms / 4.0);
-    let (got, t) = run(&mut a, &mut b, ms);
+    run(&mut a, &mut b, &page, ms / 4.0);
+    let (got, t) = run(&mut a, &mut b, &page, ms);
     println!(
         "{{\"peer\":\"smoltcp\",\"workload\":\"tcp-{}\",\"bytes_per_cpu_s\":{:.0},\"ns\":{:.4}}}",
         n,

@@ -33,7 +33,7 @@ says() {
 
 # Every goal has exactly the promised fields with their types.
 schema='
-	(keys == ["goals"]) and (.goals | type == "array" and length > 0) and (.goals | all(
+	(keys == ["goals"]) and (.goals | type == "array" and length > 0) and ([.goals[] | ., (.points // [])[]] | all(
 		(.id | type == "string") and (.target | type == "number") and (.unit | type == "string") and
 		(.ours | type == "number" or . == null) and
 		(.verdict | IN("holds", "holds+", "misses", "cannot say", "not measured")) and
@@ -79,12 +79,12 @@ to_file() {
 }
 
 subrows() {
-	goals --peers "$tmp" --format json hop >"$tmp/json" && [ "$(grep -c '"id": "hop/' "$tmp/json")" -eq 2 ]
+	goals --format json policies >"$tmp/json" && [ "$(grep -c '"id": "policies/' "$tmp/json")" -eq 2 ]
 }
 
 interrupted() {
 	: >"$tmp/err"                    # of what ran before this it says runs, too
-	"$bench" goals --pairs 1000 --time 100ms --graphs "$graphs" checksum-copy fastclick >"$tmp/out" 2>>"$tmp/err" &
+	"$bench" goals --pairs 1000 --time 100ms --graphs "$graphs" checksum-copy policies/udp >"$tmp/out" 2>>"$tmp/err" &
 	pid=$!
 	until grep -q runs "$tmp/err"; do kill -0 $pid || return 1; sleep 0.05; done
 	kill -TERM $pid
@@ -93,14 +93,13 @@ interrupted() {
 }
 
 ok "JSON of goals of our own two sides fits the schema" fits_schema policies locked bursts checksum-copy
-ok "JSON of goals without a reference fits the schema" fits_schema --peers "$tmp" udp/lwip udp/kernel hop fastclick
+ok "JSON of goals without a reference fits the schema" fits_schema --peers "$tmp" udp/lwip udp/kernel hop/32 tcp-open
 ok "no lwIP: ours is measured, ok is null, the package is named" missing_peer udp/lwip dpkg-dev
 ok "no DPDK: the package is named" missing_peer hop/32 libdpdk-dev
 ok "no rte_hash: the package is named" missing_peer demux/rte libdpdk-dev
 ok "no rculfhash: the package is named" missing_peer demux/rcu liburcu-dev
 ok "no ACE: the package is named" says 'libace-dev' goals --peers "$tmp" layers
 ok "no kernel harness: how to build it" missing_peer udp/kernel 'tools/peers/build'
-ok "FastClick: says that no registry has it" missing_peer fastclick 'no package registry'
 ok "no counting build: says how to get one" says 'enable-count-atomics' goals locked/udp
 ok "a vp-run that does not count is no counting build, or counts" says 'locked/udp' goals --counting "$top_builddir/vp-run" locked/udp
 ok "a slow reference: the goal holds, 0" code 0 goals --pairs 5 --peers "$tmp/slow" udp/lwip
@@ -110,7 +109,7 @@ ok "a fast reference: it misses, 1" code 1 goals --pairs 5 --peers "$tmp/fast" u
 ok "and the table says so" says 'MISSES' goals --pairs 5 --peers "$tmp/fast" udp/lwip
 ok "and counts" says '^0 hold, 1 miss, 0 cannot say, 0 not measured$' goals --pairs 5 --peers "$tmp/fast" udp/lwip
 ok "a reference that fails: not measured, and why" says 'lwip-udp: it ended with code 3: broken' goals --peers "$tmp/bad" udp/lwip
-ok "hop means both of its rows" subrows
+ok "policies means both of its rows" subrows
 # Two busy loops, one on each processor of the measured pair: by the wall clock that is another machine.
 beside_loops() {
 	pids=
@@ -132,7 +131,9 @@ fi
 other_rows() {
 	mkdir -p "$tmp/rows"
 	echo "return { rows = function() return { $1 } end }" >"$tmp/rows/goal_rows.lua"
-	says "$2" "$bench" --lua-path "$tmp/rows" goals --vp-run "$top_builddir/vp-run" --graphs "$graphs" --pairs 1 --time 1ms
+	want=$2
+	shift 2
+	says "$want" "$bench" --lua-path "$tmp/rows" goals --vp-run "$top_builddir/vp-run" --graphs "$graphs" --pairs 5 --time 1ms "$@"
 }
 row='id = "mine", what = "a copy", unit = "ns", sense = "time", target = 1, stretch = 2'
 ok "a table of goals may be another one" other_rows \
@@ -142,6 +143,17 @@ ok "a probe that there is not is named with its goal" other_rows \
 ok "so is a peer" other_rows \
 	"{ $row, ours = { probe = \"memcpy\" }, reference = { probe = \"peer\", peer = \"nobody\" } }" 'mine: there is no such peer'
 ok "and a sense" other_rows "{ ${row%sense*}sense = \"taste\" }" 'mine: the sense is'
+# A point where we are as fast as the reference, and one where both copy and sum.
+same='ours = { probe = "memcpy" }, reference = { probe = "memcpy" }'
+points="{ $row, range = \"two ways\", points = { { name = \"a/1\", $same }, { name = \"a/2\", $same }, { name = \"b\", $same } } }"
+ok "a row over a range says which point is its worst, and of what" other_rows "$points" 'worst of 3 points: [ab/12]*; over two ways$'
+ok "and every point with --points" other_rows "$points" '^  a/2 ' --points
+ok "a point may be measured alone" other_rows "$points" '^mine/a/2 ' mine/a/2
+ok "so may some" other_rows "$points" '^mine/a/1 ' mine/a
+ok "which JSON says, too" other_rows "$points" '"worst": "mine/[ab12/]*"' --format json
+ok "a point of an unknown probe is named with its goal" other_rows \
+	"{ $row, points = { { name = \"a\", ours = { probe = \"guess\" }, reference = { probe = \"one\" } } } }" 'mine: there is no such probe'
+ok "a range without points is none" other_rows "{ $row, points = {} }" 'mine: points are a list'
 ok "an unknown goal: wrong usage" code 2 goals none
 ok "and says which it could be" says "did you mean 'checksum-copy'" goals checksum-cop
 ok "a time without a unit: wrong usage" code 2 goals --time 5 checksum-copy
@@ -149,8 +161,8 @@ ok "no pairs: wrong usage" code 2 goals --pairs 0 checksum-copy
 ok "a format that is none: wrong usage" code 2 goals --format csv checksum-copy
 ok "a folder without graphs: wrong usage" code 2 "$bench" goals --graphs "$tmp" checksum-copy
 ok "writes to a file, JSON by its name" to_file
-ok "a file that cannot be written: 5" code 5 goals fastclick -o /nonexistent/x
-ok "a full disk: 5" sh -c "'$bench' goals --graphs '$graphs' --pairs 1 --time 1ms fastclick >/dev/full 2>/dev/null; [ \$? -eq 5 ]"
+ok "a file that cannot be written: 5" code 5 goals checksum-copy -o /nonexistent/x
+ok "a full disk: 5" sh -c "'$bench' goals --graphs '$graphs' --pairs 1 --time 1ms checksum-copy >/dev/full 2>/dev/null; [ \$? -eq 5 ]"
 ok "SIGTERM interrupts it: 6" interrupted
 ok "help fits a screen" sh -c "[ \$('$bench' goals --help | wc -l) -le 40 ]"
 done_testing

@@ -75,12 +75,17 @@ static enum goal_fault said(struct goals *g, const struct goal_side *s, double *
 
 #define SIDE(...)  { .measure = said, .arg = { __VA_ARGS__ } }
 #define POINT(name, lo, ...) \
-	{ .id = "row/" name, .what = "w", .unit = "ns", .sense = GOAL_TIME, .target = 2, .stretch = 3, .ours = SIDE("1"), .reference = SIDE(lo, ##__VA_ARGS__) }
+	{ .id = "row/" name, .what = "w", .unit = "ns", .sense = GOAL_TIME, .target = 2, .stretch = 3, \
+	  .ours = SIDE("1"), .reference = SIDE(lo, ##__VA_ARGS__) }
+#define VALUE(name, v) \
+	{ .id = "row/" name, .what = "w", .unit = "ns", .sense = GOAL_VALUE, .target = 2, .stretch = 1, \
+	  .ours = SIDE(v), .reference = SIDE("1") }
 
 /* The row is as its point `worst` is. */
 static void over_points(const struct goal *point, unsigned n, enum goal_verdict is, const char *worst)
 {
-	struct goal row = { .id = "row", .what = "w", .unit = "ns", .sense = point->sense, .target = 2, .stretch = 3, .point = point, .npoints = n };
+	struct goal row = { .id = "row", .what = "w", .unit = "ns", .sense = point->sense, .target = 2, .stretch = 3,
+			    .point = point, .npoints = n };
 	struct goals g = { .pairs = 1, .point_pairs = 5 };
 	struct goal_result r;
 
@@ -108,11 +113,7 @@ static void the_worst_point_decides_a_range(void)
 
 static void the_largest_of_values_decides_a_range(void)
 {
-	static const struct goal values[] = {
-		{ .id = "row/a", .what = "w", .unit = "ns", .sense = GOAL_VALUE, .target = 2, .stretch = 1, .ours = SIDE("1.2"), .reference = SIDE("1") },
-		{ .id = "row/b", .what = "w", .unit = "ns", .sense = GOAL_VALUE, .target = 2, .stretch = 1, .ours = SIDE("1.8"), .reference = SIDE("1") },
-		{ .id = "row/c", .what = "w", .unit = "ns", .sense = GOAL_VALUE, .target = 2, .stretch = 1, .ours = SIDE("1.5"), .reference = SIDE("1") },
-	};
+	static const struct goal values[] = { VALUE("a", "1.2"), VALUE("b", "1.8"), VALUE("c", "1.5") };
 
 	over_points(values, 3, GOAL_HOLDS, "row/b");
 }
@@ -215,7 +216,8 @@ static CU_TestInfo tests[] = {
 	{ "idle time and other processors do not count as busy", idle_time_and_other_processors_do_not_count_as_busy },
 	{ "the worst point decides a range", the_worst_point_decides_a_range },
 	{ "the largest of values decides a range", the_largest_of_values_decides_a_range },
-	{ "a range with a point that was not measured does not hold", a_range_with_a_point_that_was_not_measured_does_not_hold },
+	{ "a range with a point that was not measured does not hold",
+	  a_range_with_a_point_that_was_not_measured_does_not_hold },
 	{ "the table says all of a row", the_table_says_all_of_a_row },
 	{ "the table says over what a row was measured", the_table_says_over_what_a_row_was_measured },
 	CU_TEST_INFO_NULL,

@@ -23,7 +23,8 @@
 #define GOAL_ARGS  8u
 #define GOAL_TEXT  512u
 
-enum goal_peer { PEER_LWIP, PEER_KERNEL, PEER_DPDK, PEER_LWIP_TCP, PEER_LWIP_MANY, PEER_SMOLTCP, PEER_KERNEL_TCP,
+enum goal_peer { PEER_LWIP, PEER_KERNEL, PEER_DPDK, PEER_LWIP_TCP, PEER_LWIP_MANY, PEER_LWIP_TCP_1500,
+		 PEER_LWIP_MANY_1500, PEER_SMOLTCP, PEER_KERNEL_TCP,
 		 PEER_KERNEL_MEM, PEER_DPDK_HASH, PEER_URCU_HASH, PEER_ACE };
 
 /* What was asked for, and where things are. */
@@ -51,12 +52,15 @@ struct goal_side {
 	goal_lacks_fn *lacks;             /* NULL: nothing can be missing */
 	const char *lacks_text;           /* what is missing everywhere, or NULL */
 	const char *graph;                /* of vp-run */
-	const char *arg[GOAL_ARGS];
+	const char *arg[GOAL_ARGS];       /* of vp-run; of a harness behind its time */
 	enum goal_peer peer, other;       /* other: the better of the two counts (side_best) */
 	const char *peer_arg;
 	unsigned    workers;              /* 0: as the graph says */
-	unsigned    warmup;               /* seconds; 0: a quarter of the time */
+	double      warmup;               /* seconds; 0: a quarter of the time */
 	unsigned    idle;                 /* silent connections that stand when measuring begins (side_idle, side_rest) */
+	unsigned    few, many;            /* side_hop: hops whose times are compared; 0: 2 and 10 */
+	unsigned    per;                  /* side_time: bytes of a message, whose time is told for 4 KiB; 0: for a message */
+	unsigned    flows;                /* side_native: connections whose frames come in turn; 0: one */
 };
 
 /* How the ratio is made. */
@@ -112,6 +116,8 @@ enum goal_fault side_rate(struct goals *g, const struct goal_side *s, double *v,
 enum goal_fault side_hop(struct goals *g, const struct goal_side *s, double *v, char *why);
 enum goal_fault side_fair(struct goals *g, const struct goal_side *s, double *v, char *why);
 enum goal_fault side_locked(struct goals *g, const struct goal_side *s, double *v, char *why);
+/* side_time of a run in which all connections are opened before the time that is measured. */
+enum goal_fault side_active(struct goals *g, const struct goal_side *s, double *v, char *why);
 /* Time of a message beside silent connections; bytes that one of these takes. */
 enum goal_fault side_idle(struct goals *g, const struct goal_side *s, double *v, char *why);
 enum goal_fault side_rest(struct goals *g, const struct goal_side *s, double *v, char *why);
@@ -154,9 +160,8 @@ enum goal_fault side_cbpf(struct goals *g, const struct goal_side *s, double *v,
 enum goal_fault side_one_filter(struct goals *g, const struct goal_side *s, double *v, char *why);
 enum goal_fault side_many_filters(struct goals *g, const struct goal_side *s, double *v, char *why);
 
-/* bench_goals_native.c: ns from a frame to its flow, bursts of one connection, or of 32. */
+/* bench_goals_native.c: ns from a frame to its flow, frames of `flows` connections in turn. */
 enum goal_fault side_native(struct goals *g, const struct goal_side *s, double *v, char *why);
-enum goal_fault side_native_mixed(struct goals *g, const struct goal_side *s, double *v, char *why);
 
 /* bench_goals_arena.c: ns for a verdict of a program in the kernel, on a frame of a batch and on
  * one alone; why there is no arena, a sentence, or NULL. */

@@ -17,6 +17,7 @@
 #include "runtime/upi/xk_graph.h"
 
 #define BURST   32u
+#define FLOWS   1024u            /* most: of each a frame, in turn */
 #define FRAME   64u
 #define PORT    2000u
 #define STRETCH 200u             /* bursts timed together */
@@ -25,10 +26,11 @@ struct job {
 	struct xk_pattern     pat;
 	struct xk_flowtab    *tab;
 	struct xk_classifier *c;
-	struct xk_flow       *flow[BURST];
-	struct xk_msg         msg[BURST];
-	struct xk_msg        *m[BURST];
-	uint8_t               frame[BURST][FRAME];
+	unsigned              nframes;          /* whole bursts */
+	struct xk_flow       *flow[FLOWS];
+	struct xk_msg         msg[FLOWS];
+	struct xk_msg        *m[FLOWS];
+	uint8_t               frame[FLOWS][FRAME];
 };
 
 static double cpu_now(void)
@@ -68,7 +70,7 @@ static bool bind_all(struct job *j, unsigned n)
 	struct xk_pat_verdict v;
 	bool good = true;
 
-	for (unsigned i = 0; i < BURST; i++) {
+	for (unsigned i = 0; i < j->nframes; i++) {
 		fill(j, i, n);
 		xk_pattern_match(&j->pat, j->frame[i], FRAME, &v);
 		good = good && v.kind == XK_PAT_FLOW;
@@ -80,7 +82,7 @@ static bool bind_all(struct job *j, unsigned n)
 
 static void end(struct job *j)
 {
-	for (unsigned i = 0; i < BURST; i++)
+	for (unsigned i = 0; i < FLOWS; i++)
 		if (j->flow[i] != NULL)
 			xk_flow_unbind(j->tab, j->flow[i]);
 	xk_classifier_free(j->c);
@@ -90,6 +92,7 @@ static void end(struct job *j)
 static bool begin(struct job *j, unsigned n, const char *kind, char *why)
 {
 	memset(j, 0, sizeof *j);
+	j->nframes = n < BURST ? BURST : n / BURST * BURST;
 	snprintf(why, GOAL_TEXT, "the classifier cannot be made");
 	return pattern(j, why) && xk_flowtab_new(&j->tab, 1) == XK_OK &&
 		xk_classifier_new(&j->c, kind, &j->pat, j->tab, why, GOAL_TEXT) == XK_OK && bind_all(j, n);
@@ -101,12 +104,13 @@ static double stretch(struct job *j, unsigned *lost)
 	double t = cpu_now();
 
 	xk_rcu_read_lock();
-	for (unsigned i = 0; i < STRETCH; i++) {
-		unsigned nruns = xk_classify_runs(j->c, j->m, BURST, run), at = 0;
+	for (unsigned i = 0, from = 0; i < STRETCH; i++) {
+		unsigned nruns = xk_classify_runs(j->c, j->m + from, BURST, run), at = 0;
 
 		for (unsigned r = 0; r < nruns; at += run[r++].n)
 			*lost += run[r].flow == NULL;
 		*lost += at != BURST;
+		from = from + BURST < j->nframes ? from + BURST : 0;
 	}
 	xk_rcu_read_unlock();
 	return (cpu_now() - t) / (STRETCH * BURST);
@@ -132,12 +136,5 @@ static enum goal_fault best(struct goals *g, unsigned n, double *v, char *why)
 
 enum goal_fault side_native(struct goals *g, const struct goal_side *s, double *v, char *why)
 {
-	(void)s;
-	return best(g, 1, v, why);
-}
-
-enum goal_fault side_native_mixed(struct goals *g, const struct goal_side *s, double *v, char *why)
-{
-	(void)s;
-	return best(g, BURST, v, why);
+	return best(g, s->flows == 0 ? 1 : s->flows < FLOWS ? s->flows : FLOWS, v, why);
 }

@@ -45,6 +45,7 @@ static const struct probe {
 	{ "hop", side_hop, NULL },
 	{ "fair", side_fair, NULL },
 	{ "locked", side_locked, lacks_counting },
+	{ "active", side_active, NULL },
 	{ "idle", side_idle, NULL },
 	{ "rest", side_rest, NULL },
 	{ "wall-rate", side_wall_rate, NULL },
@@ -65,7 +66,6 @@ static const struct probe {
 	{ "one-filter", side_one_filter, NULL },
 	{ "many-filters", side_many_filters, NULL },
 	{ "native", side_native, NULL },
-	{ "native-mixed", side_native_mixed, NULL },
 	{ "arena", side_arena, goal_lacks_arena },
 	{ "xdp-run", side_xdp_run, goal_lacks_arena },
 };
@@ -126,8 +126,12 @@ static const char *read_side(struct goal_side *s, const json_t *j)
 	s->graph = text_of(j, "graph");
 	s->peer_arg = text_of(j, "arg");
 	s->workers = (unsigned)json_integer_value(json_object_get(j, "workers"));
-	s->warmup = (unsigned)json_integer_value(json_object_get(j, "warmup"));
+	s->warmup = bench_number_of(j, "warmup");
 	s->idle = (unsigned)json_integer_value(json_object_get(j, "idle"));
+	s->few = (unsigned)json_integer_value(json_object_get(j, "few"));
+	s->many = (unsigned)json_integer_value(json_object_get(j, "many"));
+	s->per = (unsigned)json_integer_value(json_object_get(j, "per"));
+	s->flows = (unsigned)json_integer_value(json_object_get(j, "flows"));
 	return NULL;
 }
 

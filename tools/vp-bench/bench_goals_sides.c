@@ -16,8 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define HOPS_FEW  2
-#define HOPS_MANY 10
+#define HOPS_FEW  2u
+#define HOPS_MANY 10u
+#define PER_BYTES 4096.0     /* of a side with bytes of a message */
 #define SLACK_S   120.0
 #define SHARE_LEAST 0.95     /* of its processors, or the wall clock measures somebody else */
 
@@ -32,7 +33,7 @@ static void compose(struct call *c, const struct goals *g, const struct goal_sid
 	snprintf(c->text[0], sizeof c->text[0], "%s/%s", g->graphs, s->graph);
 	snprintf(c->text[1], sizeof c->text[1], "--duration=%lluns", (unsigned long long)time);
 	snprintf(c->text[2], sizeof c->text[2], "--warmup=%lluns",
-		 (unsigned long long)(s->warmup != 0 ? s->warmup * XK_SEC : time / 4));
+		 (unsigned long long)(s->warmup > 0 ? s->warmup * 1e9 : (double)time / 4));
 	for (unsigned i = 0; i < 3; i++)
 		c->argv[c->n++] = c->text[i];
 	c->argv[c->n++] = "--json";
@@ -104,17 +105,22 @@ static enum goal_fault time_of(struct goals *g, const struct goal_side *s, const
 
 enum goal_fault side_time(struct goals *g, const struct goal_side *s, double *v, char *why)
 {
-	return time_of(g, s, NULL, v, why);
+	enum goal_fault err = time_of(g, s, NULL, v, why);
+
+	if (s->per != 0)
+		*v *= PER_BYTES / s->per;
+	return err;
 }
 
 enum goal_fault side_hop(struct goals *g, const struct goal_side *s, double *v, char *why)
 {
+	unsigned from = s->many != 0 ? s->few : HOPS_FEW, to = s->many != 0 ? s->many : HOPS_MANY;
 	enum goal_fault err;
 	double few, many;
-	char text[2][16];
+	char text[2][24];
 
-	snprintf(text[0], sizeof text[0], "hops=%d", HOPS_FEW);
-	snprintf(text[1], sizeof text[1], "hops=%d", HOPS_MANY);
+	snprintf(text[0], sizeof text[0], "hops=%u", from);
+	snprintf(text[1], sizeof text[1], "hops=%u", to);
 	err = time_of(g, s, text[0], &few, why);
 	if (err == SIDE_OK)
 		err = time_of(g, s, text[1], &many, why);
@@ -122,7 +128,7 @@ enum goal_fault side_hop(struct goals *g, const struct goal_side *s, double *v, 
 		return err;
 	if (many <= few)
 		return noise(why, "more hops took no longer than fewer: the machine is too busy, or --time too short");
-	*v = (many - few) / (HOPS_MANY - HOPS_FEW);
+	*v = (many - few) / (to - from);
 	return SIDE_OK;
 }
 
@@ -199,6 +205,34 @@ static json_t *run_idle(struct goals *g, const struct goal_side *s, unsigned idl
 	j = goal_run(g, s, g->time, more, why);
 	*stand = sessions_of(j, "tcp") >= idle;
 	return j;
+}
+
+/* Of node `name`, in the time measured. */
+static double counted_by(const json_t *j, const char *name, const char *counter)
+{
+	const json_t *n;
+	size_t i;
+
+	json_array_foreach(json_object_get(j, "nodes"), i, n)
+		if (strcmp(json_string_value(json_object_get(n, "name")), name) == 0)
+			return bench_number_of(json_object_get(n, "counters"), counter);
+	return 0;
+}
+
+enum goal_fault side_active(struct goals *g, const struct goal_side *s, double *v, char *why)
+{
+	json_t *j = goal_run(g, s, g->time, NULL, why);
+	double messages = bench_number_of(j, "messages"), cpu = of_workers(j, "cpu_ns");
+	double late = counted_by(j, "load", "opened") + counted_by(j, "tcp", "timeouts") +
+		counted_by(j, "tcp", "challenge_acks");
+
+	json_decref(j);
+	if (j == NULL)
+		return SIDE_FAILED;
+	if (late > 0 || !(messages > 0 && cpu > 0))
+		return noise(why, "not all connections stood in time: the machine is too busy");
+	*v = cpu / messages;
+	return SIDE_OK;
 }
 
 static enum goal_fault not_all(char *why)
@@ -302,14 +336,16 @@ enum goal_fault side_one(struct goals *g, const struct goal_side *s, double *v, 
 
 /* ---- peers ------------------------------------------------------------------------------ */
 
+#define NO_LWIP "no lwIP here: tools/peers/build DIR lwip (it needs the package dpkg-dev, to unpack lwIP's sources), " \
+	"then --peers DIR"
+
 static const struct { const char *program, *hint; } peers[] = {
-	[PEER_LWIP] = { "lwip-udp", "no lwIP here: tools/peers/build DIR lwip (it needs the package dpkg-dev, "
-			"to unpack lwIP's sources), then --peers DIR" },
+	[PEER_LWIP] = { "lwip-udp", NO_LWIP },
+	[PEER_LWIP_TCP] = { "lwip-tcp", NO_LWIP },
+	[PEER_LWIP_MANY] = { "lwip-tcp-many", NO_LWIP },
+	[PEER_LWIP_TCP_1500] = { "lwip-tcp-1500", NO_LWIP },
+	[PEER_LWIP_MANY_1500] = { "lwip-tcp-many-1500", NO_LWIP },
 	[PEER_KERNEL] = { "kernel-udp", "the harness is not built: tools/peers/build DIR kernel, then --peers DIR" },
-	[PEER_LWIP_TCP] = { "lwip-tcp", "no lwIP here: tools/peers/build DIR lwip (it needs the package dpkg-dev, "
-			    "to unpack lwIP's sources), then --peers DIR" },
-	[PEER_LWIP_MANY] = { "lwip-tcp-many", "no lwIP here: tools/peers/build DIR lwip (it needs the package "
-			     "dpkg-dev, to unpack lwIP's sources), then --peers DIR" },
 	[PEER_SMOLTCP] = { "smoltcp-tcp", "no smoltcp here: tools/peers/build DIR smoltcp (it needs cargo and rustc), "
 			   "then --peers DIR" },
 	[PEER_KERNEL_TCP] = { "kernel-tcp", "the harness is not built: tools/peers/build DIR kernel, then --peers DIR" },
@@ -362,13 +398,15 @@ const char *goal_peer_path(const struct goals *g, enum goal_peer peer)
 	return NULL;
 }
 
-static enum goal_fault peer_value(struct goals *g, enum goal_peer peer, const char *arg, const char *key, double *v,
-				  char *why)
+static enum goal_fault peer_value(struct goals *g, const struct goal_side *s, enum goal_peer peer, const char *key,
+				  double *v, char *why)
 {
 	char ms[32], text[GOAL_TEXT - 64] = "";
-	const char *argv[] = { goal_peer_path(g, peer), arg, ms, NULL };
+	const char *argv[GOAL_ARGS + 4] = { goal_peer_path(g, peer), s->peer_arg, ms };
 	json_t *j;
 
+	for (unsigned i = 0; i < GOAL_ARGS && s->arg[i] != NULL; i++)
+		argv[3 + i] = s->arg[i];
 	snprintf(ms, sizeof ms, "%.3f", (double)g->time / 1e6);
 	j = bench_child_json(argv, 2.5 * (double)g->time / 1e9 + SLACK_S, &g->interrupted, text, sizeof text);
 	*v = bench_number_of(j, key);
@@ -379,14 +417,9 @@ static enum goal_fault peer_value(struct goals *g, enum goal_peer peer, const ch
 	return j ? SIDE_NOISE : SIDE_FAILED;
 }
 
-static enum goal_fault peer_time(struct goals *g, enum goal_peer peer, const char *arg, double *v, char *why)
-{
-	return peer_value(g, peer, arg, "ns", v, why);
-}
-
 enum goal_fault side_peer_bytes(struct goals *g, const struct goal_side *s, double *v, char *why)
 {
-	return peer_value(g, s->peer, s->peer_arg, "bytes", v, why);
+	return peer_value(g, s, s->peer, "bytes", v, why);
 }
 
 enum goal_fault side_peer_rate(struct goals *g, const struct goal_side *s, double *v, char *why)
@@ -395,22 +428,22 @@ enum goal_fault side_peer_rate(struct goals *g, const struct goal_side *s, doubl
 	enum goal_fault err;
 
 	goal_busy_begin(&busy, g->cpu[0], g->cpu[1]);
-	err = peer_value(g, s->peer, s->peer_arg, "rate", v, why);
+	err = peer_value(g, s, s->peer, "rate", v, why);
 	return err == SIDE_OK ? alone(&busy, why) : err;
 }
 
 enum goal_fault side_peer(struct goals *g, const struct goal_side *s, double *v, char *why)
 {
-	return peer_time(g, s->peer, s->peer_arg, v, why);
+	return peer_value(g, s, s->peer, "ns", v, why);
 }
 
 enum goal_fault side_best(struct goals *g, const struct goal_side *s, double *v, char *why)
 {
-	enum goal_fault err = peer_time(g, s->peer, s->peer_arg, v, why);
+	enum goal_fault err = peer_value(g, s, s->peer, "ns", v, why);
 	double other;
 
 	if (err == SIDE_OK)
-		err = peer_time(g, s->other, s->peer_arg, &other, why);
+		err = peer_value(g, s, s->other, "ns", &other, why);
 	if (err == SIDE_OK && other < *v)
 		*v = other;
 	return err;

@@ -63,7 +63,7 @@ end
 
 -- ---- the table ------------------------------------------------------------------------------
 
-local FORMAT = "%-17s%9s %9s  %-11s%9s  %-17s %-8s%7s  %-13s%s\n"
+local FORMAT = "%-17s%9s %9s  %-11s%9s  %-17s %-8s%7s  %-13s%s"
 
 local function amount(v)
   if not v then return "-" end
@@ -71,11 +71,13 @@ local function amount(v)
   return (v >= 100 and "%.0f" or "%.3g"):format(v)
 end
 
+local function row(out, ...) out("%s\n", (FORMAT:format(...):gsub(" +$", ""))) end
+
 local function line(out, g, name)
   local interval = g.ratio and ("%.3f..%.3f"):format(g.lo, g.hi) or "-"
-  out(FORMAT, name or g.id, amount(g.ours), amount(not g.smaller_is_better and g.reference or nil), g.unit,
+  row(out, name or g.id, amount(g.ours), amount(not g.smaller_is_better and g.reference or nil), g.unit,
       text.fmt("%.3f", g.ratio), interval, (g.smaller_is_better and "<= %g" or ">= %g"):format(g.target),
-      ("%g"):format(g.stretch), g.verdict == "misses" and "MISSES" or g.verdict, g.what)
+      ("%g"):format(g.stretch), g.verdict == "misses" and "MISSES" or g.verdict, name and "" or g.what)
   if g.note then out("%-17s  %s\n", "", g.note) end
 end
 
@@ -89,7 +91,7 @@ end
 function goals.table(doc, points)
   return show.collect(function(out)
     local n, unsaid = {}, {}
-    out(FORMAT, "goal", "ours", "reference", "unit", "ratio", "90 % interval", "target", "stretch", "verdict",
+    row(out, "goal", "ours", "reference", "unit", "ratio", "90 % interval", "target", "stretch", "verdict",
         "ours over reference")
     for _, g in ipairs(doc.goals) do
       line(out, g)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * veth_udp.c - UDP by the kernel's sockets: what tools/peers/veth measures a graph
+ * wire_udp.c - UDP by the kernel's sockets: what tools/peers/wire measures a graph
  * on an interface with, and what it compares it with.
  *
- * Usage: veth-udp send ADDRESS PORT BYTES MILLISECONDS   messages as fast as they go
- *        veth-udp ask  ADDRESS PORT BYTES MILLISECONDS   16 sockets, 16 messages unanswered each
- *        veth-udp sink PORT MILLISECONDS                 receives
- *        veth-udp echo PORT MILLISECONDS                 receives and sends back
+ * Usage: wire-udp send ADDRESS PORT BYTES MILLISECONDS   messages as fast as they go
+ *        wire-udp ask  ADDRESS PORT BYTES MILLISECONDS   16 sockets, 16 messages unanswered each
+ *        wire-udp sink PORT MILLISECONDS                 receives
+ *        wire-udp echo PORT MILLISECONDS                 receives and sends back
  * Everything in batches of 32.  sink and echo measure the last two thirds of their
  * time.  Prints one JSON line: messages, wall and processor time.
  */
@@ -66,7 +66,7 @@ static int udp_socket(const char *address, const char *port, bool ours)
 	a.sin_addr.s_addr = ours ? htonl(INADDR_ANY) : inet_addr(address);
 	setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &big, sizeof big);
 	if (fd < 0 || (ours ? bind(fd, (void *)&a, sizeof a) : connect(fd, (void *)&a, sizeof a)) != 0) {
-		perror("veth-udp");
+		perror("wire-udp");
 		exit(1);
 	}
 	return fd;

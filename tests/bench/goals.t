@@ -154,6 +154,27 @@ ok "which JSON says, too" other_rows "$points" '"worst": "mine/[ab12/]*"' --form
 ok "a point of an unknown probe is named with its goal" other_rows \
 	"{ $row, points = { { name = \"a\", ours = { probe = \"guess\" }, reference = { probe = \"one\" } } } }" 'mine: there is no such probe'
 ok "a range without points is none" other_rows "{ $row, points = {} }" 'mine: points are a list'
+# On the kernel's wires a harness says what it measured, what others had, and what it lacks.
+wire_says() {
+	mkdir -p "$tmp/wires"
+	cat >"$tmp/wires/wire" <<-END
+		#!/bin/sh
+		[ "\$1" != lacks ] || { echo '$2'; exit; }
+		[ -n "\$VP_RUN" ] && [ "\$2" -ge 250 ] || exit 9
+		case \$1 in */kernel) echo '{"rate":4,"ns":2}' ;; *) echo '{"rate":10,"ns":4,"others":$1}' ;; esac
+	END
+	chmod +x "$tmp/wires/wire"
+}
+on_wires() {
+	wire_says "$1" "$2"
+	other_rows "{ $row, ours = { probe = \"wire-$4\", arg = \"tcp-in/tap\" }, reference = { probe = \"wire-$4\", arg = \"tcp-in/kernel\" } }" \
+		"$3" --peers "$tmp/wires"
+}
+ok "wires: a rate over the kernel's" on_wires 0.05 '' '^mine  *10  *4 ' rate
+ok "wires: the processor time of a byte" on_wires 0.05 '' '^mine  *4  *2 .* 0\.500 ' cost
+ok "wires: a machine with other work is noise" on_wires 0.2 '' '0 of 5 pairs: other programs had 20 % of the two processors' rate
+ok "wires: what is not there is named" on_wires 0 'needs root' 'not measured .*needs root\|needs root' rate
+ok "wires: without the harness, how to build it" says 'tools/peers/build' goals --peers "$tmp" wire/udp
 ok "an unknown goal: wrong usage" code 2 goals none
 ok "and says which it could be" says "did you mean 'checksum-copy'" goals checksum-cop
 ok "a time without a unit: wrong usage" code 2 goals --time 5 checksum-copy

@@ -25,7 +25,7 @@
 
 enum goal_peer { PEER_LWIP, PEER_KERNEL, PEER_DPDK, PEER_LWIP_TCP, PEER_LWIP_MANY, PEER_LWIP_TCP_1500,
 		 PEER_LWIP_MANY_1500, PEER_SMOLTCP, PEER_KERNEL_TCP,
-		 PEER_KERNEL_MEM, PEER_DPDK_HASH, PEER_URCU_HASH, PEER_ACE };
+		 PEER_KERNEL_MEM, PEER_DPDK_HASH, PEER_URCU_HASH, PEER_ACE, PEER_WIRE };
 
 /* What was asked for, and where things are. */
 struct goals {
@@ -168,6 +168,12 @@ enum goal_fault side_native(struct goals *g, const struct goal_side *s, double *
 enum goal_fault side_arena(struct goals *g, const struct goal_side *s, double *v, char *why);
 enum goal_fault side_xdp_run(struct goals *g, const struct goal_side *s, double *v, char *why);
 const char *goal_lacks_arena(struct goals *g, const struct goal_side *s);
+
+/* bench_goals_wire.c: on the kernel's wires, peer_arg: WHAT/SIDE of tools/peers/wire; its rate, its processor time, and
+ * why it cannot be measured here, a sentence, or NULL. */
+enum goal_fault side_wire_rate(struct goals *g, const struct goal_side *s, double *v, char *why);
+enum goal_fault side_wire_cost(struct goals *g, const struct goal_side *s, double *v, char *why);
+const char *goal_lacks_wire(struct goals *g, const struct goal_side *s);
 
 /* bench_goals_probe.c: the median round trip of a cache line between two
  * processors in ns, 0 when it could not be measured. */

@@ -68,6 +68,8 @@ static const struct probe {
 	{ "native", side_native, NULL },
 	{ "arena", side_arena, goal_lacks_arena },
 	{ "xdp-run", side_xdp_run, goal_lacks_arena },
+	{ "wire-rate", side_wire_rate, goal_lacks_wire },
+	{ "wire-cost", side_wire_cost, goal_lacks_wire },
 };
 
 /* ---- reading --------------------------------------------------------------------------- */

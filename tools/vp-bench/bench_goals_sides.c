@@ -356,6 +356,7 @@ static const struct { const char *program, *hint; } peers[] = {
 			     "then --peers DIR" },
 	[PEER_URCU_HASH] = { "urcu-hash", "no rculfhash here: install the package liburcu-dev, tools/peers/build DIR urcu, "
 			     "then --peers DIR" },
+	[PEER_WIRE] = { "wire", "the harness is not built: tools/peers/build DIR kernel, then --peers DIR" },
 	[PEER_ACE] = { "ace-stream", "no ACE here: install the package libace-dev, tools/peers/build DIR ace, then --peers DIR" },
 };
 

@@ -89,6 +89,21 @@ local function opens()
   return points
 end
 
+-- On the kernel's wires (tools/peers/wire): each way of `whats` over each of `sides` is a point.
+local function wires(probe, whats, sides, reference)
+  local points = {}
+  for _, what in ipairs(whats) do
+    for _, side in ipairs(sides) do
+      points[#points + 1] = {
+        name = #whats > 1 and side .. what:match("%-%a+$") or side,
+        ours = { probe = probe, arg = what .. "/" .. side },
+        reference = { probe = probe, arg = what .. "/" .. reference },
+      }
+    end
+  end
+  return points
+end
+
 local ROWS <const> = {
   {
     id = "udp/lwip", what = "UDP 64 B send+receive, checksum and copies / lwIP",
@@ -424,6 +439,39 @@ local ROWS <const> = {
     unit = "messages/s", sense = "rate", target = 5, stretch = 10, two_cores = true,
     ours = run("wall-rate", "layers.lua", "checksum=compute-ignore threads=2 burst=128"),
     reference = peer_rate("ace-stream", "4096+sum"),
+  },
+  {
+    id = "wire/tcp",
+    what = "TCP to and from the kernel's sockets, MTU 1500, writes of 64 KiB / the kernel with its offloads on veth",
+    unit = "Gbit/s", sense = "rate", target = 0.8, stretch = 1.2,
+    range = "TAP, AF_PACKET and AF_XDP on veth, either way, one connection",
+    points = wires("wire-rate", { "tcp-in", "tcp-out" }, { "tap", "packet", "xdp" }, "kernel"),
+  },
+  {
+    id = "wire/tcp-cost",
+    what = "the same, processor time of both ends and the kernel / the kernel's",
+    unit = "s/GB", sense = "time", target = 1, stretch = 1.43,
+    range = "TAP, AF_PACKET and AF_XDP on veth, either way, one connection",
+    note = "all time that the two processors were not idle, less what others had before",
+    points = wires("wire-cost", { "tcp-in", "tcp-out" }, { "tap", "packet", "xdp" }, "kernel"),
+  },
+  {
+    id = "wire/http",
+    what = "HTTP requests of 1 KiB per second of the server's processor / nginx on veth",
+    unit = "requests/s", sense = "rate", target = 2, stretch = 4,
+    range = "TAP, AF_PACKET and AF_XDP on veth",
+    note = "wrk on one processor; the other one's whole time counts, and what either receives is " ..
+      "worked on at its own",
+    points = wires("wire-rate", { "http" }, { "tap", "packet-v2", "xdp" }, "kernel"),
+  },
+  {
+    id = "wire/udp",
+    what = "UDP 64 B received per second of the receiver's processor time / a kernel socket on veth",
+    unit = "messages/s", sense = "rate", target = 5, stretch = 10,
+    range = "AF_PACKET and AF_XDP",
+    note = "of the process that receives; the kernel's half runs on the sender's processor, for " ..
+      "either side",
+    points = wires("wire-rate", { "udp-sink" }, { "packet", "xdp" }, "kernel"),
   },
   {
     id = "lock-times",

@@ -2,6 +2,7 @@
 """Sends so many frames of each kind out of an interface, as fast as it can, to 10.9.0.2 from 10.9.0.1.
 
 usage: flood.py INTERFACE MAC COUNT KIND...; prints how many the interface took.
+       flood.py file:NAME MAC COUNT KIND...; the same into a capture.
 """
 import random
 import socket
@@ -71,9 +72,29 @@ class Frames:
                 struct.pack("!HHBBH6s4s6s4s", 1, 0x800, 6, 4, 1, self.own, PEER, bytes(6), US)]
 
 
-def main():
+class Capture:
+    def __init__(self, name):
+        self.file = open(name, "wb")
+        self.file.write(struct.pack("!IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+
+    def send(self, frame):
+        self.file.write(struct.pack("!IIII", 0, 0, len(frame), len(frame)) + frame)
+        return len(frame)
+
+    def getsockname(self):
+        return (None, 0, 0, 0, bytes.fromhex("020000000a01"))
+
+
+def interface(name):
+    if name.startswith("file:"):
+        return Capture(name[5:])
     k = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
-    k.bind((sys.argv[1], 0))
+    k.bind((name, 0))
+    return k
+
+
+def main():
+    k = interface(sys.argv[1])
     make = Frames(bytes.fromhex(sys.argv[2].replace(":", "")), k.getsockname()[4])
     count, took = int(sys.argv[3]), 0
     for kind in sys.argv[4:]:

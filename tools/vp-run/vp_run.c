@@ -232,10 +232,10 @@ static int take_down(struct work *w, int code)
 
 	if (!vpr_capture_close(w->o) && code == VPR_OK)
 		code = VPR_FAILED;
-	if (leaked != 0 && code == VPR_OK) {
+	if (leaked != 0) {
 		fprintf(stderr, "vp-run: %llu buffers or sessions were not given back, or messages were on a wrong "
 			"virtual processor\n", (unsigned long long)leaked);
-		code = VPR_LEAK;
+		code = code == VPR_OK ? VPR_LEAK : code;
 	}
 	return code;
 }

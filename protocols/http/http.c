@@ -10,8 +10,9 @@
  * memory.  A file is read with preadv straight into the messages that carry it, at
  * most PIECES of a segment each: nothing is copied, nothing larger is held, and a
  * file that shrinks meanwhile is a short read, where a mapping would be a signal.
- * A read waits for the disk, and its VP with it.
- * Invariant: fd >= 0 exactly in state SENDING; the timer is armed in every state.
+ * A read waits for the disk, and its VP with it.  A small file comes from the VP's shelf.
+ * Invariant: fd >= 0 or small is there only in state SENDING, and never both; the timer
+ * is armed in every state.
  */
 #include "protocols/http/http_priv.h"
 #include "protocols/stream/stream_app.h"
@@ -25,6 +26,7 @@
 #include "runtime/vp/xk_timer.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -39,7 +41,7 @@ enum { DROP_STRAY = XK_DROP_FIRST, DROP_LATE };  /* ORDER http_drops */
 struct http_conf {
 	char    *root;
 	bool     symlinks;
-	uint64_t header, body, sessions, timeout, idle, linger;
+	uint64_t header, body, sessions, timeout, idle, linger, kept, fresh;
 	uint16_t port;
 };
 struct http_node { struct http_root root; bool opened; };
@@ -50,6 +52,7 @@ struct http_rep {
 	int64_t epoch;                   /* seconds of the day when the VP's clock was 0 */
 	int64_t date_at;
 	char    date[HTTP_DATE];
+	struct http_shelf shelf;
 };
 
 enum { READING, SENDING, LINGERING };
@@ -66,6 +69,7 @@ struct http_sess {
 	bool            ended;           /* the peer sends no more */
 	uint8_t         still;           /* quarters of `idle` in which nothing of an answer was taken */
 	int             fd;
+	struct http_small *small;        /* instead of fd: one reference, or NULL */
 	uint64_t        off, left;       /* of the file, to be sent */
 	uint64_t        skip;            /* bytes of a body, to be forgotten */
 	uint64_t        pushed, taken;   /* bytes ever; of them acknowledged, when last asked */
@@ -82,6 +86,9 @@ static void http_close_file(struct http_sess *h)
 	if (h->fd >= 0)
 		close(h->fd);
 	h->fd = -1;
+	if (h->small != NULL)
+		http_small_drop(h->small);
+	h->small = NULL;
 }
 
 static void http_forget(struct xk_sess *s)
@@ -197,12 +204,26 @@ static void http_done(struct http_sess *h)
 		http_linger(h);
 }
 
-/* Reads up to cap bytes of the file at h->off; 0 and the connection aborted, when
- * it cannot be read or has become shorter. */
+static uint32_t http_copy(const struct http_sess *h, const struct iovec *v, unsigned n)
+{
+	const uint8_t *p = h->small->bytes + h->off;
+	uint32_t got = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		memcpy(v[i].iov_base, p + got, v[i].iov_len);
+		got += (uint32_t)v[i].iov_len;
+	}
+	return got;
+}
+
+/* Reads into n buffers, together h->left bytes at most, what the file has at h->off; 0 and the connection
+ * aborted, when it cannot be read or has become shorter. */
 static uint32_t http_read(struct http_sess *h, const struct iovec *v, unsigned n)
 {
 	ssize_t got;
 
+	if (h->small != NULL)
+		return http_copy(h, v, n);
 	do {
 		got = preadv(h->fd, v, (int)n, (off_t)h->off);
 	} while (got < 0 && errno == EINTR);
@@ -255,7 +276,9 @@ static void http_answer(struct http_sess *h, unsigned status, const struct http_
 
 	http_count(rep, status);
 	http_head(&t, status, http_now(rep), h->keep, q->http11);
-	if (f != NULL)
+	if (status == 200 && h->small != NULL)
+		http_put(&t, h->small->head, h->small->nhead);
+	else if (f != NULL)
 		http_of_file(&t, status, f, r);
 	if (f == NULL || (status != 200 && status != 206 && status != 304))
 		http_plain(&t, status, q, head_only);
@@ -279,11 +302,35 @@ static void http_refuse(struct http_sess *h, unsigned status)
 	http_answer(h, status, &q, NULL, NULL);
 }
 
+/* The file that q asks for: on h, open or from memory, and described in *f. */
+static unsigned http_find(struct http_sess *h, const struct http_req *q, struct http_file *f)
+{
+	const struct http_node *node = h->s.rep->node->state;
+	struct http_shelf *shelf = &rep_of(h)->shelf;
+	xk_ns now = xk_vp_now();
+	unsigned status = 200;
+
+	h->small = http_shelf_find(shelf, q, now);
+	if (h->small == NULL) {
+		status = http_file_open(&node->root, q, f);
+		if (status != 200)
+			return status;
+		h->fd = f->fd;
+		h->small = http_shelf_put(shelf, q, f, now);
+	}
+	if (h->small != NULL) {
+		*f = h->small->f;
+		if (h->fd >= 0)
+			close(h->fd);
+		h->fd = -1;
+	}
+	return status;
+}
+
 /* A whole head of n bytes is at the front of what was received. */
 static void http_request(struct http_sess *h, uint32_t n)
 {
 	const struct http_conf *c = conf_of(h->s.rep);
-	const struct http_node *node = h->s.rep->node->state;
 	struct http_rep *hr = rep_of(h);
 	struct http_file f = { .fd = -1 };
 	struct http_range r = { 0, 0 };
@@ -303,12 +350,11 @@ static void http_request(struct http_sess *h, uint32_t n)
 		h->keep = false;
 	h->skip = h->keep ? q.body : 0;
 	if (status == 0)
-		status = http_file_open(&node->root, &q, &f);
+		status = http_find(h, &q, &f);
 	if (status != 200) {
 		http_answer(h, status, &q, NULL, NULL);
 		return;
 	}
-	h->fd = f.fd;
 	http_answer(h, http_match(&q, &f, &r), &q, &f, &r);
 }
 
@@ -599,6 +645,8 @@ static int http_rep_init(struct xk_rep *r)
 	clock_gettime(CLOCK_REALTIME, &now);
 	hr->epoch = (int64_t)now.tv_sec - (int64_t)(xk_vp_clock(r->vp) / XK_SEC);
 	hr->date_at = -1;
+	hr->shelf.most = c->kept;
+	hr->shelf.fresh = c->fresh;
 	return XK_OK;
 }
 
@@ -606,6 +654,7 @@ static void http_rep_fini(struct xk_rep *r)
 {
 	struct http_rep *hr = r->state;
 
+	http_shelf_clear(&hr->shelf);
 	xk_free(hr->head);
 	xk_free(hr->text);
 }
@@ -647,6 +696,8 @@ static const struct xk_param http_params[] = {
 	P(linger, XK_P_TIME, "5s", "after our last byte, the peer may take so long to end", .min = "0s", .max = "1h"),
 	P(sessions, XK_P_UINT, "65536", "connections of each virtual processor; more are refused", .min = "1",
 	  .max = "16777216"),
+	P(kept, XK_P_SIZE, "256KiB", "memory for files of at most 16 KiB, each virtual processor; 0: none is kept", .max = "1GiB"),
+	P(fresh, XK_P_TIME, "100ms", "a file that is kept is looked at again after so long; 0s: none is kept", .max = "1h"),
 	XK_PARAM_END
 };
 

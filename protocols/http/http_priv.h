@@ -5,6 +5,7 @@
  *   http.c        connections: what they wait for, what they send; descriptor
  *   http_parse.c  the bytes of a request -> struct http_req, a pure function
  *   http_file.c   the path of a request -> an open file below the root
+ *   http_shelf.c  small files that are kept in memory
  *   http_match.c  conditions, ranges, dates: also pure
  *   http_reply.c  the head of an answer
  *
@@ -56,6 +57,29 @@ struct http_file {
 unsigned http_file_open(const struct http_root *r, const struct http_req *q, struct http_file *f);
 const char *http_type(const char *path);
 
+/* A small file in memory, with the head of an answer that carries all of it, from behind Date on. */
+struct http_small {
+	struct http_file f;              /* fd is -1 */
+	size_t   size;                   /* of all this, bytes */
+	unsigned refs;
+	bool     dir;                    /* as the request's */
+	char    *path;                   /* as the request has it */
+	xk_ns    until;                  /* then it is looked at again */
+	size_t   nhead;
+	char     head[256];
+	uint8_t  bytes[];
+};
+#define HTTP_SMALL  16384u           /* longest file that is kept */
+#define HTTP_PLACES 64u
+/* Of one VP; all zero: empty. */
+struct http_shelf { struct http_small *place[HTTP_PLACES]; uint64_t bytes, most; xk_ns fresh; };
+/* What was kept for q's path, or NULL; one reference, the caller's. */
+struct http_small *http_shelf_find(struct http_shelf *sh, const struct http_req *q, xk_ns now);
+/* Reads the open f whole, to be kept for q's path; one reference.  NULL: too long, no memory, not to be read. */
+struct http_small *http_shelf_put(struct http_shelf *sh, const struct http_req *q, const struct http_file *f, xk_ns now);
+void http_small_drop(struct http_small *s);
+void http_shelf_clear(struct http_shelf *sh);
+
 struct http_range { uint64_t first, n; };
 /* What a request asks of a file that is there: 200, 206, 304, 412 or 416; *r is what to send. */
 unsigned http_match(const struct http_req *q, const struct http_file *f, struct http_range *r);
@@ -67,6 +91,7 @@ const char *http_date(char buf[HTTP_DATE], int64_t t);
 /* The text of an answer's head (or all of it), never longer than the buffer. */
 struct http_text { char *p; size_t n, cap; };
 void http_add(struct http_text *t, const char *fmt, ...) XK_PRINTF(2, 3);
+void http_put(struct http_text *t, const char *text, size_t n);
 /* Status line, Date, and what every answer has. */
 void http_head(struct http_text *t, unsigned status, const char *date, bool keep, bool http11);
 /* The rest of an answer without a file: its body is a line of text, left out for HEAD. */

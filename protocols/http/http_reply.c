@@ -52,13 +52,29 @@ void http_add(struct http_text *t, const char *fmt, ...)
 	t->n += (size_t)n;
 }
 
+void http_put(struct http_text *t, const char *text, size_t n)
+{
+	xk_assert(n < t->cap - t->n);
+	memcpy(t->p + t->n, text, n);
+	t->n += n;
+}
+
+static void put(struct http_text *t, const char *text)
+{
+	http_put(t, text, strlen(text));
+}
+
+/* Every answer has it, so nothing is formatted here. */
 void http_head(struct http_text *t, unsigned status, const char *date, bool keep, bool http11)
 {
-	http_add(t, "HTTP/1.1 %u %s\r\nDate: %s\r\n", status, statuses[row_of(status)].name, date);
-	if (!keep)
-		http_add(t, "Connection: close\r\n");
-	else if (!http11)
-		http_add(t, "Connection: keep-alive\r\n");
+	const char number[] = { (char)('0' + status / 100 % 10), (char)('0' + status / 10 % 10), (char)('0' + status % 10), ' ', 0 };
+
+	put(t, "HTTP/1.1 ");
+	put(t, number);
+	put(t, statuses[row_of(status)].name);
+	put(t, "\r\nDate: ");
+	put(t, date);
+	put(t, keep ? http11 ? "\r\n" : "\r\nConnection: keep-alive\r\n" : "\r\nConnection: close\r\n");
 }
 
 void http_plain(struct http_text *t, unsigned status, const struct http_req *q, bool head_only)

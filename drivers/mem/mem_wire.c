@@ -288,8 +288,10 @@ uint32_t mem_wire_super(const struct xk_rep *r)
 	const struct mem_rep *mr = r->state;
 	const struct mem_state *st = mem_state(r);
 
-	/* A frame is cut into one buffer. */
-	return mr->peer == NULL && st->other != NULL && st->frame_max <= XK_MSG_MAX_SEG ? XK_CUT_MAX + st->link->header : 0;
+	/* A frame is cut into one buffer; what is placed should be copied once. */
+	if (mr->peer != NULL || mr->other == NULL || st->frame_max > XK_MSG_MAX_SEG || wire_places(mr->other))
+		return 0;
+	return XK_CUT_MAX + st->link->header;
 }
 
 bool mem_wire_cut(struct mem_rep *mr, struct xk_msg *m, void (*put)(struct mem_rep *mr, struct xk_msg *frame))
@@ -298,7 +300,7 @@ bool mem_wire_cut(struct mem_rep *mr, struct xk_msg *m, void (*put)(struct mem_r
 	struct xk_cut c;
 	unsigned n = 0;
 
-	if (XK_UNLIKELY(!xk_cut_super(&c, m, st->link->header, mem_wire_super(mr->rep) != 0 ? st->frame_max : 0)))
+	if (XK_UNLIKELY(st->frame_max > XK_MSG_MAX_SEG || !xk_cut_super(&c, m, st->link->header, st->frame_max)))
 		return false;
 	while (xk_cut_next(&c) != 0) {
 		struct xk_msg *x = xk_cut_msg(&c);

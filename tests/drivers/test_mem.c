@@ -410,7 +410,136 @@ static void serves_one_opener_at_a_time(void)
 	pf_down(&f);
 }
 
+/* ---- super-segments ------------------------------------------------------------------ */
+
+/* b as a super-segment whose frames have seg bytes of payload. */
+static void push_super(const uint8_t *b, uint32_t len, uint32_t seg)
+{
+	struct xk_msg *m;
+
+	pf_enter(&f, 0);
+	m = pf_msg(b, len);
+	m->flags |= XK_MSG_SUPER | XK_MSG_PARTIAL;
+	m->u.cut.seg = seg;
+	xk_push(sa[0], m);
+	pf_leave(&f, 0);
+	pf_settle(&f);
+}
+
+static uint32_t max_super(void)
+{
+	uint32_t v = 99;
+
+	pf_enter(&f, 0);
+	CU_ASSERT_EQUAL(xk_sess_control(sa[0], XK_CTL_GETMAXSUPER, &v, sizeof v), (int)sizeof v);
+	pf_leave(&f, 0);
+	return v;
+}
+
+/* The k-th frame that came is n bytes of payload from `at` of b on, and its sum is right. */
+static void is_piece(unsigned k, const uint8_t *b, uint32_t at, uint32_t n)
+{
+	const struct pf_rec *g = pf_got(&f, "ub", k);
+	uint32_t pseudo = xk_csum_add(xk_csum(g->bytes + 26, 8, 0), htobe16(17) + htobe16((uint16_t)(8 + n)));
+
+	CU_ASSERT_EQUAL_FATAL(g->len, 42 + n);
+	CU_ASSERT_EQUAL(memcmp(g->bytes + 42, b + 42 + at, n), 0);
+	CU_ASSERT_EQUAL(xk_be16(g->bytes + 16), 28 + n);
+	CU_ASSERT_EQUAL(xk_csum_fold(xk_csum(g->bytes + 34, 8 + n, pseudo)), 0xffff);
+}
+
+static void cuts_super_segments_into_frames(void)
+{
+	static uint8_t b[9000];
+
+	pf_up(&f, 1, wire);
+	open_all("ua", sa);
+	open_all("ub", sb);
+	CU_ASSERT_EQUAL(max_super(), 65535 + 14);
+	udp_frame(b, 42 + 5 * 1472 + 100, 1000);
+	push_super(b, 42 + 5 * 1472 + 100, 1472);
+	CU_ASSERT_EQUAL_FATAL(pf_ngot(&f, "ub"), 6);
+	for (unsigned k = 0; k < 6; k++)
+		is_piece(k, b, k * 1472, k < 5 ? 1472 : 100);
+	CU_ASSERT_EQUAL(pf_count(&f, "da", "copies"), 6 + 1);    /* the short one when it is taken off, too */
+	pf_forget(&f, "ub");
+	/* One that would fit a frame. */
+	udp_frame(b, 42 + 50, 1000);
+	push_super(b, 42 + 50, 20);
+	CU_ASSERT_EQUAL_FATAL(pf_ngot(&f, "ub"), 3);
+	is_piece(2, b, 40, 10);
+	/* Behind frames that wait. */
+	pf_enter(&f, 0);
+	xk_push(sa[0], pf_msg(b, 92));
+	pf_leave(&f, 0);
+	push_super(b, 42 + 50, 25);
+	CU_ASSERT_EQUAL_FATAL(pf_ngot(&f, "ub"), 6);
+	is_piece(5, b, 25, 25);
+	CU_ASSERT_EQUAL(pf_drops(&f, "da", NULL), 0);
+	close_all(sa);
+	close_all(sb);
+	pf_down(&f);
+}
+
+static void a_super_segment_that_lies_is_a_drop(void)
+{
+	static uint8_t b[9000];
+
+	pf_up(&f, 1, wire);
+	open_all("ua", sa);
+	open_all("ub", sb);
+	udp_frame(b, 8000, 1000);
+	push_super(b, 8000, 0);
+	push_super(b, 8000, 1473);
+	push_super(b, 8000, UINT32_MAX);
+	push_super(b, 7999, 1000);
+	push_super(b, 10, 1000);
+	b[12] = 9;
+	push_super(b, 8000, 1000);
+	CU_ASSERT_EQUAL(pf_drops(&f, "da", "bad_super_segment"), 6);
+	CU_ASSERT_EQUAL(pf_ngot(&f, "ub"), 0);
+	close_all(sa);
+	close_all(sb);
+	pf_down(&f);
+}
+
+static void super_segments_meet_full_queues_and_large_mtus(void)
+{
+	static const struct pf_spec small[] = {
+		{ &xk_proto_eth_mem, "da", NULL, "wire=w; queue=3" }, { &pf_flat, "ua", "da", "enable=false" },
+		{ &xk_proto_eth_mem, "db", NULL, "wire=w; queue=3" }, { &pf_flat, "ub", "db", "enable=false" },
+		{ NULL, NULL, NULL, NULL } };
+	static const struct pf_spec large[] = {
+		{ &xk_proto_eth_mem, "da", NULL, "wire=w; mtu=9000" }, { &pf_flat, "ua", "da", "enable=false" },
+		{ &xk_proto_eth_mem, "db", NULL, "wire=w; mtu=9000" }, { &pf_flat, "ub", "db", "enable=false" },
+		{ NULL, NULL, NULL, NULL } };
+	static uint8_t b[9000];
+
+	udp_frame(b, 8000, 1000);
+	pf_up(&f, 1, small);
+	open_all("ua", sa);
+	open_all("ub", sb);
+	push_super(b, 8000, 1000);
+	CU_ASSERT_EQUAL(pf_ngot(&f, "ub"), 3);
+	CU_ASSERT_EQUAL(pf_drops(&f, "da", "queue_full"), 5);
+	close_all(sa);
+	close_all(sb);
+	pf_down(&f);
+	pf_up(&f, 1, large);
+	open_all("ua", sa);
+	open_all("ub", sb);
+	CU_ASSERT_EQUAL(max_super(), 0);
+	push_super(b, 8000, 1000);
+	CU_ASSERT_EQUAL(pf_drops(&f, "da", "bad_super_segment"), 1);
+	close_all(sa);
+	close_all(sb);
+	pf_down(&f);
+}
+
 static CU_TestInfo loop_tests[] = {
+	{ "cuts super-segments into frames", cuts_super_segments_into_frames },
+	{ "a super-segment that lies is a drop", a_super_segment_that_lies_is_a_drop },
+	{ "super-segments meet full queues and large MTUs", super_segments_meet_full_queues_and_large_mtus },
 	{ "carries frames whole and copies them once", carries_frames_whole_and_copies_them_once },
 	{ "sums what a transport will judge", sums_what_a_transport_will_judge },
 	{ "carries both ways and only to the other end", carries_both_ways_and_only_to_the_other_end },

@@ -108,3 +108,4 @@ bulk "a capture" --capture "tap=$tmp/a.pcap"
 ok "a capture: none was read" counter super_segments_read "== 0"
 ok "a capture: none was written" counter super_segments_written "== 0"
 ok "a capture: tshark finds every frame whole and every checksum good" clean "$tmp/a.pcap" 10000
+done_testing

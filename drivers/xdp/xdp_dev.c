@@ -121,6 +121,9 @@ static uint32_t power_above(uint32_t n)
 	return p;
 }
 
+/* A way to open it; pieces: with received frames that are longer than one of the UMEM. */
+struct way { enum xdp_mode mode; bool native, zero, pieces; const char *name; };
+
 static int umem_new(struct xdp_dev *d, struct xdp_queue *q, char *why, size_t n)
 {
 	struct xsk_umem_config c = {
@@ -168,20 +171,20 @@ static int socket_fail(const struct xdp_dev *d, int err, bool zero, unsigned que
 	return xdp_fail(err, what, d->ifname, why, n);
 }
 
-static int port_new(struct xdp_dev *d, unsigned q, unsigned vp, bool zero, char *why, size_t n)
+static int port_new(struct xdp_dev *d, unsigned q, unsigned vp, const struct way *w, char *why, size_t n)
 {
 	struct xdp_queue *Q = &d->queue[q];
 	struct xdp_port *p = xdp_port(d, q, vp);
 	struct xsk_socket_config c = {
 		.rx_size = d->rx_ring, .tx_size = d->tx_ring, .libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD,
-		.bind_flags = XDP_USE_NEED_WAKEUP | (zero ? XDP_ZEROCOPY : XDP_COPY),
+		.bind_flags = (uint16_t)(XDP_USE_NEED_WAKEUP | (w->zero ? XDP_ZEROCOPY : XDP_COPY) | (w->pieces ? XDP_PIECES : 0)),
 	};
 	uint32_t queue = d->first_queue + q, key = queue * d->nvps + vp;
 	int fd, err = xsk_socket__create_shared(&p->xsk, d->ifname, queue, Q->umem, &p->rx, &p->tx, &Q->fill, &Q->comp, &c);
 
 	if (err != 0) {
 		p->xsk = NULL;
-		return socket_fail(d, err, zero, queue, why, n);
+		return socket_fail(d, err, w->zero, queue, why, n);
 	}
 	p->q = Q;
 	fd = xsk_socket__fd(p->xsk);
@@ -189,7 +192,7 @@ static int port_new(struct xdp_dev *d, unsigned q, unsigned vp, bool zero, char 
 	return err == 0 ? XK_OK : xdp_fail(err, "cannot put a socket into the map of ", d->ifname, why, n);
 }
 
-static int sockets_new(struct xdp_dev *d, bool zero, char *why, size_t n)
+static int sockets_new(struct xdp_dev *d, const struct way *w, char *why, size_t n)
 {
 	int err = XK_OK;
 
@@ -199,7 +202,7 @@ static int sockets_new(struct xdp_dev *d, bool zero, char *why, size_t n)
 		d->queue[q].filled = 0;
 		err = umem_new(d, &d->queue[q], why, n);
 		for (unsigned vp = 0; err == XK_OK && vp < d->nvps; vp++)
-			err = port_new(d, q, vp, zero, why, n);
+			err = port_new(d, q, vp, w, why, n);
 	}
 	return err;
 }
@@ -221,14 +224,12 @@ static void dev_shut(struct xdp_dev *d)
 	}
 }
 
-struct way { enum xdp_mode mode; bool native, zero; const char *name; };
-
 static int dev_try(struct xdp_dev *d, const struct way *w, char *why, size_t n)
 {
 	int err = xdp_prog_new(d, why, n);
 
 	if (err == XK_OK)
-		err = sockets_new(d, w->zero, why, n);
+		err = sockets_new(d, w, why, n);
 	if (err == XK_OK) {
 		place_frames(d);
 		err = xdp_prog_attach(d, w->native, why, n);
@@ -260,8 +261,9 @@ static int dev_try_patiently(struct xdp_dev *d, const struct way *w, char *why, 
 static int dev_modes(struct xdp_dev *d, unsigned mode, char *why, size_t n)
 {
 	static const struct way ways[] = {
-		{ XDP_ZERO, true, true, "zerocopy" }, { XDP_NATIVE, true, false, "native" },
-		{ XDP_GENERIC, false, false, "generic" },
+		{ XDP_ZERO, true, true, false, "zerocopy" }, { XDP_NATIVE, true, false, false, "native" },
+		{ XDP_GENERIC, false, false, true, "generic" },
+		{ XDP_GENERIC, false, false, false, "generic" },        /* before Linux 6.6 */
 	};
 	int err = XK_E_NOTSUP;
 

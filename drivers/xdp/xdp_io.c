@@ -119,6 +119,7 @@ static void io_rep_stop(struct xk_rep *r)
 		xk_task_park(&p->task);
 		xk_task_park(&p->tail);
 		xk_timer_cancel(r->wheel, &p->look);
+		xdp_train_forget(p);
 		xdp_tx_flush(p);
 	}
 	io_rep_tally(r);

@@ -39,6 +39,7 @@ struct xdp_conf {
 	X(GONE, "device_gone")             /* the interface was removed */ \
 	X(PARTIAL, "partial_checksum")     /* the sender left its checksum to a device that is none */ \
 	X(BAD, "bad_descriptor")           /* the ring names memory that is no frame of its queue */ \
+	X(UNCUT, "unsegmented")            /* received, longer than the MTU, and no TCP that can be cut */ \
 	X(SUPER, "bad_super_segment")      /* pushed: its headers lie, or its frames are too long */
 enum {
 	XDP_DROP_BASE = XK_DROP_FIRST - 1,
@@ -51,6 +52,7 @@ enum {
 #define XDP_COUNTS(X) \
 	X(READ, "read") X(WRITTEN, "written") X(LENT, "lent") X(PARTIAL, "partial_accepted") \
 	X(ERRORS, "device_errors") X(FULL, "fill_ring_full") X(SUPER, "super_segments_cut") \
+	X(LONG, "long_frames") \
 	X(K_DROPPED, "kernel_dropped") X(K_RING, "rx_ring_full") X(K_FILL, "fill_ring_empty")
 enum {
 #define X(id, text) N_##id,
@@ -89,6 +91,10 @@ struct xdp_port {
 	uint32_t          unsent;        /* in the ring, but not shown to the kernel */
 	bool              again;         /* the device did not take all that was shown */
 	bool              over;          /* stopped: no task is made ready any more */
+	/* A received frame in pieces, see xdp_train.c: its last has not come; one of it is lost. */
+	bool              in_train, broken;
+	bool              asked, takes_long; /* has who is above been asked; does it take long frames */
+	struct xk_msg    *train, *train_last;
 	uint64_t          lent, freed;   /* frames given to messages here; come back here */
 	const uint32_t   *fill_taken;    /* the kernel's count of frames taken from the queue's fill ring */
 	struct xk_timer   look;          /* to ask what became of the interface and of frames */
@@ -238,6 +244,28 @@ struct xdp_frame *xdp_frame_get(struct xdp_port *p);
 void xdp_frame_put(struct xdp_port *p, struct xdp_frame *f);
 
 /* ---- xdp_rx.c, xdp_tx.c; inside the port's VP -------------------------------------------- */
+
+/* What the kernel says in a descriptor's options: the frame goes on in the next; and when a socket is bound:
+ * that we know.  Not in every linux/if_xdp.h. */
+#define XDP_CONTINUED (1u << 0)
+#define XDP_PIECES    (1u << 4)
+
+/* Frames on their way up. */
+struct xdp_burst { struct xk_msg *m[XDP_BURST]; unsigned n; };
+void xdp_burst_up(struct xdp_port *p, struct xdp_burst *b);
+/* The bytes of a descriptor, lent or copied; NULL: counted. */
+struct xk_msg *xdp_rx_bytes(struct xdp_port *p, const struct xdp_desc *desc, bool lend);
+/* IPv4 with TCP or UDP, whole, in a frame of tot bytes of which len are at b, whose checksum field is the
+ * folded sum of the pseudo-header? */
+bool xdp_sum_is_partial(const uint8_t *b, uint32_t len, uint32_t tot);
+
+/* ---- xdp_train.c: received frames in pieces; inside the port's VP ------------------------ */
+
+void xdp_train_ask(struct xdp_port *p);
+/* A piece; was it the last of its frame? */
+bool xdp_train_piece(struct xdp_port *p, struct xdp_burst *b, const struct xdp_desc *desc, bool lend);
+/* What there is of one is not needed any more. */
+void xdp_train_forget(struct xdp_port *p);
 
 unsigned xdp_rx_run(struct xk_task *t, unsigned budget);
 void xdp_rx_look(struct xk_timer *t);

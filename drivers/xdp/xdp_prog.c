@@ -51,11 +51,16 @@ static int prog_load(const struct xdp_dev *d, char *log, size_t loglen)
 		CALL(BPF_FUNC_redirect_map),
 		EXIT,
 	};
-	LIBBPF_OPTS(bpf_prog_load_opts, o, .expected_attach_type = BPF_XDP);
+	LIBBPF_OPTS(bpf_prog_load_opts, o, .expected_attach_type = BPF_XDP, .prog_flags = BPF_F_XDP_HAS_FRAGS);
+	int fd;
 
 	o.log_buf = log;
 	o.log_size = (__u32)loglen;
 	o.log_level = 1;
+	fd = bpf_prog_load(BPF_PROG_TYPE_XDP, NAME, "Dual BSD/GPL", prog, XK_ARRAY_LEN(prog), &o);
+	if (fd != -EINVAL)
+		return fd;
+	o.prog_flags = 0;                /* before Linux 5.18 */
 	return bpf_prog_load(BPF_PROG_TYPE_XDP, NAME, "Dual BSD/GPL", prog, XK_ARRAY_LEN(prog), &o);
 }
 

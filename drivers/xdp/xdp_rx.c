@@ -28,8 +28,7 @@
 
 /* ---- checksums left to the device -------------------------------------------------------- */
 
-/* IPv4 with TCP or UDP, whole, whose checksum field is the folded sum of the pseudo-header. */
-static bool sum_is_partial(const uint8_t *b, uint32_t len)
+bool xdp_sum_is_partial(const uint8_t *b, uint32_t len, uint32_t all)
 {
 	const uint8_t *ip = b + 14;
 	uint32_t hl, tot, field, sum;
@@ -39,7 +38,7 @@ static bool sum_is_partial(const uint8_t *b, uint32_t len)
 	hl = (ip[0] & 15u) * 4;
 	tot = xk_be16(ip + 2);
 	field = hl + (ip[9] == 17 ? 6 : 16);
-	if ((ip[9] != 17 && ip[9] != 6) || hl < 20 || tot < field + 2 || tot > len - 14)
+	if ((ip[9] != 17 && ip[9] != 6) || hl < 20 || tot < field + 2 || tot > all - 14 || field + 2 > len - 14)
 		return false;
 	sum = xk_be16(ip + 12) + xk_be16(ip + 14) + xk_be16(ip + 16) + xk_be16(ip + 18) + ip[9] + tot - hl;
 	sum = (sum & 0xffff) + (sum >> 16);
@@ -87,30 +86,22 @@ static struct xk_msg *rx_copy(struct xdp_port *p, struct xdp_frame *f, const voi
 	return m;
 }
 
-/* NULL: dropped, counted. */
-static struct xk_msg *rx_take(struct xdp_port *p, const struct xdp_desc *desc, bool lend)
+static inline bool rx_good(struct xdp_port *p, const struct xdp_desc *desc)
+{
+	if (XK_LIKELY(xdp_received(p->q, desc->addr, desc->len)))
+		return true;
+	xk_count(p->rep->drop[XDP_DROP_BAD]);
+	return false;
+}
+
+/* Of a descriptor that names a frame; NULL: no memory, counted. */
+static inline struct xk_msg *rx_msg(struct xdp_port *p, const struct xdp_desc *desc, bool lend)
 {
 	struct xdp_dev *d = p->q->dev;
-	struct xk_rep *r = p->rep;
-	uint8_t *bytes, flags = 0;
-	struct xdp_frame *f;
+	struct xdp_frame *f = xdp_frame_at(d, desc->addr);
+	uint8_t *bytes = (uint8_t *)d->area + desc->addr;
 	struct xk_msg *m;
 
-	if (XK_UNLIKELY(!xdp_received(p->q, desc->addr, desc->len))) {
-		xk_count(r->drop[XDP_DROP_BAD]);
-		return NULL;
-	}
-	f = xdp_frame_at(d, desc->addr);
-	bytes = (uint8_t *)d->area + desc->addr;
-	if (d->partial != XDP_SUMS_OFF && sum_is_partial(bytes, desc->len)) {
-		if (d->partial == XDP_SUMS_DROP) {
-			xdp_frame_free(p, f);
-			xk_count(r->drop[XDP_DROP_PARTIAL]);
-			return NULL;
-		}
-		xk_count(r->count[N_PARTIAL]);
-		flags = XK_MSG_CSUM_OK;
-	}
 	if (lend && desc->len >= d->lend) {
 		m = rx_lend(p, f, bytes, desc->len);
 		if (m == NULL)
@@ -119,8 +110,37 @@ static struct xk_msg *rx_take(struct xdp_port *p, const struct xdp_desc *desc, b
 		m = rx_copy(p, f, bytes, desc->len);
 	}
 	if (m == NULL)
-		xk_count(r->drop[XK_DROP_NOMEM]);
-	else
+		xk_count(p->rep->drop[XK_DROP_NOMEM]);
+	return m;
+}
+
+struct xk_msg *xdp_rx_bytes(struct xdp_port *p, const struct xdp_desc *desc, bool lend)
+{
+	return rx_good(p, desc) ? rx_msg(p, desc, lend) : NULL;
+}
+
+/* NULL: dropped, counted. */
+static struct xk_msg *rx_take(struct xdp_port *p, const struct xdp_desc *desc, bool lend)
+{
+	struct xdp_dev *d = p->q->dev;
+	struct xk_rep *r = p->rep;
+	uint8_t *bytes, flags = 0;
+	struct xk_msg *m;
+
+	if (XK_UNLIKELY(!rx_good(p, desc)))
+		return NULL;
+	bytes = (uint8_t *)d->area + desc->addr;
+	if (d->partial != XDP_SUMS_OFF && xdp_sum_is_partial(bytes, desc->len, desc->len)) {
+		if (d->partial == XDP_SUMS_DROP) {
+			xdp_frame_free(p, xdp_frame_at(d, desc->addr));
+			xk_count(r->drop[XDP_DROP_PARTIAL]);
+			return NULL;
+		}
+		xk_count(r->count[N_PARTIAL]);
+		flags = XK_MSG_CSUM_OK;
+	}
+	m = rx_msg(p, desc, lend);
+	if (XK_LIKELY(m != NULL))
 		m->flags |= flags;
 	return m;
 }
@@ -177,7 +197,8 @@ static void placing_placed(void *arg, unsigned i)
 	struct rx_placing *a = arg;
 	struct xdp_dev *d = a->p->q->dev;
 
-	if (d->partial == XDP_SUMS_ACCEPT && sum_is_partial((uint8_t *)d->area + a->desc[i].addr, a->desc[i].len))
+	if (d->partial == XDP_SUMS_ACCEPT &&
+	    xdp_sum_is_partial((uint8_t *)d->area + a->desc[i].addr, a->desc[i].len, a->desc[i].len))
 		xk_count(a->p->rep->count[N_PARTIAL]);
 	xdp_frame_free(a->p, xdp_frame_at(d, a->desc[i].addr));
 }
@@ -202,7 +223,7 @@ static XK_APART void rx_place(struct xdp_port *p, uint32_t at, uint32_t n, bool 
 		}
 		b = (uint8_t *)d->area + desc->addr;
 		frame[k] = (struct xk_msg){ .data = b, .len = desc->len, .tot = desc->len };
-		if (d->partial == XDP_SUMS_ACCEPT && sum_is_partial(b, desc->len))
+		if (d->partial == XDP_SUMS_ACCEPT && xdp_sum_is_partial(b, desc->len, desc->len))
 			frame[k].flags = XK_MSG_CSUM_OK;
 		k++;
 	}
@@ -214,19 +235,32 @@ static XK_APART void rx_place(struct xdp_port *p, uint32_t at, uint32_t n, bool 
 
 static void rx_pass(struct xdp_port *p, uint32_t at, uint32_t n, bool lend)
 {
-	struct xk_msg *burst[XDP_BURST];
-	uint32_t k = 0;
+	struct xdp_burst b = { .n = 0 };
+	struct xk_msg *m;
+	uint32_t pieces = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct xk_msg *m = rx_take(p, xsk_ring_cons__rx_desc(&p->rx, at + i), lend);
+		const struct xdp_desc *desc = xsk_ring_cons__rx_desc(&p->rx, at + i);
 
-		if (m != NULL)
-			burst[k++] = m;
+		if (XK_UNLIKELY(p->in_train || (desc->options & XDP_CONTINUED)))
+			pieces += !xdp_train_piece(p, &b, desc, lend);
+		else if ((m = rx_take(p, desc, lend)) != NULL)
+			b.m[b.n++] = m;
 	}
+	xk_count_add(p->rep->count[N_READ], n - pieces);
 	xsk_ring_cons__release(&p->rx, n);
 	xdp_give_back(p);
-	if (k != 0)
-		xk_input(p->rep, burst, k);
+	xdp_burst_up(p, &b);
+}
+
+/* Is any of them a piece of a frame? */
+static bool rx_pieces(const struct xdp_port *p, uint32_t at, uint32_t n)
+{
+	bool some = p->in_train;
+
+	for (uint32_t i = 0; i < n; i++)
+		some |= (xsk_ring_cons__rx_desc((struct xsk_ring_cons *)(uintptr_t)&p->rx, at + i)->options & XDP_CONTINUED) != 0;
+	return some;
 }
 
 static unsigned rx_burst(struct xdp_port *p, unsigned most)
@@ -237,11 +271,12 @@ static unsigned rx_burst(struct xdp_port *p, unsigned most)
 	if (n == 0)
 		return 0;
 	xdp_from_kernel(p->q);
-	xk_count_add(p->rep->count[N_READ], n);
-	if (xk_posted(p->rep))
+	if (xk_posted(p->rep) && !rx_pieces(p, at, n)) {
+		xk_count_add(p->rep->count[N_READ], n);
 		rx_place(p, at, n, lend);
-	else
+	} else {
 		rx_pass(p, at, n, lend);
+	}
 	return n;
 }
 
@@ -264,6 +299,8 @@ unsigned xdp_rx_run(struct xk_task *t, unsigned budget)
 	struct xdp_port *p = xk_container_of(t, struct xdp_port, task);
 	unsigned n;
 
+	if (XK_UNLIKELY(!p->asked && p->rep->drv_sess != NULL))
+		xdp_train_ask(p);
 	if (XK_UNLIKELY(!p->looking)) {
 		p->looking = true;
 		xk_timer_set(&t->vp->wheel, &p->look, t->vp->now + LOOK_EVERY);

@@ -81,9 +81,15 @@ static int load(uint32_t type, const char *name, const struct bpf_insn *insn, un
 
 	if (type == BPF_PROG_TYPE_SYSCALL)
 		o.prog_flags = BPF_F_SLEEPABLE;
-	if (type == BPF_PROG_TYPE_XDP)
+	if (type == BPF_PROG_TYPE_XDP) {
 		o.expected_attach_type = BPF_XDP;
+		o.prog_flags = BPF_F_XDP_HAS_FRAGS;
+	}
 	fd = bpf_prog_load((enum bpf_prog_type)type, name, "Dual BSD/GPL", insn, n, &o);
+	if (fd < 0 && errno == EINVAL && type == BPF_PROG_TYPE_XDP) {
+		o.prog_flags = 0;        /* before Linux 5.18 */
+		fd = bpf_prog_load((enum bpf_prog_type)type, name, "Dual BSD/GPL", insn, n, &o);
+	}
 	return fd >= 0 ? fd : -errno;
 }
 

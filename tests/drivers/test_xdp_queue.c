@@ -7,7 +7,8 @@
  * given at the next occasion, and is never lost or given twice, whatever the order in
  * which the kernel publishes its rings.  What the receive and the completion ring name is
  * looked at before it is touched: bytes that are no frame of that queue, or of a VP that
- * sends there, are counted and left alone.
+ * sends there, are counted and left alone.  A frame in pieces is one frame, wherever a burst
+ * ends, and none when one of them is missing.
  * Needs neither root nor an interface.
  */
 #include "drivers/xdp/xdp_priv.h"
@@ -329,6 +330,115 @@ static void a_frame_said_to_be_sent_that_is_none_is_counted_and_left_alone(void)
 	world_down();
 }
 
+/* ---- frames in pieces ------------------------------------------------------------------------ */
+
+#define PIECE 1792u              /* what the kernel puts into a frame of the UMEM */
+#define WHOLE (3 * PIECE)
+
+/* A train of TCP, or what says that it is of another protocol, in three frames of the second queue; its
+ * checksum field has the sum of the pseudo-header. */
+static void train(struct xdp_desc desc[3], uint8_t proto)
+{
+	static const uint8_t head[54] = {
+		2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 9, 8, 0, 0x45, 0, (WHOLE - 14) >> 8, (WHOLE - 14) & 255, 0, 1, 0x40, 0, 64, 6, 0, 0,
+		10, 9, 0, 1, 10, 9, 0, 2, 0x12, 0x34, 0, 7, 0, 0, 0, 1, 0, 0, 0, 1, 0x50, 0x10, 1, 0, 0, 0, 0, 0 };
+	uint32_t sum = 0x0a09 + 1 + 0x0a09 + 2 + proto + WHOLE - 34;
+	uint8_t *b;
+
+	for (unsigned i = 0; i < 3; i++) {
+		desc[i] = (struct xdp_desc){ .addr = AT(FRAMES + i) + 256, .len = PIECE, .options = i < 2 ? XDP_CONTINUED : 0 };
+		b = w.area + desc[i].addr;
+		for (unsigned k = 0; k < PIECE; k++)
+			b[k] = (uint8_t)(i * PIECE + k);
+	}
+	b = w.area + desc[0].addr;
+	memcpy(b, head, sizeof head);
+	b[23] = proto;
+	b[proto == 6 ? 50 : 40] = (uint8_t)(sum >> 8);
+	b[proto == 6 ? 51 : 41] = (uint8_t)sum;
+}
+
+static void its_bytes_are_right(unsigned n)
+{
+	uint32_t at = 54;
+
+	for (unsigned i = 0; i < n; i++) {
+		const struct pf_rec *r = pf_got(&f, "u", i);
+
+		CU_ASSERT(n == 1 || r->len <= 1514);
+		for (uint32_t k = 54; k < r->len; k++, at++)
+			if (r->bytes[k] != (uint8_t)at) {
+				CU_FAIL("a byte is wrong");
+				return;
+			}
+	}
+	CU_ASSERT_EQUAL(at, WHOLE);
+}
+
+static void a_frame_in_pieces_comes_up_as_one_or_is_cut(void)
+{
+	struct xdp_desc desc[3];
+
+	world_up();
+	w.d.mtu = 1500;
+	for (unsigned k = 0; k < 4; k++) {
+		unsigned n = k & 1 ? 1 : 4, first = k & 2 ? 1 : 3;
+
+		pf_forget(&f, "u");
+		xdp_port(&w.d, 1, 0)->asked = true;
+		xdp_port(&w.d, 1, 0)->takes_long = n == 1;
+		train(desc, 6);
+		comes_in(1, desc, first);                /* a burst may end within it */
+		if (first != 3) {
+			CU_ASSERT_EQUAL(pf_ngot(&f, "u"), 0);
+			xk_mpsc_take(&w.queue[1].back);
+			comes_in(1, desc + first, 3 - first);
+		}
+		CU_ASSERT_EQUAL_FATAL(pf_ngot(&f, "u"), n);
+		its_bytes_are_right(n);
+		CU_ASSERT(n != 1 || (pf_got(&f, "u", 0)->flags & XK_MSG_CSUM_OK));
+		xk_mpsc_take(&w.queue[1].back);
+	}
+	CU_ASSERT_EQUAL(pf_rep(&f, "d", 0)->count[N_READ], 4);
+	CU_ASSERT_EQUAL(pf_rep(&f, "d", 0)->count[N_LONG], 4);
+	world_down();
+}
+
+static void a_frame_in_pieces_that_cannot_be_had_whole_is_dropped(void)
+{
+	struct xdp_desc desc[3];
+
+	world_up();
+	w.d.mtu = 1500;
+	train(desc, 17);                                 /* nobody knows how long each datagram was */
+	comes_in(1, desc, 3);
+	CU_ASSERT_EQUAL(nback(1), 3);
+	xk_mpsc_take(&w.queue[1].back);
+	CU_ASSERT_EQUAL(pf_rep(&f, "d", 0)->drop[XDP_DROP_UNCUT], 1);
+	train(desc, 6);                                  /* whose sum nobody vouches for */
+	w.area[desc[0].addr + 50]++;
+	comes_in(1, desc, 3);
+	xk_mpsc_take(&w.queue[1].back);
+	CU_ASSERT_EQUAL(pf_rep(&f, "d", 0)->drop[XDP_DROP_UNCUT], 2);
+	train(desc, 6);
+	desc[1].addr = AT(0);                            /* a piece of the other queue's */
+	comes_in(1, desc, 3);
+	CU_ASSERT_EQUAL(nback(1), 2);
+	xk_mpsc_take(&w.queue[1].back);
+	CU_ASSERT_EQUAL(bad(), 1);
+	CU_ASSERT_EQUAL(pf_ngot(&f, "u"), 0);
+	comes_in(1, &liars[0], 1);                       /* and the next one is itself */
+	xk_mpsc_take(&w.queue[1].back);
+	CU_ASSERT_EQUAL(pf_ngot(&f, "u"), 1);
+	train(desc, 6);
+	comes_in(1, desc, 2);                            /* the graph stops before the last piece */
+	pf_enter(&f, 0);
+	xdp_train_forget(xdp_port(&w.d, 1, 0));
+	pf_leave(&f, 0);
+	CU_ASSERT_EQUAL(pf_ngot(&f, "u"), 1);
+	world_down();
+}
+
 /* ---- how fast they come ------------------------------------------------------------------------ */
 
 /* n frames in a millisecond; does the task nap then? */
@@ -372,6 +482,8 @@ static CU_TestInfo tests[] = {
 	{ "a frame that finds no place waits", a_frame_that_finds_no_place_waits },
 	{ "all frames may find no place", all_frames_may_find_no_place },
 	{ "in any order no frame is lost", in_any_order_no_frame_is_lost },
+	{ "a frame in pieces comes up as one or is cut", a_frame_in_pieces_comes_up_as_one_or_is_cut },
+	{ "a frame in pieces that cannot be had whole is dropped", a_frame_in_pieces_that_cannot_be_had_whole_is_dropped },
 	{ "a descriptor of no frame is counted and left alone", a_descriptor_of_no_frame_is_counted_and_left_alone },
 	{ "a frame said to be sent that is none is counted and left alone",
 	  a_frame_said_to_be_sent_that_is_none_is_counted_and_left_alone },

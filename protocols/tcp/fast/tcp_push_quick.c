@@ -214,7 +214,7 @@ static XK_NOINLINE uint32_t write_rest(struct tcp_sess *ts, const uint8_t *p, ui
 
 /* A full segment of its own, nothing waiting before it.  False: it waits, or memory is out and
  * nothing does. */
-static XK_APART bool write_full(struct tcp_sess *ts, const uint8_t *p, uint16_t end)
+static INLINE bool write_full(struct tcp_sess *ts, const uint8_t *p, uint16_t end)
 {
 	struct tcp_cb *cb = tcp_cb(ts);
 	struct xk_msg *m = xk_msg_new_cls(xk_msg_class(cb->mss), cb->mss);
@@ -231,7 +231,7 @@ static XK_APART bool write_full(struct tcp_sess *ts, const uint8_t *p, uint16_t 
 }
 
 /* The full segment that is all that waits. */
-static XK_APART bool push_queued(struct tcp_sess *ts)
+static INLINE bool push_queued(struct tcp_sess *ts)
 {
 	struct xk_msg *m = tcp_cb(ts)->sq.unsent;
 
@@ -300,16 +300,19 @@ static INLINE bool joins(const struct tcp_cb *cb, uint32_t n)
 	       tcp_sendq_tailroom(cb->sq.last) >= n;
 }
 
-uint32_t tcp_fast_write(struct xk_sess *s, const void *p, uint32_t n)
+static XK_APART uint32_t join(struct tcp_cb *cb, const void *p, uint32_t n)
 {
-	struct tcp_sess *ts = tcp_sess(s);
-	struct tcp_cb *cb = tcp_cb(ts);
-
-	if (XK_UNLIKELY(tcp_is_compressed(ts)))
-		return tcp_write(s, p, n);
-	if (!joins(cb, n))
-		return write_pieces(ts, p, n);
 	tcp_sendq_extend(cb, cb->sq.last, p, n, tcp_sq_at_end(cb));
 	tcp_sendq_check(cb);
 	return n;
+}
+
+/* No stack frame: every call is the last thing done. */
+uint32_t tcp_fast_write(struct xk_sess *s, const void *p, uint32_t n)
+{
+	struct tcp_sess *ts = tcp_sess(s);
+
+	if (XK_UNLIKELY(tcp_is_compressed(ts)))
+		return tcp_write(s, p, n);
+	return joins(tcp_cb(ts), n) ? join(tcp_cb(ts), p, n) : write_pieces(ts, p, n);
 }

@@ -10,6 +10,7 @@ local a = args {
   workers = uint { 1,   min = 1, max = 64, doc = "workers" },
   count   = uint { 0,   doc = "messages of each connection; 0: until stopped" },
   buffer  = size { "64KiB", min = "4KiB", max = "4MiB", doc = "send buffer of a connection, window of the receiver" },
+  memory  = size { "1GiB", min = "64MiB", max = "64GiB", doc = "buffers of the graph" },
   touch   = enum { "copy", choices = { "copy", "line", "none" }, doc = "how the payload is written" },
   link    = enum { "fddi", choices = { "fddi", "eth" }, doc = "framing" },
 }
@@ -25,6 +26,7 @@ stack {
 
 return graph "bench-tcp-down" {
   doc = "TCP, the send half",
+  memory = a.memory,
   threading = a.vps == 0 and ppc { workers = a.workers, burst = a.burst }
     or vppc { vps = a.vps, workers = a.workers, burst = a.burst },
   duration = "1s",

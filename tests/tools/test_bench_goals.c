@@ -5,6 +5,7 @@
  * read off the kernel's table.
  */
 #include <CUnit/CUnit.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +157,19 @@ static void idle_time_and_other_processors_do_not_count_as_busy(void)
 	CU_ASSERT_DOUBLE_EQUAL(goal_busy_of(NULL, 0, 1), 0, 0);
 }
 
+static void what_runs_beside_a_side_ends_with_it(void)
+{
+	struct goal_beside b;
+	int pid[2];
+
+	goal_beside_begin(&b, 2);
+	CU_ASSERT_EQUAL_FATAL(b.n, 2);
+	memcpy(pid, b.pid, sizeof pid);
+	CU_ASSERT(kill(pid[0], 0) == 0 && kill(pid[1], 0) == 0);
+	goal_beside_end(&b);
+	CU_ASSERT(kill(pid[0], 0) != 0 && kill(pid[1], 0) != 0);
+}
+
 /* Two rows as people read them; what was not measured and what cannot be said is counted. */
 static void the_table_says_all_of_a_row(void)
 {
@@ -214,6 +228,7 @@ static CU_TestInfo tests[] = {
 	  the_whole_interval_decides_a_value_of_which_less_is_better },
 	{ "few pairs decide nothing", few_pairs_decide_nothing },
 	{ "idle time and other processors do not count as busy", idle_time_and_other_processors_do_not_count_as_busy },
+	{ "what runs beside a side ends with it", what_runs_beside_a_side_ends_with_it },
 	{ "the worst point decides a range", the_worst_point_decides_a_range },
 	{ "the largest of values decides a range", the_largest_of_values_decides_a_range },
 	{ "a range with a point that was not measured does not hold",

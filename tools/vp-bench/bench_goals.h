@@ -60,6 +60,7 @@ struct goal_side {
 	unsigned    idle;                 /* silent connections that stand when measuring begins (side_idle, side_rest) */
 	unsigned    few, many;            /* side_hop: hops whose times are compared; 0: 2 and 10 */
 	unsigned    per;                  /* side_time: bytes of a message, whose time is told for 4 KiB; 0: for a message */
+	unsigned    beside;               /* side_wall_rate, side_peer_rate: busy loops that run meanwhile, at most GOAL_BESIDE */
 	unsigned    flows;                /* side_native: connections whose frames come in turn; 0: one */
 };
 
@@ -184,6 +185,11 @@ double goal_probe(int a, int b);
 struct goal_busy { int cpu[2]; double busy, own, wall; };
 void   goal_busy_begin(struct goal_busy *b, int x, int y);
 double goal_busy_others(const struct goal_busy *b);
+/* Programs that do nothing but take processor time, from begin to end; they count as our own. */
+#define GOAL_BESIDE 4u
+struct goal_beside { int pid[GOAL_BESIDE]; unsigned n; };
+void goal_beside_begin(struct goal_beside *b, unsigned n);
+void goal_beside_end(struct goal_beside *b);
 /* Seconds of processor x and y that were not idle, of a text like /proc/stat. */
 double goal_busy_of(FILE *stat, int x, int y);
 

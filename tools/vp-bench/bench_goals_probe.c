@@ -11,8 +11,11 @@
 #include "tools/vp-bench/bench.h"
 #include "tools/vp-bench/bench_goals.h"
 
+#include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -147,4 +150,28 @@ double goal_busy_others(const struct goal_busy *b)
 	double others = busy_now(b->cpu[0], b->cpu[1]) - b->busy - (own_now() - b->own);
 
 	return wall > 0 && others > 0 ? others / (2 * wall) : 0;
+}
+
+void goal_beside_begin(struct goal_beside *b, unsigned n)
+{
+	for (b->n = 0; b->n < n && b->n < GOAL_BESIDE; b->n++) {
+		int pid = fork();
+
+		if (pid < 0)
+			return;
+		if (pid == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			for (;;)
+				xk_cpu_relax();
+		}
+		b->pid[b->n] = pid;
+	}
+}
+
+void goal_beside_end(struct goal_beside *b)
+{
+	while (b->n > 0) {
+		kill(b->pid[--b->n], SIGKILL);
+		waitpid(b->pid[b->n], NULL, 0);
+	}
 }

@@ -133,6 +133,7 @@ static const char *read_side(struct goal_side *s, const json_t *j)
 	s->few = (unsigned)json_integer_value(json_object_get(j, "few"));
 	s->many = (unsigned)json_integer_value(json_object_get(j, "many"));
 	s->per = (unsigned)json_integer_value(json_object_get(j, "per"));
+	s->beside = (unsigned)json_integer_value(json_object_get(j, "beside"));
 	s->flows = (unsigned)json_integer_value(json_object_get(j, "flows"));
 	return NULL;
 }

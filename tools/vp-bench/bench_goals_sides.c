@@ -167,13 +167,16 @@ static enum goal_fault alone(const struct goal_busy *b, char *why)
 /* Layers sleep and wait for one another: that they had less than their processors says nothing, but what others had does. */
 enum goal_fault side_wall_rate(struct goals *g, const struct goal_side *s, double *v, char *why)
 {
+	struct goal_beside beside;
 	struct goal_busy busy;
 	char cpus[40];
 	json_t *j;
 
 	snprintf(cpus, sizeof cpus, "--cpus=%d,%d", g->cpu[0], g->cpu[1]);
 	goal_busy_begin(&busy, g->cpu[0], g->cpu[1]);
+	goal_beside_begin(&beside, s->beside);
 	j = goal_run(g, s, g->time, cpus, why);
+	goal_beside_end(&beside);
 	*v = bench_number_of(j, "messages_per_s");
 	json_decref(j);
 	if (j == NULL)
@@ -425,11 +428,14 @@ enum goal_fault side_peer_bytes(struct goals *g, const struct goal_side *s, doub
 
 enum goal_fault side_peer_rate(struct goals *g, const struct goal_side *s, double *v, char *why)
 {
+	struct goal_beside beside;
 	struct goal_busy busy;
 	enum goal_fault err;
 
 	goal_busy_begin(&busy, g->cpu[0], g->cpu[1]);
+	goal_beside_begin(&beside, s->beside);
 	err = peer_value(g, s, s->peer, "rate", v, why);
+	goal_beside_end(&beside);
 	return err == SIDE_OK ? alone(&busy, why) : err;
 }
 

@@ -24,22 +24,26 @@
 /* The same and TCP_F_MORE, or it alone excused: in the middle of a long write (psh 0). */
 #define NOT_SO(psh) ((psh) != 0 ? NOT_PLAIN | TCP_F_MORE : NOT_PLAIN)
 
-/* Is m one full segment of a connection in peace, nothing before it, and room for it
- * in every window?  queued: it is all that waits in the queue, else nothing waits.  What must be 0
- * is tested together.  After a pause the long way looks whether it was one of idleness. */
-static INLINE bool goes_at_once(const struct tcp_cb *cb, const struct xk_msg *m, uint32_t now, uint32_t psh,
-				bool queued)
+/* Does a full segment of a connection in peace go, nothing before it, and is room for it in every
+ * window?  odd: what is not as it must be for that, besides; what must be 0 is tested together.
+ * After a pause the long way looks whether it was one of idleness. */
+static INLINE bool goes_at_once(const struct tcp_cb *cb, uint64_t odd, uint32_t now, uint32_t psh)
 {
-	uint32_t flight = cb->snd_max - cb->snd_una, after = flight + m->tot;
-	uint64_t none = ((uintptr_t)cb->sq.unsent ^ (queued ? (uintptr_t)m : 0)) | (uintptr_t)cb->reass | cb->lost_out |
-			(cb->flags & NOT_SO(psh)) | (m->tot ^ cb->mss) | (m->flags & XK_MSG_SLOW);
+	uint32_t flight = cb->snd_max - cb->snd_una, after = flight + cb->mss;
+	uint64_t none = odd | (uintptr_t)cb->reass | cb->lost_out | (cb->flags & NOT_SO(psh));
 
 	return XK_LIKELY(none == 0) && XK_LIKELY(cb->state == TCP_S_ESTABLISHED && cb->ca_state == TCP_CA_OPEN) &&
-	       XK_LIKELY(m->tot > TCP_COPY_MAX) && XK_LIKELY(after <= cb->cwnd) && XK_LIKELY(after <= cb->snd_wnd) &&
-	       (queued || XK_LIKELY(cb->sq.bytes < cb->snd_buf)) && (flight != 0 || XK_LIKELY(cb->idle_since == now));
+	       XK_LIKELY(cb->mss > TCP_COPY_MAX) && XK_LIKELY(after <= cb->cwnd) && XK_LIKELY(after <= cb->snd_wnd) &&
+	       (flight != 0 || XK_LIKELY(cb->idle_since == now));
 }
 
-/* Into the queue, where it is not there yet, as sent.  psh: TCP_PSH or 0. */
+/* Of a message: it is one full segment, whose headers have room. */
+static INLINE uint64_t odd_segment(const struct tcp_cb *cb, const struct xk_msg *m)
+{
+	return (uint64_t)((m->tot ^ cb->mss) | (m->flags & XK_MSG_SLOW));
+}
+
+/* Into the queue, as sent; queued: all that waited there was m.  psh: TCP_PSH or 0. */
 static INLINE void enqueue_sent(struct tcp_cb *cb, struct xk_msg *m, uint32_t now_us, uint32_t psh, bool queued)
 {
 	struct tcp_sendq *q = &cb->sq;
@@ -153,20 +157,14 @@ static inline uint32_t sum_of(struct xk_msg *m)
 	return m->csum;
 }
 
-/* False, and nothing has happened: it is another case, or memory is out. */
-static INLINE bool push_at_once(struct tcp_sess *ts, struct xk_msg *m, uint32_t psh, bool queued)
+/* False, and nothing has happened: memory is out. */
+static INLINE bool send(struct tcp_sess *ts, struct xk_msg *m, xk_ns t, uint32_t psh, bool queued)
 {
 	struct tcp_cb *cb = tcp_cb(ts);
-	xk_ns t = xk_vp_time(ts->s.rep->vp);
-	uint32_t now = tcp_ms(t), hlen, wnd, sum;
-	struct xk_msg *x;
+	uint32_t now = tcp_ms(t), wnd = tcp_advertise(ts, cb) >> cb->rcv_wscale;
+	uint32_t sum = XK_LIKELY(cb->tune->checksum) ? sum_of(m) : 0, hlen = tcp_hlen_usual(cb);
+	struct xk_msg *x = xk_msg_lend_push(m, hlen);
 
-	if (XK_UNLIKELY(!goes_at_once(cb, m, now, psh, queued)))
-		return false;
-	wnd = tcp_advertise(ts, cb) >> cb->rcv_wscale;
-	sum = XK_LIKELY(cb->tune->checksum) ? sum_of(m) : 0;
-	hlen = tcp_hlen_usual(cb);
-	x = xk_msg_lend_push(m, hlen);
 	if (XK_UNLIKELY(x == NULL))
 		return false;
 	header(cb, x->data, hlen, m->len, sum, wnd, now, psh);
@@ -186,17 +184,29 @@ static INLINE bool push_at_once(struct tcp_sess *ts, struct xk_msg *m, uint32_t 
 	return true;
 }
 
+/* ---- a push ------------------------------------------------------------------------------- */
+
+/* False, and nothing has happened: it is another case, or memory is out. */
+static INLINE bool push_at_once(struct tcp_sess *ts, struct xk_msg *m, uint32_t psh)
+{
+	const struct tcp_cb *cb = tcp_cb(ts);
+	xk_ns t = xk_vp_time(ts->s.rep->vp);
+
+	return goes_at_once(cb, (uintptr_t)cb->sq.unsent | odd_segment(cb, m), tcp_ms(t), psh) &&
+	       XK_LIKELY(cb->sq.bytes < cb->snd_buf) && send(ts, m, t, psh, false);
+}
+
 /* Of a long write, in the middle. */
 static XK_NOINLINE bool push_more_at_once(struct tcp_sess *ts, struct xk_msg *m)
 {
-	return (tcp_cb(ts)->flags & TCP_F_MORE) && push_at_once(ts, m, 0, false);
+	return (tcp_cb(ts)->flags & TCP_F_MORE) && push_at_once(ts, m, 0);
 }
 
 void tcp_fast_push(struct xk_sess *s, struct xk_msg *m)
 {
 	struct tcp_sess *ts = tcp_sess(s);
 
-	if (XK_UNLIKELY(tcp_is_compressed(ts)) || (!push_at_once(ts, m, TCP_PSH, false) && !push_more_at_once(ts, m)))
+	if (XK_UNLIKELY(tcp_is_compressed(ts)) || (!push_at_once(ts, m, TCP_PSH) && !push_more_at_once(ts, m)))
 		tcp_push(s, m);
 }
 
@@ -212,30 +222,39 @@ static XK_NOINLINE uint32_t write_rest(struct tcp_sess *ts, const uint8_t *p, ui
 	return done;
 }
 
-/* A full segment of its own, nothing waiting before it.  False: it waits, or memory is out and
- * nothing does. */
-static INLINE bool write_full(struct tcp_sess *ts, const uint8_t *p, uint16_t end)
+/* A full segment goes at once, nothing waiting before it; how many bytes were taken: none
+ * where that is not so or memory is out. */
+static INLINE uint32_t write_full(struct tcp_sess *ts, const uint8_t *p, uint16_t end)
 {
 	struct tcp_cb *cb = tcp_cb(ts);
-	struct xk_msg *m = xk_msg_new_cls(xk_msg_class(cb->mss), cb->mss);
+	xk_ns t = xk_vp_time(ts->s.rep->vp);
+	uint32_t psh = end != 0 ? TCP_PSH : 0, n = cb->mss;
+	struct xk_msg *m;
 
+	if (XK_UNLIKELY(!goes_at_once(cb, (uintptr_t)cb->sq.unsent, tcp_ms(t), psh)) ||
+	    XK_UNLIKELY((uint64_t)cb->sq.bytes + n > cb->snd_buf || n > XK_MSG_MAX_SEG || tcp_memory_is_short(ts->s.rep)))
+		return 0;
+	m = xk_msg_new_cls(xk_msg_class(n), n);
 	if (XK_UNLIKELY(m == NULL))
-		return false;
-	m->csum = xk_csum_copy_long(m->data, p, m->len, 0);
+		return 0;
+	m->csum = xk_csum_copy_long(m->data, p, n, 0);
 	m->flags = XK_MSG_CSUM;
-	if (XK_LIKELY(push_at_once(ts, m, end != 0 ? TCP_PSH : 0, false)))
-		return true;
-	tcp_sendq_put(cb, m);
-	m->kept.flags = end;
-	return false;
+	if (XK_LIKELY(send(ts, m, t, psh, false)))
+		return n;
+	xk_msg_free(m);
+	return 0;
 }
 
 /* The full segment that is all that waits. */
 static INLINE bool push_queued(struct tcp_sess *ts)
 {
-	struct xk_msg *m = tcp_cb(ts)->sq.unsent;
+	const struct tcp_cb *cb = tcp_cb(ts);
+	struct xk_msg *m = cb->sq.unsent;
+	uint32_t psh = tcp_sq_psh(m);
+	xk_ns t = xk_vp_time(ts->s.rep->vp);
 
-	return push_at_once(ts, m, tcp_sq_psh(m), true);
+	return goes_at_once(cb, ((uintptr_t)m ^ (uintptr_t)cb->sq.last) | odd_segment(cb, m), tcp_ms(t), psh) &&
+	       send(ts, m, t, psh, true);
 }
 
 /* Behind what waits, or as what waits from now on.  False: memory is out, or it is a segment and
@@ -257,32 +276,28 @@ static INLINE bool write_part(struct tcp_sess *ts, const uint8_t *p, uint32_t n,
 static INLINE bool takes(const struct tcp_sess *ts, const struct tcp_cb *cb, uint32_t n)
 {
 	return cb->sq.unsent_bytes < cb->mss && (uint64_t)cb->sq.bytes + n <= cb->snd_buf && cb->state == TCP_S_ESTABLISHED &&
-	       !(cb->flags & TCP_F_FIN_QUEUED) && cb->mss <= XK_MSG_MAX_SEG && !tcp_memory_is_short(ts->s.rep);
+	       !(cb->flags & TCP_F_FIN_QUEUED) && !tcp_memory_is_short(ts->s.rep);
 }
 
 static XK_APART uint32_t write_pieces(struct tcp_sess *ts, const uint8_t *p, uint32_t n)
 {
 	const struct tcp_cb *cb = tcp_cb(ts);
-	uint32_t done = 0, left = n, k;
-	bool on;
+	uint32_t done = 0, k;
+	bool on = true;
 
 	/* Below may answer, and whoever hears of it may act. */
-	while (XK_LIKELY(takes(ts, cb, left))) {
-		if (cb->sq.unsent == NULL && left >= cb->mss) {
-			k = cb->mss;
-			on = write_full(ts, p + done, left == k ? tcp_sq_at_end(cb) : 0);
-			k = XK_LIKELY(on) || cb->sq.unsent != NULL ? k : 0;
-		} else {
-			on = write_part(ts, p + done, left, &k);
-		}
-		done += k;
-		left -= k;
-		cb = tcp_cb(ts);
-		if (XK_LIKELY(on) && left == 0 && (cb->sq.unsent == NULL || tcp_waits_on(cb, 0)))
-			return n;
-		if (XK_UNLIKELY(!on) || left == 0)
+	while (on && done < n) {
+		if (cb->sq.unsent_bytes == 0 && n - done >= cb->mss)
+			on = (k = write_full(ts, p + done, n - done == cb->mss ? tcp_sq_at_end(cb) : 0)) != 0;
+		else if (XK_LIKELY(takes(ts, cb, n - done)))
+			on = write_part(ts, p + done, n - done, &k);
+		else
 			break;
+		done += k;
+		cb = tcp_cb(ts);
 	}
+	if (XK_LIKELY(on && done == n) && (cb->sq.unsent == NULL || tcp_waits_on(cb, 0)))
+		return n;
 	return done == 0 ? tcp_write(&ts->s, p, n) : write_rest(ts, p, done, n);
 }
 

@@ -205,6 +205,32 @@ static void what_is_lost_goes_again_alone(void)
 	compare(true);
 }
 
+/* The peer's data has a hole: what we send says so, and has less room for payload. */
+static void a_hole(struct story *st, bool takes_super)
+{
+	uint8_t opt[40];
+
+	st->n = 0;
+	up(TUNE, takes_super);
+	tf_push(&f, s, bytes, 300000);
+	note(st);
+	tf_in(&f, &(struct tf_seg){ .sport = TF_PEER_PORT, .seq = 1001 + 5000, .ack = sa.seq + 1, .flags = TCP_ACK, .wnd = 60000,
+				    .opt = opt, .nopt = tf_ts_opts(opt, 9, sa.tsval), .data = bytes, .len = 100 });
+	for (uint32_t n = 1448 * 4; n < 1448 * 60; n += 1448 * 4) {
+		ack(n, 60000, 0, 0, 0);
+		note(st);
+	}
+	finish(st);
+}
+
+static void blocks_go_singly(void)
+{
+	a_hole(&single, false);
+	a_hole(&super, true);
+	compare(true);
+	CU_ASSERT_TRUE(super.v[super.n - 1].nopt > 12);
+}
+
 /* Whatever comes, by a seed. */
 static void noise(struct story *st, bool takes_super, uint64_t seed)
 {
@@ -277,6 +303,7 @@ static CU_TestInfo trains[] = {
 	{ "a FIN goes with the last", a_fin_goes_with_the_last },
 	{ "CWR is the first one's, and all are ECT", cwr_is_the_first_ones_and_all_are_ect },
 	{ "what is lost goes again alone", what_is_lost_goes_again_alone },
+	{ "blocks go singly", blocks_go_singly },
 	{ "any story is the same but for PSH", any_story_is_the_same_but_for_psh },
 	{ "none where they are not to be", none_where_they_are_not_to_be },
 	CU_TEST_INFO_NULL

@@ -269,6 +269,36 @@ static void any_story_is_the_same_but_for_psh(void)
 
 /* ---- where there are none -------------------------------------------------------------------- */
 
+/* A router tells somebody else's connection that the path takes less: IP knows, ours does not.  One train is
+ * lost; what goes on goes in segments that IP can make fragments of. */
+static void a_narrower_path_costs_one_train(void)
+{
+	uint8_t d[200], quote[60], port[8] = { 0, 9, 0, 9 };
+	uint32_t n = nf_ip(quote, &(struct nf_ip){ .src = NF_US, .dst = NF_PEER, .proto = 6, .frag = 0x4000 }, port, sizeof port);
+	uint64_t trains;
+
+	up(TUNE, true);
+	tf_push(&f, s, bytes, 1448 * 4);
+	ack(1448 * 4, 60000, 0, 0, 0);
+	trains = pf_count(&f, "tcp", "super_segments_out");
+	CU_ASSERT_EQUAL(trains, 1);
+	nf_in(&f, 0, d, nf_icmp(d, NF_PEER, NF_US, 3, 4, 1000, quote, n));
+	tf_push(&f, s, bytes, 1448 * 8);
+	CU_ASSERT_EQUAL(pf_count(&f, "tcp", "super_segments_out"), ++trains);
+	CU_ASSERT_EQUAL(pf_drops(&f, "ip", "needs_fragmentation"), 1);
+	for (unsigned i = 0; i < 40 && pf_count(&f, "tcp", "timeouts") == 0; i++)
+		pf_run(&f, 100 * XK_MS);
+	CU_ASSERT_TRUE(pf_count(&f, "tcp", "timeouts") != 0);
+	ack(1448 * 12, 60000, 0, 0, 0);
+	tf_push(&f, s, bytes, 100000);
+	for (uint32_t k = 13; k < 30; k++)
+		ack(1448 * k, 60000, 0, 0, 0);
+	CU_ASSERT_EQUAL(pf_count(&f, "tcp", "super_segments_out"), trains);
+	CU_ASSERT_TRUE(pf_count(&f, "ip", "fragmented") > 8);
+	tf_close(&f, s);
+	tf_down(&f);
+}
+
 /* Are there trains, to a peer that offers no option? */
 static bool any(const char *tcp, const char *hl, const char *ip)
 {
@@ -305,6 +335,7 @@ static CU_TestInfo trains[] = {
 	{ "what is lost goes again alone", what_is_lost_goes_again_alone },
 	{ "blocks go singly", blocks_go_singly },
 	{ "any story is the same but for PSH", any_story_is_the_same_but_for_psh },
+	{ "a narrower path costs one train", a_narrower_path_costs_one_train },
 	{ "none where they are not to be", none_where_they_are_not_to_be },
 	CU_TEST_INFO_NULL
 };

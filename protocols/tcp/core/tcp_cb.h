@@ -259,7 +259,7 @@ struct tcp_cb {
 	uint32_t rtt_us;                 /* measured last; 0: HyStart++ has had it */
 	uint8_t  hystart;                /* enum tcp_hs */
 	uint8_t  hs_samples, hs_rounds;  /* of this round; of conservative slow start */
-	uint8_t  train;                  /* full segments that one push may carry; 0: to be asked, 1: no more */
+	uint8_t  train;                  /* full segments that one push may carry; 0: to be asked (again after a loss), 1: no more */
 	/* Line 5 and on: loss, rare things. */
 	uint32_t challenge_at;           /* the second it counts, ms */
 	uint32_t sacked_out, retrans_out; /* bytes */

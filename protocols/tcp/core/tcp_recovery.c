@@ -226,6 +226,7 @@ void tcp_rec_enter(struct tcp_cb *cb, const struct tcp_env *e, uint32_t una)
 	if (!by_prr(cb))
 		cb->cwnd = cb->ssthresh;
 	cb->ca_state = TCP_CA_RECOVERY;
+	cb->train = 0;
 	cb->tlp_out = false;
 	xk_count(e->count[TCP_COUNT_FAST]);
 }
@@ -545,6 +546,7 @@ void tcp_rec_timeout(struct tcp_cb *cb, const struct tcp_env *e)
 	/* Even without a limit a path that does not answer gets no more than one at a time. */
 	cb->cwnd = cb->cc->unlimited && cb->retries <= R1 ? TCP_CWND_MAX : cb->mss;
 	cb->ca_state = TCP_CA_LOSS;
+	cb->train = 0;
 	cb->recover = cb->snd_max;
 	cb->dupacks = 0;
 	cb->tlp_out = false;

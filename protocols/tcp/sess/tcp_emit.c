@@ -296,10 +296,14 @@ bool tcp_emit(struct tcp_sess *ts, uint32_t seq, struct xk_msg *data, uint16_t f
 unsigned tcp_emit_train_most(struct tcp_sess *ts)
 {
 	const struct tcp_cb *cb = tcp_cb(ts);
-	uint32_t most, hlen = tcp_hlen_usual(cb), n;
+	uint32_t most, frame, hlen = tcp_hlen_usual(cb), n;
 
 	if (!cb->tune->checksum || xk_sess_control(ts->s.down, XK_CTL_GETMAXSUPER, &most, sizeof most) != (int)sizeof most ||
 	    most < hlen)
+		return 1;
+	/* IP makes fragments of a segment that has become too long for the path, but not of a train. */
+	if (xk_sess_control(ts->s.down, XK_CTL_GETOPTPACKET, &frame, sizeof frame) == (int)sizeof frame &&
+	    hlen + cb->mss > frame)
 		return 1;
 	n = (most - hlen) / cb->mss;
 	return n < 1 ? 1 : n < TCP_TRAIN_MAX ? n : TCP_TRAIN_MAX;

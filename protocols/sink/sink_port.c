@@ -223,6 +223,28 @@ static inline uint64_t port_runs(const struct xk_rep *r, struct xk_sess *lls, co
 	return all;
 }
 
+/* Frames of as many sessions that nobody reads; returns their bytes. */
+static inline uint64_t port_apart(const struct xk_rep *r, const struct xk_batch *f)
+{
+	const struct sink *sr = r->state;
+	xk_counter *messages = sr->messages, *sums = sr->bytes;
+	struct xk_sess *const *sess = f->sess;
+	const uint32_t off = f->off;
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < f->n; i++) {
+		const struct xk_up *up = sess[i]->up;
+		uint32_t bytes = f->m[i]->tot - off;
+
+		all += bytes;
+		if (XK_UNLIKELY(up == &r->up))
+			continue;
+		xk_count(messages[slot_of(up)]);
+		xk_count_add(sums[slot_of(up)], bytes);
+	}
+	return all;
+}
+
 static unsigned port_demux_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f)
 {
 	struct xk_rep *r = up->rep;
@@ -233,7 +255,7 @@ static unsigned port_demux_batch(struct xk_up *up, struct xk_sess *lls, const st
 		bytes = xk_msg_free_all(f->m, f->n) - (uint64_t)f->off * f->n;
 		port_count(r, up, f->n, bytes);
 	} else {
-		bytes = port_runs(r, lls, f, touch);
+		bytes = f->apart && f->sess != NULL && !touch ? port_apart(r, f) : port_runs(r, lls, f, touch);
 		if (!touch)
 			xk_msg_free_all(f->m, f->n);
 	}

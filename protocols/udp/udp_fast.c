@@ -156,6 +156,49 @@ static inline bool is_between(const struct xk_rep *r, const struct xk_sess *s, c
 	return XK_LIKELY(s->rep == r && s->rcnt > 0 && f->net >= 0 && s->map.key.w[0] == ip_net_pair(x->data + f->net));
 }
 
+/* The same of a frame of n bytes for this layer, in few instructions for one that is of another
+ * connection than its neighbours; false: frame_any knows. */
+static inline bool frame_quick(const struct xk_sess *s, const struct xk_msg *x, const uint8_t *p, uint32_t n)
+{
+	const uint32_t length = htobe32(n << 16);
+
+	return XK_LIKELY(n >= UDP_HDR_LEN && xk_csum_is_quick(n)) &&
+	       XK_LIKELY(!(x->flags & (XK_MSG_CSUM | XK_MSG_CSUM_OK | XK_MSG_CHAIN))) &&
+	       XK_LIKELY(udp_hdr_is(p, (uint32_t)s->map.key.w[1], length)) &&
+	       (XK_LIKELY(xk_csum_valid64(xk_csum_words(p, n, (uint32_t)s->hot + length))) ||
+		(x->flags & XK_MSG_CSUM_IGNORE));
+}
+
+static XK_NOINLINE bool frame_any(const struct xk_sess *s, struct xk_msg *x, uint32_t off)
+{
+	return frame_good(s, x, off);
+}
+
+/* Frames of as many connections. */
+static XK_APART unsigned batch_apart(const struct xk_rep *r, const struct xk_batch *f)
+{
+	const size_t off = f->off, net = (size_t)f->net, depth = f->depth;
+	const struct xk_run *run = f->run;
+	struct xk_sess *sess[XK_BATCH_MAX];
+	struct xk_msg **m = f->m;
+	const unsigned n = f->n;
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		struct xk_sess *s = sess[i] = run[i].flow->sess[depth];
+		const uint8_t *frame = m[i]->data;
+
+		if (XK_UNLIKELY(s->rep != r) || XK_UNLIKELY(s->rcnt <= 0) ||
+		    XK_UNLIKELY(s->map.key.w[0] != ip_net_pair(frame + net)))
+			break;
+		if (XK_UNLIKELY(!frame_quick(s, m[i], frame + off, m[i]->len - (uint32_t)off)) &&
+		    !frame_any(s, m[i], (uint32_t)off))
+			break;
+		__builtin_prefetch(s->up);
+	}
+	return xk_batch_finish_many(f, sess, i, UDP_HDR_LEN, f->net);
+}
+
 /* Runs of several connections, each for a session of its own. */
 static unsigned batch_mixed(const struct xk_rep *r, const struct xk_batch *f)
 {
@@ -184,7 +227,7 @@ unsigned udp_fast_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_b
 
 	(void)lls;
 	if (!xk_batch_is_run(f))
-		return batch_mixed(up->rep, f);
+		return f->net < 0 ? 0 : f->apart ? batch_apart(up->rep, f) : batch_mixed(up->rep, f);
 	s = xk_batch_hint(f, f->run);
 	if (is_between(up->rep, s, f, f->m[0]))
 		good = frames_good(s, f->m, f->n, f->off);

@@ -67,9 +67,9 @@ static unsigned cbpf_runs(struct xk_classifier *c, struct xk_msg *const *m, unsi
 		if (may && before && same_headers(mem[0], mem[1]) && runs_last_is(&r, &key))
 			continue;
 		before = may;
-		runs_add(&r, i, keyed ? &key : NULL, now[XK_CBPF_HASH]);
+		runs_add(&r, i, m[i]->len, keyed ? &key : NULL, now[XK_CBPF_HASH]);
 	}
-	return runs_say(c->tab, flow_table(c->tab), &r, n, run);
+	return runs_say(c->tab, flow_table(c->tab), &r, m, n, run);
 }
 
 /* ---- life ------------------------------------------------------------------------------------- */

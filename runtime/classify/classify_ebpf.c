@@ -120,9 +120,9 @@ static unsigned batch_runs(const struct xk_ebpf *b, const struct xk_flowtab *tab
 		if (may && on && runs_last_is(&r, &key))
 			continue;
 		on = may;
-		runs_add(&r, i, keyed ? &key : NULL, v->hash);
+		runs_add(&r, i, m[i]->len, keyed ? &key : NULL, v->hash);
 	}
-	return runs_say(tab, flow_table(tab), &r, n, run);
+	return runs_say(tab, flow_table(tab), &r, m, n, run);
 }
 
 static unsigned ebpf_runs(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, struct xk_run *run)

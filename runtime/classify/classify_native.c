@@ -120,13 +120,14 @@ static inline bool link_ip(enum xk_link link, const uint8_t *p)
 	return false;
 }
 
-/* A struct xk_flowkey, put together in registers. */
-static inline struct xk_key key_make(uint64_t addrs, uint32_t ports, uint8_t proto)
+/* A struct xk_flowkey, put together in registers; fixed: bytes 6 to 9 of the header, of which only
+ * the last, the protocol, is not 0. */
+static inline struct xk_key key_make(uint64_t addrs, uint32_t ports, uint32_t fixed)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	return (struct xk_key){ { addrs, ports | (uint64_t)proto << 32 } };
+	return (struct xk_key){ { addrs, ports | (uint64_t)fixed << 8 } };
 #else
-	return (struct xk_key){ { addrs, (uint64_t)ports << 32 | (uint64_t)proto << 24 } };
+	return (struct xk_key){ { addrs, (uint64_t)ports << 32 | (uint64_t)fixed << 24 } };
 #endif
 }
 
@@ -168,7 +169,7 @@ static XK_NOINLINE bool parse_rest(const struct native *nat, enum xk_link link, 
 		return false;
 	}
 	keyed = parse_above(nat, ip, (ip[0] & 15u) * 4u, len - l2, &ports);
-	*key = key_make(xk_raw64(ip + 12), ports, keyed ? ip[9] : 0);
+	*key = key_make(xk_raw64(ip + 12), ports, htobe32(keyed ? ip[9] : 0));
 	*hash = flow_hash(key);
 	return keyed;
 }
@@ -185,7 +186,7 @@ static inline bool parse_plain(const struct native *nat, enum xk_link link, cons
 	fixed = xk_raw32(ip + 6) & FRAG_PROTO_MASK;
 	if (fixed != nat->udp && fixed != nat->tcp)
 		return false;
-	*key = key_make(xk_raw64(ip + 12), xk_raw32(ip + 20), (uint8_t)be32toh(fixed));
+	*key = key_make(xk_raw64(ip + 12), xk_raw32(ip + 20), fixed);
 	return true;
 }
 
@@ -233,7 +234,7 @@ uint32_t burst_parse(const struct native *nat, enum xk_link link, struct xk_msg 
 static inline __attribute__((always_inline))
 void burst_hash(const struct native *nat, enum xk_link link, struct xk_msg *const *m, struct runs *r, uint32_t rest)
 {
-	r->bare = 0;
+	r->bare = r->cut = 0;
 	if (XK_LIKELY(r->n == 1))
 		r->hash[0] = hash_words(r->w0[0], r->w1[0]);
 	else
@@ -243,6 +244,7 @@ void burst_hash(const struct native *nat, enum xk_link link, struct xk_msg *cons
 		const struct xk_msg *x = m[r->first[i]];
 		struct xk_key key;
 
+		r->cut |= (uint32_t)(x->len < XK_FRAME_MIN) << i;
 		if (!parse_rest(nat, link, x->data, x->len, &key, &r->hash[i])) {
 			r->bare |= 1u << i;
 			continue;
@@ -260,7 +262,7 @@ unsigned classify_link(const struct native *nat, enum xk_link link, const struct
 
 	xk_dassert(n <= CLASSIFY_BURST);
 	burst_hash(nat, link, m, &r, burst_parse(nat, link, m, n, &r));
-	return runs_say(tab, flow_table(tab), &r, n, run);
+	return runs_say(tab, flow_table(tab), &r, m, n, run);
 }
 
 /* ---- one frame ----------------------------------------------------------------------- */

@@ -23,20 +23,22 @@ struct runs {
 	uint64_t w0[CLASSIFY_BURST], w1[CLASSIFY_BURST];  /* the key's words */
 	uint32_t hash[CLASSIFY_BURST];
 	uint8_t  first[CLASSIFY_BURST];
-	uint32_t bare;                   /* bit i: no key, so there is no flow; its words are 0 */
+	uint32_t bare;                   /* bit i: no key, so there is no flow */
+	uint32_t cut;                    /* bit i: its one frame is shorter than XK_FRAME_MIN */
 	uint32_t flags;                  /* of all frames together */
 	unsigned n;
 };
 
 static inline void runs_begin(struct runs *r)
 {
-	r->bare = r->flags = 0;
+	r->bare = r->cut = r->flags = 0;
 	r->n = 0;
 }
 
-/* One begins with frame `first`; key NULL: it has none. */
-static inline void runs_add(struct runs *r, unsigned first, const struct xk_key *key, uint32_t hash)
+/* One begins with frame `first`, of len bytes; key NULL: it has none. */
+static inline void runs_add(struct runs *r, unsigned first, uint32_t len, const struct xk_key *key, uint32_t hash)
 {
+	r->cut |= (uint32_t)(len < XK_FRAME_MIN) << r->n;
 	r->w0[r->n] = key != NULL ? key->w[0] : 0;
 	r->w1[r->n] = key != NULL ? key->w[1] : 0;
 	r->bare |= (uint32_t)(key == NULL) << r->n;
@@ -50,62 +52,96 @@ static inline bool runs_last_is(const struct runs *r, const struct xk_key *key)
 	return (r->bare >> (r->n - 1) & 1) == 0 && r->w0[r->n - 1] == key->w[0] && r->w1[r->n - 1] == key->w[1];
 }
 
-/* A run for each frame of every run of *nruns: one of them is not plain. */
-void classify_runs_apart(struct xk_run *run, unsigned *nruns);
-
-static inline void runs_fetch(const struct xk_table *t, const struct runs *r)
-{
-	for (unsigned i = 0; i < r->n; i++)
-		xk_table_fetch(xk_table_home(t, r->hash[i]));
-}
-
 _Static_assert(offsetof(struct xk_flow, node) == 0, "a flow's node is the flow");
 
-/* From the runs' buckets to flows with a fitting tag, and fetches those. */
-static inline void runs_aim(const struct xk_table *t, const struct runs *r, struct xk_flow **flow)
+static inline void runs_fetch(const struct xk_table *t, const struct runs *r, unsigned n)
 {
-	for (unsigned i = 0; i < r->n; i++) {
-		const struct xk_bucket *b = xk_table_home(t, r->hash[i]);
-		unsigned fit = xk_bucket_match(b, xk_table_tag(r->hash[i]));
+	const struct xk_bucket *bucket = t->bucket;
+	const uint32_t mask = t->mask;
 
-		flow[i] = NULL;
-		if (XK_LIKELY(fit != 0)) {
-			flow[i] = xk_slab_ptr(xk_load_acquire(&b->h[__builtin_ctz(fit)]));
-			xk_table_fetch(flow[i]);
+	XK_UNROLL
+	for (unsigned i = 0; i < n; i++)
+		xk_table_fetch(&bucket[r->hash[i] & mask]);
+}
+
+/* From the runs' buckets to flows with a fitting tag, and fetches those; without one, to no flow. */
+static inline void runs_aim(const struct xk_table *t, const struct runs *r, unsigned n, struct xk_flow **flow)
+{
+	const struct xk_bucket *bucket = t->bucket;
+	const uint32_t mask = t->mask;
+	char *base = xk_slab_ptr(0);
+
+	for (unsigned i = 0; i < n; i++) {
+		uint32_t h = xk_bucket_first(&bucket[r->hash[i] & mask], xk_table_tag(r->hash[i]));
+
+		flow[i] = h != 0 ? (void *)(base + (uint64_t)h * XK_CACHELINE) : NULL;
+		xk_table_fetch(flow[i]);
+	}
+	for (uint32_t bare = r->bare; XK_UNLIKELY(bare != 0); bare &= bare - 1)
+		flow[__builtin_ctz(bare)] = NULL;
+}
+
+/* Run number i, where the flow that its tag led to is another or there is none. */
+void classify_runs_find(const struct xk_flowtab *tab, const struct xk_table *t, const struct runs *r, unsigned i,
+			struct xk_run *run);
+/* Some frames are not plain: those are alone.  Returns how many runs there are then. */
+unsigned classify_runs_apart(struct xk_run *run, unsigned nruns, struct xk_msg *const *m);
+
+/* Compares keys, from the last run to the first; apart: each run is one of the n frames. */
+static inline __attribute__((always_inline))
+void runs_tell(const struct xk_flowtab *tab, const struct xk_table *t, const struct runs *r, struct xk_flow *const *flow,
+	       unsigned n, bool apart, struct xk_run *run)
+{
+	for (unsigned i = r->n, end = n; i-- > 0;) {
+		struct xk_flow *f = flow[i];
+		const unsigned first = apart ? 0 : r->first[i];
+
+		run[i].hash = r->hash[i];
+		run[i].n = (uint8_t)(apart ? 1 : end - first);
+		end = first;
+		if (XK_UNLIKELY(f == NULL) || XK_UNLIKELY(!xk_node_has(&f->node, r->w0[i], r->w1[i]))) {
+			classify_runs_find(tab, t, r, i, &run[i]);
+			continue;
 		}
+		run[i].flow = f;
+		run[i].vp = xk_load_relaxed(&f->vp);
+		run[i].plain = 1;
 	}
 }
 
-/* The flow of run number i, where the one that its tag led to is another or there is none. */
-static XK_NOINLINE struct xk_flow *runs_find(const struct xk_table *t, const struct runs *r, unsigned i)
+/* The n frames are one run. */
+static inline void runs_tell_one(const struct xk_flowtab *tab, const struct xk_table *t, const struct runs *r, unsigned n,
+				 struct xk_run *run)
 {
-	const struct xk_key key = { { r->w0[i], r->w1[i] } };
+	const struct xk_key key = { { r->w0[0], r->w1[0] } };
+	const struct xk_mapnode *f = XK_LIKELY(r->bare == 0) ? xk_table_find(t, r->hash[0], &key) : NULL;
 
-	return r->bare >> i & 1 ? NULL : (void *)xk_table_find(t, r->hash[i], &key);
+	run->flow = (void *)(uintptr_t)f;
+	run->hash = r->hash[0];
+	run->vp = f != NULL ? xk_load_relaxed(&run->flow->vp) : flow_home(tab, run->hash);
+	run->n = (uint8_t)n;
+	run->plain = f != NULL;
 }
 
 /* The verdicts of n frames; returns how many runs there are in the end. */
-static inline unsigned runs_say(const struct xk_flowtab *tab, const struct xk_table *t, const struct runs *r, unsigned n,
-				struct xk_run *run)
+static inline unsigned runs_say(const struct xk_flowtab *tab, const struct xk_table *t, const struct runs *r,
+				struct xk_msg *const *m, unsigned n, struct xk_run *run)
 {
 	struct xk_flow *flow[CLASSIFY_BURST];
-	unsigned nruns = r->n, end = n;
+	const unsigned nruns = r->n;
 
-	runs_fetch(t, r);
-	runs_aim(t, r, flow);
-	for (unsigned i = nruns; i-- > 0; end = r->first[i]) {
-		struct xk_flow *f = flow[i];
-
-		if (XK_UNLIKELY(f == NULL) || XK_UNLIKELY((r->bare >> i & 1) != 0) ||
-		    XK_UNLIKELY(!xk_node_has(&f->node, r->w0[i], r->w1[i])))
-			f = runs_find(t, r, i);
-		run[i].flow = f;
-		run[i].hash = r->hash[i];
-		run[i].vp = XK_LIKELY(f != NULL) ? xk_load_relaxed(&f->vp) : flow_home(tab, r->hash[i]);
-		run[i].n = (uint16_t)(end - r->first[i]);
+	if (nruns == 1) {
+		runs_tell_one(tab, t, r, n, run);
+	} else {
+		runs_fetch(t, r, nruns);
+		runs_aim(t, r, nruns, flow);
+		if (nruns == n)
+			runs_tell(tab, t, r, flow, n, true, run);
+		else
+			runs_tell(tab, t, r, flow, n, false, run);
 	}
-	if (XK_UNLIKELY(r->flags & CLASSIFY_NOT_PLAIN))
-		classify_runs_apart(run, &nruns);
+	if (XK_UNLIKELY(((r->flags & CLASSIFY_NOT_PLAIN) | r->cut) != 0))
+		return classify_runs_apart(run, nruns, m);
 	return nruns;
 }
 

@@ -259,26 +259,40 @@ unsigned classify_walk_runs(const struct walk *w, const struct xk_flowtab *tab, 
 		walk(w, m[i]->data, m[i]->len, &k);
 		if (goes_on(&last, &k, m[i]->len))
 			continue;
-		runs_add(&r, i, k.kind == XK_PAT_FLOW ? &k.u.key : NULL,
+		runs_add(&r, i, m[i]->len, k.kind == XK_PAT_FLOW ? &k.u.key : NULL,
 			 k.kind != XK_PAT_NONE ? flow_hash(&k.u.key) : 0);
 		last = k;
 		if (m[i]->len < XK_FRAME_MIN)
 			last.kind = XK_PAT_NONE;
 	}
-	return runs_say(tab, flow_table(tab), &r, n, run);
+	return runs_say(tab, flow_table(tab), &r, m, n, run);
 }
 
-void classify_runs_apart(struct xk_run *run, unsigned *nruns)
+unsigned classify_runs_apart(struct xk_run *run, unsigned nruns, struct xk_msg *const *m)
 {
-	unsigned n = 0, i;
+	unsigned n = 0, at;
 
-	for (i = 0; i < *nruns; i++)
+	for (unsigned i = 0; i < nruns; i++)
 		n += run[i].n;
-	for (i = *nruns, *nruns = n; i-- > 0;)
-		for (struct xk_run r = run[i]; r.n > 0; r.n--) {
-			run[--n] = r;
-			run[n].n = 1;
+	at = n;
+	while (nruns-- > 0)
+		for (struct xk_run r = run[nruns]; r.n > 0; r.n--) {
+			run[--at] = r;
+			run[at].n = 1;
+			run[at].plain = r.plain && !(m[at]->flags & CLASSIFY_NOT_PLAIN) && m[at]->len >= XK_FRAME_MIN;
 		}
+	return n;
+}
+
+void classify_runs_find(const struct xk_flowtab *tab, const struct xk_table *t, const struct runs *r, unsigned i,
+			struct xk_run *run)
+{
+	const struct xk_key key = { { r->w0[i], r->w1[i] } };
+	struct xk_flow *f = r->bare >> i & 1 ? NULL : (void *)xk_table_find(t, r->hash[i], &key);
+
+	run->flow = f;
+	run->vp = f != NULL ? xk_load_relaxed(&f->vp) : flow_home(tab, r->hash[i]);
+	run->plain = f != NULL;
 }
 
 /* ---- for people --------------------------------------------------------------------------- */

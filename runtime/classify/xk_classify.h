@@ -104,8 +104,20 @@ struct xk_single {
 struct xk_run {
 	struct xk_flow *flow;            /* of the exact connection, NULL: none is known */
 	uint32_t hash;
-	uint16_t vp, n;
+	uint16_t vp;
+	uint8_t  n;
+	uint8_t  plain;                  /* 1: flow is known, and each frame lies in one segment of its own (no
+	                                  * flag of XK_MSG_SLOW or LINK_BCAST), of XK_FRAME_MIN bytes or more */
 };
+/* vp, n and plain as one word, to be compared at once. */
+static inline uint32_t xk_run_word(const struct xk_run *r)
+{
+	uint32_t w;
+
+	memcpy(&w, &r->vp, sizeof w);
+	return w;
+}
+_Static_assert(offsetof(struct xk_run, plain) == offsetof(struct xk_run, vp) + 3, "xk_run_word");
 /*
  * A back end.  Every one says exactly what xk_pattern_match says (but "none", which looks at
  * nothing): the hash, VP xk_hash_vp(hash), or those of the flow where the verdict is a
@@ -120,9 +132,7 @@ struct xk_classifier_ops {
 	 * follows a success. */
 	int  (*open)(struct xk_classifier *c, char *why, size_t n);
 	/* The verdicts on m[n] (n <= 32, first segment holds the headers), in their order;
-	 * returns how many runs.  Each message of a run of several lies in one segment
-	 * of its own (no flag of XK_MSG_SLOW or LINK_BCAST) and is at least XK_FRAME_MIN
-	 * bytes long. */
+	 * returns how many runs.  Frames of several are such as plain ones are. */
 	unsigned (*runs)(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, struct xk_run *run);
 	/* Optional.  One frame: sets hash and vp; its flow, or NULL. */
 	struct xk_flow *(*single)(struct xk_classifier *c, struct xk_single *l, struct xk_msg *m);

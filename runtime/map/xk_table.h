@@ -101,6 +101,25 @@ static inline unsigned xk_bucket_match(const struct xk_bucket *b, uint16_t tag)
 #endif
 }
 
+/* The handle in the first slot that has the tag, or 0. */
+static inline uint32_t xk_bucket_first(const struct xk_bucket *b, uint16_t tag)
+{
+#if defined(__SSE2__) && !defined(XK_TSAN)
+	__m128i t = _mm_load_si128((const __m128i *)(const void *)b->tag);
+	unsigned m = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi16(t, _mm_set1_epi16((short)tag)));
+
+	__atomic_signal_fence(__ATOMIC_ACQUIRE);         /* as above */
+	if (XK_UNLIKELY(m == 0))
+		return 0;
+	/* Two bits for a slot, whose handle has four bytes. */
+	return xk_load_acquire((const uint32_t *)(const void *)((const char *)b->h + 2 * (unsigned)__builtin_ctz(m)));
+#else
+	unsigned m = xk_bucket_match(b, tag);
+
+	return m != 0 ? xk_load_acquire(&b->h[__builtin_ctz(m)]) : 0;
+#endif
+}
+
 static inline struct xk_mapnode *xk_table_node(const struct xk_table *t, uint32_t h)
 {
 	return (struct xk_mapnode *)(void *)((char *)xk_slab_ptr(h) + t->off);

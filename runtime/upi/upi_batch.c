@@ -32,13 +32,14 @@ unsigned xk_batch_pass_each(struct xk_sess *s, const struct xk_batch *f)
 static inline unsigned pass_together(struct xk_sess *const *sess, const struct xk_batch *f, struct xk_sess *const **at)
 {
 	const struct xk_rep *r = (*sess)->up->rep;
+	const xk_demux_fn own = r->ops->batch_self ? NULL : r->ops->demux;
 	const struct xk_run *run = f->run;
 	unsigned n = 0;
 
 	do {
-		n += xk_run_left(run++, f->n - n);
+		n += f->apart ? 1 : xk_run_left(run++, f->n - n);
 		sess++;
-	} while (n < f->n && (*sess)->up->rep == r && xk_takes_batches((*sess)->up));
+	} while (n < f->n && (*sess)->up->rep == r && ((*sess)->up->demux == own || own == NULL));
 	*at = sess;
 	return n;
 }

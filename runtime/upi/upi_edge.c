@@ -41,51 +41,34 @@ static XK_NOINLINE void input_away(struct xk_rep *r, struct xk_msg *m)
 
 #define LEAST 4u                 /* frames of several connections that are worth a batch */
 
-/* Keeps what is alone out of batches. */
-static inline unsigned not_plain(const struct xk_msg *m)
+/* Are all of them for here, of known connections, and may go up together?  Fetches what flows name. */
+static inline bool input_look(const struct xk_vp *vp, const struct xk_run *run, unsigned nruns)
 {
-	return (m->flags & (unsigned)(XK_MSG_SLOW | XK_MSG_LINK_BCAST)) | (m->len < XK_FRAME_MIN);
-}
+	const struct xk_run want = { .vp = vp->no, .plain = 1 }, mask = { .vp = 0xffff, .plain = 0xff };
+	uint32_t odd = 0;
 
-/* Is all of it for here, of known connections, and may go up together?  Then how many messages;
- * fetches what flows name. */
-static inline unsigned input_look(const struct xk_vp *vp, struct xk_msg *const *m, const struct xk_run *run, unsigned nruns)
-{
-	unsigned odd = 0, n = 0;
-
-	for (const struct xk_run *i = run; i < run + nruns; n += i++->n) {
-		const struct xk_flow *f = i->flow;
-
-		if (XK_UNLIKELY(f == NULL))
-			return 0;
-		odd |= (unsigned)(i->vp ^ vp->no) | (unsigned)(xk_load_relaxed(&f->vp) ^ vp->no);
-		if (i->n == 1)
-			odd |= not_plain(m[n]);
-		__builtin_prefetch(f->sess[2]);
+	XK_UNROLL
+	for (const struct xk_run *i = run; i < run + nruns; i++) {
+		odd |= xk_run_word(i) ^ xk_run_word(&want);
+		if (XK_LIKELY(i->flow != NULL))
+			__builtin_prefetch(i->flow->sess[2]);
 	}
-	return odd == 0 ? n : 0;
+	return (odd & xk_run_word(&mask)) == 0;
 }
 
 /* Sends away the runs that are not ours and moves the others together; returns how many. */
-static unsigned input_sort(struct xk_rep *r, struct xk_msg **m, struct xk_run *run, unsigned nruns)
+static XK_NOINLINE unsigned input_sort(struct xk_rep *r, struct xk_msg **m, struct xk_run *run, unsigned nruns)
 {
 	struct xk_vp *vp = r->vp;
 	struct xk_msg **from = m;
 	unsigned mine = 0;
 
 	for (unsigned i = 0; i < nruns; from += run[i++].n) {
-		struct xk_msg *x = *from;
-
-		x->vp = run[i].vp;
-		if (XK_UNLIKELY(x->vp != vp->no)) {
+		if (XK_UNLIKELY(run[i].vp != vp->no)) {
 			xk_classify_tell(&run[i], from);
 			for (unsigned k = 0; k < run[i].n; k++)
 				input_away(r, from[k]);
 			continue;
-		}
-		if (run[i].flow != NULL && xk_load_relaxed(&run[i].flow->vp) != vp->no) {
-			xk_count_add(vp->wrong_vp, run[i].n);
-			run[i].flow = NULL;
 		}
 		memmove(m, from, run[i].n * sizeof *m);
 		m += run[i].n;
@@ -104,6 +87,9 @@ static unsigned input_each(struct xk_up *up, struct xk_sess *s, struct xk_msg **
 	for (i = 0; i < n && XK_LIKELY(s->rep == r && s->rcnt > 0); i++) {
 		struct xk_msg *x = m[i];
 
+		/* In the form that placed messages have in runs (xk_batch_materialise). */
+		if (XK_UNLIKELY(x->flags & XK_MSG_CHAIN) && x->len == x->tot)
+			x->len -= x->next->len;
 		x->hash = run->hash;
 		x->vp = run->vp;
 		/* Where the connection is not known each message finds its own way. */
@@ -117,14 +103,14 @@ static unsigned input_each(struct xk_up *up, struct xk_sess *s, struct xk_msg **
 	return i;
 }
 
-/* What is left of runs whose first n messages have gone. */
-static struct xk_run *runs_behind(struct xk_run *run, unsigned n)
+/* The first n messages of nruns runs have gone: how many runs are left, from *run on? */
+static unsigned runs_behind(struct xk_run **run, unsigned nruns, unsigned n)
 {
-	while (n != 0 && n >= run->n)
-		n -= run++->n;
+	for (; n != 0 && n >= (*run)->n; nruns--)
+		n -= (*run)++->n;
 	if (n != 0)
-		run->n = (uint16_t)(run->n - n);
-	return run;
+		(*run)->n = (uint8_t)((*run)->n - n);
+	return nruns;
 }
 
 /*
@@ -132,22 +118,23 @@ static struct xk_run *runs_behind(struct xk_run *run, unsigned n)
  * and what is behind it together again; where little went so, all the rest goes one by one.
  * Returns how many went before s was closed.
  */
-static XK_NOINLINE unsigned input_batch(struct xk_up *up, struct xk_sess *s, struct xk_msg **m, struct xk_run *run, unsigned n)
+static XK_APART unsigned input_batch(struct xk_up *up, struct xk_sess *s, struct xk_msg **m, struct xk_run *run,
+				     unsigned nruns, unsigned n)
 {
 	const struct xk_rep *r = s->rep;
 	unsigned done = 0;
 
 	while (done < n && s->rep == r && s->rcnt > 0) {
-		const struct xk_batch f = { m + done, run, NULL, n - done, 0, -1, 0 };
+		const struct xk_batch f = { m + done, run, NULL, n - done, 0, -1, 0, n - done == nruns };
 		unsigned went = up->rep->ops->demux_batch(up, s, &f), each;
 
 		done += went;
 		if (XK_LIKELY(done == n))
 			break;
 		each = went < LEAST || n - done <= LEAST ? n - done : 1;
-		run = runs_behind(run, went);
+		nruns = runs_behind(&run, nruns, went);
 		went = input_each(up, s, m + done, run, each);
-		run = runs_behind(run, went);
+		nruns = runs_behind(&run, nruns, went);
 		done += went;
 		if (went < each)
 			break;
@@ -158,14 +145,15 @@ static XK_NOINLINE unsigned input_batch(struct xk_up *up, struct xk_sess *s, str
 /* A run where hooks stand before who receives. */
 static unsigned input_hooked(struct xk_up *up, struct xk_sess *s, struct xk_msg **m, struct xk_run *run)
 {
-	const struct xk_batch f = { m, run, NULL, run->n, 0, -1, 0 };
+	const struct xk_batch f = { m, run, NULL, run->n, 0, -1, 0, false };
 	unsigned n = run->n, done = 0;
 
 	if (n > 1 && run->flow != NULL && up->demux == upi_hooked_demux)
 		done = upi_hooked_batch(up, s, &f);
 	if (done == n)
 		return n;
-	return done + input_each(up, s, m + done, runs_behind(run, done), n - done);
+	runs_behind(&run, 1, done);
+	return done + input_each(up, s, m + done, run, n - done);
 }
 
 /* The first messages; sets *nruns to the runs they are, and *n to how many they are; returns how many went. */
@@ -180,10 +168,10 @@ static inline unsigned input_some(struct xk_up *up, struct xk_sess *s, struct xk
 		*n = run->n;
 		return input_hooked(up, s, m, run);
 	}
-	while (*nruns < most && run[*nruns].flow != NULL && (run[*nruns].n > 1 || not_plain(m[*n]) == 0))
+	while (*nruns < most && run[*nruns].plain)
 		*n += run[(*nruns)++].n;
 	if (*n >= LEAST || (*nruns == 1 && *n > 1))
-		return input_batch(up, s, m, run, *n);
+		return input_batch(up, s, m, run, *nruns, *n);
 	if (*nruns == 0)
 		*n = run[(*nruns)++].n;
 	return input_each(up, s, m, run, *n);
@@ -206,13 +194,13 @@ static XK_NOINLINE void input_stretches(struct xk_sess *s, struct xk_msg **m, st
 	}
 }
 
-void upi_input_runs(struct xk_rep *r, struct xk_sess *s, struct xk_msg **m, struct xk_run *run, unsigned nruns)
+void upi_input_runs(struct xk_rep *r, struct xk_sess *s, struct xk_msg **m, unsigned n, struct xk_run *run, unsigned nruns)
 {
 	struct xk_up *up = s->up;
-	unsigned n = input_look(r->vp, m, run, nruns), went;
+	unsigned went;
 
-	if (XK_LIKELY(n >= LEAST && xk_takes_batches(up))) {
-		went = input_batch(up, s, m, run, n);
+	if (XK_LIKELY(input_look(r->vp, run, nruns)) && (n >= LEAST || (nruns == 1 && n > 1)) && XK_LIKELY(xk_takes_batches(up))) {
+		went = input_batch(up, s, m, run, nruns, n);
 		for (; XK_UNLIKELY(went < n); went++)
 			xk_drop(r, XK_DROP_UNSUPPORTED, m[went]);
 	} else {
@@ -256,7 +244,7 @@ static XK_APART void input_burst(struct xk_rep *r, struct xk_msg **m, unsigned n
 		input_drop(r, m, n);
 		return;
 	}
-	upi_input_runs(r, s, m, run, xk_classify_runs(c, m, n, run));
+	upi_input_runs(r, s, m, n, run, xk_classify_runs(c, m, n, run));
 }
 
 void xk_input(struct xk_rep *r, struct xk_msg **m, unsigned n)

@@ -170,8 +170,10 @@ static void batch_add(struct batch *b, struct xk_msg *x, const struct xk_run *ve
 
 	if (alone || verdict->flow != b->flow) {
 		b->run[b->nruns] = *verdict;
+		b->run[b->nruns].plain = !alone && !placed;
 		b->run[b->nruns++].n = 1;
 	} else {
+		b->run[b->nruns - 1].plain = 1;
 		b->m[b->n - 1]->len = b->m[b->n - 1]->tot;
 		x->len = x->tot;
 		b->run[b->nruns - 1].n++;
@@ -245,5 +247,5 @@ void xk_input_arrivals(struct xk_rep *r, struct xk_msg *frame, unsigned n, uint3
 	for (unsigned i = 0, first = 0; i < nruns; first += run[i++].n)
 		arrivals_run(r, &b, frame, first, &run[i], link, a);
 	xk_count_add(r->npop, b.n);
-	upi_input_runs(r, s, b.m, b.run, b.nruns);
+	upi_input_runs(r, s, b.m, b.n, b.run, b.nruns);
 }

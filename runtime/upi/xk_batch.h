@@ -40,6 +40,7 @@ struct xk_batch {
 	uint32_t              off;        /* headers below */
 	int32_t               net;        /* where the network header begins, -1: not known yet */
 	uint32_t              depth;      /* layers below that have sessions */
+	bool                  apart;      /* each run is one frame: message i is run i */
 };
 
 /* The session at this layer that run r has been seen to be for, perhaps another by now. */

@@ -198,7 +198,7 @@ static inline unsigned xk_pass_batch(struct xk_sess *s, const struct xk_batch *f
  */
 static inline unsigned xk_batch_finish(const struct xk_batch *f, struct xk_sess *s, unsigned n, uint32_t hdr, int32_t net)
 {
-	const struct xk_batch on = { f->m, f->run, NULL, n, f->off + hdr, net, f->depth + 1 };
+	const struct xk_batch on = { f->m, f->run, NULL, n, f->off + hdr, net, f->depth + 1, f->apart };
 
 	return XK_LIKELY(n != 0) ? xk_pass_batch(s, &on) : 0;
 }
@@ -207,7 +207,7 @@ static inline unsigned xk_batch_finish(const struct xk_batch *f, struct xk_sess 
 static inline unsigned xk_batch_finish_many(const struct xk_batch *f, struct xk_sess **sess, unsigned n, uint32_t hdr,
 					    int32_t net)
 {
-	const struct xk_batch on = { f->m, f->run, NULL, n, f->off + hdr, net, f->depth + 1 };
+	const struct xk_batch on = { f->m, f->run, NULL, n, f->off + hdr, net, f->depth + 1, f->apart };
 
 	return XK_LIKELY(n != 0) ? xk_batch_pass(sess, &on) : 0;
 }

@@ -436,10 +436,10 @@ static void an_answer_from_inside_the_upcall_carries_the_acknowledgement(void)
 static void run(const struct tf_out *syn, struct xk_sess *s, uint32_t first, unsigned n, unsigned odd)
 {
 	struct xk_flow flow = { .sess = { s, &xk_sess_none } };
-	const struct xk_run one = { &flow, 1, 0, (uint16_t)n };
+	const struct xk_run one = { &flow, 1, 0, (uint8_t)n, 1 };
 	struct xk_rep *r = pf_rep(&f, "tcp", 0);
 	struct xk_msg *m[32];
-	struct xk_batch run = { m, &one, NULL, n, 14 + 20, 14, 0 };
+	struct xk_batch run = { m, &one, NULL, n, 14 + 20, 14, 0, false };
 
 	pf_enter(&f, 0);
 	for (unsigned i = 0; i < n; i++) {

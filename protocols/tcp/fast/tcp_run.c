@@ -195,7 +195,7 @@ static XK_NOINLINE void run_up_singly(struct tcp_sess *ts, const struct xk_batch
 /* The payload of the first n of f goes up. */
 static inline void run_up(struct tcp_sess *ts, const struct xk_batch *f, unsigned n, uint32_t hlen)
 {
-	const struct xk_batch on = { f->m, f->run, NULL, n, f->off + hlen, f->net, f->depth + 1 };
+	const struct xk_batch on = { f->m, f->run, NULL, n, f->off + hlen, f->net, f->depth + 1, f->apart };
 	struct xk_up *up = ts->s.up;
 	unsigned done = 0;
 

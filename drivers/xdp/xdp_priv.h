@@ -101,7 +101,7 @@ struct xdp_port {
 	bool              looking;       /* it is set */
 	/* How fast frames come, see rx_pace: those since then. */
 	xk_ns             since;
-	uint32_t          came;
+	uint64_t          came;
 	struct xdp_statistics seen;      /* what they were */
 	/* Frames that have been sent, put there by whoever tends the queue. */
 	struct xk_mpsc    done XK_ALIGNED;
@@ -253,6 +253,12 @@ void xdp_frame_put(struct xdp_port *p, struct xdp_frame *f);
 /* Frames on their way up. */
 struct xdp_burst { struct xk_msg *m[XDP_BURST]; unsigned n; };
 void xdp_burst_up(struct xdp_port *p, struct xdp_burst *b);
+static inline void xdp_burst_add(struct xdp_port *p, struct xdp_burst *b, struct xk_msg *m)
+{
+	if (XK_UNLIKELY(b->n == XDP_BURST))      /* one that was cut is more than one */
+		xdp_burst_up(p, b);
+	b->m[b->n++] = m;
+}
 /* The bytes of a descriptor, lent or copied; NULL: counted. */
 struct xk_msg *xdp_rx_bytes(struct xdp_port *p, const struct xdp_desc *desc, bool lend);
 /* IPv4 with TCP or UDP, whole, in a frame of tot bytes of which len are at b, whose checksum field is the

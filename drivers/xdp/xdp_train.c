@@ -33,13 +33,6 @@ void xdp_burst_up(struct xdp_port *p, struct xdp_burst *b)
 	b->n = 0;
 }
 
-static void up(struct xdp_port *p, struct xdp_burst *b, struct xk_msg *m)
-{
-	if (b->n == XDP_BURST)
-		xdp_burst_up(p, b);
-	b->m[b->n++] = m;
-}
-
 /* Payload of a frame of m, TCP over IPv4; 0: it is none. */
 static uint32_t train_seg(const struct xdp_dev *d, const struct xk_msg *m)
 {
@@ -69,7 +62,7 @@ static void train_cut(struct xdp_port *p, struct xdp_burst *b, struct xk_msg *m,
 			xk_count(p->rep->drop[XK_DROP_NOMEM]);
 			break;
 		}
-		up(p, b, x);
+		xdp_burst_add(p, b, x);
 	}
 	xk_msg_free(m);
 }
@@ -88,13 +81,13 @@ static void train_up(struct xdp_port *p, struct xdp_burst *b, struct xk_msg *m)
 		m->flags |= XK_MSG_CSUM_OK;
 	}
 	if (m->tot <= d->mtu + ETH_HEADER + VLAN_TAG) {
-		up(p, b, m);
+		xdp_burst_add(p, b, m);
 	} else if (seg == 0 || !(m->flags & XK_MSG_CSUM_OK)) {
 		xk_drop(p->rep, XDP_DROP_UNCUT, m);
 	} else {
 		xk_count(p->rep->count[N_LONG]);
 		if (p->takes_long)
-			up(p, b, m);
+			xdp_burst_add(p, b, m);
 		else
 			train_cut(p, b, m, seg);
 	}

@@ -93,7 +93,7 @@ leaves() {
 	tail -n 1 "$tmp/left" | jq -e ".bad == [] and .frames > 50 and {plain: (.super == 0), super: (.super > 10), any: true}[\"$kind\"]"
 }
 mkfifo "$tmp/end"
-has_offload() { "$top_builddir/vp-graph" inspect "$1" | grep -q "^  offload "; }
+has_offload() { "$top_builddir/vp-run" --check "$tmp/g.lua" driver=$1 offload=true ${2-} >/dev/null 2>&1; }
 
 into=xk0
 

@@ -455,7 +455,7 @@ local ROWS <const> = {
     what = "TCP to and from the kernel's sockets, MTU 1500, writes of 64 KiB / the kernel with its offloads on veth",
     unit = "Gbit/s", sense = "rate", target = 0.8, stretch = 1.2,
     range = "TAP, AF_PACKET and AF_XDP on veth, either way, one connection",
-    points = wires("wire-rate", { "tcp-in", "tcp-out" }, { "tap", "packet", "xdp" }, "kernel"),
+    points = wires("wire-rate", { "tcp-in", "tcp-out" }, { "tap", "packet-v2", "xdp" }, "kernel"),
   },
   {
     id = "wire/tcp-cost",
@@ -463,7 +463,7 @@ local ROWS <const> = {
     unit = "s/GB", sense = "time", target = 1, stretch = 1.43,
     range = "TAP, AF_PACKET and AF_XDP on veth, either way, one connection",
     note = "all time that the two processors were not idle, less what others had before",
-    points = wires("wire-cost", { "tcp-in", "tcp-out" }, { "tap", "packet", "xdp" }, "kernel"),
+    points = wires("wire-cost", { "tcp-in", "tcp-out" }, { "tap", "packet-v2", "xdp" }, "kernel"),
   },
   {
     id = "wire/http",

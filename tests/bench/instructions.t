@@ -24,6 +24,7 @@
 recorded=$top_srcdir/tests/bench/instructions.txt
 N=40000 # long messages; of short ones four times as many, since what a busy machine adds is of the run
 goal_up=110
+goal_turn=260
 goal_tcp_up=210
 goal_tcp_down=260
 
@@ -73,7 +74,7 @@ compare() {
 }
 
 : >"$tmp/now"
-measure udp-64-up udp-up && measure udp-64-down udp-down link=eth && measure udp-64-both udp-both &&
+measure udp-64-up udp-up && measure udp-64-turn udp-up conns=1024 order=turn && measure udp-64-down udp-down link=eth && measure udp-64-both udp-both &&
 	measure tcp-64-up tcp-up && measure tcp-4096-down tcp-down link=eth touch=none &&
 	measure tcp-4096-both tcp-both buffer=256KiB &&
 	measure tcp-4097-both tcp-both buffer=256KiB mss=0 size=4097 &&
@@ -108,6 +109,7 @@ goal() {
 	echo "# $1 $2: $now, goal at most $3: $(awk -v a="$now" -v b="$3" 'BEGIN { print a <= b ? "holds" : "misses" }')"
 }
 goal udp-64-up 'from xk_input on' $goal_up
+goal udp-64-turn 'of 1024 connections in turn, from xk_input on' $goal_turn
 goal tcp-64-up 'from xk_input on, acknowledgements included' $goal_tcp_up
 goal tcp-4096-down 'without the copy, acknowledgements included' $goal_tcp_down
 goal tcp-4096-down-way 'without the copy, without acknowledgements' $goal_tcp_down

@@ -25,7 +25,8 @@
 #define LOOK_EVERY (100 * XK_MS)
 #define PACE_EVERY XK_MS         /* how long frames are counted */
 #define AHEAD      4u            /* frames fetched before their turn */
-#define FAST       64u           /* so many in that time are many */
+#define FAST       40u           /* so many in that time are many */
+#define HOLD       64u           /* such times without naps */
 
 /* ---- checksums left to the device -------------------------------------------------------- */
 
@@ -285,15 +286,22 @@ static unsigned rx_burst(struct xdp_port *p, unsigned most)
 }
 
 /*
- * A receiver is through with a frame long before the next one comes, and to be woken for it costs ten times
- * as much as the frame, on both processors.  While many come they are therefore collected, as an adapter
- * does that moderates its interrupts; one that asks and waits for the answer never sends that many.
+ * A receiver is through with a frame long before the next one comes, and to be woken for it, or to wait for
+ * it, costs ten times as much as the frame.  While many come they are therefore collected, as an adapter
+ * does that moderates its interrupts.  Where half as many come then, the sender is one that waits for our
+ * answers, and it is left alone for a while.
  */
 static XK_APART void rx_pace(struct xdp_port *p, xk_ns now)
 {
-	xk_ns passed = now - p->since;
+	uint64_t rate = p->came / ((now - p->since) / PACE_EVERY);
+	bool naps = p->task.nap;
 
-	xk_task_nap(&p->task, p->q->dev->coalesce && p->came >= FAST * (passed / PACE_EVERY));
+	if (!naps)
+		p->rate = rate;
+	else if (rate < p->rate / 2)
+		p->hold = HOLD;
+	p->hold -= p->hold != 0;
+	xk_task_nap(&p->task, p->q->dev->coalesce && p->hold == 0 && rate >= (naps ? FAST / 2 : FAST));
 	p->since = now;
 	p->came = 0;
 }

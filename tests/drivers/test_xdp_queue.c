@@ -487,21 +487,32 @@ static void frames_that_come_fast_are_collected(void)
 	(void)naps_after(0);
 	CU_ASSERT_FALSE(naps_after(128));                /* nobody asked for it */
 	w.d.coalesce = true;
-	CU_ASSERT_TRUE(naps_after(128));
-	CU_ASSERT_TRUE(naps_after(65));
-	CU_ASSERT_FALSE(naps_after(60));
-	CU_ASSERT_TRUE(naps_after(128));
-	CU_ASSERT_FALSE(naps_after(0));
+	CU_ASSERT_FALSE(naps_after(39));
+	CU_ASSERT_TRUE(naps_after(40));
+	CU_ASSERT_TRUE(naps_after(20));
+	pf_run(&f, 3 * XK_MS);                           /* nobody read meanwhile: they wait in the ring */
+	CU_ASSERT_TRUE(naps_after(160));
+	world_down();
+}
+
+static void who_waits_for_answers_is_not_slowed(void)
+{
+	world_up();
+	w.d.coalesce = true;
+	(void)naps_after(0);
 	pf_run(&f, XK_SEC);
-	CU_ASSERT_FALSE(naps_after(128));                /* as many, but in a long time */
+	CU_ASSERT_FALSE(naps_after(128));                /* many, but in a long time */
 	CU_ASSERT_TRUE(naps_after(128));
-	pf_run(&f, 4 * XK_MS);                           /* nobody read meanwhile: they wait in the ring */
-	CU_ASSERT_TRUE(naps_after(320));
+	CU_ASSERT_TRUE(naps_after(64));
+	for (unsigned i = 0; i < 63; i++)
+		CU_ASSERT_FALSE(naps_after(i == 0 ? 63 : 128));
+	CU_ASSERT_TRUE(naps_after(128));
 	world_down();
 }
 
 static CU_TestInfo tests[] = {
 	{ "frames that come fast are collected", frames_that_come_fast_are_collected },
+	{ "who waits for answers is not slowed", who_waits_for_answers_is_not_slowed },
 	{ "a frame that finds no place waits", a_frame_that_finds_no_place_waits },
 	{ "all frames may find no place", all_frames_may_find_no_place },
 	{ "in any order no frame is lost", in_any_order_no_frame_is_lost },

@@ -67,8 +67,8 @@ static const struct xk_param xdp_params[] = {
 	  .max = "65536"),
 	P(tx_ring, XK_P_UINT, "256", "frames of a virtual processor that can wait to be sent; a power of two", .min = "32",
 	  .max = "65536"),
-	P(coalesce, XK_P_BOOL, "true", "where frames come fast, a virtual processor that has read all sleeps for 50 us, and is not woken "
-	  "for each"),
+	P(coalesce, XK_P_TIME, "50us", "where frames come fast, a virtual processor that has read all sleeps for so long, and is not "
+	  "woken for each; 0: it is", .max = "50ms"),
 	P(lend, XK_P_SIZE, "1024", "frames at least this long are not copied when they come in", .max = "64KiB"),
 	P(partial, XK_P_ENUM, "auto", "frames whose sender left the checksum to its device: believed, dropped, or not looked "
 	  "for; auto: believed from a veth, else not looked for", .choices = partials),

@@ -326,7 +326,7 @@ int xdp_dev_open(const struct xk_node *node, struct xdp_dev **out, char *why, si
 	d->flowtab = node->graph->flows;
 	d->frames = (uint32_t)c->frames;
 	d->lend = (uint32_t)c->lend;
-	d->coalesce = c->coalesce;
+	d->coalesce = (uint32_t)(c->coalesce / XK_US);
 	d->rx_ring = (uint32_t)c->rx_ring;
 	d->tx_ring = (uint32_t)c->tx_ring;
 	d->map_fd = d->prog_fd = d->link_fd = d->watch_fd = -1;

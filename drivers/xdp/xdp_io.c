@@ -115,7 +115,7 @@ static void io_rep_stop(struct xk_rep *r)
 		struct xdp_port *p = xdp_port(d, q, r->vp->no);
 
 		p->over = true;
-		xk_task_nap(&p->task, false);
+		xk_task_nap(&p->task, 0);
 		xk_task_park(&p->task);
 		xk_task_park(&p->tail);
 		xk_timer_cancel(r->wheel, &p->look);

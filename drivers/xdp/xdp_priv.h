@@ -27,8 +27,7 @@ enum xdp_partial { XDP_SUMS_AUTO, XDP_SUMS_ACCEPT, XDP_SUMS_DROP, XDP_SUMS_OFF }
 struct xdp_conf {
 	char    *ifname, *netns;
 	unsigned mode, partial, classifier;
-	bool     coalesce;
-	uint64_t queue, queues, frames, rx_ring, tx_ring, lend;
+	uint64_t queue, queues, frames, rx_ring, tx_ring, lend, coalesce;
 	uint8_t  mac[6];
 };
 
@@ -133,7 +132,7 @@ struct xdp_dev {
 	uint32_t          mtu, lend;
 	uint8_t           mac[6];
 	uint8_t           partial;       /* enum xdp_partial, but never auto */
-	bool              coalesce;
+	uint32_t          coalesce;      /* us of a nap while frames come fast; 0: none */
 	uint32_t          link;          /* enum xdp_link; written by VP 0, read by all */
 	/* Frames lent that were not back when the device was closed; the last one frees it. */
 	uint64_t          left;

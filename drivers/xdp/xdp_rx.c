@@ -294,14 +294,14 @@ static unsigned rx_burst(struct xdp_port *p, unsigned most)
 static XK_APART void rx_pace(struct xdp_port *p, xk_ns now)
 {
 	uint64_t rate = p->came / ((now - p->since) / PACE_EVERY);
-	bool naps = p->task.nap;
+	bool naps = p->task.nap != 0;
 
 	if (!naps)
 		p->rate = rate;
 	else if (rate < p->rate / 2)
 		p->hold = HOLD;
 	p->hold -= p->hold != 0;
-	xk_task_nap(&p->task, p->q->dev->coalesce && p->hold == 0 && rate >= (naps ? FAST / 2 : FAST));
+	xk_task_nap(&p->task, p->hold == 0 && rate >= (naps ? FAST / 2 : FAST) ? p->q->dev->coalesce : 0);
 	p->since = now;
 	p->came = 0;
 }

@@ -16,7 +16,8 @@ void xk_task_init(struct xk_task *t, struct xk_vp *vp, unsigned (*run)(struct xk
 	t->vp = vp;
 	t->run = run;
 	t->fd = -1;
-	t->input = t->nap = false;
+	t->input = false;
+	t->nap = 0;
 	t->ahead = t;
 	t->beyond = NULL;
 }
@@ -64,12 +65,12 @@ void xk_task_park(struct xk_task *t)
 	vp->ninput -= t->input;
 }
 
-void xk_task_nap(struct xk_task *t, bool on)
+void xk_task_nap(struct xk_task *t, unsigned us)
 {
-	xk_dassert(t->vp->no == xk_vp_no);
-	if (t->nap == on)
-		return;
-	t->nap = on;
-	if (t->vp->worker != NULL)       /* a virtual schedule has none */
-		xk_atomic_add(&t->vp->worker->napping, on ? 1u : -1u);
+	bool was = t->nap != 0;
+
+	xk_dassert(t->vp->no == xk_vp_no && us <= XK_TASK_NAP_MAX);
+	t->nap = (uint16_t)us;
+	if (was != (us != 0) && t->vp->worker != NULL)  /* a virtual schedule has none */
+		xk_atomic_add(&t->vp->worker->napping, was ? -1u : 1u);
 }

@@ -19,7 +19,7 @@
 #include "runtime/sync/xk_sync.h"
 
 #define WORDS(n)      (((n) + 63u) / 64u)
-#define POLL_NAP      (50 * XK_US)       /* sleep while a task polls that has no descriptor, or naps */
+#define POLL_NAP      (50 * XK_US)       /* sleep while a task polls that has no descriptor */
 #define MAX_FDS       64u
 
 static void mark_ready(struct xk_worker *w, unsigned i)
@@ -193,35 +193,40 @@ const struct xk_mode_ops xk_mode_lock = {
 
 /* ---- idling ------------------------------------------------------------------ */
 
-static unsigned gather_of(const struct xk_vp *vp, int *fds, unsigned n, bool *naps)
+static xk_ns sooner(xk_ns a, xk_ns b) { return a < b ? a : b; }
+
+static unsigned gather_of(const struct xk_vp *vp, int *fds, unsigned n, xk_ns *nap)
 {
 	const struct xk_task *t = vp->ring[0];
 
-	*naps |= vp->ring[1] != NULL;
+	if (vp->ring[1] != NULL)
+		*nap = sooner(*nap, POLL_NAP);
 	if (t != NULL) do {
-		if (t->fd >= 0 && !t->nap && n < MAX_FDS)
+		if (t->nap != 0)
+			*nap = sooner(*nap, t->nap * XK_US);
+		else if (t->fd >= 0 && n < MAX_FDS)
 			fds[n++] = t->fd;
 		else
-			*naps = true;
+			*nap = sooner(*nap, POLL_NAP);
 		t = t->next;
 	} while (t != vp->ring[0]);
 	return n;
 }
 
-/* Descriptors of polling tasks; returns how many, *naps: some task has none, or naps. */
-static unsigned gather_fds(struct xk_worker *w, int *fds, bool *naps)
+/* Descriptors of polling tasks; returns how many, *nap: how long a task sleeps that has none, or naps. */
+static unsigned gather_fds(struct xk_worker *w, int *fds, xk_ns *nap)
 {
 	const struct xk_mode_ops *m = w->mode;
 	unsigned n = 0;
 
-	*naps = false;
+	*nap = XK_NS_NEVER;
 	for (unsigned i = 0; i < w->nslots; i++) {
 		struct xk_vp *vp = w->slot[i].vp;
 
 		if (m->hold != NULL)
 			m->hold(vp);
 		if (m->blocked == NULL || !m->blocked(vp))
-			n = gather_of(vp, fds, n, naps);
+			n = gather_of(vp, fds, n, nap);
 		if (m->release != NULL)
 			m->release(vp);
 	}
@@ -231,9 +236,8 @@ static unsigned gather_fds(struct xk_worker *w, int *fds, bool *naps)
 static void sleep_a_while(struct xk_worker *w)
 {
 	int fds[MAX_FDS];
-	bool naps;
+	xk_ns t, nap;
 	unsigned n;
-	xk_ns t;
 
 	xk_event_prepare(&w->event);
 	if (xk_load_acquire(&w->any_kicked) || !xk_load_acquire(&w->set->running)) {
@@ -244,10 +248,9 @@ static void sleep_a_while(struct xk_worker *w)
 		xk_event_cancel(&w->event);
 		return;
 	}
-	n = gather_fds(w, fds, &naps);
+	n = gather_fds(w, fds, &nap);
 	t = w->next == XK_NS_NEVER ? XK_SEC : w->next > w->now ? w->next - w->now : 0;
-	if (naps && t > POLL_NAP)
-		t = POLL_NAP;
+	t = sooner(t, nap);
 	xk_count(w->stats.sleeps);
 	xk_event_wait(&w->event, t, fds, n);
 	if (w->mode->wakes != NULL)

@@ -38,7 +38,7 @@ struct xk_task {
 	unsigned      (*run)(struct xk_task *t, unsigned budget);
 	int             fd;               /* readable when there is work, or -1 */
 	bool            input;            /* set while parked: passes on what is queued already, without fd */
-	bool            nap;              /* private: see xk_task_nap */
+	uint16_t        nap;              /* private: see xk_task_nap */
 	/* ---- private: set by xk_task_fetch ---- */
 	const void     *ahead;
 	const uint64_t *beyond;
@@ -47,11 +47,12 @@ void xk_task_init(struct xk_task *t, struct xk_vp *vp, unsigned (*run)(struct xk
 void xk_task_ready(struct xk_task *t);   /* legal when ready already */
 void xk_task_park(struct xk_task *t);    /* legal when parked; also from its own run */
 /*
- * Where work comes often and little at a time, being woken for each costs more than the work.  While
- * this is on, a worker with nothing to do neither spins nor is woken by the task's descriptor: it
- * sleeps for about 50 us, and what has come meanwhile is done at once.  Legal when so already.
+ * Where work comes often and little at a time, being woken for each costs more than the work.  While us is
+ * not 0, a worker with nothing to do neither spins nor is woken by the task's descriptor: it sleeps for
+ * about so many microseconds, and what has come meanwhile is done at once.  Legal when so already.
  */
-void xk_task_nap(struct xk_task *t, bool on);
+#define XK_TASK_NAP_MAX 50000u
+void xk_task_nap(struct xk_task *t, unsigned us);
 /*
  * What a run touches first (a session, say; the task itself unless set): three lines of it are
  * fetched two runs before it.  NULL or a word of it that holds the address of what is touched next,

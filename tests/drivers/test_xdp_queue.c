@@ -478,7 +478,7 @@ static bool naps_after(unsigned n)
 	}
 	pf_run(&f, XK_MS);
 	comes_in(1, desc, 0);
-	return xdp_port(&w.d, 1, 0)->task.nap;
+	return xdp_port(&w.d, 1, 0)->task.nap != 0;
 }
 
 static void frames_that_come_fast_are_collected(void)
@@ -486,7 +486,7 @@ static void frames_that_come_fast_are_collected(void)
 	world_up();
 	(void)naps_after(0);
 	CU_ASSERT_FALSE(naps_after(128));                /* nobody asked for it */
-	w.d.coalesce = true;
+	w.d.coalesce = 50;
 	CU_ASSERT_FALSE(naps_after(39));
 	CU_ASSERT_TRUE(naps_after(40));
 	CU_ASSERT_TRUE(naps_after(20));
@@ -498,7 +498,7 @@ static void frames_that_come_fast_are_collected(void)
 static void who_waits_for_answers_is_not_slowed(void)
 {
 	world_up();
-	w.d.coalesce = true;
+	w.d.coalesce = 50;
 	(void)naps_after(0);
 	pf_run(&f, XK_SEC);
 	CU_ASSERT_FALSE(naps_after(128));                /* many, but in a long time */

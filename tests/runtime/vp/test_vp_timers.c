@@ -358,7 +358,7 @@ static void drowsy_nap(struct xk_vp *vp, void *on)
 {
 	(void)vp;
 	for (unsigned i = 0; i < 2; i++)         /* legal when so already */
-		xk_task_nap(&drowsy.task, on != NULL);
+		xk_task_nap(&drowsy.task, on != NULL ? 50 : 0);
 }
 
 static void drowsy_end(struct xk_vp *vp, void *arg)

@@ -11,6 +11,7 @@ local a = args {
   count   = uint { 0,   doc = "messages of each connection; 0: until stopped" },
   buffer  = size { "64KiB", min = "4KiB", max = "4MiB", doc = "send buffer of a connection, window of the receiver" },
   memory  = size { "1GiB", min = "64MiB", max = "64GiB", doc = "buffers of the graph" },
+  patience = time { "1s", min = "10ms", max = "60s", doc = "how long a SYN's answer may take: of a million, longer" },
   touch   = enum { "copy", choices = { "copy", "line", "none" }, doc = "how the payload is written" },
   link    = enum { "fddi", choices = { "fddi", "eth" }, doc = "framing" },
 }
@@ -20,7 +21,7 @@ local driver = (ethernet and eth_mem or fddi_mem) { mtu = 4352, over = peer_tcp_
 local station = (ethernet and eth or fddi) { over = driver }
 stack {
   load { to = "10.0.0.2", ports = (a.conns + 64511) // 64512, conns = a.conns, size = a.size, count = a.count, touch = a.touch },
-  tcp { snd_buf = a.buffer, timestamps = false, mss = 4096 }, ip { addr = "10.0.0.1/8" },
+  tcp { snd_buf = a.buffer, timestamps = false, mss = 4096, quirks = { rto_init = a.patience } }, ip { addr = "10.0.0.1/8" },
   arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" }, over = station },
 }
 

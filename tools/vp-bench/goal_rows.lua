@@ -251,7 +251,7 @@ local ROWS <const> = {
     unit = "ns", sense = "time", target = 0.5, stretch = 0.65,
     note = "two messages of each connection at a time, so that none waits for its acknowledgement; " ..
       "all of them opened before",
-    ours = run("active", "tcp-down.lua", "conns=1000000 burst=2 memory=8GiB", { warmup = 15 }),
+    ours = run("active", "tcp-down.lua", "conns=1000000 burst=2 memory=4GiB patience=60s", { warmup = 10 }),
     reference = run("time", "tcp-down.lua", "conns=384 burst=2"),
   },
   {

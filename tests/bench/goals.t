@@ -131,9 +131,9 @@ fi
 other_rows() {
 	mkdir -p "$tmp/rows"
 	echo "return { rows = function() return { $1 } end }" >"$tmp/rows/goal_rows.lua"
-	want=$2
+	row_text=$2
 	shift 2
-	says "$want" "$bench" --lua-path "$tmp/rows" goals --vp-run "$top_builddir/vp-run" --graphs "$graphs" --pairs 5 --time 1ms "$@"
+	says "$row_text" "$bench" --lua-path "$tmp/rows" goals --vp-run "$top_builddir/vp-run" --graphs "$graphs" --pairs 1 --time 1ms "$@"
 }
 row='id = "mine", what = "a copy", unit = "ns", sense = "time", target = 1, stretch = 2'
 ok "a table of goals may be another one" other_rows \
@@ -143,7 +143,9 @@ ok "a probe that there is not is named with its goal" other_rows \
 ok "so is a peer" other_rows \
 	"{ $row, ours = { probe = \"memcpy\" }, reference = { probe = \"peer\", peer = \"nobody\" } }" 'mine: there is no such peer'
 ok "and a sense" other_rows "{ ${row%sense*}sense = \"taste\" }" 'mine: the sense is'
-# A point where we are as fast as the reference, and one where both copy and sum.
+ok "an unknown goal: wrong usage" code 2 goals none
+ok "and says which it could be" says "did you mean 'checksum-copy'" goals checksum-cop
+# Points of two sides that are the same.
 same='ours = { probe = "memcpy" }, reference = { probe = "memcpy" }'
 points="{ $row, range = \"two ways\", points = { { name = \"a/1\", $same }, { name = \"a/2\", $same }, { name = \"b\", $same } } }"
 ok "a row over a range says which point is its worst, and of what" other_rows "$points" 'worst of 3 points: [ab/12]*; over two ways$'
@@ -172,11 +174,9 @@ on_wires() {
 }
 ok "wires: a rate over the kernel's" on_wires 0.05 '' '^mine  *10  *4 ' rate
 ok "wires: the processor time of a byte" on_wires 0.05 '' '^mine  *4  *2 .* 0\.500 ' cost
-ok "wires: a machine with other work is noise" on_wires 0.2 '' '0 of 5 pairs: other programs had 20 % of the two processors' rate
+ok "wires: a machine with other work is noise" on_wires 0.2 '' '0 of 1 pairs: other programs had 20 % of the two processors' rate
 ok "wires: what is not there is named" on_wires 0 'needs root' 'not measured .*needs root\|needs root' rate
 ok "wires: without the harness, how to build it" says 'tools/peers/build' goals --peers "$tmp" wire/udp
-ok "an unknown goal: wrong usage" code 2 goals none
-ok "and says which it could be" says "did you mean 'checksum-copy'" goals checksum-cop
 ok "a time without a unit: wrong usage" code 2 goals --time 5 checksum-copy
 ok "no pairs: wrong usage" code 2 goals --pairs 0 checksum-copy
 ok "a format that is none: wrong usage" code 2 goals --format csv checksum-copy

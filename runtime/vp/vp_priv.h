@@ -194,6 +194,22 @@ int  xk_worker_setup(struct xk_worker *w, struct xk_vpset *set, unsigned no);
 void xk_worker_teardown(struct xk_worker *w);
 /* A bit for the VP, and a wake: what most modes do for a kick. */
 void xk_worker_kick(struct xk_vp *vp);
+/*
+ * Does another program want the processor?  Neighbours of a pipeline give it back when their queues
+ * are empty or full; who gave it away and had it back later than that gave it to a stranger, who
+ * takes a whole slice each time.  For a while after that it sleeps at once when there is nothing to
+ * do, and is run again as soon as it is woken.  One thread's own; zeroed: never yet.
+ */
+struct xk_crowd { xk_ns until; };
+#define XK_CROWD_AFTER (500 * XK_US)
+#define XK_CROWD_FOR   (100 * XK_MS)
+static inline bool xk_crowded(const struct xk_crowd *c, xk_ns now) { return now < c->until; }
+/* The processor was given away at `from` and had back at `to`. */
+static inline void xk_crowd_note(struct xk_crowd *c, xk_ns from, xk_ns to)
+{
+	if (to - from >= XK_CROWD_AFTER)
+		c->until = to + XK_CROWD_FOR;
+}
 /* The turn of the i-th VP is over: is it still ready, and when does it want to run again? */
 void xk_worker_rest(struct xk_worker *w, unsigned i, bool idle);
 /* What the calling thread has used, into its own record; out of a record, of thread t or NULL. */

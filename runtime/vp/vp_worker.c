@@ -257,6 +257,13 @@ static void sleep_a_while(struct xk_worker *w)
 		w->mode->wakes(w);
 }
 
+/* The clock has gone on, slept or not. */
+static void sleep_and_look(struct xk_worker *w)
+{
+	sleep_a_while(w);
+	w->now = xk_clock_read(&w->set->clock);
+}
+
 /* ---- the thread ----------------------------------------------------------------- */
 
 static uint64_t tv_ns(struct timeval tv)
@@ -305,10 +312,23 @@ static unsigned work(struct xk_worker *w)
 	return round_robin(w);
 }
 
+/* Nothing was to be done.  What it waits for may need this processor. */
+static void look_again(struct xk_worker *w, struct xk_crowd *crowd)
+{
+	xk_ns before = w->now;
+
+	if (w->set->oversubscribed)
+		sched_yield();
+	w->now = xk_clock_read(&w->set->clock);
+	if (w->set->oversubscribed && w->set->pipeline != NULL)
+		xk_crowd_note(crowd, before, w->now);
+}
+
 void xk_worker_main(void *arg)
 {
 	struct xk_worker *w = arg;
 	xk_ns busy_at, usage_at = 0, spin, before;
+	struct xk_crowd crowd = { 0 };
 
 	if (w->cpu < 0 && w->set->arch.cpus != 0)
 		(void)xk_thread_affinity(w->set->arch.cpus);
@@ -333,13 +353,10 @@ void xk_worker_main(void *arg)
 		spin = xk_load_relaxed(&w->napping) != 0 ? 0 : xk_load_relaxed(&w->set->arch.spin_us) * XK_US;
 		if (n != 0)
 			busy_at = w->now;
-		else if (w->now - busy_at >= spin)
-			sleep_a_while(w);
-		if (n == 0) {
-			if (w->set->oversubscribed)     /* what it waits for may need this processor */
-				sched_yield();
-			w->now = xk_clock_read(&w->set->clock);
-		}
+		else if (w->now - busy_at < spin && !xk_crowded(&crowd, w->now))
+			look_again(w, &crowd);
+		else
+			sleep_and_look(w);
 	}
 	xk_worker_note(&w->stats);
 	xk_memhot_fini(&w->hot, w->set->pool);

@@ -569,6 +569,24 @@ static void an_end_with_full_queues_frees_what_waits(void)
 }
 
 #define T(f) { #f, f }
+/* A neighbour has no more than its queue for a turn; a stranger takes a slice. */
+static void who_gives_its_processor_to_a_stranger_sleeps_for_a_while(void)
+{
+	struct xk_crowd c = { 0 };
+	xk_ns now = XK_SEC;
+
+	CU_ASSERT(!xk_crowded(&c, now));
+	xk_crowd_note(&c, now, now + 60 * XK_US);
+	CU_ASSERT(!xk_crowded(&c, now + 60 * XK_US));
+	xk_crowd_note(&c, now, now + 3 * XK_MS);
+	now += 3 * XK_MS;
+	CU_ASSERT(xk_crowded(&c, now));
+	CU_ASSERT(xk_crowded(&c, now + XK_CROWD_FOR - 1));
+	CU_ASSERT(!xk_crowded(&c, now + XK_CROWD_FOR));
+	xk_crowd_note(&c, now, now + 60 * XK_US);
+	CU_ASSERT(xk_crowded(&c, now + 60 * XK_US));
+}
+
 static CU_TestInfo ring_tests[] = {
 	T(a_queue_gives_back_in_order_what_was_put_round_and_round),
 	T(an_empty_queue_gives_nothing),
@@ -580,6 +598,7 @@ static CU_TestInfo ring_tests[] = {
 };
 
 static CU_TestInfo stage_tests[] = {
+	{ "who gives its processor to a stranger sleeps for a while", who_gives_its_processor_to_a_stranger_sleeps_for_a_while },
 	T(a_driver_is_stopped_at_high_and_goes_on_at_low),
 	T(a_slow_layer_stops_those_below_it_one_after_the_other),
 	T(what_one_message_becomes_is_never_cut),

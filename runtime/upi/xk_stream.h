@@ -15,7 +15,8 @@
  *
  * A stream may have the operation write, too: it copies bytes to where it will send them from, n or
  * fewer, and answers how many.  No room is no error: fewer are taken, down to 0, and who then asks
- * for room is woken as always.  Bytes may leave before all are copied.  Where there is no such
+ * for room is woken as always.  Bytes may leave before all are copied: what a handler that is called
+ * meanwhile pushes goes behind those that were.  Where there is no such
  * operation, or somebody stands before push, a message is pushed (stream_write_some of
  * protocols/stream does either).  What a push promises holds of a write; it is one piece of bytes.
  *

@@ -194,12 +194,14 @@ static XK_NOINLINE void input_stretches(struct xk_sess *s, struct xk_msg **m, st
 	}
 }
 
-void upi_input_runs(struct xk_rep *r, struct xk_sess *s, struct xk_msg **m, unsigned n, struct xk_run *run, unsigned nruns)
+void upi_input_runs(struct xk_rep *r, struct xk_sess *s, struct xk_msg **m, unsigned n, struct xk_run *run,
+		    unsigned nruns)
 {
 	struct xk_up *up = s->up;
 	unsigned went;
 
-	if (XK_LIKELY(input_look(r->vp, run, nruns)) && (n >= LEAST || (nruns == 1 && n > 1)) && XK_LIKELY(xk_takes_batches(up))) {
+	if (XK_LIKELY(input_look(r->vp, run, nruns)) && (n >= LEAST || (nruns == 1 && n > 1)) &&
+	    XK_LIKELY(xk_takes_batches(up))) {
 		went = input_batch(up, s, m, run, nruns, n);
 		for (; XK_UNLIKELY(went < n); went++)
 			xk_drop(r, XK_DROP_UNSUPPORTED, m[went]);

@@ -80,7 +80,8 @@ int  upi_layers_attach(struct xk_graph *g, struct xk_errs *e);
 struct xk_vp *upi_vp_for(const struct xk_node *n, unsigned vp);
 
 /* What xk_input does with a burst whose verdicts are known; both arrays are its own from here on. */
-void upi_input_runs(struct xk_rep *r, struct xk_sess *s, struct xk_msg **m, unsigned n, struct xk_run *run, unsigned nruns);
+void upi_input_runs(struct xk_rep *r, struct xk_sess *s, struct xk_msg **m, unsigned n, struct xk_run *run,
+		    unsigned nruns);
 
 /* upi_hook_thread.c: where connections have threads. */
 void upi_threads_attach(struct xk_graph *g);

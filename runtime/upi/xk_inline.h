@@ -196,7 +196,8 @@ static inline unsigned xk_pass_batch(struct xk_sess *s, const struct xk_batch *f
  * The end of a demux_batch: the first n of f, whose headers of hdr bytes are
  * proven to be those of s, go up through s.  Returns how many were consumed.
  */
-static inline unsigned xk_batch_finish(const struct xk_batch *f, struct xk_sess *s, unsigned n, uint32_t hdr, int32_t net)
+static inline unsigned xk_batch_finish(const struct xk_batch *f, struct xk_sess *s, unsigned n, uint32_t hdr,
+				       int32_t net)
 {
 	const struct xk_batch on = { f->m, f->run, NULL, n, f->off + hdr, net, f->depth + 1, f->apart };
 
@@ -221,7 +222,8 @@ typedef unsigned (*xk_batch_of_fn)(const struct xk_rep *r, const struct xk_sess 
  * `of` for as many frames as may be.
  */
 static inline __attribute__((always_inline))
-unsigned xk_batch_through(const struct xk_rep *r, const struct xk_batch *f, xk_batch_of_fn of, uint32_t hdr, int32_t net)
+unsigned xk_batch_through(const struct xk_rep *r, const struct xk_batch *f, xk_batch_of_fn of, uint32_t hdr,
+			  int32_t net)
 {
 	struct xk_sess *s = xk_batch_hint(f, f->run), *sess[XK_BATCH_MAX], **at = sess;
 	struct xk_batch rest = *f;

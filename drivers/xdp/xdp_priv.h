@@ -98,10 +98,9 @@ struct xdp_port {
 	const uint32_t   *fill_taken;    /* the kernel's count of frames taken from the queue's fill ring */
 	struct xk_timer   look;          /* to ask what became of the interface and of frames */
 	bool              looking;       /* it is set */
-	/* How fast frames come, see rx_pace: those since then; in a millisecond without naps; no naps for so
-	 * many of these. */
+	/* How fast frames come, see rx_pace: those since then, in so many turns; no naps so many times. */
 	xk_ns             since;
-	uint64_t          came, rate;
+	uint64_t          came, found;
 	uint32_t          hold;
 	struct xdp_statistics seen;      /* what they were */
 	/* Frames that have been sent, put there by whoever tends the queue. */

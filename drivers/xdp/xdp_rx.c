@@ -23,10 +23,11 @@
 #include "runtime/upi/xk_node.h"
 
 #define LOOK_EVERY (100 * XK_MS)
-#define PACE_EVERY XK_MS         /* how long frames are counted */
+#define PACE_EVERY (XK_MS / 4)   /* how long frames are counted */
 #define AHEAD      4u            /* frames fetched before their turn */
-#define FAST       40u           /* so many in that time are many */
-#define HOLD       64u           /* such times without naps */
+#define FAST       10u           /* so many in that time are many */
+#define ALONE      3u            /* fewer at once come from who waits */
+#define HOLD       256u          /* such times without naps */
 
 /* ---- checksums left to the device -------------------------------------------------------- */
 
@@ -288,22 +289,20 @@ static unsigned rx_burst(struct xdp_port *p, unsigned most)
 /*
  * A receiver is through with a frame long before the next one comes, and to be woken for it, or to wait for
  * it, costs ten times as much as the frame.  While many come they are therefore collected, as an adapter
- * does that moderates its interrupts.  Where half as many come then, the sender is one that waits for our
- * answers, and it is left alone for a while.
+ * does that moderates its interrupts.  Where hardly more than one comes in a nap, the sender is one that
+ * waits for our answers, and it is left alone for a while.
  */
 static XK_APART void rx_pace(struct xdp_port *p, xk_ns now)
 {
 	uint64_t rate = p->came / ((now - p->since) / PACE_EVERY);
 	bool naps = p->task.nap != 0;
 
-	if (!naps)
-		p->rate = rate;
-	else if (rate < p->rate / 2)
+	if (naps && p->came != 0 && p->came < ALONE * p->found)
 		p->hold = HOLD;
 	p->hold -= p->hold != 0;
 	xk_task_nap(&p->task, p->hold == 0 && rate >= (naps ? FAST / 2 : FAST) ? p->q->dev->coalesce : 0);
 	p->since = now;
-	p->came = 0;
+	p->came = p->found = 0;
 }
 
 unsigned xdp_rx_run(struct xk_task *t, unsigned budget)
@@ -319,6 +318,7 @@ unsigned xdp_rx_run(struct xk_task *t, unsigned budget)
 	}
 	n = rx_burst(p, budget < XDP_BURST ? budget : XDP_BURST);
 	p->came += n;
+	p->found += n != 0;
 	/* Not while some are left: who was not run for long has them all to count. */
 	if (XK_UNLIKELY(n == 0 && t->vp->now - p->since >= PACE_EVERY))
 		rx_pace(p, t->vp->now);

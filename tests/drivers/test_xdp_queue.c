@@ -464,15 +464,15 @@ static void a_frame_in_pieces_that_cannot_be_had_whole_is_dropped(void)
 
 /* ---- how fast they come ------------------------------------------------------------------------ */
 
-/* n frames in a millisecond; does the task nap then? */
-static bool naps_after(unsigned n)
+/* n frames in a millisecond, so many at once; does the task nap then? */
+static bool naps_after(unsigned n, unsigned at_once)
 {
 	struct xdp_desc desc[32];
 
 	for (unsigned i = 0; i < XK_ARRAY_LEN(desc); i++)
 		desc[i] = (struct xdp_desc){ .addr = AT(FRAMES + i), .len = 60 };
 	for (unsigned k; n != 0; n -= k) {
-		k = n < 32 ? n : 32;
+		k = n < at_once ? n : at_once;
 		comes_in(1, desc, k);
 		xk_mpsc_take(&w.queue[1].back);
 	}
@@ -484,14 +484,18 @@ static bool naps_after(unsigned n)
 static void frames_that_come_fast_are_collected(void)
 {
 	world_up();
-	(void)naps_after(0);
-	CU_ASSERT_FALSE(naps_after(128));                /* nobody asked for it */
+	(void)naps_after(0, 1);
+	CU_ASSERT_FALSE(naps_after(128, 32));            /* nobody asked for it */
 	w.d.coalesce = 50;
-	CU_ASSERT_FALSE(naps_after(39));
-	CU_ASSERT_TRUE(naps_after(40));
-	CU_ASSERT_TRUE(naps_after(20));
+	CU_ASSERT_FALSE(naps_after(39, 1));
+	CU_ASSERT_TRUE(naps_after(40, 1));
+	CU_ASSERT_TRUE(naps_after(21, 3));
 	pf_run(&f, 3 * XK_MS);                           /* nobody read meanwhile: they wait in the ring */
-	CU_ASSERT_TRUE(naps_after(160));
+	CU_ASSERT_TRUE(naps_after(160, 32));
+	CU_ASSERT_FALSE(naps_after(0, 1));               /* they have ended */
+	CU_ASSERT_TRUE(naps_after(160, 32));
+	pf_run(&f, XK_SEC);
+	CU_ASSERT_FALSE(naps_after(160, 32));            /* many, but in a long time */
 	world_down();
 }
 
@@ -499,14 +503,11 @@ static void who_waits_for_answers_is_not_slowed(void)
 {
 	world_up();
 	w.d.coalesce = 50;
-	(void)naps_after(0);
-	pf_run(&f, XK_SEC);
-	CU_ASSERT_FALSE(naps_after(128));                /* many, but in a long time */
-	CU_ASSERT_TRUE(naps_after(128));
-	CU_ASSERT_TRUE(naps_after(64));
-	for (unsigned i = 0; i < 63; i++)
-		CU_ASSERT_FALSE(naps_after(i == 0 ? 63 : 128));
-	CU_ASSERT_TRUE(naps_after(128));
+	(void)naps_after(0, 1);
+	CU_ASSERT_TRUE(naps_after(128, 1));
+	for (unsigned i = 0; i < 255; i++)
+		CU_ASSERT_FALSE(naps_after(128, i == 0 ? 2 : 32));
+	CU_ASSERT_TRUE(naps_after(128, 32));
 	world_down();
 }
 

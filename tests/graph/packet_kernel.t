@@ -60,6 +60,7 @@ for how in "preset=up" "preset=ppc format=v2" "vps=1" "vps=4" "vps=4 format=v2" 
 	ok "$how: bulk to us" upload
 	ok "$how: the graph ends well and leaks nothing" graph_down
 	ok "$how: frames are counted" counted "$counter | .read > 100 and .written > 100 and .batches <= .written and .vouched > 0"
+	ok "$how: what TCP sends leaves several segments at a time" counted "$counter | .super_segments_written > 10"
 	ok "$how: no error, nothing of our own" counted "$counter | .device_errors + .went_down + .own == 0"
 done
 

@@ -89,8 +89,8 @@ unsigned classify_runs_apart(struct xk_run *run, unsigned nruns, struct xk_msg *
 
 /* Compares keys, from the last run to the first; apart: each run is one of the n frames. */
 static inline __attribute__((always_inline))
-void runs_tell(const struct xk_flowtab *tab, const struct xk_table *t, const struct runs *r, struct xk_flow *const *flow,
-	       unsigned n, bool apart, struct xk_run *run)
+void runs_tell(const struct xk_flowtab *tab, const struct xk_table *t, const struct runs *r,
+	       struct xk_flow *const *flow, unsigned n, bool apart, struct xk_run *run)
 {
 	for (unsigned i = r->n, end = n; i-- > 0;) {
 		struct xk_flow *f = flow[i];
@@ -110,8 +110,8 @@ void runs_tell(const struct xk_flowtab *tab, const struct xk_table *t, const str
 }
 
 /* The n frames are one run. */
-static inline void runs_tell_one(const struct xk_flowtab *tab, const struct xk_table *t, const struct runs *r, unsigned n,
-				 struct xk_run *run)
+static inline void runs_tell_one(const struct xk_flowtab *tab, const struct xk_table *t, const struct runs *r,
+				 unsigned n, struct xk_run *run)
 {
 	const struct xk_key key = { { r->w0[0], r->w1[0] } };
 	const struct xk_mapnode *f = XK_LIKELY(r->bare == 0) ? xk_table_find(t, r->hash[0], &key) : NULL;

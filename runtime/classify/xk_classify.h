@@ -148,7 +148,8 @@ struct xk_classifier {
 	void *priv;                      /* the back end's */
 	char why[192];                   /* why this one: a clause */
 };
-static inline unsigned xk_classify_runs(struct xk_classifier *c, struct xk_msg *const *m, unsigned n, struct xk_run *run)
+static inline unsigned xk_classify_runs(struct xk_classifier *c, struct xk_msg *const *m, unsigned n,
+					struct xk_run *run)
 {
 	return c->ops->runs(c, m, n, run);
 }

@@ -15,8 +15,6 @@
  */
 #include "protocols/hop/hop_priv.h"
 
-#include "runtime/upi/xk_inline.h"
-
 /* ---- up ----------------------------------------------------------------------------- */
 
 void hop_look_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)

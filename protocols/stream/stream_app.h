@@ -93,7 +93,7 @@ void stream_q_free(struct stream_q *q);
 uint32_t stream_push_copy(struct xk_sess *lls, const void *p, uint32_t n);
 static inline uint32_t stream_write_some(struct xk_sess *lls, const void *p, uint32_t n)
 {
-	const xk_write_fn fn = lls->rep->ops->write;
+	uint32_t (*const fn)(struct xk_sess *, const void *, uint32_t) = lls->rep->ops->write;
 
 	/* Who stands before a session's push sees messages. */
 	if (XK_UNLIKELY(fn == NULL || lls->push != lls->push_own))

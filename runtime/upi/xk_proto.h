@@ -38,7 +38,6 @@ struct xk_vp; struct xk_wheel;
 typedef void (*xk_demux_fn)(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 typedef void (*xk_push_fn)(struct xk_sess *s, struct xk_msg *m);
 typedef void (*xk_pop_fn)(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
-typedef uint32_t (*xk_write_fn)(struct xk_sess *s, const void *p, uint32_t n);
 /* Who receives what a session passes up: a replica, or a virtual protocol's session. */
 struct xk_up { xk_demux_fn demux; struct xk_rep *rep; };
 
@@ -83,7 +82,7 @@ struct xk_ops {
 	void (*close_done)(struct xk_rep *r, struct xk_sess *lls);
 	xk_demux_fn demux;                /* up path, up->rep is the replica */
 	/* Optional, for speed alone: demux of a batch of messages (xk_batch.h); with batch_self it serves
-	 * sessions' self, too, with batch_many batches that came through several sessions. */
+	 * sessions' self, with batch_many batches that came through several sessions. */
 	unsigned (*demux_batch)(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f);
 	bool batch_self, batch_many;
 	/* Takes a message from the VP's inbox that another VP, or xk_defer, put there. */
@@ -93,7 +92,7 @@ struct xk_ops {
 	/* Of sessions.  close, at rcnt 0: unbind, xk_close below, xk_sess_destroy. */
 	xk_push_fn push;
 	/* Optional, of streams: copies bytes at p behind those that were pushed (xk_stream.h). */
-	xk_write_fn write;
+	uint32_t (*write)(struct xk_sess *s, const void *p, uint32_t n);
 	xk_pop_fn  pop;
 	void (*close)(struct xk_sess *s);
 	int  (*sess_control)(struct xk_sess *s, unsigned op, void *buf, unsigned len);
@@ -292,11 +291,9 @@ enum {
 	XK_CTL_ISLOCAL,            /* in: uint32_t IPv4; result 1 when it is ours */
 	XK_CTL_LINK_TYPE,          /* uint32_t: enum xk_link of a driver's frames */
 	XK_CTL_HEADER_SUM,         /* uint32_t: partial pseudo-header sum without length (session) */
-	XK_CTL_REACHED,            /* nothing: what this session sends is seen to arrive, by progress
-	                            * above (RFC 4861 7.3.1).  0, or XK_E_NOTSUP: nobody wants to know */
-	XK_CTL_GETMAXSUPER,        /* uint32_t: largest super-segment (XK_MSG_SUPER) that can be pushed,
-	                            * all that is pushed counted.  0 or XK_E_NOTSUP: none, single ones only;
-	                            * not passed on by those who do not know it */
+	XK_CTL_REACHED,            /* nothing: what this session sends is seen to arrive (RFC 4861 7.3.1); 0, or NOTSUP */
+	XK_CTL_GETMAXSUPER,        /* uint32_t: largest XK_MSG_SUPER that can be pushed, headers counted; 0 or
+	                            * XK_E_NOTSUP: none.  Who does not know it does not pass it on */
 	XK_CTL_PRIVATE = 1000,     /* class * 1000 + n from here */
 };
 

@@ -10,6 +10,7 @@ local a = args {
   ring   = size { "2MiB", min = 65536, max = 1073741824, doc = "packet: bytes of each virtual processor's ring" },
   bypass = bool { false, doc = "packet: send past the queueing discipline" },
   mode   = text { "auto", doc = "xdp: auto, generic, native or zerocopy" },
+  coalesce = text { "", doc = "xdp: how long a receiver of many frames sleeps between them; empty: as the driver likes" },
   root   = text { "", doc = "directory to serve by HTTP; empty: none" },
   to     = text { "", doc = "address to send to over TCP, port 5002; empty: nothing is sent" },
   size   = size { "64KiB", min = 1, max = "1MiB", doc = "bytes of a write over TCP" },
@@ -28,6 +29,7 @@ elseif a.driver == "packet" then
   driver.format, driver.ring, driver.qdisc_bypass = a.format, a.ring, a.bypass
 else
   driver.mode = a.mode
+  if a.coalesce ~= "" then driver.coalesce = a.coalesce end
 end
 
 local net = stack { ip { addr = a.addr }, arp {}, eth {}, make[a.driver](driver) }

@@ -50,6 +50,8 @@ void packet_say_gone(struct xk_rep *r)
 
 static int packet_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
+	if (op == XK_CTL_SENDS_SUPER)
+		return packet_state(r)->vnet;
 	if (op == XK_CTL_GETMAXSUPER)
 		return xk_answer32(buf, len, packet_state(r)->vnet ? PACKET_ETH_HEADER + XK_CUT_MAX : 0);
 	return xk_edge_control((struct xk_edge){ packet_state(r)->frame_max, XK_LINK_ETH, packet_state(r)->mac }, op, buf, len);

@@ -396,6 +396,8 @@ static void tap_push(struct xk_sess *s, struct xk_msg *m)
 
 static int tap_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
+	if (op == XK_CTL_SENDS_SUPER)
+		return state_of(r)->dev.vnet;
 	if (op == XK_CTL_GETMAXSUPER)
 		return xk_answer32(buf, len, state_of(r)->dev.vnet ? ETH_HEADER + XK_CUT_MAX : 0);
 	return xk_edge_control((struct xk_edge){ state_of(r)->frame_max, XK_LINK_ETH, conf_of(r)->mac }, op, buf, len);

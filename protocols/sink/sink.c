@@ -138,8 +138,10 @@ struct xk_app_counts sink_counts(const struct sink *l, const xk_counter *accepte
 {
 	uint32_t n = xk_load_acquire(&l->n);
 
-	if (n == 0)                      /* and no memory, perhaps */
-		return (struct xk_app_counts){ 0, NULL, NULL, NULL, NULL, accepted };
+	static const uint64_t none[1];
+
+	if (n == 0)                      /* and no memory, perhaps; it counts by connection all the same */
+		return (struct xk_app_counts){ 0, none, none, none, NULL, accepted };
 	return (struct xk_app_counts){ n, l->messages, l->bytes, l->no, NULL, accepted };
 }
 

@@ -292,8 +292,8 @@ enum {
 	XK_CTL_LINK_TYPE,          /* uint32_t: enum xk_link of a driver's frames */
 	XK_CTL_HEADER_SUM,         /* uint32_t: partial pseudo-header sum without length (session) */
 	XK_CTL_REACHED,            /* nothing: what this session sends is seen to arrive (RFC 4861 7.3.1); 0, or NOTSUP */
-	XK_CTL_GETMAXSUPER,        /* uint32_t: largest XK_MSG_SUPER that can be pushed, headers counted; 0 or
-	                            * XK_E_NOTSUP: none.  Who does not know it does not pass it on */
+	XK_CTL_GETMAXSUPER,        /* uint32_t: largest XK_MSG_SUPER to push, headers counted; 0 or NOTSUP: none; not passed on */
+	XK_CTL_SENDS_SUPER,        /* nothing: 1, the device sends a super-segment as one; 0 or NOTSUP, it cuts */
 	XK_CTL_PRIVATE = 1000,     /* class * 1000 + n from here */
 };
 

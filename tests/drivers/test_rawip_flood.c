@@ -166,7 +166,7 @@ static void a_flood_leaves_nothing_behind(void)
 		r = at_rest(&f);
 		CU_ASSERT_EQUAL(r.buffers, first.buffers);
 		CU_ASSERT_EQUAL(r.sessions, first.sessions);
-		CU_ASSERT(r.memory <= first.memory + first.memory / 8);
+		CU_ASSERT(r.memory <= first.memory + first.memory / 4);
 	}
 	CU_ASSERT(pf_count(&f, "raw", "received") == FIRST + (uint64_t)rounds * FRAMES);
 	CU_ASSERT(pf_count(&f, "raw", "sent") > FIRST / 2);

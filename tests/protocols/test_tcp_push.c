@@ -169,6 +169,8 @@ static void run(struct world *w, const char *tcp, bool stamps, bool ecn, uint64_
 	w->took = took;
 	memset(&w->cb.sq, 0, offsetof(struct tcp_sendq, bytes)); /* pointers */
 	memset(&w->cb.walk, 0, sizeof w->cb.walk);
+	w->cb.train = 0;                 /* asked when it is needed */
+	w->cb.train_whole = false;
 	w->cb.tune = NULL;
 	w->cb.cc = NULL;
 	w->cb.reass = NULL;

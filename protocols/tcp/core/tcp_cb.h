@@ -261,6 +261,7 @@ struct tcp_cb {
 	uint8_t  hs_samples, hs_rounds;  /* of this round; of conservative slow start */
 	uint8_t  train;                  /* full segments that one push may carry; 0: to be asked (again after a loss), 1: no more */
 	/* Line 5 and on: loss, rare things. */
+	bool     train_whole;            /* the device sends it as one: worth waiting for, where its bytes are written together */
 	uint32_t challenge_at;           /* the second it counts, ms */
 	uint32_t sacked_out, retrans_out; /* bytes */
 	uint32_t sacked_segs;            /* segments of sacked_out */

@@ -295,9 +295,10 @@ bool tcp_emit(struct tcp_sess *ts, uint32_t seq, struct xk_msg *data, uint16_t f
 
 unsigned tcp_emit_train_most(struct tcp_sess *ts)
 {
-	const struct tcp_cb *cb = tcp_cb(ts);
+	struct tcp_cb *cb = tcp_cb(ts);
 	uint32_t most, frame, hlen = tcp_hlen_usual(cb), n;
 
+	cb->train_whole = xk_sess_control(ts->s.down, XK_CTL_SENDS_SUPER, NULL, 0) > 0;
 	if (!cb->tune->checksum || xk_sess_control(ts->s.down, XK_CTL_GETMAXSUPER, &most, sizeof most) != (int)sizeof most ||
 	    most < hlen)
 		return 1;

@@ -187,10 +187,16 @@ void stream_q_free(struct stream_q *q)
 
 /* ---- bytes made --------------------------------------------------------------------- */
 
+#define WHOLE 65536u             /* a message is not longer */
+
 uint32_t stream_push_copy(struct xk_sess *lls, const void *p, uint32_t n)
 {
-	struct xk_msg *m = n != 0 && stream_room(lls) != 0 ? xk_msg_new(n) : NULL;
+	uint32_t room = stream_room(lls);
+	struct xk_msg *m;
 
+	if (n > WHOLE && n > room)
+		n = room;
+	m = n != 0 && room != 0 ? xk_msg_new(n) : NULL;
 	if (XK_UNLIKELY(m == NULL))
 		return 0;
 	if (XK_UNLIKELY(m->flags & XK_MSG_CHAIN)) {

@@ -78,7 +78,7 @@ ok "an operation more, and the same number, is refused" altered \
 ok "an operation of another shape, and the same number, is refused" altered \
 	's/int  (\*rep_init)/void (*rep_init)/' "XK_ABI has not"
 ok "a field that hides in a gap, and the same number, is refused" altered \
-	's/^\tbool batch_self;/\tbool batch_self, more;/' "XK_ABI has not"
+	's/^\tbool batch_self, batch_many;/\tbool batch_self, batch_many, more;/' "XK_ABI has not"
 ok "another number for the same layout is refused" altered \
 	's/^#define XK_ABI .*/#define XK_ABI 999u/' "the layout has not"
 done_testing

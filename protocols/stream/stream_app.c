@@ -187,7 +187,7 @@ void stream_q_free(struct stream_q *q)
 
 /* ---- bytes made --------------------------------------------------------------------- */
 
-#define WHOLE 65536u             /* a message is not longer */
+#define WHOLE (1u << 20)           /* the longest message */
 
 uint32_t stream_push_copy(struct xk_sess *lls, const void *p, uint32_t n)
 {

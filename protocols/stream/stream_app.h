@@ -87,7 +87,7 @@ void stream_q_free(struct stream_q *q);
 
 /*
  * Copies bytes at p behind what was pushed, n or fewer; returns how many.  Where messages are pushed,
- * all or none up to 64 KiB: who is below may want them whole.  Fewer: ask for room,
+ * all or none up to 1 MiB: who is below may want them whole.  Fewer: ask for room,
  * which says 0 when WRITABLE comes, and more when memory is out.  The connection may have ended,
  * so hold it where that would free it.
  */

@@ -160,15 +160,17 @@ static void a_flood_leaves_nothing_behind(void)
 
 	pf_up(&f, 4, host);
 	flood(&f, FIRST, 32);
+	/* What a flood of this length needs at once is had with the first. */
+	flood(&f, FRAMES, 32);
 	first = at_rest(&f);
 	for (; rounds < ROUNDS || clock() < until; rounds++) {
 		flood(&f, FRAMES, 32);
 		r = at_rest(&f);
 		CU_ASSERT_EQUAL(r.buffers, first.buffers);
 		CU_ASSERT_EQUAL(r.sessions, first.sessions);
-		CU_ASSERT(r.memory <= first.memory + first.memory / 4);
+		CU_ASSERT(r.memory <= first.memory + first.memory / 8);
 	}
-	CU_ASSERT(pf_count(&f, "raw", "received") == FIRST + (uint64_t)rounds * FRAMES);
+	CU_ASSERT(pf_count(&f, "raw", "received") == FIRST + (uint64_t)(rounds + 1) * FRAMES);
 	CU_ASSERT(pf_count(&f, "raw", "sent") > FIRST / 2);
 	printf("# %u rounds: %llu sessions, %llu buffers, %llu bytes\n", rounds, (unsigned long long)first.sessions,
 	       (unsigned long long)first.buffers, (unsigned long long)first.memory);

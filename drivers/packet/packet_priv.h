@@ -12,6 +12,7 @@
 #ifndef XK_PACKET_PRIV_H
 #define XK_PACKET_PRIV_H
 
+#include "drivers/common/burst.h"
 #include "drivers/common/vnet_hdr.h"
 #include "runtime/classify/xk_ebpf.h"
 #include "runtime/upi/xk_graph.h"
@@ -20,7 +21,7 @@
 #include <sys/socket.h>
 
 #define PACKET_ETH_HEADER 14u
-#define PACKET_BURST      32u
+#define PACKET_BURST      XK_BURST
 #define PACKET_QUEUES_MAX 64u    /* descriptors that a worker can sleep on */
 
 enum packet_format { PACKET_V2, PACKET_V3 };
@@ -185,13 +186,8 @@ bool     packet_tx_frame(struct packet_rep *pr, struct xk_msg *m, const uint8_t 
 /* A super-segment, pushed; consumes it. */
 void     packet_super_down(struct packet_rep *pr, struct xk_msg *m);
 
-/* Frames on their way up. */
-struct packet_burst { struct xk_msg *m[PACKET_BURST]; unsigned n; };
-void     packet_burst_up(struct packet_rep *pr, struct packet_burst *b);
-void     packet_up(struct packet_rep *pr, struct packet_burst *b, struct xk_msg *m);
 /* m, of which the header h says that it stands for several frames; consumes it. */
-void     packet_super_up(struct packet_rep *pr, struct packet_burst *b, struct xk_msg *m, const uint8_t *h);
-void     packet_ask_above(struct packet_rep *pr);
+void     packet_super_up(struct packet_rep *pr, struct xk_burst *b, struct xk_msg *m, const uint8_t *h);
 /* Notes that the interface went down, until a frame comes. */
 void     packet_went_down(struct packet_rep *pr);
 void     packet_watch(struct xk_timer *t);

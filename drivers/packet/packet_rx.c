@@ -107,7 +107,7 @@ static struct xk_msg *packet_take(struct packet_rep *pr, const struct packet_fra
 	return m;
 }
 
-static inline void packet_pass(struct packet_rep *pr, struct packet_burst *b, struct xk_msg *m,
+static inline void packet_pass(struct packet_rep *pr, struct xk_burst *b, struct xk_msg *m,
 			       const struct packet_frame *f)
 {
 	if (XK_UNLIKELY(packet_is_super(pr->rep, f)))
@@ -115,7 +115,7 @@ static inline void packet_pass(struct packet_rep *pr, struct packet_burst *b, st
 	else if (XK_LIKELY(b->n < PACKET_BURST))
 		b->m[b->n++] = m;
 	else
-		packet_up(pr, b, m);
+		xk_burst_add(b, m);
 }
 
 /* ---- the interface's health ------------------------------------------------------------ */
@@ -181,13 +181,16 @@ unsigned packet_rx_run(struct xk_task *t, unsigned budget)
 {
 	struct packet_rep *pr = xk_container_of(t, struct packet_rep, task);
 	struct packet_ring *g = &pr->queue->ring;
-	struct packet_burst b = { .n = 0 };
+	struct xk_burst b;
 	struct packet_frame f;
 	unsigned n = 0, seen = 0;
 	struct xk_msg *m;
 
-	if (XK_UNLIKELY(!pr->asked && pr->rep->drv_sess != NULL))
-		packet_ask_above(pr);
+	if (XK_UNLIKELY(!pr->asked && pr->rep->drv_sess != NULL)) {
+		pr->asked = true;
+		pr->takes_long = xk_burst_takes_long(pr->rep);
+	}
+	xk_burst_begin(&b, pr->rep);
 	if (budget > PACKET_BURST)
 		budget = PACKET_BURST;
 	for (; seen < budget && packet_ring_peek(g, &f); seen++) {
@@ -209,6 +212,6 @@ unsigned packet_rx_run(struct xk_task *t, unsigned budget)
 	}
 	pr->down = false;
 	xk_count_add(pr->rep->count[N_READ], n);
-	packet_burst_up(pr, &b);
+	xk_burst_up(&b);
 	return seen;
 }

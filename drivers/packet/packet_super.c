@@ -11,56 +11,10 @@
 #include "drivers/packet/packet_priv.h"
 
 #include "drivers/common/cut.h"
-#include "runtime/upi/xk_input.h"
 
 /* ---- in ---------------------------------------------------------------------------- */
 
-/* Whoever knows super-segments on the way down takes long frames on the way up, unless somebody
- * wants to see frames. */
-void packet_ask_above(struct packet_rep *pr)
-{
-	struct xk_rep *r = pr->rep;
-	uint32_t most = 0;
-
-	pr->asked = true;
-	pr->takes_long = xk_control(r->drv_sess->up->rep, XK_CTL_GETMAXSUPER, &most, sizeof most) > 0 && most != 0;
-}
-
-void packet_burst_up(struct packet_rep *pr, struct packet_burst *b)
-{
-	if (b->n != 0)
-		xk_input(pr->rep, b->m, b->n);
-	b->n = 0;
-}
-
-void packet_up(struct packet_rep *pr, struct packet_burst *b, struct xk_msg *m)
-{
-	if (b->n == PACKET_BURST)
-		packet_burst_up(pr, b);
-	b->m[b->n++] = m;
-}
-
-static void packet_cut_up(struct packet_rep *pr, struct packet_burst *b, struct xk_msg *m, uint32_t seg)
-{
-	struct xk_cut c;
-
-	if (!xk_cut_begin(&c, m, PACKET_ETH_HEADER, seg, packet_state(pr->rep)->frame_max, true)) {
-		xk_drop(pr->rep, PACKET_DROP_VNET, m);
-		return;
-	}
-	while (xk_cut_next(&c) != 0) {
-		struct xk_msg *x = xk_cut_msg(&c);
-
-		if (x == NULL) {
-			xk_count(pr->rep->drop[XK_DROP_NOMEM]);
-			break;
-		}
-		packet_up(pr, b, x);
-	}
-	xk_msg_free(m);
-}
-
-void packet_super_up(struct packet_rep *pr, struct packet_burst *b, struct xk_msg *m, const uint8_t *h)
+void packet_super_up(struct packet_rep *pr, struct xk_burst *b, struct xk_msg *m, const uint8_t *h)
 {
 	struct xk_vnet v;
 	bool said = xk_vnet_read(h, m, PACKET_ETH_HEADER, &v) && v.seg != 0;
@@ -68,9 +22,9 @@ void packet_super_up(struct packet_rep *pr, struct packet_burst *b, struct xk_ms
 	xk_count(pr->rep->count[N_SUPER_READ]);
 	/* TCP, which judges its own header, needs to know no more than that it is long. */
 	if (pr->takes_long && xk_msg_has(m, PACKET_ETH_HEADER + 20) && m->data[PACKET_ETH_HEADER + 9] == 6)
-		packet_up(pr, b, m);
+		xk_burst_add(b, m);
 	else if (said)
-		packet_cut_up(pr, b, m, v.seg);
+		xk_burst_cut(b, m, v.seg, packet_state(pr->rep)->frame_max, PACKET_DROP_VNET);
 	else
 		xk_drop(pr->rep, PACKET_DROP_VNET, m);
 }

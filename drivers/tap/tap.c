@@ -14,6 +14,7 @@
  * wait in an array: of those, a frame takes as many as it fills.
  * Invariant: a frame, or a super-segment, is read or written by exactly one system call.
  */
+#include "drivers/common/burst.h"
 #include "drivers/common/cut.h"
 #include "drivers/common/edge.h"
 #include "drivers/common/vnet_hdr.h"
@@ -31,7 +32,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define BURST      32u
 #define ETH_HEADER 14u
 #define VLAN_TAG   4u
 #define MAX_IOV    256u          /* pieces of a frame that one system call takes */
@@ -183,47 +183,8 @@ static struct xk_msg *tap_take(struct tap_rep *tr, uint8_t *h)
 	return NULL;
 }
 
-/* Datagrams that came as one, each by itself; m is consumed. */
-static XK_NOINLINE void input_datagrams(struct tap_rep *tr, struct xk_msg *m, uint32_t seg)
-{
-	struct xk_msg *burst[BURST];
-	unsigned n = 0;
-	struct xk_cut c;
-
-	if (!xk_cut_begin(&c, m, ETH_HEADER, seg, XK_MSG_MAX_SEG, true)) {
-		xk_drop(tr->rep, TAP_DROP_VNET, m);
-		return;
-	}
-	while (xk_cut_next(&c) != 0) {
-		struct xk_msg *x = xk_cut_msg(&c);
-
-		if (x == NULL) {
-			xk_count(tr->rep->drop[XK_DROP_NOMEM]);
-			break;
-		}
-		burst[n++] = x;
-		if (n == BURST || xk_cut_next(&c) == 0) {
-			xk_input(tr->rep, burst, n);
-			n = 0;
-		}
-	}
-	if (n != 0)
-		xk_input(tr->rep, burst, n);
-	xk_msg_free(m);
-}
-
-/* Frames on their way up. */
-struct burst { struct xk_msg *m[BURST]; unsigned n; };
-
-static void burst_up(struct tap_rep *tr, struct burst *b)
-{
-	if (b->n != 0)
-		xk_input(tr->rep, b->m, b->n);
-	b->n = 0;
-}
-
 /* m, with the header h where there is one. */
-static inline void input(struct tap_rep *tr, struct burst *b, struct xk_msg *m, const uint8_t *h)
+static inline void input(struct tap_rep *tr, struct xk_burst *b, struct xk_msg *m, const uint8_t *h)
 {
 	struct xk_vnet v;
 
@@ -235,24 +196,19 @@ static inline void input(struct tap_rep *tr, struct burst *b, struct xk_msg *m, 
 		m->flags |= v.vouched ? XK_MSG_CSUM_OK : 0;
 		xk_count_add(tr->rep->count[N_SUPER_READ], v.seg != 0);
 		if (v.udp) {
-			burst_up(tr, b);
-			input_datagrams(tr, m, v.seg);
+			xk_burst_cut(b, m, v.seg, XK_MSG_MAX_SEG, TAP_DROP_VNET);
 			return;
 		}
 	}
-	b->m[b->n++] = m;
+	xk_burst_add(b, m);
 }
 
-/* Whoever knows super-segments on the way down takes long frames on the way up, unless
- * somebody wants to see frames. */
 static XK_NOINLINE void ask_above(struct tap_rep *tr)
 {
 	struct xk_rep *r = tr->rep;
-	uint32_t most = 0;
 
 	tr->asked = true;
-	tr->takes_long = state_of(r)->dev.vnet &&
-			 xk_control(r->drv_sess->up->rep, XK_CTL_GETMAXSUPER, &most, sizeof most) > 0 && most != 0;
+	tr->takes_long = state_of(r)->dev.vnet && xk_burst_takes_long(r);
 	tr->nseg = seg_count(state_of(r), tr->takes_long);
 	/* A datagram is cut into one buffer. */
 	if (tr->takes_long)
@@ -262,19 +218,20 @@ static XK_NOINLINE void ask_above(struct tap_rep *tr)
 static unsigned tap_run(struct xk_task *t, unsigned budget)
 {
 	struct tap_rep *tr = xk_container_of(t, struct tap_rep, task);
-	struct burst b = { .n = 0 };
+	struct xk_burst b;
 	uint8_t h[XK_VNET_LEN];
 	struct xk_msg *m;
 	unsigned n = 0;
 
 	if (XK_UNLIKELY(!tr->asked && tr->rep->drv_sess != NULL))
 		ask_above(tr);
-	if (budget > BURST)
-		budget = BURST;
+	xk_burst_begin(&b, tr->rep);
+	if (budget > XK_BURST)
+		budget = XK_BURST;
 	for (; n < budget && (m = tap_take(tr, h)) != NULL; n++)
 		input(tr, &b, m, h);
 	xk_count_add(tr->rep->count[N_READ], n);
-	burst_up(tr, &b);
+	xk_burst_up(&b);
 	return n;
 }
 

@@ -12,6 +12,7 @@
 #ifndef XK_XDP_PRIV_H
 #define XK_XDP_PRIV_H
 
+#include "drivers/common/burst.h"
 #include "runtime/classify/xk_classify.h"
 #include "runtime/classify/xk_ebpf.h"
 #include "runtime/upi/xk_proto.h"
@@ -19,7 +20,7 @@
 #include "runtime/vp/xk_timer.h"
 
 /* Receive and send, apart from each other: how many descriptors of a ring one turn moves. */
-#define XDP_BURST 32u
+#define XDP_BURST XK_BURST
 
 enum xdp_mode { XDP_AUTO, XDP_GENERIC, XDP_NATIVE, XDP_ZERO };
 enum xdp_partial { XDP_SUMS_AUTO, XDP_SUMS_ACCEPT, XDP_SUMS_DROP, XDP_SUMS_OFF };
@@ -250,15 +251,6 @@ void xdp_frame_put(struct xdp_port *p, struct xdp_frame *f);
 #define XDP_CONTINUED (1u << 0)
 #define XDP_PIECES    (1u << 4)
 
-/* Frames on their way up. */
-struct xdp_burst { struct xk_msg *m[XDP_BURST]; unsigned n; };
-void xdp_burst_up(struct xdp_port *p, struct xdp_burst *b);
-static inline void xdp_burst_add(struct xdp_port *p, struct xdp_burst *b, struct xk_msg *m)
-{
-	if (XK_UNLIKELY(b->n == XDP_BURST))      /* one that was cut is more than one */
-		xdp_burst_up(p, b);
-	b->m[b->n++] = m;
-}
 /* The bytes of a descriptor, lent or copied; NULL: counted. */
 struct xk_msg *xdp_rx_bytes(struct xdp_port *p, const struct xdp_desc *desc, bool lend);
 /* IPv4 with TCP or UDP, whole, in a frame of tot bytes of which len are at b, whose checksum field is the
@@ -267,9 +259,8 @@ bool xdp_sum_is_partial(const uint8_t *b, uint32_t len, uint32_t tot);
 
 /* ---- xdp_train.c: received frames in pieces; inside the port's VP ------------------------ */
 
-void xdp_train_ask(struct xdp_port *p);
 /* A piece; was it the last of its frame? */
-bool xdp_train_piece(struct xdp_port *p, struct xdp_burst *b, const struct xdp_desc *desc, bool lend);
+bool xdp_train_piece(struct xdp_port *p, struct xk_burst *b, const struct xdp_desc *desc, bool lend);
 /* What there is of one is not needed any more. */
 void xdp_train_forget(struct xdp_port *p);
 

@@ -239,10 +239,11 @@ static XK_APART void rx_place(struct xdp_port *p, uint32_t at, uint32_t n, bool 
 static void rx_pass(struct xdp_port *p, uint32_t at, uint32_t n, bool lend)
 {
 	uintptr_t area = (uintptr_t)p->q->dev->area;
-	struct xdp_burst b = { .n = 0 };
+	struct xk_burst b;
 	struct xk_msg *m;
 	uint32_t pieces = 0;
 
+	xk_burst_begin(&b, p->rep);
 	for (uint32_t i = 0; i < n; i++) {
 		const struct xdp_desc *desc = xsk_ring_cons__rx_desc(&p->rx, at + i);
 
@@ -251,12 +252,12 @@ static void rx_pass(struct xdp_port *p, uint32_t at, uint32_t n, bool lend)
 		if (XK_UNLIKELY(p->in_train || (desc->options & XDP_CONTINUED)))
 			pieces += !xdp_train_piece(p, &b, desc, lend);
 		else if ((m = rx_take(p, desc, lend)) != NULL)
-			xdp_burst_add(p, &b, m);
+			xk_burst_add(&b, m);
 	}
 	xk_count_add(p->rep->count[N_READ], n - pieces);
 	xsk_ring_cons__release(&p->rx, n);
 	xdp_give_back(p);
-	xdp_burst_up(p, &b);
+	xk_burst_up(&b);
 }
 
 /* Is any of them a piece of a frame? */
@@ -310,8 +311,10 @@ unsigned xdp_rx_run(struct xk_task *t, unsigned budget)
 	struct xdp_port *p = xk_container_of(t, struct xdp_port, task);
 	unsigned n;
 
-	if (XK_UNLIKELY(!p->asked && p->rep->drv_sess != NULL))
-		xdp_train_ask(p);
+	if (XK_UNLIKELY(!p->asked && p->rep->drv_sess != NULL)) {
+		p->asked = true;
+		p->takes_long = xk_burst_takes_long(p->rep);
+	}
 	if (XK_UNLIKELY(!p->looking)) {
 		p->looking = true;
 		xk_timer_set(&t->vp->wheel, &p->look, t->vp->now + LOOK_EVERY);

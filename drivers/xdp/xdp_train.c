@@ -9,29 +9,12 @@
  * Invariant: between two bursts `train` holds the pieces of one frame whose last has not come.
  */
 #include "drivers/xdp/xdp_priv.h"
-#include "drivers/common/cut.h"
 
 #include "runtime/base/xk_bytes.h"
 #include "runtime/msg/xk_msg_inline.h"
-#include "runtime/upi/xk_input.h"
 
 #define ETH_HEADER 14u
 #define VLAN_TAG   4u
-
-void xdp_train_ask(struct xdp_port *p)
-{
-	uint32_t most = 0;
-
-	p->asked = true;
-	p->takes_long = xk_control(p->rep->drv_sess->up->rep, XK_CTL_GETMAXSUPER, &most, sizeof most) > 0 && most != 0;
-}
-
-void xdp_burst_up(struct xdp_port *p, struct xdp_burst *b)
-{
-	if (b->n != 0)
-		xk_input(p->rep, b->m, b->n);
-	b->n = 0;
-}
 
 /* Payload of a frame of m, TCP over IPv4; 0: it is none. */
 static uint32_t train_seg(const struct xdp_dev *d, const struct xk_msg *m)
@@ -46,28 +29,7 @@ static uint32_t train_seg(const struct xdp_dev *d, const struct xk_msg *m)
 	return hlen < d->mtu ? d->mtu - hlen : 0;
 }
 
-static void train_cut(struct xdp_port *p, struct xdp_burst *b, struct xk_msg *m, uint32_t seg)
-{
-	const struct xdp_dev *d = p->q->dev;
-	struct xk_cut c;
-
-	if (!xk_cut_begin(&c, m, ETH_HEADER, seg, d->mtu + ETH_HEADER, true)) {
-		xk_drop(p->rep, XDP_DROP_UNCUT, m);
-		return;
-	}
-	while (xk_cut_next(&c) != 0) {
-		struct xk_msg *x = xk_cut_msg(&c);
-
-		if (x == NULL) {
-			xk_count(p->rep->drop[XK_DROP_NOMEM]);
-			break;
-		}
-		xdp_burst_add(p, b, x);
-	}
-	xk_msg_free(m);
-}
-
-static void train_up(struct xdp_port *p, struct xdp_burst *b, struct xk_msg *m)
+static void train_up(struct xdp_port *p, struct xk_burst *b, struct xk_msg *m)
 {
 	struct xdp_dev *d = p->q->dev;
 	uint32_t seg = train_seg(d, m);
@@ -81,15 +43,15 @@ static void train_up(struct xdp_port *p, struct xdp_burst *b, struct xk_msg *m)
 		m->flags |= XK_MSG_CSUM_OK;
 	}
 	if (m->tot <= d->mtu + ETH_HEADER + VLAN_TAG) {
-		xdp_burst_add(p, b, m);
+		xk_burst_add(b, m);
 	} else if (seg == 0 || !(m->flags & XK_MSG_CSUM_OK)) {
 		xk_drop(p->rep, XDP_DROP_UNCUT, m);
 	} else {
 		xk_count(p->rep->count[N_LONG]);
 		if (p->takes_long)
-			xdp_burst_add(p, b, m);
+			xk_burst_add(b, m);
 		else
-			train_cut(p, b, m, seg);
+			xk_burst_cut(b, m, seg, d->mtu + ETH_HEADER, XDP_DROP_UNCUT);
 	}
 }
 
@@ -103,7 +65,7 @@ static void train_add(struct xdp_port *p, struct xk_msg *x)
 		p->train_last = xk_msg_append(p->train, p->train_last, x);
 }
 
-bool xdp_train_piece(struct xdp_port *p, struct xdp_burst *b, const struct xdp_desc *desc, bool lend)
+bool xdp_train_piece(struct xdp_port *p, struct xk_burst *b, const struct xdp_desc *desc, bool lend)
 {
 	struct xk_msg *m;
 

@@ -83,12 +83,7 @@ static void join(struct xk_msg *a, struct xk_msg *b)
 
 static void link_last(struct tcp_sendq *q, struct xk_msg *m)
 {
-	m->link = NULL;
-	if (q->last != NULL)
-		q->last->link = m;
-	else
-		q->first = m;
-	q->last = m;
+	tcp_sendq_link(q, m);
 	if (q->unsent == NULL)
 		q->unsent = m;
 }

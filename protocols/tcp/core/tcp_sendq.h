@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tcp_sendq.h - bytes written behind those of the last message of a send queue, without a call.
+ * tcp_sendq.h - messages and bytes behind the last of a send queue, without a call.
  *
  * For tcp_sendq.c, and for who counts instructions.
  */
@@ -15,6 +15,17 @@
 static inline uint32_t tcp_sum_join(uint32_t a, uint32_t alen, uint32_t b)
 {
 	return xk_csum_add(a, alen & 1 ? xk_csum_swap(b) : b);
+}
+
+/* m becomes the last message of the list. */
+static inline void tcp_sendq_link(struct tcp_sendq *q, struct xk_msg *m)
+{
+	m->link = NULL;
+	if (q->last != NULL)
+		q->last->link = m;
+	else
+		q->first = m;
+	q->last = m;
 }
 
 /* Bytes that may be written behind m's own, which nobody else looks at. */

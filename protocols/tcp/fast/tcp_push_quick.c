@@ -53,12 +53,7 @@ static INLINE void enqueue_sent(struct tcp_cb *cb, struct xk_msg *m, uint32_t no
 		q->unsent = NULL;
 		q->unsent_bytes = 0;
 	} else {
-		m->link = NULL;
-		if (q->last != NULL)
-			q->last->link = m;
-		else
-			q->first = m;
-		q->last = m;
+		tcp_sendq_link(q, m);
 		q->bytes += n;
 		cb->snd_end += n;
 	}

@@ -136,12 +136,14 @@ const struct xk_proto pf_driver = {
 
 /* ---- pf_hostlink ------------------------------------------------------------------ */
 
-struct hl_conf { uint64_t mtu, super; uint32_t host; };
+struct hl_conf { uint64_t mtu, super; uint32_t host; bool whole; };
 struct hl_sess { struct xk_sess s; uint32_t host; };
 
 static const struct xk_param hl_params[] = {
 	{ .name = "mtu", .type = XK_P_UINT, .def = "1500",
 	  .doc = "largest message", .offset = offsetof(struct hl_conf, mtu) },
+	{ .name = "whole", .type = XK_P_BOOL, .def = "false",
+	  .doc = "it says that it sends them as one", .offset = offsetof(struct hl_conf, whole) },
 	{ .name = "super", .type = XK_P_UINT, .def = "0",
 	  .doc = "longest super-segment; what is kept are its frames", .offset = offsetof(struct hl_conf, super) },
 	{ .name = "host", .type = XK_P_IPV4, .def = "10.0.0.1",
@@ -305,6 +307,8 @@ static int hl_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 		return xk_answer32(buf, len, (uint32_t)c->mtu);
 	case XK_CTL_GETMAXSUPER:
 		return xk_answer32(buf, len, (uint32_t)c->super);
+	case XK_CTL_SENDS_SUPER:
+		return c->whole;
 	case XK_CTL_GETMYHOST:
 		return xk_answer32(buf, len, c->host);
 	default:

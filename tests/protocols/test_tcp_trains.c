@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "runtime/base/xk_rand.h"
+#include "protocols/stream/stream_app.h"
 #include "runtime/upi/xk_inline.h"
 #include "tests/protocols/tcp_fixture.h"
 #include "tests/support/xk_test.h"
@@ -25,14 +26,14 @@ struct frame { uint32_t seq, ack, len, sum; uint16_t flags, wnd, frag, id; uint8
 struct story { struct frame v[FRAMES]; unsigned n; uint64_t trains; };
 static struct story single, super;
 
-static void up(const char *tcp, bool takes_super)
+static void up_over(const char *tcp, const char *hl)
 {
 	uint8_t opt[40];
 	uint32_t tsval = 7;
 
 	for (uint32_t i = 0; i < sizeof bytes; i++)
 		bytes[i] = (uint8_t)(i * 7 + i / 256);
-	tf_up(&f, &(struct tf_conf){ .tcp = tcp, .hl = takes_super ? "super=65535" : NULL });
+	tf_up(&f, &(struct tf_conf){ .tcp = tcp, .hl = hl });
 	tf_listen(&f);
 	tf_in(&f, &(struct tf_seg){ .sport = TF_PEER_PORT, .seq = 1000, .flags = TCP_SYN | TCP_ECE | TCP_CWR, .wnd = 60000,
 				    .opt = opt, .nopt = tf_syn_opts(opt, 1460, true, &tsval, 7) });
@@ -43,6 +44,8 @@ static void up(const char *tcp, bool takes_super)
 	s = tf_app.kept[0];
 	tf_forget(&f);
 }
+
+static void up(const char *tcp, bool takes_super) { up_over(tcp, takes_super ? "super=65535" : NULL); }
 
 /* The peer acknowledges all before the n-th byte, and with blocks what lies in [l, r). */
 static void ack(uint32_t n, uint16_t wnd, uint16_t flags, uint32_t l, uint32_t r)
@@ -328,6 +331,35 @@ static void none_where_they_are_not_to_be(void)
 	CU_ASSERT_FALSE(any(TUNE, "super=65535", "df=never"));
 }
 
+/* Trains of the second of two long writes, each into open windows: the first asks the way below. */
+static uint64_t trains_of_a_write(const char *hl)
+{
+	uint64_t had;
+
+	up_over(TUNE, hl);
+	for (uint32_t at = 0; at < 8 * 1448; at += 4 * 1448) {
+		had = pf_count(&f, "tcp", "super_segments_out");
+		pf_enter(&f, 0);
+		CU_ASSERT_EQUAL(stream_write_some(s, bytes + at, 4 * 1448), 4 * 1448);
+		pf_leave(&f, 0);
+		pf_settle(&f);
+		CU_ASSERT_EQUAL(tf_nout(&f), 4);
+		tf_forget(&f);
+		ack(at + 4 * 1448, 60000, 0, 0, 0);
+	}
+	had = pf_count(&f, "tcp", "super_segments_out") - had;
+	tf_close(&f, s);
+	tf_down(&f);
+	return had;
+}
+
+static void a_write_waits_for_company_where_the_device_sends_it_whole(void)
+{
+	CU_ASSERT_EQUAL(trains_of_a_write("super=65535; whole=true"), 1);
+	CU_ASSERT_EQUAL(trains_of_a_write("super=65535"), XK_FAST(0, 1));
+	CU_ASSERT_EQUAL(trains_of_a_write(NULL), 0);
+}
+
 static CU_TestInfo trains[] = {
 	{ "a long push is the same to the byte", a_long_push_is_the_same_to_the_byte },
 	{ "a FIN goes with the last", a_fin_goes_with_the_last },
@@ -337,6 +369,7 @@ static CU_TestInfo trains[] = {
 	{ "any story is the same but for PSH", any_story_is_the_same_but_for_psh },
 	{ "a narrower path costs one train", a_narrower_path_costs_one_train },
 	{ "none where they are not to be", none_where_they_are_not_to_be },
+	{ "a write waits for company where the device sends it whole", a_write_waits_for_company_where_the_device_sends_it_whole },
 	CU_TEST_INFO_NULL
 };
 

@@ -317,18 +317,12 @@ static XK_APART uint32_t join(struct tcp_cb *cb, const void *p, uint32_t n)
 	return n;
 }
 
-/* Two segments or more that the device may send as one? */
-static INLINE bool is_train(const struct tcp_cb *cb, uint32_t n)
-{
-	return XK_UNLIKELY(n >= 2u * cb->mss) && cb->train != 1 && (cb->train == 0 || cb->train_whole);
-}
-
 /* No stack frame: every call is the last thing done. */
 uint32_t tcp_fast_write(struct xk_sess *s, const void *p, uint32_t n)
 {
 	struct tcp_sess *ts = tcp_sess(s);
 
-	if (XK_UNLIKELY(tcp_is_compressed(ts)) || is_train(tcp_cb(ts), n))
+	if (XK_UNLIKELY(tcp_is_compressed(ts)) || tcp_is_train(tcp_cb(ts), n))
 		return tcp_write(s, p, n);
 	return joins(tcp_cb(ts), n) ? join(tcp_cb(ts), p, n) : write_pieces(ts, p, n);
 }

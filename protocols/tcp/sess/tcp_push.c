@@ -52,23 +52,29 @@ void tcp_push(struct xk_sess *s, struct xk_msg *m)
 
 uint32_t tcp_write_put(struct tcp_sess *ts, const void *p, uint32_t n)
 {
-	uint32_t limit, room = tcp_room_now(ts, &limit);
+	bool train = tcp_is_train(tcp_cb(ts), n);
+	uint32_t limit, room = tcp_room_now(ts, &limit), done = 0, k;
 
-	return tcp_sendq_write(tcp_cb(ts), p, min32(n, room));
+	n = min32(n, room);
+	while (done < n && tcp_room_now(ts, &limit) != 0) {
+		struct tcp_cb *cb = tcp_cb(ts);
+		const uint8_t *from = (const uint8_t *)p + done;
+		uint32_t before = cb->sq.unsent_bytes;
+
+		k = train ? tcp_sendq_write(cb, from, n - done) : tcp_sendq_add(cb, from, n - done, tcp_sq_at_end(cb));
+		done += k;
+		if ((k == 0 || done == n || cb->sq.unsent_bytes >= cb->mss) && done != 0 &&
+		    cb->state >= TCP_S_ESTABLISHED && !tcp_waits_on(cb, before))
+			tcp_output(ts);
+		if (XK_UNLIKELY(k == 0))
+			break;
+	}
+	return done;
 }
 
 uint32_t tcp_write(struct xk_sess *s, const void *p, uint32_t n)
 {
 	struct tcp_sess *ts = tcp_sess(s);
-	struct tcp_cb *cb;
-	uint32_t before;
 
-	if (XK_UNLIKELY(tcp_is_compressed(ts)) && !tcp_wake(ts))
-		return 0;
-	cb = tcp_cb(ts);
-	before = cb->sq.unsent_bytes;
-	n = tcp_write_put(ts, p, n);
-	if (n != 0 && cb->state >= TCP_S_ESTABLISHED && !tcp_waits_on(cb, before))
-		tcp_output(ts);
-	return n;
+	return XK_UNLIKELY(tcp_is_compressed(ts)) && !tcp_wake(ts) ? 0 : tcp_write_put(ts, p, n);
 }

@@ -204,8 +204,14 @@ void tcp_output(struct tcp_sess *ts);
 /* The operations push and write. */
 void tcp_push(struct xk_sess *s, struct xk_msg *m);
 uint32_t tcp_write(struct xk_sess *s, const void *p, uint32_t n);
-/* Of a write, what there is room and memory for, into the queue alone. */
+/* Of a write, what there is room and memory for: into the queue, and out as soon as a segment is full; all
+ * together where that may be a train. */
 uint32_t tcp_write_put(struct tcp_sess *ts, const void *p, uint32_t n);
+/* Two segments or more, which the device may send as one? */
+static inline bool tcp_is_train(const struct tcp_cb *cb, uint32_t n)
+{
+	return XK_UNLIKELY(n >= 2u * cb->mss) && cb->train != 1 && (cb->train == 0 || cb->train_whole);
+}
 /*
  * What the queue holds, `before` bytes unsent before the last push or write, waits for an acknowledgement
  * that will come: for room in a window when it was a full segment, else for company (Nagle).

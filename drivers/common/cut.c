@@ -15,7 +15,9 @@
 
 #include "runtime/base/xk_csum_inline.h"
 #include "runtime/msg/xk_msg_inline.h"
+#include "runtime/upi/xk_node.h"
 
+#define ETH_HDR  14u
 #define IP_HDR   20u
 #define TCP_HDR  20u
 #define UDP_HDR  8u
@@ -246,4 +248,17 @@ uint32_t xk_cut_rest(struct xk_cut *c, struct xk_msgq *q)
 		xk_msgq_put(q, m);
 	}
 	return c->left;
+}
+
+void xk_cut_down(struct xk_rep *r, struct xk_msg *m, uint32_t frame_max, unsigned drop, struct xk_msgq *q)
+{
+	struct xk_cut c;
+
+	if (!xk_cut_super(&c, m, ETH_HDR, frame_max)) {
+		xk_drop(r, drop, m);
+		return;
+	}
+	if (xk_cut_rest(&c, q) != 0)
+		xk_count(r->drop[XK_DROP_NOMEM]);
+	xk_msg_free(m);
 }

@@ -24,6 +24,7 @@
 /* Longest super-segment behind a link header: what the length field of IP can say. */
 #define XK_CUT_MAX  65535u
 
+struct xk_rep;
 struct xk_cut {
 	const struct xk_msg *at;         /* where the next byte of payload lies */
 	uint32_t off;                    /* ... in that segment */
@@ -66,5 +67,9 @@ struct xk_msg *xk_cut_msg(struct xk_cut *c);
 /* All of c that is left as messages, behind what is in q; returns how many bytes of payload could not
  * be: memory was out. */
 uint32_t xk_cut_rest(struct xk_cut *c, struct xk_msgq *q);
+
+/* A super-segment that was pushed to r, a driver of Ethernet, as frames behind what is in q; consumes m.
+ * What cannot be cut is dropped for reason `drop`, what memory refuses is counted. */
+void xk_cut_down(struct xk_rep *r, struct xk_msg *m, uint32_t frame_max, unsigned drop, struct xk_msgq *q);
 
 #endif

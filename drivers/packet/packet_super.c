@@ -35,16 +35,9 @@ static void packet_cut_down(struct packet_rep *pr, struct xk_msg *m)
 {
 	struct xk_rep *r = pr->rep;
 	struct xk_msgq q;
-	struct xk_cut c;
 
-	if (!xk_cut_super(&c, m, PACKET_ETH_HEADER, packet_state(r)->frame_max)) {
-		xk_drop(r, PACKET_DROP_SUPER, m);
-		return;
-	}
 	xk_msgq_init(&q);
-	if (xk_cut_rest(&c, &q) != 0)
-		xk_count(r->drop[XK_DROP_NOMEM]);
-	xk_msg_free(m);
+	xk_cut_down(r, m, packet_state(r)->frame_max, PACKET_DROP_SUPER, &q);
 	while ((m = xk_msgq_get(&q)) != NULL)
 		if (!packet_tx_frame(pr, m, NULL))
 			xk_drop(r, PACKET_DROP_PIECES, m);

@@ -311,16 +311,9 @@ static void write_frame(struct xk_rep *r, struct xk_msg *m)
 static XK_NOINLINE void write_cut(struct xk_rep *r, struct xk_msg *m)
 {
 	struct xk_msgq q;
-	struct xk_cut c;
 
 	xk_msgq_init(&q);
-	if (!xk_cut_super(&c, m, ETH_HEADER, state_of(r)->frame_max)) {
-		xk_drop(r, TAP_DROP_SUPER, m);
-		return;
-	}
-	if (xk_cut_rest(&c, &q) != 0)
-		xk_count(r->drop[XK_DROP_NOMEM]);
-	xk_msg_free(m);
+	xk_cut_down(r, m, state_of(r)->frame_max, TAP_DROP_SUPER, &q);
 	while ((m = xk_msgq_get(&q)) != NULL)
 		write_frame(r, m);
 }

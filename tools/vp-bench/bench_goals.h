@@ -133,6 +133,8 @@ enum goal_fault side_best(struct goals *g, const struct goal_side *s, double *v,
 enum goal_fault side_one(struct goals *g, const struct goal_side *s, double *v, char *why);
 /* A run of vp-run with the side's graph and arguments and `more`: its JSON, or NULL and why. */
 json_t *goal_run(struct goals *g, const struct goal_side *s, xk_ns time, const char *more, char *why);
+/* Of a run, of node `name`: number `key` of its "counters" or "drops"; 0: there is none. */
+double goal_node_number(const json_t *j, const char *name, const char *table, const char *key);
 /* The harness, or NULL. */
 const char *goal_peer_path(const struct goals *g, enum goal_peer peer);
 const char *goal_peer_hint(enum goal_peer peer);

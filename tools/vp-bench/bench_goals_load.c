@@ -32,17 +32,6 @@ static double worker_cpu(const json_t *j)
 	return bench_number_of(w, "cpu_ns");
 }
 
-static double lost_at(const json_t *j, const char *node, const char *reason)
-{
-	const json_t *n;
-	size_t i;
-
-	json_array_foreach(json_object_get(j, "nodes"), i, n)
-		if (strcmp(json_string_value(json_object_get(n, "name")), node) == 0)
-			return bench_number_of(json_object_get(n, "drops"), reason);
-	return 0;
-}
-
 static double lost_in_inboxes(const json_t *j)
 {
 	double sum = 0;
@@ -70,7 +59,7 @@ static enum goal_fault offered(struct goals *g, const struct goal_side *s, doubl
 	j = goal_run(g, &with, g->time, "--vps", why);
 	messages = bench_number_of(j, "messages");
 	*ns = messages > 0 ? worker_cpu(j) / messages : 0;
-	*lost = s->peer_arg != NULL ? lost_at(j, "peer_source", s->peer_arg) : lost_in_inboxes(j);
+	*lost = s->peer_arg != NULL ? goal_node_number(j, "peer_source", "drops", s->peer_arg) : lost_in_inboxes(j);
 	json_decref(j);
 	if (j == NULL)
 		return SIDE_FAILED;

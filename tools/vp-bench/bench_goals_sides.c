@@ -186,16 +186,21 @@ enum goal_fault side_wall_rate(struct goals *g, const struct goal_side *s, doubl
 	return *v > 0 ? SIDE_OK : noise(why, "not one message in the time given: use a longer --time");
 }
 
-/* Sessions of node `name` that stand at the end; its counters are those of the time measured alone. */
-static double sessions_of(const json_t *j, const char *name)
+/* Node `name`, NULL: there is none; its counters are those of the time measured alone. */
+static const json_t *node_named(const json_t *j, const char *name)
 {
 	const json_t *n;
 	size_t i;
 
 	json_array_foreach(json_object_get(j, "nodes"), i, n)
 		if (strcmp(json_string_value(json_object_get(n, "name")), name) == 0)
-			return bench_number_of(n, "sessions");
-	return 0;
+			return n;
+	return NULL;
+}
+
+double goal_node_number(const json_t *j, const char *name, const char *table, const char *key)
+{
+	return bench_number_of(json_object_get(node_named(j, name), table), key);
 }
 
 /* The silent ones must all stand, or it was something else that was measured. */
@@ -206,28 +211,16 @@ static json_t *run_idle(struct goals *g, const struct goal_side *s, unsigned idl
 
 	snprintf(more, sizeof more, "idle=%u", idle);
 	j = goal_run(g, s, g->time, more, why);
-	*stand = sessions_of(j, "tcp") >= idle;
+	*stand = bench_number_of(node_named(j, "tcp"), "sessions") >= idle;
 	return j;
-}
-
-/* Of node `name`, in the time measured. */
-static double counted_by(const json_t *j, const char *name, const char *counter)
-{
-	const json_t *n;
-	size_t i;
-
-	json_array_foreach(json_object_get(j, "nodes"), i, n)
-		if (strcmp(json_string_value(json_object_get(n, "name")), name) == 0)
-			return bench_number_of(json_object_get(n, "counters"), counter);
-	return 0;
 }
 
 enum goal_fault side_active(struct goals *g, const struct goal_side *s, double *v, char *why)
 {
 	json_t *j = goal_run(g, s, g->time, NULL, why);
 	double messages = bench_number_of(j, "messages"), cpu = of_workers(j, "cpu_ns");
-	double late = counted_by(j, "load", "opened") + counted_by(j, "tcp", "timeouts") +
-		counted_by(j, "tcp", "challenge_acks");
+	double late = goal_node_number(j, "load", "counters", "opened") + goal_node_number(j, "tcp", "counters", "timeouts") +
+		goal_node_number(j, "tcp", "counters", "challenge_acks");
 
 	json_decref(j);
 	if (j == NULL)

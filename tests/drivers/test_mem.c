@@ -412,20 +412,6 @@ static void serves_one_opener_at_a_time(void)
 
 /* ---- super-segments ------------------------------------------------------------------ */
 
-/* b as a super-segment whose frames have seg bytes of payload. */
-static void push_super(const uint8_t *b, uint32_t len, uint32_t seg)
-{
-	struct xk_msg *m;
-
-	pf_enter(&f, 0);
-	m = pf_msg(b, len);
-	m->flags |= XK_MSG_SUPER | XK_MSG_PARTIAL;
-	m->u.cut.seg = seg;
-	xk_push(sa[0], m);
-	pf_leave(&f, 0);
-	pf_settle(&f);
-}
-
 static uint32_t max_super(void)
 {
 	uint32_t v = 99;
@@ -457,7 +443,7 @@ static void cuts_super_segments_into_frames(void)
 	open_all("ub", sb);
 	CU_ASSERT_EQUAL(max_super(), 65535 + 14);
 	udp_frame(b, 42 + 5 * 1472 + 100, 1000);
-	push_super(b, 42 + 5 * 1472 + 100, 1472);
+	pf_push_super(&f, sa[0], b, 42 + 5 * 1472 + 100, 1472);
 	CU_ASSERT_EQUAL_FATAL(pf_ngot(&f, "ub"), 6);
 	for (unsigned k = 0; k < 6; k++)
 		is_piece(k, b, k * 1472, k < 5 ? 1472 : 100);
@@ -465,14 +451,14 @@ static void cuts_super_segments_into_frames(void)
 	pf_forget(&f, "ub");
 	/* One that would fit a frame. */
 	udp_frame(b, 42 + 50, 1000);
-	push_super(b, 42 + 50, 20);
+	pf_push_super(&f, sa[0], b, 42 + 50, 20);
 	CU_ASSERT_EQUAL_FATAL(pf_ngot(&f, "ub"), 3);
 	is_piece(2, b, 40, 10);
 	/* Behind frames that wait. */
 	pf_enter(&f, 0);
 	xk_push(sa[0], pf_msg(b, 92));
 	pf_leave(&f, 0);
-	push_super(b, 42 + 50, 25);
+	pf_push_super(&f, sa[0], b, 42 + 50, 25);
 	CU_ASSERT_EQUAL_FATAL(pf_ngot(&f, "ub"), 6);
 	is_piece(5, b, 25, 25);
 	CU_ASSERT_EQUAL(pf_drops(&f, "da", NULL), 0);
@@ -489,13 +475,13 @@ static void a_super_segment_that_lies_is_a_drop(void)
 	open_all("ua", sa);
 	open_all("ub", sb);
 	udp_frame(b, 8000, 1000);
-	push_super(b, 8000, 0);
-	push_super(b, 8000, 1473);
-	push_super(b, 8000, UINT32_MAX);
-	push_super(b, 7999, 1000);
-	push_super(b, 10, 1000);
+	pf_push_super(&f, sa[0], b, 8000, 0);
+	pf_push_super(&f, sa[0], b, 8000, 1473);
+	pf_push_super(&f, sa[0], b, 8000, UINT32_MAX);
+	pf_push_super(&f, sa[0], b, 7999, 1000);
+	pf_push_super(&f, sa[0], b, 10, 1000);
 	b[12] = 9;
-	push_super(b, 8000, 1000);
+	pf_push_super(&f, sa[0], b, 8000, 1000);
 	CU_ASSERT_EQUAL(pf_drops(&f, "da", "bad_super_segment"), 6);
 	CU_ASSERT_EQUAL(pf_ngot(&f, "ub"), 0);
 	close_all(sa);
@@ -519,7 +505,7 @@ static void super_segments_meet_full_queues_and_large_mtus(void)
 	pf_up(&f, 1, small);
 	open_all("ua", sa);
 	open_all("ub", sb);
-	push_super(b, 8000, 1000);
+	pf_push_super(&f, sa[0], b, 8000, 1000);
 	CU_ASSERT_EQUAL(pf_ngot(&f, "ub"), 3);
 	CU_ASSERT_EQUAL(pf_drops(&f, "da", "queue_full"), 5);
 	close_all(sa);
@@ -529,7 +515,7 @@ static void super_segments_meet_full_queues_and_large_mtus(void)
 	open_all("ua", sa);
 	open_all("ub", sb);
 	CU_ASSERT_EQUAL(max_super(), 0);
-	push_super(b, 8000, 1000);
+	pf_push_super(&f, sa[0], b, 8000, 1000);
 	CU_ASSERT_EQUAL(pf_drops(&f, "da", "bad_super_segment"), 1);
 	close_all(sa);
 	close_all(sb);

@@ -391,19 +391,6 @@ static uint32_t fill_super(uint8_t *b, uint32_t n, uint8_t proto)
 	return len;
 }
 
-static void push_super(uint8_t *b, uint32_t len)
-{
-	struct xk_msg *m;
-
-	pf_enter(&f, 0);
-	m = pf_msg(b, len);
-	m->flags |= XK_MSG_SUPER | XK_MSG_PARTIAL;
-	m->u.cut.seg = SEG;
-	xk_push(s[0], m);
-	pf_leave(&f, 0);
-	pf_settle(&f);
-}
-
 static uint32_t longest(void)
 {
 	uint32_t v = 1;
@@ -427,7 +414,7 @@ static void a_super_segment_leaves_as_one(void)
 		uint8_t proto = i & 1 ? 17 : 6;
 		uint32_t len = fill_super(b, i < 4 ? 8 * SEG + i : 64000, proto);
 
-		push_super(b, len);
+		pf_push_super(&f, s[0], b, len, SEG);
 		CU_ASSERT_EQUAL_FATAL(recv(fd, got, sizeof got, 0), (ssize_t)(sizeof h + len));
 		memcpy(&h, got, sizeof h);
 		CU_ASSERT_EQUAL(h.gso_type, proto == 6 ? VIRTIO_NET_HDR_GSO_TCPV4 : 5);
@@ -443,7 +430,7 @@ static void a_super_segment_leaves_as_one(void)
 	CU_ASSERT_EQUAL_FATAL(recv(fd, got, sizeof got, 0), (ssize_t)(sizeof h + 100));
 	CU_ASSERT_EQUAL(got[1], 0);
 	/* One that lies. */
-	push_super(b, fill_super(b, 3000, 6) - 1);
+	pf_push_super(&f, s[0], b, fill_super(b, 3000, 6) - 1, SEG);
 	CU_ASSERT_EQUAL(pf_drops(&f, "d", "bad_super_segment"), 1);
 	close(fd);
 	down();
@@ -460,7 +447,7 @@ static void without_offload_its_frames_leave(void)
 	up(1, "ifname=" OURS "; mtu=1500; offload=false");
 	CU_ASSERT_EQUAL(longest(), 0);
 	fd = packet_socket(THEIRS, true);
-	push_super(b, fill_super(b, 7 * SEG + 10, 6));
+	pf_push_super(&f, s[0], b, fill_super(b, 7 * SEG + 10, 6), SEG);
 	for (unsigned i = 0; i < 8; i++) {
 		uint32_t n = i < 7 ? SEG : 10;
 

@@ -258,6 +258,19 @@ struct xk_msg *pf_msg(const void *bytes, uint32_t len)
 	return m;
 }
 
+void pf_push_super(struct pf *f, struct xk_sess *s, const void *bytes, uint32_t len, uint32_t seg)
+{
+	struct xk_msg *m;
+
+	pf_enter(f, 0);
+	m = pf_msg(bytes, len);
+	m->flags |= XK_MSG_SUPER | XK_MSG_PARTIAL;
+	m->u.cut.seg = seg;
+	xk_push(s, m);
+	pf_leave(f, 0);
+	pf_settle(f);
+}
+
 /* A hint list that knows nothing, as messages of unknown connections carry. */
 static struct xk_sess **no_hints(void)
 {

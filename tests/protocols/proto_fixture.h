@@ -120,6 +120,8 @@ struct xk_sess *pf_open_host(struct pf *f, const char *name, unsigned vp, uint32
 
 /* A message of these bytes (inside a VP); NULL when memory is out. */
 struct xk_msg *pf_msg(const void *bytes, uint32_t len);
+/* bytes into s as a super-segment whose frames have seg bytes of payload; settles. */
+void pf_push_super(struct pf *f, struct xk_sess *s, const void *bytes, uint32_t len, uint32_t seg);
 
 /* Drops of `name` over all VPs for a reason by its word in the descriptor, or
  * "nomem" / "unsupported"; UINT64_MAX when there is no such word.  NULL: all. */

@@ -299,6 +299,18 @@ struct xk_sess *tf_accept(struct pf *f, uint16_t sport, struct tf_out *synack)
 	return tf_app.kept[had];
 }
 
+struct xk_sess *tf_up_accepted(struct pf *f, const char *tcp, struct tf_out *synack)
+{
+	struct xk_sess *s;
+
+	tf_up1(f, tcp);
+	tf_listen(f);
+	s = tf_accept(f, TF_PEER_PORT, synack);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	tf_forget(f);
+	return s;
+}
+
 struct xk_sess *tf_connect(struct pf *f, struct tf_out *syn)
 {
 	int err = 0;
@@ -341,6 +353,13 @@ void tf_close(struct pf *f, struct xk_sess *s)
 			tf_app.kept[i] = tf_app.kept[--tf_app.nkept];
 	pf_close(f, 0, s);
 	pf_settle(f);
+}
+
+void tf_down_reset(struct pf *f, struct xk_sess *s)
+{
+	tf_control(f, s, XK_STREAM_ABORT, NULL, 0);
+	tf_close(f, s);
+	tf_down(f);
 }
 
 unsigned tf_state(const struct xk_sess *s)

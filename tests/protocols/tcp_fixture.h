@@ -85,6 +85,9 @@ uint32_t tf_ts_opts(uint8_t *p, uint32_t tsval, uint32_t tsecr);
 struct xk_sess *tf_open(struct pf *f, uint16_t rport, uint16_t lport, int *err);
 /* The peer's SYN, the answer, its ACK: a session that app keeps.  isn of the peer: 1000. */
 struct xk_sess *tf_accept(struct pf *f, uint16_t sport, struct tf_out *synack);
+/* A graph, made by tf_up1, with such a session of TF_PEER_PORT and nothing noted; and its end with a reset. */
+struct xk_sess *tf_up_accepted(struct pf *f, const char *tcp, struct tf_out *synack);
+void tf_down_reset(struct pf *f, struct xk_sess *s);
 /* An active open that the peer has accepted; its isn: 5000. */
 struct xk_sess *tf_connect(struct pf *f, struct tf_out *syn);
 void tf_push(struct pf *f, struct xk_sess *s, const void *bytes, uint32_t n);

@@ -21,19 +21,10 @@ static struct tf_out sa;
 
 static void up(const char *tcp)
 {
-	tf_up1(&f, tcp);
-	tf_listen(&f);
-	s = tf_accept(&f, TF_PEER_PORT, &sa);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
-	tf_forget(&f);
+	s = tf_up_accepted(&f, tcp, &sa);
 }
 
-static void end(void)
-{
-	tf_control(&f, s, XK_STREAM_ABORT, NULL, 0);
-	tf_close(&f, s);
-	tf_down(&f);
-}
+static void end(void) { tf_down_reset(&f, s); }
 
 static bool rests(void) { return tcp_is_compressed(tcp_sess(s)); }
 static void wait(uint32_t ms) { pf_run(&f, (xk_ns)ms * XK_MS); }

@@ -29,19 +29,10 @@ static void fill_bytes(void)
 static void up(const char *tcp)
 {
 	fill_bytes();
-	tf_up1(&f, tcp);
-	tf_listen(&f);
-	s = tf_accept(&f, TF_PEER_PORT, &sa);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
-	tf_forget(&f);
+	s = tf_up_accepted(&f, tcp, &sa);
 }
 
-static void end(void)
-{
-	tf_control(&f, s, XK_STREAM_ABORT, NULL, 0);
-	tf_close(&f, s);
-	tf_down(&f);
-}
+static void end(void) { tf_down_reset(&f, s); }
 
 static struct tcp_cb *cb(void) { return tcp_cb(tcp_sess(s)); }
 

@@ -5,8 +5,8 @@
  *
  * Every connection is a task: one unit of work is a burst of messages, and the
  * VP runs its tasks in turn.  A task sleeps while its stream has no room, or
- * until its rate allows the next message.  A message is written from a static page;
- * what the stream does not take of it goes later.  After its last message a connection ends
+ * until its rate allows the next message.  A message is written from a static page, and
+ * what the stream does not take of it goes later; where the layer below wants messages it is pushed whole.  After its last message a connection ends
  * its side and is done when the peer has acknowledged everything; the graph may end when all are
  * done.  With `again` it is opened anew once both sides have ended, for as many messages more.
  * With a window the peer sends back as many bytes as it gets (tcpecho), a connection whose
@@ -50,6 +50,7 @@ struct send_conn {
 	struct send_rep *sr;
 	bool             open;           /* it stands */
 	bool             quick;          /* messages are written, no rate, no window */
+	bool             writes;         /* messages are written, not pushed */
 	bool             ending;         /* our side is ended, acknowledgements are waited for */
 	bool             done;
 	bool             peer_ended;
@@ -195,16 +196,20 @@ static void send_begin(struct send_conn *k)
 	k->room = 0;
 	k->sent = k->back = k->mark = 0;
 	k->begun = false;
-	k->quick = c->load.touch == LOAD_COPY && c->load.rate == 0 && c->load.window == 0;
+	k->writes = c->load.touch == LOAD_COPY && stream_takes_bytes(k->s.down);
+	k->quick = k->writes && c->load.rate == 0 && c->load.window == 0;
 	xk_task_ready(&k->task);
 }
 
 /* ---- one unit -------------------------------------------------------------------------- */
 
-static struct xk_msg *send_make(const struct send_conf *c)
+static struct xk_msg *send_make(const struct send_conn *k, const struct send_conf *c)
 {
-	struct xk_msg *m = xk_msg_new((uint32_t)c->load.size);
+	struct xk_msg *m;
 
+	if (c->load.touch == LOAD_COPY)
+		return stream_copy(k->sr->load.page, (uint32_t)c->load.size);
+	m = xk_msg_new((uint32_t)c->load.size);
 	if (XK_LIKELY(m != NULL) && c->load.touch == LOAD_LINE)
 		load_touch(m);
 	return m;
@@ -239,7 +244,7 @@ static bool send_push(struct send_conn *k, const struct send_conf *c)
 
 	if (k->room == 0 && (k->room = stream_room(lls)) == 0)
 		return false;
-	m = send_make(c);
+	m = send_make(k, c);
 	if (XK_UNLIKELY(m == NULL)) {
 		k->room = 0;
 		return false;
@@ -254,7 +259,7 @@ static bool send_push(struct send_conn *k, const struct send_conf *c)
 static uint64_t send_some(struct send_conn *k, const struct send_conf *c, uint64_t n)
 {
 	struct xk_sess *lls = k->stream;
-	bool writes = c->load.touch == LOAD_COPY;
+	bool writes = k->writes;
 	uint64_t i;
 
 	for (i = 0; i < n && k->stream == lls; i++) {

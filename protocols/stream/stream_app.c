@@ -187,24 +187,30 @@ void stream_q_free(struct stream_q *q)
 
 /* ---- bytes made --------------------------------------------------------------------- */
 
-#define WHOLE (1u << 20)           /* the longest message */
-
-uint32_t stream_push_copy(struct xk_sess *lls, const void *p, uint32_t n)
+struct xk_msg *stream_copy(const void *p, uint32_t n)
 {
-	uint32_t room = stream_room(lls);
-	struct xk_msg *m;
+	struct xk_msg *m = xk_msg_new(n);
 
-	if (n > WHOLE && n > room)
-		n = room;
-	m = n != 0 && room != 0 ? xk_msg_new(n) : NULL;
 	if (XK_UNLIKELY(m == NULL))
-		return 0;
+		return NULL;
 	if (XK_UNLIKELY(m->flags & XK_MSG_CHAIN)) {
 		xk_msg_copy_in(m, 0, p, n);
 	} else {
 		m->csum = xk_csum_copy_quick(m->data, p, n, 0);
 		m->flags |= XK_MSG_CSUM;
 	}
+	return m;
+}
+
+uint32_t stream_push_copy(struct xk_sess *lls, const void *p, uint32_t n)
+{
+	uint32_t room = stream_room(lls);
+	struct xk_msg *m;
+
+	n = n < room ? n : room;
+	m = n != 0 ? stream_copy(p, n) : NULL;
+	if (XK_UNLIKELY(m == NULL))
+		return 0;
 	xk_push(lls, m);
 	return n;
 }

@@ -85,9 +85,12 @@ void stream_q_free(struct stream_q *q);
 
 /* ---- bytes made --------------------------------------------------------------------- */
 
+/* A message with a copy of n bytes, its sum noted when it is one segment.  NULL: no memory. */
+struct xk_msg *stream_copy(const void *p, uint32_t n);
+/* Does lls take bytes, whatever messages they came in?  Else who is below may want messages whole. */
+static inline bool stream_takes_bytes(const struct xk_sess *lls) { return lls->rep->ops->write != NULL; }
 /*
- * Copies bytes at p behind what was pushed, n or fewer; returns how many.  Where messages are pushed,
- * all or none up to 1 MiB: who is below may want them whole.  Fewer: ask for room,
+ * Copies bytes at p behind what was pushed, n or fewer; returns how many.  Fewer: ask for room,
  * which says 0 when WRITABLE comes, and more when memory is out.  The connection may have ended,
  * so hold it where that would free it.
  */

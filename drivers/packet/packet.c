@@ -21,31 +21,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- what is said once -------------------------------------------------------------- */
-
-static bool first_to_say(uint32_t *said)
-{
-	if (xk_load_relaxed(said) != 0)
-		return false;
-	xk_store_relaxed(said, 1u);
-	return true;
-}
-
-void packet_say_down(struct xk_rep *r)
-{
-	if (first_to_say(&packet_state(r)->said_down))
-		XK_TRACE(&r->node->log, 1, "interface '%s' is down; frames are dropped until it is up again",
-			 packet_conf(r)->ifname);
-}
-
-void packet_say_gone(struct xk_rep *r)
-{
-	xk_node_failed(r->node, "its interface is gone");
-	if (first_to_say(&packet_state(r)->said_gone))
-		XK_TRACE(&r->node->log, 1, "interface '%s' is gone: nothing is received or sent any more",
-			 packet_conf(r)->ifname);
-}
-
 /* ---- sessions ------------------------------------------------------------------------- */
 
 static int packet_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)

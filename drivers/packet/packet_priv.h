@@ -5,7 +5,7 @@
  *
  * packet_dev.c opens, packet_steer.c says who gets which frame, packet_ring.c walks a ring, packet_rx.c
  * turns frames into messages, packet_tx.c sends batches, packet_super.c takes and gives several frames as one,
- * packet.c is the driver round them.
+ * packet_health.c sees the interface go down, packet.c is the driver round them.
  * Invariant: a ring is walked by the replica of its number only; a socket may be
  * written by any.
  */
@@ -188,13 +188,15 @@ void     packet_super_down(struct packet_rep *pr, struct xk_msg *m);
 
 /* m, of which the header h says that it stands for several frames; consumes it. */
 void     packet_super_up(struct packet_rep *pr, struct xk_burst *b, struct xk_msg *m, const uint8_t *h);
+
+/* Now and then, when there is nothing to do: is the interface there and up? */
+void     packet_look(struct packet_rep *pr);
 /* Notes that the interface went down, until a frame comes. */
 void     packet_went_down(struct packet_rep *pr);
 void     packet_watch(struct xk_timer *t);
 /* Inside its VP: adds what the kernel has dropped since the last time. */
 void     packet_count_lost(struct packet_rep *pr);
-/* Says once, for all virtual processors, that the interface is down or gone. */
-void     packet_say_down(struct xk_rep *r);
+/* Says once, for all virtual processors, that the interface is gone. */
 void     packet_say_gone(struct xk_rep *r);
 
 #endif

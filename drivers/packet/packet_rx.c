@@ -20,9 +20,6 @@
 #include "runtime/base/xk_csum_inline.h"
 #include "runtime/upi/xk_input.h"
 
-#define LOOK_EVERY  (20 * XK_MS)
-#define WATCH_EVERY (100 * XK_MS)        /* while it is down */
-
 #ifndef TP_STATUS_CSUM_VALID
 #define TP_STATUS_CSUM_VALID (1 << 7)
 #endif
@@ -116,63 +113,6 @@ static inline void packet_pass(struct packet_rep *pr, struct xk_burst *b, struct
 		b->m[b->n++] = m;
 	else
 		xk_burst_add(b, m);
-}
-
-/* ---- the interface's health ------------------------------------------------------------ */
-
-void packet_count_lost(struct packet_rep *pr)
-{
-	xk_count_add(pr->rep->count[N_LOST], packet_dev_lost(pr->queue));
-}
-
-/* The kernel reports the end of an interface as it goes down, an instant before it is gone,
- * and says nothing of its socket after that: so who has seen it down looks again. */
-static void packet_watch_again(struct packet_rep *pr)
-{
-	if (pr->queue != NULL && !pr->stopped)
-		xk_timer_set(pr->rep->wheel, &pr->watch, xk_vp_now() + WATCH_EVERY);
-}
-
-void packet_went_down(struct packet_rep *pr)
-{
-	if (pr->down)
-		return;
-	pr->down = true;
-	xk_count(pr->rep->count[N_WENT_DOWN]);
-	packet_say_down(pr->rep);
-	packet_watch_again(pr);
-}
-
-/* Now and then, when there is nothing to do. */
-static XK_NOINLINE void packet_look(struct packet_rep *pr)
-{
-	struct xk_rep *r = pr->rep;
-	bool gone;
-	int err;
-
-	pr->look_at = r->vp->now + LOOK_EVERY;
-	packet_count_lost(pr);
-	/* An error that nobody takes would keep the descriptor readable. */
-	err = packet_dev_error(pr->queue, &gone);
-	if (err != 0 && !gone)
-		packet_went_down(pr);
-	if (gone) {
-		xk_count(r->count[N_ERRORS]);
-		packet_say_gone(r);
-		xk_task_park(&pr->task);
-		pr->gone = true;
-	}
-}
-
-void packet_watch(struct xk_timer *t)
-{
-	struct packet_rep *pr = xk_container_of(t, struct packet_rep, watch);
-
-	if (pr->gone || !pr->down)
-		return;
-	packet_look(pr);
-	if (!pr->gone)
-		packet_watch_again(pr);
 }
 
 /* ---- one unit ---------------------------------------------------------------------------- */

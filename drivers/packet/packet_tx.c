@@ -30,11 +30,12 @@ static unsigned packet_reason(struct packet_rep *pr, const struct xk_msg *m, int
 	case ENXIO:
 	case ENODEV:
 		packet_say_gone(pr->rep);
-		return PACKET_DROP_GONE;
+		break;
 	default:
-		xk_count(pr->rep->count[N_ERRORS]);
-		return PACKET_DROP_GONE;
+		break;
 	}
+	xk_count(pr->rep->count[N_ERRORS]);
+	return PACKET_DROP_GONE;
 }
 
 /* m[at..n) were not taken: the first for a reason of its own, and if that is a

@@ -606,6 +606,7 @@ static void an_interface_that_goes_down_may_come_up_again(void)
 
 static void an_interface_that_is_removed_harms_nothing(void)
 {
+	uint64_t errors;
 	uint8_t b[60];
 
 	if (skip())
@@ -614,9 +615,12 @@ static void an_interface_that_is_removed_harms_nothing(void)
 	fill(b, sizeof b, 1);
 	CU_ASSERT(sh("ip link del " THEIRS));
 	CU_ASSERT(await_counter("device_errors", false, 3));
+	errors = pf_count(&f, "d", "device_errors");
 	for (unsigned vp = 0; vp < 3; vp++)
 		pf_push(&f, vp, s[vp], b, sizeof b);
 	CU_ASSERT_EQUAL(pf_drops(&f, "d", "device_gone"), 3);
+	/* Who meets the end by sending has met an error, too. */
+	CU_ASSERT(pf_count(&f, "d", "device_errors") >= errors + 3);
 	down();
 }
 

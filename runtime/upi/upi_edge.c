@@ -50,9 +50,9 @@ static inline bool input_look(const struct xk_vp *vp, const struct xk_run *run, 
 	XK_UNROLL
 	for (const struct xk_run *i = run; i < run + nruns; i++) {
 		odd |= xk_run_word(i) ^ xk_run_word(&want);
-		/* Another VP's flow is not ours to read. */
-		if (XK_LIKELY(i->flow != NULL) && XK_LIKELY(i->vp == vp->no))
-			__builtin_prefetch(i->flow->sess[2]);
+		/* Whoever has the flow may be writing there. */
+		if (XK_LIKELY(i->flow != NULL))
+			__builtin_prefetch(xk_load_relaxed(&i->flow->sess[2]));
 	}
 	return (odd & xk_run_word(&mask)) == 0;
 }

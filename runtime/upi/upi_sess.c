@@ -233,8 +233,9 @@ struct xk_sess *xk_find_slow(struct xk_rep *r, struct xk_msg *m, const struct xk
 	if (node == NULL)
 		return NULL;
 	s = xk_container_of(node, struct xk_sess, map);
+	/* Whom a burst comes to may be looking (input_look). */
 	if (slot != NULL)
-		*slot = s;
+		xk_store_relaxed(slot, s);
 	return s;
 }
 

@@ -203,14 +203,13 @@ static uint16_t checksum(const struct xk_cut *c, uint32_t sum)
 	return x == 0 && !c->tcp ? 0xffff : x;
 }
 
-uint32_t xk_cut_put(struct xk_cut *c, uint8_t *dst)
+/* The headers, before n bytes of payload that were just copied. */
+static inline uint32_t put_heads(struct xk_cut *c, uint8_t *dst, uint32_t n, struct sums s)
 {
-	uint32_t n = c->left < c->seg ? c->left : c->seg, len = c->hlen - c->tp + n, head;
+	uint32_t len = c->hlen - c->tp + n, head;
 	uint8_t *t = dst + c->tp, *field = t + (c->tcp ? 16 : 6);
-	struct sums s;
 
 	memcpy(dst, c->head, c->hlen);
-	s = copy_payload(c, dst + c->hlen, n);
 	put_ip(c, dst + c->net, c->hlen - c->net + n);
 	head = put_transport(c, t, n, len);
 	if (c->sums)
@@ -220,15 +219,42 @@ uint32_t xk_cut_put(struct xk_cut *c, uint8_t *dst)
 	return xk_csum_add(xk_csum_add(head, xk_raw16(field)), place(0, c->hlen - c->tp, s.copied));
 }
 
+uint32_t xk_cut_put(struct xk_cut *c, uint8_t *dst)
+{
+	uint32_t n = c->left < c->seg ? c->left : c->seg;
+
+	return put_heads(c, dst, n, copy_payload(c, dst + c->hlen, n));
+}
+
 /* ---- messages ----------------------------------------------------------------------- */
+
+/* A frame of n bytes, longer than a segment. */
+static XK_NOINLINE struct xk_msg *cut_chain(struct xk_cut *c, uint32_t n)
+{
+	struct xk_msg *m = xk_msg_new(n);
+	struct sums s = { 0, 0 };
+	uint32_t at = 0;
+
+	for (struct xk_msg *x = m; x != NULL; x = x->next) {
+		uint32_t head = x == m ? c->hlen : 0;
+		struct sums part = copy_payload(c, x->data + head, x->len - head);
+
+		s.copied = place(s.copied, at, part.copied);
+		s.noted = place(s.noted, at, part.noted);
+		at += x->len - head;
+	}
+	if (m != NULL)
+		(void)put_heads(c, m->data, at, s);
+	return m;
+}
 
 struct xk_msg *xk_cut_msg(struct xk_cut *c)
 {
 	uint32_t n = xk_cut_next(c), back = c->hlen & (XK_CACHELINE - 1);
 	struct xk_msg *m;
 
-	if (n > XK_MSG_MAX_SEG)
-		return NULL;
+	if (XK_UNLIKELY(n > XK_MSG_MAX_SEG))
+		return cut_chain(c, n);
 	m = xk_msg_new_cls(xk_msg_class(n), n);
 	if (m == NULL)
 		return NULL;

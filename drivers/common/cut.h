@@ -61,8 +61,8 @@ static inline uint32_t xk_cut_next(const struct xk_cut *c)
  * of the bytes as they were copied: what a device that sums says of them. */
 uint32_t xk_cut_put(struct xk_cut *c, uint8_t *dst);
 /* The next frame as a message with full headroom, its payload at the beginning of a line where it can
- * be; XK_MSG_CSUM is set, with the sum of xk_cut_put.  NULL: memory is out, nothing has changed; or the
- * frame does not fit one segment. */
+ * be; XK_MSG_CSUM is set, with the sum of xk_cut_put, but not on one of several segments.  NULL: memory
+ * is out, nothing has changed. */
 struct xk_msg *xk_cut_msg(struct xk_cut *c);
 /* All of c that is left as messages, behind what is in q; returns how many bytes of payload could not
  * be: memory was out. */

@@ -255,6 +255,36 @@ static void any_sizes_in_any_pieces(void)
 	}
 }
 
+/* Of a link whose frames do not fit a segment. */
+static void long_frames_are_chains(void)
+{
+	static uint8_t got[MOST + 200], want[MOST + 200];
+	struct what w = { .link = 14, .n = 60000, .seq = 5, .id = 9, .flags = ACK | PSH, .tcp = true, .sums = true };
+	struct xk_rand r;
+
+	xk_rand_init(&r, 6, 0);
+	for (w.seg = XK_MSG_MAX_SEG - 53; w.seg < 40000; w.seg += 1 + (uint32_t)xk_rand_below(&r, 2000)) {
+		struct xk_msg *m = make(&w, &r, 5000), *x;
+		struct xk_cut c;
+
+		CU_ASSERT_TRUE_FATAL(xk_cut_super(&c, m, w.link, head_length(&w) + w.seg));
+		for (uint32_t at = 0, i = 0; at < w.n; at += w.seg, i++) {
+			uint32_t k = w.n - at < w.seg ? w.n - at : w.seg, n = expected(want, &w, i, at, k);
+
+			x = xk_cut_msg(&c);
+			CU_ASSERT_PTR_NOT_NULL_FATAL(x);
+			xk_msg_check(x);
+			CU_ASSERT_EQUAL_FATAL(x->tot, n);
+			CU_ASSERT_EQUAL(!(x->flags & XK_MSG_CSUM), n > XK_MSG_MAX_SEG);
+			CU_ASSERT_EQUAL(xk_msg_copy_out(x, 0, got, n), n);
+			CU_ASSERT_EQUAL_FATAL(memcmp(got, want, n), 0);
+			xk_msg_free(x);
+		}
+		CU_ASSERT_EQUAL(xk_cut_next(&c), 0);
+		xk_msg_free(m);
+	}
+}
+
 /* A sum that was noted wrong goes into the checksum: what has happened to the bytes since shows. */
 static void what_changed_on_the_way_shows(void)
 {
@@ -380,6 +410,7 @@ static CU_TestInfo frames[] = {
 	{ "without DF identifications go on", without_df_identifications_go_on },
 	{ "UDP: datagrams have their lengths, and no sum of 0", udp_datagrams_have_their_lengths_and_no_sum_of_0 },
 	{ "any sizes in any pieces", any_sizes_in_any_pieces },
+	{ "long frames are chains", long_frames_are_chains },
 	{ "what changed on the way shows", what_changed_on_the_way_shows },
 	{ "messages have room and lie in lines", messages_have_room_and_lie_in_lines },
 	{ "lies are refused", lies_are_refused },

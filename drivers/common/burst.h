@@ -38,8 +38,8 @@ static inline void xk_burst_add(struct xk_burst *b, struct xk_msg *m)
  * the reason where it cannot be cut. */
 void xk_burst_cut(struct xk_burst *b, struct xk_msg *m, uint32_t seg, uint32_t frame_max, unsigned drop);
 
-/* Does who is above r take long frames?  Whoever knows super-segments on the way down does, unless
- * somebody wants to see frames.  There is a session (drv_sess). */
+/* Does who is above r take long frames?  Whoever knows super-segments on the way down does.  There is a
+ * session (drv_sess); the answer may be kept. */
 bool xk_burst_takes_long(const struct xk_rep *r);
 
 #endif

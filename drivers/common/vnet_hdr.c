@@ -11,6 +11,8 @@
 
 #include "drivers/common/cut.h"
 #include "runtime/base/xk_bytes.h"
+#include "runtime/base/xk_csum_inline.h"
+#include "runtime/msg/xk_msg_inline.h"
 
 /* linux/virtio_net.h, of which not all is in every version. */
 #define F_NEEDS_CSUM 1u
@@ -83,4 +85,18 @@ bool xk_vnet_read(const uint8_t h[XK_VNET_LEN], const struct xk_msg *m, uint32_t
 	if (type == GSO_NONE)
 		return true;
 	return (type == GSO_TCPV4 || type == GSO_UDP_L4) && read_super(type, xk_raw16(h + AT_SEG), m, link, v);
+}
+
+/* The field holds the sum of the pseudo-header; UDP's 0 would mean that there is none (RFC 768). */
+void xk_vnet_complete(const uint8_t h[XK_VNET_LEN], struct xk_msg *m)
+{
+	uint32_t at = xk_raw16(h + AT_START);
+	uint16_t sum;
+
+	if (!(h[AT_FLAGS] & F_NEEDS_CSUM))
+		return;
+	sum = (uint16_t)~xk_csum_fold(xk_msg_csum(m, at, 0));
+	if (sum == 0)
+		sum = 0xffff;
+	xk_msg_copy_in(m, at + xk_raw16(h + AT_OFFSET), &sum, sizeof sum);
 }

@@ -36,5 +36,8 @@ struct xk_vnet {
 /* Into *v; false: header and frame do not agree, or the header asks for what nobody has offered. m is as the
  * device gave it, its headers wherever they lie. */
 bool xk_vnet_read(const uint8_t h[XK_VNET_LEN], const struct xk_msg *m, uint32_t link, struct xk_vnet *v);
+/* Makes the checksum of m, one frame that xk_vnet_read has taken, where its sender left that to us: for
+ * who looks at frames. */
+void xk_vnet_complete(const uint8_t h[XK_VNET_LEN], struct xk_msg *m);
 
 #endif

@@ -11,6 +11,7 @@
 #include "drivers/packet/packet_priv.h"
 
 #include "drivers/common/cut.h"
+#include "runtime/upi/xk_capture.h"
 
 /* ---- in ---------------------------------------------------------------------------- */
 
@@ -18,10 +19,11 @@ void packet_super_up(struct packet_rep *pr, struct xk_burst *b, struct xk_msg *m
 {
 	struct xk_vnet v;
 	bool said = xk_vnet_read(h, m, PACKET_ETH_HEADER, &v) && v.seg != 0;
+	bool whole = pr->takes_long && !xk_captured(pr->rep->node);
 
 	xk_count(pr->rep->count[N_SUPER_READ]);
 	/* TCP, which judges its own header, needs to know no more than that it is long. */
-	if (pr->takes_long && xk_msg_has(m, PACKET_ETH_HEADER + 20) && m->data[PACKET_ETH_HEADER + 9] == 6)
+	if (whole && xk_msg_has(m, PACKET_ETH_HEADER + 20) && m->data[PACKET_ETH_HEADER + 9] == 6)
 		xk_burst_add(b, m);
 	else if (said)
 		xk_burst_cut(b, m, v.seg, packet_state(pr->rep)->frame_max, PACKET_DROP_VNET);

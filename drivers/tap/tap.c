@@ -21,6 +21,7 @@
 #include "drivers/tap/tap_priv.h"
 #include "runtime/base/xk_errs.h"
 #include "runtime/msg/xk_msg_inline.h"
+#include "runtime/upi/xk_capture.h"
 #include "runtime/upi/xk_input.h"
 #include "runtime/upi/xk_node.h"
 #include "runtime/upi/xk_review.h"
@@ -186,19 +187,22 @@ static struct xk_msg *tap_take(struct tap_rep *tr, uint8_t *h)
 /* m, with the header h where there is one. */
 static inline void input(struct tap_rep *tr, struct xk_burst *b, struct xk_msg *m, const uint8_t *h)
 {
+	const struct tap_state *st = state_of(tr->rep);
 	struct xk_vnet v;
 
-	if (state_of(tr->rep)->dev.vnet) {
+	if (st->dev.vnet) {
 		if (XK_UNLIKELY(!xk_vnet_read(h, m, ETH_HEADER, &v))) {
 			xk_drop(tr->rep, TAP_DROP_VNET, m);
 			return;
 		}
 		m->flags |= v.vouched ? XK_MSG_CSUM_OK : 0;
 		xk_count_add(tr->rep->count[N_SUPER_READ], v.seg != 0);
-		if (v.udp) {
-			xk_burst_cut(b, m, v.seg, XK_MSG_MAX_SEG, TAP_DROP_VNET);
+		if (v.udp || (v.seg != 0 && xk_captured(tr->rep->node))) {
+			xk_burst_cut(b, m, v.seg, st->frame_max, TAP_DROP_VNET);
 			return;
 		}
+		if (xk_captured(tr->rep->node))
+			xk_vnet_complete(h, m);
 	}
 	xk_burst_add(b, m);
 }
@@ -210,9 +214,8 @@ static XK_NOINLINE void ask_above(struct tap_rep *tr)
 	tr->asked = true;
 	tr->takes_long = state_of(r)->dev.vnet && xk_burst_takes_long(r);
 	tr->nseg = seg_count(state_of(r), tr->takes_long);
-	/* A datagram is cut into one buffer. */
 	if (tr->takes_long)
-		tap_dev_take_long(&state_of(r)->dev, state_of(r)->frame_max <= XK_MSG_MAX_SEG);
+		tap_dev_take_long(&state_of(r)->dev);
 }
 
 static unsigned tap_run(struct xk_task *t, unsigned budget)

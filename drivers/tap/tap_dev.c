@@ -124,9 +124,9 @@ static void tap_ask(struct tap_dev *d)
 	(void)ioctl(d->fd, TUNSETOFFLOAD, 0);
 }
 
-void tap_dev_take_long(const struct tap_dev *d, bool datagrams)
+void tap_dev_take_long(const struct tap_dev *d)
 {
-	(void)ioctl(d->fd, TUNSETOFFLOAD, TCP_LONG | (d->datagrams && datagrams ? UDP_LONG : 0));
+	(void)ioctl(d->fd, TUNSETOFFLOAD, TCP_LONG | (d->datagrams ? UDP_LONG : 0));
 }
 
 static int tap_make(const struct tap_want *w, struct tap_dev *d, char *why, size_t n)

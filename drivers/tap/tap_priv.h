@@ -25,8 +25,7 @@ struct tap_dev {
 /* Opens and, when there is an address, brings up the host's side.  On failure
  * negative and a sentence in why[n]; nothing is left behind. */
 int tap_dev_open(const struct tap_want *w, struct tap_dev *d, char *why, size_t n);
-/* From now on the kernel may give us what is longer than a frame, and leave checksums to us; several
- * datagrams as one only where that is wanted. */
-void tap_dev_take_long(const struct tap_dev *d, bool datagrams);
+/* From now on the kernel may give us what is longer than a frame, and leave checksums to us. */
+void tap_dev_take_long(const struct tap_dev *d);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "runtime/base/xk_bytes.h"
 #include "runtime/msg/xk_msg_inline.h"
+#include "runtime/upi/xk_capture.h"
 
 #define ETH_HEADER 14u
 #define VLAN_TAG   4u
@@ -48,7 +49,7 @@ static void train_up(struct xdp_port *p, struct xk_burst *b, struct xk_msg *m)
 		xk_drop(p->rep, XDP_DROP_UNCUT, m);
 	} else {
 		xk_count(p->rep->count[N_LONG]);
-		if (p->takes_long)
+		if (p->takes_long && !xk_captured(p->rep->node))
 			xk_burst_add(b, m);
 		else
 			xk_burst_cut(b, m, seg, d->mtu + ETH_HEADER, XDP_DROP_UNCUT);

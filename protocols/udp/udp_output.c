@@ -10,6 +10,7 @@
 #include "protocols/udp/udp_priv.h"
 
 #include "runtime/base/xk_csum_inline.h"
+#include "runtime/upi/xk_capture.h"
 #include "runtime/upi/xk_inline.h"
 
 static inline uint32_t payload_sum(const struct xk_msg *m)
@@ -92,7 +93,7 @@ static void push_one(struct xk_sess *s, struct xk_msg *m)
 void udp_push_segments(struct xk_sess *s, struct xk_msg *m)
 {
 	struct udp_sess *us = udp_sess(s);
-	uint32_t most = (uint32_t)us->seg * us->train;
+	uint32_t most = xk_captured(s->rep->node) ? us->seg : (uint32_t)us->seg * us->train;
 
 	while (m != NULL) {
 		struct xk_msg *rest = NULL;

@@ -100,18 +100,31 @@ static void place_all(struct xk_node *n)
 		place(n->down[i], UPI_ABOVE, pushes_seen(n->down[i]));
 }
 
+bool xk_captured(const struct xk_node *n)
+{
+	return xk_load_relaxed(&n->graph->ncaptures) != 0;
+}
+
+static void count_captures(struct xk_graph *g, uint32_t by)
+{
+	xk_mutex_lock(&g->structure);
+	xk_store_relaxed(&g->ncaptures, g->ncaptures + by);
+	xk_mutex_unlock(&g->structure);
+}
+
 void xk_capture_attach(struct xk_node *n, struct xk_capture *c)
 {
 	bool first;
 
+	/* Long messages end before c can see one. */
+	count_captures(n->graph, 1);
+	xk_rcu_synchronize();
 	xk_mutex_lock(&n->graph->structure);
 	first = !captured(n);
 	c->next = n->edge->capture;
 	xk_rcu_assign(n->edge->capture, c);
-	if (first) {
-		xk_store_relaxed(&n->graph->ncaptured, n->graph->ncaptured + 1);
+	if (first)
 		place_all(n);
-	}
 	xk_mutex_unlock(&n->graph->structure);
 	if (first)
 		upi_hook_resolve(n);
@@ -128,12 +141,11 @@ void xk_capture_detach(struct xk_node *n, struct xk_capture *c)
 	xk_assert(*at == c);
 	xk_rcu_assign(*at, c->next);
 	last = !captured(n);
-	if (last) {
-		xk_store_relaxed(&n->graph->ncaptured, n->graph->ncaptured - 1);
+	if (last)
 		place_all(n);
-	}
 	xk_mutex_unlock(&n->graph->structure);
 	if (last)
 		upi_hook_resolve(n);
 	xk_rcu_synchronize();
+	count_captures(n->graph, UINT32_MAX);
 }

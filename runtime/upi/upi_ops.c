@@ -163,22 +163,16 @@ static inline int sess_control_one(struct xk_sess *s, unsigned op, void *buf, un
 							ops->sess_control(s, op, buf, len);
 }
 
-/* Who does not know of super-segments would not let them through: nobody answers in its place.  Where
- * something is captured, single ones are to be seen. */
+/* Who does not know of super-segments would not let them through: nobody answers in its place. */
 static inline bool goes_on(int res, unsigned op)
 {
 	return res == XK_E_NOTSUP && op != XK_CTL_GETMAXSUPER;
 }
 
-static inline bool no_super(const struct xk_node *n, unsigned op)
-{
-	return op == XK_CTL_GETMAXSUPER && xk_load_relaxed(&n->graph->ncaptured) != 0;
-}
-
 int xk_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	for (; r != NULL; r = r->down[0]) {
-		int res = no_super(r->node, op) ? XK_E_NOTSUP : control_one(r, op, buf, len);
+		int res = control_one(r, op, buf, len);
 
 		if (!goes_on(res, op))
 			return res;
@@ -189,7 +183,7 @@ int xk_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 int xk_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
 {
 	for (;;) {
-		int res = no_super(s->rep->node, op) ? XK_E_NOTSUP : sess_control_one(s, op, buf, len);
+		int res = sess_control_one(s, op, buf, len);
 
 		if (!goes_on(res, op))
 			return res;

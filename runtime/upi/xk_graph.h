@@ -52,7 +52,7 @@ struct xk_graph {
 	/* Domain layers: names of the nodes of each layer, from the device up; none: by what they offer. */
 	char            **layers;
 	unsigned          nlayers;
-	uint32_t          ncaptured;     /* nodes with a capture; any thread reads it */
+	uint32_t          ncaptures;     /* attached, or about to be; any thread reads it */
 	struct upi_meter *meter;         /* see xk_capture.h; NULL: none */
 };
 

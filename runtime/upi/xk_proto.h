@@ -292,7 +292,7 @@ enum {
 	XK_CTL_LINK_TYPE,          /* uint32_t: enum xk_link of a driver's frames */
 	XK_CTL_HEADER_SUM,         /* uint32_t: partial pseudo-header sum without length (session) */
 	XK_CTL_REACHED,            /* nothing: what this session sends is seen to arrive (RFC 4861 7.3.1); 0, or NOTSUP */
-	XK_CTL_GETMAXSUPER,        /* uint32_t: largest XK_MSG_SUPER to push, headers counted; 0 or NOTSUP: none; not passed on */
+	XK_CTL_GETMAXSUPER,        /* uint32_t: longest XK_MSG_SUPER; 0, NOTSUP: none; not passed on; see xk_captured */
 	XK_CTL_SENDS_SUPER,        /* nothing: 1, the device sends a super-segment as one; 0 or NOTSUP, it cuts */
 	XK_CTL_PRIVATE = 1000,     /* class * 1000 + n from here */
 };

@@ -11,6 +11,7 @@
  * tested.
  */
 #include "runtime/base/xk_param_value.h"
+#include "runtime/upi/xk_capture.h"
 #include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
@@ -472,18 +473,26 @@ static void without_offload_its_frames_leave(void)
 	down();
 }
 
+static void look_fn(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool goes_down)
+{
+	(void)c;
+	(void)now;
+	CU_ASSERT_TRUE(goes_down || m->tot <= 1514);
+}
+
 static void trains_are_cut_for_who_wants_frames(void)
 {
 	struct virtio_net_hdr h = { .flags = VIRTIO_NET_HDR_F_NEEDS_CSUM, .gso_size = SEG, .csum_start = 34 };
 	static uint8_t b[60000];
+	struct xk_capture look = { .fn = look_fn };
 	uint32_t len;
 	int fd;
 
 	if (skip())
 		return;
-	for (unsigned v = 0; v < 8; v++) {
+	for (unsigned v = 0; v < 16; v++) {
 		uint8_t proto = v & 2 ? 17 : 6;
-		bool takes_long = (v & 4) != 0, whole = takes_long && proto == 6;
+		bool takes_long = (v & 4) != 0, captured = (v & 8) != 0, whole = takes_long && !captured && proto == 6;
 
 		up(1, v & 1 ? "ifname=" OURS "; mtu=1500" : "ifname=" OURS "; format=v2; mtu=1500");
 		if (takes_long) {
@@ -491,6 +500,8 @@ static void trains_are_cut_for_who_wants_frames(void)
 
 			pr->asked = pr->takes_long = true;
 		}
+		if (captured)
+			xk_capture_attach(pf_node(&f, "d"), &look);
 		fd = packet_socket(THEIRS, true);
 		h.gso_type = proto == 6 ? VIRTIO_NET_HDR_GSO_TCPV4 : 5;
 		h.csum_offset = proto == 6 ? 16 : 6;
@@ -511,6 +522,8 @@ static void trains_are_cut_for_who_wants_frames(void)
 		}
 		CU_ASSERT_EQUAL(pf_count(&f, "d", "super_segments_read"), 3);
 		CU_ASSERT_EQUAL(pf_drops(&f, "d", NULL), 0);
+		if (captured)
+			xk_capture_detach(pf_node(&f, "d"), &look);
 		close(fd);
 		down();
 	}

@@ -18,6 +18,7 @@
 
 #include "tests/protocols/proto_fixture.h"
 #include "tests/support/xk_test.h"
+#include "runtime/upi/xk_capture.h"
 #include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_part.h"
 
@@ -375,18 +376,29 @@ static void its_bytes_are_right(unsigned n)
 	CU_ASSERT_EQUAL(at, WHOLE);
 }
 
+static void look_fn(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool goes_down)
+{
+	(void)c;
+	(void)now;
+	CU_ASSERT_TRUE(goes_down || m->tot <= 1514);
+}
+
+/* Cut where who is above wants single frames, and while something is captured. */
 static void a_frame_in_pieces_comes_up_as_one_or_is_cut(void)
 {
+	struct xk_capture look = { .fn = look_fn };
 	struct xdp_desc desc[3];
 
 	world_up();
 	w.d.mtu = 1500;
-	for (unsigned k = 0; k < 4; k++) {
-		unsigned n = k & 1 ? 1 : 4, first = k & 2 ? 1 : 3;
+	for (unsigned k = 0; k < 8; k++) {
+		unsigned n = (k & 5) == 1 ? 1 : 4, first = k & 2 ? 1 : 3;
 
 		pf_forget(&f, "u");
 		xdp_port(&w.d, 1, 0)->asked = true;
-		xdp_port(&w.d, 1, 0)->takes_long = n == 1;
+		xdp_port(&w.d, 1, 0)->takes_long = k & 1;
+		if (k == 4)
+			xk_capture_attach(pf_node(&f, "d"), &look);
 		train(desc, 6);
 		comes_in(1, desc, first);                /* a burst may end within it */
 		if (first != 3) {
@@ -399,8 +411,9 @@ static void a_frame_in_pieces_comes_up_as_one_or_is_cut(void)
 		CU_ASSERT(n != 1 || (pf_got(&f, "u", 0)->flags & XK_MSG_CSUM_OK));
 		xk_mpsc_take(&w.queue[1].back);
 	}
-	CU_ASSERT_EQUAL(pf_rep(&f, "d", 0)->count[N_READ], 4);
-	CU_ASSERT_EQUAL(pf_rep(&f, "d", 0)->count[N_LONG], 4);
+	xk_capture_detach(pf_node(&f, "d"), &look);
+	CU_ASSERT_EQUAL(pf_rep(&f, "d", 0)->count[N_READ], 8);
+	CU_ASSERT_EQUAL(pf_rep(&f, "d", 0)->count[N_LONG], 8);
 	world_down();
 }
 

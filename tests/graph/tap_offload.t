@@ -104,8 +104,26 @@ ok "no offload: none was written" counter super_segments_written "== 0"
 bulk "a layer that wants single frames" above=true
 ok "a layer that wants single frames: none was read" counter super_segments_read "== 0"
 ok "a layer that wants single frames: none was written" counter super_segments_written "== 0"
+# The frames in FILE are no longer than the link takes.
+short() { [ "$(tshark -r "$1" -T fields -e frame.len | sort -n | tail -n 1)" = 1514 ]; }
 bulk "a capture" --capture "tap=$tmp/a.pcap"
-ok "a capture: none was read" counter super_segments_read "== 0"
+ok "a capture: the kernel gave us super-segments" counter super_segments_read "> 100"
 ok "a capture: none was written" counter super_segments_written "== 0"
 ok "a capture: tshark finds every frame whole and every checksum good" clean "$tmp/a.pcap" 10000
+ok "a capture: every frame is single" short "$tmp/a.pcap"
+
+# A capture comes while a connection is in full run, and goes.
+graph_up --control="$tmp/sock" "$tmp/g.lua"
+ok "a late capture: the kernel's first ping is answered" until_ok 10 ping -q -c1 -W1 10.9.0.2
+client tcp 300000000 262144 >"$tmp/late" 2>&1 &
+late=$!
+ctl() { timeout 60 "$top_builddir/vp-ctl" --socket "$tmp/sock" "$@"; }
+longs() { [ "$(ctl snapshot | jq '[.nodes[] | select(.name == "tap") | .counters.super_segments_'"$1"'] | add')" -gt "$2" ]; }
+ok "a late capture: long ones are read before" until_ok 10 longs read 100
+ok "a late capture: and written" until_ok 10 longs written 100
+ok "a late capture: it is made" ctl capture tap "$tmp/b.pcap" 5000
+ok "a late capture: tshark finds every frame whole and every checksum good" clean "$tmp/b.pcap" 5000
+ok "a late capture: every frame is single" short "$tmp/b.pcap"
+ok "a late capture: all bytes came back" wait $late
+ok "a late capture: the graph ends well" graph_down
 done_testing

@@ -10,6 +10,7 @@
 
 #include "runtime/base/xk_rand.h"
 #include "protocols/stream/stream_app.h"
+#include "runtime/upi/xk_capture.h"
 #include "runtime/upi/xk_inline.h"
 #include "tests/protocols/tcp_fixture.h"
 #include "tests/support/xk_test.h"
@@ -360,6 +361,37 @@ static void a_write_waits_for_company_where_the_device_sends_it_whole(void)
 	CU_ASSERT_EQUAL(trains_of_a_write(NULL), 0);
 }
 
+static void look_fn(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool goes_down)
+{
+	(void)c;
+	(void)now;
+	(void)goes_down;
+	CU_ASSERT_FALSE(m->flags & XK_MSG_SUPER);
+}
+
+/* A capture comes and goes while the connection stands, which has asked the way below before. */
+static void none_while_something_is_captured(void)
+{
+	struct xk_capture look = { .fn = look_fn };
+
+	up(TUNE, true);
+	for (uint32_t at = 0, k = 0; k < 3; k++, at += 4 * 1448) {
+		uint64_t had = pf_count(&f, "tcp", "super_segments_out");
+
+		if (k == 1)
+			xk_capture_attach(pf_node(&f, "tcp"), &look);
+		tf_push(&f, s, bytes + at, 4 * 1448);
+		CU_ASSERT_EQUAL(pf_count(&f, "tcp", "super_segments_out") - had, k != 1);
+		CU_ASSERT_EQUAL(tf_nout(&f), 4);
+		tf_forget(&f);
+		ack(at + 4 * 1448, 60000, 0, 0, 0);
+		if (k == 1)
+			xk_capture_detach(pf_node(&f, "tcp"), &look);
+	}
+	tf_close(&f, s);
+	tf_down(&f);
+}
+
 static CU_TestInfo trains[] = {
 	{ "a long push is the same to the byte", a_long_push_is_the_same_to_the_byte },
 	{ "a FIN goes with the last", a_fin_goes_with_the_last },
@@ -369,6 +401,7 @@ static CU_TestInfo trains[] = {
 	{ "any story is the same but for PSH", any_story_is_the_same_but_for_psh },
 	{ "a narrower path costs one train", a_narrower_path_costs_one_train },
 	{ "none where they are not to be", none_where_they_are_not_to_be },
+	{ "none while something is captured", none_while_something_is_captured },
 	{ "a write waits for company where the device sends it whole", a_write_waits_for_company_where_the_device_sends_it_whole },
 	CU_TEST_INFO_NULL
 };

@@ -7,6 +7,7 @@
 
 #include "protocols/udp/udp_priv.h"
 #include "runtime/base/xk_rand.h"
+#include "runtime/upi/xk_capture.h"
 #include "runtime/upi/xk_inline.h"
 #include "tests/protocols/net_fixture.h"
 #include "tests/support/xk_test.h"
@@ -126,8 +127,34 @@ static void what_is_shorter_is_one_datagram_and_0_is_as_before(void)
 	CU_ASSERT_EQUAL(all.trains, 1);
 }
 
+static void look_fn(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool goes_down)
+{
+	(void)c;
+	(void)now;
+	(void)goes_down;
+	CU_ASSERT_FALSE(m->flags & XK_MSG_SUPER);
+}
+
+static void they_go_one_by_one_while_something_is_captured(void)
+{
+	struct xk_capture look = { .fn = look_fn };
+	struct xk_sess *s = up("super=65535", NULL);
+
+	CU_ASSERT_EQUAL(segment(s, 1000), XK_OK);
+	xk_capture_attach(pf_node(&f, "app"), &look);
+	pf_push(&f, 0, s, pay, 2500);
+	CU_ASSERT_EQUAL(nf_nsent(&f), 3);
+	CU_ASSERT_EQUAL(pf_count(&f, "udp", "super_segments_out"), 0);
+	xk_capture_detach(pf_node(&f, "app"), &look);
+	pf_push(&f, 0, s, pay, 2500);
+	down(&all, s);
+	CU_ASSERT_EQUAL(all.n, 6);
+	CU_ASSERT_EQUAL(all.trains, 1);
+}
+
 static CU_TestInfo segments[] = {
 	{ "datagrams are those of single pushes", datagrams_are_those_of_single_pushes },
+	{ "they go one by one while something is captured", they_go_one_by_one_while_something_is_captured },
 	{ "what is shorter is one datagram, and 0 is as before", what_is_shorter_is_one_datagram_and_0_is_as_before },
 	CU_TEST_INFO_NULL
 };

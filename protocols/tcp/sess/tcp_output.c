@@ -10,6 +10,7 @@
  * Invariant: when data waits and nothing is in flight, PERSIST or REXMT runs.
  */
 #include "protocols/tcp/sess/tcp_sess.h"
+#include "runtime/upi/xk_capture.h"
 #include "runtime/upi/xk_inline.h"
 
 /* States in which we may send data or repeat it. */
@@ -135,7 +136,8 @@ static XK_NOINLINE void restart_idle(struct tcp_cb *cb)
 
 /*
  * How many full segments may go as one super-segment: as many as would go one by one.  None
- * while something is to be repeated, or where a segment must carry blocks or urgent data of its own.
+ * while something is to be repeated or captured, or where a segment must carry blocks or urgent data
+ * of its own.
  */
 static unsigned train_length(struct tcp_sess *ts, uint32_t full)
 {
@@ -147,7 +149,7 @@ static unsigned train_length(struct tcp_sess *ts, uint32_t full)
 		return 1;
 	if (cb->train == 0)
 		cb->train = (uint8_t)tcp_emit_train_most(ts);
-	return min32(bytes / full, cb->train);
+	return xk_captured(ts->s.rep->node) ? 1 : min32(bytes / full, cb->train);
 }
 
 /* The next full segment as sent; NULL: memory refused. */

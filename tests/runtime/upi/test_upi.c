@@ -344,7 +344,9 @@ static void a_node_is_captured_in_both_directions(void)
 	up(1);
 	memset(&cap, 0, sizeof cap);
 	cap.c.fn = cap_fn;
+	CU_ASSERT_FALSE(xk_captured(toy.drv));
 	xk_capture_attach(toy.app, &cap.c);
+	CU_ASSERT_TRUE(xk_captured(toy.drv));
 	toy_enter();
 	s = toy_open(2, &err);
 	xk_push(s, xk_msg_new(4));
@@ -357,6 +359,7 @@ static void a_node_is_captured_in_both_directions(void)
 	toy_inject("\143a", 2);
 	CU_ASSERT_EQUAL(cap.ups, 1);
 	xk_capture_detach(toy.drv, &cap.c);
+	CU_ASSERT_FALSE(xk_captured(toy.app));
 	down();
 }
 

@@ -33,7 +33,8 @@ static unsigned counter_of(int err)
 	return err == XK_E_CONNREFUSED ? N_REFUSED : err == XK_E_CONNRESET || err == XK_E_PIPE ? N_RESET : N_FAILED;
 }
 
-/* An error ended it; the sockets' own stop is none. */
+/* An error ended it; the sockets' own stop is none.  Who asks how many never were established may end
+ * the run when it hears of the last: by then all that a report says of it is there. */
 static void conn_lost(struct load_thread *t, uint64_t k, int err)
 {
 	struct load_node *ln = t->ln;
@@ -45,6 +46,8 @@ static void conn_lost(struct load_thread *t, uint64_t k, int err)
 	load_count(t, counter_of(err), 1);
 	if (xk_atomic_add(&ln->dead, 1) + 1 == ln->c->conns)
 		xk_node_failed(ln->node, "every one of its connections was refused, reset or failed");
+	if (!t->conn[k].up)
+		(void)xk_atomic_add(&ln->lost, 1);
 	conn_done(t, k);
 }
 
@@ -55,12 +58,6 @@ static void conn_up(struct load_thread *t, uint64_t k)
 	t->conn[k].up = true;
 	load_count(t, N_OPENED, 1);
 	(void)xk_atomic_add(&t->ln->up, 1);
-}
-
-static void never_up(struct load_thread *t, uint64_t k, int err)
-{
-	(void)xk_atomic_add(&t->ln->lost, err != XK_E_SHUTDOWN);
-	conn_lost(t, k, err);
 }
 
 bool load_open(struct load_thread *t, uint64_t k)
@@ -76,7 +73,7 @@ bool load_open(struct load_thread *t, uint64_t k)
 	if (err == XK_OK || err == XK_E_INPROGRESS)
 		err = xk_sock_set_add(t->set, fd, POLLIN | POLLOUT, k);
 	if (err != XK_OK)
-		never_up(t, k, err);
+		conn_lost(t, k, err);
 	return err == XK_OK;
 }
 
@@ -92,7 +89,7 @@ bool load_opened(struct load_thread *t, uint64_t k)
 	if (res == XK_E_NOTCONN)
 		return false;
 	if (res != XK_OK || err != XK_OK)
-		never_up(t, k, res != XK_OK ? res : err);
+		conn_lost(t, k, res != XK_OK ? res : err);
 	else
 		conn_up(t, k);
 	return true;
@@ -109,7 +106,7 @@ void load_accepted(struct load_thread *t, int fd)
 	if (err == XK_OK)
 		conn_up(t, k);
 	else
-		never_up(t, k, err);
+		conn_lost(t, k, err);
 }
 
 /* ---- writing ------------------------------------------------------------------------------ */

@@ -137,14 +137,16 @@ static struct xk_sess *vnet_open(struct xk_rep *r, struct xk_rep *rcv, struct xk
 
 /* ---- control ------------------------------------------------------------------------------- */
 
-/* The least of all links' answers; the first error when none answers. */
-static int least(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+/* The least of all links' answers; the first error when none answers, or, where all are needed, one does not. */
+static int least(struct xk_rep *r, unsigned op, bool all, void *buf, unsigned len)
 {
 	uint32_t v, best = UINT32_MAX;
 	int err = XK_E_NOTSUP, res;
 
 	for (unsigned i = 0; i < r->node->ndown; i++) {
 		res = xk_control(r->down[i], op, &v, sizeof(v));
+		if (res < 0 && all)
+			return res;
 		if (res < 0)
 			continue;
 		err = res;
@@ -185,9 +187,9 @@ static int vnet_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	switch (op) {
 	case XK_CTL_GETMAXPACKET:
 	case XK_CTL_GETOPTPACKET:
-		return least(r, op, buf, len);
+		return least(r, op, false, buf, len);
 	case XK_CTL_GETMAXSUPER:
-		return XK_E_NOTSUP;      /* links may differ */
+		return least(r, op, true, buf, len);
 	case XK_CTL_ISLOCAL:
 		return any_says_yes(r, op, buf, len);
 	case ARP_CTL_ADD_ADDR:
@@ -195,6 +197,12 @@ static int vnet_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	default:
 		return XK_E_NOTSUP;
 	}
+}
+
+/* All are the link's; one is not passed on by itself. */
+static int vnet_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
+{
+	return op == XK_CTL_GETMAXSUPER ? xk_sess_control(s->down, op, buf, len) : XK_E_NOTSUP;
 }
 
 /* ---- descriptor ------------------------------------------------------------------------------ */
@@ -240,6 +248,7 @@ static const struct xk_ops vnet_ops = {
 	.close_done = virt_close_done, .demux = virt_demux, .batch_self = true,
 	.demux_batch = XK_FAST(virt_fast_batch, NULL),
 	.push = virt_push, .pop = virt_pop, .close = virt_close, .control = vnet_control,
+	.sess_control = vnet_sess_control,
 };
 
 static const struct xk_param vnet_params[] = {

@@ -8,10 +8,11 @@
 
 cat >"$tmp/g.lua" <<'END'
 local a = args { offload = bool { true }, mtu = size { 1500, min = 68, max = 9000 }, vps = uint { 2, min = 1, max = 64 },
-                 ecn = bool { false }, above = bool { false } }
+                 ecn = bool { false }, above = bool { false }, vnet = bool { false } }
 local wire = tap { ifname = "xk0", addr = "10.9.0.1/24", mtu = a.mtu, offload = a.offload }
 if a.above then wire = impair { over = wire } end
-local net = stack { ip { addr = "10.9.0.2/24" }, arp {}, eth { over = wire } }
+local link = arp { over = eth { over = wire } }
+local net = ip { addr = "10.9.0.2/24", over = a.vnet and vnet { over = link } or link }
 icmp { over = net }
 local t = tcp { over = net, ecn = a.ecn, snd_buf = 1048576, rcv_buf = 1048576 }
 tcpecho { port = 7, over = t }
@@ -98,6 +99,8 @@ bulk "offload, ECN" ecn=true
 bulk "offload, MTU 576" mtu=576
 bulk "offload, MTU 9000" mtu=9000
 ok "offload, MTU 9000: we gave it super-segments" counter super_segments_written "> 10"
+bulk "a choice of links between" vnet=true
+ok "a choice of links between: we gave it super-segments" counter super_segments_written "> 100"
 bulk "no offload" offload=false
 ok "no offload: none was read" counter super_segments_read "== 0"
 ok "no offload: none was written" counter super_segments_written "== 0"

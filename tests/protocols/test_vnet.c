@@ -331,6 +331,46 @@ static void sizes_are_the_links_own_and_the_least_without_one(void)
 	pf_down(&f);
 }
 
+/* Longest super-segment, 0: none; to host, or without a session. */
+static uint32_t longest(uint32_t host)
+{
+	struct xk_sess *s = host != 0 ? pf_open_host(&f, "up", 0, host, NULL) : NULL;
+	uint32_t v = 0;
+	int res;
+
+	pf_enter(&f, 0);
+	res = s != NULL ? xk_sess_control(s, XK_CTL_GETMAXSUPER, &v, sizeof v) :
+			  xk_control(pf_rep(&f, "vnet", 0), XK_CTL_GETMAXSUPER, &v, sizeof v);
+	pf_leave(&f, 0);
+	if (s != NULL)
+		pf_close(&f, 0, s);
+	return res < 0 ? 0 : v;
+}
+
+static void super_segments_are_as_long_as_the_link_says(void)
+{
+	static const struct pf_spec one[] = {
+		{ &pf_hostlink, "a", NULL, "super=65535" }, { &pf_hostlink, "b", NULL, "super=20000" },
+		{ &xk_proto_vnet, "vnet", "a,b", "links=10.2.0.0/16=2" }, { &pf_upper, "up", "vnet", NULL }, END
+	}, mixed[] = {
+		{ &pf_hostlink, "a", NULL, "super=65535" }, { &pf_driver, "drv", NULL, NULL },
+		{ &xk_proto_eth, "eth", "drv", NULL },
+		{ &xk_proto_arp, "arp", "eth", "addresses=10.2.0.1/16; neighbours=10.2.0.2=02:00:00:00:00:02" },
+		{ &xk_proto_vnet, "vnet", "a,arp", "links=10.2.0.0/16=2" }, { &pf_upper, "up", "vnet", NULL }, END
+	};
+
+	pf_up(&f, 1, one);
+	CU_ASSERT_EQUAL(longest(HOST(10, 1, 0, 2)), 65535);
+	CU_ASSERT_EQUAL(longest(HOST(10, 2, 0, 2)), 20000);
+	CU_ASSERT_EQUAL(longest(0), 20000);
+	pf_down(&f);
+	pf_up(&f, 1, mixed);
+	CU_ASSERT_EQUAL(longest(HOST(10, 1, 0, 2)), 65535);
+	CU_ASSERT_EQUAL(longest(HOST(10, 2, 0, 2)), 0);
+	CU_ASSERT_EQUAL(longest(0), 0);
+	pf_down(&f);
+}
+
 /* ---- over arp and eth ------------------------------------------------------------------------ */
 
 static void works_over_arp_both_ways_and_passes_addresses_on(void)
@@ -410,6 +450,7 @@ static CU_TestInfo tests[] = {
 	T(an_enable_that_one_link_refuses_leaves_none),
 	T(closing_inside_the_pop_is_safe),
 	T(sizes_are_the_links_own_and_the_least_without_one),
+	T(super_segments_are_as_long_as_the_link_says),
 	T(works_over_arp_both_ways_and_passes_addresses_on),
 	T(running_out_of_memory_anywhere_leaves_nothing),
 	CU_TEST_INFO_NULL

@@ -66,11 +66,12 @@ static bool read_tcp(struct xk_cut *c, uint32_t have)
 {
 	const uint8_t *t = c->head + c->tp;
 
-	if (have < c->tp + TCP_HDR || (t[13] & (TCP_SYN | TCP_RST | TCP_URG)) != 0 || t[12] >> 4 < TCP_HDR / 4)
+	if (have < c->tp + TCP_HDR || (t[13] & (TCP_SYN | TCP_RST)) != 0 || t[12] >> 4 < TCP_HDR / 4)
 		return false;
 	c->hlen = c->tp + (t[12] >> 4) * 4u;
 	c->seq = xk_be32(t + 4);
 	c->word = xk_be16(t + 12);
+	c->urg = xk_be16(t + 18);
 	return true;
 }
 
@@ -93,6 +94,7 @@ static void sum_same(struct xk_cut *c)
 	if (c->tcp) {
 		xk_put_raw32(t + 4, 0);
 		xk_put_raw16(t + 12, 0);
+		xk_put_raw16(t + 18, 0);
 		c->tp_sum = sum_but(t, n, 16, 2);
 	} else {
 		xk_put_raw16(t + 4, 0);
@@ -178,21 +180,33 @@ static uint16_t word_of(const struct xk_cut *c, uint32_t n)
 	return n == c->left ? c->word : c->word & (uint16_t)~(TCP_FIN | TCP_PSH);
 }
 
+/* n bytes have gone: how far the urgent data reaches is said from where a frame begins. */
+static XK_NOINLINE void pass_urgent(struct xk_cut *c, uint32_t n)
+{
+	if (c->urg <= n)
+		c->word &= (uint16_t)~TCP_URG;
+	c->urg = (uint16_t)(c->urg > n ? c->urg - n : 0);
+}
+
 /* The transport's header but for the checksum; what is stored as a partial sum. */
 static uint32_t put_transport(struct xk_cut *c, uint8_t *t, uint32_t n, uint32_t len)
 {
-	uint32_t seq = htobe32(c->seq), word;
+	uint32_t seq = htobe32(c->seq), word, urg;
 
 	if (!c->tcp) {
 		xk_put_be16(t + 4, (uint16_t)len);
 		return xk_csum_add(c->tp_sum, htobe16((uint16_t)len));
 	}
 	word = htobe16(word_of(c, n));
+	urg = htobe16(c->urg);
 	xk_put_raw32(t + 4, seq);
 	xk_put_raw16(t + 12, (uint16_t)word);
+	xk_put_raw16(t + 18, (uint16_t)urg);
 	c->seq += n;
 	c->word &= (uint16_t)~TCP_CWR;
-	return xk_csum_add(xk_csum_add(c->tp_sum, seq), word);
+	if (XK_UNLIKELY(c->word & TCP_URG))
+		pass_urgent(c, n);
+	return xk_csum_add(xk_csum_add(c->tp_sum, seq), word + urg);
 }
 
 /* The checksum for a sum of all; UDP's 0 means that there is none (RFC 768). */

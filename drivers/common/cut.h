@@ -2,11 +2,12 @@
 /*
  * cut.h - a super-segment becomes the frames that it stands for.
  *
- * For drivers that send frames: one message of up to 64 KiB, an Ethernet or FDDI header, IPv4,
- * TCP or UDP (XK_MSG_SUPER, see xk_msg.h), is copied out frame by frame.  Each is byte for byte what
- * its own push would have been: of TCP the numbers go on, FIN and PSH are the last one's, CWR is
- * the first one's (RFC 3168 6.1.2).  The identification goes on where pieces may be made of a
- * frame; with DF it says nothing (RFC 6864) and is the same in all.
+ * For drivers that send frames: one message of up to 64 KiB, an Ethernet or FDDI header, IPv4, TCP
+ * or UDP (XK_MSG_SUPER, see xk_msg.h), is copied out frame by frame.  Each is byte for byte what its
+ * own push would have been: of TCP the numbers go on, FIN and PSH are the last one's, CWR is the
+ * first one's (RFC 3168 6.1.2), URG is in those before the end of what is urgent.  The
+ * identification goes on where pieces may be made of a frame; with DF it says nothing (RFC 6864) and
+ * is the same in all.
  * It also cuts what a device has passed up as one, for who wants single frames.
  *
  * Nothing is believed: a message whose headers lie is refused before the first frame is made, and no
@@ -35,6 +36,7 @@ struct xk_cut {
 	uint32_t ip_sum, tp_sum, pseudo; /* partial sums of what is the same in every frame */
 	uint16_t id;                     /* of the next frame */
 	uint16_t word;                   /* of TCP: offset and flags */
+	uint16_t urg;                    /* ... and urgent pointer, of the next frame */
 	bool     tcp, sums, df;
 	uint8_t  head[XK_CUT_HEAD];
 };

@@ -22,6 +22,7 @@
 #define GSO_UDP_L4   5u
 #define GSO_ECN      0x80u
 
+#define TCP_URG 0x20u
 #define TCP_CWR 0x80u
 enum { AT_FLAGS, AT_TYPE, AT_HDR_LEN = 2, AT_SEG = 4, AT_START = 6, AT_OFFSET = 8 };
 
@@ -29,7 +30,8 @@ bool xk_vnet_super(uint8_t h[XK_VNET_LEN], const struct xk_msg *m, uint32_t link
 {
 	struct xk_cut c;
 
-	if (!xk_cut_super(&c, m, link, frame_max) || !c.sums)
+	/* Kernels have the same urgent pointer in each. */
+	if (!xk_cut_super(&c, m, link, frame_max) || !c.sums || (c.tcp && (c.word & TCP_URG) != 0))
 		return false;
 	*udp = !c.tcp;
 	h[AT_FLAGS] = F_NEEDS_CSUM;

@@ -24,7 +24,7 @@ enum { FIN = 1, SYN = 2, RST = 4, PSH = 8, ACK = 16, URG = 32, ECE = 64, CWR = 1
 struct what {
 	uint32_t link, ipopts, tcpopts, seg, n;
 	uint32_t seq;
-	uint16_t id, frag;
+	uint16_t id, frag, urg;
 	uint8_t  tos, flags;
 	bool     tcp, sums;
 };
@@ -99,6 +99,7 @@ static uint32_t frame(uint8_t *p, const struct what *w, uint32_t n, uint32_t seq
 		t[12] = (uint8_t)((20 + w->tcpopts) / 4 << 4);
 		t[13] = flags;
 		put16(t + 14, 1234);
+		put16(t + 18, flags & URG ? w->urg - (seq - w->seq) : w->flags & URG ? 0 : w->urg);
 		for (uint32_t i = 0; i < w->tcpopts; i++)
 			t[20 + i] = (uint8_t)(i + 9);
 	} else {
@@ -122,6 +123,8 @@ static uint32_t expected(uint8_t *p, const struct what *w, uint32_t i, uint32_t 
 		flags &= (uint8_t)~CWR;
 	if (at + n != w->n)
 		flags &= (uint8_t)~(FIN | PSH);
+	if (i != 0 && at >= w->urg)
+		flags &= (uint8_t)~URG;
 	memcpy(p + head_length(w), payload + at, n);
 	return frame(p, w, n, w->seq + at, (uint16_t)(w->frag & 0x4000 ? w->id : w->id + i), flags, false);
 }
@@ -213,6 +216,22 @@ static void tcp_frames_are_those_of_single_pushes(void)
 	compare(&tcp, &r, 3);
 }
 
+static void urgent_data_ends_where_it_did(void)
+{
+	static const uint16_t to[] = { 0, 1, 1447, 1448, 1449, 2 * 1448, 2 * 1448 + 1, 10 * 1448 + 17, 65535 };
+	struct what w = tcp;
+	struct xk_rand r;
+
+	xk_rand_init(&r, 1, 0);
+	for (unsigned i = 0; i < XK_ARRAY_LEN(to); i++) {
+		w.urg = to[i];
+		w.flags = ACK | URG | PSH;
+		compare(&w, &r, 0);
+		w.flags = ACK;                   /* a pointer that says nothing stays */
+		compare(&w, &r, 0);
+	}
+}
+
 static void without_df_identifications_go_on(void)
 {
 	struct what w = tcp;
@@ -247,7 +266,8 @@ static void any_sizes_in_any_pieces(void)
 				  .tcpopts = 4 * (uint32_t)xk_rand_below(&r, 11), .seg = 1 + (uint32_t)xk_rand_below(&r, 3000),
 				  .seq = (uint32_t)xk_rand_u64(&r), .id = (uint16_t)xk_rand_u64(&r),
 				  .frag = xk_rand_below(&r, 2) ? 0x4000 : 0, .tos = (uint8_t)xk_rand_u64(&r),
-				  .flags = (uint8_t)xk_rand_u64(&r) & (uint8_t)~(SYN | RST | URG),
+				  .flags = (uint8_t)xk_rand_u64(&r) & (uint8_t)~(SYN | RST),
+				  .urg = (uint16_t)xk_rand_below(&r, 6000),
 				  .tcp = xk_rand_below(&r, 3) != 0, .sums = xk_rand_below(&r, 4) != 0 };
 
 		w.n = 1 + (uint32_t)xk_rand_below(&r, w.seg < 40 ? 40 * w.seg : xk_rand_below(&r, 8) ? 9000 : 65300);
@@ -357,7 +377,7 @@ static void lies_are_refused(void)
 	struct what udp = { .link = 14, .seg = 100, .n = 1000, .sums = true };
 	static const struct { int at; uint8_t v; } lie[] = {
 		{ 12, 0x86 }, { 14, 0x65 }, { 14, 0x44 }, { 14, 0x4f }, { 16, 0 }, { 17, 0 }, { 20, 0x20 }, { 21, 1 }, { 23, 1 },
-		{ 46, 0x40 }, { 47, SYN | ACK }, { 47, RST | ACK }, { 47, URG | ACK },
+		{ 46, 0x40 }, { 47, SYN | ACK }, { 47, RST | ACK },
 	};
 
 	CU_ASSERT_TRUE(taken(&tcp, -1, 0, 1448, 1514));
@@ -407,6 +427,7 @@ static void noise_makes_no_long_frames(void)
 
 static CU_TestInfo frames[] = {
 	{ "TCP: frames are those of single pushes", tcp_frames_are_those_of_single_pushes },
+	{ "urgent data ends where it did", urgent_data_ends_where_it_did },
 	{ "without DF identifications go on", without_df_identifications_go_on },
 	{ "UDP: datagrams have their lengths, and no sum of 0", udp_datagrams_have_their_lengths_and_no_sum_of_0 },
 	{ "any sizes in any pieces", any_sizes_in_any_pieces },

@@ -153,6 +153,10 @@ static void ours_are_what_the_kernel_asks_for(void)
 	CU_ASSERT_TRUE(xk_vnet_read(h, t, ETH, &v) && v.seg == 1448);
 	t->data[47] |= 0x80;                                            /* CWR */
 	CU_ASSERT_TRUE(xk_vnet_super(h, t, ETH, 1514, &udp) && h[1] == (TCPV4 | ECN));
+	t->data[47] |= 0x20;                                            /* URG: a kernel has one pointer in all */
+	CU_ASSERT_FALSE(xk_vnet_super(h, t, ETH, 1514, &udp));
+	CU_ASSERT_TRUE(xk_vnet_read(h, t, ETH, &v) && v.seg == 1448);
+	t->data[47] &= (uint8_t)~0x20;
 	CU_ASSERT_FALSE(xk_vnet_super(h, t, ETH, 1501, &udp));          /* longer than a frame may be */
 	t->flags &= (uint8_t)~XK_MSG_PARTIAL;
 	CU_ASSERT_FALSE(xk_vnet_super(h, t, ETH, 1514, &udp));

@@ -15,6 +15,7 @@
  * Invariant: a task is ready, or its connection has ended, or its timer is armed.
  */
 #include "protocols/load/load.h"
+#include "protocols/udp/udp.h"
 #include "runtime/base/xk_csum_inline.h"
 #include "runtime/base/xk_hist.h"
 #include "runtime/base/xk_rand.h"
@@ -35,7 +36,7 @@ enum { N_MESSAGES, N_BYTES, N_ANSWERS, N_UNANSWERED, N_PEER_CLOSED };
 
 struct port_conf {
 	struct load_conf load;
-	uint64_t         on, off, timeout;
+	uint64_t         on, off, timeout, segment;
 	bool             random;
 };
 
@@ -497,6 +498,18 @@ static int port_listen(struct port_conn *k)
 	return XK_OK;
 }
 
+/* Does a message of k leave in several datagrams?  Negative: the layer below makes none of it. */
+static int port_segment(struct port_conn *k, const struct port_conf *c)
+{
+	uint32_t n = (uint32_t)c->segment;
+	int err = XK_OK;
+
+	if (n == 0 || n >= c->load.size)
+		return 0;
+	err = xk_sess_control(k->s, UDP_CTL_SEGMENT, &n, sizeof n);
+	return err < 0 ? err : 1;
+}
+
 static int port_open_one(struct xk_rep *r, uint64_t i)
 {
 	const struct port_conf *c = conf_of(r);
@@ -516,8 +529,13 @@ static int port_open_one(struct xk_rep *r, uint64_t i)
 		port_close(k);
 	if (k->s == NULL)
 		return err;
-	/* Who tells the sum of its pseudo header computes a checksum. */
-	k->fused = xk_sess_control(k->s, XK_CTL_HEADER_SUM, &sum, sizeof sum) == sizeof sum;
+	err = port_segment(k, c);
+	if (err < 0) {
+		port_close(k);
+		return err;
+	}
+	/* Who tells the sum of its pseudo header computes a checksum, of all that goes as one. */
+	k->fused = err == 0 && xk_sess_control(k->s, XK_CTL_HEADER_SUM, &sum, sizeof sum) == sizeof sum;
 	k->quick = k->fused && c->load.touch == LOAD_COPY && c->load.size <= XK_MSG_MAX_SEG;
 	k->cls = (uint8_t)xk_msg_class((uint32_t)c->load.size);
 	k->task.run = choose_run(k, c);
@@ -573,6 +591,10 @@ static int port_check(const void *conf, char *why, size_t n)
 	const struct port_conf *c = conf;
 	int err = load_check(conf, why, n);
 
+	if (err == XK_OK && c->segment != 0 && c->load.window != 0) {
+		snprintf(why, n, "'window' counts messages, and with 'segment' it is datagrams that are answered");
+		return XK_E_INVAL;
+	}
 	if (err != XK_OK || c->off == 0 || c->on != 0)
 		return err;
 	snprintf(why, n, "'off' needs 'on', the time between two silences");
@@ -591,6 +613,7 @@ static const struct xk_ops port_ops = {
 static const struct xk_param port_params[] = {
 	LOAD_PARAMS_WHERE,
 	LOAD_P(size, XK_P_SIZE, "64", "payload bytes of a message", .max = "65507"),
+	P(segment, XK_P_SIZE, "0", "bytes of a datagram: a message leaves in as many as it takes; 0: in one", .max = "65507"),
 	LOAD_P(count, XK_P_UINT, "0", "messages of each connection; the graph may end then; 0: endless"),
 	LOAD_PARAMS_PACE(XK_PF_LIVE),
 	P(on, XK_P_TIME, "0s", "on-off source: time of sending", .max = "1h"),

@@ -100,6 +100,25 @@ static void every_way_of_touching_sends_good_datagrams(void)
 		}
 }
 
+/* One push each; sizes that divide and that do not, and one that a datagram holds. */
+static void a_message_may_leave_in_several_datagrams(void)
+{
+	static const uint32_t size[] = { 14000, 14001, 65507, 1400, 3 };
+	char params[128];
+
+	for (unsigned k = 0; k < XK_ARRAY_LEN(size); k++) {
+		snprintf(params, sizeof params, "to=10.0.0.2; count=20; segment=1400; size=%u", size[k]);
+		up(1, params, &xk_proto_sink_port, "touch=copy");
+		pf_run(&f, XK_SEC);
+		CU_ASSERT_EQUAL(pf_count(&f, "load", "messages"), 20);
+		CU_ASSERT_EQUAL(pf_count(&f, "ua", "super_segments_out"), size[k] > 1400 ? 20 : 0);
+		CU_ASSERT_EQUAL(pf_count(&f, "other", "messages"), 20 * ((size[k] + 1399) / 1400));
+		CU_ASSERT_EQUAL(pf_count(&f, "other", "bytes"), 20ull * size[k]);
+		CU_ASSERT_EQUAL(pf_drops(&f, "ub", NULL), 0);
+		pf_down(&f);
+	}
+}
+
 /* The reason why the paper's link is FDDI. */
 static void four_kilobytes_are_one_frame_on_fddi_and_three_on_ethernet(void)
 {
@@ -410,6 +429,7 @@ static void checks_rules_between_parameters(void)
 	CU_ASSERT_FALSE(conf_ok(&xk_proto_load_port, SET({ "conns", "2" }), "'to'"));
 	CU_ASSERT_FALSE(conf_ok(&xk_proto_load_port, SET({ "to", "10.0.0.2" }, { "port", "65000" }, { "ports", "600" }), "65535"));
 	CU_ASSERT_FALSE(conf_ok(&xk_proto_load_port, SET({ "to", "10.0.0.2" }, { "lport", "65000" }, { "conns", "600" }), "lport"));
+	CU_ASSERT_FALSE(conf_ok(&xk_proto_load_port, SET({ "to", "10.0.0.2" }, { "segment", "9" }, { "window", "1" }), "'window'"));
 	CU_ASSERT_TRUE(conf_ok(&xk_proto_sink_port, SET({ "port", "65000" }, { "ports", "536" }), NULL));
 	CU_ASSERT_FALSE(conf_ok(&xk_proto_sink_port, SET({ "port", "65000" }, { "ports", "537" }), "65535"));
 	CU_ASSERT_FALSE(conf_ok(&xk_proto_sink_port, SET({ "conns", "5" }), "'from'"));
@@ -418,6 +438,7 @@ static void checks_rules_between_parameters(void)
 static CU_TestInfo tests[] = {
 	{ "every message arrives once", every_message_arrives_once },
 	{ "every way of touching sends good datagrams", every_way_of_touching_sends_good_datagrams },
+	{ "a message may leave in several datagrams", a_message_may_leave_in_several_datagrams },
 	{ "4 KB are one frame on FDDI and three on Ethernet", four_kilobytes_are_one_frame_on_fddi_and_three_on_ethernet },
 	{ "ports and own ports are used in turn", ports_and_own_ports_are_used_in_turn },
 	{ "connections live where the map puts them", connections_live_where_the_map_puts_them },

@@ -69,7 +69,8 @@ static const struct xk_param xdp_params[] = {
 	  .max = "65536"),
 	P(coalesce, XK_P_TIME, "50us", "where frames come fast, a virtual processor that has read all sleeps for so long, and is not "
 	  "woken for each; 0: it is", .max = "50ms"),
-	P(lend, XK_P_SIZE, "1024", "frames at least this long are not copied when they come in", .max = "64KiB"),
+	P(lend, XK_P_SIZE, "1024", "frames at least this long are not copied when they come in, nor when they go out "
+	  "again", .max = "64KiB"),
 	P(partial, XK_P_ENUM, "auto", "frames whose sender left the checksum to its device: believed, dropped, or not looked "
 	  "for; auto: believed from a veth, else not looked for", .choices = partials),
 	XK_CLASSIFIER_PARAM(struct xdp_conf, classifier),

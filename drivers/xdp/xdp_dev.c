@@ -128,7 +128,7 @@ static int umem_new(struct xdp_dev *d, struct xdp_queue *q, char *why, size_t n)
 {
 	struct xsk_umem_config c = {
 		/* With room to spare: see xdp_queue.c. */
-		.fill_size = 2 * d->frames, .comp_size = power_above(d->nvps * d->tx_ring), .frame_size = d->frame_size,
+		.fill_size = 2 * d->frames, .comp_size = power_above((uint32_t)nframes(d)), .frame_size = d->frame_size,
 	};
 	int err = xsk_umem__create(&q->umem, d->area, d->area_size, &q->fill, &q->comp, &c);
 

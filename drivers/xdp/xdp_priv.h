@@ -7,7 +7,7 @@
  * queue's fill and completion rings belong to whoever has set `busy`, for as long
  * as one batch takes; nobody waits for it (see xdp_queue.c).
  * Invariant: a frame of the UMEM is in exactly one of these places: a ring shared
- * with the kernel, a message that was lent it, a VP's own list, `back`, `rest` or `done`.
+ * with the kernel, the kernel, a message that was lent it, a VP's own list, `back`, `rest` or `done`.
  */
 #ifndef XK_XDP_PRIV_H
 #define XK_XDP_PRIV_H
@@ -52,7 +52,7 @@ enum {
 #define XDP_COUNTS(X) \
 	X(READ, "read") X(WRITTEN, "written") X(LENT, "lent") X(PARTIAL, "partial_accepted") \
 	X(ERRORS, "device_errors") X(FULL, "fill_ring_full") X(SUPER, "super_segments_cut") \
-	X(LONG, "long_frames") \
+	X(LONG, "long_frames") X(UNCOPIED, "sent_without_copy") \
 	X(K_DROPPED, "kernel_dropped") X(K_RING, "rx_ring_full") X(K_FILL, "fill_ring_empty")
 enum {
 #define X(id, text) N_##id,
@@ -74,6 +74,7 @@ struct xdp_queue;
 struct xdp_frame {
 	struct xk_qlink   link;
 	struct xdp_queue *q;
+	bool              sent;          /* a received one, with the kernel to be sent */
 };
 
 /* One VP's socket at one queue of the device. */
@@ -90,6 +91,7 @@ struct xdp_port {
 	uint32_t          nback;
 	uint32_t          unsent;        /* in the ring, but not shown to the kernel */
 	bool              again;         /* the device did not take all that was shown */
+	bool              uncopied;      /* received frames were sent, nobody has looked yet whether they are back */
 	bool              over;          /* stopped: no task is made ready any more */
 	/* A received frame in pieces, see xdp_train.c: its last has not come; one of it is lost. */
 	bool              in_train, broken;
@@ -202,6 +204,14 @@ static inline struct xdp_port *xdp_sender(const struct xdp_queue *q, uint64_t ad
 	return vp < d->nvps && vp % d->nqueues == q->no ? xdp_port(d, q->no, (unsigned)vp) : NULL;
 }
 
+/* A frame of some queue that is out to be sent; NULL: it is none. */
+static inline struct xdp_frame *xdp_sent(const struct xdp_dev *d, uint64_t addr)
+{
+	uint64_t i = addr / d->frame_size;
+
+	return i < (uint64_t)d->nqueues * d->frames && d->frame[i].sent ? &d->frame[i] : NULL;
+}
+
 /* ---- xdp_dev.c: opening and closing; control thread --------------------------------- */
 
 /* On failure negative and a sentence in why[n]; nothing is left behind.  The
@@ -239,6 +249,8 @@ void xdp_queue_fill(struct xdp_queue *q, struct xk_qlink *l);
 /* A received frame is done with; it goes back with others, by xdp_give_back at the latest. */
 void xdp_frame_free(struct xdp_port *p, struct xdp_frame *f);
 void xdp_give_back(struct xdp_port *p);
+/* Looks whether sent frames are back. */
+void xdp_queue_tend(const struct xdp_port *p);
 /* A frame to send with, NULL: all are out. */
 struct xdp_frame *xdp_frame_get(struct xdp_port *p);
 /* It was not sent after all. */
@@ -251,6 +263,8 @@ void xdp_frame_put(struct xdp_port *p, struct xdp_frame *f);
 #define XDP_CONTINUED (1u << 0)
 #define XDP_PIECES    (1u << 4)
 
+/* What is called when a lent frame's message is freed; its arg is the frame. */
+void xdp_rx_release(void *arg);
 /* The bytes of a descriptor, lent or copied; NULL: counted. */
 struct xk_msg *xdp_rx_bytes(struct xdp_port *p, const struct xdp_desc *desc, bool lend);
 /* IPv4 with TCP or UDP, whole, in a frame of tot bytes of which len are at b, whose checksum field is the

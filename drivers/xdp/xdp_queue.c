@@ -8,8 +8,9 @@
  * `back`, one exchange, and then tends the queue if nobody does at the moment;
  * whoever is at it looks once more when he leaves.  Tending moves all of `back`
  * into the fill ring and all of the completion ring into the `done` of the VPs
- * that sent.  So a VP that sleeps, or whose worker is not run, holds up no other,
- * and a batch costs some exchanges, a message none.
+ * that sent, or into `back` where a received frame was sent as it lay.  So a VP that
+ * sleeps, or whose worker is not run, holds up no other, and a batch costs some
+ * exchanges, a message none.
  *
  * The kernel shows received frames before it shows that it took them out of the fill ring
  * (xsk_flush), so a frame may come back while the ring still looks full.  What does not
@@ -61,11 +62,31 @@ static void queue_refill(const struct xdp_port *p, struct xk_qlink *l)
 		(void)!recvfrom(p->task.fd, NULL, 0, MSG_DONTWAIT, NULL, NULL);
 }
 
-/* Frames that have been sent, each run of one VP's in one piece.  r counts what is none. */
+/* A run of frames for one place. */
+struct run { struct xk_mpsc *to; struct xk_qlink *first, *last; };
+
+static void run_end(struct run *r)
+{
+	if (r->to != NULL)
+		(void)xk_mpsc_push(r->to, r->first, r->last);
+	r->to = NULL;
+}
+
+static void run_add(struct run *r, struct xk_mpsc *to, struct xdp_frame *f)
+{
+	if (r->to != to) {
+		run_end(r);
+		*r = (struct run){ to, &f->link, NULL };
+	} else {
+		r->last->next = &f->link;
+	}
+	r->last = &f->link;
+}
+
+/* Frames that have been sent: a VP's own to it, received ones to where they came from.  r counts what is none. */
 static void queue_reap(struct xdp_queue *q, struct xk_rep *r)
 {
-	struct xk_qlink *first = NULL, *last = NULL;
-	struct xdp_port *p = NULL;
+	struct run run = { NULL, NULL, NULL };
 	uint32_t at, n = xsk_ring_cons__peek(&q->comp, q->comp.size, &at);
 
 	if (n == 0)
@@ -74,29 +95,20 @@ static void queue_reap(struct xdp_queue *q, struct xk_rep *r)
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t addr = *xsk_ring_cons__comp_addr(&q->comp, at + i);
 		struct xdp_port *of = xdp_sender(q, addr);
-		struct xdp_frame *f;
+		struct xdp_frame *f = of != NULL ? xdp_frame_at(q->dev, addr) : xdp_sent(q->dev, addr);
 
-		if (XK_UNLIKELY(of == NULL)) {
+		if (XK_UNLIKELY(f == NULL)) {
 			xk_count(r->count[N_ERRORS]);
 			continue;
 		}
-		f = xdp_frame_at(q->dev, addr);
-		if (of != p) {
-			if (p != NULL)
-				(void)xk_mpsc_push(&p->done, first, last);
-			first = &f->link;
-		} else {
-			last->next = &f->link;
-		}
-		last = &f->link;
-		p = of;
+		f->sent = false;
+		run_add(&run, of != NULL ? &of->done : &f->q->back, f);
 	}
-	if (p != NULL)
-		(void)xk_mpsc_push(&p->done, first, last);
+	run_end(&run);
 	xsk_ring_cons__release(&q->comp, n);
 }
 
-static void queue_tend(const struct xdp_port *p)
+void xdp_queue_tend(const struct xdp_port *p)
 {
 	struct xdp_queue *q = p->q;
 
@@ -130,7 +142,7 @@ void xdp_give_back(struct xdp_port *p)
 	(void)xk_mpsc_push(&p->q->back, p->back, p->back_last);
 	p->back = p->back_last = NULL;
 	p->nback = 0;
-	queue_tend(p);
+	xdp_queue_tend(p);
 }
 
 void xdp_frame_free(struct xdp_port *p, struct xdp_frame *f)
@@ -150,7 +162,7 @@ static XK_NOINLINE struct xk_qlink *spare_more(struct xdp_port *p)
 	struct xk_qlink *l = xk_mpsc_take(&p->done);
 
 	if (l == NULL)
-		queue_tend(p);
+		xdp_queue_tend(p);
 	for (unsigned i = 0; l == NULL && i < PATIENCE; i++) {
 		l = xk_mpsc_take(&p->done);
 		if (l == NULL && xk_load_relaxed(&p->q->busy) == 0)

@@ -51,7 +51,7 @@ bool xdp_sum_is_partial(const uint8_t *b, uint32_t len, uint32_t all)
 
 /* ---- one frame ------------------------------------------------------------------------------ */
 
-static void rx_release(void *arg)
+void xdp_rx_release(void *arg)
 {
 	struct xdp_frame *f = arg;
 	struct xdp_queue *q = f->q;
@@ -70,7 +70,7 @@ static void rx_release(void *arg)
 
 static struct xk_msg *rx_lend(struct xdp_port *p, struct xdp_frame *f, void *bytes, uint32_t len)
 {
-	struct xk_msg *m = xk_msg_new_extern(bytes, len, rx_release, f);
+	struct xk_msg *m = xk_msg_new_extern(bytes, len, xdp_rx_release, f);
 
 	if (m != NULL) {
 		p->lent++;

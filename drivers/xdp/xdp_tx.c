@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * xdp_tx.c - frames out: copied into the UMEM, sent a batch at a time.
+ * xdp_tx.c - frames out: copied into the UMEM, or sent from where they lie in it; a batch at a time.
  *
  * A push puts the frame into the VP's own ring.  One system call shows the kernel
  * all of them: that of the VP's turn at reading, of a task that runs after the unit
  * of work, or of the push that filled a batch.  Frames that the device does not take at once stay in the ring and
  * the task asks again.
- * Invariant: a frame that is not in the ring is in the VP's list.
+ *
+ * What was received and lent, and is sent on or back, lies in the UMEM: the frame itself is put into
+ * the ring, with new headers before the old payload, and its message is gone at once.  It comes back to
+ * the queue that received it.  Only while the kernel has enough frames left to receive into are any
+ * lent, so those that are being sent never stop the device either.
+ * Invariant: a frame to send with that is not in the ring is in the VP's list.
  */
 #include "drivers/xdp/xdp_priv.h"
 #include "drivers/common/cut.h"
+#include "runtime/msg/xk_msg_inline.h"
+#include "runtime/vp/xk_vp.h"
 
 #include <errno.h>
 #include <string.h>
@@ -50,6 +57,10 @@ static bool tx_send(struct xdp_port *p)
 	}
 	p->unsent = 0;
 	p->again = !tx_kick(p);
+	if (p->uncopied) {
+		p->uncopied = p->again;
+		xdp_queue_tend(p);
+	}
 	return !p->again;
 }
 
@@ -164,6 +175,48 @@ static XK_NOINLINE void tx_super(struct xdp_port *p, struct xk_msg *m)
 	xk_msg_free(m);
 }
 
+/*
+ * The frame that m's last bytes lie in: received here and lent, nobody else looks at it, and before them is room
+ * for the headers, in a segment of their own.  NULL: there is none.
+ */
+static struct xdp_frame *tx_lent(const struct xdp_dev *d, const struct xk_msg *m)
+{
+	const struct xk_msg *x = (m->flags & XK_MSG_SLOW) == XK_MSG_CHAIN ? m->next : m;
+	struct xdp_frame *f = xk_msg_extern_of(x, xdp_rx_release);
+
+	if (f == NULL || f->q->dev != d || m->tot < ETH_MIN)
+		return NULL;
+	return (uint64_t)(x->data - (uint8_t *)d->area) - xdp_frame_addr(d, f) >= m->tot - x->len ? f : NULL;
+}
+
+/* Sends it from where it lies; false: it is to be copied. */
+static bool tx_uncopied(struct xdp_port *p, struct xk_msg *m)
+{
+	struct xdp_dev *d = p->q->dev;
+	struct xdp_frame *f = tx_lent(d, m);
+	struct xk_msg *x = m;
+	uint8_t *b;
+	uint32_t at;
+
+	if (f == NULL || xsk_ring_prod__reserve(&p->tx, 1, &at) != 1)
+		return false;
+	if (m->next != NULL)
+		x = m->next;
+	b = x->data - (m->tot - x->len);
+	if (x != m)
+		memcpy(b, m->data, m->len);
+	*xsk_ring_prod__tx_desc(&p->tx, at) = (struct xdp_desc){ .addr = (uint64_t)(b - (uint8_t *)d->area), .len = m->tot };
+	f->sent = true;
+	p->uncopied = true;
+	/* The message lets go of it. */
+	xk_msg_extern(x)->release = NULL;
+	xdp_port(d, f->q->no, p->rep->vp->no)->freed++;
+	xk_msg_free(m);
+	xk_count(p->rep->count[N_UNCOPIED]);
+	tx_written(p);
+	return true;
+}
+
 void xdp_tx_push(struct xdp_port *p, struct xk_msg *m)
 {
 	uint8_t *b;
@@ -174,6 +227,8 @@ void xdp_tx_push(struct xdp_port *p, struct xk_msg *m)
 		tx_super(p, m);
 		return;
 	}
+	if ((m->flags & XK_MSG_SLOW) && tx_uncopied(p, m))
+		return;
 	b = tx_place(p, m->tot);
 	if (b != NULL) {
 		xk_msg_copy_out(m, 0, b, m->tot);

@@ -17,11 +17,6 @@ static inline struct xk_msg *msg_base(struct xk_msg *m)
 	return xk_msg_ref(m)->base;
 }
 
-static inline struct xk_msg_extern *msg_extern(struct xk_msg *m)
-{
-	return (struct xk_msg_extern *)(m + 1);
-}
-
 static inline void msg_chain(struct xk_msg *m, struct xk_msg *next)
 {
 	m->next = next;

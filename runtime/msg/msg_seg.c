@@ -30,8 +30,8 @@ static void unref(struct xk_msg *m)
 		m->flags &= (uint8_t)~XK_MSG_SHARED;
 	if (m->refs != 0)
 		return;
-	if ((m->flags & XK_MSG_EXTERN) && msg_extern(m)->release != NULL)
-		msg_extern(m)->release(msg_extern(m)->arg);
+	if ((m->flags & XK_MSG_EXTERN) && xk_msg_extern(m)->release != NULL)
+		xk_msg_extern(m)->release(xk_msg_extern(m)->arg);
 	put_buffer(m);
 }
 
@@ -51,9 +51,9 @@ static inline bool free_lent(struct xk_memvp *v, struct xk_msg *m)
 	struct xk_msg *x = m->next;
 
 	if ((m->flags & XK_MSG_SLOW) != XK_MSG_CHAIN || (x->flags & XK_MSG_SLOW) != XK_MSG_EXTERN ||
-	    m->home != v->no || x->home != v->no || msg_extern(x)->release == NULL)
+	    m->home != v->no || x->home != v->no || xk_msg_extern(x)->release == NULL)
 		return false;
-	msg_extern(x)->release(msg_extern(x)->arg);
+	xk_msg_extern(x)->release(xk_msg_extern(x)->arg);
 	xk_mem_put(v, (enum xk_memclass)x->cls, x);
 	xk_mem_put(v, (enum xk_memclass)m->cls, m);
 	return true;
@@ -140,8 +140,8 @@ struct xk_msg *xk_msg_new_extern(void *data, uint32_t len, void (*release)(void 
 		return NULL;
 	m->data = data;
 	m->flags = XK_MSG_EXTERN;
-	msg_extern(m)->release = release;
-	msg_extern(m)->arg = arg;
+	xk_msg_extern(m)->release = release;
+	xk_msg_extern(m)->arg = arg;
 	return m;
 }
 

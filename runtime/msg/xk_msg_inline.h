@@ -29,6 +29,16 @@
  * happens; it must not allocate messages.  NULL: nothing to release. */
 struct xk_msg_extern { void (*release)(void *arg); void *arg; };
 
+static inline struct xk_msg_extern *xk_msg_extern(const struct xk_msg *m)
+{
+	return (struct xk_msg_extern *)(void *)((struct xk_msg *)(uintptr_t)m + 1);
+}
+/* arg of the last segment of a message, lent with that release, if nobody else looks at its bytes; else NULL. */
+static inline void *xk_msg_extern_of(const struct xk_msg *m, void (*release)(void *))
+{
+	return (m->flags & XK_MSG_SLOW) == XK_MSG_EXTERN && xk_msg_extern(m)->release == release ? xk_msg_extern(m)->arg : NULL;
+}
+
 /* Lies after the descriptor of a REF segment.  Headers may be written into
  * [floor, ceiling), which is empty unless it was lent. */
 struct xk_msg_ref { struct xk_msg *base; uint8_t *floor, *ceiling; };

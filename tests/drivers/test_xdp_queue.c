@@ -8,7 +8,8 @@
  * which the kernel publishes its rings.  What the receive and the completion ring name is
  * looked at before it is touched: bytes that are no frame of that queue, or of a VP that
  * sends there, are counted and left alone.  A frame in pieces is one frame, wherever a burst
- * ends, and none when one of them is missing.
+ * ends, and none when one of them is missing.  What was lent is sent from where it lies, with new headers, and
+ * comes back to where it was received; where that cannot be it is copied.
  * Needs neither root nor an interface.
  */
 #include "drivers/xdp/xdp_priv.h"
@@ -524,6 +525,146 @@ static void who_waits_for_answers_is_not_slowed(void)
 	world_down();
 }
 
+/* ---- sent from where it lies ----------------------------------------------------------------- */
+
+#define HEADERS 42u
+
+static struct {
+	struct xdp_desc ring[16];
+	uint32_t        prod, cons, flags;
+} tx;
+
+/* VP 0 sends at the first queue what the second one received. */
+static void sending_up(void)
+{
+	struct xdp_port *p = &w.port[0];
+
+	world_up();
+	memset(&tx, 0, sizeof tx);
+	w.d.mtu = 1500;
+	w.d.lend = 0;
+	for (unsigned i = 0; i < END; i++)
+		w.frame[i].q = &w.queue[i >= FRAMES && i < 2 * FRAMES];
+	for (unsigned i = 0; i < PLACES; i++)
+		xdp_frame_put(p, &w.frame[2 * FRAMES + i]);
+	p->tx = (struct xsk_ring_prod){ .cached_cons = 16, .mask = 15, .size = 16, .producer = &tx.prod, .consumer = &tx.cons,
+					.ring = tx.ring, .flags = &tx.flags };
+	w.queue[0].comp = (struct xsk_ring_cons){ .mask = PLACES - 1, .size = PLACES, .producer = &w.comp_prod,
+						  .consumer = &w.comp_cons, .ring = w.comp };
+	xk_task_init(&p->tail, f.g->vps->vp[0], xdp_tail_run);
+	for (unsigned i = 2; i < 4; i++)
+		w.port[i].over = true;                   /* nothing of theirs is made ready */
+	pf_enter(&f, 0);
+}
+
+static void sending_down(void)
+{
+	xk_task_park(&w.port[0].tail);
+	pf_leave(&f, 0);
+	world_down();
+}
+
+/* A frame, lent, whose headers were taken off. */
+static struct xk_msg *received(unsigned i, uint32_t len)
+{
+	struct xdp_desc desc = { .addr = AT(FRAMES + i) + 256, .len = len };
+	struct xk_msg *m;
+
+	for (uint32_t k = 0; k < len; k++)
+		w.area[desc.addr + k] = (uint8_t)(i + k);
+	m = xdp_rx_bytes(&w.port[2], &desc, true);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+	xk_msg_pop(m, HEADERS);
+	return m;
+}
+
+/* The new headers before m, pushed, and what the ring then has at that place. */
+static const struct xdp_desc *answered(struct xk_msg *m, unsigned at)
+{
+	uint8_t *h = xk_msg_push(&m, HEADERS);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(h);
+	memset(h, 0xaa, HEADERS);
+	xdp_tx_push(&w.port[0], m);
+	xdp_tx_flush(&w.port[0]);
+	CU_ASSERT_EQUAL_FATAL(tx.prod, at + 1);
+	return &tx.ring[at];
+}
+
+static bool right(const struct xdp_desc *desc, unsigned i, uint32_t len)
+{
+	const uint8_t *b = w.area + desc->addr;
+
+	for (uint32_t k = 0; k < len; k++)
+		if (b[k] != (k < HEADERS ? 0xaa : (uint8_t)(i + k)))
+			return false;
+	return desc->len == len;
+}
+
+static uint64_t still_lent(void)
+{
+	return w.port[2].lent - w.port[2].freed;
+}
+
+static void what_was_lent_is_sent_from_where_it_lies(void)
+{
+	const struct xdp_desc *desc;
+	const struct xk_rep *r;
+
+	sending_up();
+	r = pf_rep(&f, "d", 0);
+	w.comp[0] = w.comp[1] = AT(FRAMES + 3) + 256;
+	w.comp[2] = AT(FRAMES + 4) + 256;                /* is not being sent */
+	w.comp_prod = 1;
+	desc = answered(received(3, 1000), 0);
+	CU_ASSERT_EQUAL(desc->addr, AT(FRAMES + 3) + 256);
+	CU_ASSERT_TRUE(right(desc, 3, 1000));
+	CU_ASSERT_EQUAL(r->count[N_UNCOPIED], 1);
+	CU_ASSERT_EQUAL(r->count[N_WRITTEN], 1);
+	CU_ASSERT_EQUAL(still_lent(), 0);                /* its message is gone */
+	CU_ASSERT_EQUAL(nback(1), 1);                    /* and it has come back to its queue */
+	CU_ASSERT_PTR_EQUAL(w.queue[1].back.head, &w.frame[FRAMES + 3].link);
+	w.comp_prod = 3;
+	xdp_queue_tend(&w.port[0]);
+	CU_ASSERT_EQUAL(w.comp_cons, 3);
+	CU_ASSERT_EQUAL(nback(1), 1);                    /* once */
+	CU_ASSERT_EQUAL(r->count[N_ERRORS], 2);
+	sending_down();
+}
+
+static void what_cannot_be_sent_as_it_lies_is_copied(void)
+{
+	struct xdp_dev other;
+	struct xdp_queue theirs = { .dev = &other };
+	struct xk_msg *m, *x;
+
+	sending_up();
+	m = received(0, 1000);                           /* somebody else looks at it */
+	x = xk_msg_share(m);
+	CU_ASSERT_TRUE(right(answered(m, 0), 0, 1000));
+	CU_ASSERT_EQUAL(still_lent(), 1);
+	CU_ASSERT_EQUAL(x->data[0], HEADERS);
+	xk_msg_free(x);
+	m = received(1, 59);                             /* is to be padded */
+	CU_ASSERT_TRUE(right(&(struct xdp_desc){ answered(m, 1)->addr, 59, 0 }, 1, 59));
+	CU_ASSERT_EQUAL(tx.ring[1].len, 60);
+	m = received(2, 1000);                           /* in three */
+	xk_msg_join(m, xk_msg_split(m, 500));
+	CU_ASSERT_TRUE(right(answered(m, 2), 2, 1000));
+	m = received(3, 1000);                           /* headers that do not fit before it */
+	m->data -= 256 + HEADERS;
+	CU_ASSERT_EQUAL(answered(m, 3)->len, 1000);
+	memcpy(&other, &w.d, sizeof other);              /* another device's */
+	m = received(4, 1000);
+	w.frame[FRAMES + 4].q = &theirs;
+	CU_ASSERT_TRUE(right(answered(m, 4), 4, 1000));
+	w.frame[FRAMES + 4].q = &w.queue[1];
+	for (unsigned i = 0; i < 5; i++)
+		CU_ASSERT(tx.ring[i].addr >= AT(2 * FRAMES));
+	CU_ASSERT_EQUAL(pf_rep(&f, "d", 0)->count[N_UNCOPIED], 0);
+	sending_down();
+}
+
 static CU_TestInfo tests[] = {
 	{ "frames that come fast are collected", frames_that_come_fast_are_collected },
 	{ "who waits for answers is not slowed", who_waits_for_answers_is_not_slowed },
@@ -536,6 +677,8 @@ static CU_TestInfo tests[] = {
 	{ "a descriptor of no frame is counted and left alone", a_descriptor_of_no_frame_is_counted_and_left_alone },
 	{ "a frame said to be sent that is none is counted and left alone",
 	  a_frame_said_to_be_sent_that_is_none_is_counted_and_left_alone },
+	{ "what was lent is sent from where it lies", what_was_lent_is_sent_from_where_it_lies },
+	{ "what cannot be sent as it lies is copied", what_cannot_be_sent_as_it_lies_is_copied },
 	CU_TEST_INFO_NULL
 };
 static CU_SuiteInfo suites[] = { { .pName = "xdp_queue", .pTests = tests }, CU_SUITE_INFO_NULL };

@@ -86,6 +86,7 @@ for mode in generic native; do
 		# Behind a slow worker the frames lie in the ring, and scarce ones are copied; one whole sum in 65536 looks partial.
 		ok "$with: frames are counted, long ones were lent" counted \
 			'.counters | .read > 1000 and .written > 1000 and .lent > 50 and .partial_accepted < 10'
+		ok "$with: what was lent is sent back from where it lies" counted '.counters.sent_without_copy > 5'
 		if [ $vps -gt 1 ]; then
 			ok "$with: the pattern's program steers" said "steered by the graph's pattern"
 			ok "$with: hardly a frame had to be handed on" jq -e '[.vps[].handed_over] | add < 200' "$tmp/run.json"

@@ -28,7 +28,7 @@
 #ifdef XK_DEBUG
 #define POISON 0x6b
 _Static_assert(MEM_CHUNK_HEAD >= offsetof(struct mem_chunk, owner) +
-	       2 * ((MEM_CHUNK - MEM_CHUNK_HEAD) / XK_MEM_SMALL_SIZE), "a word for each buffer");
+	       2 * ((XK_MEM_CHUNK - MEM_CHUNK_HEAD) / XK_MEM_SMALL_SIZE), "a word for each buffer");
 
 static uint16_t *owner_of(enum xk_memclass c, const void *b)
 {
@@ -111,7 +111,7 @@ void mem_check_carve(enum xk_memclass c, void *b)
 void mem_check_unmap(struct mem_chunk *k)
 {
 	/* The next mapping at this address must not inherit our marks. */
-	SHOW(k, MEM_CHUNK);
+	SHOW(k, XK_MEM_CHUNK);
 	(void)k;
 }
 

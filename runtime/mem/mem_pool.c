@@ -62,16 +62,16 @@ uint32_t mem_cache_cap(const struct xk_mempool *p, enum xk_memclass c)
 
 static void *map_aligned(void)
 {
-	char *p = mmap(NULL, 2 * MEM_CHUNK, PROT_READ | PROT_WRITE,
+	char *p = mmap(NULL, 2 * XK_MEM_CHUNK, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	size_t lead;
 
 	if (p == MAP_FAILED)
 		return NULL;
-	lead = -(uintptr_t)p & (MEM_CHUNK - 1);
+	lead = -(uintptr_t)p & (XK_MEM_CHUNK - 1);
 	if (lead != 0)
 		munmap(p, lead);
-	munmap(p + lead + MEM_CHUNK, MEM_CHUNK - lead);
+	munmap(p + lead + XK_MEM_CHUNK, XK_MEM_CHUNK - lead);
 	return p + lead;
 }
 
@@ -82,7 +82,7 @@ static void *map_hugetlb(struct xk_mempool *p)
 	if (!p->huge || p->no_hugetlb)
 		return NULL;
 	/* Reserved at once, so that a later touch cannot fail. */
-	m = mmap(NULL, MEM_CHUNK, PROT_READ | PROT_WRITE,
+	m = mmap(NULL, XK_MEM_CHUNK, PROT_READ | PROT_WRITE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | (21 << MAP_HUGE_SHIFT), -1, 0);
 	if (m != MAP_FAILED)
 		return m;
@@ -90,17 +90,41 @@ static void *map_hugetlb(struct xk_mempool *p)
 	return NULL;
 }
 
+void xk_mempool_give(struct xk_mempool *p, enum xk_memclass c, void *chunks, size_t n)
+{
+	struct mem_stock *s = &p->stock[c];
+
+	xk_assert((uintptr_t)chunks % XK_MEM_CHUNK == 0);
+	xk_mutex_lock(&p->lock);
+	while (n-- > 0) {
+		struct mem_chunk *k = (void *)((char *)chunks + n * XK_MEM_CHUNK);
+
+		k->pool = p;
+		k->cls = c;
+		k->huge = p->huge && madvise(k, XK_MEM_CHUNK, MADV_HUGEPAGE) == 0;
+		k->next = s->given;
+		s->given = k;
+	}
+	xk_mutex_unlock(&p->lock);
+}
+
 static struct mem_chunk *chunk_new(struct xk_mempool *p, enum xk_memclass c)
 {
-	struct mem_chunk *k = map_hugetlb(p);
-	bool huge = k != NULL;
+	struct mem_chunk *k = p->stock[c].given;
+	bool huge;
 
+	if (k != NULL) {
+		p->stock[c].given = k->next;
+		return k;
+	}
+	k = map_hugetlb(p);
+	huge = k != NULL;
 	if (k == NULL) {
 		k = map_aligned();
 		if (k == NULL)
 			return NULL;
 		if (p->huge)
-			huge = madvise(k, MEM_CHUNK, MADV_HUGEPAGE) == 0;
+			huge = madvise(k, XK_MEM_CHUNK, MADV_HUGEPAGE) == 0;
 	}
 	k->pool = p;
 	k->cls = c;
@@ -138,7 +162,7 @@ static void *carve_locked(struct xk_mempool *p, enum xk_memclass c)
 	s->refused = true;
 	if (may_carve_locked(p, c) < size)
 		return NULL;
-	if (s->chunks == NULL || s->next + size > MEM_CHUNK) {
+	if (s->chunks == NULL || s->next + size > XK_MEM_CHUNK) {
 		k = chunk_new(p, c);
 		if (k == NULL)
 			return NULL;
@@ -294,6 +318,17 @@ void xk_mempool_stats(const struct xk_mempool *p, struct xk_mem_stats out[XK_MEM
 	}
 }
 
+static void unmap(struct mem_chunk *k)
+{
+	struct mem_chunk *next;
+
+	for (; k != NULL; k = next) {
+		next = k->next;
+		mem_check_unmap(k);
+		munmap(k, XK_MEM_CHUNK);
+	}
+}
+
 uint64_t xk_mempool_free(struct xk_mempool *p)
 {
 	uint64_t leaked = 0;
@@ -303,14 +338,9 @@ uint64_t xk_mempool_free(struct xk_mempool *p)
 	for (unsigned i = 0; i < p->nvps; i++)
 		xk_assert(p->vp[i] == NULL);
 	for (unsigned c = 0; c < XK_MEM_CLASSES; c++) {
-		struct mem_chunk *k = p->stock[c].chunks, *next;
-
 		leaked += p->stock[c].carved - p->stock[c].nfree;
-		for (; k != NULL; k = next) {
-			next = k->next;
-			mem_check_unmap(k);
-			munmap(k, MEM_CHUNK);
-		}
+		unmap(p->stock[c].chunks);
+		unmap(p->stock[c].given);
 	}
 	xk_mutex_fini(&p->lock);
 	xk_free(p);

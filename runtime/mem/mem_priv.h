@@ -13,8 +13,6 @@
 
 #include "runtime/mem/xk_mem.h"
 
-#define MEM_CHUNK ((size_t)2 << 20)
-
 /* The first bytes of a buffer that lies in the stock or travels home. */
 struct mem_dead {
 	struct xk_qlink link;    /* first, for the hand-off queue */
@@ -44,6 +42,7 @@ struct mem_stock {
 	struct mem_dead  *free;          /* LIFO */
 	uint64_t          nfree, carved;
 	struct mem_chunk *chunks;        /* newest first; the newest is being carved */
+	struct mem_chunk *given;         /* to be carved next, see xk_mempool_give */
 	uint32_t          next;          /* offset in it of the next buffer to carve */
 	bool              refused;       /* the last carving: by the limit or by the system */
 	uint64_t          idle;          /* bytes that caches may keep */
@@ -67,7 +66,7 @@ struct xk_mempool {
 
 static inline struct mem_chunk *mem_chunk_of(const void *b)
 {
-	return (struct mem_chunk *)((uintptr_t)b & ~(uintptr_t)(MEM_CHUNK - 1));
+	return (struct mem_chunk *)((uintptr_t)b & ~(uintptr_t)(XK_MEM_CHUNK - 1));
 }
 
 /* Up to n buffers from the stock, carving as needed; the one to use first

@@ -29,6 +29,7 @@ extern const uint32_t xk_mem_size[XK_MEM_CLASSES];
 
 #define XK_MEM_CACHE 1024u   /* most buffers a VP keeps per class */
 #define XK_MEM_BATCH 32u     /* moved between a VP and the shared stock */
+#define XK_MEM_CHUNK ((size_t)2 << 20) /* memory from which buffers of one class are carved */
 
 /* `stamp` is what runtime/msg stores at once into each fresh descriptor of this VP
  * and class: { 0, 1, the VP's number } in 16 bits each, the class, 0. */
@@ -78,6 +79,9 @@ struct xk_mem_conf {
 int  xk_mempool_new(struct xk_mempool **p, const struct xk_mem_conf *c, unsigned nvps);
 /* Every buffer must be back; returns the number that are not (leaks). */
 uint64_t xk_mempool_free(struct xk_mempool *p);
+/* Adjacent chunks that lie where a device reads them, aligned to their size: buffers of class c are carved from
+ * them before any others.  They are the pool's, which unmaps them when it is freed.  Control path. */
+void xk_mempool_give(struct xk_mempool *p, enum xk_memclass c, void *chunks, size_t n);
 int  xk_memvp_init(struct xk_memvp *v, struct xk_mempool *p, uint16_t no);
 /* Gives everything to the shared stock.  Control path, like init: while it runs
  * no VP of the pool may send buffers home. */

@@ -6,6 +6,7 @@
  */
 #include <CUnit/CUnit.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "runtime/mem/xk_mem.h"
 #include "tests/runtime/mem/mem_fixture.h"
@@ -606,6 +607,33 @@ static void who_is_full_passes_it_on(void)
 	CU_ASSERT_EQUAL(fx_out(), 0);
 }
 
+/* Two chunks of a device's, the rest of which stays its own. */
+static void what_is_given_is_carved_first_and_for_its_class(void)
+{
+	char *all = mmap(NULL, 4 * XK_MEM_CHUNK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), *at;
+	static char *b[2200];
+	unsigned in = 0;
+
+	CU_ASSERT_FATAL(all != MAP_FAILED);
+	at = all + (-(uintptr_t)all & (XK_MEM_CHUNK - 1));
+	xk_mempool_give(fx.pool, XK_MEM_MEDIUM, at, 2);
+	b[0] = get(0, XK_MEM_SMALL);
+	CU_ASSERT_FALSE(b[0] >= at && b[0] < at + 2 * XK_MEM_CHUNK);
+	put(0, XK_MEM_SMALL, b[0]);
+	for (unsigned i = 0; i < XK_ARRAY_LEN(b); i++) {
+		b[i] = get(0, XK_MEM_MEDIUM);
+		CU_ASSERT_FATAL(b[i] != NULL);
+		memset(b[i], 1, XK_MEM_MEDIUM_SIZE);
+		if (b[i] >= at && b[i] < at + 2 * XK_MEM_CHUNK)
+			CU_ASSERT_EQUAL(in++, i);
+	}
+	CU_ASSERT(in >= 2 * ((XK_MEM_CHUNK - 8192) / XK_MEM_MEDIUM_SIZE));
+	for (unsigned i = 0; i < XK_ARRAY_LEN(b); i++)
+		put(0, XK_MEM_MEDIUM, b[i]);
+	munmap(all, (size_t)(at - all));
+	munmap(at + 2 * XK_MEM_CHUNK, 2 * XK_MEM_CHUNK - (size_t)(at - all));
+}
+
 static CU_TestInfo passed[] = {
 	{ "what one VP used last the next uses first", what_one_vp_used_last_the_next_uses_first },
 	{ "what is cold lies below", what_is_cold_lies_below },
@@ -625,6 +653,7 @@ static CU_TestInfo accounts[] = {
 	{ "stats are exact at rest", stats_are_exact_at_rest },
 	{ "leaked buffers are counted when the pool goes", leaked_buffers_are_counted_when_the_pool_goes },
 	{ "limit refuses and counts", limit_refuses_and_counts },
+	{ "what is given is carved first, and for its class", what_is_given_is_carved_first_and_for_its_class },
 	{ "the pool says how full it is", the_pool_says_how_full_it_is },
 	{ "full caches are no shortage", full_caches_are_no_shortage },
 	{ "one class cannot starve another", one_class_cannot_starve_another },

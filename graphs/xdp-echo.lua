@@ -15,13 +15,14 @@ local a = args {
   router  = ipv4 { "10.9.0.1", doc = "where everything else goes" },
   root    = text { ".", doc = "directory to serve" },
   lend    = size { 1024, max = 65536, doc = "frames at least this long are not copied when they come in" },
+  buffers = size { 0, doc = "message buffers from which frames are sent without a copy" },
   partial = text { "auto", doc = "frames without a checksum of their own: auto, accept, drop or off" },
   classifier = text { "auto", doc = "flow classifier" },
   vps     = uint { 4, min = 1, max = 1024, doc = "virtual processors" },
 }
 
-local driver = { ifname = a.ifname, mode = a.mode, lend = a.lend, partial = a.partial,
-                 classifier = a.classifier }
+local driver = { ifname = a.ifname, mode = a.mode, lend = a.lend, buffers = a.buffers,
+                 partial = a.partial, classifier = a.classifier }
 if a.netns ~= "" then driver.netns = a.netns end
 
 local net = stack { ip { addr = a.addr, routes = { ["0.0.0.0/0"] = a.router } }, arp {}, eth {}, xdp(driver) }

@@ -71,6 +71,8 @@ static const struct xk_param xdp_params[] = {
 	  "woken for each; 0: it is", .max = "50ms"),
 	P(lend, XK_P_SIZE, "1024", "frames at least this long are not copied when they come in, nor when they go out "
 	  "again", .max = "64KiB"),
+	P(buffers, XK_P_SIZE, "0", "message buffers in the frames' memory, from which frames are sent without a copy; "
+	  "whole 2 MiB", .max = "1GiB"),
 	P(partial, XK_P_ENUM, "auto", "frames whose sender left the checksum to its device: believed, dropped, or not looked "
 	  "for; auto: believed from a veth, else not looked for", .choices = partials),
 	XK_CLASSIFIER_PARAM(struct xdp_conf, classifier),

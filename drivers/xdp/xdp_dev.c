@@ -7,8 +7,9 @@
  * that the program can give a frame to any VP.  A socket can share only with one of
  * the same queue, so each queue makes the whole memory known for itself.  Each
  * queue has `frames` frames for what comes in and each VP `tx_ring` to send with;
- * which is which follows from a frame's place.  Where the mode is "auto" the best
- * way is tried first, each time from nothing.
+ * which is which follows from a frame's place.  Behind them may lie chunks of the
+ * graph's message pool; frames may then begin anywhere, as far as the kernel is concerned.
+ * Where the mode is "auto" the best way is tried first, each time from nothing.
  * Invariant: what fails half-way is undone by the one function that closes.
  */
 #include "drivers/xdp/xdp_priv.h"
@@ -40,6 +41,20 @@ static void *pages(size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+/* So that chunks of the pool may lie in it. */
+static void *pages_aligned(size_t bytes)
+{
+	char *p = pages(bytes + XK_MEM_CHUNK);
+	size_t lead = -(uintptr_t)p & (XK_MEM_CHUNK - 1);
+
+	if (p == NULL)
+		return NULL;
+	if (lead != 0)
+		munmap(p, lead);
+	munmap(p + lead + bytes, XK_MEM_CHUNK - lead);
+	return p + lead;
+}
+
 static size_t nframes(const struct xdp_dev *d)
 {
 	return (size_t)d->nqueues * d->frames + (size_t)d->nvps * d->tx_ring;
@@ -52,14 +67,23 @@ static size_t ports_bytes(const struct xdp_dev *d)
 	return round_up((size_t)d->nqueues * d->nvps * sizeof *d->port, 4096);
 }
 
+static size_t held_bytes(const struct xdp_dev *d)
+{
+	return round_up(d->pool_size / XDP_HELD * sizeof *d->held, 4096);
+}
+
 static int dev_memory(struct xdp_dev *d, char *why, size_t n)
 {
 	d->area_size = nframes(d) * d->frame_size;
-	d->area = pages(d->area_size);
+	d->pool_at = round_up(d->area_size, XK_MEM_CHUNK);
+	if (d->pool_size != 0)
+		d->area_size = d->pool_at + d->pool_size;
+	d->area = pages_aligned(round_up(d->area_size, 4096));
+	d->held = d->pool_size != 0 ? pages(held_bytes(d)) : NULL;
 	d->frame = pages(frames_bytes(d));
 	d->queue = pages(queues_bytes(d));
 	d->port = pages(ports_bytes(d));
-	if (d->area != NULL && d->frame != NULL && d->queue != NULL && d->port != NULL) {
+	if (d->area != NULL && (d->held != NULL || d->pool_size == 0) && d->frame != NULL && d->queue != NULL && d->port != NULL) {
 		(void)madvise(d->area, d->area_size, MADV_HUGEPAGE);
 		return XK_OK;
 	}
@@ -76,7 +100,9 @@ static void give(void *p, size_t bytes)
 
 static void dev_free(struct xdp_dev *d)
 {
-	give(d->area, d->area_size);
+	give(d->area, d->given ? d->pool_at : d->area_size);
+	if (d->held != NULL)
+		give(d->held, held_bytes(d));
 	give(d->frame, frames_bytes(d));
 	give(d->queue, queues_bytes(d));
 	give(d->port, ports_bytes(d));
@@ -128,7 +154,10 @@ static int umem_new(struct xdp_dev *d, struct xdp_queue *q, char *why, size_t n)
 {
 	struct xsk_umem_config c = {
 		/* With room to spare: see xdp_queue.c. */
-		.fill_size = 2 * d->frames, .comp_size = power_above((uint32_t)nframes(d)), .frame_size = d->frame_size,
+		.fill_size = 2 * d->frames, .frame_size = d->frame_size,
+		/* For all that can be with the kernel, so that it never waits for us. */
+		.comp_size = power_above((uint32_t)(nframes(d) + d->pool_size / XK_MEM_MEDIUM_SIZE)),
+		.flags = d->pool_size != 0 ? XDP_UMEM_UNALIGNED_CHUNK_FLAG : 0,
 	};
 	int err = xsk_umem__create(&q->umem, d->area, d->area_size, &q->fill, &q->comp, &c);
 
@@ -209,14 +238,14 @@ static int sockets_new(struct xdp_dev *d, const struct way *w, char *why, size_t
 
 /* ---- modes ---------------------------------------------------------------------------------------- */
 
-static void dev_shut(struct xdp_dev *d)
+static void dev_undo(struct xdp_dev *d)
 {
 	xdp_prog_free(d);
-	for (unsigned i = 0; d->port != NULL && i < d->nqueues * d->nvps; i++)
+	for (unsigned i = 0; d->port != NULL && i < d->nqueues * d->nvps; i++) {
 		if (d->port[i].xsk != NULL)
 			xsk_socket__delete(d->port[i].xsk);
-	if (d->port != NULL)
-		memset(d->port, 0, ports_bytes(d));
+		d->port[i].xsk = NULL;
+	}
 	for (unsigned q = 0; d->queue != NULL && q < d->nqueues; q++) {
 		if (d->queue[q].umem != NULL)
 			xsk_umem__delete(d->queue[q].umem);
@@ -234,8 +263,10 @@ static int dev_try(struct xdp_dev *d, const struct way *w, char *why, size_t n)
 		place_frames(d);
 		err = xdp_prog_attach(d, w->native, why, n);
 	}
-	if (err != XK_OK)
-		dev_shut(d);
+	if (err != XK_OK) {
+		dev_undo(d);
+		memset(d->port, 0, ports_bytes(d));
+	}
 	return err;
 }
 
@@ -326,6 +357,7 @@ int xdp_dev_open(const struct xk_node *node, struct xdp_dev **out, char *why, si
 	d->flowtab = node->graph->flows;
 	d->frames = (uint32_t)c->frames;
 	d->lend = (uint32_t)c->lend;
+	d->pool_size = round_up(c->buffers, XK_MEM_CHUNK);
 	d->coalesce = (uint32_t)(c->coalesce / XK_US);
 	d->rx_ring = (uint32_t)c->rx_ring;
 	d->tx_ring = (uint32_t)c->tx_ring;
@@ -336,26 +368,36 @@ int xdp_dev_open(const struct xk_node *node, struct xdp_dev **out, char *why, si
 		xdp_dev_close(d);
 		return err;
 	}
+	if (d->pool_size != 0) {
+		d->given = true;
+		xk_mempool_give(node->graph->vps->pool, d->frame_size <= 2048 ? XK_MEM_MEDIUM : XK_MEM_LARGE,
+				(char *)d->area + d->pool_at, d->pool_size / XK_MEM_CHUNK);
+	}
 	*out = d;
 	return XK_OK;
 }
 
-void xdp_dev_close(struct xdp_dev *d)
+void xdp_dev_shut(struct xdp_dev *d)
 {
-	uint64_t lent = 0, freed = 0;
-
-	for (unsigned i = 0; d->port != NULL && i < d->nqueues * d->nvps; i++) {
-		lent += d->port[i].lent;
-		freed += d->port[i].freed;
-	}
-	dev_shut(d);
+	if (d == NULL || d->closed)
+		return;
+	dev_undo(d);
 	if (d->watch_fd >= 0)
 		close(d->watch_fd);
 	d->watch_fd = -1;
 	d->closed = true;
-	d->left = lent - freed;
-	if (d->left == 0)
-		dev_free(d);
+	d->left = 1;                                     /* xdp_dev_close */
+	for (unsigned i = 0; d->port != NULL && i < d->nqueues * d->nvps; i++)
+		d->left += d->port[i].lent - d->port[i].freed;
+	for (size_t i = 0; d->given && i < d->pool_size / XDP_HELD; i++)
+		if (d->held[i] != NULL)
+			xk_msg_free(d->held[i]);
+}
+
+void xdp_dev_close(struct xdp_dev *d)
+{
+	xdp_dev_shut(d);
+	xdp_dev_late(d);
 }
 
 void xdp_dev_late(struct xdp_dev *d)

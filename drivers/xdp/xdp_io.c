@@ -4,8 +4,8 @@
  *
  * The device is opened with the node, before any VP runs, and every VP then has a
  * socket of its own at every queue; it reads all of them and sends through one.
- * Invariant: between rep_stop and fini nothing is made ready and nothing is sent,
- * but messages that were lent frames may still be freed.
+ * Invariant: after rep_stop nothing is made ready and nothing is sent, but messages that
+ * were lent frames may still be freed.
  */
 #include "drivers/xdp/xdp_priv.h"
 #include "drivers/common/edge.h"
@@ -127,9 +127,15 @@ static void io_rep_stop(struct xk_rep *r)
 		xdp_watch_stop(d);
 }
 
+/* Of the first VP: that one closes all sockets, so that nobody reads what was being sent and is freed now. */
+static void io_rep_fini(struct xk_rep *r)
+{
+	xdp_dev_shut(dev_of(r->node));
+}
+
 const struct xk_ops xdp_ops = {
 	.init = io_init, .fini = io_fini, .rep_init = io_rep_init,
-	.rep_start = io_rep_start, .rep_stop = io_rep_stop, .rep_tally = io_rep_tally,
+	.rep_start = io_rep_start, .rep_stop = io_rep_stop, .rep_fini = io_rep_fini, .rep_tally = io_rep_tally,
 	.open = xk_edge_open, .close = xk_edge_close, .push = io_push,
 	.enter = xk_input_enter, .control = io_control, .sess_control = io_sess_control,
 };

@@ -6,6 +6,8 @@
  * Who touches what, without a lock: a port belongs to its VP, but for `done`.  A
  * queue's fill and completion rings belong to whoever has set `busy`, for as long
  * as one batch takes; nobody waits for it (see xdp_queue.c).
+ * The UMEM is the frames and, behind them, chunks of the message pool: what lies there is sent
+ * from there, and its message held until the kernel is through with it.
  * Invariant: a frame of the UMEM is in exactly one of these places: a ring shared
  * with the kernel, the kernel, a message that was lent it, a VP's own list, `back`, `rest` or `done`.
  */
@@ -28,7 +30,7 @@ enum xdp_partial { XDP_SUMS_AUTO, XDP_SUMS_ACCEPT, XDP_SUMS_DROP, XDP_SUMS_OFF }
 struct xdp_conf {
 	char    *ifname, *netns;
 	unsigned mode, partial, classifier;
-	uint64_t queue, queues, frames, rx_ring, tx_ring, lend, coalesce;
+	uint64_t queue, queues, frames, rx_ring, tx_ring, lend, buffers, coalesce;
 	uint8_t  mac[6];
 };
 
@@ -91,7 +93,7 @@ struct xdp_port {
 	uint32_t          nback;
 	uint32_t          unsent;        /* in the ring, but not shown to the kernel */
 	bool              again;         /* the device did not take all that was shown */
-	bool              uncopied;      /* received frames were sent, nobody has looked yet whether they are back */
+	bool              uncopied;      /* sent without a copy, and nobody has looked yet whether it is back */
 	bool              over;          /* stopped: no task is made ready any more */
 	/* A received frame in pieces, see xdp_train.c: its last has not come; one of it is lost. */
 	bool              in_train, broken;
@@ -141,6 +143,10 @@ struct xdp_dev {
 	bool              closed;
 	void             *area;
 	size_t            area_size;
+	/* Of it, message buffers; they are the pool's once `given`. */
+	size_t            pool_at, pool_size;
+	bool              given;
+	struct xk_msg   **held;          /* by place there, see xdp_held */
 	struct xdp_frame *frame;
 	struct xdp_queue *queue;         /* [nqueues] */
 	struct xdp_port  *port;          /* [queue][VP] */
@@ -168,6 +174,16 @@ void __tsan_release(void *addr);
 #define xdp_from_kernel(q) ((void)(q))
 #endif
 
+/* Frames shorter than this are copied: no two that are being sent begin in the same stretch of so many bytes. */
+#define XDP_HELD 512u
+/* Where the message is kept that is sent from that place in the UMEM; NULL: it is not one of the pool's. */
+static inline struct xk_msg **xdp_held(const struct xdp_dev *d, uint64_t addr)
+{
+	uint64_t at = addr - d->pool_at;
+
+	return at < d->pool_size ? &d->held[at / XDP_HELD] : NULL;
+}
+
 static inline struct xdp_port *xdp_port(const struct xdp_dev *d, unsigned queue, unsigned vp)
 {
 	return &d->port[queue * d->nvps + vp];
@@ -185,6 +201,16 @@ static inline struct xdp_frame *xdp_frame_at(const struct xdp_dev *d, uint64_t a
  * What a ring says is looked at before it becomes a pointer: the rings are memory that is shared,
  * and their other side is a device's driver.
  */
+
+/* A descriptor of what came in.  Where messages lie in the UMEM the kernel says in the upper bits how far behind
+ * the frame's begin the bytes are. */
+static inline struct xdp_desc xdp_rx_desc(const struct xsk_ring_cons *r, uint32_t at)
+{
+	struct xdp_desc desc = *xsk_ring_cons__rx_desc(r, at);
+
+	desc.addr = (desc.addr & XSK_UNALIGNED_BUF_ADDR_MASK) + (desc.addr >> XSK_UNALIGNED_BUF_OFFSET_SHIFT);
+	return desc;
+}
 
 /* Do these bytes lie in one frame, and is it one that queue q receives into? */
 static inline bool xdp_received(const struct xdp_queue *q, uint64_t addr, uint32_t len)
@@ -217,7 +243,10 @@ static inline struct xdp_frame *xdp_sent(const struct xdp_dev *d, uint64_t addr)
 /* On failure negative and a sentence in why[n]; nothing is left behind.  The
  * node's log gets the mode that was chosen and why. */
 int  xdp_dev_open(const struct xk_node *node, struct xdp_dev **d, char *why, size_t n);
-/* Lets go of the interface; the frames' memory stays until the last lent one is back. */
+/* Lets go of the interface and of messages that were being sent; the first time it is called.  Inside a VP, or
+ * before any ran. */
+void xdp_dev_shut(struct xdp_dev *d);
+/* The same; the frames' memory stays until the last lent one is back. */
 void xdp_dev_close(struct xdp_dev *d);
 /* A lent frame has come back after the device was closed. */
 void xdp_dev_late(struct xdp_dev *d);

@@ -83,7 +83,22 @@ static void run_add(struct run *r, struct xk_mpsc *to, struct xdp_frame *f)
 	r->last = &f->link;
 }
 
-/* Frames that have been sent: a VP's own to it, received ones to where they came from.  r counts what is none. */
+/* A message that was sent from where it lies. */
+static bool let_go(const struct xdp_dev *d, uint64_t addr)
+{
+	struct xk_msg **h = xdp_held(d, addr), *m = h != NULL ? *h : NULL;
+
+	if (m == NULL || (uintptr_t)m->data - (uintptr_t)d->area != addr)
+		return false;
+	*h = NULL;
+	xk_msg_free(m);
+	return true;
+}
+
+/*
+ * Frames that have been sent: a VP's own to it, received ones to where they came from, messages are freed.  r
+ * counts what is none of them.
+ */
 static void queue_reap(struct xdp_queue *q, struct xk_rep *r)
 {
 	struct run run = { NULL, NULL, NULL };
@@ -97,8 +112,9 @@ static void queue_reap(struct xdp_queue *q, struct xk_rep *r)
 		struct xdp_port *of = xdp_sender(q, addr);
 		struct xdp_frame *f = of != NULL ? xdp_frame_at(q->dev, addr) : xdp_sent(q->dev, addr);
 
-		if (XK_UNLIKELY(f == NULL)) {
-			xk_count(r->count[N_ERRORS]);
+		if (f == NULL) {
+			if (XK_UNLIKELY(!let_go(q->dev, addr)))
+				xk_count(r->count[N_ERRORS]);
 			continue;
 		}
 		f->sent = false;

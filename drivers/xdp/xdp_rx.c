@@ -219,7 +219,7 @@ static XK_APART void rx_place(struct xdp_port *p, uint32_t at, uint32_t n, bool 
 		const struct xdp_desc *desc = &pl.desc[k];
 		uint8_t *b;
 
-		pl.desc[k] = *xsk_ring_cons__rx_desc(&p->rx, at + i);
+		pl.desc[k] = xdp_rx_desc(&p->rx, at + i);
 		if (XK_UNLIKELY(!xdp_received(p->q, desc->addr, desc->len))) {
 			xk_count(p->rep->drop[XDP_DROP_BAD]);
 			continue;
@@ -245,13 +245,13 @@ static void rx_pass(struct xdp_port *p, uint32_t at, uint32_t n, bool lend)
 
 	xk_burst_begin(&b, p->rep);
 	for (uint32_t i = 0; i < n; i++) {
-		const struct xdp_desc *desc = xsk_ring_cons__rx_desc(&p->rx, at + i);
+		const struct xdp_desc desc = xdp_rx_desc(&p->rx, at + i);
 
 		/* Another processor has written them: a few ahead, whatever they name. */
-		__builtin_prefetch((void *)(area + xsk_ring_cons__rx_desc(&p->rx, at + i + AHEAD)->addr));
-		if (XK_UNLIKELY(p->in_train || (desc->options & XDP_CONTINUED)))
-			pieces += !xdp_train_piece(p, &b, desc, lend);
-		else if ((m = rx_take(p, desc, lend)) != NULL)
+		__builtin_prefetch((void *)(area + xdp_rx_desc(&p->rx, at + i + AHEAD).addr));
+		if (XK_UNLIKELY(p->in_train || (desc.options & XDP_CONTINUED)))
+			pieces += !xdp_train_piece(p, &b, &desc, lend);
+		else if ((m = rx_take(p, &desc, lend)) != NULL)
 			xk_burst_add(&b, m);
 	}
 	xk_count_add(p->rep->count[N_READ], n - pieces);

@@ -11,6 +11,9 @@
  * the ring, with new headers before the old payload, and its message is gone at once.  It comes back to
  * the queue that received it.  Only while the kernel has enough frames left to receive into are any
  * lent, so those that are being sent never stop the device either.
+ * A message of one piece, of its own, in a buffer of the pool that lies in the UMEM is sent from there, too, and
+ * held, untouched, until the kernel is through with it.  What somebody else looks at, TCP's send queue for
+ * one, is not: a later transmission writes other headers before the same bytes.
  * Invariant: a frame to send with that is not in the ring is in the VP's list.
  */
 #include "drivers/xdp/xdp_priv.h"
@@ -190,7 +193,7 @@ static struct xdp_frame *tx_lent(const struct xdp_dev *d, const struct xk_msg *m
 }
 
 /* Sends it from where it lies; false: it is to be copied. */
-static bool tx_uncopied(struct xdp_port *p, struct xk_msg *m)
+static bool tx_returned(struct xdp_port *p, struct xk_msg *m)
 {
 	struct xdp_dev *d = p->q->dev;
 	struct xdp_frame *f = tx_lent(d, m);
@@ -217,6 +220,24 @@ static bool tx_uncopied(struct xdp_port *p, struct xk_msg *m)
 	return true;
 }
 
+/* Sends m, of one piece and nobody else's, from its buffer; false: it is to be copied. */
+static bool tx_held(struct xdp_port *p, struct xk_msg *m)
+{
+	struct xdp_dev *d = p->q->dev;
+	uint64_t addr = (uintptr_t)m->data - (uintptr_t)d->area;
+	struct xk_msg **h = xdp_held(d, addr);
+	uint32_t at;
+
+	if (h == NULL || m->tot < XDP_HELD || xsk_ring_prod__reserve(&p->tx, 1, &at) != 1)
+		return false;
+	*xsk_ring_prod__tx_desc(&p->tx, at) = (struct xdp_desc){ .addr = addr, .len = m->tot };
+	*h = m;
+	p->uncopied = true;
+	xk_count(p->rep->count[N_UNCOPIED]);
+	tx_written(p);
+	return true;
+}
+
 void xdp_tx_push(struct xdp_port *p, struct xk_msg *m)
 {
 	uint8_t *b;
@@ -227,7 +248,7 @@ void xdp_tx_push(struct xdp_port *p, struct xk_msg *m)
 		tx_super(p, m);
 		return;
 	}
-	if ((m->flags & XK_MSG_SLOW) && tx_uncopied(p, m))
+	if (m->flags & XK_MSG_SLOW ? tx_returned(p, m) : tx_held(p, m))
 		return;
 	b = tx_place(p, m->tot);
 	if (b != NULL) {

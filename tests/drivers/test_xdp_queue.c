@@ -9,7 +9,8 @@
  * looked at before it is touched: bytes that are no frame of that queue, or of a VP that
  * sends there, are counted and left alone.  A frame in pieces is one frame, wherever a burst
  * ends, and none when one of them is missing.  What was lent is sent from where it lies, with new headers, and
- * comes back to where it was received; where that cannot be it is copied.
+ * comes back to where it was received; a message in a buffer that the device reads is held as long, even beyond
+ * the device's end; where that cannot be it is copied.
  * Needs neither root nor an interface.
  */
 #include "drivers/xdp/xdp_priv.h"
@@ -665,6 +666,115 @@ static void what_cannot_be_sent_as_it_lies_is_copied(void)
 	sending_down();
 }
 
+/* The chunk that m lies in is memory that the device reads. */
+static void pool_at(const struct xk_msg *m)
+{
+	static struct xk_msg *held[XK_MEM_CHUNK / XDP_HELD];
+
+	memset(held, 0, sizeof held);
+	w.d.pool_at = ((uintptr_t)m & ~(uintptr_t)(XK_MEM_CHUNK - 1)) - (uintptr_t)w.area;
+	w.d.pool_size = XK_MEM_CHUNK;
+	w.d.held = held;
+	w.d.given = true;
+}
+
+static struct xk_msg *own(unsigned i, uint32_t len)
+{
+	struct xk_msg *m = xk_msg_new(len - HEADERS);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+	for (uint32_t k = HEADERS; k < len; k++)
+		m->data[k - HEADERS] = (uint8_t)(i + k);
+	return m;
+}
+
+static uint64_t nfree(void)
+{
+	struct xk_mem_stats st[XK_MEM_CLASSES];
+
+	xk_mempool_stats(f.g->vps->pool, st);
+	return st[XK_MEM_MEDIUM].carved - st[XK_MEM_MEDIUM].outstanding;
+}
+
+static void a_message_is_sent_from_its_buffer_and_held(void)
+{
+	const struct xk_rep *r;
+	struct xk_msg *m;
+	uint64_t all, addr;
+
+	sending_up();
+	r = pf_rep(&f, "d", 0);
+	m = own(3, 1000);
+	pool_at(m);
+	all = nfree() + 1;
+	CU_ASSERT_TRUE(right(answered(m, 0), 3, 1000));
+	addr = tx.ring[0].addr;
+	CU_ASSERT_PTR_EQUAL(w.area + addr, m->data);
+	CU_ASSERT_EQUAL(r->count[N_UNCOPIED], 1);
+	CU_ASSERT_EQUAL(nfree(), all - 1);
+	w.comp[0] = addr + 64;
+	w.comp[1] = addr - 512;
+	w.comp[2] = w.comp[3] = addr;
+	w.comp_prod = 3;
+	xdp_queue_tend(&w.port[0]);
+	CU_ASSERT_EQUAL(r->count[N_ERRORS], 2);
+	CU_ASSERT_EQUAL(nfree(), all);
+	w.comp_prod = 4;
+	xdp_queue_tend(&w.port[0]);
+	CU_ASSERT_EQUAL(r->count[N_ERRORS], 3);          /* freed once */
+	/* The device goes while the kernel has it. */
+	m = own(4, 1000);
+	CU_ASSERT_EQUAL(answered(m, 1)->addr, (uintptr_t)m->data - (uintptr_t)w.area);
+	CU_ASSERT_EQUAL(nfree(), all - 1);
+	w.d.map_fd = w.d.prog_fd = w.d.link_fd = w.d.watch_fd = -1;
+	xdp_dev_shut(&w.d);
+	xdp_dev_shut(&w.d);
+	CU_ASSERT_EQUAL(nfree(), all);
+	CU_ASSERT_EQUAL(w.d.left, 1);
+	sending_down();
+}
+
+static void a_message_that_others_look_at_is_copied(void)
+{
+	struct xk_msg *m, *kept;
+
+	sending_up();
+	m = own(0, 1000);
+	pool_at(m);
+	m->data = (uint8_t *)(m + 1) + XK_MSG_HEADROOM;
+	kept = xk_msg_lend(m);                           /* as TCP does: m stays in the send queue */
+	CU_ASSERT_PTR_NOT_NULL_FATAL(kept);
+	CU_ASSERT_TRUE(right(answered(kept, 0), 0, 1000));
+	xk_msg_free(m);
+	CU_ASSERT_TRUE(right(answered(own(1, XDP_HELD - 1), 1), 1, XDP_HELD - 1));
+	m = own(2, 1000);
+	xk_msg_join(m, own(2, 100));
+	CU_ASSERT_EQUAL(answered(m, 2)->len, 1000 + 100 - HEADERS);
+	w.d.pool_at += XK_MEM_CHUNK;                     /* in another chunk */
+	CU_ASSERT_TRUE(right(answered(own(3, 1000), 3), 3, 1000));
+	for (unsigned i = 0; i < 4; i++)
+		CU_ASSERT(tx.ring[i].addr >= AT(2 * FRAMES) && tx.ring[i].addr < AT(END));
+	CU_ASSERT_EQUAL(pf_rep(&f, "d", 0)->count[N_UNCOPIED], 0);
+	sending_down();
+}
+
+/* With buffers of the pool in its memory the kernel says where a frame begins, and how far behind it the bytes do. */
+static void an_offset_in_the_upper_bits_is_added(void)
+{
+	const struct xdp_desc desc[] = {
+		{ .addr = AT(FRAMES + 1) | (uint64_t)256 << 48, .len = SIZE - 256 },
+		{ .addr = AT(FRAMES + 2) | (uint64_t)257 << 48, .len = SIZE - 256 },     /* past its end */
+		{ .addr = AT(FRAMES - 1) | (uint64_t)256 << 48, .len = 100 },            /* the first queue's */
+	};
+
+	world_up();
+	memset(w.area + AT(FRAMES + 1) + 256, 0x5a, SIZE - 256);
+	received_from(desc, XK_ARRAY_LEN(desc), 1);
+	CU_ASSERT_EQUAL(pf_got(&f, "u", 0)->bytes[0], 0x5a);
+	CU_ASSERT_EQUAL(pf_got(&f, "u", 0)->bytes[SIZE - 257], 0x5a);
+	world_down();
+}
+
 static CU_TestInfo tests[] = {
 	{ "frames that come fast are collected", frames_that_come_fast_are_collected },
 	{ "who waits for answers is not slowed", who_waits_for_answers_is_not_slowed },
@@ -679,6 +789,9 @@ static CU_TestInfo tests[] = {
 	  a_frame_said_to_be_sent_that_is_none_is_counted_and_left_alone },
 	{ "what was lent is sent from where it lies", what_was_lent_is_sent_from_where_it_lies },
 	{ "what cannot be sent as it lies is copied", what_cannot_be_sent_as_it_lies_is_copied },
+	{ "a message is sent from its buffer and held", a_message_is_sent_from_its_buffer_and_held },
+	{ "a message that others look at is copied", a_message_that_others_look_at_is_copied },
+	{ "an offset in the upper bits is added", an_offset_in_the_upper_bits_is_added },
 	CU_TEST_INFO_NULL
 };
 static CU_SuiteInfo suites[] = { { .pName = "xdp_queue", .pTests = tests }, CU_SUITE_INFO_NULL };

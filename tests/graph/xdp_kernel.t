@@ -95,6 +95,23 @@ for mode in generic native; do
 	done
 done
 
+# What was copied when it came in lies in buffers from which it is sent back.
+for mode in generic native; do
+	for vps in 1 4; do
+		with="buffers, $mode, $vps VPs"
+		up mode=$mode vps=$vps lend=64KiB buffers=4MiB
+		ok "$with: the first ping is answered" until_ok 20 answers
+		ok "$with: pings of 1400 bytes" peer ping -q -c3 -i0.1 -W5 -s 1400 10.9.0.2
+		ok "$with: 24 UDP clients hear their echo" udp_echo 24
+		ok "$with: a file by HTTP" fetched
+		ok "$with: it comes back by TCP" tcp_echo
+		ok "$with: the graph ends well and leaks nothing" graph_down
+		ok "$with: nothing was lent, and still sent without a copy" counted \
+			'.counters | (.lent // 0) == 0 and .sent_without_copy > 5 and .device_errors == 0'
+		ok "$with: nothing was dropped here" counted '.drops == {}'
+	done
+done
+
 # Payload straight from the device's memory to where the receiver has posted it.
 cat >"$tmp/ddp.lua" <<'END'
 local a = args { vps = uint { 1 }, root = text { "" } }

@@ -103,10 +103,12 @@ struct xdp_port {
 	const uint32_t   *fill_taken;    /* the kernel's count of frames taken from the queue's fill ring */
 	struct xk_timer   look;          /* to ask what became of the interface and of frames */
 	bool              looking;       /* it is set */
-	/* How fast frames come, see rx_pace: those since then, in so many turns; no naps so many times. */
+	/* How fast frames come, see rx_pace: those since then, found so often after nothing; no naps so many times,
+	 * of how many. */
 	xk_ns             since;
 	uint64_t          came, found;
-	uint32_t          hold;
+	uint32_t          hold, holds;
+	bool              none;          /* the last turn found nothing */
 	struct xdp_statistics seen;      /* what they were */
 	/* Frames that have been sent, put there by whoever tends the queue. */
 	struct xk_mpsc    done XK_ALIGNED;

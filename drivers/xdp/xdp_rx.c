@@ -27,7 +27,8 @@
 #define AHEAD      4u            /* frames fetched before their turn */
 #define FAST       10u           /* so many in that time are many */
 #define ALONE      3u            /* fewer at once come from who waits */
-#define HOLD       256u          /* such times without naps */
+#define HOLD       4u            /* such times without naps, at first and at most */
+#define HOLD_MOST  256u
 
 /* ---- checksums left to the device -------------------------------------------------------- */
 
@@ -291,15 +292,20 @@ static unsigned rx_burst(struct xdp_port *p, unsigned most)
  * A receiver is through with a frame long before the next one comes, and to be woken for it, or to wait for
  * it, costs ten times as much as the frame.  While many come they are therefore collected, as an adapter
  * does that moderates its interrupts.  Where hardly more than one comes in a nap, the sender is one that
- * waits for our answers, and it is left alone for a while.
+ * waits for our answers, and it is left alone for a while: twice as long each time, and half as long after
+ * each time that many came, for a sender may also have been without a processor for a moment.
  */
 static XK_APART void rx_pace(struct xdp_port *p, xk_ns now)
 {
 	uint64_t rate = p->came / ((now - p->since) / PACE_EVERY);
 	bool naps = p->task.nap != 0;
 
-	if (naps && p->came != 0 && p->came < ALONE * p->found)
-		p->hold = HOLD;
+	if (naps && p->came != 0 && p->came < ALONE * p->found) {
+		p->holds = p->holds == 0 ? HOLD : p->holds < HOLD_MOST ? 2 * p->holds : HOLD_MOST;
+		p->hold = p->holds;
+	} else if (naps && p->came != 0) {
+		p->holds = p->holds > HOLD ? p->holds / 2 : 0;
+	}
 	p->hold -= p->hold != 0;
 	xk_task_nap(&p->task, p->hold == 0 && rate >= (naps ? FAST / 2 : FAST) ? p->q->dev->coalesce : 0);
 	p->since = now;
@@ -321,7 +327,8 @@ unsigned xdp_rx_run(struct xk_task *t, unsigned budget)
 	}
 	n = rx_burst(p, budget < XDP_BURST ? budget : XDP_BURST);
 	p->came += n;
-	p->found += n != 0;
+	p->found += n != 0 && p->none;
+	p->none = n == 0;
 	/* Not while some are left: who was not run for long has them all to count. */
 	if (XK_UNLIKELY(n == 0 && t->vp->now - p->since >= PACE_EVERY))
 		rx_pace(p, t->vp->now);

@@ -489,6 +489,8 @@ static bool naps_after(unsigned n, unsigned at_once)
 	for (unsigned k; n != 0; n -= k) {
 		k = n < at_once ? n : at_once;
 		comes_in(1, desc, k);
+		if (k < XK_ARRAY_LEN(desc))              /* behind a full burst it looks for more */
+			comes_in(1, desc, 0);
 		xk_mpsc_take(&w.queue[1].back);
 	}
 	pf_run(&f, XK_MS);
@@ -520,7 +522,17 @@ static void who_waits_for_answers_is_not_slowed(void)
 	w.d.coalesce = 50;
 	(void)naps_after(0, 1);
 	CU_ASSERT_TRUE(naps_after(128, 1));
-	for (unsigned i = 0; i < 255; i++)
+	for (unsigned holds = 4; holds <= 512; holds *= 2) {
+		unsigned most = holds < 256 ? holds : 256;
+
+		for (unsigned i = 0; i < most - 1; i++)
+			CU_ASSERT_FALSE(naps_after(128, i == 0 ? 2 : 32));
+		CU_ASSERT_TRUE(naps_after(128, 32));
+	}
+	/* It was no such sender after all. */
+	for (unsigned i = 0; i < 8; i++)
+		CU_ASSERT_TRUE(naps_after(128, 32));
+	for (unsigned i = 0; i < 3; i++)
 		CU_ASSERT_FALSE(naps_after(128, i == 0 ? 2 : 32));
 	CU_ASSERT_TRUE(naps_after(128, 32));
 	world_down();

@@ -11,6 +11,8 @@ local a = args {
   bypass = bool { false, doc = "packet: send past the queueing discipline" },
   mode   = text { "auto", doc = "xdp: auto, generic, native or zerocopy" },
   coalesce = text { "", doc = "xdp: how long a receiver of many frames sleeps between them; empty: as the driver likes" },
+  lend   = size { 1024, max = 65536, doc = "xdp: frames at least this long are not copied when they come in" },
+  buffers = size { 0, doc = "xdp: message buffers from which frames are sent without a copy" },
   root   = text { "", doc = "directory to serve by HTTP; empty: none" },
   to     = text { "", doc = "address to send to over TCP, port 5002; empty: nothing is sent" },
   size   = size { "64KiB", min = 1, max = "1MiB", doc = "bytes of a write over TCP" },
@@ -28,7 +30,7 @@ if a.driver == "tap" then
 elseif a.driver == "packet" then
   driver.format, driver.ring, driver.qdisc_bypass = a.format, a.ring, a.bypass
 else
-  driver.mode = a.mode
+  driver.mode, driver.lend, driver.buffers = a.mode, a.lend, a.buffers
   if a.coalesce ~= "" then driver.coalesce = a.coalesce end
 end
 

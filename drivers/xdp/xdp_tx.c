@@ -112,6 +112,17 @@ static struct xdp_frame *tx_frame(struct xdp_port *p)
 	return f;
 }
 
+/* A place in the ring; when it is full of what the kernel has not been shown, that makes room. */
+static bool tx_slot(struct xdp_port *p, uint32_t *at)
+{
+	if (XK_LIKELY(xsk_ring_prod__reserve(&p->tx, 1, at) == 1))
+		return true;
+	if (p->unsent == 0)
+		return false;
+	(void)tx_send(p);
+	return xsk_ring_prod__reserve(&p->tx, 1, at) == 1;
+}
+
 /* A place in the ring and a frame for len bytes, and for more where that is too short; NULL, counted: there is none. */
 static uint8_t *tx_place(struct xdp_port *p, uint32_t len)
 {
@@ -122,7 +133,7 @@ static uint8_t *tx_place(struct xdp_port *p, uint32_t len)
 	uint8_t *b;
 
 	/* A frame may be back before the kernel shows its place in the ring as free. */
-	if (XK_UNLIKELY(f == NULL || xsk_ring_prod__reserve(&p->tx, 1, &at) != 1)) {
+	if (XK_UNLIKELY(f == NULL || !tx_slot(p, &at))) {
 		if (f != NULL)
 			xdp_frame_put(p, f);
 		xk_count(p->rep->drop[XDP_DROP_FULL]);
@@ -201,7 +212,7 @@ static bool tx_returned(struct xdp_port *p, struct xk_msg *m)
 	uint8_t *b;
 	uint32_t at;
 
-	if (f == NULL || xsk_ring_prod__reserve(&p->tx, 1, &at) != 1)
+	if (f == NULL || !tx_slot(p, &at))
 		return false;
 	if (m->next != NULL)
 		x = m->next;
@@ -228,7 +239,7 @@ static bool tx_held(struct xdp_port *p, struct xk_msg *m)
 	struct xk_msg **h = xdp_held(d, addr);
 	uint32_t at;
 
-	if (h == NULL || m->tot < XDP_HELD || xsk_ring_prod__reserve(&p->tx, 1, &at) != 1)
+	if (h == NULL || m->tot < XDP_HELD || !tx_slot(p, &at))
 		return false;
 	*xsk_ring_prod__tx_desc(&p->tx, at) = (struct xdp_desc){ .addr = addr, .len = m->tot };
 	*h = m;

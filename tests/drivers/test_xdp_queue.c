@@ -8,9 +8,7 @@
  * which the kernel publishes its rings.  What the receive and the completion ring name is
  * looked at before it is touched: bytes that are no frame of that queue, or of a VP that
  * sends there, are counted and left alone.  A frame in pieces is one frame, wherever a burst
- * ends, and none when one of them is missing.  What was lent is sent from where it lies, with new headers, and
- * comes back to where it was received; a message in a buffer that the device reads is held as long, even beyond
- * the device's end; where that cannot be it is copied.
+ * ends, and none when one of them is missing.
  * Needs neither root nor an interface.
  */
 #include "drivers/xdp/xdp_priv.h"
@@ -18,14 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/protocols/proto_fixture.h"
+#include "tests/drivers/xdp_world.h"
 #include "tests/support/xk_test.h"
 #include "runtime/upi/xk_capture.h"
 #include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_part.h"
 
-#define FRAMES 64u               /* all of a queue; the ring has as many places, and not one more */
-#define SIZE   2048u
 
 static struct xdp_dev d;
 static struct xdp_queue queue;
@@ -60,22 +56,22 @@ static void setup(void)
 /* The kernel takes a frame to receive into, but does not publish that yet. */
 static struct xdp_frame *kernel_takes(void)
 {
-	struct xdp_frame *f;
+	struct xdp_frame *x;
 
 	CU_ASSERT_NOT_EQUAL_FATAL(fill_prod, taken);
-	f = xdp_frame_at(&d, fill_ring[taken++ & (FRAMES - 1)]);
-	CU_ASSERT_FATAL(f >= frame && f < frame + FRAMES);
-	CU_ASSERT_FALSE_FATAL(out[f - frame]);          /* else it was given twice */
-	out[f - frame] = true;
-	return f;
+	x = xdp_frame_at(&d, fill_ring[taken++ & (FRAMES - 1)]);
+	CU_ASSERT_FATAL(x >= frame && x < frame + FRAMES);
+	CU_ASSERT_FALSE_FATAL(out[x - frame]);          /* else it was given twice */
+	out[x - frame] = true;
+	return x;
 }
 
 static void kernel_publishes(void) { fill_cons = taken; }
 
-static void comes_back(struct xdp_frame *f)
+static void comes_back(struct xdp_frame *x)
 {
-	out[f - frame] = false;
-	xdp_frame_free(&port, f);
+	out[x - frame] = false;
+	xdp_frame_free(&port, x);
 }
 
 /* Every frame is in exactly one place. */
@@ -126,13 +122,13 @@ static void a_frame_that_finds_no_place_waits(void)
 
 static void all_frames_may_find_no_place(void)
 {
-	struct xdp_frame *f[FRAMES];
+	struct xdp_frame *x[FRAMES];
 
 	setup();
 	for (unsigned i = 0; i < FRAMES; i++)
-		f[i] = kernel_takes();
+		x[i] = kernel_takes();
 	for (unsigned i = 0; i < FRAMES; i++)
-		comes_back(f[i]);
+		comes_back(x[i]);
 	xdp_give_back(&port);
 	CU_ASSERT_EQUAL(fill_prod, FRAMES);
 	all_there();
@@ -183,52 +179,6 @@ static void in_any_order_no_frame_is_lost(void)
 
 /* ---- rings that lie -------------------------------------------------------------------------- */
 
-/*
- * Two queues and two VPs.  Where the frames are: 64 of the first queue's, 64 of the second's, eight to
- * send with of VP 0, who sends at the first queue, and eight of VP 1, at the second.
- */
-#define PLACES   8u
-#define END      (2 * FRAMES + 2 * PLACES)
-#define AT(n)    ((uint64_t)(n) * SIZE)
-
-static struct pf f;
-static struct {
-	struct xdp_dev    d;
-	struct xdp_queue  queue[2];
-	struct xdp_port   port[4];
-	struct xdp_frame  frame[END];
-	uint8_t           area[END * SIZE];
-	struct xdp_desc   rx[32];
-	uint64_t          comp[PLACES];
-	uint32_t          rx_prod, rx_cons, comp_prod, comp_cons, fill_cons;
-	struct xk_sess   *s;
-} w;
-
-static void world_up(void)
-{
-	static const struct pf_spec g[] = {
-		{ &pf_driver, "d", NULL, "link=eth" }, { &pf_upper, "u", "d", "enable=false" }, { NULL, NULL, NULL, NULL } };
-	struct xk_parts ps;
-
-	memset(&w, 0, sizeof w);
-	pf_up(&f, 1, g);
-	xk_parts_init(&ps, 0);
-	w.s = pf_open(&f, "u", 0, &ps, NULL);
-	w.d = (struct xdp_dev){ .nvps = 2, .nqueues = 2, .frames = FRAMES, .tx_ring = PLACES, .frame_size = SIZE, .lend = 65536,
-				.partial = XDP_SUMS_OFF, .frame = w.frame, .area = w.area, .queue = w.queue, .port = w.port };
-	for (uint16_t q = 0; q < 2; q++)
-		w.queue[q] = (struct xdp_queue){ .dev = &w.d, .no = q };
-	for (unsigned i = 0; i < 4; i++)
-		w.port[i] = (struct xdp_port){ .q = &w.queue[i / 2], .rep = pf_rep(&f, "d", 0), .task = { .fd = -1, .vp = f.g->vps->vp[0] },
-					       .looking = true, .fill_taken = &w.fill_cons };
-}
-
-static void world_down(void)
-{
-	pf_close(&f, 0, w.s);
-	pf_down(&f);
-}
-
 static uint64_t bad(void) { return pf_rep(&f, "d", 0)->drop[XDP_DROP_BAD]; }
 
 /* What the kernel says came in for the first VP at queue q. */
@@ -247,15 +197,6 @@ static void comes_in(unsigned q, const struct xdp_desc *desc, unsigned n)
 	pf_leave(&f, 0);
 	pf_settle(&f);
 	CU_ASSERT_EQUAL(w.rx_cons, n);
-}
-
-static unsigned nback(unsigned q)
-{
-	unsigned n = 0;
-
-	for (const struct xk_qlink *l = w.queue[q].back.head; l != NULL; l = l->next)
-		n++;
-	return n;
 }
 
 /* Of the second queue's: the last bytes of a frame are still its own. */
@@ -538,238 +479,6 @@ static void who_waits_for_answers_is_not_slowed(void)
 	world_down();
 }
 
-/* ---- sent from where it lies ----------------------------------------------------------------- */
-
-#define HEADERS 42u
-
-static struct {
-	struct xdp_desc ring[16];
-	uint32_t        prod, cons, flags;
-} tx;
-
-/* VP 0 sends at the first queue what the second one received. */
-static void sending_up(void)
-{
-	struct xdp_port *p = &w.port[0];
-
-	world_up();
-	memset(&tx, 0, sizeof tx);
-	w.d.mtu = 1500;
-	w.d.lend = 0;
-	for (unsigned i = 0; i < END; i++)
-		w.frame[i].q = &w.queue[i >= FRAMES && i < 2 * FRAMES];
-	for (unsigned i = 0; i < PLACES; i++)
-		xdp_frame_put(p, &w.frame[2 * FRAMES + i]);
-	p->tx = (struct xsk_ring_prod){ .cached_cons = 16, .mask = 15, .size = 16, .producer = &tx.prod, .consumer = &tx.cons,
-					.ring = tx.ring, .flags = &tx.flags };
-	w.queue[0].comp = (struct xsk_ring_cons){ .mask = PLACES - 1, .size = PLACES, .producer = &w.comp_prod,
-						  .consumer = &w.comp_cons, .ring = w.comp };
-	xk_task_init(&p->tail, f.g->vps->vp[0], xdp_tail_run);
-	for (unsigned i = 2; i < 4; i++)
-		w.port[i].over = true;                   /* nothing of theirs is made ready */
-	pf_enter(&f, 0);
-}
-
-static void sending_down(void)
-{
-	xk_task_park(&w.port[0].tail);
-	pf_leave(&f, 0);
-	world_down();
-}
-
-/* A frame, lent, whose headers were taken off. */
-static struct xk_msg *received(unsigned i, uint32_t len)
-{
-	struct xdp_desc desc = { .addr = AT(FRAMES + i) + 256, .len = len };
-	struct xk_msg *m;
-
-	for (uint32_t k = 0; k < len; k++)
-		w.area[desc.addr + k] = (uint8_t)(i + k);
-	m = xdp_rx_bytes(&w.port[2], &desc, true);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
-	xk_msg_pop(m, HEADERS);
-	return m;
-}
-
-/* The new headers before m, pushed, and what the ring then has at that place. */
-static const struct xdp_desc *answered(struct xk_msg *m, unsigned at)
-{
-	uint8_t *h = xk_msg_push(&m, HEADERS);
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(h);
-	memset(h, 0xaa, HEADERS);
-	xdp_tx_push(&w.port[0], m);
-	xdp_tx_flush(&w.port[0]);
-	CU_ASSERT_EQUAL_FATAL(tx.prod, at + 1);
-	return &tx.ring[at];
-}
-
-static bool right(const struct xdp_desc *desc, unsigned i, uint32_t len)
-{
-	const uint8_t *b = w.area + desc->addr;
-
-	for (uint32_t k = 0; k < len; k++)
-		if (b[k] != (k < HEADERS ? 0xaa : (uint8_t)(i + k)))
-			return false;
-	return desc->len == len;
-}
-
-static uint64_t still_lent(void)
-{
-	return w.port[2].lent - w.port[2].freed;
-}
-
-static void what_was_lent_is_sent_from_where_it_lies(void)
-{
-	const struct xdp_desc *desc;
-	const struct xk_rep *r;
-
-	sending_up();
-	r = pf_rep(&f, "d", 0);
-	w.comp[0] = w.comp[1] = AT(FRAMES + 3) + 256;
-	w.comp[2] = AT(FRAMES + 4) + 256;                /* is not being sent */
-	w.comp_prod = 1;
-	desc = answered(received(3, 1000), 0);
-	CU_ASSERT_EQUAL(desc->addr, AT(FRAMES + 3) + 256);
-	CU_ASSERT_TRUE(right(desc, 3, 1000));
-	CU_ASSERT_EQUAL(r->count[N_UNCOPIED], 1);
-	CU_ASSERT_EQUAL(r->count[N_WRITTEN], 1);
-	CU_ASSERT_EQUAL(still_lent(), 0);                /* its message is gone */
-	CU_ASSERT_EQUAL(nback(1), 1);                    /* and it has come back to its queue */
-	CU_ASSERT_PTR_EQUAL(w.queue[1].back.head, &w.frame[FRAMES + 3].link);
-	w.comp_prod = 3;
-	xdp_queue_tend(&w.port[0]);
-	CU_ASSERT_EQUAL(w.comp_cons, 3);
-	CU_ASSERT_EQUAL(nback(1), 1);                    /* once */
-	CU_ASSERT_EQUAL(r->count[N_ERRORS], 2);
-	sending_down();
-}
-
-static void what_cannot_be_sent_as_it_lies_is_copied(void)
-{
-	struct xdp_dev other;
-	struct xdp_queue theirs = { .dev = &other };
-	struct xk_msg *m, *x;
-
-	sending_up();
-	m = received(0, 1000);                           /* somebody else looks at it */
-	x = xk_msg_share(m);
-	CU_ASSERT_TRUE(right(answered(m, 0), 0, 1000));
-	CU_ASSERT_EQUAL(still_lent(), 1);
-	CU_ASSERT_EQUAL(x->data[0], HEADERS);
-	xk_msg_free(x);
-	m = received(1, 59);                             /* is to be padded */
-	CU_ASSERT_TRUE(right(&(struct xdp_desc){ answered(m, 1)->addr, 59, 0 }, 1, 59));
-	CU_ASSERT_EQUAL(tx.ring[1].len, 60);
-	m = received(2, 1000);                           /* in three */
-	xk_msg_join(m, xk_msg_split(m, 500));
-	CU_ASSERT_TRUE(right(answered(m, 2), 2, 1000));
-	m = received(3, 1000);                           /* headers that do not fit before it */
-	m->data -= 256 + HEADERS;
-	CU_ASSERT_EQUAL(answered(m, 3)->len, 1000);
-	memcpy(&other, &w.d, sizeof other);              /* another device's */
-	m = received(4, 1000);
-	w.frame[FRAMES + 4].q = &theirs;
-	CU_ASSERT_TRUE(right(answered(m, 4), 4, 1000));
-	w.frame[FRAMES + 4].q = &w.queue[1];
-	for (unsigned i = 0; i < 5; i++)
-		CU_ASSERT(tx.ring[i].addr >= AT(2 * FRAMES));
-	CU_ASSERT_EQUAL(pf_rep(&f, "d", 0)->count[N_UNCOPIED], 0);
-	sending_down();
-}
-
-/* The chunk that m lies in is memory that the device reads. */
-static void pool_at(const struct xk_msg *m)
-{
-	static struct xk_msg *held[XK_MEM_CHUNK / XDP_HELD];
-
-	memset(held, 0, sizeof held);
-	w.d.pool_at = ((uintptr_t)m & ~(uintptr_t)(XK_MEM_CHUNK - 1)) - (uintptr_t)w.area;
-	w.d.pool_size = XK_MEM_CHUNK;
-	w.d.held = held;
-	w.d.given = true;
-}
-
-static struct xk_msg *own(unsigned i, uint32_t len)
-{
-	struct xk_msg *m = xk_msg_new(len - HEADERS);
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
-	for (uint32_t k = HEADERS; k < len; k++)
-		m->data[k - HEADERS] = (uint8_t)(i + k);
-	return m;
-}
-
-static uint64_t nfree(void)
-{
-	struct xk_mem_stats st[XK_MEM_CLASSES];
-
-	xk_mempool_stats(f.g->vps->pool, st);
-	return st[XK_MEM_MEDIUM].carved - st[XK_MEM_MEDIUM].outstanding;
-}
-
-static void a_message_is_sent_from_its_buffer_and_held(void)
-{
-	const struct xk_rep *r;
-	struct xk_msg *m;
-	uint64_t all, addr;
-
-	sending_up();
-	r = pf_rep(&f, "d", 0);
-	m = own(3, 1000);
-	pool_at(m);
-	all = nfree() + 1;
-	CU_ASSERT_TRUE(right(answered(m, 0), 3, 1000));
-	addr = tx.ring[0].addr;
-	CU_ASSERT_PTR_EQUAL(w.area + addr, m->data);
-	CU_ASSERT_EQUAL(r->count[N_UNCOPIED], 1);
-	CU_ASSERT_EQUAL(nfree(), all - 1);
-	w.comp[0] = addr + 64;
-	w.comp[1] = addr - 512;
-	w.comp[2] = w.comp[3] = addr;
-	w.comp_prod = 3;
-	xdp_queue_tend(&w.port[0]);
-	CU_ASSERT_EQUAL(r->count[N_ERRORS], 2);
-	CU_ASSERT_EQUAL(nfree(), all);
-	w.comp_prod = 4;
-	xdp_queue_tend(&w.port[0]);
-	CU_ASSERT_EQUAL(r->count[N_ERRORS], 3);          /* freed once */
-	/* The device goes while the kernel has it. */
-	m = own(4, 1000);
-	CU_ASSERT_EQUAL(answered(m, 1)->addr, (uintptr_t)m->data - (uintptr_t)w.area);
-	CU_ASSERT_EQUAL(nfree(), all - 1);
-	w.d.map_fd = w.d.prog_fd = w.d.link_fd = w.d.watch_fd = -1;
-	xdp_dev_shut(&w.d);
-	xdp_dev_shut(&w.d);
-	CU_ASSERT_EQUAL(nfree(), all);
-	CU_ASSERT_EQUAL(w.d.left, 1);
-	sending_down();
-}
-
-static void a_message_that_others_look_at_is_copied(void)
-{
-	struct xk_msg *m, *kept;
-
-	sending_up();
-	m = own(0, 1000);
-	pool_at(m);
-	m->data = (uint8_t *)(m + 1) + XK_MSG_HEADROOM;
-	kept = xk_msg_lend(m);                           /* as TCP does: m stays in the send queue */
-	CU_ASSERT_PTR_NOT_NULL_FATAL(kept);
-	CU_ASSERT_TRUE(right(answered(kept, 0), 0, 1000));
-	xk_msg_free(m);
-	CU_ASSERT_TRUE(right(answered(own(1, XDP_HELD - 1), 1), 1, XDP_HELD - 1));
-	m = own(2, 1000);
-	xk_msg_join(m, own(2, 100));
-	CU_ASSERT_EQUAL(answered(m, 2)->len, 1000 + 100 - HEADERS);
-	w.d.pool_at += XK_MEM_CHUNK;                     /* in another chunk */
-	CU_ASSERT_TRUE(right(answered(own(3, 1000), 3), 3, 1000));
-	for (unsigned i = 0; i < 4; i++)
-		CU_ASSERT(tx.ring[i].addr >= AT(2 * FRAMES) && tx.ring[i].addr < AT(END));
-	CU_ASSERT_EQUAL(pf_rep(&f, "d", 0)->count[N_UNCOPIED], 0);
-	sending_down();
-}
-
 /* With buffers of the pool in its memory the kernel says where a frame begins, and how far behind it the bytes do. */
 static void an_offset_in_the_upper_bits_is_added(void)
 {
@@ -799,10 +508,6 @@ static CU_TestInfo tests[] = {
 	{ "a descriptor of no frame is counted and left alone", a_descriptor_of_no_frame_is_counted_and_left_alone },
 	{ "a frame said to be sent that is none is counted and left alone",
 	  a_frame_said_to_be_sent_that_is_none_is_counted_and_left_alone },
-	{ "what was lent is sent from where it lies", what_was_lent_is_sent_from_where_it_lies },
-	{ "what cannot be sent as it lies is copied", what_cannot_be_sent_as_it_lies_is_copied },
-	{ "a message is sent from its buffer and held", a_message_is_sent_from_its_buffer_and_held },
-	{ "a message that others look at is copied", a_message_that_others_look_at_is_copied },
 	{ "an offset in the upper bits is added", an_offset_in_the_upper_bits_is_added },
 	CU_TEST_INFO_NULL
 };

@@ -25,6 +25,14 @@ static void siphash_agrees_with_its_reference(void)
 				    0x0f0e0d0c0b0a0908u, 0x1716151413121110u), 0xb8ad50c6f649af94u);
 }
 
+/* A tuple and its use are 13 bytes: the vector of 00..0c. */
+static void the_hash_of_a_tuple_is_siphash(void)
+{
+	const struct tcp_node n = { .secret = { 0x0706050403020100u, 0x0f0e0d0c0b0a0908u } };
+
+	CU_ASSERT_EQUAL(tcp_hash(&n, 0x0706050403020100u, 0x0b0a0908u, (enum tcp_hash_use)0x0c), 0x14ea5627c0843d90u);
+}
+
 /* ---- active open ---------------------------------------------------------------------- */
 
 static void an_open_sends_a_syn_and_is_told_when_it_is_answered(void)
@@ -551,6 +559,7 @@ static void a_profile_shows_in_the_first_segment(void)
 
 static CU_TestInfo tests[] = {
 	{ "siphash_agrees_with_its_reference", siphash_agrees_with_its_reference },
+	{ "the_hash_of_a_tuple_is_siphash", the_hash_of_a_tuple_is_siphash },
 	{ "an_open_sends_a_syn_and_is_told_when_it_is_answered", an_open_sends_a_syn_and_is_told_when_it_is_answered },
 	{ "parts_of_every_kind_open_or_are_refused", parts_of_every_kind_open_or_are_refused },
 	{ "a_refusal_fails_the_open", a_refusal_fails_the_open },

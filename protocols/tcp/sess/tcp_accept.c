@@ -77,6 +77,7 @@ static void cb_establish(struct tcp_sess *ts, const struct tcp_arrival *a, const
 		syn.flags |= TCP_ECE | TCP_CWR;
 	cb->flags |= TCP_F_PASSIVE | TCP_F_TOLD_OPEN;
 	cb->iss = h->iss;
+	cb->ts_off = h->ts_off;
 	cb->irs = h->irs;
 	cb->rcv_nxt = cb->rcv_acked = cb->rcv_up = h->irs + 1;
 	cb->rcv_adv = cb->rcv_nxt + h->window;

@@ -80,7 +80,7 @@ static void offered(const struct tcp_arrival *a, struct tcp_half *h)
 	const struct tcp_tune *t = tcp_tune(a->r);
 	const struct tcp_opts *o = &a->g->o;
 
-	*h = (struct tcp_half){ .irs = a->g->seq, .peer = *o };
+	*h = (struct tcp_half){ .irs = a->g->seq, .ts_off = tcp_ts_offset(a->r, a->k), .peer = *o };
 	h->peer.have &= TCP_O_MSS;
 	if (!t->timestamps || !(o->have & TCP_O_TS))
 		return;
@@ -103,7 +103,7 @@ void tcp_cookie_send(const struct tcp_arrival *a)
 		return;
 	}
 	h.iss = cookie(a, h.irs, period_of(a->r), size_index(mss));
-	ts = ts_with(tcp_ms(xk_vp_time(a->r->vp)) + tcp_ts_offset(a->r, a->k), ts_bits(&h));
+	ts = ts_with(tcp_ms(xk_vp_time(a->r->vp)) + h.ts_off, ts_bits(&h));
 	n = tcp_synack_options(a->r, &h, tcp_listen_mss(a), ts, opts);
 	tr->cookie_until = xk_vp_time(a->r->vp) + 2 * PERIOD;
 	xk_count(a->r->count[TCP_COUNT_COOKIE_OUT]);
@@ -153,6 +153,7 @@ bool tcp_cookie_check(const struct tcp_arrival *a, struct tcp_half *h)
 	size = cookie_size(a, h->irs, h->iss);
 	if (size < 0)
 		return false;
+	h->ts_off = tcp_ts_offset(a->r, a->k);
 	h->peer.have = TCP_O_MSS;
 	h->peer.mss = sizes[size];
 	came_back(a, h);

@@ -37,44 +37,53 @@ static inline void sip_word(uint64_t v[4], uint64_t m)
 	v[0] ^= m;
 }
 
-uint64_t tcp_siphash(uint64_t k0, uint64_t k1, uint64_t a, uint64_t b, uint64_t c)
+static inline void sip_begin(uint64_t v[4], uint64_t k0, uint64_t k1)
 {
-	uint64_t v[4] = {
-		k0 ^ 0x736f6d6570736575u, k1 ^ 0x646f72616e646f6du,
-		k0 ^ 0x6c7967656e657261u, k1 ^ 0x7465646279746573u,
-	};
+	v[0] = k0 ^ 0x736f6d6570736575u;
+	v[1] = k1 ^ 0x646f72616e646f6du;
+	v[2] = k0 ^ 0x6c7967656e657261u;
+	v[3] = k1 ^ 0x7465646279746573u;
+}
 
-	sip_word(v, a);
-	sip_word(v, b);
-	sip_word(v, c);
-	sip_word(v, (uint64_t)24 << 56);
+/* last: what is left of the input below its length. */
+static inline uint64_t sip_end(uint64_t v[4], uint64_t length, uint64_t last)
+{
+	sip_word(v, length << 56 | last);
 	v[2] ^= 0xff;
 	for (unsigned i = 0; i < 4; i++)
 		sip_round(v);
 	return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
-uint64_t tcp_hash(const struct tcp_node *n, uint64_t a, uint64_t b, uint64_t c)
+uint64_t tcp_siphash(uint64_t k0, uint64_t k1, uint64_t a, uint64_t b, uint64_t c)
 {
-	return tcp_siphash(n->secret[0], n->secret[1], a, b, c);
+	uint64_t v[4];
+
+	sip_begin(v, k0, k1);
+	sip_word(v, a);
+	sip_word(v, b);
+	sip_word(v, c);
+	return sip_end(v, 24, 0);
+}
+
+uint64_t tcp_hash(const struct tcp_node *n, uint64_t pair, uint32_t ports, enum tcp_hash_use use)
+{
+	uint64_t v[4];
+
+	sip_begin(v, n->secret[0], n->secret[1]);
+	sip_word(v, pair);
+	return sip_end(v, 13, (uint64_t)use << 32 | ports);
 }
 
 /* ---- of a key ---------------------------------------------------------------------- */
 
-static uint64_t hash_key(const struct xk_rep *r, const struct xk_key *k, uint64_t use)
-{
-	return tcp_hash(r->node->state, k->w[0], k->w[1], use);
-}
-
 /* A clock of 4 us per tuple: a new incarnation begins above the old one's numbers. */
-uint32_t tcp_isn(const struct xk_rep *r, const struct xk_key *k)
+struct tcp_hidden tcp_hidden(const struct xk_rep *r, const struct xk_key *k)
 {
-	return (uint32_t)hash_key(r, k, TCP_HASH_ISN) + (uint32_t)(xk_vp_time(r->vp) / (4 * XK_US));
-}
+	uint64_t h = tcp_hash(r->node->state, k->w[0], (uint32_t)k->w[1], TCP_HASH_NUMBERS);
 
-uint32_t tcp_ts_offset(const struct xk_rep *r, const struct xk_key *k)
-{
-	return (uint32_t)hash_key(r, k, TCP_HASH_TS);
+	return (struct tcp_hidden){ .isn = (uint32_t)h + (uint32_t)(xk_vp_time(r->vp) / (4 * XK_US)),
+				    .ts_off = (uint32_t)(h >> 32) };
 }
 
 void tcp_flowkey(struct xk_flowkey *f, const struct xk_key *k)

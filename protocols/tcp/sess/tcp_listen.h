@@ -25,6 +25,7 @@ struct tcp_arrival {
 /* What both sides have said in a handshake that lacks its last step. */
 struct tcp_half {
 	uint32_t iss, irs;
+	uint32_t ts_off;                 /* of our timestamps */
 	uint32_t window;                 /* offered with the SYN-ACK */
 	uint32_t sent_us;                /* when the SYN-ACK went out; 0: not known */
 	bool     sent_again, ecn;

@@ -47,7 +47,7 @@ static int bind_port(struct tcp_sess *ts, uint64_t pair, uint16_t rport, uint16_
 /*
  * RFC 6056 3.3.4 and 3.3.5: where a destination's ports begin is a keyed hash of
  * it, and how far they have come is counted in steps of random length in one slot of
- * a table, chosen by another hash.  So the ports towards one destination tell nothing
+ * a table, chosen by the hash's other half.  So the ports towards one destination tell nothing
  * of those towards another, the next is not known from the last, and none comes
  * again soon.  One lap over all ports at most.
  */
@@ -56,8 +56,9 @@ static int bind_some_port(struct tcp_sess *ts, uint64_t pair, uint16_t rport)
 	struct xk_rep *r = ts->s.rep;
 	const struct tcp_node *n = r->node->state;
 	uint32_t local = be64toh(pair) & 0xffffffff;
-	uint32_t first = (uint32_t)(tcp_hash(n, pair, rport, TCP_HASH_PORT) % INET_PORTS);
-	uint32_t *step = &tcp_rep(r)->port_step[tcp_hash(n, pair, rport, TCP_HASH_SLOT) % TCP_PORT_SLOTS];
+	uint64_t hash = tcp_hash(n, pair, rport, TCP_HASH_PORT);
+	uint32_t first = (uint32_t)hash % INET_PORTS;
+	uint32_t *step = &tcp_rep(r)->port_step[(hash >> 32) % TCP_PORT_SLOTS];
 
 	*step = (*step + 1 + (uint32_t)xk_rand_below(xk_vp_rand(r->vp), TCP_PORT_STRIDE)) % INET_PORTS;
 	for (uint32_t i = 0; i < INET_PORTS; i++) {
@@ -86,10 +87,12 @@ static int bind_this_port(struct tcp_sess *ts, uint64_t pair, uint16_t rport, ui
  * with a reference; nobody above knows the session yet. */
 static void connect(struct tcp_sess *ts)
 {
+	const struct tcp_hidden hidden = tcp_hidden(ts->s.rep, &ts->s.map.key);
 	struct tcp_cb *cb = tcp_cb(ts);
 
 	cb->state = TCP_S_SYN_SENT;
-	cb->iss = tcp_isn(ts->s.rep, &ts->s.map.key);
+	cb->iss = hidden.isn;
+	cb->ts_off = hidden.ts_off;
 	cb->snd_una = cb->snd_nxt = cb->snd_max = cb->snd_up = cb->iss;
 	cb->snd_end = cb->iss + 1;
 	cb->recover = cb->iss;           /* RFC 6582 3.2 */

@@ -86,7 +86,6 @@ int tcp_sess_bind(struct tcp_sess *ts, const struct xk_key *k)
 		xk_sess_unbind(&ts->s);
 		return err;
 	}
-	tcp_cb(ts)->ts_off = tcp_ts_offset(ts->s.rep, k);
 	tcp_cb(ts)->path_mss = (uint16_t)tcp_path_mss(ts->s.rep, ts->s.down);
 	tcp_set_mss(tcp_cb(ts));
 	tcp_rec_init(tcp_cb(ts));

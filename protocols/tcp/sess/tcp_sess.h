@@ -303,7 +303,7 @@ struct xk_sess *tcp_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *t
 struct tcp_sess *tcp_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type, struct xk_sess *lls, int *err);
 /* What stands before the block in *l; false: the layer below has no header sum. */
 bool tcp_live_header(const struct tcp_sess *ts, struct tcp_live *l);
-/* Binds, announces, prepares header sums and mss: XK_E_EXIST when it exists elsewhere. */
+/* Binds, announces, prepares header sums and mss, all but ts_off: XK_E_EXIST when it exists elsewhere. */
 int  tcp_sess_bind(struct tcp_sess *ts, const struct xk_key *k);
 void tcp_sess_free(struct tcp_sess *ts);
 void tcp_close(struct xk_sess *s);
@@ -311,12 +311,18 @@ void tcp_shutdown(struct tcp_sess *ts);         /* FIN behind what is queued */
 void tcp_abort(struct tcp_sess *ts);            /* RST, then finish without an event */
 /* The connection is over: see Lifetime.  err 0: no FAILED. */
 void tcp_finish(struct tcp_sess *ts, int err);
-/* Uses of the node's secret, told apart by the third word of what is hashed. */
-enum { TCP_HASH_ISN = 1, TCP_HASH_TS, TCP_HASH_PORT, TCP_HASH_SLOT };
-uint32_t tcp_isn(const struct xk_rep *r, const struct xk_key *k);      /* RFC 6528 */
-uint32_t tcp_ts_offset(const struct xk_rep *r, const struct xk_key *k);
 uint64_t tcp_siphash(uint64_t k0, uint64_t k1, uint64_t a, uint64_t b, uint64_t c); /* 2-4, of 24 bytes */
-uint64_t tcp_hash(const struct tcp_node *n, uint64_t a, uint64_t b, uint64_t c); /* keyed by the node's secret */
+/* Uses of the node's secret, told apart by the last byte of what is hashed.  Each half of a
+ * hash hides a number of its own: nobody can tell one from the other without the secret. */
+enum tcp_hash_use { TCP_HASH_NUMBERS = 1, TCP_HASH_PORT };
+/* SipHash-2-4 of 13 bytes, keyed by the node's secret. */
+uint64_t tcp_hash(const struct tcp_node *n, uint64_t pair, uint32_t ports, enum tcp_hash_use use);
+/* Of a tuple: the initial sequence number (RFC 6528) that it has now, the offset of its
+ * timestamps (RFC 7323 7.1), which it always has. */
+struct tcp_hidden { uint32_t isn, ts_off; };
+struct tcp_hidden tcp_hidden(const struct xk_rep *r, const struct xk_key *k);
+static inline uint32_t tcp_isn(const struct xk_rep *r, const struct xk_key *k) { return tcp_hidden(r, k).isn; }
+static inline uint32_t tcp_ts_offset(const struct xk_rep *r, const struct xk_key *k) { return tcp_hidden(r, k).ts_off; }
 /* Payload that a segment without options may have over lls (NULL: by default), tune.mss applied. */
 uint32_t tcp_path_mss(struct xk_rep *r, struct xk_sess *lls);
 

@@ -32,7 +32,7 @@ struct half {
 	struct xk_mapnode map;           /* key as a session's */
 	struct xk_listed in_level, in_port;
 	struct port *port;
-	uint32_t iss, irs, ts_recent, sent_us;
+	uint32_t iss, irs, ts_recent, ts_off, sent_us;
 	uint32_t at;                     /* ms: next SYN-ACK, or the end */
 	uint32_t acks_at;                /* the second that acks counts */
 	uint32_t defer;                  /* ms: until then it stands only with bytes; 0: it need not wait */
@@ -40,6 +40,7 @@ struct half {
 	uint16_t peer_mss, own_mss, window;
 	uint8_t  level, have, wscale, flags;
 };
+_Static_assert(sizeof(struct half) <= 2 * XK_CACHELINE, "two lines an entry");
 
 struct tcp_syncache {
 	struct xk_map   map, ports;
@@ -249,7 +250,7 @@ uint32_t tcp_synack_options(struct xk_rep *r, const struct tcp_half *h, uint16_t
 static void half_open(const struct half *h, struct tcp_half *o)
 {
 	*o = (struct tcp_half){
-		.iss = h->iss, .irs = h->irs, .window = h->window, .sent_us = h->sent_us,
+		.iss = h->iss, .irs = h->irs, .ts_off = h->ts_off, .window = h->window, .sent_us = h->sent_us,
 		.sent_again = h->level != 0, .ecn = h->flags & HALF_ECN,
 		.peer = { .have = h->have, .wscale = h->wscale, .mss = h->peer_mss, .tsval = h->ts_recent },
 	};
@@ -289,7 +290,7 @@ static void send_synack(struct tcp_syncache *sc, struct half *h, struct xk_sess 
 	if (m == NULL && made == NULL)
 		return;                  /* as if it was lost */
 	half_open(h, &o);
-	n = tcp_synack_options(r, &o, h->own_mss, tcp_ms(xk_vp_time(r->vp)) + tcp_ts_offset(r, &h->map.key), opts);
+	n = tcp_synack_options(r, &o, h->own_mss, tcp_ms(xk_vp_time(r->vp)) + h->ts_off, opts);
 	tcp_answer(r, lls, m != NULL ? m : made, h->iss, h->irs + 1,
 		   TCP_SYN | TCP_ACK | (h->flags & HALF_ECN ? TCP_ECE : 0), h->window, opts, n);
 	if (made != NULL)
@@ -311,7 +312,7 @@ static void send_ack(const struct tcp_arrival *a, struct half *h)
 		return;
 	h->acks++;
 	xk_count(a->r->count[TCP_COUNT_CHALLENGE]);
-	o.tsval = tcp_ms(xk_vp_time(a->r->vp)) + tcp_ts_offset(a->r, a->k);
+	o.tsval = tcp_ms(xk_vp_time(a->r->vp)) + h->ts_off;
 	tcp_answer(a->r, a->lls, a->m, h->iss + 1, h->irs + 1, TCP_ACK, h->window, opts, tcp_opts_store(opts, &o));
 }
 
@@ -373,12 +374,14 @@ static bool room(struct tcp_syncache *sc, uint16_t port)
 
 static void half_fill(struct half *h, const struct tcp_arrival *a)
 {
+	const struct tcp_hidden hidden = tcp_hidden(a->r, a->k);
 	const struct tcp_tune *t = tcp_tune(a->r);
 	const struct tcp_seg *g = a->g;
 	uint32_t wait;
 
 	h->irs = g->seq;
-	h->iss = tcp_isn(a->r, a->k);
+	h->iss = hidden.isn;
+	h->ts_off = hidden.ts_off;
 	h->have = g->o.have & (uint8_t)(TCP_O_MSS | (t->use_wscale ? TCP_O_WSCALE : 0) | (t->sack ? TCP_O_SACKOK : 0) |
 					(t->timestamps ? TCP_O_TS : 0));
 	h->wscale = g->o.wscale;

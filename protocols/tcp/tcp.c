@@ -63,7 +63,9 @@ static int tcp_rep_init(struct xk_rep *r)
 	tr->mem = xk_mem_self;
 	xk_slab_init(&tr->live_slab, sizeof(struct tcp_live));
 	tcp_reass_init(r);
+	tr->rep = r;
 	tcp_memory_init(r);
+	tcp_idle_init(r);
 	tr->dead = xk_slab_get(&tr->live_slab);
 	if (tr->dead != NULL && tcp_syncache_init(r) == XK_OK) {
 		tr->dead->cb.state = TCP_S_CLOSED;
@@ -85,10 +87,10 @@ static int find_orphan(struct xk_mapnode *node, void *arg)
 	/* Nobody's is never compressed. */
 	if (tcp_is_compressed(ts))
 		return XK_MAP_KEEP;
-	/* Not in TIME-WAIT any more, so that its link is free. */
-	tcp_timewait_leave(ts);
+	/* In no list any more, so that its link is free. */
+	tcp_unlist(ts);
 	if (ts->s.rcnt == 0)
-		xk_list_put_first(&o->list, &tcp_live(ts)->time_wait);
+		xk_list_put_first(&o->list, &tcp_live(ts)->listed);
 	return XK_MAP_KEEP;
 }
 
@@ -100,10 +102,11 @@ static void tcp_rep_stop(struct xk_rep *r)
 	struct xk_listed *i;
 
 	tcp_memory_stop(r);
+	tcp_idle_stop(r);
 	tcp_syncache_clear(r);
 	xk_map_foreach(&r->active, find_orphan, &o);
 	while ((i = xk_list_first(&o.list)) != NULL) {
-		struct tcp_sess *ts = xk_container_of(i, struct tcp_live, time_wait)->ts;
+		struct tcp_sess *ts = xk_container_of(i, struct tcp_live, listed)->ts;
 
 		xk_list_take(i);
 		if (tcp_cb(ts)->state != TCP_S_TIME_WAIT)

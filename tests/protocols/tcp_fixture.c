@@ -44,7 +44,7 @@ static int app_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *
 	a->open_dones++;
 	if (a->answer < 0)
 		return a->answer;
-	if (a->keep && a->nkept < XK_ARRAY_LEN(a->kept))
+	if (a->keep && a->nkept < a->keep_most)
 		a->kept[a->nkept++] = xk_dup(lls);
 	if (a->greet != NULL) {
 		struct xk_msg *m = pf_msg(a->greet, (uint32_t)strlen(a->greet));
@@ -58,8 +58,9 @@ static int app_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *
 static void app_close_done(struct xk_rep *r, struct xk_sess *lls)
 {
 	(void)r;
-	(void)lls;
 	tf_app.close_dones++;
+	if (tf_app.close_at_end)
+		xk_close(lls);
 }
 
 static void app_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
@@ -110,6 +111,7 @@ bool tf_up_try(struct pf *f, const struct tf_conf *c)
 	snprintf(ip, sizeof ip, "addr=10.0.0.1/8; %s", c->ip ? c->ip : "");
 	memset(&tf_app, 0, sizeof tf_app);
 	tf_app.keep = true;
+	tf_app.keep_most = 4;
 	if (!pf_up_try(f, c->nvps ? c->nvps : 1, specs))
 		return false;
 	pf_settle(f);

@@ -37,11 +37,12 @@ void tf_listen(struct pf *f);
 struct tf_app {
 	struct { uint32_t what; int32_t err; struct xk_sess *s; } event[TF_EVENTS];
 	unsigned nevents, open_dones, close_dones;
-	struct xk_sess *kept[4];         /* by open_done; the test closes them */
-	unsigned nkept;
+	struct xk_sess *kept[80];        /* by open_done; the test closes them */
+	unsigned nkept, keep_most;       /* keep_most: 4 (default) */
 	int      answer;                 /* of open_done: 0, or a refusal */
 	bool     keep;                   /* what open_done is told of (default) */
 	bool     close_in_event;         /* xk_close from inside any event */
+	bool     close_at_end;           /* xk_close from inside close_done */
 	const char *greet;               /* pushed from inside open_done */
 	uint8_t  got[1 << 17];
 	uint32_t ngot;

@@ -24,6 +24,14 @@ static void up(const char *tcp)
 	s = tf_up_accepted(&f, tcp, &sa);
 }
 
+/* An accepted one at rest. */
+static void up_at_rest(void)
+{
+	s = tf_up_accepted(&f, "", &sa);
+	pf_run(&f, 1100 * XK_MS);
+	CU_ASSERT(tcp_is_compressed(tcp_sess(s)));
+}
+
 static void end(void) { tf_down_reset(&f, s); }
 
 static bool rests(void) { return tcp_is_compressed(tcp_sess(s)); }
@@ -48,13 +56,50 @@ static struct tcp_info info(void)
 
 /* ---- when -------------------------------------------------------------------------- */
 
-static void a_new_connection_rests_at_once(void)
+static void a_new_connection_rests_when_nothing_is_said(void)
 {
 	up("");
+	CU_ASSERT(!rests() && blocks() == 1);
+	wait(1100);
 	CU_ASSERT(rests() && blocks() == 0);
 	CU_ASSERT_EQUAL(tf_state(s), TCP_S_ESTABLISHED);
 	CU_ASSERT_EQUAL(tf_states(&f, TCP_S_ESTABLISHED), 1);
 	CU_ASSERT_EQUAL(xk_rep_slab(s->rep)->size, sizeof(struct xk_sess) + XK_CACHELINE);
+	end();
+}
+
+/* The oldest of those that are new need not wait for its time when too many come. */
+static void new_ones_keep_little_memory_together(void)
+{
+	tf_up1(&f, "idle_compress=60s");
+	tf_listen(&f);
+	tf_app.keep_most = XK_ARRAY_LEN(tf_app.kept);
+	for (unsigned i = 0; i < TCP_FRESH + 10; i++) {
+		s = tf_accept(&f, (uint16_t)(TF_PEER_PORT + i), &sa);
+		CU_ASSERT_EQUAL(blocks(), i < TCP_FRESH ? i + 1 : TCP_FRESH);
+	}
+	for (unsigned i = 0; i < TCP_FRESH + 10; i++)
+		CU_ASSERT_EQUAL(tcp_is_compressed(tcp_sess(tf_app.kept[i])), i < 10);
+	/* One that ends is not waited for, and leaves its place. */
+	tf_control(&f, tf_app.kept[10], XK_STREAM_ABORT, NULL, 0);
+	CU_ASSERT_EQUAL(tcp_rep(s->rep)->fresh_n, TCP_FRESH - 1);
+	wait(61000);
+	CU_ASSERT(tcp_rep(s->rep)->fresh_n == 0 && blocks() == 1);      /* the aborted one's, which is held */
+	for (unsigned i = 0; i < TCP_FRESH + 10; i++)
+		tf_close(&f, tf_app.kept[i]);
+	tf_down(&f);
+}
+
+/* What was said to one that is new starts its own timer. */
+static void a_new_one_that_was_spoken_to_rests_later(void)
+{
+	up("idle_compress=500ms");
+	wait(300);
+	data(0, "hello", 5, 0);
+	wait(300);
+	CU_ASSERT(!rests());
+	wait(600);
+	CU_ASSERT(rests() && blocks() == 0);
 	end();
 }
 
@@ -220,6 +265,11 @@ static void timestamps_and_options_outlive_it(void)
 				    .opt = o, .nopt = n });
 	CU_ASSERT_EQUAL_FATAL(tf_app.nkept, 1);
 	s = tf_app.kept[0];
+	tf_push(&f, s, "w", 1);
+	CU_ASSERT(tf_out(&f, -1).ts && tf_out(&f, -1).tsval - sa.tsval < 20);    /* the SYN-ACK's clock */
+	n = tf_ts_opts(o, 778, sa.tsval);
+	tf_in(&f, &(struct tf_seg){ .sport = TF_PEER_PORT, .seq = 1001, .ack = sa.seq + 2, .flags = TCP_ACK, .wnd = 8000,
+				    .opt = o, .nopt = n });
 	wait(5000);
 	CU_ASSERT(rests() && info().snd_wnd == 64000 && info().timestamps && info().sack && info().rmss == 1000);
 	tf_forget(&f);
@@ -236,14 +286,12 @@ static void timestamps_and_options_outlive_it(void)
 
 static void the_end_wakes_it(void)
 {
-	up("");
-	CU_ASSERT(rests());
+	up_at_rest();
 	tf_close(&f, s);
 	CU_ASSERT_EQUAL(tf_nout(&f), 1);
 	CU_ASSERT(tf_out(&f, 0).flags & TCP_FIN);
 	tf_down(&f);
-	up("");
-	CU_ASSERT(rests());
+	up_at_rest();
 	tf_control(&f, s, XK_STREAM_ABORT, NULL, 0);
 	CU_ASSERT_EQUAL(tf_nout(&f), 1);
 	CU_ASSERT(tf_out(&f, 0).flags & TCP_RST);
@@ -268,8 +316,7 @@ static void no_block(void)
 
 static void a_segment_that_finds_no_memory_is_lost_and_comes_again(void)
 {
-	up("");
-	CU_ASSERT(rests());
+	up_at_rest();
 	tf_app.ngot = 0;
 	for (uint64_t k = 1; k < 12 && tf_app.ngot == 0; k++) {
 		pf_enter(&f, 0);
@@ -290,8 +337,7 @@ static void bytes_that_find_no_memory_end_the_connection(void)
 	struct xk_msg *m;
 	int32_t err = 0;
 
-	up("");
-	CU_ASSERT(rests());
+	up_at_rest();
 	pf_enter(&f, 0);
 	m = xk_msg_new(4);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
@@ -315,8 +361,7 @@ static void bytes_that_find_no_memory_end_the_connection(void)
 
 static void a_close_that_finds_no_memory_resets(void)
 {
-	up("");
-	CU_ASSERT(rests());
+	up_at_rest();
 	no_block();
 	pf_enter(&f, 0);
 	xk_close(s);
@@ -332,7 +377,9 @@ int main(void)
 {
 	static CU_TestInfo tests[] = {
 #define T(t) { #t, t }
-		T(a_new_connection_rests_at_once),
+		T(a_new_connection_rests_when_nothing_is_said),
+		T(new_ones_keep_little_memory_together),
+		T(a_new_one_that_was_spoken_to_rests_later),
 		T(silence_brings_it_to_rest_and_the_next_segment_wakes_it),
 		T(what_is_sent_wakes_it_and_it_rests_when_all_is_acknowledged),
 		T(one_that_was_opened_here_rests_too),

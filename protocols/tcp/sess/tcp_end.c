@@ -19,7 +19,7 @@ static void withdraw(struct tcp_sess *ts)
 void tcp_sess_free(struct tcp_sess *ts)
 {
 	tcp_timer_stop(ts);
-	tcp_timewait_leave(ts);
+	tcp_unlist(ts);
 	tcp_sendq_free(tcp_cb(ts));
 	tcp_reass_free(ts);
 	withdraw(ts);
@@ -64,7 +64,7 @@ void tcp_finish(struct tcp_sess *ts, int err)
 		cb->err = err = reason(cb, err);
 	xk_count(ts->s.rep->count[TCP_COUNT_CLOSED]);
 	tcp_timer_stop(ts);
-	tcp_timewait_leave(ts);
+	tcp_unlist(ts);
 	tcp_sendq_free(cb);
 	tcp_reass_free(ts);
 	withdraw(ts);
@@ -140,6 +140,12 @@ static void orphan(struct tcp_sess *ts)
 		tcp_shutdown(ts);
 }
 
+void tcp_left(struct tcp_sess *ts)
+{
+	if (tcp_cb(ts)->state != TCP_S_CLOSED && !(tcp_cb(ts)->flags & TCP_F_ORPHAN))
+		orphan(ts);
+}
+
 /* The operation: rcnt is 0.  Runs again after every pop of an orphan. */
 void tcp_close(struct xk_sess *s)
 {
@@ -149,6 +155,6 @@ void tcp_close(struct xk_sess *s)
 		return;                  /* and nobody held it */
 	if (tcp_cb(ts)->state == TCP_S_CLOSED)
 		tcp_sess_free(ts);
-	else if (!(tcp_cb(ts)->flags & TCP_F_ORPHAN))
-		orphan(ts);
+	else
+		tcp_left(ts);
 }

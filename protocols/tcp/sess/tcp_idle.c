@@ -6,7 +6,8 @@
  * deadline needs its control block for nothing: all that is left to know of it fits
  * the line that its session has spare.  After a silence (tune.idle_compress) it is put there
  * and the block goes to the next connection; the first segment, push or setting
- * wakes it.  New connection is compressed at once when nothing was said with them.
+ * wakes it.  A connection that was accepted and with which nothing is said needs no timer of
+ * its own: the newest TCP_FRESH of them wait together, since most are spoken to at once.
  *
  * Kept exactly: sequence numbers, windows, timestamps, round trips, congestion
  * window and threshold, what was negotiated, counters.  Forgotten, as after any long
@@ -16,6 +17,7 @@
  * Invariant: tcp_wake undoes compress; a session compressed is ESTABLISHED, bound, and held.
  */
 #include "protocols/tcp/sess/tcp_sess.h"
+#include "runtime/base/xk_list.h"
 #include "runtime/upi/xk_inline.h"
 
 /* What may be set of a connection compressed. */
@@ -138,6 +140,7 @@ static void compress(struct tcp_sess *ts)
 	memcpy(&ts->s.aux, &o, sizeof o);
 	memcpy(ts->s.own, &n, sizeof n);
 	tcp_timer_stop(ts);
+	tcp_unlist(ts);
 	xk_slab_put(&tcp_rep(ts->s.rep)->live_slab, tcp_live(ts));
 	ts->s.hot = 0;
 }
@@ -293,14 +296,58 @@ void tcp_idle_look(struct tcp_sess *ts)
 		tcp_timer_look(ts, cb->tune->idle_compress);
 }
 
-void tcp_idle_soon(struct tcp_sess *ts)
+/* ---- new ones -------------------------------------------------------------------------------- */
+
+/* It was new; where something was said its own timer looks after it from now on. */
+static void settle(struct tcp_sess *ts)
 {
 	const struct tcp_cb *cb = tcp_cb(ts);
 
-	if (!fits(cb))
-		return;
-	if (alone(ts) && idle(cb, tcp_ms(xk_vp_time(ts->s.rep->vp))))
+	tcp_unlist(ts);
+	if ((cb->bytes_acked | cb->bytes_received) == 0 && fits(cb) && alone(ts) &&
+	    idle(cb, tcp_ms(xk_vp_time(ts->s.rep->vp))))
 		compress(ts);
 	else if (tcp_live(ts)->wheel_at == 0)
-		tcp_timer_look(ts, cb->tune->idle_compress);
+		tcp_idle_look(ts);
+}
+
+static struct tcp_sess *oldest_new(const struct tcp_rep *tr)
+{
+	struct xk_listed *i = xk_list_first(&tr->fresh);
+
+	return i != NULL ? xk_container_of(i, struct tcp_live, listed)->ts : NULL;
+}
+
+static void settle_all(struct xk_timer *t)
+{
+	const struct tcp_rep *tr = xk_container_of(t, struct tcp_rep, fresh_timer);
+	struct tcp_sess *ts;
+
+	while ((ts = oldest_new(tr)) != NULL)
+		settle(ts);
+}
+
+void tcp_idle_soon(struct tcp_sess *ts)
+{
+	uint32_t after = tcp_cb(ts)->tune->idle_compress;
+	struct tcp_rep *tr = tcp_rep(ts->s.rep);
+
+	if (after == 0 || tcp_cb(ts)->state != TCP_S_ESTABLISHED)
+		return;
+	tcp_live(ts)->fresh = true;
+	xk_list_put(&tr->fresh, &tcp_live(ts)->listed);
+	if (tr->fresh_n++ == TCP_FRESH)
+		settle(oldest_new(tr));
+	if (!xk_timer_armed(&tr->fresh_timer))
+		xk_timer_set(tr->rep->wheel, &tr->fresh_timer, xk_vp_time(tr->rep->vp) + after * XK_MS);
+}
+
+void tcp_idle_init(struct xk_rep *r)
+{
+	xk_timer_init(&tcp_rep(r)->fresh_timer, settle_all);
+}
+
+void tcp_idle_stop(struct xk_rep *r)
+{
+	xk_timer_cancel(r->wheel, &tcp_rep(r)->fresh_timer);
 }

@@ -79,10 +79,13 @@ struct tcp_rep {                         /* struct xk_rep.state */
 	uint64_t        ooo_bytes;       /* held by this VP's connections */
 	struct xk_list  time_wait;       /* oldest first, tw_n of them: tcp_timewait.c */
 	uint32_t        tw_n;
+	struct xk_list  fresh;           /* accepted and silent since, oldest first, fresh_n of them: tcp_idle.c */
+	uint32_t        fresh_n;
+	struct xk_timer fresh_timer;     /* runs while there are any */
 	struct tcp_sess *stalled[TCP_STALLED]; /* a ring: tcp_stalled.c */
 	uint32_t        stalled_at, stalled_n;
 	struct xk_timer mem_timer;       /* tcp_memory.c: runs while memory is short */
-	struct xk_rep  *mem_rep;         /* whose it is */
+	struct xk_rep  *rep;             /* whose the timers are */
 	uint64_t        mem_at;          /* how far it has come in live_slab */
 	bool            mem_watched;     /* it runs */
 	bool            mem_over;        /* but for a last look, at those who wait */
@@ -125,7 +128,8 @@ struct tcp_live {
 	struct tcp_cb   cb XK_ALIGNED;
 	uint32_t        mem_seen, mem_una; /* ms, snd_una then: tcp_memory.c; 0: not yet */
 	uint32_t        told_at, told_sum; /* ms, snd_una + rcv_nxt when below was told of progress: tcp_timer.c */
-	struct xk_listed time_wait;
+	struct xk_listed listed;         /* by age: in TIME-WAIT, or */
+	bool            fresh;           /* accepted and silent */
 };
 _Static_assert(offsetof(struct tcp_live, cb) == XK_CACHELINE, "one line before the control block");
 static inline struct tcp_sess *tcp_sess(struct xk_sess *s) { return (struct tcp_sess *)(void *)s; }
@@ -272,7 +276,7 @@ static inline void tcp_timer_sync(struct tcp_sess *ts)
 	uint32_t due = live->cb.due;
 
 	live->cb.due = 0;
-	if (XK_UNLIKELY(live->wheel_at == 0 || (due != 0 && (int32_t)(due - live->wheel_at) < 0)))
+	if (XK_UNLIKELY(due != 0 && (live->wheel_at == 0 || (int32_t)(due - live->wheel_at) < 0)))
 		tcp_timer_sync_all(ts);
 }
 void tcp_timer_stop(struct tcp_sess *ts);       /* all off */
@@ -292,8 +296,12 @@ void tcp_idle_abort(struct tcp_sess *ts);
 void tcp_idle_copy(const struct tcp_sess *ts, struct tcp_live *l);
 /* Nothing is due: is it idle?  Then it is compressed, or is looked at again later. */
 void tcp_idle_look(struct tcp_sess *ts);
-/* A new connection, about which the peer has said nothing yet. */
+/* A new connection, about which the peer has said nothing yet: looked at when that was long, or when
+ * TCP_FRESH others have come since. */
+#define TCP_FRESH 64u
 void tcp_idle_soon(struct tcp_sess *ts);
+void tcp_idle_init(struct xk_rep *r);
+void tcp_idle_stop(struct xk_rep *r);
 
 /* ---- tcp_key.c, tcp_sess.c, tcp_open.c, tcp_end.c -------------------------------------------------------------------------------------------- */
 
@@ -308,6 +316,7 @@ int  tcp_sess_bind(struct tcp_sess *ts, const struct xk_key *k);
 void tcp_sess_free(struct tcp_sess *ts);
 void tcp_close(struct xk_sess *s);
 void tcp_shutdown(struct tcp_sess *ts);         /* FIN behind what is queued */
+void tcp_left(struct tcp_sess *ts);             /* nobody holds it: it ends; may be repeated */
 void tcp_abort(struct tcp_sess *ts);            /* RST, then finish without an event */
 /* The connection is over: see Lifetime.  err 0: no FAILED. */
 void tcp_finish(struct tcp_sess *ts, int err);
@@ -349,7 +358,7 @@ struct tcp_sess *tcp_timewait_oldest(const struct xk_rep *r);
 void tcp_timewait_enter(struct tcp_sess *ts);   /* or restart */
 /* The oldest, when there are more than the cap of ts's node. */
 struct tcp_sess *tcp_timewait_excess(const struct tcp_sess *ts);
-void tcp_timewait_leave(struct tcp_sess *ts);   /* legal when not in it */
+void tcp_unlist(struct tcp_sess *ts);           /* out of TIME-WAIT's list, or that of new ones, when it is in one */
 
 /* ---- tcp_stalled.c ------------------------------------------------------------------------------------------------ */
 

@@ -95,7 +95,7 @@ static void give_up(struct tcp_sess *ts)
 static void tick(struct xk_timer *t)
 {
 	struct tcp_rep *tr = xk_container_of(t, struct tcp_rep, mem_timer);
-	struct look k = { .r = tr->mem_rep, .how = tcp_shortage(tr->mem_rep) };
+	struct look k = { .r = tr->rep, .how = tcp_shortage(tr->rep) };
 	uint64_t from;
 	bool more;
 
@@ -119,7 +119,6 @@ static void tick(struct xk_timer *t)
 void tcp_memory_init(struct xk_rep *r)
 {
 	xk_timer_init(&tcp_rep(r)->mem_timer, tick);
-	tcp_rep(r)->mem_rep = r;
 }
 
 void tcp_memory_stop(struct xk_rep *r)

@@ -248,7 +248,7 @@ static void fire(struct xk_timer *t)
 		handler[order[i]](ts, &e);
 	}
 	if (cb->state != TCP_S_CLOSED)
-		tcp_timer_sync(ts);
+		tcp_timer_sync_all(ts);
 	ts->pops--;
 	if (tcp_live(ts)->wheel_at == 0 && ts->s.rcnt > 1)
 		tcp_idle_look(ts);

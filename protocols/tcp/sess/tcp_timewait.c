@@ -13,19 +13,26 @@
 #include "runtime/base/xk_list.h"
 #include "runtime/upi/xk_inline.h"
 
-void tcp_timewait_leave(struct tcp_sess *ts)
+void tcp_unlist(struct tcp_sess *ts)
 {
-	if (!xk_is_listed(&tcp_live(ts)->time_wait))
+	struct tcp_rep *tr = tcp_rep(ts->s.rep);
+	struct tcp_live *l = tcp_live(ts);
+
+	if (!xk_is_listed(&l->listed))
 		return;
-	xk_list_take(&tcp_live(ts)->time_wait);
-	tcp_rep(ts->s.rep)->tw_n--;
+	xk_list_take(&l->listed);
+	if (l->fresh)
+		tr->fresh_n--;
+	else
+		tr->tw_n--;
+	l->fresh = false;
 }
 
 struct tcp_sess *tcp_timewait_oldest(const struct xk_rep *r)
 {
 	struct xk_listed *i = xk_list_first(&tcp_rep(r)->time_wait);
 
-	return i != NULL ? xk_container_of(i, struct tcp_live, time_wait)->ts : NULL;
+	return i != NULL ? xk_container_of(i, struct tcp_live, listed)->ts : NULL;
 }
 
 /* Only the last timer runs in this state. */
@@ -51,8 +58,8 @@ void tcp_timewait_enter(struct tcp_sess *ts)
 {
 	struct tcp_rep *tr = tcp_rep(ts->s.rep);
 
-	tcp_timewait_leave(ts);
-	xk_list_put(&tr->time_wait, &tcp_live(ts)->time_wait);
+	tcp_unlist(ts);
+	xk_list_put(&tr->time_wait, &tcp_live(ts)->listed);
 	tr->tw_n++;
 	restart_timers(ts);
 }

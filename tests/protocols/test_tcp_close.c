@@ -53,6 +53,24 @@ static void a_passive_close_ends_with_the_last_ack(void)
 	tf_down(&f);
 }
 
+/* Who closes when told of the peer's end sends its own with the acknowledgement. */
+static void an_end_answered_at_once_takes_one_segment(void)
+{
+	struct tf_out o;
+
+	tf_up1(&f, NULL);
+	tf_connect(&f, &o);
+	tf_app.close_at_end = true;
+	tf_forget(&f);
+	tf_in(&f, &(struct tf_seg){ .dport = o.sport, .seq = 5001, .ack = o.seq + 1, .flags = TCP_FIN | TCP_ACK });
+	CU_ASSERT_EQUAL(tf_nout(&f), 1);
+	CU_ASSERT(tf_out(&f, 0).flags == (TCP_FIN | TCP_ACK) && tf_out(&f, 0).ack == 5002 && tf_out(&f, 0).seq == o.seq + 1);
+	CU_ASSERT_EQUAL(tf_states(&f, TCP_S_LAST_ACK), 1);
+	tf_in(&f, &(struct tf_seg){ .dport = o.sport, .seq = 5002, .ack = o.seq + 2, .flags = TCP_ACK });
+	CU_ASSERT_EQUAL(pf_sessions(&f, "tcp"), 0);
+	tf_down(&f);
+}
+
 static void ends_that_cross_close_too(void)
 {
 	struct xk_sess *s;
@@ -230,6 +248,7 @@ static void sessions_are_capped_and_time_wait_gives_way(void)
 static CU_TestInfo tests[] = {
 	{ "an_active_close_goes_through_fin_wait_to_time_wait", an_active_close_goes_through_fin_wait_to_time_wait },
 	{ "a_passive_close_ends_with_the_last_ack", a_passive_close_ends_with_the_last_ack },
+	{ "an_end_answered_at_once_takes_one_segment", an_end_answered_at_once_takes_one_segment },
 	{ "ends_that_cross_close_too", ends_that_cross_close_too },
 	{ "a_shutdown_leaves_the_other_side_open", a_shutdown_leaves_the_other_side_open },
 	{ "data_after_the_close_resets", data_after_the_close_resets },

@@ -43,6 +43,9 @@ static void fin_here(struct tcp_sess *ts, struct tcp_acts *a)
 	tcp_input_fin(tcp_cb(ts), a);
 	tcp_reass_free(ts);
 	tcp_notify_close(ts);
+	/* Whoever ends its side at this gets one segment: our FIN carries the acknowledgement of the peer's. */
+	if (!tcp_held(ts))
+		tcp_left(ts);
 }
 
 /* What was kept and is in order now; true: the FIN is among it. */

@@ -17,6 +17,17 @@ struct tf_app tf_app;
 
 /* ---- the double above --------------------------------------------------------------- */
 
+static void app_greet(struct xk_sess *lls)
+{
+	struct tf_app *a = &tf_app;
+	struct xk_msg *m = a->greet != NULL ? pf_msg(a->greet, (uint32_t)strlen(a->greet)) : NULL;
+
+	if (m != NULL)
+		xk_push(lls, m);
+	if (m != NULL && a->greet_all)
+		xk_sess_control(lls, XK_STREAM_SHUTDOWN, NULL, 0);
+}
+
 static int app_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	const struct xk_stream_event *e = buf;
@@ -30,6 +41,8 @@ static int app_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 		a->event[a->nevents].err = e->err;
 		a->event[a->nevents++].s = e->s;
 	}
+	if (e->what == XK_STREAM_OPENED)
+		app_greet(e->s);
 	if (a->close_in_event)
 		xk_close(e->s);
 	return 0;
@@ -46,12 +59,7 @@ static int app_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *
 		return a->answer;
 	if (a->keep && a->nkept < a->keep_most)
 		a->kept[a->nkept++] = xk_dup(lls);
-	if (a->greet != NULL) {
-		struct xk_msg *m = pf_msg(a->greet, (uint32_t)strlen(a->greet));
-
-		if (m != NULL)
-			xk_push(lls, m);
-	}
+	app_greet(lls);
 	return 0;
 }
 

@@ -43,7 +43,8 @@ struct tf_app {
 	bool     keep;                   /* what open_done is told of (default) */
 	bool     close_in_event;         /* xk_close from inside any event */
 	bool     close_at_end;           /* xk_close from inside close_done */
-	const char *greet;               /* pushed from inside open_done */
+	const char *greet;               /* pushed from inside open_done, and OPENED */
+	bool     greet_all;              /* ... which is all there is to say */
 	uint8_t  got[1 << 17];
 	uint32_t ngot;
 };

@@ -71,6 +71,26 @@ static void an_end_answered_at_once_takes_one_segment(void)
 	tf_down(&f);
 }
 
+/* The last step of a handshake may bring all that there is: it has one answer. */
+static void an_end_in_the_handshake_takes_one_segment(void)
+{
+	struct tf_out o;
+
+	tf_up1(&f, NULL);
+	tf_listen(&f);
+	tf_in(&f, &(struct tf_seg){ .sport = TF_PEER_PORT, .seq = 1000, .flags = TCP_SYN });
+	o = tf_out(&f, -1);
+	tf_app.close_at_end = true;
+	tf_forget(&f);
+	tf_in(&f, &(struct tf_seg){ .sport = TF_PEER_PORT, .seq = 1001, .ack = o.seq + 1, .flags = TCP_FIN | TCP_ACK,
+				    .data = "all", .len = 3 });
+	CU_ASSERT(tf_app.ngot == 3 && tf_nout(&f) == 1);
+	CU_ASSERT(tf_out(&f, 0).flags == (TCP_FIN | TCP_ACK) && tf_out(&f, 0).ack == 1005);
+	tf_in(&f, &(struct tf_seg){ .sport = TF_PEER_PORT, .seq = 1005, .ack = o.seq + 2, .flags = TCP_ACK });
+	CU_ASSERT_EQUAL(pf_sessions(&f, "tcp"), 0);
+	tf_down(&f);
+}
+
 static void ends_that_cross_close_too(void)
 {
 	struct xk_sess *s;
@@ -249,6 +269,7 @@ static CU_TestInfo tests[] = {
 	{ "an_active_close_goes_through_fin_wait_to_time_wait", an_active_close_goes_through_fin_wait_to_time_wait },
 	{ "a_passive_close_ends_with_the_last_ack", a_passive_close_ends_with_the_last_ack },
 	{ "an_end_answered_at_once_takes_one_segment", an_end_answered_at_once_takes_one_segment },
+	{ "an_end_in_the_handshake_takes_one_segment", an_end_in_the_handshake_takes_one_segment },
 	{ "ends_that_cross_close_too", ends_that_cross_close_too },
 	{ "a_shutdown_leaves_the_other_side_open", a_shutdown_leaves_the_other_side_open },
 	{ "data_after_the_close_resets", data_after_the_close_resets },

@@ -35,6 +35,33 @@ static void the_hash_of_a_tuple_is_siphash(void)
 
 /* ---- active open ---------------------------------------------------------------------- */
 
+/* The last step of the handshake, all bytes and our end: one segment. */
+static void what_is_said_when_it_stands_goes_with_the_handshake(void)
+{
+	struct xk_sess *s;
+	struct tf_out o;
+
+	tf_up1(&f, NULL);
+	tf_app.greet = "hello";
+	tf_app.greet_all = true;
+	s = tf_open(&f, TF_PEER_PORT, 0, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	pf_settle(&f);
+	o = tf_out(&f, -1);
+	tf_forget(&f);
+	tf_in(&f, &(struct tf_seg){ .dport = o.sport, .sport = TF_PEER_PORT, .seq = 5000, .ack = o.seq + 1,
+				    .flags = TCP_SYN | TCP_ACK });
+	CU_ASSERT_EQUAL(tf_nout(&f), 1);
+	o = tf_out(&f, 0);
+	CU_ASSERT(o.flags == (TCP_ACK | TCP_PSH | TCP_FIN) && o.len == 5 && o.ack == 5001);
+	CU_ASSERT_EQUAL(tf_state(s), TCP_S_FIN_WAIT_1);
+	/* Nobody answers: it is repeated as a whole. */
+	pf_run(&f, 2 * XK_SEC);
+	CU_ASSERT(tf_nout(&f) > 1 && tf_out(&f, -1).len == 5 && (tf_out(&f, -1).flags & TCP_FIN));
+	tf_close(&f, s);
+	tf_down(&f);
+}
+
 static void an_open_sends_a_syn_and_is_told_when_it_is_answered(void)
 {
 	struct tf_out o;
@@ -560,6 +587,7 @@ static void a_profile_shows_in_the_first_segment(void)
 static CU_TestInfo tests[] = {
 	{ "siphash_agrees_with_its_reference", siphash_agrees_with_its_reference },
 	{ "the_hash_of_a_tuple_is_siphash", the_hash_of_a_tuple_is_siphash },
+	{ "what_is_said_when_it_stands_goes_with_the_handshake", what_is_said_when_it_stands_goes_with_the_handshake },
 	{ "an_open_sends_a_syn_and_is_told_when_it_is_answered", an_open_sends_a_syn_and_is_told_when_it_is_answered },
 	{ "parts_of_every_kind_open_or_are_refused", parts_of_every_kind_open_or_are_refused },
 	{ "a_refusal_fails_the_open", a_refusal_fails_the_open },

@@ -194,7 +194,7 @@ enum tcp_timer_no {
 #define TCP_F_SMALL       0x08000000u    /* a small segment is unacknowledged (Minshall) */
 #define TCP_F_DRAINING    0x10000000u    /* DRAINED is owed: asked for, or we have ended our side */
 #define TCP_F_PASSIVE     0x20000000u    /* came from a listener */
-#define TCP_F_OUTPUT      0x40000000u    /* tcp_output is under way (a peer may answer inside our push) */
+#define TCP_F_OUTPUT      0x40000000u    /* tcp_output is under way, or follows (a peer may answer inside our push) */
 #define TCP_F_FIN_ALONE   0x80000000u    /* our FIN went out in a segment of its own */
 
 enum tcp_ca { TCP_CA_OPEN, TCP_CA_DISORDER, TCP_CA_CWR, TCP_CA_RECOVERY, TCP_CA_LOSS };

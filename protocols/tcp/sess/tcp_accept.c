@@ -123,6 +123,22 @@ static int offer(struct tcp_sess *ts, const struct xk_enable *e)
 	return err;
 }
 
+/* What else the segment says.  Our reference is no holder's, where there is one. */
+static void go_on(struct tcp_sess *ts, const struct tcp_arrival *a)
+{
+	bool held = ts->s.rcnt > 1;
+
+	ts->pops += held;
+	if (tcp_says_more(a->g))
+		(void)tcp_act(ts, a->g, a->m);   /* not in TIME-WAIT */
+	else
+		xk_msg_free(a->m);
+	if (ts->s.rcnt > 1)
+		tcp_idle_soon(ts);
+	ts->pops -= held;
+	xk_close(&ts->s);
+}
+
 int tcp_accept(const struct tcp_arrival *a, const struct xk_enable *e, const struct tcp_half *h)
 {
 	struct tcp_sess *ts;
@@ -142,12 +158,6 @@ int tcp_accept(const struct tcp_arrival *a, const struct xk_enable *e, const str
 	if (err != XK_OK)
 		return err;
 	xk_count(a->r->count[TCP_COUNT_ACCEPTED]);
-	if (tcp_says_more(a->g))
-		(void)tcp_act(ts, a->g, a->m);   /* not in TIME-WAIT */
-	else
-		xk_msg_free(a->m);
-	if (ts->s.rcnt > 1)
-		tcp_idle_soon(ts);
-	xk_close(&ts->s);
+	go_on(ts, a);
 	return XK_OK;
 }

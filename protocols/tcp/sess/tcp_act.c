@@ -97,10 +97,12 @@ static void bytes(struct tcp_sess *ts, const struct tcp_env *e, const struct tcp
 		fin_here(ts, a);
 }
 
+/* What is said at this goes together, the last step of the handshake with it: send does it. */
 static void opened(struct tcp_sess *ts)
 {
-	tcp_cb(ts)->flags |= TCP_F_TOLD_OPEN;
+	tcp_cb(ts)->flags |= TCP_F_TOLD_OPEN | TCP_F_OUTPUT;
 	tcp_notify(ts, XK_STREAM_OPENED, XK_OK);
+	tcp_cb(ts)->flags &= ~TCP_F_OUTPUT;
 }
 
 /* Everything that is to be sent now. */

@@ -44,6 +44,19 @@ static int bind_port(struct tcp_sess *ts, uint64_t pair, uint16_t rport, uint16_
 	return tcp_sess_bind(ts, &k);
 }
 
+/* Connections go to the same place one after the other. */
+static uint64_t port_hash(struct xk_rep *r, uint64_t pair, uint16_t rport)
+{
+	struct tcp_rep *tr = tcp_rep(r);
+
+	if (tr->port_last.pair != pair || tr->port_last.rport != rport) {
+		tr->port_last.hash = tcp_hash(r->node->state, pair, rport, TCP_HASH_PORT);
+		tr->port_last.pair = pair;
+		tr->port_last.rport = rport;
+	}
+	return tr->port_last.hash;
+}
+
 /*
  * RFC 6056 3.3.4 and 3.3.5: where a destination's ports begin is a keyed hash of
  * it, and how far they have come is counted in steps of random length in one slot of
@@ -54,9 +67,8 @@ static int bind_port(struct tcp_sess *ts, uint64_t pair, uint16_t rport, uint16_
 static int bind_some_port(struct tcp_sess *ts, uint64_t pair, uint16_t rport)
 {
 	struct xk_rep *r = ts->s.rep;
-	const struct tcp_node *n = r->node->state;
 	uint32_t local = be64toh(pair) & 0xffffffff;
-	uint64_t hash = tcp_hash(n, pair, rport, TCP_HASH_PORT);
+	uint64_t hash = port_hash(r, pair, rport);
 	uint32_t first = (uint32_t)hash % INET_PORTS;
 	uint32_t *step = &tcp_rep(r)->port_step[(hash >> 32) % TCP_PORT_SLOTS];
 

@@ -9,8 +9,10 @@
 #include "runtime/upi/xk_enable.h"
 #include "runtime/upi/xk_inline.h"
 
-static uint32_t port_value(const uint64_t *table, uint16_t port)
+static uint32_t port_value(const struct tcp_node *n, const uint64_t *table, uint16_t port)
 {
+	if (XK_LIKELY(xk_load_relaxed(&n->ports_set) == 0))
+		return 0;
 	for (unsigned i = 0; i < TCP_DEFERS; i++) {
 		uint64_t v = xk_load_relaxed(&table[i]);
 
@@ -34,6 +36,8 @@ static int port_value_set(struct xk_rep *r, uint64_t *table, uint16_t port, uint
 		if (v >> 32 == port)
 			break;
 	}
+	if (value != 0)
+		xk_store_relaxed(&((struct tcp_node *)r->node->state)->ports_set, 1);
 	if (at != TCP_DEFERS && (value != 0 || table[at] != 0))
 		xk_store_relaxed(&table[at], value != 0 ? (uint64_t)port << 32 | value : 0);
 	xk_structure_unlock(r->node);
@@ -42,7 +46,9 @@ static int port_value_set(struct xk_rep *r, uint64_t *table, uint16_t port, uint
 
 uint32_t tcp_defer_of(const struct xk_rep *r, uint16_t port)
 {
-	return port_value(((const struct tcp_node *)r->node->state)->defer, port);
+	const struct tcp_node *n = r->node->state;
+
+	return port_value(n, n->defer, port);
 }
 
 int tcp_defer_set(struct xk_rep *r, const void *buf, unsigned len)
@@ -57,7 +63,7 @@ int tcp_defer_set(struct xk_rep *r, const void *buf, unsigned len)
 uint16_t tcp_listen_mss(const struct tcp_arrival *a)
 {
 	const struct tcp_node *n = a->r->node->state;
-	uint32_t own = port_value(n->port_mss, tcp_ports_destination((uint32_t)a->k->w[1]));
+	uint32_t own = port_value(n, n->port_mss, tcp_ports_destination((uint32_t)a->k->w[1]));
 	uint32_t path = tcp_path_mss(a->r, a->lls);
 
 	return (uint16_t)(own != 0 && own < path ? own : path);

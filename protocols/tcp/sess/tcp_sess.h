@@ -56,6 +56,7 @@ struct tcp_node {                        /* struct xk_node.state */
 	struct tcp_tune tune;
 	uint64_t defer[TCP_DEFERS];      /* port << 32 | ms; 0: free (TCP_CTL_DEFER) */
 	uint64_t port_mss[TCP_DEFERS];   /* port << 32 | bytes; 0: free (TCP_CTL_LISTEN_MSS) */
+	uint32_t ports_set;              /* some port has one of those, or had */
 	uint32_t syn_times[TCP_SYN_TIMES + 1];  /* tune.syn_times, when the graph gave them */
 	uint64_t secret[4];              /* of this graph: sequence numbers, ports, cookies, timestamps */
 };
@@ -92,6 +93,7 @@ struct tcp_rep {                         /* struct xk_rep.state */
 	xk_ns           cookie_until;    /* a cookie of ours may come back */
 	struct tcp_open_with with;       /* of the next tcp_open (TCP_CTL_OPEN_WITH) */
 	uint32_t        port_step[TCP_PORT_SLOTS]; /* RFC 6056 3.3.4: how far ports have come */
+	struct { uint64_t pair, hash; uint32_t rport; } port_last; /* where the last open went, and its hash; rport 0: none did */
 };
 static inline struct tcp_rep *tcp_rep(const struct xk_rep *r) { return r->state; }
 
@@ -267,7 +269,8 @@ uint32_t tcp_emit_sack_room(const struct tcp_cb *cb);
 /* ---- tcp_wheel.c, tcp_timer.c -------------------------------------------------------------------------------------- */
 
 void tcp_timer_init(struct tcp_sess *ts);
-void tcp_timer_sync_all(struct tcp_sess *ts);
+void tcp_timer_sync_all(struct tcp_sess *ts);   /* when the wheel's timer has fired */
+void tcp_timer_sync_at(struct tcp_sess *ts, uint32_t due);
 /* After cb.at was changed: the wheel's timer is early enough, as it nearly always was,
  * because nothing was set that is earlier. */
 static inline void tcp_timer_sync(struct tcp_sess *ts)
@@ -277,7 +280,7 @@ static inline void tcp_timer_sync(struct tcp_sess *ts)
 
 	live->cb.due = 0;
 	if (XK_UNLIKELY(due != 0 && (live->wheel_at == 0 || (int32_t)(due - live->wheel_at) < 0)))
-		tcp_timer_sync_all(ts);
+		tcp_timer_sync_at(ts, due);
 }
 void tcp_timer_stop(struct tcp_sess *ts);       /* all off */
 /* The wheel calls in ms, though nothing is due then. */

@@ -36,13 +36,22 @@ static XK_NOINLINE void set_wheel(struct tcp_sess *ts, uint32_t now, uint32_t wa
 	xk_timer_set(r->wheel, &tcp_live(ts)->timer, (xk_vp_time(r->vp) / XK_MS + wait) * XK_MS);
 }
 
-XK_NOINLINE void tcp_timer_sync_all(struct tcp_sess *ts)
+void tcp_timer_sync_all(struct tcp_sess *ts)
 {
 	uint32_t now = tcp_ms(xk_vp_time(ts->s.rep->vp)), wait = earliest(tcp_cb(ts), now);
 
+	tcp_cb(ts)->due = 0;
 	if (wait == UINT32_MAX || (tcp_live(ts)->wheel_at != 0 && (int32_t)(now + wait - tcp_live(ts)->wheel_at) >= 0))
 		return;
 	set_wheel(ts, now, wait);
+}
+
+/* The wheel knows of all that were set before: of those set since, this is the earliest.  It may be off again. */
+XK_NOINLINE void tcp_timer_sync_at(struct tcp_sess *ts, uint32_t due)
+{
+	uint32_t now = tcp_ms(xk_vp_time(ts->s.rep->vp)), wait = due - now;
+
+	set_wheel(ts, now, (int32_t)wait < 0 ? 0 : wait);
 }
 
 void tcp_timer_look(struct tcp_sess *ts, uint32_t ms)

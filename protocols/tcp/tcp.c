@@ -66,6 +66,7 @@ static int tcp_rep_init(struct xk_rep *r)
 	tr->rep = r;
 	tcp_memory_init(r);
 	tcp_idle_init(r);
+	tcp_timewait_init(r);
 	tr->dead = xk_slab_get(&tr->live_slab);
 	if (tr->dead != NULL && tcp_syncache_init(r) == XK_OK) {
 		tr->dead->cb.state = TCP_S_CLOSED;
@@ -84,7 +85,7 @@ static int find_orphan(struct xk_mapnode *node, void *arg)
 	struct tcp_sess *ts = tcp_sess(xk_container_of(node, struct xk_sess, map));
 	struct orphans *o = arg;
 
-	/* Nobody's is never compressed. */
+	/* What is left of those is held. */
 	if (tcp_is_compressed(ts))
 		return XK_MAP_KEEP;
 	/* In no list any more, so that its link is free. */
@@ -103,6 +104,7 @@ static void tcp_rep_stop(struct xk_rep *r)
 
 	tcp_memory_stop(r);
 	tcp_idle_stop(r);
+	tcp_timewait_stop(r);
 	tcp_syncache_clear(r);
 	xk_map_foreach(&r->active, find_orphan, &o);
 	while ((i = xk_list_first(&o.list)) != NULL) {

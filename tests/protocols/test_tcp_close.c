@@ -33,6 +33,62 @@ static void an_active_close_goes_through_fin_wait_to_time_wait(void)
 	tf_down(&f);
 }
 
+/* Blocks in use: one is what those without memory share. */
+static uint32_t blocks(void) { return tcp_rep(pf_rep(&f, "tcp", 0))->live_slab.live - 1; }
+
+/* Whoever only waits keeps no working memory, and is asked as ever. */
+static void time_wait_needs_no_working_memory(void)
+{
+	struct xk_sess *s;
+	struct tf_out o;
+
+	tf_up1(&f, NULL);
+	s = tf_connect(&f, &o);
+	tf_close(&f, s);
+	tf_in(&f, &(struct tf_seg){ .dport = o.sport, .seq = 5001, .ack = o.seq + 2, .flags = TCP_FIN | TCP_ACK, .wnd = 77 });
+	CU_ASSERT(tf_states(&f, TCP_S_TIME_WAIT) == 1 && tf_states(&f, TCP_S_ESTABLISHED) == 0 && blocks() == 0);
+	pf_run(&f, 30 * XK_SEC);
+	tf_forget(&f);
+	/* The peer has not seen our last ACK: it comes again, and all begins anew. */
+	tf_in(&f, &(struct tf_seg){ .dport = o.sport, .seq = 5001, .ack = o.seq + 2, .flags = TCP_FIN | TCP_ACK, .wnd = 77 });
+	CU_ASSERT(tf_nout(&f) == 1 && tf_out(&f, 0).flags == TCP_ACK);
+	CU_ASSERT(tf_out(&f, 0).seq == o.seq + 2 && tf_out(&f, 0).ack == 5002 && blocks() == 0);
+	pf_run(&f, 40 * XK_SEC);
+	CU_ASSERT_EQUAL(tf_states(&f, TCP_S_TIME_WAIT), 1);
+	/* Nothing blind ends it, and what is answered so does not make it last longer. */
+	tf_in(&f, &(struct tf_seg){ .dport = o.sport, .seq = 5003, .flags = TCP_RST });
+	CU_ASSERT(tf_out(&f, -1).flags == TCP_ACK && tf_out(&f, -1).ack == 5002 && blocks() == 1);
+	CU_ASSERT_EQUAL(tf_states(&f, TCP_S_TIME_WAIT), 1);
+	pf_run(&f, 19 * XK_SEC);
+	CU_ASSERT_EQUAL(tf_states(&f, TCP_S_TIME_WAIT), 1);
+	pf_run(&f, 2 * XK_SEC);
+	CU_ASSERT(pf_sessions(&f, "tcp") == 0 && blocks() == 0);
+	tf_down(&f);
+}
+
+/* The one that waits begins anew: it is not the oldest any more. */
+static void time_wait_ends_in_order_of_age(void)
+{
+	struct xk_sess *s[3];
+	struct tf_out o[3];
+
+	tf_up1(&f, "time_wait=2; sessions=16");
+	for (unsigned i = 0; i < 3; i++) {
+		s[i] = tf_connect(&f, &o[i]);
+		tf_close(&f, s[i]);
+		if (i == 2)
+			tf_in(&f, &(struct tf_seg){ .dport = o[0].sport, .seq = 5001, .ack = o[0].seq + 2, .flags = TCP_FIN | TCP_ACK });
+		tf_in(&f, &(struct tf_seg){ .dport = o[i].sport, .seq = 5001, .ack = o[i].seq + 2, .flags = TCP_FIN | TCP_ACK });
+	}
+	CU_ASSERT(tf_states(&f, TCP_S_TIME_WAIT) == 2 && blocks() == 0);
+	tf_forget(&f);
+	for (unsigned i = 0; i < 3; i++) {
+		tf_in(&f, &(struct tf_seg){ .dport = o[i].sport, .seq = 5001, .ack = o[i].seq + 2, .flags = TCP_FIN | TCP_ACK });
+		CU_ASSERT_EQUAL(tf_out(&f, -1).flags, i == 1 ? TCP_RST : TCP_ACK);
+	}
+	tf_down(&f);                     /* with those in it */
+}
+
 static void a_passive_close_ends_with_the_last_ack(void)
 {
 	struct xk_sess *s;
@@ -267,6 +323,8 @@ static void sessions_are_capped_and_time_wait_gives_way(void)
 
 static CU_TestInfo tests[] = {
 	{ "an_active_close_goes_through_fin_wait_to_time_wait", an_active_close_goes_through_fin_wait_to_time_wait },
+	{ "time_wait_needs_no_working_memory", time_wait_needs_no_working_memory },
+	{ "time_wait_ends_in_order_of_age", time_wait_ends_in_order_of_age },
 	{ "a_passive_close_ends_with_the_last_ack", a_passive_close_ends_with_the_last_ack },
 	{ "an_end_answered_at_once_takes_one_segment", an_end_answered_at_once_takes_one_segment },
 	{ "an_end_in_the_handshake_takes_one_segment", an_end_in_the_handshake_takes_one_segment },

@@ -54,7 +54,7 @@ static struct tcp_sess *sess_over(const struct tcp_arrival *a, const struct xk_e
 	*err = XK_E_NOMEM;
 	if (lls == NULL)
 		return NULL;
-	if (xk_rep_sessions(a->r) >= tcp_tune(a->r)->sessions && tcp_timewait_oldest(a->r) == NULL)
+	if (xk_rep_sessions(a->r) >= tcp_tune(a->r)->sessions && tcp_rep(a->r)->tw_n == 0)
 		reclaim(a->r);
 	ts = tcp_sess_new(a->r, &xk_rep_here(e->rcv, a->r)->up, e->type, lls, err);
 	if (ts == NULL)

@@ -128,11 +128,12 @@ static void send(struct tcp_sess *ts, uint32_t acts)
 /* At the cap the oldest go. */
 static void time_wait(struct tcp_sess *ts)
 {
-	struct tcp_sess *old;
+	struct xk_rep *r = ts->s.rep;
 
-	tcp_timewait_enter(ts);
-	while ((old = tcp_timewait_excess(ts)) != NULL && old != ts)
-		tcp_finish(old, XK_OK);
+	if (!tcp_timewait_rest(ts))
+		tcp_timewait_enter(ts);
+	while (tcp_rep(r)->tw_n > tcp_tune(r)->time_wait && tcp_timewait_reclaim(r, ts, true))
+		;
 }
 
 static void carry_out(struct tcp_sess *ts, const struct tcp_env *e, const struct tcp_seg *g, struct tcp_acts *a,
@@ -155,10 +156,10 @@ static void carry_out(struct tcp_sess *ts, const struct tcp_env *e, const struct
 	else if (m != NULL)
 		xk_msg_free(m);
 	send(ts, a->acts);
-	if ((a->acts & TCP_A_TIME_WAIT) && tcp_cb(ts)->state == TCP_S_TIME_WAIT)
-		time_wait(ts);
 	if (a->acts & TCP_A_FINISH)
 		tcp_finish(ts, a->err);
+	else if ((a->acts & TCP_A_TIME_WAIT) && tcp_cb(ts)->state == TCP_S_TIME_WAIT)
+		time_wait(ts);                   /* the last that is done with its block */
 }
 
 bool tcp_act(struct tcp_sess *ts, const struct tcp_seg *g, struct xk_msg *m)

@@ -133,7 +133,10 @@ static int count_state(struct xk_mapnode *node, void *arg)
 	const struct tcp_sess *ts = tcp_sess(xk_container_of(node, struct xk_sess, map));
 	uint32_t *n = arg;
 
-	n[tcp_is_compressed(ts) ? TCP_S_ESTABLISHED : tcp_cb(ts)->state]++;
+	if (tcp_is_compressed(ts))
+		n[tcp_is_rest(ts) ? TCP_S_TIME_WAIT : TCP_S_ESTABLISHED]++;
+	else
+		n[tcp_cb(ts)->state]++;
 	return XK_MAP_KEEP;
 }
 

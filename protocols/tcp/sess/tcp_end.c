@@ -29,6 +29,12 @@ void tcp_sess_free(struct tcp_sess *ts)
 	inet_sess_free(&ts->s);
 }
 
+void tcp_rest_free(struct tcp_sess *ts)
+{
+	withdraw(ts);
+	inet_sess_free(&ts->s);
+}
+
 /* Something may end while we are in the middle of it: a reference that is not a
  * holder's. */
 static void guard(struct tcp_sess *ts)
@@ -151,6 +157,8 @@ void tcp_close(struct xk_sess *s)
 {
 	struct tcp_sess *ts = tcp_sess(s);
 
+	if (tcp_is_rest(ts))
+		return;                  /* its pop is over */
 	if (tcp_is_compressed(ts) && !tcp_wake_or_end(ts))
 		return;                  /* and nobody held it */
 	if (tcp_cb(ts)->state == TCP_S_CLOSED)

@@ -14,7 +14,8 @@
  * silence: the undo of an old reduction, RACK's round trips, the age of a window of
  * CUBIC.  What does not fit (more than 4 GiB or 16 million segments moved) or is not
  * the node's default (buffers, keepalive, user timeout) keeps its block.
- * Invariant: tcp_wake undoes compress; a session compressed is ESTABLISHED, bound, and held.
+ * Invariant: tcp_wake undoes compress; a session compressed is bound, and ESTABLISHED and held, or in
+ * TIME-WAIT and nobody's (tcp_timewait.c).
  */
 #include "protocols/tcp/sess/tcp_sess.h"
 #include "runtime/base/xk_list.h"
@@ -202,6 +203,10 @@ static void fill(const struct tcp_sess *ts, struct tcp_live *l)
 	struct tcp_cb *cb = &l->cb;
 	struct odds o;
 
+	if (tcp_is_rest(ts)) {
+		tcp_timewait_fill(ts, l);
+		return;
+	}
 	memcpy(&o, &ts->s.aux, sizeof o);
 	tcp_cb_init(cb, tcp_tune(ts->s.rep));
 	cb->state = TCP_S_ESTABLISHED;
@@ -226,14 +231,21 @@ void tcp_idle_copy(const struct tcp_sess *ts, struct tcp_live *l)
 bool tcp_wake(struct tcp_sess *ts)
 {
 	struct tcp_live *l = xk_slab_get(&tcp_rep(ts->s.rep)->live_slab);
+	const struct tcp_rest was = ts->rest;
+	bool rest = tcp_is_rest(ts);
 
 	if (l == NULL)
 		return false;
 	fill(ts, l);
 	tcp_live_header(ts, l);
+	if (rest)
+		xk_list_take(&ts->rest.listed);
 	ts->s.hot = (uintptr_t)&l->cb;
 	tcp_timer_init(ts);
-	tcp_timer_look(ts, l->cb.tune->idle_compress);
+	if (rest)
+		tcp_timewait_woken(ts, &was);
+	else
+		tcp_timer_look(ts, l->cb.tune->idle_compress);
 	return true;
 }
 

@@ -14,14 +14,7 @@
 /* At the cap the oldest in TIME-WAIT goes, when nobody holds it. */
 static bool sess_room(struct xk_rep *r)
 {
-	struct tcp_sess *old = tcp_timewait_oldest(r);
-
-	if (xk_rep_sessions(r) < tcp_tune(r)->sessions)
-		return true;
-	if (old == NULL || old->s.rcnt != 0)
-		return false;
-	tcp_finish(old, XK_OK);
-	return true;
+	return xk_rep_sessions(r) < tcp_tune(r)->sessions || tcp_timewait_reclaim(r, NULL, false);
 }
 
 struct tcp_sess *tcp_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type, struct xk_sess *lls, int *err)

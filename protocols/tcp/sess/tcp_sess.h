@@ -78,8 +78,10 @@ struct tcp_rep {                         /* struct xk_rep.state */
 	struct tcp_live *dead;           /* of all that ended for want of memory */
 	struct xk_slab  reass_slab;      /* of TCP_REASS_OBJ: struct tcp_reass and its nodes */
 	uint64_t        ooo_bytes;       /* held by this VP's connections */
-	struct xk_list  time_wait;       /* oldest first, tw_n of them: tcp_timewait.c */
-	uint32_t        tw_n;
+	struct xk_list  time_wait;       /* oldest first: tcp_timewait.c */
+	struct xk_list  tw_rest;         /* those that need no working memory, oldest first */
+	uint32_t        tw_n;            /* of both */
+	struct xk_timer tw_timer;        /* of tw_rest */
 	struct xk_list  fresh;           /* accepted and silent since, oldest first, fresh_n of them: tcp_idle.c */
 	uint32_t        fresh_n;
 	struct xk_timer fresh_timer;     /* runs while there are any */
@@ -112,11 +114,27 @@ struct tcp_idle {                        /* tcp_idle.c; valid while compressed *
 	uint8_t  wscales;                /* ours, the peer's: four bits each */
 	uint8_t  quick;
 };
+/* In TIME-WAIT, nobody's: all that is left to do is to answer (tcp_timewait.c). */
+struct tcp_rest {
+	int32_t  pops;                   /* as below */
+	uint32_t until;                  /* ms */
+	struct xk_listed listed;
+	uint32_t flags;                  /* where struct tcp_idle has them; with TCP_F_ORPHAN */
+	uint32_t rcv_nxt, rcv_adv, snd_una, snd_wnd, max_wnd, ts_recent, ts_recent_at;
+	uint16_t peer_mss, path_mss;
+	uint8_t  wscales;
+};
 struct tcp_sess {
 	struct xk_sess  s;               /* s.hot: its struct tcp_live's cb; 0: compressed, s.own and s.aux count for it */
-	int32_t         pops;            /* of s.rcnt: pops in progress (tcp_act.c) */
-	struct tcp_idle idle;
+	union {
+		struct {
+			int32_t         pops;    /* of s.rcnt: pops in progress (tcp_act.c) */
+			struct tcp_idle idle;
+		};
+		struct tcp_rest rest;
+	};
 };
+_Static_assert(offsetof(struct tcp_sess, idle.flags) == offsetof(struct tcp_sess, rest.flags), "which of them it is");
 #ifndef XK_DEBUG
 _Static_assert(sizeof(struct tcp_sess) == 3 * XK_CACHELINE, "three lines compressed");
 #endif
@@ -141,6 +159,8 @@ static inline struct tcp_live *tcp_live(const struct tcp_sess *ts)
 	return xk_container_of(tcp_cb(ts), struct tcp_live, cb);
 }
 static inline bool tcp_is_compressed(const struct tcp_sess *ts) { return ts->s.hot == 0; }
+/* Of one compressed: in TIME-WAIT?  Else it is ESTABLISHED. */
+static inline bool tcp_is_rest(const struct tcp_sess *ts) { return ts->s.hot == 0 && (ts->rest.flags & TCP_F_ORPHAN); }
 /* Ports, host order; the key is as a received header says it. */
 static inline uint16_t tcp_lport(const struct tcp_sess *ts) { return tcp_ports_destination((uint32_t)ts->s.map.key.w[1]); }
 static inline uint16_t tcp_rport(const struct tcp_sess *ts) { return tcp_ports_source((uint32_t)ts->s.map.key.w[1]); }
@@ -317,6 +337,7 @@ bool tcp_live_header(const struct tcp_sess *ts, struct tcp_live *l);
 /* Binds, announces, prepares header sums and mss, all but ts_off: XK_E_EXIST when it exists elsewhere. */
 int  tcp_sess_bind(struct tcp_sess *ts, const struct xk_key *k);
 void tcp_sess_free(struct tcp_sess *ts);
+void tcp_rest_free(struct tcp_sess *ts);        /* of one in TIME-WAIT, compressed */
 void tcp_close(struct xk_sess *s);
 void tcp_shutdown(struct tcp_sess *ts);         /* FIN behind what is queued */
 void tcp_left(struct tcp_sess *ts);             /* nobody holds it: it ends; may be repeated */
@@ -356,11 +377,17 @@ void tcp_syncache_error(struct xk_rep *r, const struct xk_key *k, uint32_t seq);
 
 /* ---- tcp_timewait.c ---------------------------------------------------------------------------------------------- */
 
-/* NULL: none. */
-struct tcp_sess *tcp_timewait_oldest(const struct xk_rep *r);
 void tcp_timewait_enter(struct tcp_sess *ts);   /* or restart */
-/* The oldest, when there are more than the cap of ts's node. */
-struct tcp_sess *tcp_timewait_excess(const struct tcp_sess *ts);
+/* Enters, or begins anew, and needs no working memory any more; false: somebody holds it, or is in the middle of it. */
+bool tcp_timewait_rest(struct tcp_sess *ts);
+/* Into *l, zeroed, what it is awake. */
+void tcp_timewait_fill(const struct tcp_sess *ts, struct tcp_live *l);
+/* It has working memory again, filled: waits awake for what is left. */
+void tcp_timewait_woken(struct tcp_sess *ts, const struct tcp_rest *was);
+/* The oldest goes, but not ts, and if it is held only when told so; false: none does. */
+bool tcp_timewait_reclaim(struct xk_rep *r, const struct tcp_sess *ts, bool held);
+void tcp_timewait_init(struct xk_rep *r);
+void tcp_timewait_stop(struct xk_rep *r);       /* those that have no working memory are gone */
 void tcp_unlist(struct tcp_sess *ts);           /* out of TIME-WAIT's list, or that of new ones, when it is in one */
 
 /* ---- tcp_stalled.c ------------------------------------------------------------------------------------------------ */

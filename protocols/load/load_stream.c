@@ -405,8 +405,8 @@ static void send_event(struct xk_rep *r, const struct xk_stream_event *ev)
 		xk_count(r->count[N_OPENED]);
 		k->open = true;
 		send_begin(k);
-		/* The first goes with the last step of the handshake. */
-		if (load_conf(r)->rate == 0)
+		/* All that it has to say goes with the last step of the handshake. */
+		if (load_conf(r)->count == 1 && load_conf(r)->rate == 0)
 			send_run(&k->task, 1);
 		break;
 	case XK_STREAM_FAILED:

@@ -165,6 +165,7 @@ static void connect_end(struct sf_end *e)
 	release(p);
 	hold(e);
 	tell(e, XK_STREAM_OPENED, 0);
+	state_of(e)->at_once += e->queued != 0 && e->fin;
 	release(e);
 }
 

@@ -30,6 +30,7 @@ struct sf_state {
 	bool     stalled;        /* nothing moves */
 	unsigned broken;         /* promises that those above have not kept */
 	unsigned summed;         /* messages pushed with their sum */
+	unsigned at_once;        /* connections that said all, their end, too, when they were told that they stand */
 	uint32_t most_queued;    /* of any end */
 };
 struct sf_state *sf_state(struct pf *f, const char *name);

@@ -496,6 +496,22 @@ static void a_connection_that_is_done_is_opened_anew_when_told_to(void)
 	pf_down(&f);
 }
 
+/* Of one message, and no more, is all said when the connection stands. */
+static void one_message_goes_with_the_handshake(void)
+{
+	for (unsigned count = 1; count <= 2; count++) {
+		char load[80];
+
+		snprintf(load, sizeof load, "to=10.0.0.2; size=1000; conns=3; count=%u", count);
+		up3(1, NULL, &xk_proto_sink_stream, "size=1000; touch=verify", &xk_proto_load_stream, load);
+		pf_run(&f, 100 * XK_MS);
+		CU_ASSERT_EQUAL(sf_state(&f, "stream")->at_once, count == 1 ? 3 : 0);
+		CU_ASSERT_EQUAL(pf_count(&f, "server", "messages"), 3 * count);
+		CU_ASSERT(pf_count(&f, "client", "drained") == 3 && pf_count(&f, "server", "wrong_bytes") == 0);
+		over_and_out();
+	}
+}
+
 static void a_failure_without_reconnect_is_the_end(void)
 {
 	up3(1, "room=4000; window=1000", &xk_proto_sink_stream, "size=1000; rate=8kbit/s",
@@ -593,6 +609,7 @@ static CU_TestInfo tests[] = {
 	{ "a refusal is counted and ends the run", a_refusal_is_counted_and_ends_the_run },
 	{ "opens again when told to", opens_again_when_told_to },
 	{ "a connection that is done is opened anew when told to", a_connection_that_is_done_is_opened_anew_when_told_to },
+	{ "one message goes with the handshake", one_message_goes_with_the_handshake },
 	{ "a failure without reconnect is the end", a_failure_without_reconnect_is_the_end },
 	{ "stops in the middle of everything", stops_in_the_middle_of_everything },
 	{ "parameters that cannot work are refused", parameters_that_cannot_work_are_refused },

@@ -130,8 +130,11 @@ static struct tcp_sess *open_over(struct xk_rep *r, struct xk_rep *rcv, struct x
 	if (ts == NULL)
 		return NULL;
 	*err = lport != 0 ? bind_this_port(ts, pair, rport, lport, at_home) : bind_some_port(ts, pair, rport);
-	if (*err == XK_OK)
+	if (*err == XK_OK) {
+		tcp_set_mss(tcp_cb(ts));
+		tcp_rec_init(tcp_cb(ts));
 		return ts;
+	}
 	tcp_sess_free(ts);
 	return NULL;
 }

@@ -80,7 +80,5 @@ int tcp_sess_bind(struct tcp_sess *ts, const struct xk_key *k)
 		return err;
 	}
 	tcp_cb(ts)->path_mss = (uint16_t)tcp_path_mss(ts->s.rep, ts->s.down);
-	tcp_set_mss(tcp_cb(ts));
-	tcp_rec_init(tcp_cb(ts));
 	return XK_OK;
 }

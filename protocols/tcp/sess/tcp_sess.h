@@ -95,7 +95,7 @@ struct tcp_rep {                         /* struct xk_rep.state */
 	xk_ns           cookie_until;    /* a cookie of ours may come back */
 	struct tcp_open_with with;       /* of the next tcp_open (TCP_CTL_OPEN_WITH) */
 	uint32_t        port_step[TCP_PORT_SLOTS]; /* RFC 6056 3.3.4: how far ports have come */
-	struct { uint64_t pair, hash; uint32_t rport; } port_last; /* where the last open went, and its hash; rport 0: none did */
+	struct { uint64_t pair, hash; uint32_t rport; } port_last; /* where the last open went (rport 0: none did), hashed */
 };
 static inline struct tcp_rep *tcp_rep(const struct xk_rep *r) { return r->state; }
 
@@ -334,7 +334,8 @@ struct xk_sess *tcp_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *t
 struct tcp_sess *tcp_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type, struct xk_sess *lls, int *err);
 /* What stands before the block in *l; false: the layer below has no header sum. */
 bool tcp_live_header(const struct tcp_sess *ts, struct tcp_live *l);
-/* Binds, announces, prepares header sums and mss, all but ts_off: XK_E_EXIST when it exists elsewhere. */
+/* Binds, announces, prepares header sums and path_mss; mss, recovery and ts_off are not yet: XK_E_EXIST when it exists
+ * elsewhere. */
 int  tcp_sess_bind(struct tcp_sess *ts, const struct xk_key *k);
 void tcp_sess_free(struct tcp_sess *ts);
 void tcp_rest_free(struct tcp_sess *ts);        /* of one in TIME-WAIT, compressed */

@@ -35,6 +35,18 @@ static inline unsigned run_task(struct xk_vp *vp, struct xk_task *t, unsigned bu
 	return t->run(t, budget);
 }
 
+/* Frames come singly from units of one message, and a burst of them costs each a fraction: input waits until
+ * others have made as many messages as a unit may.  Not longer than they make any, nor where one of them
+ * parked, which waits for what comes in more often than not. */
+static inline unsigned input_turns(struct xk_vp *vp, unsigned done, bool parked, unsigned budget)
+{
+	vp->others += done;
+	if (XK_LIKELY(done != 0) && XK_LIKELY(!parked) && vp->others < budget)
+		return 0;
+	vp->others = 0;
+	return 2 * vp->ninput;
+}
+
 /* One turn of the task whose turn it is.  It may park itself or free itself. */
 static inline unsigned vp_run_task(struct xk_vp *vp, unsigned budget)
 {
@@ -48,7 +60,8 @@ static inline unsigned vp_run_task(struct xk_vp *vp, unsigned budget)
 	if (t == NULL)
 		return 0;
 	done = run_task(vp, t, budget);
-	vp->input_due = 2 * vp->ninput;
+	/* What was last in turn is so still, unless it parked or another one has come. */
+	vp->input_due = input_turns(vp, done, vp->ring[0] == NULL || vp->ring[0]->prev != t, budget);
 	return done;
 }
 
@@ -101,7 +114,9 @@ static XK_NOINLINE unsigned vp_run_waiting(struct xk_vp *vp, unsigned budget)
 	}
 	if (xk_load_relaxed(&vp->inbox) != NULL)
 		vp_take_inbox(vp);
-	return done + vp_run_local(vp, budget);
+	done += vp_run_local(vp, budget);
+	vp->others += done;
+	return done;
 }
 
 /* Did others leave something, or did we?  One test: it is made for each unit,

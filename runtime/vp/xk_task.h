@@ -29,6 +29,8 @@ struct xk_rand *xk_vp_rand(struct xk_vp *vp);
  * each unit of another task every ready one gets two, so that what a sender has
  * begun is finished, and still in the cache, before the next of thousands begins.
  * With one each their queues would never shrink: a unit makes as much as they take.
+ * Units of fewer messages than their budget are gathered, that a burst comes in at once: input
+ * waits until they have made as many, one has parked or one had nothing to do.
  */
 struct xk_task {
 	struct xk_task *next, *prev;      /* ring of ready tasks; next NULL: parked */

@@ -70,6 +70,7 @@ struct xk_vp {
 	uint32_t          nready;         /* ready tasks */
 	uint32_t          ninput;         /* of these, input */
 	uint32_t          input_due;      /* input tasks to be run before the next other one */
+	uint32_t          others;         /* messages that other tasks made since input was due */
 	unsigned          nout;           /* destinations with messages waiting, see out */
 	struct xk_msgq    local;          /* deferred to this VP by itself, no atomics */
 	xk_counter        units, messages;

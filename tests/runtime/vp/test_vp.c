@@ -50,7 +50,7 @@ static void conn_start_input(struct conn *c, struct xk_vp *vp)
 }
 
 /* Two that pass on what is queued and five that make more: a queue's turns come after
- * each unit of the five, not after all five, and neither side starves the other. */
+ * each whole unit of the five, not after all five, and neither side starves the other. */
 static void input_is_taken_after_each_unit_of_others(void)
 {
 	struct conn c[5], in[2];
@@ -91,6 +91,129 @@ static void input_is_taken_after_each_unit_of_others(void)
 	CU_ASSERT(vp->ninput == 0 && vp->nready == 0);
 	xk_vp_leave_idle(vp);
 	unmake();
+}
+
+/* ---- input among units of less than a budget ------------------------------------------ */
+
+static struct { struct conn c[9], in; struct xk_vp *vp; unsigned made, most; uint64_t last; } gap;
+
+/* As many messages as gap.made says. */
+static unsigned run_small(struct xk_task *t, unsigned budget)
+{
+	struct conn *c = xk_container_of(t, struct conn, task);
+
+	(void)budget;
+	c->done += gap.made;
+	if (c->limit != 0 && c->done >= c->limit)
+		xk_task_park(t);
+	return gap.made;
+}
+
+static uint64_t others_done(void)
+{
+	uint64_t n = fx.delivered[0];
+
+	for (unsigned i = 0; i < 9; i++)
+		n += gap.c[i].done;
+	return n;
+}
+
+/* Notes what others did between its turns. */
+static void input_hook(struct conn *in)
+{
+	unsigned since = (unsigned)(others_done() - gap.last);
+
+	(void)in;
+	gap.last += since;
+	gap.most = since > gap.most ? since : gap.most;
+}
+
+/* Nine tasks that make so many messages a unit, each up to limit, and one that takes them in. */
+static void gap_begin(unsigned budget, unsigned made, uint64_t limit)
+{
+	struct xk_arch a = arch_of("vppc", 1, 1);
+
+	memset(&gap, 0, sizeof gap);
+	a.schedule = XK_SCHED_VIRTUAL;
+	a.burst = budget;
+	make(a);
+	gap.vp = fx.set->vp[0];
+	gap.made = made;
+	xk_vp_enter_idle(gap.vp);
+	for (unsigned i = 0; i < 9; i++) {
+		conn_start(&gap.c[i], gap.vp, limit);
+		gap.c[i].task.run = run_small;
+	}
+	conn_start_input(&gap.in, gap.vp);
+	gap.in.hook = input_hook;
+	xk_vp_leave_idle(gap.vp);
+}
+
+static void gap_end(void)
+{
+	xk_vp_enter_idle(gap.vp);
+	for (unsigned i = 0; i < 9; i++)
+		xk_task_park(&gap.c[i].task);
+	xk_task_park(&gap.in.task);
+	xk_vp_leave_idle(gap.vp);
+	unmake();
+}
+
+static void step_often(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		xk_vpset_step(fx.set);
+}
+
+/* Units of one: a burst gathers, and no more than a unit's budget waits. */
+static void input_waits_for_a_budget_of_others(void)
+{
+	static const struct { unsigned budget, made, most; } how[] = {
+		{ 8, 1, 8 }, { 8, 3, 9 }, { 8, 7, 14 }, { 8, 8, 8 }, { 1, 1, 1 }, { 32, 1, 32 },
+	};
+	uint64_t turns, due;
+
+	for (unsigned k = 0; k < XK_ARRAY_LEN(how); k++) {
+		gap_begin(how[k].budget, how[k].made, 0);
+		step_often(1000);
+		CU_ASSERT_EQUAL(gap.most, how[k].most);
+		/* Two turns each time, and never before. */
+		turns = gap.in.done / how[k].budget;
+		due = 2 * (others_done() / how[k].most);
+		CU_ASSERT(turns <= due && due <= turns + 2);
+		gap_end();
+	}
+}
+
+/* Who does nothing is not waited for, nor who has parked: it may wait for what comes in. */
+static void input_is_taken_when_others_rest(void)
+{
+	gap_begin(8, 0, 0);
+	step_often(300);
+	CU_ASSERT_EQUAL(gap.in.done, 200 * 8);
+	gap_end();
+	gap_begin(8, 1, 1);
+	step_often(9 * 3);
+	CU_ASSERT_EQUAL(others_done(), 9);
+	CU_ASSERT_EQUAL(gap.in.done, 9 * 2 * 8);
+	CU_ASSERT_EQUAL(gap.most, 1);
+	gap_end();
+}
+
+/* What others left here counts like what is made here. */
+static void input_waits_no_longer_for_what_others_left(void)
+{
+	gap_begin(8, 1, 0);
+	for (unsigned i = 0; i < 300; i++) {
+		xk_vp_enter_idle(gap.vp);
+		for (unsigned k = 0; k < 3; k++)
+			xk_vp_post(gap.vp, xk_msg_new(64));
+		xk_vp_leave_idle(gap.vp);
+		xk_vpset_step(fx.set);
+	}
+	CU_ASSERT_EQUAL(fx.delivered[0], 900);
+	CU_ASSERT(gap.most > 8 && gap.most <= 8 + 2 * 3);
+	gap_end();
 }
 
 static void a_task_may_park_itself_and_come_back_last_in_turn(void)
@@ -503,6 +626,9 @@ static CU_TestInfo tests[] = {
 	  application_threads_wait_for_the_bound_thread_of_their_group },
 	{ "connections of a VP differ by at most one unit", connections_of_a_vp_differ_by_at_most_one_unit },
 	{ "input is taken after each unit of others", input_is_taken_after_each_unit_of_others },
+	{ "input waits for a budget of others", input_waits_for_a_budget_of_others },
+	{ "input is taken when others rest", input_is_taken_when_others_rest },
+	{ "input waits no longer for what others left", input_waits_no_longer_for_what_others_left },
 	{ "a task may park itself and come back last in turn", a_task_may_park_itself_and_come_back_last_in_turn },
 	{ "application threads are borrowed under lock entry", application_threads_are_borrowed_under_lock_entry },
 	{ "application threads are borrowed by MsgP", application_threads_are_borrowed_by_msgp },

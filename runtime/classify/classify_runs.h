@@ -81,7 +81,23 @@ static inline void runs_aim(const struct xk_table *t, const struct runs *r, unsi
 		flow[__builtin_ctz(bare)] = NULL;
 }
 
-/* Run number i, where the flow that its tag led to is another or there is none. */
+/* The flow in the last slot with the tag, the first of which is another's.  The two ends of a connection
+ * hash alike: where both are in one graph they lie in one bucket, and the other end's may be the first. */
+static inline struct xk_flow *runs_last(const struct xk_table *t, uint32_t hash)
+{
+	const struct xk_bucket *b = xk_table_home(t, hash);
+	unsigned m = xk_bucket_match(b, xk_table_tag(hash));
+	uint32_t h = m != 0 ? xk_load_acquire(&b->h[31 - __builtin_clz(m)]) : 0;
+
+	return h != 0 ? xk_slab_ptr(h) : NULL;
+}
+
+static inline bool runs_is(const struct xk_flow *f, const struct runs *r, unsigned i)
+{
+	return XK_LIKELY(f != NULL) && XK_LIKELY(xk_node_has(&f->node, r->w0[i], r->w1[i]));
+}
+
+/* Run number i, where the flows that its tag led to are others or there is none. */
 void classify_runs_find(const struct xk_flowtab *tab, const struct xk_table *t, const struct runs *r, unsigned i,
 			struct xk_run *run);
 /* Some frames are not plain: those are alone.  Returns how many runs there are then. */
@@ -99,9 +115,13 @@ void runs_tell(const struct xk_flowtab *tab, const struct xk_table *t, const str
 		run[i].hash = r->hash[i];
 		run[i].n = (uint8_t)(apart ? 1 : end - first);
 		end = first;
-		if (XK_UNLIKELY(f == NULL) || XK_UNLIKELY(!xk_node_has(&f->node, r->w0[i], r->w1[i]))) {
-			classify_runs_find(tab, t, r, i, &run[i]);
-			continue;
+		if (XK_UNLIKELY(!runs_is(f, r, i))) {
+			if (f != NULL)
+				f = runs_last(t, r->hash[i]);
+			if (!runs_is(f, r, i)) {
+				classify_runs_find(tab, t, r, i, &run[i]);
+				continue;
+			}
 		}
 		run[i].flow = f;
 		run[i].vp = xk_load_relaxed(&f->vp);

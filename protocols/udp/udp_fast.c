@@ -54,13 +54,15 @@ static inline uint64_t sum_start(const struct xk_sess *s, uint32_t len)
 	return (uint32_t)s->hot + htobe16((uint16_t)len);
 }
 
-/* Is the sum of the datagram p, short and with a checksum, right? */
-static inline bool sum_good(const struct xk_sess *s, const uint8_t *p, uint32_t len,
-			    uint8_t flags)
+static inline bool sum_right(const uint8_t *p, size_t n, uint64_t start, uint8_t flags)
 {
-	const uint32_t sum = xk_csum_quick(p, len, (uint32_t)sum_start(s, len));
+	return XK_LIKELY(xk_csum_valid(xk_csum_quick(p, n, (uint32_t)start)) || (flags & XK_MSG_CSUM_IGNORE));
+}
 
-	return XK_LIKELY(xk_csum_valid(sum) || (flags & XK_MSG_CSUM_IGNORE));
+/* Is the sum of the datagram p, with a checksum, right? */
+static inline bool sum_good(const struct xk_sess *s, const uint8_t *p, uint32_t len, uint8_t flags)
+{
+	return sum_right(p, len, sum_start(s, len), flags);
 }
 
 /*
@@ -90,8 +92,10 @@ void udp_fast_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 
 /* ---- up, a batch of known connections ---------------------------------------------- */
 
+#define FRAME_TOLD (XK_MSG_CSUM | XK_MSG_CSUM_OK | XK_MSG_CHAIN)
+
 /* A sum that is there, or is not to be made.  No flag says so once it was judged. */
-static XK_APART bool frame_told(const struct xk_sess *s, struct xk_msg *x, uint32_t len)
+static inline bool frame_told(const struct xk_sess *s, struct xk_msg *x, uint32_t len)
 {
 	const uint8_t flags = x->flags;
 
@@ -103,50 +107,79 @@ static XK_APART bool frame_told(const struct xk_sess *s, struct xk_msg *x, uint3
 	return true;
 }
 
-/* One good datagram of session s, exactly what lies behind off bytes of x? */
-static inline bool frame_good(const struct xk_sess *s, struct xk_msg *x, uint32_t off)
+/* One good datagram of session s, exactly the n bytes at p, which are x's? */
+static inline bool frame_good(const struct xk_sess *s, struct xk_msg *x, const uint8_t *p, uint32_t n)
 {
-	const uint8_t *p = x->data + off;
-	uint32_t len = x->len - off;
-
-	if (!udp_hdr_whole(p, len) || !udp_hdr_has_checksum(p) || udp_hdr_ports(p) != s->map.key.w[1])
+	if (XK_UNLIKELY(n < UDP_HDR_LEN) ||
+	    XK_UNLIKELY(!udp_hdr_is(p, (uint32_t)s->map.key.w[1], htobe32(n << 16))))
 		return false;
-	if (XK_UNLIKELY(x->flags & (XK_MSG_CSUM | XK_MSG_CSUM_OK | XK_MSG_CHAIN)))
-		return frame_told(s, x, len);
-	return sum_good(s, p, len, x->flags);
+	return x->flags & FRAME_TOLD ? frame_told(s, x, n) : sum_good(s, p, n, x->flags);
+}
+
+/* The same of one that is summed in line, as short ones of whole words are; false: frame_good knows. */
+static inline bool frame_quick(const struct xk_sess *s, const struct xk_msg *x, const uint8_t *p, uint32_t n)
+{
+	const uint32_t length = htobe32(n << 16);
+
+	return XK_LIKELY(n >= UDP_HDR_LEN && xk_csum_is_quick(n)) && XK_LIKELY(!(x->flags & FRAME_TOLD)) &&
+	       XK_LIKELY(udp_hdr_is(p, (uint32_t)s->map.key.w[1], length)) &&
+	       (XK_LIKELY(xk_csum_valid64(xk_csum_words(p, n, (uint32_t)s->hot + length))) ||
+		(x->flags & XK_MSG_CSUM_IGNORE));
 }
 
 /*
- * How many of n, from the first one on, are good datagrams of session s.  One whose
- * ports and length are those of the one before needs the sum alone.
+ * How many of k, from number i on, are good datagrams of session s.  One whose ports and length are
+ * those of the one before needs the sum alone.
  */
-static inline unsigned frames_good(const struct xk_sess *s, struct xk_msg *const *m, unsigned k, size_t off)
+static XK_APART unsigned frames_good_any(const struct xk_sess *s, struct xk_msg *const *m, unsigned i, unsigned k,
+					 size_t off)
 {
-	uint32_t len = 0;                /* of the frame before, when it was summed in line */
+	uint32_t len = 0;                /* of the frame before, when it was summed */
 	uint64_t start = 0, word = 0;
 	size_t n = 0;                    /* of that datagram */
-	bool told;                       /* its sum lay beside it */
-	unsigned i;
 
-	for (i = 0; i < k; i++) {
+	for (; i < k; i++) {
 		struct xk_msg *x = m[i];
 		const uint8_t *p = x->data + off;
+		const bool told = (x->flags & FRAME_TOLD) != 0;
 
-		if (XK_LIKELY(x->len == len && udp_hdr_like(p, word))) {
-			if (XK_UNLIKELY(!xk_csum_valid64(xk_csum_words(p, n, start)) &&
-					!(x->flags & XK_MSG_CSUM_IGNORE)))
+		if (x->len == len && !told && udp_hdr_like(p, word)) {
+			if (!sum_right(p, n, start, x->flags))
 				break;
 			continue;
 		}
-		told = (x->flags & XK_MSG_CSUM) != 0;
-		if (!frame_good(s, x, (uint32_t)off))
-			break;
 		n = x->len - off;
-		len = xk_csum_is_quick(n) && !told ? x->len : 0;
+		if (!frame_good(s, x, p, (uint32_t)n))
+			break;
+		len = told ? 0 : x->len;
 		start = sum_start(s, (uint32_t)n);
 		word = udp_hdr_word(p);
 	}
 	return i;
+}
+
+/* The same of all of them, in few instructions for those that are summed in line and alike. */
+static inline unsigned frames_good(const struct xk_sess *s, struct xk_msg *const *m, unsigned k, size_t off)
+{
+	const struct xk_msg *first = m[0];
+	const uint32_t len = first->len, n = len - (uint32_t)off;
+	uint64_t start, word;
+	unsigned i = 0;
+
+	if (XK_LIKELY(frame_quick(s, first, first->data + off, n))) {
+		start = sum_start(s, n);
+		word = udp_hdr_word(first->data + off);
+		for (i = 1; i < k; i++) {
+			const uint8_t *p = m[i]->data + off;
+
+			if (XK_UNLIKELY(m[i]->len != len) || XK_UNLIKELY(!udp_hdr_like(p, word)) ||
+			    XK_UNLIKELY(!xk_csum_valid64(xk_csum_words(p, n, start))))
+				break;
+		}
+		if (XK_LIKELY(i == k))
+			return i;
+	}
+	return frames_good_any(s, m, i, k, off);
 }
 
 /* Is s the session, held, of what comes between the addresses of x?  All of a run have the same. */
@@ -156,47 +189,46 @@ static inline bool is_between(const struct xk_rep *r, const struct xk_sess *s, c
 	return XK_LIKELY(s->rep == r && s->rcnt > 0 && f->net >= 0 && s->map.key.w[0] == ip_net_pair(x->data + f->net));
 }
 
-/* The same of a frame of n bytes for this layer, in few instructions for one that is of another
- * connection than its neighbours; false: frame_any knows. */
-static inline bool frame_quick(const struct xk_sess *s, const struct xk_msg *x, const uint8_t *p, uint32_t n)
-{
-	const uint32_t length = htobe32(n << 16);
-
-	return XK_LIKELY(n >= UDP_HDR_LEN && xk_csum_is_quick(n)) &&
-	       XK_LIKELY(!(x->flags & (XK_MSG_CSUM | XK_MSG_CSUM_OK | XK_MSG_CHAIN))) &&
-	       XK_LIKELY(udp_hdr_is(p, (uint32_t)s->map.key.w[1], length)) &&
-	       (XK_LIKELY(xk_csum_valid64(xk_csum_words(p, n, (uint32_t)s->hot + length))) ||
-		(x->flags & XK_MSG_CSUM_IGNORE));
-}
-
-static XK_NOINLINE bool frame_any(const struct xk_sess *s, struct xk_msg *x, uint32_t off)
-{
-	return frame_good(s, x, off);
-}
-
-/* Frames of as many connections. */
-static XK_APART unsigned batch_apart(const struct xk_rep *r, const struct xk_batch *f)
+/* Frames of as many connections: how many are good, from number i on; any: of whatever length. */
+static inline __attribute__((always_inline))
+unsigned apart_good(const struct xk_rep *r, const struct xk_batch *f, struct xk_sess **sess, unsigned i, bool any)
 {
 	const size_t off = f->off, net = (size_t)f->net, depth = f->depth;
 	const struct xk_run *run = f->run;
-	struct xk_sess *sess[XK_BATCH_MAX];
 	struct xk_msg **m = f->m;
 	const unsigned n = f->n;
-	unsigned i;
 
-	for (i = 0; i < n; i++) {
+	for (; i < n; i++) {
 		struct xk_sess *s = sess[i] = run[i].flow->sess[depth];
 		const uint8_t *frame = m[i]->data;
+		const uint32_t len = m[i]->len - (uint32_t)off;
 
 		if (XK_UNLIKELY(s->rep != r) || XK_UNLIKELY(s->rcnt <= 0) ||
 		    XK_UNLIKELY(s->map.key.w[0] != ip_net_pair(frame + net)))
 			break;
-		if (XK_UNLIKELY(!frame_quick(s, m[i], frame + off, m[i]->len - (uint32_t)off)) &&
-		    !frame_any(s, m[i], (uint32_t)off))
+		if (!any && XK_UNLIKELY(!frame_quick(s, m[i], frame + off, len)))
+			break;
+		if (any && XK_UNLIKELY(!frame_good(s, m[i], frame + off, len)))
 			break;
 		__builtin_prefetch(s->up);
 	}
-	return xk_batch_finish_many(f, sess, i, UDP_HDR_LEN, f->net);
+	return i;
+}
+
+static XK_APART unsigned apart_good_any(const struct xk_rep *r, const struct xk_batch *f, struct xk_sess **sess,
+					unsigned i)
+{
+	return apart_good(r, f, sess, i, true);
+}
+
+static XK_APART unsigned batch_apart(const struct xk_rep *r, const struct xk_batch *f)
+{
+	struct xk_sess *sess[XK_BATCH_MAX];
+	unsigned n = apart_good(r, f, sess, 0, false);
+
+	if (n != f->n)
+		n = apart_good_any(r, f, sess, n);
+	return xk_batch_finish_many(f, sess, n, UDP_HDR_LEN, f->net);
 }
 
 /* Runs of several connections, each for a session of its own. */
@@ -211,7 +243,7 @@ static unsigned batch_mixed(const struct xk_rep *r, const struct xk_batch *f)
 		unsigned left = xk_run_left(run++, f->n - n), good = 0;
 
 		if (is_between(r, s, f, f->m[n]))
-			good = left == 1 ? frame_good(s, f->m[n], f->off) : frames_good(s, f->m + n, left, f->off);
+			good = frames_good(s, f->m + n, left, f->off);
 		__builtin_prefetch(s->up);
 		n += good;
 		if (good < left || n == f->n)

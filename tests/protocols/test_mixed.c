@@ -24,8 +24,9 @@
 
 extern const struct xk_proto xk_proto_arp, xk_proto_eth, xk_proto_ip, xk_proto_udp;
 
-/* peers: of how many the connections are; longest: bytes of a payload; turn: in turn, not by chance. */
-struct plan { unsigned vps, peers, longest; bool turn, hostile, closes; };
+/* peers: of how many the connections are; longest: bytes of a payload, of each one where they are alike; turn: in turn,
+ * not by chance. */
+struct plan { unsigned vps, peers, longest; bool alike, turn, hostile, closes; };
 struct frame { uint8_t b[FRAME]; uint32_t n; };
 /* What a run of the plan came to: of each VP the messages in order, and all counters. */
 struct result { uint64_t log[VPS], counts, got, gone; };
@@ -103,7 +104,7 @@ static void damage(struct frame *x, struct xk_rand *r)
 static void frame_make(struct frame *x, const struct plan *p, struct xk_rand *r, unsigned flow)
 {
 	static const uint8_t nops[8] = { 1, 1, 1, 1, 1, 1, 1, 0 };
-	uint32_t n = (uint32_t)xk_rand_below(r, p->longest + 1);
+	uint32_t n = p->alike ? p->longest : (uint32_t)xk_rand_below(r, p->longest + 1);
 	uint8_t pay[FRAME], udp[FRAME], peer = (uint8_t)(2 + flow % p->peers);
 
 	for (uint32_t i = 0; i < n; i++)
@@ -231,6 +232,18 @@ static void what_is_among_them_changes_nothing(void)
 	compare(&(struct plan){ .vps = 1, .peers = 5, .longest = 120, .hostile = true });
 }
 
+/* Those that are longer than what is summed in line, and of odd lengths, in runs and each of another connection. */
+static void messages_of_one_length_are_told_apart_by_their_sums(void)
+{
+	static const unsigned longest[] = { 64, 65, 121, 128, 201, 300 };
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(longest); i++) {
+		compare(&(struct plan){ .vps = 1, .peers = 1, .longest = longest[i], .alike = true, .hostile = true });
+		compare(&(struct plan){ .vps = 1, .peers = 1, .longest = longest[i], .alike = true, .turn = true,
+					.hostile = true });
+	}
+}
+
 static void frames_of_another_virtual_processor_are_among_them(void)
 {
 	compare(&(struct plan){ .vps = VPS, .peers = 3, .longest = 120, .turn = true });
@@ -248,6 +261,7 @@ static CU_TestInfo tests[] = {
 	{ "connections in turn are received as frame by frame", connections_in_turn_are_received_as_frame_by_frame },
 	{ "connections of many peers are", connections_of_many_peers_are },
 	{ "what is among them changes nothing", what_is_among_them_changes_nothing },
+	{ "messages of one length are told apart by their sums", messages_of_one_length_are_told_apart_by_their_sums },
 	{ "frames of another virtual processor are among them", frames_of_another_virtual_processor_are_among_them },
 	{ "sessions close while their messages come", sessions_close_while_their_messages_come },
 	CU_TEST_INFO_NULL

@@ -16,12 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/upi/xk_capture.h"
 #include "tests/drivers/xdp_world.h"
 #include "tests/support/xk_test.h"
-#include "runtime/upi/xk_capture.h"
-#include "runtime/upi/xk_graph.h"
-#include "runtime/upi/xk_part.h"
-
 
 static struct xdp_dev d;
 static struct xdp_queue queue;

@@ -66,7 +66,7 @@ static int tcp_rep_init(struct xk_rep *r)
 	tr->rep = r;
 	tcp_memory_init(r);
 	tcp_idle_init(r);
-	tcp_timewait_init(r);
+	tcp_rest_init(r);
 	tr->dead = xk_slab_get(&tr->live_slab);
 	if (tr->dead != NULL && tcp_syncache_init(r) == XK_OK) {
 		tr->dead->cb.state = TCP_S_CLOSED;
@@ -104,7 +104,7 @@ static void tcp_rep_stop(struct xk_rep *r)
 
 	tcp_memory_stop(r);
 	tcp_idle_stop(r);
-	tcp_timewait_stop(r);
+	tcp_rest_stop(r);
 	tcp_syncache_clear(r);
 	xk_map_foreach(&r->active, find_orphan, &o);
 	while ((i = xk_list_first(&o.list)) != NULL) {

@@ -130,7 +130,7 @@ static void time_wait(struct tcp_sess *ts)
 {
 	struct xk_rep *r = ts->s.rep;
 
-	if (!tcp_timewait_rest(ts))
+	if (!tcp_rest_begin(ts))
 		tcp_timewait_enter(ts);
 	while (tcp_rep(r)->tw_n > tcp_tune(r)->time_wait && tcp_timewait_reclaim(r, ts, true))
 		;

@@ -9,29 +9,16 @@
 #include "protocols/inet/inet_sess.h"
 #include "runtime/upi/xk_inline.h"
 
-/* The connection's key is free again, for us and for the classifiers. */
-static void withdraw(struct tcp_sess *ts)
-{
-	xk_sess_unbind(&ts->s);
-	xk_sess_withdraw(&ts->s);
-}
-
 void tcp_sess_free(struct tcp_sess *ts)
 {
 	tcp_timer_stop(ts);
 	tcp_unlist(ts);
 	tcp_sendq_free(tcp_cb(ts));
 	tcp_reass_free(ts);
-	withdraw(ts);
+	tcp_withdraw(ts);
 	if (tcp_live(ts) != tcp_rep(ts->s.rep)->dead)
 		xk_slab_put(&tcp_rep(ts->s.rep)->live_slab, tcp_live(ts));
 	ts->s.hot = 0;
-	inet_sess_free(&ts->s);
-}
-
-void tcp_rest_free(struct tcp_sess *ts)
-{
-	withdraw(ts);
 	inet_sess_free(&ts->s);
 }
 
@@ -73,7 +60,7 @@ void tcp_finish(struct tcp_sess *ts, int err)
 	tcp_unlist(ts);
 	tcp_sendq_free(cb);
 	tcp_reass_free(ts);
-	withdraw(ts);
+	tcp_withdraw(ts);
 	guard(ts);
 	if (err != XK_OK && held)
 		tcp_notify(ts, XK_STREAM_FAILED, err);

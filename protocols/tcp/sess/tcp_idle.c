@@ -204,7 +204,7 @@ static void fill(const struct tcp_sess *ts, struct tcp_live *l)
 	struct odds o;
 
 	if (tcp_is_rest(ts)) {
-		tcp_timewait_fill(ts, l);
+		tcp_rest_fill(ts, l);
 		return;
 	}
 	memcpy(&o, &ts->s.aux, sizeof o);
@@ -243,7 +243,7 @@ bool tcp_wake(struct tcp_sess *ts)
 	ts->s.hot = (uintptr_t)&l->cb;
 	tcp_timer_init(ts);
 	if (rest)
-		tcp_timewait_woken(ts, &was);
+		tcp_rest_woken(ts, &was);
 	else
 		tcp_timer_look(ts, l->cb.tune->idle_compress);
 	return true;

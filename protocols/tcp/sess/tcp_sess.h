@@ -16,7 +16,7 @@
  *   tcp_open.c       active open, ports (RFC 6056)
  *   tcp_end.c        shutdown, close, abort, the end
  *   tcp_listen.c     passive open: SYN cache, cookies (RFC 4987); see tcp_listen.h
- *   tcp_timewait.c   TIME-WAIT, capped
+ *   tcp_timewait.c   TIME-WAIT, capped; tcp_rest.c: without working memory
  *   tcp_stalled.c    closed windows, given up for room
  *   tcp_memory.c     queues while memory is short; tcp_shed.c: who is given up then
  *   tcp_idle.c       idle connections give their working memory back
@@ -38,6 +38,7 @@
 #include "protocols/ip/ip.h"
 #include "protocols/tcp/core/tcp_core.h"
 #include "protocols/tcp/tcp.h"
+#include "runtime/base/xk_list.h"
 #include "runtime/classify/xk_classify.h"
 #include "runtime/upi/xk_ddp.h"
 #include "runtime/upi/xk_node.h"
@@ -114,7 +115,7 @@ struct tcp_idle {                        /* tcp_idle.c; valid while compressed *
 	uint8_t  wscales;                /* ours, the peer's: four bits each */
 	uint8_t  quick;
 };
-/* In TIME-WAIT, nobody's: all that is left to do is to answer (tcp_timewait.c). */
+/* In TIME-WAIT, nobody's: all that is left to do is to answer (tcp_rest.c). */
 struct tcp_rest {
 	int32_t  pops;                   /* as below */
 	uint32_t until;                  /* ms */
@@ -161,6 +162,21 @@ static inline struct tcp_live *tcp_live(const struct tcp_sess *ts)
 static inline bool tcp_is_compressed(const struct tcp_sess *ts) { return ts->s.hot == 0; }
 /* Of one compressed: in TIME-WAIT?  Else it is ESTABLISHED. */
 static inline bool tcp_is_rest(const struct tcp_sess *ts) { return ts->s.hot == 0 && (ts->rest.flags & TCP_F_ORPHAN); }
+/* Out of TIME-WAIT's list, or that of new ones, when it is in one. */
+static inline void tcp_unlist(struct tcp_sess *ts)
+{
+	struct tcp_rep *tr = tcp_rep(ts->s.rep);
+	struct tcp_live *l = tcp_live(ts);
+
+	if (!xk_is_listed(&l->listed))
+		return;
+	xk_list_take(&l->listed);
+	if (l->fresh)
+		tr->fresh_n--;
+	else
+		tr->tw_n--;
+	l->fresh = false;
+}
 /* Ports, host order; the key is as a received header says it. */
 static inline uint16_t tcp_lport(const struct tcp_sess *ts) { return tcp_ports_destination((uint32_t)ts->s.map.key.w[1]); }
 static inline uint16_t tcp_rport(const struct tcp_sess *ts) { return tcp_ports_source((uint32_t)ts->s.map.key.w[1]); }
@@ -338,7 +354,12 @@ bool tcp_live_header(const struct tcp_sess *ts, struct tcp_live *l);
  * elsewhere. */
 int  tcp_sess_bind(struct tcp_sess *ts, const struct xk_key *k);
 void tcp_sess_free(struct tcp_sess *ts);
-void tcp_rest_free(struct tcp_sess *ts);        /* of one in TIME-WAIT, compressed */
+/* The connection's key is free again, for us and for the classifiers. */
+static inline void tcp_withdraw(struct tcp_sess *ts)
+{
+	xk_sess_unbind(&ts->s);
+	xk_sess_withdraw(&ts->s);
+}
 void tcp_close(struct xk_sess *s);
 void tcp_shutdown(struct tcp_sess *ts);         /* FIN behind what is queued */
 void tcp_left(struct tcp_sess *ts);             /* nobody holds it: it ends; may be repeated */
@@ -379,17 +400,22 @@ void tcp_syncache_error(struct xk_rep *r, const struct xk_key *k, uint32_t seq);
 /* ---- tcp_timewait.c ---------------------------------------------------------------------------------------------- */
 
 void tcp_timewait_enter(struct tcp_sess *ts);   /* or restart */
-/* Enters, or begins anew, and needs no working memory any more; false: somebody holds it, or is in the middle of it. */
-bool tcp_timewait_rest(struct tcp_sess *ts);
-/* Into *l, zeroed, what it is awake. */
-void tcp_timewait_fill(const struct tcp_sess *ts, struct tcp_live *l);
-/* It has working memory again, filled: waits awake for what is left. */
-void tcp_timewait_woken(struct tcp_sess *ts, const struct tcp_rest *was);
 /* The oldest goes, but not ts, and if it is held only when told so; false: none does. */
 bool tcp_timewait_reclaim(struct xk_rep *r, const struct tcp_sess *ts, bool held);
-void tcp_timewait_init(struct xk_rep *r);
-void tcp_timewait_stop(struct xk_rep *r);       /* those that have no working memory are gone */
-void tcp_unlist(struct tcp_sess *ts);           /* out of TIME-WAIT's list, or that of new ones, when it is in one */
+
+/* ---- tcp_rest.c -------------------------------------------------------------------------------------------------- */
+
+/* Enters TIME-WAIT, or begins anew, and needs no working memory any more; false: somebody holds it, or is in the
+ * middle of it. */
+bool tcp_rest_begin(struct tcp_sess *ts);
+/* Into *l, zeroed, what it is awake. */
+void tcp_rest_fill(const struct tcp_sess *ts, struct tcp_live *l);
+/* It has working memory again, filled: waits awake for what is left. */
+void tcp_rest_woken(struct tcp_sess *ts, const struct tcp_rest *was);
+/* The oldest goes, but not ts; false: none does. */
+bool tcp_rest_reclaim(struct xk_rep *r, const struct tcp_sess *ts);
+void tcp_rest_init(struct xk_rep *r);
+void tcp_rest_stop(struct xk_rep *r);           /* all of them are gone */
 
 /* ---- tcp_stalled.c ------------------------------------------------------------------------------------------------ */
 

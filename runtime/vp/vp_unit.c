@@ -37,14 +37,17 @@ static inline unsigned run_task(struct xk_vp *vp, struct xk_task *t, unsigned bu
 
 /* Frames come singly from units of one message, and a burst of them costs each a fraction: input waits until
  * others have made as many messages as a unit may.  Not longer than they make any, nor where one of them
- * parked, which waits for what comes in more often than not. */
+ * parked, which waits for what comes in more often than not.  Then it has two turns for each unit that it
+ * waited for, which made a message at least. */
 static inline unsigned input_turns(struct xk_vp *vp, unsigned done, bool parked, unsigned budget)
 {
+	unsigned before = vp->others;
+
 	vp->others += done;
 	if (XK_LIKELY(done != 0) && XK_LIKELY(!parked) && vp->others < budget)
 		return 0;
 	vp->others = 0;
-	return 2 * vp->ninput;
+	return 2 * vp->ninput * (1 + (before < budget ? before : budget));
 }
 
 /* One turn of the task whose turn it is.  It may park itself or free itself. */
@@ -55,6 +58,7 @@ static inline unsigned vp_run_task(struct xk_vp *vp, unsigned budget)
 
 	if (input != NULL && (vp->input_due != 0 || t == NULL)) {
 		vp->input_due -= vp->input_due != 0;
+		vp->others = 0;
 		return run_task(vp, input, budget);
 	}
 	if (t == NULL)

@@ -331,10 +331,10 @@ static unsigned port_run_steady(struct xk_task *t, unsigned budget)
 	return i;
 }
 
-/* The same where a unit is one short message: counted before it goes, and all
+/* The same where a unit is one message: counted before it goes, and all
  * that is rare left to the other, so that nothing has to be kept on the stack
- * and a unit costs little more than its message. */
-static unsigned port_run_one(struct xk_task *t, unsigned budget)
+ * beside a short one and a unit costs little more than its message. */
+static inline __attribute__((always_inline)) unsigned run_one(struct xk_task *t, bool is_short)
 {
 	struct port_conn *k = xk_container_of(t, struct port_conn, task);
 	struct port_rep *sr = k->sr;
@@ -346,11 +346,11 @@ static unsigned port_run_one(struct xk_task *t, unsigned budget)
 	struct xk_sess *s = k->s;
 	struct xk_msg *m;
 
-	(void)budget;
 	if (XK_UNLIKELY(s == NULL || v->cache[cls].n == 0))
 		return port_run_steady(t, 1);
 	m = xk_msg_new_cls(cls, size);
-	m->csum = xk_csum_copy_short(m->data, sr->load.page, size, 0);
+	m->csum = is_short ? xk_csum_copy_short(m->data, sr->load.page, size, 0) :
+			     xk_csum_copy_quick(m->data, sr->load.page, size, 0);
 	m->flags = XK_MSG_CSUM;
 	xk_count(sr->load.messages[k->slot]);
 	xk_count_add(sr->load.bytes[k->slot], size);
@@ -360,12 +360,24 @@ static unsigned port_run_one(struct xk_task *t, unsigned budget)
 	return 1;
 }
 
-/* Endless and unpaced: is a unit of k one short message that it copies? */
+static unsigned port_run_one_short(struct xk_task *t, unsigned budget)
+{
+	(void)budget;
+	return run_one(t, true);
+}
+
+static unsigned port_run_one(struct xk_task *t, unsigned budget)
+{
+	(void)budget;
+	return run_one(t, false);
+}
+
+/* Endless and unpaced: is a unit of k one message that it copies? */
 static bool is_single(const struct port_conn *k, const struct port_conf *c)
 {
 	uint64_t burst = c->load.burst != 0 ? c->load.burst : xk_node_burst(k->sr->load.r->node);
 
-	return burst == 1 && k->quick && c->load.size - 8 <= 120;
+	return burst == 1 && k->quick;
 }
 
 static void port_answered(struct port_conn *k)
@@ -442,7 +454,9 @@ static unsigned (*choose_run(const struct port_conn *k, const struct port_conf *
 {
 	if (c->load.count != 0 || c->off != 0 || c->load.rate != 0 || c->load.window != 0)
 		return port_run;
-	return is_single(k, c) ? port_run_one : port_run_steady;
+	if (!is_single(k, c))
+		return port_run_steady;
+	return c->load.size - 8 <= 120 ? port_run_one_short : port_run_one;
 }
 
 /* Another rate or burst, from now on: what was due is forgotten.  With a rate connections do not

@@ -119,6 +119,33 @@ static void a_message_may_leave_in_several_datagrams(void)
 	}
 }
 
+/* Without an end, a rate and answers, a unit has ways of its own. */
+static void units_of_one_send_good_datagrams_without_end(void)
+{
+	static const uint32_t sizes[] = { 0, 1, 7, 8, 64, 127, 128, 129, 300, 1472, 4000 };
+	char params[128];
+
+	for (unsigned k = 0; k < XK_ARRAY_LEN(sizes); k++) {
+		const struct pf_spec g[] = {
+			HOST("a", "10.0.0.1"), { &xk_proto_load_port, "load", "ua", params },
+			HOST("b", "10.0.0.2"), { &xk_proto_sink_port, "other", "ub", "touch=copy" }, { NULL, NULL, NULL, NULL } };
+		uint64_t sent, got;
+
+		snprintf(params, sizeof params, "to=10.0.0.2; conns=3; burst=1; size=%u", sizes[k]);
+		CU_ASSERT_TRUE_FATAL(pf_up_try(&f, 1, g));
+		for (unsigned i = 0; i < 500; i++)
+			xk_vpset_step(f.g->vps);
+		sent = pf_count(&f, "load", "messages");
+		got = pf_count(&f, "other", "messages");
+		CU_ASSERT(sent >= 100 && got <= sent && got >= sent - 40);
+		CU_ASSERT(spread("load") <= 1);
+		CU_ASSERT_EQUAL(pf_count(&f, "load", "bytes"), sent * sizes[k]);
+		CU_ASSERT_EQUAL(pf_count(&f, "other", "bytes"), got * sizes[k]);
+		CU_ASSERT_EQUAL(pf_drops(&f, "ub", NULL), 0);            /* checksums were good */
+		pf_down(&f);
+	}
+}
+
 /* The reason why the paper's link is FDDI. */
 static void four_kilobytes_are_one_frame_on_fddi_and_three_on_ethernet(void)
 {
@@ -439,6 +466,7 @@ static CU_TestInfo tests[] = {
 	{ "every message arrives once", every_message_arrives_once },
 	{ "every way of touching sends good datagrams", every_way_of_touching_sends_good_datagrams },
 	{ "a message may leave in several datagrams", a_message_may_leave_in_several_datagrams },
+	{ "units of one send good datagrams without end", units_of_one_send_good_datagrams_without_end },
 	{ "4 KB are one frame on FDDI and three on Ethernet", four_kilobytes_are_one_frame_on_fddi_and_three_on_ethernet },
 	{ "ports and own ports are used in turn", ports_and_own_ports_are_used_in_turn },
 	{ "connections live where the map puts them", connections_live_where_the_map_puts_them },

@@ -25,8 +25,8 @@ struct xk_rand *xk_vp_rand(struct xk_vp *vp);
 /*
  * A producer of units of work on one VP: a sending connection, a driver queue.
  * Ready tasks of a VP are run round robin, one unit each, so their counts of
- * units differ by at most one.  Input tasks have a ring of their own: after
- * each unit of another task every ready one gets two, so that what a sender has
+ * units differ by at most one.  Input tasks have a ring of their own: for
+ * each unit of another task every ready one gets two turns, so that what a sender has
  * begun is finished, and still in the cache, before the next of thousands begins.
  * With one each their queues would never shrink: a unit makes as much as they take.
  * Units of fewer messages than their budget are gathered, that a burst comes in at once: input

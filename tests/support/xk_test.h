@@ -25,8 +25,8 @@ void xk_test_skip(const char *reason);
 /* From main, before xk_test_main: the whole program cannot run here.  Exits. */
 void xk_test_skip_all(const char *reason) __attribute__((noreturn));
 
-/* How often to repeat a long loop: n, or a twentieth of it (when that is any) where
- * XK_TEST_SLOW is set, as it is under valgrind. */
+/* How often to repeat a long loop: n, or where XK_TEST_SLOW is k, as it is 20 under valgrind, a
+ * k-th of it when that is any. */
 unsigned long xk_test_rounds(unsigned long n);
 
 /* The top of the source tree and of the build tree. */

@@ -15,7 +15,7 @@
  * CUBIC.  What does not fit (more than 4 GiB or 16 million segments moved) or is not
  * the node's default (buffers, keepalive, user timeout) keeps its block.
  * Invariant: tcp_wake undoes compress; a session compressed is bound, and ESTABLISHED and held, or in
- * TIME-WAIT and nobody's (tcp_timewait.c).
+ * TIME-WAIT and nobody's (tcp_rest.c).
  */
 #include "protocols/tcp/sess/tcp_sess.h"
 #include "runtime/base/xk_list.h"
@@ -231,19 +231,16 @@ void tcp_idle_copy(const struct tcp_sess *ts, struct tcp_live *l)
 bool tcp_wake(struct tcp_sess *ts)
 {
 	struct tcp_live *l = xk_slab_get(&tcp_rep(ts->s.rep)->live_slab);
-	const struct tcp_rest was = ts->rest;
 	bool rest = tcp_is_rest(ts);
 
 	if (l == NULL)
 		return false;
 	fill(ts, l);
 	tcp_live_header(ts, l);
-	if (rest)
-		xk_list_take(&ts->rest.listed);
 	ts->s.hot = (uintptr_t)&l->cb;
 	tcp_timer_init(ts);
 	if (rest)
-		tcp_rest_woken(ts, &was);
+		tcp_rest_woken(ts);
 	else
 		tcp_timer_look(ts, l->cb.tune->idle_compress);
 	return true;

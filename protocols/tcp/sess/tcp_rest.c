@@ -114,12 +114,13 @@ void tcp_rest_fill(const struct tcp_sess *ts, struct tcp_live *l)
 	tcp_set_mss(cb);
 }
 
-void tcp_rest_woken(struct tcp_sess *ts, const struct tcp_rest *was)
+void tcp_rest_woken(struct tcp_sess *ts)
 {
 	struct tcp_rep *tr = tcp_rep(ts->s.rep);
 	struct tcp_env e = tcp_env(ts->s.rep);
-	uint32_t left = was->until - e.now;
+	uint32_t left = ts->rest.until - e.now;
 
+	xk_list_take(&ts->rest.listed);
 	xk_list_put(&tr->time_wait, &tcp_live(ts)->listed);
 	tcp_timer_arm(tcp_cb(ts), &e, TCP_T_2MSL, (int32_t)left > 0 ? left : 0);
 	tcp_timer_sync(ts);

@@ -410,8 +410,8 @@ bool tcp_timewait_reclaim(struct xk_rep *r, const struct tcp_sess *ts, bool held
 bool tcp_rest_begin(struct tcp_sess *ts);
 /* Into *l, zeroed, what it is awake. */
 void tcp_rest_fill(const struct tcp_sess *ts, struct tcp_live *l);
-/* It has working memory again, filled: waits awake for what is left. */
-void tcp_rest_woken(struct tcp_sess *ts, const struct tcp_rest *was);
+/* It has working memory again, filled, and its line as it was: waits awake for what is left. */
+void tcp_rest_woken(struct tcp_sess *ts);
 /* The oldest goes, but not ts; false: none does. */
 bool tcp_rest_reclaim(struct xk_rep *r, const struct tcp_sess *ts);
 void tcp_rest_init(struct xk_rep *r);

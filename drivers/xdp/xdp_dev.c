@@ -41,20 +41,6 @@ static void *pages(size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
-/* So that chunks of the pool may lie in it. */
-static void *pages_aligned(size_t bytes)
-{
-	char *p = pages(bytes + XK_MEM_CHUNK);
-	size_t lead = -(uintptr_t)p & (XK_MEM_CHUNK - 1);
-
-	if (p == NULL)
-		return NULL;
-	if (lead != 0)
-		munmap(p, lead);
-	munmap(p + lead + bytes, XK_MEM_CHUNK - lead);
-	return p + lead;
-}
-
 static size_t nframes(const struct xdp_dev *d)
 {
 	return (size_t)d->nqueues * d->frames + (size_t)d->nvps * d->tx_ring;
@@ -78,7 +64,8 @@ static int dev_memory(struct xdp_dev *d, char *why, size_t n)
 	d->pool_at = round_up(d->area_size, XK_MEM_CHUNK);
 	if (d->pool_size != 0)
 		d->area_size = d->pool_at + d->pool_size;
-	d->area = pages_aligned(round_up(d->area_size, 4096));
+	/* So that chunks of the pool may lie in it. */
+	d->area = xk_mem_map(round_up(d->area_size, 4096));
 	d->held = d->pool_size != 0 ? pages(held_bytes(d)) : NULL;
 	d->frame = pages(frames_bytes(d));
 	d->queue = pages(queues_bytes(d));

@@ -60,9 +60,9 @@ uint32_t mem_cache_cap(const struct xk_mempool *p, enum xk_memclass c)
 
 /* ---- chunks ---------------------------------------------------------------- */
 
-static void *map_aligned(void)
+void *xk_mem_map(size_t n)
 {
-	char *p = mmap(NULL, 2 * XK_MEM_CHUNK, PROT_READ | PROT_WRITE,
+	char *p = mmap(NULL, n + XK_MEM_CHUNK, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	size_t lead;
 
@@ -71,7 +71,7 @@ static void *map_aligned(void)
 	lead = -(uintptr_t)p & (XK_MEM_CHUNK - 1);
 	if (lead != 0)
 		munmap(p, lead);
-	munmap(p + lead + XK_MEM_CHUNK, XK_MEM_CHUNK - lead);
+	munmap(p + lead + n, XK_MEM_CHUNK - lead);
 	return p + lead;
 }
 
@@ -120,7 +120,7 @@ static struct mem_chunk *chunk_new(struct xk_mempool *p, enum xk_memclass c)
 	k = map_hugetlb(p);
 	huge = k != NULL;
 	if (k == NULL) {
-		k = map_aligned();
+		k = xk_mem_map(XK_MEM_CHUNK);
 		if (k == NULL)
 			return NULL;
 		if (p->huge)

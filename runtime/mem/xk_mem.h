@@ -79,6 +79,9 @@ struct xk_mem_conf {
 int  xk_mempool_new(struct xk_mempool **p, const struct xk_mem_conf *c, unsigned nvps);
 /* Every buffer must be back; returns the number that are not (leaks). */
 uint64_t xk_mempool_free(struct xk_mempool *p);
+/* n bytes of the system's, whole pages, that begin at a multiple of XK_MEM_CHUNK, zero; NULL: there are none.  The
+ * caller's to unmap.  Control path. */
+void *xk_mem_map(size_t n);
 /* Adjacent chunks that lie where a device reads them, aligned to their size: buffers of class c are carved from
  * them before any others.  They are the pool's, which unmaps them when it is freed.  Control path. */
 void xk_mempool_give(struct xk_mempool *p, enum xk_memclass c, void *chunks, size_t n);

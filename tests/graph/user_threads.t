@@ -27,11 +27,11 @@ load { to = "10.0.0.2", port = 7, ports = 2, conns = a.conns, count = 1, size = 
   over = udp { name = "client", over = host "10.0.0.1" } }
 return graph "many" { threading = tpc { threads = "user" }, memory = "4GiB" }
 LUA
-many=100000
+many=100000 time=500ms
 case " $(sed -n 's/^XK_CFLAGS = *//p' "$top_builddir/Makefile" 2>/dev/null) " in
 *-fsanitize*) many=1000 ;;
 esac
-[ -n "$XK_TEST_SLOW" ] && many=1000
+[ -n "$XK_TEST_SLOW" ] && many=1000 time=100ms
 "$run" --virtual -d 1ms "$tmp/udp.lua" conns=1 2>&1 | grep -q libboost-context-dev &&
 	skip_all "built without Boost.Context (package libboost-context-dev)"
 
@@ -45,7 +45,7 @@ every_udp() {
 }
 # every_tcp: they were accepted and have a thread, few a stack; some send.
 every_tcp() {
-	timeout 250 "$run" --virtual --json -d 500ms "$top_srcdir/graphs/bench/tcp-idle.lua" idle=$many conns=16 threads=user \
+	timeout 250 "$run" --virtual --json -d $time "$top_srcdir/graphs/bench/tcp-idle.lua" idle=$many conns=16 threads=user \
 		>"$tmp/out" || return 1
 	jq -c '.messages, .user_threads' "$tmp/out"
 	jq -e --argjson n $many '.messages > 1000 and .user_threads.live == $n + 16 and .user_threads.stacks >= 1 and

@@ -143,7 +143,7 @@ static void flowtab_grow(struct xk_flowtab *t)
 	if (!xk_table_full(&old->tab))
 		return;
 	v = xk_alloc(sizeof(*v));
-	if (v == NULL || xk_table_double(&old->tab, &v->tab) != XK_OK) {
+	if (v == NULL || xk_table_grow(&old->tab, &v->tab) != XK_OK) {
 		xk_free(v);
 		return;
 	}

@@ -13,7 +13,7 @@
 #include <endian.h>
 #include <string.h>
 
-/* What readers use; replaced whole when it doubles. */
+/* What readers use; replaced whole when it grows. */
 struct flow_version {
 	struct xk_table    tab;
 	struct xk_rcu_head rcu;

@@ -57,22 +57,22 @@ _Static_assert(offsetof(struct xk_flow, node) == 0, "a flow's node is the flow")
 static inline void runs_fetch(const struct xk_table *t, const struct runs *r, unsigned n)
 {
 	const struct xk_bucket *bucket = t->bucket;
-	const uint32_t mask = t->mask;
+	const uint32_t buckets = t->buckets;
 
 	XK_UNROLL
 	for (unsigned i = 0; i < n; i++)
-		xk_table_fetch(&bucket[r->hash[i] & mask]);
+		xk_table_fetch(&bucket[xk_hash_part(r->hash[i], buckets)]);
 }
 
 /* From the runs' buckets to flows with a fitting tag, and fetches those; without one, to no flow. */
 static inline void runs_aim(const struct xk_table *t, const struct runs *r, unsigned n, struct xk_flow **flow)
 {
 	const struct xk_bucket *bucket = t->bucket;
-	const uint32_t mask = t->mask;
+	const uint32_t buckets = t->buckets;
 	char *base = xk_slab_ptr(0);
 
 	for (unsigned i = 0; i < n; i++) {
-		uint32_t h = xk_bucket_first(&bucket[r->hash[i] & mask], xk_table_tag(r->hash[i]));
+		uint32_t h = xk_bucket_first(&bucket[xk_hash_part(r->hash[i], buckets)], xk_table_tag(r->hash[i]));
 
 		flow[i] = h != 0 ? (void *)(base + (uint64_t)h * XK_CACHELINE) : NULL;
 		xk_table_fetch(flow[i]);

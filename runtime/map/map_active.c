@@ -2,7 +2,7 @@
 /*
  * map_active.c - active maps: a virtual processor's own keys and sessions.
  *
- * A tagged table with the last node found in front of it.  It doubles at 81 %
+ * A tagged table with the last node found in front of it.  It grows at 81 %
  * in one go, reading no node; when that memory is not to be had it goes on
  * until no place is left.  Invariant: `last` is NULL or bound in this map.
  */
@@ -33,7 +33,7 @@ static bool map_grow(struct xk_map *m)
 
 	if (m->tab.bucket == NULL)
 		return xk_table_init(&m->tab, 1, m->tab.off, false) == XK_OK;
-	if (m->tab.visiting == 0 && xk_table_double(&m->tab, &bigger) == XK_OK) {
+	if (m->tab.visiting == 0 && xk_table_grow(&m->tab, &bigger) == XK_OK) {
 		xk_table_fini(&m->tab);
 		m->tab = bigger;
 	}
@@ -82,7 +82,7 @@ static void bulk_away(const struct xk_table *t, const struct xk_key *k, const ui
 	for (; n > 0; n--, away++) {
 		uint32_t h = hash[*away];
 		uint16_t tag = xk_table_tag(h);
-		const struct xk_bucket *b = &t->bucket[xk_table_other(t, h & t->mask, tag)];
+		const struct xk_bucket *b = &t->bucket[xk_table_other(t, xk_hash_part(h, t->buckets), tag)];
 		unsigned fit = xk_bucket_match(b, tag);
 
 		if (XK_LIKELY(fit != 0)) {
@@ -111,7 +111,7 @@ static void bulk_aim(const struct xk_table *t, const struct xk_key *k, const uin
 			out[i] = xk_table_node(t, b->h[__builtin_ctz(fit)]);
 			xk_table_fetch(out[i]);
 		} else if (b->over != 0) {
-			xk_table_fetch(&t->bucket[xk_table_other(t, hash[i] & t->mask, tag)]);
+			xk_table_fetch(&t->bucket[xk_table_other(t, xk_hash_part(hash[i], t->buckets), tag)]);
 			away[naway++] = (uint8_t)i;
 		}
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * map_table.c - puts entries into tagged buckets, moves them aside, doubles.
+ * map_table.c - puts entries into tagged buckets, moves them aside, grows.
  *
  * A put tries the home bucket, then the alternate one, then looks breadth first
  * for a short chain of entries that can each step from home to alternate; the
@@ -51,8 +51,8 @@ static void buckets_free(struct xk_bucket *b)
 
 int xk_table_init(struct xk_table *t, uint32_t buckets, int32_t off, bool shared)
 {
-	xk_assert(buckets != 0 && (buckets & (buckets - 1)) == 0);
-	*t = (struct xk_table){ .mask = buckets - 1, .off = off, .shared = shared };
+	xk_assert(buckets != 0);
+	*t = (struct xk_table){ .buckets = buckets, .off = off, .shared = shared };
 	t->bucket = buckets <= BUCKET_MAX ? buckets_new(buckets) : NULL;
 	return t->bucket != NULL ? XK_OK : XK_E_NOMEM;
 }
@@ -68,7 +68,7 @@ void xk_table_fini(struct xk_table *t)
 
 uint64_t xk_table_bytes(const struct xk_table *t)
 {
-	uint64_t n = t->bucket != NULL ? (uint64_t)(t->mask + 1) * sizeof(*t->bucket) : 0;
+	uint64_t n = t->bucket != NULL ? (uint64_t)t->buckets * sizeof(*t->bucket) : 0;
 
 	return t->stash != NULL ? n + t->stash->cap * sizeof(t->stash->e[0]) : n;
 }
@@ -227,7 +227,7 @@ static struct xk_mapnode *stash_find(const struct xk_table *t, uint32_t hash, co
 struct xk_mapnode *xk_table_find_over(const struct xk_table *t, uint32_t hash, const struct xk_key *k)
 {
 	uint16_t tag = xk_table_tag(hash);
-	const struct xk_bucket *b = &t->bucket[xk_table_other(t, hash & t->mask, tag)];
+	const struct xk_bucket *b = &t->bucket[xk_table_other(t, xk_hash_part(hash, t->buckets), tag)];
 	struct xk_mapnode *n = xk_bucket_find(t, b, xk_bucket_match(b, tag), k);
 
 	return n != NULL ? n : stash_find(t, hash, k);
@@ -237,20 +237,20 @@ struct xk_mapnode *xk_table_find_over(const struct xk_table *t, uint32_t hash, c
 
 /*
  * The stash is for keys that no larger table would part.  A table that is
- * simply full (it could not double) says so instead; while it is walked it may
- * not double, so then the stash takes anything.
+ * simply full (it could not grow) says so instead; while it is walked it may
+ * not grow, so then the stash takes anything.
  */
 static bool stash_may(const struct xk_table *t)
 {
-	return t->visiting != 0 || t->n < (uint64_t)(t->mask + 1) * (XK_WAYS - 1);
+	return t->visiting != 0 || t->n < (uint64_t)t->buckets * (XK_WAYS - 1);
 }
 
 static bool table_put(struct xk_table *t, uint32_t hash, uint32_t h)
 {
-	uint32_t home = hash & t->mask;
+	uint32_t home = xk_hash_part(hash, t->buckets);
 	uint16_t tag = xk_table_tag(hash);
 	uint32_t other = xk_table_other(t, home, tag);
-	uint8_t ext = (uint8_t)(hash >> 8);
+	uint8_t ext = (uint8_t)(hash >> 15);
 
 	for (unsigned turn = 0; turn < 2; turn++) {
 		if (bucket_put(&t->bucket[home], tag, ext, h, false))
@@ -292,7 +292,7 @@ static bool bucket_del(struct xk_bucket *b, uint16_t tag, uint32_t h)
 
 void xk_table_del(struct xk_table *t, const struct xk_mapnode *node)
 {
-	uint32_t home = node->hash & t->mask, h = node_handle(t, node);
+	uint32_t home = xk_hash_part(node->hash, t->buckets), h = node_handle(t, node);
 	uint16_t tag = xk_table_tag(node->hash);
 
 	xk_store_relaxed(&t->n, t->n - 1);
@@ -303,40 +303,27 @@ void xk_table_del(struct xk_table *t, const struct xk_mapnode *node)
 	bucket_over(&t->bucket[home], -1);
 }
 
-/* ---- doubling ------------------------------------------------------------------------------ */
+/* ---- growing ------------------------------------------------------------------------------- */
 
-/* The hash of slot s of bucket b, from the node only while buckets are so few
- * that their number holds less than eight bits of it. */
+#define KEPT     23u                     /* low bits of the hash that a slot has */
+#define TELLING  (UINT32_C(1) << (32 - KEPT))  /* so many buckets' numbers tell the others */
+
+/*
+ * The hash of slot s of bucket b, from the node only while buckets are so few
+ * that a bucket is home to more than 2^KEPT hashes.  Else the one with these low
+ * bits that its home is home to.
+ */
 static uint32_t slot_hash(const struct xk_table *t, uint32_t b, unsigned s)
 {
 	const struct xk_bucket *k = &t->bucket[b];
-	uint32_t home = k->away >> s & 1 ? xk_table_other(t, b, k->tag[s]) : b;
+	uint32_t low = (k->tag[s] & 0x7fffu) | (uint32_t)k->ext[s] << 15, least;
 
-	if (t->mask < 0xff)
+	if (t->buckets < TELLING)
 		return xk_table_node(t, k->h[s])->hash;
-	return (home & 0xff) | (uint32_t)k->ext[s] << 8 | (uint32_t)k->tag[s] << 16;
-}
-
-/*
- * Deals out those at home in bucket b.  What shared a bucket fits into its
- * halves, which nobody else has touched yet, so slots need not be looked for.
- */
-static void table_split_bucket(const struct xk_table *from, struct xk_table *to, uint32_t b)
-{
-	const struct xk_bucket *k = &from->bucket[b];
-	unsigned m = 0xffu & ~(xk_bucket_match(k, 0) | k->away), used[2] = { 0, 0 };
-
-	to->n += (uint32_t)__builtin_popcount(m);
-	for (; m != 0; m &= m - 1) {
-		unsigned s = (unsigned)__builtin_ctz(m), at;
-		uint32_t hash = slot_hash(from, b, s);
-		struct xk_bucket *half = &to->bucket[hash & to->mask];
-
-		at = used[(hash & to->mask) != b]++;
-		half->tag[at] = k->tag[s];
-		half->h[at] = k->h[s];
-		half->ext[at] = k->ext[s];
-	}
+	if (k->away >> s & 1)
+		b = xk_table_other(t, b, k->tag[s]);
+	least = (uint32_t)((((uint64_t)b << 32) + t->buckets - 1) / t->buckets);
+	return least + ((low - least) & ((UINT32_C(1) << KEPT) - 1));
 }
 
 static bool table_copy_bucket(const struct xk_table *from, struct xk_table *to, uint32_t b, bool away)
@@ -354,16 +341,13 @@ static bool table_copy_bucket(const struct xk_table *from, struct xk_table *to, 
 	return true;
 }
 
+/* What is at home goes from one part of the smaller table to one part of the larger, so first. */
 static bool table_copy(const struct xk_table *from, struct xk_table *to)
 {
-	bool twice = to->mask == from->mask * 2 + 1;
-
-	for (uint32_t b = 0; b <= from->mask; b++)
-		if (twice)
-			table_split_bucket(from, to, b);
-		else if (!table_copy_bucket(from, to, b, false))
+	for (uint32_t b = 0; b < from->buckets; b++)
+		if (!table_copy_bucket(from, to, b, false))
 			return false;
-	for (uint32_t b = 0; b <= from->mask; b++)
+	for (uint32_t b = 0; b < from->buckets; b++)
 		if (from->bucket[b].away != 0 && !table_copy_bucket(from, to, b, true))
 			return false;
 	for (uint32_t i = 0; from->stash != NULL && i < from->stash->used; i++) {
@@ -376,14 +360,20 @@ static bool table_copy(const struct xk_table *from, struct xk_table *to)
 	return true;
 }
 
-int xk_table_double(const struct xk_table *from, struct xk_table *to)
+/* 1, 2, 3, 4, 6, 8, 12, 16 ... */
+static uint32_t size_after(uint32_t buckets)
+{
+	return (buckets & (buckets - 1)) != 0 ? buckets / 3 * 4 : buckets == 1 ? 2 : buckets / 2 * 3;
+}
+
+int xk_table_grow(const struct xk_table *from, struct xk_table *to)
 {
 	struct xk_table t;
-	uint32_t buckets = (from->mask + 1) * 2;
+	uint32_t buckets = size_after(from->buckets);
 	int err;
 
 	while (from->n >= xk_table_limit(buckets) && buckets <= BUCKET_MAX)
-		buckets *= 2;
+		buckets = size_after(buckets);
 	err = xk_table_init(&t, buckets, from->off, from->shared);
 	if (err != XK_OK)
 		return err;
@@ -399,7 +389,7 @@ int xk_table_double(const struct xk_table *from, struct xk_table *to)
 
 static bool walk_buckets(struct xk_table *t, xk_table_fn fn, void *arg)
 {
-	for (uint32_t b = 0; b <= t->mask; b++)
+	for (uint32_t b = 0; b < t->buckets; b++)
 		for (unsigned s = 0; s < XK_WAYS; s++)
 			if (t->bucket[b].tag[s] != 0 &&
 			    fn(xk_table_node(t, t->bucket[b].h[s]), arg) == XK_MAP_STOP)

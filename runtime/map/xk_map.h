@@ -35,7 +35,7 @@ struct xk_stash;
 struct xk_table {
 	struct xk_bucket *bucket;
 	struct xk_stash  *stash;       /* what no bucket would take; NULL: nothing */
-	uint32_t          mask;        /* buckets - 1 */
+	uint32_t          buckets;
 	uint32_t          n;           /* entries */
 	int32_t           off;         /* from a slab object's start to its node */
 	uint16_t          visiting;    /* walks in progress: nothing may move */

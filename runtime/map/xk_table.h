@@ -2,22 +2,28 @@
 /*
  * xk_table.h - the tagged hash table beneath active maps and flow tables.
  *
- * An entry lives in its home bucket, chosen by the low bits of its hash; when
+ * An entry lives in its home bucket, chosen by the high bits of its hash; when
  * that is full, in one alternate bucket, which home and tag alone determine;
  * when neither can take it, in the stash.  A bucket counts how many of its own
  * live elsewhere (`over`), so a key that is not there costs one line unless
  * something overflowed.  Entries are only ever moved from home to alternate:
  * a reader that looks at home first can not miss one on its way.  Buckets keep
- * 24 hash bits of each entry, so that doubling reads no node.
+ * 23 low hash bits of each entry and their own number tells the high ones, so
+ * that growing reads no node.
+ *
+ * There are 2^k or 3 * 2^k buckets, any number would do: bucket i is home to the
+ * hashes of the i-th part of all (Lemire, "Fast random integer generation in an
+ * interval", 2019).  So a table grows by a half or a third, and is never less
+ * than half full: from 10 to 15 bytes an entry.
  *
  * Handles name nodes in type-stable memory; a match of tags proves nothing,
  * the key in the node does.
  *
- *                     find     put, del, double
+ *                     find     put, del, grow
  *   find                -         -            (writers publish; see below)
- *   put, del, double    -         X
+ *   put, del, grow      -         X
  * Readers on other threads need `shared`, an RCU read section, and a table that
- * is replaced, not changed, when it doubles.
+ * is replaced, not changed, when it grows.
  * Invariant: an entry of bucket b that is not marked away has home b.
  */
 #ifndef XK_TABLE_H
@@ -39,7 +45,7 @@
 struct xk_bucket {
 	uint16_t tag[XK_WAYS];   /* 0: the slot is free */
 	uint32_t h[XK_WAYS];     /* slab handle of the object with the node */
-	uint8_t  ext[XK_WAYS];   /* hash bits 8..15 */
+	uint8_t  ext[XK_WAYS];   /* hash bits 15..22 */
 	uint32_t over;           /* entries with this home that live elsewhere */
 	uint8_t  away;           /* bit i: slot i's home is its other bucket */
 	uint8_t  spare[3];
@@ -73,10 +79,10 @@ static inline uint32_t xk_hash_key(const struct xk_key *k)
 {
 	return xk_hash_pair(k->w[0], k->w[1]);
 }
-/* Never 0; the bit that is given up chooses no bucket below 2^31 of them. */
+/* Hash bits 0..14; never 0. */
 static inline uint16_t xk_table_tag(uint32_t hash)
 {
-	return (uint16_t)(hash >> 16 | 0x8000u);
+	return (uint16_t)(hash | 0x8000u);
 }
 
 /* ---- looking into a bucket -------------------------------------------------- */
@@ -135,15 +141,22 @@ static inline bool xk_node_is(const struct xk_mapnode *n, const struct xk_key *k
 	return xk_node_has(n, k->w[0], k->w[1]);
 }
 
+/* The part of n equal ones that hash is in. */
+static inline uint32_t xk_hash_part(uint32_t hash, uint32_t n)
+{
+	return (uint32_t)((uint64_t)hash * n >> 32);
+}
 static inline struct xk_bucket *xk_table_home(const struct xk_table *t, uint32_t hash)
 {
-	return &t->bucket[hash & t->mask];
+	return &t->bucket[xk_hash_part(hash, t->buckets)];
 }
 
-/* The other bucket of an entry in bucket b; its own inverse. */
+/* The other bucket of an entry in bucket b; its own inverse.  By chance it is b itself. */
 static inline uint32_t xk_table_other(const struct xk_table *t, uint32_t b, uint16_t tag)
 {
-	return (b ^ (tag * UINT32_C(0x9e3779b1) | 1)) & t->mask;
+	uint32_t sum = xk_hash_part(tag * UINT32_C(0x9e3779b1), t->buckets);
+
+	return sum >= b ? sum - b : sum - b + t->buckets;
 }
 
 /*
@@ -185,27 +198,27 @@ static inline struct xk_mapnode *xk_table_find(const struct xk_table *t, uint32_
 
 /* ---- changing the table: one writer at a time --------------------------------- */
 
-/* A table of `buckets` (a power of two) buckets without entries; XK_E_NOMEM. */
+/* A table of so many buckets without entries; XK_E_NOMEM. */
 int  xk_table_init(struct xk_table *t, uint32_t buckets, int32_t off, bool shared);
 void xk_table_fini(struct xk_table *t);      /* legal on zeroed memory */
-/* Entries that so many buckets hold before it is time to double: 81 %. */
+/* Entries that so many buckets hold before it is time to grow: 81 %. */
 static inline uint64_t xk_table_limit(uint64_t buckets)
 {
 	return buckets * 6 + buckets / 2;
 }
-/* Should the table double before it takes another entry? */
+/* Should the table grow before it takes another entry? */
 static inline bool xk_table_full(const struct xk_table *t)
 {
-	return t->n >= xk_table_limit((uint64_t)t->mask + 1);
+	return t->n >= xk_table_limit(t->buckets);
 }
 /* Adds an entry that must not be there: node->hash says where.  Published when
  * this returns.  XK_E_NOMEM: no place was found, nothing has changed. */
 int  xk_table_put(struct xk_table *t, const struct xk_mapnode *node);
 /* Removes an entry that must be there. */
 void xk_table_del(struct xk_table *t, const struct xk_mapnode *node);
-/* A table of twice the size (or more, when the stash is large) with the same
+/* A table of the next size (or more, when the stash is large) with the same
  * entries; `from` is only read.  XK_E_NOMEM: `to` is untouched. */
-int  xk_table_double(const struct xk_table *from, struct xk_table *to);
+int  xk_table_grow(const struct xk_table *from, struct xk_table *to);
 /* Calls fn for every node until it returns XK_MAP_STOP; the visitor removes
  * nodes by itself (xk_table_del). */
 typedef int (*xk_table_fn)(struct xk_mapnode *node, void *arg);

@@ -35,7 +35,7 @@ static void teardown(void)
 	xk_mem_fail_after(0);
 	CU_ASSERT_EQUAL(xk_map_count(&map), 0);
 	CU_ASSERT_EQUAL(slab.live, 0);
-	for (uint32_t b = 0; map.tab.bucket != NULL && b <= map.tab.mask; b++)
+	for (uint32_t b = 0; map.tab.bucket != NULL && b < map.tab.buckets; b++)
 		if (map.tab.bucket[b].over != 0)
 			CU_FAIL("an empty map counts overflow");
 	xk_map_fini(&map);
@@ -186,17 +186,19 @@ static void the_last_one_is_remembered_and_forgotten_with_its_binding(void)
 	CU_ASSERT_PTR_NULL(xk_map_resolve(&map, &l));
 }
 
-static void a_growing_map_keeps_everything_in_about_ten_bytes_each(void)
+static void a_growing_map_keeps_everything_in_ten_to_fifteen_bytes_each(void)
 {
 	enum { N = 300000 };
 	unsigned missed = 0, fat = 0;
 
 	for (uint32_t i = 0; i < N; i++) {
-		uint64_t full = (uint64_t)(map.tab.mask + 1) * 8 * 13 / 16;
+		uint64_t full = (uint64_t)map.tab.buckets * 8 * 13 / 16, bytes;
 
 		obj_bind(key_of(i))->no = i;
-		/* Just before it doubles: 64 bytes for 6.5 entries. */
-		fat += i > 100 && xk_map_count(&map) == full && xk_table_bytes(&map.tab) > 10u * xk_map_count(&map);
+		bytes = xk_table_bytes(&map.tab);
+		/* Just before it grows, 64 bytes for 6.5 entries; half as much again just after. */
+		fat += i > 100 && xk_map_count(&map) == full && bytes > 10u * xk_map_count(&map);
+		fat += i > 100 && bytes > 15u * xk_map_count(&map);
 	}
 	for (uint32_t i = 0; i < N; i++) {
 		struct xk_key k = key_of(i);
@@ -207,7 +209,6 @@ static void a_growing_map_keeps_everything_in_about_ten_bytes_each(void)
 	CU_ASSERT_EQUAL(missed, 0);
 	CU_ASSERT_EQUAL(fat, 0);
 	CU_ASSERT_PTR_NULL(map.tab.stash);
-	CU_ASSERT_TRUE(xk_table_bytes(&map.tab) <= 20ull * N);
 	clear();
 }
 
@@ -245,7 +246,7 @@ static void a_map_that_cannot_grow_serves_until_it_is_full(void)
 
 	for (unsigned i = 0; i < 13; i++)
 		o[n++] = obj_bind(key_of(i));
-	CU_ASSERT_EQUAL_FATAL(map.tab.mask, 1);
+	CU_ASSERT_EQUAL_FATAL(map.tab.buckets, 2);
 	while (n < 64 && err == XK_OK) {
 		o[n] = obj_new(key_of(n));
 		/* The next two: the larger table, the stash. */
@@ -256,7 +257,7 @@ static void a_map_that_cannot_grow_serves_until_it_is_full(void)
 	}
 	CU_ASSERT_EQUAL(err, XK_E_NOMEM);
 	CU_ASSERT_TRUE(n >= 14 && n <= 16);
-	CU_ASSERT_EQUAL(map.tab.mask, 1);
+	CU_ASSERT_EQUAL(map.tab.buckets, 2);
 	CU_ASSERT_EQUAL(o[n]->node.bound, 0);
 	k = key_of(n);
 	CU_ASSERT_PTR_NULL(xk_map_resolve(&map, &k));
@@ -321,9 +322,9 @@ static void a_bulk_resolve_finds_what_lives_away_from_home(void)
 
 	for (uint32_t i = 0; i < N; i++)
 		o[i] = obj_bind(random_key(2 * i + 1));
-	for (uint32_t b = 0; b <= map.tab.mask; b++)
+	for (uint32_t b = 0; b < map.tab.buckets; b++)
 		away += map.tab.bucket[b].over;
-	CU_ASSERT_EQUAL(map.tab.mask, 511);
+	CU_ASSERT_EQUAL(map.tab.buckets, 512);
 	CU_ASSERT_TRUE(away > N / 50);
 	for (uint32_t i = 0; i + 16 <= N; i += 16) {
 		for (uint32_t j = 0; j < 32; j++)
@@ -431,7 +432,7 @@ static void a_walk_neither_skips_nor_repeats_while_the_map_changes(void)
 	CU_ASSERT_EQUAL(bad, 0);
 	/* What piled up meanwhile finds its places with the next growth. */
 	obj_bind(key_of(500000));
-	CU_ASSERT_TRUE(map.tab.mask > 127);
+	CU_ASSERT_TRUE(map.tab.buckets > 128);
 	clear();
 }
 
@@ -473,7 +474,7 @@ static CU_TestInfo tests[] = {
 	{ "what is bound is found until it is unbound", what_is_bound_is_found_until_it_is_unbound },
 	{ "a key is bound once", a_key_is_bound_once },
 	{ "the last one is remembered and forgotten with its binding", the_last_one_is_remembered_and_forgotten_with_its_binding },
-	{ "a growing map keeps everything in about ten bytes each", a_growing_map_keeps_everything_in_about_ten_bytes_each },
+	{ "a growing map keeps everything in ten to fifteen bytes each", a_growing_map_keeps_everything_in_ten_to_fifteen_bytes_each },
 	{ "keys of one hash are all found", keys_of_one_hash_are_all_found },
 	{ "a map that cannot grow serves until it is full", a_map_that_cannot_grow_serves_until_it_is_full },
 	{ "the first bind may lack memory too", the_first_bind_may_lack_memory_too },

@@ -38,7 +38,7 @@ static inline unsigned run_task(struct xk_vp *vp, struct xk_task *t, unsigned bu
 /* Frames come singly from units of one message, and a burst of them costs each a fraction: input waits until
  * others have made as many messages as a unit may.  Not longer than they make any, nor where one of them
  * parked, which waits for what comes in more often than not.  Then it has two turns for each unit that it
- * waited for, which made a message at least. */
+ * waited for, which made a message at least, and may have more. */
 static inline unsigned input_turns(struct xk_vp *vp, unsigned done, bool parked, unsigned budget)
 {
 	unsigned before = vp->others;
@@ -47,7 +47,27 @@ static inline unsigned input_turns(struct xk_vp *vp, unsigned done, bool parked,
 	if (XK_LIKELY(done != 0) && XK_LIKELY(!parked) && vp->others < budget)
 		return 0;
 	vp->others = 0;
+	vp->input_more = XK_INPUT_MOST;
 	return 2 * vp->ninput * (1 + (before < budget ? before : budget));
+}
+
+/* A message of a long write is many frames, so what a unit made may be more than two turns take.  Left there it
+ * would grow, with thousands of senders, until each frame has left all caches when its turn comes: after a turn
+ * that took a whole budget there is another round. */
+static inline unsigned run_input(struct xk_vp *vp, struct xk_task *input, unsigned budget)
+{
+	unsigned done;
+
+	vp->others = 0;
+	done = run_task(vp, input, budget);
+	vp->input_full |= done >= budget;
+	vp->input_more -= done < vp->input_more ? done : vp->input_more;
+	vp->input_due -= vp->input_due != 0;
+	if (vp->input_due == 0 && vp->input_full) {
+		vp->input_full = false;
+		vp->input_due = vp->input_more != 0 ? vp->ninput : 0;
+	}
+	return done;
 }
 
 /* One turn of the task whose turn it is.  It may park itself or free itself. */
@@ -56,11 +76,8 @@ static inline unsigned vp_run_task(struct xk_vp *vp, unsigned budget)
 	struct xk_task *t = vp->ring[0], *input = vp->ring[1];
 	unsigned done;
 
-	if (input != NULL && (vp->input_due != 0 || t == NULL)) {
-		vp->input_due -= vp->input_due != 0;
-		vp->others = 0;
-		return run_task(vp, input, budget);
-	}
+	if (input != NULL && (vp->input_due != 0 || t == NULL))
+		return run_input(vp, input, budget);
 	if (t == NULL)
 		return 0;
 	done = run_task(vp, t, budget);

@@ -29,9 +29,13 @@ struct xk_rand *xk_vp_rand(struct xk_vp *vp);
  * each unit of another task every ready one gets two turns, so that what a sender has
  * begun is finished, and still in the cache, before the next of thousands begins.
  * With one each their queues would never shrink: a unit makes as much as they take.
+ * Where it makes more, as of long writes, one of them uses its whole budget: then all have another
+ * round, until they have taken XK_INPUT_MOST messages, so that what they make themselves starves nobody.
  * Units of fewer messages than their budget are gathered, that a burst comes in at once: input
  * waits until they have made as many, one has parked or one had nothing to do.
  */
+/* The frames that a window of 256 KiB fills where they are shortest, and their acknowledgements. */
+#define XK_INPUT_MOST 1024u
 struct xk_task {
 	struct xk_task *next, *prev;      /* ring of ready tasks; next NULL: parked */
 	struct xk_vp   *vp;

@@ -66,11 +66,13 @@ struct xk_vp {
 	const struct xk_mode_ops *mode;   /* how it is run */
 	uint16_t          no;
 	bool              inside;         /* someone is inside (debug, and own) */
+	bool              input_full;     /* an input task used its whole budget in this round */
 	uint32_t          npolling;       /* ready tasks with a file descriptor */
 	uint32_t          nready;         /* ready tasks */
 	uint32_t          ninput;         /* of these, input */
 	uint32_t          input_due;      /* input tasks to be run before the next other one */
 	uint32_t          others;         /* messages that other tasks made since input was due */
+	uint32_t          input_more;     /* messages until there is no further round of input */
 	unsigned          nout;           /* destinations with messages waiting, see out */
 	struct xk_msgq    local;          /* deferred to this VP by itself, no atomics */
 	xk_counter        units, messages;

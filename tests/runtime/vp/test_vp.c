@@ -49,34 +49,47 @@ static void conn_start_input(struct conn *c, struct xk_vp *vp)
 	xk_task_ready(&c->task);
 }
 
-/* Two that pass on what is queued and five that make more: a queue's turns come after
+/* A queue that is nearly empty: it says less than its budget, and counts the turn as a whole one. */
+static unsigned run_nearly(struct xk_task *t, unsigned budget)
+{
+	struct conn *c = xk_container_of(t, struct conn, task);
+
+	c->done += budget;
+	if (c->hook != NULL)
+		c->hook(c);
+	return budget - 1;
+}
+
+/* Two that pass on what is queued and five that make more: a queue's turns, so many, come after
  * each whole unit of the five, not after all five, and neither side starves the other. */
-static void input_is_taken_after_each_unit_of_others(void)
+static void input_after_units(unsigned budget, bool nearly, unsigned turns)
 {
 	struct conn c[5], in[2];
 	struct xk_vp *vp;
 	struct xk_arch a = arch_of("vppc", 1, 1);
 
 	a.schedule = XK_SCHED_VIRTUAL;
-	a.burst = 1;
+	a.burst = budget;
 	make(a);
 	vp = fx.set->vp[0];
 	xk_vp_enter_idle(vp);
 	for (unsigned i = 0; i < 5; i++)
 		conn_start(&c[i], vp, 0);
-	conn_start_input(&in[0], vp);
-	conn_start_input(&in[1], vp);
+	for (unsigned i = 0; i < 2; i++) {
+		conn_start_input(&in[i], vp);
+		in[i].task.run = nearly ? run_nearly : in[i].task.run;
+	}
 	xk_vp_leave_idle(vp);
-	for (uint64_t units = 1; units <= 40; units++) {
+	for (uint64_t units = 1; units <= 7 * (1 + 2 * turns); units++) {
 		uint64_t others = 0;
 
 		xk_vpset_step(fx.set);
 		for (unsigned i = 0; i < 5; i++)
-			others += c[i].done;
-		CU_ASSERT_EQUAL(others + in[0].done + in[1].done, units);
-		CU_ASSERT(in[0].done <= 2 * others && 2 * others <= in[0].done + 2);
-		CU_ASSERT(in[1].done <= in[0].done && in[0].done <= in[1].done + 1);
-		CU_ASSERT(c[4].done <= c[0].done && c[0].done <= c[4].done + 1);
+			others += c[i].done / budget;
+		CU_ASSERT_FATAL(others + (in[0].done + in[1].done) / budget == units);
+		CU_ASSERT_FATAL(others == (units + 2 * turns) / (1 + 2 * turns));
+		CU_ASSERT(in[1].done <= in[0].done && in[0].done <= in[1].done + budget);
+		CU_ASSERT(c[4].done <= c[0].done && c[0].done <= c[4].done + budget);
 	}
 	xk_vp_enter_idle(vp);
 	for (unsigned i = 0; i < 5; i++)
@@ -84,13 +97,106 @@ static void input_is_taken_after_each_unit_of_others(void)
 	xk_vp_leave_idle(vp);
 	for (unsigned i = 0; i < 6; i++)
 		xk_vpset_step(fx.set);
-	CU_ASSERT_EQUAL(in[0].done + in[1].done, 32 + 6);
+	CU_ASSERT_EQUAL(in[0].done + in[1].done, (7 * 2 * turns + 6) * budget);
 	xk_vp_enter_idle(vp);
 	xk_task_park(&in[0].task);
 	xk_task_park(&in[1].task);
 	CU_ASSERT(vp->ninput == 0 && vp->nready == 0);
 	xk_vp_leave_idle(vp);
 	unmake();
+}
+
+static void input_is_taken_after_each_unit_of_others(void)
+{
+	input_after_units(8, true, 2);
+	input_after_units(32, true, 2);
+}
+
+static void input_that_never_ends_does_not_starve_others(void)
+{
+	static const unsigned budget[] = { 1, 8, 32, 256, 512, 1024 };
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(budget); i++) {
+		unsigned turns = XK_INPUT_MOST / 2 / budget[i];
+
+		input_after_units(budget[i], false, turns > 2 ? turns : 2);
+	}
+}
+
+/* ---- input of more than two turns ------------------------------------------------------- */
+
+/* A wire: `in` takes off what `c` puts on, and answers half of it to `back`. */
+static struct { struct conn c[9], in, back; uint32_t wire, answers, most, made; } long_writes;
+
+static unsigned wire_take(struct xk_task *t, uint32_t *queue, unsigned budget)
+{
+	unsigned n = *queue < budget ? *queue : budget;
+
+	*queue -= n;
+	if (*queue == 0)
+		xk_task_park(t);
+	return n;
+}
+
+static unsigned run_wire(struct xk_task *t, unsigned budget)
+{
+	unsigned n = wire_take(t, &long_writes.wire, budget);
+
+	long_writes.answers += (n + 1) / 2;
+	xk_task_ready(&long_writes.back.task);
+	return n;
+}
+
+static unsigned run_answers(struct xk_task *t, unsigned budget)
+{
+	return wire_take(t, &long_writes.answers, budget);
+}
+
+/* A unit of long messages. */
+static unsigned run_writes(struct xk_task *t, unsigned budget)
+{
+	(void)t;
+	if (long_writes.wire > long_writes.most)
+		long_writes.most = long_writes.wire;
+	long_writes.wire += long_writes.made;
+	xk_task_ready(&long_writes.in.task);
+	return budget;
+}
+
+/* What a unit made is taken in before the next one's, where it is no more than a window. */
+static void what_long_writes_made_does_not_pile_up(void)
+{
+	static const unsigned made[] = { 1, 64, 65, 96, 180, 500 };
+	struct xk_arch a = arch_of("vppc", 1, 1);
+	struct xk_vp *vp;
+
+	a.schedule = XK_SCHED_VIRTUAL;
+	a.burst = 32;
+	for (unsigned k = 0; k < XK_ARRAY_LEN(made); k++) {
+		memset(&long_writes, 0, sizeof long_writes);
+		long_writes.made = made[k];
+		make(a);
+		vp = fx.set->vp[0];
+		xk_vp_enter_idle(vp);
+		for (unsigned i = 0; i < 9; i++) {
+			conn_start(&long_writes.c[i], vp, 0);
+			long_writes.c[i].task.run = run_writes;
+		}
+		xk_task_init(&long_writes.in.task, vp, run_wire);
+		xk_task_init(&long_writes.back.task, vp, run_answers);
+		long_writes.in.task.input = long_writes.back.task.input = true;
+		xk_vp_leave_idle(vp);
+		for (unsigned i = 0; i < 1000; i++)
+			xk_vpset_step(fx.set);
+		CU_ASSERT_EQUAL(long_writes.most, 0);
+		xk_vp_enter_idle(vp);
+		for (unsigned i = 0; i < 9; i++)
+			xk_task_park(&long_writes.c[i].task);
+		xk_task_park(&long_writes.in.task);
+		xk_task_park(&long_writes.back.task);
+		xk_vp_leave_idle(vp);
+		unmake();
+	}
 }
 
 /* ---- input among units of less than a budget ------------------------------------------ */
@@ -145,6 +251,7 @@ static void gap_begin(unsigned budget, unsigned made, uint64_t limit)
 		gap.c[i].task.run = run_small;
 	}
 	conn_start_input(&gap.in, gap.vp);
+	gap.in.task.run = run_nearly;
 	gap.in.hook = input_hook;
 	xk_vp_leave_idle(gap.vp);
 }
@@ -626,6 +733,8 @@ static CU_TestInfo tests[] = {
 	  application_threads_wait_for_the_bound_thread_of_their_group },
 	{ "connections of a VP differ by at most one unit", connections_of_a_vp_differ_by_at_most_one_unit },
 	{ "input is taken after each unit of others", input_is_taken_after_each_unit_of_others },
+	{ "input that never ends does not starve others", input_that_never_ends_does_not_starve_others },
+	{ "what long writes made does not pile up", what_long_writes_made_does_not_pile_up },
 	{ "input waits for a budget of others", input_waits_for_a_budget_of_others },
 	{ "input is taken when others rest", input_is_taken_when_others_rest },
 	{ "input waits no longer for what others left", input_waits_no_longer_for_what_others_left },

@@ -11,6 +11,7 @@
 #include "drivers/mem/mem_priv.h"
 
 #include "drivers/common/edge.h"
+#include "runtime/base/xk_stamp.h"
 #include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_input.h"
 #include "runtime/upi/xk_part.h"
@@ -142,6 +143,7 @@ static int mem_rep_start(struct xk_rep *r, struct xk_errs *e)
 	(void)e;
 	if (st->other != NULL)
 		mr->other = xk_rep_here(st->other, r)->state;
+	mr->apart = st->reader != NULL || mr->stamp_at != 0;
 	return XK_OK;
 }
 
@@ -155,10 +157,28 @@ static void mem_rep_stop(struct xk_rep *r)
 	xk_msgq_init(&mr->q);
 }
 
+/* A frame that waited for this VP, or in the queue of all: work on it begins. */
+static void begin_stamped(struct xk_rep *r, struct xk_msg *m)
+{
+	uint32_t at = ((const struct mem_rep *)r->state)->stamp_at;
+
+	if (at != 0 && m->len > at)
+		xk_stamp_begin(m->data + at, m->len - at, xk_vp_clock(r->vp));
+}
+
+static XK_NOINLINE void mem_enter_apart(struct xk_rep *r, struct xk_msg *m)
+{
+	begin_stamped(r, m);
+	if (mem_state(r)->reader != NULL)
+		mem_carried_enter(r, m);
+	else
+		xk_input_enter(r, m);
+}
+
 static void mem_enter(struct xk_rep *r, struct xk_msg *m)
 {
-	if (XK_UNLIKELY(mem_state(r)->reader != NULL))
-		mem_carried_enter(r, m);
+	if (XK_UNLIKELY(((const struct mem_rep *)r->state)->apart))
+		mem_enter_apart(r, m);
 	else
 		xk_input_enter(r, m);
 }

@@ -72,6 +72,8 @@ struct mem_rep {
 	uint32_t         cap;
 	uint32_t         frame_max;
 	bool             open;            /* between rep_init and rep_stop */
+	bool             apart;           /* what others leave is more than input: see mem_enter */
+	uint32_t         stamp_at;        /* where the peer's frames have a stamp (xk_stamp.h); 0: nowhere.  By its rep_start */
 	const struct mem_peer *peer;      /* or NULL ... */
 	struct xk_rep   *far;             /* ... and its replica */
 };

@@ -241,3 +241,14 @@ void peer_gen_init(struct xk_rep *r)
 	g->rep = r;
 	xk_timer_init(&g->timer, gen_timer);
 }
+
+struct xk_msg *peer_gen_frame(struct peer_gen *g, uint32_t j)
+{
+	struct xk_msg *m = gen_one(g, &g->conn[j]);
+
+	if (XK_UNLIKELY(m == NULL))
+		xk_count(g->rep->drop[XK_DROP_NOMEM]);
+	return m;
+}
+
+void peer_gen_made(struct peer_gen *g, uint32_t j, unsigned n) { gen_made(g, j, n); }

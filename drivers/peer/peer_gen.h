@@ -5,6 +5,7 @@
 #ifndef XK_PEER_GEN_H
 #define XK_PEER_GEN_H
 
+#include "drivers/peer/peer_arrivals.h"
 #include "drivers/peer/peer_priv.h"
 
 struct peer_gen_conf {
@@ -15,7 +16,11 @@ struct peer_gen_conf {
 	unsigned checksum, rxbuf, place;
 	char    *lead;
 	bool     mix;
+	struct peer_arrivals arrivals;
 };
+
+/* Node state: the trace that all replicas play. */
+struct peer_gen_node { struct peer_trace trace; };
 
 /* A template: the line that a frame begins with. */
 struct peer_gen_conn { uint8_t hdr[XK_CACHELINE]; } XK_ALIGNED;
@@ -41,6 +46,10 @@ struct peer_gen {
 	uint64_t  produced;
 	struct xk_timer timer;
 	void     *block;                  /* what conn was cut from */
+	/* arrivals */
+	struct peer_stream *stream;       /* [nconn] */
+	uint32_t *heap, nheap;            /* of slots, the earliest due first */
+	struct xk_due due;
 };
 
 static inline const struct peer_gen_conf *peer_gen_conf(const struct peer_gen *g) { return g->rep->conf; }
@@ -48,6 +57,14 @@ static inline const struct peer_gen_conf *peer_gen_conf(const struct peer_gen *g
 /* From rep_init, and when the templates are made. */
 void peer_gen_init(struct xk_rep *r);
 void peer_gen_strides(struct peer_gen *g, bool mix);
+/* A frame of slot j's, or NULL, counted; n of its frames have been made. */
+struct xk_msg *peer_gen_frame(struct peer_gen *g, uint32_t j);
+void peer_gen_made(struct peer_gen *g, uint32_t j, unsigned n);
+/* peer_due.c: frames that come at times of their own.  Memory for the streams, and their first times. */
+int  peer_due_start(struct peer_gen *g);
+void peer_due_stop(struct peer_gen *g);
+unsigned peer_due_run(struct xk_task *t, unsigned budget);
+unsigned peer_due_run_carried(struct xk_task *t, unsigned budget);
 /* The wire's task; the second where I/O threads read the devices. */
 unsigned peer_gen_run(struct xk_task *t, unsigned budget);
 unsigned peer_gen_run_carried(struct xk_task *t, unsigned budget);

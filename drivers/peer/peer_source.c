@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "runtime/base/xk_bytes.h"
+#include "runtime/base/xk_stamp.h"
 #include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_review.h"
 
@@ -131,19 +132,34 @@ static int gen_start(struct peer_gen *g)
 		g->rate += g->rate == 0;
 	}
 	g->start = xk_vp_now();
-	if (g->live != 0)
+	if (c->arrivals.model != PEER_MODEL_NONE) {
+		g->mr->stamp_at = g->hdr_len;
+		err = peer_due_start(g);
+	}
+	if (err == XK_OK && g->live != 0)
 		xk_task_ready(&g->mr->task);
-	return XK_OK;
+	return err;
 }
 
 static int source_init(struct xk_node *n, struct xk_errs *e)
 {
 	const struct peer_gen_conf *c = n->conf;
+	char why[512];
+	int err = XK_OK;
 
-	(void)e;
 	if (c->rxbuf == PEER_COLD && c->rxcold == 0)
 		peer_cold_warn(n);
-	return XK_OK;
+	if (c->arrivals.model == PEER_TRACE)
+		err = peer_trace_read(&((struct peer_gen_node *)n->state)->trace, c->arrivals.file, (uint32_t)c->conns, why,
+				      sizeof why);
+	if (err != XK_OK)
+		xk_node_error(n, e, "arrivals: %s", why);
+	return err;
+}
+
+static void source_fini(struct xk_node *n)
+{
+	peer_trace_free(&((struct peer_gen_node *)n->state)->trace);
 }
 
 static int source_rep_init(struct xk_rep *r)
@@ -159,7 +175,10 @@ static int source_rep_start(struct xk_rep *r, struct xk_errs *e)
 
 	if (g->mr == NULL)
 		return XK_OK;
-	g->mr->task.run = mem_state(g->mr->rep)->reader != NULL ? peer_gen_run_carried : peer_gen_run;
+	if (peer_gen_conf(g)->arrivals.model != PEER_MODEL_NONE)
+		g->mr->task.run = mem_state(g->mr->rep)->reader != NULL ? peer_due_run_carried : peer_due_run;
+	else
+		g->mr->task.run = mem_state(g->mr->rep)->reader != NULL ? peer_gen_run_carried : peer_gen_run;
 	g->mr->task.input = false;
 	err = gen_start(g);
 	if (err != XK_OK)
@@ -172,6 +191,7 @@ static void source_rep_stop(struct xk_rep *r)
 	struct peer_gen *g = r->state;
 
 	xk_timer_cancel(r->wheel, &g->timer);
+	peer_due_stop(g);
 	peer_cold_empty(&g->cold);
 }
 
@@ -181,6 +201,8 @@ static void source_rep_fini(struct xk_rep *r)
 
 	xk_free(g->block);
 	xk_free(g->made);
+	xk_free(g->stream);
+	xk_free(g->heap);
 }
 
 static const struct mem_peer source_peer = { .push = peer_sink_push };
@@ -196,16 +218,42 @@ static int source_control(struct xk_rep *r, unsigned op, void *buf, unsigned len
 }
 
 static const struct xk_ops source_ops = {
-	.init = source_init, .rep_init = source_rep_init, .rep_fini = source_rep_fini,
+	.init = source_init, .fini = source_fini, .rep_init = source_rep_init, .rep_fini = source_rep_fini,
 	.rep_start = source_rep_start, .rep_stop = source_rep_stop, .control = source_control,
 };
 
 /* ---- before there is a graph --------------------------------------------------------------- */
 
+/* Frames that come at times of their own say when they were due, at the beginning of the payload. */
+static bool arrivals_fault(const struct peer_gen_conf *c, char *why, size_t n)
+{
+	const char *text = NULL;
+
+	if (peer_arrivals_fault(&c->arrivals, why, n))
+		return true;
+	if (c->arrivals.model == PEER_MODEL_NONE)
+		return false;
+	if (c->rate != 0)
+		text = "rate paces all connections together; with arrivals write arrivals = { ..., rate = ... }, of each connection";
+	else if (c->mix)
+		text = "mix means nothing with arrivals: frames come in the order of their times";
+	else if (c->size < XK_STAMP_SIZE)
+		text = "arrivals write times into the payload: size must be at least 24";
+	else if (c->lead != NULL)
+		text = "arrivals write times where lead begins: leave one of the two out";
+	else if (c->checksum == PEER_CSUM_GOOD)
+		text = "a good checksum is made for zeros: arrivals need checksum = \"compute-ignore\" or \"none\"";
+	if (text != NULL)
+		snprintf(why, n, "%s", text);
+	return text != NULL;
+}
+
 static int source_check(const void *conf, char *why, size_t n)
 {
 	const struct peer_gen_conf *c = conf;
 
+	if (arrivals_fault(c, why, n))
+		return XK_E_INVAL;
 	if (c->ring != 0 && c->rate == 0)
 		snprintf(why, n, "ring is for frames that come at a rate of their own: it needs 'rate'");
 	else if (c->from_port + (c->conns < PORTS_PER_HOST ? c->conns : PORTS_PER_HOST) > 65536)
@@ -215,6 +263,21 @@ static int source_check(const void *conf, char *why, size_t n)
 		 !peer_ports_fault(c->port, c->ports, why, n))
 		return XK_OK;
 	return XK_E_INVAL;
+}
+
+/* A trace is read twice: here an error has a place in the graph's file. */
+static void source_review(const struct xk_view *v, struct xk_review *r)
+{
+	const struct peer_gen_conf *c = v->conf;
+	struct peer_trace t;
+	char why[512];
+
+	if (c->arrivals.model != PEER_TRACE)
+		return;
+	if (peer_trace_read(&t, c->arrivals.file, (uint32_t)c->conns, why, sizeof why) == XK_OK)
+		peer_trace_free(&t);
+	else
+		xk_review_fault(r, v, "arrivals.file", "%s", why);
 }
 
 static int source_ask(const struct xk_view *v, unsigned op, void *buf, unsigned len)
@@ -231,6 +294,10 @@ static int source_ask(const struct xk_view *v, unsigned op, void *buf, unsigned 
 	{ .name = #field, .type = t, .def = d, .doc = text, \
 	  .offset = offsetof(struct peer_gen_conf, field), ##__VA_ARGS__ }
 
+#define A(field, t, d, text, ...) \
+	{ .name = #field, .group = "arrivals", .type = t, .def = d, .doc = text, \
+	  .offset = offsetof(struct peer_gen_conf, arrivals.field), ##__VA_ARGS__ }
+
 static const struct xk_param source_params[] = {
 	PEER_SOURCE_PARAMS(P),
 	P(size, XK_P_SIZE, "64", "payload bytes of each datagram", .min = "0", .max = "65507"),
@@ -246,6 +313,15 @@ static const struct xk_param source_params[] = {
 	  "missed; 0: none is, they are late", .max = "1048576"),
 	P(checksum, XK_P_ENUM, "compute-ignore",
 	  "a dummy that receivers compute and ignore, none, or a good one", .choices = peer_csums),
+	A(model, XK_P_ENUM, "none",
+	  "frames of each connection come at times of their own, by this model; none: as fast as they are taken, or at rate",
+	  .choices = peer_models),
+	A(rate, XK_P_UINT, NULL, "frames per second of each connection, mean", .min = "1", .max = "1000000000"),
+	A(burst, XK_P_UINT, NULL, "train: frames of a train", .min = "1", .max = "1000000"),
+	A(inner, XK_P_TIME, NULL, "train: mean time between the frames of a train; unset: none", .max = "1h"),
+	A(on, XK_P_TIME, NULL, "onoff: mean time of sending", .min = "1us", .max = "1h"),
+	A(off, XK_P_TIME, NULL, "onoff: mean time of silence", .min = "1us", .max = "1h"),
+	A(file, XK_P_TEXT, NULL, "trace: times, a line each, in seconds, and perhaps the connection's number; or a capture"),
 	XK_PARAM_END
 };
 
@@ -257,6 +333,7 @@ const struct xk_proto xk_proto_peer_source = {
 	.doc = "at the far end of a wire in memory: "
 	       "sends datagrams of many connections as fast as they are taken",
 	.is_driver = true, .ops = &source_ops, .offers = "peer", .params = source_params,
-	.conf_size = sizeof(struct peer_gen_conf), .rep_size = sizeof(struct peer_gen),
-	.check = source_check, .ask = source_ask, .drops = source_drops, .counts = source_counts,
+	.conf_size = sizeof(struct peer_gen_conf), .node_size = sizeof(struct peer_gen_node),
+	.rep_size = sizeof(struct peer_gen),
+	.check = source_check, .review = source_review, .ask = source_ask, .drops = source_drops, .counts = source_counts,
 };

@@ -10,6 +10,7 @@
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
 #include "runtime/upi/xk_vps.h"
+#include "runtime/vp/xk_task.h"
 #include "runtime/vp/xk_timer.h"
 
 #include <stdio.h>
@@ -42,6 +43,40 @@ void sink_post(struct sink *l, struct xk_ddp **post, struct xk_sess *lls, bool s
 
 	if (c->post != 0 && xk_ddp_open(post, lls, &d) != XK_OK)
 		xk_count(l->r->count[count + XK_DDP_N]);
+}
+
+/* ---- times ------------------------------------------------------------------------------ */
+
+static void time_add(struct sink_times *t, unsigned which, xk_ns from, xk_ns to)
+{
+	xk_ns ns = to > from ? to - from : 0;    /* processors' clocks are not quite one */
+
+	xk_hist_add(&t->hist[which], ns);
+	xk_count_add(t->sum[which], ns);
+}
+
+void sink_time(struct sink *l, const struct xk_msg *m)
+{
+	xk_ns now = xk_vp_clock(xk_vp_self);
+	struct sink_times *t = l->times;
+	struct xk_stamp s;
+
+	if (!xk_stamp_get(m->data, m->len, &s))
+		return;
+	time_add(t, XK_TIME_QUEUE, s.due, s.start);
+	time_add(t, XK_TIME_EXEC, s.start, now);
+	time_add(t, XK_TIME_DELAY, s.due, now);
+	xk_store_relaxed(&t->late, now > s.due ? now - s.due : 0);
+}
+
+int sink_answer_times(const struct sink *l, void *buf, unsigned len)
+{
+	struct xk_app_times t;
+
+	if (l->times == NULL)
+		return XK_E_NOTSUP;
+	t = (struct xk_app_times){ l->times->hist, l->times->sum, &l->times->late };
+	return xk_answer(buf, len, &t, sizeof t);
 }
 
 /* ---- the end of a run --------------------------------------------------------------------- */
@@ -81,7 +116,7 @@ int sink_init(struct xk_node *n, struct xk_errs *e)
 	return XK_OK;
 }
 
-void sink_size(struct xk_rep *r, uint64_t cap, uint64_t page)
+int sink_size(struct xk_rep *r, uint64_t cap, uint64_t page)
 {
 	struct sink *l = sink_of(r);
 
@@ -89,6 +124,19 @@ void sink_size(struct xk_rep *r, uint64_t cap, uint64_t page)
 	xk_timer_init(&l->timer, sink_look);
 	l->cap = (uint32_t)cap;
 	l->page_size = page;
+	if (!conf_of(r)->times)
+		return XK_OK;
+	l->times = xk_alloc(sizeof *l->times);
+	return l->times != NULL ? XK_OK : XK_E_NOMEM;
+}
+
+static void places_free(struct sink *l)
+{
+	xk_free(l->messages);
+	xk_free(l->page_block);
+	l->messages = NULL;
+	l->page_block = NULL;
+	l->page = NULL;
 }
 
 int sink_get(struct sink *l)
@@ -98,7 +146,7 @@ int sink_get(struct sink *l)
 	l->messages = xk_alloc(((size_t)l->cap + 1) * (3 * sizeof *l->messages + sizeof *l->spare));
 	l->page_block = xk_alloc(l->page_size + PAGE);
 	if (l->messages == NULL || l->page_block == NULL) {
-		sink_fini(l->r);
+		places_free(l);
 		return XK_E_NOMEM;
 	}
 	l->bytes = l->messages + l->cap;
@@ -112,11 +160,9 @@ void sink_fini(struct xk_rep *r)
 {
 	struct sink *l = sink_of(r);
 
-	xk_free(l->messages);
-	xk_free(l->page_block);
-	l->messages = NULL;
-	l->page_block = NULL;
-	l->page = NULL;
+	places_free(l);
+	xk_free(l->times);
+	l->times = NULL;
 }
 
 int sink_wait(struct xk_node *n, struct xk_errs *e)

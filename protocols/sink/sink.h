@@ -14,6 +14,8 @@
 #ifndef SINK_H
 #define SINK_H
 
+#include "runtime/base/xk_hist.h"
+#include "runtime/base/xk_stamp.h"
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_ddp.h"
 #include "runtime/upi/xk_proto.h"
@@ -28,6 +30,14 @@ struct sink_conf {
 	uint64_t ports, count, sessions, post, post_least;
 	uint16_t port;
 	unsigned touch;
+	bool     times;
+};
+
+/* What stamps said of the messages consumed on one VP (xk_stamp.h). */
+struct sink_times {
+	struct xk_hist hist[XK_TIMES];
+	xk_counter     sum[XK_TIMES];
+	xk_ns          late;                /* of the last one */
 };
 
 struct sink {
@@ -40,6 +50,8 @@ struct sink {
 	uint64_t         page_size;
 	void            *page_block;
 	struct xk_timer  timer;             /* first VP, count != 0 */
+	struct sink_times *times;           /* NULL: nobody asked */
+	bool             looks;             /* of datagrams: a message is touched, or timed */
 };
 
 static inline bool sink_place_left(const struct sink *l)
@@ -63,13 +75,17 @@ void sink_post(struct sink *l, struct xk_ddp **post, struct xk_sess *lls, bool s
 /* ---- life ------------------------------------------------------------------------------ */
 
 int  sink_init(struct xk_node *n, struct xk_errs *e);
-void sink_size(struct xk_rep *r, uint64_t cap, uint64_t page);
+int  sink_size(struct xk_rep *r, uint64_t cap, uint64_t page);
 void sink_fini(struct xk_rep *r);
 /* From start: waits on every port, or on none. */
 int  sink_wait(struct xk_node *n, struct xk_errs *e);
 /* The timer that looks for the end. */
 void sink_watch(struct xk_rep *r);
 void sink_unwatch(struct xk_rep *r);
+/* m has been consumed: what its stamp says is counted. */
+void sink_time(struct sink *l, const struct xk_msg *m);
+/* Answers XK_CTL_APP_TIMES. */
+int  sink_answer_times(const struct sink *l, void *buf, unsigned len);
 /* What XK_CTL_APP_COUNTS is told. */
 struct xk_app_counts sink_counts(const struct sink *l, const xk_counter *accepted);
 

@@ -154,6 +154,8 @@ static XK_NOINLINE void port_consume(const struct xk_up *up, struct xk_msg *m)
 {
 	if (conf_of(up->rep)->recv.post == 0 || !port_place(up, m))
 		port_touch(up->rep, m);
+	if (recv_of(up->rep)->times != NULL)
+		sink_time(recv_of(up->rep), m);
 	xk_msg_free(m);
 }
 
@@ -172,7 +174,7 @@ static void port_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 		xk_count(sr->messages[i]);
 		xk_count_add(sr->bytes[i], m->tot);
 	}
-	if (conf_of(r)->recv.touch == TOUCH_NONE)
+	if (!recv_of(r)->looks)
 		xk_msg_free(m);
 	else
 		port_consume(up, m);
@@ -248,7 +250,7 @@ static inline uint64_t port_apart(const struct xk_rep *r, const struct xk_batch 
 static unsigned port_demux_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_batch *f)
 {
 	struct xk_rep *r = up->rep;
-	bool touch = conf_of(r)->recv.touch != TOUCH_NONE;
+	bool touch = recv_of(r)->looks;
 	uint64_t bytes;
 
 	if (XK_LIKELY(!touch && f->sess == NULL)) {      /* of one session: freed at once */
@@ -313,8 +315,8 @@ static int port_rep_init(struct xk_rep *r)
 {
 	const struct port_conf *c = conf_of(r);
 
-	sink_size(r, c->conns != 0 ? port_here(r) : c->recv.sessions, SINK_BIGGEST);
-	return XK_OK;
+	recv_of(r)->looks = c->recv.touch != TOUCH_NONE || c->recv.times;
+	return sink_size(r, c->conns != 0 ? port_here(r) : c->recv.sessions, SINK_BIGGEST);
 }
 
 static int port_rep_start(struct xk_rep *r, struct xk_errs *e)
@@ -355,6 +357,8 @@ static int port_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	struct xk_app_counts c = sink_counts(r->state, &r->nsess_made);
 
+	if (op == XK_CTL_APP_TIMES)
+		return sink_answer_times(r->state, buf, len);
 	return xk_app_answer(op, &c, buf, len);
 }
 
@@ -407,6 +411,8 @@ static const struct xk_param port_params[] = {
 	P(conns, XK_P_UINT, "0", "active: connections to open at start, by the graph's map; 0: passive", .max = "1048576"),
 	P(from, XK_P_IPV4, NULL, "active: peer of the first 16384 connections; the next 16384 are of the next address"),
 	P(from_port, XK_P_PORT, "20000", "active: first port of a peer"),
+	SINK_P(times, XK_P_BOOL, "false",
+	       "of messages that say when they were due (peer_source with arrivals), how long they waited and were worked on"),
 	SINK_PARAMS_POST,
 	XK_PARAM_END
 };

@@ -305,8 +305,7 @@ static int recv_rep_init(struct xk_rep *r)
 {
 	const struct recv_conf *c = conf_of(r);
 
-	sink_size(r, c->recv.sessions, c->size > SINK_BIGGEST ? c->size : SINK_BIGGEST);
-	return XK_OK;
+	return sink_size(r, c->recv.sessions, c->size > SINK_BIGGEST ? c->size : SINK_BIGGEST);
 }
 
 static int recv_rep_start(struct xk_rep *r, struct xk_errs *e)

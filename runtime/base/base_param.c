@@ -37,10 +37,27 @@ const char *xk_param_type_name(enum xk_ptype t)
 	return (size_t)t < XK_ARRAY_LEN(types) ? types[t].name : "?";
 }
 
+/* "group.name", of one that is given in a table of its own. */
+static bool is_called(const struct xk_param *p, const char *name)
+{
+	size_t n = p->group != NULL ? strlen(p->group) : 0;
+
+	return n != 0 && strncmp(p->group, name, n) == 0 && name[n] == '.' && strcmp(p->name, name + n + 1) == 0;
+}
+
 const struct xk_param *xk_param_find(const struct xk_param *schema, const char *name)
 {
 	for (; schema != NULL && schema->name != NULL; schema++)
-		if (strcmp(schema->name, name) == 0)
+		if (strcmp(schema->name, name) == 0 || is_called(schema, name))
+			return schema;
+	return NULL;
+}
+
+const struct xk_param *xk_param_find_in(const struct xk_param *schema, const char *group, const char *name)
+{
+	for (; schema != NULL && schema->name != NULL; schema++)
+		if (strcmp(schema->name, name) == 0 &&
+		    (group == NULL || schema->group == NULL ? group == schema->group : strcmp(group, schema->group) == 0))
 			return schema;
 	return NULL;
 }

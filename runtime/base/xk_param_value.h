@@ -45,6 +45,9 @@ int  xk_param_defaults(const struct xk_param *schema, void *conf, char *why, siz
 void xk_param_release(const struct xk_param *schema, void *conf);
 /* Was a parameter with XK_PF_UNSET not given? */
 bool xk_param_is_unset(const struct xk_param *p, const void *conf);
+/* The first of that name, or of the full name "group.name"; NULL: there is none. */
 const struct xk_param *xk_param_find(const struct xk_param *schema, const char *name);
+/* The one of that group (NULL: of none): two groups may have one of the same name. */
+const struct xk_param *xk_param_find_in(const struct xk_param *schema, const char *group, const char *name);
 
 #endif

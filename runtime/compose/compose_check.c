@@ -410,13 +410,13 @@ static void one_key(struct check_table *c, const char *name, const struct xk_val
 		group_key(c, name, v, conf);
 		return;
 	}
-	p = xk_param_find(c->schema, name);
+	p = xk_param_find_in(c->schema, c->group, name);
 	if (p == NULL) {
-		unknown_name(c, name, conf);
-		return;
-	}
-	if (!is_of(p, c->group)) {
-		misplaced(c, p);
+		p = strchr(name, '.') == NULL ? xk_param_find(c->schema, name) : NULL;
+		if (p == NULL)
+			unknown_name(c, name, conf);
+		else
+			misplaced(c, p);
 		return;
 	}
 	c->unknown |= unknown_value(v);

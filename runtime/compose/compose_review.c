@@ -7,6 +7,7 @@
  */
 #include "runtime/compose/compose_priv.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "runtime/upi/xk_review.h"
@@ -22,11 +23,20 @@ static void tell(struct xk_review *r, const struct xk_view *v, const char *param
 {
 	const struct review *w = xk_container_of(r, struct review, r);
 	const struct spec_node *n = &w->s->node[w->s->order[v - w->view]];
-	struct scan_step step = { .name = param };
-	bool shown = param != NULL && xk_value_get(&n->tab, param) != NULL;
-	char label[128];
+	const char *name = param != NULL ? strchr(param, '.') : NULL;
+	struct scan_step step[2] = { { .name = param } };
+	const struct xk_value *at = &n->tab;
+	unsigned steps = param != NULL;
+	char label[128], group[64];
 
-	spec_error(w->s, warning ? w->warnings : w->e, n->at, n->proto->name, &step, shown, "%s: %s",
+	if (name != NULL) {              /* "group.name" */
+		snprintf(group, sizeof group, "%.*s", (int)(name - param), param);
+		step[0].name = group;
+		step[steps++].name = name + 1;
+	}
+	for (unsigned i = 0; i < steps && at != NULL; i++)
+		at = xk_value_get(at, step[i].name);
+	spec_error(w->s, warning ? w->warnings : w->e, n->at, n->proto->name, step, at != NULL ? steps : 0, "%s: %s",
 		   spec_label(w->s, n, label, sizeof label), text);
 }
 

@@ -204,8 +204,8 @@ bool xk_spec_param_place(const struct xk_spec *s, unsigned i, const char *name,
 		step[steps++] = (struct scan_step){ .name = p->group };
 		tab = xk_value_get(tab, p->group);
 	}
-	step[steps++] = (struct scan_step){ .name = name };
-	if (tab == NULL || xk_value_get(tab, name) == NULL)
+	step[steps++] = (struct scan_step){ .name = p != NULL ? p->name : name };
+	if (tab == NULL || xk_value_get(tab, step[steps - 1].name) == NULL)
 		return false;
 	scan_place(f->text, f->len, n->at.line, n->proto->name, step, steps, s->scan_left, line, &col);
 	*file = f->name;

@@ -133,7 +133,7 @@ struct xk_spec_node {
 };
 unsigned xk_spec_nodes(const struct xk_spec *s);
 void     xk_spec_node(const struct xk_spec *s, unsigned i, struct xk_spec_node *out);
-/* Where the file gave parameter `name` of node i; false: it is the default. */
+/* Where the file gave parameter `name` (or "group.name") of node i; false: it is the default. */
 bool     xk_spec_param_place(const struct xk_spec *s, unsigned i, const char *name,
 			     const char **file, int *line);
 

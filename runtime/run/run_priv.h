@@ -31,6 +31,13 @@ struct run_snap {
 #define RUN_COUNTERS 512u
 struct run_misses { int fd[RUN_COUNTERS]; unsigned n; int err; };
 
+/* Of all applications that read stamps. */
+struct run_times {
+	uint64_t hist[XK_TIMES][XK_HIST_PLACES], sum[XK_TIMES];
+	xk_ns    late;                   /* the longest delay of a last message when measuring began */
+	bool     known;
+};
+
 struct run {
 	struct xk_graph          *g;
 	const struct xk_run_opts *o;
@@ -46,6 +53,7 @@ struct run {
 	bool                      begun; /* the two are known */
 	uint64_t                  room_samples;
 	uint64_t                  rtt[XK_HIST_PLACES]; /* of all applications that measure it */
+	struct run_times          times;
 };
 
 /* Finds the applications; before the graph runs. */
@@ -69,6 +77,11 @@ void run_fini(struct run *u);
 bool run_gated(const struct run *u);
 int  run_gate_look(const struct run *u, xk_ns waited, bool *open, struct xk_errs *e);
 void run_gate_go(const struct run *u);
+
+/* run_times.c: what rep's application has now, taken away (measuring begins) or added (it ends). */
+void run_times_begin(struct run_times *t, struct xk_rep *rep);
+void run_times_end(struct run_times *t, struct xk_rep *rep, xk_ns *late);
+void run_times_read(const struct run_times *t, xk_ns late, xk_ns measured, struct xk_run_times *out);
 
 /* run_machine.c */
 void run_sched_read(struct xk_run_sched *s);

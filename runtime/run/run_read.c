@@ -57,6 +57,7 @@ static int app_begin(struct run *u, struct run_app *a)
 
 	if (!ask(a->rep, &c))
 		return XK_OK;
+	run_times_begin(&u->times, a->rep);
 	if (c.rtt != NULL)
 		xk_hist_sum(u->rtt, c.rtt, -1);
 	a->n = c.n;
@@ -397,6 +398,15 @@ static void end_rtt(const uint64_t *sum, struct xk_run_rtt *out)
 	out->p999 = xk_hist_percentile(sum, 0.999);
 }
 
+static void end_times(struct run *u)
+{
+	xk_ns late = 0;
+
+	for (unsigned k = 0; k < u->napps; k++)
+		run_times_end(&u->times, u->app[k].rep, &late);
+	run_times_read(&u->times, late, u->r->measured_ns, &u->r->times);
+}
+
 /* Of equals the one that counts by connection, then the one with more connections. */
 static bool busier(const struct xk_run_node *a, const struct xk_run_node *b)
 {
@@ -467,6 +477,7 @@ int run_end(struct run *u)
 	snap_fini(&last);
 	end_messages(r);
 	end_rtt(u->rtt, &r->rtt);
+	end_times(u);
 	return XK_OK;
 }
 

@@ -130,6 +130,24 @@ static void put_rtt(struct record *r, const struct xk_run_rtt *t)
 	put(r, "rtt_p999_ns", known, t->p999);
 }
 
+/* As queue_ns and so on: of each the mean and percentiles; null where nobody reads stamps.  Where no steady state was,
+ * neither waiting nor delay has a mean. */
+static void put_times(struct record *r, const struct xk_run_times *t)
+{
+	static const char *const name[XK_TIMES] = { "queue_ns", "exec_ns", "delay_ns" };
+
+	put(r, "delay_samples", t->known, (double)t->n);
+	json_object_set_new(r->j, "steady", t->known && t->n != 0 ? json_boolean(!t->grows) : json_null());
+	for (unsigned i = 0; i < XK_TIMES; i++) {
+		const struct xk_run_dist *d = &t->of[i];
+		bool steady = i == XK_TIME_EXEC || !t->grows;
+
+		json_object_set_new(r->j, name[i], !t->known || t->n == 0 ? json_null() :
+			json_pack("{s:o, s:f, s:f, s:f, s:f}", "mean", steady ? json_real(d->mean) : json_null(),
+				  "p50", d->p50, "p90", d->p90, "p99", d->p99, "p999", d->p999));
+	}
+}
+
 struct json_t *run_record_json(const struct xk_run_result *x)
 {
 	struct record r = { json_object(), json_object(), x->busiest >= 0 ? (double)x->bytes / 1024 : 0 };
@@ -139,6 +157,7 @@ struct json_t *run_record_json(const struct xk_run_result *x)
 	put(&r, "messages_per_s", s > 0, s > 0 ? (double)x->messages / s : 0);
 	put(&r, "payload_kb", x->busiest >= 0, r.kb);
 	put_rtt(&r, &x->rtt);
+	put_times(&r, &x->times);
 	put_workers(&r, x);
 	put_locks(&r, x);
 	put_machine(&r, x);

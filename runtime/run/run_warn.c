@@ -145,10 +145,21 @@ static void shared(struct warnings *d, const struct xk_run_result *r)
 		    __builtin_popcountll(set->shared_cpus) == 1 ? "" : "s", list);
 }
 
+/* ---- came faster than they were taken -------------------------------------------------- */
+
+static void overrun(struct warnings *d, const struct xk_run_result *r)
+{
+	if (r->times.grows)
+		add(d, "messages came faster than they were taken: at the end they were %.1f ms later than %.0f ms before, "
+		       "so there is no steady state and neither waiting nor delay has a mean", (double)r->times.by / 1e6,
+		    (double)r->measured_ns / 1e6);
+}
+
 unsigned xk_run_warnings(const struct xk_run_result *r, char text[XK_RUN_WARNINGS][XK_RUN_WARNING_LEN])
 {
 	struct warnings d = { text, 0 };
 
+	overrun(&d, r);
 	waited(&d, r);
 	starved(&d, r);
 	if (!r->is_virtual)

@@ -75,6 +75,12 @@ struct xk_run_misses { bool known; uint64_t n; const char *why; };
 /* Round trips that applications have timed, of some of their messages; nanoseconds. */
 struct xk_run_rtt { bool known; uint64_t n; double p50, p90, p99, p999; };
 
+/* How long messages waited since they were due, were worked on, and both (XK_CTL_APP_TIMES); nanoseconds.
+ * grows: they came faster than they were taken, and the last ones had waited longer and longer: there is no
+ * steady state, so the times of this run say how long it was, and nothing else; by: so much longer. */
+struct xk_run_dist { double mean, p50, p90, p99, p999; };
+struct xk_run_times { bool known, grows; uint64_t n; xk_ns by; struct xk_run_dist of[XK_TIMES]; };
+
 enum xk_run_end { XK_RUN_DURATION, XK_RUN_FINISHED, XK_RUN_STOPPED, XK_RUN_MESSAGES, XK_RUN_IDLE, XK_RUN_CUT_OFF,
 		  XK_RUN_GOES_ON };
 
@@ -127,6 +133,7 @@ struct xk_run_result {
 	struct xk_run_sched       sched;        /* of the measured time */
 	struct xk_run_misses      misses;
 	struct xk_run_rtt         rtt;
+	struct xk_run_times       times;
 };
 
 /* Runs g, which is up.  The workers still run when it returns: xk_graph_free

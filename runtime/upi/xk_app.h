@@ -33,6 +33,22 @@ struct xk_app_counts {
 	                              * taken again, or (conn NULL) one place counts for all; NULL: they are n */
 };
 
+/*
+ * A standard operation, answered by application nodes that read the stamps (xk_stamp.h) of what they
+ * consume; XK_E_NOTSUP: it does not.  Out: struct xk_app_times, result its size; legal as
+ * XK_CTL_APP_COUNTS is, and so is what is said there of the pointers.
+ */
+#define XK_CTL_APP_TIMES 902u
+
+/* A message waits from when it is due until work on it begins, and is worked on until it is consumed; the
+ * delay is both. */
+enum { XK_TIME_QUEUE, XK_TIME_EXEC, XK_TIME_DELAY, XK_TIMES };
+struct xk_app_times {
+	const struct xk_hist *hist;  /* [XK_TIMES], nanoseconds */
+	const xk_counter *sum;       /* [XK_TIMES], nanoseconds of all of them */
+	const xk_ns *late;           /* the delay of the message that was consumed last */
+};
+
 /* What a control operation answers that has these counts; others are asked of the node below next. */
 int xk_app_answer(unsigned op, const struct xk_app_counts *c, void *buf, unsigned len);
 

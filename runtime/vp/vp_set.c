@@ -335,8 +335,9 @@ static xk_ns next_event(const struct xk_vpset *set)
 	xk_ns next = XK_NS_NEVER;
 
 	for (unsigned i = 0; i < set->nall; i++) {
-		xk_ns t = xk_wheel_next(&set->all[i]->wheel);
+		xk_ns t = xk_wheel_next(&set->all[i]->wheel), due = xk_vp_due(set->all[i]);
 
+		t = due < t ? due : t;
 		if (t < next)
 			next = t;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * vp_task.c - the rings of ready tasks of a virtual processor.
+ * vp_task.c - the ready tasks of a virtual processor, in rings, and when those that poll have something to do.
  *
  * A task that becomes ready is the last in turn.  Input tasks have a ring of their own; how the
  * two rings share the turns is in vp_unit.c.
@@ -73,4 +73,34 @@ void xk_task_nap(struct xk_task *t, unsigned us)
 	t->nap = (uint16_t)us;
 	if (was != (us != 0) && t->vp->worker != NULL)  /* a virtual schedule has none */
 		xk_atomic_add(&t->vp->worker->napping, was ? -1u : 1u);
+}
+
+void xk_due_add(struct xk_due *d, struct xk_task *t)
+{
+	xk_dassert(t->vp->no == xk_vp_no && d->task == NULL);
+	d->when = XK_NS_NEVER;
+	d->task = t;
+	d->next = t->vp->dues;
+	t->vp->dues = d;
+}
+
+void xk_due_remove(struct xk_due *d)
+{
+	struct xk_due **at;
+
+	if (d->task == NULL)
+		return;
+	for (at = &d->task->vp->dues; *at != d; at = &(*at)->next)
+		;
+	*at = d->next;
+	d->task = NULL;
+}
+
+xk_ns xk_vp_due(const struct xk_vp *vp)
+{
+	xk_ns first = XK_NS_NEVER;
+
+	for (const struct xk_due *d = vp->dues; d != NULL; d = d->next)
+		first = d->when < first ? d->when : first;
+	return first;
 }

@@ -21,6 +21,7 @@
 #define WORDS(n)      (((n) + 63u) / 64u)
 #define POLL_NAP      (50 * XK_US)       /* sleep while a task polls that has no descriptor */
 #define MAX_FDS       64u
+#define DUE_LEAD      (100 * XK_US)      /* the system wakes a sleeper late by less, mostly */
 
 static void mark_ready(struct xk_worker *w, unsigned i)
 {
@@ -195,7 +196,19 @@ const struct xk_mode_ops xk_mode_lock = {
 
 static xk_ns sooner(xk_ns a, xk_ns b) { return a < b ? a : b; }
 
-static unsigned gather_of(const struct xk_vp *vp, int *fds, unsigned n, xk_ns *nap)
+/* How long a worker may sleep for t, which has no descriptor. */
+static xk_ns nap_of(const struct xk_worker *w, const struct xk_vp *vp, const struct xk_task *t)
+{
+	const struct xk_due *d = vp->dues;
+
+	while (d != NULL && d->task != t)
+		d = d->next;
+	if (d == NULL)
+		return POLL_NAP;
+	return d->when == XK_NS_NEVER ? XK_NS_NEVER : d->when > w->now + DUE_LEAD ? d->when - DUE_LEAD - w->now : 0;
+}
+
+static unsigned gather_of(const struct xk_worker *w, const struct xk_vp *vp, int *fds, unsigned n, xk_ns *nap)
 {
 	const struct xk_task *t = vp->ring[0];
 
@@ -207,7 +220,7 @@ static unsigned gather_of(const struct xk_vp *vp, int *fds, unsigned n, xk_ns *n
 		else if (t->fd >= 0 && n < MAX_FDS)
 			fds[n++] = t->fd;
 		else
-			*nap = sooner(*nap, POLL_NAP);
+			*nap = sooner(*nap, nap_of(w, vp, t));
 		t = t->next;
 	} while (t != vp->ring[0]);
 	return n;
@@ -226,7 +239,7 @@ static unsigned gather_fds(struct xk_worker *w, int *fds, xk_ns *nap)
 		if (m->hold != NULL)
 			m->hold(vp);
 		if (m->blocked == NULL || !m->blocked(vp))
-			n = gather_of(vp, fds, n, nap);
+			n = gather_of(w, vp, fds, n, nap);
 		if (m->release != NULL)
 			m->release(vp);
 	}
@@ -251,8 +264,14 @@ static void sleep_a_while(struct xk_worker *w)
 	n = gather_fds(w, fds, &nap);
 	t = w->next == XK_NS_NEVER ? XK_SEC : w->next > w->now ? w->next - w->now : 0;
 	t = sooner(t, nap);
-	xk_count(w->stats.sleeps);
-	xk_event_wait(&w->event, t, fds, n);
+	if (nap == 0) {                  /* something is due before a sleeper could be awake */
+		xk_event_cancel(&w->event);
+		if (w->set->oversubscribed)
+			sched_yield();
+	} else {
+		xk_count(w->stats.sleeps);
+		xk_event_wait(&w->event, t, fds, n);
+	}
 	if (w->mode->wakes != NULL)
 		w->mode->wakes(w);
 }

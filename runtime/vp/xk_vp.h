@@ -41,6 +41,19 @@ struct xk_fifo;
 struct xk_mode_ops;
 struct xk_outside;
 
+/*
+ * When a task that polls has something to do next, to the nanosecond: timers (XK_WHEEL_TICK) are too
+ * coarse for who makes packets at times of their own.  A worker with nothing else to do sleeps
+ * until shortly before, then looks without sleeping; a virtual clock goes to that very time.
+ * Embedded in the task's owner, which writes `when` inside the VP as it likes; XK_NS_NEVER: not before
+ * somebody else has done something.
+ */
+struct xk_due {
+	struct xk_due        *next;
+	const struct xk_task *task;
+	xk_ns                 when;
+};
+
 /* Of a stage (xk_stage.h); each written by who is inside, or exclusive. */
 struct xk_stage_counts {
 	xk_counter up, down;              /* messages taken from a queue */
@@ -98,6 +111,7 @@ struct xk_vp {
 	uint64_t          order_last;     /* the latest ticket that has come in */
 	xk_counter        reordered;      /* messages that came in after a later one */
 	struct xk_ults   *ults;           /* user-level threads (xk_ult.h), NULL: none yet */
+	struct xk_due    *dues;           /* of tasks that know when they have something to do, NULL: none */
 	/* Read by others for each message that they hand over. */
 	struct xk_stage   *stage XK_ALIGNED; /* domain layers: see xk_stage.h */
 	uint16_t          at;             /* place among all of the set; `no` but in the domain layers */
@@ -273,6 +287,14 @@ void xk_vp_table_unread(struct xk_vp *vp);
  * may not wait for it: changes exclude each other anyhow, and the table is RCU's. */
 void xk_vp_table_write(struct xk_vp *vp);
 void xk_vp_table_unwrite(struct xk_vp *vp);
+
+/* Inside t's VP.  d, whose `when` is XK_NS_NEVER then, says when t, which has no descriptor, has something
+ * to do; until it is taken away. */
+void xk_due_add(struct xk_due *d, struct xk_task *t);
+/* Legal when d, zeroed, was never added. */
+void xk_due_remove(struct xk_due *d);
+/* The earliest of vp; XK_NS_NEVER: there is none. */
+xk_ns xk_vp_due(const struct xk_vp *vp);
 
 /* A line of memory that most turns of vp touch: a worker with many VPs fetches it
  * while it runs the one before.  Before workers start; what is too many is ignored. */

@@ -81,6 +81,17 @@ add("rtt.p90", "us", "the same, 90th percentile")
 add("rtt.p99", "us", "the same, 99th percentile")
 add("rtt.p999", "us", "the same, 99.9th percentile")
 
+-- Of messages that say when they were due, under its name in the run's record.
+local times = {
+  { "wait", "queue_ns", "from when a message was due until work on it began" },
+  { "exec", "exec_ns", "from when work on a message began until it was consumed" },
+  { "delay", "delay_ns", "from when a message was due until it was consumed" },
+}
+for _, row in ipairs(times) do
+  add(row[1] .. ".mean", "us", row[3] .. ", mean; null when there is no steady state, or no application looks")
+  for _, p in ipairs { "p50", "p90", "p99", "p999" } do add(row[1] .. "." .. p, "us", "the same, " .. p) end
+end
+
 local windows = { { "10ms", 1e7 }, { "100ms", 1e8 }, { "1s", 1e9 } }
 for _, w in ipairs(windows) do
   add("jain." .. w[1], "", "Jain's index of the connections, mean over windows of " .. w[1], "higher", "fair")
@@ -155,6 +166,10 @@ local function of_record(run, put)
     put("rtt." .. p, real(run.record, "rtt_" .. p .. "_ns") / 1e3)
   end
   for _, row in ipairs(per_kb) do put("kb." .. row[1], real(kb, row[2])) end
+  for _, row in ipairs(times) do
+    local of = run.record and run.record[row[2]]
+    for _, p in ipairs { "mean", "p50", "p90", "p99", "p999" } do put(row[1] .. "." .. p, real(of, p) / 1e3) end
+  end
 end
 
 -- ---- in the papers' units --------------------------------------------------------------------

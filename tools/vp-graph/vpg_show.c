@@ -24,13 +24,21 @@ static void *filled(const struct xk_spec_node *n)
 	return conf;
 }
 
+/* As group.name, of one that is given in a table of its own. */
+static const char *full_name(const struct xk_param *p, char *buf, size_t n)
+{
+	snprintf(buf, n, "%s%s%s", p->group ? p->group : "", p->group ? "." : "", p->name);
+	return buf;
+}
+
 static const char *source_of(const struct xk_spec *s, unsigned i, const struct xk_param *p, const void *conf,
 			     char *buf, size_t n)
 {
 	const char *file;
+	char name[64];
 	int line;
 
-	if (!xk_spec_param_place(s, i, p->name, &file, &line))
+	if (!xk_spec_param_place(s, i, full_name(p, name, sizeof name), &file, &line))
 		return p->flags & XK_PF_UNSET && !xk_param_is_unset(p, conf) ? "implied" : "default";
 	snprintf(buf, n, "%s:%d", file, line);
 	return buf;
@@ -41,22 +49,16 @@ static const char *value_of(const struct xk_spec *s, unsigned i, const struct xk
 			    char *buf, size_t n)
 {
 	const char *file;
+	char name[64];
 	int line;
 	bool implied = p->flags & XK_PF_UNSET && !xk_param_is_unset(p, conf);
 
 	if (p->def == NULL && p->type != XK_P_LIST && p->type != XK_P_MAP && !implied &&
-	    !xk_spec_param_place(s, i, p->name, &file, &line)) {
+	    !xk_spec_param_place(s, i, full_name(p, name, sizeof name), &file, &line)) {
 		snprintf(buf, n, "unset");
 		return buf;
 	}
 	return xk_param_format(p, (const char *)conf + p->offset, buf, n);
-}
-
-/* As group.name, of one that is given in a table of its own. */
-static const char *full_name(const struct xk_param *p, char *buf, size_t n)
-{
-	snprintf(buf, n, "%s%s%s", p->group ? p->group : "", p->group ? "." : "", p->name);
-	return buf;
 }
 
 static int show_node(const struct xk_spec *s, unsigned i)

@@ -173,6 +173,23 @@ static void rtt(FILE *f, const struct xk_run_rtt *t)
 			t->p50 / 1e3, t->p90 / 1e3, t->p99 / 1e3, t->p999 / 1e3, (ull)t->n);
 }
 
+static void times(FILE *f, const struct xk_run_times *t)
+{
+	static const char *const name[XK_TIMES] = { "waited", "worked on", "delay" };
+
+	if (!t->known || t->n == 0)
+		return;
+	for (unsigned i = 0; i < XK_TIMES; i++) {
+		const struct xk_run_dist *d = &t->of[i];
+
+		fprintf(f, "%s: ", name[i]);
+		if (i == XK_TIME_EXEC || !t->grows)
+			fprintf(f, "mean %.2f us, ", d->mean / 1e3);
+		fprintf(f, "p50 %.2f us, p90 %.2f us, p99 %.2f us, p99.9 %.2f us", d->p50 / 1e3, d->p90 / 1e3, d->p99 / 1e3, d->p999 / 1e3);
+		fprintf(f, i == 0 ? " (%llu messages)\n" : "\n", (ull)t->n);
+	}
+}
+
 /* What nodes took, and what is left: input of drivers, applications' own work, scheduling. */
 static void layer_times(FILE *f, const struct xk_run_result *r, int width)
 {
@@ -320,6 +337,7 @@ void vpr_table(FILE *f, const struct xk_run_result *r)
 	totals(f, r);
 	warnings(f, r);
 	rtt(f, &r->rtt);
+	times(f, &r->times);
 	layer_times(f, r, width);
 	locks(f, r);
 	measuring(f, r);

@@ -471,6 +471,19 @@ static void setting_again_replaces_and_leaks_nothing(void)
 
 static void parameters_are_found_by_name(void)
 {
+	static const struct xk_param groups[] = {
+		{ .name = "rate" }, { .name = "rate", .group = "a" }, { .name = "rate", .group = "b" }, { .name = "x", .group = "b" }, XK_PARAM_END
+	};
+
+	CU_ASSERT_PTR_EQUAL(xk_param_find(groups, "rate"), &groups[0]);
+	CU_ASSERT_PTR_EQUAL(xk_param_find(groups, "b.rate"), &groups[2]);
+	CU_ASSERT_PTR_EQUAL(xk_param_find(groups, "x"), &groups[3]);
+	CU_ASSERT_PTR_NULL(xk_param_find(groups, "a.x"));
+	CU_ASSERT_PTR_NULL(xk_param_find(groups, "b."));
+	CU_ASSERT_PTR_EQUAL(xk_param_find_in(groups, "a", "rate"), &groups[1]);
+	CU_ASSERT_PTR_EQUAL(xk_param_find_in(groups, NULL, "rate"), &groups[0]);
+	CU_ASSERT_PTR_NULL(xk_param_find_in(groups, NULL, "x"));
+	CU_ASSERT_PTR_NULL(xk_param_find_in(groups, "c", "rate"));
 	CU_ASSERT_PTR_EQUAL(xk_param_find(schema, "time"), &schema[3]);
 	CU_ASSERT_PTR_NULL(xk_param_find(schema, "tim"));
 	CU_ASSERT_PTR_NULL(xk_param_find(NULL, "time"));

@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# arrivals.t - graphs/arrivals.lua: packets come when their model says, whatever runs them; delay is
+# measured of each; what comes faster than it is taken has no mean; wrong words have a place.
+
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$top_srcdir/tests/support/tap.sh"
+run=$top_builddir/vp-run
+graph=$top_builddir/vp-graph
+file=$top_srcdir/graphs/arrivals.lua
+unset VP_GRAPH_PATH
+
+json() { timeout 60 "$run" --json "$file" "$@" >"$tmp/json" 2>"$tmp/err" || { cat "$tmp/err"; return 1; }; }
+# says FILTER: what jq makes of the last run is true.
+says() { jq -e "$1" "$tmp/json" >/dev/null || { jq -c '.record, .nodes[].counters' "$tmp/json"; return 1; }; }
+
+# As many packets within a simulated second, each of them timed, under every architecture.
+same() {
+	json --virtual -d 1s --seed 5 conns=24 rate=500 model="$2" preset="$1" || return 1
+	says '.record.delay_samples == .messages and .record.steady and .record.queue_ns.mean < 20000' || return 1
+	made=$(jq '[.nodes[] | select(.protocol == "peer_source") | .counters.made] | add' "$tmp/json")
+	: "${expected:=$made}"
+	[ "$made" -gt 10000 ] && [ "$made" -lt 14000 ] && [ "$made" = "$expected" ]
+}
+for preset in $(presets); do
+	ok "udp arrivals.$preset in virtual time" same "$preset" poisson
+done
+expected=
+for preset in ppc ips_conn locking; do
+	ok "trains under $preset in virtual time" same "$preset" train
+done
+
+# Simulated work takes its time afterwards: what is not waiting for the pool's threads is nothing.
+waits_in_the_pool() {
+	json --virtual -d 1s --seed 5 conns=24 rate=500 preset="$1" && says '.record.queue_ns.mean > 10 and .record.exec_ns.mean == 0'
+}
+ok "mp: a packet waits for an I/O thread, and is not worked on meanwhile" waits_in_the_pool mp
+ok "locking: the same" waits_in_the_pool locking
+
+# In real time nothing is known of how long it takes, but that each packet is timed, and none before it is due.
+real() {
+	json count=2000 conns=20 rate=5000 preset="$1" || return 1
+	says '.messages == 2000 and .record.delay_samples == 2000 and .record.exec_ns.p50 > 0 and .record.delay_ns.p50 >= .record.exec_ns.p50'
+}
+for preset in $(presets); do
+	ok "udp arrivals.$preset in real time" real "$preset"
+done
+
+# Virtual time lets 10 million messages a second through.
+overrun() {
+	json --virtual -d 100ms conns=20 rate="$1" || return 1
+	says '(.record.steady | not) and .record.queue_ns.mean == null and .record.delay_ns.mean == null and .record.exec_ns.mean != null' &&
+		jq -e '.warnings | any(test("faster than they were taken.*no steady state"))' "$tmp/json" >/dev/null
+}
+ok "twice what it can has no mean, and is said" overrun 1000000
+ok "a little more than it can has no mean, and is said" overrun 510000
+keeps_up() {
+	json --virtual -d 100ms conns=20 rate=450000 &&
+		says '.record.steady and .record.delay_ns.mean != null and (.warnings | any(test("faster")) | not)'
+}
+ok "nine tenths of what it can has a mean" keeps_up
+
+trace() {
+	printf '0\n0.25\n0.5 3\n' >"$tmp/times"
+	json --virtual -d 1s conns=4 model=trace file="$tmp/times" && says '.messages == 3 and .record.delay_samples == 3'
+}
+ok "a trace is played" trace
+
+# refuses TEXT ARG...: before anything runs, with the place in the file.
+refuses() {
+	text=$1
+	shift
+	timeout 20 "$graph" check "$file" "$@" >"$tmp/out" 2>&1
+	[ $? -eq 3 ] && grep -q "arrivals.lua:[0-9]*:.*$text" "$tmp/out" || { cat "$tmp/out"; return 1; }
+}
+printf '1\n2\nnever\n' >"$tmp/broken"
+ok "a broken trace is refused with its line" refuses 'arrivals\|broken:3: needs a time in seconds' model=trace file="$tmp/broken"
+ok "a trace that is not there is refused" refuses 'No such file' model=trace file="$tmp/nothing"
+ok "a train that takes too long is refused" refuses 'no time is left between trains' model=train rate=10000 inner=200us
+
+# wrong TEXT PARAMETERS: of a peer_source.
+wrong() {
+	cat >"$tmp/g.lua" <<END
+stack { sink {}, udp {}, ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem {},
+  peer_source { to = "10.0.0.1", $2 } }
+return graph "g" {}
+END
+	timeout 20 "$graph" check "$tmp/g.lua" >"$tmp/out" 2>&1
+	[ $? -eq 3 ] && grep -q "g.lua:2:.*$1" "$tmp/out" || { cat "$tmp/out"; return 1; }
+}
+ok "a negative rate" wrong "'rate'.* -1" 'arrivals = { model = "poisson", rate = -1 }'
+ok "an unknown model" wrong "'model'.*poison.*poisson" 'arrivals = { model = "poison", rate = 1 }'
+ok "an unknown word" wrong "unknown parameter 'rte' (did you mean 'rate'" 'arrivals = { model = "poisson", rte = 1 }'
+ok "no table" wrong "'arrivals' needs a table" 'arrivals = "poisson"'
+ok "two rates" wrong "paces all connections together" 'rate = 5, arrivals = { model = "poisson", rate = 1 }'
+ok "a payload too short" wrong "at least 24" 'size = 23, arrivals = { model = "poisson", rate = 1 }'
+ok "a rate outside of its table is the other one" wrong "add model" 'rate = 5, arrivals = { rate = 5 }'
+shown() {
+	timeout 20 "$graph" inspect peer_source >"$tmp/out" 2>&1
+	grep -q '^parameters in arrivals' "$tmp/out" && "$graph" show "$file" model=train | grep -q 'arrivals.burst  *= 8 '
+}
+ok "its parameters are shown" shown
+done_testing

@@ -54,25 +54,29 @@ static inline bool runs_last_is(const struct runs *r, const struct xk_key *key)
 
 _Static_assert(offsetof(struct xk_flow, node) == 0, "a flow's node is the flow");
 
-static inline void runs_fetch(const struct xk_table *t, const struct runs *r, unsigned n)
+/* Where their home buckets begin in the table, in whole vectors, and fetches those. */
+static inline void runs_fetch(const struct xk_table *t, const struct runs *r, unsigned n, uint64_t *home)
 {
-	const struct xk_bucket *bucket = t->bucket;
-	const uint32_t buckets = t->buckets;
+	const char *bucket = (const char *)t->bucket;
+	const uint64_t buckets = t->buckets;
 
+	for (unsigned i = 0; i < ((n + 7) & ~7u); i++)   /* xk_hash_part, times the size of a bucket */
+		home[i] = r->hash[i] * buckets >> 26 & ~UINT64_C(63);
 	XK_UNROLL
 	for (unsigned i = 0; i < n; i++)
-		xk_table_fetch(&bucket[xk_hash_part(r->hash[i], buckets)]);
+		xk_table_fetch(bucket + home[i]);
 }
+_Static_assert(sizeof(struct xk_bucket) == 64, "2^6");
 
 /* From the runs' buckets to flows with a fitting tag, and fetches those; without one, to no flow. */
-static inline void runs_aim(const struct xk_table *t, const struct runs *r, unsigned n, struct xk_flow **flow)
+static inline void runs_aim(const struct xk_table *t, const struct runs *r, unsigned n, const uint64_t *home,
+			    struct xk_flow **flow)
 {
-	const struct xk_bucket *bucket = t->bucket;
-	const uint32_t buckets = t->buckets;
+	const char *bucket = (const char *)t->bucket;
 	char *base = xk_slab_ptr(0);
 
 	for (unsigned i = 0; i < n; i++) {
-		uint32_t h = xk_bucket_first(&bucket[xk_hash_part(r->hash[i], buckets)], xk_table_tag(r->hash[i]));
+		uint32_t h = xk_bucket_first((const struct xk_bucket *)(const void *)(bucket + home[i]), xk_table_tag(r->hash[i]));
 
 		flow[i] = h != 0 ? (void *)(base + (uint64_t)h * XK_CACHELINE) : NULL;
 		xk_table_fetch(flow[i]);
@@ -148,13 +152,14 @@ static inline unsigned runs_say(const struct xk_flowtab *tab, const struct xk_ta
 				struct xk_msg *const *m, unsigned n, struct xk_run *run)
 {
 	struct xk_flow *flow[CLASSIFY_BURST];
+	uint64_t home[CLASSIFY_BURST];
 	const unsigned nruns = r->n;
 
 	if (nruns == 1) {
 		runs_tell_one(tab, t, r, n, run);
 	} else {
-		runs_fetch(t, r, nruns);
-		runs_aim(t, r, nruns, flow);
+		runs_fetch(t, r, nruns, home);
+		runs_aim(t, r, nruns, home, flow);
 		if (nruns == n)
 			runs_tell(tab, t, r, flow, n, true, run);
 		else

@@ -132,7 +132,7 @@ static int stand_on(struct arp_sess *a, const struct arp_view *v, enum arp_state
 	if (old == NULL || memcmp(a->mac, v->mac, 6) != 0) {
 		xk_parts_init(&ps, 1);
 		(void)xk_part_push_mac(&ps.p[XK_REMOTE], v->mac);
-		down = xk_open(s->up->rep, s->type, s->rep->down[0], &ps, &err);
+		down = xk_open(s->up->rep, xk_sess_type(s), s->rep->down[0], &ps, &err);
 		if (down == NULL)
 			return err;
 		s->down = down;
@@ -322,7 +322,7 @@ static void arp_push_doubted(struct xk_sess *s, struct xk_msg *m)
 	if (s->down != NULL)
 		xk_push(s->down, m);
 	else
-		s->push_own(s, m);
+		xk_sess_own_push(s)(s, m);
 	xk_close(s);
 }
 

@@ -80,7 +80,7 @@ static struct xk_sess *hop_over(struct xk_rep *r, struct xk_rep *rcv, struct xk_
 	s = xk_container_of(node, struct xk_sess, map);
 	lls->up = &s->self;
 	xk_close(lls);
-	if (s->up->rep == rcv && s->type == type)
+	if (s->up->rep == rcv && xk_sess_type(s) == type)
 		return s;
 	*err = XK_E_BUSY;
 	return NULL;

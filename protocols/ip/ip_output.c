@@ -160,7 +160,7 @@ static XK_NOINLINE void push_long(struct ip_sess *is, struct xk_msg *m)
 		is->pmtu_until = 0;
 		is->room = is->mtu - IP_HDR_LEN;
 		if (m->tot <= is->room) {
-			is->s.push_own(&is->s, m);
+			xk_sess_own_push(&is->s)(&is->s, m);
 			return;
 		}
 	}

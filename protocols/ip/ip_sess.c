@@ -75,7 +75,7 @@ static void push_first(struct xk_sess *s, struct xk_msg *m)
 	if (ip_sess_connect(ip_sess(s)) != XK_OK)
 		xk_drop(s->rep, IP_DROP_NO_ROUTE, m);
 	else
-		s->push_own(s, m);
+		xk_sess_own_push(s)(s, m);
 }
 
 /* ---- birth ------------------------------------------------------------------------ */

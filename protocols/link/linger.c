@@ -111,7 +111,7 @@ void linger_adopt(struct linger_list *l, struct linger *i, struct xk_rep *rcv, s
 	list_out(l, i);
 	i->s->rcnt--;
 	i->s->up = &rcv->up;
-	i->s->type = type;
+	xk_sess_set_type(i->s, type);
 	i->s->flags &= XK_SESS_HOOKED;
 }
 

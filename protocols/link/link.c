@@ -131,7 +131,7 @@ static struct xk_sess *find_or_new(struct xk_rep *r, struct xk_rep *rcv, struct 
 		return s;
 	}
 	s = xk_container_of(node, struct xk_sess, map);
-	if (s->up->rep == rcv && s->type == type)
+	if (s->up->rep == rcv && xk_sess_type(s) == type)
 		return s;
 	*err = XK_E_BUSY;
 	return NULL;
@@ -167,7 +167,7 @@ static bool enable_gone(struct xk_sess *s)
 	struct xk_key k = enable_key(((struct link_sess *)s)->number);
 	struct xk_enable *e = xk_enable_find(s->rep->node, &k);
 
-	return e == NULL || e->type != s->type || e->rcv != s->up->rep->node;
+	return e == NULL || e->type != xk_sess_type(s) || e->rcv != s->up->rep->node;
 }
 
 static void purge_here(struct xk_vp *vp, void *arg)

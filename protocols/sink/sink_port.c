@@ -34,12 +34,12 @@ struct port_conf {
 	uint16_t              from_port;
 };
 
-/* Its place is s.aux, in the line of `self`. */
+/* Its place is s.aux[0], in the line of `self`. */
 struct port_sess {
 	struct xk_sess s;
 	struct xk_ddp *post;         /* NULL: nothing is posted */
 };
-static inline uint32_t slot_of(const struct xk_up *up) { return xk_container_of(up, const struct xk_sess, self)->aux; }
+static inline uint32_t slot_of(const struct xk_up *up) { return xk_container_of(up, const struct xk_sess, self)->aux[0]; }
 
 static struct sink *recv_of(const struct xk_rep *r) { return r->state; }
 static const struct port_conf *conf_of(const struct xk_rep *r) { return r->conf; }
@@ -71,7 +71,7 @@ static int port_keep(struct xk_rep *r, struct xk_sess *lls, uint64_t no)
 		xk_sess_destroy(s);
 		return err;
 	}
-	s->aux = sink_place_take(sr, no);
+	s->aux[0] = sink_place_take(sr, no);
 	lls->up = &s->self;
 	sink_post(sr, &((struct port_sess *)s)->post, lls, false, N_POST);
 	return XK_OK;
@@ -84,7 +84,7 @@ static void port_forget(struct xk_sess *s)
 	struct xk_sess *lls = s->down;
 
 	xk_ddp_close(((struct port_sess *)s)->post);
-	sink_place_give(sr, s->aux);
+	sink_place_give(sr, s->aux[0]);
 	lls->up = &r->up;
 	xk_sess_destroy(s);
 	xk_close(lls);

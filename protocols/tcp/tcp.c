@@ -52,6 +52,8 @@ static void tcp_rep_fini(struct xk_rep *r)
 	tcp_reass_fini(r);
 	if (tcp_rep(r)->dead != NULL)
 		xk_slab_put(&tcp_rep(r)->live_slab, tcp_rep(r)->dead);
+	xk_slab_fini(&tcp_rep(r)->rest_slab);
+	xk_slab_fini(&tcp_rep(r)->idle_slab);
 	xk_slab_fini(&tcp_rep(r)->live_slab);
 }
 
@@ -62,6 +64,8 @@ static int tcp_rep_init(struct xk_rep *r)
 	tr->rand = xk_vp_rand(r->vp);
 	tr->mem = xk_mem_self;
 	xk_slab_init(&tr->live_slab, sizeof(struct tcp_live));
+	xk_slab_init_halves(&tr->idle_slab);
+	xk_slab_init(&tr->rest_slab, sizeof(struct tcp_rest));
 	tcp_reass_init(r);
 	tr->rep = r;
 	tcp_memory_init(r);

@@ -288,7 +288,7 @@ void virt_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	if (node != NULL) {
 		lls->up = &xk_container_of(node, struct xk_sess, map)->self;
 	} else {
-		err = virt_open_done(r, lls, lls->type);
+		err = virt_open_done(r, lls, xk_sess_type(lls));
 		if (err < 0) {
 			xk_drop(r, drop_reason(err), m);
 			return;

@@ -34,7 +34,7 @@ static struct xk_sess *over(struct xk_rep *r, struct xk_rep *rcv, struct xk_node
 	s = xk_container_of(node, struct xk_sess, map);
 	lls->up = &s->self;
 	xk_close(lls);
-	*err = s->up->rep == rcv && s->type == type ? XK_OK : XK_E_BUSY;
+	*err = s->up->rep == rcv && xk_sess_type(s) == type ? XK_OK : XK_E_BUSY;
 	return *err == XK_OK ? s : NULL;
 }
 

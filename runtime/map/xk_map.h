@@ -4,7 +4,7 @@
  *
  * Buckets are one cache line: eight 16-bit tags compared at once, eight 32-bit
  * slab handles of nodes.  The key lies in the node, which is embedded in the
- * session, so a map costs about ten bytes per entry.  Nodes of an active map
+ * session, so a map costs ten to fifteen bytes per entry.  Nodes of an active map
  * must lie in objects of an xk_slab.
  * Every operation is by the owner VP only; what all VPs look up is in xk_passive.h.
  */

@@ -164,6 +164,12 @@ void xk_slab_init(struct xk_slab *s, size_t size)
 		s->run_next *= 2;
 }
 
+void xk_slab_init_halves(struct xk_slab *s)
+{
+	xk_slab_init(s, XK_SLAB_HALF);
+	s->size = XK_SLAB_HALF;
+}
+
 void xk_slab_fini(struct xk_slab *s)
 {
 	struct run *r = s->runs, *next;
@@ -263,7 +269,7 @@ static void check_put(const struct xk_slab *s, void *o)
 	void *f = s->free;
 
 	xk_assert(s->live != 0);
-	xk_assert(((uintptr_t)o & (XK_CACHELINE - 1)) == 0);
+	xk_assert(((uintptr_t)o & ((s->size < XK_CACHELINE ? XK_SLAB_HALF : XK_CACHELINE) - 1)) == 0);
 	xk_assert((char *)o > xk_slab_base && (char *)o < xk_slab_base + heap.reserved);
 	for (unsigned i = 0; f != NULL && i < 64; i++, f = *link_of(s, f))
 		if (f == o)

@@ -20,13 +20,16 @@
 #include "runtime/base/xk_base.h"
 
 struct xk_slab {
-	uint32_t size;            /* rounded up to cache lines */
+	uint32_t size;            /* rounded up to cache lines, or XK_SLAB_HALF */
 	uint32_t live;            /* objects out */
 	void    *free;            /* LIFO, linked at byte `size - 8` */
 	void    *runs;            /* newest first; the newest is carved lazily */
 	uint32_t run_next;        /* size of the next run, grows */
 };
 void  xk_slab_init(struct xk_slab *s, size_t size);
+/* Of objects that take half a line, and that have no handle. */
+#define XK_SLAB_HALF (XK_CACHELINE / 2)
+void  xk_slab_init_halves(struct xk_slab *s);
 void  xk_slab_fini(struct xk_slab *s);          /* live must be 0 */
 void *xk_slab_get(struct xk_slab *s);           /* zeroed; NULL when out of memory */
 /*

@@ -91,18 +91,18 @@ int xk_ddp_open(struct xk_ddp **out, struct xk_sess *lls, const struct xk_ddp_co
 	if (c->bytes < XK_DDP_MIN || c->bytes > XK_DDP_MAX)
 		return XK_E_INVAL;
 	/* Under layer parallelism the device is another thread than the transport. */
-	if (lls->flow == NULL || lls->rep->vp->stage != NULL ||
+	if (lls->flow == 0 || lls->rep->vp->stage != NULL ||
 	    xk_sess_control(lls, XK_CTL_PAYLOAD, &payload, sizeof payload) != (int)sizeof payload)
 		return XK_E_NOTSUP;
-	if (lls->flow->post != 0)
+	if (xk_sess_flow(lls)->post != 0)
 		return XK_E_BUSY;
 	d = ddp_new(lls, c, payload);
 	if (d == NULL || !slot_take(u, d)) {
 		xk_free(d);
 		return XK_E_NOMEM;
 	}
-	d->flow = lls->flow;
-	d->gen = xk_load_relaxed(&lls->flow->gen);
+	d->flow = xk_sess_flow(lls);
+	d->gen = xk_load_relaxed(&d->flow->gen);
 	d->flow->post = d->slot;
 	d->vp->nposted++;
 	*out = d;

@@ -349,14 +349,14 @@ static bool reply_comes(struct xk_node *device, unsigned cell, const struct xk_s
 	struct xk_msg m = { .data = frame }, *mp = &m;
 	struct xk_run run;
 
-	memcpy(&k, &s->flow->node.key, sizeof k);
+	memcpy(&k, &xk_sess_flow(s)->node.key, sizeof k);
 	m.len = m.tot = xk_pattern_frame(device->pattern, cell, &k, frame, sizeof frame);
 	if (m.len == 0)
 		return true;             /* no frame of this device can be of it */
 	xk_rcu_read_lock();
 	xk_classify_runs(device->classifier, &mp, 1, &run);
 	xk_rcu_read_unlock();
-	return run.vp == s->rep->vp->no && run.flow == s->flow;
+	return run.vp == s->rep->vp->no && run.flow == xk_sess_flow(s);
 }
 
 bool xk_sess_reply_comes_home(const struct xk_sess *s)
@@ -369,7 +369,7 @@ bool xk_sess_reply_comes_home(const struct xk_sess *s)
 
 		if (cell < 0 || d->classifier == NULL || strcmp(d->classifier->ops->name, "none") == 0)
 			continue;
-		if (s->flow == NULL || !reply_comes(d, (unsigned)cell, s))
+		if (s->flow == 0 || !reply_comes(d, (unsigned)cell, s))
 			return false;
 	}
 	return true;

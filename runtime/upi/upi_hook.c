@@ -23,7 +23,7 @@ static xk_demux_fn self_of(const struct xk_node *n)
 static void own_push(const struct upi_link *l, struct xk_sess *s, struct xk_msg *m)
 {
 	(void)l;
-	s->push_own(s, m);
+	xk_sess_own_push(s)(s, m);
 }
 
 static void own_demux(const struct upi_link *l, struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
@@ -241,8 +241,8 @@ static void resolve_sess(void *o, void *arg)
 
 	if (s->rep == NULL)
 		return;
-	if (s->push == s->push_own || s->push == upi_hooked_push)
-		s->push = upi_push_of(n, s->push_own);
+	if (s->push == xk_sess_own_push(s) || s->push == upi_hooked_push)
+		s->push = upi_push_of(n, xk_sess_own_push(s));
 	if (s->self.rep == r && (s->self.demux == self_of(n) || s->self.demux == upi_hooked_demux))
 		s->self.demux = upi_demux_of(n, self_of(n));
 }

@@ -102,7 +102,7 @@ static void pass(const struct xk_sess *s)
 	struct upi_lock_stats *st;
 	struct upi_object *x;
 
-	if (!o->keeps || !s->map.bound || s->flow != NULL)
+	if (!o->keeps || !s->map.bound || s->flow != 0)
 		return;
 	st = stats_of(s);
 	xk_lock_take(o->policy, &o->lock, &st->map);

@@ -78,15 +78,15 @@ static void thread_announce(struct xk_sess *s)
 	struct upi_thread *t = thread_new(s->rep->vp);
 
 	if (t != NULL)
-		s->flow->sess[UPI_FLOW_END] = &t->end;
+		xk_sess_flow(s)->sess[UPI_FLOW_END] = &t->end;
 }
 
 /* What is on its way up in this unit must not find the thread any more. */
 static void thread_withdraw(struct xk_sess *s)
 {
-	struct xk_ult *t = thread_at_end(s->flow->sess[UPI_FLOW_END], s->rep->vp);
+	struct xk_ult *t = thread_at_end(xk_sess_flow(s)->sess[UPI_FLOW_END], s->rep->vp);
 
-	s->flow->sess[UPI_FLOW_END] = &xk_sess_end;
+	xk_sess_flow(s)->sess[UPI_FLOW_END] = &xk_sess_end;
 	if (t != NULL)
 		xk_ult_put(t);
 }
@@ -94,8 +94,8 @@ static void thread_withdraw(struct xk_sess *s)
 static struct xk_ult *thread_of(const struct xk_sess *s)
 {
 	for (; s != NULL; s = s->down)
-		if (s->flow != NULL)
-			return thread_at_end(s->flow->sess[UPI_FLOW_END], s->rep->vp);
+		if (s->flow != 0)
+			return thread_at_end(xk_sess_flow(s)->sess[UPI_FLOW_END], s->rep->vp);
 	return NULL;
 }
 

@@ -93,7 +93,7 @@ int xk_open_done(struct xk_node *rcv, struct xk_sess *s, struct xk_node *type)
 
 	upi_call_begin(&c, r, NULL, UPI_OPEN_DONE);
 	s->up = &r->up;
-	s->type = type;
+	xk_sess_set_type(s, type);
 	s->flags |= XK_SESS_PASSIVE;
 	if (rcv->proto->ops->open_done == NULL) {
 		upi_call_end(&c);

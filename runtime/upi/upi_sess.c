@@ -58,6 +58,19 @@ void xk_sess_foreign(const struct xk_sess *s)
 
 /* ---- life ------------------------------------------------------------------------- */
 
+static uint8_t push_no(struct xk_rep *r, xk_push_fn fn)
+{
+	unsigned i = 0;
+
+	while (i < r->npushes && r->pushes[i] != fn)
+		i++;
+	if (i == r->npushes) {
+		xk_assert(i < XK_PUSHES_MAX);
+		r->pushes[r->npushes++] = fn;
+	}
+	return (uint8_t)i;
+}
+
 struct xk_sess *xk_sess_create(struct xk_rep *r, struct xk_up *rcv, struct xk_node *type,
 			       struct xk_sess *lls)
 {
@@ -72,11 +85,11 @@ struct xk_sess *xk_sess_create(struct xk_rep *r, struct xk_up *rcv, struct xk_no
 	s->rep = r;
 	note_birth(s);
 	s->up = rcv;
-	s->type = type;
+	xk_sess_set_type(s, type);
 	s->down = lls;
 	s->pop = XK_UNLIKELY(r->node->edge->pops) ? upi_hooked_pop : upi_own_pop(r->node);
-	s->push_own = ops->push ? ops->push : no_push;
-	s->push = upi_push_of(r->node, s->push_own);
+	s->push_no = push_no(r, ops->push ? ops->push : no_push);
+	s->push = upi_push_of(r->node, xk_sess_own_push(s));
 	s->self.demux = upi_demux_of(r->node, upi_own_demux(r->node));
 	s->self.rep = r;
 	if (XK_UNLIKELY(upi_hooked(r->node, UPI_CALLS)))
@@ -87,9 +100,20 @@ struct xk_sess *xk_sess_create(struct xk_rep *r, struct xk_up *rcv, struct xk_no
 
 void xk_sess_set_push(struct xk_sess *s, xk_push_fn fn)
 {
-	if (s->push == s->push_own)
+	if (s->push == xk_sess_own_push(s))
 		s->push = fn;
-	s->push_own = fn;
+	s->push_no = push_no(s->rep, fn);
+}
+
+/* A node by its number in the graph, plus 1. */
+struct xk_node *xk_sess_type(const struct xk_sess *s)
+{
+	return s->type != 0 ? s->rep->node->graph->node[s->type - 1] : NULL;
+}
+
+void xk_sess_set_type(struct xk_sess *s, const struct xk_node *type)
+{
+	s->type = type != NULL ? (uint16_t)(type->no + 1) : 0;
 }
 
 int xk_sess_bind(struct xk_sess *s, const struct xk_key *k)
@@ -133,16 +157,18 @@ static bool carried_home(const struct xk_rep *r)
 int xk_sess_announce(struct xk_sess *s, const struct xk_flowkey *k)
 {
 	struct xk_rep *r = s->rep;
+	struct xk_flow *f;
 	int err;
 
 	xk_dassert(!carried_home(r));
 	if (carried_home(r))
 		return XK_E_NOTSUP;
 	xk_vp_table_write(r->vp);
-	err = xk_flow_bind(r->node->graph->flows, k, r->vp->no, &xk_sess_none, &s->flow);
+	err = xk_flow_bind(r->node->graph->flows, k, r->vp->no, &xk_sess_none, &f);
 	xk_vp_table_unwrite(r->vp);
 	if (err == XK_OK) {
-		s->flow->sess[UPI_FLOW_END] = &xk_sess_end;
+		s->flow = xk_slab_handle(f);
+		f->sess[UPI_FLOW_END] = &xk_sess_end;
 		if (XK_UNLIKELY(s->flags & XK_SESS_HOOKED))
 			upi_hooked_announce(s);
 		xk_dassert(xk_sess_reply_comes_home(s));
@@ -154,14 +180,14 @@ void xk_sess_withdraw(struct xk_sess *s)
 {
 	struct xk_rep *r = s->rep;
 
-	if (s->flow == NULL)
+	if (s->flow == 0)
 		return;
 	if (XK_UNLIKELY(s->flags & XK_SESS_HOOKED))
 		upi_hooked_withdraw(s);
 	xk_vp_table_write(r->vp);
-	xk_flow_unbind(r->node->graph->flows, s->flow);
+	xk_flow_unbind(r->node->graph->flows, xk_sess_flow(s));
 	xk_vp_table_unwrite(r->vp);
-	s->flow = NULL;
+	s->flow = 0;
 }
 
 void xk_sess_destroy(struct xk_sess *s)

@@ -34,6 +34,12 @@ void xk_rep_foreign(const struct xk_rep *r) __attribute__((noreturn, cold));
 /* A dummy that never verifies; hint lists are filled with it. */
 extern struct xk_sess xk_sess_none;
 
+/* What the classifier has of its connection, exactly; NULL: nothing. */
+static inline struct xk_flow *xk_sess_flow(const struct xk_sess *s)
+{
+	return s->flow != 0 ? xk_slab_ptr(s->flow) : NULL;
+}
+
 /* Down: consumes m.  The caller holds a reference to s. */
 static inline void xk_push_inline(struct xk_sess *s, struct xk_msg *m)
 {

@@ -26,10 +26,11 @@
 #include "runtime/msg/xk_msg.h"
 
 /* Changes with the layout of anything in this header: tests/build/abi.txt has it on record. */
-#define XK_ABI 13u
+#define XK_ABI 14u
 #define XK_DOWN_MAX    8
 #define XK_DROPS_MAX   40
 #define XK_COUNTS_MAX  32
+#define XK_PUSHES_MAX  8
 
 struct xk_demux; struct xk_errs; struct xk_flow; struct xk_batch; struct xk_log; struct xk_node;
 struct xk_parts; struct xk_rep; struct xk_review; struct xk_sess; struct xk_up; struct xk_view;
@@ -180,6 +181,8 @@ struct xk_rep {
 	struct xk_map    active;          /* its sessions */
 	struct xk_wheel *wheel;           /* timers of its VP: xk_timer_set(r->wheel, ...) */
 	uint16_t         no;              /* of its VP */
+	uint16_t         npushes;
+	xk_push_fn       pushes[XK_PUSHES_MAX]; /* its sessions' own, see xk_sess_own_push */
 	xk_counter       nsess_made, nsess_gone;
 	xk_counter       drop[XK_DROPS_MAX];   /* see xk_drop */
 	xk_counter       count[XK_COUNTS_MAX]; /* ORDER proto->counts */
@@ -192,6 +195,7 @@ struct xk_rep {
 #define XK_SESS_PASSIVE 4u
 #define XK_SESS_END     8u    /* no session: ends a list of hints */
 #define XK_SESS_HOOKED  16u   /* somebody stands around what is done with it; stays while it lives */
+#define XK_SESS_OWN     0xffff0000u /* the protocol's own */
 
 /* The head of every session; the protocol's fields follow in its own structure. */
 struct xk_sess {
@@ -206,15 +210,15 @@ struct xk_sess {
 	/* line 1 */
 	xk_push_fn        push;           /* changed by xk_sess_set_push only */
 	struct xk_sess   *down;           /* lls, holds a reference */
-	struct xk_node   *type;           /* whose number is in headers */
 	union {
 		struct xk_up self;        /* for virtual protocols: be someone's up */
 		uint64_t     own[2];      /* where a session is nobody's up: the protocol's own */
 	};
-	struct xk_flow   *flow;           /* exact classifier entry, or NULL */
-	xk_push_fn        push_own;       /* the protocol's; push may be the entrance to hooks */
-	uint32_t          idle_mark;      /* collector pass that found it idle */
-	uint32_t          aux;            /* the protocol's own */
+	uint32_t          flow;           /* exact classifier entry by its handle, 0: none; see xk_sess_flow */
+	uint16_t          type;           /* see xk_sess_type */
+	uint8_t           push_no;        /* of the protocol's push; see xk_sess_own_push */
+	uint8_t           idle_mark;      /* collector pass that found it idle */
+	uint32_t          aux[6];         /* the protocol's own */
 #ifdef XK_DEBUG
 	void             *born[14];       /* stack that made it */
 	uint64_t          nborn;
@@ -226,7 +230,13 @@ _Static_assert(offsetof(struct xk_sess, push) == XK_CACHELINE, "line 0 is the up
  * NULL: no memory. */
 struct xk_sess *xk_sess_create(struct xk_rep *r, struct xk_up *rcv, struct xk_node *type,
 			       struct xk_sess *lls);
+/* A protocol has at most XK_PUSHES_MAX. */
 void xk_sess_set_push(struct xk_sess *s, xk_push_fn fn);
+/* The protocol's; s->push may be the entrance to hooks. */
+static inline xk_push_fn xk_sess_own_push(const struct xk_sess *s) { return s->rep->pushes[s->push_no]; }
+/* Whose number is in headers; NULL: nobody's. */
+struct xk_node *xk_sess_type(const struct xk_sess *s);
+void xk_sess_set_type(struct xk_sess *s, const struct xk_node *type);
 /* Under k in its replica's active map. */
 int  xk_sess_bind(struct xk_sess *s, const struct xk_key *k);
 void xk_sess_unbind(struct xk_sess *s);

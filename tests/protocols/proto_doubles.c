@@ -402,7 +402,7 @@ static void up_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	struct pf_rec *rec = rec_add(&st->got, m);
 
 	rec->lls = lls;
-	rec->type = lls->type;
+	rec->type = xk_sess_type(lls);
 	if (st->on_msg != NULL)
 		st->on_msg(up->rep, lls, m);
 	xk_msg_free(m);

@@ -152,7 +152,7 @@ static void the_session_below_gets_its_up_back(void)
 	s = pf_open_host(&f, "up", 0, PEER, NULL);
 	lls = s->down;
 	CU_ASSERT_PTR_EQUAL(lls->up, &s->self);
-	CU_ASSERT_PTR_EQUAL(lls->type, pf_node(&f, "up"));
+	CU_ASSERT_PTR_EQUAL(xk_sess_type(lls), pf_node(&f, "up"));
 	pf_enter(&f, 0);
 	xk_dup(lls);
 	xk_close(s);

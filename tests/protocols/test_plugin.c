@@ -315,8 +315,8 @@ static void a_message_at_a_wrong_vp_is_counted_and_comes_home(void)
 	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
 	frame_of(1, 0, m->data);
 	m->vp = 0;
-	m->u.v.flow = xk_slab_handle(session[1]->s.flow);
-	m->u.v.gen = session[1]->s.flow->gen;
+	m->u.v.flow = session[1]->s.flow;
+	m->u.v.gen = ((struct xk_flow *)xk_slab_ptr(session[1]->s.flow))->gen;
 	xk_input_enter(pf_rep(&f, "d", 0), m);
 	pf_leave(&f, 0);
 	pf_run(&f, XK_MS);

@@ -64,7 +64,9 @@ static void a_new_connection_rests_when_nothing_is_said(void)
 	CU_ASSERT(rests() && blocks() == 0);
 	CU_ASSERT_EQUAL(tf_state(s), TCP_S_ESTABLISHED);
 	CU_ASSERT_EQUAL(tf_states(&f, TCP_S_ESTABLISHED), 1);
-	CU_ASSERT_EQUAL(xk_rep_slab(s->rep)->size, sizeof(struct xk_sess) + XK_CACHELINE);
+	CU_ASSERT_EQUAL(xk_rep_slab(s->rep)->size, sizeof(struct xk_sess));
+	CU_ASSERT_EQUAL(tcp_rep(s->rep)->idle_slab.live, 1);
+	CU_ASSERT_EQUAL(tcp_rep(s->rep)->idle_slab.size, XK_CACHELINE / 2);
 	end();
 }
 
@@ -373,6 +375,138 @@ static void a_close_that_finds_no_memory_resets(void)
 	tf_down(&f);
 }
 
+/* ---- what is kept is kept to the last bit ---------------------------------------------------- */
+
+#define MAY_BE_SET (TCP_F_TOLD_OPEN | TCP_F_TS | TCP_F_SACK | TCP_F_WSCALE | TCP_F_ECN | TCP_F_ECE | TCP_F_CWR | \
+		    TCP_F_NODELAY | TCP_F_CORK | TCP_F_MANUAL | TCP_F_RST_CLOSE | TCP_F_PMTU | TCP_F_PASSIVE)
+
+static struct xk_rand dice;
+static uint32_t below(uint64_t n) { return (uint32_t)xk_rand_below(&dice, n); }
+/* As a header told it. */
+static uint32_t window(const struct tcp_cb *cb) { return below(1 << 16) << (below(2) != 0 ? cb->snd_wscale : 0); }
+
+static void any_sending(struct tcp_cb *cb)
+{
+	cb->snd_wscale = (uint8_t)below(15);
+	cb->snd_wnd = window(cb);
+	cb->max_wnd = window(cb);
+	cb->snd_una = cb->snd_nxt = cb->snd_max = cb->snd_end = cb->snd_wl2 = below(UINT64_C(1) << 32);
+	cb->bytes_acked = below(UINT64_C(1) << 32);
+	cb->iss = cb->snd_una - 1 - (uint32_t)cb->bytes_acked;
+	cb->recover = cb->snd_una - below(2);
+	cb->cwnd = below((1u << 30) + 1);
+	cb->ssthresh = below(2) != 0 ? TCP_CWND_MAX : below(1u << 30);
+	cb->srtt = 1 + below((1u << 28) - 1);
+	cb->rttvar = below(1u << 28);
+	cb->rto = tcp_rto_of(cb);
+	cb->backoff = (uint8_t)below(16);
+	cb->peer_mss = (uint16_t)(100 + below(65000));
+	cb->path_mss = (uint16_t)(100 + below(65000));
+	cb->rack_reordering = below(2) != 0;
+	cb->rack_reo_mult = (uint8_t)below(256);
+	cb->rack_persist = (uint8_t)below(17);
+	cb->segs_out = below(1 << 24);
+	cb->retransmits = below(1 << 16);
+}
+
+static void any_receiving(struct tcp_cb *cb)
+{
+	cb->rcv_wscale = (uint8_t)below(15);
+	cb->rcv_nxt = cb->rcv_acked = below(UINT64_C(1) << 32);
+	cb->rcv_adv = cb->rcv_nxt + below(1u << 30);
+	cb->snd_wl1 = cb->rcv_nxt - below(2);
+	cb->bytes_received = below(UINT64_C(1) << 32);
+	cb->irs = cb->rcv_nxt - 1 - (uint32_t)cb->bytes_received;
+	cb->quick = (uint8_t)below(256);
+	cb->ts_recent = below(UINT64_C(1) << 32);
+	cb->ts_recent_at = below(1 << 16) << 16;
+	cb->segs_in = below(1 << 24);
+	cb->flags = below(UINT64_C(1) << 32) & MAY_BE_SET;
+}
+
+/* So many of those that are kept differ. */
+static unsigned differs(const struct tcp_cb *a, const struct tcp_cb *b)
+{
+#define IS(x) + (a->x != b->x)
+	return 0 IS(snd_wscale) IS(snd_wnd) IS(max_wnd) IS(snd_una) IS(snd_nxt) IS(snd_max) IS(snd_end) IS(snd_wl1) IS(snd_wl2)
+		IS(bytes_acked) IS(iss) IS(recover) IS(cwnd) IS(ssthresh) IS(srtt) IS(rttvar) IS(rto) IS(backoff) IS(peer_mss)
+		IS(path_mss) IS(rack_reordering) IS(rack_reo_mult) IS(rack_persist) IS(segs_out) IS(retransmits)
+		IS(rcv_wscale) IS(rcv_nxt) IS(rcv_acked) IS(rcv_adv) IS(bytes_received) IS(irs) IS(quick) IS(ts_recent)
+		IS(ts_recent_at) IS(segs_in) IS(flags) IS(idle_since) IS(rcv_buf) IS(snd_buf) IS(ts_off) IS(state);
+#undef IS
+}
+
+static void all_that_is_kept_is_kept_to_the_last_bit(void)
+{
+	struct tcp_sess *ts;
+	struct tcp_cb was;
+	unsigned bad = 0;
+
+	xk_rand_init(&dice, 11, 11);
+	up("idle_compress=60s");
+	ts = tcp_sess(s);
+	wait(61000);
+	CU_ASSERT_TRUE_FATAL(rests());
+	pf_enter(&f, 0);
+	for (unsigned i = 0; i < 1000; i++) {
+		CU_ASSERT_TRUE_FATAL(tcp_wake(ts));
+		any_sending(tcp_cb(ts));
+		any_receiving(tcp_cb(ts));
+		was = *tcp_cb(ts);
+		tcp_idle_look(ts);
+		CU_ASSERT_TRUE_FATAL(tcp_is_compressed(ts));
+		CU_ASSERT_TRUE_FATAL(tcp_wake(ts));
+		bad += differs(tcp_cb(ts), &was) != 0 || was.cc->keep(&was) != tcp_cb(ts)->cc->keep(tcp_cb(ts));
+		tcp_idle_look(ts);
+	}
+	CU_ASSERT_EQUAL(bad, 0);
+	CU_ASSERT_EQUAL(tcp_rep(s->rep)->idle_slab.live, 1);
+	pf_leave(&f, 0);
+	end();
+}
+
+/* What no header tells, and a round trip of minutes, keep the block. */
+static void what_has_no_room_keeps_its_memory(void)
+{
+	struct tcp_sess *ts;
+	struct tcp_cb *cb;
+
+	up_at_rest();
+	ts = tcp_sess(s);
+	pf_enter(&f, 0);
+	CU_ASSERT_TRUE_FATAL(tcp_wake(ts));
+	cb = tcp_cb(ts);
+	cb->srtt += 1u << 28;
+	tcp_idle_look(ts);
+	CU_ASSERT(!rests());
+	cb->srtt -= 1u << 28;
+	cb->snd_wscale = 3;
+	cb->snd_wnd = (1u << 18) + 1;
+	tcp_idle_look(ts);
+	CU_ASSERT(!rests());
+	cb->snd_wnd = 1u << 18;
+	cb->rcv_adv = cb->rcv_nxt - 1;
+	tcp_idle_look(ts);
+	CU_ASSERT(!rests());
+	cb->rcv_adv = cb->rcv_nxt + 1;
+	tcp_idle_look(ts);
+	CU_ASSERT(rests());
+	pf_leave(&f, 0);
+	end();
+}
+
+static void without_half_a_line_it_stays_awake_until_there_is_one(void)
+{
+	up("idle_compress=500ms");
+	xk_mem_fail_from(1);
+	wait(600);
+	CU_ASSERT(!rests() && blocks() == 1);
+	xk_mem_fail_after(0);
+	wait(600);
+	CU_ASSERT(rests() && blocks() == 0);
+	end();
+}
+
 int main(void)
 {
 	static CU_TestInfo tests[] = {
@@ -391,6 +525,9 @@ int main(void)
 		T(a_segment_that_finds_no_memory_is_lost_and_comes_again),
 		T(bytes_that_find_no_memory_end_the_connection),
 		T(a_close_that_finds_no_memory_resets),
+		T(all_that_is_kept_is_kept_to_the_last_bit),
+		T(what_has_no_room_keeps_its_memory),
+		T(without_half_a_line_it_stays_awake_until_there_is_one),
 		CU_TEST_INFO_NULL,
 	};
 	CU_SuiteInfo suites[] = { { "tcp rest", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };

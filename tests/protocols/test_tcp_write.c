@@ -349,12 +349,12 @@ static void where_messages_are_wanted_one_is_pushed(void)
 
 	up(PLAIN "snd_buf=2KiB; ");
 	ack(0, 60000);
-	own = s->push_own;
-	s->push_own = NULL;
+	own = xk_sess_own_push(s);
+	s->rep->pushes[s->push_no] = NULL;
 	CU_ASSERT_EQUAL(writes(0, 600), 600);
 	CU_ASSERT_EQUAL(writes(600, 60000), 2048 - 600);
 	CU_ASSERT_EQUAL(writes(2048, 1), 0);
-	s->push_own = own;
+	s->rep->pushes[s->push_no] = own;
 	holds(0, 0, 536, TCP_ACK);
 	CU_ASSERT_EQUAL(cb()->snd_end, sa.seq + 1 + 2048);
 	end();

@@ -139,7 +139,7 @@ static void the_session_below_shows_the_true_type_and_gets_its_up_back(void)
 	pf_up(&f, 1, graph_mute);
 	s = pf_open_host(&f, "up", 0, HOST(10, 0, 0, 9), NULL);
 	lls = s->down;
-	CU_ASSERT_PTR_EQUAL(lls->type, pf_node(&f, "up"));
+	CU_ASSERT_PTR_EQUAL(xk_sess_type(lls), pf_node(&f, "up"));
 	CU_ASSERT_PTR_EQUAL(lls->up, &s->self);
 	pf_enter(&f, 0);
 	xk_dup(lls);

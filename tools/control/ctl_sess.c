@@ -46,7 +46,7 @@ static void take_note(void *o, void *arg)
 	st->count++;
 	*t = (struct note){ .above = s->up != NULL && s->up->rep != NULL ? s->up->rep->node : NULL,
 			    .key = { s->map.key.w[0], s->map.key.w[1] }, .bound = s->map.bound, .rcnt = (uint32_t)s->rcnt,
-			    .flags = s->flags, .flow = s->flow != NULL };
+			    .flags = s->flags, .flow = s->flow != 0 };
 	if (s->flags & (XK_SESS_IDLE | XK_SESS_CLOSING))
 		return;                  /* what is below it may be gone */
 	t->has_host[0] = asked(s, XK_CTL_GETMYHOST, &t->host[0], sizeof t->host[0]);

@@ -177,7 +177,7 @@ static inline bool plain(const struct tcp_cb *cb, const struct xk_msg *m, uint32
 static XK_APART void go_on(struct tcp_sess *ts)
 {
 	ts->s.rcnt++;
-	ts->pops++;
+	ts->own.pops++;
 	tcp_notify_drained(ts);
 	if (tcp_cb(ts)->state != TCP_S_CLOSED)
 		tcp_output(ts);

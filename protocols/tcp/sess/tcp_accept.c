@@ -128,14 +128,14 @@ static void go_on(struct tcp_sess *ts, const struct tcp_arrival *a)
 {
 	bool held = ts->s.rcnt > 1;
 
-	ts->pops += held;
+	ts->own.pops = (int16_t)(ts->own.pops + held);
 	if (tcp_says_more(a->g))
 		(void)tcp_act(ts, a->g, a->m);   /* not in TIME-WAIT */
 	else
 		xk_msg_free(a->m);
 	if (ts->s.rcnt > 1)
 		tcp_idle_soon(ts);
-	ts->pops -= held;
+	ts->own.pops = (int16_t)(ts->own.pops - held);
 	xk_close(&ts->s);
 }
 

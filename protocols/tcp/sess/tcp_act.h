@@ -21,12 +21,12 @@ static inline void tcp_pop_begin(struct tcp_sess *ts)
 {
 	xk_count(ts->s.rep->npop);
 	ts->s.rcnt++;
-	ts->pops++;
+	ts->own.pops++;
 }
 
 static inline void tcp_pop_end(struct tcp_sess *ts)
 {
-	ts->pops--;
+	ts->own.pops--;
 	if (XK_UNLIKELY(--ts->s.rcnt == 0))
 		xk_sess_idle_slow(&ts->s);
 }

@@ -439,6 +439,7 @@ static bool is_question(unsigned op)
 
 static int rest_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned len)
 {
+	const uint64_t hot = ts->s.hot;
 	struct tcp_live l;
 	int res;
 
@@ -446,7 +447,7 @@ static int rest_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned le
 		tcp_idle_copy(ts, &l);
 		ts->s.hot = (uintptr_t)&l.cb;
 		res = sess_control(ts, op, buf, len);
-		ts->s.hot = 0;
+		ts->s.hot = hot;
 		/* No room is a promise: who gives it must be awake, or there is some. */
 		if (XK_UNLIKELY(l.cb.flags & TCP_F_WANT_ROOM))
 			return tcp_wake(ts) ? sess_control(ts, op, buf, len) : xk_answer32(buf, len, tcp_room(&l.cb));

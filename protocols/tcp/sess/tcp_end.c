@@ -18,7 +18,7 @@ void tcp_sess_free(struct tcp_sess *ts)
 	tcp_withdraw(ts);
 	if (tcp_live(ts) != tcp_rep(ts->s.rep)->dead)
 		xk_slab_put(&tcp_rep(ts->s.rep)->live_slab, tcp_live(ts));
-	ts->s.hot = 0;
+	ts->s.hot = TCP_HOT_COMPRESSED;  /* and nobody's */
 	inet_sess_free(&ts->s);
 }
 
@@ -27,12 +27,12 @@ void tcp_sess_free(struct tcp_sess *ts)
 static void guard(struct tcp_sess *ts)
 {
 	ts->s.rcnt++;
-	ts->pops++;
+	ts->own.pops++;
 }
 
 static void unguard(struct tcp_sess *ts)
 {
-	ts->pops--;
+	ts->own.pops--;
 	if (--ts->s.rcnt == 0 && tcp_cb(ts)->state == TCP_S_CLOSED)
 		tcp_sess_free(ts);
 }

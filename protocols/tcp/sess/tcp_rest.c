@@ -2,7 +2,7 @@
 /*
  * tcp_rest.c - connections in TIME-WAIT that nobody has any more: without working memory.
  *
- * All that they do is to answer.  They wait in the line that the session has spare, and share one timer,
+ * All that they do is to answer.  They wait in a line (struct tcp_rest), and share one timer,
  * since all wait equally long.  A segment wakes one (tcp_idle.c), which then waits with a timer of
  * its own, as one does that is held.
  * Invariant: tw_rest has them, the oldest first, and tw_n counts them.
@@ -12,19 +12,23 @@
 #include "runtime/base/xk_list.h"
 #include "runtime/upi/xk_inline.h"
 
-static struct tcp_sess *oldest(const struct tcp_rep *tr)
+static struct tcp_rest *oldest(const struct tcp_rep *tr)
 {
 	struct xk_listed *i = xk_list_first(&tr->tw_rest);
 
-	return i != NULL ? xk_container_of(i, struct tcp_sess, rest.listed) : NULL;
+	return i != NULL ? xk_container_of(i, struct tcp_rest, listed) : NULL;
 }
 
-static void rest_end(struct tcp_rep *tr, struct tcp_sess *ts)
+static void rest_end(struct tcp_rep *tr, struct tcp_rest *t)
 {
-	xk_list_take(&ts->rest.listed);
+	struct tcp_sess *ts = t->ts;
+
+	xk_list_take(&t->listed);
+	xk_slab_put(&tr->rest_slab, t);
 	tr->tw_n--;
 	xk_count(tr->rep->count[TCP_COUNT_CLOSED]);
 	tcp_withdraw(ts);
+	ts->s.hot = TCP_HOT_COMPRESSED;
 	inet_sess_free(&ts->s);
 }
 
@@ -36,18 +40,18 @@ static void timer_set(struct tcp_rep *tr, uint32_t ms)
 }
 
 /* As with a deadline of its own (tcp_timer.c) a jump of the clock is the end of waiting. */
-static void rest_due(struct xk_timer *t)
+static void rest_due(struct xk_timer *timer)
 {
-	struct tcp_rep *tr = xk_container_of(t, struct tcp_rep, tw_timer);
+	struct tcp_rep *tr = xk_container_of(timer, struct tcp_rep, tw_timer);
 	xk_ns now_ns = xk_vp_time(tr->rep->vp);
-	bool jumped = now_ns - t->deadline > INT32_MAX * XK_MS;
+	bool jumped = now_ns - timer->deadline > INT32_MAX * XK_MS;
 	uint32_t now = tcp_ms(now_ns);
-	struct tcp_sess *ts;
+	struct tcp_rest *first;
 
-	while ((ts = oldest(tr)) != NULL && (jumped || (int32_t)(now - ts->rest.until) >= 0))
-		rest_end(tr, ts);
-	if (ts != NULL)
-		timer_set(tr, ts->rest.until - now);
+	while ((first = oldest(tr)) != NULL && (jumped || (int32_t)(now - first->until) >= 0))
+		rest_end(tr, first);
+	if (first != NULL)
+		timer_set(tr, first->until - now);
 }
 
 /* Nobody holds it, and nobody but the segment that is here is in the middle of it. */
@@ -55,7 +59,7 @@ static bool may_rest(const struct tcp_sess *ts)
 {
 	const struct tcp_cb *cb = tcp_cb(ts);
 
-	return (cb->flags & TCP_F_ORPHAN) && ts->s.rcnt == 1 && ts->pops == 1 && cb->sq.first == NULL &&
+	return (cb->flags & TCP_F_ORPHAN) && ts->s.rcnt == 1 && ts->own.pops == 1 && cb->sq.first == NULL &&
 	       !(cb->flags & (TCP_F_ACK_NOW | TCP_F_OUTPUT));
 }
 
@@ -64,24 +68,23 @@ bool tcp_rest_begin(struct tcp_sess *ts)
 	struct tcp_rep *tr = tcp_rep(ts->s.rep);
 	const struct tcp_cb *cb = tcp_cb(ts);
 	uint32_t wait = 2 * cb->tune->msl;
-	struct tcp_rest t;
+	struct tcp_rest *t = may_rest(ts) ? xk_slab_get(&tr->rest_slab) : NULL;
 
-	if (!may_rest(ts))
+	if (t == NULL)
 		return false;
-	t = (struct tcp_rest){
-		.pops = ts->pops, .until = tcp_deadline(tcp_ms(xk_vp_time(ts->s.rep->vp)), wait), .flags = cb->flags,
+	*t = (struct tcp_rest){
+		.ts = ts, .until = tcp_deadline(tcp_ms(xk_vp_time(ts->s.rep->vp)), wait), .flags = cb->flags,
 		.rcv_nxt = cb->rcv_nxt, .rcv_adv = cb->rcv_adv, .snd_una = cb->snd_max, .snd_wnd = cb->snd_wnd,
 		.max_wnd = cb->max_wnd, .ts_recent = cb->ts_recent, .ts_recent_at = cb->ts_recent_at,
 		.peer_mss = cb->peer_mss, .path_mss = cb->path_mss,
-		.wscales = (uint8_t)(cb->rcv_wscale << 4 | cb->snd_wscale),
 	};
+	ts->own.wscales = (uint8_t)(cb->rcv_wscale << 4 | cb->snd_wscale);
 	tcp_timer_stop(ts);
 	tcp_unlist(ts);
 	tcp_reass_free(ts);
 	xk_slab_put(&tr->live_slab, tcp_live(ts));
-	ts->s.hot = 0;
-	ts->rest = t;
-	xk_list_put(&tr->tw_rest, &ts->rest.listed);
+	ts->s.hot = (uintptr_t)t + (TCP_HOT_COMPRESSED | TCP_HOT_REST);
+	xk_list_put(&tr->tw_rest, &t->listed);
 	tr->tw_n++;
 	if (!xk_timer_armed(&tr->tw_timer))
 		timer_set(tr, wait);
@@ -90,7 +93,7 @@ bool tcp_rest_begin(struct tcp_sess *ts)
 
 void tcp_rest_fill(const struct tcp_sess *ts, struct tcp_live *l)
 {
-	const struct tcp_rest *t = &ts->rest;
+	const struct tcp_rest *t = tcp_rest(ts);
 	struct tcp_cb *cb = &l->cb;
 
 	tcp_cb_init(cb, tcp_tune(ts->s.rep));
@@ -104,8 +107,8 @@ void tcp_rest_fill(const struct tcp_sess *ts, struct tcp_live *l)
 	cb->snd_wl1 = t->rcv_nxt;
 	cb->snd_wnd = t->snd_wnd;
 	cb->max_wnd = t->max_wnd;
-	cb->rcv_wscale = t->wscales >> 4;
-	cb->snd_wscale = t->wscales & 15;
+	cb->rcv_wscale = ts->own.wscales >> 4;
+	cb->snd_wscale = ts->own.wscales & 15;
 	cb->ts_recent = t->ts_recent;
 	cb->ts_recent_at = t->ts_recent_at;
 	cb->ts_off = tcp_ts_offset(ts->s.rep, &ts->s.map.key);
@@ -114,13 +117,14 @@ void tcp_rest_fill(const struct tcp_sess *ts, struct tcp_live *l)
 	tcp_set_mss(cb);
 }
 
-void tcp_rest_woken(struct tcp_sess *ts)
+void tcp_rest_woken(struct tcp_sess *ts, struct tcp_rest *t)
 {
 	struct tcp_rep *tr = tcp_rep(ts->s.rep);
 	struct tcp_env e = tcp_env(ts->s.rep);
-	uint32_t left = ts->rest.until - e.now;
+	uint32_t left = t->until - e.now;
 
-	xk_list_take(&ts->rest.listed);
+	xk_list_take(&t->listed);
+	xk_slab_put(&tr->rest_slab, t);
 	xk_list_put(&tr->time_wait, &tcp_live(ts)->listed);
 	tcp_timer_arm(tcp_cb(ts), &e, TCP_T_2MSL, (int32_t)left > 0 ? left : 0);
 	tcp_timer_sync(ts);
@@ -129,9 +133,9 @@ void tcp_rest_woken(struct tcp_sess *ts)
 bool tcp_rest_reclaim(struct xk_rep *r, const struct tcp_sess *ts)
 {
 	struct tcp_rep *tr = tcp_rep(r);
-	struct tcp_sess *old = oldest(tr);
+	struct tcp_rest *old = oldest(tr);
 
-	if (old == NULL || old == ts)
+	if (old == NULL || old->ts == ts)
 		return false;
 	rest_end(tr, old);
 	return true;
@@ -145,9 +149,9 @@ void tcp_rest_init(struct xk_rep *r)
 void tcp_rest_stop(struct xk_rep *r)
 {
 	struct tcp_rep *tr = tcp_rep(r);
-	struct tcp_sess *ts;
+	struct tcp_rest *t;
 
 	xk_timer_cancel(r->wheel, &tr->tw_timer);
-	while ((ts = oldest(tr)) != NULL)
-		rest_end(tr, ts);
+	while ((t = oldest(tr)) != NULL)
+		rest_end(tr, t);
 }

@@ -76,6 +76,8 @@ struct tcp_rep {                         /* struct xk_rep.state */
 	struct xk_rand *rand;            /* of this VP, as are its buffers */
 	const struct xk_memvp *mem;
 	struct xk_slab  live_slab;       /* of struct tcp_live */
+	struct xk_slab  idle_slab;       /* of struct tcp_idle */
+	struct xk_slab  rest_slab;       /* of struct tcp_rest */
 	struct tcp_live *dead;           /* of all that ended for want of memory */
 	struct xk_slab  reass_slab;      /* of TCP_REASS_OBJ: struct tcp_reass and its nodes */
 	uint64_t        ooo_bytes;       /* held by this VP's connections */
@@ -103,42 +105,65 @@ static inline struct tcp_rep *tcp_rep(const struct xk_rep *r) { return r->state;
 /*
  * A session is two objects: what finds it and is true of it for as long as it lives,
  * and what it needs while something happens (struct tcp_live, from a slab of the
- * replica, named by s.hot).  A connection that stands and is idle has only the
- * first: it is compressed.  Whoever comes from outside wakes it before it looks at
+ * replica, named by s.hot).  A connection that stands and is idle has the
+ * first, words of which are its own then (struct tcp_idle_own, tcp_idle_sums), and half a line more: it is
+ * compressed.  Whoever comes from outside wakes it before it looks at
  * tcp_cb or tcp_live; once awake it stays so while something is under way.
  */
-struct tcp_idle {                        /* tcp_idle.c; valid while compressed */
-	uint32_t rcv_nxt, rcv_adv, snd_una, snd_wnd, max_wnd, flags;
-	uint32_t cwnd, ssthresh, srtt, rttvar, cc, ts_recent, idle_since;
-	uint16_t peer_mss, path_mss;
-	uint16_t ts_recent_at;           /* in units of 65.5 s */
+struct tcp_idle_own {                    /* s.aux */
+	int16_t  pops;                   /* of s.rcnt: pops in progress (tcp_act.c); awake, too */
+	uint16_t peer_mss;
+	uint32_t rcv_nxt, snd_una;
+	uint32_t rcv_room : 30;          /* from rcv_nxt to rcv_adv */
+	uint32_t snd_plain : 1, max_plain : 1; /* the window is as it was in a header, not to be scaled */
+	uint16_t snd_wnd, max_wnd;
 	uint8_t  wscales;                /* ours, the peer's: four bits each */
-	uint8_t  quick;
+	uint8_t  quick, reo_mult, persist;
 };
+struct tcp_idle_sums {                   /* s.own */
+	uint32_t bytes_acked, bytes_received;
+	uint64_t segs_in : 24, segs_out : 24, retransmits : 16;
+};
+struct tcp_idle {                        /* tcp_idle.c; the flags are in s.flags */
+	uint32_t cwnd : 31, reordering : 1;
+	uint32_t ssthresh : 31, recover : 1;     /* `recover` is snd_una, else the number before */
+	uint32_t srtt : 28, backoff : 4;
+	uint32_t rttvar : 31, wl1 : 1;           /* `snd_wl1` is rcv_nxt, else the number before */
+	uint32_t cc, ts_recent, idle_since;
+	uint16_t path_mss;
+	uint16_t ts_recent_at;           /* in units of 65.5 s */
+};
+_Static_assert(sizeof(struct tcp_idle) == XK_SLAB_HALF, "half a line");
 /* In TIME-WAIT, nobody's: all that is left to do is to answer (tcp_rest.c). */
 struct tcp_rest {
-	int32_t  pops;                   /* as below */
-	uint32_t until;                  /* ms */
 	struct xk_listed listed;
-	uint32_t flags;                  /* where struct tcp_idle has them; with TCP_F_ORPHAN */
+	struct tcp_sess *ts;
+	uint32_t until;                  /* ms */
+	uint32_t flags;
 	uint32_t rcv_nxt, rcv_adv, snd_una, snd_wnd, max_wnd, ts_recent, ts_recent_at;
-	uint16_t peer_mss, path_mss;
-	uint8_t  wscales;
+	uint16_t peer_mss, path_mss;     /* wscales where struct tcp_idle_own has them */
 };
+_Static_assert(sizeof(struct tcp_rest) == XK_CACHELINE, "a line");
+/* s.hot: its struct tcp_live's cb; compressed one of those, told by the low bits. */
+#define TCP_HOT_COMPRESSED 1u
+#define TCP_HOT_REST       2u            /* with the other */
 struct tcp_sess {
-	struct xk_sess  s;               /* s.hot: its struct tcp_live's cb; 0: compressed, s.own and s.aux count for it */
 	union {
-		struct {
-			int32_t         pops;    /* of s.rcnt: pops in progress (tcp_act.c) */
-			struct tcp_idle idle;
+		struct xk_sess s;
+		struct {                 /* the same, the words that are ours by their names */
+			char before[offsetof(struct xk_sess, own)];
+			struct tcp_idle_sums sums;
+			char between[offsetof(struct xk_sess, aux) - offsetof(struct xk_sess, own) - sizeof(struct tcp_idle_sums)];
+			struct tcp_idle_own own;
 		};
-		struct tcp_rest rest;
 	};
 };
-_Static_assert(offsetof(struct tcp_sess, idle.flags) == offsetof(struct tcp_sess, rest.flags), "which of them it is");
 #ifndef XK_DEBUG
-_Static_assert(sizeof(struct tcp_sess) == 3 * XK_CACHELINE, "three lines compressed");
+_Static_assert(sizeof(struct tcp_sess) == 2 * XK_CACHELINE, "two lines");
 #endif
+_Static_assert(sizeof(struct tcp_idle_own) == sizeof(((struct xk_sess *)0)->aux), "the session's aux");
+_Static_assert(sizeof(struct tcp_idle_sums) == sizeof(((struct xk_sess *)0)->own), "the session's own words");
+_Static_assert(offsetof(struct tcp_sess, own) == offsetof(struct xk_sess, aux), "one on the other");
 struct tcp_live {
 	uint32_t        psum;            /* folded ip_pseudo_sum, for the up path (tcp_sess_bind) */
 	uint32_t        sum;             /* partial: pseudo-header without length, and ports */
@@ -159,9 +184,17 @@ static inline struct tcp_live *tcp_live(const struct tcp_sess *ts)
 {
 	return xk_container_of(tcp_cb(ts), struct tcp_live, cb);
 }
-static inline bool tcp_is_compressed(const struct tcp_sess *ts) { return ts->s.hot == 0; }
+static inline bool tcp_is_compressed(const struct tcp_sess *ts) { return ts->s.hot & TCP_HOT_COMPRESSED; }
 /* Of one compressed: in TIME-WAIT?  Else it is ESTABLISHED. */
-static inline bool tcp_is_rest(const struct tcp_sess *ts) { return ts->s.hot == 0 && (ts->rest.flags & TCP_F_ORPHAN); }
+static inline bool tcp_is_rest(const struct tcp_sess *ts) { return ts->s.hot & TCP_HOT_REST; }
+static inline struct tcp_idle *tcp_idle(const struct tcp_sess *ts)
+{
+	return (struct tcp_idle *)(uintptr_t)(ts->s.hot - TCP_HOT_COMPRESSED);
+}
+static inline struct tcp_rest *tcp_rest(const struct tcp_sess *ts)
+{
+	return (struct tcp_rest *)(uintptr_t)(ts->s.hot - TCP_HOT_COMPRESSED - TCP_HOT_REST);
+}
 /* Out of TIME-WAIT's list, or that of new ones, when it is in one. */
 static inline void tcp_unlist(struct tcp_sess *ts)
 {
@@ -181,7 +214,7 @@ static inline void tcp_unlist(struct tcp_sess *ts)
 static inline uint16_t tcp_lport(const struct tcp_sess *ts) { return tcp_ports_destination((uint32_t)ts->s.map.key.w[1]); }
 static inline uint16_t tcp_rport(const struct tcp_sess *ts) { return tcp_ports_source((uint32_t)ts->s.map.key.w[1]); }
 /* Does anybody above keep it? */
-static inline bool tcp_held(const struct tcp_sess *ts) { return ts->s.rcnt > ts->pops; }
+static inline bool tcp_held(const struct tcp_sess *ts) { return ts->s.rcnt > ts->own.pops; }
 static inline struct tcp_env tcp_env(struct xk_rep *r)
 {
 	xk_ns now = xk_vp_time(r->vp);
@@ -410,8 +443,8 @@ bool tcp_timewait_reclaim(struct xk_rep *r, const struct tcp_sess *ts, bool held
 bool tcp_rest_begin(struct tcp_sess *ts);
 /* Into *l, zeroed, what it is awake. */
 void tcp_rest_fill(const struct tcp_sess *ts, struct tcp_live *l);
-/* It has working memory again, filled, and its line as it was: waits awake for what is left. */
-void tcp_rest_woken(struct tcp_sess *ts);
+/* It has working memory again, filled, in place of t: waits awake for what is left. */
+void tcp_rest_woken(struct tcp_sess *ts, struct tcp_rest *t);
 /* The oldest goes, but not ts; false: none does. */
 bool tcp_rest_reclaim(struct xk_rep *r, const struct tcp_sess *ts);
 void tcp_rest_init(struct xk_rep *r);

@@ -238,7 +238,7 @@ static void fire(struct xk_timer *t)
 	tcp_memory_look(ts->s.rep);
 	tell_progress(ts, e.now);
 	xk_dup(&ts->s);
-	ts->pops++;
+	ts->own.pops++;
 	for (unsigned i = 0; i < TCP_T_COUNT && cb->state != TCP_S_CLOSED; i++) {
 		uint32_t at = cb->at[order[i]];
 
@@ -249,7 +249,7 @@ static void fire(struct xk_timer *t)
 	}
 	if (cb->state != TCP_S_CLOSED)
 		tcp_timer_sync_all(ts);
-	ts->pops--;
+	ts->own.pops--;
 	if (tcp_live(ts)->wheel_at == 0 && ts->s.rcnt > 1)
 		tcp_idle_look(ts);
 	xk_close(&ts->s);

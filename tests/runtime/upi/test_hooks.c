@@ -150,7 +150,7 @@ static void a_detached_hook_leaves_the_other_and_the_last_one_nothing(void)
 	upi_hook_resolve(toy.mux);
 	push_one(s);
 	CU_ASSERT_STRING_EQUAL(seen, "bB");
-	CU_ASSERT_PTR_EQUAL(s->push, s->push_own);
+	CU_ASSERT_PTR_EQUAL(s->push, xk_sess_own_push(s));
 	CU_ASSERT_EQUAL(toy.sent, 2);
 	close_one(s);
 	finish();
@@ -266,7 +266,7 @@ static void the_last_of_two_captures_takes_the_hook_away(void)
 	push_one(s);
 	CU_ASSERT_STRING_EQUAL(seen, "ccc");
 	xk_capture_detach(toy.app, &other);
-	CU_ASSERT_PTR_EQUAL(s->push, s->push_own);
+	CU_ASSERT_PTR_EQUAL(s->push, xk_sess_own_push(s));
 	CU_ASSERT_PTR_EQUAL(toy.app_r->up.demux, toy.app->proto->ops->demux);
 	close_one(s);
 	finish();
@@ -306,7 +306,7 @@ static void a_session_is_told_of_from_its_making_to_its_end(void)
 	s = open_one();
 	CU_ASSERT_STRING_EQUAL(seen, "(~b)");
 	CU_ASSERT_TRUE(s->flags & XK_SESS_HOOKED);
-	CU_ASSERT_PTR_EQUAL(s->push, s->push_own);       /* of messages nobody wants to hear */
+	CU_ASSERT_PTR_EQUAL(s->push, xk_sess_own_push(s));       /* of messages nobody wants to hear */
 	memset(seen, 0, sizeof seen);
 	toy_enter();
 	xk_dup(s);

@@ -80,7 +80,7 @@ static struct xk_sess *mux_new(struct xk_rep *r, struct xk_up *up, struct xk_nod
 		return NULL;
 	}
 	s->down = xk_dup(st->drv);
-	s->aux = port;
+	s->aux[0] = port;
 	return s;
 }
 
@@ -139,7 +139,7 @@ static void mux_gone(struct xk_sess *s)
 /* Sessions stay in the map as idle ones until the collector comes. */
 static void mux_close(struct xk_sess *s)
 {
-	if (s->aux >= 200)
+	if (s->aux[0] >= 200)
 		s->flags |= XK_SESS_IDLE;
 	else
 		mux_gone(s);
@@ -199,7 +199,7 @@ static void mux_push(struct xk_sess *s, struct xk_msg *m)
 		xk_drop(s->rep, XK_DROP_NOMEM, m);
 		return;
 	}
-	*h = (uint8_t)s->aux;
+	*h = (uint8_t)s->aux[0];
 	xk_push(s->down, m);
 }
 

@@ -57,7 +57,7 @@ int xk_spec_check(struct xk_spec *s, struct xk_errs *e, struct xk_errs *warnings
 	check_nodes(s, e);
 	if (s->complete && s->graph >= 0)
 		check_graph(s, e, xk_errs_count(e) == 0 ? warnings : NULL);
-	s->checked = s->complete && all_right(s) && xk_errs_count(e) == before && (s->graph >= 0 || s->bench >= 0);
+	s->checked = s->complete && all_right(s) && xk_errs_count(e) == before && xk_spec_name(s) != NULL;
 	return xk_errs_count(e) == before ? XK_OK : XK_E_INVAL;
 }
 

@@ -105,6 +105,8 @@ static void take_result(struct loader *ld)
 		ld->s->graph = (int)t->ref;
 	else if (t != NULL && t->kind == THING_BENCH)
 		ld->s->bench = (int)t->ref;
+	else if (t != NULL && t->kind == THING_MACHINE)
+		ld->s->machine = (int)t->ref;
 	else if (lua_isnil(L, -1))
 		spec_error(ld->s, ld->e, at, NULL, NULL, 0, "the file returns no graph "
 			   "(forgotten 'return graph \"name\" { ... }'?)");
@@ -210,7 +212,7 @@ static struct xk_spec *spec_new(const struct xk_compose_opts *o)
 	if (s == NULL)
 		return NULL;
 	s->table = o->table ? o->table : xk_proto_table;
-	s->graph = s->bench = -1;
+	s->graph = s->bench = s->machine = -1;
 	s->file = arena_get(&s->arena, COMPOSE_FILES_MAX * sizeof *s->file);
 	s->scan_left = arena_get(&s->arena, sizeof *s->scan_left);
 	if (s->file == NULL || s->scan_left == NULL) {

@@ -75,8 +75,9 @@ struct spec_node {
 
 struct spec_arch { const struct xk_arch *preset; struct spec_place at; struct xk_value tab; };
 
-/* graph "name" { ... } or bench "name" { ... } */
-struct spec_top { const char *name; bool is_bench; struct spec_place at; struct xk_value tab; };
+/* graph "name" { ... }, bench "name" { ... } or machine "name" { ... } */
+enum top_kind { TOP_GRAPH, TOP_BENCH, TOP_MACHINE, TOP_KINDS };
+struct spec_top { const char *name; enum top_kind kind; struct spec_place at; struct xk_value tab; };
 
 struct xk_spec {
 	struct arena       arena;
@@ -87,7 +88,7 @@ struct xk_spec {
 	struct spec_arch  *arch;   unsigned narchs, room_archs;
 	struct spec_top   *top;    unsigned ntops, room_tops;
 	struct xk_arg     *arg;    unsigned nargs;
-	int                graph, bench;   /* numbers of the tops returned; -1: none */
+	int                graph, bench, machine;   /* numbers of the tops returned; -1: none */
 	bool               complete;       /* the file ran to its end */
 	bool               checked;        /* without errors */
 	unsigned           nvalues;
@@ -177,7 +178,7 @@ void loader_push_poison(struct lua_State *L);
 bool loader_seen(struct lua_State *L, struct spec_place at, const char *what);
 
 /* A userdata that stands for something recorded. */
-enum thing_kind { THING_NODE, THING_ARCH, THING_GRAPH, THING_BENCH, THING_POISON, THING_TYPED, THING_ARG };
+enum thing_kind { THING_NODE, THING_ARCH, THING_GRAPH, THING_BENCH, THING_MACHINE, THING_POISON, THING_TYPED, THING_ARG };
 struct thing {
 	enum thing_kind kind;
 	unsigned        ref;              /* node, arch, top, arg declaration */

@@ -214,7 +214,9 @@ bool xk_spec_param_place(const struct xk_spec *s, unsigned i, const char *name,
 
 static const struct spec_top *top_of(const struct xk_spec *s)
 {
-	return s->bench >= 0 ? &s->top[s->bench] : s->graph >= 0 ? &s->top[s->graph] : NULL;
+	int top = s->bench >= 0 ? s->bench : s->machine >= 0 ? s->machine : s->graph;
+
+	return top >= 0 ? &s->top[top] : NULL;
 }
 
 const char *xk_spec_file(const struct xk_spec *s, unsigned no)
@@ -229,6 +231,11 @@ const char *xk_spec_name(const struct xk_spec *s)
 	return t ? t->name : NULL;
 }
 
+const char *xk_spec_word(const struct xk_spec *s)
+{
+	return s->bench >= 0 ? "bench" : s->machine >= 0 ? "machine" : "graph";
+}
+
 bool xk_spec_is_bench(const struct xk_spec *s)
 {
 	return s->bench >= 0;
@@ -239,15 +246,22 @@ const struct xk_value *xk_spec_bench(const struct xk_spec *s)
 	return s->bench >= 0 ? &s->top[s->bench].tab : NULL;
 }
 
+const struct xk_value *xk_spec_machine(const struct xk_spec *s)
+{
+	return s->machine >= 0 ? &s->top[s->machine].tab : NULL;
+}
+
 void xk_spec_bench_error(const struct xk_spec *s, struct xk_errs *e, const char *const *path,
 			 const char *fmt, ...)
 {
 	struct scan_step step[COMPOSE_DEPTH_MAX];
+	const struct spec_top *t = top_of(s);
+	const char *word = xk_spec_word(s);
 	unsigned n = 0;
 	char *text;
 	va_list ap;
 
-	xk_assert(s->bench >= 0);
+	xk_assert(s->bench >= 0 || s->machine >= 0);
 	for (; path != NULL && path[n] != NULL && n < COMPOSE_DEPTH_MAX; n++)
 		step[n] = path[n][0] != '#' ? (struct scan_step){ .name = path[n] }
 					    : (struct scan_step){ .i = (unsigned)strtoul(path[n] + 1, NULL, 10) };
@@ -255,7 +269,7 @@ void xk_spec_bench_error(const struct xk_spec *s, struct xk_errs *e, const char 
 	if (vasprintf(&text, fmt, ap) < 0)
 		text = NULL;
 	va_end(ap);
-	spec_error(s, e, s->top[s->bench].at, "bench", step, n, "bench: %s", text ? text : "out of memory");
+	spec_error(s, e, t->at, word, step, n, "%s: %s", word, text ? text : "out of memory");
 	free(text);
 }
 

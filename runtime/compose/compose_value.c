@@ -32,7 +32,7 @@ struct thing *loader_thing(lua_State *L, int index)
 
 static const char *const thing_name[] = {
 	[THING_NODE] = "node", [THING_ARCH] = "threading preset", [THING_GRAPH] = "graph",
-	[THING_BENCH] = "bench", [THING_POISON] = "unknown value", [THING_TYPED] = "value with a unit",
+	[THING_BENCH] = "bench", [THING_MACHINE] = "machine", [THING_POISON] = "unknown value", [THING_TYPED] = "value with a unit",
 	[THING_ARG] = "declaration of an argument",
 };
 
@@ -221,6 +221,7 @@ static void from_thing(lua_State *L, const struct thing *t, struct xk_value *v)
 		set_text(L, v, XK_V_TYPED, buf, strlen(buf));
 		break;
 	case THING_BENCH: set_text(L, v, XK_V_OTHER, "a bench", 7); break;
+	case THING_MACHINE: set_text(L, v, XK_V_OTHER, "a machine", 9); break;
 	case THING_ARG:
 		set_text(L, v, XK_V_OTHER, "the declaration of an argument",
 			 strlen("the declaration of an argument"));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * compose_words.c - the words that describe: protocols, presets of threading,
- * stack, graph, bench.
+ * stack, graph, bench, machine.
  *
  * Every word is a C function, so that the line of its call is kept even where
  * it stands behind `return`.  A word records and complains; it never stops the
@@ -9,11 +9,13 @@
  */
 #include "runtime/compose/compose_lua.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const struct xk_word xk_words[] = {
 	{ "graph", "graph \"name\" { ... }: what the file returns" },
 	{ "bench", "bench \"name\" { ... }: an experiment, for vp-bench" },
+	{ "machine", "machine \"name\" { ... }: what things cost on a machine, for vp-sim" },
 	{ "stack", "stack { top, ..., bottom }: each sits over the next; returns the top" },
 	{ "include", "include \"lib/inet.lua\": what that file returns, from the graph path" },
 	{ "presets", "presets[1].name: the threading architectures, and what each makes of the axes" },
@@ -281,43 +283,47 @@ static void presets_open(lua_State *L)
 	lua_setfield(L, -2, "presets");
 }
 
-/* ---- graph and bench ------------------------------------------------------------------------ */
+/* ---- graph, bench and machine ---------------------------------------------------------------- */
 
-/* Upvalues: 1 name, 2 is it a bench, 3 and 4 the place. */
+static const char *const top_word[TOP_KINDS] = { "graph", "bench", "machine" };
+static const enum thing_kind top_thing[TOP_KINDS] = { THING_GRAPH, THING_BENCH, THING_MACHINE };
+
+/* Upvalues: 1 name, 2 what, 3 and 4 the place. */
 static int top_table(lua_State *L)
 {
 	struct loader *ld = loader_of(L);
 	struct spec_top t = {
-		.is_bench = lua_toboolean(L, lua_upvalueindex(2)),
+		.kind = (enum top_kind)lua_tointeger(L, lua_upvalueindex(2)),
 		.at = { .file = (unsigned)lua_tointeger(L, lua_upvalueindex(3)), .line = (int)lua_tointeger(L, lua_upvalueindex(4)) },
 	};
-	const char *word = t.is_bench ? "bench" : "graph", *name;
+	const char *word = top_word[t.kind], *name;
+	char usage[40];
 	size_t n;
 
 	name = lua_tolstring(L, lua_upvalueindex(1), &n);
 	if (!lua_istable(L, 1))
-		return bad_call(L, t.at, word, t.is_bench ? "bench \"name\" { ... }" : "graph \"name\" { ... }");
+		return bad_call(L, t.at, word, (snprintf(usage, sizeof usage, "%s \"name\" { ... }", word), usage));
 	value_from_lua(L, 1, &t.tab);
 	t.name = arena_text(&ld->s->arena, name, n);
 	if (t.name == NULL || !spec_grow(ld->s, &ld->s->top, ld->s->ntops, &ld->s->room_tops, sizeof t))
 		return no_memory(L);
 	for (unsigned i = 0; i < ld->s->ntops; i++)
-		if (ld->s->top[i].is_bench == t.is_bench) {
+		if (ld->s->top[i].kind == t.kind) {
 			struct spec_place first = ld->s->top[i].at;
 
 			return loader_poison(L, t.at, word, "%s: a file describes one %s; the first is at %s:%d",
 					     word, word, spec_file_name(ld->s, first.file), first.line);
 		}
 	ld->s->top[ld->s->ntops] = t;
-	loader_push_thing(L, t.is_bench ? THING_BENCH : THING_GRAPH, ld->s->ntops++);
+	loader_push_thing(L, top_thing[t.kind], ld->s->ntops++);
 	return 1;
 }
 
-/* Upvalue 1: is it a bench. */
+/* Upvalue 1: which. */
 static int word_top(lua_State *L)
 {
-	bool is_bench = lua_toboolean(L, lua_upvalueindex(1));
-	const char *word = is_bench ? "bench" : "graph", *name;
+	lua_Integer kind = lua_tointeger(L, lua_upvalueindex(1));
+	const char *word = top_word[kind], *name;
 	struct spec_place at = loader_caller(L);
 	size_t n;
 
@@ -328,7 +334,7 @@ static int word_top(lua_State *L)
 		return loader_poison(L, at, word, "%s: the name needs letters, digits, '_', '-' or '.', "
 				     "beginning with a letter, at most 63", word);
 	lua_pushlstring(L, name, n);
-	lua_pushboolean(L, is_bench);
+	lua_pushinteger(L, kind);
 	lua_pushinteger(L, at.file);
 	lua_pushinteger(L, at.line);
 	lua_pushcclosure(L, top_table, 4);
@@ -368,10 +374,10 @@ void words_open(lua_State *L)
 		lua_setfield(L, -2, a->name);
 	}
 	presets_open(L);
-	for (int bench = 0; bench <= 1; bench++) {
-		lua_pushboolean(L, bench);
+	for (int kind = 0; kind < TOP_KINDS; kind++) {
+		lua_pushinteger(L, kind);
 		lua_pushcclosure(L, word_top, 1);
-		lua_setfield(L, -2, bench ? "bench" : "graph");
+		lua_setfield(L, -2, top_word[kind]);
 	}
 	env_word(L, "stack", word_stack);
 	env_word(L, "include", word_include);

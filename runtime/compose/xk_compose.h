@@ -137,14 +137,16 @@ void     xk_spec_node(const struct xk_spec *s, unsigned i, struct xk_spec_node *
 bool     xk_spec_param_place(const struct xk_spec *s, unsigned i, const char *name,
 			     const char **file, int *line);
 
-const char *xk_spec_name(const struct xk_spec *s);       /* of the graph or bench, or NULL */
+const char *xk_spec_name(const struct xk_spec *s);       /* of the graph, bench or machine, or NULL */
 /* The file that "no:line" of an error in a function's code means, or NULL. */
 const char *xk_spec_file(const struct xk_spec *s, unsigned no);
 bool        xk_spec_is_bench(const struct xk_spec *s);
-/* The table of `bench "name" { ... }` as a map, and a complaint about a key in
- * it (path of names, or "#3" for the third unnamed value, ending with NULL;
+const char *xk_spec_word(const struct xk_spec *s);       /* "graph", "bench" or "machine" */
+/* The table of `bench "name" { ... }` as a map, that of a machine, and a complaint about a key in
+ * either (path of names, or "#3" for the third unnamed value, ending with NULL;
  * none: the call itself). */
 const struct xk_value *xk_spec_bench(const struct xk_spec *s);
+const struct xk_value *xk_spec_machine(const struct xk_spec *s);
 void xk_spec_bench_error(const struct xk_spec *s, struct xk_errs *e, const char *const *path,
 			 const char *fmt, ...) XK_PRINTF(4, 5);
 

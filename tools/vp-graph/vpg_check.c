@@ -17,7 +17,7 @@ int vpg_check(const struct vpg *o)
 
 		code = bad ? bad : code;
 	} else if (code == VPG_OK) {
-		printf("%s: %s \"%s\" is good: %u nodes\n", o->arg[0], xk_spec_is_bench(f.s) ? "bench" : "graph",
+		printf("%s: %s \"%s\" is good: %u nodes\n", o->arg[0], xk_spec_word(f.s),
 		       xk_spec_name(f.s), xk_spec_nodes(f.s));
 	}
 	vpg_close(&f);

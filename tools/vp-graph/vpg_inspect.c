@@ -320,7 +320,7 @@ static void file_text(const struct xk_spec *s)
 	const struct xk_arg *a = xk_spec_args(s, &n);
 	char type[64], range[256];
 
-	printf("%s \"%s\"\n", xk_spec_is_bench(s) ? "bench" : "graph", xk_spec_name(s));
+	printf("%s \"%s\"\n", xk_spec_word(s), xk_spec_name(s));
 	if (n != 0)
 		printf("arguments\n");
 	for (unsigned i = 0; i < n; i++) {
@@ -361,7 +361,7 @@ static json_t *file_json(const struct xk_spec *s)
 		json_array_append_new(nodes, json_pack("{s:s, s:s, s:s, s:i}", "name", node.name,
 			"protocol", node.proto->name, "file", node.file, "line", node.line));
 	}
-	return json_pack("{s:s, s:s, s:o, s:o}", "kind", xk_spec_is_bench(s) ? "bench" : "graph",
+	return json_pack("{s:s, s:s, s:o, s:o}", "kind", xk_spec_word(s),
 			 "name", xk_spec_name(s), "arguments", args, "nodes", nodes);
 }
 

@@ -96,7 +96,7 @@ static int load(struct work *w)
 	if (xk_spec_check(w->s, w->e, w->warnings) != XK_OK || err != XK_OK)
 		return VPR_GRAPH_ERRORS;
 	if (xk_spec_plan(w->s) == NULL) {
-		xk_errs_add(w->e, w->o->file, 0, 0, "is a bench: run it with vp-bench");
+		xk_errs_add(w->e, w->o->file, 0, 0, "is a %s: %s", xk_spec_word(w->s), xk_spec_is_bench(w->s) ? "run it with vp-bench" : "it is for vp-sim");
 		return VPR_GRAPH_ERRORS;
 	}
 	return vpr_apply(w->o, xk_spec_plan(w->s), w->e) == XK_OK ? VPR_OK : VPR_USAGE;

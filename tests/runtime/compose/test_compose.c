@@ -335,6 +335,23 @@ static void a_bench_is_a_table_with_places(void)
 	toy_unload(&l);
 }
 
+static void a_machine_is_a_table_with_places(void)
+{
+	static const char *const path[] = { "ips", "hot", NULL };
+	struct toy_load l;
+	int line, col;
+
+	good(&l, "return machine \"m\" {\n  processors = { 8, source = \"counted\" },\n  ips = {\n    hot = { 2.5, source = \"x\" } } }", NULL);
+	CU_ASSERT_STRING_EQUAL(xk_spec_word(l.s), "machine");
+	CU_ASSERT_STRING_EQUAL(xk_spec_name(l.s), "m");
+	CU_ASSERT(!xk_spec_is_bench(l.s) && xk_spec_bench(l.s) == NULL && xk_spec_plan(l.s) == NULL);
+	CU_ASSERT_PTR_NOT_NULL(xk_value_get(xk_spec_machine(l.s), "processors"));
+	xk_spec_bench_error(l.s, l.e, path, "no %s", "good");
+	CU_ASSERT_STRING_EQUAL(xk_errs_text(l.e, 0, NULL, &line, &col), "machine: no good");
+	CU_ASSERT(line == 4 && col == 5);
+	toy_unload(&l);
+}
+
 static void a_bench_needs_no_graph_of_its_own(void)
 {
 	struct toy_load l;
@@ -566,6 +583,7 @@ static CU_TestInfo tests[] = {
 	{ "a plain table of axes is a threading", a_plain_table_of_axes_is_a_threading },
 	{ "quantities keep their units through arithmetic", quantities_keep_their_units_through_arithmetic },
 	{ "a bench is a table with places", a_bench_is_a_table_with_places },
+	{ "a machine is a table with places", a_machine_is_a_table_with_places },
 	{ "a bench needs no graph of its own", a_bench_needs_no_graph_of_its_own },
 	{ "a node tells a subgraph what it is", a_node_tells_a_subgraph_what_it_is },
 	{ "a file that is not there is one sentence", a_file_that_is_not_there_is_one_sentence },

@@ -58,7 +58,7 @@ completes() {
 }
 options_of() { "$@" --help | grep -o -e '--[a-z][a-z-]*' | sort -u; }
 completes_all() {
-	for tool in vp-run vp-graph vp-ctl vp-bench; do
+	for tool in vp-run vp-graph vp-ctl vp-bench vp-sim; do
 		options_of "$top_builddir/$tool" | completes $tool -- || return 1
 	done
 	for command in run compare reproduce advise; do

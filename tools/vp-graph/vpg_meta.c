@@ -194,7 +194,7 @@ static int meta_luacheck(void)
 
 /* Options and commands are asked of the programs themselves, so that none is forgotten. */
 static const char completion[] =
-	"# bash completion for vp-run, vp-graph, vp-ctl and vp-bench; written by vp-graph meta --completion.\n"
+	"# bash completion for vp-run, vp-graph, vp-ctl, vp-bench and vp-sim; written by vp-graph meta --completion.\n"
 	"_vp_options() { \"$@\" --help 2>/dev/null | grep -o -e '--[a-z][a-z-]*' | sort -u; }\n"
 	"# Commands stand in the help with two blanks before them; vp-ctl has several in a line.\n"
 	"_vp_commands() {\n"
@@ -221,7 +221,7 @@ static const char completion[] =
 	"\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\") $(compgen -f -- \"$cur\"))\n"
 	"\tcase ${COMPREPLY[*]} in *=) compopt -o nospace 2>/dev/null;; esac\n"
 	"}\n"
-	"complete -F _vp_complete vp-run vp-graph vp-ctl vp-bench\n";
+	"complete -F _vp_complete vp-run vp-graph vp-ctl vp-bench vp-sim\n";
 
 static int meta_completion(void)
 {

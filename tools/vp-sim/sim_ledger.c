@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sim_ledger.c - reads a machine file: what things cost on a machine, and who says so.
+ *
+ * Each value stands with its source, `hot = { 67.73, source = "..." }`, and is printed with it
+ * beside every result.  A way of being parallel that the file says nothing of is refused when a
+ * model wants it; one that it names needs all its costs: none is guessed.
+ */
+#include "tools/vp-sim/sim.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *const sim_parallel_name[] = { "locking", "ips", "send", NULL };
+const char *const sim_cost_name[] = {
+	"hot", "l1_cold", "memory_cold", "map_miss", "session_moved", "protocol_moved", "thread_moved", "thread_moved_cold",
+	"acquire", "release", NULL
+};
+const char *const sim_property_name[] = {
+	"processors", "references", "copy", "l1_lines", "l1_line", "l1_share", "l2_lines", "l2_line", "l2_share",
+	"footprint_w", "footprint_a", "footprint_b", "footprint_log_d", NULL
+};
+
+static void complain_known(struct sim_ledger *l, const char *const *path, const char *key, const char *const *names,
+			   unsigned n)
+{
+	const char *near = xk_errs_suggest(key, names, n);
+
+	if (near != NULL)
+		xk_spec_bench_error(l->spec, l->e, path, "unknown parameter '%.60s' (did you mean '%s'?)", key, near);
+	else
+		xk_spec_bench_error(l->spec, l->e, path, "unknown parameter '%.60s'", key);
+}
+
+static bool known(struct sim_ledger *l, const char *const *path, const char *key, const char *const *names, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (strcmp(names[i], key) == 0)
+			return true;
+	complain_known(l, path, key, names, n);
+	return false;
+}
+
+/* ---- values --------------------------------------------------------------------------- */
+
+/* The number that stands in the table without a name. */
+static const struct xk_value *number_of(const struct xk_value *v)
+{
+	for (unsigned i = 0; v->kind == XK_V_MAP && i < v->n; i++)
+		if (v->key[i].kind == XK_V_INT && strcmp(v->key[i].text, "1") == 0)
+			return &v->item[i];
+	return NULL;
+}
+
+static void read_value(struct sim_ledger *l, const struct xk_value *tab, const char *const *path, bool negative,
+		       struct sim_value *out)
+{
+	const char *name = path[1] != NULL ? path[1] : path[0];
+	const struct xk_value *v = xk_value_get(tab, name), *number, *source;
+
+	if (v == NULL) {
+		xk_spec_bench_error(l->spec, l->e, path[1] != NULL ? (const char *[]){ path[0], NULL } : NULL,
+				    "'%s' is needed: %s = { 1.5, source = \"where it is from\" }", name, name);
+		return;
+	}
+	if (v->kind == XK_V_POISON)
+		return;
+	number = number_of(v);
+	source = v->kind == XK_V_MAP ? xk_value_get(v, "source") : NULL;
+	if (number == NULL || (number->kind != XK_V_INT && number->kind != XK_V_FLOAT) || source == NULL ||
+	    source->kind != XK_V_TEXT) {
+		xk_spec_bench_error(l->spec, l->e, path,
+				    "'%s' needs a number and its source: { 1.5, source = \"where it is from\" }", name);
+		return;
+	}
+	out->v = strtod(number->text, NULL);
+	out->source = source->text;
+	if (!isfinite(out->v) || (out->v < 0 && !negative))
+		xk_spec_bench_error(l->spec, l->e, path, "'%s' is %s, which is no %s", name, number->text, negative ? "number" : "cost");
+}
+
+static void positive(struct sim_ledger *l, enum sim_property p)
+{
+	if (l->property[p].source != NULL && l->property[p].v <= 0)
+		xk_spec_bench_error(l->spec, l->e, (const char *[]){ sim_property_name[p], NULL }, "'%s' needs to be above 0",
+				    sim_property_name[p]);
+}
+
+static void read_properties(struct sim_ledger *l, const struct xk_value *tab)
+{
+	double n;
+
+	for (unsigned i = 0; i < SIM_PROPERTIES; i++)
+		read_value(l, tab, (const char *[]){ sim_property_name[i], NULL }, i == SIM_FOOTPRINT_D, &l->property[i]);
+	n = l->property[SIM_PROCESSORS].v;
+	if (l->property[SIM_PROCESSORS].source != NULL && (n < 1 || n > XK_SCHED_PROCS_MAX || n != floor(n)))
+		xk_spec_bench_error(l->spec, l->e, (const char *[]){ "processors", NULL },
+				    "'processors' needs a whole number from 1 to %u", XK_SCHED_PROCS_MAX);
+	positive(l, SIM_L1_LINES);
+	positive(l, SIM_L1_LINE);
+	positive(l, SIM_L2_LINES);
+	positive(l, SIM_L2_LINE);
+}
+
+/* Hot, cold in the first level, cold in both: each is at least as much as the one before. */
+static void in_order(struct sim_ledger *l, const char *name, const struct sim_value *c)
+{
+	if (c[SIM_L1_COLD].v > c[SIM_MEMORY_COLD].v || c[SIM_L1_COLD].v + c[SIM_THREAD_COLD].v > c[SIM_MEMORY_COLD].v)
+		xk_spec_bench_error(l->spec, l->e, (const char *[]){ name, "memory_cold", NULL },
+				    "%s: a packet with all caches cold is cheaper than one with the first level cold", name);
+}
+
+static void read_costs(struct sim_ledger *l, const struct xk_value *tab, unsigned how)
+{
+	const char *name = sim_parallel_name[how], *path[] = { name, NULL, NULL };
+	const struct xk_value *v = xk_value_get(tab, name);
+	unsigned before = xk_errs_count(l->e);
+
+	if (v == NULL || v->kind == XK_V_POISON)
+		return;
+	if (v->kind != XK_V_MAP) {
+		xk_spec_bench_error(l->spec, l->e, path, "'%s' needs a table of costs", name);
+		return;
+	}
+	for (unsigned i = 0; i < v->n; i++) {
+		path[1] = v->key[i].kind == XK_V_TEXT ? v->key[i].text : NULL;
+		if (path[1] == NULL)
+			xk_spec_bench_error(l->spec, l->e, path, "'%s' needs names: %s = { hot = ... }", name, name);
+		else
+			(void)known(l, path, path[1], sim_cost_name, SIM_COSTS);
+	}
+	for (unsigned i = 0; i < SIM_COSTS; i++) {
+		path[1] = sim_cost_name[i];
+		read_value(l, v, path, false, &l->cost[how][i]);
+	}
+	if (xk_errs_count(l->e) == before)
+		in_order(l, name, l->cost[how]);
+	l->has[how] = true;
+}
+
+static void read_table(struct sim_ledger *l, const struct xk_value *tab)
+{
+	const char *names[SIM_PROPERTIES + SIM_PARALLELS + 1];
+	const struct xk_value *doc = xk_value_get(tab, "doc");
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < SIM_PROPERTIES; i++)
+		names[n++] = sim_property_name[i];
+	for (unsigned i = 0; i < SIM_PARALLELS; i++)
+		names[n++] = sim_parallel_name[i];
+	names[n++] = "doc";
+	for (unsigned i = 0; i < tab->n; i++) {
+		const char *key = tab->kind == XK_V_MAP && tab->key[i].kind == XK_V_TEXT ? tab->key[i].text : NULL;
+
+		if (key == NULL)
+			xk_spec_bench_error(l->spec, l->e, NULL, "a value stands here without a name");
+		else
+			(void)known(l, (const char *[]){ key, NULL }, key, names, n);
+	}
+	l->doc = doc != NULL && doc->kind == XK_V_TEXT ? doc->text : "";
+	read_properties(l, tab);
+	for (unsigned i = 0; i < SIM_PARALLELS; i++)
+		read_costs(l, tab, i);
+}
+
+/* ---- files ------------------------------------------------------------------------------- */
+
+static const char *folder(void)
+{
+	const char *env = getenv("VP_SIM_MACHINES");
+
+	return env != NULL ? env : SIM_MACHINES;
+}
+
+static bool is_path(const char *name)
+{
+	return strchr(name, '/') != NULL || strstr(name, ".lua") != NULL;
+}
+
+static unsigned names_of(char (*name)[64], unsigned most)
+{
+	DIR *d = opendir(folder());
+	struct dirent *f;
+	unsigned n = 0;
+
+	while (d != NULL && n < most && (f = readdir(d)) != NULL) {
+		size_t len = strlen(f->d_name);
+
+		if (len > 4 && len < 60 && strcmp(f->d_name + len - 4, ".lua") == 0)
+			snprintf(name[n++], sizeof *name, "%.*s", (int)(len - 4), f->d_name);
+	}
+	if (d != NULL)
+		closedir(d);
+	qsort(name, n, sizeof *name, (int (*)(const void *, const void *))strcmp);
+	return n;
+}
+
+bool sim_ledger_is_missing(const char *name, char *why, size_t room)
+{
+	char path[4096];
+
+	char known_name[64][64];
+	const char *names[64], *near;
+	unsigned n;
+
+	snprintf(path, sizeof path, "%s/%s.lua", folder(), name);
+	if (is_path(name) || access(path, F_OK) == 0)
+		return false;
+	n = names_of(known_name, 64);
+	for (unsigned i = 0; i < n; i++)
+		names[i] = known_name[i];
+	near = xk_errs_suggest(name, names, n);
+	snprintf(why, room, "there is no machine '%.60s' (%s%s%s)", name, near ? "did you mean '" : "vp-sim --machines lists them",
+		 near ? near : "", near ? "'?" : "");
+	return true;
+}
+
+/* Reads it; complaints are kept. */
+static void read_file(struct sim_ledger *l)
+{
+	struct xk_compose_opts opts = { 0 };
+
+	if (xk_spec_load(&l->spec, l->file, &opts, l->e) != XK_OK || l->spec == NULL)
+		return;
+	(void)xk_spec_check(l->spec, l->e, NULL);
+	if (xk_spec_machine(l->spec) == NULL) {
+		xk_errs_add(l->e, l->file, 0, 0, "describes a %s, not a machine (a machine file returns machine \"name\" { ... })",
+			    xk_spec_word(l->spec));
+		return;
+	}
+	l->name = xk_spec_name(l->spec);
+	read_table(l, xk_spec_machine(l->spec));
+}
+
+static int open_ledger(struct sim_ledger *l, const char *file)
+{
+	*l = (struct sim_ledger){ .file = strdup(file), .name = "none", .doc = "", .e = xk_errs_new() };
+	if (l->file == NULL || l->e == NULL) {
+		fprintf(stderr, "vp-sim: out of memory\n");
+		return SIM_FAILED;
+	}
+	read_file(l);
+	if (xk_errs_count(l->e) == 0 && l->spec != NULL)
+		return SIM_OK;
+	xk_spec_print_errors(stderr, l->spec, l->e, NULL);
+	return SIM_FILE_ERRORS;
+}
+
+int sim_ledger_load(struct sim_ledger *l, const char *name)
+{
+	char path[4096];
+
+	*l = (struct sim_ledger){ .name = "none", .doc = "" };
+	if (name == NULL)
+		return SIM_OK;
+	snprintf(path, sizeof path, is_path(name) ? "%s%s" : "%s/%s.lua", is_path(name) ? "" : folder(), name);
+	return open_ledger(l, path);
+}
+
+void sim_ledger_free(struct sim_ledger *l)
+{
+	xk_spec_free(l->spec);
+	if (l->e != NULL)
+		xk_errs_free(l->e);
+	free((char *)l->file);
+	*l = (struct sim_ledger){ 0 };
+}
+
+int sim_ledger_list(void)
+{
+	char name[64][64];
+	unsigned n = names_of(name, 64);
+	int code = SIM_OK;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct sim_ledger l;
+		int err = sim_ledger_load(&l, name[i]);
+
+		if (err == SIM_OK)
+			printf("%-14s %3.0f processors  %s\n", name[i], l.property[SIM_PROCESSORS].v, l.doc);
+		else
+			code = err;
+		sim_ledger_free(&l);
+	}
+	return code;
+}

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vp_sim.c - vp-sim: simulates the scheduling of protocol work on machines that are not here.
+ */
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/base/xk_param_value.h"
+#include "runtime/run/xk_json.h"
+#include "tools/vp-run/build_text.h"
+#include "tools/vp-sim/sim.h"
+
+const char *argp_program_version = "vp-sim (xkvp) 0.1.0\n" XK_BUILD_TEXT;
+
+#define ARGS 64u
+#define RUNS 1000u
+
+static const char doc[] =
+	"Simulates the model of FILE: streams of packets on the processors of a machine.\n"
+	"k=v gives an argument of the file: vp-graph inspect FILE lists them.\n"
+	"\v"
+	"The same file, arguments and seed print the same bytes.\n"
+	"Exit codes: 0 good, 1 failed, 2 wrong usage, 3 errors in a file.";
+
+enum { OPT_SEED = 256, OPT_WARMUP, OPT_MAX, OPT_LIMIT, OPT_REPLICATIONS, OPT_CSV, OPT_SELF_TEST, OPT_MACHINES };
+
+static const struct argp_option options[] = {
+	{ "machine", 'm', "NAME|FILE", 0, "What things cost (default: the model's; --machines lists them)", 0 },
+	{ "processors", 'P', "N", 0, "How many, 1 to 1024 (default: the model's, or else the machine's)", 0 },
+	{ "duration", 'd', "TIME", 0, "Simulated time that is measured, \"20s\" (default: the file's, or 20 s)", 0 },
+	{ "time", 't', "TIME", OPTION_ALIAS, NULL, 0 },
+	{ "warmup", OPT_WARMUP, "TIME", 0, "Simulated time before that (default: the file's, or 2 s)", 0 },
+	{ "seed", OPT_SEED, "N", 0, "Of all random numbers (default: 1)", 0 },
+	{ "replications", OPT_REPLICATIONS, "N", 0, "Runs with seeds of their own; intervals are of their means", 0 },
+	{ "max", OPT_MAX, "streams", 0, "Find the most streams whose mean delay is below --limit", 0 },
+	{ "limit", OPT_LIMIT, "TIME", 0, "Of the mean delay (default: the model's, or 40 ms)", 0 },
+	{ "json", 'j', NULL, 0, "Print JSON (docs/schema/vp-sim-1.json)", 0 },
+	{ "csv", OPT_CSV, NULL, 0, "Print a line of names and a line of values", 0 },
+	{ "machines", OPT_MACHINES, NULL, 0, "List the machines", 0 },
+	{ "self-test", OPT_SELF_TEST, "SCALE", OPTION_ARG_OPTIONAL, "Compare runs with the closed forms of queueing theory; SCALE "
+	  "shortens them (default: 1)", 0 },
+	{ 0 }
+};
+
+struct parsed {
+	const char *file, *arg[ARGS], *machine;
+	unsigned    narg, processors, replications;
+	xk_ns       duration, warmup, limit;
+	bool        has_warmup, has_seed, find, json, csv, machines;
+	uint64_t    seed;
+	double      self_test;
+};
+
+/* ---- options ------------------------------------------------------------------------- */
+
+static uint64_t whole(const char *name, const char *arg, const char *least, const char *most, struct argp_state *state)
+{
+	const struct xk_param p = { .name = name, .type = XK_P_UINT, .min = least, .max = most };
+	union xk_pval v;
+	char why[300];
+
+	if (xk_param_parse(&p, arg, true, &v, why, sizeof why) != XK_OK)
+		argp_error(state, "--%s %s", name, why);
+	return v.u;
+}
+
+static xk_ns span(const char *name, const char *arg, const char *least, struct argp_state *state)
+{
+	const struct xk_param p = { .name = name, .type = XK_P_TIME, .min = least, .max = "10h" };
+	union xk_pval v;
+	char why[300];
+
+	if (xk_param_parse(&p, arg, false, &v, why, sizeof why) != XK_OK)
+		argp_error(state, "--%s %s", name, why);
+	return v.u;
+}
+
+static void word(struct parsed *o, const char *arg, struct argp_state *state)
+{
+	if (o->file == NULL)
+		o->file = arg;
+	else if (o->narg < ARGS)
+		o->arg[o->narg++] = arg;
+	else
+		argp_error(state, "at most %u arguments", ARGS);
+}
+
+static void self_test(struct parsed *o, const char *arg, struct argp_state *state)
+{
+	char *end = NULL;
+
+	o->self_test = arg != NULL ? strtod(arg, &end) : 1;
+	if ((end != NULL && *end != '\0') || !(o->self_test >= 0.001 && o->self_test <= 100))
+		argp_error(state, "--self-test takes a scale from 0.001 to 100, not '%s'", arg);
+}
+
+static error_t parse_opt(int key, char *arg, struct argp_state *state)
+{
+	struct parsed *o = state->input;
+
+	switch (key) {
+	case 'm': o->machine = arg; return 0;
+	case 'P': o->processors = (unsigned)whole("processors", arg, "1", "1024", state); return 0;
+	case 't':
+	case 'd': o->duration = span("duration", arg, "1us", state); return 0;
+	case OPT_WARMUP:
+		o->warmup = span("warmup", arg, NULL, state);
+		o->has_warmup = true;
+		return 0;
+	case OPT_SEED:
+		o->seed = whole("seed", arg, NULL, NULL, state);
+		o->has_seed = true;
+		return 0;
+	case OPT_REPLICATIONS: o->replications = (unsigned)whole("replications", arg, "1", "1000", state); return 0;
+	case OPT_MAX:
+		if (strcmp(arg, "streams") != 0)
+			argp_error(state, "--max finds streams, not '%s'", arg);
+		o->find = true;
+		return 0;
+	case OPT_LIMIT: o->limit = span("limit", arg, "1us", state); return 0;
+	case 'j': o->json = true; return 0;
+	case OPT_CSV: o->csv = true; return 0;
+	case OPT_MACHINES: o->machines = true; return 0;
+	case OPT_SELF_TEST: self_test(o, arg, state); return 0;
+	case ARGP_KEY_ARG: word(o, arg, state); return 0;
+	case ARGP_KEY_END:
+		if (o->file == NULL && !o->machines && o->self_test == 0)
+			argp_error(state, "which FILE?");
+		if (o->json && o->csv)
+			argp_error(state, "--json and --csv exclude each other");
+		return 0;
+	default: return ARGP_ERR_UNKNOWN;
+	}
+}
+
+/* ---- a file --------------------------------------------------------------------------------- */
+
+struct loaded { struct xk_spec *spec; struct xk_errs *e; struct sim_model m; struct sim_ledger ledger; };
+
+static int complain(struct loaded *l)
+{
+	if (xk_errs_count(l->e) == 0)
+		return SIM_OK;
+	xk_spec_print_errors(stderr, l->spec, l->e, NULL);
+	return SIM_FILE_ERRORS;
+}
+
+static int load_file(struct loaded *l, const struct parsed *o)
+{
+	struct xk_compose_opts opts = { .args = o->arg, .nargs = o->narg };
+	int err = xk_spec_load(&l->spec, o->file, &opts, l->e);
+
+	if (err == XK_OK && l->spec != NULL)
+		(void)xk_spec_check(l->spec, l->e, NULL);
+	if (l->spec == NULL)
+		xk_errs_add(l->e, o->file, 0, 0, "out of memory");
+	else if (xk_errs_count(l->e) == 0 && xk_spec_bench(l->spec) == NULL)
+		xk_errs_add(l->e, o->file, 0, 0, "describes a %s, not a bench with a model: bench \"name\" { model = { ... } }",
+			    xk_spec_word(l->spec));
+	else if (xk_errs_count(l->e) == 0)
+		sim_model_read(&l->m, l->spec, l->e);
+	return complain(l);
+}
+
+/* What the command line says goes over what the file says. */
+static void apply(struct sim_model *m, const struct parsed *o)
+{
+	m->duration = o->duration != 0 ? o->duration : m->duration;
+	m->warmup = o->has_warmup ? o->warmup : m->warmup;
+	m->limit = o->limit != 0 ? o->limit : m->limit;
+	m->seed = o->has_seed ? o->seed : m->seed;
+	m->find_streams |= o->find;
+	m->processors = o->processors != 0 ? o->processors : m->processors;
+	if (m->processors == 0 && m->ledger->spec != NULL)
+		m->processors = (unsigned)m->ledger->property[SIM_PROCESSORS].v;
+}
+
+/* Who asked for it is told. */
+static int load_machine(struct loaded *l, const struct parsed *o)
+{
+	const char *name = o->machine != NULL ? o->machine : l->m.machine;
+	char why[300];
+
+	if (name == NULL || !sim_ledger_is_missing(name, why, sizeof why))
+		return sim_ledger_load(&l->ledger, name);
+	if (o->machine == NULL) {
+		sim_model_no_machine(l->spec, l->e, why);
+		return complain(l);
+	}
+	fprintf(stderr, "vp-sim: %s\n", why);
+	return SIM_USAGE;
+}
+
+static int load(struct loaded *l, const struct parsed *o)
+{
+	int code;
+
+	l->e = xk_errs_new();
+	if (l->e == NULL)
+		return SIM_FAILED;
+	sim_model_defaults(&l->m);
+	code = load_file(l, o);
+	if (code == SIM_OK)
+		code = load_machine(l, o);
+	if (code != SIM_OK)
+		return code;
+	l->m.ledger = &l->ledger;
+	apply(&l->m, o);
+	sim_model_check(&l->m, l->spec, l->e);
+	return complain(l);
+}
+
+/* ---- runs --------------------------------------------------------------------------------------- */
+
+static int print(const struct sim_outcome *o, const struct parsed *p)
+{
+	json_t *j;
+	int code = SIM_FAILED;
+
+	if (p->csv)
+		return sim_out_csv(o);
+	if (!p->json)
+		return sim_out_text(o);
+	j = sim_out_json(o);
+	if (j != NULL && json_dumpf(j, stdout, JSON_INDENT(2)) == 0 && putchar('\n') != EOF)
+		code = SIM_OK;
+	json_decref(j);
+	return code;
+}
+
+static int run_all(const struct loaded *l, const struct parsed *p)
+{
+	unsigned n = p->replications != 0 && !l->m.find_streams ? p->replications : 1;
+	struct sim_result *r = calloc(n + 1, sizeof *r);
+	struct sim_model m = l->m;
+	struct sim_outcome o = { .file = p->file, .name = xk_spec_name(l->spec), .m = &m, .r = r, .nruns = n,
+				 .found = m.find_streams };
+	bool good = r != NULL;
+
+	if (good && m.find_streams) {
+		good = sim_find_streams(&m, &o.most, &r[0], &r[1]);
+		m.streams = o.most;
+		o.above = &r[1];
+	}
+	for (unsigned i = 0; good && !m.find_streams && i < n; i++) {
+		m.seed = l->m.seed + i;
+		good = sim_run(&m, &r[i]);
+	}
+	m.seed = l->m.seed;
+	if (!good)
+		fprintf(stderr, "vp-sim: out of memory\n");
+	else
+		good = print(&o, p) == SIM_OK;
+	free(r);
+	return good ? SIM_OK : SIM_FAILED;
+}
+
+static int simulate(const struct parsed *p)
+{
+	struct loaded l = { 0 };
+	int code = load(&l, p);
+
+	if (code == SIM_OK)
+		code = run_all(&l, p);
+	sim_ledger_free(&l.ledger);
+	xk_spec_free(l.spec);
+	if (l.e != NULL)
+		xk_errs_free(l.e);
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct argp argp = { options, parse_opt, "FILE [k=v ...]", doc, NULL, NULL, NULL };
+	struct parsed p = { 0 };
+	int code;
+
+	xk_json_start("vp-sim", SIM_FAILED);
+	argp_err_exit_status = SIM_USAGE;
+	argp_parse(&argp, argc, argv, 0, NULL, &p);
+	code = p.machines ? sim_ledger_list() : p.self_test != 0 ? sim_selftest(p.self_test) : simulate(&p);
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		fprintf(stderr, "vp-sim: cannot write the output\n");
+		code = SIM_FAILED;
+	}
+	return code;
+}

@@ -85,6 +85,7 @@ struct bench {
 	struct bench_messages messages, paper;   /* paper: with --paper, where the paper counted */
 	uint64_t            min_runs, max_runs, decide_runs, seed;
 	double              precision, confidence;
+	bool                simulated;              /* a model, for vp-sim */
 	json_t             *reference, *shapes;     /* as in the document */
 	const char         *arg[BENCH_ARGS];     /* k=v that are no axis */
 	unsigned            narg;
@@ -229,6 +230,8 @@ char   *bench_child_text(const char *const *argv, const char *input, double seco
 void    bench_child_signals(void);
 /* vp-run beside this program, or what the option or VP_RUN says. */
 const char *bench_child_program(const char *given);
+/* The one that runs b: the same, or vp-sim, of VP_SIM, for a model. */
+const char *bench_child_of(const struct bench *b, const char *given);
 
 /* Runs a bench into its part of the document; saves after each run. */
 int  bench_sweep(struct bench *b, const struct bench_options *o, json_t *doc, json_t *part);

@@ -41,24 +41,41 @@ void bench_child_signals(void)
 	sigprocmask(SIG_BLOCK, &ours, &before);
 }
 
+static const char *beside(const char *name, char path[PATH_MAX])
+{
+	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 8);
+	char *slash;
+
+	path[n > 0 ? n : 0] = '\0';
+	slash = strrchr(path, '/');
+	if (slash != NULL) {
+		strcpy(slash + 1, name);
+		if (access(path, X_OK) == 0)
+			return path;
+	}
+	return name;
+}
+
 const char *bench_child_program(const char *given)
 {
 	static char path[PATH_MAX];
 	const char *env = getenv("VP_RUN");
-	ssize_t n;
-	char *slash;
 
 	if (given != NULL || env != NULL)
 		return given ? given : env;
-	n = readlink("/proc/self/exe", path, sizeof path - 8);
-	path[n > 0 ? n : 0] = '\0';
-	slash = strrchr(path, '/');
-	if (slash != NULL) {
-		strcpy(slash + 1, "vp-run");
-		if (access(path, X_OK) == 0)
-			return path;
-	}
-	return "vp-run";
+	return beside("vp-run", path);
+}
+
+const char *bench_child_of(const struct bench *b, const char *given)
+{
+	static char path[PATH_MAX];
+	const char *env = getenv("VP_SIM");
+
+	if (!b->simulated)
+		return bench_child_program(given);
+	if (given != NULL || env != NULL)
+		return given ? given : env;
+	return beside("vp-sim", path);
 }
 
 /* ---- the command ------------------------------------------------------------------ */

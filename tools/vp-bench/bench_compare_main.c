@@ -337,8 +337,8 @@ static int run_sides(struct input *in, struct bench *a, struct bench *b)
 {
 	json_t *doc = bench_doc_new();
 	struct bench_side side[2] = {
-		{ a, side_part(in, doc, a, false), bench_child_program(in->o.vp_run) },
-		{ b, side_part(in, doc, b, true), in->vs_run ? in->vs_run : bench_child_program(in->o.vp_run) },
+		{ a, side_part(in, doc, a, false), bench_child_of(a, in->o.vp_run) },
+		{ b, side_part(in, doc, b, true), in->vs_run ? in->vs_run : bench_child_of(b, in->o.vp_run) },
 	};
 	int code, said;
 

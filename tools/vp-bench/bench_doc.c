@@ -79,6 +79,8 @@ json_t *bench_settings_json(const struct bench *b, const char *preset)
 		put_uint(o, "messages", b->messages.measured);
 		put_uint(o, "warmup_messages", b->messages.warmup);
 	}
+	if (b->simulated)
+		json_object_set_new(o, "simulated", json_true());
 	put_uint(o, "runs_min", b->min_runs);
 	put_uint(o, "runs_max", b->max_runs);
 	put_uint(o, "runs_decide", b->decide_runs);

@@ -14,7 +14,7 @@
 #include <string.h>
 
 static const char *const keys[] = {
-	"absent", "columns", "confidence", "doc", "duration", "graph", "metric", "metrics", "paper_messages", "points", "precision",
+	"absent", "columns", "confidence", "doc", "duration", "graph", "metric", "metrics", "model", "paper_messages", "points", "precision",
 	"reference", "runs", "series", "shape", "source", "sweep", "warmup", "x", NULL
 };
 
@@ -228,7 +228,12 @@ static void read_graph(struct bench *b, const struct xk_value *tab)
 	const struct xk_value *v = xk_value_get(tab, "graph");
 	const char *path[] = { "graph", NULL };
 
-	if (v == NULL)
+	b->simulated = xk_value_get(tab, "model") != NULL;
+	if (v != NULL && b->simulated)
+		bench_complain(b, path, "'graph' and 'model' exclude each other");
+	else if (b->simulated)
+		return;
+	else if (v == NULL)
 		bench_complain(b, NULL, "parameter 'graph' is needed: graph = graph \"name\" { ... }");
 	else if (v->kind != XK_V_GRAPH && v->kind != XK_V_POISON)
 		bench_complain(b, path, "'graph' needs a graph: graph = graph \"name\" { ... }");
@@ -301,8 +306,8 @@ static int load(struct bench *b, const char *text)
 	tab = xk_spec_bench(b->spec);
 	if (tab == NULL) {
 		if (xk_errs_count(b->e) == 0)
-			xk_errs_add(b->e, b->file, 0, 0, "describes a graph, not a bench: run it with vp-run "
-				    "(a bench file returns bench \"name\" { ... })");
+			xk_errs_add(b->e, b->file, 0, 0, "describes a %s, not a bench: run it with vp-run "
+				    "(a bench file returns bench \"name\" { ... })", xk_spec_word(b->spec));
 		return BENCH_FILE_ERRORS;
 	}
 	b->name = xk_spec_name(b->spec);

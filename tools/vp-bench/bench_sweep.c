@@ -271,7 +271,7 @@ int bench_sweep_sides(const struct bench_side *side, unsigned nsides, const stru
 
 int bench_sweep(struct bench *b, const struct bench_options *o, json_t *doc, json_t *part)
 {
-	struct bench_side one = { b, part, bench_child_program(o->vp_run) };
+	struct bench_side one = { b, part, bench_child_of(b, o->vp_run) };
 
 	return bench_sweep_sides(&one, 1, o, doc);
 }

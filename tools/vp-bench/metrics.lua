@@ -100,6 +100,26 @@ for _, w in ipairs(windows) do
   add("starved." .. w[1], "", "share of connections without a message, mean over windows of " .. w[1], "lower", "fair")
 end
 
+-- Of a model that vp-sim ran: name here, unit, meaning, better, and where its JSON has it.
+local simulated = {
+  { "delay", "us", "mean time of a packet from its arrival to its end", "lower", { "delay", "mean_us" } },
+  { "queueing", "us", "mean time of a packet before its processor began with it", "lower", { "queueing", "mean_us" } },
+  { "execution", "us", "mean time of a packet on its processor", "lower", { "execution", "mean_us" } },
+  { "delay_p99", "us", "delay, 99th percentile", "lower", { "delay_p99" } },
+  { "throughput", "1/s", "packets per second", "higher", { "throughput" } },
+  { "utilisation", "", "share of the processors' time that is protocol work", "lower", { "utilisation" } },
+  { "map_hits", "", "share of packets whose stack had a packet of the same stream before", "higher", { "map_hits" } },
+  { "memory_moved", "", "share of packets whose memory another processor used before", "lower", { "memory_moved" } },
+  { "threads_moved", "", "share of packets whose thread's stack another processor used before", "lower", { "threads_moved" } },
+  { "streams", "", "most streams with a mean delay below the limit, where the model looks for them", "higher", "streams" },
+  { "hot", "us", "packet with all caches hot", "lower", "hot_hot", "cached" },
+  { "hot_moved", "us", "the same with a thread's stack that moved", "lower", "hot_hot", "moved" },
+  { "cold", "us", "packet with the first level cold", "lower", "cold_hot", "cached" },
+  { "cold_moved", "us", "the same with a thread's stack that moved", "lower", "cold_hot", "moved" },
+  { "cold_cold", "us", "packet with both levels cold", "lower", "cold_cold", "cached" },
+}
+for _, row in ipairs(simulated) do add("sim." .. row[1], row[2], row[3] .. " (models)", row[4]) end
+
 -- What vp-run's JSON calls it, and its name here.
 local elsewhere = {
   messages_per_s = "mps", mbit_per_s = "gbit", ns_per_message = "ns", bytes = "gbit", messages = "mps", user_ns = "user",
@@ -329,8 +349,24 @@ function metrics.of_work(run)
   return all()
 end
 
+-- Of a model, from vp-sim's JSON.
+local function of_model(run)
+  local put, all = collector()
+  for _, row in ipairs(simulated) do
+    local at, key = row[5], row[6]
+    local v
+    if key then v = real(list(run.cells_us, at), key)
+    elseif at == "streams" then v = real(list(run, "max"), "streams")
+    elseif at[2] then v = real(list(run.result, at[1]), at[2])
+    else v = real(run.result, at[1]) end
+    put("sim." .. row[1], v)
+  end
+  return all()
+end
+
 -- Every metric whose needs ({vps, conns, fair}) are met, from a run's JSON; an error when that is not one of vp-run's.
 function metrics.of(run, needs)
+  if type(run) == "table" and run.tool == "vp-sim" then return of_model(run) end
   local bad = fault(run, needs)
   if bad then error(bad, 0) end
   local put, all = collector()

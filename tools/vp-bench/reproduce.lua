@@ -168,8 +168,8 @@ local function measured_entry(out, entry, parts, in_markdown)
     if in_markdown then markdown(out, entry, fig) else out("%s", show.table { benches = { fig } }) end
     table.move(fig.shapes, 1, #fig.shapes, #shapes + 1, shapes)
   end
-  local v = judge.figure(shapes)
-  verdict_line(out, entry, of(v, "verdict"), of(v, "why"), in_markdown)
+  local v, simulated = judge.figure(shapes), parts[1].settings and parts[1].settings.simulated
+  verdict_line(out, entry, of(v, "verdict") .. (simulated and ", simulated" or ""), of(v, "why"), in_markdown)
 end
 
 local function show_entry(out, entry, doc, in_markdown)

@@ -59,7 +59,8 @@ function text.length(settings)
     return ("%.0f messages"):format(messages),
            text.fmt("%.0f", text.number(settings, "warmup_messages"))
   end
-  return ("%.3g s"):format((text.number(settings, "duration_ns") or 0) / 1e9),
+  return ("%.3g s%s"):format((text.number(settings, "duration_ns") or 0) / 1e9,
+                             settings.simulated and " of simulated time" or ""),
          ("%.3g s"):format((text.number(settings, "warmup_ns") or 0) / 1e9)
 end
 

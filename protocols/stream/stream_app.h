@@ -100,7 +100,7 @@ static inline uint32_t stream_write_some(struct xk_sess *lls, const void *p, uin
 	uint32_t (*const fn)(struct xk_sess *, const void *, uint32_t) = lls->rep->ops->write;
 
 	/* Who stands before a session's push sees messages. */
-	if (XK_UNLIKELY(fn == NULL || lls->push != xk_sess_own_push(lls)))
+	if (XK_UNLIKELY(fn == NULL || lls->push != lls->rep->pushes[lls->push_no]))
 		return stream_push_copy(lls, p, n);
 	xk_count(lls->rep->npush);
 	return fn(lls, p, n);

@@ -34,6 +34,8 @@ void xk_rep_foreign(const struct xk_rep *r) __attribute__((noreturn, cold));
 /* A dummy that never verifies; hint lists are filled with it. */
 extern struct xk_sess xk_sess_none;
 
+/* The protocol's push; s->push may be the entrance to hooks. */
+static inline xk_push_fn xk_sess_own_push(const struct xk_sess *s) { return s->rep->pushes[s->push_no]; }
 /* What the classifier has of its connection, exactly; NULL: nothing. */
 static inline struct xk_flow *xk_sess_flow(const struct xk_sess *s)
 {

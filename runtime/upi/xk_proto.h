@@ -30,7 +30,7 @@
 #define XK_DOWN_MAX    8
 #define XK_DROPS_MAX   40
 #define XK_COUNTS_MAX  32
-#define XK_PUSHES_MAX  8
+#define XK_PUSHES_MAX  8  /* functions that are push of a protocol's sessions */
 
 struct xk_demux; struct xk_errs; struct xk_flow; struct xk_batch; struct xk_log; struct xk_node;
 struct xk_parts; struct xk_rep; struct xk_review; struct xk_sess; struct xk_up; struct xk_view;
@@ -180,8 +180,7 @@ struct xk_rep {
 	xk_counter       npush, npop;
 	struct xk_map    active;          /* its sessions */
 	struct xk_wheel *wheel;           /* timers of its VP: xk_timer_set(r->wheel, ...) */
-	uint16_t         no;              /* of its VP */
-	uint16_t         npushes;
+	uint16_t         no, npushes;     /* no: of its VP */
 	xk_push_fn       pushes[XK_PUSHES_MAX]; /* its sessions' own, see xk_sess_own_push */
 	xk_counter       nsess_made, nsess_gone;
 	xk_counter       drop[XK_DROPS_MAX];   /* see xk_drop */
@@ -216,8 +215,7 @@ struct xk_sess {
 	};
 	uint32_t          flow;           /* exact classifier entry by its handle, 0: none; see xk_sess_flow */
 	uint16_t          type;           /* see xk_sess_type */
-	uint8_t           push_no;        /* of the protocol's push; see xk_sess_own_push */
-	uint8_t           idle_mark;      /* collector pass that found it idle */
+	uint8_t           push_no, idle_mark; /* see xk_sess_own_push; collector pass that found it idle */
 	uint32_t          aux[6];         /* the protocol's own */
 #ifdef XK_DEBUG
 	void             *born[14];       /* stack that made it */
@@ -228,14 +226,9 @@ _Static_assert(offsetof(struct xk_sess, push) == XK_CACHELINE, "line 0 is the up
 
 /* rcnt 0, up = rcv, not bound.  lls becomes s->down as is: hand over a reference that you own.
  * NULL: no memory. */
-struct xk_sess *xk_sess_create(struct xk_rep *r, struct xk_up *rcv, struct xk_node *type,
-			       struct xk_sess *lls);
-/* A protocol has at most XK_PUSHES_MAX. */
+struct xk_sess *xk_sess_create(struct xk_rep *r, struct xk_up *rcv, struct xk_node *type, struct xk_sess *lls);
 void xk_sess_set_push(struct xk_sess *s, xk_push_fn fn);
-/* The protocol's; s->push may be the entrance to hooks. */
-static inline xk_push_fn xk_sess_own_push(const struct xk_sess *s) { return s->rep->pushes[s->push_no]; }
-/* Whose number is in headers; NULL: nobody's. */
-struct xk_node *xk_sess_type(const struct xk_sess *s);
+struct xk_node *xk_sess_type(const struct xk_sess *s);   /* whose number is in headers, or NULL */
 void xk_sess_set_type(struct xk_sess *s, const struct xk_node *type);
 /* Under k in its replica's active map. */
 int  xk_sess_bind(struct xk_sess *s, const struct xk_key *k);
@@ -253,12 +246,9 @@ xk_demux_fn xk_self_demux(const struct xk_node *n, xk_demux_fn fn);
 
 /* The result is counted and its up is rcv; a virtual protocol then sets lls->up to its session's
  * self, and back before closing it. */
-struct xk_sess *xk_open(struct xk_rep *rcv, struct xk_node *type, struct xk_rep *llp,
-			struct xk_parts *ps, int *err);
-int  xk_open_enable(struct xk_node *rcv, struct xk_node *type, struct xk_node *llp,
-		    struct xk_parts *ps);
-int  xk_open_disable(struct xk_node *rcv, struct xk_node *type, struct xk_node *llp,
-		     struct xk_parts *ps);
+struct xk_sess *xk_open(struct xk_rep *rcv, struct xk_node *type, struct xk_rep *llp, struct xk_parts *ps, int *err);
+int  xk_open_enable(struct xk_node *rcv, struct xk_node *type, struct xk_node *llp, struct xk_parts *ps);
+int  xk_open_disable(struct xk_node *rcv, struct xk_node *type, struct xk_node *llp, struct xk_parts *ps);
 void xk_open_disable_all(struct xk_node *rcv, struct xk_node *llp);
 /* Tells the object above of passive session s (s->up is set first); negative: undo it. */
 int  xk_open_done(struct xk_node *rcv, struct xk_sess *s, struct xk_node *type);

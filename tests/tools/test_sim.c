@@ -214,6 +214,32 @@ static void pools_of_their_own_move_nothing(void)
 	CU_ASSERT(sim_mean(r, SIM_EXECUTION) > own + 4);
 }
 
+/* A thread is taken by the first packet after other work alone: hardly ever where there is none. */
+static void threads_stay_where_they_are_at_high_rate(void)
+{
+	struct sim_model m;
+	const struct sim_result *r;
+
+	model(&m, SIM_SEND, 1800);
+	m.threads_global = true;
+	r = run(&m);
+	CU_ASSERT(r->threads_moved <= r->firsts && r->firsts < r->served / 100);
+}
+
+/* Without a quantum a stack is served until it is empty: it moves less than with a turn for each packet. */
+static void a_stack_is_served_until_it_is_empty(void)
+{
+	struct sim_model m;
+	struct sim_result all;
+
+	model(&m, SIM_IPS, 1000);
+	m.stacks = SIM_STACKS_STREAMS;
+	all = *run(&m);
+	m.quantum = 1;
+	CU_ASSERT(all.protocol_moved * 2 < run(&m)->protocol_moved);
+	CU_ASSERT(all.served > run(&m)->served * 11 / 10);
+}
+
 /* ---- the engine ------------------------------------------------------------------------------- */
 
 static void time_in_the_system_is_conserved(void)
@@ -336,6 +362,8 @@ static CU_TestInfo tests[] = {
 	{ "wired streams do not move", wired_streams_do_not_move },
 	{ "as many stacks as processors are processor-scaled", as_many_stacks_as_processors_are_processor_scaled },
 	{ "pools of their own move nothing", pools_of_their_own_move_nothing },
+	{ "threads stay where they are at high rate", threads_stay_where_they_are_at_high_rate },
+	{ "a stack is served until it is empty", a_stack_is_served_until_it_is_empty },
 	{ "time in the system is conserved", time_in_the_system_is_conserved },
 	{ "the same seed gives the same numbers", the_same_seed_gives_the_same_numbers },
 	{ "a growing queue has no mean", a_growing_queue_has_no_mean },

@@ -183,7 +183,7 @@ static double cache_cost(struct sim *s, unsigned p, const struct packet *k, stru
 {
 	const struct sim_value *c = s->m->ledger->cost[s->m->parallel];
 	bool moved = first && thread_take(s, p);
-	xk_ns away = first ? xk_sched_away(s->sched, p) : 0;
+	xk_ns away = xk_sched_away(s->sched, p);     /* 0 unless it is the first */
 	double f1, f2, hot, us;
 
 	count(s, &s->r->firsts, first);

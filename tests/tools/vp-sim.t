@@ -45,6 +45,12 @@ else
 fi
 ok "--machines lists them" sh -c "'$sim' --machines | grep -q '^challenge  *8 processors  SGI Challenge'"
 ok "--processors goes before the machine's" sh -c "'$sim' -d 100ms -P 1024 --json '$seeds/fig04.lua' | jq -e '.model.processors == 1024'"
+ok "of several numbers of processors there is a line each" sh -c "'$sim' -d 100ms -P 1..3,8 '$seeds/fig08.lua' >'$tmp/rows' &&
+	awk '/^ *[0-9]+ +100 +[0-9]/ { seen = seen \" \" \$1 } END { exit seen != \" 1 2 3 8\" }' '$tmp/rows'"
+ok "as CSV under one head" sh -c "'$sim' -d 100ms -P 1..3,8 --csv '$seeds/fig08.lua' | awk -F, '{ seen = seen \" \" \$4 } END { exit seen != \" processors 1 2 3 8\" }'"
+ok "as JSON on a line each" sh -c "'$sim' -d 100ms -P 1..3,8 --json '$seeds/fig08.lua' | wc -l | grep -qx 4"
+ok "more processors support more streams" sh -c "'$sim' -d 1s --max streams -P 2,4,8 --csv '$seeds/fig08.lua' |
+	awk -F, 'NR > 1 { if (\$8 < 1.9 * last) exit 1; last = \$8 } END { exit last < 800 }'"
 ok "vp-bench sweeps a model and says that it is simulated" sh -c "'$top_builddir/vp-bench' run -d 100ms --runs 2 '$seeds/table3.lua' -o '$tmp/r.json' &&
 	jq -e '.benches[0].settings.simulated and (.benches[0].points[0].metrics[\"sim.hot\"].mean - 37.3 | fabs) < 1e-9' '$tmp/r.json' &&
 	'$top_builddir/vp-bench' show '$tmp/r.json' | grep -q 'of simulated time measured'"
@@ -109,6 +115,9 @@ ok "a graph is no machine" fails 3 "describes a graph, not a machine" "$sim" -m 
 ok "a file that is not there" fails 3 "no such file" "$sim" "$tmp/none.lua"
 ok "an argument that is none" fails 3 "has no argument 'polcy' (did you mean 'policy'?)" "$sim" "$seeds/fig04.lua" polcy=code
 ok "processors out of range" fails 2 "--processors" "$sim" -P 0 "$seeds/fig04.lua"
+for list in 1..0 1025 1..2000 x 1,,2 3, 2-4; do
+	ok "processors are no $list" fails 2 "--processors takes numbers from 1 to 1024" "$sim" -P "$list" "$seeds/fig04.lua"
+done
 ok "a time without a unit" fails 2 "--duration" "$sim" -d 5 "$seeds/fig04.lua"
 ok "a maximum of something else" fails 2 "--max finds streams" "$sim" --max rate "$seeds/fig04.lua"
 ok "nothing to do" fails 2 "which FILE?" "$sim"

@@ -183,7 +183,10 @@ struct sim_outcome {
 };
 json_t *sim_out_json(const struct sim_outcome *o);
 int  sim_out_text(const struct sim_outcome *o);
-int  sim_out_csv(const struct sim_outcome *o);
+/* One of several; head: with the names of the columns first. */
+int  sim_out_csv(const struct sim_outcome *o, bool head);
+int  sim_out_row(const struct sim_outcome *o, bool head);
+void sim_out_sources(const struct sim_ledger *l);
 /* Closed forms against runs; how: scale of their lengths.  SIM_OK or SIM_FAILED. */
 int  sim_selftest(double how);
 

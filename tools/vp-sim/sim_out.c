@@ -184,7 +184,7 @@ static void text_estimates(const struct sim_outcome *o)
 	}
 }
 
-static void text_sources(const struct sim_ledger *l)
+void sim_out_sources(const struct sim_ledger *l)
 {
 	if (l->spec == NULL)
 		return;
@@ -195,6 +195,14 @@ static void text_sources(const struct sim_ledger *l)
 		for (unsigned i = 0; l->has[how] && i < SIM_COSTS; i++)
 			printf("  %-7s %-18s %10.5g  %s\n", sim_parallel_name[how], sim_cost_name[i], l->cost[how][i].v,
 			       l->cost[how][i].source);
+}
+
+static const char *half_text(double half)
+{
+	static char buf[24];
+
+	snprintf(buf, sizeof buf, "%.2f", half);
+	return buf;
 }
 
 int sim_out_text(const struct sim_outcome *o)
@@ -213,7 +221,25 @@ int sim_out_text(const struct sim_outcome *o)
 	for (unsigned i = 0; i < n; i++)
 		if (isfinite(row[i].v))
 			printf("%-15s %12.5g %s\n", row[i].name, row[i].v, row[i].unit);
-	text_sources(o->m->ledger);
+	sim_out_sources(o->m->ledger);
+	return SIM_OK;
+}
+
+int sim_out_row(const struct sim_outcome *o, bool head)
+{
+	struct sim_estimate e = sim_estimate(o->r, o->nruns, SIM_DELAY);
+
+	if (head)
+		printf("processors  streams  %10s %8s %10s %10s %11s %11s\n", "delay us", "+- 95 %", "queueing", "execution", "packets/s",
+		       "utilisation");
+	printf("%10u  %7u  ", o->m->processors, o->m->streams);
+	/* At its maximum a queue grows as far as the limit lets it. */
+	if (o->found ? o->most == 0 : !steady(o))
+		printf("%s\n", o->found ? "not even one" : "no steady state");
+	else
+		printf("%10.2f %8s %10.2f %10.2f %11.0f %11.3f\n", e.mean, isfinite(e.half) ? half_text(e.half) : "-",
+		       sim_mean(o->r, SIM_QUEUEING), sim_mean(o->r, SIM_EXECUTION), rate_of(o, o->r->served),
+		       sim_utilisation(o->m, o->r));
 	return SIM_OK;
 }
 
@@ -227,17 +253,24 @@ static void csv_number(double v)
 		putchar(',');
 }
 
-int sim_out_csv(const struct sim_outcome *o)
+static void csv_head(const struct row *row, unsigned n)
 {
-	struct row row[ROWS];
-	unsigned n = rows_of(o, row);
-
 	printf("name,machine,parallel,processors,streams,seed,steady,most_streams");
 	for (unsigned i = 0; i < 3; i++)
 		printf(",%s_us,%s_half_us", what_name[i], what_name[i]);
 	for (unsigned i = 0; i < n; i++)
 		printf(",%s", row[i].name);
-	printf("\n%s,%s,%s,%u,%u,%" PRIu64 ",%d,", o->name, o->m->ledger->name, sim_parallel_name[o->m->parallel],
+	putchar('\n');
+}
+
+int sim_out_csv(const struct sim_outcome *o, bool head)
+{
+	struct row row[ROWS];
+	unsigned n = rows_of(o, row);
+
+	if (head)
+		csv_head(row, n);
+	printf("%s,%s,%s,%u,%u,%" PRIu64 ",%d,", o->name, o->m->ledger->name, sim_parallel_name[o->m->parallel],
 	       o->m->processors, o->m->streams, o->m->seed, steady(o));
 	if (o->found)
 		printf("%u", o->most);

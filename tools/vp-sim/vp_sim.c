@@ -27,7 +27,8 @@ enum { OPT_SEED = 256, OPT_WARMUP, OPT_MAX, OPT_LIMIT, OPT_REPLICATIONS, OPT_CSV
 
 static const struct argp_option options[] = {
 	{ "machine", 'm', "NAME|FILE", 0, "What things cost (default: the model's; --machines lists them)", 0 },
-	{ "processors", 'P', "N", 0, "How many, 1 to 1024 (default: the model's, or else the machine's)", 0 },
+	{ "processors", 'P', "LIST", 0, "How many, 1 to 1024 (default: the model's, or else the machine's); of several, as in 1..8,16, "
+	  "a line each", 0 },
 	{ "duration", 'd', "TIME", 0, "Simulated time that is measured, \"20s\" (default: the file's, or 20 s)", 0 },
 	{ "time", 't', "TIME", OPTION_ALIAS, NULL, 0 },
 	{ "warmup", OPT_WARMUP, "TIME", 0, "Simulated time before that (default: the file's, or 2 s)", 0 },
@@ -45,7 +46,8 @@ static const struct argp_option options[] = {
 
 struct parsed {
 	const char *file, *arg[ARGS], *machine;
-	unsigned    narg, processors, replications;
+	unsigned    narg, nprocessors, replications;
+	unsigned    processors[XK_SCHED_PROCS_MAX];
 	xk_ns       duration, warmup, limit;
 	bool        has_warmup, has_seed, find, json, csv, machines;
 	uint64_t    seed;
@@ -63,6 +65,32 @@ static uint64_t whole(const char *name, const char *arg, const char *least, cons
 	if (xk_param_parse(&p, arg, true, &v, why, sizeof why) != XK_OK)
 		argp_error(state, "--%s %s", name, why);
 	return v.u;
+}
+
+/* "8", "1..8,16,32" */
+static void processors(struct parsed *o, const char *arg, struct argp_state *state)
+{
+	const char *rest = arg;
+
+	o->nprocessors = 0;
+	do {
+		char *end;
+		unsigned long from = strtoul(rest, &end, 10), to = from;
+		bool good = end != rest && *rest != '-';
+
+		if (good && strncmp(end, "..", 2) == 0) {
+			rest = end + 2;
+			to = strtoul(rest, &end, 10);
+			good = end != rest && *rest != '-';
+		}
+		good = good && from >= 1 && to >= from && to <= XK_SCHED_PROCS_MAX && (*end == '\0' || (*end == ',' && end[1] != '\0')) &&
+		       o->nprocessors + (to - from) < XK_SCHED_PROCS_MAX;
+		if (!good)
+			argp_error(state, "--processors takes numbers from 1 to %u, as in 1..8,16, not '%s'", XK_SCHED_PROCS_MAX, arg);
+		while (from <= to)
+			o->processors[o->nprocessors++] = (unsigned)from++;
+		rest = *end == ',' ? end + 1 : end;
+	} while (*rest != '\0');
 }
 
 static xk_ns span(const char *name, const char *arg, const char *least, struct argp_state *state)
@@ -101,7 +129,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case 'm': o->machine = arg; return 0;
-	case 'P': o->processors = (unsigned)whole("processors", arg, "1", "1024", state); return 0;
+	case 'P': processors(o, arg, state); return 0;
 	case 't':
 	case 'd': o->duration = span("duration", arg, "1us", state); return 0;
 	case OPT_WARMUP:
@@ -171,7 +199,7 @@ static void apply(struct sim_model *m, const struct parsed *o)
 	m->limit = o->limit != 0 ? o->limit : m->limit;
 	m->seed = o->has_seed ? o->seed : m->seed;
 	m->find_streams |= o->find;
-	m->processors = o->processors != 0 ? o->processors : m->processors;
+	m->processors = o->nprocessors != 0 ? o->processors[0] : m->processors;
 	if (m->processors == 0 && m->ledger->spec != NULL)
 		m->processors = (unsigned)m->ledger->property[SIM_PROCESSORS].v;
 }
@@ -213,23 +241,24 @@ static int load(struct loaded *l, const struct parsed *o)
 
 /* ---- runs --------------------------------------------------------------------------------------- */
 
-static int print(const struct sim_outcome *o, const struct parsed *p)
+static int print(const struct sim_outcome *o, const struct parsed *p, bool head)
 {
-	json_t *j;
+	bool several = p->nprocessors > 1;
 	int code = SIM_FAILED;
+	json_t *j;
 
 	if (p->csv)
-		return sim_out_csv(o);
+		return sim_out_csv(o, head);
 	if (!p->json)
-		return sim_out_text(o);
+		return several ? sim_out_row(o, head) : sim_out_text(o);
 	j = sim_out_json(o);
-	if (j != NULL && json_dumpf(j, stdout, JSON_INDENT(2)) == 0 && putchar('\n') != EOF)
+	if (j != NULL && json_dumpf(j, stdout, several ? JSON_COMPACT : JSON_INDENT(2)) == 0 && putchar('\n') != EOF)
 		code = SIM_OK;
 	json_decref(j);
 	return code;
 }
 
-static int run_all(const struct loaded *l, const struct parsed *p)
+static int run_all(const struct loaded *l, const struct parsed *p, bool head)
 {
 	unsigned n = p->replications != 0 && !l->m.find_streams ? p->replications : 1;
 	struct sim_result *r = calloc(n + 1, sizeof *r);
@@ -251,9 +280,23 @@ static int run_all(const struct loaded *l, const struct parsed *p)
 	if (!good)
 		fprintf(stderr, "vp-sim: out of memory\n");
 	else
-		good = print(&o, p) == SIM_OK;
+		good = print(&o, p, head) == SIM_OK && fflush(stdout) == 0;
 	free(r);
 	return good ? SIM_OK : SIM_FAILED;
+}
+
+/* Each number of processors, a line each where there are several. */
+static int run_each(struct loaded *l, const struct parsed *p)
+{
+	int code = run_all(l, p, true);
+
+	for (unsigned i = 1; code == SIM_OK && i < p->nprocessors; i++) {
+		l->m.processors = p->processors[i];
+		code = run_all(l, p, false);
+	}
+	if (code == SIM_OK && p->nprocessors > 1 && !p->json && !p->csv)
+		sim_out_sources(&l->ledger);
+	return code;
 }
 
 static int simulate(const struct parsed *p)
@@ -262,7 +305,7 @@ static int simulate(const struct parsed *p)
 	int code = load(&l, p);
 
 	if (code == SIM_OK)
-		code = run_all(&l, p);
+		code = run_each(&l, p);
 	sim_ledger_free(&l.ledger);
 	xk_spec_free(l.spec);
 	if (l.e != NULL)
@@ -273,7 +316,7 @@ static int simulate(const struct parsed *p)
 int main(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse_opt, "FILE [k=v ...]", doc, NULL, NULL, NULL };
-	struct parsed p = { 0 };
+	static struct parsed p;
 	int code;
 
 	xk_json_start("vp-sim", SIM_FAILED);

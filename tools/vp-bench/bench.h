@@ -248,6 +248,7 @@ json_t *bench_part_for(const struct bench_options *o, json_t *doc, const struct 
 void bench_estimate(const struct bench *b, double *least, double *most);
 
 struct bench_progress { const char *name; unsigned done, total; double started, expected; bool tty; };
+/* expected: seconds, 0: nobody knows. */
 void bench_progress_begin(struct bench_progress *p, const char *name, unsigned total, double expected);
 void bench_progress_step(struct bench_progress *p, const char *what);
 void bench_progress_note(struct bench_progress *p, const char *fmt, ...) XK_PRINTF(2, 3);

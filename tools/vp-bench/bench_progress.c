@@ -21,7 +21,10 @@ void bench_progress_begin(struct bench_progress *p, const char *name, unsigned t
 {
 	*p = (struct bench_progress){ .name = name, .total = total, .started = seconds(), .expected = expected,
 				      .tty = isatty(2) };
-	fprintf(stderr, "%s: %u runs, about %.0f s\n", name, total, expected);
+	if (expected > 0)
+		fprintf(stderr, "%s: %u runs, about %.0f s\n", name, total, expected);
+	else
+		fprintf(stderr, "%s: %u runs\n", name, total);
 }
 
 static void wipe(const struct bench_progress *p)

@@ -250,7 +250,7 @@ int bench_sweep_sides(const struct bench_side *side, unsigned nsides, const stru
 	if (todo == NULL || s.asked == NULL)
 		abort();
 	total = runs_left(&s, b->min_runs);
-	bench_progress_begin(&s.bar, b->name, total, one * total);
+	bench_progress_begin(&s.bar, b->name, total, b->simulated ? 0 : one * total);
 	code = save(&s);
 	if (code == BENCH_OK)
 		code = blocks(&s, todo);

@@ -156,8 +156,10 @@ function show.plan(p)
     out("%s: %s\n", p.name, of(p, "doc"))
     if p.source then out("source: %s\n", p.source) end
     for _, at in ipairs(p.points) do out("  %s\n", at) end
-    out("%d point%s, %d to %d runs each of %s after %s: %s to %s\n", #p.points, #p.points == 1 and "" or "s",
-        s.runs_min, s.runs_max, measured, after, span(p.least), span(p.most))
+    -- How long simulated time takes is the model's.
+    local takes = s.simulated and "" or (": %s to %s"):format(span(p.least), span(p.most))
+    out("%d point%s, %d to %d runs each of %s after %s%s\n", #p.points, #p.points == 1 and "" or "s",
+        s.runs_min, s.runs_max, measured, after, takes)
     if p.judged and (s.runs_decide or 0) > s.runs_max then
       out("points that an undecided expectation compares: at most %d runs\n", s.runs_decide)
     end

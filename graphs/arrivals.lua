@@ -15,6 +15,7 @@ local a = args {
   count  = uint { 0, doc = "packets of all streams together; 0: no end" },
   size   = size { "64", min = "24", max = 4324, doc = "payload bytes" },
   burst  = uint { 1, min = 1, max = 1024, doc = "packets in a unit of work: with 1 each is worked on alone" },
+  affinity = enum { "", choices = { "", "any", "code", "stream", "none" }, doc = "ips, ips_conn: who runs a stack" },
   spin   = time { "20us", max = "1s", doc = "a worker with nothing to do looks for work so long before it sleeps" },
 }
 
@@ -41,8 +42,11 @@ stack {
   },
 }
 
+local axes = { burst = a.burst, spin = a.spin }
+if a.affinity ~= "" then axes.affinity = a.affinity end
+
 return graph "arrivals" {
   doc = "packets that arrive at times of their own, and their delay",
-  threading = threading.named(a.preset, { burst = a.burst, spin = a.spin }),
+  threading = threading.named(a.preset, axes),
   duration = time "2s",
 }

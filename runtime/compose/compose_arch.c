@@ -92,7 +92,7 @@ static void note_said(struct axes *x, const struct xk_value *tab)
 	x->said = 0;
 	for (enum axis a = 0; a < AX_N; a++)
 		if (xk_value_get(tab, xk_arch_params[a].name) != NULL)
-			x->said |= 1u << a;
+			x->said |= 1ull << a;
 }
 
 /* ---- what the graph says of itself ------------------------------------------------ */
@@ -189,15 +189,15 @@ static void nearest_value(struct axes *x, enum axis a, const struct xk_value *v)
 
 	if (check_value(p, v, &x->conf, why, sizeof why, &step, &nsteps) == XK_OK)
 		return;
-	x->said &= ~(1u << a);
+	x->said &= ~(1ull << a);
 	if (v->kind == XK_V_TEXT && p->type == XK_P_ENUM &&
 	    near_word(p, v->text, (unsigned *)(void *)((char *)&x->conf + p->offset)))
-		x->said |= 1u << a;
+		x->said |= 1ull << a;
 	if (v->kind != XK_V_INT || p->type != XK_P_UINT || (low ? p->min : p->max) == NULL ||
 	    xk_param_parse_as(XK_P_UINT, low ? p->min : p->max, true, &bound, why, sizeof why) != XK_OK)
 		return;
 	xk_param_store(p, &x->conf, &bound);
-	x->said |= 1u << a;
+	x->said |= 1ull << a;
 }
 
 /* Values that no table may have: the nearest one is made of those that it may. */

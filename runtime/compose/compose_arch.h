@@ -18,6 +18,9 @@ struct arch_conf {
 	uint64_t vps, workers, io_threads, burst, quantum, cpus, inbox, spin, seed, stack;
 	bool     wired, hold, lock_times;
 	struct xk_plist map;
+	unsigned affinity, pick, queue;
+	uint64_t depth;
+	bool     steal;
 	uint64_t pipelines, high, low;
 	struct xk_plist layers;
 };
@@ -26,16 +29,17 @@ struct arch_conf {
 enum axis {
 	AX_DOMAIN, AX_VPS, AX_WORKERS, AX_ENTRY, AX_HANDOVER, AX_LOCK, AX_IO_THREADS, AX_INBOUND, AX_ORDER, AX_DATAGRAMS, AX_TABLE,
 	AX_OBJECT_LOCKS, AX_HOLD, AX_SCHEDULE, AX_SPREAD, AX_BURST, AX_QUANTUM, AX_WIRED, AX_CPUS, AX_INBOX, AX_SPIN, AX_SEED,
-	AX_THREADS, AX_STACK, AX_MAP, AX_PIPELINES, AX_LAYERS, AX_HIGH, AX_LOW, AX_LOCK_TIMES, AX_N
+	AX_THREADS, AX_STACK, AX_MAP, AX_PIPELINES, AX_LAYERS, AX_HIGH, AX_LOW, AX_LOCK_TIMES,
+	AX_AFFINITY, AX_PICK, AX_QUEUE, AX_STEAL, AX_DEPTH, AX_N
 };
 
 struct axes {
 	const struct xk_arch *base;
 	struct arch_conf conf;
-	uint32_t said;               /* bit of each axis that stands in the table */
+	uint64_t said;               /* bit of each axis that stands in the table */
 	int      vps_word;           /* vps is said by a word: XK_VPS_*; 0: it is not */
 };
-_Static_assert(AX_N <= 32, "a bit for each axis");
+_Static_assert(AX_N <= 64, "a bit for each axis");
 
 static inline bool axes_said(const struct axes *x, enum axis a)
 {

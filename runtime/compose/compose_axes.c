@@ -29,6 +29,9 @@ static const char *const orders[] = { "any", "arrival", NULL };
 static const char *const datagrams[] = { "owned", "anywhere", NULL };
 static const char *const tables[] = { "none", "rw", "mutex", "adaptive", "spin", "ticket", "mcs", NULL };
 static const char *const object_locks[] = { "connection", "layer", NULL };
+static const char *const affinities[] = { "any", "code", "stream", "none", NULL };
+static const char *const picks[] = { "mru", "lru", "low", "random", NULL };
+static const char *const queues[] = { "one", "processor", NULL };
 static const char *const thread_kinds[] = { "kernel", "user", NULL };
 const char *const xk_arch_schedules[] = { "drr", "os", "virtual", "fifo", NULL };
 static const char *const spreads[] = { "number", "hash", NULL };
@@ -114,6 +117,22 @@ const struct xk_param xk_arch_params[] = {
 	  .offset = offsetof(struct arch_conf, low) },
 	[AX_LOCK_TIMES] = { .name = "lock_times", .type = XK_P_BOOL,
 	  .doc = "the time locks are waited for and held is measured, by samples", .offset = offsetof(struct arch_conf, lock_times) },
+	[AX_AFFINITY] = { .name = "affinity", .type = XK_P_ENUM, .choices = affinities,
+	  .doc = "schedule \"fifo\": which worker runs a virtual processor: any, who looks first; code, the idle one that ran "
+		 "protocol code last; stream, always the same; none, the one that has been idle longest",
+	  .offset = offsetof(struct arch_conf, affinity) },
+	[AX_PICK] = { .name = "pick", .type = XK_P_ENUM, .choices = picks,
+	  .doc = "of the idle workers the one that starts: most or least recently used, lowest, random; without it the affinity's",
+	  .offset = offsetof(struct arch_conf, pick) },
+	[AX_QUEUE] = { .name = "queue", .type = XK_P_ENUM, .choices = queues,
+	  .doc = "virtual processors with work wait in one queue, or in one of each worker; without it the affinity's",
+	  .offset = offsetof(struct arch_conf, queue) },
+	[AX_STEAL] = { .name = "steal", .type = XK_P_BOOL,
+	  .doc = "queue \"processor\": a worker with nothing of its own takes what waits for others, at once",
+	  .offset = offsetof(struct arch_conf, steal) },
+	[AX_DEPTH] = { .name = "depth", .type = XK_P_UINT, .min = "1", .max = "8192",
+	  .doc = "queue \"processor\": others take from a queue when more than so many wait in it; without it never",
+	  .offset = offsetof(struct arch_conf, depth) },
 	[AX_N] = XK_PARAM_END
 };
 
@@ -128,6 +147,10 @@ _Static_assert(XK_OBJECTS_CONNECTION == 0 && XK_OBJECTS_LAYER == 1, "order of ob
 _Static_assert(XK_THREADS_KERNEL == 0 && XK_THREADS_USER == 1, "order of thread kinds");
 _Static_assert(XK_SCHED_DRR == 0 && XK_SCHED_OS == 1 && XK_SCHED_VIRTUAL == 2 && XK_SCHED_FIFO == 3,
 	       "order of schedules");
+_Static_assert(XK_AFFINITY_ANY == 0 && XK_AFFINITY_CODE == 1 && XK_AFFINITY_STREAM == 2 && XK_AFFINITY_NONE == 3,
+	       "order of affinities");
+_Static_assert(XK_PICK_MRU == 0 && XK_PICK_LRU == 1 && XK_PICK_LOW == 2 && XK_PICK_RANDOM == 3, "order of picks");
+_Static_assert(XK_QUEUE_ONE == 0 && XK_QUEUE_PER == 1, "order of queues");
 _Static_assert(XK_SPREAD_NUMBER == 0 && XK_SPREAD_HASH == 1, "order of spreads");
 
 /* ---- what follows from what was said ---------------------------------------------- */
@@ -141,7 +164,7 @@ struct axes axes_of(const struct xk_arch *a)
 		.spin = a->spin_us * XK_US, .seed = a->seed, .io_threads = a->io_threads, .hold = a->hold,
 		.inbound = a->inbound, .order = a->order, .datagrams = a->datagrams, .threads = a->threads, .stack = a->stack,
 		.object_locks = a->objects,
-		.lock_times = !a->lock_untimed,
+		.lock_times = !a->lock_untimed, .affinity = a->affinity, .pick = a->pick, .queue = a->queue,
 		.pipelines = a->domain == XK_DOMAIN_LAYER ? (uint64_t)a->vps : 0, .high = a->high, .low = a->low,
 	} };
 }
@@ -177,6 +200,9 @@ static bool fixes(const struct xk_arch *a, enum axis x)
 	case AX_ORDER: return a->inbound == XK_INBOUND_POOL;
 	case AX_DATAGRAMS: case AX_TABLE: case AX_OBJECT_LOCKS: return none;
 	case AX_HOLD: return a->table != NULL;
+	case AX_AFFINITY: return a->schedule == XK_SCHED_FIFO;
+	case AX_PICK: case AX_QUEUE: return a->affinity != XK_AFFINITY_ANY;
+	case AX_STEAL: case AX_DEPTH: return a->queue == XK_QUEUE_PER;
 	default: return true;
 	}
 }
@@ -259,6 +285,28 @@ static void take_layers(struct xk_arch *a, const struct axes *x)
 	a->low = axes_said(x, AX_LOW) ? (uint32_t)c->low : a->high / 4;
 }
 
+/* What an affinity stands for, but for what is said besides. */
+static void take_affinity(struct xk_arch *a, const struct axes *x)
+{
+	const struct arch_conf *c = &x->conf;
+
+	a->affinity = (enum xk_affinity)c->affinity;
+	/* Only there may any worker run a virtual processor. */
+	if (!axes_said(x, AX_AFFINITY) && a->schedule != XK_SCHED_FIFO && a->schedule != XK_SCHED_VIRTUAL)
+		a->affinity = XK_AFFINITY_ANY;
+	a->pick = a->affinity == XK_AFFINITY_NONE ? XK_PICK_LRU : XK_PICK_MRU;
+	a->queue = a->affinity == XK_AFFINITY_STREAM ? XK_QUEUE_PER : XK_QUEUE_ONE;
+	if (axes_said(x, AX_PICK))
+		a->pick = (enum xk_pick)c->pick;
+	if (axes_said(x, AX_QUEUE))
+		a->queue = (enum xk_queue)c->queue;
+	a->depth = a->queue == XK_QUEUE_PER ? XK_SCHED_WIRED : 0;
+	if (axes_said(x, AX_STEAL) && c->steal)
+		a->depth = XK_SCHED_STEAL;
+	if (axes_said(x, AX_DEPTH))
+		a->depth = (uint32_t)c->depth;
+}
+
 static void take_numbers(struct xk_arch *a, const struct axes *x)
 {
 	const struct arch_conf *c = &x->conf;
@@ -315,6 +363,7 @@ struct xk_arch axes_arch(const struct axes *x, const struct axes_graph *g)
 		a.lock = NULL;
 	if (a.entry != XK_ENTRY_LOCK && !axes_said(x, AX_HANDOVER))
 		a.handover = XK_HANDOVER_POST;
+	take_affinity(&a, x);
 	take_numbers(&a, x);
 	take_layers(&a, x);
 	if (a.vps == XK_VPS_PER_CONN)
@@ -341,6 +390,31 @@ static const char *misplaced(const struct axes *x, enum axis *about)
 			*about = words[i];
 			return "needs the domain \"layers\": lp { ... }";
 		}
+	return NULL;
+}
+
+/* What only the table shows: words that contradict each other, or need another one. */
+static const char *affinity_fault(const struct axes *x, const struct xk_arch *a, enum axis *about)
+{
+	bool one = a->queue == XK_QUEUE_ONE;
+
+	*about = AX_STEAL;
+	if (axes_said(x, AX_STEAL) && x->conf.steal && one)
+		return "steal needs queue = \"processor\", as with affinity = \"stream\": of one queue any worker takes the first";
+	if (axes_said(x, AX_STEAL) && x->conf.steal && axes_said(x, AX_DEPTH))
+		return "steal is a depth of none: say one of the two";
+	*about = AX_DEPTH;
+	if (axes_said(x, AX_DEPTH) && one)
+		return "depth needs queue = \"processor\", as with affinity = \"stream\": of one queue any worker takes the first";
+	*about = AX_PICK;
+	if (axes_said(x, AX_PICK) && a->affinity == XK_AFFINITY_ANY)
+		return "pick needs an affinity: with \"any\" whoever looks first runs a virtual processor";
+	*about = AX_QUEUE;
+	if (axes_said(x, AX_QUEUE) && a->affinity == XK_AFFINITY_ANY)
+		return "queue needs an affinity: with \"any\" whoever looks first runs a virtual processor";
+	*about = AX_AFFINITY;
+	if (axes_said(x, AX_AFFINITY) && a->affinity != XK_AFFINITY_ANY && a->schedule == XK_SCHED_FIFO && a->entry != XK_ENTRY_LOCK)
+		return "affinity needs entry = \"lock\": any worker may run a virtual processor";
 	return NULL;
 }
 
@@ -380,6 +454,8 @@ const char *axes_fault(const struct axes *x, const struct axes_graph *g, char *w
 	const char *text = misplaced(x, about);
 
 	if (text != NULL)
+		return text;
+	if ((text = affinity_fault(x, &a, about)) != NULL)
 		return text;
 	*about = AX_SCHEDULE;
 	if (g->is_virtual && a.schedule != XK_SCHED_VIRTUAL)

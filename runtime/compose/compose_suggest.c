@@ -63,7 +63,7 @@ static void set_value(struct axes *x, enum axis a, uint64_t u)
 static void apply(struct axes *x, const struct search *s, const struct change *c)
 {
 	set_value(x, c->axis, c->drop ? get_value(&s->base, c->axis) : c->u);
-	x->said = c->drop ? x->said & ~(1u << c->axis) : x->said | 1u << c->axis;
+	x->said = c->drop ? x->said & ~(1ull << c->axis) : x->said | 1ull << c->axis;
 }
 
 static bool runs(const struct search *s, const struct axes *x)

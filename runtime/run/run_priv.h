@@ -23,6 +23,7 @@ struct run_snap {
 	struct xk_run_vp       *vp;
 	struct xk_worker_stats *worker;
 	struct xk_lock_counts   queue;
+	struct xk_affinity_counts affinity;
 	struct xk_meter_counts *time;    /* [nnodes] */
 	struct xk_object_locks *objects; /* [nnodes] */
 };
@@ -81,6 +82,8 @@ void run_gate_go(const struct run *u);
 /* run_times.c: what rep's application has now, taken away (measuring begins) or added (it ends). */
 void run_times_begin(struct run_times *t, struct xk_rep *rep);
 void run_times_end(struct run_times *t, struct xk_rep *rep, xk_ns *late);
+/* A histogram's words; sum: of all its times. */
+void run_dist(const uint64_t *hist, uint64_t sum, struct xk_run_dist *out);
 void run_times_read(const struct run_times *t, xk_ns late, xk_ns measured, struct xk_run_times *out);
 
 /* run_machine.c */

@@ -199,6 +199,7 @@ static int snap(const struct xk_graph *g, struct run_snap *s)
 	for (unsigned i = 0; i < g->vps->noutside; i++)
 		xk_outside_stats(g->vps, i, &s->worker[g->vps->nworkers + i]);
 	xk_vpset_queue_locks(g->vps, &s->queue);
+	xk_vpset_affinity(g->vps, &s->affinity);
 	return XK_OK;
 }
 
@@ -407,6 +408,21 @@ static void end_times(struct run *u)
 	run_times_read(&u->times, late, u->r->measured_ns, &u->r->times);
 }
 
+static void end_affinity(struct run *u, const struct xk_affinity_counts *last)
+{
+	const struct xk_affinity_counts *first = &u->first.affinity;
+	struct xk_run_affinity *out = &u->r->affinity;
+	uint64_t away[XK_HIST_PLACES];
+
+	for (unsigned i = 0; i < XK_HIST_PLACES; i++)
+		away[i] = last->away[i] - first->away[i];
+	out->known = u->g->vps->arch.schedule == XK_SCHED_FIFO;
+	out->hits = last->hits - first->hits;
+	out->moves = last->moves - first->moves;
+	out->starts = last->starts - first->starts;
+	run_dist(away, last->away_ns - first->away_ns, &out->away);
+}
+
 /* Of equals the one that counts by connection, then the one with more connections. */
 static bool busier(const struct xk_run_node *a, const struct xk_run_node *b)
 {
@@ -470,6 +486,7 @@ int run_end(struct run *u)
 		worker_less(&last.worker[i], &u->first.worker[i]);
 	xk_lock_counts_add(&last.queue, &u->first.queue, -1);
 	r->queue = last.queue;
+	end_affinity(u, &last.affinity);
 	r->vp = last.vp;
 	r->worker = last.worker;
 	last.vp = NULL;

@@ -148,6 +148,19 @@ static void put_times(struct record *r, const struct xk_run_times *t)
 	}
 }
 
+static json_t *dist_json(const struct xk_run_dist *d)
+{
+	return json_pack("{s:f, s:f, s:f, s:f, s:f}", "mean", d->mean, "p50", d->p50, "p90", d->p90, "p99", d->p99, "p999", d->p999);
+}
+
+static json_t *affinity_json(const struct xk_run_affinity *a)
+{
+	if (!a->known)
+		return json_null();
+	return json_pack("{s:I, s:I, s:I, s:o}", "hits", (json_int_t)a->hits, "moves", (json_int_t)a->moves, "starts",
+			 (json_int_t)a->starts, "away_ns", a->starts != 0 ? dist_json(&a->away) : json_null());
+}
+
 struct json_t *run_record_json(const struct xk_run_result *x)
 {
 	struct record r = { json_object(), json_object(), x->busiest >= 0 ? (double)x->bytes / 1024 : 0 };
@@ -158,6 +171,7 @@ struct json_t *run_record_json(const struct xk_run_result *x)
 	put(&r, "payload_kb", x->busiest >= 0, r.kb);
 	put_rtt(&r, &x->rtt);
 	put_times(&r, &x->times);
+	json_object_set_new(r.j, "affinity", affinity_json(&x->affinity));
 	put_workers(&r, x);
 	put_locks(&r, x);
 	put_machine(&r, x);

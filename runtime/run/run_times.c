@@ -56,7 +56,7 @@ void run_times_end(struct run_times *t, struct xk_rep *rep, xk_ns *late)
 	*late = last > *late ? last : *late;
 }
 
-static void dist(const uint64_t *hist, uint64_t sum, struct xk_run_dist *out)
+void run_dist(const uint64_t *hist, uint64_t sum, struct xk_run_dist *out)
 {
 	uint64_t n = xk_hist_count(hist);
 
@@ -73,7 +73,7 @@ void run_times_read(const struct run_times *t, xk_ns late, xk_ns measured, struc
 
 	*out = (struct xk_run_times){ .known = t->known, .n = xk_hist_count(t->hist[XK_TIME_DELAY]) };
 	for (unsigned i = 0; i < XK_TIMES; i++)
-		dist(t->hist[i], t->sum[i], &out->of[i]);
+		run_dist(t->hist[i], t->sum[i], &out->of[i]);
 	wander = WANDER * sqrt(2 * (double)measured * out->of[XK_TIME_EXEC].mean);
 	out->grows = grown > least && grown > wander;
 	out->by = (xk_ns)grown;

@@ -81,6 +81,10 @@ struct xk_run_rtt { bool known; uint64_t n; double p50, p90, p99, p999; };
 struct xk_run_dist { double mean, p50, p90, p99, p999; };
 struct xk_run_times { bool known, grows; uint64_t n; xk_ns by; struct xk_run_dist of[XK_TIMES]; };
 
+/* Schedule `fifo`: turns of a virtual processor on the worker that had the one before, and on another; workers that had been
+ * idle and started, and for how long they had, nanoseconds. */
+struct xk_run_affinity { bool known; uint64_t hits, moves, starts; struct xk_run_dist away; };
+
 enum xk_run_end { XK_RUN_DURATION, XK_RUN_FINISHED, XK_RUN_STOPPED, XK_RUN_MESSAGES, XK_RUN_IDLE, XK_RUN_CUT_OFF,
 		  XK_RUN_GOES_ON };
 
@@ -134,6 +138,7 @@ struct xk_run_result {
 	struct xk_run_misses      misses;
 	struct xk_run_rtt         rtt;
 	struct xk_run_times       times;
+	struct xk_run_affinity    affinity;
 };
 
 /* Runs g, which is up.  The workers still run when it returns: xk_graph_free

@@ -55,10 +55,10 @@ const struct xk_arch xk_arch_presets[] = {
 	  .spread = XK_SPREAD_HASH, .vps = 4, .io_threads = 1, .wired = true, DEFAULTS,
 	  .doc = "a bound thread per connection group; application calls block for the reply" },
 	{ .name = "ips", .domain = XK_DOMAIN_CONN, .entry = XK_ENTRY_LOCK, .schedule = XK_SCHED_FIFO,
-	  .vps = XK_VPS_PER_WORKER, .wired = true, DEFAULTS,
+	  .affinity = XK_AFFINITY_CODE, .pick = XK_PICK_MRU, .vps = XK_VPS_PER_WORKER, .wired = true, DEFAULTS,
 	  .doc = "independent stacks, one per worker: idle workers take the next stack of a shared queue" },
 	{ .name = "ips_conn", .domain = XK_DOMAIN_CONN, .entry = XK_ENTRY_LOCK, .schedule = XK_SCHED_FIFO,
-	  .vps = XK_VPS_PER_CONN, .wired = true, DEFAULTS,
+	  .affinity = XK_AFFINITY_CODE, .pick = XK_PICK_MRU, .vps = XK_VPS_PER_CONN, .wired = true, DEFAULTS,
 	  .doc = "independent stacks, one per connection: idle workers take the next stack, up to quantum messages" },
 	{ .name = NULL },
 };
@@ -114,6 +114,18 @@ static const char *threads_fault(const struct xk_arch *a)
 	return NULL;
 }
 
+static const char *affinity_fault(const struct xk_arch *a)
+{
+	if (a->affinity != XK_AFFINITY_ANY && a->schedule != XK_SCHED_FIFO && a->schedule != XK_SCHED_VIRTUAL)
+		return "affinity chooses a worker for a virtual processor: it needs schedule \"fifo\" and entry \"lock\", "
+		       "where any worker may run it";
+	if (a->affinity == XK_AFFINITY_ANY && (a->pick != XK_PICK_MRU || a->queue != XK_QUEUE_ONE))
+		return "pick and queue need an affinity: with \"any\" whoever looks first runs a virtual processor";
+	if (a->queue == XK_QUEUE_ONE && a->depth != 0)
+		return "depth needs queue \"processor\": of one queue any worker takes the first";
+	return NULL;
+}
+
 /* A layer is run by one thread, which it shares with neighbours where there are fewer workers than layers. */
 static const char *layers_fault(const struct xk_arch *a)
 {
@@ -164,8 +176,6 @@ static const char *arch_fault(const struct xk_arch *a)
 		return "entry \"thread\" runs each virtual processor on a thread of its own: schedule must be \"os\", or workers equal to vps";
 	if (a->schedule == XK_SCHED_FIFO && a->entry != XK_ENTRY_LOCK)
 		return "schedule \"fifo\" needs entry \"lock\": any worker may run a virtual processor";
-	if (a->schedule == XK_SCHED_FIFO && a->workers > 64)
-		return "schedule \"fifo\" has at most 64 workers";
 	if (a->name != NULL && strcmp(a->name, "up") == 0 && (a->vps != 1 || a->workers > 1))
 		return "up is one virtual processor on one worker, the baseline without concurrency: vppc has more";
 	if (a->vps == 0 || a->vps < XK_VPS_PER_CONN)
@@ -186,7 +196,8 @@ static const char *arch_fault(const struct xk_arch *a)
 		return "schedule \"os\" runs one thread per virtual processor: leave workers out, or make it equal to vps";
 	if ((a->schedule == XK_SCHED_DRR || a->schedule == XK_SCHED_FIFO) && a->vps > 0 && a->workers > (unsigned)a->vps)
 		return "more workers than virtual processors: some would never have work";
-	return threads_fault(a);
+	fault = affinity_fault(a);
+	return fault != NULL ? fault : threads_fault(a);
 }
 
 int xk_arch_check(const struct xk_arch *a, char *why, size_t n)

@@ -15,6 +15,7 @@
 #define XK_STARTING 2u
 
 #define XK_ROUND 256u            /* messages between two readings of the clock */
+#define XK_DUE_LEAD (100 * XK_US)    /* a sleeper is awake so long before something is due: the system is late by less, mostly */
 #define XK_USAGE_EVERY (10 * XK_MS)  /* a thread says what it has used */
 
 /* VPs, I/O threads and the pool's queue have one row of numbers: are they more than it has? */

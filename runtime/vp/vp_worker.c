@@ -21,7 +21,6 @@
 #define WORDS(n)      (((n) + 63u) / 64u)
 #define POLL_NAP      (50 * XK_US)       /* sleep while a task polls that has no descriptor */
 #define MAX_FDS       64u
-#define DUE_LEAD      (100 * XK_US)      /* the system wakes a sleeper late by less, mostly */
 
 static void mark_ready(struct xk_worker *w, unsigned i)
 {
@@ -205,7 +204,7 @@ static xk_ns nap_of(const struct xk_worker *w, const struct xk_vp *vp, const str
 		d = d->next;
 	if (d == NULL)
 		return POLL_NAP;
-	return d->when == XK_NS_NEVER ? XK_NS_NEVER : d->when > w->now + DUE_LEAD ? d->when - DUE_LEAD - w->now : 0;
+	return d->when == XK_NS_NEVER ? XK_NS_NEVER : d->when > w->now + XK_DUE_LEAD ? d->when - XK_DUE_LEAD - w->now : 0;
 }
 
 static unsigned gather_of(const struct xk_worker *w, const struct xk_vp *vp, int *fds, unsigned n, xk_ns *nap)

@@ -22,6 +22,7 @@
 #include "runtime/base/xk_base.h"
 #include "runtime/base/xk_clock.h"
 #include "runtime/base/xk_errs.h"
+#include "runtime/base/xk_hist.h"
 #include "runtime/base/xk_rand.h"
 #include "runtime/mem/xk_mem.h"
 #include "runtime/mem/xk_shared.h"
@@ -30,6 +31,7 @@
 #include "runtime/vp/xk_call.h"
 #include "runtime/vp/xk_now.h"
 #include "runtime/vp/xk_outside.h"
+#include "runtime/vp/xk_sched.h"
 #include "runtime/vp/xk_wheel.h"
 
 struct xk_vpset;
@@ -112,6 +114,10 @@ struct xk_vp {
 	xk_counter        reordered;      /* messages that came in after a later one */
 	struct xk_ults   *ults;           /* user-level threads (xk_ult.h), NULL: none yet */
 	struct xk_due    *dues;           /* of tasks that know when they have something to do, NULL: none */
+	/* Schedule fifo, under its lock: what is queued, and the place among those that are due later. */
+	struct xk_sched_run run;
+	uint32_t          due_at;
+	bool              polls;          /* its tasks poll */
 	/* Read by others for each message that they hand over. */
 	struct xk_stage   *stage XK_ALIGNED; /* domain layers: see xk_stage.h */
 	uint16_t          at;             /* place among all of the set; `no` but in the domain layers */
@@ -119,7 +125,7 @@ struct xk_vp {
 	/* Written by others. */
 	struct xk_msg    *inbox XK_ALIGNED;   /* newest first */
 	uint32_t          inbox_posted;
-	uint32_t          place;          /* in the queue that workers share, see modes/vp_fifo.c */
+	uint32_t          kicked;         /* schedule fifo: something was left here since its last turn began */
 	struct xk_call   *calls;
 	struct xk_lock    lock XK_ALIGNED;    /* entry `lock`: guards all of the above; nests in nothing */
 	struct xk_lockstat lockstat;          /* of it */
@@ -131,8 +137,15 @@ _Static_assert(offsetof(struct xk_vp, now) == 0, "xk_now.h reads it there");
 
 enum xk_domain   { XK_DOMAIN_CONN, XK_DOMAIN_LAYER, XK_DOMAIN_NONE };
 enum xk_entry    { XK_ENTRY_OWN, XK_ENTRY_LOCK, XK_ENTRY_THREAD };
-/* XK_SCHED_FIFO: workers share one queue of VPs; who is free runs the first of them. */
+/* XK_SCHED_FIFO: any worker may run any VP; xk_sched.h decides who runs which. */
 enum xk_schedule { XK_SCHED_DRR, XK_SCHED_OS, XK_SCHED_VIRTUAL, XK_SCHED_FIFO };
+/*
+ * Schedule FIFO: who runs a VP that has work.  ANY: whichever worker looks first, and the lowest of those
+ * that sleep is woken.  The others are Salehi's (1995, 2.1): who is chosen runs it, by `pick`, `queue` and
+ * `depth`, which these words stand for: CODE: the worker that ran protocol code last, one queue; STREAM:
+ * its home, a queue for each worker; NONE: the worker that has been idle longest, one queue.
+ */
+enum xk_affinity { XK_AFFINITY_ANY, XK_AFFINITY_CODE, XK_AFFINITY_STREAM, XK_AFFINITY_NONE };
 /* Which VP a connection lives on: its number's, or the one of the hash of its two ends:
  * a port that may be chosen is chosen so that the hash is this VP's. */
 enum xk_spread   { XK_SPREAD_NUMBER, XK_SPREAD_HASH };
@@ -197,6 +210,10 @@ struct xk_arch {
 	uint32_t         spin_us;    /* spin this long before sleeping */
 	enum xk_threads  threads;
 	size_t           stack;      /* bytes of each user-level thread's; 0: what this build needs */
+	enum xk_affinity affinity;   /* schedule FIFO */
+	enum xk_pick     pick;       /* unless the affinity is ANY */
+	enum xk_queue    queue;
+	uint32_t         depth;      /* of queues for each worker: as in xk_sched.h */
 	unsigned         layers;     /* domain LAYER: stages of each VP; vps are pipelines then */
 	uint32_t         high, low;  /* of each queue between two stages: stop at, go on at, messages */
 	const char      *doc;
@@ -299,6 +316,12 @@ xk_ns xk_vp_due(const struct xk_vp *vp);
 /* A line of memory that most turns of vp touch: a worker with many VPs fetches it
  * while it runs the one before.  Before workers start; what is too many is ignored. */
 void xk_vp_warm(struct xk_vp *vp, const void *line);
+
+/* What schedule FIFO did: turns that a worker had a VP for, which were of one that it, or another worker,
+ * had run last; workers that had been idle and started, and for how long they had (x of Salehi's t(x)).
+ * Any thread; zero elsewhere.  The sums are of all workers. */
+struct xk_affinity_counts { uint64_t hits, moves, starts, away[XK_HIST_PLACES], away_ns; };
+void xk_vpset_affinity(const struct xk_vpset *set, struct xk_affinity_counts *out);
 
 /* Runs one unit inside vp (caller is inside); returns work done. */
 unsigned xk_vp_unit(struct xk_vp *vp, unsigned budget);

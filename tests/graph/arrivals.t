@@ -47,6 +47,18 @@ for preset in $(presets); do
 	ok "udp arrivals.$preset in real time" real "$preset"
 done
 
+# Whoever runs a stack, each packet is taken once; wired streams stay where they are.
+affinity() {
+	json count=2000 conns=20 rate=5000 preset=ips_conn affinity="$1" &&
+		says '.messages == 2000 and .record.delay_samples == 2000 and .record.affinity.hits + .record.affinity.moves > 0' || return 1
+	[ "$1" != stream ] || says '.record.affinity.moves == 0'
+}
+for word in any code stream none; do
+	ok "arrivals under ips_conn, affinity $word" affinity "$word"
+done
+only_fifo() { json count=10 preset=ppc && says '.record.affinity == null'; }
+ok "where a stack has its worker there is no affinity to count" only_fifo
+
 # Virtual time lets 10 million messages a second through.
 overrun() {
 	json --virtual -d 100ms conns=20 rate="$1" || return 1

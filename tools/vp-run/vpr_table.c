@@ -190,6 +190,19 @@ static void times(FILE *f, const struct xk_run_times *t)
 	}
 }
 
+static void affinity(FILE *f, const struct xk_run_affinity *a)
+{
+	uint64_t turns = a->hits + a->moves;
+
+	if (!a->known || turns == 0)
+		return;
+	fprintf(f, "affinity: %.1f %% of %llu turns on the worker of the one before, %llu moves; %llu starts of idle workers",
+		100.0 * (double)a->hits / (double)turns, (ull)turns, (ull)a->moves, (ull)a->starts);
+	if (a->starts != 0)
+		fprintf(f, ", idle for %.1f us (p50), %.1f us (p99)", a->away.p50 / 1e3, a->away.p99 / 1e3);
+	fputc('\n', f);
+}
+
 /* What nodes took, and what is left: input of drivers, applications' own work, scheduling. */
 static void layer_times(FILE *f, const struct xk_run_result *r, int width)
 {
@@ -338,6 +351,7 @@ void vpr_table(FILE *f, const struct xk_run_result *r)
 	warnings(f, r);
 	rtt(f, &r->rtt);
 	times(f, &r->times);
+	affinity(f, &r->affinity);
 	layer_times(f, r, width);
 	locks(f, r);
 	measuring(f, r);

@@ -1,151 +1,216 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * vp_fifo.c - one queue of virtual processors that all workers share (schedule `fifo`).
+ * vp_fifo.c - any worker runs any virtual processor that has work (schedule `fifo`).
  *
- * Each VP is a stack with a queue of messages; the stacks that have some stand in a queue
- * of their own (Salehi and others 1995, 8).  A free worker takes the first, runs its
- * messages until there are none or it has had `quantum` of them, puts it back at the end
- * if there are more, and takes the next.  So with as many VPs as workers each message
- * finds its stack's processor, and with many more no worker is idle while a stack waits
- * that nobody is inside of.
+ * Each VP is a stack with a queue of messages; stacks that have some wait for a worker (Salehi and
+ * others 1995, 8).  Who runs which, and which idle worker starts, is what xk_sched.h says, under the lock
+ * here; a worker then runs a stack's messages until there are none or it has had `quantum` of them.
+ * With as many VPs as workers each message finds its stack's processor, and with many more no worker
+ * is idle while a stack waits that nobody is inside of, unless streams are wired.
  *
- * A VP's place: at rest, queued, queued with nothing known to do (its tasks poll a device),
- * running, or running with something left meanwhile.  Who changes `rest` to `queued` puts it
- * into the ring, so it is there once at most.  A VP whose lock somebody has (a borrowed thread,
- * or one that asks what its tasks wait for) goes to the end of the queue, and the next is taken.
- * Timers are looked after by the worker that a VP is dealt to, its home.
- * Invariant: a VP with work is in the ring, or somebody is inside it who will put it there.
+ * A VP that somebody leaves work in is kicked once: who finds `kicked` set has nothing to do, because who set it
+ * tells the scheduler, and the worker clears it before it looks for what was left.  A VP whose lock
+ * somebody has (a borrowed thread, or one that asks what its tasks wait for) goes to the end of the queue.
+ * Where nothing but tasks that know when they are due is left in a VP it rests, and whichever worker looks
+ * first when that time has come kicks it (vp_due.c); other timers are looked after by the worker that a VP
+ * is dealt to, its home.
+ * Invariant: a VP with work is in a queue, or somebody is inside it who will put it there.
  */
+#include "runtime/vp/modes/vp_due.h"
 #include "runtime/vp/modes/vp_modes.h"
 #include "runtime/vp/vp_priv.h"
 
-enum { REST, QUEUED, DRY, RUNNING, AGAIN };
+/* A worker's. */
+struct fifo_proc {
+	uint32_t       started;          /* it was chosen, by others; cleared by itself */
+	bool           is_free;          /* it has said that it has nothing to do; its own note */
+	/* Written by it, read by anybody. */
+	xk_counter     hits, moves, starts, away_ns;
+	struct xk_hist away;
+} XK_ALIGNED;
 
 struct xk_fifo {
-	struct xk_lock     lock;         /* of the ring */
+	struct xk_lock     lock;         /* of all down to the next line */
 	struct xk_lockstat stat;
-	unsigned           first, n;
-	uint32_t           nwork XK_ALIGNED;  /* queued, not dry */
-	uint64_t           idle;         /* workers that sleep, a bit each */
-	struct xk_vp      *ring[];
+	struct xk_sched   *sched;
+	struct vp_dues     dues;
+	bool               any;          /* affinity any: whoever looks first takes it */
+	/* Read without the lock: runs that wait; that poll; when the first of `dues` is due. */
+	uint32_t           waiting XK_ALIGNED, polls;
+	xk_ns              next_due;
+	struct fifo_proc   proc[];
 };
 
 static const struct xk_lock_ops *const ops = &xk_lock_adaptive;
+
+static inline void fifo_lock(struct xk_fifo *f) { xk_lock_take(ops, &f->lock, &f->stat); }
+
+/* What others look at without it is as it is now. */
+static inline void fifo_unlock(struct xk_fifo *f)
+{
+	xk_store_relaxed(&f->waiting, xk_sched_waiting(f->sched));
+	xk_store_relaxed(&f->next_due, vp_dues_first(&f->dues));
+	xk_lock_drop(ops, &f->lock, &f->stat);
+}
+
+/* ---- life ------------------------------------------------------------------------------- */
 
 static bool fifo_wanted(const struct xk_arch *a)
 {
 	return a->schedule == XK_SCHED_FIFO;
 }
 
+static void fifo_free(struct xk_vpset *set)
+{
+	struct xk_fifo *f = set->fifo;
+
+	if (f == NULL)
+		return;
+	ops->fini(&f->lock);
+	vp_dues_free(&f->dues);
+	xk_free(f->sched);
+	xk_free(f);
+	set->fifo = NULL;
+}
+
 static int fifo_make(struct xk_vpset *set)
 {
-	struct xk_fifo *f = xk_alloc(sizeof *f + set->nvps * sizeof f->ring[0]);
+	const struct xk_arch *a = &set->arch;
+	const struct xk_sched_conf conf = {
+		.nprocs = a->workers, .pick = a->affinity == XK_AFFINITY_ANY ? XK_PICK_LOW : a->pick, .queue = a->queue,
+		.depth = a->depth, .seed = a->seed,
+	};
+	struct xk_fifo *f = xk_alloc(sizeof *f + a->workers * sizeof f->proc[0] + XK_CACHELINE);
 
 	if (f == NULL)
 		return XK_E_NOMEM;
 	ops->init(&f->lock);
 	set->fifo = f;
-	return XK_OK;
+	f->any = a->affinity == XK_AFFINITY_ANY;
+	f->next_due = XK_NS_NEVER;
+	f->sched = xk_alloc(xk_sched_size(a->workers));
+	if (f->sched == NULL || vp_dues_make(&f->dues, set->nconn) != XK_OK)
+		return XK_E_NOMEM;
+	for (unsigned i = 0; i < set->nconn; i++)
+		set->vp[i]->run = (struct xk_sched_run){ .home = (uint16_t)(i % a->workers), .last = -1 };
+	for (unsigned i = 0; i < a->workers; i++)
+		f->proc[i].is_free = true;
+	return xk_sched_init(f->sched, &conf);
 }
 
-static void fifo_free(struct xk_vpset *set)
+void xk_vpset_affinity(const struct xk_vpset *set, struct xk_affinity_counts *out)
 {
-	if (set->fifo == NULL)
-		return;
-	ops->fini(&set->fifo->lock);
-	xk_free(set->fifo);
-	set->fifo = NULL;
-}
+	const struct xk_fifo *f = set->fifo;
 
-/* ---- the ring ---------------------------------------------------------------------- */
-
-static void ring_put(struct xk_vpset *set, struct xk_vp *vp)
-{
-	struct xk_fifo *f = set->fifo;
-
-	xk_lock_take(ops, &f->lock, &f->stat);
-	f->ring[(f->first + f->n++) % set->nvps] = vp;
-	xk_lock_drop(ops, &f->lock, &f->stat);
-}
-
-static struct xk_vp *ring_take(struct xk_vpset *set)
-{
-	struct xk_fifo *f = set->fifo;
-	struct xk_vp *vp = NULL;
-
-	xk_lock_take(ops, &f->lock, &f->stat);
-	if (f->n != 0) {
-		vp = f->ring[f->first];
-		f->first = (f->first + 1) % set->nvps;
-		f->n--;
+	*out = (struct xk_affinity_counts){ 0 };
+	for (unsigned i = 0; f != NULL && i < set->arch.workers; i++) {
+		out->hits += xk_counter_read(f->proc[i].hits);
+		out->moves += xk_counter_read(f->proc[i].moves);
+		out->starts += xk_counter_read(f->proc[i].starts);
+		out->away_ns += xk_counter_read(f->proc[i].away_ns);
+		xk_hist_sum(out->away, &f->proc[i].away, 1);
 	}
-	xk_lock_drop(ops, &f->lock, &f->stat);
-	return vp;
 }
 
-static void wake_one(struct xk_vpset *set)
+/* ---- what arrives ------------------------------------------------------------------------- */
+
+/* Under the lock: p, if any, starts; it is to be woken when the lock is given back. */
+static unsigned start(struct xk_fifo *f, unsigned p)
 {
-	struct xk_fifo *f = set->fifo;
-	uint64_t idle = xk_load_relaxed(&f->idle);
+	if (p != XK_SCHED_NONE)
+		xk_store_release(&f->proc[p].started, 1u);
+	return p;
+}
 
-	while (idle != 0) {
-		unsigned i = (unsigned)__builtin_ctzll(idle);
+static void wake(struct xk_vpset *set, unsigned p)
+{
+	if (p != XK_SCHED_NONE)
+		xk_event_wake(&set->worker[p]->event);
+}
 
-		if (xk_atomic_cas(&f->idle, &idle, idle & (idle - 1))) {
-			xk_event_wake(&set->worker[i]->event);
-			return;
-		}
-	}
+/* Under the lock: does vp stand in a queue with nothing known to do? */
+static void polls(struct xk_fifo *f, struct xk_vp *vp, bool on)
+{
+	xk_store_relaxed(&f->polls, f->polls + on - vp->polls);
+	vp->polls = on;
+}
+
+/* Under the lock. */
+static unsigned arrive(struct xk_fifo *f, struct xk_vp *vp, xk_ns now)
+{
+	polls(f, vp, false);
+	return start(f, xk_sched_arrive(f->sched, &vp->run, now));
 }
 
 /* Somebody has left work in vp; any thread. */
 static void fifo_kick(struct xk_vp *vp)
 {
-	static const uint32_t then[] = { [REST] = QUEUED, [QUEUED] = QUEUED, [DRY] = QUEUED, [RUNNING] = AGAIN, [AGAIN] = AGAIN };
-	uint32_t was = xk_load_relaxed(&vp->place);
+	struct xk_fifo *f = vp->set->fifo;
+	unsigned p;
 
-	/* A change even where there is none: who takes it then sees what was left. */
-	while (!xk_atomic_cas(&vp->place, &was, then[was]))
-		;
-	if (was != REST && was != DRY)
+	/* A change even where there is none: who clears it then sees what was left. */
+	if (xk_atomic_xchg(&vp->kicked, 1u) != 0)
 		return;
-	(void)xk_atomic_add(&vp->set->fifo->nwork, 1u);
-	if (was == REST)
-		ring_put(vp->set, vp);
-	wake_one(vp->set);
+	fifo_lock(f);
+	p = arrive(f, vp, 0);
+	fifo_unlock(f);
+	wake(vp->set, p);
 }
 
-/* ---- a worker ------------------------------------------------------------------------ */
-
-static struct xk_vp *take(struct xk_vpset *set)
+/* Those that are due by now. */
+static XK_NOINLINE void take_due(struct xk_worker *w)
 {
-	struct xk_vp *vp = ring_take(set);
+	struct xk_fifo *f = w->set->fifo;
+	struct xk_vp *vp;
+	unsigned p;
 
-	if (vp != NULL && xk_atomic_xchg(&vp->place, (uint32_t)RUNNING) == QUEUED)
-		(void)xk_atomic_add(&set->fifo->nwork, UINT32_MAX);
-	return vp;
+	do {
+		p = XK_SCHED_NONE;
+		fifo_lock(f);
+		vp = vp_dues_take(&f->dues, w->now);
+		if (vp != NULL)
+			p = arrive(f, vp, w->now);
+		fifo_unlock(f);
+		if (p != w->no)
+			wake(w->set, p);
+	} while (vp != NULL);
 }
 
-static void requeue(struct xk_vp *vp)
+static inline bool is_due(const struct xk_worker *w)
 {
-	(void)xk_atomic_xchg(&vp->place, (uint32_t)QUEUED);
-	/* The first one is for the worker that does this. */
-	if (xk_atomic_add(&vp->set->fifo->nwork, 1u) != 0)
-		wake_one(vp->set);
-	ring_put(vp->set, vp);
+	return xk_load_relaxed(&w->set->fifo->next_due) <= w->now;
 }
 
-/* Its turn is over: back into the queue, or not. */
-static void put_back(struct xk_vp *vp, bool busy, bool dry)
-{
-	uint32_t running = RUNNING;
+/* ---- a turn ------------------------------------------------------------------------------------ */
 
-	if (busy && !dry)
-		requeue(vp);
-	else if (!xk_atomic_cas(&vp->place, &running, busy ? (uint32_t)DRY : (uint32_t)REST))
-		requeue(vp);
-	else if (busy)
-		ring_put(vp->set, vp);
+/* How a turn ended. */
+struct turn { enum xk_after left; uint32_t n; xk_ns due; };
+
+/* Is there nothing in vp but tasks that know when they have something to do? */
+static bool waits_for_time(const struct xk_vp *vp)
+{
+	unsigned n = 0;
+
+	for (const struct xk_due *d = vp->dues; d != NULL; d = d->next)
+		n += xk_task_is_ready(d->task);
+	return n != 0 && n == vp->nready && vp->local.n == 0 && xk_load_relaxed(&vp->inbox) == NULL &&
+	       xk_load_relaxed(&vp->calls) == NULL;
+}
+
+/* Inside vp, whose turn has ended because a unit found nothing (idle), or was long enough. */
+static void turn_ends(struct turn *t, const struct xk_vp *vp, bool idle)
+{
+	t->due = XK_NS_NEVER;
+	if (!xk_vp_busy(vp)) {
+		t->left = XK_AFTER_REST;
+	} else if (!idle) {
+		t->left = XK_AFTER_YIELD;
+	} else if (waits_for_time(vp)) {
+		t->left = XK_AFTER_REST;
+		t->due = xk_vp_due(vp);
+	} else {
+		t->left = XK_AFTER_POLLS;
+	}
 }
 
 /* Its home sleeps until what it knows of; a nearer timer is news. */
@@ -157,20 +222,19 @@ static void tell_home(const struct xk_worker *w, struct xk_vp *vp)
 	xk_event_wake(&vp->worker->event);
 }
 
-static unsigned visit(struct xk_worker *w, struct xk_vp *vp)
+static struct turn visit(struct xk_worker *w, struct xk_vp *vp)
 {
-	int32_t left = (int32_t)w->set->arch.quantum;
-	bool busy, idle, nearer;
-	unsigned total;
+	int32_t left = (int32_t)xk_load_relaxed(&w->set->arch.quantum);
+	struct turn t = { XK_AFTER_YIELD, 0, XK_NS_NEVER };
+	bool idle, nearer;
 	xk_ns next;
 
-	if (!xk_vp_trylock(vp)) {
-		requeue(vp);
-		return 0;
-	}
+	if (!xk_vp_trylock(vp))
+		return t;
+	(void)xk_atomic_xchg(&vp->kicked, 0u);
 	xk_vp_step_in(vp, w->now);
-	total = xk_vp_turn(vp, w->set->arch.burst, &left, &idle);
-	busy = xk_vp_busy(vp);
+	t.n = xk_vp_turn(vp, xk_load_relaxed(&w->set->arch.burst), &left, &idle);
+	turn_ends(&t, vp, idle);
 	next = xk_wheel_next(&vp->wheel);
 	nearer = next < xk_load_relaxed(&vp->worker_next);
 	xk_store_relaxed(&vp->worker_next, next);
@@ -181,18 +245,106 @@ static unsigned visit(struct xk_worker *w, struct xk_vp *vp)
 		w->next = next < w->next ? next : w->next;
 		tell_home(w, vp);
 	}
-	put_back(vp, busy, idle);
-	return total;
+	return t;
 }
 
-/* Each VP in the queue at most once. */
-static unsigned run_queued(struct xk_worker *w)
+/* ---- a worker ------------------------------------------------------------------------ */
+
+/* w has a turn of vp.  last: who had the one before, -1: nobody. */
+static void count_turn(struct fifo_proc *me, const struct xk_worker *w, int last)
 {
-	unsigned total = 0, tries = w->set->nvps;
+	xk_ns away = xk_sched_away(w->set->fifo->sched, w->no);
+
+	if (last == (int)w->no)
+		xk_count(me->hits);
+	else if (last >= 0)
+		xk_count(me->moves);
+	if (away == 0)
+		return;
+	xk_count(me->starts);
+	xk_count_add(me->away_ns, away);
+	xk_hist_add(&me->away, away);
+}
+
+/* May a worker that has said that it has nothing to do take something all the same? */
+static inline bool may_look(const struct xk_fifo *f, const struct fifo_proc *me)
+{
+	if (xk_load_acquire(&me->started))
+		return true;
+	/* Somebody else was started for what waits. */
+	return f->any ? (xk_load_relaxed(&f->waiting) | xk_load_relaxed(&f->polls)) != 0 :
+			xk_load_relaxed(&f->waiting) == 0 && xk_load_relaxed(&f->polls) != 0;
+}
+
+/* Under the lock: what w runs next; NULL, and it is free: nothing. */
+static struct xk_vp *next(struct xk_worker *w, struct fifo_proc *me)
+{
+	struct xk_fifo *f = w->set->fifo;
+	struct xk_sched_run *r;
 	struct xk_vp *vp;
 
-	while (total < XK_ROUND && tries-- != 0 && (vp = take(w->set)) != NULL)
-		total += visit(w, vp);
+	xk_store_relaxed(&me->started, 0u);
+	r = xk_sched_next(f->sched, w->no, w->now);
+	if (r == NULL) {
+		me->is_free = xk_sched_release(f->sched, w->no, xk_clock_read(&w->set->clock));
+		return NULL;
+	}
+	me->is_free = false;
+	vp = xk_container_of(r, struct xk_vp, run);
+	polls(f, vp, false);
+	count_turn(me, w, r->last);
+	return vp;
+}
+
+static struct xk_vp *take(struct xk_worker *w)
+{
+	struct xk_fifo *f = w->set->fifo;
+	struct fifo_proc *me = &f->proc[w->no];
+	struct xk_vp *vp;
+
+	if (me->is_free && !may_look(f, me))
+		return NULL;
+	fifo_lock(f);
+	vp = next(w, me);
+	fifo_unlock(f);
+	return vp;
+}
+
+/* The turn is over; what is next, unless the round is. */
+static struct xk_vp *put_back(struct xk_worker *w, struct xk_vp *vp, const struct turn *t, bool more)
+{
+	struct xk_fifo *f = w->set->fifo;
+	struct xk_vp *then = NULL;
+	unsigned p;
+
+	fifo_lock(f);
+	vp_dues_set(&f->dues, vp, t->due);
+	p = start(f, xk_sched_done(f->sched, w->no, &vp->run, t->left, t->n, w->now));
+	polls(f, vp, vp->run.place == XK_PLACE_POLLS);
+	if (more)
+		then = next(w, &f->proc[w->no]);
+	fifo_unlock(f);
+	wake(w->set, p);
+	return then;
+}
+
+/* Each VP that is queued at most once; what is due meanwhile is not forgotten. */
+static unsigned run_queued(struct xk_worker *w)
+{
+	unsigned total = 0, tries = w->set->nconn;
+	struct xk_vp *vp = take(w);
+
+	while (vp != NULL) {
+		struct turn t = visit(w, vp);
+
+		total += t.n;
+		if (XK_UNLIKELY(xk_load_relaxed(&w->set->fifo->next_due) != XK_NS_NEVER)) {
+			w->now = xk_clock_read(&w->set->clock);
+			if (is_due(w))
+				take_due(w);
+		}
+		vp = put_back(w, vp, &t, total < XK_ROUND && --tries != 0);
+	}
 	return total;
 }
 
@@ -219,6 +371,8 @@ static unsigned fifo_round(struct xk_worker *w)
 		w->next = 0;
 	if (w->next <= w->now)
 		fifo_timers(w);
+	if (XK_UNLIKELY(is_due(w)))
+		take_due(w);
 	return run_queued(w);
 }
 
@@ -230,21 +384,27 @@ static void fifo_begin(struct xk_worker *w)
 	w->next = 0;
 }
 
-static void fifo_wakes(struct xk_worker *w)
-{
-	xk_atomic_and(&w->set->fifo->idle, ~(1ull << w->no));
-}
-
-/* After xk_event_prepare: false, there is something to be done. */
+/* After xk_event_prepare: false, there is something to be done, or will be before it could be awake. */
 static bool fifo_sleeps(struct xk_worker *w)
 {
 	struct xk_fifo *f = w->set->fifo;
+	struct fifo_proc *me = &f->proc[w->no];
+	xk_ns due = xk_load_relaxed(&f->next_due);
 
-	xk_atomic_or(&f->idle, 1ull << w->no);
-	if (xk_atomic_add(&f->nwork, 0u) == 0)
+	if (!me->is_free) {
+		fifo_lock(f);
+		me->is_free = xk_sched_release(f->sched, w->no, xk_clock_read(&w->set->clock));
+		fifo_unlock(f);
+	}
+	if (!me->is_free || xk_load_acquire(&me->started))
+		return false;
+	if (due == XK_NS_NEVER)
 		return true;
-	fifo_wakes(w);
-	return false;
+	if (due <= w->now + XK_DUE_LEAD)
+		return false;
+	if (due - XK_DUE_LEAD < w->next)
+		w->next = due - XK_DUE_LEAD;
+	return true;
 }
 
 static void fifo_hold(struct xk_vp *vp) { xk_vp_lock(vp); }
@@ -253,5 +413,5 @@ static void fifo_release(struct xk_vp *vp) { xk_vp_unlock(vp); }
 const struct xk_mode_ops xk_mode_fifo = {
 	.wanted = fifo_wanted, .make = fifo_make, .free = fifo_free, .kick = fifo_kick,
 	.begin = fifo_begin, .round = fifo_round, .hold = fifo_hold, .release = fifo_release,
-	.sleeps = fifo_sleeps, .wakes = fifo_wakes,
+	.sleeps = fifo_sleeps,
 };

@@ -60,7 +60,8 @@ static void as_little_as_possible_is_changed(void)
 	nearest_is("threading = lp { entry = 'own' }", "", "threading = lp { entry = \"thread\" }");
 	nearest_is("threading = lp { high = 4, low = 4 }", "", "threading = lp { high = 5, low = 4 }");
 	nearest_is("threading = mp { io_threads = 0 }", "", "threading = mp { io_threads = 1 }");
-	nearest_is("threading = ips { workers = 65 }", "", "threading = ips { workers = 64 }");
+	nearest_is("threading = ips { steal = true }", "", "threading = ips { affinity = \"stream\", steal = true }");
+	nearest_is("threading = ips_conn { affinity = 'any', pick = 'lru' }", "", "threading = ips_conn { affinity = \"code\", pick = \"lru\" }");
 	nearest_is("threading = msgp { table = 'none', hold = true }", "", "threading = msgp { table = \"rw\", hold = true }");
 }
 

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_affinity.c - which worker runs a virtual processor, under schedule `fifo`.
+ *
+ * Promises: under every affinity, pick and queue everything that is left somewhere is done, by as many
+ * workers as are asked for; wired streams never move; what moved is counted; a VP whose tasks know when they
+ * have something to do rests until then, and its worker with it.
+ */
+#include "tests/runtime/vp/vp_fixture.h"
+
+#include "tests/support/xk_test.h"
+
+static struct xk_arch affine(int vps, unsigned workers, enum xk_affinity affinity)
+{
+	struct xk_arch a = arch_of("ips_conn", vps, workers);
+
+	a.affinity = affinity;
+	a.pick = affinity == XK_AFFINITY_NONE ? XK_PICK_LRU : XK_PICK_MRU;
+	a.queue = affinity == XK_AFFINITY_STREAM ? XK_QUEUE_PER : XK_QUEUE_ONE;
+	a.depth = affinity == XK_AFFINITY_STREAM ? XK_SCHED_WIRED : 0;
+	return a;
+}
+
+static struct xk_affinity_counts counts(void)
+{
+	struct xk_affinity_counts c;
+
+	xk_vpset_affinity(fx.set, &c);
+	return c;
+}
+
+/* ---- calls that go round ---------------------------------------------------------------- */
+
+#define ROUNDS 200u
+
+/* Each VP's call leads to one in the next VP, and so on. */
+struct chain { struct xk_call call; unsigned at, left; };
+static struct chain chain[MAX_VPS];
+static uint32_t ended;
+
+static void pass_on(struct xk_vp *vp, void *arg)
+{
+	struct chain *c = arg;
+
+	CU_ASSERT_EQUAL(vp->no, c->at);
+	if (c->left-- == 0) {
+		xk_atomic_add(&ended, 1u);
+		return;
+	}
+	c->at = (c->at + 1) % fx.set->nvps;
+	c->call = (struct xk_call){ .fn = pass_on, .arg = c };
+	xk_vp_call_async(fx.set->vp[c->at], &c->call);
+}
+
+static struct xk_affinity_counts all_is_done(struct xk_arch a)
+{
+	struct xk_errs *e = xk_errs_new();
+	struct xk_affinity_counts c;
+	char why[200];
+
+	CU_ASSERT_EQUAL(xk_arch_check(&a, why, sizeof why), XK_OK);
+	make(a);
+	ended = 0;
+	CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
+	for (unsigned i = 0; i < fx.set->nvps; i++) {
+		chain[i] = (struct chain){ .call = { .fn = pass_on, .arg = &chain[i] }, .at = i, .left = ROUNDS };
+		xk_vp_call_async(fx.set->vp[i], &chain[i].call);
+	}
+	while (xk_load_acquire(&ended) != fx.set->nvps)
+		xk_thread_yield();
+	xk_vpset_stop(fx.set);
+	c = counts();
+	CU_ASSERT(c.hits + c.moves >= ROUNDS);
+	CU_ASSERT_EQUAL(c.starts, xk_hist_count(c.away));
+	unmake();
+	xk_errs_free(e);
+	return c;
+}
+
+static void everything_is_done_under_every_affinity(void)
+{
+	static const enum xk_pick picks[] = { XK_PICK_MRU, XK_PICK_LRU, XK_PICK_LOW, XK_PICK_RANDOM };
+	static const uint32_t depths[] = { XK_SCHED_WIRED, XK_SCHED_STEAL, 1, 3 };
+
+	all_is_done(affine(8, 3, XK_AFFINITY_ANY));
+	for (unsigned i = 0; i < XK_ARRAY_LEN(picks); i++) {
+		struct xk_arch a = affine(8, 3, XK_AFFINITY_CODE);
+
+		a.pick = picks[i];
+		all_is_done(a);
+	}
+	for (unsigned i = 0; i < XK_ARRAY_LEN(depths); i++) {
+		struct xk_arch a = affine(8, 3, XK_AFFINITY_STREAM);
+
+		a.depth = depths[i];
+		all_is_done(a);
+	}
+}
+
+static void wired_streams_never_move(void)
+{
+	struct xk_affinity_counts c = all_is_done(affine(9, 4, XK_AFFINITY_STREAM));
+
+	CU_ASSERT_EQUAL(c.moves, 0);
+	CU_ASSERT(c.hits > 0);
+}
+
+/* Stacks that any worker may run do move, and are counted when they do: one worker cannot, three will. */
+static void who_moves_is_counted(void)
+{
+	struct xk_affinity_counts c = all_is_done(affine(6, 1, XK_AFFINITY_CODE));
+
+	CU_ASSERT_EQUAL(c.moves, 0);
+	for (unsigned tries = 0; tries < 1000 && c.moves == 0; tries++)
+		c = all_is_done(affine(6, 3, XK_AFFINITY_NONE));
+	CU_ASSERT(c.moves > 0);
+}
+
+/* ---- more workers than a word has bits -------------------------------------------------------- */
+
+static uint32_t called;
+
+static void note_call(struct xk_vp *vp, void *arg)
+{
+	(void)vp;
+	(void)arg;
+	xk_atomic_add(&called, 1u);
+}
+
+static void more_than_64_workers_share_a_queue(void)
+{
+	struct xk_arch a = affine(100, 100, XK_AFFINITY_NONE);
+	struct xk_mem_conf mem = { .limit = 64u << 20 };
+	struct xk_errs *e = xk_errs_new();
+	static struct xk_call call[100];
+	struct xk_vpset *set;
+
+	CU_ASSERT_EQUAL_FATAL(xk_vpset_new(&set, &a, &mem, e), XK_OK);
+	CU_ASSERT_EQUAL(set->nworkers, 100);
+	called = 0;
+	CU_ASSERT_EQUAL_FATAL(xk_vpset_start(set, e), XK_OK);
+	for (unsigned round = 1; round <= 20; round++) {
+		for (unsigned i = 0; i < 100; i++) {
+			call[i] = (struct xk_call){ .fn = note_call };
+			xk_vp_call_async(set->vp[i], &call[i]);
+		}
+		while (xk_load_acquire(&called) != 100 * round)
+			xk_thread_yield();
+	}
+	xk_vpset_stop(set);
+	CU_ASSERT_EQUAL(xk_vpset_free(set), 0);
+	xk_errs_free(e);
+}
+
+/* ---- what is due ------------------------------------------------------------------------------- */
+
+#define EACH (50 * XK_US)
+#define TIMES 40u
+
+/* Works every EACH, and is late as often as not. */
+struct clockwork {
+	struct xk_task task;
+	struct xk_due  due;
+	uint32_t       done;
+};
+static struct clockwork works[MAX_VPS];
+static uint32_t finished;
+
+static unsigned tick(struct xk_task *t, unsigned budget)
+{
+	struct clockwork *k = xk_container_of(t, struct clockwork, task);
+	xk_ns now = xk_vp_clock(t->vp);
+
+	(void)budget;
+	if (k->due.when > now)
+		return 0;
+	k->due.when += EACH;
+	if (++k->done < TIMES)
+		return 1;
+	xk_due_remove(&k->due);
+	xk_task_park(t);
+	xk_atomic_add(&finished, 1u);
+	return 1;
+}
+
+static void what_is_due_later_rests_until_then(struct xk_arch a)
+{
+	struct xk_errs *e = xk_errs_new();
+	uint64_t units = 0;
+
+	make(a);
+	finished = 0;
+	for (unsigned i = 0; i < fx.set->nvps; i++) {
+		struct clockwork *k = &works[i];
+
+		xk_vp_enter_idle(fx.set->vp[i]);
+		*k = (struct clockwork){ .done = 0 };
+		xk_task_init(&k->task, fx.set->vp[i], tick);
+		xk_due_add(&k->due, &k->task);
+		k->due.when = (i + 1) * XK_US;
+		xk_task_ready(&k->task);
+		xk_vp_leave_idle(fx.set->vp[i]);
+	}
+	CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
+	while (xk_load_acquire(&finished) != fx.set->nvps)
+		xk_thread_yield();
+	xk_vpset_stop(fx.set);
+	for (unsigned i = 0; i < fx.set->nvps; i++) {
+		CU_ASSERT_EQUAL(works[i].done, TIMES);
+		units += fx.set->vp[i]->units;
+	}
+	/* A turn for each time, which has a unit that finds nothing more; polled, there would be thousands. */
+	CU_ASSERT(units <= fx.set->nvps * (2 * TIMES + 8));
+	xk_errs_free(e);
+	unmake();
+}
+
+static void tasks_that_know_when_do_not_poll(void)
+{
+	what_is_due_later_rests_until_then(affine(12, 2, XK_AFFINITY_CODE));
+	what_is_due_later_rests_until_then(affine(12, 2, XK_AFFINITY_STREAM));
+	what_is_due_later_rests_until_then(affine(12, 2, XK_AFFINITY_ANY));
+}
+
+/* ---- what is refused --------------------------------------------------------------------------------- */
+
+static void refused(struct xk_arch a, const char *word)
+{
+	char why[256] = "";
+
+	CU_ASSERT_EQUAL(xk_arch_check(&a, why, sizeof why), XK_E_INVAL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, word));
+}
+
+static void combinations_that_cannot_work_are_refused(void)
+{
+	struct xk_arch a = arch_of("ppc", 2, 2);
+
+	a.affinity = XK_AFFINITY_CODE;
+	refused(a, "schedule \"fifo\"");
+	a = affine(2, 2, XK_AFFINITY_ANY);
+	a.pick = XK_PICK_LRU;
+	refused(a, "need an affinity");
+	a = affine(2, 2, XK_AFFINITY_CODE);
+	a.depth = 4;
+	refused(a, "queue \"processor\"");
+}
+
+static CU_TestInfo tests[] = {
+	{ "everything is done under every affinity", everything_is_done_under_every_affinity },
+	{ "wired streams never move", wired_streams_never_move },
+	{ "who moves is counted", who_moves_is_counted },
+	{ "more than 64 workers share a queue", more_than_64_workers_share_a_queue },
+	{ "tasks that know when do not poll", tasks_that_know_when_do_not_poll },
+	{ "combinations that cannot work are refused", combinations_that_cannot_work_are_refused },
+	CU_TEST_INFO_NULL
+};
+static CU_SuiteInfo suites[] = { { "affinity", NULL, NULL, NULL, NULL, tests }, CU_SUITE_INFO_NULL };
+
+int main(void)
+{
+	xk_rcu_register();
+	return xk_test_main(suites);
+}

@@ -118,8 +118,8 @@ const struct xk_param xk_arch_params[] = {
 	[AX_LOCK_TIMES] = { .name = "lock_times", .type = XK_P_BOOL,
 	  .doc = "the time locks are waited for and held is measured, by samples", .offset = offsetof(struct arch_conf, lock_times) },
 	[AX_AFFINITY] = { .name = "affinity", .type = XK_P_ENUM, .choices = affinities,
-	  .doc = "schedule \"fifo\": which worker runs a virtual processor: any, who looks first; code, the idle one that ran "
-		 "protocol code last; stream, always the same; none, the one that has been idle longest",
+	  .doc = "which worker runs a virtual processor (schedule \"fifo\"), or which I/O thread starts (inbound \"pool\"): any, who "
+		 "looks first; code, the idle one that ran protocol code last; stream, always the same; none, the one idle longest",
 	  .offset = offsetof(struct arch_conf, affinity) },
 	[AX_PICK] = { .name = "pick", .type = XK_P_ENUM, .choices = picks,
 	  .doc = "of the idle workers the one that starts: most or least recently used, lowest, random; without it the affinity's",
@@ -200,7 +200,7 @@ static bool fixes(const struct xk_arch *a, enum axis x)
 	case AX_ORDER: return a->inbound == XK_INBOUND_POOL;
 	case AX_DATAGRAMS: case AX_TABLE: case AX_OBJECT_LOCKS: return none;
 	case AX_HOLD: return a->table != NULL;
-	case AX_AFFINITY: return a->schedule == XK_SCHED_FIFO;
+	case AX_AFFINITY: return a->schedule == XK_SCHED_FIFO || a->inbound == XK_INBOUND_POOL;
 	case AX_PICK: case AX_QUEUE: return a->affinity != XK_AFFINITY_ANY;
 	case AX_STEAL: case AX_DEPTH: return a->queue == XK_QUEUE_PER;
 	default: return true;
@@ -291,8 +291,9 @@ static void take_affinity(struct xk_arch *a, const struct axes *x)
 	const struct arch_conf *c = &x->conf;
 
 	a->affinity = (enum xk_affinity)c->affinity;
-	/* Only there may any worker run a virtual processor. */
-	if (!axes_said(x, AX_AFFINITY) && a->schedule != XK_SCHED_FIFO && a->schedule != XK_SCHED_VIRTUAL)
+	/* Only there may any worker run a virtual processor, or any I/O thread take a message. */
+	if (!axes_said(x, AX_AFFINITY) && a->schedule != XK_SCHED_FIFO && a->schedule != XK_SCHED_VIRTUAL &&
+	    a->inbound != XK_INBOUND_POOL)
 		a->affinity = XK_AFFINITY_ANY;
 	a->pick = a->affinity == XK_AFFINITY_NONE ? XK_PICK_LRU : XK_PICK_MRU;
 	a->queue = a->affinity == XK_AFFINITY_STREAM ? XK_QUEUE_PER : XK_QUEUE_ONE;

@@ -43,7 +43,8 @@ const struct xk_arch xk_arch_presets[] = {
 	  .doc = "message parallelism with an inbound thread per device: locks on the table of connections and on each of them" },
 	{ .name = "locking", .domain = XK_DOMAIN_NONE, .entry = XK_ENTRY_LOCK, .schedule = XK_SCHED_DRR,
 	  .handover = XK_HANDOVER_ENTER, .vps = XK_VPS_PER_CONN, .io_threads = 4, .inbound = XK_INBOUND_POOL,
-	  .order = XK_ORDER_ANY, .table = &xk_lock_mutex, .objects = XK_OBJECTS_LAYER, .wired = true, ONE_EACH,
+	  .order = XK_ORDER_ANY, .table = &xk_lock_mutex, .objects = XK_OBJECTS_LAYER, .affinity = XK_AFFINITY_CODE,
+	  .pick = XK_PICK_MRU, .wired = true, ONE_EACH,
 	  .doc = "one queue of messages, any thread takes the next: each layer's map and sessions are locked, order is not kept" },
 	{ .name = "lp", .domain = XK_DOMAIN_LAYER, .entry = XK_ENTRY_THREAD, .schedule = XK_SCHED_OS,
 	  .vps = 1, .layers = 4, .high = 256, .low = 64, .wired = true, DEFAULTS,
@@ -116,9 +117,12 @@ static const char *threads_fault(const struct xk_arch *a)
 
 static const char *affinity_fault(const struct xk_arch *a)
 {
-	if (a->affinity != XK_AFFINITY_ANY && a->schedule != XK_SCHED_FIFO && a->schedule != XK_SCHED_VIRTUAL)
-		return "affinity chooses a worker for a virtual processor: it needs schedule \"fifo\" and entry \"lock\", "
-		       "where any worker may run it";
+	if (a->affinity != XK_AFFINITY_ANY && a->schedule != XK_SCHED_FIFO && a->schedule != XK_SCHED_VIRTUAL &&
+	    a->inbound != XK_INBOUND_POOL)
+		return "affinity chooses who runs what: it needs schedule \"fifo\" and entry \"lock\", where any worker may run a "
+		       "virtual processor, or inbound \"pool\", where any I/O thread may take a message";
+	if (a->queue == XK_QUEUE_PER && a->inbound == XK_INBOUND_POOL)
+		return "affinity \"stream\" needs schedule \"fifo\": with inbound \"pool\" I/O threads share one queue";
 	if (a->affinity == XK_AFFINITY_ANY && (a->pick != XK_PICK_MRU || a->queue != XK_QUEUE_ONE))
 		return "pick and queue need an affinity: with \"any\" whoever looks first runs a virtual processor";
 	if (a->queue == XK_QUEUE_ONE && a->depth != 0)
@@ -163,6 +167,8 @@ static const char *arch_fault(const struct xk_arch *a)
 {
 	const char *fault = a->domain == XK_DOMAIN_LAYER ? layers_fault(a) : io_thread_fault(a);
 
+	if (fault == NULL && a->domain == XK_DOMAIN_LAYER)
+		fault = affinity_fault(a);
 	if (fault != NULL || a->domain == XK_DOMAIN_LAYER)
 		return fault;
 	if (a->handover != XK_HANDOVER_POST && a->entry != XK_ENTRY_LOCK)

@@ -38,10 +38,11 @@ waits_in_the_pool() {
 ok "mp: a packet waits for an I/O thread, and is not worked on meanwhile" waits_in_the_pool mp
 ok "locking: the same" waits_in_the_pool locking
 
-# In real time nothing is known of how long it takes, but that each packet is timed, and none before it is due.
+# In real time nothing is known of how long it takes, but that each packet is timed (the last ones may have been counted
+# and not yet timed when the run ends), and none before it is due.
 real() {
 	json count=2000 conns=20 rate=5000 preset="$1" || return 1
-	says '.messages == 2000 and .record.delay_samples == 2000 and .record.exec_ns.p50 > 0 and .record.delay_ns.p50 >= .record.exec_ns.p50'
+	says '.messages == 2000 and (2000 - .record.delay_samples | . >= 0 and . < 9) and .record.exec_ns.p50 > 0 and .record.delay_ns.p50 >= .record.exec_ns.p50'
 }
 for preset in $(presets); do
 	ok "udp arrivals.$preset in real time" real "$preset"
@@ -50,7 +51,7 @@ done
 # Whoever runs a stack, each packet is taken once; wired streams stay where they are.
 affinity() {
 	json count=2000 conns=20 rate=5000 preset=ips_conn affinity="$1" &&
-		says '.messages == 2000 and .record.delay_samples == 2000 and .record.affinity.hits + .record.affinity.moves > 0' || return 1
+		says '.messages == 2000 and (2000 - .record.delay_samples | . >= 0 and . < 9) and .record.affinity.hits + .record.affinity.moves > 0' || return 1
 	[ "$1" != stream ] || says '.record.affinity.moves == 0'
 }
 for word in any code stream none; do

@@ -9,12 +9,14 @@
  * number in the order of arrival.  An I/O thread that finds nothing parks its task; the
  * threads were made when the graph was, and none is made for a message.
  *
- * Waking: an I/O thread says that it is idle, then looks once more; who posts or leaves
- * messages behind asks then who is idle.  Both do so by a locked operation on the same
- * word, so one of the two sees the other.  Whoever takes messages and leaves some wakes
- * one more, so all are awake soon when there is work for all.
- * Invariant: an I/O thread's bit in `idle` is set only while its task is parked and its
- * call is not posted.
+ * Waking: which free I/O thread starts is what xk_sched.h says.  A run there is leave to work on the queue:
+ * there are as many as threads, and who has one takes messages until there are none.  A thread that finds
+ * nothing says that it is free, then looks once more; who posts or leaves messages behind asks then
+ * whether anybody is free.  Both do so by a locked operation on the same word, so one of the two sees the
+ * other.  Whoever takes messages and leaves some starts one more, so all are awake soon when
+ * there is work for all.
+ * Invariant: a thread that is free has a parked task and no call posted; as many runs are at rest as
+ * threads are free.
  */
 #include "runtime/vp/modes/vp_modes.h"
 #include "runtime/vp/modes/vp_pool.h"
@@ -39,51 +41,70 @@ void xk_vpset_queue_locks(const struct xk_vpset *set, struct xk_lock_counts *out
 
 /* ---- waking ---------------------------------------------------------------------- */
 
-/* The idle one after who was woken last, round and round. */
-static unsigned pool_choose(const struct xk_pool *p, uint64_t idle)
-{
-	unsigned last = xk_load_relaxed(&p->woken);
-	uint64_t after = last >= 63 ? 0 : idle & (~0ull << (last + 1));
+static const struct xk_lock_ops *const ops = &xk_lock_adaptive;
 
-	return (unsigned)__builtin_ctzll(after != 0 ? after : idle);
-}
+static unsigned pool_number(const struct xk_vp *vp) { return vp->no - vp->set->nconn; }
 
 /* Somebody has left work in the queue. */
 static void pool_kick(struct xk_vp *queue)
 {
 	struct xk_vpset *set = queue->set;
 	struct xk_pool *p = set->pool_queue;
-	uint64_t idle = xk_atomic_or(&p->idle, (uint64_t)0);
+	unsigned i = XK_SCHED_NONE;
 
-	while (idle != 0) {
-		unsigned i = pool_choose(p, idle);
-		uint64_t bit = 1ull << i;
-
-		idle = xk_atomic_and(&p->idle, ~bit);
-		if ((idle & bit) != 0) {
-			xk_store_relaxed(&p->woken, i);
-			xk_vp_call_async(set->vp[set->nconn + i], &p->io_thread[i].wake);
-			return;
-		}
+	if (xk_atomic_add(&p->nidle, 0u) == 0)
+		return;
+	xk_lock_take(ops, &p->choice, &p->choicestat);
+	if (p->nspare != 0) {
+		i = xk_sched_arrive(p->sched, p->spare[--p->nspare], 0);
+		(void)xk_atomic_add(&p->nidle, UINT32_MAX);
 	}
+	xk_lock_drop(ops, &p->choice, &p->choicestat);
+	if (i != XK_SCHED_NONE)
+		xk_vp_call_async(set->vp[set->nconn + i], &p->io_thread[i].wake);
 }
 
 static void pool_awake(struct xk_vp *vp, void *arg)
 {
-	(void)vp;
-	xk_task_ready(arg);
+	struct xk_pool *p = vp->set->pool_queue;
+	unsigned i = pool_number(vp);
+
+	xk_lock_take(ops, &p->choice, &p->choicestat);
+	p->io_thread[i].has = xk_sched_next(p->sched, i, 0);
+	/* Another one was faster. */
+	if (p->io_thread[i].has == NULL)
+		(void)xk_sched_release(p->sched, i, 0);
+	xk_lock_drop(ops, &p->choice, &p->choicestat);
+	if (p->io_thread[i].has != NULL)
+		xk_task_ready(arg);
+}
+
+/* Under the lock: i has nothing to do, unless there is work that another one was started for. */
+static void pool_release(struct xk_pool *p, unsigned i)
+{
+	struct xk_sched_run *run = p->io_thread[i].has;
+
+	(void)xk_sched_done(p->sched, i, run, XK_AFTER_REST, 0, 0);
+	p->spare[p->nspare++] = run;
+	(void)xk_atomic_add(&p->nidle, 1u);
+	p->io_thread[i].has = xk_sched_next(p->sched, i, 0);
+	if (p->io_thread[i].has == NULL)
+		(void)xk_sched_release(p->sched, i, 0);
 }
 
 /* Nothing there: until somebody wakes it. */
 static void pool_rest(struct xk_vpset *set, struct xk_vp *vp, struct xk_task *t)
 {
 	struct xk_pool *p = set->pool_queue;
-	uint64_t bit = 1ull << (vp->no - set->nconn);
+	unsigned i = pool_number(vp);
 
-	xk_task_park(t);
-	(void)xk_atomic_or(&p->idle, bit);
-	if (xk_vpset_backlog(set) != 0 && (xk_atomic_and(&p->idle, ~bit) & bit) != 0)
-		xk_task_ready(t);
+	xk_lock_take(ops, &p->choice, &p->choicestat);
+	pool_release(p, i);
+	xk_lock_drop(ops, &p->choice, &p->choicestat);
+	if (p->io_thread[i].has == NULL)
+		xk_task_park(t);
+	if (xk_vpset_backlog(set) != 0)
+		pool_kick(p->queue);
 }
 
 /* ---- taking ------------------------------------------------------------------------ */
@@ -155,6 +176,26 @@ static bool pool_wanted(const struct xk_arch *a)
 	return a->io_threads != 0 && a->inbound == XK_INBOUND_POOL;
 }
 
+/* Without a policy of its own, each in its turn. */
+static int pool_choose(struct xk_pool *p, const struct xk_arch *a)
+{
+	const struct xk_sched_conf conf = {
+		.nprocs = a->io_threads, .pick = a->affinity == XK_AFFINITY_ANY ? XK_PICK_LRU : a->pick,
+		.queue = XK_QUEUE_ONE, .seed = a->seed,
+	};
+
+	p->sched = xk_alloc(xk_sched_size(conf.nprocs));
+	if (p->sched == NULL)
+		return XK_E_NOMEM;
+	for (unsigned i = a->io_threads; i-- > 0;) {
+		p->io_thread[i].run.last = -1;
+		p->spare[p->nspare++] = &p->io_thread[i].run;
+	}
+	p->nidle = a->io_threads;
+	ops->init(&p->choice);
+	return xk_sched_init(p->sched, &conf);
+}
+
 static int pool_make(struct xk_vpset *set)
 {
 	struct xk_pool *p = pages_new(sizeof *p);
@@ -177,11 +218,10 @@ static int pool_make(struct xk_vpset *set)
 		xk_task_init(&p->io_thread[i].task, set->vp[set->nconn + i], pool_run);
 		p->io_thread[i].task.input = true;
 		p->io_thread[i].wake = (struct xk_call){ .fn = pool_awake, .arg = &p->io_thread[i].task };
-		p->idle |= 1ull << i;
 	}
 	set->pool_queue = p;
 	set->vp[set->nvps] = p->queue;
-	return XK_OK;
+	return pool_choose(p, &set->arch);
 }
 
 /* What still waits is freed inside another VP. */
@@ -197,6 +237,9 @@ static void pool_free(struct xk_vpset *set)
 	xk_memvp_flush(&set->vp[0]->mem);
 	xk_vp_step_out(set->vp[0]);
 	set->arch.lock->fini(&p->lock);
+	if (p->sched != NULL)
+		ops->fini(&p->choice);
+	xk_free(p->sched);
 	munmap(p->queue, sizeof *p->queue);
 	munmap(p, sizeof *p);
 	set->pool_queue = NULL;

@@ -12,10 +12,18 @@ struct xk_pool {
 	uint64_t           given;        /* tickets, under the lock */
 	struct xk_lock     lock;         /* of queue->local and given */
 	struct xk_lockstat lockstat;
-	uint64_t           idle XK_ALIGNED;  /* I/O threads whose task is parked */
-	uint32_t           woken;        /* who was woken last */
+	uint32_t           nidle XK_ALIGNED; /* I/O threads that are free */
+	struct xk_lock     choice;       /* of all down to the tickets' turn; nests in nothing */
+	struct xk_lockstat choicestat;
+	struct xk_sched   *sched;
+	struct xk_sched_run *spare[XK_IO_THREADS_MAX]; /* runs at rest ... */
+	unsigned           nspare;       /* ... and how many: as many as threads are free */
 	uint64_t           turn XK_ALIGNED;  /* the ticket that may look for its owner, see vp_handoff.c */
-	struct { struct xk_task task; struct xk_call wake; } io_thread[XK_IO_THREADS_MAX];
+	struct {
+		struct xk_task task;
+		struct xk_call wake;
+		struct xk_sched_run run, *has;   /* one of them; the one that it works on, NULL: it is free */
+	} io_thread[XK_IO_THREADS_MAX];
 };
 
 /* vp_handoff.c: the message that this I/O thread carries has found no owner: those behind it go on. */

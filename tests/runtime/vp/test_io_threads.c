@@ -693,6 +693,40 @@ static void what_cannot_be_shared_is_refused_with_the_reason(void)
 	a = *conn, a.table = &xk_lock_mutex, refuses(a, "table");
 }
 
+/* ---- who starts ------------------------------------------------------------------------- */
+
+/* I/O threads that had a message, of 40 that each came when all of four were free. */
+static unsigned started(enum xk_affinity affinity, enum xk_pick pick)
+{
+	struct xk_arch a = *xk_arch_find("mp");
+	uint64_t bits;
+
+	a.io_threads = 4;
+	a.affinity = affinity;
+	a.pick = pick;
+	make(a);
+	for (uint32_t i = 0; i < 40; i++) {
+		xk_vp_enter_idle(fx.set->vp[0]);
+		xk_vp_post(fx.set->vp[fx.set->nvps], message(0, i));
+		xk_vp_leave_idle(fx.set->vp[0]);
+		while (xk_vpset_step(fx.set) != 0)
+			;
+		CU_ASSERT_EQUAL(fx.set->pool_queue->nidle, 4);
+	}
+	CU_ASSERT_EQUAL(fx.seen[0], 40);
+	bits = fx.io_threads[0];
+	unmake();
+	return (unsigned)__builtin_popcountll(bits);
+}
+
+static void who_starts_is_what_the_affinity_says(void)
+{
+	CU_ASSERT_EQUAL(started(XK_AFFINITY_ANY, XK_PICK_MRU), 4);       /* each in its turn */
+	CU_ASSERT_EQUAL(started(XK_AFFINITY_CODE, XK_PICK_MRU), 1);
+	CU_ASSERT_EQUAL(started(XK_AFFINITY_CODE, XK_PICK_LOW), 1);
+	CU_ASSERT_EQUAL(started(XK_AFFINITY_NONE, XK_PICK_LRU), 4);
+}
+
 static CU_TestInfo tests[] = {
 	{ "an I/O thread has a worker and no connection", an_io_thread_has_a_worker_and_no_connection },
 	{ "every message reaches its connection once under every table lock", every_message_reaches_its_connection_once_under_every_table_lock },
@@ -712,6 +746,7 @@ static CU_TestInfo tests[] = {
 	{ "one, few or many locks keep each connection's order", one_few_or_many_locks_keep_each_connections_order },
 	{ "without a table lock no locked operation is made for it", without_a_table_lock_no_locked_operation_is_made_for_it },
 	{ "what cannot be shared is refused with the reason", what_cannot_be_shared_is_refused_with_the_reason },
+	{ "who starts is what the affinity says", who_starts_is_what_the_affinity_says },
 	CU_TEST_INFO_NULL
 };
 static CU_SuiteInfo suites[] = { { .pName = "io_threads", .pTests = tests }, CU_SUITE_INFO_NULL };

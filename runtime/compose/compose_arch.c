@@ -8,6 +8,7 @@
  * is answered with the nearest that can (compose_suggest.c).
  */
 #include "runtime/base/xk_param_value.h"
+#include "runtime/vp/xk_machine.h"
 #include "runtime/compose/compose_arch.h"
 
 #include <stdlib.h>
@@ -238,6 +239,8 @@ static void read_axes(struct xk_spec *s, struct xk_errs *e, const struct where *
 		check_whole(s, e, w, &x, &g);
 	s->plan.arch = axes_arch(&x, &g);
 	s->plan.is_virtual |= s->plan.arch.schedule == XK_SCHED_VIRTUAL;
+	g.is_virtual = false;
+	s->plan.schedule = axes_arch(&x, &g).schedule;
 	if (xk_errs_count(e) == before)
 		take_map(s, e, &x.conf);
 	if (xk_errs_count(e) == before)
@@ -272,6 +275,16 @@ void check_threading(struct xk_spec *s, const struct spec_top *t, struct xk_errs
 		where_error(s, e, &w, NULL, text);
 	}
 	read_axes(s, e, &w, base);
+}
+
+void xk_plan_simulate(struct xk_plan *p, unsigned processors, const struct xk_machine *m)
+{
+	p->is_virtual = true;
+	p->arch.processors = processors;
+	p->arch.machine = m != NULL ? m : &xk_machine_flat;
+	/* Who runs when makes no difference then. */
+	p->arch.schedule = processors == 0 || (processors == 1 && xk_machine_is_flat(p->arch.machine)) ?
+			   XK_SCHED_VIRTUAL : p->schedule;
 }
 
 int xk_plan_check(const struct xk_plan *p, struct xk_errs *e)

@@ -93,6 +93,7 @@ struct xk_plan {
 	bool               seed_given;
 	bool               is_virtual;         /* clock = "virtual" */
 	struct xk_arch     arch;               /* checked, seed not yet filled in */
+	enum xk_schedule   schedule;           /* of arch, where time is real */
 	struct xk_mem_conf mem;
 	uint16_t          *conn_map;           /* 0-based VP numbers */
 	unsigned           nconn_map;
@@ -105,6 +106,11 @@ struct xk_plan *xk_spec_plan(struct xk_spec *s);
 /* After a check that refused the threading: the nearest table that can run (fewest axes
  * changed), as a line to paste, `threading = ppc { ... }`.  Else NULL. */
 const char *xk_spec_nearest(const struct xk_spec *s);
+
+/* Virtual time: on so many simulated processors of machine m, 0: one thread stands in for all workers, as it
+ * does for one processor of a machine on which only messages cost.  m, NULL: flat, must live as long as
+ * the graph. */
+void xk_plan_simulate(struct xk_plan *p, unsigned processors, const struct xk_machine *m);
 
 /* Checks a plan that was changed after xk_spec_check; errors come as from the
  * command line. */

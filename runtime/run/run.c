@@ -16,6 +16,7 @@
 #include "runtime/mem/xk_mem.h"
 
 #define VIRTUAL_STEP (10 * XK_MS)
+#define SIMULATED_STEP (100 * XK_US)  /* of simulated processors: an end is seen so soon */
 #define POLL_LEAST   (50 * XK_US)     /* between two looks at how many messages there were */
 #define POLL_MOST    (2 * XK_MS)
 #define GATE_POLL XK_MS
@@ -113,8 +114,10 @@ static bool step_virtual(struct run *u, xk_ns to)
 
 static bool pass_virtual(struct run *u, xk_ns until)
 {
+	xk_ns step = u->g->vps->sim != NULL ? SIMULATED_STEP : VIRTUAL_STEP;
+
 	for (;;) {
-		xk_ns t = now(u), to = until - t > VIRTUAL_STEP ? t + VIRTUAL_STEP : until;
+		xk_ns t = now(u), to = until - t > step ? t + step : until;
 
 		if (finished(u)) {
 			u->r->end = XK_RUN_FINISHED;
@@ -302,7 +305,7 @@ static bool warm_up(struct run *u, xk_ns from)
 
 static int start_workers(struct run *u, struct xk_errs *e)
 {
-	int err = u->r->is_virtual ? XK_OK : xk_graph_run(u->g, e);
+	int err = u->r->is_virtual && u->g->vps->sim == NULL ? XK_OK : xk_graph_run(u->g, e);
 
 	if (err == XK_OK && u->g->vps->shared_cpus != 0 && u->g->nnodes != 0)
 		XK_TRACE(&u->g->node[0]->log, 2, "workers are pinned to processors that those of process %d are pinned to, "
@@ -392,7 +395,7 @@ int xk_run(struct xk_graph *g, const struct xk_run_opts *o, struct xk_run_result
 	*r = (struct xk_run_result){ .graph = g, .nnodes = g->nnodes, .nvps = g->vps->nvps, .nall = g->vps->nall,
 				     .nworkers = g->vps->nworkers + g->vps->noutside,
 				     .noutside = g->vps->noutside, .busiest = -1,
-				     .is_virtual = g->vps->arch.schedule == XK_SCHED_VIRTUAL };
+				     .is_virtual = g->vps->clock.is_virtual };
 	err = run_all(&u, e);
 	run_fini(&u);
 	if (err != XK_OK) {

@@ -17,7 +17,7 @@
  * cancel; the next wait then returns early, which the contract allows.
  */
 #include "runtime/base/xk_clock.h"
-#include "runtime/sync/xk_sync.h"
+#include "runtime/sync/xk_sim.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -47,6 +47,8 @@ void xk_event_wake(struct xk_event *e)
 	const uint64_t one = 1;
 
 	if (xk_atomic_xchg(&e->state, (uint32_t)SIGNALLED) != ARMED)
+		return;
+	if (xk_sim_self != NULL && xk_sim_wake(e))
 		return;
 	/* EAGAIN: the counter is full, so the waiter is told already. */
 	while (write(e->fd, &one, sizeof one) < 0 && errno != EAGAIN)
@@ -78,6 +80,16 @@ static void drain(int fd)
 		;
 }
 
+/* A descriptor of the host's is looked at now and then. */
+#define LOOK_AGAIN (50 * XK_US)
+
+static void wait_simulated(struct xk_event *e, uint64_t timeout_ns, bool looks)
+{
+	if (xk_load_acquire(&e->state) == ARMED)
+		xk_sim_wait(e, looks && timeout_ns > LOOK_AGAIN ? LOOK_AGAIN : timeout_ns);
+	(void)xk_atomic_xchg(&e->state, (uint32_t)IDLE);
+}
+
 void xk_event_wait(struct xk_event *e, uint64_t timeout_ns, const int *fds, unsigned n)
 {
 	struct pollfd p[1 + XK_EVENT_FDS];
@@ -85,6 +97,10 @@ void xk_event_wait(struct xk_event *e, uint64_t timeout_ns, const int *fds, unsi
 	unsigned i;
 
 	xk_assert(n <= XK_EVENT_FDS);
+	if (xk_sim_self != NULL) {
+		wait_simulated(e, timeout_ns, n != 0);
+		return;
+	}
 	if (xk_load_acquire(&e->state) == ARMED) {
 		p[0] = (struct pollfd){ .fd = e->fd, .events = POLLIN };
 		for (i = 0; i < n; i++)

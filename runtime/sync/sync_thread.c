@@ -8,7 +8,7 @@
  * handles the rest.  Invariant: a struct xk_thread lives from a successful new
  * to its join.
  */
-#include "runtime/sync/xk_sync.h"
+#include "runtime/sync/xk_sim.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -154,12 +154,18 @@ int xk_thread_pin(int cpu)
 
 void xk_thread_yield(void)
 {
-	(void)sched_yield();
+	if (xk_sim_self != NULL)
+		xk_sim_yield();
+	else
+		(void)sched_yield();
 }
 
 void xk_thread_nap(uint64_t ns)
 {
 	struct timespec ts = { (time_t)(ns / 1000000000u), (long)(ns % 1000000000u) };
 
-	(void)nanosleep(&ts, NULL);
+	if (xk_sim_self != NULL)
+		xk_sim_nap(ns);
+	else
+		(void)nanosleep(&ts, NULL);
 }

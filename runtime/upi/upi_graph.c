@@ -505,7 +505,7 @@ int xk_graph_run(struct xk_graph *g, struct xk_errs *e)
 {
 	int err = xk_vpset_start(g->vps, e);
 
-	return err == XK_OK && g->vps->arch.schedule != XK_SCHED_VIRTUAL ? stage_run(g, e) : err;
+	return err == XK_OK && !g->vps->clock.is_virtual ? stage_run(g, e) : err;
 }
 
 /* ---- taking down ------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
  */
 #include "runtime/sync/xk_fiber.h"
 #include "runtime/vp/vp_priv.h"
+#include "runtime/vp/xk_machine.h"
 #include "runtime/vp/xk_stage.h"
 #include "runtime/vp/xk_ult.h"
 
@@ -163,9 +164,30 @@ static const char *layers_fault(const struct xk_arch *a)
 	return NULL;
 }
 
+/* On simulated processors the workers are those of the graph. */
+static const char *processors_fault(const struct xk_arch *a)
+{
+	if (a->processors == 0 || (a->processors == 1 && a->schedule == XK_SCHED_VIRTUAL))
+		return NULL;
+	if (a->processors > XK_SIM_PROCESSORS)
+		return "processors must be between 1 and 1024";
+	if (a->schedule == XK_SCHED_VIRTUAL)
+		return "schedule \"virtual\" is one thread for all: leave it out where processors are simulated";
+	if (!xk_fiber_available())
+		return "simulated processors need Boost.Context, which this build was made without: "
+		       "install libboost-context-dev and configure again";
+	if (a->schedule == XK_SCHED_FIFO && a->workers == 0 && a->processors > 64 && (a->vps < 0 || a->vps > 64))
+		return "schedule \"fifo\" has at most 64 workers: say workers, or 64 processors at most";
+	return NULL;
+}
+
 static const char *arch_fault(const struct xk_arch *a)
 {
-	const char *fault = a->domain == XK_DOMAIN_LAYER ? layers_fault(a) : io_thread_fault(a);
+	const char *fault = processors_fault(a);
+
+	if (fault != NULL)
+		return fault;
+	fault = a->domain == XK_DOMAIN_LAYER ? layers_fault(a) : io_thread_fault(a);
 
 	if (fault == NULL && a->domain == XK_DOMAIN_LAYER)
 		fault = affinity_fault(a);

@@ -6,7 +6,7 @@
  * processor) are turned into numbers here.  Undo is one function, valid at
  * every stage of a half-built set.
  */
-#include "runtime/vp/vp_priv.h"
+#include "runtime/vp/vp_sim.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -39,7 +39,8 @@ static int arch_resolve(struct xk_arch *a, struct xk_errs *errs)
 {
 	uint64_t have = allowed_cpus();
 
-	if (a->cpus == 0)
+	/* Simulated ones are no processors of the host's. */
+	if (a->cpus == 0 || a->processors != 0)
 		a->cpus = have;
 	if (a->lock == NULL)
 		a->lock = &xk_lock_mutex;
@@ -58,7 +59,7 @@ static int arch_resolve(struct xk_arch *a, struct xk_errs *errs)
 	else if (a->schedule == XK_SCHED_OS && a->vps > 0 && (a->workers == 0 || a->domain != XK_DOMAIN_LAYER))
 		a->workers = (unsigned)a->vps * stages_of(a);
 	else if (a->workers == 0)
-		a->workers = (unsigned)__builtin_popcountll(a->cpus);
+		a->workers = a->processors != 0 ? a->processors : (unsigned)__builtin_popcountll(a->cpus);
 	if (a->vps == XK_VPS_PER_WORKER)
 		a->vps = (int)a->workers;
 	if (a->workers > (unsigned)a->vps * stages_of(a))
@@ -163,7 +164,8 @@ static int make_modes(struct xk_vpset *set)
 static int make_workers(struct xk_vpset *set)
 {
 	set->nworkers = set->arch.workers + set->arch.io_threads;
-	set->oversubscribed = set->nworkers > (unsigned)__builtin_popcountll(set->arch.cpus);
+	/* Who waits for another fiber gives way at once. */
+	set->oversubscribed = set->sim != NULL || set->nworkers > (unsigned)__builtin_popcountll(set->arch.cpus);
 	set->worker = xk_alloc(set->nworkers * sizeof *set->worker);
 	if (set->worker == NULL)
 		return XK_E_NOMEM;
@@ -191,11 +193,16 @@ int xk_vpset_new(struct xk_vpset **out, const struct xk_arch *a, const struct xk
 	err = arch_resolve(&set->arch, errs);
 	if (err != XK_OK)
 		goto fail;
-	xk_clock_init(&set->clock, a->schedule == XK_SCHED_VIRTUAL);
+	xk_clock_init(&set->clock, a->schedule == XK_SCHED_VIRTUAL || a->processors != 0);
+	if (a->processors != 0 && a->schedule != XK_SCHED_VIRTUAL)
+		err = xk_vpsim_new(set, errs);
+	if (err == XK_E_NOTSUP || err == XK_E_BUSY)
+		goto fail;
 	/* A system without such memory has the counters where they always are. */
 	if (mem->shared)
 		(void)xk_shared_new(&set->shared);
-	err = xk_mempool_new(&set->pool, mem, (unsigned)set->arch.vps * stages_of(&set->arch) + set->arch.io_threads);
+	if (err == XK_OK)
+		err = xk_mempool_new(&set->pool, mem, (unsigned)set->arch.vps * stages_of(&set->arch) + set->arch.io_threads);
 	if (err == XK_OK)
 		err = make_vps(set);
 	if (err == XK_OK)
@@ -244,6 +251,7 @@ uint64_t xk_vpset_free(struct xk_vpset *set)
 	if (set->pool != NULL)
 		leaked = xk_mempool_free(set->pool);
 	xk_shared_free(set->shared);
+	xk_vpsim_free(set);
 	xk_free(set);
 	return leaked;
 }
@@ -279,6 +287,8 @@ int xk_vpset_start(struct xk_vpset *set, struct xk_errs *errs)
 
 	if (set->arch.schedule == XK_SCHED_VIRTUAL)
 		return XK_OK;
+	if (set->sim != NULL)
+		return xk_vpsim_start(set, errs);
 	xk_store_release(&set->running, XK_STARTING);
 	place = xk_place_begin(set);
 	err = start_threads(set, errs);
@@ -295,6 +305,10 @@ int xk_vpset_start(struct xk_vpset *set, struct xk_errs *errs)
 
 void xk_vpset_stop(struct xk_vpset *set)
 {
+	if (set->sim != NULL) {
+		xk_vpsim_stop(set);
+		return;
+	}
 	xk_store_release(&set->running, 0);
 	for (unsigned i = 0; i < set->nworkers; i++)
 		if (set->worker[i]->thread != NULL)
@@ -375,16 +389,28 @@ static unsigned step_until_done(struct xk_vpset *set)
 }
 
 /* Work takes time, or an endless source would stop the clock. */
-#define VIRTUAL_COST ((xk_ns)100)        /* per message or timer */
+static xk_ns message_cost(const struct xk_vpset *set)
+{
+	return set->arch.machine != NULL ? set->arch.machine->message : xk_machine_flat.message;
+}
+
+bool xk_vpset_any_left(const struct xk_vpset *set)
+{
+	return any_waiting(set) || next_event(set) != XK_NS_NEVER;
+}
 
 bool xk_vpset_run_virtual(struct xk_vpset *set, xk_ns until)
 {
+	xk_ns cost = message_cost(set);
+
+	if (set->sim != NULL)
+		return xk_vpsim_run(set, until);
 	while (xk_clock_read(&set->clock) < until) {
 		xk_ns now = xk_clock_read(&set->clock), next;
 		unsigned done = step_until_done(set);
 
 		if (done != 0 || any_waiting(set)) {
-			next = now + done * VIRTUAL_COST;
+			next = now + done * cost;
 		} else {
 			next = next_event(set);
 			if (next == XK_NS_NEVER)

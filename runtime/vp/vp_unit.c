@@ -8,7 +8,7 @@
  * Between two units anybody else may be the thread inside.
  * Invariant: all of these run inside the VP, and leave nothing collected for others.
  */
-#include "runtime/vp/vp_priv.h"
+#include "runtime/vp/vp_sim.h"
 
 #include <limits.h>
 
@@ -210,6 +210,8 @@ void xk_vp_run_brought(struct xk_vp *vp)
 {
 	unsigned done = vp_run_local(vp, UINT_MAX);
 
+	if (XK_UNLIKELY(vp->set->sim != NULL))
+		xk_vpsim_brought(vp, done);
 	xk_vp_flush(vp);
 	xk_count(vp->units);
 	xk_count_add(vp->messages, done);

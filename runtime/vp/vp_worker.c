@@ -10,7 +10,7 @@
  * Invariant: a VP with work has its ready or its kicked bit set, or somebody
  * is inside it who will set it on leaving.
  */
-#include "runtime/vp/vp_priv.h"
+#include "runtime/vp/vp_sim.h"
 
 #include <sched.h>
 #include <string.h>
@@ -81,7 +81,7 @@ static unsigned locked_unit(struct xk_worker *w, unsigned i)
 
 	xk_vp_lock(vp);
 	xk_vp_step_in(vp, w->now);
-	n = xk_vp_unit(vp, xk_load_relaxed(&vp->set->arch.burst));
+	n = vp_any_unit(vp, xk_load_relaxed(&vp->set->arch.burst));
 	xk_worker_rest(w, i, n == 0);
 	xk_vp_step_out(vp);
 	xk_vp_unlock(vp);
@@ -245,6 +245,14 @@ static unsigned gather_fds(struct xk_worker *w, int *fds, xk_ns *nap)
 	return n;
 }
 
+/* There is something to do, or somebody is about to have done it: in simulated time he must be let. */
+static void sleep_not(struct xk_worker *w)
+{
+	xk_event_cancel(&w->event);
+	if (w->set->sim != NULL)
+		xk_thread_yield();
+}
+
 static void sleep_a_while(struct xk_worker *w)
 {
 	int fds[MAX_FDS];
@@ -253,11 +261,11 @@ static void sleep_a_while(struct xk_worker *w)
 
 	xk_event_prepare(&w->event);
 	if (xk_load_acquire(&w->any_kicked) || !xk_load_acquire(&w->set->running)) {
-		xk_event_cancel(&w->event);
+		sleep_not(w);
 		return;
 	}
 	if (w->mode->sleeps != NULL && !w->mode->sleeps(w)) {
-		xk_event_cancel(&w->event);
+		sleep_not(w);
 		return;
 	}
 	n = gather_fds(w, fds, &nap);
@@ -294,7 +302,8 @@ void xk_worker_note(struct xk_worker_stats *s)
 	struct rusage u;
 	int cpu = sched_getcpu();
 
-	if (getrusage(RUSAGE_THREAD, &u) != 0)
+	/* What the host's processors did for it is no part of what was simulated. */
+	if (xk_sim_self != NULL || getrusage(RUSAGE_THREAD, &u) != 0)
 		return;
 	xk_store_relaxed(&s->user_ns, tv_ns(u.ru_utime));
 	xk_store_relaxed(&s->sys_ns, tv_ns(u.ru_stime));
@@ -348,7 +357,7 @@ void xk_worker_main(void *arg)
 	xk_ns busy_at, usage_at = 0, spin, before;
 	struct xk_crowd crowd = { 0 };
 
-	if (w->cpu < 0 && w->set->arch.cpus != 0)
+	if (w->cpu < 0 && w->set->arch.cpus != 0 && w->set->sim == NULL)
 		(void)xk_thread_affinity(w->set->arch.cpus);
 	await_start(w);
 	if (w->mode->begin != NULL)

@@ -42,6 +42,8 @@ struct xk_pipeline;
 struct xk_fifo;
 struct xk_mode_ops;
 struct xk_outside;
+struct xk_machine;
+struct xk_vpsim;
 
 /*
  * When a task that polls has something to do next, to the nanosecond: timers (XK_WHEEL_TICK) are too
@@ -216,6 +218,10 @@ struct xk_arch {
 	uint32_t         depth;      /* of queues for each worker: as in xk_sched.h */
 	unsigned         layers;     /* domain LAYER: stages of each VP; vps are pipelines then */
 	uint32_t         high, low;  /* of each queue between two stages: stop at, go on at, messages */
+	/* Simulated processors, 0: none; the workers are fibers then, and what they do is charged by
+	 * the machine's ledger.  With the virtual schedule one thread stands in for them. */
+	unsigned         processors;
+	const struct xk_machine *machine;
 	const char      *doc;
 };
 /* The table of presets, NULL-named last: rows only, no code. */
@@ -244,6 +250,7 @@ struct xk_vpset {
 	struct xk_outside *outside;  /* threads of applications that have been started */
 	unsigned          noutside;  /* and how many are going to be */
 	struct xk_fifo   *fifo;      /* schedule FIFO */
+	struct xk_vpsim  *sim;       /* the workers' processors are simulated; else NULL */
 	struct xk_mempool *pool;
 	struct xk_shared *shared;    /* VPs, workers and replicas lie here; NULL: in memory of our own */
 	/* Set by upi: runs a message taken from an inbox.  Called inside vp. */
@@ -258,13 +265,16 @@ int  xk_vpset_new(struct xk_vpset **set, const struct xk_arch *a, const struct x
 		  struct xk_errs *errs);
 /* Returns the number of buffers leaked. */
 uint64_t xk_vpset_free(struct xk_vpset *set);
-/* Starts the workers' threads (nothing under the virtual schedule). */
+/* Starts the workers' threads (nothing under the virtual schedule); where processors are simulated they
+ * run inside xk_vpset_run_virtual. */
 int  xk_vpset_start(struct xk_vpset *set, struct xk_errs *errs);
 /* Asks workers to stop, waits for them, and leaves every VP at rest. */
 void xk_vpset_stop(struct xk_vpset *set);
-/* Virtual schedule: runs VPs in turn, moving the clock when all are idle,
- * until `until` or until nothing is left to happen; true when time was reached. */
+/* Virtual schedule: runs VPs in turn, moving the clock when all are idle; simulated processors: lets
+ * the workers run; until `until` or until nothing is left to happen; true when time was reached. */
 bool xk_vpset_run_virtual(struct xk_vpset *set, xk_ns until);
+/* Virtual time, while all rest: is anything left that will happen? */
+bool xk_vpset_any_left(const struct xk_vpset *set);
 /* One round over all VPs by the calling thread while no worker runs (tests,
  * draining at stop); returns messages and timers done. */
 unsigned xk_vpset_step(struct xk_vpset *set);

@@ -226,7 +226,7 @@ int ctl_new(struct ctl **out, struct xk_graph *g, const char *path, struct xk_er
 	if (c != NULL) {
 		c->g = g;
 		c->listen_fd = c->lock_fd = -1;
-		c->is_virtual = g->vps->arch.schedule == XK_SCHED_VIRTUAL;
+		c->is_virtual = g->vps->clock.is_virtual;
 		c->began = (uint64_t)time(NULL);
 		xk_mutex_init(&c->turn);
 		c->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

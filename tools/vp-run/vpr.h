@@ -39,6 +39,7 @@ struct vpr {
 	bool        has_control;
 	const char *duration, *warmup, *messages, *warmup_messages;
 	const char *stats, *fairness, *log, *cpus, *seed, *path;
+	const char *processors;
 	struct vpr_capture capture[VPR_CAPTURES];
 	unsigned    ncapture;
 	int         stop_fd, ask_fd;     /* SIGINT and SIGTERM arrive here; SIGUSR1 */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/vp/xk_machine.h"
 #include "tools/vp-run/build_text.h"
 #include "runtime/base/xk_param_value.h"
 
@@ -21,7 +22,8 @@ static const char doc[] =
 	"4 a privilege or device is missing, 5 buffers or sessions leaked.";
 
 enum { OPT_STATS = 256, OPT_CAPTURE, OPT_LOG, OPT_CHECK, OPT_CPUS, OPT_SEED, OPT_VIRTUAL, OPT_UNSAFE, OPT_WARMUP,
-       OPT_VPS, OPT_CONNS, OPT_FAIRNESS, OPT_FILTER, OPT_CONTROL, OPT_LAYER_TIMES, OPT_MESSAGES, OPT_WARMUP_MESSAGES };
+       OPT_VPS, OPT_CONNS, OPT_FAIRNESS, OPT_FILTER, OPT_CONTROL, OPT_LAYER_TIMES, OPT_MESSAGES, OPT_WARMUP_MESSAGES,
+       OPT_PROCESSORS };
 
 static const struct argp_option options[] = {
 	{ "duration", 'd', "TIME", 0, "How long to measure, \"5s\" (default: the graph's; without one until the "
@@ -44,6 +46,7 @@ static const struct argp_option options[] = {
 	{ "cpus", OPT_CPUS, "0-3,5", 0, "Processors allowed", 0 },
 	{ "seed", OPT_SEED, "N", 0, "Of all random numbers", 0 },
 	{ "virtual", OPT_VIRTUAL, NULL, 0, "Run under a simulated clock: the same every time", 0 },
+	{ "processors", OPT_PROCESSORS, "N", 0, "Simulate N processors, each with a clock of its own (with --virtual)", 0 },
 	{ "check", OPT_CHECK, NULL, 0, "Check the file and stop", 0 },
 	{ "path", 'I', "DIR[:DIR]", 0, "More folders for include", 0 },
 	{ "unsafe", OPT_UNSAFE, NULL, 0, "Let the file use all of Lua, without limits", 0 },
@@ -109,6 +112,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_CPUS: o->cpus = arg; break;
 	case OPT_SEED: o->seed = arg; break;
 	case OPT_VIRTUAL: o->is_virtual = true; break;
+	case OPT_PROCESSORS: o->processors = arg; break;
 	case OPT_CHECK: o->check_only = true; break;
 	case 'I': o->path = arg; break;
 	case OPT_UNSAFE: o->unsafe = true; break;
@@ -185,6 +189,29 @@ int vpr_messages(const char *name, const char *text, uint64_t *out, struct xk_er
 	return XK_E_INVAL;
 }
 
+/* What is not said is the graph's. */
+static void take_clock(const struct vpr *o, struct xk_plan *p, struct xk_errs *e)
+{
+	uint64_t n = p->arch.processors;
+
+	if (o->processors != NULL && !o->is_virtual && !p->is_virtual) {
+		xk_errs_add(e, NULL, 0, 0, "option --processors simulates them: it needs --virtual, "
+			    "or clock = \"virtual\" in the graph");
+		return;
+	}
+	if (o->processors != NULL && whole(XK_P_UINT, "processors", o->processors, &n, e) != XK_OK)
+		return;
+	if (o->processors != NULL && (n == 0 || n > XK_SIM_PROCESSORS)) {
+		xk_errs_add(e, NULL, 0, 0, "option --processors must be between 1 and %u, not %s", XK_SIM_PROCESSORS,
+			    o->processors);
+		return;
+	}
+	if (o->processors != NULL && o->has_control)
+		xk_errs_add(e, NULL, 0, 0, "option --control: nobody else may enter a graph while its processors are simulated");
+	if (o->is_virtual || o->processors != NULL)
+		xk_plan_simulate(p, (unsigned)n, p->arch.machine);
+}
+
 int vpr_apply(const struct vpr *o, struct xk_plan *p, struct xk_errs *e)
 {
 	unsigned before = xk_errs_count(e);
@@ -203,10 +230,7 @@ int vpr_apply(const struct vpr *o, struct xk_plan *p, struct xk_errs *e)
 		p->seed_given = true;
 	}
 	p->mem.shared = o->has_control;
-	if (o->is_virtual) {
-		p->is_virtual = true;
-		p->arch.schedule = XK_SCHED_VIRTUAL;
-	}
+	take_clock(o, p, e);
 	if (xk_errs_count(e) == before)
 		xk_plan_check(p, e);
 	return xk_errs_count(e) == before ? XK_OK : XK_E_INVAL;

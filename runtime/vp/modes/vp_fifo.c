@@ -18,7 +18,7 @@
  */
 #include "runtime/vp/modes/vp_due.h"
 #include "runtime/vp/modes/vp_modes.h"
-#include "runtime/vp/vp_priv.h"
+#include "runtime/vp/vp_sim.h"
 
 /* A worker's. */
 struct fifo_proc {
@@ -31,6 +31,7 @@ struct fifo_proc {
 
 struct xk_fifo {
 	struct xk_lock     lock;         /* of all down to the next line */
+	const struct xk_lock_ops *ops;   /* of it */
 	struct xk_lockstat stat;
 	struct xk_sched   *sched;
 	struct vp_dues     dues;
@@ -41,16 +42,14 @@ struct xk_fifo {
 	struct fifo_proc   proc[];
 };
 
-static const struct xk_lock_ops *const ops = &xk_lock_adaptive;
-
-static inline void fifo_lock(struct xk_fifo *f) { xk_lock_take(ops, &f->lock, &f->stat); }
+static inline void fifo_lock(struct xk_fifo *f) { xk_lock_take(f->ops, &f->lock, &f->stat); }
 
 /* What others look at without it is as it is now. */
 static inline void fifo_unlock(struct xk_fifo *f)
 {
 	xk_store_relaxed(&f->waiting, xk_sched_waiting(f->sched));
 	xk_store_relaxed(&f->next_due, vp_dues_first(&f->dues));
-	xk_lock_drop(ops, &f->lock, &f->stat);
+	xk_lock_drop(f->ops, &f->lock, &f->stat);
 }
 
 /* ---- life ------------------------------------------------------------------------------- */
@@ -66,7 +65,7 @@ static void fifo_free(struct xk_vpset *set)
 
 	if (f == NULL)
 		return;
-	ops->fini(&f->lock);
+	f->ops->fini(&f->lock);
 	vp_dues_free(&f->dues);
 	xk_free(f->sched);
 	xk_free(f);
@@ -84,7 +83,8 @@ static int fifo_make(struct xk_vpset *set)
 
 	if (f == NULL)
 		return XK_E_NOMEM;
-	ops->init(&f->lock);
+	f->ops = set->sim != NULL ? xk_lock_simulated(&xk_lock_adaptive) : &xk_lock_adaptive;
+	f->ops->init(&f->lock);
 	set->fifo = f;
 	f->any = a->affinity == XK_AFFINITY_ANY;
 	f->next_due = XK_NS_NEVER;
@@ -233,7 +233,7 @@ static struct turn visit(struct xk_worker *w, struct xk_vp *vp)
 		return t;
 	(void)xk_atomic_xchg(&vp->kicked, 0u);
 	xk_vp_step_in(vp, w->now);
-	t.n = xk_vp_turn(vp, xk_load_relaxed(&w->set->arch.burst), &left, &idle);
+	t.n = vp_any_turn(vp, xk_load_relaxed(&w->set->arch.burst), &left, &idle);
 	turn_ends(&t, vp, idle);
 	next = xk_wheel_next(&vp->wheel);
 	nearer = next < xk_load_relaxed(&vp->worker_next);

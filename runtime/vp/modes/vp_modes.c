@@ -6,7 +6,7 @@
  */
 #include "runtime/vp/modes/vp_modes.h"
 
-#include "runtime/vp/xk_vp.h"
+#include "runtime/vp/vp_sim.h"
 
 const struct xk_mode_ops *const xk_modes[] = {
 	&xk_mode_fifo, &xk_mode_pool, &xk_mode_stages, &xk_mode_threads, NULL
@@ -18,5 +18,7 @@ const struct xk_mode_ops *xk_mode_of(const struct xk_arch *a, bool io_thread)
 		return &xk_mode_stages;
 	if (a->schedule == XK_SCHED_FIFO && !io_thread)
 		return &xk_mode_fifo;
-	return a->entry == XK_ENTRY_LOCK ? &xk_mode_lock : &xk_mode_own;
+	if (a->entry == XK_ENTRY_LOCK)
+		return &xk_mode_lock;
+	return a->processors != 0 && a->schedule != XK_SCHED_VIRTUAL ? &xk_mode_own_sim : &xk_mode_own;
 }

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sync_sim.c - simulated processors: whose turn it is; see xk_sim.h.
+ *
+ * A processor runs one thread at a time, its own: that one is in the heap with the time it goes on
+ * at; those that stand in line for the processor are in its queue.  A thread that sleeps for a
+ * time is in the heap with the moment it wakes.  So the top of the heap is what happens next,
+ * and who runs compares its own time with that alone (xk_sim.limit).
+ * Thread 0 is the kernel thread itself, on a processor of its own that the others do not see.
+ * Invariant: a thread is exactly one of: running, its processor's own (in the heap), in its
+ * processor's queue, asleep (in the heap unless only another thread wakes it), ended.
+ */
+#include "runtime/sync/sync_sim_priv.h"
+
+_Thread_local struct xk_sim *xk_sim_self __attribute__((tls_model("initial-exec")));
+
+static struct sim *sim_self(void) { return sim_of(xk_sim_self); }
+
+/* ---- the heap ------------------------------------------------------------------------ */
+
+/* Least time, lowest processor, lowest thread. */
+static bool sooner(const struct xk_sim_thread *a, const struct xk_sim_thread *b)
+{
+	if (a->at != b->at)
+		return a->at < b->at;
+	return a->p != b->p ? a->p < b->p : a->no < b->no;
+}
+
+static void put_at(struct sim *s, unsigned i, struct xk_sim_thread *t)
+{
+	s->heap[i] = t;
+	t->at_heap = i;
+}
+
+static void sift_up(struct sim *s, unsigned i, struct xk_sim_thread *t)
+{
+	for (; i > 1 && sooner(t, s->heap[i / 2]); i /= 2)
+		put_at(s, i, s->heap[i / 2]);
+	put_at(s, i, t);
+}
+
+static void sift_down(struct sim *s, unsigned i, struct xk_sim_thread *t)
+{
+	for (unsigned k = 2 * i; k <= s->nheap; k = 2 * i) {
+		if (k < s->nheap && sooner(s->heap[k + 1], s->heap[k]))
+			k++;
+		if (!sooner(s->heap[k], t))
+			break;
+		put_at(s, i, s->heap[k]);
+		i = k;
+	}
+	put_at(s, i, t);
+}
+
+static void heap_add(struct sim *s, struct xk_sim_thread *t)
+{
+	sift_up(s, ++s->nheap, t);
+}
+
+static void heap_remove(struct sim *s, struct xk_sim_thread *t)
+{
+	unsigned i = t->at_heap;
+	struct xk_sim_thread *last = s->heap[s->nheap--];
+
+	t->at_heap = 0;
+	if (last == t)
+		return;
+	if (i > 1 && sooner(last, s->heap[i / 2]))
+		sift_up(s, i, last);
+	else
+		sift_down(s, i, last);
+}
+
+/* The running thread goes on while it is before the top, or as early with a lower number, and has some of its
+ * slice left where others stand in line. */
+void sim_limit(struct sim *s)
+{
+	const struct xk_sim_thread *top = s->nheap != 0 ? s->heap[1] : NULL;
+
+	if (top == NULL)
+		s->pub.limit = XK_NS_NEVER;
+	else if (s->self->p < top->p || top->at == 0)
+		s->pub.limit = top->at;
+	else
+		s->pub.limit = top->at - 1;
+	if (s->self->p->first != NULL && s->self->p->slice_end <= s->pub.limit)
+		s->pub.limit = s->self->p->slice_end - 1;
+}
+
+/* ---- processors -------------------------------------------------------------------------- */
+
+/* t has its processor from `at` on. */
+static void give(struct sim *s, struct xk_sim_thread *t, xk_ns at)
+{
+	struct processor *p = t->p;
+
+	if (at < p->now)
+		at = p->now;
+	if (p->before != t && p->before != NULL)
+		at += s->cost.context;
+	p->own = p->before = t;
+	p->slice_end = s->cost.slice != 0 ? at + s->cost.slice : XK_NS_NEVER;
+	t->state = OWN;
+	t->at = at;
+	heap_add(s, t);
+}
+
+/* t may run from `at` on: its processor is free, or it stands in line. */
+static void make_ready(struct sim *s, struct xk_sim_thread *t, xk_ns at)
+{
+	struct processor *p = t->p;
+
+	if (p->own == NULL) {
+		give(s, t, at);
+		return;
+	}
+	t->state = QUEUED;
+	t->at = at;
+	t->next = NULL;
+	*(p->first != NULL ? &p->last->next : &p->first) = t;
+	p->last = t;
+}
+
+/* The running thread leaves its processor, now. */
+static void leave_processor(struct sim *s)
+{
+	struct processor *p = s->self->p;
+	struct xk_sim_thread *t = p->first;
+
+	p->now = *s->pub.now;
+	p->own = NULL;
+	if (t == NULL)
+		return;
+	p->first = t->next;
+	give(s, t, t->at);
+}
+
+/* ---- switching ------------------------------------------------------------------------------ */
+
+/* The end of all work as far as only time would bring some: thread 0 is asked what to make of it. */
+static void tell_quiet(struct sim *s)
+{
+	xk_ns latest = 0;
+
+	for (unsigned i = 1; i <= s->nprocessors; i++)
+		if (s->p[i].now > latest)
+			latest = s->p[i].now;
+	s->quiet = true;
+	heap_remove(s, &s->main);
+	s->main.at = latest < s->main.at ? latest : s->main.at;
+	heap_add(s, &s->main);
+}
+
+static XK_NOINLINE void nothing_to_run(const struct sim *s)
+{
+	const char *on = "";
+
+	for (const struct xk_sim_thread *t = &s->main; t != NULL; t = t == &s->main ? s->all : t->all)
+		if (t->state == ASLEEP && t->on != NULL)
+			on = t->on;
+	xk_panic(__FILE__, __LINE__, "every simulated thread waits for another (%s)", on);
+}
+
+/* Takes the next out of the heap until it has a processor to run on. */
+static struct xk_sim_thread *next_to_run(struct sim *s)
+{
+	for (;;) {
+		struct xk_sim_thread *t;
+
+		if (XK_UNLIKELY(s->nheap == 0))
+			nothing_to_run(s);
+		t = s->heap[1];
+		heap_remove(s, t);
+		if (t->state == OWN)
+			return t;
+		/* Its time to sleep is over. */
+		s->nactive += t != &s->main;
+		make_ready(s, t, t->at);
+	}
+}
+
+/* The running thread has been put where it belongs. */
+static void go_on(struct sim *s)
+{
+	struct xk_sim_thread *from = s->self, *to = next_to_run(s);
+
+	to->state = RUNNING;
+	*s->pub.now = to->at;
+	s->self = to;
+	sim_limit(s);
+	if (to == from)
+		return;
+	to->p->stats.switches++;
+	s->ops.leave(from->kept);
+	s->pub.kept = to->kept;
+	xk_fiber_switch(&from->fiber, &to->fiber);
+	s->ops.enter(from->kept);
+}
+
+void xk_sim_charge(xk_ns ns)
+{
+	struct sim *s = sim_self();
+
+	*s->pub.now += ns;
+	s->self->p->stats.busy += ns;
+}
+
+/* Its slice is over and others stand in line. */
+static void to_the_end(struct sim *s)
+{
+	struct xk_sim_thread *t = s->self;
+
+	leave_processor(s);
+	make_ready(s, t, *s->pub.now);
+}
+
+void xk_sim_pass_now(void)
+{
+	struct sim *s = sim_self();
+	struct xk_sim_thread *t = s->self;
+
+	if (t->p->first != NULL && *s->pub.now >= t->p->slice_end) {
+		to_the_end(s);
+	} else {
+		t->state = OWN;
+		t->at = *s->pub.now;
+		heap_add(s, t);
+	}
+	go_on(s);
+}
+
+/* ---- waiting ------------------------------------------------------------------------------------ */
+
+/* at: XK_NS_NEVER, only another thread ends it. */
+static void sleep_until(struct sim *s, xk_ns at)
+{
+	struct xk_sim_thread *t = s->self;
+
+	leave_processor(s);
+	t->state = ASLEEP;
+	t->slept = *s->pub.now;
+	t->at = at;
+	if (at != XK_NS_NEVER)
+		heap_add(s, t);
+	if (t != &s->main && --s->nactive == 0 && s->runs)
+		tell_quiet(s);
+	go_on(s);
+}
+
+static void wake_at(struct sim *s, struct xk_sim_thread *t, xk_ns at)
+{
+	if (t->at_heap != 0)
+		heap_remove(s, t);
+	s->nactive += t != &s->main;
+	make_ready(s, t, at > t->slept ? at : t->slept);
+	sim_limit(s);
+}
+
+void xk_sim_yield(void)
+{
+	struct sim *s = sim_self();
+
+	xk_sim_charge(s->cost.yield != 0 ? s->cost.yield : 1);
+	if (s->self->p->first != NULL) {
+		to_the_end(s);
+		go_on(s);
+		return;
+	}
+	/* What it waits for is something that another thread will do. */
+	if (s->nheap != 0 && s->heap[1]->at > *s->pub.now)
+		*s->pub.now = s->heap[1]->at;
+	xk_sim_pass();
+}
+
+void xk_sim_nap(xk_ns ns)
+{
+	struct sim *s = sim_self();
+
+	sleep_until(s, *s->pub.now + (ns != 0 ? ns : 1));
+}
+
+static struct xk_sim_thread **bucket(struct sim *s, const struct xk_event *e)
+{
+	return &s->waiting[((uintptr_t)e >> 3) % s->nbuckets];
+}
+
+static void stop_waiting(struct sim *s, struct xk_sim_thread *t)
+{
+	struct xk_sim_thread **at = bucket(s, t->event);
+
+	while (*at != t)
+		at = &(*at)->peer;
+	*at = t->peer;
+	t->event = NULL;
+}
+
+bool xk_sim_wake(struct xk_event *e)
+{
+	struct sim *s = sim_self();
+	struct xk_sim_thread *t = *bucket(s, e);
+
+	while (t != NULL && t->event != e)
+		t = t->peer;
+	if (t == NULL)
+		return false;
+	if (t->state == ASLEEP) {
+		xk_ns now = *s->pub.now, waited = now > t->slept ? now - t->slept : 0;
+
+		wake_at(s, t, now + (waited <= s->cost.spin ? s->cost.handover : s->cost.wake));
+	}
+	return true;
+}
+
+void xk_sim_wait(struct xk_event *e, xk_ns timeout)
+{
+	struct sim *s = sim_self();
+	struct xk_sim_thread *t = s->self, **at = bucket(s, e);
+	xk_ns now = *s->pub.now;
+
+	t->event = e;
+	t->peer = *at;
+	*at = t;
+	t->on = "an event";
+	sleep_until(s, timeout < XK_NS_NEVER - now ? now + timeout : XK_NS_NEVER);
+	stop_waiting(s, t);
+}
+
+struct xk_sim_thread *xk_sim_running(void) { return sim_self()->self; }
+const struct xk_sim_costs *xk_sim_costs_of(void) { return &sim_self()->cost; }
+
+unsigned xk_sim_processor(void)
+{
+	const struct sim *s = sim_self();
+
+	return (unsigned)(s->self->p - s->p);
+}
+
+void xk_sim_block(const char *on)
+{
+	struct sim *s = sim_self();
+
+	s->self->on = on;
+	sleep_until(s, XK_NS_NEVER);
+}
+
+void xk_sim_grant(struct xk_sim_thread *t, xk_ns latency)
+{
+	struct sim *s = sim_self();
+
+	wake_at(s, t, *s->pub.now + latency);
+}
+
+bool xk_sim_run(struct xk_sim *sim, xk_ns until)
+{
+	struct sim *s = sim_of(sim);
+
+	xk_assert(s->self == &s->main);
+	if (*s->pub.now >= until)
+		return true;
+	s->runs = true;
+	s->quiet = false;
+	sleep_until(s, until);
+	s->runs = false;
+	return !s->quiet;
+}
+
+/* ---- threads begin and end ------------------------------------------------------------------- */
+
+void sim_begins(struct sim *s, struct xk_sim_thread *t)
+{
+	s->nactive++;
+	make_ready(s, t, *s->pub.now);
+	sim_limit(s);
+}
+
+void sim_ends(struct sim *s, struct xk_sim_thread *t)
+{
+	leave_processor(s);
+	t->state = ENDED;
+	t->slept = *s->pub.now;
+	s->nactive--;
+	if (t->joiner != NULL)
+		wake_at(s, t->joiner, t->slept);
+	else if (s->nactive == 0 && s->runs)
+		tell_quiet(s);
+	go_on(s);
+	xk_panic(__FILE__, __LINE__, "a simulated thread that has ended was run");
+}

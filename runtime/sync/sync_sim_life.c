@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sync_sim_life.c - simulations and their threads: made, joined, freed; see xk_sim.h.
+ *
+ * A thread's stack is a mapping of its own with a page below that nobody may touch; what it does not
+ * touch needs no memory.
+ * Invariant: the heap has room for every thread.
+ */
+#include "runtime/sync/sync_sim_priv.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+
+/* Frames of a run to completion from an application down to a device and back, and of the sanitizers. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define STACK ((size_t)1 << 20)
+#else
+#define STACK ((size_t)256 << 10)
+#endif
+#define GUARD ((size_t)4096)
+
+/* ---- threads ----------------------------------------------------------------------------------- */
+
+static void thread_main(void *arg)
+{
+	struct xk_sim_thread *t = arg;
+
+	t->fn(t->arg);
+	sim_ends(t->sim, t);
+}
+
+/* Room in the heap for one more than there are. */
+static bool make_room(struct sim *s)
+{
+	struct xk_sim_thread **more;
+
+	if (s->nthreads + 2 <= s->room)
+		return true;
+	more = realloc(s->heap, 2 * (size_t)s->room * sizeof *more);
+	if (more == NULL)
+		return false;
+	s->heap = more;
+	s->room *= 2;
+	return true;
+}
+
+static char *stack_new(void)
+{
+	char *p = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	if (mprotect(p, GUARD, PROT_NONE) == 0)
+		return p;
+	munmap(p, STACK);
+	return NULL;
+}
+
+static void thread_free(struct xk_sim_thread *t)
+{
+	xk_fiber_fini(&t->fiber);
+	munmap(t->stack, STACK);
+	free(t->kept);
+	free(t);
+}
+
+int xk_sim_thread_new(struct xk_sim *sim, struct xk_sim_thread **out, unsigned processor, void (*fn)(void *), void *arg)
+{
+	struct sim *s = sim_of(sim);
+	struct xk_sim_thread *t = make_room(s) ? calloc(1, sizeof *t) : NULL;
+
+	xk_assert(processor < s->nprocessors);
+	*out = NULL;
+	if (t == NULL)
+		return XK_E_NOMEM;
+	t->kept = calloc(1, s->ops.size);
+	t->stack = t->kept != NULL ? stack_new() : NULL;
+	if (t->stack == NULL) {
+		free(t->kept);
+		free(t);
+		return XK_E_NOMEM;
+	}
+	t->sim = s;
+	t->p = &s->p[processor + 1];
+	t->no = ++s->nthreads;
+	t->fn = fn;
+	t->arg = arg;
+	t->all = s->all;
+	s->all = t;
+	xk_fiber_init(&t->fiber, t->stack + GUARD, STACK - GUARD, thread_main, t);
+	sim_begins(s, t);
+	*out = t;
+	return XK_OK;
+}
+
+void xk_sim_join(struct xk_sim_thread *t)
+{
+	struct sim *s = t->sim;
+	struct xk_sim_thread **at = &s->all;
+
+	while (t->state != ENDED) {
+		t->joiner = s->self;
+		xk_sim_block("the end of a thread");
+	}
+	while (*at != t)
+		at = &(*at)->all;
+	*at = t->all;
+	thread_free(t);
+}
+
+/* ---- life ------------------------------------------------------------------------------------------ */
+
+static bool make(struct sim *s, unsigned processors)
+{
+	s->nprocessors = processors;
+	s->room = processors + 2;
+	s->nbuckets = 2 * processors + 1;
+	s->p = calloc(processors + 1, sizeof *s->p);
+	s->heap = calloc(s->room, sizeof *s->heap);
+	s->waiting = calloc(s->nbuckets, sizeof *s->waiting);
+	s->main.kept = calloc(1, s->ops.size);
+	return s->p != NULL && s->heap != NULL && s->waiting != NULL && s->main.kept != NULL;
+}
+
+int xk_sim_new(struct xk_sim **out, unsigned processors, const struct xk_sim_costs *costs, xk_ns *now,
+	       const struct xk_sim_ops *ops)
+{
+	struct sim *s;
+
+	*out = NULL;
+	if (!xk_fiber_available())
+		return XK_E_NOTSUP;
+	if (processors == 0 || processors > XK_SIM_PROCESSORS)
+		return XK_E_INVAL;
+	if (xk_sim_self != NULL)
+		return XK_E_BUSY;
+	s = calloc(1, sizeof *s);
+	if (s == NULL)
+		return XK_E_NOMEM;
+	s->pub.now = now;
+	s->cost = *costs;
+	s->ops = *ops;
+	if (!make(s, processors)) {
+		xk_sim_free(&s->pub);
+		return XK_E_NOMEM;
+	}
+	s->main.sim = s;
+	s->main.p = &s->p[0];
+	s->p[0].own = s->p[0].before = &s->main;
+	s->p[0].slice_end = XK_NS_NEVER;
+	s->self = &s->main;
+	s->pub.kept = s->main.kept;
+	xk_fiber_own(&s->main.fiber);
+	sim_limit(s);
+	xk_sim_self = *out = &s->pub;
+	return XK_OK;
+}
+
+void xk_sim_free(struct xk_sim *sim)
+{
+	struct sim *s;
+	struct xk_sim_thread *t;
+
+	if (sim == NULL)
+		return;
+	s = sim_of(sim);
+	while ((t = s->all) != NULL) {
+		s->all = t->all;
+		thread_free(t);
+	}
+	free(s->main.kept);
+	free(s->waiting);
+	free(s->heap);
+	free(s->p);
+	if (xk_sim_self == sim)
+		xk_sim_self = NULL;
+	free(s);
+}
+
+void xk_sim_stats(const struct xk_sim *sim, unsigned processor, struct xk_sim_stats *out)
+{
+	const struct sim *s = xk_container_of(sim, struct sim, pub);
+
+	xk_assert(processor < s->nprocessors);
+	*out = s->p[processor + 1].stats;
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sync_sim_priv.h - what sync_sim.c (whose turn it is) and sync_sim_life.c (threads and
+ * simulations made and ended) share.
+ */
+#ifndef XK_SYNC_SIM_PRIV_H
+#define XK_SYNC_SIM_PRIV_H
+
+#include "runtime/sync/xk_fiber.h"
+#include "runtime/sync/xk_sim.h"
+
+enum sim_state { RUNNING, OWN, QUEUED, ASLEEP, ENDED };
+
+struct processor {
+	xk_ns                 now;       /* when it is free, or its thread was stopped */
+	xk_ns                 slice_end;
+	struct xk_sim_thread *own, *first, *last, *before;
+	struct xk_sim_stats   stats;
+};
+
+struct xk_sim_thread {
+	struct xk_fiber   fiber;
+	struct sim       *sim;
+	struct processor *p;
+	unsigned          no, at_heap;   /* its place in the heap, from 1; 0: none */
+	enum sim_state        state;
+	xk_ns             at;            /* goes on, may go on, or wakes */
+	xk_ns             slept;         /* since when */
+	struct xk_event  *event;         /* that it waits for */
+	struct xk_sim_thread *next;      /* in its processor's queue */
+	struct xk_sim_thread *peer;      /* of those whose events have the same hash */
+	struct xk_sim_thread *all;
+	struct xk_sim_thread *joiner;
+	const char       *on;            /* what it waits for, without an end */
+	void            (*fn)(void *);
+	void             *arg;
+	char             *stack;
+	void             *kept;
+};
+
+struct sim {
+	struct xk_sim        pub;
+	struct xk_sim_costs  cost;
+	struct xk_sim_ops    ops;
+	unsigned             nprocessors, nthreads, nactive; /* nactive: not 0, neither asleep nor ended */
+	bool                 runs, quiet;                    /* thread 0 is in xk_sim_run; was woken because all sleep */
+	struct processor    *p;                              /* [0] is thread 0's */
+	struct xk_sim_thread *self, *all, main;
+	struct xk_sim_thread **heap;                         /* [1..nheap] */
+	unsigned             nheap, room;
+	struct xk_sim_thread **waiting;                      /* for events, by hash */
+	unsigned             nbuckets;
+};
+
+static inline struct sim *sim_of(struct xk_sim *s) { return xk_container_of(s, struct sim, pub); }
+
+/* Up to when the running thread may go on, after a change of what others do. */
+void sim_limit(struct sim *s);
+/* t is ready, now; the running thread, t, is at its end. */
+void sim_begins(struct sim *s, struct xk_sim_thread *t);
+void sim_ends(struct sim *s, struct xk_sim_thread *t) __attribute__((noreturn));
+
+#endif

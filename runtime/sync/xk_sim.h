@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_sim.h - simulated processors: threads as fibers of one kernel thread, each processor with a
+ * time of its own.
+ *
+ * Of all processors that have something to run the one whose time is least goes on, of several
+ * the one with the lowest number, so a run is the same every time.  What a thread does takes the
+ * time that it is charged; where it touches what others see (a lock, an event) or says so
+ * (xk_sim_pass) it is stopped until nobody else's time is less than its own.
+ * Locks, events, naps and yields of this room wait in simulated time where the calling
+ * thread is simulated; nothing else changes for them, and nothing at all for other threads.
+ * A simulated thread stays on its processor.  A processor runs one of its threads until that
+ * waits, yields, or has had its slice where others stand in line; then the next.
+ * Invariant: at most one simulation per kernel thread, and of its fibers exactly one runs.
+ *
+ *   xk_sim_new, run, join, free    the kernel thread that made it, as its thread 0
+ *   xk_sim_charge, xk_sim_pass     any simulated thread
+ */
+#ifndef XK_SIM_H
+#define XK_SIM_H
+
+#include "runtime/base/xk_clock.h"
+#include "runtime/sync/xk_sync.h"
+
+#define XK_SIM_PROCESSORS 1024u
+
+/* Nanoseconds. */
+struct xk_sim_costs {
+	xk_ns lock_local, lock_moved;  /* a lock taken that this processor had last, another one had */
+	xk_ns handover;                /* until a thread runs that was woken while it spun */
+	xk_ns wake;                    /* the same when it slept: it had waited for longer than `spin` */
+	xk_ns spin;
+	xk_ns context;                 /* a processor takes up another thread than the one before */
+	xk_ns yield;                   /* a thread looks again and finds nothing */
+	xk_ns slice;                   /* a thread runs so long before others of its processor, 0: without end */
+};
+
+/* What a fiber takes with it: thread-locals of rooms above.  leave is called before
+ * another fiber runs, enter before this one goes on. */
+struct xk_sim_ops {
+	size_t size;                   /* of `kept`, zeroed at first */
+	void (*leave)(void *kept);
+	void (*enter)(void *kept);
+};
+
+struct xk_sim_thread;
+struct xk_sim {
+	xk_ns *now;                    /* of the processor that runs */
+	xk_ns  limit;                  /* the thread may go on up to here before it looks who else is to run */
+	void  *kept;                   /* of the thread that runs */
+};
+/* The calling thread's simulation; NULL: it has none. */
+extern _Thread_local struct xk_sim *xk_sim_self __attribute__((tls_model("initial-exec")));
+
+/* *now becomes the time of whoever runs.  ops, costs: copied.  XK_E_NOTSUP: no fibers in this build;
+ * XK_E_BUSY: the calling thread has a simulation; XK_E_INVAL: not 1 to XK_SIM_PROCESSORS. */
+int  xk_sim_new(struct xk_sim **sim, unsigned processors, const struct xk_sim_costs *costs, xk_ns *now,
+		const struct xk_sim_ops *ops);
+/* Every thread has ended, or its stack is thrown away. */
+void xk_sim_free(struct xk_sim *sim);
+/* A thread on a processor, 0 to processors-1, from the present time on.  XK_E_NOMEM. */
+int  xk_sim_thread_new(struct xk_sim *sim, struct xk_sim_thread **t, unsigned processor, void (*fn)(void *), void *arg);
+/* Waits for its end, and frees it. */
+void xk_sim_join(struct xk_sim_thread *t);
+/* Thread 0: lets the others run until `until`; false, at the latest time that any of them has reached:
+ * all of them wait, and only time would wake one.  Called again it does. */
+bool xk_sim_run(struct xk_sim *sim, xk_ns until);
+
+/* Time that a processor has spent on what it was charged. */
+struct xk_sim_stats { xk_ns busy; uint64_t switches; };
+void xk_sim_stats(const struct xk_sim *sim, unsigned processor, struct xk_sim_stats *out);
+
+/* The thread's work took so long. */
+void xk_sim_charge(xk_ns ns);
+void xk_sim_pass_now(void);
+/* Whoever has an earlier time goes first. */
+static inline void xk_sim_pass(void)
+{
+	if (*xk_sim_self->now > xk_sim_self->limit)
+		xk_sim_pass_now();
+}
+
+/* The policy as it is simulated: first come first served whatever it is, and of the same name. */
+const struct xk_lock_ops *xk_lock_simulated(const struct xk_lock_ops *policy);
+
+/* ---- for this room: the calling thread is simulated ------------------------------------ */
+
+void xk_sim_yield(void);
+void xk_sim_nap(xk_ns ns);
+/* Sleeps until e is woken, or for so long. */
+void xk_sim_wait(struct xk_event *e, xk_ns timeout);
+/* False: none of the simulation's threads waits for e. */
+bool xk_sim_wake(struct xk_event *e);
+/* Until another thread wakes it, by xk_sim_grant; `on` is told when nothing ever will. */
+struct xk_sim_thread *xk_sim_running(void);
+void xk_sim_block(const char *on);
+void xk_sim_grant(struct xk_sim_thread *t, xk_ns latency);
+unsigned xk_sim_processor(void);
+const struct xk_sim_costs *xk_sim_costs_of(void);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vp_sim.h - workers on simulated processors (vp_sim.c), for the core and its modes.
+ */
+#ifndef XK_VP_SIM_H
+#define XK_VP_SIM_H
+
+#include "runtime/vp/vp_priv.h"
+#include "runtime/vp/xk_machine.h"
+
+/* Before VPs are made: the simulation, and the set's locks in its time. */
+int  xk_vpsim_new(struct xk_vpset *set, struct xk_errs *errs);
+void xk_vpsim_free(struct xk_vpset *set);
+/* The workers begin; end. */
+int  xk_vpsim_start(struct xk_vpset *set, struct xk_errs *errs);
+void xk_vpsim_stop(struct xk_vpset *set);
+/* Until `until`; false: nothing is left to happen. */
+bool xk_vpsim_run(struct xk_vpset *set, xk_ns until);
+
+/* Inside vp: as xk_vp_unit and xk_vp_turn, charged; what a unit leaves for others is there when the
+ * time of its work is over. */
+unsigned xk_vpsim_unit(struct xk_vp *vp, unsigned budget);
+unsigned xk_vpsim_turn(struct xk_vp *vp, unsigned budget, int32_t *deficit, bool *idle);
+/* A unit has done so much: its time passes. */
+void xk_vpsim_done(struct xk_vp *vp, unsigned done);
+/* The same of messages that a thread has brought to vp and run there. */
+void xk_vpsim_brought(struct xk_vp *vp, unsigned done);
+
+extern const struct xk_mode_ops xk_mode_own_sim;
+
+static inline unsigned vp_any_unit(struct xk_vp *vp, unsigned budget)
+{
+	return XK_UNLIKELY(vp->set->sim != NULL) ? xk_vpsim_unit(vp, budget) : xk_vp_unit(vp, budget);
+}
+
+static inline unsigned vp_any_turn(struct xk_vp *vp, unsigned budget, int32_t *deficit, bool *idle)
+{
+	return XK_UNLIKELY(vp->set->sim != NULL) ? xk_vpsim_turn(vp, budget, deficit, idle)
+						 : xk_vp_turn(vp, budget, deficit, idle);
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_machine.h - a machine ledger as the simulated processors are charged by it: what each thing
+ * that a graph does costs.
+ *
+ * Plain numbers, read from a file of graphs/machines (compose) or the one that is built in.  A constant
+ * from when a set of VPs is made with it, and as long as that lives.
+ */
+#ifndef XK_MACHINE_H
+#define XK_MACHINE_H
+
+#include "runtime/sync/xk_sim.h"
+
+/* Nanoseconds that an operation of a protocol's node costs: a message, and each byte of it, by way:
+ * [0] up (demux), [1] down (push). */
+struct xk_machine_node { const char *proto; double message[2], byte[2]; };
+
+struct xk_machine_value { const char *key, *source; double value; };
+
+struct xk_machine {
+	const char         *name, *doc;
+	struct xk_sim_costs sync;      /* of locks and waiting */
+	xk_ns               message;   /* each message or timer of a unit of work */
+	xk_ns               unit;      /* each unit that does anything */
+	unsigned            nnodes;    /* 0: nodes cost nothing by themselves */
+	const struct xk_machine_node *node;
+	unsigned            nvalues;   /* all of the ledger, to be shown with a result */
+	const struct xk_machine_value *value;
+};
+
+/* 100 ns a message, nothing else: what the virtual clock of one thread has always charged. */
+extern const struct xk_machine xk_machine_flat;
+/* Does nothing but messages cost?  On one processor it is the same then who runs when. */
+bool xk_machine_is_flat(const struct xk_machine *m);
+/* NULL: the ledger has none. */
+const struct xk_machine_node *xk_machine_find(const struct xk_machine *m, const char *proto);
+
+#endif

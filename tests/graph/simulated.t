@@ -1,0 +1,128 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# simulated.t - simulated processors: on one of them a graph runs as it does under the virtual clock,
+# byte for byte; on 2, 8 and 64 every architecture delivers the same messages, the same way every
+# time; independent stacks scale with the processors, locks are found taken.
+
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$top_srcdir/tests/support/tap.sh"
+run=$top_builddir/vp-run
+file=$top_srcdir/graphs/udp-presets.lua
+unset VP_GRAPH_PATH
+
+# json OUT ARG...: a run's counters, without what is the host's.
+json() {
+	out=$1
+	shift
+	timeout -s KILL 100 "$run" --virtual --json --vps --connections "$@" >"$tmp/json" 2>"$tmp/err" || { cat "$tmp/err"; return 1; }
+	grep -v wall_ns "$tmp/json" >"$out"
+}
+
+as_before() {
+	json "$tmp/one" "$file" "$@" && json "$tmp/two" --processors 1 "$file" "$@" && diff "$tmp/one" "$tmp/two"
+}
+
+# echoed N: what was asked was answered, every byte, and the run ended by itself.
+echoed() {
+	jq -e --argjson n "$1" '.end == "workload complete" and
+		([.nodes[] | select(.protocol == "echo" or .protocol == "load") | .counters | .messages // .answers] | unique) == [$n]' \
+		"$tmp/json" >/dev/null || { jq -c '.end, [.nodes[] | [.protocol, .counters]]' "$tmp/json"; return 1; }
+}
+
+delivers() {
+	json "$tmp/one" "$@" && echoed 400 && json "$tmp/two" "$@" && diff "$tmp/one" "$tmp/two"
+}
+
+for preset in $(presets); do
+	ok "$preset: one processor is the virtual clock" as_before preset="$preset" conns=8 count=50
+done
+if "$run" --virtual --processors 2 -d 1ms "$file" 2>&1 | grep -q libboost-context-dev; then
+	skip "simulated processors" "built without Boost.Context (package libboost-context-dev)"
+	done_testing
+fi
+for preset in $(presets); do
+	for n in 2 8 64; do
+		ok "$preset: all is delivered on $n processors, again and again" \
+			delivers --processors $n "$file" preset="$preset" conns=8 count=50
+	done
+done
+
+# ---- what scales and what does not ---------------------------------------------------
+
+cat >"$tmp/up.lua" <<'EOT'
+local a = args { preset = enum { "ips_conn", choices = { "ips_conn", "locking", "mp" } }, n = uint { 2, doc = "threads" } }
+local how = {
+  ips_conn = ips_conn { workers = a.n, vps = 64 },
+  locking = locking { io_threads = a.n, vps = 64 },
+  mp = mp { io_threads = a.n, vps = 1 },
+}
+local top = stack {
+  udp {}, ip { addr = "10.0.0.1/8" }, arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {},
+  eth_mem {}, peer_source { conns = 64, size = 64, to = "10.0.0.1", port = 9, from = "10.0.0.2" },
+}
+sink { port = 9, conns = 64, from = "10.0.0.2", touch = "none", over = top }
+return graph "up" { threading = how[a.preset], duration = "5ms" }
+EOT
+
+# messages PRESET THREADS [PROCESSORS]: thousands in 5 ms.
+messages() {
+	timeout -s KILL 100 "$run" --virtual --processors "${3:-$2}" --json "$tmp/up.lua" preset="$1" n="$2" >"$tmp/json" 2>"$tmp/err" ||
+		{ cat "$tmp/err"; return 1; }
+	jq '[.nodes[] | select(.protocol == "sink") | .counters.messages] | add / 1000 | round' "$tmp/json"
+}
+# within PRESET THREADS LEAST MOST [PROCESSORS]
+within() {
+	got=$(messages "$1" "$2" "${5:-$2}") || { echo "$got"; return 1; }
+	echo "# $1 on $2: $got thousand messages, $3 to $4 wanted"
+	[ "$got" -ge "$3" ] && [ "$got" -le "$4" ]
+}
+# 100 ns a message: 50 000 in 5 ms on each processor.
+ok "ips_conn on 1 processor"   within ips_conn 1 50 51
+ok "ips_conn on 2 processors"  within ips_conn 2 99 101
+ok "ips_conn on 8 processors"  within ips_conn 8 396 404
+ok "ips_conn on 64 processors" within ips_conn 64 3160 3240
+ok "mp with one connection's lock on 8 processors" within mp 8 38 50
+# Its thread reads a message and brings it, 200 ns, and is called when it rested.
+ok "mp with one thread"        within mp 1 19 21 2
+
+# The thread that has the device feeds the others: 100 ns a frame.
+ok "locking on 8 processors"   within locking 8 35 50
+ok "locking on 64 processors"  within locking 64 35 50
+
+contended() {
+	json "$tmp/one" --processors 8 "$file" preset="$1" conns=8 count=50 &&
+		jq -e '[.locks[] | .contended] | add > 20' "$tmp/json" >/dev/null || { jq -c .locks "$tmp/json"; return 1; }
+}
+ok "locking: locks are found taken" contended locking
+ok "mp: locks are found taken" contended mp
+
+# ---- what is refused --------------------------------------------------------------------
+
+# refused TEXT ARG...
+refused() {
+	text=$1
+	shift
+	timeout -s KILL 20 "$run" "$@" "$file" >"$tmp/out" 2>&1
+	code=$?
+	cat "$tmp/out"
+	[ $code -eq 2 ] && grep -q -e "$text" "$tmp/out"
+}
+ok "no processors" refused 'processors must be between 1 and 1024, not 0' --virtual --processors 0
+ok "too many" refused 'processors must be between 1 and 1024, not 1025' --virtual --processors 1025
+ok "no number" refused 'option --processors' --virtual --processors many
+ok "without a simulated clock" refused 'needs --virtual' --processors 4
+ok "with a control socket" refused 'option --control' --virtual --processors 4 --control="$tmp/s"
+fifo() {
+	timeout -s KILL 20 "$run" --virtual --processors 65 "$tmp/ips.lua" >"$tmp/out" 2>&1
+	code=$?
+	cat "$tmp/out"
+	[ $code -eq 2 ] && grep -q 'at most 64 workers' "$tmp/out"
+}
+cat >"$tmp/ips.lua" <<'EOT'
+local top = stack { udp {}, ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem {}, peer_sink {} }
+echo { port = 7, over = top }
+return graph "ips" { threading = ips {} }
+EOT
+ok "a queue of stacks for more workers than it has" fifo
+done_testing

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_sim.c - simulated processors: who runs when, what waiting costs, and that nothing of it is the
+ * host's.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/sync/xk_fiber.h"
+#include "runtime/sync/xk_sim.h"
+#include "tests/support/xk_test.h"
+
+static xk_ns now;
+static struct xk_sim *sim;
+static char said[256];
+static int  self;                        /* stands for a thread-local of a room above */
+
+static void leave(void *kept) { *(int *)kept = self; self = 0; }
+static void enter(void *kept) { self = *(int *)kept; }
+static const struct xk_sim_ops ops = { .size = sizeof(int), .leave = leave, .enter = enter };
+
+static void begin(unsigned processors, struct xk_sim_costs costs)
+{
+	now = 0;
+	said[0] = '\0';
+	self = 0;
+	CU_ASSERT_FATAL(xk_sim_new(&sim, processors, &costs, &now, &ops) == XK_OK);
+	CU_ASSERT(xk_sim_self == sim);
+}
+
+static void end(void)
+{
+	xk_sim_free(sim);
+	CU_ASSERT(xk_sim_self == NULL);
+}
+
+static void say(const char *what)
+{
+	size_t n = strlen(said);
+
+	snprintf(said + n, sizeof said - n, "%s%s@%llu", n != 0 ? " " : "", what, (unsigned long long)now);
+}
+
+/* ---- order ------------------------------------------------------------------------ */
+
+struct steps { const char *name; xk_ns each; unsigned n; };
+
+static void step(void *arg)
+{
+	const struct steps *s = arg;
+
+	for (unsigned i = 0; i < s->n; i++) {
+		say(s->name);
+		xk_sim_charge(s->each);
+		xk_sim_pass();
+	}
+}
+
+static void run_two(unsigned processors, struct xk_sim_costs costs, unsigned second, struct steps *a, struct steps *b,
+		    void (*fn)(void *))
+{
+	struct xk_sim_thread *t, *u;
+
+	begin(processors, costs);
+	CU_ASSERT(xk_sim_thread_new(sim, &t, 0, fn, a) == XK_OK);
+	CU_ASSERT(xk_sim_thread_new(sim, &u, second, fn, b) == XK_OK);
+	xk_sim_join(t);
+	xk_sim_join(u);
+	end();
+}
+
+static void least_time_runs_and_of_several_the_lowest_number(void)
+{
+	struct steps a = { "a", 100, 3 }, b = { "b", 150, 2 };
+
+	run_two(2, (struct xk_sim_costs){ 0 }, 1, &a, &b, step);
+	CU_ASSERT_STRING_EQUAL(said, "a@0 b@0 a@100 b@150 a@200");
+}
+
+static void one_processor_runs_one_after_the_other(void)
+{
+	struct steps a = { "a", 100, 2 }, b = { "b", 100, 2 };
+
+	run_two(1, (struct xk_sim_costs){ .context = 7 }, 0, &a, &b, step);
+	CU_ASSERT_STRING_EQUAL(said, "a@0 a@100 b@207 b@307");
+}
+
+static void a_slice_ends_a_turn(void)
+{
+	struct steps a = { "a", 100, 3 }, b = { "b", 100, 2 };
+
+	run_two(1, (struct xk_sim_costs){ .slice = 150 }, 0, &a, &b, step);
+	CU_ASSERT_STRING_EQUAL(said, "a@0 a@100 b@200 b@300 a@400");
+}
+
+static void yielding(void *arg)
+{
+	const struct steps *s = arg;
+
+	for (unsigned i = 0; i < s->n; i++) {
+		say(s->name);
+		xk_thread_yield();
+	}
+}
+
+static void a_yield_costs_time_and_lets_the_next_run(void)
+{
+	struct steps a = { "a", 0, 2 }, b = { "b", 0, 2 };
+
+	run_two(1, (struct xk_sim_costs){ .yield = 5 }, 0, &a, &b, yielding);
+	CU_ASSERT_STRING_EQUAL(said, "a@0 b@5 a@10 b@15");
+}
+
+/* ---- thread-locals ------------------------------------------------------------------- */
+
+static void keeps(void *arg)
+{
+	int mine = *(const int *)arg;
+
+	CU_ASSERT(self == 0);
+	self = mine;
+	for (int i = 0; i < 5; i++) {
+		xk_sim_charge(10);
+		xk_sim_pass();
+		CU_ASSERT(self == mine);
+	}
+	self = 0;
+}
+
+static void each_thread_finds_its_own_as_it_left_it(void)
+{
+	static int one = 1, two = 2;
+	struct xk_sim_thread *t, *u;
+
+	begin(2, (struct xk_sim_costs){ 0 });
+	self = 3;
+	CU_ASSERT(xk_sim_thread_new(sim, &t, 0, keeps, &one) == XK_OK);
+	CU_ASSERT(xk_sim_thread_new(sim, &u, 1, keeps, &two) == XK_OK);
+	CU_ASSERT(xk_sim_run(sim, 25));
+	CU_ASSERT(self == 3 && now == 25);
+	xk_sim_join(t);
+	xk_sim_join(u);
+	CU_ASSERT(self == 3);
+	end();
+}
+
+/* ---- locks ------------------------------------------------------------------------------ */
+
+static struct xk_lock lock;
+static struct xk_lockstat stat;
+static const struct xk_lock_ops *policy;
+
+static void locks(void *arg)
+{
+	const struct steps *s = arg;
+
+	for (unsigned i = 0; i < s->n; i++) {
+		xk_lock_take(policy, &lock, &stat);
+		say(s->name);
+		xk_sim_charge(s->each);
+		xk_lock_drop(policy, &lock, &stat);
+	}
+}
+
+static void take_turns(const struct xk_lock_ops *p, struct xk_sim_costs costs, struct steps *a, struct steps *b)
+{
+	stat = (struct xk_lockstat){ .untimed = true };
+	policy = xk_lock_simulated(p);
+	CU_ASSERT_STRING_EQUAL(policy->name, p->name);
+	policy->init(&lock);
+	run_two(2, costs, 1, a, b, locks);
+	policy->fini(&lock);
+}
+
+static void a_lock_is_had_in_the_order_of_asking(void)
+{
+	static const struct xk_lock_ops *const all[] = {
+		&xk_lock_spin, &xk_lock_ticket, &xk_lock_mcs, &xk_lock_adaptive, &xk_lock_mutex, &xk_lock_rw
+	};
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(all); i++) {
+		struct steps a = { "a", 100, 2 }, b = { "b", 50, 2 };
+
+		take_turns(all[i], (struct xk_sim_costs){ 0 }, &a, &b);
+		CU_ASSERT_STRING_EQUAL(said, "a@0 b@100 a@150 b@250");
+		CU_ASSERT(stat.taken == 4 && stat.contended == 3);
+	}
+}
+
+static void a_lock_of_another_processor_costs_its_line(void)
+{
+	struct steps a = { "a", 100, 1 }, b = { "b", 50, 2 };
+
+	take_turns(&xk_lock_mutex, (struct xk_sim_costs){ .lock_local = 3, .lock_moved = 40 }, &a, &b);
+	CU_ASSERT_STRING_EQUAL(said, "a@3 b@143 b@196");
+}
+
+static void reads(void *arg)
+{
+	xk_lock_take_shared(policy, &lock, &stat);
+	say(arg);
+	xk_sim_charge(100);
+	xk_lock_drop_shared(policy, &lock, &stat);
+}
+
+static void writes(void *arg)
+{
+	xk_sim_charge(10);
+	xk_lock_take(policy, &lock, &stat);
+	say(arg);
+	xk_sim_charge(100);
+	xk_lock_drop(policy, &lock, &stat);
+}
+
+static void reads_late(void *arg)
+{
+	xk_sim_charge(20);
+	reads(arg);
+}
+
+static void readers_share_but_not_past_a_writer(void)
+{
+	struct xk_sim_thread *t[4];
+
+	stat = (struct xk_lockstat){ .untimed = true };
+	policy = xk_lock_simulated(&xk_lock_rw);
+	policy->init(&lock);
+	begin(4, (struct xk_sim_costs){ 0 });
+	CU_ASSERT(xk_sim_thread_new(sim, &t[0], 0, reads, "r") == XK_OK);
+	CU_ASSERT(xk_sim_thread_new(sim, &t[1], 1, reads, "r") == XK_OK);
+	CU_ASSERT(xk_sim_thread_new(sim, &t[2], 2, writes, "w") == XK_OK);
+	CU_ASSERT(xk_sim_thread_new(sim, &t[3], 3, reads_late, "late") == XK_OK);
+	for (unsigned i = 0; i < 4; i++)
+		xk_sim_join(t[i]);
+	end();
+	policy->fini(&lock);
+	CU_ASSERT_STRING_EQUAL(said, "r@0 r@0 w@100 late@200");
+}
+
+/* ---- sleeping ------------------------------------------------------------------------------ */
+
+static struct xk_event event;
+
+static void sleeps(void *arg)
+{
+	xk_event_prepare(&event);
+	xk_event_wait(&event, *(const uint64_t *)arg, NULL, 0);
+	say("woken");
+}
+
+static void wakes(void *arg)
+{
+	xk_sim_charge(*(const uint64_t *)arg);
+	xk_sim_pass();
+	xk_event_wake(&event);
+	say("woke");
+}
+
+static void wait_for(uint64_t timeout, uint64_t after, const char *expect)
+{
+	struct xk_sim_thread *t, *u;
+
+	CU_ASSERT(xk_event_init(&event) == XK_OK);
+	begin(2, (struct xk_sim_costs){ .handover = 5, .wake = 2000, .spin = 100 });
+	CU_ASSERT(xk_sim_thread_new(sim, &t, 0, sleeps, &timeout) == XK_OK);
+	CU_ASSERT(xk_sim_thread_new(sim, &u, 1, wakes, &after) == XK_OK);
+	xk_sim_join(t);
+	xk_sim_join(u);
+	end();
+	xk_event_fini(&event);
+	CU_ASSERT_STRING_EQUAL(said, expect);
+}
+
+static void who_spins_is_prompt_and_who_sleeps_is_not(void)
+{
+	wait_for(XK_NS_NEVER, 60, "woke@60 woken@65");
+	wait_for(XK_NS_NEVER, 500, "woke@500 woken@2500");
+	wait_for(300, 500, "woken@300 woke@500");
+}
+
+static void naps(void *arg)
+{
+	xk_thread_nap(*(const uint64_t *)arg);
+	say("up");
+}
+
+static void when_all_sleep_it_is_said_and_time_goes_on_after(void)
+{
+	static const uint64_t ms = XK_MS;
+	struct xk_sim_thread *t;
+
+	begin(1, (struct xk_sim_costs){ 0 });
+	CU_ASSERT(xk_sim_thread_new(sim, &t, 0, naps, (void *)(uintptr_t)&ms) == XK_OK);
+	CU_ASSERT(!xk_sim_run(sim, XK_SEC));
+	CU_ASSERT(now == 0);
+	CU_ASSERT(!xk_sim_run(sim, XK_SEC));     /* it has ended */
+	CU_ASSERT(now == XK_MS);
+	CU_ASSERT(xk_sim_run(sim, XK_SEC) && now == XK_SEC);
+	xk_sim_join(t);
+	end();
+	CU_ASSERT_STRING_EQUAL(said, "up@1000000");
+}
+
+/* ---- life --------------------------------------------------------------------------------------- */
+
+static void refuses_what_is_no_number_of_processors(void)
+{
+	static const struct xk_sim_costs free;
+	struct xk_sim *other;
+
+	CU_ASSERT(xk_sim_new(&other, 0, &free, &now, &ops) == XK_E_INVAL);
+	CU_ASSERT(xk_sim_new(&other, XK_SIM_PROCESSORS + 1, &free, &now, &ops) == XK_E_INVAL);
+	begin(XK_SIM_PROCESSORS, free);
+	CU_ASSERT(xk_sim_new(&other, 1, &free, &now, &ops) == XK_E_BUSY);
+	end();
+}
+
+static void many_threads_are_busy_for_what_they_charged(void)
+{
+	static struct xk_sim_thread *t[3000];
+	struct steps s = { "", 10, 4 };
+	struct xk_sim_stats of;
+	xk_ns busy = 0;
+
+	begin(XK_SIM_PROCESSORS, (struct xk_sim_costs){ 0 });
+	for (unsigned i = 0; i < XK_ARRAY_LEN(t); i++)
+		CU_ASSERT_FATAL(xk_sim_thread_new(sim, &t[i], i % XK_SIM_PROCESSORS, step, &s) == XK_OK);
+	for (unsigned i = 0; i < XK_ARRAY_LEN(t); i++)
+		xk_sim_join(t[i]);
+	for (unsigned i = 0; i < XK_SIM_PROCESSORS; i++) {
+		xk_sim_stats(sim, i, &of);
+		busy += of.busy;
+	}
+	CU_ASSERT(busy == XK_ARRAY_LEN(t) * 40);
+	end();
+}
+
+static CU_TestInfo tests[] = {
+	{ "least_time_runs_and_of_several_the_lowest_number", least_time_runs_and_of_several_the_lowest_number },
+	{ "one_processor_runs_one_after_the_other", one_processor_runs_one_after_the_other },
+	{ "a_slice_ends_a_turn", a_slice_ends_a_turn },
+	{ "a_yield_costs_time_and_lets_the_next_run", a_yield_costs_time_and_lets_the_next_run },
+	{ "each_thread_finds_its_own_as_it_left_it", each_thread_finds_its_own_as_it_left_it },
+	{ "a_lock_is_had_in_the_order_of_asking", a_lock_is_had_in_the_order_of_asking },
+	{ "a_lock_of_another_processor_costs_its_line", a_lock_of_another_processor_costs_its_line },
+	{ "readers_share_but_not_past_a_writer", readers_share_but_not_past_a_writer },
+	{ "who_spins_is_prompt_and_who_sleeps_is_not", who_spins_is_prompt_and_who_sleeps_is_not },
+	{ "when_all_sleep_it_is_said_and_time_goes_on_after", when_all_sleep_it_is_said_and_time_goes_on_after },
+	{ "refuses_what_is_no_number_of_processors", refuses_what_is_no_number_of_processors },
+	{ "many_threads_are_busy_for_what_they_charged", many_threads_are_busy_for_what_they_charged },
+	CU_TEST_INFO_NULL
+};
+
+static CU_SuiteInfo suites[] = {
+	{ "sim", NULL, NULL, NULL, NULL, tests },
+	CU_SUITE_INFO_NULL
+};
+
+int main(void)
+{
+	if (!xk_fiber_available())
+		xk_test_skip("built without Boost.Context (package libboost-context-dev)");
+	return xk_test_main(suites);
+}

@@ -299,6 +299,8 @@ static json_t *run_json(const struct xk_run_result *r, bool per_vp, bool per_con
 	json_object_set_new(j, "nodes", nodes);
 	json_object_set_new(j, "workers", workers_json(r));
 	json_object_set_new(j, "locks", locks_json(r));
+	if (r->graph->vps->sim != NULL)
+		json_object_set_new(j, "machine", run_simulated_json(r));
 	json_object_set_new(j, "record", run_record_json(r));
 	json_object_set_new(j, "warnings", warnings_json(r));
 	json_object_set_new(j, "user_threads", user_threads_json(r));

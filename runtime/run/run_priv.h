@@ -92,5 +92,7 @@ void run_misses_open(struct run_misses *m);
 void run_misses_close(struct run_misses *m, struct xk_run_misses *out);
 /* run_record.c: the caller's reference. */
 struct json_t *run_record_json(const struct xk_run_result *x);
+/* run_simulated.c: the same; null where processors are not simulated. */
+struct json_t *run_simulated_json(const struct xk_run_result *r);
 
 #endif

@@ -167,6 +167,16 @@ double xk_run_starved(const struct xk_run_result *r);
 /* Name of drop reason i of a node ("no memory", ...), NULL past the last. */
 const char *xk_run_drop_name(const struct xk_node *n, unsigned i);
 
+/* Simulated processors: shares of the time since the start that they were busy; false: there are none. */
+struct xk_machine;
+struct xk_run_busy {
+	unsigned processors;
+	const struct xk_machine *machine;
+	double   mean, least, most;
+	uint64_t switches;
+};
+bool xk_run_busy(const struct xk_run_result *r, struct xk_run_busy *out);
+
 /* The result as JSON (jansson); the caller's reference; NULL: no memory for all of it (xk_json.h).
  * `per_vp` and `per_conn` add those arrays. */
 struct json_t;

@@ -16,8 +16,8 @@
  *   xk_sim_new, run, join, free    the kernel thread that made it, as its thread 0
  *   xk_sim_charge, xk_sim_pass     any simulated thread
  */
-#ifndef XK_SIM_H
-#define XK_SIM_H
+#ifndef XK_SYNC_SIM_H
+#define XK_SYNC_SIM_H
 
 #include "runtime/base/xk_clock.h"
 #include "runtime/sync/xk_sync.h"

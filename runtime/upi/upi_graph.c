@@ -7,6 +7,7 @@
  * start, rep_start; run, when the workers do.  Take-down is the mirror image, top-down.
  * Invariant: node[i] lies only over nodes of smaller number.
  */
+#include "runtime/upi/upi_charge.h"
 #include "runtime/upi/upi_priv.h"
 
 #include <stdio.h>
@@ -466,6 +467,8 @@ int xk_graph_up(struct xk_graph *g, struct xk_errs *e)
 	upi_anywhere(g);
 	if (err == XK_OK)
 		upi_threads_attach(g);
+	if (err == XK_OK)
+		err = upi_charge_attach(g, e);
 	if (err == XK_OK && g->vps->arch.objects == XK_OBJECTS_LAYER && (err = upi_locks_attach(g)) != XK_OK)
 		xk_errs_add(e, NULL, 0, 0, "out of memory for the locks of layers");
 	if (err != XK_OK)

@@ -20,6 +20,7 @@ struct xk_vpsim {
 	struct xk_sim           *sim;
 	const struct xk_machine *machine;
 	struct xk_sim_thread   **thread; /* [nworkers], NULL: it has none */
+	const struct xk_machine_node **node;  /* by the number of the node, of upi; NULL: none was asked for */
 };
 
 /* Of a thread that is stopped; brought is also in use while it runs. */
@@ -64,7 +65,7 @@ static void enter(void *arg)
 /* ---- machines ------------------------------------------------------------------------ */
 
 static const struct xk_machine_value flat_values[] = {
-	{ "message", "assumed: the cost of a message or timer that the virtual clock of one thread charges", 100 },
+	{ "message", "assumed: the cost of a message or timer that the virtual clock of one thread charges", 0.1 },
 };
 const struct xk_machine xk_machine_flat = {
 	.name = "flat", .doc = "100 ns a message, nothing else", .message = 100,
@@ -84,6 +85,18 @@ const struct xk_machine_node *xk_machine_find(const struct xk_machine *m, const 
 		if (strcmp(m->node[i].proto, proto) == 0)
 			return &m->node[i];
 	return NULL;
+}
+
+void xk_vpset_simulated(const struct xk_vpset *set, unsigned i, struct xk_sim_stats *out)
+{
+	xk_sim_stats(set->sim->sim, i, out);
+}
+
+const struct xk_machine_node **xk_vpset_node_costs(struct xk_vpset *set, unsigned nnodes)
+{
+	if (set->sim->node == NULL)
+		set->sim->node = xk_alloc(nnodes * sizeof *set->sim->node);
+	return set->sim->node;
 }
 
 /* ---- charging ------------------------------------------------------------------------- */
@@ -206,6 +219,7 @@ void xk_vpsim_free(struct xk_vpset *set)
 		return;
 	xk_sim_free(set->sim->sim);
 	xk_free(set->sim->thread);
+	xk_free(set->sim->node);
 	xk_free(set->sim);
 	set->sim = NULL;
 }

@@ -11,10 +11,11 @@
 
 #include "runtime/sync/xk_sim.h"
 
-/* Nanoseconds that an operation of a protocol's node costs: a message, and each byte of it, by way:
- * [0] up (demux), [1] down (push). */
-struct xk_machine_node { const char *proto; double message[2], byte[2]; };
+/* Picoseconds that an operation of a protocol's node costs: a message by its way, [0] up (demux), [1] down
+ * (push), and each byte of it. */
+struct xk_machine_node { const char *proto; uint64_t message[2], byte; };
 
+/* As it stands in the ledger, microseconds. */
 struct xk_machine_value { const char *key, *source; double value; };
 
 struct xk_machine {
@@ -34,5 +35,11 @@ extern const struct xk_machine xk_machine_flat;
 bool xk_machine_is_flat(const struct xk_machine *m);
 /* NULL: the ledger has none. */
 const struct xk_machine_node *xk_machine_find(const struct xk_machine *m, const char *proto);
+
+/* What processor i of a set with simulated ones has spent on what it was charged. */
+struct xk_vpset;
+void xk_vpset_simulated(const struct xk_vpset *set, unsigned i, struct xk_sim_stats *out);
+/* Of upi: room for the costs of so many nodes, which upi fills and reads; NULL: no memory. */
+const struct xk_machine_node **xk_vpset_node_costs(struct xk_vpset *set, unsigned nnodes);
 
 #endif

@@ -97,6 +97,84 @@ contended() {
 ok "locking: locks are found taken" contended locking
 ok "mp: locks are found taken" contended mp
 
+# ---- machines ----------------------------------------------------------------------------
+
+# ledger FILE LOCK NODES: a machine whose messages are charged by their nodes, 100 ns each on its way up.
+ledger() {
+
+	cat >"$1" <<-EOT
+	local s = "assumed: for a test"
+	local function node(up, down) return { up = { up, source = s }, down = { down, source = s }, byte = { 0, source = s } } end
+	local graph = { lock = { $2, source = s }, lock_moved = { $2, source = "of another" }, nodes = { $3 } }
+	for _, key in ipairs { "message", "unit", "handover", "wake", "context", "yield", "slice" } do
+	  graph[key] = { 0, source = s }
+	end
+	return machine "test" { graph = graph }
+	EOT
+}
+all='udp = node(0.025, 0), ip = node(0.025, 0), arp = node(0, 0), eth = node(0.04, 0), eth_mem = node(0, 0),
+	peer_source = node(0, 0), sink = node(0.01, 0)'
+ledger "$tmp/nodes.lua" 0 "$all"
+ledger "$tmp/locks.lua" 2.5 "$all"
+ledger "$tmp/no_ip.lua" 0 'udp = node(0.1, 0), arp = node(0, 0), eth = node(0, 0), eth_mem = node(0, 0),
+	peer_source = node(0, 0), sink = node(0, 0)'
+
+same_flat() {
+	json "$tmp/one" --processors 4 "$file" conns=8 count=50 && jq 'del(.machine)' "$tmp/one" >"$tmp/one.less" &&
+		json "$tmp/two" --processors 4 --machine flat "$file" conns=8 count=50 && jq 'del(.machine)' "$tmp/two" >"$tmp/two.less" &&
+		diff "$tmp/one.less" "$tmp/two.less"
+}
+ok "the flat machine of graphs/machines is the one built in" same_flat
+
+# by LEDGER PRESET N: thousands of messages in 5 ms on N processors.
+by() {
+	json "$tmp/one" --processors "$3" --machine "$1" "$tmp/up.lua" preset="$2" n="$3" || return 1
+	got=$(jq '[.nodes[] | select(.protocol == "sink") | .counters.messages] | add / 1000 | round' "$tmp/json")
+	echo "# $2 on $3 by $1: $got thousand messages"
+}
+charged() { by "$tmp/nodes.lua" ips_conn "$1" && [ "$got" -ge "$2" ] && [ "$got" -le "$3" ]; }
+ok "nodes are charged, 1 processor"  charged 1 49 51
+ok "nodes are charged, 8 processors" charged 8 392 404
+lock_costs() {
+	by "$tmp/nodes.lua" locking 8 && free=$got && by "$tmp/locks.lua" locking 8 && [ "$got" -lt $((free / 4)) ]
+}
+ok "locks are charged" lock_costs
+sources() {
+	by "$tmp/nodes.lua" ips_conn 2 && jq -e '.machine | .name == "test" and .processors == 2 and .busy > 0.95 and
+		.costs["nodes.udp.up"] == { us: 0.025, source: "assumed: for a test" } and .costs.lock_moved.source == "of another"' \
+		"$tmp/json" >/dev/null || { jq -c .machine "$tmp/json"; return 1; }
+}
+ok "each cost is shown with its source" sources
+
+# not_run CODE TEXT ARG...
+not_run() {
+	want=$1 text=$2
+	shift 2
+	timeout -s KILL 20 "$run" --virtual "$@" >"$tmp/out" 2>&1
+	code=$?
+	cat "$tmp/out"
+	[ $code -eq "$want" ] && grep -q -e "$text" "$tmp/out"
+}
+# broken TEXT SED...: the ledger, changed, is refused so, with its line.
+broken() {
+	text=$1
+	shift
+	sed "$@" "$tmp/nodes.lua" >"$tmp/bad.lua"
+	not_run 3 "bad.lua:[0-9]*: machine: $text" --processors 2 --machine "$tmp/bad.lua" "$tmp/up.lua"
+}
+ok "a node without a cost" not_run 1 'up.lua:[0-9]*: ip: machine "test" does not say what protocol ip costs' \
+	--processors 2 --machine "$tmp/no_ip.lua" "$tmp/up.lua"
+ok "an unknown machine" not_run 2 "no machine 'flt' (did you mean 'flat'?)" --processors 2 --machine flt "$tmp/up.lua"
+ok "a machine without processors" not_run 2 'option --machine needs --processors' --machine flat "$tmp/up.lua"
+ok "a machine of models" not_run 3 'it says nothing of graphs' --processors 2 --machine challenge "$tmp/up.lua"
+ok "a machine that is a graph" not_run 3 'describes a graph, not a machine' --processors 2 --machine "$tmp/up.lua" "$tmp/up.lua"
+ok "no file"         not_run 3 'nowhere.lua' --processors 2 --machine "$tmp/nowhere.lua" "$tmp/up.lua"
+ok "a negative cost" broken "'up' is -1 microseconds, which is no cost" 's/node(0.025/node(-1/'
+ok "no number"       broken "'up' is [-]*nan microseconds, which is no cost" 's|node(0.025|node(0/0|'
+ok "an unknown key"  broken "unknown parameter 'lock_mvd' (did you mean 'lock_moved'?)" 's/lock_moved/lock_mvd/'
+ok "a missing key"   broken "'wake' is needed" 's/"wake", //'
+ok "no source"       broken "'lock' needs a number and its source" 's/lock = { 0, source = s }/lock = { 0 }/'
+
 # ---- what is refused --------------------------------------------------------------------
 
 # refused TEXT ARG...

@@ -6,6 +6,7 @@
  * fails says one sentence, and everything before it is undone.  Signals arrive
  * through a descriptor, so that a stop is as orderly as an end.
  */
+#include "runtime/compose/xk_ledger.h"
 #include "runtime/run/xk_json.h"
 #include "tools/control/ctl.h"
 #include "tools/vp-run/vpr.h"
@@ -99,6 +100,9 @@ static int load(struct work *w)
 		xk_errs_add(w->e, w->o->file, 0, 0, "is a %s: %s", xk_spec_word(w->s), xk_spec_is_bench(w->s) ? "run it with vp-bench" : "it is for vp-sim");
 		return VPR_GRAPH_ERRORS;
 	}
+	err = vpr_machine(w->o, w->e);
+	if (err != VPR_OK)
+		return err;
 	return vpr_apply(w->o, xk_spec_plan(w->s), w->e) == XK_OK ? VPR_OK : VPR_USAGE;
 }
 
@@ -283,6 +287,7 @@ int main(int argc, char **argv)
 	xk_rcu_unregister();
 	xk_spec_print_errors(stderr, w.s, w.e, NULL);
 	xk_spec_free(w.s);
+	xk_ledger_free(o.ledger);
 	xk_errs_free(w.e);
 	xk_errs_free(w.warnings);
 	close(o.stop_fd);

@@ -39,7 +39,8 @@ struct vpr {
 	bool        has_control;
 	const char *duration, *warmup, *messages, *warmup_messages;
 	const char *stats, *fairness, *log, *cpus, *seed, *path;
-	const char *processors;
+	const char *processors, *machine;
+	struct xk_ledger *ledger;        /* of the machine; the graph is charged by it */
 	struct vpr_capture capture[VPR_CAPTURES];
 	unsigned    ncapture;
 	int         stop_fd, ask_fd;     /* SIGINT and SIGTERM arrive here; SIGUSR1 */
@@ -49,6 +50,8 @@ struct vpr {
 void vpr_options(struct vpr *o, int argc, char **argv);
 /* Applies the options to the plan; errors as from the command line. */
 int  vpr_apply(const struct vpr *o, struct xk_plan *p, struct xk_errs *e);
+/* vpr_machine.c: reads the machine that is named, or none.  VPR_OK, or the program's exit code, all said. */
+int  vpr_machine(struct vpr *o, struct xk_errs *e);
 /* Parses one option's time; 0 when text is NULL. */
 int  vpr_time(const char *name, const char *text, xk_ns *out, struct xk_errs *e);
 /* The same of a number of messages, which is not 0. */

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/vp/xk_machine.h"
+#include "runtime/compose/xk_ledger.h"
 #include "tools/vp-run/build_text.h"
 #include "runtime/base/xk_param_value.h"
 
@@ -23,11 +23,11 @@ static const char doc[] =
 
 enum { OPT_STATS = 256, OPT_CAPTURE, OPT_LOG, OPT_CHECK, OPT_CPUS, OPT_SEED, OPT_VIRTUAL, OPT_UNSAFE, OPT_WARMUP,
        OPT_VPS, OPT_CONNS, OPT_FAIRNESS, OPT_FILTER, OPT_CONTROL, OPT_LAYER_TIMES, OPT_MESSAGES, OPT_WARMUP_MESSAGES,
-       OPT_PROCESSORS };
+       OPT_PROCESSORS, OPT_MACHINE };
 
 static const struct argp_option options[] = {
-	{ "duration", 'd', "TIME", 0, "How long to measure, \"5s\" (default: the graph's; without one until the "
-	  "applications finish or a signal comes)", 0 },
+	{ "duration", 'd', "TIME", 0, "How long to measure, \"5s\" (default: the graph's, "
+	  "else until finished or a signal comes)", 0 },
 	{ "warmup", OPT_WARMUP, "TIME", 0, "Time before that, not measured", 0 },
 	{ "messages", OPT_MESSAGES, "N", 0, "Measure so many messages, not a time", 0 },
 	{ "warmup-messages", OPT_WARMUP_MESSAGES, "N", 0, "Messages before that, not measured", 0 },
@@ -46,7 +46,8 @@ static const struct argp_option options[] = {
 	{ "cpus", OPT_CPUS, "0-3,5", 0, "Processors allowed", 0 },
 	{ "seed", OPT_SEED, "N", 0, "Of all random numbers", 0 },
 	{ "virtual", OPT_VIRTUAL, NULL, 0, "Run under a simulated clock: the same every time", 0 },
-	{ "processors", OPT_PROCESSORS, "N", 0, "Simulate N processors, each with a clock of its own (with --virtual)", 0 },
+	{ "processors", OPT_PROCESSORS, "N", 0, "With --virtual: simulate N processors", 0 },
+	{ "machine", OPT_MACHINE, "NAME", 0, "What things cost on them", 0 },
 	{ "check", OPT_CHECK, NULL, 0, "Check the file and stop", 0 },
 	{ "path", 'I', "DIR[:DIR]", 0, "More folders for include", 0 },
 	{ "unsafe", OPT_UNSAFE, NULL, 0, "Let the file use all of Lua, without limits", 0 },
@@ -113,6 +114,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_SEED: o->seed = arg; break;
 	case OPT_VIRTUAL: o->is_virtual = true; break;
 	case OPT_PROCESSORS: o->processors = arg; break;
+	case OPT_MACHINE: o->machine = arg; break;
 	case OPT_CHECK: o->check_only = true; break;
 	case 'I': o->path = arg; break;
 	case OPT_UNSAFE: o->unsafe = true; break;
@@ -192,8 +194,11 @@ int vpr_messages(const char *name, const char *text, uint64_t *out, struct xk_er
 /* What is not said is the graph's. */
 static void take_clock(const struct vpr *o, struct xk_plan *p, struct xk_errs *e)
 {
+	const struct xk_machine *m = o->ledger != NULL ? xk_ledger_machine(o->ledger) : p->arch.machine;
 	uint64_t n = p->arch.processors;
 
+	if (o->machine != NULL && o->processors == NULL && n == 0)
+		xk_errs_add(e, NULL, 0, 0, "option --machine needs --processors: how many of them?");
 	if (o->processors != NULL && !o->is_virtual && !p->is_virtual) {
 		xk_errs_add(e, NULL, 0, 0, "option --processors simulates them: it needs --virtual, "
 			    "or clock = \"virtual\" in the graph");
@@ -209,7 +214,7 @@ static void take_clock(const struct vpr *o, struct xk_plan *p, struct xk_errs *e
 	if (o->processors != NULL && o->has_control)
 		xk_errs_add(e, NULL, 0, 0, "option --control: nobody else may enter a graph while its processors are simulated");
 	if (o->is_virtual || o->processors != NULL)
-		xk_plan_simulate(p, (unsigned)n, p->arch.machine);
+		xk_plan_simulate(p, (unsigned)n, m);
 }
 
 int vpr_apply(const struct vpr *o, struct xk_plan *p, struct xk_errs *e)

@@ -5,6 +5,7 @@
  * Nodes are shown top-down, as one draws a stack.  Drop reasons and counters
  * that are zero are left out.
  */
+#include "runtime/vp/xk_machine.h"
 #include "tools/vp-run/vpr.h"
 #include "runtime/upi/xk_part.h"
 
@@ -150,6 +151,20 @@ static void processors(FILE *f, const struct xk_run_result *r)
 	fputc('\n', f);
 }
 
+/* The machine, and every cost with who says so. */
+static void machine(FILE *f, const struct xk_run_result *r)
+{
+	struct xk_run_busy b;
+
+	if (!xk_run_busy(r, &b))
+		return;
+	fprintf(f, "machine %s: %u simulated processor%s, %.1f %% busy (least %.1f, most %.1f)\n", b.machine->name,
+		b.processors, b.processors == 1 ? "" : "s", 100 * b.mean, 100 * b.least, 100 * b.most);
+	for (unsigned i = 0; i < b.machine->nvalues; i++)
+		fprintf(f, "  %-20s %8g us  %s\n", b.machine->value[i].key, b.machine->value[i].value,
+			b.machine->value[i].source);
+}
+
 static void totals(FILE *f, const struct xk_run_result *r)
 {
 	double s = (double)r->measured_ns / 1e9;
@@ -164,6 +179,7 @@ static void totals(FILE *f, const struct xk_run_result *r)
 	fprintf(f, "; %s\n", xk_run_end_text(r->end));
 	others(f, r);
 	processors(f, r);
+	machine(f, r);
 }
 
 static void rtt(FILE *f, const struct xk_run_rtt *t)

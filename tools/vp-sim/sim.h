@@ -57,6 +57,7 @@ struct sim_ledger {
 	struct sim_value property[SIM_PROPERTIES], cost[SIM_PARALLELS][SIM_COSTS];
 	struct xk_spec  *spec;
 	struct xk_errs  *e;
+	bool             graphs;         /* it says nothing of models, but what graphs cost */
 };
 /* No machine of that name, nor a path: true and a sentence. */
 bool sim_ledger_is_missing(const char *name, char *why, size_t room);

@@ -141,9 +141,20 @@ static void read_costs(struct sim_ledger *l, const struct xk_value *tab, unsigne
 	l->has[how] = true;
 }
 
+/* A machine that graphs alone are run on says `graph`, which is vp-run's to read, and nothing of models. */
+static bool only_graphs(const struct xk_value *tab)
+{
+	unsigned others = 0;
+
+	for (unsigned i = 0; i < tab->n; i++)
+		others += tab->kind != XK_V_MAP || tab->key[i].kind != XK_V_TEXT ||
+			  (strcmp(tab->key[i].text, "doc") != 0 && strcmp(tab->key[i].text, "graph") != 0);
+	return others == 0 && xk_value_get(tab, "graph") != NULL;
+}
+
 static void read_table(struct sim_ledger *l, const struct xk_value *tab)
 {
-	const char *names[SIM_PROPERTIES + SIM_PARALLELS + 1];
+	const char *names[SIM_PROPERTIES + SIM_PARALLELS + 2];
 	const struct xk_value *doc = xk_value_get(tab, "doc");
 	unsigned n = 0;
 
@@ -152,6 +163,7 @@ static void read_table(struct sim_ledger *l, const struct xk_value *tab)
 	for (unsigned i = 0; i < SIM_PARALLELS; i++)
 		names[n++] = sim_parallel_name[i];
 	names[n++] = "doc";
+	names[n++] = "graph";
 	for (unsigned i = 0; i < tab->n; i++) {
 		const char *key = tab->kind == XK_V_MAP && tab->key[i].kind == XK_V_TEXT ? tab->key[i].text : NULL;
 
@@ -161,6 +173,9 @@ static void read_table(struct sim_ledger *l, const struct xk_value *tab)
 			(void)known(l, (const char *[]){ key, NULL }, key, names, n);
 	}
 	l->doc = doc != NULL && doc->kind == XK_V_TEXT ? doc->text : "";
+	l->graphs = only_graphs(tab);
+	if (l->graphs)
+		return;
 	read_properties(l, tab);
 	for (unsigned i = 0; i < SIM_PARALLELS; i++)
 		read_costs(l, tab, i);
@@ -252,12 +267,17 @@ static int open_ledger(struct sim_ledger *l, const char *file)
 int sim_ledger_load(struct sim_ledger *l, const char *name)
 {
 	char path[4096];
+	int err;
 
 	*l = (struct sim_ledger){ .name = "none", .doc = "" };
 	if (name == NULL)
 		return SIM_OK;
 	snprintf(path, sizeof path, is_path(name) ? "%s%s" : "%s/%s.lua", is_path(name) ? "" : folder(), name);
-	return open_ledger(l, path);
+	err = open_ledger(l, path);
+	if (err != SIM_OK || !l->graphs)
+		return err;
+	fprintf(stderr, "vp-sim: machine %s says nothing of models: it is for vp-run --machine\n", name);
+	return SIM_FILE_ERRORS;
 }
 
 void sim_ledger_free(struct sim_ledger *l)
@@ -277,9 +297,14 @@ int sim_ledger_list(void)
 
 	for (unsigned i = 0; i < n; i++) {
 		struct sim_ledger l;
-		int err = sim_ledger_load(&l, name[i]);
+		char path[4096];
+		int err;
 
-		if (err == SIM_OK)
+		snprintf(path, sizeof path, "%s/%s.lua", folder(), name[i]);
+		err = open_ledger(&l, path);
+		if (err == SIM_OK && l.graphs)
+			printf("%-14s   - processors  %s\n", name[i], l.doc);
+		else if (err == SIM_OK)
 			printf("%-14s %3.0f processors  %s\n", name[i], l.property[SIM_PROCESSORS].v, l.doc);
 		else
 			code = err;

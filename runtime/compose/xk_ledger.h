@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_ledger.h - the part of a machine file that is about graphs: what simulated processors charge.
+ *
+ *	return machine "name" {
+ *	  graph = {
+ *	    message = { 0.1, source = "where it is from" }, ...
+ *	    nodes = { udp = { up = {...}, down = {...}, byte = {...} }, ... },
+ *	  },
+ *	}
+ *
+ * Microseconds, each with its source.  All keys are needed but `nodes`: nothing is guessed.  What else
+ * the file says is not looked at; vp-sim reads it.
+ */
+#ifndef XK_LEDGER_H
+#define XK_LEDGER_H
+
+#include "runtime/compose/xk_compose.h"
+#include "runtime/vp/xk_machine.h"
+
+struct xk_ledger;
+
+/* Control path.  Negative: the complaints are in e; *l is set nevertheless where there is memory, for its lines
+ * to be shown with them (xk_ledger_spec). */
+int  xk_ledger_load(struct xk_ledger **l, const char *file, struct xk_errs *e);
+void xk_ledger_free(struct xk_ledger *l);
+/* As long as l. */
+const struct xk_machine *xk_ledger_machine(const struct xk_ledger *l);
+const struct xk_spec *xk_ledger_spec(const struct xk_ledger *l);
+
+#endif

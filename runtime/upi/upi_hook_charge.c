@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * upi_hook_charge.c - what each node's operation costs on a simulated machine: a hook that
+ * charges it.
+ *
+ * It stands where a meter would, right before the protocol on both sides of every node, so each
+ * operation is on one message (runs of frames are off).  An operation is charged as it begins: what
+ * it asks for, gives on or leaves for others comes after that time.
+ * Invariant: every node of the graph has costs in the machine's ledger.
+ */
+#include "runtime/upi/upi_priv.h"
+
+#include "runtime/vp/xk_machine.h"
+
+static void charge(const struct xk_node *n, bool down, const struct xk_msg *m)
+{
+	const struct xk_machine_node *c;
+
+	if (xk_sim_self == NULL)         /* the graph is made, or taken down */
+		return;
+	c = xk_vpset_node_costs(n->graph->vps, n->graph->nnodes)[n->no];
+	xk_sim_charge((c->message[down] + c->byte * m->tot + 500) / 1000);
+}
+
+static void charge_push(const struct upi_link *l, struct xk_sess *s, struct xk_msg *m)
+{
+	charge(s->rep->node, true, m);
+	upi_next_push(l, s, m);
+}
+
+static void charge_demux(const struct upi_link *l, struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	charge(up->rep->node, false, m);
+	upi_next_demux(l, up, lls, m);
+}
+
+static const struct xk_hook hook = { .name = "charge", .push = charge_push, .demux = charge_demux };
+
+int upi_charge_attach(struct xk_graph *g, struct xk_errs *e)
+{
+	const struct xk_machine *m = g->vps->arch.machine;
+	const struct xk_machine_node **cost;
+	int err = XK_OK;
+
+	if (g->vps->sim == NULL || m->nnodes == 0)
+		return XK_OK;
+	cost = xk_vpset_node_costs(g->vps, g->nnodes);
+	if (cost == NULL) {
+		xk_errs_add(e, NULL, 0, 0, "out of memory for the costs of nodes");
+		return XK_E_NOMEM;
+	}
+	for (unsigned i = 0; i < g->nnodes; i++) {
+		struct xk_node *n = g->node[i];
+
+		cost[n->no] = xk_machine_find(m, n->proto->name);
+		if (cost[n->no] == NULL) {
+			xk_errs_add(e, n->file, n->line, 0, "%s: machine \"%s\" does not say what protocol %s costs: none is guessed",
+				    n->name, m->name, n->proto->name);
+			err = XK_E_INVAL;
+			continue;
+		}
+		upi_hook_attach(n, UPI_BELOW, UPI_AT_METER, &hook);
+		upi_hook_attach(n, UPI_ABOVE, UPI_AT_METER, &hook);
+	}
+	return err;
+}

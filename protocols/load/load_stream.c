@@ -306,22 +306,26 @@ static XK_APART unsigned send_run_any(struct send_conn *k, const struct send_con
 	return (unsigned)n;
 }
 
-/* One unit.  With bursts of one it should cost little more than its message. */
+/* One unit.  It should cost little more than its messages, and touch no line more. */
 static unsigned send_run(struct xk_task *t, unsigned budget)
 {
 	struct send_conn *k = xk_container_of(t, struct send_conn, task);
 	const struct send_conf *c = conf_of(k->sr->load.r);
-	uint64_t n = c->load.burst != 0 ? c->load.burst : budget;
+	uint64_t n = c->load.burst != 0 ? c->load.burst : budget, i;
+	const struct xk_sess *lls = k->stream;
 
-	if (n != 1 || !k->quick || k->left <= 1)
+	if (!k->quick || k->left <= n)
 		return send_run_any(k, c, n);
-	if (XK_UNLIKELY(!send_write(k, c))) {
-		send_short(k);
+	for (i = 0; i < n && k->stream == lls; i++)
+		if (XK_UNLIKELY(!send_write(k, c))) {
+			send_short(k);
+			break;
+		}
+	if (i == 0)
 		return 0;
-	}
-	send_count(k->sr, k->slot, 1, c->load.size);
-	k->left -= c->load.count != 0;
-	return 1;
+	send_count(k->sr, k->slot, i, i * c->load.size);
+	k->left -= c->load.count != 0 ? i : 0;
+	return (unsigned)i;
 }
 
 /* ---- connections -------------------------------------------------------------------------- */

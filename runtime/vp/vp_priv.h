@@ -177,11 +177,16 @@ static inline void vp_fetch_at(uintptr_t at, unsigned lines)
 static inline void vp_fetch_lines(const void *p, unsigned lines) { vp_fetch_at((uintptr_t)p, lines); }
 
 static inline void vp_fetch_task(const struct xk_task *t) { vp_fetch_lines(t, 2); }
-static inline void vp_fetch_first(const struct xk_task *t) { vp_fetch_lines(t->ahead, 3); }
+static inline void vp_fetch_first(const struct xk_task *t)
+{
+	vp_fetch_lines(t->ahead, 2);
+	if (t->beyond == NULL)
+		__builtin_prefetch((const char *)t->ahead + 2 * XK_CACHELINE);
+}
 static inline void vp_fetch_beyond(const struct xk_task *t)
 {
 	if (t->beyond != NULL)
-		vp_fetch_at((uintptr_t)*t->beyond - XK_CACHELINE, 5);
+		vp_fetch_at((uintptr_t)*t->beyond - XK_CACHELINE, 6);
 }
 /* vp_fetch.c: vp's turn comes `before` turns of other VPs from now, 4 to 1: fetches what
  * can be known of it by what was fetched at the turns before.  By vp's worker, where

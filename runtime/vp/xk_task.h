@@ -62,7 +62,8 @@ void xk_task_nap(struct xk_task *t, unsigned us);
 /*
  * What a run touches first (a session, say; the task itself unless set): three lines of it are
  * fetched two runs before it.  NULL or a word of it that holds the address of what is touched next,
- * and may be 0: the line before that and four from there on are fetched during the run before.
+ * and may be 0: then two lines are, and the line before that and five from there on during the run
+ * before.
  */
 static inline void xk_task_fetch(struct xk_task *t, const void *ahead, const uint64_t *beyond)
 {

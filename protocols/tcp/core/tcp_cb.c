@@ -7,6 +7,11 @@
  */
 #include "protocols/tcp/core/tcp_core.h"
 
+/* What a segment that is sent reads and writes lies in the lines that are fetched for it (xk_task_fetch). */
+#define FETCHED(field) (offsetof(struct tcp_cb, field) < 5 * XK_CACHELINE)
+_Static_assert(FETCHED(sacked_out) && FETCHED(retrans_out) && FETCHED(backoff) && FETCHED(user_timeout), "five lines");
+#undef FETCHED
+
 uint8_t tcp_own_wscale(const struct tcp_tune *t)
 {
 	uint8_t shift = 0;

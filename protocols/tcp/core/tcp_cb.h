@@ -253,7 +253,7 @@ struct tcp_cb {
 	uint8_t  challenge_n;            /* challenge ACKs sent in this second */
 	uint8_t  cc_kind;
 	uint32_t snd_sml;                /* end of the last small segment sent (Minshall) */
-	uint32_t rtt_seq, rtt_at_us;     /* TCP_F_RTT */
+	uint32_t sacked_out, retrans_out; /* bytes */
 	uint32_t ssthresh;               /* bytes */
 	uint32_t user_timeout;           /* ms, 0: none */
 	uint32_t rtt_us;                 /* measured last; 0: HyStart++ has had it */
@@ -263,7 +263,7 @@ struct tcp_cb {
 	/* Line 5 and on: loss, rare things. */
 	bool     train_whole;            /* the device sends it as one: worth waiting for, where its bytes are written together */
 	uint32_t challenge_at;           /* the second it counts, ms */
-	uint32_t sacked_out, retrans_out; /* bytes */
+	uint32_t rtt_seq, rtt_at_us;     /* TCP_F_RTT */
 	uint32_t sacked_segs;            /* segments of sacked_out */
 	struct tcp_sqwalk walk;
 	struct { uint32_t l, r; } sack_seen[TCP_SACK_MAX]; /* blocks of the last ACK, marked whole */

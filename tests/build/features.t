@@ -103,6 +103,7 @@ if command -v jq >/dev/null 2>&1; then
 	planted "of a quick run" '.verdicts[0].preset = "quick"' "schmidt1996.fig1 is of a quick run"
 	planted "with a verdict that is none" '.verdicts[1].verdict = "nearly"' "schmidt1996.fig2: no verdict is called nearly"
 	planted "that its page does not say" '.verdicts[1].verdict = "pass"' "planted.md does not say schmidt1996.fig2: pass"
+	planted "that its page does not call simulated" '.verdicts[0].simulated = true' "planted.md does not say schmidt1996.fig1: pass, simulated"
 	planted "without verdicts" '.verdicts = []' "planted.json: no verdicts"
 	planted "that names a figure twice" '.verdicts += [.verdicts[0]]' "schmidt1996.fig1 of schmidt1996/fig28-tcp.lua has a verdict elsewhere"
 	echo '{' >"$results/planted.json"

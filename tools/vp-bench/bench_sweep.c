@@ -130,7 +130,9 @@ static int one_run(struct sweep *s, unsigned i, unsigned block)
 		metrics = bench_run_metrics(b, child, why, sizeof why);
 	if (metrics != NULL) {
 		bench_doc_run(d->part, own, block, child, metrics);
-		bench_doc_beside(d->part, own, pinned, throttled < 0 ? -1 : bench_throttled() - throttled);
+		/* Who ran beside it changes nothing that is simulated. */
+		if (!b->simulated)
+			bench_doc_beside(d->part, own, pinned, throttled < 0 ? -1 : bench_throttled() - throttled);
 		settle(s, i);
 	} else {
 		point_failed(s, i, why);

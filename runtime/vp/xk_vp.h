@@ -333,6 +333,24 @@ void xk_vp_warm(struct xk_vp *vp, const void *line);
 struct xk_affinity_counts { uint64_t hits, moves, starts, away[XK_HIST_PLACES], away_ns; };
 void xk_vpset_affinity(const struct xk_vpset *set, struct xk_affinity_counts *out);
 
+/*
+ * Each call of the scheduler under schedule FIFO, and its answer, to `note`, in their order, under the scheduler's
+ * lock: it must not come back here.  Before workers start; NULL: no more.  Played back through a scheduler
+ * of the same configuration (conf: written here) the calls have the same answers.
+ */
+enum xk_sched_call { XK_CALL_ARRIVE, XK_CALL_NEXT, XK_CALL_DONE, XK_CALL_RELEASE };
+struct xk_sched_note {
+	enum xk_sched_call call;
+	unsigned      p;             /* by whom; not of ARRIVE */
+	unsigned      vp;            /* of ARRIVE and DONE, and the answer of NEXT; XK_SCHED_NONE: none */
+	enum xk_after left;          /* of DONE */
+	uint32_t      n;
+	xk_ns         now;
+	unsigned      answer;        /* of ARRIVE and DONE: who starts; of RELEASE: 1 or 0 */
+};
+void xk_vpset_note_sched(struct xk_vpset *set, void (*note)(void *arg, const struct xk_sched_note *n), void *arg,
+			 struct xk_sched_conf *conf);
+
 /* Runs one unit inside vp (caller is inside); returns work done. */
 unsigned xk_vp_unit(struct xk_vp *vp, unsigned budget);
 

@@ -36,6 +36,9 @@ struct xk_fifo {
 	struct xk_sched   *sched;
 	struct vp_dues     dues;
 	bool               any;          /* affinity any: whoever looks first takes it */
+	struct xk_sched_conf conf;
+	void             (*note)(void *arg, const struct xk_sched_note *n);  /* or NULL */
+	void              *note_arg;
 	/* Read without the lock: runs that wait; that poll; when the first of `dues` is due. */
 	uint32_t           waiting XK_ALIGNED, polls;
 	xk_ns              next_due;
@@ -75,10 +78,6 @@ static void fifo_free(struct xk_vpset *set)
 static int fifo_make(struct xk_vpset *set)
 {
 	const struct xk_arch *a = &set->arch;
-	const struct xk_sched_conf conf = {
-		.nprocs = a->workers, .pick = a->affinity == XK_AFFINITY_ANY ? XK_PICK_LOW : a->pick, .queue = a->queue,
-		.depth = a->depth, .seed = a->seed,
-	};
 	struct xk_fifo *f = xk_alloc(sizeof *f + a->workers * sizeof f->proc[0] + XK_CACHELINE);
 
 	if (f == NULL)
@@ -86,6 +85,10 @@ static int fifo_make(struct xk_vpset *set)
 	f->ops = set->sim != NULL ? xk_lock_simulated(&xk_lock_adaptive) : &xk_lock_adaptive;
 	f->ops->init(&f->lock);
 	set->fifo = f;
+	f->conf = (struct xk_sched_conf){
+		.nprocs = a->workers, .pick = a->affinity == XK_AFFINITY_ANY ? XK_PICK_LOW : a->pick, .queue = a->queue,
+		.depth = a->depth, .seed = a->seed,
+	};
 	f->any = a->affinity == XK_AFFINITY_ANY;
 	f->next_due = XK_NS_NEVER;
 	f->sched = xk_alloc(xk_sched_size(a->workers));
@@ -95,7 +98,7 @@ static int fifo_make(struct xk_vpset *set)
 		set->vp[i]->run = (struct xk_sched_run){ .home = (uint16_t)(i % a->workers), .last = -1 };
 	for (unsigned i = 0; i < a->workers; i++)
 		f->proc[i].is_free = true;
-	return xk_sched_init(f->sched, &conf);
+	return xk_sched_init(f->sched, &f->conf);
 }
 
 void xk_vpset_affinity(const struct xk_vpset *set, struct xk_affinity_counts *out)
@@ -110,6 +113,59 @@ void xk_vpset_affinity(const struct xk_vpset *set, struct xk_affinity_counts *ou
 		out->away_ns += xk_counter_read(f->proc[i].away_ns);
 		xk_hist_sum(out->away, &f->proc[i].away, 1);
 	}
+}
+
+/* ---- the scheduler, under the lock; each call may be noted ------------------------------- */
+
+void xk_vpset_note_sched(struct xk_vpset *set, void (*note)(void *arg, const struct xk_sched_note *n), void *arg,
+			 struct xk_sched_conf *conf)
+{
+	struct xk_fifo *f = set->fifo;
+
+	fifo_lock(f);
+	f->note = note;
+	f->note_arg = arg;
+	*conf = f->conf;
+	fifo_unlock(f);
+}
+
+static void note(const struct xk_fifo *f, struct xk_sched_note n)
+{
+	if (XK_UNLIKELY(f->note != NULL))
+		f->note(f->note_arg, &n);
+}
+
+static unsigned sched_arrive(struct xk_fifo *f, struct xk_vp *vp, xk_ns now)
+{
+	unsigned p = xk_sched_arrive(f->sched, &vp->run, now);
+
+	note(f, (struct xk_sched_note){ .call = XK_CALL_ARRIVE, .vp = vp->no, .now = now, .answer = p });
+	return p;
+}
+
+static struct xk_vp *sched_next(struct xk_fifo *f, unsigned p, xk_ns now)
+{
+	struct xk_sched_run *r = xk_sched_next(f->sched, p, now);
+	struct xk_vp *vp = r != NULL ? xk_container_of(r, struct xk_vp, run) : NULL;
+
+	note(f, (struct xk_sched_note){ .call = XK_CALL_NEXT, .p = p, .vp = vp != NULL ? vp->no : XK_SCHED_NONE, .now = now });
+	return vp;
+}
+
+static unsigned sched_done(struct xk_fifo *f, unsigned p, struct xk_vp *vp, enum xk_after left, uint32_t n, xk_ns now)
+{
+	unsigned starts = xk_sched_done(f->sched, p, &vp->run, left, n, now);
+
+	note(f, (struct xk_sched_note){ XK_CALL_DONE, p, vp->no, left, n, now, starts });
+	return starts;
+}
+
+static bool sched_release(struct xk_fifo *f, unsigned p, xk_ns now)
+{
+	bool is_free = xk_sched_release(f->sched, p, now);
+
+	note(f, (struct xk_sched_note){ .call = XK_CALL_RELEASE, .p = p, .vp = XK_SCHED_NONE, .now = now, .answer = is_free });
+	return is_free;
 }
 
 /* ---- what arrives ------------------------------------------------------------------------- */
@@ -139,7 +195,7 @@ static void polls(struct xk_fifo *f, struct xk_vp *vp, bool on)
 static unsigned arrive(struct xk_fifo *f, struct xk_vp *vp, xk_ns now)
 {
 	polls(f, vp, false);
-	return start(f, xk_sched_arrive(f->sched, &vp->run, now));
+	return start(f, sched_arrive(f, vp, now));
 }
 
 /* Somebody has left work in vp; any thread. */
@@ -280,19 +336,17 @@ static inline bool may_look(const struct xk_fifo *f, const struct fifo_proc *me)
 static struct xk_vp *next(struct xk_worker *w, struct fifo_proc *me)
 {
 	struct xk_fifo *f = w->set->fifo;
-	struct xk_sched_run *r;
 	struct xk_vp *vp;
 
 	xk_store_relaxed(&me->started, 0u);
-	r = xk_sched_next(f->sched, w->no, w->now);
-	if (r == NULL) {
-		me->is_free = xk_sched_release(f->sched, w->no, xk_clock_read(&w->set->clock));
+	vp = sched_next(f, w->no, w->now);
+	if (vp == NULL) {
+		me->is_free = sched_release(f, w->no, xk_clock_read(&w->set->clock));
 		return NULL;
 	}
 	me->is_free = false;
-	vp = xk_container_of(r, struct xk_vp, run);
 	polls(f, vp, false);
-	count_turn(me, w, r->last);
+	count_turn(me, w, vp->run.last);
 	return vp;
 }
 
@@ -319,7 +373,7 @@ static struct xk_vp *put_back(struct xk_worker *w, struct xk_vp *vp, const struc
 
 	fifo_lock(f);
 	vp_dues_set(&f->dues, vp, t->due);
-	p = start(f, xk_sched_done(f->sched, w->no, &vp->run, t->left, t->n, w->now));
+	p = start(f, sched_done(f, w->no, vp, t->left, t->n, w->now));
 	polls(f, vp, vp->run.place == XK_PLACE_POLLS);
 	if (more)
 		then = next(w, &f->proc[w->no]);
@@ -393,7 +447,7 @@ static bool fifo_sleeps(struct xk_worker *w)
 
 	if (!me->is_free) {
 		fifo_lock(f);
-		me->is_free = xk_sched_release(f->sched, w->no, xk_clock_read(&w->set->clock));
+		me->is_free = sched_release(f, w->no, xk_clock_read(&w->set->clock));
 		fifo_unlock(f);
 	}
 	if (!me->is_free || xk_load_acquire(&me->started))

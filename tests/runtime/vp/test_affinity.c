@@ -4,9 +4,12 @@
  *
  * Promises: under every affinity, pick and queue everything that is left somewhere is done, by as many
  * workers as are asked for; wired streams never move; what moved is counted; a VP whose tasks know when they
- * have something to do rests until then, and its worker with it.
+ * have something to do rests until then, and its worker with it; a run that was noted, played back
+ * through the scheduling module alone, is decided in the same way, call by call.
  */
 #include "tests/runtime/vp/vp_fixture.h"
+
+#include <stdlib.h>
 
 #include "tests/support/xk_test.h"
 
@@ -152,12 +155,24 @@ static void more_than_64_workers_share_a_queue(void)
 	xk_errs_free(e);
 }
 
+/* ---- what was decided --------------------------------------------------------------------------- */
+
+#define NOTES 400000u
+static struct { struct xk_sched_note n[NOTES]; unsigned count; } log_of;
+
+static void keep(void *arg, const struct xk_sched_note *n)
+{
+	(void)arg;
+	if (log_of.count < NOTES)
+		log_of.n[log_of.count++] = *n;
+}
+
 /* ---- what is due ------------------------------------------------------------------------------- */
 
 #define EACH (50 * XK_US)
 #define TIMES 40u
 
-/* Works every EACH, and is late as often as not. */
+/* Works, and again EACH after that, however late it was. */
 struct clockwork {
 	struct xk_task task;
 	struct xk_due  due;
@@ -174,7 +189,7 @@ static unsigned tick(struct xk_task *t, unsigned budget)
 	(void)budget;
 	if (k->due.when > now)
 		return 0;
-	k->due.when += EACH;
+	k->due.when = now + EACH;
 	if (++k->done < TIMES)
 		return 1;
 	xk_due_remove(&k->due);
@@ -186,10 +201,13 @@ static unsigned tick(struct xk_task *t, unsigned budget)
 static void what_is_due_later_rests_until_then(struct xk_arch a)
 {
 	struct xk_errs *e = xk_errs_new();
-	uint64_t units = 0;
+	struct xk_sched_conf conf;
+	unsigned polled = 0;
 
 	make(a);
 	finished = 0;
+	log_of.count = 0;
+	xk_vpset_note_sched(fx.set, keep, NULL, &conf);
 	for (unsigned i = 0; i < fx.set->nvps; i++) {
 		struct clockwork *k = &works[i];
 
@@ -205,12 +223,12 @@ static void what_is_due_later_rests_until_then(struct xk_arch a)
 	while (xk_load_acquire(&finished) != fx.set->nvps)
 		xk_thread_yield();
 	xk_vpset_stop(fx.set);
-	for (unsigned i = 0; i < fx.set->nvps; i++) {
+	for (unsigned i = 0; i < fx.set->nvps; i++)
 		CU_ASSERT_EQUAL(works[i].done, TIMES);
-		units += fx.set->vp[i]->units;
-	}
-	/* A turn for each time, which has a unit that finds nothing more; polled, there would be thousands. */
-	CU_ASSERT(units <= fx.set->nvps * (2 * TIMES + 8));
+	for (unsigned i = 0; i < log_of.count; i++)
+		polled += log_of.n[i].call == XK_CALL_DONE && log_of.n[i].left == XK_AFTER_POLLS;
+	CU_ASSERT_EQUAL(polled, 0);
+	CU_ASSERT(log_of.count > fx.set->nvps);
 	xk_errs_free(e);
 	unmake();
 }
@@ -220,6 +238,73 @@ static void tasks_that_know_when_do_not_poll(void)
 	what_is_due_later_rests_until_then(affine(12, 2, XK_AFFINITY_CODE));
 	what_is_due_later_rests_until_then(affine(12, 2, XK_AFFINITY_STREAM));
 	what_is_due_later_rests_until_then(affine(12, 2, XK_AFFINITY_ANY));
+}
+
+/* ---- a run that is played back --------------------------------------------------------------------- */
+
+/* What the module makes of the same call. */
+static unsigned again(struct xk_sched *s, struct xk_sched_run *run, const struct xk_sched_note *n)
+{
+	struct xk_sched_run *r;
+
+	switch (n->call) {
+	case XK_CALL_ARRIVE: return xk_sched_arrive(s, &run[n->vp], n->now);
+	case XK_CALL_DONE: return xk_sched_done(s, n->p, &run[n->vp], n->left, n->n, n->now);
+	case XK_CALL_RELEASE: return xk_sched_release(s, n->p, n->now);
+	case XK_CALL_NEXT: break;
+	}
+	r = xk_sched_next(s, n->p, n->now);
+	return r != NULL ? (unsigned)(r - run) : XK_SCHED_NONE;
+}
+
+static void played_back(struct xk_arch a)
+{
+	struct xk_sched_run run[MAX_VPS];
+	struct xk_errs *e = xk_errs_new();
+	unsigned started = 0, differ = 0;
+	struct xk_sched_conf conf;
+	struct xk_sched *s;
+
+	make(a);
+	log_of.count = 0;
+	ended = 0;
+	xk_vpset_note_sched(fx.set, keep, NULL, &conf);
+	CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
+	for (unsigned i = 0; i < fx.set->nvps; i++) {
+		chain[i] = (struct chain){ .call = { .fn = pass_on, .arg = &chain[i] }, .at = i, .left = ROUNDS };
+		xk_vp_call_async(fx.set->vp[i], &chain[i].call);
+	}
+	while (xk_load_acquire(&ended) != fx.set->nvps)
+		xk_thread_yield();
+	xk_vpset_stop(fx.set);
+	for (unsigned i = 0; i < fx.set->nvps; i++)
+		run[i] = (struct xk_sched_run){ .home = fx.set->vp[i]->run.home, .last = -1 };
+	s = malloc(xk_sched_size(conf.nprocs));
+	CU_ASSERT_EQUAL_FATAL(xk_sched_init(s, &conf), XK_OK);
+	for (unsigned i = 0; i < log_of.count; i++) {
+		const struct xk_sched_note *n = &log_of.n[i];
+
+		differ += again(s, run, n) != (n->call == XK_CALL_NEXT ? n->vp : n->answer);
+		started += n->call == XK_CALL_ARRIVE && n->answer != XK_SCHED_NONE;
+	}
+	CU_ASSERT_EQUAL(differ, 0);
+	CU_ASSERT(log_of.count > ROUNDS && log_of.count < NOTES && started > 0);
+	free(s);
+	unmake();
+	xk_errs_free(e);
+}
+
+static void a_run_played_back_is_decided_alike(void)
+{
+	struct xk_arch steals = affine(12, 4, XK_AFFINITY_STREAM), random = affine(12, 4, XK_AFFINITY_CODE);
+
+	steals.depth = XK_SCHED_STEAL;
+	random.pick = XK_PICK_RANDOM;
+	played_back(affine(12, 4, XK_AFFINITY_CODE));
+	played_back(affine(12, 4, XK_AFFINITY_NONE));
+	played_back(affine(12, 4, XK_AFFINITY_STREAM));
+	played_back(steals);
+	played_back(random);
 }
 
 /* ---- what is refused --------------------------------------------------------------------------------- */
@@ -252,6 +337,7 @@ static CU_TestInfo tests[] = {
 	{ "who moves is counted", who_moves_is_counted },
 	{ "more than 64 workers share a queue", more_than_64_workers_share_a_queue },
 	{ "tasks that know when do not poll", tasks_that_know_when_do_not_poll },
+	{ "a run played back is decided alike", a_run_played_back_is_decided_alike },
 	{ "combinations that cannot work are refused", combinations_that_cannot_work_are_refused },
 	CU_TEST_INFO_NULL
 };

@@ -6,7 +6,7 @@ max_line_length = 140
 
 local words = {
   -- the language
-  "graph", "bench", "machine", "stack", "args", "include", "built",
+  "graph", "bench", "machine", "virtual", "stack", "args", "include", "built",
   -- types of a file's own parameters
   "bool", "uint", "size", "time", "rate", "fraction", "enum", "text", "ipv4", "cidr", "mac", "port", "cpus", "map",
   "presets",

@@ -122,7 +122,10 @@ static bool waiting(const struct spec_node *n, char *why, size_t len)
 
 static struct axes_graph graph_of(const struct xk_spec *s)
 {
-	struct axes_graph g = { .is_virtual = s->plan.is_virtual, .memory = s->plan.mem.limit, .conns = most_conns(s) };
+	/* On simulated processors a graph has the workers that it has anywhere. */
+	const struct graph_conf *c = s->graph_conf;
+	bool one = s->plan.is_virtual && (c == NULL || c->processors == 0);
+	struct axes_graph g = { .is_virtual = one, .memory = s->plan.mem.limit, .conns = most_conns(s) };
 	char why[300];
 
 	for (unsigned i = 0; i < s->nnodes && !g.waits; i++)
@@ -220,6 +223,18 @@ static void suggest_values(struct xk_spec *s, const struct where *w, const struc
 	xk_param_release(xk_arch_params, &x.conf);
 }
 
+static void take_processors(struct xk_spec *s, struct xk_errs *e, const struct where *w)
+{
+	const struct graph_conf *c = s->graph_conf;
+	char why[256];
+
+	if (c == NULL || c->processors == 0)
+		return;
+	xk_plan_simulate(&s->plan, (unsigned)c->processors, NULL);
+	if (xk_arch_check(&s->plan.arch, why, sizeof why) != XK_OK)
+		where_error(s, e, w, NULL, why);
+}
+
 static void read_axes(struct xk_spec *s, struct xk_errs *e, const struct where *w, const struct xk_arch *base)
 {
 	static const char *const vps[] = { "vps", NULL };
@@ -241,6 +256,8 @@ static void read_axes(struct xk_spec *s, struct xk_errs *e, const struct where *
 	s->plan.is_virtual |= s->plan.arch.schedule == XK_SCHED_VIRTUAL;
 	g.is_virtual = false;
 	s->plan.schedule = axes_arch(&x, &g).schedule;
+	if (xk_errs_count(e) == before)
+		take_processors(s, e, w);
 	if (xk_errs_count(e) == before)
 		take_map(s, e, &x.conf);
 	if (xk_errs_count(e) == before)

@@ -9,6 +9,7 @@
  */
 #include "runtime/base/xk_param_value.h"
 #include "runtime/compose/compose_priv.h"
+#include "runtime/compose/xk_ledger.h"
 #include "runtime/upi/xk_part.h"
 
 #include <string.h>
@@ -97,6 +98,11 @@ int xk_spec_build(struct xk_spec *s, struct xk_graph **out, struct xk_errs *e)
 	int err;
 
 	xk_assert(xk_spec_plan(s) != NULL);
+	/* Who builds the graph has to read the machine that it names. */
+	if (xk_spec_clock_machine(s) != NULL && s->plan.arch.machine == &xk_machine_flat) {
+		xk_spec_clock_error(s, e, "a machine is for vp-run, which reads it");
+		return XK_E_INVAL;
+	}
 	made = xk_alloc((s->nnodes + 1) * sizeof *made);
 	if (c.arch.seed == 0 || s->plan.seed_given)
 		c.arch.seed = seed_of(&s->plan);

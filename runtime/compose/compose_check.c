@@ -514,7 +514,9 @@ const struct xk_param xk_graph_params[] = {
 	{ .name = "seed", .type = XK_P_UINT, .doc = "of all random numbers; without it a new one each run, 1 under the virtual clock",
 	  .offset = offsetof(struct graph_conf, seed) },
 	{ .name = "clock", .type = XK_P_ENUM, .choices = clocks, .def = "real",
-	  .doc = "virtual: one thread under a simulated clock, the same every time",
+	  .doc = "virtual: one thread under a simulated clock, the same every time; "
+		 "virtual { processors = 8, machine = \"flat\" }",
+	  /* The table: check_clock_params. */
 	  .offset = offsetof(struct graph_conf, clock) },
 	{ .name = "memory", .type = XK_P_SIZE, .def = "1GiB", .min = "1MiB", .max = "1024GiB",
 	  .doc = "limit of all message buffers together",
@@ -526,9 +528,11 @@ const struct xk_param xk_graph_params[] = {
 
 void check_graph_fields(struct xk_spec *s, const struct spec_top *t, struct xk_errs *e)
 {
-	static const char *const skip[] = { "threading", NULL };
+	static const char *const skip[] = { "threading", NULL }, *const skip_clock[] = { "threading", "clock", NULL };
+	const struct xk_value *clock = xk_value_get(&t->tab, "clock");
+	bool simulates = clock != NULL && (clock->kind == XK_V_MAP || clock->kind == XK_V_LIST);
 	struct check_table c = { .s = s, .e = e, .at = t->at, .callee = "graph", .who = "graph",
-				 .schema = xk_graph_params, .skip = skip };
+				 .schema = xk_graph_params, .skip = simulates ? skip_clock : skip };
 	struct graph_conf *g = xk_alloc(sizeof *g);
 	char why[200];
 
@@ -539,6 +543,8 @@ void check_graph_fields(struct xk_spec *s, const struct spec_top *t, struct xk_e
 	}
 	s->graph_conf = g;
 	check_table(&c, &t->tab, g);
+	if (simulates)
+		check_clock(s, t, clock, g, e);
 	s->plan.name = t->name;
 	s->plan.doc = g->doc;
 	s->plan.duration = g->duration;

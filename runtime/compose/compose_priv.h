@@ -253,13 +253,20 @@ void check_review(struct xk_spec *s, struct xk_errs *e, struct xk_errs *warnings
 void check_descriptors(struct xk_spec *s);
 void check_edges(struct xk_spec *s, struct xk_errs *e, struct xk_errs *warnings);
 
-/* The structure behind xk_graph_params. */
+/* The structure behind xk_graph_params and check_clock_params. */
 struct graph_conf {
 	char    *doc;
 	uint64_t duration, warmup, seed, memory;
 	unsigned clock;
 	bool     hugepages;
+	/* clock = virtual { ... }; 0 and NULL: not said. */
+	uint64_t processors;
+	char    *machine;
 };
+extern const struct xk_param check_clock_params[];
+/* clock is a table: into g. */
+void check_clock(struct xk_spec *s, const struct spec_top *t, const struct xk_value *clock, struct graph_conf *g,
+		 struct xk_errs *e);
 /* Do two lists of words ("port|stream") share one? */
 bool check_words_meet(const char *a, const char *b);
 

@@ -147,8 +147,10 @@ void xk_spec_free(struct xk_spec *s)
 			xk_param_release(n->proto->params, n->conf);
 		xk_free(n->conf);
 	}
-	if (s->graph_conf != NULL)
+	if (s->graph_conf != NULL) {
 		xk_param_release(xk_graph_params, s->graph_conf);
+		xk_param_release(check_clock_params, s->graph_conf);
+	}
 	xk_free(s->graph_conf);
 	arena_fini(&s->arena);
 	xk_free(s);

@@ -16,6 +16,7 @@ const struct xk_word xk_words[] = {
 	{ "graph", "graph \"name\" { ... }: what the file returns" },
 	{ "bench", "bench \"name\" { ... }: an experiment, for vp-bench" },
 	{ "machine", "machine \"name\" { ... }: what things cost on a machine, for vp-sim" },
+	{ "virtual", "clock = virtual { processors = 8, machine = \"flat\" }: processors that are simulated" },
 	{ "stack", "stack { top, ..., bottom }: each sits over the next; returns the top" },
 	{ "include", "include \"lib/inet.lua\": what that file returns, from the graph path" },
 	{ "presets", "presets[1].name: the threading architectures, and what each makes of the axes" },
@@ -201,6 +202,15 @@ static void bad_item(struct loader *ld, struct spec_place at, const struct xk_va
 			   i, spec_describe(v, got, sizeof got));
 }
 
+/* For clock: a table of what is simulated. */
+static int word_virtual(lua_State *L)
+{
+	if (!lua_istable(L, 1))
+		return bad_call(L, loader_caller(L), "virtual", "virtual { processors = 8, machine = \"flat\" }");
+	lua_settop(L, 1);
+	return 1;
+}
+
 static int word_stack(lua_State *L)
 {
 	struct loader *ld = loader_of(L);
@@ -379,6 +389,7 @@ void words_open(lua_State *L)
 		lua_pushcclosure(L, word_top, 1);
 		lua_setfield(L, -2, top_word[kind]);
 	}
+	env_word(L, "virtual", word_virtual);
 	env_word(L, "stack", word_stack);
 	env_word(L, "include", word_include);
 	env_word(L, "args", word_args);

@@ -175,6 +175,39 @@ ok "an unknown key"  broken "unknown parameter 'lock_mvd' (did you mean 'lock_mo
 ok "a missing key"   broken "'wake' is needed" 's/"wake", //'
 ok "no source"       broken "'lock' needs a number and its source" 's/lock = { 0, source = s }/lock = { 0 }/'
 
+# ---- in the graph ------------------------------------------------------------------------
+
+# clocked CLOCK: the graph above with a clock of its own.
+clocked() { sed "s|threading = how|clock = $1, threading = how|" "$tmp/up.lua" >"$tmp/clock.lua"; }
+by_clock() {
+	clocked "$1"
+	timeout -s KILL 20 "$run" --json "$tmp/clock.lua" n=8 >"$tmp/json" 2>"$tmp/err" || { cat "$tmp/err"; return 1; }
+	jq -e "$2" "$tmp/json" >/dev/null || { jq -c '.virtual, .messages, .machine.name' "$tmp/json"; return 1; }
+}
+ok "the graph says how many" by_clock 'virtual { processors = 8 }' \
+	'.virtual and .messages == 400000 and .machine.name == "flat"'
+ok "and by what they are charged" by_clock "virtual { processors = 8, machine = \"$tmp/nodes.lua\" }" \
+	'.virtual and .messages > 390000 and .machine.name == "test"'
+override() {
+	clocked 'virtual { processors = 8 }'
+	json "$tmp/one" --processors 2 "$tmp/clock.lua" n=2 && jq -e '.machine.processors == 2' "$tmp/json" >/dev/null
+}
+ok "the command line goes before" override
+
+# bad_clock TEXT CLOCK
+bad_clock() {
+	clocked "$2"
+	not_run 3 "clock.lua:[0-9]*: $1" "$tmp/clock.lua"
+}
+ok "a clock of no processors"  bad_clock "clock: parameter 'processors'" 'virtual { processors = 0 }'
+ok "a clock of too many"       bad_clock "clock: parameter 'processors'" 'virtual { processors = 1025 }'
+ok "a clock without a number"  bad_clock "clock: parameter 'processors' is needed" 'virtual {}'
+ok "a clock with a wrong word" \
+	bad_clock "clock: unknown parameter 'procesors' (did you mean 'processors'?)" 'virtual { procesors = 8 }'
+ok "a clock that is no table"  bad_clock 'virtual: needs a table' 'virtual(8)'
+ok "a clock of no machine"     bad_clock "clock: there is no machine 'flt' (did you mean 'flat'?)" \
+	'virtual { processors = 8, machine = "flt" }'
+
 # ---- what is refused --------------------------------------------------------------------
 
 # refused TEXT ARG...

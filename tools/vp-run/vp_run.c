@@ -100,7 +100,7 @@ static int load(struct work *w)
 		xk_errs_add(w->e, w->o->file, 0, 0, "is a %s: %s", xk_spec_word(w->s), xk_spec_is_bench(w->s) ? "run it with vp-bench" : "it is for vp-sim");
 		return VPR_GRAPH_ERRORS;
 	}
-	err = vpr_machine(w->o, w->e);
+	err = vpr_machine(w->o, w->s, w->e);
 	if (err != VPR_OK)
 		return err;
 	return vpr_apply(w->o, xk_spec_plan(w->s), w->e) == XK_OK ? VPR_OK : VPR_USAGE;

@@ -50,8 +50,9 @@ struct vpr {
 void vpr_options(struct vpr *o, int argc, char **argv);
 /* Applies the options to the plan; errors as from the command line. */
 int  vpr_apply(const struct vpr *o, struct xk_plan *p, struct xk_errs *e);
-/* vpr_machine.c: reads the machine that is named, or none.  VPR_OK, or the program's exit code, all said. */
-int  vpr_machine(struct vpr *o, struct xk_errs *e);
+/* vpr_machine.c: reads the machine that is named on the command line or else by the graph, or none.  VPR_OK, or
+ * the program's exit code, all said. */
+int  vpr_machine(struct vpr *o, const struct xk_spec *s, struct xk_errs *e);
 /* Parses one option's time; 0 when text is NULL. */
 int  vpr_time(const char *name, const char *text, xk_ns *out, struct xk_errs *e);
 /* The same of a number of messages, which is not 0. */

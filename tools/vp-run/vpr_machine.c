@@ -44,9 +44,10 @@ static unsigned names_of(char (*name)[64])
 	return n;
 }
 
-static void complain_missing(const char *name, struct xk_errs *e)
+/* Where it is named. */
+static void complain_missing(const struct vpr *o, const struct xk_spec *s, const char *name, struct xk_errs *e)
 {
-	char known[MOST][64];
+	char known[MOST][64], text[512];
 	const char *names[MOST], *near;
 	unsigned n = names_of(known);
 
@@ -54,25 +55,28 @@ static void complain_missing(const char *name, struct xk_errs *e)
 		names[i] = known[i];
 	near = xk_errs_suggest(name, names, n);
 	if (near != NULL)
-		xk_errs_add(e, NULL, 0, 0, "option --machine: there is no machine '%.60s' (did you mean '%s'?)", name,
-			    near);
+		snprintf(text, sizeof text, "there is no machine '%.60s' (did you mean '%s'?)", name, near);
 	else
-		xk_errs_add(e, NULL, 0, 0, "option --machine: there is no machine '%.60s' in %s", name, folder());
+		snprintf(text, sizeof text, "there is no machine '%.60s' in %.300s", name, folder());
+	if (o->machine != NULL)
+		xk_errs_add(e, NULL, 0, 0, "option --machine: %s", text);
+	else
+		xk_spec_clock_error(s, e, text);
 }
 
-int vpr_machine(struct vpr *o, struct xk_errs *e)
+int vpr_machine(struct vpr *o, const struct xk_spec *s, struct xk_errs *e)
 {
+	const char *name = o->machine != NULL ? o->machine : xk_spec_clock_machine(s);
 	char path[4096];
 	struct xk_errs *mine;
 	int err;
 
-	if (o->machine == NULL)
+	if (name == NULL)
 		return VPR_OK;
-	snprintf(path, sizeof path, is_path(o->machine) ? "%s%s" : "%s/%s.lua", is_path(o->machine) ? "" : folder(),
-		 o->machine);
-	if (!is_path(o->machine) && access(path, F_OK) != 0) {
-		complain_missing(o->machine, e);
-		return VPR_USAGE;
+	snprintf(path, sizeof path, is_path(name) ? "%s%s" : "%s/%s.lua", is_path(name) ? "" : folder(), name);
+	if (!is_path(name) && access(path, F_OK) != 0) {
+		complain_missing(o, s, name, e);
+		return o->machine != NULL ? VPR_USAGE : VPR_GRAPH_ERRORS;
 	}
 	mine = xk_errs_new();
 	if (mine == NULL) {

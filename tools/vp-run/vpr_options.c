@@ -213,7 +213,7 @@ static void take_clock(const struct vpr *o, struct xk_plan *p, struct xk_errs *e
 	}
 	if (o->processors != NULL && o->has_control)
 		xk_errs_add(e, NULL, 0, 0, "option --control: nobody else may enter a graph while its processors are simulated");
-	if (o->is_virtual || o->processors != NULL)
+	if (o->is_virtual || o->processors != NULL || o->ledger != NULL)
 		xk_plan_simulate(p, (unsigned)n, m);
 }
 

@@ -297,7 +297,7 @@ int sim_ledger_list(void)
 
 	for (unsigned i = 0; i < n; i++) {
 		struct sim_ledger l;
-		char path[4096];
+		char path[4096 + 72];
 		int err;
 
 		snprintf(path, sizeof path, "%s/%s.lua", folder(), name[i]);

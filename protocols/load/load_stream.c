@@ -51,6 +51,7 @@ struct send_conn {
 	bool             open;           /* it stands */
 	bool             quick;          /* messages are written, no rate, no window */
 	bool             writes;         /* messages are written, not pushed */
+	bool             shorts;         /* they are, and short, and no window */
 	bool             ending;         /* our side is ended, acknowledgements are waited for */
 	bool             done;
 	bool             peer_ended;
@@ -198,6 +199,7 @@ static void send_begin(struct send_conn *k)
 	k->begun = false;
 	k->writes = c->load.touch == LOAD_COPY && stream_takes_bytes(k->s.down);
 	k->quick = k->writes && c->load.rate == 0 && c->load.window == 0;
+	k->shorts = k->writes && c->load.window == 0 && c->load.size <= STREAM_WRITER_LONGEST;
 	xk_task_ready(&k->task);
 }
 
@@ -254,6 +256,30 @@ static bool send_push(struct send_conn *k, const struct send_conf *c)
 	return true;
 }
 
+/* Many short ones.  A write may end the connection. */
+static uint64_t send_shorts(struct send_conn *k, const struct send_conf *c, uint64_t n)
+{
+	const uint8_t *page = k->sr->load.page;
+	struct xk_sess *lls = k->stream;
+	uint32_t size = (uint32_t)c->load.size, at = k->at, took;
+	struct stream_writer w;
+	uint64_t i;
+
+	stream_writer_begin(&w, lls);
+	for (i = 0; i < n && XK_LIKELY(k->stream == lls); i++, at = 0) {
+		took = stream_writer_put(&w, page + at, size - at);
+		if (XK_UNLIKELY(took != size - at)) {
+			k->at = at + took;
+			send_short(k);
+			return i;
+		}
+	}
+	k->at = 0;
+	if (XK_LIKELY(k->stream == lls))
+		stream_writer_end(&w);
+	return i;
+}
+
 /* At most n messages while there is room; returns how many.  The last may end the
  * connection; k itself stays. */
 static uint64_t send_some(struct send_conn *k, const struct send_conf *c, uint64_t n)
@@ -295,7 +321,8 @@ static XK_APART unsigned send_run_any(struct send_conn *k, const struct send_con
 	n = n < allowed ? n : allowed;
 	if (c->load.window != 0 && n != 0 && (allowed = send_window(k, c)) < n)
 		n = allowed;
-	n = send_some(k, c, n < k->left ? n : k->left);
+	n = n < k->left ? n : k->left;
+	n = k->shorts ? send_shorts(k, c, n) : send_some(k, c, n);
 	send_count(k->sr, k->slot, n, n * c->load.size);
 	k->paced += n;
 	k->left -= c->load.count != 0 ? n : 0;

@@ -215,6 +215,49 @@ uint32_t stream_push_copy(struct xk_sess *lls, const void *p, uint32_t n)
 	return n;
 }
 
+#define WRITER_VAIN 3u           /* then it is one that sends at once: else the first goes and the second waits */
+
+/* A span for a write of n bytes. */
+static bool writer_open(struct stream_writer *w, uint32_t n)
+{
+	struct xk_stream_span s = { 0 };
+
+	/* Who stands before push sees messages. */
+	if (w->lls->rep->ops->write == NULL || w->lls->push != xk_sess_own_push(w->lls) ||
+	    xk_sess_control(w->lls, XK_STREAM_SPAN, &s, sizeof s) != (int)sizeof s)
+		return false;
+	w->at = w->told = s.at;
+	w->end = s.at + s.room;
+	return n <= s.room;
+}
+
+void stream_writer_end(struct stream_writer *w)
+{
+	if (w->at != w->told) {
+		xk_count_add(w->lls->rep->npush, w->writes);
+		stream_tell(w->lls, XK_STREAM_SPANNED, (uint32_t)(w->at - w->told));
+	}
+	w->at = w->end = w->told = NULL;
+	w->writes = 0;
+}
+
+/* After a span that is full the next write sends, or begins a buffer: there is none for that one. */
+uint32_t stream_writer_other(struct stream_writer *w, const void *p, uint32_t n)
+{
+	bool was_full = w->at != w->told;
+
+	stream_writer_end(w);
+	if (!was_full && n <= STREAM_WRITER_LONGEST && w->vain < WRITER_VAIN) {
+		w->vain++;
+		if (writer_open(w, n)) {
+			w->vain = 0;
+			return stream_writer_put(w, p, n);
+		}
+		stream_writer_end(w);
+	}
+	return stream_write_some(w->lls, p, n);
+}
+
 void stream_pattern(uint8_t *p, uint64_t n)
 {
 	uint64_t x = 88172645463325252u;

@@ -13,6 +13,7 @@
 #ifndef STREAM_APP_H
 #define STREAM_APP_H
 
+#include "runtime/base/xk_csum_inline.h"
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_stream.h"
 
@@ -105,6 +106,42 @@ static inline uint32_t stream_write_some(struct xk_sess *lls, const void *p, uin
 	xk_count(lls->rep->npush);
 	return fn(lls, p, n);
 }
+
+/* ---- many short writes -------------------------------------------------------------- */
+
+/*
+ * For who writes more than once in a unit of work: each write is as stream_write_some's, but what that would
+ * only join to what waits is copied there, and the stream is told once.  Between begin and end nothing
+ * is asked of the session, or of another on the VP, but by the writer; what the stream does with the bytes
+ * is the same.  A write may end the connection: who sees that it has leaves the writer without an end.  After
+ * fewer bytes than were asked for nothing is left to end, and room may be asked for.
+ */
+#define STREAM_WRITER_LONGEST 256u   /* longer ones are written: their sum comes with the copy */
+struct stream_writer {
+	uint8_t        *at, *end;      /* the next byte goes here, no byte goes there */
+	uint8_t        *told;          /* the stream knows of all before this one */
+	uint32_t        writes;        /* in what it does not know of */
+	uint32_t        vain;          /* times in a row that there was no span for a write */
+	struct xk_sess *lls;
+};
+static inline void stream_writer_begin(struct stream_writer *w, struct xk_sess *lls)
+{
+	*w = (struct stream_writer){ .lls = lls };
+}
+/* n: 1 or more. */
+uint32_t stream_writer_other(struct stream_writer *w, const void *p, uint32_t n);
+static inline uint32_t stream_writer_put(struct stream_writer *w, const void *p, uint32_t n)
+{
+	uint8_t *at = w->at;
+
+	if (XK_UNLIKELY(n > (size_t)(w->end - at)))
+		return stream_writer_other(w, p, n);
+	w->at = at + n;
+	w->writes++;
+	xk_copy_quick(at, p, n);
+	return n;
+}
+void stream_writer_end(struct stream_writer *w);
 /* The bytes that load repeats and sink can compare. */
 void stream_pattern(uint8_t *p, uint64_t n);
 

@@ -353,6 +353,13 @@ static int set_more(struct tcp_sess *ts, const void *buf, unsigned len)
 	return 0;
 }
 
+static int spanned(struct tcp_sess *ts, const void *buf, unsigned len)
+{
+	uint32_t n;
+
+	return xk_take(&n, sizeof n, buf, len) == XK_OK && tcp_spanned(ts, n) ? 0 : XK_E_INVAL;
+}
+
 /* Whoever wants to hear of it says so each time: nearly always nobody does. */
 static int drain(struct tcp_cb *cb)
 {
@@ -373,6 +380,7 @@ static int sess_set(struct tcp_sess *ts, unsigned op, void *buf, unsigned len)
 	case XK_STREAM_ABORT:        tcp_abort(ts); return 0;
 	case XK_STREAM_DRAIN:        return drain(tcp_cb(ts));
 	case XK_STREAM_MORE:         return set_more(ts, buf, len);
+	case XK_STREAM_SPANNED:      return spanned(ts, buf, len);
 	case TCP_CTL_NODELAY:        return set_delay(ts, TCP_F_NODELAY, buf, len);
 	case TCP_CTL_CORK:           return set_delay(ts, TCP_F_CORK, buf, len);
 	case TCP_CTL_KEEPALIVE:      return set_keepalive(ts, buf, len);
@@ -393,6 +401,13 @@ static int payload_of(void *buf, unsigned len)
 	const xk_payload_fn fn = XK_FAST(tcp_fast_payload, NULL);
 
 	return fn != NULL ? xk_answer(buf, len, &fn, sizeof fn) : XK_E_NOTSUP;
+}
+
+static int span(struct tcp_sess *ts, void *buf, unsigned len)
+{
+	struct xk_stream_span s = tcp_span(ts);
+
+	return xk_answer(buf, len, &s, sizeof s);
 }
 
 static int sess_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned len)
@@ -423,6 +438,8 @@ static int sess_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned le
 		return xk_answer32(buf, len, cb->state == TCP_S_CLOSED ? (uint32_t)cb->err : 0);
 	case XK_STREAM_QUEUED:
 		return xk_answer32(buf, len, cb->sq.bytes);
+	case XK_STREAM_SPAN:
+		return span(ts, buf, len);
 	case TCP_CTL_INFO:
 		return info(ts, buf, len);
 	default:

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * tcp_push.c - the operations push and write: into the queue, and out by what tcp_output allows.
+ * tcp_push.c - the operations push and write: into the queue, and out by what tcp_output allows; what a writer
+ * copies into the queue by itself.
  *
  * Invariant: what was promised as room is taken whole.
  */
+#include "protocols/tcp/core/tcp_sendq.h"
 #include "protocols/tcp/sess/tcp_sess.h"
 #include "runtime/upi/xk_inline.h"
 
@@ -77,4 +79,31 @@ uint32_t tcp_write(struct xk_sess *s, const void *p, uint32_t n)
 	struct tcp_sess *ts = tcp_sess(s);
 
 	return XK_UNLIKELY(tcp_is_compressed(ts)) && !tcp_wake(ts) ? 0 : tcp_write_put(ts, p, n);
+}
+
+/* ---- what a writer does by itself --------------------------------------------------------- */
+
+struct xk_stream_span tcp_span(const struct tcp_sess *ts)
+{
+	const struct tcp_cb *cb = tcp_cb(ts);
+	struct xk_msg *m = cb->sq.last;
+	uint32_t limit, room;
+
+	/* The byte that makes a full segment is written: with it the segment goes. */
+	if (cb->sq.unsent == NULL || cb->state < TCP_S_ESTABLISHED || !tcp_waits_on(cb, 0))
+		return (struct xk_stream_span){ 0 };
+	room = min32(min32(cb->mss - 1 - cb->sq.unsent_bytes, tcp_sendq_tailroom(m)), tcp_room_now(ts, &limit));
+	return (struct xk_stream_span){ m->data + m->len, room };
+}
+
+bool tcp_spanned(struct tcp_sess *ts, uint32_t n)
+{
+	struct tcp_cb *cb = tcp_cb(ts);
+
+	if (n == 0 || n > tcp_span(ts).room)
+		return false;
+	cb->sq.last->flags &= (uint8_t)~XK_MSG_CSUM;
+	tcp_sendq_longer(cb, cb->sq.last, n, tcp_sq_at_end(cb));
+	tcp_sendq_check(cb);
+	return true;
 }

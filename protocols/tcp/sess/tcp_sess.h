@@ -282,6 +282,10 @@ uint32_t tcp_write(struct xk_sess *s, const void *p, uint32_t n);
 /* Of a write, what there is room and memory for: into the queue, and out as soon as a segment is full; all
  * together where that may be a train. */
 uint32_t tcp_write_put(struct tcp_sess *ts, const void *p, uint32_t n);
+/* Where bytes may be copied that a write would only add to what waits for company; that n are there now.
+ * False: so many there may not be. */
+struct xk_stream_span tcp_span(const struct tcp_sess *ts);
+bool tcp_spanned(struct tcp_sess *ts, uint32_t n);
 /* Two segments or more, which the device may send as one? */
 static inline bool tcp_is_train(const struct tcp_cb *cb, uint32_t n)
 {

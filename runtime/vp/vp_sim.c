@@ -4,33 +4,12 @@
  *
  * Each worker is a thread of xk_sim.h and runs xk_worker_main as it is; the set's clock shows the
  * time of the processor that runs.  Workers are dealt to processors as they are pinned to real
- * ones.  A unit's messages are charged when it has run and before it hands anything over;
- * messages that a thread brings to another VP are charged with that VP's lock held, and not again
- * in the unit that brought them.  Locks and waiting are charged by the
- * room of synchronisation.
+ * ones.  What time costs: vp_sim_charge.c.
  * A worker does not spin: who is woken within the time that it would have spun is as prompt
  * as if it had, and what happened meanwhile needs no fiber.
  * Invariant: a fiber is stopped only where it waits, at locks, and between a unit's work and its hand-over.
  */
-#include "runtime/vp/vp_sim.h"
-
-#include <string.h>
-
-struct xk_vpsim {
-	struct xk_sim           *sim;
-	const struct xk_machine *machine;
-	struct xk_sim_thread   **thread; /* [nworkers], NULL: it has none */
-	const struct xk_machine_node **node;  /* by the number of the node, of upi; NULL: none was asked for */
-};
-
-/* Of a thread that is stopped; brought is also in use while it runs. */
-struct kept {
-	struct xk_vp      *self;
-	struct xk_memvp   *mem;
-	uint16_t           no;
-	uint32_t           brought;      /* messages that this unit has brought to others, charged there */
-	struct xk_handoffs handoffs;
-};
+#include "runtime/vp/vp_sim_priv.h"
 
 static void leave(void *arg)
 {
@@ -62,31 +41,6 @@ static void enter(void *arg)
 		*h = k->handoffs;
 }
 
-/* ---- machines ------------------------------------------------------------------------ */
-
-static const struct xk_machine_value flat_values[] = {
-	{ "message", "assumed: the cost of a message or timer that the virtual clock of one thread charges", 0.1 },
-};
-const struct xk_machine xk_machine_flat = {
-	.name = "flat", .doc = "100 ns a message, nothing else", .message = 100,
-	.value = flat_values, .nvalues = XK_ARRAY_LEN(flat_values),
-};
-
-bool xk_machine_is_flat(const struct xk_machine *m)
-{
-	const struct xk_sim_costs *c = &m->sync;
-
-	return (c->lock_local | c->lock_moved | c->handover | c->wake | c->context | m->unit) == 0 && m->nnodes == 0;
-}
-
-const struct xk_machine_node *xk_machine_find(const struct xk_machine *m, const char *proto)
-{
-	for (unsigned i = 0; i < m->nnodes; i++)
-		if (strcmp(m->node[i].proto, proto) == 0)
-			return &m->node[i];
-	return NULL;
-}
-
 void xk_vpset_simulated(const struct xk_vpset *set, unsigned i, struct xk_sim_stats *out)
 {
 	xk_sim_stats(set->sim->sim, i, out);
@@ -98,83 +52,6 @@ const struct xk_machine_node **xk_vpset_node_costs(struct xk_vpset *set, unsigne
 		set->sim->node = xk_alloc(nnodes * sizeof *set->sim->node);
 	return set->sim->node;
 }
-
-/* ---- charging ------------------------------------------------------------------------- */
-
-static struct kept *kept(void) { return xk_sim_self->kept; }
-
-static void charge_unit(const struct xk_vp *vp, unsigned done)
-{
-	const struct xk_machine *m = vp->set->sim->machine;
-	uint32_t brought = kept()->brought, own = done > brought ? done - brought : 0;
-	xk_ns cost = done != 0 ? m->unit + own * m->message : 0;
-
-	kept()->brought = 0;
-	/* Where what was done costs nothing, time goes on nevertheless: an endless source must not stop it. */
-	if (cost == 0 && own != 0)
-		cost = 1;
-	xk_sim_charge(cost);
-}
-
-void xk_vpsim_done(struct xk_vp *vp, unsigned done)
-{
-	charge_unit(vp, done);
-	xk_sim_pass();
-}
-
-void xk_vpsim_brought(struct xk_vp *vp, unsigned done)
-{
-	if (xk_sim_self == NULL)
-		return;
-	kept()->brought += done;
-	xk_sim_charge(done * vp->set->sim->machine->message);
-}
-
-/* ---- units ------------------------------------------------------------------------------ */
-
-unsigned xk_vpsim_unit(struct xk_vp *vp, unsigned budget)
-{
-	unsigned done = 0;
-
-	kept()->brought = 0;
-	if (xk_vp_timers_due(vp))
-		done = xk_wheel_run(&vp->wheel, vp->now, 64);
-	done += xk_vp_run_left(vp, budget);
-	done += xk_vp_run_one(vp, budget);
-	xk_vpsim_done(vp, done);
-	vp_hand_over(vp);
-	xk_count(vp->units);
-	xk_count_add(vp->messages, done);
-	return done;
-}
-
-unsigned xk_vpsim_turn(struct xk_vp *vp, unsigned budget, int32_t *deficit, bool *idle)
-{
-	unsigned total = 0, n;
-
-	do {
-		n = xk_vpsim_unit(vp, budget);
-		*deficit -= (int32_t)(n != 0 ? n : 1);
-		total += n;
-	} while (n != 0 && *deficit > 0);
-	*idle = n == 0;
-	return total;
-}
-
-static unsigned visit_simulated(struct xk_worker *w, unsigned i)
-{
-	struct xk_slot *s = &w->slot[i];
-	unsigned total;
-	bool idle;
-
-	xk_vp_step_in(s->vp, w->now);
-	total = xk_vpsim_turn(s->vp, xk_load_relaxed(&w->set->arch.burst), &s->deficit, &idle);
-	xk_worker_rest(w, i, idle);
-	xk_vp_step_out(s->vp);
-	return total;
-}
-
-const struct xk_mode_ops xk_mode_own_sim = { .kick = xk_worker_kick, .visit = visit_simulated };
 
 /* ---- life ------------------------------------------------------------------------------- */
 

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vp_sim_charge.c - what a simulated machine charges for messages and units.
+ *
+ * A unit's messages are charged when it has run and before it hands anything over; messages that a
+ * thread brings to another VP are charged with that VP's lock held, and not again in the unit that
+ * brought them.  Nodes charge for themselves (upi_hook_charge.c); locks and waiting are charged by the
+ * room of synchronisation.
+ */
+#include "runtime/vp/vp_sim_priv.h"
+
+#include <string.h>
+
+/* ---- machines ------------------------------------------------------------------------ */
+
+static const struct xk_machine_value flat_values[] = {
+	{ "message", "assumed: the cost of a message or timer that the virtual clock of one thread charges", 0.1 },
+};
+const struct xk_machine xk_machine_flat = {
+	.name = "flat", .doc = "100 ns a message, nothing else", .message = 100,
+	.value = flat_values, .nvalues = XK_ARRAY_LEN(flat_values),
+};
+
+bool xk_machine_is_flat(const struct xk_machine *m)
+{
+	const struct xk_sim_costs *c = &m->sync;
+
+	return (c->lock_local | c->lock_moved | c->handover | c->wake | c->context | m->unit) == 0 && m->nnodes == 0;
+}
+
+const struct xk_machine_node *xk_machine_find(const struct xk_machine *m, const char *proto)
+{
+	for (unsigned i = 0; i < m->nnodes; i++)
+		if (strcmp(m->node[i].proto, proto) == 0)
+			return &m->node[i];
+	return NULL;
+}
+
+/* ---- charging ------------------------------------------------------------------------- */
+
+static void charge_unit(const struct xk_vp *vp, unsigned done)
+{
+	const struct xk_machine *m = vp->set->sim->machine;
+	uint32_t brought = vpsim_kept()->brought, own = done > brought ? done - brought : 0;
+	xk_ns cost = done != 0 ? m->unit + own * m->message : 0;
+
+	vpsim_kept()->brought = 0;
+	/* Where what was done costs nothing, time goes on nevertheless: an endless source must not stop it. */
+	if (cost == 0 && own != 0)
+		cost = 1;
+	xk_sim_charge(cost);
+}
+
+void xk_vpsim_done(struct xk_vp *vp, unsigned done)
+{
+	charge_unit(vp, done);
+	xk_sim_pass();
+}
+
+void xk_vpsim_brought(struct xk_vp *vp, unsigned done)
+{
+	if (xk_sim_self == NULL)
+		return;
+	vpsim_kept()->brought += done;
+	xk_sim_charge(done * vp->set->sim->machine->message);
+}

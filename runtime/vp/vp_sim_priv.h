@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vp_sim_priv.h - what the files of simulated workers share: the simulation of a set, and what a stopped thread keeps.
+ */
+#ifndef XK_VP_SIM_PRIV_H
+#define XK_VP_SIM_PRIV_H
+
+#include "runtime/vp/vp_sim.h"
+
+struct xk_vpsim {
+	struct xk_sim           *sim;
+	const struct xk_machine *machine;
+	struct xk_sim_thread   **thread; /* [nworkers], NULL: it has none */
+	const struct xk_machine_node **node;  /* by the number of the node, of upi; NULL: none was asked for */
+};
+
+/* Of a thread that is stopped; brought is also in use while it runs. */
+struct kept {
+	struct xk_vp      *self;
+	struct xk_memvp   *mem;
+	uint16_t           no;
+	uint32_t           brought;      /* messages that this unit has brought to others, charged there */
+	struct xk_handoffs handoffs;
+};
+
+static inline struct kept *vpsim_kept(void) { return xk_sim_self->kept; }
+
+#endif

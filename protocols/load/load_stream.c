@@ -333,21 +333,30 @@ static XK_APART unsigned send_run_any(struct send_conn *k, const struct send_con
 	return (unsigned)n;
 }
 
+/* At most n messages, of which none ends the connection's own share. */
+static inline uint64_t send_quick(struct send_conn *k, const struct send_conf *c, uint64_t n)
+{
+	const struct xk_sess *lls = k->stream;
+	uint64_t i;
+
+	for (i = 0; i < n && k->stream == lls; i++)
+		if (XK_UNLIKELY(!send_write(k, c))) {
+			send_short(k);
+			break;
+		}
+	return i;
+}
+
 /* One unit.  It should cost little more than its messages, and touch no line more. */
 static unsigned send_run(struct xk_task *t, unsigned budget)
 {
 	struct send_conn *k = xk_container_of(t, struct send_conn, task);
 	const struct send_conf *c = conf_of(k->sr->load.r);
 	uint64_t n = c->load.burst != 0 ? c->load.burst : budget, i;
-	const struct xk_sess *lls = k->stream;
 
 	if (!k->quick || k->left <= n)
 		return send_run_any(k, c, n);
-	for (i = 0; i < n && k->stream == lls; i++)
-		if (XK_UNLIKELY(!send_write(k, c))) {
-			send_short(k);
-			break;
-		}
+	i = k->shorts && n != 1 ? send_shorts(k, c, n) : send_quick(k, c, n);
 	if (i == 0)
 		return 0;
 	send_count(k->sr, k->slot, i, i * c->load.size);

@@ -81,6 +81,21 @@ unsigned xk_sched_arrive(struct xk_sched *s, struct xk_sched_run *r, xk_ns now)
 	return XK_SCHED_NONE;
 }
 
+unsigned xk_sched_brought(struct xk_sched *s, unsigned p, struct xk_sched_run *r, xk_ns now)
+{
+	bool was_free = s->proc[p].state == SCHED_FREE;
+	bool is_new = r->place == XK_PLACE_REST || r->place == XK_PLACE_POLLS;
+	unsigned other;
+
+	if (!was_free)
+		return xk_sched_arrive(s, r, now);
+	sched_pick_take(s, p);
+	s->proc[p].state = SCHED_BUSY;
+	other = xk_sched_arrive(s, r, now);
+	sched_pick_free(s, p);
+	return other == XK_SCHED_NONE && is_new ? sched_start(s, r) : other;
+}
+
 static struct xk_sched_run *sched_take(struct xk_sched *s, unsigned p, xk_ns now)
 {
 	struct sched_proc *proc = &s->proc[p];

@@ -176,8 +176,6 @@ static const char *processors_fault(const struct xk_arch *a)
 	if (!xk_fiber_available())
 		return "simulated processors need Boost.Context, which this build was made without: "
 		       "install libboost-context-dev and configure again";
-	if (a->schedule == XK_SCHED_FIFO && a->workers == 0 && a->processors > 64 && (a->vps < 0 || a->vps > 64))
-		return "schedule \"fifo\" has at most 64 workers: say workers, or 64 processors at most";
 	return NULL;
 }
 

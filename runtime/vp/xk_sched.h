@@ -88,6 +88,8 @@ size_t   xk_sched_size(unsigned nprocs);
 int      xk_sched_init(struct xk_sched *s, const struct xk_sched_conf *conf);
 
 unsigned xk_sched_arrive(struct xk_sched *s, struct xk_sched_run *r, xk_ns now);
+/* The same, brought by p, which may be free but goes on with other work: others are chosen before it. */
+unsigned xk_sched_brought(struct xk_sched *s, unsigned p, struct xk_sched_run *r, xk_ns now);
 struct xk_sched_run *xk_sched_next(struct xk_sched *s, unsigned p, xk_ns now);
 /* r is what xk_sched_next(s, p) gave, n messages of it were run.  With more left and turn not over
  * the next xk_sched_next(s, p) gives it again. */

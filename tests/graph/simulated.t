@@ -224,16 +224,22 @@ ok "too many" refused 'processors must be between 1 and 1024, not 1025' --virtua
 ok "no number" refused 'option --processors' --virtual --processors many
 ok "without a simulated clock" refused 'needs --virtual' --processors 4
 ok "with a control socket" refused 'option --control' --virtual --processors 4 --control="$tmp/s"
-fifo() {
-	timeout -s KILL 20 "$run" --virtual --processors 65 "$tmp/ips.lua" >"$tmp/out" 2>&1
-	code=$?
-	cat "$tmp/out"
-	[ $code -eq 2 ] && grep -q 'at most 64 workers' "$tmp/out"
-}
+# ---- more workers than a word has bits ----------------------------------------------------------
+
 cat >"$tmp/ips.lua" <<'EOT'
-local top = stack { udp {}, ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem {}, peer_sink {} }
-echo { port = 7, over = top }
-return graph "ips" { threading = ips {} }
+local hosts = { ["10.0.0.1"] = "02:00:00:00:00:01", ["10.0.0.2"] = "02:00:00:00:00:02" }
+local function host(addr)
+  return udp { name = "udp" .. addr:sub(-1), over = ip { addr = addr .. "/8", over = arp { neighbours = hosts, over = eth {
+    over = eth_mem { wire = "w", mac = hosts[addr] } } } } }
+end
+echo { port = 7, over = host "10.0.0.2" }
+load { to = "10.0.0.2", port = 7, conns = 200, count = 5, window = 1, over = host "10.0.0.1" }
+return graph "ips" { threading = ips_conn {} }
 EOT
-ok "a queue of stacks for more workers than it has" fifo
+many() {
+	timeout -s KILL 60 "$run" --virtual --processors 100 --json "$tmp/ips.lua" >"$tmp/out" 2>&1 || return 1
+	jq -c '.messages, .threads' "$tmp/out"
+	jq -e '.messages == 1000' "$tmp/out" >/dev/null
+}
+ok "a queue of stacks for 100 workers" many
 done_testing

@@ -45,6 +45,26 @@ static const struct xk_lock_ops *const ops = &xk_lock_adaptive;
 
 static unsigned pool_number(const struct xk_vp *vp) { return vp->no - vp->set->nconn; }
 
+/* The caller's I/O thread; XK_SCHED_NONE: it is none. */
+static unsigned pool_self(const struct xk_vpset *set)
+{
+	const struct xk_vp *vp = xk_vp_self;
+
+	return vp != NULL && vp->set == set && vp->no >= set->nconn && vp->no < set->nconn + set->arch.io_threads ?
+		pool_number(vp) : XK_SCHED_NONE;
+}
+
+/* Under the lock.  Who asks is about to do something else, reading a device for instance, though it has nothing to
+ * do here: it is chosen where nobody else is free, or in its turn. */
+static unsigned pool_start(const struct xk_vpset *set, struct xk_pool *p)
+{
+	unsigned self = p->turns ? XK_SCHED_NONE : pool_self(set);
+	struct xk_sched_run *run = p->spare[--p->nspare];
+
+	(void)xk_atomic_add(&p->nidle, UINT32_MAX);
+	return self != XK_SCHED_NONE ? xk_sched_brought(p->sched, self, run, 0) : xk_sched_arrive(p->sched, run, 0);
+}
+
 /* Somebody has left work in the queue. */
 static void pool_kick(struct xk_vp *queue)
 {
@@ -55,10 +75,8 @@ static void pool_kick(struct xk_vp *queue)
 	if (xk_atomic_add(&p->nidle, 0u) == 0)
 		return;
 	xk_lock_take(ops, &p->choice, &p->choicestat);
-	if (p->nspare != 0) {
-		i = xk_sched_arrive(p->sched, p->spare[--p->nspare], 0);
-		(void)xk_atomic_add(&p->nidle, UINT32_MAX);
-	}
+	if (p->nspare != 0)
+		i = pool_start(set, p);
 	xk_lock_drop(ops, &p->choice, &p->choicestat);
 	if (i != XK_SCHED_NONE)
 		xk_vp_call_async(set->vp[set->nconn + i], &p->io_thread[i].wake);
@@ -184,6 +202,7 @@ static int pool_choose(struct xk_pool *p, const struct xk_arch *a)
 		.queue = XK_QUEUE_ONE, .seed = a->seed,
 	};
 
+	p->turns = a->affinity == XK_AFFINITY_ANY;
 	p->sched = xk_alloc(xk_sched_size(conf.nprocs));
 	if (p->sched == NULL)
 		return XK_E_NOMEM;

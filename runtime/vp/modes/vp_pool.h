@@ -18,6 +18,7 @@ struct xk_pool {
 	struct xk_sched   *sched;
 	struct xk_sched_run *spare[XK_IO_THREADS_MAX]; /* runs at rest ... */
 	unsigned           nspare;       /* ... and how many: as many as threads are free */
+	bool               turns;        /* each I/O thread in its turn, whoever is free: no policy */
 	uint64_t           turn XK_ALIGNED;  /* the ticket that may look for its owner, see vp_handoff.c */
 	struct {
 		struct xk_task task;

@@ -463,6 +463,31 @@ static void who_may_help_is_not_released(void)
 	free(s);
 }
 
+/* It goes on with what it does: others first, it where there is nobody else; free it is all the while. */
+static void who_brings_is_chosen_last(void)
+{
+	static const enum xk_queue queues[] = { XK_QUEUE_ONE, XK_QUEUE_PER };
+
+	for (unsigned q = 0; q < 2; q++) {
+		struct xk_sched_conf conf = { .nprocs = 3, .pick = XK_PICK_MRU, .queue = queues[q] };
+		struct xk_sched *s = sched_new(&conf);
+		struct xk_sched_run r[4] = { { 0 } };
+
+		CU_ASSERT_EQUAL(xk_sched_brought(s, 0, &r[0], 1), 1);
+		CU_ASSERT_EQUAL(xk_sched_nfree(s), 2);
+		CU_ASSERT_EQUAL(xk_sched_brought(s, 0, &r[0], 1), XK_SCHED_NONE);
+		CU_ASSERT_EQUAL(xk_sched_brought(s, 0, &r[1], 2), 2);
+		CU_ASSERT_TRUE(xk_sched_is_free(s, 0));
+		CU_ASSERT_EQUAL(xk_sched_brought(s, 0, &r[2], 3), 0);
+		CU_ASSERT_EQUAL(xk_sched_nfree(s), 0);
+		CU_ASSERT_EQUAL(xk_sched_brought(s, 0, &r[3], 4), XK_SCHED_NONE);
+		CU_ASSERT_EQUAL(xk_sched_waiting(s), 4);
+		while (xk_sched_drain(s) != NULL)
+			;
+		free(s);
+	}
+}
+
 static CU_TestInfo tests[] = {
 	{ "a thousand random runs", a_thousand_random_runs },
 	{ "picks by its word", picks_by_its_word },
@@ -474,6 +499,7 @@ static CU_TestInfo tests[] = {
 	{ "a batch bounds the wait", a_batch_bounds_the_wait },
 	{ "a run that helpers give back starts its home", a_run_that_helpers_give_back_starts_its_home },
 	{ "who may help is not released", who_may_help_is_not_released },
+	{ "who brings is chosen last", who_brings_is_chosen_last },
 	CU_TEST_INFO_NULL
 };
 static CU_SuiteInfo suites[] = {

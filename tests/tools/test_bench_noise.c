@@ -296,6 +296,9 @@ static void lay(const json_t *list, bool reversed, double factor, double step)
 	}
 }
 
+/* Well beyond a bound of a difference: the noise is a share of it. */
+static double clear_of(double bound) { return fmax(0.3, fabs(bound) / 20); }
+
 /* What lies `beyond` (-1 below, +1 above) the bounds, or within them (0). */
 static double target(const json_t *s, int beyond)
 {
@@ -307,8 +310,8 @@ static double target(const json_t *s, int beyond)
 	if (share)
 		return beyond < 0 ? lo / 1.5 : hi * 1.5;
 	if (beyond == 0)
-		return isnan(hi) ? lo + 0.3 : isnan(lo) ? hi - 0.3 : (lo + hi) / 2;
-	return beyond < 0 ? lo - 0.3 : hi + 0.3;
+		return isnan(hi) ? lo + clear_of(lo) : isnan(lo) ? hi - clear_of(hi) : (lo + hi) / 2;
+	return beyond < 0 ? lo - clear_of(lo) : hi + clear_of(hi);
 }
 
 static void lay_value(const json_t *s, int beyond)

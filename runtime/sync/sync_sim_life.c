@@ -34,7 +34,7 @@ static bool make_room(struct sim *s)
 {
 	struct xk_sim_thread **more;
 
-	if (s->nthreads + 2 <= s->room)
+	if (s->nthreads + 3 <= s->room)
 		return true;
 	more = realloc(s->heap, 2 * (size_t)s->room * sizeof *more);
 	if (more == NULL)

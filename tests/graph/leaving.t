@@ -37,14 +37,14 @@ for i in range(size):
     x ^= x >> 7
     x ^= x << 17 & (1 << 64) - 1
     page.append(x >> 32 & 255)
+pages = page * (2 + 65536 // size)
 lock, total, wrong, ended = threading.Lock(), 0, 0, threading.Semaphore(0)
 def drain(c):
     global total, wrong
     at = 0
     while b := c.recv(65536):
-        want = page * (2 + len(b) // size)
         with lock:
-            wrong += b != want[at:at + len(b)]
+            wrong += b != pages[at:at + len(b)]
             total += len(b)
         at = (at + len(b)) % size
     c.close()

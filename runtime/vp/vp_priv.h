@@ -15,7 +15,6 @@
 #define XK_STARTING 2u
 
 #define XK_ROUND 256u            /* messages between two readings of the clock */
-#define XK_DUE_LEAD (100 * XK_US)    /* a sleeper is awake so long before something is due: the system is late by less, mostly */
 #define XK_USAGE_EVERY (10 * XK_MS)  /* a thread says what it has used */
 
 /* VPs, I/O threads and the pool's queue have one row of numbers: are they more than it has? */
@@ -88,6 +87,15 @@ void xk_vp_inbox_empty(struct xk_vp *vp);
 
 /* Tells who runs vp that there is work; from any thread. */
 static inline void xk_vp_kick(struct xk_vp *vp) { vp->mode->kick(vp); }
+
+/* When a worker that sleeps must be awake for what is due at `when`: sleepers are late, mostly by less than this, but
+ * not in simulated time. */
+static inline xk_ns vp_awake_by(const struct xk_vpset *set, xk_ns when)
+{
+	xk_ns lead = set->sim != NULL || when == XK_NS_NEVER ? 0 : 100 * XK_US;
+
+	return when > lead ? when - lead : 0;
+}
 
 static inline void vp_hand_over(struct xk_vp *vp)
 {

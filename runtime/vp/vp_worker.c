@@ -199,12 +199,14 @@ static xk_ns sooner(xk_ns a, xk_ns b) { return a < b ? a : b; }
 static xk_ns nap_of(const struct xk_worker *w, const struct xk_vp *vp, const struct xk_task *t)
 {
 	const struct xk_due *d = vp->dues;
+	xk_ns by;
 
 	while (d != NULL && d->task != t)
 		d = d->next;
 	if (d == NULL)
 		return POLL_NAP;
-	return d->when == XK_NS_NEVER ? XK_NS_NEVER : d->when > w->now + XK_DUE_LEAD ? d->when - XK_DUE_LEAD - w->now : 0;
+	by = vp_awake_by(w->set, d->when);
+	return by == XK_NS_NEVER ? by : by > w->now ? by - w->now : 0;
 }
 
 static unsigned gather_of(const struct xk_worker *w, const struct xk_vp *vp, int *fds, unsigned n, xk_ns *nap)
@@ -274,7 +276,7 @@ static void sleep_a_while(struct xk_worker *w)
 	if (nap == 0) {                  /* something is due before a sleeper could be awake */
 		xk_event_cancel(&w->event);
 		if (w->set->oversubscribed)
-			sched_yield();
+			xk_thread_yield();
 	} else {
 		xk_count(w->stats.sleeps);
 		xk_event_wait(&w->event, t, fds, n);
@@ -345,7 +347,7 @@ static void look_again(struct xk_worker *w, struct xk_crowd *crowd)
 	xk_ns before = w->now;
 
 	if (w->set->oversubscribed)
-		sched_yield();
+		xk_thread_yield();
 	w->now = xk_clock_read(&w->set->clock);
 	if (w->set->oversubscribed && w->set->pipeline != NULL)
 		xk_crowd_note(crowd, before, w->now);

@@ -48,6 +48,16 @@ for preset in $(presets); do
 	done
 done
 
+# Packets come at times of their own, and nobody is late for one or stops the clock by waiting for it.
+arrive() {
+	json "$tmp/one" --processors 4 -d 100ms --seed 5 "$top_srcdir/graphs/arrivals.lua" preset="$1" conns=16 rate=1000 || return 1
+	jq -c '[.messages, .record.steady, .record.queue_ns.mean]' "$tmp/json"
+	jq -e '.messages > 1400 and .record.delay_samples == .messages and .record.steady and .record.queue_ns.mean < 1000' "$tmp/json" >/dev/null
+}
+for preset in $(presets); do
+	ok "$preset: packets that are due on 4 processors" arrive "$preset"
+done
+
 # ---- what scales and what does not ---------------------------------------------------
 
 cat >"$tmp/up.lua" <<'EOT'

@@ -443,7 +443,7 @@ static bool fifo_sleeps(struct xk_worker *w)
 {
 	struct xk_fifo *f = w->set->fifo;
 	struct fifo_proc *me = &f->proc[w->no];
-	xk_ns due = xk_load_relaxed(&f->next_due);
+	xk_ns by = vp_awake_by(w->set, xk_load_relaxed(&f->next_due));
 
 	if (!me->is_free) {
 		fifo_lock(f);
@@ -452,12 +452,9 @@ static bool fifo_sleeps(struct xk_worker *w)
 	}
 	if (!me->is_free || xk_load_acquire(&me->started))
 		return false;
-	if (due == XK_NS_NEVER)
-		return true;
-	if (due <= w->now + XK_DUE_LEAD)
+	if (by <= w->now)
 		return false;
-	if (due - XK_DUE_LEAD < w->next)
-		w->next = due - XK_DUE_LEAD;
+	w->next = by < w->next ? by : w->next;
 	return true;
 }
 

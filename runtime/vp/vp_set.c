@@ -194,7 +194,7 @@ int xk_vpset_new(struct xk_vpset **out, const struct xk_arch *a, const struct xk
 	if (err != XK_OK)
 		goto fail;
 	xk_clock_init(&set->clock, a->schedule == XK_SCHED_VIRTUAL || a->processors != 0);
-	if (a->processors != 0 && a->schedule != XK_SCHED_VIRTUAL)
+	if (vp_is_simulated(a))
 		err = xk_vpsim_new(set, errs);
 	if (err == XK_E_NOTSUP || err == XK_E_BUSY)
 		goto fail;

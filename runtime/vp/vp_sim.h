@@ -28,6 +28,15 @@ void xk_vpsim_brought(struct xk_vp *vp, unsigned done);
 
 extern const struct xk_mode_ops xk_mode_own_sim;
 
+/* Are the workers' processors simulated?  One thread that steps all VPs is no simulation of them. */
+static inline bool vp_is_simulated(const struct xk_arch *a) { return a->processors != 0 && a->schedule != XK_SCHED_VIRTUAL; }
+
+/* Of the locks that modes have for themselves. */
+static inline const struct xk_lock_ops *vp_mode_lock(const struct xk_vpset *set)
+{
+	return set->sim != NULL ? xk_lock_simulated(&xk_lock_adaptive) : &xk_lock_adaptive;
+}
+
 static inline unsigned vp_any_unit(struct xk_vp *vp, unsigned budget)
 {
 	return XK_UNLIKELY(vp->set->sim != NULL) ? xk_vpsim_unit(vp, budget) : xk_vp_unit(vp, budget);

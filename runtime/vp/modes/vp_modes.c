@@ -20,5 +20,5 @@ const struct xk_mode_ops *xk_mode_of(const struct xk_arch *a, bool io_thread)
 		return &xk_mode_fifo;
 	if (a->entry == XK_ENTRY_LOCK)
 		return &xk_mode_lock;
-	return a->processors != 0 && a->schedule != XK_SCHED_VIRTUAL ? &xk_mode_own_sim : &xk_mode_own;
+	return vp_is_simulated(a) ? &xk_mode_own_sim : &xk_mode_own;
 }

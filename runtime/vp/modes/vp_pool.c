@@ -15,11 +15,12 @@
  * whether anybody is free.  Both do so by a locked operation on the same word, so one of the two sees the
  * other.  Whoever takes messages and leaves some starts one more, so all are awake soon when
  * there is work for all.
- * Invariant: a thread that is free has a parked task and no call posted; as many runs are at rest as
- * threads are free.
+ * Invariant: a thread that is free has a parked task and no call posted; a run is at rest for each, and for each that
+ * was started and whose run another one took.
  */
 #include "runtime/vp/modes/vp_modes.h"
 #include "runtime/vp/modes/vp_pool.h"
+#include "runtime/vp/vp_sim.h"
 
 #include <sys/mman.h>
 
@@ -41,7 +42,8 @@ void xk_vpset_queue_locks(const struct xk_vpset *set, struct xk_lock_counts *out
 
 /* ---- waking ---------------------------------------------------------------------- */
 
-static const struct xk_lock_ops *const ops = &xk_lock_adaptive;
+static void pool_lock(struct xk_pool *p) { xk_lock_take(p->ops, &p->choice, &p->choicestat); }
+static void pool_unlock(struct xk_pool *p) { xk_lock_drop(p->ops, &p->choice, &p->choicestat); }
 
 static unsigned pool_number(const struct xk_vp *vp) { return vp->no - vp->set->nconn; }
 
@@ -59,9 +61,8 @@ static unsigned pool_self(const struct xk_vpset *set)
 static unsigned pool_start(const struct xk_vpset *set, struct xk_pool *p)
 {
 	unsigned self = p->turns ? XK_SCHED_NONE : pool_self(set);
-	struct xk_sched_run *run = p->spare[--p->nspare];
+	struct xk_sched_run *run = p->spare[xk_atomic_add(&p->nspare, UINT32_MAX) - 1];
 
-	(void)xk_atomic_add(&p->nidle, UINT32_MAX);
 	return self != XK_SCHED_NONE ? xk_sched_brought(p->sched, self, run, 0) : xk_sched_arrive(p->sched, run, 0);
 }
 
@@ -72,12 +73,12 @@ static void pool_kick(struct xk_vp *queue)
 	struct xk_pool *p = set->pool_queue;
 	unsigned i = XK_SCHED_NONE;
 
-	if (xk_atomic_add(&p->nidle, 0u) == 0)
+	if (xk_atomic_add(&p->nspare, 0u) == 0)
 		return;
-	xk_lock_take(ops, &p->choice, &p->choicestat);
-	if (p->nspare != 0)
+	pool_lock(p);
+	if (xk_load_relaxed(&p->nspare) != 0)
 		i = pool_start(set, p);
-	xk_lock_drop(ops, &p->choice, &p->choicestat);
+	pool_unlock(p);
 	if (i != XK_SCHED_NONE)
 		xk_vp_call_async(set->vp[set->nconn + i], &p->io_thread[i].wake);
 }
@@ -87,12 +88,12 @@ static void pool_awake(struct xk_vp *vp, void *arg)
 	struct xk_pool *p = vp->set->pool_queue;
 	unsigned i = pool_number(vp);
 
-	xk_lock_take(ops, &p->choice, &p->choicestat);
+	pool_lock(p);
 	p->io_thread[i].has = xk_sched_next(p->sched, i, 0);
 	/* Another one was faster. */
 	if (p->io_thread[i].has == NULL)
 		(void)xk_sched_release(p->sched, i, 0);
-	xk_lock_drop(ops, &p->choice, &p->choicestat);
+	pool_unlock(p);
 	if (p->io_thread[i].has != NULL)
 		xk_task_ready(arg);
 }
@@ -103,8 +104,8 @@ static void pool_release(struct xk_pool *p, unsigned i)
 	struct xk_sched_run *run = p->io_thread[i].has;
 
 	(void)xk_sched_done(p->sched, i, run, XK_AFTER_REST, 0, 0);
-	p->spare[p->nspare++] = run;
-	(void)xk_atomic_add(&p->nidle, 1u);
+	p->spare[xk_load_relaxed(&p->nspare)] = run;
+	(void)xk_atomic_add(&p->nspare, 1u);
 	p->io_thread[i].has = xk_sched_next(p->sched, i, 0);
 	if (p->io_thread[i].has == NULL)
 		(void)xk_sched_release(p->sched, i, 0);
@@ -116,9 +117,9 @@ static void pool_rest(struct xk_vpset *set, struct xk_vp *vp, struct xk_task *t)
 	struct xk_pool *p = set->pool_queue;
 	unsigned i = pool_number(vp);
 
-	xk_lock_take(ops, &p->choice, &p->choicestat);
+	pool_lock(p);
 	pool_release(p, i);
-	xk_lock_drop(ops, &p->choice, &p->choicestat);
+	pool_unlock(p);
 	if (p->io_thread[i].has == NULL)
 		xk_task_park(t);
 	if (xk_vpset_backlog(set) != 0)
@@ -195,8 +196,9 @@ static bool pool_wanted(const struct xk_arch *a)
 }
 
 /* Without a policy of its own, each in its turn. */
-static int pool_choose(struct xk_pool *p, const struct xk_arch *a)
+static int pool_choose(struct xk_vpset *set, struct xk_pool *p)
 {
+	const struct xk_arch *a = &set->arch;
 	const struct xk_sched_conf conf = {
 		.nprocs = a->io_threads, .pick = a->affinity == XK_AFFINITY_ANY ? XK_PICK_LRU : a->pick,
 		.queue = XK_QUEUE_ONE, .seed = a->seed,
@@ -210,8 +212,8 @@ static int pool_choose(struct xk_pool *p, const struct xk_arch *a)
 		p->io_thread[i].run.last = -1;
 		p->spare[p->nspare++] = &p->io_thread[i].run;
 	}
-	p->nidle = a->io_threads;
-	ops->init(&p->choice);
+	p->ops = vp_mode_lock(set);
+	p->ops->init(&p->choice);
 	return xk_sched_init(p->sched, &conf);
 }
 
@@ -240,7 +242,7 @@ static int pool_make(struct xk_vpset *set)
 	}
 	set->pool_queue = p;
 	set->vp[set->nvps] = p->queue;
-	return pool_choose(p, &set->arch);
+	return pool_choose(set, p);
 }
 
 /* What still waits is freed inside another VP. */
@@ -256,8 +258,8 @@ static void pool_free(struct xk_vpset *set)
 	xk_memvp_flush(&set->vp[0]->mem);
 	xk_vp_step_out(set->vp[0]);
 	set->arch.lock->fini(&p->lock);
-	if (p->sched != NULL)
-		ops->fini(&p->choice);
+	if (p->ops != NULL)
+		p->ops->fini(&p->choice);
 	xk_free(p->sched);
 	munmap(p->queue, sizeof *p->queue);
 	munmap(p, sizeof *p);

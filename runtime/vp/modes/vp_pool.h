@@ -12,12 +12,12 @@ struct xk_pool {
 	uint64_t           given;        /* tickets, under the lock */
 	struct xk_lock     lock;         /* of queue->local and given */
 	struct xk_lockstat lockstat;
-	uint32_t           nidle XK_ALIGNED; /* I/O threads that are free */
-	struct xk_lock     choice;       /* of all down to the tickets' turn; nests in nothing */
+	struct xk_lock     choice XK_ALIGNED; /* of all down to the tickets' turn; nests in nothing */
+	const struct xk_lock_ops *ops;   /* of it */
 	struct xk_lockstat choicestat;
 	struct xk_sched   *sched;
-	struct xk_sched_run *spare[XK_IO_THREADS_MAX]; /* runs at rest ... */
-	unsigned           nspare;       /* ... and how many: as many as threads are free */
+	uint32_t           nspare;       /* runs at rest: others look whether there are any */
+	struct xk_sched_run *spare[XK_IO_THREADS_MAX];
 	bool               turns;        /* each I/O thread in its turn, whoever is free: no policy */
 	uint64_t           turn XK_ALIGNED;  /* the ticket that may look for its owner, see vp_handoff.c */
 	struct {

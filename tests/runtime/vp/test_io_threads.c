@@ -711,7 +711,7 @@ static unsigned started(enum xk_affinity affinity, enum xk_pick pick)
 		xk_vp_leave_idle(fx.set->vp[0]);
 		while (xk_vpset_step(fx.set) != 0)
 			;
-		CU_ASSERT_EQUAL(fx.set->pool_queue->nidle, 4);
+		CU_ASSERT_EQUAL(fx.set->pool_queue->nspare, 4);
 	}
 	CU_ASSERT_EQUAL(fx.seen[0], 40);
 	bits = fx.io_threads[0];

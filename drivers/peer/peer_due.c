@@ -13,35 +13,13 @@
 #include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_input.h"
 
-/* ---- the heap --------------------------------------------------------------------- */
-
-/* By time, at one time by number: the order does not depend on where a stream lives. */
-static bool before(const struct peer_gen *g, uint32_t a, uint32_t b)
-{
-	xk_ns x = g->stream[a].due, y = g->stream[b].due;
-
-	return x != y ? x < y : g->no[a] < g->no[b];
-}
-
-static void sift_down(struct peer_gen *g, uint32_t i)
-{
-	uint32_t slot = g->heap[i], child;
-
-	for (; (child = 2 * i + 1) < g->nheap; i = child) {
-		child += child + 1 < g->nheap && before(g, g->heap[child + 1], g->heap[child]);
-		if (before(g, slot, g->heap[child]))
-			break;
-		g->heap[i] = g->heap[child];
-	}
-	g->heap[i] = slot;
-}
-
 /* ---- frames ------------------------------------------------------------------------ */
 
 /* The frame that is due first, or NULL: memory is out, and it is lost as a card would lose it. */
 static struct xk_msg *due_one(struct peer_gen *g, xk_ns now)
 {
-	uint32_t j = g->heap[0];
+	struct xk_heap_item *first = xk_heap_first(&g->order);
+	uint32_t j = (uint32_t)(first - g->when);
 	struct peer_stream *s = &g->stream[j];
 	struct xk_msg *m = peer_gen_frame(g, j);
 
@@ -53,16 +31,20 @@ static struct xk_msg *due_one(struct peer_gen *g, xk_ns now)
 		g->live -= g->left[j] == 0;
 	}
 	peer_stream_next(s, &peer_gen_conf(g)->arrivals, &((struct peer_gen_node *)g->rep->node->state)->trace);
+	first->key = s->due;
 	if (g->left[j] == 0 || s->due == XK_NS_NEVER)
-		g->heap[0] = g->heap[--g->nheap];
-	if (g->nheap != 0)
-		sift_down(g, 0);
+		xk_heap_take(&g->order, first);
+	else
+		xk_heap_put(&g->order, first);
 	return m;
 }
 
-static inline bool is_due(const struct peer_gen *g, xk_ns now)
+/* When the next frame is due. */
+static inline xk_ns next_due(const struct peer_gen *g)
 {
-	return g->nheap != 0 && g->start + g->stream[g->heap[0]].due <= now;
+	const struct xk_heap_item *first = xk_heap_first(&g->order);
+
+	return first != NULL ? g->start + first->key : XK_NS_NEVER;
 }
 
 /* At most n of those that are due; how many were. */
@@ -72,7 +54,7 @@ static unsigned due_burst(struct peer_gen *g, unsigned n)
 	struct xk_msg *burst[MEM_BURST];
 	unsigned taken = 0, made = 0;
 
-	for (; taken < n && is_due(g, now); taken++) {
+	for (; taken < n && next_due(g) <= now; taken++) {
 		burst[made] = due_one(g, now);
 		made += burst[made] != NULL;
 	}
@@ -96,8 +78,8 @@ unsigned peer_due_run(struct xk_task *t, unsigned budget)
 		if (got < want)
 			break;
 	}
-	g->due.when = g->nheap != 0 ? g->start + g->stream[g->heap[0]].due : XK_NS_NEVER;
-	if (g->nheap == 0)
+	g->due.when = next_due(g);
+	if (g->order.n == 0)
 		xk_task_park(t);
 	return done;
 }
@@ -118,16 +100,17 @@ int peer_due_start(struct peer_gen *g)
 	if (g->nconn == 0)
 		return XK_OK;
 	g->stream = xk_alloc(g->nconn * sizeof *g->stream);
-	g->heap = xk_alloc(g->nconn * sizeof *g->heap);
-	if (g->stream == NULL || g->heap == NULL)
+	g->when = xk_alloc(g->nconn * sizeof *g->when);
+	g->order.item = xk_alloc(g->nconn * sizeof *g->order.item);
+	if (g->stream == NULL || g->when == NULL || g->order.item == NULL)
 		return XK_E_NOMEM;
 	for (uint32_t j = 0; j < g->nconn; j++) {
 		peer_stream_init(&g->stream[j], &c->arrivals, &st->trace, graph->seed, g->no[j]);
+		/* At one time by number: the order does not depend on where a stream lives. */
+		g->when[j] = (struct xk_heap_item){ .key = g->stream[j].due, .tie = g->no[j] };
 		if (g->left[j] != 0 && g->stream[j].due != XK_NS_NEVER)
-			g->heap[g->nheap++] = j;
+			xk_heap_put(&g->order, &g->when[j]);
 	}
-	for (uint32_t i = g->nheap / 2; i-- > 0;)
-		sift_down(g, i);
 	xk_due_add(&g->due, &g->mr->task);
 	return XK_OK;
 }

@@ -48,7 +48,8 @@ struct peer_gen {
 	void     *block;                  /* what conn was cut from */
 	/* arrivals */
 	struct peer_stream *stream;       /* [nconn] */
-	uint32_t *heap, nheap;            /* of slots, the earliest due first */
+	struct xk_heap_item *when;        /* [nconn]; of those that have a frame left, in `order` */
+	struct xk_heap order;
 	struct xk_due due;
 };
 

@@ -202,7 +202,8 @@ static void source_rep_fini(struct xk_rep *r)
 	xk_free(g->block);
 	xk_free(g->made);
 	xk_free(g->stream);
-	xk_free(g->heap);
+	xk_free(g->when);
+	xk_free(g->order.item);
 }
 
 static const struct mem_peer source_peer = { .push = peer_sink_push };

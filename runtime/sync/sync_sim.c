@@ -16,73 +16,26 @@ _Thread_local struct xk_sim *xk_sim_self __attribute__((tls_model("initial-exec"
 
 static struct sim *sim_self(void) { return sim_of(xk_sim_self); }
 
-/* ---- the heap ------------------------------------------------------------------------ */
-
-/* Least time, lowest processor, lowest thread. */
-static bool sooner(const struct xk_sim_thread *a, const struct xk_sim_thread *b)
+/* Who goes on or wakes first of all; NULL: nobody. */
+static struct xk_sim_thread *top_of(const struct sim *s)
 {
-	if (a->at != b->at)
-		return a->at < b->at;
-	return a->p != b->p ? a->p < b->p : a->no < b->no;
-}
+	struct xk_heap_item *x = xk_heap_first(&s->heap);
 
-static void put_at(struct sim *s, unsigned i, struct xk_sim_thread *t)
-{
-	s->heap[i] = t;
-	t->at_heap = i;
-}
-
-static void sift_up(struct sim *s, unsigned i, struct xk_sim_thread *t)
-{
-	for (; i > 1 && sooner(t, s->heap[i / 2]); i /= 2)
-		put_at(s, i, s->heap[i / 2]);
-	put_at(s, i, t);
-}
-
-static void sift_down(struct sim *s, unsigned i, struct xk_sim_thread *t)
-{
-	for (unsigned k = 2 * i; k <= s->nheap; k = 2 * i) {
-		if (k < s->nheap && sooner(s->heap[k + 1], s->heap[k]))
-			k++;
-		if (!sooner(s->heap[k], t))
-			break;
-		put_at(s, i, s->heap[k]);
-		i = k;
-	}
-	put_at(s, i, t);
-}
-
-static void heap_add(struct sim *s, struct xk_sim_thread *t)
-{
-	sift_up(s, ++s->nheap, t);
-}
-
-static void heap_remove(struct sim *s, struct xk_sim_thread *t)
-{
-	unsigned i = t->at_heap;
-	struct xk_sim_thread *last = s->heap[s->nheap--];
-
-	t->at_heap = 0;
-	if (last == t)
-		return;
-	if (i > 1 && sooner(last, s->heap[i / 2]))
-		sift_up(s, i, last);
-	else
-		sift_down(s, i, last);
+	return x != NULL ? xk_container_of(x, struct xk_sim_thread, when) : NULL;
 }
 
 /* The running thread goes on while it is before the top, or as early with a lower number, and has some of its
  * slice left where others stand in line. */
 void sim_limit(struct sim *s)
 {
-	const struct xk_sim_thread *top = s->nheap != 0 ? s->heap[1] : NULL;
+	const struct xk_sim_thread *top = top_of(s);
 
 	if (top == NULL)
 		s->pub.limit = XK_NS_NEVER;
-	else if (s->self->p < top->p || top->at == 0)
-		s->pub.limit = top->at;
+	else if (s->self->p < top->p || top->when.key == 0)
+		s->pub.limit = top->when.key;
 	else
-		s->pub.limit = top->at - 1;
+		s->pub.limit = top->when.key - 1;
 	if (s->self->p->first != NULL && s->self->p->slice_end <= s->pub.limit)
 		s->pub.limit = s->self->p->slice_end - 1;
 }
@@ -101,8 +54,8 @@ static void give(struct sim *s, struct xk_sim_thread *t, xk_ns at)
 	p->own = p->before = t;
 	p->slice_end = s->cost.slice != 0 ? at + s->cost.slice : XK_NS_NEVER;
 	t->state = OWN;
-	t->at = at;
-	heap_add(s, t);
+	t->when.key = at;
+	xk_heap_put(&s->heap, &t->when);
 }
 
 /* t may run from `at` on: its processor is free, or it stands in line. */
@@ -115,7 +68,7 @@ static void make_ready(struct sim *s, struct xk_sim_thread *t, xk_ns at)
 		return;
 	}
 	t->state = QUEUED;
-	t->at = at;
+	t->when.key = at;
 	t->next = NULL;
 	*(p->first != NULL ? &p->last->next : &p->first) = t;
 	p->last = t;
@@ -132,7 +85,7 @@ static void leave_processor(struct sim *s)
 	if (t == NULL)
 		return;
 	p->first = t->next;
-	give(s, t, t->at);
+	give(s, t, t->when.key);
 }
 
 /* ---- switching ------------------------------------------------------------------------------ */
@@ -146,9 +99,8 @@ static void tell_quiet(struct sim *s)
 		if (s->p[i].now > latest)
 			latest = s->p[i].now;
 	s->quiet = true;
-	heap_remove(s, &s->main);
-	s->main.at = latest < s->main.at ? latest : s->main.at;
-	heap_add(s, &s->main);
+	s->main.when.key = latest < s->main.when.key ? latest : s->main.when.key;
+	xk_heap_put(&s->heap, &s->main.when);
 }
 
 static XK_NOINLINE void nothing_to_run(const struct sim *s)
@@ -167,15 +119,15 @@ static struct xk_sim_thread *next_to_run(struct sim *s)
 	for (;;) {
 		struct xk_sim_thread *t;
 
-		if (XK_UNLIKELY(s->nheap == 0))
+		t = top_of(s);
+		if (XK_UNLIKELY(t == NULL))
 			nothing_to_run(s);
-		t = s->heap[1];
-		heap_remove(s, t);
+		xk_heap_take(&s->heap, &t->when);
 		if (t->state == OWN)
 			return t;
 		/* Its time to sleep is over. */
 		s->nactive += t != &s->main;
-		make_ready(s, t, t->at);
+		make_ready(s, t, t->when.key);
 	}
 }
 
@@ -185,7 +137,7 @@ static void go_on(struct sim *s)
 	struct xk_sim_thread *from = s->self, *to = next_to_run(s);
 
 	to->state = RUNNING;
-	*s->pub.now = to->at;
+	*s->pub.now = to->when.key;
 	s->self = to;
 	sim_limit(s);
 	if (to == from)
@@ -223,8 +175,8 @@ void xk_sim_pass_now(void)
 		to_the_end(s);
 	} else {
 		t->state = OWN;
-		t->at = *s->pub.now;
-		heap_add(s, t);
+		t->when.key = *s->pub.now;
+		xk_heap_put(&s->heap, &t->when);
 	}
 	go_on(s);
 }
@@ -239,9 +191,9 @@ static void sleep_until(struct sim *s, xk_ns at)
 	leave_processor(s);
 	t->state = ASLEEP;
 	t->slept = *s->pub.now;
-	t->at = at;
+	t->when.key = at;
 	if (at != XK_NS_NEVER)
-		heap_add(s, t);
+		xk_heap_put(&s->heap, &t->when);
 	if (t != &s->main && --s->nactive == 0 && s->runs)
 		tell_quiet(s);
 	go_on(s);
@@ -249,8 +201,7 @@ static void sleep_until(struct sim *s, xk_ns at)
 
 static void wake_at(struct sim *s, struct xk_sim_thread *t, xk_ns at)
 {
-	if (t->at_heap != 0)
-		heap_remove(s, t);
+	xk_heap_take(&s->heap, &t->when);
 	s->nactive += t != &s->main;
 	make_ready(s, t, at > t->slept ? at : t->slept);
 	sim_limit(s);
@@ -259,6 +210,7 @@ static void wake_at(struct sim *s, struct xk_sim_thread *t, xk_ns at)
 void xk_sim_yield(void)
 {
 	struct sim *s = sim_self();
+	const struct xk_sim_thread *top;
 
 	xk_sim_charge(s->cost.yield != 0 ? s->cost.yield : 1);
 	if (s->self->p->first != NULL) {
@@ -267,8 +219,9 @@ void xk_sim_yield(void)
 		return;
 	}
 	/* What it waits for is something that another thread will do. */
-	if (s->nheap != 0 && s->heap[1]->at > *s->pub.now)
-		*s->pub.now = s->heap[1]->at;
+	top = top_of(s);
+	if (top != NULL && top->when.key > *s->pub.now)
+		*s->pub.now = top->when.key;
 	xk_sim_pass();
 }
 

@@ -32,14 +32,14 @@ static void thread_main(void *arg)
 /* Room in the heap for one more than there are. */
 static bool make_room(struct sim *s)
 {
-	struct xk_sim_thread **more;
+	struct xk_heap_item **more;
 
-	if (s->nthreads + 3 <= s->room)
+	if (s->nthreads + 2 <= s->room)  /* and thread 0 */
 		return true;
-	more = realloc(s->heap, 2 * (size_t)s->room * sizeof *more);
+	more = realloc(s->heap.item, 2 * (size_t)s->room * sizeof(struct xk_heap_item *));
 	if (more == NULL)
 		return false;
-	s->heap = more;
+	s->heap.item = more;
 	s->room *= 2;
 	return true;
 }
@@ -82,7 +82,7 @@ int xk_sim_thread_new(struct xk_sim *sim, struct xk_sim_thread **out, unsigned p
 	}
 	t->sim = s;
 	t->p = &s->p[processor + 1];
-	t->no = ++s->nthreads;
+	t->when.tie = (uint64_t)(processor + 1) << 32 | ++s->nthreads;
 	t->fn = fn;
 	t->arg = arg;
 	t->all = s->all;
@@ -113,13 +113,13 @@ void xk_sim_join(struct xk_sim_thread *t)
 static bool make(struct sim *s, unsigned processors)
 {
 	s->nprocessors = processors;
-	s->room = processors + 2;
+	s->room = processors + 1;
 	s->nbuckets = 2 * processors + 1;
 	s->p = calloc(processors + 1, sizeof *s->p);
-	s->heap = calloc(s->room, sizeof *s->heap);
+	s->heap.item = calloc(s->room, sizeof(struct xk_heap_item *));
 	s->waiting = calloc(s->nbuckets, sizeof *s->waiting);
 	s->main.kept = calloc(1, s->ops.size);
-	return s->p != NULL && s->heap != NULL && s->waiting != NULL && s->main.kept != NULL;
+	return s->p != NULL && s->heap.item != NULL && s->waiting != NULL && s->main.kept != NULL;
 }
 
 int xk_sim_new(struct xk_sim **out, unsigned processors, const struct xk_sim_costs *costs, xk_ns *now,
@@ -170,7 +170,7 @@ void xk_sim_free(struct xk_sim *sim)
 	}
 	free(s->main.kept);
 	free(s->waiting);
-	free(s->heap);
+	free(s->heap.item);
 	free(s->p);
 	if (xk_sim_self == sim)
 		xk_sim_self = NULL;

@@ -6,6 +6,7 @@
 #ifndef XK_SYNC_SIM_PRIV_H
 #define XK_SYNC_SIM_PRIV_H
 
+#include "runtime/base/xk_heap.h"
 #include "runtime/sync/xk_fiber.h"
 #include "runtime/sync/xk_sim.h"
 
@@ -22,9 +23,8 @@ struct xk_sim_thread {
 	struct xk_fiber   fiber;
 	struct sim       *sim;
 	struct processor *p;
-	unsigned          no, at_heap;   /* its place in the heap, from 1; 0: none */
 	enum sim_state        state;
-	xk_ns             at;            /* goes on, may go on, or wakes */
+	struct xk_heap_item when;        /* key: goes on, may go on, or wakes; tie: lowest processor, lowest thread */
 	xk_ns             slept;         /* since when */
 	struct xk_event  *event;         /* that it waits for */
 	struct xk_sim_thread *next;      /* in its processor's queue */
@@ -46,8 +46,8 @@ struct sim {
 	bool                 runs, quiet;                    /* thread 0 is in xk_sim_run; was woken because all sleep */
 	struct processor    *p;                              /* [0] is thread 0's */
 	struct xk_sim_thread *self, *all, main;
-	struct xk_sim_thread **heap;                         /* [1..nheap] */
-	unsigned             nheap, room;
+	struct xk_heap       heap;                           /* of those that go on or wake at a time */
+	unsigned             room;                           /* in it */
 	struct xk_sim_thread **waiting;                      /* for events, by hash */
 	unsigned             nbuckets;
 };

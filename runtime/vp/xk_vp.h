@@ -22,6 +22,7 @@
 #include "runtime/base/xk_base.h"
 #include "runtime/base/xk_clock.h"
 #include "runtime/base/xk_errs.h"
+#include "runtime/base/xk_heap.h"
 #include "runtime/base/xk_hist.h"
 #include "runtime/base/xk_rand.h"
 #include "runtime/mem/xk_mem.h"
@@ -118,7 +119,7 @@ struct xk_vp {
 	struct xk_due    *dues;           /* of tasks that know when they have something to do, NULL: none */
 	/* Schedule fifo, under its lock: what is queued, and the place among those that are due later. */
 	struct xk_sched_run run;
-	uint32_t          due_at;
+	struct xk_heap_item due;
 	bool              polls;          /* its tasks poll */
 	/* Read by others for each message that they hand over. */
 	struct xk_stage   *stage XK_ALIGNED; /* domain layers: see xk_stage.h */

@@ -12,11 +12,10 @@
  * tells the scheduler, and the worker clears it before it looks for what was left.  A VP whose lock
  * somebody has (a borrowed thread, or one that asks what its tasks wait for) goes to the end of the queue.
  * Where nothing but tasks that know when they are due is left in a VP it rests, and whichever worker looks
- * first when that time has come kicks it (vp_due.c); other timers are looked after by the worker that a VP
+ * first when that time has come kicks it; other timers are looked after by the worker that a VP
  * is dealt to, its home.
  * Invariant: a VP with work is in a queue, or somebody is inside it who will put it there.
  */
-#include "runtime/vp/modes/vp_due.h"
 #include "runtime/vp/modes/vp_modes.h"
 #include "runtime/vp/vp_sim.h"
 
@@ -34,7 +33,7 @@ struct xk_fifo {
 	const struct xk_lock_ops *ops;   /* of it */
 	struct xk_lockstat stat;
 	struct xk_sched   *sched;
-	struct vp_dues     dues;
+	struct xk_heap     dues;         /* VPs whose tasks have something to do later, the earliest first */
 	bool               any;          /* affinity any: whoever looks first takes it */
 	struct xk_sched_conf conf;
 	void             (*note)(void *arg, const struct xk_sched_note *n);  /* or NULL */
@@ -47,11 +46,41 @@ struct xk_fifo {
 
 static inline void fifo_lock(struct xk_fifo *f) { xk_lock_take(f->ops, &f->lock, &f->stat); }
 
+/* ---- VPs that are due later, under the lock ------------------------------------------------- */
+
+static xk_ns due_first(const struct xk_fifo *f)
+{
+	const struct xk_heap_item *x = xk_heap_first(&f->dues);
+
+	return x != NULL ? x->key : XK_NS_NEVER;
+}
+
+/* XK_NS_NEVER: it is not among them. */
+static void due_set(struct xk_fifo *f, struct xk_vp *vp, xk_ns when)
+{
+	vp->due.key = when;
+	if (when != XK_NS_NEVER)
+		xk_heap_put(&f->dues, &vp->due);
+	else
+		xk_heap_take(&f->dues, &vp->due);
+}
+
+/* The earliest that is due by now; NULL: none is. */
+static struct xk_vp *due_take(struct xk_fifo *f, xk_ns now)
+{
+	struct xk_heap_item *x = xk_heap_first(&f->dues);
+
+	if (x == NULL || x->key > now)
+		return NULL;
+	xk_heap_take(&f->dues, x);
+	return xk_container_of(x, struct xk_vp, due);
+}
+
 /* What others look at without it is as it is now. */
 static inline void fifo_unlock(struct xk_fifo *f)
 {
 	xk_store_relaxed(&f->waiting, xk_sched_waiting(f->sched));
-	xk_store_relaxed(&f->next_due, vp_dues_first(&f->dues));
+	xk_store_relaxed(&f->next_due, due_first(f));
 	xk_lock_drop(f->ops, &f->lock, &f->stat);
 }
 
@@ -69,7 +98,7 @@ static void fifo_free(struct xk_vpset *set)
 	if (f == NULL)
 		return;
 	f->ops->fini(&f->lock);
-	vp_dues_free(&f->dues);
+	xk_free(f->dues.item);
 	xk_free(f->sched);
 	xk_free(f);
 	set->fifo = NULL;
@@ -82,7 +111,7 @@ static int fifo_make(struct xk_vpset *set)
 
 	if (f == NULL)
 		return XK_E_NOMEM;
-	f->ops = set->sim != NULL ? xk_lock_simulated(&xk_lock_adaptive) : &xk_lock_adaptive;
+	f->ops = vp_mode_lock(set);
 	f->ops->init(&f->lock);
 	set->fifo = f;
 	f->conf = (struct xk_sched_conf){
@@ -92,10 +121,13 @@ static int fifo_make(struct xk_vpset *set)
 	f->any = a->affinity == XK_AFFINITY_ANY;
 	f->next_due = XK_NS_NEVER;
 	f->sched = xk_alloc(xk_sched_size(a->workers));
-	if (f->sched == NULL || vp_dues_make(&f->dues, set->nconn) != XK_OK)
+	f->dues.item = xk_alloc(set->nconn * sizeof *f->dues.item);
+	if (f->sched == NULL || f->dues.item == NULL)
 		return XK_E_NOMEM;
-	for (unsigned i = 0; i < set->nconn; i++)
+	for (unsigned i = 0; i < set->nconn; i++) {
 		set->vp[i]->run = (struct xk_sched_run){ .home = (uint16_t)(i % a->workers), .last = -1 };
+		set->vp[i]->due.tie = i;
+	}
 	for (unsigned i = 0; i < a->workers; i++)
 		f->proc[i].is_free = true;
 	return xk_sched_init(f->sched, &f->conf);
@@ -223,7 +255,7 @@ static XK_NOINLINE void take_due(struct xk_worker *w)
 	do {
 		p = XK_SCHED_NONE;
 		fifo_lock(f);
-		vp = vp_dues_take(&f->dues, w->now);
+		vp = due_take(f, w->now);
 		if (vp != NULL)
 			p = arrive(f, vp, w->now);
 		fifo_unlock(f);
@@ -372,7 +404,7 @@ static struct xk_vp *put_back(struct xk_worker *w, struct xk_vp *vp, const struc
 	unsigned p;
 
 	fifo_lock(f);
-	vp_dues_set(&f->dues, vp, t->due);
+	due_set(f, vp, t->due);
 	p = start(f, sched_done(f, w->no, vp, t->left, t->n, w->now));
 	polls(f, vp, vp->run.place == XK_PLACE_POLLS);
 	if (more)

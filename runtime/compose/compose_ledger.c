@@ -6,6 +6,7 @@
  * with a source.
  */
 #include "runtime/compose/xk_ledger.h"
+#include "runtime/compose/xk_machine_file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -33,88 +34,38 @@ enum { MESSAGE, UNIT, LOCK, LOCK_MOVED, HANDOVER, WAKE, CONTEXT, YIELD, SLICE, C
 static const char *const of_node[] = { "up", "down", "byte", NULL };
 #define IN_GRAPH 11u             /* costs, nodes, and the end */
 
-static void unknown(const struct xk_ledger *l, const char *const *path, const char *key, const char *const *names,
-		    unsigned n)
+static const char *last_of(const char *const *path)
 {
-	const char *near = xk_errs_suggest(key, names, n);
-
-	xk_spec_bench_error(l->spec, l->e, path, "unknown parameter '%.60s'%s%s%s", key,
-			    near != NULL ? " (did you mean '" : "", near != NULL ? near : "", near != NULL ? "'?)" : "");
-}
-
-/* Complains of what stands in tab beside these names. */
-static void check_keys(const struct xk_ledger *l, const struct xk_value *tab, const char *const *path, unsigned depth,
-		       const char *const *names, unsigned n)
-{
-	const char *at[6] = { NULL };
-
-	memcpy(at, path, depth * sizeof *at);
-	for (unsigned i = 0; i < tab->n; i++) {
-		const char *key = tab->key[i].kind == XK_V_TEXT ? tab->key[i].text : NULL;
-		unsigned k = 0;
-
-		while (key != NULL && k < n && strcmp(names[k], key) != 0)
-			k++;
-		if (key != NULL && k < n)
-			continue;
-		at[depth] = key;
-		if (key != NULL)
-			unknown(l, at, key, names, n);
-		else
-			xk_spec_bench_error(l->spec, l->e, at, "a value stands here without a name");
-	}
-}
-
-/* The number that stands in the table without a name. */
-static const struct xk_value *number_of(const struct xk_value *v)
-{
-	for (unsigned i = 0; v->kind == XK_V_MAP && i < v->n; i++)
-		if (v->key[i].kind == XK_V_INT && strcmp(v->key[i].text, "1") == 0)
-			return v->item[i].kind == XK_V_INT || v->item[i].kind == XK_V_FLOAT ? &v->item[i] : NULL;
-	return NULL;
+	while (path[1] != NULL)
+		path++;
+	return path[0];
 }
 
 /* The last of path, of tab, in microseconds; complained about, 0. */
-static double cost_of(struct xk_ledger *l, const struct xk_value *tab, const char *const *path, unsigned depth,
-		      const char **source)
+static double cost_of(struct xk_ledger *l, const struct xk_value *tab, const char *const *path, const char **source)
 {
-	const char *name = path[depth - 1];
-	const struct xk_value *v = xk_value_get(tab, name), *number, *from;
-	const char *above[6] = { NULL };
-	double us;
+	struct xk_sourced us;
 
-	memcpy(above, path, (depth - 1) * sizeof *above);
-	if (v == NULL) {
-		xk_spec_bench_error(l->spec, l->e, above, "'%s' is needed: %s = { 1.5, source = \"where it is from\" }", name, name);
+	if (!xk_machine_value(l->spec, l->e, tab, path, &us))
+		return 0;
+	if (!isfinite(us.v) || us.v < 0 || us.v > COST_MAX) {
+		xk_spec_bench_error(l->spec, l->e, path, "'%s' is %s microseconds, which is no cost", last_of(path), us.text);
 		return 0;
 	}
-	number = number_of(v);
-	from = v->kind == XK_V_MAP ? xk_value_get(v, "source") : NULL;
-	if (number == NULL || from == NULL || from->kind != XK_V_TEXT) {
-		if (v->kind != XK_V_POISON)
-			xk_spec_bench_error(l->spec, l->e, path,
-					    "'%s' needs a number and its source: { 1.5, source = \"where it is from\" }", name);
-		return 0;
-	}
-	us = strtod(number->text, NULL);
-	if (!isfinite(us) || us < 0 || us > COST_MAX) {
-		xk_spec_bench_error(l->spec, l->e, path, "'%s' is %s microseconds, which is no cost", name, number->text);
-		return 0;
-	}
-	*source = from->text;
-	return us;
+	*source = us.source;
+	return us.v;
 }
 
 /* The same, kept to be shown. */
-static double read_cost(struct xk_ledger *l, const struct xk_value *tab, const char *const *path, unsigned depth)
+static double read_cost(struct xk_ledger *l, const struct xk_value *tab, const char *const *path)
 {
 	const char *source = "";
-	double us = cost_of(l, tab, path, depth, &source);
+	double us = cost_of(l, tab, path, &source);
 	char key[200];
 	size_t n = 0;
 
 	key[0] = '\0';
-	for (unsigned i = 1; i < depth; i++)     /* the first is `graph` */
+	for (unsigned i = 1; path[i] != NULL; i++)     /* the first is `graph` */
 		n += (size_t)snprintf(key + n, sizeof key - n, "%s%.60s", i > 1 ? "." : "", path[i]);
 	xk_assert(l->m.nvalues < l->room);
 	l->value[l->m.nvalues++] = (struct xk_machine_value){ .key = xk_strdup(key), .source = source, .value = us };
@@ -133,11 +84,11 @@ static void read_node(struct xk_ledger *l, const struct xk_value *nodes, unsigne
 				    "down = ..., byte = ... }");
 		return;
 	}
-	check_keys(l, &nodes->item[i], path, 3, of_node, 3);
+	xk_machine_keys(l->spec, l->e, &nodes->item[i], path, of_node, 3);
 	n->proto = path[2];
 	for (unsigned k = 0; of_node[k] != NULL; k++) {
 		path[3] = of_node[k];
-		*to[k] = (uint64_t)(read_cost(l, &nodes->item[i], path, 4) * 1e6 + 0.5);
+		*to[k] = (uint64_t)(read_cost(l, &nodes->item[i], path) * 1e6 + 0.5);
 	}
 	l->m.nnodes++;
 }
@@ -162,10 +113,10 @@ static void read_graph(struct xk_ledger *l, const struct xk_value *g)
 
 	memcpy(names, costs, COSTS * sizeof *names);
 	names[COSTS] = "nodes";
-	check_keys(l, g, path, 1, names, COSTS + 1);
+	xk_machine_keys(l->spec, l->e, g, path, names, COSTS + 1);
 	for (unsigned i = 0; i < COSTS; i++) {
 		path[1] = costs[i];
-		us[i] = read_cost(l, g, path, 2);
+		us[i] = read_cost(l, g, path);
 	}
 	take_costs(l, us);
 	path[1] = "nodes";
@@ -178,13 +129,10 @@ static void read_graph(struct xk_ledger *l, const struct xk_value *g)
 
 static int read_machine(struct xk_ledger *l, const char *file)
 {
-	const struct xk_value *tab = xk_spec_machine(l->spec), *g, *nodes, *doc;
+	const struct xk_value *tab = xk_machine_table(l->spec, l->e, file), *g, *nodes, *doc;
 
-	if (tab == NULL) {
-		xk_errs_add(l->e, file, 0, 0, "describes a %s, not a machine (a machine file returns "
-			    "machine \"name\" { ... })", xk_spec_word(l->spec));
+	if (tab == NULL)
 		return XK_E_INVAL;
-	}
 	g = xk_value_get(tab, "graph");
 	if (g == NULL || g->kind != XK_V_MAP) {
 		xk_spec_bench_error(l->spec, l->e, NULL, "it says nothing of graphs (graph = { message = ..., ... }): it is for vp-sim's "

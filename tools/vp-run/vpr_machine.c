@@ -4,56 +4,20 @@
  */
 #include "tools/vp-run/vpr.h"
 
-#include <dirent.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "runtime/compose/xk_ledger.h"
+#include "runtime/compose/xk_machine_file.h"
 
-#define MOST 64u
-
-/* vp-sim's folder, too. */
-static const char *folder(void)
-{
-	const char *env = getenv("VP_SIM_MACHINES");
-
-	return env != NULL ? env : VPR_MACHINES;
-}
-
-static bool is_path(const char *name)
-{
-	return strchr(name, '/') != NULL || strstr(name, ".lua") != NULL;
-}
-
-/* Up to MOST names of machines, in any order. */
-static unsigned names_of(char (*name)[64])
-{
-	DIR *d = opendir(folder());
-	struct dirent *f;
-	unsigned n = 0;
-
-	while (d != NULL && n < MOST && (f = readdir(d)) != NULL) {
-		size_t len = strlen(f->d_name);
-
-		if (len > 4 && len < 60 && strcmp(f->d_name + len - 4, ".lua") == 0)
-			snprintf(name[n++], sizeof *name, "%.*s", (int)(len - 4), f->d_name);
-	}
-	if (d != NULL)
-		closedir(d);
-	return n;
-}
+static const char *folder(void) { return xk_machine_folder(VPR_MACHINES); }
 
 /* Where it is named. */
 static void complain_missing(const struct vpr *o, const struct xk_spec *s, const char *name, struct xk_errs *e)
 {
-	char known[MOST][64], text[512];
-	const char *names[MOST], *near;
-	unsigned n = names_of(known);
+	struct xk_machine_names known;
+	const char *near;
+	char text[512];
 
-	for (unsigned i = 0; i < n; i++)
-		names[i] = known[i];
-	near = xk_errs_suggest(name, names, n);
+	xk_machine_list(folder(), &known);
+	near = xk_machine_near(&known, name);
 	if (near != NULL)
 		snprintf(text, sizeof text, "there is no machine '%.60s' (did you mean '%s'?)", name, near);
 	else
@@ -73,8 +37,7 @@ int vpr_machine(struct vpr *o, const struct xk_spec *s, struct xk_errs *e)
 
 	if (name == NULL)
 		return VPR_OK;
-	snprintf(path, sizeof path, is_path(name) ? "%s%s" : "%s/%s.lua", is_path(name) ? "" : folder(), name);
-	if (!is_path(name) && access(path, F_OK) != 0) {
+	if (!xk_machine_path(folder(), name, path, sizeof path)) {
 		complain_missing(o, s, name, e);
 		return o->machine != NULL ? VPR_USAGE : VPR_GRAPH_ERRORS;
 	}

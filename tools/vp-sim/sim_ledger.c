@@ -8,11 +8,11 @@
  */
 #include "tools/vp-sim/sim.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "runtime/compose/xk_machine_file.h"
 
 const char *const sim_parallel_name[] = { "locking", "ips", "send", NULL };
 const char *const sim_cost_name[] = {
@@ -24,62 +24,19 @@ const char *const sim_property_name[] = {
 	"footprint_w", "footprint_a", "footprint_b", "footprint_log_d", NULL
 };
 
-static void complain_known(struct sim_ledger *l, const char *const *path, const char *key, const char *const *names,
-			   unsigned n)
-{
-	const char *near = xk_errs_suggest(key, names, n);
-
-	if (near != NULL)
-		xk_spec_bench_error(l->spec, l->e, path, "unknown parameter '%.60s' (did you mean '%s'?)", key, near);
-	else
-		xk_spec_bench_error(l->spec, l->e, path, "unknown parameter '%.60s'", key);
-}
-
-static bool known(struct sim_ledger *l, const char *const *path, const char *key, const char *const *names, unsigned n)
-{
-	for (unsigned i = 0; i < n; i++)
-		if (strcmp(names[i], key) == 0)
-			return true;
-	complain_known(l, path, key, names, n);
-	return false;
-}
-
 /* ---- values --------------------------------------------------------------------------- */
-
-/* The number that stands in the table without a name. */
-static const struct xk_value *number_of(const struct xk_value *v)
-{
-	for (unsigned i = 0; v->kind == XK_V_MAP && i < v->n; i++)
-		if (v->key[i].kind == XK_V_INT && strcmp(v->key[i].text, "1") == 0)
-			return &v->item[i];
-	return NULL;
-}
 
 static void read_value(struct sim_ledger *l, const struct xk_value *tab, const char *const *path, bool negative,
 		       struct sim_value *out)
 {
-	const char *name = path[1] != NULL ? path[1] : path[0];
-	const struct xk_value *v = xk_value_get(tab, name), *number, *source;
+	struct xk_sourced got;
 
-	if (v == NULL) {
-		xk_spec_bench_error(l->spec, l->e, path[1] != NULL ? (const char *[]){ path[0], NULL } : NULL,
-				    "'%s' is needed: %s = { 1.5, source = \"where it is from\" }", name, name);
+	if (!xk_machine_value(l->spec, l->e, tab, path, &got))
 		return;
-	}
-	if (v->kind == XK_V_POISON)
-		return;
-	number = number_of(v);
-	source = v->kind == XK_V_MAP ? xk_value_get(v, "source") : NULL;
-	if (number == NULL || (number->kind != XK_V_INT && number->kind != XK_V_FLOAT) || source == NULL ||
-	    source->kind != XK_V_TEXT) {
-		xk_spec_bench_error(l->spec, l->e, path,
-				    "'%s' needs a number and its source: { 1.5, source = \"where it is from\" }", name);
-		return;
-	}
-	out->v = strtod(number->text, NULL);
-	out->source = source->text;
-	if (!isfinite(out->v) || (out->v < 0 && !negative))
-		xk_spec_bench_error(l->spec, l->e, path, "'%s' is %s, which is no %s", name, number->text, negative ? "number" : "cost");
+	*out = (struct sim_value){ got.v, got.source };
+	if (!isfinite(got.v) || (got.v < 0 && !negative))
+		xk_spec_bench_error(l->spec, l->e, path, "'%s' is %s, which is no %s", path[1] != NULL ? path[1] : path[0], got.text,
+				    negative ? "number" : "cost");
 }
 
 static void positive(struct sim_ledger *l, enum sim_property p)
@@ -125,13 +82,7 @@ static void read_costs(struct sim_ledger *l, const struct xk_value *tab, unsigne
 		xk_spec_bench_error(l->spec, l->e, path, "'%s' needs a table of costs", name);
 		return;
 	}
-	for (unsigned i = 0; i < v->n; i++) {
-		path[1] = v->key[i].kind == XK_V_TEXT ? v->key[i].text : NULL;
-		if (path[1] == NULL)
-			xk_spec_bench_error(l->spec, l->e, path, "'%s' needs names: %s = { hot = ... }", name, name);
-		else
-			(void)known(l, path, path[1], sim_cost_name, SIM_COSTS);
-	}
+	xk_machine_keys(l->spec, l->e, v, path, sim_cost_name, SIM_COSTS);
 	for (unsigned i = 0; i < SIM_COSTS; i++) {
 		path[1] = sim_cost_name[i];
 		read_value(l, v, path, false, &l->cost[how][i]);
@@ -164,14 +115,7 @@ static void read_table(struct sim_ledger *l, const struct xk_value *tab)
 		names[n++] = sim_parallel_name[i];
 	names[n++] = "doc";
 	names[n++] = "graph";
-	for (unsigned i = 0; i < tab->n; i++) {
-		const char *key = tab->kind == XK_V_MAP && tab->key[i].kind == XK_V_TEXT ? tab->key[i].text : NULL;
-
-		if (key == NULL)
-			xk_spec_bench_error(l->spec, l->e, NULL, "a value stands here without a name");
-		else
-			(void)known(l, (const char *[]){ key, NULL }, key, names, n);
-	}
+	xk_machine_keys(l->spec, l->e, tab, (const char *[]){ NULL }, names, n);
 	l->doc = doc != NULL && doc->kind == XK_V_TEXT ? doc->text : "";
 	l->graphs = only_graphs(tab);
 	if (l->graphs)
@@ -183,51 +127,18 @@ static void read_table(struct sim_ledger *l, const struct xk_value *tab)
 
 /* ---- files ------------------------------------------------------------------------------- */
 
-static const char *folder(void)
-{
-	const char *env = getenv("VP_SIM_MACHINES");
-
-	return env != NULL ? env : SIM_MACHINES;
-}
-
-static bool is_path(const char *name)
-{
-	return strchr(name, '/') != NULL || strstr(name, ".lua") != NULL;
-}
-
-static unsigned names_of(char (*name)[64], unsigned most)
-{
-	DIR *d = opendir(folder());
-	struct dirent *f;
-	unsigned n = 0;
-
-	while (d != NULL && n < most && (f = readdir(d)) != NULL) {
-		size_t len = strlen(f->d_name);
-
-		if (len > 4 && len < 60 && strcmp(f->d_name + len - 4, ".lua") == 0)
-			snprintf(name[n++], sizeof *name, "%.*s", (int)(len - 4), f->d_name);
-	}
-	if (d != NULL)
-		closedir(d);
-	qsort(name, n, sizeof *name, (int (*)(const void *, const void *))strcmp);
-	return n;
-}
+static const char *folder(void) { return xk_machine_folder(SIM_MACHINES); }
 
 bool sim_ledger_is_missing(const char *name, char *why, size_t room)
 {
+	struct xk_machine_names known;
+	const char *near;
 	char path[4096];
 
-	char known_name[64][64];
-	const char *names[64], *near;
-	unsigned n;
-
-	snprintf(path, sizeof path, "%s/%s.lua", folder(), name);
-	if (is_path(name) || access(path, F_OK) == 0)
+	if (xk_machine_path(folder(), name, path, sizeof path))
 		return false;
-	n = names_of(known_name, 64);
-	for (unsigned i = 0; i < n; i++)
-		names[i] = known_name[i];
-	near = xk_errs_suggest(name, names, n);
+	xk_machine_list(folder(), &known);
+	near = xk_machine_near(&known, name);
 	snprintf(why, room, "there is no machine '%.60s' (%s%s%s)", name, near ? "did you mean '" : "vp-sim --machines lists them",
 		 near ? near : "", near ? "'?" : "");
 	return true;
@@ -237,17 +148,16 @@ bool sim_ledger_is_missing(const char *name, char *why, size_t room)
 static void read_file(struct sim_ledger *l)
 {
 	struct xk_compose_opts opts = { 0 };
+	const struct xk_value *tab;
 
 	if (xk_spec_load(&l->spec, l->file, &opts, l->e) != XK_OK || l->spec == NULL)
 		return;
 	(void)xk_spec_check(l->spec, l->e, NULL);
-	if (xk_spec_machine(l->spec) == NULL) {
-		xk_errs_add(l->e, l->file, 0, 0, "describes a %s, not a machine (a machine file returns machine \"name\" { ... })",
-			    xk_spec_word(l->spec));
+	tab = xk_machine_table(l->spec, l->e, l->file);
+	if (tab == NULL)
 		return;
-	}
 	l->name = xk_spec_name(l->spec);
-	read_table(l, xk_spec_machine(l->spec));
+	read_table(l, tab);
 }
 
 static int open_ledger(struct sim_ledger *l, const char *file)
@@ -272,7 +182,7 @@ int sim_ledger_load(struct sim_ledger *l, const char *name)
 	*l = (struct sim_ledger){ .name = "none", .doc = "" };
 	if (name == NULL)
 		return SIM_OK;
-	snprintf(path, sizeof path, is_path(name) ? "%s%s" : "%s/%s.lua", is_path(name) ? "" : folder(), name);
+	(void)xk_machine_path(folder(), name, path, sizeof path);
 	err = open_ledger(l, path);
 	if (err != SIM_OK || !l->graphs)
 		return err;
@@ -291,21 +201,21 @@ void sim_ledger_free(struct sim_ledger *l)
 
 int sim_ledger_list(void)
 {
-	char name[64][64];
-	unsigned n = names_of(name, 64);
+	struct xk_machine_names known;
 	int code = SIM_OK;
 
-	for (unsigned i = 0; i < n; i++) {
+	xk_machine_list(folder(), &known);
+	for (unsigned i = 0; i < known.n; i++) {
 		struct sim_ledger l;
-		char path[4096 + 72];
+		char path[4096];
 		int err;
 
-		snprintf(path, sizeof path, "%s/%s.lua", folder(), name[i]);
+		(void)xk_machine_path(folder(), known.name[i], path, sizeof path);
 		err = open_ledger(&l, path);
 		if (err == SIM_OK && l.graphs)
-			printf("%-14s   - processors  %s\n", name[i], l.doc);
+			printf("%-14s   - processors  %s\n", known.name[i], l.doc);
 		else if (err == SIM_OK)
-			printf("%-14s %3.0f processors  %s\n", name[i], l.property[SIM_PROCESSORS].v, l.doc);
+			printf("%-14s %3.0f processors  %s\n", known.name[i], l.property[SIM_PROCESSORS].v, l.doc);
 		else
 			code = err;
 		sim_ledger_free(&l);

@@ -76,4 +76,17 @@ refuses "a test that fails before anything is changed" lines survives
 ok "ends it" says '1\.\.1'
 mkdir "$src/.git"
 refuses "a work tree is not changed" lines survives
+
+# The table of this tree, without building anything: a row whose line was rewritten is told here, and soon.
+applies() {
+	bad=0
+	while IFS="$(printf '\t')" read -r name file change test; do
+		case $name in '#'* | '') continue ;; esac
+		n=$(sed -E "$change" "$top_srcdir/$file" | diff "$top_srcdir/$file" - | grep -c '^<')
+		[ "$n" -eq 1 ] || { echo "$name changes $n lines of $file"; bad=1; }
+		[ -f "$top_srcdir/$test" ] || [ -f "$top_srcdir/$test.c" ] || { echo "$name: there is no $test"; bad=1; }
+	done <"$top_srcdir/tests/mutate/lines.tab"
+	return $bad
+}
+ok "each row of this tree's table changes one line" applies
 done_testing

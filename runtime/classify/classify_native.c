@@ -230,13 +230,14 @@ uint32_t burst_parse(const struct native *nat, enum xk_link link, struct xk_msg 
 	return rest;
 }
 
-/* What is left of the parsing, and the hash of each run; all at once where there are several. */
+/* What is left of the parsing, and the hash of each run; all at once where there are many. */
 static inline __attribute__((always_inline))
 void burst_hash(const struct native *nat, enum xk_link link, struct xk_msg *const *m, struct runs *r, uint32_t rest)
 {
 	r->bare = r->cut = 0;
-	if (XK_LIKELY(r->n == 1))
-		r->hash[0] = hash_words(r->w0[0], r->w1[0]);
+	if (XK_LIKELY(r->n <= CLASSIFY_FEW))
+		for (unsigned i = 0; i < r->n; i++)
+			r->hash[i] = hash_words(r->w0[i], r->w1[i]);
 	else
 		classify_hash_all(r);
 	for (; XK_UNLIKELY(rest != 0); rest &= rest - 1) {

@@ -41,8 +41,9 @@ static XK_NOINLINE void input_away(struct xk_rep *r, struct xk_msg *m)
 
 #define LEAST 4u                 /* frames of several connections that are worth a batch */
 
-/* Are all of them for here, of known connections, and may go up together?  Fetches what flows name. */
-static inline bool input_look(const struct xk_vp *vp, const struct xk_run *run, unsigned nruns)
+/* Are all of them for here (the bits of vp), of known connections, and may go up together (those of plain)?
+ * Bits of a struct xk_run in which one of them is odd.  Fetches what flows name. */
+static inline uint32_t input_look(const struct xk_vp *vp, const struct xk_run *run, unsigned nruns)
 {
 	const struct xk_run want = { .vp = vp->no, .plain = 1 }, mask = { .vp = 0xffff, .plain = 0xff };
 	uint32_t odd = 0;
@@ -54,7 +55,7 @@ static inline bool input_look(const struct xk_vp *vp, const struct xk_run *run, 
 		if (XK_LIKELY(i->flow != NULL))
 			__builtin_prefetch(xk_load_relaxed(&i->flow->sess[2]));
 	}
-	return (odd & xk_run_word(&mask)) == 0;
+	return odd & xk_run_word(&mask);
 }
 
 /* Sends away the runs that are not ours and moves the others together; returns how many. */
@@ -198,18 +199,24 @@ static XK_NOINLINE void input_stretches(struct xk_sess *s, struct xk_msg **m, st
 void upi_input_runs(struct xk_rep *r, struct xk_sess *s, struct xk_msg **m, unsigned n, struct xk_run *run,
 		    unsigned nruns)
 {
+	const struct xk_run vps = { .vp = 0xffff };
+	uint32_t odd = input_look(r->vp, run, nruns);
 	struct xk_up *up = s->up;
 	unsigned went;
 
-	if (XK_LIKELY(input_look(r->vp, run, nruns)) && (n >= LEAST || (nruns == 1 && n > 1)) &&
-	    XK_LIKELY(xk_takes_batches(up))) {
+	if (XK_LIKELY(odd == 0) && (n >= LEAST || (nruns == 1 && n > 1)) && XK_LIKELY(xk_takes_batches(up))) {
 		went = input_batch(up, s, m, run, nruns, n);
-		for (; XK_UNLIKELY(went < n); went++)
-			xk_drop(r, XK_DROP_UNSUPPORTED, m[went]);
+	} else if (XK_UNLIKELY((odd & xk_run_word(&vps)) != 0)) {
+		input_stretches(s, m, run, input_sort(r, m, run, nruns));
+		return;
+	} else if (n < LEAST && nruns == n) {
+		went = input_each(up, s, m, run, n);     /* too few for a batch, and none is another's */
 	} else {
-		nruns = input_sort(r, m, run, nruns);
 		input_stretches(s, m, run, nruns);
+		return;
 	}
+	for (; XK_UNLIKELY(went < n); went++)
+		xk_drop(r, XK_DROP_UNSUPPORTED, m[went]);
 }
 
 static XK_NOINLINE void input_single_away(struct xk_rep *r, struct xk_msg *x, const struct xk_flow *f)
@@ -344,8 +351,10 @@ bool xk_reroute(struct xk_rep *r, const struct xk_flowkey *k, struct xk_msg *m)
 
 	if (r->vp->set->arch.domain == XK_DOMAIN_NONE && xk_vp_is_io(r->vp))
 		return reroute_carried(r, k, m);
-	vp = owner_of(r, k);
 	m->u.hint = upi_vp(r->vp)->scratch;
+	if (r->vp->set->nvps == 1)       /* nobody else can have it */
+		return false;
+	vp = owner_of(r, k);
 	if (vp == r->vp->no)
 		return false;
 	m->node = r->node->no;

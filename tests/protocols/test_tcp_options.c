@@ -197,6 +197,30 @@ static void the_aligned_timestamp_is_the_same_by_both_ways(void)
 	CU_ASSERT(a.tsval == 0x01020304 && a.tsecr == 0x05060708 && b.tsval == a.tsval && b.tsecr == a.tsecr);
 }
 
+static bool same(const struct tcp_opts *a, const struct tcp_opts *b)
+{
+	return a->have == b->have && a->nsack == b->nsack && (!(a->have & TCP_O_MSS) || a->mss == b->mss) &&
+	       (!(a->have & TCP_O_WSCALE) || a->wscale == b->wscale) &&
+	       (!(a->have & TCP_O_TS) || (a->tsval == b->tsval && a->tsecr == b->tsecr));
+}
+
+/* Behind four NOPs it is parsed option by option; so is what differs from it in any byte. */
+static void the_usual_syn_is_the_same_by_both_ways(void)
+{
+	static const uint8_t usual[20] = { 2, 4, 5, 180, 4, 2, 8, 10, 1, 2, 3, 4, 5, 6, 7, 8, 1, 3, 3, 7 };
+	unsigned differ = 0;
+
+	for (unsigned i = 0; i < sizeof usual * 256; i++) {
+		uint8_t p[24] = { 1, 1, 1, 1 };
+		struct tcp_opts a, b;
+
+		memcpy(p + 4, usual, sizeof usual);
+		p[4 + i / 256] = (uint8_t)i;
+		differ += parse(&a, p + 4, 20) != parse(&b, p, 24) || !same(&a, &b);
+	}
+	CU_ASSERT_EQUAL(differ, 0);
+}
+
 static void any_forty_bytes_are_parsed_within_their_bounds(void)
 {
 	struct xk_rand r;
@@ -230,6 +254,7 @@ static CU_TestInfo parsing[] = {
 	{ "a known kind of wrong length is passed over", a_known_kind_of_wrong_length_is_passed_over },
 	{ "a window scale is at most 14 and an mss may be 0", a_window_scale_is_at_most_14_and_an_mss_may_be_0 },
 	{ "the aligned timestamp is the same by both ways", the_aligned_timestamp_is_the_same_by_both_ways },
+	{ "the usual syn is the same by both ways", the_usual_syn_is_the_same_by_both_ways },
 	{ "any forty bytes are parsed within their bounds", any_forty_bytes_are_parsed_within_their_bounds },
 	CU_TEST_INFO_NULL
 };

@@ -6,7 +6,8 @@
  * at least one.  An option of a known kind and a wrong length is passed over by
  * its length; a length that cannot be (0, 1, past the end) ends the parse, and
  * what was read before it stands.  The layout that nearly every segment has,
- * two NOPs and a timestamp, is recognised by one compare.
+ * two NOPs and a timestamp, is recognised by one compare, the one of nearly every
+ * SYN by three.
  * Invariant: what is built here is a multiple of 4 bytes, at most 40, and
  * parses to what it was built from.
  */
@@ -16,6 +17,9 @@ enum { KIND_EOL, KIND_NOP, KIND_MSS, KIND_WSCALE, KIND_SACKOK, KIND_SACK, KIND_T
 
 #define OPTS_MAX   40u
 #define NOP_NOP_TS 0x0101080au
+#define MSS_4      0x02040000u
+#define SACKOK_TS  0x0402080au
+#define NOP_WSCALE 0x01030300u
 #define WSCALE_MAX 14u           /* RFC 7323 2.3 */
 
 /* ---- parsing --------------------------------------------------------------------- */
@@ -60,6 +64,21 @@ static void parse_one(struct tcp_opts *o, uint8_t kind, const uint8_t *v, uint32
 	}
 }
 
+/* Segment size, SACK permitted, timestamp, window scale: what syn_linux makes of all four. */
+static inline bool is_usual_syn(const uint8_t *p, uint32_t len)
+{
+	return len == 20 && (xk_be32(p) & 0xffff0000) == MSS_4 && xk_be32(p + 4) == SACKOK_TS &&
+	       (xk_be32(p + 16) & 0xffffff00) == NOP_WSCALE;
+}
+
+static void parse_usual_syn(struct tcp_opts *o, const uint8_t *p)
+{
+	o->have = TCP_O_MSS | TCP_O_SACKOK | TCP_O_WSCALE;
+	o->mss = xk_be16(p + 2);
+	o->wscale = p[19] < WSCALE_MAX ? p[19] : WSCALE_MAX;
+	parse_ts(o, p + 8);
+}
+
 bool tcp_opts_parse(struct tcp_opts *o, const uint8_t *p, uint32_t len)
 {
 	uint32_t i = 0, n;
@@ -67,6 +86,10 @@ bool tcp_opts_parse(struct tcp_opts *o, const uint8_t *p, uint32_t len)
 	o->have = o->nsack = 0;
 	if (XK_LIKELY(len == 12 && xk_be32(p) == NOP_NOP_TS)) {
 		parse_ts(o, p + 4);
+		return true;
+	}
+	if (is_usual_syn(p, len)) {
+		parse_usual_syn(o, p);
 		return true;
 	}
 	while (i < len && p[i] != KIND_EOL) {

@@ -354,6 +354,28 @@ static void a_listener_that_has_gone_refuses_the_last_step(void)
 	tf_down(&f);
 }
 
+/* The cache remembers a port that has no handshake any more, one at a time; each has its own backlog. */
+static void ports_come_and_go_in_the_cache(void)
+{
+	up("cookies=never; backlog=2");
+	CU_ASSERT_EQUAL(nf_enable(&f, "app", true, 81, 0), XK_OK);
+	for (uint16_t i = 0; i < 6; i++) {
+		struct tf_seg s = { .sport = (uint16_t)(6000 + i), .dport = i % 2 ? 81 : 0, .seq = 100u * i, .flags = TCP_SYN };
+
+		tf_in(&f, &s);
+		CU_ASSERT_EQUAL(tf_states(&f, TCP_S_SYN_RCVD), 1);
+		s.seq++;
+		s.flags = TCP_RST;
+		tf_in(&f, &s);
+		CU_ASSERT_EQUAL(tf_states(&f, TCP_S_SYN_RCVD), 0);
+	}
+	for (uint16_t i = 0; i < 10; i++)
+		tf_in(&f, &(struct tf_seg){ .sport = (uint16_t)(7000 + i), .dport = i % 2 ? 81 : 0, .seq = i, .flags = TCP_SYN });
+	CU_ASSERT_EQUAL(tf_states(&f, TCP_S_SYN_RCVD), 4);
+	CU_ASSERT_EQUAL(nf_enable(&f, "app", false, 81, 0), XK_OK);
+	tf_down(&f);
+}
+
 static void enables_count(void)
 {
 	tf_up1(&f, NULL);
@@ -650,6 +672,7 @@ static CU_TestInfo tests[] = {
 	{ "only_the_exact_reset_removes_an_entry", only_the_exact_reset_removes_an_entry },
 	{ "a_wrong_acknowledgement_is_reset_and_the_entry_stays", a_wrong_acknowledgement_is_reset_and_the_entry_stays },
 	{ "a_listener_that_has_gone_refuses_the_last_step", a_listener_that_has_gone_refuses_the_last_step },
+	{ "ports come and go in the cache", ports_come_and_go_in_the_cache },
 	{ "enables_count", enables_count },
 	{ "the_oldest_gives_way_without_cookies", the_oldest_gives_way_without_cookies },
 	{ "a_cookie_brings_everything_back", a_cookie_brings_everything_back },

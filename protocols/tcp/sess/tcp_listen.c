@@ -53,8 +53,9 @@ static void listen_input(const struct tcp_arrival *a, const struct xk_enable *e)
 
 /* ---- who is it for? --------------------------------------------------------------------------- */
 
-/* One host to one host, and not to itself; else the reason. */
-static int illegal(const struct xk_rep *r, const struct xk_msg *m, const struct xk_key *k)
+/* One host to one host, and not to itself; else the reason.  It is asked of a SYN, and true of its connection
+ * from then on. */
+static int illegal(const struct xk_rep *r, const struct xk_key *k)
 {
 	uint32_t ports = (uint32_t)k->w[1], source, local;
 
@@ -64,7 +65,7 @@ static int illegal(const struct xk_rep *r, const struct xk_msg *m, const struct 
 		return TCP_DROP_PORT_ZERO;
 	if (source == local)
 		return TCP_DROP_LAND;
-	if ((m->flags & XK_MSG_LINK_BCAST) || ip_is_multicast(source) || source == 0xffffffffu ||
+	if (ip_is_multicast(source) || source == 0xffffffffu ||
 	    xk_control(r->down[0], XK_CTL_ISLOCAL, &local, sizeof local) != 1)
 		return TCP_DROP_SOURCE;
 	return -1;
@@ -75,14 +76,17 @@ void tcp_listen_input(struct xk_rep *r, struct xk_sess *lls, const struct tcp_se
 {
 	struct tcp_arrival a = { r, lls, g, k, m };
 	struct xk_enable *e;
-	int reason = illegal(r, m, k);
+	int reason;
 
+	if (!(m->flags & XK_MSG_LINK_BCAST) && tcp_syncache_input(&a))
+		return;
+	reason = illegal(r, k);
+	if (reason < 0 && (m->flags & XK_MSG_LINK_BCAST))
+		reason = TCP_DROP_SOURCE;
 	if (reason >= 0) {
 		xk_drop(r, (unsigned)reason, m);
 		return;
 	}
-	if (tcp_syncache_input(&a))
-		return;
 	e = inet_enable_find(r->node, tcp_ports_destination((uint32_t)k->w[1]), be64toh(k->w[0]) & 0xffffffff);
 	if (e != NULL)
 		listen_input(&a, e);

@@ -47,6 +47,7 @@ struct tcp_syncache {
 	struct xk_slab  halves, port_slab;
 	struct xk_timer timer;
 	struct xk_rep  *r;
+	struct port    *idle;            /* the last that its entries left; bound, and may have some again */
 	uint32_t        n, top;          /* levels from top on are empty */
 	struct xk_list  level[LEVELS];
 };
@@ -125,12 +126,26 @@ static struct port *port_make(struct tcp_syncache *sc, uint16_t port)
 	return NULL;
 }
 
-static void port_idle(struct tcp_syncache *sc, struct port *p)
+static void port_free(struct tcp_syncache *sc, struct port *p)
 {
-	if (p->n != 0)
-		return;
 	xk_map_unbind(&sc->ports, &p->map);
 	xk_slab_put(&sc->port_slab, p);
+}
+
+static void port_idle_clear(struct tcp_syncache *sc)
+{
+	if (sc->idle != NULL && sc->idle->n == 0)
+		port_free(sc, sc->idle);
+	sc->idle = NULL;
+}
+
+/* It stays, since the next SYN is most often for the same port, until another one is left so. */
+static void port_idle(struct tcp_syncache *sc, struct port *p)
+{
+	if (p->n != 0 || p == sc->idle)
+		return;
+	port_idle_clear(sc);
+	sc->idle = p;
 }
 
 /* ---- entries ---------------------------------------------------------------------------- */
@@ -575,6 +590,7 @@ void tcp_syncache_clear(struct xk_rep *r)
 
 	while (sc->top > 0)
 		half_free(sc, level_first(sc, sc->top - 1));
+	port_idle_clear(sc);
 	xk_timer_cancel(r->wheel, &sc->timer);
 }
 

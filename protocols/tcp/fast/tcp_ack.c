@@ -221,6 +221,7 @@ void tcp_fast_ack(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 			ack_in(ts, m, wnd, last);
 			return;
 		}
+		m->flags |= XK_MSG_CSUM_OK;      /* tcp_demux need not sum it again */
 	}
 	tcp_fast_one(up, lls, m);
 }

@@ -121,6 +121,12 @@ static void predicted_both(struct tcp_sess *ts, struct tcp_seg *g, struct xk_msg
 		xk_msg_free(m);
 }
 
+/* Neither the beginning nor the end of a connection. */
+static inline bool says_little(const uint8_t *p)
+{
+	return XK_LIKELY((p[13] & (TCP_SYN | TCP_FIN | TCP_RST)) == 0);
+}
+
 /* True: done with m. */
 static inline bool predicted(struct tcp_sess *ts, struct xk_msg *m, const uint8_t *p, uint32_t len)
 {
@@ -161,8 +167,9 @@ static inline bool demux_quick(struct xk_rep *r, struct xk_msg *m)
 		if (XK_UNLIKELY(!xk_csum_valid(sum) && !(m->flags & XK_MSG_CSUM_IGNORE)))
 			goto no;
 	}
-	if (XK_LIKELY(predicted(tcp_sess(s), m, p, len)))
+	if (says_little(p) && XK_LIKELY(predicted(tcp_sess(s), m, p, len)))
 		return true;
+	m->flags |= XK_MSG_CSUM_OK;      /* tcp_demux need not sum it again */
 no:
 	m->u.hint--;
 	return false;
@@ -170,7 +177,7 @@ no:
 
 bool tcp_fast_predicted(struct tcp_sess *ts, struct xk_msg *m)
 {
-	return !(m->flags & XK_MSG_CHAIN) && predicted(ts, m, m->data, m->len);
+	return !(m->flags & XK_MSG_CHAIN) && says_little(m->data) && predicted(ts, m, m->data, m->len);
 }
 
 XK_APART void tcp_fast_one(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)

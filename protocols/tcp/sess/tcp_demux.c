@@ -145,7 +145,7 @@ void tcp_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 		xk_drop(r, (unsigned)reason, m);
 		return;
 	}
-	m->flags &= (uint8_t)~XK_MSG_CSUM;       /* judged */
+	m->flags &= (uint8_t)~(XK_MSG_CSUM | XK_MSG_CSUM_OK);   /* judged, and nobody's above */
 	input(r, lls, &g, pair, m);
 }
 

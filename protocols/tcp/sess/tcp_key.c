@@ -96,15 +96,11 @@ void tcp_flowkey(struct xk_flowkey *f, const struct xk_key *k)
 }
 
 /* What stands before the control block and comes of the key. */
-bool tcp_live_header(const struct tcp_sess *ts, struct tcp_live *l)
+void tcp_live_header(const struct tcp_sess *ts, struct tcp_live *l)
 {
-	const struct xk_key *k = &ts->s.map.key;
-	uint32_t sum;
+	uint32_t sum = ip_pseudo_sum(ts->s.map.key.w[0], TCP_PROTO);
 
-	if (xk_sess_control(ts->s.down, XK_CTL_HEADER_SUM, &sum, sizeof sum) != (int)sizeof sum)
-		return false;
 	l->ports = tcp_ports(tcp_lport(ts), tcp_rport(ts));
 	l->sum = xk_csum_add(sum, l->ports);
-	l->psum = xk_csum_fold(ip_pseudo_sum(k->w[0], TCP_PROTO));
-	return true;
+	l->psum = xk_csum_fold(sum);
 }

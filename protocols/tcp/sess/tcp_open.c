@@ -39,8 +39,6 @@ static int bind_port(struct tcp_sess *ts, uint64_t pair, uint16_t rport, uint16_
 	tcp_flowkey(&f, &k);
 	if (at_home && xk_rep_home(ts->s.rep, &f) != XK_OK)
 		return XK_E_ELSEWHERE;
-	if (xk_map_resolve(&ts->s.rep->active, &k) != NULL)
-		return XK_E_EXIST;
 	return tcp_sess_bind(ts, &k);
 }
 

@@ -294,6 +294,8 @@ static void output(struct tcp_sess *ts, bool forced)
 	struct tcp_cb *cb = tcp_cb(ts);
 	struct tcp_env e = tcp_env(ts->s.rep);
 	uint32_t max = cb->snd_max, was = cb->idle_since;
+	uint64_t segs = cb->segs_out;
+	bool armed = cb->at[TCP_T_REXMT] != 0;
 
 	cb->flags |= TCP_F_OUTPUT;
 	if (XK_LIKELY(sends(cb->state))) {
@@ -312,8 +314,8 @@ static void output(struct tcp_sess *ts, bool forced)
 		tcp_send_ack(ts);
 	if (cb->state == TCP_S_CLOSED)
 		return;
-	/* The same deadline would come out again within a millisecond. */
-	if (cb->snd_max != max && !cb->tlp_out &&
+	/* The same deadline would come out again within a millisecond, or of the one segment that has just armed it. */
+	if (cb->snd_max != max && !cb->tlp_out && (armed || cb->segs_out - segs != 1) &&
 	    (cb->at[TCP_T_PROBE] == 0 || was != e.now || max - cb->snd_una <= cb->mss))
 		tcp_rec_arm_probe(cb, &e);
 	if (sends(cb->state))

@@ -423,13 +423,11 @@ struct xk_msg *tcp_reass_get(struct tcp_sess *ts, bool *fin)
 	return m;
 }
 
-void tcp_reass_free(struct tcp_sess *ts)
+void tcp_reass_drop(struct tcp_sess *ts)
 {
 	struct tcp_reass *q = tcp_cb(ts)->reass;
 	struct block *b;
 
-	if (q == NULL)
-		return;
 	while ((b = q->head[0]) != NULL) {
 		while (b->first != NULL)
 			xk_msg_free(take_first(ts, b));

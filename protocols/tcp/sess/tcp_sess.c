@@ -69,10 +69,7 @@ int tcp_sess_bind(struct tcp_sess *ts, const struct xk_key *k)
 	err = xk_sess_bind(&ts->s, k);
 	if (err != XK_OK)
 		return err;
-	if (!tcp_live_header(ts, tcp_live(ts))) {
-		xk_sess_unbind(&ts->s);
-		return XK_E_NOTSUP;
-	}
+	tcp_live_header(ts, tcp_live(ts));
 	tcp_flowkey(&f, k);
 	err = xk_sess_announce(&ts->s, &f);
 	if (err != XK_OK) {

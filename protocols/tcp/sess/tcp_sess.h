@@ -245,7 +245,13 @@ void tcp_reass_put(struct tcp_sess *ts, struct xk_msg *m, uint32_t seq, bool fin
 struct xk_msg *tcp_reass_get(struct tcp_sess *ts, bool *fin);
 /* At most max blocks for an acknowledgement, the one of ooo_recent first (RFC 2018 4). */
 unsigned tcp_reass_blocks(const struct tcp_cb *cb, unsigned max, struct tcp_opts *o);
-void tcp_reass_free(struct tcp_sess *ts);
+/* Frees all that is kept; most often nothing is. */
+void tcp_reass_drop(struct tcp_sess *ts);
+static inline void tcp_reass_free(struct tcp_sess *ts)
+{
+	if (XK_UNLIKELY(tcp_cb(ts)->reass != NULL))
+		tcp_reass_drop(ts);
+}
 /* m without its first n bytes; NULL, and m gone, when memory is out. */
 struct xk_msg *tcp_cut_front(struct xk_msg *m, uint32_t n);
 uint32_t tcp_reass_bytes(const struct tcp_cb *cb, uint32_t *segments);
@@ -386,7 +392,7 @@ struct xk_sess *tcp_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *t
  * but for tune, buffers and recovery.  NULL with *err. */
 struct tcp_sess *tcp_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type, struct xk_sess *lls, int *err);
 /* What stands before the block in *l; false: the layer below has no header sum. */
-bool tcp_live_header(const struct tcp_sess *ts, struct tcp_live *l);
+void tcp_live_header(const struct tcp_sess *ts, struct tcp_live *l);
 /* Binds, announces, prepares header sums and path_mss; mss, recovery and ts_off are not yet: XK_E_EXIST when it exists
  * elsewhere. */
 int  tcp_sess_bind(struct tcp_sess *ts, const struct xk_key *k);

@@ -21,28 +21,46 @@
 
 /* ---- active open -------------------------------------------------------------------- */
 
-/* Remote and local addresses of an open, checked and completed by route. */
-static int open_addresses(struct xk_rep *r, struct xk_parts *ps, uint32_t *remote, uint32_t *local)
+/* Our address towards a remote one: by route, or mine where that is given. */
+static int open_local(const struct ip_node *in, uint32_t remote, const uint32_t *mine, uint32_t *local)
 {
-	const struct ip_node *in = ip_state(r)->in;
-	enum ip_kind kind;
-	uint32_t hop, mine = 0;
-	bool given = ps->n > XK_LOCAL && ps->p[XK_LOCAL].depth != 0;
-	int any = 1;
+	enum ip_kind kind = ip_addr_kind(in, remote);
+	uint32_t hop;
 
-	if (ps->n == 0 || xk_part_pop_host(&ps->p[XK_REMOTE], remote) != XK_OK)
-		return XK_E_INVAL;
-	if (given && (any = xk_part_pop_host(&ps->p[XK_LOCAL], &mine)) < 0)
-		return XK_E_INVAL;
-	kind = ip_addr_kind(in, *remote);
 	if (kind == IP_ADDR_ILLEGAL)
 		return XK_E_INVAL;
-	if (kind == IP_ADDR_OURS || !ip_route_find(in, *remote, &hop, local))
+	if (kind == IP_ADDR_OURS || !ip_route_find(in, remote, &hop, local))
 		return XK_E_UNREACH;
-	if (any == 1)
+	if (mine == NULL)
 		return XK_OK;
-	*local = mine;
-	return ip_addr_kind(in, mine) == IP_ADDR_OURS ? XK_OK : XK_E_ADDRNOTAVAIL;
+	*local = *mine;
+	return ip_addr_kind(in, *mine) == IP_ADDR_OURS ? XK_OK : XK_E_ADDRNOTAVAIL;
+}
+
+/* Protocol, remote and local address of an open, checked and completed by route.  Whoever opens
+ * many connections opens most of them to one host, and no route changes: the last answer is kept. */
+static int open_ends(struct xk_rep *r, const struct xk_node *type, struct xk_parts *ps, struct ip_ends *e)
+{
+	struct ip_ends *last = &ip_state(r)->opened;
+	uint32_t mine;
+	int err, any = 1;
+
+	e->type = type;
+	if (ps->n == 0 || xk_part_pop_host(&ps->p[XK_REMOTE], &e->remote) != XK_OK)
+		return XK_E_INVAL;
+	if (ps->n > XK_LOCAL && ps->p[XK_LOCAL].depth != 0 && (any = xk_part_pop_host(&ps->p[XK_LOCAL], &mine)) < 0)
+		return XK_E_INVAL;
+	if (any == 1 && last->type == type && last->remote == e->remote) {
+		*e = *last;
+		return XK_OK;
+	}
+	e->protocol = xk_proto_number(type, "host");
+	if (e->protocol == 0 || e->protocol > 255)
+		return XK_E_INVAL;
+	err = open_local(ip_state(r)->in, e->remote, any == 1 ? NULL : &mine, &e->local);
+	if (err == XK_OK && any == 1)
+		*last = *e;
+	return err;
 }
 
 /* A bound session for rcv: shared, or one that only lingers, as if new. */
@@ -62,23 +80,23 @@ static int open_again(struct ip_sess *is, struct xk_rep *rcv, struct xk_node *ty
 static struct xk_sess *ip_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
 			       struct xk_parts *ps, int *err)
 {
-	uint32_t proto = xk_proto_number(type, "host"), remote, local;
 	struct xk_mapnode *node;
 	struct ip_sess *is;
+	struct ip_ends e;
 	struct xk_key k;
 
-	*err = proto == 0 || proto > 255 ? XK_E_INVAL : open_addresses(r, ps, &remote, &local);
+	*err = open_ends(r, type, ps, &e);
 	if (*err != XK_OK)
 		return NULL;
-	k.w[0] = ip_pair(remote, local);
-	k.w[1] = proto;
+	k.w[0] = ip_pair(e.remote, e.local);
+	k.w[1] = e.protocol;
 	node = xk_map_resolve(&r->active, &k);
 	if (node != NULL) {
 		is = xk_container_of(node, struct ip_sess, s.map);
 		*err = open_again(is, rcv, type);
 		return *err == XK_OK ? &is->s : NULL;
 	}
-	is = ip_sess_new(r, &rcv->up, type, &k, remote, local, err);
+	is = ip_sess_new(r, &rcv->up, type, &k, e.remote, e.local, err);
 	if (is == NULL)
 		return NULL;
 	*err = ip_sess_connect(is);

@@ -140,8 +140,15 @@ struct xk_msg *ip_reass_input(struct xk_rep *r, struct xk_msg *m, const struct i
 
 /* ---- the replica ------------------------------------------------------------------------ */
 
+/* What an open names: by type, whose number the protocol is, from us to a host. */
+struct ip_ends {
+	const struct xk_node *type;
+	uint32_t protocol, remote, local;
+};
+
 struct ip_state {
 	const struct ip_node *in;
+	struct ip_ends   opened;     /* by route, last of all; type NULL: none yet */
 	struct linger_list linger;
 	uint16_t         id[IP_IDS];
 	struct ip_reass  reass;

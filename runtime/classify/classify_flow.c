@@ -10,6 +10,7 @@
  * Invariant: a flow is in the table (generation even) or in exactly one of the
  * lists free, unbound, waiting (odd, or fresh and never bound).
  */
+#include "runtime/base/xk_wide.h"
 #include "runtime/classify/classify_priv.h"
 
 #define BUCKETS_MIN 16u
@@ -42,7 +43,7 @@ int xk_flowtab_new(struct xk_flowtab **out, unsigned nvps)
 	}
 	t->cur = v;
 	t->nvps = nvps;
-	xk_mutex_init(&t->lock);
+	xk_lock_adaptive.init(&t->lock);
 	xk_slab_init(&t->slab, sizeof(struct xk_flow));
 	*out = t;
 	return XK_OK;
@@ -52,9 +53,9 @@ static bool flowtab_waits(struct xk_flowtab *t)
 {
 	bool waits;
 
-	xk_mutex_lock(&t->lock);
+	xk_lock_adaptive.lock(&t->lock);
 	waits = t->waiting != 0;
-	xk_mutex_unlock(&t->lock);
+	xk_lock_adaptive.unlock(&t->lock);
 	return waits;
 }
 
@@ -73,7 +74,7 @@ void xk_flowtab_free(struct xk_flowtab *t)
 		xk_slab_put(&t->slab, f);
 	}
 	xk_slab_fini(&t->slab);
-	xk_mutex_fini(&t->lock);
+	xk_lock_adaptive.fini(&t->lock);
 	version_free(t->cur);
 	xk_free(t);
 }
@@ -86,7 +87,7 @@ static void flow_reclaim(void *arg)
 {
 	struct xk_flowtab *t = arg;
 
-	xk_mutex_lock(&t->lock);
+	xk_lock_adaptive.lock(&t->lock);
 	while (t->waiting != 0) {
 		struct xk_flow *f = flow_ptr(t->waiting);
 
@@ -95,7 +96,7 @@ static void flow_reclaim(void *arg)
 		t->free = xk_slab_handle(f);
 	}
 	flow_grace(t);
-	xk_mutex_unlock(&t->lock);
+	xk_lock_adaptive.unlock(&t->lock);
 }
 
 /* Starts a grace period for what is unbound, unless one runs already. */
@@ -123,11 +124,12 @@ static struct xk_flow *flow_take(struct xk_flowtab *t)
 
 /* The stores are atomic only because late readers of the generation and of tags
  * that lied look at free flows too. */
-static void flow_fill(struct xk_flow *f, const struct xk_key *k, uint16_t vp, struct xk_sess *none)
+static void flow_fill(struct xk_flow *f, const struct xk_key *k, uint32_t hash, uint16_t vp, struct xk_sess *none)
 {
 	xk_store_relaxed(&f->node.key.w[0], k->w[0]);
 	xk_store_relaxed(&f->node.key.w[1], k->w[1]);
-	f->node.hash = flow_hash(k);
+	f->node.hash = hash;
+	XK_UNROLL
 	for (unsigned i = 0; i < XK_ARRAY_LEN(f->sess); i++)
 		xk_store_relaxed(&f->sess[i], none);
 	xk_store_relaxed(&f->vp, vp);
@@ -158,7 +160,7 @@ static void flow_tell(struct xk_flow_watch *w, const struct xk_flowtab *t, const
 {
 	struct xk_flowkey k;
 
-	if (f->vp == flow_home(t, f->node.hash))
+	if (w == NULL || f->vp == flow_home(t, f->node.hash))
 		return;
 	memcpy(&k, &f->node.key, sizeof(k));
 	for (; w != NULL; w = w->next)
@@ -183,22 +185,22 @@ void xk_flowtab_watch(struct xk_flowtab *t, struct xk_flow_watch *w)
 	struct introduce i = { t, w };
 
 	w->next = NULL;
-	xk_mutex_lock(&t->lock);
+	xk_lock_adaptive.lock(&t->lock);
 	xk_table_walk(&t->cur->tab, introduce_flow, &i);
 	w->next = t->watch;
 	t->watch = w;
-	xk_mutex_unlock(&t->lock);
+	xk_lock_adaptive.unlock(&t->lock);
 }
 
 void xk_flowtab_unwatch(struct xk_flowtab *t, struct xk_flow_watch *w)
 {
 	struct xk_flow_watch **at;
 
-	xk_mutex_lock(&t->lock);
+	xk_lock_adaptive.lock(&t->lock);
 	for (at = &t->watch; *at != w; at = &(*at)->next)
 		xk_assert(*at != NULL);
 	*at = w->next;
-	xk_mutex_unlock(&t->lock);
+	xk_lock_adaptive.unlock(&t->lock);
 }
 
 /* ---- bind and unbind: the calls ------------------------------------------------------- */
@@ -206,14 +208,15 @@ void xk_flowtab_unwatch(struct xk_flowtab *t, struct xk_flow_watch *w)
 static int flow_bind_locked(struct xk_flowtab *t, const struct xk_key *k, uint16_t vp,
 			    struct xk_sess *none, struct xk_flow **out)
 {
+	uint32_t hash = flow_hash(k);
 	struct xk_flow *f;
 
-	if (xk_table_find(&t->cur->tab, flow_hash(k), k) != NULL)
+	if (xk_table_find(&t->cur->tab, hash, k) != NULL)
 		return XK_E_EXIST;
 	f = flow_take(t);
 	if (f == NULL)
 		return XK_E_NOMEM;
-	flow_fill(f, k, vp, none);
+	flow_fill(f, k, hash, vp, none);
 	flowtab_grow(t);
 	if (xk_table_put(&t->cur->tab, &f->node) != XK_OK) {
 		xk_store_relaxed(&f->gen, (uint16_t)(f->gen | 1u));
@@ -236,15 +239,15 @@ int xk_flow_bind(struct xk_flowtab *t, const struct xk_flowkey *k, uint16_t vp,
 
 	xk_assert(vp < XK_VP_MAX);       /* also one that no connection is mapped to */
 	*f = NULL;
-	xk_mutex_lock(&t->lock);
+	xk_lock_adaptive.lock(&t->lock);
 	err = flow_bind_locked(t, &key, vp, none, f);
-	xk_mutex_unlock(&t->lock);
+	xk_lock_adaptive.unlock(&t->lock);
 	return err;
 }
 
 void xk_flow_unbind(struct xk_flowtab *t, struct xk_flow *f)
 {
-	xk_mutex_lock(&t->lock);
+	xk_lock_adaptive.lock(&t->lock);
 	xk_assert(f->node.bound);
 	xk_table_del(&t->cur->tab, &f->node);
 	f->node.bound = 0;
@@ -254,7 +257,7 @@ void xk_flow_unbind(struct xk_flowtab *t, struct xk_flow *f)
 	f->next = t->unbound;
 	t->unbound = xk_slab_handle(f);
 	flow_grace(t);
-	xk_mutex_unlock(&t->lock);
+	xk_lock_adaptive.unlock(&t->lock);
 }
 
 /* ---- questions -------------------------------------------------------------------- */

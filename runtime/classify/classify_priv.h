@@ -24,8 +24,8 @@ struct xk_flowtab {
 	uint32_t             nvps;
 	uint32_t             n;          /* flows bound, for who asks */
 	struct xk_flow_watch *watch;     /* who is told of flows away from home; under lock */
-	/* Writers only, under lock, which nests in nothing. */
-	struct xk_mutex      lock;
+	/* Writers only, under lock (adaptive), which nests in nothing. */
+	struct xk_lock       lock;
 	struct xk_slab       slab;
 	uint32_t             free;       /* flows by handle, linked by next */
 	uint32_t             unbound;    /* may still be seen by readers */

@@ -80,7 +80,7 @@ static uint32_t node_handle(const struct xk_table *t, const struct xk_mapnode *n
 	return xk_slab_handle((const char *)node - t->off);
 }
 
-static bool bucket_put(struct xk_bucket *b, uint16_t tag, uint8_t ext, uint32_t h, bool away)
+static inline bool bucket_put(struct xk_bucket *b, uint16_t tag, uint8_t ext, uint32_t h, bool away)
 {
 	unsigned room = xk_bucket_match(b, 0), s;
 
@@ -245,7 +245,8 @@ static bool stash_may(const struct xk_table *t)
 	return t->visiting != 0 || t->n < (uint64_t)t->buckets * (XK_WAYS - 1);
 }
 
-static bool table_put(struct xk_table *t, uint32_t hash, uint32_t h)
+/* Its home is full. */
+static XK_NOINLINE bool table_put_away(struct xk_table *t, uint32_t hash, uint32_t h)
 {
 	uint32_t home = xk_hash_part(hash, t->buckets);
 	uint16_t tag = xk_table_tag(hash);
@@ -253,7 +254,7 @@ static bool table_put(struct xk_table *t, uint32_t hash, uint32_t h)
 	uint8_t ext = (uint8_t)(hash >> 15);
 
 	for (unsigned turn = 0; turn < 2; turn++) {
-		if (bucket_put(&t->bucket[home], tag, ext, h, false))
+		if (turn == 1 && bucket_put(&t->bucket[home], tag, ext, h, false))
 			return true;
 		if (other != home && bucket_put(&t->bucket[other], tag, ext, h, true)) {
 			bucket_over(&t->bucket[home], 1);
@@ -266,6 +267,12 @@ static bool table_put(struct xk_table *t, uint32_t hash, uint32_t h)
 		return false;
 	bucket_over(&t->bucket[home], 1);
 	return true;
+}
+
+static inline bool table_put(struct xk_table *t, uint32_t hash, uint32_t h)
+{
+	return XK_LIKELY(bucket_put(xk_table_home(t, hash), xk_table_tag(hash), (uint8_t)(hash >> 15), h, false)) ||
+	       table_put_away(t, hash, h);
 }
 
 int xk_table_put(struct xk_table *t, const struct xk_mapnode *node)

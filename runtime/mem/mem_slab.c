@@ -203,7 +203,7 @@ static void **link_of(const struct xk_slab *s, void *o)
 	return (void **)((char *)o + s->size - sizeof(void *));
 }
 
-static void *fresh(struct xk_slab *s)
+static XK_NOINLINE void *fresh(struct xk_slab *s)
 {
 	struct run *r = s->runs;
 	uint32_t place;
@@ -223,6 +223,16 @@ static void *fresh(struct xk_slab *s)
 	return (char *)r + r->base + (size_t)place * s->size;
 }
 
+/* Most objects are a line or two: fewer instructions than a call. */
+static inline void *clear(char *o, uint32_t size)
+{
+	if (XK_UNLIKELY(size != XK_CACHELINE && size != 2 * XK_CACHELINE))
+		return memset(o, 0, size);
+	memset(o, 0, XK_CACHELINE);
+	memset(o + size - XK_CACHELINE, 0, XK_CACHELINE);
+	return o;
+}
+
 void *xk_slab_get(struct xk_slab *s)
 {
 	void *o;
@@ -235,7 +245,7 @@ void *xk_slab_get(struct xk_slab *s)
 	else if ((o = fresh(s)) == NULL)
 		return NULL;
 	s->live++;
-	return memset(o, 0, s->size);
+	return clear(o, s->size);
 }
 
 /* Runs are numbered from the oldest, objects of a run in the order they are carved: neither

@@ -180,17 +180,25 @@ int xk_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	return XK_E_NOTSUP;
 }
 
-int xk_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
+/* As s does not know it. */
+static XK_NOINLINE int sess_control_below(struct xk_sess *s, unsigned op, void *buf, unsigned len)
 {
-	for (;;) {
-		int res = sess_control_one(s, op, buf, len);
+	int res;
 
-		if (!goes_on(res, op))
-			return res;
+	do {
 		if (s->down == NULL)
 			return xk_control(s->rep, op, buf, len);
 		s = s->down;
-	}
+		res = sess_control_one(s, op, buf, len);
+	} while (goes_on(res, op));
+	return res;
+}
+
+int xk_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
+{
+	int res = sess_control_one(s, op, buf, len);
+
+	return XK_LIKELY(!goes_on(res, op)) ? res : sess_control_below(s, op, buf, len);
 }
 
 int xk_answer(void *buf, unsigned len, const void *v, unsigned n)

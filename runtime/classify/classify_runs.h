@@ -55,32 +55,39 @@ static inline bool runs_last_is(const struct runs *r, const struct xk_key *key)
 
 _Static_assert(offsetof(struct xk_flow, node) == 0, "a flow's node is the flow");
 
-/* Where their home buckets begin in the table, in whole vectors, and fetches those. */
-static inline void runs_fetch(const struct xk_table *t, const struct runs *r, unsigned n, uint64_t *home)
-{
-	const char *bucket = (const char *)t->bucket;
-	const uint64_t buckets = t->buckets;
+/* Where runs' keys are at home, and their tags; a tag is the lower half of its word. */
+struct runs_home {
+	uint64_t bucket[CLASSIFY_BURST];
+	uint32_t tag[CLASSIFY_BURST];
+};
 
-	for (unsigned i = 0; i < ((n + 7) & ~7u); i++)   /* xk_hash_part, times the size of a bucket */
-		home[i] = r->hash[i] * buckets >> 26 & ~UINT64_C(63);
+/* In whole vectors; and fetches the buckets. */
+static inline void runs_fetch(const struct xk_table *t, const struct runs *r, unsigned n, struct runs_home *home)
+{
+	const uint64_t first = (uintptr_t)t->bucket, buckets = t->buckets;
+
+	for (unsigned i = 0; i < ((n + 7) & ~7u); i++) { /* xk_hash_part, times the size of a bucket */
+		home->bucket[i] = first + (r->hash[i] * buckets >> 26 & ~UINT64_C(63));
+		home->tag[i] = r->hash[i] | xk_table_tag(0);
+	}
 	XK_UNROLL
 	for (unsigned i = 0; i < n; i++)
-		xk_table_fetch(bucket + home[i]);
+		xk_table_fetch((const void *)(uintptr_t)home->bucket[i]);
 }
 _Static_assert(sizeof(struct xk_bucket) == 64, "2^6");
 
-/* From the runs' buckets to flows with a fitting tag, and fetches those; without one, to no flow. */
-static inline void runs_aim(const struct xk_table *t, const struct runs *r, unsigned n, const uint64_t *home,
-			    struct xk_flow **flow)
+/* From the runs' buckets to flows with a fitting tag, and fetches those, since the next sweep reads them;
+ * without one, to no flow. */
+static inline void runs_aim(const struct runs *r, unsigned n, const struct runs_home *home, struct xk_flow **flow)
 {
-	const char *bucket = (const char *)t->bucket;
 	char *base = xk_slab_ptr(0);
 
+	XK_UNROLL
 	for (unsigned i = 0; i < n; i++) {
-		uint32_t h = xk_bucket_first((const struct xk_bucket *)(const void *)(bucket + home[i]), xk_table_tag(r->hash[i]));
+		const struct xk_bucket *b = (const struct xk_bucket *)(uintptr_t)home->bucket[i];
 
-		flow[i] = h != 0 ? (void *)(base + (uint64_t)h * XK_CACHELINE) : NULL;
-		xk_table_fetch(flow[i]);
+		flow[i] = xk_bucket_aim(b, (uint16_t)home->tag[i], base);
+		__builtin_prefetch(flow[i]);
 	}
 	for (uint32_t bare = r->bare; XK_UNLIKELY(bare != 0); bare &= bare - 1)
 		flow[__builtin_ctz(bare)] = NULL;
@@ -108,30 +115,35 @@ void classify_runs_find(const struct xk_flowtab *tab, const struct xk_table *t, 
 /* Some frames are not plain: those are alone.  Returns how many runs there are then. */
 unsigned classify_runs_apart(struct xk_run *run, unsigned nruns, struct xk_msg *const *m);
 
-/* Compares keys, from the last run to the first; apart: each run is one of the n frames. */
-static inline __attribute__((always_inline))
-void runs_tell(const struct xk_flowtab *tab, const struct xk_table *t, const struct runs *r,
-	       struct xk_flow *const *flow, unsigned n, bool apart, struct xk_run *run)
+/* Run number i, of n frames, whose flow may be f: the first with its tag. */
+static inline void runs_tell(const struct xk_flowtab *tab, const struct xk_table *t, const struct runs *r, unsigned i,
+			     struct xk_flow *f, unsigned n, struct xk_run *run)
 {
-	for (unsigned i = r->n, end = n; i-- > 0;) {
-		struct xk_flow *f = flow[i];
-		const unsigned first = apart ? 0 : r->first[i];
-
-		run[i].hash = r->hash[i];
-		run[i].n = (uint8_t)(apart ? 1 : end - first);
-		end = first;
-		if (XK_UNLIKELY(!runs_is(f, r, i))) {
-			if (f != NULL)
-				f = runs_last(t, r->hash[i]);
-			if (!runs_is(f, r, i)) {
-				classify_runs_find(tab, t, r, i, &run[i]);
-				continue;
-			}
+	if (XK_UNLIKELY(!runs_is(f, r, i))) {
+		if (f != NULL)
+			f = runs_last(t, r->hash[i]);
+		if (!runs_is(f, r, i)) {
+			run->hash = r->hash[i];
+			run->n = (uint8_t)n;
+			classify_runs_find(tab, t, r, i, run);
+			return;
 		}
-		run[i].flow = f;
-		run[i].vp = xk_load_relaxed(&f->vp);
-		run[i].plain = 1;
 	}
+	*run = (struct xk_run){ .flow = f, .hash = r->hash[i], .vp = xk_load_relaxed(&f->vp), .n = (uint8_t)n, .plain = 1 };
+}
+
+/* Compares keys. */
+static inline void runs_tell_all(const struct xk_flowtab *tab, const struct xk_table *t, const struct runs *r,
+				 struct xk_flow *const *flow, unsigned n, struct xk_run *run)
+{
+	const unsigned nruns = r->n;
+
+	if (nruns == n)
+		for (unsigned i = 0; i < nruns; i++)
+			runs_tell(tab, t, r, i, flow[i], 1, &run[i]);
+	else
+		for (unsigned i = 0; i < nruns; i++)
+			runs_tell(tab, t, r, i, flow[i], (i + 1 < nruns ? r->first[i + 1] : n) - r->first[i], &run[i]);
 }
 
 /* Number i by itself, of n frames. */
@@ -163,18 +175,15 @@ static inline unsigned runs_say(const struct xk_flowtab *tab, const struct xk_ta
 				struct xk_msg *const *m, unsigned n, struct xk_run *run)
 {
 	struct xk_flow *flow[CLASSIFY_BURST];
-	uint64_t home[CLASSIFY_BURST];
+	struct runs_home home;
 	const unsigned nruns = r->n;
 
 	if (nruns <= CLASSIFY_FEW) {
 		runs_tell_few(tab, t, r, n, run);
 	} else {
-		runs_fetch(t, r, nruns, home);
-		runs_aim(t, r, nruns, home, flow);
-		if (nruns == n)
-			runs_tell(tab, t, r, flow, n, true, run);
-		else
-			runs_tell(tab, t, r, flow, n, false, run);
+		runs_fetch(t, r, nruns, &home);
+		runs_aim(r, nruns, &home, flow);
+		runs_tell_all(tab, t, r, flow, n, run);
 	}
 	if (XK_UNLIKELY(((r->flags & CLASSIFY_NOT_PLAIN) | r->cut) != 0))
 		return classify_runs_apart(run, nruns, m);

@@ -107,8 +107,9 @@ static inline unsigned xk_bucket_match(const struct xk_bucket *b, uint16_t tag)
 #endif
 }
 
-/* The handle in the first slot that has the tag, or 0. */
-static inline uint32_t xk_bucket_first(const struct xk_bucket *b, uint16_t tag)
+/* The object in the first slot that has the tag, base being xk_slab_ptr(0), or NULL: a slot that has a tag has
+ * a handle. */
+static inline void *xk_bucket_aim(const struct xk_bucket *b, uint16_t tag, char *base)
 {
 #if defined(__SSE2__) && !defined(XK_TSAN)
 	__m128i t = _mm_load_si128((const __m128i *)(const void *)b->tag);
@@ -116,13 +117,15 @@ static inline uint32_t xk_bucket_first(const struct xk_bucket *b, uint16_t tag)
 
 	__atomic_signal_fence(__ATOMIC_ACQUIRE);         /* as above */
 	if (XK_UNLIKELY(m == 0))
-		return 0;
+		return NULL;
 	/* Two bits for a slot, whose handle has four bytes. */
-	return xk_load_acquire((const uint32_t *)(const void *)((const char *)b->h + 2 * (unsigned)__builtin_ctz(m)));
+	return base + (uint64_t)xk_load_acquire((const uint32_t *)(const void *)((const char *)b->h +
+										 2 * (unsigned)__builtin_ctz(m))) *
+			      XK_CACHELINE;
 #else
 	unsigned m = xk_bucket_match(b, tag);
 
-	return m != 0 ? xk_load_acquire(&b->h[__builtin_ctz(m)]) : 0;
+	return m != 0 ? base + (uint64_t)xk_load_acquire(&b->h[__builtin_ctz(m)]) * XK_CACHELINE : NULL;
 #endif
 }
 

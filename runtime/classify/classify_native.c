@@ -230,14 +230,13 @@ uint32_t burst_parse(const struct native *nat, enum xk_link link, struct xk_msg 
 	return rest;
 }
 
-/* What is left of the parsing, and the hash of each run; all at once where there are many. */
+/* What is left of the parsing, and the hash of each run; all at once where there are several. */
 static inline __attribute__((always_inline))
 void burst_hash(const struct native *nat, enum xk_link link, struct xk_msg *const *m, struct runs *r, uint32_t rest)
 {
 	r->bare = r->cut = 0;
-	if (XK_LIKELY(r->n <= CLASSIFY_FEW))
-		for (unsigned i = 0; i < r->n; i++)
-			r->hash[i] = hash_words(r->w0[i], r->w1[i]);
+	if (XK_LIKELY(r->n == 1))
+		r->hash[0] = hash_words(r->w0[0], r->w1[0]);
 	else
 		classify_hash_all(r);
 	for (; XK_UNLIKELY(rest != 0); rest &= rest - 1) {
@@ -255,13 +254,51 @@ void burst_hash(const struct native *nat, enum xk_link link, struct xk_msg *cons
 	}
 }
 
+#define FEW 3u                   /* frames that cost less one by one than in sweeps */
+
+/* So few plain ones: nothing is put into arrays.  0: one of them is not plain, and nothing is told. */
+static inline __attribute__((always_inline))
+unsigned few_say(const struct native *nat, enum xk_link link, const struct xk_flowtab *tab, struct xk_msg *const *m,
+		 unsigned n, struct xk_run *run)
+{
+	const struct xk_table *t = flow_table(tab);
+	const uint8_t *last = NULL;
+	unsigned k = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		const uint8_t *p = m[i]->data;
+		bool wide = m[i]->len >= link_wide_min(link);
+		struct xk_flow *f;
+		struct xk_key key;
+		uint32_t hash;
+
+		if (XK_UNLIKELY((m[i]->flags & CLASSIFY_NOT_PLAIN) != 0) || XK_UNLIKELY(!parse_plain(nat, link, p, m[i]->len, &key)))
+			return 0;
+		if (wide && last != NULL && link_same(link, p, *last) &&
+		    xk_wide_same(xk_wide_load(p + link_wide(link)), xk_wide_load(last + link_wide(link)),
+				 xk_wide_load(wide_mask[link]))) {
+			run[k - 1].n++;
+			continue;
+		}
+		last = wide ? p : NULL;
+		hash = flow_hash(&key);
+		f = (void *)xk_table_find(t, hash, &key);
+		run[k++] = (struct xk_run){ .flow = f, .hash = hash, .n = 1, .plain = f != NULL,
+					    .vp = f != NULL ? xk_load_relaxed(&f->vp) : flow_home(tab, hash) };
+	}
+	return k;
+}
+
 static inline __attribute__((always_inline))
 unsigned classify_link(const struct native *nat, enum xk_link link, const struct xk_flowtab *tab,
 		       struct xk_msg *const *m, unsigned n, struct xk_run *run)
 {
 	struct runs r;
+	unsigned few;
 
 	xk_dassert(n <= CLASSIFY_BURST);
+	if (n <= FEW && (few = few_say(nat, link, tab, m, n, run)) != 0)
+		return few;
 	burst_hash(nat, link, m, &r, burst_parse(nat, link, m, n, &r));
 	return runs_say(tab, flow_table(tab), &r, m, n, run);
 }

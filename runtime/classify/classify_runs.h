@@ -14,7 +14,6 @@
 #include "runtime/classify/classify_priv.h"
 
 #define CLASSIFY_BURST 32u
-#define CLASSIFY_FEW   3u
 
 /* Keeps messages out of runs. */
 #define CLASSIFY_NOT_PLAIN (XK_MSG_SLOW | XK_MSG_LINK_BCAST)
@@ -146,28 +145,18 @@ static inline void runs_tell_all(const struct xk_flowtab *tab, const struct xk_t
 			runs_tell(tab, t, r, i, flow[i], (i + 1 < nruns ? r->first[i + 1] : n) - r->first[i], &run[i]);
 }
 
-/* Number i by itself, of n frames. */
+/* The n frames are one run. */
 static inline void runs_tell_one(const struct xk_flowtab *tab, const struct xk_table *t, const struct runs *r,
-				 unsigned i, unsigned n, struct xk_run *run)
+				 unsigned n, struct xk_run *run)
 {
-	const struct xk_key key = { { r->w0[i], r->w1[i] } };
-	const struct xk_mapnode *f = XK_LIKELY((r->bare >> i & 1) == 0) ? xk_table_find(t, r->hash[i], &key) : NULL;
+	const struct xk_key key = { { r->w0[0], r->w1[0] } };
+	const struct xk_mapnode *f = XK_LIKELY(r->bare == 0) ? xk_table_find(t, r->hash[0], &key) : NULL;
 
 	run->flow = (void *)(uintptr_t)f;
-	run->hash = r->hash[i];
+	run->hash = r->hash[0];
 	run->vp = f != NULL ? xk_load_relaxed(&run->flow->vp) : flow_home(tab, run->hash);
 	run->n = (uint8_t)n;
 	run->plain = f != NULL;
-}
-
-/* So few that sweeps cost more than they save; their misses are under way together all the same. */
-static inline void runs_tell_few(const struct xk_flowtab *tab, const struct xk_table *t, const struct runs *r,
-				 unsigned n, struct xk_run *run)
-{
-	for (unsigned i = 1; i < r->n; i++)
-		xk_table_fetch(xk_table_home(t, r->hash[i]));
-	for (unsigned i = 0; i < r->n; i++)
-		runs_tell_one(tab, t, r, i, (i + 1 < r->n ? r->first[i + 1] : n) - r->first[i], &run[i]);
 }
 
 /* The verdicts of n frames; returns how many runs there are in the end. */
@@ -178,8 +167,8 @@ static inline unsigned runs_say(const struct xk_flowtab *tab, const struct xk_ta
 	struct runs_home home;
 	const unsigned nruns = r->n;
 
-	if (nruns <= CLASSIFY_FEW) {
-		runs_tell_few(tab, t, r, n, run);
+	if (nruns == 1) {
+		runs_tell_one(tab, t, r, n, run);
 	} else {
 		runs_fetch(t, r, nruns, &home);
 		runs_aim(r, nruns, &home, flow);

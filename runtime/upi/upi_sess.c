@@ -238,6 +238,13 @@ void xk_close(struct xk_sess *s)
 	upi_call_end(&c);
 }
 
+/* The caller will make it; while a hook waits for that, somebody else may have opened the very same one. */
+static XK_NOINLINE struct xk_mapnode *find_made(struct xk_rep *r, const struct xk_key *k)
+{
+	upi_hooked_change(r->node);
+	return xk_map_resolve(&r->active, k);
+}
+
 struct xk_sess *xk_find_slow(struct xk_rep *r, struct xk_msg *m, const struct xk_key *k)
 {
 	struct xk_sess **slot = m->u.hint;
@@ -246,12 +253,8 @@ struct xk_sess *xk_find_slow(struct xk_rep *r, struct xk_msg *m, const struct xk
 
 	xk_rep_check(r);
 	node = xk_map_resolve(&r->active, k);
-	if (node == NULL && XK_UNLIKELY(upi_hooked(r->node, UPI_CALLS))) {
-		/* The caller will make it; while a hook waits for that, somebody else may have opened
-		 * the very same one. */
-		upi_hooked_change(r->node);
-		node = xk_map_resolve(&r->active, k);
-	}
+	if (node == NULL && XK_UNLIKELY(upi_hooked(r->node, UPI_CALLS)))
+		node = find_made(r, k);
 	if ((*slot)->flags & XK_SESS_END)
 		slot = NULL;
 	else

@@ -154,7 +154,7 @@ static inline bool demux_quick(struct xk_rep *r, struct xk_msg *m)
 	uint32_t len = m->len, sum;
 	struct xk_sess *s;
 
-	if (XK_UNLIKELY(len < TCP_HDR_LEN || m->net == 0 || (m->flags & XK_MSG_CHAIN)))
+	if (XK_UNLIKELY(len < TCP_HDR_LEN || m->net == 0 || (m->flags & XK_MSG_CHAIN) || !says_little(p)))
 		return false;
 	s = xk_find_hinted(r, m, ip_net_pair(xk_msg_net(m)), tcp_hdr_ports(p));
 	if (XK_UNLIKELY(s == NULL))
@@ -167,7 +167,7 @@ static inline bool demux_quick(struct xk_rep *r, struct xk_msg *m)
 		if (XK_UNLIKELY(!xk_csum_valid(sum) && !(m->flags & XK_MSG_CSUM_IGNORE)))
 			goto no;
 	}
-	if (says_little(p) && XK_LIKELY(predicted(tcp_sess(s), m, p, len)))
+	if (XK_LIKELY(predicted(tcp_sess(s), m, p, len)))
 		return true;
 	m->flags |= XK_MSG_CSUM_OK;      /* tcp_demux need not sum it again */
 no:

@@ -33,8 +33,9 @@
 struct plan { const char *app, *watch; };
 struct peer { uint16_t port; uint32_t iss, ack, una, nxt, tsval; bool stamps, ecn; };
 
-/* What the host says to each peer, and a hash of all that is seen, each way. */
-struct watch { struct xk_capture c; uint64_t seen, hash[2]; };
+/* What the host says to each peer, and a hash of all that is seen, each way; judged: of what came up, so much
+ * says something of its checksum. */
+struct watch { struct xk_capture c; uint64_t judged, seen, hash[2]; };
 struct side { struct xk_spec *spec; struct xk_graph *g; struct xk_node *drv; struct watch wire, node; };
 struct frame { uint8_t b[MAX_FRAME]; uint32_t n; unsigned form; uint8_t flags; };
 
@@ -51,10 +52,12 @@ static void watch_bytes(struct watch *w, const uint8_t *b, uint32_t n, bool down
 
 static void watch_node(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool down)
 {
+	struct watch *w = xk_container_of(c, struct watch, c);
 	uint8_t b[MAX_FRAME];
 
 	(void)now;
-	watch_bytes(xk_container_of(c, struct watch, c), b, xk_msg_copy_out(m, 0, b, sizeof b), down);
+	watch_bytes(w, b, xk_msg_copy_out(m, 0, b, sizeof b), down);
+	w->judged += !down && (m->flags & (XK_MSG_CSUM | XK_MSG_CSUM_OK)) != 0;
 }
 
 /* A segment of the host's: its peer learns what has come. */
@@ -393,6 +396,8 @@ static void compare(const struct plan *p, unsigned seed)
 	tcp = xk_graph_find(burst.g, "tcp")->rep[0];
 	CU_ASSERT(tcp->npop > 1000 && xk_graph_find(burst.g, "app")->rep[0]->npop > tcp->npop / 4);
 	CU_ASSERT_EQUAL(burst.node.seen != 0, p->watch != NULL);
+	if (p->watch != NULL && strcmp(p->watch, "app") == 0)
+		CU_ASSERT(burst.node.judged == 0 && single.node.judged == 0);
 	side_down(&burst);
 	side_down(&single);
 }
@@ -414,6 +419,8 @@ static void a_watched_node_sees_each_segment_of_a_burst_as_it_is_there(void)
 {
 	compare(&(struct plan){ RECEIVER("none"), "tcp" }, 5);
 	compare(&(struct plan){ RECEIVER("line"), "ip" }, 6);
+	/* What was judged is nobody's above: the bit means something else on the way down. */
+	compare(&(struct plan){ RECEIVER("none"), "app" }, 7);
 }
 
 static CU_TestInfo tests[] = {

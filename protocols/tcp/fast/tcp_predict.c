@@ -43,7 +43,6 @@ static inline void predicted_data(struct tcp_sess *ts, struct xk_msg *m, uint32_
 	struct tcp_env e = tcp_env(ts->s.rep);
 	uint32_t later = cb->flags & TCP_F_ACK_LATER;
 
-	m->flags &= (uint8_t)~XK_MSG_CSUM;
 	xk_msg_pop(m, hlen);
 	tcp_owe_ack(cb, &e, m->tot, push);
 	/* The wheel first: after the upcall the deadline is often off again. */
@@ -135,6 +134,7 @@ static inline bool predicted(struct tcp_sess *ts, struct xk_msg *m, const uint8_
 
 	if (XK_UNLIKELY(!predict(cb, m, p, len, &g) || !predict_ack(cb, &g)))
 		return false;
+	m->flags &= (uint8_t)~(XK_MSG_CSUM | XK_MSG_CSUM_OK);   /* judged, and nobody's above */
 	xk_count(ts->s.rep->count[TCP_COUNT_PREDICTED]);
 	tcp_pop_begin(ts);
 	tcp_note_time(cb, g.o.tsval, tcp_ms(xk_vp_time(ts->s.rep->vp)));

@@ -23,14 +23,18 @@ struct where {
 	const struct xk_value *tab;
 };
 
-static void where_error(const struct xk_spec *s, struct xk_errs *e, const struct where *w, const char *key,
+/* p: the axis that it is about, NULL: all of them. */
+static void where_error(const struct xk_spec *s, struct xk_errs *e, const struct where *w, const struct xk_param *p,
 			const char *text)
 {
-	struct scan_step step[2] = { w->prefix };
+	struct scan_step step[3] = { w->prefix };
+	const struct xk_value *tab = w->tab;
 	unsigned n = w->nprefix;
 
-	if (key != NULL && xk_value_get(w->tab, key) != NULL)
-		step[n++] = (struct scan_step){ .name = key };
+	if (p != NULL && p->group != NULL && (tab = xk_value_get(tab, p->group)) != NULL)
+		step[n++] = (struct scan_step){ .name = p->group };
+	if (p != NULL && tab != NULL && xk_value_get(tab, p->name) != NULL)
+		step[n++] = (struct scan_step){ .name = p->name };
 	spec_error(s, e, w->at, w->callee, step, n, "%s: %s", w->who, text);
 }
 
@@ -63,37 +67,45 @@ static void take_map(struct xk_spec *s, struct xk_errs *e, const struct arch_con
 }
 
 /* vps = "per worker", "per connection": words where a number stands else. */
-static const struct { int vps; const char *word; } vps_words[] = {
-	{ XK_VPS_PER_WORKER, "per worker" }, { XK_VPS_PER_CONN, "per connection" },
-};
-
-const char *xk_arch_vps_word(int vps)
-{
-	for (unsigned i = 0; i < XK_ARRAY_LEN(vps_words); i++)
-		if (vps_words[i].vps == vps)
-			return vps_words[i].word;
-	return NULL;
-}
-
 static bool take_vps_word(struct axes *x, const struct xk_value *tab)
 {
+	static const int vps[] = { XK_VPS_PER_WORKER, XK_VPS_PER_CONN };
 	const struct xk_value *v = xk_value_get(tab, "vps");
 
-	for (unsigned i = 0; v != NULL && v->kind == XK_V_TEXT && i < XK_ARRAY_LEN(vps_words); i++)
-		if (strcmp(v->text, vps_words[i].word) == 0) {
-			x->vps_word = vps_words[i].vps;
+	for (unsigned i = 0; v != NULL && v->kind == XK_V_TEXT && i < XK_ARRAY_LEN(vps); i++)
+		if (strcmp(v->text, xk_arch_vps_word(vps[i])) == 0) {
+			x->vps_word = vps[i];
 			x->conf.vps = 0;
 			return true;
 		}
 	return false;
 }
 
+/* What the table says of a; NULL: nothing. */
+static const struct xk_value *said_of(const struct xk_value *tab, enum axis a)
+{
+	const struct xk_param *p = &xk_arch_params[a];
+
+	if (p->group != NULL)
+		tab = xk_value_get(tab, p->group);
+	return tab != NULL ? xk_value_get(tab, p->name) : NULL;
+}
+
 static void note_said(struct axes *x, const struct xk_value *tab)
 {
 	x->said = 0;
 	for (enum axis a = 0; a < AX_N; a++)
-		if (xk_value_get(tab, xk_arch_params[a].name) != NULL)
+		if (said_of(tab, a) != NULL)
 			x->said |= 1ull << a;
+}
+
+/* Is there an axis, or a group of them, that is called so? */
+static bool is_known(const char *name)
+{
+	for (const struct xk_param *p = xk_arch_params; p->name != NULL; p++)
+		if (strcmp(p->name, name) == 0 || (p->group != NULL && strcmp(p->group, name) == 0))
+			return true;
+	return false;
 }
 
 /* ---- what the graph says of itself ------------------------------------------------ */
@@ -161,7 +173,7 @@ static void check_whole(struct xk_spec *s, struct xk_errs *e, const struct where
 	if (about == AX_THREADS)
 		say_waits(s, e);
 	else
-		where_error(s, e, w, about != AX_N ? xk_arch_params[about].name : NULL, fault);
+		where_error(s, e, w, about != AX_N ? &xk_arch_params[about] : NULL, fault);
 	s->nearest = axes_nearest(s, x, g);
 }
 
@@ -214,11 +226,11 @@ static void suggest_values(struct xk_spec *s, const struct where *w, const struc
 		return;
 	note_said(&x, w->tab);
 	for (unsigned i = 0; i < w->tab->n; i++)
-		if (w->tab->key[i].kind != XK_V_TEXT || xk_param_find(xk_arch_params, w->tab->key[i].text) == NULL)
+		if (w->tab->key[i].kind != XK_V_TEXT || !is_known(w->tab->key[i].text))
 			return;              /* an unknown name: its own complaint says what was meant */
 	for (enum axis a = 0; a < AX_N; a++)
 		if (axes_said(&x, a) && !(a == AX_VPS && word))
-			nearest_value(&x, a, xk_value_get(w->tab, xk_arch_params[a].name));
+			nearest_value(&x, a, said_of(w->tab, a));
 	s->nearest = axes_nearest(s, &x, g);
 	xk_param_release(xk_arch_params, &x.conf);
 }

@@ -3,9 +3,9 @@
  * compose_arch.h - the axes of a threading table, as written and as they are meant.
  *
  * A table is a preset and what was said of it: values, and which of them stand in
- * the file, because what is not said follows from what is.  Three files share this:
- * the reading (compose_arch.c), the meaning (compose_axes.c) and the search for the
- * nearest table that can run (compose_suggest.c).
+ * the file, because what is not said follows from what is.  Four files share this:
+ * the reading (compose_arch.c), the meaning (compose_axes.c), what cannot run (compose_axes_fault.c) and the search for
+ * the nearest table that can run (compose_suggest.c).
  * Invariant: what is refused and what is proposed is judged by one function, axes_fault.
  */
 #ifndef COMPOSE_ARCH_H
@@ -23,6 +23,8 @@ struct arch_conf {
 	bool     steal;
 	uint64_t pipelines, high, low;
 	struct xk_plist layers;
+	double   bg_v;
+	uint64_t bg_data, bg_code;
 };
 
 /* Rows of xk_arch_params. */
@@ -30,7 +32,7 @@ enum axis {
 	AX_DOMAIN, AX_VPS, AX_WORKERS, AX_ENTRY, AX_HANDOVER, AX_LOCK, AX_IO_THREADS, AX_INBOUND, AX_ORDER, AX_DATAGRAMS, AX_TABLE,
 	AX_OBJECT_LOCKS, AX_HOLD, AX_SCHEDULE, AX_SPREAD, AX_BURST, AX_QUANTUM, AX_WIRED, AX_CPUS, AX_INBOX, AX_SPIN, AX_SEED,
 	AX_THREADS, AX_STACK, AX_MAP, AX_PIPELINES, AX_LAYERS, AX_HIGH, AX_LOW, AX_LOCK_TIMES,
-	AX_AFFINITY, AX_PICK, AX_QUEUE, AX_STEAL, AX_DEPTH, AX_N
+	AX_AFFINITY, AX_PICK, AX_QUEUE, AX_STEAL, AX_DEPTH, AX_BG_V, AX_BG_DATA, AX_BG_CODE, AX_N
 };
 
 struct axes {
@@ -44,6 +46,12 @@ _Static_assert(AX_N <= 64, "a bit for each axis");
 static inline bool axes_said(const struct axes *x, enum axis a)
 {
 	return x->said >> a & 1;
+}
+
+/* Is there other work for idle workers? */
+static inline bool axes_background(const struct axes *x)
+{
+	return axes_said(x, AX_BG_V) || axes_said(x, AX_BG_DATA) || axes_said(x, AX_BG_CODE);
 }
 
 /* The base alone, nothing said. */

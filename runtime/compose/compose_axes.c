@@ -1,23 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * compose_axes.c - the axes of a threading table: their schema, what follows from
- * what was said, and whether it can run.
+ * compose_axes.c - the axes of a threading table: their schema, and what follows from
+ * what was said.
  *
  * What a table does not say is its preset's, but where that would contradict what it
  * does say: a preset that is made to take no locks has no use for its own, and what
- * only message parallelism has goes with it.  Whether a combination can work is asked
- * of the runtime's own check; what only the graph knows (its memory, its clock, drivers
- * that wait) is added here.
+ * only message parallelism has goes with it.  Whether it can run: compose_axes_fault.c.
  */
 #include "runtime/base/xk_param_value.h"
 #include "runtime/compose/compose_arch.h"
 
 #include <string.h>
 
-#include "runtime/mem/xk_mem.h"
-
 #define CONNS_UNSAID 16u         /* "per connection" where no node says how many */
 #define CONNS_MOST   1024u       /* more threads than this are asked for by their number */
+#define BACKGROUND_DATA (4ull << 20)   /* more than the cache that a processor has for itself */
+#define BACKGROUND_CODE (32ull << 10)
 #define LOCKS_LEAST  128u        /* "per connection" where it is locks, not threads */
 
 const char *const xk_arch_domains[] = { "connections", "layers", "none", NULL };
@@ -133,6 +131,13 @@ const struct xk_param xk_arch_params[] = {
 	[AX_DEPTH] = { .name = "depth", .type = XK_P_UINT, .min = "1", .max = "8192",
 	  .doc = "queue \"processor\": others take from a queue when more than so many wait in it; without it never",
 	  .offset = offsetof(struct arch_conf, depth) },
+	[AX_BG_V] = { .name = "v", .group = "background", .type = XK_P_FRACTION,
+	  .doc = "an idle worker does not sleep but walks memory and code of its own, which displaces what the protocols have "
+		 "cached: in this share of its time", .offset = offsetof(struct arch_conf, bg_v), .flags = XK_PF_REQUIRED },
+	[AX_BG_DATA] = { .name = "data", .group = "background", .type = XK_P_SIZE, .max = "1GiB",
+	  .doc = "memory that it walks, without it 4MiB", .offset = offsetof(struct arch_conf, bg_data) },
+	[AX_BG_CODE] = { .name = "code", .group = "background", .type = XK_P_SIZE, .max = "1GiB",
+	  .doc = "code that it walks, without it 32KiB", .offset = offsetof(struct arch_conf, bg_code) },
 	[AX_N] = XK_PARAM_END
 };
 
@@ -166,6 +171,7 @@ struct axes axes_of(const struct xk_arch *a)
 		.object_locks = a->objects,
 		.lock_times = !a->lock_untimed, .affinity = a->affinity, .pick = a->pick, .queue = a->queue,
 		.pipelines = a->domain == XK_DOMAIN_LAYER ? (uint64_t)a->vps : 0, .high = a->high, .low = a->low,
+		.bg_data = BACKGROUND_DATA, .bg_code = BACKGROUND_CODE,
 	} };
 }
 
@@ -203,8 +209,14 @@ static bool fixes(const struct xk_arch *a, enum axis x)
 	case AX_AFFINITY: return a->schedule == XK_SCHED_FIFO || a->inbound == XK_INBOUND_POOL;
 	case AX_PICK: case AX_QUEUE: return a->affinity != XK_AFFINITY_ANY;
 	case AX_STEAL: case AX_DEPTH: return a->queue == XK_QUEUE_PER;
+	case AX_BG_V: case AX_BG_DATA: case AX_BG_CODE: return false;
 	default: return true;
 	}
+}
+
+const char *xk_arch_vps_word(int vps)
+{
+	return vps == XK_VPS_PER_WORKER ? "per worker" : vps == XK_VPS_PER_CONN ? "per connection" : NULL;
 }
 
 const char *xk_arch_fixes(const struct xk_arch *a, const char *axis, char *buf, size_t n)
@@ -308,6 +320,17 @@ static void take_affinity(struct xk_arch *a, const struct axes *x)
 		a->depth = (uint32_t)c->depth;
 }
 
+/* With other work to do nobody looks for some first, unless it is said. */
+static void take_background(struct xk_arch *a, const struct axes *x)
+{
+	const struct arch_conf *c = &x->conf;
+
+	a->background = (struct xk_background){ .on = axes_background(x), .v = c->bg_v, .data = c->bg_data,
+						 .code = c->bg_code };
+	if (a->background.on && !axes_said(x, AX_SPIN))
+		a->spin_us = 0;
+}
+
 static void take_numbers(struct xk_arch *a, const struct axes *x)
 {
 	const struct arch_conf *c = &x->conf;
@@ -367,109 +390,10 @@ struct xk_arch axes_arch(const struct axes *x, const struct axes_graph *g)
 	take_affinity(&a, x);
 	take_numbers(&a, x);
 	take_layers(&a, x);
+	take_background(&a, x);
 	if (a.vps == XK_VPS_PER_CONN)
 		a.vps = per_connection(&a, g);
 	if (g->is_virtual && !axes_said(x, AX_SCHEDULE))
 		a.schedule = XK_SCHED_VIRTUAL;
 	return a;
-}
-
-/* ---- whether it can run --------------------------------------------------------------- */
-
-/* Words that say nothing in the other domains, and vps, which says nothing in this one. */
-static const char *misplaced(const struct axes *x, enum axis *about)
-{
-	static const enum axis words[] = { AX_PIPELINES, AX_LAYERS, AX_HIGH, AX_LOW };
-
-	if (x->conf.domain == XK_DOMAIN_LAYER) {
-		*about = AX_VPS;
-		return axes_said(x, AX_VPS) ? "domain \"layers\" has a virtual processor for each layer and pipeline: "
-					      "say pipelines, not vps" : NULL;
-	}
-	for (unsigned i = 0; i < XK_ARRAY_LEN(words); i++)
-		if (axes_said(x, words[i])) {
-			*about = words[i];
-			return "needs the domain \"layers\": lp { ... }";
-		}
-	return NULL;
-}
-
-/* What only the table shows: words that contradict each other, or need another one. */
-static const char *affinity_fault(const struct axes *x, const struct xk_arch *a, enum axis *about)
-{
-	bool one = a->queue == XK_QUEUE_ONE;
-
-	*about = AX_STEAL;
-	if (axes_said(x, AX_STEAL) && x->conf.steal && one)
-		return "steal needs queue = \"processor\", as with affinity = \"stream\": of one queue any worker takes the first";
-	if (axes_said(x, AX_STEAL) && x->conf.steal && axes_said(x, AX_DEPTH))
-		return "steal is a depth of none: say one of the two";
-	*about = AX_DEPTH;
-	if (axes_said(x, AX_DEPTH) && one)
-		return "depth needs queue = \"processor\", as with affinity = \"stream\": of one queue any worker takes the first";
-	*about = AX_PICK;
-	if (axes_said(x, AX_PICK) && a->affinity == XK_AFFINITY_ANY)
-		return "pick needs an affinity: with \"any\" whoever looks first runs a virtual processor";
-	*about = AX_QUEUE;
-	if (axes_said(x, AX_QUEUE) && a->affinity == XK_AFFINITY_ANY)
-		return "queue needs an affinity: with \"any\" whoever looks first runs a virtual processor";
-	*about = AX_AFFINITY;
-	if (axes_said(x, AX_AFFINITY) && a->affinity != XK_AFFINITY_ANY && a->schedule == XK_SCHED_FIFO && a->entry != XK_ENTRY_LOCK)
-		return "affinity needs entry = \"lock\": any worker may run a virtual processor";
-	return NULL;
-}
-
-static const char *map_fault(const struct axes *x, const struct xk_arch *a, char *why, size_t n)
-{
-	int most = a->vps > 0 ? a->vps : (int)XK_VP_MAX;
-
-	for (unsigned i = 0; i < x->conf.map.n; i++) {
-		uint64_t vp = x->conf.map.v[i].u;
-
-		if (vp != 0 && vp <= (uint64_t)most)
-			continue;
-		snprintf(why, n, "parameter 'map' has a number %u that names virtual processor %llu: there are 1 to %d",
-			 i + 1, (unsigned long long)vp, most);
-		return why;
-	}
-	return NULL;
-}
-
-/* One that can never have a buffer can neither send nor receive. */
-static const char *memory_fault(const struct xk_arch *a, const struct axes_graph *g, char *why, size_t n)
-{
-	uint64_t each = XK_MEM_SMALL_SIZE;
-	uint64_t vps = (a->vps > 0 ? (uint64_t)a->vps : 1) * (a->domain == XK_DOMAIN_LAYER ? a->layers : 1) + a->io_threads;
-
-	if (vps * each <= g->memory)
-		return NULL;
-	snprintf(why, n, "%llu virtual processors cannot have a message buffer each: the smallest take %llu bytes together, and memory "
-		 "is %llu; it has room for %llu", (unsigned long long)vps, (unsigned long long)(vps * each),
-		 (unsigned long long)g->memory, (unsigned long long)(g->memory / each));
-	return why;
-}
-
-const char *axes_fault(const struct axes *x, const struct axes_graph *g, char *why, size_t n, enum axis *about)
-{
-	struct xk_arch a = axes_arch(x, g);
-	const char *text = misplaced(x, about);
-
-	if (text != NULL)
-		return text;
-	if ((text = affinity_fault(x, &a, about)) != NULL)
-		return text;
-	*about = AX_SCHEDULE;
-	if (g->is_virtual && a.schedule != XK_SCHED_VIRTUAL)
-		return "clock = \"virtual\" needs schedule = \"virtual\"";
-	*about = AX_N;
-	if (xk_arch_check(&a, why, n) != XK_OK)
-		return why;
-	*about = AX_MAP;
-	if ((text = map_fault(x, &a, why, n)) != NULL)
-		return text;
-	*about = AX_VPS;
-	if ((text = memory_fault(&a, g, why, n)) != NULL)
-		return text;
-	*about = AX_THREADS;
-	return g->waits && a.threads == XK_THREADS_USER ? "threads = \"user\" would all wait with a driver that waits" : NULL;
 }

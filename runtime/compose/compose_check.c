@@ -306,6 +306,11 @@ static void unknown_name(const struct check_table *c, const char *name, const vo
 		table_error(c, &step, 1, "unknown parameter '%.60s'", name);
 }
 
+static bool is_of(const struct xk_param *p, const char *group)
+{
+	return group == NULL || p->group == NULL ? p->group == group : strcmp(p->group, group) == 0;
+}
+
 /* The parameter that a value without a name is likely for: one that is needed, or the port. */
 static const struct xk_param *meant(const struct check_table *c, const struct xk_value *v)
 {
@@ -313,7 +318,7 @@ static const struct xk_param *meant(const struct check_table *c, const struct xk
 		union xk_pval x;
 		char why[400];
 
-		if ((p->flags & XK_PF_REQUIRED) == 0 && strcmp(p->name, "port") != 0)
+		if (!is_of(p, c->group) || ((p->flags & XK_PF_REQUIRED) == 0 && strcmp(p->name, "port") != 0))
 			continue;
 		if (p->type == XK_P_LIST || p->type == XK_P_MAP || scalar_parse(p, p->type, v, &x, why, sizeof why) != XK_OK)
 			continue;
@@ -349,11 +354,6 @@ static bool unknown_value(const struct xk_value *v)
 	return found;
 }
 
-static bool is_of(const struct xk_param *p, const char *group)
-{
-	return group == NULL || p->group == NULL ? p->group == group : strcmp(p->group, group) == 0;
-}
-
 static bool is_group(const struct check_table *c, const char *name)
 {
 	for (const struct xk_param *p = c->schema; c->group == NULL && p != NULL && p->name != NULL; p++)
@@ -377,6 +377,7 @@ static void misplaced(const struct check_table *c, const struct xk_param *p)
 static void group_key(struct check_table *c, const char *name, const struct xk_value *v, void *conf)
 {
 	const struct scan_step step = { .name = name };
+	struct scan_step prefix[2];
 	struct check_table in = *c;
 	char got[80];
 
@@ -391,8 +392,11 @@ static void group_key(struct check_table *c, const char *name, const struct xk_v
 	}
 	in.group = name;
 	in.skip = NULL;
-	in.prefix = &step;
-	in.nprefix = 1;
+	in.prefix = prefix;
+	in.nprefix = c->nprefix != 0;
+	if (c->nprefix != 0)
+		prefix[0] = c->prefix[0];
+	prefix[in.nprefix++] = step;
 	check_table(&in, v, conf);
 	c->unknown |= in.unknown;
 }

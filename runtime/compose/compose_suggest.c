@@ -223,7 +223,7 @@ static bool put_axis(FILE *f, const struct axes *x, enum axis a)
 		return put_list(f, (const struct xk_plist *)(const void *)at, p->elem);
 	if (a == AX_VPS && x->vps_word != 0)
 		fprintf(f, "\"%s\"", xk_arch_vps_word(x->vps_word));
-	else if (p->type == XK_P_UINT || p->type == XK_P_BOOL)
+	else if (p->type == XK_P_UINT || p->type == XK_P_BOOL || p->type == XK_P_FRACTION)
 		fputs(xk_param_format(p, at, buf, sizeof buf), f);
 	else
 		fprintf(f, "\"%s\"", xk_param_format(p, at, buf, sizeof buf));
@@ -232,7 +232,7 @@ static bool put_axis(FILE *f, const struct axes *x, enum axis a)
 
 static const char *line_of(struct xk_spec *spec, const struct axes *x)
 {
-	const char *name = x->base->name, *out = NULL;
+	const char *name = x->base->name, *out = NULL, *group = NULL;     /* that is open: axes of one follow each other */
 	bool any = false, good = true;
 	char *text = NULL;
 	size_t n = 0;
@@ -243,11 +243,17 @@ static const char *line_of(struct xk_spec *spec, const struct axes *x)
 	fprintf(f, "threading = %s%s{", xk_arch_find(name) ? name : "", xk_arch_find(name) ? " " : "");
 	for (enum axis a = 0; a < AX_N && good; a++)
 		if (axes_said(x, a)) {
+			const char *of = xk_arch_params[a].group;
+
+			fputs(group != NULL && of != group ? " }" : "", f);
 			fputs(any ? ", " : " ", f);
+			if (of != NULL && of != group)
+				fprintf(f, "%s = { ", of);
 			good = put_axis(f, x, a);
 			any = true;
+			group = of;
 		}
-	fputs(any ? " }" : "}", f);
+	fprintf(f, "%s%s", group != NULL ? " }" : "", any ? " }" : "}");
 	if (fclose(f) == 0 && good)
 		out = arena_text(&spec->arena, text, n);
 	free(text);

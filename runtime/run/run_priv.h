@@ -24,6 +24,7 @@ struct run_snap {
 	struct xk_worker_stats *worker;
 	struct xk_lock_counts   queue;
 	struct xk_affinity_counts affinity;
+	struct xk_background_counts background;
 	struct xk_meter_counts *time;    /* [nnodes] */
 	struct xk_object_locks *objects; /* [nnodes] */
 };

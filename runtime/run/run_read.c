@@ -200,6 +200,7 @@ static int snap(const struct xk_graph *g, struct run_snap *s)
 		xk_outside_stats(g->vps, i, &s->worker[g->vps->nworkers + i]);
 	xk_vpset_queue_locks(g->vps, &s->queue);
 	xk_vpset_affinity(g->vps, &s->affinity);
+	xk_vpset_background(g->vps, &s->background);
 	return XK_OK;
 }
 
@@ -423,6 +424,16 @@ static void end_affinity(struct run *u, const struct xk_affinity_counts *last)
 	run_dist(away, last->away_ns - first->away_ns, &out->away);
 }
 
+static void end_background(struct run *u, const struct xk_background_counts *last)
+{
+	const struct xk_background_counts *first = &u->first.background;
+
+	u->r->background = (struct xk_background_counts){
+		.slices = last->slices - first->slices, .rests = last->rests - first->rests,
+		.data = last->data - first->data, .code = last->code - first->code,
+	};
+}
+
 /* Of equals the one that counts by connection, then the one with more connections. */
 static bool busier(const struct xk_run_node *a, const struct xk_run_node *b)
 {
@@ -487,6 +498,7 @@ int run_end(struct run *u)
 	xk_lock_counts_add(&last.queue, &u->first.queue, -1);
 	r->queue = last.queue;
 	end_affinity(u, &last.affinity);
+	end_background(u, &last.background);
 	r->vp = last.vp;
 	r->worker = last.worker;
 	last.vp = NULL;

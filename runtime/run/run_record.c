@@ -161,6 +161,16 @@ static json_t *affinity_json(const struct xk_run_affinity *a)
 			 (json_int_t)a->starts, "away_ns", a->starts != 0 ? dist_json(&a->away) : json_null());
 }
 
+static json_t *background_json(const struct xk_run_result *x)
+{
+	const struct xk_background_counts *b = &x->background;
+
+	if (!x->graph->vps->arch.background.on)
+		return json_null();
+	return json_pack("{s:I, s:I, s:I, s:I}", "slices", (json_int_t)b->slices, "rests", (json_int_t)b->rests,
+			 "data", (json_int_t)b->data, "code", (json_int_t)b->code);
+}
+
 struct json_t *run_record_json(const struct xk_run_result *x)
 {
 	struct record r = { json_object(), json_object(), x->busiest >= 0 ? (double)x->bytes / 1024 : 0 };
@@ -172,6 +182,7 @@ struct json_t *run_record_json(const struct xk_run_result *x)
 	put_rtt(&r, &x->rtt);
 	put_times(&r, &x->times);
 	json_object_set_new(r.j, "affinity", affinity_json(&x->affinity));
+	json_object_set_new(r.j, "background", background_json(x));
 	put_workers(&r, x);
 	put_locks(&r, x);
 	put_machine(&r, x);

@@ -139,6 +139,7 @@ struct xk_run_result {
 	struct xk_run_rtt         rtt;
 	struct xk_run_times       times;
 	struct xk_run_affinity    affinity;
+	struct xk_background_counts background; /* all zero where there is none */
 };
 
 /* Runs g, which is up.  The workers still run when it returns: xk_graph_free

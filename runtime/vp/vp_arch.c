@@ -164,6 +164,28 @@ static const char *layers_fault(const struct xk_arch *a)
 	return NULL;
 }
 
+/* Other work is of an idle processor, and each worker that has one may have it. */
+static const char *background_fault(const struct xk_arch *a)
+{
+	const struct xk_background *b = &a->background;
+
+	if (!b->on)
+		return NULL;
+	if (a->schedule == XK_SCHED_VIRTUAL || a->processors != 0)
+		return "background needs real time: a simulated processor has no cache that other work could displace "
+		       "(vp-sim simulates what that costs)";
+	if (a->schedule == XK_SCHED_OS)
+		return "background needs workers that have processors of their own: with schedule \"os\" threads share them, "
+		       "and one that is idle would keep others from theirs";
+	if (!(b->v >= 0 && b->v <= 1))
+		return "background: v must be between 0 and 1";
+	if (b->data == 0 && b->code == 0)
+		return "background needs data or code to walk: with v = 0 it walks none";
+	if (b->data > XK_BACKGROUND_MAX || b->code > XK_BACKGROUND_MAX)
+		return "background: data and code must be at most 1GiB each";
+	return NULL;
+}
+
 /* On simulated processors the workers are those of the graph. */
 static const char *processors_fault(const struct xk_arch *a)
 {
@@ -183,6 +205,8 @@ static const char *arch_fault(const struct xk_arch *a)
 {
 	const char *fault = processors_fault(a);
 
+	if (fault == NULL)
+		fault = background_fault(a);
 	if (fault != NULL)
 		return fault;
 	fault = a->domain == XK_DOMAIN_LAYER ? layers_fault(a) : io_thread_fault(a);

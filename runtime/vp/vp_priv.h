@@ -23,6 +23,8 @@ static inline bool xk_arch_too_many(const struct xk_arch *a)
 	return (unsigned)a->vps + a->io_threads + (a->inbound == XK_INBOUND_POOL) > XK_VP_MAX;
 }
 
+struct vp_background;
+
 /* A worker's private note about one of its VPs. */
 struct xk_slot {
 	struct xk_vp *vp;
@@ -42,6 +44,7 @@ struct xk_worker {
 	struct xk_thread *thread;
 	struct xk_memhot  hot;           /* free buffers, from the VP that had a turn for the one that has */
 	struct xk_worker_stats stats;    /* filled when the thread ends, and live counters */
+	struct vp_background *background; /* other work, NULL: it sleeps */
 	/* Written by others. */
 	uint64_t         *kicked XK_ALIGNED;  /* bitmap: somebody left work for slot i */
 	uint32_t          any_kicked;
@@ -206,6 +209,8 @@ void xk_vp_fetch(const struct xk_vp *vp, unsigned before);
 void xk_worker_main(void *arg);
 int  xk_worker_setup(struct xk_worker *w, struct xk_vpset *set, unsigned no);
 void xk_worker_teardown(struct xk_worker *w);
+/* Other work for one that is set up; errors as of vp_background_init. */
+int  xk_worker_background(struct xk_worker *w);
 /* A bit for the VP, and a wake: what most modes do for a kick. */
 void xk_worker_kick(struct xk_vp *vp);
 /*

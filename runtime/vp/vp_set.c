@@ -72,6 +72,18 @@ static int arch_resolve(struct xk_arch *a, struct xk_errs *errs)
 	return XK_OK;
 }
 
+/* Who is idle has a processor that nobody else of the set waits for: protocol work goes before other work. */
+static int background_fits(const struct xk_arch *a, struct xk_errs *errs)
+{
+	unsigned workers = a->workers + a->io_threads, cpus = (unsigned)__builtin_popcountll(a->cpus);
+
+	if (!a->background.on || workers <= cpus)
+		return XK_OK;
+	xk_errs_add(errs, NULL, 0, 0, "background needs a processor for each worker, or idle ones keep others from theirs: "
+		    "there are %u workers with the I/O threads, and %u processors", workers, cpus);
+	return XK_E_INVAL;
+}
+
 /* Zeroed whole pages: VPs and workers share no line, and no page, with others. */
 static void *pages_new(struct xk_vpset *set, size_t n)
 {
@@ -175,6 +187,8 @@ static int make_workers(struct xk_vpset *set)
 
 		w = set->worker[i] = pages_new(set, sizeof *w);
 		err = w != NULL ? xk_worker_setup(w, set, i) : XK_E_NOMEM;
+		if (err == XK_OK && set->arch.background.on)
+			err = xk_worker_background(w);
 		if (err != XK_OK)
 			return err;
 	}
@@ -191,6 +205,8 @@ int xk_vpset_new(struct xk_vpset **out, const struct xk_arch *a, const struct xk
 		goto nomem;
 	set->arch = *a;
 	err = arch_resolve(&set->arch, errs);
+	if (err == XK_OK)
+		err = background_fits(&set->arch, errs);
 	if (err != XK_OK)
 		goto fail;
 	xk_clock_init(&set->clock, a->schedule == XK_SCHED_VIRTUAL || a->processors != 0);
@@ -209,10 +225,16 @@ int xk_vpset_new(struct xk_vpset **out, const struct xk_arch *a, const struct xk
 		err = make_modes(set);
 	if (err == XK_OK)
 		err = make_workers(set);
+	if (err == XK_E_NOTSUP)
+		goto nocode;
 	if (err != XK_OK)
 		goto nomem;
 	*out = set;
 	return XK_OK;
+nocode:
+	xk_errs_add(errs, NULL, 0, 0, "background cannot walk code here: it is not known how to make any for this "
+		    "processor, or the system does not let it run; code = \"0\" walks data alone");
+	goto fail;
 nomem:
 	xk_errs_add(errs, NULL, 0, 0, "%s for %d virtual processors%s", xk_strerror(err), a->vps,
 		    err == XK_E_MFILE ? ": a higher limit is needed (ulimit -n)" : "");

@@ -10,6 +10,7 @@
  * Invariant: a VP with work has its ready or its kicked bit set, or somebody
  * is inside it who will set it on leaving.
  */
+#include "runtime/vp/vp_background.h"
 #include "runtime/vp/vp_sim.h"
 
 #include <sched.h>
@@ -288,7 +289,10 @@ static void sleep_a_while(struct xk_worker *w)
 /* The clock has gone on, slept or not. */
 static void sleep_and_look(struct xk_worker *w)
 {
-	sleep_a_while(w);
+	if (w->background != NULL)
+		vp_background_slice(w->background, &w->set->clock);
+	else
+		sleep_a_while(w);
 	w->now = xk_clock_read(&w->set->clock);
 }
 
@@ -438,10 +442,32 @@ int xk_worker_setup(struct xk_worker *w, struct xk_vpset *set, unsigned no)
 	return xk_event_init(&w->event);
 }
 
+int xk_worker_background(struct xk_worker *w)
+{
+	w->background = xk_alloc(sizeof *w->background);
+	return w->background != NULL ? vp_background_init(w->background, &w->set->arch.background) : XK_E_NOMEM;
+}
+
+void xk_vpset_background(const struct xk_vpset *set, struct xk_background_counts *out)
+{
+	*out = (struct xk_background_counts){ 0 };
+	for (unsigned i = 0; set->arch.background.on && i < set->nworkers; i++) {
+		const struct vp_background *b = set->worker[i]->background;
+
+		out->slices += xk_counter_read(b->slices);
+		out->rests += xk_counter_read(b->rests);
+		out->data += xk_counter_read(b->data_refs);
+		out->code += xk_counter_read(b->code_refs);
+	}
+}
+
 void xk_worker_teardown(struct xk_worker *w)
 {
 	if (w->event.fd > 0)
 		xk_event_fini(&w->event);
+	if (w->background != NULL)
+		vp_background_fini(w->background);
+	xk_free(w->background);
 	xk_free(w->slot);
 	xk_free(w->ready);
 	xk_free(w->kicked);

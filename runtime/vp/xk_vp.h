@@ -177,6 +177,11 @@ enum xk_object_axis { XK_OBJECTS_CONNECTION, XK_OBJECTS_LAYER };
  * connection's own. */
 enum xk_threads { XK_THREADS_KERNEL, XK_THREADS_USER };
 
+/* What an idle worker does beside protocols: it walks data and code of its own, bytes, in a share v of its time; it
+ * does not sleep. */
+#define XK_BACKGROUND_MAX (1ull << 30)
+struct xk_background { bool on; double v; uint64_t data, code; };
+
 /* VPs wanted, when not a number. */
 #define XK_VPS_PER_WORKER  (-1)
 #define XK_VPS_PER_CONN    (-2)
@@ -219,6 +224,7 @@ struct xk_arch {
 	uint32_t         depth;      /* of queues for each worker: as in xk_sched.h */
 	unsigned         layers;     /* domain LAYER: stages of each VP; vps are pipelines then */
 	uint32_t         high, low;  /* of each queue between two stages: stop at, go on at, messages */
+	struct xk_background background;
 	/* Simulated processors, 0: none; the workers are fibers then, and what they do is charged by
 	 * the machine's ledger.  With the virtual schedule one thread stands in for them. */
 	unsigned         processors;
@@ -333,6 +339,11 @@ void xk_vp_warm(struct xk_vp *vp, const void *line);
  * Any thread; zero elsewhere.  The sums are of all workers. */
 struct xk_affinity_counts { uint64_t hits, moves, starts, away[XK_HIST_PLACES], away_ns; };
 void xk_vpset_affinity(const struct xk_vpset *set, struct xk_affinity_counts *out);
+
+/* What idle workers have walked: slices of 2 us with references and without, references to data and to code.  Any
+ * thread; zero where there is no background.  The sums are of all workers. */
+struct xk_background_counts { uint64_t slices, rests, data, code; };
+void xk_vpset_background(const struct xk_vpset *set, struct xk_background_counts *out);
 
 /*
  * Each call of the scheduler under schedule FIFO, and its answer, to `note`, in their order, under the scheduler's

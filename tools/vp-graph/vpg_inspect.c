@@ -274,16 +274,23 @@ static json_t *word_json(const struct xk_proto *first)
 	return j;
 }
 
+/* As it is written: "group.name" where it stands in a table of its own. */
+static const char *axis_name(const struct xk_param *p, char *buf, size_t n)
+{
+	snprintf(buf, n, "%s%s%s", p->group != NULL ? p->group : "", p->group != NULL ? "." : "", p->name);
+	return buf;
+}
+
 static void axes_text(const struct xk_arch *a)
 {
-	char type[64], range[256], value[64];
+	char type[64], range[256], value[64], name[64];
 
 	printf("axes, with what the preset gives them and what may be written\n");
 	for (const struct xk_param *p = xk_arch_params; p->name != NULL; p++) {
-		const char *is = xk_arch_fixes(a, p->name, value, sizeof value);
+		const char *is = xk_arch_fixes(a, axis_name(p, name, sizeof name), value, sizeof value);
 
 		vpg_range(p, range, sizeof range);
-		printf("  %-12s %-16s %-10s %s\n", p->name, is != NULL ? is : "-", vpg_type(p, type, sizeof type), range);
+		printf("  %-12s %-16s %-10s %s\n", name, is != NULL ? is : "-", vpg_type(p, type, sizeof type), range);
 		printf("  %12s %s\n", "", p->doc);
 	}
 }
@@ -291,12 +298,12 @@ static void axes_text(const struct xk_arch *a)
 static json_t *axes_json(const struct xk_arch *a)
 {
 	json_t *axes = json_object();
-	char value[64];
+	char value[64], name[64];
 
 	for (const struct xk_param *p = xk_arch_params; p->name != NULL; p++) {
-		const char *is = xk_arch_fixes(a, p->name, value, sizeof value);
+		const char *is = xk_arch_fixes(a, axis_name(p, name, sizeof name), value, sizeof value);
 
-		json_object_set_new(axes, p->name, is != NULL ? json_string(is) : json_null());
+		json_object_set_new(axes, name, is != NULL ? json_string(is) : json_null());
 	}
 	return axes;
 }

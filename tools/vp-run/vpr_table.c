@@ -219,6 +219,13 @@ static void affinity(FILE *f, const struct xk_run_affinity *a)
 	fputc('\n', f);
 }
 
+static void background(FILE *f, const struct xk_background_counts *b)
+{
+	if (b->slices + b->rests != 0)
+		fprintf(f, "background: %.1f %% of %llu slices of idle workers walked, %llu references to data, %llu to code\n",
+			100.0 * (double)b->slices / (double)(b->slices + b->rests), (ull)(b->slices + b->rests), (ull)b->data, (ull)b->code);
+}
+
 /* What nodes took, and what is left: input of drivers, applications' own work, scheduling. */
 static void layer_times(FILE *f, const struct xk_run_result *r, int width)
 {
@@ -368,6 +375,7 @@ void vpr_table(FILE *f, const struct xk_run_result *r)
 	rtt(f, &r->rtt);
 	times(f, &r->times);
 	affinity(f, &r->affinity);
+	background(f, &r->background);
 	layer_times(f, r, width);
 	locks(f, r);
 	measuring(f, r);

@@ -62,6 +62,10 @@ static void as_little_as_possible_is_changed(void)
 	nearest_is("threading = mp { io_threads = 0 }", "", "threading = mp { io_threads = 1 }");
 	nearest_is("threading = ips { steal = true }", "", "threading = ips { affinity = \"stream\", steal = true }");
 	nearest_is("threading = ips_conn { affinity = 'any', pick = 'lru' }", "", "threading = ips_conn { affinity = \"code\", pick = \"lru\" }");
+	nearest_is("threading = tpc { background = { v = 0.5 } }", "", "threading = tpc { schedule = \"drr\", background = { v = 0.5 } }");
+	nearest_is("threading = ips { pick = 'mru', steal = true, background = { v = '25%', data = '1MiB' } }", "",
+		   "threading = ips { affinity = \"stream\", pick = \"mru\", steal = true, background = { v = 0.25, data = \"1MiB\" } }");
+	nearest_is("threading = ips { background = { data = '1MiB' } }", "", "threading = ips {}");
 	nearest_is("threading = msgp { table = 'none', hold = true }", "", "threading = msgp { table = \"rw\", hold = true }");
 }
 
@@ -157,7 +161,11 @@ static void make_table(char *text, size_t n, struct xk_rand *r, unsigned keys)
 			continue;
 		taken |= 1ull << a;
 		at += (size_t)snprintf(text + at, n - at, " ");
+		if (xk_arch_params[a].group != NULL)
+			at += (size_t)snprintf(text + at, n - at, "%s = { ", xk_arch_params[a].group);
 		at += put_value(text + at, n - at, &xk_arch_params[a], r);
+		if (xk_arch_params[a].group != NULL)
+			at += (size_t)snprintf(text + at, n - at, " }");
 		at += (size_t)snprintf(text + at, n - at, ",");
 	}
 	snprintf(text + at, n - at, " }");

@@ -236,8 +236,10 @@ static const char *arch_fault(const struct xk_arch *a)
 		return "vps and io_threads, and the pool's queue, must be at most 8192 together";
 	if (a->burst == 0 || a->burst > 1024)
 		return "burst must be between 1 and 1024 messages";
-	if (a->quantum == 0)
-		return "quantum must be at least 1 message";
+	/* One thread that stands in for all has turns of a unit. */
+	if (a->quantum == 0 && a->schedule != XK_SCHED_FIFO && a->schedule != XK_SCHED_VIRTUAL)
+		return "quantum must be at least 1 message: 0 serves a virtual processor until it has no more, and needs schedule "
+		       "\"fifo\", where another worker can take what waits meanwhile";
 	if (a->inbox == 0)
 		return "inbox must hold at least 1 message";
 	if (a->workers > 1024)

@@ -211,7 +211,7 @@ struct xk_arch {
 	bool             wired;      /* workers pinned */
 	bool             lock_untimed; /* no clock is read for locks: their counts alone */
 	unsigned         burst;      /* messages per unit of work */
-	unsigned         quantum;    /* DRR: messages a VP may run before the next VP's turn */
+	unsigned         quantum;    /* messages a VP may run before the next VP's turn; FIFO, 0: all it has */
 	uint64_t         cpus;       /* processors allowed; 0: all */
 	uint32_t         inbox;      /* cap of each VP's inbox, messages */
 	uint64_t         seed;

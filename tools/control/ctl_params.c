@@ -23,7 +23,7 @@ struct threading { uint64_t burst, quantum, spin; };
 	{ .name = #f, .type = t, .min = lo, .max = hi, .doc = text, .flags = XK_PF_LIVE, .offset = offsetof(struct threading, f) }
 static const struct xk_param threading_params[] = {
 	T(burst, XK_P_UINT, "1", "1024", "messages in one unit of work"),
-	T(quantum, XK_P_UINT, "1", "1048576", "messages a virtual processor may run before the next one's turn"),
+	T(quantum, XK_P_UINT, "0", "1048576", "messages a virtual processor may run before the next one's turn; schedule fifo, 0: all it has"),
 	T(spin, XK_P_TIME, NULL, "1s", "look for work this long before sleeping"),
 	XK_PARAM_END
 };
@@ -176,6 +176,9 @@ static int set_threading(struct ctl_call *k)
 	xk_param_format(p, (char *)&t + p->offset, was, sizeof was);
 	if (parse(k, p, &t) != XK_OK)
 		return XK_E_INVAL;
+	if (t.quantum == 0 && set->arch.schedule != XK_SCHED_FIFO)
+		return ctl_fail(k, "bad-value", "quantum must be at least 1: 0 serves a virtual processor until it has no more, and "
+				"needs schedule \"fifo\"");
 	threading_store(set, &t);
 	return done(k, p, was, &t);
 }

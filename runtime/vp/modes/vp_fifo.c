@@ -4,7 +4,8 @@
  *
  * Each VP is a stack with a queue of messages; stacks that have some wait for a worker (Salehi and
  * others 1995, 8).  Who runs which, and which idle worker starts, is what xk_sched.h says, under the lock
- * here; a worker then runs a stack's messages until there are none or it has had `quantum` of them.
+ * here; a worker then runs a stack's messages until there are none or it has had `quantum` of them; without
+ * a quantum the same worker goes on with it until there are none, with a look at the clock and at what is due between.
  * With as many VPs as workers each message finds its stack's processor, and with many more no worker
  * is idle while a stack waits that nobody is inside of, unless streams are wired.
  *
@@ -286,13 +287,13 @@ static bool waits_for_time(const struct xk_vp *vp)
 }
 
 /* Inside vp, whose turn has ended because a unit found nothing (idle), or was long enough. */
-static void turn_ends(struct turn *t, const struct xk_vp *vp, bool idle)
+static void turn_ends(struct turn *t, const struct xk_vp *vp, bool idle, bool exhaustive)
 {
 	t->due = XK_NS_NEVER;
 	if (!xk_vp_busy(vp)) {
 		t->left = XK_AFTER_REST;
 	} else if (!idle) {
-		t->left = XK_AFTER_YIELD;
+		t->left = exhaustive ? XK_AFTER_MORE : XK_AFTER_YIELD;
 	} else if (waits_for_time(vp)) {
 		t->left = XK_AFTER_REST;
 		t->due = xk_vp_due(vp);
@@ -312,7 +313,8 @@ static void tell_home(const struct xk_worker *w, struct xk_vp *vp)
 
 static struct turn visit(struct xk_worker *w, struct xk_vp *vp)
 {
-	int32_t left = (int32_t)xk_load_relaxed(&w->set->arch.quantum);
+	unsigned quantum = xk_load_relaxed(&w->set->arch.quantum);
+	int32_t left = (int32_t)(quantum != 0 ? quantum : XK_ROUND);
 	struct turn t = { XK_AFTER_YIELD, 0, XK_NS_NEVER };
 	bool idle, nearer;
 	xk_ns next;
@@ -322,7 +324,7 @@ static struct turn visit(struct xk_worker *w, struct xk_vp *vp)
 	(void)xk_atomic_xchg(&vp->kicked, 0u);
 	xk_vp_step_in(vp, w->now);
 	t.n = vp_any_turn(vp, xk_load_relaxed(&w->set->arch.burst), &left, &idle);
-	turn_ends(&t, vp, idle);
+	turn_ends(&t, vp, idle, quantum == 0);
 	next = xk_wheel_next(&vp->wheel);
 	nearer = next < xk_load_relaxed(&vp->worker_next);
 	xk_store_relaxed(&vp->worker_next, next);

@@ -65,6 +65,7 @@ static void as_little_as_possible_is_changed(void)
 	nearest_is("threading = tpc { background = { v = 0.5 } }", "", "threading = tpc { schedule = \"drr\", background = { v = 0.5 } }");
 	nearest_is("threading = ips { pick = 'mru', steal = true, background = { v = '25%', data = '1MiB' } }", "",
 		   "threading = ips { affinity = \"stream\", pick = \"mru\", steal = true, background = { v = 0.25, data = \"1MiB\" } }");
+	nearest_is("threading = vppc { quantum = 0 }", "", "threading = vppc { quantum = 1 }");
 	nearest_is("threading = ips { background = { data = '1MiB' } }", "", "threading = ips {}");
 	nearest_is("threading = msgp { table = 'none', hold = true }", "", "threading = msgp { table = \"rw\", hold = true }");
 }

@@ -4,7 +4,8 @@
  *
  * Promises: under every affinity, pick and queue everything that is left somewhere is done, by as many
  * workers as are asked for; wired streams never move; what moved is counted; a VP whose tasks know when they
- * have something to do rests until then, and its worker with it; a run that was noted, played back
+ * have something to do rests until then, and its worker with it; without a quantum a stack is served until it is
+ * empty; a run that was noted, played back
  * through the scheduling module alone, is decided in the same way, call by call.
  */
 #include "tests/runtime/vp/vp_fixture.h"
@@ -307,6 +308,82 @@ static void a_run_played_back_is_decided_alike(void)
 	played_back(random);
 }
 
+/* ---- how long a turn is ------------------------------------------------------------------------------ */
+
+#define LONG 20000u
+static struct { struct conn busy; uint64_t met_at; } line;
+
+static void line_deliver(struct xk_vp *vp, struct xk_msg *m)
+{
+	CU_ASSERT_EQUAL(vp->no, 1);
+	line.met_at = line.busy.done;
+	xk_msg_free(m);
+	xk_store_release(&fx.total, 1u);
+}
+
+/* The first unit leaves a message for the other VP. */
+static void line_hook(struct conn *c)
+{
+	struct xk_msg *m;
+
+	if (c->done > fx.set->arch.burst)
+		return;
+	m = xk_msg_new(64);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(m);
+	xk_vp_post(fx.set->vp[1], m);
+}
+
+/* How much of one stack's work was done when the only worker came to the other one. */
+static uint64_t met_after(unsigned quantum)
+{
+	struct xk_arch a = affine(2, 1, XK_AFFINITY_CODE);
+	struct xk_errs *e = xk_errs_new();
+
+	a.quantum = quantum;
+	make(a);
+	fx.set->deliver = line_deliver;
+	xk_vp_enter_idle(fx.set->vp[0]);
+	conn_start(&line.busy, fx.set->vp[0], LONG);
+	line.busy.hook = line_hook;
+	xk_vp_leave_idle(fx.set->vp[0]);
+	CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
+	while (xk_load_acquire(&fx.total) == 0)
+		xk_thread_yield();
+	xk_vpset_stop(fx.set);
+	unmake();
+	xk_errs_free(e);
+	return line.met_at;
+}
+
+static void without_a_quantum_a_stack_is_served_until_it_is_empty(void)
+{
+	CU_ASSERT(met_after(64) < LONG / 2);
+	CU_ASSERT(met_after(0) >= LONG);
+}
+
+/* Its worker goes on for ever, and stops when it is asked. */
+static void a_stack_that_never_ends_can_be_stopped(void)
+{
+	struct xk_arch a = affine(2, 1, XK_AFFINITY_STREAM);
+	struct xk_errs *e = xk_errs_new();
+	struct conn c;
+
+	a.quantum = 0;
+	make(a);
+	xk_vp_enter_idle(fx.set->vp[0]);
+	conn_start(&c, fx.set->vp[0], 0);
+	xk_vp_leave_idle(fx.set->vp[0]);
+	for (unsigned i = 1; i <= 2; i++) {
+		CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
+		while (xk_counter_read(fx.set->vp[0]->messages) < i * LONG)
+			xk_thread_yield();
+		xk_vpset_stop(fx.set);
+	}
+	CU_ASSERT(c.done >= 2 * LONG);
+	unmake();
+	xk_errs_free(e);
+}
+
 /* ---- what is refused --------------------------------------------------------------------------------- */
 
 static void refused(struct xk_arch a, const char *word)
@@ -326,6 +403,9 @@ static void combinations_that_cannot_work_are_refused(void)
 	a = affine(2, 2, XK_AFFINITY_ANY);
 	a.pick = XK_PICK_LRU;
 	refused(a, "need an affinity");
+	a = arch_of("connp_l", 2, 2);
+	a.quantum = 0;
+	refused(a, "schedule \"fifo\"");
 	a = affine(2, 2, XK_AFFINITY_CODE);
 	a.depth = 4;
 	refused(a, "queue \"processor\"");
@@ -338,6 +418,8 @@ static CU_TestInfo tests[] = {
 	{ "more than 64 workers share a queue", more_than_64_workers_share_a_queue },
 	{ "tasks that know when do not poll", tasks_that_know_when_do_not_poll },
 	{ "a run played back is decided alike", a_run_played_back_is_decided_alike },
+	{ "without a quantum a stack is served until it is empty", without_a_quantum_a_stack_is_served_until_it_is_empty },
+	{ "a stack that never ends can be stopped", a_stack_that_never_ends_can_be_stopped },
 	{ "combinations that cannot work are refused", combinations_that_cannot_work_are_refused },
 	CU_TEST_INFO_NULL
 };

@@ -68,8 +68,11 @@ static json_t *objects_json(const struct xk_run_result *r, const struct xk_objec
 
 	put(map, "locks", l->maps);
 	put_locks(map, r, &l->map);
+	put(map, "moves", l->map_moves);
+	put(map, "misses", l->map_misses);
 	put(session, "locks", l->sessions);
 	put_locks(session, r, &l->session);
+	put(session, "moves", l->session_moves);
 	return json_pack("{s:o, s:o}", "map", map, "session", session);
 }
 

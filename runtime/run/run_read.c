@@ -306,6 +306,9 @@ static void objects_less(struct xk_object_locks *l, const struct xk_object_locks
 {
 	xk_lock_counts_add(&l->map, &old->map, -1);
 	xk_lock_counts_add(&l->session, &old->session, -1);
+	l->map_moves -= old->map_moves;
+	l->session_moves -= old->session_moves;
+	l->map_misses -= old->map_misses;
 }
 
 static int end_nodes(struct run *u, struct run_snap *last)
@@ -413,15 +416,17 @@ static void end_affinity(struct run *u, const struct xk_affinity_counts *last)
 {
 	const struct xk_affinity_counts *first = &u->first.affinity;
 	struct xk_run_affinity *out = &u->r->affinity;
-	uint64_t away[XK_HIST_PLACES];
 
-	for (unsigned i = 0; i < XK_HIST_PLACES; i++)
-		away[i] = last->away[i] - first->away[i];
-	out->known = u->g->vps->arch.schedule == XK_SCHED_FIFO;
+	out->known = xk_vpset_affinities(u->g->vps) != 0;
+	out->chosen = u->g->vps->fifo != NULL || xk_vpset_pools(u->g->vps);
 	out->hits = last->hits - first->hits;
 	out->moves = last->moves - first->moves;
+	out->code_hits = last->code_hits - first->code_hits;
+	out->code_moves = last->code_moves - first->code_moves;
 	out->starts = last->starts - first->starts;
-	run_dist(away, last->away_ns - first->away_ns, &out->away);
+	for (unsigned i = 0; i < XK_HIST_PLACES; i++)
+		out->away_hist[i] = last->away[i] - first->away[i];
+	run_dist(out->away_hist, last->away_ns - first->away_ns, &out->away);
 }
 
 static void end_background(struct run *u, const struct xk_background_counts *last)

@@ -153,12 +153,37 @@ static json_t *dist_json(const struct xk_run_dist *d)
 	return json_pack("{s:f, s:f, s:f, s:f, s:f}", "mean", d->mean, "p50", d->p50, "p90", d->p90, "p99", d->p99, "p999", d->p999);
 }
 
+/* By powers of two: [nanoseconds, how often it was as long as that, or up to twice as long], the shortest first. */
+static json_t *hist_json(const uint64_t *hist)
+{
+	json_t *rows = json_array();
+	uint64_t n = 0;
+
+	for (unsigned i = 0, power = 0; i < XK_HIST_PLACES; i++) {
+		n += hist[i];
+		if (i + 1 < XK_HIST_PLACES && xk_hist_place(1ull << (power + 1)) != i + 1)
+			continue;
+		if (n != 0)
+			json_array_append_new(rows, json_pack("[I, I]", (json_int_t)(power == 0 ? 0 : 1ull << power), (json_int_t)n));
+		n = 0;
+		power++;
+	}
+	return rows;
+}
+
 static json_t *affinity_json(const struct xk_run_affinity *a)
 {
+	json_t *j;
+
 	if (!a->known)
 		return json_null();
-	return json_pack("{s:I, s:I, s:I, s:o}", "hits", (json_int_t)a->hits, "moves", (json_int_t)a->moves, "starts",
-			 (json_int_t)a->starts, "away_ns", a->starts != 0 ? dist_json(&a->away) : json_null());
+	j = json_pack("{s:I, s:I}", "hits", (json_int_t)a->hits, "moves", (json_int_t)a->moves);
+	json_object_set_new(j, "code", !a->chosen ? json_null() :
+			    json_pack("{s:I, s:I}", "hits", (json_int_t)a->code_hits, "moves", (json_int_t)a->code_moves));
+	json_object_set_new(j, "starts", a->chosen ? json_integer((json_int_t)a->starts) : json_null());
+	json_object_set_new(j, "away_ns", a->starts != 0 ? dist_json(&a->away) : json_null());
+	json_object_set_new(j, "away", a->chosen ? hist_json(a->away_hist) : json_null());
+	return j;
 }
 
 static json_t *background_json(const struct xk_run_result *x)

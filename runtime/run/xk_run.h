@@ -83,7 +83,12 @@ struct xk_run_times { bool known, grows; uint64_t n; xk_ns by; struct xk_run_dis
 
 /* Schedule `fifo`: turns of a virtual processor on the worker that had the one before, and on another; workers that had been
  * idle and started, and for how long they had, nanoseconds. */
-struct xk_run_affinity { bool known; uint64_t hits, moves, starts; struct xk_run_dist away; };
+/* chosen: who starts is; else only hits and moves are counted. */
+struct xk_run_affinity {
+	bool known, chosen;
+	uint64_t hits, moves, code_hits, code_moves, starts, away_hist[XK_HIST_PLACES];
+	struct xk_run_dist away;
+};
 
 enum xk_run_end { XK_RUN_DURATION, XK_RUN_FINISHED, XK_RUN_STOPPED, XK_RUN_MESSAGES, XK_RUN_IDLE, XK_RUN_CUT_OFF,
 		  XK_RUN_GOES_ON };

@@ -38,6 +38,8 @@ static struct upi_object *find_locked(struct upi_locks *o, const struct xk_key *
 
 static void drop_locked(struct upi_locks *o, struct upi_object *x)
 {
+	if (o->found == x)
+		o->found = NULL;
 	o->policy->fini(&x->lock);
 	xk_slab_put(&o->slab, x);
 	xk_store_relaxed(&o->live, o->slab.live);
@@ -95,10 +97,22 @@ static void locks_unbind(const struct xk_sess *s)
 
 /* ---- messages ---------------------------------------------------------------------------- */
 
+/* With the map's lock. */
+static void count_found(struct upi_locks *o, struct upi_lock_stats *st, const struct upi_object *x, uint16_t by)
+{
+	if (o->found_by != by && o->found_by != 0)
+		xk_count(st->map_moves);
+	if (o->found != x)
+		xk_count(st->map_misses);
+	o->found_by = by;
+	o->found = x;
+}
+
 /* A message leaves s upwards.  The record stays when the map's lock is given back: s holds it. */
 static void pass(const struct xk_sess *s)
 {
 	struct upi_locks *o = s->rep->node->edge->locks;
+	uint16_t by = (uint16_t)(s->rep->vp->no + 1);
 	struct upi_lock_stats *st;
 	struct upi_object *x;
 
@@ -107,10 +121,14 @@ static void pass(const struct xk_sess *s)
 	st = stats_of(s);
 	xk_lock_take(o->policy, &o->lock, &st->map);
 	x = find_locked(o, &s->map.key);
-	xk_lock_drop(o->policy, &o->lock, &st->map);
 	xk_assert(x != NULL);
+	count_found(o, st, x, by);
+	xk_lock_drop(o->policy, &o->lock, &st->map);
 	xk_lock_take(o->policy, &x->lock, &st->session);
 	xk_count(x->passed);
+	if (x->by != by && x->by != 0)
+		xk_count(st->session_moves);
+	x->by = by;
 	xk_lock_drop(o->policy, &x->lock, &st->session);
 }
 
@@ -203,5 +221,8 @@ void xk_objects_read(const struct xk_node *n, struct xk_object_locks *out)
 		xk_lock_counts_add(&out->map, &c, 1);
 		xk_lockstat_read(&o->by[v].session, &c);
 		xk_lock_counts_add(&out->session, &c, 1);
+		out->map_moves += xk_counter_read(o->by[v].map_moves);
+		out->session_moves += xk_counter_read(o->by[v].session_moves);
+		out->map_misses += xk_counter_read(o->by[v].map_misses);
 	}
 }

@@ -93,9 +93,15 @@ bool xk_graph_cut_off(const struct xk_graph *g);
 /*
  * Locks of the layer of n where each layer's objects have their own (object_locks = "layer"): the one
  * of its map and those of its sessions, over all VPs.  Legal beside the workers; zeros where a node has none:
- * then, and where it tells no sessions apart by a header of its own.
+ * then, and where it tells no sessions apart by a header of its own.  Messages that went up: whose thread was not the
+ * one that passed the layer's (map_moves), the session's (session_moves) last one; whose session was not that of the
+ * layer's last one (map_misses).
  */
-struct xk_object_locks { unsigned maps, sessions; struct xk_lock_counts map, session; };
+struct xk_object_locks {
+	unsigned maps, sessions;
+	struct xk_lock_counts map, session;
+	uint64_t map_moves, session_moves, map_misses;
+};
 void xk_objects_read(const struct xk_node *n, struct xk_object_locks *out);
 
 #endif

@@ -12,6 +12,7 @@
  *   blocked         vp's worker, which has entered it
  *   drop            the control thread, inside vp, when nothing runs any more
  *   make, free      the control thread; free is legal, and nothing, where make was not called
+ *   affine          any thread, while there are workers
  *   the others      vp's worker, or the thread that stands in for all of them
  */
 #ifndef XK_VP_MODE_H
@@ -20,6 +21,7 @@
 #include "runtime/base/xk_base.h"
 #include "runtime/base/xk_clock.h"
 
+struct vp_affine;
 struct xk_arch;
 struct xk_vp;
 struct xk_vpset;
@@ -31,6 +33,9 @@ struct xk_mode_ops {
 	int      (*make)(struct xk_vpset *set);
 	void     (*free)(struct xk_vpset *set);
 	void     (*drop)(struct xk_vp *vp);              /* frees what waits in vp */
+
+	/* What its i-th worker, or I/O thread, has counted of what it was chosen for. */
+	const struct vp_affine *(*affine)(const struct xk_vpset *set, unsigned i);
 
 	/* There is work in vp. */
 	void     (*kick)(struct xk_vp *vp);

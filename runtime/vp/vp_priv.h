@@ -25,6 +25,14 @@ static inline bool xk_arch_too_many(const struct xk_arch *a)
 
 struct vp_background;
 
+/* What a worker, or an I/O thread, counts of what it was chosen for; its own, read by anybody (vp_affinity.c). */
+struct vp_affine {
+	xk_counter     hits, moves, code_hits, code_moves, starts, away_ns;
+	struct xk_hist away;
+};
+/* It starts, having been idle so long; code_is_here: no other one has run protocol code since. */
+void vp_affine_start(struct vp_affine *a, xk_ns away, bool code_is_here);
+
 /* A worker's private note about one of its VPs. */
 struct xk_slot {
 	struct xk_vp *vp;

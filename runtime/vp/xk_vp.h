@@ -115,6 +115,7 @@ struct xk_vp {
 	uint64_t          order_given, order_taken;
 	uint64_t          order_last;     /* the latest ticket that has come in */
 	xk_counter        reordered;      /* messages that came in after a later one */
+	xk_counter        carrier_hits, carrier_moves; /* an I/O thread's: see xk_affinity_counts */
 	struct xk_ults   *ults;           /* user-level threads (xk_ult.h), NULL: none yet */
 	struct xk_due    *dues;           /* of tasks that know when they have something to do, NULL: none */
 	/* Schedule fifo, under its lock: what is queued, and the place among those that are due later. */
@@ -132,6 +133,7 @@ struct xk_vp {
 	struct xk_call   *calls;
 	struct xk_lock    lock XK_ALIGNED;    /* entry `lock`: guards all of the above; nests in nothing */
 	struct xk_lockstat lockstat;          /* of it */
+	uint16_t          carrier;        /* a connection's, domain NONE: the I/O thread that brought a message last; 0: none */
 	uint32_t          inbox_taken XK_ALIGNED;
 } __attribute__((aligned(4096)));
 _Static_assert(offsetof(struct xk_vp, now) == 0, "xk_now.h reads it there");
@@ -334,10 +336,18 @@ xk_ns xk_vp_due(const struct xk_vp *vp);
  * while it runs the one before.  Before workers start; what is too many is ignored. */
 void xk_vp_warm(struct xk_vp *vp, const void *line);
 
-/* What schedule FIFO did: turns that a worker had a VP for, which were of one that it, or another worker,
- * had run last; workers that had been idle and started, and for how long they had (x of Salehi's t(x)).
- * Any thread; zero elsewhere.  The sums are of all workers. */
-struct xk_affinity_counts { uint64_t hits, moves, starts, away[XK_HIST_PLACES], away_ns; };
+/*
+ * Who ran what.  Schedule FIFO: turns that a worker had a VP for, which were of one that it (hits), or another worker
+ * (moves), had run last; domain NONE: messages that an I/O thread carried into a connection's VP, by the same
+ * words.  With a choice of who starts (FIFO, inbound POOL): those that had been idle and started, of them those that had
+ * run protocol code last of all (code_hits) or had not, and for how long they had been idle (x of Salehi's t(x)).
+ * Any thread.
+ */
+struct xk_affinity_counts { uint64_t hits, moves, code_hits, code_moves, starts, away[XK_HIST_PLACES], away_ns; };
+/* How many workers or I/O threads have such counts; 0: there is no choice. */
+unsigned xk_vpset_affinities(const struct xk_vpset *set);
+void xk_vpset_affinity_of(const struct xk_vpset *set, unsigned i, struct xk_affinity_counts *out);
+/* Of all together. */
 void xk_vpset_affinity(const struct xk_vpset *set, struct xk_affinity_counts *out);
 
 /* What idle workers have walked: slices of 2 us with references and without, references to data and to code.  Any

@@ -52,12 +52,33 @@ done
 affinity() {
 	json count=2000 conns=20 rate=5000 preset=ips_conn affinity="$1" &&
 		says '.messages == 2000 and (2000 - .record.delay_samples | . >= 0 and . < 9) and .record.affinity.hits + .record.affinity.moves > 0' || return 1
+	says '.record.affinity | .code.hits + .code.moves == .starts and ([.away[][1]] | add) == .starts and .away_ns.p50 > 0' || return 1
 	[ "$1" != stream ] || says '.record.affinity.moves == 0'
 }
 for word in any code stream none; do
 	ok "arrivals under ips_conn, affinity $word" affinity "$word"
 done
 only_fifo() { json count=10 preset=ppc && says '.record.affinity == null'; }
+carried() { json count=500 conns=20 rate=2000 preset="$1" && says '.record.affinity | '"$2"; }
+# Its datagrams enter nobody's virtual processor.
+ok "mp: who starts is counted" carried mp '.hits + .moves == 0 and .code.hits + .code.moves == .starts and .starts > 0'
+ok "locking: who carries, too" carried locking '.hits + .moves > 0 and .code.hits + .code.moves == .starts and .starts > 0'
+ok "msgp: an I/O thread for a device, who carries" carried msgp '.hits > 0 and .starts == null and .code == null'
+moved_sessions() { carried locking true && says '[.nodes[] | select(.protocol == "ip") | .locks | .map.moves, .map.misses, .session.moves] | all(. >= 0) and .[1] > 0'; }
+ok "locking: layers count whose sessions moved" moved_sessions
+# The same while it runs, of each worker; what is shown later is not less.
+live() {
+	tries=0
+	until "$top_builddir/vp-ctl" -s "$tmp/s" --wait 60s --json show "$1" >"$tmp/json" && says "$2" >"$tmp/says"; do
+		[ $((tries += 1)) -lt 2000 ] || { cat "$tmp/json"; return 1; }
+	done
+}
+"$run" --control="$tmp/s" -d 600s "$file" conns=20 rate=5000 preset=ips_conn workers=1 >/dev/null 2>"$tmp/err" &
+pid=$!
+ok "vp-ctl says who ran what while the graph runs" live affinity '.rows | length == 1 and
+	(.[0] | .hits > 99 and .moves == 0 and .code_moves == 1 and .code_hits == .starts - 1 and .p50_ns > 0)'
+ok "and how long it took" live times '.rows | [.[].time] == ["queue","exec","delay"] and .[1].messages > 99 and .[2].sum_ns >= .[1].sum_ns'
+kill "$pid" 2>/dev/null; wait "$pid" 2>/dev/null
 ok "where a stack has its worker there is no affinity to count" only_fifo
 
 # Virtual time lets 10 million messages a second through.

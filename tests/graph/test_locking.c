@@ -131,6 +131,18 @@ static void check_transport(const char *name, uint64_t messages)
 	CU_ASSERT_EQUAL(l.map.taken, t.bound);
 }
 
+/* One session: whose thread passes a message moves the layer's map and its session alike, and there is no other. */
+static void check_moves(const char *name, bool any)
+{
+	struct xk_object_locks l;
+
+	xk_objects_read(xk_graph_find(run.g, name), &l);
+	CU_ASSERT_EQUAL(l.session_moves, l.map_moves);
+	CU_ASSERT_EQUAL(l.session_moves != 0, any);
+	CU_ASSERT(l.session_moves < l.session.taken);
+	CU_ASSERT_EQUAL(l.map_misses, 1);
+}
+
 /* ---- tests ------------------------------------------------------------------------------ */
 
 static const char *const policies[] = { "mutex", "adaptive", "spin", "ticket", "mcs" };
@@ -152,6 +164,8 @@ static void two_locks_a_layer_and_message_under_any_number_of_io_threads(void)
 			check_layer("ip1", EACH);
 			check_transport("udp0", EACH);
 			check_transport("udp1", EACH);
+			if (io_threads == 1)
+				check_moves("ip1", false);
 			end();
 		}
 }
@@ -166,6 +180,7 @@ static void all_io_threads_share_a_session(void)
 	CU_ASSERT(sums_of(ip).bound > 1);
 	CU_ASSERT_EQUAL(xk_map_count(&ip->edge->locks->map), 1);
 	check_layer("ip1", EACH);
+	check_moves("ip1", true);
 	end();
 }
 

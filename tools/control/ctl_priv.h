@@ -82,7 +82,7 @@ extern const struct ctl_command ctl_commands[];          /* NULL-named last */
 	{ .name = #key, .type = t, .doc = text, .offset = offsetof(struct ctl_args, key), ##__VA_ARGS__ }
 
 /* ORDER SHOWS: ctl_cmd_show. */
-#define CTL_SHOWS "graph", "runtime", "vps", "sessions", "locks", "classifiers", "connections"
+#define CTL_SHOWS "graph", "runtime", "vps", "sessions", "locks", "classifiers", "connections", "affinity", "times"
 
 /* Says why; returns a negative number. */
 int  ctl_fail(struct ctl_call *k, const char *code, const char *fmt, ...) XK_PRINTF(3, 4);

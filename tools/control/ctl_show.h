@@ -10,6 +10,9 @@
 #include "tools/control/ctl_priv.h"
 
 int ctl_show_sessions(struct ctl_call *k);
+/* ctl_affinity.c */
+int ctl_show_affinity(struct ctl_call *k);
+int ctl_show_times(struct ctl_call *k);
 
 /* Three numbers with points between; NULL leaves them. */
 static inline bool ctl_cursor(const char *text, unsigned long long n[3])

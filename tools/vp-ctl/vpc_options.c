@@ -15,7 +15,7 @@ static const char doc[] =
 	"Looks at a graph that vp-run --control runs, and changes what may be changed.\n"
 	"\v"
 	"Commands:\n"
-	"  show graph|runtime|vps|sessions|locks|classifiers|connections [NODE]\n"
+	"  show graph|runtime|vps|sessions|locks|classifiers|connections|affinity|times [NODE]\n"
 	"  get [NODE [PARAM]], set NODE PARAM VALUE        live parameters\n"
 	"  trace NODE [N]            the way of the next N messages\n"
 	"  capture NODE FILE [N]     packets between NODE and its lower layer, as a pcap file\n"

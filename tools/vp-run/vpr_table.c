@@ -206,16 +206,17 @@ static void times(FILE *f, const struct xk_run_times *t)
 	}
 }
 
-static void affinity(FILE *f, const struct xk_run_affinity *a)
+static void affinity(FILE *f, const struct xk_run_affinity *a, bool carried)
 {
+	const char *what = carried ? "messages by the I/O thread of the one before" : "turns on the worker of the one before";
 	uint64_t turns = a->hits + a->moves;
 
 	if (!a->known || turns == 0)
 		return;
-	fprintf(f, "affinity: %.1f %% of %llu turns on the worker of the one before, %llu moves; %llu starts of idle workers",
-		100.0 * (double)a->hits / (double)turns, (ull)turns, (ull)a->moves, (ull)a->starts);
+	fprintf(f, "affinity: %.1f %% of %llu %s, %llu moves", 100.0 * (double)a->hits / (double)turns, (ull)turns, what, (ull)a->moves);
 	if (a->starts != 0)
-		fprintf(f, ", idle for %.1f us (p50), %.1f us (p99)", a->away.p50 / 1e3, a->away.p99 / 1e3);
+		fprintf(f, "; %llu starts of idle ones, %.1f %% of who ran last, idle for %.1f us (p50), %.1f us (p99)", (ull)a->starts,
+			100.0 * (double)a->code_hits / (double)a->starts, a->away.p50 / 1e3, a->away.p99 / 1e3);
 	fputc('\n', f);
 }
 
@@ -374,7 +375,7 @@ void vpr_table(FILE *f, const struct xk_run_result *r)
 	warnings(f, r);
 	rtt(f, &r->rtt);
 	times(f, &r->times);
-	affinity(f, &r->affinity);
+	affinity(f, &r->affinity, r->graph->vps->fifo == NULL);
 	background(f, &r->background);
 	layer_times(f, r, width);
 	locks(f, r);

@@ -24,9 +24,7 @@
 struct fifo_proc {
 	uint32_t       started;          /* it was chosen, by others; cleared by itself */
 	bool           is_free;          /* it has said that it has nothing to do; its own note */
-	/* Written by it, read by anybody. */
-	xk_counter     hits, moves, starts, away_ns;
-	struct xk_hist away;
+	struct vp_affine affine;
 } XK_ALIGNED;
 
 struct xk_fifo {
@@ -35,6 +33,7 @@ struct xk_fifo {
 	struct xk_lockstat stat;
 	struct xk_sched   *sched;
 	struct xk_heap     dues;         /* VPs whose tasks have something to do later, the earliest first */
+	unsigned           ran_last;     /* the worker whose turn ended last */
 	bool               any;          /* affinity any: whoever looks first takes it */
 	struct xk_sched_conf conf;
 	void             (*note)(void *arg, const struct xk_sched_note *n);  /* or NULL */
@@ -121,6 +120,7 @@ static int fifo_make(struct xk_vpset *set)
 	};
 	f->any = a->affinity == XK_AFFINITY_ANY;
 	f->next_due = XK_NS_NEVER;
+	f->ran_last = XK_SCHED_NONE;
 	f->sched = xk_alloc(xk_sched_size(a->workers));
 	f->dues.item = xk_alloc(set->nconn * sizeof *f->dues.item);
 	if (f->sched == NULL || f->dues.item == NULL)
@@ -134,19 +134,7 @@ static int fifo_make(struct xk_vpset *set)
 	return xk_sched_init(f->sched, &f->conf);
 }
 
-void xk_vpset_affinity(const struct xk_vpset *set, struct xk_affinity_counts *out)
-{
-	const struct xk_fifo *f = set->fifo;
-
-	*out = (struct xk_affinity_counts){ 0 };
-	for (unsigned i = 0; f != NULL && i < set->arch.workers; i++) {
-		out->hits += xk_counter_read(f->proc[i].hits);
-		out->moves += xk_counter_read(f->proc[i].moves);
-		out->starts += xk_counter_read(f->proc[i].starts);
-		out->away_ns += xk_counter_read(f->proc[i].away_ns);
-		xk_hist_sum(out->away, &f->proc[i].away, 1);
-	}
-}
+static const struct vp_affine *fifo_affine(const struct xk_vpset *set, unsigned i) { return &set->fifo->proc[i].affine; }
 
 /* ---- the scheduler, under the lock; each call may be noted ------------------------------- */
 
@@ -343,17 +331,15 @@ static struct turn visit(struct xk_worker *w, struct xk_vp *vp)
 /* w has a turn of vp.  last: who had the one before, -1: nobody. */
 static void count_turn(struct fifo_proc *me, const struct xk_worker *w, int last)
 {
-	xk_ns away = xk_sched_away(w->set->fifo->sched, w->no);
+	const struct xk_fifo *f = w->set->fifo;
+	xk_ns away = xk_sched_away(f->sched, w->no);
 
 	if (last == (int)w->no)
-		xk_count(me->hits);
+		xk_count(me->affine.hits);
 	else if (last >= 0)
-		xk_count(me->moves);
-	if (away == 0)
-		return;
-	xk_count(me->starts);
-	xk_count_add(me->away_ns, away);
-	xk_hist_add(&me->away, away);
+		xk_count(me->affine.moves);
+	if (away != 0)
+		vp_affine_start(&me->affine, away, f->ran_last == w->no);
 }
 
 /* May a worker that has said that it has nothing to do take something all the same? */
@@ -408,6 +394,7 @@ static struct xk_vp *put_back(struct xk_worker *w, struct xk_vp *vp, const struc
 	fifo_lock(f);
 	due_set(f, vp, t->due);
 	p = start(f, sched_done(f, w->no, vp, t->left, t->n, w->now));
+	f->ran_last = w->no;
 	polls(f, vp, vp->run.place == XK_PLACE_POLLS);
 	if (more)
 		then = next(w, &f->proc[w->no]);
@@ -496,7 +483,7 @@ static void fifo_hold(struct xk_vp *vp) { xk_vp_lock(vp); }
 static void fifo_release(struct xk_vp *vp) { xk_vp_unlock(vp); }
 
 const struct xk_mode_ops xk_mode_fifo = {
-	.wanted = fifo_wanted, .make = fifo_make, .free = fifo_free, .kick = fifo_kick,
+	.wanted = fifo_wanted, .make = fifo_make, .free = fifo_free, .affine = fifo_affine, .kick = fifo_kick,
 	.begin = fifo_begin, .round = fifo_round, .hold = fifo_hold, .release = fifo_release,
 	.sleeps = fifo_sleeps,
 };

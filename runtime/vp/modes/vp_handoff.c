@@ -74,6 +74,18 @@ static void become(struct xk_vp *vp)
 	xk_vp_no = vp->no;
 }
 
+/* With to's lock: is the connection's state where it was? */
+static void count_carrier(struct xk_vp *me, struct xk_vp *to)
+{
+	if (to->carrier == me->no) {
+		xk_count(me->carrier_hits);
+		return;
+	}
+	if (to->carrier != 0)
+		xk_count(me->carrier_moves);
+	to->carrier = me->no;
+}
+
 /* With to's lock, which is given back, and the message in its queue. */
 static void run_inside(struct xk_vp *me, struct xk_vp *to, uint64_t ticket)
 {
@@ -84,6 +96,7 @@ static void run_inside(struct xk_vp *me, struct xk_vp *to, uint64_t ticket)
 		xk_count(to->reordered);
 	else if (ticket != 0)
 		to->order_last = ticket;
+	count_carrier(me, to);
 	xk_assert(!to->inside);
 	to->inside = true;
 	if (me->now > to->now)

@@ -89,26 +89,29 @@ static void pool_awake(struct xk_vp *vp, void *arg)
 	unsigned i = pool_number(vp);
 
 	pool_lock(p);
-	p->io_thread[i].has = xk_sched_next(p->sched, i, 0);
+	p->io_thread[i].has = xk_sched_next(p->sched, i, vp->now);
 	/* Another one was faster. */
 	if (p->io_thread[i].has == NULL)
-		(void)xk_sched_release(p->sched, i, 0);
+		(void)xk_sched_release(p->sched, i, vp->now);
+	else
+		vp_affine_start(&p->io_thread[i].affine, xk_sched_away(p->sched, i), p->ran_last == i);
 	pool_unlock(p);
 	if (p->io_thread[i].has != NULL)
 		xk_task_ready(arg);
 }
 
 /* Under the lock: i has nothing to do, unless there is work that another one was started for. */
-static void pool_release(struct xk_pool *p, unsigned i)
+static void pool_release(struct xk_pool *p, unsigned i, xk_ns now)
 {
 	struct xk_sched_run *run = p->io_thread[i].has;
 
-	(void)xk_sched_done(p->sched, i, run, XK_AFTER_REST, 0, 0);
+	(void)xk_sched_done(p->sched, i, run, XK_AFTER_REST, 0, now);
+	p->ran_last = i;
 	p->spare[xk_load_relaxed(&p->nspare)] = run;
 	(void)xk_atomic_add(&p->nspare, 1u);
-	p->io_thread[i].has = xk_sched_next(p->sched, i, 0);
+	p->io_thread[i].has = xk_sched_next(p->sched, i, now);
 	if (p->io_thread[i].has == NULL)
-		(void)xk_sched_release(p->sched, i, 0);
+		(void)xk_sched_release(p->sched, i, now);
 }
 
 /* Nothing there: until somebody wakes it. */
@@ -118,7 +121,7 @@ static void pool_rest(struct xk_vpset *set, struct xk_vp *vp, struct xk_task *t)
 	unsigned i = pool_number(vp);
 
 	pool_lock(p);
-	pool_release(p, i);
+	pool_release(p, i, vp->now);
 	pool_unlock(p);
 	if (p->io_thread[i].has == NULL)
 		xk_task_park(t);
@@ -204,6 +207,7 @@ static int pool_choose(struct xk_vpset *set, struct xk_pool *p)
 		.queue = XK_QUEUE_ONE, .seed = a->seed,
 	};
 
+	p->ran_last = XK_SCHED_NONE;
 	p->turns = a->affinity == XK_AFFINITY_ANY;
 	p->sched = xk_alloc(xk_sched_size(conf.nprocs));
 	if (p->sched == NULL)
@@ -266,7 +270,12 @@ static void pool_free(struct xk_vpset *set)
 	set->pool_queue = NULL;
 }
 
+static const struct vp_affine *pool_affine(const struct xk_vpset *set, unsigned i)
+{
+	return &set->pool_queue->io_thread[i].affine;
+}
+
 /* The queue's: nobody is ever inside of it. */
 const struct xk_mode_ops xk_mode_pool = {
-	.wanted = pool_wanted, .make = pool_make, .free = pool_free, .kick = pool_kick,
+	.wanted = pool_wanted, .make = pool_make, .free = pool_free, .affine = pool_affine, .kick = pool_kick,
 };

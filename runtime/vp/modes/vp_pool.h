@@ -18,12 +18,14 @@ struct xk_pool {
 	struct xk_sched   *sched;
 	uint32_t           nspare;       /* runs at rest: others look whether there are any */
 	struct xk_sched_run *spare[XK_IO_THREADS_MAX];
+	unsigned           ran_last;     /* who was done last */
 	bool               turns;        /* each I/O thread in its turn, whoever is free: no policy */
 	uint64_t           turn XK_ALIGNED;  /* the ticket that may look for its owner, see vp_handoff.c */
 	struct {
 		struct xk_task task;
 		struct xk_call wake;
 		struct xk_sched_run run, *has;   /* one of them; the one that it works on, NULL: it is free */
+		struct vp_affine affine;
 	} io_thread[XK_IO_THREADS_MAX];
 };
 

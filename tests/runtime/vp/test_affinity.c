@@ -76,6 +76,7 @@ static struct xk_affinity_counts all_is_done(struct xk_arch a)
 	c = counts();
 	CU_ASSERT(c.hits + c.moves >= ROUNDS);
 	CU_ASSERT_EQUAL(c.starts, xk_hist_count(c.away));
+	CU_ASSERT_EQUAL(c.starts, c.code_hits + c.code_moves);
 	unmake();
 	xk_errs_free(e);
 	return c;
@@ -115,9 +116,14 @@ static void who_moves_is_counted(void)
 	struct xk_affinity_counts c = all_is_done(affine(6, 1, XK_AFFINITY_CODE));
 
 	CU_ASSERT_EQUAL(c.moves, 0);
+	CU_ASSERT_EQUAL(c.code_moves, 1);        /* before its first start nobody had run any */
 	for (unsigned tries = 0; tries < 1000 && c.moves == 0; tries++)
 		c = all_is_done(affine(6, 3, XK_AFFINITY_NONE));
 	CU_ASSERT(c.moves > 0);
+	/* The one that has been idle longest did not run last, while there are others. */
+	for (unsigned tries = 0; tries < 1000 && c.code_moves < 2; tries++)
+		c = all_is_done(affine(6, 3, XK_AFFINITY_NONE));
+	CU_ASSERT(c.code_moves > 1);
 }
 
 /* ---- more workers than a word has bits -------------------------------------------------------- */

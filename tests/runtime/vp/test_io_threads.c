@@ -699,7 +699,8 @@ static void what_cannot_be_shared_is_refused_with_the_reason(void)
 static unsigned started(enum xk_affinity affinity, enum xk_pick pick)
 {
 	struct xk_arch a = *xk_arch_find("mp");
-	uint64_t bits;
+	struct xk_affinity_counts c;
+	uint64_t bits, same;
 
 	a.io_threads = 4;
 	a.affinity = affinity;
@@ -715,6 +716,16 @@ static unsigned started(enum xk_affinity affinity, enum xk_pick pick)
 	}
 	CU_ASSERT_EQUAL(fx.seen[0], 40);
 	bits = fx.io_threads[0];
+	/* Whoever starts again was the last to run, and carried the connection's message before. */
+	same = __builtin_popcountll(bits) == 1 ? 39 : 0;
+	xk_vpset_affinity(fx.set, &c);
+	CU_ASSERT_EQUAL(c.hits, same);
+	CU_ASSERT_EQUAL(c.moves, 39 - same);
+	CU_ASSERT_EQUAL(c.starts, 40);
+	CU_ASSERT_EQUAL(c.code_hits, same);
+	CU_ASSERT_EQUAL(c.code_moves, 40 - same);
+	CU_ASSERT_EQUAL(xk_hist_count(c.away), 40);
+	CU_ASSERT(c.away_ns > 0);
 	unmake();
 	return (unsigned)__builtin_popcountll(bits);
 }

@@ -20,6 +20,7 @@ JSON
 cat >"$tmp/player" <<END
 #!/bin/sh
 echo "\$*" >>"$tmp/calls"
+case "\$*" in *preset=\$(cat "$tmp/fails" 2>/dev/null)\ *) exit 7 ;; esac
 k=\$(wc -l <"$tmp/calls")
 m=\$((1000 + k * 7 % 20))
 case "\$*" in *preset=\$(cat "$tmp/best" 2>/dev/null)\ *) m=\$((m * \$(cat "$tmp/factor") / 100)) ;; esac
@@ -89,4 +90,50 @@ ok "a record without connections: code 2" says 2 'connections' adv "$tmp/short.j
 ok "a record without messages: code 4" says 4 'no message passed' adv "$tmp/none.json"
 ok "a run that fails: code 4" says 4 'ended with code' "$bench" advise --vp-run false "$graph"
 ok "--run without a preset to choose: code 2" says 2 "argument 'preset'" adv --run "$top_srcdir/graphs/ping.lua"
+
+# ---- a machine that is not here -------------------------------------------------------------------
+cat >"$tmp/some.lua" <<'LUA'
+local a = args {
+  preset = enum { "up", choices = { "up", "vppc", "mp", "locking" }, doc = "threading architecture" },
+  conns = uint { 16, doc = "connections" },
+}
+local function host(addr) return stack { ip { addr = addr }, arp { queue = 64 }, eth {}, eth_mem { wire = "cable" } } end
+stack { echo { port = 7 }, udp { name = "server", over = host "10.0.0.2/24" } }
+stack { load { to = "10.0.0.2", port = 7, conns = a.conns }, udp { name = "client", over = host "10.0.0.1/24" } }
+return graph "some" { threading = ({ up = up, vppc = vppc, mp = mp, locking = locking })[a.preset] {} }
+LUA
+some=$tmp/some.lua
+echo mp >"$tmp/best"
+echo 150 >"$tmp/factor"
+ok "sixteen processors: code 0" code 0 adv --processors 16 --machine challenge "$some" conns=64 preset=up
+ok "the best is said, and that it is simulated" grep -q '^recommended: mp, simulated; mp over [a-z_]*, the runner-up, is 1\.[45].*: better$' "$tmp/out"
+ok "each preset is there" sh -c "test \$(grep -c ' messages/s \[' '$tmp/out') -eq 4"
+ok "with five seeds" sh -c "test \$(grep -c -- '--virtual --processors=16 --machine=challenge --seed=[1-5] ' '$tmp/calls') -eq 20"
+ok "and the arguments, its own preset but once" sh -c "! grep -v 'conns=64 preset=[a-z_]* --virtual' '$tmp/calls'"
+echo locking >"$tmp/fails"
+ok "a preset that fails is no error" code 0 adv --processors 4 --json "$some"
+ok "it is told why" sh -c "jq -e '[.presets[] | select(.preset == \"locking\")] | .[0].mean == null and (.[0].why | test(\"code 7\"))' '$tmp/out'"
+ok "the others are as before" sh -c "jq -e '.simulated and .recommended == \"mp\" and .machine == \"flat\" and .difference and .lo > 1' '$tmp/out'"
+have_schema && { cp "$tmp/out" "$tmp/a.json"; ok "and follows the schema" valid "$tmp/a.json" vp-advise-simulated-1.json; }
+rm "$tmp/fails"
+echo 100 >"$tmp/factor"
+ok "as fast as others" code 0 adv --processors 4 "$some"
+ok "no difference" grep -q 'no difference shown$' "$tmp/out"
+real() { code 0 "$bench" advise --vp-run "$top_builddir/vp-run" --processors "$1" --json "$tmp/some.lua"; }
+ok "in truth" real 8
+ok "eight processors do more than one" sh -c "jq -e '([.presets[] | {(.preset): .mean}] | add | .vppc / .up | . > 3 and . <= 8) and all(.presets[]; .why == \"\")' '$tmp/out'"
+cp "$tmp/out" "$tmp/first"
+ok "once more" real 8
+ok "the same bytes" cmp -s "$tmp/out" "$tmp/first"
+ok "no processors: code 2" says 2 'between 1 and 1024' adv --processors 0 "$some"
+ok "too many: code 2" says 2 'between 1 and 1024' adv --processors 1025 "$some"
+ok "no number: code 2" says 2 'between 1 and 1024' adv --processors 4x "$some"
+ok "a machine without a number: code 2" says 2 'needs --processors' adv --machine flat "$some"
+ok "simulated and measured: code 2" says 2 'one of the two' adv --processors 4 --run "$some"
+ok "the goal simple: code 2" says 2 'needs no run' adv --processors 4 --goal simple "$some"
+ok "a record: code 2" says 2 "argument 'preset'" adv --processors 4 "$tmp/r.json"
+ok "no preset to choose: code 2" says 2 "argument 'preset'" adv --processors 4 "$top_srcdir/graphs/ping.lua"
+ok "a file that is not there, simulated: code 3" says 3 'no such file' adv --processors 4 "$tmp/none.lua"
+ok "none can be simulated: code 4" says 4 'no preset can be simulated: up: .*code 1' "$bench" advise --vp-run false --processors 4 "$some"
+ok "an unknown machine: code 4" says 4 "no machine 'chalenge'" "$bench" advise --vp-run "$top_builddir/vp-run" --processors 4 --machine chalenge "$tmp/some.lua"
 done_testing

@@ -9,11 +9,19 @@
 
 struct advise_file {
 	bool copies;             /* payload, in some node */
-	bool has_preset;         /* an argument that chooses one */
+	json_t *presets;         /* the words of an argument that chooses one, to be released; NULL: there is none */
+};
+
+/* A machine that is not here. */
+struct advise_simulation {
+	const char *goal, *machine, *duration;
+	unsigned    processors;  /* 0: nothing is simulated */
 };
 
 int advise_processors(void);
 /* BENCH_OK, or BENCH_FILE_ERRORS after complaints. */
 int advise_from_file(const char *file, const char *const *args, unsigned nargs, struct advise_file *f);
+/* Runs the file with each of the presets; *doc is what simulate.lua makes of it.  BENCH_OK, or a code after complaints. */
+int advise_simulate(const struct bench_options *o, const struct advise_simulation *s, json_t *presets, json_t **doc);
 
 #endif

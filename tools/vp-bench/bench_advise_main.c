@@ -18,18 +18,20 @@
 
 #define BLOCKS     12u           /* pairs; the signed ranks need 7 for their confidence */
 #define CONFIDENCE 0.98
+#define PROCESSORS_MOST 1024u
 
 struct input {
 	struct bench_options o;
 	struct advise_file file;
-	const char *goal, *duration;
+	const char *goal, *duration, *machine;
+	unsigned    processors;      /* simulated ones; 0: those that are here */
 	bool        json, run;
 	json_t     *doc;             /* the advice */
 };
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-enum { OPT_RUN = 700, OPT_GOAL, OPT_VP_RUN };
+enum { OPT_RUN = 700, OPT_GOAL, OPT_VP_RUN, OPT_PROCESSORS, OPT_MACHINE };
 
 static const char *goal_of(const char *arg, struct argp_state *state)
 {
@@ -38,16 +40,36 @@ static const char *goal_of(const char *arg, struct argp_state *state)
 	return arg;
 }
 
+static unsigned processors_of(const char *arg, struct argp_state *state)
+{
+	char *end;
+	unsigned long n = strtoul(arg, &end, 10);
+
+	if (*arg < '0' || *arg > '9' || *end != '\0' || n < 1 || n > PROCESSORS_MOST)
+		argp_error(state, "--processors must be between 1 and %u, not '%s'", PROCESSORS_MOST, arg);
+	return (unsigned)n;
+}
+
+/* Words that only one of the two kinds of advice has. */
+static void check(const struct input *in, struct argp_state *state)
+{
+	if (in->o.nfiles != 1)
+		argp_error(state, "needs one graph or bench file, or a run's JSON");
+	if (in->machine != NULL && in->processors == 0)
+		argp_error(state, "--machine needs --processors: how many of them?");
+	if (in->processors != 0 && in->run)
+		argp_error(state, "--run measures here, --processors simulates: say one of the two");
+	if (in->processors != 0 && strcmp(in->goal, "simple") == 0)
+		argp_error(state, "--processors simulates what is fast or fair; what is simple needs no run");
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct input *in = state->input;
 
 	switch (key) {
 	case ARGP_KEY_ARG: bench_take_word(&in->o, arg, state); return 0;
-	case ARGP_KEY_END:
-		if (in->o.nfiles != 1)
-			argp_error(state, "needs one graph or bench file, or a run's JSON");
-		return 0;
+	case ARGP_KEY_END: check(in, state); return 0;
 	case 'j': in->json = true; return 0;
 	case 'd':
 		(void)bench_take_time("duration", arg, XK_MS, 3600 * XK_SEC, "1ms and 1h", state);
@@ -56,6 +78,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_RUN: in->run = true; return 0;
 	case OPT_GOAL: in->goal = goal_of(arg, state); return 0;
 	case OPT_VP_RUN: in->o.vp_run = arg; return 0;
+	case OPT_PROCESSORS: in->processors = processors_of(arg, state); return 0;
+	case OPT_MACHINE: in->machine = arg; return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }
@@ -65,7 +89,9 @@ static void read_options(struct input *in, int argc, char **argv)
 	static const struct argp_option opts[] = {
 		{ "goal", OPT_GOAL, "speed|fair|simple", 0, "What matters most (default: speed)", 0 },
 		{ "run", OPT_RUN, NULL, 0, "Run the two best in turns: which is better, and did the advice hold?", 0 },
-		{ "duration", 'd', "TIME", 0, "Of each run (default: 500ms)", 0 },
+		{ "processors", OPT_PROCESSORS, "N", 0, "Simulate each preset on N processors, and say which is best", 0 },
+		{ "machine", OPT_MACHINE, "NAME", 0, "What things cost on them (default: flat)", 0 },
+		{ "duration", 'd', "TIME", 0, "Of each run (default: 500ms; simulated: 2ms)", 0 },
 		{ "json", 'j', NULL, 0, "Print JSON (docs/schema/vp-advise-1.json)", 0 },
 		{ "vp-run", OPT_VP_RUN, "PROGRAM", 0, "Another vp-run; also the variable VP_RUN", 0 },
 		{ 0 }
@@ -73,9 +99,11 @@ static void read_options(struct input *in, int argc, char **argv)
 	static const struct argp argp = { opts, parse, "FILE [k=v ...]\nRUN.json",
 		"Measures a graph and says which threading preset the papers' rules recommend for it.", NULL, NULL, NULL };
 
-	*in = (struct input){ .goal = "speed", .duration = "500ms" };
+	*in = (struct input){ .goal = "speed" };
 	argp_err_exit_status = BENCH_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, in);
+	if (in->duration == NULL)
+		in->duration = in->processors != 0 ? "2ms" : "500ms";
 }
 
 /* ---- measuring ------------------------------------------------------------------------------ */
@@ -249,13 +277,14 @@ static int run_both(struct input *in)
 
 static int say(const struct input *in)
 {
-	json_t *choice = json_pack("{s:b, s:[]}", "has_preset", in->file.has_preset, "words");
+	json_t *choice = json_pack("{s:b, s:[]}", "has_preset", in->file.presets != NULL, "words");
 	json_t *args[] = { in->doc, choice };
 	int code;
 
 	for (unsigned i = 0; i < in->o.nargs; i++)
 		json_array_append_new(json_object_get(choice, "words"), json_string(in->o.arg[i]));
-	code = bench_lua_print(stdout, "advise", "text", args, 2);
+	code = in->processors != 0 ? bench_lua_print(stdout, "simulate", "text", args, 1) :
+				     bench_lua_print(stdout, "advise", "text", args, 2);
 	json_decref(choice);
 	return code;
 }
@@ -268,21 +297,39 @@ static int say_json(const struct input *in)
 	return bad ? BENCH_IO : BENCH_OK;
 }
 
+static int no_preset(const char *option)
+{
+	fprintf(stderr, "vp-bench advise: %s needs a graph file with an argument 'preset' (see graphs/lib/presets.lua)\n", option);
+	return BENCH_USAGE;
+}
+
+static int simulate(struct input *in)
+{
+	const struct advise_simulation s = { in->goal, in->machine != NULL ? in->machine : "flat", in->duration, in->processors };
+	int code;
+
+	if (is_record(in->o.file[0]))
+		return no_preset("--processors");
+	code = advise_from_file(in->o.file[0], in->o.arg, in->o.nargs, &in->file);
+	if (code == BENCH_OK && in->file.presets == NULL)
+		return no_preset("--processors");
+	return code == BENCH_OK ? advise_simulate(&in->o, &s, in->file.presets, &in->doc) : code;
+}
+
 int bench_advise_main(int argc, char **argv)
 {
 	struct input in;
 	int code;
 
 	read_options(&in, argc, argv);
-	code = measure(&in);
-	if (code == BENCH_OK && in.run && !in.file.has_preset) {
-		fprintf(stderr, "vp-bench advise: --run needs a graph file with an argument 'preset' (see graphs/lib/presets.lua)\n");
-		code = BENCH_USAGE;
-	}
+	code = in.processors != 0 ? simulate(&in) : measure(&in);
+	if (code == BENCH_OK && in.run && in.file.presets == NULL)
+		code = no_preset("--run");
 	if (code == BENCH_OK && in.run)
 		code = run_both(&in);
 	if (code == BENCH_OK)
 		code = in.json ? say_json(&in) : say(&in);
 	json_decref(in.doc);
+	json_decref(in.file.presets);
 	return code;
 }

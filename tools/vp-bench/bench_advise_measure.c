@@ -31,16 +31,23 @@ static bool copies(const struct xk_spec_node *n)
 	return false;
 }
 
-/* Is there an argument `preset`, one of words? */
-static bool has_preset(const struct xk_spec *s)
+/* The words of an argument `preset`; NULL: there is none. */
+static json_t *presets_of(const struct xk_spec *s)
 {
 	unsigned n;
 	const struct xk_arg *a = xk_spec_args(s, &n);
 
-	for (unsigned i = 0; i < n; i++)
-		if (strcmp(a[i].p.name, "preset") == 0 && a[i].p.type == XK_P_ENUM)
-			return true;
-	return false;
+	for (unsigned i = 0; i < n; i++) {
+		json_t *words;
+
+		if (strcmp(a[i].p.name, "preset") != 0 || a[i].p.type != XK_P_ENUM)
+			continue;
+		words = json_array();
+		for (const char *const *w = a[i].p.choices; *w != NULL; w++)
+			json_array_append_new(words, json_string(*w));
+		return words;
+	}
+	return NULL;
 }
 
 int advise_from_file(const char *file, const char *const *args, unsigned nargs, struct advise_file *f)
@@ -50,10 +57,10 @@ int advise_from_file(const char *file, const char *const *args, unsigned nargs, 
 	struct xk_spec *s = NULL;
 	int code = BENCH_FILE_ERRORS;
 
-	*f = (struct advise_file){ false, false };
+	*f = (struct advise_file){ false, NULL };
 	if (e != NULL && xk_spec_load(&s, file, &o, e) == XK_OK && xk_spec_check(s, e, NULL) == XK_OK) {
 		code = BENCH_OK;
-		f->has_preset = has_preset(s);
+		f->presets = presets_of(s);
 		for (unsigned i = 0; i < xk_spec_nodes(s); i++) {
 			struct xk_spec_node n;
 

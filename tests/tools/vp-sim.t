@@ -51,6 +51,27 @@ ok "as CSV under one head" sh -c "'$sim' -d 100ms -P 1..3,8 --csv '$seeds/fig08.
 ok "as JSON on a line each" sh -c "'$sim' -d 100ms -P 1..3,8 --json '$seeds/fig08.lua' | wc -l | grep -qx 4"
 ok "more processors support more streams" sh -c "'$sim' -d 1s --max streams -P 2,4,8 --csv '$seeds/fig08.lua' |
 	awk -F, 'NR > 1 { if (\$8 < 1.9 * last) exit 1; last = \$8 } END { exit last < 800 }'"
+if command -v gnuplot >/dev/null 2>&1; then
+	drawn() { "$sim" -d 200ms -P 1..3,8 --svg "$tmp/f.svg" "$seeds/fig08.lua" "$@" >"$tmp/rows" && tr -d '\n' <"$tmp/f.svg" >"$tmp/line"; }
+	# A marker for each point, and one beside the name.
+	points() { grep -o "<use xlink:href='#gpPt[0-9]*' transform" "$tmp/line" | wc -l | grep -qx "$1"; }
+	ok "and drawn" drawn
+	ok "with a point for each" points 5
+	ok "and its number" sh -c "for n in 1 2 3 8; do grep -q \"<text>\$n</text>\" '$tmp/line' || exit 1; done"
+	cp "$tmp/f.svg" "$tmp/first.svg"
+	ok "once more" drawn
+	ok "the same bytes" cmp -s "$tmp/f.svg" "$tmp/first.svg"
+	ok "the most streams, too" drawn --max streams
+	ok "say what they are" grep -q 'most streams</text>' "$tmp/line"
+	ok "where the queue grows there is no point" drawn streams=400
+	ok "of the four, one is left" points 2
+	ok "a figure that cannot be written" fails 1 "cannot write '/nowhere/f.svg'" "$sim" -d 100ms -P 2,8 --svg /nowhere/f.svg "$seeds/fig08.lua"
+else
+	skip "figures" "gnuplot is not installed"
+fi
+ok "without gnuplot there is none, and it is said" fails 1 "no figure: " env PATH=/nowhere "$sim" -d 100ms -P 1,2 --svg "$tmp/f.svg" "$seeds/fig08.lua"
+ok "a figure of one number" fails 2 "--svg draws over several" "$sim" -P 4 --svg "$tmp/f.svg" "$seeds/fig08.lua"
+ok "a figure without a steady state" fails 1 "nothing to draw" "$sim" -d 200ms -P 1,2 --svg "$tmp/f.svg" "$seeds/fig08.lua" streams=2000
 ok "vp-bench sweeps a model and says that it is simulated" sh -c "'$top_builddir/vp-bench' run -d 100ms --runs 2 '$seeds/table3.lua' -o '$tmp/r.json' &&
 	jq -e '.benches[0].settings.simulated and (.benches[0].points[0].metrics[\"sim.hot\"].mean - 37.3 | fabs) < 1e-9' '$tmp/r.json' &&
 	'$top_builddir/vp-bench' show '$tmp/r.json' | grep -q 'of simulated time measured'"

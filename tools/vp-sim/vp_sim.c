@@ -9,7 +9,7 @@
 #include "runtime/base/xk_param_value.h"
 #include "runtime/run/xk_json.h"
 #include "tools/vp-run/build_text.h"
-#include "tools/vp-sim/sim.h"
+#include "tools/vp-sim/sim_svg.h"
 
 const char *argp_program_version = "vp-sim (xkvp) 0.1.0\n" XK_BUILD_TEXT;
 
@@ -23,7 +23,7 @@ static const char doc[] =
 	"The same file, arguments and seed print the same bytes.\n"
 	"Exit codes: 0 good, 1 failed, 2 wrong usage, 3 errors in a file.";
 
-enum { OPT_SEED = 256, OPT_WARMUP, OPT_MAX, OPT_LIMIT, OPT_REPLICATIONS, OPT_CSV, OPT_SELF_TEST, OPT_MACHINES };
+enum { OPT_SEED = 256, OPT_WARMUP, OPT_MAX, OPT_LIMIT, OPT_REPLICATIONS, OPT_CSV, OPT_SVG, OPT_SELF_TEST, OPT_MACHINES };
 
 static const struct argp_option options[] = {
 	{ "machine", 'm', "NAME|FILE", 0, "What things cost (default: the model's; --machines lists them)", 0 },
@@ -38,6 +38,7 @@ static const struct argp_option options[] = {
 	{ "limit", OPT_LIMIT, "TIME", 0, "Of the mean delay (default: the model's, or 40 ms)", 0 },
 	{ "json", 'j', NULL, 0, "Print JSON (docs/schema/vp-sim-1.json)", 0 },
 	{ "csv", OPT_CSV, NULL, 0, "Print a line of names and a line of values", 0 },
+	{ "svg", OPT_SVG, "FILE", 0, "Draw the delay, or with --max the streams, over several --processors, too", 0 },
 	{ "machines", OPT_MACHINES, NULL, 0, "List the machines", 0 },
 	{ "self-test", OPT_SELF_TEST, "SCALE", OPTION_ARG_OPTIONAL, "Compare runs with the closed forms of queueing theory; SCALE "
 	  "shortens them (default: 1)", 0 },
@@ -45,7 +46,8 @@ static const struct argp_option options[] = {
 };
 
 struct parsed {
-	const char *file, *arg[ARGS], *machine;
+	const char *file, *arg[ARGS], *machine, *svg;
+	json_t     *points;          /* of the figure */
 	unsigned    narg, nprocessors, replications;
 	unsigned    processors[XK_SCHED_PROCS_MAX];
 	xk_ns       duration, warmup, limit;
@@ -149,6 +151,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_LIMIT: o->limit = span("limit", arg, "1us", state); return 0;
 	case 'j': o->json = true; return 0;
 	case OPT_CSV: o->csv = true; return 0;
+	case OPT_SVG: o->svg = arg; return 0;
 	case OPT_MACHINES: o->machines = true; return 0;
 	case OPT_SELF_TEST: self_test(o, arg, state); return 0;
 	case ARGP_KEY_ARG: word(o, arg, state); return 0;
@@ -157,6 +160,8 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 			argp_error(state, "which FILE?");
 		if (o->json && o->csv)
 			argp_error(state, "--json and --csv exclude each other");
+		if (o->svg != NULL && o->nprocessors < 2)
+			argp_error(state, "--svg draws over several numbers of processors: --processors 1..8");
 		return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -281,6 +286,8 @@ static int run_all(const struct loaded *l, const struct parsed *p, bool head)
 		fprintf(stderr, "vp-sim: out of memory\n");
 	else
 		good = print(&o, p, head) == SIM_OK && fflush(stdout) == 0;
+	if (good && p->svg != NULL)
+		sim_svg_add(p->points, &o);
 	free(r);
 	return good ? SIM_OK : SIM_FAILED;
 }
@@ -299,13 +306,25 @@ static int run_each(struct loaded *l, const struct parsed *p)
 	return code;
 }
 
-static int simulate(const struct parsed *p)
+static int draw(const struct loaded *l, const struct parsed *p)
+{
+	const struct sim_figure f = { p->svg, xk_spec_name(l->spec), l->ledger.spec != NULL ? l->ledger.name : "no machine",
+				      l->m.find_streams, p->points };
+
+	return fflush(stdout) == 0 ? sim_svg_write(&f) : SIM_FAILED;
+}
+
+static int simulate(struct parsed *p)
 {
 	struct loaded l = { 0 };
 	int code = load(&l, p);
 
+	p->points = json_array();
 	if (code == SIM_OK)
 		code = run_each(&l, p);
+	if (code == SIM_OK && p->svg != NULL)
+		code = draw(&l, p);
+	json_decref(p->points);
 	sim_ledger_free(&l.ledger);
 	xk_spec_free(l.spec);
 	if (l.e != NULL)

@@ -266,6 +266,16 @@ json_t *bench_hints(const char *root, json_t *env);
 /* Rows {name, unit, median, lowest, highest}; NULL without memory. */
 json_t *bench_micro_rows(unsigned rounds);
 
+/* ---- affinity (bench_affinity.c) ---------------------------------------------------------- */
+
+/* precision: half of an interval over its value; walk: bytes of data that displace everything, 0: by the caches. */
+struct bench_affinity_opts { double precision; xk_ns time; size_t size, walk; };
+#define BENCH_AFFINITY_DEFAULTS { .precision = 0.01, .time = 15 * XK_SEC, .size = 64 }
+/* A document after docs/schema/vp-affinity-1.json; NULL, and why. */
+json_t *bench_affinity_measure(const struct bench_affinity_opts *o, char *why, size_t n);
+/* Option key of these; false: it is none.  What is no value: argp_error. */
+bool bench_affinity_option(int key, const char *arg, struct bench_affinity_opts *o, struct argp_state *state);
+
 /* ---- subcommands ------------------------------------------------------------------------ */
 
 int bench_list_main(int argc, char **argv);
@@ -276,6 +286,7 @@ int bench_reproduce_main(int argc, char **argv);
 int bench_show_main(int argc, char **argv);
 int bench_export_main(int argc, char **argv);
 int bench_env_main(int argc, char **argv);
+int bench_affinity_main(int argc, char **argv);
 int bench_micro_main(int argc, char **argv);
 int bench_misses_main(int argc, char **argv);
 int bench_calibrate_main(int argc, char **argv);

@@ -31,6 +31,7 @@ static const struct command {
 	{ "export", bench_export_main, "RESULT.json", "a result as CSV or JSON lines, one per run and metric" },
 	{ "env", bench_env_main, "[--fix-hints]", "machine and environment, its warnings, and commands that mend them" },
 	{ "micro", bench_micro_main, "", "what the machine's primitives cost: locks, hand-overs, memory" },
+	{ "affinity", bench_affinity_main, "", "what a message costs by what is cached and where it was last: this machine's table 3" },
 	{ "misses", bench_misses_main, "FILE [k=v ...]", "estimated cache misses per message (cachegrind)" },
 	{ "calibrate", bench_calibrate_main, "[-o FILE]", "what models need to know of this machine, as JSON" },
 	{ "goals", bench_goals_main, "[udp/lwip hop ...]", "the project's own scoreboard" },

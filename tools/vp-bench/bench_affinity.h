@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * bench_affinity.h - what the files of `vp-bench affinity` share.
+ *
+ * One message is worked on by the calling thread, which is pinned to a processor, in a graph whose workers
+ * never start; another thread, pinned to another processor, does before it what shall have been done there
+ * (Salehi and others 1995, figure 7: lock step).  A value is the median of a round's samples, with the cost
+ * of the clock taken away; affinity.lua says what the values of all rounds mean.
+ * Invariant: at any time one of the two threads is inside the graphs.
+ */
+#ifndef BENCH_AFFINITY_H
+#define BENCH_AFFINITY_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/compose/xk_compose.h"
+#include "runtime/sync/xk_fiber.h"
+#include "runtime/vp/xk_vp.h"
+
+#define AFF_ROUNDS  100u         /* at most */
+#define AFF_LEAST   6u           /* rounds that an interval needs */
+#define AFF_TEXT    400u
+#define AFF_STREAMS 2u
+
+/* ---- the clock (bench_affinity_cache.c) ------------------------------------------------- */
+
+/* Ticks of the processor's counter, what is before it done and what is after it not begun; nanoseconds where
+ * there is none. */
+uint64_t aff_ticks(void);
+double   aff_ticks_of_ns(void);  /* how many make a nanosecond */
+extern const char *const aff_ticks_are;
+
+/* ---- caches (bench_affinity_cache.c) ------------------------------------------------------ */
+
+struct aff_caches {
+	size_t l1d, l1i, l2, last;   /* bytes; 0: the system does not say */
+	size_t line;
+	size_t walk_l1, walk_all;    /* bytes of data that are walked */
+	char  *data;                 /* walk_all bytes */
+	size_t at;                   /* where other work goes on */
+	uint64_t references;         /* of other work, of both kinds */
+	uint64_t busy;               /* ticks that it took */
+};
+/* walk: bytes that are to displace everything, 0: twice the last level, at most AFF_WALK_MOST.  False: no memory. */
+#define AFF_WALK_MOST ((size_t)64 << 20)
+bool aff_caches_init(struct aff_caches *c, size_t walk);
+void aff_caches_fini(struct aff_caches *c);
+/* Is there code to walk on this kind of processor? */
+extern const bool aff_walks_code;
+/* Out of the first level; out of all that walk_all displaces. */
+void aff_flush_l1(struct aff_caches *c);
+void aff_flush_all(struct aff_caches *c);
+/* Other work for so long, of which a share v of the time references code and data, lines in turn. */
+void aff_other_work(struct aff_caches *c, double ns, double v);
+
+/* ---- two processors in lock step (bench_affinity_pair.c) ------------------------------------ */
+
+struct aff_pair;
+/* The caller's thread is pinned to the first processor that it may use, until the end, the other one's to the second.
+ * *p NULL: there is one processor only, or no thread; why says which. */
+void aff_pair_open(struct aff_pair **p, int cpu[2], char *why);
+/* Runs fn on the other processor and waits; no pair: nothing. */
+void aff_pair_do(struct aff_pair *p, void (*fn)(void *arg), void *arg);
+void aff_pair_close(struct aff_pair *p);
+
+/* ---- stacks (bench_affinity_rig.c) ------------------------------------------------------------ */
+
+enum aff_side { AFF_RECEIVE, AFF_SEND, AFF_SIDES };
+extern const char *const aff_side_name[];
+/* Stacks of a graph: the one that is timed; of the other processor alone; of this one alone. */
+enum aff_stack { AFF_TIMED, AFF_THEIRS, AFF_OURS, AFF_STACKS };
+
+struct aff_rig {
+	struct { struct xk_spec *spec; struct xk_graph *g; } graph[AFF_SIDES][AFF_STREAMS];
+	struct aff_caches caches;
+	struct aff_pair  *pair;
+	int               cpu[2];               /* the pair's */
+	char             why_one[AFF_TEXT];     /* pair NULL: why */
+	struct { struct xk_fiber fiber XK_ALIGNED, *here; struct xk_vp *vp; void *mem; } thread;
+	bool              threads XK_ALIGNED;   /* a stack can be switched to */
+	uint64_t          misfits;              /* units that were not one message */
+	struct xk_lock    lock XK_ALIGNED;
+};
+/* False, and why; aff_rig_close in every case. */
+bool aff_rig_open(struct aff_rig *r, size_t size, size_t walk, char *why);
+void aff_rig_close(struct aff_rig *r);
+static inline struct xk_vp *aff_vp(const struct aff_rig *r, enum aff_side s, unsigned streams, enum aff_stack k)
+{
+	return r->graph[s][streams - 1].g->vps->vp[k];
+}
+/* One message of vp, as a worker has it: the lock, a unit, the lock. */
+void aff_message(struct aff_rig *r, struct xk_vp *vp);
+/* The same on the thread stack that both processors may use. */
+void aff_message_on_thread(struct aff_rig *r, struct xk_vp *vp);
+
+/* ---- what is measured (bench_affinity_cells.c, bench_affinity_probes.c, bench_affinity_curve.c) -- */
+
+struct aff_series { double v[AFF_ROUNDS]; unsigned n; };
+
+/* Adds one round to each, rounds beside each other belong together; lists of {id, ..., v: [ns], why}. */
+struct aff_part {
+	const char *name;
+	unsigned    n;
+	bool      (*here)(struct aff_rig *r, unsigned i, char *why);   /* false: not measured, and why */
+	double    (*sample)(struct aff_rig *r, unsigned i);            /* ticks, the clock's in it */
+	unsigned  (*samples)(unsigned i);                              /* of a round */
+	json_t   *(*head)(unsigned i);                                 /* what it is */
+};
+extern const struct aff_part aff_cells, aff_probes, aff_curve;
+#define AFF_MOST 64u             /* entries of a part */
+
+struct aff_run { struct aff_rig *rig; const struct aff_part *part; struct aff_series series[AFF_MOST]; double clock; };
+/* A round of all of part. */
+void aff_round(struct aff_run *u);
+/* Borrowed by nobody: a new list. */
+json_t *aff_run_json(const struct aff_run *u);
+
+#endif

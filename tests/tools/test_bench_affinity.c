@@ -202,6 +202,53 @@ static void what_others_displace_is_not_our_works(void)
 	json_decref(doc);
 }
 
+/* ---- a machine file ----------------------------------------------------------------------------- */
+
+/* What ledger.lua makes of doc, to be freed, or NULL and why. */
+static char *machine(json_t *doc, char *why, size_t n)
+{
+	static const char runs[] = "{\"graphs\":[\"g\"],\"small\":64,\"large\":1024,\"burst\":16,\"runs\":["
+		"{\"graph\":\"g\",\"size\":64,\"burst\":1,\"layers\":false,\"messages\":10,\"cpu_ns\":1400,\"nodes\":[]},"
+		"{\"graph\":\"g\",\"size\":64,\"burst\":16,\"layers\":false,\"messages\":10,\"cpu_ns\":1025,\"nodes\":[]},"
+		"{\"graph\":\"g\",\"size\":64,\"burst\":16,\"layers\":true,\"messages\":10,\"cpu_ns\":9000,\"nodes\":["
+		"{\"protocol\":\"udp\",\"up_messages\":10,\"up_ns\":800,\"down_messages\":0,\"down_ns\":0}]}]}";
+	json_t *said = json_pack("{s:s, s:s, s:s, s:s, s:i}", "name", "m", "command", "c \"quoted\"", "date", "d", "machine",
+				 "x", "processors", 2);
+	json_t *args[] = { said, doc, json_array(), json_loads(runs, 0, NULL) };
+	char *text = bench_lua_text("ledger", "file", args, 4, why, n);
+
+	for (unsigned i = 0; i < 4; i++)
+		json_decref(args[i]);
+	return text;
+}
+
+static void a_machine_file_has_what_was_measured(void)
+{
+	char why[400] = "", *text = machine(document(raw(0.1, NULL, 0)), why, sizeof why);
+
+	CU_ASSERT_STRING_EQUAL(why, "");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "memory_cold = { 1.9, source"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "session_moved = { 0.03, source"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "copy = { 0.0001, source"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "unit = { 0.04, source"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "up = { 0.1, source"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "c \\\"quoted\\\""));
+	free(text);
+}
+
+static void a_machine_whose_cold_messages_are_cheap_is_refused(void)
+{
+	json_t *rounds = raw(0.1, NULL, 0);
+	char why[400] = "", *text;
+
+	json_object_set_new(json_array_get(json_object_get(rounds, "cells"), 2), "v", around(160, 0.1));
+	text = machine(document(rounds), why, sizeof why);
+	CU_ASSERT_PTR_NULL(text);
+	CU_ASSERT_PTR_NOT_NULL(strstr(why, "receive: a message out of all caches costs 0.06 us more than a hot one"));
+	free(text);
+}
+
 /* ---- two processors ---------------------------------------------------------------------------- */
 
 struct seen { int cpu; unsigned n; };
@@ -262,6 +309,8 @@ static CU_TestInfo tests[] = {
 	{ "lines of copies are found", lines_of_copies_are_found },
 	{ "a planted displacement is found", a_planted_displacement_is_found },
 	{ "what others displace is not our work's", what_others_displace_is_not_our_works },
+	{ "a machine file has what was measured", a_machine_file_has_what_was_measured },
+	{ "a machine whose cold messages are cheap is refused", a_machine_whose_cold_messages_are_cheap_is_refused },
 	{ "the other processor has done it when the call returns", the_other_processor_has_done_it_when_the_call_returns },
 	{ "other work references what it may, and nothing when idle",
 	  other_work_references_what_it_may_and_nothing_when_idle },

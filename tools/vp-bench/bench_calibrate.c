@@ -9,7 +9,7 @@
  * said by calibrate.lua.
  * Invariant: what could not be measured here is null, never a guess.
  */
-#include "tools/vp-bench/bench.h"
+#include "tools/vp-bench/bench_calibrate.h"
 
 #include <argp.h>
 #include <math.h>
@@ -24,13 +24,6 @@
 #define PRESETS 32u
 #define ROUNDS  9u
 #define BYTES   (1u << 20)      /* copied for one measurement */
-
-struct calibrate {
-	const char *out, *vp_run;
-	unsigned    runs;
-	xk_ns       duration;
-	bool        interrupted;
-};
 
 /* ---- copies ---------------------------------------------------------------------------- */
 
@@ -218,9 +211,27 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		c->runs = (unsigned)n;
 		return 0;
 	case 'p': c->vp_run = arg; return 0;
+	case 'a': c->is_affinity = true; return 0;
+	case 't': c->needs_it = "time"; break;
+	case 'w': c->needs_it = "walk"; break;
+	case 'P': c->needs_it = "precision"; break;
+	case ARGP_KEY_END:
+		if (c->needs_it != NULL && !c->is_affinity)
+			argp_error(state, "--%s is of --affinity", c->needs_it);
+		return 0;
 	case ARGP_KEY_ARG: argp_error(state, "needs no argument, got '%s'", arg); return 0;
-	default: return ARGP_ERR_UNKNOWN;
+	default: break;
 	}
+	return bench_affinity_option(key, arg, &c->affinity, state) ? 0 : ARGP_ERR_UNKNOWN;
+}
+
+/* argv[0] is the program and the subcommand. */
+static void keep_command(struct calibrate *c, int argc, char **argv)
+{
+	size_t n = 0;
+
+	for (int i = 0; i < argc && n < sizeof c->command; i++)
+		n += (size_t)snprintf(c->command + n, sizeof c->command - n, "%s%s", i > 0 ? " " : "", argv[i]);
 }
 
 int bench_calibrate_main(int argc, char **argv)
@@ -230,14 +241,20 @@ int bench_calibrate_main(int argc, char **argv)
 		{ "duration", 'd', "TIME", 0, "Of a run of an architecture (default 500ms)", 0 },
 		{ "runs", 'r', "N", 0, "Runs of each architecture (default 5)", 0 },
 		{ "vp-run", 'p', "PROGRAM", 0, "The vp-run to use (default: the one beside this program)", 0 },
+		{ "affinity", 'a', NULL, 0, "A machine file for vp-sim and vp-run --machine instead: what a message costs by what "
+		  "is cached, and what the nodes of UDP and TCP graphs cost", 0 },
+		{ "time", 't', "TIME", 0, "With --affinity: as of vp-bench affinity", 0 },
+		{ "precision", 'P', "PERCENT", 0, "The same", 0 },
+		{ "walk", 'w', "SIZE", 0, "The same", 0 },
 		{ 0 }
 	};
 	static const struct argp argp = { .options = opts, .parser = parse,
-		.doc = "What models and advice need to know of this machine, as JSON." };
-	struct calibrate c = { .runs = 5, .duration = 500 * XK_MS };
+		.doc = "What models and advice need to know of this machine, as JSON or as a machine file." };
+	struct calibrate c = { .runs = 5, .duration = 500 * XK_MS, .affinity = BENCH_AFFINITY_DEFAULTS };
 
 	argp_err_exit_status = BENCH_USAGE;
+	keep_command(&c, argc, argv);
 	argp_parse(&argp, argc, argv, 0, NULL, &c);
 	bench_child_signals();
-	return calibrate(&c);
+	return c.is_affinity ? calibrate_affinity(&c) : calibrate(&c);
 }

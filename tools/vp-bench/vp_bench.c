@@ -33,7 +33,7 @@ static const struct command {
 	{ "micro", bench_micro_main, "", "what the machine's primitives cost: locks, hand-overs, memory" },
 	{ "affinity", bench_affinity_main, "", "what a message costs by what is cached and where it was last: this machine's table 3" },
 	{ "misses", bench_misses_main, "FILE [k=v ...]", "estimated cache misses per message (cachegrind)" },
-	{ "calibrate", bench_calibrate_main, "[-o FILE]", "what models need to know of this machine, as JSON" },
+	{ "calibrate", bench_calibrate_main, "[-o FILE]", "what models need to know of this machine, as JSON or as a machine file" },
 	{ "goals", bench_goals_main, "[udp/lwip hop ...]", "the project's own scoreboard" },
 	{ NULL, NULL, NULL, NULL },
 };

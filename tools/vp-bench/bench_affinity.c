@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/base/xk_clock.h"
 #include "runtime/base/xk_param_value.h"
@@ -23,6 +24,7 @@
 
 #define SAMPLES_MOST 128u
 #define LOOK         5u          /* rounds between two looks at the intervals */
+#define OPT_POLICIES 256
 
 /* ---- rounds --------------------------------------------------------------------------------- */
 
@@ -271,6 +273,18 @@ static int show(const struct options *o, json_t *doc)
 	return BENCH_OK;
 }
 
+/* --policies is `run` of a bench file, and what stands behind it is that one's. */
+static int policies(int at, int argc, char **argv)
+{
+	static char file[4096];
+
+	snprintf(file, sizeof file, "%s", "graphs/bench/policies.lua");
+	if (access(file, R_OK) != 0)
+		snprintf(file, sizeof file, "%s/policies.lua", BENCH_GRAPHS);
+	argv[at] = file;
+	return bench_run_main(argc, argv);
+}
+
 int bench_affinity_main(int argc, char **argv)
 {
 	static const struct argp_option opts[] = {
@@ -280,6 +294,7 @@ int bench_affinity_main(int argc, char **argv)
 		{ "precision", 'P', "PERCENT", 0, "Stop when every interval's half is within this of its value (default 1)", 0 },
 		{ "size", 's', "SIZE", 0, "Payload of a message (default 64)", 0 },
 		{ "walk", 'w', "SIZE", 0, "Data walked to empty all caches (default twice the last level, at most 64MiB)", 0 },
+		{ "policies", OPT_POLICIES, NULL, 0, "Instead: run graphs/bench/policies.lua, with the options of vp-bench run", 0 },
 		{ 0 }
 	};
 	static const struct argp argp = { .options = opts, .parser = parse,
@@ -289,6 +304,9 @@ int bench_affinity_main(int argc, char **argv)
 	json_t *doc;
 	int code;
 
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--policies") == 0)
+			return policies(i, argc, argv);
 	argp_err_exit_status = BENCH_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &o);
 	doc = bench_affinity_measure(&o.measure, why, sizeof why);

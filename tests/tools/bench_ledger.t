@@ -58,7 +58,7 @@ if [ -n "$first" ]; then
 	: >"$tmp/no-messages"
 	ok "a graph that passes nothing: code 4" code 4 "$bench" calibrate $quick -d 1ms -o "$tmp/x.lua"
 	ok "it is named, and there is no file" sh -c "[ ! -e '$tmp/x.lua' ] &&
-		grep -q 'udp-presets link=eth: not one message passed in 5 runs' '$tmp/err'"
+		grep -q 'udp-presets link=eth: not one message passed in 6 runs' '$tmp/err'"
 	rm "$tmp/no-messages"
 	ok "a folder that is not there: code 5" code 5 "$bench" calibrate $quick -d 1ms -o "$tmp/none/m.lua"
 	unset VP_RUN

@@ -23,7 +23,7 @@
 #define SMALL 64
 #define LARGE 1024
 #define BURST 16                 /* at which sizes are compared */
-#define TRIES 5u                 /* runs for one that passes messages */
+#define TRIES 6u                 /* runs for one that passes messages, each twice as long */
 
 static const struct graph { const char *name, *file, *arg[5]; } graphs[] = {
 	{ "udp-presets link=eth", "udp-presets.lua", { "preset=up", "link=eth", "count=0", "conns=4", "window=64" } },
@@ -70,8 +70,8 @@ static double cpu_of(const json_t *run)
 }
 
 /* One run as ledger.lua wants it; NULL, and why. */
-static json_t *run_one(struct calibrate *c, const struct graph *g, const struct kind *k, unsigned seed, char *why,
-		       size_t n)
+static json_t *run_one(struct calibrate *c, const struct graph *g, const struct kind *k, unsigned seed, xk_ns time,
+		       char *why, size_t n)
 {
 	char file[4096], size[40], burst[40], duration[40], warmup[40], number[40];
 	const char *argv[20] = { bench_child_program(c->vp_run), file, "--json", duration, warmup, number, size, burst };
@@ -83,14 +83,14 @@ static json_t *run_one(struct calibrate *c, const struct graph *g, const struct 
 		snprintf(file, sizeof file, "%s/../%s", BENCH_GRAPHS, g->file);
 	snprintf(size, sizeof size, "size=%d", k->size);
 	snprintf(burst, sizeof burst, "burst=%d", k->burst);
-	snprintf(duration, sizeof duration, "--duration=%lluns", (unsigned long long)c->duration);
-	snprintf(warmup, sizeof warmup, "--warmup=%lluns", (unsigned long long)c->duration / 4);
+	snprintf(duration, sizeof duration, "--duration=%lluns", (unsigned long long)time);
+	snprintf(warmup, sizeof warmup, "--warmup=%lluns", (unsigned long long)time / 4);
 	snprintf(number, sizeof number, "--seed=%u", seed);
 	if (k->layers)
 		argv[at++] = "--layer-times";
 	for (unsigned i = 0; i < XK_ARRAY_LEN(g->arg) && g->arg[i] != NULL; i++)
 		argv[at++] = g->arg[i];
-	j = bench_child_json(argv, 4 * (double)c->duration / 1e9 + 60, &c->interrupted, why, n);
+	j = bench_child_json(argv, 4 * (double)time / 1e9 + 60, &c->interrupted, why, n);
 	if (j == NULL)
 		return NULL;
 	o = json_pack("{s:s, s:i, s:i, s:b, s:f, s:f, s:o}", "graph", g->name, "size", k->size, "burst", k->burst, "layers",
@@ -100,12 +100,12 @@ static json_t *run_one(struct calibrate *c, const struct graph *g, const struct 
 	return o;
 }
 
-/* The same, and again when it passed no message: on a busy machine a short run may have had no time at all. */
+/* The same, and for longer when it passed no message: on a busy machine a short run may have had no time at all. */
 static json_t *run_some(struct calibrate *c, const struct graph *g, const struct kind *k, unsigned seed, char *why,
 			size_t n)
 {
 	for (unsigned i = 0; i < TRIES; i++) {
-		json_t *o = run_one(c, g, k, seed + i, why, n);
+		json_t *o = run_one(c, g, k, seed + i, c->duration << i, why, n);
 
 		if (o == NULL || bench_number_of(o, "messages") > 0)
 			return o;

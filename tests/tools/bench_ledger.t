@@ -71,13 +71,11 @@ ok "each value has its source" sh -c "grep -E '= \{ -?[0-9]' '$tmp/m.lua' >'$tmp
 	! grep -vE 'source = (here \.\. \": .|\"(assumed|defined|not measured): .)' '$tmp/values'"
 ok "with the command and the day" grep -qE \
 	"^local here = \"measured: vp-bench calibrate --affinity .*, 20[0-9]{2}-[0-9]{2}-[0-9]{2}, " "$tmp/m.lua"
-for f in fig10 fig12; do
+for f in fig04 fig10 fig12; do
 	ok "vp-sim runs $f on it" code 0 "$sim" -d 50ms --machine "$tmp/m.lua" --json "$top_srcdir/graphs/seeds/salehi1995/$f.lua" \
 		streams=10
 	ok "and serves what came" jq -e '.result.served > 0 and .result.steady' "$tmp/out"
 done
-ok "Locking, of which it says nothing, is refused" sh -c "
-	'$sim' -d 10ms --machine '$tmp/m.lua' '$top_srcdir/graphs/seeds/salehi1995/fig04.lua' 2>&1 | grep -q locking"
 if "$run" --virtual --processors 2 -d 1ms "$top_srcdir/graphs/udp-presets.lua" 2>&1 | grep -q libboost-context-dev; then
 	skip "vp-run runs graphs on it" "built without Boost.Context (package libboost-context-dev)"
 else

@@ -286,6 +286,78 @@ static void the_other_processor_has_done_it_when_the_call_returns(void)
 	CU_ASSERT(sched_getaffinity(0, sizeof after, &after) == 0 && CPU_EQUAL(&before, &after));
 }
 
+/* Messages of a VP so far. */
+static uint64_t had(const struct xk_vp *vp) { return xk_load_relaxed(&vp->messages); }
+
+static unsigned cell_no(const char *side, const char *id)
+{
+	for (unsigned i = 0; i < aff_cells.n; i++) {
+		json_t *o = aff_cells.head(i);
+		bool found = strcmp(json_string_value(json_object_get(o, "side")), side) == 0 &&
+			     strcmp(json_string_value(json_object_get(o, "id")), id) == 0;
+
+		json_decref(o);
+		if (found)
+			return i;
+	}
+	CU_FAIL_FATAL("no such cell");
+	return 0;
+}
+
+/* One sample of a cell: how many messages timed, theirs and ours, three VPs, have of it. */
+static void sample(struct aff_rig *r, const char *side, const char *id, struct xk_vp *const vp[3], const unsigned want[3])
+{
+	unsigned i = cell_no(side, id);
+	uint64_t before[3];
+
+	for (unsigned k = 0; k < 3; k++)
+		before[k] = had(vp[k]);
+	CU_ASSERT(aff_cells.sample(r, i) > 0);
+	for (unsigned k = 0; k < 3; k++)
+		CU_ASSERT_EQUAL(had(vp[k]) - before[k], want[k]);
+}
+
+static void stacks(struct aff_rig *r, enum aff_side s, enum aff_variant v, struct xk_vp *vp[3])
+{
+	for (unsigned k = 0; k < AFF_STACKS; k++)
+		vp[k] = aff_vp(r, s, v, k);
+}
+
+/* Where the other processor has been, and how often the stack that is timed was at work. */
+static void cells_do_what_they_are_called(void)
+{
+	static struct aff_rig r;
+	struct xk_vp *vp[3], *none;
+	char why[AFF_TEXT] = "";
+
+	CU_ASSERT_FATAL(aff_rig_open(&r, 64, (size_t)1 << 20, why));
+	if (r.pair == NULL) {
+		aff_rig_close(&r);
+		return;
+	}
+	stacks(&r, AFF_RECEIVE, AFF_ONE, vp);
+	none = vp[AFF_OURS];
+	sample(&r, "receive", "hot", vp, (unsigned[]){ 2, 1, 1 });
+	sample(&r, "receive", "moved", vp, (unsigned[]){ 2, 0, 1 });
+	if (r.threads)
+		sample(&r, "receive", "thread_moved", vp, (unsigned[]){ 2, 1, 1 });
+	sample(&r, "receive", "other_stream", vp, (unsigned[]){ 0, 0, 0 });
+	stacks(&r, AFF_SEND, AFF_TURN, vp);
+	sample(&r, "send", "stack_moved", vp, (unsigned[]){ 2, 0, 1 });
+	sample(&r, "send", "other_stream", vp, (unsigned[]){ 2, 1, 1 });
+	/* An I/O thread for each processor; what moves is behind locks. */
+	sample(&r, "locking", "hot", (struct xk_vp *[]){ aff_io(&r, AFF_ONE, 1), aff_io(&r, AFF_ONE, 0), none },
+	       (unsigned[]){ 2, 0, 1 });
+	sample(&r, "locking", "moved", (struct xk_vp *[]){ aff_io(&r, AFF_ONE, 1), aff_io(&r, AFF_ONE, 0), none },
+	       (unsigned[]){ 1, 1, 1 });
+	sample(&r, "locking", "stack_moved", (struct xk_vp *[]){ aff_io(&r, AFF_APART, 1), aff_io(&r, AFF_APART, 0), none },
+	       (unsigned[]){ 1, 1, 0 });
+	sample(&r, "locking", "other_stream", (struct xk_vp *[]){ aff_io(&r, AFF_TURN, 1), aff_io(&r, AFF_TURN, 0), none },
+	       (unsigned[]){ 2, 0, 0 });
+	CU_ASSERT_EQUAL(r.misfits, 0);
+	aff_rig_close(&r);
+}
+
 static void other_work_references_what_it_may_and_nothing_when_idle(void)
 {
 	struct aff_caches c;
@@ -311,7 +383,9 @@ static CU_TestInfo tests[] = {
 	{ "what others displace is not our work's", what_others_displace_is_not_our_works },
 	{ "a machine file has what was measured", a_machine_file_has_what_was_measured },
 	{ "a machine whose cold messages are cheap is refused", a_machine_whose_cold_messages_are_cheap_is_refused },
-	{ "the other processor has done it when the call returns", the_other_processor_has_done_it_when_the_call_returns },
+	{ "the other processor has done it when the call returns",
+	  the_other_processor_has_done_it_when_the_call_returns },
+	{ "cells do what they are called", cells_do_what_they_are_called },
 	{ "other work references what it may, and nothing when idle",
 	  other_work_references_what_it_may_and_nothing_when_idle },
 	CU_TEST_INFO_NULL

@@ -10,7 +10,10 @@ local affinity = {}
 
 local CONFIDENCE <const> = 0.95
 local OTHERS <const> = 0.05              -- of two processors: more is told
-local SIDES <const> = { "receive", "send" }
+local CALLED <const> = {
+  receive = "receive, independent stacks", send = "send", locking = "receive, one stack with locks",
+}
+local SIDES <const> = { "receive", "send", "locking" }
 
 -- ---- values ---------------------------------------------------------------------------------
 
@@ -308,7 +311,7 @@ local function wide(o) return o.narrow and "" or "wide" end
 
 local function cells_table(out, doc)
   for _, side in ipairs(SIDES) do
-    out("\n%s, a message of %.0f bytes, ns; 95 %% interval\n", side, doc.payload_bytes)
+    out("\n%s: a message of %.0f bytes, ns; 95 %% interval\n", CALLED[side], doc.payload_bytes)
     for _, o in ipairs(doc.cells) do
       if o.side == side then row(out, "  " .. o.doc, o, wide(o)) end
     end

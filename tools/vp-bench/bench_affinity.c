@@ -119,9 +119,9 @@ static json_t *caches_json(const struct aff_caches *c)
 static json_t *raw(const struct affinity *a)
 {
 	json_t *o = json_pack("{s:s, s:i, s:f, s:I, s:I, s:b, s:f, s:[f, f], s:o}", "clock", aff_ticks_are, "rounds",
-			      (int)a->rounds, "precision", a->precision, "payload_bytes", (json_int_t)a->size, "misfits", (json_int_t)a->rig.misfits,
-			      "two_processors", a->rig.pair != NULL, "others",
-			      a->others, "line_round_trip_ns", a->trip[0], a->trip[1], "caches", caches_json(&a->rig.caches));
+			      (int)a->rounds, "precision", a->precision, "payload_bytes", (json_int_t)a->size, "misfits",
+			      (json_int_t)a->rig.misfits, "two_processors", a->rig.pair != NULL, "others", a->others,
+			      "line_round_trip_ns", a->trip[0], a->trip[1], "caches", caches_json(&a->rig.caches));
 
 	for (unsigned i = 0; i < PARTS; i++)
 		json_object_set_new(o, a->run[i].part->name, aff_run_json(&a->run[i]));

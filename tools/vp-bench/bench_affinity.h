@@ -22,7 +22,7 @@
 #define AFF_ROUNDS  100u         /* at most */
 #define AFF_LEAST   6u           /* rounds that an interval needs */
 #define AFF_TEXT    400u
-#define AFF_STREAMS 2u
+#define AFF_VARIANTS 3u
 
 /* ---- the clock (bench_affinity_cache.c) ------------------------------------------------- */
 
@@ -67,13 +67,15 @@ void aff_pair_close(struct aff_pair *p);
 
 /* ---- stacks (bench_affinity_rig.c) ------------------------------------------------------------ */
 
-enum aff_side { AFF_RECEIVE, AFF_SEND, AFF_SIDES };
+enum aff_side { AFF_RECEIVE, AFF_SEND, AFF_LOCKING, AFF_SIDES };
 extern const char *const aff_side_name[];
-/* Stacks of a graph: the one that is timed; of the other processor alone; of this one alone. */
+/* Independent stacks of a graph: the one that is timed; of the other processor alone; of this one alone. */
 enum aff_stack { AFF_TIMED, AFF_THEIRS, AFF_OURS, AFF_STACKS };
+/* Graphs of a side: one stream; two in turn; of the stack with locks, one on each processor. */
+enum aff_variant { AFF_ONE, AFF_TURN, AFF_APART };
 
 struct aff_rig {
-	struct { struct xk_spec *spec; struct xk_graph *g; } graph[AFF_SIDES][AFF_STREAMS];
+	struct { struct xk_spec *spec; struct xk_graph *g; } graph[AFF_SIDES][AFF_VARIANTS];
 	struct aff_caches caches;
 	struct aff_pair  *pair;
 	int               cpu[2];               /* the pair's */
@@ -86,9 +88,16 @@ struct aff_rig {
 /* False, and why; aff_rig_close in every case. */
 bool aff_rig_open(struct aff_rig *r, size_t size, size_t walk, char *why);
 void aff_rig_close(struct aff_rig *r);
-static inline struct xk_vp *aff_vp(const struct aff_rig *r, enum aff_side s, unsigned streams, enum aff_stack k)
+static inline struct xk_vp *aff_vp(const struct aff_rig *r, enum aff_side s, enum aff_variant v, enum aff_stack k)
 {
-	return r->graph[s][streams - 1].g->vps->vp[k];
+	return r->graph[s][v].g->vps->vp[k];
+}
+/* The I/O thread of device `no`, of the stack with locks. */
+static inline struct xk_vp *aff_io(const struct aff_rig *r, enum aff_variant v, unsigned no)
+{
+	const struct xk_vpset *set = r->graph[AFF_LOCKING][v].g->vps;
+
+	return set->vp[set->nconn + no];
 }
 /* One message of vp, as a worker has it: the lock, a unit, the lock. */
 void aff_message(struct aff_rig *r, struct xk_vp *vp);

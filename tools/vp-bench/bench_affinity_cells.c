@@ -7,7 +7,8 @@
  * the stack that is timed; the other one runs a message of a stack of its own, or of that; then this one's caches
  * are flushed as far as the cell says.  So all cells have the same pauses and the same lock step.
  * With two streams in turn a message is of another stream than the stack's last one; where the two processors take
- * turns, too, each stream stays on its processor and only the stack moves.
+ * turns, too, each stream stays on its processor and only the stack moves.  With locks a processor has an I/O thread of
+ * its own, and what it shares with the other one's is behind locks.
  */
 #include "tools/vp-bench/bench_affinity.h"
 
@@ -40,7 +41,7 @@ static const struct cell {
 #define NCELLS ((unsigned)XK_ARRAY_LEN(cells))
 
 static const struct cell *cell_of(unsigned i) { return &cells[i % NCELLS]; }
-static enum aff_side side_of(unsigned i) { return i < NCELLS ? AFF_RECEIVE : AFF_SEND; }
+static enum aff_side side_of(unsigned i) { return i / NCELLS; }
 
 static bool here(struct aff_rig *r, unsigned i, char *why)
 {
@@ -77,10 +78,25 @@ static void message_on_thread(void *arg)
 
 /* ---- a sample ----------------------------------------------------------------------------------- */
 
+static enum aff_variant variant_of(const struct cell *c, enum aff_side side)
+{
+	return c->streams == 1 ? AFF_ONE : c->moved && side == AFF_LOCKING ? AFF_APART : AFF_TURN;
+}
+
+/* What a processor is in when it works on a message of what is timed: no 1: this one; 0: the other one. */
+static struct xk_vp *timed_of(const struct aff_rig *r, const struct cell *c, enum aff_side side, unsigned no)
+{
+	enum aff_variant v = variant_of(c, side);
+
+	return side == AFF_LOCKING ? aff_io(r, v, no) : aff_vp(r, side, v, AFF_TIMED);
+}
+
 static void prepare(struct aff_rig *r, const struct cell *c, enum aff_side side)
 {
-	struct xk_vp *timed = aff_vp(r, side, c->streams, AFF_TIMED), *ours = aff_vp(r, side, c->streams, AFF_OURS);
-	struct theirs t = { r, c->moved ? timed : aff_vp(r, side, c->streams, AFF_THEIRS) };
+	enum aff_side alone = side == AFF_LOCKING ? AFF_RECEIVE : side;
+	enum aff_variant v = c->streams == 1 ? AFF_ONE : AFF_TURN;
+	struct xk_vp *timed = timed_of(r, c, side, 1), *ours = aff_vp(r, alone, v, AFF_OURS);
+	struct theirs t = { r, c->moved ? timed_of(r, c, side, 0) : aff_vp(r, alone, v, AFF_THEIRS) };
 
 	if (c->stack == STACK_STAYS)
 		aff_message_on_thread(r, ours);
@@ -98,7 +114,7 @@ static void prepare(struct aff_rig *r, const struct cell *c, enum aff_side side)
 static double sample(struct aff_rig *r, unsigned i)
 {
 	const struct cell *c = cell_of(i);
-	struct xk_vp *vp = aff_vp(r, side_of(i), c->streams, AFF_TIMED);
+	struct xk_vp *vp = timed_of(r, c, side_of(i), 1);
 	uint64_t from;
 
 	prepare(r, c, side_of(i));
@@ -117,4 +133,4 @@ static json_t *head(unsigned i)
 	return json_pack("{s:s, s:s, s:s}", "side", aff_side_name[side_of(i)], "id", cell_of(i)->id, "doc", cell_of(i)->doc);
 }
 
-const struct aff_part aff_cells = { "cells", 2 * NCELLS, here, sample, samples, head };
+const struct aff_part aff_cells = { "cells", AFF_SIDES * NCELLS, here, sample, samples, head };

@@ -24,7 +24,7 @@ static bool here(struct aff_rig *r, unsigned i, char *why)
 
 static double sample(struct aff_rig *r, unsigned i)
 {
-	struct xk_vp *vp = aff_vp(r, AFF_RECEIVE, 1, AFF_TIMED);
+	struct xk_vp *vp = aff_vp(r, AFF_RECEIVE, AFF_ONE, AFF_TIMED);
 	uint64_t from;
 
 	aff_message(r, vp);

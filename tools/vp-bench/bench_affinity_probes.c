@@ -64,7 +64,7 @@ static double lock_ticks(struct aff_rig *r)
 
 /* ---- memory ------------------------------------------------------------------------------- */
 
-static struct xk_vp *pool(struct aff_rig *r) { return aff_vp(r, AFF_RECEIVE, 1, AFF_OURS); }
+static struct xk_vp *pool(struct aff_rig *r) { return aff_vp(r, AFF_RECEIVE, AFF_ONE, AFF_OURS); }
 
 static void *get(struct aff_rig *r, struct xk_vp *vp)
 {

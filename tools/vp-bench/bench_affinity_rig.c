@@ -3,7 +3,8 @@
  * bench_affinity_rig.c - the stacks that are measured: graphs/bench/affinity.lua, brought up and never
  * started, so that a message is worked on when and where vp-bench wants it.
  *
- * Four graphs: the receive and the send side, with one stream in a stack and with two in turn.
+ * Seven graphs: the receive and the send side of independent stacks, and the receive side of one stack with locks,
+ * with one stream and with two in turn; the last also with a stream for each processor.
  * Invariant: a unit is one message; one that is not is counted, and its time is not used.
  */
 #include "tools/vp-bench/bench_affinity.h"
@@ -17,7 +18,10 @@
 #define THREAD_STACK ((size_t)256 << 10)
 #define WARM         2000u       /* messages of each stack before anything is timed */
 
-const char *const aff_side_name[] = { "receive", "send" };
+const char *const aff_side_name[] = { "receive", "send", "locking" };
+static const char *const carries[] = { "same", "turn", "apart" };
+
+static bool has_variant(enum aff_side s, unsigned v) { return v <= AFF_TURN || s == AFF_LOCKING; }
 
 static const char *graph_file(void)
 {
@@ -71,18 +75,19 @@ XK_NOINLINE void aff_message_on_thread(struct aff_rig *r, struct xk_vp *vp)
 
 /* ---- up and down ---------------------------------------------------------------------------- */
 
-static int load(struct xk_spec **s, struct xk_graph **g, enum aff_side side, unsigned streams, size_t size,
+static int load(struct xk_spec **s, struct xk_graph **g, enum aff_side side, enum aff_variant v, size_t size,
 		struct xk_errs *e)
 {
-	char arg[4][40];
-	const char *args[] = { arg[0], arg[1], arg[2], arg[3] };
-	struct xk_compose_opts opts = { .args = args, .nargs = 4 };
+	char arg[5][40];
+	const char *args[] = { arg[0], arg[1], arg[2], arg[3], arg[4] };
+	struct xk_compose_opts opts = { .args = args, .nargs = 5 };
 	int err;
 
 	snprintf(arg[0], sizeof arg[0], "side=%s", aff_side_name[side]);
-	snprintf(arg[1], sizeof arg[1], "streams=%u", streams);
+	snprintf(arg[1], sizeof arg[1], "streams=%u", v == AFF_ONE ? 1u : 2u);
 	snprintf(arg[2], sizeof arg[2], "size=%zu", size);
 	snprintf(arg[3], sizeof arg[3], "stacks=%u", (unsigned)AFF_STACKS);
+	snprintf(arg[4], sizeof arg[4], "carry=%s", carries[v]);
 	err = xk_spec_load(s, graph_file(), &opts, e);
 	if (err == XK_OK)
 		err = xk_spec_check(*s, e, NULL);
@@ -96,13 +101,15 @@ static bool open_graphs(struct aff_rig *r, size_t size, char *why)
 	struct xk_errs *e = xk_errs_new();
 	int err = e != NULL ? XK_OK : XK_E_NOMEM;
 
-	for (unsigned i = 0; i < AFF_SIDES * AFF_STREAMS && err == XK_OK; i++) {
-		enum aff_side side = i / AFF_STREAMS;
-		unsigned streams = 1 + i % AFF_STREAMS;
+	for (unsigned i = 0; i < AFF_SIDES * AFF_VARIANTS && err == XK_OK; i++) {
+		enum aff_side side = i / AFF_VARIANTS;
+		enum aff_variant v = i % AFF_VARIANTS;
 
-		err = load(&r->graph[side][streams - 1].spec, &r->graph[side][streams - 1].g, side, streams, size, e);
+		if (!has_variant(side, v))
+			continue;
+		err = load(&r->graph[side][v].spec, &r->graph[side][v].g, side, v, size, e);
 		if (err != XK_OK && e != NULL)
-			xk_spec_print_errors(stderr, r->graph[side][streams - 1].spec, e, NULL);
+			xk_spec_print_errors(stderr, r->graph[side][v].spec, e, NULL);
 	}
 	if (err != XK_OK)
 		snprintf(why, AFF_TEXT, "%s cannot be brought up: %s", graph_file(), xk_strerror(err));
@@ -112,25 +119,37 @@ static bool open_graphs(struct aff_rig *r, size_t size, char *why)
 }
 
 /* Connections are open and caches of sessions filled: from then on a unit is a message. */
+static bool warm_one(struct aff_rig *r, enum aff_side side, struct xk_vp *vp, char *why)
+{
+	uint64_t before;
+
+	for (unsigned k = 0; k < WARM; k++)
+		aff_message(r, vp);
+	before = r->misfits;
+	for (unsigned k = 0; k < WARM; k++)
+		aff_message(r, vp);
+	if (r->misfits - before <= WARM / 100)
+		return true;
+	snprintf(why, AFF_TEXT, "%s side=%s: %u of %u units were not one message", graph_file(), aff_side_name[side],
+		 (unsigned)(r->misfits - before), WARM);
+	return false;
+}
+
 static bool warm(struct aff_rig *r, char *why)
 {
-	for (unsigned i = 0; i < AFF_SIDES * AFF_STREAMS * AFF_STACKS; i++) {
-		struct xk_vp *vp = aff_vp(r, i / AFF_STACKS / AFF_STREAMS, 1 + i / AFF_STACKS % AFF_STREAMS, i % AFF_STACKS);
-		uint64_t before;
+	bool good = true;
 
-		for (unsigned k = 0; k < WARM; k++)
-			aff_message(r, vp);
-		before = r->misfits;
-		for (unsigned k = 0; k < WARM; k++)
-			aff_message(r, vp);
-		if (r->misfits - before <= WARM / 100)
-			continue;
-		snprintf(why, AFF_TEXT, "%s side=%s: %u of %u units were not one message", graph_file(),
-			 aff_side_name[i / AFF_STACKS / AFF_STREAMS], (unsigned)(r->misfits - before), WARM);
-		return false;
+	for (unsigned i = 0; i < AFF_SIDES * AFF_VARIANTS && good; i++) {
+		enum aff_side side = i / AFF_VARIANTS;
+		enum aff_variant v = i % AFF_VARIANTS;
+
+		for (unsigned k = 0; good && side == AFF_LOCKING && k < 2; k++)
+			good = warm_one(r, side, aff_io(r, v, k), why);
+		for (unsigned k = 0; good && side != AFF_LOCKING && has_variant(side, v) && k < AFF_STACKS; k++)
+			good = warm_one(r, side, aff_vp(r, side, v, k), why);
 	}
 	r->misfits = 0;
-	return true;
+	return good;
 }
 
 static void open_thread(struct aff_rig *r)
@@ -161,10 +180,10 @@ bool aff_rig_open(struct aff_rig *r, size_t size, size_t walk, char *why)
 void aff_rig_close(struct aff_rig *r)
 {
 	aff_pair_close(r->pair);
-	for (unsigned i = 0; i < AFF_SIDES * AFF_STREAMS; i++) {
-		if (r->graph[i / AFF_STREAMS][i % AFF_STREAMS].g != NULL)
-			(void)xk_graph_free(r->graph[i / AFF_STREAMS][i % AFF_STREAMS].g);
-		xk_spec_free(r->graph[i / AFF_STREAMS][i % AFF_STREAMS].spec);
+	for (unsigned i = 0; i < AFF_SIDES * AFF_VARIANTS; i++) {
+		if (r->graph[i / AFF_VARIANTS][i % AFF_VARIANTS].g != NULL)
+			(void)xk_graph_free(r->graph[i / AFF_VARIANTS][i % AFF_VARIANTS].g);
+		xk_spec_free(r->graph[i / AFF_VARIANTS][i % AFF_VARIANTS].spec);
 	}
 	if (r->threads)
 		xk_fiber_fini(&r->thread.fiber);

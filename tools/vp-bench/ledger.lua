@@ -320,7 +320,7 @@ function ledger.file(said, doc, rows, measured_runs)
   lines[#lines + 1] = ("return machine %q {"):format(said.name)
   lines[#lines + 1] = ("  doc = %q,"):format(said.machine)
   put(lines, "  ", PROPERTIES, properties(doc, said.processors))
-  for _, side in ipairs { { "ips", "receive" }, { "send", "send" } } do
+  for _, side in ipairs { { "locking", "locking" }, { "ips", "receive" }, { "send", "send" } } do
     lines[#lines + 1] = "  " .. side[1] .. " = {"
     put(lines, "    ", COSTS, costs(doc, side[2]))
     lines[#lines + 1] = "  },"

@@ -305,7 +305,8 @@ static unsigned cell_no(const char *side, const char *id)
 }
 
 /* One sample of a cell: how many messages timed, theirs and ours, three VPs, have of it. */
-static void sample(struct aff_rig *r, const char *side, const char *id, struct xk_vp *const vp[3], const unsigned want[3])
+static void sample(struct aff_rig *r, const char *side, const char *id, struct xk_vp *const vp[3],
+		   const unsigned want[3])
 {
 	unsigned i = cell_no(side, id);
 	uint64_t before[3];
@@ -365,11 +366,13 @@ static void other_work_references_what_it_may_and_nothing_when_idle(void)
 	CU_ASSERT_FATAL(aff_caches_init(&c, (size_t)1 << 20));
 	CU_ASSERT_EQUAL(c.walk_all, (size_t)1 << 20);
 	aff_other_work(&c, 50e3, 0);
-	CU_ASSERT_EQUAL(c.references, 0);
+	CU_ASSERT_EQUAL(c.all.references, 0);
+	CU_ASSERT_EQUAL(aff_references(&c), 0);
 	CU_ASSERT_EQUAL(c.at, 0);
 	for (unsigned i = 0; i < 50; i++)
 		aff_other_work(&c, 20e3, 1);
-	CU_ASSERT(c.references > 0 && c.at > 0 && c.at <= c.walk_all);
+	CU_ASSERT(c.all.references > 0 && c.at > 0 && c.at <= c.walk_all);
+	CU_ASSERT(c.alone.references <= c.all.references && aff_references(&c) > 0);
 	aff_flush_all(&c);
 	aff_caches_fini(&c);
 }

@@ -107,13 +107,11 @@ static void all_parts(struct affinity *a)
 
 static json_t *caches_json(const struct aff_caches *c)
 {
-	double busy = (double)c->busy / aff_ticks_of_ns();
-
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:f}", "l1d_bytes", (json_int_t)c->l1d, "l1i_bytes",
 			 (json_int_t)c->l1i, "l2_bytes", (json_int_t)c->l2, "last_bytes", (json_int_t)c->last, "line_bytes",
 			 (json_int_t)c->line, "walked_l1_bytes", (json_int_t)c->walk_l1, "walked_all_bytes",
 			 (json_int_t)c->walk_all, "code_is_walked", (int)aff_walks_code, "references_per_us",
-			 busy > 0 ? (double)c->references / busy * 1e3 : 0);
+			 aff_references(c) * 1e3);
 }
 
 static json_t *raw(const struct affinity *a)

@@ -40,9 +40,12 @@ struct aff_caches {
 	size_t walk_l1, walk_all;    /* bytes of data that are walked */
 	char  *data;                 /* walk_all bytes */
 	size_t at;                   /* where other work goes on */
-	uint64_t references;         /* of other work, of both kinds */
-	uint64_t busy;               /* ticks that it took */
+	/* References of other work, of both kinds, and the ticks that they took: all, and where nobody else had the
+	 * processor meanwhile. */
+	struct aff_rate { uint64_t references, ticks; } all, alone;
 };
+/* References in a nanosecond, by those that were alone, where there were any; 0: there were none. */
+double aff_references(const struct aff_caches *c);
 /* walk: bytes that are to displace everything, 0: twice the last level, at most AFF_WALK_MOST.  False: no memory. */
 #define AFF_WALK_MOST ((size_t)64 << 20)
 bool aff_caches_init(struct aff_caches *c, size_t walk);

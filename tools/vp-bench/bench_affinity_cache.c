@@ -158,8 +158,20 @@ static void reference(struct aff_caches *c)
 	c->at = to;
 }
 
-/* From `now` until then; the time then.  A stretch in which somebody else had the processor does not count
- * for the rate. */
+static void add(struct aff_rate *r, uint64_t n, uint64_t ticks)
+{
+	r->references += n;
+	r->ticks += ticks;
+}
+
+double aff_references(const struct aff_caches *c)
+{
+	const struct aff_rate *r = c->alone.ticks != 0 ? &c->alone : &c->all;
+
+	return r->ticks != 0 ? (double)r->references / (double)r->ticks * aff_ticks_of_ns() : 0;
+}
+
+/* From `now` until then; the time then.  A stretch that took much longer was somebody else's, too. */
 static uint64_t references(struct aff_caches *c, uint64_t now, uint64_t until)
 {
 	uint64_t begun = now, n = 0;
@@ -169,10 +181,9 @@ static uint64_t references(struct aff_caches *c, uint64_t now, uint64_t until)
 		n += LINES;
 		now = aff_ticks();
 	}
-	if (now - begun <= 2 * (until - begun)) {
-		c->references += n;
-		c->busy += now - begun;
-	}
+	add(&c->all, n, now - begun);
+	if (now - begun <= 2 * (until - begun))
+		add(&c->alone, n, now - begun);
 	return now;
 }
 

@@ -21,6 +21,11 @@ for w; do
 	size=*) size=\${w#*=} ;;
 	esac
 done
+# Gone, and known to be so, it interrupts who called it.
+if [ -f "$tmp/interrupts" ]; then
+	echo >>"$tmp/interrupts"
+	[ \$(wc -l <"$tmp/interrupts") -lt 42 ] || (while kill -0 \$\$; do :; done; kill -INT \$PPID) >/dev/null 2>&1 &
+fi
 cat <<JSON
 {"schema":2,"messages":\$n,"measured_ns":1,"workers":[{"cpu_ns":\$((n * 100 + n * 40 / burst + n * (size - 64) / 10))}],"nodes":[
 {"name":"udp","protocol":"udp","time":{"up_messages":\$n,"up_ns":\$((600000 + (size - 64) * 1000)),"down_messages":0,"down_ns":0}},
@@ -61,6 +66,9 @@ if [ -n "$first" ]; then
 		grep -q 'udp-presets link=eth: not one message passed in 6 runs' '$tmp/err'"
 	rm "$tmp/no-messages"
 	ok "a folder that is not there: code 5" code 5 "$bench" calibrate $quick -d 1ms -o "$tmp/none/m.lua"
+	: >"$tmp/interrupts"
+	ok "interrupted after the last run it ends: code 6" code 6 timeout 100 "$bench" calibrate --affinity --time 1h --walk 1MiB --runs 1 -o "$tmp/x.lua"
+	ok "without a file" [ ! -e "$tmp/x.lua" ]
 	unset VP_RUN
 else
 	skip "one processor, and a vp-run whose times are known" "taskset is not installed"

@@ -268,8 +268,9 @@ json_t *bench_micro_rows(unsigned rounds);
 
 /* ---- affinity (bench_affinity.c) ---------------------------------------------------------- */
 
-/* precision: half of an interval over its value; walk: bytes of data that displace everything, 0: by the caches. */
-struct bench_affinity_opts { double precision; xk_ns time; size_t size, walk; };
+/* precision: half of an interval over its value; walk: bytes of data that displace everything, 0: by the caches;
+ * interrupted: as of a child's run, or NULL. */
+struct bench_affinity_opts { double precision; xk_ns time; size_t size, walk; bool *interrupted; };
 #define BENCH_AFFINITY_DEFAULTS { .precision = 0.01, .time = 15 * XK_SEC, .size = 64 }
 /* A document after docs/schema/vp-affinity-1.json; NULL, and why. */
 json_t *bench_affinity_measure(const struct bench_affinity_opts *o, char *why, size_t n);

@@ -12,6 +12,7 @@
 
 #include <argp.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -85,6 +86,7 @@ struct affinity {
 	double      precision;
 	xk_ns       time;
 	size_t      size, walk;
+	bool        interrupted;
 	struct aff_rig rig;
 	struct aff_run run[PARTS];
 	unsigned    rounds;
@@ -142,6 +144,14 @@ static bool narrow(const struct affinity *a)
 	return yes;
 }
 
+/* Who runs children has these signals blocked. */
+static bool asked_to_stop(void)
+{
+	sigset_t set;
+
+	return sigpending(&set) == 0 && (sigismember(&set, SIGINT) == 1 || sigismember(&set, SIGTERM) == 1);
+}
+
 static void rounds(struct affinity *a)
 {
 	static const struct aff_part *const parts[PARTS] = { &aff_probes, &aff_cells, &aff_curve };
@@ -151,6 +161,9 @@ static void rounds(struct affinity *a)
 		a->run[i] = (struct aff_run){ .rig = &a->rig, .part = parts[i] };
 	while (a->rounds < AFF_ROUNDS && (a->rounds < AFF_LEAST || xk_clock_host() < end)) {
 		all_parts(a);
+		a->interrupted = asked_to_stop();
+		if (a->interrupted)
+			break;
 		if (a->rounds >= AFF_LEAST && a->rounds % LOOK == 0 && narrow(a))
 			break;
 	}
@@ -172,32 +185,52 @@ static void measure(struct affinity *a)
 	a->trip[1] = goal_probe(cpu[0], cpu[1]);
 }
 
+static json_t *document(const struct affinity *a, char *why, size_t n)
+{
+	json_t *args[] = { json_string(BENCH_VERSION), bench_env(), raw(a) };
+	json_t *doc = bench_lua_call("affinity", "document", args, XK_ARRAY_LEN(args), why, n);
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(args); i++)
+		json_decref(args[i]);
+	return doc;
+}
+
+static json_t *measure_all(struct affinity *a, char *why, size_t n)
+{
+	char reason[AFF_TEXT] = "";
+	json_t *doc = NULL;
+
+	if (!aff_rig_open(&a->rig, a->size, a->walk, reason)) {
+		snprintf(why, n, "%s", reason);
+	} else {
+		measure(a);
+		if (a->interrupted)
+			snprintf(why, n, "interrupted");
+		else
+			doc = document(a, why, n);
+	}
+	aff_rig_close(&a->rig);
+	return doc;
+}
+
 json_t *bench_affinity_measure(const struct bench_affinity_opts *o, char *why, size_t n)
 {
 	struct affinity *a = aligned_alloc(XK_CACHELINE, sizeof *a);
-	char reason[AFF_TEXT] = "out of memory";
-	json_t *args[3], *doc = NULL;
+	json_t *doc;
 
-	if (a != NULL) {
-		memset(a, 0, sizeof *a);
-		a->precision = o->precision;
-		a->time = o->time;
-		a->size = o->size;
-		a->walk = o->walk;
-		if (aff_rig_open(&a->rig, a->size, a->walk, reason)) {
-			measure(a);
-			args[0] = json_string(BENCH_VERSION);
-			args[1] = bench_env();
-			args[2] = raw(a);
-			doc = bench_lua_call("affinity", "document", args, 3, reason, sizeof reason);
-			for (unsigned i = 0; i < XK_ARRAY_LEN(args); i++)
-				json_decref(args[i]);
-		}
-		aff_rig_close(&a->rig);
-		free(a);
+	if (a == NULL) {
+		snprintf(why, n, "out of memory");
+		return NULL;
 	}
-	if (doc == NULL)
-		snprintf(why, n, "%s", reason);
+	memset(a, 0, sizeof *a);
+	a->precision = o->precision;
+	a->time = o->time;
+	a->size = o->size;
+	a->walk = o->walk;
+	doc = measure_all(a, why, n);
+	if (a->interrupted && o->interrupted != NULL)
+		*o->interrupted = true;
+	free(a);
 	return doc;
 }
 

@@ -253,6 +253,7 @@ int bench_calibrate_main(int argc, char **argv)
 	struct calibrate c = { .runs = 5, .duration = 500 * XK_MS, .affinity = BENCH_AFFINITY_DEFAULTS };
 
 	argp_err_exit_status = BENCH_USAGE;
+	c.affinity.interrupted = &c.interrupted;
 	keep_command(&c, argc, argv);
 	argp_parse(&argp, argc, argv, 0, NULL, &c);
 	bench_child_signals();

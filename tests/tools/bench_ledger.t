@@ -8,7 +8,7 @@ set -u
 . "$top_srcdir/tests/tools/bench_lib.sh"
 sim=$top_builddir/vp-sim
 run=$top_builddir/vp-run
-quick="--affinity --time 1ms --walk 1MiB --runs 1"
+quick="--affinity --time 1ms --walk 8MiB --runs 1"
 
 # A message takes 100 ns, and a unit 40; each byte above 64 a tenth.  UDP has 60 % of it, IP 30 on its way up and 10 down,
 # where every second message goes.
@@ -67,7 +67,7 @@ if [ -n "$first" ]; then
 	rm "$tmp/no-messages"
 	ok "a folder that is not there: code 5" code 5 "$bench" calibrate $quick -d 1ms -o "$tmp/none/m.lua"
 	: >"$tmp/interrupts"
-	ok "interrupted after the last run it ends: code 6" code 6 timeout 100 "$bench" calibrate --affinity --time 1h --walk 1MiB --runs 1 -o "$tmp/x.lua"
+	ok "interrupted after the last run it ends: code 6" code 6 timeout 100 "$bench" calibrate --affinity --time 1h --walk 8MiB --runs 1 -o "$tmp/x.lua"
 	ok "without a file" [ ! -e "$tmp/x.lua" ]
 	unset VP_RUN
 else

@@ -24,6 +24,7 @@ struct xk_ledger {
 	struct xk_machine_node  *node;
 	struct xk_machine_value *value;
 	unsigned           room;
+	bool               has_bus;
 };
 
 /* ORDER COSTS */
@@ -31,8 +32,13 @@ static const char *const costs[] = {
 	"message", "unit", "lock", "lock_moved", "handover", "wake", "context", "yield", "slice", NULL
 };
 enum { MESSAGE, UNIT, LOCK, LOCK_MOVED, HANDOVER, WAKE, CONTEXT, YIELD, SLICE, COSTS };
-static const char *const of_node[] = { "up", "down", "byte", NULL };
-#define IN_GRAPH 11u             /* costs, nodes, and the end */
+/* Those that a machine may be without.  ORDER OPTIONAL */
+static const char *const optional[] = { "lock_handed", "unlock", "lookup", "sleep", "sleep_other", NULL };
+enum { LOCK_HANDED, UNLOCK, LOOKUP, SLEEP, SLEEP_OTHER, OPTIONAL };
+/* The last where one of the nodes has it, then all. */
+static const char *const of_node[] = { "up", "down", "byte", "bus", NULL };
+enum { OF_NODE = 4 };
+#define IN_GRAPH (COSTS + OPTIONAL + 1u)
 
 static const char *last_of(const char *const *path)
 {
@@ -76,7 +82,7 @@ static void read_node(struct xk_ledger *l, const struct xk_value *nodes, unsigne
 {
 	const char *path[] = { "graph", "nodes", nodes->key[i].text, NULL, NULL };
 	struct xk_machine_node *n = &l->node[l->m.nnodes];
-	uint64_t *const to[] = { &n->message[0], &n->message[1], &n->byte };
+	uint64_t *const to[] = { &n->message[0], &n->message[1], &n->byte, &n->bus };
 
 	if (nodes->key[i].kind != XK_V_TEXT || nodes->item[i].kind != XK_V_MAP) {
 		path[2] = nodes->key[i].kind == XK_V_TEXT ? path[2] : NULL;
@@ -84,9 +90,9 @@ static void read_node(struct xk_ledger *l, const struct xk_value *nodes, unsigne
 				    "down = ..., byte = ... }");
 		return;
 	}
-	xk_machine_keys(l->spec, l->e, &nodes->item[i], path, of_node, 3);
+	xk_machine_keys(l->spec, l->e, &nodes->item[i], path, of_node, OF_NODE);
 	n->proto = path[2];
-	for (unsigned k = 0; of_node[k] != NULL; k++) {
+	for (unsigned k = 0; k < (l->has_bus ? OF_NODE : OF_NODE - 1); k++) {
 		path[3] = of_node[k];
 		*to[k] = (uint64_t)(read_cost(l, &nodes->item[i], path) * 1e6 + 0.5);
 	}
@@ -95,34 +101,54 @@ static void read_node(struct xk_ledger *l, const struct xk_value *nodes, unsigne
 
 static xk_ns ns_of(double us) { return (xk_ns)(us * 1e3 + 0.5); }
 
-static void take_costs(struct xk_ledger *l, const double *us)
+static void take_costs(struct xk_ledger *l, const double *us, const double *more)
 {
 	l->m.message = ns_of(us[MESSAGE]);
 	l->m.unit = ns_of(us[UNIT]);
 	l->m.sync = (struct xk_sim_costs){
 		.lock_local = ns_of(us[LOCK]), .lock_moved = ns_of(us[LOCK_MOVED]), .handover = ns_of(us[HANDOVER]),
 		.wake = ns_of(us[WAKE]), .context = ns_of(us[CONTEXT]), .yield = ns_of(us[YIELD]), .slice = ns_of(us[SLICE]),
+		.lock_handed = ns_of(more[LOCK_HANDED]), .unlock = ns_of(more[UNLOCK]), .lookup = ns_of(more[LOOKUP]),
+		.sleep = ns_of(more[SLEEP]), .sleep_other = ns_of(more[SLEEP_OTHER]),
 	};
+}
+
+/* Does a node use the bus? */
+static bool has_bus(const struct xk_value *nodes)
+{
+	for (unsigned i = 0; nodes != NULL && nodes->kind == XK_V_MAP && i < nodes->n; i++)
+		if (nodes->item[i].kind == XK_V_MAP && xk_value_get(&nodes->item[i], "bus") != NULL)
+			return true;
+	return false;
 }
 
 static void read_graph(struct xk_ledger *l, const struct xk_value *g)
 {
 	const char *names[IN_GRAPH], *path[] = { "graph", NULL, NULL };
 	const struct xk_value *nodes = xk_value_get(g, "nodes");
-	double us[COSTS];
+	double us[COSTS], more[OPTIONAL];
 
 	memcpy(names, costs, COSTS * sizeof *names);
-	names[COSTS] = "nodes";
-	xk_machine_keys(l->spec, l->e, g, path, names, COSTS + 1);
+	memcpy(names + COSTS, optional, OPTIONAL * sizeof *names);
+	names[COSTS + OPTIONAL] = "nodes";
+	xk_machine_keys(l->spec, l->e, g, path, names, IN_GRAPH);
 	for (unsigned i = 0; i < COSTS; i++) {
 		path[1] = costs[i];
 		us[i] = read_cost(l, g, path);
 	}
-	take_costs(l, us);
+	for (unsigned i = 0; i < OPTIONAL; i++) {
+		path[1] = optional[i];
+		if (xk_value_get(g, optional[i]) != NULL)
+			more[i] = read_cost(l, g, path);
+		else
+			more[i] = i == LOCK_HANDED ? us[LOCK_MOVED] : 0;
+	}
+	take_costs(l, us, more);
 	path[1] = "nodes";
 	if (nodes != NULL && nodes->kind != XK_V_MAP)
 		xk_spec_bench_error(l->spec, l->e, path, "'nodes' needs a table: nodes = { udp = { up = ..., down = ..., "
 				    "byte = ... } }");
+	l->has_bus = has_bus(nodes);
 	for (unsigned i = 0; nodes != NULL && nodes->kind == XK_V_MAP && i < nodes->n; i++)
 		read_node(l, nodes, i);
 }
@@ -140,7 +166,7 @@ static int read_machine(struct xk_ledger *l, const char *file)
 		return XK_E_INVAL;
 	}
 	nodes = xk_value_get(g, "nodes");
-	l->room = COSTS + 3 * (nodes != NULL && nodes->kind == XK_V_MAP ? nodes->n : 0);
+	l->room = COSTS + OPTIONAL + OF_NODE * (nodes != NULL && nodes->kind == XK_V_MAP ? nodes->n : 0);
 	l->value = xk_alloc(l->room * sizeof *l->value);
 	l->node = xk_alloc((l->room + 1) * sizeof *l->node);
 	if (l->value == NULL || l->node == NULL)

@@ -9,7 +9,8 @@
  *	  },
  *	}
  *
- * Microseconds, each with its source.  All keys are needed but `nodes`: nothing is guessed.  What else
+ * Microseconds, each with its source.  All keys are needed but `nodes` and those of what a machine may be
+ * without (docs/threading.md): nothing is guessed.  Where one node uses the bus each says how long.  What else
  * the file says is not looked at; vp-sim reads it.
  */
 #ifndef XK_LEDGER_H

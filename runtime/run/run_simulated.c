@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * run_simulated.c - what a result says of simulated processors: the machine, each of its costs with
- * the source, and how busy the processors were.
+ * the source, and how busy the processors and their bus were.
  */
 #include "runtime/run/run_priv.h"
 
@@ -20,6 +20,7 @@ bool xk_run_busy(const struct xk_run_result *r, struct xk_run_busy *out)
 		return false;
 	out->processors = set->arch.processors;
 	out->machine = set->arch.machine;
+	out->bus = (double)xk_vpset_bus_busy(set) / now;
 	for (unsigned i = 0; i < out->processors; i++) {
 		struct xk_sim_stats s;
 		double share;
@@ -49,6 +50,7 @@ json_t *run_simulated_json(const struct xk_run_result *r)
 	json_object_set_new(j, "busy", json_real(b.mean));
 	json_object_set_new(j, "busy_least", json_real(b.least));
 	json_object_set_new(j, "busy_most", json_real(b.most));
+	json_object_set_new(j, "bus_busy", json_real(b.bus));
 	json_object_set_new(j, "switches", json_integer((json_int_t)b.switches));
 	for (unsigned i = 0; i < b.machine->nvalues; i++) {
 		json_t *v = json_object();

@@ -178,7 +178,7 @@ struct xk_machine;
 struct xk_run_busy {
 	unsigned processors;
 	const struct xk_machine *machine;
-	double   mean, least, most;
+	double   mean, least, most, bus;
 	uint64_t switches;
 };
 bool xk_run_busy(const struct xk_run_result *r, struct xk_run_busy *out);

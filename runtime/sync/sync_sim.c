@@ -259,9 +259,23 @@ bool xk_sim_wake(struct xk_event *e)
 	if (t->state == ASLEEP) {
 		xk_ns now = *s->pub.now, waited = now > t->slept ? now - t->slept : 0;
 
-		wake_at(s, t, now + (waited <= s->cost.spin ? s->cost.handover : s->cost.wake));
+		t->spun = waited <= s->cost.spin;
+		wake_at(s, t, now + (t->spun ? s->cost.handover : s->cost.wake));
 	}
 	return true;
+}
+
+/* What going to sleep and being woken costs its processor, more where others are at it, too. */
+static void charge_sleep(struct sim *s)
+{
+	struct processor *p = s->self->p;
+	xk_ns cost = s->cost.sleep;
+
+	for (unsigned i = 1; s->cost.sleep_other != 0 && i <= s->nprocessors; i++)
+		if (&s->p[i] != p && s->p[i].at_sleep > *s->pub.now)
+			cost += s->cost.sleep_other;
+	xk_sim_charge(cost);
+	p->at_sleep = *s->pub.now;
 }
 
 void xk_sim_wait(struct xk_event *e, xk_ns timeout)
@@ -274,8 +288,11 @@ void xk_sim_wait(struct xk_event *e, xk_ns timeout)
 	t->peer = *at;
 	*at = t;
 	t->on = "an event";
+	t->spun = false;
 	sleep_until(s, timeout < XK_NS_NEVER - now ? now + timeout : XK_NS_NEVER);
 	stop_waiting(s, t);
+	if (!t->spun && t != &s->main)
+		charge_sleep(s);
 }
 
 struct xk_sim_thread *xk_sim_running(void) { return sim_self()->self; }

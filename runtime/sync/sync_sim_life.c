@@ -119,7 +119,7 @@ static bool make(struct sim *s, unsigned processors)
 	s->heap.item = calloc(s->room, sizeof(struct xk_heap_item *));
 	s->waiting = calloc(s->nbuckets, sizeof *s->waiting);
 	s->main.kept = calloc(1, s->ops.size);
-	return s->p != NULL && s->heap.item != NULL && s->waiting != NULL && s->main.kept != NULL;
+	return sim_bus_make(&s->bus) && s->p != NULL && s->heap.item != NULL && s->waiting != NULL && s->main.kept != NULL;
 }
 
 int xk_sim_new(struct xk_sim **out, unsigned processors, const struct xk_sim_costs *costs, xk_ns *now,
@@ -169,6 +169,7 @@ void xk_sim_free(struct xk_sim *sim)
 		thread_free(t);
 	}
 	free(s->main.kept);
+	sim_bus_free(&s->bus);
 	free(s->waiting);
 	free(s->heap.item);
 	free(s->p);

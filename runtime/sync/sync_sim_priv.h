@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sync_sim_priv.h - what sync_sim.c (whose turn it is) and sync_sim_life.c (threads and
- * simulations made and ended) share.
+ * sync_sim_priv.h - what sync_sim.c (whose turn it is), sync_sim_life.c (threads and
+ * simulations made and ended) and sync_sim_bus.c (the bus) share.
  */
 #ifndef XK_SYNC_SIM_PRIV_H
 #define XK_SYNC_SIM_PRIV_H
@@ -15,6 +15,7 @@ enum sim_state { RUNNING, OWN, QUEUED, ASLEEP, ENDED };
 struct processor {
 	xk_ns                 now;       /* when it is free, or its thread was stopped */
 	xk_ns                 slice_end;
+	xk_ns                 at_sleep;  /* its last thread that slept is at it until then */
 	struct xk_sim_thread *own, *first, *last, *before;
 	struct xk_sim_stats   stats;
 };
@@ -24,6 +25,7 @@ struct xk_sim_thread {
 	struct sim       *sim;
 	struct processor *p;
 	enum sim_state        state;
+	bool                  spun;      /* was woken before it would have slept */
 	struct xk_heap_item when;        /* key: goes on, may go on, or wakes; tie: lowest processor, lowest thread */
 	xk_ns             slept;         /* since when */
 	struct xk_event  *event;         /* that it waits for */
@@ -38,6 +40,10 @@ struct xk_sim_thread {
 	void             *kept;
 };
 
+/* A window of the bus's time: its number from 1, 0: never used; how much of it is taken. */
+struct bus_window { uint64_t no; xk_ns taken; };
+struct sim_bus { struct bus_window *window; xk_ns busy; };
+
 struct sim {
 	struct xk_sim        pub;
 	struct xk_sim_costs  cost;
@@ -48,6 +54,7 @@ struct sim {
 	struct xk_sim_thread *self, *all, main;
 	struct xk_heap       heap;                           /* of those that go on or wake at a time */
 	unsigned             room;                           /* in it */
+	struct sim_bus       bus;
 	struct xk_sim_thread **waiting;                      /* for events, by hash */
 	unsigned             nbuckets;
 };
@@ -56,6 +63,8 @@ static inline struct sim *sim_of(struct xk_sim *s) { return xk_container_of(s, s
 
 /* Up to when the running thread may go on, after a change of what others do. */
 void sim_limit(struct sim *s);
+bool sim_bus_make(struct sim_bus *b);
+void sim_bus_free(struct sim_bus *b);
 /* t is ready, now; the running thread, t, is at its end. */
 void sim_begins(struct sim *s, struct xk_sim_thread *t);
 void sim_ends(struct sim *s, struct xk_sim_thread *t) __attribute__((noreturn));

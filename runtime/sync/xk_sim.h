@@ -9,12 +9,13 @@
  * (xk_sim_pass) it is stopped until nobody else's time is less than its own.
  * Locks, events, naps and yields of this room wait in simulated time where the calling
  * thread is simulated; nothing else changes for them, and nothing at all for other threads.
+ * All processors share one bus: what crosses it at a time is one after the other.
  * A simulated thread stays on its processor.  A processor runs one of its threads until that
  * waits, yields, or has had its slice where others stand in line; then the next.
  * Invariant: at most one simulation per kernel thread, and of its fibers exactly one runs.
  *
  *   xk_sim_new, run, join, free    the kernel thread that made it, as its thread 0
- *   xk_sim_charge, xk_sim_pass     any simulated thread
+ *   xk_sim_charge, bus, pass       any simulated thread
  */
 #ifndef XK_SYNC_SIM_H
 #define XK_SYNC_SIM_H
@@ -27,9 +28,14 @@
 /* Nanoseconds. */
 struct xk_sim_costs {
 	xk_ns lock_local, lock_moved;  /* a lock taken that this processor had last, another one had */
+	xk_ns lock_handed;             /* taken by who stood in line for it */
+	xk_ns unlock;                  /* given back: others have it meanwhile */
+	xk_ns lookup;                  /* what a table's lock is taken for */
 	xk_ns handover;                /* until a thread runs that was woken while it spun */
 	xk_ns wake;                    /* the same when it slept: it had waited for longer than `spin` */
 	xk_ns spin;
+	xk_ns sleep;                   /* of its processor, when a thread has slept */
+	xk_ns sleep_other;             /* more, for each other processor that is at it */
 	xk_ns context;                 /* a processor takes up another thread than the one before */
 	xk_ns yield;                   /* a thread looks again and finds nothing */
 	xk_ns slice;                   /* a thread runs so long before others of its processor, 0: without end */
@@ -69,9 +75,13 @@ bool xk_sim_run(struct xk_sim *sim, xk_ns until);
 /* Time that a processor has spent on what it was charged. */
 struct xk_sim_stats { xk_ns busy; uint64_t switches; };
 void xk_sim_stats(const struct xk_sim *sim, unsigned processor, struct xk_sim_stats *out);
+/* That the bus was in use. */
+xk_ns xk_sim_bus_busy(const struct xk_sim *sim);
 
 /* The thread's work took so long. */
 void xk_sim_charge(xk_ns ns);
+/* It took so long, and until what it moved had crossed the bus, which takes `bus` of the bus's time. */
+void xk_sim_work(xk_ns ns, xk_ns bus);
 void xk_sim_pass_now(void);
 /* Whoever has an earlier time goes first. */
 static inline void xk_sim_pass(void)
@@ -80,8 +90,10 @@ static inline void xk_sim_pass(void)
 		xk_sim_pass_now();
 }
 
-/* The policy as it is simulated: first come first served whatever it is, and of the same name. */
+/* The policy as it is simulated: first come first served whatever it is, and of the same name; of a table: who has it
+ * looks something up. */
 const struct xk_lock_ops *xk_lock_simulated(const struct xk_lock_ops *policy);
+const struct xk_lock_ops *xk_lock_simulated_table(const struct xk_lock_ops *policy);
 
 /* ---- for this room: the calling thread is simulated ------------------------------------ */
 

@@ -46,6 +46,8 @@ void xk_vpset_simulated(const struct xk_vpset *set, unsigned i, struct xk_sim_st
 	xk_sim_stats(set->sim->sim, i, out);
 }
 
+xk_ns xk_vpset_bus_busy(const struct xk_vpset *set) { return xk_sim_bus_busy(set->sim->sim); }
+
 const struct xk_machine_node **xk_vpset_node_costs(struct xk_vpset *set, unsigned nnodes)
 {
 	if (set->sim->node == NULL)
@@ -84,7 +86,7 @@ int xk_vpsim_new(struct xk_vpset *set, struct xk_errs *errs)
 	a->spin_us = 0;
 	a->lock = xk_lock_simulated(a->lock);
 	if (a->table != NULL)
-		a->table = xk_lock_simulated(a->table);
+		a->table = xk_lock_simulated_table(a->table);
 	/* Times of locks are the host's. */
 	a->lock_untimed = true;
 	return XK_OK;

@@ -25,7 +25,8 @@ bool xk_machine_is_flat(const struct xk_machine *m)
 {
 	const struct xk_sim_costs *c = &m->sync;
 
-	return (c->lock_local | c->lock_moved | c->handover | c->wake | c->context | m->unit) == 0 && m->nnodes == 0;
+	return (c->lock_local | c->lock_moved | c->lock_handed | c->unlock | c->lookup | c->handover | c->wake | c->context |
+		c->sleep | m->unit) == 0 && m->nnodes == 0;
 }
 
 const struct xk_machine_node *xk_machine_find(const struct xk_machine *m, const char *proto)

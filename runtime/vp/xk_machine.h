@@ -12,8 +12,8 @@
 #include "runtime/sync/xk_sim.h"
 
 /* Picoseconds that an operation of a protocol's node costs: a message by its way, [0] up (demux), [1] down
- * (push), and each byte of it. */
-struct xk_machine_node { const char *proto; uint64_t message[2], byte; };
+ * (push), and each byte of it; and of the bus's time, each byte. */
+struct xk_machine_node { const char *proto; uint64_t message[2], byte, bus; };
 
 /* As it stands in the ledger, microseconds. */
 struct xk_machine_value { const char *key, *source; double value; };
@@ -39,6 +39,8 @@ const struct xk_machine_node *xk_machine_find(const struct xk_machine *m, const 
 /* What processor i of a set with simulated ones has spent on what it was charged. */
 struct xk_vpset;
 void xk_vpset_simulated(const struct xk_vpset *set, unsigned i, struct xk_sim_stats *out);
+/* Nanoseconds that their bus was in use. */
+xk_ns xk_vpset_bus_busy(const struct xk_vpset *set);
 /* Of upi: room for the costs of so many nodes, which upi fills and reads; NULL: no memory. */
 const struct xk_machine_node **xk_vpset_node_costs(struct xk_vpset *set, unsigned nnodes);
 

@@ -172,6 +172,22 @@ broken() {
 	sed "$@" "$tmp/nodes.lua" >"$tmp/bad.lua"
 	not_run 3 "bad.lua:[0-9]*: machine: $text" --processors 2 --machine "$tmp/bad.lua" "$tmp/up.lua"
 }
+# A machine with a bus: each byte of a frame is on it for 1 ns, 106 of them, while eth works for 40.
+sed 's/sink = node(0.01, 0)/sink = (function() local n = node(0.01, 0) n.bus = { 0.001, source = s } return n end)()/' \
+	"$tmp/nodes.lua" >"$tmp/some_bus.lua"
+sed 's|byte = { 0, source = s } }|byte = { 0, source = s }, bus = { up > 0.03 and 0.001 or 0, source = s } }|' \
+	"$tmp/nodes.lua" >"$tmp/bus.lua"
+bus_bounds() {
+	by "$tmp/bus.lua" ips_conn 1 && [ "$got" -ge 29 ] && [ "$got" -le 31 ] &&
+		by "$tmp/bus.lua" ips_conn 8 && [ "$got" -ge 45 ] && [ "$got" -le 48 ] &&
+		jq -e '.machine.bus_busy > 0.98 and .machine.costs["nodes.eth.bus"].us == 0.001' "$tmp/json" >/dev/null
+}
+ok "the bus is shared" bus_bounds
+ok "a node that does not say how long it uses the bus" not_run 3 "'bus' is needed" --processors 2 --machine "$tmp/some_bus.lua" \
+	"$tmp/up.lua"
+sed 's/lock = {/lookup = { 1, source = s }, lock = {/' "$tmp/nodes.lua" >"$tmp/lookup.lua"
+looks_up() { by "$tmp/lookup.lua" locking 8 && [ "$got" -le 6 ] && [ "$got" -ge 4 ]; }
+ok "a table's lock is held while one is looked up" looks_up
 ok "a node without a cost" not_run 1 'up.lua:[0-9]*: ip: machine "test" does not say what protocol ip costs' \
 	--processors 2 --machine "$tmp/no_ip.lua" "$tmp/up.lua"
 ok "an unknown machine" not_run 2 "no machine 'flt' (did you mean 'flat'?)" --processors 2 --machine flt "$tmp/up.lua"

@@ -149,6 +149,7 @@ static void each_thread_finds_its_own_as_it_left_it(void)
 static struct xk_lock lock;
 static struct xk_lockstat stat;
 static const struct xk_lock_ops *policy;
+static bool of_table;
 
 static void locks(void *arg)
 {
@@ -165,7 +166,7 @@ static void locks(void *arg)
 static void take_turns(const struct xk_lock_ops *p, struct xk_sim_costs costs, struct steps *a, struct steps *b)
 {
 	stat = (struct xk_lockstat){ .untimed = true };
-	policy = xk_lock_simulated(p);
+	policy = of_table ? xk_lock_simulated_table(p) : xk_lock_simulated(p);
 	CU_ASSERT_STRING_EQUAL(policy->name, p->name);
 	policy->init(&lock);
 	run_two(2, costs, 1, a, b, locks);
@@ -191,8 +192,71 @@ static void a_lock_of_another_processor_costs_its_line(void)
 {
 	struct steps a = { "a", 100, 1 }, b = { "b", 50, 2 };
 
-	take_turns(&xk_lock_mutex, (struct xk_sim_costs){ .lock_local = 3, .lock_moved = 40 }, &a, &b);
+	take_turns(&xk_lock_mutex, (struct xk_sim_costs){ .lock_local = 3, .lock_moved = 40, .lock_handed = 40 }, &a, &b);
 	CU_ASSERT_STRING_EQUAL(said, "a@3 b@143 b@196");
+}
+
+static void who_stood_in_line_pays_less_and_giving_back_is_nobody_elses(void)
+{
+	struct steps a = { "a", 100, 1 }, b = { "b", 50, 2 };
+
+	take_turns(&xk_lock_mutex, (struct xk_sim_costs){ .lock_local = 10, .lock_moved = 40, .lock_handed = 2, .unlock = 7 }, &a, &b);
+	/* b has it from 110 on, while a still gives it back; then it gives it back itself, for 7, and takes it again. */
+	CU_ASSERT_STRING_EQUAL(said, "a@10 b@112 b@179");
+}
+
+static void a_table_is_locked_for_as_long_as_something_is_looked_up(void)
+{
+	struct steps a = { "a", 100, 1 }, b = { "b", 50, 1 };
+	const struct xk_sim_costs costs = { .lock_local = 1, .lock_moved = 2, .lock_handed = 3, .lookup = 1000 };
+
+	of_table = true;
+	take_turns(&xk_lock_mutex, costs, &a, &b);
+	CU_ASSERT_STRING_EQUAL(said, "a@1001 b@2104");
+	of_table = false;
+	take_turns(&xk_lock_mutex, costs, &a, &b);
+	CU_ASSERT_STRING_EQUAL(said, "a@1 b@104");
+}
+
+enum { CROWD = 20, ROUNDS = 50 };
+static xk_ns in_locking;
+
+static void crowds(void *arg)
+{
+	(void)arg;
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		xk_ns from = now;
+
+		xk_lock_take(policy, &lock, &stat);
+		xk_lock_drop(policy, &lock, &stat);
+		in_locking += now - from;
+	}
+}
+
+/* Schmidt and Suda 1996, 4.1: 4 us for taking a lock, 55 among 20 processors that all want it. */
+static xk_ns lock_among(unsigned n)
+{
+	struct xk_sim_thread *t[CROWD];
+
+	in_locking = 0;
+	policy = xk_lock_simulated(&xk_lock_mutex);
+	policy->init(&lock);
+	begin(n, (struct xk_sim_costs){ .lock_local = 4000, .lock_moved = 4000, .lock_handed = 2750 });
+	for (unsigned i = 0; i < n; i++)
+		CU_ASSERT_FATAL(xk_sim_thread_new(sim, &t[i], i, crowds, NULL) == XK_OK);
+	for (unsigned i = 0; i < n; i++)
+		xk_sim_join(t[i]);
+	end();
+	policy->fini(&lock);
+	return in_locking / (n * ROUNDS);
+}
+
+static void a_lock_among_twenty_costs_each_his_place_in_line(void)
+{
+	xk_ns among = lock_among(CROWD);
+
+	CU_ASSERT(lock_among(1) == 4000);
+	CU_ASSERT(among > 53000 && among < 57000);
 }
 
 static void reads(void *arg)
@@ -278,6 +342,47 @@ static void who_spins_is_prompt_and_who_sleeps_is_not(void)
 	wait_for(300, 500, "woken@300 woke@500");
 }
 
+static void times_out(void *arg)
+{
+	xk_event_prepare(arg);
+	xk_event_wait(arg, 1000, NULL, 0);
+}
+
+static uint64_t slept(unsigned sleepers, struct xk_sim_costs costs)
+{
+	static struct xk_event own[CROWD];
+	static struct xk_sim_thread *t[CROWD];
+	uint64_t busy = 0;
+
+	begin(sleepers, costs);
+	for (unsigned i = 0; i < sleepers; i++) {
+		CU_ASSERT_FATAL(xk_event_init(&own[i]) == XK_OK);
+		CU_ASSERT_FATAL(xk_sim_thread_new(sim, &t[i], i, times_out, &own[i]) == XK_OK);
+	}
+	for (unsigned i = 0; i < sleepers; i++)
+		xk_sim_join(t[i]);
+	for (unsigned i = 0; i < sleepers; i++) {
+		struct xk_sim_stats of;
+
+		xk_sim_stats(sim, i, &of);
+		busy = of.busy > busy ? of.busy : busy;
+		xk_event_fini(&own[i]);
+	}
+	end();
+	return busy;
+}
+
+/* The same paper: 300 us for a condition, 520 among 20 processors. */
+static void sleeping_costs_more_where_others_do(void)
+{
+	struct xk_sim_costs costs = { .sleep = 300000, .sleep_other = 11579, .spin = 100 };
+
+	CU_ASSERT(slept(1, costs) == 300000);
+	CU_ASSERT(slept(CROWD, costs) / 1000 == 520);
+	/* It spun all the while. */
+	wait_for(XK_NS_NEVER, 60, "woke@60 woken@65");
+}
+
 static void naps(void *arg)
 {
 	xk_thread_nap(*(const uint64_t *)arg);
@@ -299,6 +404,78 @@ static void when_all_sleep_it_is_said_and_time_goes_on_after(void)
 	xk_sim_join(t);
 	end();
 	CU_ASSERT_STRING_EQUAL(said, "up@1000000");
+}
+
+/* ---- the bus ------------------------------------------------------------------------------- */
+
+struct mover { xk_ns at, work, bus; unsigned n; bool ahead; xk_ns end; };
+
+/* ahead: without letting others go first, as in a unit of work. */
+static void moves(void *arg)
+{
+	struct mover *m = arg;
+
+	xk_sim_charge(m->at);
+	for (unsigned i = 0; i < m->n; i++) {
+		xk_sim_work(m->work, m->bus);
+		if (!m->ahead)
+			xk_sim_pass();
+	}
+	m->end = now;
+}
+
+static void move_all(struct mover *m, unsigned n)
+{
+	static struct xk_sim_thread *t[CROWD];
+	xk_ns busy = 0;
+
+	begin(n, (struct xk_sim_costs){ 0 });
+	for (unsigned i = 0; i < n; i++)
+		CU_ASSERT_FATAL(xk_sim_thread_new(sim, &t[i], i, moves, &m[i]) == XK_OK);
+	for (unsigned i = 0; i < n; i++) {
+		xk_sim_join(t[i]);
+		busy += m[i].n * m[i].bus;
+	}
+	CU_ASSERT(xk_sim_bus_busy(sim) == busy);
+	end();
+}
+
+static void work_goes_on_while_bytes_cross(void)
+{
+	struct mover one = { .at = 5, .work = 1000, .bus = 400, .n = 10 };
+
+	move_all(&one, 1);
+	CU_ASSERT(one.end == 5 + 10000);
+	one = (struct mover){ .at = 5, .work = 100, .bus = 400, .n = 10 };
+	move_all(&one, 1);
+	CU_ASSERT(one.end == 5 + 4000);
+}
+
+/* 720 us of work with 65.5 of the bus: eleven processors fill it. */
+static void the_bus_is_one_for_all(void)
+{
+	for (unsigned n = 1; n <= CROWD; n++) {
+		struct mover m[CROWD];
+		double last = 0, each = n < 11 ? 720 : 65.5 * n;
+
+		for (unsigned i = 0; i < n; i++)
+			m[i] = (struct mover){ .work = 720000, .bus = 65500, .n = 30 };
+		move_all(m, n);
+		for (unsigned i = 0; i < n; i++)
+			last = (double)m[i].end > last ? (double)m[i].end : last;
+		CU_ASSERT(last / 30e3 > each * 0.99 && last / 30e3 < each * 1.03);
+	}
+}
+
+static void who_is_ahead_does_not_hold_up_who_is_behind(void)
+{
+	struct mover m[2] = {
+		{ .at = 10 * XK_MS, .work = 1, .bus = XK_MS, .n = 1, .ahead = true },
+		{ .at = 0, .work = 1, .bus = XK_MS, .n = 2, .ahead = true },
+	};
+
+	move_all(m, 2);
+	CU_ASSERT(m[0].end == 11 * XK_MS && m[1].end == 2 * XK_MS);
 }
 
 /* ---- life --------------------------------------------------------------------------------------- */
@@ -343,6 +520,13 @@ static CU_TestInfo tests[] = {
 	{ "each_thread_finds_its_own_as_it_left_it", each_thread_finds_its_own_as_it_left_it },
 	{ "a_lock_is_had_in_the_order_of_asking", a_lock_is_had_in_the_order_of_asking },
 	{ "a_lock_of_another_processor_costs_its_line", a_lock_of_another_processor_costs_its_line },
+	{ "who_stood_in_line_pays_less_and_giving_back_is_nobody_elses", who_stood_in_line_pays_less_and_giving_back_is_nobody_elses },
+	{ "a_table_is_locked_for_as_long_as_something_is_looked_up", a_table_is_locked_for_as_long_as_something_is_looked_up },
+	{ "a_lock_among_twenty_costs_each_his_place_in_line", a_lock_among_twenty_costs_each_his_place_in_line },
+	{ "sleeping_costs_more_where_others_do", sleeping_costs_more_where_others_do },
+	{ "work_goes_on_while_bytes_cross", work_goes_on_while_bytes_cross },
+	{ "the_bus_is_one_for_all", the_bus_is_one_for_all },
+	{ "who_is_ahead_does_not_hold_up_who_is_behind", who_is_ahead_does_not_hold_up_who_is_behind },
 	{ "readers_share_but_not_past_a_writer", readers_share_but_not_past_a_writer },
 	{ "who_spins_is_prompt_and_who_sleeps_is_not", who_spins_is_prompt_and_who_sleeps_is_not },
 	{ "when_all_sleep_it_is_said_and_time_goes_on_after", when_all_sleep_it_is_said_and_time_goes_on_after },

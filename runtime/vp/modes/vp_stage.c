@@ -423,13 +423,24 @@ static void tell_others(const struct xk_stage *l)
 	}
 }
 
+/* A timer to be run?  Where none is, the wheel's time goes on, which concerns nobody else. */
+static bool timer_due(struct xk_vp *vp)
+{
+	if (!xk_vp_timers_due(vp))
+		return false;
+	if (xk_wheel_next(&vp->wheel) <= vp->now)
+		return true;
+	(void)xk_wheel_run(&vp->wheel, vp->now, 64);
+	return false;
+}
+
 unsigned xk_stage_unit(struct xk_vp *vp, unsigned budget)
 {
 	struct xk_stage *l = vp->stage;
 	unsigned done = 0;
 
 	l->busy++;
-	if (xk_vp_timers_due(vp)) {
+	if (timer_due(vp)) {
 		xk_stage_exclusive();
 		done += xk_wheel_run(&vp->wheel, vp->now, 64);
 	}

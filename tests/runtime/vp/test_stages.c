@@ -555,6 +555,44 @@ static void control_overtakes_data_or_keeps_the_order_as_is_asked(void)
 	unmake();
 }
 
+static void unit_at(struct xk_stage *l, xk_ns now)
+{
+	xk_stage_enter(l);
+	xk_vp_step_in(l->vp, now);
+	(void)xk_stage_unit(l->vp, 1);
+	xk_vp_step_out(l->vp);
+	xk_stage_leave(l);
+}
+
+static unsigned fired;
+static void fires(struct xk_timer *t) { (void)t; fired++; }
+
+/* The others go on while a layer's timer only waits. */
+static void a_layer_is_alone_for_a_timer_that_is_due_and_no_other(void)
+{
+	static struct xk_timer timer;
+	struct xk_stage_stats s;
+
+	make(XK_SCHED_VIRTUAL, 0);
+	fired = 0;
+	xk_timer_init(&timer, fires);
+	xk_stage_enter(fx.relay);
+	xk_vp_step_in(fx.relay->vp, 0);
+	xk_timer_set(&fx.relay->vp->wheel, &timer, 40 * XK_MS);
+	xk_vp_step_out(fx.relay->vp);
+	xk_stage_leave(fx.relay);
+	for (xk_ns now = XK_MS; now < 40 * XK_MS; now += XK_MS)
+		unit_at(fx.relay, now);
+	xk_stage_stats(fx.relay->vp, &s);
+	CU_ASSERT_EQUAL(s.exclusive, 0);
+	CU_ASSERT_EQUAL(fired, 0);
+	unit_at(fx.relay, 41 * XK_MS);
+	xk_stage_stats(fx.relay->vp, &s);
+	CU_ASSERT_EQUAL(s.exclusive, 1);
+	CU_ASSERT_EQUAL(fired, 1);
+	unmake();
+}
+
 static void an_end_with_full_queues_frees_what_waits(void)
 {
 	make(XK_SCHED_VIRTUAL, 1000);
@@ -607,6 +645,7 @@ static CU_TestInfo stage_tests[] = {
 	T(a_stop_in_the_middle_loses_nothing_and_a_start_goes_on),
 	T(time_blocked_by_full_and_by_empty_queues_is_counted),
 	T(control_overtakes_data_or_keeps_the_order_as_is_asked),
+	T(a_layer_is_alone_for_a_timer_that_is_due_and_no_other),
 	T(an_end_with_full_queues_frees_what_waits),
 	CU_TEST_INFO_NULL
 };

@@ -3,12 +3,12 @@
  * sync_sim.c - simulated processors: whose turn it is; see xk_sim.h.
  *
  * A processor runs one thread at a time, its own: that one is in the heap with the time it goes on
- * at; those that stand in line for the processor are in its queue.  A thread that sleeps for a
+ * at; those that stand in line for the processor are in its queue, for any processor in that of all.  A thread that sleeps for a
  * time is in the heap with the moment it wakes.  So the top of the heap is what happens next,
  * and who runs compares its own time with that alone (xk_sim.limit).
  * Thread 0 is the kernel thread itself, on a processor of its own that the others do not see.
- * Invariant: a thread is exactly one of: running, its processor's own (in the heap), in its
- * processor's queue, asleep (in the heap unless only another thread wakes it), ended.
+ * Invariant: a thread is exactly one of: running, its processor's own (in the heap), in a
+ * queue, asleep (in the heap unless only another thread wakes it), ended.
  */
 #include "runtime/sync/sync_sim_priv.h"
 
@@ -24,6 +24,12 @@ static struct xk_sim_thread *top_of(const struct sim *s)
 	return x != NULL ? xk_container_of(x, struct xk_sim_thread, when) : NULL;
 }
 
+/* Does somebody stand in line for p? */
+static bool wanted(const struct sim *s, const struct processor *p)
+{
+	return p->queue.first != NULL || s->floating.first != NULL;
+}
+
 /* The running thread goes on while it is before the top, or as early with a lower number, and has some of its
  * slice left where others stand in line. */
 void sim_limit(struct sim *s)
@@ -32,11 +38,11 @@ void sim_limit(struct sim *s)
 
 	if (top == NULL)
 		s->pub.limit = XK_NS_NEVER;
-	else if (s->self->p < top->p || top->when.key == 0)
+	else if (s->self->when.tie < top->when.tie || top->when.key == 0)
 		s->pub.limit = top->when.key;
 	else
 		s->pub.limit = top->when.key - 1;
-	if (s->self->p->first != NULL && s->self->p->slice_end <= s->pub.limit)
+	if (s->self->p->slice_end <= s->pub.limit && wanted(s, s->self->p))
 		s->pub.limit = s->self->p->slice_end - 1;
 }
 
@@ -58,33 +64,55 @@ static void give(struct sim *s, struct xk_sim_thread *t, xk_ns at)
 	xk_heap_put(&s->heap, &t->when);
 }
 
-/* t may run from `at` on: its processor is free, or it stands in line. */
+/* Where t can run first from `at` on: its last processor before others; NULL: all have something to run. */
+static struct processor *free_for(struct sim *s, const struct xk_sim_thread *t, xk_ns at)
+{
+	struct processor *best = t->p->own == NULL ? t->p : NULL;
+
+	for (unsigned i = 1; t->floats && i <= s->nprocessors; i++) {
+		struct processor *p = &s->p[i];
+
+		if (p->own == NULL && (best == NULL || (best->now > at && p->now < best->now)))
+			best = p;
+	}
+	return best;
+}
+
+static void line_up(struct line_up *q, struct xk_sim_thread *t)
+{
+	t->next = NULL;
+	*(q->first != NULL ? &q->last->next : &q->first) = t;
+	q->last = t;
+}
+
+/* t may run from `at` on: a processor is free for it, or it stands in line. */
 static void make_ready(struct sim *s, struct xk_sim_thread *t, xk_ns at)
 {
-	struct processor *p = t->p;
+	struct processor *p = free_for(s, t, at);
 
-	if (p->own == NULL) {
+	if (p != NULL) {
+		t->p = p;
 		give(s, t, at);
 		return;
 	}
 	t->state = QUEUED;
 	t->when.key = at;
-	t->next = NULL;
-	*(p->first != NULL ? &p->last->next : &p->first) = t;
-	p->last = t;
+	line_up(t->floats ? &s->floating : &t->p->queue, t);
 }
 
 /* The running thread leaves its processor, now. */
 static void leave_processor(struct sim *s)
 {
 	struct processor *p = s->self->p;
-	struct xk_sim_thread *t = p->first;
+	struct line_up *q = p->queue.first != NULL ? &p->queue : &s->floating;
+	struct xk_sim_thread *t = q->first;
 
 	p->now = *s->pub.now;
 	p->own = NULL;
-	if (t == NULL)
+	if (t == NULL || p == s->p)      /* thread 0's is nobody else's */
 		return;
-	p->first = t->next;
+	q->first = t->next;
+	t->p = p;
 	give(s, t, t->when.key);
 }
 
@@ -171,7 +199,7 @@ void xk_sim_pass_now(void)
 	struct sim *s = sim_self();
 	struct xk_sim_thread *t = s->self;
 
-	if (t->p->first != NULL && *s->pub.now >= t->p->slice_end) {
+	if (*s->pub.now >= t->p->slice_end && wanted(s, t->p)) {
 		to_the_end(s);
 	} else {
 		t->state = OWN;
@@ -213,7 +241,7 @@ void xk_sim_yield(void)
 	const struct xk_sim_thread *top;
 
 	xk_sim_charge(s->cost.yield != 0 ? s->cost.yield : 1);
-	if (s->self->p->first != NULL) {
+	if (wanted(s, s->self->p)) {
 		to_the_end(s);
 		go_on(s);
 		return;

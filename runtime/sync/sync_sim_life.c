@@ -69,7 +69,7 @@ int xk_sim_thread_new(struct xk_sim *sim, struct xk_sim_thread **out, unsigned p
 	struct sim *s = sim_of(sim);
 	struct xk_sim_thread *t = make_room(s) ? calloc(1, sizeof *t) : NULL;
 
-	xk_assert(processor < s->nprocessors);
+	xk_assert(processor == XK_SIM_ANY || processor < s->nprocessors);
 	*out = NULL;
 	if (t == NULL)
 		return XK_E_NOMEM;
@@ -81,6 +81,9 @@ int xk_sim_thread_new(struct xk_sim *sim, struct xk_sim_thread **out, unsigned p
 		return XK_E_NOMEM;
 	}
 	t->sim = s;
+	t->floats = processor == XK_SIM_ANY;
+	if (t->floats)
+		processor = s->nthreads % s->nprocessors;
 	t->p = &s->p[processor + 1];
 	t->when.tie = (uint64_t)(processor + 1) << 32 | ++s->nthreads;
 	t->fn = fn;

@@ -12,11 +12,14 @@
 
 enum sim_state { RUNNING, OWN, QUEUED, ASLEEP, ENDED };
 
+struct line_up { struct xk_sim_thread *first, *last; };
+
 struct processor {
 	xk_ns                 now;       /* when it is free, or its thread was stopped */
 	xk_ns                 slice_end;
 	xk_ns                 at_sleep;  /* its last thread that slept is at it until then */
-	struct xk_sim_thread *own, *first, *last, *before;
+	struct xk_sim_thread *own, *before;
+	struct line_up        queue;
 	struct xk_sim_stats   stats;
 };
 
@@ -25,11 +28,12 @@ struct xk_sim_thread {
 	struct sim       *sim;
 	struct processor *p;
 	enum sim_state        state;
+	bool                  floats;    /* is of any processor; p is its last one */
 	bool                  spun;      /* was woken before it would have slept */
-	struct xk_heap_item when;        /* key: goes on, may go on, or wakes; tie: lowest processor, lowest thread */
+	struct xk_heap_item when;        /* key: goes on, may go on, or wakes; tie: lowest (first) processor, lowest thread */
 	xk_ns             slept;         /* since when */
 	struct xk_event  *event;         /* that it waits for */
-	struct xk_sim_thread *next;      /* in its processor's queue */
+	struct xk_sim_thread *next;      /* in its processor's queue, or that of all */
 	struct xk_sim_thread *peer;      /* of those whose events have the same hash */
 	struct xk_sim_thread *all;
 	struct xk_sim_thread *joiner;
@@ -54,6 +58,7 @@ struct sim {
 	struct xk_sim_thread *self, *all, main;
 	struct xk_heap       heap;                           /* of those that go on or wake at a time */
 	unsigned             room;                           /* in it */
+	struct line_up       floating;                       /* those of any processor that have none */
 	struct sim_bus       bus;
 	struct xk_sim_thread **waiting;                      /* for events, by hash */
 	unsigned             nbuckets;

@@ -10,8 +10,9 @@
  * Locks, events, naps and yields of this room wait in simulated time where the calling
  * thread is simulated; nothing else changes for them, and nothing at all for other threads.
  * All processors share one bus: what crosses it at a time is one after the other.
- * A simulated thread stays on its processor.  A processor runs one of its threads until that
- * waits, yields, or has had its slice where others stand in line; then the next.
+ * A simulated thread stays on its processor, or runs on whichever is free, its last one before
+ * others.  A processor runs a thread until that waits, yields, or has had its slice where others
+ * stand in line; then the next of its own, or else of those that any may run.
  * Invariant: at most one simulation per kernel thread, and of its fibers exactly one runs.
  *
  *   xk_sim_new, run, join, free    the kernel thread that made it, as its thread 0
@@ -24,6 +25,7 @@
 #include "runtime/sync/xk_sync.h"
 
 #define XK_SIM_PROCESSORS 1024u
+#define XK_SIM_ANY        UINT32_MAX
 
 /* Nanoseconds. */
 struct xk_sim_costs {
@@ -64,7 +66,7 @@ int  xk_sim_new(struct xk_sim **sim, unsigned processors, const struct xk_sim_co
 		const struct xk_sim_ops *ops);
 /* Every thread has ended, or its stack is thrown away. */
 void xk_sim_free(struct xk_sim *sim);
-/* A thread on a processor, 0 to processors-1, from the present time on.  XK_E_NOMEM. */
+/* A thread on a processor, 0 to processors-1, from the present time on; XK_SIM_ANY: on whichever is free.  XK_E_NOMEM. */
 int  xk_sim_thread_new(struct xk_sim *sim, struct xk_sim_thread **t, unsigned processor, void (*fn)(void *), void *arg);
 /* Waits for its end, and frees it. */
 void xk_sim_join(struct xk_sim_thread *t);

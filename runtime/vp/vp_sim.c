@@ -4,7 +4,7 @@
  *
  * Each worker is a thread of xk_sim.h and runs xk_worker_main as it is; the set's clock shows the
  * time of the processor that runs.  Workers are dealt to processors as they are pinned to real
- * ones.  What time costs: vp_sim_charge.c.
+ * ones; those that are not pinned run where there is room.  What time costs: vp_sim_charge.c.
  * A worker does not spin: who is woken within the time that it would have spun is as prompt
  * as if it had, and what happened meanwhile needs no fiber.
  * Invariant: a fiber is stopped only where it waits, at locks, and between a unit's work and its hand-over.
@@ -103,11 +103,13 @@ void xk_vpsim_free(struct xk_vpset *set)
 	set->sim = NULL;
 }
 
-/* As workers are pinned: neighbours of a pipeline together. */
+/* As workers are pinned: neighbours of a pipeline together; those that are not, on any. */
 static unsigned place(const struct xk_vpset *set, unsigned worker)
 {
 	unsigned n = set->arch.processors;
 
+	if (!set->arch.wired)
+		return XK_SIM_ANY;
 	if (set->arch.domain == XK_DOMAIN_LAYER && set->nworkers > n)
 		return worker * n / set->nworkers;
 	return worker % n;

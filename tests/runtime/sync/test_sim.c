@@ -200,7 +200,9 @@ static void who_stood_in_line_pays_less_and_giving_back_is_nobody_elses(void)
 {
 	struct steps a = { "a", 100, 1 }, b = { "b", 50, 2 };
 
-	take_turns(&xk_lock_mutex, (struct xk_sim_costs){ .lock_local = 10, .lock_moved = 40, .lock_handed = 2, .unlock = 7 }, &a, &b);
+	const struct xk_sim_costs costs = { .lock_local = 10, .lock_moved = 40, .lock_handed = 2, .unlock = 7 };
+
+	take_turns(&xk_lock_mutex, costs, &a, &b);
 	/* b has it from 110 on, while a still gives it back; then it gives it back itself, for 7, and takes it again. */
 	CU_ASSERT_STRING_EQUAL(said, "a@10 b@112 b@179");
 }
@@ -406,6 +408,61 @@ static void when_all_sleep_it_is_said_and_time_goes_on_after(void)
 	CU_ASSERT_STRING_EQUAL(said, "up@1000000");
 }
 
+/* ---- threads of any processor ------------------------------------------------------------------ */
+
+static void threads_of_any_processor_run_where_there_is_room(void)
+{
+	struct steps s[3] = { { "a", 100, 1 }, { "b", 300, 1 }, { "c", 100, 1 } };
+	struct xk_sim_thread *t[3];
+	struct xk_sim_stats of;
+
+	begin(2, (struct xk_sim_costs){ .context = 5 });
+	for (unsigned i = 0; i < 3; i++)
+		CU_ASSERT_FATAL(xk_sim_thread_new(sim, &t[i], XK_SIM_ANY, step, &s[i]) == XK_OK);
+	for (unsigned i = 0; i < 3; i++)
+		xk_sim_join(t[i]);
+	xk_sim_stats(sim, 0, &of);
+	CU_ASSERT(of.busy == 200);
+	end();
+	CU_ASSERT_STRING_EQUAL(said, "a@0 b@0 c@105");
+}
+
+static void naps_then_works(void *arg)
+{
+	xk_thread_nap(50);
+	step(arg);
+}
+
+/* c slept where a runs now; it goes on where nobody does. */
+static void who_wakes_takes_a_processor_that_is_free(void)
+{
+	struct steps a = { "a", 500, 1 }, c = { "c", 10, 2 };
+	struct xk_sim_thread *t, *u;
+
+	begin(2, (struct xk_sim_costs){ 0 });
+	CU_ASSERT(xk_sim_thread_new(sim, &u, XK_SIM_ANY, naps_then_works, &c) == XK_OK);
+	CU_ASSERT(!xk_sim_run(sim, 10));
+	CU_ASSERT(xk_sim_thread_new(sim, &t, 0, step, &a) == XK_OK);
+	xk_sim_join(u);
+	xk_sim_join(t);
+	end();
+	CU_ASSERT_STRING_EQUAL(said, "a@0 c@50 c@60");
+}
+
+static void a_slice_ends_for_threads_of_any_processor(void)
+{
+	struct steps a = { "a", 40, 4 }, b = { "b", 40, 2 };
+	struct xk_sim_thread *t, *u;
+
+	begin(1, (struct xk_sim_costs){ .slice = 80 });
+	CU_ASSERT(xk_sim_thread_new(sim, &t, XK_SIM_ANY, step, &a) == XK_OK);
+	CU_ASSERT(xk_sim_thread_new(sim, &u, XK_SIM_ANY, step, &b) == XK_OK);
+	xk_sim_join(t);
+	xk_sim_join(u);
+	end();
+	CU_ASSERT_STRING_EQUAL(said, "a@0 a@40 b@80 b@120 a@160 a@200");
+}
+
 /* ---- the bus ------------------------------------------------------------------------------- */
 
 struct mover { xk_ns at, work, bus; unsigned n; bool ahead; xk_ns end; };
@@ -520,10 +577,14 @@ static CU_TestInfo tests[] = {
 	{ "each_thread_finds_its_own_as_it_left_it", each_thread_finds_its_own_as_it_left_it },
 	{ "a_lock_is_had_in_the_order_of_asking", a_lock_is_had_in_the_order_of_asking },
 	{ "a_lock_of_another_processor_costs_its_line", a_lock_of_another_processor_costs_its_line },
-	{ "who_stood_in_line_pays_less_and_giving_back_is_nobody_elses", who_stood_in_line_pays_less_and_giving_back_is_nobody_elses },
+	{ "who_stood_in_line_pays_less_and_giving_back_is_nobody_elses",
+	  who_stood_in_line_pays_less_and_giving_back_is_nobody_elses },
 	{ "a_table_is_locked_for_as_long_as_something_is_looked_up", a_table_is_locked_for_as_long_as_something_is_looked_up },
 	{ "a_lock_among_twenty_costs_each_his_place_in_line", a_lock_among_twenty_costs_each_his_place_in_line },
 	{ "sleeping_costs_more_where_others_do", sleeping_costs_more_where_others_do },
+	{ "threads_of_any_processor_run_where_there_is_room", threads_of_any_processor_run_where_there_is_room },
+	{ "who_wakes_takes_a_processor_that_is_free", who_wakes_takes_a_processor_that_is_free },
+	{ "a_slice_ends_for_threads_of_any_processor", a_slice_ends_for_threads_of_any_processor },
 	{ "work_goes_on_while_bytes_cross", work_goes_on_while_bytes_cross },
 	{ "the_bus_is_one_for_all", the_bus_is_one_for_all },
 	{ "who_is_ahead_does_not_hold_up_who_is_behind", who_is_ahead_does_not_hold_up_who_is_behind },

@@ -17,6 +17,19 @@
 
 #define COST_MAX 1e9             /* us: more than a quarter of an hour for one thing is a mistake */
 
+/* ORDER COSTS */
+static const char *const costs[] = {
+	"message", "unit", "lock", "lock_moved", "handover", "wake", "context", "yield", "slice", NULL
+};
+enum { MESSAGE, UNIT, LOCK, LOCK_MOVED, HANDOVER, WAKE, CONTEXT, YIELD, SLICE, COSTS };
+/* Those that a machine may be without.  ORDER OPTIONAL */
+static const char *const optional[] = { "lock_handed", "unlock", "lookup", "sleep", "hop", "sleep_other", NULL };
+enum { LOCK_HANDED, UNLOCK, LOOKUP, SLEEP, HOP, SLEEP_OTHER, OPTIONAL };
+/* The last two where one of the nodes has them, then all. */
+static const char *const of_node[] = { "up", "down", "byte", "moved", "bus", NULL };
+enum { NODE_MOVED = 3, NODE_BUS, OF_NODE };
+#define IN_GRAPH (COSTS + OPTIONAL + 1u)
+
 struct xk_ledger {
 	struct xk_spec    *spec;
 	struct xk_errs    *e;
@@ -24,21 +37,8 @@ struct xk_ledger {
 	struct xk_machine_node  *node;
 	struct xk_machine_value *value;
 	unsigned           room;
-	bool               has_bus;
+	bool               has[OF_NODE];     /* do nodes say so? */
 };
-
-/* ORDER COSTS */
-static const char *const costs[] = {
-	"message", "unit", "lock", "lock_moved", "handover", "wake", "context", "yield", "slice", NULL
-};
-enum { MESSAGE, UNIT, LOCK, LOCK_MOVED, HANDOVER, WAKE, CONTEXT, YIELD, SLICE, COSTS };
-/* Those that a machine may be without.  ORDER OPTIONAL */
-static const char *const optional[] = { "lock_handed", "unlock", "lookup", "sleep", "sleep_other", NULL };
-enum { LOCK_HANDED, UNLOCK, LOOKUP, SLEEP, SLEEP_OTHER, OPTIONAL };
-/* The last where one of the nodes has it, then all. */
-static const char *const of_node[] = { "up", "down", "byte", "bus", NULL };
-enum { OF_NODE = 4 };
-#define IN_GRAPH (COSTS + OPTIONAL + 1u)
 
 static const char *last_of(const char *const *path)
 {
@@ -82,7 +82,7 @@ static void read_node(struct xk_ledger *l, const struct xk_value *nodes, unsigne
 {
 	const char *path[] = { "graph", "nodes", nodes->key[i].text, NULL, NULL };
 	struct xk_machine_node *n = &l->node[l->m.nnodes];
-	uint64_t *const to[] = { &n->message[0], &n->message[1], &n->byte, &n->bus };
+	uint64_t *const to[] = { &n->message[0], &n->message[1], &n->byte, &n->moved, &n->bus };
 
 	if (nodes->key[i].kind != XK_V_TEXT || nodes->item[i].kind != XK_V_MAP) {
 		path[2] = nodes->key[i].kind == XK_V_TEXT ? path[2] : NULL;
@@ -92,8 +92,10 @@ static void read_node(struct xk_ledger *l, const struct xk_value *nodes, unsigne
 	}
 	xk_machine_keys(l->spec, l->e, &nodes->item[i], path, of_node, OF_NODE);
 	n->proto = path[2];
-	for (unsigned k = 0; k < (l->has_bus ? OF_NODE : OF_NODE - 1); k++) {
+	for (unsigned k = 0; k < OF_NODE; k++) {
 		path[3] = of_node[k];
+		if (k >= NODE_MOVED && !l->has[k])
+			continue;
 		*to[k] = (uint64_t)(read_cost(l, &nodes->item[i], path) * 1e6 + 0.5);
 	}
 	l->m.nnodes++;
@@ -109,15 +111,15 @@ static void take_costs(struct xk_ledger *l, const double *us, const double *more
 		.lock_local = ns_of(us[LOCK]), .lock_moved = ns_of(us[LOCK_MOVED]), .handover = ns_of(us[HANDOVER]),
 		.wake = ns_of(us[WAKE]), .context = ns_of(us[CONTEXT]), .yield = ns_of(us[YIELD]), .slice = ns_of(us[SLICE]),
 		.lock_handed = ns_of(more[LOCK_HANDED]), .unlock = ns_of(more[UNLOCK]), .lookup = ns_of(more[LOOKUP]),
-		.sleep = ns_of(more[SLEEP]), .sleep_other = ns_of(more[SLEEP_OTHER]),
+		.sleep = ns_of(more[SLEEP]), .hop = ns_of(more[HOP]), .sleep_other = ns_of(more[SLEEP_OTHER]),
 	};
 }
 
-/* Does a node use the bus? */
-static bool has_bus(const struct xk_value *nodes)
+/* Does a node have this key? */
+static bool has(const struct xk_value *nodes, const char *key)
 {
 	for (unsigned i = 0; nodes != NULL && nodes->kind == XK_V_MAP && i < nodes->n; i++)
-		if (nodes->item[i].kind == XK_V_MAP && xk_value_get(&nodes->item[i], "bus") != NULL)
+		if (nodes->item[i].kind == XK_V_MAP && xk_value_get(&nodes->item[i], key) != NULL)
 			return true;
 	return false;
 }
@@ -148,7 +150,8 @@ static void read_graph(struct xk_ledger *l, const struct xk_value *g)
 	if (nodes != NULL && nodes->kind != XK_V_MAP)
 		xk_spec_bench_error(l->spec, l->e, path, "'nodes' needs a table: nodes = { udp = { up = ..., down = ..., "
 				    "byte = ... } }");
-	l->has_bus = has_bus(nodes);
+	for (unsigned k = NODE_MOVED; k < OF_NODE; k++)
+		l->has[k] = has(nodes, of_node[k]);
 	for (unsigned i = 0; nodes != NULL && nodes->kind == XK_V_MAP && i < nodes->n; i++)
 		read_node(l, nodes, i);
 }

@@ -10,7 +10,7 @@
  *	}
  *
  * Microseconds, each with its source.  All keys are needed but `nodes` and those of what a machine may be
- * without (docs/threading.md): nothing is guessed.  Where one node uses the bus each says how long.  What else
+ * without (docs/threading.md): nothing is guessed.  What one node says of `moved` or `bus` each says.  What else
  * the file says is not looked at; vp-sim reads it.
  */
 #ifndef XK_LEDGER_H

@@ -293,17 +293,30 @@ bool xk_sim_wake(struct xk_event *e)
 	return true;
 }
 
-/* What going to sleep and being woken costs its processor, more where others are at it, too. */
-static void charge_sleep(struct sim *s)
+/* Is p at a queue or an event, too, or does it look there for something to run? */
+static bool meets(const struct processor *p, xk_ns now)
+{
+	return p->meets_until > now || (p->own == NULL && p->before != NULL);
+}
+
+/* Threads meet: it costs the processor so much, and more for others. */
+static void charge_meeting(struct sim *s, xk_ns cost)
 {
 	struct processor *p = s->self->p;
-	xk_ns cost = s->cost.sleep;
 
 	for (unsigned i = 1; s->cost.sleep_other != 0 && i <= s->nprocessors; i++)
-		if (&s->p[i] != p && s->p[i].at_sleep > *s->pub.now)
+		if (&s->p[i] != p && meets(&s->p[i], *s->pub.now))
 			cost += s->cost.sleep_other;
 	xk_sim_charge(cost);
-	p->at_sleep = *s->pub.now;
+	p->meets_until = *s->pub.now;
+}
+
+void xk_sim_hop(void)
+{
+	struct sim *s = sim_self();
+
+	if (s->cost.hop != 0)
+		charge_meeting(s, s->cost.hop);
 }
 
 void xk_sim_wait(struct xk_event *e, xk_ns timeout)
@@ -319,8 +332,8 @@ void xk_sim_wait(struct xk_event *e, xk_ns timeout)
 	t->spun = false;
 	sleep_until(s, timeout < XK_NS_NEVER - now ? now + timeout : XK_NS_NEVER);
 	stop_waiting(s, t);
-	if (!t->spun && t != &s->main)
-		charge_sleep(s);
+	if (s->cost.sleep != 0 && !t->spun && t != &s->main)
+		charge_meeting(s, s->cost.sleep);
 }
 
 struct xk_sim_thread *xk_sim_running(void) { return sim_self()->self; }

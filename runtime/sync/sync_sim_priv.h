@@ -17,7 +17,7 @@ struct line_up { struct xk_sim_thread *first, *last; };
 struct processor {
 	xk_ns                 now;       /* when it is free, or its thread was stopped */
 	xk_ns                 slice_end;
-	xk_ns                 at_sleep;  /* its last thread that slept is at it until then */
+	xk_ns                 meets_until;  /* of its last thread that slept or took from a queue */
 	struct xk_sim_thread *own, *before;
 	struct line_up        queue;
 	struct xk_sim_stats   stats;

@@ -37,7 +37,8 @@ struct xk_sim_costs {
 	xk_ns wake;                    /* the same when it slept: it had waited for longer than `spin` */
 	xk_ns spin;
 	xk_ns sleep;                   /* of its processor, when a thread has slept */
-	xk_ns sleep_other;             /* more, for each other processor that is at it */
+	xk_ns hop;                     /* when it takes what another thread has put into a queue between them */
+	xk_ns sleep_other;             /* more of either, for each other processor that is at one, or idle */
 	xk_ns context;                 /* a processor takes up another thread than the one before */
 	xk_ns yield;                   /* a thread looks again and finds nothing */
 	xk_ns slice;                   /* a thread runs so long before others of its processor, 0: without end */
@@ -84,6 +85,8 @@ xk_ns xk_sim_bus_busy(const struct xk_sim *sim);
 void xk_sim_charge(xk_ns ns);
 /* It took so long, and until what it moved had crossed the bus, which takes `bus` of the bus's time. */
 void xk_sim_work(xk_ns ns, xk_ns bus);
+/* A message has come through a queue from another thread. */
+void xk_sim_hop(void);
 void xk_sim_pass_now(void);
 /* Whoever has an earlier time goes first. */
 static inline void xk_sim_pass(void)

@@ -15,11 +15,13 @@
 static void charge(const struct xk_node *n, bool down, const struct xk_msg *m)
 {
 	const struct xk_machine_node *c;
+	uint64_t moved;
 
 	if (xk_sim_self == NULL)         /* the graph is made, or taken down */
 		return;
 	c = xk_vpset_node_costs(n->graph->vps, n->graph->nnodes)[n->no];
-	xk_sim_work((c->message[down] + c->byte * m->tot + 500) / 1000, (c->bus * m->tot + 500) / 1000);
+	moved = xk_vpset_moved() ? c->moved : 0;
+	xk_sim_work((c->message[down] + moved + c->byte * m->tot + 500) / 1000, (c->bus * m->tot + 500) / 1000);
 }
 
 static void charge_push(const struct upi_link *l, struct xk_sess *s, struct xk_msg *m)

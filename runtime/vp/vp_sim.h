@@ -23,6 +23,8 @@ unsigned xk_vpsim_unit(struct xk_vp *vp, unsigned budget);
 unsigned xk_vpsim_turn(struct xk_vp *vp, unsigned budget, int32_t *deficit, bool *idle);
 /* A unit has done so much: its time passes. */
 void xk_vpsim_done(struct xk_vp *vp, unsigned done);
+/* A stage takes a message that another one's thread has put into its queue. */
+void xk_vpsim_hop(void);
 /* The same of messages that a thread has brought to vp and run there. */
 void xk_vpsim_brought(struct xk_vp *vp, unsigned done);
 

@@ -26,7 +26,7 @@ bool xk_machine_is_flat(const struct xk_machine *m)
 	const struct xk_sim_costs *c = &m->sync;
 
 	return (c->lock_local | c->lock_moved | c->lock_handed | c->unlock | c->lookup | c->handover | c->wake | c->context |
-		c->sleep | m->unit) == 0 && m->nnodes == 0;
+		c->sleep | c->hop | m->unit) == 0 && m->nnodes == 0;
 }
 
 const struct xk_machine_node *xk_machine_find(const struct xk_machine *m, const char *proto)
@@ -56,6 +56,22 @@ void xk_vpsim_done(struct xk_vp *vp, unsigned done)
 {
 	charge_unit(vp, done);
 	xk_sim_pass();
+}
+
+void xk_vpsim_hop(void)
+{
+	if (xk_sim_self == NULL)
+		return;
+	xk_sim_hop();
+	vpsim_kept()->moved = true;
+}
+
+bool xk_vpset_moved(void)
+{
+	bool moved = vpsim_kept()->moved;
+
+	vpsim_kept()->moved = false;
+	return moved;
 }
 
 void xk_vpsim_brought(struct xk_vp *vp, unsigned done)

@@ -14,12 +14,13 @@ struct xk_vpsim {
 	const struct xk_machine_node **node;  /* by the number of the node, of upi; NULL: none was asked for */
 };
 
-/* Of a thread that is stopped; brought is also in use while it runs. */
+/* Of a thread that is stopped; brought and moved are also in use while it runs. */
 struct kept {
 	struct xk_vp      *self;
 	struct xk_memvp   *mem;
 	uint16_t           no;
 	uint32_t           brought;      /* messages that this unit has brought to others, charged there */
+	bool               moved;        /* the operation to come has its message from another layer's thread */
 	struct xk_handoffs handoffs;
 };
 

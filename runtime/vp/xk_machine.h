@@ -12,8 +12,8 @@
 #include "runtime/sync/xk_sim.h"
 
 /* Picoseconds that an operation of a protocol's node costs: a message by its way, [0] up (demux), [1] down
- * (push), and each byte of it; and of the bus's time, each byte. */
-struct xk_machine_node { const char *proto; uint64_t message[2], byte, bus; };
+ * (push), and each byte of it; more where another layer's thread had it before; and of the bus's time, each byte. */
+struct xk_machine_node { const char *proto; uint64_t message[2], byte, moved, bus; };
 
 /* As it stands in the ledger, microseconds. */
 struct xk_machine_value { const char *key, *source; double value; };
@@ -41,6 +41,8 @@ struct xk_vpset;
 void xk_vpset_simulated(const struct xk_vpset *set, unsigned i, struct xk_sim_stats *out);
 /* Nanoseconds that their bus was in use. */
 xk_ns xk_vpset_bus_busy(const struct xk_vpset *set);
+/* Of upi: has the message that an operation begins with come from another thread?  Asked once. */
+bool xk_vpset_moved(void);
 /* Of upi: room for the costs of so many nodes, which upi fills and reads; NULL: no memory. */
 const struct xk_machine_node **xk_vpset_node_costs(struct xk_vpset *set, unsigned nnodes);
 

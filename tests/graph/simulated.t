@@ -61,11 +61,12 @@ done
 # ---- what scales and what does not ---------------------------------------------------
 
 cat >"$tmp/up.lua" <<'EOT'
-local a = args { preset = enum { "ips_conn", choices = { "ips_conn", "locking", "mp" } }, n = uint { 2, doc = "threads" } }
+local a = args { preset = enum { "ips_conn", choices = { "ips_conn", "locking", "mp", "lp" } }, n = uint { 2, doc = "threads" } }
 local how = {
   ips_conn = ips_conn { workers = a.n, vps = 64 },
   locking = locking { io_threads = a.n, vps = 64 },
   mp = mp { io_threads = a.n, vps = 1 },
+  lp = lp { burst = 1 },
 }
 local top = stack {
   udp {}, ip { addr = "10.0.0.1/8" }, arp { neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth {},
@@ -188,6 +189,15 @@ ok "a node that does not say how long it uses the bus" not_run 3 "'bus' is neede
 sed 's/lock = {/lookup = { 1, source = s }, lock = {/' "$tmp/nodes.lua" >"$tmp/lookup.lua"
 looks_up() { by "$tmp/lookup.lua" locking 8 && [ "$got" -le 6 ] && [ "$got" -ge 4 ]; }
 ok "a table's lock is held while one is looked up" looks_up
+sed 's/lock = {/hop = { 1, source = s }, lock = {/' "$tmp/nodes.lua" >"$tmp/hop.lua"
+sed 's|byte = { 0, source = s } }|byte = { 0, source = s }, moved = { up == 0.025 and 2 or 0, source = s } }|' \
+	"$tmp/hop.lua" >"$tmp/moved.lua"
+hops() { by "$tmp/hop.lua" lp 4 && [ "$got" -ge 4 ] && [ "$got" -le 5 ]; }
+ok "layers pay for each message that they take" hops
+moves() {
+	by "$tmp/moved.lua" lp 4 && [ "$got" -ge 1 ] && [ "$got" -le 2 ] && by "$tmp/moved.lua" ips_conn 4 && [ "$got" -ge 190 ]
+}
+ok "and for messages that others had" moves
 ok "a node without a cost" not_run 1 'up.lua:[0-9]*: ip: machine "test" does not say what protocol ip costs' \
 	--processors 2 --machine "$tmp/no_ip.lua" "$tmp/up.lua"
 ok "an unknown machine" not_run 2 "no machine 'flt' (did you mean 'flat'?)" --processors 2 --machine flt "$tmp/up.lua"

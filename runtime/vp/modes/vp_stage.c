@@ -188,6 +188,8 @@ static void run_hop(struct xk_stage *l, const struct xk_hop *h, bool up)
 	xk_count(*(up ? &l->vp->hops.up : &l->vp->hops.down));
 	was = xk_stage_switch(l);
 	l->busy++;
+	if (XK_UNLIKELY(l->vp->set->sim != NULL))
+		xk_vpsim_hop();
 	l->vp->set->hop(l, h->m, h->s, up);
 	l->busy--;
 	me->cur = was;

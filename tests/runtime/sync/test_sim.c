@@ -385,6 +385,41 @@ static void sleeping_costs_more_where_others_do(void)
 	wait_for(XK_NS_NEVER, 60, "woke@60 woken@65");
 }
 
+static void hops(void *arg)
+{
+	(void)arg;
+	for (unsigned i = 0; i < 5; i++) {
+		xk_sim_hop();
+		xk_sim_pass();
+	}
+}
+
+/* The others of n processors are at it, or idle after a moment of work. */
+static xk_ns hop_among(unsigned n, void (*others)(void *), void *arg)
+{
+	struct xk_sim_thread *t[CROWD];
+	struct xk_sim_stats of;
+
+	begin(n, (struct xk_sim_costs){ .hop = 300000, .sleep_other = 11579 });
+	for (unsigned i = 0; i < n; i++)
+		CU_ASSERT_FATAL(xk_sim_thread_new(sim, &t[i], i, i == n - 1 ? hops : others, arg) == XK_OK);
+	for (unsigned i = 0; i < n; i++)
+		xk_sim_join(t[i]);
+	xk_sim_stats(sim, n - 1, &of);
+	end();
+	return of.busy / 5000;
+}
+
+static void taking_from_a_queue_costs_more_where_others_do_or_are_idle(void)
+{
+	struct steps none = { "", 0, 1 }, long_work = { "", XK_SEC, 1 };
+
+	CU_ASSERT(hop_among(1, hops, NULL) == 300);
+	CU_ASSERT(hop_among(CROWD, hops, NULL) == 520);
+	CU_ASSERT(hop_among(CROWD, step, &none) == 520);
+	CU_ASSERT(hop_among(CROWD, step, &long_work) == 300);
+}
+
 static void naps(void *arg)
 {
 	xk_thread_nap(*(const uint64_t *)arg);
@@ -582,6 +617,8 @@ static CU_TestInfo tests[] = {
 	{ "a_table_is_locked_for_as_long_as_something_is_looked_up", a_table_is_locked_for_as_long_as_something_is_looked_up },
 	{ "a_lock_among_twenty_costs_each_his_place_in_line", a_lock_among_twenty_costs_each_his_place_in_line },
 	{ "sleeping_costs_more_where_others_do", sleeping_costs_more_where_others_do },
+	{ "taking_from_a_queue_costs_more_where_others_do_or_are_idle",
+	  taking_from_a_queue_costs_more_where_others_do_or_are_idle },
 	{ "threads_of_any_processor_run_where_there_is_room", threads_of_any_processor_run_where_there_is_room },
 	{ "who_wakes_takes_a_processor_that_is_free", who_wakes_takes_a_processor_that_is_free },
 	{ "a_slice_ends_for_threads_of_any_processor", a_slice_ends_for_threads_of_any_processor },

@@ -30,6 +30,13 @@ void check_clock(struct xk_spec *s, const struct spec_top *t, const struct xk_va
 		spec_error(s, e, t->at, "graph", &step, 1, "clock: parameter 'processors' is needed: how many are simulated?");
 }
 
+unsigned xk_spec_clock_processors(const struct xk_spec *s)
+{
+	const struct graph_conf *c = s->graph_conf;
+
+	return c != NULL ? (unsigned)c->processors : 0;
+}
+
 const char *xk_spec_clock_machine(const struct xk_spec *s)
 {
 	const struct graph_conf *c = s->graph_conf;

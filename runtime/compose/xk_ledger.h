@@ -29,7 +29,9 @@ void xk_ledger_free(struct xk_ledger *l);
 const struct xk_machine *xk_ledger_machine(const struct xk_ledger *l);
 const struct xk_spec *xk_ledger_spec(const struct xk_ledger *l);
 
-/* The machine that a graph's clock names, NULL: none; a complaint about it, at its place. */
+/* How many processors a graph's clock simulates, 0: none. */
+unsigned xk_spec_clock_processors(const struct xk_spec *s);
+/* The machine that it names, NULL: none; a complaint about it, at its place. */
 const char *xk_spec_clock_machine(const struct xk_spec *s);
 void xk_spec_clock_error(const struct xk_spec *s, struct xk_errs *e, const char *text);
 

@@ -85,7 +85,8 @@ struct bench {
 	struct bench_messages messages, paper;   /* paper: with --paper, where the paper counted */
 	uint64_t            min_runs, max_runs, decide_runs, seed;
 	double              precision, confidence;
-	bool                simulated;              /* a model, for vp-sim */
+	bool                model;                  /* for vp-sim */
+	bool                simulated;              /* that, or a graph on processors that are */
 	json_t             *reference, *shapes;     /* as in the document */
 	const char         *arg[BENCH_ARGS];     /* k=v that are no axis */
 	unsigned            narg;

@@ -71,7 +71,7 @@ const char *bench_child_of(const struct bench *b, const char *given)
 	static char path[PATH_MAX];
 	const char *env = getenv("VP_SIM");
 
-	if (!b->simulated)
+	if (!b->model)
 		return bench_child_program(given);
 	if (given != NULL || env != NULL)
 		return given ? given : env;

@@ -9,6 +9,7 @@
  */
 #include "tools/vp-bench/bench.h"
 #include "runtime/base/xk_param_value.h"
+#include "runtime/compose/xk_ledger.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -228,10 +229,11 @@ static void read_graph(struct bench *b, const struct xk_value *tab)
 	const struct xk_value *v = xk_value_get(tab, "graph");
 	const char *path[] = { "graph", NULL };
 
-	b->simulated = xk_value_get(tab, "model") != NULL;
-	if (v != NULL && b->simulated)
+	b->model = xk_value_get(tab, "model") != NULL;
+	b->simulated = b->model || xk_spec_clock_processors(b->spec) != 0;
+	if (v != NULL && b->model)
 		bench_complain(b, path, "'graph' and 'model' exclude each other");
-	else if (b->simulated)
+	else if (b->model)
 		return;
 	else if (v == NULL)
 		bench_complain(b, NULL, "parameter 'graph' is needed: graph = graph \"name\" { ... }");

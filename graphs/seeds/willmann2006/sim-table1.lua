@@ -1,0 +1,71 @@
+-- SPDX-License-Identifier: BSD-2-Clause
+-- Table 1 on 4 simulated processors: the share of acquisitions of global locks that do not succeed immediately, ConnP-L(4) to
+-- ConnP-L(128), 6, 192 and 16384 connections.
+--
+-- What is counted is who finds a lock taken, so a connection is one of datagrams here, and its segments come in no order: four
+-- interfaces that flood, each with a thread that takes what comes through its connection's lock.
+-- Run it:   vp-bench run graphs/seeds/willmann2006/sim-table1.lua     or   vp-bench reproduce willmann2006.sim1
+local a = args {
+  conns = uint { 192, min = 1, max = 16384, doc = "connections" },
+  locks = uint { 128, min = 1, max = 4096, doc = "groups of connections" },
+}
+local make
+for _, p in ipairs(presets) do make = p.name == "connp_l" and p.make or make end
+
+-- Each has twice the frames that all four processors can take, at random times, so of random connections.
+local RATE <const> = 1000000
+local function interface(n)
+  return stack {
+    arp { name = "arp" .. n, neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth { name = "eth" .. n },
+    eth_mem { name = "if" .. n, mtu = 1500 },
+    peer_source {
+      name = "peer" .. n, conns = a.conns, size = 1448, to = "10.0.0.1", port = 9, from = "10.0.0.2", place = "hash",
+      burst = 1, arrivals = { model = "poisson", rate = RATE // a.conns },
+    },
+  }
+end
+local links = vnet {
+  links = { ["10.1.0.0/16"] = 1, ["10.2.0.0/16"] = 2, ["10.3.0.0/16"] = 3, ["10.4.0.0/16"] = 4 },
+  over = { interface(1), interface(2), interface(3), interface(4) },
+}
+sink { port = 9, sessions = 65536, touch = "none", over = udp { over = ip { addr = "10.0.0.1/8", over = links } } }
+
+local locks, connections = { 4, 8, 16, 32, 64, 128 }, { 6, 192, 16384 }
+local printed = {
+  [4] = { 60, 56, 52 }, [8] = { 51, 30, 26 }, [16] = { 49, 18, 14 }, [32] = { 41, 10, 7 }, [64] = { 37, 6, 4 },
+  [128] = { 33, 5, 2 },
+}
+local within = { 12, 5, 5 }
+local points, shape, reference, absent = {}, {}, {}, {}
+local function at(n, conns) return { locks = n, conns = conns } end
+local function add(s) shape[#shape + 1] = s end
+for i, conns in ipairs(connections) do
+  local row = {}
+  for k, n in ipairs(locks) do
+    local p, value = at(n, conns), printed[n][i]
+    row[k], points[#points + 1] = p, p
+    reference[#reference + 1] = { at = p, value = value, unit = "%", metric = "global_contended" }
+    add { doc = ("%d connections: ConnP-L(%d), of 100 acquisitions"):format(conns, n), a = p,
+          at_least = math.max(0, value - within[i]), at_most = value + within[i], reference = value }
+  end
+  add { doc = conns .. " connections: contention falls from 4 to 16 to 128 locks", step = 0.1, order = { row[1], row[3], row[6] } }
+end
+add { doc = "192 connections: ConnP-L(128), Gbit/s", metric = "gbit", a = at(128, 192), at_least = 4.9, at_most = 6,
+      reference = 5.44 }
+add { doc = "MsgP contends for its table at 89 to 100 % of acquisitions",
+      skip = "what holding the table costs is not printed" }
+if not make then absent[1] = { at = {}, why = "this build has no preset connp_l" } end
+
+return bench "willmann2006.sim-table1" {
+  doc = "contention for global locks on 4 simulated processors by the number of locks and of connections",
+  source = "Willmann, Rixner and Cox 2006, table 1",
+  graph = graph "willmann2006-sim" {
+    doc = "four interfaces that flood, a thread for each, on simulated processors",
+    clock = virtual { processors = 4, machine = "opteron4" },
+    threading = assert(make, "this build has no preset connp_l") { vps = a.locks, io_threads = 4, burst = 1 },
+  },
+  points = points, absent = absent, x = "locks", series = "conns",
+  metric = "global_contended", columns = { "gbit" },
+  duration = "250ms", warmup = "60ms", runs = { min = 8, max = 8, decide = 8 },
+  reference = reference, shape = shape,
+}

@@ -81,9 +81,8 @@ struct xk_run_rtt { bool known; uint64_t n; double p50, p90, p99, p999; };
 struct xk_run_dist { double mean, p50, p90, p99, p999; };
 struct xk_run_times { bool known, grows; uint64_t n; xk_ns by; struct xk_run_dist of[XK_TIMES]; };
 
-/* Schedule `fifo`: turns of a virtual processor on the worker that had the one before, and on another; workers that had been
- * idle and started, and for how long they had, nanoseconds. */
-/* chosen: who starts is; else only hits and moves are counted. */
+/* Who ran what (xk_affinity_counts), and for how long those that started had been idle, nanoseconds.  known: hits and
+ * moves are counted; chosen: who starts is, and all else is counted, too. */
 struct xk_run_affinity {
 	bool known, chosen;
 	uint64_t hits, moves, code_hits, code_moves, starts, away_hist[XK_HIST_PLACES];

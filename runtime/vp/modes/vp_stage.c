@@ -436,6 +436,18 @@ static bool timer_due(struct xk_vp *vp)
 	return false;
 }
 
+/* Others' calls, and messages that came from another pipeline: those go up like a task's, and wait for room as they do. */
+static unsigned run_left(struct xk_stage *l, unsigned budget)
+{
+	struct xk_vp *vp = l->vp;
+
+	if (xk_load_relaxed(&vp->calls) != NULL)
+		xk_stage_exclusive();
+	else if ((xk_load_relaxed(&vp->inbox) == NULL && vp->local.n == 0) || !may_go_up(l))
+		return 0;
+	return xk_vp_run_left(vp, budget);
+}
+
 unsigned xk_stage_unit(struct xk_vp *vp, unsigned budget)
 {
 	struct xk_stage *l = vp->stage;
@@ -446,9 +458,7 @@ unsigned xk_stage_unit(struct xk_vp *vp, unsigned budget)
 		xk_stage_exclusive();
 		done += xk_wheel_run(&vp->wheel, vp->now, 64);
 	}
-	if (xk_load_relaxed(&vp->calls) != NULL)
-		xk_stage_exclusive();
-	done += xk_vp_run_left(vp, budget);
+	done += run_left(l, budget);
 	l->busy--;
 	done += take_hops(l, budget);
 	l->busy++;

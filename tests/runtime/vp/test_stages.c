@@ -410,6 +410,43 @@ static void a_slow_layer_stops_those_below_it_one_after_the_other(void)
 	unmake();
 }
 
+static void deliver(struct xk_vp *vp, struct xk_msg *m)
+{
+	if (vp != fx.source->vp)
+		xk_atomic_add(&fx.wrong, 1u);
+	xk_stage_put(fx.relay, m, NULL);
+}
+
+/* What comes from another pipeline waits where it came in. */
+static void what_others_send_waits_for_room_too(void)
+{
+	struct xk_vp *vp;
+
+	make(XK_SCHED_VIRTUAL, 0);
+	vp = fx.source->vp;
+	fx.set->deliver = deliver;
+	xk_vp_enter_idle(vp);
+	for (uint32_t i = 0; i < 100; i++) {
+		struct xk_msg *m = numbered(i);
+
+		CU_ASSERT_FATAL(m != NULL && xk_vp_inbox_push(vp, m, m, 1));
+	}
+	xk_vp_leave_idle(vp);
+	for (unsigned i = 0; i < 50; i++)        /* nobody takes */
+		unit(fx.source);
+	CU_ASSERT_TRUE(fill(fx.relay, fx.source) >= HIGH && fill(fx.relay, fx.source) < HIGH + fx.set->arch.burst);
+	CU_ASSERT_EQUAL(xk_counter_read(vp->inbox_drops), 0);
+	for (unsigned i = 0; i < 500 && fx.sunk < 100; i++) {
+		unit(fx.source);
+		CU_ASSERT_TRUE(fill(fx.relay, fx.source) < HIGH + fx.set->arch.burst);
+		unit(fx.relay);
+		unit(fx.sink);
+	}
+	CU_ASSERT_EQUAL(fx.sunk, 100);
+	CU_ASSERT_EQUAL(fx.wrong, 0);
+	unmake();
+}
+
 /* A message may become more than `high` allows: it goes through, and then its maker stops. */
 static void what_one_message_becomes_is_never_cut(void)
 {
@@ -639,6 +676,7 @@ static CU_TestInfo stage_tests[] = {
 	{ "who gives its processor to a stranger sleeps for a while", who_gives_its_processor_to_a_stranger_sleeps_for_a_while },
 	T(a_driver_is_stopped_at_high_and_goes_on_at_low),
 	T(a_slow_layer_stops_those_below_it_one_after_the_other),
+	T(what_others_send_waits_for_room_too),
 	T(what_one_message_becomes_is_never_cut),
 	T(full_queues_both_ways_do_not_block_each_other),
 	T(threads_pass_everything_once_and_in_order_through_small_queues),

@@ -203,7 +203,7 @@ ok "show and plan, too" sh -c "'$bench' show '$tmp/c.json' | grep -q '^2000 mess
 ok "a time of the command line is one" code 0 paper -d 3s
 ok "for every run" asked '--duration=3000000000ns --warmup=45000000000ns --seed=[0-9]* --json'
 rm -f "$tmp/calls"
-ok "figures of Schmidt 1996 are of 20,000 messages after 10,000" sh -c "cd '$top_srcdir' && '$bench' plan --paper graphs/seeds/schmidt1996/*.lua >'$tmp/in' &&
+ok "figures of Schmidt 1996 are of 20,000 messages after 10,000" sh -c "cd '$top_srcdir' && '$bench' plan --paper graphs/seeds/schmidt1996/fig*.lua >'$tmp/in' &&
 	test \$(grep -c '^[0-9]* points' '$tmp/in') -eq \$(grep -c '12 to 12 runs each of 20000 messages after 10000:' '$tmp/in')"
 ok "a real one" sh -c "'$bench' run '$tmp/count.lua' n=1 --paper --format json >'$tmp/real.json' &&
 	jq -e '[.benches[0].points[0].runs[].messages] | length == 12 and all(. >= 2000)' '$tmp/real.json'"

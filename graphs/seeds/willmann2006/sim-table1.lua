@@ -46,7 +46,7 @@ for i, conns in ipairs(connections) do
     row[k], points[#points + 1] = p, p
     reference[#reference + 1] = { at = p, value = value, unit = "%", metric = "global_contended" }
     add { doc = ("%d connections: ConnP-L(%d), of 100 acquisitions"):format(conns, n), a = p,
-          at_least = math.max(0, value - within[i]), at_most = value + within[i], reference = value }
+          at_least = value > within[i] and value - within[i] or nil, at_most = value + within[i], reference = value }
   end
   add { doc = conns .. " connections: contention falls from 4 to 16 to 128 locks", step = 0.1, order = { row[1], row[3], row[6] } }
 end

@@ -60,6 +60,40 @@ ok "opteron4: 192 connections, 16 locks" taken 192 16 13 23
 ok "16384 connections, 4 locks" taken 16384 4 47 57
 ok "6 connections, 32 locks" taken 6 32 29 53
 
+# Yates and others 1996: what is fitted, 3.1 and 0.96 Gbit/s, 10 %; what follows: bursts bring TCP less than UDP, pairs bring a
+# receiver something and at most 20 %, and nothing but the bus is shared, so that 20 processors do 20 times what one does.
+yates=$top_srcdir/graphs/seeds/yates1996
+send() { mbit "$1" "$2" --warmup 2s "$yates/sim06-09-send.lua" transport="$3" vps="$4" conns="$4" burst="$5"; }
+ok "challenge12: UDP, 384 connections, a thread each" send 2790 3410 udp 384 1
+ok "bursts of 16: 1.4" send 4030 4650 udp 384 16
+ok "TCP, 96" send 864 1056 tcp 96 1
+ok "bursts of 16 bring it less" send 1014 1100 tcp 96 16
+pairs() {
+	mbit 1200 1500 "$yates/sim08-udp.lua" conns=96 burst=1 && one=$(jq .record.mbit_per_s "$tmp/json") &&
+		mbit 0 9999 "$yates/sim08-udp.lua" conns=96 burst=2 &&
+		jq -e --argjson one "$one" '.record.mbit_per_s / $one | . > 1.04 and . < 1.2' "$tmp/json" >/dev/null
+}
+ok "received in pairs" pairs
+# so_much TRANSPORT SIDE: 10 processors do 9.9 to 10 times what one does.
+so_much() {
+	mbit 0 9999 "$yates/sim04-05.lua" transport="$1" side="$2" cpus=1 && one=$(jq .record.mbit_per_s "$tmp/json") &&
+		mbit 0 99999 "$yates/sim04-05.lua" transport="$1" side="$2" cpus=10 &&
+		jq -e --argjson one "$one" '.machine.name == "challenge20" and
+			(.record.mbit_per_s / $one | . > 9.9 and . < 10.1)' "$tmp/json" >/dev/null
+}
+ok "challenge20: UDP received" so_much udp receive
+bus() { jq -e '.machine.bus_busy > 0.1 and .machine.bus_busy < 0.2' "$tmp/json" >/dev/null; }
+ok "over a bus that is not full" bus
+ok "TCP sent" so_much tcp send
+cheap() { "$run" --json -d 1ms "$yates/sim04-05.lua" cpus=1 2>/dev/null | jq -e '.machine.costs | .slice.us == 30000 and
+	(."nodes.udp.down".us - 12.5 / 1.5 | fabs) < 0.001 and (."nodes.sink.bus".source | test("^Galles"))'; }
+ok "its processors take two thirds of the time" cheap
+turns() {
+	"$run" --json -d 2s --warmup 200ms "$yates/sim10-15-udp.lua" vps=96 2>/dev/null >"$tmp/json" &&
+		jq -e '[.workers[].messages] | length == 96 and (max / min) < 1.2' "$tmp/json" >/dev/null
+}
+ok "96 threads of 12 processors have turns of 30 ms, and share evenly" turns
+
 again() {
 	"$run" --json -d 100ms "$schmidt/sim08-13-tcp.lua" arch=lp cpus=7 2>/dev/null | grep -v wall_ns >"$tmp/one" &&
 		"$run" --json -d 100ms "$schmidt/sim08-13-tcp.lua" arch=lp cpus=7 2>/dev/null | grep -v wall_ns >"$tmp/two" &&

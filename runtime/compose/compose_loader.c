@@ -119,7 +119,7 @@ static const char *limit_text(const struct loader *ld)
 	switch (ld->limit) {
 	case LIMIT_INSTR: return "graph file ran more than 10 million instructions (an endless loop?)";
 	case LIMIT_CALLS: return "functions call each other more than 2000 deep (an endless recursion?)";
-	case LIMIT_TIME: return "graph file ran longer than 10 seconds";
+	case LIMIT_TIME: return "graph file ran for more than 10 seconds of processor time";
 	case LIMIT_MEM: return "graph file used more than 64 MiB of memory";
 	case LIMIT_NOMEM: return "out of memory";
 	case LIMIT_ERRORS:

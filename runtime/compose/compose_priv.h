@@ -29,7 +29,7 @@
 #define COMPOSE_CALLS_MAX  2000             /* calls inside calls */
 #define COMPOSE_MEM_MAX    (64u << 20)      /* bytes of Lua at one time */
 #define COMPOSE_CHURN_MAX  (1ull << 30)     /* bytes of Lua ever taken */
-#define COMPOSE_TIME_MAX   (10 * XK_SEC)    /* host time: what C functions of Lua can burn */
+#define COMPOSE_TIME_MAX   (10 * XK_SEC)    /* of the thread: what C functions of Lua can burn */
 
 /* ---- arena ------------------------------------------------------------------------ */
 

@@ -175,8 +175,8 @@ def chargen():
 
 globals()[sys.argv[1]](*sys.argv[2:])
 END
-c() { timeout 100 python3 "$tmp/c.py" "$@"; }
-fetch() { curl -sS --max-time 100 "$@"; }
+c() { timeout 400 python3 "$tmp/c.py" "$@"; }
+fetch() { curl -sS --max-time 400 "$@"; }
 code() { [ "$(fetch -o /dev/null -w '%{http_code}' "$@")" = "$want" ]; }
 
 graph_up --capture "tap=$tmp/a.pcap" "$graph" root="$www" header=2s

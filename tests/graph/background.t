@@ -15,8 +15,8 @@ says() { jq -e "$1" "$tmp/json" >/dev/null || { jq -c '.messages, .record.backgr
 
 # Slices by turns: of any number the share, to one for each worker.
 walks() {
-	json count=500 conns=20 rate=1000 workers=1 preset="$1" displace="$2" &&
-		says '.messages == 500 and (.record.background | (.slices + .rests > 100) and
+	json count=200 conns=20 rate=40 workers=1 preset="$1" displace="$2" &&
+		says '.messages == 200 and (.record.background | (.slices + .rests > 100) and
 			((.slices + .rests) * '"$2"' - .slices | fabs) <= 2 and (.slices == 0) == (.data == 0) and .data - .code < 9)'
 }
 for preset in ppc vppc connp_l ips ips_conn; do

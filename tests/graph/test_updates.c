@@ -111,16 +111,23 @@ static bool all_done(void)
 	       xk_load_relaxed(&churn_moves) >= MOVES && a.opened == a.closed + ALL - a.failed;
 }
 
-/* No clock decides but patience. */
+/* No clock decides but patience, which is for as long as anything goes on. */
 static bool wait_for_all(void)
 {
 	const struct timespec nap = { .tv_nsec = 1000000 };
+	struct churn_sums a;
+	uint64_t was = 0;
 
-	for (unsigned i = 0; i < 200000; i++) {
+	for (unsigned still = 0; still < 60000; still++) {
 		if (all_done())
 			return true;
+		churn_sum(&a, 0, ALL);
+		if (a.got + a.sent + a.opened != was)
+			still = 0;
+		was = a.got + a.sent + a.opened;
 		nanosleep(&nap, NULL);
 	}
+	printf("# nothing went on for a minute, at %llu of %llu answers\n", (unsigned long long)a.got, (unsigned long long)a.sent);
 	return false;
 }
 

@@ -180,6 +180,8 @@ json_t *bench_doc_load(const char *path, char *why, size_t n);
 int  bench_doc_save(const json_t *doc, const char *path, char *why, size_t n);
 /* The same of any text. */
 int  bench_text_save(const char *text, const char *path, char *why, size_t n);
+/* What gnuplot makes of a script (plot.lua): SVG, to be freed, or NULL and why. */
+char *bench_draw(const char *script, char *why, size_t n);
 /* Verdicts of the shapes (judge.lua); true when none failed.  b's own judges are asked; NULL: what
  * they said stays. */
 bool bench_doc_judge(json_t *part, const struct bench *b);

@@ -8,11 +8,9 @@
  */
 #include "tools/vp-bench/bench.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -241,49 +239,6 @@ json_t *bench_doc_load(const char *path, char *why, size_t n)
 		return doc;
 	json_decref(doc);
 	return NULL;
-}
-
-static int write_to(const char *text, const char *path, char *why, size_t n)
-{
-	FILE *f = fopen(path, "we");
-	bool bad;
-
-	if (f == NULL) {
-		snprintf(why, n, "%s: %s", path, strerror(errno));
-		return BENCH_IO;
-	}
-	errno = 0;
-	bad = fputs(text, f) == EOF || fflush(f) != 0;
-	bad = bad || (fsync(fileno(f)) != 0 && errno != EINVAL && errno != EROFS);
-	if (bad)
-		snprintf(why, n, "%s: %s", path, strerror(errno ? errno : EIO));
-	if (fclose(f) != 0 && !bad) {
-		snprintf(why, n, "%s: %s", path, strerror(errno));
-		bad = true;
-	}
-	return bad ? BENCH_IO : BENCH_OK;
-}
-
-int bench_text_save(const char *text, const char *path, char *why, size_t n)
-{
-	struct stat st;
-	char beside[4096];
-	int err;
-
-	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
-		return write_to(text, path, why, n);
-	if (snprintf(beside, sizeof beside, "%s.part", path) >= (int)sizeof beside) {
-		snprintf(why, n, "the name of the result file is too long");
-		return BENCH_IO;
-	}
-	err = write_to(text, beside, why, n);
-	if (err == BENCH_OK && rename(beside, path) != 0) {
-		snprintf(why, n, "%s: %s", path, strerror(errno));
-		err = BENCH_IO;
-	}
-	if (err != BENCH_OK)
-		unlink(beside);
-	return err;
 }
 
 int bench_doc_save(const json_t *doc, const char *path, char *why, size_t n)

@@ -16,8 +16,7 @@
 #include "tools/vp-bench/bench_compare.h"
 #include "tools/vp-bench/bench_lua.h"
 
-#define RESULTS   64u
-#define GNUPLOT_S 60.0
+#define RESULTS 64u
 
 struct report {
 	const char *file[RESULTS], *out, *svg;
@@ -29,21 +28,6 @@ struct report {
 };
 
 /* ---- figures ------------------------------------------------------------------------- */
-
-/* SVG, to be freed, or NULL and why. */
-static char *draw(const char *script, char *why, size_t n)
-{
-	static const char *const argv[] = { "gnuplot", "-", NULL };
-	bool stopped = false;
-	char *svg = bench_child_text(argv, script, GNUPLOT_S, &stopped, why, n);
-
-	if (svg != NULL && strstr(svg, "<svg") != NULL && strstr(svg, "</svg>") != NULL)
-		return svg;
-	if (svg != NULL)
-		snprintf(why, n, "gnuplot drew nothing");
-	free(svg);
-	return NULL;
-}
 
 static void save_figure(struct report *r, const char *name, const char *svg)
 {
@@ -65,7 +49,7 @@ static json_t *draw_all(struct report *r, const json_t *list)
 
 	json_array_foreach(list, i, v) {
 		const char *name = bench_text(v, "name");
-		char *svg = draw(bench_text(v, "script"), r->why, sizeof r->why);
+		char *svg = bench_draw(bench_text(v, "script"), r->why, sizeof r->why);
 
 		if (svg == NULL)
 			break;

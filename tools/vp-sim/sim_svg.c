@@ -8,15 +8,11 @@
  */
 #include "tools/vp-sim/sim_svg.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tools/vp-bench/bench.h"
 #include "tools/vp-bench/bench_lua.h"
-
-#define GNUPLOT_S 60.0
 
 void sim_svg_add(json_t *points, const struct sim_outcome *o)
 {
@@ -54,18 +50,10 @@ static json_t *figure(const struct sim_figure *f)
 /* SVG, to be freed, or NULL and why. */
 static char *draw(const struct sim_figure *f, char *why, size_t n)
 {
-	static const char *const argv[] = { "gnuplot", "-", NULL };
 	json_t *args[] = { figure(f), json_string("sim"), json_false() };
-	char *script = bench_lua_text("plot", "script", args, 3, why, n), *svg = NULL;
-	bool stopped = false;
+	char *script = bench_lua_text("plot", "script", args, 3, why, n);
+	char *svg = script != NULL ? bench_draw(script, why, n) : NULL;
 
-	if (script != NULL)
-		svg = bench_child_text(argv, script, GNUPLOT_S, &stopped, why, n);
-	if (svg != NULL && strstr(svg, "</svg>") == NULL) {
-		snprintf(why, n, "gnuplot drew nothing");
-		free(svg);
-		svg = NULL;
-	}
 	free(script);
 	json_decref(args[0]);
 	json_decref(args[1]);
@@ -74,14 +62,11 @@ static char *draw(const struct sim_figure *f, char *why, size_t n)
 
 static int save(const char *path, const char *svg)
 {
-	FILE *f = fopen(path, "w");
-	bool good = f != NULL && fputs(svg, f) >= 0;
+	char why[4400];
 
-	if (f != NULL && fclose(f) != 0)
-		good = false;
-	if (good)
+	if (bench_text_save(svg, path, why, sizeof why) == BENCH_OK)
 		return SIM_OK;
-	fprintf(stderr, "vp-sim: cannot write '%s': %s\n", path, strerror(errno));
+	fprintf(stderr, "vp-sim: cannot write '%s': %s\n", path, why);
 	return SIM_FAILED;
 }
 

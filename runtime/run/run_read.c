@@ -414,19 +414,13 @@ static void end_times(struct run *u)
 
 static void end_affinity(struct run *u, const struct xk_affinity_counts *last)
 {
-	const struct xk_affinity_counts *first = &u->first.affinity;
 	struct xk_run_affinity *out = &u->r->affinity;
 
 	out->known = xk_vpset_affinities(u->g->vps) != 0;
 	out->chosen = u->g->vps->fifo != NULL || xk_vpset_pools(u->g->vps);
-	out->hits = last->hits - first->hits;
-	out->moves = last->moves - first->moves;
-	out->code_hits = last->code_hits - first->code_hits;
-	out->code_moves = last->code_moves - first->code_moves;
-	out->starts = last->starts - first->starts;
-	for (unsigned i = 0; i < XK_HIST_PLACES; i++)
-		out->away_hist[i] = last->away[i] - first->away[i];
-	run_dist(out->away_hist, last->away_ns - first->away_ns, &out->away);
+	out->counts = *last;
+	xk_affinity_counts_add(&out->counts, &u->first.affinity, -1);
+	run_dist(out->counts.away, out->counts.away_ns, &out->away);
 }
 
 static void end_background(struct run *u, const struct xk_background_counts *last)

@@ -173,16 +173,17 @@ static json_t *hist_json(const uint64_t *hist)
 
 static json_t *affinity_json(const struct xk_run_affinity *a)
 {
+	const struct xk_affinity_counts *c = &a->counts;
 	json_t *j;
 
 	if (!a->known)
 		return json_null();
-	j = json_pack("{s:I, s:I}", "hits", (json_int_t)a->hits, "moves", (json_int_t)a->moves);
+	j = json_pack("{s:I, s:I}", "hits", (json_int_t)c->hits, "moves", (json_int_t)c->moves);
 	json_object_set_new(j, "code", !a->chosen ? json_null() :
-			    json_pack("{s:I, s:I}", "hits", (json_int_t)a->code_hits, "moves", (json_int_t)a->code_moves));
-	json_object_set_new(j, "starts", a->chosen ? json_integer((json_int_t)a->starts) : json_null());
-	json_object_set_new(j, "away_ns", a->starts != 0 ? dist_json(&a->away) : json_null());
-	json_object_set_new(j, "away", a->chosen ? hist_json(a->away_hist) : json_null());
+			    json_pack("{s:I, s:I}", "hits", (json_int_t)c->code_hits, "moves", (json_int_t)c->code_moves));
+	json_object_set_new(j, "starts", a->chosen ? json_integer((json_int_t)c->starts) : json_null());
+	json_object_set_new(j, "away_ns", c->starts != 0 ? dist_json(&a->away) : json_null());
+	json_object_set_new(j, "away", a->chosen ? hist_json(c->away) : json_null());
 	return j;
 }
 

@@ -81,13 +81,9 @@ struct xk_run_rtt { bool known; uint64_t n; double p50, p90, p99, p999; };
 struct xk_run_dist { double mean, p50, p90, p99, p999; };
 struct xk_run_times { bool known, grows; uint64_t n; xk_ns by; struct xk_run_dist of[XK_TIMES]; };
 
-/* Who ran what (xk_affinity_counts), and for how long those that started had been idle, nanoseconds.  known: hits and
- * moves are counted; chosen: who starts is, and all else is counted, too. */
-struct xk_run_affinity {
-	bool known, chosen;
-	uint64_t hits, moves, code_hits, code_moves, starts, away_hist[XK_HIST_PLACES];
-	struct xk_run_dist away;
-};
+/* Who ran what, and for how long those that started had been idle, nanoseconds.  known: hits and moves are counted;
+ * chosen: who starts is, and all else is counted, too. */
+struct xk_run_affinity { bool known, chosen; struct xk_affinity_counts counts; struct xk_run_dist away; };
 
 enum xk_run_end { XK_RUN_DURATION, XK_RUN_FINISHED, XK_RUN_STOPPED, XK_RUN_MESSAGES, XK_RUN_IDLE, XK_RUN_CUT_OFF,
 		  XK_RUN_GOES_ON };

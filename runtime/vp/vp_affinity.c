@@ -60,6 +60,20 @@ void xk_vpset_affinity_of(const struct xk_vpset *set, unsigned i, struct xk_affi
 	out->moves += xk_counter_read(set->vp[set->nconn + i]->carrier_moves);
 }
 
+void xk_affinity_counts_add(struct xk_affinity_counts *sum, const struct xk_affinity_counts *c, int sign)
+{
+	uint64_t by = (uint64_t)(int64_t)sign;
+
+	sum->hits += by * c->hits;
+	sum->moves += by * c->moves;
+	sum->code_hits += by * c->code_hits;
+	sum->code_moves += by * c->code_moves;
+	sum->starts += by * c->starts;
+	sum->away_ns += by * c->away_ns;
+	for (unsigned i = 0; i < XK_HIST_PLACES; i++)
+		sum->away[i] += by * c->away[i];
+}
+
 void xk_vpset_affinity(const struct xk_vpset *set, struct xk_affinity_counts *out)
 {
 	struct xk_affinity_counts one;
@@ -67,13 +81,6 @@ void xk_vpset_affinity(const struct xk_vpset *set, struct xk_affinity_counts *ou
 	*out = (struct xk_affinity_counts){ 0 };
 	for (unsigned i = 0, n = xk_vpset_affinities(set); i < n; i++) {
 		xk_vpset_affinity_of(set, i, &one);
-		out->hits += one.hits;
-		out->moves += one.moves;
-		out->code_hits += one.code_hits;
-		out->code_moves += one.code_moves;
-		out->starts += one.starts;
-		out->away_ns += one.away_ns;
-		for (unsigned k = 0; k < XK_HIST_PLACES; k++)
-			out->away[k] += one.away[k];
+		xk_affinity_counts_add(out, &one, 1);
 	}
 }

@@ -347,6 +347,8 @@ struct xk_affinity_counts { uint64_t hits, moves, code_hits, code_moves, starts,
 /* How many workers or I/O threads have such counts; 0: there is no choice. */
 unsigned xk_vpset_affinities(const struct xk_vpset *set);
 void xk_vpset_affinity_of(const struct xk_vpset *set, unsigned i, struct xk_affinity_counts *out);
+/* sum += sign * c; sign: 1 or -1. */
+void xk_affinity_counts_add(struct xk_affinity_counts *sum, const struct xk_affinity_counts *c, int sign);
 /* Of all together. */
 void xk_vpset_affinity(const struct xk_vpset *set, struct xk_affinity_counts *out);
 

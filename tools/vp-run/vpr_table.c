@@ -209,14 +209,15 @@ static void times(FILE *f, const struct xk_run_times *t)
 static void affinity(FILE *f, const struct xk_run_affinity *a, bool carried)
 {
 	const char *what = carried ? "messages by the I/O thread of the one before" : "turns on the worker of the one before";
-	uint64_t turns = a->hits + a->moves;
+	const struct xk_affinity_counts *c = &a->counts;
+	uint64_t turns = c->hits + c->moves;
 
 	if (!a->known || turns == 0)
 		return;
-	fprintf(f, "affinity: %.1f %% of %llu %s, %llu moves", 100.0 * (double)a->hits / (double)turns, (ull)turns, what, (ull)a->moves);
-	if (a->starts != 0)
-		fprintf(f, "; %llu starts of idle ones, %.1f %% of who ran last, idle for %.1f us (p50), %.1f us (p99)", (ull)a->starts,
-			100.0 * (double)a->code_hits / (double)a->starts, a->away.p50 / 1e3, a->away.p99 / 1e3);
+	fprintf(f, "affinity: %.1f %% of %llu %s, %llu moves", 100.0 * (double)c->hits / (double)turns, (ull)turns, what, (ull)c->moves);
+	if (c->starts != 0)
+		fprintf(f, "; %llu starts of idle ones, %.1f %% of who ran last, idle for %.1f us (p50), %.1f us (p99)", (ull)c->starts,
+			100.0 * (double)c->code_hits / (double)c->starts, a->away.p50 / 1e3, a->away.p99 / 1e3);
 	fputc('\n', f);
 }
 

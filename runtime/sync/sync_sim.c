@@ -3,9 +3,9 @@
  * sync_sim.c - simulated processors: whose turn it is; see xk_sim.h.
  *
  * A processor runs one thread at a time, its own: that one is in the heap with the time it goes on
- * at; those that stand in line for the processor are in its queue, for any processor in that of all.  A thread that sleeps for a
- * time is in the heap with the moment it wakes.  So the top of the heap is what happens next,
- * and who runs compares its own time with that alone (xk_sim.limit).
+ * at; those that stand in line for the processor are in its queue, for any processor in that of
+ * all.  A thread that sleeps for a time is in the heap with the moment it wakes.  So the top of the
+ * heap is what happens next, and who runs compares its own time with that alone (xk_sim.limit).
  * Thread 0 is the kernel thread itself, on a processor of its own that the others do not see.
  * Invariant: a thread is exactly one of: running, its processor's own (in the heap), in a
  * queue, asleep (in the heap unless only another thread wakes it), ended.

@@ -35,10 +35,7 @@ end
 -- Is every interval of what can be measured here narrow enough?
 function affinity.narrow(raw)
   for _, o in ipairs(entries(raw)) do
-    if not text.number(o, "why") and text.of(o, "why") == "" and
-       not narrow_enough(estimate(o.v), raw.precision) then
-      return false
-    end
+    if text.of(o, "why") == "" and not narrow_enough(estimate(o.v), raw.precision) then return false end
   end
   return true
 end

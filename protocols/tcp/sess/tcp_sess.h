@@ -391,7 +391,7 @@ struct xk_sess *tcp_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *t
 /* A session over lls (takes the reference either way), not bound, cb zeroed
  * but for tune, buffers and recovery.  NULL with *err. */
 struct tcp_sess *tcp_sess_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type, struct xk_sess *lls, int *err);
-/* What stands before the block in *l; false: the layer below has no header sum. */
+/* What stands before the block in *l, by the session's key. */
 void tcp_live_header(const struct tcp_sess *ts, struct tcp_live *l);
 /* Binds, announces, prepares header sums and path_mss; mss, recovery and ts_off are not yet: XK_E_EXIST when it exists
  * elsewhere. */

@@ -18,10 +18,13 @@
 #include "runtime/vp/vp_priv.h"
 
 /* A processor is lent to who is waited for, and then given away: with more I/O threads than
- * processors, those who only lend it are run in turn with him. */
+ * processors, those who only lend it are run in turn with him.  Who is next looks again soon
+ * however long it has waited: one that slept through its turn would hold up all behind it,
+ * which sleep meanwhile and hold up those behind them. */
 #define SPINS  200u
 #define YIELDS 256u
-#define NAP    20000u            /* ns; doubled after every fourth, up to 640 us */
+#define NAP    20000u            /* ns for each that comes before, of at most: */
+#define NAPS   32
 
 /* ---- order ---------------------------------------------------------------------------- */
 
@@ -32,16 +35,19 @@ static bool ordered(const struct xk_vp *io_thread)
 
 static void await(struct xk_vp *io_thread, const uint64_t *at, uint64_t mine)
 {
-	if (xk_load_acquire(at) == mine)
+	uint64_t turn = xk_load_acquire(at);
+
+	if (turn == mine)
 		return;
 	xk_count(io_thread->order_stalls);
-	for (unsigned n = io_thread->set->oversubscribed ? SPINS : 0; xk_load_acquire(at) != mine; n++) {
+	for (unsigned n = io_thread->set->oversubscribed ? SPINS : 0; turn != mine; turn = xk_load_acquire(at)) {
 		if (n < SPINS)
 			xk_cpu_relax();
 		else if (n < SPINS + YIELDS)
 			xk_thread_yield();
 		else
-			xk_thread_nap(NAP << (n < SPINS + YIELDS + 20 ? (n - SPINS - YIELDS) / 4 : 5));
+			xk_thread_nap(NAP * (mine - turn < NAPS ? mine - turn : NAPS));
+		n += n < SPINS + YIELDS;
 	}
 }
 

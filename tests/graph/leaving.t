@@ -72,6 +72,7 @@ bad_sums() { awk '/^Tcp:/ && ++n == 2 { t = $NF } /^Udp:/ && ++u == 2 { t += $(N
 leaves() {
 	kind=$1 mss=$2 window=$3 mtu=1500 size=65536
 	shift 3
+	case " $* " in *" bytes="*) ;; *) set -- "bytes=$bytes" "$@" ;; esac
 	for word; do
 		case $word in mtu=*) mtu=${word#*=} ;; size=*) size=${word#*=} ;; esac
 	done
@@ -96,6 +97,8 @@ mkfifo "$tmp/end"
 has_offload() { "$top_builddir/vp-run" --check "$tmp/g.lua" driver=$1 offload=true ${2-} >/dev/null 2>&1; }
 
 into=xk0
+bytes=${XK_TEST_SLOW:+1MiB}
+: "${bytes:=4MiB}"
 
 # everything NAME KIND NODE ARGS...: of one driver
 everything() {

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fc_credit.c - what leaves has a buffer waiting for it at the receiver (the paper's figures 7, 8).
+ *
+ * With C transmissions that have arrived or were given up as lost, the receiver allows the sender
+ * C - occupied + buffers in all.  Then sent - C <= buffers - occupied: whatever may still
+ * come has a buffer, under any delay, order, loss and repetition of packets and reports.  The rule
+ * as printed, one more for each packet received, loses a credit with each packet or report lost and
+ * sticks; counting from the highest number seen instead gives the buffers of late ones away.
+ * A sender that may not and hears nothing asks, with how many it has sent, and all of those that
+ * have not arrived are given up.  One that comes after that is not taken: its place is given away.
+ * A connection begins with `first` buffers; each time that its sender says that it has more and may
+ * not, and then every buffer is free, they are doubled, up to `most`.  Nothing allowed is taken back.
+ * Invariant: transmissions numbered below the limit, less C, fit into the buffers that are free.
+ */
+#include "protocols/ncs/ncs_policy.h"
+
+struct credit_tx {
+	uint32_t sent, limit;            /* transmissions: so far, and allowed in all */
+	uint32_t vain;                   /* queries since the limit moved */
+	xk_ns    since;
+};
+
+struct credit_rx {
+	struct ncs_seen seen;
+	uint32_t        buffers, most;
+	uint32_t        occupied;
+	uint32_t        said;            /* the limit as last reported */
+	bool            asked;
+	bool            stopped;         /* the sender was, since buffers were last added */
+};
+
+/* Both sides begin with the same limit: it was agreed. */
+static void tx_init(void *st, const struct ncs_agreed *a, xk_ns now)
+{
+	*(struct credit_tx *)st = (struct credit_tx){ .sent = a->start, .limit = a->start + a->first, .since = now };
+}
+
+static bool may(const void *st, xk_ns now)
+{
+	const struct credit_tx *c = st;
+
+	(void)now;
+	return c->sent != c->limit;
+}
+
+static void sent(void *st, uint32_t bytes, xk_ns now)
+{
+	struct credit_tx *c = st;
+
+	(void)bytes;
+	c->sent++;
+	c->since = now;
+}
+
+static void heard(void *st, uint32_t value, xk_ns now)
+{
+	struct credit_tx *c = st;
+
+	/* No receiver allows more than its numbers can tell apart. */
+	if (!ncs_lt(c->limit, value) || value - c->sent > NCS_WINDOW_MAX)
+		return;
+	c->limit = value;
+	c->vain = 0;
+	c->since = now;
+}
+
+static xk_ns when(const void *st, const struct ncs_rtt *rtt)
+{
+	const struct credit_tx *c = st;
+
+	return c->since + ncs_rtt_probe(rtt, c->vain);
+}
+
+static bool query(void *st, const struct ncs_rtt *rtt, xk_ns now, uint32_t *value)
+{
+	struct credit_tx *c = st;
+
+	if (now < when(st, rtt))
+		return false;
+	c->vain++;
+	c->since = now;
+	*value = c->sent;
+	return true;
+}
+
+/* ---- the receiver ----------------------------------------------------------------------- */
+
+static void rx_init(void *st, const struct ncs_agreed *a)
+{
+	struct credit_rx *c = st;
+
+	*c = (struct credit_rx){ .buffers = a->first, .most = a->most, .said = a->start + a->first };
+	ncs_seen_init(&c->seen, a->start);
+}
+
+static uint32_t limit(const struct credit_rx *c)
+{
+	return ncs_seen_count(&c->seen) - c->occupied + c->buffers;
+}
+
+static enum ncs_verdict arrived(void *st, uint32_t tx, uint8_t flags)
+{
+	struct credit_rx *c = st;
+
+	if (ncs_seen_has(&c->seen, tx))
+		return NCS_DOUBLE;
+	if (!ncs_lt(tx, c->said))
+		return NCS_BEYOND;
+	if (tx - c->seen.base >= NCS_WINDOW_MAX)
+		ncs_seen_below(&c->seen, tx - NCS_WINDOW_MAX + 1);
+	ncs_seen_add(&c->seen, tx);
+	c->occupied++;
+	c->stopped |= (flags & NCS_STOPPED) != 0;
+	return NCS_NEW;
+}
+
+static void freed(void *st, uint32_t n)
+{
+	struct credit_rx *c = st;
+
+	c->occupied -= n;
+	if (!c->stopped || c->occupied != 0)
+		return;
+	/* The sender has more, and no buffer is wanting. */
+	c->stopped = false;
+	c->buffers = c->buffers * 2 < c->most ? c->buffers * 2 : c->most;
+}
+
+static void queried(void *st, uint32_t value)
+{
+	struct credit_rx *c = st;
+
+	if (ncs_lt(c->said, value))              /* of no honest sender */
+		return;
+	ncs_seen_below(&c->seen, value);
+	c->asked = true;
+}
+
+/* At half of the buffers, and at once where the sender can send no more. */
+static bool report(void *st, uint32_t *value)
+{
+	struct credit_rx *c = st;
+	uint32_t now = limit(c), more = ncs_lt(c->said, now) ? now - c->said : 0;
+
+	if (!c->asked && (more == 0 || (more < (c->buffers + 1) / 2 && c->seen.end != c->said)))
+		return false;
+	c->asked = false;
+	c->said += more;
+	*value = c->said;
+	return true;
+}
+
+const struct ncs_flow_ops ncs_fc_credit = {
+	.name = "credit", .tx_size = sizeof(struct credit_tx), .rx_size = sizeof(struct credit_rx),
+	.tx_init = tx_init, .may = may, .sent = sent, .heard = heard, .when = when, .query = query,
+	.rx_init = rx_init, .arrived = arrived, .freed = freed, .queried = queried, .report = report,
+};

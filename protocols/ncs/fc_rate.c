@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * fc_rate.c - paces what leaves by the clock: so many bits a second, at most two SDUs at once.
+ *
+ * Each transmission moves the time at which the bytes before it will have left at the rate; the
+ * next one may leave when that is at most one full SDU away.  What a division leaves of a
+ * nanosecond is carried on, so no error adds up.  Who was silent has gained nothing.
+ */
+#include "protocols/ncs/ncs_policy.h"
+
+struct rate_tx {
+	uint64_t rate;                   /* bits a second */
+	xk_ns    busy;                   /* until then, with all that has left */
+	uint64_t rest;                   /* and that many rate-ths of a nanosecond */
+	xk_ns    ahead;                  /* how far busy may be away: the time of one SDU */
+};
+
+/* bits at the rate, with what was left of the one before. */
+static xk_ns time_of(struct rate_tx *r, uint64_t bits)
+{
+	uint64_t whole = bits / r->rate, part = bits % r->rate;
+	unsigned __int128 ns = (unsigned __int128)part * XK_SEC + r->rest;
+
+	r->rest = (uint64_t)(ns % r->rate);
+	return whole * XK_SEC + (xk_ns)(ns / r->rate);
+}
+
+static void tx_init(void *st, const struct ncs_agreed *a, xk_ns now)
+{
+	struct rate_tx *r = st;
+
+	*r = (struct rate_tx){ .rate = a->rate != 0 ? a->rate : 1 };
+	r->ahead = time_of(r, (uint64_t)a->sdu * 8);
+	r->rest = 0;
+	r->busy = now;
+}
+
+static bool may(const void *st, xk_ns now)
+{
+	const struct rate_tx *r = st;
+
+	return r->busy <= now || r->busy - now <= r->ahead;
+}
+
+static void sent(void *st, uint32_t bytes, xk_ns now)
+{
+	struct rate_tx *r = st;
+
+	if (r->busy < now) {
+		r->busy = now;
+		r->rest = 0;
+	}
+	r->busy += time_of(r, (uint64_t)bytes * 8);
+}
+
+static void heard(void *st, uint32_t value, xk_ns now) { (void)st; (void)value; (void)now; }
+
+static xk_ns when(const void *st, const struct ncs_rtt *rtt)
+{
+	const struct rate_tx *r = st;
+
+	(void)rtt;
+	return r->busy > r->ahead ? r->busy - r->ahead : 0;
+}
+
+static bool query(void *st, const struct ncs_rtt *rtt, xk_ns now, uint32_t *value)
+{
+	(void)st; (void)rtt; (void)now; (void)value;
+	return false;
+}
+
+static void rx_init(void *st, const struct ncs_agreed *a) { (void)st; (void)a; }
+
+static enum ncs_verdict arrived(void *st, uint32_t tx, uint8_t flags)
+{
+	(void)st; (void)tx; (void)flags;
+	return NCS_NEW;
+}
+
+static void freed(void *st, uint32_t n) { (void)st; (void)n; }
+static void queried(void *st, uint32_t value) { (void)st; (void)value; }
+static bool report(void *st, uint32_t *value) { (void)st; (void)value; return false; }
+
+const struct ncs_flow_ops ncs_fc_rate = {
+	.name = "rate", .paced = true, .tx_size = sizeof(struct rate_tx),
+	.tx_init = tx_init, .may = may, .sent = sent, .heard = heard, .when = when, .query = query,
+	.rx_init = rx_init, .arrived = arrived, .freed = freed, .queried = queried, .report = report,
+};

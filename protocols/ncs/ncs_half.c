@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ncs_half.c - error control over flow control, for one direction of a connection; see ncs_half.h.
+ *
+ * The ask bit stands on the last SDU that may leave at its time, repeated ones too: the receiver
+ * answers it at once, and so no end of a burst waits for an acknowledgement that others would
+ * have brought.  Who is only paced goes on by itself: that is no end of a burst.
+ */
+#include "protocols/ncs/ncs_half.h"
+
+static uint32_t words(uint32_t bytes) { return (bytes + 7) / 8; }
+
+static void *tx_error(struct ncs_tx *t) { return &t->state[t->error_at]; }
+static const void *tx_error_of(const struct ncs_tx *t) { return &t->state[t->error_at]; }
+static void *rx_error(struct ncs_rx *r) { return &r->state[r->error_at]; }
+
+/* ---- life ---------------------------------------------------------------------------------- */
+
+size_t ncs_tx_size(const struct ncs_choice *c)
+{
+	uint32_t error = c->error->tx_size + c->error->tx_slot * c->agreed.error_window;
+
+	return sizeof(struct ncs_tx) + 8u * (words(c->flow->tx_size) + words(error));
+}
+
+void ncs_tx_init(struct ncs_tx *t, const struct ncs_choice *c, xk_ns guess, xk_ns least, xk_ns now)
+{
+	t->flow = c->flow;
+	t->error = c->error;
+	t->tx = c->agreed.start;
+	t->error_at = words(c->flow->tx_size);
+	ncs_rtt_init(&t->rtt, guess, least);
+	t->flow->tx_init(t->state, &c->agreed, now);
+	t->error->tx_init(tx_error(t), &c->agreed);
+}
+
+size_t ncs_rx_size(const struct ncs_choice *c)
+{
+	return sizeof(struct ncs_rx) + 8u * (words(c->flow->rx_size) + words(c->error->rx_size));
+}
+
+void ncs_rx_init(struct ncs_rx *r, const struct ncs_choice *c)
+{
+	r->flow = c->flow;
+	r->error = c->error;
+	r->error_at = words(c->flow->rx_size);
+	r->flow->rx_init(r->state, &c->agreed);
+	r->error->rx_init(rx_error(r), &c->agreed);
+}
+
+/* ---- the sender -------------------------------------------------------------------------- */
+
+void ncs_tx_add(struct ncs_tx *t, uint32_t n)
+{
+	t->error->add(tx_error(t), n);
+}
+
+bool ncs_tx_next(const struct ncs_tx *t, xk_ns now, uint32_t *no)
+{
+	return t->error->next(tx_error_of(t), no) && t->flow->may(t->state, now);
+}
+
+struct ncs_mark ncs_tx_sent(struct ncs_tx *t, uint32_t no, uint32_t bytes, xk_ns now)
+{
+	struct ncs_mark m = { t->tx++, 0 };
+	uint32_t next;
+	bool more, may;
+
+	t->flow->sent(t->state, bytes, now);
+	m.flags = t->error->sent(tx_error(t), no, m.tx, now);
+	more = t->error->next(tx_error_of(t), &next);
+	may = t->flow->paced || t->flow->may(t->state, now);
+	if (!more || !may)
+		m.flags |= NCS_ASK;
+	if (more && !may)
+		m.flags |= NCS_STOPPED;
+	return m;
+}
+
+uint32_t ncs_tx_done(const struct ncs_tx *t)
+{
+	return t->error->done(tx_error_of(t));
+}
+
+void ncs_tx_credit(struct ncs_tx *t, uint32_t value, xk_ns now)
+{
+	t->flow->heard(t->state, value, now);
+}
+
+bool ncs_tx_ack(struct ncs_tx *t, const struct ncs_ack *a, xk_ns now)
+{
+	return t->error->heard(tx_error(t), a, t->tx, &t->rtt, now);
+}
+
+xk_ns ncs_tx_when(const struct ncs_tx *t, xk_ns now)
+{
+	xk_ns error = t->error->when(tx_error_of(t), &t->rtt), flow = XK_NS_NEVER;
+	uint32_t no;
+
+	if (t->error->next(tx_error_of(t), &no))
+		flow = t->flow->may(t->state, now) ? now : t->flow->when(t->state, &t->rtt);
+	return error < flow ? error : flow;
+}
+
+bool ncs_tx_time(struct ncs_tx *t, xk_ns now, uint32_t *value)
+{
+	uint32_t no;
+
+	t->error->time(tx_error(t), &t->rtt, now);
+	return t->error->next(tx_error_of(t), &no) && !t->flow->may(t->state, now) &&
+	       t->flow->query(t->state, &t->rtt, now, value);
+}
+
+/* ---- the receiver ------------------------------------------------------------------------- */
+
+enum ncs_verdict ncs_rx_arrived(struct ncs_rx *r, const struct ncs_pkt *p)
+{
+	enum ncs_verdict is = r->flow->arrived(r->state, p->tx, p->flags);
+
+	if (is != NCS_NEW)
+		return is;
+	is = r->error->arrived(rx_error(r), p);
+	if (is != NCS_NEW)
+		r->flow->freed(r->state, 1);
+	return is;
+}
+
+void ncs_rx_freed(struct ncs_rx *r, uint32_t n)
+{
+	r->flow->freed(r->state, n);
+}
+
+void ncs_rx_queried(struct ncs_rx *r, uint32_t value)
+{
+	r->flow->queried(r->state, value);
+}
+
+uint32_t ncs_rx_base(const struct ncs_rx *r)
+{
+	return r->error->base(&r->state[r->error_at]);
+}
+
+bool ncs_rx_credit(struct ncs_rx *r, uint32_t *value)
+{
+	return r->flow->report(r->state, value);
+}
+
+bool ncs_rx_ack(struct ncs_rx *r, struct ncs_ack *a)
+{
+	return r->error->report(rx_error(r), a);
+}

@@ -23,12 +23,28 @@ static const char *const costs[] = {
 };
 enum { MESSAGE, UNIT, LOCK, LOCK_MOVED, HANDOVER, WAKE, CONTEXT, YIELD, SLICE, COSTS };
 /* Those that a machine may be without.  ORDER OPTIONAL */
-static const char *const optional[] = { "lock_handed", "unlock", "lookup", "sleep", "hop", "sleep_other", NULL };
-enum { LOCK_HANDED, UNLOCK, LOOKUP, SLEEP, HOP, SLEEP_OTHER, OPTIONAL };
-/* The last two where one of the nodes has them, then all. */
-static const char *const of_node[] = { "up", "down", "byte", "moved", "bus", NULL };
-enum { NODE_MOVED = 3, NODE_BUS, OF_NODE };
-#define IN_GRAPH (COSTS + OPTIONAL + 1u)
+static const char *const optional[] = { "lock_handed", "unlock", "lookup", "sleep", "hop", "sleep_other", "unit_moved", NULL };
+enum { LOCK_HANDED, UNLOCK, LOOKUP, SLEEP, HOP, SLEEP_OTHER, UNIT_MOVED, OPTIONAL };
+/* From `moved` on where one of the nodes has them, then all.  ORDER OF_NODE */
+static const char *const of_node[] = { "up", "down", "byte", "moved", "bus", "l1_cold", "memory_cold", "protocol_moved", NULL };
+enum { NODE_MOVED = 3, NODE_BUS, NODE_L1_COLD, NODE_MEMORY_COLD, NODE_PROTOCOL_MOVED, OF_NODE };
+#define IN_GRAPH (COSTS + OPTIONAL + 2u)
+
+/* Of `cache`, as models have them; positive: 0 is nothing that can be divided by. */
+static const struct { const char *key; size_t at; bool positive, negative; } of_cache[] = {
+	{ "references", offsetof(struct xk_cache_machine, references), false, false },
+	{ "l1_lines", offsetof(struct xk_cache_machine, level[0].lines), true, false },
+	{ "l1_line", offsetof(struct xk_cache_machine, level[0].line), true, false },
+	{ "l1_share", offsetof(struct xk_cache_machine, level[0].share), false, false },
+	{ "l2_lines", offsetof(struct xk_cache_machine, level[1].lines), true, false },
+	{ "l2_line", offsetof(struct xk_cache_machine, level[1].line), true, false },
+	{ "l2_share", offsetof(struct xk_cache_machine, level[1].share), false, false },
+	{ "footprint_w", offsetof(struct xk_cache_machine, w), false, false },
+	{ "footprint_a", offsetof(struct xk_cache_machine, a), false, false },
+	{ "footprint_b", offsetof(struct xk_cache_machine, b), false, false },
+	{ "footprint_log_d", offsetof(struct xk_cache_machine, log_d), false, true },
+};
+#define OF_CACHE XK_ARRAY_LEN(of_cache)
 
 struct xk_ledger {
 	struct xk_spec    *spec;
@@ -36,6 +52,7 @@ struct xk_ledger {
 	struct xk_machine  m;
 	struct xk_machine_node  *node;
 	struct xk_machine_value *value;
+	struct xk_cache_machine  cache;
 	unsigned           room;
 	bool               has[OF_NODE];     /* do nodes say so? */
 };
@@ -62,27 +79,71 @@ static double cost_of(struct xk_ledger *l, const struct xk_value *tab, const cha
 	return us.v;
 }
 
-/* The same, kept to be shown. */
-static double read_cost(struct xk_ledger *l, const struct xk_value *tab, const char *const *path)
+/* Kept to be shown, under its path without the first, which is `graph`. */
+static void keep(struct xk_ledger *l, const char *const *path, double value, const char *source, bool bare)
 {
-	const char *source = "";
-	double us = cost_of(l, tab, path, &source);
 	char key[200];
 	size_t n = 0;
 
 	key[0] = '\0';
-	for (unsigned i = 1; path[i] != NULL; i++)     /* the first is `graph` */
+	for (unsigned i = 1; path[i] != NULL; i++)
 		n += (size_t)snprintf(key + n, sizeof key - n, "%s%.60s", i > 1 ? "." : "", path[i]);
 	xk_assert(l->m.nvalues < l->room);
-	l->value[l->m.nvalues++] = (struct xk_machine_value){ .key = xk_strdup(key), .source = source, .value = us };
+	l->value[l->m.nvalues++] =
+		(struct xk_machine_value){ .key = xk_strdup(key), .source = source, .value = value, .bare = bare };
+}
+
+/* As cost_of, and kept. */
+static double read_cost(struct xk_ledger *l, const struct xk_value *tab, const char *const *path)
+{
+	const char *source = "";
+	double us = cost_of(l, tab, path, &source);
+
+	keep(l, path, us, source, false);
 	return us;
 }
+
+/* ---- caches ------------------------------------------------------------------------------- */
+
+static void read_cache_number(struct xk_ledger *l, const struct xk_value *tab, unsigned i)
+{
+	const char *key = of_cache[i].key, *path[] = { "graph", "cache", key, NULL };
+	struct xk_sourced got;
+
+	if (!xk_machine_value(l->spec, l->e, tab, path, &got))
+		return;
+	if (!isfinite(got.v) || (got.v < 0 && !of_cache[i].negative))
+		xk_spec_bench_error(l->spec, l->e, path, "'%s' is %s, which is no number of anything", key, got.text);
+	else if (got.v == 0 && of_cache[i].positive)
+		xk_spec_bench_error(l->spec, l->e, path, "'%s' needs to be above 0", key);
+	*(double *)((char *)&l->cache + of_cache[i].at) = got.v;
+	keep(l, path, got.v, got.source, true);
+}
+
+static void read_cache(struct xk_ledger *l, const struct xk_value *tab)
+{
+	const char *names[OF_CACHE], *path[] = { "graph", "cache", NULL };
+
+	if (tab->kind != XK_V_MAP) {
+		xk_spec_bench_error(l->spec, l->e, path, "'cache' needs a table: cache = { references = ..., l1_lines = ..., ... }");
+		return;
+	}
+	for (unsigned i = 0; i < OF_CACHE; i++)
+		names[i] = of_cache[i].key;
+	xk_machine_keys(l->spec, l->e, tab, path, names, OF_CACHE);
+	for (unsigned i = 0; i < OF_CACHE; i++)
+		read_cache_number(l, tab, i);
+	l->m.cache = &l->cache;
+}
+
+/* ---- nodes -------------------------------------------------------------------------------- */
 
 static void read_node(struct xk_ledger *l, const struct xk_value *nodes, unsigned i)
 {
 	const char *path[] = { "graph", "nodes", nodes->key[i].text, NULL, NULL };
 	struct xk_machine_node *n = &l->node[l->m.nnodes];
-	uint64_t *const to[] = { &n->message[0], &n->message[1], &n->byte, &n->moved, &n->bus };
+	uint64_t *const to[OF_NODE] = { &n->message[0], &n->message[1], &n->byte, &n->moved, &n->bus, &n->l1_cold, &n->memory_cold,
+					&n->protocol_moved };
 
 	if (nodes->key[i].kind != XK_V_TEXT || nodes->item[i].kind != XK_V_MAP) {
 		path[2] = nodes->key[i].kind == XK_V_TEXT ? path[2] : NULL;
@@ -98,6 +159,10 @@ static void read_node(struct xk_ledger *l, const struct xk_value *nodes, unsigne
 			continue;
 		*to[k] = (uint64_t)(read_cost(l, &nodes->item[i], path) * 1e6 + 0.5);
 	}
+	path[3] = of_node[NODE_MEMORY_COLD];
+	if (n->l1_cold > n->memory_cold && xk_value_get(&nodes->item[i], path[3]) != NULL)
+		xk_spec_bench_error(l->spec, l->e, path, "%.60s: a session's state is cheaper out of both caches than out of the first "
+				    "level", n->proto);
 	l->m.nnodes++;
 }
 
@@ -107,6 +172,7 @@ static void take_costs(struct xk_ledger *l, const double *us, const double *more
 {
 	l->m.message = ns_of(us[MESSAGE]);
 	l->m.unit = ns_of(us[UNIT]);
+	l->m.unit_moved = ns_of(more[UNIT_MOVED]);
 	l->m.sync = (struct xk_sim_costs){
 		.lock_local = ns_of(us[LOCK]), .lock_moved = ns_of(us[LOCK_MOVED]), .handover = ns_of(us[HANDOVER]),
 		.wake = ns_of(us[WAKE]), .context = ns_of(us[CONTEXT]), .yield = ns_of(us[YIELD]), .slice = ns_of(us[SLICE]),
@@ -124,15 +190,42 @@ static bool has(const struct xk_value *nodes, const char *key)
 	return false;
 }
 
+/* What nodes may be without; the two of a session's state go together, and need to be told what displaces it. */
+static void look_at_nodes(struct xk_ledger *l, const struct xk_value *g, const struct xk_value *nodes)
+{
+	bool state;
+
+	for (unsigned k = NODE_MOVED; k < OF_NODE; k++)
+		l->has[k] = has(nodes, of_node[k]);
+	state = l->has[NODE_L1_COLD] || l->has[NODE_MEMORY_COLD];
+	l->has[NODE_L1_COLD] = l->has[NODE_MEMORY_COLD] = state;
+	if (state && xk_value_get(g, "cache") == NULL)
+		xk_spec_bench_error(l->spec, l->e, (const char *[]){ "graph", NULL }, "'cache' is needed where nodes have '%s' and '%s': "
+				    "how other work displaces what is cached", of_node[NODE_L1_COLD], of_node[NODE_MEMORY_COLD]);
+}
+
+static void read_nodes(struct xk_ledger *l, const struct xk_value *g)
+{
+	const struct xk_value *nodes = xk_value_get(g, "nodes");
+
+	if (nodes != NULL && nodes->kind != XK_V_MAP)
+		xk_spec_bench_error(l->spec, l->e, (const char *[]){ "graph", "nodes", NULL }, "'nodes' needs a table: nodes = { udp = "
+				    "{ up = ..., down = ..., byte = ... } }");
+	look_at_nodes(l, g, nodes);
+	for (unsigned i = 0; nodes != NULL && nodes->kind == XK_V_MAP && i < nodes->n; i++)
+		read_node(l, nodes, i);
+}
+
 static void read_graph(struct xk_ledger *l, const struct xk_value *g)
 {
 	const char *names[IN_GRAPH], *path[] = { "graph", NULL, NULL };
-	const struct xk_value *nodes = xk_value_get(g, "nodes");
+	const struct xk_value *cache = xk_value_get(g, "cache");
 	double us[COSTS], more[OPTIONAL];
 
 	memcpy(names, costs, COSTS * sizeof *names);
 	memcpy(names + COSTS, optional, OPTIONAL * sizeof *names);
 	names[COSTS + OPTIONAL] = "nodes";
+	names[COSTS + OPTIONAL + 1] = "cache";
 	xk_machine_keys(l->spec, l->e, g, path, names, IN_GRAPH);
 	for (unsigned i = 0; i < COSTS; i++) {
 		path[1] = costs[i];
@@ -146,14 +239,9 @@ static void read_graph(struct xk_ledger *l, const struct xk_value *g)
 			more[i] = i == LOCK_HANDED ? us[LOCK_MOVED] : 0;
 	}
 	take_costs(l, us, more);
-	path[1] = "nodes";
-	if (nodes != NULL && nodes->kind != XK_V_MAP)
-		xk_spec_bench_error(l->spec, l->e, path, "'nodes' needs a table: nodes = { udp = { up = ..., down = ..., "
-				    "byte = ... } }");
-	for (unsigned k = NODE_MOVED; k < OF_NODE; k++)
-		l->has[k] = has(nodes, of_node[k]);
-	for (unsigned i = 0; nodes != NULL && nodes->kind == XK_V_MAP && i < nodes->n; i++)
-		read_node(l, nodes, i);
+	if (cache != NULL)
+		read_cache(l, cache);
+	read_nodes(l, g);
 }
 
 static int read_machine(struct xk_ledger *l, const char *file)
@@ -169,7 +257,7 @@ static int read_machine(struct xk_ledger *l, const char *file)
 		return XK_E_INVAL;
 	}
 	nodes = xk_value_get(g, "nodes");
-	l->room = COSTS + OPTIONAL + OF_NODE * (nodes != NULL && nodes->kind == XK_V_MAP ? nodes->n : 0);
+	l->room = COSTS + OPTIONAL + OF_CACHE + OF_NODE * (nodes != NULL && nodes->kind == XK_V_MAP ? nodes->n : 0);
 	l->value = xk_alloc(l->room * sizeof *l->value);
 	l->node = xk_alloc((l->room + 1) * sizeof *l->node);
 	if (l->value == NULL || l->node == NULL)

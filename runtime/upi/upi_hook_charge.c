@@ -5,34 +5,61 @@
  *
  * It stands where a meter would, right before the protocol on both sides of every node, so each
  * operation is on one message (runs of frames are off).  An operation is charged as it begins: what
- * it asks for, gives on or leaves for others comes after that time.
+ * it asks for, gives on or leaves for others comes after that time.  The state of a session is
+ * touched by what is pushed to it and by what it gives up, which is where a message's session is known.
  * Invariant: every node of the graph has costs in the machine's ledger.
  */
 #include "runtime/upi/upi_priv.h"
 
 #include "runtime/vp/xk_machine.h"
 
-static void charge(const struct xk_node *n, bool down, const struct xk_msg *m)
+/* Picoseconds to have the state of s, a session of any node or nobody's, in the caches. */
+static uint64_t state_of(const struct xk_machine_node *const *costs, const struct xk_sess *s)
 {
 	const struct xk_machine_node *c;
-	uint64_t moved;
+
+	if (s == NULL || s->rep == NULL)
+		return 0;
+	c = costs[s->rep->node->no];
+	if (c->memory_cold == 0)
+		return 0;
+	return xk_vpset_touch(s->rep->node->graph->vps, s->rep->node->no, xk_slab_handle(s), c);
+}
+
+/* Picoseconds to have the state of n, which a message comes up to.  Others are ahead or behind: it is asked in the
+ * order of their times. */
+static uint64_t protocol_of(const struct xk_machine_node *c, const struct xk_node *n)
+{
+	if (c->protocol_moved == 0)
+		return 0;
+	xk_sim_pass();
+	return xk_vpset_node_moved(n->graph->vps, n->no) ? c->protocol_moved : 0;
+}
+
+static void charge(const struct xk_node *n, bool down, const struct xk_sess *s, const struct xk_msg *m)
+{
+	const struct xk_machine_node *const *costs, *c;
+	uint64_t ps;
 
 	if (xk_sim_self == NULL)         /* the graph is made, or taken down */
 		return;
-	c = xk_vpset_node_costs(n->graph->vps, n->graph->nnodes)[n->no];
-	moved = xk_vpset_moved() ? c->moved : 0;
-	xk_sim_work((c->message[down] + moved + c->byte * m->tot + 500) / 1000, (c->bus * m->tot + 500) / 1000);
+	costs = xk_vpset_node_costs(n->graph->vps, n->graph->nnodes);
+	c = costs[n->no];
+	ps = down ? 0 : protocol_of(c, n);
+	ps += c->message[down] + c->byte * m->tot + (xk_vpset_moved() ? c->moved : 0);
+	ps += state_of(costs, s);
+	xk_sim_work((ps + 500) / 1000, (c->bus * m->tot + 500) / 1000);
 }
 
 static void charge_push(const struct upi_link *l, struct xk_sess *s, struct xk_msg *m)
 {
-	charge(s->rep->node, true, m);
+	charge(s->rep->node, true, s, m);
 	upi_next_push(l, s, m);
 }
 
 static void charge_demux(const struct upi_link *l, struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
-	charge(up->rep->node, false, m);
+	charge(up->rep->node, false, lls, m);
 	upi_next_demux(l, up, lls, m);
 }
 

@@ -50,9 +50,13 @@ xk_ns xk_vpset_bus_busy(const struct xk_vpset *set) { return xk_sim_bus_busy(set
 
 const struct xk_machine_node **xk_vpset_node_costs(struct xk_vpset *set, unsigned nnodes)
 {
-	if (set->sim->node == NULL)
-		set->sim->node = xk_alloc(nnodes * sizeof *set->sim->node);
-	return set->sim->node;
+	struct xk_vpsim *s = set->sim;
+
+	if (XK_LIKELY(s->node != NULL))
+		return s->node;
+	/* Thread 0, which makes the graph, has a processor of its own. */
+	s->lines = vp_lines_new(s->machine->cache, set->arch.processors + 1, nnodes);
+	return s->node = s->lines != NULL ? xk_alloc(nnodes * sizeof *s->node) : NULL;
 }
 
 /* ---- life ------------------------------------------------------------------------------- */
@@ -99,6 +103,7 @@ void xk_vpsim_free(struct xk_vpset *set)
 	xk_sim_free(set->sim->sim);
 	xk_free(set->sim->thread);
 	xk_free(set->sim->node);
+	vp_lines_free(set->sim->lines);
 	xk_free(set->sim);
 	set->sim = NULL;
 }

@@ -14,7 +14,7 @@
 /* ---- machines ------------------------------------------------------------------------ */
 
 static const struct xk_machine_value flat_values[] = {
-	{ "message", "assumed: the cost of a message or timer that the virtual clock of one thread charges", 0.1 },
+	{ .key = "message", .source = "assumed: the cost of a message or timer that the virtual clock of one thread charges", .value = 0.1 },
 };
 const struct xk_machine xk_machine_flat = {
 	.name = "flat", .doc = "100 ns a message, nothing else", .message = 100,
@@ -26,7 +26,7 @@ bool xk_machine_is_flat(const struct xk_machine *m)
 	const struct xk_sim_costs *c = &m->sync;
 
 	return (c->lock_local | c->lock_moved | c->lock_handed | c->unlock | c->lookup | c->handover | c->wake | c->context |
-		c->sleep | c->hop | m->unit) == 0 && m->nnodes == 0;
+		c->sleep | c->hop | m->unit | m->unit_moved) == 0 && m->nnodes == 0;
 }
 
 const struct xk_machine_node *xk_machine_find(const struct xk_machine *m, const char *proto)
@@ -41,15 +41,37 @@ const struct xk_machine_node *xk_machine_find(const struct xk_machine *m, const 
 
 static void charge_unit(const struct xk_vp *vp, unsigned done)
 {
-	const struct xk_machine *m = vp->set->sim->machine;
+	struct xk_vpsim *s = vp->set->sim;
+	const struct xk_machine *m = s->machine;
 	uint32_t brought = vpsim_kept()->brought, own = done > brought ? done - brought : 0;
 	xk_ns cost = done != 0 ? m->unit + own * m->message : 0;
+	unsigned processor = xk_sim_processor() + 1;
 
 	vpsim_kept()->brought = 0;
+	if (done != 0 && s->last != 0 && s->last != processor)
+		cost += m->unit_moved;
+	if (done != 0)
+		s->last = processor;
 	/* Where what was done costs nothing, time goes on nevertheless: an endless source must not stop it. */
 	if (cost == 0 && own != 0)
 		cost = 1;
 	xk_sim_charge(cost);
+}
+
+uint64_t xk_vpset_touch(struct xk_vpset *set, unsigned no, uint32_t handle, const struct xk_machine_node *c)
+{
+	struct xk_vpsim *s = set->sim;
+	unsigned processor = xk_sim_processor();
+	struct xk_sim_stats worked = { 0 };
+
+	if (processor != 0)
+		xk_sim_stats(s->sim, processor - 1, &worked);
+	return vp_lines_touch(s->lines, processor, worked.busy, no, handle, c);
+}
+
+bool xk_vpset_node_moved(struct xk_vpset *set, unsigned no)
+{
+	return vp_lines_moved(set->sim->lines, xk_sim_processor(), no);
 }
 
 void xk_vpsim_done(struct xk_vp *vp, unsigned done)

@@ -6,12 +6,15 @@
 #define XK_VP_SIM_PRIV_H
 
 #include "runtime/vp/vp_sim.h"
+#include "runtime/vp/vp_sim_lines.h"
 
 struct xk_vpsim {
 	struct xk_sim           *sim;
 	const struct xk_machine *machine;
 	struct xk_sim_thread   **thread; /* [nworkers], NULL: it has none */
 	const struct xk_machine_node **node;  /* by the number of the node, of upi; NULL: none was asked for */
+	struct vp_lines         *lines;  /* with node */
+	unsigned                 last;   /* processor that ran a unit, from 1; 0: none has */
 };
 
 /* Of a thread that is stopped; brought and moved are also in use while it runs. */

@@ -10,19 +10,24 @@
 #define XK_MACHINE_H
 
 #include "runtime/sync/xk_sim.h"
+#include "runtime/vp/xk_cache.h"
 
 /* Picoseconds that an operation of a protocol's node costs: a message by its way, [0] up (demux), [1] down
- * (push), and each byte of it; more where another layer's thread had it before; and of the bus's time, each byte. */
-struct xk_machine_node { const char *proto; uint64_t message[2], byte, moved, bus; };
+ * (push), and each byte of it; more where another layer's thread had it before; and of the bus's time, each byte.
+ * More for a message whose session's state is out of the first level of the caches, out of both or another
+ * processor's; and for one on its way up where another processor ran the node last. */
+struct xk_machine_node { const char *proto; uint64_t message[2], byte, moved, bus, l1_cold, memory_cold, protocol_moved; };
 
-/* As it stands in the ledger, microseconds. */
-struct xk_machine_value { const char *key, *source; double value; };
+/* As it stands in the ledger, microseconds; bare: a number of something else. */
+struct xk_machine_value { const char *key, *source; double value; bool bare; };
 
 struct xk_machine {
 	const char         *name, *doc;
 	struct xk_sim_costs sync;      /* of locks and waiting */
 	xk_ns               message;   /* each message or timer of a unit of work */
 	xk_ns               unit;      /* each unit that does anything */
+	xk_ns               unit_moved; /* more, where another processor ran the last one of all */
+	const struct xk_cache_machine *cache;  /* how sessions' state is displaced; NULL: it is not */
 	unsigned            nnodes;    /* 0: nodes cost nothing by themselves */
 	const struct xk_machine_node *node;
 	unsigned            nvalues;   /* all of the ledger, to be shown with a result */
@@ -43,6 +48,10 @@ void xk_vpset_simulated(const struct xk_vpset *set, unsigned i, struct xk_sim_st
 xk_ns xk_vpset_bus_busy(const struct xk_vpset *set);
 /* Of upi: has the message that an operation begins with come from another thread?  Asked once. */
 bool xk_vpset_moved(void);
+/* Of upi, picoseconds: the calling thread's processor has a message of the session with memory `handle` of node `no`,
+ * which costs c.  Did another processor run the node before, whoever asked? */
+uint64_t xk_vpset_touch(struct xk_vpset *set, unsigned no, uint32_t handle, const struct xk_machine_node *c);
+bool xk_vpset_node_moved(struct xk_vpset *set, unsigned no);
 /* Of upi: room for the costs of so many nodes, which upi fills and reads; NULL: no memory. */
 const struct xk_machine_node **xk_vpset_node_costs(struct xk_vpset *set, unsigned nnodes);
 

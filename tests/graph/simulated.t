@@ -137,9 +137,9 @@ same_flat() {
 }
 ok "the flat machine of graphs/machines is the one built in" same_flat
 
-# by LEDGER PRESET N: thousands of messages in 5 ms on N processors.
+# by LEDGER PRESET N [FILE]: thousands of messages in 5 ms on N processors.
 by() {
-	json "$tmp/one" --processors "$3" --machine "$1" "$tmp/up.lua" preset="$2" n="$3" || return 1
+	json "$tmp/one" --processors "$3" --machine "$1" "${4:-$tmp/up.lua}" preset="$2" n="$3" || return 1
 	got=$(jq '[.nodes[] | select(.protocol == "sink") | .counters.messages] | add / 1000 | round' "$tmp/json")
 	echo "# $2 on $3 by $1: $got thousand messages"
 }
@@ -198,6 +198,60 @@ moves() {
 	by "$tmp/moved.lua" lp 4 && [ "$got" -ge 1 ] && [ "$got" -le 2 ] && by "$tmp/moved.lua" ips_conn 4 && [ "$got" -ge 190 ]
 }
 ok "and for messages that others had" moves
+# state FILE REFERENCES L1 BOTH [MORE]: udp's sessions have a state that so many references a microsecond displace, at once or not
+# at all, and that takes so long to have back; MORE: of every node, Lua.
+state() {
+	sed '/^return/d' "$tmp/nodes.lua" >"$1"
+	cat >>"$1" <<-EOT
+	local function c(v) return { v, source = "of the caches" } end
+	graph.cache = { references = c($2), l1_lines = c(512), l1_line = c(32), l1_share = c(0.5), l2_lines = c(8192),
+	  l2_line = c(128), l2_share = c(1), footprint_w = c(1), footprint_a = c(0), footprint_b = c(1), footprint_log_d = c(0) }
+	for name, n in pairs(graph.nodes) do
+	  n.l1_cold = { name == "udp" and $3 or 0, source = s }
+	  n.memory_cold = { name == "udp" and $4 or 0, source = s }
+	  ${5:-}
+	end
+	return machine "test" { graph = graph }
+	EOT
+}
+state "$tmp/gone.lua" 1e12 0.05 0.1
+state "$tmp/kept.lua" 0 0.05 0.1
+sed 's/l2_share = c(1)/l2_share = c(0)/' "$tmp/gone.lua" >"$tmp/l1.lua"
+# thousands LEDGER PRESET N LEAST MOST [FILE]
+thousands() { by "$1" "$2" "$3" "${6:-}" && [ "$got" -ge "$4" ] && [ "$got" -le "$5" ]; }
+# 64 connections of one stack, a frame of each in turns, which wait 100 ns for the state of theirs: the others have displaced it.
+sed 's/vps = 64/vps = 1/; s/peer_source { /peer_source { burst = 1, /' "$tmp/up.lua" >"$tmp/one_stack.lua"
+ok "a connection's state is displaced by others' messages" thousands "$tmp/gone.lua" ips_conn 1 24 26 "$tmp/one_stack.lua"
+ok "the first level's alone where the second keeps it" thousands "$tmp/l1.lua" ips_conn 1 33 34 "$tmp/one_stack.lua"
+ok "and not by what references nothing" thousands "$tmp/kept.lua" ips_conn 1 49 51 "$tmp/one_stack.lua"
+ok "nor where each processor has one connection" thousands "$tmp/gone.lua" ips_conn 64 3100 3300
+cache_values() { jq -e '.machine.costs | .["cache.l1_lines"] == { number: 512, source: "of the caches" } and
+	.["nodes.udp.memory_cold"].us == 0.1' "$tmp/json" >/dev/null; }
+ok "the caches are shown with their sources" cache_values
+state "$tmp/protocol.lua" 0 0 0 'n.protocol_moved = { name == "eth" and 0.1 or 0, source = s }'
+ok "the state of a protocol moves between processors" thousands "$tmp/protocol.lua" ips_conn 8 190 225
+ok "and stays with the only one" thousands "$tmp/protocol.lua" ips_conn 1 49 51
+sed 's/lock = {/unit_moved = { 100, source = s }, lock = {/' "$tmp/nodes.lua" >"$tmp/unit_moved.lua"
+ok "units pay for what the last one's processor has" thousands "$tmp/unit_moved.lua" ips_conn 8 0 100
+ok "and one processor does not" thousands "$tmp/unit_moved.lua" ips_conn 1 49 51
+
+# broken_state TEXT SED
+broken_state() {
+	sed "$2" "$tmp/gone.lua" >"$tmp/bad.lua"
+	not_run 3 "$1" --processors 2 --machine "$tmp/bad.lua" "$tmp/up.lua"
+}
+ok "state that nothing is said to displace" broken_state "bad.lua:[0-9]*: machine: 'cache' is needed where nodes have" \
+	's/^graph.cache = /local unused = /'
+ok "caches without lines" broken_state "bad.lua:[0-9]*: machine: 'l1_lines' needs to be above 0" 's/l1_lines = c(512)/l1_lines = c(0)/'
+ok "a negative share" broken_state "'l2_share' is -1, which is no number of anything" 's/l2_share = c(1)/l2_share = c(-1)/'
+ok "no number of references" broken_state "'references' is [-]*nan, which is no number" 's|references = c([^)]*)|references = c(0/0)|'
+ok "a missing number of the caches" broken_state "'footprint_w' is needed" 's/footprint_w = c(1),//'
+ok "an unknown one" broken_state "unknown parameter 'l1_lins' (did you mean 'l1_lines'?)" 's/l1_lines/l1_lins/'
+ok "caches that are no table" broken_state "'cache' needs a table" 's/^return/graph.cache = 3 return/'
+ok "state that is cheaper from further away" broken_state "udp: a session's state is cheaper out of both caches" \
+	's/and 0.1 or/and 0.01 or/'
+ok "a node that does not say what its sessions' state costs" broken_state "'memory_cold' is needed" \
+	's/^return/graph.nodes.ip.memory_cold = nil return/'
 ok "a node without a cost" not_run 1 'up.lua:[0-9]*: ip: machine "test" does not say what protocol ip costs' \
 	--processors 2 --machine "$tmp/no_ip.lua" "$tmp/up.lua"
 ok "an unknown machine" not_run 2 "no machine 'flt' (did you mean 'flat'?)" --processors 2 --machine flt "$tmp/up.lua"

@@ -56,32 +56,33 @@ static struct sim_result *run(const struct sim_model *m)
 
 static void equation_1_is_hot_at_once_and_cold_in_the_end(void)
 {
-	static struct sim_cache c;
+	static struct xk_cache c;
+	struct xk_cache_machine caches = sim_cache_of(&challenge);
 	double f1, f2, before1 = 0, before2 = 0;
 
-	NEAR(sim_cache_mix(0, 0, 10, 20, 50), 10, 1e-12);
-	NEAR(sim_cache_mix(1, 0, 10, 20, 50), 20, 1e-12);
-	NEAR(sim_cache_mix(1, 1, 10, 20, 50), 50, 1e-12);
-	NEAR(sim_cache_mix(0.5, 0.25, 10, 20, 50), 0.5 * 10 + 0.5 * (0.75 * 20 + 0.25 * 50), 1e-12);
-	sim_cache_init(&c, &challenge, 1);
-	sim_cache_displaced(&c, 0, &f1, &f2);
+	NEAR(xk_cache_mix(0, 0, 10, 20, 50), 10, 1e-12);
+	NEAR(xk_cache_mix(1, 0, 10, 20, 50), 20, 1e-12);
+	NEAR(xk_cache_mix(1, 1, 10, 20, 50), 50, 1e-12);
+	NEAR(xk_cache_mix(0.5, 0.25, 10, 20, 50), 0.5 * 10 + 0.5 * (0.75 * 20 + 0.25 * 50), 1e-12);
+	xk_cache_init(&c, &caches, 1);
+	xk_cache_displaced(&c, 0, &f1, &f2);
 	CU_ASSERT(f1 == 0 && f2 == 0);
 	for (xk_ns x = 100; x < 1000 * XK_SEC; x = x * 5 / 4) {
-		sim_cache_displaced(&c, x, &f1, &f2);
+		xk_cache_displaced(&c, x, &f1, &f2);
 		/* It grows, the first level's first, and is what is computed. */
 		CU_ASSERT(f1 >= before1 && f2 >= before2 && f1 >= f2 && f1 <= 1);
-		CU_ASSERT(fabs(f1 - sim_cache_level(&challenge, 1, (double)x / 1e3)) < 1e-4);
-		CU_ASSERT(fabs(f2 - sim_cache_level(&challenge, 2, (double)x / 1e3)) < 1e-4);
+		CU_ASSERT(fabs(f1 - xk_cache_share(&caches, 1, (double)x / 1e3)) < 1e-4);
+		CU_ASSERT(fabs(f2 - xk_cache_share(&caches, 2, (double)x / 1e3)) < 1e-4);
 		before1 = f1;
 		before2 = f2;
 	}
 	CU_ASSERT(f1 > 0.999 && f2 > 0.999);
 	/* 20 references a microsecond, half of them to each 512 lines of 32 bytes: u(10000; 32) by hand. */
-	NEAR(sim_cache_level(&challenge, 1, 1000), 1 - exp(-2.19827 * pow(32, 0.033233) * pow(1e4, 0.827457) *
-							   pow(10, -0.13025 * log10(32) * 4) / 512), 1e-9);
+	NEAR(xk_cache_share(&caches, 1, 1000), 1 - exp(-2.19827 * pow(32, 0.033233) * pow(1e4, 0.827457) *
+						       pow(10, -0.13025 * log10(32) * 4) / 512), 1e-9);
 	/* Other work that references nothing displaces nothing. */
-	sim_cache_init(&c, &challenge, 0);
-	sim_cache_displaced(&c, XK_SEC, &f1, &f2);
+	xk_cache_init(&c, &caches, 0);
+	xk_cache_displaced(&c, XK_SEC, &f1, &f2);
 	CU_ASSERT(f1 == 0 && f2 == 0);
 }
 

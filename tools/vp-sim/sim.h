@@ -15,6 +15,7 @@
 
 #include "runtime/base/xk_hist.h"
 #include "runtime/compose/xk_compose.h"
+#include "runtime/vp/xk_cache.h"
 #include "runtime/vp/xk_sched.h"
 
 enum { SIM_OK = 0, SIM_FAILED = 1, SIM_USAGE = 2, SIM_FILE_ERRORS = 3 };
@@ -115,23 +116,8 @@ double sim_model_bytes(const struct sim_model *m);      /* mean of a frame */
 
 /* ---- the caches (sim_cache.c) --------------------------------------------------------------- */
 
-#define SIM_CACHE_STEPS 64u      /* for each power of two */
-#define SIM_CACHE_LOW   6u
-#define SIM_CACHE_HIGH  40u
-#define SIM_CACHE_ROOM  ((SIM_CACHE_HIGH - SIM_CACHE_LOW) * SIM_CACHE_STEPS + 1)
-
-/* Shares of the protocol's footprint that other work has displaced, by how long it ran. */
-struct sim_cache { double f1[SIM_CACHE_ROOM], f2[SIM_CACHE_ROOM]; };
-
-void sim_cache_init(struct sim_cache *c, const struct sim_ledger *l, double displace);
-void sim_cache_displaced(const struct sim_cache *c, xk_ns away, double *f1, double *f2);
-/* The same of one level, computed: us that the other work ran. */
-double sim_cache_level(const struct sim_ledger *l, unsigned level, double us);
-/* Equation 1. */
-static inline double sim_cache_mix(double f1, double f2, double hot, double l1_cold, double memory_cold)
-{
-	return (1 - f1) * hot + f1 * ((1 - f2) * l1_cold + f2 * memory_cold);
-}
+/* What the ledger says of the machine's caches. */
+struct xk_cache_machine sim_cache_of(const struct sim_ledger *l);
 /* us of a packet in one of Table 3's cells: level 0 hot, 1 first level cold, 2 both; and the mean
  * over what may have moved. */
 double sim_cache_cell(const struct sim_ledger *l, enum sim_parallel how, unsigned level, bool thread_moved);

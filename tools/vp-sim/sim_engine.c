@@ -6,7 +6,7 @@
  * runs.  Who runs what, and where, is asked of the runtime's own scheduling module
  * (runtime/vp/xk_sched.h): under Locking and on the send side what it queues is a packet, under
  * IPS a stack with a queue of packets of its own.  What a packet costs follows from what its
- * processor did before (sim_cache.c) and from who wrote last what it writes.
+ * processor did before (xk_cache.h) and from who wrote last what it writes.
  *
  * Each stream has its own random numbers, drawn in the order of its packets: under every policy
  * the same packets arrive at the same times with the same sizes.
@@ -43,7 +43,7 @@ struct chunk { struct chunk *behind; struct packet p[CHUNK]; };
 struct sim {
 	const struct sim_model *m;
 	struct sim_result *r;
-	struct sim_cache  *cache;
+	struct xk_cache   *cache;
 	struct xk_hist    *hist;
 	struct xk_sched   *sched;
 	struct sim_heap    heap;
@@ -189,9 +189,9 @@ static double cache_cost(struct sim *s, unsigned p, const struct packet *k, stru
 	count(s, &s->r->firsts, first);
 	count(s, &s->r->threads_moved, moved);
 	s->r->away += s->measuring ? away : 0;
-	sim_cache_displaced(s->cache, away, &f1, &f2);
+	xk_cache_displaced(s->cache, away, &f1, &f2);
 	hot = c[SIM_HOT].v + state_cost(s, c, p, k, st);
-	us = sim_cache_mix(f1, f2, hot + (moved ? c[SIM_THREAD_MOVED].v : 0),
+	us = xk_cache_mix(f1, f2, hot + (moved ? c[SIM_THREAD_MOVED].v : 0),
 			   hot + c[SIM_L1_COLD].v + (moved ? c[SIM_THREAD_COLD].v : 0), hot + c[SIM_MEMORY_COLD].v);
 	us += memory_cost(s, c, p);
 	return us + (s->m->copy ? s->m->ledger->property[SIM_COPY].v * k->bytes : 0);
@@ -394,8 +394,11 @@ static bool sim_init(struct sim *s)
 	    s->stack == NULL || s->proc == NULL || s->thread == NULL || s->thread_proc == NULL)
 		return false;
 	(void)xk_sched_init(s->sched, &conf);
-	if (m->service == SIM_SERVICE_CACHE)
-		sim_cache_init(s->cache, m->ledger, m->displace);
+	if (m->service == SIM_SERVICE_CACHE) {
+		struct xk_cache_machine caches = sim_cache_of(m->ledger);
+
+		xk_cache_init(s->cache, &caches, m->displace);
+	}
 	for (unsigned i = 0; i < s->nstacks; i++)
 		s->stack[i] = (struct stack){ .run = { .home = (uint16_t)(i % s->nprocs), .last = -1 }, .stream = UINT32_MAX, .proc = -1 };
 	for (unsigned p = 0; p < s->nprocs; p++) {

@@ -106,6 +106,7 @@ int xk_spec_build(struct xk_spec *s, struct xk_graph **out, struct xk_errs *e)
 	made = xk_alloc((s->nnodes + 1) * sizeof *made);
 	if (c.arch.seed == 0 || s->plan.seed_given)
 		c.arch.seed = seed_of(&s->plan);
+	c.arch.tick = s->plan.tick;
 	err = made ? xk_graph_new(&g, &c, e) : XK_E_NOMEM;
 	if (err != XK_OK) {
 		xk_free(made);
@@ -153,6 +154,8 @@ void xk_graph_dump(const struct xk_graph *g, FILE *f)
 	if (a->io_threads != 0)
 		fprintf(f, " io_threads=%u inbound=%d order=%d table=%s hold=%d", a->io_threads, (int)a->inbound, (int)a->order,
 			a->table != NULL ? a->table->name : "none", a->hold);
+	if (a->tick != XK_WHEEL_TICK)
+		fprintf(f, " tick=%lluns", (unsigned long long)a->tick);
 	fputc('\n', f);
 	if (g->conn_map != NULL) {
 		fprintf(f, "map");

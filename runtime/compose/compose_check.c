@@ -522,6 +522,9 @@ const struct xk_param xk_graph_params[] = {
 		 "virtual { processors = 8, machine = \"flat\" }",
 	  /* The table: check_clock_params. */
 	  .offset = offsetof(struct graph_conf, clock) },
+	{ .name = "tick", .type = XK_P_TIME, .def = "1ms", .min = "1us", .max = "10ms",
+	  .doc = "of timers: none runs early, and none later than the first tick at its time or after it",
+	  .offset = offsetof(struct graph_conf, tick) },
 	{ .name = "memory", .type = XK_P_SIZE, .def = "1GiB", .min = "1MiB", .max = "1024GiB",
 	  .doc = "limit of all message buffers together",
 	  .offset = offsetof(struct graph_conf, memory) },
@@ -556,5 +559,6 @@ void check_graph_fields(struct xk_spec *s, const struct spec_top *t, struct xk_e
 	s->plan.seed = g->seed;
 	s->plan.seed_given = xk_value_get(&t->tab, "seed") != NULL;
 	s->plan.is_virtual = g->clock == 1;
+	s->plan.tick = g->tick;
 	s->plan.mem = (struct xk_mem_conf){ .limit = g->memory, .huge = g->hugepages };
 }

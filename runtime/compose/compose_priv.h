@@ -256,7 +256,7 @@ void check_edges(struct xk_spec *s, struct xk_errs *e, struct xk_errs *warnings)
 /* The structure behind xk_graph_params and check_clock_params. */
 struct graph_conf {
 	char    *doc;
-	uint64_t duration, warmup, seed, memory;
+	uint64_t duration, warmup, seed, memory, tick;
 	unsigned clock;
 	bool     hugepages;
 	/* clock = virtual { ... }; 0 and NULL: not said. */

@@ -92,6 +92,7 @@ struct xk_plan {
 	uint64_t           seed;
 	bool               seed_given;
 	bool               is_virtual;         /* clock = "virtual" */
+	xk_ns              tick;               /* of timers */
 	struct xk_arch     arch;               /* checked, seed not yet filled in */
 	enum xk_schedule   schedule;           /* of arch, where time is real */
 	struct xk_mem_conf mem;

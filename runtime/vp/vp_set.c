@@ -111,7 +111,7 @@ static int vp_setup(struct xk_vp *vp, struct xk_vpset *set, uint16_t no, uint16_
 	set->arch.lock->init(&vp->lock);
 	vp->lockstat.untimed = vp->tablestat.untimed = set->arch.lock_untimed;
 	xk_rand_init(&vp->rand, set->arch.seed, at);
-	xk_wheel_init(&vp->wheel, 0);
+	xk_wheel_init(&vp->wheel, 0, set->arch.tick);
 	return xk_memvp_init(&vp->mem, set->pool, at);
 }
 

@@ -9,6 +9,9 @@
  * has any.  Only the coarsest level wraps.  When a slot comes up its whole list
  * becomes the due list; each timer taken from it fires, moves to a finer slot,
  * or (re-armed lazily) to a later one.
+ * The length of a tick is the graph's, so a time is divided by it as by any number that is
+ * known long before: Granlund and Montgomery, "Division by invariant integers using
+ * multiplication", PLDI 1994.  Whether a time lies behind the tick needs no division.
  * Invariant: the tick does not move while the due list holds a timer, and the
  * slots of the current index are empty in every level.
  */
@@ -22,9 +25,24 @@
 
 struct event { uint64_t tick; unsigned level, index; };
 
-static uint64_t timer_tick(xk_ns deadline)
+/* Exact below 2^63 ns; after that, in 292 years, perhaps one more. */
+static inline uint64_t wheel_ticks(const struct xk_wheel *w, xk_ns t)
 {
-	return deadline / XK_WHEEL_TICK + (deadline % XK_WHEEL_TICK != 0);
+	return (uint64_t)((unsigned __int128)t * w->inverse >> 64) >> w->shift;
+}
+
+/* The first tick that begins at the deadline or after it. */
+static inline uint64_t timer_tick(const struct xk_wheel *w, xk_ns deadline)
+{
+	uint64_t n = wheel_ticks(w, deadline);
+
+	return n + (n * w->length != deadline);
+}
+
+static inline void wheel_move(struct xk_wheel *w, uint64_t tick)
+{
+	w->tick = tick;
+	w->turns = (tick + 1) * w->length;
 }
 
 static void timer_link(struct xk_timer **head, struct xk_timer *t)
@@ -51,7 +69,7 @@ static void timer_unlink(struct xk_timer *t)
  */
 static void wheel_place(struct xk_wheel *w, struct xk_timer *t)
 {
-	uint64_t due = timer_tick(t->deadline), base, turn;
+	uint64_t due = timer_tick(w, t->deadline), base, turn;
 	unsigned level, index;
 
 	if (due <= w->tick)
@@ -68,7 +86,7 @@ static void wheel_place(struct xk_wheel *w, struct xk_timer *t)
 	}
 	index = (unsigned)(base >> (XK_WHEEL_BITS * level)) % SLOTS;
 	/* Every deadline after the tick before base may wait for this slot. */
-	t->slot_time = (base - 1) * XK_WHEEL_TICK + 1;
+	t->slot_time = (base - 1) * w->length + 1;
 	timer_link(&w->slot[level][index], t);
 	w->used[level][index / 64] |= UINT64_C(1) << (index % 64);
 }
@@ -110,7 +128,7 @@ static void wheel_come_up(struct xk_wheel *w, const struct event *e)
 {
 	struct xk_timer **slot = &w->slot[e->level][e->index];
 
-	w->tick = e->tick;
+	wheel_move(w, e->tick);
 	w->due = *slot;
 	w->due->pprev = &w->due;
 	*slot = NULL;
@@ -118,9 +136,15 @@ static void wheel_come_up(struct xk_wheel *w, const struct event *e)
 	xk_count(w->slots);
 }
 
-void xk_wheel_init(struct xk_wheel *w, xk_ns now)
+void xk_wheel_init(struct xk_wheel *w, xk_ns now, xk_ns length)
 {
-	*w = (struct xk_wheel){ .tick = now / XK_WHEEL_TICK };
+	xk_ns len = length != 0 ? length : XK_WHEEL_TICK;
+	unsigned bits = 64u - (unsigned)__builtin_clzll(len - 1);  /* len <= 2^bits */
+
+	xk_assert(len >= XK_WHEEL_TICK_MIN && len <= XK_WHEEL_TICK_MAX);
+	*w = (struct xk_wheel){ .length = len, .shift = bits - 1 };
+	w->inverse = (uint64_t)((((unsigned __int128)1 << (63 + bits)) + len - 1) / len);
+	wheel_move(w, wheel_ticks(w, now));
 }
 
 void xk_timer_init(struct xk_timer *t, void (*fn)(struct xk_timer *))
@@ -167,7 +191,7 @@ static bool wheel_work(struct xk_wheel *w, unsigned max, unsigned *ran, uint64_t
 		if (*ran == max || *moves == 0)
 			return false;
 		timer_unlink(t);
-		if (t->deadline != XK_NS_NEVER && timer_tick(t->deadline) > w->tick) {
+		if (t->deadline != XK_NS_NEVER && t->deadline > w->turns - w->length) {
 			wheel_place(w, t);
 			xk_count(w->lazy);
 			--*moves;
@@ -185,7 +209,7 @@ static bool wheel_work(struct xk_wheel *w, unsigned max, unsigned *ran, uint64_t
 
 unsigned xk_wheel_run(struct xk_wheel *w, xk_ns now, unsigned max)
 {
-	uint64_t target = now / XK_WHEEL_TICK, moves = (uint64_t)max * MOVES;
+	uint64_t target = wheel_ticks(w, now), moves = (uint64_t)max * MOVES;
 	unsigned ran = 0;
 
 	while (wheel_work(w, max, &ran, &moves)) {
@@ -193,7 +217,7 @@ unsigned xk_wheel_run(struct xk_wheel *w, xk_ns now, unsigned max)
 
 		if (e.tick > target) {
 			if (w->tick < target)
-				w->tick = target;
+				wheel_move(w, target);
 			break;
 		}
 		wheel_come_up(w, &e);
@@ -206,7 +230,7 @@ xk_ns xk_wheel_next(const struct xk_wheel *w)
 	struct event e;
 
 	if (w->due != NULL)
-		return w->tick * XK_WHEEL_TICK;
+		return w->turns - w->length;
 	e = wheel_event(w);
-	return e.tick == NO_TICK ? XK_NS_NEVER : e.tick * XK_WHEEL_TICK;
+	return e.tick == NO_TICK ? XK_NS_NEVER : e.tick * w->length;
 }

@@ -190,8 +190,7 @@ static inline unsigned vp_run_timers(struct xk_vp *vp, unsigned budget)
 {
 	unsigned done = 0;
 
-	if (vp->wheel.armed == 0 ||
-	    (vp->now / XK_WHEEL_TICK <= vp->wheel.tick && vp->wheel.due == NULL))
+	if (!xk_wheel_wants(&vp->wheel, vp->now))
 		return 0;
 	if (!vp->set->clock.is_virtual && (vp->npolling != 0 || vp_has_waiting(vp)))
 		done = vp_catch_up(vp, budget);
@@ -253,7 +252,7 @@ bool xk_vp_busy(const struct xk_vp *vp)
 
 bool xk_vp_timers_due(const struct xk_vp *vp)
 {
-	return vp->wheel.armed != 0 && (vp->now / XK_WHEEL_TICK > vp->wheel.tick || vp->wheel.due != NULL);
+	return xk_wheel_wants(&vp->wheel, vp->now);
 }
 
 unsigned xk_vp_run_left(struct xk_vp *vp, unsigned budget)

@@ -4,8 +4,8 @@
  *
  * Timers run between units of work on their VP, never inside one.
  * Re-arming an armed timer to a later time is one store: the wheel finds out
- * when the old slot comes up.  Owner VP only.  Tick: 1 ms; never early; a
- * deadline that has passed already runs at the next tick.
+ * when the old slot comes up.  Owner VP only.  Tick: the graph's (1 ms unless it says
+ * another); never early; a deadline that has passed already runs at the next tick.
  * Invariant: an armed timer's slot is never later than its deadline.
  */
 #ifndef XK_TIMER_H

@@ -47,7 +47,7 @@ struct xk_machine;
 struct xk_vpsim;
 
 /*
- * When a task that polls has something to do next, to the nanosecond: timers (XK_WHEEL_TICK) are too
+ * When a task that polls has something to do next, to the nanosecond: timers (xk_arch.tick) are too
  * coarse for who makes packets at times of their own.  A worker with nothing else to do sleeps
  * until shortly before, then looks without sleeping; a virtual clock goes to that very time.
  * Embedded in the task's owner, which writes `when` inside the VP as it likes; XK_NS_NEVER: not before
@@ -217,6 +217,7 @@ struct xk_arch {
 	uint64_t         cpus;       /* processors allowed; 0: all */
 	uint32_t         inbox;      /* cap of each VP's inbox, messages */
 	uint64_t         seed;
+	xk_ns            tick;       /* of the timer wheels; 0: XK_WHEEL_TICK */
 	uint32_t         spin_us;    /* spin this long before sleeping */
 	enum xk_threads  threads;
 	size_t           stack;      /* bytes of each user-level thread's; 0: what this build needs */

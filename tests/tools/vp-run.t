@@ -211,6 +211,12 @@ delay() {
 	"$run" --json "$tmp/slow.lua" | jq -e '.record | .rtt_samples > 10 and .rtt_p50_ns > 3800000 and .rtt_p50_ns < 8100000'
 }
 ok "in virtual time an answer takes what the link takes" delay
+# The link's 100 us are kept in ticks: of 16 us, 112 each way and host.
+ticks() {
+	sed 's/delay = "1ms"/delay = "100us"/; s/clock = "virtual"/&, tick = "16us"/' "$tmp/slow.lua" >"$tmp/tick.lua"
+	"$run" --json "$tmp/tick.lua" | jq -e '.record | .rtt_samples > 10 and .rtt_p50_ns > 380000 and .rtt_p50_ns < 500000'
+}
+ok "a graph's tick is that of its timers" ticks
 
 # Every message is counted in each node that it goes through, whoever runs it; but for the last ones, whose way
 # up is not over when the last answer ends the run.

@@ -146,7 +146,7 @@ enum goal_fault side_timers(struct goals *g, const struct goal_side *s, double *
 	w.now = XK_SEC;
 	running = &w;
 	xk_rand_init(&w.rand, 1, 1);
-	xk_wheel_init(&w.w, w.now);
+	xk_wheel_init(&w.w, w.now, 0);
 	for (unsigned i = 0; i < TIMERS; i++) {
 		xk_timer_init(&w.armed[i].t, arm);
 		arm(&w.armed[i].t);

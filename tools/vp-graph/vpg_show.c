@@ -91,7 +91,7 @@ static int show_node(const struct xk_spec *s, unsigned i)
 static void show_plan(const struct xk_plan *p)
 {
 	const struct xk_param t = { .name = "t", .type = XK_P_TIME }, z = { .name = "z", .type = XK_P_SIZE };
-	char a[64], b[64], c[64], vps[32], workers[32];
+	char a[64], b[64], c[64], d[64], vps[32], workers[32];
 
 	snprintf(vps, sizeof vps, p->arch.vps > 0 ? "%d" : "one per worker", p->arch.vps);
 	snprintf(workers, sizeof workers, p->arch.workers ? "%u" : "one per processor", p->arch.workers);
@@ -99,10 +99,10 @@ static void show_plan(const struct xk_plan *p)
 	printf("  threading %s: vps %s, workers %s, entry %s, schedule %s, burst %u, quantum %u, inbox %u, %s\n",
 	       p->arch.name, vps, workers, xk_arch_entries[p->arch.entry], xk_arch_schedules[p->arch.schedule],
 	       p->arch.burst, p->arch.quantum, p->arch.inbox, p->arch.wired ? "wired" : "not wired");
-	printf("  duration %s, warmup %s, clock %s, memory %s%s\n",
+	printf("  duration %s, warmup %s, clock %s, tick %s, memory %s%s\n",
 	       p->duration ? xk_param_format(&t, &p->duration, a, sizeof a) : "until finished",
 	       xk_param_format(&t, &p->warmup, b, sizeof b), p->is_virtual ? "virtual" : "real",
-	       xk_param_format(&z, &p->mem.limit, c, sizeof c), p->mem.huge ? ", huge pages" : "");
+	       xk_param_format(&t, &p->tick, d, sizeof d), xk_param_format(&z, &p->mem.limit, c, sizeof c), p->mem.huge ? ", huge pages" : "");
 }
 
 static json_t *node_json(const struct xk_spec *s, unsigned i)
@@ -145,12 +145,12 @@ static json_t *show_json(struct xk_spec *s, json_t *classifiers)
 			json_decref(classifiers);
 			return NULL;
 		}
-	return json_pack("{s:i, s:s, s:s?, s:{s:s, s:i, s:i, s:i, s:i, s:b}, s:I, s:I, s:b, s:I, s:o, s:o}",
+	return json_pack("{s:i, s:s, s:s?, s:{s:s, s:i, s:i, s:i, s:i, s:b}, s:I, s:I, s:b, s:I, s:I, s:o, s:o}",
 			 "schema", 1, "graph", p->name, "doc", p->doc,
 			 "threading", "preset", p->arch.name, "vps", p->arch.vps, "workers", (int)p->arch.workers,
 			 "burst", (int)p->arch.burst, "quantum", (int)p->arch.quantum, "wired", p->arch.wired,
 			 "duration_ns", (json_int_t)p->duration, "warmup_ns", (json_int_t)p->warmup,
-			 "virtual", p->is_virtual, "memory", (json_int_t)p->mem.limit, "nodes", nodes,
+			 "virtual", p->is_virtual, "tick_ns", (json_int_t)p->tick, "memory", (json_int_t)p->mem.limit, "nodes", nodes,
 			 "classifiers", classifiers);
 }
 

@@ -9,7 +9,7 @@
 
 #include <stdlib.h>
 
-#define TICK XK_WHEEL_TICK
+#define TICK wheel.length
 #define DAY  (UINT64_C(86400) * XK_SEC)
 
 struct probe {
@@ -29,15 +29,17 @@ static void probe_fire(struct xk_timer *t)
 	p->at = wheel.tick;
 }
 
-static void setup(void)
+static void begin(xk_ns length)
 {
-	xk_wheel_init(&wheel, 0);
+	xk_wheel_init(&wheel, 0, length);
 	for (unsigned i = 0; i < XK_ARRAY_LEN(probe); i++) {
 		probe[i] = (struct probe){ .fired = 0 };
 		xk_timer_init(&probe[i].t, probe_fire);
 	}
 	CU_ASSERT_EQUAL_FATAL(wheel.armed, 0);
 }
+
+static void setup(void) { begin(0); }
 
 static void teardown(void)
 {
@@ -278,7 +280,7 @@ struct model {
 	uint64_t         latest;    /* tick */
 };
 static struct model model[MODEL], *sorted[MODEL];
-static unsigned nsorted, bad;
+static unsigned nsorted, bad, operations = 300000;
 static struct xk_rand dice;
 
 static void model_drop(struct model *m)
@@ -394,17 +396,57 @@ static void random_operations_agree_with_a_sorted_list(void)
 		CU_ASSERT_PTR_NOT_NULL_FATAL(model[i].t);
 		xk_timer_init(model[i].t, model_fire);
 	}
-	for (unsigned op = 0; op < 300000 && bad == 0; op++)
+	for (unsigned op = 0; op < operations && bad == 0; op++)
 		if (xk_rand_below(&dice, 3) == 0)
 			random_run(&now);
 		else
 			random_change(&model[xk_rand_below(&dice, MODEL)]);
 	CU_ASSERT_EQUAL(bad, 0);
-	CU_ASSERT_TRUE(wheel.fired > 10000);
+	CU_ASSERT_TRUE(wheel.fired > operations / 30);
 	for (unsigned i = 0; i < MODEL; i++) {
 		xk_timer_cancel(&wheel, model[i].t);
 		free(model[i].t);
 	}
+}
+
+/* ---- ticks of other lengths ----------------------------------------------------- */
+
+static const xk_ns lengths[] = {
+	XK_WHEEL_TICK_MIN, 1001, 1024, 16000, 65536, 65537, 999983, XK_WHEEL_TICK, 1048577, XK_WHEEL_TICK_MAX,
+};
+
+static void a_tick_of_any_length_keeps_the_promises(void)
+{
+	operations = 30000;
+	for (unsigned i = 0; i < XK_ARRAY_LEN(lengths); i++) {
+		begin(lengths[i]);
+		CU_ASSERT_EQUAL(wheel.length, lengths[i]);
+		a_timer_runs_at_the_first_tick_at_or_after_its_deadline();
+		begin(lengths[i]);
+		random_operations_agree_with_a_sorted_list();
+		teardown();
+	}
+	operations = 300000;
+}
+
+static void a_tick_begins_exactly_at_its_time(void)
+{
+	unsigned wrong = 0;
+
+	xk_rand_init(&dice, 7, 0);
+	for (unsigned i = 0; i < XK_ARRAY_LEN(lengths); i++)
+		for (unsigned k = 0; k < 20000; k++) {
+			uint64_t n = xk_rand_below(&dice, (UINT64_C(1) << (24 + k % 40)) / lengths[i]) + 1;
+
+			if (n * lengths[i] > INT64_MAX)
+				n = INT64_MAX / lengths[i];
+			xk_wheel_init(&wheel, n * lengths[i], lengths[i]);
+			wrong += wheel.tick != n;
+			xk_wheel_init(&wheel, n * lengths[i] - 1, lengths[i]);
+			wrong += wheel.tick != n - 1;
+		}
+	CU_ASSERT_EQUAL(wrong, 0);
+	setup();
 }
 
 static CU_TestInfo tests[] = {
@@ -422,6 +464,8 @@ static CU_TestInfo tests[] = {
 	{ "a million armed timers cost only when they move or run", a_million_armed_timers_cost_only_when_they_move_or_run },
 	{ "moves between slots are limited like handlers", moves_between_slots_are_limited_like_handlers },
 	{ "random operations agree with a sorted list", random_operations_agree_with_a_sorted_list },
+	{ "a tick of any length keeps the promises", a_tick_of_any_length_keeps_the_promises },
+	{ "a tick begins exactly at its time", a_tick_begins_exactly_at_its_time },
 	CU_TEST_INFO_NULL,
 };
 

@@ -7,58 +7,16 @@
  * VP and stays there, hint and all.  Each VP has its own random stream for
  * each direction, so the same seed gives the same faults, frame by frame.
  * A frame goes through the stages in this order: loss, corruption,
- * duplication, reordering, then the line (rate, queue, delay, jitter).
- * Invariants: no frame is overtaken by more than reorder_depth others; the
- * line keeps the order of its frames.
+ * duplication, reordering, then the line (rate, queue, delay, jitter).  One that
+ * the list of fates names meets that instead of chance, then the line.
+ * Invariant: no frame is overtaken by more than reorder_depth others, or those that its fate says.
  */
+#include "drivers/impair/impair_priv.h"
 #include "runtime/classify/xk_demux.h"
-#include "runtime/upi/xk_graph.h"
-#include "runtime/upi/xk_inline.h"
-
-enum { UP, DOWN };
-enum { DIR_BOTH, DIR_UP, DIR_DOWN };
-
-struct impair_conf {
-	double   loss, dup, reorder, corrupt;
-	uint64_t reorder_depth, hold, delay, jitter, rate, queue, seed;
-	unsigned dir;
-};
-
-#define IMPAIR_DROPS(X) X(LOST, "lost") X(QUEUE_FULL, "queue_full") X(CLOSED, "closed")
-enum {
-	IMPAIR_DROP_BASE = XK_DROP_FIRST - 1,
-#define X(id, text) IMPAIR_DROP_##id,
-	IMPAIR_DROPS(X)
-#undef X
-};
-enum { N_DOUBLED, N_REORDERED, N_CORRUPTED, N_DELAYED };
-
-/* A frame on the line, out at `due`. */
-struct line_slot { struct xk_msg *m; xk_ns due; };
-
-/* One direction of one replica. */
-struct impair_dir {
-	struct xk_rep   *rep;
-	struct xk_rand   rand;
-	uint64_t         passed;          /* frames that left the reordering stage */
-	struct xk_msgq   held;            /* waiting to be overtaken; aux = passed & 2^32-1 to leave at */
-	struct line_slot *line;           /* ring of cap slots */
-	uint32_t         cap, head, n;
-	xk_ns            busy_until;      /* the line is sending until then */
-	xk_ns            last_due;
-	struct xk_timer  line_timer, hold_timer;
-	uint8_t          way;             /* UP or DOWN */
-	bool             on;
-};
 
 struct impair_rep { struct impair_dir dir[2]; };
 
-static const struct impair_conf *conf_of(const struct xk_rep *r) { return r->conf; }
-
-/* ---- the line: rate, queue, delay, jitter ------------------------------------------ */
-
-/* Out of the node.  The upper or lower neighbour takes m. */
-static void emit(struct impair_dir *d, struct xk_msg *m)
+void impair_emit(struct impair_dir *d, struct xk_msg *m)
 {
 	struct xk_sess *s = d->rep->drv_sess;
 
@@ -68,73 +26,6 @@ static void emit(struct impair_dir *d, struct xk_msg *m)
 		xk_demux(s, m);
 	else
 		xk_push(s->down, m);
-}
-
-static void line_timer(struct xk_timer *t)
-{
-	struct impair_dir *d = xk_container_of(t, struct impair_dir, line_timer);
-	xk_ns now = xk_vp_now();
-
-	while (d->n != 0 && d->line[d->head].due <= now) {
-		struct xk_msg *m = d->line[d->head].m;
-
-		/* Out of the ring first: passing it on may bring us back here. */
-		d->head = d->head + 1 == d->cap ? 0 : d->head + 1;
-		d->n--;
-		emit(d, m);
-	}
-	if (d->n != 0)
-		xk_timer_set(d->rep->wheel, &d->line_timer, d->line[d->head].due);
-}
-
-/* When a frame that starts now is out at the far end.  Monotone. */
-static xk_ns line_due(struct impair_dir *d, uint32_t bytes)
-{
-	const struct impair_conf *c = conf_of(d->rep);
-	xk_ns due = xk_vp_now();
-
-	if (c->rate != 0) {
-		/* The link's rate is shared out evenly over the VPs. */
-		const struct xk_vpset *set = d->rep->vp->set;
-		/* Up from devices is on I/O threads, where there are any. */
-		uint64_t share = c->rate / (d->way == UP && set->arch.io_threads != 0 ? set->arch.io_threads : set->nconn);
-
-		if (d->busy_until > due)
-			due = d->busy_until;
-		due += (uint64_t)bytes * 8 * XK_SEC / (share ? share : 1);
-		d->busy_until = due;
-	}
-	due += c->delay;
-	if (c->jitter != 0)
-		due += xk_rand_below(&d->rand, c->jitter + 1);
-	if (due < d->last_due)
-		due = d->last_due;
-	d->last_due = due;
-	return due;
-}
-
-static void line_put(struct impair_dir *d, struct xk_msg *m)
-{
-	const struct impair_conf *c = conf_of(d->rep);
-	uint32_t tail;
-
-	/* What is on the line since it was one goes first. */
-	if (c->delay == 0 && c->jitter == 0 && c->rate == 0 && d->n == 0) {
-		emit(d, m);
-		return;
-	}
-	if (d->n == d->cap) {
-		xk_drop(d->rep, IMPAIR_DROP_QUEUE_FULL, m);
-		return;
-	}
-	tail = d->head + d->n;
-	if (tail >= d->cap)
-		tail -= d->cap;
-	d->line[tail].m = m;
-	d->line[tail].due = line_due(d, m->tot);
-	xk_count(d->rep->count[N_DELAYED]);
-	if (d->n++ == 0)
-		xk_timer_set(d->rep->wheel, &d->line_timer, d->line[tail].due);
 }
 
 /* ---- reordering ---------------------------------------------------------------------- */
@@ -172,7 +63,7 @@ static void reorder_pass(struct impair_dir *d, struct xk_msg *m)
 {
 	while (m != NULL) {
 		d->passed++;
-		line_put(d, m);
+		impair_line_put(d, m);
 		m = d->held.n != 0 ? held_take(d, (uint32_t)d->passed) : NULL;
 	}
 	if (d->held.n == 0)
@@ -180,24 +71,27 @@ static void reorder_pass(struct impair_dir *d, struct xk_msg *m)
 }
 
 /*
- * Keeps m back until 1..depth others have passed.  No two frames leave at the
- * same count: the second would be overtaken once more than it drew.
+ * Keeps m back until k others have passed.  No two frames leave at the same count.
  */
+static void hold_for(struct impair_dir *d, struct xk_msg *m, uint64_t k)
+{
+	m->aux = (uint32_t)(d->passed + k);
+	if (d->held.n == 0)
+		xk_timer_set(d->rep->wheel, &d->hold_timer, xk_vp_now() + impair_conf(d->rep)->hold);
+	xk_msgq_put(&d->held, m);
+	xk_count(d->rep->count[N_REORDERED]);
+}
+
+/* 1..depth others: at a count that is taken the second would be overtaken once more than it drew. */
 static bool reorder_hold(struct impair_dir *d, struct xk_msg *m)
 {
-	const struct impair_conf *c = conf_of(d->rep);
-	uint64_t k = 1 + xk_rand_below(&d->rand, c->reorder_depth);
+	uint64_t k = 1 + xk_rand_below(&d->rand, impair_conf(d->rep)->reorder_depth);
 
 	while (k != 0 && held_has(d, (uint32_t)(d->passed + k)))
 		k--;
-	if (k == 0)
-		return false;
-	m->aux = (uint32_t)(d->passed + k);
-	if (d->held.n == 0)
-		xk_timer_set(d->rep->wheel, &d->hold_timer, xk_vp_now() + c->hold);
-	xk_msgq_put(&d->held, m);
-	xk_count(d->rep->count[N_REORDERED]);
-	return true;
+	if (k != 0)
+		hold_for(d, m, k);
+	return k != 0;
 }
 
 /* Nothing came to overtake them: they go, in the order in which they would have. */
@@ -210,7 +104,7 @@ static void hold_timer(struct xk_timer *t)
 
 		d->passed++;
 		if (m != NULL)
-			line_put(d, m);
+			impair_line_put(d, m);
 	}
 }
 
@@ -257,19 +151,65 @@ static struct xk_msg *corrupt(struct impair_dir *d, struct xk_msg *m)
 
 static void reorder(struct impair_dir *d, struct xk_msg *m)
 {
-	if (!chance(d, conf_of(d->rep)->reorder) || !reorder_hold(d, m))
+	if (!chance(d, impair_conf(d->rep)->reorder) || !reorder_hold(d, m))
 		reorder_pass(d, m);
+}
+
+/* A second m, which goes to the same place. */
+static struct xk_msg *double_of(struct impair_dir *d, struct xk_msg *m)
+{
+	struct xk_msg *twin = xk_msg_clone(m);
+
+	if (twin != NULL) {
+		twin->u.hint = m->u.hint;
+		twin->hash = m->hash;
+		xk_count(d->rep->count[N_DOUBLED]);
+	} else {
+		xk_count(d->rep->drop[XK_DROP_NOMEM]);
+	}
+	return twin;
+}
+
+/* One that leaves with another goes right behind it. */
+static void be_late(struct impair_dir *d, struct xk_msg *m, uint64_t k)
+{
+	while (held_has(d, (uint32_t)(d->passed + k)))
+		k++;
+	hold_for(d, m, k);
+}
+
+/* Does the list say what becomes of m, the next frame?  Then it is consumed. */
+static XK_NOINLINE bool meet_fate(struct impair_dir *d, struct xk_msg *m)
+{
+	const struct fate *f = fates_find(d->rep->node->state, d->way, &d->fate, ++d->frames);
+	struct xk_msg *twin;
+
+	if (f == NULL)
+		return false;
+	if (f->what == FATE_LOST) {
+		xk_drop(d->rep, IMPAIR_DROP_LOST, m);
+	} else if (f->what == FATE_LATE) {
+		be_late(d, m, f->late);
+	} else {
+		twin = double_of(d, m);
+		reorder_pass(d, m);
+		if (twin != NULL)
+			reorder_pass(d, twin);
+	}
+	return true;
 }
 
 static void impair_frame(struct impair_dir *d, struct xk_msg *m)
 {
-	const struct impair_conf *c = conf_of(d->rep);
+	const struct impair_conf *c = impair_conf(d->rep);
 	struct xk_msg *twin = NULL;
 
 	if (!d->on) {
-		emit(d, m);
+		impair_emit(d, m);
 		return;
 	}
+	if (c->fates.n != 0 && meet_fate(d, m))
+		return;
 	if (chance(d, c->loss)) {
 		xk_drop(d->rep, IMPAIR_DROP_LOST, m);
 		return;
@@ -278,16 +218,8 @@ static void impair_frame(struct impair_dir *d, struct xk_msg *m)
 		m = corrupt(d, m);
 	if (m == NULL)
 		return;
-	if (chance(d, c->dup)) {
-		twin = xk_msg_clone(m);
-		if (twin != NULL) {
-			twin->u.hint = m->u.hint;
-			twin->hash = m->hash;
-			xk_count(d->rep->count[N_DOUBLED]);
-		} else {
-			xk_count(d->rep->drop[XK_DROP_NOMEM]);
-		}
-	}
+	if (chance(d, c->dup))
+		twin = double_of(d, m);
 	reorder(d, m);
 	if (twin != NULL)
 		reorder(d, twin);
@@ -358,9 +290,38 @@ static void impair_close(struct xk_sess *s)
 
 /* ---- life -------------------------------------------------------------------------------------- */
 
+static int impair_init(struct xk_node *n, struct xk_errs *e)
+{
+	const struct impair_conf *c = n->conf;
+	char why[200] = "out of memory";
+	int err = fates_read(n->state, &c->fates, why, sizeof why);
+
+	if (err != XK_OK)
+		xk_node_error(n, e, "%s", why);
+	return err;
+}
+
+static void impair_fini(struct xk_node *n)
+{
+	fates_free(n->state);
+}
+
+static int impair_check(const void *conf, char *why, size_t n)
+{
+	const struct impair_conf *c = conf;
+	struct fates f;
+	int err = fates_read(&f, &c->fates, why, n);
+
+	if (err == XK_OK)
+		fates_free(&f);
+	else if (err == XK_E_NOMEM)
+		snprintf(why, n, "fates: out of memory");
+	return err;
+}
+
 static int dir_init(struct impair_dir *d, struct xk_rep *r, unsigned way)
 {
-	const struct impair_conf *c = conf_of(r);
+	const struct impair_conf *c = impair_conf(r);
 	uint64_t seed = c->seed != 0 ? c->seed : r->node->graph->seed;
 
 	d->rep = r;
@@ -368,7 +329,7 @@ static int dir_init(struct impair_dir *d, struct xk_rep *r, unsigned way)
 	d->on = c->dir == DIR_BOTH || c->dir == (way == UP ? DIR_UP : DIR_DOWN);
 	xk_rand_init(&d->rand, seed, (uint64_t)r->node->no << 32 | (uint64_t)r->vp->no << 1 | way);
 	xk_msgq_init(&d->held);
-	xk_timer_init(&d->line_timer, line_timer);
+	xk_timer_init(&d->line_timer, impair_line_timer);
 	xk_timer_init(&d->hold_timer, hold_timer);
 	if (!d->on)
 		return XK_OK;
@@ -410,7 +371,7 @@ static void impair_rep_stop(struct xk_rep *r)
 }
 
 static const struct xk_ops impair_ops = {
-	.rep_init = impair_rep_init, .rep_fini = impair_rep_fini, .rep_stop = impair_rep_stop,
+	.init = impair_init, .fini = impair_fini, .rep_init = impair_rep_init, .rep_fini = impair_rep_fini, .rep_stop = impair_rep_stop,
 	.open = impair_open, .close = impair_close, .push = impair_push, .demux = impair_demux,
 };
 
@@ -435,6 +396,8 @@ static const struct xk_param impair_params[] = {
 	  .min = "1", .max = "1000000"),
 	P(seed, XK_P_UINT, "0", "of the faults; 0: the graph's"),
 	P(dir, XK_P_ENUM, "both", "which direction is impaired", .choices = dirs),
+	P(fates, XK_P_LIST, NULL, "of frames by number, from 1, per virtual processor and direction: "
+	  "\"[up|down] FIRST[-LAST] lost|doubled|late N\"", .elem = XK_P_TEXT),
 	XK_PARAM_END
 };
 
@@ -454,6 +417,7 @@ const struct xk_proto xk_proto_impair = {
 	.doc = "a link that loses, doubles, reorders, corrupts, delays and limits frames, by seed",
 	.is_driver = true, .ops = &impair_ops, .offers = "frame", .needs = { "frame" },
 	.min_down = 1, .max_down = 1, .params = impair_params, .conf_size = sizeof(struct impair_conf),
+	.node_size = sizeof(struct fates), .check = impair_check,
 	.rep_size = sizeof(struct impair_rep), .sess_size = sizeof(struct xk_sess),
 	.drops = impair_drops, .counts = impair_counts,
 	.demux = &impair_decl,

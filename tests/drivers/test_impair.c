@@ -6,7 +6,8 @@
  * Promises: the same seed gives the same faults frame by frame; fractions hold
  * within binomial bounds; a frame is overtaken by at most reorder_depth others;
  * a corrupted frame differs in exactly one bit; delays are never cut short and
- * keep the order; nothing is lost but what is counted.
+ * keep the order; nothing is lost but what is counted; frames that are listed meet
+ * exactly the fate that the list says.
  */
 #include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_inline.h"
@@ -470,7 +471,7 @@ static void closing_empties_the_line(void)
 static void survives_the_failure_of_every_allocation(void)
 {
 	const struct pf_spec g[] = {
-		{ &pf_driver, "d", NULL, NULL }, { &xk_proto_impair, "i", "d", "delay=5ms; dup=50%; corrupt=50%" },
+		{ &pf_driver, "d", NULL, NULL }, { &xk_proto_impair, "i", "d", "delay=5ms; dup=50%; corrupt=50%; fates=9 lost,2 doubled" },
 		{ &pf_upper, "u", "i", "enable=false" }, { NULL, NULL, NULL, NULL } };
 
 	for (uint64_t k = 1; k < 1000; k++) {
@@ -494,6 +495,84 @@ static void survives_the_failure_of_every_allocation(void)
 	CU_FAIL("never came through");
 }
 
+/* ---- fates ------------------------------------------------------------------------- */
+
+static void out_is(const unsigned *want, unsigned n)
+{
+	CU_ASSERT_EQUAL_FATAL(pf_npushed(&f, "d"), n);
+	for (unsigned i = 0; i < n; i++)
+		CU_ASSERT_EQUAL(sent_no(i), want[i]);
+}
+
+static void in_is(const unsigned *want, unsigned n)
+{
+	CU_ASSERT_EQUAL_FATAL(pf_ngot(&f, "u"), n);
+	for (unsigned i = 0; i < n; i++)
+		CU_ASSERT_EQUAL(xk_be32(pf_got(&f, "u", i)->bytes), want[i]);
+}
+
+static void frames_of_the_list_meet_their_fates_exactly(void)
+{
+	static const unsigned out[] = { 1, 2, 4, 5, 5, 6, 9, 8, 7, 12, 13, 14 };
+	static const unsigned in[] = { 1, 2, 4, 5, 5, 6, 9, 8, 7, 10, 11, 13, 14 };
+
+	up(1, "fates=7 late 2,3 lost,5 doubled,8 late 1,down 10-11 lost,up 12 lost");
+	for (uint32_t i = 1; i <= 14; i++) {
+		send(0, i);
+		receive(0, i);
+	}
+	out_is(out, XK_ARRAY_LEN(out));
+	in_is(in, XK_ARRAY_LEN(in));
+	for (unsigned i = 0; i < XK_ARRAY_LEN(out); i++)
+		CU_ASSERT(is_intact(pf_pushed(&f, "d", i)));
+	CU_ASSERT_EQUAL(pf_drops(&f, "i", "lost"), 5);
+	CU_ASSERT_EQUAL(pf_count(&f, "i", "doubled"), 2);
+	CU_ASSERT_EQUAL(pf_count(&f, "i", "reordered"), 4);
+	down();
+}
+
+static void each_vp_counts_its_own_frames_for_the_fates(void)
+{
+	static const unsigned out[] = { 1, 1, 3, 3 };
+
+	up(2, "fates=2 lost");
+	for (uint32_t i = 1; i <= 3; i++) {
+		send(0, i);
+		send(1, i);
+	}
+	out_is(out, 4);
+	down();
+}
+
+static void a_fate_stands_before_chance(void)
+{
+	static const unsigned out[] = { 2, 2, 4 };
+
+	up(1, "loss=100%; corrupt=100%; fates=2 doubled,4 late 1");
+	for (uint32_t i = 1; i <= 5; i++)
+		send(0, i);
+	CU_ASSERT_EQUAL(pf_npushed(&f, "d"), 2);
+	pf_run(&f, 30 * XK_MS);          /* whom nobody passes goes after `hold` */
+	out_is(out, 3);
+	CU_ASSERT(is_intact(pf_pushed(&f, "d", 0)));
+	down();
+}
+
+static void of_two_late_ones_that_leave_at_once_one_goes_behind_the_other(void)
+{
+	static const unsigned out[] = { 3, 4, 1, 2, 5 };
+
+	up(1, "fates=1-2 late 2; dir=down");
+	for (uint32_t i = 1; i <= 5; i++) {
+		send(0, i);
+		receive(0, i);
+	}
+	out_is(out, 5);
+	CU_ASSERT_EQUAL(pf_ngot(&f, "u"), 5);
+	CU_ASSERT_EQUAL(xk_be32(pf_got(&f, "u", 0)->bytes), 1);
+	down();
+}
+
 static CU_TestInfo tests[] = {
 	{ "a good link passes everything both ways at once", a_good_link_passes_everything_both_ways_at_once },
 	{ "asks the driver what it does not know", asks_the_driver_what_it_does_not_know },
@@ -514,6 +593,10 @@ static CU_TestInfo tests[] = {
 	{ "the line holds no more than its queue", the_line_holds_no_more_than_its_queue },
 	{ "frames on the line are freed at the end", frames_on_the_line_are_freed_at_the_end },
 	{ "closing empties the line", closing_empties_the_line },
+	{ "frames of the list meet their fates exactly", frames_of_the_list_meet_their_fates_exactly },
+	{ "each VP counts its own frames for the fates", each_vp_counts_its_own_frames_for_the_fates },
+	{ "a fate stands before chance", a_fate_stands_before_chance },
+	{ "of two late ones that leave at once one goes behind the other", of_two_late_ones_that_leave_at_once_one_goes_behind_the_other },
 	{ "survives the failure of every allocation", survives_the_failure_of_every_allocation },
 	CU_TEST_INFO_NULL
 };

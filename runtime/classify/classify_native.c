@@ -5,9 +5,9 @@
  *
  * A frame of the flow of the frame before is told by one compare of 32 bytes under
  * a mask (type, header length, fragment bits, protocol, addresses, ports) and
- * extends that frame's run.  Only the first of a run is parsed, hashed and looked
- * up, those of a burst together, and a frame alone that is like the last one alone
- * not even that.  The parser serves patterns that
+ * extends that frame's run.  Only the first of a run is hashed and looked up, those
+ * of a burst together, and parsed only where it is not of the shape of the one before; a frame
+ * alone that is like the last one alone needs none of that.  The parser serves patterns that
  * classify_shape.c proves to be Ethernet, FDDI or nothing below IPv4 with some
  * of UDP, TCP and ICMP above; it says of a frame exactly what the pattern says.
  * Invariant: no byte at or behind a frame's first-segment length is read.
@@ -30,15 +30,17 @@
 
 /* ---- 32 bytes at once --------------------------------------------------------- */
 
-/* What must agree in frames of one flow: link type, version and header length,
- * fragment bits, protocol, addresses, ports. */
-#define MASK_IP(at) [(at)] = 0xff, [(at) + 6] = 0x3f, 0xff, [(at) + 9] = 0xff, \
-	[(at) + 12] = 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff
-static const uint8_t wide_mask[][XK_WIDE] = {
-	[XK_LINK_ETH] = { [2] = 0xff, 0xff, MASK_IP(4) },
-	[XK_LINK_FDDI] = { [0] = 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, MASK_IP(8) },
-	[XK_LINK_RAWIP] = { MASK_IP(0) },
-};
+/* What must agree in frames of one shape, link type, version and header length, fragment bits and
+ * protocol; and in those of one flow, addresses and ports, too. */
+#define SHAPE_IP(at) [(at)] = 0xff, [(at) + 6] = 0x3f, 0xff, [(at) + 9] = 0xff
+#define MASK_IP(at) SHAPE_IP(at), [(at) + 12] = 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff
+#define MASKS(IP) { \
+	[XK_LINK_ETH] = { [2] = 0xff, 0xff, IP(4) }, \
+	[XK_LINK_FDDI] = { [0] = 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, IP(8) }, \
+	[XK_LINK_RAWIP] = { IP(0) }, \
+}
+static const uint8_t shape_mask[][XK_WIDE] = MASKS(SHAPE_IP);
+static const uint8_t wide_mask[][XK_WIDE] = MASKS(MASK_IP);
 
 /* ---- hashes ----------------------------------------------------------------------- */
 
@@ -190,16 +192,21 @@ static inline bool parse_plain(const struct native *nat, enum xk_link link, cons
 	return true;
 }
 
+/* Where the ports are in a key's second word. */
+static inline uint64_t key_ports(uint32_t ports) { return key_make(0, ports, 0).w[1]; }
+
 /*
  * Cuts the burst into runs of one flow each; returns those of them, bit by bit, that are still to
- * be parsed.  `wide_min` is the length from which a frame may be compared with the one before,
- * beyond all lengths where that is no plain one.
+ * be parsed.  A frame is compared with the one before: it is of its flow, or at least of its shape, and then
+ * its key is where that one's was.  `wide_min` is the length from which it may be compared, beyond all
+ * lengths where that was no plain one.
  */
 static inline __attribute__((always_inline))
 uint32_t burst_parse(const struct native *nat, enum xk_link link, struct xk_msg *const *m, unsigned n, struct runs *r)
 {
-	const xk_wide mask = xk_wide_load(wide_mask[link]);
+	const xk_wide mask = xk_wide_load(wide_mask[link]), shape = xk_wide_load(shape_mask[link]);
 	uint32_t wide_min = UINT32_MAX, together = 0, rest = 0;
+	uint64_t others = 0;             /* of the second word of the last plain one's key: all but its ports */
 	uint8_t control = 0;
 	xk_wide last = mask;
 	unsigned k = 0;
@@ -210,15 +217,26 @@ uint32_t burst_parse(const struct native *nat, enum xk_link link, struct xk_msg 
 		struct xk_key key = { { 0, 0 } };
 
 		together |= m[i]->flags;
-		if (len >= wide_min && xk_wide_same(xk_wide_load(p + link_wide(link)), last, mask) &&
-		    link_same(link, p, control))
-			continue;
+		if (XK_LIKELY(len >= wide_min) && XK_LIKELY(link_same(link, p, control))) {
+			xk_wide now = xk_wide_load(p + link_wide(link));
+
+			if (xk_wide_same(now, last, mask))
+				continue;
+			if (xk_wide_same(now, last, shape)) {
+				last = now;
+				r->w0[k] = xk_raw64(p + link_len(link) + 12);
+				r->w1[k] = others | key_ports(xk_raw32(p + link_len(link) + 20));
+				r->first[k++] = (uint8_t)i;
+				continue;
+			}
+		}
 		wide_min = UINT32_MAX;
 		if (XK_UNLIKELY(!parse_plain(nat, link, p, len, &key))) {
 			rest |= 1u << k;
 		} else if (XK_LIKELY(len >= link_wide_min(link))) {
 			wide_min = link_wide_min(link);
 			last = xk_wide_load(p + link_wide(link));
+			others = key.w[1] & ~key_ports(UINT32_MAX);
 			control = p[0];
 		}
 		r->w0[k] = key.w[0];

@@ -120,7 +120,7 @@ static inline void *xk_bucket_aim(const struct xk_bucket *b, uint16_t tag, char 
 		return NULL;
 	/* Two bits for a slot, whose handle has four bytes. */
 	return base + (uint64_t)xk_load_acquire((const uint32_t *)(const void *)((const char *)b->h +
-										 2 * (unsigned)__builtin_ctz(m))) *
+										 2 * (size_t)(unsigned)__builtin_ctz(m))) *
 			      XK_CACHELINE;
 #else
 	unsigned m = xk_bucket_match(b, tag);

@@ -188,6 +188,14 @@ static void send_answered(struct send_conn *k, uint32_t bytes)
 		send_end(k);
 }
 
+#define FRAME 1024u              /* as many bytes as are one, or less, where frames are counted */
+
+/* 2^this messages of so many bytes make a frame, or less. */
+static uint8_t send_several(uint64_t size)
+{
+	return (uint8_t)(size < FRAME ? 63 - __builtin_clzll(FRAME / size) : 0);
+}
+
 static void send_begin(struct send_conn *k)
 {
 	const struct send_conf *c = conf_of(k->sr->load.r);
@@ -199,6 +207,7 @@ static void send_begin(struct send_conn *k)
 	k->begun = false;
 	k->writes = c->load.touch == LOAD_COPY && stream_takes_bytes(k->s.down);
 	k->quick = k->writes && c->load.rate == 0 && c->load.window == 0;
+	k->task.several = k->quick ? send_several(c->load.size) : 0;
 	k->shorts = k->writes && c->load.window == 0 && c->load.size <= STREAM_WRITER_LONGEST;
 	xk_task_ready(&k->task);
 }
@@ -259,24 +268,30 @@ static bool send_push(struct send_conn *k, const struct send_conf *c)
 /* Many short ones.  A write may end the connection. */
 static uint64_t send_shorts(struct send_conn *k, const struct send_conf *c, uint64_t n)
 {
-	const uint8_t *page = k->sr->load.page;
+	const uint8_t *const page = k->sr->load.page, *from = page + k->at;
+	const uint32_t size = (uint32_t)c->load.size;
+	uint32_t left = size - k->at, took;
 	struct xk_sess *lls = k->stream;
-	uint32_t size = (uint32_t)c->load.size, at = k->at, took;
 	struct stream_writer w;
 	uint64_t i;
 
+	k->at = 0;
 	stream_writer_begin(&w, lls);
-	for (i = 0; i < n && XK_LIKELY(k->stream == lls); i++, at = 0) {
-		took = stream_writer_put(&w, page + at, size - at);
-		if (XK_UNLIKELY(took != size - at)) {
-			k->at = at + took;
+	for (i = 0; i < n; i++, from = page, left = size) {
+		if (XK_LIKELY(stream_writer_joins(&w, left))) {
+			stream_writer_join(&w, from, left);
+			continue;
+		}
+		took = stream_writer_put(&w, from, left);
+		if (XK_UNLIKELY(took != left)) {
+			k->at = size - left + took;
 			send_short(k);
 			return i;
 		}
+		if (XK_UNLIKELY(k->stream != lls))
+			return i + 1;
 	}
-	k->at = 0;
-	if (XK_LIKELY(k->stream == lls))
-		stream_writer_end(&w);
+	stream_writer_end(&w);
 	return i;
 }
 

@@ -231,14 +231,10 @@ static bool writer_open(struct stream_writer *w, uint32_t n)
 	return n <= s.room;
 }
 
-void stream_writer_end(struct stream_writer *w)
+void stream_writer_tell(const struct stream_writer *w)
 {
-	if (w->at != w->told) {
-		xk_count_add(w->lls->rep->npush, w->writes);
-		stream_tell(w->lls, XK_STREAM_SPANNED, (uint32_t)(w->at - w->told));
-	}
-	w->at = w->end = w->told = NULL;
-	w->writes = 0;
+	xk_count_add(w->lls->rep->npush, w->writes);
+	stream_tell(w->lls, XK_STREAM_SPANNED, (uint32_t)(w->at - w->told));
 }
 
 /* After a span that is full the next write sends, or begins a buffer: there is none for that one. */

@@ -128,20 +128,45 @@ static inline void stream_writer_begin(struct stream_writer *w, struct xk_sess *
 {
 	*w = (struct stream_writer){ .lls = lls };
 }
-/* n: 1 or more. */
-uint32_t stream_writer_other(struct stream_writer *w, const void *p, uint32_t n);
-static inline uint32_t stream_writer_put(struct stream_writer *w, const void *p, uint32_t n)
+/* Would a write of n bytes only join?  Then that is all it does, and nobody is called. */
+static inline bool stream_writer_joins(const struct stream_writer *w, uint32_t n)
+{
+	return n <= (size_t)(w->end - w->at);
+}
+static inline void stream_writer_join(struct stream_writer *w, const void *p, uint32_t n)
 {
 	uint8_t *at = w->at;
 
-	if (XK_UNLIKELY(n > (size_t)(w->end - at)))
-		return stream_writer_other(w, p, n);
 	w->at = at + n;
 	w->writes++;
 	xk_copy_quick(at, p, n);
+}
+uint32_t stream_writer_other(struct stream_writer *w, const void *p, uint32_t n);
+/* n: 1 or more. */
+static inline uint32_t stream_writer_put(struct stream_writer *w, const void *p, uint32_t n)
+{
+	struct stream_writer x;
+
+	if (XK_LIKELY(stream_writer_joins(w, n))) {
+		stream_writer_join(w, p, n);
+		return n;
+	}
+	/* So that *w, whose address nobody has then, can be in registers. */
+	x = *w;
+	n = stream_writer_other(&x, p, n);
+	*w = x;
 	return n;
 }
-void stream_writer_end(struct stream_writer *w);
+void stream_writer_tell(const struct stream_writer *w);
+static inline void stream_writer_end(struct stream_writer *w)
+{
+	const struct stream_writer x = *w;
+
+	if (w->at != w->told)
+		stream_writer_tell(&x);
+	w->at = w->end = w->told = NULL;
+	w->writes = 0;
+}
 /* The bytes that load repeats and sink can compare. */
 void stream_pattern(uint8_t *p, uint64_t n);
 

@@ -17,6 +17,7 @@ void xk_task_init(struct xk_task *t, struct xk_vp *vp, unsigned (*run)(struct xk
 	t->run = run;
 	t->fd = -1;
 	t->input = false;
+	t->several = 0;
 	t->nap = 0;
 	t->ahead = t;
 	t->beyond = NULL;

@@ -36,14 +36,14 @@ static inline unsigned run_task(struct xk_vp *vp, struct xk_task *t, unsigned bu
 }
 
 /* Frames come singly from units of one message, and a burst of them costs each a fraction: input waits until
- * others have made as many messages as a unit may.  Not longer than they make any, nor where one of them
- * parked, which waits for what comes in more often than not.  Then it has two turns for each unit that it
- * waited for, which made a message at least, and may have more. */
-static inline unsigned input_turns(struct xk_vp *vp, unsigned done, bool parked, unsigned budget)
+ * others have made as many messages as a unit may, of short ones as many frames.  Not longer than they make any,
+ * nor where one of them parked, which waits for what comes in more often than not.  Then it has two turns for
+ * each unit that it waited for, which made a message at least, and may have more. */
+static inline unsigned input_turns(struct xk_vp *vp, unsigned done, unsigned several, bool parked, unsigned budget)
 {
 	unsigned before = vp->others;
 
-	vp->others += done;
+	vp->others += (done + (1u << several) - 1) >> several;
 	if (XK_LIKELY(done != 0) && XK_LIKELY(!parked) && vp->others < budget)
 		return 0;
 	vp->others = 0;
@@ -74,15 +74,16 @@ static inline unsigned run_input(struct xk_vp *vp, struct xk_task *input, unsign
 static inline unsigned vp_run_task(struct xk_vp *vp, unsigned budget)
 {
 	struct xk_task *t = vp->ring[0], *input = vp->ring[1];
-	unsigned done;
+	unsigned done, several;
 
 	if (input != NULL && (vp->input_due != 0 || t == NULL))
 		return run_input(vp, input, budget);
 	if (t == NULL)
 		return 0;
+	several = t->several;
 	done = run_task(vp, t, budget);
 	/* What was last in turn is so still, unless it parked or another one has come. */
-	vp->input_due = input_turns(vp, done, vp->ring[0] == NULL || vp->ring[0]->prev != t, budget);
+	vp->input_due = input_turns(vp, done, several, vp->ring[0] == NULL || vp->ring[0]->prev != t, budget);
 	return done;
 }
 

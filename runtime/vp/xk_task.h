@@ -32,7 +32,8 @@ struct xk_rand *xk_vp_rand(struct xk_vp *vp);
  * Where it makes more, as of long writes, one of them uses its whole budget: then all have another
  * round, until they have taken XK_INPUT_MOST messages, so that what they make themselves starves nobody.
  * Units of fewer messages than their budget are gathered, that a burst comes in at once: input
- * waits until they have made as many, one has parked or one had nothing to do.
+ * waits until they have made as many, one has parked or one had nothing to do.  Of a task whose messages are
+ * so short that several make a frame (`several`), as many count as one, and each unit as one at least.
  */
 /* The frames that a window of 256 KiB fills where they are shortest, and their acknowledgements. */
 #define XK_INPUT_MOST 1024u
@@ -44,6 +45,7 @@ struct xk_task {
 	unsigned      (*run)(struct xk_task *t, unsigned budget);
 	int             fd;               /* readable when there is work, or -1 */
 	bool            input;            /* set while parked: passes on what is queued already, without fd */
+	uint8_t         several;          /* 2^this of its messages make a frame, or less than one; 0 */
 	uint16_t        nap;              /* private: see xk_task_nap */
 	/* ---- private: set by xk_task_fetch ---- */
 	const void     *ahead;

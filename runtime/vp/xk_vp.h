@@ -89,7 +89,7 @@ struct xk_vp {
 	uint32_t          nready;         /* ready tasks */
 	uint32_t          ninput;         /* of these, input */
 	uint32_t          input_due;      /* input tasks to be run before the next other one */
-	uint32_t          others;         /* messages that other tasks made since input was due */
+	uint32_t          others;         /* messages that other tasks made since input was due, `several` as one */
 	uint32_t          input_more;     /* messages until there is no further round of input */
 	unsigned          nout;           /* destinations with messages waiting, see out */
 	struct xk_msgq    local;          /* deferred to this VP by itself, no atomics */

@@ -235,7 +235,7 @@ static void input_hook(struct conn *in)
 }
 
 /* Nine tasks that make so many messages a unit, each up to limit, and one that takes them in. */
-static void gap_begin(unsigned budget, unsigned made, uint64_t limit)
+static void gap_begin_several(unsigned budget, unsigned made, unsigned several, uint64_t limit)
 {
 	struct xk_arch a = arch_of("vppc", 1, 1);
 
@@ -249,11 +249,17 @@ static void gap_begin(unsigned budget, unsigned made, uint64_t limit)
 	for (unsigned i = 0; i < 9; i++) {
 		conn_start(&gap.c[i], gap.vp, limit);
 		gap.c[i].task.run = run_small;
+		gap.c[i].task.several = (uint8_t)several;
 	}
 	conn_start_input(&gap.in, gap.vp);
 	gap.in.task.run = run_nearly;
 	gap.in.hook = input_hook;
 	xk_vp_leave_idle(gap.vp);
+}
+
+static void gap_begin(unsigned budget, unsigned made, uint64_t limit)
+{
+	gap_begin_several(budget, made, 0, limit);
 }
 
 static void gap_end(void)
@@ -288,6 +294,22 @@ static void input_waits_for_a_budget_of_others(void)
 		turns = gap.in.done / how[k].budget;
 		due = how[k].turns * (others_done() / how[k].most);
 		CU_ASSERT(turns <= due && due <= turns + how[k].turns);
+		gap_end();
+	}
+}
+
+/* Short messages are counted as the frames that they make: a unit of them is one at least. */
+static void input_waits_longer_for_short_messages(void)
+{
+	static const struct { unsigned budget, made, several, most; } how[] = {
+		{ 8, 1, 2, 8 }, { 8, 8, 2, 32 }, { 8, 7, 2, 28 }, { 8, 5, 2, 20 }, { 8, 8, 4, 64 }, { 1, 1, 4, 1 }, { 8, 4, 0, 8 },
+	};
+
+	for (unsigned k = 0; k < XK_ARRAY_LEN(how); k++) {
+		gap_begin_several(how[k].budget, how[k].made, how[k].several, 0);
+		step_often(1000);
+		CU_ASSERT_EQUAL(gap.most, how[k].most);
+		CU_ASSERT(gap.in.done != 0);
 		gap_end();
 	}
 }
@@ -736,6 +758,7 @@ static CU_TestInfo tests[] = {
 	{ "input that never ends does not starve others", input_that_never_ends_does_not_starve_others },
 	{ "what long writes made does not pile up", what_long_writes_made_does_not_pile_up },
 	{ "input waits for a budget of others", input_waits_for_a_budget_of_others },
+	{ "input waits longer for short messages", input_waits_longer_for_short_messages },
 	{ "input is taken when others rest", input_is_taken_when_others_rest },
 	{ "input waits no longer for what others left", input_waits_no_longer_for_what_others_left },
 	{ "a task may park itself and come back last in turn", a_task_may_park_itself_and_come_back_last_in_turn },

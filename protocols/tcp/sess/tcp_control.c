@@ -353,11 +353,14 @@ static int set_more(struct tcp_sess *ts, const void *buf, unsigned len)
 	return 0;
 }
 
-static int spanned(struct tcp_sess *ts, const void *buf, unsigned len)
+static inline int spanned(struct tcp_sess *ts, bool compressed, const void *buf, unsigned len)
 {
 	uint32_t n;
 
-	return xk_take(&n, sizeof n, buf, len) == XK_OK && tcp_spanned(ts, n) ? 0 : XK_E_INVAL;
+	if (XK_UNLIKELY(compressed) || len < sizeof n)
+		return XK_E_INVAL;
+	memcpy(&n, buf, sizeof n);
+	return tcp_spanned(ts, n) ? 0 : XK_E_INVAL;
 }
 
 /* Whoever wants to hear of it says so each time: nearly always nobody does. */
@@ -380,7 +383,6 @@ static int sess_set(struct tcp_sess *ts, unsigned op, void *buf, unsigned len)
 	case XK_STREAM_ABORT:        tcp_abort(ts); return 0;
 	case XK_STREAM_DRAIN:        return drain(tcp_cb(ts));
 	case XK_STREAM_MORE:         return set_more(ts, buf, len);
-	case XK_STREAM_SPANNED:      return spanned(ts, buf, len);
 	case TCP_CTL_NODELAY:        return set_delay(ts, TCP_F_NODELAY, buf, len);
 	case TCP_CTL_CORK:           return set_delay(ts, TCP_F_CORK, buf, len);
 	case TCP_CTL_KEEPALIVE:      return set_keepalive(ts, buf, len);
@@ -403,11 +405,16 @@ static int payload_of(void *buf, unsigned len)
 	return fn != NULL ? xk_answer(buf, len, &fn, sizeof fn) : XK_E_NOTSUP;
 }
 
-static int span(struct tcp_sess *ts, void *buf, unsigned len)
+static inline int span(struct tcp_sess *ts, bool compressed, void *buf, unsigned len)
 {
-	struct xk_stream_span s = tcp_span(ts);
+	struct xk_stream_span s = { 0 };
 
-	return xk_answer(buf, len, &s, sizeof s);
+	if (XK_LIKELY(!compressed))
+		s = tcp_span(ts);
+	if (len < sizeof s)
+		return XK_E_INVAL;
+	memcpy(buf, &s, sizeof s);
+	return (int)sizeof s;
 }
 
 static int sess_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned len)
@@ -438,8 +445,6 @@ static int sess_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned le
 		return xk_answer32(buf, len, cb->state == TCP_S_CLOSED ? (uint32_t)cb->err : 0);
 	case XK_STREAM_QUEUED:
 		return xk_answer32(buf, len, cb->sq.bytes);
-	case XK_STREAM_SPAN:
-		return span(ts, buf, len);
 	case TCP_CTL_INFO:
 		return info(ts, buf, len);
 	default:
@@ -475,9 +480,15 @@ static int rest_control(struct tcp_sess *ts, unsigned op, void *buf, unsigned le
 	return tcp_wake(ts) ? sess_control(ts, op, buf, len) : XK_E_NOMEM;
 }
 
+/* A writer of short pieces asks for each span: those two come first.  Of a connection compressed nothing waits. */
 int tcp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
 {
 	struct tcp_sess *ts = tcp_sess(s);
+	bool compressed = tcp_is_compressed(ts);
 
-	return XK_UNLIKELY(tcp_is_compressed(ts)) ? rest_control(ts, op, buf, len) : sess_control(ts, op, buf, len);
+	if (op == XK_STREAM_SPAN)
+		return span(ts, compressed, buf, len);
+	if (op == XK_STREAM_SPANNED)
+		return spanned(ts, compressed, buf, len);
+	return XK_UNLIKELY(compressed) ? rest_control(ts, op, buf, len) : sess_control(ts, op, buf, len);
 }

@@ -83,24 +83,31 @@ uint32_t tcp_write(struct xk_sess *s, const void *p, uint32_t n)
 
 /* ---- what a writer does by itself --------------------------------------------------------- */
 
+/* How many bytes of those that the queue has room for. */
+static inline uint32_t span_of(const struct tcp_cb *cb, uint32_t room)
+{
+	/* The byte that makes a full segment is written: with it the segment goes. */
+	if (cb->sq.unsent == NULL || cb->state < TCP_S_ESTABLISHED || !tcp_waits_on(cb, 0))
+		return 0;
+	return min32(min32(cb->mss - 1 - cb->sq.unsent_bytes, tcp_sendq_tailroom(cb->sq.last)), room);
+}
+
 struct xk_stream_span tcp_span(const struct tcp_sess *ts)
 {
 	const struct tcp_cb *cb = tcp_cb(ts);
-	struct xk_msg *m = cb->sq.last;
-	uint32_t limit, room;
+	uint32_t limit, n = span_of(cb, UINT32_MAX);
 
-	/* The byte that makes a full segment is written: with it the segment goes. */
-	if (cb->sq.unsent == NULL || cb->state < TCP_S_ESTABLISHED || !tcp_waits_on(cb, 0))
+	if (n == 0)
 		return (struct xk_stream_span){ 0 };
-	room = min32(min32(cb->mss - 1 - cb->sq.unsent_bytes, tcp_sendq_tailroom(m)), tcp_room_now(ts, &limit));
-	return (struct xk_stream_span){ m->data + m->len, room };
+	return (struct xk_stream_span){ cb->sq.last->data + cb->sq.last->len, min32(n, tcp_room_now(ts, &limit)) };
 }
 
+/* The room that was promised is there still, whatever became of memory. */
 bool tcp_spanned(struct tcp_sess *ts, uint32_t n)
 {
 	struct tcp_cb *cb = tcp_cb(ts);
 
-	if (n == 0 || n > tcp_span(ts).room)
+	if (n == 0 || n > span_of(cb, cb->snd_buf - min32(cb->snd_buf, cb->sq.bytes)))
 		return false;
 	cb->sq.last->flags &= (uint8_t)~XK_MSG_CSUM;
 	tcp_sendq_longer(cb, cb->sq.last, n, tcp_sq_at_end(cb));

@@ -18,6 +18,7 @@
 #include <stdio.h>
 
 #include "runtime/compose/xk_compose.h"
+#include "tools/vp-bench/bench_shard.h"
 
 #define BENCH_SCHEMA  2
 #define BENCH_VERSION "0.1.0"
@@ -60,8 +61,8 @@ double bench_stat(const char *name, const double *v, size_t n);
 
 #define BENCH_OWN    16u
 
-/* compared: a shape is about it. */
-struct bench_point { const char *value[BENCH_AXES]; bool compared; };
+/* compared: a shape is about it; shard: whose it is, 0: the sweep is whole. */
+struct bench_point { const char *value[BENCH_AXES]; bool compared; unsigned shard; };
 /* A metric that the file gives, and its function's code. */
 struct bench_own { struct bench_metric m; const struct xk_value *of; };
 
@@ -90,6 +91,7 @@ struct bench {
 	json_t             *reference, *shapes;     /* as in the document */
 	const char         *arg[BENCH_ARGS];     /* k=v that are no axis */
 	unsigned            narg;
+	struct bench_shard  shard;
 	struct xk_errs     *e;
 };
 
@@ -142,6 +144,7 @@ struct bench_options {
 	const char *runs, *decide, *duration, *warmup, *seed, *precision, *confidence, *timeout;
 	const char *out, *vp_run, *metric;      /* metric: instead of the file's; NULL */
 	enum bench_format format;
+	struct bench_shard shard;
 	xk_ns       limit;             /* of a run, from its start; 0: by its length */
 };
 /* k=v is an argument, another word a file; too many: argp_error. */
@@ -153,8 +156,18 @@ xk_ns bench_take_time(const char *name, const char *arg, xk_ns least, xk_ns most
 extern const struct argp bench_argp;
 /* argv[0] is the subcommand's name; does not return on wrong usage. */
 void bench_options(struct bench_options *o, int argc, char **argv);
+/* Is there no --shard?  Or it is told that this subcommand has none. */
+bool bench_whole(const struct bench_options *o, const char *name);
 /* Puts them over what the file said; errors go to b->e. */
 int  bench_apply(struct bench_options *o, struct bench *b);
+/* Whose each point is: a unit is the points that something compares, round-robin from unit `first` on; the next one.
+ * entries: figures whose points are compared with a base, NULL. */
+unsigned bench_divide(struct bench *b, const struct bench_shard *s, json_t *entries, unsigned first);
+/* Is it this shard's? */
+static inline bool bench_is_mine(const struct bench *b, unsigned point)
+{
+	return b->shard.of == 0 || b->point[point].shard == b->shard.number;
+}
 /* How long a child may live. */
 xk_ns bench_timeout(const struct bench_options *o, const struct bench *b);
 
@@ -176,6 +189,10 @@ void bench_doc_summarise(json_t *part);
 /* The same of one point. */
 void bench_doc_summarise_point(json_t *part, unsigned point);
 json_t *bench_doc_load(const char *path, char *why, size_t n);
+/* Is it one? */
+bool bench_doc_is(const json_t *doc, const char *path, char *why, size_t n);
+/* Says of a new document which part of a sweep it is. */
+void bench_doc_shard(json_t *doc, const struct bench_shard *s);
 /* Whole or not at all: written beside and renamed; a device is written to. */
 int  bench_doc_save(const json_t *doc, const char *path, char *why, size_t n);
 /* The same of any text. */
@@ -284,6 +301,8 @@ bool bench_affinity_option(int key, const char *arg, struct bench_affinity_opts 
 
 int bench_list_main(int argc, char **argv);
 int bench_plan_main(int argc, char **argv);
+/* plan --commands: lines for other machines. */
+int bench_commands_main(int argc, char **argv);
 int bench_run_main(int argc, char **argv);
 int bench_compare_main(int argc, char **argv);
 int bench_reproduce_main(int argc, char **argv);
@@ -295,6 +314,7 @@ int bench_micro_main(int argc, char **argv);
 int bench_misses_main(int argc, char **argv);
 int bench_calibrate_main(int argc, char **argv);
 int bench_report_main(int argc, char **argv);
+int bench_merge_main(int argc, char **argv);
 int bench_selftest_main(int argc, char **argv);
 int bench_advise_main(int argc, char **argv);
 /* The project's own scoreboard. */

@@ -39,16 +39,6 @@ static bool find_program(const char *name, char *path)
 	return false;
 }
 
-/* FNV-1a. */
-static uint64_t hash(const unsigned char *b, size_t n)
-{
-	uint64_t h = 0xcbf29ce484222325u;
-
-	for (size_t i = 0; i < n; i++)
-		h = (h ^ b[i]) * 0x100000001b3u;
-	return h;
-}
-
 /* What stands behind `key` up to a semicolon or the end of the words. */
 static json_t *word_of(const char *words, size_t n, const char *key)
 {
@@ -69,7 +59,7 @@ static void read_bytes(json_t *o, const unsigned char *b, size_t n)
 	const char *words = memmem(b, n, marker, sizeof marker - 1);
 	size_t len = words ? strnlen(words, n - (size_t)(words - (const char *)b)) : 0;
 
-	json_object_set_new(o, "id", json_sprintf("fnv1a:%016llx", (unsigned long long)hash(b, n)));
+	json_object_set_new(o, "id", json_sprintf("fnv1a:%016llx", (unsigned long long)bench_hash(BENCH_HASH, b, n)));
 	if (words == NULL)
 		return;
 	len = strcspn(words, "\n") < len ? strcspn(words, "\n") : len;

@@ -383,6 +383,8 @@ int bench_compare_main(int argc, char **argv)
 	struct input in;
 
 	read_options(&in, argc, argv);
+	if (!bench_whole(&in.o, "vp-bench compare"))
+		return BENCH_USAGE;
 	if (in.o.resume) {
 		fprintf(stderr, "vp-bench compare: --resume is for run\n");
 		return BENCH_USAGE;

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -58,6 +59,14 @@ json_t *bench_doc_new(void)
 	return doc;
 }
 
+void bench_doc_shard(json_t *doc, const struct bench_shard *s)
+{
+	struct utsname u;
+
+	json_object_set_new(doc, "shard", json_pack("{s:i, s:i, s:s}", "number", (int)s->number, "of", (int)s->of, "host",
+						    uname(&u) == 0 ? u.nodename : "unknown"));
+}
+
 /* ---- a bench's part --------------------------------------------------------------- */
 
 static json_t *metric_json(const struct bench_metric *m)
@@ -103,11 +112,29 @@ static json_t *points_json(const struct bench *b)
 			put_text(at, b->axis[a], b->point[i].value[a]);
 		json_object_set_new(p, "at", at);
 		put_text(p, "status", "pending");
+		if (b->shard.of != 0)
+			put_uint(p, "shard", b->point[i].shard);
 		json_object_set_new(p, "runs", json_array());
 		json_object_set_new(p, "metrics", json_object());
 		json_array_append_new(list, p);
 	}
 	return list;
+}
+
+/* Which part, and of what text: merge holds the others against it. */
+static void put_shard(json_t *o, const struct bench *b)
+{
+	FILE *f = fopen(b->file, "re");
+	uint64_t h = BENCH_HASH;
+	char buf[4096];
+	size_t n;
+
+	while (f != NULL && (n = fread(buf, 1, sizeof buf, f)) != 0)
+		h = bench_hash(h, buf, n);
+	if (f != NULL)
+		fclose(f);
+	put_uint(o, "shard", b->shard.number);
+	json_object_set_new(o, "file_id", json_sprintf("fnv1a:%016llx", (unsigned long long)h));
 }
 
 json_t *bench_doc_bench(json_t *doc, const struct bench *b, const char *preset)
@@ -132,6 +159,8 @@ json_t *bench_doc_bench(json_t *doc, const struct bench *b, const char *preset)
 	json_object_set(o, "reference", b->reference);
 	json_object_set_new(o, "shapes", json_deep_copy(b->shapes));
 	json_object_set_new(o, "complete", json_false());
+	if (b->shard.of != 0)
+		put_shard(o, b);
 	json_array_append_new(json_object_get(doc, "benches"), o);
 	return o;
 }
@@ -218,6 +247,17 @@ void bench_doc_summarise(json_t *part)
 
 /* ---- on the disk ------------------------------------------------------------------------- */
 
+bool bench_doc_is(const json_t *doc, const char *path, char *why, size_t n)
+{
+	bool is = strcmp(bench_text(doc, "tool"), "vp-bench") == 0 && json_is_array(json_object_get(doc, "benches"));
+
+	if (!is)
+		snprintf(why, n, "%s: is not a result of vp-bench", path);
+	else if (bench_real(doc, "schema") != BENCH_SCHEMA)
+		snprintf(why, n, "%s: has schema %g; this vp-bench reads schema %d", path, bench_real(doc, "schema"), BENCH_SCHEMA);
+	return is && bench_real(doc, "schema") == BENCH_SCHEMA;
+}
+
 json_t *bench_doc_load(const char *path, char *why, size_t n)
 {
 	json_error_t e;
@@ -230,12 +270,7 @@ json_t *bench_doc_load(const char *path, char *why, size_t n)
 			snprintf(why, n, "%s", e.text);
 		return NULL;
 	}
-	if (strcmp(bench_text(doc, "tool"), "vp-bench") != 0 || !json_is_array(json_object_get(doc, "benches")))
-		snprintf(why, n, "%s: is not a result of vp-bench", path);
-	else if (bench_real(doc, "schema") != BENCH_SCHEMA)
-		snprintf(why, n, "%s: has schema %g; this vp-bench reads schema %d", path, bench_real(doc, "schema"),
-			 BENCH_SCHEMA);
-	else
+	if (bench_doc_is(doc, path, why, n))
 		return doc;
 	json_decref(doc);
 	return NULL;

@@ -107,6 +107,8 @@ static int show_file(int argc, char **argv, enum bench_format format)
 	int code;
 
 	bench_options(&o, argc, argv);
+	if (!bench_whole(&o, argv[0]))
+		return BENCH_USAGE;
 	if (o.nfiles != 1) {
 		fprintf(stderr, "%s: which result? (one JSON file that vp-bench run -o wrote)\n", argv[0]);
 		return BENCH_USAGE;

@@ -10,7 +10,7 @@
 
 enum { OPT_QUICK = 256, OPT_PAPER, OPT_RUNS, OPT_WARMUP, OPT_SEED, OPT_FORMAT, OPT_PRECISION, OPT_CONFIDENCE,
        OPT_VP_RUN, OPT_RESUME, OPT_TIMEOUT, OPT_METRIC, OPT_LINES,
-       OPT_DECIDE };
+       OPT_DECIDE, OPT_SHARD };
 
 static const struct argp_option options[] = {
 	{ "quick", OPT_QUICK, NULL, 0, "3 runs of a fifth of the time: to see that it works, not to conclude from", 0 },
@@ -27,6 +27,7 @@ static const struct argp_option options[] = {
 	{ "json-lines", OPT_LINES, NULL, 0, "The same as --format json-lines: a line of JSON per run and metric", 0 },
 	{ "output", 'o', "FILE", 0, "Write there instead of stdout; JSON is rewritten after every run", 0 },
 	{ "resume", OPT_RESUME, NULL, 0, "Go on with the JSON that -o FILE holds", 0 },
+	{ "shard", OPT_SHARD, "I/N", 0, "The I-th of N parts of the work, for vp-bench merge; needs -o FILE.json", 0 },
 	{ "timeout", OPT_TIMEOUT, "TIME", 0, "A run that lives longer is killed and has failed (default: twice its length "
 	  "and two minutes)", 0 },
 	{ "metric", OPT_METRIC, "NAME", 0, "What to measure or compare, instead of what the file says", 0 },
@@ -84,6 +85,16 @@ static void finish(struct bench_options *o, struct argp_state *state)
 		argp_error(state, "--quick and --paper exclude each other");
 	if (o->resume && (o->out == NULL || o->format != BENCH_JSON))
 		argp_error(state, "--resume needs -o FILE.json");
+	if (o->shard.of != 0 && o->format != BENCH_JSON)
+		argp_error(state, "--shard makes a part of a result: -o FILE.json, or --format json");
+}
+
+static void take_shard(struct bench_options *o, const char *arg, struct argp_state *state)
+{
+	char why[200];
+
+	if (!bench_shard_parse(arg, &o->shard, why, sizeof why))
+		argp_error(state, "--shard %s", why);
 }
 
 static error_t parse_opt(int key, char *arg, struct argp_state *state)
@@ -110,6 +121,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 		break;
 	case 'o': o->out = arg; break;
 	case OPT_RESUME: o->resume = true; break;
+	case OPT_SHARD: take_shard(o, arg, state); break;
 	case OPT_TIMEOUT: o->timeout = arg; break;
 	case OPT_METRIC: o->metric = arg; break;
 	case OPT_VP_RUN: o->vp_run = arg; break;
@@ -130,6 +142,13 @@ void bench_options(struct bench_options *o, int argc, char **argv)
 	argp_err_exit_status = BENCH_USAGE;
 	memset(o, 0, sizeof *o);
 	argp_parse(&bench_argp, argc, argv, 0, NULL, o);
+}
+
+bool bench_whole(const struct bench_options *o, const char *name)
+{
+	if (o->shard.of != 0)
+		fprintf(stderr, "%s: --shard is for run and reproduce\n", name);
+	return o->shard.of == 0;
 }
 
 /* ---- over what the file said ------------------------------------------------------------ */

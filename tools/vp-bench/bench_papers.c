@@ -8,11 +8,17 @@
  */
 #include "tools/vp-bench/bench_papers.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 #include "tools/vp-bench/bench_lua.h"
+
+#ifndef BENCH_SEEDS
+#define BENCH_SEEDS "graphs/seeds"
+#endif
 
 /* ---- the catalogue --------------------------------------------------------------- */
 
@@ -54,6 +60,25 @@ bool papers_load(struct papers *p, const char *dir, char *why, size_t n)
 	if (p->doc != NULL)
 		return fill(p, why, n);
 	snprintf(why, n, "%s:%d: %s", path, e.line, e.text);
+	return false;
+}
+
+bool papers_find(struct papers *p, const char *given)
+{
+	const char *places[] = { given, "graphs/seeds", BENCH_SEEDS };
+	char path[PATH_MAX], why[4400];
+
+	for (unsigned i = given == NULL; i < (given != NULL ? 1u : 3u); i++) {
+		snprintf(path, sizeof path, "%s/papers.json", places[i]);
+		if (access(path, R_OK) != 0)
+			continue;
+		if (papers_load(p, places[i], why, sizeof why))
+			return true;
+		fprintf(stderr, "vp-bench: %s\n", why);
+		return false;
+	}
+	fprintf(stderr, "vp-bench: %s has no papers.json: give the folder graphs/seeds with --seeds DIR\n",
+		given != NULL ? given : BENCH_SEEDS);
 	return false;
 }
 

@@ -30,6 +30,8 @@ struct papers {
 
 /* From dir/papers.json; false after a sentence in why. */
 bool papers_load(struct papers *p, const char *dir, char *why, size_t n);
+/* The same of the folder given, or of the first of those known, NULL; false after a sentence on stderr. */
+bool papers_find(struct papers *p, const char *given);
 void papers_free(struct papers *p);
 /* "schmidt1996.fig8", "schmidt1996", "all", in any case: marks what is meant; how many, 0: nothing. */
 unsigned papers_choose(const struct papers *p, const char *name, bool *chosen);

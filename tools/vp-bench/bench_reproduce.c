@@ -13,13 +13,8 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "tools/vp-bench/bench_lua.h"
-
-#ifndef BENCH_SEEDS
-#define BENCH_SEEDS "graphs/seeds"
-#endif
 
 struct job {
 	struct papers        p;
@@ -42,7 +37,7 @@ static int usage(FILE *f, int code)
 	      "  --from FILE    show them of a result that -o FILE.json wrote; nothing runs\n"
 	      "  --markdown     as Markdown\n"
 	      "  --seeds DIR    the folder with papers.json (default: graphs/seeds)\n"
-	      "Options of run: --quick, --paper, --runs, --duration, --warmup, --seed, -o, --resume (vp-bench run --help).\n", f);
+	      "Options of run: --quick, --paper, --runs, --duration, --warmup, --seed, -o, --resume, --shard (vp-bench run --help).\n", f);
 	return code;
 }
 
@@ -82,25 +77,6 @@ static int own_flags(struct job *j, int argc, char **argv)
 	}
 	argv[n] = NULL;
 	return n;
-}
-
-static bool find_papers(struct job *j)
-{
-	const char *places[] = { j->seeds, "graphs/seeds", BENCH_SEEDS };
-	char path[PATH_MAX], why[4400];
-
-	for (unsigned i = j->seeds == NULL; i < (j->seeds ? 1u : 3u); i++) {
-		snprintf(path, sizeof path, "%s/papers.json", places[i]);
-		if (access(path, R_OK) != 0)
-			continue;
-		if (papers_load(&j->p, places[i], why, sizeof why))
-			return true;
-		fprintf(stderr, "vp-bench reproduce: %s\n", why);
-		return false;
-	}
-	fprintf(stderr, "vp-bench reproduce: %s has no papers.json: give the folder graphs/seeds with --seeds DIR\n",
-		j->seeds ? j->seeds : BENCH_SEEDS);
-	return false;
 }
 
 static int choose(struct job *j)
@@ -154,7 +130,9 @@ static int show(const struct job *j, json_t *doc)
 	json_t *args[] = { entries_of(j), doc, json_boolean(j->markdown) };
 	int code;
 
-	if (j->o.format != BENCH_TABLE && j->o.out == NULL)
+	if (j->o.shard.of != 0 && j->o.out != NULL)
+		code = BENCH_OK;
+	else if (j->o.format != BENCH_TABLE && j->o.out == NULL)
 		code = bench_show(stdout, doc, j->o.format);
 	else
 		code = bench_lua_print(stdout, "reproduce", "show", args, XK_ARRAY_LEN(args));
@@ -207,6 +185,31 @@ static int load_bench(struct job *j, unsigned i, struct bench *b)
 	return code;
 }
 
+/* Those of the chosen figures that the i-th file measures. */
+static json_t *entries_in(const struct job *j, unsigned i)
+{
+	json_t *list = json_array();
+	char path[PATH_MAX];
+
+	for (unsigned e = 0; e < j->p.n; e++)
+		for (unsigned k = 0; j->chosen[e] && papers_file(&j->p, &j->p.entry[e], k, path, sizeof path) != NULL; k++)
+			if (strcmp(path, j->file[i]) == 0)
+				json_array_append_new(list, papers_json(&j->p.entry[e]));
+	return list;
+}
+
+static void divide(const struct job *j, struct bench *b)
+{
+	unsigned unit = 0;
+
+	for (unsigned i = 0; i < j->nfiles; i++) {
+		json_t *entries = entries_in(j, i);
+
+		unit = bench_divide(&b[i], &j->o.shard, entries, unit);
+		json_decref(entries);
+	}
+}
+
 static int run_benches(struct job *j, struct bench *b, json_t **doc)
 {
 	int code = BENCH_OK;
@@ -215,6 +218,7 @@ static int run_benches(struct job *j, struct bench *b, json_t **doc)
 		code = bench_worse(code, load_bench(j, i, &b[i]));
 	if (code != BENCH_OK)
 		return code;
+	divide(j, b);
 	bench_child_signals();
 	*doc = bench_document(&j->o);
 	if (*doc == NULL)
@@ -278,7 +282,7 @@ int bench_reproduce_main(int argc, char **argv)
 	if (j.help)
 		return usage(stdout, BENCH_OK);
 	bench_options(&j.o, argc, argv);
-	code = find_papers(&j) ? work(&j) : BENCH_USAGE;
+	code = papers_find(&j.p, j.seeds) ? work(&j) : BENCH_USAGE;
 	papers_free(&j.p);
 	return code;
 }

@@ -41,6 +41,7 @@ static int load_one(struct bench_options *o, unsigned i, struct bench *b)
 static int load_all(struct bench_options *o, struct bench *b)
 {
 	int code = BENCH_OK;
+	unsigned unit = 0;
 
 	if (o->nfiles == 0) {
 		fprintf(stderr, "vp-bench: which bench file? (vp-bench list)\n");
@@ -48,6 +49,8 @@ static int load_all(struct bench_options *o, struct bench *b)
 	}
 	for (unsigned i = 0; i < o->nfiles; i++)
 		code = bench_worse(code, load_one(o, i, &b[i]));
+	for (unsigned i = 0; code == BENCH_OK && i < o->nfiles; i++)
+		unit = bench_divide(&b[i], &o->shard, NULL, unit);
 	return code;
 }
 
@@ -85,6 +88,8 @@ int bench_plan_main(int argc, char **argv)
 	int code;
 
 	bench_options(&o, argc, argv);
+	if (!bench_whole(&o, argv[0]))
+		return BENCH_USAGE;
 	b = calloc(o.nfiles + 1, sizeof *b);
 	code = b ? load_all(&o, b) : BENCH_IO;
 	for (unsigned i = 0; code == BENCH_OK && i < o.nfiles; i++)
@@ -158,16 +163,32 @@ json_t *bench_part_for(const struct bench_options *o, json_t *doc, const struct 
 	return old;
 }
 
+static bool same_shard(const json_t *doc, const struct bench_shard *s)
+{
+	const json_t *was = json_object_get(doc, "shard");
+
+	return json_integer_value(json_object_get(was, "number")) == s->number && json_integer_value(json_object_get(was, "of")) == s->of;
+}
+
 json_t *bench_document(const struct bench_options *o)
 {
 	char why[4400];
 	json_t *doc;
 
-	if (!o->resume)
-		return bench_doc_new();
+	if (!o->resume) {
+		doc = bench_doc_new();
+		if (o->shard.of != 0)
+			bench_doc_shard(doc, &o->shard);
+		return doc;
+	}
 	doc = bench_doc_load(o->out, why, sizeof why);
-	if (doc == NULL)
+	if (doc == NULL) {
 		fprintf(stderr, "vp-bench: %s\n", why);
+	} else if (!same_shard(doc, &o->shard)) {
+		fprintf(stderr, "vp-bench: %s is another part of a sweep than --shard says\n", o->out);
+		json_decref(doc);
+		doc = NULL;
+	}
 	return doc;
 }
 

@@ -282,6 +282,8 @@ int bench_selftest_main(int argc, char **argv)
 	c = (struct selftest){ .trials = 10, .planted = 5 };
 	argp_err_exit_status = BENCH_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &c);
+	if (!bench_whole(&c.o, "vp-bench selftest"))
+		return BENCH_USAGE;
 	c.trials_done = json_array();
 	code = load(&c);
 	bench_child_signals();

@@ -59,10 +59,20 @@ static const char *status(const struct sweep *s, unsigned i)
 	return bench_text(point_of(s, i), "status");
 }
 
+/* Or another shard's? */
+static bool is_mine(const struct sweep *s, unsigned i)
+{
+	const struct bench_side *d = side_of(s, &i);
+
+	return bench_is_mine(d->b, i);
+}
+
 static bool open_point(const struct sweep *s, unsigned i)
 {
 	const char *t = status(s, i);
 
+	if (!is_mine(s, i))
+		return false;
 	return strcmp(t, "pending") == 0 || strcmp(t, "running") == 0;
 }
 
@@ -159,7 +169,7 @@ static unsigned gather(const struct sweep *s, unsigned block, unsigned *todo)
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < s->npoints; i++)
-		if ((open_point(s, i) || (s->asked[i] && strcmp(status(s, i), "failed") != 0)) && runs_of(s, i) <= block)
+		if ((open_point(s, i) || (s->asked[i] && is_mine(s, i) && strcmp(status(s, i), "failed") != 0)) && runs_of(s, i) <= block)
 			todo[n++] = i;
 	return n;
 }
@@ -229,10 +239,13 @@ void bench_estimate(const struct bench *b, double *least, double *most)
 {
 	double one = (double)(b->duration + b->warmup) / 1e9 + START_S;
 
-	*least = one * b->npoints * (double)b->min_runs;
-	*most = 0;
-	for (unsigned i = 0; i < b->npoints; i++)
+	*least = *most = 0;
+	for (unsigned i = 0; i < b->npoints; i++) {
+		if (!bench_is_mine(b, i))
+			continue;
+		*least += one * (double)b->min_runs;
 		*most += one * (double)(b->point[i].compared && b->decide_runs > b->max_runs ? b->decide_runs : b->max_runs);
+	}
 }
 
 int bench_sweep_sides(const struct bench_side *side, unsigned nsides, const struct bench_options *o, json_t *doc)

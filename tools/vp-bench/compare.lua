@@ -5,7 +5,8 @@
 -- numbers (machine, kernel, settings) is told with them.  The confidence is that of the whole comparison: with m points
 -- each one's interval has 1 - (1 - confidence) / m, so that more points do not mean more false verdicts.
 -- Invariant: results that measure different things are refused, never compared.
-local differ, json, metrics, text = require "differ", require "json", require "metrics", require "text"
+local differ, json, judge, metrics = require "differ", require "json", require "judge", require "metrics"
+local text = require "text"
 local compare = {}
 
 local of, list = text.of, text.list
@@ -51,16 +52,46 @@ local function warnings_of(warning, side, own, others)
   for _, sentence in ipairs(own) do warning("%s%s", both[sentence] and "" or side, sentence) end
 end
 
-local function machines(c, warning)
-  local a, b = c.a.environment, c.b.environment
-  told_apart(warning, "the machine", [[processor cpus cores numa_nodes kernel governor clocksource thp command_line
+local function told_machines(warning, what, a, b)
+  told_apart(warning, what, [[processor cpus cores numa_nodes kernel governor clocksource thp command_line
     page_bytes virtual_machine]], a, b)
   if not same(a and a.mitigations, b and b.mitigations) then
-    warning "the machine differs: other mitigations of processor faults"
+    warning("%s differs: other mitigations of processor faults", what)
   end
+end
+
+-- Of merged results: fn(machine, machine) for those whose values stand against each other, 0 where there is one.
+local function each_machines(c, fn)
+  local where, seen, any = {}, {}, false
+  local function key(part, p) return of(part, "name") .. "\n" .. judge.at_text(p.at) end
+  for _, part in ipairs(list(c.a, "benches")) do
+    for _, p in ipairs(list(part, "points")) do where[key(part, p)] = p.machine or 0 end
+  end
+  for _, part in ipairs(list(c.b, "benches")) do
+    for _, p in ipairs(list(part, "points")) do
+      local a, b = where[key(part, p)], p.machine or 0
+      if a and not seen[a .. " " .. b] then
+        seen[a .. " " .. b], any = true, true
+        fn(a, b)
+      end
+    end
+  end
+  if not any then fn(0, 0) end
+end
+
+local function machine_of(doc, k) return list(doc, "machines")[k] or { environment = doc.environment } end
+
+local function machines(c, warning)
+  each_machines(c, function(a, b)
+    local x, y = machine_of(c.a, a), machine_of(c.b, b)
+    if a == 0 and b == 0 then return told_machines(warning, "the machine", x.environment, y.environment) end
+    warning("values of machine %s of A stand against those of machine %s of B", a, b)
+    told_machines(warning, ("machine %s of A, %s of B:"):format(a, b), x.environment, y.environment)
+  end)
   told_apart(warning, "vp-bench", "version", c.a, c.b)
-  warnings_of(warning, "A: ", list(a, "warnings"), list(b, "warnings"))
-  warnings_of(warning, "B: ", list(b, "warnings"), list(a, "warnings"))
+  local a, b = list(c.a.environment, "warnings"), list(c.b.environment, "warnings")
+  warnings_of(warning, "A: ", a, b)
+  warnings_of(warning, "B: ", b, a)
   if not c.turns then
     warning("the sides ran one after the other: what the machine did meanwhile is part of the difference "
           .. "(vp-bench compare FILE --vs runs them in turns)")

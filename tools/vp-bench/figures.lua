@@ -8,7 +8,7 @@
 -- dashed; where they are lines, a second figure has each line as a share of its own highest point,
 -- since it is shapes that a machine of another decade can be held to.
 -- Invariant: a line has its points in the order of x.
-local text = require "text"
+local shard, text = require "shard", require "text"
 local figures = {}
 
 local of, number, list = text.of, text.number, text.list
@@ -204,9 +204,21 @@ local function views(part)
   return t
 end
 
+-- Points of different machines share no figure.
+local function of_machines(part, machines)
+  local t = {}
+  for _, number in ipairs(machines) do
+    local one = shard.of_machine(part, number)
+    one.name = ("%s, machine %d"):format(of(part, "name"), number)
+    table.move(figures.of(one), 1, #figures.of(one), #t + 1, t)
+  end
+  return t
+end
+
 -- The figures of a bench's part, in order.
 function figures.of(part)
-  local t = {}
+  local t, machines = {}, shard.machines(part)
+  if #machines > 1 then return of_machines(part, machines) end
   for _, w in ipairs(views(part)) do
     for _, facet in ipairs(facets(w)) do
       local fig = fill(w, facet)

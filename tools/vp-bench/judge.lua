@@ -55,11 +55,15 @@ local function find(part, at)
     if fits then return p, i end
   end
 end
+judge.find = find
 
 -- The values of a metric by block; or nil, a verdict and why.
 local function column(part, at, metric)
   local p = find(part, at)
   if not p then return nil, "undecided", "the point " .. at_text(at) .. " was left out" end
+  if #p.runs == 0 and p.shard ~= part.shard then
+    return nil, "undecided", ("%s: of part %d of the sweep"):format(at_text(at), p.shard or 0)
+  end
   if #p.runs == 0 then
     return nil, "undecided", at_text(at) .. (p.status == "failed" and ": its run failed" or ": not measured yet")
   end
@@ -74,9 +78,23 @@ end
 
 local function metric_of(part, shape) return shape.metric or part.metric.name end
 
+-- Of a merged result: why points are not compared, when they were measured on several machines.
+local function apart(part, points)
+  local first
+  for _, at in ipairs(points) do
+    local p = find(part, at)
+    first = first or p
+    if p and p.machine ~= first.machine then
+      return ("%s was measured on machine %s, %s on machine %s: not compared"):format(at_text(first.at),
+        first.machine or "?", at_text(at), p.machine or "?")
+    end
+  end
+end
+
 -- fn over the columns of the points, block by block: a list of numbers; fn says nil where it has none.
 local function by_block(part, metric, points, fn)
-  local cols, list, lost = {}, {}, 0
+  local cols, list, lost, other = {}, {}, 0, apart(part, points)
+  if other then return nil, "undecided", other end
   for i, at in ipairs(points) do
     local verdict, why
     cols[i], verdict, why = column(part, at, metric)
@@ -298,6 +316,23 @@ local function judge_onset(part, shape, tail)
   return v
 end
 
+-- fn(at) for each point that a shape names.
+local function each_point(shape, fn)
+  if type(shape) ~= "table" then return end
+  for _, key in ipairs { "a", "over", "minus" } do
+    if shape[key] and not shape[key][1] then fn(shape[key]) end
+  end
+  for _, key in ipairs { "order", "rises", "knee" } do
+    for _, at in ipairs(shape[key] or {}) do fn(at) end
+  end
+  each_point(shape.against, fn)
+  local curves = shape.crossing or shape.onset or {}
+  for _, key in ipairs { "a", "over" } do
+    for _, at in ipairs(curves[key] or {}) do fn(at) end
+  end
+end
+judge.each_point = each_point
+
 -- ---- all of them ------------------------------------------------------------------------------------
 
 -- Why it cannot be told here; or nil.
@@ -314,6 +349,10 @@ local function bounded(shape)
 end
 
 local function judge_shape(part, shape, tail)
+  local points = {}
+  each_point(shape, function(at) points[#points + 1] = at end)
+  local other = apart(part, points)
+  if other then return { verdict = "undecided", why = other } end
   if shape.order or shape.rises then return judge_steps(part, shape, tail) end
   if shape.knee then return judge_knee(part, shape, tail) end
   if shape.crossing then return judge_crossing(part, shape, tail) end
@@ -338,6 +377,7 @@ end
 local function by_own_judge(shape)
   return not (shape.a or shape.order or shape.rises or shape.knee or shape.crossing or shape.onset)
 end
+judge.by_own_judge = by_own_judge
 
 -- said: what the shape's own judge says, where that was asked.
 local function verdict_of(part, shape, looks, tail, said)
@@ -385,29 +425,14 @@ end
 
 -- ---- who gets more runs -------------------------------------------------------------------------------
 
-local function each_point(shape, fn)
-  if type(shape) ~= "table" then return end
-  for _, key in ipairs { "a", "over", "minus" } do
-    if shape[key] and not shape[key][1] then fn(shape[key]) end
-  end
-  for _, key in ipairs { "order", "rises", "knee" } do
-    for _, at in ipairs(shape[key] or {}) do fn(at) end
-  end
-  each_point(shape.against, fn)
-  local curves = shape.crossing or shape.onset or {}
-  for _, key in ipairs { "a", "over" } do
-    for _, at in ipairs(curves[key] or {}) do fn(at) end
-  end
-end
-
 local HOPELESS = 4        -- times the limit: more runs are not worth the while
 
--- Are all its points there, and can they run?
+-- Are all its points there, of this part of the sweep, and can they run?
 local function complete(part, shape)
   local good = true
   each_point(shape, function(at)
     local p = find(part, at)
-    good = good and p ~= nil and p.status ~= "failed"
+    good = good and p ~= nil and p.status ~= "failed" and p.shard == part.shard
   end)
   return good
 end

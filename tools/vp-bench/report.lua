@@ -7,7 +7,7 @@
 -- figures.
 -- Invariant: the same results give the same bytes; nothing of today gets in.
 local figures, page, plot, text = require "figures", require "page", require "plot", require "text"
-local json = require "json"
+local json, shard = require "json", require "shard"
 local report = {}
 
 local of, number, list, digits = text.of, text.number, text.list, text.digits
@@ -86,6 +86,14 @@ local function environment(p, env)
   p:table_end()
 end
 
+-- One of several, of a merged result; its warnings are above.
+local function machine(p, m)
+  p:title(3, ("Machine %d"):format(number(m, "number") or 0))
+  p:text("Host %s, started %s (UTC), parts %s.", of(m, "host"), of(m, "started"), table.concat(list(m, "parts"), ", "))
+  if m.binary then p:text("%s.", text.binary(m.binary)) end
+  environment(p, m.environment)
+end
+
 -- ---- settings -------------------------------------------------------------------------------
 
 local function settings(p, part)
@@ -101,6 +109,12 @@ local function settings(p, part)
     text.after(", ", of(m, "unit")), of(m, "doc"))
   if part.binary then p:text("%s.", text.binary(part.binary)) end
   if text.quick(part) then p:text "A quick run: to see that it works, not to conclude from." end
+  local machines = shard.machines(part)
+  if #machines > 1 then
+    p:text("Measured on machines %s: points of different ones are not compared, and have figures of their own.",
+      table.concat(machines, ", "))
+  end
+  if part.shard then p:text("Part %d of a sweep: vp-bench merge makes it whole.", part.shard) end
   if part.complete ~= true then p:text "NOT COMPLETE: the sweep was stopped before its end." end
 end
 
@@ -184,7 +198,9 @@ local function point_row(p, part, point)
   p:cell("%d", #list(point, "runs"))
   measured_cells(p, part, point)
   if #list(part, "reference") > 0 then their_cell(p, part, point) end
-  p:cell("%s", (status ~= "done" and status or "") .. text.after(": ", of(point, "error")))
+  local whose = text.whose(part, point)
+  if status == "done" or whose:find "part" then status = "" end
+  p:cell("%s", whose .. (whose ~= "" and text.after(", ", status) or status) .. text.after(": ", of(point, "error")))
   p:row_end()
 end
 
@@ -336,6 +352,7 @@ local function one_result(p, r, i, drawn, named)
   p:text("Started %s (UTC), vp-bench %s.", of(doc, "started"), of(doc, "version"))
   if r.comparisons[i] ~= json.null then comparison(p, r.comparisons[i]) end
   environment(p, doc.environment)
+  for _, m in ipairs(list(doc, "machines")) do machine(p, m) end
   commands(p, doc)
 end
 

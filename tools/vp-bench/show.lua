@@ -23,11 +23,11 @@ local function reference(out, part, point)
   end
 end
 
-local function status_of(p)
-  local status = of(p, "status")
-  if status == "done" then return "" end
+local function status_of(part, p)
+  local status, whose = of(p, "status"), text.after("  ", text.whose(part, p))
+  if status == "done" or (p.shard and p.shard ~= part.shard) then return whose end
   if status == "interval not reached" then status = "INTERVAL NOT REACHED" end
-  return "  " .. status .. (p.error and ": " .. of(p, "error") or "")
+  return whose .. "  " .. status .. (p.error and ": " .. of(p, "error") or "")
 end
 
 local function share(mean, hi)
@@ -46,7 +46,7 @@ local function point(out, part, p, width)
     local name = of(a, "name")
     out(" %s", text.right(digits(number(all[name], "mean")), also_width(name)))
   end
-  out("%s", status_of(p))
+  out("%s", status_of(part, p))
   reference(out, part, p)
   out "\n"
   for _, w in ipairs(list(p, "warnings")) do out("  odd: %s\n", w) end
@@ -113,6 +113,7 @@ local function one_part(out, part)
       text.fmt("%.0f", (number(part.settings, "confidence") or 0) * 100), of(part.settings, "preset"),
       text.quick(part) and ": not to conclude from" or "")
   if part.binary then out("%s\n", text.binary(part.binary)) end
+  if part.shard then out("part %d of a sweep: vp-bench merge makes it whole\n", part.shard) end
   heads(out, part, width)
   for _, p in ipairs(list(part, "points")) do point(out, part, p, width) end
   unmatched(out, part)

@@ -116,6 +116,12 @@ function text.unmatched(part)
   return t
 end
 
+-- Whose a point is: of a machine of a merged result, or of another part of a sweep; "" where there is one.
+function text.whose(part, point)
+  if point.shard and point.shard ~= part.shard then return ("of part %d"):format(point.shard) end
+  return point.machine and ("machine %d"):format(point.machine) or ""
+end
+
 -- "quick" runs are to see that it works.
 function text.quick(part) return text.of(part.settings, "preset") == "quick" end
 

@@ -20,7 +20,7 @@ static const struct command {
 	const char *usage, *doc;
 } commands[] = {
 	{ "list", bench_list_main, "[--metrics] [DIR...]", "bench files below graphs/ (or DIR), or the metrics" },
-	{ "plan", bench_plan_main, "FILE... [k=v ...]", "the points, the runs and how long they take" },
+	{ "plan", bench_plan_main, "FILE... [k=v ...]", "the points, the runs and how long they take; --commands --shards N: lines for N machines" },
 	{ "run", bench_run_main, "FILE... [k=v ...]", "run them (vp-bench run --help)" },
 	{ "compare", bench_compare_main, "A.json B.json", "is B faster? also FILE [k=v ...] --vs [k=v ...]" },
 	{ "advise", bench_advise_main, "FILE [k=v ...]", "which threading preset the papers' rules recommend, and why" },
@@ -28,6 +28,7 @@ static const struct command {
 	{ "reproduce", bench_reproduce_main, "NAME...", "a paper's figures and tables by name: schmidt1996.fig8, willmann2006, all, --list" },
 	{ "show", bench_show_main, "RESULT.json", "the table of a result" },
 	{ "report", bench_report_main, "RESULT.json... -o FILE", "results as a page with figures, HTML or Markdown" },
+	{ "merge", bench_merge_main, "FILE... -o FILE", "the parts of a sweep that --shard made, as one result" },
 	{ "export", bench_export_main, "RESULT.json", "a result as CSV or JSON lines, one per run and metric" },
 	{ "env", bench_env_main, "[--fix-hints]", "machine and environment, its warnings, and commands that mend them" },
 	{ "micro", bench_micro_main, "", "what the machine's primitives cost: locks, hand-overs, memory" },
@@ -64,13 +65,24 @@ static int unknown(const char *word)
 	return BENCH_USAGE;
 }
 
-/* run --reproduce NAME is reproduce NAME. */
-static bool wants_reproduce(int argc, char **argv)
+static bool has_flag(const char *flag, int argc, char **argv)
 {
+	size_t n = strlen(flag);
+
 	for (int i = 2; i < argc; i++)
-		if (strncmp(argv[i], "--reproduce", 11) == 0 && (argv[i][11] == '\0' || argv[i][11] == '='))
+		if (strncmp(argv[i], flag, n) == 0 && (argv[i][n] == '\0' || argv[i][n] == '='))
 			return true;
 	return false;
+}
+
+/* run --reproduce NAME is reproduce NAME; plan --commands has words of its own. */
+static int (*main_of(const struct command *c, int argc, char **argv))(int, char **)
+{
+	if (c->main == bench_run_main && has_flag("--reproduce", argc, argv))
+		return bench_reproduce_main;
+	if (c->main == bench_plan_main && (has_flag("--commands", argc, argv) || has_flag("--shards", argc, argv)))
+		return bench_commands_main;
+	return c->main;
 }
 
 /* Takes --lua-path DIR out of the words, wherever it stands; how many are left. */
@@ -93,7 +105,7 @@ static int take_lua_path(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	char name[64];
-	int code;
+	int (*run)(int, char **), code;
 
 	xk_json_start("vp-bench", BENCH_IO);
 	signal(SIGXFSZ, SIG_IGN);        /* a file that may not grow is an error to tell */
@@ -109,12 +121,10 @@ int main(int argc, char **argv)
 	for (const struct command *c = commands; c->name != NULL; c++) {
 		if (strcmp(argv[1], c->name) != 0)
 			continue;
-		if (c->main == bench_run_main && wants_reproduce(argc, argv))
-			while (strcmp(c->name, "reproduce") != 0)
-				c++;
-		snprintf(name, sizeof name, "vp-bench %s", c->name);
+		run = main_of(c, argc, argv);
+		snprintf(name, sizeof name, "vp-bench %s", run == bench_reproduce_main ? "reproduce" : c->name);
 		argv[1] = name;
-		code = c->main(argc - 1, argv + 1);
+		code = run(argc - 1, argv + 1);
 		if (fflush(stdout) != 0 || ferror(stdout)) {
 			fprintf(stderr, "vp-bench: cannot write the output\n");
 			code = code ? code : BENCH_IO;

@@ -167,8 +167,11 @@ struct sim_outcome {
 	bool        found;               /* streams were looked for: */
 	unsigned    most;
 	const struct sim_result *above;
+	json_t     *at;                  /* of a sweep: the point, values by axis; NULL */
 };
 json_t *sim_out_json(const struct sim_outcome *o);
+/* All that a run depends on but for its code. */
+json_t *sim_out_asks(const struct sim_model *m);
 int  sim_out_text(const struct sim_outcome *o);
 /* One of several; head: with the names of the columns first. */
 int  sim_out_csv(const struct sim_outcome *o, bool head);

@@ -150,13 +150,24 @@ static json_t *found_json(const struct sim_outcome *o)
 			 number(o->above->time == o->m->duration ? sim_mean(o->above, SIM_DELAY) : NAN));
 }
 
+json_t *sim_out_asks(const struct sim_model *m)
+{
+	return json_pack("{s:o, s:o, s:I, s:I, s:I, s:I, s:b}", "model", model_json(m), "machine", machine_json(m->ledger), "duration",
+			 (json_int_t)m->duration, "warmup", (json_int_t)m->warmup, "limit", (json_int_t)m->limit, "seed",
+			 (json_int_t)m->seed, "finds", m->find_streams);
+}
+
 json_t *sim_out_json(const struct sim_outcome *o)
 {
-	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:i, s:o, s:o, s:o, s:o, s:o}", "schema", 1, "tool",
+	json_t *j = json_pack("{s:i, s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:i, s:o, s:o, s:o, s:o, s:o}", "schema", 1, "tool",
 			 "vp-sim", "file", o->file,
 			 "name", o->name, "engine", "model", "seed", (json_int_t)o->m->seed, "measured_ns", (json_int_t)o->m->duration,
 			 "messages", (json_int_t)o->r->served, "warmup_ns", (json_int_t)o->m->warmup, "replications", (int)o->nruns,
 			 "model", model_json(o->m), "machine", machine_json(o->m->ledger), "cells_us", cells_json(o), "result", result_json(o), "max", found_json(o));
+
+	if (o->at != NULL)
+		json_object_set(j, "at", o->at);
+	return j;
 }
 
 /* ---- text ---------------------------------------------------------------------------------- */
@@ -225,21 +236,35 @@ int sim_out_text(const struct sim_outcome *o)
 	return SIM_OK;
 }
 
+/* "  policy=code streams=20", and the end of the line. */
+static void row_point(json_t *at)
+{
+	const char *axis, *sep = " ";
+	json_t *v;
+
+	json_object_foreach(at, axis, v) {
+		printf("%s %s=%s", sep, axis, json_string_value(v));
+		sep = "";
+	}
+	putchar('\n');
+}
+
 int sim_out_row(const struct sim_outcome *o, bool head)
 {
 	struct sim_estimate e = sim_estimate(o->r, o->nruns, SIM_DELAY);
 
 	if (head)
-		printf("processors  streams  %10s %8s %10s %10s %11s %11s\n", "delay us", "+- 95 %", "queueing", "execution", "packets/s",
-		       "utilisation");
+		printf("processors  streams  %10s %8s %10s %10s %11s %11s%s\n", "delay us", "+- 95 %", "queueing", "execution", "packets/s",
+		       "utilisation", o->at != NULL ? "  point" : "");
 	printf("%10u  %7u  ", o->m->processors, o->m->streams);
 	/* At its maximum a queue grows as far as the limit lets it. */
 	if (o->found ? o->most == 0 : !steady(o))
-		printf("%s\n", o->found ? "not even one" : "no steady state");
+		printf(o->at != NULL ? "%-65s" : "%s", o->found ? "not even one" : "no steady state");
 	else
-		printf("%10.2f %8s %10.2f %10.2f %11.0f %11.3f\n", e.mean, isfinite(e.half) ? half_text(e.half) : "-",
+		printf("%10.2f %8s %10.2f %10.2f %11.0f %11.3f", e.mean, isfinite(e.half) ? half_text(e.half) : "-",
 		       sim_mean(o->r, SIM_QUEUEING), sim_mean(o->r, SIM_EXECUTION), rate_of(o, o->r->served),
 		       sim_utilisation(o->m, o->r));
+	row_point(o->at);
 	return SIM_OK;
 }
 
@@ -253,8 +278,30 @@ static void csv_number(double v)
 		putchar(',');
 }
 
-static void csv_head(const struct row *row, unsigned n)
+/* In quotes where it needs them. */
+static void csv_text(const char *s)
 {
+	bool quote = s[strcspn(s, "\",\n")] != '\0';
+
+	if (quote)
+		putchar('"');
+	for (; *s != '\0'; s++) {
+		if (*s == '"')
+			putchar('"');
+		putchar(*s);
+	}
+	if (quote)
+		putchar('"');
+	putchar(',');
+}
+
+static void csv_head(const struct sim_outcome *o, const struct row *row, unsigned n)
+{
+	const char *axis;
+	json_t *v;
+
+	json_object_foreach(o->at, axis, v)
+		csv_text(axis);
 	printf("name,machine,parallel,processors,streams,seed,steady,most_streams");
 	for (unsigned i = 0; i < 3; i++)
 		printf(",%s_us,%s_half_us", what_name[i], what_name[i]);
@@ -267,9 +314,13 @@ int sim_out_csv(const struct sim_outcome *o, bool head)
 {
 	struct row row[ROWS];
 	unsigned n = rows_of(o, row);
+	const char *axis;
+	json_t *v;
 
 	if (head)
-		csv_head(row, n);
+		csv_head(o, row, n);
+	json_object_foreach(o->at, axis, v)
+		csv_text(json_string_value(v));
 	printf("%s,%s,%s,%u,%u,%" PRIu64 ",%d,", o->name, o->m->ledger->name, sim_parallel_name[o->m->parallel],
 	       o->m->processors, o->m->streams, o->m->seed, steady(o));
 	if (o->found)

@@ -9,12 +9,10 @@
 #include "runtime/base/xk_param_value.h"
 #include "runtime/run/xk_json.h"
 #include "tools/vp-run/build_text.h"
+#include "tools/vp-sim/sim_ask.h"
 #include "tools/vp-sim/sim_svg.h"
 
 const char *argp_program_version = "vp-sim (xkvp) 0.1.0\n" XK_BUILD_TEXT;
-
-#define ARGS 64u
-#define RUNS 1000u
 
 static const char doc[] =
 	"Simulates the model of FILE: streams of packets on the processors of a machine.\n"
@@ -23,7 +21,8 @@ static const char doc[] =
 	"The same file, arguments and seed print the same bytes.\n"
 	"Exit codes: 0 good, 1 failed, 2 wrong usage, 3 errors in a file.";
 
-enum { OPT_SEED = 256, OPT_WARMUP, OPT_MAX, OPT_LIMIT, OPT_REPLICATIONS, OPT_CSV, OPT_SVG, OPT_SELF_TEST, OPT_MACHINES };
+enum { OPT_SEED = 256, OPT_WARMUP, OPT_MAX, OPT_LIMIT, OPT_REPLICATIONS, OPT_CSV, OPT_SVG, OPT_SELF_TEST, OPT_MACHINES, OPT_SWEEP,
+       OPT_SHARD };
 
 static const struct argp_option options[] = {
 	{ "machine", 'm', "NAME|FILE", 0, "What things cost (default: the model's; --machines lists them)", 0 },
@@ -39,21 +38,13 @@ static const struct argp_option options[] = {
 	{ "json", 'j', NULL, 0, "Print JSON (docs/schema/vp-sim-1.json)", 0 },
 	{ "csv", OPT_CSV, NULL, 0, "Print a line of names and a line of values", 0 },
 	{ "svg", OPT_SVG, "FILE", 0, "Draw the delay, or with --max the streams, over several --processors, too", 0 },
+	{ "sweep", OPT_SWEEP, NULL, 0, "Each point of the file's sweep, a line each; k=v of an axis keeps the points with that value", 0 },
+	{ "shard", OPT_SHARD, "I/N", 0, "Of a sweep the I-th of N parts, for vp-bench merge", 0 },
+	{ "output", 'o', "FILE", 0, "Write the part there instead of stdout", 0 },
 	{ "machines", OPT_MACHINES, NULL, 0, "List the machines", 0 },
 	{ "self-test", OPT_SELF_TEST, "SCALE", OPTION_ARG_OPTIONAL, "Compare runs with the closed forms of queueing theory; SCALE "
 	  "shortens them (default: 1)", 0 },
 	{ 0 }
-};
-
-struct parsed {
-	const char *file, *arg[ARGS], *machine, *svg;
-	json_t     *points;          /* of the figure */
-	unsigned    narg, nprocessors, replications;
-	unsigned    processors[XK_SCHED_PROCS_MAX];
-	xk_ns       duration, warmup, limit;
-	bool        has_warmup, has_seed, find, json, csv, machines;
-	uint64_t    seed;
-	double      self_test;
 };
 
 /* ---- options ------------------------------------------------------------------------- */
@@ -70,7 +61,7 @@ static uint64_t whole(const char *name, const char *arg, const char *least, cons
 }
 
 /* "8", "1..8,16,32" */
-static void processors(struct parsed *o, const char *arg, struct argp_state *state)
+static void processors(struct sim_ask *o, const char *arg, struct argp_state *state)
 {
 	const char *rest = arg;
 
@@ -106,17 +97,17 @@ static xk_ns span(const char *name, const char *arg, const char *least, struct a
 	return v.u;
 }
 
-static void word(struct parsed *o, const char *arg, struct argp_state *state)
+static void word(struct sim_ask *o, const char *arg, struct argp_state *state)
 {
 	if (o->file == NULL)
 		o->file = arg;
-	else if (o->narg < ARGS)
+	else if (o->narg < SIM_ARGS)
 		o->arg[o->narg++] = arg;
 	else
-		argp_error(state, "at most %u arguments", ARGS);
+		argp_error(state, "at most %u arguments", SIM_ARGS);
 }
 
-static void self_test(struct parsed *o, const char *arg, struct argp_state *state)
+static void self_test(struct sim_ask *o, const char *arg, struct argp_state *state)
 {
 	char *end = NULL;
 
@@ -125,9 +116,35 @@ static void self_test(struct parsed *o, const char *arg, struct argp_state *stat
 		argp_error(state, "--self-test takes a scale from 0.001 to 100, not '%s'", arg);
 }
 
+static void shard(struct sim_ask *o, const char *arg, struct argp_state *state)
+{
+	char why[200];
+
+	if (!bench_shard_parse(arg, &o->shard, why, sizeof why))
+		argp_error(state, "--shard %s", why);
+}
+
+static void finish(const struct sim_ask *o, struct argp_state *state)
+{
+	if (o->file == NULL && !o->machines && o->self_test == 0)
+		argp_error(state, "which FILE?");
+	if (o->json && o->csv)
+		argp_error(state, "--json and --csv exclude each other");
+	if (o->svg != NULL && o->sweep)
+		argp_error(state, "--svg draws one point: --sweep has several");
+	if (o->svg != NULL && o->nprocessors < 2)
+		argp_error(state, "--svg draws over several numbers of processors: --processors 1..8");
+	if (o->shard.of != 0 && !o->sweep)
+		argp_error(state, "--shard is a part of a sweep: --sweep");
+	if (o->shard.of != 0 && o->csv)
+		argp_error(state, "--shard writes JSON, for vp-bench merge: not --csv");
+	if (o->out != NULL && o->shard.of == 0)
+		argp_error(state, "--output is for --shard");
+}
+
 static error_t parse_opt(int key, char *arg, struct argp_state *state)
 {
-	struct parsed *o = state->input;
+	struct sim_ask *o = state->input;
 
 	switch (key) {
 	case 'm': o->machine = arg; return 0;
@@ -152,110 +169,31 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case 'j': o->json = true; return 0;
 	case OPT_CSV: o->csv = true; return 0;
 	case OPT_SVG: o->svg = arg; return 0;
+	case OPT_SWEEP: o->sweep = true; return 0;
+	case OPT_SHARD: shard(o, arg, state); return 0;
+	case 'o': o->out = arg; return 0;
 	case OPT_MACHINES: o->machines = true; return 0;
 	case OPT_SELF_TEST: self_test(o, arg, state); return 0;
 	case ARGP_KEY_ARG: word(o, arg, state); return 0;
-	case ARGP_KEY_END:
-		if (o->file == NULL && !o->machines && o->self_test == 0)
-			argp_error(state, "which FILE?");
-		if (o->json && o->csv)
-			argp_error(state, "--json and --csv exclude each other");
-		if (o->svg != NULL && o->nprocessors < 2)
-			argp_error(state, "--svg draws over several numbers of processors: --processors 1..8");
-		return 0;
+	case ARGP_KEY_END: finish(o, state); return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }
 
-/* ---- a file --------------------------------------------------------------------------------- */
-
-struct loaded { struct xk_spec *spec; struct xk_errs *e; struct sim_model m; struct sim_ledger ledger; };
-
-static int complain(struct loaded *l)
-{
-	if (xk_errs_count(l->e) == 0)
-		return SIM_OK;
-	xk_spec_print_errors(stderr, l->spec, l->e, NULL);
-	return SIM_FILE_ERRORS;
-}
-
-static int load_file(struct loaded *l, const struct parsed *o)
-{
-	struct xk_compose_opts opts = { .args = o->arg, .nargs = o->narg };
-	int err = xk_spec_load(&l->spec, o->file, &opts, l->e);
-
-	if (err == XK_OK && l->spec != NULL)
-		(void)xk_spec_check(l->spec, l->e, NULL);
-	if (l->spec == NULL)
-		xk_errs_add(l->e, o->file, 0, 0, "out of memory");
-	else if (xk_errs_count(l->e) == 0 && xk_spec_bench(l->spec) == NULL)
-		xk_errs_add(l->e, o->file, 0, 0, "describes a %s, not a bench with a model: bench \"name\" { model = { ... } }",
-			    xk_spec_word(l->spec));
-	else if (xk_errs_count(l->e) == 0)
-		sim_model_read(&l->m, l->spec, l->e);
-	return complain(l);
-}
-
-/* What the command line says goes over what the file says. */
-static void apply(struct sim_model *m, const struct parsed *o)
-{
-	m->duration = o->duration != 0 ? o->duration : m->duration;
-	m->warmup = o->has_warmup ? o->warmup : m->warmup;
-	m->limit = o->limit != 0 ? o->limit : m->limit;
-	m->seed = o->has_seed ? o->seed : m->seed;
-	m->find_streams |= o->find;
-	m->processors = o->nprocessors != 0 ? o->processors[0] : m->processors;
-	if (m->processors == 0 && m->ledger->spec != NULL)
-		m->processors = (unsigned)m->ledger->property[SIM_PROCESSORS].v;
-}
-
-/* Who asked for it is told. */
-static int load_machine(struct loaded *l, const struct parsed *o)
-{
-	const char *name = o->machine != NULL ? o->machine : l->m.machine;
-	char why[300];
-
-	if (name == NULL || !sim_ledger_is_missing(name, why, sizeof why))
-		return sim_ledger_load(&l->ledger, name);
-	if (o->machine == NULL) {
-		sim_model_no_machine(l->spec, l->e, why);
-		return complain(l);
-	}
-	fprintf(stderr, "vp-sim: %s\n", why);
-	return SIM_USAGE;
-}
-
-static int load(struct loaded *l, const struct parsed *o)
-{
-	int code;
-
-	l->e = xk_errs_new();
-	if (l->e == NULL)
-		return SIM_FAILED;
-	sim_model_defaults(&l->m);
-	code = load_file(l, o);
-	if (code == SIM_OK)
-		code = load_machine(l, o);
-	if (code != SIM_OK)
-		return code;
-	l->m.ledger = &l->ledger;
-	apply(&l->m, o);
-	sim_model_check(&l->m, l->spec, l->e);
-	return complain(l);
-}
-
 /* ---- runs --------------------------------------------------------------------------------------- */
 
-static int print(const struct sim_outcome *o, const struct parsed *p, bool head)
+struct printer { const struct sim_ask *p; bool head; };
+
+static int print(const struct sim_outcome *o, const struct printer *to)
 {
-	bool several = p->nprocessors > 1;
+	bool several = to->p->nprocessors > 1;
 	int code = SIM_FAILED;
 	json_t *j;
 
-	if (p->csv)
-		return sim_out_csv(o, head);
-	if (!p->json)
-		return several ? sim_out_row(o, head) : sim_out_text(o);
+	if (to->p->csv)
+		return sim_out_csv(o, to->head);
+	if (!to->p->json)
+		return several ? sim_out_row(o, to->head) : sim_out_text(o);
 	j = sim_out_json(o);
 	if (j != NULL && json_dumpf(j, stdout, several ? JSON_COMPACT : JSON_INDENT(2)) == 0 && putchar('\n') != EOF)
 		code = SIM_OK;
@@ -263,50 +201,34 @@ static int print(const struct sim_outcome *o, const struct parsed *p, bool head)
 	return code;
 }
 
-static int run_all(const struct loaded *l, const struct parsed *p, bool head)
+static int use(const struct sim_outcome *o, void *to)
 {
-	unsigned n = p->replications != 0 && !l->m.find_streams ? p->replications : 1;
-	struct sim_result *r = calloc(n + 1, sizeof *r);
-	struct sim_model m = l->m;
-	struct sim_outcome o = { .file = p->file, .name = xk_spec_name(l->spec), .m = &m, .r = r, .nruns = n,
-				 .found = m.find_streams };
-	bool good = r != NULL;
+	const struct printer *printer = to;
 
-	if (good && m.find_streams) {
-		good = sim_find_streams(&m, &o.most, &r[0], &r[1]);
-		m.streams = o.most;
-		o.above = &r[1];
-	}
-	for (unsigned i = 0; good && !m.find_streams && i < n; i++) {
-		m.seed = l->m.seed + i;
-		good = sim_run(&m, &r[i]);
-	}
-	m.seed = l->m.seed;
-	if (!good)
-		fprintf(stderr, "vp-sim: out of memory\n");
-	else
-		good = print(&o, p, head) == SIM_OK && fflush(stdout) == 0;
-	if (good && p->svg != NULL)
-		sim_svg_add(p->points, &o);
-	free(r);
-	return good ? SIM_OK : SIM_FAILED;
+	if (print(o, printer) != SIM_OK || fflush(stdout) != 0)
+		return SIM_FAILED;
+	if (printer->p->svg != NULL)
+		sim_svg_add(printer->p->points, o);
+	return SIM_OK;
 }
 
 /* Each number of processors, a line each where there are several. */
-static int run_each(struct loaded *l, const struct parsed *p)
+static int run_each(struct sim_loaded *l, const struct sim_ask *p)
 {
-	int code = run_all(l, p, true);
+	struct printer to = { p, true };
+	int code = sim_run_all(l, p, use, &to);
 
+	to.head = false;
 	for (unsigned i = 1; code == SIM_OK && i < p->nprocessors; i++) {
 		l->m.processors = p->processors[i];
-		code = run_all(l, p, false);
+		code = sim_run_all(l, p, use, &to);
 	}
 	if (code == SIM_OK && p->nprocessors > 1 && !p->json && !p->csv)
 		sim_out_sources(&l->ledger);
 	return code;
 }
 
-static int draw(const struct loaded *l, const struct parsed *p)
+static int draw(const struct sim_loaded *l, const struct sim_ask *p)
 {
 	const struct sim_figure f = { p->svg, xk_spec_name(l->spec), l->ledger.spec != NULL ? l->ledger.name : "no machine",
 				      l->m.find_streams, p->points };
@@ -314,10 +236,10 @@ static int draw(const struct loaded *l, const struct parsed *p)
 	return fflush(stdout) == 0 ? sim_svg_write(&f) : SIM_FAILED;
 }
 
-static int simulate(struct parsed *p)
+static int simulate(struct sim_ask *p)
 {
-	struct loaded l = { 0 };
-	int code = load(&l, p);
+	struct sim_loaded l = { 0 };
+	int code = sim_load(&l, p, p->arg, p->narg);
 
 	p->points = json_array();
 	if (code == SIM_OK)
@@ -325,23 +247,20 @@ static int simulate(struct parsed *p)
 	if (code == SIM_OK && p->svg != NULL)
 		code = draw(&l, p);
 	json_decref(p->points);
-	sim_ledger_free(&l.ledger);
-	xk_spec_free(l.spec);
-	if (l.e != NULL)
-		xk_errs_free(l.e);
+	sim_unload(&l);
 	return code;
 }
 
 int main(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse_opt, "FILE [k=v ...]", doc, NULL, NULL, NULL };
-	static struct parsed p;
+	static struct sim_ask p;
 	int code;
 
 	xk_json_start("vp-sim", SIM_FAILED);
 	argp_err_exit_status = SIM_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &p);
-	code = p.machines ? sim_ledger_list() : p.self_test != 0 ? sim_selftest(p.self_test) : simulate(&p);
+	code = p.machines ? sim_ledger_list() : p.self_test != 0 ? sim_selftest(p.self_test) : p.sweep ? sim_sweep(&p) : simulate(&p);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		fprintf(stderr, "vp-sim: cannot write the output\n");
 		code = SIM_FAILED;

@@ -65,12 +65,46 @@ if command -v gnuplot >/dev/null 2>&1; then
 	ok "say what they are" grep -q 'most streams</text>' "$tmp/line"
 	ok "where the queue grows there is no point" drawn streams=400
 	ok "of the four, one is left" points 2
+	cells() { "$sim" -d 500ms --svg "$tmp/h.svg" "$seeds/fig04.lua" streams="$2" -P "$3" policy="$1" >/dev/null && tr -d '\n' <"$tmp/h.svg" >"$tmp/line"; }
+	# So many cells have this colour, and perhaps an end of the scale.
+	coloured() { n=$(grep -o "<polygon fill *= *'[^']*'" "$tmp/line" | grep -c "$1"); echo "$n"; [ "$n" -eq "$2" ] || [ "$n" -eq $(($2 + 1)) ]; }
+	ok "of one number of processors, where each stream ran" cells stream 16 4
+	ok "a cell for each" sh -c "grep -o '<polygon' '$tmp/line' | wc -l | awk '{ exit !(\$1 >= 64) }'"
+	ok "each stream on its own processor" coloured 'rgb( 16,  *41,  *74)' 16
+	ok "and on no other" coloured 'rgb(244, *246, *248)' 48
+	cp "$tmp/h.svg" "$tmp/first.svg"
+	ok "drawn once more" cells stream 16 4
+	ok "the same cells" cmp -s "$tmp/h.svg" "$tmp/first.svg"
+	ok "from one queue they run anywhere" cells code 16 4
+	ok "none on one alone" coloured 'rgb( 16,  *41,  *74)' 0
+	ok "thousands of streams share cells" sh -c "'$sim' -d 20ms --svg '$tmp/h.svg' '$seeds/fig04.lua' streams=1000 -P 200 >/dev/null && grep -q 'stream, 11 a cell' '$tmp/h.svg' && grep -q 'processor, 4 a cell' '$tmp/h.svg'"
 	ok "a figure that cannot be written" fails 1 "cannot write '/nowhere/f.svg'" "$sim" -d 100ms -P 2,8 --svg /nowhere/f.svg "$seeds/fig08.lua"
 else
 	skip "figures" "gnuplot is not installed"
 fi
 ok "without gnuplot there is none, and it is said" fails 1 "no figure: " env PATH=/nowhere "$sim" -d 100ms -P 1,2 --svg "$tmp/f.svg" "$seeds/fig08.lua"
-ok "a figure of one number" fails 2 "--svg draws over several" "$sim" -P 4 --svg "$tmp/f.svg" "$seeds/fig08.lua"
+ok "where streams ran while a maximum is looked for" fails 2 "--max runs many" "$sim" -P 4 --max streams --svg "$tmp/f.svg" "$seeds/fig08.lua"
+ok "by the file, too" fails 2 "the file looks for a maximum" "$sim" -P 4 --trace "$tmp/t.json" "$seeds/maxima.lua"
+ok "a figure of a sweep" fails 2 "--sweep has several" "$sim" --sweep --svg "$tmp/f.svg" "$seeds/fig08.lua"
+
+# ---- a timeline ------------------------------------------------------------------------------
+
+ok "a timeline is written" sh -c "'$sim' -d 300ms --json --trace '$tmp/t.json' '$seeds/fig04.lua' streams=40 >'$tmp/t.sim'"
+ok "with a row for each processor" jq -e '[.traceEvents[] | select(.ph == "M" and .name == "thread_name") | .tid] == [range(8)]' "$tmp/t.json"
+ok "and each packet that began" sh -c "jq -e --slurpfile r '$tmp/t.sim' '\$r[0].result as \$o | .otherData as \$d | \$d.left_out == 0 and
+	([.traceEvents[] | select(.ph == \"X\")] | length) == \$d.packets and (\$d.packets - \$o.served | fabs) <= 8' '$tmp/t.json'"
+ok "none beside another on one processor" jq -e '[.traceEvents[] | select(.ph == "X")] | group_by(.tid) | all(sort_by(.ts) |
+	. as $v | all(range(1; length); $v[.].ts + 0.0005 > $v[. - 1].ts + $v[. - 1].dur))' "$tmp/t.json"
+ok "as long as the processors were busy" sh -c "jq -e --slurpfile r '$tmp/t.sim' '([.traceEvents[] | select(.ph == \"X\").dur] | add) / 8 / 300000 |
+	. > 0.95 * \$r[0].result.utilisation and . < 1.05 * \$r[0].result.utilisation' '$tmp/t.json'"
+ok "and as delayed" sh -c "jq -e --slurpfile r '$tmp/t.sim' '[.traceEvents[] | select(.ph == \"X\") | .dur + .args.waited_us] | add / length |
+	. > 0.95 * \$r[0].result.delay.mean_us and . < 1.05 * \$r[0].result.delay.mean_us' '$tmp/t.json'"
+"$sim" -d 300ms --json "$seeds/fig04.lua" streams=40 >"$tmp/u.sim"
+ok "who looks changes nothing" cmp -s "$tmp/t.sim" "$tmp/u.sim"
+ok "of replications it has the first" sh -c "'$sim' -d 300ms --replications 3 --trace '$tmp/r.json' '$seeds/fig04.lua' streams=40 >/dev/null && cmp '$tmp/r.json' '$tmp/t.json'"
+ok "a long one has the beginning, and says so" sh -c "'$sim' -d 5s --trace '$tmp/t.json' '$seeds/fig04.lua' streams=400 2>&1 >/dev/null | grep -q 'has the first 200000 packets of 2[45][0-9]*: a shorter' && jq -e '.otherData.left_out > 0' '$tmp/t.json'"
+ok "of several numbers there is none" fails 2 "--trace is of one run" "$sim" -P 1,2 --trace "$tmp/t.json" "$seeds/fig04.lua"
+ok "one that cannot be written" fails 1 "cannot write '/nowhere/t.json'" "$sim" -d 10ms --trace /nowhere/t.json "$seeds/fig04.lua"
 ok "a figure without a steady state" fails 1 "nothing to draw" "$sim" -d 200ms -P 1,2 --svg "$tmp/f.svg" "$seeds/fig08.lua" streams=2000
 ok "vp-bench sweeps a model and says that it is simulated" sh -c "'$top_builddir/vp-bench' run -d 100ms --runs 2 '$seeds/table3.lua' -o '$tmp/r.json' &&
 	jq -e '.benches[0].settings.simulated and (.benches[0].points[0].metrics[\"sim.hot\"].mean - 37.3 | fabs) < 1e-9' '$tmp/r.json' &&

@@ -126,6 +126,31 @@ function plot.script(p, id, in_page)
   return table.concat(t)
 end
 
+-- ---- cells -----------------------------------------------------------------------------------
+
+-- A picture {title, xlabel, ylabel, zlabel, xstep, ystep, rows = {{number...}...}}: numbers from 0 to 1, 1 is dark; rows
+-- from below, of ystep things each, columns of xstep each.  id and in_page as of a script.
+function plot.cells(p, id, in_page)
+  local t = {}
+  local function put(format, ...)
+    t[#t + 1] = select("#", ...) > 0 and format:format(...) or format
+  end
+  put("set term svg size 760,460 dynamic rounded noenhanced font 'sans-serif,13' %s name 'f_%s'\n",
+      in_page and "" or "background '#ffffff'", (id:gsub("%W", "_")))
+  put "set encoding utf8\nset border 3\nset xtics nomirror out\nset ytics nomirror out\nunset key\n"
+  for _, what in ipairs { "title", "xlabel", "ylabel" } do put("set %s %s\n", what, quoted(p[what])) end
+  put("set cblabel %s\nset cbrange [0:1]\nset palette defined (0 '#f4f6f8', 0.5 '%s', 1 '#10294a')\n", quoted(p.zlabel),
+      COLOURS[0])
+  put("set xrange [-0.5:%.9g]\nset yrange [-0.5:%.9g]\n$d << EOD\n", #p.rows[1] * p.xstep - 0.5, #p.rows * p.ystep - 0.5)
+  for _, row in ipairs(p.rows) do
+    for _, v in ipairs(row) do put("%.6g ", v) end
+    put "\n"
+  end
+  put("EOD\nplot $d matrix using ($1*%d+%.9g):($2*%d+%.9g):3 with image pixels\n", p.xstep, (p.xstep - 1) / 2, p.ystep,
+      (p.ystep - 1) / 2)
+  return table.concat(t)
+end
+
 -- SVG of a figure for a page of many: names get the figure's own prefix, black becomes the colour
 -- of the page, and groups without anything in them go.
 function plot.fit(svg, id)

@@ -78,6 +78,11 @@ enum sim_service {
 };
 struct sim_frame { double bytes, share; };      /* share: of all, up to and with this one */
 
+/* A packet that a processor begins to run, in simulated time. */
+struct sim_ran { unsigned stream, processor; xk_ns arrived, from, until; };
+/* Told of each in the measured time, in their order. */
+struct sim_watch { void (*ran)(void *to, const struct sim_ran *r); void *to; };
+
 struct sim_model {
 	const char       *machine;       /* that the file wants; NULL */
 	enum sim_parallel parallel;
@@ -98,6 +103,7 @@ struct sim_model {
 	xk_ns             duration, warmup, limit;
 	uint64_t          seed;
 	bool              find_streams;  /* the most whose mean delay is below limit */
+	const struct sim_watch *watch;   /* NULL: nobody */
 	const struct sim_ledger *ledger;
 };
 #define SIM_STACKS_PROCESSORS 0u

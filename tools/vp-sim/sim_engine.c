@@ -218,6 +218,7 @@ static void start(struct sim *s, unsigned p, struct xk_sched_run *run)
 	bool ips = s->m->parallel == SIM_IPS;
 	struct stack *st = ips ? xk_container_of(run, struct stack, run) : &s->stack[0];
 	struct packet *k = ips ? st->first : xk_container_of(run, struct packet, run);
+	xk_ns until;
 
 	if (ips)
 		st->first = k->behind;
@@ -225,7 +226,10 @@ static void start(struct sim *s, unsigned p, struct xk_sched_run *run)
 	count(s, &s->r->helped, s->m->queue == XK_QUEUE_PER && run->home != p);
 	s->proc[p].packet = k;
 	s->proc[p].stack = st;
-	sim_heap_put(&s->heap, sim_event(s->now + cost(s, p, k, st), s->m->streams + p));
+	until = s->now + cost(s, p, k, st);
+	if (s->m->watch != NULL && s->measuring)
+		s->m->watch->ran(s->m->watch->to, &(struct sim_ran){ k->stream, p, k->at, s->now, until });
+	sim_heap_put(&s->heap, sim_event(until, s->m->streams + p));
 }
 
 static void ask(struct sim *s, unsigned p)

@@ -104,6 +104,7 @@ int sim_run_all(const struct sim_loaded *l, const struct sim_ask *p, sim_use *us
 	}
 	for (unsigned i = 0; good && !m.find_streams && i < n; i++) {
 		m.seed = l->m.seed + i;
+		m.watch = i == 0 ? p->watch : NULL;
 		good = sim_run(&m, &r[i]);
 	}
 	m.seed = l->m.seed;

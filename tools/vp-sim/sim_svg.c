@@ -48,14 +48,13 @@ static json_t *figure(const struct sim_figure *f)
 }
 
 /* SVG, to be freed, or NULL and why. */
-static char *draw(const struct sim_figure *f, char *why, size_t n)
+static char *draw(const char *script_of, json_t *figure, char *why, size_t n)
 {
-	json_t *args[] = { figure(f), json_string("sim"), json_false() };
-	char *script = bench_lua_text("plot", "script", args, 3, why, n);
+	json_t *args[] = { figure, json_string("sim"), json_false() };
+	char *script = bench_lua_text("plot", script_of, args, 3, why, n);
 	char *svg = script != NULL ? bench_draw(script, why, n) : NULL;
 
 	free(script);
-	json_decref(args[0]);
 	json_decref(args[1]);
 	return svg;
 }
@@ -70,20 +69,30 @@ static int save(const char *path, const char *svg)
 	return SIM_FAILED;
 }
 
+int sim_svg_draw(const char *path, const char *script_of, json_t *figure)
+{
+	char why[400] = "", *svg = draw(script_of, figure, why, sizeof why);
+	int code = SIM_FAILED;
+
+	if (svg != NULL)
+		code = save(path, svg);
+	else
+		fprintf(stderr, "vp-sim: no figure: %s\n", why);
+	free(svg);
+	return code;
+}
+
 int sim_svg_write(const struct sim_figure *f)
 {
-	char why[400] = "", *svg;
-	int code = SIM_FAILED;
+	json_t *j;
+	int code;
 
 	if (json_array_size(f->points) == 0) {
 		fprintf(stderr, "vp-sim: nothing to draw: no number of processors has a steady state\n");
 		return SIM_FAILED;
 	}
-	svg = draw(f, why, sizeof why);
-	if (svg != NULL)
-		code = save(f->path, svg);
-	else
-		fprintf(stderr, "vp-sim: no figure: %s\n", why);
-	free(svg);
+	j = figure(f);
+	code = sim_svg_draw(f->path, "script", j);
+	json_decref(j);
 	return code;
 }

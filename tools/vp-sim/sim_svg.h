@@ -18,4 +18,17 @@ void sim_svg_add(json_t *points, const struct sim_outcome *o);
 /* SIM_OK, or SIM_FAILED after a sentence on stderr. */
 int  sim_svg_write(const struct sim_figure *f);
 
+/* Who ran what, of one run (sim_watch.c): a picture of streams and processors, a timeline, or both. */
+struct sim_look;
+/* NULL: out of memory.  trace: is there a timeline? */
+struct sim_look *sim_look_new(const struct sim_model *m, bool trace);
+struct sim_watch sim_look_watch(struct sim_look *l);
+/* name and machine of what ran.  SIM_OK, or SIM_FAILED after a sentence on stderr. */
+int  sim_look_svg(const struct sim_look *l, const char *path, const char *name, const char *machine);
+/* The timeline, in the format of Chrome's trace viewer. */
+int  sim_look_trace(struct sim_look *l, const char *path, const char *name);
+void sim_look_free(struct sim_look *l);
+/* A script of plot.lua, drawn and written. */
+int  sim_svg_draw(const char *path, const char *script_of, json_t *figure);
+
 #endif

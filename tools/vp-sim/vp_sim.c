@@ -22,7 +22,7 @@ static const char doc[] =
 	"Exit codes: 0 good, 1 failed, 2 wrong usage, 3 errors in a file.";
 
 enum { OPT_SEED = 256, OPT_WARMUP, OPT_MAX, OPT_LIMIT, OPT_REPLICATIONS, OPT_CSV, OPT_SVG, OPT_SELF_TEST, OPT_MACHINES, OPT_SWEEP,
-       OPT_SHARD };
+       OPT_SHARD, OPT_TRACE };
 
 static const struct argp_option options[] = {
 	{ "machine", 'm', "NAME|FILE", 0, "What things cost (default: the model's; --machines lists them)", 0 },
@@ -37,7 +37,9 @@ static const struct argp_option options[] = {
 	{ "limit", OPT_LIMIT, "TIME", 0, "Of the mean delay (default: the model's, or 40 ms)", 0 },
 	{ "json", 'j', NULL, 0, "Print JSON (docs/schema/vp-sim-1.json)", 0 },
 	{ "csv", OPT_CSV, NULL, 0, "Print a line of names and a line of values", 0 },
-	{ "svg", OPT_SVG, "FILE", 0, "Draw the delay, or with --max the streams, over several --processors, too", 0 },
+	{ "svg", OPT_SVG, "FILE", 0, "Draw the delay, or with --max the streams, over several --processors, too; of one number of "
+	  "processors, where each stream ran", 0 },
+	{ "trace", OPT_TRACE, "FILE", 0, "Write who ran what and when, for Perfetto or chrome://tracing", 0 },
 	{ "sweep", OPT_SWEEP, NULL, 0, "Each point of the file's sweep, a line each; k=v of an axis keeps the points with that value", 0 },
 	{ "shard", OPT_SHARD, "I/N", 0, "Of a sweep the I-th of N parts, for vp-bench merge", 0 },
 	{ "output", 'o', "FILE", 0, "Write the part there instead of stdout", 0 },
@@ -132,8 +134,10 @@ static void finish(const struct sim_ask *o, struct argp_state *state)
 		argp_error(state, "--json and --csv exclude each other");
 	if (o->svg != NULL && o->sweep)
 		argp_error(state, "--svg draws one point: --sweep has several");
-	if (o->svg != NULL && o->nprocessors < 2)
-		argp_error(state, "--svg draws over several numbers of processors: --processors 1..8");
+	if (o->trace != NULL && (o->sweep || o->nprocessors > 1))
+		argp_error(state, "--trace is of one run: one point, one number of processors");
+	if (o->find && o->nprocessors < 2 && (o->svg != NULL || o->trace != NULL))
+		argp_error(state, "--max runs many: --svg draws it over several --processors, --trace has no one run");
 	if (o->shard.of != 0 && !o->sweep)
 		argp_error(state, "--shard is a part of a sweep: --sweep");
 	if (o->shard.of != 0 && o->csv)
@@ -169,6 +173,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case 'j': o->json = true; return 0;
 	case OPT_CSV: o->csv = true; return 0;
 	case OPT_SVG: o->svg = arg; return 0;
+	case OPT_TRACE: o->trace = arg; return 0;
 	case OPT_SWEEP: o->sweep = true; return 0;
 	case OPT_SHARD: shard(o, arg, state); return 0;
 	case 'o': o->out = arg; return 0;
@@ -207,7 +212,7 @@ static int use(const struct sim_outcome *o, void *to)
 
 	if (print(o, printer) != SIM_OK || fflush(stdout) != 0)
 		return SIM_FAILED;
-	if (printer->p->svg != NULL)
+	if (printer->p->svg != NULL && printer->p->nprocessors > 1)
 		sim_svg_add(printer->p->points, o);
 	return SIM_OK;
 }
@@ -228,6 +233,32 @@ static int run_each(struct sim_loaded *l, const struct sim_ask *p)
 	return code;
 }
 
+/* One run, watched. */
+static int look(struct sim_loaded *l, struct sim_ask *p)
+{
+	struct sim_look *look;
+	struct sim_watch w;
+	int code = SIM_FAILED;
+
+	if (l->m.find_streams) {
+		fprintf(stderr, "vp-sim: the file looks for a maximum, in many runs: find = \"nothing\" has one to look at\n");
+		return SIM_USAGE;
+	}
+	look = sim_look_new(&l->m, p->trace != NULL);
+	if (look != NULL) {
+		w = sim_look_watch(look);
+		p->watch = &w;
+		code = run_each(l, p);
+		p->watch = NULL;
+	}
+	if (code == SIM_OK && p->svg != NULL)
+		code = sim_look_svg(look, p->svg, xk_spec_name(l->spec), l->ledger.spec != NULL ? l->ledger.name : "no machine");
+	if (code == SIM_OK && p->trace != NULL)
+		code = sim_look_trace(look, p->trace, xk_spec_name(l->spec));
+	sim_look_free(look);
+	return code;
+}
+
 static int draw(const struct sim_loaded *l, const struct sim_ask *p)
 {
 	const struct sim_figure f = { p->svg, xk_spec_name(l->spec), l->ledger.spec != NULL ? l->ledger.name : "no machine",
@@ -242,9 +273,11 @@ static int simulate(struct sim_ask *p)
 	int code = sim_load(&l, p, p->arg, p->narg);
 
 	p->points = json_array();
-	if (code == SIM_OK)
+	if (code == SIM_OK && p->nprocessors < 2 && (p->svg != NULL || p->trace != NULL))
+		code = look(&l, p);
+	else if (code == SIM_OK)
 		code = run_each(&l, p);
-	if (code == SIM_OK && p->svg != NULL)
+	if (code == SIM_OK && p->svg != NULL && p->nprocessors > 1)
 		code = draw(&l, p);
 	json_decref(p->points);
 	sim_unload(&l);

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sim_watch.c - who ran what: a picture of how often each stream ran on each processor, and a timeline.
+ *
+ * The picture has the share of a stream's packets that a processor ran, so that streams of any rate
+ * look alike; where there are more than it has room for, a cell is of several neighbours.  The
+ * timeline is in the format that Perfetto and chrome://tracing read: a row for each processor.
+ * Invariant: the same run gives the same bytes.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "tools/vp-bench/bench.h"
+#include "tools/vp-sim/sim_svg.h"
+
+#define ROWS      96u        /* of the picture, at most */
+#define COLUMNS   64u
+#define SLICES_MAX 200000u   /* of the timeline */
+
+struct sim_look {
+	unsigned  streams, processors;
+	uint64_t *ran;               /* streams x processors */
+	FILE     *events;            /* NULL: no timeline */
+	char     *text;
+	size_t    n;
+	uint64_t  slices, more;      /* written, left out */
+};
+
+/* ---- watching ------------------------------------------------------------------------- */
+
+/* us with its nanoseconds. */
+static void put_us(FILE *f, const char *key, xk_ns ns)
+{
+	fprintf(f, ",\"%s\":%" PRIu64 ".%03u", key, (uint64_t)(ns / 1000), (unsigned)(ns % 1000));
+}
+
+static void ran(void *to, const struct sim_ran *r)
+{
+	struct sim_look *l = to;
+
+	l->ran[(size_t)r->stream * l->processors + r->processor]++;
+	if (l->events == NULL)
+		return;
+	if (l->slices == SLICES_MAX) {
+		l->more++;
+		return;
+	}
+	l->slices++;
+	fprintf(l->events, ",\n{\"ph\":\"X\",\"pid\":0,\"tid\":%u,\"name\":\"stream %u\"", r->processor, r->stream);
+	put_us(l->events, "ts", r->from);
+	put_us(l->events, "dur", r->until - r->from);
+	fprintf(l->events, ",\"args\":{\"stream\":%u", r->stream);
+	put_us(l->events, "waited_us", r->from - r->arrived);
+	fputs("}}", l->events);
+}
+
+struct sim_look *sim_look_new(const struct sim_model *m, bool trace)
+{
+	struct sim_look *l = calloc(1, sizeof *l);
+
+	if (l == NULL)
+		return NULL;
+	l->streams = m->streams;
+	l->processors = m->processors;
+	l->ran = calloc((size_t)m->streams * m->processors, sizeof *l->ran);
+	l->events = trace ? open_memstream(&l->text, &l->n) : NULL;
+	if (l->ran != NULL && (l->events != NULL || !trace))
+		return l;
+	sim_look_free(l);
+	return NULL;
+}
+
+struct sim_watch sim_look_watch(struct sim_look *l) { return (struct sim_watch){ ran, l }; }
+
+void sim_look_free(struct sim_look *l)
+{
+	if (l == NULL)
+		return;
+	if (l->events != NULL)
+		fclose(l->events);
+	free(l->text);
+	free(l->ran);
+	free(l);
+}
+
+/* ---- the picture ------------------------------------------------------------------------- */
+
+static unsigned step(unsigned n, unsigned room) { return (n + room - 1) / room; }
+
+static uint64_t sum_of(const struct sim_look *l, unsigned s, unsigned s_end, unsigned p, unsigned p_end)
+{
+	uint64_t n = 0;
+
+	for (; s < s_end && s < l->streams; s++)
+		for (unsigned i = p; i < p_end && i < l->processors; i++)
+			n += l->ran[(size_t)s * l->processors + i];
+	return n;
+}
+
+static json_t *rows_of(const struct sim_look *l, unsigned ystep, unsigned xstep)
+{
+	json_t *rows = json_array();
+
+	for (unsigned s = 0; s < l->streams; s += ystep) {
+		uint64_t all = sum_of(l, s, s + ystep, 0, l->processors);
+		json_t *row = json_array();
+
+		for (unsigned p = 0; p < l->processors; p += xstep)
+			json_array_append_new(row, json_real(all != 0 ? (double)sum_of(l, s, s + ystep, p, p + xstep) / (double)all : 0));
+		json_array_append_new(rows, row);
+	}
+	return rows;
+}
+
+static json_t *label(const char *what, unsigned n)
+{
+	return n > 1 ? json_sprintf("%s, %u a cell", what, n) : json_string(what);
+}
+
+int sim_look_svg(const struct sim_look *l, const char *path, const char *name, const char *machine)
+{
+	unsigned ystep = step(l->streams, ROWS), xstep = step(l->processors, COLUMNS);
+	json_t *j = json_pack("{s:o, s:o, s:o, s:s, s:i, s:i, s:o}", "title", json_sprintf("%s on %s, simulated", name, machine),
+			      "xlabel", label("processor", xstep), "ylabel", label("stream", ystep), "zlabel",
+			      "share of the stream's packets", "xstep", (int)xstep, "ystep", (int)ystep, "rows", rows_of(l, ystep, xstep));
+	int code = sim_svg_draw(path, "cells", j);
+
+	json_decref(j);
+	return code;
+}
+
+/* ---- the timeline ---------------------------------------------------------------------------- */
+
+static char *timeline(const struct sim_look *l, const char *name)
+{
+	json_t *title = json_string(name);
+	char *text = NULL, *quoted = json_dumps(title, JSON_ENCODE_ANY);
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+
+	if (f != NULL) {
+		fprintf(f, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"packets\":%" PRIu64 ",\"left_out\":%" PRIu64 "},\"traceEvents\":[\n",
+			l->slices, l->more);
+		fprintf(f, "{\"ph\":\"M\",\"pid\":0,\"name\":\"process_name\",\"args\":{\"name\":%s}}", quoted != NULL ? quoted : "\"\"");
+		for (unsigned p = 0; p < l->processors; p++)
+			fprintf(f, ",\n{\"ph\":\"M\",\"pid\":0,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":\"processor %u\"}}", p, p);
+		fputs(l->text, f);
+		fputs("\n]}\n", f);
+	}
+	free(quoted);
+	json_decref(title);
+	if (f == NULL || fclose(f) != 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+int sim_look_trace(struct sim_look *l, const char *path, const char *name)
+{
+	char why[4400] = "out of memory", *text = fflush(l->events) == 0 ? timeline(l, name) : NULL;
+	int code = text != NULL ? bench_text_save(text, path, why, sizeof why) : BENCH_IO;
+
+	if (l->more != 0)
+		fprintf(stderr, "vp-sim: %s has the first %" PRIu64 " packets of %" PRIu64 ": a shorter --duration has all\n", path, l->slices,
+			l->slices + l->more);
+	if (code != BENCH_OK)
+		fprintf(stderr, "vp-sim: cannot write '%s': %s\n", path, why);
+	free(text);
+	return code == BENCH_OK ? SIM_OK : SIM_FAILED;
+}

@@ -53,13 +53,13 @@ static json_t *time_json(const struct xk_meter_counts *t)
 			 (json_int_t)t->n[1], "down_ns", t->ns[1]);
 }
 
-/* Times are the host's, of which a run in virtual time says nothing. */
+/* Where one thread stands for all the times are the host's, of which a run in virtual time says nothing. */
 static void put_locks(json_t *j, const struct xk_run_result *r, const struct xk_lock_counts *c)
 {
 	put(j, "taken", c->taken);
 	put(j, "contended", c->contended);
-	put(j, "wait_ns", r->is_virtual ? 0 : xk_lock_waited_ns(c));
-	put(j, "hold_ns", r->is_virtual ? 0 : xk_lock_held_ns(c));
+	put(j, "wait_ns", run_threads(r) ? xk_lock_waited_ns(c) : 0);
+	put(j, "hold_ns", run_threads(r) ? xk_lock_held_ns(c) : 0);
 }
 
 static json_t *objects_json(const struct xk_run_result *r, const struct xk_object_locks *l)
@@ -119,6 +119,10 @@ static json_t *workers_json(const struct xk_run_result *r)
 		put(j, "messages", w->messages);
 		put(j, "sleeps", w->sleeps);
 		put(j, "migrations", w->migrations);
+		if (r->graph->vps->sim != NULL) {
+			put(j, "locking_ns", w->locking_ns);
+			put(j, "meeting_ns", w->meeting_ns);
+		}
 		json_object_set_new(j, "atomics", xk_atomics_counted() ? json_integer((json_int_t)w->atomics) : json_null());
 		json_array_append_new(a, j);
 	}

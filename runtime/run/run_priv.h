@@ -87,6 +87,9 @@ void run_times_end(struct run_times *t, struct xk_rep *rep, xk_ns *late);
 void run_dist(const uint64_t *hist, uint64_t sum, struct xk_run_dist *out);
 void run_times_read(const struct run_times *t, xk_ns late, xk_ns measured, struct xk_run_times *out);
 
+/* Had it threads that waited, real ones or simulated? */
+static inline bool run_threads(const struct xk_run_result *r) { return !r->is_virtual || r->graph->vps->sim != NULL; }
+
 /* run_machine.c */
 void run_sched_read(struct xk_run_sched *s);
 void run_misses_open(struct run_misses *m);

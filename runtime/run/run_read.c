@@ -292,6 +292,8 @@ static void worker_less(struct xk_worker_stats *w, const struct xk_worker_stats 
 	w->messages -= old->messages;
 	w->sleeps -= old->sleeps;
 	w->migrations -= old->migrations;
+	w->locking_ns -= old->locking_ns;
+	w->meeting_ns -= old->meeting_ns;
 }
 
 static void time_less(struct xk_meter_counts *t, const struct xk_meter_counts *old)

@@ -4,8 +4,8 @@
  * payload, and what measuring the locks took of it.
  *
  * A KB is 1024 bytes of the busiest application.  What a run cannot tell is null, with
- * the reason beside it: a simulated one has no processor and no scheduler, one
- * without applications no payload.
+ * the reason beside it: one in virtual time has no processor and no scheduler (simulated processors have
+ * switches, and waits for locks, in their own time), one without applications no payload.
  * Invariant: every key is there in every record.
  */
 #include "runtime/run/run_priv.h"
@@ -49,8 +49,8 @@ static void put_workers(struct record *r, const struct xk_run_result *x)
 	put_cost(r, "user_ns", real, user);
 	put_cost(r, "system_ns", real, sys);
 	put_cost(r, "cpu_ns", real, cpu);
-	put_cost(r, "voluntary_switches", real, vol);
-	put_cost(r, "involuntary_switches", real, invol);
+	put_cost(r, "voluntary_switches", run_threads(x), vol);
+	put_cost(r, "involuntary_switches", run_threads(x), invol);
 	put_cost(r, "migrations", real, moved);
 }
 
@@ -90,7 +90,7 @@ static void put_locks(struct record *r, const struct xk_run_result *x)
 	put(r, "lock_measuring_share", !x->is_virtual && xk_run_processor_ns(x) > 0, share);
 	put_cost(r, "lock_taken", true, (double)sum.taken);
 	put(r, "lock_contended_share", sum.taken != 0, sum.taken != 0 ? (double)sum.contended / (double)sum.taken : 0);
-	put_cost(r, "lock_wait_ns", !x->is_virtual, (double)xk_lock_waited_ns(&sum));
+	put_cost(r, "lock_wait_ns", run_threads(x), (double)xk_lock_waited_ns(&sum));
 }
 
 static void put_machine(struct record *r, const struct xk_run_result *x)

@@ -6,28 +6,32 @@
  * Contended means what Willmann and others (2006, 4.1) count: the lock could not be
  * had at once, by a first try.  Two readings of a clock cost more than a free lock, so
  * times are of samples (every HOLD_EVERYth acquisition, every WAIT_EVERYth that
- * waited) and the sums are scaled up where they are read.
+ * waited) and the sums are scaled up where they are read.  On simulated processors they are simulated
+ * times, whose clock costs nothing: every wait is timed.
  * Invariant: a record is written by the holder of its lock only.
  */
 #include "runtime/sync/xk_sync.h"
 
 #include "runtime/base/xk_clock.h"
+#include "runtime/sync/xk_sim.h"
 
 #define HOLD_EVERY 64u
 #define WAIT_EVERY 8u
 
 static _Thread_local unsigned lockstat_waits;
 
+static xk_ns lock_clock(void) { return XK_UNLIKELY(xk_sim_self != NULL) ? *xk_sim_self->now : xk_clock_host(); }
+
 static XK_NOINLINE void take_contended(void (*lock)(struct xk_lock *), struct xk_lock *l, struct xk_lockstat *st)
 {
-	bool timed = ++lockstat_waits % WAIT_EVERY == 0 && !st->untimed;
-	xk_ns from = timed ? xk_clock_host() : 0;
+	bool timed = (++lockstat_waits % WAIT_EVERY == 0 || xk_sim_self != NULL) && !st->untimed;
+	xk_ns from = timed ? lock_clock() : 0;
 
 	lock(l);
 	xk_count(st->contended);
 	if (timed) {
 		xk_count(st->waits_timed);
-		xk_count_add(st->wait_ns, xk_clock_host() - from);
+		xk_count_add(st->wait_ns, lock_clock() - from);
 	}
 }
 
@@ -35,7 +39,7 @@ static inline void lock_taken(struct xk_lockstat *st)
 {
 	xk_count(st->taken);
 	if (XK_UNLIKELY(st->taken % HOLD_EVERY == 0) && !st->untimed)
-		st->since = xk_clock_host();
+		st->since = lock_clock();
 }
 
 void xk_lock_take(const struct xk_lock_ops *ops, struct xk_lock *l, struct xk_lockstat *st)
@@ -57,7 +61,7 @@ static inline void lock_given(struct xk_lockstat *st)
 {
 	if (XK_UNLIKELY(st->since != 0)) {
 		xk_count(st->holds_timed);
-		xk_count_add(st->hold_ns, xk_clock_host() - st->since);
+		xk_count_add(st->hold_ns, lock_clock() - st->since);
 		st->since = 0;
 	}
 }

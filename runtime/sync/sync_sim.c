@@ -185,11 +185,12 @@ void xk_sim_charge(xk_ns ns)
 	s->self->p->stats.busy += ns;
 }
 
-/* Its slice is over and others stand in line. */
+/* Its slice is over, or it yields, and others stand in line. */
 static void to_the_end(struct sim *s)
 {
 	struct xk_sim_thread *t = s->self;
 
+	t->counts.involuntary++;
 	leave_processor(s);
 	make_ready(s, t, *s->pub.now);
 }
@@ -257,6 +258,7 @@ void xk_sim_nap(xk_ns ns)
 {
 	struct sim *s = sim_self();
 
+	xk_sim_sleeps();
 	sleep_until(s, *s->pub.now + (ns != 0 ? ns : 1));
 }
 
@@ -308,6 +310,7 @@ static void charge_meeting(struct sim *s, xk_ns cost)
 		if (&s->p[i] != p && meets(&s->p[i], *s->pub.now))
 			cost += s->cost.sleep_other;
 	xk_sim_charge(cost);
+	s->self->counts.meeting += cost;
 	p->meets_until = *s->pub.now;
 }
 
@@ -332,9 +335,23 @@ void xk_sim_wait(struct xk_event *e, xk_ns timeout)
 	t->spun = false;
 	sleep_until(s, timeout < XK_NS_NEVER - now ? now + timeout : XK_NS_NEVER);
 	stop_waiting(s, t);
-	if (s->cost.sleep != 0 && !t->spun && t != &s->main)
+	if (t->spun)
+		return;
+	xk_sim_sleeps();
+	if (s->cost.sleep != 0 && t != &s->main)
 		charge_meeting(s, s->cost.sleep);
 }
+
+void xk_sim_sleeps(void) { sim_self()->self->counts.voluntary++; }
+
+void xk_sim_locking(xk_ns from)
+{
+	const struct sim *s = sim_self();
+
+	s->self->counts.locking += *s->pub.now - from;
+}
+
+bool xk_sim_runs(const struct xk_sim_thread *t) { return t->state == RUNNING || t->state == OWN; }
 
 struct xk_sim_thread *xk_sim_running(void) { return sim_self()->self; }
 const struct xk_sim_costs *xk_sim_costs_of(void) { return &sim_self()->cost; }

@@ -188,3 +188,5 @@ void xk_sim_stats(const struct xk_sim *sim, unsigned processor, struct xk_sim_st
 	xk_assert(processor < s->nprocessors);
 	*out = s->p[processor + 1].stats;
 }
+
+void xk_sim_counts(const struct xk_sim_thread *t, struct xk_sim_counts *out) { *out = t->counts; }

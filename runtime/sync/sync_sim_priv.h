@@ -38,6 +38,7 @@ struct xk_sim_thread {
 	struct xk_sim_thread *all;
 	struct xk_sim_thread *joiner;
 	const char       *on;            /* what it waits for, without an end */
+	struct xk_sim_counts counts;
 	void            (*fn)(void *);
 	void             *arg;
 	char             *stack;

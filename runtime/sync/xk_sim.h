@@ -78,6 +78,15 @@ bool xk_sim_run(struct xk_sim *sim, xk_ns until);
 /* Time that a processor has spent on what it was charged. */
 struct xk_sim_stats { xk_ns busy; uint64_t switches; };
 void xk_sim_stats(const struct xk_sim *sim, unsigned processor, struct xk_sim_stats *out);
+/*
+ * Of a thread.  voluntary: it gave its processor away to wait: at an event for longer than it would have spun, in a
+ * nap, at a lock whose policy sleeps, or is adaptive and was held by who had no processor.  involuntary: its slice was
+ * over, or it yielded, and others stood in line (what getrusage of Linux counts as each).
+ * locking: ns in calls that take and give back locks, waiting included; meeting: ns that it was charged for having
+ * slept and for taking from queues (Schmidt and Suda 1996, 4.4.3: Mutex and Condition).
+ */
+struct xk_sim_counts { uint64_t voluntary, involuntary; xk_ns locking, meeting; };
+void xk_sim_counts(const struct xk_sim_thread *t, struct xk_sim_counts *out);
 /* That the bus was in use. */
 xk_ns xk_sim_bus_busy(const struct xk_sim *sim);
 
@@ -110,6 +119,11 @@ void xk_sim_wait(struct xk_event *e, xk_ns timeout);
 bool xk_sim_wake(struct xk_event *e);
 /* Until another thread wakes it, by xk_sim_grant; `on` is told when nothing ever will. */
 struct xk_sim_thread *xk_sim_running(void);
+/* Has t a processor? */
+bool xk_sim_runs(const struct xk_sim_thread *t);
+/* It will block where it would sleep; it was in a lock's call since `from`. */
+void xk_sim_sleeps(void);
+void xk_sim_locking(xk_ns from);
 void xk_sim_block(const char *on);
 void xk_sim_grant(struct xk_sim_thread *t, xk_ns latency);
 unsigned xk_sim_processor(void);

@@ -106,7 +106,7 @@ void xk_lock_adaptive_ways(const struct xk_lock *l, uint64_t *spun, uint64_t *sl
 /*
  * A lock's record: zero it at first.  Written by its holder; read by anybody with
  * xk_lockstat_read.  contended: not had by a first try.  wait_ns, hold_ns: of
- * samples, waits_timed (one in 8 that waited) and holds_timed (one in 64).
+ * samples, waits_timed (one in 8 that waited; all on simulated processors, in simulated time) and holds_timed (one in 64).
  */
 struct xk_lockstat {
 	xk_counter taken, contended, waits_timed, wait_ns, holds_timed, hold_ns;

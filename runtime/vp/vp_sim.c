@@ -91,8 +91,6 @@ int xk_vpsim_new(struct xk_vpset *set, struct xk_errs *errs)
 	a->lock = xk_lock_simulated(a->lock);
 	if (a->table != NULL)
 		a->table = xk_lock_simulated_table(a->table);
-	/* Times of locks are the host's. */
-	a->lock_untimed = true;
 	return XK_OK;
 }
 
@@ -147,6 +145,7 @@ void xk_vpsim_stop(struct xk_vpset *set)
 		if (s->thread[i] != NULL)
 			xk_event_wake(&set->worker[i]->event);
 	for (unsigned i = 0; s->thread != NULL && i < set->nworkers; i++) {
+		xk_vpsim_note(set, i);
 		if (s->thread[i] != NULL)
 			xk_sim_join(s->thread[i]);
 		s->thread[i] = NULL;

@@ -5,7 +5,7 @@
  * A unit's messages are charged when it has run and before it hands anything over; messages that a
  * thread brings to another VP are charged with that VP's lock held, and not again in the unit that
  * brought them.  Nodes charge for themselves (upi_hook_charge.c); locks and waiting are charged by the
- * room of synchronisation.
+ * room of synchronisation, and what threads were charged for that is read here.
  */
 #include "runtime/vp/vp_sim_priv.h"
 
@@ -102,4 +102,21 @@ void xk_vpsim_brought(struct xk_vp *vp, unsigned done)
 		return;
 	vpsim_kept()->brought += done;
 	xk_sim_charge(done * vp->set->sim->machine->message);
+}
+
+/* ---- what threads have waited ---------------------------------------------------------- */
+
+void xk_vpsim_note(const struct xk_vpset *set, unsigned i)
+{
+	struct xk_sim_thread **thread = set->sim->thread;
+	struct xk_worker_stats *w = &set->worker[i]->stats;
+	struct xk_sim_counts c;
+
+	if (thread == NULL || thread[i] == NULL)
+		return;
+	xk_sim_counts(thread[i], &c);
+	w->nvcsw = c.voluntary;
+	w->nivcsw = c.involuntary;
+	w->locking_ns = c.locking;
+	w->meeting_ns = c.meeting;
 }

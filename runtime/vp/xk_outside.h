@@ -20,6 +20,7 @@ struct xk_vpset;
 struct xk_worker_stats {
 	int cpu;
 	uint64_t user_ns, sys_ns, cpu_ns, nvcsw, nivcsw, units, messages, sleeps, migrations, atomics;
+	uint64_t locking_ns, meeting_ns; /* on simulated processors: see xk_sim_counts */
 };
 
 struct xk_outside {

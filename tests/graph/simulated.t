@@ -108,6 +108,22 @@ contended() {
 ok "locking: locks are found taken" contended locking
 ok "mp: locks are found taken" contended mp
 
+# Threads' waits and switches are counted in simulated time, and shown where real ones are.
+waits() {
+	json "$tmp/one" --processors 8 "$file" preset="$1" conns=8 count=50 || return 1
+	jq -c '.record.lock_wait_ns, [.workers[] | [.voluntary_switches, .involuntary_switches, .locking_ns, .meeting_ns]]' "$tmp/json"
+	jq -e '.record.lock_wait_ns > 0 and (.record.lock_wait_ns == ([.locks[].wait_ns] | add)) and
+		.record.voluntary_switches > 0 and .record.voluntary_switches == ([.workers[].voluntary_switches] | add) and
+		.record.user_ns == null and ([.workers[].locking_ns] | add) >= .record.lock_wait_ns' "$tmp/json" >/dev/null
+}
+ok "locking: who waits for how long" waits locking
+ok "msgp: who waits for how long" waits msgp
+shared() {
+	sed 's/^return machine/graph.slice = { 10, source = s }\n&/' "$tmp/nodes.lua" >"$tmp/slice.lua"
+	json "$tmp/one" --processors 1 --machine "$tmp/slice.lua" "$tmp/up.lua" preset=ips_conn n=2 || return 1
+	jq -e '.record.involuntary_switches > 400 and .record.voluntary_switches == 0' "$tmp/json" >/dev/null || { jq -c '.record.involuntary_switches' "$tmp/json"; return 1; }
+}
+
 # ---- machines ----------------------------------------------------------------------------
 
 # ledger FILE LOCK NODES: a machine whose messages are charged by their nodes, 100 ns each on its way up.
@@ -146,6 +162,7 @@ by() {
 charged() { by "$tmp/nodes.lua" ips_conn "$1" && [ "$got" -ge "$2" ] && [ "$got" -le "$3" ]; }
 ok "nodes are charged, 1 processor"  charged 1 49 51
 ok "nodes are charged, 8 processors" charged 8 392 404
+ok "threads that share a processor take it from each other" shared
 lock_costs() {
 	by "$tmp/nodes.lua" locking 8 && free=$got && by "$tmp/locks.lua" locking 8 && [ "$got" -lt $((free / 4)) ]
 }

@@ -197,6 +197,8 @@ static void metrics_are_in_the_papers_units(void)
 	CU_ASSERT_DOUBLE_EQUAL(bench_real(m, "lock_ms_20k"), 100, 1e-9);
 	CU_ASSERT_DOUBLE_EQUAL(bench_real(m, "contended"), 5.9, 1e-9);
 	CU_ASSERT_DOUBLE_EQUAL(bench_real(m, "global_contended"), 50, 1e-9);
+	CU_ASSERT_TRUE(json_is_null(json_object_get(m, "locking_ms_20k")));
+	CU_ASSERT_TRUE(json_is_null(json_object_get(m, "meeting_ms_20k")));
 	CU_ASSERT_TRUE(json_is_null(json_object_get(m, "run_delay_kb")));
 	CU_ASSERT_TRUE(json_is_null(json_object_get(m, "misses_kb")));
 	json_array_remove(json_object_get(child, "locks"), 1);
@@ -219,6 +221,19 @@ static void time_waited_is_of_locks_and_of_both_conditions(void)
 	CU_ASSERT_DOUBLE_EQUAL(bench_real(m, "full_ms_20k"), 60, 1e-9);
 	CU_ASSERT_DOUBLE_EQUAL(bench_real(m, "empty_ms_20k"), 80, 1e-9);
 	CU_ASSERT_DOUBLE_EQUAL(bench_real(m, "sync_ms_20k"), 160, 1e-9);
+	json_decref(child);
+	json_decref(m);
+}
+
+static void simulated_threads_have_times_in_locks_and_of_meeting(void)
+{
+	json_t *m, *child = json_pack("{s:i, s:i, s:[{s:i, s:i}, {s:i, s:i}], s:[]}", "messages", 1000, "bytes", 4000000,
+				      "workers", "locking_ns", 1000000, "meeting_ns", 0, "locking_ns", 2000000, "meeting_ns", 500000,
+				      "locks");
+
+	m = of_work(child);
+	CU_ASSERT_DOUBLE_EQUAL(bench_real(m, "locking_ms_20k"), 60, 1e-9);
+	CU_ASSERT_DOUBLE_EQUAL(bench_real(m, "meeting_ms_20k"), 10, 1e-9);
 	json_decref(child);
 	json_decref(m);
 }
@@ -400,6 +415,7 @@ static CU_TestInfo curve_tests[] = {
 	{ "a figure passes only when all that can be measured does", a_figure_passes_only_when_all_that_can_be_measured_does },
 	{ "metrics are in the papers' units", metrics_are_in_the_papers_units },
 	{ "time waited is of locks and of both Conditions", time_waited_is_of_locks_and_of_both_conditions },
+	{ "simulated threads have times in locks and of meeting", simulated_threads_have_times_in_locks_and_of_meeting },
 	CU_TEST_INFO_NULL
 };
 static CU_TestInfo paper_tests[] = {

@@ -31,6 +31,8 @@ add("full_ms_20k", "ms", "time that threads of layers waited for room in a queue
 add("empty_ms_20k", "ms", "time that threads of layers waited for messages, for 20,000 of them", "lower", "vps")
 add("sync_ms_20k", "ms", "time that threads waited for locks and in queues between layers, for 20,000 messages", "lower",
     "vps")
+add("locking_ms_20k", "ms", "time in calls that take and give back locks, waiting included, for 20,000 messages; simulated alone")
+add("meeting_ms_20k", "ms", "time charged for having slept and for queues between layers, for 20,000 messages; simulated alone")
 add("locks_message", "", "locks taken per message, all classes")
 add("contended", "%", "locks that were not had at once, of all that were taken")
 add("global_contended", "%", "the same of locks that guard more than a connection: the table's, or else the groups'")
@@ -239,6 +241,9 @@ local function of_work(run, put)
   put("full_ms_20k", full * ms)
   put("empty_ms_20k", empty * ms)
   put("sync_ms_20k", (lock + full + empty) * ms)
+  local calls = workers[1] and workers[1].locking_ns
+  put("locking_ms_20k", calls and sum(workers, "locking_ns", real) * ms or NAN)
+  put("meeting_ms_20k", calls and sum(workers, "meeting_ns", real) * ms or NAN)
   put("locks_message", locks(run, "taken") / messages)
   put("contended", contended(run))
   -- One is global when it guards more than a connection: the table's where there is one, else the groups'.

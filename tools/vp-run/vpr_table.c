@@ -274,7 +274,7 @@ static void locks(FILE *f, const struct xk_run_result *r)
 		fprintf(f, "%u %s%s (%s): %llu acquisitions, %.2f %% contended", class[i].n, lock_class(class[i].name),
 			class[i].n == 1 ? "" : "s", class[i].policy, (ull)c->taken,
 			100.0 * (double)c->contended / (double)c->taken);
-		if (!r->is_virtual)
+		if (!r->is_virtual || r->graph->vps->sim != NULL)
 			fprintf(f, ", about %.3f s wait, %.3f s hold", (double)xk_lock_waited_ns(c) / 1e9,
 				(double)xk_lock_held_ns(c) / 1e9);
 		fputc('\n', f);

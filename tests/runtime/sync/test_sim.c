@@ -303,6 +303,79 @@ static void readers_share_but_not_past_a_writer(void)
 	CU_ASSERT_STRING_EQUAL(said, "r@0 r@0 w@100 late@200");
 }
 
+/* ---- what is counted of a thread --------------------------------------------------------------- */
+
+static struct xk_sim_counts held, asked;
+
+/* Holds the lock for 120, in steps of 10; on processor 0, which it shares with another thread or not. */
+static void holds(void *arg)
+{
+	(void)arg;
+	xk_lock_take(policy, &lock, &stat);
+	for (unsigned i = 0; i < 12; i++) {
+		xk_sim_charge(10);
+		xk_sim_pass();
+	}
+	xk_lock_drop(policy, &lock, &stat);
+	xk_sim_counts(xk_sim_running(), &held);
+}
+
+static void asks(void *arg)
+{
+	(void)arg;
+	xk_sim_charge(60);
+	xk_lock_take(policy, &lock, &stat);
+	xk_lock_drop(policy, &lock, &stat);
+	xk_sim_counts(xk_sim_running(), &asked);
+}
+
+static void ask_while_held(const struct xk_lock_ops *p, bool shares)
+{
+	const struct xk_sim_costs costs = { .lock_local = 1, .lock_moved = 2, .lock_handed = 3, .unlock = 7, .slice = 50 };
+	struct steps other = { "o", 10, 10 };
+	struct xk_sim_thread *t[3];
+
+	stat = (struct xk_lockstat){ 0 };
+	policy = xk_lock_simulated(p);
+	policy->init(&lock);
+	begin(2, costs);
+	CU_ASSERT_FATAL(xk_sim_thread_new(sim, &t[0], 0, holds, NULL) == XK_OK);
+	CU_ASSERT_FATAL(xk_sim_thread_new(sim, &t[1], 1, asks, NULL) == XK_OK);
+	if (shares)
+		CU_ASSERT_FATAL(xk_sim_thread_new(sim, &t[2], 0, step, &other) == XK_OK);
+	for (unsigned i = 0; i < 2u + shares; i++)
+		xk_sim_join(t[i]);
+	end();
+	policy->fini(&lock);
+}
+
+static void who_stands_in_line_sleeps_where_the_policy_says_so(void)
+{
+	static const struct { const struct xk_lock_ops *policy; bool shares; unsigned sleeps; } of[] = {
+		{ &xk_lock_mutex, false, 1 }, { &xk_lock_mutex, true, 1 }, { &xk_lock_rw, false, 1 },
+		{ &xk_lock_adaptive, false, 0 }, { &xk_lock_adaptive, true, 1 },
+		{ &xk_lock_spin, true, 0 }, { &xk_lock_ticket, true, 0 }, { &xk_lock_mcs, true, 0 },
+	};
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(of); i++) {
+		ask_while_held(of[i].policy, of[i].shares);
+		CU_ASSERT(asked.voluntary == of[i].sleeps && held.voluntary == 0);
+		CU_ASSERT((held.involuntary != 0) == of[i].shares && asked.involuntary == 0);
+	}
+}
+
+static void locks_take_so_long_and_every_wait_is_timed(void)
+{
+	struct xk_lock_counts c;
+
+	/* Taken at 0 for 1, given back at 121 for 7; asked for at 60, had from 124 on, given back for 7. */
+	ask_while_held(&xk_lock_mutex, false);
+	CU_ASSERT(held.locking == 1 + 7 && asked.locking == 121 - 60 + 3 + 7);
+	xk_lockstat_read(&stat, &c);
+	CU_ASSERT(c.contended == 1 && c.waits_timed == 1 && xk_lock_waited_ns(&c) == 121 - 60 + 3);
+	CU_ASSERT(held.meeting == 0 && asked.meeting == 0);
+}
+
 /* ---- sleeping ------------------------------------------------------------------------------ */
 
 static struct xk_event event;
@@ -311,6 +384,7 @@ static void sleeps(void *arg)
 {
 	xk_event_prepare(&event);
 	xk_event_wait(&event, *(const uint64_t *)arg, NULL, 0);
+	xk_sim_counts(xk_sim_running(), &asked);
 	say("woken");
 }
 
@@ -340,14 +414,18 @@ static void wait_for(uint64_t timeout, uint64_t after, const char *expect)
 static void who_spins_is_prompt_and_who_sleeps_is_not(void)
 {
 	wait_for(XK_NS_NEVER, 60, "woke@60 woken@65");
+	CU_ASSERT(asked.voluntary == 0);
 	wait_for(XK_NS_NEVER, 500, "woke@500 woken@2500");
+	CU_ASSERT(asked.voluntary == 1);
 	wait_for(300, 500, "woken@300 woke@500");
+	CU_ASSERT(asked.voluntary == 1);
 }
 
 static void times_out(void *arg)
 {
 	xk_event_prepare(arg);
 	xk_event_wait(arg, 1000, NULL, 0);
+	xk_sim_counts(xk_sim_running(), &asked);
 }
 
 static uint64_t slept(unsigned sleepers, struct xk_sim_costs costs)
@@ -380,6 +458,7 @@ static void sleeping_costs_more_where_others_do(void)
 	struct xk_sim_costs costs = { .sleep = 300000, .sleep_other = 11579, .spin = 100 };
 
 	CU_ASSERT(slept(1, costs) == 300000);
+	CU_ASSERT(asked.meeting == 300000 && asked.voluntary == 1);
 	CU_ASSERT(slept(CROWD, costs) / 1000 == 520);
 	/* It spun all the while. */
 	wait_for(XK_NS_NEVER, 60, "woke@60 woken@65");
@@ -392,6 +471,7 @@ static void hops(void *arg)
 		xk_sim_hop();
 		xk_sim_pass();
 	}
+	xk_sim_counts(xk_sim_running(), &asked);
 }
 
 /* The others of n processors are at it, or idle after a moment of work. */
@@ -415,6 +495,7 @@ static void taking_from_a_queue_costs_more_where_others_do_or_are_idle(void)
 	struct steps none = { "", 0, 1 }, long_work = { "", XK_SEC, 1 };
 
 	CU_ASSERT(hop_among(1, hops, NULL) == 300);
+	CU_ASSERT(asked.meeting == 5 * 300000);
 	CU_ASSERT(hop_among(CROWD, hops, NULL) == 520);
 	CU_ASSERT(hop_among(CROWD, step, &none) == 520);
 	CU_ASSERT(hop_among(CROWD, step, &long_work) == 300);
@@ -423,6 +504,7 @@ static void taking_from_a_queue_costs_more_where_others_do_or_are_idle(void)
 static void naps(void *arg)
 {
 	xk_thread_nap(*(const uint64_t *)arg);
+	xk_sim_counts(xk_sim_running(), &asked);
 	say("up");
 }
 
@@ -441,6 +523,7 @@ static void when_all_sleep_it_is_said_and_time_goes_on_after(void)
 	xk_sim_join(t);
 	end();
 	CU_ASSERT_STRING_EQUAL(said, "up@1000000");
+	CU_ASSERT(asked.voluntary == 1);
 }
 
 /* ---- threads of any processor ------------------------------------------------------------------ */
@@ -616,6 +699,8 @@ static CU_TestInfo tests[] = {
 	  who_stood_in_line_pays_less_and_giving_back_is_nobody_elses },
 	{ "a_table_is_locked_for_as_long_as_something_is_looked_up", a_table_is_locked_for_as_long_as_something_is_looked_up },
 	{ "a_lock_among_twenty_costs_each_his_place_in_line", a_lock_among_twenty_costs_each_his_place_in_line },
+	{ "who_stands_in_line_sleeps_where_the_policy_says_so", who_stands_in_line_sleeps_where_the_policy_says_so },
+	{ "locks_take_so_long_and_every_wait_is_timed", locks_take_so_long_and_every_wait_is_timed },
 	{ "sleeping_costs_more_where_others_do", sleeping_costs_more_where_others_do },
 	{ "taking_from_a_queue_costs_more_where_others_do_or_are_idle",
 	  taking_from_a_queue_costs_more_where_others_do_or_are_idle },

@@ -5,7 +5,7 @@
  *
  * A KB is 1024 bytes of the busiest application.  What a run cannot tell is null, with
  * the reason beside it: one in virtual time has no processor and no scheduler (simulated processors have
- * switches, and waits for locks, in their own time), one without applications no payload.
+ * switches, waits for locks, and user time, in their own), one without applications no payload.
  * Invariant: every key is there in every record.
  */
 #include "runtime/run/run_priv.h"
@@ -46,7 +46,7 @@ static void put_workers(struct record *r, const struct xk_run_result *x)
 		invol += (double)w->nivcsw;
 		moved += (double)w->migrations;
 	}
-	put_cost(r, "user_ns", real, user);
+	put_cost(r, "user_ns", run_threads(x), user);
 	put_cost(r, "system_ns", real, sys);
 	put_cost(r, "cpu_ns", real, cpu);
 	put_cost(r, "voluntary_switches", run_threads(x), vol);

@@ -182,6 +182,7 @@ void xk_sim_charge(xk_ns ns)
 	struct sim *s = sim_self();
 
 	*s->pub.now += ns;
+	s->self->counts.worked += ns;
 	s->self->p->stats.busy += ns;
 }
 

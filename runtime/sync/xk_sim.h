@@ -79,13 +79,14 @@ bool xk_sim_run(struct xk_sim *sim, xk_ns until);
 struct xk_sim_stats { xk_ns busy; uint64_t switches; };
 void xk_sim_stats(const struct xk_sim *sim, unsigned processor, struct xk_sim_stats *out);
 /*
- * Of a thread.  voluntary: it gave its processor away to wait: at an event for longer than it would have spun, in a
- * nap, at a lock whose policy sleeps, or is adaptive and was held by who had no processor.  involuntary: its slice was
- * over, or it yielded, and others stood in line (what getrusage of Linux counts as each).
+ * Of a thread.  worked: ns that it was charged, wherever it ran: its user time.  voluntary: it gave its processor
+ * away to wait: at an event for longer than it would have spun, in a nap, at a lock whose policy sleeps, or is
+ * adaptive and was held by who had no processor.  involuntary: its slice was over, or it yielded, and others stood in
+ * line (what getrusage of Linux counts as each).
  * locking: ns in calls that take and give back locks, waiting included; meeting: ns that it was charged for having
  * slept and for taking from queues (Schmidt and Suda 1996, 4.4.3: Mutex and Condition).
  */
-struct xk_sim_counts { uint64_t voluntary, involuntary; xk_ns locking, meeting; };
+struct xk_sim_counts { uint64_t voluntary, involuntary; xk_ns worked, locking, meeting; };
 void xk_sim_counts(const struct xk_sim_thread *t, struct xk_sim_counts *out);
 /* That the bus was in use. */
 xk_ns xk_sim_bus_busy(const struct xk_sim *sim);

@@ -17,7 +17,7 @@ void xk_vpsim_stop(struct xk_vpset *set);
 /* Until `until`; false: nothing is left to happen. */
 bool xk_vpsim_run(struct xk_vpset *set, xk_ns until);
 
-/* Worker i's record of what its thread has waited and how often it gave its processor away. */
+/* Worker i's record of what its thread was charged, has waited, and how often it gave its processor away. */
 void xk_vpsim_note(const struct xk_vpset *set, unsigned i);
 
 /* Inside vp: as xk_vp_unit and xk_vp_turn, charged; what a unit leaves for others is there when the

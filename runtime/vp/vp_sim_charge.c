@@ -115,6 +115,7 @@ void xk_vpsim_note(const struct xk_vpset *set, unsigned i)
 	if (thread == NULL || thread[i] == NULL)
 		return;
 	xk_sim_counts(thread[i], &c);
+	w->user_ns = c.worked;
 	w->nvcsw = c.voluntary;
 	w->nivcsw = c.involuntary;
 	w->locking_ns = c.locking;

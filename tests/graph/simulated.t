@@ -140,7 +140,7 @@ ledger() {
 	EOT
 }
 all='udp = node(0.025, 0), ip = node(0.025, 0), arp = node(0, 0), eth = node(0.04, 0), eth_mem = node(0, 0),
-	peer_source = node(0, 0), sink = node(0.01, 0)'
+	peer_source = node(0, 0), sink = node(0.01, 0), load = node(0, 0), echo = node(0, 0), impair = node(0, 0)'
 ledger "$tmp/nodes.lua" 0 "$all"
 ledger "$tmp/locks.lua" 2.5 "$all"
 ledger "$tmp/no_ip.lua" 0 'udp = node(0.1, 0), arp = node(0, 0), eth = node(0, 0), eth_mem = node(0, 0),
@@ -162,6 +162,14 @@ by() {
 charged() { by "$tmp/nodes.lua" ips_conn "$1" && [ "$got" -ge "$2" ] && [ "$got" -le "$3" ]; }
 ok "nodes are charged, 1 processor"  charged 1 49 51
 ok "nodes are charged, 8 processors" charged 8 392 404
+# Little's law: the time of the workers over the messages is what one is charged, here 100 ns.
+user_time() {
+	jq -e '[.workers[].user_ns] as $u | ($u | add) / .messages | . > 99.9 and . < 100.1' "$tmp/json" >/dev/null &&
+		jq -e '[.workers[].user_ns | . > 4900000 and . <= 5010000] | length == 8 and all' "$tmp/json" >/dev/null &&
+		jq -e '.record.user_ns == ([.workers[].user_ns] | add) and .record.system_ns == null' "$tmp/json" >/dev/null ||
+		{ jq -c '.messages, [.workers[].user_ns], .record.user_ns' "$tmp/json"; return 1; }
+}
+ok "a worker's user time is what it was charged" user_time
 ok "threads that share a processor take it from each other" shared
 lock_costs() {
 	by "$tmp/nodes.lua" locking 8 && free=$got && by "$tmp/locks.lua" locking 8 && [ "$got" -lt $((free / 4)) ]
@@ -251,6 +259,15 @@ ok "and stays with the only one" thousands "$tmp/protocol.lua" ips_conn 1 49 51
 sed 's/lock = {/unit_moved = { 100, source = s }, lock = {/' "$tmp/nodes.lua" >"$tmp/unit_moved.lua"
 ok "units pay for what the last one's processor has" thousands "$tmp/unit_moved.lua" ips_conn 8 0 100
 ok "and one processor does not" thousands "$tmp/unit_moved.lua" ips_conn 1 49 51
+
+state "$tmp/all.lua" 20 0.5 1.5 'n.protocol_moved = { 0.1, source = s }'
+stateful() {
+	json "$tmp/one" --processors 4 --machine "$tmp/all.lua" "$file" preset="$1" conns=8 count=50 && echoed 400 &&
+		jq -e '.machine.busy > 0' "$tmp/json" >/dev/null
+}
+for preset in $(presets); do
+	ok "$preset: all is delivered where state costs" stateful "$preset"
+done
 
 # broken_state TEXT SED
 broken_state() {

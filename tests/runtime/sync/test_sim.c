@@ -111,6 +111,37 @@ static void a_yield_costs_time_and_lets_the_next_run(void)
 	CU_ASSERT_STRING_EQUAL(said, "a@0 b@5 a@10 b@15");
 }
 
+static xk_ns worked(const struct xk_sim_thread *t)
+{
+	struct xk_sim_counts c;
+
+	xk_sim_counts(t, &c);
+	return c.worked;
+}
+
+static void a_thread_knows_what_it_was_charged(void)
+{
+	struct steps a = { "a", 100, 3 }, b = { "b", 150, 2 };
+	struct xk_sim_thread *t, *u;
+	struct xk_sim_stats stats;
+
+	begin(1, (struct xk_sim_costs){ .context = 7, .slice = 150 });
+	CU_ASSERT(xk_sim_thread_new(sim, &t, 0, step, &a) == XK_OK);
+	CU_ASSERT(xk_sim_thread_new(sim, &u, XK_SIM_ANY, step, &b) == XK_OK);
+	CU_ASSERT_EQUAL(worked(t), 0);
+	(void)xk_sim_run(sim, 250);
+	CU_ASSERT_EQUAL(worked(t), 200);
+	(void)xk_sim_run(sim, 10000);
+	/* Turns come and go; taking one up is the processor's time. */
+	CU_ASSERT_EQUAL(worked(t), 300);
+	CU_ASSERT_EQUAL(worked(u), 300);
+	xk_sim_stats(sim, 0, &stats);
+	CU_ASSERT_EQUAL(stats.busy, 600);
+	xk_sim_join(t);
+	xk_sim_join(u);
+	end();
+}
+
 /* ---- thread-locals ------------------------------------------------------------------- */
 
 static void keeps(void *arg)
@@ -691,6 +722,7 @@ static CU_TestInfo tests[] = {
 	{ "least_time_runs_and_of_several_the_lowest_number", least_time_runs_and_of_several_the_lowest_number },
 	{ "one_processor_runs_one_after_the_other", one_processor_runs_one_after_the_other },
 	{ "a_slice_ends_a_turn", a_slice_ends_a_turn },
+	{ "a_thread_knows_what_it_was_charged", a_thread_knows_what_it_was_charged },
 	{ "a_yield_costs_time_and_lets_the_next_run", a_yield_costs_time_and_lets_the_next_run },
 	{ "each_thread_finds_its_own_as_it_left_it", each_thread_finds_its_own_as_it_left_it },
 	{ "a_lock_is_had_in_the_order_of_asking", a_lock_is_had_in_the_order_of_asking },

@@ -2,10 +2,10 @@
 /*
  * peer_due.c - frames of peer_source that come at times of their own, each made when it is due.
  *
- * Each connection is a stream (peer_arrivals.h) whose next time is drawn ahead; a heap has the
- * earliest first.  A frame carries when it was due and when work on it began (xk_stamp.h): one that is made
- * late, because the processor was busy, has waited since it was due, not since it was made.
- * Invariant: the heap holds exactly the streams that have frames left and a time for the next.
+ * Each connection is a stream (xk_traffic.h).  A frame carries when it was due and when work on it
+ * began (xk_stamp.h): one that is made late, because the processor was busy, has waited since it
+ * was due, not since it was made.
+ * Invariant: the queue holds exactly the streams that have frames left and a time for the next.
  */
 #include "drivers/peer/peer_gen.h"
 
@@ -18,33 +18,22 @@
 /* The frame that is due first, or NULL: memory is out, and it is lost as a card would lose it. */
 static struct xk_msg *due_one(struct peer_gen *g, xk_ns now)
 {
-	struct xk_heap_item *first = xk_heap_first(&g->order);
-	uint32_t j = (uint32_t)(first - g->when);
-	struct peer_stream *s = &g->stream[j];
+	uint32_t j = xk_traffic_first(&g->times);
 	struct xk_msg *m = peer_gen_frame(g, j);
 
 	if (XK_LIKELY(m != NULL)) {
-		xk_stamp_put(m->data + g->hdr_len, g->start + s->due, now);
+		xk_stamp_put(m->data + g->hdr_len, xk_traffic_due(&g->times, j), now);
 		peer_gen_made(g, j, 1);
 	} else {
 		g->left[j]--;
 		g->live -= g->left[j] == 0;
 	}
-	peer_stream_next(s, &peer_gen_conf(g)->arrivals, &((struct peer_gen_node *)g->rep->node->state)->trace);
-	first->key = s->due;
-	if (g->left[j] == 0 || s->due == XK_NS_NEVER)
-		xk_heap_take(&g->order, first);
+	xk_traffic_next(&g->times, j);
+	if (g->left[j] == 0)
+		xk_traffic_leave(&g->times, j);
 	else
-		xk_heap_put(&g->order, first);
+		xk_traffic_wait(&g->times, j);
 	return m;
-}
-
-/* When the next frame is due. */
-static inline xk_ns next_due(const struct peer_gen *g)
-{
-	const struct xk_heap_item *first = xk_heap_first(&g->order);
-
-	return first != NULL ? g->start + first->key : XK_NS_NEVER;
 }
 
 /* At most n of those that are due; how many were. */
@@ -54,7 +43,7 @@ static unsigned due_burst(struct peer_gen *g, unsigned n)
 	struct xk_msg *burst[MEM_BURST];
 	unsigned taken = 0, made = 0;
 
-	for (; taken < n && next_due(g) <= now; taken++) {
+	for (; taken < n && xk_traffic_first_due(&g->times) <= now; taken++) {
 		burst[made] = due_one(g, now);
 		made += burst[made] != NULL;
 	}
@@ -78,8 +67,8 @@ unsigned peer_due_run(struct xk_task *t, unsigned budget)
 		if (got < want)
 			break;
 	}
-	g->due.when = next_due(g);
-	if (g->order.n == 0)
+	g->due.when = xk_traffic_first_due(&g->times);
+	if (g->due.when == XK_NS_NEVER)
 		xk_task_park(t);
 	return done;
 }
@@ -99,18 +88,11 @@ int peer_due_start(struct peer_gen *g)
 
 	if (g->nconn == 0)
 		return XK_OK;
-	g->stream = xk_alloc(g->nconn * sizeof *g->stream);
-	g->when = xk_alloc(g->nconn * sizeof *g->when);
-	g->order.item = xk_alloc(g->nconn * sizeof *g->order.item);
-	if (g->stream == NULL || g->when == NULL || g->order.item == NULL)
+	if (xk_traffic_open(&g->times, &c->arrivals, &st->trace, graph->seed, g->no, g->nconn, g->start) != XK_OK)
 		return XK_E_NOMEM;
-	for (uint32_t j = 0; j < g->nconn; j++) {
-		peer_stream_init(&g->stream[j], &c->arrivals, &st->trace, graph->seed, g->no[j]);
-		/* At one time by number: the order does not depend on where a stream lives. */
-		g->when[j] = (struct xk_heap_item){ .key = g->stream[j].due, .tie = g->no[j] };
-		if (g->left[j] != 0 && g->stream[j].due != XK_NS_NEVER)
-			xk_heap_put(&g->order, &g->when[j]);
-	}
+	for (uint32_t j = 0; j < g->nconn; j++)
+		if (g->left[j] != 0)
+			xk_traffic_wait(&g->times, j);
 	xk_due_add(&g->due, &g->mr->task);
 	return XK_OK;
 }

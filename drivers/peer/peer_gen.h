@@ -5,8 +5,8 @@
 #ifndef XK_PEER_GEN_H
 #define XK_PEER_GEN_H
 
-#include "drivers/peer/peer_arrivals.h"
 #include "drivers/peer/peer_priv.h"
+#include "runtime/upi/xk_traffic.h"
 
 struct peer_gen_conf {
 	uint64_t conns, size, burst, count, rate, ring, rxcold, ports;
@@ -16,11 +16,11 @@ struct peer_gen_conf {
 	unsigned checksum, rxbuf, place;
 	char    *lead;
 	bool     mix;
-	struct peer_arrivals arrivals;
+	struct xk_traffic arrivals;
 };
 
 /* Node state: the trace that all replicas play. */
-struct peer_gen_node { struct peer_trace trace; };
+struct peer_gen_node { struct xk_trace trace; };
 
 /* A template: the line that a frame begins with. */
 struct peer_gen_conn { uint8_t hdr[XK_CACHELINE]; } XK_ALIGNED;
@@ -47,9 +47,7 @@ struct peer_gen {
 	struct xk_timer timer;
 	void     *block;                  /* what conn was cut from */
 	/* arrivals */
-	struct peer_stream *stream;       /* [nconn] */
-	struct xk_heap_item *when;        /* [nconn]; of those that have a frame left, in `order` */
-	struct xk_heap order;
+	struct xk_traffic_queue times;    /* of those that have a frame left */
 	struct xk_due due;
 };
 

@@ -132,7 +132,7 @@ static int gen_start(struct peer_gen *g)
 		g->rate += g->rate == 0;
 	}
 	g->start = xk_vp_now();
-	if (c->arrivals.model != PEER_MODEL_NONE) {
+	if (c->arrivals.model != XK_TRAFFIC_NONE) {
 		g->mr->stamp_at = g->hdr_len;
 		err = peer_due_start(g);
 	}
@@ -144,22 +144,15 @@ static int gen_start(struct peer_gen *g)
 static int source_init(struct xk_node *n, struct xk_errs *e)
 {
 	const struct peer_gen_conf *c = n->conf;
-	char why[512];
-	int err = XK_OK;
 
 	if (c->rxbuf == PEER_COLD && c->rxcold == 0)
 		peer_cold_warn(n);
-	if (c->arrivals.model == PEER_TRACE)
-		err = peer_trace_read(&((struct peer_gen_node *)n->state)->trace, c->arrivals.file, (uint32_t)c->conns, why,
-				      sizeof why);
-	if (err != XK_OK)
-		xk_node_error(n, e, "arrivals: %s", why);
-	return err;
+	return xk_trace_load(&((struct peer_gen_node *)n->state)->trace, &c->arrivals, c->conns, n, e);
 }
 
 static void source_fini(struct xk_node *n)
 {
-	peer_trace_free(&((struct peer_gen_node *)n->state)->trace);
+	xk_trace_free(&((struct peer_gen_node *)n->state)->trace);
 }
 
 static int source_rep_init(struct xk_rep *r)
@@ -175,7 +168,7 @@ static int source_rep_start(struct xk_rep *r, struct xk_errs *e)
 
 	if (g->mr == NULL)
 		return XK_OK;
-	if (peer_gen_conf(g)->arrivals.model != PEER_MODEL_NONE)
+	if (peer_gen_conf(g)->arrivals.model != XK_TRAFFIC_NONE)
 		g->mr->task.run = mem_state(g->mr->rep)->reader != NULL ? peer_due_run_carried : peer_due_run;
 	else
 		g->mr->task.run = mem_state(g->mr->rep)->reader != NULL ? peer_gen_run_carried : peer_gen_run;
@@ -201,9 +194,7 @@ static void source_rep_fini(struct xk_rep *r)
 
 	xk_free(g->block);
 	xk_free(g->made);
-	xk_free(g->stream);
-	xk_free(g->when);
-	xk_free(g->order.item);
+	xk_traffic_close(&g->times);
 }
 
 static const struct mem_peer source_peer = { .push = peer_sink_push };
@@ -230,9 +221,9 @@ static bool arrivals_fault(const struct peer_gen_conf *c, char *why, size_t n)
 {
 	const char *text = NULL;
 
-	if (peer_arrivals_fault(&c->arrivals, why, n))
+	if (xk_traffic_fault(&c->arrivals, why, n))
 		return true;
-	if (c->arrivals.model == PEER_MODEL_NONE)
+	if (c->arrivals.model == XK_TRAFFIC_NONE)
 		return false;
 	if (c->rate != 0)
 		text = "rate paces all connections together; with arrivals write arrivals = { ..., rate = ... }, of each connection";
@@ -266,19 +257,11 @@ static int source_check(const void *conf, char *why, size_t n)
 	return XK_E_INVAL;
 }
 
-/* A trace is read twice: here an error has a place in the graph's file. */
 static void source_review(const struct xk_view *v, struct xk_review *r)
 {
 	const struct peer_gen_conf *c = v->conf;
-	struct peer_trace t;
-	char why[512];
 
-	if (c->arrivals.model != PEER_TRACE)
-		return;
-	if (peer_trace_read(&t, c->arrivals.file, (uint32_t)c->conns, why, sizeof why) == XK_OK)
-		peer_trace_free(&t);
-	else
-		xk_review_fault(r, v, "arrivals.file", "%s", why);
+	xk_trace_review(&c->arrivals, c->conns, v, r);
 }
 
 static int source_ask(const struct xk_view *v, unsigned op, void *buf, unsigned len)
@@ -295,10 +278,6 @@ static int source_ask(const struct xk_view *v, unsigned op, void *buf, unsigned 
 	{ .name = #field, .type = t, .def = d, .doc = text, \
 	  .offset = offsetof(struct peer_gen_conf, field), ##__VA_ARGS__ }
 
-#define A(field, t, d, text, ...) \
-	{ .name = #field, .group = "arrivals", .type = t, .def = d, .doc = text, \
-	  .offset = offsetof(struct peer_gen_conf, arrivals.field), ##__VA_ARGS__ }
-
 static const struct xk_param source_params[] = {
 	PEER_SOURCE_PARAMS(P),
 	P(size, XK_P_SIZE, "64", "payload bytes of each datagram", .min = "0", .max = "65507"),
@@ -314,15 +293,7 @@ static const struct xk_param source_params[] = {
 	  "missed; 0: none is, they are late", .max = "1048576"),
 	P(checksum, XK_P_ENUM, "compute-ignore",
 	  "a dummy that receivers compute and ignore, none, or a good one", .choices = peer_csums),
-	A(model, XK_P_ENUM, "none",
-	  "frames of each connection come at times of their own, by this model; none: as fast as they are taken, or at rate",
-	  .choices = peer_models),
-	A(rate, XK_P_UINT, NULL, "frames per second of each connection, mean", .min = "1", .max = "1000000000"),
-	A(burst, XK_P_UINT, NULL, "train: frames of a train", .min = "1", .max = "1000000"),
-	A(inner, XK_P_TIME, NULL, "train: mean time between the frames of a train; unset: none", .max = "1h"),
-	A(on, XK_P_TIME, NULL, "onoff: mean time of sending", .min = "1us", .max = "1h"),
-	A(off, XK_P_TIME, NULL, "onoff: mean time of silence", .min = "1us", .max = "1h"),
-	A(file, XK_P_TEXT, NULL, "trace: times, a line each, in seconds, and perhaps the connection's number; or a capture"),
+	XK_TRAFFIC_PARAMS(peer_gen_conf),
 	XK_PARAM_END
 };
 

@@ -34,7 +34,7 @@ void load_done(struct load_rep *l)
 {
 	struct load_node *st = l->r->node->state;
 
-	if (load_conf(l->r)->count != 0 && !load_conf(l->r)->again && xk_atomic_add(&st->unfinished, (uint64_t)-1) == 1)
+	if (load_ends(load_conf(l->r)) && xk_atomic_add(&st->unfinished, (uint64_t)-1) == 1)
 		xk_app_finished(l->r->node);
 }
 
@@ -52,11 +52,15 @@ int load_init(struct xk_node *n, struct xk_errs *e)
 {
 	const struct load_conf *c = n->conf;
 
-	(void)e;
 	((struct load_node *)n->state)->unfinished = c->conns;
-	if (c->count != 0 && !c->again)
+	if (load_ends(c))
 		xk_app_will_finish(n);
-	return XK_OK;
+	return xk_trace_load(&((struct load_node *)n->state)->trace, &c->arrivals, c->conns, n, e);
+}
+
+void load_fini(struct xk_node *n)
+{
+	xk_trace_free(&((struct load_node *)n->state)->trace);
 }
 
 int load_rep_init(struct xk_rep *r)
@@ -72,6 +76,7 @@ void load_rep_fini(struct xk_rep *r)
 	xk_free(l->messages);
 	xk_free(l->page_block);
 	xk_free(l->rtt);
+	load_times_free(l);
 }
 
 static int load_alloc(struct load_rep *l, uint64_t n)
@@ -89,8 +94,30 @@ static int load_alloc(struct load_rep *l, uint64_t n)
 	return XK_OK;
 }
 
-int load_open_all(struct xk_rep *r, struct xk_errs *e, int (*alloc)(struct xk_rep *r, uint64_t n),
-		  int (*open)(struct xk_rep *r, uint64_t i))
+/* Their numbers, in the order of their slots, before they are opened. */
+static void load_number(struct load_rep *l)
+{
+	uint32_t n = 0;
+
+	for (uint64_t i = 0; i < load_conf(l->r)->conns; i++)
+		if (xk_app_is_here(l->r, i))
+			l->no[n++] = i;
+}
+
+/* Memory for n connections. */
+static int load_room(struct load_rep *l, uint64_t n, const struct load_opens *o)
+{
+	int err = load_alloc(l, n);
+
+	if (err == XK_OK)
+		err = o->alloc(l->r, n);
+	if (err != XK_OK || !load_timed(load_conf(l->r)))
+		return err;
+	load_number(l);
+	return load_times_start(l, (uint32_t)n, o->task_of);
+}
+
+int load_open_all(struct xk_rep *r, struct xk_errs *e, const struct load_opens *o)
 {
 	const struct load_conf *c = load_conf(r);
 	uint64_t here = 0;
@@ -98,15 +125,15 @@ int load_open_all(struct xk_rep *r, struct xk_errs *e, int (*alloc)(struct xk_re
 
 	for (uint64_t i = 0; i < c->conns; i++)
 		here += xk_app_is_here(r, i);
-	if (here != 0 && (err = load_alloc(load_of(r), here)) == XK_OK)
-		err = alloc(r, here);
+	if (here != 0)
+		err = load_room(load_of(r), here, o);
 	if (err != XK_OK)
 		xk_errs_add(e, r->node->file, r->node->line, 0, "%s: out of memory for %llu connections",
 			    r->node->name, (unsigned long long)here);
 	for (uint64_t i = 0; err == XK_OK && i < c->conns; i++) {
 		if (!xk_app_is_here(r, i))
 			continue;
-		err = open(r, i);
+		err = o->open(r, i);
 		if (err != XK_OK)
 			xk_errs_add(e, r->node->file, r->node->line, 0,
 				    "%s: cannot open connection %llu of %llu: %s", r->node->name,
@@ -141,10 +168,32 @@ int load_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 
 /* ---- the descriptor ----------------------------------------------------------------------- */
 
+/* Messages that are due at times of their own say when, in their first bytes. */
+static bool times_fault(const struct load_conf *c, char *why, size_t n)
+{
+	const char *text = NULL;
+
+	if (xk_traffic_fault(&c->arrivals, why, n))
+		return true;
+	if (!load_timed(c))
+		return false;
+	if (c->rate != 0)
+		text = "rate is of messages that are sent when they can be; with arrivals write arrivals = { ..., rate = ... }";
+	else if (c->size < XK_STAMP_SIZE)
+		text = "arrivals write times into each message: size must be at least 24";
+	else if (c->again && c->arrivals.model == XK_TRAFFIC_TRACE)
+		text = "a trace is played once: it leaves nothing to do for a connection that is opened anew ('again')";
+	if (text != NULL)
+		snprintf(why, n, "%s", text);
+	return text != NULL;
+}
+
 int load_check(const void *conf, char *why, size_t n)
 {
 	const struct load_conf *c = conf;
 
+	if (times_fault(c, why, n))
+		return XK_E_INVAL;
 	if (c->to == 0)
 		snprintf(why, n, "needs 'to', the address to send to");
 	else if (c->port + c->ports > 65536)
@@ -164,4 +213,5 @@ void load_review(const struct xk_view *v, struct xk_review *r)
 	xk_review_reach(r, v, "to", c->to);
 	if (c->lport == 0)
 		xk_review_conns(r, v, c->conns, c->ports);
+	xk_trace_review(&c->arrivals, c->conns, v, r);
 }

@@ -8,11 +8,12 @@
  * one burst.  A message is a copy of a static page, a page written
  * through one cache line, or whatever the buffer holds.  Buffers are the
  * VP's own, last freed first.
- * A connection may be slowed to a rate, be silent at times or wait for
- * answers (window): then its task parks and a timer or an answer wakes it.
+ * A connection may be slowed to a rate, be silent at times, have messages that are due at times of
+ * their own (load_times.c) or wait for answers (window): then its task parks and a timer, time or an
+ * answer wakes it.
  * With a window one message in about 32 is timed until its answer: answers are
  * taken to come in the order of what they answer.
- * Invariant: a task is ready, or its connection has ended, or its timer is armed.
+ * Invariant: a task is ready, or its connection has ended, or its timer is armed, or a time is waited for.
  */
 #include "protocols/load/load.h"
 #include "protocols/udp/udp.h"
@@ -149,8 +150,15 @@ static void port_wait(struct port_conn *k, xk_ns now)
 static uint64_t rate_allowed(struct port_conn *k, const struct port_conf *c, xk_ns now)
 {
 	xk_ns end = now < k->until ? now : k->until, t = end - k->since;
-	uint64_t due = load_due(&c->load, t);
+	uint64_t due;
 
+	if (load_timed(&c->load)) {
+		if (!load_rests(&k->sr->load, k->slot))
+			return UINT64_MAX;
+		xk_task_park(&k->task);
+		return 0;
+	}
+	due = load_due(&c->load, t);
 	if (c->load.rate != 0 && due > k->in_phase)
 		return due - k->in_phase;        /* also what a phase that is over left undone */
 	if (now >= k->until) {
@@ -184,6 +192,7 @@ static void port_end(struct port_conn *k)
 {
 	xk_task_park(&k->task);
 	xk_timer_cancel(k->sr->load.r->wheel, &k->timer);
+	load_rises(&k->sr->load, k->slot);
 	k->left = 0;
 	k->ended = true;
 	load_done(&k->sr->load);
@@ -224,6 +233,8 @@ static void port_begin(struct port_conn *k)
 	xk_ns now = xk_vp_now(), at;
 
 	port_talk(k, now, 0);
+	if (load_timed(&c->load) && load_when(&k->sr->load, k->slot) == XK_NS_NEVER)
+		k->left = 0;                     /* a trace that says nothing of it: its first turn ends it */
 	if (c->off != 0) {
 		at = xk_rand_below(rand, c->on + c->off);
 		k->silent = at >= c->on;
@@ -267,12 +278,12 @@ static void port_sent(struct port_conn *k, const struct port_conf *c, unsigned n
 		port_allowed(k, c);            /* asleep at once, not a turn later */
 }
 
-/* The message that goes next is timed. */
-static void probe_begin(struct port_conn *k)
+/* The message that goes next is timed, from `at` on. */
+static void probe_begin(struct port_conn *k, xk_ns at)
 {
 	k->probe_in = xk_app_probe_gap(xk_vp_rand(k->sr->load.r->vp));
 	k->answers = k->open;
-	k->probe_at = xk_vp_clock(k->sr->load.r->vp);
+	k->probe_at = at;
 }
 
 static unsigned port_run(struct xk_task *t, unsigned budget)
@@ -298,11 +309,58 @@ static unsigned port_run(struct xk_task *t, unsigned budget)
 			break;
 		k->open++;
 		if (c->load.window != 0 && k->answers == 0 && k->probe_in-- == 0)
-			probe_begin(k);
+			probe_begin(k, xk_vp_clock(k->sr->load.r->vp));
 		xk_push(k->s, m);
 	}
 	if (i != 0)
 		port_sent(k, c, i);
+	return i;
+}
+
+/* One that says when it was due; NULL: none is due, or may go, or it is counted. */
+static struct xk_msg *port_make_due(struct port_conn *k, const struct port_conf *c, xk_ns now)
+{
+	struct load_rep *l = &k->sr->load;
+	struct xk_msg *m;
+
+	if (load_when(l, k->slot) > now || (c->load.window != 0 && k->open >= c->load.window))
+		return NULL;
+	load_stamp(l, k->slot, now);
+	m = port_make(k, c);
+	if (m != NULL && c->load.touch != LOAD_COPY)
+		load_stamp_copy(l, m);
+	return m;
+}
+
+/* A unit of messages that are due at times of their own. */
+static unsigned port_run_due(struct xk_task *t, unsigned budget)
+{
+	struct port_conn *k = xk_container_of(t, struct port_conn, task);
+	struct load_rep *l = &k->sr->load;
+	const struct port_conf *c = conf_of(l->r);
+	xk_ns now = xk_vp_clock(l->r->vp);
+	uint64_t n = c->load.burst != 0 ? c->load.burst : budget;
+	struct xk_msg *m;
+	unsigned i = 0;
+
+	if (k->left == 0)
+		port_end(k);
+	else if (port_allowed(k, c) != 0)
+		n = n < k->left ? n : k->left;
+	else
+		return 0;
+	for (; i < n && k->s != NULL && k->left != 0 && (m = port_make_due(k, c, now)) != NULL; i++) {
+		k->open++;
+		if (c->load.window != 0 && k->answers == 0 && k->probe_in-- == 0)
+			probe_begin(k, load_when(l, k->slot));
+		if (!load_made(l, k->slot))
+			k->left = i + 1;         /* its trace has been played */
+		xk_push(k->s, m);
+	}
+	if (i != 0)
+		port_sent(k, c, i);
+	if (k->s != NULL && k->left != 0)
+		port_allowed(k, c);              /* asleep at once, not a turn later */
 	return i;
 }
 
@@ -452,6 +510,8 @@ static void port_close_done(struct xk_rep *r, struct xk_sess *lls)
 
 static unsigned (*choose_run(const struct port_conn *k, const struct port_conf *c))(struct xk_task *, unsigned)
 {
+	if (load_timed(&c->load))
+		return port_run_due;
 	if (c->load.count != 0 || c->off != 0 || c->load.rate != 0 || c->load.window != 0)
 		return port_run;
 	if (!is_single(k, c))
@@ -492,6 +552,7 @@ static int port_rep_set(struct xk_rep *r, const struct xk_param *p, const void *
 			continue;
 		}
 		xk_timer_cancel(r->wheel, &k->timer);
+		load_rises(&sr->load, i);
 		if (c->load.rate != 0)
 			port_sleep(k, now + xk_rand_below(xk_vp_rand(r->vp), XK_SEC / c->load.rate + 1));
 		else
@@ -575,15 +636,23 @@ static int port_alloc(struct xk_rep *r, uint64_t n)
 	return XK_OK;
 }
 
+static struct xk_task *port_task_of(struct xk_rep *r, uint32_t slot)
+{
+	return &((struct port_rep *)r->state)->conn[slot].task;
+}
+
 static int port_rep_start(struct xk_rep *r, struct xk_errs *e)
 {
-	return load_open_all(r, e, port_alloc, port_open_one);
+	static const struct load_opens opens = { port_alloc, port_open_one, port_task_of };
+
+	return load_open_all(r, e, &opens);
 }
 
 static void port_rep_stop(struct xk_rep *r)
 {
 	struct port_rep *sr = r->state;
 
+	load_times_stop(&sr->load);
 	for (uint32_t i = 0; i < sr->load.n; i++) {
 		struct port_conn *k = &sr->conn[i];
 
@@ -604,19 +673,25 @@ static int port_check(const void *conf, char *why, size_t n)
 {
 	const struct port_conf *c = conf;
 	int err = load_check(conf, why, n);
+	const char *text = NULL;
 
-	if (err == XK_OK && c->segment != 0 && c->load.window != 0) {
-		snprintf(why, n, "'window' counts messages, and with 'segment' it is datagrams that are answered");
-		return XK_E_INVAL;
-	}
-	if (err != XK_OK || c->off == 0 || c->on != 0)
+	if (err != XK_OK)
 		return err;
-	snprintf(why, n, "'off' needs 'on', the time between two silences");
-	return XK_E_INVAL;
+	if (c->segment != 0 && c->load.window != 0)
+		text = "'window' counts messages, and with 'segment' it is datagrams that are answered";
+	else if (c->segment != 0 && load_timed(&c->load))
+		text = "with arrivals each message says when it was due, and with 'segment' it leaves in several";
+	else if ((c->off != 0 || c->on != 0) && load_timed(&c->load))
+		text = "with arrivals silence is arrivals = { model = \"onoff\", on = ..., off = ..., rate = ... }";
+	else if (c->off != 0 && c->on == 0)
+		text = "'off' needs 'on', the time between two silences";
+	if (text != NULL)
+		snprintf(why, n, "%s", text);
+	return text != NULL ? XK_E_INVAL : XK_OK;
 }
 
 static const struct xk_ops port_ops = {
-	.init = load_init, .rep_init = load_rep_init, .rep_fini = port_rep_fini,
+	.init = load_init, .fini = load_fini, .rep_init = load_rep_init, .rep_fini = port_rep_fini,
 	.rep_start = port_rep_start, .rep_stop = port_rep_stop,
 	.close_done = port_close_done, .demux = port_demux, .control = load_control, .rep_set = port_rep_set,
 };
@@ -636,6 +711,7 @@ static const struct xk_param port_params[] = {
 	LOAD_P(window, XK_P_UINT, "0", "most unanswered messages of a connection; 0: answers are not waited for", .max = "1000000"),
 	P(timeout, XK_P_TIME, "1s", "window: answers that take longer are not waited for", .min = "1ms", .max = "1h"),
 	LOAD_PARAMS_TOUCH,
+	XK_TRAFFIC_PARAMS(load_conf),
 	XK_PARAM_END
 };
 

@@ -5,7 +5,7 @@
  *
  * Every connection is a task: one unit of work is a burst of messages, and the
  * VP runs its tasks in turn.  A task sleeps while its stream has no room, or
- * until its rate allows the next message.  A message is written from a static page, and
+ * until its rate allows the next message, or one is due (load_times.c).  A message is written from a static page, and
  * what the stream does not take of it goes later; where the layer below wants messages it is pushed whole.  After its last message a connection ends
  * its side and is done when the peer has acknowledged everything; the graph may end when all are
  * done.  With `again` it is opened anew once both sides have ended, for as many messages more.
@@ -62,6 +62,7 @@ struct send_conn {
 	uint32_t         mark_in;        /* messages before the next one is */
 	xk_ns            since;          /* rate: from here on counted ... */
 	uint64_t         paced;          /* ... were so many sent */
+	xk_ns            began;          /* arrivals: work on the message that goes next, if it is begun */
 	struct xk_timer  timer;          /* rate; time to open again */
 };
 #ifndef XK_DEBUG
@@ -86,6 +87,7 @@ static void send_close(struct send_conn *k)
 
 	xk_task_park(&k->task);
 	xk_timer_cancel(k->sr->load.r->wheel, &k->timer);
+	load_rises(&k->sr->load, k->slot);
 	k->open = false;
 	k->s.down = k->stream = NULL;
 	k->room = 0;
@@ -207,14 +209,16 @@ static void send_begin(struct send_conn *k)
 	k->begun = false;
 	k->writes = c->load.touch == LOAD_COPY && stream_takes_bytes(k->s.down);
 	k->quick = k->writes && c->load.rate == 0 && c->load.window == 0;
-	k->task.several = k->quick ? send_several(c->load.size) : 0;
+	k->task.several = k->quick && !load_timed(&c->load) ? send_several(c->load.size) : 0;
 	k->shorts = k->writes && c->load.window == 0 && c->load.size <= STREAM_WRITER_LONGEST;
+	if (load_timed(&c->load) && load_when(&k->sr->load, k->slot) == XK_NS_NEVER)
+		k->left = 0;             /* its trace has been played, or says nothing of it */
 	xk_task_ready(&k->task);
 }
 
 /* ---- one unit -------------------------------------------------------------------------- */
 
-static struct xk_msg *send_make(const struct send_conn *k, const struct send_conf *c)
+static inline __attribute__((always_inline)) struct xk_msg *send_make(const struct send_conn *k, const struct send_conf *c)
 {
 	struct xk_msg *m;
 
@@ -247,8 +251,8 @@ static inline bool send_write(struct send_conn *k, const struct send_conf *c)
 	return took == left;
 }
 
-/* Pushes one; false: it cannot go now. */
-static bool send_push(struct send_conn *k, const struct send_conf *c)
+/* Pushes one, due: that says when it was; false: it cannot go now. */
+static inline bool send_push(struct send_conn *k, const struct send_conf *c, bool due)
 {
 	struct xk_sess *lls = k->stream;
 	struct xk_msg *m;
@@ -260,6 +264,8 @@ static bool send_push(struct send_conn *k, const struct send_conf *c)
 		k->room = 0;
 		return false;
 	}
+	if (due)
+		load_stamp_copy(&k->sr->load, m);
 	k->room -= k->room < m->tot ? k->room : m->tot;
 	xk_push(lls, m);
 	return true;
@@ -307,7 +313,7 @@ static uint64_t send_some(struct send_conn *k, const struct send_conf *c, uint64
 		if (c->load.window != 0 && !k->begun)
 			send_marked(k, c);
 		k->begun = true;
-		if (XK_UNLIKELY(!(writes ? send_write(k, c) : send_push(k, c)))) {
+		if (XK_UNLIKELY(!(writes ? send_write(k, c) : send_push(k, c, false)))) {
 			send_short(k);
 			break;
 		}
@@ -346,6 +352,57 @@ static XK_APART unsigned send_run_any(struct send_conn *k, const struct send_con
 	else if (k->left == 0)
 		xk_task_park(&k->task);  /* the last answers are still to come */
 	return (unsigned)n;
+}
+
+/* The one that is due: it says so in its first bytes, whatever part of it goes now.  False: it waits. */
+static XK_NOINLINE bool send_due(struct send_conn *k, const struct send_conf *c, xk_ns now)
+{
+	struct load_rep *l = &k->sr->load;
+
+	if (!k->begun) {
+		k->began = now;
+		if (c->load.window != 0)
+			send_marked(k, c);
+		if (k->mark == k->sent)
+			k->mark_at = load_when(l, k->slot);
+		k->begun = true;
+	}
+	load_stamp(l, k->slot, k->began);
+	if (!(k->writes ? send_write(k, c) : send_push(k, c, true))) {
+		send_short(k);
+		return false;
+	}
+	k->begun = false;
+	if (!load_made(l, k->slot))
+		k->left = 1;             /* its trace has been played */
+	k->left--;
+	return true;
+}
+
+/* A unit of messages that are due at times of their own. */
+static unsigned send_run_due(struct xk_task *t, unsigned budget)
+{
+	struct send_conn *k = xk_container_of(t, struct send_conn, task);
+	struct load_rep *l = &k->sr->load;
+	const struct send_conf *c = conf_of(l->r);
+	uint64_t n = c->load.burst != 0 ? c->load.burst : budget, open, i = 0;
+	const struct xk_sess *lls = k->stream;
+	xk_ns now = xk_vp_clock(l->r->vp);
+
+	if (lls == NULL)
+		return send_anew(k);
+	if (c->load.window != 0 && (open = send_window(k, c)) < n)
+		n = open;
+	while (i < n && k->left != 0 && k->stream == lls && load_when(l, k->slot) <= now && send_due(k, c, now))
+		i++;
+	send_count(k->sr, k->slot, i, i * c->load.size);
+	if (k->stream != lls)
+		return (unsigned)i;
+	if (k->left == 0 && (c->load.window == 0 || k->back >= k->sent))
+		send_end(k);
+	else if (k->left == 0 || load_rests(l, k->slot))
+		xk_task_park(&k->task);  /* until the last answers come, or the next one is due */
+	return (unsigned)i;
 }
 
 /* At most n messages, of which none ends the connection's own share. */
@@ -461,7 +518,7 @@ static void send_event(struct xk_rep *r, const struct xk_stream_event *ev)
 		k->open = true;
 		send_begin(k);
 		/* All that it has to say goes with the last step of the handshake. */
-		if (load_conf(r)->count == 1 && load_conf(r)->rate == 0)
+		if (load_conf(r)->count == 1 && load_conf(r)->rate == 0 && !load_timed(load_conf(r)))
 			send_run(&k->task, 1);
 		break;
 	case XK_STREAM_FAILED:
@@ -532,22 +589,30 @@ static int send_open_one(struct xk_rep *r, uint64_t i)
 	k->sr = sr;
 	k->slot = sr->load.n;
 	k->left = load_conf(r)->count != 0 ? load_conf(r)->count : UINT64_MAX;
-	xk_task_init(&k->task, r->vp, send_run);
+	xk_task_init(&k->task, r->vp, load_timed(load_conf(r)) ? send_run_due : send_run);
 	xk_timer_init(&k->timer, send_timer);
 	sr->conn[sr->load.n] = k;
 	sr->load.no[sr->load.n++] = i;
 	return send_connect(k);
 }
 
+static struct xk_task *send_task_of(struct xk_rep *r, uint32_t slot)
+{
+	return &((struct send_rep *)r->state)->conn[slot]->task;
+}
+
 static int send_rep_start(struct xk_rep *r, struct xk_errs *e)
 {
-	return load_open_all(r, e, send_alloc, send_open_one);
+	static const struct load_opens opens = { send_alloc, send_open_one, send_task_of };
+
+	return load_open_all(r, e, &opens);
 }
 
 static void send_rep_stop(struct xk_rep *r)
 {
 	struct send_rep *sr = r->state;
 
+	load_times_stop(&sr->load);
 	for (uint32_t i = 0; i < sr->load.n; i++) {
 		struct send_conn *k = sr->conn[i];
 
@@ -586,7 +651,7 @@ static int send_check(const void *conf, char *why, size_t n)
 }
 
 static const struct xk_ops send_ops = {
-	.init = load_init, .rep_init = load_rep_init, .rep_fini = send_rep_fini,
+	.init = load_init, .fini = load_fini, .rep_init = load_rep_init, .rep_fini = send_rep_fini,
 	.rep_start = send_rep_start, .rep_stop = send_rep_stop,
 	.close_done = send_close_done, .demux = send_demux, .control = send_control,
 };
@@ -601,6 +666,7 @@ static const struct xk_param send_params[] = {
 	LOAD_PARAMS_TOUCH,
 	{ .name = "reconnect", .type = XK_P_TIME, .def = "0s", .max = "1h", .offset = offsetof(struct send_conf, reconnect),
 	  .doc = "a connection that failed is opened again after so long; 0s: never" },
+	XK_TRAFFIC_PARAMS(load_conf),
 	LOAD_P(again, XK_P_BOOL, "false", "a connection that is done is opened anew, for `count` messages more, without end"),
 	XK_PARAM_END
 };

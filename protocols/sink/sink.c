@@ -55,13 +55,13 @@ static void time_add(struct sink_times *t, unsigned which, xk_ns from, xk_ns to)
 	xk_count_add(t->sum[which], ns);
 }
 
-void sink_time(struct sink *l, const struct xk_msg *m)
+void sink_time(struct sink *l, const void *p, uint32_t n)
 {
 	xk_ns now = xk_vp_clock(xk_vp_self);
 	struct sink_times *t = l->times;
 	struct xk_stamp s;
 
-	if (!xk_stamp_get(m->data, m->len, &s))
+	if (!xk_stamp_get(p, n, &s))
 		return;
 	time_add(t, XK_TIME_QUEUE, s.due, s.start);
 	time_add(t, XK_TIME_EXEC, s.start, now);

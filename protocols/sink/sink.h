@@ -51,7 +51,7 @@ struct sink {
 	void            *page_block;
 	struct xk_timer  timer;             /* first VP, count != 0 */
 	struct sink_times *times;           /* NULL: nobody asked */
-	bool             looks;             /* of datagrams: a message is touched, or timed */
+	bool             looks;             /* what comes is touched, or timed */
 };
 
 static inline bool sink_place_left(const struct sink *l)
@@ -82,8 +82,8 @@ int  sink_wait(struct xk_node *n, struct xk_errs *e);
 /* The timer that looks for the end. */
 void sink_watch(struct xk_rep *r);
 void sink_unwatch(struct xk_rep *r);
-/* m has been consumed: what its stamp says is counted. */
-void sink_time(struct sink *l, const struct xk_msg *m);
+/* A message that begins with n bytes as at p has been consumed: what its stamp says is counted. */
+void sink_time(struct sink *l, const void *p, uint32_t n);
 /* Answers XK_CTL_APP_TIMES. */
 int  sink_answer_times(const struct sink *l, void *buf, unsigned len);
 /* What XK_CTL_APP_COUNTS is told. */
@@ -101,6 +101,10 @@ int  sink_check(const struct sink_conf *c, bool copied, const char *copies,
 #define SINK_PARAMS_WHERE \
 	SINK_P(port, XK_P_PORT, "9", "first port to wait on", .min = "1", .max = "65535"), \
 	SINK_P(ports, XK_P_UINT, "1", "consecutive ports", .min = "1", .max = "65535")
+#define SINK_PARAMS_TIMES \
+	SINK_P(times, XK_P_BOOL, "false", \
+	       "of messages that say when they were due (arrivals of peer_source and load), how long they waited and " \
+	       "were worked on")
 #define SINK_PARAMS_POST XK_DDP_PARAMS(struct sink_conf, post, post_least)
 
 #endif

@@ -155,7 +155,7 @@ static XK_NOINLINE void port_consume(const struct xk_up *up, struct xk_msg *m)
 	if (conf_of(up->rep)->recv.post == 0 || !port_place(up, m))
 		port_touch(up->rep, m);
 	if (recv_of(up->rep)->times != NULL)
-		sink_time(recv_of(up->rep), m);
+		sink_time(recv_of(up->rep), m->data, m->len);
 	xk_msg_free(m);
 }
 
@@ -411,8 +411,7 @@ static const struct xk_param port_params[] = {
 	P(conns, XK_P_UINT, "0", "active: connections to open at start, by the graph's map; 0: passive", .max = "1048576"),
 	P(from, XK_P_IPV4, NULL, "active: peer of the first 16384 connections; the next 16384 are of the next address"),
 	P(from_port, XK_P_PORT, "20000", "active: first port of a peer"),
-	SINK_P(times, XK_P_BOOL, "false",
-	       "of messages that say when they were due (peer_source with arrivals), how long they waited and were worked on"),
+	SINK_PARAMS_TIMES,
 	SINK_PARAMS_POST,
 	XK_PARAM_END
 };

@@ -18,6 +18,7 @@
 #include "runtime/upi/xk_vps.h"
 #include "runtime/vp/xk_timer.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { TOUCH_COPY, TOUCH_LINE, TOUCH_NONE, TOUCH_VERIFY };
@@ -39,6 +40,7 @@ struct recv_sess {
 	bool            ended;           /* rate: the peer has, and is closed when all is taken */
 	xk_ns           since;
 	struct xk_timer timer;
+	uint8_t         head[XK_STAMP_SIZE]; /* times: what the message that is not whole yet begins with */
 };
 
 static const struct recv_conf *conf_of(const struct xk_rep *r) { return r->conf; }
@@ -200,8 +202,27 @@ static uint32_t recv_place(struct sink *rr, struct xk_ddp *d, const struct xk_ms
 	return off;
 }
 
-static void recv_bytes(struct sink *rr, const struct recv_sess *rs, struct xk_msg *m, uint64_t part)
+/* Of each message that ends in m, which goes on from byte `part` of one: when it was due. */
+static void recv_times(struct sink *rr, struct recv_sess *rs, const struct xk_msg *m, uint64_t part)
 {
+	uint64_t size = conf_of(rr->r)->size;
+
+	for (const struct xk_msg *x = m; x != NULL; x = x->next)
+		for (uint32_t i = 0, n; i < x->len; i += n) {
+			n = x->len - i < size - part ? x->len - i : (uint32_t)(size - part);
+			if (part < XK_STAMP_SIZE)
+				memcpy(rs->head + part, x->data + i, n < XK_STAMP_SIZE - part ? n : XK_STAMP_SIZE - part);
+			part += n;
+			if (part != size)
+				continue;
+			sink_time(rr, rs->head, XK_STAMP_SIZE);
+			part = 0;
+		}
+}
+
+static void recv_bytes(struct sink *rr, struct recv_sess *rs, struct xk_msg *m, uint64_t first)
+{
+	uint64_t part = first;
 	uint32_t off = rs->post != NULL ? recv_place(rr, rs->post, m, &part) : 0;
 
 	for (struct xk_msg *x = m; x != NULL; x = x->next) {
@@ -211,6 +232,8 @@ static void recv_bytes(struct sink *rr, const struct recv_sess *rs, struct xk_ms
 		if (skip < x->len)
 			recv_touch(rr, x->data + skip, x->len - skip, &part);
 	}
+	if (rr->times != NULL)
+		recv_times(rr, rs, m, first);
 }
 
 /* n bytes of a connection: how many messages they complete. */
@@ -260,7 +283,7 @@ static void recv_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	recv_count(rr, rs, m->tot);
 	if (conf_of(r)->rate != 0)
 		recv_slowly(rs, m->tot);
-	if (conf_of(r)->recv.touch != TOUCH_NONE)
+	if (rr->looks)
 		recv_bytes(rr, rs, m, part);
 	xk_msg_free(m);
 }
@@ -290,7 +313,7 @@ static unsigned recv_demux_batch(struct xk_up *up, struct xk_sess *lls, const st
 	(void)lls;
 	if (XK_UNLIKELY(s == NULL || conf_of(r)->rate != 0))
 		return 0;
-	if (XK_UNLIKELY(conf_of(r)->recv.touch != TOUCH_NONE))
+	if (XK_UNLIKELY(((const struct sink *)r->state)->looks))
 		return recv_batch_touched(r->state, recv_of(s), f);
 	xk_count_add(r->npop, f->n);
 	recv_count(r->state, recv_of(s), xk_msg_free_all(f->m, f->n) - (uint64_t)f->off * f->n);
@@ -305,6 +328,7 @@ static int recv_rep_init(struct xk_rep *r)
 {
 	const struct recv_conf *c = conf_of(r);
 
+	((struct sink *)r->state)->looks = c->recv.touch != TOUCH_NONE || c->recv.times;
 	return sink_size(r, c->recv.sessions, c->size > SINK_BIGGEST ? c->size : SINK_BIGGEST);
 }
 
@@ -325,13 +349,26 @@ static int recv_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	const struct xk_app_counts c = sink_counts(r->state, &r->count[N_ACCEPTED]);
 
+	if (op == XK_CTL_APP_TIMES)
+		return sink_answer_times(r->state, buf, len);
 	return stream_app_control(r, op, buf, len, &c, recv_event);
 }
 
 static int recv_check(const void *conf, char *why, size_t n)
 {
 	const struct recv_conf *c = conf;
+	const char *text = NULL;
 
+	if (c->recv.times && c->size < XK_STAMP_SIZE)
+		text = "times are in the first bytes of each message: size must be at least 24, as the sender's";
+	else if (c->recv.times && c->recv.touch == TOUCH_VERIFY)
+		text = "messages that say when they were due differ: touch = \"verify\" would count their times as wrong bytes";
+	else if (c->recv.times && c->rate != 0)
+		text = "with 'rate' bytes are consumed later than they are seen: 'times' would say when they came";
+	if (text != NULL) {
+		snprintf(why, n, "%s", text);
+		return XK_E_INVAL;
+	}
 	return sink_check(&c->recv, c->recv.touch == TOUCH_COPY || c->recv.touch == TOUCH_VERIFY,
 			       "bytes are copied to: it goes with touch = \"copy\" or \"verify\"", why, n);
 }
@@ -363,6 +400,7 @@ static const struct xk_param recv_params[] = {
 	SINK_P(count, XK_P_UINT, "0", "the graph may end after so many messages in all; 0: never"),
 	SINK_P(sessions, XK_P_UINT, "4096", "connections of each virtual processor; more are refused", .min = "1", .max = "1048576"),
 	P(rate, XK_P_RATE, NULL, "each connection is read so fast; unset: as bytes come", .min = "8bit/s"),
+	SINK_PARAMS_TIMES,
 	SINK_PARAMS_POST,
 	XK_PARAM_END
 };

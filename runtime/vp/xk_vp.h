@@ -30,6 +30,7 @@
 #include "runtime/msg/xk_msg_inline.h"
 #include "runtime/sync/xk_sync.h"
 #include "runtime/vp/xk_call.h"
+#include "runtime/vp/xk_due.h"
 #include "runtime/vp/xk_now.h"
 #include "runtime/vp/xk_outside.h"
 #include "runtime/vp/xk_sched.h"
@@ -45,19 +46,6 @@ struct xk_mode_ops;
 struct xk_outside;
 struct xk_machine;
 struct xk_vpsim;
-
-/*
- * When a task that polls has something to do next, to the nanosecond: timers (xk_arch.tick) are too
- * coarse for who makes packets at times of their own.  A worker with nothing else to do sleeps
- * until shortly before, then looks without sleeping; a virtual clock goes to that very time.
- * Embedded in the task's owner, which writes `when` inside the VP as it likes; XK_NS_NEVER: not before
- * somebody else has done something.
- */
-struct xk_due {
-	struct xk_due        *next;
-	const struct xk_task *task;
-	xk_ns                 when;
-};
 
 /* Of a stage (xk_stage.h); each written by who is inside, or exclusive. */
 struct xk_stage_counts {
@@ -325,11 +313,6 @@ void xk_vp_table_unread(struct xk_vp *vp);
 void xk_vp_table_write(struct xk_vp *vp);
 void xk_vp_table_unwrite(struct xk_vp *vp);
 
-/* Inside t's VP.  d, whose `when` is XK_NS_NEVER then, says when t, which has no descriptor, has something
- * to do; until it is taken away. */
-void xk_due_add(struct xk_due *d, struct xk_task *t);
-/* Legal when d, zeroed, was never added. */
-void xk_due_remove(struct xk_due *d);
 /* The earliest of vp; XK_NS_NEVER: there is none. */
 xk_ns xk_vp_due(const struct xk_vp *vp);
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# arrivals.t - graphs/arrivals.lua: packets come when their model says, whatever runs them; delay is
+# arrivals.t - graphs/arrivals.lua and load: packets come when their model says, whatever runs them; delay is
 # measured of each; what comes faster than it is taken has no mean; wrong words have a place.
 
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
@@ -135,4 +135,44 @@ shown() {
 	grep -q '^parameters in arrivals' "$tmp/out" && "$graph" show "$file" model=train | grep -q 'arrivals.burst  *= 8 '
 }
 ok "its parameters are shown" shown
+
+# The same of load, over datagrams and over streams.
+loads() {
+	cat >"$tmp/load.lua" <<END
+stack { load { to = "10.0.0.2", conns = 24, size = 100, arrivals = { model = "poisson", rate = 500 } }, $1 {},
+  ip { addr = "10.0.0.1/24" }, arp {}, eth {}, eth_mem { wire = "w" } }
+stack { sink { times = true, $2 }, $1 {}, ip { addr = "10.0.0.2/24" }, arp {}, eth {}, eth_mem { wire = "w" } }
+return graph "loads" { threading = $3 {}, seed = 5 }
+END
+	timeout 60 "$run" --json --virtual -d 1s "$tmp/load.lua" >"$tmp/json" 2>"$tmp/err" || { cat "$tmp/err"; return 1; }
+	says '.record.steady and .record.queue_ns.mean < 20000 and .record.delay_samples > 11000' || return 1
+	made=$(jq '[.nodes[] | select(.protocol == "load") | .counters.messages] | add' "$tmp/json")
+	: "${expected:=$made}"
+	[ "$made" = "$expected" ]
+}
+expected=
+for preset in $(presets); do
+	ok "load arrivals.$preset over UDP in virtual time" loads udp "" "$preset"
+done
+expected=
+for preset in ppc vppc tpc connp_l connp_t ips_conn msgp lp up; do
+	ok "load arrivals.$preset over TCP in virtual time" loads tcp "size = 100" "$preset"
+done
+
+# unfit TEXT TRANSPORT PARAMETERS: of a load.
+unfit() {
+	cat >"$tmp/g.lua" <<END
+stack { load { to = "10.0.0.2", $3 }, $2 {}, ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem {} }
+return graph "g" {}
+END
+	timeout 20 "$graph" check "$tmp/g.lua" >"$tmp/out" 2>&1
+	[ $? -eq 3 ] && grep -q "g.lua:1:.*$1" "$tmp/out" || { cat "$tmp/out"; return 1; }
+}
+ok "load: two rates" unfit "with arrivals write arrivals" udp 'rate = 5, arrivals = { model = "poisson", rate = 1 }'
+ok "load: a message too short" unfit "at least 24" tcp 'size = 23, arrivals = { model = "poisson", rate = 1 }'
+ok "load: no rate" unfit "needs 'rate'" tcp 'arrivals = { model = "poisson" }'
+ok "load: a broken trace" unfit "broken:3: needs a time in seconds" udp "arrivals = { model = \"trace\", file = \"$tmp/broken\" }"
+ok "load: silence in two ways" unfit 'model = "onoff"' udp 'on = "1ms", off = "1ms", arrivals = { model = "poisson", rate = 1 }'
+ok "load: in pieces" unfit "leaves in several" udp 'size = 3000, segment = 1000, arrivals = { model = "poisson", rate = 1 }'
+ok "load: a trace again" unfit "played once" tcp "count = 3, again = true, arrivals = { model = \"trace\", file = \"$tmp/times\" }"
 done_testing

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * peer_trace.c - reads arrivals from a file of times, or from a capture.
+ * upi_traffic_trace.c - reads when messages are due from a file of times, or from a capture.
  *
- * Invariant of a trace that was read: times do not go back, and a stream's packets are a list.
+ * Invariant of a trace that was read: times do not go back, and a stream's messages are a list.
  */
-#include "drivers/peer/peer_arrivals.h"
+#include "runtime/upi/xk_traffic.h"
 
 #include <errno.h>
 #include <pcap/pcap.h>
@@ -16,6 +16,7 @@
 #include "runtime/base/xk_bytes.h"
 #include "runtime/base/xk_errs.h"
 #include "runtime/mem/xk_alloc.h"
+#include "runtime/upi/xk_review.h"
 
 #define MOST      (UINT32_MAX / 2)
 #define SECONDS_MOST 4e9         /* of a trace: nanoseconds fit 64 bits */
@@ -23,7 +24,7 @@
 
 /* A trace while it is read. */
 struct reading {
-	struct peer_trace *t;
+	struct xk_trace *t;
 	const char *file;
 	uint32_t    room;
 	xk_ns       base;                /* of its first packet */
@@ -62,7 +63,7 @@ static void *grown(void *p, size_t old, size_t n)
 static bool room(struct reading *r)
 {
 	uint32_t more = r->room != 0 ? r->room * 2 : 1024;
-	struct peer_trace *t = r->t;
+	struct xk_trace *t = r->t;
 	uint64_t *at = r->room < MOST ? grown(t->at, t->n * sizeof *at, more * sizeof *at) : NULL;
 	uint32_t *stream;
 
@@ -80,7 +81,7 @@ static bool room(struct reading *r)
 /* One more packet. */
 static int add(struct reading *r, xk_ns at, uint32_t stream, unsigned long long line)
 {
-	struct peer_trace *t = r->t;
+	struct xk_trace *t = r->t;
 
 	if (t->n == r->room && !room(r))
 		return out_of_memory(r);
@@ -271,7 +272,7 @@ static bool is_capture(FILE *f)
 /* Lists of the streams' packets, from the last packet to the first. */
 static int link_all(struct reading *r)
 {
-	struct peer_trace *t = r->t;
+	struct xk_trace *t = r->t;
 
 	t->next = xk_alloc((t->n + 1) * sizeof *t->next);
 	t->first = xk_alloc(t->nstreams * sizeof *t->first);
@@ -303,12 +304,12 @@ static int file_read(struct reading *r)
 	return err;
 }
 
-int peer_trace_read(struct peer_trace *t, const char *file, uint32_t nstreams, char *why, size_t n)
+int xk_trace_read(struct xk_trace *t, const char *file, uint32_t nstreams, char *why, size_t n)
 {
 	struct reading r = { .t = t, .file = file, .why = why, .n = n };
 	int err;
 
-	*t = (struct peer_trace){ .nstreams = nstreams };
+	*t = (struct xk_trace){ .nstreams = nstreams };
 	err = file_read(&r);
 	if (err == XK_OK && t->n == 0)
 		err = fault(&r, XK_E_INVAL, "holds no packet", 0);
@@ -317,15 +318,41 @@ int peer_trace_read(struct peer_trace *t, const char *file, uint32_t nstreams, c
 	xk_free(r.flow);
 	xk_free(r.slot);
 	if (err != XK_OK)
-		peer_trace_free(t);
+		xk_trace_free(t);
 	return err;
 }
 
-void peer_trace_free(struct peer_trace *t)
+void xk_trace_free(struct xk_trace *t)
 {
 	xk_free(t->at);
 	xk_free(t->stream);
 	xk_free(t->next);
 	xk_free(t->first);
-	*t = (struct peer_trace){ .n = 0 };
+	*t = (struct xk_trace){ .n = 0 };
+}
+
+int xk_trace_load(struct xk_trace *t, const struct xk_traffic *a, uint64_t nstreams, const struct xk_node *n, struct xk_errs *e)
+{
+	char why[512];
+	int err;
+
+	if (a->model != XK_TRAFFIC_TRACE)
+		return XK_OK;
+	err = xk_trace_read(t, a->file, (uint32_t)nstreams, why, sizeof why);
+	if (err != XK_OK)
+		xk_node_error(n, e, "arrivals: %s", why);
+	return err;
+}
+
+void xk_trace_review(const struct xk_traffic *a, uint64_t nstreams, const struct xk_view *v, struct xk_review *r)
+{
+	struct xk_trace t;
+	char why[512];
+
+	if (a->model != XK_TRAFFIC_TRACE)
+		return;
+	if (xk_trace_read(&t, a->file, (uint32_t)nstreams, why, sizeof why) == XK_OK)
+		xk_trace_free(&t);
+	else
+		xk_review_fault(r, v, "arrivals.file", "%s", why);
 }

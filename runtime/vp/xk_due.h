@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * xk_due.h - when a task that polls has something to do next, to the nanosecond: timers (XK_WHEEL_TICK) are too
+ * xk_due.h - when a task that polls has something to do next, to the nanosecond: timers (xk_arch.tick) are too
  * coarse for who makes messages at times of their own.
  *
  * A worker with nothing else to do sleeps until shortly before, then looks without sleeping; a virtual

@@ -7,6 +7,7 @@
  */
 #include "drivers/common/edge.h"
 #include "runtime/classify/xk_classify.h"
+#include "runtime/upi/xk_gives.h"
 
 #include <stdio.h>
 
@@ -42,6 +43,18 @@ int xk_edge_control(struct xk_edge e, unsigned op, void *buf, unsigned len)
 	default:
 		return XK_E_NOTSUP;
 	}
+}
+
+uint32_t xk_edge_gives_own(const void *conf, uint32_t below)
+{
+	(void)conf;
+	(void)below;
+	return XK_GIVES_BOUNDARIES;
+}
+
+uint32_t xk_edge_gives_net(const void *conf, uint32_t below)
+{
+	return xk_edge_gives_own(conf, below) | XK_GIVES_SHARED;
 }
 
 int xk_edge_ask_eth(const struct xk_view *v, unsigned op, void *buf, unsigned len)

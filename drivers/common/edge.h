@@ -23,6 +23,11 @@ int xk_edge_control(struct xk_edge e, unsigned op, void *buf, unsigned len);
 /* Is mac an address that no station may have?  Then `why` says so. */
 bool xk_edge_mac_fault(const uint8_t mac[6], char *why, size_t n);
 
+/* A driver's whole `gives`: of a cable in memory, or a file, that is nobody else's; of an interface that
+ * leads to a network. */
+uint32_t xk_edge_gives_own(const void *conf, uint32_t below);
+uint32_t xk_edge_gives_net(const void *conf, uint32_t below);
+
 /* A driver's whole `ask`: its frames are Ethernet's. */
 struct xk_view;
 int xk_edge_ask_eth(const struct xk_view *v, unsigned op, void *buf, unsigned len);

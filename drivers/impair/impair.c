@@ -13,6 +13,7 @@
  */
 #include "drivers/impair/impair_priv.h"
 #include "runtime/classify/xk_demux.h"
+#include "runtime/upi/xk_gives.h"
 
 struct impair_rep { struct impair_dir dir[2]; };
 
@@ -370,6 +371,20 @@ static void impair_rep_stop(struct xk_rep *r)
 	dir_empty(&ir->dir[DOWN]);
 }
 
+/* Others wait for the same line where it has a rate. */
+static uint32_t impair_gives(const void *conf, uint32_t below)
+{
+	const struct impair_conf *c = conf;
+
+	if (c->loss > 0 || c->dup > 0 || c->rate != 0 || c->fates.n != 0)
+		below &= ~XK_GIVES_RELIABLE;
+	if (c->reorder > 0 || c->fates.n != 0)
+		below &= ~XK_GIVES_ORDER;
+	if (c->corrupt > 0)
+		below &= ~XK_GIVES_SUM;
+	return c->rate != 0 ? below | XK_GIVES_SHARED : below;
+}
+
 static const struct xk_ops impair_ops = {
 	.init = impair_init, .fini = impair_fini, .rep_init = impair_rep_init, .rep_fini = impair_rep_fini, .rep_stop = impair_rep_stop,
 	.open = impair_open, .close = impair_close, .push = impair_push, .demux = impair_demux,
@@ -417,7 +432,7 @@ const struct xk_proto xk_proto_impair = {
 	.doc = "a link that loses, doubles, reorders, corrupts, delays and limits frames, by seed",
 	.is_driver = true, .ops = &impair_ops, .offers = "frame", .needs = { "frame" },
 	.min_down = 1, .max_down = 1, .params = impair_params, .conf_size = sizeof(struct impair_conf),
-	.node_size = sizeof(struct fates), .check = impair_check,
+	.node_size = sizeof(struct fates), .check = impair_check, .gives = impair_gives,
 	.rep_size = sizeof(struct impair_rep), .sess_size = sizeof(struct xk_sess),
 	.drops = impair_drops, .counts = impair_counts,
 	.demux = &impair_decl,

@@ -288,7 +288,7 @@ static const char *const mem_counts[] = { "copies", NULL };
 	.is_driver = true, .ops = &mem_ops, .offers = "frame", .needs = { "peer" }, .max_down = 1, .params = schema, \
 	.conf_size = sizeof(struct mem_conf), .node_size = sizeof(struct mem_state), \
 	.rep_size = sizeof(struct mem_rep), .sess_size = sizeof(struct xk_sess), \
-	.check = mem_check, .review = mem_review, .ask = mem_ask, .drops = mem_drops, .counts = mem_counts }
+	.check = mem_check, .review = mem_review, .ask = mem_ask, .gives = xk_edge_gives_own, .drops = mem_drops, .counts = mem_counts }
 
 const struct xk_proto xk_proto_eth_mem =
 	MEM_DRIVER("eth_mem", "Ethernet in memory: joined to another one, or over a simulated peer", eth_params);

@@ -188,5 +188,5 @@ const struct xk_proto xk_proto_packet = {
 	.conf_size = sizeof(struct packet_conf), .node_size = sizeof(struct packet_state),
 	.rep_size = sizeof(struct packet_rep), .sess_size = sizeof(struct xk_sess),
 	.check = packet_check, .drops = packet_drops, .counts = packet_counts,
-	.review = packet_review, .ask = xk_edge_ask_eth,
+	.review = packet_review, .ask = xk_edge_ask_eth, .gives = xk_edge_gives_net,
 };

@@ -463,5 +463,5 @@ const struct xk_proto xk_proto_pcap = {
 	.is_driver = true, .ops = &pcapd_ops, .offers = "frame", .params = pcapd_params,
 	.conf_size = sizeof(struct pcapd_conf), .node_size = sizeof(struct pcapd_state),
 	.rep_size = sizeof(struct pcapd_rep), .sess_size = sizeof(struct xk_sess),
-	.check = pcapd_check, .review = pcapd_review, .ask = pcapd_ask, .waits = pcapd_waits, .drops = pcapd_drops, .counts = pcapd_counts,
+	.check = pcapd_check, .review = pcapd_review, .ask = pcapd_ask, .waits = pcapd_waits, .gives = xk_edge_gives_own, .drops = pcapd_drops, .counts = pcapd_counts,
 };

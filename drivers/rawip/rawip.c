@@ -13,6 +13,7 @@
  */
 #include "drivers/rawip/rawip.h"
 
+#include "drivers/common/edge.h"
 #include "runtime/upi/xk_enable.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_input.h"
@@ -227,4 +228,5 @@ const struct xk_proto xk_proto_rawip = {
 	.is_driver = true, .ops = &rawip_ops, .offers = "hostlink", .params = rawip_params,
 	.conf_size = sizeof(struct rawip_conf), .node_size = sizeof(struct rawip_state),
 	.sess_size = sizeof(struct xk_sess), .drops = rawip_drops, .counts = rawip_counts,
+	.gives = xk_edge_gives_own,
 };

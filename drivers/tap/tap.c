@@ -478,5 +478,5 @@ const struct xk_proto xk_proto_tap = {
 	.conf_size = sizeof(struct tap_conf), .node_size = sizeof(struct tap_state),
 	.rep_size = sizeof(struct tap_rep), .sess_size = sizeof(struct xk_sess),
 	.check = tap_check, .drops = tap_drops, .counts = tap_counts,
-	.review = tap_review, .ask = xk_edge_ask_eth,
+	.review = tap_review, .ask = xk_edge_ask_eth, .gives = xk_edge_gives_net,
 };

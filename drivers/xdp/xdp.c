@@ -99,5 +99,5 @@ const struct xk_proto xk_proto_xdp = {
 	.is_driver = true, .ops = &xdp_ops, .offers = "frame", .params = xdp_params,
 	.conf_size = sizeof(struct xdp_conf), .node_size = sizeof(void *), .sess_size = sizeof(struct xk_sess),
 	.check = xdp_check, .drops = xdp_drops, .counts = xdp_counts,
-	.review = xdp_review, .ask = xk_edge_ask_eth,
+	.review = xdp_review, .ask = xk_edge_ask_eth, .gives = xk_edge_gives_net,
 };

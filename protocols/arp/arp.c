@@ -26,6 +26,7 @@
 #include "runtime/base/xk_errs.h"
 #include "runtime/classify/xk_demux.h"
 #include "runtime/sync/xk_sync.h"
+#include "runtime/upi/xk_gives.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
 #include "runtime/vp/xk_call.h"
@@ -776,6 +777,13 @@ static const struct xk_number arp_numbers[] = { { "link", 0x0806 }, { NULL, 0 } 
  * where nothing is known. */
 static const struct xk_demux arp_decl = { .through = true };
 
+/* What waits for an address may go. */
+static uint32_t arp_gives(const void *conf, uint32_t below)
+{
+	(void)conf;
+	return below & ~XK_GIVES_RELIABLE;
+}
+
 const struct xk_proto xk_proto_arp = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto),
 	.name = "arp", .doc = "address resolution: hosts over a link of stations", .ops = &arp_ops,
@@ -783,5 +791,5 @@ const struct xk_proto xk_proto_arp = {
 	.numbers = arp_numbers, .params = arp_params, .conf_size = sizeof(struct arp_conf),
 	.node_size = sizeof(struct arp_table), .rep_size = sizeof(struct arp_rep),
 	.sess_size = sizeof(struct arp_sess), .drops = arp_drops, .counts = arp_counts,
-	.demux = &arp_decl,
+	.demux = &arp_decl, .gives = arp_gives,
 };

@@ -12,6 +12,7 @@
 
 #include "protocols/inet/inet_sess.h"
 #include "runtime/base/xk_rand.h"
+#include "runtime/upi/xk_gives.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_input.h"
 #include "runtime/upi/xk_part.h"
@@ -202,6 +203,12 @@ static const struct xk_demux_field icmp_fields[] = {
 };
 static const struct xk_demux icmp_decl = { .need = ICMP_HDR_LEN, .field = icmp_fields };
 
+static uint32_t icmp_gives(const void *conf, uint32_t below)
+{
+	(void)conf;
+	return below | XK_GIVES_SUM;
+}
+
 const struct xk_proto xk_proto_icmp = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto),
 	.name = "icmp", .doc = "Internet Control Message Protocol: echo and errors",
@@ -209,5 +216,5 @@ const struct xk_proto xk_proto_icmp = {
 	.numbers = icmp_numbers, .params = icmp_params, .conf_size = sizeof(struct icmp_conf),
 	.rep_size = sizeof(struct icmp_state), .sess_size = sizeof(struct icmp_sess),
 	.drops = icmp_drops, .counts = icmp_counts,
-	.demux = &icmp_decl,
+	.demux = &icmp_decl, .gives = icmp_gives,
 };

@@ -13,6 +13,7 @@
 
 #include "protocols/arp/arp.h"
 #include "runtime/classify/xk_demux.h"
+#include "runtime/upi/xk_gives.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
 #include "runtime/upi/xk_vps.h"
@@ -392,6 +393,13 @@ static const struct xk_demux_field ip_fields[] = {
 };
 static const struct xk_demux ip_decl = { .need = IP_HDR_LEN, .field = ip_fields };
 
+/* RFC 791 1.2: datagrams, and no more; its sum is of the header. */
+static uint32_t ip_gives(const void *conf, uint32_t below)
+{
+	(void)conf;
+	return below & (XK_GIVES_BOUNDARIES | XK_GIVES_SHARED);
+}
+
 const struct xk_proto xk_proto_ip = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto),
 	.name = "ip", .doc = "Internet Protocol version 4, as a host",
@@ -400,5 +408,5 @@ const struct xk_proto xk_proto_ip = {
 	.node_size = sizeof(struct ip_node), .rep_size = sizeof(struct ip_state),
 	.sess_size = sizeof(struct ip_sess), .check = ip_check,
 	.drops = ip_drops, .counts = ip_counts,
-	.demux = &ip_decl, .review = ip_review, .ask = ip_ask,
+	.demux = &ip_decl, .review = ip_review, .ask = ip_ask, .gives = ip_gives,
 };

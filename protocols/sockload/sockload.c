@@ -19,6 +19,7 @@
 #include "runtime/base/xk_errs.h"
 #include "runtime/mem/xk_alloc.h"
 #include "runtime/sync/xk_sync.h"
+#include "runtime/upi/xk_gives.h"
 #include "runtime/upi/xk_part.h"
 #include "runtime/upi/xk_review.h"
 #include "runtime/upi/xk_node.h"
@@ -304,13 +305,23 @@ static int load_check(const void *conf, char *why, size_t n)
 	return XK_E_INVAL;
 }
 
+/* Bytes in order, all of them, and no boundaries between messages. */
+static bool is_stream(const struct xk_view *v)
+{
+	const uint32_t all = XK_GIVES_ORDER | XK_GIVES_RELIABLE;
+	uint32_t gives = 0;
+
+	return xk_view_ask(v, XK_CTL_GIVES, &gives, sizeof gives) == (int)sizeof gives &&
+	       (gives & (all | XK_GIVES_BOUNDARIES)) == all;
+}
+
 /* Whose streams the sockets are. */
 static const struct xk_view *stream_below(const struct xk_view *sock)
 {
 	for (unsigned i = 0; i < sock->ndown; i++) {
 		const struct xk_view *v = xk_view_base(sock->down[i]);
 
-		if (v->proto->offers != NULL && strstr(v->proto->offers, "stream") != NULL)
+		if (is_stream(v))
 			return v;
 	}
 	return NULL;

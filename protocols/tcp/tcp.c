@@ -16,6 +16,7 @@
 #include "protocols/inet/inet_sess.h"
 #include "runtime/base/xk_list.h"
 #include "runtime/base/xk_rand.h"
+#include "runtime/upi/xk_gives.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
 #include "runtime/upi/xk_vps.h"
@@ -147,6 +148,14 @@ static const struct xk_demux_field tcp_fields[] = {
 };
 static const struct xk_demux tcp_decl = { .need = 8, .field = tcp_fields };
 
+/* Its congestion control minds the others on the way. */
+static uint32_t tcp_gives(const void *conf, uint32_t below)
+{
+	(void)conf;
+	(void)below;
+	return XK_GIVES_ORDER | XK_GIVES_RELIABLE | XK_GIVES_SUM;
+}
+
 const struct xk_proto xk_proto_tcp = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto),
 	.name = "tcp", .doc = "Transmission Control Protocol",
@@ -157,5 +166,5 @@ const struct xk_proto xk_proto_tcp = {
 	.node_size = sizeof(struct tcp_node), .rep_size = sizeof(struct tcp_rep),
 	.sess_size = sizeof(struct tcp_sess),
 	.drops = tcp_drops, .counts = tcp_counts,
-	.demux = &tcp_decl, .ask = inet_ports_ask,
+	.demux = &tcp_decl, .ask = inet_ports_ask, .gives = tcp_gives,
 };

@@ -12,6 +12,7 @@
 #include "protocols/udp/udp_priv.h"
 #include "protocols/inet/inet_ports.h"
 #include "runtime/base/xk_rand.h"
+#include "runtime/upi/xk_gives.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
 #include "runtime/upi/xk_vps.h"
@@ -354,6 +355,11 @@ static const struct xk_demux_field udp_fields[] = {
 };
 static const struct xk_demux udp_decl = { .need = UDP_HDR_LEN, .field = udp_fields };
 
+static uint32_t udp_gives(const void *conf, uint32_t below)
+{
+	return ((const struct udp_conf *)conf)->checksum ? below | XK_GIVES_SUM : below;
+}
+
 const struct xk_proto xk_proto_udp = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto),
 	.name = "udp", .doc = "User Datagram Protocol",
@@ -361,5 +367,5 @@ const struct xk_proto xk_proto_udp = {
 	.numbers = udp_numbers, .params = udp_params, .conf_size = sizeof(struct udp_conf),
 	.rep_size = sizeof(struct udp_state), .sess_size = sizeof(struct udp_sess),
 	.drops = udp_drops, .counts = udp_counts,
-	.demux = &udp_decl, .ask = inet_ports_ask,
+	.demux = &udp_decl, .ask = inet_ports_ask, .gives = udp_gives,
 };

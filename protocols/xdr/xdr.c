@@ -13,6 +13,7 @@
 
 #include "protocols/udp/udp.h"
 #include "runtime/classify/xk_demux.h"
+#include "runtime/upi/xk_gives.h"
 
 #include <string.h>
 
@@ -212,8 +213,11 @@ static int xdr_rep_init(struct xk_rep *r)
 {
 	const struct xdr_conf *c = r->conf;
 	struct xdr_rep *xr = xdr_rep(r);
+	uint32_t gives = 0;
 
-	xr->stream = xk_node_offers(xk_node_down(r->node, 0), "stream");
+	/* What keeps no boundaries needs records. */
+	(void)xk_control(r->down[0], XK_CTL_GIVES, &gives, sizeof gives);
+	xr->stream = (gives & XK_GIVES_BOUNDARIES) == 0;
 	xr->most = (uint32_t)c->most;
 	xr->fragment = (uint32_t)c->fragment;
 	xr->virt.self = xr->stream ? xdr_self_stream : xdr_self_datagram;

@@ -176,6 +176,8 @@ int xk_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 
 		if (!goes_on(res, op))
 			return res;
+		if (XK_UNLIKELY(op == XK_CTL_GIVES))
+			return xk_answer32(buf, len, upi_rep_gives(r));
 	}
 	return XK_E_NOTSUP;
 }
@@ -185,6 +187,8 @@ static XK_NOINLINE int sess_control_below(struct xk_sess *s, unsigned op, void *
 {
 	int res;
 
+	if (op == XK_CTL_GIVES)
+		return xk_answer32(buf, len, upi_sess_gives(s));
 	do {
 		if (s->down == NULL)
 			return xk_control(s->rep, op, buf, len);

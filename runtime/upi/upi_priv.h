@@ -98,4 +98,10 @@ static inline xk_demux_fn upi_demux_of(const struct xk_node *n, xk_demux_fn fn)
 	return XK_UNLIKELY(upi_hooked(n, UPI_BELOW)) ? upi_hooked_demux : fn;
 }
 
+/* upi_gives.c: XK_GIVES_* of a replica, a session, a node that is not made yet. */
+struct xk_view;
+uint32_t upi_rep_gives(const struct xk_rep *r);
+uint32_t upi_sess_gives(const struct xk_sess *s);
+uint32_t upi_view_gives(const struct xk_view *v);
+
 #endif

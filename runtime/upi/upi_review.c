@@ -7,6 +7,7 @@
  * of the same.  One number alone, a port of thousands, is found by that number, too.
  * Invariant: of claims that exclude each other the table holds the first.
  */
+#include "runtime/upi/upi_priv.h"
 #include "runtime/upi/xk_review.h"
 
 #include "runtime/classify/xk_classify.h"
@@ -40,6 +41,8 @@ struct xk_claim_of {
 
 int xk_view_ask(const struct xk_view *v, unsigned op, void *buf, unsigned len)
 {
+	if (op == XK_CTL_GIVES)
+		return xk_answer32(buf, len, upi_view_gives(v));
 	for (; v != NULL; v = v->ndown != 0 ? v->down[0] : NULL) {
 		int res = v->proto->ask != NULL ? v->proto->ask(v, op, buf, len) : XK_E_NOTSUP;
 

@@ -26,7 +26,7 @@
 #include "runtime/msg/xk_msg.h"
 
 /* Changes with the layout of anything in this header: tests/build/abi.txt has it on record. */
-#define XK_ABI 14u
+#define XK_ABI 15u
 #define XK_DOWN_MAX    8
 #define XK_DROPS_MAX   40
 #define XK_COUNTS_MAX  32
@@ -73,10 +73,8 @@ struct xk_ops {
 	struct xk_sess *(*open)(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
 				struct xk_parts *ps, int *err);
 	/* Passive opens are per node, from start and stop: all VPs see them. */
-	int  (*open_enable)(struct xk_node *n, struct xk_node *rcv, struct xk_node *type,
-			    struct xk_parts *ps);
-	int  (*open_disable)(struct xk_node *n, struct xk_node *rcv, struct xk_node *type,
-			     struct xk_parts *ps);
+	int  (*open_enable)(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps);
+	int  (*open_disable)(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps);
 	void (*open_disable_all)(struct xk_node *n, struct xk_node *rcv);
 	/* A passive session lls was made for us below; negative refuses it, xk_dup keeps it. */
 	int  (*open_done)(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type);
@@ -144,6 +142,8 @@ struct xk_proto {
 	void (*review)(const struct xk_view *v, struct xk_review *r);
 	int  (*ask)(const struct xk_view *v, unsigned op, void *buf, unsigned len);
 	enum xk_anywhere anywhere;
+	/* What is given above it (xk_gives.h) where `below` is given below; NULL: the same. */
+	uint32_t (*gives)(const void *conf, uint32_t below);
 };
 
 /* ---- nodes and replicas ---------------------------------------------------------------- */
@@ -159,8 +159,7 @@ bool            xk_node_offers(const struct xk_node *n, const char *word);
 /* The replica of n on the VP of r. */
 struct xk_rep  *xk_rep_here(const struct xk_node *n, const struct xk_rep *r);
 /* From init, start or rep_start: what is wrong, at n's place in the graph file. */
-void xk_node_error(const struct xk_node *n, struct xk_errs *e, const char *fmt, ...)
-	XK_PRINTF(3, 4);
+void xk_node_error(const struct xk_node *n, struct xk_errs *e, const char *fmt, ...) XK_PRINTF(3, 4);
 /* What n is there for cannot be had any more, for good: its device is gone, none of its
  * connections came to anything.  `why`, a text that stays, says it; the first one counts.  From
  * any thread.  Who runs the graph is to tell of it and not to call the run good. */
@@ -294,6 +293,7 @@ enum {
 	XK_CTL_REACHED,            /* nothing: what this session sends is seen to arrive (RFC 4861 7.3.1); 0, or NOTSUP */
 	XK_CTL_GETMAXSUPER,        /* uint32_t: longest XK_MSG_SUPER; 0, NOTSUP: none; not passed on; see xk_captured */
 	XK_CTL_SENDS_SUPER,        /* nothing: 1, the device sends a super-segment as one; 0 or NOTSUP, it cuts */
+	XK_CTL_GIVES,              /* uint32_t: XK_GIVES_* (xk_gives.h); answered for all, by their descriptors */
 	XK_CTL_PRIVATE = 1000,     /* class * 1000 + n from here */
 };
 

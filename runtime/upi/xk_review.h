@@ -42,7 +42,7 @@ struct xk_review {
 	bool no_memory;
 };
 
-/* ---- questions; besides them XK_CTL_LINK_TYPE may be asked ---------------------------- */
+/* ---- questions; besides them XK_CTL_LINK_TYPE and XK_CTL_GIVES ---------------------------- */
 
 enum {
 	XK_ASK_REACH = 900,   /* in: uint32_t IPv4; result: enum xk_reach */

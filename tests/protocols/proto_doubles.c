@@ -12,6 +12,7 @@
 
 #include "drivers/common/cut.h"
 #include "runtime/upi/xk_enable.h"
+#include "runtime/upi/xk_gives.h"
 #include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_input.h"
@@ -127,11 +128,20 @@ static const struct xk_ops drv_ops = {
 	.enter = xk_input_enter, .control = drv_control, .sess_control = drv_sess_control,
 };
 
+/* All that there is, so that who is above shows what it takes away. */
+static uint32_t drv_gives(const void *conf, uint32_t below)
+{
+	(void)conf;
+	(void)below;
+	return XK_GIVES_ALL;
+}
+
 const struct xk_proto pf_driver = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "pf_driver",
 	.doc = "test driver: records what is pushed", .is_driver = true, .ops = &drv_ops,
 	.offers = "frame", .params = drv_params, .conf_size = sizeof(struct drv_conf),
 	.node_size = sizeof(struct drv_state), .sess_size = sizeof(struct xk_sess),
+	.gives = drv_gives,
 };
 
 /* ---- pf_hostlink ------------------------------------------------------------------ */
@@ -330,10 +340,17 @@ static const struct xk_ops hl_ops = {
 	.control = hl_control, .sess_control = hl_sess_control,
 };
 
+static uint32_t hl_gives(const void *conf, uint32_t below)
+{
+	(void)conf;
+	(void)below;
+	return XK_GIVES_BOUNDARIES;
+}
+
 const struct xk_proto pf_hostlink = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "pf_hostlink",
 	.doc = "test host link: records what is pushed", .ops = &hl_ops,
-	.offers = "hostlink", .params = hl_params, .conf_size = sizeof(struct hl_conf),
+	.offers = "hostlink", .gives = hl_gives, .params = hl_params, .conf_size = sizeof(struct hl_conf),
 	.node_size = sizeof(struct drv_state), .sess_size = sizeof(struct hl_sess),
 };
 

@@ -6,11 +6,12 @@
  * Promises: a send goes through one session of each layer and looks nothing up; a
  * receive without a hint looks up once in each layer that has connections, and with
  * one not at all; every virtual processor has a chain of its own, and what is one's
- * own shares no cache line with another's.
+ * own shares no cache line with another's; each layer says what can be counted on above it.
  */
 #include <string.h>
 
 #include "runtime/classify/xk_classify.h"
+#include "runtime/upi/xk_gives.h"
 #include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_inline.h"
 #include "runtime/upi/xk_part.h"
@@ -213,10 +214,54 @@ static void what_vps_have_of_their_own_shares_no_line(void)
 }
 
 #define T(name) { #name, name }
+/* ---- what is given ------------------------------------------------------------------ */
+
+static void gives(const char *who, uint32_t want)
+{
+	uint32_t got = ~0u;
+
+	CU_ASSERT_EQUAL(xk_control(pf_rep(&f, who, 1), XK_CTL_GIVES, &got, sizeof got), (int)sizeof got);
+	CU_ASSERT_EQUAL(got, want);
+}
+
+static void each_layer_says_what_can_be_counted_on_above_it(void)
+{
+	const uint32_t datagrams = XK_GIVES_BOUNDARIES | XK_GIVES_SHARED;
+	uint32_t got = 0;
+
+	up(plain);
+	pf_enter(&f, 1);
+	gives("drv", XK_GIVES_ALL);
+	gives("fddi", XK_GIVES_ALL);
+	gives("arp", XK_GIVES_ALL & ~XK_GIVES_RELIABLE);
+	gives("vnet", XK_GIVES_ALL & ~XK_GIVES_RELIABLE);
+	gives("ip", datagrams);
+	gives("udp", datagrams | XK_GIVES_SUM);
+	CU_ASSERT_EQUAL(xk_sess_control(conn[1], XK_CTL_GIVES, &got, sizeof got), (int)sizeof got);
+	CU_ASSERT_EQUAL(got, datagrams | XK_GIVES_SUM);
+	CU_ASSERT_EQUAL(xk_sess_control(conn[1]->down, XK_CTL_GIVES, &got, sizeof got), (int)sizeof got);
+	CU_ASSERT_EQUAL(got, datagrams);
+	CU_ASSERT_EQUAL(xk_sess_control(conn[1], XK_CTL_GIVES, &got, 3), XK_E_INVAL);
+	CU_ASSERT_EQUAL(xk_control(pf_rep(&f, "ip", 1), XK_CTL_GIVES, &got, 3), XK_E_INVAL);
+	pf_leave(&f, 1);
+	down();
+}
+
+static void the_names_of_what_is_given(void)
+{
+	char buf[64];
+
+	CU_ASSERT_STRING_EQUAL(xk_gives_text(0, buf, sizeof buf), "nothing");
+	CU_ASSERT_STRING_EQUAL(xk_gives_text(XK_GIVES_ORDER | XK_GIVES_SHARED, buf, sizeof buf), "order, shared");
+	CU_ASSERT_STRING_EQUAL(xk_gives_text(XK_GIVES_ALL, buf, sizeof buf), "boundaries, order, reliable, sum, shared");
+	CU_ASSERT_STRING_EQUAL(xk_gives_text(XK_GIVES_ALL, buf, 12), "boundaries,");
+}
+
 static CU_TestInfo tests[] = {
 	T(a_send_visits_the_chain_and_looks_nothing_up), T(a_receive_without_a_hint_looks_up_in_each_layer),
 	T(a_receive_with_a_hint_looks_nothing_up), T(each_vp_has_its_own_part_of_the_graph),
-	T(what_vps_have_of_their_own_shares_no_line), CU_TEST_INFO_NULL
+	T(what_vps_have_of_their_own_shares_no_line), T(each_layer_says_what_can_be_counted_on_above_it),
+	T(the_names_of_what_is_given), CU_TEST_INFO_NULL
 };
 static CU_SuiteInfo suites[] = {
 	{ "chain", NULL, NULL, NULL, NULL, tests },

@@ -102,6 +102,24 @@ ok "a wrong value to inspect with: failed" says "must be one of" "$graph" inspec
 ok "an unknown parameter to inspect with: failed" says "tcp has no parameter 'bufs'" "$graph" inspect tcp bufs=1
 ok "a parameter to inspect with, another needed and not given" says "mtu  *size  *" "$graph" inspect packet mtu=1400
 ok "show has what a profile implies" says 'rcv_buf  *= 4MiB  *implied' "$graph" show "$top_srcdir/graphs/tcp-script.lua" profile=linux
+ok "a protocol says what it gives" says '^gives    as below, and order, reliable, sum; not boundaries, shared' "$graph" inspect tcp
+ok "by its parameters" says '^gives    as below; not sum' "$graph" inspect impair corrupt=1%
+ok "who passes on what is below says that" says '^gives    as below$' "$graph" inspect hop
+ok "a device says what its network gives" says '^gives    boundaries, shared$' "$graph" inspect tap
+cat >"$tmp/gives.lua" <<'LUA'
+local a = args { sum = bool { true, doc = "of UDP" } }
+stack { sink { port = 9 }, udp { checksum = a.sum }, ip { addr = "10.0.0.1/8" }, arp {}, eth {}, impair { rate = "1Gbit/s" }, eth_mem { wire = "w" } }
+return graph "gives" { threading = up {} }
+LUA
+gives() {
+	want=$1
+	shift
+	"$graph" -f json show "$tmp/gives.lua" "$@" | jq -e --arg want "$want" '[.nodes[] | .name + "=" + (.gives | join("+"))] | join(" ") == $want'
+}
+ok "each node of a graph says what it gives" gives "sink= udp=boundaries+sum+shared ip=boundaries+shared arp=boundaries+shared eth=boundaries+shared impair=boundaries+shared eth_mem=boundaries"
+ok "no sum, no word of it" gives "sink= udp=boundaries+shared ip=boundaries+shared arp=boundaries+shared eth=boundaries+shared impair=boundaries+shared eth_mem=boundaries" sum=false
+ok "the table says it, too" says '^  gives boundaries, sum, shared$' "$graph" show "$tmp/gives.lua"
+ok "and the tick" says 'clock real, tick 1ms, memory' "$graph" show "$tmp/gives.lua"
 ok "a threading preset can be inspected" says 'virtual processor' "$graph" inspect vppc
 ok "a file shows its arguments" says '^  conns  *uint' "$graph" inspect "$file"
 ok "check says how many nodes" says 'is good: 12 nodes' "$graph" check "$file"

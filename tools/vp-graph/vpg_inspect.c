@@ -5,6 +5,7 @@
  */
 #include "tools/vp-graph/vpg.h"
 #include "runtime/base/xk_param_value.h"
+#include "runtime/upi/xk_gives.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -150,10 +151,27 @@ static void needs_text(const struct xk_proto *p)
 		printf("number   0x%x over %s\n", n->number, n->realm);
 }
 
+/* What p adds to what is given below it, and what it does not pass on. */
+static void gives_text(const struct xk_proto *p, const void *conf)
+{
+	uint32_t adds = xk_proto_gives(p, conf, 0), passes = xk_proto_gives(p, conf, XK_GIVES_ALL);
+	char buf[64];
+
+	if (p->offers == NULL)
+		return;
+	printf("gives    %s", p->max_down == 0 ? "" : adds != 0 ? "as below, and " : "as below");
+	if (p->max_down == 0 || adds != 0)
+		printf("%s", xk_gives_text(adds, buf, sizeof buf));
+	if (p->max_down != 0 && passes != XK_GIVES_ALL)
+		printf("; not %s", xk_gives_text(XK_GIVES_ALL & ~passes, buf, sizeof buf));
+	printf("\n");
+}
+
 static void proto_text(const struct xk_proto *p, const void *conf)
 {
 	printf("%s: %s\n", p->name, p->doc);
 	needs_text(p);
+	gives_text(p, conf);
 	if (p->params != NULL && p->params->name != NULL) {
 		printf("parameters\n");
 		params_text(p->params, conf);

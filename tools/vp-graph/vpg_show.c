@@ -4,6 +4,7 @@
  */
 #include "tools/vp-graph/vpg.h"
 #include "runtime/base/xk_param_value.h"
+#include "runtime/upi/xk_gives.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,10 +62,19 @@ static const char *value_of(const struct xk_spec *s, unsigned i, const struct xk
 	return xk_param_format(p, (const char *)conf + p->offset, buf, n);
 }
 
+/* What node i gives to those above it: XK_GIVES_*. */
+static uint32_t gives_of(const struct xk_spec *s, unsigned i)
+{
+	struct xk_spec_node n;
+
+	xk_spec_node(s, i, &n);
+	return xk_proto_gives(n.proto, n.conf, n.nover != 0 ? gives_of(s, n.over[0]) : 0);
+}
+
 static int show_node(const struct xk_spec *s, unsigned i)
 {
 	struct xk_spec_node n, low;
-	char value[1024], where[512], name[64];
+	char value[1024], where[512], name[64], gives[64];
 	int width = 8;
 	void *conf;
 
@@ -77,6 +87,8 @@ static int show_node(const struct xk_spec *s, unsigned i)
 		xk_spec_node(s, n.over[k], &low);
 		printf("  over %s\n", low.name);
 	}
+	if (n.proto->offers != NULL)
+		printf("  gives %s\n", xk_gives_text(gives_of(s, i), gives, sizeof gives));
 	for (const struct xk_param *p = n.proto->params; p != NULL && p->name != NULL; p++)
 		width = (int)strlen(full_name(p, name, sizeof name)) > width ? (int)strlen(name) : width;
 	for (const struct xk_param *p = n.proto->params; p != NULL && p->name != NULL; p++) {
@@ -105,6 +117,16 @@ static void show_plan(const struct xk_plan *p)
 	       xk_param_format(&t, &p->tick, d, sizeof d), xk_param_format(&z, &p->mem.limit, c, sizeof c), p->mem.huge ? ", huge pages" : "");
 }
 
+static json_t *gives_json(uint32_t gives)
+{
+	json_t *list = json_array();
+
+	for (unsigned k = 0; xk_gives_name(k) != NULL; k++)
+		if (gives >> k & 1)
+			json_array_append_new(list, json_string(xk_gives_name(k)));
+	return list;
+}
+
 static json_t *node_json(const struct xk_spec *s, unsigned i)
 {
 	struct xk_spec_node n, low;
@@ -129,8 +151,9 @@ static json_t *node_json(const struct xk_spec *s, unsigned i)
 				    source_of(s, i, p, conf, where, sizeof where)));
 	}
 	free(conf);
-	return json_pack("{s:s, s:s, s:s, s:i, s:o, s:o}", "name", n.name, "protocol", n.proto->name,
-			 "file", n.file, "line", n.line, "over", over, "parameters", params);
+	return json_pack("{s:s, s:s, s:s, s:i, s:o, s:o, s:o}", "name", n.name, "protocol", n.proto->name,
+			 "file", n.file, "line", n.line, "over", over, "gives", gives_json(n.proto->offers != NULL ? gives_of(s, i) : 0),
+			 "parameters", params);
 }
 
 /* docs/schema/vp-graph-show-1.json describes it.  Takes classifiers over. */

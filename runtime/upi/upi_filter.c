@@ -172,6 +172,12 @@ static int compose(const struct uppers *up, struct xk_node *device, struct xk_er
 	return XK_OK;
 }
 
+/* Where the host's kernel is the transport no frame is ours to look at. */
+static bool has_frames(const struct xk_node *n)
+{
+	return xk_node_is_edge(n) && !xk_node_offers(n, "port") && !xk_node_offers(n, "stream");
+}
+
 int xk_graph_filter(struct xk_graph *g, struct xk_errs *e)
 {
 	struct uppers up = { NULL, NULL };
@@ -181,7 +187,7 @@ int xk_graph_filter(struct xk_graph *g, struct xk_errs *e)
 		xk_errs_add(e, NULL, 0, 0, "out of memory for packet filters");
 	for (unsigned i = 0; up.node != NULL && i < g->nnodes; i++) {
 		struct xk_node *n = g->node[i];
-		int one = xk_node_is_edge(n) && n->pattern == NULL ? compose(&up, n, e) : XK_OK;
+		int one = has_frames(n) && n->pattern == NULL ? compose(&up, n, e) : XK_OK;
 
 		err = err != XK_OK ? err : one;
 	}

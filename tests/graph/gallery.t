@@ -76,7 +76,7 @@ for file in "$graphs"/*.lua; do
 			wrap=
 		fi
 		;;
-	hostudp-*)
+	hostudp-*|hosttcp-*)
 		[ "$(id -u)" -ne 0 ] || ! sh "$tmp/on-lo" true 2>/dev/null || wrap="sh $tmp/on-lo"
 		ok "$name runs" runs "$file"
 		wrap=

@@ -93,7 +93,7 @@ static inline void runs_aim(const struct runs *r, unsigned n, const struct runs_
 }
 
 /* The flow in the last slot with the tag, the first of which is another's.  The two ends of a connection
- * hash alike: where both are in one graph they lie in one bucket, and the other end's may be the first. */
+ * hash alike: where both are in one graph they lie in one bucket, and the other end's, the younger, is the first. */
 static inline struct xk_flow *runs_last(const struct xk_table *t, uint32_t hash)
 {
 	const struct xk_bucket *b = xk_table_home(t, hash);

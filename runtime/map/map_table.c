@@ -80,13 +80,15 @@ static uint32_t node_handle(const struct xk_table *t, const struct xk_mapnode *n
 	return xk_slab_handle((const char *)node - t->off);
 }
 
+/* Into the last free slot: of two with one tag the younger is found first.  Where both ends of a connection
+ * are in one graph, that is the one that was called, and most frames are for it. */
 static inline bool bucket_put(struct xk_bucket *b, uint16_t tag, uint8_t ext, uint32_t h, bool away)
 {
 	unsigned room = xk_bucket_match(b, 0), s;
 
 	if (room == 0)
 		return false;
-	s = (unsigned)__builtin_ctz(room);
+	s = 31u - (unsigned)__builtin_clz(room);
 	b->ext[s] = ext;
 	b->away = (uint8_t)((b->away & ~(1u << s)) | (unsigned)away << s);
 	xk_store_release(&b->h[s], h);
@@ -338,9 +340,11 @@ static bool table_copy_bucket(const struct xk_table *from, struct xk_table *to, 
 	const struct xk_bucket *k = &from->bucket[b];
 	unsigned m = 0xffu & ~xk_bucket_match(k, 0) & (away ? k->away : ~(unsigned)k->away);
 
-	for (; m != 0; m &= m - 1) {
-		unsigned s = (unsigned)__builtin_ctz(m);
+	/* The eldest first. */
+	while (m != 0) {
+		unsigned s = 31u - (unsigned)__builtin_clz(m);
 
+		m ^= 1u << s;
 		if (!table_put(to, slot_hash(from, b, s), k->h[s]))
 			return false;
 		to->n++;

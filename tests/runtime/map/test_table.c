@@ -194,12 +194,35 @@ static void growing_large_tables_reads_no_node(void)
 	xk_table_fini(&twice);
 }
 
+/* As the two ends of a connection have. */
+static void of_two_with_one_hash_the_younger_is_first(void)
+{
+	struct xk_table grown;
+	unsigned bad = 0;
+
+	for (unsigned i = 0; i < 32; i++) {
+		obj[i]->node.hash = obj[i & ~1u]->node.hash;
+		CU_ASSERT_EQUAL_FATAL(xk_table_put(&table, &obj[i]->node), XK_OK);
+	}
+	CU_ASSERT_EQUAL_FATAL(xk_table_grow(&table, &grown), XK_OK);
+	for (unsigned i = 1; i < 32; i += 2) {
+		uint32_t h = obj[i]->node.hash;
+
+		bad += xk_bucket_aim(xk_table_home(&table, h), xk_table_tag(h), xk_slab_ptr(0)) != obj[i];
+		bad += xk_bucket_aim(xk_table_home(&grown, h), xk_table_tag(h), xk_slab_ptr(0)) != obj[i];
+	}
+	CU_ASSERT_EQUAL(bad, 0);
+	CU_ASSERT_EQUAL(lies(&table) + missed(&table, 32) + missed(&grown, 32), 0);
+	xk_table_fini(&grown);
+}
+
 static CU_TestInfo tests[] = {
 	{ "a table that may not grow fills nearly to the last slot", a_table_that_may_not_grow_fills_nearly_to_the_last_slot },
 	{ "a refused put changes nothing", a_refused_put_changes_nothing },
 	{ "the invariant holds while entries come and go at high load", the_invariant_holds_while_entries_come_and_go_at_high_load },
 	{ "a grown table has the same entries at true places", a_grown_table_has_the_same_entries_at_true_places },
 	{ "growing large tables reads no node", growing_large_tables_reads_no_node },
+	{ "of two with one hash the younger is first", of_two_with_one_hash_the_younger_is_first },
 	CU_TEST_INFO_NULL,
 };
 

@@ -43,7 +43,7 @@ static inline unsigned input_turns(struct xk_vp *vp, unsigned done, unsigned sev
 {
 	unsigned before = vp->others;
 
-	vp->others += (done + (1u << several) - 1) >> several;
+	vp->others += XK_LIKELY(several == 0) ? done : (done + (1u << several) - 1) >> several;
 	if (XK_LIKELY(done != 0) && XK_LIKELY(!parked) && vp->others < budget)
 		return 0;
 	vp->others = 0;

@@ -109,4 +109,40 @@ ok "no result at all: code 2" code 2 "$bench" report
 if [ -c /dev/full ]; then
 	ok "a full disk: code 5" code 5 "$bench" report "$tmp/r.json" -o /dev/full
 fi
+
+# ---- measured beside simulated ------------------------------------------------------------------
+
+mkdir -p "$tmp/seeds"
+cat >"$tmp/seeds/papers.json" <<'END'
+{"papers": [{"id": "paper1", "source": "a test", "folder": "paper1", "entries": [{"name": "f", "title": "t", "files": ["m.lua"]}],
+  "beside": [{"measured": "m.lua", "simulated": "s.lua", "at": {"transport": "udp"}, "over": {"n": "1"}}]}]}
+END
+"$bench" run --vp-run "$tmp/fake" "$tmp/b.lua" --runs 12 -o "$tmp/r.json" 2>"$tmp/err"
+# made FILE.lua SCALE JQ: n processors do n - 1 times SCALE more, within a per cent.
+made() {
+	jq --arg f "x/paper1/$1.lua" --argjson by "$2" '.benches[0].file = $f | .benches[0].points |= map((.at.n | tonumber) as $n | .runs |=
+		map(.metrics.gbit = 10 * (1 + ($n - 1) * $by) * (1 + (.block % 3) / 300)))'" | $3" "$tmp/r.json"
+}
+made m 0.9 . >"$tmp/m.json"
+made s 1 '.benches[0] |= (.settings.simulated = true | .axes += ["transport"] | .points = [.points[] | .at.transport = ("udp", "tcp")])' >"$tmp/s.json"
+beside() { "$bench" report --beside --seeds "$tmp/seeds" -o "$tmp/b.md" "$@"; }
+ok "measured stands beside simulated" beside "$tmp/m.json" "$tmp/s.json"
+ok "at the points that both have, with both speed-ups and how far off" sh -c "cat '$tmp/b.md'; grep -c '^| 2 |' '$tmp/b.md' | grep -qx 1 && ! grep -q '^| 1 |' '$tmp/b.md' &&
+	grep -q '^| 2 | 19.06 .*| 20.07 .*| 1.9 | 2 | +5 % |\$' '$tmp/b.md'"
+ok "it says what was measured where" grep -q '^Measured on .*, commit .*; simulated, commit .*; speed-ups over n=1' "$tmp/b.md"
+made s 0.9 '.benches[0] |= (.settings.simulated = true | .axes += ["transport"] | .points |= map(.at.transport = "udp"))' >"$tmp/t.json"
+ok "a speed-up within the interval is told" sh -c "'$bench' report --beside --seeds '$tmp/seeds' -o '$tmp/b.md' '$tmp/m.json' '$tmp/t.json' && grep -q '+0 %, within the interval' '$tmp/b.md'"
+ok "in HTML, too" sh -c "'$bench' report --beside --seeds '$tmp/seeds' -o '$tmp/b.html' '$tmp/m.json' '$tmp/s.json'"
+ok "which is a page" page "$tmp/b.html" "m.lua beside s.lua" "the simulator is off by"
+ok "without one of the two there is nothing" code 2 beside "$tmp/m.json"
+ok "and it is said" grep -q 'no result of a measured file stands beside' "$tmp/err"
+jq 'del(.benches[0].settings.simulated)' "$tmp/s.json" >"$tmp/t.json"
+ok "what was measured does not pass for simulated" code 2 beside "$tmp/m.json" "$tmp/t.json"
+ok "without a catalogue: code 2" code 2 "$bench" report --beside --seeds "$tmp/nowhere" "$tmp/m.json" "$tmp/s.json"
+ok "--beside draws nothing" code 2 "$bench" report --beside --svg "$tmp/svg" "$tmp/m.json"
+mkdir -p "$tmp/repro/runs" "$tmp/graphs"
+cp "$top_srcdir/docs/reproduction/fill" "$tmp/repro/" && cp "$tmp/m.json" "$tmp/repro/runs/paper1-a.json"
+mkdir -p "$tmp/docs" && mv "$tmp/repro" "$tmp/docs/reproduction" && mv "$tmp/seeds" "$tmp/graphs/seeds"
+printf 'head\n\n<!-- begin beside:paper1 -->\n\nold\n\n<!-- end -->\n\n<!-- begin beside:paper2 -->\n\nkept\n\n<!-- end -->\n' >"$tmp/page.md"
+ok "a page is filled with it" sh -c "sh '$tmp/docs/reproduction/fill' '$bench' '$tmp/s.json' '$tmp/page.md' && grep -q '| +5 % |' '$tmp/page.md' && ! grep -q old '$tmp/page.md' && grep -q kept '$tmp/page.md'"
 done_testing

@@ -387,6 +387,9 @@ static void a_bad_catalogue_is_told(void)
 		  "lists of texts" },
 		{ "{ \"papers\": [ { \"id\": \"X\", \"entries\": [ { \"name\": \"f\", \"title\": \"t\", \"files\": [\"a\"] },"
 		  "{ \"name\": \"F\", \"title\": \"t\", \"files\": [\"a\"] } ] } ] }", "there twice" },
+		{ "{ \"papers\": [ { \"id\": \"X\", \"beside\": [ { \"measured\": \"a\" } ] } ] }", "beside, number 1 needs the files" },
+		{ "{ \"papers\": [ { \"id\": \"X\", \"beside\": [ { \"measured\": \"a\", \"simulated\": \"b\" } ] } ] }",
+		  "beside, number 1 needs over" },
 	};
 	char dir[] = "/tmp/papersXXXXXX", path[64], why[4400];
 

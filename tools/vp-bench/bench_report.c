@@ -15,14 +15,15 @@
 
 #include "tools/vp-bench/bench_compare.h"
 #include "tools/vp-bench/bench_lua.h"
+#include "tools/vp-bench/bench_papers.h"
 
 #define RESULTS 64u
 
 struct report {
-	const char *file[RESULTS], *out, *svg;
+	const char *file[RESULTS], *out, *svg, *seeds;
 	json_t     *doc[RESULTS];
 	unsigned    n;
-	bool        markdown;
+	bool        markdown, beside;
 	char        why[400];            /* there are no figures */
 	int         code;
 };
@@ -126,9 +127,35 @@ static int make(struct report *r)
 	return r->code;
 }
 
+/* What the catalogue pairs, alone. */
+static int make_beside(struct report *r)
+{
+	struct papers *p = calloc(1, sizeof *p);
+	json_t *args[] = { whole_of(r), NULL };
+	char why[400] = "out of memory", *text = NULL;
+
+	r->code = BENCH_USAGE;
+	if (p != NULL && papers_find(p, r->seeds)) {
+		args[1] = p->doc;
+		text = bench_lua_text("report", "beside", args, 2, why, sizeof why);
+		if (text == NULL)
+			fprintf(stderr, "vp-bench report: %s\n", why);
+	}
+	if (text != NULL) {
+		r->code = BENCH_OK;
+		write_page(r, text);
+	}
+	free(text);
+	json_decref(args[0]);
+	if (p != NULL)
+		papers_free(p);
+	free(p);
+	return r->code;
+}
+
 /* ---- options ------------------------------------------------------------------------------ */
 
-enum { OPT_SVG = 256, OPT_MARKDOWN };
+enum { OPT_SVG = 256, OPT_MARKDOWN, OPT_BESIDE, OPT_SEEDS };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -139,6 +166,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case 'o': r->out = arg; return 0;
 	case OPT_SVG: r->svg = arg; return 0;
 	case OPT_MARKDOWN: r->markdown = true; return 0;
+	case OPT_BESIDE: r->beside = true; return 0;
+	case OPT_SEEDS: r->seeds = arg; return 0;
 	case ARGP_KEY_ARG:
 		if (r->n == RESULTS)
 			argp_error(state, "at most %u results", RESULTS);
@@ -147,6 +176,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (r->n == 0)
 			argp_error(state, "which result? (JSON files that vp-bench run -o wrote)");
+		if (r->beside && r->svg != NULL)
+			argp_error(state, "--beside has tables alone: without --svg");
 		n = r->out ? strlen(r->out) : 0;
 		r->markdown |= n > 3 && strcmp(r->out + n - 3, ".md") == 0;
 		return 0;
@@ -179,6 +210,8 @@ int bench_report_main(int argc, char **argv)
 		{ "output", 'o', "FILE", 0, "Write there instead of stdout; HTML, or Markdown when it ends with .md", 0 },
 		{ "svg", OPT_SVG, "DIR", 0, "Write each figure as a file into DIR, too; a Markdown page links them", 0 },
 		{ "markdown", OPT_MARKDOWN, NULL, 0, "A page in Markdown", 0 },
+		{ "beside", OPT_BESIDE, NULL, 0, "Only what was measured beside what was simulated on as many processors", 0 },
+		{ "seeds", OPT_SEEDS, "DIR", 0, "The folder with papers.json, which pairs them (default: graphs/seeds)", 0 },
 		{ 0 }
 	};
 	static const struct argp argp = { .options = opts, .parser = parse, .args_doc = "RESULT.json...",
@@ -190,7 +223,7 @@ int bench_report_main(int argc, char **argv)
 	argp_parse(&argp, argc, argv, 0, NULL, &r);
 	code = load_all(&r);
 	if (code == BENCH_OK)
-		code = make(&r);
+		code = r.beside ? make_beside(&r) : make(&r);
 	for (unsigned i = 0; i < r.n; i++)
 		json_decref(r.doc[i]);
 	return code;

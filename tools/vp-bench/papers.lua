@@ -30,10 +30,21 @@ local function entry_fault(e)
   end
 end
 
+-- A measured file beside a simulated one.
+local function beside_fault(b)
+  if of(b, "measured") == "" or of(b, "simulated") == "" then return "needs the files measured and simulated" end
+  if type(b.over) ~= "table" or next(b.over) == nil or #b.over > 0 then return "needs over, the point of no speed-up: { cpus = \"1\" }" end
+  if b.at ~= nil and (type(b.at) ~= "table" or #b.at > 0) then return "has an at that is no point" end
+end
+
 -- What is wrong with a catalogue, "" when nothing is; every name is there once.
 function papers.fault(catalogue)
   local seen, n = {}, 0
   for _, paper in ipairs(list(catalogue, "papers")) do
+    for i, b in ipairs(list(paper, "beside")) do
+      local fault = beside_fault(b)
+      if fault then return ("%s: beside, number %d %s"):format(of(paper, "id"), i, fault) end
+    end
     for _, e in ipairs(list(paper, "entries")) do
       local name = of(paper, "id") .. "." .. of(e, "name")
       local fault = entry_fault(e) or seen[name:lower()] and "is there twice"

@@ -7,7 +7,7 @@
 -- figures.
 -- Invariant: the same results give the same bytes; nothing of today gets in.
 local figures, page, plot, text = require "figures", require "page", require "plot", require "text"
-local json, shard = require "json", require "shard"
+local beside, json, shard = require "beside", require "json", require "shard"
 local report = {}
 
 local of, number, list, digits = text.of, text.number, text.list, text.digits
@@ -354,6 +354,19 @@ local function one_result(p, r, i, drawn, named)
   environment(p, doc.environment)
   for _, m in ipairs(list(doc, "machines")) do machine(p, m) end
   commands(p, doc)
+end
+
+-- What was measured beside what was simulated alone, as the catalogue pairs them.
+function report.beside(r, catalogue)
+  local p, tables = page.new(r.markdown), beside.tables(r.docs, catalogue)
+  if #tables == 0 then
+    error("no result of a measured file stands beside one of its simulated file: the catalogue's `beside` pairs them", 0)
+  end
+  p:head "vp-bench report: measured beside simulated"
+  p:title(2, "Measured beside simulated")
+  beside.write(p, tables)
+  p:foot()
+  return p:whole()
 end
 
 -- drawn: by name, what gnuplot drew for the page, or true for a file; why: there is not all of it.

@@ -155,6 +155,8 @@ static int bring_up(struct work *w)
 		err = vpr_capture_open(w->o);
 	else
 		return code_of(err);
+	if (err == XK_OK && w->o->decisions != NULL)
+		return vpr_decisions_open(w->o, w->g, w->e);
 	return err == XK_E_INVAL ? VPR_USAGE : err == XK_OK ? VPR_OK : code_of(err);
 }
 
@@ -235,6 +237,8 @@ static int take_down(struct work *w, int code)
 	uint64_t leaked = xk_graph_free(w->g);
 
 	if (!vpr_capture_close(w->o) && code == VPR_OK)
+		code = VPR_FAILED;
+	if (!vpr_decisions_close(w->o) && code == VPR_OK)
 		code = VPR_FAILED;
 	if (leaked != 0) {
 		fprintf(stderr, "vp-run: %llu buffers or sessions were not given back, or messages were on a wrong "

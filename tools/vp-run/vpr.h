@@ -39,7 +39,8 @@ struct vpr {
 	bool        has_control;
 	const char *duration, *warmup, *messages, *warmup_messages;
 	const char *stats, *fairness, *log, *cpus, *seed, *path;
-	const char *processors, *machine;
+	const char *processors, *machine, *decisions;
+	FILE       *decided;             /* the open file of decisions */
 	struct xk_ledger *ledger;        /* of the machine; the graph is charged by it */
 	struct vpr_capture capture[VPR_CAPTURES];
 	unsigned    ncapture;
@@ -72,6 +73,11 @@ unsigned vpr_pick(struct vpr_pick *p, const struct xk_msg *m, uint16_t taker[VPR
 
 /* Closes them and says what was written; false when a file is short. */
 bool vpr_capture_close(struct vpr *o);
+
+/* vpr_decisions.c: opens the file of what the scheduling module is asked, before workers run; VPR_OK, or the program's
+ * exit code.  Closes it after the workers; false, said: it is short. */
+int  vpr_decisions_open(struct vpr *o, const struct xk_graph *g, struct xk_errs *e);
+bool vpr_decisions_close(struct vpr *o);
 
 /* How evenly connections shared each window, ten and a hundred of them: an array. */
 struct json_t *vpr_fairness(const struct xk_run_result *r, xk_ns window);

@@ -23,7 +23,7 @@ static const char doc[] =
 
 enum { OPT_STATS = 256, OPT_CAPTURE, OPT_LOG, OPT_CHECK, OPT_CPUS, OPT_SEED, OPT_VIRTUAL, OPT_UNSAFE, OPT_WARMUP,
        OPT_VPS, OPT_CONNS, OPT_FAIRNESS, OPT_FILTER, OPT_CONTROL, OPT_LAYER_TIMES, OPT_MESSAGES, OPT_WARMUP_MESSAGES,
-       OPT_PROCESSORS, OPT_MACHINE };
+       OPT_PROCESSORS, OPT_MACHINE, OPT_DECISIONS };
 
 static const struct argp_option options[] = {
 	{ "duration", 'd', "TIME", 0, "How long to measure, \"5s\" (default: the graph's, "
@@ -35,13 +35,13 @@ static const struct argp_option options[] = {
 	{ "json", 'j', NULL, 0, "Print JSON instead of a table", 0 },
 	{ "vps", OPT_VPS, NULL, 0, "JSON: each virtual processor, too", 0 },
 	{ "connections", OPT_CONNS, NULL, 0, "JSON: each connection, too", 0 },
-	{ "fairness", OPT_FAIRNESS, "TIME", 0, "JSON: Jain fairness of connections over windows of TIME, 10 and 100 "
-	  "times that", 0 },
+	{ "fairness", OPT_FAIRNESS, "TIME", 0, "JSON: Jain fairness in windows of 1, 10, 100 TIME", 0 },
 	{ "capture", OPT_CAPTURE, "NODE=FILE", 0, "Write packets between NODE and its lower layer to a pcap file; may be repeated", 0 },
 	{ "filter", OPT_FILTER, "EXPR", 0, "Only frames that EXPR takes, as tcpdump has them: of the --capture before", 0 },
 	{ "control", OPT_CONTROL, "PATH", OPTION_ARG_OPTIONAL, "Serve vp-ctl at a socket (default: the graph's name in "
 	  "$XDG_RUNTIME_DIR/xkvp)", 0 },
 	{ "layer-times", OPT_LAYER_TIMES, NULL, 0, "Measure per-node latency (disables batching)", 0 },
+	{ "decisions", OPT_DECISIONS, "FILE", 0, "Write who was chosen to run what (schedule fifo)", 0 },
 	{ "log", OPT_LOG, "udp:5,*:2", 0, "Levels of messages, 0 to 5, by protocol or node", 0 },
 	{ "cpus", OPT_CPUS, "0-3,5", 0, "Processors allowed", 0 },
 	{ "seed", OPT_SEED, "N", 0, "Of all random numbers", 0 },
@@ -118,6 +118,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_CHECK: o->check_only = true; break;
 	case 'I': o->path = arg; break;
 	case OPT_UNSAFE: o->unsafe = true; break;
+	case OPT_DECISIONS: o->decisions = arg; break;
 	case OPT_LAYER_TIMES: o->layer_times = true; break;
 	case ARGP_KEY_ARG: add_arg(o, arg, state); break;
 	case ARGP_KEY_END:

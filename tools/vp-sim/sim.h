@@ -20,6 +20,11 @@
 
 enum { SIM_OK = 0, SIM_FAILED = 1, SIM_USAGE = 2, SIM_FILE_ERRORS = 3 };
 
+/* ---- a real run's decisions (sim_replay.c) ------------------------------------------------ */
+
+/* Asks again what `vp-run --decisions` wrote to file.  The program's exit code, all said: SIM_FAILED: an answer differs. */
+int sim_replay(const char *file);
+
 #define SIM_BATCHES     20u
 #define SIM_STREAMS_MAX 65536u
 #define SIM_FRAMES      32u

@@ -11,7 +11,7 @@
 #define SIM_ARGS 64u
 
 struct sim_ask {
-	const char *file, *arg[SIM_ARGS], *machine, *svg, *out, *trace;
+	const char *file, *arg[SIM_ARGS], *machine, *svg, *out, *trace, *replay;
 	const struct sim_watch *watch;   /* of the first run; NULL */
 	json_t     *points;          /* of the figure */
 	unsigned    narg, nprocessors, replications;

@@ -22,7 +22,7 @@ static const char doc[] =
 	"Exit codes: 0 good, 1 failed, 2 wrong usage, 3 errors in a file.";
 
 enum { OPT_SEED = 256, OPT_WARMUP, OPT_MAX, OPT_LIMIT, OPT_REPLICATIONS, OPT_CSV, OPT_SVG, OPT_SELF_TEST, OPT_MACHINES, OPT_SWEEP,
-       OPT_SHARD, OPT_TRACE };
+       OPT_SHARD, OPT_TRACE, OPT_REPLAY };
 
 static const struct argp_option options[] = {
 	{ "machine", 'm', "NAME|FILE", 0, "What things cost (default: the model's; --machines lists them)", 0 },
@@ -44,6 +44,7 @@ static const struct argp_option options[] = {
 	{ "shard", OPT_SHARD, "I/N", 0, "Of a sweep the I-th of N parts, for vp-bench merge", 0 },
 	{ "output", 'o', "FILE", 0, "Write the part there instead of stdout", 0 },
 	{ "machines", OPT_MACHINES, NULL, 0, "List the machines", 0 },
+	{ "replay", OPT_REPLAY, "FILE", 0, "Ask the scheduling module again what vp-run --decisions wrote, and compare", 0 },
 	{ "self-test", OPT_SELF_TEST, "SCALE", OPTION_ARG_OPTIONAL, "Compare runs with the closed forms of queueing theory; SCALE "
 	  "shortens them (default: 1)", 0 },
 	{ 0 }
@@ -128,7 +129,9 @@ static void shard(struct sim_ask *o, const char *arg, struct argp_state *state)
 
 static void finish(const struct sim_ask *o, struct argp_state *state)
 {
-	if (o->file == NULL && !o->machines && o->self_test == 0)
+	if (o->replay != NULL && (o->file != NULL || o->sweep))
+		argp_error(state, "--replay has a file of its own: leave FILE out");
+	if (o->file == NULL && !o->machines && o->self_test == 0 && o->replay == NULL)
 		argp_error(state, "which FILE?");
 	if (o->json && o->csv)
 		argp_error(state, "--json and --csv exclude each other");
@@ -178,6 +181,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_SHARD: shard(o, arg, state); return 0;
 	case 'o': o->out = arg; return 0;
 	case OPT_MACHINES: o->machines = true; return 0;
+	case OPT_REPLAY: o->replay = arg; return 0;
 	case OPT_SELF_TEST: self_test(o, arg, state); return 0;
 	case ARGP_KEY_ARG: word(o, arg, state); return 0;
 	case ARGP_KEY_END: finish(o, state); return 0;
@@ -293,7 +297,8 @@ int main(int argc, char **argv)
 	xk_json_start("vp-sim", SIM_FAILED);
 	argp_err_exit_status = SIM_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &p);
-	code = p.machines ? sim_ledger_list() : p.self_test != 0 ? sim_selftest(p.self_test) : p.sweep ? sim_sweep(&p) : simulate(&p);
+	code = p.replay != NULL ? sim_replay(p.replay) : p.machines ? sim_ledger_list() :
+	       p.self_test != 0 ? sim_selftest(p.self_test) : p.sweep ? sim_sweep(&p) : simulate(&p);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		fprintf(stderr, "vp-sim: cannot write the output\n");
 		code = SIM_FAILED;

@@ -30,6 +30,7 @@ static const char *const object_locks[] = { "connection", "layer", NULL };
 static const char *const affinities[] = { "any", "code", "stream", "none", NULL };
 static const char *const picks[] = { "mru", "lru", "low", "random", NULL };
 static const char *const queues[] = { "one", "processor", NULL };
+static const char *const freelists[] = { "vp", "processor", "global", NULL };
 static const char *const thread_kinds[] = { "kernel", "user", NULL };
 const char *const xk_arch_schedules[] = { "drr", "os", "virtual", "fifo", NULL };
 static const char *const spreads[] = { "number", "hash", NULL };
@@ -131,6 +132,9 @@ const struct xk_param xk_arch_params[] = {
 	[AX_DEPTH] = { .name = "depth", .type = XK_P_UINT, .min = "1", .max = "8192",
 	  .doc = "queue \"processor\": others take from a queue when more than so many wait in it; without it never",
 	  .offset = offsetof(struct arch_conf, depth) },
+	[AX_FREELIST] = { .name = "freelist", .type = XK_P_ENUM, .choices = freelists,
+	  .doc = "whose free message buffers are: each virtual processor's own; those of the processor that freed them, or "
+		 "everybody's, in pools that each have a lock", .offset = offsetof(struct arch_conf, freelist) },
 	[AX_BG_V] = { .name = "v", .group = "background", .type = XK_P_FRACTION,
 	  .doc = "an idle worker does not sleep but walks memory and code of its own, which displaces what the protocols have "
 		 "cached: in this share of its time", .offset = offsetof(struct arch_conf, bg_v), .flags = XK_PF_REQUIRED },
@@ -156,6 +160,7 @@ _Static_assert(XK_AFFINITY_ANY == 0 && XK_AFFINITY_CODE == 1 && XK_AFFINITY_STRE
 	       "order of affinities");
 _Static_assert(XK_PICK_MRU == 0 && XK_PICK_LRU == 1 && XK_PICK_LOW == 2 && XK_PICK_RANDOM == 3, "order of picks");
 _Static_assert(XK_QUEUE_ONE == 0 && XK_QUEUE_PER == 1, "order of queues");
+_Static_assert(XK_FREELIST_VP == 0 && XK_FREELIST_PROCESSOR == 1 && XK_FREELIST_GLOBAL == 2, "order of freelists");
 _Static_assert(XK_SPREAD_NUMBER == 0 && XK_SPREAD_HASH == 1, "order of spreads");
 
 /* ---- what follows from what was said ---------------------------------------------- */
@@ -169,7 +174,7 @@ struct axes axes_of(const struct xk_arch *a)
 		.spin = a->spin_us * XK_US, .seed = a->seed, .io_threads = a->io_threads, .hold = a->hold,
 		.inbound = a->inbound, .order = a->order, .datagrams = a->datagrams, .threads = a->threads, .stack = a->stack,
 		.object_locks = a->objects,
-		.lock_times = !a->lock_untimed, .affinity = a->affinity, .pick = a->pick, .queue = a->queue,
+		.lock_times = !a->lock_untimed, .affinity = a->affinity, .pick = a->pick, .queue = a->queue, .freelist = a->freelist,
 		.pipelines = a->domain == XK_DOMAIN_LAYER ? (uint64_t)a->vps : 0, .high = a->high, .low = a->low,
 		.bg_data = BACKGROUND_DATA, .bg_code = BACKGROUND_CODE,
 	} };
@@ -378,6 +383,7 @@ struct xk_arch axes_arch(const struct axes *x, const struct axes_graph *g)
 	a.stack = c->stack;
 	a.wired = c->wired;
 	a.lock_untimed = !c->lock_times;
+	a.freelist = (enum xk_freelist)c->freelist;
 	if (a.threads == XK_THREADS_USER)
 		take_user_threads(&a, x);
 	if (axes_said(x, AX_LOCK))

@@ -37,10 +37,15 @@ int xk_mempool_new(struct xk_mempool **pool, const struct xk_mem_conf *c, unsign
 	p->limit = c->limit ? c->limit : DEFAULT_LIMIT;
 	p->huge = c->huge;
 	p->nvps = nvps;
+	if (mem_shelves_make(p, c) != XK_OK) {
+		xk_mempool_free(p);
+		return XK_E_NOMEM;
+	}
 	for (unsigned i = 0; i < XK_MEM_CLASSES; i++) {
 		struct mem_stock *s = &p->stock[i];
 
-		s->idle = (uint64_t)nvps * mem_cache_cap(p, i) * xk_mem_size[i];
+		s->idle = p->nshelves != 0 ? mem_shelves_cap(p, i) : (uint64_t)nvps * mem_cache_cap(p, i);
+		s->idle *= xk_mem_size[i];
 		s->calm = p->limit / 8 + (s->idle < p->limit / 4 ? s->idle : p->limit / 4);
 	}
 	*pool = p;
@@ -307,7 +312,7 @@ void xk_mempool_stats(const struct xk_mempool *p, struct xk_mem_stats out[XK_MEM
 
 		o->carved = s->carved;
 		o->bytes = s->carved * xk_mem_size[c];
-		o->free = s->nfree;
+		o->free = s->nfree + mem_shelves_free_of(p, (enum xk_memclass)c);
 		for (unsigned i = 0; i < p->nvps; i++)
 			if (p->vp[i] != NULL)
 				o->free += held(p->vp[i], (enum xk_memclass)c);
@@ -337,6 +342,7 @@ uint64_t xk_mempool_free(struct xk_mempool *p)
 		return 0;
 	for (unsigned i = 0; i < p->nvps; i++)
 		xk_assert(p->vp[i] == NULL);
+	mem_shelves_free(p);
 	for (unsigned c = 0; c < XK_MEM_CLASSES; c++) {
 		leaked += p->stock[c].carved - p->stock[c].nfree;
 		unmap(p->stock[c].chunks);

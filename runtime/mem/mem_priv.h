@@ -49,6 +49,8 @@ struct mem_stock {
 	uint64_t          calm;          /* bytes handed out below which fill is 0 */
 };
 
+struct mem_shelf;
+
 struct xk_mempool {
 	struct xk_mutex   lock;          /* guards stock[], bytes and trips; innermost */
 	struct mem_stock  stock[XK_MEM_CLASSES];
@@ -61,6 +63,11 @@ struct xk_mempool {
 	char              before[XK_CACHELINE - sizeof(uint32_t)];
 	uint32_t          fill;
 	char              behind[XK_CACHELINE - sizeof(uint32_t)];
+	/* Pools that threads share, where VPs keep no buffers; nshelves 0: they keep them. */
+	unsigned          nshelves;
+	struct mem_shelf *shelf;
+	void             *shelf_block;   /* what shelf was cut from */
+	const struct xk_lock_ops *shelf_lock;
 	struct xk_memvp  *vp[];          /* by number; NULL: not there (any more) */
 };
 
@@ -75,6 +82,16 @@ uint32_t mem_stock_take(struct xk_mempool *p, enum xk_memclass c, void **out, ui
 void     mem_stock_give(struct xk_mempool *p, enum xk_memclass c, void *const *b, uint32_t n);
 /* Most buffers a VP of this pool keeps of class c. */
 uint32_t mem_cache_cap(const struct xk_mempool *p, enum xk_memclass c);
+
+/* mem_shelf.c: pools shared by threads.  One buffer, 1 or 0; gives one back. */
+uint32_t mem_shelf_take(struct xk_mempool *p, enum xk_memclass c, void **out);
+void     mem_shelf_give(struct xk_mempool *p, enum xk_memclass c, void *b);
+/* With p's limit known; undone by free, also half-made. */
+int      mem_shelves_make(struct xk_mempool *p, const struct xk_mem_conf *c);
+void     mem_shelves_free(struct xk_mempool *p);
+/* Buffers that lie there at most; now, while nothing runs. */
+uint64_t mem_shelves_cap(const struct xk_mempool *p, enum xk_memclass c);
+uint64_t mem_shelves_free_of(const struct xk_mempool *p, enum xk_memclass c);
 
 #if defined(XK_DEBUG) || defined(XK_ASAN)
 /* A buffer just carved, and a chunk about to be unmapped. */

@@ -7,6 +7,7 @@
  * keeps its LIFO order.  Foreign buffers wait in a small array and travel in
  * one exchange per home.  A home that does not collect what is sent to it (it
  * may be idle) stops receiving: the stock gets the rest, for whoever needs it.
+ * Where threads share pools (mem_shelf.c) nothing is kept here, and all goes there.
  * Invariant: a cache holds at most cap buffers, all owned by nobody.
  */
 #include "runtime/mem/xk_mem.h"
@@ -37,12 +38,21 @@ static void give_coldest(struct xk_memvp *v, enum xk_memclass c, uint32_t n)
 	memmove(k->slot, k->slot + n, k->n * sizeof(k->slot[0]));
 }
 
+/* One that no cache has room for. */
+static void give_one(struct xk_mempool *p, enum xk_memclass c, void *b)
+{
+	if (p->nshelves != 0)
+		mem_shelf_give(p, c, b);
+	else
+		mem_stock_give(p, c, &b, 1);
+}
+
 static void cache_add(struct xk_memvp *v, enum xk_memclass c, void *b)
 {
 	struct xk_memcache *k = &v->cache[c];
 
 	if (k->cap == 0) {
-		mem_stock_give(v->pool, c, &b, 1);
+		give_one(v->pool, c, b);
 		return;
 	}
 	if (k->n == k->cap)
@@ -87,7 +97,8 @@ void *xk_mem_refill(struct xk_memvp *v, enum xk_memclass c)
 			warm_up(v, c);
 		if (k->n == 0) {
 			xk_count(v->refills);
-			k->n = mem_stock_take(v->pool, c, k->slot, batch_of(k));
+			k->n = v->pool->nshelves != 0 ? mem_shelf_take(v->pool, c, k->slot) :
+							mem_stock_take(v->pool, c, k->slot, batch_of(k));
 		}
 	}
 	if (k->n == 0) {
@@ -169,6 +180,10 @@ void xk_mem_put_foreign(struct xk_memvp *v, enum xk_memclass c, uint16_t home, v
 	}
 	xk_mem_check_put(v, c, home, b);
 	xk_assert(home < v->pool->nvps);
+	if (v->pool->nshelves != 0) {            /* it has no home */
+		mem_shelf_give(v->pool, c, b);
+		return;
+	}
 	d->home = home;
 	d->cls = (uint8_t)c;
 	v->foreign[v->nforeign++] = d;
@@ -219,6 +234,8 @@ void xk_memhot_fini(struct xk_memhot *h, struct xk_mempool *p)
 
 static void set_caps(struct xk_memvp *v, bool none)
 {
+	none = none || v->pool->nshelves != 0;
+	v->starved = none;
 	for (unsigned c = 0; c < XK_MEM_CLASSES; c++)
 		v->cache[c].cap = none ? 0 : mem_cache_cap(v->pool, (enum xk_memclass)c);
 }
@@ -238,6 +255,12 @@ static void give_all(struct xk_memvp *v)
 struct stamp { uint16_t net, refs, home; uint8_t cls, flags; };
 _Static_assert(sizeof(struct stamp) == sizeof(uint64_t), "a stamp is one word");
 
+/* One on its way out is there even where none is kept. */
+static uint32_t slots_of(const struct xk_memvp *v, unsigned c)
+{
+	return v->cache[c].cap != 0 ? v->cache[c].cap : 1;
+}
+
 int xk_memvp_init(struct xk_memvp *v, struct xk_mempool *p, uint16_t no)
 {
 	uint32_t all = 0;
@@ -250,7 +273,7 @@ int xk_memvp_init(struct xk_memvp *v, struct xk_mempool *p, uint16_t no)
 	v->no = no;
 	set_caps(v, false);
 	for (unsigned c = 0; c < XK_MEM_CLASSES; c++)
-		all += v->cache[c].cap;
+		all += slots_of(v, c);
 	slot = xk_alloc(all * sizeof(slot[0]));
 	if (slot == NULL) {
 		v->pool = NULL;
@@ -259,7 +282,7 @@ int xk_memvp_init(struct xk_memvp *v, struct xk_mempool *p, uint16_t no)
 	for (unsigned c = 0; c < XK_MEM_CLASSES; c++) {
 		v->cache[c].slot = slot;
 		memcpy(&v->cache[c].stamp, &(struct stamp){ 0, 1, no, (uint8_t)c, 0 }, 8);
-		slot += v->cache[c].cap;
+		slot += slots_of(v, c);
 	}
 	xk_store_release(&p->vp[no], v);
 	return XK_OK;
@@ -279,7 +302,6 @@ void xk_memvp_fini(struct xk_memvp *v)
 
 void xk_memvp_starve(struct xk_memvp *v, bool on)
 {
-	v->starved = on;
 	give_all(v);
 	set_caps(v, on);
 }

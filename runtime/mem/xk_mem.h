@@ -68,12 +68,20 @@ struct xk_memvp {
 /* The current VP's; NULL outside any VP. */
 extern _Thread_local struct xk_memvp *xk_mem_self __attribute__((tls_model("initial-exec")));
 
+/* Whose the free buffers are: each VP's own, without a lock; the processor's that freed them, or everybody's, in pools
+ * with a lock each.  Salehi and others 1995, 2.1: free-memory affinity, and its lower bound. */
+enum xk_freelist { XK_FREELIST_VP, XK_FREELIST_PROCESSOR, XK_FREELIST_GLOBAL };
+
 struct xk_mem_conf {
 	/* Bytes of all buffers ever carved together; 0 = 1 GiB.  An eighth of it
 	 * is kept for each class, so one class alone gets three quarters. */
 	uint64_t limit;
 	bool     huge;       /* try 2 MiB pages: hugetlb, then madvise */
 	bool     shared;     /* counters lie where another process may look (xk_shared.h) */
+	enum xk_freelist freelist;
+	unsigned processors; /* not of VP: threads number themselves 1 to so many, see xk_mem_processor */
+	const struct xk_lock_ops *lock; /* of those pools; NULL: adaptive */
+	bool     lock_untimed;          /* no clock is read for it */
 };
 
 int  xk_mempool_new(struct xk_mempool **p, const struct xk_mem_conf *c, unsigned nvps);
@@ -107,6 +115,17 @@ struct xk_mem_stats { uint64_t carved, free, outstanding, bytes; bool huge; };
 void xk_mempool_stats(const struct xk_mempool *p, struct xk_mem_stats out[XK_MEM_CLASSES]);
 /* How often buffers were taken from the shared stock or given to it, each time under its lock. */
 uint64_t xk_mempool_trips(const struct xk_mempool *p);
+
+/* Of the threads of a set of VPs, from 1: whose pool they use where each processor has one.  0: none of them; all of
+ * those share one.  A simulated thread's is its processor's. */
+extern _Thread_local uint16_t xk_mem_processor __attribute__((tls_model("initial-exec")));
+
+/* What pools with a lock have counted, all zero where VPs have their own: buffers that were taken by the processor that
+ * had freed them (hits), or by another one (moves).  Any thread. */
+struct xk_freelist_counts { unsigned shelves; uint64_t hits, moves; struct xk_lock_counts lock; };
+void xk_mempool_freelist(const struct xk_mempool *p, struct xk_freelist_counts *out);
+/* sum += sign * c; sign: 1 or -1. */
+void xk_freelist_counts_add(struct xk_freelist_counts *sum, const struct xk_freelist_counts *c, int sign);
 
 /*
  * How full the pool is, in 1/256 of what its fullest class may ever hand out; 255: nothing

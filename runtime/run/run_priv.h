@@ -25,6 +25,7 @@ struct run_snap {
 	struct xk_lock_counts   queue;
 	struct xk_affinity_counts affinity;
 	struct xk_background_counts background;
+	struct xk_freelist_counts freelist;
 	struct xk_meter_counts *time;    /* [nnodes] */
 	struct xk_object_locks *objects; /* [nnodes] */
 };

@@ -201,6 +201,7 @@ static int snap(const struct xk_graph *g, struct run_snap *s)
 	xk_vpset_queue_locks(g->vps, &s->queue);
 	xk_vpset_affinity(g->vps, &s->affinity);
 	xk_vpset_background(g->vps, &s->background);
+	xk_mempool_freelist(g->vps->pool, &s->freelist);
 	return XK_OK;
 }
 
@@ -500,6 +501,8 @@ int run_end(struct run *u)
 	r->queue = last.queue;
 	end_affinity(u, &last.affinity);
 	end_background(u, &last.background);
+	r->freelist = last.freelist;
+	xk_freelist_counts_add(&r->freelist, &u->first.freelist, -1);
 	r->vp = last.vp;
 	r->worker = last.worker;
 	last.vp = NULL;
@@ -584,6 +587,9 @@ unsigned xk_run_locks(const struct xk_run_result *r, struct xk_run_locks *out)
 	n += object_locks(r, of_vp, out + n);
 	if (xk_vpset_pools(set))
 		out[n++] = (struct xk_run_locks){ .name = "queue", .policy = of_vp, .n = 1, .sum = r->queue };
+	if (r->freelist.shelves != 0)
+		out[n++] = (struct xk_run_locks){ .name = "memory", .policy = xk_lock_adaptive.name, .n = r->freelist.shelves,
+						  .sum = r->freelist.lock };
 	return n;
 }
 

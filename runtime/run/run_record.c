@@ -187,6 +187,12 @@ static json_t *affinity_json(const struct xk_run_affinity *a)
 	return j;
 }
 
+static json_t *freelist_json(const struct xk_freelist_counts *c)
+{
+	return c->shelves == 0 ? json_null() : json_pack("{s:I, s:I, s:I}", "pools", (json_int_t)c->shelves,
+							   "hits", (json_int_t)c->hits, "moves", (json_int_t)c->moves);
+}
+
 static json_t *background_json(const struct xk_run_result *x)
 {
 	const struct xk_background_counts *b = &x->background;
@@ -208,6 +214,7 @@ struct json_t *run_record_json(const struct xk_run_result *x)
 	put_rtt(&r, &x->rtt);
 	put_times(&r, &x->times);
 	json_object_set_new(r.j, "affinity", affinity_json(&x->affinity));
+	json_object_set_new(r.j, "freelist", freelist_json(&x->freelist));
 	json_object_set_new(r.j, "background", background_json(x));
 	put_workers(&r, x);
 	put_locks(&r, x);

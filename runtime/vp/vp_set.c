@@ -195,6 +195,20 @@ static int make_workers(struct xk_vpset *set)
 	return XK_OK;
 }
 
+/* The memory of the graph, and whose free buffers are. */
+static int make_pool(struct xk_vpset *set, const struct xk_mem_conf *mem)
+{
+	const struct xk_arch *a = &set->arch;
+	unsigned threads = a->workers + a->io_threads;
+	struct xk_mem_conf m = *mem;
+
+	m.freelist = a->freelist;
+	m.processors = threads > a->processors ? threads : a->processors;
+	m.lock = vp_mode_lock(set);
+	m.lock_untimed = a->lock_untimed;
+	return xk_mempool_new(&set->pool, &m, (unsigned)a->vps * stages_of(a) + a->io_threads);
+}
+
 int xk_vpset_new(struct xk_vpset **out, const struct xk_arch *a, const struct xk_mem_conf *mem,
 		 struct xk_errs *errs)
 {
@@ -218,7 +232,7 @@ int xk_vpset_new(struct xk_vpset **out, const struct xk_arch *a, const struct xk
 	if (mem->shared)
 		(void)xk_shared_new(&set->shared);
 	if (err == XK_OK)
-		err = xk_mempool_new(&set->pool, mem, (unsigned)set->arch.vps * stages_of(&set->arch) + set->arch.io_threads);
+		err = make_pool(set, mem);
 	if (err == XK_OK)
 		err = make_vps(set);
 	if (err == XK_OK)

@@ -365,6 +365,8 @@ void xk_worker_main(void *arg)
 
 	if (w->cpu < 0 && w->set->arch.cpus != 0 && w->set->sim == NULL)
 		(void)xk_thread_affinity(w->set->arch.cpus);
+	if (w->set->sim == NULL)         /* fibers' is their processor's */
+		xk_mem_processor = (uint16_t)(w->no + 1);
 	await_start(w);
 	if (w->mode->begin != NULL)
 		w->mode->begin(w);

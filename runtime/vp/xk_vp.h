@@ -213,6 +213,7 @@ struct xk_arch {
 	enum xk_pick     pick;       /* unless the affinity is ANY */
 	enum xk_queue    queue;
 	uint32_t         depth;      /* of queues for each worker: as in xk_sched.h */
+	enum xk_freelist freelist;
 	unsigned         layers;     /* domain LAYER: stages of each VP; vps are pipelines then */
 	uint32_t         high, low;  /* of each queue between two stages: stop at, go on at, messages */
 	struct xk_background background;

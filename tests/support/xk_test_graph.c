@@ -29,6 +29,7 @@ static const char *const changed[] = {
 	"mp { vps = 8, order = 'any', table = 'none' }", "msgp { vps = 8, hold = false, table = 'rw', handover = 'try' }",
 	"locking { vps = 8, lock = 'ticket', table = 'adaptive', io_threads = 2 }",
 	"mp { vps = 8, object_locks = 'layer', lock = 'mcs', burst = 4 }", "locking { vps = 8, object_locks = 'connection' }",
+	"ips_conn { vps = %u, freelist = 'processor' }", "mp { vps = 8, freelist = 'global' }", "lp { freelist = 'global' }",
 	"tpc { threads = 'user', stack = '128KiB' }", "vppc { vps = 8, threads = 'user', stack = '128KiB' }",
 	"up { threads = 'user', burst = 1, stack = '128KiB' }",
 	"lp { pipelines = 3 }", "lp { pipelines = 2, workers = 3 }", "lp { high = 1, burst = 1 }", "lp { high = 8, low = 7, inbox = 4 }",

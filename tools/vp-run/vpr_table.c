@@ -221,6 +221,15 @@ static void affinity(FILE *f, const struct xk_run_affinity *a, bool carried)
 	fputc('\n', f);
 }
 
+static void freelist(FILE *f, const struct xk_freelist_counts *c)
+{
+	uint64_t all = c->hits + c->moves;
+
+	if (all != 0)
+		fprintf(f, "freelist: %.1f %% of %llu free buffers taken by the processor that had freed them, %llu moves\n",
+			100.0 * (double)c->hits / (double)all, (ull)all, (ull)c->moves);
+}
+
 static void background(FILE *f, const struct xk_background_counts *b)
 {
 	if (b->slices + b->rests != 0)
@@ -377,6 +386,7 @@ void vpr_table(FILE *f, const struct xk_run_result *r)
 	rtt(f, &r->rtt);
 	times(f, &r->times);
 	affinity(f, &r->affinity, r->graph->vps->fifo == NULL);
+	freelist(f, &r->freelist);
 	background(f, &r->background);
 	layer_times(f, r, width);
 	locks(f, r);

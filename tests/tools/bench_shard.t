@@ -84,6 +84,22 @@ ok "compare says whose values stand against whose" sh -c "'$bench' compare '$tmp
 jq '.benches[].settings.processors = 1' "$tmp/p3.json" >"$tmp/o3.json"
 ok "the fewest processors count" sh -c "'$bench' merge '$tmp/p1.json' '$tmp/p2.json' '$tmp/o3.json' -o '$tmp/m.json' && jq -e '.benches[0].settings.processors == 1' '$tmp/m.json'"
 
+# ---- what is simulated ----------------------------------------------------------------------------------
+
+cat >"$tmp/model.lua" <<'END'
+local a = args { streams = uint { 20, min = 1, max = 999 } }
+return bench "s" { doc = "a test", metric = "sim.delay", duration = time "20ms", warmup = time "2ms", runs = { min = 2, max = 9 },
+  model = { machine = "challenge", parallel = "locking", streams = a.streams }, sweep = { streams = { 20, 60, 120, 200 } },
+  shape = { { doc = "more wait longer", a = { streams = 60 }, over = { streams = 20 }, at_least = 0.1 } } }
+END
+if [ -x "$top_builddir/vp-sim" ]; then
+	for i in 1 2 3; do "$bench" run "$tmp/model.lua" --shard "$i/3" -o "$tmp/s$i.json" 2>/dev/null; done
+	"$bench" run "$tmp/model.lua" -o "$tmp/s.json" 2>/dev/null
+	jq '.shard.host = "other"' "$tmp/s2.json" >"$tmp/o2.json"
+	ok "what is simulated has parts, too" merge "$tmp/s1.json" "$tmp/o2.json" "$tmp/s3.json"
+	ok "of any machines its points and verdicts are the same bytes" sh -c "jq '.benches' '$tmp/m.json' >'$tmp/a' && jq '.benches' '$tmp/s.json' >'$tmp/b' && cmp '$tmp/a' '$tmp/b'"
+fi
+
 # ---- what is refused -----------------------------------------------------------------------------------
 
 no() { fails "$1" "$bench" merge "$tmp/p1.json" "$tmp/x.json" "$tmp/p3.json" -o "$tmp/no.json"; }

@@ -24,14 +24,15 @@
 
 /* ---- which node is in which layer -------------------------------------------------- */
 
-/* Do its sessions receive through a function of their own, which knows nothing of layers?  Then it
- * belongs to the layer of what is below it. */
-static bool has_own_self(const struct xk_node *n)
+/* Does it hand on what comes up as it is, batches of it as a whole?  Then it belongs to the layer of what is
+ * below it: a queue there would be for nothing. */
+static bool hands_on(const struct xk_node *n)
 {
-	return n->proto->as_below || n->proto->ops->batch_self;
+	return n->proto->ops->batch_self;
 }
 
-/* Where n belongs by what it offers: device and link, network, transport, all above. */
+/* Where n belongs by what it offers: device and link, network, transport, all above: that which offers
+ * again what is below it, too (presentation). */
 static unsigned usual_layer(const struct xk_node *n)
 {
 	static const struct { const char *word; unsigned layer; } of[] = {
@@ -39,8 +40,10 @@ static unsigned usual_layer(const struct xk_node *n)
 		{ "port", 2 }, { "stream", 2 },
 	};
 
-	if (has_own_self(n))
+	if (hands_on(n))
 		return 0;                /* no higher than what is below */
+	if (n->proto->as_below)
+		return 3;
 	for (unsigned i = 0; i < XK_ARRAY_LEN(of); i++)
 		if (xk_node_offers(n, of[i].word))
 			return of[i].layer;
@@ -287,7 +290,7 @@ static const struct xk_hook layers = {
 
 static int cross(struct xk_node *n, struct xk_node *below, struct xk_errs *e)
 {
-	if (has_own_self(n)) {
+	if (hands_on(n)) {
 		xk_errs_add(e, n->file, n->line, 0, "%s: belongs to the layer of %s, over which it lies", n->name, below->name);
 		return XK_E_INVAL;
 	}

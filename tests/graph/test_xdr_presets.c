@@ -151,6 +151,9 @@ static void play(const struct job *j)
 	printf("# %s, %u bytes, %s, %s, %s\n", j->tcp ? "tcp" : "udp", j->size, j->xdr ? "xdr" : "plain",
 	       strcmp(j->impair, "nil") == 0 ? "good" : "bad", j->fields);
 	begin(j);
+	/* Where layers have threads presentation has another one than transport. */
+	if (j->xdr && run.g->vps->arch.domain == XK_DOMAIN_LAYER)
+		CU_ASSERT(xk_graph_find(run.g, "xdr1")->layer > xk_graph_find(run.g, "xdr1")->down[0]->layer);
 	if (j->tcp)
 		check_tcp(j);
 	else

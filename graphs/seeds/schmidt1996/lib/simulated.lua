@@ -6,7 +6,8 @@
 --
 -- They are those of lib/architecture.lua, but
 --   mp locks the table of connections by a Mutex, as the listing of section 3.2.3 says, which section 4.4.3 finds to be what
---      threads wait for; and has eight locks for a connection: each costs time to be looked at here;
+--      threads wait for; it spins while who has it runs (section 4.1); and has eight locks for a connection: each costs time to
+--      be looked at here;
 --   lp's threads are not pinned: SunOS ran them where there was room.
 -- Runs are the same each time; there are eight because an interval of a crossing needs as many.
 local make = {}
@@ -14,7 +15,7 @@ for _, p in ipairs(presets) do make[p.name] = p.make end
 
 local axes = {
   cp = function(t) return { vps = t.conns } end,
-  mp = function(t) return { io_threads = t.cpus, vps = 8 * t.conns, table = "mutex" } end,
+  mp = function(t) return { io_threads = t.cpus, vps = 8 * t.conns, table = "adaptive" } end,
   lp = function(t) return { pipelines = (t.conns + 4) // 5, burst = 1, spin = "0us", wired = false } end,
 }
 

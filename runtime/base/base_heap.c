@@ -60,3 +60,14 @@ void xk_heap_take(struct xk_heap *h, struct xk_heap_item *x)
 	if (last != x)
 		settle(h, i, last);
 }
+
+struct xk_heap_item *xk_heap_swap(struct xk_heap *h, struct xk_heap_item *x)
+{
+	struct xk_heap_item *first = xk_heap_first(h);
+
+	if (first == NULL || before(x, first))
+		return x;
+	first->at = 0;
+	sink(h, 0, x);
+	return first;
+}

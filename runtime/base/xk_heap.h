@@ -11,6 +11,7 @@
  *   xk_heap_in       O(1)       the item, zeroed at first, was in no other heap
  *   xk_heap_put      O(log n)   always: puts it in, or where its new key belongs
  *   xk_heap_take     O(log n)   always: nothing happens to an item in none
+ *   xk_heap_swap     O(log n)   x is in none: as xk_heap_put, then xk_heap_first taken out and returned
  *
  * Invariant: item[i]->at is i + 1; of all others it is 0.
  */
@@ -30,5 +31,6 @@ static inline bool xk_heap_in(const struct xk_heap_item *x) { return x->at != 0;
 
 void xk_heap_put(struct xk_heap *h, struct xk_heap_item *x);
 void xk_heap_take(struct xk_heap *h, struct xk_heap_item *x);
+struct xk_heap_item *xk_heap_swap(struct xk_heap *h, struct xk_heap_item *x);
 
 #endif

@@ -141,28 +141,31 @@ static XK_NOINLINE void nothing_to_run(const struct sim *s)
 	xk_panic(__FILE__, __LINE__, "every simulated thread waits for another (%s)", on);
 }
 
-/* Takes the next out of the heap until it has a processor to run on. */
-static struct xk_sim_thread *next_to_run(struct sim *s)
+static struct xk_sim_thread *first_out(struct sim *s)
 {
-	for (;;) {
-		struct xk_sim_thread *t;
+	struct xk_sim_thread *t = top_of(s);
 
-		t = top_of(s);
-		if (XK_UNLIKELY(t == NULL))
-			nothing_to_run(s);
-		xk_heap_take(&s->heap, &t->when);
-		if (t->state == OWN)
-			return t;
+	if (XK_UNLIKELY(t == NULL))
+		nothing_to_run(s);
+	xk_heap_take(&s->heap, &t->when);
+	return t;
+}
+
+/* Who has a processor to run on and goes on first, of t, which was the first in the heap, and those in it. */
+static struct xk_sim_thread *next_to_run(struct sim *s, struct xk_sim_thread *t)
+{
+	for (; t->state != OWN; t = first_out(s)) {
 		/* Its time to sleep is over. */
 		s->nactive += t != &s->main;
 		make_ready(s, t, t->when.key);
 	}
+	return t;
 }
 
 /* The running thread has been put where it belongs. */
-static void go_on(struct sim *s)
+static void go_to(struct sim *s, struct xk_sim_thread *to)
 {
-	struct xk_sim_thread *from = s->self, *to = next_to_run(s);
+	struct xk_sim_thread *from = s->self;
 
 	to->state = RUNNING;
 	*s->pub.now = to->when.key;
@@ -177,14 +180,9 @@ static void go_on(struct sim *s)
 	s->ops.enter(from->kept);
 }
 
-void xk_sim_charge(xk_ns ns)
-{
-	struct sim *s = sim_self();
+static void go_on(struct sim *s) { go_to(s, next_to_run(s, first_out(s))); }
 
-	*s->pub.now += ns;
-	s->self->counts.worked += ns;
-	s->self->p->stats.busy += ns;
-}
+void xk_sim_charge(xk_ns ns) { sim_charge(sim_self(), ns); }
 
 /* Its slice is over, or it yields, and others stand in line. */
 static void to_the_end(struct sim *s)
@@ -203,12 +201,13 @@ void xk_sim_pass_now(void)
 
 	if (*s->pub.now >= t->p->slice_end && wanted(s, t->p)) {
 		to_the_end(s);
-	} else {
-		t->state = OWN;
-		t->when.key = *s->pub.now;
-		xk_heap_put(&s->heap, &t->when);
+		go_on(s);
+		return;
 	}
-	go_on(s);
+	t->state = OWN;
+	t->when.key = *s->pub.now;
+	t = xk_container_of(xk_heap_swap(&s->heap, &t->when), struct xk_sim_thread, when);
+	go_to(s, next_to_run(s, t));
 }
 
 /* ---- waiting ------------------------------------------------------------------------------------ */
@@ -259,7 +258,7 @@ void xk_sim_nap(xk_ns ns)
 {
 	struct sim *s = sim_self();
 
-	xk_sim_sleeps();
+	s->self->counts.voluntary++;
 	sleep_until(s, *s->pub.now + (ns != 0 ? ns : 1));
 }
 
@@ -338,46 +337,20 @@ void xk_sim_wait(struct xk_event *e, xk_ns timeout)
 	stop_waiting(s, t);
 	if (t->spun)
 		return;
-	xk_sim_sleeps();
+	t->counts.voluntary++;
 	if (s->cost.sleep != 0 && t != &s->main)
 		charge_meeting(s, s->cost.sleep);
 }
 
-void xk_sim_sleeps(void) { sim_self()->self->counts.voluntary++; }
-
-void xk_sim_locking(xk_ns from)
-{
-	const struct sim *s = sim_self();
-
-	s->self->counts.locking += *s->pub.now - from;
-}
-
-bool xk_sim_runs(const struct xk_sim_thread *t) { return t->state == RUNNING || t->state == OWN; }
-
 struct xk_sim_thread *xk_sim_running(void) { return sim_self()->self; }
-const struct xk_sim_costs *xk_sim_costs_of(void) { return &sim_self()->cost; }
 
-unsigned xk_sim_processor(void)
+void sim_block(struct sim *s, const char *on)
 {
-	const struct sim *s = sim_self();
-
-	return (unsigned)(s->self->p - s->p);
-}
-
-void xk_sim_block(const char *on)
-{
-	struct sim *s = sim_self();
-
 	s->self->on = on;
 	sleep_until(s, XK_NS_NEVER);
 }
 
-void xk_sim_grant(struct xk_sim_thread *t, xk_ns latency)
-{
-	struct sim *s = sim_self();
-
-	wake_at(s, t, *s->pub.now + latency);
-}
+void sim_grant(struct sim *s, struct xk_sim_thread *t) { wake_at(s, t, *s->pub.now); }
 
 bool xk_sim_run(struct xk_sim *sim, xk_ns until)
 {

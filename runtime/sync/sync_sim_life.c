@@ -103,7 +103,7 @@ void xk_sim_join(struct xk_sim_thread *t)
 
 	while (t->state != ENDED) {
 		t->joiner = s->self;
-		xk_sim_block("the end of a thread");
+		sim_block(s, "the end of a thread");
 	}
 	while (*at != t)
 		at = &(*at)->all;

@@ -13,7 +13,7 @@
  * nobody waits.
  * Invariant: somebody waits only while the lock is held.
  */
-#include "runtime/sync/xk_sim.h"
+#include "runtime/sync/sync_sim_priv.h"
 
 #include <string.h>
 
@@ -29,6 +29,12 @@ struct sim_lock {
 	const struct xk_sim_thread *holder; /* exclusively; NULL: nobody, or outside of a simulation */
 };
 _Static_assert(sizeof(struct sim_lock) <= sizeof(struct xk_lock), "it fits");
+
+/* NULL: outside of a simulation. */
+static inline struct sim *sim_or_null(void)
+{
+	return xk_sim_self != NULL ? sim_of(xk_sim_self) : NULL;
+}
 
 static struct sim_lock *lock_of(struct xk_lock *l) { return (struct sim_lock *)l->opaque; }
 
@@ -61,15 +67,16 @@ static void take(struct sim_lock *l, const struct xk_sim_thread *t, bool shared)
 	}
 }
 
-/* What it costs the running thread to have it. */
-static void charge(struct sim_lock *l, bool stood_in_line)
+/* The running thread has it: what that costs. */
+static void have(struct sim *s, struct sim_lock *l, bool stood_in_line, xk_ns from)
 {
-	const struct xk_sim_costs *c = xk_sim_costs_of();
-	unsigned here = xk_sim_processor() + 1;
+	const struct xk_sim_costs *c = &s->cost;
+	unsigned here = (unsigned)(s->self->p - s->p) + 1;
 	bool local = l->last == here || l->last == 0;
 
-	xk_sim_charge((stood_in_line ? c->lock_handed : local ? c->lock_local : c->lock_moved) + (l->table ? c->lookup : 0));
+	sim_charge(s, (stood_in_line ? c->lock_handed : local ? c->lock_local : c->lock_moved) + (l->table ? c->lookup : 0));
 	l->last = (uint16_t)here;
+	s->self->counts.locking += *s->pub.now - from;
 }
 
 static bool free_for(const struct sim_lock *l, bool shared)
@@ -77,70 +84,63 @@ static bool free_for(const struct sim_lock *l, bool shared)
 	return l->writer == 0 && l->first == NULL && (shared || l->readers == 0);
 }
 
-static bool try_take(struct xk_lock *lock, bool shared)
+static bool try_take(struct sim_lock *l, bool shared)
 {
-	struct sim_lock *l = lock_of(lock);
-	xk_ns from;
+	struct sim *s = sim_or_null();
 
-	if (xk_sim_self == NULL) {
-		if (!free_for(l, shared))
-			return false;
-		take(l, NULL, shared);
-		return true;
-	}
-	xk_sim_pass();
+	if (s != NULL)
+		xk_sim_pass();
 	if (!free_for(l, shared))
 		return false;
-	from = *xk_sim_self->now;
-	take(l, xk_sim_running(), shared);
-	charge(l, false);
-	xk_sim_locking(from);
+	take(l, s != NULL ? s->self : NULL, shared);
+	if (s != NULL)
+		have(s, l, false, *s->pub.now);
 	return true;
 }
 
+static bool has_processor(const struct xk_sim_thread *t) { return t->state == RUNNING || t->state == OWN; }
+
 static bool would_sleep(const struct sim_lock *l)
 {
-	return l->waits == SLEEPS || (l->waits == ADAPTS && l->holder != NULL && !xk_sim_runs(l->holder));
+	return l->waits == SLEEPS || (l->waits == ADAPTS && l->holder != NULL && !has_processor(l->holder));
 }
 
-static void wait_and_take(struct xk_lock *lock, bool shared)
+static void wait_and_take(struct sim_lock *l, bool shared)
 {
-	struct sim_lock *l = lock_of(lock);
 	struct line me = { .shared = shared };
+	struct sim *s = sim_or_null();
 	xk_ns from;
 
-	if (try_take(lock, shared))
+	if (try_take(l, shared))
 		return;
-	xk_assert(xk_sim_self != NULL);
-	from = *xk_sim_self->now;
-	me.t = xk_sim_running();
+	xk_assert(s != NULL);
+	from = *s->pub.now;
+	me.t = s->self;
 	*(l->first != NULL ? &l->end->next : &l->first) = &me;
 	l->end = &me;
-	if (would_sleep(l))
-		xk_sim_sleeps();
-	xk_sim_block("a lock");
-	charge(l, true);
-	xk_sim_locking(from);
+	me.t->counts.voluntary += would_sleep(l);
+	sim_block(s, "a lock");
+	have(s, l, true, from);
 }
 
 /* The next in line has it, with those behind him where all of them share. */
-static void hand_on(struct sim_lock *l)
+static void hand_on(struct sim *s, struct sim_lock *l)
 {
 	while (l->first != NULL && l->writer == 0 && (l->first->shared || l->readers == 0)) {
 		struct line *w = l->first;
 
 		l->first = w->next;
 		take(l, w->t, w->shared);
-		xk_sim_grant(w->t, 0);
+		sim_grant(s, w->t);
 	}
 }
 
 static void give_back(struct xk_lock *lock)
 {
 	struct sim_lock *l = lock_of(lock);
-	xk_ns from;
+	struct sim *s = sim_or_null();
 
-	if (xk_sim_self != NULL)
+	if (s != NULL)
 		xk_sim_pass();
 	xk_assert(l->writer != 0 || l->readers != 0);
 	if (l->writer != 0)
@@ -148,19 +148,18 @@ static void give_back(struct xk_lock *lock)
 	else
 		l->readers--;
 	l->holder = NULL;
-	if (l->first != NULL)
-		hand_on(l);
-	if (xk_sim_self == NULL)
+	if (s == NULL)
 		return;
-	from = *xk_sim_self->now;
-	xk_sim_charge(xk_sim_costs_of()->unlock);
-	xk_sim_locking(from);
+	if (l->first != NULL)
+		hand_on(s, l);
+	sim_charge(s, s->cost.unlock);
+	s->self->counts.locking += s->cost.unlock;
 }
 
-static void sim_lock(struct xk_lock *l) { wait_and_take(l, false); }
-static bool sim_try(struct xk_lock *l) { return try_take(l, false); }
-static void sim_rdlock(struct xk_lock *l) { wait_and_take(l, true); }
-static bool sim_tryrd(struct xk_lock *l) { return try_take(l, true); }
+static void sim_lock(struct xk_lock *l) { wait_and_take(lock_of(l), false); }
+static bool sim_try(struct xk_lock *l) { return try_take(lock_of(l), false); }
+static void sim_rdlock(struct xk_lock *l) { wait_and_take(lock_of(l), true); }
+static bool sim_tryrd(struct xk_lock *l) { return try_take(lock_of(l), true); }
 
 #define EXCLUSIVE(name, init) { name, init, sim_fini, sim_lock, sim_try, give_back, sim_lock, give_back, sim_try }
 #define ALL_OF(spins, adapts, sleeps) { \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * sync_sim_priv.h - what sync_sim.c (whose turn it is), sync_sim_life.c (threads and
- * simulations made and ended) and sync_sim_bus.c (the bus) share.
+ * simulations made and ended), sync_sim_lock.c (locks) and sync_sim_bus.c (the bus) share.
  */
 #ifndef XK_SYNC_SIM_PRIV_H
 #define XK_SYNC_SIM_PRIV_H
@@ -66,6 +66,18 @@ struct sim {
 };
 
 static inline struct sim *sim_of(struct xk_sim *s) { return xk_container_of(s, struct sim, pub); }
+
+/* The running thread's work took so long. */
+static inline void sim_charge(struct sim *s, xk_ns ns)
+{
+	*s->pub.now += ns;
+	s->self->counts.worked += ns;
+	s->self->p->stats.busy += ns;
+}
+
+/* It waits until another thread wakes it, by sim_grant; `on` is told when nothing ever will. */
+void sim_block(struct sim *s, const char *on);
+void sim_grant(struct sim *s, struct xk_sim_thread *t);
 
 /* Up to when the running thread may go on, after a change of what others do. */
 void sim_limit(struct sim *s);

@@ -118,16 +118,7 @@ void xk_sim_nap(xk_ns ns);
 void xk_sim_wait(struct xk_event *e, xk_ns timeout);
 /* False: none of the simulation's threads waits for e. */
 bool xk_sim_wake(struct xk_event *e);
-/* Until another thread wakes it, by xk_sim_grant; `on` is told when nothing ever will. */
+/* The one that calls. */
 struct xk_sim_thread *xk_sim_running(void);
-/* Has t a processor? */
-bool xk_sim_runs(const struct xk_sim_thread *t);
-/* It will block where it would sleep; it was in a lock's call since `from`. */
-void xk_sim_sleeps(void);
-void xk_sim_locking(xk_ns from);
-void xk_sim_block(const char *on);
-void xk_sim_grant(struct xk_sim_thread *t, xk_ns latency);
-unsigned xk_sim_processor(void);
-const struct xk_sim_costs *xk_sim_costs_of(void);
 
 #endif

@@ -23,7 +23,7 @@ if a.role ~= "client" then
   if a.service == "echo" then
     tcpecho { port = a.port, over = net "server" }
   else
-    sink { port = a.port, touch = "verify", over = net "server" }
+    sink { port = a.port, size = a.size, touch = "verify", count = a.conns * a.count, over = net "server" }
   end
 end
 if a.role ~= "server" then

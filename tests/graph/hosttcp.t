@@ -127,7 +127,8 @@ kill $server
 # One way, compared byte for byte at the other end, through a small buffer and a large one.
 one_way() {
 	one_run service=sink window=0 count=300 size=10000 "$@" && counted "$(of_load drained) == 4" &&
-		counted '[.nodes[] | select(.name == "sink") | .counters.bytes] | add == 4 * 300 * 10000'
+		counted '[.nodes[] | select(.name == "sink") | .counters.bytes] | add == 4 * 300 * 10000' &&
+		counted '[.nodes[] | select(.name == "sink") | .counters.wrong_bytes] | add == 0'
 }
 ok "all bytes arrive as they were, one way" one_way
 ok "through a small buffer" one_way buffer=4KiB

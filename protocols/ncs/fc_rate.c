@@ -4,7 +4,8 @@
  *
  * Each transmission moves the time at which the bytes before it will have left at the rate; the
  * next one may leave when that is at most one full SDU away.  What a division leaves of a
- * nanosecond is carried on, so no error adds up.  Who was silent has gained nothing.
+ * nanosecond is carried on, so no error adds up.  Who was silent has gained nothing, but for the
+ * grain of its timers: who is woken a tick late makes up for that.
  */
 #include "protocols/ncs/ncs_policy.h"
 
@@ -13,6 +14,7 @@ struct rate_tx {
 	xk_ns    busy;                   /* until then, with all that has left */
 	uint64_t rest;                   /* and that many rate-ths of a nanosecond */
 	xk_ns    ahead;                  /* how far busy may be away: the time of one SDU */
+	xk_ns    grain;                  /* how late who sends may be without losing by it */
 };
 
 /* bits at the rate, with what was left of the one before. */
@@ -29,7 +31,7 @@ static void tx_init(void *st, const struct ncs_agreed *a, xk_ns now)
 {
 	struct rate_tx *r = st;
 
-	*r = (struct rate_tx){ .rate = a->rate != 0 ? a->rate : 1 };
+	*r = (struct rate_tx){ .rate = a->rate != 0 ? a->rate : 1, .grain = a->grain };
 	r->ahead = time_of(r, (uint64_t)a->sdu * 8);
 	r->rest = 0;
 	r->busy = now;
@@ -46,8 +48,8 @@ static void sent(void *st, uint32_t bytes, xk_ns now)
 {
 	struct rate_tx *r = st;
 
-	if (r->busy < now) {
-		r->busy = now;
+	if (r->busy + r->grain < now) {
+		r->busy = now - r->grain;
 		r->rest = 0;
 	}
 	r->busy += time_of(r, (uint64_t)bytes * 8);
@@ -82,7 +84,7 @@ static void queried(void *st, uint32_t value) { (void)st; (void)value; }
 static bool report(void *st, uint32_t *value) { (void)st; (void)value; return false; }
 
 const struct ncs_flow_ops ncs_fc_rate = {
-	.name = "rate", .paced = true, .tx_size = sizeof(struct rate_tx),
+	.name = "rate", .tx_size = sizeof(struct rate_tx),
 	.tx_init = tx_init, .may = may, .sent = sent, .heard = heard, .when = when, .query = query,
 	.rx_init = rx_init, .arrived = arrived, .freed = freed, .queried = queried, .report = report,
 };

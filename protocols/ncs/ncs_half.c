@@ -4,7 +4,7 @@
  *
  * The ask bit stands on the last SDU that may leave at its time, repeated ones too: the receiver
  * answers it at once, and so no end of a burst waits for an acknowledgement that others would
- * have brought.  Who is only paced goes on by itself: that is no end of a burst.
+ * have brought.
  */
 #include "protocols/ncs/ncs_half.h"
 
@@ -69,7 +69,7 @@ struct ncs_mark ncs_tx_sent(struct ncs_tx *t, uint32_t no, uint32_t bytes, xk_ns
 	t->flow->sent(t->state, bytes, now);
 	m.flags = t->error->sent(tx_error(t), no, m.tx, now);
 	more = t->error->next(tx_error_of(t), &next);
-	may = t->flow->paced || t->flow->may(t->state, now);
+	may = t->flow->may(t->state, now);
 	if (!more || !may)
 		m.flags |= NCS_ASK;
 	if (more && !may)

@@ -71,6 +71,7 @@ struct ncs_agreed {
 	uint32_t first, most;            /* credit: buffers at first, and when the connection is busy */
 	uint64_t rate;                   /* rate: bits of payload in a second */
 	uint32_t sdu;                    /* bytes of a full SDU */
+	xk_ns    grain;                  /* rate: how late timers may be; each side's own, not agreed */
 	uint32_t error_window;           /* SDUs sent and not acknowledged, 1 to NCS_WINDOW_MAX */
 };
 
@@ -92,7 +93,6 @@ enum ncs_verdict {
 struct ncs_flow_ops {
 	const char *name;
 	uint32_t    tx_size, rx_size;    /* bytes of state; aligned as a uint64_t */
-	bool        paced;               /* time alone opens it, the receiver has no say */
 
 	/* The sender.  All are there. */
 	void  (*tx_init)(void *st, const struct ncs_agreed *a, xk_ns now);

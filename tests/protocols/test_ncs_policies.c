@@ -65,6 +65,22 @@ static void at_most_two_leave_at_once_however_long_it_was_silent(void)
 	}
 }
 
+/* Woken each millisecond only: the rate is the same, and so is what a silence gains. */
+static void a_rate_is_kept_by_who_is_woken_late(void)
+{
+	struct ncs_agreed a = { .rate = 100000000, .sdu = 1000, .grain = XK_MS };
+	uint64_t st[8], sent = 0;
+
+	ncs_fc_rate.tx_init(st, &a, 0);
+	for (xk_ns now = XK_MS; now <= XK_SEC; now += XK_MS)
+		for (; ncs_fc_rate.may(st, now); sent += 8000)
+			ncs_fc_rate.sent(st, 1000, now);
+	CU_ASSERT_DOUBLE_EQUAL((double)sent / 1e8, 1, 0.005);
+	for (sent = 0; ncs_fc_rate.may(st, 3600 * XK_SEC); sent += 8000)
+		ncs_fc_rate.sent(st, 1000, 3600 * XK_SEC);
+	CU_ASSERT(sent <= 100000 + 3 * 8000);
+}
+
 /* ---- a line ---------------------------------------------------------------------------------------- */
 
 #define SLOT XK_US
@@ -337,6 +353,7 @@ static void a_receiver_believes_no_nonsense(void)
 static CU_TestInfo numbers[] = {
 	{ "a_rate_is_kept_within_half_a_percent", a_rate_is_kept_within_half_a_percent },
 	{ "at_most_two_leave_at_once_however_long_it_was_silent", at_most_two_leave_at_once_however_long_it_was_silent },
+	{ "a_rate_is_kept_by_who_is_woken_late", a_rate_is_kept_by_who_is_woken_late },
 	{ "go_back_n_is_as_efficient_as_it_can_be", go_back_n_is_as_efficient_as_it_can_be },
 	{ "selective_repeat_repeats_little_more_than_was_lost", selective_repeat_repeats_little_more_than_was_lost },
 	{ "every_pair_gets_through_a_bad_line", every_pair_gets_through_a_bad_line },

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ncs.c - message passing with a choice of flow and error control per connection: opening and
+ * closing from above, control, and the descriptor (Park, Lee, Hariri 1998; docs/ncs.md).
+ *
+ * It lies over a port and offers one: a connection of ncs is a session, known by the peer's host and
+ * a service's port there.  Control connections go to `port`, data connections to the next one.
+ * Invariant: sessions are peers, bound under what is below them, or connections, under their number.
+ */
+#include "protocols/ncs/ncs_priv.h"
+
+#include "runtime/base/xk_errs.h"
+#include "runtime/base/xk_rand.h"
+#include "runtime/mem/xk_alloc.h"
+#include "runtime/upi/xk_enable.h"
+#include "runtime/upi/xk_part.h"
+#include "runtime/upi/xk_review.h"
+#include "runtime/vp/xk_task.h"
+
+#include <stdio.h>
+
+/* ---- opening ------------------------------------------------------------------------------------- */
+
+static struct xk_sess *data_to(struct xk_rep *r, uint32_t host, int *err)
+{
+	struct xk_parts ps;
+
+	xk_parts_init(&ps, 2);
+	xk_part_push_host(&ps.p[XK_REMOTE], host);
+	xk_part_push_port(&ps.p[XK_REMOTE], (uint16_t)(ncs_conf(r)->port + 1));
+	xk_part_push_any(&ps.p[XK_LOCAL]);
+	xk_part_push_any(&ps.p[XK_LOCAL]);
+	return xk_open(r, r->node, r->down[0], &ps, err);
+}
+
+/* What the graph says, and what is left to each connection. */
+static int choose(struct xk_rep *r, struct xk_sess *lls, struct ncs_choice *c)
+{
+	uint32_t most;
+
+	*c = ncs_rep(r)->choice;
+	if (xk_sess_control(lls, XK_CTL_GETOPTPACKET, &most, sizeof most) != (int)sizeof most || most <= NCS_HDR_LEN)
+		return XK_E_MSGSIZE;
+	c->agreed.sdu = ncs_conf(r)->sdu != 0 ? (uint32_t)ncs_conf(r)->sdu : most - NCS_HDR_LEN;
+	if (xk_sess_control(lls, XK_CTL_GETMAXPACKET, &most, sizeof most) != (int)sizeof most ||
+	    c->agreed.sdu > most - NCS_HDR_LEN)
+		return XK_E_MSGSIZE;
+	c->agreed.start = (uint32_t)xk_rand_u64(xk_vp_rand(r->vp));
+	return XK_OK;
+}
+
+static struct xk_sess *ncs_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_parts *ps,
+				int *err)
+{
+	struct ncs_choice choice;
+	struct ncs_sess *peer, *s;
+	struct xk_sess *lls;
+	uint32_t host;
+	uint16_t service;
+
+	*err = XK_E_INVAL;
+	if (ps->n == 0 || xk_part_pop_port(&ps->p[XK_REMOTE], &service) != XK_OK || service == 0 ||
+	    xk_part_pop_host(&ps->p[XK_REMOTE], &host) != XK_OK)
+		return NULL;
+	peer = ncs_peer_to(r, host, err);
+	lls = peer != NULL ? data_to(r, host, err) : NULL;
+	if (lls == NULL)
+		return NULL;
+	*err = choose(r, lls, &choice);
+	if (*err != XK_OK) {
+		xk_close(lls);
+		return NULL;
+	}
+	s = ncs_conn_new(r, &rcv->up, type, peer, lls, &choice, err);
+	if (s == NULL)
+		return NULL;
+	s->conn.service = service;
+	ncs_conn_ask(&s->conn);
+	ncs_flush(peer);
+	return &s->s;
+}
+
+static int enable_key(struct xk_parts *ps, struct xk_key *k)
+{
+	uint16_t port;
+
+	if (ps->n == 0 || xk_part_pop_port(&ps->p[0], &port) != XK_OK || port == 0)
+		return XK_E_INVAL;
+	*k = (struct xk_key){ { port, 0 } };
+	return XK_OK;
+}
+
+static int ncs_open_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
+{
+	struct xk_key k;
+	int err = enable_key(ps, &k);
+
+	return err == XK_OK ? xk_enable_bind(n, &k, rcv, type) : err;
+}
+
+static int ncs_open_disable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
+{
+	struct xk_key k;
+	int err = enable_key(ps, &k);
+
+	return err == XK_OK ? xk_enable_unbind(n, &k, rcv, type) : err;
+}
+
+/* A peer's control connection. */
+static int ncs_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
+{
+	(void)type;
+	return ncs_peer_over(r, lls);
+}
+
+static void ncs_close(struct xk_sess *s)
+{
+	if (!ncs_sess(s)->is_peer)
+		ncs_conn_let_go(&ncs_sess(s)->conn);
+}
+
+/* Nobody's: what is below a session of ours comes up to that. */
+static void ncs_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
+{
+	(void)lls;
+	xk_drop(up->rep, NCS_DROP_STRAY, m);
+}
+
+/* ---- control --------------------------------------------------------------------------------------- */
+
+static int ncs_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
+{
+	const struct ncs_sess *ns = ncs_sess(s);
+
+	switch (op) {
+	case XK_CTL_GETMAXPACKET:
+		return xk_answer32(buf, len, (uint32_t)ncs_conf(s->rep)->message);
+	case XK_CTL_GETOPTPACKET:
+		return xk_answer32(buf, len, ns->conn.choice.agreed.sdu);
+	case XK_CTL_GETPEERPORT:
+	case XK_CTL_GETMYPORT:
+		return xk_answer(buf, len, ns->conn.passive == (op == XK_CTL_GETMYPORT) ? &ns->conn.service :
+				 &(uint16_t){ 0 }, sizeof(uint16_t));
+	case XK_CTL_GETPEERHOST:
+	case XK_CTL_GETMYHOST:
+		return xk_sess_control(s->down, op, buf, len);
+	case XK_CTL_HEADER_SUM:
+		return XK_E_INVAL;               /* the sum of a message is of no use below */
+	default:
+		return XK_E_NOTSUP;
+	}
+}
+
+static int ncs_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	if (op == XK_CTL_GETMAXPACKET)
+		return xk_answer32(buf, len, (uint32_t)ncs_conf(r)->message);
+	return XK_E_NOTSUP;
+}
+
+/* ---- life --------------------------------------------------------------------------------------------- */
+
+static int ncs_rep_start(struct xk_rep *r, struct xk_errs *e)
+{
+	struct ncs_rep *nr = ncs_rep(r);
+
+	(void)e;
+	nr->choice = (struct ncs_choice){ &ncs_fc_none, &ncs_ec_none,
+		{ .flow_window = 1, .first = 1, .most = 1, .rate = 1, .error_window = 1 } };
+	xk_control(r->down[0], NCS_CTL_CHOICE, &nr->choice, sizeof nr->choice);
+	nr->epoch = (uint16_t)xk_rand_u64(xk_vp_rand(r->vp));
+	return XK_OK;
+}
+
+static int ncs_rep_init(struct xk_rep *r)
+{
+	ncs_rep(r)->r = r;
+	return XK_OK;
+}
+
+static int take_down(struct xk_mapnode *n, void *arg)
+{
+	struct ncs_sess *s = ncs_sess(xk_container_of(n, struct xk_sess, map));
+
+	if (s->is_peer != *(bool *)arg)
+		return XK_MAP_KEEP;
+	if (s->is_peer)
+		ncs_peer_free(s);
+	else
+		ncs_conn_destroy(&s->conn);
+	return XK_MAP_KEEP;
+}
+
+static void ncs_rep_stop(struct xk_rep *r)
+{
+	bool peers = false;
+
+	xk_map_foreach(&r->active, take_down, &peers);
+	peers = true;
+	xk_map_foreach(&r->active, take_down, &peers);
+}
+
+static void ncs_rep_fini(struct xk_rep *r)
+{
+	xk_free(ncs_rep(r)->conn);
+}
+
+static int ncs_start(struct xk_node *n, struct xk_errs *e)
+{
+	const struct ncs_conf *c = xk_node_conf(n);
+	struct xk_parts ps;
+	int err;
+
+	xk_parts_init(&ps, 1);
+	xk_part_push_port(&ps.p[0], c->port);
+	err = xk_open_enable(n, n, xk_node_down(n, 0), &ps);
+	if (err != XK_OK)
+		xk_node_error(n, e, "cannot wait on port %u: %s", c->port, xk_strerror(err));
+	return err;
+}
+
+static void ncs_stop(struct xk_node *n)
+{
+	xk_open_disable_all(n, xk_node_down(n, 0));
+}
+
+static int ncs_check(const void *conf, char *why, size_t n)
+{
+	const struct ncs_conf *c = conf;
+
+	if (c->port == 65535)
+		snprintf(why, n, "port 65535 leaves none for data, which is the next one");
+	else if (c->message > c->queue)
+		snprintf(why, n, "a message of %llu bytes does not fit a queue of %llu", (unsigned long long)c->message,
+			 (unsigned long long)c->queue);
+	else
+		return XK_OK;
+	return XK_E_INVAL;
+}
+
+static void ncs_review(const struct xk_view *v, struct xk_review *r)
+{
+	const struct ncs_conf *c = v->conf;
+
+	xk_review_ports(r, v, "port", c->port, 2);
+}
+
+#define AT(f) .offset = offsetof(struct ncs_conf, f)
+static const struct xk_param ncs_params[] = {
+	{ .name = "port", .type = XK_P_PORT, .def = "7700", .min = "1", AT(port),
+	  .doc = "of control connections, here and at peers; the next one is for data" },
+	{ .name = "sdu", .type = XK_P_SIZE, .def = "0", .max = "65483", AT(sdu),
+	  .doc = "bytes of a message in one datagram; 0: as many as need no fragmentation" },
+	{ .name = "message", .type = XK_P_SIZE, .def = "16MiB", .min = "1", .max = "1GiB", AT(message),
+	  .doc = "longest message" },
+	{ .name = "queue", .type = XK_P_SIZE, .def = "64MiB", .min = "1", .max = "4GiB", AT(queue),
+	  .doc = "bytes of a connection that are pushed and not yet acknowledged; more is dropped" },
+	{ .name = "give_up", .type = XK_P_TIME, .def = "10s", .min = "10ms", .max = "1h", AT(give_up),
+	  .doc = "a peer that says nothing of use for so long although it should is lost" },
+	{ .name = "connections", .type = XK_P_UINT, .def = "65536", .min = "1", .max = "1048576", AT(connections),
+	  .doc = "most connections of a virtual processor" },
+	{ .name = "peers", .type = XK_P_UINT, .def = "1024", .min = "1", .max = "65536", AT(peers),
+	  .doc = "most control connections of a virtual processor that peers begin" },
+	XK_PARAM_END
+};
+
+#define NCS_TEXT(n, s) s,
+static const char *const ncs_drops[] = { NCS_DROPS(NCS_TEXT) NULL };
+static const char *const ncs_counts[] = { NCS_COUNTS(NCS_TEXT) NULL };
+
+static const struct xk_ops ncs_ops = {
+	.rep_init = ncs_rep_init, .rep_fini = ncs_rep_fini, .start = ncs_start, .stop = ncs_stop,
+	.rep_start = ncs_rep_start, .rep_stop = ncs_rep_stop,
+	.open = ncs_open, .open_enable = ncs_open_enable, .open_disable = ncs_open_disable,
+	.open_disable_all = xk_enable_unbind_all, .open_done = ncs_open_done,
+	.demux = ncs_demux, .control = ncs_control,
+	.push = ncs_push, .pop = ncs_pop, .close = ncs_close, .sess_control = ncs_sess_control,
+};
+
+const struct xk_proto xk_proto_ncs = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto),
+	.name = "ncs", .doc = "messages of any size, with flow and error control as each graph chooses",
+	.ops = &ncs_ops, .offers = "port", .needs = { "port" }, .min_down = 1, .max_down = 1,
+	.params = ncs_params, .conf_size = sizeof(struct ncs_conf),
+	.rep_size = sizeof(struct ncs_rep), .sess_size = sizeof(struct ncs_sess),
+	.drops = ncs_drops, .counts = ncs_counts, .check = ncs_check, .review = ncs_review,
+};

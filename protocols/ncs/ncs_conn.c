@@ -1,0 +1,448 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ncs_conn.c - a connection's life: asked for, accepted, drained, closed, given up.
+ *
+ * OPEN and CLOSE are repeated, in doubling times, until they are answered; their answers are given
+ * again to whoever asks again.  A connection of which nothing is heard for `give_up` although it
+ * waits for something is lost, and those above are told.
+ * Invariant: a connection that is not dead has its number, its data connection and its peer.
+ */
+#include "protocols/ncs/ncs_priv.h"
+
+#include "runtime/base/xk_rand.h"
+#include "runtime/mem/xk_alloc.h"
+#include "runtime/upi/xk_enable.h"
+#include "runtime/upi/xk_part.h"
+#include "runtime/vp/xk_task.h"
+
+#include <string.h>
+
+#define GUESS (100 * XK_MS)              /* of a round trip, before one was seen */
+#define LEAST (2 * XK_MS)                /* two ticks */
+#define AGAIN (200 * XK_MS)
+#define NUMBER_BITS 20u                  /* of an id; above them the generation */
+
+static void on_timer(struct xk_timer *t);
+
+static struct xk_rep *rep_of(const struct ncs_conn *c) { return c->sess->s.rep; }
+
+/* ---- numbers ----------------------------------------------------------------------------------- */
+
+static int number(struct ncs_rep *nr, struct ncs_conn *c)
+{
+	uint32_t i = nr->taken;
+
+	while (i < nr->room && nr->conn[i] != NULL)
+		i++;
+	if (i == nr->room) {
+		uint32_t room = nr->room != 0 ? nr->room * 2 : 16;
+		struct ncs_conn **more = xk_alloc(room * sizeof *more);
+
+		if (more == NULL)
+			return XK_E_NOMEM;
+		memset(more, 0, room * sizeof *more);
+		if (nr->room != 0)
+			memcpy(more, nr->conn, nr->room * sizeof *more);
+		xk_free(nr->conn);
+		nr->conn = more;
+		nr->room = room;
+	}
+	nr->conn[i] = c;
+	nr->taken = i + 1;
+	nr->nconn++;
+	c->id = (nr->gone << NUMBER_BITS) | i;
+	return XK_OK;
+}
+
+struct ncs_conn *ncs_conn_find(struct xk_rep *r, uint32_t id)
+{
+	struct ncs_rep *nr = ncs_rep(r);
+	uint32_t i = id & ((1u << NUMBER_BITS) - 1);
+
+	return i < nr->room && nr->conn[i] != NULL && nr->conn[i]->id == id ? nr->conn[i] : NULL;
+}
+
+/* ---- made and destroyed ------------------------------------------------------------------------- */
+
+static int halves(struct ncs_conn *c)
+{
+	xk_ns now = xk_vp_now();
+
+	c->tx = xk_alloc(ncs_tx_size(&c->choice));
+	c->rx = xk_alloc(ncs_rx_size(&c->choice));
+	if (c->tx == NULL || c->rx == NULL)
+		return XK_E_NOMEM;
+	ncs_tx_init(c->tx, &c->choice, GUESS, LEAST, now);
+	ncs_rx_init(c->rx, &c->choice);
+	c->end = c->choice.agreed.start;
+	c->progress = now;
+	return XK_OK;
+}
+
+/* Takes the reference to lls either way. */
+struct ncs_sess *ncs_conn_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type, struct ncs_sess *peer,
+			      struct xk_sess *lls, const struct ncs_choice *choice, int *err)
+{
+	struct ncs_rep *nr = ncs_rep(r);
+	struct xk_sess *s = NULL;
+	struct ncs_conn *c;
+
+	*err = nr->nconn < ncs_conf(r)->connections ? XK_E_NOMEM : XK_E_NOSPC;
+	if (*err == XK_E_NOMEM)
+		s = xk_sess_create(r, up, type, lls);
+	if (s == NULL) {
+		xk_close(lls);
+		return NULL;
+	}
+	ncs_sess(s)->is_peer = false;
+	c = &ncs_sess(s)->conn;
+	memset(c, 0, sizeof *c);
+	c->sess = ncs_sess(s);
+	c->peer = peer;
+	c->choice = *choice;
+	c->choice.agreed.grain = LEAST / 2;
+	xk_timer_init(&c->timer, on_timer);
+	c->next = peer->peer.conns;
+	c->at = &peer->peer.conns;
+	if (c->next != NULL)
+		c->next->at = &c->next;
+	*c->at = c;
+	s->self = (struct xk_up){ xk_self_demux(r->node, ncs_self_demux), r };
+	lls->up = &s->self;
+	*err = number(nr, c);
+	if (*err == XK_OK)
+		*err = xk_sess_bind(s, &(struct xk_key){ { c->id, 2 } });
+	if (*err == XK_OK)
+		*err = halves(c);
+	if (*err == XK_OK)
+		return ncs_sess(s);
+	ncs_conn_destroy(c);
+	return NULL;
+}
+
+void ncs_conn_destroy(struct ncs_conn *c)
+{
+	struct xk_rep *r = rep_of(c);
+	struct ncs_rep *nr = ncs_rep(r);
+	struct xk_sess *lls = c->sess->s.down;
+	uint32_t i = c->id & ((1u << NUMBER_BITS) - 1);
+
+	xk_timer_cancel(r->wheel, &c->timer);
+	ncs_queues_free(c);
+	xk_free(c->tx);
+	xk_free(c->rx);
+	*c->at = c->next;
+	if (c->next != NULL)
+		c->next->at = c->at;
+	if (i < nr->room && nr->conn[i] == c) {
+		nr->conn[i] = NULL;
+		nr->taken = i < nr->taken ? i : nr->taken;
+		nr->nconn--;
+		nr->gone++;
+	}
+	lls->up = &r->up;
+	xk_sess_destroy(&c->sess->s);
+	xk_close(lls);
+}
+
+void ncs_conn_enter(struct ncs_conn *c)
+{
+	c->busy++;
+}
+
+void ncs_conn_leave(struct ncs_conn *c)
+{
+	if (--c->busy == 0 && c->dead)
+		ncs_conn_destroy(c);
+}
+
+/* Nothing more happens on it.  Those above that hold it give it back first. */
+static void gone(struct ncs_conn *c)
+{
+	bool told = c->state == NCS_GONE || c->state >= NCS_DRAINING;
+
+	ncs_conn_enter(c);
+	xk_timer_cancel(rep_of(c)->wheel, &c->timer);
+	c->state = NCS_GONE;
+	if (!told && c->sess->s.rcnt > 0)
+		xk_close_done(&c->sess->s);
+	if (c->sess->s.rcnt == 0)
+		c->dead = true;
+	ncs_conn_leave(c);
+}
+
+void ncs_conn_fail(struct ncs_conn *c)
+{
+	xk_count(rep_of(c)->count[NCS_N_GIVEN_UP]);
+	gone(c);
+}
+
+/* ---- what is said of it --------------------------------------------------------------------------- */
+
+static void again(struct ncs_conn *c)
+{
+	c->asked = xk_vp_now();
+	c->tries++;
+	ncs_conn_arm(c);
+}
+
+void ncs_conn_ask(struct ncs_conn *c)
+{
+	struct ncs_open o = { .service = c->service, .flow = (uint8_t)ncs_flow_no(c->choice.flow),
+			      .error = (uint8_t)ncs_error_no(c->choice.error), .a = c->choice.agreed };
+
+	xk_sess_control(c->sess->s.down, XK_CTL_GETMYPORT, &o.data, sizeof o.data);
+	ncs_open_store(ncs_say(c->peer, NCS_OPEN, c->id, NCS_OPEN_LEN), &o);
+	again(c);
+}
+
+static void say_close(struct ncs_conn *c)
+{
+	xk_put_be32(ncs_say(c->peer, NCS_CLOSE, c->peer_id, 4), c->id);
+	again(c);
+}
+
+static void say_accept(struct ncs_conn *c)
+{
+	xk_put_be32(ncs_say(c->peer, NCS_ACCEPT, c->peer_id, 4), c->id);
+}
+
+/* ---- time -------------------------------------------------------------------------------------------- */
+
+static bool drained(const struct ncs_conn *c) { return ncs_tx_done(c->tx) == c->end; }
+
+static xk_ns due(const struct ncs_conn *c)
+{
+	xk_ns now = xk_vp_now(), t, lost = c->progress + ncs_conf(rep_of(c))->give_up;
+
+	if (c->state == NCS_OPENING || c->state == NCS_CLOSING) {
+		t = c->asked + (AGAIN << (c->tries < 6 ? c->tries - 1 : 5));
+		return t < lost ? t : lost;
+	}
+	t = ncs_tx_when(c->tx, now);
+	if (drained(c) || t == XK_NS_NEVER)
+		return t;
+	return t < lost ? t : lost;
+}
+
+void ncs_conn_arm(struct ncs_conn *c)
+{
+	xk_ns t = c->state == NCS_GONE ? XK_NS_NEVER : due(c);
+
+	if (t != XK_NS_NEVER)
+		xk_timer_set(rep_of(c)->wheel, &c->timer, t);
+	else
+		xk_timer_cancel(rep_of(c)->wheel, &c->timer);
+}
+
+static void on_timer(struct xk_timer *t)
+{
+	struct ncs_conn *c = xk_container_of(t, struct ncs_conn, timer);
+	struct ncs_sess *peer = c->peer;
+	xk_ns now = xk_vp_now();
+	uint32_t value;
+
+	ncs_conn_enter(c);
+	if ((c->state == NCS_OPENING || c->state == NCS_CLOSING || !drained(c)) &&
+	    now >= c->progress + ncs_conf(rep_of(c))->give_up) {
+		ncs_conn_fail(c);
+	} else if (c->state == NCS_OPENING || c->state == NCS_CLOSING) {
+		if (now < due(c))
+			ncs_conn_arm(c);
+		else if (c->state == NCS_OPENING)
+			ncs_conn_ask(c);
+		else
+			say_close(c);
+	} else if (c->state != NCS_GONE) {
+		if (ncs_tx_time(c->tx, now, &value))
+			xk_put_be32(ncs_say(peer, NCS_QUERY, c->peer_id, 4), value);
+		ncs_turn(c);
+	}
+	ncs_conn_leave(c);
+	ncs_flush(peer);
+}
+
+/* ---- the end -------------------------------------------------------------------------------------------- */
+
+static void closing(struct ncs_conn *c)
+{
+	c->state = NCS_CLOSING;
+	c->tries = 0;
+	c->progress = xk_vp_now();
+	say_close(c);
+}
+
+void ncs_conn_let_go(struct ncs_conn *c)
+{
+	struct ncs_sess *peer = c->peer;
+
+	ncs_conn_enter(c);
+	if (c->state == NCS_GONE) {
+		c->dead = true;
+	} else if (c->state == NCS_OPENING && c->out.n == 0) {
+		c->state = NCS_GONE;
+		c->dead = true;
+	} else if (c->state == NCS_ESTABLISHED) {
+		c->state = NCS_DRAINING;
+		if (drained(c))
+			closing(c);
+	}
+	ncs_conn_leave(c);
+	ncs_flush(peer);
+}
+
+/* ---- records of the peer ---------------------------------------------------------------------------------- */
+
+static void refuse(struct ncs_sess *p, uint32_t id, int why)
+{
+	xk_put_be32(ncs_say(p, NCS_REFUSE, id, 4), (uint32_t)-why);
+	xk_count(p->s.rep->count[NCS_N_REFUSED]);
+}
+
+/* The data connection of one that a peer asks for, on this VP: its datagrams find the way. */
+static struct xk_sess *data_to(struct xk_rep *r, uint32_t host, uint16_t port, int *err)
+{
+	struct xk_parts ps;
+
+	xk_parts_init(&ps, 2);
+	xk_part_push_host(&ps.p[XK_REMOTE], host);
+	xk_part_push_port(&ps.p[XK_REMOTE], port);
+	xk_part_push_any(&ps.p[XK_LOCAL]);
+	xk_part_push_port(&ps.p[XK_LOCAL], (uint16_t)(ncs_conf(r)->port + 1));
+	return xk_open(r, r->node, r->down[0], &ps, err);
+}
+
+static struct ncs_conn *accept_new(struct ncs_sess *p, const struct ncs_open *o, struct ncs_choice *choice,
+				   uint32_t id, uint16_t epoch, int *err)
+{
+	struct xk_rep *r = p->s.rep;
+	struct xk_key k = { { o->service, 0 } };
+	struct xk_enable *e = xk_enable_find(r->node, &k);
+	struct xk_sess *lls;
+	struct ncs_sess *s;
+
+	*err = XK_E_CONNREFUSED;
+	if (e == NULL)
+		return NULL;
+	lls = data_to(r, p->peer.host, o->data, err);
+	if (lls == NULL)
+		return NULL;
+	s = ncs_conn_new(r, &xk_rep_here(e->rcv, r)->up, e->type, p, lls, choice, err);
+	if (s == NULL)
+		return NULL;
+	s->conn.passive = true;
+	s->conn.state = NCS_ESTABLISHED;
+	s->conn.peer_id = id;
+	s->conn.peer_epoch = epoch;
+	s->conn.service = o->service;
+	s->s.flags |= XK_SESS_PASSIVE;
+	*err = xk_open_done(e->rcv, &s->s, e->type);
+	if (*err >= 0)
+		return &s->conn;
+	ncs_conn_destroy(&s->conn);
+	return NULL;
+}
+
+static void opened(struct ncs_sess *p, const struct ncs_rec *rec)
+{
+	struct xk_rep *r = p->s.rep;
+	struct ncs_choice choice;
+	struct ncs_open o;
+	struct ncs_conn *c = p->peer.conns;
+	int err;
+
+	if (!ncs_open_load(rec->v, rec->len - NCS_REC_LEN, &o)) {
+		xk_count(r->drop[NCS_DROP_RECORD]);
+		return;
+	}
+	while (c != NULL && !(c->passive && c->peer_id == rec->conn && c->peer_epoch == rec->epoch))
+		c = c->next;
+	if (c != NULL) {                         /* it has not heard */
+		say_accept(c);
+		return;
+	}
+	choice = (struct ncs_choice){ ncs_flow_of(o.flow), ncs_error_of(o.error), o.a };
+	err = XK_E_NOTSUP;
+	if (choice.flow != NULL && choice.error != NULL)
+		c = accept_new(p, &o, &choice, rec->conn, rec->epoch, &err);
+	if (c == NULL) {
+		refuse(p, rec->conn, err);
+		return;
+	}
+	xk_count(r->count[NCS_N_ACCEPTED]);
+	say_accept(c);
+}
+
+static void accepted(struct ncs_conn *c, const struct ncs_rec *rec)
+{
+	if (rec->len != NCS_REC_LEN + 4 || c->state != NCS_OPENING)
+		return;
+	c->peer_id = xk_be32(rec->v);
+	c->peer_epoch = rec->epoch;
+	c->state = c->sess->s.rcnt > 0 ? NCS_ESTABLISHED : NCS_DRAINING;
+	c->progress = xk_vp_now();
+	if (c->tries == 1)
+		ncs_rtt_sample(&c->tx->rtt, c->progress - c->asked);
+	xk_count(rep_of(c)->count[NCS_N_OPENED]);
+	ncs_turn(c);
+}
+
+/* The peer has sent all it had.  Its CLOSE is answered again when there is nothing to close any more. */
+static void closed_by_peer(struct ncs_sess *p, struct ncs_conn *c, const struct ncs_rec *rec)
+{
+	if (rec->len != NCS_REC_LEN + 4)
+		return;
+	ncs_say(p, NCS_CLOSED, xk_be32(rec->v), 0);
+	if (c != NULL && c->peer == p && c->peer_epoch == rec->epoch && c->state != NCS_OPENING)
+		gone(c);
+}
+
+static void credited(struct ncs_conn *c, const struct ncs_rec *rec)
+{
+	uint32_t before = ncs_tx_done(c->tx);
+	struct ncs_ack a;
+
+	if (rec->type == NCS_ACK) {
+		if (!ncs_ack_load(rec->v, rec->len - NCS_REC_LEN, &a) || !ncs_tx_ack(c->tx, &a, xk_vp_now()))
+			xk_count(rep_of(c)->drop[NCS_DROP_RECORD]);
+	} else if (rec->len == NCS_REC_LEN + 4) {
+		ncs_tx_credit(c->tx, xk_be32(rec->v), xk_vp_now());
+		c->progress = xk_vp_now();
+	}
+	if (ncs_tx_done(c->tx) != before)
+		c->progress = xk_vp_now();
+	ncs_turn(c);
+}
+
+void ncs_conn_record(struct ncs_sess *p, const struct ncs_rec *rec)
+{
+	struct ncs_conn *c = rec->type == NCS_OPEN ? NULL : ncs_conn_find(p->s.rep, rec->conn);
+
+	if (rec->type == NCS_OPEN) {
+		opened(p, rec);
+		return;
+	}
+	if (rec->type == NCS_CLOSE) {
+		closed_by_peer(p, c, rec);
+		return;
+	}
+	if (c == NULL || c->peer != p || c->state == NCS_GONE ||
+	    (c->state != NCS_OPENING && rec->epoch != c->peer_epoch)) {
+		xk_count(p->s.rep->drop[NCS_DROP_STRANGE]);
+		return;
+	}
+	ncs_conn_enter(c);
+	if (rec->type == NCS_ACCEPT)
+		accepted(c, rec);
+	else if (rec->type == NCS_REFUSE && c->state == NCS_OPENING)
+		xk_count(p->s.rep->count[NCS_N_REFUSED]), gone(c);
+	else if (rec->type == NCS_CLOSED && c->state == NCS_CLOSING)
+		gone(c);
+	else if (c->state != NCS_OPENING && (rec->type == NCS_ACK || rec->type == NCS_CREDIT))
+		credited(c, rec);
+	else if (c->state != NCS_OPENING && rec->type == NCS_QUERY && rec->len == NCS_REC_LEN + 4)
+		ncs_rx_queried(c->rx, xk_be32(rec->v)), ncs_turn(c);
+	if (c->state == NCS_DRAINING && drained(c))
+		closing(c);
+	ncs_conn_leave(c);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ncs_data.c - messages to SDUs on the way down, SDUs to messages on the way up.
+ *
+ * A message that was pushed stays until all of its SDUs are needed no more; what goes down shares
+ * its bytes.  SDUs that arrive wait with their headers before them, in order of their numbers, until
+ * error control says that their message is over; then they become it as they lie, or are dropped.
+ * Invariant: `out` holds messages that end above ncs_tx_done; `in` SDUs of messages that end above
+ * ncs_rx_base, each once.
+ */
+#include "protocols/ncs/ncs_priv.h"
+
+#include "runtime/msg/xk_msg_inline.h"
+#include "runtime/vp/xk_task.h"
+
+static struct xk_rep *rep_of(const struct ncs_conn *c) { return c->sess->s.rep; }
+static uint32_t sdu_of(const struct ncs_conn *c) { return c->choice.agreed.sdu; }
+static uint32_t sdus(const struct ncs_conn *c, uint32_t bytes)
+{
+	return bytes == 0 ? 1 : (bytes + sdu_of(c) - 1) / sdu_of(c);
+}
+
+void ncs_queues_free(struct ncs_conn *c)
+{
+	struct xk_msg *m;
+
+	xk_msgq_free(&c->out);
+	while ((m = c->in) != NULL) {
+		c->in = m->link;
+		xk_msg_free(m);
+	}
+}
+
+/* ---- down ---------------------------------------------------------------------------------------- */
+
+/* Of m, bytes [off, off + n), which stay m's as well; NULL: no memory. */
+static struct xk_msg *part(struct xk_msg *m, uint32_t off, uint32_t n)
+{
+	struct xk_msg *a = xk_msg_share(m), *b;
+
+	if (a == NULL)
+		return NULL;
+	if (off != 0) {
+		b = xk_msg_split(a, off);
+		xk_msg_free(a);
+		a = b;
+	}
+	if (a != NULL)
+		xk_msg_truncate(a, n);
+	return a;
+}
+
+/* The message that SDU `no` is of. */
+static struct xk_msg *message_of(const struct ncs_conn *c, uint32_t no)
+{
+	struct xk_msg *m = c->out.first;
+
+	while (m != NULL && no - m->kept.seq >= sdus(c, m->tot))
+		m = m->link;
+	return m;
+}
+
+static void transmit(struct ncs_conn *c, uint32_t no)
+{
+	struct xk_rep *r = rep_of(c);
+	struct xk_msg *m = message_of(c, no), *a;
+	uint32_t i = no - m->kept.seq, off = i * sdu_of(c);
+	uint32_t n = m->tot - off < sdu_of(c) ? m->tot - off : sdu_of(c);
+	struct ncs_mark mark = ncs_tx_sent(c->tx, no, n, xk_vp_now());
+	struct ncs_hdr h = { { mark.tx, m->kept.seq, i, sdus(c, m->tot) - 1, mark.flags }, c->peer_id,
+			     ncs_rep(r)->epoch };
+	uint8_t *b;
+
+	xk_count(r->count[NCS_N_SDUS_OUT]);
+	if (mark.flags & NCS_REPEAT)
+		xk_count(r->count[NCS_N_REPEATED]);
+	a = part(m, off, n);
+	b = a != NULL ? xk_msg_push(&a, NCS_HDR_LEN) : NULL;
+	if (b == NULL) {                         /* as if it were lost on the way */
+		xk_count(r->drop[XK_DROP_NOMEM]);
+		if (a != NULL)
+			xk_msg_free(a);
+		return;
+	}
+	ncs_hdr_store(b, &h);
+	a->hash = a->aux = 0;
+	a->vp = a->node = 0;
+	xk_push(c->sess->s.down, a);
+}
+
+/* Messages that are needed no more. */
+static void forget(struct ncs_conn *c)
+{
+	uint32_t done = ncs_tx_done(c->tx);
+
+	while (c->out.first != NULL && ncs_leq(c->out.first->kept.seq + sdus(c, c->out.first->tot), done)) {
+		struct xk_msg *m = xk_msgq_get(&c->out);
+
+		c->queued -= m->tot;
+		xk_msg_free(m);
+	}
+}
+
+static void say_due(struct ncs_conn *c)
+{
+	struct ncs_ack a;
+	uint32_t value;
+
+	if (ncs_rx_credit(c->rx, &value))
+		xk_put_be32(ncs_say(c->peer, NCS_CREDIT, c->peer_id, 4), value);
+	if (ncs_rx_ack(c->rx, &a))
+		ncs_ack_store(ncs_say(c->peer, NCS_ACK, c->peer_id, NCS_ACK_LEN + a.nbits / 8u), &a);
+}
+
+void ncs_turn(struct ncs_conn *c)
+{
+	uint32_t no;
+
+	if (c->state != NCS_ESTABLISHED && c->state != NCS_DRAINING)
+		return;
+	say_due(c);
+	while (ncs_tx_next(c->tx, xk_vp_now(), &no))
+		transmit(c, no);
+	forget(c);
+	ncs_conn_arm(c);
+}
+
+void ncs_push(struct xk_sess *s, struct xk_msg *m)
+{
+	struct ncs_conn *c = &ncs_sess(s)->conn;
+	struct xk_rep *r = s->rep;
+	uint32_t n = sdus(c, m->tot);
+
+	if (c->state >= NCS_DRAINING) {
+		xk_drop(r, NCS_DROP_GONE, m);
+		return;
+	}
+	if (m->tot > ncs_conf(r)->message) {
+		xk_drop(r, NCS_DROP_TOO_LONG, m);
+		return;
+	}
+	if (c->queued + m->tot > ncs_conf(r)->queue || c->end + n - ncs_tx_done(c->tx) > INT32_MAX) {
+		xk_drop(r, NCS_DROP_QUEUE, m);
+		return;
+	}
+	xk_count(r->count[NCS_N_MESSAGES_OUT]);
+	m->flags &= XK_MSG_SLOW;
+	if (c->out.n == 0 && c->end == ncs_tx_done(c->tx))
+		c->progress = xk_vp_now();
+	m->kept.seq = c->end;
+	c->end += n;
+	c->queued += m->tot;
+	xk_msgq_put(&c->out, m);
+	ncs_tx_add(c->tx, n);
+	ncs_turn(c);
+	ncs_flush(c->peer);
+}
+
+/* ---- up ------------------------------------------------------------------------------------------- */
+
+static struct ncs_pkt pkt_of(const struct xk_msg *m)
+{
+	struct ncs_hdr h;
+
+	ncs_hdr_load(m->data, &h);
+	return h.p;
+}
+
+/* In its place; most come last. */
+static void keep(struct ncs_conn *c, struct xk_msg *m, uint32_t no)
+{
+	struct xk_msg **at = &c->in;
+	struct ncs_pkt last;
+
+	m->link = NULL;
+	if (c->in != NULL) {
+		last = pkt_of(c->in_last);
+		if (ncs_lt(ncs_pkt_no(&last), no))
+			at = &c->in_last->link;
+	}
+	for (; *at != NULL; at = &(*at)->link) {
+		struct ncs_pkt p = pkt_of(*at);
+
+		if (ncs_lt(no, ncs_pkt_no(&p)))
+			break;
+	}
+	m->link = *at;
+	*at = m;
+	if (m->link == NULL)
+		c->in_last = m;
+}
+
+/* Takes the SDUs of the first message: it, or NULL where they are not all of it. */
+static struct xk_msg *gather(struct ncs_conn *c, const struct ncs_pkt *first)
+{
+	struct xk_rep *r = rep_of(c);
+	struct xk_msg *whole = NULL;
+	uint32_t want = 0;
+	bool good = true;
+
+	while (c->in != NULL) {
+		struct xk_msg *m = c->in;
+		struct ncs_pkt p = pkt_of(m);
+
+		if (p.message != first->message)
+			break;
+		c->in = m->link;
+		good = good && p.sdu == want++ && p.last == first->last;
+		if (!good) {
+			xk_drop(r, NCS_DROP_INCOMPLETE, m);
+			continue;
+		}
+		xk_msg_pop(m, NCS_HDR_LEN);
+		if (whole == NULL)
+			whole = m;
+		else
+			xk_msg_join(whole, m);
+	}
+	if (good && want == first->last + 1)
+		return whole;
+	if (whole != NULL)
+		xk_drop(r, NCS_DROP_INCOMPLETE, whole);
+	return NULL;
+}
+
+/* Passes up what is over and whole. */
+static void deliver(struct ncs_conn *c)
+{
+	while (c->in != NULL) {
+		struct ncs_pkt p = pkt_of(c->in);
+		struct xk_msg *m;
+
+		if (ncs_lt(ncs_rx_base(c->rx), p.message + p.last + 1))
+			break;
+		m = gather(c, &p);
+		if (m == NULL)
+			continue;
+		xk_count(rep_of(c)->count[NCS_N_MESSAGES_IN]);
+		if (c->state == NCS_ESTABLISHED)
+			xk_pop(&c->sess->s, c->sess->s.down, m, NULL);
+		else
+			xk_drop(rep_of(c), NCS_DROP_GONE, m);
+	}
+}
+
+void ncs_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr)
+{
+	(void)lls;
+	(void)hdr;
+	xk_demux(s, m);
+}
+
+/* XK_DROP_FIRST and above: why not. */
+static unsigned examine(const struct ncs_conn *c, const struct ncs_hdr *h, bool version, uint32_t bytes)
+{
+	uint64_t all = (uint64_t)h->p.last * sdu_of(c) + bytes;
+
+	if (!version || bytes > sdu_of(c) || (bytes < sdu_of(c) && h->p.sdu != h->p.last) ||
+	    (bytes == 0 && h->p.last != 0))
+		return NCS_DROP_HEADER;
+	if (h->conn != c->id || c->state == NCS_OPENING)
+		return NCS_DROP_STRANGE;
+	if (h->epoch != c->peer_epoch)
+		return NCS_DROP_EPOCH;
+	if (c->state >= NCS_CLOSING)
+		return NCS_DROP_GONE;
+	return h->p.sdu == h->p.last && all > ncs_conf(rep_of(c))->message ? NCS_DROP_TOO_LONG :
+	       (uint64_t)h->p.last * sdu_of(c) > ncs_conf(rep_of(c))->message ? NCS_DROP_TOO_LONG : 0;
+}
+
+void ncs_data_in(struct ncs_conn *c, struct xk_msg *m)
+{
+	struct xk_rep *r = rep_of(c);
+	struct ncs_sess *peer = c->peer;
+	struct ncs_hdr h;
+	unsigned why;
+
+	if (m->tot < NCS_HDR_LEN || xk_msg_peek(&m, NCS_HDR_LEN) == NULL) {
+		xk_drop(r, NCS_DROP_SHORT, m);
+		return;
+	}
+	why = examine(c, &h, ncs_hdr_load(m->data, &h), m->tot - NCS_HDR_LEN);
+	if (why != 0) {
+		xk_drop(r, why, m);
+		return;
+	}
+	ncs_conn_enter(c);
+	xk_count(r->count[NCS_N_SDUS_IN]);
+	switch (ncs_rx_arrived(c->rx, &h.p)) {
+	case NCS_NEW:
+		keep(c, m, ncs_pkt_no(&h.p));
+		ncs_rx_freed(c->rx, 1);
+		break;
+	case NCS_DOUBLE: xk_drop(r, NCS_DROP_DOUBLE, m); break;
+	case NCS_BEYOND: xk_drop(r, NCS_DROP_BEYOND, m); break;
+	}
+	deliver(c);
+	ncs_turn(c);
+	ncs_conn_leave(c);
+	ncs_flush(peer);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ncs_hdr.h - headers of ncs: the only code that knows their byte order.
+ *
+ * Data, 24 bytes: version and flags 8 + 8, epoch 16 | connection 32 | transmission 32 | message 32 |
+ * SDU 32 | last SDU 32.  The connection is the receiver's number, the epoch the sender's.
+ *
+ * A control datagram is records, one after the other: type 8, 0 8, length of the whole 16 |
+ * connection 32 | epoch 16, 0 16 | values.
+ */
+#ifndef NCS_HDR_H
+#define NCS_HDR_H
+
+#include "protocols/ncs/ncs_policy.h"
+#include "runtime/base/xk_bytes.h"
+
+#define NCS_VERSION 1u
+#define NCS_HDR_LEN 24u
+#define NCS_REC_LEN 12u
+#define NCS_CTL_MOST 1400u               /* bytes of a control datagram */
+
+/* The values' bytes of each, but of ACK, whose bits follow. */
+enum { NCS_OPEN = 1, NCS_ACCEPT, NCS_REFUSE, NCS_CLOSE, NCS_CLOSED, NCS_ACK, NCS_CREDIT, NCS_QUERY, NCS_TYPES };
+#define NCS_OPEN_LEN 36u
+#define NCS_ACK_LEN  20u
+
+struct ncs_hdr { struct ncs_pkt p; uint32_t conn; uint16_t epoch; };
+
+static inline bool ncs_hdr_load(const uint8_t *b, struct ncs_hdr *h)
+{
+	h->p.flags = b[1];
+	h->epoch = xk_be16(b + 2);
+	h->conn = xk_be32(b + 4);
+	h->p.tx = xk_be32(b + 8);
+	h->p.message = xk_be32(b + 12);
+	h->p.sdu = xk_be32(b + 16);
+	h->p.last = xk_be32(b + 20);
+	return b[0] == NCS_VERSION && h->p.sdu <= h->p.last;
+}
+
+static inline void ncs_hdr_store(uint8_t *b, const struct ncs_hdr *h)
+{
+	b[0] = NCS_VERSION;
+	b[1] = h->p.flags;
+	xk_put_be16(b + 2, h->epoch);
+	xk_put_be32(b + 4, h->conn);
+	xk_put_be32(b + 8, h->p.tx);
+	xk_put_be32(b + 12, h->p.message);
+	xk_put_be32(b + 16, h->p.sdu);
+	xk_put_be32(b + 20, h->p.last);
+}
+
+struct ncs_rec { uint8_t type; uint16_t len, epoch; uint32_t conn; const uint8_t *v; };
+
+/* The record at the start of n bytes; false: there is none. */
+static inline bool ncs_rec_load(const uint8_t *b, uint32_t n, struct ncs_rec *r)
+{
+	if (n < NCS_REC_LEN)
+		return false;
+	r->type = b[0];
+	r->len = xk_be16(b + 2);
+	r->conn = xk_be32(b + 4);
+	r->epoch = xk_be16(b + 8);
+	r->v = b + NCS_REC_LEN;
+	return r->len >= NCS_REC_LEN && r->len <= n;
+}
+
+static inline void ncs_rec_store(uint8_t *b, const struct ncs_rec *r)
+{
+	b[0] = r->type;
+	b[1] = 0;
+	xk_put_be16(b + 2, r->len);
+	xk_put_be32(b + 4, r->conn);
+	xk_put_be16(b + 8, r->epoch);
+	xk_put_be16(b + 10, 0);
+}
+
+static inline void ncs_ack_store(uint8_t *b, const struct ncs_ack *a)
+{
+	xk_put_be32(b, a->base);
+	xk_put_be32(b + 4, a->echo_no);
+	xk_put_be32(b + 8, a->echo_tx);
+	xk_put_be16(b + 12, a->depth);
+	xk_put_be16(b + 14, a->nbits);
+	xk_put_be32(b + 16, a->gap);
+	for (unsigned i = 0; i < a->nbits / 64u; i++)
+		xk_put_be64(b + NCS_ACK_LEN + 8 * i, a->bit[i]);
+}
+
+static inline bool ncs_ack_load(const uint8_t *b, uint32_t n, struct ncs_ack *a)
+{
+	if (n < NCS_ACK_LEN)
+		return false;
+	a->base = xk_be32(b);
+	a->echo_no = xk_be32(b + 4);
+	a->echo_tx = xk_be32(b + 8);
+	a->depth = xk_be16(b + 12);
+	a->nbits = xk_be16(b + 14);
+	a->gap = xk_be32(b + 16) != 0;
+	if (a->nbits > NCS_BITS_MAX || a->nbits % 64 != 0 || n != NCS_ACK_LEN + a->nbits / 8u)
+		return false;
+	for (unsigned i = 0; i < a->nbits / 64u; i++)
+		a->bit[i] = xk_be64(b + NCS_ACK_LEN + 8 * i);
+	return true;
+}
+
+/* What an OPEN says. */
+struct ncs_open { uint16_t service, data; uint8_t flow, error; struct ncs_agreed a; };
+
+static inline void ncs_open_store(uint8_t *b, const struct ncs_open *o)
+{
+	xk_put_be16(b, o->service);
+	xk_put_be16(b + 2, o->data);
+	b[4] = o->flow;
+	b[5] = o->error;
+	xk_put_be16(b + 6, 0);
+	xk_put_be32(b + 8, o->a.start);
+	xk_put_be16(b + 12, (uint16_t)o->a.flow_window);
+	xk_put_be16(b + 14, (uint16_t)o->a.first);
+	xk_put_be16(b + 16, (uint16_t)o->a.most);
+	xk_put_be16(b + 18, (uint16_t)o->a.error_window);
+	xk_put_be64(b + 20, o->a.rate);
+	xk_put_be32(b + 28, o->a.sdu);
+	xk_put_be32(b + 32, 0);
+}
+
+/* false: no honest peer asks for that. */
+static inline bool ncs_open_load(const uint8_t *b, uint32_t n, struct ncs_open *o)
+{
+	const struct ncs_agreed *a = &o->a;
+
+	if (n != NCS_OPEN_LEN)
+		return false;
+	o->service = xk_be16(b);
+	o->data = xk_be16(b + 2);
+	o->flow = b[4];
+	o->error = b[5];
+	o->a.start = xk_be32(b + 8);
+	o->a.flow_window = xk_be16(b + 12);
+	o->a.first = xk_be16(b + 14);
+	o->a.most = xk_be16(b + 16);
+	o->a.error_window = xk_be16(b + 18);
+	o->a.rate = xk_be64(b + 20);
+	o->a.sdu = xk_be32(b + 28);
+	return o->data != 0 && a->flow_window - 1 < NCS_WINDOW_MAX && a->error_window - 1 < NCS_WINDOW_MAX &&
+	       a->first - 1 < a->most && a->most <= NCS_WINDOW_MAX && a->sdu - 1 < 65507 - NCS_HDR_LEN;
+}
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ncs_priv.h - what the files of ncs share.
+ *
+ *   ncs.c         opening and closing from above, control, the descriptor
+ *   ncs_conn.c    a connection's life: asked for, accepted, drained, closed, given up
+ *   ncs_ctl.c     the control connection to a peer: records out and in
+ *   ncs_data.c    messages to SDUs, SDUs to messages
+ *   ncs_choice.c  window, credit, pace, go_back_n, selective_repeat as nodes
+ *
+ * A replica has a control connection to each peer, a session of its own, and a data connection
+ * below each of its connections.  Neither carries what is the other's.
+ */
+#ifndef NCS_PRIV_H
+#define NCS_PRIV_H
+
+#include "protocols/ncs/ncs.h"
+#include "protocols/ncs/ncs_half.h"
+#include "protocols/ncs/ncs_hdr.h"
+#include "runtime/msg/xk_msgq.h"
+#include "runtime/vp/xk_timer.h"
+
+#define NCS_DROPS(X) \
+	X(SHORT, "short")            X(HEADER, "bad_header") \
+	X(STRANGE, "other_connection") X(EPOCH, "other_epoch") \
+	X(DOUBLE, "duplicate")       X(BEYOND, "not_allowed") \
+	X(INCOMPLETE, "incomplete")  X(TOO_LONG, "too_long") \
+	X(RECORD, "bad_record")      X(GONE, "closed") \
+	X(QUEUE, "queue_full")       X(STRAY, "stray")
+#define NCS_DROP_ENUM(n, s) NCS_DROP_##n,
+enum { NCS_DROP_BASE = XK_DROP_FIRST - 1, NCS_DROPS(NCS_DROP_ENUM) };
+
+#define NCS_COUNTS(X) \
+	X(MESSAGES_OUT, "messages_out") X(MESSAGES_IN, "messages_in") X(SDUS_OUT, "sdus_out") \
+	X(REPEATED, "sdus_repeated")    X(SDUS_IN, "sdus_in")         X(RECORDS_OUT, "records_out") \
+	X(RECORDS_IN, "records_in")     X(OPENED, "opened")           X(ACCEPTED, "accepted") \
+	X(REFUSED, "refused")           X(GIVEN_UP, "given_up")
+#define NCS_COUNT_ENUM(n, s) NCS_N_##n,
+enum { NCS_COUNTS(NCS_COUNT_ENUM) };
+
+struct ncs_conf {
+	uint16_t port;
+	uint64_t sdu, message, queue, give_up, connections, peers;
+};
+
+struct ncs_conn;
+struct ncs_rep {
+	struct xk_rep    *r;
+	struct ncs_choice choice;        /* what this node's connections ask for */
+	struct ncs_conn **conn;          /* by number; NULL: free */
+	uint32_t          nconn, room, gone;  /* in use; of conn[]; so many have gone, for generations */
+	uint32_t          taken;         /* conn[] below that are in use */
+	uint32_t          npeers;
+	struct ncs_sess  *peer;          /* that was opened to last; peers stay */
+	uint16_t          epoch;
+};
+static inline struct ncs_rep *ncs_rep(const struct xk_rep *r) { return r->state; }
+static inline const struct ncs_conf *ncs_conf(const struct xk_rep *r) { return r->conf; }
+
+/* A control connection. */
+struct ncs_peer {
+	uint32_t host;
+	uint32_t nout;
+	struct ncs_conn *conns;
+	uint8_t out[NCS_CTL_MOST];
+};
+
+enum ncs_state {
+	NCS_OPENING,                     /* asked for */
+	NCS_ESTABLISHED,
+	NCS_DRAINING,                    /* nobody above: what was pushed is still delivered */
+	NCS_CLOSING,                     /* the peer is told until it has heard */
+	NCS_GONE,                        /* those above still hold it */
+};
+
+
+struct ncs_conn {
+	struct ncs_sess *sess, *peer;
+	struct ncs_conn *next, **at;     /* of its peer */
+	struct ncs_tx   *tx;
+	struct ncs_rx   *rx;
+	struct ncs_choice choice;
+	uint32_t id, peer_id;
+	uint16_t peer_epoch, service;
+	uint8_t  state, tries;
+	bool     passive, dead;
+	unsigned busy;                   /* calls inside; dead ones go with the last */
+	uint32_t end;                    /* number of the next SDU that is pushed */
+	uint64_t queued;                 /* bytes in out */
+	xk_ns    asked, progress;        /* when OPEN or CLOSE left; when something was last heard of use */
+	struct xk_msgq out;              /* messages; kept.seq: number of the first SDU */
+	struct xk_msg *in, *in_last;     /* by link: SDUs with their headers, by number */
+	struct xk_timer timer;
+};
+
+/* Both kinds of session. */
+struct ncs_sess {
+	struct xk_sess s;
+	bool           is_peer;
+	union {
+		struct ncs_peer peer;
+		struct ncs_conn conn;
+	};
+};
+static inline struct ncs_sess *ncs_sess(struct xk_sess *s) { return (struct ncs_sess *)(void *)s; }
+
+/* ncs_choice.c: by the number that OPEN has; NULL: there is none. */
+const struct ncs_flow_ops  *ncs_flow_of(unsigned no);
+const struct ncs_error_ops *ncs_error_of(unsigned no);
+unsigned ncs_flow_no(const struct ncs_flow_ops *f);
+unsigned ncs_error_no(const struct ncs_error_ops *e);
+
+/* ncs_ctl.c */
+struct ncs_sess *ncs_peer_to(struct xk_rep *r, uint32_t host, int *err);
+int  ncs_peer_over(struct xk_rep *r, struct xk_sess *lls);
+void ncs_peer_free(struct ncs_sess *p);
+/* A record for the peer, of len bytes of values, to be filled; it leaves with the next flush. */
+uint8_t *ncs_say(struct ncs_sess *p, uint8_t type, uint32_t conn, uint32_t len);
+void ncs_flush(struct ncs_sess *p);
+void ncs_self_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+
+/* ncs_conn.c */
+struct ncs_sess *ncs_conn_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type, struct ncs_sess *peer,
+			      struct xk_sess *lls, const struct ncs_choice *choice, int *err);
+void ncs_conn_destroy(struct ncs_conn *c);
+void ncs_conn_ask(struct ncs_conn *c);
+/* The application has let it go. */
+void ncs_conn_let_go(struct ncs_conn *c);
+void ncs_conn_fail(struct ncs_conn *c);
+void ncs_conn_arm(struct ncs_conn *c);
+/* Around calls that may end it. */
+void ncs_conn_enter(struct ncs_conn *c);
+void ncs_conn_leave(struct ncs_conn *c);
+struct ncs_conn *ncs_conn_find(struct xk_rep *r, uint32_t id);
+void ncs_conn_record(struct ncs_sess *p, const struct ncs_rec *rec);
+
+/* ncs_data.c */
+void ncs_push(struct xk_sess *s, struct xk_msg *m);
+void ncs_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
+void ncs_data_in(struct ncs_conn *c, struct xk_msg *m);
+/* Sends what may leave, says what is due, arms the timer. */
+void ncs_turn(struct ncs_conn *c);
+void ncs_queues_free(struct ncs_conn *c);
+
+#endif

@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_ncs.c - connections of ncs over UDP, two stacks joined by a wire.
+ *
+ * Promises: messages of every size come back as they were, under each flow control with each error
+ * control; over a line that loses, doubles, reorders and damages, exactly once and in order, or
+ * without error control whole and once or not at all; no control byte is on a data connection;
+ * connections close and leave nothing; who is refused or hears nothing is told; a peer that says
+ * what it likes is counted and changes nothing for others.
+ */
+#include "protocols/ncs/ncs_hdr.h"
+
+#include "runtime/base/xk_rand.h"
+#include "runtime/mem/xk_alloc.h"
+#include "runtime/upi/xk_part.h"
+#include "tests/protocols/proto_fixture.h"
+#include "tests/support/xk_test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const struct xk_proto xk_proto_eth_mem, xk_proto_eth, xk_proto_arp, xk_proto_ip, xk_proto_udp, xk_proto_echo,
+	xk_proto_impair, xk_proto_ncs, xk_proto_window, xk_proto_credit, xk_proto_pace, xk_proto_go_back_n,
+	xk_proto_selective_repeat;
+
+#define SERVER 0x0a000002u
+#define CTL 7700
+#define MOST 300000u
+
+/* A host named by one letter: wire, Ethernet, ARP, IP, UDP. */
+#define HOST(x, addr, faults) \
+	{ &xk_proto_eth_mem, "d" x, NULL, "wire=w; queue=65536" }, { &xk_proto_impair, "f" x, "d" x, faults }, \
+	{ &xk_proto_eth, "l" x, "f" x, NULL }, \
+	{ &xk_proto_arp, "r" x, "l" x, "queue=100" }, { &xk_proto_ip, "i" x, "r" x, "addr=" addr "/24" }, \
+	{ &xk_proto_udp, "u" x, "i" x, NULL }
+
+static struct pf f;
+static uint8_t bytes[MOST];
+
+static const struct { const struct xk_proto *proto; const char *params; } flows[] = {
+	{ NULL, NULL }, { &xk_proto_window, "window=8" }, { &xk_proto_credit, "first=2; most=16" },
+	{ &xk_proto_pace, "rate=100Mbit/s" },
+}, errors[] = {
+	{ NULL, NULL }, { &xk_proto_go_back_n, "window=16" }, { &xk_proto_selective_repeat, "window=64" },
+};
+#define PAIRS (XK_ARRAY_LEN(flows) * XK_ARRAY_LEN(errors))
+
+/* Adds a control over *below, if there is one. */
+static unsigned over(struct pf_spec *g, unsigned n, const struct xk_proto *p, const char *params, const char *name,
+		     const char **below)
+{
+	if (p == NULL)
+		return n;
+	g[n] = (struct pf_spec){ p, name, *below, params };
+	*below = name;
+	return n + 1;
+}
+
+/* pair: of flow and error control, on both sides. */
+static void up(unsigned nvps, unsigned pair, const char *params, const char *faults)
+{
+	const struct pf_spec hosts[] = { HOST("a", "10.0.0.1", faults), HOST("b", "10.0.0.2", NULL) };
+	struct pf_spec g[32];
+	unsigned n = XK_ARRAY_LEN(hosts);
+	unsigned k = pair / XK_ARRAY_LEN(errors), e = pair % XK_ARRAY_LEN(errors);
+	const char *a = "ua", *b = "ub";
+
+	memcpy(g, hosts, sizeof hosts);
+	n = over(g, n, flows[k].proto, flows[k].params, "ka", &a);
+	n = over(g, n, errors[e].proto, errors[e].params, "ea", &a);
+	n = over(g, n, flows[k].proto, flows[k].params, "kb", &b);
+	n = over(g, n, errors[e].proto, errors[e].params, "eb", &b);
+	g[n++] = (struct pf_spec){ &xk_proto_ncs, "na", a, params };
+	g[n++] = (struct pf_spec){ &xk_proto_ncs, "nb", b, params };
+	g[n++] = (struct pf_spec){ &pf_upper, "client", "na", "enable=false" };
+	g[n++] = (struct pf_spec){ &xk_proto_echo, "echo", "nb", NULL };
+	g[n++] = (struct pf_spec){ &pf_upper, "raw", "ua", "enable=false" };
+	g[n] = (struct pf_spec){ NULL, NULL, NULL, NULL };
+	for (uint32_t i = 0; i < MOST; i++)
+		bytes[i] = (uint8_t)(i * 11 + i / 256 + i / 65536 * 3);
+	pf_up(&f, nvps, g);
+}
+
+static struct xk_sess *open_to(const char *who, unsigned vp, uint16_t port, int *err)
+{
+	struct xk_parts ps;
+
+	xk_parts_init(&ps, 2);
+	xk_part_push_host(&ps.p[XK_REMOTE], SERVER);
+	xk_part_push_port(&ps.p[XK_REMOTE], port);
+	xk_part_push_any(&ps.p[XK_LOCAL]);
+	xk_part_push_any(&ps.p[XK_LOCAL]);
+	return pf_open(&f, who, vp, &ps, err);
+}
+
+/* ---- messages ---------------------------------------------------------------------------------- */
+
+static void every_size_comes_back_under_every_pair(void)
+{
+	static const uint32_t sizes[] = { 0, 1, 999, 1000, 1001, 2000, 16384, 65536, MOST };
+
+	for (unsigned pair = 0; pair < PAIRS; pair++) {
+		struct xk_sess *s;
+
+		up(2, pair, "sdu=1000", NULL);
+		s = open_to("client", 0, 7, NULL);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+		for (unsigned i = 0; i < XK_ARRAY_LEN(sizes); i++) {
+			pf_push(&f, 0, s, bytes, sizes[i]);
+			pf_run(&f, 100 * XK_MS);
+			CU_ASSERT_EQUAL_FATAL(pf_ngot(&f, "client"), 1);
+			CU_ASSERT_EQUAL(pf_got(&f, "client", 0)->len, sizes[i]);
+			CU_ASSERT_EQUAL(memcmp(pf_got(&f, "client", 0)->bytes, bytes, sizes[i]), 0);
+			CU_ASSERT_PTR_EQUAL(pf_got(&f, "client", 0)->lls, s);
+			pf_forget(&f, "client");
+		}
+		CU_ASSERT_EQUAL(pf_drops(&f, "na", NULL) + pf_drops(&f, "nb", NULL), 0);
+		CU_ASSERT_EQUAL(pf_count(&f, "na", "sdus_repeated"), 0);
+		pf_close(&f, 0, s);
+		pf_down(&f);
+	}
+}
+
+/* Message i: its number, and bytes that follow from it. */
+static uint32_t make(uint32_t i, uint8_t *b)
+{
+	uint32_t n = 4 + i * 977 % 9000;
+
+	xk_put_be32(b, i);
+	for (uint32_t k = 4; k < n; k++)
+		b[k] = (uint8_t)(k * 7 + i);
+	return n;
+}
+
+/* How many of n came back, each as it was, in order; more than n: not so. */
+static uint32_t judged(uint32_t n)
+{
+	static uint8_t want[16384];
+	uint32_t next = 0;
+
+	for (unsigned k = 0; k < pf_ngot(&f, "client"); k++) {
+		const struct pf_rec *r = pf_got(&f, "client", k);
+		uint32_t i = r->len >= 4 ? xk_be32(r->bytes) : n;
+
+		if (i < next || i >= n || make(i, want) != r->len || memcmp(want, r->bytes, r->len) != 0)
+			return n + 1;
+		next = i + 1;
+	}
+	return pf_ngot(&f, "client");
+}
+
+static void a_bad_line_changes_nothing(void)
+{
+	static uint8_t b[16384];
+
+	for (unsigned long round = 0; round < xk_test_rounds(3) * PAIRS; round++) {
+		unsigned pair = (unsigned)(round % PAIRS);
+		char faults[128];
+		uint32_t n = 60, got;
+		struct xk_sess *s;
+
+		snprintf(faults, sizeof faults, "loss=0.0%lu; dup=0.1; reorder=0.2; reorder_depth=8; corrupt=0.02; seed=%lu",
+			 round / PAIRS * 4, round + 1);
+		up(1, pair, "sdu=1000", faults);
+		s = open_to("client", 0, 7, NULL);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+		for (uint32_t i = 0; i < n; i++) {
+			pf_push(&f, 0, s, b, make(i, b));
+			pf_run(&f, XK_MS);
+		}
+		pf_run(&f, 9 * XK_SEC);
+		got = judged(n);
+		if (pair % XK_ARRAY_LEN(errors) != 0)
+			CU_ASSERT_EQUAL(got, n);
+		CU_ASSERT(got <= n && got > 0);
+		pf_close(&f, 0, s);
+		pf_down(&f);
+	}
+}
+
+/* ---- opening and closing ----------------------------------------------------------------------------- */
+
+static void connections_close_and_leave_the_control_connection(void)
+{
+	struct xk_sess *s[20];
+
+	up(1, PAIRS - 1, NULL, NULL);
+	for (unsigned round = 0; round < 3; round++) {
+		for (unsigned i = 0; i < 20; i++) {
+			s[i] = open_to("client", 0, 7, NULL);
+			CU_ASSERT_PTR_NOT_NULL_FATAL(s[i]);
+			pf_push(&f, 0, s[i], bytes, 5000);
+		}
+		pf_run(&f, 100 * XK_MS);
+		CU_ASSERT_EQUAL(pf_ngot(&f, "client"), 20);
+		CU_ASSERT_EQUAL(pf_sessions(&f, "na"), 21);
+		CU_ASSERT_EQUAL(pf_sessions(&f, "nb"), 21);
+		for (unsigned i = 0; i < 20; i++)
+			pf_close(&f, 0, s[i]);
+		pf_run(&f, XK_SEC);
+		CU_ASSERT_EQUAL(pf_sessions(&f, "na"), 1);
+		CU_ASSERT_EQUAL(pf_sessions(&f, "nb"), 1);
+		CU_ASSERT_EQUAL(pf_sessions(&f, "echo"), 0);
+		pf_forget(&f, "client");
+	}
+	CU_ASSERT_EQUAL(pf_count(&f, "nb", "accepted"), 60);
+	pf_down(&f);
+}
+
+static void what_was_pushed_before_the_close_arrives(void)
+{
+	struct xk_sess *s;
+
+	up(1, PAIRS - 1, "sdu=1000", "loss=0.2; seed=3");
+	s = open_to("client", 0, 7, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	pf_push(&f, 0, s, bytes, 100000);
+	pf_close(&f, 0, s);
+	pf_run(&f, 20 * XK_SEC);
+	CU_ASSERT_EQUAL(pf_count(&f, "nb", "messages_in"), 1);
+	CU_ASSERT_EQUAL(pf_count(&f, "echo", "bytes"), 100000);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "na"), 1);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "nb"), 1);
+	pf_down(&f);
+}
+
+static void who_is_refused_is_told(void)
+{
+	struct xk_sess *s;
+
+	up(1, 0, NULL, NULL);
+	s = open_to("client", 0, 9, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	pf_push(&f, 0, s, bytes, 10);
+	pf_run(&f, 100 * XK_MS);
+	CU_ASSERT_EQUAL(pf_upper_of(&f, "client")->close_dones, 1);
+	CU_ASSERT_EQUAL(pf_count(&f, "na", "refused"), 1);
+	pf_push(&f, 0, s, bytes, 10);
+	CU_ASSERT_EQUAL(pf_drops(&f, "na", "closed"), 1);
+	pf_close(&f, 0, s);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "na"), 1);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "nb"), 1);
+	pf_down(&f);
+}
+
+static void who_hears_nothing_gives_up(void)
+{
+	struct xk_sess *s;
+
+	up(1, 5, "give_up=3s", "loss=1; dir=down");
+	s = open_to("client", 0, 7, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	pf_push(&f, 0, s, bytes, 10);
+	pf_run(&f, 2900 * XK_MS);
+	CU_ASSERT_EQUAL(pf_upper_of(&f, "client")->close_dones, 0);
+	pf_run(&f, 200 * XK_MS);
+	CU_ASSERT_EQUAL(pf_upper_of(&f, "client")->close_dones, 1);
+	CU_ASSERT_EQUAL(pf_count(&f, "na", "given_up"), 1);
+	pf_close(&f, 0, s);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "na"), 1);
+	pf_down(&f);
+}
+
+static void what_does_not_fit_is_dropped_and_counted(void)
+{
+	struct xk_sess *s;
+
+	up(1, 5, "message=5000; queue=8000", "loss=1; dir=down");
+	s = open_to("client", 0, 7, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	pf_push(&f, 0, s, bytes, 5001);
+	CU_ASSERT_EQUAL(pf_drops(&f, "na", "too_long"), 1);
+	pf_push(&f, 0, s, bytes, 5000);
+	pf_push(&f, 0, s, bytes, 3001);
+	CU_ASSERT_EQUAL(pf_drops(&f, "na", "queue_full"), 1);
+	pf_push(&f, 0, s, bytes, 3000);
+	CU_ASSERT_EQUAL(pf_drops(&f, "na", NULL), 2);
+	pf_close(&f, 0, s);
+	pf_down(&f);
+}
+
+/* The k-th allocation fails: somebody hears of it, and nothing is left. */
+static void every_allocation_may_fail(void)
+{
+	unsigned opened = 0;
+
+	for (unsigned k = 1; k <= 120; k++) {
+		struct xk_sess *s;
+		int err = XK_OK;
+
+		up(1, PAIRS - 1, "sdu=1000; give_up=1s", NULL);
+		xk_mem_fail_after(k);
+		s = open_to("client", 0, 7, &err);
+		if (s != NULL) {
+			opened++;
+			pf_push(&f, 0, s, bytes, 5000);
+			pf_run(&f, 300 * XK_MS);
+			pf_close(&f, 0, s);
+		}
+		xk_mem_fail_after(0);
+		CU_ASSERT(s != NULL || err == XK_E_NOMEM);
+		pf_run(&f, 4 * XK_SEC);
+		CU_ASSERT(pf_sessions(&f, "na") <= 1);
+		pf_down(&f);
+	}
+	CU_ASSERT(opened > 0 && opened < 120);
+}
+
+/* ---- planes --------------------------------------------------------------------------------------------- */
+
+/* Data connections carry headers of data and nothing else; they go to another port. */
+static void control_and_data_have_connections_of_their_own(void)
+{
+	struct xk_sess *s;
+
+	up(1, PAIRS - 1, "sdu=1000", NULL);
+	s = open_to("client", 0, 7, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	pf_push(&f, 0, s, bytes, 50000);
+	pf_run(&f, 100 * XK_MS);
+	CU_ASSERT_EQUAL(pf_ngot(&f, "client"), 1);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "ub"), 2);
+	CU_ASSERT_EQUAL(pf_count(&f, "nb", "sdus_in"), 50);
+	CU_ASSERT_EQUAL(pf_drops(&f, "nb", NULL), 0);
+	pf_close(&f, 0, s);
+	pf_down(&f);
+}
+
+/* ---- a peer that says what it likes -------------------------------------------------------------------------- */
+
+static uint32_t open_record(uint8_t *b, uint32_t id, uint16_t data, uint8_t flow, uint8_t error)
+{
+	struct ncs_rec rec = { .type = NCS_OPEN, .len = NCS_REC_LEN + NCS_OPEN_LEN, .conn = id, .epoch = 77 };
+	struct ncs_open o = { 7, data, flow, error, { .flow_window = 8, .first = 2, .most = 8, .rate = 1000000,
+						      .sdu = 1000, .error_window = 8 } };
+
+	ncs_rec_store(b, &rec);
+	ncs_open_store(b + NCS_REC_LEN, &o);
+	return rec.len;
+}
+
+static void an_open_that_makes_no_sense_opens_nothing(void)
+{
+	uint8_t b[128];
+	struct xk_sess *s;
+	uint32_t n;
+
+	up(1, 0, NULL, NULL);
+	s = open_to("raw", 0, CTL, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	n = open_record(b, 1, 5000, 2, 2);
+	for (uint32_t cut = 0; cut < n; cut++)
+		pf_push(&f, 0, s, b, cut);
+	CU_ASSERT_EQUAL(pf_count(&f, "nb", "accepted"), 0);
+	CU_ASSERT_EQUAL(pf_drops(&f, "nb", "bad_record"), n);
+	for (unsigned at = 20; at < 44; at += 4) {
+		n = open_record(b, 1, 5000, 2, 2);
+		memset(b + NCS_REC_LEN + at - 12, 0xff, 4);
+		pf_push(&f, 0, s, b, n);
+	}
+	n = open_record(b, 2, 5000, 9, 2);       /* no such control: refused by number */
+	pf_push(&f, 0, s, b, n);
+	n = open_record(b, 3, 0, 2, 2);
+	pf_push(&f, 0, s, b, n);
+	pf_run(&f, 10 * XK_MS);
+	CU_ASSERT(pf_sessions(&f, "nb") <= 3);
+	CU_ASSERT(pf_count(&f, "nb", "refused") >= 1);
+	pf_close(&f, 0, s);
+	pf_down(&f);
+}
+
+static void a_flood_of_opens_ends_at_the_cap(void)
+{
+	uint8_t b[128];
+	struct xk_sess *s;
+
+	up(1, 0, "connections=50", NULL);
+	s = open_to("raw", 0, CTL, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	for (uint32_t i = 0; i < 500; i++) {
+		uint32_t n = open_record(b, i, (uint16_t)(5000 + i), 2, 2);
+
+		pf_push(&f, 0, s, b, n);
+		pf_push(&f, 0, s, b, n);         /* it did not hear */
+	}
+	pf_run(&f, 10 * XK_MS);
+	CU_ASSERT_EQUAL(pf_count(&f, "nb", "accepted"), 50);
+	CU_ASSERT_EQUAL(pf_count(&f, "nb", "refused"), 900);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "nb"), 51);
+	pf_close(&f, 0, s);
+	pf_down(&f);
+}
+
+/* One datagram with some bits and lengths that are wrong. */
+static uint32_t spoilt(struct xk_rand *r, uint8_t *b, bool control)
+{
+	uint32_t n = 0;
+
+	if (control) {
+		for (unsigned k = (unsigned)xk_rand_below(r, 4) + 1; k != 0; k--) {
+			struct ncs_rec rec = { .type = (uint8_t)xk_rand_below(r, NCS_TYPES + 1), .epoch = 77,
+				.len = (uint16_t)(NCS_REC_LEN + 4 * xk_rand_below(r, 12)),
+				.conn = (uint32_t)xk_rand_below(r, 60) };
+
+			ncs_rec_store(b + n, &rec);
+			for (unsigned i = NCS_REC_LEN; i < rec.len; i++)
+				b[n + i] = xk_rand_below(r, 3) == 0 ? (uint8_t)xk_rand_u64(r) : 0;
+			n += rec.len;
+		}
+	} else {
+		struct ncs_hdr h = { { (uint32_t)xk_rand_below(r, 40), (uint32_t)xk_rand_below(r, 40),
+				       (uint32_t)xk_rand_below(r, 3), (uint32_t)xk_rand_below(r, 5),
+				       (uint8_t)xk_rand_u64(r) }, (uint32_t)xk_rand_below(r, 3), 77 };
+
+		ncs_hdr_store(b, &h);
+		n = NCS_HDR_LEN + (xk_rand_below(r, 3) == 0 ? (uint32_t)xk_rand_below(r, 1100) : 1000);
+	}
+	if (xk_rand_below(r, 4) == 0)
+		b[xk_rand_below(r, n)] ^= (uint8_t)(1u << xk_rand_below(r, 8));
+	return xk_rand_below(r, 8) == 0 ? (uint32_t)xk_rand_below(r, n + 1) : n;
+}
+
+/* SDUs that arrived. */
+static uint64_t spoil(unsigned flow, unsigned error, unsigned rounds)
+{
+	static uint8_t b[2048];
+	struct xk_sess *ctl, *data, *good;
+	struct xk_parts ps;
+	struct xk_rand r;
+	uint16_t port = 5000;
+	uint64_t got;
+
+	up(1, PAIRS - 1, "sdu=1000; connections=20", NULL);
+	xk_rand_init(&r, 5, flow * 3 + error);
+	good = open_to("client", 0, 7, NULL);
+	ctl = open_to("raw", 0, CTL, NULL);
+	xk_parts_init(&ps, 2);
+	xk_part_push_host(&ps.p[XK_REMOTE], SERVER);
+	xk_part_push_port(&ps.p[XK_REMOTE], CTL + 1);
+	xk_part_push_any(&ps.p[XK_LOCAL]);
+	xk_part_push_port(&ps.p[XK_LOCAL], port);
+	data = pf_open(&f, "raw", 0, &ps, NULL);
+	CU_ASSERT_TRUE_FATAL(good != NULL && ctl != NULL && data != NULL);
+	pf_push(&f, 0, ctl, b, open_record(b, 3, port, (uint8_t)flow, (uint8_t)error));
+	for (unsigned i = 0; i < rounds; i++) {
+		bool control = xk_rand_below(&r, 2) != 0;
+
+		memset(b, 0, sizeof b);
+		pf_push(&f, 0, control ? ctl : data, b, spoilt(&r, b, control));
+		if (i % 64 == 0)
+			pf_run(&f, XK_MS);
+		pf_forget(&f, "raw");
+	}
+	pf_push(&f, 0, good, bytes, 50000);
+	pf_run(&f, 100 * XK_MS);
+	CU_ASSERT_EQUAL(pf_ngot(&f, "client"), 1);
+	CU_ASSERT(pf_sessions(&f, "nb") <= 22);
+	got = pf_count(&f, "nb", "sdus_in");
+	pf_close(&f, 0, good);
+	pf_close(&f, 0, ctl);
+	pf_close(&f, 0, data);
+	pf_down(&f);
+	return got;
+}
+
+static void a_peer_that_says_what_it_likes_changes_nothing_for_others(void)
+{
+	uint64_t got = 0;
+
+	for (unsigned pair = 0; pair < PAIRS; pair++)
+		got += spoil(pair / XK_ARRAY_LEN(errors), pair % XK_ARRAY_LEN(errors), (unsigned)xk_test_rounds(4000));
+	CU_ASSERT(got > 100 * PAIRS);            /* 50 each are the good one's */
+}
+
+static CU_TestInfo ncs[] = {
+	{ "every_size_comes_back_under_every_pair", every_size_comes_back_under_every_pair },
+	{ "a_bad_line_changes_nothing", a_bad_line_changes_nothing },
+	{ "connections_close_and_leave_the_control_connection", connections_close_and_leave_the_control_connection },
+	{ "what_was_pushed_before_the_close_arrives", what_was_pushed_before_the_close_arrives },
+	{ "who_is_refused_is_told", who_is_refused_is_told },
+	{ "who_hears_nothing_gives_up", who_hears_nothing_gives_up },
+	{ "what_does_not_fit_is_dropped_and_counted", what_does_not_fit_is_dropped_and_counted },
+	{ "every_allocation_may_fail", every_allocation_may_fail },
+	{ "control_and_data_have_connections_of_their_own", control_and_data_have_connections_of_their_own },
+	{ "an_open_that_makes_no_sense_opens_nothing", an_open_that_makes_no_sense_opens_nothing },
+	{ "a_flood_of_opens_ends_at_the_cap", a_flood_of_opens_ends_at_the_cap },
+	{ "a_peer_that_says_what_it_likes_changes_nothing_for_others",
+	  a_peer_that_says_what_it_likes_changes_nothing_for_others },
+	CU_TEST_INFO_NULL
+};
+
+int main(void)
+{
+	static const CU_SuiteInfo suites[] = { { .pName = "ncs", .pTests = ncs }, CU_SUITE_INFO_NULL };
+
+	return xk_test_main(suites);
+}

@@ -392,6 +392,36 @@ static void a_flood_of_opens_ends_at_the_cap(void)
 	pf_down(&f);
 }
 
+static void what_another_process_said_is_not_taken(void)
+{
+	struct ncs_hdr h = { { 0, 0, 0, 0, NCS_ASK }, 0, 78 };
+	struct xk_sess *ctl, *data;
+	struct xk_parts ps;
+	uint8_t b[128] = { 0 };
+
+	up(1, 0, NULL, NULL);
+	ctl = open_to("raw", 0, CTL, NULL);
+	xk_parts_init(&ps, 2);
+	xk_part_push_host(&ps.p[XK_REMOTE], SERVER);
+	xk_part_push_port(&ps.p[XK_REMOTE], CTL + 1);
+	xk_part_push_any(&ps.p[XK_LOCAL]);
+	xk_part_push_port(&ps.p[XK_LOCAL], 5000);
+	data = pf_open(&f, "raw", 0, &ps, NULL);
+	CU_ASSERT_TRUE_FATAL(ctl != NULL && data != NULL);
+	pf_push(&f, 0, ctl, b, open_record(b, 3, 5000, 0, 0));
+	pf_run(&f, 10 * XK_MS);
+	for (unsigned i = 0; i < 2; i++, h.epoch--) {
+		ncs_hdr_store(b, &h);
+		pf_push(&f, 0, data, b, NCS_HDR_LEN + 10);
+		pf_run(&f, XK_MS);
+		CU_ASSERT_EQUAL(pf_drops(&f, "nb", "other_epoch"), 1);
+		CU_ASSERT_EQUAL(pf_count(&f, "nb", "messages_in"), i);
+	}
+	pf_close(&f, 0, ctl);
+	pf_close(&f, 0, data);
+	pf_down(&f);
+}
+
 /* One datagram with some bits and lengths that are wrong. */
 static uint32_t spoilt(struct xk_rand *r, uint8_t *b, bool control)
 {
@@ -484,6 +514,7 @@ static CU_TestInfo ncs[] = {
 	{ "every_allocation_may_fail", every_allocation_may_fail },
 	{ "control_and_data_have_connections_of_their_own", control_and_data_have_connections_of_their_own },
 	{ "an_open_that_makes_no_sense_opens_nothing", an_open_that_makes_no_sense_opens_nothing },
+	{ "what_another_process_said_is_not_taken", what_another_process_said_is_not_taken },
 	{ "a_flood_of_opens_ends_at_the_cap", a_flood_of_opens_ends_at_the_cap },
 	{ "a_peer_that_says_what_it_likes_changes_nothing_for_others",
 	  a_peer_that_says_what_it_likes_changes_nothing_for_others },

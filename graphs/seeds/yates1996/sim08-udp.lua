@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: BSD-2-Clause
 -- Figure 8 on 12 simulated processors: UDP receive, processor per connection, no checksum, single messages and pairs between two
--- yields.  What a yield costs is fitted to figure 9, what receiving costs is from another paper: what pairs bring follows.
+-- yields.  What a yield costs is fitted to figure 9, what a connection's state costs to figure 7, what receiving costs is from
+-- another paper: what pairs bring follows.
 -- Run it:   vp-bench run graphs/seeds/yates1996/sim08-udp.lua     or   vp-bench reproduce yates1996.sim8
 local receive, simulated = include "lib/receive.lua", include "lib/simulated.lua"
 local a = args {

@@ -218,12 +218,12 @@ uint32_t burst_parse(const struct native *nat, enum xk_link link, struct xk_msg 
 
 		together |= m[i]->flags;
 		if (XK_LIKELY(len >= wide_min) && XK_LIKELY(link_same(link, p, control))) {
-			xk_wide now = xk_wide_load(p + link_wide(link));
-
-			if (xk_wide_same(now, last, mask))
+			if (xk_wide_same(xk_wide_load(p + link_wide(link)), last, mask))
 				continue;
-			if (xk_wide_same(now, last, shape)) {
-				last = now;
+			/* Loaded anew: the compare above needs no register for it then, and is all that a run does. */
+			__asm__("" : "+r"(p));
+			if (xk_wide_same(xk_wide_load(p + link_wide(link)), last, shape)) {
+				last = xk_wide_load(p + link_wide(link));
 				r->w0[k] = xk_raw64(p + link_len(link) + 12);
 				r->w1[k] = others | key_ports(xk_raw32(p + link_len(link) + 20));
 				r->first[k++] = (uint8_t)i;

@@ -344,6 +344,13 @@ void xk_sim_wait(struct xk_event *e, xk_ns timeout)
 
 struct xk_sim_thread *xk_sim_running(void) { return sim_self()->self; }
 
+unsigned xk_sim_processor(void)
+{
+	const struct sim *s = sim_self();
+
+	return (unsigned)(s->self->p - s->p);
+}
+
 void sim_block(struct sim *s, const char *on)
 {
 	s->self->on = on;

@@ -118,7 +118,8 @@ void xk_sim_nap(xk_ns ns);
 void xk_sim_wait(struct xk_event *e, xk_ns timeout);
 /* False: none of the simulation's threads waits for e. */
 bool xk_sim_wake(struct xk_event *e);
-/* The one that calls. */
+/* The one that calls; the number of its processor from 1, 0 for that of who runs the simulation. */
 struct xk_sim_thread *xk_sim_running(void);
+unsigned xk_sim_processor(void);
 
 #endif

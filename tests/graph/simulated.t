@@ -114,7 +114,7 @@ waits() {
 	jq -c '.record.lock_wait_ns, [.workers[] | [.voluntary_switches, .involuntary_switches, .locking_ns, .meeting_ns]]' "$tmp/json"
 	jq -e '.record.lock_wait_ns > 0 and (.record.lock_wait_ns == ([.locks[].wait_ns] | add)) and
 		.record.voluntary_switches > 0 and .record.voluntary_switches == ([.workers[].voluntary_switches] | add) and
-		.record.user_ns == null and ([.workers[].locking_ns] | add) >= .record.lock_wait_ns' "$tmp/json" >/dev/null
+		.record.user_ns == ([.workers[].user_ns] | add) and ([.workers[].locking_ns] | add) >= .record.lock_wait_ns' "$tmp/json" >/dev/null
 }
 ok "locking: who waits for how long" waits locking
 ok "msgp: who waits for how long" waits msgp

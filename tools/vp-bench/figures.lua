@@ -207,9 +207,9 @@ end
 -- Points of different machines share no figure.
 local function of_machines(part, machines)
   local t = {}
-  for _, number in ipairs(machines) do
-    local one = shard.of_machine(part, number)
-    one.name = ("%s, machine %d"):format(of(part, "name"), number)
+  for _, no in ipairs(machines) do
+    local one = shard.of_machine(part, no)
+    one.name = ("%s, machine %d"):format(of(part, "name"), no)
     table.move(figures.of(one), 1, #figures.of(one), #t + 1, t)
   end
   return t

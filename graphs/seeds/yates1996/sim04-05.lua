@@ -40,7 +40,8 @@ for _, c in ipairs(curves) do
   for i, n in ipairs(cpus) do row[i] = at(c[1], c[2], n) end
   for _, p in ipairs(row) do points[#points + 1] = p end
   local name, fitted = c[1]:upper() .. " " .. c[2], c == curves[1]
-  add("sim5", { doc = name .. ": speed-up at 20 processors" .. (fitted and ", whose least, 14, is fitted" or ""), a = row[#row], over = row[1], at_least = 14, at_most = 17 })
+  add("sim5", { doc = name .. ": speed-up at 20 processors" .. (fitted and ", whose least, 14, is fitted" or ""),
+                a = row[#row], over = row[1], at_least = 14, at_most = 17 })
   add("sim5", { doc = name .. ": linear: 20 over 10 processors", a = row[#row], over = at(c[1], c[2], 10), at_least = 1.9, at_most = 2.1,
                 because = "linear, section 4.1" })
   add("sim5", { doc = name .. ": rises to 20 processors", rises = row })

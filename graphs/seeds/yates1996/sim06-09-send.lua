@@ -38,7 +38,8 @@ local function reaches(figure, transport, vps, conns, gbit, fitted)
                 a = p, at_least = 0.9 * gbit, at_most = 1.1 * gbit, reference = gbit })
 end
 local function kept(figure, transport, least, most, reference)
-  add(figure, { doc = "V = 384 from 384 to 3072 connections" .. (transport == "udp" and ", which is fitted" or ""), a = at(transport, 384, 3072), over = at(transport, 384, 384),
+  add(figure, { doc = "V = 384 from 384 to 3072 connections" .. (transport == "udp" and ", which is fitted" or ""),
+                a = at(transport, 384, 3072), over = at(transport, 384, 384),
                 at_least = least, at_most = most, reference = reference })
 end
 local function onsets(figure, transport)

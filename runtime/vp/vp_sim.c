@@ -7,7 +7,8 @@
  * ones; those that are not pinned run where there is room.  What time costs: vp_sim_charge.c.
  * A worker does not spin: who is woken within the time that it would have spun is as prompt
  * as if it had, and what happened meanwhile needs no fiber.
- * Invariant: a fiber is stopped only where it waits, at locks, and between a unit's work and its hand-over.
+ * Invariant: a fiber is stopped only where it waits, at locks, where it asks whether another processor had a
+ * protocol's lines (upi_hook_charge.c), and between a unit's work and its hand-over.
  */
 #include "runtime/vp/vp_sim_priv.h"
 

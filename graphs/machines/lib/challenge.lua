@@ -4,7 +4,8 @@
 --   return machine "challenge12" { doc = "...", graph = include "lib/challenge.lua" (100) }
 --
 -- Takes the processors' MHz, and whether UDP computes a checksum.  Times in microseconds, of messages of 4 KiB, are
--- those of 100 MHz; what a processor does by itself takes less on a faster one, what comes over the bus (from memory, from another processor's caches) does not.
+-- those of 100 MHz; what a processor does by itself takes less on a faster one, what comes over the bus (from memory,
+-- from another processor's caches) does not.
 --
 -- The paper prints no costs.  What a packet takes on this machine (of 8 processors) the same x-kernel's UDP/IP/FDDI has in
 -- table 3 of Salehi, Kurose and Towsley (TR 95-46, "Salehi 1995" here).  Fitted, each to one published number, are four values

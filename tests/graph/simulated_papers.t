@@ -102,9 +102,9 @@ for transport in udp tcp; do
 done
 bus() { jq -e '.machine.bus_busy > 0.1 and .machine.bus_busy < 0.2' "$tmp/json" >/dev/null; }
 ok "over a bus that is not full" bus
-cheap() { "$run" --json -d 1ms "$yates/sim04-05.lua" cpus=1 2>/dev/null | jq -e '.machine.costs | .slice.us == 30000 and
+cheap() { "$run" --json -d 1ms "$yates/sim04-05.lua" cpus=1 >"$tmp/json" 2>/dev/null && jq -e '.machine.costs | .slice.us == 30000 and
 	(."nodes.udp.down".us - 12.5 / 1.5 | fabs) < 0.001 and ."nodes.udp.memory_cold".us == 131 and
-	(."nodes.udp.down".source | test("at 150 MHz$")) and (."nodes.sink.bus".source | test("^Galles"))'; }
+	(."nodes.udp.down".source | test("at 150 MHz$")) and (."nodes.sink.bus".source | test("^Galles"))' "$tmp/json"; }
 ok "its processors take two thirds of the time, memory as long" cheap
 turns() {
 	"$run" --json -d 2s --warmup 200ms "$yates/sim10-15-udp.lua" vps=96 2>/dev/null >"$tmp/json" &&

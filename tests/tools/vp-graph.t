@@ -114,7 +114,8 @@ LUA
 gives() {
 	want=$1
 	shift
-	"$graph" -f json show "$tmp/gives.lua" "$@" | jq -e --arg want "$want" '[.nodes[] | .name + "=" + (.gives | join("+"))] | join(" ") == $want'
+	"$graph" -f json show "$tmp/gives.lua" "$@" >"$tmp/gives.json" &&
+		jq -e --arg want "$want" '[.nodes[] | .name + "=" + (.gives | join("+"))] | join(" ") == $want' "$tmp/gives.json"
 }
 ok "each node of a graph says what it gives" gives "sink= udp=boundaries+sum+shared ip=boundaries+shared arp=boundaries+shared eth=boundaries+shared impair=boundaries+shared eth_mem=boundaries"
 ok "no sum, no word of it" gives "sink= udp=boundaries+shared ip=boundaries+shared arp=boundaries+shared eth=boundaries+shared impair=boundaries+shared eth_mem=boundaries" sum=false

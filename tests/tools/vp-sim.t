@@ -69,7 +69,9 @@ if command -v gnuplot >/dev/null 2>&1; then
 	# So many cells have this colour, and perhaps an end of the scale.
 	coloured() { n=$(grep -o "<polygon fill *= *'[^']*'" "$tmp/line" | grep -c "$1"); echo "$n"; [ "$n" -eq "$2" ] || [ "$n" -eq $(($2 + 1)) ]; }
 	ok "of one number of processors, where each stream ran" cells stream 16 4
-	ok "a cell for each" sh -c "grep -o '<polygon' '$tmp/line' | wc -l | awk '{ exit !(\$1 >= 64) }'"
+	ok "a cell for each" sh -c "grep -o '<polygon' '$tmp/line' | wc -l | awk '{ exit !(\$1 >= 192) }'"
+	ok "of one processor, too" cells stream 16 1
+	ok "all dark" coloured 'rgb( 16,  *41,  *74)' 16
 	ok "each stream on its own processor" coloured 'rgb( 16,  *41,  *74)' 16
 	ok "and on no other" coloured 'rgb(244, *246, *248)' 48
 	cp "$tmp/h.svg" "$tmp/first.svg"

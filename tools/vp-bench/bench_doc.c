@@ -124,15 +124,19 @@ static json_t *points_json(const struct bench *b)
 /* Which part, and of what text: merge holds the others against it. */
 static void put_shard(json_t *o, const struct bench *b)
 {
-	FILE *f = fopen(b->file, "re");
 	uint64_t h = BENCH_HASH;
 	char buf[4096];
 	size_t n;
 
-	while (f != NULL && (n = fread(buf, 1, sizeof buf, f)) != 0)
-		h = bench_hash(h, buf, n);
-	if (f != NULL)
-		fclose(f);
+	/* And what it includes. */
+	for (unsigned i = 0; b->spec != NULL && xk_spec_file(b->spec, i) != NULL; i++) {
+		FILE *f = fopen(xk_spec_file(b->spec, i), "re");
+
+		while (f != NULL && (n = fread(buf, 1, sizeof buf, f)) != 0)
+			h = bench_hash(h, buf, n);
+		if (f != NULL)
+			fclose(f);
+	}
 	put_uint(o, "shard", b->shard.number);
 	json_object_set_new(o, "file_id", json_sprintf("fnv1a:%016llx", (unsigned long long)h));
 }

@@ -37,24 +37,30 @@ static bool read_text(struct bench_part *p, char *why, size_t size)
 	return to != NULL && fclose(to) == 0 && good;
 }
 
+static bool is_sim(const struct bench_part *p) { return strcmp(bench_text(p->head, "tool"), "vp-sim") == 0; }
+
 static bool read_part(struct bench_part *p, char *why, size_t size)
 {
 	json_error_t e;
 
 	if (!read_text(p, why, size))
 		return false;
+	if (strlen(p->text) != p->n) {
+		snprintf(why, size, "%s is damaged: it holds a zero byte", p->file);
+		return false;
+	}
 	p->head = json_loadb(p->text, p->n, JSON_DISABLE_EOF_CHECK, &e);
 	p->head_n = p->head != NULL ? (size_t)e.position : 0;
 	if (p->head == NULL)
 		snprintf(why, size, "%s:%d: %s", p->file, e.line, e.text);
 	else if (json_object_get(p->head, "shard") == NULL)
 		snprintf(why, size, "%s: is no part of a sweep: --shard makes one", p->file);
+	else if (!is_sim(p) && p->text[p->head_n + strspn(p->text + p->head_n, " \t\r\n")] != '\0')
+		snprintf(why, size, "%s is damaged: more stands behind the result", p->file);
 	else
 		return true;
 	return false;
 }
-
-static bool is_sim(const struct bench_part *p) { return strcmp(bench_text(p->head, "tool"), "vp-sim") == 0; }
 
 static bool read_all(struct merge *m, char *why, size_t size)
 {

@@ -159,9 +159,16 @@ static bool of_one_sweep(const struct docs *d)
 static bool has_run(const json_t *p)
 {
 	const char *status = bench_text(p, "status");
+	const json_t *runs = json_object_get(p, "runs"), *r;
+	size_t i;
 
-	return json_is_array(json_object_get(p, "runs")) && json_is_object(json_object_get(p, "metrics")) &&
-	       (strcmp(status, "done") == 0 || strcmp(status, "interval not reached") == 0 || strcmp(status, "failed") == 0);
+	json_array_foreach(runs, i, r)
+		if (!json_is_object(json_object_get(r, "metrics")))
+			return false;
+	if (!json_is_array(runs) || !json_is_object(json_object_get(p, "metrics")))
+		return false;
+	return strcmp(status, "failed") == 0 ||
+	       (json_array_size(runs) != 0 && (strcmp(status, "done") == 0 || strcmp(status, "interval not reached") == 0));
 }
 
 static bool is_complete(const struct docs *d, unsigned k, const json_t *part)
@@ -270,6 +277,14 @@ static void warn(json_t *list, json_t *sentence)
 	json_array_append_new(list, sentence);
 }
 
+static bool any_measured(const struct docs *d)
+{
+	for (size_t i = 0; i < json_array_size(json_object_get(doc_of(d, 0), "benches")); i++)
+		if (!json_is_true(json_object_get(json_object_get(bench_of(d, 0, i), "settings"), "simulated")))
+			return true;
+	return false;
+}
+
 /* Of all parts; each with its machine where there are several. */
 static json_t *warnings(const struct docs *d)
 {
@@ -277,7 +292,7 @@ static json_t *warnings(const struct docs *d)
 	const json_t *v;
 	size_t i;
 
-	if (d->machines > 1)
+	if (d->machines > 1 && any_measured(d))
 		warn(list, json_sprintf("parts of this were measured on %u machines: points of different ones are not compared", d->machines));
 	for (unsigned k = 0; k < d->n; k++)
 		json_array_foreach(json_object_get(json_object_get(doc_of(d, k), "environment"), "warnings"), i, v)

@@ -142,7 +142,8 @@ static uint64_t hash_of(const struct bench_part *p, const char *lines, size_t n)
 /* Whole, as they were written, and as many as the units of this part. */
 static bool whole(const struct bench_part *p, json_int_t units, char *why, size_t size)
 {
-	json_int_t number = shard_of(p, "number"), of = shard_of(p, "of"), want = (units - number + of) / of, have = 0;
+	json_int_t number = shard_of(p, "number"), of = shard_of(p, "of"), have = 0;
+	json_int_t want = units < 0 || units > UNITS ? -1 : (units - number + of) / of;
 	const char *text = lines_of(p);
 	size_t n = p->n - (size_t)(text - p->text);
 	char hash[40];

@@ -133,13 +133,16 @@ static json_t *earlier(json_t *doc, const struct bench *b, const json_t *fresh)
 		json_t *old = json_object_get(p, "points"), *new = json_object_get(fresh, "points");
 		bool equal = p != fresh && strcmp(bench_text(p, "name"), b->name) == 0 &&
 			     json_array_size(old) == json_array_size(new) &&
+			     strcmp(bench_text(p, "file_id"), bench_text(fresh, "file_id")) == 0 &&
 			     same_settings(json_object_get(p, "settings"), json_object_get(fresh, "settings"));
 
 		for (unsigned k = 0; equal && k < XK_ARRAY_LEN(same); k++)
 			equal = json_equal(json_object_get(p, same[k]), json_object_get(fresh, same[k]));
 		for (size_t k = 0; equal && k < json_array_size(old); k++)
 			equal = json_equal(json_object_get(json_array_get(old, k), "at"),
-					   json_object_get(json_array_get(new, k), "at"));
+					   json_object_get(json_array_get(new, k), "at")) &&
+				json_integer_value(json_object_get(json_array_get(old, k), "shard")) ==
+				json_integer_value(json_object_get(json_array_get(new, k), "shard"));
 		if (equal)
 			return p;
 	}

@@ -146,8 +146,9 @@ function plot.cells(p, id, in_page)
     for _, v in ipairs(row) do put("%.6g ", v) end
     put "\n"
   end
-  put("EOD\nplot $d matrix using ($1*%d+%.9g):($2*%d+%.9g):3 with image pixels\n", p.xstep, (p.xstep - 1) / 2, p.ystep,
-      (p.ystep - 1) / 2)
+  -- "image pixels" draws nothing of one row, one column or three points.
+  put("EOD\nplot $d matrix using ($1*%d+%.9g):($2*%d+%.9g):(%.9g):(%.9g):3 with boxxyerror fillstyle solid noborder " ..
+      "fillcolor palette\n", p.xstep, (p.xstep - 1) / 2, p.ystep, (p.ystep - 1) / 2, p.xstep / 2, p.ystep / 2)
   return table.concat(t)
 end
 

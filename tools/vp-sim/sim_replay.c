@@ -73,13 +73,13 @@ static bool none_or(const char *w, unsigned most, unsigned *v)
 
 static int head(struct replay *r, const char *line)
 {
-	char pick[16], queue[16];
+	char pick[16], queue[16], more[2];
 	struct xk_sched_conf c = { 0 };
 	unsigned long long seed;
 	unsigned nruns;
 
-	if (sscanf(line, "xk-decisions 1 processors %u pick %15s queue %15s depth %u quantum %u seed %llu runs %u", &c.nprocs, pick,
-		   queue, &c.depth, &c.quantum, &seed, &nruns) != 7)
+	if (sscanf(line, "xk-decisions 1 processors %u pick %15s queue %15s depth %u quantum %u seed %llu runs %u %1s", &c.nprocs, pick,
+		   queue, &c.depth, &c.quantum, &seed, &nruns, more) != 7)
 		return fault(r, "is no file of vp-run --decisions: it begins with xk-decisions 1 and what the scheduler was made with");
 	if (c.nprocs == 0 || c.nprocs > XK_SCHED_PROCS_MAX || nruns == 0 || nruns > RUNS_MOST)
 		return fault(r, "%u processors and %u runs: there are 1 to %u and 1 to %u", c.nprocs, nruns, XK_SCHED_PROCS_MAX, RUNS_MOST);
@@ -123,7 +123,7 @@ static int read_call(const struct replay *r, const char *line, struct call *c)
 		return fault(r, "'%s' is no call: arrive, next, done, release", c->word);
 	if (n != 0)
 		return fault(r, "'%s' has too few words, or too many, or one that is no number", c->word);
-	if (c->p >= r->nprocs || (c->vp != XK_SCHED_NONE && c->vp >= r->nruns))
+	if (c->p >= r->nprocs || ((c->word[0] == 'a' || c->word[0] == 'd') && c->vp >= r->nruns))
 		return fault(r, "there are %u processors and %u runs", r->nprocs, r->nruns);
 	return XK_OK;
 }

@@ -249,7 +249,9 @@ static int look(struct sim_loaded *l, struct sim_ask *p)
 		return SIM_USAGE;
 	}
 	look = sim_look_new(&l->m, p->trace != NULL);
-	if (look != NULL) {
+	if (look == NULL) {
+		fprintf(stderr, "vp-sim: out of memory\n");
+	} else {
 		w = sim_look_watch(look);
 		p->watch = &w;
 		code = run_each(l, p);

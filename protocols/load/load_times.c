@@ -3,8 +3,8 @@
  * load_times.c - connections of senders of load whose messages are due at times of their own; see load.h.
  *
  * One task of each replica knows when the first of those that wait has a message due (xk_due), and then
- * gives them their turns, so that a message is made at the nanosecond at which it is due and timers of a
- * millisecond have no part in it.
+ * gives them their turns, so that a message is made at the nanosecond at which it is due and timers, which are as
+ * coarse as a tick, have no part in it.
  * Invariant: a connection waits in the queue, or its task is ready, or something else will make it so.
  */
 #include "protocols/load/load.h"

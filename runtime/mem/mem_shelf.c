@@ -3,7 +3,7 @@
  * mem_shelf.c - pools of free buffers that threads share: one of each processor, or one of all.
  *
  * Free-memory affinity of Salehi and others (1995, 2.1 and footnote 5): a pool is an array, an index and a
- * lock.  VPs then keep no buffers themselves (xk_memvp_starve), each taking and each giving is one of a shelf, and
+ * lock.  VPs then have no room for buffers of their own, each taking and each giving is one of a shelf, and
  * no buffer goes home: it is whoever's processor frees it.  A shelf that is empty or full trades a batch with the
  * stock, whose lock is the inner one.
  *   operation x operation: take and give of one shelf exclude each other by its lock.
@@ -105,7 +105,7 @@ uint64_t mem_shelves_free_of(const struct xk_mempool *p, enum xk_memclass c)
 /* The processor that the calling thread runs on, as pools are told apart: 0 is none of the set's. */
 static inline uint16_t here(void)
 {
-	return xk_sim_self != NULL ? (uint16_t)(xk_sim_processor() + 1) : xk_mem_processor;
+	return xk_sim_self != NULL ? (uint16_t)xk_sim_processor() : xk_mem_processor;
 }
 
 static inline struct mem_shelf *shelf_of(const struct xk_mempool *p, uint16_t me)

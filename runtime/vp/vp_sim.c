@@ -157,8 +157,11 @@ void xk_vpsim_stop(struct xk_vpset *set)
 
 bool xk_vpsim_run(struct xk_vpset *set, xk_ns until)
 {
-	while (!xk_sim_run(set->sim->sim, until))
-		if (!xk_vpset_any_left(set))
-			return false;
-	return true;
+	bool more = true;
+
+	while (more && !xk_sim_run(set->sim->sim, until))
+		more = xk_vpset_any_left(set);
+	for (unsigned i = 0; i < set->nworkers; i++)
+		xk_vpsim_note(set, i);
+	return more;
 }

@@ -45,7 +45,7 @@ static void charge_unit(const struct xk_vp *vp, unsigned done)
 	const struct xk_machine *m = s->machine;
 	uint32_t brought = vpsim_kept()->brought, own = done > brought ? done - brought : 0;
 	xk_ns cost = done != 0 ? m->unit + own * m->message : 0;
-	unsigned processor = xk_sim_processor() + 1;
+	unsigned processor = xk_sim_processor();
 
 	vpsim_kept()->brought = 0;
 	if (done != 0 && s->last != 0 && s->last != processor)
@@ -115,9 +115,9 @@ void xk_vpsim_note(const struct xk_vpset *set, unsigned i)
 	if (thread == NULL || thread[i] == NULL)
 		return;
 	xk_sim_counts(thread[i], &c);
-	w->user_ns = c.worked;
-	w->nvcsw = c.voluntary;
-	w->nivcsw = c.involuntary;
-	w->locking_ns = c.locking;
-	w->meeting_ns = c.meeting;
+	xk_store_relaxed(&w->user_ns, c.worked);
+	xk_store_relaxed(&w->nvcsw, c.voluntary);
+	xk_store_relaxed(&w->nivcsw, c.involuntary);
+	xk_store_relaxed(&w->locking_ns, c.locking);
+	xk_store_relaxed(&w->meeting_ns, c.meeting);
 }

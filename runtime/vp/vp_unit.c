@@ -193,7 +193,8 @@ static inline unsigned vp_run_timers(struct xk_vp *vp, unsigned budget)
 
 	if (!xk_wheel_wants(&vp->wheel, vp->now))
 		return 0;
-	if (!vp->set->clock.is_virtual && (vp->npolling != 0 || vp_has_waiting(vp)))
+	/* A tick in which none is due only moves the wheel. */
+	if (!vp->set->clock.is_virtual && (vp->npolling != 0 || vp_has_waiting(vp)) && xk_wheel_next(&vp->wheel) <= vp->now)
 		done = vp_catch_up(vp, budget);
 	return done + xk_wheel_run(&vp->wheel, vp->now, 64);
 }

@@ -490,14 +490,12 @@ void xk_worker_stats_of(const struct xk_worker_stats *s, const struct xk_thread 
 	out->messages = xk_counter_read(s->messages);
 	out->sleeps = xk_counter_read(s->sleeps);
 	out->migrations = xk_load_relaxed(&s->migrations);
-	out->locking_ns = s->locking_ns;
-	out->meeting_ns = s->meeting_ns;
+	out->locking_ns = xk_load_relaxed(&s->locking_ns);
+	out->meeting_ns = xk_load_relaxed(&s->meeting_ns);
 }
 
 void xk_worker_stats(struct xk_vpset *set, unsigned i, struct xk_worker_stats *out)
 {
-	if (set->sim != NULL)
-		xk_vpsim_note(set, i);
 	xk_worker_stats_of(&set->worker[i]->stats, set->worker[i]->thread, out);
 }
 

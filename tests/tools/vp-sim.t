@@ -70,13 +70,13 @@ if command -v gnuplot >/dev/null 2>&1; then
 	coloured() { n=$(grep -o "<polygon fill *= *'[^']*'" "$tmp/line" | grep -c "$1"); echo "$n"; [ "$n" -eq "$2" ] || [ "$n" -eq $(($2 + 1)) ]; }
 	ok "of one number of processors, where each stream ran" cells stream 16 4
 	ok "a cell for each" sh -c "grep -o '<polygon' '$tmp/line' | wc -l | awk '{ exit !(\$1 >= 192) }'"
-	ok "of one processor, too" cells stream 16 1
-	ok "all dark" coloured 'rgb( 16,  *41,  *74)' 16
 	ok "each stream on its own processor" coloured 'rgb( 16,  *41,  *74)' 16
 	ok "and on no other" coloured 'rgb(244, *246, *248)' 48
 	cp "$tmp/h.svg" "$tmp/first.svg"
 	ok "drawn once more" cells stream 16 4
 	ok "the same cells" cmp -s "$tmp/h.svg" "$tmp/first.svg"
+	ok "of one processor, too" cells stream 16 1
+	ok "all of them on it" coloured 'rgb( 16,  *41,  *74)' 16
 	ok "from one queue they run anywhere" cells code 16 4
 	ok "none on one alone" coloured 'rgb( 16,  *41,  *74)' 0
 	ok "thousands of streams share cells" sh -c "'$sim' -d 20ms --svg '$tmp/h.svg' '$seeds/fig04.lua' streams=1000 -P 200 >/dev/null && grep -q 'stream, 11 a cell' '$tmp/h.svg' && grep -q 'processor, 4 a cell' '$tmp/h.svg'"

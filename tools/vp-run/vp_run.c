@@ -150,13 +150,15 @@ static int bring_up(struct work *w)
 	err = meter(w);
 	if (err != VPR_OK)
 		return err;
+	/* First: what is left for others while the graph comes up is the scheduler's already. */
+	err = w->o->decisions != NULL ? vpr_decisions_open(w->o, w->g, w->e) : VPR_OK;
+	if (err != VPR_OK)
+		return err;
 	err = xk_graph_up(w->g, w->e);
 	if (err == XK_OK)
 		err = vpr_capture_open(w->o);
 	else
 		return code_of(err);
-	if (err == XK_OK && w->o->decisions != NULL)
-		return vpr_decisions_open(w->o, w->g, w->e);
 	return err == XK_E_INVAL ? VPR_USAGE : err == XK_OK ? VPR_OK : code_of(err);
 }
 

@@ -212,10 +212,11 @@ static void take_clock(const struct vpr *o, struct xk_plan *p, struct xk_errs *e
 			    o->processors);
 		return;
 	}
-	if (o->processors != NULL && o->has_control)
-		xk_errs_add(e, NULL, 0, 0, "option --control: nobody else may enter a graph while its processors are simulated");
 	if (o->is_virtual || o->processors != NULL || o->ledger != NULL)
 		xk_plan_simulate(p, (unsigned)n, m);
+	/* The graph may have said so, too. */
+	if (o->has_control && p->arch.processors != 0 && p->arch.schedule != XK_SCHED_VIRTUAL)
+		xk_errs_add(e, NULL, 0, 0, "option --control: nobody else may enter a graph while its processors are simulated");
 }
 
 int vpr_apply(const struct vpr *o, struct xk_plan *p, struct xk_errs *e)

@@ -161,8 +161,8 @@ static void machine(FILE *f, const struct xk_run_result *r)
 	fprintf(f, "machine %s: %u simulated processor%s, %.1f %% busy (least %.1f, most %.1f)\n", b.machine->name,
 		b.processors, b.processors == 1 ? "" : "s", 100 * b.mean, 100 * b.least, 100 * b.most);
 	for (unsigned i = 0; i < b.machine->nvalues; i++)
-		fprintf(f, "  %-20s %8g us  %s\n", b.machine->value[i].key, b.machine->value[i].value,
-			b.machine->value[i].source);
+		fprintf(f, "  %-20s %8g %s  %s\n", b.machine->value[i].key, b.machine->value[i].value,
+			b.machine->value[i].bare ? "  " : "us", b.machine->value[i].source);
 }
 
 static void totals(FILE *f, const struct xk_run_result *r)
@@ -262,6 +262,7 @@ static const char *lock_class(const char *name)
 	static const struct { const char *name, *text; } of[] = {
 		{ "vp", "virtual processor lock" }, { "io_thread", "I/O thread lock" }, { "table", "connection table lock" },
 		{ "map", "layer map lock" }, { "session", "layer session lock" }, { "queue", "I/O queue lock" },
+		{ "memory", "memory pool lock" },
 	};
 	unsigned i = 0;
 

@@ -42,6 +42,8 @@ static int choose(struct xk_rep *r, struct xk_sess *lls, struct ncs_choice *c)
 	if (xk_sess_control(lls, XK_CTL_GETOPTPACKET, &most, sizeof most) != (int)sizeof most || most <= NCS_HDR_LEN)
 		return XK_E_MSGSIZE;
 	c->agreed.sdu = ncs_conf(r)->sdu != 0 ? (uint32_t)ncs_conf(r)->sdu : most - NCS_HDR_LEN;
+	if (c->agreed.sdu < NCS_SDU_LEAST)       /* of an interface with short frames */
+		c->agreed.sdu = NCS_SDU_LEAST;
 	if (xk_sess_control(lls, XK_CTL_GETMAXPACKET, &most, sizeof most) != (int)sizeof most ||
 	    c->agreed.sdu > most - NCS_HDR_LEN)
 		return XK_E_MSGSIZE;
@@ -119,11 +121,17 @@ static void ncs_close(struct xk_sess *s)
 		ncs_conn_let_go(&ncs_sess(s)->conn);
 }
 
-/* Nobody's: what is below a session of ours comes up to that. */
+/* What is below a session of ours comes up to that.  A peer that was idle and made room comes again. */
 static void ncs_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
-	(void)lls;
-	xk_drop(up->rep, NCS_DROP_STRAY, m);
+	struct xk_rep *r = up->rep;
+	uint16_t port;
+
+	if (xk_sess_control(lls, XK_CTL_GETMYPORT, &port, sizeof port) == (int)sizeof port &&
+	    port == ncs_conf(r)->port && ncs_peer_over(r, lls) == XK_OK)
+		ncs_self_demux(lls->up, lls, m);
+	else
+		xk_drop(r, NCS_DROP_STRAY, m);
 }
 
 /* ---- control --------------------------------------------------------------------------------------- */
@@ -230,6 +238,8 @@ static int ncs_check(const void *conf, char *why, size_t n)
 
 	if (c->port == 65535)
 		snprintf(why, n, "port 65535 leaves none for data, which is the next one");
+	else if (c->sdu != 0 && c->sdu < NCS_SDU_LEAST)
+		snprintf(why, n, "an SDU has at least %u bytes, got %llu", NCS_SDU_LEAST, (unsigned long long)c->sdu);
 	else if (c->message > c->queue)
 		snprintf(why, n, "a message of %llu bytes does not fit a queue of %llu", (unsigned long long)c->message,
 			 (unsigned long long)c->queue);
@@ -250,7 +260,7 @@ static const struct xk_param ncs_params[] = {
 	{ .name = "port", .type = XK_P_PORT, .def = "7700", .min = "1", AT(port),
 	  .doc = "of control connections, here and at peers; the next one is for data" },
 	{ .name = "sdu", .type = XK_P_SIZE, .def = "0", .max = "65483", AT(sdu),
-	  .doc = "bytes of a message in one datagram; 0: as many as need no fragmentation" },
+	  .doc = "bytes of a message in one datagram, 512 at least; 0: as many as need no fragmentation" },
 	{ .name = "message", .type = XK_P_SIZE, .def = "16MiB", .min = "1", .max = "1GiB", AT(message),
 	  .doc = "longest message" },
 	{ .name = "queue", .type = XK_P_SIZE, .def = "64MiB", .min = "1", .max = "4GiB", AT(queue),

@@ -171,18 +171,12 @@ static void gone(struct ncs_conn *c)
 	ncs_conn_leave(c);
 }
 
-void ncs_conn_fail(struct ncs_conn *c)
-{
-	xk_count(rep_of(c)->count[NCS_N_GIVEN_UP]);
-	gone(c);
-}
-
 /* ---- what is said of it --------------------------------------------------------------------------- */
 
 static void again(struct ncs_conn *c)
 {
 	c->asked = xk_vp_now();
-	c->tries++;
+	c->tries += c->tries < UINT8_MAX;
 	ncs_conn_arm(c);
 }
 
@@ -202,6 +196,15 @@ static void say_close(struct ncs_conn *c)
 	again(c);
 }
 
+/* What was not heard to the end is given up.  The peer is told, once: it may have heard nothing either. */
+static void fail(struct ncs_conn *c)
+{
+	xk_count(rep_of(c)->count[NCS_N_GIVEN_UP]);
+	if (c->state == NCS_ESTABLISHED || c->state == NCS_DRAINING)
+		xk_put_be32(ncs_say(c->peer, NCS_CLOSE, c->peer_id, 4), c->id);
+	gone(c);
+}
+
 static void say_accept(struct ncs_conn *c)
 {
 	xk_put_be32(ncs_say(c->peer, NCS_ACCEPT, c->peer_id, 4), c->id);
@@ -211,11 +214,24 @@ static void say_accept(struct ncs_conn *c)
 
 static bool drained(const struct ncs_conn *c) { return ncs_tx_done(c->tx) == c->end; }
 
+static bool asks(const struct ncs_conn *c) { return c->state == NCS_OPENING || c->state == NCS_CLOSING; }
+
+/* When it is given up.  At a rate it is silent as long as an SDU takes, and so may its peer's answer be. */
+static xk_ns lost_at(const struct ncs_conn *c)
+{
+	const struct ncs_agreed *a = &c->choice.agreed;
+	xk_ns t = c->progress + ncs_conf(rep_of(c))->give_up;
+
+	if (asks(c) || c->choice.flow != &ncs_fc_rate)
+		return t;
+	return t + 2 * (uint64_t)a->sdu * 8 * XK_SEC / (a->rate != 0 ? a->rate : 1);
+}
+
 static xk_ns due(const struct ncs_conn *c)
 {
-	xk_ns now = xk_vp_now(), t, lost = c->progress + ncs_conf(rep_of(c))->give_up;
+	xk_ns now = xk_vp_now(), t, lost = lost_at(c);
 
-	if (c->state == NCS_OPENING || c->state == NCS_CLOSING) {
+	if (asks(c)) {
 		t = c->asked + (AGAIN << (c->tries < 6 ? c->tries - 1 : 5));
 		return t < lost ? t : lost;
 	}
@@ -225,10 +241,23 @@ static xk_ns due(const struct ncs_conn *c)
 	return t < lost ? t : lost;
 }
 
+static void closing(struct ncs_conn *c)
+{
+	c->state = NCS_CLOSING;
+	c->tries = 0;
+	c->progress = xk_vp_now();
+	say_close(c);
+}
+
 void ncs_conn_arm(struct ncs_conn *c)
 {
-	xk_ns t = c->state == NCS_GONE ? XK_NS_NEVER : due(c);
+	xk_ns t;
 
+	if (c->state == NCS_DRAINING && drained(c)) {
+		closing(c);
+		return;
+	}
+	t = c->state == NCS_GONE ? XK_NS_NEVER : due(c);
 	if (t != XK_NS_NEVER)
 		xk_timer_set(rep_of(c)->wheel, &c->timer, t);
 	else
@@ -243,10 +272,9 @@ static void on_timer(struct xk_timer *t)
 	uint32_t value;
 
 	ncs_conn_enter(c);
-	if ((c->state == NCS_OPENING || c->state == NCS_CLOSING || !drained(c)) &&
-	    now >= c->progress + ncs_conf(rep_of(c))->give_up) {
-		ncs_conn_fail(c);
-	} else if (c->state == NCS_OPENING || c->state == NCS_CLOSING) {
+	if ((asks(c) || !drained(c)) && now >= lost_at(c)) {
+		fail(c);
+	} else if (asks(c)) {
 		if (now < due(c))
 			ncs_conn_arm(c);
 		else if (c->state == NCS_OPENING)
@@ -264,14 +292,6 @@ static void on_timer(struct xk_timer *t)
 
 /* ---- the end -------------------------------------------------------------------------------------------- */
 
-static void closing(struct ncs_conn *c)
-{
-	c->state = NCS_CLOSING;
-	c->tries = 0;
-	c->progress = xk_vp_now();
-	say_close(c);
-}
-
 void ncs_conn_let_go(struct ncs_conn *c)
 {
 	struct ncs_sess *peer = c->peer;
@@ -279,14 +299,10 @@ void ncs_conn_let_go(struct ncs_conn *c)
 	ncs_conn_enter(c);
 	if (c->state == NCS_GONE) {
 		c->dead = true;
-	} else if (c->state == NCS_OPENING && c->out.n == 0) {
-		c->state = NCS_GONE;
-		c->dead = true;
 	} else if (c->state == NCS_ESTABLISHED) {
 		c->state = NCS_DRAINING;
-		if (drained(c))
-			closing(c);
-	}
+		ncs_conn_arm(c);
+	}                                        /* opening: the peer may have accepted, and is told then */
 	ncs_conn_leave(c);
 	ncs_flush(peer);
 }
@@ -387,6 +403,15 @@ static void accepted(struct ncs_conn *c, const struct ncs_rec *rec)
 	ncs_turn(c);
 }
 
+/* Of what nobody here waits for: a late doubled OPEN brought it about.  Its CLOSED shall find nobody. */
+static void unwanted(struct ncs_sess *p, const struct ncs_conn *c, const struct ncs_rec *rec)
+{
+	if (rec->len != NCS_REC_LEN + 4 || (c != NULL && c->peer == p && c->state != NCS_GONE &&
+	    (c->state == NCS_OPENING || (c->peer_id == xk_be32(rec->v) && c->peer_epoch == rec->epoch))))
+		return;
+	xk_put_be32(ncs_say(p, NCS_CLOSE, xk_be32(rec->v), 4), UINT32_MAX);
+}
+
 /* The peer has sent all it had.  Its CLOSE is answered again when there is nothing to close any more. */
 static void closed_by_peer(struct ncs_sess *p, struct ncs_conn *c, const struct ncs_rec *rec)
 {
@@ -407,7 +432,8 @@ static void credited(struct ncs_conn *c, const struct ncs_rec *rec)
 			xk_count(rep_of(c)->drop[NCS_DROP_RECORD]);
 	} else if (rec->len == NCS_REC_LEN + 4) {
 		ncs_tx_credit(c->tx, xk_be32(rec->v), xk_vp_now());
-		c->progress = xk_vp_now();
+		if (!c->choice.error->sure)      /* nothing else is ever heard */
+			c->progress = xk_vp_now();
 	}
 	if (ncs_tx_done(c->tx) != before)
 		c->progress = xk_vp_now();
@@ -426,6 +452,8 @@ void ncs_conn_record(struct ncs_sess *p, const struct ncs_rec *rec)
 		closed_by_peer(p, c, rec);
 		return;
 	}
+	if (rec->type == NCS_ACCEPT)
+		unwanted(p, c, rec);
 	if (c == NULL || c->peer != p || c->state == NCS_GONE ||
 	    (c->state != NCS_OPENING && rec->epoch != c->peer_epoch)) {
 		xk_count(p->s.rep->drop[NCS_DROP_STRANGE]);
@@ -442,7 +470,5 @@ void ncs_conn_record(struct ncs_sess *p, const struct ncs_rec *rec)
 		credited(c, rec);
 	else if (c->state != NCS_OPENING && rec->type == NCS_QUERY && rec->len == NCS_REC_LEN + 4)
 		ncs_rx_queried(c->rx, xk_be32(rec->v)), ncs_turn(c);
-	if (c->state == NCS_DRAINING && drained(c))
-		closing(c);
 	ncs_conn_leave(c);
 }

@@ -3,7 +3,7 @@
  * ncs_ctl.c - the control connection to a peer: records are gathered, leave together, and are taken apart.
  *
  * Each replica has one of its own to each peer, which lives as long as the graph; those that peers
- * begin are as many as `peers` says.
+ * begin are as many as `peers` says: one that no connection uses goes when another peer comes.
  * Invariant: a peer's session is bound under the session below, whose `up` is its self.
  */
 #include "protocols/ncs/ncs_priv.h"
@@ -18,7 +18,7 @@ static struct xk_key key_of(const struct xk_sess *lls)
 }
 
 /* Takes the reference to lls either way. */
-static struct ncs_sess *peer_new(struct xk_rep *r, struct xk_sess *lls, uint32_t host, int *err)
+static struct ncs_sess *peer_new(struct xk_rep *r, struct xk_sess *lls, uint32_t host, bool ours, int *err)
 {
 	struct xk_sess *s = xk_sess_create(r, &r->up, r->node, lls);
 	struct xk_key k = key_of(lls);
@@ -33,10 +33,12 @@ static struct ncs_sess *peer_new(struct xk_rep *r, struct xk_sess *lls, uint32_t
 	ncs_sess(s)->is_peer = true;
 	ncs_sess(s)->peer.host = host;
 	ncs_sess(s)->peer.nout = 0;
+	ncs_sess(s)->peer.ours = ours;
+	ncs_sess(s)->peer.busy = false;
 	ncs_sess(s)->peer.conns = NULL;
 	s->self = (struct xk_up){ xk_self_demux(r->node, ncs_self_demux), r };
 	lls->up = &s->self;
-	ncs_rep(r)->npeers++;
+	ncs_rep(r)->npeers += !ours;
 	return ncs_sess(s);
 }
 
@@ -44,7 +46,7 @@ void ncs_peer_free(struct ncs_sess *p)
 {
 	struct xk_sess *lls = p->s.down;
 
-	ncs_rep(p->s.rep)->npeers--;
+	ncs_rep(p->s.rep)->npeers -= !p->peer.ours;
 	lls->up = &p->s.rep->up;
 	xk_sess_destroy(&p->s);
 	xk_close(lls);
@@ -59,7 +61,7 @@ static int look(struct xk_mapnode *n, void *arg)
 	struct ncs_sess *p = ncs_sess(xk_container_of(n, struct xk_sess, map));
 	struct wanted *w = arg;
 
-	if (p->is_peer && p->peer.host == w->host)
+	if (p->is_peer && p->peer.ours && p->peer.host == w->host)
 		w->found = p;
 	return XK_MAP_KEEP;
 }
@@ -82,7 +84,31 @@ struct ncs_sess *ncs_peer_to(struct xk_rep *r, uint32_t host, int *err)
 	xk_part_push_any(&ps.p[XK_LOCAL]);
 	xk_part_push_any(&ps.p[XK_LOCAL]);
 	lls = xk_open(r, r->node, r->down[0], &ps, err);
-	return lls != NULL ? (ncs_rep(r)->peer = peer_new(r, lls, host, err)) : NULL;
+	return lls != NULL ? (ncs_rep(r)->peer = peer_new(r, lls, host, true, err)) : NULL;
+}
+
+static int look_idle(struct xk_mapnode *n, void *arg)
+{
+	struct ncs_sess *p = ncs_sess(xk_container_of(n, struct xk_sess, map));
+
+	if (!p->is_peer || p->peer.ours || p->peer.busy || p->peer.conns != NULL)
+		return XK_MAP_KEEP;
+	((struct wanted *)arg)->found = p;
+	return XK_MAP_STOP;
+}
+
+/* A place for one more that a peer begins: who comes again begins anew. */
+static bool place(struct xk_rep *r)
+{
+	struct wanted w = { 0, NULL };
+
+	if (ncs_rep(r)->npeers < ncs_conf(r)->peers)
+		return true;
+	xk_map_foreach(&r->active, look_idle, &w);
+	if (w.found == NULL)
+		return false;
+	ncs_peer_free(w.found);
+	return true;
 }
 
 int ncs_peer_over(struct xk_rep *r, struct xk_sess *lls)
@@ -90,11 +116,11 @@ int ncs_peer_over(struct xk_rep *r, struct xk_sess *lls)
 	uint32_t host;
 	int err;
 
-	if (ncs_rep(r)->npeers >= ncs_conf(r)->peers)
+	if (!place(r))
 		return XK_E_NOSPC;
 	if (xk_sess_control(lls, XK_CTL_GETPEERHOST, &host, sizeof host) != (int)sizeof host)
 		return XK_E_NOTSUP;
-	peer_new(r, xk_dup(lls), host, &err);
+	peer_new(r, xk_dup(lls), host, false, &err);
 	return err;
 }
 
@@ -145,11 +171,13 @@ static void peer_demux(struct ncs_sess *p, struct xk_msg *m)
 		return;
 	}
 	xk_msg_copy_out(m, 0, bytes, n);
+	p->peer.busy = true;
 	for (; at < n && ncs_rec_load(bytes + at, n - at, &rec); at += rec.len) {
 		xk_count(r->count[NCS_N_RECORDS_IN]);
 		ncs_conn_record(p, &rec);
 	}
 	ncs_flush(p);
+	p->peer.busy = false;
 	if (at < n)
 		xk_drop(r, NCS_DROP_RECORD, m);
 	else

@@ -66,7 +66,8 @@ static void transmit(struct ncs_conn *c, uint32_t no)
 	struct xk_msg *m = message_of(c, no), *a;
 	uint32_t i = no - m->kept.seq, off = i * sdu_of(c);
 	uint32_t n = m->tot - off < sdu_of(c) ? m->tot - off : sdu_of(c);
-	struct ncs_mark mark = ncs_tx_sent(c->tx, no, n, xk_vp_now());
+	xk_ns now = xk_vp_now();
+	struct ncs_mark mark = ncs_tx_sent(c->tx, no, n, now);
 	struct ncs_hdr h = { { mark.tx, m->kept.seq, i, sdus(c, m->tot) - 1, mark.flags }, c->peer_id,
 			     ncs_rep(r)->epoch };
 	uint8_t *b;
@@ -74,6 +75,8 @@ static void transmit(struct ncs_conn *c, uint32_t no)
 	xk_count(r->count[NCS_N_SDUS_OUT]);
 	if (mark.flags & NCS_REPEAT)
 		xk_count(r->count[NCS_N_REPEATED]);
+	else
+		c->progress = now;
 	a = part(m, off, n);
 	b = a != NULL ? xk_msg_push(&a, NCS_HDR_LEN) : NULL;
 	if (b == NULL) {                         /* as if it were lost on the way */
@@ -194,33 +197,35 @@ static void keep(struct ncs_conn *c, struct xk_msg *m, uint32_t no)
 static struct xk_msg *gather(struct ncs_conn *c, const struct ncs_pkt *first)
 {
 	struct xk_rep *r = rep_of(c);
-	struct xk_msg *whole = NULL;
+	struct xk_msg *m, *last = NULL, *whole = NULL;
 	uint32_t want = 0;
 	bool good = true;
 
 	while (c->in != NULL) {
-		struct xk_msg *m = c->in;
-		struct ncs_pkt p = pkt_of(m);
+		struct ncs_pkt p = pkt_of(c->in);
 
 		if (p.message != first->message)
 			break;
-		c->in = m->link;
 		good = good && p.sdu == want++ && p.last == first->last;
+		m = c->in;
+		c->in = m->link;
+		m->link = last;
+		last = m;
+	}
+	good = good && want == first->last + 1;
+	while ((m = last) != NULL) {             /* from the end: joining walks the first of two */
+		last = m->link;
+		m->link = NULL;
 		if (!good) {
 			xk_drop(r, NCS_DROP_INCOMPLETE, m);
 			continue;
 		}
 		xk_msg_pop(m, NCS_HDR_LEN);
-		if (whole == NULL)
-			whole = m;
-		else
-			xk_msg_join(whole, m);
+		if (whole != NULL)
+			xk_msg_join(m, whole);
+		whole = m;
 	}
-	if (good && want == first->last + 1)
-		return whole;
-	if (whole != NULL)
-		xk_drop(r, NCS_DROP_INCOMPLETE, whole);
-	return NULL;
+	return whole;
 }
 
 /* Passes up what is over and whole. */

@@ -18,6 +18,7 @@
 #define NCS_HDR_LEN 24u
 #define NCS_REC_LEN 12u
 #define NCS_CTL_MOST 1400u               /* bytes of a control datagram */
+#define NCS_SDU_LEAST 512u               /* who keeps a message in SDUs keeps little beside its bytes */
 
 /* The values' bytes of each, but of ACK, whose bits follow. */
 enum { NCS_OPEN = 1, NCS_ACCEPT, NCS_REFUSE, NCS_CLOSE, NCS_CLOSED, NCS_ACK, NCS_CREDIT, NCS_QUERY, NCS_TYPES };
@@ -143,7 +144,8 @@ static inline bool ncs_open_load(const uint8_t *b, uint32_t n, struct ncs_open *
 	o->a.rate = xk_be64(b + 20);
 	o->a.sdu = xk_be32(b + 28);
 	return o->data != 0 && a->flow_window - 1 < NCS_WINDOW_MAX && a->error_window - 1 < NCS_WINDOW_MAX &&
-	       a->first - 1 < a->most && a->most <= NCS_WINDOW_MAX && a->sdu - 1 < 65507 - NCS_HDR_LEN;
+	       a->first - 1 < a->most && a->most <= NCS_WINDOW_MAX && a->sdu >= NCS_SDU_LEAST &&
+	       a->sdu <= 65507 - NCS_HDR_LEN;
 }
 
 #endif

@@ -50,8 +50,8 @@ struct ncs_rep {
 	struct ncs_conn **conn;          /* by number; NULL: free */
 	uint32_t          nconn, room, gone;  /* in use; of conn[]; so many have gone, for generations */
 	uint32_t          taken;         /* conn[] below that are in use */
-	uint32_t          npeers;
-	struct ncs_sess  *peer;          /* that was opened to last; peers stay */
+	uint32_t          npeers;        /* that peers began */
+	struct ncs_sess  *peer;          /* that was opened to last; ours stay */
 	uint16_t          epoch;
 };
 static inline struct ncs_rep *ncs_rep(const struct xk_rep *r) { return r->state; }
@@ -61,6 +61,8 @@ static inline const struct ncs_conf *ncs_conf(const struct xk_rep *r) { return r
 struct ncs_peer {
 	uint32_t host;
 	uint32_t nout;
+	bool     ours;                   /* it leads to the peer's port, not to whoever began it */
+	bool     busy;                   /* its records are being taken */
 	struct ncs_conn *conns;
 	uint8_t out[NCS_CTL_MOST];
 };
@@ -126,7 +128,7 @@ void ncs_conn_destroy(struct ncs_conn *c);
 void ncs_conn_ask(struct ncs_conn *c);
 /* The application has let it go. */
 void ncs_conn_let_go(struct ncs_conn *c);
-void ncs_conn_fail(struct ncs_conn *c);
+/* The timer; what has nobody above and nothing left begins to close. */
 void ncs_conn_arm(struct ncs_conn *c);
 /* Around calls that may end it. */
 void ncs_conn_enter(struct ncs_conn *c);

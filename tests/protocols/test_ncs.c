@@ -38,10 +38,11 @@ extern const struct xk_proto xk_proto_eth_mem, xk_proto_eth, xk_proto_arp, xk_pr
 static struct pf f;
 static uint8_t bytes[MOST];
 
-static const struct { const struct xk_proto *proto; const char *params; } flows[] = {
+static struct control { const struct xk_proto *proto; const char *params; } flows[] = {
 	{ NULL, NULL }, { &xk_proto_window, "window=8" }, { &xk_proto_credit, "first=2; most=16" },
 	{ &xk_proto_pace, "rate=100Mbit/s" },
-}, errors[] = {
+};
+static const struct control errors[] = {
 	{ NULL, NULL }, { &xk_proto_go_back_n, "window=16" }, { &xk_proto_selective_repeat, "window=64" },
 };
 #define PAIRS (XK_ARRAY_LEN(flows) * XK_ARRAY_LEN(errors))
@@ -75,6 +76,7 @@ static void up(unsigned nvps, unsigned pair, const char *params, const char *fau
 	g[n++] = (struct pf_spec){ &xk_proto_ncs, "nb", b, params };
 	g[n++] = (struct pf_spec){ &pf_upper, "client", "na", "enable=false" };
 	g[n++] = (struct pf_spec){ &xk_proto_echo, "echo", "nb", NULL };
+	g[n++] = (struct pf_spec){ &pf_upper, "back", "nb", "enable=false" };
 	g[n++] = (struct pf_spec){ &pf_upper, "raw", "ua", "enable=false" };
 	g[n] = (struct pf_spec){ NULL, NULL, NULL, NULL };
 	for (uint32_t i = 0; i < MOST; i++)
@@ -82,16 +84,21 @@ static void up(unsigned nvps, unsigned pair, const char *params, const char *fau
 	pf_up(&f, nvps, g);
 }
 
-static struct xk_sess *open_to(const char *who, unsigned vp, uint16_t port, int *err)
+static struct xk_sess *open_host(const char *who, unsigned vp, uint32_t host, uint16_t port, int *err)
 {
 	struct xk_parts ps;
 
 	xk_parts_init(&ps, 2);
-	xk_part_push_host(&ps.p[XK_REMOTE], SERVER);
+	xk_part_push_host(&ps.p[XK_REMOTE], host);
 	xk_part_push_port(&ps.p[XK_REMOTE], port);
 	xk_part_push_any(&ps.p[XK_LOCAL]);
 	xk_part_push_any(&ps.p[XK_LOCAL]);
 	return pf_open(&f, who, vp, &ps, err);
+}
+
+static struct xk_sess *open_to(const char *who, unsigned vp, uint16_t port, int *err)
+{
+	return open_host(who, vp, SERVER, port, err);
 }
 
 /* ---- messages ---------------------------------------------------------------------------------- */
@@ -280,6 +287,64 @@ static void what_does_not_fit_is_dropped_and_counted(void)
 	pf_down(&f);
 }
 
+/* SDUs that take two seconds each, and are never answered. */
+static void a_slow_pace_is_not_silence(void)
+{
+	const char *rate = flows[3].params;
+	struct xk_sess *s;
+
+	flows[3].params = "rate=4kbit/s";
+	up(1, 3 * XK_ARRAY_LEN(errors), "sdu=1000; give_up=1s", NULL);
+	flows[3].params = rate;
+	s = open_to("client", 0, 7, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	pf_run(&f, 100 * XK_MS);
+	pf_push(&f, 0, s, bytes, 6000);
+	pf_run(&f, 20 * XK_SEC);
+	CU_ASSERT_EQUAL(pf_count(&f, "nb", "messages_in"), 1);
+	CU_ASSERT_EQUAL(pf_count(&f, "na", "given_up"), 0);
+	pf_push(&f, 0, s, bytes, 6000);          /* what waits at the close leaves, then the end is said */
+	pf_close(&f, 0, s);
+	pf_run(&f, 20 * XK_SEC);
+	CU_ASSERT_EQUAL(pf_count(&f, "nb", "messages_in"), 2);
+	CU_ASSERT_EQUAL(pf_count(&f, "na", "given_up"), 0);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "na"), 1);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "nb"), 1);
+	pf_down(&f);
+}
+
+static void a_close_before_the_peer_accepts_leaves_nothing_there(void)
+{
+	struct xk_sess *s;
+
+	up(1, PAIRS - 1, NULL, NULL);
+	s = open_to("client", 0, 7, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	CU_ASSERT_EQUAL(pf_count(&f, "na", "opened"), 0);
+	pf_close(&f, 0, s);
+	pf_run(&f, XK_SEC);
+	CU_ASSERT_EQUAL(pf_count(&f, "nb", "accepted"), 1);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "na"), 1);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "nb"), 1);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "echo"), 0);
+	pf_down(&f);
+}
+
+static void questions_stay_ever_further_apart(void)
+{
+	uint64_t before;
+
+	up(1, 5, "give_up=1h", "loss=1; dir=down");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(open_to("client", 0, 7, NULL));
+	pf_run(&f, 60 * XK_SEC);
+	for (unsigned i = 0; i < 30; i++) {
+		before = pf_count(&f, "na", "records_out");
+		pf_run(&f, 60 * XK_SEC);
+		CU_ASSERT(pf_count(&f, "na", "records_out") - before <= 10);
+	}
+	pf_down(&f);
+}
+
 /* The k-th allocation fails: somebody hears of it, and nothing is left. */
 static void every_allocation_may_fail(void)
 {
@@ -367,6 +432,129 @@ static void an_open_that_makes_no_sense_opens_nothing(void)
 	CU_ASSERT(pf_sessions(&f, "nb") <= 3);
 	CU_ASSERT(pf_count(&f, "nb", "refused") >= 1);
 	pf_close(&f, 0, s);
+	pf_down(&f);
+}
+
+/* Is there a record of the type for conn among what "raw" got? */
+static bool heard(uint8_t type, uint32_t conn)
+{
+	for (unsigned i = 0; i < pf_ngot(&f, "raw"); i++) {
+		const struct pf_rec *got = pf_got(&f, "raw", i);
+		struct ncs_rec rec;
+
+		for (uint32_t at = 0; at < got->len && ncs_rec_load(got->bytes + at, got->len - at, &rec); at += rec.len)
+			if (rec.type == type && rec.conn == conn)
+				return true;
+	}
+	return false;
+}
+
+/* A record of one value. */
+static void say(struct xk_sess *s, uint8_t type, uint32_t conn, uint32_t value)
+{
+	struct ncs_rec rec = { .type = type, .len = NCS_REC_LEN + 4, .conn = conn, .epoch = 77 };
+	uint8_t b[NCS_REC_LEN + 4];
+
+	ncs_rec_store(b, &rec);
+	xk_put_be32(b + NCS_REC_LEN, value);
+	pf_push(&f, 0, s, b, sizeof b);
+	pf_run(&f, XK_MS);
+}
+
+static void a_short_sdu_is_refused(void)
+{
+	uint8_t b[128];
+	struct xk_sess *s;
+	uint32_t n = open_record(b, 1, 5000, 2, 2);
+
+	up(1, 0, NULL, NULL);
+	s = open_to("raw", 0, CTL, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	for (uint32_t sdu = NCS_SDU_LEAST - 1; sdu <= NCS_SDU_LEAST; sdu++) {
+		xk_put_be32(b + NCS_REC_LEN + 28, sdu);
+		pf_push(&f, 0, s, b, n);
+		pf_run(&f, XK_MS);
+		CU_ASSERT_EQUAL(pf_drops(&f, "nb", "bad_record"), 1);
+		CU_ASSERT_EQUAL(pf_count(&f, "nb", "accepted"), sdu == NCS_SDU_LEAST);
+	}
+	pf_close(&f, 0, s);
+	pf_down(&f);
+}
+
+static void who_accepts_what_nobody_asked_for_is_told(void)
+{
+	struct xk_sess *s;
+
+	up(1, 0, NULL, NULL);
+	s = open_to("raw", 0, CTL, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	say(s, NCS_ACCEPT, 5, 1234);
+	CU_ASSERT_TRUE(heard(NCS_CLOSE, 1234));
+	pf_close(&f, 0, s);
+	pf_down(&f);
+}
+
+/* A peer that answers each question, and never acknowledges what it asked to be echoed. */
+static void answers_that_help_nothing_keep_nothing_up(void)
+{
+	struct ncs_hdr h = { { 0, 0, 0, 0, NCS_ASK }, 0, 77 };
+	struct xk_sess *ctl, *data;
+	struct xk_parts ps;
+	uint8_t b[128] = { 0 };
+
+	up(1, 0, "give_up=1s", NULL);
+	ctl = open_to("raw", 0, CTL, NULL);
+	xk_parts_init(&ps, 2);
+	xk_part_push_host(&ps.p[XK_REMOTE], SERVER);
+	xk_part_push_port(&ps.p[XK_REMOTE], CTL + 1);
+	xk_part_push_any(&ps.p[XK_LOCAL]);
+	xk_part_push_port(&ps.p[XK_LOCAL], 5000);
+	data = pf_open(&f, "raw", 0, &ps, NULL);
+	CU_ASSERT_TRUE_FATAL(ctl != NULL && data != NULL);
+	pf_push(&f, 0, ctl, b, open_record(b, 3, 5000, 1, 2));
+	pf_run(&f, 10 * XK_MS);
+	ncs_hdr_store(b, &h);
+	pf_push(&f, 0, data, b, NCS_HDR_LEN + 10);
+	for (unsigned i = 0; i < 30; i++) {
+		say(ctl, NCS_CREDIT, 0, 1);
+		if (i <= 8 || i >= 12)           /* after a second */
+			CU_ASSERT_EQUAL(heard(NCS_CLOSE, 3), i >= 12);
+		pf_run(&f, 100 * XK_MS);
+	}
+	CU_ASSERT_EQUAL(pf_count(&f, "nb", "messages_in"), 1);
+	CU_ASSERT_EQUAL(pf_count(&f, "nb", "given_up"), 1);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "nb"), 1);
+	pf_close(&f, 0, ctl);
+	pf_close(&f, 0, data);
+	pf_down(&f);
+}
+
+/* Control connections that peers began and do not use are in nobody's way, nor are they used. */
+static void idle_peers_make_room(void)
+{
+	struct xk_sess *s[5], *back;
+	uint8_t b[128];
+
+	up(1, 0, "peers=2", NULL);
+	for (unsigned i = 0; i < 5; i++) {
+		s[i] = open_to("raw", 0, CTL, NULL);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(s[i]);
+		say(s[i], NCS_CLOSED, 1, 0);
+		CU_ASSERT_EQUAL(pf_sessions(&f, "nb"), i == 0 ? 1 : 2);
+	}
+	for (unsigned i = 0; i < 5; i++) {
+		pf_push(&f, 0, s[i], b, open_record(b, i, (uint16_t)(5000 + i), 2, 2));
+		pf_run(&f, XK_MS);
+		CU_ASSERT_EQUAL(pf_count(&f, "nb", "accepted"), i == 0 ? 1 : 2);
+	}
+	back = open_host("back", 0, 0x0a000001u, 9, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(back);
+	pf_run(&f, 10 * XK_MS);
+	CU_ASSERT_EQUAL(pf_count(&f, "na", "refused"), 1);
+	CU_ASSERT_EQUAL(pf_upper_of(&f, "back")->close_dones, 1);
+	pf_close(&f, 0, back);
+	for (unsigned i = 0; i < 5; i++)
+		pf_close(&f, 0, s[i]);
 	pf_down(&f);
 }
 
@@ -511,10 +699,17 @@ static CU_TestInfo ncs[] = {
 	{ "who_is_refused_is_told", who_is_refused_is_told },
 	{ "who_hears_nothing_gives_up", who_hears_nothing_gives_up },
 	{ "what_does_not_fit_is_dropped_and_counted", what_does_not_fit_is_dropped_and_counted },
+	{ "a_slow_pace_is_not_silence", a_slow_pace_is_not_silence },
+	{ "a_close_before_the_peer_accepts_leaves_nothing_there", a_close_before_the_peer_accepts_leaves_nothing_there },
+	{ "questions_stay_ever_further_apart", questions_stay_ever_further_apart },
 	{ "every_allocation_may_fail", every_allocation_may_fail },
 	{ "control_and_data_have_connections_of_their_own", control_and_data_have_connections_of_their_own },
 	{ "an_open_that_makes_no_sense_opens_nothing", an_open_that_makes_no_sense_opens_nothing },
 	{ "what_another_process_said_is_not_taken", what_another_process_said_is_not_taken },
+	{ "a_short_sdu_is_refused", a_short_sdu_is_refused },
+	{ "who_accepts_what_nobody_asked_for_is_told", who_accepts_what_nobody_asked_for_is_told },
+	{ "answers_that_help_nothing_keep_nothing_up", answers_that_help_nothing_keep_nothing_up },
+	{ "idle_peers_make_room", idle_peers_make_room },
 	{ "a_flood_of_opens_ends_at_the_cap", a_flood_of_opens_ends_at_the_cap },
 	{ "a_peer_that_says_what_it_likes_changes_nothing_for_others",
 	  a_peer_that_says_what_it_likes_changes_nothing_for_others },

@@ -5,7 +5,7 @@
  * Offers "stream" as tcp does and keeps the promises of xk_stream.h, so whatever sits on that sits on this,
  * and its peers are any programs.  A connection lives on the VP that opened it, or whose socket accepted it:
  * who waits on a port has a socket for it on each VP (SO_REUSEPORT), and the kernel deals connections out.
- * Invariant: a session that those above have closed lives on only while it has bytes to send.
+ * Invariant: a session that those above have closed lives on only while it connects or has bytes to send.
  */
 #include "drivers/hosttcp/hosttcp_priv.h"
 
@@ -18,6 +18,8 @@
 #include "runtime/mem/xk_alloc.h"
 #include "runtime/upi/xk_enable.h"
 #include "runtime/upi/xk_gives.h"
+
+#define CLOSED_TIMEOUT 60000u            /* ms that a peer may take nothing of a closed connection (RFC 5482) */
 
 /* ---- sessions ------------------------------------------------------------------------ */
 
@@ -75,14 +77,18 @@ void hosttcp_free(struct hosttcp_sess *ts)
 static void hosttcp_close(struct xk_sess *s)
 {
 	struct hosttcp_sess *ts = hosttcp_sess(s);
+	const unsigned timeout = CLOSED_TIMEOUT;
 
 	ts->closed = true;
 	ts->wants_room = ts->wants_drained = false;
 	xk_list_take(&ts->drain);
-	if (ts->state == HOSTTCP_OVER || (ts->queued == 0 && ts->state == HOSTTCP_OPEN))
+	if (ts->state == HOSTTCP_OVER || (ts->queued == 0 && ts->state == HOSTTCP_OPEN)) {
 		hosttcp_free(ts);
-	else
-		hosttcp_later(ts);
+		return;
+	}
+	/* Nobody waits for a peer that takes nothing any more. */
+	(void)setsockopt(ts->fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout, sizeof timeout);
+	hosttcp_later(ts);
 }
 
 /* ---- active open ------------------------------------------------------------------------ */

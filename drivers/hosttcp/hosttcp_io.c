@@ -30,25 +30,25 @@ int hosttcp_watch(struct hosttcp_sess *ts)
 {
 	struct epoll_event ev = { .data.ptr = &ts->watch };
 	uint64_t most = hosttcp_conf(ts->s.rep)->buffer;
-	int op, epoll = hosttcp_rep(ts->s.rep)->epoll;
+	bool held = ts->manual && ts->untaken >= most, watched = ts->events != UINT32_MAX;
+	int epoll = hosttcp_rep(ts->s.rep)->epoll;
 
 	if (ts->fd < 0)
 		return XK_OK;
 	if (ts->state == HOSTTCP_CONNECTING || ts->queued != 0)
 		ev.events |= EPOLLOUT;
-	if (ts->state == HOSTTCP_OPEN && !ts->ended && !ts->closed && !(ts->manual && ts->untaken >= most))
+	if (ts->state == HOSTTCP_OPEN && !ts->ended && !ts->closed && !held)
 		ev.events |= EPOLLIN;
-	if (ev.events == ts->events)
-		return XK_OK;
-	/* Both sides have ended: it would say so for ever. */
-	op = ts->events == UINT32_MAX ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
-	if (ts->ended && ts->shut_done && ev.events == 0) {
-		if (op == EPOLL_CTL_MOD)
+	/* Both sides have ended, or may have, unread: it would say so for ever, asked or not. */
+	if (ev.events == 0 && ts->shut_done && (ts->ended || held)) {
+		if (watched)
 			(void)epoll_ctl(epoll, EPOLL_CTL_DEL, ts->fd, NULL);
 		ts->events = UINT32_MAX;
 		return XK_OK;
 	}
-	if (epoll_ctl(epoll, op, ts->fd, &ev) < 0)
+	if (ev.events == ts->events)
+		return XK_OK;
+	if (epoll_ctl(epoll, watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, ts->fd, &ev) < 0)
 		return -errno;
 	ts->events = ev.events;
 	return XK_OK;
@@ -61,6 +61,20 @@ void hosttcp_later(struct hosttcp_sess *ts)
 	if (!xk_is_listed(&ts->busy))
 		xk_list_put(&hr->busy, &ts->busy);
 	xk_task_ready(&hr->tx_task);
+}
+
+/* A reset behind the peer's end is EPIPE to the kernel. */
+static int said(int err)
+{
+	return err == EPIPE ? XK_E_CONNRESET : -err;
+}
+
+static int error_of(int fd)
+{
+	socklen_t n = sizeof(int);
+	int err = 0;
+
+	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &n) < 0 ? -errno : said(err);
 }
 
 /* ---- news for those above ---------------------------------------------------------------------- */
@@ -169,7 +183,7 @@ static int write_out(struct hosttcp_sess *ts)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
-			return errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM ? XK_OK : errno == EPIPE ? XK_E_CONNRESET : -errno;
+			return errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM ? XK_OK : said(errno);
 		written(ts, (uint32_t)n);
 	}
 	return XK_OK;
@@ -189,10 +203,12 @@ static void poll_later(struct hosttcp_rep *hr)
 		xk_timer_set(hr->rep->wheel, &hr->poll, xk_vp_now() + POLL_EVERY);
 }
 
-/* All acknowledged?  Then whoever asked is told, else the timer asks again. */
+/* All acknowledged?  Then whoever asked is told, else the timer asks again; it asks for the error, too, where
+ * nobody else would hear of it. */
 static void look_drained(struct hosttcp_sess *ts)
 {
 	struct hosttcp_rep *hr = hosttcp_rep(ts->s.rep);
+	int err;
 
 	if (!ts->wants_drained || ts->fd < 0)
 		return;
@@ -200,6 +216,11 @@ static void look_drained(struct hosttcp_sess *ts)
 		ts->wants_drained = false;
 		xk_list_take(&ts->drain);
 		tell(ts, XK_STREAM_DRAINED, 0);
+		return;
+	}
+	err = ts->events == UINT32_MAX ? error_of(ts->fd) : XK_OK;
+	if (err != XK_OK) {
+		hosttcp_fail(ts, err);
 		return;
 	}
 	if (!xk_is_listed(&ts->drain))
@@ -318,7 +339,7 @@ static void read_in(struct hosttcp_sess *ts)
 	xk_count(r->count[N_READS]);
 	if (n < 0) {
 		if (errno != EAGAIN && errno != EINTR)
-			hosttcp_fail(ts, -errno);
+			hosttcp_fail(ts, said(errno));
 		return;
 	}
 	if (n == 0) {
@@ -340,14 +361,6 @@ static void read_in(struct hosttcp_sess *ts)
 	xk_demux(&ts->s, m);
 	if (ts->manual && !ts->closed)
 		(void)hosttcp_watch(ts);
-}
-
-static int error_of(int fd)
-{
-	socklen_t n = sizeof(int);
-	int err = 0;
-
-	return getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &n) < 0 ? -errno : -err;
 }
 
 /* The connection stands, or does not. */

@@ -38,7 +38,7 @@
 	X(REFUSED_OUT, "peer_refused")   /* nobody is there (ICMP port unreachable), and again on repeating */ \
 	X(PIECES, "too_many_pieces")     /* of a message that is pushed */ \
 	X(ERROR, "kernel_error")         /* anything else that the kernel says */ \
-	X(NOBODY, "nobody_waits")        /* read: nobody waits on the port any more */ \
+	X(NOBODY, "nobody_waits")        /* read: nobody waits on the port any more, or not for this peer */ \
 	X(REFUSED, "refused")            /* read: whoever waits does not want this peer */ \
 	X(SESSIONS, "too_many_sessions")
 enum {

@@ -68,11 +68,14 @@ static void pass_up(struct xk_sess *s, const uint8_t *p, uint32_t n)
 static struct hostudp_sess *session_of(struct hostudp_rep *hr, struct hostudp_sock *k, const struct arrived *a,
 				       unsigned *reason)
 {
+	struct hostudp_sess *only = k->only;
 	struct xk_mapnode *node;
 	struct xk_key key;
 
-	if (k->only != NULL)
-		return k->only;
+	/* Before it was connected anybody's came in. */
+	*reason = HOSTUDP_DROP_NOBODY;
+	if (only != NULL)
+		return only->peer.host == a->peer.host && only->peer.port == a->peer.port ? only : NULL;
 	key = hostudp_key(a->peer, a->local);
 	node = xk_map_resolve(&hr->rep->active, &key);
 	return node != NULL ? xk_container_of(node, struct hostudp_sess, s.map) :

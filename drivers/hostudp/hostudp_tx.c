@@ -149,6 +149,12 @@ static void sent(struct hostudp_rep *hr, unsigned at, unsigned k)
 	xk_count_add(r->count[N_TRAINS_OUT], hr->tx->count[k] > 1);
 }
 
+/* Is it about the cutting?  Others pass, and tell nothing of it. */
+static bool cannot_cut(int err)
+{
+	return err == EINVAL || err == EMSGSIZE || err == EIO || err == EOPNOTSUPP || err == ENOPROTOOPT;
+}
+
 /* The first header, of out[at] on, was not taken.  Returns how many datagrams are done with: 0, they are to be
  * tried again. */
 static unsigned refused(struct hostudp_rep *hr, unsigned at, int err, bool *again)
@@ -157,7 +163,7 @@ static unsigned refused(struct hostudp_rep *hr, unsigned at, int err, bool *agai
 	unsigned n = hr->tx->count[0], reason;
 
 	/* A kernel or a device that cuts none, or none so long for this path. */
-	if (n > 1 && err != EAGAIN && err != ECONNREFUSED) {
+	if (n > 1 && cannot_cut(err)) {
 		hr->most_cut = hr->tx->out[at].m->tot - 1;
 		return 0;
 	}

@@ -15,6 +15,8 @@
 #include "runtime/classify/xk_demux.h"
 #include "runtime/upi/xk_gives.h"
 
+#define LATE_HELD 1000u                  /* frames that are held at once for their fate */
+
 struct impair_rep { struct impair_dir dir[2]; };
 
 void impair_emit(struct impair_dir *d, struct xk_msg *m)
@@ -171,12 +173,29 @@ static struct xk_msg *double_of(struct impair_dir *d, struct xk_msg *m)
 	return twin;
 }
 
-/* One that leaves with another goes right behind it. */
+/* k, or the first behind it at which none that is held leaves. */
+static uint64_t free_from(const struct impair_dir *d, uint64_t k)
+{
+	bool taken[FATE_LATE_MAX + LATE_HELD] = { false };
+
+	for (const struct xk_msg *m = d->held.first; m != NULL; m = m->link) {
+		uint32_t at = m->aux - (uint32_t)d->passed;
+
+		if (at < XK_ARRAY_LEN(taken))
+			taken[at] = true;
+	}
+	while (k < XK_ARRAY_LEN(taken) && taken[k])
+		k++;
+	return k;
+}
+
+/* One that leaves with another goes right behind it; where too many are held it is late no more. */
 static void be_late(struct impair_dir *d, struct xk_msg *m, uint64_t k)
 {
-	while (held_has(d, (uint32_t)(d->passed + k)))
-		k++;
-	hold_for(d, m, k);
+	if (d->held.n < LATE_HELD)
+		hold_for(d, m, free_from(d, k));
+	else
+		reorder_pass(d, m);
 }
 
 /* Does the list say what becomes of m, the next frame?  Then it is consumed. */

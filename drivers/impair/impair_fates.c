@@ -13,8 +13,6 @@
 
 #include "runtime/mem/xk_alloc.h"
 
-#define LATE_MAX 1000u
-
 /* Moves *p past the word w and the blanks behind it. */
 static bool word(const char **p, const char *w)
 {
@@ -60,7 +58,7 @@ static bool read_one(const char *p, struct fate *f, unsigned *ways)
 		f->what = FATE_LOST;
 	else if (word(&p, "doubled"))
 		f->what = FATE_DOUBLED;
-	else if (word(&p, "late") && number(&p, LATE_MAX, &late))
+	else if (word(&p, "late") && number(&p, FATE_LATE_MAX, &late))
 		f->what = FATE_LATE;
 	f->late = (uint32_t)late;
 	return f->what != FATE_NONE && *p == '\0';
@@ -104,7 +102,7 @@ int fates_read(struct fates *f, const struct xk_plist *l, char *why, size_t n)
 	for (unsigned i = 0; i < l->n; i++) {
 		if (!read_one(l->v[i].text, &one, &ways)) {
 			snprintf(why, n, "fates: \"%.60s\" is none: \"[up|down] FIRST[-LAST] lost|doubled|late N\", "
-				 "frames from 1, N from 1 to %u", l->v[i].text, LATE_MAX);
+				 "frames from 1, N from 1 to %u", l->v[i].text, FATE_LATE_MAX);
 			fates_free(f);
 			return XK_E_INVAL;
 		}

@@ -11,6 +11,8 @@
 
 #include "runtime/upi/xk_proto.h"
 
+#define FATE_LATE_MAX 1000u
+
 enum { IMPAIR_UP, IMPAIR_DOWN };
 enum fate_what { FATE_NONE, FATE_LOST, FATE_DOUBLED, FATE_LATE };
 

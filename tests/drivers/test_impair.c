@@ -573,6 +573,23 @@ static void of_two_late_ones_that_leave_at_once_one_goes_behind_the_other(void)
 	down();
 }
 
+static void no_more_than_a_thousand_are_held_for_their_fate(void)
+{
+	enum { HELD = 1000 };
+
+	up(1, "fates=down 1-1000000 late 1");
+	for (uint32_t i = 1; i <= HELD; i++)
+		send(0, i);
+	CU_ASSERT_EQUAL(pf_npushed(&f, "d"), 0);
+	send(0, HELD + 1);               /* and by that all have been passed */
+	CU_ASSERT_EQUAL_FATAL(pf_npushed(&f, "d"), HELD + 1);
+	CU_ASSERT_EQUAL(sent_no(0), HELD + 1);
+	for (unsigned i = 1; i <= HELD; i++)
+		CU_ASSERT_EQUAL_FATAL(sent_no(i), i);
+	CU_ASSERT_EQUAL(pf_count(&f, "i", "reordered"), HELD);
+	down();
+}
+
 static CU_TestInfo tests[] = {
 	{ "a good link passes everything both ways at once", a_good_link_passes_everything_both_ways_at_once },
 	{ "asks the driver what it does not know", asks_the_driver_what_it_does_not_know },
@@ -597,6 +614,7 @@ static CU_TestInfo tests[] = {
 	{ "each VP counts its own frames for the fates", each_vp_counts_its_own_frames_for_the_fates },
 	{ "a fate stands before chance", a_fate_stands_before_chance },
 	{ "of two late ones that leave at once one goes behind the other", of_two_late_ones_that_leave_at_once_one_goes_behind_the_other },
+	{ "no more than a thousand are held for their fate", no_more_than_a_thousand_are_held_for_their_fate },
 	{ "survives the failure of every allocation", survives_the_failure_of_every_allocation },
 	CU_TEST_INFO_NULL
 };

@@ -9,7 +9,7 @@ without_tun=yes tools="ip unshare python3 jq"
 file=$top_srcdir/graphs/hosttcp-echo.lua
 
 cat >"$tmp/tcp.py" <<'END'
-import socket, struct, sys, threading, time
+import os, signal, socket, struct, sys, threading, time
 what, host, port = sys.argv[1], sys.argv[2], int(sys.argv[3])
 def pattern(n):
     return bytes((i * 7 + i // 251) & 255 for i in range(n))
@@ -44,8 +44,36 @@ def reset(c):
     c.recv(1)
     c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     c.close()
+def ended_then_reset(c):         # our end first, so the other side's socket is in CLOSE-WAIT or beyond
+    c.shutdown(socket.SHUT_WR)
+    c.recv(1)
+    c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    c.close()
 if what == "server":
     serve(echo)
+elif what == "resets-late":
+    serve(ended_then_reset)
+elif what == "ends":             # its end at once, then nothing is read: its death resets all
+    s = socket.socket()
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    s.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    s.bind((host, port))
+    s.listen(64)
+    print("ready", flush=True)
+    socks = [s.accept()[0] for _ in range(4)]
+    for c in socks:
+        c.shutdown(socket.SHUT_WR)
+    signal.pause()
+elif what == "unwatched":        # so many sockets to the port in LAST-ACK, and a process waits for none of them
+    pid, n = sys.argv[4], int(sys.argv[5])
+    lines = [line.split() for line in open("/proc/net/tcp").readlines()[1:]]
+    ends = {"socket:[%s]" % w[9] for w in lines if w[2].endswith(":%04X" % port) and w[3] == "09"}
+    assert len(ends) == n, lines
+    for fd in os.listdir("/proc/%s/fdinfo" % pid):
+        for line in open("/proc/%s/fdinfo/%s" % (pid, fd)):
+            if line.startswith("tfd:"):
+                to = os.readlink("/proc/%s/fd/%s" % (pid, line.split()[1]))
+                assert to not in ends, to
 elif what == "resets":
     serve(reset)
 elif what == "taken":
@@ -161,6 +189,24 @@ resets=$!
 until_ok 10 grep -q ready "$tmp/resets"
 ok "a peer that resets: told" ends_with reset port=7111
 kill $resets
+python3 "$tmp/tcp.py" resets-late 127.0.0.1 7114 >"$tmp/late" 2>&1 &
+resets=$!
+until_ok 10 grep -q ready "$tmp/late"
+ok "a peer that ends, then resets: told as a reset" ends_with reset port=7114
+kill $resets
+# The peer has ended and takes nothing, and our end goes with the last bytes.
+python3 "$tmp/tcp.py" ends 127.0.0.1 7115 >"$tmp/ends" 2>&1 &
+ends=$!
+until_ok 10 grep -q ready "$tmp/ends"
+cat >"$tmp/ends.lua" <<'END'
+stack { load { to = "127.0.0.1", port = 7115, conns = 4, rate = 20, count = 8, size = "8KiB" }, hosttcp {} }
+return graph "ends" { threading = up {} }
+END
+graph_up "$tmp/ends.lua"
+ok "both sides have ended: nothing waits for more" until_ok 10 tcp unwatched 127.0.0.1 7115 $graph_pid 4
+kill -KILL $ends
+ok "yet a reset is told, and all are over" graph_ends 1 "every one of its connections"
+ok "as resets" counted "$(sum_of .counters.reset) == 4"
 python3 "$tmp/tcp.py" taken 0.0.0.0 7112 >"$tmp/taken" 2>&1 &
 taken=$!
 until_ok 10 grep -q ready "$tmp/taken"

@@ -141,12 +141,22 @@ ip netns del xkhost
 # The interface goes away under the connections.
 ip link add xkdum0 type veth peer name xkdum1 && ip addr add 10.98.0.1/24 dev xkdum0 && ip link set xkdum0 up && ip link set xkdum1 up && ip neigh add 10.98.0.2 lladdr 02:00:00:00:00:02 dev xkdum0
 cat >"$tmp/gone.lua" <<'END'
-stack { load { to = "10.98.0.2", port = 9, rate = 1000 }, hostudp {} }
+stack { load { to = "10.98.0.2", port = 9, rate = 8000 }, hostudp {} }
 return graph "gone" { threading = up {} }
 END
 graph_up --control="$tmp/ctl" "$tmp/gone.lua"
 ok "datagrams go to an interface" until_ok 10 has .counters.written
+# No way there for a while; then trains go on as before.
+trains_grow() { has .counters.trains_written && jq -e "$(sum_of .counters.trains_written) > $before" "$tmp/snap"; }
+before=0
+ok "as trains" until_ok 10 trains_grow
+ip link set xkdum0 down
+ok "that is down: counted" until_ok 10 has .drops.unreachable
+before=$(jq "$(sum_of .counters.trains_written)" "$tmp/snap")
+ip link set xkdum0 up && ip neigh replace 10.98.0.2 lladdr 02:00:00:00:00:02 dev xkdum0
+ok "up again: as trains again" until_ok 10 trains_grow
+unreachable=$(jq "$(sum_of .drops.unreachable)" "$tmp/snap")
 ok "that is taken away" ip link del xkdum0
-ok "what cannot be sent is counted" until_ok 10 has .drops.unreachable
+ok "what cannot be sent is counted" until_ok 10 has ".drops.unreachable - $unreachable"
 ok "the graph goes on, and ends well" graph_down
 done_testing

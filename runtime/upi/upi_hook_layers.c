@@ -24,11 +24,17 @@
 
 /* ---- which node is in which layer -------------------------------------------------- */
 
-/* Does it hand on what comes up as it is, batches of it as a whole?  Then it belongs to the layer of what is
- * below it: a queue there would be for nothing. */
+/* Does nothing come up to it?  Whoever lies above has sessions of what is below. */
+static bool has_none(const struct xk_node *n)
+{
+	return n->proto->as_below && n->proto->ops->demux == NULL;
+}
+
+/* Does it hand on what comes up as it is, batches of it as a whole, or does nothing come up?  Then it belongs to
+ * the layer of what is below it: a queue there would be for nothing. */
 static bool hands_on(const struct xk_node *n)
 {
-	return n->proto->ops->batch_self;
+	return n->proto->ops->batch_self || has_none(n);
 }
 
 /* Where n belongs by what it offers: device and link, network, transport, all above: that which offers
@@ -294,6 +300,8 @@ static int cross(struct xk_node *n, struct xk_node *below, struct xk_errs *e)
 		xk_errs_add(e, n->file, n->line, 0, "%s: belongs to the layer of %s, over which it lies", n->name, below->name);
 		return XK_E_INVAL;
 	}
+	for (; has_none(below); below = below->down[0])
+		;
 	upi_hook_attach(below, UPI_ABOVE, UPI_AT_LAYERS, &layers);
 	upi_hook_attach(n, UPI_BELOW, UPI_AT_LAYERS, &layers);
 	return XK_OK;

@@ -315,19 +315,23 @@ static void a_slow_pace_is_not_silence(void)
 
 static void a_close_before_the_peer_accepts_leaves_nothing_there(void)
 {
-	struct xk_sess *s;
+	for (unsigned seed = 0; seed < 8; seed++) {
+		struct xk_sess *s;
+		char faults[64];
 
-	up(1, PAIRS - 1, NULL, NULL);
-	s = open_to("client", 0, 7, NULL);
-	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
-	CU_ASSERT_EQUAL(pf_count(&f, "na", "opened"), 0);
-	pf_close(&f, 0, s);
-	pf_run(&f, XK_SEC);
-	CU_ASSERT_EQUAL(pf_count(&f, "nb", "accepted"), 1);
-	CU_ASSERT_EQUAL(pf_sessions(&f, "na"), 1);
-	CU_ASSERT_EQUAL(pf_sessions(&f, "nb"), 1);
-	CU_ASSERT_EQUAL(pf_sessions(&f, "echo"), 0);
-	pf_down(&f);
+		snprintf(faults, sizeof faults, "loss=0.%u; seed=%u", seed == 0 ? 0 : 3, seed);
+		up(1, PAIRS - 1, NULL, faults);
+		s = open_to("client", 0, 7, NULL);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+		CU_ASSERT_EQUAL(pf_count(&f, "na", "opened"), 0);
+		pf_close(&f, 0, s);
+		pf_run(&f, seed == 0 ? XK_SEC : 20 * XK_SEC);
+		CU_ASSERT_EQUAL(pf_count(&f, "nb", "accepted"), 1);
+		CU_ASSERT_EQUAL(pf_sessions(&f, "na"), 1);
+		CU_ASSERT_EQUAL(pf_sessions(&f, "nb"), 1);
+		CU_ASSERT_EQUAL(pf_sessions(&f, "echo"), 0);
+		pf_down(&f);
+	}
 }
 
 static void questions_stay_ever_further_apart(void)
@@ -536,10 +540,12 @@ static void idle_peers_make_room(void)
 	uint8_t b[128];
 
 	up(1, 0, "peers=2", NULL);
-	for (unsigned i = 0; i < 5; i++) {
-		s[i] = open_to("raw", 0, CTL, NULL);
-		CU_ASSERT_PTR_NOT_NULL_FATAL(s[i]);
-		say(s[i], NCS_CLOSED, 1, 0);
+	for (unsigned i = 0; i < 15; i++) {      /* all come, and come again */
+		if (i < 5)
+			s[i] = open_to("raw", 0, CTL, NULL);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(s[i % 5]);
+		say(s[i % 5], NCS_CLOSED, 1, 0);
+		CU_ASSERT_EQUAL(pf_drops(&f, "nb", "other_connection"), i + 1);
 		CU_ASSERT_EQUAL(pf_sessions(&f, "nb"), i == 0 ? 1 : 2);
 	}
 	for (unsigned i = 0; i < 5; i++) {

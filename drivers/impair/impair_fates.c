@@ -76,7 +76,8 @@ static bool put_in_order(struct fates *f, unsigned way, char *why, size_t n)
 {
 	struct fate *v = f->v[way];
 
-	qsort(v, f->n[way], sizeof *v, by_number);
+	if (f->n[way] != 0)              /* without any there is no array */
+		qsort(v, f->n[way], sizeof *v, by_number);
 	for (unsigned i = 1; i < f->n[way]; i++)
 		if (v[i].first <= v[i - 1].last) {
 			snprintf(why, n, "fates: frame %llu %s has two", (unsigned long long)v[i].first,

@@ -7,7 +7,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,19 +24,7 @@ static bool near(double got, double want, double share) { return fabs(got - want
 
 /* ---- frames --------------------------------------------------------------------------------------- */
 
-static char path[64];
-
-static void written(const char *text)
-{
-	int fd;
-	FILE *out;
-
-	snprintf(path, sizeof path, "/tmp/test_peer_arrivals.XXXXXX");
-	fd = mkstemp(path);
-	CU_ASSERT_FATAL(fd >= 0);
-	out = fdopen(fd, "w");
-	CU_ASSERT_FATAL(out != NULL && fputs(text, out) >= 0 && fclose(out) == 0);
-}
+static char path[32];
 
 #define RECEIVER(source, sink) { \
 	{ &xk_proto_peer_source, "p", NULL, source }, { &xk_proto_eth_mem, "d", "p", NULL }, { &xk_proto_eth, "l", "d", NULL }, \
@@ -131,7 +118,7 @@ static void a_trace_ends_when_it_has_been_played(void)
 	const struct pf_spec g[] = RECEIVER(source, "times=true");
 	struct sums s;
 
-	written("0 0\n0.5 1\n0.5 0\n0.75 3\n");
+	xk_test_file(path, "0 0\n0.5 1\n0.5 0\n0.75 3\n");
 	snprintf(source, sizeof source, "to=10.0.0.1; conns=4; place=hash; arrivals.model=trace; arrivals.file=%s", path);
 	pf_up(&f, 2, g);
 	pf_run(&f, 700 * XK_MS);

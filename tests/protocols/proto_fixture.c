@@ -171,6 +171,24 @@ void pf_up(struct pf *f, unsigned nvps, const struct pf_spec *specs)
 	pf_settle(f);
 }
 
+bool pf_survives(struct pf *f, const struct pf_spec *specs, uint64_t most)
+{
+	for (uint64_t k = 1; k < most; k++) {
+		bool ok;
+
+		xk_mem_fail_after(k);
+		ok = pf_up_try(f, 1, specs);
+		if (ok)
+			pf_run(f, 10 * XK_MS);
+		ok = ok && xk_mem_tries() < k;
+		xk_mem_fail_after(0);
+		pf_down(f);
+		if (ok)
+			return true;
+	}
+	return false;
+}
+
 void pf_up_threads(struct pf *f, unsigned nvps, unsigned workers, const struct pf_spec *specs)
 {
 	struct xk_arch a;

@@ -72,6 +72,9 @@ extern const struct xk_proto pf_upper;      /* numbers: link 0x0800, ip and host
 bool pf_up_try(struct pf *f, unsigned nvps, const struct pf_spec *specs);
 /* The same; a refusal is printed and fails the test for good. */
 void pf_up(struct pf *f, unsigned nvps, const struct pf_spec *specs);
+/* Each of the first `most` allocations fails in turn: the graph, on one VP, is refused or comes up and runs for
+ * 10 ms, until one run has met no failure; false: none came through. */
+bool pf_survives(struct pf *f, const struct pf_spec *specs, uint64_t most);
 /* With real workers and a real clock: pf_down, pf_node and pf_rep only; the rest
  * is posted to the VPs.  Records are not for threads: say record=false. */
 void pf_up_threads(struct pf *f, unsigned nvps, unsigned workers, const struct pf_spec *specs);

@@ -9,7 +9,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -161,25 +160,13 @@ static void a_window_makes_them_late_and_they_are_timed_from_when_they_were_due(
 	CU_ASSERT(median[1] > 5 * median[0]);    /* the middle one of a train waits for those before it */
 }
 
-static char path[64];
-
-static void written(const char *text)
-{
-	int fd;
-	FILE *out;
-
-	snprintf(path, sizeof path, "/tmp/test_load_times.XXXXXX");
-	fd = mkstemp(path);
-	CU_ASSERT_FATAL(fd >= 0);
-	out = fdopen(fd, "w");
-	CU_ASSERT_FATAL(out != NULL && fputs(text, out) >= 0 && fclose(out) == 0);
-}
+static char path[32];
 
 static void a_connection_has_done_its_work_when_its_trace_has_been_played(void)
 {
 	char load[160];
 
-	written("0 0\n0.25 1\n0.5 0\n0.75 3\n");         /* nothing of connection 2 */
+	xk_test_file(path, "0 0\n0.25 1\n0.5 0\n0.75 3\n");         /* nothing of connection 2 */
 	snprintf(load, sizeof load, "to=10.0.0.2; conns=4; arrivals.model=trace; arrivals.file=%s", path);
 	datagrams(2, load, &xk_proto_sink_port, "times=true");
 	pf_run(&f, 700 * XK_MS);
@@ -293,24 +280,6 @@ static void echoes_of_a_stream_are_timed_from_when_they_were_due(void)
 
 /* ---- whatever fails -------------------------------------------------------------------------- */
 
-static void survives(const struct pf_spec *g)
-{
-	for (uint64_t k = 1; k < 5000; k++) {
-		bool ok;
-
-		xk_mem_fail_after(k);
-		ok = pf_up_try(&f, 1, g);
-		if (ok)
-			pf_run(&f, 10 * XK_MS);
-		ok = ok && xk_mem_tries() < k;
-		xk_mem_fail_after(0);
-		pf_down(&f);
-		if (ok)
-			return;
-	}
-	CU_FAIL("never came through");
-}
-
 static void survives_the_failure_of_every_allocation(void)
 {
 	static const struct pf_spec port[] = {
@@ -322,8 +291,8 @@ static void survives_the_failure_of_every_allocation(void)
 		{ &xk_proto_load_stream, "load", "stream", "to=10.0.0.2; conns=2; count=4; size=64; arrivals.model=poisson; arrivals.rate=2000" },
 		{ NULL, NULL, NULL, NULL } };
 
-	survives(port);
-	survives(stream);
+	CU_ASSERT(pf_survives(&f, port, 5000));
+	CU_ASSERT(pf_survives(&f, stream, 5000));
 }
 
 static CU_TestInfo datagram_tests[] = {

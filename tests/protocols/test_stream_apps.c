@@ -569,18 +569,8 @@ static void survives_the_failure_of_every_allocation(void)
 		const struct pf_spec g[] = {
 			{ &sf_stream, "stream", NULL, NULL }, { t[i].server, "server", "stream", t[i].server_params },
 			{ &xk_proto_load_stream, "client", "stream", t[i].client_params }, { NULL, NULL, NULL, NULL } };
-		bool ok = false;
 
-		for (uint64_t k = 1; k < 3000 && !ok; k++) {
-			xk_mem_fail_after(k);
-			ok = pf_up_try(&f, 1, g);
-			if (ok)
-				pf_run(&f, 10 * XK_MS);
-			ok = ok && xk_mem_tries() < k;
-			xk_mem_fail_after(0);
-			pf_down(&f);
-		}
-		CU_ASSERT(ok);
+		CU_ASSERT(pf_survives(&f, g, 3000));
 	}
 }
 

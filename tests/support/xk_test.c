@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static unsigned tests_printed, tests_failed;
 static const char *skip_reason;
@@ -119,6 +120,18 @@ void xk_test_skip_all(const char *reason)
 {
 	printf("1..0 # SKIP %s\n", reason);
 	exit(0);
+}
+
+void xk_test_file(char path[static 32], const char *text)
+{
+	int fd;
+	FILE *out;
+
+	snprintf(path, 32, "/tmp/xk_test.XXXXXX");
+	fd = mkstemp(path);
+	CU_ASSERT_FATAL(fd >= 0);
+	out = fdopen(fd, "w");
+	CU_ASSERT_FATAL(out != NULL && fputs(text, out) >= 0 && fclose(out) == 0);
 }
 
 unsigned long xk_test_rounds(unsigned long n)

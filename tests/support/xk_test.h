@@ -29,6 +29,10 @@ void xk_test_skip_all(const char *reason) __attribute__((noreturn));
  * k-th of it when that is any. */
 unsigned long xk_test_rounds(unsigned long n);
 
+/* A new file with that text, whose name is in path then: "/tmp/xk_test." and six letters.  The test
+ * unlinks it; what cannot be written ends the test. */
+void xk_test_file(char path[static 32], const char *text);
+
 /* The top of the source tree and of the build tree. */
 const char *xk_test_srcdir(void);
 const char *xk_test_builddir(void);

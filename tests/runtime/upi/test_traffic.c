@@ -167,19 +167,7 @@ static void says_what_does_not_go_together(void)
 
 /* ---- traces ---------------------------------------------------------------------------------- */
 
-static char path[64];
-
-static void written(const char *text)
-{
-	int fd;
-	FILE *out;
-
-	snprintf(path, sizeof path, "/tmp/test_traffic.XXXXXX");
-	fd = mkstemp(path);
-	CU_ASSERT_FATAL(fd >= 0);
-	out = fdopen(fd, "w");
-	CU_ASSERT_FATAL(out != NULL && fputs(text, out) >= 0 && fclose(out) == 0);
-}
+static char path[32];
 
 static void times_are_played_as_they_are_written(void)
 {
@@ -190,7 +178,7 @@ static void times_are_played_as_they_are_written(void)
 	struct xk_trace t;
 	char why[256];
 
-	written("# comment\n1.0\n1.0000015\n\n  1.0025 6\n1.0025 2\t\n1.009\r\n");
+	xk_test_file(path, "# comment\n1.0\n1.0000015\n\n  1.0025 6\n1.0025 2\t\n1.009\r\n");
 	CU_ASSERT_EQUAL_FATAL(xk_trace_read(&t, path, 3, why, sizeof why), XK_OK);
 	CU_ASSERT_EQUAL_FATAL(t.n, 5);
 	for (unsigned i = 0; i < 5; i++) {
@@ -221,7 +209,7 @@ static void a_broken_trace_is_refused_with_its_line(void)
 	char why[256], *wide = malloc(400);
 
 	for (unsigned i = 0; i < XK_ARRAY_LEN(bad); i++) {
-		written(bad[i][0]);
+		xk_test_file(path, bad[i][0]);
 		why[0] = '\0';
 		CU_ASSERT_EQUAL(xk_trace_read(&t, path, 3, why, sizeof why), XK_E_INVAL);
 		CU_ASSERT_PTR_NOT_NULL(strstr(why, bad[i][1]));
@@ -229,7 +217,7 @@ static void a_broken_trace_is_refused_with_its_line(void)
 	}
 	memset(wide, '1', 399);
 	wide[399] = '\0';
-	written(wide);
+	xk_test_file(path, wide);
 	CU_ASSERT_EQUAL(xk_trace_read(&t, path, 3, why, sizeof why), XK_E_INVAL);
 	CU_ASSERT_PTR_NOT_NULL(strstr(why, "longer than"));
 	unlink(path);
@@ -247,7 +235,7 @@ static void captured(unsigned n, unsigned flows)
 	pcap_dumper_t *d;
 	uint8_t b[64];
 
-	written("");
+	xk_test_file(path, "");
 	d = pcap_dump_open(p, path);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(d);
 	for (unsigned i = 0; i < n; i++) {
@@ -343,7 +331,7 @@ static void of_one_time_the_lowest_number_is_first(void)
 	struct xk_trace t;
 	char why[256];
 
-	written("1 0\n1 1\n1 2\n2 1\n");
+	xk_test_file(path, "1 0\n1 1\n1 2\n2 1\n");
 	CU_ASSERT_EQUAL_FATAL(xk_trace_read(&t, path, 3, why, sizeof why), XK_OK);
 	CU_ASSERT_EQUAL_FATAL(xk_traffic_open(&q, &a, &t, 1, no, 3, 0), XK_OK);
 	for (unsigned i = 0; i < 3; i++)

@@ -344,12 +344,7 @@ void xk_sim_wait(struct xk_event *e, xk_ns timeout)
 
 struct xk_sim_thread *xk_sim_running(void) { return sim_self()->self; }
 
-unsigned xk_sim_processor(void)
-{
-	const struct sim *s = sim_self();
-
-	return (unsigned)(s->self->p - s->p);
-}
+unsigned xk_sim_processor(void) { return sim_processor(sim_self()); }
 
 void sim_block(struct sim *s, const char *on)
 {

@@ -71,7 +71,7 @@ static void take(struct sim_lock *l, const struct xk_sim_thread *t, bool shared)
 static void have(struct sim *s, struct sim_lock *l, bool stood_in_line, xk_ns from)
 {
 	const struct xk_sim_costs *c = &s->cost;
-	unsigned here = (unsigned)(s->self->p - s->p) + 1;
+	unsigned here = sim_processor(s) + 1;
 	bool local = l->last == here || l->last == 0;
 
 	sim_charge(s, (stood_in_line ? c->lock_handed : local ? c->lock_local : c->lock_moved) + (l->table ? c->lookup : 0));

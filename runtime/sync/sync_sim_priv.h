@@ -67,6 +67,9 @@ struct sim {
 
 static inline struct sim *sim_of(struct xk_sim *s) { return xk_container_of(s, struct sim, pub); }
 
+/* The number of the running thread's processor, from 1; 0: that of who runs the simulation. */
+static inline unsigned sim_processor(const struct sim *s) { return (unsigned)(s->self->p - s->p); }
+
 /* The running thread's work took so long. */
 static inline void sim_charge(struct sim *s, xk_ns ns)
 {

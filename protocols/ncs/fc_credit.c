@@ -7,8 +7,8 @@
  * come has a buffer, under any delay, order, loss and repetition of packets and reports.  The rule
  * as printed, one more for each packet received, loses a credit with each packet or report lost and
  * sticks; counting from the highest number seen instead gives the buffers of late ones away.
- * A sender that may not and hears nothing asks, with how many it has sent, and all of those that
- * have not arrived are given up.  One that comes after that is not taken: its place is given away.
+ * Where the sender asks (fc_shared.c), those that have not arrived are given up; one that comes
+ * after that is not taken: its place is given away.
  * A connection begins with `first` buffers; each time that its sender says that it has more and may
  * not, and then every buffer is free, they are doubled, up to `most`.  Nothing allowed is taken back.
  * Invariant: transmissions numbered below the limit, less C, fit into the buffers that are free.
@@ -16,9 +16,8 @@
 #include "protocols/ncs/ncs_policy.h"
 
 struct credit_tx {
-	uint32_t sent, limit;            /* transmissions: so far, and allowed in all */
-	uint32_t vain;                   /* queries since the limit moved */
-	xk_ns    since;
+	struct ncs_asker ask;
+	uint32_t limit;                  /* transmissions allowed in all */
 };
 
 struct credit_rx {
@@ -33,7 +32,7 @@ struct credit_rx {
 /* Both sides begin with the same limit: it was agreed. */
 static void tx_init(void *st, const struct ncs_agreed *a, xk_ns now)
 {
-	*(struct credit_tx *)st = (struct credit_tx){ .sent = a->start, .limit = a->start + a->first, .since = now };
+	*(struct credit_tx *)st = (struct credit_tx){ .ask = { .sent = a->start, .since = now }, .limit = a->start + a->first };
 }
 
 static bool may(const void *st, xk_ns now)
@@ -41,16 +40,7 @@ static bool may(const void *st, xk_ns now)
 	const struct credit_tx *c = st;
 
 	(void)now;
-	return c->sent != c->limit;
-}
-
-static void sent(void *st, uint32_t bytes, xk_ns now)
-{
-	struct credit_tx *c = st;
-
-	(void)bytes;
-	c->sent++;
-	c->since = now;
+	return c->ask.sent != c->limit;
 }
 
 static void heard(void *st, uint32_t value, xk_ns now)
@@ -58,30 +48,10 @@ static void heard(void *st, uint32_t value, xk_ns now)
 	struct credit_tx *c = st;
 
 	/* No receiver allows more than its numbers can tell apart. */
-	if (!ncs_lt(c->limit, value) || value - c->sent > NCS_WINDOW_MAX)
+	if (!ncs_lt(c->limit, value) || value - c->ask.sent > NCS_WINDOW_MAX)
 		return;
 	c->limit = value;
-	c->vain = 0;
-	c->since = now;
-}
-
-static xk_ns when(const void *st, const struct ncs_rtt *rtt)
-{
-	const struct credit_tx *c = st;
-
-	return c->since + ncs_rtt_probe(rtt, c->vain);
-}
-
-static bool query(void *st, const struct ncs_rtt *rtt, xk_ns now, uint32_t *value)
-{
-	struct credit_tx *c = st;
-
-	if (now < when(st, rtt))
-		return false;
-	c->vain++;
-	c->since = now;
-	*value = c->sent;
-	return true;
+	ncs_asker_news(&c->ask, now);
 }
 
 /* ---- the receiver ----------------------------------------------------------------------- */
@@ -102,14 +72,10 @@ static uint32_t limit(const struct credit_rx *c)
 static enum ncs_verdict arrived(void *st, uint32_t tx, uint8_t flags)
 {
 	struct credit_rx *c = st;
+	enum ncs_verdict is = ncs_seen_take(&c->seen, tx, c->said);
 
-	if (ncs_seen_has(&c->seen, tx))
-		return NCS_DOUBLE;
-	if (!ncs_lt(tx, c->said))
-		return NCS_BEYOND;
-	if (tx - c->seen.base >= NCS_WINDOW_MAX)
-		ncs_seen_below(&c->seen, tx - NCS_WINDOW_MAX + 1);
-	ncs_seen_add(&c->seen, tx);
+	if (is != NCS_NEW)
+		return is;
 	c->occupied++;
 	c->stopped |= (flags & NCS_STOPPED) != 0;
 	return NCS_NEW;
@@ -153,6 +119,6 @@ static bool report(void *st, uint32_t *value)
 
 const struct ncs_flow_ops ncs_fc_credit = {
 	.name = "credit", .tx_size = sizeof(struct credit_tx), .rx_size = sizeof(struct credit_rx),
-	.tx_init = tx_init, .may = may, .sent = sent, .heard = heard, .when = when, .query = query,
+	.tx_init = tx_init, .may = may, .sent = ncs_asker_sent, .heard = heard, .when = ncs_asker_when, .query = ncs_asker_query,
 	.rx_init = rx_init, .arrived = arrived, .freed = freed, .queried = queried, .report = report,
 };

@@ -55,8 +55,6 @@ static void sent(void *st, uint32_t bytes, xk_ns now)
 	r->busy += time_of(r, (uint64_t)bytes * 8);
 }
 
-static void heard(void *st, uint32_t value, xk_ns now) { (void)st; (void)value; (void)now; }
-
 static xk_ns when(const void *st, const struct ncs_rtt *rtt)
 {
 	const struct rate_tx *r = st;
@@ -65,26 +63,7 @@ static xk_ns when(const void *st, const struct ncs_rtt *rtt)
 	return r->busy > r->ahead ? r->busy - r->ahead : 0;
 }
 
-static bool query(void *st, const struct ncs_rtt *rtt, xk_ns now, uint32_t *value)
-{
-	(void)st; (void)rtt; (void)now; (void)value;
-	return false;
-}
-
-static void rx_init(void *st, const struct ncs_agreed *a) { (void)st; (void)a; }
-
-static enum ncs_verdict arrived(void *st, uint32_t tx, uint8_t flags)
-{
-	(void)st; (void)tx; (void)flags;
-	return NCS_NEW;
-}
-
-static void freed(void *st, uint32_t n) { (void)st; (void)n; }
-static void queried(void *st, uint32_t value) { (void)st; (void)value; }
-static bool report(void *st, uint32_t *value) { (void)st; (void)value; return false; }
-
 const struct ncs_flow_ops ncs_fc_rate = {
 	.name = "rate", .tx_size = sizeof(struct rate_tx),
-	.tx_init = tx_init, .may = may, .sent = sent, .heard = heard, .when = when, .query = query,
-	.rx_init = rx_init, .arrived = arrived, .freed = freed, .queried = queried, .report = report,
+	.tx_init = tx_init, .may = may, .sent = sent, .when = when, NCS_SILENT,
 };

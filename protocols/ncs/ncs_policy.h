@@ -115,6 +115,28 @@ struct ncs_flow_ops {
 
 extern const struct ncs_flow_ops ncs_fc_none, ncs_fc_window, ncs_fc_credit, ncs_fc_rate;
 
+/* What controls share (fc_shared.c): the sender that asks when it may not send and hears nothing; first in its
+ * state.  sent: transmissions so far; vain: queries since the receiver said something new; since: of the last
+ * thing that happened. */
+struct ncs_asker { uint32_t sent, vain; xk_ns since; };
+void  ncs_asker_sent(void *st, uint32_t bytes, xk_ns now);
+void  ncs_asker_news(struct ncs_asker *a, xk_ns now);    /* the receiver said something new */
+xk_ns ncs_asker_when(const void *st, const struct ncs_rtt *rtt);
+bool  ncs_asker_query(void *st, const struct ncs_rtt *rtt, xk_ns now, uint32_t *value);
+/* The receiver of transmissions numbered below limit; s moves on where its ring would not hold tx. */
+enum ncs_verdict ncs_seen_take(struct ncs_seen *s, uint32_t tx, uint32_t limit);
+/* A receiver that is free of state and says nothing. */
+void  ncs_silent_heard(void *st, uint32_t value, xk_ns now);
+bool  ncs_silent_query(void *st, const struct ncs_rtt *rtt, xk_ns now, uint32_t *value);
+void  ncs_silent_rx_init(void *st, const struct ncs_agreed *a);
+enum ncs_verdict ncs_silent_arrived(void *st, uint32_t tx, uint8_t flags);
+void  ncs_silent_freed(void *st, uint32_t n);
+void  ncs_silent_queried(void *st, uint32_t value);
+bool  ncs_silent_report(void *st, uint32_t *value);
+#define NCS_SILENT \
+	.heard = ncs_silent_heard, .query = ncs_silent_query, .rx_init = ncs_silent_rx_init, .arrived = ncs_silent_arrived, \
+	.freed = ncs_silent_freed, .queried = ncs_silent_queried, .report = ncs_silent_report
+
 /* ---- error control ------------------------------------------------------------------------ */
 
 /* One transmission, as its header has it. */

@@ -79,6 +79,7 @@ leaves() {
 	sums=$(bad_sums)
 	graph_up "$tmp/g.lua" "$@"
 	until_ok 20 ip link show $into || { cat "$tmp/run.err"; return 1; }
+	rm -f "$tmp/left"                                # the last case's is ready, too
 	python3 "$top_srcdir/tests/graph/leaving.py" $into "$mtu" "$kind" <"$tmp/end" >"$tmp/left" 2>&1 &
 	looker=$!
 	exec 9>"$tmp/end"

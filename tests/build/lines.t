@@ -60,6 +60,9 @@ ok "and what the tests have started is gone" ended
 ok "a row may be named" lines ends
 ok "it is the only one" says '1\.\.2'
 refuses "no row of that name" lines nobody
+XK_LINES_SHARE=1/2 lines
+ok "a share is taken" says 'ok 2 - hangs is noticed by says.t'
+ok "and no other row" says '1\.\.2'
 
 {
 	row survives 's/good/better/'

@@ -21,7 +21,7 @@
 
 /* ---- opening ------------------------------------------------------------------------------------- */
 
-static struct xk_sess *data_to(struct xk_rep *r, uint32_t host, int *err)
+static struct xk_sess *data_to(struct xk_rep *r, struct xk_rep *over, uint32_t host, int *err)
 {
 	struct xk_parts ps;
 
@@ -30,15 +30,14 @@ static struct xk_sess *data_to(struct xk_rep *r, uint32_t host, int *err)
 	xk_part_push_port(&ps.p[XK_REMOTE], (uint16_t)(ncs_conf(r)->port + 1));
 	xk_part_push_any(&ps.p[XK_LOCAL]);
 	xk_part_push_any(&ps.p[XK_LOCAL]);
-	return xk_open(r, r->node, r->down[0], &ps, err);
+	return xk_open(r, r->node, over, &ps, err);
 }
 
-/* What the graph says, and what is left to each connection. */
+/* What is left to each connection. */
 static int choose(struct xk_rep *r, struct xk_sess *lls, struct ncs_choice *c)
 {
 	uint32_t most;
 
-	*c = ncs_rep(r)->choice;
 	if (xk_sess_control(lls, XK_CTL_GETOPTPACKET, &most, sizeof most) != (int)sizeof most || most <= NCS_HDR_LEN)
 		return XK_E_MSGSIZE;
 	c->agreed.sdu = ncs_conf(r)->sdu != 0 ? (uint32_t)ncs_conf(r)->sdu : most - NCS_HDR_LEN;
@@ -54,18 +53,23 @@ static int choose(struct xk_rep *r, struct xk_sess *lls, struct ncs_choice *c)
 static struct xk_sess *ncs_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_parts *ps,
 				int *err)
 {
+	struct ncs_pick pick = { 0, 0, 0 };
 	struct ncs_choice choice;
 	struct ncs_sess *peer, *s;
 	struct xk_sess *lls;
+	struct xk_rep *over;
 	uint32_t host;
 	uint16_t service;
 
 	*err = XK_E_INVAL;
-	if (ps->n == 0 || xk_part_pop_port(&ps->p[XK_REMOTE], &service) != XK_OK || service == 0 ||
+	if (ps->n > XK_LOCAL)
+		(void)xk_part_pop(&ps->p[XK_LOCAL], &pick, sizeof pick);
+	over = ncs_picked(r, &pick, &choice);
+	if (over == NULL || ps->n == 0 || xk_part_pop_port(&ps->p[XK_REMOTE], &service) != XK_OK || service == 0 ||
 	    xk_part_pop_host(&ps->p[XK_REMOTE], &host) != XK_OK)
 		return NULL;
-	peer = ncs_peer_to(r, host, err);
-	lls = peer != NULL ? data_to(r, host, err) : NULL;
+	peer = ncs_peer_to(r, over, host, err);
+	lls = peer != NULL ? data_to(r, over, host, err) : NULL;
 	if (lls == NULL)
 		return NULL;
 	*err = choose(r, lls, &choice);
@@ -152,6 +156,10 @@ static int ncs_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned 
 	case XK_CTL_GETPEERHOST:
 	case XK_CTL_GETMYHOST:
 		return xk_sess_control(s->down, op, buf, len);
+	case NCS_CTL_AGREED:
+		return xk_answer(buf, len, &ns->conn.choice, sizeof ns->conn.choice);
+	case NCS_CTL_ENDED:
+		return xk_answer(buf, len, &ns->conn.ended, sizeof ns->conn.ended);
 	case XK_CTL_HEADER_SUM:
 		return XK_E_INVAL;               /* the sum of a message is of no use below */
 	default:
@@ -163,6 +171,8 @@ static int ncs_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	if (op == XK_CTL_GETMAXPACKET)
 		return xk_answer32(buf, len, (uint32_t)ncs_conf(r)->message);
+	if (op == NCS_CTL_PICK)
+		return len < sizeof(struct ncs_names) ? XK_E_INVAL : ncs_pick_of(r, buf);
 	return XK_E_NOTSUP;
 }
 
@@ -173,9 +183,7 @@ static int ncs_rep_start(struct xk_rep *r, struct xk_errs *e)
 	struct ncs_rep *nr = ncs_rep(r);
 
 	(void)e;
-	nr->choice = (struct ncs_choice){ &ncs_fc_none, &ncs_ec_none,
-		{ .flow_window = 1, .first = 1, .most = 1, .rate = 1, .error_window = 1 } };
-	xk_control(r->down[0], NCS_CTL_CHOICE, &nr->choice, sizeof nr->choice);
+	ncs_paths_start(r);
 	nr->epoch = (uint16_t)xk_rand_u64(xk_vp_rand(r->vp));
 	return XK_OK;
 }
@@ -217,19 +225,23 @@ static int ncs_start(struct xk_node *n, struct xk_errs *e)
 {
 	const struct ncs_conf *c = xk_node_conf(n);
 	struct xk_parts ps;
-	int err;
+	int err = XK_OK;
 
-	xk_parts_init(&ps, 1);
-	xk_part_push_port(&ps.p[0], c->port);
-	err = xk_open_enable(n, n, xk_node_down(n, 0), &ps);
-	if (err != XK_OK)
-		xk_node_error(n, e, "cannot wait on port %u: %s", c->port, xk_strerror(err));
+	for (unsigned i = 0; i < xk_node_ndown(n) && err == XK_OK; i++) {
+		xk_parts_init(&ps, 1);
+		xk_part_push_port(&ps.p[0], c->port);
+		err = xk_open_enable(n, n, xk_node_down(n, i), &ps);
+		if (err != XK_OK)
+			xk_node_error(n, e, "cannot wait on port %u of '%s': %s", c->port,
+				      xk_node_name(xk_node_down(n, i)), xk_strerror(err));
+	}
 	return err;
 }
 
 static void ncs_stop(struct xk_node *n)
 {
-	xk_open_disable_all(n, xk_node_down(n, 0));
+	for (unsigned i = 0; i < xk_node_ndown(n); i++)
+		xk_open_disable_all(n, xk_node_down(n, i));
 }
 
 static int ncs_check(const void *conf, char *why, size_t n)
@@ -252,8 +264,18 @@ static void ncs_review(const struct xk_view *v, struct xk_review *r)
 {
 	const struct ncs_conf *c = v->conf;
 
-	xk_review_ports(r, v, "port", c->port, 2);
+	for (unsigned i = 0, k; i < v->ndown; i++) {
+		struct xk_claim claim = { .param = "port", .of = xk_view_base(v->down[i]), .what = "port",
+					  .first = c->port, .n = 2 };
+
+		for (k = 0; xk_view_base(v->down[k]) != claim.of; k++)
+			;
+		if (k == i)                      /* paths may share an interface */
+			xk_review_claim(r, v, &claim);
+	}
 }
+
+static const char *const ncs_accept_words[] = { [NCS_ACCEPT_ANY] = "any", [NCS_ACCEPT_OWN] = "own", NULL };
 
 #define AT(f) .offset = offsetof(struct ncs_conf, f)
 static const struct xk_param ncs_params[] = {
@@ -271,6 +293,8 @@ static const struct xk_param ncs_params[] = {
 	  .doc = "most connections of a virtual processor" },
 	{ .name = "peers", .type = XK_P_UINT, .def = "1024", .min = "1", .max = "65536", AT(peers),
 	  .doc = "most control connections of a virtual processor that peers begin" },
+	{ .name = "accept", .type = XK_P_ENUM, .choices = ncs_accept_words, .def = "any", AT(accept),
+	  .doc = "flow and error controls that peers may ask for: any there is, or those of this node's own paths" },
 	XK_PARAM_END
 };
 
@@ -290,7 +314,7 @@ static const struct xk_ops ncs_ops = {
 const struct xk_proto xk_proto_ncs = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto),
 	.name = "ncs", .doc = "messages of any size, with flow and error control as each graph chooses",
-	.ops = &ncs_ops, .offers = "port", .needs = { "port" }, .min_down = 1, .max_down = 1,
+	.ops = &ncs_ops, .offers = "port", .needs = { "port" }, .min_down = 1, .max_down = XK_DOWN_MAX,
 	.params = ncs_params, .conf_size = sizeof(struct ncs_conf),
 	.rep_size = sizeof(struct ncs_rep), .sess_size = sizeof(struct ncs_sess),
 	.drops = ncs_drops, .counts = ncs_counts, .check = ncs_check, .review = ncs_review,

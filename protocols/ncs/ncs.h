@@ -2,7 +2,8 @@
 /*
  * ncs.h - what those above and below ncs may know.
  *
- * To open: remote { host, port }, local nothing or ANY; the port is a service's at the peer.  To enable:
+ * To open: remote { host, port }, local nothing, ANY, or a struct ncs_pick; the port is a service's at the
+ * peer.  To enable:
  * { port }.  A push is a message, of at most what XK_CTL_GETMAXPACKET says; it may be pushed at
  * once, and leaves when the peer has accepted.  Pieces are pushed in that order.
  */
@@ -14,5 +15,25 @@
 /* ncs -> the node below: struct ncs_choice, with none and none; each control that lies there puts
  * itself in and asks on.  Result: how many there were; what they stand on answers nothing. */
 #define NCS_CTL_CHOICE (7700 * 1000 + 1)
+
+/* Which of the nodes below ncs, by its place in `over`, a connection has its flow control of, its error control,
+ * and its interface; the first one's all where nothing is said. */
+struct ncs_pick { uint8_t flow, error, over; };
+#define NCS_PICK_NONE 255u               /* for flow and error: none */
+
+/* Who opens -> ncs's replica: struct ncs_names; sets pick.  path: the name of a node that ncs lies over.  The
+ * others, NULL where it is that path's: a node's name or its kind's ("credit", "udp"), "none" for no control.
+ * XK_E_NOENT: what `wrong` says does not stand in the graph. */
+#define NCS_CTL_PICK (7700 * 1000 + 2)
+struct ncs_names { const char *path, *flow, *error, *over; const char *wrong; struct ncs_pick pick; };
+
+/* Who holds a session of ncs -> it: struct ncs_choice (ncs_half.h), what both ends do. */
+#define NCS_CTL_AGREED (7700 * 1000 + 4)
+
+/* Who opened -> a session of ncs that has ended: struct ncs_ended.  err: XK_E_NOTSUP, XK_E_CONNREFUSED, ...: the
+ * peer did not take it, and says why; XK_E_TIMEDOUT: nothing was heard of it; 0: it closed, or has not ended. */
+#define NCS_CTL_ENDED (7700 * 1000 + 3)
+#define NCS_WHY 48u                      /* bytes of a reason, its end included */
+struct ncs_ended { int err; char why[NCS_WHY]; };
 
 #endif

@@ -199,6 +199,7 @@ static void say_close(struct ncs_conn *c)
 /* What was not heard to the end is given up.  The peer is told, once: it may have heard nothing either. */
 static void fail(struct ncs_conn *c)
 {
+	c->ended.err = XK_E_TIMEDOUT;
 	xk_count(rep_of(c)->count[NCS_N_GIVEN_UP]);
 	if (c->state == NCS_ESTABLISHED || c->state == NCS_DRAINING)
 		xk_put_be32(ncs_say(c->peer, NCS_CLOSE, c->peer_id, 4), c->id);
@@ -309,14 +310,18 @@ void ncs_conn_let_go(struct ncs_conn *c)
 
 /* ---- records of the peer ---------------------------------------------------------------------------------- */
 
-static void refuse(struct ncs_sess *p, uint32_t id, int why)
+static void refuse(struct ncs_sess *p, uint32_t id, int err, const char *why)
 {
-	xk_put_be32(ncs_say(p, NCS_REFUSE, id, 4), (uint32_t)-why);
+	uint32_t n = (uint32_t)strlen(why);
+	uint8_t *b = ncs_say(p, NCS_REFUSE, id, 4 + n);
+
+	xk_put_be32(b, (uint32_t)-err);
+	memcpy(b + 4, why, n);
 	xk_count(p->s.rep->count[NCS_N_REFUSED]);
 }
 
 /* The data connection of one that a peer asks for, on this VP: its datagrams find the way. */
-static struct xk_sess *data_to(struct xk_rep *r, uint32_t host, uint16_t port, int *err)
+static struct xk_sess *data_to(struct xk_rep *r, struct xk_rep *over, uint32_t host, uint16_t port, int *err)
 {
 	struct xk_parts ps;
 
@@ -325,7 +330,7 @@ static struct xk_sess *data_to(struct xk_rep *r, uint32_t host, uint16_t port, i
 	xk_part_push_port(&ps.p[XK_REMOTE], port);
 	xk_part_push_any(&ps.p[XK_LOCAL]);
 	xk_part_push_port(&ps.p[XK_LOCAL], (uint16_t)(ncs_conf(r)->port + 1));
-	return xk_open(r, r->node, r->down[0], &ps, err);
+	return xk_open(r, r->node, over, &ps, err);
 }
 
 static struct ncs_conn *accept_new(struct ncs_sess *p, const struct ncs_open *o, struct ncs_choice *choice,
@@ -340,7 +345,7 @@ static struct ncs_conn *accept_new(struct ncs_sess *p, const struct ncs_open *o,
 	*err = XK_E_CONNREFUSED;
 	if (e == NULL)
 		return NULL;
-	lls = data_to(r, p->peer.host, o->data, err);
+	lls = data_to(r, p->s.down->rep, p->peer.host, o->data, err);
 	if (lls == NULL)
 		return NULL;
 	s = ncs_conn_new(r, &xk_rep_here(e->rcv, r)->up, e->type, p, lls, choice, err);
@@ -365,6 +370,7 @@ static void opened(struct ncs_sess *p, const struct ncs_rec *rec)
 	struct ncs_choice choice;
 	struct ncs_open o;
 	struct ncs_conn *c = p->peer.conns;
+	char why[NCS_WHY] = "";
 	int err;
 
 	if (!ncs_open_load(rec->v, rec->len - NCS_REC_LEN, &o)) {
@@ -377,12 +383,11 @@ static void opened(struct ncs_sess *p, const struct ncs_rec *rec)
 		say_accept(c);
 		return;
 	}
-	choice = (struct ncs_choice){ ncs_flow_of(o.flow), ncs_error_of(o.error), o.a };
-	err = XK_E_NOTSUP;
-	if (choice.flow != NULL && choice.error != NULL)
+	err = ncs_accepts(r, &o, &choice, why, sizeof why);
+	if (err == XK_OK)
 		c = accept_new(p, &o, &choice, rec->conn, rec->epoch, &err);
 	if (c == NULL) {
-		refuse(p, rec->conn, err);
+		refuse(p, rec->conn, err, why);
 		return;
 	}
 	xk_count(r->count[NCS_N_ACCEPTED]);
@@ -401,6 +406,19 @@ static void accepted(struct ncs_conn *c, const struct ncs_rec *rec)
 		ncs_rtt_sample(&c->tx->rtt, c->progress - c->asked);
 	xk_count(rep_of(c)->count[NCS_N_OPENED]);
 	ncs_turn(c);
+}
+
+static void refused(struct ncs_conn *c, const struct ncs_rec *rec)
+{
+	uint32_t n = rec->len - NCS_REC_LEN, code = n >= 4 ? xk_be32(rec->v) : 0;
+
+	c->ended.err = code > 0 && code < 4096 ? -(int)code : XK_E_CONNREFUSED;
+	n = n > 4 ? n - 4 : 0;
+	n = n < NCS_WHY ? n : NCS_WHY - 1;
+	for (uint32_t i = 0; i < n; i++)         /* a peer's text: nothing that a terminal would obey */
+		c->ended.why[i] = rec->v[4 + i] >= ' ' && rec->v[4 + i] <= '~' ? (char)rec->v[4 + i] : '?';
+	xk_count(rep_of(c)->count[NCS_N_REFUSED]);
+	gone(c);
 }
 
 /* Of what nobody here waits for: a late doubled OPEN brought it about.  Its CLOSED shall find nobody. */
@@ -463,7 +481,7 @@ void ncs_conn_record(struct ncs_sess *p, const struct ncs_rec *rec)
 	if (rec->type == NCS_ACCEPT)
 		accepted(c, rec);
 	else if (rec->type == NCS_REFUSE && c->state == NCS_OPENING)
-		xk_count(p->s.rep->count[NCS_N_REFUSED]), gone(c);
+		refused(c, rec);
 	else if (rec->type == NCS_CLOSED && c->state == NCS_CLOSING)
 		gone(c);
 	else if (c->state != NCS_OPENING && (rec->type == NCS_ACK || rec->type == NCS_CREDIT))

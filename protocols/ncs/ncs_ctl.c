@@ -54,25 +54,30 @@ void ncs_peer_free(struct ncs_sess *p)
 
 /* ---- finding one, and making it ------------------------------------------------------------ */
 
-struct wanted { uint32_t host; struct ncs_sess *found; };
+struct wanted { uint32_t host; const struct xk_rep *over; struct ncs_sess *found; };
+
+static bool leads_to(const struct ncs_sess *p, const struct wanted *w)
+{
+	return p->is_peer && p->peer.ours && p->peer.host == w->host && p->s.down->rep == w->over;
+}
 
 static int look(struct xk_mapnode *n, void *arg)
 {
 	struct ncs_sess *p = ncs_sess(xk_container_of(n, struct xk_sess, map));
 	struct wanted *w = arg;
 
-	if (p->is_peer && p->peer.ours && p->peer.host == w->host)
+	if (leads_to(p, w))
 		w->found = p;
 	return XK_MAP_KEEP;
 }
 
-struct ncs_sess *ncs_peer_to(struct xk_rep *r, uint32_t host, int *err)
+struct ncs_sess *ncs_peer_to(struct xk_rep *r, struct xk_rep *over, uint32_t host, int *err)
 {
-	struct wanted w = { host, ncs_rep(r)->peer };
+	struct wanted w = { host, over, ncs_rep(r)->peer };
 	struct xk_sess *lls;
 	struct xk_parts ps;
 
-	if (w.found != NULL && w.found->peer.host == host)
+	if (w.found != NULL && leads_to(w.found, &w))
 		return w.found;
 	w.found = NULL;
 	xk_map_foreach(&r->active, look, &w);
@@ -83,7 +88,7 @@ struct ncs_sess *ncs_peer_to(struct xk_rep *r, uint32_t host, int *err)
 	xk_part_push_port(&ps.p[XK_REMOTE], ncs_conf(r)->port);
 	xk_part_push_any(&ps.p[XK_LOCAL]);
 	xk_part_push_any(&ps.p[XK_LOCAL]);
-	lls = xk_open(r, r->node, r->down[0], &ps, err);
+	lls = xk_open(r, r->node, over, &ps, err);
 	return lls != NULL ? (ncs_rep(r)->peer = peer_new(r, lls, host, true, err)) : NULL;
 }
 
@@ -100,7 +105,7 @@ static int look_idle(struct xk_mapnode *n, void *arg)
 /* A place for one more that a peer begins: who comes again begins anew. */
 static bool place(struct xk_rep *r)
 {
-	struct wanted w = { 0, NULL };
+	struct wanted w = { 0, NULL, NULL };
 
 	if (ncs_rep(r)->npeers < ncs_conf(r)->peers)
 		return true;

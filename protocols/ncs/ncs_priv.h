@@ -7,6 +7,7 @@
  *   ncs_ctl.c     the control connection to a peer: records out and in
  *   ncs_data.c    messages to SDUs, SDUs to messages
  *   ncs_choice.c  window, credit, pace, go_back_n, selective_repeat as nodes
+ *   ncs_path.c    which of them, and which interface, a connection has
  *
  * A replica has a control connection to each peer, a session of its own, and a data connection
  * below each of its connections.  Neither carries what is the other's.
@@ -38,15 +39,24 @@ enum { NCS_DROP_BASE = XK_DROP_FIRST - 1, NCS_DROPS(NCS_DROP_ENUM) };
 #define NCS_COUNT_ENUM(n, s) NCS_N_##n,
 enum { NCS_COUNTS(NCS_COUNT_ENUM) };
 
+enum { NCS_ACCEPT_ANY, NCS_ACCEPT_OWN };
 struct ncs_conf {
 	uint16_t port;
+	unsigned accept;
 	uint64_t sdu, message, queue, give_up, connections, peers;
+};
+
+/* What one node below ncs stands for. */
+struct ncs_path {
+	struct ncs_choice choice;
+	const struct xk_node *flow, *error;  /* its controls; NULL: there is none */
+	struct xk_rep    *over;          /* the interface */
 };
 
 struct ncs_conn;
 struct ncs_rep {
 	struct xk_rep    *r;
-	struct ncs_choice choice;        /* what this node's connections ask for */
+	struct ncs_path   path[XK_DOWN_MAX];
 	struct ncs_conn **conn;          /* by number; NULL: free */
 	uint32_t          nconn, room, gone;  /* in use; of conn[]; so many have gone, for generations */
 	uint32_t          taken;         /* conn[] below that are in use */
@@ -89,6 +99,7 @@ struct ncs_conn {
 	unsigned busy;                   /* calls inside; dead ones go with the last */
 	uint32_t end;                    /* number of the next SDU that is pushed */
 	uint64_t queued;                 /* bytes in out */
+	struct ncs_ended ended;          /* why, where the peer did not just close */
 	xk_ns    asked, progress;        /* when OPEN or CLOSE left; when something was last heard of use */
 	struct xk_msgq out;              /* messages; kept.seq: number of the first SDU */
 	struct xk_msg *in, *in_last;     /* by link: SDUs with their headers, by number */
@@ -112,8 +123,18 @@ const struct ncs_error_ops *ncs_error_of(unsigned no);
 unsigned ncs_flow_no(const struct ncs_flow_ops *f);
 unsigned ncs_error_no(const struct ncs_error_ops *e);
 
+/* ncs_path.c */
+void ncs_paths_start(struct xk_rep *r);
+/* Sets w->pick; XK_E_NOENT: w->wrong is what this node has not. */
+int  ncs_pick_of(const struct xk_rep *r, struct ncs_names *w);
+/* What it comes to, and the interface; NULL: there is no such path. */
+struct xk_rep *ncs_picked(const struct xk_rep *r, const struct ncs_pick *p, struct ncs_choice *c);
+/* Does this node take what a peer asks for?  Else the answer is an error, and why[n] names what is lacking. */
+int  ncs_accepts(const struct xk_rep *r, const struct ncs_open *o, struct ncs_choice *c, char *why, size_t n);
+
 /* ncs_ctl.c */
-struct ncs_sess *ncs_peer_to(struct xk_rep *r, uint32_t host, int *err);
+/* over: the interface that it is reached by. */
+struct ncs_sess *ncs_peer_to(struct xk_rep *r, struct xk_rep *over, uint32_t host, int *err);
 int  ncs_peer_over(struct xk_rep *r, struct xk_sess *lls);
 void ncs_peer_free(struct ncs_sess *p);
 /* A record for the peer, of len bytes of values, to be filled; it leaves with the next flush. */

@@ -136,7 +136,16 @@ ok "a port that is taken is an error" fails role=server port=7011
 said() { grep -q "$1" "$tmp/run.err"; }
 ok "that says so" said "cannot wait on port 7011"
 kill $taken
-few() { (ulimit -n 24; fails role=server preset=vppc port=7012) && said "cannot wait on port 7012\|many open files"; }
+# How many there are before the first of ours is for who started this.
+few() {
+	waited=0
+	for limit in 8 12 16 18 20 22 24 28; do
+		(ulimit -n $limit; fails -d 20ms role=server preset=vppc port=7012) || continue
+		said "no descriptor left" || return 1
+		! said "cannot wait on port 7012: no descriptor left" || waited=1
+	done
+	[ $waited -eq 1 ]
+}
 ok "no descriptors left is an error" few
 ok "no such namespace is an error" fails netns=nowhere
 

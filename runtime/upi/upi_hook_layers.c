@@ -42,7 +42,7 @@ static bool hands_on(const struct xk_node *n)
 static unsigned usual_layer(const struct xk_node *n)
 {
 	static const struct { const char *word; unsigned layer; } of[] = {
-		{ "peer", 0 }, { "frame", 0 }, { "link", 0 }, { "hostlink", 0 }, { "host", 1 },
+		{ "peer", 0 }, { "frame", 0 }, { "cells", 0 }, { "link", 0 }, { "hostlink", 0 }, { "host", 1 },
 		{ "port", 2 }, { "stream", 2 },
 	};
 

@@ -23,12 +23,13 @@ static const char *const costs[] = {
 };
 enum { MESSAGE, UNIT, LOCK, LOCK_MOVED, HANDOVER, WAKE, CONTEXT, YIELD, SLICE, COSTS };
 /* Those that a machine may be without.  ORDER OPTIONAL */
-static const char *const optional[] = { "lock_handed", "unlock", "lookup", "sleep", "hop", "sleep_other", "unit_moved", NULL };
-enum { LOCK_HANDED, UNLOCK, LOOKUP, SLEEP, HOP, SLEEP_OTHER, UNIT_MOVED, OPTIONAL };
+static const char *const optional[] = { "lock_handed", "unlock", "lookup", "sleep", "hop", "sleep_other", "unit_moved",
+					"lock_spin", NULL };
+enum { LOCK_HANDED, UNLOCK, LOOKUP, SLEEP, HOP, SLEEP_OTHER, UNIT_MOVED, LOCK_SPIN, OPTIONAL };
 /* From `moved` on where one of the nodes has them, then all.  ORDER OF_NODE */
 static const char *const of_node[] = { "up", "down", "byte", "moved", "bus", "l1_cold", "memory_cold", "protocol_moved", NULL };
 enum { NODE_MOVED = 3, NODE_BUS, NODE_L1_COLD, NODE_MEMORY_COLD, NODE_PROTOCOL_MOVED, OF_NODE };
-#define IN_GRAPH (COSTS + OPTIONAL + 2u)
+#define IN_GRAPH (COSTS + OPTIONAL + 3u)
 
 /* Of `cache`, as models have them; positive: 0 is nothing that can be divided by. */
 static const struct { const char *key; size_t at; bool positive, negative; } of_cache[] = {
@@ -80,7 +81,7 @@ static double cost_of(struct xk_ledger *l, const struct xk_value *tab, const cha
 }
 
 /* Kept to be shown, under its path without the first, which is `graph`. */
-static void keep(struct xk_ledger *l, const char *const *path, double value, const char *source, bool bare)
+static void keep(struct xk_ledger *l, const char *const *path, struct xk_machine_value v)
 {
 	char key[200];
 	size_t n = 0;
@@ -89,8 +90,8 @@ static void keep(struct xk_ledger *l, const char *const *path, double value, con
 	for (unsigned i = 1; path[i] != NULL; i++)
 		n += (size_t)snprintf(key + n, sizeof key - n, "%s%.60s", i > 1 ? "." : "", path[i]);
 	xk_assert(l->m.nvalues < l->room);
-	l->value[l->m.nvalues++] =
-		(struct xk_machine_value){ .key = xk_strdup(key), .source = source, .value = value, .bare = bare };
+	v.key = xk_strdup(key);
+	l->value[l->m.nvalues++] = v;
 }
 
 /* As cost_of, and kept. */
@@ -99,8 +100,23 @@ static double read_cost(struct xk_ledger *l, const struct xk_value *tab, const c
 	const char *source = "";
 	double us = cost_of(l, tab, path, &source);
 
-	keep(l, path, us, source, false);
+	keep(l, path, (struct xk_machine_value){ .source = source, .value = us });
 	return us;
+}
+
+/* In what order locks are had, where the machine says so. */
+static void read_lock_order(struct xk_ledger *l, const struct xk_value *g)
+{
+	const char *path[] = { "graph", "lock_order", NULL };
+	struct xk_sourced got;
+
+	if (xk_value_get(g, path[1]) == NULL || !xk_machine_word(l->spec, l->e, g, path, &got))
+		return;
+	l->m.sync.locks_in_turn = strcmp(got.text, "arrival") == 0;
+	if (!l->m.sync.locks_in_turn && strcmp(got.text, "policy") != 0)
+		xk_spec_bench_error(l->spec, l->e, path, "'lock_order' is \"%.60s\" and needs to be \"policy\" (each lock's own) or "
+				    "\"arrival\" (first come, first served)", got.text);
+	keep(l, path, (struct xk_machine_value){ .source = got.source, .text = got.text });
 }
 
 /* ---- caches ------------------------------------------------------------------------------- */
@@ -117,7 +133,7 @@ static void read_cache_number(struct xk_ledger *l, const struct xk_value *tab, u
 	else if (got.v == 0 && of_cache[i].positive)
 		xk_spec_bench_error(l->spec, l->e, path, "'%s' needs to be above 0", key);
 	*(double *)((char *)&l->cache + of_cache[i].at) = got.v;
-	keep(l, path, got.v, got.source, true);
+	keep(l, path, (struct xk_machine_value){ .source = got.source, .value = got.v, .bare = true });
 }
 
 static void read_cache(struct xk_ledger *l, const struct xk_value *tab)
@@ -177,7 +193,7 @@ static void take_costs(struct xk_ledger *l, const double *us, const double *more
 		.lock_local = ns_of(us[LOCK]), .lock_moved = ns_of(us[LOCK_MOVED]), .handover = ns_of(us[HANDOVER]),
 		.wake = ns_of(us[WAKE]), .context = ns_of(us[CONTEXT]), .yield = ns_of(us[YIELD]), .slice = ns_of(us[SLICE]),
 		.lock_handed = ns_of(more[LOCK_HANDED]), .unlock = ns_of(more[UNLOCK]), .lookup = ns_of(more[LOOKUP]),
-		.sleep = ns_of(more[SLEEP]), .hop = ns_of(more[HOP]), .sleep_other = ns_of(more[SLEEP_OTHER]),
+		.lock_spin = ns_of(more[LOCK_SPIN]), .sleep = ns_of(more[SLEEP]), .hop = ns_of(more[HOP]), .sleep_other = ns_of(more[SLEEP_OTHER]),
 	};
 }
 
@@ -226,6 +242,7 @@ static void read_graph(struct xk_ledger *l, const struct xk_value *g)
 	memcpy(names + COSTS, optional, OPTIONAL * sizeof *names);
 	names[COSTS + OPTIONAL] = "nodes";
 	names[COSTS + OPTIONAL + 1] = "cache";
+	names[COSTS + OPTIONAL + 2] = "lock_order";
 	xk_machine_keys(l->spec, l->e, g, path, names, IN_GRAPH);
 	for (unsigned i = 0; i < COSTS; i++) {
 		path[1] = costs[i];
@@ -239,6 +256,7 @@ static void read_graph(struct xk_ledger *l, const struct xk_value *g)
 			more[i] = i == LOCK_HANDED ? us[LOCK_MOVED] : 0;
 	}
 	take_costs(l, us, more);
+	read_lock_order(l, g);
 	if (cache != NULL)
 		read_cache(l, cache);
 	read_nodes(l, g);
@@ -257,7 +275,7 @@ static int read_machine(struct xk_ledger *l, const char *file)
 		return XK_E_INVAL;
 	}
 	nodes = xk_value_get(g, "nodes");
-	l->room = COSTS + OPTIONAL + OF_CACHE + OF_NODE * (nodes != NULL && nodes->kind == XK_V_MAP ? nodes->n : 0);
+	l->room = COSTS + OPTIONAL + 1u + OF_CACHE + OF_NODE * (nodes != NULL && nodes->kind == XK_V_MAP ? nodes->n : 0);
 	l->value = xk_alloc(l->room * sizeof *l->value);
 	l->node = xk_alloc((l->room + 1) * sizeof *l->node);
 	if (l->value == NULL || l->node == NULL)

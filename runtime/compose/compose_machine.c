@@ -107,20 +107,23 @@ void xk_machine_keys(const struct xk_spec *s, struct xk_errs *e, const struct xk
 	}
 }
 
-/* The number that stands in the table without a name. */
-static const struct xk_value *number_of(const struct xk_value *v)
+/* What stands in the table without a name, a number or a word. */
+static const struct xk_value *unnamed(const struct xk_value *v, bool word)
 {
-	for (unsigned i = 0; v->kind == XK_V_MAP && i < v->n; i++)
+	for (unsigned i = 0; v->kind == XK_V_MAP && i < v->n; i++) {
+		const struct xk_value *x = &v->item[i];
+
 		if (v->key[i].kind == XK_V_INT && strcmp(v->key[i].text, "1") == 0)
-			return v->item[i].kind == XK_V_INT || v->item[i].kind == XK_V_FLOAT ? &v->item[i] : NULL;
+			return (word ? x->kind == XK_V_TEXT : x->kind == XK_V_INT || x->kind == XK_V_FLOAT) ? x : NULL;
+	}
 	return NULL;
 }
 
-bool xk_machine_value(const struct xk_spec *s, struct xk_errs *e, const struct xk_value *tab, const char *const *path,
-		      struct xk_sourced *out)
+static bool sourced(const struct xk_spec *s, struct xk_errs *e, const struct xk_value *tab, const char *const *path, bool word,
+		    struct xk_sourced *out)
 {
 	const char *above[DEPTH] = { NULL }, *name;
-	const struct xk_value *v, *number, *source;
+	const struct xk_value *v, *what, *source;
 	unsigned depth = depth_of(path);
 
 	name = path[depth - 1];
@@ -130,13 +133,26 @@ bool xk_machine_value(const struct xk_spec *s, struct xk_errs *e, const struct x
 		xk_spec_bench_error(s, e, above, "'%s' is needed: %s = { 1.5, source = \"where it is from\" }", name, name);
 		return false;
 	}
-	number = number_of(v);
+	what = unnamed(v, word);
 	source = v->kind == XK_V_MAP ? xk_value_get(v, "source") : NULL;
-	if (number != NULL && source != NULL && source->kind == XK_V_TEXT) {
-		*out = (struct xk_sourced){ .v = strtod(number->text, NULL), .text = number->text, .source = source->text };
+	if (what != NULL && source != NULL && source->kind == XK_V_TEXT) {
+		*out = (struct xk_sourced){ .v = word ? 0 : strtod(what->text, NULL), .text = what->text, .source = source->text };
 		return true;
 	}
 	if (v->kind != XK_V_POISON)
-		xk_spec_bench_error(s, e, path, "'%s' needs a number and its source: { 1.5, source = \"where it is from\" }", name);
+		xk_spec_bench_error(s, e, path, "'%s' needs a %s and its source: { %s, source = \"where it is from\" }", name,
+				    word ? "word" : "number", word ? "\"...\"" : "1.5");
 	return false;
+}
+
+bool xk_machine_value(const struct xk_spec *s, struct xk_errs *e, const struct xk_value *tab, const char *const *path,
+		      struct xk_sourced *out)
+{
+	return sourced(s, e, tab, path, false, out);
+}
+
+bool xk_machine_word(const struct xk_spec *s, struct xk_errs *e, const struct xk_value *tab, const char *const *path,
+		     struct xk_sourced *out)
+{
+	return sourced(s, e, tab, path, true, out);
 }

@@ -38,5 +38,8 @@ void xk_machine_keys(const struct xk_spec *s, struct xk_errs *e, const struct xk
 /* The last of path in tab: { 1.5, source = "where it is from" }.  False: complained about, or what it is has been. */
 bool xk_machine_value(const struct xk_spec *s, struct xk_errs *e, const struct xk_value *tab, const char *const *path,
 		      struct xk_sourced *out);
+/* The same of a word: { "arrival", source = "where it is from" }. */
+bool xk_machine_word(const struct xk_spec *s, struct xk_errs *e, const struct xk_value *tab, const char *const *path,
+		     struct xk_sourced *out);
 
 #endif

@@ -55,7 +55,10 @@ json_t *run_simulated_json(const struct xk_run_result *r)
 	for (unsigned i = 0; i < b.machine->nvalues; i++) {
 		json_t *v = json_object();
 
-		json_object_set_new(v, b.machine->value[i].bare ? "number" : "us", json_real(b.machine->value[i].value));
+		if (b.machine->value[i].text != NULL)
+			json_object_set_new(v, "word", json_string(b.machine->value[i].text));
+		else
+			json_object_set_new(v, b.machine->value[i].bare ? "number" : "us", json_real(b.machine->value[i].value));
 		json_object_set_new(v, "source", json_string(b.machine->value[i].source));
 		json_object_set_new(costs, b.machine->value[i].key, v);
 	}

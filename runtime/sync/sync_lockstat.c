@@ -95,10 +95,10 @@ void xk_lockstat_add(struct xk_lockstat *st, const struct xk_lockstat *mine, con
 	xk_count_add(st->hold_ns, mine->hold_ns - before->hold_ns);
 }
 
-/* ns of `timed` samples, for all of n. */
+/* ns of `timed` samples, for all of n; exact where all are. */
 static uint64_t scaled(uint64_t ns, uint64_t timed, uint64_t n)
 {
-	return timed == 0 ? 0 : (uint64_t)((double)ns / (double)timed * (double)n);
+	return timed == n ? ns : timed == 0 ? 0 : (uint64_t)((double)ns / (double)timed * (double)n);
 }
 
 uint64_t xk_lock_waited_ns(const struct xk_lock_counts *c) { return scaled(c->wait_ns, c->waits_timed, c->contended); }

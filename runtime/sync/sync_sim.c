@@ -262,6 +262,15 @@ void xk_sim_nap(xk_ns ns)
 	sleep_until(s, *s->pub.now + (ns != 0 ? ns : 1));
 }
 
+xk_ns sim_waking(const struct sim *s, const struct xk_sim_thread *t)
+{
+	bool idle = t->p->own == NULL;
+
+	for (unsigned i = 1; t->floats && !idle && i <= s->nprocessors; i++)
+		idle = s->p[i].own == NULL;
+	return idle ? s->cost.wake : 0;
+}
+
 static struct xk_sim_thread **bucket(struct sim *s, const struct xk_event *e)
 {
 	return &s->waiting[((uintptr_t)e >> 3) % s->nbuckets];
@@ -290,7 +299,7 @@ bool xk_sim_wake(struct xk_event *e)
 		xk_ns now = *s->pub.now, waited = now > t->slept ? now - t->slept : 0;
 
 		t->spun = waited <= s->cost.spin;
-		wake_at(s, t, now + (t->spun ? s->cost.handover : s->cost.wake));
+		wake_at(s, t, now + (t->spun ? s->cost.handover : sim_waking(s, t)));
 	}
 	return true;
 }
@@ -352,7 +361,33 @@ void sim_block(struct sim *s, const char *on)
 	sleep_until(s, XK_NS_NEVER);
 }
 
-void sim_grant(struct sim *s, struct xk_sim_thread *t) { wake_at(s, t, *s->pub.now); }
+void sim_spin(struct sim *s, xk_ns until)
+{
+	struct xk_sim_thread *t = s->self;
+	xk_ns from = *s->pub.now;
+
+	t->state = OWN;
+	t->slept = from;
+	t->when.key = until;
+	xk_heap_put(&s->heap, &t->when);
+	go_on(s);
+	t->counts.worked += *s->pub.now - from;
+	t->p->stats.busy += *s->pub.now - from;
+}
+
+void sim_grant(struct sim *s, struct xk_sim_thread *t, xk_ns after)
+{
+	xk_ns at = *s->pub.now + after;
+
+	if (t->state != OWN) {
+		wake_at(s, t, at);
+		return;
+	}
+	xk_heap_take(&s->heap, &t->when);
+	t->when.key = at > t->slept ? at : t->slept;
+	xk_heap_put(&s->heap, &t->when);
+	sim_limit(s);
+}
 
 bool xk_sim_run(struct xk_sim *sim, xk_ns until)
 {

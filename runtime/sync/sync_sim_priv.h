@@ -78,9 +78,14 @@ static inline void sim_charge(struct sim *s, xk_ns ns)
 	s->self->p->stats.busy += ns;
 }
 
-/* It waits until another thread wakes it, by sim_grant; `on` is told when nothing ever will. */
+/* It waits until another thread wakes it, by sim_grant, or lets it be woken after so long; `on` is told when nothing
+ * ever will. */
 void sim_block(struct sim *s, const char *on);
-void sim_grant(struct sim *s, struct xk_sim_thread *t);
+void sim_grant(struct sim *s, struct xk_sim_thread *t, xk_ns after);
+/* Until t, which sleeps, can be taken up: its processor has to be woken, too, where it has nothing to run. */
+xk_ns sim_waking(const struct sim *s, const struct xk_sim_thread *t);
+/* It waits with its processor kept, until `until` at most. */
+void sim_spin(struct sim *s, xk_ns until);
 
 /* Up to when the running thread may go on, after a change of what others do. */
 void sim_limit(struct sim *s);

@@ -32,9 +32,11 @@ struct xk_sim_costs {
 	xk_ns lock_local, lock_moved;  /* a lock taken that this processor had last, another one had */
 	xk_ns lock_handed;             /* taken by who stood in line for it */
 	xk_ns unlock;                  /* given back: others have it meanwhile */
+	xk_ns lock_spin;               /* who waits for one that spins or is adaptive keeps its processor so long at most, 0: not */
+	bool  locks_in_turn;           /* each is had in the order of asking, whatever its policy */
 	xk_ns lookup;                  /* what a table's lock is taken for */
 	xk_ns handover;                /* until a thread runs that was woken while it spun */
-	xk_ns wake;                    /* the same when it slept: it had waited for longer than `spin` */
+	xk_ns wake;                    /* the same when it slept (it had waited for longer than `spin`) and its processor idled */
 	xk_ns spin;
 	xk_ns sleep;                   /* of its processor, when a thread has slept */
 	xk_ns hop;                     /* when it takes what another thread has put into a queue between them */
@@ -105,8 +107,8 @@ static inline void xk_sim_pass(void)
 		xk_sim_pass_now();
 }
 
-/* The policy as it is simulated: first come first served whatever it is, and of the same name; of a table: who has it
- * looks something up. */
+/* The policy as it is simulated, of the same name: ticket, mcs and rw in the order of asking, the others free for whoever
+ * comes while who waits is on its way; of a table: who has it looks something up. */
 const struct xk_lock_ops *xk_lock_simulated(const struct xk_lock_ops *policy);
 const struct xk_lock_ops *xk_lock_simulated_table(const struct xk_lock_ops *policy);
 

@@ -18,8 +18,8 @@
  * processor's; and for one on its way up where another processor ran the node last. */
 struct xk_machine_node { const char *proto; uint64_t message[2], byte, moved, bus, l1_cold, memory_cold, protocol_moved; };
 
-/* As it stands in the ledger, microseconds; bare: a number of something else. */
-struct xk_machine_value { const char *key, *source; double value; bool bare; };
+/* As it stands in the ledger: a word (text not NULL), or microseconds; bare: a number of something else. */
+struct xk_machine_value { const char *key, *source, *text; double value; bool bare; };
 
 struct xk_machine {
 	const char         *name, *doc;

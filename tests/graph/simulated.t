@@ -198,6 +198,17 @@ broken() {
 	sed "$@" "$tmp/nodes.lua" >"$tmp/bad.lua"
 	not_run 3 "bad.lua:[0-9]*: machine: $text" --processors 2 --machine "$tmp/bad.lua" "$tmp/up.lua"
 }
+# Whose processor has to be woken keeps the lock from all others where locks are had in turn.
+ledger "$tmp/short.lua" 0.1 "$all"
+sed 's/^return machine/graph.wake = { 20, source = s }\n&/' "$tmp/short.lua" >"$tmp/own_order.lua"
+sed 's/^return machine/graph.lock_order = { "arrival", source = s }\n&/' "$tmp/own_order.lua" >"$tmp/in_turn.lua"
+convoy() {
+	by "$tmp/own_order.lua" locking 8 && free=$got && by "$tmp/in_turn.lua" locking 8 && [ "$free" -gt $((5 * got)) ] &&
+		jq -e '.machine.costs.lock_order == { word: "arrival", source: "assumed: for a test" }' "$tmp/json" >/dev/null
+}
+ok "locks in the order of asking make a convoy" convoy
+ok "no order of locks" broken "'lock_order' is \"fair\" and needs to be" 's/^return machine/graph.lock_order = { "fair", source = s }\n&/'
+ok "a number for an order" broken "'lock_order' needs a word and its source" 's/^return machine/graph.lock_order = { 1, source = s }\n&/'
 # A machine with a bus: each byte of a frame is on it for 1 ns, 106 of them, while eth works for 40.
 sed 's/sink = node(0.01, 0)/sink = (function() local n = node(0.01, 0) n.bus = { 0.001, source = s } return n end)()/' \
 	"$tmp/nodes.lua" >"$tmp/some_bus.lua"

@@ -160,9 +160,14 @@ static void machine(FILE *f, const struct xk_run_result *r)
 		return;
 	fprintf(f, "machine %s: %u simulated processor%s, %.1f %% busy (least %.1f, most %.1f)\n", b.machine->name,
 		b.processors, b.processors == 1 ? "" : "s", 100 * b.mean, 100 * b.least, 100 * b.most);
-	for (unsigned i = 0; i < b.machine->nvalues; i++)
-		fprintf(f, "  %-20s %8g %s  %s\n", b.machine->value[i].key, b.machine->value[i].value,
-			b.machine->value[i].bare ? "  " : "us", b.machine->value[i].source);
+	for (unsigned i = 0; i < b.machine->nvalues; i++) {
+		const struct xk_machine_value *v = &b.machine->value[i];
+
+		if (v->text != NULL)
+			fprintf(f, "  %-20s %8s     %s\n", v->key, v->text, v->source);
+		else
+			fprintf(f, "  %-20s %8g %s  %s\n", v->key, v->value, v->bare ? "  " : "us", v->source);
+	}
 }
 
 static void totals(FILE *f, const struct xk_run_result *r)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- graphs/ncs-echo.lua: messages of any size are echoed over UDP, under the flow and error control that are named.
+-- graphs/ncs-echo.lua: messages of any size are echoed under the flow and error control, over the interface, that are named.
 -- Run it:   vp-run --virtual graphs/ncs-echo.lua flow=window error=go_back_n loss=5% size=100KiB
 local threading = include "lib/presets.lua"
 local a = args {
@@ -18,6 +18,10 @@ local a = args {
   dup      = fraction { 0, doc = "frames doubled, each way" },
   reorder  = fraction { 0, doc = "reordering probability, each way" },
   corrupt  = fraction { 0, doc = "frames with a wrong bit, each way" },
+  interface = enum { "udp", choices = { "udp", "tcp", "hostudp", "hosttcp" }, doc = "what lies below" },
+  role     = enum { "both", choices = { "both", "client", "server" }, doc = "hostudp, hosttcp: which end is here" },
+  to       = ipv4 { "127.0.0.1", doc = "hostudp, hosttcp: where the client finds the server" },
+  port     = port { 7700, min = 1, doc = "of control connections" },
   preset   = enum { "vppc", choices = threading.names, doc = "threading architecture" },
   vps      = uint { 4, min = 1, max = 4096, doc = "virtual processors, where the preset has not its own number" },
 }
@@ -35,20 +39,33 @@ local errors = {
   selective_repeat = function(below) return selective_repeat { over = below } end,
 }
 
--- A process: ncs over its choice over UDP over a cable.
-local function process(name, addr, mac, between)
+local host = a.interface == "hostudp" or a.interface == "hosttcp"
+-- Sockets of the host, or a host of our own on a cable.
+local function interface(name, addr, mac, between)
+  if host then return a.interface == "hostudp" and hostudp {} or hosttcp {} end
   local link = between(eth_mem { wire = "cable", queue = 65536, mac = mac })
-  local port = udp { over = stack { ip { addr = addr }, arp { neighbours = hosts }, eth { over = link } } }
-  return ncs { name = name, sdu = a.sdu, over = errors[a.error](flows[a.flow](port)) }
+  local ip = stack { ip { addr = addr }, arp { neighbours = hosts }, eth { over = link } }
+  return a.interface == "udp" and udp { over = ip } or tcp { over = ip }
 end
 
-echo { port = 7, over = process("server", "10.0.0.2/24", "02:00:00:00:00:02", function(d) return d end) }
-load { to = "10.0.0.2", port = 7, conns = a.conns, count = a.count, size = a.size, window = a.ahead,
-       timeout = a.timeout, over = process("client", "10.0.0.1/24", "02:00:00:00:00:01", function(d)
-  return impair { loss = a.loss, dup = a.dup, reorder = a.reorder, corrupt = a.corrupt, over = d }
-end) }
+-- A process: ncs over its choice over an interface.  The two on one host have ports of their own.
+local function process(name, port, addr, mac, between)
+  local below = interface(name, addr, mac, between)
+  return ncs { name = name, port = port, peer_port = a.port, sdu = a.sdu, over = errors[a.error](flows[a.flow](below)) }
+end
+
+local client, server = a.role ~= "server", a.role ~= "client"
+if server then
+  echo { port = 7, over = process("server", a.port, "10.0.0.2/24", "02:00:00:00:00:02", function(d) return d end) }
+end
+if client then
+  load { to = host and a.to or "10.0.0.2", port = 7, conns = a.conns, count = a.count, size = a.size, window = a.ahead,
+         timeout = a.timeout, over = process("client", host and a.port + 2 or a.port, "10.0.0.1/24", "02:00:00:00:00:01", function(d)
+    return impair { loss = a.loss, dup = a.dup, reorder = a.reorder, corrupt = a.corrupt, over = d }
+  end) }
+end
 
 return graph "ncs-echo" {
-  doc = "messages of any size echoed over UDP, flow and error control chosen by name",
+  doc = "messages of any size echoed, flow control, error control and interface chosen by name",
   threading = threading.named(a.preset, { conns = a.conns, vps = a.vps }),
 }

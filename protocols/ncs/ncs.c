@@ -3,8 +3,8 @@
  * ncs.c - message passing with a choice of flow and error control per connection: opening and
  * closing from above, control, and the descriptor (Park, Lee, Hariri 1998; docs/ncs.md).
  *
- * It lies over a port and offers one: a connection of ncs is a session, known by the peer's host and
- * a service's port there.  Control connections go to `port`, data connections to the next one.
+ * It lies over a port or a stream and offers a port: a connection of ncs is a session, known by the peer's host and
+ * a service's port there.  Control connections, and streams, go to `port`, data connections to the next one.
  * Invariant: sessions are peers, bound under what is below them, or connections, under their number.
  */
 #include "protocols/ncs/ncs_priv.h"
@@ -13,8 +13,10 @@
 #include "runtime/base/xk_rand.h"
 #include "runtime/mem/xk_alloc.h"
 #include "runtime/upi/xk_enable.h"
+#include "runtime/upi/xk_gives.h"
 #include "runtime/upi/xk_part.h"
 #include "runtime/upi/xk_review.h"
+#include "runtime/upi/xk_stream.h"
 #include "runtime/vp/xk_task.h"
 
 #include <stdio.h>
@@ -27,17 +29,22 @@ static struct xk_sess *data_to(struct xk_rep *r, struct xk_rep *over, uint32_t h
 
 	xk_parts_init(&ps, 2);
 	xk_part_push_host(&ps.p[XK_REMOTE], host);
-	xk_part_push_port(&ps.p[XK_REMOTE], (uint16_t)(ncs_conf(r)->port + 1));
+	xk_part_push_port(&ps.p[XK_REMOTE], (uint16_t)(ncs_peer_port(r) + 1));
 	xk_part_push_any(&ps.p[XK_LOCAL]);
 	xk_part_push_any(&ps.p[XK_LOCAL]);
 	return xk_open(r, r->node, over, &ps, err);
 }
 
 /* What is left to each connection. */
-static int choose(struct xk_rep *r, struct xk_sess *lls, struct ncs_choice *c)
+static int choose(struct xk_rep *r, struct xk_sess *lls, bool stream, struct ncs_choice *c)
 {
 	uint32_t most;
 
+	c->agreed.start = (uint32_t)xk_rand_u64(xk_vp_rand(r->vp));
+	if (stream) {
+		c->agreed.sdu = ncs_conf(r)->sdu != 0 ? (uint32_t)ncs_conf(r)->sdu : NCS_STREAM_SDU;
+		return XK_OK;
+	}
 	if (xk_sess_control(lls, XK_CTL_GETOPTPACKET, &most, sizeof most) != (int)sizeof most || most <= NCS_HDR_LEN)
 		return XK_E_MSGSIZE;
 	c->agreed.sdu = ncs_conf(r)->sdu != 0 ? (uint32_t)ncs_conf(r)->sdu : most - NCS_HDR_LEN;
@@ -46,7 +53,6 @@ static int choose(struct xk_rep *r, struct xk_sess *lls, struct ncs_choice *c)
 	if (xk_sess_control(lls, XK_CTL_GETMAXPACKET, &most, sizeof most) != (int)sizeof most ||
 	    c->agreed.sdu > most - NCS_HDR_LEN)
 		return XK_E_MSGSIZE;
-	c->agreed.start = (uint32_t)xk_rand_u64(xk_vp_rand(r->vp));
 	return XK_OK;
 }
 
@@ -69,21 +75,25 @@ static struct xk_sess *ncs_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_
 	    xk_part_pop_host(&ps->p[XK_REMOTE], &host) != XK_OK)
 		return NULL;
 	peer = ncs_peer_to(r, over, host, err);
-	lls = peer != NULL ? data_to(r, over, host, err) : NULL;
-	if (lls == NULL)
+	if (peer == NULL)
 		return NULL;
-	*err = choose(r, lls, &choice);
-	if (*err != XK_OK) {
+	ncs_peer_enter(peer);
+	s = NULL;
+	lls = peer->peer.stream ? xk_dup(peer->s.down) : data_to(r, over, host, err);
+	if (lls != NULL)
+		*err = choose(r, lls, peer->peer.stream, &choice);
+	if (lls != NULL && *err == XK_OK)
+		s = ncs_conn_new(r, &rcv->up, type, peer, lls, &choice, err);
+	else if (lls != NULL)
 		xk_close(lls);
-		return NULL;
+	if (s != NULL) {
+		s->conn.service = service;
+		ncs_conn_ask(&s->conn);
+	} else {
+		peer->peer.done = true;
 	}
-	s = ncs_conn_new(r, &rcv->up, type, peer, lls, &choice, err);
-	if (s == NULL)
-		return NULL;
-	s->conn.service = service;
-	ncs_conn_ask(&s->conn);
-	ncs_flush(peer);
-	return &s->s;
+	ncs_peer_leave(peer);
+	return s != NULL ? &s->s : NULL;
 }
 
 static int enable_key(struct xk_parts *ps, struct xk_key *k)
@@ -131,7 +141,7 @@ static void ncs_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 	struct xk_rep *r = up->rep;
 	uint16_t port;
 
-	if (xk_sess_control(lls, XK_CTL_GETMYPORT, &port, sizeof port) == (int)sizeof port &&
+	if (!ncs_is_stream(lls->rep) && xk_sess_control(lls, XK_CTL_GETMYPORT, &port, sizeof port) == (int)sizeof port &&
 	    port == ncs_conf(r)->port && ncs_peer_over(r, lls) == XK_OK)
 		ncs_self_demux(lls->up, lls, m);
 	else
@@ -169,6 +179,10 @@ static int ncs_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned 
 
 static int ncs_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
+	if (op == XK_CTL_STREAM_EVENT && len >= sizeof(struct xk_stream_event)) {
+		ncs_stream_event(r, buf);
+		return 0;
+	}
 	if (op == XK_CTL_GETMAXPACKET)
 		return xk_answer32(buf, len, (uint32_t)ncs_conf(r)->message);
 	if (op == NCS_CTL_PICK)
@@ -248,7 +262,7 @@ static int ncs_check(const void *conf, char *why, size_t n)
 {
 	const struct ncs_conf *c = conf;
 
-	if (c->port == 65535)
+	if (c->port == 65535 || c->peer_port == 65535)
 		snprintf(why, n, "port 65535 leaves none for data, which is the next one");
 	else if (c->sdu != 0 && c->sdu < NCS_SDU_LEAST)
 		snprintf(why, n, "an SDU has at least %u bytes, got %llu", NCS_SDU_LEAST, (unsigned long long)c->sdu);
@@ -266,8 +280,11 @@ static void ncs_review(const struct xk_view *v, struct xk_review *r)
 
 	for (unsigned i = 0, k; i < v->ndown; i++) {
 		struct xk_claim claim = { .param = "port", .of = xk_view_base(v->down[i]), .what = "port",
-					  .first = c->port, .n = 2 };
+					  .first = c->port };
+		uint32_t gives = XK_GIVES_ALL;
 
+		(void)xk_view_ask(v->down[i], XK_CTL_GIVES, &gives, sizeof gives);
+		claim.n = gives & XK_GIVES_BOUNDARIES ? 2 : 1;
 		for (k = 0; xk_view_base(v->down[k]) != claim.of; k++)
 			;
 		if (k == i)                      /* paths may share an interface */
@@ -281,6 +298,8 @@ static const char *const ncs_accept_words[] = { [NCS_ACCEPT_ANY] = "any", [NCS_A
 static const struct xk_param ncs_params[] = {
 	{ .name = "port", .type = XK_P_PORT, .def = "7700", .min = "1", AT(port),
 	  .doc = "of control connections, here and at peers; the next one is for data" },
+	{ .name = "peer_port", .type = XK_P_PORT, .def = "0", AT(peer_port),
+	  .doc = "the same at peers; 0: as here" },
 	{ .name = "sdu", .type = XK_P_SIZE, .def = "0", .max = "65483", AT(sdu),
 	  .doc = "bytes of a message in one datagram, 512 at least; 0: as many as need no fragmentation" },
 	{ .name = "message", .type = XK_P_SIZE, .def = "16MiB", .min = "1", .max = "1GiB", AT(message),
@@ -306,7 +325,7 @@ static const struct xk_ops ncs_ops = {
 	.rep_init = ncs_rep_init, .rep_fini = ncs_rep_fini, .start = ncs_start, .stop = ncs_stop,
 	.rep_start = ncs_rep_start, .rep_stop = ncs_rep_stop,
 	.open = ncs_open, .open_enable = ncs_open_enable, .open_disable = ncs_open_disable,
-	.open_disable_all = xk_enable_unbind_all, .open_done = ncs_open_done,
+	.open_disable_all = xk_enable_unbind_all, .open_done = ncs_open_done, .close_done = ncs_close_done,
 	.demux = ncs_demux, .control = ncs_control,
 	.push = ncs_push, .pop = ncs_pop, .close = ncs_close, .sess_control = ncs_sess_control,
 };
@@ -314,7 +333,7 @@ static const struct xk_ops ncs_ops = {
 const struct xk_proto xk_proto_ncs = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto),
 	.name = "ncs", .doc = "messages of any size, with flow and error control as each graph chooses",
-	.ops = &ncs_ops, .offers = "port", .needs = { "port" }, .min_down = 1, .max_down = XK_DOWN_MAX,
+	.ops = &ncs_ops, .offers = "port", .needs = { "port|stream" }, .min_down = 1, .max_down = XK_DOWN_MAX,
 	.params = ncs_params, .conf_size = sizeof(struct ncs_conf),
 	.rep_size = sizeof(struct ncs_rep), .sess_size = sizeof(struct ncs_sess),
 	.drops = ncs_drops, .counts = ncs_counts, .check = ncs_check, .review = ncs_review,

@@ -7,6 +7,7 @@
  * message ever passes them.  The table of each is what the graph chooses.
  */
 #include "protocols/ncs/ncs_priv.h"
+#include "runtime/upi/xk_gives.h"
 #include "runtime/upi/xk_review.h"
 
 #include <stdio.h>
@@ -139,13 +140,30 @@ static int credit_check(const void *conf, char *why, size_t n)
 
 /* ---- the descriptors ------------------------------------------------------------------------------ */
 
+extern const struct xk_proto xk_proto_pace;
 static bool is_flow(const struct xk_proto *p);
 static bool is_error(const struct xk_proto *p);
+
+/* What the interface does by itself needs no doing above it. */
+static void review_interface(const struct xk_view *v, struct xk_review *r)
+{
+	const char *name = xk_view_base(v->down[0])->proto->name;
+	uint32_t gives;
+	char text[128];
+
+	if (xk_view_ask(v->down[0], XK_CTL_GIVES, &gives, sizeof gives) < 0 || !(gives & XK_GIVES_RELIABLE) ||
+	    v->proto == &xk_proto_pace)
+		return;
+	snprintf(text, sizeof text, is_error(v->proto) ? "lies over '%s', which loses nothing itself" :
+		 "lies over '%s', which holds its senders back itself", name);
+	r->tell(r, v, NULL, true, text);
+}
 
 static void choice_review(const struct xk_view *v, struct xk_review *r)
 {
 	const struct xk_proto *below = v->down[0]->proto;
 
+	review_interface(v, r);
 	if (is_flow(v->proto) && is_flow(below))
 		xk_review_fault(r, v, NULL, "lies over '%s': a connection has one flow control", below->name);
 	else if (is_error(v->proto) && is_error(below))
@@ -160,7 +178,7 @@ static void choice_review(const struct xk_view *v, struct xk_review *r)
 
 #define PROTO(n) \
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = n, \
-	.offers = "port", .as_below = true, .needs = { "port" }, .min_down = 1, .max_down = 1, .review = choice_review, \
+	.offers = "port|stream", .as_below = true, .needs = { "port|stream" }, .min_down = 1, .max_down = 1, .review = choice_review, \
 	.anywhere = XK_ANYWHERE_AS_ABOVE
 
 #define MOST "1024"

@@ -14,11 +14,11 @@
 #include "runtime/upi/xk_enable.h"
 #include "runtime/upi/xk_part.h"
 #include "runtime/vp/xk_task.h"
+#include "runtime/vp/xk_wheel.h"
 
 #include <string.h>
 
 #define GUESS (100 * XK_MS)              /* of a round trip, before one was seen */
-#define LEAST (2 * XK_MS)                /* two ticks */
 #define AGAIN (200 * XK_MS)
 #define NUMBER_BITS 20u                  /* of an id; above them the generation */
 
@@ -72,7 +72,7 @@ static int halves(struct ncs_conn *c)
 	c->rx = xk_alloc(ncs_rx_size(&c->choice));
 	if (c->tx == NULL || c->rx == NULL)
 		return XK_E_NOMEM;
-	ncs_tx_init(c->tx, &c->choice, GUESS, LEAST, now);
+	ncs_tx_init(c->tx, &c->choice, GUESS, 2 * c->choice.agreed.grain, now);
 	ncs_rx_init(c->rx, &c->choice);
 	c->end = c->choice.agreed.start;
 	c->progress = now;
@@ -100,7 +100,7 @@ struct ncs_sess *ncs_conn_new(struct xk_rep *r, struct xk_up *up, struct xk_node
 	c->sess = ncs_sess(s);
 	c->peer = peer;
 	c->choice = *choice;
-	c->choice.agreed.grain = LEAST / 2;
+	c->choice.agreed.grain = r->wheel->length;
 	xk_timer_init(&c->timer, on_timer);
 	c->next = peer->peer.conns;
 	c->at = &peer->peer.conns;
@@ -108,7 +108,8 @@ struct ncs_sess *ncs_conn_new(struct xk_rep *r, struct xk_up *up, struct xk_node
 		c->next->at = &c->next;
 	*c->at = c;
 	s->self = (struct xk_up){ xk_self_demux(r->node, ncs_self_demux), r };
-	lls->up = &s->self;
+	if (!peer->peer.stream)
+		lls->up = &s->self;
 	*err = number(nr, c);
 	if (*err == XK_OK)
 		*err = xk_sess_bind(s, &(struct xk_key){ { c->id, 2 } });
@@ -140,7 +141,9 @@ void ncs_conn_destroy(struct ncs_conn *c)
 		nr->nconn--;
 		nr->gone++;
 	}
-	lls->up = &r->up;
+	c->peer->peer.done = true;
+	if (!c->peer->peer.stream)
+		lls->up = &r->up;
 	xk_sess_destroy(&c->sess->s);
 	xk_close(lls);
 }
@@ -185,7 +188,10 @@ void ncs_conn_ask(struct ncs_conn *c)
 	struct ncs_open o = { .service = c->service, .flow = (uint8_t)ncs_flow_no(c->choice.flow),
 			      .error = (uint8_t)ncs_error_no(c->choice.error), .a = c->choice.agreed };
 
-	xk_sess_control(c->sess->s.down, XK_CTL_GETMYPORT, &o.data, sizeof o.data);
+	if (c->peer->peer.stream)
+		o.data = ncs_conf(rep_of(c))->port;
+	else
+		xk_sess_control(c->sess->s.down, XK_CTL_GETMYPORT, &o.data, sizeof o.data);
 	ncs_open_store(ncs_say(c->peer, NCS_OPEN, c->id, NCS_OPEN_LEN), &o);
 	again(c);
 }
@@ -203,6 +209,12 @@ static void fail(struct ncs_conn *c)
 	xk_count(rep_of(c)->count[NCS_N_GIVEN_UP]);
 	if (c->state == NCS_ESTABLISHED || c->state == NCS_DRAINING)
 		xk_put_be32(ncs_say(c->peer, NCS_CLOSE, c->peer_id, 4), c->id);
+	gone(c);
+}
+
+void ncs_conn_lost(struct ncs_conn *c)
+{
+	xk_count(rep_of(c)->count[NCS_N_LOST]);
 	gone(c);
 }
 
@@ -236,7 +248,7 @@ static xk_ns due(const struct ncs_conn *c)
 		t = c->asked + (AGAIN << (c->tries < 6 ? c->tries - 1 : 5));
 		return t < lost ? t : lost;
 	}
-	t = ncs_tx_when(c->tx, now);
+	t = ncs_room(c->peer) ? ncs_tx_when(c->tx, now) : lost;    /* or when there is */
 	if (drained(c) || t == XK_NS_NEVER)
 		return t;
 	return t < lost ? t : lost;
@@ -272,6 +284,7 @@ static void on_timer(struct xk_timer *t)
 	xk_ns now = xk_vp_now();
 	uint32_t value;
 
+	ncs_peer_enter(peer);
 	ncs_conn_enter(c);
 	if ((asks(c) || !drained(c)) && now >= lost_at(c)) {
 		fail(c);
@@ -288,7 +301,7 @@ static void on_timer(struct xk_timer *t)
 		ncs_turn(c);
 	}
 	ncs_conn_leave(c);
-	ncs_flush(peer);
+	ncs_peer_leave(peer);
 }
 
 /* ---- the end -------------------------------------------------------------------------------------------- */
@@ -297,6 +310,7 @@ void ncs_conn_let_go(struct ncs_conn *c)
 {
 	struct ncs_sess *peer = c->peer;
 
+	ncs_peer_enter(peer);
 	ncs_conn_enter(c);
 	if (c->state == NCS_GONE) {
 		c->dead = true;
@@ -305,7 +319,7 @@ void ncs_conn_let_go(struct ncs_conn *c)
 		ncs_conn_arm(c);
 	}                                        /* opening: the peer may have accepted, and is told then */
 	ncs_conn_leave(c);
-	ncs_flush(peer);
+	ncs_peer_leave(peer);
 }
 
 /* ---- records of the peer ---------------------------------------------------------------------------------- */
@@ -345,7 +359,9 @@ static struct ncs_conn *accept_new(struct ncs_sess *p, const struct ncs_open *o,
 	*err = XK_E_CONNREFUSED;
 	if (e == NULL)
 		return NULL;
-	lls = data_to(r, p->s.down->rep, p->peer.host, o->data, err);
+	if (p->peer.stream && p->peer.conns != NULL)
+		return NULL;
+	lls = p->peer.stream ? xk_dup(p->s.down) : data_to(r, p->s.down->rep, p->peer.host, o->data, err);
 	if (lls == NULL)
 		return NULL;
 	s = ncs_conn_new(r, &xk_rep_here(e->rcv, r)->up, e->type, p, lls, choice, err);

@@ -4,11 +4,14 @@
  *
  * Each replica has one of its own to each peer, which lives as long as the graph; those that peers
  * begin are as many as `peers` says: one that no connection uses goes when another peer comes.
+ * Over a stream it is its one connection's, and ends with it.
  * Invariant: a peer's session is bound under the session below, whose `up` is its self.
  */
 #include "protocols/ncs/ncs_priv.h"
+#include "protocols/tcp/tcp.h"
 
 #include "runtime/upi/xk_part.h"
+#include "runtime/upi/xk_stream.h"
 
 #include <string.h>
 
@@ -31,13 +34,14 @@ static struct ncs_sess *peer_new(struct xk_rep *r, struct xk_sess *lls, uint32_t
 		return NULL;
 	}
 	ncs_sess(s)->is_peer = true;
+	memset(&ncs_sess(s)->peer, 0, offsetof(struct ncs_peer, out));
 	ncs_sess(s)->peer.host = host;
-	ncs_sess(s)->peer.nout = 0;
 	ncs_sess(s)->peer.ours = ours;
-	ncs_sess(s)->peer.busy = false;
-	ncs_sess(s)->peer.conns = NULL;
+	ncs_sess(s)->peer.stream = ncs_is_stream(lls->rep);
 	s->self = (struct xk_up){ xk_self_demux(r->node, ncs_self_demux), r };
 	lls->up = &s->self;
+	if (ncs_sess(s)->peer.stream)            /* what leaves together is together already */
+		xk_sess_control(lls, TCP_CTL_NODELAY, &(uint32_t){ 1 }, sizeof(uint32_t));
 	ncs_rep(r)->npeers += !ours;
 	return ncs_sess(s);
 }
@@ -46,10 +50,20 @@ void ncs_peer_free(struct ncs_sess *p)
 {
 	struct xk_sess *lls = p->s.down;
 
+	if (p->peer.part != NULL)
+		xk_msg_free(p->peer.part);
 	ncs_rep(p->s.rep)->npeers -= !p->peer.ours;
 	lls->up = &p->s.rep->up;
 	xk_sess_destroy(&p->s);
 	xk_close(lls);
+}
+
+void ncs_peer_leave(struct ncs_sess *p)
+{
+	if (p->peer.busy == 1)
+		ncs_flush(p);
+	if (--p->peer.busy == 0 && p->peer.stream && p->peer.conns == NULL && (p->peer.over || p->peer.done))
+		ncs_peer_free(p);
 }
 
 /* ---- finding one, and making it ------------------------------------------------------------ */
@@ -71,24 +85,40 @@ static int look(struct xk_mapnode *n, void *arg)
 	return XK_MAP_KEEP;
 }
 
+static struct xk_sess *control_to(struct xk_rep *r, struct xk_rep *over, uint32_t host, int *err)
+{
+	struct xk_parts ps;
+
+	xk_parts_init(&ps, 2);
+	xk_part_push_host(&ps.p[XK_REMOTE], host);
+	xk_part_push_port(&ps.p[XK_REMOTE], ncs_peer_port(r));
+	xk_part_push_any(&ps.p[XK_LOCAL]);
+	xk_part_push_any(&ps.p[XK_LOCAL]);
+	return xk_open(r, r->node, over, &ps, err);
+}
+
+/* One for a connection that is about to be opened. */
+static struct ncs_sess *stream_to(struct xk_rep *r, struct xk_rep *over, uint32_t host, int *err)
+{
+	struct xk_sess *lls = control_to(r, over, host, err);
+
+	return lls != NULL ? peer_new(r, lls, host, true, err) : NULL;
+}
+
 struct ncs_sess *ncs_peer_to(struct xk_rep *r, struct xk_rep *over, uint32_t host, int *err)
 {
 	struct wanted w = { host, over, ncs_rep(r)->peer };
 	struct xk_sess *lls;
-	struct xk_parts ps;
 
+	if (ncs_is_stream(over))
+		return stream_to(r, over, host, err);
 	if (w.found != NULL && leads_to(w.found, &w))
 		return w.found;
 	w.found = NULL;
 	xk_map_foreach(&r->active, look, &w);
 	if (w.found != NULL)
 		return ncs_rep(r)->peer = w.found;
-	xk_parts_init(&ps, 2);
-	xk_part_push_host(&ps.p[XK_REMOTE], host);
-	xk_part_push_port(&ps.p[XK_REMOTE], ncs_conf(r)->port);
-	xk_part_push_any(&ps.p[XK_LOCAL]);
-	xk_part_push_any(&ps.p[XK_LOCAL]);
-	lls = xk_open(r, r->node, over, &ps, err);
+	lls = control_to(r, over, host, err);
 	return lls != NULL ? (ncs_rep(r)->peer = peer_new(r, lls, host, true, err)) : NULL;
 }
 
@@ -96,18 +126,19 @@ static int look_idle(struct xk_mapnode *n, void *arg)
 {
 	struct ncs_sess *p = ncs_sess(xk_container_of(n, struct xk_sess, map));
 
-	if (!p->is_peer || p->peer.ours || p->peer.busy || p->peer.conns != NULL)
+	if (!p->is_peer || p->peer.ours || p->peer.busy != 0 || p->peer.conns != NULL)
 		return XK_MAP_KEEP;
 	((struct wanted *)arg)->found = p;
 	return XK_MAP_STOP;
 }
 
 /* A place for one more that a peer begins: who comes again begins anew. */
-static bool place(struct xk_rep *r)
+static bool place(struct xk_rep *r, bool stream)
 {
+	const struct ncs_conf *c = ncs_conf(r);
 	struct wanted w = { 0, NULL, NULL };
 
-	if (ncs_rep(r)->npeers < ncs_conf(r)->peers)
+	if (ncs_rep(r)->npeers < (stream ? c->connections : c->peers))
 		return true;
 	xk_map_foreach(&r->active, look_idle, &w);
 	if (w.found == NULL)
@@ -121,7 +152,7 @@ int ncs_peer_over(struct xk_rep *r, struct xk_sess *lls)
 	uint32_t host;
 	int err;
 
-	if (!place(r))
+	if (!place(r, ncs_is_stream(lls->rep)))
 		return XK_E_NOSPC;
 	if (xk_sess_control(lls, XK_CTL_GETPEERHOST, &host, sizeof host) != (int)sizeof host)
 		return XK_E_NOTSUP;
@@ -135,7 +166,7 @@ void ncs_flush(struct ncs_sess *p)
 {
 	struct xk_msg *m;
 
-	if (p->peer.nout == 0)
+	if (p->peer.nout == 0 || !ncs_room(p))
 		return;
 	m = xk_msg_new(p->peer.nout);
 	if (m != NULL)
@@ -143,7 +174,9 @@ void ncs_flush(struct ncs_sess *p)
 	else
 		xk_count(p->s.rep->drop[XK_DROP_NOMEM]);
 	p->peer.nout = 0;
-	if (m != NULL)
+	if (m != NULL && p->peer.stream)
+		ncs_lower(p, m, true);
+	else if (m != NULL)
 		xk_push(p->s.down, m);
 }
 
@@ -155,6 +188,10 @@ uint8_t *ncs_say(struct ncs_sess *p, uint8_t type, uint32_t conn, uint32_t len)
 
 	if (p->peer.nout + rec.len > NCS_CTL_MOST)
 		ncs_flush(p);
+	if (p->peer.nout + rec.len > NCS_CTL_MOST) {     /* there is no room: as if they were lost on the way */
+		xk_count(p->s.rep->drop[NCS_DROP_QUEUE]);
+		p->peer.nout = 0;
+	}
 	b = p->peer.out + p->peer.nout;
 	ncs_rec_store(b, &rec);
 	p->peer.nout += rec.len;
@@ -164,7 +201,7 @@ uint8_t *ncs_say(struct ncs_sess *p, uint8_t type, uint32_t conn, uint32_t len)
 
 /* ---- in --------------------------------------------------------------------------------------- */
 
-static void peer_demux(struct ncs_sess *p, struct xk_msg *m)
+void ncs_records_in(struct ncs_sess *p, struct xk_msg *m)
 {
 	struct xk_rep *r = p->s.rep;
 	uint8_t bytes[NCS_CTL_MOST];
@@ -176,17 +213,106 @@ static void peer_demux(struct ncs_sess *p, struct xk_msg *m)
 		return;
 	}
 	xk_msg_copy_out(m, 0, bytes, n);
-	p->peer.busy = true;
+	ncs_peer_enter(p);
 	for (; at < n && ncs_rec_load(bytes + at, n - at, &rec); at += rec.len) {
 		xk_count(r->count[NCS_N_RECORDS_IN]);
 		ncs_conn_record(p, &rec);
 	}
-	ncs_flush(p);
-	p->peer.busy = false;
+	ncs_peer_leave(p);
 	if (at < n)
 		xk_drop(r, NCS_DROP_RECORD, m);
 	else
 		xk_msg_free(m);
+}
+
+/* ---- a stream: the end ------------------------------------------------------------------------------------- */
+
+/* Nothing more is said or heard over it. */
+static void over(struct ncs_sess *p, bool abort)
+{
+	struct ncs_conn *c;
+
+	if (p->peer.over)
+		return;
+	ncs_peer_enter(p);
+	p->peer.over = true;
+	p->peer.nout = 0;
+	if (abort)
+		xk_sess_control(p->s.down, XK_STREAM_ABORT, NULL, 0);
+	while ((c = p->peer.conns) != NULL && c->state != NCS_GONE)
+		ncs_conn_lost(c);
+	ncs_peer_leave(p);
+}
+
+static struct ncs_sess *peer_of(const struct xk_rep *r, struct xk_sess *lls)
+{
+	return lls->up == &r->up ? NULL : xk_container_of(lls->up, struct ncs_sess, s.self);
+}
+
+void ncs_stream_event(struct xk_rep *r, const struct xk_stream_event *ev)
+{
+	struct ncs_sess *p = peer_of(r, ev->s);
+	struct ncs_conn *c;
+
+	if (p == NULL)
+		return;
+	if (ev->what == XK_STREAM_FAILED) {
+		over(p, false);
+	} else if (ev->what == XK_STREAM_WRITABLE || ev->what == XK_STREAM_OPENED) {
+		ncs_peer_enter(p);
+		ncs_flush(p);
+		c = p->peer.conns;
+		if (c != NULL) {
+			ncs_conn_enter(c);
+			ncs_turn(c);
+			ncs_conn_leave(c);
+		}
+		ncs_peer_leave(p);
+	}
+}
+
+/* The peer says nothing any more.  It has said CLOSE before, if it meant well. */
+void ncs_close_done(struct xk_rep *r, struct xk_sess *lls)
+{
+	struct ncs_sess *p = peer_of(r, lls);
+
+	if (p != NULL)
+		over(p, false);
+}
+
+/* ---- a stream: in -------------------------------------------------------------------------------- */
+
+static void whole(struct ncs_sess *p, struct xk_msg *m)
+{
+	struct ncs_conn *c = p->peer.conns;
+
+	if (p->peer.records)
+		ncs_records_in(p, m);
+	else if (c != NULL && c->state != NCS_GONE)
+		ncs_data_in(c, m);
+	else
+		xk_drop(p->s.rep, NCS_DROP_STRANGE, m);
+}
+
+static void stream_in(struct ncs_sess *p, struct xk_msg *m)
+{
+	enum ncs_piece is = NCS_PIECE_WHOLE;
+	struct xk_msg *piece;
+
+	m->flags &= XK_MSG_SLOW;
+	ncs_peer_enter(p);
+	while (is == NCS_PIECE_WHOLE && !p->peer.over) {
+		is = ncs_stream_piece(&p->peer, &m, &piece);
+		if (is == NCS_PIECE_WHOLE)
+			whole(p, piece);
+	}
+	if (is == NCS_PIECE_BAD || is == NCS_PIECE_NOMEM)    /* its place in the stream is lost */
+		over(p, true);
+	if (is == NCS_PIECE_NOMEM)
+		xk_count(p->s.rep->drop[XK_DROP_NOMEM]);
+	if (m != NULL)
+		xk_drop(p->s.rep, is == NCS_PIECE_BAD ? NCS_DROP_LENGTH : NCS_DROP_GONE, m);
+	ncs_peer_leave(p);
 }
 
 /* What sessions of both kinds receive by. */
@@ -196,8 +322,10 @@ void ncs_self_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 
 	(void)lls;
 	xk_count(s->s.rep->npop);
-	if (s->is_peer)
-		peer_demux(s, m);
+	if (s->is_peer && s->peer.stream)
+		stream_in(s, m);
+	else if (s->is_peer)
+		ncs_records_in(s, m);
 	else
 		ncs_data_in(&s->conn, m);
 }

@@ -88,7 +88,10 @@ static void transmit(struct ncs_conn *c, uint32_t no)
 	ncs_hdr_store(b, &h);
 	a->hash = a->aux = 0;
 	a->vp = a->node = 0;
-	xk_push(c->sess->s.down, a);
+	if (c->peer->peer.stream)
+		ncs_lower(c->peer, a, false);
+	else
+		xk_push(c->sess->s.down, a);
 }
 
 /* Messages that are needed no more. */
@@ -122,7 +125,7 @@ void ncs_turn(struct ncs_conn *c)
 	if (c->state != NCS_ESTABLISHED && c->state != NCS_DRAINING)
 		return;
 	say_due(c);
-	while (ncs_tx_next(c->tx, xk_vp_now(), &no))
+	while (ncs_room(c->peer) && ncs_tx_next(c->tx, xk_vp_now(), &no))
 		transmit(c, no);
 	forget(c);
 	ncs_conn_arm(c);
@@ -131,6 +134,7 @@ void ncs_turn(struct ncs_conn *c)
 void ncs_push(struct xk_sess *s, struct xk_msg *m)
 {
 	struct ncs_conn *c = &ncs_sess(s)->conn;
+	struct ncs_sess *peer = c->peer;
 	struct xk_rep *r = s->rep;
 	uint32_t n = sdus(c, m->tot);
 
@@ -155,8 +159,11 @@ void ncs_push(struct xk_sess *s, struct xk_msg *m)
 	c->queued += m->tot;
 	xk_msgq_put(&c->out, m);
 	ncs_tx_add(c->tx, n);
+	ncs_peer_enter(peer);
+	ncs_conn_enter(c);
 	ncs_turn(c);
-	ncs_flush(c->peer);
+	ncs_conn_leave(c);
+	ncs_peer_leave(peer);
 }
 
 /* ---- up ------------------------------------------------------------------------------------------- */
@@ -289,6 +296,7 @@ void ncs_data_in(struct ncs_conn *c, struct xk_msg *m)
 		xk_drop(r, why, m);
 		return;
 	}
+	ncs_peer_enter(peer);
 	ncs_conn_enter(c);
 	xk_count(r->count[NCS_N_SDUS_IN]);
 	switch (ncs_rx_arrived(c->rx, &h.p)) {
@@ -302,5 +310,5 @@ void ncs_data_in(struct ncs_conn *c, struct xk_msg *m)
 	deliver(c);
 	ncs_turn(c);
 	ncs_conn_leave(c);
-	ncs_flush(peer);
+	ncs_peer_leave(peer);
 }

@@ -18,6 +18,7 @@
 #define NCS_HDR_LEN 24u
 #define NCS_REC_LEN 12u
 #define NCS_CTL_MOST 1400u               /* bytes of a control datagram */
+#define NCS_WORD 4u                      /* before each piece of a stream: its length */
 #define NCS_SDU_LEAST 512u               /* who keeps a message in SDUs keeps little beside its bytes */
 
 /* The values' bytes of each, but of ACK, whose bits follow. */

@@ -6,11 +6,13 @@
  *   ncs_conn.c    a connection's life: asked for, accepted, drained, closed, given up
  *   ncs_ctl.c     the control connection to a peer: records out and in
  *   ncs_data.c    messages to SDUs, SDUs to messages
+ *   ncs_stream.c  lengths before both where what is below keeps no boundaries
  *   ncs_choice.c  window, credit, pace, go_back_n, selective_repeat as nodes
  *   ncs_path.c    which of them, and which interface, a connection has
  *
  * A replica has a control connection to each peer, a session of its own, and a data connection
- * below each of its connections.  Neither carries what is the other's.
+ * below each of its connections.  Neither carries what is the other's; but where there are streams
+ * below, each connection has one of its own for both.
  */
 #ifndef NCS_PRIV_H
 #define NCS_PRIV_H
@@ -27,7 +29,8 @@
 	X(DOUBLE, "duplicate")       X(BEYOND, "not_allowed") \
 	X(INCOMPLETE, "incomplete")  X(TOO_LONG, "too_long") \
 	X(RECORD, "bad_record")      X(GONE, "closed") \
-	X(QUEUE, "queue_full")       X(STRAY, "stray")
+	X(QUEUE, "queue_full")       X(STRAY, "stray") \
+	X(LENGTH, "bad_length")
 #define NCS_DROP_ENUM(n, s) NCS_DROP_##n,
 enum { NCS_DROP_BASE = XK_DROP_FIRST - 1, NCS_DROPS(NCS_DROP_ENUM) };
 
@@ -35,13 +38,13 @@ enum { NCS_DROP_BASE = XK_DROP_FIRST - 1, NCS_DROPS(NCS_DROP_ENUM) };
 	X(MESSAGES_OUT, "messages_out") X(MESSAGES_IN, "messages_in") X(SDUS_OUT, "sdus_out") \
 	X(REPEATED, "sdus_repeated")    X(SDUS_IN, "sdus_in")         X(RECORDS_OUT, "records_out") \
 	X(RECORDS_IN, "records_in")     X(OPENED, "opened")           X(ACCEPTED, "accepted") \
-	X(REFUSED, "refused")           X(GIVEN_UP, "given_up")
+	X(REFUSED, "refused")           X(GIVEN_UP, "given_up")       X(LOST, "lost")
 #define NCS_COUNT_ENUM(n, s) NCS_N_##n,
 enum { NCS_COUNTS(NCS_COUNT_ENUM) };
 
 enum { NCS_ACCEPT_ANY, NCS_ACCEPT_OWN };
 struct ncs_conf {
-	uint16_t port;
+	uint16_t port, peer_port;
 	unsigned accept;
 	uint64_t sdu, message, queue, give_up, connections, peers;
 };
@@ -66,14 +69,27 @@ struct ncs_rep {
 };
 static inline struct ncs_rep *ncs_rep(const struct xk_rep *r) { return r->state; }
 static inline const struct ncs_conf *ncs_conf(const struct xk_rep *r) { return r->conf; }
+/* Of peers' control connections. */
+static inline uint16_t ncs_peer_port(const struct xk_rep *r)
+{
+	return ncs_conf(r)->peer_port != 0 ? ncs_conf(r)->peer_port : ncs_conf(r)->port;
+}
 
 /* A control connection. */
 struct ncs_peer {
 	uint32_t host;
 	uint32_t nout;
 	bool     ours;                   /* it leads to the peer's port, not to whoever began it */
-	bool     busy;                   /* its records are being taken */
+	bool     stream;                 /* it has one connection at most, over the same stream */
+	bool     over;                   /* that is: nothing is said or heard any more */
+	bool     done;                   /* its connection has come and gone */
+	unsigned busy;                   /* calls inside */
 	struct ncs_conn *conns;
+	/* What comes of a stream: the word before a piece, and the piece, so far. */
+	struct xk_msg *part, *part_last;
+	uint32_t part_left;
+	uint8_t  word[NCS_WORD], nword;
+	bool     records;
 	uint8_t out[NCS_CTL_MOST];
 };
 
@@ -140,7 +156,15 @@ void ncs_peer_free(struct ncs_sess *p);
 /* A record for the peer, of len bytes of values, to be filled; it leaves with the next flush. */
 uint8_t *ncs_say(struct ncs_sess *p, uint8_t type, uint32_t conn, uint32_t len);
 void ncs_flush(struct ncs_sess *p);
+/* Around calls that may say something, or end it: what was said leaves with the last. */
+static inline void ncs_peer_enter(struct ncs_sess *p) { p->peer.busy++; }
+void ncs_peer_leave(struct ncs_sess *p);
+/* A gathering of records. */
+void ncs_records_in(struct ncs_sess *p, struct xk_msg *m);
 void ncs_self_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
+struct xk_stream_event;
+void ncs_stream_event(struct xk_rep *r, const struct xk_stream_event *ev);
+void ncs_close_done(struct xk_rep *r, struct xk_sess *lls);
 
 /* ncs_conn.c */
 struct ncs_sess *ncs_conn_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type, struct ncs_sess *peer,
@@ -149,6 +173,8 @@ void ncs_conn_destroy(struct ncs_conn *c);
 void ncs_conn_ask(struct ncs_conn *c);
 /* The application has let it go. */
 void ncs_conn_let_go(struct ncs_conn *c);
+/* The stream below has ended. */
+void ncs_conn_lost(struct ncs_conn *c);
 /* The timer; what has nobody above and nothing left begins to close. */
 void ncs_conn_arm(struct ncs_conn *c);
 /* Around calls that may end it. */
@@ -164,5 +190,19 @@ void ncs_data_in(struct ncs_conn *c, struct xk_msg *m);
 /* Sends what may leave, says what is due, arms the timer. */
 void ncs_turn(struct ncs_conn *c);
 void ncs_queues_free(struct ncs_conn *c);
+
+/* ncs_stream.c */
+#define NCS_STREAM_SDU 16384u            /* where the graph says none */
+/* Does that interface keep no boundaries? */
+bool ncs_is_stream(struct xk_rep *over);
+/* May something leave? */
+bool ncs_room(const struct ncs_sess *p);
+/* Down, with the word before it. */
+void ncs_lower(struct ncs_sess *p, struct xk_msg *m, bool records);
+/* Joins m to the message *first, which ends with *last (NULL: there is none yet). */
+void ncs_append(struct xk_msg **first, struct xk_msg **last, struct xk_msg *m);
+/* The next piece of what has come, *m: that loses what was taken of it. */
+enum ncs_piece { NCS_PIECE_MORE, NCS_PIECE_WHOLE, NCS_PIECE_BAD, NCS_PIECE_NOMEM };
+enum ncs_piece ncs_stream_piece(struct ncs_peer *p, struct xk_msg **m, struct xk_msg **piece);
 
 #endif

@@ -25,6 +25,7 @@ for preset in $(presets); do
 	# shellcheck disable=SC2086
 	ok "ncs_echo.$preset over a bad line" echoes 80 preset=$preset count=20 $bad_line
 	ok "ncs_echo.$preset under the virtual clock" echoes 80 --virtual preset=$preset count=20 loss=3%
+	ok "ncs_echo.$preset over streams" echoes 80 --virtual preset=$preset count=20 interface=tcp loss=3%
 done
 for flow in none window credit rate; do
 	for error in go_back_n selective_repeat; do
@@ -44,6 +45,13 @@ paced() {
 	sed -n 's/^load .*, \([0-9.]*\) Mbit.*/\1/p' "$tmp/out" | awk '$1 > 38 && $1 < 41 { good = 1 } END { exit !good }'
 }
 ok "a rate is kept" paced
+
+# What the interface does by itself.
+warned() {
+	echoes 4 --virtual interface=tcp count=1 "flow=$1" "error=$2" && grep -c 'warning: ' "$tmp/err" | grep -qx "$3"
+}
+ok "controls over a stream are warned of" warned credit selective_repeat 4
+ok "a pace over a stream is not" warned rate none 0
 
 counters() {
 	# shellcheck disable=SC2086

@@ -12,113 +12,41 @@
 
 #include "runtime/base/xk_rand.h"
 #include "runtime/mem/xk_alloc.h"
-#include "runtime/upi/xk_part.h"
-#include "tests/protocols/proto_fixture.h"
+#include "tests/protocols/ncs_fixture.h"
 #include "tests/support/xk_test.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-extern const struct xk_proto xk_proto_eth_mem, xk_proto_eth, xk_proto_arp, xk_proto_ip, xk_proto_udp, xk_proto_echo,
-	xk_proto_impair, xk_proto_ncs, xk_proto_window, xk_proto_credit, xk_proto_pace, xk_proto_go_back_n,
-	xk_proto_selective_repeat;
-
-#define SERVER 0x0a000002u
-#define CTL 7700
-#define MOST 300000u
-
-/* A host named by one letter: wire, Ethernet, ARP, IP, UDP. */
-#define HOST(x, addr, faults) \
-	{ &xk_proto_eth_mem, "d" x, NULL, "wire=w; queue=65536" }, { &xk_proto_impair, "f" x, "d" x, faults }, \
-	{ &xk_proto_eth, "l" x, "f" x, NULL }, \
-	{ &xk_proto_arp, "r" x, "l" x, "queue=100" }, { &xk_proto_ip, "i" x, "r" x, "addr=" addr "/24" }, \
-	{ &xk_proto_udp, "u" x, "i" x, NULL }
-
 static struct pf f;
-static uint8_t bytes[MOST];
-
-static struct control { const struct xk_proto *proto; const char *params; } flows[] = {
-	{ NULL, NULL }, { &xk_proto_window, "window=8" }, { &xk_proto_credit, "first=2; most=16" },
-	{ &xk_proto_pace, "rate=100Mbit/s" },
-};
-static const struct control errors[] = {
-	{ NULL, NULL }, { &xk_proto_go_back_n, "window=16" }, { &xk_proto_selective_repeat, "window=64" },
-};
-#define PAIRS (XK_ARRAY_LEN(flows) * XK_ARRAY_LEN(errors))
-
-/* Adds a control over *below, if there is one. */
-static unsigned over(struct pf_spec *g, unsigned n, const struct xk_proto *p, const char *params, const char *name,
-		     const char **below)
-{
-	if (p == NULL)
-		return n;
-	g[n] = (struct pf_spec){ p, name, *below, params };
-	*below = name;
-	return n + 1;
-}
 
 /* pair: of flow and error control, on both sides. */
 static void up(unsigned nvps, unsigned pair, const char *params, const char *faults)
 {
-	const struct pf_spec hosts[] = { HOST("a", "10.0.0.1", faults), HOST("b", "10.0.0.2", NULL) };
-	struct pf_spec g[32];
-	unsigned n = XK_ARRAY_LEN(hosts);
-	unsigned k = pair / XK_ARRAY_LEN(errors), e = pair % XK_ARRAY_LEN(errors);
-	const char *a = "ua", *b = "ub";
+	const struct nf_how how = { .nvps = nvps, .pair = pair, .ncs = params, .faults = faults };
 
-	memcpy(g, hosts, sizeof hosts);
-	n = over(g, n, flows[k].proto, flows[k].params, "ka", &a);
-	n = over(g, n, errors[e].proto, errors[e].params, "ea", &a);
-	n = over(g, n, flows[k].proto, flows[k].params, "kb", &b);
-	n = over(g, n, errors[e].proto, errors[e].params, "eb", &b);
-	g[n++] = (struct pf_spec){ &xk_proto_ncs, "na", a, params };
-	g[n++] = (struct pf_spec){ &xk_proto_ncs, "nb", b, params };
-	g[n++] = (struct pf_spec){ &pf_upper, "client", "na", "enable=false" };
-	g[n++] = (struct pf_spec){ &xk_proto_echo, "echo", "nb", NULL };
-	g[n++] = (struct pf_spec){ &pf_upper, "back", "nb", "enable=false" };
-	g[n++] = (struct pf_spec){ &pf_upper, "raw", "ua", "enable=false" };
-	g[n] = (struct pf_spec){ NULL, NULL, NULL, NULL };
-	for (uint32_t i = 0; i < MOST; i++)
-		bytes[i] = (uint8_t)(i * 11 + i / 256 + i / 65536 * 3);
-	pf_up(&f, nvps, g);
-}
-
-static struct xk_sess *open_host(const char *who, unsigned vp, uint32_t host, uint16_t port, int *err)
-{
-	struct xk_parts ps;
-
-	xk_parts_init(&ps, 2);
-	xk_part_push_host(&ps.p[XK_REMOTE], host);
-	xk_part_push_port(&ps.p[XK_REMOTE], port);
-	xk_part_push_any(&ps.p[XK_LOCAL]);
-	xk_part_push_any(&ps.p[XK_LOCAL]);
-	return pf_open(&f, who, vp, &ps, err);
-}
-
-static struct xk_sess *open_to(const char *who, unsigned vp, uint16_t port, int *err)
-{
-	return open_host(who, vp, SERVER, port, err);
+	nf_up(&f, &how);
 }
 
 /* ---- messages ---------------------------------------------------------------------------------- */
 
 static void every_size_comes_back_under_every_pair(void)
 {
-	static const uint32_t sizes[] = { 0, 1, 999, 1000, 1001, 2000, 16384, 65536, MOST };
+	static const uint32_t sizes[] = { 0, 1, 999, 1000, 1001, 2000, 16384, 65536, NF_MOST };
 
-	for (unsigned pair = 0; pair < PAIRS; pair++) {
+	for (unsigned pair = 0; pair < NF_PAIRS; pair++) {
 		struct xk_sess *s;
 
 		up(2, pair, "sdu=1000", NULL);
-		s = open_to("client", 0, 7, NULL);
+		s = nf_open(&f, "client", 0, 7, NULL);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(s);
 		for (unsigned i = 0; i < XK_ARRAY_LEN(sizes); i++) {
-			pf_push(&f, 0, s, bytes, sizes[i]);
+			pf_push(&f, 0, s, nf_bytes, sizes[i]);
 			pf_run(&f, 100 * XK_MS);
 			CU_ASSERT_EQUAL_FATAL(pf_ngot(&f, "client"), 1);
 			CU_ASSERT_EQUAL(pf_got(&f, "client", 0)->len, sizes[i]);
-			CU_ASSERT_EQUAL(memcmp(pf_got(&f, "client", 0)->bytes, bytes, sizes[i]), 0);
+			CU_ASSERT_EQUAL(memcmp(pf_got(&f, "client", 0)->bytes, nf_bytes, sizes[i]), 0);
 			CU_ASSERT_PTR_EQUAL(pf_got(&f, "client", 0)->lls, s);
 			pf_forget(&f, "client");
 		}
@@ -129,56 +57,28 @@ static void every_size_comes_back_under_every_pair(void)
 	}
 }
 
-/* Message i: its number, and bytes that follow from it. */
-static uint32_t make(uint32_t i, uint8_t *b)
-{
-	uint32_t n = 4 + i * 977 % 9000;
-
-	xk_put_be32(b, i);
-	for (uint32_t k = 4; k < n; k++)
-		b[k] = (uint8_t)(k * 7 + i);
-	return n;
-}
-
-/* How many of n came back, each as it was, in order; more than n: not so. */
-static uint32_t judged(uint32_t n)
-{
-	static uint8_t want[16384];
-	uint32_t next = 0;
-
-	for (unsigned k = 0; k < pf_ngot(&f, "client"); k++) {
-		const struct pf_rec *r = pf_got(&f, "client", k);
-		uint32_t i = r->len >= 4 ? xk_be32(r->bytes) : n;
-
-		if (i < next || i >= n || make(i, want) != r->len || memcmp(want, r->bytes, r->len) != 0)
-			return n + 1;
-		next = i + 1;
-	}
-	return pf_ngot(&f, "client");
-}
-
 static void a_bad_line_changes_nothing(void)
 {
 	static uint8_t b[16384];
 
-	for (unsigned long round = 0; round < xk_test_rounds(3) * PAIRS; round++) {
-		unsigned pair = (unsigned)(round % PAIRS);
+	for (unsigned long round = 0; round < xk_test_rounds(3) * NF_PAIRS; round++) {
+		unsigned pair = (unsigned)(round % NF_PAIRS);
 		char faults[128];
 		uint32_t n = 60, got;
 		struct xk_sess *s;
 
 		snprintf(faults, sizeof faults, "loss=0.0%lu; dup=0.1; reorder=0.2; reorder_depth=8; corrupt=0.02; seed=%lu",
-			 round / PAIRS * 4, round + 1);
+			 round / NF_PAIRS * 4, round + 1);
 		up(1, pair, "sdu=1000", faults);
-		s = open_to("client", 0, 7, NULL);
+		s = nf_open(&f, "client", 0, 7, NULL);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(s);
 		for (uint32_t i = 0; i < n; i++) {
-			pf_push(&f, 0, s, b, make(i, b));
+			pf_push(&f, 0, s, b, nf_make(i, b));
 			pf_run(&f, XK_MS);
 		}
 		pf_run(&f, 9 * XK_SEC);
-		got = judged(n);
-		if (pair % XK_ARRAY_LEN(errors) != 0)
+		got = nf_judged(&f, n);
+		if (pair % NF_ERRORS != 0)
 			CU_ASSERT_EQUAL(got, n);
 		CU_ASSERT(got <= n && got > 0);
 		pf_close(&f, 0, s);
@@ -192,12 +92,12 @@ static void connections_close_and_leave_the_control_connection(void)
 {
 	struct xk_sess *s[20];
 
-	up(1, PAIRS - 1, NULL, NULL);
+	up(1, NF_PAIRS - 1, NULL, NULL);
 	for (unsigned round = 0; round < 3; round++) {
 		for (unsigned i = 0; i < 20; i++) {
-			s[i] = open_to("client", 0, 7, NULL);
+			s[i] = nf_open(&f, "client", 0, 7, NULL);
 			CU_ASSERT_PTR_NOT_NULL_FATAL(s[i]);
-			pf_push(&f, 0, s[i], bytes, 5000);
+			pf_push(&f, 0, s[i], nf_bytes, 5000);
 		}
 		pf_run(&f, 100 * XK_MS);
 		CU_ASSERT_EQUAL(pf_ngot(&f, "client"), 20);
@@ -219,10 +119,10 @@ static void what_was_pushed_before_the_close_arrives(void)
 {
 	struct xk_sess *s;
 
-	up(1, PAIRS - 1, "sdu=1000", "loss=0.2; seed=3");
-	s = open_to("client", 0, 7, NULL);
+	up(1, NF_PAIRS - 1, "sdu=1000", "loss=0.2; seed=3");
+	s = nf_open(&f, "client", 0, 7, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
-	pf_push(&f, 0, s, bytes, 100000);
+	pf_push(&f, 0, s, nf_bytes, 100000);
 	pf_close(&f, 0, s);
 	pf_run(&f, 20 * XK_SEC);
 	CU_ASSERT_EQUAL(pf_count(&f, "nb", "messages_in"), 1);
@@ -237,13 +137,13 @@ static void who_is_refused_is_told(void)
 	struct xk_sess *s;
 
 	up(1, 0, NULL, NULL);
-	s = open_to("client", 0, 9, NULL);
+	s = nf_open(&f, "client", 0, 9, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
-	pf_push(&f, 0, s, bytes, 10);
+	pf_push(&f, 0, s, nf_bytes, 10);
 	pf_run(&f, 100 * XK_MS);
 	CU_ASSERT_EQUAL(pf_upper_of(&f, "client")->close_dones, 1);
 	CU_ASSERT_EQUAL(pf_count(&f, "na", "refused"), 1);
-	pf_push(&f, 0, s, bytes, 10);
+	pf_push(&f, 0, s, nf_bytes, 10);
 	CU_ASSERT_EQUAL(pf_drops(&f, "na", "closed"), 1);
 	pf_close(&f, 0, s);
 	CU_ASSERT_EQUAL(pf_sessions(&f, "na"), 1);
@@ -256,9 +156,9 @@ static void who_hears_nothing_gives_up(void)
 	struct xk_sess *s;
 
 	up(1, 5, "give_up=3s", "loss=1; dir=down");
-	s = open_to("client", 0, 7, NULL);
+	s = nf_open(&f, "client", 0, 7, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
-	pf_push(&f, 0, s, bytes, 10);
+	pf_push(&f, 0, s, nf_bytes, 10);
 	pf_run(&f, 2900 * XK_MS);
 	CU_ASSERT_EQUAL(pf_upper_of(&f, "client")->close_dones, 0);
 	pf_run(&f, 200 * XK_MS);
@@ -274,14 +174,14 @@ static void what_does_not_fit_is_dropped_and_counted(void)
 	struct xk_sess *s;
 
 	up(1, 5, "message=5000; queue=8000", "loss=1; dir=down");
-	s = open_to("client", 0, 7, NULL);
+	s = nf_open(&f, "client", 0, 7, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
-	pf_push(&f, 0, s, bytes, 5001);
+	pf_push(&f, 0, s, nf_bytes, 5001);
 	CU_ASSERT_EQUAL(pf_drops(&f, "na", "too_long"), 1);
-	pf_push(&f, 0, s, bytes, 5000);
-	pf_push(&f, 0, s, bytes, 3001);
+	pf_push(&f, 0, s, nf_bytes, 5000);
+	pf_push(&f, 0, s, nf_bytes, 3001);
 	CU_ASSERT_EQUAL(pf_drops(&f, "na", "queue_full"), 1);
-	pf_push(&f, 0, s, bytes, 3000);
+	pf_push(&f, 0, s, nf_bytes, 3000);
 	CU_ASSERT_EQUAL(pf_drops(&f, "na", NULL), 2);
 	pf_close(&f, 0, s);
 	pf_down(&f);
@@ -290,20 +190,18 @@ static void what_does_not_fit_is_dropped_and_counted(void)
 /* SDUs that take two seconds each, and are never answered. */
 static void a_slow_pace_is_not_silence(void)
 {
-	const char *rate = flows[3].params;
+	const struct nf_how how = { .pair = 3 * NF_ERRORS, .flow = "rate=4kbit/s", .ncs = "sdu=1000; give_up=1s" };
 	struct xk_sess *s;
 
-	flows[3].params = "rate=4kbit/s";
-	up(1, 3 * XK_ARRAY_LEN(errors), "sdu=1000; give_up=1s", NULL);
-	flows[3].params = rate;
-	s = open_to("client", 0, 7, NULL);
+	nf_up(&f, &how);
+	s = nf_open(&f, "client", 0, 7, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
 	pf_run(&f, 100 * XK_MS);
-	pf_push(&f, 0, s, bytes, 6000);
+	pf_push(&f, 0, s, nf_bytes, 6000);
 	pf_run(&f, 20 * XK_SEC);
 	CU_ASSERT_EQUAL(pf_count(&f, "nb", "messages_in"), 1);
 	CU_ASSERT_EQUAL(pf_count(&f, "na", "given_up"), 0);
-	pf_push(&f, 0, s, bytes, 6000);          /* what waits at the close leaves, then the end is said */
+	pf_push(&f, 0, s, nf_bytes, 6000);          /* what waits at the close leaves, then the end is said */
 	pf_close(&f, 0, s);
 	pf_run(&f, 20 * XK_SEC);
 	CU_ASSERT_EQUAL(pf_count(&f, "nb", "messages_in"), 2);
@@ -320,8 +218,8 @@ static void a_close_before_the_peer_accepts_leaves_nothing_there(void)
 		char faults[64];
 
 		snprintf(faults, sizeof faults, "loss=0.%u; seed=%u", seed == 0 ? 0 : 3, seed);
-		up(1, PAIRS - 1, NULL, faults);
-		s = open_to("client", 0, 7, NULL);
+		up(1, NF_PAIRS - 1, NULL, faults);
+		s = nf_open(&f, "client", 0, 7, NULL);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(s);
 		CU_ASSERT_EQUAL(pf_count(&f, "na", "opened"), 0);
 		pf_close(&f, 0, s);
@@ -339,7 +237,7 @@ static void questions_stay_ever_further_apart(void)
 	uint64_t before;
 
 	up(1, 5, "give_up=1h", "loss=1; dir=down");
-	CU_ASSERT_PTR_NOT_NULL_FATAL(open_to("client", 0, 7, NULL));
+	CU_ASSERT_PTR_NOT_NULL_FATAL(nf_open(&f, "client", 0, 7, NULL));
 	pf_run(&f, 60 * XK_SEC);
 	for (unsigned i = 0; i < 30; i++) {
 		before = pf_count(&f, "na", "records_out");
@@ -358,12 +256,12 @@ static void every_allocation_may_fail(void)
 		struct xk_sess *s;
 		int err = XK_OK;
 
-		up(1, PAIRS - 1, "sdu=1000; give_up=1s", NULL);
+		up(1, NF_PAIRS - 1, "sdu=1000; give_up=1s", NULL);
 		xk_mem_fail_after(k);
-		s = open_to("client", 0, 7, &err);
+		s = nf_open(&f, "client", 0, 7, &err);
 		if (s != NULL) {
 			opened++;
-			pf_push(&f, 0, s, bytes, 5000);
+			pf_push(&f, 0, s, nf_bytes, 5000);
 			pf_run(&f, 300 * XK_MS);
 			pf_close(&f, 0, s);
 		}
@@ -383,10 +281,10 @@ static void control_and_data_have_connections_of_their_own(void)
 {
 	struct xk_sess *s;
 
-	up(1, PAIRS - 1, "sdu=1000", NULL);
-	s = open_to("client", 0, 7, NULL);
+	up(1, NF_PAIRS - 1, "sdu=1000", NULL);
+	s = nf_open(&f, "client", 0, 7, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
-	pf_push(&f, 0, s, bytes, 50000);
+	pf_push(&f, 0, s, nf_bytes, 50000);
 	pf_run(&f, 100 * XK_MS);
 	CU_ASSERT_EQUAL(pf_ngot(&f, "client"), 1);
 	CU_ASSERT_EQUAL(pf_sessions(&f, "ub"), 2);
@@ -416,7 +314,7 @@ static void an_open_that_makes_no_sense_opens_nothing(void)
 	uint32_t n;
 
 	up(1, 0, NULL, NULL);
-	s = open_to("raw", 0, CTL, NULL);
+	s = nf_open(&f, "raw", 0, NF_CTL, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
 	n = open_record(b, 1, 5000, 2, 2);
 	for (uint32_t cut = 0; cut < n; cut++)
@@ -472,7 +370,7 @@ static void a_short_sdu_is_refused(void)
 	uint32_t n = open_record(b, 1, 5000, 2, 2);
 
 	up(1, 0, NULL, NULL);
-	s = open_to("raw", 0, CTL, NULL);
+	s = nf_open(&f, "raw", 0, NF_CTL, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
 	for (uint32_t sdu = NCS_SDU_LEAST - 1; sdu <= NCS_SDU_LEAST; sdu++) {
 		xk_put_be32(b + NCS_REC_LEN + 28, sdu);
@@ -490,7 +388,7 @@ static void who_accepts_what_nobody_asked_for_is_told(void)
 	struct xk_sess *s;
 
 	up(1, 0, NULL, NULL);
-	s = open_to("raw", 0, CTL, NULL);
+	s = nf_open(&f, "raw", 0, NF_CTL, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
 	say(s, NCS_ACCEPT, 5, 1234);
 	CU_ASSERT_TRUE(heard(NCS_CLOSE, 1234));
@@ -503,17 +401,11 @@ static void answers_that_help_nothing_keep_nothing_up(void)
 {
 	struct ncs_hdr h = { { 0, 0, 0, 0, NCS_ASK }, 0, 77 };
 	struct xk_sess *ctl, *data;
-	struct xk_parts ps;
 	uint8_t b[128] = { 0 };
 
 	up(1, 0, "give_up=1s", NULL);
-	ctl = open_to("raw", 0, CTL, NULL);
-	xk_parts_init(&ps, 2);
-	xk_part_push_host(&ps.p[XK_REMOTE], SERVER);
-	xk_part_push_port(&ps.p[XK_REMOTE], CTL + 1);
-	xk_part_push_any(&ps.p[XK_LOCAL]);
-	xk_part_push_port(&ps.p[XK_LOCAL], 5000);
-	data = pf_open(&f, "raw", 0, &ps, NULL);
+	ctl = nf_open(&f, "raw", 0, NF_CTL, NULL);
+	data = nf_open_data(&f);
 	CU_ASSERT_TRUE_FATAL(ctl != NULL && data != NULL);
 	pf_push(&f, 0, ctl, b, open_record(b, 3, 5000, 1, 2));
 	pf_run(&f, 10 * XK_MS);
@@ -542,7 +434,7 @@ static void idle_peers_make_room(void)
 	up(1, 0, "peers=2", NULL);
 	for (unsigned i = 0; i < 15; i++) {      /* all come, and come again */
 		if (i < 5)
-			s[i] = open_to("raw", 0, CTL, NULL);
+			s[i] = nf_open(&f, "raw", 0, NF_CTL, NULL);
 		CU_ASSERT_PTR_NOT_NULL_FATAL(s[i % 5]);
 		say(s[i % 5], NCS_CLOSED, 1, 0);
 		CU_ASSERT_EQUAL(pf_drops(&f, "nb", "other_connection"), i + 1);
@@ -553,7 +445,7 @@ static void idle_peers_make_room(void)
 		pf_run(&f, XK_MS);
 		CU_ASSERT_EQUAL(pf_count(&f, "nb", "accepted"), i == 0 ? 1 : 2);
 	}
-	back = open_host("back", 0, 0x0a000001u, 9, NULL);
+	back = nf_open_host(&f, "back", 0, 0x0a000001u, 9, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(back);
 	pf_run(&f, 10 * XK_MS);
 	CU_ASSERT_EQUAL(pf_count(&f, "na", "refused"), 1);
@@ -570,7 +462,7 @@ static void a_flood_of_opens_ends_at_the_cap(void)
 	struct xk_sess *s;
 
 	up(1, 0, "connections=50", NULL);
-	s = open_to("raw", 0, CTL, NULL);
+	s = nf_open(&f, "raw", 0, NF_CTL, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
 	for (uint32_t i = 0; i < 500; i++) {
 		uint32_t n = open_record(b, i, (uint16_t)(5000 + i), 2, 2);
@@ -590,17 +482,11 @@ static void what_another_process_said_is_not_taken(void)
 {
 	struct ncs_hdr h = { { 0, 0, 0, 0, NCS_ASK }, 0, 78 };
 	struct xk_sess *ctl, *data;
-	struct xk_parts ps;
 	uint8_t b[128] = { 0 };
 
 	up(1, 0, NULL, NULL);
-	ctl = open_to("raw", 0, CTL, NULL);
-	xk_parts_init(&ps, 2);
-	xk_part_push_host(&ps.p[XK_REMOTE], SERVER);
-	xk_part_push_port(&ps.p[XK_REMOTE], CTL + 1);
-	xk_part_push_any(&ps.p[XK_LOCAL]);
-	xk_part_push_port(&ps.p[XK_LOCAL], 5000);
-	data = pf_open(&f, "raw", 0, &ps, NULL);
+	ctl = nf_open(&f, "raw", 0, NF_CTL, NULL);
+	data = nf_open_data(&f);
 	CU_ASSERT_TRUE_FATAL(ctl != NULL && data != NULL);
 	pf_push(&f, 0, ctl, b, open_record(b, 3, 5000, 0, 0));
 	pf_run(&f, 10 * XK_MS);
@@ -650,21 +536,15 @@ static uint64_t spoil(unsigned flow, unsigned error, unsigned rounds)
 {
 	static uint8_t b[2048];
 	struct xk_sess *ctl, *data, *good;
-	struct xk_parts ps;
 	struct xk_rand r;
 	uint16_t port = 5000;
 	uint64_t got;
 
-	up(1, PAIRS - 1, "sdu=1000; connections=20", NULL);
+	up(1, NF_PAIRS - 1, "sdu=1000; connections=20", NULL);
 	xk_rand_init(&r, 5, flow * 3 + error);
-	good = open_to("client", 0, 7, NULL);
-	ctl = open_to("raw", 0, CTL, NULL);
-	xk_parts_init(&ps, 2);
-	xk_part_push_host(&ps.p[XK_REMOTE], SERVER);
-	xk_part_push_port(&ps.p[XK_REMOTE], CTL + 1);
-	xk_part_push_any(&ps.p[XK_LOCAL]);
-	xk_part_push_port(&ps.p[XK_LOCAL], port);
-	data = pf_open(&f, "raw", 0, &ps, NULL);
+	good = nf_open(&f, "client", 0, 7, NULL);
+	ctl = nf_open(&f, "raw", 0, NF_CTL, NULL);
+	data = nf_open_data(&f);
 	CU_ASSERT_TRUE_FATAL(good != NULL && ctl != NULL && data != NULL);
 	pf_push(&f, 0, ctl, b, open_record(b, 3, port, (uint8_t)flow, (uint8_t)error));
 	for (unsigned i = 0; i < rounds; i++) {
@@ -676,7 +556,7 @@ static uint64_t spoil(unsigned flow, unsigned error, unsigned rounds)
 			pf_run(&f, XK_MS);
 		pf_forget(&f, "raw");
 	}
-	pf_push(&f, 0, good, bytes, 50000);
+	pf_push(&f, 0, good, nf_bytes, 50000);
 	pf_run(&f, 100 * XK_MS);
 	CU_ASSERT_EQUAL(pf_ngot(&f, "client"), 1);
 	CU_ASSERT(pf_sessions(&f, "nb") <= 22);
@@ -693,9 +573,9 @@ static void a_peer_that_says_what_it_likes_changes_nothing_for_others(void)
 	unsigned rounds = (unsigned)xk_test_rounds(4000);
 	uint64_t got = 0;
 
-	for (unsigned pair = 0; pair < PAIRS; pair++)
-		got += spoil(pair / XK_ARRAY_LEN(errors), pair % XK_ARRAY_LEN(errors), rounds);
-	CU_ASSERT(got > (50 + rounds / 80) * PAIRS);            /* 50 each are the good one's */
+	for (unsigned pair = 0; pair < NF_PAIRS; pair++)
+		got += spoil(pair / NF_ERRORS, pair % NF_ERRORS, rounds);
+	CU_ASSERT(got > (50 + rounds / 80) * NF_PAIRS);         /* 50 each are the good one's */
 }
 
 static CU_TestInfo ncs[] = {

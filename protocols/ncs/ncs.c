@@ -23,18 +23,6 @@
 
 /* ---- opening ------------------------------------------------------------------------------------- */
 
-static struct xk_sess *data_to(struct xk_rep *r, struct xk_rep *over, uint32_t host, int *err)
-{
-	struct xk_parts ps;
-
-	xk_parts_init(&ps, 2);
-	xk_part_push_host(&ps.p[XK_REMOTE], host);
-	xk_part_push_port(&ps.p[XK_REMOTE], (uint16_t)(ncs_peer_port(r) + 1));
-	xk_part_push_any(&ps.p[XK_LOCAL]);
-	xk_part_push_any(&ps.p[XK_LOCAL]);
-	return xk_open(r, r->node, over, &ps, err);
-}
-
 /* What is left to each connection. */
 static int choose(struct xk_rep *r, struct xk_sess *lls, bool stream, struct ncs_choice *c)
 {
@@ -79,7 +67,8 @@ static struct xk_sess *ncs_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_
 		return NULL;
 	ncs_peer_enter(peer);
 	s = NULL;
-	lls = peer->peer.stream ? xk_dup(peer->s.down) : data_to(r, over, host, err);
+	lls = peer->peer.stream ? xk_dup(peer->s.down) :
+	      ncs_open_below(r, over, host, (uint16_t)(ncs_peer_port(r) + 1), 0, err);
 	if (lls != NULL)
 		*err = choose(r, lls, peer->peer.stream, &choice);
 	if (lls != NULL && *err == XK_OK)

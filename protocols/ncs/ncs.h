@@ -31,7 +31,8 @@ struct ncs_names { const char *path, *flow, *error, *over; const char *wrong; st
 #define NCS_CTL_AGREED (7700 * 1000 + 4)
 
 /* Who opened -> a session of ncs that has ended: struct ncs_ended.  err: XK_E_NOTSUP, XK_E_CONNREFUSED, ...: the
- * peer did not take it, and says why; XK_E_TIMEDOUT: nothing was heard of it; 0: it closed, or has not ended. */
+ * peer did not take it, and says why; XK_E_TIMEDOUT: nothing was heard of it; XK_E_CONNRESET: its stream
+ * broke, or it has started anew; 0: it closed, or has not ended. */
 #define NCS_CTL_ENDED (7700 * 1000 + 3)
 #define NCS_WHY 48u                      /* bytes of a reason, its end included */
 struct ncs_ended { int err; char why[NCS_WHY]; };

@@ -9,10 +9,8 @@
  */
 #include "protocols/ncs/ncs_priv.h"
 
-#include "runtime/base/xk_rand.h"
 #include "runtime/mem/xk_alloc.h"
 #include "runtime/upi/xk_enable.h"
-#include "runtime/upi/xk_part.h"
 #include "runtime/vp/xk_task.h"
 #include "runtime/vp/xk_wheel.h"
 
@@ -20,47 +18,10 @@
 
 #define GUESS (100 * XK_MS)              /* of a round trip, before one was seen */
 #define AGAIN (200 * XK_MS)
-#define NUMBER_BITS 20u                  /* of an id; above them the generation */
 
 static void on_timer(struct xk_timer *t);
 
 static struct xk_rep *rep_of(const struct ncs_conn *c) { return c->sess->s.rep; }
-
-/* ---- numbers ----------------------------------------------------------------------------------- */
-
-static int number(struct ncs_rep *nr, struct ncs_conn *c)
-{
-	uint32_t i = nr->taken;
-
-	while (i < nr->room && nr->conn[i] != NULL)
-		i++;
-	if (i == nr->room) {
-		uint32_t room = nr->room != 0 ? nr->room * 2 : 16;
-		struct ncs_conn **more = xk_alloc(room * sizeof *more);
-
-		if (more == NULL)
-			return XK_E_NOMEM;
-		memset(more, 0, room * sizeof *more);
-		if (nr->room != 0)
-			memcpy(more, nr->conn, nr->room * sizeof *more);
-		xk_free(nr->conn);
-		nr->conn = more;
-		nr->room = room;
-	}
-	nr->conn[i] = c;
-	nr->taken = i + 1;
-	nr->nconn++;
-	c->id = (nr->gone << NUMBER_BITS) | i;
-	return XK_OK;
-}
-
-struct ncs_conn *ncs_conn_find(struct xk_rep *r, uint32_t id)
-{
-	struct ncs_rep *nr = ncs_rep(r);
-	uint32_t i = id & ((1u << NUMBER_BITS) - 1);
-
-	return i < nr->room && nr->conn[i] != NULL && nr->conn[i]->id == id ? nr->conn[i] : NULL;
-}
 
 /* ---- made and destroyed ------------------------------------------------------------------------- */
 
@@ -107,10 +68,12 @@ struct ncs_sess *ncs_conn_new(struct xk_rep *r, struct xk_up *up, struct xk_node
 	if (c->next != NULL)
 		c->next->at = &c->next;
 	*c->at = c;
+	if (c->next == NULL)
+		ncs_peer_watch(peer);
 	s->self = (struct xk_up){ xk_self_demux(r->node, ncs_self_demux), r };
 	if (!peer->peer.stream)
 		lls->up = &s->self;
-	*err = number(nr, c);
+	*err = ncs_number(nr, c);
 	if (*err == XK_OK)
 		*err = xk_sess_bind(s, &(struct xk_key){ { c->id, 2 } });
 	if (*err == XK_OK)
@@ -126,7 +89,6 @@ void ncs_conn_destroy(struct ncs_conn *c)
 	struct xk_rep *r = rep_of(c);
 	struct ncs_rep *nr = ncs_rep(r);
 	struct xk_sess *lls = c->sess->s.down;
-	uint32_t i = c->id & ((1u << NUMBER_BITS) - 1);
 
 	xk_timer_cancel(r->wheel, &c->timer);
 	ncs_queues_free(c);
@@ -135,12 +97,7 @@ void ncs_conn_destroy(struct ncs_conn *c)
 	*c->at = c->next;
 	if (c->next != NULL)
 		c->next->at = c->at;
-	if (i < nr->room && nr->conn[i] == c) {
-		nr->conn[i] = NULL;
-		nr->taken = i < nr->taken ? i : nr->taken;
-		nr->nconn--;
-		nr->gone++;
-	}
+	ncs_number_free(nr, c);
 	c->peer->peer.done = true;
 	if (!c->peer->peer.stream)
 		lls->up = &r->up;
@@ -212,8 +169,15 @@ static void fail(struct ncs_conn *c)
 	gone(c);
 }
 
+void ncs_conn_give_up(struct ncs_conn *c)
+{
+	if (c->state == NCS_ESTABLISHED || c->state == NCS_DRAINING)
+		fail(c);
+}
+
 void ncs_conn_lost(struct ncs_conn *c)
 {
+	c->ended.err = XK_E_CONNRESET;
 	xk_count(rep_of(c)->count[NCS_N_LOST]);
 	gone(c);
 }
@@ -221,6 +185,18 @@ void ncs_conn_lost(struct ncs_conn *c)
 static void say_accept(struct ncs_conn *c)
 {
 	xk_put_be32(ncs_say(c->peer, NCS_ACCEPT, c->peer_id, 4), c->id);
+	again(c);
+}
+
+/* Who was accepted, and has said nothing since, may not know of it: another OPEN of his came late. */
+static bool unsure(const struct ncs_conn *c)
+{
+	return c->passive && !c->confirmed && (c->state == NCS_ESTABLISHED || c->state == NCS_DRAINING);
+}
+
+static xk_ns again_at(const struct ncs_conn *c)
+{
+	return c->asked + ((unsure(c) ? XK_SEC : AGAIN) << (c->tries > 6 ? 5 : c->tries > 1 ? c->tries - 1 : 0));
 }
 
 /* ---- time -------------------------------------------------------------------------------------------- */
@@ -245,13 +221,13 @@ static xk_ns due(const struct ncs_conn *c)
 	xk_ns now = xk_vp_now(), t, lost = lost_at(c);
 
 	if (asks(c)) {
-		t = c->asked + (AGAIN << (c->tries < 6 ? c->tries - 1 : 5));
+		t = again_at(c);
 		return t < lost ? t : lost;
 	}
 	t = ncs_room(c->peer) ? ncs_tx_when(c->tx, now) : lost;    /* or when there is */
-	if (drained(c) || t == XK_NS_NEVER)
-		return t;
-	return t < lost ? t : lost;
+	if (!drained(c) && t != XK_NS_NEVER)
+		t = t < lost ? t : lost;
+	return unsure(c) && again_at(c) < t ? again_at(c) : t;
 }
 
 static void closing(struct ncs_conn *c)
@@ -296,6 +272,8 @@ static void on_timer(struct xk_timer *t)
 		else
 			say_close(c);
 	} else if (c->state != NCS_GONE) {
+		if (unsure(c) && now >= again_at(c))
+			say_accept(c);
 		if (ncs_tx_time(c->tx, now, &value))
 			xk_put_be32(ncs_say(peer, NCS_QUERY, c->peer_id, 4), value);
 		ncs_turn(c);
@@ -334,19 +312,6 @@ static void refuse(struct ncs_sess *p, uint32_t id, int err, const char *why)
 	xk_count(p->s.rep->count[NCS_N_REFUSED]);
 }
 
-/* The data connection of one that a peer asks for, on this VP: its datagrams find the way. */
-static struct xk_sess *data_to(struct xk_rep *r, struct xk_rep *over, uint32_t host, uint16_t port, int *err)
-{
-	struct xk_parts ps;
-
-	xk_parts_init(&ps, 2);
-	xk_part_push_host(&ps.p[XK_REMOTE], host);
-	xk_part_push_port(&ps.p[XK_REMOTE], port);
-	xk_part_push_any(&ps.p[XK_LOCAL]);
-	xk_part_push_port(&ps.p[XK_LOCAL], (uint16_t)(ncs_conf(r)->port + 1));
-	return xk_open(r, r->node, over, &ps, err);
-}
-
 static struct ncs_conn *accept_new(struct ncs_sess *p, const struct ncs_open *o, struct ncs_choice *choice,
 				   uint32_t id, uint16_t epoch, int *err)
 {
@@ -361,7 +326,8 @@ static struct ncs_conn *accept_new(struct ncs_sess *p, const struct ncs_open *o,
 		return NULL;
 	if (p->peer.stream && p->peer.conns != NULL)
 		return NULL;
-	lls = p->peer.stream ? xk_dup(p->s.down) : data_to(r, p->s.down->rep, p->peer.host, o->data, err);
+	lls = p->peer.stream ? xk_dup(p->s.down) :
+	      ncs_open_below(r, p->s.down->rep, p->peer.host, o->data, (uint16_t)(ncs_conf(r)->port + 1), err);
 	if (lls == NULL)
 		return NULL;
 	s = ncs_conn_new(r, &xk_rep_here(e->rcv, r)->up, e->type, p, lls, choice, err);
@@ -437,13 +403,39 @@ static void refused(struct ncs_conn *c, const struct ncs_rec *rec)
 	gone(c);
 }
 
-/* Of what nobody here waits for: a late doubled OPEN brought it about.  Its CLOSED shall find nobody. */
+/* Of what nobody here waits for: a late doubled OPEN brought it about.  Its CLOSED shall find nobody.  Who asks
+ * about what there is, is told so. */
 static void unwanted(struct ncs_sess *p, const struct ncs_conn *c, const struct ncs_rec *rec)
 {
-	if (rec->len != NCS_REC_LEN + 4 || (c != NULL && c->peer == p && c->state != NCS_GONE &&
-	    (c->state == NCS_OPENING || (c->peer_id == xk_be32(rec->v) && c->peer_epoch == rec->epoch))))
+	if (rec->len != NCS_REC_LEN + 4)
 		return;
-	xk_put_be32(ncs_say(p, NCS_CLOSE, xk_be32(rec->v), 4), UINT32_MAX);
+	if (c == NULL || c->peer != p || c->state == NCS_GONE ||
+	    (c->state != NCS_OPENING && (c->peer_id != xk_be32(rec->v) || c->peer_epoch != rec->epoch)))
+		xk_put_be32(ncs_say(p, NCS_CLOSE, xk_be32(rec->v), 4), UINT32_MAX);
+	else
+		ncs_say(p, NCS_CONFIRM, xk_be32(rec->v), 0);
+}
+
+/* There is no such connection here: who says more of it is told, with the epoch that he said it in. */
+static void unknown(struct ncs_sess *p, const struct ncs_rec *rec)
+{
+	xk_count(p->s.rep->drop[NCS_DROP_STRANGE]);
+	if (rec->type == NCS_ACK || rec->type == NCS_CREDIT || rec->type == NCS_QUERY)
+		xk_put_be32(ncs_say(p, NCS_RESET, rec->conn, 4), rec->epoch);
+}
+
+/* The peer does not know the connection that it calls so.  It tells no two by one number. */
+static void reset(struct ncs_sess *p, const struct ncs_rec *rec)
+{
+	struct ncs_conn *c = p->peer.conns;
+
+	if (rec->len != NCS_REC_LEN + 4 || xk_be32(rec->v) != ncs_rep(p->s.rep)->epoch)
+		return;
+	while (c != NULL && !((c->state == NCS_ESTABLISHED || c->state == NCS_DRAINING) && c->peer_id == rec->conn &&
+	       c->peer_epoch == rec->epoch))
+		c = c->next;
+	if (c != NULL)
+		ncs_conn_lost(c);
 }
 
 /* The peer has sent all it had.  Its CLOSE is answered again when there is nothing to close any more. */
@@ -474,25 +466,33 @@ static void credited(struct ncs_conn *c, const struct ncs_rec *rec)
 	ncs_turn(c);
 }
 
-void ncs_conn_record(struct ncs_sess *p, const struct ncs_rec *rec)
+bool ncs_conn_record(struct ncs_sess *p, const struct ncs_rec *rec)
 {
 	struct ncs_conn *c = rec->type == NCS_OPEN ? NULL : ncs_conn_find(p->s.rep, rec->conn);
 
 	if (rec->type == NCS_OPEN) {
 		opened(p, rec);
-		return;
+		return true;
 	}
 	if (rec->type == NCS_CLOSE) {
 		closed_by_peer(p, c, rec);
-		return;
+		return true;
+	}
+	if (rec->type == NCS_RESET) {
+		reset(p, rec);
+		return true;
 	}
 	if (rec->type == NCS_ACCEPT)
 		unwanted(p, c, rec);
-	if (c == NULL || c->peer != p || c->state == NCS_GONE ||
-	    (c->state != NCS_OPENING && rec->epoch != c->peer_epoch)) {
-		xk_count(p->s.rep->drop[NCS_DROP_STRANGE]);
-		return;
+	if (c == NULL || c->peer != p || c->state == NCS_GONE) {
+		unknown(p, rec);
+		return true;
 	}
+	if (c->state != NCS_OPENING && rec->epoch != c->peer_epoch) {
+		xk_count(p->s.rep->drop[NCS_DROP_STRANGE]);
+		return false;
+	}
+	c->confirmed |= rec->type != NCS_ACCEPT;
 	ncs_conn_enter(c);
 	if (rec->type == NCS_ACCEPT)
 		accepted(c, rec);
@@ -505,4 +505,5 @@ void ncs_conn_record(struct ncs_sess *p, const struct ncs_rec *rec)
 	else if (c->state != NCS_OPENING && rec->type == NCS_QUERY && rec->len == NCS_REC_LEN + 4)
 		ncs_rx_queried(c->rx, xk_be32(rec->v)), ncs_turn(c);
 	ncs_conn_leave(c);
+	return true;
 }

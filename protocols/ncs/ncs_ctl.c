@@ -10,10 +10,12 @@
 #include "protocols/ncs/ncs_priv.h"
 #include "protocols/tcp/tcp.h"
 
-#include "runtime/upi/xk_part.h"
 #include "runtime/upi/xk_stream.h"
+#include "runtime/vp/xk_task.h"
 
 #include <string.h>
+
+static void on_timer(struct xk_timer *t);
 
 static struct xk_key key_of(const struct xk_sess *lls)
 {
@@ -42,6 +44,7 @@ static struct ncs_sess *peer_new(struct xk_rep *r, struct xk_sess *lls, uint32_t
 	lls->up = &s->self;
 	if (ncs_sess(s)->peer.stream)            /* what leaves together is together already */
 		xk_sess_control(lls, TCP_CTL_NODELAY, &(uint32_t){ 1 }, sizeof(uint32_t));
+	xk_timer_init(&ncs_sess(s)->peer.timer, on_timer);
 	ncs_rep(r)->npeers += !ours;
 	return ncs_sess(s);
 }
@@ -50,6 +53,7 @@ void ncs_peer_free(struct ncs_sess *p)
 {
 	struct xk_sess *lls = p->s.down;
 
+	xk_timer_cancel(p->s.rep->wheel, &p->peer.timer);
 	if (p->peer.part != NULL)
 		xk_msg_free(p->peer.part);
 	ncs_rep(p->s.rep)->npeers -= !p->peer.ours;
@@ -85,22 +89,10 @@ static int look(struct xk_mapnode *n, void *arg)
 	return XK_MAP_KEEP;
 }
 
-static struct xk_sess *control_to(struct xk_rep *r, struct xk_rep *over, uint32_t host, int *err)
-{
-	struct xk_parts ps;
-
-	xk_parts_init(&ps, 2);
-	xk_part_push_host(&ps.p[XK_REMOTE], host);
-	xk_part_push_port(&ps.p[XK_REMOTE], ncs_peer_port(r));
-	xk_part_push_any(&ps.p[XK_LOCAL]);
-	xk_part_push_any(&ps.p[XK_LOCAL]);
-	return xk_open(r, r->node, over, &ps, err);
-}
-
 /* One for a connection that is about to be opened. */
 static struct ncs_sess *stream_to(struct xk_rep *r, struct xk_rep *over, uint32_t host, int *err)
 {
-	struct xk_sess *lls = control_to(r, over, host, err);
+	struct xk_sess *lls = ncs_open_below(r, over, host, ncs_peer_port(r), 0, err);
 
 	return lls != NULL ? peer_new(r, lls, host, true, err) : NULL;
 }
@@ -118,7 +110,7 @@ struct ncs_sess *ncs_peer_to(struct xk_rep *r, struct xk_rep *over, uint32_t hos
 	xk_map_foreach(&r->active, look, &w);
 	if (w.found != NULL)
 		return ncs_rep(r)->peer = w.found;
-	lls = control_to(r, over, host, err);
+	lls = ncs_open_below(r, over, host, ncs_peer_port(r), 0, err);
 	return lls != NULL ? (ncs_rep(r)->peer = peer_new(r, lls, host, true, err)) : NULL;
 }
 
@@ -199,6 +191,120 @@ uint8_t *ncs_say(struct ncs_sess *p, uint8_t type, uint32_t conn, uint32_t len)
 	return b + NCS_REC_LEN;
 }
 
+/* ---- is it there? ---------------------------------------------------------------------------- */
+
+#define SILENCE XK_SEC                   /* after that much of it the peer is asked */
+
+static xk_ns silence(const struct xk_rep *r)
+{
+	xk_ns some = ncs_conf(r)->give_up / 4;
+
+	return some < SILENCE ? some : SILENCE;
+}
+
+/* Whoever answers says with which question, so an old answer is none; with the epoch of now. */
+static void ping(struct ncs_sess *p)
+{
+	p->peer.asked++;
+	p->peer.unanswered++;
+	xk_put_be32(ncs_say(p, NCS_PING, 0, 4), p->peer.asked);
+}
+
+void ncs_peer_watch(struct ncs_sess *p)
+{
+	p->peer.heard = xk_vp_now();
+	xk_timer_set(p->s.rep->wheel, &p->peer.timer, p->peer.heard + silence(p->s.rep));
+}
+
+/* For each connection, which may end by it, as others may. */
+static void each(struct ncs_sess *p, void (*what)(struct ncs_conn *c, const void *arg), const void *arg)
+{
+	struct ncs_conn *c = p->peer.conns, *next;
+
+	if (c != NULL)
+		ncs_conn_enter(c);
+	for (; c != NULL; c = next) {
+		what(c, arg);
+		next = c->next;
+		if (next != NULL)
+			ncs_conn_enter(next);
+		ncs_conn_leave(c);
+	}
+}
+
+/* Connections that are asked for ask by themselves. */
+static bool known(const struct ncs_sess *p)
+{
+	const struct ncs_conn *c = p->peer.conns;
+
+	while (c != NULL && c->state == NCS_OPENING)
+		c = c->next;
+	return c != NULL;
+}
+
+static void given_up(struct ncs_conn *c, const void *arg)
+{
+	(void)arg;
+	ncs_conn_give_up(c);
+}
+
+static void on_timer(struct xk_timer *t)
+{
+	struct ncs_sess *p = xk_container_of(t, struct ncs_sess, peer.timer);
+	struct xk_rep *r = p->s.rep;
+	xk_ns now = xk_vp_now(), quiet = now - p->peer.heard, next = p->peer.heard + silence(r);
+
+	if (p->peer.conns == NULL)
+		return;
+	ncs_peer_enter(p);
+	if (quiet >= ncs_conf(r)->give_up) {
+		each(p, given_up, NULL);
+	} else if (quiet >= silence(r) || p->peer.unanswered != 0) {
+		next = now + (silence(r) << (p->peer.unanswered < 5 ? p->peer.unanswered : 5));
+		if (known(p))
+			ping(p);
+	}
+	if (next > p->peer.heard + ncs_conf(r)->give_up)
+		next = p->peer.heard + ncs_conf(r)->give_up;
+	if (p->peer.conns != NULL)
+		xk_timer_set(r->wheel, t, next > now ? next : now + silence(r));
+	ncs_peer_leave(p);
+}
+
+/* That was of another process than ours: the peer may have started anew. */
+static void doubt(struct ncs_sess *p)
+{
+	if (p->peer.unanswered == 0)
+		ping(p);
+}
+
+/* The peer has started anew since it spoke of the connection. */
+static void lost_with(struct ncs_conn *c, const void *arg)
+{
+	if (c->state != NCS_OPENING && c->state != NCS_GONE && c->peer_epoch != ((const struct ncs_rec *)arg)->epoch)
+		ncs_conn_lost(c);
+}
+
+static void ponged(struct ncs_sess *p, const struct ncs_rec *rec)
+{
+	if (rec->len != NCS_REC_LEN + 4 || p->peer.unanswered == 0 || xk_be32(rec->v) != p->peer.asked)
+		return;
+	p->peer.unanswered = 0;
+	each(p, lost_with, rec);
+}
+
+/* Of the peer itself, not of a connection. */
+static bool of_peer(struct ncs_sess *p, const struct ncs_rec *rec)
+{
+	if (rec->type == NCS_PING && rec->len == NCS_REC_LEN + 4)
+		xk_put_be32(ncs_say(p, NCS_PONG, 0, 4), xk_be32(rec->v));
+	else if (rec->type == NCS_PONG)
+		ponged(p, rec);
+	else
+		return false;
+	return true;
+}
+
 /* ---- in --------------------------------------------------------------------------------------- */
 
 void ncs_records_in(struct ncs_sess *p, struct xk_msg *m)
@@ -216,7 +322,9 @@ void ncs_records_in(struct ncs_sess *p, struct xk_msg *m)
 	ncs_peer_enter(p);
 	for (; at < n && ncs_rec_load(bytes + at, n - at, &rec); at += rec.len) {
 		xk_count(r->count[NCS_N_RECORDS_IN]);
-		ncs_conn_record(p, &rec);
+		p->peer.heard = xk_vp_now();
+		if (!of_peer(p, &rec) && !ncs_conn_record(p, &rec))
+			doubt(p);
 	}
 	ncs_peer_leave(p);
 	if (at < n)

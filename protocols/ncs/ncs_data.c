@@ -298,6 +298,8 @@ void ncs_data_in(struct ncs_conn *c, struct xk_msg *m)
 	}
 	ncs_peer_enter(peer);
 	ncs_conn_enter(c);
+	peer->peer.heard = xk_vp_now();
+	c->confirmed = true;
 	xk_count(r->count[NCS_N_SDUS_IN]);
 	switch (ncs_rx_arrived(c->rx, &h.p)) {
 	case NCS_NEW:

@@ -22,7 +22,8 @@
 #define NCS_SDU_LEAST 512u               /* who keeps a message in SDUs keeps little beside its bytes */
 
 /* The values' bytes of each, but of ACK, whose bits follow. */
-enum { NCS_OPEN = 1, NCS_ACCEPT, NCS_REFUSE, NCS_CLOSE, NCS_CLOSED, NCS_ACK, NCS_CREDIT, NCS_QUERY, NCS_TYPES };
+enum { NCS_OPEN = 1, NCS_ACCEPT, NCS_REFUSE, NCS_CLOSE, NCS_CLOSED, NCS_ACK, NCS_CREDIT, NCS_QUERY,
+       NCS_PING, NCS_PONG, NCS_RESET, NCS_CONFIRM, NCS_TYPES };
 #define NCS_OPEN_LEN 36u
 #define NCS_ACK_LEN  20u
 

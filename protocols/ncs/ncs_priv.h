@@ -4,6 +4,7 @@
  *
  *   ncs.c         opening and closing from above, control, the descriptor
  *   ncs_conn.c    a connection's life: asked for, accepted, drained, closed, given up
+ *   ncs_table.c   connections by their numbers
  *   ncs_ctl.c     the control connection to a peer: records out and in
  *   ncs_data.c    messages to SDUs, SDUs to messages
  *   ncs_stream.c  lengths before both where what is below keeps no boundaries
@@ -85,6 +86,10 @@ struct ncs_peer {
 	bool     done;                   /* its connection has come and gone */
 	unsigned busy;                   /* calls inside */
 	struct ncs_conn *conns;
+	struct xk_timer  timer;          /* while it has any */
+	xk_ns    heard;                  /* when something last came */
+	uint32_t asked;                  /* of the PING that was said last */
+	unsigned unanswered;             /* PINGs in vain */
 	/* What comes of a stream: the word before a piece, and the piece, so far. */
 	struct xk_msg *part, *part_last;
 	uint32_t part_left;
@@ -112,6 +117,7 @@ struct ncs_conn {
 	uint16_t peer_epoch, service;
 	uint8_t  state, tries;
 	bool     passive, dead;
+	bool     confirmed;              /* the peer knows of it, for certain */
 	unsigned busy;                   /* calls inside; dead ones go with the last */
 	uint32_t end;                    /* number of the next SDU that is pushed */
 	uint64_t queued;                 /* bytes in out */
@@ -148,6 +154,14 @@ struct xk_rep *ncs_picked(const struct xk_rep *r, const struct ncs_pick *p, stru
 /* Does this node take what a peer asks for?  Else the answer is an error, and why[n] names what is lacking. */
 int  ncs_accepts(const struct xk_rep *r, const struct ncs_open *o, struct ncs_choice *c, char *why, size_t n);
 
+/* ncs_table.c */
+int  ncs_number(struct ncs_rep *nr, struct ncs_conn *c);
+void ncs_number_free(struct ncs_rep *nr, const struct ncs_conn *c);
+struct ncs_conn *ncs_conn_find(struct xk_rep *r, uint32_t id);
+/* over: the interface; from: a port here, 0: any. */
+struct xk_sess *ncs_open_below(struct xk_rep *r, struct xk_rep *over, uint32_t host, uint16_t port, uint16_t from,
+			       int *err);
+
 /* ncs_ctl.c */
 /* over: the interface that it is reached by. */
 struct ncs_sess *ncs_peer_to(struct xk_rep *r, struct xk_rep *over, uint32_t host, int *err);
@@ -159,6 +173,8 @@ void ncs_flush(struct ncs_sess *p);
 /* Around calls that may say something, or end it: what was said leaves with the last. */
 static inline void ncs_peer_enter(struct ncs_sess *p) { p->peer.busy++; }
 void ncs_peer_leave(struct ncs_sess *p);
+/* It has its first connection. */
+void ncs_peer_watch(struct ncs_sess *p);
 /* A gathering of records. */
 void ncs_records_in(struct ncs_sess *p, struct xk_msg *m);
 void ncs_self_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
@@ -173,15 +189,17 @@ void ncs_conn_destroy(struct ncs_conn *c);
 void ncs_conn_ask(struct ncs_conn *c);
 /* The application has let it go. */
 void ncs_conn_let_go(struct ncs_conn *c);
-/* The stream below has ended. */
+/* The stream below has ended; the peer has no such connection. */
 void ncs_conn_lost(struct ncs_conn *c);
+/* The peer says nothing any more. */
+void ncs_conn_give_up(struct ncs_conn *c);
 /* The timer; what has nobody above and nothing left begins to close. */
 void ncs_conn_arm(struct ncs_conn *c);
 /* Around calls that may end it. */
 void ncs_conn_enter(struct ncs_conn *c);
 void ncs_conn_leave(struct ncs_conn *c);
-struct ncs_conn *ncs_conn_find(struct xk_rep *r, uint32_t id);
-void ncs_conn_record(struct ncs_sess *p, const struct ncs_rec *rec);
+/* false: of a process that said something else of its connection. */
+bool ncs_conn_record(struct ncs_sess *p, const struct ncs_rec *rec);
 
 /* ncs_data.c */
 void ncs_push(struct xk_sess *s, struct xk_msg *m);

@@ -100,6 +100,16 @@ struct xk_sess *nf_open_data(struct pf *f)
 	return pf_open(f, "raw", 0, &ps, NULL);
 }
 
+void nf_cut(struct pf *f, bool cut)
+{
+	const struct xk_param *p = xk_proto_impair.params;
+	double loss = cut ? 1 : 0;
+
+	while (strcmp(p->name, "loss") != 0)
+		p++;
+	memcpy((uint8_t *)pf_rep(f, "fa", 0)->conf + p->offset, &loss, sizeof loss);
+}
+
 uint32_t nf_make(uint32_t i, uint8_t *b)
 {
 	uint32_t n = 4 + i * 977 % 9000;

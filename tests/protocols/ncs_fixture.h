@@ -42,6 +42,9 @@ struct xk_sess *nf_open_host(struct pf *f, const char *who, unsigned vp, uint32_
 /* As raw, from port 5000 to B's port of data. */
 struct xk_sess *nf_open_data(struct pf *f);
 
+/* From now on A's line loses everything, both ways; or nothing again. */
+void nf_cut(struct pf *f, bool cut);
+
 /* Message i: its number, and bytes that follow from it; 16384 at most. */
 uint32_t nf_make(uint32_t i, uint8_t *b);
 /* How many of n came to `client`, each as it was, in order; more than n: not so. */

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * test_ncs_life.c - peers of ncs that are gone, that have started anew, or that know nothing of a connection.
+ *
+ * Promises: a peer that is gone is noticed though nothing is waited for, within give_up, and one that is
+ * there is not given up however long both say nothing; who has started anew is known by his epoch when he
+ * is asked; who speaks of a connection that there is not is told at once; a connection that a late second
+ * OPEN made goes, though the first CLOSE was lost; old answers, and answers of others, mean nothing.
+ */
+#include "protocols/ncs/ncs_hdr.h"
+
+#include "runtime/mem/xk_alloc.h"
+#include "tests/protocols/ncs_fixture.h"
+#include "tests/support/xk_test.h"
+
+#include <string.h>
+
+static struct pf f;
+
+static void up(const char *params, const char *faults, bool stream)
+{
+	const struct nf_how how = { .pair = NF_PAIRS - 1, .ncs = params, .faults = faults, .stream = stream };
+
+	nf_up(&f, &how);
+}
+
+/* ---- there, or gone --------------------------------------------------------------------------------- */
+
+static void who_is_there_is_not_given_up(void)
+{
+	for (unsigned k = 0; k < 2; k++) {
+		struct xk_sess *s;
+
+		up("give_up=2s", NULL, k != 0);
+		s = nf_open(&f, "client", 0, 7, NULL);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+		pf_run(&f, 100 * XK_SEC);
+		CU_ASSERT_EQUAL(pf_upper_of(&f, "client")->close_dones, 0);
+		CU_ASSERT(pf_count(&f, "na", "records_out") < 500);
+		pf_push(&f, 0, s, nf_bytes, 5000);
+		pf_run(&f, 100 * XK_MS);
+		CU_ASSERT_EQUAL(pf_ngot(&f, "client"), 1);
+		pf_close(&f, 0, s);
+		pf_run(&f, XK_SEC);
+		pf_down(&f);
+	}
+}
+
+/* The line is cut when nobody waits for anything. */
+static void who_is_gone_is_missed(void)
+{
+	for (unsigned k = 0; k < 2; k++) {
+		struct xk_sess *s;
+
+		up("give_up=4s", NULL, k != 0);
+		s = nf_open(&f, "client", 0, 7, NULL);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+		pf_push(&f, 0, s, nf_bytes, 5000);
+		pf_run(&f, 500 * XK_MS);
+		CU_ASSERT_EQUAL(pf_ngot(&f, "client"), 1);
+		nf_cut(&f, true);
+		pf_run(&f, 3 * XK_SEC);
+		CU_ASSERT_EQUAL(pf_upper_of(&f, "client")->close_dones, 0);
+		CU_ASSERT_EQUAL(pf_sessions(&f, "echo"), 1);
+		pf_run(&f, 2 * XK_SEC);
+		CU_ASSERT_EQUAL(pf_upper_of(&f, "client")->close_dones, 1);
+		CU_ASSERT_EQUAL(pf_sessions(&f, "echo"), 0);
+		CU_ASSERT_EQUAL(pf_count(&f, "na", "given_up"), 1);
+		CU_ASSERT_EQUAL(pf_count(&f, "nb", "given_up"), 1);
+		pf_close(&f, 0, s);
+		pf_run(&f, 100 * XK_SEC);
+		pf_down(&f);
+	}
+}
+
+/* ---- a peer that a test plays ---------------------------------------------------------------------------- */
+
+static uint32_t nheard;                  /* of raw's messages, looked at */
+static uint16_t epoch;
+
+/* The first record of that type since the last look. */
+static bool heard(uint8_t type, struct ncs_rec *rec)
+{
+	while (nheard < pf_ngot(&f, "raw")) {
+		const struct pf_rec *got = pf_got(&f, "raw", nheard++);
+
+		for (uint32_t at = 0; at < got->len && ncs_rec_load(got->bytes + at, got->len - at, rec); at += rec->len)
+			if (rec->type == type)
+				return true;
+	}
+	return false;
+}
+
+static void say(struct xk_sess *s, uint8_t type, uint32_t conn, uint32_t value)
+{
+	struct ncs_rec rec = { .type = type, .len = NCS_REC_LEN + 4, .conn = conn, .epoch = epoch };
+	uint8_t b[NCS_REC_LEN + 4];
+
+	ncs_rec_store(b, &rec);
+	xk_put_be32(b + NCS_REC_LEN, value);
+	pf_push(&f, 0, s, b, sizeof b);
+	pf_run(&f, XK_MS);
+}
+
+static void say_open(struct xk_sess *s, uint32_t id)
+{
+	struct ncs_rec rec = { .type = NCS_OPEN, .len = NCS_REC_LEN + NCS_OPEN_LEN, .conn = id, .epoch = epoch };
+	struct ncs_open o = { 7, 5000, 0, 0, { .flow_window = 8, .first = 2, .most = 8, .rate = 1000000,
+					       .sdu = 1000, .error_window = 8 } };
+	uint8_t b[NCS_REC_LEN + NCS_OPEN_LEN];
+
+	ncs_rec_store(b, &rec);
+	ncs_open_store(b + NCS_REC_LEN, &o);
+	pf_push(&f, 0, s, b, sizeof b);
+	pf_run(&f, XK_MS);
+}
+
+/* A peer with a connection, whose number at the other end is *id. */
+static struct xk_sess *played(uint32_t *id, uint16_t *their_epoch)
+{
+	struct xk_sess *s;
+	struct ncs_rec rec;
+
+	nheard = 0;
+	epoch = 77;
+	up("give_up=10s", NULL, false);
+	s = nf_open(&f, "raw", 0, NF_CTL, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	say_open(s, 3);
+	CU_ASSERT_TRUE_FATAL(heard(NCS_ACCEPT, &rec) && rec.len == NCS_REC_LEN + 4);
+	*id = xk_be32(rec.v);
+	*their_epoch = rec.epoch;
+	return s;
+}
+
+/* It answers what it is asked, but for one kind, for n seconds. */
+static unsigned answers(struct xk_sess *s, unsigned n, bool confirm)
+{
+	unsigned asked = 0;
+
+	for (unsigned i = 0; i < n * 10; i++) {
+		unsigned at = nheard;
+		struct ncs_rec rec;
+
+		while (heard(NCS_PING, &rec))
+			say(s, NCS_PONG, 0, xk_be32(rec.v));
+		nheard = at;
+		while (heard(NCS_ACCEPT, &rec)) {
+			asked++;
+			if (confirm)
+				say(s, NCS_CONFIRM, xk_be32(rec.v), 0);
+		}
+		pf_run(&f, 100 * XK_MS);
+	}
+	return asked;
+}
+
+static void who_was_accepted_is_asked_until_he_confirms(void)
+{
+	uint32_t id;
+	uint16_t theirs;
+	struct xk_sess *s = played(&id, &theirs);
+	unsigned n = answers(s, 64, false);
+
+	CU_ASSERT(n >= 4 && n <= 8);             /* ever further apart */
+	CU_ASSERT_EQUAL(pf_sessions(&f, "echo"), 1);
+	CU_ASSERT_EQUAL(answers(s, 60, true), 1);
+	CU_ASSERT_EQUAL(answers(s, 60, true), 0);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "echo"), 1);
+	pf_close(&f, 0, s);
+	pf_down(&f);
+}
+
+/* What real peers do about what they did not ask for: once it does not arrive. */
+static void a_connection_that_nobody_wants_goes(void)
+{
+	uint32_t id;
+	uint16_t theirs;
+	struct xk_sess *s = played(&id, &theirs);
+	struct ncs_rec rec;
+
+	pf_run(&f, 1500 * XK_MS);                /* the CLOSE that answered the first ACCEPT was lost */
+	CU_ASSERT_TRUE(heard(NCS_ACCEPT, &rec));
+	say(s, NCS_CLOSE, id, UINT32_MAX);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "echo"), 0);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "nb"), 1);
+	say(s, NCS_CLOSE, id, UINT32_MAX);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "nb"), 1);
+	pf_close(&f, 0, s);
+	pf_down(&f);
+}
+
+static void who_started_anew_is_known_by_his_epoch(void)
+{
+	uint32_t id, asked;
+	uint16_t theirs;
+	struct xk_sess *s = played(&id, &theirs);
+	struct ncs_rec rec;
+
+	say(s, NCS_CONFIRM, id, 0);
+	pf_run(&f, 1100 * XK_MS);
+	CU_ASSERT_TRUE_FATAL(heard(NCS_PING, &rec));
+	asked = xk_be32(rec.v);
+	epoch = 78;
+	say(s, NCS_PONG, 0, asked - 1);          /* an old answer */
+	say(s, NCS_PONG, 0, asked + 1);
+	CU_ASSERT_EQUAL(pf_count(&f, "nb", "lost"), 0);
+	epoch = 77;
+	say(s, NCS_PONG, 0, asked);
+	epoch = 78;
+	say(s, NCS_PONG, 0, asked);              /* it was answered */
+	CU_ASSERT_EQUAL(pf_count(&f, "nb", "lost"), 0);
+	say(s, NCS_CREDIT, id, 5);               /* of another epoch: it is asked at once */
+	CU_ASSERT_TRUE_FATAL(heard(NCS_PING, &rec));
+	CU_ASSERT_EQUAL(pf_count(&f, "nb", "lost"), 0);
+	say(s, NCS_PONG, 0, xk_be32(rec.v));
+	CU_ASSERT_EQUAL(pf_count(&f, "nb", "lost"), 1);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "echo"), 0);
+	pf_close(&f, 0, s);
+	pf_down(&f);
+}
+
+static void who_speaks_of_what_there_is_not_is_told(void)
+{
+	static const uint8_t types[] = { NCS_CREDIT, NCS_QUERY };
+	uint32_t id;
+	uint16_t theirs;
+	struct xk_sess *s = played(&id, &theirs);
+	struct ncs_rec rec;
+
+	for (unsigned i = 0; i < XK_ARRAY_LEN(types); i++) {
+		say(s, types[i], id + 5 + i, 1);
+		CU_ASSERT_TRUE_FATAL(heard(NCS_RESET, &rec));
+		CU_ASSERT_EQUAL(rec.conn, id + 5 + i);
+		CU_ASSERT_EQUAL(xk_be32(rec.v), epoch);
+		CU_ASSERT_EQUAL(rec.epoch, theirs);
+	}
+	say(s, NCS_RESET, id + 5, theirs);       /* no reset is answered */
+	say(s, NCS_CLOSED, id + 5, 0);
+	CU_ASSERT_FALSE(heard(NCS_RESET, &rec));
+	pf_close(&f, 0, s);
+	pf_down(&f);
+}
+
+static void a_reset_ends_what_it_names(void)
+{
+	uint32_t id;
+	uint16_t theirs;
+	struct xk_sess *s = played(&id, &theirs);
+
+	say(s, NCS_RESET, 4, theirs);            /* another connection, another process here, another there */
+	say(s, NCS_RESET, 3, theirs ^ 1u);
+	epoch = 78;
+	say(s, NCS_RESET, 3, theirs);
+	epoch = 77;
+	CU_ASSERT_EQUAL(pf_count(&f, "nb", "lost"), 0);
+	say(s, NCS_RESET, 3, theirs);
+	CU_ASSERT_EQUAL(pf_count(&f, "nb", "lost"), 1);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "echo"), 0);
+	pf_close(&f, 0, s);
+	pf_down(&f);
+}
+
+static CU_TestInfo life[] = {
+	{ "who_is_there_is_not_given_up", who_is_there_is_not_given_up },
+	{ "who_is_gone_is_missed", who_is_gone_is_missed },
+	{ "who_was_accepted_is_asked_until_he_confirms", who_was_accepted_is_asked_until_he_confirms },
+	{ "a_connection_that_nobody_wants_goes", a_connection_that_nobody_wants_goes },
+	{ "who_started_anew_is_known_by_his_epoch", who_started_anew_is_known_by_his_epoch },
+	{ "who_speaks_of_what_there_is_not_is_told", who_speaks_of_what_there_is_not_is_told },
+	{ "a_reset_ends_what_it_names", a_reset_ends_what_it_names },
+	CU_TEST_INFO_NULL
+};
+
+int main(void)
+{
+	static const CU_SuiteInfo suites[] = { { .pName = "ncs_life", .pTests = life }, CU_SUITE_INFO_NULL };
+
+	return xk_test_main(suites);
+}

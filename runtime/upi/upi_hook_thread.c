@@ -138,6 +138,37 @@ int xk_threads_check(const struct xk_node *n, struct xk_errs *e)
 	return XK_E_NOTSUP;
 }
 
+/* What n calls: choices that only stand between have no messages. */
+static const struct xk_node *called(const struct xk_node *n)
+{
+	do
+		n = n->down[0];
+	while (n->proto->as_below && n->proto->ops->demux == NULL && n->ndown != 0);
+	return n;
+}
+
+static bool layer_to_itself(const struct xk_node *n)
+{
+	const struct xk_graph *g = n->graph;
+
+	for (unsigned i = 0; i < g->nnodes; i++)
+		for (unsigned k = 0; k < g->node[i]->ndown; k++)
+			if (g->node[i]->down[k] == n && g->node[i]->layer == n->layer)
+				return false;
+	return n->ndown == 0 || called(n)->layer != n->layer;
+}
+
+int xk_own_threads(const struct xk_node *n, struct xk_errs *e)
+{
+	if (n->graph->vps->arch.domain != XK_DOMAIN_LAYER)
+		return xk_threads_check(n, e) == XK_OK ? XK_OWN_USER : XK_E_NOTSUP;
+	if (layer_to_itself(n))
+		return XK_OWN_LAYER;
+	xk_errs_add(e, n->file, n->line, 0, "%s: has no layer of its own, so no thread: 'layers' must put what lies above "
+		    "and below it into others", n->name);
+	return XK_E_NOTSUP;
+}
+
 /* ---- frames ------------------------------------------------------------------------------ */
 
 struct frame_job { const struct upi_link *l; struct xk_up *up; struct xk_sess *lls; struct xk_msg *m; };

@@ -30,4 +30,12 @@ struct xk_ult *xk_sess_thread(struct xk_sess *s);
  * these axes?  If not an error at n's place. */
 int xk_threads_check(const struct xk_node *n, struct xk_errs *e);
 
+/*
+ * From start, for protocols that have work of their own on threads: whose can n's be?  User-level threads, which n
+ * makes (xk_ult.h), or where layers have kernel threads its layer's, if nothing that it calls, nor who calls it, is
+ * in that layer: then n makes none.  Negative: an error at n's place.
+ */
+enum xk_own_threads { XK_OWN_USER, XK_OWN_LAYER };
+int xk_own_threads(const struct xk_node *n, struct xk_errs *e);
+
 #endif

@@ -49,6 +49,10 @@ void xk_ult_put(struct xk_ult *t);
  * thread's already, or where there is no memory for another (counted). */
 unsigned xk_ult_call(struct xk_ult *t, unsigned (*fn)(void *arg, unsigned n), void *arg, unsigned n);
 
+/* Between two units: the stack goes back to the VP's, which lends it to whoever runs next.  Nothing for a thread that
+ * runs, or has a body. */
+void xk_ult_rest(struct xk_ult *t);
+
 /* From now on the turns of a task run on t, which is kept until the task leaves.  One task
  * of each thread; another is left as it was (false).  While it is adopted
  * what xk_task_fetch says is ours. */

@@ -151,6 +151,14 @@ unsigned xk_ult_call(struct xk_ult *t, unsigned (*fn)(void *arg, unsigned n), vo
 	return n;
 }
 
+void xk_ult_rest(struct xk_ult *t)
+{
+	if (t->stack == NULL || t->on || t->body != NULL)
+		return;
+	xk_stack_put(t->vp->ults, t->stack);
+	t->stack = NULL;
+}
+
 /* ---- a task's turns on a thread ------------------------------------------------------- */
 
 static struct xk_ult *ult_of(const struct xk_task *task)

@@ -164,6 +164,37 @@ static void a_thread_that_loses_its_last_reference_while_it_runs_goes_when_it_st
 	unmake();
 }
 
+static void a_thread_at_rest_lends_its_stack(void)
+{
+	struct xk_ult a, b;
+	struct probe p = { 0 };
+	struct xk_stack *s;
+	struct xk_ult_stats st;
+
+	if (!make(0))
+		return;
+	xk_ult_init(&a, fx.vp, note_gone);
+	xk_ult_init(&b, fx.vp, note_gone);
+	xk_ult_rest(&a);                         /* has none */
+	for (unsigned i = 0; i < 10; i++) {
+		CU_ASSERT_EQUAL(xk_ult_call(&a, probe_unit, &p, i), i + 1);
+		s = a.stack;
+		xk_ult_rest(&a);
+		CU_ASSERT_PTR_NULL(a.stack);
+		CU_ASSERT_EQUAL(xk_ult_call(&b, probe_unit, &p, i), i + 1);
+		CU_ASSERT_PTR_EQUAL(p.t, &b);
+		CU_ASSERT_PTR_EQUAL(b.stack, s);
+		xk_ult_rest(&b);
+	}
+	xk_ult_stats(fx.vp, &st);
+	CU_ASSERT_EQUAL(st.live, 2);
+	CU_ASSERT_EQUAL(st.stacks, 1);
+	xk_ult_put(&a);
+	xk_ult_put(&b);
+	CU_ASSERT_EQUAL(fx.gone, 2);
+	unmake();
+}
+
 /* ---- a task's turns ------------------------------------------------------------------- */
 
 struct tasked { struct xk_task task; struct xk_ult *seen; unsigned turns; };
@@ -262,6 +293,8 @@ static void a_body_waits_and_units_run_above_it(void)
 		step();
 		CU_ASSERT_EQUAL(r.taken, r.given);
 	}
+	xk_ult_rest(&r.t);                       /* its body is on it */
+	CU_ASSERT_PTR_EQUAL(r.t.stack, s);
 	xk_ult_wake(&r.t);                       /* for nothing */
 	step();
 	CU_ASSERT_FALSE(xk_ult_idle(&r.t));
@@ -437,6 +470,7 @@ static CU_TestInfo unit_tests[] = {
 	{ "what a unit causes at once runs where it is", what_a_unit_causes_at_once_runs_where_it_is },
 	{ "a thread that loses its last reference while it runs goes when it stops",
 	  a_thread_that_loses_its_last_reference_while_it_runs_goes_when_it_stops },
+	{ "a thread at rest lends its stack", a_thread_at_rest_lends_its_stack },
 	{ "an adopted task's turns run on its thread until it leaves",
 	  an_adopted_tasks_turns_run_on_its_thread_until_it_leaves },
 	CU_TEST_INFO_NULL

@@ -123,7 +123,24 @@ static int drv_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned 
 	return drv_control(s->rep, op, buf, len);
 }
 
+/* Whoever may wait for links has the one that it opens. */
+static int drv_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
+{
+	(void)n;
+	(void)rcv;
+	(void)type;
+	(void)ps;
+	return XK_OK;
+}
+
+static void drv_disable_all(struct xk_node *n, struct xk_node *rcv)
+{
+	(void)n;
+	(void)rcv;
+}
+
 static const struct xk_ops drv_ops = {
+	.open_enable = drv_enable, .open_disable_all = drv_disable_all,
 	.fini = drv_fini, .open = drv_open, .close = drv_close, .push = drv_push,
 	.enter = xk_input_enter, .control = drv_control, .sess_control = drv_sess_control,
 };

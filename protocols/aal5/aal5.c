@@ -440,6 +440,14 @@ static int aal5_check(const void *conf, char *why, size_t n)
 	return XK_E_INVAL;
 }
 
+/* Those that are reserved are ours: whoever wants to wait on one is told. */
+static void aal5_review(const struct xk_view *v, struct xk_review *r)
+{
+	const struct xk_claim reserved = { .of = v, .what = "port", .first = 1, .n = AAL5_VCI_LEAST - 1 };
+
+	xk_review_claim(r, v, &reserved);
+}
+
 static int aal5_ask(const struct xk_view *v, unsigned op, void *buf, unsigned len)
 {
 	const struct aal5_conf *c = v->conf;
@@ -506,5 +514,6 @@ const struct xk_proto xk_proto_aal5 = {
 	.ops = &aal5_ops, .offers = "port", .needs = { "cells" }, .min_down = 1, .max_down = 1,
 	.params = aal5_params, .conf_size = sizeof(struct aal5_conf),
 	.rep_size = sizeof(struct aal5_rep), .sess_size = sizeof(struct aal5_sess),
-	.drops = aal5_drops, .counts = aal5_counts, .check = aal5_check, .ask = aal5_ask, .gives = aal5_gives,
+	.drops = aal5_drops, .counts = aal5_counts,
+	.check = aal5_check, .review = aal5_review, .ask = aal5_ask, .gives = aal5_gives,
 };

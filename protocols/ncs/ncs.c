@@ -263,6 +263,18 @@ static int ncs_check(const void *conf, char *why, size_t n)
 	return XK_E_INVAL;
 }
 
+/* Does an SDU fit what `below` takes, where that is known? */
+static void review_sdu(const struct xk_view *v, const struct xk_view *below, struct xk_review *r)
+{
+	const struct ncs_conf *c = v->conf;
+	uint64_t sdu = c->sdu != 0 ? c->sdu : NCS_SDU_LEAST;
+	uint32_t most;
+
+	if (xk_view_ask(below, XK_CTL_GETMAXPACKET, &most, sizeof most) == (int)sizeof most && sdu + NCS_HDR_LEN > most)
+		xk_review_fault(r, v, "sdu", "an SDU of %llu bytes and a header of %u do not fit %s, which takes %u",
+				(unsigned long long)sdu, NCS_HDR_LEN, below->name, most);
+}
+
 static void ncs_review(const struct xk_view *v, struct xk_review *r)
 {
 	const struct ncs_conf *c = v->conf;
@@ -276,8 +288,10 @@ static void ncs_review(const struct xk_view *v, struct xk_review *r)
 		claim.n = gives & XK_GIVES_BOUNDARIES ? 2 : 1;
 		for (k = 0; xk_view_base(v->down[k]) != claim.of; k++)
 			;
-		if (k == i)                      /* paths may share an interface */
-			xk_review_claim(r, v, &claim);
+		if (k != i)                      /* paths may share an interface */
+			continue;
+		xk_review_claim(r, v, &claim);
+		review_sdu(v, claim.of, r);
 	}
 }
 

@@ -37,14 +37,14 @@ static inline unsigned run_task(struct xk_vp *vp, struct xk_task *t, unsigned bu
 
 /* Frames come singly from units of one message, and a burst of them costs each a fraction: input waits until
  * others have made as many messages as a unit may, of short ones as many frames.  Not longer than they make any,
- * nor where one of them parked, which waits for what comes in more often than not.  Then it has two turns for
+ * nor where all have parked, which wait for what comes in more often than not.  Then it has two turns for
  * each unit that it waited for, which made a message at least, and may have more. */
-static inline unsigned input_turns(struct xk_vp *vp, unsigned done, unsigned several, bool parked, unsigned budget)
+static inline unsigned input_turns(struct xk_vp *vp, unsigned done, unsigned several, unsigned budget)
 {
 	unsigned before = vp->others;
 
 	vp->others += XK_LIKELY(several == 0) ? done : (done + (1u << several) - 1) >> several;
-	if (XK_LIKELY(done != 0) && XK_LIKELY(!parked) && vp->others < budget)
+	if (XK_LIKELY(done != 0) && XK_LIKELY(vp->ring[0] != NULL) && vp->others < budget)
 		return 0;
 	vp->others = 0;
 	vp->input_more = XK_INPUT_MOST;
@@ -82,8 +82,7 @@ static inline unsigned vp_run_task(struct xk_vp *vp, unsigned budget)
 		return 0;
 	several = t->several;
 	done = run_task(vp, t, budget);
-	/* What was last in turn is so still, unless it parked or another one has come. */
-	vp->input_due = input_turns(vp, done, several, vp->ring[0] == NULL || vp->ring[0]->prev != t, budget);
+	vp->input_due = input_turns(vp, done, several, budget);
 	return done;
 }
 

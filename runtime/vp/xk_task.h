@@ -32,7 +32,7 @@ struct xk_rand *xk_vp_rand(struct xk_vp *vp);
  * Where it makes more, as of long writes, one of them uses its whole budget: then all have another
  * round, until they have taken XK_INPUT_MOST messages, so that what they make themselves starves nobody.
  * Units of fewer messages than their budget are gathered, that a burst comes in at once: input
- * waits until they have made as many, one has parked or one had nothing to do.  Of a task whose messages are
+ * waits until they have made as many, all have parked or one had nothing to do.  Of a task whose messages are
  * so short that several make a frame (`several`), as many count as one, and each unit as one at least.
  */
 /* The frames that a window of 256 KiB fills where they are shortest, and their acknowledgements. */

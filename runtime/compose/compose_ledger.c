@@ -24,8 +24,8 @@ static const char *const costs[] = {
 enum { MESSAGE, UNIT, LOCK, LOCK_MOVED, HANDOVER, WAKE, CONTEXT, YIELD, SLICE, COSTS };
 /* Those that a machine may be without.  ORDER OPTIONAL */
 static const char *const optional[] = { "lock_handed", "unlock", "lookup", "sleep", "hop", "sleep_other", "unit_moved",
-					"lock_spin", NULL };
-enum { LOCK_HANDED, UNLOCK, LOOKUP, SLEEP, HOP, SLEEP_OTHER, UNIT_MOVED, LOCK_SPIN, OPTIONAL };
+					"lock_spin", "vp_moved", "message_moved", "byte_moved", NULL };
+enum { LOCK_HANDED, UNLOCK, LOOKUP, SLEEP, HOP, SLEEP_OTHER, UNIT_MOVED, LOCK_SPIN, VP_MOVED, MESSAGE_MOVED, BYTE_MOVED, OPTIONAL };
 /* From `moved` on where one of the nodes has them, then all.  ORDER OF_NODE */
 static const char *const of_node[] = { "up", "down", "byte", "moved", "bus", "l1_cold", "memory_cold", "protocol_moved", NULL };
 enum { NODE_MOVED = 3, NODE_BUS, NODE_L1_COLD, NODE_MEMORY_COLD, NODE_PROTOCOL_MOVED, OF_NODE };
@@ -154,6 +154,8 @@ static void read_cache(struct xk_ledger *l, const struct xk_value *tab)
 
 /* ---- nodes -------------------------------------------------------------------------------- */
 
+static uint64_t ps_of(double us) { return (uint64_t)(us * 1e6 + 0.5); }
+
 static void read_node(struct xk_ledger *l, const struct xk_value *nodes, unsigned i)
 {
 	const char *path[] = { "graph", "nodes", nodes->key[i].text, NULL, NULL };
@@ -173,7 +175,7 @@ static void read_node(struct xk_ledger *l, const struct xk_value *nodes, unsigne
 		path[3] = of_node[k];
 		if (k >= NODE_MOVED && !l->has[k])
 			continue;
-		*to[k] = (uint64_t)(read_cost(l, &nodes->item[i], path) * 1e6 + 0.5);
+		*to[k] = ps_of(read_cost(l, &nodes->item[i], path));
 	}
 	path[3] = of_node[NODE_MEMORY_COLD];
 	if (n->l1_cold > n->memory_cold && xk_value_get(&nodes->item[i], path[3]) != NULL)
@@ -189,6 +191,9 @@ static void take_costs(struct xk_ledger *l, const double *us, const double *more
 	l->m.message = ns_of(us[MESSAGE]);
 	l->m.unit = ns_of(us[UNIT]);
 	l->m.unit_moved = ns_of(more[UNIT_MOVED]);
+	l->m.vp_moved = ns_of(more[VP_MOVED]);
+	l->m.message_moved = ps_of(more[MESSAGE_MOVED]);
+	l->m.byte_moved = ps_of(more[BYTE_MOVED]);
 	l->m.sync = (struct xk_sim_costs){
 		.lock_local = ns_of(us[LOCK]), .lock_moved = ns_of(us[LOCK_MOVED]), .handover = ns_of(us[HANDOVER]),
 		.wake = ns_of(us[WAKE]), .context = ns_of(us[CONTEXT]), .yield = ns_of(us[YIELD]), .slice = ns_of(us[SLICE]),
@@ -228,6 +233,9 @@ static void read_nodes(struct xk_ledger *l, const struct xk_value *g)
 		xk_spec_bench_error(l->spec, l->e, (const char *[]){ "graph", "nodes", NULL }, "'nodes' needs a table: nodes = { udp = "
 				    "{ up = ..., down = ..., byte = ... } }");
 	look_at_nodes(l, g, nodes);
+	if (nodes == NULL && (l->m.message_moved | l->m.byte_moved) != 0)
+		xk_spec_bench_error(l->spec, l->e, (const char *[]){ "graph", NULL }, "'nodes' are needed where messages that move cost: "
+				    "whose operations touch them");
 	for (unsigned i = 0; nodes != NULL && nodes->kind == XK_V_MAP && i < nodes->n; i++)
 		read_node(l, nodes, i);
 }

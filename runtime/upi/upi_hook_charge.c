@@ -47,7 +47,7 @@ static void charge(const struct xk_node *n, bool down, const struct xk_sess *s, 
 	c = costs[n->no];
 	ps = down ? 0 : protocol_of(c, n);
 	ps += c->message[down] + c->byte * m->tot + (xk_vpset_moved() ? c->moved : 0);
-	ps += state_of(costs, s);
+	ps += state_of(costs, s) + xk_vpset_message_moved(n->graph->vps, m, m->tot);
 	xk_sim_work((ps + 500) / 1000, (c->bus * m->tot + 500) / 1000);
 }
 

@@ -84,6 +84,11 @@ int xk_vpsim_new(struct xk_vpset *set, struct xk_errs *errs)
 	if (s == NULL)
 		return XK_E_NOMEM;
 	s->machine = a->machine;
+	if (s->machine->vp_moved != 0 || s->machine->message_moved != 0 || s->machine->byte_moved != 0) {
+		s->owners = vp_owners_new();
+		if (s->owners == NULL)
+			return XK_E_NOMEM;
+	}
 	costs.spin = (xk_ns)a->spin_us * XK_US;
 	err = xk_sim_new(&s->sim, a->processors, &costs, &set->clock.virtual_now, &ops);
 	if (err != XK_OK)
@@ -103,6 +108,7 @@ void xk_vpsim_free(struct xk_vpset *set)
 	xk_free(set->sim->thread);
 	xk_free(set->sim->node);
 	vp_lines_free(set->sim->lines);
+	vp_owners_free(set->sim->owners);
 	xk_free(set->sim);
 	set->sim = NULL;
 }

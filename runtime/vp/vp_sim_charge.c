@@ -26,7 +26,8 @@ bool xk_machine_is_flat(const struct xk_machine *m)
 	const struct xk_sim_costs *c = &m->sync;
 
 	return (c->lock_local | c->lock_moved | c->lock_handed | c->unlock | c->lookup | c->handover | c->wake | c->context |
-		c->sleep | c->hop | m->unit | m->unit_moved) == 0 && m->nnodes == 0;
+		c->sleep | c->hop | m->unit | m->unit_moved | m->vp_moved |
+		m->message_moved | m->byte_moved) == 0 && m->nnodes == 0;
 }
 
 const struct xk_machine_node *xk_machine_find(const struct xk_machine *m, const char *proto)
@@ -39,6 +40,23 @@ const struct xk_machine_node *xk_machine_find(const struct xk_machine *m, const 
 
 /* ---- charging ------------------------------------------------------------------------- */
 
+/* What it takes to have the lines of vp, in which something was done. */
+static xk_ns vp_lines_of(const struct xk_vp *vp, unsigned done)
+{
+	const struct xk_vpsim *s = vp->set->sim;
+
+	return done != 0 && s->machine->vp_moved != 0 && vp_owners_take(s->owners, vp, xk_sim_processor()) ? s->machine->vp_moved : 0;
+}
+
+uint64_t xk_vpset_message_moved(struct xk_vpset *set, const void *message, uint32_t bytes)
+{
+	const struct xk_machine *m = set->sim->machine;
+
+	if ((m->message_moved | m->byte_moved) == 0 || !vp_owners_take(set->sim->owners, message, xk_sim_processor()))
+		return 0;
+	return m->message_moved + m->byte_moved * bytes;
+}
+
 static void charge_unit(const struct xk_vp *vp, unsigned done)
 {
 	struct xk_vpsim *s = vp->set->sim;
@@ -48,6 +66,7 @@ static void charge_unit(const struct xk_vp *vp, unsigned done)
 	unsigned processor = xk_sim_processor();
 
 	vpsim_kept()->brought = 0;
+	cost += vp_lines_of(vp, done);
 	if (done != 0 && s->last != 0 && s->last != processor)
 		cost += m->unit_moved;
 	if (done != 0)
@@ -101,7 +120,7 @@ void xk_vpsim_brought(struct xk_vp *vp, unsigned done)
 	if (xk_sim_self == NULL)
 		return;
 	vpsim_kept()->brought += done;
-	xk_sim_charge(done * vp->set->sim->machine->message);
+	xk_sim_charge(done * vp->set->sim->machine->message + vp_lines_of(vp, done));
 }
 
 /* ---- what threads have waited ---------------------------------------------------------- */

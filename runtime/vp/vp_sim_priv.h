@@ -7,6 +7,7 @@
 
 #include "runtime/vp/vp_sim.h"
 #include "runtime/vp/vp_sim_lines.h"
+#include "runtime/vp/vp_sim_owners.h"
 
 struct xk_vpsim {
 	struct xk_sim           *sim;
@@ -14,6 +15,7 @@ struct xk_vpsim {
 	struct xk_sim_thread   **thread; /* [nworkers], NULL: it has none */
 	const struct xk_machine_node **node;  /* by the number of the node, of upi; NULL: none was asked for */
 	struct vp_lines         *lines;  /* with node */
+	struct vp_owners        *owners; /* of VPs and messages, where the machine says what it costs that they move; NULL */
 	unsigned                 last;   /* processor that ran a unit, from 1; 0: none has */
 };
 

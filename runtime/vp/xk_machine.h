@@ -27,6 +27,8 @@ struct xk_machine {
 	xk_ns               message;   /* each message or timer of a unit of work */
 	xk_ns               unit;      /* each unit that does anything */
 	xk_ns               unit_moved; /* more, where another processor ran the last one of all */
+	xk_ns               vp_moved;  /* more, where another processor ran the last one of the same VP, or brought it messages */
+	uint64_t            message_moved, byte_moved; /* picoseconds, an operation on a message that another processor had; by its bytes */
 	const struct xk_cache_machine *cache;  /* how sessions' state is displaced; NULL: it is not */
 	unsigned            nnodes;    /* 0: nodes cost nothing by themselves */
 	const struct xk_machine_node *node;
@@ -52,6 +54,8 @@ bool xk_vpset_moved(void);
  * which costs c.  Did another processor run the node before, whoever asked? */
 uint64_t xk_vpset_touch(struct xk_vpset *set, unsigned no, uint32_t handle, const struct xk_machine_node *c);
 bool xk_vpset_node_moved(struct xk_vpset *set, unsigned no);
+/* Of upi, picoseconds: the calling thread's processor has this message, of so many bytes, which others may have had. */
+uint64_t xk_vpset_message_moved(struct xk_vpset *set, const void *message, uint32_t bytes);
 /* Of upi: room for the costs of so many nodes, which upi fills and reads; NULL: no memory. */
 const struct xk_machine_node **xk_vpset_node_costs(struct xk_vpset *set, unsigned nnodes);
 

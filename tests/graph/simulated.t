@@ -271,6 +271,28 @@ sed 's/lock = {/unit_moved = { 100, source = s }, lock = {/' "$tmp/nodes.lua" >"
 ok "units pay for what the last one's processor has" thousands "$tmp/unit_moved.lua" ips_conn 8 0 100
 ok "and one processor does not" thousands "$tmp/unit_moved.lua" ips_conn 1 49 51
 
+# A frame that an I/O thread of another processor brings costs 1 us more, its buffer as much when it comes back.
+sed 's/^return machine/graph.message_moved = { 1, source = s }\n&/' "$tmp/nodes.lua" >"$tmp/message.lua"
+sed 's/^return machine/graph.message_moved = { 0.5, source = s } graph.byte_moved = { 0.001, source = s }\n&/' "$tmp/nodes.lua" \
+	>"$tmp/byte.lua"
+sed 's/^return machine/graph.vp_moved = { 1, source = s }\n&/' "$tmp/nodes.lua" >"$tmp/vp_moved.lua"
+moves_frames() {
+	by "$tmp/nodes.lua" locking 8 && free=$got && by "$tmp/message.lua" locking 8 && [ "$got" -lt $((free / 2)) ] || return 1
+	slow=$got
+	by "$tmp/byte.lua" locking 8 && [ "$got" -gt "$slow" ] && [ "$got" -lt "$free" ]
+}
+ok "frames that other processors had cost their lines" moves_frames
+ok "and none where one has them all" thousands "$tmp/message.lua" ips_conn 1 49 51
+ok "nor where each has its own" thousands "$tmp/message.lua" ips_conn 64 3100 3300
+moves_vps() {
+	by "$tmp/nodes.lua" locking 8 && free=$got && by "$tmp/vp_moved.lua" locking 8 && [ "$got" -lt $((free * 3 / 4)) ]
+}
+ok "virtual processors that others had cost theirs" moves_vps
+ok "and not where they stay" thousands "$tmp/vp_moved.lua" ips_conn 1 49 51
+sed '/nodes = {/,/} }$/{s/nodes = {.*/}/;/peer_source/d}' "$tmp/message.lua" >"$tmp/no_nodes.lua"
+ok "messages that move without nodes to touch them" not_run 3 "'nodes' are needed where messages that move cost" --processors 2 \
+	--machine "$tmp/no_nodes.lua" "$tmp/up.lua"
+
 state "$tmp/all.lua" 20 0.5 1.5 'n.protocol_moved = { 0.1, source = s }'
 stateful() {
 	json "$tmp/one" --processors 4 --machine "$tmp/all.lua" "$file" preset="$1" conns=8 count=50 && echoed 400 &&

@@ -43,6 +43,7 @@ has() {
 }
 # made ARG...: calibrate, called so, writes the file.
 made() { code 0 "$@" calibrate $quick -d 20ms -o "$tmp/m.lua"; }
+looks() { awk '$1 == "lock_spin" { n = $4 + 0; print } END { exit !(n > 1 && n < 1000) }' "$tmp/m.lua"; }
 first=$(taskset -cp $$ 2>/dev/null | sed 's/.*: *//; s/[-,].*//')
 
 if [ -n "$first" ]; then
@@ -51,6 +52,9 @@ if [ -n "$first" ]; then
 	ok "on one processor there is a machine, too" made taskset -c "$first" "$bench"
 	ok "of one processor" has return processors 1 "those that it may use"
 	ok "where nothing moves, which is said" has ips protocol_moved 0 "not measured: this process may use one processor only"
+	ok "nor messages" has graph message_moved 0 "2 lines, descriptor and headers"
+	ok "nor virtual processors" has graph vp_moved 0 "not measured: this process may use one processor only"
+	ok "an adaptive lock spins for 1000 looks" looks
 	ok "a unit's cost is what bursts share" has graph unit 0.04 "message + unit / burst"
 	ok "a message's is its nodes'" has graph message 0 "nodes are charged instead"
 	ok "which have their shares of it" has udp up 0.06 "its share"

@@ -193,6 +193,19 @@ static double read_clock(const struct row *r, const struct place *p)
 	return (double)(last - from) / LOOPS;
 }
 
+/* A look of who spins for a lock that is taken. */
+static double look(const struct row *r, const struct place *p)
+{
+	uint32_t taken = 1;
+	xk_ns from = xk_clock_host();
+
+	(void)r;
+	(void)p;
+	for (unsigned i = 0; i < LOOPS / 100 && xk_load_relaxed(&taken) != 0; i++)
+		xk_cpu_relax();
+	return (double)(xk_clock_host() - from) / (LOOPS / 100);
+}
+
 /* ---- memory -------------------------------------------------------------------------- */
 
 /* GB/s: bytes a nanosecond. */
@@ -268,6 +281,7 @@ static const struct row rows[] = {
 	{ "hand-over and switch on one processor", "ns", NULL, switch_to },
 	{ "user-level switch, one way", "ns", NULL, switch_user },
 	{ "reading the clock", "ns", NULL, read_clock },
+	{ "a look at a lock that is taken", "ns", NULL, look },
 	{ "copy of 16 KiB", "GB/s", NULL, copy_hot },
 	{ "copy of 64 MiB", "GB/s", NULL, copy_cold },
 };

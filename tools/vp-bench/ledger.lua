@@ -267,11 +267,36 @@ local function primitive(rows, name)
   return ns and of(ns, measured(name)) or { 0, NONE .. name .. ": there is one processor" }
 end
 
-local GRAPH <const> = { "message", "unit", "lock", "lock_moved", "handover", "wake", "context", "yield", "slice" }
+local GRAPH <const> = {
+  "message", "unit", "lock", "lock_moved", "lock_spin", "handover", "wake", "context", "yield", "slice",
+  "vp_moved", "message_moved", "byte_moved",
+}
+local LOOKS <const> = 1000       -- of an adaptive lock, at most (runtime/sync/sync_adaptive.c)
+local LINES <const> = 2          -- of a message that all operations read: descriptor and headers
+
+local function spinning(rows)
+  local ns = micro_row(rows, "a look at a lock that is taken")
+  return ns and of(ns * LOOKS, measured(("%d looks at a lock that is taken"):format(LOOKS)))
+         or { 0, NONE .. "a look at a lock that is taken" }
+end
+
+-- What another processor's lines cost more: of the lock's word, which is one line, and of bytes that are copied.
+local function moving(doc, t)
+  local copies = doc.copies
+  t.vp_moved = step(doc, "receive", "protocol_moved", ALONE)
+  t.message_moved = { math.max(t.lock_moved[1] - t.lock[1], 0) * LINES,
+                      measured(("%d lines, descriptor and headers, each as a lock's"):format(LINES)) }
+  t.byte_moved = { 0, NONE .. "there is one processor" }
+  if text.number(copies.moved, "per_byte_ns") and text.number(copies.cached, "per_byte_ns") then
+    t.byte_moved = of(math.max(copies.moved.per_byte_ns - copies.cached.per_byte_ns, 0),
+                      measured "a copied byte that the other processor wrote, less one in the first level")
+  end
+  return t
+end
 
 local function graph_costs(doc, rows, unit)
   local moved = entry(doc, "probes", "lock_moved")
-  return {
+  return moving(doc, {
     message = { 0, "defined: nodes are charged instead" },
     unit = of(unit, measured "a message's time at bursts of 1, 4, 16, 64 is message + unit / burst"),
     lock = cell(doc, "probes", "lock"),
@@ -281,8 +306,9 @@ local function graph_costs(doc, rows, unit)
     wake = primitive(rows, "hand-over to one that sleeps"),
     context = primitive(rows, "hand-over and switch on one processor"),
     yield = primitive(rows, "reading the clock"),
+    lock_spin = spinning(rows),
     slice = { 3000, "assumed: a slice of Linux' fair scheduler" },
-  }
+  })
 end
 
 -- ---- the file ------------------------------------------------------------------------------------------

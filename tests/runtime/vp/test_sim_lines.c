@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "runtime/vp/vp_sim_lines.h"
+#include "runtime/vp/vp_sim_owners.h"
 #include "tests/support/xk_test.h"
 
 #define X ((xk_ns)1 << 20)       /* 1048.576 us */
@@ -129,6 +130,23 @@ static void a_node_that_another_processor_ran_has_moved(void)
 	end();
 }
 
+static void a_thing_is_another_processors_until_it_is_taken(void)
+{
+	static char thing[1000];
+	struct vp_owners *o = vp_owners_new();
+	unsigned moved = 0;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(o);
+	for (unsigned processor = 1; processor <= 3; processor++)
+		for (unsigned i = 0; i < XK_ARRAY_LEN(thing); i++) {
+			moved += vp_owners_take(o, &thing[i], processor);
+			CU_ASSERT(!vp_owners_take(o, &thing[i], processor));
+		}
+	CU_ASSERT_EQUAL(moved, 2 * XK_ARRAY_LEN(thing));
+	vp_owners_free(o);
+	vp_owners_free(NULL);
+}
+
 static CU_TestInfo tests[] = {
 	{ "what was never touched is cold and then hot", what_was_never_touched_is_cold_and_then_hot },
 	{ "other sessions displace by the time that is worked on them", other_sessions_displace_by_the_time_that_is_worked_on_them },
@@ -136,6 +154,7 @@ static CU_TestInfo tests[] = {
 	{ "nodes and processors are apart", nodes_and_processors_are_apart },
 	{ "thousands are remembered", thousands_are_remembered },
 	{ "a node that another processor ran has moved", a_node_that_another_processor_ran_has_moved },
+	{ "a thing is another processor's until it is taken", a_thing_is_another_processors_until_it_is_taken },
 	CU_TEST_INFO_NULL
 };
 static CU_SuiteInfo suites[] = {

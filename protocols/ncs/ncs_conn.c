@@ -35,7 +35,7 @@ static int halves(struct ncs_conn *c)
 		return XK_E_NOMEM;
 	ncs_tx_init(c->tx, &c->choice, GUESS, 2 * c->choice.agreed.grain, now);
 	ncs_rx_init(c->rx, &c->choice);
-	c->end = c->choice.agreed.start;
+	c->end = c->fresh = c->choice.agreed.start;
 	c->progress = now;
 	return XK_OK;
 }

@@ -3,14 +3,16 @@
  * ncs_data.c - messages to SDUs on the way down, SDUs to messages on the way up.
  *
  * A message that was pushed stays until all of its SDUs are needed no more; what goes down shares
- * its bytes.  SDUs that arrive wait with their headers before them, in order of their numbers, until
- * error control says that their message is over; then they become it as they lie, or are dropped.
- * Invariant: `out` holds messages that end above ncs_tx_done; `in` SDUs of messages that end above
- * ncs_rx_base, each once.
+ * its bytes, and is cut where the last one ended.  SDUs that arrive wait with their headers before
+ * them: those that error control has done with, one after the other, until their message is whole,
+ * which is they as they lie; those that others are missing before, in order of their numbers.
+ * Invariant: `out` holds messages that end above ncs_tx_done; `in` SDUs below ncs_rx_base, the first so
+ * many of one message; `ahead` others, each once.
  */
 #include "protocols/ncs/ncs_priv.h"
 
 #include "runtime/msg/xk_msg_inline.h"
+#include "runtime/msg/xk_msg_part.h"
 #include "runtime/vp/xk_task.h"
 
 static struct xk_rep *rep_of(const struct ncs_conn *c) { return c->sess->s.rep; }
@@ -25,45 +27,66 @@ void ncs_queues_free(struct ncs_conn *c)
 	struct xk_msg *m;
 
 	xk_msgq_free(&c->out);
-	while ((m = c->in) != NULL) {
-		c->in = m->link;
+	xk_msgq_free(&c->in);
+	while ((m = c->ahead) != NULL) {
+		c->ahead = m->link;
 		xk_msg_free(m);
 	}
 }
 
 /* ---- down ---------------------------------------------------------------------------------------- */
 
-/* Of m, bytes [off, off + n), which stay m's as well; NULL: no memory. */
-static struct xk_msg *part(struct xk_msg *m, uint32_t off, uint32_t n)
+/* Moves on to SDU `no`, which does not lie before. */
+static void seek(const struct ncs_conn *c, struct ncs_place *p, uint32_t no)
 {
-	struct xk_msg *a = xk_msg_share(m), *b;
+	uint32_t off;
 
-	if (a == NULL)
-		return NULL;
-	if (off != 0) {
-		b = xk_msg_split(a, off);
-		xk_msg_free(a);
-		a = b;
+	while (no - p->m->kept.seq >= sdus(c, p->m->tot))
+		*p = (struct ncs_place){ p->m->link, p->m->link, 0 };
+	off = (no - p->m->kept.seq) * sdu_of(c);
+	while (off - p->at >= p->seg->len && p->seg->next != NULL) {
+		p->at += p->seg->len;
+		p->seg = p->seg->next;
 	}
-	if (a != NULL)
-		xk_msg_truncate(a, n);
-	return a;
 }
 
-/* The message that SDU `no` is of. */
-static struct xk_msg *message_of(const struct ncs_conn *c, uint32_t no)
+/* Does SDU `no` lie before it? */
+static bool passed(const struct ncs_conn *c, const struct ncs_place *p, uint32_t no)
 {
-	struct xk_msg *m = c->out.first;
+	return ncs_lt(no, p->m->kept.seq) || (no - p->m->kept.seq < sdus(c, p->m->tot) &&
+	       (no - p->m->kept.seq) * sdu_of(c) < p->at);
+}
 
-	while (m != NULL && no - m->kept.seq >= sdus(c, m->tot))
-		m = m->link;
-	return m;
+/* Where SDU `no` is: most are the next that was never sent; of others each lies behind the last, or not far
+ * behind the first that is needed. */
+static struct ncs_place *place_of(struct ncs_conn *c, uint32_t no)
+{
+	struct ncs_place *p = &c->first;
+
+	if (no == c->fresh) {
+		c->fresh++;
+	} else {
+		p = &c->again;
+		if (passed(c, p, no))
+			*p = c->base;
+	}
+	seek(c, p, no);
+	return p;
+}
+
+/* n bytes from `off` of the message on, for a header to be pushed onto. */
+static struct xk_msg *part(const struct ncs_place *p, uint32_t off, uint32_t n)
+{
+	struct xk_msg *a = n == p->m->tot ? xk_msg_lend(p->m) : NULL;
+
+	return a != NULL ? a : xk_msg_part(p->seg, off - p->at, n);
 }
 
 static void transmit(struct ncs_conn *c, uint32_t no)
 {
 	struct xk_rep *r = rep_of(c);
-	struct xk_msg *m = message_of(c, no), *a;
+	const struct ncs_place *p = place_of(c, no);
+	struct xk_msg *m = p->m, *a;
 	uint32_t i = no - m->kept.seq, off = i * sdu_of(c);
 	uint32_t n = m->tot - off < sdu_of(c) ? m->tot - off : sdu_of(c);
 	xk_ns now = xk_vp_now();
@@ -77,7 +100,7 @@ static void transmit(struct ncs_conn *c, uint32_t no)
 		xk_count(r->count[NCS_N_REPEATED]);
 	else
 		c->progress = now;
-	a = part(m, off, n);
+	a = part(p, off, n);
 	b = a != NULL ? xk_msg_push(&a, NCS_HDR_LEN) : NULL;
 	if (b == NULL) {                         /* as if it were lost on the way */
 		xk_count(r->drop[XK_DROP_NOMEM]);
@@ -94,17 +117,28 @@ static void transmit(struct ncs_conn *c, uint32_t no)
 		xk_push(c->sess->s.down, a);
 }
 
+static void leave(struct ncs_place *p, const struct xk_msg *m)
+{
+	if (p->m == m)
+		*p = (struct ncs_place){ m->link, m->link, 0 };
+}
+
 /* Messages that are needed no more. */
 static void forget(struct ncs_conn *c)
 {
 	uint32_t done = ncs_tx_done(c->tx);
+	struct xk_msg *m;
 
-	while (c->out.first != NULL && ncs_leq(c->out.first->kept.seq + sdus(c, c->out.first->tot), done)) {
-		struct xk_msg *m = xk_msgq_get(&c->out);
-
+	while ((m = c->out.first) != NULL && ncs_leq(m->kept.seq + sdus(c, m->tot), done)) {
+		leave(&c->base, m);
+		leave(&c->again, m);
+		leave(&c->first, m);
+		xk_msgq_get(&c->out);
 		c->queued -= m->tot;
 		xk_msg_free(m);
 	}
+	if (c->base.m != NULL && !passed(c, &c->base, done))
+		seek(c, &c->base, done);
 }
 
 static void say_due(struct ncs_conn *c)
@@ -158,6 +192,10 @@ void ncs_push(struct xk_sess *s, struct xk_msg *m)
 	c->end += n;
 	c->queued += m->tot;
 	xk_msgq_put(&c->out, m);
+	if (m == c->out.first)
+		c->base = c->again = (struct ncs_place){ m, m, 0 };
+	if (c->first.m == NULL)
+		c->first = (struct ncs_place){ m, m, 0 };
 	ncs_tx_add(c->tx, n);
 	ncs_peer_enter(peer);
 	ncs_conn_enter(c);
@@ -176,82 +214,81 @@ static struct ncs_pkt pkt_of(const struct xk_msg *m)
 	return h.p;
 }
 
-/* In its place; most come last. */
+/* Among those ahead, in its place: most come last, or first. */
 static void keep(struct ncs_conn *c, struct xk_msg *m, uint32_t no)
 {
-	struct xk_msg **at = &c->in;
-	struct ncs_pkt last;
+	struct xk_msg **at = &c->ahead;
+	struct ncs_pkt p;
 
-	m->link = NULL;
-	if (c->in != NULL) {
-		last = pkt_of(c->in_last);
-		if (ncs_lt(ncs_pkt_no(&last), no))
-			at = &c->in_last->link;
+	if (*at != NULL) {
+		p = pkt_of(c->ahead_last);
+		if (ncs_lt(ncs_pkt_no(&p), no))
+			at = &c->ahead_last->link;
 	}
 	for (; *at != NULL; at = &(*at)->link) {
-		struct ncs_pkt p = pkt_of(*at);
-
+		p = pkt_of(*at);
 		if (ncs_lt(no, ncs_pkt_no(&p)))
 			break;
 	}
 	m->link = *at;
 	*at = m;
 	if (m->link == NULL)
-		c->in_last = m;
+		c->ahead_last = m;
 }
 
-/* Takes the SDUs of the first message: it, or NULL where they are not all of it. */
-static struct xk_msg *gather(struct ncs_conn *c, const struct ncs_pkt *first)
+/* What is here of a message that will never be whole. */
+static void give_up(struct ncs_conn *c)
 {
-	struct xk_rep *r = rep_of(c);
-	struct xk_msg *m, *last = NULL, *whole = NULL;
-	uint32_t want = 0;
-	bool good = true;
+	struct xk_msg *m;
 
-	while (c->in != NULL) {
-		struct ncs_pkt p = pkt_of(c->in);
-
-		if (p.message != first->message)
-			break;
-		good = good && p.sdu == want++ && p.last == first->last;
-		m = c->in;
-		c->in = m->link;
-		m->link = last;
-		last = m;
-	}
-	good = good && want == first->last + 1;
-	while ((m = last) != NULL) {             /* from the end: joining walks the first of two */
-		last = m->link;
-		m->link = NULL;
-		if (!good) {
-			xk_drop(r, NCS_DROP_INCOMPLETE, m);
-			continue;
-		}
-		xk_msg_pop(m, NCS_HDR_LEN);
-		if (whole != NULL)
-			xk_msg_join(m, whole);
-		whole = m;
-	}
-	return whole;
+	while ((m = xk_msgq_get(&c->in)) != NULL)
+		xk_drop(rep_of(c), NCS_DROP_INCOMPLETE, m);
 }
 
-/* Passes up what is over and whole. */
+/* The message that has come: its SDUs, joined as they lie. */
 static void deliver(struct ncs_conn *c)
 {
-	while (c->in != NULL) {
-		struct ncs_pkt p = pkt_of(c->in);
-		struct xk_msg *m;
+	struct xk_msg *whole = NULL, *last = NULL, *m;
 
-		if (ncs_lt(ncs_rx_base(c->rx), p.message + p.last + 1))
+	while ((m = xk_msgq_get(&c->in)) != NULL) {
+		xk_msg_pop(m, NCS_HDR_LEN);
+		m->flags &= XK_MSG_SLOW;
+		ncs_append(&whole, &last, m);
+	}
+	xk_count(rep_of(c)->count[NCS_N_MESSAGES_IN]);
+	if (c->state == NCS_ESTABLISHED)
+		xk_pop(&c->sess->s, c->sess->s.down, whole, NULL);
+	else
+		xk_drop(rep_of(c), NCS_DROP_GONE, whole);
+}
+
+/* The next one that error control has done with. */
+static void take(struct ncs_conn *c, struct xk_msg *m)
+{
+	struct ncs_pkt p = pkt_of(m), had = p;
+
+	if (c->in.n != 0)
+		had = pkt_of(c->in.last);
+	if (p.message != had.message || p.last != had.last || (c->in.n != 0 && p.sdu != had.sdu + 1))
+		give_up(c);
+	xk_msgq_put(&c->in, m);
+	if (c->in.n == 1 && p.sdu != 0)
+		give_up(c);
+	else if (p.sdu == p.last)
+		deliver(c);
+}
+
+/* Those that nothing is missing before, or never will be. */
+static void advance(struct ncs_conn *c)
+{
+	while (c->ahead != NULL) {
+		struct xk_msg *m = c->ahead;
+		struct ncs_pkt p = pkt_of(m);
+
+		if (!ncs_lt(ncs_pkt_no(&p), ncs_rx_base(c->rx)))
 			break;
-		m = gather(c, &p);
-		if (m == NULL)
-			continue;
-		xk_count(rep_of(c)->count[NCS_N_MESSAGES_IN]);
-		if (c->state == NCS_ESTABLISHED)
-			xk_pop(&c->sess->s, c->sess->s.down, m, NULL);
-		else
-			xk_drop(rep_of(c), NCS_DROP_GONE, m);
+		c->ahead = m->link;
+		take(c, m);
 	}
 }
 
@@ -309,7 +346,7 @@ void ncs_data_in(struct ncs_conn *c, struct xk_msg *m)
 	case NCS_DOUBLE: xk_drop(r, NCS_DROP_DOUBLE, m); break;
 	case NCS_BEYOND: xk_drop(r, NCS_DROP_BEYOND, m); break;
 	}
-	deliver(c);
+	advance(c);
 	ncs_turn(c);
 	ncs_conn_leave(c);
 	ncs_peer_leave(peer);

@@ -107,6 +107,9 @@ enum ncs_state {
 };
 
 
+/* Where to go on cutting SDUs: a segment of a message in `out`, and how far in that it begins. */
+struct ncs_place { struct xk_msg *m, *seg; uint32_t at; };
+
 struct ncs_conn {
 	struct ncs_sess *sess, *peer;
 	struct ncs_conn *next, **at;     /* of its peer */
@@ -124,7 +127,12 @@ struct ncs_conn {
 	struct ncs_ended ended;          /* why, where the peer did not just close */
 	xk_ns    asked, progress;        /* when OPEN or CLOSE left; when something was last heard of use */
 	struct xk_msgq out;              /* messages; kept.seq: number of the first SDU */
-	struct xk_msg *in, *in_last;     /* by link: SDUs with their headers, by number */
+	uint32_t fresh;                  /* the first SDU that was never sent */
+	struct ncs_place base, again, first;/* of the first needed, the last repeated, and that one */
+	/* By link, with their headers, by number: those that error control has done with, which are of one
+	 * message and come one after the other; those that others are missing before. */
+	struct xk_msgq   in;
+	struct xk_msg   *ahead, *ahead_last;
 	struct xk_timer timer;
 };
 

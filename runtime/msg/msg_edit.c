@@ -7,6 +7,7 @@
  * Invariant: payload is copied only by pullup, and only the bytes asked for.
  */
 #include "runtime/msg/xk_msg_inline.h"
+#include "runtime/msg/xk_msg_part.h"
 #include "runtime/msg/msg_priv.h"
 
 #include <string.h>
@@ -91,6 +92,13 @@ bool xk_msg_pullup(struct xk_msg **mp, uint32_t n)
 
 /* ---- share, split, join, trim ------------------------------------------------------ */
 
+static struct xk_msg *tail_of(struct xk_msg *m)
+{
+	while (m->next != NULL)
+		m = m->next;
+	return m;
+}
+
 struct xk_msg *xk_msg_share(struct xk_msg *m)
 {
 	struct xk_msg *first = NULL, *last = NULL, *s;
@@ -123,6 +131,38 @@ struct xk_msg *xk_msg_share(struct xk_msg *m)
 	return first;
 }
 
+struct xk_msg *xk_msg_part(struct xk_msg *m, uint32_t off, uint32_t n)
+{
+	struct xk_msg *first = NULL, *last = NULL, *r;
+	uint32_t left = n;
+
+	for (; first == NULL || left != 0; m = m->next) {
+		uint32_t k;
+
+		xk_assert(m != NULL);
+		if (off >= m->len && n != 0) {
+			off -= m->len;
+			continue;
+		}
+		k = m->len - off < left ? m->len - off : left;
+		r = msg_ref(m, off, k);
+		if (r == NULL) {
+			if (first != NULL)
+				xk_msg_free(first);
+			return NULL;
+		}
+		off = 0;
+		left -= k;
+		if (first == NULL)
+			first = r;
+		else
+			msg_chain(last, r);
+		last = tail_of(r);           /* a copied segment may be a chain */
+	}
+	first->tot = n;
+	return first;
+}
+
 /* The segment of m that holds byte n; *off is n's place in it.  At a boundary
  * it is the later segment's byte 0, at the end the last segment's len. */
 static struct xk_msg *locate(struct xk_msg *m, uint32_t n, struct xk_msg **prev, uint32_t *off)
@@ -134,13 +174,6 @@ static struct xk_msg *locate(struct xk_msg *m, uint32_t n, struct xk_msg **prev,
 		m = m->next;
 	}
 	*off = n;
-	return m;
-}
-
-static struct xk_msg *tail_of(struct xk_msg *m)
-{
-	while (m->next != NULL)
-		m = m->next;
 	return m;
 }
 

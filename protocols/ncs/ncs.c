@@ -24,22 +24,22 @@
 /* ---- opening ------------------------------------------------------------------------------------- */
 
 /* What is left to each connection. */
-static int choose(struct xk_rep *r, struct xk_sess *lls, bool stream, struct ncs_choice *c)
+static int choose(struct xk_rep *r, struct xk_sess *lls, const struct ncs_peer *p, struct ncs_choice *c)
 {
-	uint32_t most;
+	uint32_t most, head = NCS_HDR_LEN + (p->needs_sum ? NCS_SUM_LEN : 0);
 
 	c->agreed.start = (uint32_t)xk_rand_u64(xk_vp_rand(r->vp));
-	if (stream) {
+	if (p->stream) {
 		c->agreed.sdu = ncs_conf(r)->sdu != 0 ? (uint32_t)ncs_conf(r)->sdu : NCS_STREAM_SDU;
 		return XK_OK;
 	}
-	if (xk_sess_control(lls, XK_CTL_GETOPTPACKET, &most, sizeof most) != (int)sizeof most || most <= NCS_HDR_LEN)
+	if (xk_sess_control(lls, XK_CTL_GETOPTPACKET, &most, sizeof most) != (int)sizeof most || most <= head)
 		return XK_E_MSGSIZE;
-	c->agreed.sdu = ncs_conf(r)->sdu != 0 ? (uint32_t)ncs_conf(r)->sdu : most - NCS_HDR_LEN;
+	c->agreed.sdu = ncs_conf(r)->sdu != 0 ? (uint32_t)ncs_conf(r)->sdu : most - head;
 	if (c->agreed.sdu < NCS_SDU_LEAST)       /* of an interface with short frames */
 		c->agreed.sdu = NCS_SDU_LEAST;
 	if (xk_sess_control(lls, XK_CTL_GETMAXPACKET, &most, sizeof most) != (int)sizeof most ||
-	    c->agreed.sdu > most - NCS_HDR_LEN)
+	    c->agreed.sdu > most - head)
 		return XK_E_MSGSIZE;
 	return XK_OK;
 }
@@ -70,13 +70,14 @@ static struct xk_sess *ncs_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_
 	lls = peer->peer.stream ? xk_dup(peer->s.down) :
 	      ncs_open_below(r, over, host, (uint16_t)(ncs_peer_port(r) + 1), 0, err);
 	if (lls != NULL)
-		*err = choose(r, lls, peer->peer.stream, &choice);
+		*err = choose(r, lls, &peer->peer, &choice);
 	if (lls != NULL && *err == XK_OK)
 		s = ncs_conn_new(r, &rcv->up, type, peer, lls, &choice, err);
 	else if (lls != NULL)
 		xk_close(lls);
 	if (s != NULL) {
 		s->conn.service = service;
+		s->conn.sums = peer->peer.needs_sum;
 		ncs_conn_ask(&s->conn);
 	} else {
 		peer->peer.done = true;
@@ -295,6 +296,7 @@ static void ncs_review(const struct xk_view *v, struct xk_review *r)
 	}
 }
 
+static const char *const ncs_check_words[] = { [NCS_CHECK_NONE] = "none", [NCS_CHECK_CRC32C] = "crc32c", NULL };
 static const char *const ncs_accept_words[] = { [NCS_ACCEPT_ANY] = "any", [NCS_ACCEPT_OWN] = "own", NULL };
 
 #define AT(f) .offset = offsetof(struct ncs_conf, f)
@@ -315,6 +317,8 @@ static const struct xk_param ncs_params[] = {
 	  .doc = "most connections of a virtual processor" },
 	{ .name = "peers", .type = XK_P_UINT, .def = "1024", .min = "1", .max = "65536", AT(peers),
 	  .doc = "most control connections of a virtual processor that peers begin" },
+	{ .name = "check", .type = XK_P_ENUM, .choices = ncs_check_words, .def = "none", AT(check),
+	  .doc = "sum of each SDU and of records, over interfaces that vouch for no byte" },
 	{ .name = "accept", .type = XK_P_ENUM, .choices = ncs_accept_words, .def = "any", AT(accept),
 	  .doc = "flow and error controls that peers may ask for: any there is, or those of this node's own paths" },
 	XK_PARAM_END

@@ -143,7 +143,7 @@ static void again(struct ncs_conn *c)
 void ncs_conn_ask(struct ncs_conn *c)
 {
 	struct ncs_open o = { .service = c->service, .flow = (uint8_t)ncs_flow_no(c->choice.flow),
-			      .error = (uint8_t)ncs_error_no(c->choice.error), .a = c->choice.agreed };
+			      .error = (uint8_t)ncs_error_no(c->choice.error), .check = c->sums, .a = c->choice.agreed };
 
 	if (c->peer->peer.stream)
 		o.data = ncs_conf(rep_of(c))->port;
@@ -338,6 +338,7 @@ static struct ncs_conn *accept_new(struct ncs_sess *p, const struct ncs_open *o,
 	s->conn.peer_id = id;
 	s->conn.peer_epoch = epoch;
 	s->conn.service = o->service;
+	s->conn.sums = o->check != 0;
 	s->s.flags |= XK_SESS_PASSIVE;
 	*err = xk_open_done(e->rcv, &s->s, e->type);
 	if (*err >= 0)

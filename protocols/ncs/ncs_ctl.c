@@ -40,6 +40,7 @@ static struct ncs_sess *peer_new(struct xk_rep *r, struct xk_sess *lls, uint32_t
 	ncs_sess(s)->peer.host = host;
 	ncs_sess(s)->peer.ours = ours;
 	ncs_sess(s)->peer.stream = ncs_is_stream(lls->rep);
+	ncs_sess(s)->peer.needs_sum = ncs_sess(s)->peer.sums = ncs_needs_sum(r, lls->rep);
 	s->self = (struct xk_up){ xk_self_demux(r->node, ncs_self_demux), r };
 	lls->up = &s->self;
 	if (ncs_sess(s)->peer.stream)            /* what leaves together is together already */
@@ -154,15 +155,31 @@ int ncs_peer_over(struct xk_rep *r, struct xk_sess *lls)
 
 /* ---- out ------------------------------------------------------------------------------------- */
 
+#define SUM_RECORD (NCS_REC_LEN + NCS_SUM_LEN)
+
+/* Before the records that are there. */
+static void put_sum(const struct ncs_sess *p, struct xk_msg *m)
+{
+	const struct ncs_rec rec = { .type = NCS_SUM, .len = SUM_RECORD, .epoch = ncs_rep(p->s.rep)->epoch };
+	uint8_t b[SUM_RECORD];
+
+	ncs_rec_store(b, &rec);
+	xk_put_be32(b + NCS_REC_LEN, ~ncs_crc32c(UINT32_MAX, p->peer.out, p->peer.nout));
+	xk_msg_copy_in(m, 0, b, sizeof b);
+}
+
 void ncs_flush(struct ncs_sess *p)
 {
+	uint32_t sum = p->peer.sums ? SUM_RECORD : 0;
 	struct xk_msg *m;
 
 	if (p->peer.nout == 0 || !ncs_room(p))
 		return;
-	m = xk_msg_new(p->peer.nout);
+	m = xk_msg_new(p->peer.nout + sum);
+	if (m != NULL && sum != 0)
+		put_sum(p, m);
 	if (m != NULL)
-		xk_msg_copy_in(m, 0, p->peer.out, p->peer.nout);
+		xk_msg_copy_in(m, sum, p->peer.out, p->peer.nout);
 	else
 		xk_count(p->s.rep->drop[XK_DROP_NOMEM]);
 	p->peer.nout = 0;
@@ -307,10 +324,24 @@ static bool of_peer(struct ncs_sess *p, const struct ncs_rec *rec)
 
 /* ---- in --------------------------------------------------------------------------------------- */
 
+/* Skips the sum of what follows, if there is one.  Whoever says one is answered with one. */
+static bool good_sum(struct ncs_sess *p, const uint8_t *b, uint32_t n, uint32_t *at)
+{
+	struct ncs_rec rec;
+
+	if (!ncs_rec_load(b, n, &rec) || rec.type != NCS_SUM || rec.len != SUM_RECORD)
+		return !p->peer.needs_sum;
+	*at = SUM_RECORD;
+	if (xk_be32(rec.v) != ~ncs_crc32c(UINT32_MAX, b + SUM_RECORD, n - SUM_RECORD))
+		return false;
+	p->peer.sums = true;
+	return true;
+}
+
 void ncs_records_in(struct ncs_sess *p, struct xk_msg *m)
 {
 	struct xk_rep *r = p->s.rep;
-	uint8_t bytes[NCS_CTL_MOST];
+	uint8_t bytes[SUM_RECORD + NCS_CTL_MOST];
 	uint32_t n = m->tot, at = 0;
 	struct ncs_rec rec;
 
@@ -319,6 +350,10 @@ void ncs_records_in(struct ncs_sess *p, struct xk_msg *m)
 		return;
 	}
 	xk_msg_copy_out(m, 0, bytes, n);
+	if (!good_sum(p, bytes, n, &at)) {
+		xk_drop(r, NCS_DROP_SUM, m);
+		return;
+	}
 	ncs_peer_enter(p);
 	for (; at < n && ncs_rec_load(bytes + at, n - at, &rec); at += rec.len) {
 		xk_count(r->count[NCS_N_RECORDS_IN]);

@@ -17,6 +17,7 @@
 
 static struct xk_rep *rep_of(const struct ncs_conn *c) { return c->sess->s.rep; }
 static uint32_t sdu_of(const struct ncs_conn *c) { return c->choice.agreed.sdu; }
+static uint32_t head_of(const struct ncs_conn *c) { return NCS_HDR_LEN + (c->sums ? NCS_SUM_LEN : 0); }
 static uint32_t sdus(const struct ncs_conn *c, uint32_t bytes)
 {
 	return bytes == 0 ? 1 : (bytes + sdu_of(c) - 1) / sdu_of(c);
@@ -101,7 +102,7 @@ static void transmit(struct ncs_conn *c, uint32_t no)
 	else
 		c->progress = now;
 	a = part(p, off, n);
-	b = a != NULL ? xk_msg_push(&a, NCS_HDR_LEN) : NULL;
+	b = a != NULL ? xk_msg_push(&a, head_of(c)) : NULL;
 	if (b == NULL) {                         /* as if it were lost on the way */
 		xk_count(r->drop[XK_DROP_NOMEM]);
 		if (a != NULL)
@@ -109,6 +110,8 @@ static void transmit(struct ncs_conn *c, uint32_t no)
 		return;
 	}
 	ncs_hdr_store(b, &h);
+	if (c->sums)
+		xk_put_be32(b + NCS_HDR_LEN, ncs_sdu_sum(a));
 	a->hash = a->aux = 0;
 	a->vp = a->node = 0;
 	if (c->peer->peer.stream)
@@ -251,7 +254,7 @@ static void deliver(struct ncs_conn *c)
 	struct xk_msg *whole = NULL, *last = NULL, *m;
 
 	while ((m = xk_msgq_get(&c->in)) != NULL) {
-		xk_msg_pop(m, NCS_HDR_LEN);
+		xk_msg_pop(m, head_of(c));
 		m->flags &= XK_MSG_SLOW;
 		ncs_append(&whole, &last, m);
 	}
@@ -324,11 +327,12 @@ void ncs_data_in(struct ncs_conn *c, struct xk_msg *m)
 	struct ncs_hdr h;
 	unsigned why;
 
-	if (m->tot < NCS_HDR_LEN || xk_msg_peek(&m, NCS_HDR_LEN) == NULL) {
+	if (m->tot < head_of(c) || xk_msg_peek(&m, head_of(c)) == NULL) {
 		xk_drop(r, NCS_DROP_SHORT, m);
 		return;
 	}
-	why = examine(c, &h, ncs_hdr_load(m->data, &h), m->tot - NCS_HDR_LEN);
+	why = c->sums && xk_be32(m->data + NCS_HDR_LEN) != ncs_sdu_sum(m) ? NCS_DROP_SUM :
+	      examine(c, &h, ncs_hdr_load(m->data, &h), m->tot - head_of(c));
 	if (why != 0) {
 		xk_drop(r, why, m);
 		return;

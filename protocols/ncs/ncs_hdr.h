@@ -3,7 +3,7 @@
  * ncs_hdr.h - headers of ncs: the only code that knows their byte order.
  *
  * Data, 24 bytes: version and flags 8 + 8, epoch 16 | connection 32 | transmission 32 | message 32 |
- * SDU 32 | last SDU 32.  The connection is the receiver's number, the epoch the sender's.
+ * SDU 32 | last SDU 32, and where OPEN said so CRC-32C 32 of these and the SDU.  The connection is the receiver's number, the epoch the sender's.
  *
  * A control datagram is records, one after the other: type 8, 0 8, length of the whole 16 |
  * connection 32 | epoch 16, 0 16 | values.
@@ -19,11 +19,12 @@
 #define NCS_REC_LEN 12u
 #define NCS_CTL_MOST 1400u               /* bytes of a control datagram */
 #define NCS_WORD 4u                      /* before each piece of a stream: its length */
+#define NCS_SUM_LEN 4u                   /* CRC-32C, behind the header of an SDU, in a record before others */
 #define NCS_SDU_LEAST 512u               /* who keeps a message in SDUs keeps little beside its bytes */
 
 /* The values' bytes of each, but of ACK, whose bits follow. */
 enum { NCS_OPEN = 1, NCS_ACCEPT, NCS_REFUSE, NCS_CLOSE, NCS_CLOSED, NCS_ACK, NCS_CREDIT, NCS_QUERY,
-       NCS_PING, NCS_PONG, NCS_RESET, NCS_CONFIRM, NCS_TYPES };
+       NCS_PING, NCS_PONG, NCS_RESET, NCS_CONFIRM, NCS_SUM, NCS_TYPES };
 #define NCS_OPEN_LEN 36u
 #define NCS_ACK_LEN  20u
 
@@ -108,7 +109,7 @@ static inline bool ncs_ack_load(const uint8_t *b, uint32_t n, struct ncs_ack *a)
 }
 
 /* What an OPEN says. */
-struct ncs_open { uint16_t service, data; uint8_t flow, error; struct ncs_agreed a; };
+struct ncs_open { uint16_t service, data; uint8_t flow, error; struct ncs_agreed a; uint8_t check; };
 
 static inline void ncs_open_store(uint8_t *b, const struct ncs_open *o)
 {
@@ -116,7 +117,8 @@ static inline void ncs_open_store(uint8_t *b, const struct ncs_open *o)
 	xk_put_be16(b + 2, o->data);
 	b[4] = o->flow;
 	b[5] = o->error;
-	xk_put_be16(b + 6, 0);
+	b[6] = o->check;
+	b[7] = 0;
 	xk_put_be32(b + 8, o->a.start);
 	xk_put_be16(b + 12, (uint16_t)o->a.flow_window);
 	xk_put_be16(b + 14, (uint16_t)o->a.first);
@@ -138,6 +140,7 @@ static inline bool ncs_open_load(const uint8_t *b, uint32_t n, struct ncs_open *
 	o->data = xk_be16(b + 2);
 	o->flow = b[4];
 	o->error = b[5];
+	o->check = b[6];
 	o->a.start = xk_be32(b + 8);
 	o->a.flow_window = xk_be16(b + 12);
 	o->a.first = xk_be16(b + 14);
@@ -147,7 +150,7 @@ static inline bool ncs_open_load(const uint8_t *b, uint32_t n, struct ncs_open *
 	o->a.sdu = xk_be32(b + 28);
 	return o->data != 0 && a->flow_window - 1 < NCS_WINDOW_MAX && a->error_window - 1 < NCS_WINDOW_MAX &&
 	       a->first - 1 < a->most && a->most <= NCS_WINDOW_MAX && a->sdu >= NCS_SDU_LEAST &&
-	       a->sdu <= 65507 - NCS_HDR_LEN;
+	       o->check <= 1 && a->sdu <= 65507 - NCS_HDR_LEN - o->check * NCS_SUM_LEN;
 }
 
 #endif

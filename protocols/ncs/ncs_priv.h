@@ -7,6 +7,7 @@
  *   ncs_table.c   connections by their numbers
  *   ncs_ctl.c     the control connection to a peer: records out and in
  *   ncs_data.c    messages to SDUs, SDUs to messages
+ *   ncs_sum.c     CRC-32C where what is below does not vouch for bytes
  *   ncs_stream.c  lengths before both where what is below keeps no boundaries
  *   ncs_choice.c  window, credit, pace, go_back_n, selective_repeat as nodes
  *   ncs_path.c    which of them, and which interface, a connection has
@@ -31,7 +32,7 @@
 	X(INCOMPLETE, "incomplete")  X(TOO_LONG, "too_long") \
 	X(RECORD, "bad_record")      X(GONE, "closed") \
 	X(QUEUE, "queue_full")       X(STRAY, "stray") \
-	X(LENGTH, "bad_length")
+	X(LENGTH, "bad_length")      X(SUM, "bad_sum")
 #define NCS_DROP_ENUM(n, s) NCS_DROP_##n,
 enum { NCS_DROP_BASE = XK_DROP_FIRST - 1, NCS_DROPS(NCS_DROP_ENUM) };
 
@@ -44,9 +45,10 @@ enum { NCS_DROP_BASE = XK_DROP_FIRST - 1, NCS_DROPS(NCS_DROP_ENUM) };
 enum { NCS_COUNTS(NCS_COUNT_ENUM) };
 
 enum { NCS_ACCEPT_ANY, NCS_ACCEPT_OWN };
+enum { NCS_CHECK_NONE, NCS_CHECK_CRC32C };
 struct ncs_conf {
 	uint16_t port, peer_port;
-	unsigned accept;
+	unsigned accept, check;
 	uint64_t sdu, message, queue, give_up, connections, peers;
 };
 
@@ -84,6 +86,7 @@ struct ncs_peer {
 	bool     stream;                 /* it has one connection at most, over the same stream */
 	bool     over;                   /* that is: nothing is said or heard any more */
 	bool     done;                   /* its connection has come and gone */
+	bool     needs_sum, sums;        /* records without a sum are not taken; ours have one */
 	unsigned busy;                   /* calls inside */
 	struct ncs_conn *conns;
 	struct xk_timer  timer;          /* while it has any */
@@ -120,6 +123,7 @@ struct ncs_conn {
 	uint16_t peer_epoch, service;
 	uint8_t  state, tries;
 	bool     passive, dead;
+	bool     sums;                   /* SDUs have one */
 	bool     confirmed;              /* the peer knows of it, for certain */
 	unsigned busy;                   /* calls inside; dead ones go with the last */
 	uint32_t end;                    /* number of the next SDU that is pushed */
@@ -216,6 +220,13 @@ void ncs_data_in(struct ncs_conn *c, struct xk_msg *m);
 /* Sends what may leave, says what is due, arms the timer. */
 void ncs_turn(struct ncs_conn *c);
 void ncs_queues_free(struct ncs_conn *c);
+
+/* ncs_sum.c */
+/* Begins with UINT32_MAX; the complement of the last is the sum. */
+uint32_t ncs_crc32c(uint32_t crc, const uint8_t *b, uint32_t n);
+/* Of an SDU with its header, which lies in one piece; what stands in the sum's place does not matter. */
+uint32_t ncs_sdu_sum(const struct xk_msg *m);
+bool ncs_needs_sum(const struct xk_rep *r, struct xk_rep *over);
 
 /* ncs_stream.c */
 #define NCS_STREAM_SDU 16384u            /* where the graph says none */

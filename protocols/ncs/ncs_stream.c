@@ -95,7 +95,7 @@ static bool word(struct ncs_peer *p, struct xk_msg *m)
 	w = xk_be32(p->word);
 	p->records = (w & RECORDS) != 0;
 	p->part_left = w & ~RECORDS;
-	return p->part_left != 0 && p->part_left <= (p->records ? NCS_CTL_MOST : SDU_MOST);
+	return p->part_left != 0 && p->part_left <= (p->records ? NCS_REC_LEN + NCS_SUM_LEN + NCS_CTL_MOST : SDU_MOST);
 }
 
 /* Drops the first n bytes of m; the rest, or NULL: nothing is left, or no memory. */

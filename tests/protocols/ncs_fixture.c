@@ -44,7 +44,7 @@ static unsigned over(struct pf_spec *g, unsigned n, const struct xk_proto *p, co
 
 void nf_up(struct pf *f, const struct nf_how *how)
 {
-	const struct pf_spec hosts[] = { HOST("a", "10.0.0.1", how->faults), HOST("b", "10.0.0.2", NULL) };
+	const struct pf_spec hosts[] = { HOST("a", "10.0.0.1", how->faults), HOST("b", "10.0.0.2", how->bare ? how->faults : NULL) };
 	const struct control *k = &flows[NF_FLOW(how->pair)], *e = &errors[NF_ERROR(how->pair)];
 	const struct xk_proto *below = how->stream ? &xk_proto_tcp : &xk_proto_udp;
 	const char *flow = how->flow != NULL ? how->flow : k->params;
@@ -53,8 +53,8 @@ void nf_up(struct pf *f, const struct nf_how *how)
 	struct pf_spec g[32];
 
 	memcpy(g, hosts, sizeof hosts);
-	g[n++] = (struct pf_spec){ below, "ua", "ia", NULL };
-	g[n++] = (struct pf_spec){ below, "ub", "ib", NULL };
+	g[n++] = (struct pf_spec){ below, "ua", "ia", how->bare ? "checksum=false" : NULL };
+	g[n++] = (struct pf_spec){ below, "ub", "ib", how->bare ? "checksum=false" : NULL };
 	n = over(g, n, k->proto, flow, "ka", &a);
 	n = over(g, n, e->proto, e->params, "ea", &a);
 	n = over(g, n, k->proto, flow, "kb", &b);

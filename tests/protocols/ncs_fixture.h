@@ -31,6 +31,7 @@ struct nf_how {
 	const char *ncs, *faults;        /* parameters of both ncs; of A's line */
 	const char *flow;                /* parameters of both flow controls, instead of those of the pair */
 	bool stream;                     /* tcp below, not udp */
+	bool bare;                       /* udp without its checksum, and B's line is impaired as A's */
 	const struct xk_proto *server;   /* over nb, as "echo"; NULL: echo */
 };
 void nf_up(struct pf *f, const struct nf_how *how);

@@ -300,7 +300,7 @@ static uint32_t open_record(uint8_t *b, uint32_t id, uint16_t data, uint8_t flow
 {
 	struct ncs_rec rec = { .type = NCS_OPEN, .len = NCS_REC_LEN + NCS_OPEN_LEN, .conn = id, .epoch = 77 };
 	struct ncs_open o = { 7, data, flow, error, { .flow_window = 8, .first = 2, .most = 8, .rate = 1000000,
-						      .sdu = 1000, .error_window = 8 } };
+						      .sdu = 1000, .error_window = 8 }, 0 };
 
 	ncs_rec_store(b, &rec);
 	ncs_open_store(b + NCS_REC_LEN, &o);

@@ -170,7 +170,7 @@ static uint32_t open_record(uint8_t *b, uint32_t id)
 {
 	struct ncs_rec rec = { .type = NCS_OPEN, .len = NCS_REC_LEN + NCS_OPEN_LEN, .conn = id, .epoch = 77 };
 	struct ncs_open o = { 7, 1, 0, 0, { .flow_window = 8, .first = 2, .most = 8, .rate = 1000000,
-					    .sdu = 1000, .error_window = 8 } };
+					    .sdu = 1000, .error_window = 8 }, 0 };
 
 	xk_put_be32(b, rec.len | 0x80000000u);
 	ncs_rec_store(b + NCS_WORD, &rec);
@@ -180,7 +180,7 @@ static uint32_t open_record(uint8_t *b, uint32_t id)
 
 static void a_length_that_nobody_sends_ends_the_stream(void)
 {
-	static const uint32_t lengths[] = { 0, 0x80000000u, 65512, 0x7fffffff, 0xffffffff, 0x80000000u + NCS_CTL_MOST + 1 };
+	static const uint32_t lengths[] = { 0, 0x80000000u, 65512, 0x7fffffff, 0xffffffff, 0x80000000u + NCS_CTL_MOST + 17 };
 	uint8_t b[128];
 
 	up(1, 0, NULL, NULL);

@@ -20,6 +20,7 @@
 #include "runtime/vp/xk_task.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* ---- opening ------------------------------------------------------------------------------------- */
 
@@ -48,6 +49,8 @@ static struct xk_sess *ncs_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_
 				int *err)
 {
 	struct ncs_pick pick = { 0, 0, 0 };
+	uint8_t hello[NCS_HELLO_LEN] = { 0 };
+	bool has_hello;
 	struct ncs_choice choice;
 	struct ncs_sess *peer, *s;
 	struct xk_sess *lls;
@@ -58,6 +61,7 @@ static struct xk_sess *ncs_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_
 	*err = XK_E_INVAL;
 	if (ps->n > XK_LOCAL)
 		(void)xk_part_pop(&ps->p[XK_LOCAL], &pick, sizeof pick);
+	has_hello = ps->n > XK_LOCAL && xk_part_pop(&ps->p[XK_LOCAL], hello, sizeof hello) == XK_OK;
 	over = ncs_picked(r, &pick, &choice);
 	if (over == NULL || ps->n == 0 || xk_part_pop_port(&ps->p[XK_REMOTE], &service) != XK_OK || service == 0 ||
 	    xk_part_pop_host(&ps->p[XK_REMOTE], &host) != XK_OK)
@@ -78,6 +82,8 @@ static struct xk_sess *ncs_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_
 	if (s != NULL) {
 		s->conn.service = service;
 		s->conn.sums = peer->peer.needs_sum;
+		s->conn.has_hello = has_hello;
+		memcpy(s->conn.hello, hello, sizeof hello);
 		ncs_conn_ask(&s->conn);
 	} else {
 		peer->peer.done = true;
@@ -143,6 +149,7 @@ static void ncs_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 static int ncs_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
 {
 	const struct ncs_sess *ns = ncs_sess(s);
+	struct ncs_room room;
 
 	switch (op) {
 	case XK_CTL_GETMAXPACKET:
@@ -158,6 +165,14 @@ static int ncs_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned 
 		return xk_sess_control(s->down, op, buf, len);
 	case NCS_CTL_AGREED:
 		return xk_answer(buf, len, &ns->conn.choice, sizeof ns->conn.choice);
+	case NCS_CTL_HELLO:
+		return ns->conn.has_hello ? xk_answer(buf, len, ns->conn.hello, NCS_HELLO_LEN) : 0;
+	case NCS_CTL_ROOM:
+		room = (struct ncs_room){ ns->conn.queued, ncs_conf(s->rep)->queue, ns->conn.out.n };
+		return xk_answer(buf, len, &room, sizeof room);
+	case NCS_CTL_WATCH:
+		ncs_sess(s)->conn.watched = true;
+		return XK_OK;
 	case NCS_CTL_ENDED:
 		return xk_answer(buf, len, &ns->conn.ended, sizeof ns->conn.ended);
 	case XK_CTL_HEADER_SUM:
@@ -340,7 +355,7 @@ static const struct xk_ops ncs_ops = {
 const struct xk_proto xk_proto_ncs = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto),
 	.name = "ncs", .doc = "messages of any size, with flow and error control as each graph chooses",
-	.ops = &ncs_ops, .offers = "port", .needs = { "port|stream" }, .min_down = 1, .max_down = XK_DOWN_MAX,
+	.ops = &ncs_ops, .offers = "port|messages", .needs = { "port|stream" }, .min_down = 1, .max_down = XK_DOWN_MAX,
 	.params = ncs_params, .conf_size = sizeof(struct ncs_conf),
 	.rep_size = sizeof(struct ncs_rep), .sess_size = sizeof(struct ncs_sess),
 	.drops = ncs_drops, .counts = ncs_counts, .check = ncs_check, .review = ncs_review,

@@ -2,8 +2,8 @@
 /*
  * ncs.h - what those above and below ncs may know.
  *
- * To open: remote { host, port }, local nothing, ANY, or a struct ncs_pick; the port is a service's at the
- * peer.  To enable:
+ * To open: remote { host, port }; local nothing, ANY, or a struct ncs_pick, with NCS_HELLO_LEN bytes for who
+ * accepts below it, or none.  The port is a service's at the peer.  To enable:
  * { port }.  A push is a message, of at most what XK_CTL_GETMAXPACKET says; it may be pushed at
  * once, and leaves when the peer has accepted.  Pieces are pushed in that order.
  */
@@ -29,6 +29,24 @@ struct ncs_names { const char *path, *flow, *error, *over; const char *wrong; st
 
 /* Who holds a session of ncs -> it: struct ncs_choice (ncs_half.h), what both ends do. */
 #define NCS_CTL_AGREED (7700 * 1000 + 4)
+
+/* Who holds a session of ncs -> it: NCS_HELLO_LEN bytes that the opener brought; 0: none came. */
+#define NCS_CTL_HELLO (7700 * 1000 + 5)
+#define NCS_HELLO_LEN 12u
+
+/* The same: struct ncs_room.  Messages that were pushed and are not acknowledged (without error control: sent), their bytes,
+ * and how many bytes may be. */
+#define NCS_CTL_ROOM (7700 * 1000 + 6)
+struct ncs_room { uint64_t bytes, most; uint32_t messages; };
+
+/* Who holds a session of ncs -> it: nothing.  NCS_CTL_EVENT is said of it from now on. */
+#define NCS_CTL_WATCH (7700 * 1000 + 8)
+
+/* ncs -> the replica of who holds a session: struct ncs_event.  NCS_OPENED: the peer has accepted; NCS_LESS:
+ * fewer messages are kept than before.  Who is told may push and close. */
+#define NCS_CTL_EVENT (7700 * 1000 + 7)
+enum { NCS_OPENED, NCS_LESS };
+struct ncs_event { struct xk_sess *s; unsigned what; };
 
 /* Who opened -> a session of ncs that has ended: struct ncs_ended.  err: XK_E_NOTSUP, XK_E_CONNREFUSED, ...: the
  * peer did not take it, and says why; XK_E_TIMEDOUT: nothing was heard of it; XK_E_CONNRESET: its stream

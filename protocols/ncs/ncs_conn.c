@@ -131,6 +131,15 @@ static void gone(struct ncs_conn *c)
 	ncs_conn_leave(c);
 }
 
+/* Of those above that hold it. */
+void ncs_conn_tell(struct ncs_conn *c, unsigned what)
+{
+	struct ncs_event e = { &c->sess->s, what };
+
+	if (c->watched && c->sess->s.rcnt > 0)
+		xk_control(c->sess->s.up->rep, NCS_CTL_EVENT, &e, sizeof e);
+}
+
 /* ---- what is said of it --------------------------------------------------------------------------- */
 
 static void again(struct ncs_conn *c)
@@ -144,12 +153,16 @@ void ncs_conn_ask(struct ncs_conn *c)
 {
 	struct ncs_open o = { .service = c->service, .flow = (uint8_t)ncs_flow_no(c->choice.flow),
 			      .error = (uint8_t)ncs_error_no(c->choice.error), .check = c->sums, .a = c->choice.agreed };
+	uint8_t *b;
 
 	if (c->peer->peer.stream)
 		o.data = ncs_conf(rep_of(c))->port;
 	else
 		xk_sess_control(c->sess->s.down, XK_CTL_GETMYPORT, &o.data, sizeof o.data);
-	ncs_open_store(ncs_say(c->peer, NCS_OPEN, c->id, NCS_OPEN_LEN), &o);
+	b = ncs_say(c->peer, NCS_OPEN, c->id, NCS_OPEN_LEN + (c->has_hello ? NCS_HELLO_LEN : 0));
+	ncs_open_store(b, &o);
+	if (c->has_hello)
+		memcpy(b + NCS_OPEN_LEN, c->hello, NCS_HELLO_LEN);
 	again(c);
 }
 
@@ -339,6 +352,9 @@ static struct ncs_conn *accept_new(struct ncs_sess *p, const struct ncs_open *o,
 	s->conn.peer_epoch = epoch;
 	s->conn.service = o->service;
 	s->conn.sums = o->check != 0;
+	s->conn.has_hello = o->hello != NULL;
+	if (o->hello != NULL)
+		memcpy(s->conn.hello, o->hello, NCS_HELLO_LEN);
 	s->s.flags |= XK_SESS_PASSIVE;
 	*err = xk_open_done(e->rcv, &s->s, e->type);
 	if (*err >= 0)
@@ -388,6 +404,7 @@ static void accepted(struct ncs_conn *c, const struct ncs_rec *rec)
 	if (c->tries == 1)
 		ncs_rtt_sample(&c->tx->rtt, c->progress - c->asked);
 	xk_count(rep_of(c)->count[NCS_N_OPENED]);
+	ncs_conn_tell(c, NCS_OPENED);
 	ncs_turn(c);
 }
 

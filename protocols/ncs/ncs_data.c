@@ -126,10 +126,10 @@ static void leave(struct ncs_place *p, const struct xk_msg *m)
 		*p = (struct ncs_place){ m->link, m->link, 0 };
 }
 
-/* Messages that are needed no more. */
-static void forget(struct ncs_conn *c)
+/* Messages that are needed no more; were there any? */
+static bool forget(struct ncs_conn *c)
 {
-	uint32_t done = ncs_tx_done(c->tx);
+	uint32_t done = ncs_tx_done(c->tx), n = c->out.n;
 	struct xk_msg *m;
 
 	while ((m = c->out.first) != NULL && ncs_leq(m->kept.seq + sdus(c, m->tot), done)) {
@@ -142,6 +142,7 @@ static void forget(struct ncs_conn *c)
 	}
 	if (c->base.m != NULL && !passed(c, &c->base, done))
 		seek(c, &c->base, done);
+	return c->out.n != n;
 }
 
 static void say_due(struct ncs_conn *c)
@@ -158,14 +159,17 @@ static void say_due(struct ncs_conn *c)
 void ncs_turn(struct ncs_conn *c)
 {
 	uint32_t no;
+	bool less;
 
 	if (c->state != NCS_ESTABLISHED && c->state != NCS_DRAINING)
 		return;
 	say_due(c);
 	while (ncs_room(c->peer) && ncs_tx_next(c->tx, xk_vp_now(), &no))
 		transmit(c, no);
-	forget(c);
+	less = forget(c);
 	ncs_conn_arm(c);
+	if (less)
+		ncs_conn_tell(c, NCS_LESS);
 }
 
 void ncs_push(struct xk_sess *s, struct xk_msg *m)

@@ -11,6 +11,7 @@
 #ifndef NCS_HDR_H
 #define NCS_HDR_H
 
+#include "protocols/ncs/ncs.h"
 #include "protocols/ncs/ncs_policy.h"
 #include "runtime/base/xk_bytes.h"
 
@@ -108,8 +109,13 @@ static inline bool ncs_ack_load(const uint8_t *b, uint32_t n, struct ncs_ack *a)
 	return true;
 }
 
-/* What an OPEN says. */
-struct ncs_open { uint16_t service, data; uint8_t flow, error; struct ncs_agreed a; uint8_t check; };
+/* What an OPEN says; hello: for who accepts, NULL or NCS_HELLO_LEN bytes behind the rest. */
+struct ncs_open {
+	uint16_t service, data;
+	uint8_t flow, error, check;
+	struct ncs_agreed a;
+	const uint8_t *hello;
+};
 
 static inline void ncs_open_store(uint8_t *b, const struct ncs_open *o)
 {
@@ -134,8 +140,9 @@ static inline bool ncs_open_load(const uint8_t *b, uint32_t n, struct ncs_open *
 {
 	const struct ncs_agreed *a = &o->a;
 
-	if (n != NCS_OPEN_LEN)
+	if (n != NCS_OPEN_LEN && n != NCS_OPEN_LEN + NCS_HELLO_LEN)
 		return false;
+	o->hello = n != NCS_OPEN_LEN ? b + NCS_OPEN_LEN : NULL;
 	o->service = xk_be16(b);
 	o->data = xk_be16(b + 2);
 	o->flow = b[4];

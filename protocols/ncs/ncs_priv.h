@@ -129,6 +129,8 @@ struct ncs_conn {
 	uint32_t end;                    /* number of the next SDU that is pushed */
 	uint64_t queued;                 /* bytes in out */
 	struct ncs_ended ended;          /* why, where the peer did not just close */
+	uint8_t  hello[NCS_HELLO_LEN];
+	bool     has_hello, watched;
 	xk_ns    asked, progress;        /* when OPEN or CLOSE left; when something was last heard of use */
 	struct xk_msgq out;              /* messages; kept.seq: number of the first SDU */
 	uint32_t fresh;                  /* the first SDU that was never sent */
@@ -199,6 +201,7 @@ struct ncs_sess *ncs_conn_new(struct xk_rep *r, struct xk_up *up, struct xk_node
 			      struct xk_sess *lls, const struct ncs_choice *choice, int *err);
 void ncs_conn_destroy(struct ncs_conn *c);
 void ncs_conn_ask(struct ncs_conn *c);
+void ncs_conn_tell(struct ncs_conn *c, unsigned what);
 /* The application has let it go. */
 void ncs_conn_let_go(struct ncs_conn *c);
 /* The stream below has ended; the peer has no such connection. */

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ncs_call.c - requests: begun, waited for, cancelled, done; and who holds what.
+ *
+ * Every call that may take time is a request, also those that wait: they have it on their stack.
+ * It lies in one list, of its thread or its connection, until it is done or cancelled; taken out of it
+ * and not done it is being worked on, and cannot be cancelled.
+ * Invariant: a request that is not done has counted its thread and its connection.
+ */
+#include "protocols/ncs/ncs_call.h"
+
+#include "runtime/base/xk_clock.h"
+#include "runtime/mem/xk_alloc.h"
+#include "runtime/upi/xk_vps.h"
+
+#include <string.h>
+
+/* ---- holding ------------------------------------------------------------------------------------ */
+
+void thread_put(struct xk_ncs_thread *t)
+{
+	if (--t->refs == 0)
+		xk_free(t);
+}
+
+void conn_put(struct xk_ncs_conn *c)
+{
+	struct xk_ncs_thread *t = c->t;
+
+	if (--c->refs != 0)
+		return;
+	xk_free(c);
+	thread_put(t);
+}
+
+int proc_enter(struct xk_ncs_thread *t, struct xk_ncs_conn *c)
+{
+	struct xk_node *n = c != NULL ? c->n : t->n;
+	int err = XK_OK;
+
+	if (xk_guest_event() == NULL)
+		return XK_E_MFILE;
+	proc_lock(n);
+	if (proc_of(n)->stopping)
+		err = XK_E_SHUTDOWN;
+	else if (c != NULL ? c->closed : t->gone)
+		err = XK_E_BADF;
+	else
+		proc_of(n)->inside++;
+	if (err == XK_OK && c != NULL)
+		c->refs++;
+	else if (err == XK_OK)
+		t->refs++;
+	proc_unlock(n);
+	return err;
+}
+
+void proc_leave(struct xk_ncs_thread *t, struct xk_ncs_conn *c)
+{
+	struct xk_node *n = c != NULL ? c->n : t->n;
+
+	proc_lock(n);
+	proc_of(n)->inside--;
+	if (c != NULL)
+		conn_put(c);
+	else
+		thread_put(t);
+	proc_unlock(n);
+}
+
+/* ---- requests -------------------------------------------------------------------------------------- */
+
+void req_begin(struct xk_ncs_req *r, enum req_kind kind, struct xk_ncs_thread *t, struct xk_ncs_conn *c)
+{
+	r->kind = kind;
+	r->err = XK_E_INPROGRESS;
+	r->n = t->n;
+	r->t = t;
+	r->c = c;
+	r->event = NULL;
+	r->link = (struct xk_listed){ NULL, NULL };
+	r->why[0] = '\0';
+	t->refs++;
+	if (c != NULL)
+		c->refs++;
+}
+
+void req_says(struct xk_ncs_req *r, struct xk_ncs_conn *c, int tag, size_t len)
+{
+	r->st = (struct xk_ncs_status){ .rank = c->peer.rank, .tag = tag, .thread = c->peer.thread,
+					.session = c->peer.session, .len = len, .conn = c };
+}
+
+void req_done(struct xk_ncs_req *r, int err)
+{
+	struct xk_ncs_thread *t = r->t;
+	struct xk_ncs_conn *c = r->c;
+
+	xk_list_take(&r->link);
+	r->err = err;
+	if (r->event != NULL)
+		xk_event_wake(r->event);
+	r->event = NULL;
+	if (c != NULL)
+		conn_put(c);
+	thread_put(t);
+}
+
+void req_never(struct xk_ncs_req *r, int err)
+{
+	memset(r, 0, sizeof *r);
+	r->err = err;
+}
+
+void reqs_fail(struct xk_list *l, const struct xk_ncs_conn *c, int err)
+{
+	for (struct xk_listed *i = xk_list_first(l), *next; i != NULL; i = next) {
+		next = xk_list_next(l, i);
+		if (c == NULL || req_of(i)->c == c)
+			req_done(req_of(i), err);
+	}
+}
+
+int xk_ncs_test(struct xk_ncs_req *r)
+{
+	int err;
+
+	if (r->n == NULL)
+		return r->err;
+	proc_lock(r->n);
+	err = r->err;
+	proc_unlock(r->n);
+	return err;
+}
+
+int xk_ncs_cancel(struct xk_ncs_req *r)
+{
+	int err = XK_E_BUSY;
+
+	if (r->n == NULL)
+		return err;
+	proc_lock(r->n);
+	if (xk_is_listed(&r->link) && r->kind != REQ_OPEN) {
+		req_done(r, XK_E_CONNABORTED);
+		err = XK_OK;
+	}
+	proc_unlock(r->n);
+	return err;
+}
+
+/* ---- waiting ------------------------------------------------------------------------------------------ */
+
+/* The first that is done, or -1 and the event is theirs; ev NULL: they forget it. */
+static int look(struct xk_ncs_req *const *r, unsigned n, struct xk_event *ev)
+{
+	int found = -1;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (r[i] == NULL)
+			continue;
+		if (r[i]->n == NULL) {
+			found = found < 0 ? (int)i : found;
+			continue;
+		}
+		proc_lock(r[i]->n);
+		if (r[i]->err == XK_E_INPROGRESS)
+			r[i]->event = ev;
+		else if (found < 0)
+			found = (int)i;
+		proc_unlock(r[i]->n);
+	}
+	return found;
+}
+
+static int wait_for(struct xk_ncs_req *const *r, unsigned n, uint64_t timeout)
+{
+	struct xk_event *ev = xk_guest_event();
+	uint64_t end = XK_NS_NEVER, left = XK_NS_NEVER, now;
+	int found;
+
+	if (timeout != XK_NCS_FOREVER && timeout != 0)
+		end = xk_clock_host() + timeout;
+	for (;;) {
+		if (timeout == 0 || ev == NULL)
+			return look(r, n, NULL);
+		xk_event_prepare(ev);
+		found = look(r, n, ev);
+		if (end != XK_NS_NEVER) {
+			now = xk_clock_host();
+			left = end > now ? end - now : 0;
+		}
+		if (found >= 0 || left == 0) {
+			xk_event_cancel(ev);
+			return look(r, n, NULL);
+		}
+		xk_event_wait(ev, left, NULL, 0);
+	}
+}
+
+static uint64_t may_wait(const struct xk_ncs_req *r, uint64_t timeout)
+{
+	return r->n != NULL && xk_node_running(r->n) ? timeout : 0;
+}
+
+int xk_ncs_wait(struct xk_ncs_req *r, uint64_t timeout)
+{
+	return wait_for(&r, 1, may_wait(r, timeout)) < 0 ? XK_E_AGAIN : r->err;
+}
+
+int xk_ncs_waitany(struct xk_ncs_req *const *r, unsigned n, uint64_t timeout)
+{
+	const struct xk_ncs_req *any = NULL;
+	int found;
+
+	for (unsigned i = 0; i < n; i++)
+		any = r[i] != NULL && (any == NULL || any->n == NULL) ? r[i] : any;
+	if (any == NULL)
+		return XK_E_INVAL;
+	found = wait_for(r, n, may_wait(any, timeout));
+	return found < 0 ? XK_E_AGAIN : found;
+}
+
+int req_run(struct xk_ncs_req *r, int err, uint64_t timeout)
+{
+	if (err != XK_OK)
+		return err;
+	err = xk_ncs_wait(r, timeout);
+	if (err != XK_E_AGAIN || xk_ncs_cancel(r) == XK_OK)
+		return err;
+	return xk_ncs_wait(r, XK_NCS_FOREVER);
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_ncs.h - messages between the processes of a job, for a program's own threads, on a node of the
+ * protocol `process` (Park, Lee, Hariri 1998; matching as MPI 1.1 section 3.5 has it).
+ *
+ *	struct xk_node *n = xk_graph_find(g, "process");
+ *	struct xk_ncs_thread *t;
+ *	struct xk_ncs_conn *c;
+ *	xk_ncs_attach(n, 0, &t);
+ *	xk_ncs_open(t, &(struct xk_ncs_addr){ .rank = 1 }, NULL, &c, NULL, XK_NCS_FOREVER);
+ *	xk_ncs_send(c, 7, "hello", 5, XK_NCS_FOREVER);
+ *
+ * Addresses.  A process has a rank, 0 to size - 1.  In it compute threads are attached, each under a
+ * number; a connection joins two of them and has a session number of the opener's choice, so that two
+ * threads may have several, each with its own flow control, error control and interface.
+ * Who attaches is not bound to one thread of the machine: any may call with what attach gave.
+ *
+ * Who may call.  Any thread that is not inside a VP, also one that the runtime did not make.  Calls
+ * that wait hold up nobody else.  What is closed, or detached, ends the calls of others that are
+ * inside with XK_E_BADF; no call may begin with it later.
+ *
+ * Without workers (the virtual schedule, or before xk_graph_run) the caller runs the graph, and no
+ * call ever waits: each does what can be done now and answers XK_E_AGAIN otherwise.  What takes more
+ * than one step is begun by its i-form, and tested as time passes (xk_vpset_run_virtual).
+ *
+ * Messages.  A connection keeps their order and, with error control, delivers each once; without, each
+ * once and whole or not at all.  0 bytes are legal.  A receive gets the first that has come and fits
+ * it (source, connection, tag); a message goes to the first receive that is posted and fits it.
+ * One that nobody has asked for yet is kept: more than `unexpected` bytes of them in a process
+ * reset the connection that brings more.
+ *
+ * Times are how long to wait, in ns: 0 not at all, XK_NCS_FOREVER.  When it is over: XK_E_AGAIN, and
+ * nothing has happened.  Errors are XK_E_*:
+ *	XK_E_CONNREFUSED, XK_E_NOTSUP, XK_E_NOENT   the peer refuses, and says why
+ *	XK_E_CONNRESET, XK_E_TIMEDOUT               it has closed, or is lost; what came before can be received
+ *	XK_E_MSGSIZE                                longer than the buffer (xk_ncs_status.len says), or than ncs takes
+ *	XK_E_BADF, XK_E_SHUTDOWN                    closed by another thread; xk_ncs_stop
+ *	XK_E_MFILE, XK_E_NOMEM                      the thread has nothing to wait on; no memory
+ *
+ * Before xk_graph_free: xk_ncs_stop; what is attached and open then is freed with the graph.
+ */
+#ifndef XK_NCS_H
+#define XK_NCS_H
+
+#include "runtime/base/xk_base.h"
+#include "runtime/base/xk_list.h"
+
+struct xk_node;
+struct xk_event;
+struct xk_ncs_thread;
+struct xk_ncs_conn;
+
+#define XK_NCS_FOREVER UINT64_MAX
+#define XK_NCS_ANY     (-1)              /* any rank, any tag */
+
+/* ---- processes and threads ---------------------------------------------------------------- */
+
+unsigned xk_ncs_rank(const struct xk_node *n);
+unsigned xk_ncs_size(const struct xk_node *n);
+
+/* A compute thread of the process, number 0 to 65535.  XK_E_INVAL: n is no node of `process`; XK_E_EXIST: the
+ * number is taken. */
+int  xk_ncs_attach(struct xk_node *n, unsigned number, struct xk_ncs_thread **t);
+/* Closes what it has open; messages that it has not received are gone.  NULL does nothing. */
+void xk_ncs_detach(struct xk_ncs_thread *t);
+/* Ends all use of n: calls that wait, and later ones, give XK_E_SHUTDOWN; returns when nobody is inside. */
+void xk_ncs_stop(struct xk_node *n);
+
+/* ---- requests --------------------------------------------------------------------------------- */
+
+struct xk_ncs_status {
+	int      rank, tag;
+	unsigned thread, session;
+	size_t   len;                      /* of the whole message, also where it did not fit */
+	struct xk_ncs_conn *conn;
+};
+
+#define XK_NCS_WHY 48
+
+/* What was begun: the caller's memory, which stays until it is done or cancelled, as the buffer does. */
+struct xk_ncs_req {
+	struct xk_ncs_status st;           /* when it is done */
+	int      err;                      /* XK_E_INPROGRESS before */
+	char     why[XK_NCS_WHY];          /* of an open that failed: what its peer says, or which name is not there */
+	/* the calls' own */
+	int      kind, rank, tag;
+	struct xk_listed link;
+	struct xk_node *n;
+	struct xk_ncs_thread *t;
+	struct xk_ncs_conn *c;
+	void    *buf;
+	size_t   room;
+	struct xk_event *event;
+};
+
+/* XK_OK or an error of what was begun; XK_E_INPROGRESS: it goes on. */
+int xk_ncs_test(struct xk_ncs_req *r);
+/* The same, but waits; XK_E_AGAIN: time is over, and it goes on. */
+int xk_ncs_wait(struct xk_ncs_req *r, uint64_t timeout);
+/* The number of one of n that is done; NULL ones are passed over.  XK_E_INVAL: there is none. */
+int xk_ncs_waitany(struct xk_ncs_req *const *r, unsigned n, uint64_t timeout);
+/* XK_OK: it will not happen, and the request is the caller's again; XK_E_BUSY: it is done already, or about to be:
+ * wait for it.  A send is cancelled before its first byte leaves only. */
+int xk_ncs_cancel(struct xk_ncs_req *r);
+
+/* ---- connections -------------------------------------------------------------------------------- */
+
+/* host: where the rank is by the interface that is named; 0: as the graph says. */
+struct xk_ncs_addr { int rank; unsigned thread, session; uint32_t host; };
+
+/* Names in the graph; NULL: the first path's.  See docs/ncs.md, "Chosen for each connection". */
+struct xk_ncs_choice { const char *path, *flow, *error, *over; };
+
+/* Waits until the peer's process has accepted; its thread need not have called accept.  XK_E_NOENT: the graph has
+ * not what choice names, or the peer no such thread; XK_E_NOSPC: too many wait there to be accepted; XK_E_RANGE: no such
+ * rank.  On failure *c is NULL, and why, unless NULL, has the reason. */
+int xk_ncs_open(struct xk_ncs_thread *t, const struct xk_ncs_addr *to, const struct xk_ncs_choice *choice,
+		struct xk_ncs_conn **c, char why[XK_NCS_WHY], uint64_t timeout);
+/* Begins; *c may be used at once, and is to be closed whatever becomes of it. */
+int xk_ncs_iopen(struct xk_ncs_thread *t, const struct xk_ncs_addr *to, const struct xk_ncs_choice *choice,
+		 struct xk_ncs_conn **c, struct xk_ncs_req *r);
+/* The oldest that was opened to t and not accepted yet; *from, unless NULL, says by whom. */
+int xk_ncs_accept(struct xk_ncs_thread *t, struct xk_ncs_conn **c, struct xk_ncs_addr *from, uint64_t timeout);
+/* What was sent is delivered in the background, then the peer is told.  NULL does nothing. */
+void xk_ncs_close(struct xk_ncs_conn *c);
+/* Who is at the other end. */
+void xk_ncs_peer(const struct xk_ncs_conn *c, struct xk_ncs_addr *a);
+
+/* ---- messages ------------------------------------------------------------------------------------- */
+
+/* Returns when the buffer is the caller's again: the bytes are ncs's.  Tags are 0 to INT_MAX. */
+int xk_ncs_send(struct xk_ncs_conn *c, int tag, const void *buf, size_t n, uint64_t timeout);
+int xk_ncs_isend(struct xk_ncs_conn *c, int tag, const void *buf, size_t n, struct xk_ncs_req *r);
+/* Waits until the peer's process has all that was sent (without error control: until it has left). */
+int xk_ncs_flush(struct xk_ncs_conn *c, uint64_t timeout);
+
+/* One whole message with this tag or XK_NCS_ANY.  XK_E_MSGSIZE: it is longer, st->len says how long, and stays the
+ * next one.  st may be NULL. */
+int xk_ncs_recv(struct xk_ncs_conn *c, int tag, void *buf, size_t n, struct xk_ncs_status *st, uint64_t timeout);
+int xk_ncs_irecv(struct xk_ncs_conn *c, int tag, void *buf, size_t n, struct xk_ncs_req *r);
+/* From any connection of t to this rank or XK_NCS_ANY, except those that groups use. */
+int xk_ncs_recv_any(struct xk_ncs_thread *t, int rank, int tag, void *buf, size_t n, struct xk_ncs_status *st,
+		    uint64_t timeout);
+int xk_ncs_irecv_any(struct xk_ncs_thread *t, int rank, int tag, void *buf, size_t n, struct xk_ncs_req *r);
+/* What a receive would get, which stays. */
+int xk_ncs_probe(struct xk_ncs_conn *c, int tag, struct xk_ncs_status *st, uint64_t timeout);
+int xk_ncs_probe_any(struct xk_ncs_thread *t, int rank, int tag, struct xk_ncs_status *st, uint64_t timeout);
+
+#endif

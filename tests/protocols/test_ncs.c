@@ -299,8 +299,9 @@ static void control_and_data_have_connections_of_their_own(void)
 static uint32_t open_record(uint8_t *b, uint32_t id, uint16_t data, uint8_t flow, uint8_t error)
 {
 	struct ncs_rec rec = { .type = NCS_OPEN, .len = NCS_REC_LEN + NCS_OPEN_LEN, .conn = id, .epoch = 77 };
-	struct ncs_open o = { 7, data, flow, error, { .flow_window = 8, .first = 2, .most = 8, .rate = 1000000,
-						      .sdu = 1000, .error_window = 8 }, 0 };
+	struct ncs_open o = { .service = 7, .data = data, .flow = flow, .error = error,
+			      .a = { .flow_window = 8, .first = 2, .most = 8, .rate = 1000000,
+				     .sdu = 1000, .error_window = 8 } };
 
 	ncs_rec_store(b, &rec);
 	ncs_open_store(b + NCS_REC_LEN, &o);

@@ -6,6 +6,7 @@
  *   ncs_call.c       requests: begun, waited for, cancelled, done
  *   ncs_call_conn.c  threads and connections: attach, open, accept, close
  *   ncs_match.c      messages: sent from requests, matched with receives
+ *   ncs_group.c      barrier, broadcast, reduce over connections of a group; ncs_tree.c and ncs_fold.c are pure
  *
  * A connection (struct xk_ncs_conn) is the program's object; a session (struct ncs_end) is what stands on
  * the session of ncs, and is its VP's.  All else of a process is guarded by one lock, which is held
@@ -133,6 +134,12 @@ void end_free(struct ncs_end *e);
 void conn_fail(struct xk_ncs_conn *c, int err);
 /* Without: frees all that is left when no VP has anything of it. */
 void proc_free_all(struct xk_node *n);
+
+/* Of a group's connection: from this rank with this session.  r is the caller's until it is done. */
+int  conn_iaccept(struct xk_ncs_thread *t, int rank, unsigned session, struct xk_ncs_req *r);
+/* Opens as xk_ncs_iopen does, with a session of a group's. */
+int  conn_iopen(struct xk_ncs_thread *t, const struct xk_ncs_addr *to, const struct xk_ncs_choice *choice,
+		struct xk_ncs_conn **c, struct xk_ncs_req *r);
 
 /* ---- ncs_match.c ---------------------------------------------------------------------------------------- */
 

@@ -289,6 +289,14 @@ static int open_held(struct xk_ncs_thread *t, const struct xk_ncs_addr *to, cons
 int xk_ncs_iopen(struct xk_ncs_thread *t, const struct xk_ncs_addr *to, const struct xk_ncs_choice *choice,
 		 struct xk_ncs_conn **c, struct xk_ncs_req *r)
 {
+	*c = NULL;
+	req_never(r, XK_E_INVAL);
+	return to->session & PROC_GROUP ? XK_E_INVAL : conn_iopen(t, to, choice, c, r);
+}
+
+int conn_iopen(struct xk_ncs_thread *t, const struct xk_ncs_addr *to, const struct xk_ncs_choice *choice,
+	       struct xk_ncs_conn **c, struct xk_ncs_req *r)
+{
 	int err;
 
 	*c = NULL;
@@ -322,6 +330,23 @@ int xk_ncs_open(struct xk_ncs_thread *t, const struct xk_ncs_addr *to, const str
 
 /* ---- what comes ----------------------------------------------------------------------------------------------------- */
 
+/* Groups ask for theirs by rank and session, programs for all others. */
+static bool wants(const struct xk_ncs_req *r, const struct xk_ncs_conn *c)
+{
+	if (r->rank == XK_NCS_ANY)
+		return !(c->peer.session & PROC_GROUP);
+	return r->rank == c->peer.rank && (unsigned)r->room == c->peer.session;
+}
+
+static struct xk_listed *acceptor(const struct xk_ncs_thread *t, const struct xk_ncs_conn *c)
+{
+	struct xk_listed *i = xk_list_first(&t->accepts);
+
+	while (i != NULL && !wants(req_of(i), c))
+		i = xk_list_next(&t->accepts, i);
+	return i;
+}
+
 /* With the lock: has it found its thread, and whoever waits there? */
 static int join(struct xk_ncs_conn *c, unsigned number)
 {
@@ -332,10 +357,10 @@ static int join(struct xk_ncs_conn *c, unsigned number)
 		return XK_E_SHUTDOWN;
 	if (t == NULL)
 		return XK_E_NOENT;
-	if (t->nwaiting >= proc_conf(c->n)->backlog && xk_list_empty(&t->accepts))
+	if (t->nwaiting >= proc_conf(c->n)->backlog && acceptor(t, c) == NULL)
 		return XK_E_NOSPC;
 	conn_join(c, t);
-	i = xk_list_first(&t->accepts);
+	i = acceptor(t, c);
 	if (i != NULL) {
 		req_says(req_of(i), c, 0, 0);
 		req_done(req_of(i), XK_OK);
@@ -416,6 +441,8 @@ static int begin_accept(struct xk_ncs_thread *t, struct xk_ncs_req *r)
 	proc_lock(t->n);
 	req_begin(r, REQ_ACCEPT, t, NULL);
 	i = xk_list_first(&t->waiting);
+	while (i != NULL && !wants(r, xk_container_of(i, struct xk_ncs_conn, waits)))
+		i = xk_list_next(&t->waiting, i);
 	if (i != NULL) {
 		xk_list_take(i);
 		t->nwaiting--;
@@ -430,9 +457,24 @@ static int begin_accept(struct xk_ncs_thread *t, struct xk_ncs_req *r)
 	return XK_OK;
 }
 
+int conn_iaccept(struct xk_ncs_thread *t, int rank, unsigned session, struct xk_ncs_req *r)
+{
+	int err;
+
+	req_never(r, XK_E_INVAL);
+	r->rank = rank;
+	r->room = session;
+	err = proc_enter(t, NULL);
+	if (err != XK_OK)
+		return r->err = err;
+	err = begin_accept(t, r);
+	proc_leave(t, NULL);
+	return err;
+}
+
 int xk_ncs_accept(struct xk_ncs_thread *t, struct xk_ncs_conn **c, struct xk_ncs_addr *from, uint64_t timeout)
 {
-	struct xk_ncs_req r = { .err = 0 };
+	struct xk_ncs_req r = { .rank = XK_NCS_ANY };
 	int err = proc_enter(t, NULL);
 
 	*c = NULL;

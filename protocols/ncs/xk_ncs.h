@@ -11,7 +11,7 @@
  *	xk_ncs_send(c, 7, "hello", 5, XK_NCS_FOREVER);
  *
  * Addresses.  A process has a rank, 0 to size - 1.  In it compute threads are attached, each under a
- * number; a connection joins two of them and has a session number of the opener's choice, so that two
+ * number; a connection joins two of them and has a session number of the opener's choice, below 2^31, so that two
  * threads may have several, each with its own flow control, error control and interface.
  * Who attaches is not bound to one thread of the machine: any may call with what attach gave.
  *
@@ -145,5 +145,51 @@ int xk_ncs_irecv_any(struct xk_ncs_thread *t, int rank, int tag, void *buf, size
 /* What a receive would get, which stays. */
 int xk_ncs_probe(struct xk_ncs_conn *c, int tag, struct xk_ncs_status *st, uint64_t timeout);
 int xk_ncs_probe_any(struct xk_ncs_thread *t, int rank, int tag, struct xk_ncs_status *st, uint64_t timeout);
+
+/* ---- groups ------------------------------------------------------------------------------------------ */
+
+/*
+ * Threads of several processes that talk together.  Each member is thread `number` of its process; all make the
+ * group, and call its operations, in one order and with the same sizes, types and root.  Connections of groups are
+ * their own: they are not accepted or received from by xk_ncs_accept and xk_ncs_recv_any.
+ *
+ * A member that is lost, or leaves, fails the operation that is under way at all others, and all later ones:
+ * with XK_E_CONNRESET or what its connection said, and xk_ncs_group_lost names its rank.
+ *
+ * The i-forms begin an operation, one at a time, which moves on in xk_ncs_group_test and xk_ncs_group_wait.
+ */
+struct xk_ncs_group;
+enum xk_ncs_shape { XK_NCS_AUTO, XK_NCS_REPETITIVE, XK_NCS_BINOMIAL, XK_NCS_KARY, XK_NCS_CHAIN };
+enum xk_ncs_type { XK_NCS_I32, XK_NCS_I64, XK_NCS_F64 };
+enum xk_ncs_fold { XK_NCS_SUM, XK_NCS_MIN, XK_NCS_MAX };
+
+/* ranks[n]: the members, the caller's own among them, in the same order at all; number: of the group, below 2^31,
+ * the same at all and no other's of these threads; choice: of its connections; k: of XK_NCS_KARY.  Free groups before
+ * their thread is detached.  XK_E_INVAL: not so.  Connections are made by the first test or wait. */
+int  xk_ncs_group_new(struct xk_ncs_thread *t, const int *ranks, unsigned n, unsigned number,
+		      const struct xk_ncs_choice *choice, enum xk_ncs_shape shape, unsigned k, struct xk_ncs_group **g);
+/* Leaves it.  NULL does nothing. */
+void xk_ncs_group_free(struct xk_ncs_group *g);
+/* The rank of the member that was lost first, as far as is known here; -1: none. */
+int  xk_ncs_group_lost(const struct xk_ncs_group *g);
+
+/* XK_E_BUSY: one is under way.  root: a place in ranks[].  Sums of integers wrap; minima and maxima pass over NaN where
+ * they can; each member of an allreduce gets the same bits. */
+int xk_ncs_ibarrier(struct xk_ncs_group *g);
+int xk_ncs_ibcast(struct xk_ncs_group *g, unsigned root, void *buf, size_t bytes);
+/* In v each one's own, then the root's is the result; the others' is used up. */
+int xk_ncs_ireduce(struct xk_ncs_group *g, unsigned root, enum xk_ncs_fold f, enum xk_ncs_type ty, void *v, size_t n);
+int xk_ncs_iallreduce(struct xk_ncs_group *g, enum xk_ncs_fold f, enum xk_ncs_type ty, void *v, size_t n);
+/* XK_OK: nothing is under way; XK_E_INPROGRESS; an error. */
+int xk_ncs_group_test(struct xk_ncs_group *g);
+/* XK_E_AGAIN: time is over, and it goes on. */
+int xk_ncs_group_wait(struct xk_ncs_group *g, uint64_t timeout);
+
+/* Begun and waited for; XK_E_AGAIN: time is over, and it goes on. */
+int xk_ncs_barrier(struct xk_ncs_group *g, uint64_t timeout);
+int xk_ncs_bcast(struct xk_ncs_group *g, unsigned root, void *buf, size_t bytes, uint64_t timeout);
+int xk_ncs_reduce(struct xk_ncs_group *g, unsigned root, enum xk_ncs_fold f, enum xk_ncs_type ty, void *v, size_t n,
+		  uint64_t timeout);
+int xk_ncs_allreduce(struct xk_ncs_group *g, enum xk_ncs_fold f, enum xk_ncs_type ty, void *v, size_t n, uint64_t timeout);
 
 #endif

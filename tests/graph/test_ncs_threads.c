@@ -16,12 +16,16 @@
 #define CONNS 6u
 #define MOST  9000u
 
-static void up(const char *fields)
+static unsigned job_bad[3];
+
+static void up_with(unsigned n, const char *fields)
 {
 	printf("# %s\n", fields);
-	job_up(2, "unexpected = '1MiB'", "", fields);
+	job_up(n, "unexpected = '1MiB'", "", fields);
 	CU_ASSERT_EQUAL_FATAL(xk_graph_run(job.g, job.e), XK_OK);
 }
+
+static void up(const char *fields) { up_with(2, fields); }
 
 /* Not before all threads of the test have ended. */
 static void down(void)
@@ -347,10 +351,61 @@ static void connections_come_and_go(void)
 	}
 }
 
+/* ---- groups --------------------------------------------------------------------------------------------- */
+
+#define MEMBERS 3u
+
+/* Each a process; bad: what was not as it should be. */
+static void *member(void *arg)
+{
+	unsigned *bad = arg;
+	unsigned me = (unsigned)(bad - job_bad);
+	int64_t sum[2000];
+	struct xk_ncs_group *g;
+	uint8_t *b = malloc(100000);
+
+	*bad += xk_ncs_group_new(thr[me], (const int[]){ 0, 1, 2 }, MEMBERS, 1, NULL, XK_NCS_AUTO, 0, &g) != XK_OK;
+	for (unsigned round = 0; round < 3; round++) {
+		for (unsigned i = 0; i < 2000; i++)
+			sum[i] = (int64_t)i * (me + 1);
+		*bad += xk_ncs_allreduce(g, XK_NCS_SUM, XK_NCS_I64, sum, 2000, XK_NCS_FOREVER) != XK_OK;
+		for (unsigned i = 0; i < 2000; i++)
+			*bad += sum[i] != 6 * (int64_t)i;
+		memset(b, me == round ? 7 : 0, 100000);
+		*bad += xk_ncs_bcast(g, round, b, 100000, XK_NCS_FOREVER) != XK_OK;
+		for (unsigned i = 0; i < 100000; i++)
+			*bad += b[i] != 7;
+		*bad += xk_ncs_barrier(g, XK_NCS_FOREVER) != XK_OK;
+	}
+	if (me != 0)                             /* it leaves, and who waits for it hears of that */
+		*bad += xk_ncs_barrier(g, XK_NCS_FOREVER) != XK_E_CONNRESET || xk_ncs_group_lost(g) != 0;
+	xk_ncs_group_free(g);
+	free(b);
+	return NULL;
+}
+
+static void members_of_a_group_are_threads(void)
+{
+	for (const char *const *p = xk_test_presets(12, XK_TEST_ROWS); *p != NULL; p++) {
+		pthread_t t[MEMBERS];
+
+		up_with(MEMBERS, *p);
+		memset(job_bad, 0, sizeof job_bad);
+		for (unsigned i = 0; i < MEMBERS; i++)
+			t[i] = begin(member, &job_bad[i]);
+		for (unsigned i = 0; i < MEMBERS; i++) {
+			pthread_join(t[i], NULL);
+			CU_ASSERT_EQUAL(job_bad[i], 0);
+		}
+		xk_ncs_stop(proc[2]);
+		down();
+	}
+}
+
 #define T(x) { #x, x }
 static CU_TestInfo tests[] = {
 	T(two_threads_of_each_connection_echo_every_message), T(connections_come_and_go), T(closing_wakes_whoever_waits),
-	T(stopping_a_process_wakes_everybody), T(a_wait_has_its_limit), CU_TEST_INFO_NULL
+	T(stopping_a_process_wakes_everybody), T(members_of_a_group_are_threads), T(a_wait_has_its_limit), CU_TEST_INFO_NULL
 };
 
 int main(void)

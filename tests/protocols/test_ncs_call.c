@@ -47,7 +47,7 @@ static void send_now(struct xk_ncs_conn *c, int tag, const void *b, size_t n)
 static void a_connection_names_process_thread_and_session(void)
 {
 	static const struct { int rank; unsigned thread, session; } to[] = {
-		{ 1, 0, 5 }, { 1, 9, 5 }, { 1, 9, 6 }, { 2, 65535, 0xffffffffu }, { 0, 9, 1 }, { 0, 0, 0 },
+		{ 1, 0, 5 }, { 1, 9, 5 }, { 1, 9, 6 }, { 2, 65535, 0x7fffffffu }, { 0, 9, 1 }, { 0, 0, 0 },
 	};
 	struct xk_ncs_thread *more[3];
 	struct xk_ncs_conn *c[6], *a;
@@ -80,7 +80,7 @@ static void a_connection_names_process_thread_and_session(void)
 	CU_ASSERT_EQUAL(who.session, 6);
 	CU_ASSERT_EQUAL(xk_ncs_accept(more[0], &a, &who, 0), XK_E_AGAIN);
 	CU_ASSERT_EQUAL(xk_ncs_accept(more[1], &a, &who, 0), XK_OK);
-	CU_ASSERT_EQUAL(who.session, 0xffffffffu);
+	CU_ASSERT_EQUAL(who.session, 0x7fffffffu);
 	for (unsigned i = 0; i < 3; i++)
 		xk_ncs_detach(more[i]);
 	job_down(3);

@@ -38,7 +38,7 @@ static const char job_text[] =
 	"  for j = 1, N do if j ~= i then links[#links + 1] = link(i, j); ways[ranks[j] .. '/32'] = #links end end\n"
 	"  below = N > 2 and vnet { links = ways, over = links } or links[1]\n"
 	"  local net = udp { name = 'u' .. i - 1, over = ip { addr = ranks[i] .. '/24', over = below } }\n"
-	"  local n = ncs { name = 'n' .. i - 1, sdu = 1000, over = {\n"
+	"  local n = ncs { name = 'n' .. i - 1, sdu = 1000, message = '1MiB', queue = '4MiB', over = {\n"
 	"    selective_repeat { name = 'sure' .. i, over = credit { over = net } }, window { name = 'quick' .. i, over = net }, net } }\n"
 	"  local p = { name = 'p' .. i - 1, rank = i - 1, ranks = ranks, over = n }\n"
 	"  for k, v in pairs(P) do p[k] = v end\n"

@@ -105,8 +105,9 @@ static void say(struct xk_sess *s, uint8_t type, uint32_t conn, uint32_t value)
 static void say_open(struct xk_sess *s, uint32_t id)
 {
 	struct ncs_rec rec = { .type = NCS_OPEN, .len = NCS_REC_LEN + NCS_OPEN_LEN, .conn = id, .epoch = epoch };
-	struct ncs_open o = { 7, 5000, 0, 0, { .flow_window = 8, .first = 2, .most = 8, .rate = 1000000,
-					       .sdu = 1000, .error_window = 8 }, 0 };
+	struct ncs_open o = { .service = 7, .data = 5000,
+			      .a = { .flow_window = 8, .first = 2, .most = 8, .rate = 1000000,
+				     .sdu = 1000, .error_window = 8 } };
 	uint8_t b[NCS_REC_LEN + NCS_OPEN_LEN];
 
 	ncs_rec_store(b, &rec);

@@ -169,8 +169,9 @@ static struct xk_sess *raw(void)
 static uint32_t open_record(uint8_t *b, uint32_t id)
 {
 	struct ncs_rec rec = { .type = NCS_OPEN, .len = NCS_REC_LEN + NCS_OPEN_LEN, .conn = id, .epoch = 77 };
-	struct ncs_open o = { 7, 1, 0, 0, { .flow_window = 8, .first = 2, .most = 8, .rate = 1000000,
-					    .sdu = 1000, .error_window = 8 }, 0 };
+	struct ncs_open o = { .service = 7, .data = 1,
+			      .a = { .flow_window = 8, .first = 2, .most = 8, .rate = 1000000,
+				     .sdu = 1000, .error_window = 8 } };
 
 	xk_put_be32(b, rec.len | 0x80000000u);
 	ncs_rec_store(b + NCS_WORD, &rec);

@@ -238,6 +238,15 @@ static void listed_bits_are_wrong(void)
 	CU_ASSERT_EQUAL(pf_count(&f, "b", "corrected"), 3);
 	CU_ASSERT_EQUAL(pf_drops(&f, "b", "bad_header"), 2);
 	down();
+	/* From train to train: an error behind a right cell is corrected, one behind an error is not. */
+	up(1, "fates=2 flip 5,5 flip 5,6 flip 5", "");
+	send(VC, 1, 2);
+	send(VC, 3, 2);
+	send(VC, 5, 1);
+	send(VC, 6, 1);
+	CU_ASSERT_EQUAL(pf_count(&f, "b", "corrected"), 2);
+	CU_ASSERT_EQUAL(pf_drops(&f, "b", "bad_header"), 1);
+	down();
 	up(1, "fates=1 flip 5", "hec=detect");
 	send(VC, 1, 2);
 	CU_ASSERT_EQUAL(pf_drops(&f, "b", "bad_header"), 1);

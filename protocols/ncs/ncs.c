@@ -17,6 +17,7 @@
 #include "runtime/upi/xk_part.h"
 #include "runtime/upi/xk_review.h"
 #include "runtime/upi/xk_stream.h"
+#include "runtime/upi/xk_thread.h"
 #include "runtime/vp/xk_task.h"
 
 #include <stdio.h>
@@ -200,9 +201,18 @@ static int ncs_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 static int ncs_rep_start(struct xk_rep *r, struct xk_errs *e)
 {
 	struct ncs_rep *nr = ncs_rep(r);
+	int whose = ncs_conf(r)->stages == NCS_STAGES_THREAD ? xk_own_threads(r->node, e) : XK_OWN_LAYER;
 
-	(void)e;
+	if (whose < 0)
+		return whose;
+	nr->seams = whose == XK_OWN_USER ? &ncs_thread_seams : NULL;
 	ncs_paths_start(r);
+	for (unsigned i = 0; nr->seams != NULL && i < xk_node_ndown(r->node); i++)
+		if (ncs_is_stream(nr->path[i].over)) {
+			xk_node_error(r->node, e, "stages have no threads over a stream ('%s'): SDUs and records share its "
+				      "one queue", xk_node_name(nr->path[i].over->node));
+			return XK_E_NOTSUP;
+		}
 	nr->epoch = (uint16_t)xk_rand_u64(xk_vp_rand(r->vp));
 	return XK_OK;
 }
@@ -210,6 +220,7 @@ static int ncs_rep_start(struct xk_rep *r, struct xk_errs *e)
 static int ncs_rep_init(struct xk_rep *r)
 {
 	ncs_rep(r)->r = r;
+	ncs_rep(r)->log = xk_node_log(r->node);
 	return XK_OK;
 }
 
@@ -313,6 +324,7 @@ static void ncs_review(const struct xk_view *v, struct xk_review *r)
 
 static const char *const ncs_check_words[] = { [NCS_CHECK_NONE] = "none", [NCS_CHECK_CRC32C] = "crc32c", NULL };
 static const char *const ncs_accept_words[] = { [NCS_ACCEPT_ANY] = "any", [NCS_ACCEPT_OWN] = "own", NULL };
+static const char *const stages[] = { "call", "thread", NULL };
 
 #define AT(f) .offset = offsetof(struct ncs_conf, f)
 static const struct xk_param ncs_params[] = {
@@ -336,6 +348,12 @@ static const struct xk_param ncs_params[] = {
 	  .doc = "sum of each SDU and of records, over interfaces that vouch for no byte" },
 	{ .name = "accept", .type = XK_P_ENUM, .choices = ncs_accept_words, .def = "any", AT(accept),
 	  .doc = "flow and error controls that peers may ask for: any there is, or those of this node's own paths" },
+	{ .name = "stages", .type = XK_P_ENUM, .def = "call", .choices = stages, AT(stages),
+	  .doc = "error control, flow control, sending and receiving, and those of control connections: procedures that call "
+		 "one another, or threads with queues between them" },
+	{ .name = "times", .type = XK_P_BOOL, .def = "false", AT(times),
+	  .doc = "threads of stages without flow and error control: read the clock at each step of a message that is sent; "
+		 "counters *_ns, less what reading it takes" },
 	XK_PARAM_END
 };
 

@@ -22,6 +22,7 @@
 static void on_timer(struct xk_timer *t);
 
 static struct xk_rep *rep_of(const struct ncs_conn *c) { return c->sess->s.rep; }
+static const struct ncs_seams *seams_of(const struct ncs_conn *c) { return ncs_rep(rep_of(c))->seams; }
 
 /* ---- made and destroyed ------------------------------------------------------------------------- */
 
@@ -37,7 +38,7 @@ static int halves(struct ncs_conn *c)
 	ncs_rx_init(c->rx, &c->choice);
 	c->end = c->fresh = c->choice.agreed.start;
 	c->progress = now;
-	return XK_OK;
+	return seams_of(c) == NULL || seams_of(c)->conn_new(c) ? XK_OK : XK_E_NOMEM;
 }
 
 /* Takes the reference to lls either way. */
@@ -91,6 +92,8 @@ void ncs_conn_destroy(struct ncs_conn *c)
 	struct xk_sess *lls = c->sess->s.down;
 
 	xk_timer_cancel(r->wheel, &c->timer);
+	if (c->stages != NULL)
+		nr->seams->conn_free(c);
 	ncs_queues_free(c);
 	xk_free(c->tx);
 	xk_free(c->rx);
@@ -357,8 +360,10 @@ static struct ncs_conn *accept_new(struct ncs_sess *p, const struct ncs_open *o,
 		memcpy(s->conn.hello, o->hello, NCS_HELLO_LEN);
 	s->s.flags |= XK_SESS_PASSIVE;
 	*err = xk_open_done(e->rcv, &s->s, e->type);
-	if (*err >= 0)
+	if (*err >= 0) {
+		ncs_data_expect(&s->conn);
 		return &s->conn;
+	}
 	ncs_conn_destroy(&s->conn);
 	return NULL;
 }
@@ -405,6 +410,7 @@ static void accepted(struct ncs_conn *c, const struct ncs_rec *rec)
 		ncs_rtt_sample(&c->tx->rtt, c->progress - c->asked);
 	xk_count(rep_of(c)->count[NCS_N_OPENED]);
 	ncs_conn_tell(c, NCS_OPENED);
+	ncs_data_expect(c);
 	ncs_turn(c);
 }
 
@@ -462,8 +468,13 @@ static void closed_by_peer(struct ncs_sess *p, struct ncs_conn *c, const struct 
 	if (rec->len != NCS_REC_LEN + 4)
 		return;
 	ncs_say(p, NCS_CLOSED, xk_be32(rec->v), 0);
-	if (c != NULL && c->peer == p && c->peer_epoch == rec->epoch && c->state != NCS_OPENING)
-		gone(c);
+	if (c == NULL || c->peer != p || c->peer_epoch != rec->epoch || c->state == NCS_OPENING)
+		return;
+	ncs_conn_enter(c);
+	if (c->stages != NULL)
+		seams_of(c)->finish(c);
+	gone(c);
+	ncs_conn_leave(c);
 }
 
 static void credited(struct ncs_conn *c, const struct ncs_rec *rec)

@@ -28,7 +28,11 @@ static struct ncs_sess *peer_new(struct xk_rep *r, struct xk_sess *lls, uint32_t
 	struct xk_sess *s = xk_sess_create(r, &r->up, r->node, lls);
 	struct xk_key k = key_of(lls);
 
+	if (s != NULL)
+		memset(&ncs_sess(s)->peer, 0, offsetof(struct ncs_peer, out));
 	*err = s != NULL ? xk_sess_bind(s, &k) : XK_E_NOMEM;
+	if (*err == XK_OK && ncs_rep(r)->seams != NULL && !ncs_rep(r)->seams->peer_new(ncs_sess(s)))
+		*err = XK_E_NOMEM;
 	if (*err != XK_OK) {
 		if (s != NULL)
 			xk_sess_destroy(s);
@@ -36,7 +40,6 @@ static struct ncs_sess *peer_new(struct xk_rep *r, struct xk_sess *lls, uint32_t
 		return NULL;
 	}
 	ncs_sess(s)->is_peer = true;
-	memset(&ncs_sess(s)->peer, 0, offsetof(struct ncs_peer, out));
 	ncs_sess(s)->peer.host = host;
 	ncs_sess(s)->peer.ours = ours;
 	ncs_sess(s)->peer.stream = ncs_is_stream(lls->rep);
@@ -58,6 +61,8 @@ void ncs_peer_free(struct ncs_sess *p)
 	if (p->peer.part != NULL)
 		xk_msg_free(p->peer.part);
 	ncs_rep(p->s.rep)->npeers -= !p->peer.ours;
+	if (p->peer.stages != NULL)
+		ncs_rep(p->s.rep)->seams->peer_free(p);
 	lls->up = &p->s.rep->up;
 	xk_sess_destroy(&p->s);
 	xk_close(lls);
@@ -183,7 +188,9 @@ void ncs_flush(struct ncs_sess *p)
 	else
 		xk_count(p->s.rep->drop[XK_DROP_NOMEM]);
 	p->peer.nout = 0;
-	if (m != NULL && p->peer.stream)
+	if (m != NULL && p->peer.stages != NULL)
+		ncs_rep(p->s.rep)->seams->ctl_send(p, m);
+	else if (m != NULL && p->peer.stream)
 		ncs_lower(p, m, true);
 	else if (m != NULL)
 		xk_push(p->s.down, m);
@@ -465,7 +472,9 @@ void ncs_self_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 
 	(void)lls;
 	xk_count(s->s.rep->npop);
-	if (s->is_peer && s->peer.stream)
+	if (s->is_peer && s->peer.stages != NULL)
+		ncs_rep(s->s.rep)->seams->ctl_receive(s, m);
+	else if (s->is_peer && s->peer.stream)
 		stream_in(s, m);
 	else if (s->is_peer)
 		ncs_records_in(s, m);

@@ -16,6 +16,7 @@
 #include "runtime/vp/xk_task.h"
 
 static struct xk_rep *rep_of(const struct ncs_conn *c) { return c->sess->s.rep; }
+static const struct ncs_seams *seams_of(const struct ncs_conn *c) { return ncs_rep(rep_of(c))->seams; }
 static uint32_t sdu_of(const struct ncs_conn *c) { return c->choice.agreed.sdu; }
 static uint32_t head_of(const struct ncs_conn *c) { return NCS_HDR_LEN + (c->sums ? NCS_SUM_LEN : 0); }
 static uint32_t sdus(const struct ncs_conn *c, uint32_t bytes)
@@ -83,6 +84,15 @@ static struct xk_msg *part(const struct ncs_place *p, uint32_t off, uint32_t n)
 	return a != NULL ? a : xk_msg_part(p->seg, off - p->at, n);
 }
 
+void ncs_data_out(struct ncs_conn *c, struct xk_msg *m)
+{
+	NCS_STEP(c, 4, "the sender sends transmission %u", xk_be32(m->data + 8));
+	if (c->peer->peer.stream)
+		ncs_lower(c->peer, m, false);
+	else
+		xk_push(c->sess->s.down, m);
+}
+
 static void transmit(struct ncs_conn *c, uint32_t no)
 {
 	struct xk_rep *r = rep_of(c);
@@ -96,6 +106,8 @@ static void transmit(struct ncs_conn *c, uint32_t no)
 			     ncs_rep(r)->epoch };
 	uint8_t *b;
 
+	if (c->stages != NULL)
+		seams_of(c)->taken(c);
 	xk_count(r->count[NCS_N_SDUS_OUT]);
 	if (mark.flags & NCS_REPEAT)
 		xk_count(r->count[NCS_N_REPEATED]);
@@ -114,10 +126,11 @@ static void transmit(struct ncs_conn *c, uint32_t no)
 		xk_put_be32(b + NCS_HDR_LEN, ncs_sdu_sum(a));
 	a->hash = a->aux = 0;
 	a->vp = a->node = 0;
-	if (c->peer->peer.stream)
-		ncs_lower(c->peer, a, false);
+	NCS_STEP(c, 3, "flow control lets SDU %u go, transmission %u", no, mark.tx);
+	if (c->stages == NULL)
+		ncs_data_out(c, a);
 	else
-		xk_push(c->sess->s.down, a);
+		seams_of(c)->send(c, a);
 }
 
 static void leave(struct ncs_place *p, const struct xk_msg *m)
@@ -145,31 +158,55 @@ static bool forget(struct ncs_conn *c)
 	return c->out.n != n;
 }
 
-static void say_due(struct ncs_conn *c)
+static bool goes_on(const struct ncs_conn *c) { return c->state == NCS_ESTABLISHED || c->state == NCS_DRAINING; }
+
+void ncs_say_credit(struct ncs_conn *c)
 {
-	struct ncs_ack a;
 	uint32_t value;
 
-	if (ncs_rx_credit(c->rx, &value))
+	if (goes_on(c) && ncs_rx_credit(c->rx, &value))
 		xk_put_be32(ncs_say(c->peer, NCS_CREDIT, c->peer_id, 4), value);
-	if (ncs_rx_ack(c->rx, &a))
+}
+
+void ncs_say_ack(struct ncs_conn *c)
+{
+	struct ncs_ack a;
+
+	if (goes_on(c) && ncs_rx_ack(c->rx, &a))
 		ncs_ack_store(ncs_say(c->peer, NCS_ACK, c->peer_id, NCS_ACK_LEN + a.nbits / 8u), &a);
 }
 
-void ncs_turn(struct ncs_conn *c)
+uint32_t ncs_let_go(struct ncs_conn *c, uint32_t most)
 {
-	uint32_t no;
+	uint32_t no, n = 0;
 	bool less;
 
-	if (c->state != NCS_ESTABLISHED && c->state != NCS_DRAINING)
-		return;
-	say_due(c);
-	while (ncs_room(c->peer) && ncs_tx_next(c->tx, xk_vp_now(), &no))
+	if (!goes_on(c))
+		return 0;
+	for (; n < most && ncs_room(c->peer) && ncs_tx_next(c->tx, xk_vp_now(), &no); n++)
 		transmit(c, no);
 	less = forget(c);
 	ncs_conn_arm(c);
 	if (less)
 		ncs_conn_tell(c, NCS_LESS);
+	return n;
+}
+
+void ncs_turn(struct ncs_conn *c)
+{
+	if (c->stages != NULL) {
+		seams_of(c)->turn(c);
+		return;
+	}
+	ncs_say_credit(c);
+	ncs_say_ack(c);
+	ncs_let_go(c, UINT32_MAX);
+}
+
+void ncs_data_asked(struct ncs_conn *c, uint32_t n)
+{
+	NCS_STEP(c, 2, "error control has %u SDUs for flow control", n);
+	ncs_tx_add(c->tx, n);
 }
 
 void ncs_push(struct xk_sess *s, struct xk_msg *m)
@@ -179,6 +216,8 @@ void ncs_push(struct xk_sess *s, struct xk_msg *m)
 	struct xk_rep *r = s->rep;
 	uint32_t n = sdus(c, m->tot);
 
+	if (c->stages != NULL)
+		seams_of(c)->asks(c);
 	if (c->state >= NCS_DRAINING) {
 		xk_drop(r, NCS_DROP_GONE, m);
 		return;
@@ -198,12 +237,17 @@ void ncs_push(struct xk_sess *s, struct xk_msg *m)
 	m->kept.seq = c->end;
 	c->end += n;
 	c->queued += m->tot;
+	NCS_STEP(c, 1, "a message of %u bytes, from SDU %u on, is error control's", m->tot, m->kept.seq);
 	xk_msgq_put(&c->out, m);
 	if (m == c->out.first)
 		c->base = c->again = (struct ncs_place){ m, m, 0 };
 	if (c->first.m == NULL)
 		c->first = (struct ncs_place){ m, m, 0 };
-	ncs_tx_add(c->tx, n);
+	if (c->stages != NULL) {
+		seams_of(c)->asked(c, n);
+		return;
+	}
+	ncs_data_asked(c, n);
 	ncs_peer_enter(peer);
 	ncs_conn_enter(c);
 	ncs_turn(c);
@@ -252,9 +296,19 @@ static void give_up(struct ncs_conn *c)
 		xk_drop(rep_of(c), NCS_DROP_INCOMPLETE, m);
 }
 
+/* Who lies above takes what comes: it waits from the beginning, and again when it has had a message. */
+void ncs_data_expect(struct ncs_conn *c)
+{
+	if (c->state != NCS_ESTABLISHED)
+		return;
+	NCS_STEP(c, 5, "who lies above waits for a message, SDU %u on", ncs_rx_base(c->rx));
+	NCS_STEP(c, 6, "error control waits for SDU %u", ncs_rx_base(c->rx));
+}
+
 /* The message that has come: its SDUs, joined as they lie. */
 static void deliver(struct ncs_conn *c)
 {
+	uint32_t first = pkt_of(c->in.first).message;
 	struct xk_msg *whole = NULL, *last = NULL, *m;
 
 	while ((m = xk_msgq_get(&c->in)) != NULL) {
@@ -263,10 +317,13 @@ static void deliver(struct ncs_conn *c)
 		ncs_append(&whole, &last, m);
 	}
 	xk_count(rep_of(c)->count[NCS_N_MESSAGES_IN]);
-	if (c->state == NCS_ESTABLISHED)
-		xk_pop(&c->sess->s, c->sess->s.down, whole, NULL);
-	else
+	if (c->state != NCS_ESTABLISHED) {
 		xk_drop(rep_of(c), NCS_DROP_GONE, whole);
+		return;
+	}
+	NCS_STEP(c, 10, "error control has joined the message from SDU %u on, %u bytes", first, whole->tot);
+	xk_pop(&c->sess->s, c->sess->s.down, whole, NULL);
+	ncs_data_expect(c);
 }
 
 /* The next one that error control has done with. */
@@ -324,37 +381,98 @@ static unsigned examine(const struct ncs_conn *c, const struct ncs_hdr *h, bool 
 	       (uint64_t)h->p.last * sdu_of(c) > ncs_conf(rep_of(c))->message ? NCS_DROP_TOO_LONG : 0;
 }
 
-void ncs_data_in(struct ncs_conn *c, struct xk_msg *m)
+/* Header and all in one piece, or NULL: dropped. */
+static struct xk_msg *good(struct ncs_conn *c, struct xk_msg *m, struct ncs_hdr *h)
 {
 	struct xk_rep *r = rep_of(c);
-	struct ncs_sess *peer = c->peer;
-	struct ncs_hdr h;
 	unsigned why;
 
 	if (m->tot < head_of(c) || xk_msg_peek(&m, head_of(c)) == NULL) {
 		xk_drop(r, NCS_DROP_SHORT, m);
-		return;
+		return NULL;
 	}
 	why = c->sums && xk_be32(m->data + NCS_HDR_LEN) != ncs_sdu_sum(m) ? NCS_DROP_SUM :
-	      examine(c, &h, ncs_hdr_load(m->data, &h), m->tot - head_of(c));
+	      examine(c, h, ncs_hdr_load(m->data, h), m->tot - head_of(c));
 	if (why != 0) {
 		xk_drop(r, why, m);
-		return;
+		return NULL;
 	}
-	ncs_peer_enter(peer);
-	ncs_conn_enter(c);
-	peer->peer.heard = xk_vp_now();
+	NCS_STEP(c, 7, "the receiver has transmission %u", h->p.tx);
+	c->peer->peer.heard = xk_vp_now();
 	c->confirmed = true;
 	xk_count(r->count[NCS_N_SDUS_IN]);
-	switch (ncs_rx_arrived(c->rx, &h.p)) {
-	case NCS_NEW:
-		keep(c, m, ncs_pkt_no(&h.p));
+	return m;
+}
+
+static struct xk_msg *refused(struct ncs_conn *c, enum ncs_verdict is, struct xk_msg *m)
+{
+	xk_drop(rep_of(c), is == NCS_DOUBLE ? NCS_DROP_DOUBLE : NCS_DROP_BEYOND, m);
+	return NULL;
+}
+
+static struct xk_msg *passes(struct ncs_conn *c, struct xk_msg *m, const struct ncs_pkt *p)
+{
+	enum ncs_verdict is;
+
+	NCS_STEP(c, 8, "flow control is told of transmission %u", p->tx);
+	is = ncs_rx_passes(c->rx, p);
+	if (is != NCS_NEW)
+		return refused(c, is, m);
+	NCS_STEP(c, 9, "flow control gives transmission %u to error control", p->tx);
+	return m;
+}
+
+static void wanted(struct ncs_conn *c, struct xk_msg *m, const struct ncs_pkt *p)
+{
+	enum ncs_verdict is = ncs_rx_wanted(c->rx, p);
+
+	if (is == NCS_NEW) {
+		keep(c, m, ncs_pkt_no(p));
 		ncs_rx_freed(c->rx, 1);
-		break;
-	case NCS_DOUBLE: xk_drop(r, NCS_DROP_DOUBLE, m); break;
-	case NCS_BEYOND: xk_drop(r, NCS_DROP_BEYOND, m); break;
+	} else {
+		refused(c, is, m);
 	}
 	advance(c);
+}
+
+struct xk_msg *ncs_data_good(struct ncs_conn *c, struct xk_msg *m)
+{
+	struct ncs_hdr h;
+
+	return good(c, m, &h);
+}
+
+struct xk_msg *ncs_data_passes(struct ncs_conn *c, struct xk_msg *m)
+{
+	struct ncs_pkt p = pkt_of(m);
+
+	return passes(c, m, &p);
+}
+
+void ncs_data_wanted(struct ncs_conn *c, struct xk_msg *m)
+{
+	struct ncs_pkt p = pkt_of(m);
+
+	wanted(c, m, &p);
+}
+
+void ncs_data_in(struct ncs_conn *c, struct xk_msg *m)
+{
+	struct ncs_sess *peer = c->peer;
+	struct ncs_hdr h;
+
+	if (c->stages != NULL) {
+		seams_of(c)->receive(c, m);
+		return;
+	}
+	m = good(c, m, &h);
+	if (m == NULL)
+		return;
+	ncs_peer_enter(peer);
+	ncs_conn_enter(c);
+	m = passes(c, m, &h.p);
+	if (m != NULL)
+		wanted(c, m, &h.p);
 	ncs_turn(c);
 	ncs_conn_leave(c);
 	ncs_peer_leave(peer);

@@ -113,16 +113,25 @@ bool ncs_tx_time(struct ncs_tx *t, xk_ns now, uint32_t *value)
 
 /* ---- the receiver ------------------------------------------------------------------------- */
 
-enum ncs_verdict ncs_rx_arrived(struct ncs_rx *r, const struct ncs_pkt *p)
+enum ncs_verdict ncs_rx_passes(struct ncs_rx *r, const struct ncs_pkt *p)
 {
-	enum ncs_verdict is = r->flow->arrived(r->state, p->tx, p->flags);
+	return r->flow->arrived(r->state, p->tx, p->flags);
+}
 
-	if (is != NCS_NEW)
-		return is;
-	is = r->error->arrived(rx_error(r), p);
+enum ncs_verdict ncs_rx_wanted(struct ncs_rx *r, const struct ncs_pkt *p)
+{
+	enum ncs_verdict is = r->error->arrived(rx_error(r), p);
+
 	if (is != NCS_NEW)
 		r->flow->freed(r->state, 1);
 	return is;
+}
+
+enum ncs_verdict ncs_rx_arrived(struct ncs_rx *r, const struct ncs_pkt *p)
+{
+	enum ncs_verdict is = ncs_rx_passes(r, p);
+
+	return is == NCS_NEW ? ncs_rx_wanted(r, p) : is;
 }
 
 void ncs_rx_freed(struct ncs_rx *r, uint32_t n)

@@ -63,6 +63,9 @@ bool  ncs_tx_time(struct ncs_tx *t, xk_ns now, uint32_t *value);
 
 /* NCS_NEW: its bytes are to be kept; the buffer is occupied until ncs_rx_freed. */
 enum ncs_verdict ncs_rx_arrived(struct ncs_rx *r, const struct ncs_pkt *p);
+/* The same in two steps: NCS_NEW of the first, of flow control, leads to the second, of error control. */
+enum ncs_verdict ncs_rx_passes(struct ncs_rx *r, const struct ncs_pkt *p);
+enum ncs_verdict ncs_rx_wanted(struct ncs_rx *r, const struct ncs_pkt *p);
 void ncs_rx_freed(struct ncs_rx *r, uint32_t n);
 void ncs_rx_queried(struct ncs_rx *r, uint32_t value);
 /* Messages that end below are over: deliver those that are whole, drop the others. */

@@ -9,6 +9,7 @@
  *   ncs_data.c    messages to SDUs, SDUs to messages
  *   ncs_sum.c     CRC-32C where what is below does not vouch for bytes
  *   ncs_stream.c  lengths before both where what is below keeps no boundaries
+ *   ncs_stage.c   stages with threads of their own between these
  *   ncs_choice.c  window, credit, pace, go_back_n, selective_repeat as nodes
  *   ncs_path.c    which of them, and which interface, a connection has
  *
@@ -22,6 +23,7 @@
 #include "protocols/ncs/ncs.h"
 #include "protocols/ncs/ncs_half.h"
 #include "protocols/ncs/ncs_hdr.h"
+#include "runtime/base/xk_log.h"
 #include "runtime/msg/xk_msgq.h"
 #include "runtime/vp/xk_timer.h"
 
@@ -40,7 +42,12 @@ enum { NCS_DROP_BASE = XK_DROP_FIRST - 1, NCS_DROPS(NCS_DROP_ENUM) };
 	X(MESSAGES_OUT, "messages_out") X(MESSAGES_IN, "messages_in") X(SDUS_OUT, "sdus_out") \
 	X(REPEATED, "sdus_repeated")    X(SDUS_IN, "sdus_in")         X(RECORDS_OUT, "records_out") \
 	X(RECORDS_IN, "records_in")     X(OPENED, "opened")           X(ACCEPTED, "accepted") \
-	X(REFUSED, "refused")           X(GIVEN_UP, "given_up")       X(LOST, "lost")
+	X(REFUSED, "refused")           X(GIVEN_UP, "given_up")       X(LOST, "lost") \
+	X(ERROR_TURNS, "error_turns")   X(FLOW_TURNS, "flow_turns")   X(SEND_TURNS, "send_turns") \
+	X(RECEIVE_TURNS, "receive_turns") X(CONTROL_TURNS, "control_turns") \
+	X(TIMED, "timed")               X(CALL_NS, "call_ns")         X(QUEUE_NS, "queue_ns") \
+	X(SWITCH_NS, "switch_ns")       X(DEQUEUE_NS, "dequeue_ns")   X(HEADER_NS, "header_ns") \
+	X(SEND_NS, "send_ns")           X(FREE_NS, "free_ns")         X(BACK_NS, "back_ns")
 #define NCS_COUNT_ENUM(n, s) NCS_N_##n,
 enum { NCS_COUNTS(NCS_COUNT_ENUM) };
 
@@ -50,7 +57,31 @@ struct ncs_conf {
 	uint16_t port, peer_port;
 	unsigned accept, check;
 	uint64_t sdu, message, queue, give_up, connections, peers;
+	uint32_t stages;                 /* enum ncs_stages_are */
+	bool     times;
 };
+enum ncs_stages_are { NCS_STAGES_CALL, NCS_STAGES_THREAD };
+
+struct ncs_conn; struct ncs_sess; struct ncs_stages; struct ncs_ctl_stages;
+/* What stands between the stages where they have threads (ncs_stage.c). */
+struct ncs_seams {
+	/* Of a connection, of a control connection; false: no memory.  free: what waits is dropped. */
+	bool (*conn_new)(struct ncs_conn *c);
+	void (*conn_free)(struct ncs_conn *c);
+	bool (*peer_new)(struct ncs_sess *p);
+	void (*peer_free)(struct ncs_sess *p);
+	void (*asks)(struct ncs_conn *c);                 /* a push has begun */
+	void (*asked)(struct ncs_conn *c, uint32_t n);    /* n SDUs more were pushed */
+	void (*taken)(struct ncs_conn *c);                /* the SDU that leaves next has been found */
+	void (*turn)(struct ncs_conn *c);                 /* more may leave, or be said, than could before */
+	void (*finish)(struct ncs_conn *c);               /* passes up, now, what has come */
+	/* These consume m. */
+	void (*send)(struct ncs_conn *c, struct xk_msg *m);
+	void (*receive)(struct ncs_conn *c, struct xk_msg *m);
+	void (*ctl_send)(struct ncs_sess *p, struct xk_msg *m);
+	void (*ctl_receive)(struct ncs_sess *p, struct xk_msg *m);
+};
+extern const struct ncs_seams ncs_thread_seams;
 
 /* What one node below ncs stands for. */
 struct ncs_path {
@@ -59,9 +90,9 @@ struct ncs_path {
 	struct xk_rep    *over;          /* the interface */
 };
 
-struct ncs_conn;
 struct ncs_rep {
 	struct xk_rep    *r;
+	struct xk_log    *log;
 	struct ncs_path   path[XK_DOWN_MAX];
 	struct ncs_conn **conn;          /* by number; NULL: free */
 	uint32_t          nconn, room, gone;  /* in use; of conn[]; so many have gone, for generations */
@@ -69,6 +100,7 @@ struct ncs_rep {
 	uint32_t          npeers;        /* that peers began */
 	struct ncs_sess  *peer;          /* that was opened to last; ours stay */
 	uint16_t          epoch;
+	const struct ncs_seams *seams;   /* NULL: stages call one another */
 };
 static inline struct ncs_rep *ncs_rep(const struct xk_rep *r) { return r->state; }
 static inline const struct ncs_conf *ncs_conf(const struct xk_rep *r) { return r->conf; }
@@ -98,6 +130,7 @@ struct ncs_peer {
 	uint32_t part_left;
 	uint8_t  word[NCS_WORD], nword;
 	bool     records;
+	struct ncs_ctl_stages *stages;   /* NULL: calls */
 	uint8_t out[NCS_CTL_MOST];
 };
 
@@ -118,6 +151,7 @@ struct ncs_conn {
 	struct ncs_conn *next, **at;     /* of its peer */
 	struct ncs_tx   *tx;
 	struct ncs_rx   *rx;
+	struct ncs_stages *stages;       /* NULL: calls */
 	struct ncs_choice choice;
 	uint32_t id, peer_id;
 	uint16_t peer_epoch, service;
@@ -196,6 +230,10 @@ struct xk_stream_event;
 void ncs_stream_event(struct xk_rep *r, const struct xk_stream_event *ev);
 void ncs_close_done(struct xk_rep *r, struct xk_sess *lls);
 
+/* The ten steps of a message (Park, Lee, Hariri 1998, figure 4), at level 5. */
+#define NCS_STEP(c, no, ...) NCS_STEP_(c, "step " #no " of connection %u: " __VA_ARGS__)
+#define NCS_STEP_(c, fmt, ...) XK_TRACE(ncs_rep((c)->sess->s.rep)->log, 5, fmt, (c)->id, __VA_ARGS__)
+
 /* ncs_conn.c */
 struct ncs_sess *ncs_conn_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type, struct ncs_sess *peer,
 			      struct xk_sess *lls, const struct ncs_choice *choice, int *err);
@@ -220,6 +258,20 @@ bool ncs_conn_record(struct ncs_sess *p, const struct ncs_rec *rec);
 void ncs_push(struct xk_sess *s, struct xk_msg *m);
 void ncs_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
 void ncs_data_in(struct ncs_conn *c, struct xk_msg *m);
+/* What ncs_turn and the others are made of, for seams.  n SDUs more are error control's. */
+void ncs_data_asked(struct ncs_conn *c, uint32_t n);
+/* Sends at most `most` that flow control lets go; how many. */
+uint32_t ncs_let_go(struct ncs_conn *c, uint32_t most);
+void ncs_data_out(struct ncs_conn *c, struct xk_msg *m);
+/* A datagram came: is it an SDU; does flow control let it pass?  m as it is now, or NULL: dropped. */
+struct xk_msg *ncs_data_good(struct ncs_conn *c, struct xk_msg *m);
+struct xk_msg *ncs_data_passes(struct ncs_conn *c, struct xk_msg *m);
+/* Error control has it; passes up what is whole. */
+void ncs_data_wanted(struct ncs_conn *c, struct xk_msg *m);
+/* Who lies above waits for its next message. */
+void ncs_data_expect(struct ncs_conn *c);
+void ncs_say_credit(struct ncs_conn *c);
+void ncs_say_ack(struct ncs_conn *c);
 /* Sends what may leave, says what is due, arms the timer. */
 void ncs_turn(struct ncs_conn *c);
 void ncs_queues_free(struct ncs_conn *c);

@@ -138,12 +138,11 @@ int xk_threads_check(const struct xk_node *n, struct xk_errs *e)
 	return XK_E_NOTSUP;
 }
 
-/* What n calls: choices that only stand between have no messages. */
+/* Whom n's messages go to: choices that only stand between have none. */
 static const struct xk_node *called(const struct xk_node *n)
 {
-	do
+	while (n->proto->as_below && n->proto->ops->demux == NULL && n->ndown != 0)
 		n = n->down[0];
-	while (n->proto->as_below && n->proto->ops->demux == NULL && n->ndown != 0);
 	return n;
 }
 
@@ -155,7 +154,10 @@ static bool layer_to_itself(const struct xk_node *n)
 		for (unsigned k = 0; k < g->node[i]->ndown; k++)
 			if (g->node[i]->down[k] == n && g->node[i]->layer == n->layer)
 				return false;
-	return n->ndown == 0 || called(n)->layer != n->layer;
+	for (unsigned k = 0; k < n->ndown; k++)
+		if (called(n->down[k])->layer == n->layer)
+			return false;
+	return true;
 }
 
 int xk_own_threads(const struct xk_node *n, struct xk_errs *e)

@@ -8,6 +8,7 @@
 #include "runtime/upi/xk_part.h"
 #include "tests/support/xk_test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 extern const struct xk_proto xk_proto_eth_mem, xk_proto_eth, xk_proto_arp, xk_proto_ip, xk_proto_udp, xk_proto_tcp,
@@ -19,6 +20,10 @@ extern const struct xk_proto xk_proto_eth_mem, xk_proto_eth, xk_proto_arp, xk_pr
 	{ &xk_proto_eth_mem, "d" x, NULL, "wire=w; queue=65536" }, { &xk_proto_impair, "f" x, "d" x, faults }, \
 	{ &xk_proto_eth, "l" x, "f" x, NULL }, \
 	{ &xk_proto_arp, "r" x, "l" x, "queue=100" }, { &xk_proto_ip, "i" x, "r" x, "addr=" addr "/24" }
+
+#ifndef NCS_STAGES                      /* test_ncs_threads: the same where stages have threads */
+#define NCS_STAGES "stages=call"
+#endif
 
 uint8_t nf_bytes[NF_MOST];
 
@@ -51,7 +56,10 @@ void nf_up(struct pf *f, const struct nf_how *how)
 	const char *a = "ua", *b = "ub";
 	unsigned n = XK_ARRAY_LEN(hosts);
 	struct pf_spec g[32];
+	char ncs[256];
 
+	snprintf(ncs, sizeof ncs, "%s%s%s", how->stream ? "stages=call" : NCS_STAGES, how->ncs != NULL ? "; " : "",
+		 how->ncs != NULL ? how->ncs : "");
 	memcpy(g, hosts, sizeof hosts);
 	g[n++] = (struct pf_spec){ below, "ua", "ia", how->bare ? "checksum=false" : NULL };
 	g[n++] = (struct pf_spec){ below, "ub", "ib", how->bare ? "checksum=false" : NULL };
@@ -59,8 +67,8 @@ void nf_up(struct pf *f, const struct nf_how *how)
 	n = over(g, n, e->proto, e->params, "ea", &a);
 	n = over(g, n, k->proto, flow, "kb", &b);
 	n = over(g, n, e->proto, e->params, "eb", &b);
-	g[n++] = (struct pf_spec){ &xk_proto_ncs, "na", a, how->ncs };
-	g[n++] = (struct pf_spec){ &xk_proto_ncs, "nb", b, how->ncs };
+	g[n++] = (struct pf_spec){ &xk_proto_ncs, "na", a, ncs };
+	g[n++] = (struct pf_spec){ &xk_proto_ncs, "nb", b, ncs };
 	g[n++] = (struct pf_spec){ &pf_upper, "client", "na", "enable=false" };
 	g[n++] = (struct pf_spec){ how->server != NULL ? how->server : &xk_proto_echo, "echo", "nb", NULL };
 	g[n++] = (struct pf_spec){ &pf_upper, "back", "nb", "enable=false" };

@@ -132,6 +132,31 @@ static void what_was_pushed_before_the_close_arrives(void)
 	pf_down(&f);
 }
 
+static void without_error_control_a_close_comes_after_what_was_pushed(void)
+{
+	for (unsigned pair = 0; pair < NF_PAIRS; pair += NF_ERRORS) {
+		struct xk_sess *s;
+
+		up(2, pair, "sdu=1000", NULL);
+		s = nf_open(&f, "client", 0, 7, NULL);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+		pf_run(&f, 100 * XK_MS);
+		pf_push(&f, 0, s, nf_bytes, 2500);
+		pf_run(&f, 100 * XK_MS);
+		pf_forget(&f, "client");
+		pf_enter(&f, 0);
+		for (unsigned i = 0; i < 40; i++)
+			xk_push(s, pf_msg(nf_bytes, 1000 + i));
+		xk_close(s);
+		pf_leave(&f, 0);
+		pf_run(&f, 2 * XK_SEC);
+		CU_ASSERT_EQUAL(pf_count(&f, "nb", "messages_in"), 41);
+		CU_ASSERT_EQUAL(pf_drops(&f, "nb", NULL), 0);
+		CU_ASSERT_EQUAL(pf_count(&f, "na", "given_up") + pf_count(&f, "nb", "given_up"), 0);
+		pf_down(&f);
+	}
+}
+
 static void who_is_refused_is_told(void)
 {
 	struct xk_sess *s;
@@ -584,6 +609,8 @@ static CU_TestInfo ncs[] = {
 	{ "a_bad_line_changes_nothing", a_bad_line_changes_nothing },
 	{ "connections_close_and_leave_the_control_connection", connections_close_and_leave_the_control_connection },
 	{ "what_was_pushed_before_the_close_arrives", what_was_pushed_before_the_close_arrives },
+	{ "without_error_control_a_close_comes_after_what_was_pushed",
+	  without_error_control_a_close_comes_after_what_was_pushed },
 	{ "who_is_refused_is_told", who_is_refused_is_told },
 	{ "who_hears_nothing_gives_up", who_hears_nothing_gives_up },
 	{ "what_does_not_fit_is_dropped_and_counted", what_does_not_fit_is_dropped_and_counted },

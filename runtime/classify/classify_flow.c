@@ -87,14 +87,11 @@ static void flow_reclaim(void *arg)
 {
 	struct xk_flowtab *t = arg;
 
+	/* All at once: whoever binds waits for the lock, and this thread is none that uses them. */
 	xk_lock_adaptive.lock(&t->lock);
-	while (t->waiting != 0) {
-		struct xk_flow *f = flow_ptr(t->waiting);
-
-		t->waiting = f->next;
-		f->next = t->free;
-		t->free = xk_slab_handle(f);
-	}
+	t->waiting_end->next = t->free;
+	t->free = t->waiting;
+	t->waiting = 0;
 	flow_grace(t);
 	xk_lock_adaptive.unlock(&t->lock);
 }
@@ -105,6 +102,7 @@ static void flow_grace(struct xk_flowtab *t)
 	if (t->waiting != 0 || t->unbound == 0)
 		return;
 	t->waiting = t->unbound;
+	t->waiting_end = t->unbound_end;
 	t->unbound = 0;
 	xk_rcu_free(&t->rcu, flow_reclaim, t);
 }
@@ -255,6 +253,8 @@ void xk_flow_unbind(struct xk_flowtab *t, struct xk_flow *f)
 	xk_store_relaxed(&t->n, t->cur->tab.n);
 	xk_store_relaxed(&f->gen, (uint16_t)(f->gen + 1u));
 	f->next = t->unbound;
+	if (t->unbound == 0)
+		t->unbound_end = f;
 	t->unbound = xk_slab_handle(f);
 	flow_grace(t);
 	xk_lock_adaptive.unlock(&t->lock);

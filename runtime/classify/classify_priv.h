@@ -30,6 +30,7 @@ struct xk_flowtab {
 	uint32_t             free;       /* flows by handle, linked by next */
 	uint32_t             unbound;    /* may still be seen by readers */
 	uint32_t             waiting;    /* the same, their grace period runs */
+	struct xk_flow      *unbound_end, *waiting_end; /* the first that came, last in its list */
 	struct xk_rcu_head   rcu;        /* of `waiting` */
 };
 

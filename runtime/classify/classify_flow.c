@@ -260,6 +260,11 @@ void xk_flow_unbind(struct xk_flowtab *t, struct xk_flow *f)
 	xk_lock_adaptive.unlock(&t->lock);
 }
 
+void xk_flow_fetch(const struct xk_flowtab *t, const struct xk_flow *f)
+{
+	xk_table_fetch(xk_table_home(flow_table(t), f->node.hash));
+}
+
 /* ---- questions -------------------------------------------------------------------- */
 
 uint32_t xk_flowtab_count(const struct xk_flowtab *t)

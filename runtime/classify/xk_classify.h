@@ -59,6 +59,8 @@ void xk_flowtab_free(struct xk_flowtab *t);
 int  xk_flow_bind(struct xk_flowtab *t, const struct xk_flowkey *k, uint16_t vp,
 		  struct xk_sess *none, struct xk_flow **f);
 void xk_flow_unbind(struct xk_flowtab *t, struct xk_flow *f);
+/* Asks for the line of the table that unbinding f touches. */
+void xk_flow_fetch(const struct xk_flowtab *t, const struct xk_flow *f);
 uint32_t xk_flowtab_count(const struct xk_flowtab *t);
 /* Inside an RCU read section, or with binding excluded. */
 struct xk_flow *xk_flow_find(const struct xk_flowtab *t, const struct xk_flowkey *k);

@@ -63,6 +63,11 @@ void xk_map_unbind(struct xk_map *m, struct xk_mapnode *node)
 	node->bound = 0;
 }
 
+void xk_map_fetch(const struct xk_map *m, const struct xk_mapnode *node)
+{
+	xk_table_fetch(xk_table_home(&m->tab, node->hash));
+}
+
 struct xk_mapnode *xk_map_lookup(struct xk_map *m, const struct xk_key *k)
 {
 	struct xk_mapnode *n;

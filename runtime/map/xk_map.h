@@ -56,6 +56,7 @@ void xk_map_fini(struct xk_map *m);              /* must be empty */
 /* XK_E_EXIST when the key is bound to another node; XK_E_NOMEM. */
 int  xk_map_bind(struct xk_map *m, struct xk_mapnode *node);
 void xk_map_unbind(struct xk_map *m, struct xk_mapnode *node);
+void xk_map_fetch(const struct xk_map *m, const struct xk_mapnode *node);  /* asks for the line that this touches */
 struct xk_mapnode *xk_map_lookup(struct xk_map *m, const struct xk_key *k);
 
 /* The bound node or NULL.  Tries the last one first. */

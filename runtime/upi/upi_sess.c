@@ -190,6 +190,18 @@ void xk_sess_withdraw(struct xk_sess *s)
 	s->flow = 0;
 }
 
+void xk_sess_fetch_end(const struct xk_sess *s, enum xk_sess_lines which)
+{
+	const struct xk_flow *f = xk_sess_flow(s);
+
+	if (which == XK_SESS_FLOW_LINES && f != NULL)
+		xk_flow_fetch(s->rep->node->graph->flows, f);
+	if (which != XK_SESS_LINES)
+		return;
+	xk_map_fetch(&s->rep->active, &s->map);
+	__builtin_prefetch(f);
+}
+
 void xk_sess_destroy(struct xk_sess *s)
 {
 	struct xk_rep *r = s->rep;

@@ -21,6 +21,10 @@ struct xk_graph;
 int  xk_sess_announce(struct xk_sess *s, const struct xk_flowkey *k);
 /* Takes it back, where s was announced: the connection is nobody's. */
 void xk_sess_withdraw(struct xk_sess *s);
+/* Asks for lines that unbinding s and withdrawing it touch, one depending on the other: those that s names, and
+ * those that its flow does, whose line is asked for by the first. */
+enum xk_sess_lines { XK_SESS_LINES, XK_SESS_FLOW_LINES };
+void xk_sess_fetch_end(const struct xk_sess *s, enum xk_sess_lines which);
 /*
  * Inside an I/O thread (xk_anywhere_here), of a connection k that its VP has no session for: may the
  * session be made here, beside those of other I/O threads, and announced to nobody?  So where the

@@ -10,6 +10,7 @@
  * taken up another thread) the lock is whoever's comes.  So a processor that is slow to take a thread up does not
  * make all others wait for a lock that nobody uses.  Who was woken for nothing keeps its place, and after PATIENCE
  * times the lock is kept for it: an order of events that comes again and again must not leave it out for ever.
+ * Where who runs is never interrupted all are handed on: who was woken may stand behind one that never leaves the processor.
  * Taking it costs what the processor that had it last says: its line is there, or with another one; or what it costs
  * who stood in line, and was ready for it.  Giving it back costs him who does, while the next one has it.
  * Who waits gives its processor away whatever the policy is, but spins before where the machine says for how long; that
@@ -100,7 +101,10 @@ static void have(struct sim *s, struct sim_lock *l, bool handed, xk_ns from)
 	s->self->counts.locking += *s->pub.now - from;
 }
 
-static bool in_turn(const struct sim_lock *l, const struct sim *s) { return l->in_turn || s == NULL || s->cost.locks_in_turn; }
+static bool in_turn(const struct sim_lock *l, const struct sim *s)
+{
+	return l->in_turn || s == NULL || s->cost.locks_in_turn || s->cost.slice == 0;
+}
 
 static bool free_for(const struct sim_lock *l, const struct sim *s, bool shared)
 {

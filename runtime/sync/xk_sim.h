@@ -107,8 +107,8 @@ static inline void xk_sim_pass(void)
 		xk_sim_pass_now();
 }
 
-/* The policy as it is simulated, of the same name: ticket, mcs and rw in the order of asking, the others free for whoever
- * comes while who waits is on its way; of a table: who has it looks something up. */
+/* The policy as it is simulated, of the same name: ticket, mcs and rw in the order of asking, and all where there are no
+ * slices; the others free for whoever comes while who waits is on its way; of a table: who has it looks something up. */
 const struct xk_lock_ops *xk_lock_simulated(const struct xk_lock_ops *policy);
 const struct xk_lock_ops *xk_lock_simulated_table(const struct xk_lock_ops *policy);
 

@@ -200,7 +200,7 @@ broken() {
 }
 # Whose processor has to be woken keeps the lock from all others where locks are had in turn.
 ledger "$tmp/short.lua" 0.1 "$all"
-sed 's/^return machine/graph.wake = { 20, source = s }\n&/' "$tmp/short.lua" >"$tmp/own_order.lua"
+sed 's/^return machine/graph.wake = { 20, source = s } graph.slice = { 3000, source = s }\n&/' "$tmp/short.lua" >"$tmp/own_order.lua"
 sed 's/^return machine/graph.lock_order = { "arrival", source = s }\n&/' "$tmp/own_order.lua" >"$tmp/in_turn.lua"
 convoy() {
 	by "$tmp/own_order.lua" locking 8 && free=$got && by "$tmp/in_turn.lua" locking 8 && [ "$free" -gt $((5 * got)) ] &&

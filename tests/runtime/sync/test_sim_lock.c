@@ -16,6 +16,7 @@ static char said[400];
 static const struct xk_lock_ops *policy;
 static struct xk_lock lock;
 static struct xk_lockstat stat;
+static bool uninterrupted;               /* no slices */
 
 static void nothing(void *kept) { (void)kept; }
 static const struct xk_sim_ops ops = { .size = 1, .leave = nothing, .enter = nothing };
@@ -68,6 +69,7 @@ static xk_ns run(const struct xk_lock_ops *p, struct xk_sim_costs costs, unsigne
 	stat = (struct xk_lockstat){ .untimed = true };
 	policy = xk_lock_simulated(p);
 	policy->init(&lock);
+	costs.slice = uninterrupted ? 0 : XK_MS;
 	CU_ASSERT_FATAL(xk_sim_new(&sim, processors, &costs, &now, &ops) == XK_OK);
 	for (unsigned i = 0; i < n; i++)
 		CU_ASSERT_FATAL(xk_sim_thread_new(sim, &t[i], u[i].processor, u[i].name[0] == 'w' ? works : uses, &u[i]) == XK_OK);
@@ -91,6 +93,19 @@ static void who_comes_has_a_lock_whose_next_is_on_its_way(void)
 	CU_ASSERT_STRING_EQUAL(said, "a@0 b@350 a@620 a@730 a@840");
 	run(&xk_lock_mcs, (struct xk_sim_costs){ .wake = 250 }, 2, u, 2);
 	CU_ASSERT_STRING_EQUAL(said, "a@0 b@100 a@120 a@230 a@340");
+}
+
+/* b, woken, stands behind w; where w is never interrupted the lock is b's already, since w may want it and nothing else ends w. */
+static void without_slices_who_was_woken_has_it(void)
+{
+	struct user u[] = { { "a", 0, 0, 100, 10, 3, { 0 } }, { "b", 1, 50, 20, 0, 1, { 0 } }, { "w", 1, 0, 100, 0, 20, { 0 } } };
+
+	run(&xk_lock_mutex, (struct xk_sim_costs){ 0 }, 2, u, 3);
+	CU_ASSERT_STRING_EQUAL(said, "a@0 a@110 a@220 w@2050 b@2050");
+	uninterrupted = true;
+	run(&xk_lock_mutex, (struct xk_sim_costs){ 0 }, 2, u, 3);
+	CU_ASSERT_STRING_EQUAL(said, "a@0 w@2050 b@2050 a@2070 a@2180");
+	uninterrupted = false;
 }
 
 /* The same where its processor has taken up another thread, w, and takes its time to take b up again. */
@@ -164,6 +179,7 @@ static void who_spins_is_before_who_sleeps(void)
 
 static CU_TestInfo tests[] = {
 	{ "who_comes_has_a_lock_whose_next_is_on_its_way", who_comes_has_a_lock_whose_next_is_on_its_way },
+	{ "without_slices_who_was_woken_has_it", without_slices_who_was_woken_has_it },
 	{ "who_comes_has_a_lock_whose_nexts_processor_is_busy", who_comes_has_a_lock_whose_nexts_processor_is_busy },
 	{ "a_convoy_dissolves", a_convoy_dissolves },
 	{ "nobody_is_left_out_for_ever", nobody_is_left_out_for_ever },

@@ -125,6 +125,30 @@ ok "eight processors do more than one" sh -c "jq -e '([.presets[] | {(.preset): 
 cp "$tmp/out" "$tmp/first"
 ok "once more" real 8
 ok "the same bytes" cmp -s "$tmp/out" "$tmp/first"
+# The player is as fast when it is simulated as when it is real, but for the best.
+ok "checked: code 0" code 0 adv --processors 4 --check --json "$some"
+here=$(nproc)
+ok "every run, real and simulated" sh -c "
+	n=1 cells=0; while [ \$n -le $here ] && [ \$n -le 8 ]; do cells=\$((cells + 4)) n=\$((2 * n)); done
+	test \$(grep -c -- '--cpus=' '$tmp/calls') -eq \$((5 * cells)) && test \$(grep -c -- '--virtual' '$tmp/calls') -eq \$((5 * cells + 20)) &&
+	jq -e --argjson cells \$cells '.trust.cells == \$cells and .trust.within_tenth == \$cells and all(.presets[]; .likely_lo <= .mean * 1.1 and .likely_hi >= .mean * 0.9)' '$tmp/out'"
+ok "what is even stays open" sh -c "[ \$(jq .stands '$tmp/out') = false ]"
+have_schema && { cp "$tmp/out" "$tmp/a.json"; ok "and follows the schema" valid "$tmp/a.json" vp-advise-simulated-1.json; }
+sed 's/^m=.*/&\ncase "$*" in *preset=vppc\\ --virtual*) m=$((m * 3)) ;; esac/' "$tmp/player" >"$tmp/wrong"
+chmod +x "$tmp/wrong"
+wrong() { rm -f "$tmp/calls"; code 0 "$bench" advise --vp-run "$tmp/wrong" --processors 4 --check "$@"; }
+ok "a preset that is simulated three times too fast" wrong --json "$some"
+ok "is likely to be as fast as it was measured" jq -e '.recommended == "vppc" and .stands == false and (.trust.most | . > 2.8 and . < 3.2) and
+	(.presets[] | select(.preset == "vppc") | .likely_hi < .mean / 2.8)' "$tmp/out"
+ok "and in words" wrong "$some"
+ok "which say how far it is to be trusted" sh -c "grep -q '; what was checked leaves it open$' '$tmp/out' &&
+	grep -qE '^checked on [0-9]+ cells of this machine: [0-9]+ within 10 %, [0-9]+ within 20 %; simulated is [0-9.]+ to [0-9.]+ times' '$tmp/out'"
+echo mp >"$tmp/best"
+echo 300 >"$tmp/factor"
+ok "a preset that is three times as fast, here, too" code 0 adv --processors 4 --check "$some"
+ok "stands" grep -q 'better; mp stands by what was checked$' "$tmp/out"
+ok "a check of nothing: code 2" says 2 'needs --processors' adv --check "$some"
+echo 100 >"$tmp/factor"
 ok "no processors: code 2" says 2 'between 1 and 1024' adv --processors 0 "$some"
 ok "too many: code 2" says 2 'between 1 and 1024' adv --processors 1025 "$some"
 ok "no number: code 2" says 2 'between 1 and 1024' adv --processors 4x "$some"

@@ -16,6 +16,7 @@ struct advise_file {
 struct advise_simulation {
 	const char *goal, *machine, *duration;
 	unsigned    processors;  /* 0: nothing is simulated */
+	bool        check;       /* simulate what is here, too, and measure it */
 };
 
 int advise_processors(void);

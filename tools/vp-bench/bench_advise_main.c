@@ -25,13 +25,13 @@ struct input {
 	struct advise_file file;
 	const char *goal, *duration, *machine;
 	unsigned    processors;      /* simulated ones; 0: those that are here */
-	bool        json, run;
+	bool        json, run, check;
 	json_t     *doc;             /* the advice */
 };
 
 /* ---- options ------------------------------------------------------------------------------- */
 
-enum { OPT_RUN = 700, OPT_GOAL, OPT_VP_RUN, OPT_PROCESSORS, OPT_MACHINE };
+enum { OPT_RUN = 700, OPT_GOAL, OPT_VP_RUN, OPT_PROCESSORS, OPT_MACHINE, OPT_CHECK };
 
 static const char *goal_of(const char *arg, struct argp_state *state)
 {
@@ -57,6 +57,8 @@ static void check(const struct input *in, struct argp_state *state)
 		argp_error(state, "needs one graph or bench file, or a run's JSON");
 	if (in->machine != NULL && in->processors == 0)
 		argp_error(state, "--machine needs --processors: how many of them?");
+	if (in->check && in->processors == 0)
+		argp_error(state, "--check compares what is simulated with what is measured here: it needs --processors");
 	if (in->processors != 0 && in->run)
 		argp_error(state, "--run measures here, --processors simulates: say one of the two");
 	if (in->processors != 0 && strcmp(in->goal, "simple") == 0)
@@ -80,6 +82,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case OPT_VP_RUN: in->o.vp_run = arg; return 0;
 	case OPT_PROCESSORS: in->processors = processors_of(arg, state); return 0;
 	case OPT_MACHINE: in->machine = arg; return 0;
+	case OPT_CHECK: in->check = true; return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
 }
@@ -91,6 +94,7 @@ static void read_options(struct input *in, int argc, char **argv)
 		{ "run", OPT_RUN, NULL, 0, "Run the two best in turns: which is better, and did the advice hold?", 0 },
 		{ "processors", OPT_PROCESSORS, "N", 0, "Simulate each preset on N processors, and say which is best", 0 },
 		{ "machine", OPT_MACHINE, "NAME", 0, "What things cost on them (default: flat)", 0 },
+		{ "check", OPT_CHECK, NULL, 0, "Simulate and measure each preset on what is here, too: how far is it to be trusted?", 0 },
 		{ "duration", 'd', "TIME", 0, "Of each run (default: 500ms; simulated: 2ms)", 0 },
 		{ "json", 'j', NULL, 0, "Print JSON (docs/schema/vp-advise-1.json)", 0 },
 		{ "vp-run", OPT_VP_RUN, "PROGRAM", 0, "Another vp-run; also the variable VP_RUN", 0 },
@@ -305,7 +309,8 @@ static int no_preset(const char *option)
 
 static int simulate(struct input *in)
 {
-	const struct advise_simulation s = { in->goal, in->machine != NULL ? in->machine : "flat", in->duration, in->processors };
+	const struct advise_simulation s = { in->goal, in->machine != NULL ? in->machine : "flat", in->duration, in->processors,
+					       in->check };
 	int code;
 
 	if (is_record(in->o.file[0]))

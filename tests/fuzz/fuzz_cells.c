@@ -235,6 +235,11 @@ static void frame(struct in *in)
 
 /* ---- the graph --------------------------------------------------------------------------------------- */
 
+static void unmake(void)
+{
+	pf_down(&f);
+}
+
 static void make(void)
 {
 	static const struct pf_spec g[] = {
@@ -243,6 +248,8 @@ static void make(void)
 		{ &pf_upper, "u", "a", "enable=false" }, { NULL, NULL, NULL, NULL } };
 
 	pf_up(&f, 1, g);
+	if (atexit(unmake) != 0)
+		abort();
 }
 
 static void begin(void)

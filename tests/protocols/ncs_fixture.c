@@ -15,11 +15,13 @@ extern const struct xk_proto xk_proto_eth_mem, xk_proto_eth, xk_proto_arp, xk_pr
 	xk_proto_impair, xk_proto_ncs, xk_proto_window, xk_proto_credit, xk_proto_pace, xk_proto_go_back_n,
 	xk_proto_selective_repeat;
 
-/* A host named by one letter: wire, Ethernet, ARP, IP. */
+/* A host named by one letter: wire, Ethernet, ARP, IP.  Who has which address is known: what a line made of an
+ * ARP reply would stay for minutes. */
+#define NEIGHBOURS "10.0.0.1=02:00:00:00:00:0a,10.0.0.2=02:00:00:00:00:0b"
 #define HOST(x, addr, faults) \
-	{ &xk_proto_eth_mem, "d" x, NULL, "wire=w; queue=65536" }, { &xk_proto_impair, "f" x, "d" x, faults }, \
+	{ &xk_proto_eth_mem, "d" x, NULL, "wire=w; queue=65536; mac=02:00:00:00:00:0" x }, { &xk_proto_impair, "f" x, "d" x, faults }, \
 	{ &xk_proto_eth, "l" x, "f" x, NULL }, \
-	{ &xk_proto_arp, "r" x, "l" x, "queue=100" }, { &xk_proto_ip, "i" x, "r" x, "addr=" addr "/24" }
+	{ &xk_proto_arp, "r" x, "l" x, "queue=100; neighbours=" NEIGHBOURS }, { &xk_proto_ip, "i" x, "r" x, "addr=" addr "/24" }
 
 #ifndef NCS_STAGES                      /* test_ncs_threads: the same where stages have threads */
 #define NCS_STAGES "stages=call"

@@ -19,6 +19,7 @@ void xk_task_init(struct xk_task *t, struct xk_vp *vp, unsigned (*run)(struct xk
 	t->input = false;
 	t->several = 0;
 	t->nap = 0;
+	t->sleeps = NULL;
 	t->ahead = t;
 	t->beyond = NULL;
 }
@@ -74,6 +75,13 @@ void xk_task_nap(struct xk_task *t, unsigned us)
 	t->nap = (uint16_t)us;
 	if (was != (us != 0) && t->vp->worker != NULL)  /* a virtual schedule has none */
 		xk_atomic_add(&t->vp->worker->napping, was ? -1u : 1u);
+}
+
+void xk_task_on_sleep(struct xk_task *t, bool (*fn)(struct xk_task *t))
+{
+	t->sleeps = fn;
+	xk_store_relaxed(&t->vp->asks, true);
+	xk_store_relaxed(&t->vp->set->asks, true);
 }
 
 void xk_due_add(struct xk_due *d, struct xk_task *t)

@@ -212,11 +212,13 @@ static xk_ns nap_of(const struct xk_worker *w, const struct xk_vp *vp, const str
 
 static unsigned gather_of(const struct xk_worker *w, const struct xk_vp *vp, int *fds, unsigned n, xk_ns *nap)
 {
-	const struct xk_task *t = vp->ring[0];
+	struct xk_task *t = vp->ring[0];
 
 	if (vp->ring[1] != NULL)
 		*nap = sooner(*nap, POLL_NAP);
 	if (t != NULL) do {
+		if (t->sleeps != NULL && !t->sleeps(t))
+			*nap = 0;
 		if (t->nap != 0)
 			*nap = sooner(*nap, t->nap * XK_US);
 		else if (t->fd >= 0 && n < MAX_FDS)
@@ -248,6 +250,24 @@ static unsigned gather_fds(struct xk_worker *w, int *fds, xk_ns *nap)
 	return n;
 }
 
+/* Any worker may have run any VP, and whoever makes work there was not asked since: false, there is some. */
+static bool ask_all(struct xk_worker *w)
+{
+	xk_ns nap = XK_NS_NEVER;
+	int fds[MAX_FDS];
+
+	for (unsigned i = 0; i < w->set->nconn && nap != 0; i++) {
+		struct xk_vp *vp = w->set->vp[i];
+
+		if (vp->worker == w || !xk_load_relaxed(&vp->asks))
+			continue;
+		w->mode->hold(vp);
+		(void)gather_of(w, vp, fds, 0, &nap);
+		w->mode->release(vp);
+	}
+	return nap != 0;
+}
+
 /* There is something to do, or somebody is about to have done it: in simulated time he must be let. */
 static void sleep_not(struct xk_worker *w)
 {
@@ -272,6 +292,8 @@ static void sleep_a_while(struct xk_worker *w)
 		return;
 	}
 	n = gather_fds(w, fds, &nap);
+	if (w->set->fifo != NULL && xk_load_relaxed(&w->set->asks) && !ask_all(w))
+		nap = 0;
 	t = w->next == XK_NS_NEVER ? XK_SEC : w->next > w->now ? w->next - w->now : 0;
 	t = sooner(t, nap);
 	if (nap == 0) {                  /* something is due before a sleeper could be awake */

@@ -47,6 +47,7 @@ struct xk_task {
 	bool            input;            /* set while parked: passes on what is queued already, without fd */
 	uint8_t         several;          /* 2^this of its messages make a frame, or less than one; 0 */
 	uint16_t        nap;              /* private: see xk_task_nap */
+	bool          (*sleeps)(struct xk_task *t);  /* private: see xk_task_on_sleep */
 	/* ---- private: set by xk_task_fetch ---- */
 	const void     *ahead;
 	const uint64_t *beyond;
@@ -61,6 +62,12 @@ void xk_task_park(struct xk_task *t);    /* legal when parked; also from its own
  */
 #define XK_TASK_NAP_MAX 50000u
 void xk_task_nap(struct xk_task *t, unsigned us);
+/*
+ * Where whoever makes work has to be asked to make the descriptor readable: of a ready task, before a worker
+ * sleeps, fn asks for it, and then says false where there is work already.  It is called with the VP held, by
+ * a thread that is not inside; the task's next run may come with nobody having slept.
+ */
+void xk_task_on_sleep(struct xk_task *t, bool (*fn)(struct xk_task *t));
 /*
  * What a run touches first (a session, say; the task itself unless set): three lines of it are
  * fetched two runs before it.  NULL or a word of it that holds the address of what is touched next,

@@ -95,6 +95,7 @@ struct xk_vp {
 	xk_ns             worker_next;    /* when the worker will look at the wheel by itself */
 	xk_ns             busy_ns;        /* time inside, when measured */
 	uint32_t          slot;           /* of its worker's */
+	bool              asks;           /* a task of it has xk_task_on_sleep */
 	/* An I/O thread's: the ticket of the message it carries, 0: none, or given up already. */
 	uint64_t          ticket;
 	xk_counter        order_stalls;   /* an I/O thread's: messages that waited for their turn */
@@ -238,6 +239,7 @@ struct xk_vpset {
 	uint64_t          shared_cpus; /* pinned workers: processors that another program's are pinned to, too */
 	int32_t           shared_with; /* its process, one of them */
 	bool              oversubscribed;   /* more threads than processors: who waits gives way at once */
+	bool              asks;      /* a VP does, see there */
 	unsigned          nconn;     /* VPs that connections are mapped to: the first ones */
 	struct xk_vp    **vp;        /* [nvps]; domain LAYER: the highest stage of each pipeline, where applications are; with a pool, vp[nvps] is its queue */
 	struct xk_pool   *pool_queue; /* inbound POOL, else NULL */

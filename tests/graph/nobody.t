@@ -49,7 +49,7 @@ ok "presets.t passes" check sh "$top_srcdir/tests/graph/presets.t"
 
 # Every graph whose drivers are in memory runs, and delivers something or ends by itself.
 for file in "$top_srcdir"/graphs/*.lua; do
-	grep -qE '(tap|packet|xdp|rawip|pcap|hostudp|hosttcp)[a-z_]* *[({]' "$file" && continue
+	grep -qE '(tap|packet|xdp|rawip|pcap|hostudp|hosttcp|shm)[a-z_]* *[({]' "$file" && continue
 	ok "$(basename "$file") runs" nobody "$run" --virtual -d 20ms "$file"
 done
 bench() {

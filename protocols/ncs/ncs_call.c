@@ -9,9 +9,7 @@
  */
 #include "protocols/ncs/ncs_call.h"
 
-#include "runtime/base/xk_clock.h"
 #include "runtime/mem/xk_alloc.h"
-#include "runtime/upi/xk_vps.h"
 
 #include <string.h>
 
@@ -38,7 +36,7 @@ int proc_enter(struct xk_ncs_thread *t, struct xk_ncs_conn *c)
 	struct xk_node *n = c != NULL ? c->n : t->n;
 	int err = XK_OK;
 
-	if (xk_guest_event() == NULL)
+	if (ncs_wait_fit() != XK_OK)
 		return XK_E_MFILE;
 	proc_lock(n);
 	if (proc_of(n)->stopping)
@@ -77,7 +75,7 @@ void req_begin(struct xk_ncs_req *r, enum req_kind kind, struct xk_ncs_thread *t
 	r->n = t->n;
 	r->t = t;
 	r->c = c;
-	r->event = NULL;
+	r->waiter = NULL;
 	r->link = (struct xk_listed){ NULL, NULL };
 	r->why[0] = '\0';
 	t->refs++;
@@ -98,9 +96,9 @@ void req_done(struct xk_ncs_req *r, int err)
 
 	xk_list_take(&r->link);
 	r->err = err;
-	if (r->event != NULL)
-		xk_event_wake(r->event);
-	r->event = NULL;
+	if (r->waiter != NULL)
+		ncs_wake(r->waiter);
+	r->waiter = NULL;
 	if (c != NULL)
 		conn_put(c);
 	thread_put(t);
@@ -150,8 +148,8 @@ int xk_ncs_cancel(struct xk_ncs_req *r)
 
 /* ---- waiting ------------------------------------------------------------------------------------------ */
 
-/* The first that is done, or -1 and the event is theirs; ev NULL: they forget it. */
-static int look(struct xk_ncs_req *const *r, unsigned n, struct xk_event *ev)
+/* The first that is done, or -1 and they wake w; NULL: they wake nobody. */
+static int look(struct xk_ncs_req *const *r, unsigned n, struct ncs_waiter *w)
 {
 	int found = -1;
 
@@ -164,7 +162,7 @@ static int look(struct xk_ncs_req *const *r, unsigned n, struct xk_event *ev)
 		}
 		proc_lock(r[i]->n);
 		if (r[i]->err == XK_E_INPROGRESS)
-			r[i]->event = ev;
+			r[i]->waiter = w;
 		else if (found < 0)
 			found = (int)i;
 		proc_unlock(r[i]->n);
@@ -172,39 +170,35 @@ static int look(struct xk_ncs_req *const *r, unsigned n, struct xk_event *ev)
 	return found;
 }
 
-static int wait_for(struct xk_ncs_req *const *r, unsigned n, uint64_t timeout)
+static int wait_for(struct xk_ncs_req *const *r, unsigned n, const struct xk_node *node, uint64_t timeout)
 {
-	struct xk_event *ev = xk_guest_event();
 	uint64_t end = XK_NS_NEVER, left = XK_NS_NEVER, now;
+	struct ncs_waiter w;
 	int found;
 
-	if (timeout != XK_NCS_FOREVER && timeout != 0)
-		end = xk_clock_host() + timeout;
+	if (node == NULL || timeout == 0 || !ncs_wait_begin(&w, node))
+		return look(r, n, NULL);
+	if (timeout != XK_NCS_FOREVER)
+		end = ncs_wait_now() + timeout;
 	for (;;) {
-		if (timeout == 0 || ev == NULL)
-			return look(r, n, NULL);
-		xk_event_prepare(ev);
-		found = look(r, n, ev);
+		ncs_wait_arm(&w);
+		found = look(r, n, &w);
 		if (end != XK_NS_NEVER) {
-			now = xk_clock_host();
+			now = ncs_wait_now();
 			left = end > now ? end - now : 0;
 		}
-		if (found >= 0 || left == 0) {
-			xk_event_cancel(ev);
-			return look(r, n, NULL);
-		}
-		xk_event_wait(ev, left, NULL, 0);
+		if (found >= 0 || left == 0)
+			break;
+		ncs_wait_sleep(&w, left);
 	}
-}
-
-static uint64_t may_wait(const struct xk_ncs_req *r, uint64_t timeout)
-{
-	return r->n != NULL && xk_node_running(r->n) ? timeout : 0;
+	found = look(r, n, NULL);
+	ncs_wait_end(&w);
+	return found;
 }
 
 int xk_ncs_wait(struct xk_ncs_req *r, uint64_t timeout)
 {
-	return wait_for(&r, 1, may_wait(r, timeout)) < 0 ? XK_E_AGAIN : r->err;
+	return wait_for(&r, 1, r->n, timeout) < 0 ? XK_E_AGAIN : r->err;
 }
 
 int xk_ncs_waitany(struct xk_ncs_req *const *r, unsigned n, uint64_t timeout)
@@ -216,7 +210,7 @@ int xk_ncs_waitany(struct xk_ncs_req *const *r, unsigned n, uint64_t timeout)
 		any = r[i] != NULL && (any == NULL || any->n == NULL) ? r[i] : any;
 	if (any == NULL)
 		return XK_E_INVAL;
-	found = wait_for(r, n, may_wait(any, timeout));
+	found = wait_for(r, n, any->n, timeout);
 	return found < 0 ? XK_E_AGAIN : found;
 }
 

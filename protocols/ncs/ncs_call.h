@@ -3,7 +3,7 @@
  * ncs_call.h - what the files of `process` share: a program's threads over ncs (xk_ncs.h).
  *
  *   ncs_process.c    the node: descriptor, start and stop, what comes from below
- *   ncs_call.c       requests: begun, waited for, cancelled, done
+ *   ncs_call.c       requests: begun, waited for, cancelled, done; ncs_wait.c: by threads of either kind
  *   ncs_call_conn.c  threads and connections: attach, open, accept, close
  *   ncs_match.c      messages: sent from requests, matched with receives
  *   ncs_group.c      barrier, broadcast, reduce over connections of a group; ncs_tree.c and ncs_fold.c are pure
@@ -20,6 +20,7 @@
 #define NCS_CALL_H
 
 #include "protocols/ncs/ncs.h"
+#include "protocols/ncs/ncs_wait.h"
 #include "protocols/ncs/xk_ncs.h"
 #include "runtime/base/xk_param.h"
 #include "runtime/sync/xk_sync.h"

@@ -282,7 +282,7 @@ static int open_held(struct xk_ncs_thread *t, const struct xk_ncs_addr *to, cons
 	o.c->opener = r;
 	proc_unlock(t->n);
 	*cp = o.c;
-	xk_vp_do(o.c->vp, open_op, &o);
+	ncs_vp_do(t->n, o.c->vp, open_op, &o);
 	return XK_OK;
 }
 
@@ -528,8 +528,8 @@ void xk_ncs_close(struct xk_ncs_conn *c)
 	proc_unlock(n);
 	if (!mine)
 		return;
-	xk_guest_event();                        /* fit to enter VPs */
-	xk_vp_do(c->vp, close_op, c);
+	(void)ncs_wait_fit();                    /* to enter VPs */
+	ncs_vp_do(n, c->vp, close_op, c);
 	proc_lock(n);
 	conn_put(c);
 	proc_unlock(n);

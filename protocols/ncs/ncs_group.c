@@ -14,7 +14,6 @@
 #include "protocols/ncs/ncs_tree.h"
 
 #include "runtime/base/xk_bytes.h"
-#include "runtime/base/xk_clock.h"
 #include "runtime/mem/xk_alloc.h"
 
 #include <string.h>
@@ -364,14 +363,14 @@ static unsigned waits(struct xk_ncs_group *g, struct xk_ncs_req **r)
 int xk_ncs_group_wait(struct xk_ncs_group *g, uint64_t timeout)
 {
 	struct xk_ncs_req **r = xk_alloc(2 * g->n * sizeof *r);
-	uint64_t begun = xk_clock_host(), gone = 0;
+	uint64_t begun = ncs_wait_now(), gone = 0;
 	int err, found = 0;
 
 	if (r == NULL)
 		return XK_E_NOMEM;
 	while ((err = xk_ncs_group_test(g)) == XK_E_INPROGRESS && found != XK_E_AGAIN) {
 		if (timeout != XK_NCS_FOREVER)
-			gone = xk_clock_host() - begun;
+			gone = ncs_wait_now() - begun;
 		found = xk_ncs_waitany(r, waits(g, r), timeout == XK_NCS_FOREVER ? timeout : gone < timeout ? timeout - gone : 0);
 	}
 	xk_free(r);

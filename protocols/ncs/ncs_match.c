@@ -114,7 +114,7 @@ static int begin_send(struct xk_ncs_conn *c, enum req_kind kind, struct xk_list 
 	}
 	proc_unlock(c->n);
 	if (err == XK_OK)
-		xk_vp_do(c->vp, pump_op, c);
+		ncs_vp_do(c->n, c->vp, pump_op, c);
 	return err;
 }
 

@@ -142,7 +142,7 @@ void xk_ncs_stop(struct xk_node *n)
 		reqs_fail(&t->posted, NULL, XK_E_SHUTDOWN);
 	}
 	proc_unlock(n);
-	while (!over(n))
+	while (xk_node_running(n) && !over(n))   /* else whoever is inside goes on when the graph does */
 		xk_thread_yield();
 }
 

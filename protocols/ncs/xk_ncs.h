@@ -15,12 +15,12 @@
  * threads may have several, each with its own flow control, error control and interface.
  * Who attaches is not bound to one thread of the machine: any may call with what attach gave.
  *
- * Who may call.  Any thread that is not inside a VP, also one that the runtime did not make.  Calls
- * that wait hold up nobody else.  What is closed, or detached, ends the calls of others that are
+ * Who may call.  Any thread that is not inside a VP, also one that the runtime did not make, and
+ * user-level threads that xk_ncs_spawn made.  Calls that wait hold up nobody else.  What is closed, or detached, ends the calls of others that are
  * inside with XK_E_BADF; no call may begin with it later.
  *
  * Without workers (the virtual schedule, or before xk_graph_run) the caller runs the graph, and no
- * call ever waits: each does what can be done now and answers XK_E_AGAIN otherwise.  What takes more
+ * call of it ever waits (those of user-level threads do): each does what can be done now and answers XK_E_AGAIN otherwise.  What takes more
  * than one step is begun by its i-form, and tested as time passes (xk_vpset_run_virtual).
  *
  * Messages.  A connection keeps their order and, with error control, delivers each once; without, each
@@ -46,7 +46,7 @@
 #include "runtime/base/xk_list.h"
 
 struct xk_node;
-struct xk_event;
+struct ncs_waiter;
 struct xk_ncs_thread;
 struct xk_ncs_conn;
 
@@ -65,6 +65,36 @@ int  xk_ncs_attach(struct xk_node *n, unsigned number, struct xk_ncs_thread **t)
 void xk_ncs_detach(struct xk_ncs_thread *t);
 /* Ends all use of n: calls that wait, and later ones, give XK_E_SHUTDOWN; returns when nobody is inside. */
 void xk_ncs_stop(struct xk_node *n);
+
+/* ---- compute threads of both kinds --------------------------------------------------------------------- */
+
+/*
+ * fn(arg) in a thread of its own: one of the machine, or a user-level one on a virtual processor of n's graph that
+ * `number` chooses.  All calls of this header are the same in both; in a user-level one they give the VP to others
+ * while they wait, also in virtual time, and it shall call nothing else that waits: xk_ncs_yield where it computes for long.
+ * XK_E_NOTSUP: no user-level threads here (Boost.Context), or an architecture whose VPs are entered by any thread
+ * (entry "lock").  Joined once by somebody, and before the graph goes.
+ */
+enum xk_ncs_kind { XK_NCS_KERNEL, XK_NCS_USER };
+struct xk_ncs_task;
+int  xk_ncs_spawn(struct xk_node *n, enum xk_ncs_kind kind, unsigned number, void (*fn)(void *arg), void *arg,
+		  struct xk_ncs_task **t);
+/* Waits for its end, and frees it.  XK_E_AGAIN: time is over, and it goes on. */
+int  xk_ncs_join(struct xk_ncs_task *t, uint64_t timeout);
+void xk_ncs_yield(void);
+
+/* Between threads of any kind in this machine, of n's graph; the one who waits longest is the first.  Freed when
+ * nobody is inside; NULL does nothing.  wait, lock: XK_E_AGAIN: time is over.  Unlock what you have locked. */
+struct xk_ncs_sem;
+struct xk_ncs_mutex;
+int  xk_ncs_sem_new(struct xk_node *n, uint64_t value, struct xk_ncs_sem **s);
+void xk_ncs_sem_free(struct xk_ncs_sem *s);
+int  xk_ncs_sem_wait(struct xk_ncs_sem *s, uint64_t timeout);
+void xk_ncs_sem_post(struct xk_ncs_sem *s);
+int  xk_ncs_mutex_new(struct xk_node *n, struct xk_ncs_mutex **m);
+void xk_ncs_mutex_free(struct xk_ncs_mutex *m);
+int  xk_ncs_mutex_lock(struct xk_ncs_mutex *m, uint64_t timeout);
+void xk_ncs_mutex_unlock(struct xk_ncs_mutex *m);
 
 /* ---- requests --------------------------------------------------------------------------------- */
 
@@ -90,7 +120,7 @@ struct xk_ncs_req {
 	struct xk_ncs_conn *c;
 	void    *buf;
 	size_t   room;
-	struct xk_event *event;
+	struct ncs_waiter *waiter;
 };
 
 /* XK_OK or an error of what was begun; XK_E_INPROGRESS: it goes on. */

@@ -29,8 +29,10 @@ static void must(bool good)
 static uint32_t open_record(uint8_t *b, uint8_t flow, uint8_t error)
 {
 	const struct ncs_rec rec = { .type = NCS_OPEN, .len = NCS_REC_LEN + NCS_OPEN_LEN, .conn = 3, .epoch = 77 };
-	const struct ncs_open o = { 7, 5000, flow, error, { .flow_window = 8, .first = 2, .most = 8, .rate = 1000000,
-							    .sdu = 1000, .error_window = 8 }, 0 };
+	const struct ncs_open o = {
+		.service = 7, .data = 5000, .flow = flow, .error = error,
+		.a = { .flow_window = 8, .first = 2, .most = 8, .rate = 1000000, .sdu = 1000, .error_window = 8 },
+	};
 
 	ncs_rec_store(b, &rec);
 	ncs_open_store(b + NCS_REC_LEN, &o);

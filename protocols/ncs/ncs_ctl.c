@@ -396,7 +396,9 @@ static void over(struct ncs_sess *p, bool abort)
 
 static struct ncs_sess *peer_of(const struct xk_rep *r, struct xk_sess *lls)
 {
-	return lls->up == &r->up ? NULL : xk_container_of(lls->up, struct ncs_sess, s.self);
+	struct ncs_sess *s = lls->up == &r->up ? NULL : xk_container_of(lls->up, struct ncs_sess, s.self);
+
+	return s != NULL && s->is_peer && s->peer.stream ? s : NULL;
 }
 
 void ncs_stream_event(struct xk_rep *r, const struct xk_stream_event *ev)

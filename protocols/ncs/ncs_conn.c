@@ -328,6 +328,28 @@ static void refuse(struct ncs_sess *p, uint32_t id, int err, const char *why)
 	xk_count(p->s.rep->count[NCS_N_REFUSED]);
 }
 
+/* The end here of the data connection that p asks for. */
+static struct xk_sess *data_from(struct ncs_sess *p, uint16_t port, int *err)
+{
+	return ncs_open_below(p->s.rep, p->s.down->rep, p->peer.host, port, (uint16_t)(ncs_conf(p->s.rep)->port + 1), err);
+}
+
+/* A connection that the same OPEN made, which came from a port that was not its sender's: where nobody vouches
+ * for bytes, for none of a port either.  It has the data connection, and its ACCEPT reaches nobody. */
+static struct ncs_conn *misled(const struct ncs_sess *p, uint32_t id, uint16_t epoch)
+{
+	const struct ncs_rep *nr = ncs_rep(p->s.rep);
+
+	for (uint32_t i = 0; i < nr->room; i++) {
+		struct ncs_conn *c = nr->conn[i];
+
+		if (c != NULL && c->passive && !c->confirmed && c->peer_id == id && c->peer_epoch == epoch &&
+		    c->peer != p && c->peer->peer.host == p->peer.host)
+			return c;
+	}
+	return NULL;
+}
+
 static struct ncs_conn *accept_new(struct ncs_sess *p, const struct ncs_open *o, struct ncs_choice *choice,
 				   uint32_t id, uint16_t epoch, int *err)
 {
@@ -335,6 +357,7 @@ static struct ncs_conn *accept_new(struct ncs_sess *p, const struct ncs_open *o,
 	struct xk_key k = { { o->service, 0 } };
 	struct xk_enable *e = xk_enable_find(r->node, &k);
 	struct xk_sess *lls;
+	struct ncs_conn *ghost;
 	struct ncs_sess *s;
 
 	*err = XK_E_CONNREFUSED;
@@ -342,8 +365,11 @@ static struct ncs_conn *accept_new(struct ncs_sess *p, const struct ncs_open *o,
 		return NULL;
 	if (p->peer.stream && p->peer.conns != NULL)
 		return NULL;
-	lls = p->peer.stream ? xk_dup(p->s.down) :
-	      ncs_open_below(r, p->s.down->rep, p->peer.host, o->data, (uint16_t)(ncs_conf(r)->port + 1), err);
+	lls = p->peer.stream ? xk_dup(p->s.down) : data_from(p, o->data, err);
+	if (lls == NULL && (ghost = misled(p, id, epoch)) != NULL) {
+		ncs_conn_lost(ghost);
+		lls = data_from(p, o->data, err);
+	}
 	if (lls == NULL)
 		return NULL;
 	s = ncs_conn_new(r, &xk_rep_here(e->rcv, r)->up, e->type, p, lls, choice, err);

@@ -191,6 +191,29 @@ static void a_connection_that_nobody_wants_goes(void)
 	pf_down(&f);
 }
 
+/* The OPEN came through another port first, which is nobody's: one of its bits was changed. */
+static void an_open_from_a_wrong_port_is_in_nobodys_way(void)
+{
+	uint32_t id;
+	uint16_t theirs;
+	struct xk_sess *wrong = played(&id, &theirs), *s = nf_open(&f, "raw", 0, NF_CTL, NULL);
+	struct ncs_rec rec;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	say_open(s, 3);
+	CU_ASSERT_TRUE(heard(NCS_ACCEPT, &rec));
+	CU_ASSERT_EQUAL(pf_count(&f, "nb", "accepted"), 2);
+	CU_ASSERT_EQUAL(pf_count(&f, "nb", "refused"), 0);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "echo"), 1);
+	say(s, NCS_CONFIRM, xk_be32(rec.v), 0);
+	say_open(wrong, 3);                      /* once it is known that way it stays */
+	CU_ASSERT_EQUAL(pf_count(&f, "nb", "refused"), 1);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "echo"), 1);
+	pf_close(&f, 0, s);
+	pf_close(&f, 0, wrong);
+	pf_down(&f);
+}
+
 static void who_started_anew_is_known_by_his_epoch(void)
 {
 	uint32_t id, asked;
@@ -267,6 +290,7 @@ static CU_TestInfo life[] = {
 	{ "who_is_gone_is_missed", who_is_gone_is_missed },
 	{ "who_was_accepted_is_asked_until_he_confirms", who_was_accepted_is_asked_until_he_confirms },
 	{ "a_connection_that_nobody_wants_goes", a_connection_that_nobody_wants_goes },
+	{ "an_open_from_a_wrong_port_is_in_nobodys_way", an_open_from_a_wrong_port_is_in_nobodys_way },
 	{ "who_started_anew_is_known_by_his_epoch", who_started_anew_is_known_by_his_epoch },
 	{ "who_speaks_of_what_there_is_not_is_told", who_speaks_of_what_there_is_not_is_told },
 	{ "a_reset_ends_what_it_names", a_reset_ends_what_it_names },

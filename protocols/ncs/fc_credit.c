@@ -11,6 +11,7 @@
  * after that is not taken: its place is given away.
  * A connection begins with `first` buffers; each time that its sender says that it has more and may
  * not, and then every buffer is free, they are doubled, up to `most`.  Nothing allowed is taken back.
+ * Of a pool (ncs_pool.c) others say how many it has, as soon as it wants more.
  * Invariant: transmissions numbered below the limit, less C, fit into the buffers that are free.
  */
 #include "protocols/ncs/ncs_policy.h"
@@ -27,6 +28,7 @@ struct credit_rx {
 	uint32_t        said;            /* the limit as last reported */
 	bool            asked;
 	bool            stopped;         /* the sender was, since buffers were last added */
+	bool            pooled, wants;   /* others add them; more are wanted */
 };
 
 /* Both sides begin with the same limit: it was agreed. */
@@ -60,7 +62,7 @@ static void rx_init(void *st, const struct ncs_agreed *a)
 {
 	struct credit_rx *c = st;
 
-	*c = (struct credit_rx){ .buffers = a->first, .most = a->most, .said = a->start + a->first };
+	*c = (struct credit_rx){ .buffers = a->first, .most = a->most, .pooled = a->pooled, .said = a->start + a->first };
 	ncs_seen_init(&c->seen, a->start);
 }
 
@@ -90,7 +92,10 @@ static void freed(void *st, uint32_t n)
 		return;
 	/* The sender has more, and no buffer is wanting. */
 	c->stopped = false;
-	c->buffers = c->buffers * 2 < c->most ? c->buffers * 2 : c->most;
+	if (c->pooled)
+		c->wants = true;
+	else
+		c->buffers = c->buffers * 2 < c->most ? c->buffers * 2 : c->most;
 }
 
 static void queried(void *st, uint32_t value)
@@ -101,6 +106,24 @@ static void queried(void *st, uint32_t value)
 		return;
 	ncs_seen_below(&c->seen, value);
 	c->asked = true;
+}
+
+/* Four times as many: some thousand come in five round trips. */
+static struct ncs_buffers buffers(const void *st)
+{
+	const struct credit_rx *c = st;
+	uint32_t more = c->wants ? c->buffers * 4 : c->buffers;
+
+	return (struct ncs_buffers){ c->buffers, more < c->most ? more : c->most,
+				     c->said - ncs_seen_count(&c->seen) + c->occupied };
+}
+
+static void allow(void *st, uint32_t n)
+{
+	struct credit_rx *c = st;
+
+	c->wants = c->wants && n <= c->buffers;
+	c->buffers = n;
 }
 
 /* At half of the buffers, and at once where the sender can send no more. */
@@ -120,5 +143,5 @@ static bool report(void *st, uint32_t *value)
 const struct ncs_flow_ops ncs_fc_credit = {
 	.name = "credit", .tx_size = sizeof(struct credit_tx), .rx_size = sizeof(struct credit_rx),
 	.tx_init = tx_init, .may = may, .sent = ncs_asker_sent, .heard = heard, .when = ncs_asker_when, .query = ncs_asker_query,
-	.rx_init = rx_init, .arrived = arrived, .freed = freed, .queried = queried, .report = report,
+	.rx_init = rx_init, .arrived = arrived, .freed = freed, .queried = queried, .report = report, .buffers = buffers, .allow = allow,
 };

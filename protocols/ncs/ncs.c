@@ -344,6 +344,8 @@ static const struct xk_param ncs_params[] = {
 	  .doc = "most connections of a virtual processor" },
 	{ .name = "peers", .type = XK_P_UINT, .def = "1024", .min = "1", .max = "65536", AT(peers),
 	  .doc = "most control connections of a virtual processor that peers begin" },
+	{ .name = "pool", .type = XK_P_SIZE, .def = "0", .max = "64GiB", AT(pool),
+	  .doc = "bytes of receive buffers that a virtual processor's connections under credit share; 0: each grows alone" },
 	{ .name = "check", .type = XK_P_ENUM, .choices = ncs_check_words, .def = "none", AT(check),
 	  .doc = "sum of each SDU and of records, over interfaces that vouch for no byte" },
 	{ .name = "accept", .type = XK_P_ENUM, .choices = ncs_accept_words, .def = "any", AT(accept),

@@ -63,6 +63,7 @@ struct ncs_sess *ncs_conn_new(struct xk_rep *r, struct xk_up *up, struct xk_node
 	c->peer = peer;
 	c->choice = *choice;
 	c->choice.agreed.grain = r->wheel->length;
+	c->choice.agreed.pooled = ncs_conf(r)->pool != 0;
 	xk_timer_init(&c->timer, on_timer);
 	c->next = peer->peer.conns;
 	c->at = &peer->peer.conns;
@@ -101,6 +102,7 @@ void ncs_conn_destroy(struct ncs_conn *c)
 	if (c->next != NULL)
 		c->next->at = c->at;
 	ncs_number_free(nr, c);
+	ncs_pool_leave(c);
 	c->peer->peer.done = true;
 	if (!c->peer->peer.stream)
 		lls->up = &r->up;

@@ -433,6 +433,7 @@ static void wanted(struct ncs_conn *c, struct xk_msg *m, const struct ncs_pkt *p
 		refused(c, is, m);
 	}
 	advance(c);
+	ncs_pool_turn(c);
 }
 
 struct xk_msg *ncs_data_good(struct ncs_conn *c, struct xk_msg *m)

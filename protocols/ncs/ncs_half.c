@@ -149,6 +149,19 @@ uint32_t ncs_rx_base(const struct ncs_rx *r)
 	return r->error->base(&r->state[r->error_at]);
 }
 
+bool ncs_rx_buffers(const struct ncs_rx *r, struct ncs_buffers *b)
+{
+	if (r->flow->buffers == NULL)
+		return false;
+	*b = r->flow->buffers(r->state);
+	return true;
+}
+
+void ncs_rx_allow(struct ncs_rx *r, uint32_t buffers)
+{
+	r->flow->allow(r->state, buffers);
+}
+
 bool ncs_rx_credit(struct ncs_rx *r, uint32_t *value)
 {
 	return r->flow->report(r->state, value);

@@ -70,6 +70,9 @@ void ncs_rx_freed(struct ncs_rx *r, uint32_t n);
 void ncs_rx_queried(struct ncs_rx *r, uint32_t value);
 /* Messages that end below are over: deliver those that are whole, drop the others. */
 uint32_t ncs_rx_base(const struct ncs_rx *r);
+/* false: it has no buffers of its own. */
+bool ncs_rx_buffers(const struct ncs_rx *r, struct ncs_buffers *b);
+void ncs_rx_allow(struct ncs_rx *r, uint32_t buffers);
 /* Records to be said now, after arrivals, frees and queries. */
 bool ncs_rx_credit(struct ncs_rx *r, uint32_t *value);
 bool ncs_rx_ack(struct ncs_rx *r, struct ncs_ack *a);

@@ -72,6 +72,7 @@ struct ncs_agreed {
 	uint64_t rate;                   /* rate: bits of payload in a second */
 	uint32_t sdu;                    /* bytes of a full SDU */
 	xk_ns    grain;                  /* rate: how late timers may be; each side's own, not agreed */
+	bool     pooled;                 /* credit: buffers are given one by one; the receiver's own, not agreed */
 	uint32_t error_window;           /* SDUs sent and not acknowledged, 1 to NCS_WINDOW_MAX */
 };
 
@@ -83,6 +84,10 @@ enum {
 	NCS_REPEAT = 2,                  /* its SDU was sent before */
 	NCS_STOPPED = 4,                 /* there is more, and flow control lets it not leave */
 };
+
+/* of: this receiver's; wants: as many would not stop its sender, who was stopped by them alone (pooled); owed: that
+ * sender may send as many more, or has, and they are occupied. */
+struct ncs_buffers { uint32_t of, wants, owed; };
 
 enum ncs_verdict {
 	NCS_NEW,                         /* take it */
@@ -111,6 +116,9 @@ struct ncs_flow_ops {
 	void  (*queried)(void *st, uint32_t value);
 	/* Shall the sender hear *value now?  It is taken to be said. */
 	bool  (*report)(void *st, uint32_t *value);
+	/* Optional: the receive buffers, and from now on so many, 1 or more.  What was allowed stays so. */
+	struct ncs_buffers (*buffers)(const void *st);
+	void  (*allow)(void *st, uint32_t buffers);
 };
 
 extern const struct ncs_flow_ops ncs_fc_none, ncs_fc_window, ncs_fc_credit, ncs_fc_rate;

@@ -7,6 +7,7 @@
  *   ncs_table.c   connections by their numbers
  *   ncs_ctl.c     the control connection to a peer: records out and in
  *   ncs_data.c    messages to SDUs, SDUs to messages
+ *   ncs_pool.c    buffers of credit that connections share
  *   ncs_sum.c     CRC-32C where what is below does not vouch for bytes
  *   ncs_stream.c  lengths before both where what is below keeps no boundaries
  *   ncs_stage.c   stages with threads of their own between these
@@ -56,7 +57,7 @@ enum { NCS_CHECK_NONE, NCS_CHECK_CRC32C };
 struct ncs_conf {
 	uint16_t port, peer_port;
 	unsigned accept, check;
-	uint64_t sdu, message, queue, give_up, connections, peers;
+	uint64_t sdu, message, queue, give_up, connections, peers, pool;
 	uint32_t stages;                 /* enum ncs_stages_are */
 	bool     times;
 };
@@ -99,6 +100,8 @@ struct ncs_rep {
 	uint32_t          taken;         /* conn[] below that are in use */
 	uint32_t          npeers;        /* that peers began */
 	struct ncs_sess  *peer;          /* that was opened to last; ours stay */
+	uint64_t          pooled;        /* bytes of buffers that connections have of the pool, or may still use */
+	xk_ns             gathered;      /* when those that need less were last asked */
 	uint16_t          epoch;
 	const struct ncs_seams *seams;   /* NULL: stages call one another */
 };
@@ -166,6 +169,9 @@ struct ncs_conn {
 	uint8_t  hello[NCS_HELLO_LEN];
 	bool     has_hello, watched;
 	xk_ns    asked, progress;        /* when OPEN or CLOSE left; when something was last heard of use */
+	uint64_t pooled;                 /* of the pool */
+	uint32_t came, came_before;      /* SDUs since then; of the four round trips before */
+	xk_ns    since;
 	struct xk_msgq out;              /* messages; kept.seq: number of the first SDU */
 	uint32_t fresh;                  /* the first SDU that was never sent */
 	struct ncs_place base, again, first;/* of the first needed, the last repeated, and that one */
@@ -275,6 +281,11 @@ void ncs_say_ack(struct ncs_conn *c);
 /* Sends what may leave, says what is due, arms the timer. */
 void ncs_turn(struct ncs_conn *c);
 void ncs_queues_free(struct ncs_conn *c);
+
+/* ncs_pool.c */
+/* An SDU has come, and been passed on. */
+void ncs_pool_turn(struct ncs_conn *c);
+void ncs_pool_leave(struct ncs_conn *c);
 
 /* ncs_sum.c */
 /* Begins with UINT32_MAX; the complement of the last is the sum. */

@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# ncs_reckon.t - graphs/ncs-reckon.lua: a matrix product and a two-dimensional FFT by several processes are,
+# bit for bit, those of one; under every architecture, over lines that lose; an error ends the run.
+
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$top_srcdir/tests/support/tap.sh"
+run=$top_builddir/vp-run
+file=$top_srcdir/graphs/ncs-reckon.lua
+unset VP_GRAPH_PATH
+
+# computes PROCESSES ROUNDS ARG...: each process ends all rounds, and nothing is wrong.
+computes() {
+	processes=$1 rounds=$2
+	shift 2
+	timeout 60 "$run" "$file" processes="$processes" rounds="$rounds" "$@" >"$tmp/out" 2>"$tmp/err"
+	got=$?
+	cat "$tmp/out" "$tmp/err"
+	[ $got -eq 0 ] && grep -q 'workload complete$' "$tmp/out" && ! grep -q '^rank.*wrong' "$tmp/out" &&
+	[ "$(grep -c "^rank[0-9]* *rounds $rounds\$" "$tmp/out")" -eq "$processes" ]
+}
+
+for preset in $(presets); do
+	ok "a matrix product by three, $preset" computes 3 1 preset="$preset" n=24
+done
+ok "an FFT by four, over lines that lose" computes 4 1 work=fft n=32 loss=2%
+ok "an FFT by three, of unequal shares" computes 3 2 work=fft n=16
+ok "more processes than rows" computes 5 1 n=3
+ok "one process alone" computes 1 2
+
+refused() {
+	want=$1
+	shift
+	timeout 60 "$run" "$@" >"$tmp/out" 2>&1
+	got=$?
+	cat "$tmp/out"
+	[ $got -ne 0 ] && grep -q "$want" "$tmp/out"
+}
+ok "an FFT of no power of two is refused" refused "an FFT is of a power of two, not of 100" "$file" work=fft n=100
+ok "a simulated clock is refused" refused 'clock must be "real"' --virtual "$file"
+done_testing

@@ -179,7 +179,7 @@ static void unknown_args(struct loader *ld)
 		const char *arg = ld->o->args[i], *eq = strchr(arg, '='), *near;
 		char name[64];
 
-		if (ld->arg_used[i])
+		if (ld->arg_used[i] || i < ld->o->noffered)
 			continue;
 		if (eq == NULL || eq == arg) {
 			xk_errs_add(ld->e, NULL, 0, 0, "'%.60s' is not an argument of the form name=value", arg);

@@ -10,8 +10,10 @@
 #include "runtime/run/run_priv.h"
 #include "runtime/upi/xk_part.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "runtime/mem/xk_mem.h"
 
@@ -60,10 +62,24 @@ static bool finished(const struct run *u)
 	return apps != 0 && xk_load_acquire(&u->g->ndone) >= apps;
 }
 
+/* True: whoever started us knows what there is to know, and says when it is over. */
+static bool others_decide(struct run *u)
+{
+	bool can = xk_load_acquire(&u->g->napps) != 0;
+
+	if (u->o->finished_fd <= 0 || u->r->is_virtual)
+		return false;
+	if (!u->told && (finished(u) || !can))
+		u->told = write(u->o->finished_fd, can ? "f" : "n", 1) >= 0 || errno != EINTR;
+	return true;
+}
+
 /* True, and why, when the run is over whatever the time. */
 static bool over(struct run *u)
 {
-	if (finished(u))
+	bool waits = others_decide(u);
+
+	if (finished(u) && (!waits || stop_asked(u)))
 		u->r->end = XK_RUN_FINISHED;
 	else if (stop_asked(u))
 		u->r->end = XK_RUN_STOPPED;

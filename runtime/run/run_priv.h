@@ -54,6 +54,7 @@ struct run {
 	xk_ns                     t0;    /* graph clock when measuring began */
 	xk_ns                     wall0;
 	bool                      begun; /* the two are known */
+	bool                      told;  /* others_decide */
 	uint64_t                  room_samples;
 	uint64_t                  rtt[XK_HIST_PLACES]; /* of all applications that measure it */
 	struct run_times          times;

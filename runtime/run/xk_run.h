@@ -101,6 +101,9 @@ struct xk_run_opts {
 	bool     window_conns;           /* keep each connection's messages per window, too */
 	uint64_t max_messages;           /* stop when it has had so many measured ones; a few more are; 0: no */
 	int      stop_fd;                /* readable: stop now; negative: none */
+	/* Above 0: when applications have finished "f" is written to it, "n" at once where none can, and the
+	 * run goes on for others' sake until stop_fd is readable.  In virtual time it ends all the same. */
+	int      finished_fd;
 	/* Readable while measured, and so_far not NULL: so_far makes it unreadable again and gets what has
 	 * been measured until now, on the runner's thread; the run goes on. */
 	int      ask_fd;

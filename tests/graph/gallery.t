@@ -84,7 +84,7 @@ for file in "$graphs"/*.lua; do
 	replay.lua)
 		ok "$name runs" runs "$file" file="$tmp/in.pcap" out="$tmp/out.pcap" addr=10.0.0.2/24 fast=true
 		;;
-	shm-*) ok "$name runs" runs "$file" job="gallery-$$" ;;
+	shm-*|ncs-ring.lua) ok "$name runs" runs "$file" job="gallery-$$" ;;
 	*) ok "$name runs" runs "$file" ;;
 	esac
 done

@@ -84,7 +84,7 @@ static int code_of(int err)
 
 static int load(struct work *w)
 {
-	struct xk_compose_opts opts = { .args = w->o->arg, .nargs = w->o->narg, .path = w->o->path,
+	struct xk_compose_opts opts = { .args = w->o->arg, .nargs = w->o->narg, .noffered = w->o->offered, .path = w->o->path,
 					.unsafe = w->o->unsafe };
 	int err = xk_spec_load(&w->s, w->o->file, &opts, w->e);
 
@@ -206,7 +206,8 @@ static int run(struct work *w)
 {
 	const struct xk_plan *p = xk_spec_plan(w->s);
 	struct xk_run_opts opts = { .duration = p->duration, .warmup = p->warmup, .stats = vpr_interval,
-				    .stop_fd = w->o->stop_fd, .ask_fd = w->o->ask_fd, .so_far = so_far, .arg = w->o };
+				    .stop_fd = w->o->stop_fd, .finished_fd = w->o->finished_fd,
+				    .ask_fd = w->o->ask_fd, .so_far = so_far, .arg = w->o };
 	struct xk_run_result r;
 	int err;
 
@@ -270,6 +271,29 @@ static int work(struct work *w)
 	return take_down(w, code);
 }
 
+/* From here on a signal is a stop in order. */
+static void open_signals(struct vpr *o)
+{
+	o->stop_fd = catch_signals(SIGINT, SIGTERM);
+	o->ask_fd = catch_signals(SIGUSR1, 0);
+}
+
+/* VPR_RANK: this process runs the graph; else it is done. */
+static int ranks(struct vpr *o)
+{
+	int code = o->join ? vpr_join(o) : VPR_OK;
+
+	if (code != VPR_OK || o->ranks == 0 || o->stop_fd < 0 || o->ask_fd < 0)
+		return code != VPR_OK ? code : VPR_RANK;
+	code = vpr_ranks(o);
+	if (code != VPR_RANK)
+		return code;
+	close(o->stop_fd);
+	close(o->ask_fd);
+	open_signals(o);
+	return VPR_RANK;
+}
+
 int main(int argc, char **argv)
 {
 	struct vpr o = { .stop_fd = -1, .ask_fd = -1 };
@@ -277,10 +301,12 @@ int main(int argc, char **argv)
 	int code;
 
 	xk_json_start(NULL, 0);
-	/* First of all: from here on a signal is a stop in order. */
-	o.stop_fd = catch_signals(SIGINT, SIGTERM);
-	o.ask_fd = catch_signals(SIGUSR1, 0);
+	/* First of all. */
+	open_signals(&o);
 	vpr_options(&o, argc, argv);
+	code = ranks(&o);
+	if (code != VPR_RANK)
+		return code;
 	w.e = xk_errs_new();
 	w.warnings = xk_errs_new();
 	if (o.stop_fd < 0 || o.ask_fd < 0 || w.e == NULL || w.warnings == NULL) {

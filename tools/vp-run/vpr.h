@@ -17,6 +17,9 @@ enum {
 
 #define VPR_CAPTURES 16u
 #define VPR_ARGS     256u
+#define VPR_RANKS_MAX 1024u
+#define VPR_JOB_MAX  60u
+#define VPR_RANK     (-1)                /* of vpr_ranks: this process is one */
 
 struct vpr_capture {
 	struct xk_capture  outer;        /* what the node calls; of the first of its captures */
@@ -44,6 +47,10 @@ struct vpr {
 	struct xk_ledger *ledger;        /* of the machine; the graph is charged by it */
 	struct vpr_capture capture[VPR_CAPTURES];
 	unsigned    ncapture;
+	unsigned    ranks, offered;      /* -n; arguments that the file need not declare, the first ones */
+	bool        join, keep;
+	int         finished_fd;         /* of a rank, to its starter; 0: none */
+	char        rank_arg[3][VPR_JOB_MAX + 8], rank_cpus[64 * 3];
 	int         stop_fd, ask_fd;     /* SIGINT and SIGTERM arrive here; SIGUSR1 */
 };
 
@@ -60,6 +67,11 @@ int  vpr_time(const char *name, const char *text, xk_ns *out, struct xk_errs *e)
 int  vpr_messages(const char *name, const char *text, uint64_t *out, struct xk_errs *e);
 /* Levels of messages, by node name or protocol. */
 int  vpr_log(const struct vpr *o, struct xk_graph *g, struct xk_errs *e);
+
+/* vpr_ranks.c: runs o->ranks of this program until all have ended: the exit code, or, in each of them, VPR_RANK. */
+int  vpr_ranks(struct vpr *o);
+/* This is one of those that mpirun or srun started: VPR_OK, or VPR_USAGE, said. */
+int  vpr_join(struct vpr *o);
 
 /* Attaches the captures to a graph that is not up yet. */
 int  vpr_capture_attach(struct vpr *o, struct xk_graph *g, struct xk_errs *e);

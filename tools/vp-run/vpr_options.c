@@ -23,7 +23,7 @@ static const char doc[] =
 
 enum { OPT_STATS = 256, OPT_CAPTURE, OPT_LOG, OPT_CHECK, OPT_CPUS, OPT_SEED, OPT_VIRTUAL, OPT_UNSAFE, OPT_WARMUP,
        OPT_VPS, OPT_CONNS, OPT_FAIRNESS, OPT_FILTER, OPT_CONTROL, OPT_LAYER_TIMES, OPT_MESSAGES, OPT_WARMUP_MESSAGES,
-       OPT_PROCESSORS, OPT_MACHINE, OPT_DECISIONS };
+       OPT_PROCESSORS, OPT_MACHINE, OPT_DECISIONS, OPT_KEEP, OPT_JOIN };
 
 static const struct argp_option options[] = {
 	{ "duration", 'd', "TIME", 0, "How long to measure, \"5s\" (default: the graph's, "
@@ -48,6 +48,9 @@ static const struct argp_option options[] = {
 	{ "virtual", OPT_VIRTUAL, NULL, 0, "Run under a simulated clock: the same every time", 0 },
 	{ "processors", OPT_PROCESSORS, "N", 0, "With --virtual: simulate N processors", 0 },
 	{ "machine", OPT_MACHINE, "NAME", 0, "What things cost on them", 0 },
+	{ "ranks", 'n', "N", 0, "Run FILE in N processes, with the arguments rank, ranks and job", 0 },
+	{ "keep", OPT_KEEP, NULL, 0, "With -n: a rank that fails does not end the others", 0 },
+	{ "join", OPT_JOIN, NULL, 0, "Be the rank that mpirun or srun says", 0 },
 	{ "check", OPT_CHECK, NULL, 0, "Check the file and stop", 0 },
 	{ "path", 'I', "DIR[:DIR]", 0, "More folders for include", 0 },
 	{ "unsafe", OPT_UNSAFE, NULL, 0, "Let the file use all of Lua, without limits", 0 },
@@ -89,6 +92,29 @@ static void add_arg(struct vpr *o, const char *arg, struct argp_state *state)
 		o->arg[o->narg++] = arg;
 }
 
+static void set_ranks(struct vpr *o, const char *arg, struct argp_state *state)
+{
+	char *end;
+	unsigned long n = *arg >= '0' && *arg <= '9' ? strtoul(arg, &end, 10) : 0;
+
+	if (n == 0 || *end != '\0' || n > VPR_RANKS_MAX)
+		argp_error(state, "-n must be between 1 and %u, not '%s'", VPR_RANKS_MAX, arg);
+	o->ranks = (unsigned)n;
+}
+
+/* What is one for all. */
+static void check_ranks(const struct vpr *o, struct argp_state *state)
+{
+	if (o->keep && o->ranks == 0)
+		argp_error(state, "--keep belongs to -n");
+	if (o->join && o->ranks != 0)
+		argp_error(state, "--join and -n: either others start the ranks, or -n does");
+	if (o->ranks != 0 && (o->has_control || o->ncapture != 0 || o->decisions != NULL))
+		argp_error(state, "-n: ranks cannot share a file of --control, --capture or --decisions");
+	if ((o->join || o->ranks != 0) && o->narg > VPR_ARGS - 3)
+		argp_error(state, "at most %u arguments", VPR_ARGS - 3);
+}
+
 static error_t parse_opt(int key, char *arg, struct argp_state *state)
 {
 	struct vpr *o = state->input;
@@ -119,11 +145,15 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case 'I': o->path = arg; break;
 	case OPT_UNSAFE: o->unsafe = true; break;
 	case OPT_DECISIONS: o->decisions = arg; break;
+	case 'n': set_ranks(o, arg, state); break;
+	case OPT_KEEP: o->keep = true; break;
+	case OPT_JOIN: o->join = true; break;
 	case OPT_LAYER_TIMES: o->layer_times = true; break;
 	case ARGP_KEY_ARG: add_arg(o, arg, state); break;
 	case ARGP_KEY_END:
 		if (o->file == NULL)
 			argp_error(state, "which graph file?");
+		check_ranks(o, state);
 		if (o->layer_times && o->ncapture != 0)
 			argp_error(state, "--layer-times and --capture: a message would be timed while it is written to a file");
 		break;

@@ -1,0 +1,105 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# ranks.t - vp-run -n and --join: what ranks are told, what is shown of them, how they end.
+
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$top_srcdir/tests/support/tap.sh"
+command -v jq >/dev/null || skip_all "needs jq"
+run=$top_builddir/vp-run
+ring=$top_srcdir/graphs/ncs-ring.lua
+
+until_ok() {
+	tries=1200
+	until "$@" >/dev/null 2>&1; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || return 1
+		sleep 0.05
+	done
+}
+answers='[.nodes[] | select(.name == "load") | .counters.answers] | add'
+
+around() {
+	timeout 20 "$run" -n "$1" --json "$ring" dir="$tmp" count=20 >"$tmp/out.json" 2>"$tmp/err"
+	got=$?
+	cat "$tmp/err"
+	[ $got -eq 0 ] && jq -e "length == $1 and all(.[]; ($answers) == 40)" "$tmp/out.json"
+}
+for n in 1 2 4; do
+	ok "a ring of $n: one JSON list" around $n
+done
+lines() {
+	timeout 20 "$run" -n 2 "$ring" dir="$tmp" count=20 >"$tmp/out" 2>"$tmp/err"
+	got=$?
+	cat "$tmp/out" "$tmp/err"
+	[ $got -eq 0 ] && grep -q '^\[0\] load .* answers 40$' "$tmp/out" && grep -q '^\[1\] load .* answers 40$' "$tmp/out" &&
+		! grep -v '^\[[01]\] ' "$tmp/out"
+}
+ok "lines begin with the rank" lines
+
+# What a file is told.
+cat >"$tmp/told.lua" <<'END'
+local a = args { rank = uint { 9 }, ranks = uint { 9 }, x = uint { 0 } }
+error(("rank %d of %d, x %d"):format(a.rank, a.ranks, a.x))
+END
+told() {
+	timeout 60 "$run" -n 2 --keep "$tmp/told.lua" x=5 >"$tmp/out" 2>&1
+	got=$?
+	cat "$tmp/out"
+	[ $got -eq 3 ] && grep -q '^\[0\] .*rank 0 of 2, x 5' "$tmp/out" && grep -q '^\[1\] .*rank 1 of 2, x 5' "$tmp/out" &&
+		grep -q '^vp-run: rank 1 ended with code 3' "$tmp/out"
+}
+ok "rank and ranks are arguments, job need not be" told
+ok "a file without them is told" says "graph has no argument 'rank'" "$run" -n 2 "$top_srcdir/graphs/hello.lua"
+ok "--check checks one" says "is good" "$run" -n 2 --check "$ring"
+joins() { env -i "$1=1" "$2=3" "$run" --join "$tmp/told.lua" 2>&1 | grep 'rank 1 of 3, x 0'; }
+ok "--join: Open MPI's" joins OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE
+ok "--join: MPICH's" joins PMI_RANK PMI_SIZE
+ok "--join: Slurm's" joins SLURM_PROCID SLURM_NTASKS
+ok "--join: nobody's" code 2 env -i "$run" --join "$tmp/told.lua"
+ok "--join: a rank that cannot be" code 2 env -i PMI_RANK=3 PMI_SIZE=3 "$run" --join "$tmp/told.lua"
+ok "--join: no number" code 2 env -i PMI_RANK=1x PMI_SIZE=3 "$run" --join "$tmp/told.lua"
+for bad in "-n 0" "-n 1025" "-n x" "-n 2x" "--keep" "-n 2 --join" "-n 2 --control=x" "-n 2 --capture=a=b" "-n 2 --decisions=x"; do
+	# shellcheck disable=SC2086
+	ok "$bad is wrong usage" code 2 "$run" $bad "$ring"
+done
+
+# How they end.  pids: those of the ranks, by their parent.
+pids() { sed -n 's/^\([0-9]*\) .*) [A-Z] '"$1"' .*/\1/p' /proc/[0-9]*/stat 2>/dev/null; }
+all_there() { [ "$(pids $starter | wc -l)" -eq 3 ] && [ "$(ls "$tmp/run-$starter".10.0.0.?.0 2>/dev/null | wc -l)" -eq 3 ]; }
+starts() {
+	"$run" -n 3 "$@" "$ring" dir="$tmp" count=0 >"$tmp/out" 2>"$tmp/err" &
+	starter=$!
+	until_ok all_there
+}
+ends() {
+	wait $starter
+	got=$?
+	cat "$tmp/err"
+	[ -z "$(pids $starter)" ] && return $got
+}
+interrupted() {
+	starts && kill -INT $starter
+	ends && [ "$(grep -c 'load .*messages' "$tmp/out")" -ge 3 ]
+}
+ok "SIGINT ends all in order" interrupted
+killed() {
+	starts "$@" && kill -KILL "$(pids $starter | head -n 1)"
+	! ends && grep -q 'was killed by signal 9' "$tmp/err"
+}
+ok "a rank that is killed ends all" killed
+kept() {
+	starts --keep && kill -KILL "$(pids $starter | head -n 1)" && until_ok grep -q 'was killed by signal 9' "$tmp/err" &&
+		[ "$(pids $starter | wc -l)" -gt 0 ] && kill -TERM $starter
+	! ends
+}
+ok "unless --keep" kept
+orphaned() {
+	starts && children=$(pids $starter) && kill -KILL $starter
+	wait $starter
+	for pid in $children; do
+		until_ok sh -c "! kill -0 $pid" || return 1
+	done
+}
+ok "ranks whose starter is killed end" orphaned
+done_testing

@@ -26,8 +26,7 @@ enum { OPT_STATS = 256, OPT_CAPTURE, OPT_LOG, OPT_CHECK, OPT_CPUS, OPT_SEED, OPT
        OPT_PROCESSORS, OPT_MACHINE, OPT_DECISIONS, OPT_KEEP, OPT_JOIN };
 
 static const struct argp_option options[] = {
-	{ "duration", 'd', "TIME", 0, "How long to measure, \"5s\" (default: the graph's, "
-	  "else until finished or a signal comes)", 0 },
+	{ "duration", 'd', "TIME", 0, "How long to measure, \"5s\" (else the graph's)", 0 },
 	{ "warmup", OPT_WARMUP, "TIME", 0, "Time before that, not measured", 0 },
 	{ "messages", OPT_MESSAGES, "N", 0, "Measure so many messages, not a time", 0 },
 	{ "warmup-messages", OPT_WARMUP_MESSAGES, "N", 0, "Messages before that, not measured", 0 },
@@ -36,8 +35,8 @@ static const struct argp_option options[] = {
 	{ "vps", OPT_VPS, NULL, 0, "JSON: each virtual processor, too", 0 },
 	{ "connections", OPT_CONNS, NULL, 0, "JSON: each connection, too", 0 },
 	{ "fairness", OPT_FAIRNESS, "TIME", 0, "JSON: Jain fairness in windows of 1, 10, 100 TIME", 0 },
-	{ "capture", OPT_CAPTURE, "NODE=FILE", 0, "Write packets between NODE and its lower layer to a pcap file; may be repeated", 0 },
-	{ "filter", OPT_FILTER, "EXPR", 0, "Only frames that EXPR takes, as tcpdump has them: of the --capture before", 0 },
+	{ "capture", OPT_CAPTURE, "NODE=FILE", 0, "Write packets below NODE to a pcap file", 0 },
+	{ "filter", OPT_FILTER, "EXPR", 0, "Of the --capture before: as tcpdump has it", 0 },
 	{ "control", OPT_CONTROL, "PATH", OPTION_ARG_OPTIONAL, "Serve vp-ctl at a socket (default: the graph's name in "
 	  "$XDG_RUNTIME_DIR/xkvp)", 0 },
 	{ "layer-times", OPT_LAYER_TIMES, NULL, 0, "Measure per-node latency (disables batching)", 0 },
@@ -48,8 +47,8 @@ static const struct argp_option options[] = {
 	{ "virtual", OPT_VIRTUAL, NULL, 0, "Run under a simulated clock: the same every time", 0 },
 	{ "processors", OPT_PROCESSORS, "N", 0, "With --virtual: simulate N processors", 0 },
 	{ "machine", OPT_MACHINE, "NAME", 0, "What things cost on them", 0 },
-	{ "ranks", 'n', "N", 0, "Run FILE in N processes, with the arguments rank, ranks and job", 0 },
-	{ "keep", OPT_KEEP, NULL, 0, "With -n: a rank that fails does not end the others", 0 },
+	{ "ranks", 'n', "N", 0, "Run FILE in N processes: rank=0 ... ranks=N", 0 },
+	{ "keep", OPT_KEEP, NULL, 0, "With -n: go on when a rank fails", 0 },
 	{ "join", OPT_JOIN, NULL, 0, "Be the rank that mpirun or srun says", 0 },
 	{ "check", OPT_CHECK, NULL, 0, "Check the file and stop", 0 },
 	{ "path", 'I', "DIR[:DIR]", 0, "More folders for include", 0 },

@@ -23,8 +23,8 @@
 #define F_SEAL_FUTURE_WRITE 0x0010
 #endif
 
-#define MAGIC   0x786b736du              /* "xksm" */
-#define VERSION 1u
+#define GREETING_MAGIC   0x786b736du              /* "xksm" */
+#define GREETING_VERSION 1u
 #define BACKLOG 128
 
 /* ---- places ------------------------------------------------------------------------- */
@@ -178,8 +178,8 @@ int shm_greet(int fd, const struct shm_greeting *g, int memfd)
 	struct iovec v = { &out, sizeof out };
 	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = &ctl, .msg_controllen = sizeof ctl };
 
-	out.magic = MAGIC;
-	out.version = VERSION;
+	out.magic = GREETING_MAGIC;
+	out.version = GREETING_VERSION;
 	memset(&ctl, 0, sizeof ctl);
 	ctl.h.cmsg_level = SOL_SOCKET;
 	ctl.h.cmsg_type = SCM_RIGHTS;
@@ -217,7 +217,8 @@ static int descriptor_of(struct msghdr *m)
 
 static bool is_right(const struct shm_greeting *g)
 {
-	return g->magic == MAGIC && g->version == VERSION && g->vps != 0 && g->vp < g->vps && shm_shape_fault(&g->shape) == NULL;
+	return g->magic == GREETING_MAGIC && g->version == GREETING_VERSION && g->vps != 0 && g->vp < g->vps &&
+	       shm_shape_fault(&g->shape) == NULL;
 }
 
 int shm_greeted(int fd, struct shm_greeting *g, int *memfd)

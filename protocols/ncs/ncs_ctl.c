@@ -61,6 +61,8 @@ void ncs_peer_free(struct ncs_sess *p)
 	if (p->peer.part != NULL)
 		xk_msg_free(p->peer.part);
 	ncs_rep(p->s.rep)->npeers -= !p->peer.ours;
+	if (ncs_rep(p->s.rep)->peer == p)
+		ncs_rep(p->s.rep)->peer = NULL;
 	if (p->peer.stages != NULL)
 		ncs_rep(p->s.rep)->seams->peer_free(p);
 	lls->up = &p->s.rep->up;
@@ -72,7 +74,7 @@ void ncs_peer_leave(struct ncs_sess *p)
 {
 	if (p->peer.busy == 1)
 		ncs_flush(p);
-	if (--p->peer.busy == 0 && p->peer.stream && p->peer.conns == NULL && (p->peer.over || p->peer.done))
+	if (--p->peer.busy == 0 && p->peer.conns == NULL && (p->peer.over || (p->peer.stream && p->peer.done)))
 		ncs_peer_free(p);
 }
 
@@ -82,7 +84,7 @@ struct wanted { uint32_t host; const struct xk_rep *over; struct ncs_sess *found
 
 static bool leads_to(const struct ncs_sess *p, const struct wanted *w)
 {
-	return p->is_peer && p->peer.ours && p->peer.host == w->host && p->s.down->rep == w->over;
+	return p->is_peer && p->peer.ours && !p->peer.over && p->peer.host == w->host && p->s.down->rep == w->over;
 }
 
 static int look(struct xk_mapnode *n, void *arg)
@@ -378,10 +380,15 @@ void ncs_records_in(struct ncs_sess *p, struct xk_msg *m)
 /* ---- a stream: the end ------------------------------------------------------------------------------------- */
 
 /* Nothing more is said or heard over it. */
+static void lost_now(struct ncs_conn *c, const void *arg)
+{
+	(void)arg;
+	if (c->state != NCS_GONE)
+		ncs_conn_lost(c);
+}
+
 static void over(struct ncs_sess *p, bool abort)
 {
-	struct ncs_conn *c;
-
 	if (p->peer.over)
 		return;
 	ncs_peer_enter(p);
@@ -389,8 +396,7 @@ static void over(struct ncs_sess *p, bool abort)
 	p->peer.nout = 0;
 	if (abort)
 		xk_sess_control(p->s.down, XK_STREAM_ABORT, NULL, 0);
-	while ((c = p->peer.conns) != NULL && c->state != NCS_GONE)
-		ncs_conn_lost(c);
+	each(p, lost_now, NULL);
 	ncs_peer_leave(p);
 }
 
@@ -426,10 +432,19 @@ void ncs_stream_event(struct xk_rep *r, const struct xk_stream_event *ev)
 /* The peer says nothing any more.  It has said CLOSE before, if it meant well. */
 void ncs_close_done(struct xk_rep *r, struct xk_sess *lls)
 {
-	struct ncs_sess *p = peer_of(r, lls);
+	struct ncs_sess *p = peer_of(r, lls), *peer;
 
-	if (p != NULL)
-		over(p, false);
+	if (p == NULL || p->is_peer) {
+		if (p != NULL)
+			over(p, false);
+		return;
+	}
+	peer = p->conn.peer;             /* over a port: what lies below is the connection's own */
+	ncs_peer_enter(peer);
+	ncs_conn_enter(&p->conn);
+	lost_now(&p->conn, NULL);
+	ncs_conn_leave(&p->conn);
+	ncs_peer_leave(peer);
 }
 
 /* ---- a stream: in -------------------------------------------------------------------------------- */

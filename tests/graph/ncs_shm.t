@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# ncs_shm.t - graphs/ncs-ring.lua: two ranks by memory that they share, under every preset, with each choice of controls
+# in turns; one that is killed is missed at once by the other.
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$top_srcdir/tests/support/tap.sh"
+command -v jq >/dev/null || skip_all "needs jq"
+run=$top_builddir/vp-run
+file=$top_srcdir/graphs/ncs-ring.lua
+answers='[.nodes[] | select(.name == "load") | .counters.answers] | add'
+messages='[.nodes[] | select(.name == "echo") | .counters.messages] | add'
+
+ring() {
+	timeout 60 "$run" -n 2 --json "$file" dir="$tmp" count=10 "$@" >"$tmp/out.json" 2>"$tmp/err"
+	got=$?
+	cat "$tmp/err"
+	[ $got -eq 0 ] && jq -e "length == 2 and all(.[]; ($answers) == 20 and ($messages) == 20)" "$tmp/out.json"
+}
+n=0
+for preset in $(presets); do
+	n=$((n + 1))
+	case $((n % 4)) in
+	0) choice="flow=none error=none" ;;
+	1) choice="flow=credit error=selective_repeat" ;;
+	2) choice="flow=window error=go_back_n" ;;
+	*) choice="flow=credit error=none" ;;
+	esac
+	# shellcheck disable=SC2086
+	ok "ncs_ring.$preset: two ranks, $choice" ring preset="$preset" $choice
+done
+
+until_ok() {
+	tries=1200
+	until "$@" >/dev/null 2>&1; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || return 1
+		sleep 0.05
+	done
+}
+ncs() { timeout 10 "$top_builddir/vp-ctl" -s "$tmp/ctl" --json snapshot >"$tmp/snap" && jq -e "[.nodes[] | select(.protocol == \"ncs\") | .counters.$1 // 0] | add $2" "$tmp/snap"; }
+# Nothing is given up after a while: it is told.
+killed() {
+	"$run" "$file" dir="$tmp" job=killed rank=0 ranks=2 count=0 "$@" >"$tmp/zero" 2>&1 &
+	zero=$!
+	"$run" --control="$tmp/ctl" "$file" dir="$tmp" job=killed rank=1 ranks=2 count=0 "$@" >"$tmp/one" 2>&1 &
+	one=$!
+	until_ok ncs messages_in '> 10' && kill -KILL $zero && { wait $zero; true; }
+	until_ok ncs lost '== 4' && ncs given_up '== 0'
+	got=$?
+	kill -INT $one
+	wait $one
+	[ $? -eq 1 ] && [ $got -eq 0 ] && grep 'ended by its peer or lost' "$tmp/one"
+}
+ok "a rank that is killed is missed at once" killed
+ok "under flow and error control, too" killed flow=credit error=selective_repeat
+done_testing

@@ -57,6 +57,34 @@ uint64_t xk_vpset_message_moved(struct xk_vpset *set, const void *message, uint3
 	return m->message_moved + m->byte_moved * bytes;
 }
 
+void xk_vpset_note_ran(struct xk_vpset *set, void (*ran)(void *to, const struct xk_ran *r), void *to)
+{
+	set->sim->ran = ran;
+	set->sim->ran_to = to;
+}
+
+/* done messages of vp were run, up to now. */
+static void tell_ran(const struct xk_vp *vp, uint32_t done)
+{
+	struct xk_vpsim *s = vp->set->sim;
+	struct kept *k = vpsim_kept();
+	struct xk_sim_counts c;
+	struct xk_ran r;
+
+	if (XK_LIKELY(s->ran == NULL) || xk_sim_processor() == 0)
+		return;
+	xk_sim_counts(xk_sim_running(), &c);
+	r = (struct xk_ran){ .processor = xk_sim_processor() - 1, .vp = vp->at, .messages = done, .until = *xk_sim_self->now };
+	r.from = r.until - (c.worked - k->told);
+	k->told = c.worked;
+	if (done == 0)
+		return;
+	if (k->number == 0)
+		k->number = ++s->threads;
+	r.thread = k->number - 1;
+	s->ran(s->ran_to, &r);
+}
+
 static void charge_unit(const struct xk_vp *vp, unsigned done)
 {
 	struct xk_vpsim *s = vp->set->sim;
@@ -75,6 +103,7 @@ static void charge_unit(const struct xk_vp *vp, unsigned done)
 	if (cost == 0 && own != 0)
 		cost = 1;
 	xk_sim_charge(cost);
+	tell_ran(vp, own);
 }
 
 uint64_t xk_vpset_touch(struct xk_vpset *set, unsigned no, uint32_t handle, const struct xk_machine_node *c)
@@ -121,6 +150,7 @@ void xk_vpsim_brought(struct xk_vp *vp, unsigned done)
 		return;
 	vpsim_kept()->brought += done;
 	xk_sim_charge(done * vp->set->sim->machine->message + vp_lines_of(vp, done));
+	tell_ran(vp, done);
 }
 
 /* ---- what threads have waited ---------------------------------------------------------- */

@@ -16,6 +16,9 @@ struct xk_vpsim {
 	const struct xk_machine_node **node;  /* by the number of the node, of upi; NULL: none was asked for */
 	struct vp_lines         *lines;  /* with node */
 	struct vp_owners        *owners; /* of VPs and messages, where the machine says what it costs that they move; NULL */
+	void                   (*ran)(void *to, const struct xk_ran *r);
+	void                    *ran_to;
+	unsigned                 threads;  /* that it was told of */
 	unsigned                 last;   /* processor that ran a unit, from 1; 0: none has */
 };
 
@@ -24,6 +27,8 @@ struct kept {
 	struct xk_vp      *self;
 	struct xk_memvp   *mem;
 	uint16_t           no;
+	unsigned           number;       /* among those that `ran` was told of, from 1; 0: not yet */
+	xk_ns              told;         /* it had been charged so much when `ran` was told last */
 	uint32_t           brought;      /* messages that this unit has brought to others, charged there */
 	bool               moved;        /* the operation to come has its message from another layer's thread */
 	struct xk_handoffs handoffs;

@@ -40,11 +40,18 @@ struct xk_machine {
 extern const struct xk_machine xk_machine_flat;
 /* Does nothing but messages cost?  On one processor it is the same then who runs when. */
 bool xk_machine_is_flat(const struct xk_machine *m);
+struct xk_vpset;
 /* NULL: the ledger has none. */
 const struct xk_machine_node *xk_machine_find(const struct xk_machine *m, const char *proto);
 
+/* A unit of work of VP `vp` (its place among all), or messages brought into it: `until` is when it was over, `from` so much
+ * earlier as its thread was charged for it, locks included and waiting not. */
+struct xk_ran { unsigned processor, thread, vp; uint32_t messages; xk_ns from, until; };
+/* Of a set with simulated processors, before it starts: ran is told of each, in the order of their ends on a processor.
+ * Threads are numbered as they are first told of; those of a thread do not overlap. */
+void xk_vpset_note_ran(struct xk_vpset *set, void (*ran)(void *to, const struct xk_ran *r), void *to);
+
 /* What processor i of a set with simulated ones has spent on what it was charged. */
-struct xk_vpset;
 void xk_vpset_simulated(const struct xk_vpset *set, unsigned i, struct xk_sim_stats *out);
 /* Nanoseconds that their bus was in use. */
 xk_ns xk_vpset_bus_busy(const struct xk_vpset *set);

@@ -191,6 +191,21 @@ not_run() {
 	cat "$tmp/out"
 	[ $code -eq "$want" ] && grep -q -e "$text" "$tmp/out"
 }
+# Slices are of all messages, in microseconds; none of a thread begins before the one before ends.
+timeline() {
+	json "$tmp/one" --processors 4 --machine "$tmp/nodes.lua" --timeline "$tmp/t.json" "$file" preset="$1" conns=8 count=50 || return 1
+	jq -c '.otherData | del(.ran)' "$tmp/t.json"
+	jq -e --slurpfile run "$tmp/json" '(.otherData.ran | map(.[2]) | add) as $ran | [.traceEvents[] | select(.ph == "X")] as $x |
+		($x | map(.args.messages) | add) == $ran and $ran == ([$run[0].workers[].messages] | add) and
+		.otherData.left_out == 0 and .otherData.slices == ($x | length) and all($x[]; .dur >= 0 and .pid < 4 and .args.messages > 0) and
+		([.traceEvents[] | select(.ph == "M") | .args.name] == [range(4) | "processor \(.)"]) and
+		($x | group_by(.tid) | all(.[]; . as $s | [range(1; length) | $s[.].ts + 0.0005 >= $s[. - 1].ts + $s[. - 1].dur] | all))' \
+		"$tmp/t.json" >/dev/null
+}
+for preset in ppc ips_conn locking lp; do
+	ok "$preset: a timeline" timeline "$preset"
+done
+ok "a timeline of real processors" not_run 2 "it is of simulated processors" --timeline "$tmp/t.json" "$file"
 # broken TEXT SED...: the ledger, changed, is refused so, with its line.
 broken() {
 	text=$1

@@ -152,6 +152,8 @@ static int bring_up(struct work *w)
 		return err;
 	/* First: what is left for others while the graph comes up is the scheduler's already. */
 	err = w->o->decisions != NULL ? vpr_decisions_open(w->o, w->g, w->e) : VPR_OK;
+	if (err == VPR_OK)
+		err = vpr_timeline_open(w->o, w->g, w->e);
 	if (err != VPR_OK)
 		return err;
 	err = xk_graph_up(w->g, w->e);
@@ -242,6 +244,8 @@ static int take_down(struct work *w, int code)
 	if (!vpr_capture_close(w->o) && code == VPR_OK)
 		code = VPR_FAILED;
 	if (!vpr_decisions_close(w->o) && code == VPR_OK)
+		code = VPR_FAILED;
+	if (!vpr_timeline_close(w->o) && code == VPR_OK)
 		code = VPR_FAILED;
 	if (leaked != 0) {
 		fprintf(stderr, "vp-run: %llu buffers or sessions were not given back, or messages were on a wrong "

@@ -42,8 +42,9 @@ struct vpr {
 	bool        has_control;
 	const char *duration, *warmup, *messages, *warmup_messages;
 	const char *stats, *fairness, *log, *cpus, *seed, *path;
-	const char *processors, *machine, *decisions;
+	const char *processors, *machine, *decisions, *timeline;
 	FILE       *decided;             /* the open file of decisions */
+	struct vpr_timeline *drawn;      /* the open timeline */
 	struct xk_ledger *ledger;        /* of the machine; the graph is charged by it */
 	struct vpr_capture capture[VPR_CAPTURES];
 	unsigned    ncapture;
@@ -90,6 +91,9 @@ bool vpr_capture_close(struct vpr *o);
  * exit code.  Closes it after the workers; false, said: it is short. */
 int  vpr_decisions_open(struct vpr *o, const struct xk_graph *g, struct xk_errs *e);
 bool vpr_decisions_close(struct vpr *o);
+/* vpr_timeline.c: the same of what simulated processors ran. */
+int  vpr_timeline_open(struct vpr *o, const struct xk_graph *g, struct xk_errs *e);
+bool vpr_timeline_close(struct vpr *o);
 
 /* How evenly connections shared each window, ten and a hundred of them: an array. */
 struct json_t *vpr_fairness(const struct xk_run_result *r, xk_ns window);

@@ -23,7 +23,7 @@ static const char doc[] =
 
 enum { OPT_STATS = 256, OPT_CAPTURE, OPT_LOG, OPT_CHECK, OPT_CPUS, OPT_SEED, OPT_VIRTUAL, OPT_UNSAFE, OPT_WARMUP,
        OPT_VPS, OPT_CONNS, OPT_FAIRNESS, OPT_FILTER, OPT_CONTROL, OPT_LAYER_TIMES, OPT_MESSAGES, OPT_WARMUP_MESSAGES,
-       OPT_PROCESSORS, OPT_MACHINE, OPT_DECISIONS, OPT_KEEP, OPT_JOIN };
+       OPT_PROCESSORS, OPT_MACHINE, OPT_DECISIONS, OPT_KEEP, OPT_JOIN, OPT_TIMELINE };
 
 static const struct argp_option options[] = {
 	{ "duration", 'd', "TIME", 0, "How long to measure, \"5s\" (else the graph's)", 0 },
@@ -41,6 +41,7 @@ static const struct argp_option options[] = {
 	  "$XDG_RUNTIME_DIR/xkvp)", 0 },
 	{ "layer-times", OPT_LAYER_TIMES, NULL, 0, "Measure per-node latency (disables batching)", 0 },
 	{ "decisions", OPT_DECISIONS, "FILE", 0, "Write who was chosen to run what (schedule fifo)", 0 },
+	{ "timeline", OPT_TIMELINE, "FILE", 0, "Write what each simulated processor ran and when, for Perfetto", 0 },
 	{ "log", OPT_LOG, "udp:5,*:2", 0, "Levels of messages, 0 to 5, by protocol or node", 0 },
 	{ "cpus", OPT_CPUS, "0-3,5", 0, "Processors allowed", 0 },
 	{ "seed", OPT_SEED, "N", 0, "Of all random numbers", 0 },
@@ -147,6 +148,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case 'n': set_ranks(o, arg, state); break;
 	case OPT_KEEP: o->keep = true; break;
 	case OPT_JOIN: o->join = true; break;
+	case OPT_TIMELINE: o->timeline = arg; break;
 	case OPT_LAYER_TIMES: o->layer_times = true; break;
 	case ARGP_KEY_ARG: add_arg(o, arg, state); break;
 	case ARGP_KEY_END:

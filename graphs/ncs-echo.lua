@@ -25,6 +25,7 @@ local a = args {
   role     = enum { "both", choices = { "both", "client", "server" }, doc = "hostudp, hosttcp: which end is here" },
   to       = ipv4 { "127.0.0.1", doc = "hostudp, hosttcp: where the client finds the server" },
   port     = port { 7700, min = 1, doc = "of control connections" },
+  tick     = time { "1ms", min = "1us", max = "10ms", doc = "how finely timers are kept" },
   preset   = enum { "vppc", choices = threading.names, doc = "threading architecture" },
   vps      = uint { 4, min = 1, max = 4096, doc = "virtual processors, where the preset has not its own number" },
 }
@@ -86,5 +87,6 @@ local layers = a.preset == "lp" and a.stages == "thread" and
 
 return graph "ncs-echo" {
   doc = "messages of any size echoed, flow control, error control and interface chosen by name",
+  tick = a.tick,
   threading = threading.named(a.preset, { conns = a.conns, vps = a.vps, layers = layers }),
 }

@@ -39,12 +39,14 @@ ok "a window of one" echoes 80 --virtual flow=window window=1 count=20 loss=1%
 
 # A rate holds each connection to itself: 4 of 10 Mbit/s.
 paced() {
-	timeout 100 "$run" --virtual "$file" flow=rate rate=10Mbit/s count=100 ahead=16 >"$tmp/out" 2>&1 || { cat "$tmp/out"; return 1; }
+	timeout 100 "$run" --virtual "$file" flow=rate rate=10Mbit/s count=100 ahead=16 "$@" >"$tmp/out" 2>&1 || { cat "$tmp/out"; return 1; }
 	cat "$tmp/out"
 	! grep -q sdus_repeated "$tmp/out" &&
 	sed -n 's/^load .*, \([0-9.]*\) Mbit.*/\1/p' "$tmp/out" | awk '$1 > 38 && $1 < 41 { good = 1 } END { exit !good }'
 }
 ok "a rate is kept" paced
+ok "a rate is kept with coarse timers" paced tick=10ms
+ok "a rate is kept with fine timers" paced tick=16us
 
 # What the interface does by itself.
 warned() {

@@ -119,6 +119,13 @@ static void at(void *st, const struct ncs_rtt *rtt, xk_ns now)
 
 static uint32_t done(const void *st) { return ((const struct gbn_tx *)st)->base; }
 
+static uint32_t under_way(const void *st)
+{
+	const struct gbn_tx *g = st;
+
+	return g->next - g->base;
+}
+
 /* ---- the receiver ----------------------------------------------------------------------- */
 
 static void rx_init(void *st, const struct ncs_agreed *a)
@@ -165,6 +172,6 @@ static bool report(void *st, struct ncs_ack *a)
 const struct ncs_error_ops ncs_ec_gbn = {
 	.name = "go_back_n", .sure = true, .tx_size = sizeof(struct gbn_tx), .rx_size = sizeof(struct gbn_rx),
 	.tx_init = tx_init, .add = add, .next = next, .sent = sent, .heard = heard, .when = when,
-	.time = at, .done = done,
+	.time = at, .done = done, .under_way = under_way,
 	.rx_init = rx_init, .arrived = arrived, .base = base, .report = report,
 };

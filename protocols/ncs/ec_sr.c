@@ -24,7 +24,7 @@ struct sr_slot { xk_ns at; uint32_t tx; uint8_t is; };
 struct sr_tx {
 	uint32_t base, next, end;        /* not acknowledged, never sent, not there */
 	uint32_t window;
-	uint32_t lost;
+	uint32_t lost, under_way;        /* SDUs of that kind */
 	uint32_t high_tx;                /* the latest transmission that was answered */
 	uint32_t depth;
 	uint32_t vain;                   /* probes since something was acknowledged */
@@ -92,6 +92,7 @@ static uint8_t sent(void *st, uint32_t no, uint32_t tx, xk_ns now)
 		s->lost--;
 	else
 		s->next++;
+	s->under_way++;
 	*slot_of(s, no) = (struct sr_slot){ now, tx, UNDER_WAY };
 	s->since = now;
 	return again ? NCS_REPEAT : 0;
@@ -104,6 +105,7 @@ static bool come(struct sr_tx *s, uint32_t no)
 	bool news = k->is != COME;
 
 	s->lost -= k->is == LOST;
+	s->under_way -= k->is == UNDER_WAY;
 	k->is = COME;
 	return news;
 }
@@ -151,6 +153,7 @@ static void find_lost(struct sr_tx *s, const struct ncs_rtt *rtt, xk_ns now)
 		if (s->high_tx - k->tx > s->depth || now - k->at >= patience(rtt)) {
 			k->is = LOST;
 			s->lost++;
+			s->under_way--;
 		}
 	}
 }
@@ -205,9 +208,11 @@ static void at(void *st, const struct ncs_rtt *rtt, xk_ns now)
 	s->since = now;
 	slot_of(s, s->base)->is = LOST;
 	s->lost++;
+	s->under_way--;
 }
 
 static uint32_t done(const void *st) { return ((const struct sr_tx *)st)->base; }
+static uint32_t under_way(const void *st) { return ((const struct sr_tx *)st)->under_way; }
 
 /* ---- the receiver ----------------------------------------------------------------------- */
 
@@ -280,6 +285,6 @@ const struct ncs_error_ops ncs_ec_sr = {
 	.name = "selective_repeat", .sure = true, .tx_size = sizeof(struct sr_tx), .rx_size = sizeof(struct sr_rx),
 	.tx_slot = sizeof(struct sr_slot),
 	.tx_init = tx_init, .add = add, .next = next, .sent = sent, .heard = heard, .when = when,
-	.time = at, .done = done,
+	.time = at, .done = done, .under_way = under_way,
 	.rx_init = rx_init, .arrived = arrived, .base = base, .report = report,
 };

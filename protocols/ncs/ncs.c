@@ -322,6 +322,7 @@ static void ncs_review(const struct xk_view *v, struct xk_review *r)
 	}
 }
 
+static const char *const ncs_congestion_words[] = { [NCS_CONGESTION_NONE] = "none", [NCS_CONGESTION_NEWRENO] = "newreno", NULL };
 static const char *const ncs_check_words[] = { [NCS_CHECK_NONE] = "none", [NCS_CHECK_CRC32C] = "crc32c", NULL };
 static const char *const ncs_accept_words[] = { [NCS_ACCEPT_ANY] = "any", [NCS_ACCEPT_OWN] = "own", NULL };
 static const char *const stages[] = { "call", "thread", NULL };
@@ -346,6 +347,8 @@ static const struct xk_param ncs_params[] = {
 	  .doc = "most control connections of a virtual processor that peers begin" },
 	{ .name = "pool", .type = XK_P_SIZE, .def = "0", .max = "64GiB", AT(pool),
 	  .doc = "bytes of receive buffers that a virtual processor's connections under credit share; 0: each grows alone" },
+	{ .name = "congestion", .type = XK_P_ENUM, .choices = ncs_congestion_words, .def = "none", AT(congestion),
+	  .doc = "window of error control over networks that others use" },
 	{ .name = "check", .type = XK_P_ENUM, .choices = ncs_check_words, .def = "none", AT(check),
 	  .doc = "sum of each SDU and of records, over interfaces that vouch for no byte" },
 	{ .name = "accept", .type = XK_P_ENUM, .choices = ncs_accept_words, .def = "any", AT(accept),

@@ -63,6 +63,7 @@ struct ncs_sess *ncs_conn_new(struct xk_rep *r, struct xk_up *up, struct xk_node
 	c->peer = peer;
 	c->choice = *choice;
 	c->choice.agreed.grain = r->wheel->length;
+	c->choice.agreed.newreno = ncs_conf(r)->congestion == NCS_CONGESTION_NEWRENO && ncs_is_shared(lls->rep);
 	c->choice.agreed.pooled = ncs_conf(r)->pool != 0;
 	xk_timer_init(&c->timer, on_timer);
 	c->next = peer->peer.conns;

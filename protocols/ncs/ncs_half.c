@@ -27,7 +27,9 @@ void ncs_tx_init(struct ncs_tx *t, const struct ncs_choice *c, xk_ns guess, xk_n
 {
 	t->flow = c->flow;
 	t->error = c->error;
-	t->tx = c->agreed.start;
+	t->tx = t->high = c->agreed.start;
+	ncs_cc_init(&t->cc, &c->agreed, now);
+	t->cc.on = t->cc.on && t->error->under_way != NULL;
 	t->error_at = words(c->flow->tx_size);
 	ncs_rtt_init(&t->rtt, guess, least);
 	t->flow->tx_init(t->state, &c->agreed, now);
@@ -55,22 +57,34 @@ void ncs_tx_add(struct ncs_tx *t, uint32_t n)
 	t->error->add(tx_error(t), n);
 }
 
+static uint32_t under_way(const struct ncs_tx *t)
+{
+	return t->error->under_way != NULL ? t->error->under_way(tx_error_of(t)) : 0;
+}
+
+/* Does the network, as far as that is known? */
+static bool uncongested(const struct ncs_tx *t) { return !t->cc.on || ncs_cc_may(&t->cc, under_way(t)); }
+
 bool ncs_tx_next(const struct ncs_tx *t, xk_ns now, uint32_t *no)
 {
-	return t->error->next(tx_error_of(t), no) && t->flow->may(t->state, now);
+	return t->error->next(tx_error_of(t), no) && t->flow->may(t->state, now) && uncongested(t);
 }
 
 struct ncs_mark ncs_tx_sent(struct ncs_tx *t, uint32_t no, uint32_t bytes, xk_ns now)
 {
 	struct ncs_mark m = { t->tx++, 0 };
-	uint32_t next;
+	uint32_t next, before = under_way(t);
 	bool more, may;
 
 	t->flow->sent(t->state, bytes, now);
 	m.flags = t->error->sent(tx_error(t), no, m.tx, now);
 	more = t->error->next(tx_error_of(t), &next);
 	may = t->flow->may(t->state, now);
-	if (!more || !may)
+	if (t->cc.on) {
+		t->high = ncs_lt(t->high, no + 1) ? no + 1 : t->high;
+		ncs_cc_sent(&t->cc, (m.flags & NCS_REPEAT) != 0, before, t->high, now);
+	}
+	if (!more || !may || !uncongested(t))
 		m.flags |= NCS_ASK;
 	if (more && !may)
 		m.flags |= NCS_STOPPED;
@@ -89,7 +103,13 @@ void ncs_tx_credit(struct ncs_tx *t, uint32_t value, xk_ns now)
 
 bool ncs_tx_ack(struct ncs_tx *t, const struct ncs_ack *a, xk_ns now)
 {
-	return t->error->heard(tx_error(t), a, t->tx, &t->rtt, now);
+	uint32_t before = ncs_tx_done(t), done;
+	bool good = t->error->heard(tx_error(t), a, t->tx, &t->rtt, now);
+
+	done = ncs_tx_done(t);
+	if (t->cc.on && done != before)
+		ncs_cc_acked(&t->cc, done - before, done, now);
+	return good;
 }
 
 xk_ns ncs_tx_when(const struct ncs_tx *t, xk_ns now)
@@ -98,7 +118,8 @@ xk_ns ncs_tx_when(const struct ncs_tx *t, xk_ns now)
 	uint32_t no;
 
 	if (t->error->next(tx_error_of(t), &no))
-		flow = t->flow->may(t->state, now) ? now : t->flow->when(t->state, &t->rtt);
+		flow = !t->flow->may(t->state, now) ? t->flow->when(t->state, &t->rtt) :
+		       uncongested(t) ? now : ncs_cc_when(&t->cc, &t->rtt);
 	return error < flow ? error : flow;
 }
 
@@ -107,6 +128,8 @@ bool ncs_tx_time(struct ncs_tx *t, xk_ns now, uint32_t *value)
 	uint32_t no;
 
 	t->error->time(tx_error(t), &t->rtt, now);
+	if (t->error->next(tx_error_of(t), &no) && t->flow->may(t->state, now) && !uncongested(t))
+		ncs_cc_time(&t->cc, &t->rtt, under_way(t), t->high, now);
 	return t->error->next(tx_error_of(t), &no) && !t->flow->may(t->state, now) &&
 	       t->flow->query(t->state, &t->rtt, now, value);
 }

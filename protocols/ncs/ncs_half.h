@@ -19,10 +19,31 @@ struct ncs_choice {
 	struct ncs_agreed           agreed;
 };
 
+/* The congestion window (ncs_cc.c), in SDUs. */
+struct ncs_cc {
+	uint32_t window, threshold, part;        /* part: acknowledged since it last grew by one */
+	uint32_t recover;                /* behind the last SDU sent when it was last made smaller */
+	uint32_t extra;                  /* under way, and taken to be lost */
+	unsigned vain;
+	bool     on, recovering;
+	xk_ns    since;
+};
+void  ncs_cc_init(struct ncs_cc *cc, const struct ncs_agreed *a, xk_ns now);
+bool  ncs_cc_may(const struct ncs_cc *cc, uint32_t under_way);
+/* under_way: without this one; high: behind the last SDU that was ever sent. */
+void  ncs_cc_sent(struct ncs_cc *cc, bool repeated, uint32_t under_way, uint32_t high, xk_ns now);
+/* n SDUs more, all below done. */
+void  ncs_cc_acked(struct ncs_cc *cc, uint32_t n, uint32_t done, xk_ns now);
+/* For who is held up by it alone: when to call ncs_cc_time. */
+xk_ns ncs_cc_when(const struct ncs_cc *cc, const struct ncs_rtt *rtt);
+void  ncs_cc_time(struct ncs_cc *cc, const struct ncs_rtt *rtt, uint32_t under_way, uint32_t high, xk_ns now);
+
 struct ncs_tx {
 	const struct ncs_flow_ops  *flow;
 	const struct ncs_error_ops *error;
 	struct ncs_rtt rtt;
+	struct ncs_cc  cc;
+	uint32_t       high;             /* behind the last SDU that was ever sent */
 	uint32_t       tx;               /* the next transmission's number */
 	uint32_t       error_at;         /* in state[] */
 	uint64_t       state[];

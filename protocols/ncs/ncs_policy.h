@@ -72,6 +72,7 @@ struct ncs_agreed {
 	uint64_t rate;                   /* rate: bits of payload in a second */
 	uint32_t sdu;                    /* bytes of a full SDU */
 	xk_ns    grain;                  /* rate: how late timers may be; each side's own, not agreed */
+	bool     newreno;                /* a congestion window, too; each side's own, not agreed */
 	bool     pooled;                 /* credit: buffers are given one by one; the receiver's own, not agreed */
 	uint32_t error_window;           /* SDUs sent and not acknowledged, 1 to NCS_WINDOW_MAX */
 };
@@ -181,6 +182,7 @@ struct ncs_error_ops {
 	xk_ns (*when)(const void *st, const struct ncs_rtt *rtt);
 	void  (*time)(void *st, const struct ncs_rtt *rtt, xk_ns now);
 	uint32_t (*done)(const void *st);                /* those below are needed no more */
+	uint32_t (*under_way)(const void *st);           /* sent, not acknowledged, not known to be lost; where sure */
 
 	/* The receiver. */
 	void  (*rx_init)(void *st, const struct ncs_agreed *a);

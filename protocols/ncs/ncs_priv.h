@@ -54,9 +54,10 @@ enum { NCS_COUNTS(NCS_COUNT_ENUM) };
 
 enum { NCS_ACCEPT_ANY, NCS_ACCEPT_OWN };
 enum { NCS_CHECK_NONE, NCS_CHECK_CRC32C };
+enum { NCS_CONGESTION_NONE, NCS_CONGESTION_NEWRENO };
 struct ncs_conf {
 	uint16_t port, peer_port;
-	unsigned accept, check;
+	unsigned accept, check, congestion;
 	uint64_t sdu, message, queue, give_up, connections, peers, pool;
 	uint32_t stages;                 /* enum ncs_stages_are */
 	bool     times;
@@ -296,7 +297,8 @@ bool ncs_needs_sum(const struct xk_rep *r, struct xk_rep *over);
 
 /* ncs_stream.c */
 #define NCS_STREAM_SDU 16384u            /* where the graph says none */
-/* Does that interface keep no boundaries? */
+/* Do others use the network behind that interface?  Does it keep no boundaries? */
+bool ncs_is_shared(struct xk_rep *over);
 bool ncs_is_stream(struct xk_rep *over);
 /* May something leave? */
 bool ncs_room(const struct ncs_sess *p);

@@ -27,6 +27,13 @@ static uint32_t ask(struct xk_sess *lls, unsigned op)
 	return xk_sess_control(lls, op, &v, sizeof v) == (int)sizeof v ? v : 0;
 }
 
+bool ncs_is_shared(struct xk_rep *over)
+{
+	uint32_t gives;
+
+	return xk_control(over, XK_CTL_GIVES, &gives, sizeof gives) == (int)sizeof gives && (gives & XK_GIVES_SHARED) != 0;
+}
+
 bool ncs_is_stream(struct xk_rep *over)
 {
 	uint32_t gives;

@@ -115,7 +115,8 @@ static bool right(const struct run *t)
 
 	snprintf(faults, sizeof faults, "loss=0.%03u; dup=0.%03u; reorder=0.%03u; reorder_depth=%u; corrupt=0.%03u; "
 		 "delay=%uus; seed=%u", t->loss, t->dup, t->reorder, t->depth, t->corrupt, t->delay_us, t->seed + 1);
-	snprintf(ncs, sizeof ncs, "sdu=%u; check=crc32c; give_up=600s", t->sdu);
+	snprintf(ncs, sizeof ncs, "sdu=%u; check=crc32c; give_up=600s; congestion=%s", t->sdu,
+		 t->seed % 2 ? "newreno" : "none");
 	nf_up(&f, &how);
 	s = nf_open(&f, "client", 0, 7, NULL);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(s);

@@ -322,7 +322,9 @@ static void ncs_review(const struct xk_view *v, struct xk_review *r)
 	}
 }
 
-static const char *const ncs_congestion_words[] = { [NCS_CONGESTION_NONE] = "none", [NCS_CONGESTION_NEWRENO] = "newreno", NULL };
+static const char *const ncs_congestion_words[] = {
+	[NCS_CONGESTION_NONE] = "none", [NCS_CONGESTION_NEWRENO] = "newreno", NULL
+};
 static const char *const ncs_check_words[] = { [NCS_CHECK_NONE] = "none", [NCS_CHECK_CRC32C] = "crc32c", NULL };
 static const char *const ncs_accept_words[] = { [NCS_ACCEPT_ANY] = "any", [NCS_ACCEPT_OWN] = "own", NULL };
 static const char *const stages[] = { "call", "thread", NULL };

@@ -19,9 +19,11 @@ extern const struct xk_proto xk_proto_eth_mem, xk_proto_eth, xk_proto_arp, xk_pr
  * ARP reply would stay for minutes. */
 #define NEIGHBOURS "10.0.0.1=02:00:00:00:00:0a,10.0.0.2=02:00:00:00:00:0b"
 #define HOST(x, addr, faults) \
-	{ &xk_proto_eth_mem, "d" x, NULL, "wire=w; queue=65536; mac=02:00:00:00:00:0" x }, { &xk_proto_impair, "f" x, "d" x, faults }, \
+	{ &xk_proto_eth_mem, "d" x, NULL, "wire=w; queue=65536; mac=02:00:00:00:00:0" x }, \
+	{ &xk_proto_impair, "f" x, "d" x, faults }, \
 	{ &xk_proto_eth, "l" x, "f" x, NULL }, \
-	{ &xk_proto_arp, "r" x, "l" x, "queue=100; neighbours=" NEIGHBOURS }, { &xk_proto_ip, "i" x, "r" x, "addr=" addr "/24" }
+	{ &xk_proto_arp, "r" x, "l" x, "queue=100; neighbours=" NEIGHBOURS }, \
+	{ &xk_proto_ip, "i" x, "r" x, "addr=" addr "/24" }
 
 #ifndef NCS_STAGES                      /* test_ncs_threads: the same where stages have threads */
 #define NCS_STAGES "stages=call"

@@ -82,7 +82,7 @@ if client then
 end
 
 -- Under lp each process's interface, its ncs and its application have a thread.
-local layers = a.preset == "lp" and a.stages == "thread" and 
+local layers = a.preset == "lp" and a.stages == "thread" and
   { table.concat(below, " "), table.concat(ends, " "), (server and "echo" or "") .. (client and " load" or "") } or nil
 
 return graph "ncs-echo" {

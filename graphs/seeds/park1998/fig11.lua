@@ -17,11 +17,10 @@ load { name = "load", to = "127.0.0.1", port = a.port + 4, size = a.size, window
 
 local sizes = { 1, 1024, 4096, 16384, 65000 }
 local function point(kind, size) return { kind = kind, size = size } end
-local function ratio(kind, size) return point(kind, size), point("socket", size) end
 local shape = {}
-local function add(doc, kind, size, at_least, at_most, reference, because)
-  local a, socket = ratio(kind, size)
-  shape[#shape + 1] = { doc = doc, a = a, over = socket, at_least = at_least, at_most = at_most, reference = reference, because = because }
+local function add(doc, kind, size, at_least, at_most, reference)
+  shape[#shape + 1] = { doc = doc, a = point(kind, size), over = point("socket", size), at_least = at_least, at_most = at_most,
+                        reference = reference }
 end
 add("one byte through threads takes 1.4 times as long as by the socket", "user", 1, 1.2, 1.8, 1.4)
 add("64 KB through threads take as long as by the socket", "user", 65000, 0.95, 1.05, 1)

@@ -122,7 +122,8 @@ static struct shm_sess *sess_anywhere(struct xk_rep *r, struct xk_up *up, struct
 	return us;
 }
 
-static struct xk_sess *shm_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_parts *ps, int *err)
+static struct xk_sess *shm_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_parts *ps,
+				int *err)
 {
 	struct shm_rep *hr = shm_rep(r);
 	struct xk_hostend remote, local;
@@ -420,7 +421,8 @@ static const struct xk_param shm_params[] = {
 	P(lines, XK_P_UINT, "256", "messages under way, each way of a link; a power of two", .min = "64", .max = "65536"),
 	P(slots, XK_P_UINT, "8", "of these, longer than 52 bytes", .min = "4", .max = "1024"),
 	P(slot, XK_P_SIZE, "64KiB", "longest message", .min = "4KiB", .max = "64KiB"),
-	P(queue, XK_P_SIZE, "64MiB", "bytes that wait for room in a link; a session that pushes more fails", .min = "4KiB", .max = "4GiB"),
+	P(queue, XK_P_SIZE, "64MiB", "bytes that wait for room in a link; a session that pushes more fails", .min = "4KiB",
+	  .max = "4GiB"),
 	P(sessions, XK_P_UINT, "65536", "most sessions of a virtual processor", .min = "1", .max = "16777216"),
 	P(links, XK_P_UINT, "256", "most links of a virtual processor, each with two areas", .min = "1", .max = "65536"),
 	P(wait, XK_P_TIME, "10s", "how long a peer that is not there is looked for", .min = "1ms", .max = "1h"),

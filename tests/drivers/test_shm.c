@@ -323,7 +323,15 @@ static void a_peer_that_ends_is_missed_and_what_it_wrote_is_read(void)
 
 /* ---- a peer that writes at random ------------------------------------------------------------------ */
 
-struct foe { int fd; uint8_t *area; const void *theirs; size_t theirs_size; struct shm_line *line; uint32_t next; struct xk_rand r; };
+struct foe {
+	int fd;
+	uint8_t *area;
+	const void *theirs;
+	size_t theirs_size;
+	struct shm_line *line;
+	uint32_t next;
+	struct xk_rand r;
+};
 
 /* In another process: no checks of CUnit. */
 static bool foe_up(struct foe *e, uint64_t seed)

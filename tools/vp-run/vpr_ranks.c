@@ -140,8 +140,8 @@ int vpr_join(struct vpr *o)
 		tell(o, rank, ranks, job_name(who[i].job, job, sizeof job));
 		return VPR_OK;
 	}
-	fprintf(stderr, "vp-run: option --join: nobody has said which rank this is: neither OMPI_COMM_WORLD_RANK and _SIZE nor "
-		"PMI_RANK and PMI_SIZE nor SLURM_PROCID and SLURM_NTASKS are set\n");
+	fprintf(stderr, "vp-run: option --join: nobody has said which rank this is: neither OMPI_COMM_WORLD_RANK and _SIZE "
+		"nor PMI_RANK and PMI_SIZE nor SLURM_PROCID and SLURM_NTASKS are set\n");
 	return VPR_USAGE;
 }
 

@@ -396,7 +396,7 @@ static void foe_writes(struct foe *e, unsigned n)
 			((struct shm_front *)(void *)e->area)->taken = (uint32_t)(x >> 32);
 		((struct shm_front *)(void *)e->area)->wants = x >> 20 & 1;
 		if ((x & 0x700) == 0)
-			(void)send(e->fd, &x, 1 + (x >> 60), MSG_DONTWAIT | MSG_NOSIGNAL);
+			(void)send(e->fd, &x, 1 + (x >> 61), MSG_DONTWAIT | MSG_NOSIGNAL);
 	}
 }
 

@@ -41,7 +41,7 @@ static const struct argp_option options[] = {
 	  "$XDG_RUNTIME_DIR/xkvp)", 0 },
 	{ "layer-times", OPT_LAYER_TIMES, NULL, 0, "Measure per-node latency (disables batching)", 0 },
 	{ "decisions", OPT_DECISIONS, "FILE", 0, "Write who was chosen to run what (schedule fifo)", 0 },
-	{ "timeline", OPT_TIMELINE, "FILE", 0, "Write what each simulated processor ran and when, for Perfetto", 0 },
+	{ "timeline", OPT_TIMELINE, "FILE", 0, "Write what simulated processors ran (Perfetto)", 0 },
 	{ "log", OPT_LOG, "udp:5,*:2", 0, "Levels of messages, 0 to 5, by protocol or node", 0 },
 	{ "cpus", OPT_CPUS, "0-3,5", 0, "Processors allowed", 0 },
 	{ "seed", OPT_SEED, "N", 0, "Of all random numbers", 0 },

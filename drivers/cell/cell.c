@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * cell.c - ATM cells over a wire in memory, or in the messages of a port: links, control, the descriptor.
+ * cell.c - ATM cells over a wire in memory, or in the messages of a port: opening, control, the descriptor.
  *
- * Above it lies one protocol, which gets and gives trains (xk_cell.h).  A link is made when that opens one,
- * or when cells come by a way that has none, for who waits above.
- * Invariant: drv_sess is the link of the wire; links over a port are bound under the session below.
+ * Above it lies one protocol, which gets and gives trains (xk_cell.h).
  */
 #include "drivers/cell/cell_priv.h"
 
@@ -18,73 +16,6 @@
 
 /* ---- links -------------------------------------------------------------------------------- */
 
-/* As many cells as the port takes in one piece, in a buffer of one segment. */
-static uint32_t cells_of(struct xk_sess *lls)
-{
-	uint32_t most = 0, room = XK_MSG_MAX_SEG / XK_CELL_LEN;
-
-	if (xk_sess_control(lls, XK_CTL_GETOPTPACKET, &most, sizeof most) != (int)sizeof most || most < XK_CELL_LEN)
-		return 1;
-	return most / XK_CELL_LEN < room ? most / XK_CELL_LEN : room;
-}
-
-static void link_free(struct xk_sess *s)
-{
-	struct xk_sess *lls = s->down;
-
-	if (lls == NULL)
-		s->rep->drv_sess = NULL;
-	xk_sess_destroy(s);              /* unbinds */
-	if (lls != NULL)
-		xk_close(lls);
-}
-
-/* Takes the reference to lls either way. */
-static struct xk_sess *link_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type, struct xk_sess *lls, int *err)
-{
-	const struct xk_key k = { { (uintptr_t)lls, 0 } };
-	struct xk_sess *s = xk_sess_create(r, up, type, lls);
-
-	*err = XK_E_NOMEM;
-	if (s == NULL) {
-		if (lls != NULL)
-			xk_close(lls);
-		return NULL;
-	}
-	cell_sess(s)->take = (struct cell_take){ .at = cell_rep(r), .link = s };
-	cell_sess(s)->most = lls != NULL ? cells_of(lls) : 0;
-	if (lls == NULL) {
-		r->drv_sess = s;
-		return s;
-	}
-	*err = xk_sess_bind(s, &k);
-	if (*err == XK_OK)
-		return s;
-	link_free(s);
-	return NULL;
-}
-
-struct xk_sess *cell_link_first(struct xk_rep *r, struct xk_sess *lls, unsigned *reason)
-{
-	struct xk_enable *e = xk_enable_find(r->node, &(struct xk_key){ { 0, 0 } });
-	struct xk_sess *s;
-	int err;
-
-	*reason = CELL_DROP_NOBODY;
-	if (e == NULL)
-		return NULL;
-	*reason = XK_DROP_NOMEM;
-	s = link_new(r, &xk_rep_here(e->rcv, r)->up, e->type, lls != NULL ? xk_dup(lls) : NULL, &err);
-	if (s == NULL)
-		return NULL;
-	xk_dup(s);
-	if (xk_open_done(e->rcv, s, e->type) >= 0)
-		return s;
-	*reason = CELL_DROP_NOBODY;
-	xk_close(s);
-	return NULL;
-}
-
 static struct xk_sess *cell_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_parts *ps, int *err)
 {
 	struct xk_sess *lls;
@@ -92,10 +23,10 @@ static struct xk_sess *cell_open(struct xk_rep *r, struct xk_rep *rcv, struct xk
 	(void)ps;
 	if (r->node->ndown == 0) {
 		*err = XK_E_BUSY;
-		return r->drv_sess == NULL ? link_new(r, &rcv->up, type, NULL, err) : NULL;
+		return r->drv_sess == NULL ? cell_link_new(r, &rcv->up, type, NULL, err) : NULL;
 	}
 	lls = cell_port_open(r, err);
-	return lls != NULL ? link_new(r, &rcv->up, type, lls, err) : NULL;
+	return lls != NULL ? cell_link_new(r, &rcv->up, type, lls, err) : NULL;
 }
 
 static int cell_open_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
@@ -290,7 +221,7 @@ static const struct xk_ops cell_ops = {
 	.rep_start = cell_rep_start, .rep_stop = cell_rep_stop,
 	.open = cell_open, .open_enable = cell_open_enable, .open_disable = cell_open_disable,
 	.open_disable_all = xk_enable_unbind_all, .open_done = cell_open_done, .close_done = cell_close_done,
-	.push = cell_push, .demux = cell_port_demux, .close = link_free,
+	.push = cell_push, .demux = cell_port_demux, .close = cell_link_free,
 	.control = cell_control, .sess_control = cell_sess_control,
 };
 

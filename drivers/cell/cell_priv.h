@@ -92,7 +92,10 @@ static inline const struct cell_conf *cell_conf(const struct xk_rep *r) { return
 static inline struct cell_rep *cell_rep(const struct xk_rep *r) { return r->state; }
 static inline const struct cell_node *cell_node(const struct xk_rep *r) { return r->node->state; }
 
-/* cell.c: the link over lls (NULL: the wire), made for whoever waits above; NULL with *reason. */
+/* cell_link.c: a link over lls (NULL: the wire), whose reference it takes either way; NULL with *err. */
+struct xk_sess *cell_link_new(struct xk_rep *r, struct xk_up *up, struct xk_node *type, struct xk_sess *lls, int *err);
+void cell_link_free(struct xk_sess *s);
+/* The link over lls, made for whoever waits above; NULL with *reason. */
 struct xk_sess *cell_link_first(struct xk_rep *r, struct xk_sess *lls, unsigned *reason);
 
 /* cell_line.c */

@@ -15,23 +15,23 @@
 
 /* ---- holding ------------------------------------------------------------------------------------ */
 
-void thread_put(struct xk_ncs_thread *t)
+void ncs_thread_put(struct xk_ncs_thread *t)
 {
 	if (--t->refs == 0)
 		xk_free(t);
 }
 
-void conn_put(struct xk_ncs_conn *c)
+void ncs_conn_put(struct xk_ncs_conn *c)
 {
 	struct xk_ncs_thread *t = c->t;
 
 	if (--c->refs != 0)
 		return;
 	xk_free(c);
-	thread_put(t);
+	ncs_thread_put(t);
 }
 
-int proc_enter(struct xk_ncs_thread *t, struct xk_ncs_conn *c)
+int ncs_proc_enter(struct xk_ncs_thread *t, struct xk_ncs_conn *c)
 {
 	struct xk_node *n = c != NULL ? c->n : t->n;
 	int err = XK_OK;
@@ -53,22 +53,22 @@ int proc_enter(struct xk_ncs_thread *t, struct xk_ncs_conn *c)
 	return err;
 }
 
-void proc_leave(struct xk_ncs_thread *t, struct xk_ncs_conn *c)
+void ncs_proc_leave(struct xk_ncs_thread *t, struct xk_ncs_conn *c)
 {
 	struct xk_node *n = c != NULL ? c->n : t->n;
 
 	proc_lock(n);
 	proc_of(n)->inside--;
 	if (c != NULL)
-		conn_put(c);
+		ncs_conn_put(c);
 	else
-		thread_put(t);
+		ncs_thread_put(t);
 	proc_unlock(n);
 }
 
 /* ---- requests -------------------------------------------------------------------------------------- */
 
-void req_begin(struct xk_ncs_req *r, enum req_kind kind, struct xk_ncs_thread *t, struct xk_ncs_conn *c)
+void ncs_req_begin(struct xk_ncs_req *r, enum req_kind kind, struct xk_ncs_thread *t, struct xk_ncs_conn *c)
 {
 	r->kind = kind;
 	r->err = XK_E_INPROGRESS;
@@ -83,13 +83,13 @@ void req_begin(struct xk_ncs_req *r, enum req_kind kind, struct xk_ncs_thread *t
 		c->refs++;
 }
 
-void req_says(struct xk_ncs_req *r, struct xk_ncs_conn *c, int tag, size_t len)
+void ncs_req_says(struct xk_ncs_req *r, struct xk_ncs_conn *c, int tag, size_t len)
 {
 	r->st = (struct xk_ncs_status){ .rank = c->peer.rank, .tag = tag, .thread = c->peer.thread,
 					.session = c->peer.session, .len = len, .conn = c };
 }
 
-void req_done(struct xk_ncs_req *r, int err)
+void ncs_req_done(struct xk_ncs_req *r, int err)
 {
 	struct xk_ncs_thread *t = r->t;
 	struct xk_ncs_conn *c = r->c;
@@ -100,22 +100,22 @@ void req_done(struct xk_ncs_req *r, int err)
 		ncs_wake(r->waiter);
 	r->waiter = NULL;
 	if (c != NULL)
-		conn_put(c);
-	thread_put(t);
+		ncs_conn_put(c);
+	ncs_thread_put(t);
 }
 
-void req_never(struct xk_ncs_req *r, int err)
+void ncs_req_never(struct xk_ncs_req *r, int err)
 {
 	memset(r, 0, sizeof *r);
 	r->err = err;
 }
 
-void reqs_fail(struct xk_list *l, const struct xk_ncs_conn *c, int err)
+void ncs_reqs_fail(struct xk_list *l, const struct xk_ncs_conn *c, int err)
 {
 	for (struct xk_listed *i = xk_list_first(l), *next; i != NULL; i = next) {
 		next = xk_list_next(l, i);
 		if (c == NULL || req_of(i)->c == c)
-			req_done(req_of(i), err);
+			ncs_req_done(req_of(i), err);
 	}
 }
 
@@ -139,7 +139,7 @@ int xk_ncs_cancel(struct xk_ncs_req *r)
 		return err;
 	proc_lock(r->n);
 	if (xk_is_listed(&r->link) && r->kind != REQ_OPEN) {
-		req_done(r, XK_E_CONNABORTED);
+		ncs_req_done(r, XK_E_CONNABORTED);
 		err = XK_OK;
 	}
 	proc_unlock(r->n);
@@ -214,7 +214,7 @@ int xk_ncs_waitany(struct xk_ncs_req *const *r, unsigned n, uint64_t timeout)
 	return found < 0 ? XK_E_AGAIN : found;
 }
 
-int req_run(struct xk_ncs_req *r, int err, uint64_t timeout)
+int ncs_req_run(struct xk_ncs_req *r, int err, uint64_t timeout)
 {
 	if (err != XK_OK)
 		return err;

@@ -108,46 +108,46 @@ static inline void proc_unlock(const struct xk_node *n) { xk_mutex_unlock(&proc_
 
 /* ---- ncs_call.c; with the lock, but for those that wait -------------------------------------------- */
 
-/* A call begins with t, or with c: XK_OK, then it is held until proc_leave. */
-int  proc_enter(struct xk_ncs_thread *t, struct xk_ncs_conn *c);     /* without the lock, as the next */
-void proc_leave(struct xk_ncs_thread *t, struct xk_ncs_conn *c);
-void thread_put(struct xk_ncs_thread *t);
-void conn_put(struct xk_ncs_conn *c);
+/* A call begins with t, or with c: XK_OK, then it is held until ncs_proc_leave. */
+int  ncs_proc_enter(struct xk_ncs_thread *t, struct xk_ncs_conn *c);     /* without the lock, as the next */
+void ncs_proc_leave(struct xk_ncs_thread *t, struct xk_ncs_conn *c);
+void ncs_thread_put(struct xk_ncs_thread *t);
+void ncs_conn_put(struct xk_ncs_conn *c);
 /* A request of t, and of c unless NULL, under way; it is put somewhere or done next. */
-void req_begin(struct xk_ncs_req *r, enum req_kind kind, struct xk_ncs_thread *t, struct xk_ncs_conn *c);
+void ncs_req_begin(struct xk_ncs_req *r, enum req_kind kind, struct xk_ncs_thread *t, struct xk_ncs_conn *c);
 /* Its status: what is known of the connection. */
-void req_says(struct xk_ncs_req *r, struct xk_ncs_conn *c, int tag, size_t len);
-void req_done(struct xk_ncs_req *r, int err);
-void reqs_fail(struct xk_list *l, const struct xk_ncs_conn *c, int err);    /* c NULL: all of them */
+void ncs_req_says(struct xk_ncs_req *r, struct xk_ncs_conn *c, int tag, size_t len);
+void ncs_req_done(struct xk_ncs_req *r, int err);
+void ncs_reqs_fail(struct xk_list *l, const struct xk_ncs_conn *c, int err);    /* c NULL: all of them */
 /* Without the lock.  A blocking call of what began with err: waits, and cancels when time is over. */
-int  req_run(struct xk_ncs_req *r, int err, uint64_t timeout);
+int  ncs_req_run(struct xk_ncs_req *r, int err, uint64_t timeout);
 /* begun: nobody may wait on it (any more). */
-void req_never(struct xk_ncs_req *r, int err);
+void ncs_req_never(struct xk_ncs_req *r, int err);
 
 /* ---- ncs_call_conn.c ---------------------------------------------------------------------------------- */
 
 /* Inside the VP, without the lock. */
-int  conn_come(struct xk_rep *r, struct xk_sess *lls);
-void conn_opened(struct xk_ncs_conn *c);
-void conn_ended(struct xk_ncs_conn *c, int err, const char *why);
-void end_free(struct ncs_end *e);
+int  ncs_conn_come(struct xk_rep *r, struct xk_sess *lls);
+void ncs_conn_opened(struct xk_ncs_conn *c);
+void ncs_conn_ended(struct xk_ncs_conn *c, int err, const char *why);
+void ncs_end_free(struct ncs_end *e);
 /* With the lock: all that waits for c hears err. */
-void conn_fail(struct xk_ncs_conn *c, int err);
+void ncs_conn_fail(struct xk_ncs_conn *c, int err);
 /* Without: frees all that is left when no VP has anything of it. */
-void proc_free_all(struct xk_node *n);
+void ncs_proc_free_all(struct xk_node *n);
 
 /* Of a group's connection: from this rank with this session.  r is the caller's until it is done. */
-int  conn_iaccept(struct xk_ncs_thread *t, int rank, unsigned session, struct xk_ncs_req *r);
+int  ncs_conn_iaccept(struct xk_ncs_thread *t, int rank, unsigned session, struct xk_ncs_req *r);
 /* Opens as xk_ncs_iopen does, with a session of a group's. */
-int  conn_iopen(struct xk_ncs_thread *t, const struct xk_ncs_addr *to, const struct xk_ncs_choice *choice,
+int  ncs_conn_iopen(struct xk_ncs_thread *t, const struct xk_ncs_addr *to, const struct xk_ncs_choice *choice,
 		struct xk_ncs_conn **c, struct xk_ncs_req *r);
 
 /* ---- ncs_match.c ---------------------------------------------------------------------------------------- */
 
 /* Inside the VP, without the lock. */
-void conn_message(struct ncs_end *e, struct xk_msg *m);
-void conn_pump(struct ncs_end *e);
+void ncs_conn_message(struct ncs_end *e, struct xk_msg *m);
+void ncs_conn_pump(struct ncs_end *e);
 /* With the lock. */
-void boxes_free(struct xk_ncs_thread *t, const struct xk_ncs_conn *c);      /* c NULL: all of them */
+void ncs_boxes_free(struct xk_ncs_thread *t, const struct xk_ncs_conn *c);      /* c NULL: all of them */
 
 #endif

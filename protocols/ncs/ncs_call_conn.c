@@ -70,9 +70,9 @@ static struct xk_ncs_conn *next_conn(struct xk_ncs_thread *t)
 	xk_list_take(&t->link);
 	i = xk_list_first(&t->conns);
 	if (i == NULL) {
-		reqs_fail(&t->accepts, NULL, XK_E_BADF);
-		reqs_fail(&t->posted, NULL, XK_E_BADF);
-		boxes_free(t, NULL);
+		ncs_reqs_fail(&t->accepts, NULL, XK_E_BADF);
+		ncs_reqs_fail(&t->posted, NULL, XK_E_BADF);
+		ncs_boxes_free(t, NULL);
 	}
 	proc_unlock(t->n);
 	return i != NULL ? conn_at(i) : NULL;
@@ -89,7 +89,7 @@ void xk_ncs_detach(struct xk_ncs_thread *t)
 		xk_ncs_close(c);
 	n = t->n;
 	proc_lock(n);
-	thread_put(t);
+	ncs_thread_put(t);
 	proc_unlock(n);
 }
 
@@ -120,7 +120,7 @@ static struct ncs_end *end_new(struct xk_rep *r, struct xk_sess *lls, struct xk_
 	return e;
 }
 
-void end_free(struct ncs_end *e)
+void ncs_end_free(struct ncs_end *e)
 {
 	struct xk_sess *lls = e->s.down;
 	struct xk_ncs_conn *c = e->c;
@@ -133,7 +133,7 @@ void end_free(struct ncs_end *e)
 	xk_sess_destroy(&e->s);
 	xk_close(lls);
 	proc_lock(n);
-	conn_put(c);
+	ncs_conn_put(c);
 	proc_unlock(n);
 }
 
@@ -146,26 +146,26 @@ static bool reaches(const struct xk_ncs_thread *t, int rank)
 	return false;
 }
 
-void conn_fail(struct xk_ncs_conn *c, int err)
+void ncs_conn_fail(struct xk_ncs_conn *c, int err)
 {
 	struct xk_list *l = &c->t->posted;
 
 	if (c->opener != NULL)
-		req_done(c->opener, err);
+		ncs_req_done(c->opener, err);
 	c->opener = NULL;
-	reqs_fail(&c->sends, NULL, err);
-	reqs_fail(&c->flushes, NULL, err);
-	reqs_fail(l, c, err);
+	ncs_reqs_fail(&c->sends, NULL, err);
+	ncs_reqs_fail(&c->flushes, NULL, err);
+	ncs_reqs_fail(l, c, err);
 	if (reaches(c->t, c->peer.rank))
 		return;
 	for (struct xk_listed *i = xk_list_first(l), *next; i != NULL; i = next) {
 		next = xk_list_next(l, i);
 		if (req_of(i)->c == NULL && req_of(i)->rank == c->peer.rank)
-			req_done(req_of(i), err);
+			ncs_req_done(req_of(i), err);
 	}
 }
 
-void conn_ended(struct xk_ncs_conn *c, int err, const char *why)
+void ncs_conn_ended(struct xk_ncs_conn *c, int err, const char *why)
 {
 	struct ncs_end *e = c->end;
 
@@ -174,21 +174,21 @@ void conn_ended(struct xk_ncs_conn *c, int err, const char *why)
 	c->err = err;
 	if (c->opener != NULL)
 		snprintf(c->opener->why, XK_NCS_WHY, "%s", why);
-	conn_fail(c, err);
+	ncs_conn_fail(c, err);
 	proc_unlock(c->n);
 	if (e != NULL)
-		end_free(e);
+		ncs_end_free(e);
 }
 
-void conn_opened(struct xk_ncs_conn *c)
+void ncs_conn_opened(struct xk_ncs_conn *c)
 {
 	proc_lock(c->n);
 	c->state = CONN_OPEN;
 	if (c->opener != NULL)
-		req_done(c->opener, XK_OK);
+		ncs_req_done(c->opener, XK_OK);
 	c->opener = NULL;
 	proc_unlock(c->n);
-	conn_pump(c->end);
+	ncs_conn_pump(c->end);
 }
 
 /* ---- open ------------------------------------------------------------------------------------------------------ */
@@ -245,9 +245,9 @@ static void open_op(struct xk_vp *vp, void *arg)
 		err = XK_E_NOMEM;
 		xk_close(lls);
 	}
-	conn_ended(c, err, why);
+	ncs_conn_ended(c, err, why);
 	proc_lock(c->n);
-	conn_put(c);                             /* the session's */
+	ncs_conn_put(c);                             /* the session's */
 	proc_unlock(c->n);
 }
 
@@ -277,8 +277,8 @@ static int open_held(struct xk_ncs_thread *t, const struct xk_ncs_addr *to, cons
 	}
 	o.c->vp = xk_node_vp_of(t->n, proc_of(t->n)->opened++);
 	conn_join(o.c, t);
-	req_begin(r, REQ_OPEN, t, o.c);
-	req_says(r, o.c, 0, 0);
+	ncs_req_begin(r, REQ_OPEN, t, o.c);
+	ncs_req_says(r, o.c, 0, 0);
 	o.c->opener = r;
 	proc_unlock(t->n);
 	*cp = o.c;
@@ -290,21 +290,21 @@ int xk_ncs_iopen(struct xk_ncs_thread *t, const struct xk_ncs_addr *to, const st
 		 struct xk_ncs_conn **c, struct xk_ncs_req *r)
 {
 	*c = NULL;
-	req_never(r, XK_E_INVAL);
-	return to->session & PROC_GROUP ? XK_E_INVAL : conn_iopen(t, to, choice, c, r);
+	ncs_req_never(r, XK_E_INVAL);
+	return to->session & PROC_GROUP ? XK_E_INVAL : ncs_conn_iopen(t, to, choice, c, r);
 }
 
-int conn_iopen(struct xk_ncs_thread *t, const struct xk_ncs_addr *to, const struct xk_ncs_choice *choice,
+int ncs_conn_iopen(struct xk_ncs_thread *t, const struct xk_ncs_addr *to, const struct xk_ncs_choice *choice,
 	       struct xk_ncs_conn **c, struct xk_ncs_req *r)
 {
 	int err;
 
 	*c = NULL;
-	req_never(r, XK_E_INVAL);
-	err = proc_enter(t, NULL);
+	ncs_req_never(r, XK_E_INVAL);
+	err = ncs_proc_enter(t, NULL);
 	if (err == XK_OK) {
 		err = open_held(t, to, choice, c, r);
-		proc_leave(t, NULL);
+		ncs_proc_leave(t, NULL);
 	}
 	if (err != XK_OK)
 		r->err = err;
@@ -362,8 +362,8 @@ static int join(struct xk_ncs_conn *c, unsigned number)
 	conn_join(c, t);
 	i = acceptor(t, c);
 	if (i != NULL) {
-		req_says(req_of(i), c, 0, 0);
-		req_done(req_of(i), XK_OK);
+		ncs_req_says(req_of(i), c, 0, 0);
+		ncs_req_done(req_of(i), XK_OK);
 	} else {
 		xk_list_put(&t->waiting, &c->waits);
 		t->nwaiting++;
@@ -402,7 +402,7 @@ static struct xk_ncs_conn *conn_for(struct xk_rep *r, struct xk_sess *lls, int *
 	return c;
 }
 
-int conn_come(struct xk_rep *r, struct xk_sess *lls)
+int ncs_conn_come(struct xk_rep *r, struct xk_sess *lls)
 {
 	struct xk_ncs_conn *c;
 	unsigned to;
@@ -439,17 +439,17 @@ static int begin_accept(struct xk_ncs_thread *t, struct xk_ncs_req *r)
 	struct xk_listed *i;
 
 	proc_lock(t->n);
-	req_begin(r, REQ_ACCEPT, t, NULL);
+	ncs_req_begin(r, REQ_ACCEPT, t, NULL);
 	i = xk_list_first(&t->waiting);
 	while (i != NULL && !wants(r, xk_container_of(i, struct xk_ncs_conn, waits)))
 		i = xk_list_next(&t->waiting, i);
 	if (i != NULL) {
 		xk_list_take(i);
 		t->nwaiting--;
-		req_says(r, xk_container_of(i, struct xk_ncs_conn, waits), 0, 0);
-		req_done(r, XK_OK);
+		ncs_req_says(r, xk_container_of(i, struct xk_ncs_conn, waits), 0, 0);
+		ncs_req_done(r, XK_OK);
 	} else if (t->gone) {
-		req_done(r, XK_E_BADF);
+		ncs_req_done(r, XK_E_BADF);
 	} else {
 		xk_list_put(&t->accepts, &r->link);
 	}
@@ -457,36 +457,36 @@ static int begin_accept(struct xk_ncs_thread *t, struct xk_ncs_req *r)
 	return XK_OK;
 }
 
-int conn_iaccept(struct xk_ncs_thread *t, int rank, unsigned session, struct xk_ncs_req *r)
+int ncs_conn_iaccept(struct xk_ncs_thread *t, int rank, unsigned session, struct xk_ncs_req *r)
 {
 	int err;
 
-	req_never(r, XK_E_INVAL);
+	ncs_req_never(r, XK_E_INVAL);
 	r->rank = rank;
 	r->room = session;
-	err = proc_enter(t, NULL);
+	err = ncs_proc_enter(t, NULL);
 	if (err != XK_OK)
 		return r->err = err;
 	err = begin_accept(t, r);
-	proc_leave(t, NULL);
+	ncs_proc_leave(t, NULL);
 	return err;
 }
 
 int xk_ncs_accept(struct xk_ncs_thread *t, struct xk_ncs_conn **c, struct xk_ncs_addr *from, uint64_t timeout)
 {
 	struct xk_ncs_req r = { .rank = XK_NCS_ANY };
-	int err = proc_enter(t, NULL);
+	int err = ncs_proc_enter(t, NULL);
 
 	*c = NULL;
 	if (err != XK_OK)
 		return err;
-	err = req_run(&r, begin_accept(t, &r), timeout);
+	err = ncs_req_run(&r, begin_accept(t, &r), timeout);
 	if (err == XK_OK) {
 		*c = r.st.conn;
 		if (from != NULL)
 			*from = (*c)->peer;
 	}
-	proc_leave(t, NULL);
+	ncs_proc_leave(t, NULL);
 	return err;
 }
 
@@ -503,7 +503,7 @@ static void close_op(struct xk_vp *vp, void *arg)
 
 	(void)vp;
 	if (c->end != NULL)
-		end_free(c->end);
+		ncs_end_free(c->end);
 }
 
 void xk_ncs_close(struct xk_ncs_conn *c)
@@ -522,8 +522,8 @@ void xk_ncs_close(struct xk_ncs_conn *c)
 			c->t->nwaiting--;
 		xk_list_take(&c->waits);
 		xk_list_take(&c->link);
-		conn_fail(c, proc_of(n)->stopping ? XK_E_SHUTDOWN : XK_E_BADF);
-		boxes_free(c->t, c);
+		ncs_conn_fail(c, proc_of(n)->stopping ? XK_E_SHUTDOWN : XK_E_BADF);
+		ncs_boxes_free(c->t, c);
 	}
 	proc_unlock(n);
 	if (!mine)
@@ -531,13 +531,13 @@ void xk_ncs_close(struct xk_ncs_conn *c)
 	(void)ncs_wait_fit();                    /* to enter VPs */
 	ncs_vp_do(n, c->vp, close_op, c);
 	proc_lock(n);
-	conn_put(c);
+	ncs_conn_put(c);
 	proc_unlock(n);
 }
 
 /* ---- the end of the graph ---------------------------------------------------------------------------------------------------- */
 
-void proc_free_all(struct xk_node *n)
+void ncs_proc_free_all(struct xk_node *n)
 {
 	struct xk_list *l = &proc_of(n)->threads;
 
@@ -548,13 +548,13 @@ void proc_free_all(struct xk_node *n)
 
 		xk_list_take(&t->link);
 		t->refs++;
-		boxes_free(t, NULL);
+		ncs_boxes_free(t, NULL);
 		while ((i = xk_list_first(&t->conns)) != NULL) {
 			xk_list_take(i);
-			conn_put(conn_at(i));
+			ncs_conn_put(conn_at(i));
 		}
-		thread_put(t);
-		thread_put(t);
+		ncs_thread_put(t);
+		ncs_thread_put(t);
 	}
 	proc_unlock(n);
 }

@@ -267,9 +267,9 @@ static bool step_make(struct xk_ncs_group *g)
 			if (i == g->me)
 				continue;
 			if (m->rank > g->m[g->me].rank)
-				err = conn_iopen(g->t, &to, ch, &m->c, &m->op);
+				err = ncs_conn_iopen(g->t, &to, ch, &m->c, &m->op);
 			else
-				err = conn_iaccept(g->t, m->rank, session, &m->op);
+				err = ncs_conn_iaccept(g->t, m->rank, session, &m->op);
 			m->busy = err == XK_OK;
 			if (err != XK_OK)
 				member_lost(g, m->rank, err);

@@ -34,7 +34,7 @@ static struct xk_ncs_req *next_send(struct ncs_end *e)
 			xk_list_take(i);
 		}
 		if (xk_list_empty(&e->c->sends) && r == NULL && room.messages == 0)
-			reqs_fail(&e->c->flushes, NULL, XK_OK);
+			ncs_reqs_fail(&e->c->flushes, NULL, XK_OK);
 	}
 	proc_unlock(e->c->n);
 	return r;
@@ -57,7 +57,7 @@ static int push_one(struct ncs_end *e, const struct xk_ncs_req *r)
 }
 
 /* What is pushed may end it. */
-void conn_pump(struct ncs_end *e)
+void ncs_conn_pump(struct ncs_end *e)
 {
 	struct xk_ncs_conn *c = e->c;
 	struct xk_ncs_req *r;
@@ -73,14 +73,14 @@ void conn_pump(struct ncs_end *e)
 	while (c->end == e && (r = next_send(e)) != NULL) {
 		err = push_one(e, r);
 		proc_lock(c->n);
-		req_done(r, err);
+		ncs_req_done(r, err);
 		proc_unlock(c->n);
 	}
 	if (c->end == e)
 		e->pumping = false;
 	n = c->n;
 	proc_lock(n);
-	conn_put(c);
+	ncs_conn_put(c);
 	proc_unlock(n);
 }
 
@@ -90,7 +90,7 @@ static void pump_op(struct xk_vp *vp, void *arg)
 
 	(void)vp;
 	if (c->end != NULL)
-		conn_pump(c->end);
+		ncs_conn_pump(c->end);
 }
 
 /* ---- sending ----------------------------------------------------------------------------------------- */
@@ -108,8 +108,8 @@ static int begin_send(struct xk_ncs_conn *c, enum req_kind kind, struct xk_list 
 	proc_lock(c->n);
 	err = standing(c);
 	if (err == XK_OK) {
-		req_begin(r, kind, c->t, c);
-		req_says(r, c, r->tag, r->room);
+		ncs_req_begin(r, kind, c->t, c);
+		ncs_req_says(r, c, r->tag, r->room);
 		xk_list_put(l, &r->link);
 	}
 	proc_unlock(c->n);
@@ -137,11 +137,11 @@ int xk_ncs_isend(struct xk_ncs_conn *c, int tag, const void *buf, size_t n, stru
 {
 	int err;
 
-	req_never(r, XK_E_INVAL);
-	err = proc_enter(NULL, c);
+	ncs_req_never(r, XK_E_INVAL);
+	err = ncs_proc_enter(NULL, c);
 	if (err == XK_OK) {
 		err = send_held(c, tag, buf, n, r);
-		proc_leave(NULL, c);
+		ncs_proc_leave(NULL, c);
 	}
 	if (err != XK_OK)
 		r->err = err;
@@ -151,24 +151,24 @@ int xk_ncs_isend(struct xk_ncs_conn *c, int tag, const void *buf, size_t n, stru
 int xk_ncs_send(struct xk_ncs_conn *c, int tag, const void *buf, size_t n, uint64_t timeout)
 {
 	struct xk_ncs_req r = { .err = 0 };
-	int err = proc_enter(NULL, c);
+	int err = ncs_proc_enter(NULL, c);
 
 	if (err != XK_OK)
 		return err;
-	err = req_run(&r, send_held(c, tag, buf, n, &r), timeout);
-	proc_leave(NULL, c);
+	err = ncs_req_run(&r, send_held(c, tag, buf, n, &r), timeout);
+	ncs_proc_leave(NULL, c);
 	return err;
 }
 
 int xk_ncs_flush(struct xk_ncs_conn *c, uint64_t timeout)
 {
 	struct xk_ncs_req r = { .err = 0 };
-	int err = proc_enter(NULL, c);
+	int err = ncs_proc_enter(NULL, c);
 
 	if (err != XK_OK)
 		return err;
-	err = req_run(&r, begin_send(c, REQ_FLUSH, &c->flushes, &r), timeout);
-	proc_leave(NULL, c);
+	err = ncs_req_run(&r, begin_send(c, REQ_FLUSH, &c->flushes, &r), timeout);
+	ncs_proc_leave(NULL, c);
 	return err;
 }
 
@@ -194,12 +194,12 @@ static struct xk_ncs_req *receiver(struct xk_ncs_conn *c, int tag, size_t len)
 		next = xk_list_next(l, i);
 		if (r->kind != REQ_RECV || !fits(r, c, tag))
 			continue;
-		req_says(r, c, tag, len);
+		ncs_req_says(r, c, tag, len);
 		if (r->room >= len) {
 			xk_list_take(i);
 			return r;
 		}
-		req_done(r, XK_E_MSGSIZE);
+		ncs_req_done(r, XK_E_MSGSIZE);
 	}
 	return NULL;
 }
@@ -213,8 +213,8 @@ static void tell_probes(struct xk_ncs_conn *c, int tag, size_t len)
 
 		next = xk_list_next(l, i);
 		if (r->kind == REQ_PROBE && fits(r, c, tag)) {
-			req_says(r, c, tag, len);
-			req_done(r, XK_OK);
+			ncs_req_says(r, c, tag, len);
+			ncs_req_done(r, XK_OK);
 		}
 	}
 }
@@ -225,11 +225,11 @@ static void box_free(struct xk_node *n, struct ncs_box *b)
 {
 	xk_list_take(&b->link);
 	proc_of(n)->kept -= b->len;
-	conn_put(b->c);
+	ncs_conn_put(b->c);
 	xk_free(b);
 }
 
-void boxes_free(struct xk_ncs_thread *t, const struct xk_ncs_conn *c)
+void ncs_boxes_free(struct xk_ncs_thread *t, const struct xk_ncs_conn *c)
 {
 	for (struct xk_listed *i = xk_list_first(&t->came), *next; i != NULL; i = next) {
 		next = xk_list_next(&t->came, i);
@@ -254,7 +254,7 @@ static void give(struct ncs_end *e, struct xk_ncs_req *r, const struct xk_msg *m
 		xk_msg_copy_out(m, PROC_HDR, r->buf, m->tot - PROC_HDR);
 	xk_count(e->s.rep->count[PROC_COUNT_DIRECT]);
 	proc_lock(e->c->n);
-	req_done(r, XK_OK);
+	ncs_req_done(r, XK_OK);
 	proc_unlock(e->c->n);
 }
 
@@ -308,10 +308,10 @@ static void unexpected(struct ncs_end *e, struct xk_msg *m, int tag)
 	}
 	xk_drop(e->s.rep, why, m);
 	if (why != PROC_DROP_CLOSED)             /* no message of it may be missing */
-		conn_ended(c, XK_E_NOSPC, "messages that nobody receives");
+		ncs_conn_ended(c, XK_E_NOSPC, "messages that nobody receives");
 }
 
-void conn_message(struct ncs_end *e, struct xk_msg *m)
+void ncs_conn_message(struct ncs_end *e, struct xk_msg *m)
 {
 	struct xk_ncs_req *r = NULL;
 	uint8_t h[PROC_HDR];
@@ -349,12 +349,12 @@ static void receive(struct xk_ncs_thread *t, struct xk_ncs_req *r)
 
 	if (b == NULL) {
 		if (r->c != NULL && standing(r->c) != XK_OK)
-			req_done(r, standing(r->c));
+			ncs_req_done(r, standing(r->c));
 		else
 			xk_list_put(&t->posted, &r->link);
 		return;
 	}
-	req_says(r, b->c, b->tag, b->len);
+	ncs_req_says(r, b->c, b->tag, b->len);
 	if (r->kind == REQ_RECV && r->room >= b->len) {
 		xk_list_take(&b->link);
 		proc_unlock(t->n);
@@ -362,9 +362,9 @@ static void receive(struct xk_ncs_thread *t, struct xk_ncs_req *r)
 			memcpy(r->buf, b->bytes, b->len);
 		proc_lock(t->n);
 		box_free(t->n, b);
-		req_done(r, XK_OK);
+		ncs_req_done(r, XK_OK);
 	} else {
-		req_done(r, r->kind == REQ_PROBE ? XK_OK : XK_E_MSGSIZE);
+		ncs_req_done(r, r->kind == REQ_PROBE ? XK_OK : XK_E_MSGSIZE);
 	}
 }
 
@@ -381,7 +381,7 @@ static int begin_recv(enum req_kind kind, struct xk_ncs_thread *t, struct xk_ncs
 	if (t->gone || (c != NULL && c->closed)) {
 		err = XK_E_BADF;
 	} else {
-		req_begin(r, kind, t, c);
+		ncs_req_begin(r, kind, t, c);
 		receive(t, r);
 	}
 	proc_unlock(t->n);
@@ -390,11 +390,11 @@ static int begin_recv(enum req_kind kind, struct xk_ncs_thread *t, struct xk_ncs
 
 static int irecv(enum req_kind kind, struct xk_ncs_thread *t, struct xk_ncs_conn *c, struct xk_ncs_req *r)
 {
-	int err = proc_enter(t, c);
+	int err = ncs_proc_enter(t, c);
 
 	if (err == XK_OK) {
 		err = begin_recv(kind, c != NULL ? c->t : t, c, r);
-		proc_leave(t, c);
+		ncs_proc_leave(t, c);
 	}
 	if (err != XK_OK)
 		r->err = err;
@@ -404,20 +404,20 @@ static int irecv(enum req_kind kind, struct xk_ncs_thread *t, struct xk_ncs_conn
 static int recv_now(enum req_kind kind, struct xk_ncs_thread *t, struct xk_ncs_conn *c, struct xk_ncs_req *r,
 		    struct xk_ncs_status *st, uint64_t timeout)
 {
-	int err = proc_enter(t, c);
+	int err = ncs_proc_enter(t, c);
 
 	if (err != XK_OK)
 		return err;
-	err = req_run(r, begin_recv(kind, c != NULL ? c->t : t, c, r), timeout);
+	err = ncs_req_run(r, begin_recv(kind, c != NULL ? c->t : t, c, r), timeout);
 	if (st != NULL)
 		*st = r->st;
-	proc_leave(t, c);
+	ncs_proc_leave(t, c);
 	return err;
 }
 
 static void asks(struct xk_ncs_req *r, int rank, int tag, void *buf, size_t n)
 {
-	req_never(r, XK_E_INVAL);
+	ncs_req_never(r, XK_E_INVAL);
 	r->rank = rank;
 	r->tag = tag;
 	r->buf = buf;

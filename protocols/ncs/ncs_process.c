@@ -32,7 +32,7 @@ static struct ncs_end *end_on(const struct xk_sess *lls)
 static int process_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
 {
 	(void)type;
-	return conn_come(r, lls);
+	return ncs_conn_come(r, lls);
 }
 
 static void process_close_done(struct xk_rep *r, struct xk_sess *lls)
@@ -46,7 +46,7 @@ static void process_close_done(struct xk_rep *r, struct xk_sess *lls)
 	xk_count(r->count[how.err != 0 && how.err != XK_E_TIMEDOUT ? PROC_COUNT_REFUSED : PROC_COUNT_ENDED]);
 	if (how.why[0] == '\0' && how.err == XK_E_NOENT)
 		snprintf(how.why, sizeof how.why, "no such thread there");
-	conn_ended(e->c, how.err != 0 ? how.err : XK_E_CONNRESET, how.why);
+	ncs_conn_ended(e->c, how.err != 0 ? how.err : XK_E_CONNRESET, how.why);
 }
 
 static void process_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
@@ -55,7 +55,7 @@ static void process_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *
 
 	xk_count(up->rep->npop);
 	if (e != NULL)
-		conn_message(e, m);
+		ncs_conn_message(e, m);
 	else
 		xk_drop(up->rep, PROC_DROP_CLOSED, m);
 }
@@ -70,9 +70,9 @@ static int process_control(struct xk_rep *r, unsigned op, void *buf, unsigned le
 		return XK_E_NOTSUP;
 	e = end_on(ev->s);
 	if (e != NULL && ev->what == NCS_OPENED)
-		conn_opened(e->c);
+		ncs_conn_opened(e->c);
 	else if (e != NULL)
-		conn_pump(e);
+		ncs_conn_pump(e);
 	return XK_OK;
 }
 
@@ -87,7 +87,7 @@ static int process_init(struct xk_node *n, struct xk_errs *e)
 
 static void process_fini(struct xk_node *n)
 {
-	proc_free_all(n);
+	ncs_proc_free_all(n);
 	xk_mutex_fini(&proc_of(n)->lock);
 }
 
@@ -114,7 +114,7 @@ static void process_rep_stop(struct xk_rep *r)
 	struct proc_rep *pr = proc_rep(r);
 
 	while (!xk_list_empty(&pr->ends))
-		conn_ended(xk_container_of(xk_list_first(&pr->ends), struct ncs_end, link)->c, XK_E_SHUTDOWN, "");
+		ncs_conn_ended(xk_container_of(xk_list_first(&pr->ends), struct ncs_end, link)->c, XK_E_SHUTDOWN, "");
 }
 
 static bool over(struct xk_node *n)
@@ -137,9 +137,9 @@ void xk_ncs_stop(struct xk_node *n)
 		struct xk_ncs_thread *t = xk_container_of(i, struct xk_ncs_thread, link);
 
 		for (struct xk_listed *k = xk_list_first(&t->conns); k != NULL; k = xk_list_next(&t->conns, k))
-			conn_fail(xk_container_of(k, struct xk_ncs_conn, link), XK_E_SHUTDOWN);
-		reqs_fail(&t->accepts, NULL, XK_E_SHUTDOWN);
-		reqs_fail(&t->posted, NULL, XK_E_SHUTDOWN);
+			ncs_conn_fail(xk_container_of(k, struct xk_ncs_conn, link), XK_E_SHUTDOWN);
+		ncs_reqs_fail(&t->accepts, NULL, XK_E_SHUTDOWN);
+		ncs_reqs_fail(&t->posted, NULL, XK_E_SHUTDOWN);
 	}
 	proc_unlock(n);
 	while (xk_node_running(n) && !over(n))   /* else whoever is inside goes on when the graph does */

@@ -14,11 +14,11 @@
 #include "runtime/sync/xk_fiber.h"
 #include "runtime/sync/xk_sync.h"
 #include "runtime/upi/xk_node.h"
-#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_thread.h"
 #include "runtime/upi/xk_vps.h"
+#include "runtime/vp/xk_call.h"
 #include "runtime/vp/xk_task.h"
 #include "runtime/vp/xk_ult.h"
-#include "runtime/vp/xk_vp.h"
 
 #include <stdio.h>
 
@@ -199,9 +199,7 @@ static void begin_op(struct xk_vp *vp, void *arg)
 
 static int user_begin(struct xk_ncs_task *t, unsigned number)
 {
-	const struct xk_arch *a = &t->n->graph->vps->arch;
-
-	if (!xk_fiber_available() || (a->entry != XK_ENTRY_OWN && xk_node_running(t->n)))
+	if (!xk_threads_begin_now(t->n))
 		return XK_E_NOTSUP;
 	t->vp = xk_node_vp_of(t->n, number);
 	ncs_vp_do(t->n, t->vp, begin_op, t);

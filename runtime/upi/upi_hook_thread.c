@@ -14,6 +14,7 @@
 #include "runtime/upi/upi_priv.h"
 
 #include "runtime/upi/xk_thread.h"
+#include "runtime/upi/xk_vps.h"
 
 struct upi_thread {
 	struct xk_sess end;               /* flags: XK_SESS_END */
@@ -169,6 +170,11 @@ int xk_own_threads(const struct xk_node *n, struct xk_errs *e)
 	xk_errs_add(e, n->file, n->line, 0, "%s: has no layer of its own, so no thread: 'layers' must put what lies above "
 		    "and below it into others", n->name);
 	return XK_E_NOTSUP;
+}
+
+bool xk_threads_begin_now(const struct xk_node *n)
+{
+	return xk_fiber_available() && (n->graph->vps->arch.entry == XK_ENTRY_OWN || !xk_node_running(n));
 }
 
 /* ---- frames ------------------------------------------------------------------------------ */

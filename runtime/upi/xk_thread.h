@@ -38,4 +38,8 @@ int xk_threads_check(const struct xk_node *n, struct xk_errs *e);
 enum xk_own_threads { XK_OWN_USER, XK_OWN_LAYER };
 int xk_own_threads(const struct xk_node *n, struct xk_errs *e);
 
+/* May a thread of the program begin user-level ones on n's virtual processors now?  Not in a build without them, nor
+ * while several threads enter a virtual processor. */
+bool xk_threads_begin_now(const struct xk_node *n);
+
 #endif

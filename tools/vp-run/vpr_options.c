@@ -37,8 +37,7 @@ static const struct argp_option options[] = {
 	{ "fairness", OPT_FAIRNESS, "TIME", 0, "JSON: Jain fairness in windows of 1, 10, 100 TIME", 0 },
 	{ "capture", OPT_CAPTURE, "NODE=FILE", 0, "Write packets below NODE to a pcap file", 0 },
 	{ "filter", OPT_FILTER, "EXPR", 0, "Of the --capture before: as tcpdump has it", 0 },
-	{ "control", OPT_CONTROL, "PATH", OPTION_ARG_OPTIONAL, "Serve vp-ctl at a socket (default: the graph's name in "
-	  "$XDG_RUNTIME_DIR/xkvp)", 0 },
+	{ "control", OPT_CONTROL, "PATH", OPTION_ARG_OPTIONAL, "Serve vp-ctl at PATH, or by the graph's name", 0 },
 	{ "layer-times", OPT_LAYER_TIMES, NULL, 0, "Measure per-node latency (disables batching)", 0 },
 	{ "decisions", OPT_DECISIONS, "FILE", 0, "Write who was chosen to run what (schedule fifo)", 0 },
 	{ "timeline", OPT_TIMELINE, "FILE", 0, "Write what simulated processors ran (Perfetto)", 0 },

@@ -17,7 +17,7 @@ local a = args {
   loss     = fraction { 0, doc = "cells lost, each way" },
   errors   = fraction { 0, doc = "cells with a wrong bit, each way" },
   trains   = bool { true, doc = "cells of a frame pass as one where nothing happens to them" },
-  over     = enum { "wire", choices = { "wire", "hostudp" }, doc = "cells in memory, or in datagrams of the host's kernel" },
+  over     = enum { "wire", choices = { "wire", "hostudp" }, doc = "cells in memory, or in the host's datagrams" },
   role     = enum { "both", choices = { "both", "client", "server" }, doc = "over hostudp: which end is here" },
   to       = ipv4 { "127.0.0.1", doc = "over hostudp: where the server is" },
   port     = port { 5300, min = 1, doc = "over hostudp: of the server" },

@@ -87,7 +87,8 @@ applies() {
 		case $name in '#'* | '') continue ;; esac
 		n=$(sed -E "$change" "$top_srcdir/$file" | diff "$top_srcdir/$file" - | grep -c '^<')
 		[ "$n" -eq 1 ] || { echo "$name changes $n lines of $file"; bad=1; }
-		[ -f "$top_srcdir/$test" ] || [ -f "$top_srcdir/$test.c" ] || { echo "$name: there is no $test"; bad=1; }
+		[ -f "$top_srcdir/$test" ] || [ -f "$top_srcdir/$test.c" ] ||
+			grep -qw -- "check_PROGRAMS += .*$test" "$top_srcdir/${test%/*}/Makefile.inc" || { echo "$name: there is no $test"; bad=1; }
 	done <"$top_srcdir/tests/mutate/lines.tab"
 	return $bad
 }

@@ -63,10 +63,10 @@ stack {
 return graph "t" { threading = up {}, seed = 3 }
 LUA
 ok "what waited for a timeout after drops is said" \
-	says '^warning: 1 message of load waited for a timeout after drops at arp2 (queue_full)$' "$run" --virtual "$tmp/udp.lua"
-ok "and in JSON" of '.warnings | length == 1 and (.[0] | test("^1 message of load .* arp2 .queue_full."))' "$run" --virtual --json "$tmp/udp.lua"
-ok "what a warm-up lost is said" says '^before measuring: arp2 queue_full 1$' "$run" --virtual --warmup 1ms -d 2s "$tmp/udp.lua"
-ok "and in JSON" of '[.nodes[] | select(.name == "arp2") | .drops_before.queue_full == 1 and .drops == {}] == [true]' \
+	says '^warning: 10 messages of load waited for a timeout after drops at arp2 (queue_full)$' "$run" --virtual "$tmp/udp.lua"
+ok "and in JSON" of '.warnings | length == 1 and (.[0] | test("^10 messages of load .* arp2 .queue_full."))' "$run" --virtual --json "$tmp/udp.lua"
+ok "what a warm-up lost is said" says '^before measuring: arp2 queue_full 10$' "$run" --virtual --warmup 1ms -d 2s "$tmp/udp.lua"
+ok "and in JSON" of '[.nodes[] | select(.name == "arp2") | .drops_before.queue_full == 10 and .drops == {}] == [true]' \
 	"$run" --virtual --json --warmup 1ms -d 2s "$tmp/udp.lua"
 ok "a SYN that starting lost is counted" says '^arp2 .* 1  queue_full 1$' "$run" --virtual "$tmp/tcp.lua"
 ok "and what waited for it is said" says '^warning: .* of client waited for a timeout after drops at arp2 (queue_full)$' "$run" --virtual "$tmp/tcp.lua"

@@ -36,7 +36,10 @@ static const char below[] =
 	"local hostlink = arp { over = link }\n"
 	"local host = ip { addr = \"10.0.0.1/8\", over = hostlink }\n"
 	"local port, stream, echo = udp { over = host }, tcp { over = host }, icmp { over = host }\n"
-	"local socket = sock { over = stream }\n";
+	"local socket = sock { over = stream }\n"
+	"local cells = cell { wire = \"cells\" }\n"
+	"local messages = ncs { over = port }\n"
+	"local job = process { rank = 0, ranks = { \"10.0.0.1\" }, over = messages }\n";
 
 /* step: of the values every so many; where time is short each parameter gets others. */
 struct count { unsigned refused, accepted, step, turn; };
@@ -45,15 +48,18 @@ static void put_needed(FILE *f, const struct xk_proto *p, const struct xk_param 
 {
 	for (const struct xk_param *q = p->params; q != NULL && q->name != NULL; q++)
 		if ((q->flags & XK_PF_REQUIRED) && q != not)
-			fprintf(f, "%s = \"%s\", ", q->name, q->type == XK_P_CIDR ? "10.1.0.1/16" :
-				q->type == XK_P_IPV4 ? "10.0.0.2" : q->type == XK_P_TEXT ? "xk" : "1");
+			fprintf(f, "%s = %s, ", q->name, q->type == XK_P_LIST ? "{ \"10.0.0.1\", \"10.0.0.2\" }" :
+				q->type == XK_P_CIDR ? "\"10.1.0.1/16\"" : q->type == XK_P_IPV4 ? "\"10.0.0.2\"" :
+				q->type == XK_P_TEXT ? "\"xk\"" : "\"1\"");
 }
 
 static void put_over(FILE *f, const struct xk_proto *p)
 {
 	const char *need = p->needs[0];
 
-	if (p->min_down != 0 && need != NULL)
+	if (p->min_down > 1)
+		fprintf(f, "over = { %s, messages }, ", need);
+	else if (p->min_down != 0 && need != NULL)
 		fprintf(f, "over = %.*s, ", (int)strcspn(need, "|"), strcmp(p->name, "fddi") == 0 ? "ring" : need);
 }
 

@@ -400,9 +400,15 @@ static void over(struct ncs_sess *p, bool abort)
 	ncs_peer_leave(p);
 }
 
-static struct ncs_sess *peer_of(const struct xk_rep *r, struct xk_sess *lls)
+/* What of ours lies over lls; NULL: nothing yet. */
+static struct ncs_sess *over_it(const struct xk_rep *r, struct xk_sess *lls)
 {
-	struct ncs_sess *s = lls->up == &r->up ? NULL : xk_container_of(lls->up, struct ncs_sess, s.self);
+	return lls->up == &r->up ? NULL : xk_container_of(lls->up, struct ncs_sess, s.self);
+}
+
+static struct ncs_sess *peer_of(const struct xk_rep *r, struct xk_sess *stream)
+{
+	struct ncs_sess *s = over_it(r, stream);
 
 	return s != NULL && s->is_peer && s->peer.stream ? s : NULL;
 }
@@ -432,18 +438,18 @@ void ncs_stream_event(struct xk_rep *r, const struct xk_stream_event *ev)
 /* The peer says nothing any more.  It has said CLOSE before, if it meant well. */
 void ncs_close_done(struct xk_rep *r, struct xk_sess *lls)
 {
-	struct ncs_sess *p = peer_of(r, lls), *peer;
+	struct ncs_sess *s = over_it(r, lls), *peer;
 
-	if (p == NULL || p->is_peer) {
-		if (p != NULL)
-			over(p, false);
+	if (s == NULL || s->is_peer) {
+		if (s != NULL)
+			over(s, false);
 		return;
 	}
-	peer = p->conn.peer;             /* over a port: what lies below is the connection's own */
+	peer = s->conn.peer;             /* over a port: what lies below is the connection's own */
 	ncs_peer_enter(peer);
-	ncs_conn_enter(&p->conn);
-	lost_now(&p->conn, NULL);
-	ncs_conn_leave(&p->conn);
+	ncs_conn_enter(&s->conn);
+	lost_now(&s->conn, NULL);
+	ncs_conn_leave(&s->conn);
 	ncs_peer_leave(peer);
 }
 

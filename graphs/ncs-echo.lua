@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- graphs/ncs-echo.lua: messages of any size are echoed under the flow and error control, over the interface, that are named.
+-- graphs/ncs-echo.lua: messages are echoed under the flow and error control, over the interface, that are named.
 -- Run it:   vp-run --virtual graphs/ncs-echo.lua flow=window error=go_back_n loss=5% size=100KiB
 --           vp-run --virtual --log=ncs:5 graphs/ncs-echo.lua stages=thread preset=up conns=1 count=1
 local threading = include "lib/presets.lua"
@@ -56,7 +56,8 @@ local function interface(of, addr, mac, between)
   local name = named(of .. "_" .. a.interface)
   if host then return a.interface == "hostudp" and hostudp { name = name } or hosttcp { name = name } end
   local link = between(eth_mem { name = named(of .. "_device"), wire = "cable", queue = 65536, mac = mac })
-  local ip = stack { ip { name = named(of .. "_ip"), addr = addr }, arp { name = named(of .. "_arp"), neighbours = hosts },
+  local ip = stack { ip { name = named(of .. "_ip"), addr = addr },
+                     arp { name = named(of .. "_arp"), neighbours = hosts },
                      eth { name = named(of .. "_eth"), over = link } }
   return a.interface == "udp" and udp { name = name, over = ip } or tcp { name = name, over = ip }
 end
@@ -76,8 +77,10 @@ if server then
 end
 if client then
   load { to = host and a.to or "10.0.0.2", port = 7, conns = a.conns, count = a.count, size = a.size, window = a.ahead,
-         timeout = a.timeout, over = process("client", host and a.port + 2 or a.port, "10.0.0.1/24", "02:00:00:00:00:01", function(d)
-    return impair { name = named "client_line", loss = a.loss, dup = a.dup, reorder = a.reorder, corrupt = a.corrupt, over = d }
+         timeout = a.timeout,
+         over = process("client", host and a.port + 2 or a.port, "10.0.0.1/24", "02:00:00:00:00:01", function(d)
+    return impair { name = named "client_line", loss = a.loss, dup = a.dup, reorder = a.reorder, corrupt = a.corrupt,
+                    over = d }
   end) }
 end
 

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- graphs/ncs-gateway.lua: two clusters, each with its own interface and controls, joined by sockets (Park 1998, figure 3).
+-- graphs/ncs-gateway.lua: clusters with interfaces and controls of their own, joined by sockets (Park 1998, figure 3).
 -- Run it:   vp-run --virtual graphs/ncs-gateway.lua cells=0.1% frames=1%
 local threading = include "lib/presets.lua"
 local a = args {
@@ -29,12 +29,14 @@ end
 -- Between them are sockets over a network: SDUs as fit a frame.
 local macs = { ["192.0.2.1"] = "02:00:00:00:00:01", ["192.0.2.2"] = "02:00:00:00:00:02" }
 local function socket(name, addr)
-  local link = eth { over = impair { loss = a.frames, over = eth_mem { wire = "between", mac = macs[addr], queue = 65536 } } }
+  local link = eth { over = impair { loss = a.frames,
+    over = eth_mem { wire = "between", mac = macs[addr], queue = 65536 } } }
   return ncs { name = name, over = selective_repeat { over = credit { over =
     udp { over = ip { addr = addr .. "/24", over = arp { neighbours = macs, over = link } } } } } }
 end
 
-load { to = "10.1.0.1", port = 1007, conns = a.conns, count = a.count, size = a.size, window = a.ahead, timeout = a.timeout,
+load { to = "10.1.0.1", port = 1007, conns = a.conns, count = a.count, size = a.size, window = a.ahead,
+       timeout = a.timeout,
        over = atm("asks", "10.1.0.2", "10.1.0.1") }
 relay { name = "gateway1", port = 1007, to = "192.0.2.2", to_port = 1007,
         over = { atm("inside1", "10.1.0.1", "10.1.0.2"), socket("outside1", "192.0.2.1") } }

@@ -34,6 +34,7 @@ struct job {
 	unsigned      n, running;
 	int           code;              /* of the first that failed */
 	bool          ending, quiet;     /* quiet: because one has failed; others may, by that */
+	bool          told;              /* all, by a signal: who hears of another's end first has not failed */
 	int64_t       kill_at;           /* ms; 0: not yet, or done */
 };
 
@@ -261,7 +262,7 @@ static void ended(struct job *j, struct rank *r)
 		;
 	r->pid = 0;
 	j->running--;
-	good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+	good = WIFEXITED(status) && (WEXITSTATUS(status) == 0 || (j->told && WEXITSTATUS(status) == VPR_FAILED));
 	if (good || j->quiet)
 		return;
 	if (WIFSIGNALED(status))
@@ -335,8 +336,10 @@ static void attend(struct job *j)
 		}
 		if (poll(j->poll, n, (int)left) < 0)
 			continue;
-		if (j->poll[0].revents != 0)
+		if (j->poll[0].revents != 0) {
+			j->told = true;
 			pass_signal(j, j->o->stop_fd);
+		}
 		if (j->poll[1].revents != 0)
 			pass_signal(j, j->o->ask_fd);
 		look_at(j);

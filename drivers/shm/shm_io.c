@@ -131,8 +131,9 @@ void shm_say_end(struct shm_link *l, uint16_t from, uint16_t to)
 
 	if (l->state != SHM_UP || l->hup || (l->q.first == NULL && put(l, SHM_END, from, to, NULL)))
 		return;
-	m = xk_msg_new(0);
-	if (m != NULL)                   /* else the peer forgets it some day */
+	/* Where it does not get through the peer forgets the session some day. */
+	m = l->queued + sizeof *m * l->q.n <= shm_conf(l->hr->rep)->queue ? xk_msg_new(0) : NULL;
+	if (m != NULL)
 		later(l, SHM_END, from, to, m);
 }
 

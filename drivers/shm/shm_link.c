@@ -298,7 +298,10 @@ static void came(struct shm_rep *hr)
 	int fd;
 
 	for (int n = 0; n < EVENTS && shm_accept(hr->listening, &fd) == XK_OK; n++) {
-		l = hr->nlinks < shm_conf(hr->rep)->links ? link_new(hr, false, 0) : NULL;
+		bool ours = shm_is_ours(fd);
+
+		xk_count_add(hr->rep->count[SHM_N_FOREIGN], !ours);
+		l = ours && hr->nlinks < shm_conf(hr->rep)->links ? link_new(hr, false, 0) : NULL;
 		if (l == NULL) {
 			close(fd);
 			continue;

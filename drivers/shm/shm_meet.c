@@ -163,7 +163,9 @@ int shm_area_map(const struct shm_shape *s, int memfd, const void **area)
 	int seals = fcntl(memfd, F_GET_SEALS);
 	struct stat st;
 
-	if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || fstat(memfd, &st) < 0 || st.st_size != (off_t)n)
+	/* Of huge pages one may be missing when it is read. */
+	if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || fstat(memfd, &st) < 0 || st.st_size != (off_t)n ||
+	    st.st_blksize != sysconf(_SC_PAGESIZE))
 		return XK_E_INVAL;
 	*area = mmap(NULL, n, PROT_READ, MAP_SHARED, memfd, 0);
 	return *area != MAP_FAILED ? XK_OK : -errno;
@@ -188,7 +190,7 @@ int shm_greet(int fd, const struct shm_greeting *g, int memfd)
 	return sendmsg(fd, &m, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof out ? XK_OK : XK_E_CONNRESET;
 }
 
-static bool is_ours(int fd)
+bool shm_is_ours(int fd)
 {
 	struct ucred c;
 	socklen_t n = sizeof c;
@@ -231,10 +233,10 @@ int shm_greeted(int fd, struct shm_greeting *g, int *memfd)
 	if (n < 0)
 		return errno == EINTR ? XK_E_AGAIN : -errno;
 	*memfd = descriptor_of(&m);
-	if (n == (ssize_t)sizeof *g && *memfd >= 0 && is_right(g) && is_ours(fd))
+	if (n == (ssize_t)sizeof *g && *memfd >= 0 && is_right(g) && shm_is_ours(fd))
 		return XK_OK;
 	if (*memfd >= 0)
 		close(*memfd);
 	*memfd = -1;
-	return n == 0 ? XK_E_CONNRESET : is_ours(fd) ? XK_E_INVAL : XK_E_PERM;
+	return n == 0 ? XK_E_CONNRESET : shm_is_ours(fd) ? XK_E_INVAL : XK_E_PERM;
 }

@@ -40,6 +40,8 @@ int shm_area_make(const struct shm_shape *s, int *memfd, void **area);
 int shm_area_map(const struct shm_shape *s, int memfd, const void **area);
 
 int shm_greet(int fd, const struct shm_greeting *g, int memfd);
+/* Is the process at the other end of this user, or root's? */
+bool shm_is_ours(int fd);
 /* The peer's, checked, and its area's *memfd.  XK_E_AGAIN: not there yet; others: it will not come.
  * XK_E_PERM: it is another user's. */
 int shm_greeted(int fd, struct shm_greeting *g, int *memfd);

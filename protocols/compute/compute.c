@@ -29,21 +29,23 @@ struct compute_rep {
 
 static const struct compute_conf *conf_of(const struct xk_rep *r) { return r->conf; }
 
-static void send_one(struct compute_rep *cr)
+/* false: no memory; tried again at the next turn. */
+static bool send_one(struct compute_rep *cr)
 {
 	static const uint8_t zero[4096];
 	struct xk_rep *r = cr->r;
 	const struct compute_conf *c = conf_of(r);
 	struct xk_msg *m = xk_msg_new((uint32_t)c->size);
 
-	if (m == NULL) {                         /* tried again at the next turn */
+	if (m == NULL) {
 		xk_count(r->drop[XK_DROP_NOMEM]);
-		return;
+		return false;
 	}
 	for (uint32_t off = 0; off < m->tot; off += sizeof zero)
 		xk_msg_copy_in(m, off, zero, m->tot - off < sizeof zero ? m->tot - off : (uint32_t)sizeof zero);
 	cr->left = c->time;
 	xk_push(cr->s, m);
+	return true;
 }
 
 static void done_one(struct compute_rep *cr)
@@ -86,8 +88,8 @@ static unsigned compute_turn(struct xk_task *t, unsigned budget)
 		xk_task_park(t);
 		return 0;
 	}
-	if (cr->left == 0)
-		send_one(cr);
+	if (cr->left == 0 && !send_one(cr))
+		return 1;
 	if (cr->left != 0) {
 		compute(cr);
 		if (cr->left == 0)
@@ -160,7 +162,8 @@ static void compute_close_done(struct xk_rep *r, struct xk_sess *lls)
 
 	if (cr->s != lls)
 		return;
-	xk_node_failed(r->node, "its peer has refused or closed the connection");
+	if (!cr->over)
+		xk_node_failed(r->node, "its peer has refused or closed the connection");
 	let_go(cr);
 }
 

@@ -108,8 +108,8 @@ static void check_ranks(const struct vpr *o, struct argp_state *state)
 		argp_error(state, "--keep belongs to -n");
 	if (o->join && o->ranks != 0)
 		argp_error(state, "--join and -n: either others start the ranks, or -n does");
-	if (o->ranks != 0 && (o->has_control || o->ncapture != 0 || o->decisions != NULL))
-		argp_error(state, "-n: ranks cannot share a file of --control, --capture or --decisions");
+	if (o->ranks != 0 && (o->has_control || o->ncapture != 0 || o->decisions != NULL || o->timeline != NULL))
+		argp_error(state, "-n: ranks cannot share a file of --control, --capture, --decisions or --timeline");
 	if ((o->join || o->ranks != 0) && o->narg > VPR_ARGS - 3)
 		argp_error(state, "at most %u arguments", VPR_ARGS - 3);
 }

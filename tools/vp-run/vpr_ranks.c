@@ -111,26 +111,27 @@ static bool number_of(const char *name, unsigned *v)
 	return *end == '\0' && errno == 0 && n <= VPR_RANKS_MAX;
 }
 
-/* A name that a socket's may have in it. */
-static const char *job_name(const char *env, char *buf, size_t n)
+/* A name that a socket's may have in it; step: of those that one job may have at a time, or NULL. */
+static const char *job_name(const char *env, const char *step, char *buf, size_t n)
 {
-	const char *text = getenv(env);
-	size_t at = 0;
+	const char *text = getenv(env), *part = step != NULL ? getenv(step) : NULL;
+	int len;
 
 	if (text == NULL || *text == '\0')
 		return NULL;
-	for (; text[at] != '\0' && at + 1 < n; at++)
-		buf[at] = strchr("/@ ", text[at]) != NULL ? '-' : text[at];
-	buf[at] = '\0';
+	len = snprintf(buf, n, "%s%s%s", text, part != NULL ? "." : "", part != NULL ? part : "");
+	for (int i = 0; i < len && buf[i] != '\0'; i++)
+		if (strchr("/@ ", buf[i]) != NULL)
+			buf[i] = '-';
 	return buf;
 }
 
 int vpr_join(struct vpr *o)
 {
-	static const struct { const char *rank, *ranks, *job; } who[] = {
-		{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE" },
-		{ "PMI_RANK", "PMI_SIZE", "PMI_JOBID" },
-		{ "SLURM_PROCID", "SLURM_NTASKS", "SLURM_JOB_ID" },
+	static const struct { const char *rank, *ranks, *job, *step; } who[] = {
+		{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE", NULL },
+		{ "PMI_RANK", "PMI_SIZE", "PMI_JOBID", NULL },
+		{ "SLURM_PROCID", "SLURM_NTASKS", "SLURM_JOB_ID", "SLURM_STEP_ID" },
 	};
 	char job[VPR_JOB_MAX + 1];
 	unsigned rank, ranks;
@@ -138,7 +139,7 @@ int vpr_join(struct vpr *o)
 	for (unsigned i = 0; i < XK_ARRAY_LEN(who); i++) {
 		if (!number_of(who[i].rank, &rank) || !number_of(who[i].ranks, &ranks) || rank >= ranks)
 			continue;
-		tell(o, rank, ranks, job_name(who[i].job, job, sizeof job));
+		tell(o, rank, ranks, job_name(who[i].job, who[i].step, job, sizeof job));
 		return VPR_OK;
 	}
 	fprintf(stderr, "vp-run: option --join: nobody has said which rank this is: neither OMPI_COMM_WORLD_RANK and _SIZE "
@@ -231,6 +232,7 @@ static void signal_all(const struct job *j, int sig)
 static void end_all(struct job *j, bool quiet)
 {
 	j->quiet |= quiet;
+	j->told |= !quiet;
 	if (j->ending)
 		return;
 	j->ending = true;
@@ -263,6 +265,7 @@ static void ended(struct job *j, struct rank *r)
 	r->pid = 0;
 	j->running--;
 	good = WIFEXITED(status) && (WEXITSTATUS(status) == 0 || (j->told && WEXITSTATUS(status) == VPR_FAILED));
+	j->told |= good && j->o->duration != NULL;       /* its time was over; so will that of others be */
 	if (good || j->quiet)
 		return;
 	if (WIFSIGNALED(status))
@@ -338,6 +341,8 @@ static void attend(struct job *j)
 			continue;
 		if (j->poll[0].revents != 0) {
 			j->told = true;
+			if (j->kill_at == 0 && !j->ending)
+				j->kill_at = now_ms() + GRACE_MS;
 			pass_signal(j, j->o->stop_fd);
 		}
 		if (j->poll[1].revents != 0)

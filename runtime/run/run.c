@@ -70,7 +70,7 @@ static bool others_decide(struct run *u)
 	if (u->o->finished_fd <= 0 || u->r->is_virtual)
 		return false;
 	if (!u->told && (finished(u) || !can))
-		u->told = write(u->o->finished_fd, can ? "f" : "n", 1) >= 0 || errno != EINTR;
+		u->told = write(u->o->finished_fd, can ? "f" : "n", 1) >= 0 || (errno != EINTR && errno != EAGAIN);
 	return true;
 }
 

@@ -83,8 +83,8 @@ void xk_sim_stats(const struct xk_sim *sim, unsigned processor, struct xk_sim_st
 /*
  * Of a thread.  worked: ns that it was charged, wherever it ran: its user time.  voluntary: it gave its processor
  * away to wait: at an event for longer than it would have spun, in a nap, at a lock whose policy sleeps, or is
- * adaptive and was held by who had no processor, or was spun for in vain.  involuntary: its slice was over, or it yielded, and others stood in
- * line (what getrusage of Linux counts as each).
+ * adaptive and was held by who had no processor, or was spun for in vain.  involuntary: its slice was over, or it
+ * yielded, and others stood in line (what getrusage of Linux counts as each).
  * locking: ns in calls that take and give back locks, waiting included; meeting: ns that it was charged for having
  * slept and for taking from queues (Schmidt and Suda 1996, 4.4.3: Mutex and Condition).
  */

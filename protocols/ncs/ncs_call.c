@@ -87,6 +87,7 @@ void ncs_req_says(struct xk_ncs_req *r, struct xk_ncs_conn *c, int tag, size_t l
 {
 	r->st = (struct xk_ncs_status){ .rank = c->peer.rank, .tag = tag, .thread = c->peer.thread,
 					.session = c->peer.session, .len = len, .conn = c };
+	r->host = c->peer.host;
 }
 
 void ncs_req_done(struct xk_ncs_req *r, int err)
@@ -180,6 +181,9 @@ static int wait_for(struct xk_ncs_req *const *r, unsigned n, const struct xk_nod
 		return look(r, n, NULL);
 	if (timeout != XK_NCS_FOREVER)
 		end = ncs_wait_now() + timeout;
+	proc_lock(node);
+	proc_of(node)->inside++;
+	proc_unlock(node);
 	for (;;) {
 		ncs_wait_arm(&w);
 		found = look(r, n, &w);
@@ -193,6 +197,9 @@ static int wait_for(struct xk_ncs_req *const *r, unsigned n, const struct xk_nod
 	}
 	found = look(r, n, NULL);
 	ncs_wait_end(&w);
+	proc_lock(node);
+	proc_of(node)->inside--;
+	proc_unlock(node);
 	return found;
 }
 

@@ -48,7 +48,7 @@ struct proc {                            /* struct xk_node.state */
 	bool     stopping;
 	uint32_t inside;                 /* calls */
 	uint64_t opened;                 /* numbers given to connections */
-	uint64_t kept;                   /* bytes that nobody has asked for */
+	uint64_t kept;                   /* bytes of messages that nobody has asked for, with what keeps them */
 };
 static inline struct proc *proc_of(const struct xk_node *n) { return n->state; }
 static inline const struct proc_conf *proc_conf(const struct xk_node *n) { return n->conf; }

@@ -231,7 +231,11 @@ static void open_op(struct xk_vp *vp, void *arg)
 
 	if (ch != NULL)
 		w = (struct ncs_names){ ch->path, ch->flow, ch->error, ch->over, NULL, { 0, 0, 0 } };
-	err = xk_control(r->down[0], NCS_CTL_PICK, &w, sizeof w);
+	proc_lock(c->n);
+	err = c->closed ? XK_E_BADF : XK_OK;     /* its thread was detached before this had its turn */
+	proc_unlock(c->n);
+	if (err == XK_OK)
+		err = xk_control(r->down[0], NCS_CTL_PICK, &w, sizeof w);
 	if (err != XK_OK)
 		snprintf(why, sizeof why, "no '%s' here", w.wrong != NULL ? w.wrong : "path");
 	else
@@ -251,8 +255,9 @@ static void open_op(struct xk_vp *vp, void *arg)
 	proc_unlock(c->n);
 }
 
+/* mine: the caller has one more reference to *cp. */
 static int open_held(struct xk_ncs_thread *t, const struct xk_ncs_addr *to, const struct xk_ncs_choice *choice,
-		     struct xk_ncs_conn **cp, struct xk_ncs_req *r)
+		     struct xk_ncs_conn **cp, struct xk_ncs_req *r, bool mine)
 {
 	const struct proc_conf *conf = proc_conf(t->n);
 	struct opening o = { NULL, choice, to->host };
@@ -280,6 +285,7 @@ static int open_held(struct xk_ncs_thread *t, const struct xk_ncs_addr *to, cons
 	ncs_req_begin(r, REQ_OPEN, t, o.c);
 	ncs_req_says(r, o.c, 0, 0);
 	o.c->opener = r;
+	o.c->refs += mine;
 	proc_unlock(t->n);
 	*cp = o.c;
 	ncs_vp_do(t->n, o.c->vp, open_op, &o);
@@ -303,7 +309,7 @@ int ncs_conn_iopen(struct xk_ncs_thread *t, const struct xk_ncs_addr *to, const 
 	ncs_req_never(r, XK_E_INVAL);
 	err = ncs_proc_enter(t, NULL);
 	if (err == XK_OK) {
-		err = open_held(t, to, choice, c, r);
+		err = open_held(t, to, choice, c, r, false);
 		ncs_proc_leave(t, NULL);
 	}
 	if (err != XK_OK)
@@ -314,16 +320,29 @@ int ncs_conn_iopen(struct xk_ncs_thread *t, const struct xk_ncs_addr *to, const 
 int xk_ncs_open(struct xk_ncs_thread *t, const struct xk_ncs_addr *to, const struct xk_ncs_choice *choice,
 		struct xk_ncs_conn **c, char why[XK_NCS_WHY], uint64_t timeout)
 {
+	struct xk_ncs_conn *mine = NULL;
+	struct xk_node *n = t->n;
 	struct xk_ncs_req r;
-	int err = xk_ncs_iopen(t, to, choice, c, &r);
+	int err;
 
-	if (err == XK_OK)
-		err = xk_ncs_wait(&r, timeout);
-	if (err == XK_OK)
-		return err;
-	xk_ncs_close(*c);                        /* ends r, too, where it went on */
 	*c = NULL;
-	if (why != NULL)
+	ncs_req_never(&r, XK_E_INVAL);
+	err = to->session & PROC_GROUP ? XK_E_INVAL : ncs_proc_enter(t, NULL);
+	if (err == XK_OK) {
+		err = open_held(t, to, choice, &mine, &r, true);
+		err = err == XK_OK ? xk_ncs_wait(&r, timeout) : err;
+		if (err == XK_OK)
+			*c = mine;
+		else
+			xk_ncs_close(mine);      /* ends r, too, where it went on */
+		if (mine != NULL) {
+			proc_lock(n);
+			ncs_conn_put(mine);
+			proc_unlock(n);
+		}
+		ncs_proc_leave(t, NULL);
+	}
+	if (err != XK_OK && why != NULL)
 		memcpy(why, r.why, XK_NCS_WHY);
 	return err;
 }
@@ -440,7 +459,7 @@ static int begin_accept(struct xk_ncs_thread *t, struct xk_ncs_req *r)
 
 	proc_lock(t->n);
 	ncs_req_begin(r, REQ_ACCEPT, t, NULL);
-	i = xk_list_first(&t->waiting);
+	i = proc_of(t->n)->stopping ? NULL : xk_list_first(&t->waiting);
 	while (i != NULL && !wants(r, xk_container_of(i, struct xk_ncs_conn, waits)))
 		i = xk_list_next(&t->waiting, i);
 	if (i != NULL) {
@@ -448,8 +467,8 @@ static int begin_accept(struct xk_ncs_thread *t, struct xk_ncs_req *r)
 		t->nwaiting--;
 		ncs_req_says(r, xk_container_of(i, struct xk_ncs_conn, waits), 0, 0);
 		ncs_req_done(r, XK_OK);
-	} else if (t->gone) {
-		ncs_req_done(r, XK_E_BADF);
+	} else if (t->gone || proc_of(t->n)->stopping) {
+		ncs_req_done(r, t->gone ? XK_E_BADF : XK_E_SHUTDOWN);
 	} else {
 		xk_list_put(&t->accepts, &r->link);
 	}
@@ -484,7 +503,8 @@ int xk_ncs_accept(struct xk_ncs_thread *t, struct xk_ncs_conn **c, struct xk_ncs
 	if (err == XK_OK) {
 		*c = r.st.conn;
 		if (from != NULL)
-			*from = (*c)->peer;
+			*from = (struct xk_ncs_addr){ .host = r.host, .rank = r.st.rank, .thread = r.st.thread,
+						      .session = r.st.session };
 	}
 	ncs_proc_leave(t, NULL);
 	return err;

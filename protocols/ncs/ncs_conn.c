@@ -243,7 +243,8 @@ static xk_ns due(const struct ncs_conn *c)
 		t = again_at(c);
 		return t < lost ? t : lost;
 	}
-	t = ncs_room(c->peer) ? ncs_tx_when(c->tx, now) : lost;    /* or when there is */
+	/* Or when there is room. */
+	t = ncs_room(c->peer) ? ncs_tx_when(c->tx, now) : drained(c) ? XK_NS_NEVER : lost;
 	if (!drained(c) && t != XK_NS_NEVER)
 		t = t < lost ? t : lost;
 	return unsure(c) && again_at(c) < t ? again_at(c) : t;

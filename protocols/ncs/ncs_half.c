@@ -82,7 +82,8 @@ struct ncs_mark ncs_tx_sent(struct ncs_tx *t, uint32_t no, uint32_t bytes, xk_ns
 	may = t->flow->may(t->state, now);
 	if (t->cc.on) {
 		t->high = ncs_lt(t->high, no + 1) ? no + 1 : t->high;
-		ncs_cc_sent(&t->cc, (m.flags & NCS_REPEAT) != 0, before, t->high, now);
+		/* Who goes back has nothing under way then: all that is not acknowledged was. */
+		ncs_cc_sent(&t->cc, (m.flags & NCS_REPEAT) != 0, before != 0 ? before : t->high - ncs_tx_done(t), t->high, now);
 	}
 	if (!more || !may || !uncongested(t))
 		m.flags |= NCS_ASK;
@@ -107,6 +108,8 @@ bool ncs_tx_ack(struct ncs_tx *t, const struct ncs_ack *a, xk_ns now)
 	bool good = t->error->heard(tx_error(t), a, t->tx, &t->rtt, now);
 
 	done = ncs_tx_done(t);
+	if (t->cc.on && t->cc.extra > under_way(t))
+		t->cc.extra = under_way(t);
 	if (t->cc.on && done != before)
 		ncs_cc_acked(&t->cc, done - before, done, now);
 	return good;

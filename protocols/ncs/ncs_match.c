@@ -98,7 +98,7 @@ static void pump_op(struct xk_vp *vp, void *arg)
 /* What a call on c that needs it alive begins with; held. */
 static int standing(const struct xk_ncs_conn *c)
 {
-	return c->closed ? XK_E_BADF : c->state == CONN_ENDED ? c->err : XK_OK;
+	return proc_of(c->n)->stopping ? XK_E_SHUTDOWN : c->closed ? XK_E_BADF : c->state == CONN_ENDED ? c->err : XK_OK;
 }
 
 static int begin_send(struct xk_ncs_conn *c, enum req_kind kind, struct xk_list *l, struct xk_ncs_req *r)
@@ -221,10 +221,13 @@ static void tell_probes(struct xk_ncs_conn *c, int tag, size_t len)
 
 static struct ncs_box *box_of(struct xk_listed *i) { return xk_container_of(i, struct ncs_box, link); }
 
+/* What keeping it takes: a message may be empty. */
+static uint64_t cost(const struct ncs_box *b) { return sizeof *b + b->len; }
+
 static void box_free(struct xk_node *n, struct ncs_box *b)
 {
 	xk_list_take(&b->link);
-	proc_of(n)->kept -= b->len;
+	proc_of(n)->kept -= cost(b);
 	ncs_conn_put(b->c);
 	xk_free(b);
 }
@@ -268,10 +271,10 @@ static struct xk_ncs_req *keep(struct xk_ncs_conn *c, struct ncs_box *b, unsigne
 	*why = 0;
 	if (c->closed)
 		*why = PROC_DROP_CLOSED;
-	else if ((r = receiver(c, b->tag, b->len)) == NULL && p->kept + b->len > proc_conf(c->n)->unexpected)
+	else if ((r = receiver(c, b->tag, b->len)) == NULL && p->kept + cost(b) > proc_conf(c->n)->unexpected)
 		*why = PROC_DROP_UNEXPECTED;
 	if (r == NULL && *why == 0) {
-		p->kept += b->len;
+		p->kept += cost(b);
 		c->refs++;
 		xk_list_put(&c->t->came, &b->link);
 		tell_probes(c, b->tag, b->len);
@@ -378,7 +381,9 @@ static int begin_recv(enum req_kind kind, struct xk_ncs_thread *t, struct xk_ncs
 	if (c == NULL && r->rank != XK_NCS_ANY && (r->rank < 0 || (unsigned)r->rank >= xk_ncs_size(t->n)))
 		return XK_E_RANGE;
 	proc_lock(t->n);
-	if (t->gone || (c != NULL && c->closed)) {
+	if (proc_of(t->n)->stopping) {
+		err = XK_E_SHUTDOWN;
+	} else if (t->gone || (c != NULL && c->closed)) {
 		err = XK_E_BADF;
 	} else {
 		ncs_req_begin(r, kind, t, c);

@@ -143,7 +143,7 @@ void xk_ncs_stop(struct xk_node *n)
 	}
 	proc_unlock(n);
 	while (xk_node_running(n) && !over(n))   /* else whoever is inside goes on when the graph does */
-		xk_thread_yield();
+		xk_ncs_yield();
 }
 
 /* ---- schema ------------------------------------------------------------------------------------------- */

@@ -131,12 +131,16 @@ static bool of_conn(const struct ncs_stage *g)
 	return g->work == error_work || g->work == flow_work || g->work == send_work || g->work == receive_work;
 }
 
+/* With its connection goes the peer, if that is over. */
 static void leave(struct ncs_stage *g)
 {
-	if (of_conn(g))
+	struct ncs_sess *peer = of_conn(g) ? ((struct ncs_conn *)g->of)->peer : g->of;
+
+	if (of_conn(g)) {
+		ncs_peer_enter(peer);
 		ncs_conn_leave(g->of);
-	else
-		ncs_peer_leave(g->of);
+	}
+	ncs_peer_leave(peer);
 }
 
 static void wake(struct ncs_stage *g)

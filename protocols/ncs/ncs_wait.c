@@ -88,15 +88,25 @@ void ncs_wake(struct ncs_waiter *w)
 
 /* ---- inside another VP -------------------------------------------------------------------------- */
 
-struct errand { void (*fn)(struct xk_vp *, void *); void *arg; struct ncs_waiter w; struct xk_call call; uint32_t done; };
+struct errand { void (*fn)(struct xk_vp *, void *); void *arg; struct ncs_waiter w; struct xk_call call; bool done; };
+
+/* On the waiter's VP: nobody else touches what lies on its stack any more. */
+static void back_op(struct xk_vp *vp, void *arg)
+{
+	struct errand *e = arg;
+
+	(void)vp;
+	e->done = true;
+	xk_ult_wake(e->w.ult);
+}
 
 static void errand_op(struct xk_vp *vp, void *arg)
 {
 	struct errand *e = arg;
 
 	e->fn(vp, e->arg);
-	xk_store_relaxed(&e->done, 1u);
-	ncs_wake(&e->w);
+	e->call = (struct xk_call){ .fn = back_op, .arg = e };
+	xk_vp_call_async(e->w.vp, &e->call);
 }
 
 void ncs_vp_do(const struct xk_node *n, struct xk_vp *vp, void (*fn)(struct xk_vp *, void *), void *arg)
@@ -110,7 +120,6 @@ void ncs_vp_do(const struct xk_node *n, struct xk_vp *vp, void (*fn)(struct xk_v
 	ncs_wait_begin(&e.w, n);
 	e.call = (struct xk_call){ .fn = errand_op, .arg = &e };
 	xk_vp_call_async(vp, &e.call);
-	while (xk_load_relaxed(&e.done) == 0)
+	while (!e.done)
 		ncs_wait_sleep(&e.w, XK_NS_NEVER);
-	ncs_wait_end(&e.w);
 }

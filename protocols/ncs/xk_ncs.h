@@ -114,6 +114,7 @@ struct xk_ncs_req {
 	char     why[XK_NCS_WHY];          /* of an open that failed: what its peer says, or which name is not there */
 	/* the calls' own */
 	int      kind, rank, tag;
+	uint32_t host;
 	struct xk_listed link;
 	struct xk_node *n;
 	struct xk_ncs_thread *t;

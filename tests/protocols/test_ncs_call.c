@@ -248,9 +248,25 @@ static void messages_that_nobody_receives_end_the_connection_that_brings_more(vo
 	CU_ASSERT_EQUAL(xk_ncs_recv(b, 2, in, sizeof in, &st, 0), XK_OK);
 	CU_ASSERT_EQUAL(xk_ncs_recv(b, 1, in, sizeof in, &st, 0), XK_OK);
 	CU_ASSERT_EQUAL(xk_ncs_recv(b, 3, in, sizeof in, &st, 0), XK_E_NOSPC);
-	send_now(x, 1, out, 2500);               /* others are as they were */
+	send_now(x, 1, out, 2400);               /* others are as they were */
 	CU_ASSERT_EQUAL(xk_ncs_recv(y, 1, in, sizeof in, &st, 0), XK_OK);
 	job_down(3);
+}
+
+static void empty_messages_that_nobody_receives_count_too(void)
+{
+	struct xk_ncs_conn *b, *a;
+	unsigned n = 0;
+
+	job_virtual(2, "unexpected = 2500", "");
+	a = joined(0, 1, 0, NULL, &b);
+	while (n < 1000 && xk_ncs_send(a, 1, out, 0, 0) != XK_E_CONNRESET) {
+		job_run(XK_MS);
+		n++;
+	}
+	CU_ASSERT(n > 10 && n < 1000);
+	CU_ASSERT_EQUAL(job_count("p1", "unexpected_full"), 1);
+	job_down(2);
 }
 
 /* ---- refusals and ends -------------------------------------------------------------------------------------- */

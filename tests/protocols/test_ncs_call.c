@@ -407,6 +407,7 @@ static void every_allocation_may_fail(void)
 static CU_TestInfo calls[] = {
 	T(a_connection_names_process_thread_and_session), T(every_size_comes_as_it_was), T(what_does_not_fit_stays),
 	T(sources_and_tags_match_in_the_order_of_coming_and_of_asking), T(a_send_that_has_no_room_waits),
+	T(empty_messages_that_nobody_receives_count_too),
 	T(messages_that_nobody_receives_end_the_connection_that_brings_more), T(who_is_refused_is_told_why),
 	T(the_peers_end_comes_behind_its_messages), T(closing_and_stopping_end_what_was_begun),
 	T(nothing_is_left_of_what_was_open), T(every_allocation_may_fail), CU_TEST_INFO_NULL

@@ -70,7 +70,12 @@ all_there() { [ "$(pids $starter | wc -l)" -eq 3 ] && [ "$(ls "$tmp/run-$starter
 starts() {
 	"$run" -n 3 "$@" "$ring" dir="$tmp" count=0 >"$tmp/out" 2>"$tmp/err" &
 	starter=$!
-	until_ok all_there
+	until_ok all_there && return
+	pids $starter
+	ls "$tmp"
+	cat "$tmp/err"
+	kill -TERM $starter                              # nobody waits for it in vain
+	return 1
 }
 ends() {
 	wait $starter

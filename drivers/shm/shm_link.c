@@ -41,7 +41,7 @@ static struct shm_link *link_new(struct shm_rep *hr, bool ours, uint32_t host)
 	l->hr = hr;
 	l->ours = ours;
 	l->host = host;
-	l->fd = l->memfd = -1;
+	l->fd = l->memfd = l->to_vp = -1;
 	l->until = xk_vp_now() + shm_conf(hr->rep)->wait;
 	xk_msgq_init(&l->q);
 	xk_list_put(&hr->links, &l->all);
@@ -153,14 +153,16 @@ static bool not_there(int err)
 	return err == XK_E_CONNREFUSED || err == XK_E_NOENT || err == XK_E_AGAIN;
 }
 
-/* Tries the VP of our own number; where a host has fewer, half of that, and so on. */
+/* Tries the VP that it must lead to, or that of our own number; where a host has fewer, half of that, and so on. */
 static int seek(struct shm_link *l)
 {
 	struct shm_place to = l->hr->at;
 	int err;
 
 	to.host = l->host;
-	while ((err = shm_connect(&to, &l->fd)) != XK_OK && not_there(err) && to.vp != 0)
+	if (l->to_vp >= 0)
+		to.vp = (uint16_t)l->to_vp;
+	while ((err = shm_connect(&to, &l->fd)) != XK_OK && not_there(err) && to.vp != 0 && l->to_vp < 0)
 		to.vp /= 2;
 	if (err != XK_OK)
 		return not_there(err) ? XK_OK : err;
@@ -262,24 +264,70 @@ void shm_seek(struct xk_timer *t)
 
 /* ---- finding one ------------------------------------------------------------------------------ */
 
-static bool leads_to(const struct shm_link *l, uint32_t host, uint16_t port)
+/* The next one after l, NULL: the first, that leads to that host, or will. */
+static struct shm_link *usable(struct shm_rep *hr, const struct shm_link *l, uint32_t host)
 {
-	if (l->state == SHM_OVER || l->hup || l->host != host || (!l->ours && l->state != SHM_UP))
-		return false;
-	return l->state != SHM_UP || port < SHM_EPHEMERAL || (port - SHM_EPHEMERAL) % l->vps == l->vp;
+	struct xk_listed *i = l != NULL ? xk_list_next(&hr->links, &l->all) : xk_list_first(&hr->links);
+
+	for (; i != NULL; i = xk_list_next(&hr->links, i)) {
+		struct shm_link *k = xk_container_of(i, struct shm_link, all);
+
+		if (k->state != SHM_OVER && !k->hup && k->host == host && (k->ours || k->state == SHM_UP))
+			return k;
+	}
+	return NULL;
 }
 
-struct shm_link *shm_link_to(struct shm_rep *hr, uint32_t host, uint16_t port, int *err)
+/* A port of no VP is where our home link to that host ends: what belongs together there, as a connection of ncs and
+ * its control do, is with one VP of the peer, whatever other links come up meanwhile.  NULL: there is none yet. */
+static struct shm_link *home_of(struct shm_rep *hr, uint32_t host)
+{
+	struct shm_link *any = NULL;
+
+	for (struct shm_link *l = usable(hr, NULL, host); l != NULL; l = usable(hr, l, host)) {
+		if (l->home)
+			return l;
+		if (any == NULL && l->to_vp < 0)
+			any = l;
+	}
+	if (any != NULL)
+		any->home = true;
+	return any;
+}
+
+/* Which VP of that host has the port; -1: it has not been met. */
+static int vp_of(struct shm_rep *hr, uint32_t host, uint16_t port)
+{
+	for (struct shm_link *l = usable(hr, NULL, host); l != NULL; l = usable(hr, l, host))
+		if (l->state == SHM_UP)
+			return (port - SHM_EPHEMERAL) % l->vps;
+	return -1;
+}
+
+/* While no VP of the peer was met, one of ours that is on its way may lead to any. */
+static struct shm_link *to_vp(struct shm_rep *hr, uint32_t host, int vp)
+{
+	struct shm_link *coming = NULL;
+
+	for (struct shm_link *l = usable(hr, NULL, host); l != NULL; l = usable(hr, l, host)) {
+		if (vp >= 0 && l->state == SHM_UP && l->vp == vp)
+			return l;
+		if (coming == NULL && l->state != SHM_UP && (vp < 0 || l->to_vp == vp))
+			coming = l;
+	}
+	return coming;
+}
+
+/* There is none yet.  NULL: *err. */
+static struct shm_link *begin(struct shm_rep *hr, uint32_t host, int vp, int *err)
 {
 	struct shm_link *l;
 
-	for (struct xk_listed *i = xk_list_first(&hr->links); i != NULL; i = xk_list_next(&hr->links, i))
-		if (leads_to(xk_container_of(i, struct shm_link, all), host, port))
-			return xk_container_of(i, struct shm_link, all);
 	*err = hr->nlinks < shm_conf(hr->rep)->links ? XK_E_NOMEM : XK_E_NOSPC;
 	l = *err == XK_E_NOMEM ? link_new(hr, true, host) : NULL;
 	if (l == NULL)
 		return NULL;
+	l->to_vp = vp;
 	*err = link_area(l);
 	if (*err == XK_OK)
 		*err = seek(l);
@@ -287,6 +335,20 @@ struct shm_link *shm_link_to(struct shm_rep *hr, uint32_t host, uint16_t port, i
 		return l;
 	shm_link_end(l);
 	return NULL;
+}
+
+struct shm_link *shm_link_to(struct shm_rep *hr, uint32_t host, uint16_t port, int *err)
+{
+	bool home = port < SHM_EPHEMERAL;
+	int vp = home ? -1 : vp_of(hr, host, port);
+	struct shm_link *l = home ? home_of(hr, host) : to_vp(hr, host, vp);
+
+	*err = XK_OK;
+	if (l == NULL)
+		l = begin(hr, host, vp, err);
+	if (l != NULL)
+		l->home |= home;
+	return l;
 }
 
 /* ---- descriptors -------------------------------------------------------------------------------- */

@@ -76,6 +76,8 @@ struct shm_link {
 	int              fd, memfd;
 	uint8_t          state;
 	bool             ours, hup;      /* begun here; the peer is gone, what it wrote is still read */
+	bool             home;           /* sessions to ports of no VP take it */
+	int              to_vp;          /* ours: the peer's that it must lead to; -1: any */
 	uint32_t         left;           /* hup: lines that may still be read */
 	uint32_t         host;
 	uint16_t         vp, vps;        /* of the peer */

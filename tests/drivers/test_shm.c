@@ -40,7 +40,7 @@ static void parts(struct xk_parts *ps, uint32_t host, uint16_t port)
 }
 
 /* more, for each of the two, and who is in the graph: both, or the client alone. */
-static void up(const char *more, bool both)
+static void of_vps(unsigned vps, const char *more, bool both)
 {
 	char server[160], client[160];
 	const struct pf_spec g[] = {
@@ -51,18 +51,22 @@ static void up(const char *more, bool both)
 	snprintf(job, sizeof job, "test-%d", (int)getpid());
 	snprintf(server, sizeof server, "at=10.0.0.1; job=%s%s%s", job, more[0] != '\0' ? "; " : "", more);
 	snprintf(client, sizeof client, "at=10.0.0.2; job=%s%s%s", job, more[0] != '\0' ? "; " : "", more);
-	pf_up(&f, 1, g);
+	pf_up(&f, vps, g);
 }
 
-static void both_up(const char *more)
+static void up(const char *more, bool both) { of_vps(1, more, both); }
+
+static void vps_up(unsigned vps, const char *more)
 {
 	struct xk_parts ps;
 
-	up(more, true);
+	of_vps(vps, more, true);
 	xk_parts_init(&ps, 1);
 	xk_part_push_port(&ps.p[0], PORT);
 	CU_ASSERT_EQUAL_FATAL(xk_open_enable(pf_node(&f, "ua"), pf_node(&f, "ua"), pf_node(&f, "sa"), &ps), XK_OK);
 }
+
+static void both_up(const char *more) { vps_up(1, more); }
 
 static void both_down(void)
 {
@@ -207,6 +211,79 @@ static void who_is_not_there_is_looked_for_and_missed(void)
 	CU_ASSERT_EQUAL(drops("sb", SHM_DROP_GONE), 2);
 	pf_close(&f, 0, s);
 	pf_down(&f);
+}
+
+/* Two links to the server, of which the other is looked at first now. */
+static void others_turn(struct shm_rep *hr)
+{
+	struct xk_listed *i = xk_list_first(&hr->links);
+
+	xk_list_take(i);
+	xk_list_put(&hr->links, i);
+}
+
+/* What belongs together by ports of no VP, as a connection and its control, meets one VP of the peer. */
+static void sessions_to_ports_of_no_vp_share_a_link(void)
+{
+	struct shm_rep *hr;
+	struct xk_sess *s[3], *back;
+	struct xk_parts ps;
+	int err;
+
+	vps_up(2, "");
+	hr = shm_rep(pf_rep(&f, "sb", 1));
+	parts(&ps, SERVER, PORT);
+	s[0] = pf_open(&f, "ub", 1, &ps, &err);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s[0]);
+	parts(&ps, CLIENT, PORT);
+	back = pf_open(&f, "ua", 1, &ps, &err);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(back);
+	UNTIL(pf_rep(&f, "sb", 1)->count[SHM_N_MET] == 1 && pf_rep(&f, "sb", 1)->count[SHM_N_BEGUN] == 1);
+	for (unsigned i = 1; i < 3; i++) {
+		others_turn(hr);
+		parts(&ps, SERVER, (uint16_t)(PORT + i));
+		s[i] = pf_open(&f, "ub", 1, &ps, &err);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(s[i]);
+		CU_ASSERT_PTR_EQUAL(shm_sess(s[i])->link, shm_sess(s[0])->link);
+	}
+	for (unsigned i = 0; i < 3; i++)
+		pf_close(&f, 1, s[i]);
+	pf_close(&f, 1, back);
+	both_down();
+}
+
+/* Whose port it is, is known when the peer has been met: a link of another VP's number is made for it. */
+static void a_port_of_a_vp_is_reached_from_any(void)
+{
+	struct xk_sess *s, *known, *cross;
+	struct xk_parts ps;
+	int err;
+
+	vps_up(2, "");
+	xk_parts_init(&ps, 1);
+	xk_part_push_port(&ps.p[0], PORT);
+	CU_ASSERT_EQUAL_FATAL(xk_open_enable(pf_node(&f, "ub"), pf_node(&f, "ub"), pf_node(&f, "sb"), &ps), XK_OK);
+	s = opened();                    /* of VP 0 */
+	parts(&ps, CLIENT, PORT);
+	known = pf_open(&f, "ua", 1, &ps, &err);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(known);
+	UNTIL(pf_rep(&f, "sa", 1)->count[SHM_N_BEGUN] == 1);
+	xk_parts_init(&ps, 2);
+	xk_part_push_host(&ps.p[XK_REMOTE], CLIENT);
+	xk_part_push_port(&ps.p[XK_REMOTE], shm_sess(s)->port);
+	xk_part_push_any(&ps.p[XK_LOCAL]);
+	xk_part_push_port(&ps.p[XK_LOCAL], PORT);
+	cross = pf_open(&f, "ua", 1, &ps, &err);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(cross);
+	CU_ASSERT_NOT_EQUAL(shm_sess(cross)->link, shm_sess(known)->link);
+	pf_push(&f, 1, cross, "hello", 5);
+	UNTIL(pf_rep(&f, "sb", 0)->count[SHM_N_READ] == 1);
+	CU_ASSERT_EQUAL(drops("sb", SHM_DROP_NOBODY), 0);
+	pf_close(&f, 1, cross);
+	pf_close(&f, 1, known);
+	pf_close(&f, 0, s);
+	xk_open_disable_all(pf_node(&f, "ub"), pf_node(&f, "sb"));
+	both_down();
 }
 
 static void what_it_gives(void)
@@ -491,6 +568,8 @@ static void numbers_wrap(void)
 static CU_TestInfo tests[] = {
 	{ "numbers_wrap", numbers_wrap },
 	{ "what_it_gives", what_it_gives },
+	{ "sessions_to_ports_of_no_vp_share_a_link", sessions_to_ports_of_no_vp_share_a_link },
+	{ "a_port_of_a_vp_is_reached_from_any", a_port_of_a_vp_is_reached_from_any },
 	{ "sizes_come_and_go", sizes_come_and_go },
 	{ "what_has_no_room_waits_in_order", what_has_no_room_waits_in_order },
 	{ "who_pushes_too_much_is_told", who_pushes_too_much_is_told },

@@ -57,12 +57,19 @@ tight() { inside window=512 size="$1" lines=64 slots=4; }
 ok "many short messages" tight 40
 ok "many long ones" tight 3000
 ok "what has no room waits" counted "$(sum_of .counters.queued) > 0" both
-# Rarely enough that both workers sleep between two.
+has() { timeout 10 "$top_builddir/vp-ctl" -s "$tmp/ctl" --json snapshot >"$tmp/snap.json" && counted "$(sum_of "$1") > 0" snap; }
+# Rarely enough that both workers sleep between two, until one was woken.
 seldom() {
-	serve preset="$1"
-	one client role=client preset="$1" rate=50 count=15 conns=1
+	serve --control="$tmp/ctl" preset="$1"
+	"$run" --json "$file" dir="$tmp" role=client preset="$1" rate=50 count=0 conns=1 >"$tmp/client.json" 2>"$tmp/client.err" &
+	client=$!
+	until_ok has .counters.wakes
 	got=$?
-	served && [ $got -eq 0 ] && answers 15 client && counted "$(sum_of .counters.wakes) > 0" server
+	kill -INT $client
+	wait $client && [ $got -eq 0 ]
+	got=$?
+	cat "$tmp/client.err"
+	served && [ $got -eq 0 ] && counted "$(sum_of .counters.read) > 0" client
 }
 for preset in up ips connp_l lp; do
 	ok "shm_echo.$preset: who sleeps is woken" seldom $preset
@@ -84,7 +91,6 @@ END
 ! '$run' -d 1ms '$tmp/twice.lua' 2>'$tmp/twice.err' && cat '$tmp/twice.err' && grep -q 'cannot wait for peers at $tmp/twice.10.0.0.1.0: .*in use' '$tmp/twice.err'"
 
 # The server is killed in the middle; its name in the folder is left, and is no hindrance.
-has() { timeout 10 "$top_builddir/vp-ctl" -s "$tmp/ctl" --json snapshot >"$tmp/snap.json" && counted "$(sum_of "$1") > 0" snap; }
 killed() {
 	serve preset="$1"
 	timeout 60 "$run" --control="$tmp/ctl" --json "$file" dir="$tmp" role=client preset="$1" >"$tmp/client.json" 2>"$tmp/client.err" &

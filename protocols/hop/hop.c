@@ -61,42 +61,9 @@ static int hop_rep_init(struct xk_rep *r)
 	return virt_rep_init(r);
 }
 
-/* ---- opening --------------------------------------------------------------------------- */
-
-/* The session below may be one that we stand over already. */
-static struct xk_sess *hop_over(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
-				struct xk_sess *lls, int *err)
-{
-	struct xk_key k = virt_key(lls);
-	struct xk_mapnode *node = xk_map_resolve(&r->active, &k);
-	struct xk_sess *s;
-
-	if (node == NULL) {
-		s = virt_new(r, rcv, type, lls, &k);
-		if (s == NULL)
-			*err = XK_E_NOMEM;
-		return s;
-	}
-	s = xk_container_of(node, struct xk_sess, map);
-	lls->up = &s->self;
-	xk_close(lls);
-	if (s->up->rep == rcv && xk_sess_type(s) == type)
-		return s;
-	*err = XK_E_BUSY;
-	return NULL;
-}
-
-static struct xk_sess *hop_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
-				struct xk_parts *ps, int *err)
-{
-	struct xk_sess *lls = xk_open(r, type, r->down[0], ps, err);
-
-	return lls == NULL ? NULL : hop_over(r, rcv, type, lls, err);
-}
-
 static const struct xk_ops hop_ops = {
 	.fini = virt_fini, .rep_init = hop_rep_init, .rep_stop = virt_rep_stop,
-	.open = hop_open, .open_enable = virt_open_enable, .open_disable = virt_open_disable,
+	.open = virt_open, .open_enable = virt_open_enable, .open_disable = virt_open_disable,
 	.open_disable_all = virt_open_disable_all, .open_done = virt_open_done,
 	.close_done = virt_close_done, .demux = virt_demux, .batch_self = true,
 	.demux_batch = XK_FAST(virt_fast_batch, NULL),

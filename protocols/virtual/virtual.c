@@ -77,6 +77,50 @@ void virt_close(struct xk_sess *s)
 	xk_close(lls);
 }
 
+/* The session below may be one that we stand over already. */
+static struct xk_sess *virt_over(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type,
+				 struct xk_sess *lls, int *err)
+{
+	struct xk_key k = virt_key(lls);
+	struct xk_mapnode *node = xk_map_resolve(&r->active, &k);
+	struct xk_sess *s;
+
+	if (node == NULL) {
+		s = virt_new(r, rcv, type, lls, &k);
+		if (s == NULL)
+			*err = XK_E_NOMEM;
+		return s;
+	}
+	s = xk_container_of(node, struct xk_sess, map);
+	lls->up = &s->self;
+	xk_close(lls);
+	if (s->up->rep == rcv && xk_sess_type(s) == type)
+		return s;
+	*err = XK_E_BUSY;
+	return NULL;
+}
+
+struct xk_sess *virt_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_parts *ps, int *err)
+{
+	struct xk_sess *lls = xk_open(r, type, r->down[0], ps, err);
+
+	return lls == NULL ? NULL : virt_over(r, rcv, type, lls, err);
+}
+
+/* ---- control ------------------------------------------------------------------------ */
+
+int virt_shorter(int res, unsigned op, void *buf, uint32_t n)
+{
+	uint32_t v;
+
+	if (res != (int)sizeof v || (op != XK_CTL_GETMAXPACKET && op != XK_CTL_GETOPTPACKET))
+		return res;
+	memcpy(&v, buf, sizeof v);
+	v = v > n ? v - n : 0;
+	memcpy(buf, &v, sizeof v);
+	return res;
+}
+
 /* ---- enables ---------------------------------------------------------------------------- */
 
 struct virt_enable {

@@ -68,6 +68,8 @@ struct xk_sess *virt_new(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *t
 struct xk_key virt_key(const struct xk_sess *lls);
 
 int  virt_rep_init(struct xk_rep *r);
+/* Below with the caller's type, and an own session over it, or the one that stands there. */
+struct xk_sess *virt_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_parts *ps, int *err);
 int  virt_open_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps);
 int  virt_open_disable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps);
 void virt_open_disable_all(struct xk_node *n, struct xk_node *rcv);
@@ -86,6 +88,8 @@ unsigned virt_fast_batch(struct xk_up *up, struct xk_sess *lls, const struct xk_
 void virt_push(struct xk_sess *s, struct xk_msg *m);
 void virt_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
 void virt_close(struct xk_sess *s);
+/* Of who puts n bytes in front of each message: what control says below, `res` bytes in buf, as it is above. */
+int  virt_shorter(int res, unsigned op, void *buf, uint32_t n);
 void virt_rep_stop(struct xk_rep *r);
 void virt_fini(struct xk_node *n);
 

@@ -58,7 +58,7 @@ const struct xk_value *xk_value_get(const struct xk_value *map, const char *name
 /* ---- load ------------------------------------------------------------------------ */
 
 struct xk_compose_opts {
-	const struct xk_proto *const *table;   /* NULL: xk_proto_table */
+	const struct xk_proto *const *table;   /* NULL: xk_protos() */
 	const char *const *args;               /* "vps=48", as on a command line */
 	unsigned    nargs, noffered;           /* the first of them may be what the file does not declare */
 	const char *path;                      /* more graph path, colons between, or NULL */

@@ -4,37 +4,34 @@
 #
 # usage: abi.t [--record]
 #
-# tests/build/abi.txt has the number and, of each structure that a protocol shares with the graph,
-# its declarations and its size.  A protocol that was compiled before a change of these is told by
+# tests/build/abi.txt has the number and, of each structure of xk/proto.h, its declarations and its size.  A protocol that was compiled before a change of these is told by
 # the number alone.  --record writes the table: after the number was changed.
 set -u
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 top_srcdir=$(cd "$top_srcdir" && pwd)
 . "$top_srcdir/tests/support/tap.sh"
 recorded=$top_srcdir/tests/build/abi.txt
-structs="xk_up xk_ops xk_number xk_proto xk_rep xk_sess xk_key xk_mapnode xk_table xk_map xk_msg xk_param"
 cc=${CC:-gcc}
 cd "$tmp" || exit 1       # or "runtime/..." were of the folder that we were started in
 
-# table DIR: what the headers below DIR say.
+# table DIR: what the headers below DIR say, as a plug-in sees them.
 table() {
-	printf '#include "runtime/upi/xk_proto.h"\nabi XK_ABI\n' | $cc -std=c11 -I"$1" -E -P - |
-		sed -n 's/^abi \([0-9]*\).*/abi \1/p'
+	sh "$top_srcdir/tools/gen-proto-header" "$1" >"$tmp/proto.h" || return 1
+	printf '#include "proto.h"\nabi XK_ABI\n' | $cc -std=c11 -D_GNU_SOURCE -I"$tmp" -E -P - | sed -n 's/^abi \([0-9]*\).*/abi \1/p'
+	# A declaration a line; of the C library's headers nothing.
+	printf '#include "proto.h"\n' | $cc -std=c11 -D_GNU_SOURCE -I"$tmp" -E - | awk '/^# [0-9]/ { ours = $3 ~ /proto[.]h/; next } ours' |
+		tr -s ' \t\n' ' ' | sed 's/\([;{}]\) */\1\n/g; s/ *\([()]\) */\1/g' | sed 's/^ *//' >"$tmp/decls"
+	structs=$(awk '!depth && /^(_Alignas[^ ]* )?(struct|union) [a-z_0-9]+ {$/ { print $1 " " $2 } { depth += gsub(/{/, "{") - gsub(/}/, "}") }' "$tmp/decls" | sort -u)
 	{
-		printf '#include <stdio.h>\n#include "runtime/upi/xk_proto.h"\nint main(void)\n{\n'
-		for s in $structs; do
-			printf 'printf("%s %%zu\\n", sizeof(struct %s));\n' "$s" "$s"
-		done
+		printf '#include <stdio.h>\n#include "proto.h"\nint main(void)\n{\n'
+		printf '%s\n' "$structs" | sed 's/.*/printf("& %zu\\n", sizeof(&));/'
 		printf 'return 0;\n}\n'
 	} >"$tmp/sizes.c"
-	$cc -std=c11 -I"$1" -o "$tmp/sizes" "$tmp/sizes.c" && "$tmp/sizes"
-	printf '#include "runtime/upi/xk_proto.h"\n' | $cc -std=c11 -I"$1" -E -P - | tr -s ' \t\n' ' ' |
-		sed 's/\([;{}]\) */\1\n/g' | awk -v names="$structs" '
-		BEGIN { n = split(names, name, " "); for (i = 1; i <= n; i++) wanted["struct " name[i] " {"] }
-		!depth && ($0 in wanted) { inside = 1 }
+	$cc -std=c11 -D_GNU_SOURCE -I"$tmp" -o "$tmp/sizes" "$tmp/sizes.c" && "$tmp/sizes" || return 1
+	awk '!depth && /^(struct|union) [a-z_0-9]+ {$/ { inside = 1 }
 		{ depth += gsub(/{/, "{") - gsub(/}/, "}") }
 		inside { print "\t" $0 }
-		!depth { inside = 0 }'
+		!depth { inside = 0 }' "$tmp/decls"
 }
 
 # same DIR: its layout is the recorded one, or it has another number.
@@ -57,12 +54,9 @@ same() {
 # altered SED: a copy of the headers, changed, is refused for its number.
 altered() {
 	rm -rf "$tmp/t"
-	mkdir -p "$tmp/t/runtime"
-	for d in base map msg upi; do
-		mkdir "$tmp/t/runtime/$d"
-		cp "$top_srcdir/runtime/$d/"*.h "$tmp/t/runtime/$d/"
-	done
-	sed -i "$1" "$tmp/t/runtime/upi/xk_proto.h"
+	mkdir "$tmp/t"
+	(cd "$top_srcdir" && find runtime protocols drivers -name '*.h' | tar -cf - -T -) | tar -xf - -C "$tmp/t"
+	sed -i "$1" "$tmp/t/${3-runtime/upi/xk_proto.h}"
 	same "$tmp/t" >"$tmp/out" && { echo "accepted"; return 1; }
 	grep -qF "$2" "$tmp/out" || { cat "$tmp/out"; return 1; }
 }
@@ -79,6 +73,8 @@ ok "an operation of another shape, and the same number, is refused" altered \
 	's/int  (\*rep_init)/void (*rep_init)/' "XK_ABI has not"
 ok "a field that hides in a gap, and the same number, is refused" altered \
 	's/^\tbool batch_self, batch_many;/\tbool batch_self, batch_many, more;/' "XK_ABI has not"
+ok "a task of another shape, and the same number, is refused" altered \
+	's/^\tuint8_t         several;/\tuint16_t        several;/' "XK_ABI has not" runtime/vp/xk_task.h
 ok "another number for the same layout is refused" altered \
 	's/^#define XK_ABI .*/#define XK_ABI 999u/' "the layout has not"
 done_testing

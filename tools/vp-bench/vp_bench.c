@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runtime/compose/xk_plugins.h"
 #include "runtime/run/xk_json.h"
 #include "tools/vp-bench/bench_lua.h"
 
@@ -118,6 +119,7 @@ int main(int argc, char **argv)
 		puts("vp-bench (xkvp) " BENCH_VERSION);
 		return BENCH_OK;
 	}
+	xk_plugins_find("vp-bench");
 	for (const struct command *c = commands; c->name != NULL; c++) {
 		if (strcmp(argv[1], c->name) != 0)
 			continue;

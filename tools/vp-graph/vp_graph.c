@@ -21,6 +21,7 @@ static const struct { const char *name, *args; int (*run)(const struct vpg *); u
 	{ "filter", "FILE [k=v ...]", vpg_filter, 1, 1000, true },
 	{ "test", "[FILE [k=v ...]] SCRIPT.pkt ...", vpg_test, 1, 1000, false },
 	{ "meta", "", vpg_meta, 0, 0, false },
+	{ "new-protocol", "NAME", vpg_new_protocol, 1, 1, true },
 };
 
 static const char doc[] =
@@ -34,15 +35,18 @@ static const char doc[] =
 	"  filter FILE [k=v]    the packet filter of each device, and its programs\n"
 	"  test [FILE] X.pkt... wire scripts against FILE, or against plain tcp\n"
 	"  meta                 all schemas as JSON, or for an editor or a shell\n"
+	"  new-protocol NAME    a folder with a plug-in that works\n"
 	"\v"
 	"Exit codes: 0 good, 1 failed or differs, 2 wrong usage, 3 errors in the graph.";
 
-enum { OPT_UNSAFE = 256, OPT_LUACATS, OPT_LUACHECK, OPT_COMPLETION, OPT_STRICT, OPT_NOTES, OPT_SEGMENTS, OPT_EXPLAIN };
+enum { OPT_UNSAFE = 256, OPT_LUACATS, OPT_LUACHECK, OPT_COMPLETION, OPT_STRICT, OPT_NOTES, OPT_SEGMENTS, OPT_EXPLAIN,
+       OPT_KIND, OPT_PLUGIN };
 
 static const struct argp_option options[] = {
 	{ "format", 'f', "text|json", 0, "How to print (default: text)", 0 },
 	{ "path", 'I', "DIR[:DIR]", 0, "More folders for include", 0 },
 	{ "unsafe", OPT_UNSAFE, NULL, 0, "Let the file use all of Lua, without limits", 0 },
+	{ "plugin", OPT_PLUGIN, "FILE", 0, "Protocols of a plug-in, too", 0 },
 	{ "luacats", OPT_LUACATS, NULL, 0, "meta: annotations for editors", 1 },
 	{ "luacheck", OPT_LUACHECK, NULL, 0, "meta: globals for .luacheckrc", 1 },
 	{ "completion", OPT_COMPLETION, NULL, 0, "meta: completion for bash", 1 },
@@ -50,6 +54,7 @@ static const struct argp_option options[] = {
 	{ "notes", OPT_NOTES, NULL, 0, "test: say what of a script was ignored", 2 },
 	{ "segments", OPT_SEGMENTS, NULL, 0, "test: print every call and segment as it happens", 2 },
 	{ "explain", OPT_EXPLAIN, "X.pcap", 0, "filter: classify the frames of a capture", 2 },
+	{ "kind", OPT_KIND, "app|layer|driver", 0, "new-protocol: what it is (default: layer)", 2 },
 	{ 0 }
 };
 
@@ -74,6 +79,15 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_NOTES: p->o.notes = true; return 0;
 	case OPT_EXPLAIN: p->o.explain = arg; return 0;
 	case OPT_SEGMENTS: p->o.show_segments = true; return 0;
+	case OPT_PLUGIN:
+		if (!xk_plugin_ask("vp-graph", arg))
+			exit(VPG_USAGE);
+		return 0;
+	case OPT_KIND:
+		if (strcmp(arg, "app") != 0 && strcmp(arg, "layer") != 0 && strcmp(arg, "driver") != 0)
+			argp_error(state, "--kind is app, layer or driver, not '%s'", arg);
+		p->o.kind = arg;
+		return 0;
 	case ARGP_KEY_ARG:
 		if (p->command == NULL)
 			p->command = arg;
@@ -82,7 +96,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (p->command == NULL)
-			argp_error(state, "which command? one of list, inspect, check, show, dot, filter, test, meta");
+			argp_error(state, "which command? one of list, inspect, check, show, dot, filter, test, meta, new-protocol");
 		return 0;
 	default: return ARGP_ERR_UNKNOWN;
 	}
@@ -115,12 +129,13 @@ static int run(const struct parsed *p)
 int main(int argc, char **argv)
 {
 	static const struct argp argp = { options, parse_opt, "COMMAND [ARG ...]", doc, NULL, NULL, NULL };
-	struct parsed p = { .o.meta = "json" };
+	struct parsed p = { .o.meta = "json", .o.kind = "layer" };
 	int code;
 
 	xk_json_start("vp-graph", VPG_FAILED);
 	argp_err_exit_status = VPG_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &p);
+	xk_plugins_find("vp-graph");
 	p.o.arg = p.arg;
 	code = run(&p);
 	if (fflush(stdout) != 0 || ferror(stdout)) {

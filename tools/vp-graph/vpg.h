@@ -13,6 +13,7 @@
 #include <jansson.h>
 
 #include "runtime/compose/xk_compose.h"
+#include "runtime/compose/xk_plugins.h"
 
 enum { VPG_OK = 0, VPG_FAILED = 1, VPG_USAGE = 2, VPG_GRAPH_ERRORS = 3 };
 
@@ -23,6 +24,7 @@ struct vpg {
 	const char *meta;               /* "json", "luacats", "luacheck", "completion" */
 	bool        strict, notes, show_segments; /* test */
 	const char *explain;            /* filter: a capture file */
+	const char *kind;               /* new-protocol: "app", "layer", "driver" */
 	const char *const *arg;         /* after the command */
 	unsigned    narg;
 };
@@ -44,6 +46,7 @@ int vpg_dot(const struct vpg *o);
 int vpg_filter(const struct vpg *o);
 int vpg_test(const struct vpg *o);
 int vpg_meta(const struct vpg *o);
+int vpg_new_protocol(const struct vpg *o);
 
 /* Which classifier each device would have, and why: printed, or for an array.  Returns an exit
  * code; what is wrong with the graph has been printed. */

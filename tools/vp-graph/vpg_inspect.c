@@ -43,7 +43,7 @@ static void list_text(void)
 {
 	for (int drivers = 0; drivers <= 1; drivers++) {
 		printf("%s%s\n", drivers ? "\n" : "", drivers ? "drivers" : "protocols");
-		for (const struct xk_proto *const *p = xk_proto_table; *p != NULL; p++)
+		for (const struct xk_proto *const *p = xk_protos(); *p != NULL; p++)
 			if ((*p)->is_driver == drivers)
 				printf("  %-15s %s\n", (*p)->name, (*p)->doc);
 	}
@@ -69,7 +69,7 @@ int vpg_list(const struct vpg *o)
 		return VPG_OK;
 	}
 	list = json_array();
-	for (const struct xk_proto *const *p = xk_proto_table; *p != NULL; p++)
+	for (const struct xk_proto *const *p = xk_protos(); *p != NULL; p++)
 		json_array_append_new(list, names_json((*p)->is_driver ? "driver" : "protocol", (*p)->name, (*p)->doc));
 	for (const struct xk_arch *a = xk_arch_presets; a->name != NULL; a++)
 		json_array_append_new(list, names_json("threading", a->name, a->doc));
@@ -267,7 +267,7 @@ static int inspect_word(const struct vpg *o, const struct xk_proto *first)
 	int code = VPG_OK;
 	unsigned n = 0;
 
-	for (unsigned k = 0; (p = xk_proto_of_word(xk_proto_table, first->name, k)) != NULL; k++) {
+	for (unsigned k = 0; (p = xk_proto_of_word(xk_protos(), first->name, k)) != NULL; k++) {
 		if (!knows_words(o, p))
 			continue;
 		if (n++ != 0)
@@ -284,7 +284,7 @@ static json_t *word_json(const struct xk_proto *first)
 	json_t *j = vpg_proto_json(first), *also = json_array();
 	const struct xk_proto *p;
 
-	for (unsigned k = 1; (p = xk_proto_of_word(xk_proto_table, first->name, k)) != NULL; k++)
+	for (unsigned k = 1; (p = xk_proto_of_word(xk_protos(), first->name, k)) != NULL; k++)
 		json_array_append_new(also, vpg_proto_json(p));
 	if (json_array_size(also) != 0)
 		json_object_set(j, "also", also);
@@ -416,7 +416,7 @@ static int no_such_thing(const char *name)
 			name, absent->packages);
 		return VPG_FAILED;
 	}
-	for (const struct xk_proto *const *p = xk_proto_table; *p != NULL && n < 200; p++)
+	for (const struct xk_proto *const *p = xk_protos(); *p != NULL && n < 200; p++)
 		words[n++] = (*p)->name;
 	for (const struct xk_arch *a = xk_arch_presets; a->name != NULL && n < 250; a++)
 		words[n++] = a->name;
@@ -429,7 +429,7 @@ static int no_such_thing(const char *name)
 int vpg_inspect(const struct vpg *o)
 {
 	const char *name = o->arg[0];
-	const struct xk_proto *p = xk_proto_find(name);
+	const struct xk_proto *p = xk_protos_find(name);
 	const struct xk_arch *a = xk_arch_find(name);
 
 	if (p != NULL && o->json && o->narg > 1) {

@@ -67,7 +67,7 @@ static int meta_json(void)
 {
 	json_t *protos = json_array(), *presets = json_array(), *words = json_array();
 
-	for (const struct xk_proto *const *p = xk_proto_table; *p != NULL; p++)
+	for (const struct xk_proto *const *p = xk_protos(); *p != NULL; p++)
 		json_array_append_new(protos, vpg_proto_json(*p));
 	for (const struct xk_arch *a = xk_arch_presets; a->name != NULL; a++)
 		json_array_append_new(presets, json_pack("{s:s, s:s}", "name", a->name, "doc", a->doc));
@@ -138,7 +138,7 @@ static void cats_proto(const struct xk_proto *p)
 
 	printf("\n---@class xk.%s\n", p->name);
 	cats_fields(p->params);
-	for (unsigned k = 1; (q = xk_proto_of_word(xk_proto_table, p->name, k)) != NULL; k++)
+	for (unsigned k = 1; (q = xk_proto_of_word(xk_protos(), p->name, k)) != NULL; k++)
 		cats_fields_but(q->params, p->params);
 	printf("---@field name? string name of the node\n"
 	       "---@field over? xk.node|xk.node[] what is below\n"
@@ -152,8 +152,8 @@ static int meta_luacats(void)
 	       "---@class xk.node\n---@class xk.graph\n---@class xk.threading\n"
 	       "---@class xk.quantity\n---@operator add(xk.quantity): xk.quantity\n---@operator sub(xk.quantity): xk.quantity\n"
 	       "---@operator mul(number): xk.quantity\n---@operator div(number): xk.quantity\n");
-	for (const struct xk_proto *const *p = xk_proto_table; *p != NULL; p++)
-		if (xk_proto_find((*p)->name) == *p)
+	for (const struct xk_proto *const *p = xk_protos(); *p != NULL; p++)
+		if (xk_protos_find((*p)->name) == *p)
 			cats_proto(*p);
 	printf("\n---@class xk.axes\n");
 	cats_fields(xk_arch_params);
@@ -181,8 +181,8 @@ static int meta_luacheck(void)
 	printf("-- SPDX-License-Identifier: BSD-2-Clause\n"
 	       "-- The words of the graph language, for luacheck over graphs/; written by\n"
 	       "-- vp-graph meta --luacheck.\nstd = \"lua54\"\nread_globals = {\n");
-	for (const struct xk_proto *const *p = xk_proto_table; *p != NULL; p++)
-		if (xk_proto_find((*p)->name) == *p)
+	for (const struct xk_proto *const *p = xk_protos(); *p != NULL; p++)
+		if (xk_protos_find((*p)->name) == *p)
 			printf("\t\"%s\",\n", (*p)->name);
 	for (const struct xk_arch *a = xk_arch_presets; a->name != NULL; a++)
 		printf("\t\"%s\",\n", a->name);

@@ -7,6 +7,7 @@
  * through a descriptor, so that a stop is as orderly as an end.
  */
 #include "runtime/compose/xk_ledger.h"
+#include "runtime/compose/xk_plugins.h"
 #include "runtime/run/xk_json.h"
 #include "tools/control/ctl.h"
 #include "tools/vp-run/vpr.h"
@@ -308,6 +309,7 @@ int main(int argc, char **argv)
 	/* First of all. */
 	open_signals(&o);
 	vpr_options(&o, argc, argv);
+	xk_plugins_find("vp-run");
 	code = ranks(&o);
 	if (code != VPR_RANK)
 		return code;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "runtime/compose/xk_ledger.h"
+#include "runtime/compose/xk_plugins.h"
 #include "tools/vp-run/build_text.h"
 #include "runtime/base/xk_param_value.h"
 
@@ -23,7 +24,7 @@ static const char doc[] =
 
 enum { OPT_STATS = 256, OPT_CAPTURE, OPT_LOG, OPT_CHECK, OPT_CPUS, OPT_SEED, OPT_VIRTUAL, OPT_UNSAFE, OPT_WARMUP,
        OPT_VPS, OPT_CONNS, OPT_FAIRNESS, OPT_FILTER, OPT_CONTROL, OPT_LAYER_TIMES, OPT_MESSAGES, OPT_WARMUP_MESSAGES,
-       OPT_PROCESSORS, OPT_MACHINE, OPT_DECISIONS, OPT_KEEP, OPT_JOIN, OPT_TIMELINE };
+       OPT_PROCESSORS, OPT_MACHINE, OPT_DECISIONS, OPT_KEEP, OPT_JOIN, OPT_TIMELINE, OPT_PLUGIN };
 
 static const struct argp_option options[] = {
 	{ "duration", 'd', "TIME", 0, "How long to measure, \"5s\" (else the graph's)", 0 },
@@ -51,6 +52,7 @@ static const struct argp_option options[] = {
 	{ "keep", OPT_KEEP, NULL, 0, "With -n: go on when a rank fails", 0 },
 	{ "join", OPT_JOIN, NULL, 0, "Be the rank that mpirun or srun says", 0 },
 	{ "check", OPT_CHECK, NULL, 0, "Check the file and stop", 0 },
+	{ "plugin", OPT_PLUGIN, "FILE", 0, "Protocols of a plug-in, too (see VP_PLUGIN_PATH)", 0 },
 	{ "path", 'I', "DIR[:DIR]", 0, "More folders for include", 0 },
 	{ "unsafe", OPT_UNSAFE, NULL, 0, "Let the file use all of Lua, without limits", 0 },
 	{ 0 }
@@ -130,6 +132,10 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_FAIRNESS: o->fairness = arg; break;
 	case OPT_CAPTURE: add_capture(o, arg, state); break;
 	case OPT_FILTER: add_filter(o, arg, state); break;
+	case OPT_PLUGIN:
+		if (!xk_plugin_ask("vp-run", arg))
+			exit(VPR_USAGE);
+		return 0;
 	case OPT_CONTROL:
 		o->has_control = true;
 		o->control = arg;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "runtime/base/xk_param_value.h"
+#include "runtime/compose/xk_plugins.h"
 #include "runtime/run/xk_json.h"
 #include "tools/vp-run/build_text.h"
 #include "tools/vp-sim/sim_ask.h"
@@ -299,6 +300,7 @@ int main(int argc, char **argv)
 	xk_json_start("vp-sim", SIM_FAILED);
 	argp_err_exit_status = SIM_USAGE;
 	argp_parse(&argp, argc, argv, 0, NULL, &p);
+	xk_plugins_find("vp-sim");
 	code = p.replay != NULL ? sim_replay(p.replay) : p.machines ? sim_ledger_list() :
 	       p.self_test != 0 ? sim_selftest(p.self_test) : p.sweep ? sim_sweep(&p) : simulate(&p);
 	if (fflush(stdout) != 0 || ferror(stdout)) {

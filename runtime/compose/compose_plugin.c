@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * compose_plugin.c - protocols and drivers from shared objects, beside those of the build.
+ *
+ * Nothing of a plug-in is read before its numbers were: a descriptor of another contract has its fields elsewhere.
+ * Functions of the runtime are those of the program that loads it; one that it lacks is told by the linker, here and not
+ * when it is called.
+ * Invariant: the table is the build's, or a copy with all that was loaded behind it; a plug-in is in it whole or not
+ * at all.
+ */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "runtime/compose/plugin_dir.h"
+#include "runtime/compose/xk_compose.h"
+#include "runtime/compose/xk_plugins.h"
+#include "runtime/mem/xk_alloc.h"
+#include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_plugin.h"
+
+static const struct xk_proto **all;      /* NULL: the build's alone */
+static const char **from;                /* the file of each that is not of the build */
+static unsigned nbuild, nall;
+
+static int no(char *why, size_t n, const char *fmt, ...) XK_PRINTF(3, 4);
+static int no(char *why, size_t n, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(why, n, fmt, ap);
+	va_end(ap);
+	return XK_E_INVAL;
+}
+
+/* ---- the table --------------------------------------------------------------------------- */
+
+const struct xk_proto *const *xk_protos(void)
+{
+	return all != NULL ? all : xk_proto_table;
+}
+
+const struct xk_proto *xk_protos_find(const char *name)
+{
+	return xk_proto_of_word(xk_protos(), name, 0);
+}
+
+static int grow(unsigned more)
+{
+	const struct xk_proto **a;
+	const char **f;
+
+	if (all == NULL)
+		while (xk_proto_table[nbuild] != NULL)
+			nall = ++nbuild;
+	a = xk_alloc((nall + more + 1) * sizeof *a);
+	f = xk_alloc((nall + more + 1) * sizeof *f);
+	if (a == NULL || f == NULL) {
+		xk_free(a);
+		xk_free(f);
+		return XK_E_NOMEM;
+	}
+	memcpy(a, xk_protos(), nall * sizeof *a);
+	if (from != NULL)
+		memcpy(f, from, nall * sizeof *f);
+	else
+		memset(f, 0, nall * sizeof *f);
+	a[nall] = NULL;
+	xk_free(all);
+	xk_free(from);
+	all = a;
+	from = f;
+	return XK_OK;
+}
+
+/* ---- what it says -------------------------------------------------------------------------- */
+
+static int taken(const struct xk_proto *p, char *why, size_t n)
+{
+	const struct xk_proto *const *t = xk_protos();
+
+	for (unsigned i = 0; t[i] != NULL; i++)
+		if (strcmp(t[i]->name, p->name) == 0)
+			return no(why, n, "brings '%s', which %s has already: give it another name", p->name,
+				  i < nbuild || from == NULL ? "xkvp itself" : from[i]);
+	return XK_OK;
+}
+
+/* Its numbers; then, as far as those are right, all that it brings. */
+static int look(const struct xk_plugin *x, char *why, size_t n)
+{
+	char more[200];
+
+	if (x->abi != XK_ABI)
+		return no(why, n, "was built against number %u of the interface, this program has %u: build it again with this "
+			  "program's xk/proto.h", x->abi, XK_ABI);
+	if (strcmp(x->build, XK_BUILD) != 0)
+		return no(why, n, "was built with other options (%s; this program: %s): build it again with the flags of this "
+			  "program's xkvp.pc", x->build[0] != '\0' ? x->build + 1 : "none", XK_BUILD[0] != '\0' ? XK_BUILD + 1 : "none");
+	if (x->size != sizeof(struct xk_proto) || x->protos[0] == NULL)
+		return no(why, n, "brings nothing: name its descriptors in XK_PLUGIN(...)");
+	for (unsigned i = 0; x->protos[i] != NULL; i++) {
+		const struct xk_proto *p = x->protos[i];
+
+		if (p->abi != XK_ABI || p->size != sizeof *p || p->name == NULL)
+			return no(why, n, "has a descriptor, number %u, without .abi = XK_ABI, .size = sizeof(struct xk_proto) and "
+				  ".name", i + 1);
+		if (xk_proto_fault(p, more, sizeof more) != XK_OK)
+			return no(why, n, "cannot be used: its protocol '%s' %s", p->name, more);
+		if (taken(p, why, n) != XK_OK)
+			return XK_E_INVAL;
+	}
+	return XK_OK;
+}
+
+/* It was loaded before, by another of its names. */
+static bool known(const struct xk_plugin *x)
+{
+	for (unsigned i = nbuild; i < nall; i++)
+		if (all[i] == x->protos[0])
+			return true;
+	return false;
+}
+
+static int add(const struct xk_plugin *x, const char *file, char *why, size_t n)
+{
+	char *name = NULL;
+	unsigned more = 0;
+
+	while (x->protos[more] != NULL)
+		more++;
+	if (grow(more) == XK_OK)
+		name = xk_alloc(strlen(file) + 1);
+	if (name == NULL)
+		return no(why, n, "cannot be loaded: out of memory");
+	strcpy(name, file);
+	for (unsigned i = 0; i < more; i++) {
+		all[nall] = x->protos[i];
+		from[nall++] = name;
+	}
+	all[nall] = NULL;
+	return XK_OK;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* What the linker says, without the name that it begins with. */
+static int unlinked(const char *path, char *why, size_t n)
+{
+	const char *said = dlerror(), *symbol;
+
+	said = said != NULL ? said : "no reason given";
+	if (strncmp(said, path, strlen(path)) == 0 && said[strlen(path)] == ':')
+		said += strlen(path) + 1 + (said[strlen(path) + 1] == ' ');
+	symbol = strstr(said, "undefined symbol: ");
+	if (symbol == NULL)
+		return no(why, n, "is no plug-in: %s", said);
+	symbol += strlen("undefined symbol: ");
+	return no(why, n, "needs '%.*s', which this program has not: link it with the library that has it, or build it again "
+		  "with this program's xk/proto.h", (int)strcspn(symbol, " ("), symbol);
+}
+
+/* By a name with a '/' the linker looks nowhere else. */
+static void *opened(const char *file, char *why, size_t n)
+{
+	char path[PATH_MAX];
+	void *h;
+
+	if ((size_t)snprintf(path, sizeof path, "%s%s", strchr(file, '/') != NULL ? "" : "./", file) >= sizeof path) {
+		(void)no(why, n, "has too long a name");
+		return NULL;
+	}
+	(void)dlerror();
+	h = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (h == NULL)
+		(void)unlinked(path, why, n);
+	return h;
+}
+
+int xk_plugin_load(const char *file, char *why, size_t n)
+{
+	const struct xk_plugin *x;
+	struct stat st;
+	void *h;
+	int err;
+
+	if (stat(file, &st) != 0) {
+		err = -errno;
+		(void)no(why, n, "cannot be read: %s", xk_strerror(err));
+		return err;
+	}
+	if (!S_ISREG(st.st_mode))
+		return no(why, n, "is no file");
+	h = opened(file, why, n);
+	if (h == NULL)
+		return XK_E_INVAL;
+	x = dlsym(h, "xk_plugin");
+	if (x == NULL)
+		err = no(why, n, "is no plug-in of xkvp: it has no XK_PLUGIN(...)");
+	else if (x->abi == XK_ABI && known(x))
+		return XK_OK;
+	else if ((err = look(x, why, n)) == XK_OK)
+		err = add(x, file, why, n);
+	if (err != XK_OK)
+		(void)dlclose(h);
+	return err;
+}
+
+/* ---- folders --------------------------------------------------------------------------------------- */
+
+static int is_object(const struct dirent *d)
+{
+	size_t n = strlen(d->d_name);
+
+	return n > 3 && d->d_name[0] != '.' && strcmp(d->d_name + n - 3, ".so") == 0;
+}
+
+static void load(const char *file, xk_plugin_bad_fn bad, void *arg)
+{
+	char why[512];
+
+	if (xk_plugin_load(file, why, sizeof why) != XK_OK)
+		bad(arg, file, why);
+}
+
+static void load_folder(const char *dir, xk_plugin_bad_fn bad, void *arg)
+{
+	struct dirent **d;
+	int n = scandir(dir, &d, is_object, alphasort);
+	char file[PATH_MAX];
+
+	if (n < 0) {
+		char why[160];
+
+		snprintf(why, sizeof why, "cannot be read: %s", xk_strerror(-errno));
+		bad(arg, dir, why);
+		return;
+	}
+	for (int i = 0; i < n; i++) {
+		if ((size_t)snprintf(file, sizeof file, "%s/%s", dir, d[i]->d_name) < sizeof file)
+			load(file, bad, arg);
+		free(d[i]);
+	}
+	free(d);
+}
+
+void xk_plugins_load(const char *path, xk_plugin_bad_fn bad, void *arg)
+{
+	char one[PATH_MAX];
+	struct stat st;
+
+	while (path != NULL && *path != '\0') {
+		size_t n = strcspn(path, ":");
+
+		if (n >= sizeof one) {
+			bad(arg, path, "has too long a name");
+		} else if (n != 0) {
+			memcpy(one, path, n);
+			one[n] = '\0';
+			if (stat(one, &st) == 0 && S_ISDIR(st.st_mode))
+				load_folder(one, bad, arg);
+			else
+				load(one, bad, arg);
+		}
+		path += n + (path[n] == ':');
+	}
+}
+
+/* ---- for tools ---------------------------------------------------------------------------------------- */
+
+static void complain(void *arg, const char *file, const char *why)
+{
+	fprintf(stderr, "%s: plug-in %s %s\n", (const char *)arg, file, why);
+}
+
+void xk_plugins_find(const char *tool)
+{
+	char name[64];
+	struct stat st;
+
+	snprintf(name, sizeof name, "%s", tool);
+	xk_plugins_load(getenv(XK_PLUGIN_PATH), complain, name);
+	if (stat(XK_PLUGIN_DIR, &st) == 0 && S_ISDIR(st.st_mode))
+		load_folder(XK_PLUGIN_DIR, complain, name);
+}
+
+/* In front of what the environment says, by a name that holds in every folder. */
+static bool hand_on(const char *file)
+{
+	const char *was = getenv(XK_PLUGIN_PATH);
+	char whole[PATH_MAX], *now;
+	size_t n;
+	bool done;
+
+	if (realpath(file, whole) == NULL)
+		return false;
+	if (strchr(whole, ':') != NULL) {
+		errno = EINVAL;
+		return false;
+	}
+	n = strlen(whole) + 2 + (was != NULL ? strlen(was) : 0);
+	now = xk_alloc(n);
+	if (now == NULL)
+		return false;
+	snprintf(now, n, "%s%s%s", whole, was != NULL ? ":" : "", was != NULL ? was : "");
+	done = setenv(XK_PLUGIN_PATH, now, 1) == 0;
+	xk_free(now);
+	return done;
+}
+
+bool xk_plugin_ask(const char *tool, const char *file)
+{
+	char why[512];
+
+	if (xk_plugin_load(file, why, sizeof why) != XK_OK) {
+		fprintf(stderr, "%s: plug-in %s %s\n", tool, file, why);
+		return false;
+	}
+	if (hand_on(file))
+		return true;
+	fprintf(stderr, "%s: plug-in %s cannot be handed on: %s\n", tool, file, strerror(errno));
+	return false;
+}

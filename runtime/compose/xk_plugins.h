@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_plugins.h - protocols and drivers from outside the tree: found, looked at, and named by graph files from then on.
+ *
+ * The control thread's, before the first graph file is read.  What was loaded stays until the program ends.
+ */
+#ifndef XK_PLUGINS_H
+#define XK_PLUGINS_H
+
+#include "runtime/upi/xk_proto.h"
+
+/* Folders and files with ':' between, as VP_PLUGIN_PATH has them, in front of the folder of the installation. */
+#define XK_PLUGIN_PATH "VP_PLUGIN_PATH"
+
+/* Every protocol and driver that a graph file can name: those of the build, then those of plug-ins in the order in
+ * which they were loaded; NULL last.  Valid until the next one is loaded. */
+const struct xk_proto *const *xk_protos(void);
+/* The first of that name among them, or NULL. */
+const struct xk_proto *xk_protos_find(const char *name);
+
+/* Loads one: all that it brings, or nothing.  One that is loaded already is none of a failure.  XK_E_NOENT: there is
+ * no such file; XK_E_INVAL: it cannot be used; why[n]: a sentence behind its name, with what to do about it. */
+int xk_plugin_load(const char *file, char *why, size_t n);
+
+/* Who is told of each that cannot be used. */
+typedef void (*xk_plugin_bad_fn)(void *arg, const char *file, const char *why);
+/* Loads what `path` names: files, and of folders all that end in ".so", by name.  NULL is empty. */
+void xk_plugins_load(const char *path, xk_plugin_bad_fn bad, void *arg);
+/* The same for the environment's and the installation's folders; those of the latter need not be there.
+ * Each bad one is a line on stderr that begins with the tool's name; the others are used. */
+void xk_plugins_find(const char *tool);
+/* --plugin FILE of a tool: loads it, and has the programs that this one starts load it, too.  False: said on stderr. */
+bool xk_plugin_ask(const char *tool, const char *file);
+
+/* What no graph could use p for, as a sentence in why[n] behind "its protocol 'x' ..."; XK_E_INVAL, else XK_OK. */
+int xk_proto_fault(const struct xk_proto *p, char *why, size_t n);
+/* The same of its name alone: no graph file could write it, or it means something else there. */
+int xk_proto_name_fault(const struct xk_proto *p, char *why, size_t n);
+
+#endif

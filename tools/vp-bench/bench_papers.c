@@ -16,10 +16,6 @@
 
 #include "tools/vp-bench/bench_lua.h"
 
-#ifndef BENCH_SEEDS
-#define BENCH_SEEDS "graphs/seeds"
-#endif
-
 /* ---- the catalogue --------------------------------------------------------------- */
 
 static void add(struct papers *p, const json_t *paper, const json_t *e)

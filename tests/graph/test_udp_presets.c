@@ -13,6 +13,7 @@
  * None ever reaches a wrong one.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -239,6 +240,38 @@ static void every_preset_gives_the_driver_the_same_bytes(void)
 	}
 }
 
+/* ---- turns ----------------------------------------------------------------------------- */
+
+/* Each row has its turn once: those of a third are the rows of the whole, with two left out after each. */
+static void thirds_are_every_preset_together(void)
+{
+	const char *before = getenv("XK_TEST_TURN");
+	char was[32], turn[32];
+	const char *const *p;
+	static char whole[96][128];
+	unsigned n = 0, seen = 0, misplaced = 0;
+
+	if (getenv("XK_TEST_PRESETS") != NULL) {
+		xk_test_skip("XK_TEST_PRESETS says which");
+		return;
+	}
+	snprintf(was, sizeof was, "%s", before != NULL ? before : "0/1");
+	setenv("XK_TEST_TURN", "0/1", 1);
+	for (p = xk_test_presets(8, XK_TEST_ALL); *p != NULL; p++)
+		snprintf(whole[n++], sizeof whole[0], "%s", *p);
+	for (unsigned i = 0; i < 3; i++) {
+		snprintf(turn, sizeof turn, "%u/3", i);
+		setenv("XK_TEST_TURN", turn, 1);
+		p = xk_test_presets(8, XK_TEST_ALL);
+		for (unsigned k = i; *p != NULL; p++, k += 3, seen++)
+			misplaced += k >= n || strcmp(*p, whole[k]) != 0;
+	}
+	setenv("XK_TEST_TURN", was, 1);
+	CU_ASSERT(n > 40);
+	CU_ASSERT_EQUAL(seen, n);
+	CU_ASSERT_EQUAL(misplaced, 0);
+}
+
 /* ---- the map ------------------------------------------------------------------------- */
 
 /* Figure 2(c) of Yates and others: connections on VPs, VPs on processors, as a table says. */
@@ -401,6 +434,7 @@ static CU_TestInfo presets_tests[] = {
 	{ "every preset delivers every byte in fragments", every_preset_delivers_every_byte_in_fragments },
 	{ "every preset delivers every byte over a bad link", every_preset_delivers_every_byte_over_a_bad_link },
 	{ "every preset gives the driver the same bytes", every_preset_gives_the_driver_the_same_bytes },
+	{ "thirds are every preset together", thirds_are_every_preset_together },
 	CU_TEST_INFO_NULL
 };
 static CU_TestInfo map_tests[] = {

@@ -9,7 +9,9 @@
 #   skip_all REASON         the whole script cannot run here
 #   code WANTED COMMAND...  succeeds when COMMAND ends with exactly that exit code
 #   says TEXT COMMAND...    succeeds when COMMAND prints it somewhere
-#   presets                 prints the names of all threading architectures
+#   presets                 prints the names of all threading architectures; XK_TEST_TURN=i/n leaves each n-th,
+#                           from the i-th on, i = 0 .. n - 1
+#   all_presets             the same, whatever XK_TEST_TURN says
 #   done_testing            the plan, last
 #
 # What a failing command printed follows as "# " lines.  $tmp is a directory
@@ -70,7 +72,10 @@ says() {
 	grep -q -e "$text" "$tmp/says"
 }
 
-presets() { "$top_builddir/vp-graph" list | sed -n '/^threading$/,/^$/s/^  \([a-z_0-9]*\) .*/\1/p'; }
+all_presets() { "$top_builddir/vp-graph" list | sed -n '/^threading$/,/^$/s/^  \([a-z_0-9]*\) .*/\1/p'; }
+presets() {
+	all_presets | awk -v turn="${XK_TEST_TURN:-0/1}" 'BEGIN { split(turn, t, "/") } (NR - 1) % t[2] == t[1] + 0'
+}
 
 skip_all() {
 	echo "1..0 # SKIP $1"

@@ -36,15 +36,27 @@ static const char *const changed[] = {
 	NULL
 };
 
-static struct { char text[MAX_PRESETS][MAX_FIELDS]; const char *at[MAX_PRESETS + 1]; unsigned n; } list;
+static struct { char text[MAX_PRESETS][MAX_FIELDS]; const char *at[MAX_PRESETS + 1]; unsigned n, offered; } list;
 
-/* XK_TEST_PRESETS holds beginnings of rows, separated by ';'; without it all are wanted. */
-static bool wanted(const char *text)
+/* XK_TEST_TURN=i/n: each n-th row, from the i-th on. */
+static bool has_its_turn(unsigned row)
+{
+	const char *turn = getenv("XK_TEST_TURN");
+	unsigned i, n;
+
+	if (turn == NULL || *turn == '\0')
+		return true;
+	xk_assert(sscanf(turn, "%u/%u", &i, &n) == 2 && i < n);
+	return row % n == i;
+}
+
+/* XK_TEST_PRESETS holds beginnings of rows, separated by ';'; without it all are wanted that have their turn. */
+static bool wanted(const char *text, unsigned row)
 {
 	const char *at = getenv("XK_TEST_PRESETS");
 
 	if (at == NULL || *at == '\0')
-		return true;
+		return has_its_turn(row);
 	for (size_t n; *at != '\0'; at += n + (at[n] == ';')) {
 		n = strcspn(at, ";");
 		if (n != 0 && strncmp(text, at, n) == 0)
@@ -55,7 +67,7 @@ static bool wanted(const char *text)
 
 static void add(const char *fmt, const char *text, const char *clock)
 {
-	if (!wanted(text))
+	if (!wanted(text, list.offered++))
 		return;
 	xk_assert(list.n < MAX_PRESETS);
 	list.at[list.n] = list.text[list.n];
@@ -97,7 +109,7 @@ static void add_changed(unsigned conns)
 
 const char *const *xk_test_presets_of(unsigned conns, unsigned vps, unsigned which)
 {
-	list.n = 0;
+	list.n = list.offered = 0;
 	list.at[0] = NULL;
 	if (which & XK_TEST_ROWS)
 		add_rows(conns, vps, "");

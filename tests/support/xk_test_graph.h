@@ -8,7 +8,8 @@
  * under a simulated clock and a list of rows with other values of their axes.
  *
  * XK_TEST_PRESETS="ppc;vppc {};lp { pipelines" leaves those of them that begin with one of
- * these: to look at one by hand, or where what is tested is not the architecture.
+ * these: to look at one by hand, or where what is tested is not the architecture.  Without it, XK_TEST_TURN=i/n
+ * leaves each n-th, from the i-th on, i = 0 .. n - 1: where every row is too long, and others have their turn elsewhere.
  */
 #ifndef XK_TEST_GRAPH_H
 #define XK_TEST_GRAPH_H

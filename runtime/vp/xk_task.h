@@ -64,8 +64,9 @@ void xk_task_park(struct xk_task *t);    /* legal when parked; also from its own
 void xk_task_nap(struct xk_task *t, unsigned us);
 /*
  * Where whoever makes work has to be asked to make the descriptor readable: of a ready task, before a worker
- * sleeps, fn asks for it, and then says false where there is work already.  It is called with the VP held, by
- * a thread that is not inside; the task's next run may come with nobody having slept.
+ * sleeps, or one that shares the VP with a sleeper runs another VP, fn asks for it, and then says false where there
+ * is work already.  It is called with the VP held, by a thread that is not inside; the task's next run may come
+ * with nobody having slept.
  */
 void xk_task_on_sleep(struct xk_task *t, bool (*fn)(struct xk_task *t));
 /*

@@ -370,6 +370,35 @@ static struct xk_vp *next(struct xk_worker *w, struct fifo_proc *me)
 	return vp;
 }
 
+/*
+ * vp polls, and this worker goes on with another VP: it asks for its home, which asked before it slept, and has been
+ * answered for by the turns of others since.  Who makes work wakes it then.
+ */
+static XK_NOINLINE void ask_for_home(struct xk_vp *vp)
+{
+	const struct xk_task *first;
+	struct xk_task *t;
+	bool some = false;
+
+	if (!xk_vp_trylock(vp))          /* whose turn it is, asks */
+		return;
+	first = t = vp->ring[0];
+	if (t != NULL) do {
+		if (t->sleeps != NULL && !t->sleeps(t))
+			some = true;
+		t = t->next;
+	} while (t != first);
+	xk_vp_unlock(vp);
+	if (some)
+		fifo_kick(vp);
+}
+
+/* Under the lock, vp's turn is over: is anything else to be run while nobody looks at it? */
+static inline bool is_left_alone(const struct xk_fifo *f, const struct xk_worker *w, const struct xk_vp *vp)
+{
+	return vp->polls && vp->worker != w && xk_load_relaxed(&vp->asks) && xk_sched_waiting(f->sched) != 0;
+}
+
 static struct xk_vp *take(struct xk_worker *w)
 {
 	struct xk_fifo *f = w->set->fifo;
@@ -389,6 +418,7 @@ static struct xk_vp *put_back(struct xk_worker *w, struct xk_vp *vp, const struc
 {
 	struct xk_fifo *f = w->set->fifo;
 	struct xk_vp *then = NULL;
+	bool alone;
 	unsigned p;
 
 	fifo_lock(f);
@@ -396,10 +426,13 @@ static struct xk_vp *put_back(struct xk_worker *w, struct xk_vp *vp, const struc
 	p = start(f, sched_done(f, w->no, vp, t->left, t->n, w->now));
 	f->ran_last = w->no;
 	polls(f, vp, vp->run.place == XK_PLACE_POLLS);
+	alone = is_left_alone(f, w, vp);
 	if (more)
 		then = next(w, &f->proc[w->no]);
 	fifo_unlock(f);
 	wake(w->set, p);
+	if (XK_UNLIKELY(alone))
+		ask_for_home(vp);
 	return then;
 }
 

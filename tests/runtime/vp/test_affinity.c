@@ -4,7 +4,8 @@
  *
  * Promises: under every affinity, pick and queue everything that is left somewhere is done, by as many
  * workers as are asked for; wired streams never move; what moved is counted; a VP whose tasks know when they
- * have something to do rests until then, and its worker with it; without a quantum a stack is served until it is
+ * have something to do rests until then, and its worker with it; one whose tasks have to ask who makes work is not
+ * left without asking; without a quantum a stack is served until it is
  * empty; a run that was noted, played back
  * through the scheduling module alone, is decided in the same way, call by call.
  */
@@ -12,6 +13,8 @@
 
 #include <stdlib.h>
 
+#include "runtime/sync/xk_fiber.h"
+#include "runtime/vp/xk_machine.h"
 #include "tests/support/xk_test.h"
 
 static struct xk_arch affine(int vps, unsigned workers, enum xk_affinity affinity)
@@ -247,6 +250,111 @@ static void tasks_that_know_when_do_not_poll(void)
 	what_is_due_later_rests_until_then(affine(12, 2, XK_AFFINITY_ANY));
 }
 
+/* ---- work that a sleeper has to be told of ------------------------------------------------------ */
+
+/* VP 1's task has to ask who makes work to tell it; VP 0 makes it, in the midst of a turn of TURN messages. */
+#define TURN 100u
+#define MADE 20u
+#define BEGINS (5 * XK_MS)
+static struct {
+	struct xk_task  task;
+	struct xk_timer begins;
+	struct xk_call  ring;
+	struct conn     maker;
+	bool            asked, at_once;  /* it is told; work comes while it asks */
+	xk_ns           made, seen;      /* 0: not yet */
+} want;
+
+static unsigned want_run(struct xk_task *t, unsigned budget)
+{
+	(void)budget;
+	want.asked = false;
+	if (want.made == 0 || want.seen != 0)
+		return 0;
+	want.seen = xk_vp_clock(t->vp);
+	return 1;
+}
+
+static bool want_asks(struct xk_task *t)
+{
+	want.asked = true;
+	if (want.at_once && want.made == 0 && xk_vp_clock(t->vp) >= BEGINS)
+		want.made = xk_vp_clock(t->vp);
+	return want.made == 0 || want.seen != 0;
+}
+
+static void want_hears(struct xk_vp *vp, void *arg)
+{
+	(void)vp;
+	(void)arg;
+}
+
+static void makes(struct conn *c)
+{
+	if (c->done != MADE || want.made != 0)
+		return;
+	want.made = xk_vp_clock(c->task.vp);
+	if (want.asked)
+		xk_vp_call_async(fx.set->vp[1], &want.ring);
+}
+
+static void maker_begins(struct xk_timer *t)
+{
+	(void)t;
+	conn_start(&want.maker, fx.set->vp[0], TURN);
+	want.maker.hook = makes;
+}
+
+static void want_begin(void)
+{
+	xk_vp_enter_idle(fx.set->vp[1]);
+	xk_task_init(&want.task, fx.set->vp[1], want_run);
+	xk_task_nap(&want.task, XK_TASK_NAP_MAX);       /* whoever is not told looks in 50 ms */
+	xk_task_on_sleep(&want.task, want_asks);
+	xk_task_ready(&want.task);
+	xk_vp_leave_idle(fx.set->vp[1]);
+	xk_vp_enter_idle(fx.set->vp[0]);
+	xk_timer_init(&want.begins, maker_begins);
+	xk_timer_set(&fx.set->vp[0]->wheel, &want.begins, BEGINS);
+	xk_vp_leave_idle(fx.set->vp[0]);
+}
+
+/* Of two workers the one that both VPs were last with is in a turn of 0.1 s; the other one, VP 1's home, sleeps. */
+static void is_seen_soon(bool at_once)
+{
+	struct xk_arch a = affine(2, 2, XK_AFFINITY_ANY);
+	struct xk_machine slow = xk_machine_flat;
+	struct xk_errs *e = xk_errs_new();
+
+	slow.message = XK_MS;
+	a.pick = XK_PICK_MRU;
+	a.processors = 2;
+	a.machine = &slow;
+	a.burst = 1;
+	a.quantum = 0;
+	make(a);
+	memset(&want, 0, sizeof want);
+	want.at_once = at_once;
+	want.ring = (struct xk_call){ .fn = want_hears };
+	want_begin();
+	CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
+	xk_vpset_run_virtual(fx.set, 2 * XK_SEC);
+	xk_vpset_stop(fx.set);
+	CU_ASSERT_EQUAL(want.maker.done, TURN);
+	CU_ASSERT(want.made >= BEGINS && want.made < 30 * XK_MS);
+	CU_ASSERT(want.seen >= want.made && want.seen - want.made <= 5 * XK_MS);
+	xk_errs_free(e);
+	unmake();
+}
+
+static void who_sleeps_is_told_though_others_had_its_vp_since(void)
+{
+	if (!xk_fiber_available())
+		return;
+	is_seen_soon(false);
+	is_seen_soon(true);
+}
+
 /* ---- a run that is played back --------------------------------------------------------------------- */
 
 /* What the module makes of the same call. */
@@ -423,6 +531,7 @@ static CU_TestInfo tests[] = {
 	{ "who moves is counted", who_moves_is_counted },
 	{ "more than 64 workers share a queue", more_than_64_workers_share_a_queue },
 	{ "tasks that know when do not poll", tasks_that_know_when_do_not_poll },
+	{ "who sleeps is told though others had its VP since", who_sleeps_is_told_though_others_had_its_vp_since },
 	{ "a run played back is decided alike", a_run_played_back_is_decided_alike },
 	{ "without a quantum a stack is served until it is empty", without_a_quantum_a_stack_is_served_until_it_is_empty },
 	{ "a stack that never ends can be stopped", a_stack_that_never_ends_can_be_stopped },

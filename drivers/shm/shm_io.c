@@ -13,7 +13,8 @@
 #include <errno.h>
 #include <sys/socket.h>
 
-#define LOOK_RUNS 1024u                  /* idle runs, where time stands still */
+#define LOOK_RUNS  1024u                 /* idle runs, where time stands still */
+#define LOOK_SLEPT (20 * XK_US)
 
 /* ---- waking ---------------------------------------------------------------------------- */
 
@@ -268,9 +269,12 @@ static void awake(struct shm_rep *hr)
 	}
 }
 
+/* Who asked before it slept may not have slept at all. */
 static bool is_time(struct shm_rep *hr, bool slept)
 {
-	if (!slept && ++hr->idle < LOOK_RUNS && xk_vp_now() - hr->looked < XK_MS)
+	xk_ns since = xk_vp_now() - hr->looked;
+
+	if (++hr->idle < LOOK_RUNS && since < (slept ? LOOK_SLEPT : XK_MS))
 		return false;
 	hr->idle = 0;
 	hr->looked = xk_vp_now();

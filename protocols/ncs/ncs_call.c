@@ -162,10 +162,13 @@ static int look(struct xk_ncs_req *const *r, unsigned n, struct ncs_waiter *w)
 			continue;
 		}
 		proc_lock(r[i]->n);
-		if (r[i]->err == XK_E_INPROGRESS)
+		if (r[i]->err == XK_E_INPROGRESS) {
 			r[i]->waiter = w;
-		else if (found < 0)
+			if (w != NULL && r[i]->c != NULL)
+				ncs_wait_at(w, r[i]->c->vp);
+		} else if (found < 0) {
 			found = (int)i;
+		}
 		proc_unlock(r[i]->n);
 	}
 	return found;

@@ -43,6 +43,7 @@ bool ncs_wait_begin(struct ncs_waiter *w, const struct xk_node *n)
 	*w = (struct ncs_waiter){ .ult = self() };
 	if (w->ult == NULL) {
 		w->event = xk_guest_event();
+		w->vp = xk_node_only_vp(n);
 		return w->event != NULL && xk_node_running(n);
 	}
 	w->vp = xk_vp_self;
@@ -61,7 +62,7 @@ void ncs_wait_arm(struct ncs_waiter *w)
 void ncs_wait_sleep(struct ncs_waiter *w, uint64_t left)
 {
 	if (w->ult == NULL) {
-		xk_event_wait(w->event, left, NULL, 0);
+		xk_vp_wait(w->vp, w->event, left);
 		return;
 	}
 	if (left != XK_NS_NEVER)

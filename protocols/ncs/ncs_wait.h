@@ -22,7 +22,7 @@ struct xk_ult;
 struct ncs_waiter {
 	struct xk_event *event;          /* of a thread of the machine */
 	struct xk_ult   *ult;            /* of a user-level one */
-	struct xk_vp    *vp;
+	struct xk_vp    *vp;             /* its own; of a thread of the machine: where it will be woken, NULL: nobody knows */
 	struct xk_wheel *wheel;
 	struct xk_call   call;
 	struct xk_timer  timer;
@@ -33,6 +33,12 @@ struct ncs_waiter {
 int  ncs_wait_fit(void);
 /* n: a node of the graph; false: who calls may not wait, since nobody else would run it. */
 bool ncs_wait_begin(struct ncs_waiter *w, const struct xk_node *n);
+/* Where it will be woken, which a thread of the machine may run meanwhile (xk_vp_wait); NULL: nobody knows. */
+static inline void ncs_wait_at(struct ncs_waiter *w, struct xk_vp *vp)
+{
+	if (w->ult == NULL && vp != NULL)
+		w->vp = vp;
+}
 void ncs_wait_arm(struct ncs_waiter *w);
 /* Until woken, for so many ns (XK_NS_NEVER), or for no reason. */
 void ncs_wait_sleep(struct ncs_waiter *w, uint64_t left);

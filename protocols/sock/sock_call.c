@@ -90,7 +90,7 @@ static int64_t wait_until(struct sock *sk, struct trial *t, uint64_t deadline)
 			xk_event_cancel(t->w.event);
 			return res != XK_E_AGAIN ? res : sock_do(sk, give_up, t);
 		}
-		xk_event_wait(t->w.event, left, NULL, 0);
+		xk_vp_wait(xk_load_acquire(&sk->vp), t->w.event, left);
 	}
 }
 

@@ -122,6 +122,15 @@ static int look_at_all(struct one *o, struct pollfd *p, unsigned n, bool wait)
 	return count;
 }
 
+/* Of several sockets only one's VP can be run while they are waited for. */
+static struct xk_vp *vp_of(const struct one *o, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (o[i].sk != NULL)
+			return xk_load_acquire(&o[i].sk->vp);
+	return NULL;
+}
+
 static int poll_held(struct one *o, struct pollfd *p, unsigned n, bool wait, uint64_t timeout)
 {
 	struct xk_event *event = xk_guest_event();
@@ -141,7 +150,7 @@ static int poll_held(struct one *o, struct pollfd *p, unsigned n, bool wait, uin
 			xk_event_cancel(event);
 		if (!wait || count != 0 || left == 0)
 			return count;
-		xk_event_wait(event, left, NULL, 0);
+		xk_vp_wait(vp_of(o, n), event, left);
 	}
 }
 

@@ -267,7 +267,7 @@ static unsigned sleep_and_take(struct xk_sock_set *set, struct xk_sock_ready *re
 			xk_event_cancel(&set->event);
 			return n;
 		}
-		xk_event_wait(&set->event, left, NULL, 0);
+		xk_vp_wait(xk_node_only_vp(set->node), &set->event, left);
 	}
 }
 

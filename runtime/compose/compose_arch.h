@@ -14,7 +14,7 @@
 #include "runtime/compose/compose_priv.h"
 
 struct arch_conf {
-	unsigned domain, entry, schedule, handover, lock, inbound, order, datagrams, table, object_locks, threads, spread;
+	unsigned domain, entry, schedule, handover, waiters, lock, inbound, order, datagrams, table, object_locks, threads, spread;
 	uint64_t vps, workers, io_threads, burst, quantum, cpus, inbox, spin, seed, stack;
 	bool     wired, hold, lock_times;
 	struct xk_plist map;
@@ -29,7 +29,7 @@ struct arch_conf {
 
 /* Rows of xk_arch_params. */
 enum axis {
-	AX_DOMAIN, AX_VPS, AX_WORKERS, AX_ENTRY, AX_HANDOVER, AX_LOCK, AX_IO_THREADS, AX_INBOUND, AX_ORDER, AX_DATAGRAMS, AX_TABLE,
+	AX_DOMAIN, AX_VPS, AX_WORKERS, AX_ENTRY, AX_HANDOVER, AX_WAITERS, AX_LOCK, AX_IO_THREADS, AX_INBOUND, AX_ORDER, AX_DATAGRAMS, AX_TABLE,
 	AX_OBJECT_LOCKS, AX_HOLD, AX_SCHEDULE, AX_SPREAD, AX_BURST, AX_QUANTUM, AX_WIRED, AX_CPUS, AX_INBOX, AX_SPIN, AX_SEED,
 	AX_THREADS, AX_STACK, AX_MAP, AX_PIPELINES, AX_LAYERS, AX_HIGH, AX_LOW, AX_LOCK_TIMES,
 	AX_AFFINITY, AX_PICK, AX_QUEUE, AX_STEAL, AX_DEPTH, AX_FREELIST, AX_BG_V, AX_BG_DATA, AX_BG_CODE, AX_N

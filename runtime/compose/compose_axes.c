@@ -21,6 +21,7 @@
 const char *const xk_arch_domains[] = { "connections", "layers", "none", NULL };
 const char *const xk_arch_entries[] = { "own", "lock", "thread", NULL };
 static const char *const handovers[] = { "post", "enter", "try", NULL };
+static const char *const waiters[] = { "sleep", "run", NULL };
 static const char *const locks[] = { "mutex", "adaptive", "spin", "ticket", "mcs", NULL };
 static const char *const inbounds[] = { "device", "pool", NULL };
 static const char *const orders[] = { "any", "arrival", NULL };
@@ -48,6 +49,10 @@ const struct xk_param xk_arch_params[] = {
 	  .doc = "what is done with messages of another virtual processor: left in its inbox, run there by who found them, "
 		 "run there if nobody is inside and left there else",
 	  .offset = offsetof(struct arch_conf, handover) },
+	[AX_WAITERS] = { .name = "waiters", .type = XK_P_ENUM, .choices = waiters,
+	  .doc = "what a program's thread does that waits in a call, with entry = \"lock\": sleeps, or runs the virtual processor "
+		 "that it waits for, and sleeps when that has had nothing to do for `spin`",
+	  .offset = offsetof(struct arch_conf, waiters) },
 	[AX_LOCK] = { .name = "lock", .type = XK_P_ENUM, .choices = locks, .doc = "of each virtual processor, with entry = \"lock\"",
 	  .offset = offsetof(struct arch_conf, lock) },
 	[AX_IO_THREADS] = { .name = "io_threads", .type = XK_P_UINT, .max = "64",
@@ -149,6 +154,7 @@ const struct xk_param xk_arch_params[] = {
 _Static_assert(XK_DOMAIN_CONN == 0 && XK_DOMAIN_LAYER == 1 && XK_DOMAIN_NONE == 2, "order of domains");
 _Static_assert(XK_ENTRY_OWN == 0 && XK_ENTRY_LOCK == 1 && XK_ENTRY_THREAD == 2, "order of entries");
 _Static_assert(XK_HANDOVER_POST == 0 && XK_HANDOVER_ENTER == 1 && XK_HANDOVER_TRY == 2, "order of handovers");
+_Static_assert(XK_WAITERS_SLEEP == 0 && XK_WAITERS_RUN == 1, "order of waiters");
 _Static_assert(XK_INBOUND_DEVICE == 0 && XK_INBOUND_POOL == 1, "order of inbounds");
 _Static_assert(XK_ORDER_ANY == 0 && XK_ORDER_ARRIVAL == 1, "order of orders");
 _Static_assert(XK_DATAGRAMS_OWNED == 0 && XK_DATAGRAMS_ANYWHERE == 1, "order of datagrams");
@@ -169,6 +175,7 @@ struct axes axes_of(const struct xk_arch *a)
 {
 	return (struct axes){ .base = a, .conf = {
 		.domain = a->domain, .entry = a->entry, .schedule = a->schedule, .handover = a->handover, .spread = a->spread,
+		.waiters = a->waiters,
 		.vps = a->vps > 0 ? (uint64_t)a->vps : 0, .workers = a->workers, .burst = a->burst,
 		.quantum = a->quantum, .cpus = a->cpus, .inbox = a->inbox, .wired = a->wired,
 		.spin = a->spin_us * XK_US, .seed = a->seed, .io_threads = a->io_threads, .hold = a->hold,
@@ -199,7 +206,7 @@ static bool fixes(const struct xk_arch *a, enum axis x)
 	switch (x) {
 	case AX_VPS: return !layers;
 	case AX_PIPELINES: case AX_LAYERS: case AX_HIGH: case AX_LOW: return layers;
-	case AX_LOCK: case AX_HANDOVER: return a->entry == XK_ENTRY_LOCK;
+	case AX_LOCK: case AX_HANDOVER: case AX_WAITERS: return a->entry == XK_ENTRY_LOCK;
 	case AX_WORKERS: return a->workers != 0;
 	case AX_CPUS: return a->cpus != 0;
 	case AX_SEED: return a->seed != 0;
@@ -287,6 +294,14 @@ static void take_user_threads(struct xk_arch *a, const struct axes *x)
 	}
 	if (!axes_said(x, AX_VPS) && a->vps == XK_VPS_PER_CONN)
 		a->vps = XK_VPS_PER_WORKER;
+}
+
+/* Where nobody can run what he waits for he sleeps, unless it is said. */
+static void take_waiters(struct xk_arch *a, const struct axes *x)
+{
+	bool can = a->entry == XK_ENTRY_LOCK && a->domain == XK_DOMAIN_CONN && a->io_threads == 0 && a->schedule != XK_SCHED_FIFO;
+
+	a->waiters = can || axes_said(x, AX_WAITERS) ? (enum xk_waiters)x->conf.waiters : XK_WAITERS_SLEEP;
 }
 
 /* What the domain `layers` has of its own. */
@@ -393,6 +408,7 @@ struct xk_arch axes_arch(const struct axes *x, const struct axes_graph *g)
 		a.lock = NULL;
 	if (a.entry != XK_ENTRY_LOCK && !axes_said(x, AX_HANDOVER))
 		a.handover = XK_HANDOVER_POST;
+	take_waiters(&a, x);
 	take_affinity(&a, x);
 	take_numbers(&a, x);
 	take_layers(&a, x);

@@ -154,6 +154,8 @@ void xk_graph_dump(const struct xk_graph *g, FILE *f)
 	if (a->io_threads != 0)
 		fprintf(f, " io_threads=%u inbound=%d order=%d table=%s hold=%d", a->io_threads, (int)a->inbound, (int)a->order,
 			a->table != NULL ? a->table->name : "none", a->hold);
+	if (a->waiters != XK_WAITERS_SLEEP)
+		fprintf(f, " waiters=%d", (int)a->waiters);
 	if (a->tick != 0 && a->tick != XK_WHEEL_TICK)
 		fprintf(f, " tick=%lluns", (unsigned long long)a->tick);
 	fputc('\n', f);

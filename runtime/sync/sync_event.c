@@ -72,6 +72,11 @@ void xk_event_cancel(struct xk_event *e)
 	(void)xk_atomic_cas(&e->state, &armed, (uint32_t)IDLE);
 }
 
+bool xk_event_is_woken(const struct xk_event *e)
+{
+	return xk_load_acquire(&e->state) == SIGNALLED;
+}
+
 static void drain(int fd)
 {
 	uint64_t n;

@@ -183,6 +183,8 @@ void xk_event_wake(struct xk_event *);
 /* Says "about to sleep": the caller must look for work once more after it. */
 void xk_event_prepare(struct xk_event *);
 void xk_event_cancel(struct xk_event *);
+/* Has it been woken since the last wait?  Then the next one returns at once. */
+bool xk_event_is_woken(const struct xk_event *);
 #define XK_EVENT_FDS 64      /* most fds that one wait looks at */
 /* Sleeps until woken, `timeout_ns` passed (XK_NS_NEVER: no limit) or one of
  * fds[n] is readable; may also return early for no reason.  Call only after

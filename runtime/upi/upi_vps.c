@@ -21,6 +21,11 @@ struct xk_vp *xk_node_vp(const struct xk_node *n, unsigned i)
 	return n->graph->vps->vp[i];
 }
 
+struct xk_vp *xk_node_only_vp(const struct xk_node *n)
+{
+	return n->graph->vps->nconn == 1 ? n->graph->vps->vp[0] : NULL;
+}
+
 struct xk_vp *xk_node_vp_of(const struct xk_node *n, uint64_t conn)
 {
 	return xk_graph_vp_of(n->graph, conn);

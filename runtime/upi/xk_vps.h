@@ -19,6 +19,8 @@ unsigned         xk_node_nvps(const struct xk_node *n);
 unsigned         xk_node_nconn(const struct xk_node *n);
 /* The i-th; of a pipeline of stages, the one where applications are. */
 struct xk_vp    *xk_node_vp(const struct xk_node *n, unsigned i);
+/* That of connections, where there is one alone; NULL: there are more. */
+struct xk_vp    *xk_node_only_vp(const struct xk_node *n);
 /* The one of application connection conn. */
 struct xk_vp    *xk_node_vp_of(const struct xk_node *n, uint64_t conn);
 /* Does the hash of a connection's two ends say which it lives on? */

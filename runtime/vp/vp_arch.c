@@ -62,6 +62,9 @@ const struct xk_arch xk_arch_presets[] = {
 	{ .name = "ips_conn", .domain = XK_DOMAIN_CONN, .entry = XK_ENTRY_LOCK, .schedule = XK_SCHED_FIFO,
 	  .affinity = XK_AFFINITY_CODE, .pick = XK_PICK_MRU, .vps = XK_VPS_PER_CONN, .wired = true, DEFAULTS,
 	  .doc = "independent stacks, one per connection: idle workers take the next stack, up to quantum messages" },
+	{ .name = "caller", .domain = XK_DOMAIN_CONN, .entry = XK_ENTRY_LOCK, .schedule = XK_SCHED_DRR,
+	  .waiters = XK_WAITERS_RUN, .lock = &xk_lock_adaptive, .vps = 1, .workers = 1, DEFAULTS,
+	  .doc = "a program's threads run the virtual processor while they wait in a call; a worker stands in for them" },
 	{ .name = NULL },
 };
 
@@ -98,6 +101,21 @@ static const char *io_thread_fault(const struct xk_arch *a)
 		return "hold needs a table lock to be held: table must not be \"none\"";
 	if (a->order == XK_ORDER_ARRIVAL && a->inbound != XK_INBOUND_POOL)
 		return "order \"arrival\" needs inbound \"pool\": one I/O thread per device keeps the order by itself";
+	return NULL;
+}
+
+/* Whoever waits has to be able to enter, and has to find what it waits for where it enters. */
+static const char *waiters_fault(const struct xk_arch *a)
+{
+	if (a->waiters != XK_WAITERS_RUN)
+		return NULL;
+	if (a->entry != XK_ENTRY_LOCK)
+		return "waiters \"run\" needs entry \"lock\": else only its worker may enter a virtual processor";
+	if (a->domain != XK_DOMAIN_CONN || a->io_threads != 0)
+		return "waiters \"run\" needs the domain \"connections\" without io_threads: devices must be read by the virtual "
+		       "processor that is waited for";
+	if (a->schedule == XK_SCHED_FIFO)
+		return "waiters \"run\" needs a worker that a virtual processor stays with: schedule must be \"drr\" or \"os\"";
 	return NULL;
 }
 
@@ -155,6 +173,8 @@ static const char *layers_fault(const struct xk_arch *a)
 	if (a->io_threads != 0 || a->table != NULL || a->hold || a->inbound == XK_INBOUND_POOL ||
 	    a->datagrams == XK_DATAGRAMS_ANYWHERE || a->objects == XK_OBJECTS_LAYER)
 		return "domain \"layers\" has no I/O threads: leave io_threads, inbound, datagrams, table, object_locks and hold out";
+	if (a->waiters == XK_WAITERS_RUN)
+		return waiters_fault(a);
 	if (a->lock != NULL || a->handover != XK_HANDOVER_POST)
 		return "domain \"layers\" takes no lock and hands over through queues: leave lock and handover out";
 	if (a->burst == 0 || a->burst > 1024)
@@ -249,6 +269,8 @@ static const char *arch_fault(const struct xk_arch *a)
 	if ((a->schedule == XK_SCHED_DRR || a->schedule == XK_SCHED_FIFO) && a->vps > 0 && a->workers > (unsigned)a->vps)
 		return "more workers than virtual processors: some would never have work";
 	fault = affinity_fault(a);
+	if (fault == NULL)
+		fault = waiters_fault(a);
 	return fault != NULL ? fault : threads_fault(a);
 }
 

@@ -3,7 +3,8 @@
  * vp_call.c - a function run inside a virtual processor for a thread that is inside none.
  *
  * Under the entry policy `lock` the calling thread is borrowed: it takes the VP, runs the
- * function there and gives it back.  Otherwise the function is posted and its end waited for.
+ * function there and gives it back.  Otherwise the function is posted and its end waited for.  What is done while
+ * anything else is waited for is the VP's mode's matter.
  */
 #include "runtime/vp/vp_priv.h"
 
@@ -27,6 +28,7 @@ void xk_vp_leave_idle(struct xk_vp *vp)
 static void vp_borrow(struct xk_vp *vp, void (*fn)(struct xk_vp *, void *), void *arg)
 {
 	xk_ns now = xk_vp_clock(vp);
+	bool kept;
 
 	if (vp->set->arch.hold && !xk_vp_is_io(vp))
 		xk_vp_lock_by_table(vp);
@@ -36,10 +38,14 @@ static void vp_borrow(struct xk_vp *vp, void (*fn)(struct xk_vp *, void *), void
 	fn(vp, arg);
 	xk_vp_flush(vp);
 	xk_count(vp->borrowed);
+	if (vp->mode->serve != NULL)
+		vp->mode->serve(vp);
 	xk_vp_step_out(vp);
+	kept = vp->mode->keeps != NULL && vp->mode->keeps(vp);
 	xk_vp_unlock(vp);
 	/* It may have left timers, ready tasks or deferred messages. */
-	xk_vp_kick(vp);
+	if (!kept)
+		xk_vp_kick(vp);
 	xk_vp_carry(vp->set, now);
 }
 
@@ -81,4 +87,11 @@ void xk_vp_do(struct xk_vp *vp, void (*fn)(struct xk_vp *, void *), void *arg)
 	} else {
 		vp_call_wait(vp, fn, arg);
 	}
+}
+
+void xk_vp_wait(struct xk_vp *vp, struct xk_event *e, uint64_t left)
+{
+	if (vp != NULL && vp->mode->wait != NULL)
+		vp->mode->wait(vp, e, &left);
+	xk_event_wait(e, left, NULL, 0);
 }

@@ -13,6 +13,8 @@
  *   drop            the control thread, inside vp, when nothing runs any more
  *   make, free      the control thread; free is legal, and nothing, where make was not called
  *   affine          any thread, while there are workers
+ *   serve, keeps,
+ *   wait            a program's thread, outside all VPs before and after
  *   the others      vp's worker, or the thread that stands in for all of them
  */
 #ifndef XK_VP_MODE_H
@@ -23,6 +25,7 @@
 
 struct vp_affine;
 struct xk_arch;
+struct xk_event;
 struct xk_vp;
 struct xk_vpset;
 struct xk_worker;
@@ -52,6 +55,14 @@ struct xk_mode_ops {
 	unsigned (*visit)(struct xk_worker *w, unsigned i);
 	/* A round that began at `before` has done so much. */
 	void     (*noted)(struct xk_worker *w, unsigned done, xk_ns before);
+
+	/* A borrowed thread, inside: runs what it made.  Then, having left, with the lock: does vp's worker, asleep
+	 * perhaps, know of all that is left?  NULL: it is kicked. */
+	void     (*serve)(struct xk_vp *vp);
+	bool     (*keeps)(struct xk_vp *vp);
+	/* Runs vp until e, which is prepared before and after, is woken, or it is better to sleep; ns of *left are over
+	 * by then.  NULL: it is better at once. */
+	void     (*wait)(struct xk_vp *vp, struct xk_event *e, uint64_t *left);
 
 	/* For a look at vp's tasks, and back: nobody else is inside meanwhile. */
 	void     (*hold)(struct xk_vp *vp);

@@ -239,6 +239,8 @@ static inline void xk_crowd_note(struct xk_crowd *c, xk_ns from, xk_ns to)
 }
 /* The turn of the i-th VP is over: is it still ready, and when does it want to run again? */
 void xk_worker_rest(struct xk_worker *w, unsigned i, bool idle);
+/* Somebody else runs the i-th VP, timers included, and will kick it. */
+void xk_worker_spare(struct xk_worker *w, unsigned i);
 /* What the calling thread has used, into its own record; out of a record, of thread t or NULL. */
 void xk_worker_note(struct xk_worker_stats *s);
 void xk_worker_stats_of(const struct xk_worker_stats *s, const struct xk_thread *t, struct xk_worker_stats *out);

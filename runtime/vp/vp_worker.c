@@ -74,6 +74,13 @@ void xk_worker_rest(struct xk_worker *w, unsigned i, bool idle)
 		s->deficit = 0;
 }
 
+void xk_worker_spare(struct xk_worker *w, unsigned i)
+{
+	w->ready[i / 64] &= ~(1ull << (i % 64));
+	w->slot[i].next = w->slot[i].vp->worker_next = XK_NS_NEVER;
+	w->slot[i].deficit = 0;
+}
+
 /* One unit under entry `lock`, then what it found to be others'. */
 static unsigned locked_unit(struct xk_worker *w, unsigned i)
 {

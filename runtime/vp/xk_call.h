@@ -26,6 +26,10 @@ struct xk_call {
  * the architecture's entry is `lock`, otherwise posts it and waits.
  * Already inside vp: a plain call.  Inside another VP: a caller's bug. */
 void xk_vp_do(struct xk_vp *vp, void (*fn)(struct xk_vp *, void *), void *arg);
+/* Waits as xk_event_wait does (xk_sync.h), with no descriptors.  Outside all VPs; e is prepared, and was looked for
+ * once more.  vp: what will wake e happens there: where the architecture's waiters `run`, the calling thread runs it
+ * meanwhile.  NULL: nobody knows. */
+void xk_vp_wait(struct xk_vp *vp, struct xk_event *e, uint64_t timeout_ns);
 /* Posts a call; c must live until it has run. */
 void xk_vp_call_async(struct xk_vp *vp, struct xk_call *c);
 

@@ -61,6 +61,14 @@ struct xk_stage_counts {
 };
 
 #define XK_OUTBOX 8u
+/* What a VP's worker knew when it fell asleep: tasks and their descriptors, and when one is due (modes/vp_caller.c). */
+#define XK_VP_KNOWN 8u
+struct xk_vp_known {
+	bool     valid;
+	unsigned n;
+	xk_ns    due;
+	struct { const struct xk_task *task; int fd; } of[XK_VP_KNOWN];
+};
 #define XK_VP_WARM 32u
 struct xk_vp {
 	/* Touched by whoever is inside: down to the wheel's slots by every turn, in lines one after
@@ -111,6 +119,7 @@ struct xk_vp {
 	struct xk_sched_run run;
 	struct xk_heap_item due;
 	bool              polls;          /* its tasks poll */
+	struct xk_vp_known known;         /* waiters RUN: under the lock */
 	/* Read by others for each message that they hand over. */
 	struct xk_stage   *stage XK_ALIGNED; /* domain layers: see xk_stage.h */
 	uint16_t          at;             /* place among all of the set; `no` but in the domain layers */
@@ -119,6 +128,7 @@ struct xk_vp {
 	struct xk_msg    *inbox XK_ALIGNED;   /* newest first */
 	uint32_t          inbox_posted;
 	uint32_t          kicked;         /* schedule fifo: something was left here since its last turn began */
+	uint32_t          runner;         /* waiters RUN: a thread that waits runs it */
 	struct xk_call   *calls;
 	struct xk_lock    lock XK_ALIGNED;    /* entry `lock`: guards all of the above; nests in nothing */
 	struct xk_lockstat lockstat;          /* of it */
@@ -149,6 +159,9 @@ enum xk_spread   { XK_SPREAD_NUMBER, XK_SPREAD_HASH };
  * if that is free, else leaves them there.
  */
 enum xk_handover { XK_HANDOVER_POST, XK_HANDOVER_ENTER, XK_HANDOVER_TRY };
+/* What a program's thread does that waits in a call: sleeps; or runs the VP that it waits for itself, which its worker
+ * leaves to it, and sleeps when there has been nothing to do for `spin_us`. */
+enum xk_waiters { XK_WAITERS_SLEEP, XK_WAITERS_RUN };
 /* Who carries the frames of a device: one I/O thread that is its own, or whichever of
  * them is free, from a queue that all share. */
 enum xk_inbound { XK_INBOUND_DEVICE, XK_INBOUND_POOL };
@@ -184,6 +197,7 @@ struct xk_arch {
 	enum xk_schedule schedule;
 	enum xk_handover handover;   /* POST unless the entry is LOCK */
 	enum xk_spread   spread;
+	enum xk_waiters  waiters;    /* SLEEP unless the entry is LOCK */
 	const struct xk_lock_ops *lock;  /* entry LOCK; NULL: mutex */
 	int              vps;        /* a number, or XK_VPS_* */
 	unsigned         workers;    /* DRR; 0: one per allowed processor */

@@ -32,6 +32,7 @@ static const char *const changed[] = {
 	"ips_conn { vps = %u, freelist = 'processor' }", "mp { vps = 8, freelist = 'global' }", "lp { freelist = 'global' }",
 	"tpc { threads = 'user', stack = '128KiB' }", "vppc { vps = 8, threads = 'user', stack = '128KiB' }",
 	"up { threads = 'user', burst = 1, stack = '128KiB' }",
+	"caller { vps = 3, lock = 'mcs' }", "connp_l { vps = 8, waiters = 'run' }", "tpc { vps = %u, waiters = 'run', spin = '0us' }",
 	"lp { pipelines = 3 }", "lp { pipelines = 2, workers = 3 }", "lp { high = 1, burst = 1 }", "lp { high = 8, low = 7, inbox = 4 }",
 	NULL
 };

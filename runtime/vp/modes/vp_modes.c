@@ -18,6 +18,8 @@ const struct xk_mode_ops *xk_mode_of(const struct xk_arch *a, bool io_thread)
 		return &xk_mode_stages;
 	if (a->schedule == XK_SCHED_FIFO && !io_thread)
 		return &xk_mode_fifo;
+	if (a->waiters == XK_WAITERS_RUN)
+		return &xk_mode_caller;
 	if (a->entry == XK_ENTRY_LOCK)
 		return &xk_mode_lock;
 	return vp_is_simulated(a) ? &xk_mode_own_sim : &xk_mode_own;

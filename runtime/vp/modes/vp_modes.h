@@ -8,6 +8,7 @@
 #include "runtime/vp/vp_mode.h"
 
 extern const struct xk_mode_ops
+	xk_mode_caller,                  /* threads that wait in a call run VPs */
 	xk_mode_fifo,                    /* one queue of VPs that workers share */
 	xk_mode_pool,                    /* one queue of messages that I/O threads share */
 	xk_mode_stages,                  /* layers of a pipeline */

@@ -331,6 +331,7 @@ static void a_nearer_timer_armed_from_outside_wakes_whoever_sleeps_until_a_far_o
 	sleeper_is_woken(arch_of("vppc", 1, 1));
 	sleeper_is_woken(locked);
 	sleeper_is_woken(arch_of("ips", 1, 1));
+	sleeper_is_woken(arch_of("caller", 1, 1));
 }
 
 /* ---- a worker that naps ---------------------------------------------------------------------- */

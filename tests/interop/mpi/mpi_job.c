@@ -137,6 +137,10 @@ static void group_up(void)
 		mpi_die("no group: %s", xk_strerror(err));
 	free(ranks);
 	mpi_wait_group();                /* its connections are made */
+	err = xk_ncs_ibarrier(mpi.all);
+	if (err != XK_OK)
+		mpi_die("no group: %s", xk_strerror(err));
+	mpi_wait_group();                /* all others' are */
 }
 
 void mpi_job_begin(void)

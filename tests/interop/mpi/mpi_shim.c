@@ -62,6 +62,8 @@ static void must(const char *what, int err)
 {
 	if (err == XK_E_MSGSIZE)
 		mpi_die("%s: the message is longer than the buffer", what);
+	if (err == XK_E_CONNRESET || err == XK_E_TIMEDOUT)
+		mpi_die("%s: the other rank is lost: %s", what, xk_strerror(err));
 	if (err != XK_OK)
 		mpi_die("%s: %s", what, xk_strerror(err));
 }

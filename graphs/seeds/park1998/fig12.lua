@@ -42,8 +42,9 @@ for _, name in ipairs { "openmpi", "mpich", "pvm" } do
 end
 for _, name in ipairs { "openmpi", "mpich" } do
   shape[#shape + 1] = {
-    doc = ("MPI gets worse beside ncs as messages get bigger (SUN-4): %s, 64 KB against 1 B"):format(name), needs_cpus = 2, a = point(name, 65000), over = point("ncs", 65000),
-    against = { a = point(name, 1), over = point("ncs", 1) }, at_least = 1 }
+    doc = ("MPI gets worse beside ncs as messages get bigger (SUN-4): %s, 64 KB against 1 B"):format(name), needs_cpus = 2,
+    a = point(name, 65000), over = point("ncs", 65000), against = { a = point(name, 1), over = point("ncs", 1) },
+    at_least = 1 }
 end
 
 return bench "park1998.fig12" {

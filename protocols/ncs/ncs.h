@@ -42,11 +42,17 @@ struct ncs_room { uint64_t bytes, most; uint32_t messages; };
 /* Who holds a session of ncs -> it: nothing.  NCS_CTL_EVENT is said of it from now on. */
 #define NCS_CTL_WATCH (7700 * 1000 + 8)
 
+/* Who holds a session of ncs -> it: NCS_NOTE_LEN bytes for who holds the other end and watches it.  They come by
+ * records, apart from messages, once and in the order in which they were said, whatever the error control.  XK_E_NOTCONN: it
+ * is not open; XK_E_NOMEM: it has ended by that. */
+#define NCS_CTL_NOTE (7700 * 1000 + 9)
+#define NCS_NOTE_LEN 20u
+
 /* ncs -> the replica of who holds a session: struct ncs_event.  NCS_OPENED: the peer has accepted; NCS_LESS:
- * fewer messages are kept than before.  Who is told may push and close. */
+ * fewer messages are kept than before; NCS_NOTED: the peer has said `note`.  Who is told may push, say and close. */
 #define NCS_CTL_EVENT (7700 * 1000 + 7)
-enum { NCS_OPENED, NCS_LESS };
-struct ncs_event { struct xk_sess *s; unsigned what; };
+enum { NCS_OPENED, NCS_LESS, NCS_NOTED };
+struct ncs_event { struct xk_sess *s; unsigned what; const uint8_t *note; };
 
 /* Who opened -> a session of ncs that has ended: struct ncs_ended.  err: XK_E_NOTSUP, XK_E_CONNREFUSED, ...: the
  * peer did not take it, and says why; XK_E_TIMEDOUT: nothing was heard of it; XK_E_CONNRESET: its stream

@@ -76,6 +76,8 @@ void ncs_req_begin(struct xk_ncs_req *r, enum req_kind kind, struct xk_ncs_threa
 	r->t = t;
 	r->c = c;
 	r->waiter = NULL;
+	r->box = NULL;
+	r->offer = NULL;
 	r->link = (struct xk_listed){ NULL, NULL };
 	r->why[0] = '\0';
 	t->refs++;
@@ -96,6 +98,12 @@ void ncs_req_done(struct xk_ncs_req *r, int err)
 	struct xk_ncs_conn *c = r->c;
 
 	xk_list_take(&r->link);
+	if (r->box != NULL)
+		r->box->r = NULL;
+	if (r->offer != NULL)
+		r->offer->r = NULL;
+	r->box = NULL;
+	r->offer = NULL;
 	r->err = err;
 	if (r->waiter != NULL)
 		ncs_wake(r->waiter);
@@ -128,21 +136,6 @@ int xk_ncs_test(struct xk_ncs_req *r)
 		return r->err;
 	proc_lock(r->n);
 	err = r->err;
-	proc_unlock(r->n);
-	return err;
-}
-
-int xk_ncs_cancel(struct xk_ncs_req *r)
-{
-	int err = XK_E_BUSY;
-
-	if (r->n == NULL)
-		return err;
-	proc_lock(r->n);
-	if (xk_is_listed(&r->link) && r->kind != REQ_OPEN) {
-		ncs_req_done(r, XK_E_CONNABORTED);
-		err = XK_OK;
-	}
 	proc_unlock(r->n);
 	return err;
 }
@@ -222,14 +215,4 @@ int xk_ncs_waitany(struct xk_ncs_req *const *r, unsigned n, uint64_t timeout)
 		return XK_E_INVAL;
 	found = wait_for(r, n, any->n, timeout);
 	return found < 0 ? XK_E_AGAIN : found;
-}
-
-int ncs_req_run(struct xk_ncs_req *r, int err, uint64_t timeout)
-{
-	if (err != XK_OK)
-		return err;
-	err = xk_ncs_wait(r, timeout);
-	if (err != XK_E_AGAIN || xk_ncs_cancel(r) == XK_OK)
-		return err;
-	return xk_ncs_wait(r, XK_NCS_FOREVER);
 }

@@ -5,7 +5,9 @@
  *   ncs_process.c    the node: descriptor, start and stop, what comes from below
  *   ncs_call.c       requests: begun, waited for, cancelled, done; ncs_wait.c: by threads of either kind
  *   ncs_call_conn.c  threads and connections: attach, open, accept, close
- *   ncs_match.c      messages: sent from requests, matched with receives
+ *   ncs_send.c       messages: announced and pushed from requests
+ *   ncs_match.c      messages matched with receives
+ *   ncs_await.c      messages that were announced: called for, awaited, given up
  *   ncs_group.c      barrier, broadcast, reduce over connections of a group; ncs_tree.c and ncs_fold.c are pure
  *
  * A connection (struct xk_ncs_conn) is the program's object; a session (struct ncs_end) is what stands on
@@ -26,21 +28,28 @@
 #include "runtime/sync/xk_sync.h"
 #include "runtime/upi/xk_node.h"
 #include "runtime/vp/xk_call.h"
+#include "runtime/vp/xk_timer.h"
 
-#define PROC_HDR 8u                      /* in front of each message: tag 32, 0 32 */
+#define PROC_HDR 12u                     /* in front of each message: tag 32, notes before it 32, messages before it 32 */
+#define PROC_BODY 0x80000000u            /* for the tag: it was announced, under the number in the other bits */
+#define PROC_MARK 0xffffffffu            /* and: it is nothing but its place */
+#define PROC_NUMBERS 0x3fffffffu
 #define PROC_GROUP 0x80000000u           /* sessions that groups use */
 
-#define PROC_DROPS(X) X(SHORT, "short") X(TAG, "bad_tag") X(CLOSED, "closed") X(UNEXPECTED, "unexpected_full")
+#define PROC_DROPS(X) X(SHORT, "short") X(CLOSED, "closed") X(UNEXPECTED, "unexpected_full") \
+	X(BODY, "not_announced") X(NOTE, "bad_note")
 #define PROC_DROP_ENUM(n, s) PROC_DROP_##n,
 enum { PROC_DROP_BASE = XK_DROP_FIRST - 1, PROC_DROPS(PROC_DROP_ENUM) };
 
 #define PROC_COUNTS(X) \
 	X(OUT, "messages_out")  X(IN, "messages_in")   X(DIRECT, "to_posted_receives") \
-	X(OPENED, "opened")     X(ACCEPTED, "accepted") X(REFUSED, "refused")  X(ENDED, "ended_by_peer")
+	X(OPENED, "opened")     X(ACCEPTED, "accepted") X(REFUSED, "refused")  X(ENDED, "ended_by_peer") \
+	X(ANNOUNCED_OUT, "announced_out") X(ANNOUNCED_IN, "announced_in") X(CALLED, "called_for") \
+	X(WITHDRAWN, "withdrawn") X(MISSED, "announced_and_lost") X(HELD, "held_for_notes")
 #define PROC_COUNT_ENUM(n, s) PROC_COUNT_##n,
 enum { PROC_COUNTS(PROC_COUNT_ENUM) };
 
-struct proc_conf { uint64_t rank, unexpected, backlog; uint16_t service; struct xk_plist ranks; };
+struct proc_conf { uint64_t rank, unexpected, backlog, eager; uint16_t service; struct xk_plist ranks; };
 
 struct proc {                            /* struct xk_node.state */
 	struct xk_mutex lock;
@@ -49,11 +58,14 @@ struct proc {                            /* struct xk_node.state */
 	uint32_t inside;                 /* calls */
 	uint64_t opened;                 /* numbers given to connections */
 	uint64_t kept;                   /* bytes of messages that nobody has asked for, with what keeps them */
+	uint64_t lent;                   /* of others that a receive had asked for, which was cancelled */
+	struct xk_list announced;        /* boxes that nobody has asked for and that may be called for when there is room */
 };
 static inline struct proc *proc_of(const struct xk_node *n) { return n->state; }
 static inline const struct proc_conf *proc_conf(const struct xk_node *n) { return n->conf; }
 
-struct proc_rep { struct xk_list ends; };
+/* pokes: connections that have something to say, by the call. */
+struct proc_rep { struct xk_list ends, pokes; struct xk_call call; bool posted, over; };
 static inline struct proc_rep *proc_rep(const struct xk_rep *r) { return r->state; }
 
 /* Our session on one of ncs. */
@@ -62,6 +74,8 @@ struct ncs_end {
 	struct xk_ncs_conn *c;
 	struct xk_listed link;           /* of its VP */
 	bool pumping;
+	struct xk_timer marker;          /* without error control: while announcements may wait for lost messages */
+	unsigned marks;
 };
 
 struct xk_ncs_thread {
@@ -69,6 +83,7 @@ struct xk_ncs_thread {
 	struct xk_node  *n;
 	unsigned number, refs;
 	bool     gone;
+	bool     unsettled;              /* receives or messages that were bound are free again */
 	uint32_t nwaiting;
 	struct xk_list conns;
 	struct xk_list waiting, accepts; /* connections to be accepted; requests */
@@ -87,18 +102,52 @@ struct xk_ncs_conn {
 	bool     closed;
 	int      err;                    /* ended: why */
 	struct xk_ncs_req *opener;
+	struct xk_listed poke;           /* of its VP */
 	struct xk_list sends, flushes;
+	struct xk_list announced;        /* sends (requests) */
+	struct xk_list offers, called;   /* their struct ncs_offer, and those that the peer has called for */
+	struct xk_list boxes, calls;     /* struct ncs_box: what the peer has announced; those that it shall send */
+	struct xk_list held;             /* messages that came before a note that was said before them */
+	struct xk_list notes;            /* the VP's, struct ncs_held: that came before messages before them */
+	uint32_t placed;                 /* the last announcement that is in its place */
+	bool     placed_due;             /* the peer is to be told */
+	uint32_t offered;                /* numbers of announced messages */
+	uint32_t notes_out, notes_in;    /* that messages count; those that are in their place */
+	uint32_t sent, arrived;          /* messages that notes count; those behind which none comes any more */
+	uint32_t passed;                 /* the most that one that has come counts */
+	bool     withdrawn;              /* offers: some are no more */
+	bool     sure;
 	struct ncs_end *end;             /* the VP's; NULL: there is none (any more) */
 };
 
-/* A message that nobody has asked for yet. */
+/* A message that was announced to the peer; r NULL: it was withdrawn. */
+struct ncs_offer { struct xk_listed link; struct xk_ncs_req *r; uint32_t no; bool placed; };
+
+/* What is said of announced messages.  The last two are the receiver's, and have no place among its messages. */
+enum note_kind { NOTE_ANNOUNCE = 1, NOTE_WITHDRAW, NOTE_BEGUN, NOTE_READY, NOTE_PLACED };
+struct proc_note { uint32_t kind, no, len, tag, before; };       /* before: messages that were sent before it */
+static inline bool note_is_placed(const struct proc_note *n) { return n->kind < NOTE_READY; }
+struct ncs_held { struct xk_listed link; struct proc_note n; };
+
+/* A message that nobody has received yet, in its place among others. */
+enum box_is { BOX_HERE, BOX_ANNOUNCED, BOX_CALLED };
 struct ncs_box {
-	struct xk_listed link;
+	struct xk_listed link;           /* of its thread, in order; of those that are held */
+	struct xk_listed mine, calls;    /* of its connection's boxes, not here yet; to be called for */
 	struct xk_ncs_conn *c;
+	struct xk_ncs_req  *r;           /* the receive that waits for it, which stays in its place, too */
+	enum box_is is;
+	uint32_t no;                     /* of those announced */
+	uint32_t count, place;           /* of those held: notes, and messages, before it */
+	bool     begun;                  /* without error control: it has been sent behind so many notes */
+	uint32_t begun_at;
 	int      tag;
 	size_t   len;
-	uint8_t  bytes[];
+	uint64_t kept, lent;             /* of the process */
+	uint8_t *bytes;                  /* here: own[] or memory of its own */
+	uint8_t  own[];
 };
+static inline struct ncs_box *box_at(struct xk_listed *i) { return xk_container_of(i, struct ncs_box, link); }
 
 enum req_kind { REQ_OPEN, REQ_ACCEPT, REQ_SEND, REQ_FLUSH, REQ_RECV, REQ_PROBE };
 static inline struct xk_ncs_req *req_of(struct xk_listed *i) { return xk_container_of(i, struct xk_ncs_req, link); }
@@ -119,8 +168,6 @@ void ncs_req_begin(struct xk_ncs_req *r, enum req_kind kind, struct xk_ncs_threa
 void ncs_req_says(struct xk_ncs_req *r, struct xk_ncs_conn *c, int tag, size_t len);
 void ncs_req_done(struct xk_ncs_req *r, int err);
 void ncs_reqs_fail(struct xk_list *l, const struct xk_ncs_conn *c, int err);    /* c NULL: all of them */
-/* Without the lock.  A blocking call of what began with err: waits, and cancels when time is over. */
-int  ncs_req_run(struct xk_ncs_req *r, int err, uint64_t timeout);
 /* begun: nobody may wait on it (any more). */
 void ncs_req_never(struct xk_ncs_req *r, int err);
 
@@ -142,12 +189,69 @@ int  ncs_conn_iaccept(struct xk_ncs_thread *t, int rank, unsigned session, struc
 int  ncs_conn_iopen(struct xk_ncs_thread *t, const struct xk_ncs_addr *to, const struct xk_ncs_choice *choice,
 		struct xk_ncs_conn **c, struct xk_ncs_req *r);
 
+/* ---- ncs_send.c ----------------------------------------------------------------------------------------- */
+
+/* Without the lock.  A blocking call of what began with err: waits, and cancels when time is over. */
+int  ncs_req_run(struct xk_ncs_req *r, int err, uint64_t timeout);
+
+/* Inside the VP, without the lock: says and sends what can be. */
+void ncs_conn_pump(struct ncs_end *e);
+/* Of its marker. */
+void ncs_mark(struct xk_timer *t);
+/* The same by its VP later.  With the lock. */
+void ncs_conn_poke(struct xk_ncs_conn *c);
+void ncs_poked(struct xk_vp *vp, void *rep);
+/* The peer calls for a message that was announced; it has put all up to that in their places.  With the lock. */
+void ncs_offer_called(struct xk_ncs_conn *c, uint32_t no);
+void ncs_offer_placed(struct xk_ncs_conn *c, uint32_t no);
+void ncs_offers_free(struct xk_ncs_conn *c);
+/* What a call on c that needs it alive begins with; with the lock. */
+int  ncs_conn_standing(const struct xk_ncs_conn *c);
+
+/* ---- ncs_await.c ----------------------------------------------------------------------------------------- */
+
+/* Inside the VP, without the lock. */
+/* As ncs_conn_message. */
+int  ncs_await_note(struct ncs_end *e, const uint8_t *note);
+int  ncs_await_body(struct ncs_end *e, struct xk_msg *m, uint32_t no);
+/* None comes any more of the peer's messages before `place`: notes that waited for them go on. */
+int  ncs_await_place(struct ncs_end *e, uint32_t place);
+/* It ends: notes that are held are gone. */
+void ncs_await_notes_free(struct xk_ncs_conn *c);
+/* With the lock, which it may leave.  A message that is here counts `count` notes before it: without error control
+ * those that were sent before it and have not come are lost. */
+void ncs_await_passed(struct xk_ncs_conn *c, uint32_t count);
+/* Shall the message that counts so much wait? */
+bool ncs_await_holds(const struct xk_ncs_conn *c, uint32_t count);
+/* r, which has found it, waits for b. */
+void ncs_await_for(struct ncs_box *b, struct xk_ncs_req *r);
+/* There is more room: messages are called for. */
+void ncs_await_room(struct xk_node *n);
+/* Those held are as good as they get, and what was announced does not come.  Inside the VP; may leave the lock. */
+void ncs_await_ended(struct xk_ncs_conn *c);
+
 /* ---- ncs_match.c ---------------------------------------------------------------------------------------- */
 
 /* Inside the VP, without the lock. */
-void ncs_conn_message(struct ncs_end *e, struct xk_msg *m);
-void ncs_conn_pump(struct ncs_end *e);
+/* An error: the connection cannot go on, and whoever calls ends it; CONN_IS_OVER: it has ended. */
+#define CONN_IS_OVER 1
+int  ncs_conn_message(struct ncs_end *e, struct xk_msg *m);
+/* Copies m's bytes into r, which is in no list, and is done. */
+void ncs_give(struct ncs_end *e, struct xk_ncs_req *r, const struct xk_msg *m);
+/* Of a message; n: bytes that are here, so that own[] has them.  NULL: no memory. */
+struct ncs_box *ncs_box_new(struct xk_ncs_conn *c, int tag, size_t len, size_t n);
 /* With the lock. */
-void ncs_boxes_free(struct xk_ncs_thread *t, const struct xk_ncs_conn *c);      /* c NULL: all of them */
+void ncs_box_free(struct ncs_box *b);
+/* It takes so many bytes of the process. */
+void ncs_box_keeps(struct ncs_box *b, uint64_t kept, uint64_t lent);
+/* Is there no room for n bytes more? */
+bool ncs_full(const struct xk_node *n, uint64_t more);
+void ncs_boxes_free(struct xk_ncs_thread *t, struct xk_ncs_conn *c);    /* c NULL: all of them */
+/* The receive that gets it, in its list; those before it that are too short are told. */
+struct xk_ncs_req *ncs_receiver(struct xk_ncs_conn *c, int tag, size_t len);
+/* Puts b into its thread's order, and gives it to who waits for it.  May leave the lock. */
+void ncs_box_offer(struct ncs_box *b);
+/* Receives wait again that had found a message: others may be for them.  May leave the lock. */
+void ncs_settle(struct xk_ncs_thread *t);
 
 #endif

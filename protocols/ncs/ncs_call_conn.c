@@ -7,6 +7,7 @@
  * anything is made for it.
  */
 #include "protocols/ncs/ncs_call.h"
+#include "protocols/ncs/ncs_half.h"
 
 #include "runtime/base/xk_bytes.h"
 #include "runtime/base/xk_rand.h"
@@ -108,15 +109,19 @@ static struct ncs_end *end_new(struct xk_rep *r, struct xk_sess *lls, struct xk_
 {
 	struct xk_sess *s = xk_sess_create(r, NULL, r->node, lls);
 	struct ncs_end *e = (struct ncs_end *)(void *)s;
+	struct ncs_choice choice;
 
 	if (s == NULL)
 		return NULL;
 	lls->up = &s->self;
 	e->c = c;
 	e->pumping = false;
+	e->marks = 0;
+	xk_timer_init(&e->marker, ncs_mark);
 	e->link = (struct xk_listed){ NULL, NULL };
 	xk_list_put(&proc_rep(r)->ends, &e->link);
 	(void)xk_sess_control(lls, NCS_CTL_WATCH, NULL, 0);
+	c->sure = xk_sess_control(lls, NCS_CTL_AGREED, &choice, sizeof choice) != (int)sizeof choice || choice.error->sure;
 	return e;
 }
 
@@ -129,6 +134,11 @@ void ncs_end_free(struct ncs_end *e)
 	lls->up = &e->s.rep->up;
 	e->s.down = NULL;
 	c->end = NULL;
+	xk_timer_cancel(e->s.rep->wheel, &e->marker);
+	ncs_await_notes_free(c);
+	proc_lock(n);
+	ncs_offers_free(c);
+	proc_unlock(n);
 	xk_list_take(&e->link);
 	xk_sess_destroy(&e->s);
 	xk_close(lls);
@@ -154,6 +164,7 @@ void ncs_conn_fail(struct xk_ncs_conn *c, int err)
 		ncs_req_done(c->opener, err);
 	c->opener = NULL;
 	ncs_reqs_fail(&c->sends, NULL, err);
+	ncs_reqs_fail(&c->announced, NULL, err);
 	ncs_reqs_fail(&c->flushes, NULL, err);
 	ncs_reqs_fail(l, c, err);
 	if (reaches(c->t, c->peer.rank))
@@ -170,11 +181,14 @@ void ncs_conn_ended(struct xk_ncs_conn *c, int err, const char *why)
 	struct ncs_end *e = c->end;
 
 	proc_lock(c->n);
+	ncs_await_ended(c);
 	c->state = CONN_ENDED;
 	c->err = err;
 	if (c->opener != NULL)
 		snprintf(c->opener->why, XK_NCS_WHY, "%s", why);
 	ncs_conn_fail(c, err);
+	ncs_settle(c->t);
+	ncs_await_room(c->n);
 	proc_unlock(c->n);
 	if (e != NULL)
 		ncs_end_free(e);
@@ -544,6 +558,8 @@ void xk_ncs_close(struct xk_ncs_conn *c)
 		xk_list_take(&c->link);
 		ncs_conn_fail(c, proc_of(n)->stopping ? XK_E_SHUTDOWN : XK_E_BADF);
 		ncs_boxes_free(c->t, c);
+		ncs_settle(c->t);
+		ncs_await_room(n);
 	}
 	proc_unlock(n);
 	if (!mine)

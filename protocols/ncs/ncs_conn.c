@@ -97,6 +97,7 @@ void ncs_conn_destroy(struct ncs_conn *c)
 	if (c->stages != NULL)
 		nr->seams->conn_free(c);
 	ncs_queues_free(c);
+	ncs_notes_free(&c->notes);
 	xk_free(c->tx);
 	xk_free(c->rx);
 	*c->at = c->next;
@@ -140,7 +141,7 @@ static void gone(struct ncs_conn *c)
 /* Of those above that hold it. */
 void ncs_conn_tell(struct ncs_conn *c, unsigned what)
 {
-	struct ncs_event e = { &c->sess->s, what };
+	struct ncs_event e = { &c->sess->s, what, NULL };
 
 	if (c->watched && c->sess->s.rcnt > 0)
 		xk_control(c->sess->s.up->rep, NCS_CTL_EVENT, &e, sizeof e);
@@ -222,6 +223,9 @@ static xk_ns again_at(const struct ncs_conn *c)
 
 static bool drained(const struct ncs_conn *c) { return ncs_tx_done(c->tx) == c->end; }
 
+/* All that was pushed or said is needed no more. */
+static bool quiet(const struct ncs_conn *c) { return drained(c) && !ncs_notes_pending(&c->notes); }
+
 static bool asks(const struct ncs_conn *c) { return c->state == NCS_OPENING || c->state == NCS_CLOSING; }
 
 /* When it is given up.  At a rate it is silent as long as an SDU takes, and so may its peer's answer be. */
@@ -237,7 +241,7 @@ static xk_ns lost_at(const struct ncs_conn *c)
 
 static xk_ns due(const struct ncs_conn *c)
 {
-	xk_ns now = xk_vp_now(), t, lost = lost_at(c);
+	xk_ns now = xk_vp_now(), t, lost = lost_at(c), note = ncs_note_when(&c->notes, &c->tx->rtt);
 
 	if (asks(c)) {
 		t = again_at(c);
@@ -245,7 +249,8 @@ static xk_ns due(const struct ncs_conn *c)
 	}
 	/* Or when there is room. */
 	t = ncs_room(c->peer) ? ncs_tx_when(c->tx, now) : drained(c) ? XK_NS_NEVER : lost;
-	if (!drained(c) && t != XK_NS_NEVER)
+	t = note < t ? note : t;
+	if (!quiet(c) && t != XK_NS_NEVER)
 		t = t < lost ? t : lost;
 	return unsure(c) && again_at(c) < t ? again_at(c) : t;
 }
@@ -262,7 +267,7 @@ void ncs_conn_arm(struct ncs_conn *c)
 {
 	xk_ns t;
 
-	if (c->state == NCS_DRAINING && drained(c)) {
+	if (c->state == NCS_DRAINING && quiet(c)) {
 		closing(c);
 		return;
 	}
@@ -282,7 +287,7 @@ static void on_timer(struct xk_timer *t)
 
 	ncs_peer_enter(peer);
 	ncs_conn_enter(c);
-	if ((asks(c) || !drained(c)) && now >= lost_at(c)) {
+	if ((asks(c) || !quiet(c)) && now >= lost_at(c)) {
 		fail(c);
 	} else if (asks(c)) {
 		if (now < due(c))
@@ -296,6 +301,8 @@ static void on_timer(struct xk_timer *t)
 			say_accept(c);
 		if (ncs_tx_time(c->tx, now, &value))
 			xk_put_be32(ncs_say(peer, NCS_QUERY, c->peer_id, 4), value);
+		ncs_note_time(&c->notes, &c->tx->rtt, now);
+		ncs_say_notes(c);
 		ncs_turn(c);
 	}
 	ncs_conn_leave(c);
@@ -474,7 +481,7 @@ static void unwanted(struct ncs_sess *p, const struct ncs_conn *c, const struct 
 static void unknown(struct ncs_sess *p, const struct ncs_rec *rec)
 {
 	xk_count(p->s.rep->drop[NCS_DROP_STRANGE]);
-	if (rec->type == NCS_ACK || rec->type == NCS_CREDIT || rec->type == NCS_QUERY)
+	if (rec->type == NCS_ACK || rec->type == NCS_CREDIT || rec->type == NCS_QUERY || rec->type == NCS_NOTE)
 		xk_put_be32(ncs_say(p, NCS_RESET, rec->conn, 4), rec->epoch);
 }
 
@@ -525,6 +532,53 @@ static void credited(struct ncs_conn *c, const struct ncs_rec *rec)
 	ncs_turn(c);
 }
 
+static void noted(struct ncs_conn *c, const uint8_t *b)
+{
+	struct ncs_event e = { &c->sess->s, NCS_NOTED, b + 4 };
+	bool due = ncs_note_due(&c->notes, xk_be32(b));
+
+	if (ncs_lt(c->notes.heard, xk_be32(b)))  /* others before it are missing, and are said again */
+		return;
+	xk_put_be32(ncs_say(c->peer, NCS_KNOWN, c->peer_id, 4), c->notes.heard);
+	if (due && c->watched && c->state == NCS_ESTABLISHED && c->sess->s.rcnt > 0)
+		xk_control(c->sess->s.up->rep, NCS_CTL_EVENT, &e, sizeof e);
+}
+
+static void known(struct ncs_conn *c, uint32_t n)
+{
+	if (!ncs_note_known(&c->notes, n)) {
+		xk_count(rep_of(c)->drop[NCS_DROP_RECORD]);
+		return;
+	}
+	c->progress = xk_vp_now();
+	ncs_say_notes(c);
+	ncs_conn_arm(c);
+}
+
+int ncs_conn_note(struct ncs_conn *c, const uint8_t *v)
+{
+	struct ncs_sess *peer = c->peer;
+	bool was = quiet(c);
+	int err;
+
+	if (c->state != NCS_ESTABLISHED)
+		return XK_E_NOTCONN;
+	err = ncs_note_add(&c->notes, v);
+	ncs_peer_enter(peer);
+	ncs_conn_enter(c);
+	if (err == XK_OK) {
+		c->progress = was ? xk_vp_now() : c->progress;
+		ncs_say_notes(c);
+		ncs_conn_arm(c);
+	} else {                                 /* none may be missing; the peer is told, once */
+		xk_put_be32(ncs_say(peer, NCS_CLOSE, c->peer_id, 4), c->id);
+		ncs_conn_lost(c);
+	}
+	ncs_conn_leave(c);
+	ncs_peer_leave(peer);
+	return err;
+}
+
 bool ncs_conn_record(struct ncs_sess *p, const struct ncs_rec *rec)
 {
 	struct ncs_conn *c = rec->type == NCS_OPEN ? NULL : ncs_conn_find(p->s.rep, rec->conn);
@@ -563,6 +617,10 @@ bool ncs_conn_record(struct ncs_sess *p, const struct ncs_rec *rec)
 		credited(c, rec);
 	else if (c->state != NCS_OPENING && rec->type == NCS_QUERY && rec->len == NCS_REC_LEN + 4)
 		ncs_rx_queried(c->rx, xk_be32(rec->v)), ncs_turn(c);
+	else if (c->state != NCS_OPENING && rec->type == NCS_NOTE && rec->len == NCS_REC_LEN + NCS_NOTE_REC)
+		noted(c, rec->v);
+	else if (c->state != NCS_OPENING && rec->type == NCS_KNOWN && rec->len == NCS_REC_LEN + 4)
+		known(c, xk_be32(rec->v));
 	ncs_conn_leave(c);
 	return true;
 }

@@ -15,6 +15,8 @@
 #include "runtime/msg/xk_msg_part.h"
 #include "runtime/vp/xk_task.h"
 
+#include <string.h>
+
 static struct xk_rep *rep_of(const struct ncs_conn *c) { return c->sess->s.rep; }
 static const struct ncs_seams *seams_of(const struct ncs_conn *c) { return ncs_rep(rep_of(c))->seams; }
 static uint32_t sdu_of(const struct ncs_conn *c) { return c->choice.agreed.sdu; }
@@ -174,6 +176,19 @@ void ncs_say_ack(struct ncs_conn *c)
 
 	if (goes_on(c) && ncs_rx_ack(c->rx, &a))
 		ncs_ack_store(ncs_say(c->peer, NCS_ACK, c->peer_id, NCS_ACK_LEN + a.nbits / 8u), &a);
+}
+
+void ncs_say_notes(struct ncs_conn *c)
+{
+	const uint8_t *v;
+	uint8_t *b;
+	uint32_t no;
+
+	while (goes_on(c) && (v = ncs_note_take(&c->notes, xk_vp_now(), &no)) != NULL) {
+		b = ncs_say(c->peer, NCS_NOTE, c->peer_id, NCS_NOTE_REC);
+		xk_put_be32(b, no);
+		memcpy(b + 4, v, NCS_NOTE_LEN);
+	}
 }
 
 uint32_t ncs_let_go(struct ncs_conn *c, uint32_t most)

@@ -25,9 +25,10 @@
 
 /* The values' bytes of each, but of ACK, whose bits follow. */
 enum { NCS_OPEN = 1, NCS_ACCEPT, NCS_REFUSE, NCS_CLOSE, NCS_CLOSED, NCS_ACK, NCS_CREDIT, NCS_QUERY,
-       NCS_PING, NCS_PONG, NCS_RESET, NCS_CONFIRM, NCS_SUM, NCS_TYPES };
+       NCS_PING, NCS_PONG, NCS_RESET, NCS_CONFIRM, NCS_SUM, NCS_NOTE, NCS_KNOWN, NCS_TYPES };
 #define NCS_OPEN_LEN 36u
 #define NCS_ACK_LEN  20u
+#define NCS_NOTE_REC (4u + NCS_NOTE_LEN)
 
 struct ncs_hdr { struct ncs_pkt p; uint32_t conn; uint16_t epoch; };
 

@@ -1,175 +1,84 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ncs_match.c - messages: pushed from requests as there is room, matched with receives as they come.
+ * ncs_match.c - messages matched with receives as they come.
  *
  * The order is MPI's: a message goes to the first receive that was posted and fits it, a receive gets
  * the first message that has come and fits it.  What finds its receive is copied from where the
  * interface left it straight into the receiver's buffer; what does not is kept until somebody asks.
- * Invariant: no message that is kept fits a receive that is posted.
+ * One that was announced is matched like others and comes later: until then both stay in their places, bound
+ * to each other, and either is free again where the other goes.
+ * Invariant: no message that is kept, and free, fits a receive that is posted, and free.
  */
 #include "protocols/ncs/ncs_call.h"
 
 #include "runtime/base/xk_bytes.h"
+#include "runtime/mem/xk_alloc.h"
 #include "runtime/upi/xk_inline.h"
 
 #include <limits.h>
 #include <string.h>
 
-/* ---- down: inside the VP ------------------------------------------------------------------------- */
+/* ---- boxes ---------------------------------------------------------------------------------------------- */
 
-/* The next to be pushed, taken from its list; NULL: none, or there is no room. */
-static struct xk_ncs_req *next_send(struct ncs_end *e)
+struct ncs_box *ncs_box_new(struct xk_ncs_conn *c, int tag, size_t len, size_t n)
 {
-	struct xk_ncs_req *r = NULL;
-	struct ncs_room room;
-	struct xk_listed *i;
+	struct ncs_box *b = xk_alloc(sizeof *b + n);
 
-	if (xk_sess_control(e->s.down, NCS_CTL_ROOM, &room, sizeof room) != (int)sizeof room)
+	if (b == NULL)
 		return NULL;
-	proc_lock(e->c->n);
-	if (e->c->state == CONN_OPEN) {
-		i = xk_list_first(&e->c->sends);
-		if (i != NULL && room.bytes + req_of(i)->room + PROC_HDR <= room.most) {
-			r = req_of(i);
-			xk_list_take(i);
-		}
-		if (xk_list_empty(&e->c->sends) && r == NULL && room.messages == 0)
-			ncs_reqs_fail(&e->c->flushes, NULL, XK_OK);
+	memset(b, 0, sizeof *b);
+	b->c = c;
+	b->tag = tag;
+	b->len = len;
+	b->bytes = b->own;
+	return b;
+}
+
+void ncs_box_keeps(struct ncs_box *b, uint64_t kept, uint64_t lent)
+{
+	struct proc *p = proc_of(b->c->n);
+
+	p->kept += kept - b->kept;
+	p->lent += lent - b->lent;
+	b->kept = kept;
+	b->lent = lent;
+}
+
+bool ncs_full(const struct xk_node *n, uint64_t more)
+{
+	return proc_of(n)->kept + more > proc_conf(n)->unexpected;
+}
+
+void ncs_box_free(struct ncs_box *b)
+{
+	ncs_box_keeps(b, 0, 0);
+	xk_list_take(&b->link);
+	xk_list_take(&b->mine);
+	xk_list_take(&b->calls);
+	if (b->r != NULL) {
+		b->r->box = NULL;
+		b->c->t->unsettled = true;
 	}
-	proc_unlock(e->c->n);
-	return r;
+	ncs_conn_put(b->c);
+	if (b->bytes != b->own)
+		xk_free(b->bytes);
+	xk_free(b);
 }
 
-static int push_one(struct ncs_end *e, const struct xk_ncs_req *r)
+static void free_those(struct xk_list *l, const struct xk_ncs_conn *c)
 {
-	struct xk_msg *m = xk_msg_new((uint32_t)r->room + PROC_HDR);
-	uint8_t h[PROC_HDR] = { 0 };
-
-	if (m == NULL)
-		return XK_E_NOMEM;
-	xk_put_be32(h, (uint32_t)r->tag);
-	xk_msg_copy_in(m, 0, h, sizeof h);
-	if (r->room != 0)
-		xk_msg_copy_in(m, PROC_HDR, r->buf, (uint32_t)r->room);
-	xk_count(e->s.rep->count[PROC_COUNT_OUT]);
-	xk_push(e->s.down, m);
-	return XK_OK;
-}
-
-/* What is pushed may end it. */
-void ncs_conn_pump(struct ncs_end *e)
-{
-	struct xk_ncs_conn *c = e->c;
-	struct xk_ncs_req *r;
-	struct xk_node *n;
-	int err;
-
-	if (e->pumping)
-		return;
-	e->pumping = true;
-	proc_lock(c->n);
-	c->refs++;
-	proc_unlock(c->n);
-	while (c->end == e && (r = next_send(e)) != NULL) {
-		err = push_one(e, r);
-		proc_lock(c->n);
-		ncs_req_done(r, err);
-		proc_unlock(c->n);
+	for (struct xk_listed *i = xk_list_first(l), *next; i != NULL; i = next) {
+		next = xk_list_next(l, i);
+		if (c == NULL || box_at(i)->c == c)
+			ncs_box_free(box_at(i));
 	}
-	if (c->end == e)
-		e->pumping = false;
-	n = c->n;
-	proc_lock(n);
-	ncs_conn_put(c);
-	proc_unlock(n);
 }
 
-static void pump_op(struct xk_vp *vp, void *arg)
+void ncs_boxes_free(struct xk_ncs_thread *t, struct xk_ncs_conn *c)
 {
-	struct xk_ncs_conn *c = arg;
-
-	(void)vp;
-	if (c->end != NULL)
-		ncs_conn_pump(c->end);
-}
-
-/* ---- sending ----------------------------------------------------------------------------------------- */
-
-/* What a call on c that needs it alive begins with; held. */
-static int standing(const struct xk_ncs_conn *c)
-{
-	return proc_of(c->n)->stopping ? XK_E_SHUTDOWN : c->closed ? XK_E_BADF : c->state == CONN_ENDED ? c->err : XK_OK;
-}
-
-static int begin_send(struct xk_ncs_conn *c, enum req_kind kind, struct xk_list *l, struct xk_ncs_req *r)
-{
-	int err;
-
-	proc_lock(c->n);
-	err = standing(c);
-	if (err == XK_OK) {
-		ncs_req_begin(r, kind, c->t, c);
-		ncs_req_says(r, c, r->tag, r->room);
-		xk_list_put(l, &r->link);
-	}
-	proc_unlock(c->n);
-	if (err == XK_OK)
-		ncs_vp_do(c->n, c->vp, pump_op, c);
-	return err;
-}
-
-static int send_held(struct xk_ncs_conn *c, int tag, const void *buf, size_t n, struct xk_ncs_req *r)
-{
-	uint32_t most;
-
-	if (tag < 0)
-		return XK_E_INVAL;
-	if (xk_control(c->n->rep[0]->down[0], XK_CTL_GETMAXPACKET, &most, sizeof most) != (int)sizeof most ||
-	    n > most - PROC_HDR)
-		return XK_E_MSGSIZE;
-	r->tag = tag;
-	r->buf = (void *)(uintptr_t)buf;
-	r->room = n;
-	return begin_send(c, REQ_SEND, &c->sends, r);
-}
-
-int xk_ncs_isend(struct xk_ncs_conn *c, int tag, const void *buf, size_t n, struct xk_ncs_req *r)
-{
-	int err;
-
-	ncs_req_never(r, XK_E_INVAL);
-	err = ncs_proc_enter(NULL, c);
-	if (err == XK_OK) {
-		err = send_held(c, tag, buf, n, r);
-		ncs_proc_leave(NULL, c);
-	}
-	if (err != XK_OK)
-		r->err = err;
-	return err;
-}
-
-int xk_ncs_send(struct xk_ncs_conn *c, int tag, const void *buf, size_t n, uint64_t timeout)
-{
-	struct xk_ncs_req r = { .err = 0 };
-	int err = ncs_proc_enter(NULL, c);
-
-	if (err != XK_OK)
-		return err;
-	err = ncs_req_run(&r, send_held(c, tag, buf, n, &r), timeout);
-	ncs_proc_leave(NULL, c);
-	return err;
-}
-
-int xk_ncs_flush(struct xk_ncs_conn *c, uint64_t timeout)
-{
-	struct xk_ncs_req r = { .err = 0 };
-	int err = ncs_proc_enter(NULL, c);
-
-	if (err != XK_OK)
-		return err;
-	err = ncs_req_run(&r, begin_send(c, REQ_FLUSH, &c->flushes, &r), timeout);
-	ncs_proc_leave(NULL, c);
-	return err;
+	free_those(&t->came, c);
+	if (c != NULL)
+		free_those(&c->held, c);
 }
 
 /* ---- matching: with the lock ---------------------------------------------------------------------------- */
@@ -183,8 +92,7 @@ static bool fits(const struct xk_ncs_req *r, const struct xk_ncs_conn *c, int ta
 	return !(c->peer.session & PROC_GROUP) && (r->rank == XK_NCS_ANY || r->rank == c->peer.rank);
 }
 
-/* The receive that gets it, taken from its list; those before it that are too short are told. */
-static struct xk_ncs_req *receiver(struct xk_ncs_conn *c, int tag, size_t len)
+struct xk_ncs_req *ncs_receiver(struct xk_ncs_conn *c, int tag, size_t len)
 {
 	struct xk_list *l = &c->t->posted;
 
@@ -192,13 +100,11 @@ static struct xk_ncs_req *receiver(struct xk_ncs_conn *c, int tag, size_t len)
 		struct xk_ncs_req *r = req_of(i);
 
 		next = xk_list_next(l, i);
-		if (r->kind != REQ_RECV || !fits(r, c, tag))
+		if (r->kind != REQ_RECV || r->box != NULL || !fits(r, c, tag))
 			continue;
 		ncs_req_says(r, c, tag, len);
-		if (r->room >= len) {
-			xk_list_take(i);
+		if (r->room >= len)
 			return r;
-		}
 		ncs_req_done(r, XK_E_MSGSIZE);
 	}
 	return NULL;
@@ -219,39 +125,70 @@ static void tell_probes(struct xk_ncs_conn *c, int tag, size_t len)
 	}
 }
 
-static struct ncs_box *box_of(struct xk_listed *i) { return xk_container_of(i, struct ncs_box, link); }
-
-/* What keeping it takes: a message may be empty. */
-static uint64_t cost(const struct ncs_box *b) { return sizeof *b + b->len; }
-
-static void box_free(struct xk_node *n, struct ncs_box *b)
-{
-	xk_list_take(&b->link);
-	proc_of(n)->kept -= cost(b);
-	ncs_conn_put(b->c);
-	xk_free(b);
-}
-
-void ncs_boxes_free(struct xk_ncs_thread *t, const struct xk_ncs_conn *c)
-{
-	for (struct xk_listed *i = xk_list_first(&t->came), *next; i != NULL; i = next) {
-		next = xk_list_next(&t->came, i);
-		if (c == NULL || box_of(i)->c == c)
-			box_free(t->n, box_of(i));
-	}
-}
-
 static struct ncs_box *first_box(const struct xk_ncs_thread *t, const struct xk_ncs_req *r)
 {
 	for (struct xk_listed *i = xk_list_first(&t->came); i != NULL; i = xk_list_next(&t->came, i))
-		if (fits(r, box_of(i)->c, box_of(i)->tag))
-			return box_of(i);
+		if (box_at(i)->r == NULL && fits(r, box_at(i)->c, box_at(i)->tag))
+			return box_at(i);
 	return NULL;
+}
+
+/* r has found b, and both are free; copying leaves the lock. */
+static void found(struct ncs_box *b, struct xk_ncs_req *r)
+{
+	struct xk_node *n = b->c->n;
+
+	ncs_req_says(r, b->c, b->tag, b->len);
+	if (r->kind == REQ_PROBE || r->room < b->len) {
+		ncs_req_done(r, r->kind == REQ_PROBE ? XK_OK : XK_E_MSGSIZE);
+	} else if (b->is != BOX_HERE) {
+		ncs_await_for(b, r);
+	} else {
+		xk_list_take(&b->link);
+		xk_list_take(&r->link);
+		proc_unlock(n);
+		if (b->len != 0)
+			memcpy(r->buf, b->bytes, b->len);
+		proc_lock(n);
+		ncs_box_free(b);
+		ncs_req_done(r, XK_OK);
+		ncs_await_room(n);
+	}
+}
+
+void ncs_box_offer(struct ncs_box *b)
+{
+	struct xk_ncs_req *r = ncs_receiver(b->c, b->tag, b->len);
+
+	xk_list_put(&b->c->t->came, &b->link);
+	if (r != NULL)
+		found(b, r);
+	else
+		tell_probes(b->c, b->tag, b->len);
+}
+
+void ncs_settle(struct xk_ncs_thread *t)
+{
+	struct xk_listed *i = xk_list_first(&t->posted);
+
+	if (!t->unsettled)
+		return;
+	t->unsettled = false;
+	t->refs++;
+	while (i != NULL) {
+		struct xk_ncs_req *r = req_of(i);
+		struct ncs_box *b = r->kind == REQ_RECV && r->box == NULL ? first_box(t, r) : NULL;
+
+		if (b != NULL)
+			found(b, r);             /* the list may be another behind that */
+		i = b != NULL ? xk_list_first(&t->posted) : xk_list_next(&t->posted, i);
+	}
+	ncs_thread_put(t);
 }
 
 /* ---- up: inside the VP ------------------------------------------------------------------------------------ */
 
-static void give(struct ncs_end *e, struct xk_ncs_req *r, const struct xk_msg *m)
+void ncs_give(struct ncs_end *e, struct xk_ncs_req *r, const struct xk_msg *m)
 {
 	if (m->tot > PROC_HDR)
 		xk_msg_copy_out(m, PROC_HDR, r->buf, m->tot - PROC_HDR);
@@ -261,86 +198,115 @@ static void give(struct ncs_end *e, struct xk_ncs_req *r, const struct xk_msg *m
 	proc_unlock(e->c->n);
 }
 
-/* Nobody had asked for it; maybe somebody has while it was copied.  NULL: it is kept, and b with it. */
-static struct xk_ncs_req *keep(struct xk_ncs_conn *c, struct ncs_box *b, unsigned *why)
+/* In front of a message. */
+struct head { uint32_t tag, count, place; };
+
+/* Nobody had asked for it, or a note is missing before it; maybe somebody has while it was copied.  0, or why it is
+ * not kept.  What keeping it takes is counted with its bytes: a message may be empty. */
+static unsigned keep(struct xk_ncs_conn *c, struct ncs_box *b, bool held)
 {
-	struct xk_ncs_req *r = NULL;
-	struct proc *p = proc_of(c->n);
+	uint64_t cost = sizeof *b + b->len;
+	unsigned why = 0;
 
 	proc_lock(c->n);
-	*why = 0;
 	if (c->closed)
-		*why = PROC_DROP_CLOSED;
-	else if ((r = receiver(c, b->tag, b->len)) == NULL && p->kept + cost(b) > proc_conf(c->n)->unexpected)
-		*why = PROC_DROP_UNEXPECTED;
-	if (r == NULL && *why == 0) {
-		p->kept += cost(b);
+		why = PROC_DROP_CLOSED;
+	else if ((held || ncs_receiver(c, b->tag, b->len) == NULL) && ncs_full(c->n, cost))
+		why = PROC_DROP_UNEXPECTED;
+	if (why == 0) {
 		c->refs++;
-		xk_list_put(&c->t->came, &b->link);
-		tell_probes(c, b->tag, b->len);
+		ncs_box_keeps(b, cost, 0);
+		if (held)
+			xk_list_put(&c->held, &b->link);
+		else
+			ncs_box_offer(b);
 	}
+	proc_unlock(c->n);
+	return why;
+}
+
+static int unexpected(struct ncs_end *e, struct xk_msg *m, const struct head *h, bool held)
+{
+	size_t n = m->tot - PROC_HDR;
+	struct xk_ncs_conn *c = e->c;
+	struct ncs_box *b = ncs_box_new(c, (int)h->tag, n, n);
+	unsigned why = XK_DROP_NOMEM;
+
+	if (b != NULL) {
+		b->count = h->count;
+		b->place = h->place;
+		if (n != 0)
+			xk_msg_copy_out(m, PROC_HDR, b->bytes, (uint32_t)n);
+		why = keep(c, b, held);
+	}
+	if (why == 0) {
+		xk_msg_free(m);
+		return XK_OK;
+	}
+	xk_free(b);
+	xk_drop(e->s.rep, why, m);
+	return why == PROC_DROP_CLOSED ? XK_OK : XK_E_NOSPC;     /* no message of it may be missing */
+}
+
+/* The receive for it, taken from its list; NULL: there is none, or *held: it has to wait. */
+static struct xk_ncs_req *receiver(struct xk_ncs_conn *c, size_t len, const struct head *h, bool *held)
+{
+	struct xk_ncs_req *r = NULL;
+
+	proc_lock(c->n);
+	ncs_await_passed(c, h->tag & PROC_BODY && h->tag != PROC_MARK ? h->count - 1 : h->count);
+	*held = !(h->tag & PROC_BODY) && ncs_await_holds(c, h->count);
+	if (!c->closed && !*held && !(h->tag & PROC_BODY))
+		r = ncs_receiver(c, (int)h->tag, len);
+	if (r != NULL)
+		xk_list_take(&r->link);
 	proc_unlock(c->n);
 	return r;
 }
 
-static void unexpected(struct ncs_end *e, struct xk_msg *m, int tag)
+/* What it is for has it, or keeps it; m is used up. */
+static int message(struct ncs_end *e, struct xk_msg *m, const struct head *h)
 {
-	size_t n = m->tot - PROC_HDR;
-	struct ncs_box *b = xk_alloc(sizeof *b + n);
-	struct xk_ncs_conn *c = e->c;
-	struct xk_ncs_req *r;
-	unsigned why = XK_DROP_NOMEM;
+	bool held;
+	struct xk_ncs_req *r = receiver(e->c, m->tot - PROC_HDR, h, &held);
 
-	if (b != NULL) {
-		b->c = c;
-		b->tag = tag;
-		b->len = n;
-		if (n != 0)
-			xk_msg_copy_out(m, PROC_HDR, b->bytes, (uint32_t)n);
-		r = keep(c, b, &why);
-		if (r == NULL && why == 0) {
-			xk_msg_free(m);
-			return;
-		}
-		xk_free(b);
-		if (r != NULL) {
-			give(e, r, m);
-			xk_msg_free(m);
-			return;
-		}
+	if (h->tag == PROC_MARK) {
+		xk_msg_free(m);
+		return XK_OK;
 	}
-	xk_drop(e->s.rep, why, m);
-	if (why != PROC_DROP_CLOSED)             /* no message of it may be missing */
-		ncs_conn_ended(c, XK_E_NOSPC, "messages that nobody receives");
+	xk_count(e->s.rep->count[PROC_COUNT_IN]);
+	if (h->tag & PROC_BODY)
+		return ncs_await_body(e, m, h->tag & ~PROC_BODY);
+	if (r != NULL) {
+		ncs_give(e, r, m);
+		xk_msg_free(m);
+		return XK_OK;
+	}
+	if (held)
+		xk_count(e->s.rep->count[PROC_COUNT_HELD]);
+	return unexpected(e, m, h, held);
 }
 
-void ncs_conn_message(struct ncs_end *e, struct xk_msg *m)
+/* Messages that are behind a note wait for it, and notes for messages before them: the two are as one stream. */
+int ncs_conn_message(struct ncs_end *e, struct xk_msg *m)
 {
-	struct xk_ncs_req *r = NULL;
-	uint8_t h[PROC_HDR];
-	uint32_t tag;
+	uint8_t b[PROC_HDR];
+	struct head h;
+	int err;
 
 	if (m->tot < PROC_HDR) {
 		xk_drop(e->s.rep, PROC_DROP_SHORT, m);
-		return;
+		return XK_OK;
 	}
-	xk_msg_copy_out(m, 0, h, sizeof h);
-	tag = xk_be32(h);
-	if (tag > INT_MAX || xk_be32(h + 4) != 0) {
-		xk_drop(e->s.rep, PROC_DROP_TAG, m);
-		return;
+	xk_msg_copy_out(m, 0, b, sizeof b);
+	h = (struct head){ xk_be32(b), xk_be32(b + 4), xk_be32(b + 8) };
+	err = ncs_await_place(e, h.place);
+	if (err != XK_OK) {
+		xk_msg_free(m);
+		return err;
 	}
-	xk_count(e->s.rep->count[PROC_COUNT_IN]);
-	proc_lock(e->c->n);
-	if (!e->c->closed)
-		r = receiver(e->c, (int)tag, m->tot - PROC_HDR);
-	proc_unlock(e->c->n);
-	if (r == NULL) {
-		unexpected(e, m, (int)tag);
-		return;
-	}
-	give(e, r, m);
-	xk_msg_free(m);
+	err = message(e, m, &h);
+	return err == XK_OK ? ncs_await_place(e, h.place + 1) : err;
 }
 
 /* ---- receiving ----------------------------------------------------------------------------------------------- */
@@ -350,25 +316,12 @@ static void receive(struct xk_ncs_thread *t, struct xk_ncs_req *r)
 {
 	struct ncs_box *b = first_box(t, r);
 
-	if (b == NULL) {
-		if (r->c != NULL && standing(r->c) != XK_OK)
-			ncs_req_done(r, standing(r->c));
-		else
-			xk_list_put(&t->posted, &r->link);
-		return;
-	}
-	ncs_req_says(r, b->c, b->tag, b->len);
-	if (r->kind == REQ_RECV && r->room >= b->len) {
-		xk_list_take(&b->link);
-		proc_unlock(t->n);
-		if (b->len != 0)
-			memcpy(r->buf, b->bytes, b->len);
-		proc_lock(t->n);
-		box_free(t->n, b);
-		ncs_req_done(r, XK_OK);
-	} else {
-		ncs_req_done(r, r->kind == REQ_PROBE ? XK_OK : XK_E_MSGSIZE);
-	}
+	if (b != NULL)
+		found(b, r);
+	else if (r->c != NULL && ncs_conn_standing(r->c) != XK_OK)
+		ncs_req_done(r, ncs_conn_standing(r->c));
+	else
+		xk_list_put(&t->posted, &r->link);
 }
 
 /* Of c, or of any that rank says. */
@@ -378,7 +331,7 @@ static int begin_recv(enum req_kind kind, struct xk_ncs_thread *t, struct xk_ncs
 
 	if (r->tag < 0 && r->tag != XK_NCS_ANY)
 		return XK_E_INVAL;
-	if (c == NULL && r->rank != XK_NCS_ANY && (r->rank < 0 || (unsigned)r->rank >= xk_ncs_size(t->n)))
+	if (c == NULL && r->rank != XK_NCS_ANY && (r->rank < 0 || (unsigned)r->rank >= proc_conf(t->n)->ranks.n))
 		return XK_E_RANGE;
 	proc_lock(t->n);
 	if (proc_of(t->n)->stopping) {

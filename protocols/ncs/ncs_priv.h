@@ -7,6 +7,7 @@
  *   ncs_table.c   connections by their numbers
  *   ncs_ctl.c     the control connection to a peer: records out and in
  *   ncs_data.c    messages to SDUs, SDUs to messages
+ *   ncs_note.c    notes between those above both ends
  *   ncs_pool.c    buffers of credit that connections share
  *   ncs_sum.c     CRC-32C where what is below does not vouch for bytes
  *   ncs_stream.c  lengths before both where what is below keeps no boundaries
@@ -147,6 +148,15 @@ enum ncs_state {
 };
 
 
+/* Notes that were said and may not be known to the peer, and what was heard of its. */
+struct ncs_notes {
+	struct ncs_note *first, *last, *at;
+	uint32_t known, next, sent, said;        /* numbers: of the first, to leave next, that never left, of the next one */
+	uint32_t heard;                  /* the peer's, below that */
+	unsigned vain;                   /* times that they were said again since one more was known */
+	xk_ns    since;                  /* when one left last */
+};
+
 /* Where to go on cutting SDUs: a segment of a message in `out`, and how far in that it begins. */
 struct ncs_place { struct xk_msg *m, *seg; uint32_t at; };
 
@@ -169,6 +179,7 @@ struct ncs_conn {
 	struct ncs_ended ended;          /* why, where the peer did not just close */
 	uint8_t  hello[NCS_HELLO_LEN];
 	bool     has_hello, watched;
+	struct ncs_notes notes;
 	xk_ns    asked, progress;        /* when OPEN or CLOSE left; when something was last heard of use */
 	uint64_t pooled;                 /* of the pool */
 	uint32_t came, came_before;      /* SDUs since then; of the four round trips before */
@@ -255,6 +266,8 @@ void ncs_conn_lost(struct ncs_conn *c);
 void ncs_conn_give_up(struct ncs_conn *c);
 /* The timer; what has nobody above and nothing left begins to close. */
 void ncs_conn_arm(struct ncs_conn *c);
+/* Says NCS_NOTE_LEN bytes to who holds the other end. */
+int  ncs_conn_note(struct ncs_conn *c, const uint8_t *v);
 /* Around calls that may end it. */
 void ncs_conn_enter(struct ncs_conn *c);
 void ncs_conn_leave(struct ncs_conn *c);
@@ -279,9 +292,24 @@ void ncs_data_wanted(struct ncs_conn *c, struct xk_msg *m);
 void ncs_data_expect(struct ncs_conn *c);
 void ncs_say_credit(struct ncs_conn *c);
 void ncs_say_ack(struct ncs_conn *c);
+void ncs_say_notes(struct ncs_conn *c);
 /* Sends what may leave, says what is due, arms the timer. */
 void ncs_turn(struct ncs_conn *c);
 void ncs_queues_free(struct ncs_conn *c);
+
+/* ncs_note.c */
+static inline bool ncs_notes_pending(const struct ncs_notes *s) { return s->first != NULL; }
+int  ncs_note_add(struct ncs_notes *s, const uint8_t *v);
+/* The bytes of one that leaves now, and its number; NULL: there is none. */
+const uint8_t *ncs_note_take(struct ncs_notes *s, xk_ns now, uint32_t *no);
+/* When to call ncs_note_time, which may let some leave again. */
+xk_ns ncs_note_when(const struct ncs_notes *s, const struct ncs_rtt *rtt);
+void ncs_note_time(struct ncs_notes *s, const struct ncs_rtt *rtt, xk_ns now);
+/* The peer has heard all below `known`.  false: no peer can have said that. */
+bool ncs_note_known(struct ncs_notes *s, uint32_t known);
+/* The peer's with that number is here: is it the one that is due?  It is taken, then. */
+bool ncs_note_due(struct ncs_notes *s, uint32_t no);
+void ncs_notes_free(struct ncs_notes *s);
 
 /* ncs_pool.c */
 /* An SDU has come, and been passed on. */

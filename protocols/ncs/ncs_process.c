@@ -49,13 +49,20 @@ static void process_close_done(struct xk_rep *r, struct xk_sess *lls)
 	ncs_conn_ended(e->c, how.err != 0 ? how.err : XK_E_CONNRESET, how.why);
 }
 
+/* An error ends it. */
+static void cannot(struct ncs_end *e, int err)
+{
+	if (err < 0)
+		ncs_conn_ended(e->c, err, "messages that nobody receives");
+}
+
 static void process_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 {
 	struct ncs_end *e = end_on(lls);
 
 	xk_count(up->rep->npop);
 	if (e != NULL)
-		ncs_conn_message(e, m);
+		cannot(e, ncs_conn_message(e, m));
 	else
 		xk_drop(up->rep, PROC_DROP_CLOSED, m);
 }
@@ -71,6 +78,8 @@ static int process_control(struct xk_rep *r, unsigned op, void *buf, unsigned le
 	e = end_on(ev->s);
 	if (e != NULL && ev->what == NCS_OPENED)
 		ncs_conn_opened(e->c);
+	else if (e != NULL && ev->what == NCS_NOTED)
+		cannot(e, ncs_await_note(e, ev->note));
 	else if (e != NULL)
 		ncs_conn_pump(e);
 	return XK_OK;
@@ -109,12 +118,39 @@ static void process_stop(struct xk_node *n)
 	xk_open_disable_all(n, xk_node_down(n, 0));
 }
 
+static int process_rep_start(struct xk_rep *r, struct xk_errs *e)
+{
+	(void)e;
+	proc_rep(r)->call = (struct xk_call){ .fn = ncs_poked, .arg = r };
+	proc_rep(r)->over = false;
+	return XK_OK;
+}
+
 static void process_rep_stop(struct xk_rep *r)
 {
 	struct proc_rep *pr = proc_rep(r);
 
+	proc_lock(r->node);
+	pr->over = true;
+	while (!xk_list_empty(&pr->pokes)) {
+		struct xk_ncs_conn *c = xk_container_of(xk_list_first(&pr->pokes), struct xk_ncs_conn, poke);
+
+		xk_list_take(&c->poke);
+		ncs_conn_put(c);
+	}
+	proc_unlock(r->node);
 	while (!xk_list_empty(&pr->ends))
 		ncs_conn_ended(xk_container_of(xk_list_first(&pr->ends), struct ncs_end, link)->c, XK_E_SHUTDOWN, "");
+}
+
+uint64_t xk_ncs_unexpected(struct xk_node *n)
+{
+	uint64_t bytes;
+
+	proc_lock(n);
+	bytes = proc_of(n)->kept + proc_of(n)->lent;
+	proc_unlock(n);
+	return bytes;
 }
 
 static bool over(struct xk_node *n)
@@ -185,6 +221,8 @@ static const struct xk_param process_params[] = {
 	  .doc = "of ncs, the same at all processes" },
 	{ .name = "unexpected", .type = XK_P_SIZE, .def = "64MiB", .min = "1", AT(unexpected),
 	  .doc = "bytes of messages that have come and nobody has asked for; more reset the connection" },
+	{ .name = "eager", .type = XK_P_SIZE, .def = "64KiB", .max = "1GiB", AT(eager),
+	  .doc = "longer messages are announced, and leave when their receiver calls for them" },
 	{ .name = "backlog", .type = XK_P_UINT, .def = "1024", .min = "1", .max = "65535", AT(backlog),
 	  .doc = "most connections of a thread that wait to be accepted" },
 	XK_PARAM_END
@@ -196,7 +234,7 @@ static const char *const process_counts[] = { PROC_COUNTS(PROC_TEXT) NULL };
 
 static const struct xk_ops process_ops = {
 	.init = process_init, .fini = process_fini, .start = process_start, .stop = process_stop,
-	.rep_stop = process_rep_stop, .open_done = process_open_done, .close_done = process_close_done,
+	.rep_start = process_rep_start, .rep_stop = process_rep_stop, .open_done = process_open_done, .close_done = process_close_done,
 	.demux = process_demux, .control = process_control,
 };
 

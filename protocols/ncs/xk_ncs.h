@@ -29,6 +29,14 @@
  * One that nobody has asked for yet is kept: more than `unexpected` bytes of them in a process
  * reset the connection that brings more.
  *
+ * A message longer than `eager` is announced: its receiver knows length and tag at once (xk_ncs_probe), and its
+ * bytes are called for, and leave, when a receive has found it, or when it fits half of what `unexpected` allows
+ * with all that is kept.  Until then it takes no memory at either end: the send goes on, its buffer is the sender's
+ * to keep, and it may be cancelled; who had it already waits for others then.  So a send of that kind takes a
+ * round trip at least, and where nobody receives it may wait for ever, as in MPI.  A receive that had found an
+ * announced message and is cancelled leaves it to others; its bytes come and are kept, even beyond `unexpected`.
+ * Without error control bytes may be lost where the announcement was not: the receive then waits for others.
+ *
  * Times are how long to wait, in ns: 0 not at all, XK_NCS_FOREVER.  When it is over: XK_E_AGAIN, and
  * nothing has happened.  Errors are XK_E_*:
  *	XK_E_CONNREFUSED, XK_E_NOTSUP, XK_E_NOENT   the peer refuses, and says why
@@ -46,6 +54,8 @@
 #include "runtime/base/xk_list.h"
 
 struct xk_node;
+struct ncs_box;
+struct ncs_offer;
 struct ncs_waiter;
 struct xk_ncs_thread;
 struct xk_ncs_conn;
@@ -65,6 +75,8 @@ int  xk_ncs_attach(struct xk_node *n, unsigned number, struct xk_ncs_thread **t)
 void xk_ncs_detach(struct xk_ncs_thread *t);
 /* Ends all use of n: calls that wait, and later ones, give XK_E_SHUTDOWN; returns when nobody is inside. */
 void xk_ncs_stop(struct xk_node *n);
+/* Bytes of messages that have come, or were called for, and that no receive has found, with what keeps them. */
+uint64_t xk_ncs_unexpected(struct xk_node *n);
 
 /* ---- compute threads of both kinds --------------------------------------------------------------------- */
 
@@ -122,6 +134,8 @@ struct xk_ncs_req {
 	void    *buf;
 	size_t   room;
 	struct ncs_waiter *waiter;
+	struct ncs_box   *box;             /* a receive: the message that it waits for */
+	struct ncs_offer *offer;           /* a send: it was announced */
 };
 
 /* XK_OK or an error of what was begun; XK_E_INPROGRESS: it goes on. */
@@ -131,7 +145,7 @@ int xk_ncs_wait(struct xk_ncs_req *r, uint64_t timeout);
 /* The number of one of n that is done; NULL ones are passed over.  XK_E_INVAL: there is none. */
 int xk_ncs_waitany(struct xk_ncs_req *const *r, unsigned n, uint64_t timeout);
 /* XK_OK: it will not happen, and the request is the caller's again; XK_E_BUSY: it is done already, or about to be:
- * wait for it.  A send is cancelled before its first byte leaves only. */
+ * wait for it.  A send is cancelled before its first byte leaves only, an announced one while it is not called for. */
 int xk_ncs_cancel(struct xk_ncs_req *r);
 
 /* ---- connections -------------------------------------------------------------------------------- */

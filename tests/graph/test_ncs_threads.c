@@ -21,7 +21,7 @@ static unsigned job_bad[3];
 static void up_with(unsigned n, const char *fields)
 {
 	printf("# %s\n", fields);
-	job_up(n, "unexpected = '1MiB'", "", fields);
+	job_up(n, "unexpected = '1MiB', eager = '4KiB'", "", fields);
 	CU_ASSERT_EQUAL_FATAL(xk_graph_run(job.g, job.e), XK_OK);
 }
 
@@ -200,7 +200,7 @@ static void *wait_accept(void *arg)
 
 static void *wait_send(void *arg)
 {
-	static char b[1 << 17];
+	static char b[1 << 12];
 	struct waiter *w = arg;
 
 	xk_store_release(&w->begun, 1u);

@@ -13,7 +13,7 @@
 
 extern const struct xk_proto xk_proto_eth_mem, xk_proto_eth, xk_proto_arp, xk_proto_ip, xk_proto_udp, xk_proto_tcp,
 	xk_proto_impair, xk_proto_ncs, xk_proto_window, xk_proto_credit, xk_proto_pace, xk_proto_go_back_n,
-	xk_proto_selective_repeat;
+	xk_proto_selective_repeat, xk_proto_process;
 
 /* A host named by one letter: wire, Ethernet, ARP, IP.  Who has which address is known: what a line made of an
  * ARP reply would stay for minutes. */
@@ -60,7 +60,7 @@ void nf_up(struct pf *f, const struct nf_how *how)
 	const char *a = "ua", *b = "ub";
 	unsigned n = XK_ARRAY_LEN(hosts);
 	struct pf_spec g[32];
-	char ncs[256];
+	char ncs[256], job[256];
 
 	snprintf(ncs, sizeof ncs, "%s%s%s", how->stream ? "stages=call" : NCS_STAGES, how->ncs != NULL ? "; " : "",
 		 how->ncs != NULL ? how->ncs : "");
@@ -76,6 +76,9 @@ void nf_up(struct pf *f, const struct nf_how *how)
 	g[n++] = (struct pf_spec){ &pf_upper, "client", "na", "enable=false" };
 	g[n++] = (struct pf_spec){ how->server != NULL ? how->server : &xk_proto_echo, "echo", "nb", NULL };
 	g[n++] = (struct pf_spec){ &pf_upper, "back", "nb", "enable=false" };
+	snprintf(job, sizeof job, "rank=0; ranks=10.0.0.2,10.0.0.1; %s", how->job != NULL ? how->job : "");
+	if (how->job != NULL)
+		g[n++] = (struct pf_spec){ &xk_proto_process, "job", "nb", job };
 	g[n++] = (struct pf_spec){ &pf_upper, "raw", "ua", "enable=false" };
 	g[n] = (struct pf_spec){ NULL, NULL, NULL, NULL };
 	for (uint32_t i = 0; i < NF_MOST; i++)

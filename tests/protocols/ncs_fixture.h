@@ -33,6 +33,7 @@ struct nf_how {
 	bool stream;                     /* tcp below, not udp */
 	bool bare;                       /* udp without its checksum, and B's line is impaired as A's */
 	const struct xk_proto *server;   /* over nb, as "echo"; NULL: echo */
+	const char *job;                 /* parameters of a process over nb, too, as "job": rank 0, A is rank 1 */
 };
 void nf_up(struct pf *f, const struct nf_how *how);
 extern uint8_t nf_bytes[NF_MOST];

@@ -17,6 +17,9 @@
 #include <string.h>
 
 #define JOB_MOST 9u 
+#ifndef JOB_PATHS                        /* more of them */
+#define JOB_PATHS ""
+#endif
 
 static struct { struct xk_errs *e; struct xk_spec *s; struct xk_graph *g; uint64_t live; } job;
 static struct xk_node *proc[JOB_MOST];
@@ -39,7 +42,8 @@ static const char job_text[] =
 	"  below = N > 2 and vnet { links = ways, over = links } or links[1]\n"
 	"  local net = udp { name = 'u' .. i - 1, over = ip { addr = ranks[i] .. '/24', over = below } }\n"
 	"  local n = ncs { name = 'n' .. i - 1, sdu = 1000, message = '1MiB', queue = '4MiB', over = {\n"
-	"    selective_repeat { name = 'sure' .. i, over = credit { over = net } }, window { name = 'quick' .. i, over = net }, net } }\n"
+	"    selective_repeat { name = 'sure' .. i, over = credit { over = net } }, window { name = 'quick' .. i, over = net },\n"
+	JOB_PATHS " net } }\n"
 	"  local p = { name = 'p' .. i - 1, rank = i - 1, ranks = ranks, over = n }\n"
 	"  for k, v in pairs(P) do p[k] = v end\n"
 	"  process(p)\n"

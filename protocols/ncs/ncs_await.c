@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ncs_await.c - messages that were announced: called for, awaited, withdrawn, lost; what the peer says of its own.
+ *
+ * An announcement is a message without bytes: it has its place in the order in which messages come, and is
+ * matched there.  It is called for when a receive has found it, or when there is room to keep it; its bytes come
+ * as a message under its number, whenever they do.
+ * Notes and messages come on different ways, and either may overtake the other.  Each message counts the notes, each
+ * note the messages that were before it; what is early is held, with all behind it of its kind, so the order is
+ * that of sending.
+ * Without error control a message may be lost that was called for.  BEGUN says that it was sent, and is
+ * counted, too; messages come in their order, so one that counts it and is here says that it does not come.
+ * Invariant: a box that is not here is in its connection's `boxes`; `announced` of the process has those that
+ * nobody has found and that fit half of what may be kept.
+ */
+#include "protocols/ncs/ncs_call.h"
+
+#include "runtime/base/xk_bytes.h"
+#include "runtime/mem/xk_alloc.h"
+#include "runtime/upi/xk_inline.h"
+
+#include <limits.h>
+
+static struct ncs_box *mine_at(struct xk_listed *i) { return xk_container_of(i, struct ncs_box, mine); }
+
+static struct ncs_box *box_of(const struct xk_ncs_conn *c, uint32_t no)
+{
+	for (struct xk_listed *i = xk_list_first(&c->boxes); i != NULL; i = xk_list_next(&c->boxes, i))
+		if (mine_at(i)->no == no)
+			return mine_at(i);
+	return NULL;
+}
+
+/* ---- calling: with the lock ----------------------------------------------------------------------- */
+
+static void call(struct ncs_box *b)
+{
+	b->is = BOX_CALLED;
+	xk_list_take(&b->calls);
+	xk_list_put(&b->c->calls, &b->calls);
+	ncs_conn_poke(b->c);
+}
+
+/* Announced ones leave half of the room to others. */
+static uint64_t most(const struct xk_node *n) { return proc_conf(n)->unexpected / 2; }
+
+void ncs_await_room(struct xk_node *n)
+{
+	struct proc *p = proc_of(n);
+	struct xk_listed *i;
+
+	while ((i = xk_list_first(&p->announced)) != NULL) {
+		struct ncs_box *b = xk_container_of(i, struct ncs_box, calls);
+
+		if (p->kept + b->len > most(n))
+			break;
+		ncs_box_keeps(b, sizeof *b + b->len, 0);
+		call(b);
+	}
+}
+
+void ncs_await_for(struct ncs_box *b, struct xk_ncs_req *r)
+{
+	b->r = r;
+	r->box = b;
+	if (!xk_is_listed(&r->link))
+		xk_list_put(&b->c->t->posted, &r->link);
+	ncs_box_keeps(b, sizeof *b, 0);
+	if (b->is == BOX_ANNOUNCED)
+		call(b);
+	ncs_await_room(b->c->n);
+}
+
+/* ---- what does not come: with the lock, which these may leave -------------------------------------- */
+
+void ncs_await_passed(struct xk_ncs_conn *c, uint32_t count)
+{
+	bool any = false;
+
+	if (c->sure)
+		return;
+	if ((int32_t)(count - c->passed) > 0)
+		c->passed = count;
+	for (struct xk_listed *i = xk_list_first(&c->boxes), *next; i != NULL; i = next) {
+		struct ncs_box *b = mine_at(i);
+
+		next = xk_list_next(&c->boxes, i);
+		if (b->begun && (int32_t)(c->passed - b->begun_at) >= 0) {
+			xk_count(c->end->s.rep->count[PROC_COUNT_MISSED]);
+			ncs_box_free(b);
+			any = true;
+		}
+	}
+	if (any) {
+		ncs_settle(c->t);
+		ncs_await_room(c->n);
+	}
+}
+
+static void withdraw(struct xk_ncs_conn *c, uint32_t no)
+{
+	struct ncs_box *b = box_of(c, no);
+
+	if (b == NULL)
+		return;
+	xk_count(c->end->s.rep->count[PROC_COUNT_WITHDRAWN]);
+	ncs_box_free(b);
+	ncs_settle(c->t);
+	ncs_await_room(c->n);
+}
+
+void ncs_await_ended(struct xk_ncs_conn *c)
+{
+	struct xk_listed *i;
+
+	while ((i = xk_list_first(&c->held)) != NULL) {
+		xk_list_take(i);
+		ncs_box_offer(box_at(i));
+	}
+	while ((i = xk_list_first(&c->boxes)) != NULL)
+		ncs_box_free(mine_at(i));
+}
+
+/* ---- notes: inside the VP --------------------------------------------------------------------------- */
+
+/* It is matched, and called for where there is room.  With the lock. */
+static void enters(struct ncs_box *b)
+{
+	struct xk_ncs_conn *c = b->c;
+
+	c->refs++;
+	ncs_box_keeps(b, sizeof *b, 0);
+	xk_list_put(&c->boxes, &b->mine);
+	ncs_box_offer(b);
+	if (b->is == BOX_ANNOUNCED && b->len <= most(c->n))
+		xk_list_put(&proc_of(c->n)->announced, &b->calls);
+	c->placed = b->no;
+	c->placed_due = !c->sure;
+	ncs_await_room(c->n);
+}
+
+/* An error: the connection cannot go on. */
+static int announced(struct ncs_end *e, const struct proc_note *n)
+{
+	struct xk_ncs_conn *c = e->c;
+	struct ncs_box *b;
+	uint32_t longest;
+	int err;
+
+	if (n->tag > INT_MAX || n->no > PROC_NUMBERS || xk_sess_control(e->s.down, XK_CTL_GETMAXPACKET, &longest,
+	    sizeof longest) != (int)sizeof longest || n->len > longest - PROC_HDR) {
+		xk_count(e->s.rep->drop[PROC_DROP_NOTE]);
+		return XK_E_MSGSIZE;
+	}
+	b = ncs_box_new(c, (int)n->tag, n->len, 0);
+	if (b == NULL)
+		return XK_E_NOMEM;
+	b->is = BOX_ANNOUNCED;
+	b->no = n->no;
+	xk_count(e->s.rep->count[PROC_COUNT_ANNOUNCED_IN]);
+	proc_lock(c->n);
+	err = c->closed ? XK_E_BADF : ncs_full(c->n, sizeof *b) ? XK_E_NOSPC : XK_OK;
+	if (err == XK_OK)
+		enters(b);
+	proc_unlock(c->n);
+	if (err != XK_OK)
+		xk_free(b);
+	if (err == XK_E_NOSPC)
+		xk_count(e->s.rep->drop[PROC_DROP_UNEXPECTED]);
+	return err != XK_E_BADF ? err : XK_OK;
+}
+
+static void begun(struct xk_ncs_conn *c, uint32_t no)
+{
+	struct ncs_box *b = box_of(c, no);
+
+	if (b == NULL || b->is != BOX_CALLED)
+		return;
+	b->begun = true;
+	b->begun_at = c->notes_in;
+	ncs_await_passed(c, c->passed);
+}
+
+/* It is in its place.  An error: the connection cannot go on. */
+static int placed(struct ncs_end *e, const struct proc_note *n)
+{
+	struct xk_ncs_conn *c = e->c;
+	int err = n->kind == NOTE_ANNOUNCE ? announced(e, n) : XK_OK;
+
+	proc_lock(c->n);
+	c->notes_in++;
+	if (n->kind == NOTE_WITHDRAW)
+		withdraw(c, n->no);
+	else if (n->kind == NOTE_BEGUN)
+		begun(c, n->no);
+	proc_unlock(c->n);
+	return err;
+}
+
+/* ---- one stream of two: inside the VP ---------------------------------------------------------------- */
+
+static struct ncs_held *held_at(struct xk_listed *i) { return xk_container_of(i, struct ncs_held, link); }
+
+bool ncs_await_holds(const struct xk_ncs_conn *c, uint32_t count)
+{
+	return !xk_list_empty(&c->held) || (int32_t)(count - c->notes_in) > 0;
+}
+
+static void held_free(struct xk_ncs_conn *c, struct ncs_held *h)
+{
+	xk_list_take(&h->link);
+	proc_lock(c->n);
+	proc_of(c->n)->kept -= sizeof *h;
+	proc_unlock(c->n);
+	xk_free(h);
+}
+
+void ncs_await_notes_free(struct xk_ncs_conn *c)
+{
+	while (!xk_list_empty(&c->notes))
+		held_free(c, held_at(xk_list_first(&c->notes)));
+}
+
+static int hold(struct xk_ncs_conn *c, const struct proc_note *n)
+{
+	struct ncs_held *h = xk_alloc(sizeof *h);
+	bool full;
+
+	if (h == NULL)
+		return XK_E_NOMEM;
+	*h = (struct ncs_held){ .n = *n };
+	proc_lock(c->n);
+	full = ncs_full(c->n, sizeof *h);
+	proc_of(c->n)->kept += full ? 0 : sizeof *h;
+	proc_unlock(c->n);
+	if (full) {
+		xk_free(h);
+		return XK_E_NOSPC;
+	}
+	xk_list_put(&c->notes, &h->link);
+	return XK_OK;
+}
+
+/* The next message that is held, if no note is before it; with the lock. */
+static bool next_message(struct xk_ncs_conn *c)
+{
+	struct xk_listed *i = xk_list_first(&c->held);
+
+	if (i == NULL || (int32_t)(box_at(i)->count - c->notes_in) > 0)
+		return false;
+	xk_list_take(i);
+	ncs_box_offer(box_at(i));
+	return true;
+}
+
+/* The next note, if no message is before it. */
+static struct ncs_held *next_note(struct xk_ncs_conn *c)
+{
+	struct xk_listed *i = xk_list_first(&c->notes), *m;
+	struct ncs_held *h = i != NULL ? held_at(i) : NULL;
+
+	if (h == NULL || (int32_t)(h->n.before - c->arrived) > 0)
+		return NULL;
+	proc_lock(c->n);
+	m = xk_list_first(&c->held);
+	if (m != NULL && (int32_t)(box_at(m)->place - h->n.before) < 0)
+		h = NULL;
+	proc_unlock(c->n);
+	return h;
+}
+
+/* Both go on as far as they can. */
+static int merge(struct ncs_end *e)
+{
+	struct xk_ncs_conn *c = e->c;
+	struct ncs_held *h;
+	struct proc_note n;
+	int err = XK_OK;
+	bool more = true;
+
+	while (err == XK_OK && more) {
+		h = next_note(c);
+		if (h != NULL) {
+			n = h->n;
+			held_free(c, h);
+			err = placed(e, &n);
+			continue;
+		}
+		proc_lock(c->n);
+		more = next_message(c);
+		proc_unlock(c->n);
+	}
+	return err;
+}
+
+static int go_on(struct ncs_end *e, int err)
+{
+	struct xk_ncs_conn *c = e->c;
+	struct xk_node *n = c->n;
+
+	if (err == XK_OK)
+		err = merge(e);
+	if (err != XK_OK)
+		return err;
+	proc_lock(c->n);                         /* what is said may end it */
+	c->refs++;
+	proc_unlock(c->n);
+	ncs_conn_pump(e);
+	err = c->end == e ? XK_OK : CONN_IS_OVER;
+	proc_lock(n);
+	ncs_conn_put(c);
+	proc_unlock(n);
+	return err;
+}
+
+int ncs_await_place(struct ncs_end *e, uint32_t place)
+{
+	struct xk_ncs_conn *c = e->c;
+
+	if ((int32_t)(place - c->arrived) > 0)
+		c->arrived = place;
+	return xk_list_empty(&c->notes) ? XK_OK : go_on(e, XK_OK);
+}
+
+int ncs_await_note(struct ncs_end *e, const uint8_t *v)
+{
+	const struct proc_note n = { xk_be32(v), xk_be32(v + 4), xk_be32(v + 8), xk_be32(v + 12), xk_be32(v + 16) };
+	struct xk_ncs_conn *c = e->c;
+	int err = XK_OK;
+
+	if (n.kind < NOTE_ANNOUNCE || n.kind > NOTE_PLACED) {
+		xk_count(e->s.rep->drop[PROC_DROP_NOTE]);
+		return XK_OK;
+	}
+	proc_lock(c->n);
+	if (n.kind == NOTE_READY)
+		ncs_offer_called(c, n.no);
+	else if (n.kind == NOTE_PLACED)
+		ncs_offer_placed(c, n.no);
+	proc_unlock(c->n);
+	if (note_is_placed(&n))
+		err = hold(c, &n);
+	return go_on(e, err);
+}
+
+/* ---- bytes: inside the VP ----------------------------------------------------------------------------- */
+
+/* The box for them, unless there is none. */
+static struct ncs_box *awaits(const struct xk_ncs_conn *c, uint32_t no, size_t len)
+{
+	struct ncs_box *b = box_of(c, no);
+
+	return b != NULL && b->is == BOX_CALLED && b->len == len ? b : NULL;
+}
+
+/* Nobody waited for them.  0, or why they are not kept. */
+static unsigned keep(struct xk_ncs_conn *c, const struct xk_msg *m, uint32_t no)
+{
+	uint32_t len = m->tot - PROC_HDR;
+	uint8_t *bytes = xk_alloc(len != 0 ? len : 1);
+	struct xk_ncs_req *r;
+	struct ncs_box *b;
+
+	if (bytes == NULL)
+		return XK_DROP_NOMEM;
+	xk_msg_copy_out(m, PROC_HDR, bytes, len);
+	proc_lock(c->n);
+	b = awaits(c, no, len);
+	if (b == NULL) {                         /* somebody has closed meanwhile */
+		proc_unlock(c->n);
+		xk_free(bytes);
+		return PROC_DROP_CLOSED;
+	}
+	b->bytes = bytes;
+	b->is = BOX_HERE;
+	xk_list_take(&b->mine);
+	xk_list_take(&b->calls);
+	r = b->r;
+	if (r != NULL) {                         /* or asked for it */
+		b->r = NULL;
+		r->box = NULL;
+		c->t->unsettled = true;
+		ncs_settle(c->t);
+	}
+	proc_unlock(c->n);
+	return 0;
+}
+
+static int refuse(struct ncs_end *e, struct xk_msg *m, unsigned why)
+{
+	xk_drop(e->s.rep, why, m);
+	if (why == PROC_DROP_CLOSED)
+		return XK_OK;
+	return why == XK_DROP_NOMEM ? XK_E_NOMEM : XK_E_CONNRESET;
+}
+
+/* Takes the receive that waits for b from its list, and b is no more. */
+static struct xk_ncs_req *taken(struct ncs_box *b)
+{
+	struct xk_ncs_req *r = b->r;
+
+	if (r == NULL)
+		return NULL;
+	xk_list_take(&r->link);
+	b->r = NULL;
+	r->box = NULL;
+	ncs_box_free(b);
+	return r;
+}
+
+int ncs_await_body(struct ncs_end *e, struct xk_msg *m, uint32_t no)
+{
+	struct xk_ncs_conn *c = e->c;
+	struct xk_ncs_req *r = NULL;
+	unsigned why = 0;
+	struct ncs_box *b;
+
+	proc_lock(c->n);
+	b = awaits(c, no, m->tot - PROC_HDR);
+	if (b == NULL)
+		why = c->closed ? PROC_DROP_CLOSED : PROC_DROP_BODY;
+	else
+		r = taken(b);
+	proc_unlock(c->n);
+	if (r != NULL)
+		ncs_give(e, r, m);
+	else if (why == 0)
+		why = keep(c, m, no);
+	if (why != 0)
+		return refuse(e, m, why);
+	xk_msg_free(m);
+	return XK_OK;
+}

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * ncs_send.c - messages: announced and pushed from requests, and what is said of them.
+ *
+ * A send waits in its connection until there is room below, and is pushed by its VP.  A long one is announced
+ * when its turn comes and steps aside, so that others pass it; the peer calls for it, in an order of its own, and it
+ * leaves before those that were not announced.  An offer says what the peer was told; it outlives its request
+ * where that is cancelled, until the peer is told that, too.
+ * Invariant: a request in `announced` has its offer in `offers` or `called`.
+ */
+#include "protocols/ncs/ncs_call.h"
+
+#include "runtime/base/xk_bytes.h"
+#include "runtime/mem/xk_alloc.h"
+#include "runtime/upi/xk_inline.h"
+#include "runtime/vp/xk_task.h"
+#include "runtime/vp/xk_wheel.h"
+
+static struct ncs_offer *offer_at(struct xk_listed *i) { return xk_container_of(i, struct ncs_offer, link); }
+
+static void offer_free(struct ncs_offer *o)
+{
+	if (o->r != NULL)
+		o->r->offer = NULL;
+	xk_list_take(&o->link);
+	xk_free(o);
+}
+
+void ncs_offers_free(struct xk_ncs_conn *c)
+{
+	while (!xk_list_empty(&c->offers))
+		offer_free(offer_at(xk_list_first(&c->offers)));
+	while (!xk_list_empty(&c->called))
+		offer_free(offer_at(xk_list_first(&c->called)));
+}
+
+void ncs_offer_placed(struct xk_ncs_conn *c, uint32_t no)
+{
+	for (struct xk_listed *i = xk_list_first(&c->offers); i != NULL; i = xk_list_next(&c->offers, i))
+		if (((no - offer_at(i)->no) & PROC_NUMBERS) <= PROC_NUMBERS / 2)
+			offer_at(i)->placed = true;
+}
+
+void ncs_offer_called(struct xk_ncs_conn *c, uint32_t no)
+{
+	for (struct xk_listed *i = xk_list_first(&c->offers); i != NULL; i = xk_list_next(&c->offers, i))
+		if (offer_at(i)->no == no) {
+			xk_list_take(i);
+			xk_list_put(&c->called, i);
+			return;
+		}
+}
+
+/* ---- saying: inside the VP ------------------------------------------------------------------------ */
+
+/* One that was withdrawn; NULL: there is none. */
+static struct ncs_offer *withdrawn(struct xk_ncs_conn *c)
+{
+	struct xk_list *const lists[] = { &c->offers, &c->called };
+
+	if (!c->withdrawn)
+		return NULL;
+	for (unsigned k = 0; k < XK_ARRAY_LEN(lists); k++)
+		for (struct xk_listed *i = xk_list_first(lists[k]); i != NULL; i = xk_list_next(lists[k], i))
+			if (offer_at(i)->r == NULL)
+				return offer_at(i);
+	c->withdrawn = false;
+	return NULL;
+}
+
+/* What is to be said next; false: nothing. */
+static bool next_note(struct xk_ncs_conn *c, struct proc_note *n)
+{
+	struct ncs_offer *o;
+	struct ncs_box *b;
+
+	*n = (struct proc_note){ .kind = 0 };
+	proc_lock(c->n);
+	if (c->state == CONN_OPEN && (o = withdrawn(c)) != NULL) {
+		*n = (struct proc_note){ .kind = NOTE_WITHDRAW, .no = o->no };
+		offer_free(o);
+	} else if (c->state == CONN_OPEN && !xk_list_empty(&c->calls)) {
+		b = xk_container_of(xk_list_first(&c->calls), struct ncs_box, calls);
+		xk_list_take(&b->calls);
+		*n = (struct proc_note){ .kind = NOTE_READY, .no = b->no };
+	} else if (c->state == CONN_OPEN && c->placed_due) {
+		c->placed_due = false;
+		*n = (struct proc_note){ .kind = NOTE_PLACED, .no = c->placed };
+	}
+	proc_unlock(c->n);
+	return n->kind != 0;
+}
+
+/* false: there is no connection any more. */
+static bool say(struct ncs_end *e, const struct proc_note *n)
+{
+	struct xk_ncs_conn *c = e->c;
+	uint8_t b[NCS_NOTE_LEN];
+	int err;
+
+	xk_put_be32(b, n->kind);
+	xk_put_be32(b + 4, n->no);
+	xk_put_be32(b + 8, n->len);
+	xk_put_be32(b + 12, n->tag);
+	xk_put_be32(b + 16, c->sent);
+	c->notes_out += note_is_placed(n);
+	if (n->kind == NOTE_READY)
+		xk_count(e->s.rep->count[PROC_COUNT_CALLED]);
+	err = xk_sess_control(e->s.down, NCS_CTL_NOTE, b, sizeof b);
+	return err == XK_OK && c->end == e;
+}
+
+/* ---- pushing: inside the VP ----------------------------------------------------------------------- */
+
+/* What to do next: push r, or announce it; o: it was announced. */
+struct step { struct xk_ncs_req *r; struct ncs_offer *o; bool announce; };
+
+static bool fits(const struct ncs_room *room, const struct xk_ncs_req *r)
+{
+	return room->bytes + r->room + PROC_HDR <= room->most;
+}
+
+/* Of a connection that is open, with the lock; what is pushed leaves its list. */
+static struct step next_step(struct xk_ncs_conn *c, const struct ncs_room *room)
+{
+	struct xk_listed *i = xk_list_first(&c->called);
+	struct step s = { NULL, NULL, false };
+
+	if (i != NULL) {                         /* none was withdrawn: that is said before */
+		s.o = offer_at(i);
+		s.r = fits(room, s.o->r) ? s.o->r : NULL;
+	} else if ((i = xk_list_first(&c->sends)) != NULL) {
+		s.announce = req_of(i)->room > proc_conf(c->n)->eager;
+		s.r = s.announce || fits(room, req_of(i)) ? req_of(i) : NULL;
+	} else if (xk_list_empty(&c->offers) && room->messages == 0) {
+		ncs_reqs_fail(&c->flushes, NULL, XK_OK);
+	}
+	if (s.r != NULL)
+		xk_list_take(&s.r->link);
+	if (s.r != NULL && s.o != NULL) {
+		xk_list_take(&s.o->link);
+		s.r->offer = NULL;
+	}
+	return s;
+}
+
+static struct step next(struct ncs_end *e)
+{
+	struct step s = { NULL, NULL, false };
+	struct ncs_room room;
+
+	if (xk_sess_control(e->s.down, NCS_CTL_ROOM, &room, sizeof room) != (int)sizeof room)
+		return s;
+	proc_lock(e->c->n);
+	if (e->c->state == CONN_OPEN && !e->c->withdrawn)
+		s = next_step(e->c, &room);
+	proc_unlock(e->c->n);
+	return s;
+}
+
+static void header(struct xk_ncs_conn *c, struct xk_msg *m, uint32_t tag)
+{
+	uint8_t h[PROC_HDR];
+
+	xk_put_be32(h, tag);
+	xk_put_be32(h + 4, c->notes_out);
+	xk_put_be32(h + 8, c->sent++);
+	xk_msg_copy_in(m, 0, h, sizeof h);
+}
+
+/* ---- marks: inside the VP ------------------------------------------------------------------------- */
+
+/*
+ * Without error control the last messages before an announcement may be lost, and the peer, which cannot know, waits
+ * for them.  A message that is nothing but its place says that none comes any more; it is sent when all
+ * others have left, until the peer has put what was announced in its place.
+ */
+#define MARK_FIRST (100 * XK_MS)
+#define MARK_MOST  4u                    /* doublings */
+
+static void mark_later(struct ncs_end *e)
+{
+	struct xk_wheel *w = e->s.rep->wheel;
+
+	if (!xk_timer_armed(&e->marker))
+		xk_timer_set(w, &e->marker, xk_vp_now() + (MARK_FIRST << (e->marks < MARK_MOST ? e->marks : MARK_MOST)));
+}
+
+void ncs_mark(struct xk_timer *t)
+{
+	struct ncs_end *e = xk_container_of(t, struct ncs_end, marker);
+	struct xk_ncs_conn *c = e->c;
+	struct ncs_room room;
+	struct xk_msg *m;
+	bool waits = false;
+
+	proc_lock(c->n);
+	for (struct xk_listed *i = xk_list_first(&c->offers); i != NULL; i = xk_list_next(&c->offers, i))
+		waits |= !offer_at(i)->placed;
+	proc_unlock(c->n);
+	e->marks = waits ? e->marks + 1 : 0;
+	if (!waits)
+		return;
+	mark_later(e);
+	if (xk_sess_control(e->s.down, NCS_CTL_ROOM, &room, sizeof room) != (int)sizeof room || room.messages != 0)
+		return;
+	m = xk_msg_new(PROC_HDR);
+	if (m == NULL)
+		return;
+	header(c, m, PROC_MARK);
+	xk_push(e->s.down, m);
+}
+
+/* ---- steps: inside the VP ------------------------------------------------------------------------- */
+
+/* It steps aside. */
+static int announce(struct ncs_end *e, struct xk_ncs_req *r)
+{
+	struct ncs_offer *o = xk_alloc(sizeof *o);
+	struct xk_ncs_conn *c = e->c;
+	struct proc_note n = { NOTE_ANNOUNCE, 0, (uint32_t)r->room, (uint32_t)r->tag, 0 };
+
+	if (o == NULL)
+		return XK_E_NOMEM;
+	n.no = c->offered++ & PROC_NUMBERS;
+	*o = (struct ncs_offer){ .r = r, .no = n.no };
+	proc_lock(c->n);
+	r->offer = o;
+	xk_list_put(&c->offers, &o->link);
+	xk_list_put(&c->announced, &r->link);
+	proc_unlock(c->n);
+	xk_count(e->s.rep->count[PROC_COUNT_ANNOUNCED_OUT]);
+	if (say(e, &n) && !c->sure)
+		mark_later(e);
+	return XK_E_INPROGRESS;
+}
+
+static int push(struct ncs_end *e, const struct xk_ncs_req *r, const struct ncs_offer *o)
+{
+	struct proc_note begun = { NOTE_BEGUN, o != NULL ? o->no : 0, 0, 0, 0 };
+	struct xk_msg *m = xk_msg_new((uint32_t)r->room + PROC_HDR);
+
+	if (m == NULL)
+		return XK_E_NOMEM;
+	if (o != NULL && !e->c->sure && !say(e, &begun)) {
+		xk_msg_free(m);
+		return e->c->err != XK_OK ? e->c->err : XK_E_BADF;
+	}
+	header(e->c, m, o != NULL ? PROC_BODY | o->no : (uint32_t)r->tag);
+	if (r->room != 0)
+		xk_msg_copy_in(m, PROC_HDR, r->buf, (uint32_t)r->room);
+	xk_count(e->s.rep->count[PROC_COUNT_OUT]);
+	xk_push(e->s.down, m);
+	return XK_OK;
+}
+
+static bool step(struct ncs_end *e)
+{
+	struct xk_ncs_conn *c = e->c;
+	struct step s = next(e);
+	int err;
+
+	if (s.r == NULL)
+		return false;
+	err = s.announce ? announce(e, s.r) : push(e, s.r, s.o);
+	if (err != XK_E_INPROGRESS) {
+		proc_lock(c->n);
+		ncs_req_done(s.r, err);
+		proc_unlock(c->n);
+	}
+	if (s.o != NULL && err == XK_E_NOMEM && c->end == e)
+		say(e, &(struct proc_note){ .kind = NOTE_WITHDRAW, .no = s.o->no });
+	xk_free(s.o);
+	return true;
+}
+
+/* What is said or pushed may end it. */
+void ncs_conn_pump(struct ncs_end *e)
+{
+	struct xk_ncs_conn *c = e->c;
+	struct xk_node *n = c->n;
+	struct proc_note note;
+
+	if (e->pumping)
+		return;
+	e->pumping = true;
+	proc_lock(n);
+	c->refs++;
+	proc_unlock(n);
+	while (c->end == e && (next_note(c, &note) ? say(e, &note) : step(e)))
+		;
+	if (c->end == e)
+		e->pumping = false;
+	proc_lock(n);
+	ncs_conn_put(c);
+	proc_unlock(n);
+}
+
+/* ---- by the VP, later -------------------------------------------------------------------------------- */
+
+void ncs_conn_poke(struct xk_ncs_conn *c)
+{
+	struct proc_rep *pr = proc_rep(c->n->rep[xk_vp_number(c->vp)]);
+
+	if (pr->over || xk_is_listed(&c->poke))
+		return;
+	xk_list_put(&pr->pokes, &c->poke);
+	c->refs++;
+	if (!pr->posted)
+		xk_vp_call_async(c->vp, &pr->call);
+	pr->posted = true;
+}
+
+void ncs_poked(struct xk_vp *vp, void *rep)
+{
+	struct xk_rep *r = rep;
+	struct proc_rep *pr = proc_rep(r);
+	struct xk_listed *i;
+
+	(void)vp;
+	proc_lock(r->node);
+	pr->posted = false;
+	while ((i = xk_list_first(&pr->pokes)) != NULL) {
+		struct xk_ncs_conn *c = xk_container_of(i, struct xk_ncs_conn, poke);
+
+		xk_list_take(i);
+		proc_unlock(r->node);
+		if (c->end != NULL)
+			ncs_conn_pump(c->end);
+		proc_lock(r->node);
+		ncs_conn_put(c);
+	}
+	proc_unlock(r->node);
+}
+
+static void pump_op(struct xk_vp *vp, void *arg)
+{
+	struct xk_ncs_conn *c = arg;
+
+	(void)vp;
+	if (c->end != NULL)
+		ncs_conn_pump(c->end);
+}
+
+/* ---- cancelling -------------------------------------------------------------------------------------- */
+
+/* What it had found, or announced, is not its any more. */
+static void cancel(struct xk_ncs_req *r)
+{
+	struct xk_ncs_thread *t = r->t;
+	struct xk_ncs_conn *c = r->c;
+	struct ncs_box *b = r->box;
+
+	t->refs++;
+	if (r->offer != NULL) {
+		c->withdrawn = true;
+		ncs_conn_poke(c);
+	}
+	ncs_req_done(r, XK_E_CONNABORTED);
+	if (b != NULL) {
+		ncs_box_keeps(b, sizeof *b, b->len);
+		t->unsettled = true;
+		ncs_settle(t);
+	}
+	ncs_thread_put(t);
+}
+
+int xk_ncs_cancel(struct xk_ncs_req *r)
+{
+	int err = XK_E_BUSY;
+
+	if (r->n == NULL)
+		return err;
+	proc_lock(r->n);
+	if (xk_is_listed(&r->link) && r->kind != REQ_OPEN) {
+		cancel(r);
+		err = XK_OK;
+	}
+	proc_unlock(r->n);
+	return err;
+}
+
+int ncs_req_run(struct xk_ncs_req *r, int err, uint64_t timeout)
+{
+	if (err != XK_OK)
+		return err;
+	err = xk_ncs_wait(r, timeout);
+	if (err != XK_E_AGAIN || xk_ncs_cancel(r) == XK_OK)
+		return err;
+	return xk_ncs_wait(r, XK_NCS_FOREVER);
+}
+
+/* ---- sending ----------------------------------------------------------------------------------------- */
+
+int ncs_conn_standing(const struct xk_ncs_conn *c)
+{
+	return proc_of(c->n)->stopping ? XK_E_SHUTDOWN : c->closed ? XK_E_BADF : c->state == CONN_ENDED ? c->err : XK_OK;
+}
+
+static int begin_send(struct xk_ncs_conn *c, enum req_kind kind, struct xk_list *l, struct xk_ncs_req *r)
+{
+	int err;
+
+	proc_lock(c->n);
+	err = ncs_conn_standing(c);
+	if (err == XK_OK) {
+		ncs_req_begin(r, kind, c->t, c);
+		ncs_req_says(r, c, r->tag, r->room);
+		xk_list_put(l, &r->link);
+	}
+	proc_unlock(c->n);
+	if (err == XK_OK)
+		ncs_vp_do(c->n, c->vp, pump_op, c);
+	return err;
+}
+
+static int send_held(struct xk_ncs_conn *c, int tag, const void *buf, size_t n, struct xk_ncs_req *r)
+{
+	uint32_t most;
+
+	if (tag < 0)
+		return XK_E_INVAL;
+	if (xk_control(c->n->rep[0]->down[0], XK_CTL_GETMAXPACKET, &most, sizeof most) != (int)sizeof most ||
+	    n > most - PROC_HDR)
+		return XK_E_MSGSIZE;
+	r->tag = tag;
+	r->buf = (void *)(uintptr_t)buf;
+	r->room = n;
+	return begin_send(c, REQ_SEND, &c->sends, r);
+}
+
+int xk_ncs_isend(struct xk_ncs_conn *c, int tag, const void *buf, size_t n, struct xk_ncs_req *r)
+{
+	int err;
+
+	ncs_req_never(r, XK_E_INVAL);
+	err = ncs_proc_enter(NULL, c);
+	if (err == XK_OK) {
+		err = send_held(c, tag, buf, n, r);
+		ncs_proc_leave(NULL, c);
+	}
+	if (err != XK_OK)
+		r->err = err;
+	return err;
+}
+
+int xk_ncs_send(struct xk_ncs_conn *c, int tag, const void *buf, size_t n, uint64_t timeout)
+{
+	struct xk_ncs_req r = { .err = 0 };
+	int err = ncs_proc_enter(NULL, c);
+
+	if (err != XK_OK)
+		return err;
+	err = ncs_req_run(&r, send_held(c, tag, buf, n, &r), timeout);
+	ncs_proc_leave(NULL, c);
+	return err;
+}
+
+int xk_ncs_flush(struct xk_ncs_conn *c, uint64_t timeout)
+{
+	struct xk_ncs_req r = { .err = 0 };
+	int err = ncs_proc_enter(NULL, c);
+
+	if (err != XK_OK)
+		return err;
+	err = ncs_req_run(&r, begin_send(c, REQ_FLUSH, &c->flushes, &r), timeout);
+	ncs_proc_leave(NULL, c);
+	return err;
+}

@@ -186,7 +186,7 @@ static void caller_wait(struct xk_vp *vp, struct xk_event *e, uint64_t *left)
 	xk_ns begun = xk_clock_read(&set->clock), now = begun, busy = begun, gone = 0;
 	xk_ns spin = xk_load_relaxed(&set->arch.spin_us) * XK_US;
 
-	if (xk_load_relaxed(&vp->runner) != 0 || xk_atomic_xchg(&vp->runner, 1u) != 0)
+	if (!xk_load_acquire(&set->running) || xk_load_relaxed(&vp->runner) != 0 || xk_atomic_xchg(&vp->runner, 1u) != 0)
 		return;
 	xk_event_cancel(e);
 	do {

@@ -246,6 +246,13 @@ static void one_thread_at_a_time_runs_it(void)
 	waits(XK_MS);
 	CU_ASSERT_EQUAL(me.runs, 0);
 	CU_ASSERT_EQUAL(me.vp->runner, 1);
+	/* Nor does anybody where the graph does not run. */
+	me.vp->runner = 0;
+	xk_store_relaxed(&fx.set->running, 0u);
+	waits(XK_MS);
+	CU_ASSERT_EQUAL(me.runs, 0);
+	xk_store_relaxed(&fx.set->running, 1u);
+	me.vp->runner = 1;
 	/* A call beside it runs what it made, and leaves the rest to it. */
 	xk_vp_do(me.vp, a_task, NULL);
 	CU_ASSERT_FALSE(kicked());

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # ncs_shm.t - graphs/ncs-ring.lua: two ranks by memory that they share, under every preset, with each choice of controls
-# in turns; one that is killed is missed at once by the other.
+# in turns; programs' threads that call; one that is killed is missed at once by the other.
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/tap.sh"
 command -v jq >/dev/null || skip_all "needs jq"
@@ -27,6 +27,32 @@ for preset in $(presets); do
 	esac
 	# shellcheck disable=SC2086
 	ok "ncs_ring.$preset: two ranks, $choice" ring preset="$preset" $choice
+done
+
+# Threads of programs call and wait: what they compute together is what one computes alone.
+mkdir "$tmp/lib" && cp "$top_srcdir/graphs/lib/presets.lua" "$tmp/lib/"
+cat >"$tmp/compute.lua" <<'END'
+local threading = include "lib/presets.lua"
+local a = args {
+  rank = uint { 0, doc = "of this process" }, ranks = uint { 1, doc = "processes of the job" },
+  job = text { "compute", doc = "its name" }, dir = text { "", doc = "folder of its sockets" },
+  preset = enum { "up", choices = threading.names, doc = "threading architecture" },
+}
+local ranks = {}
+for i = 1, a.ranks do ranks[i] = "10.0.0." .. i end
+reckon { n = 24, rounds = 10, over = process { rank = a.rank, ranks = ranks,
+         over = ncs { over = selective_repeat { over = shm { at = ranks[a.rank + 1], job = a.job, dir = a.dir } } } } }
+return graph "compute" { threading = threading.named(a.preset, { conns = 4, vps = 4 }) }
+END
+computes() {
+	timeout 60 "$run" -n 3 --json "$tmp/compute.lua" dir="$tmp" preset="$1" >"$tmp/out.json" 2>"$tmp/err"
+	got=$?
+	cat "$tmp/err"
+	[ $got -eq 0 ] && jq -e 'length == 3 and all(.[].nodes[] | select(.protocol == "reckon");
+		.counters.rounds == 10 and (.counters.wrong // 0) == 0)' "$tmp/out.json"
+}
+for preset in up connp_l ips lp caller; do
+	ok "programs' threads that wait for each other: $preset" computes $preset
 done
 
 until_ok() {

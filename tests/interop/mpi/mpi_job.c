@@ -7,6 +7,7 @@
  */
 #include "tests/interop/mpi/mpi_priv.h"
 
+#include "runtime/base/xk_clock.h"
 #include "runtime/sync/xk_sync.h"
 
 #include <errno.h>
@@ -16,6 +17,7 @@
 
 #define ARGS 32u
 #define LINGER 2000000000u               /* ns; a goodbye that is not acknowledged */
+#define COMES  60000000000u              /* ns; until all ranks are there */
 #define EVER XK_NCS_FOREVER
 
 struct mpi mpi;
@@ -92,15 +94,18 @@ static void graph_up(void)
 
 /* ---- connections -------------------------------------------------------------------------------- */
 
-/* A peer that has not begun yet is asked again, until it is given up by the interface. */
+/* A peer that has not begun yet is asked again. */
 static void reach(struct xk_ncs_thread *t, unsigned rank, unsigned thread, struct xk_ncs_conn **c)
 {
 	const struct xk_ncs_addr to = { .rank = (int)rank, .thread = thread };
+	uint64_t end = xk_clock_host() + COMES;
 	char why[XK_NCS_WHY];
 	int err;
 
-	while ((err = xk_ncs_open(t, &to, NULL, c, why, EVER)) == XK_E_NOENT)
+	do {
 		xk_ncs_yield();
+		err = xk_ncs_open(t, &to, NULL, c, why, COMES);
+	} while ((err == XK_E_NOENT || err == XK_E_TIMEDOUT) && xk_clock_host() < end);
 	if (err != XK_OK)
 		mpi_die("cannot reach rank %u: %s (%s)", rank, xk_strerror(err), why);
 }
@@ -117,10 +122,10 @@ static void connect_all(unsigned way)
 	for (unsigned i = mpi.rank + 1; i < mpi.size; i++)
 		reach(t, i, way, &mpi.peer[i].way[way]);
 	for (unsigned i = 0; i < mpi.rank; i++) {
-		int err = xk_ncs_accept(t, &c, &from, EVER);
+		int err = xk_ncs_accept(t, &c, &from, COMES);
 
 		if (err != XK_OK)
-			mpi_die("nobody comes: %s", xk_strerror(err));
+			mpi_die("%u ranks have not come: %s", mpi.rank - i, xk_strerror(err));
 		mpi.peer[from.rank].way[way] = c;
 	}
 }

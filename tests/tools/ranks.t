@@ -64,8 +64,23 @@ for bad in "-n 0" "-n 1025" "-n x" "-n 2x" "--keep" "-n 2 --join" "-n 2 --contro
 	ok "$bad is wrong usage" code 2 "$run" $bad "$ring"
 done
 
-# How they end.  pids: those of the ranks, by their parent.
-pids() { sed -n 's/^\([0-9]*\) .*) [A-Z] '"$1"' .*/\1/p' /proc/[0-9]*/stat 2>/dev/null; }
+# How they end.  pids: those of the ranks, by their parent; good though others' processes end while it looks.
+proc=/proc
+pids() { cat $proc/[0-9]*/stat 2>/dev/null | sed -n 's/^\([0-9]*\) .*) [A-Z] '"$1"' .*/\1/p'; }
+others_end() {
+	mkdir -p "$tmp/proc/1" "$tmp/proc/2" "$tmp/proc/3"
+	for pid in 1 3; do
+		echo "$pid (vp run) S 77 1 1" >"$tmp/proc/$pid/stat"
+	done
+	ln -s gone "$tmp/proc/2/stat"
+	proc=$tmp/proc
+	children=$(pids 77)
+	got=$?
+	proc=/proc
+	echo "$got: $children"
+	[ $got -eq 0 ] && [ "$(echo $children)" = "1 3" ]
+}
+ok "ranks are found while other processes end" others_end
 all_there() { [ "$(pids $starter | wc -l)" -eq 3 ] && [ "$(ls "$tmp/run-$starter".10.0.0.?.0 2>/dev/null | wc -l)" -eq 3 ]; }
 starts() {
 	"$run" -n 3 "$@" "$ring" dir="$tmp" count=0 >"$tmp/out" 2>"$tmp/err" &
@@ -89,19 +104,24 @@ interrupted() {
 }
 ok "SIGINT ends all in order" interrupted
 killed() {
-	starts "$@" && kill -KILL "$(pids $starter | head -n 1)"
+	starts "$@" && { kill -KILL "$(pids $starter | head -n 1)" || kill -TERM $starter; }
 	! ends && grep -q 'was killed by signal 9' "$tmp/err"
 }
 ok "a rank that is killed ends all" killed
 kept() {
 	starts --keep && kill -KILL "$(pids $starter | head -n 1)" && until_ok grep -q 'was killed by signal 9' "$tmp/err" &&
-		[ "$(pids $starter | wc -l)" -gt 0 ] && kill -TERM $starter
-	! ends
+		[ "$(pids $starter | wc -l)" -gt 0 ]
+	others_stay=$?
+	kill -TERM $starter                              # whatever came before: it is waited for
+	! ends && [ $others_stay -eq 0 ]
 }
 ok "unless --keep" kept
 orphaned() {
-	starts && children=$(pids $starter) && kill -KILL $starter
+	children=
+	starts && children=$(pids $starter)
+	kill -KILL $starter
 	wait $starter
+	[ -n "$children" ] || return 1
 	for pid in $children; do
 		until_ok sh -c "! kill -0 $pid" || return 1
 	done

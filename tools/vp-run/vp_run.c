@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <jansson.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
@@ -288,9 +289,9 @@ static int ranks(struct vpr *o)
 {
 	int code = o->join ? vpr_join(o) : VPR_OK;
 
-	if (code != VPR_OK || o->ranks == 0 || o->stop_fd < 0 || o->ask_fd < 0)
+	if (code != VPR_OK || (o->ranks == 0 && o->hosts == NULL && o->agent == NULL) || o->stop_fd < 0 || o->ask_fd < 0)
 		return code != VPR_OK ? code : VPR_RANK;
-	code = vpr_ranks(o);
+	code = o->agent != NULL ? vpr_agent(o) : vpr_ranks(o);
 	if (code != VPR_RANK)
 		return code;
 	close(o->stop_fd);
@@ -311,8 +312,10 @@ int main(int argc, char **argv)
 	vpr_options(&o, argc, argv);
 	xk_plugins_find("vp-run");
 	code = ranks(&o);
-	if (code != VPR_RANK)
+	if (code != VPR_RANK) {
+		free(o.peers);
 		return code;
+	}
 	w.e = xk_errs_new();
 	w.warnings = xk_errs_new();
 	if (o.stop_fd < 0 || o.ask_fd < 0 || w.e == NULL || w.warnings == NULL) {
@@ -328,6 +331,7 @@ int main(int argc, char **argv)
 	xk_ledger_free(o.ledger);
 	xk_errs_free(w.e);
 	xk_errs_free(w.warnings);
+	free(o.peers);
 	close(o.stop_fd);
 	close(o.ask_fd);
 	if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -19,6 +19,7 @@ enum {
 #define VPR_ARGS     256u
 #define VPR_RANKS_MAX 1024u
 #define VPR_JOB_MAX  60u
+#define VPR_TOLD     4u                  /* arguments more that a rank has (vpr_tell.c) */
 #define VPR_RANK     (-1)                /* of vpr_ranks: this process is one */
 
 struct vpr_capture {
@@ -50,6 +51,13 @@ struct vpr {
 	unsigned    ncapture;
 	unsigned    ranks, offered;      /* -n; arguments that the file need not declare, the first ones */
 	bool        join, keep;
+	const char *hosts;              /* where ranks are; NULL: here */
+	char       *agent;               /* what an agent is told (vpr_agent.c), or NULL */
+	const char *within;              /* how long ranks may take to come */
+	int64_t     within_ms;
+	int         argc;
+	char      **argv;
+	char       *peers;               /* the argument, of malloc */
 	int         finished_fd;         /* of a rank, to its starter; 0: none */
 	char        rank_arg[3][VPR_JOB_MAX + 8], rank_cpus[64 * 3];
 	int         stop_fd, ask_fd;     /* SIGINT and SIGTERM arrive here; SIGUSR1 */
@@ -71,7 +79,9 @@ int  vpr_log(const struct vpr *o, struct xk_graph *g, struct xk_errs *e);
 
 /* vpr_ranks.c: runs o->ranks of this program until all have ended: the exit code, or, in each of them, VPR_RANK. */
 int  vpr_ranks(struct vpr *o);
-/* This is one of those that mpirun or srun started: VPR_OK, or VPR_USAGE, said. */
+/* vpr_agent.c: starts one rank for a vp-run on another host: as vpr_ranks. */
+int  vpr_agent(struct vpr *o);
+/* vpr_join.c: this is one of those that mpirun or srun started: VPR_OK, or VPR_USAGE, said. */
 int  vpr_join(struct vpr *o);
 
 /* Attaches the captures to a graph that is not up yet. */

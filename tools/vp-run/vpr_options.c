@@ -24,7 +24,8 @@ static const char doc[] =
 
 enum { OPT_STATS = 256, OPT_CAPTURE, OPT_LOG, OPT_CHECK, OPT_CPUS, OPT_SEED, OPT_VIRTUAL, OPT_UNSAFE, OPT_WARMUP,
        OPT_VPS, OPT_CONNS, OPT_FAIRNESS, OPT_FILTER, OPT_CONTROL, OPT_LAYER_TIMES, OPT_MESSAGES, OPT_WARMUP_MESSAGES,
-       OPT_PROCESSORS, OPT_MACHINE, OPT_DECISIONS, OPT_KEEP, OPT_JOIN, OPT_TIMELINE, OPT_PLUGIN };
+       OPT_PROCESSORS, OPT_MACHINE, OPT_DECISIONS, OPT_KEEP, OPT_JOIN, OPT_TIMELINE, OPT_PLUGIN,
+       OPT_HOSTS, OPT_WITHIN, OPT_AGENT };
 
 static const struct argp_option options[] = {
 	{ "duration", 'd', "TIME", 0, "How long to measure, \"5s\" (else the graph's)", 0 },
@@ -49,8 +50,11 @@ static const struct argp_option options[] = {
 	{ "processors", OPT_PROCESSORS, "N", 0, "With --virtual: simulate N processors", 0 },
 	{ "machine", OPT_MACHINE, "NAME", 0, "What things cost on them", 0 },
 	{ "ranks", 'n', "N", 0, "Run FILE in N processes: rank=0 ... ranks=N", 0 },
-	{ "keep", OPT_KEEP, NULL, 0, "With -n: go on when a rank fails", 0 },
+	{ "hosts", OPT_HOSTS, "A:2,B|FILE", 0, "Run them on other hosts, by ssh", 0 },
+	{ "within", OPT_WITHIN, "TIME", 0, "How long ranks elsewhere may take to come (30s)", 0 },
+	{ "keep", OPT_KEEP, NULL, 0, "With -n, --hosts: go on when a rank fails", 0 },
 	{ "join", OPT_JOIN, NULL, 0, "Be the rank that mpirun or srun says", 0 },
+	{ "agent", OPT_AGENT, "RANK", OPTION_HIDDEN, NULL, 0 },
 	{ "check", OPT_CHECK, NULL, 0, "Check the file and stop", 0 },
 	{ "plugin", OPT_PLUGIN, "FILE", 0, "Protocols of a plug-in, too (see VP_PLUGIN_PATH)", 0 },
 	{ "path", 'I', "DIR[:DIR]", 0, "More folders for include", 0 },
@@ -103,17 +107,34 @@ static void set_ranks(struct vpr *o, const char *arg, struct argp_state *state)
 	o->ranks = (unsigned)n;
 }
 
+static void set_within(struct vpr *o, const char *arg, struct argp_state *state)
+{
+	union xk_pval v;
+	char why[256];
+
+	if (xk_param_parse_as(XK_P_TIME, arg, strspn(arg, "0123456789") == strlen(arg), &v, why, sizeof why) != XK_OK)
+		argp_error(state, "--within %s", why);
+	if (v.u < XK_MS || v.u > 3600 * XK_SEC)
+		argp_error(state, "--within must be between 1ms and 1h, not '%s'", arg);
+	o->within = arg;
+	o->within_ms = (int64_t)(v.u / XK_MS);
+}
+
 /* What is one for all. */
 static void check_ranks(const struct vpr *o, struct argp_state *state)
 {
-	if (o->keep && o->ranks == 0)
-		argp_error(state, "--keep belongs to -n");
-	if (o->join && o->ranks != 0)
-		argp_error(state, "--join and -n: either others start the ranks, or -n does");
-	if (o->ranks != 0 && (o->has_control || o->ncapture != 0 || o->decisions != NULL || o->timeline != NULL))
+	bool ours = o->ranks != 0 || o->hosts != NULL;
+
+	if (o->keep && !ours)
+		argp_error(state, "--keep belongs to -n or --hosts");
+	if (o->within != NULL && o->hosts == NULL)
+		argp_error(state, "--within belongs to --hosts");
+	if (o->join && ours)
+		argp_error(state, "--join and -n: either others start the ranks, or -n and --hosts do");
+	if (ours && (o->has_control || o->ncapture != 0 || o->decisions != NULL || o->timeline != NULL))
 		argp_error(state, "-n: ranks cannot share a file of --control, --capture, --decisions or --timeline");
-	if ((o->join || o->ranks != 0) && o->narg > VPR_ARGS - 3)
-		argp_error(state, "at most %u arguments", VPR_ARGS - 3);
+	if ((o->join || ours) && o->narg > VPR_ARGS - VPR_TOLD)
+		argp_error(state, "at most %u arguments", VPR_ARGS - VPR_TOLD);
 }
 
 static error_t parse_opt(int key, char *arg, struct argp_state *state)
@@ -153,6 +174,9 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case 'n': set_ranks(o, arg, state); break;
 	case OPT_KEEP: o->keep = true; break;
 	case OPT_JOIN: o->join = true; break;
+	case OPT_HOSTS: o->hosts = arg; break;
+	case OPT_WITHIN: set_within(o, arg, state); break;
+	case OPT_AGENT: o->agent = arg; break;
 	case OPT_TIMELINE: o->timeline = arg; break;
 	case OPT_LAYER_TIMES: o->layer_times = true; break;
 	case ARGP_KEY_ARG: add_arg(o, arg, state); break;
@@ -160,6 +184,8 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 		if (o->file == NULL)
 			argp_error(state, "which graph file?");
 		check_ranks(o, state);
+		if (o->within == NULL)
+			set_within(o, "30s", state);
 		if (o->layer_times && o->ncapture != 0)
 			argp_error(state, "--layer-times and --capture: a message would be timed while it is written to a file");
 		break;
@@ -171,9 +197,12 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 void vpr_options(struct vpr *o, int argc, char **argv)
 {
 	static const struct argp argp = { options, parse_opt, "FILE [k=v ...]", doc, NULL, NULL, NULL };
-
 	error_t err;
 
+	o->argc = argc;
+	o->argv = argv;
+	/* That a short option takes what its long one does shows without being said. */
+	(void)setenv("ARGP_HELP_FMT", "no-dup-args-note", 0);
 	argp_err_exit_status = VPR_USAGE;
 	/* What is wrong with the options it has said, and ended the program. */
 	err = argp_parse(&argp, argc, argv, 0, NULL, o);

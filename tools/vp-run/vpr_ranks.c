@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * vpr_ranks.c - a graph file in several processes: vp-run -n starts them, --join is one that others started.
+ * vpr_ranks.c - a graph file in several processes: vp-run -n starts them, here or by --hosts elsewhere (vpr_remote.c).
  *
- * Each rank is this program again, with the arguments rank and ranks, and job where the file declares it; it
- * is ended when its starter is.  The starter passes on signals and what they print, line by line.
+ * Each rank is this program again, told what vpr_tell.c says; it is ended when its starter is.  The starter passes
+ * on signals and what they print, line by line.
  * Invariant: a rank's pipes end when it does, so nothing is waited for but them.
  */
-#include "tools/vp-run/vpr.h"
+#include "tools/vp-run/vpr_job.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,24 +20,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LINE_MOST 65536u                 /* longer ones come in pieces */
-#define GRACE_MS  10000                  /* for a rank to end in order */
+#define FORCE_MS 2000                    /* for an agent to say how a killed rank has ended */
 
-struct pipe { int fd; char *text; size_t n, room; };
-/* state: 0, or what it has said (xk_run_opts.finished_fd). */
-struct rank { pid_t pid; struct pipe out, err; int say; char state; };
-struct job {
-	struct vpr   *o;
-	struct rank  *rank;
-	struct pollfd *poll;
-	unsigned      n, running;
-	int           code;              /* of the first that failed */
-	bool          ending, quiet;     /* quiet: because one has failed; others may, by that */
-	bool          told;              /* all, by a signal: who hears of another's end first has not failed */
-	int64_t       kill_at;           /* ms; 0: not yet, or done */
-};
-
-static int64_t now_ms(void)
+int64_t vpr_now_ms(void)
 {
 	struct timespec t;
 
@@ -46,207 +30,63 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* ---- what a rank is told ------------------------------------------------------------------ */
-
-static bool given(const struct vpr *o, const char *name)
-{
-	size_t n = strlen(name);
-
-	for (unsigned i = 0; i < o->narg; i++)
-		if (strncmp(o->arg[i], name, n) == 0 && o->arg[i][n] == '=')
-			return true;
-	return false;
-}
-
-/* job comes first: a file need not declare it. */
-static void tell(struct vpr *o, unsigned rank, unsigned ranks, const char *job)
-{
-	snprintf(o->rank_arg[0], sizeof o->rank_arg[0], "rank=%u", rank);
-	snprintf(o->rank_arg[1], sizeof o->rank_arg[1], "ranks=%u", ranks);
-	o->arg[o->narg++] = o->rank_arg[0];
-	o->arg[o->narg++] = o->rank_arg[1];
-	if (job == NULL || given(o, "job"))
-		return;
-	snprintf(o->rank_arg[2], sizeof o->rank_arg[2], "job=%s", job);
-	memmove(o->arg + 1, o->arg, o->narg * sizeof o->arg[0]);
-	o->arg[0] = o->rank_arg[2];
-	o->narg++;
-	o->offered = 1;
-}
-
-/* Of the processors that we may use, rank's part; where there are fewer than ranks, one. */
-static void share_processors(struct vpr *o, unsigned rank)
-{
-	unsigned cpu[64], n = 0, from, to;
-	cpu_set_t set;
-	size_t at = 0;
-
-	if (o->cpus != NULL || sched_getaffinity(0, sizeof set, &set) < 0)
-		return;
-	for (unsigned i = 0; i < 64; i++)
-		if (CPU_ISSET(i, &set))
-			cpu[n++] = i;
-	if (n == 0)
-		return;
-	from = n >= o->ranks ? rank * n / o->ranks : rank % n;
-	to = n >= o->ranks ? (rank + 1) * n / o->ranks : from + 1;
-	for (unsigned i = from; i < to; i++)
-		at += (size_t)snprintf(o->rank_cpus + at, sizeof o->rank_cpus - at, "%s%u", i != from ? "," : "", cpu[i]);
-	o->cpus = o->rank_cpus;
-}
-
-/* ---- --join ---------------------------------------------------------------------------------- */
-
-static bool number_of(const char *name, unsigned *v)
-{
-	const char *text = getenv(name);
-	char *end;
-	unsigned long n;
-
-	if (text == NULL || *text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	n = strtoul(text, &end, 10);
-	*v = (unsigned)n;
-	return *end == '\0' && errno == 0 && n <= VPR_RANKS_MAX;
-}
-
-/* A name that a socket's may have in it; step: of those that one job may have at a time, or NULL. */
-static const char *job_name(const char *env, const char *step, char *buf, size_t n)
-{
-	const char *text = getenv(env), *part = step != NULL ? getenv(step) : NULL;
-	int len;
-
-	if (text == NULL || *text == '\0')
-		return NULL;
-	len = snprintf(buf, n, "%s%s%s", text, part != NULL ? "." : "", part != NULL ? part : "");
-	for (int i = 0; i < len && buf[i] != '\0'; i++)
-		if (strchr("/@ ", buf[i]) != NULL)
-			buf[i] = '-';
-	return buf;
-}
-
-int vpr_join(struct vpr *o)
-{
-	static const struct { const char *rank, *ranks, *job, *step; } who[] = {
-		{ "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "PMIX_NAMESPACE", NULL },
-		{ "PMI_RANK", "PMI_SIZE", "PMI_JOBID", NULL },
-		{ "SLURM_PROCID", "SLURM_NTASKS", "SLURM_JOB_ID", "SLURM_STEP_ID" },
-	};
-	char job[VPR_JOB_MAX + 1];
-	unsigned rank, ranks;
-
-	for (unsigned i = 0; i < XK_ARRAY_LEN(who); i++) {
-		if (!number_of(who[i].rank, &rank) || !number_of(who[i].ranks, &ranks) || rank >= ranks)
-			continue;
-		tell(o, rank, ranks, job_name(who[i].job, who[i].step, job, sizeof job));
-		return VPR_OK;
-	}
-	fprintf(stderr, "vp-run: option --join: nobody has said which rank this is: neither OMPI_COMM_WORLD_RANK and _SIZE "
-		"nor PMI_RANK and PMI_SIZE nor SLURM_PROCID and SLURM_NTASKS are set\n");
-	return VPR_USAGE;
-}
-
-/* ---- what they print --------------------------------------------------------------------------- */
-
-static void print(const struct job *j, const struct rank *r, FILE *f, const char *text, size_t n)
-{
-	fprintf(f, "[%u] ", (unsigned)(r - j->rank));
-	fwrite(text, 1, n, f);
-	putc('\n', f);
-}
-
-/* Whole lines; all: the rest, too. */
-static void pass_on(const struct job *j, const struct rank *r, struct pipe *p, FILE *f, bool all)
-{
-	size_t from = 0;
-	char *end;
-
-	while ((end = memchr(p->text + from, '\n', p->n - from)) != NULL) {
-		print(j, r, f, p->text + from, (size_t)(end - (p->text + from)));
-		from = (size_t)(end - p->text) + 1;
-	}
-	if (from < p->n && (all || p->n - from >= LINE_MOST)) {
-		print(j, r, f, p->text + from, p->n - from);
-		from = p->n;
-	}
-	memmove(p->text, p->text + from, p->n - from);
-	p->n -= from;
-	fflush(f);
-}
-
-static bool grow(struct pipe *p)
-{
-	size_t room = p->room != 0 ? 2 * p->room : LINE_MOST;
-	char *more = p->n + 4096 <= p->room ? p->text : realloc(p->text, room);
-
-	if (more == NULL)
-		return false;
-	p->room = more != p->text || p->n + 4096 > p->room ? room : p->room;
-	p->text = more;
-	return true;
-}
+/* ---- what they print ------------------------------------------------------------------------- */
 
 /* JSON is shown at the end, as one list; else lines as they come. */
-static void hear(const struct job *j, struct rank *r, struct pipe *p, FILE *f)
+static void hear(struct vpr_job *j, struct vpr_rank *r, struct vpr_pipe *p, FILE *f)
 {
-	bool keep = j->o->json && f == stdout;
-	ssize_t n = grow(p) ? read(p->fd, p->text + p->n, p->room - p->n) : 0;
+	bool more = vpr_pipe_read(p);
 
-	if (n < 0 && errno == EINTR)
-		return;
-	p->n += n > 0 ? (size_t)n : 0;
-	if (!keep && p->text != NULL)
-		pass_on(j, r, p, f, n <= 0);
-	if (n > 0)
-		return;
-	close(p->fd);
-	p->fd = -1;
-}
-
-static void show_json(const struct job *j)
-{
-	printf("[\n");
-	for (unsigned i = 0; i < j->n; i++) {
-		const struct pipe *p = &j->rank[i].out;
-
-		if (p->n != 0)
-			fwrite(p->text, 1, p->n, stdout);
-		else
-			printf("null\n");
-		if (i + 1 < j->n)
-			printf(",\n");
-	}
-	printf("]\n");
+	if (!j->o->json || f != stdout)
+		vpr_lines((unsigned)(r - j->rank), p, f, !more);
 }
 
 /* ---- how they end ---------------------------------------------------------------------------------- */
 
-static void signal_all(const struct job *j, int sig)
+static void signal_all(const struct vpr_job *j, int sig)
 {
 	for (unsigned i = 0; i < j->n; i++)
-		if (j->rank[i].pid > 0)
+		if (j->rank[i].host != NULL)
+			vpr_remote_signal(&j->rank[i], sig);
+		else if (j->rank[i].pid > 0)
 			(void)kill(j->rank[i].pid, sig);
 }
 
-static void end_all(struct job *j, bool quiet)
+static void begin_no_more(struct vpr_job *j)
+{
+	for (unsigned i = 0; i < j->n; i++) {
+		j->running -= !j->rank[i].begun;
+		j->rank[i].begun = true;
+	}
+}
+
+static void end_all(struct vpr_job *j, bool quiet)
 {
 	j->quiet |= quiet;
 	j->told |= !quiet;
 	if (j->ending)
 		return;
 	j->ending = true;
-	j->kill_at = now_ms() + GRACE_MS;
+	j->kill_at = vpr_now_ms() + VPR_GRACE_MS;
+	begin_no_more(j);
 	signal_all(j, SIGTERM);
 }
 
+void vpr_job_failed(struct vpr_job *j, int code)
+{
+	if (j->code == VPR_OK)
+		j->code = code;
+	if (!j->o->keep)
+		end_all(j, true);
+}
+
 /* A rank that has finished goes on for others' sake.  When all that can have, it is over for all. */
-static void end_finished(struct job *j)
+static void end_finished(struct vpr_job *j)
 {
 	bool any = false;
 
 	for (unsigned i = 0; i < j->n; i++) {
-		if (j->rank[i].pid > 0 && j->rank[i].state == 0)
+		if ((j->rank[i].pid > 0 || !j->rank[i].begun) && j->rank[i].state == 0)
 			return;
 		any |= j->rank[i].state == 'f';
 	}
@@ -254,31 +94,73 @@ static void end_finished(struct job *j)
 		end_all(j, false);
 }
 
-/* Both pipes have ended. */
-static void ended(struct job *j, struct rank *r)
+static void say_end(const struct vpr_job *j, const struct vpr_rank *r, const char *what, const struct vpr_end *e)
 {
-	int status = 0;
-	bool good;
+	fprintf(stderr, "vp-run: rank %u", (unsigned)(r - j->rank));
+	if (r->host != NULL)
+		fprintf(stderr, " at %s", r->host->name);
+	fprintf(stderr, e->sig != 0 ? " %swas killed by signal %d\n" : " %sended with code %d\n", what,
+		e->sig != 0 ? e->sig : e->code);
+}
 
-	while (waitpid(r->pid, &status, 0) < 0 && errno == EINTR)
-		;
-	r->pid = 0;
-	j->running--;
-	good = WIFEXITED(status) && (WEXITSTATUS(status) == 0 || (j->told && WEXITSTATUS(status) == VPR_FAILED));
+static struct vpr_end end_of(int status)
+{
+	struct vpr_end e = { .known = true };
+
+	*(WIFSIGNALED(status) ? &e.sig : &e.code) = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
+	return e;
+}
+
+/* The remote shell has ended, and no agent has said how the rank did. */
+static void missed(struct vpr_job *j, const struct vpr_rank *r, const struct vpr_end *shell)
+{
+	if (r->lost || j->quiet)
+		return;
+	say_end(j, r, r->up ? "is lost: its remote shell " : "did not come up: its remote shell ", shell);
+	vpr_job_failed(j, VPR_FAILED);
+}
+
+static void judge(struct vpr_job *j, const struct vpr_rank *r)
+{
+	const struct vpr_end *e = &r->end;
+	bool good = e->sig == 0 && (e->code == 0 || (j->told && e->code == VPR_FAILED));
+
 	j->told |= good && j->o->duration != NULL;       /* its time was over; so will that of others be */
 	if (good || j->quiet)
 		return;
-	if (WIFSIGNALED(status))
-		fprintf(stderr, "vp-run: rank %u was killed by signal %d\n", (unsigned)(r - j->rank), WTERMSIG(status));
-	else
-		fprintf(stderr, "vp-run: rank %u ended with code %d\n", (unsigned)(r - j->rank), WEXITSTATUS(status));
-	if (j->code == VPR_OK)
-		j->code = WIFEXITED(status) ? WEXITSTATUS(status) : VPR_FAILED;
-	if (!j->o->keep)
-		end_all(j, true);
+	say_end(j, r, "", e);
+	vpr_job_failed(j, e->sig == 0 ? e->code : VPR_FAILED);
 }
 
-static void pass_signal(const struct job *j, int fd)
+/* Both pipes have ended. */
+static void ended(struct vpr_job *j, struct vpr_rank *r)
+{
+	unsigned rank = (unsigned)(r - j->rank);
+	struct vpr_end shell;
+	int status = 0;
+
+	while (waitpid(r->pid, &status, 0) < 0 && errno == EINTR)
+		;
+	shell = end_of(status);
+	r->pid = 0;
+	j->running--;
+	if (r->host == NULL) {
+		r->end = shell;
+		judge(j, r);
+		return;
+	}
+	close(r->tell);
+	r->tell = -1;
+	vpr_lines(rank, &r->far_err, stderr, true);
+	if (!j->o->json)
+		vpr_lines(rank, &r->far_out, stdout, true);
+	if (r->end.known)
+		judge(j, r);
+	else
+		missed(j, r, &shell);
+}
+
+static void pass_signal(const struct vpr_job *j, int fd)
 {
 	struct signalfd_siginfo info;
 
@@ -286,7 +168,7 @@ static void pass_signal(const struct job *j, int fd)
 		signal_all(j, (int)info.ssi_signo);
 }
 
-static unsigned watch(struct job *j)
+static unsigned watch(struct vpr_job *j)
 {
 	unsigned n = 0;
 
@@ -300,7 +182,7 @@ static unsigned watch(struct job *j)
 	return n;
 }
 
-static void hear_state(struct rank *r)
+static void hear_state(struct vpr_rank *r)
 {
 	if (read(r->say, &r->state, 1) > 0)
 		return;
@@ -308,14 +190,16 @@ static void hear_state(struct rank *r)
 	r->say = -1;
 }
 
-static void look_at(struct job *j)
+static void look_at(struct vpr_job *j)
 {
 	for (unsigned i = 0; i < j->n; i++) {
-		struct rank *r = &j->rank[i];
+		struct vpr_rank *r = &j->rank[i];
 		const struct pollfd *p = &j->poll[2 + 3 * i];
 
-		if (r->out.fd >= 0 && p[0].revents != 0)
+		if (r->out.fd >= 0 && p[0].revents != 0 && r->host == NULL)
 			hear(j, r, &r->out, stdout);
+		else if (r->out.fd >= 0 && p[0].revents != 0)
+			vpr_remote_hear(j, r);
 		if (r->err.fd >= 0 && p[1].revents != 0)
 			hear(j, r, &r->err, stderr);
 		if (r->say >= 0 && p[2].revents != 0)
@@ -326,23 +210,48 @@ static void look_at(struct job *j)
 	end_finished(j);
 }
 
-static void attend(struct job *j)
+/* Those that have not ended in order: first the ranks, then what stands for them here. */
+static void force(struct vpr_job *j)
+{
+	bool again = j->forced;
+
+	j->forced = true;
+	j->kill_at = again || j->hosts.n == 0 ? 0 : vpr_now_ms() + FORCE_MS;
+	if (!again)
+		signal_all(j, SIGKILL);
+	for (unsigned i = 0; again && i < j->n; i++)
+		if (j->rank[i].host != NULL)
+			vpr_remote_cut(&j->rank[i]);
+}
+
+/* Until something is to be done though nobody says anything; -1: never. */
+static int wait_ms(struct vpr_job *j)
+{
+	int64_t late = vpr_remote_late(j), left = j->kill_at != 0 ? j->kill_at - vpr_now_ms() : -1;
+
+	if (j->kill_at != 0 && left <= 0) {
+		force(j);
+		return 0;
+	}
+	return (int)(late >= 0 && (left < 0 || late < left) ? late : left);
+}
+
+static void attend(struct vpr_job *j)
 {
 	while (j->running != 0) {
-		int64_t left = j->kill_at != 0 ? j->kill_at - now_ms() : -1;
-		unsigned n = watch(j);
+		unsigned n;
+		int wait;
 
-		if (j->kill_at != 0 && left <= 0) {
-			signal_all(j, SIGKILL);
-			j->kill_at = 0;
-			left = -1;
-		}
-		if (poll(j->poll, n, (int)left) < 0)
+		(void)vpr_remote_begin(j);
+		wait = wait_ms(j);
+		n = watch(j);
+		if (poll(j->poll, n, wait) < 0)
 			continue;
 		if (j->poll[0].revents != 0) {
 			j->told = true;
 			if (j->kill_at == 0 && !j->ending)
-				j->kill_at = now_ms() + GRACE_MS;
+				j->kill_at = vpr_now_ms() + VPR_GRACE_MS;
+			begin_no_more(j);
 			pass_signal(j, j->o->stop_fd);
 		}
 		if (j->poll[1].revents != 0)
@@ -354,15 +263,14 @@ static void attend(struct job *j)
 /* ---- how they begin ----------------------------------------------------------------------------------- */
 
 /* In the rank: its output goes to the pipes. */
-static void become(struct job *j, unsigned rank, pid_t parent, int pipes[3][2])
+static int become(struct vpr_job *j, const struct vpr_place *at, pid_t parent, int pipes[3][2])
 {
 	struct vpr *o = j->o;
-	char job[32];
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent || dup2(pipes[0][1], STDOUT_FILENO) < 0 || dup2(pipes[1][1], STDERR_FILENO) < 0)
 		_exit(VPR_FAILED);
-	for (unsigned i = 0; i < rank; i++) {
+	for (unsigned i = 0; i < j->n; i++) {
 		close(j->rank[i].out.fd);
 		close(j->rank[i].err.fd);
 		close(j->rank[i].say);
@@ -372,9 +280,12 @@ static void become(struct job *j, unsigned rank, pid_t parent, int pipes[3][2])
 	close(pipes[0][1]);
 	close(pipes[1][1]);
 	o->finished_fd = pipes[2][1];
-	snprintf(job, sizeof job, "run-%d", (int)parent);
-	tell(o, rank, o->ranks, job);
-	share_processors(o, rank);
+	if (vpr_tell(o, at->rank, at->ranks, at->job, at->peers) != XK_OK) {
+		fprintf(stderr, "vp-run: out of memory\n");
+		exit(VPR_FAILED);
+	}
+	vpr_share_processors(o, at->place, at->places);
+	return 1;
 }
 
 static int make_pipes(int pipes[3][2])
@@ -393,20 +304,17 @@ static int make_pipes(int pipes[3][2])
 	return XK_OK;
 }
 
-/* XK_OK, in the starter; 1, in the rank; or an error. */
-static int begin(struct job *j, unsigned i)
+int vpr_rank_begin(struct vpr_job *j, struct vpr_rank *r, const struct vpr_place *at)
 {
-	struct rank *r = &j->rank[i];
 	pid_t parent = getpid();
 	int pipes[3][2], err = make_pipes(pipes);
 
 	if (err != XK_OK)
 		return err;
+	r->begun = true;
 	r->pid = fork();
-	if (r->pid == 0) {
-		become(j, i, parent, pipes);
-		return 1;
-	}
+	if (r->pid == 0)
+		return become(j, at, parent, pipes);
 	err = r->pid > 0 ? XK_OK : -errno;
 	for (unsigned k = 0; k < 3; k++) {
 		close(pipes[k][1]);
@@ -422,47 +330,120 @@ static int begin(struct job *j, unsigned i)
 	return XK_OK;
 }
 
-static void free_job(struct job *j)
+/* All of this machine: XK_OK, 1 in a rank, or an error. */
+static int begin_here(struct vpr_job *j)
+{
+	unsigned n = j->o->ranks;
+	struct vpr_place at = { .ranks = n, .places = n, .job = j->name, .peers = j->hosts.peers };
+	int err = XK_OK;
+
+	for (; err == XK_OK && j->n < n; j->n += err == XK_OK) {
+		at.rank = at.place = j->n;
+		err = vpr_rank_begin(j, &j->rank[j->n], &at);
+	}
+	if (err == XK_OK || err == 1)
+		return err;
+	fprintf(stderr, "vp-run: cannot start rank %u: %s\n", j->n, xk_strerror(err));
+	vpr_job_failed(j, VPR_FAILED);
+	end_all(j, true);
+	return err;
+}
+
+/* Of other hosts: they begin while others are attended to. */
+static void name_hosts(struct vpr_job *j)
+{
+	j->n = j->running = j->o->ranks;
+	for (unsigned i = 0; i < j->hosts.n; i++)
+		for (unsigned k = 0; k < j->hosts.host[i].ranks; k++)
+			j->rank[j->hosts.host[i].first + k].host = &j->hosts.host[i];
+}
+
+/* One that other jobs at the same hosts do not have. */
+static void name_job(struct vpr_job *j)
+{
+	char here[33] = "";
+
+	if (j->o->hosts == NULL) {
+		snprintf(j->name, sizeof j->name, "run-%d", (int)getpid());
+		return;
+	}
+	(void)gethostname(here, sizeof here - 1);
+	snprintf(j->name, sizeof j->name, "run-%d.%s", (int)getpid(), here);
+	for (char *c = j->name; *c != '\0'; c++)
+		if (strchr("/@ ", *c) != NULL)
+			*c = '-';
+}
+
+static int open_job(struct vpr_job *j)
+{
+	int code = j->o->hosts != NULL ? vpr_hosts_open(&j->hosts, j->o) : vpr_hosts_here(&j->hosts, j->o->ranks);
+
+	if (code != VPR_OK)
+		return code;
+	name_job(j);
+	j->rank = calloc(j->o->ranks, sizeof *j->rank);
+	j->poll = calloc(2 + 3 * (size_t)j->o->ranks, sizeof *j->poll);
+	if (j->rank == NULL || j->poll == NULL) {
+		fprintf(stderr, "vp-run: out of memory\n");
+		return VPR_FAILED;
+	}
+	for (unsigned i = 0; i < j->o->ranks; i++) {
+		struct vpr_rank *r = &j->rank[i];
+
+		r->out.fd = r->err.fd = r->say = r->tell = -1;
+	}
+	return VPR_OK;
+}
+
+static void free_job(struct vpr_job *j)
 {
 	for (unsigned i = 0; j->rank != NULL && i < j->n; i++) {
-		if (j->rank[i].say > 0)
+		if (j->rank[i].say >= 0)
 			close(j->rank[i].say);
 		free(j->rank[i].out.text);
 		free(j->rank[i].err.text);
+		free(j->rank[i].far_out.text);
+		free(j->rank[i].far_err.text);
 	}
 	free(j->rank);
 	free(j->poll);
+	vpr_hosts_close(&j->hosts);
+}
+
+/* 1: this is a rank; XK_OK: all have ended; an error: not all have begun. */
+static int run(struct vpr_job *j)
+{
+	int err = XK_OK;
+
+	if (j->o->check_only)
+		return vpr_tell(j->o, 0, j->o->ranks, "check", j->hosts.peers) == XK_OK ? 1 : XK_E_NOMEM;
+	if (j->hosts.n != 0)
+		name_hosts(j);
+	else
+		err = begin_here(j);
+	if (err == 1) {
+		j->n = 0;                /* what has been read of others is nothing yet */
+		return err;
+	}
+	attend(j);
+	if (j->o->json && err == XK_OK)
+		vpr_lines_json(j);
+	return err;
 }
 
 int vpr_ranks(struct vpr *o)
 {
-	struct job j = { .o = o, .code = VPR_OK };
-	int err = XK_OK;
+	struct vpr_job j = { .o = o, .code = VPR_OK };
+	int code = open_job(&j), err;
 
-	if (o->check_only) {
-		tell(o, 0, o->ranks, "check");
-		return VPR_RANK;
+	if (code != VPR_OK) {
+		free_job(&j);
+		return code;
 	}
-	j.rank = calloc(o->ranks, sizeof *j.rank);
-	j.poll = calloc(2 + 3 * (size_t)o->ranks, sizeof *j.poll);
-	if (j.rank == NULL || j.poll == NULL)
-		err = XK_E_NOMEM;
-	for (; err == XK_OK && j.n < o->ranks; j.n += err == XK_OK)
-		err = begin(&j, j.n);
-	if (err == 1) {
-		free(j.rank);            /* what has been read of others is nothing yet */
-		free(j.poll);
-		return VPR_RANK;
-	}
-	if (err != XK_OK) {
-		fprintf(stderr, "vp-run: cannot start rank %u: %s\n", j.n, xk_strerror(err));
-		j.code = VPR_FAILED;
-		end_all(&j, true);
-	}
-	attend(&j);
-	if (o->json && err == XK_OK)
-		show_json(&j);
+	err = run(&j);
 	free_job(&j);
+	if (err == 1)
+		return VPR_RANK;
 	if ((fflush(stdout) != 0 || ferror(stdout)) && j.code == VPR_OK) {
 		fprintf(stderr, "vp-run: cannot write the output\n");
 		j.code = VPR_FAILED;

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * vpr_frame.h - what an agent writes to whoever started it: a first word, then frames of a type, a length of four
+ * bytes, the first one highest, and as many bytes.
+ */
+#ifndef VPR_FRAME_H
+#define VPR_FRAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define FRAME_HELLO     "\nxkvp-rank 1\n"         /* the number changes when frames do */
+#define FRAME_HELLO_LEN (sizeof FRAME_HELLO - 1)
+#define FRAME_HEAD      5u
+
+/* END: two bytes, how and with what. */
+enum { FRAME_OUT = 'o', FRAME_ERR = 'e', FRAME_STATE = 's', FRAME_END = 'x' };
+enum { FRAME_CODE = 'c', FRAME_SIGNAL = 's' };
+
+static inline size_t frame_length(const char *head)
+{
+	const unsigned char *b = (const unsigned char *)head + 1;
+
+	return (size_t)b[0] << 24 | (size_t)b[1] << 16 | (size_t)b[2] << 8 | b[3];
+}
+
+static inline void frame_head(char *head, char type, size_t n)
+{
+	head[0] = type;
+	for (unsigned i = 0; i < 4; i++)
+		head[1 + i] = (char)(n >> (24 - 8 * i));
+}
+
+#endif

@@ -287,11 +287,18 @@ static void open_signals(struct vpr *o)
 /* VPR_RANK: this process runs the graph; else it is done. */
 static int ranks(struct vpr *o)
 {
-	int code = o->join ? vpr_join(o) : VPR_OK;
+	int code = VPR_RANK;
 
-	if (code != VPR_OK || (o->ranks == 0 && o->hosts == NULL && o->agent == NULL) || o->stop_fd < 0 || o->ask_fd < 0)
-		return code != VPR_OK ? code : VPR_RANK;
-	code = o->agent != NULL ? vpr_agent(o) : vpr_ranks(o);
+	if (o->stop_fd < 0 || o->ask_fd < 0)
+		return code;
+	if (o->join)
+		code = vpr_join(o);
+	else if (o->agent != NULL)
+		code = vpr_agent(o);
+	else if (o->ranks != 0 || o->hosts != NULL)
+		code = vpr_ranks(o);
+	else
+		return code;
 	if (code != VPR_RANK)
 		return code;
 	close(o->stop_fd);

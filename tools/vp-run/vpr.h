@@ -53,6 +53,7 @@ struct vpr {
 	bool        join, keep;
 	const char *hosts;              /* where ranks are; NULL: here */
 	char       *agent;               /* what an agent is told (vpr_agent.c), or NULL */
+	char       *join_at;             /* of --join: where rank 0 is, or NULL */
 	const char *within;              /* how long ranks may take to come */
 	int64_t     within_ms;
 	int         argc;
@@ -81,7 +82,7 @@ int  vpr_log(const struct vpr *o, struct xk_graph *g, struct xk_errs *e);
 int  vpr_ranks(struct vpr *o);
 /* vpr_agent.c: starts one rank for a vp-run on another host: as vpr_ranks. */
 int  vpr_agent(struct vpr *o);
-/* vpr_join.c: this is one of those that mpirun or srun started: VPR_OK, or VPR_USAGE, said. */
+/* vpr_join.c: this is one of those that mpirun or srun started: as vpr_ranks. */
 int  vpr_join(struct vpr *o);
 
 /* Attaches the captures to a graph that is not up yet. */

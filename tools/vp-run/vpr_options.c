@@ -53,7 +53,7 @@ static const struct argp_option options[] = {
 	{ "hosts", OPT_HOSTS, "A:2,B|FILE", 0, "Run them on other hosts, by ssh", 0 },
 	{ "within", OPT_WITHIN, "TIME", 0, "How long ranks elsewhere may take to come (30s)", 0 },
 	{ "keep", OPT_KEEP, NULL, 0, "With -n, --hosts: go on when a rank fails", 0 },
-	{ "join", OPT_JOIN, NULL, 0, "Be the rank that mpirun or srun says", 0 },
+	{ "join", OPT_JOIN, "ROOT:PORT", OPTION_ARG_OPTIONAL, "Be the rank that mpirun, srun say", 0 },
 	{ "agent", OPT_AGENT, "RANK", OPTION_HIDDEN, NULL, 0 },
 	{ "check", OPT_CHECK, NULL, 0, "Check the file and stop", 0 },
 	{ "plugin", OPT_PLUGIN, "FILE", 0, "Protocols of a plug-in, too (see VP_PLUGIN_PATH)", 0 },
@@ -127,8 +127,8 @@ static void check_ranks(const struct vpr *o, struct argp_state *state)
 
 	if (o->keep && !ours)
 		argp_error(state, "--keep belongs to -n or --hosts");
-	if (o->within != NULL && o->hosts == NULL)
-		argp_error(state, "--within belongs to --hosts");
+	if (o->within != NULL && o->hosts == NULL && o->join_at == NULL)
+		argp_error(state, "--within belongs to --hosts or --join=ROOT:PORT");
 	if (o->join && ours)
 		argp_error(state, "--join and -n: either others start the ranks, or -n and --hosts do");
 	if (ours && (o->has_control || o->ncapture != 0 || o->decisions != NULL || o->timeline != NULL))
@@ -173,7 +173,10 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_DECISIONS: o->decisions = arg; break;
 	case 'n': set_ranks(o, arg, state); break;
 	case OPT_KEEP: o->keep = true; break;
-	case OPT_JOIN: o->join = true; break;
+	case OPT_JOIN:
+		o->join = true;
+		o->join_at = arg;
+		break;
 	case OPT_HOSTS: o->hosts = arg; break;
 	case OPT_WITHIN: set_within(o, arg, state); break;
 	case OPT_AGENT: o->agent = arg; break;

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -289,6 +290,14 @@ void vpr_remote_cut(struct vpr_rank *r)
 	r->out.fd = r->err.fd = -1;
 }
 
+/* What has come and was not read is not late: this process may not have run for long. */
+static bool is_late(const struct vpr_rank *r, int64_t left)
+{
+	struct pollfd p = { .fd = r->out.fd, .events = POLLIN };
+
+	return left <= 0 && poll(&p, 1, 0) == 0;
+}
+
 int64_t vpr_remote_late(struct vpr_job *j)
 {
 	int64_t now = vpr_now_ms(), next = -1;
@@ -299,13 +308,13 @@ int64_t vpr_remote_late(struct vpr_job *j)
 
 		if (r->pid <= 0 || r->up || r->lost)
 			continue;
-		if (left <= 0) {
+		if (is_late(r, left)) {
 			fprintf(stderr, "vp-run: rank %u at %s did not come up in %s\n", i, r->host->name, j->o->within);
 			r->lost = true;
 			vpr_remote_cut(r);
 			vpr_job_failed(j, VPR_FAILED);
-			left = 0;
 		}
+		left = left > 0 ? left : 0;
 		next = next < 0 || left < next ? left : next;
 	}
 	return next;

@@ -56,7 +56,7 @@ in_program() {
 	has "$1" >"$tmp/has" && names | comm -23 - "$tmp/has" | grep -vE '^xk_st(all|ress)' >"$tmp/lacks"
 	[ -s "$tmp/has" ] && ! [ -s "$tmp/lacks" ] || { echo "not in $1:"; cat "$tmp/lacks"; return 1; }
 }
-others() { has "$1" | grep -E '^xk_' | comm -13 "$tmp/then" - >"$tmp/more" && ! [ -s "$tmp/more" ] || { cat "$tmp/more"; return 1; }; }
+others() { has "$1" | grep -E '^xk_' >"$tmp/has" && comm -13 "$tmp/then" "$tmp/has" >"$tmp/more" && ! [ -s "$tmp/more" ] || { cat "$tmp/more"; return 1; }; }
 for program in vp-run vp-graph vp-bench vp-sim; do
 	ok "$program has them" in_program $program
 	ok "$program shows no other of its own" others $program

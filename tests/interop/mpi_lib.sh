@@ -34,6 +34,7 @@ one() {
 job() {
 	ranks=$1
 	shift
+	rm -f "$tmp"/rc.* "$tmp"/out.*
 	for r in $(seq 0 $((ranks - 1))); do
 		(one "$r" "$ranks" "$@") &
 	done

@@ -122,6 +122,14 @@ static struct shm_sess *sess_anywhere(struct xk_rep *r, struct xk_up *up, struct
 	return us;
 }
 
+/* May a session of this VP have that port? */
+static bool is_of(const struct xk_rep *r, uint16_t port)
+{
+	uint32_t nvps = r->node->graph->vps->nvps;
+
+	return port < SHM_EPHEMERAL || (port - SHM_EPHEMERAL) % nvps == r->no % nvps;
+}
+
 static struct xk_sess *shm_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_parts *ps,
 				int *err)
 {
@@ -131,7 +139,7 @@ static struct xk_sess *shm_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_
 	struct shm_link *l = NULL;
 
 	*err = xk_host_parts(ps, &remote, &local);
-	if (*err == XK_OK && local.host != 0 && local.host != hr->at.host)
+	if (*err == XK_OK && ((local.host != 0 && local.host != hr->at.host) || !is_of(r, local.port)))
 		*err = XK_E_ADDRNOTAVAIL;
 	if (*err == XK_OK && hr->nsessions >= shm_conf(r)->sessions)
 		*err = XK_E_NOSPC;
@@ -241,6 +249,8 @@ static int enable_key(struct xk_parts *ps, struct xk_key *k)
 
 	if (ps == NULL || ps->n == 0 || xk_host_part(&ps->p[0], &at) != XK_OK || at.port == 0)
 		return XK_E_INVAL;
+	if (at.port >= SHM_EPHEMERAL)    /* it says which VP a session of it lives on */
+		return XK_E_ADDRNOTAVAIL;
 	*k = (struct xk_key){ { at.port, 0 } };
 	return XK_OK;
 }

@@ -304,15 +304,17 @@ static int vp_of(struct shm_rep *hr, uint32_t host, uint16_t port)
 	return -1;
 }
 
-/* While no VP of the peer was met, one of ours that is on its way may lead to any. */
+/* While no VP of the peer was met, one of ours that is on its way may lead to any; those that do not listen begin
+ * their links themselves, and if they did not, any VP will do. */
 static struct shm_link *to_vp(struct shm_rep *hr, uint32_t host, int vp)
 {
+	bool any = vp < 0 || vp >= (int)SHM_LISTENERS;
 	struct shm_link *coming = NULL;
 
 	for (struct shm_link *l = usable(hr, NULL, host); l != NULL; l = usable(hr, l, host)) {
 		if (vp >= 0 && l->state == SHM_UP && l->vp == vp)
 			return l;
-		if (coming == NULL && l->state != SHM_UP && (vp < 0 || l->to_vp == vp))
+		if (coming == NULL && (any || (l->state != SHM_UP && l->to_vp == vp)))
 			coming = l;
 	}
 	return coming;
@@ -327,7 +329,7 @@ static struct shm_link *begin(struct shm_rep *hr, uint32_t host, int vp, int *er
 	l = *err == XK_E_NOMEM ? link_new(hr, true, host) : NULL;
 	if (l == NULL)
 		return NULL;
-	l->to_vp = vp;
+	l->to_vp = vp < (int)SHM_LISTENERS ? vp : -1;
 	*err = link_area(l);
 	if (*err == XK_OK)
 		*err = seek(l);

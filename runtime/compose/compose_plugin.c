@@ -82,14 +82,19 @@ static int grow(unsigned more)
 
 /* ---- what it says -------------------------------------------------------------------------- */
 
-static int taken(const struct xk_proto *p, char *why, size_t n)
+/* The name of the k-th that it brings. */
+static int taken(const struct xk_plugin *x, unsigned k, char *why, size_t n)
 {
+	const struct xk_proto *p = x->protos[k];
 	const struct xk_proto *const *t = xk_protos();
 
 	for (unsigned i = 0; t[i] != NULL; i++)
 		if (strcmp(t[i]->name, p->name) == 0)
 			return no(why, n, "brings '%s', which %s has already: give it another name", p->name,
 				  i < nbuild || from == NULL ? "xkvp itself" : from[i]);
+	for (unsigned i = 0; i < k; i++)
+		if (strcmp(x->protos[i]->name, p->name) == 0)
+			return no(why, n, "brings '%s' twice: give one another name", p->name);
 	return XK_OK;
 }
 
@@ -101,10 +106,12 @@ static int look(const struct xk_plugin *x, char *why, size_t n)
 	if (x->abi != XK_ABI)
 		return no(why, n, "was built against number %u of the interface, this program has %u: build it again with this "
 			  "program's xk/proto.h", x->abi, XK_ABI);
+	if (x->size != sizeof(struct xk_proto) || x->build == NULL || x->protos == NULL)
+		return no(why, n, "is no plug-in of xkvp: its xk_plugin was not made by XK_PLUGIN(...)");
 	if (strcmp(x->build, XK_BUILD) != 0)
 		return no(why, n, "was built with other options (%s; this program: %s): build it again with the flags of this "
 			  "program's xkvp.pc", x->build[0] != '\0' ? x->build + 1 : "none", XK_BUILD[0] != '\0' ? XK_BUILD + 1 : "none");
-	if (x->size != sizeof(struct xk_proto) || x->protos[0] == NULL)
+	if (x->protos[0] == NULL)
 		return no(why, n, "brings nothing: name its descriptors in XK_PLUGIN(...)");
 	for (unsigned i = 0; x->protos[i] != NULL; i++) {
 		const struct xk_proto *p = x->protos[i];
@@ -114,7 +121,7 @@ static int look(const struct xk_plugin *x, char *why, size_t n)
 				  ".name", i + 1);
 		if (xk_proto_fault(p, more, sizeof more) != XK_OK)
 			return no(why, n, "cannot be used: its protocol '%s' %s", p->name, more);
-		if (taken(p, why, n) != XK_OK)
+		if (taken(x, i, why, n) != XK_OK)
 			return XK_E_INVAL;
 	}
 	return XK_OK;
@@ -123,6 +130,8 @@ static int look(const struct xk_plugin *x, char *why, size_t n)
 /* It was loaded before, by another of its names. */
 static bool known(const struct xk_plugin *x)
 {
+	if (x->abi != XK_ABI || x->size != sizeof(struct xk_proto) || x->protos == NULL)
+		return false;
 	for (unsigned i = nbuild; i < nall; i++)
 		if (all[i] == x->protos[0])
 			return true;
@@ -204,7 +213,7 @@ int xk_plugin_load(const char *file, char *why, size_t n)
 	x = dlsym(h, "xk_plugin");
 	if (x == NULL)
 		err = no(why, n, "is no plug-in of xkvp: it has no XK_PLUGIN(...)");
-	else if (x->abi == XK_ABI && known(x))
+	else if (known(x))
 		return XK_OK;
 	else if ((err = look(x, why, n)) == XK_OK)
 		err = add(x, file, why, n);

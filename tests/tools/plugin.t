@@ -93,6 +93,16 @@ altered below 'p.needs[0] = NULL;'
 ok "that does not say what it lies over" refused below "cannot be used: its protocol 'my_layer' must say in .needs"
 altered ops 'p.ops = NULL;'
 ok "without operations" refused ops "cannot be used: its protocol 'my_layer' has no operations"
+bad twice "XK_PLUGIN(\\&my_layer, \\&my_layer);"
+ok "with a name that it has twice" refused twice "brings 'my_layer' twice"
+bad nothing "XK_PLUGIN(NULL);"
+ok "that brings nothing" refused nothing "brings nothing"
+bad hand "$(raw 'XK_ABI, sizeof(struct xk_proto), NULL')"
+ok "whose word of itself is damaged" refused hand "is no plug-in of xkvp: its xk_plugin was not made by XK_PLUGIN(...)"
+altered askew 'static struct xk_param q[4]; __builtin_memcpy(q, my_layer_params, sizeof q); q[0].offset = 3; p.params = q;'
+ok "with a parameter at an odd place" refused askew "cannot be used: its protocol 'my_layer' has a parameter 'mark' at offset 3"
+altered list 'static struct xk_param q[4]; __builtin_memcpy(q, my_layer_params, sizeof q); q[1].type = XK_P_LIST; q[1].elem = XK_P_LIST; q[1].offset = 0; q[1].def = NULL; q[1].min = q[1].max = NULL; p.params = q;'
+ok "with a list of lists" refused list "cannot be used: its protocol 'my_layer' has a parameter 'sessions' of what can stand in no list or map"
 altered half 'p.abi = 1;'
 ok "with a descriptor of another number" refused half "has a descriptor, number 1, without .abi = XK_ABI"
 altered default 'static struct xk_param q[4]; __builtin_memcpy(q, my_layer_params, sizeof q); q[0].def = \"300\"; p.params = q;'

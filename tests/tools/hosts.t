@@ -52,6 +52,12 @@ rsh boundless <<-'END'
 	printf '\nxkvp-rank 1\no\377\377\377\377'
 	exec cat /dev/zero
 END
+# What it leaves behind has its outputs.
+rsh leaving <<-'END'
+	echo $$ >"$LEFT"
+	sleep 200 &
+	exec sh -c "$2"
+END
 rsh arguments <<-'END'
 	echo "$# $1" >&2
 	exec sh -c "$2"
@@ -121,6 +127,29 @@ ok "a host that does not answer" endless '^vp-run: rank 1 at mute did not come u
 ok "a remote shell that is not there" endless 'did not come up: its remote shell ended with code 127' nobody --hosts h=127.0.0.1
 ok "a program that is no agent" endless 'what comes is not of its agent' babbling --hosts h=127.0.0.1
 ok "one without bounds" endless 'what comes is not of its agent' boundless --hosts h=127.0.0.1
+# stray OPTION...: from a folder that is gone nobody can begin
+program=$(readlink -f "$run")
+stray() {
+	mkdir "$tmp/gone"
+	(cd "$tmp/gone" && rmdir "$tmp/gone" && VP_RSH=$tmp/here timeout 60 "$program" "$@" --hosts a:10=127.0.0.1 \
+		"$tmp/told.lua" >"$tmp/out" 2>"$tmp/err")
+	got=$?
+	cat "$tmp/err"
+	[ $got -eq 1 ] && told '^vp-run: cannot start rank 0 at a: '
+}
+cannot() { stray "$@" && [ "$(grep -c '^vp-run: cannot start rank' "$tmp/err")" -eq "$count" ]; }
+count=1
+ok "a remote shell that cannot begin ends all" cannot
+count=10
+ok "with --keep others are tried, and nobody is waited for" cannot --keep
+left() {
+	LEFT=$tmp/left by leaving --hosts h=127.0.0.1 --json "$ring" dir="$tmp" count=20 && each 1 &&
+		told '^vp-run: warning: rank 0 at h has ended, and its remote shell does not'
+	got=$?
+	[ $got -eq 0 ] || kill -KILL -"$(cat "$tmp/left")"
+	return $got
+}
+ok "what a remote shell leaves behind is not waited for" left
 
 # pids PARENT: those of its children, good though others' processes end while it looks
 pids() { cat /proc/[0-9]*/stat 2>/dev/null | sed -n 's/^\([0-9]*\) .*) [A-Z] '"$1"' .*/\1/p'; }

@@ -14,6 +14,7 @@
 
 #define VPR_LINE_MOST 65536u             /* longer ones come in pieces; a frame has no more */
 #define VPR_GRACE_MS  10000              /* for a rank to end in order */
+#define VPR_FORCE_MS  2000               /* beyond it: for what stands between to say how it has ended, and to end */
 #define VPR_ADDR      16u                /* an IPv4 address as text */
 
 /* What is read of it and not yet taken. */
@@ -41,6 +42,7 @@ struct vpr_rank {
 	bool             up, lost;       /* its agent has spoken; it is given up, and that is said */
 	int64_t          come_by;        /* ms, until it is up */
 	struct vpr_end   end;
+	int64_t          end_by;         /* ms, once end is known: what keeps its pipes open is not waited for longer */
 };
 
 struct vpr_job {
@@ -82,14 +84,14 @@ int  vpr_hosts_open(struct vpr_hosts *h, struct vpr *o);
 int  vpr_hosts_here(struct vpr_hosts *h, unsigned ranks);
 void vpr_hosts_close(struct vpr_hosts *h);
 
-/* vpr_remote.c: begins ranks, as many at a time as a host's server of remote shells lets in.  XK_OK or an error. */
-int  vpr_remote_begin(struct vpr_job *j);
+/* vpr_remote.c: begins ranks, as many at a time as a host's server of remote shells lets in. */
+void vpr_remote_begin(struct vpr_job *j);
 /* What r's remote shell has printed: frames of its agent. */
 void vpr_remote_hear(struct vpr_job *j, struct vpr_rank *r);
 void vpr_remote_signal(const struct vpr_rank *r, int sig);
 /* Ends its remote shell by force; its pipes are closed. */
 void vpr_remote_cut(struct vpr_rank *r);
-/* Gives up those that have not come in time; ms until the next would be, or -1. */
+/* Gives up those that have not come in time, and pipes of those that have ended; ms until the next would be, or -1. */
 int64_t vpr_remote_late(struct vpr_job *j);
 
 /* vpr_ranks.c: a rank as a child of this process, its pipes in r: XK_OK, 1 in the rank, or an error. */

@@ -4,7 +4,8 @@
  *
  * Each rank is this program again, told what vpr_tell.c says; it is ended when its starter is.  The starter passes
  * on signals and what they print, line by line.
- * Invariant: a rank's pipes end when it does, so nothing is waited for but them.
+ * Invariant: a rank's pipes end when it does, so nothing is waited for but them; what keeps those of a remote shell open
+ * when the rank's end is known is given up.
  */
 #include "tools/vp-run/vpr_job.h"
 
@@ -19,8 +20,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#define FORCE_MS 2000                    /* for an agent to say how a killed rank has ended */
 
 int64_t vpr_now_ms(void)
 {
@@ -207,7 +206,6 @@ static void look_at(struct vpr_job *j)
 		if (r->pid > 0 && r->out.fd < 0 && r->err.fd < 0)
 			ended(j, r);
 	}
-	end_finished(j);
 }
 
 /* Those that have not ended in order: first the ranks, then what stands for them here. */
@@ -216,7 +214,7 @@ static void force(struct vpr_job *j)
 	bool again = j->forced;
 
 	j->forced = true;
-	j->kill_at = again || j->hosts.n == 0 ? 0 : vpr_now_ms() + FORCE_MS;
+	j->kill_at = again || j->hosts.n == 0 ? 0 : vpr_now_ms() + VPR_FORCE_MS;
 	if (!again)
 		signal_all(j, SIGKILL);
 	for (unsigned i = 0; again && i < j->n; i++)
@@ -242,7 +240,10 @@ static void attend(struct vpr_job *j)
 		unsigned n;
 		int wait;
 
-		(void)vpr_remote_begin(j);
+		vpr_remote_begin(j);
+		end_finished(j);
+		if (j->running == 0)
+			break;
 		wait = wait_ms(j);
 		n = watch(j);
 		if (poll(j->poll, n, wait) < 0)

@@ -166,7 +166,7 @@ static int begin_one(struct vpr_job *j, unsigned rank)
 	return XK_OK;
 }
 
-int vpr_remote_begin(struct vpr_job *j)
+void vpr_remote_begin(struct vpr_job *j)
 {
 	for (unsigned i = 0; i < j->hosts.n; i++) {
 		const struct vpr_host *h = &j->hosts.host[i];
@@ -174,23 +174,17 @@ int vpr_remote_begin(struct vpr_job *j)
 
 		for (unsigned k = h->first; k < h->first + h->ranks && coming < COMING_MOST; k++) {
 			struct vpr_rank *r = &j->rank[k];
-			int err = XK_OK;
+			int err = r->begun ? XK_OK : begin_one(j, k);
 
-			coming += r->begun && r->pid > 0 && !r->up;
-			if (r->begun)
-				continue;
 			r->begun = true;
-			err = begin_one(j, k);
-			coming++;
+			coming += r->pid > 0 && !r->up;
 			if (err == XK_OK)
 				continue;
 			fprintf(stderr, "vp-run: cannot start rank %u at %s: %s\n", k, h->name, xk_strerror(err));
 			j->running--;
 			vpr_job_failed(j, VPR_FAILED);
-			return err;
 		}
 	}
-	return XK_OK;
 }
 
 /* ---- what they say ---------------------------------------------------------------------------------- */
@@ -236,9 +230,10 @@ static bool act(struct vpr_job *j, struct vpr_rank *r, char type, const char *te
 		r->state = n == 1 ? *text : r->state;
 		return n == 1 && (*text == 'f' || *text == 'n');
 	case FRAME_END:
-		if (n != 2 || (text[0] != FRAME_CODE && text[0] != FRAME_SIGNAL))
+		if (r->end.known || n != 2 || (text[0] != FRAME_CODE && text[0] != FRAME_SIGNAL))
 			return false;
 		r->end = (struct vpr_end){ .known = true };
+		r->end_by = vpr_now_ms() + VPR_FORCE_MS;
 		*(text[0] == FRAME_CODE ? &r->end.code : &r->end.sig) = (unsigned char)text[1];
 		return true;
 	default: return false;
@@ -298,22 +293,40 @@ static bool is_late(const struct vpr_rank *r, int64_t left)
 	return left <= 0 && poll(&p, 1, 0) == 0;
 }
 
+/* Its end is known, but something that it or the remote shell has left behind keeps the pipes open. */
+static void leave(struct vpr_rank *r, unsigned rank)
+{
+	struct pollfd p = { .fd = r->err.fd, .events = POLLIN };
+
+	fprintf(stderr, "vp-run: warning: rank %u at %s has ended, and its remote shell does not\n", rank, r->host->name);
+	if (poll(&p, 1, 0) > 0)
+		(void)vpr_pipe_read(&r->err);
+	vpr_lines(rank, &r->err, stderr, true);
+	vpr_remote_cut(r);
+}
+
+static void give_up(struct vpr_job *j, struct vpr_rank *r, unsigned rank)
+{
+	fprintf(stderr, "vp-run: rank %u at %s did not come up in %s\n", rank, r->host->name, j->o->within);
+	r->lost = true;
+	vpr_remote_cut(r);
+	vpr_job_failed(j, VPR_FAILED);
+}
+
 int64_t vpr_remote_late(struct vpr_job *j)
 {
 	int64_t now = vpr_now_ms(), next = -1;
 
 	for (unsigned i = 0; i < j->n && j->hosts.n != 0; i++) {
 		struct vpr_rank *r = &j->rank[i];
-		int64_t left = r->come_by - now;
+		int64_t left = (r->end.known ? r->end_by : r->come_by) - now;
 
-		if (r->pid <= 0 || r->up || r->lost)
+		if (r->pid <= 0 || r->lost || (r->up && !r->end.known))
 			continue;
-		if (is_late(r, left)) {
-			fprintf(stderr, "vp-run: rank %u at %s did not come up in %s\n", i, r->host->name, j->o->within);
-			r->lost = true;
-			vpr_remote_cut(r);
-			vpr_job_failed(j, VPR_FAILED);
-		}
+		if (r->end.known && left <= 0)
+			leave(r, i);
+		else if (!r->end.known && is_late(r, left))
+			give_up(j, r, i);
 		left = left > 0 ? left : 0;
 		next = next < 0 || left < next ? left : next;
 	}

@@ -3,7 +3,8 @@
  * vpr_door.c - where the root of a job waits for its ranks: who comes says hello, and is let in or told why not.
  *
  * It stays open while the job runs, so that who is late or twice is told.
- * Invariant: whoever comes costs a descriptor and JOIN_HELLO bytes, DOOR_GUESTS at a time, HELLO_MS each.
+ * Invariant: whoever comes costs a descriptor and JOIN_HELLO bytes, DOOR_GUESTS at a time, HELLO_MS each.  Nobody is
+ * turned away whose hello is there.
  */
 #include "tools/vp-run/vpr_join.h"
 
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #define HELLO_MS 5000                    /* for a guest to say it */
+#define YOUNG_MS 500                     /* of those: it does not go for another's sake */
 #define REST_MS  100
 #define TELL_MOST 16u                    /* refusals that are told here; each is told to whom it is for */
 
@@ -94,6 +96,14 @@ static void refuse(struct vpr_door *d, unsigned i, const char *fmt, ...)
 	leave(d, i);
 }
 
+/* What this job is called is nothing for strangers. */
+static void refuse_other(struct vpr_door *d, unsigned i)
+{
+	if (d->refused < TELL_MOST)
+		fprintf(stderr, "vp-run: this is job '%s'\n", d->who->job);
+	refuse(d, i, "it is of another job");
+}
+
 static void let_in(struct vpr_door *d, unsigned i, uint32_t rank)
 {
 	struct vpr_link *l = &d->link[rank];
@@ -113,7 +123,7 @@ static void judge(struct vpr_door *d, unsigned i)
 	if (get32(h + 4) != JOIN_VERSION)
 		refuse(d, i, "it is of another version of vp-run");
 	else if (memchr(job, '\0', VPR_JOB_MAX + 1) == NULL || strcmp(job, who->job) != 0)
-		refuse(d, i, "this is job '%s', and it is of another one", who->job);
+		refuse_other(d, i);
 	else if (ranks != who->ranks)
 		refuse(d, i, "this job has %u ranks, and it was told of %u", who->ranks, (unsigned)ranks);
 	else if (rank >= ranks)
@@ -144,22 +154,40 @@ static bool listen_to(struct vpr_door *d, unsigned i)
 	return false;
 }
 
+/* The oldest guest, of a full house, has just come. */
+static bool is_young(const struct vpr_door *d, int64_t now)
+{
+	return d->guest[0].by - now > HELLO_MS - YOUNG_MS;
+}
+
+/* The oldest one goes, unless it has said all by now. */
+static void turn_oldest_away(struct vpr_door *d)
+{
+	if (listen_to(d, 0))
+		turn_away(d, 0);
+}
+
+static bool has_place(struct vpr_door *d)
+{
+	if (d->nguests == DOOR_GUESTS && !is_young(d, vpr_now_ms()))
+		turn_oldest_away(d);
+	return d->nguests < DOOR_GUESTS;
+}
+
 static void open_to(struct vpr_door *d)
 {
 	struct sockaddr_in from;
 	socklen_t len = sizeof from;
-	int fd;
+	int fd = 0;
 
-	while ((fd = accept4(d->fd, (struct sockaddr *)&from, &len, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-		if (d->nguests == DOOR_GUESTS)
-			turn_away(d, 0);
+	while (has_place(d) && (fd = accept4(d->fd, (struct sockaddr *)&from, &len, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
 		d->guest[d->nguests++] = (struct vpr_guest){ .fd = fd, .by = vpr_now_ms() + HELLO_MS, .addr = from.sin_addr };
 		len = sizeof from;
 	}
-	if (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM)
+	if (fd >= 0 || (errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM))
 		return;
 	if (d->nguests != 0)
-		turn_away(d, 0);
+		turn_oldest_away(d);
 	d->rest_by = vpr_now_ms() + REST_MS;
 }
 
@@ -167,24 +195,28 @@ static void open_to(struct vpr_door *d)
 
 int64_t vpr_door_watch(struct vpr_door *d, struct pollfd *p)
 {
-	int64_t now = vpr_now_ms(), next = d->rest_by;
+	int64_t now = vpr_now_ms(), next = d->rest_by, oldest = d->nguests != 0 ? d->guest[0].by : 0;
 
-	while (d->nguests != 0 && d->guest[0].by <= now)
-		turn_away(d, 0);
 	if (next <= now)
 		next = d->rest_by = 0;
+	if (d->nguests == DOOR_GUESTS && is_young(d, now))
+		next = oldest -= HELLO_MS - YOUNG_MS;
 	p[0] = (struct pollfd){ .fd = next == 0 ? d->fd : -1, .events = POLLIN };
 	for (unsigned i = 0; i < DOOR_GUESTS; i++)
 		p[1 + i] = (struct pollfd){ .fd = i < d->nguests ? d->guest[i].fd : -1, .events = POLLIN };
-	if (d->nguests != 0 && (next == 0 || d->guest[0].by < next))
-		next = d->guest[0].by;
-	return next != 0 ? next - now : -1;
+	if (oldest != 0 && (next == 0 || oldest < next))
+		next = oldest;
+	if (next == 0)
+		return -1;
+	return next > now ? next - now : 0;
 }
 
 void vpr_door_look(struct vpr_door *d, const struct pollfd *p)
 {
 	for (unsigned i = 0, at = 0; at < DOOR_GUESTS && p[1 + at].fd >= 0; at++)
 		i += p[1 + at].revents == 0 || listen_to(d, i);
+	while (d->nguests != 0 && d->guest[0].by <= vpr_now_ms())
+		turn_oldest_away(d);
 	if (p[0].revents != 0)
 		open_to(d);
 }

@@ -4,7 +4,7 @@
  *
  * A rank says hello: magic, version, rank, ranks, job, in JOIN_HELLO bytes, numbers with the highest byte first.  The
  * root answers with JOIN_NO, a length of one byte and a sentence, or, when all have come, with JOIN_LIST and the
- * address of each, four bytes.  Then each side says letters, as below, until one hangs up.
+ * address of each, four bytes; or with JOIN_END, when it is ended before that.  Then each side says letters, as below, until one hangs up.
  */
 #ifndef VPR_JOIN_H
 #define VPR_JOIN_H
@@ -39,7 +39,7 @@ struct vpr_link {
 };
 
 /* vpr_door.c: where the root waits.  Those who have not said hello yet are few, and not for long: where one more comes,
- * the one who has been there longest goes, so nobody keeps ranks out by being silent. */
+ * the one who has been there longest goes, unless it has just come, so nobody keeps ranks out by being silent. */
 #define DOOR_GUESTS 64u
 struct vpr_guest { int fd; int64_t by; struct in_addr addr; unsigned n; char said[JOIN_HELLO]; };
 struct vpr_door {

@@ -22,11 +22,13 @@
 static void watch_over(int fd)
 {
 	const int one = 1, idle = 5, every = 5, times = 3;
+	const unsigned unheard = (5 + 3 * 5) * 1000;     /* ms: no probes go out while what we have sent is not acknowledged */
 
 	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof one);
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &every, sizeof every);
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &unheard, sizeof unheard);
 }
 
 static bool send_all(int fd, const void *what, size_t n)
@@ -185,18 +187,32 @@ static bool ready(struct vpr_meet *m, int fd, short events, int64_t by, bool *st
 	return false;
 }
 
+/* Where the root's port is one that the kernel gives to who connects, who tries before the root is there may get it, and
+ * be connected to itself. */
+static bool is_own(int fd)
+{
+	struct sockaddr_in here, there;
+	socklen_t n = sizeof here, m = sizeof there;
+
+	return getsockname(fd, (struct sockaddr *)&here, &n) == 0 && getpeername(fd, (struct sockaddr *)&there, &m) == 0 &&
+	       here.sin_port == there.sin_port && here.sin_addr.s_addr == there.sin_addr.s_addr;
+}
+
 static int try_once(struct vpr_meet *m, int64_t by, bool *stop)
 {
 	const struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr = m->root, .sin_port = htons(m->port) };
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), err = 0;
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), err = 0, one = 1;
 	socklen_t n = sizeof err;
 
 	if (fd < 0)
 		return -errno;
+	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);        /* or is_own would keep the root's port */
 	if (connect(fd, (const struct sockaddr *)&to, sizeof to) < 0)
 		err = errno;
 	if (err == EINPROGRESS)
 		err = !ready(m, fd, POLLOUT, by, stop) ? ETIMEDOUT : getsockopt(fd, SOL_SOCKET, SO_ERROR, &err, &n) < 0 ? errno : err;
+	if (err == 0 && is_own(fd))
+		err = ECONNREFUSED;
 	if (err == 0) {
 		m->link[0].fd = fd;
 		return XK_OK;
@@ -285,7 +301,8 @@ static int be_guest(struct vpr_meet *m)
 		return hear_no(m, by);
 	if (word == JOIN_LIST)
 		return hear(m, m->addr, m->who->ranks * sizeof m->addr[0], by);
-	fprintf(stderr, "vp-run: rank %u: who waits at %s:%u is no rank 0\n", m->who->rank, inet_ntoa(m->root), m->port);
+	fprintf(stderr, "vp-run: rank %u: %s at %s:%u %s\n", m->who->rank, word == JOIN_END ? "rank 0" : "who waits",
+		inet_ntoa(m->root), m->port, word == JOIN_END ? "has ended before all had come" : "is no rank 0");
 	return VPR_FAILED;
 }
 

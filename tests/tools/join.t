@@ -272,6 +272,8 @@ elif mode == "many":                     # ranks that all come while the root do
     os.kill(root, signal.SIGCONT)
     for s in those:
         assert s.recv(1 + 4 * 201, socket.MSG_WAITALL)[:1] == b"l"
+    for s in those:                      # the root's own rank fails, and ends the others
+        assert s.recv(1) == b"e"
 elif mode == "stopped":                  # a rank that waits when the root is ended
     s = come()
     s.sendall(hello(ranks=3))

@@ -35,21 +35,23 @@ struct ncs_names { const char *path, *flow, *error, *over; const char *wrong; st
 #define NCS_HELLO_LEN 12u
 
 /* The same: struct ncs_room.  Messages that were pushed and are not acknowledged (without error control: sent), their bytes,
- * and how many bytes may be. */
+ * and how many bytes may be; notes that were said and the peer has not heard. */
 #define NCS_CTL_ROOM (7700 * 1000 + 6)
-struct ncs_room { uint64_t bytes, most; uint32_t messages; };
+struct ncs_room { uint64_t bytes, most; uint32_t messages, notes; };
 
 /* Who holds a session of ncs -> it: nothing.  NCS_CTL_EVENT is said of it from now on. */
 #define NCS_CTL_WATCH (7700 * 1000 + 8)
 
 /* Who holds a session of ncs -> it: NCS_NOTE_LEN bytes for who holds the other end and watches it.  They come by
  * records, apart from messages, once and in the order in which they were said, whatever the error control.  XK_E_NOTCONN: it
- * is not open; XK_E_NOMEM: it has ended by that. */
+ * is not open; XK_E_NOMEM: it has ended by that.  Who says no more while the peer has not heard NCS_NOTES_MOST needs no
+ * memory that grows, whatever the peer does, and is told when it has heard more (NCS_LESS). */
 #define NCS_CTL_NOTE (7700 * 1000 + 9)
+#define NCS_NOTES_MOST 1024u
 #define NCS_NOTE_LEN 20u
 
 /* ncs -> the replica of who holds a session: struct ncs_event.  NCS_OPENED: the peer has accepted; NCS_LESS:
- * fewer messages are kept than before; NCS_NOTED: the peer has said `note`.  Who is told may push, say and close. */
+ * fewer messages are kept than before, or fewer notes than NCS_NOTES_MOST; NCS_NOTED: the peer has said `note`.  Who is told may push, say and close. */
 #define NCS_CTL_EVENT (7700 * 1000 + 7)
 enum { NCS_OPENED, NCS_LESS, NCS_NOTED };
 struct ncs_event { struct xk_sess *s; unsigned what; const uint8_t *note; };

@@ -131,6 +131,7 @@ static void enters(struct ncs_box *b)
 	c->refs++;
 	ncs_box_keeps(b, sizeof *b, 0);
 	xk_list_put(&c->boxes, &b->mine);
+	c->nboxes++;
 	ncs_box_offer(b);
 	if (b->is == BOX_ANNOUNCED && b->len <= most(c->n))
 		xk_list_put(&proc_of(c->n)->announced, &b->calls);
@@ -138,6 +139,9 @@ static void enters(struct ncs_box *b)
 	c->placed_due = !c->sure;
 	ncs_await_room(c->n);
 }
+
+/* All are looked through for one.  A peer that is like us announces half of that, and never gets there. */
+static bool too_many(const struct xk_ncs_conn *c) { return c->nboxes >= 2 * PROC_OFFERS; }
 
 /* An error: the connection cannot go on. */
 static int announced(struct ncs_end *e, const struct proc_note *n)
@@ -159,7 +163,7 @@ static int announced(struct ncs_end *e, const struct proc_note *n)
 	b->no = n->no;
 	xk_count(e->s.rep->count[PROC_COUNT_ANNOUNCED_IN]);
 	proc_lock(c->n);
-	err = c->closed ? XK_E_BADF : ncs_full(c->n, sizeof *b) ? XK_E_NOSPC : XK_OK;
+	err = c->closed ? XK_E_BADF : too_many(c) || ncs_full(c->n, sizeof *b) ? XK_E_NOSPC : XK_OK;
 	if (err == XK_OK)
 		enters(b);
 	proc_unlock(c->n);
@@ -211,6 +215,7 @@ static void held_free(struct xk_ncs_conn *c, struct ncs_held *h)
 	xk_list_take(&h->link);
 	proc_lock(c->n);
 	proc_of(c->n)->kept -= sizeof *h;
+	ncs_await_room(c->n);
 	proc_unlock(c->n);
 	xk_free(h);
 }
@@ -374,11 +379,13 @@ static unsigned keep(struct xk_ncs_conn *c, const struct xk_msg *m, uint32_t no)
 	b->bytes = bytes;
 	b->is = BOX_HERE;
 	xk_list_take(&b->mine);
+	c->nboxes--;
 	xk_list_take(&b->calls);
 	r = b->r;
-	if (r != NULL) {                         /* or asked for it */
+	if (r != NULL) {                         /* or asked for it: it may be another's now */
 		b->r = NULL;
 		r->box = NULL;
+		ncs_box_keeps(b, sizeof *b, b->len);
 		c->t->unsettled = true;
 		ncs_settle(c->t);
 	}
@@ -398,6 +405,7 @@ static int refuse(struct ncs_end *e, struct xk_msg *m, unsigned why)
 static struct xk_ncs_req *taken(struct ncs_box *b)
 {
 	struct xk_ncs_req *r = b->r;
+	struct xk_node *n = b->c->n;
 
 	if (r == NULL)
 		return NULL;
@@ -405,6 +413,7 @@ static struct xk_ncs_req *taken(struct ncs_box *b)
 	b->r = NULL;
 	r->box = NULL;
 	ncs_box_free(b);
+	ncs_await_room(n);
 	return r;
 }
 

@@ -100,8 +100,11 @@ void ncs_req_done(struct xk_ncs_req *r, int err)
 	xk_list_take(&r->link);
 	if (r->box != NULL)
 		r->box->r = NULL;
-	if (r->offer != NULL)
+	if (r->offer != NULL) {                  /* the peer is told */
 		r->offer->r = NULL;
+		c->withdrawn = true;
+		ncs_conn_poke(c);
+	}
 	r->box = NULL;
 	r->offer = NULL;
 	r->err = err;

@@ -34,6 +34,7 @@
 #define PROC_BODY 0x80000000u            /* for the tag: it was announced, under the number in the other bits */
 #define PROC_MARK 0xffffffffu            /* and: it is nothing but its place */
 #define PROC_NUMBERS 0x3fffffffu
+#define PROC_OFFERS 4096u                /* of a connection: most that is announced and not sent; others wait */
 #define PROC_GROUP 0x80000000u           /* sessions that groups use */
 
 #define PROC_DROPS(X) X(SHORT, "short") X(CLOSED, "closed") X(UNEXPECTED, "unexpected_full") \
@@ -112,6 +113,7 @@ struct xk_ncs_conn {
 	uint32_t placed;                 /* the last announcement that is in its place */
 	bool     placed_due;             /* the peer is to be told */
 	uint32_t offered;                /* numbers of announced messages */
+	uint32_t noffers, nboxes;        /* in offers and called; in boxes */
 	uint32_t notes_out, notes_in;    /* that messages count; those that are in their place */
 	uint32_t sent, arrived;          /* messages that notes count; those behind which none comes any more */
 	uint32_t passed;                 /* the most that one that has come counts */

@@ -137,6 +137,7 @@ void ncs_end_free(struct ncs_end *e)
 	xk_timer_cancel(e->s.rep->wheel, &e->marker);
 	ncs_await_notes_free(c);
 	proc_lock(n);
+	ncs_reqs_fail(&c->announced, NULL, ncs_conn_standing(c));
 	ncs_offers_free(c);
 	proc_unlock(n);
 	xk_list_take(&e->link);
@@ -182,6 +183,7 @@ void ncs_conn_ended(struct xk_ncs_conn *c, int err, const char *why)
 
 	proc_lock(c->n);
 	ncs_await_ended(c);
+	ncs_settle(c->t);                        /* what is here is received, before others hear */
 	c->state = CONN_ENDED;
 	c->err = err;
 	if (c->opener != NULL)

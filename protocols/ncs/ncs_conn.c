@@ -224,7 +224,7 @@ static xk_ns again_at(const struct ncs_conn *c)
 static bool drained(const struct ncs_conn *c) { return ncs_tx_done(c->tx) == c->end; }
 
 /* All that was pushed or said is needed no more. */
-static bool quiet(const struct ncs_conn *c) { return drained(c) && !ncs_notes_pending(&c->notes); }
+static bool quiet(const struct ncs_conn *c) { return drained(c) && ncs_notes_pending(&c->notes) == 0; }
 
 static bool asks(const struct ncs_conn *c) { return c->state == NCS_OPENING || c->state == NCS_CLOSING; }
 
@@ -546,13 +546,19 @@ static void noted(struct ncs_conn *c, const uint8_t *b)
 
 static void known(struct ncs_conn *c, uint32_t n)
 {
+	uint32_t before = ncs_notes_pending(&c->notes), now;
+
 	if (!ncs_note_known(&c->notes, n)) {
 		xk_count(rep_of(c)->drop[NCS_DROP_RECORD]);
 		return;
 	}
-	c->progress = xk_vp_now();
+	now = ncs_notes_pending(&c->notes);
+	if (now != before)                       /* what is heard again is no use */
+		c->progress = xk_vp_now();
 	ncs_say_notes(c);
 	ncs_conn_arm(c);
+	if (before >= NCS_NOTES_MOST && now < NCS_NOTES_MOST)
+		ncs_conn_tell(c, NCS_LESS);
 }
 
 int ncs_conn_note(struct ncs_conn *c, const uint8_t *v)

@@ -52,6 +52,7 @@ bool ncs_full(const struct xk_node *n, uint64_t more)
 void ncs_box_free(struct ncs_box *b)
 {
 	ncs_box_keeps(b, 0, 0);
+	b->c->nboxes -= xk_is_listed(&b->mine);
 	xk_list_take(&b->link);
 	xk_list_take(&b->mine);
 	xk_list_take(&b->calls);
@@ -177,7 +178,7 @@ void ncs_settle(struct xk_ncs_thread *t)
 	t->refs++;
 	while (i != NULL) {
 		struct xk_ncs_req *r = req_of(i);
-		struct ncs_box *b = r->kind == REQ_RECV && r->box == NULL ? first_box(t, r) : NULL;
+		struct ncs_box *b = r->box == NULL ? first_box(t, r) : NULL;
 
 		if (b != NULL)
 			found(b, r);             /* the list may be another behind that */

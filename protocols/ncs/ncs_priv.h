@@ -298,7 +298,7 @@ void ncs_turn(struct ncs_conn *c);
 void ncs_queues_free(struct ncs_conn *c);
 
 /* ncs_note.c */
-static inline bool ncs_notes_pending(const struct ncs_notes *s) { return s->first != NULL; }
+static inline uint32_t ncs_notes_pending(const struct ncs_notes *s) { return s->said - s->known; }
 int  ncs_note_add(struct ncs_notes *s, const uint8_t *v);
 /* The bytes of one that leaves now, and its number; NULL: there is none. */
 const uint8_t *ncs_note_take(struct ncs_notes *s, xk_ns now, uint32_t *no);

@@ -18,20 +18,21 @@
 
 static struct ncs_offer *offer_at(struct xk_listed *i) { return xk_container_of(i, struct ncs_offer, link); }
 
-static void offer_free(struct ncs_offer *o)
+static void offer_free(struct xk_ncs_conn *c, struct ncs_offer *o)
 {
 	if (o->r != NULL)
 		o->r->offer = NULL;
 	xk_list_take(&o->link);
+	c->noffers--;
 	xk_free(o);
 }
 
 void ncs_offers_free(struct xk_ncs_conn *c)
 {
 	while (!xk_list_empty(&c->offers))
-		offer_free(offer_at(xk_list_first(&c->offers)));
+		offer_free(c, offer_at(xk_list_first(&c->offers)));
 	while (!xk_list_empty(&c->called))
-		offer_free(offer_at(xk_list_first(&c->called)));
+		offer_free(c, offer_at(xk_list_first(&c->called)));
 }
 
 void ncs_offer_placed(struct xk_ncs_conn *c, uint32_t no)
@@ -78,7 +79,7 @@ static bool next_note(struct xk_ncs_conn *c, struct proc_note *n)
 	proc_lock(c->n);
 	if (c->state == CONN_OPEN && (o = withdrawn(c)) != NULL) {
 		*n = (struct proc_note){ .kind = NOTE_WITHDRAW, .no = o->no };
-		offer_free(o);
+		offer_free(c, o);
 	} else if (c->state == CONN_OPEN && !xk_list_empty(&c->calls)) {
 		b = xk_container_of(xk_list_first(&c->calls), struct ncs_box, calls);
 		xk_list_take(&b->calls);
@@ -120,18 +121,27 @@ static bool fits(const struct ncs_room *room, const struct xk_ncs_req *r)
 	return room->bytes + r->room + PROC_HDR <= room->most;
 }
 
+/* The first that was called for and whose request is there. */
+static struct ncs_offer *called(const struct xk_ncs_conn *c)
+{
+	struct xk_listed *i = xk_list_first(&c->called);
+
+	while (i != NULL && offer_at(i)->r == NULL)
+		i = xk_list_next(&c->called, i);
+	return i != NULL ? offer_at(i) : NULL;
+}
+
 /* Of a connection that is open, with the lock; what is pushed leaves its list. */
 static struct step next_step(struct xk_ncs_conn *c, const struct ncs_room *room)
 {
-	struct xk_listed *i = xk_list_first(&c->called);
-	struct step s = { NULL, NULL, false };
+	struct step s = { NULL, called(c), false };
+	struct xk_listed *i;
 
-	if (i != NULL) {                         /* none was withdrawn: that is said before */
-		s.o = offer_at(i);
+	if (s.o != NULL) {
 		s.r = fits(room, s.o->r) ? s.o->r : NULL;
 	} else if ((i = xk_list_first(&c->sends)) != NULL) {
 		s.announce = req_of(i)->room > proc_conf(c->n)->eager;
-		s.r = s.announce || fits(room, req_of(i)) ? req_of(i) : NULL;
+		s.r = (s.announce ? c->noffers < PROC_OFFERS : fits(room, req_of(i))) ? req_of(i) : NULL;
 	} else if (xk_list_empty(&c->offers) && room->messages == 0) {
 		ncs_reqs_fail(&c->flushes, NULL, XK_OK);
 	}
@@ -139,21 +149,19 @@ static struct step next_step(struct xk_ncs_conn *c, const struct ncs_room *room)
 		xk_list_take(&s.r->link);
 	if (s.r != NULL && s.o != NULL) {
 		xk_list_take(&s.o->link);
+		c->noffers--;
 		s.r->offer = NULL;
 	}
 	return s;
 }
 
-static struct step next(struct ncs_end *e)
+static struct step next(struct ncs_end *e, const struct ncs_room *room)
 {
 	struct step s = { NULL, NULL, false };
-	struct ncs_room room;
 
-	if (xk_sess_control(e->s.down, NCS_CTL_ROOM, &room, sizeof room) != (int)sizeof room)
-		return s;
 	proc_lock(e->c->n);
 	if (e->c->state == CONN_OPEN && !e->c->withdrawn)
-		s = next_step(e->c, &room);
+		s = next_step(e->c, room);
 	proc_unlock(e->c->n);
 	return s;
 }
@@ -218,17 +226,26 @@ static int announce(struct ncs_end *e, struct xk_ncs_req *r)
 {
 	struct ncs_offer *o = xk_alloc(sizeof *o);
 	struct xk_ncs_conn *c = e->c;
-	struct proc_note n = { NOTE_ANNOUNCE, 0, (uint32_t)r->room, (uint32_t)r->tag, 0 };
+	struct proc_note n = { NOTE_ANNOUNCE, c->offered & PROC_NUMBERS, (uint32_t)r->room, (uint32_t)r->tag, 0 };
+	int err;
 
 	if (o == NULL)
 		return XK_E_NOMEM;
-	n.no = c->offered++ & PROC_NUMBERS;
 	*o = (struct ncs_offer){ .r = r, .no = n.no };
 	proc_lock(c->n);
-	r->offer = o;
-	xk_list_put(&c->offers, &o->link);
-	xk_list_put(&c->announced, &r->link);
+	err = ncs_conn_standing(c);              /* r was in no list: an end has not found it */
+	if (err == XK_OK) {
+		r->offer = o;
+		xk_list_put(&c->offers, &o->link);
+		xk_list_put(&c->announced, &r->link);
+		c->noffers++;
+	}
 	proc_unlock(c->n);
+	if (err != XK_OK) {
+		xk_free(o);
+		return err;
+	}
+	c->offered++;
 	xk_count(e->s.rep->count[PROC_COUNT_ANNOUNCED_OUT]);
 	if (say(e, &n) && !c->sure)
 		mark_later(e);
@@ -239,14 +256,15 @@ static int push(struct ncs_end *e, const struct xk_ncs_req *r, const struct ncs_
 {
 	struct proc_note begun = { NOTE_BEGUN, o != NULL ? o->no : 0, 0, 0, 0 };
 	struct xk_msg *m = xk_msg_new((uint32_t)r->room + PROC_HDR);
+	struct xk_ncs_conn *c = e->c;
 
 	if (m == NULL)
 		return XK_E_NOMEM;
-	if (o != NULL && !e->c->sure && !say(e, &begun)) {
+	if (o != NULL && !c->sure && !say(e, &begun)) {  /* and there may be no e */
 		xk_msg_free(m);
-		return e->c->err != XK_OK ? e->c->err : XK_E_BADF;
+		return c->err != XK_OK ? c->err : XK_E_BADF;
 	}
-	header(e->c, m, o != NULL ? PROC_BODY | o->no : (uint32_t)r->tag);
+	header(c, m, o != NULL ? PROC_BODY | o->no : (uint32_t)r->tag);
 	if (r->room != 0)
 		xk_msg_copy_in(m, PROC_HDR, r->buf, (uint32_t)r->room);
 	xk_count(e->s.rep->count[PROC_COUNT_OUT]);
@@ -254,10 +272,10 @@ static int push(struct ncs_end *e, const struct xk_ncs_req *r, const struct ncs_
 	return XK_OK;
 }
 
-static bool step(struct ncs_end *e)
+static bool step(struct ncs_end *e, const struct ncs_room *room)
 {
 	struct xk_ncs_conn *c = e->c;
-	struct step s = next(e);
+	struct step s = next(e, room);
 	int err;
 
 	if (s.r == NULL)
@@ -274,12 +292,23 @@ static bool step(struct ncs_end *e)
 	return true;
 }
 
+/* The next thing that is said or sent; false: there is none, or the peer has not heard enough of what was said. */
+static bool goes_on(struct ncs_end *e)
+{
+	struct proc_note note;
+	struct ncs_room room;
+
+	if (xk_sess_control(e->s.down, NCS_CTL_ROOM, &room, sizeof room) != (int)sizeof room ||
+	    room.notes >= NCS_NOTES_MOST)
+		return false;
+	return next_note(e->c, &note) ? say(e, &note) : step(e, &room);
+}
+
 /* What is said or pushed may end it. */
 void ncs_conn_pump(struct ncs_end *e)
 {
 	struct xk_ncs_conn *c = e->c;
 	struct xk_node *n = c->n;
-	struct proc_note note;
 
 	if (e->pumping)
 		return;
@@ -287,7 +316,7 @@ void ncs_conn_pump(struct ncs_end *e)
 	proc_lock(n);
 	c->refs++;
 	proc_unlock(n);
-	while (c->end == e && (next_note(c, &note) ? say(e, &note) : step(e)))
+	while (c->end == e && goes_on(e))
 		;
 	if (c->end == e)
 		e->pumping = false;
@@ -348,14 +377,9 @@ static void pump_op(struct xk_vp *vp, void *arg)
 static void cancel(struct xk_ncs_req *r)
 {
 	struct xk_ncs_thread *t = r->t;
-	struct xk_ncs_conn *c = r->c;
 	struct ncs_box *b = r->box;
 
 	t->refs++;
-	if (r->offer != NULL) {
-		c->withdrawn = true;
-		ncs_conn_poke(c);
-	}
 	ncs_req_done(r, XK_E_CONNABORTED);
 	if (b != NULL) {
 		ncs_box_keeps(b, sizeof *b, b->len);

@@ -106,8 +106,9 @@ bool mpi_done(struct mpi_req *q)
 {
 	int err = xk_ncs_test(&q->r);
 
-	if (err == XK_OK && q->receives && !q->counted) {
-		mpi_tally(&mpi.peer[q->r.st.rank], q->r.st.tag)->got++;
+	if (err != XK_E_INPROGRESS && q->receives && !q->counted) {
+		if (err == XK_OK)                /* else who waits for it says so */
+			mpi_tally(&mpi.peer[q->r.st.rank], q->r.st.tag)->got++;
 		q->counted = true;
 	}
 	return err != XK_E_INPROGRESS;

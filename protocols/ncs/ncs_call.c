@@ -92,6 +92,19 @@ void ncs_req_says(struct xk_ncs_req *r, struct xk_ncs_conn *c, int tag, size_t l
 	r->host = c->peer.host;
 }
 
+void ncs_conn_poke(struct xk_ncs_conn *c)
+{
+	struct proc_rep *pr = proc_rep(c->n->rep[xk_vp_number(c->vp)]);
+
+	if (pr->over || xk_is_listed(&c->poke))
+		return;
+	xk_list_put(&pr->pokes, &c->poke);
+	c->refs++;
+	if (!pr->posted)
+		xk_vp_call_async(c->vp, &pr->call);
+	pr->posted = true;
+}
+
 void ncs_req_done(struct xk_ncs_req *r, int err)
 {
 	struct xk_ncs_thread *t = r->t;

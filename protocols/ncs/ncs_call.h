@@ -168,6 +168,8 @@ void ncs_conn_put(struct xk_ncs_conn *c);
 void ncs_req_begin(struct xk_ncs_req *r, enum req_kind kind, struct xk_ncs_thread *t, struct xk_ncs_conn *c);
 /* Its status: what is known of the connection. */
 void ncs_req_says(struct xk_ncs_req *r, struct xk_ncs_conn *c, int tag, size_t len);
+/* Its VP says and sends later what can be (ncs_conn_pump). */
+void ncs_conn_poke(struct xk_ncs_conn *c);
 void ncs_req_done(struct xk_ncs_req *r, int err);
 void ncs_reqs_fail(struct xk_list *l, const struct xk_ncs_conn *c, int err);    /* c NULL: all of them */
 /* begun: nobody may wait on it (any more). */
@@ -200,8 +202,7 @@ int  ncs_req_run(struct xk_ncs_req *r, int err, uint64_t timeout);
 void ncs_conn_pump(struct ncs_end *e);
 /* Of its marker. */
 void ncs_mark(struct xk_timer *t);
-/* The same by its VP later.  With the lock. */
-void ncs_conn_poke(struct xk_ncs_conn *c);
+/* Of those that were poked. */
 void ncs_poked(struct xk_vp *vp, void *rep);
 /* The peer calls for a message that was announced; it has put all up to that in their places.  With the lock. */
 void ncs_offer_called(struct xk_ncs_conn *c, uint32_t no);

@@ -327,19 +327,6 @@ void ncs_conn_pump(struct ncs_end *e)
 
 /* ---- by the VP, later -------------------------------------------------------------------------------- */
 
-void ncs_conn_poke(struct xk_ncs_conn *c)
-{
-	struct proc_rep *pr = proc_rep(c->n->rep[xk_vp_number(c->vp)]);
-
-	if (pr->over || xk_is_listed(&c->poke))
-		return;
-	xk_list_put(&pr->pokes, &c->poke);
-	c->refs++;
-	if (!pr->posted)
-		xk_vp_call_async(c->vp, &pr->call);
-	pr->posted = true;
-}
-
 void ncs_poked(struct xk_vp *vp, void *rep)
 {
 	struct xk_rep *r = rep;

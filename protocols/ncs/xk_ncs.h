@@ -33,7 +33,8 @@
  * bytes are called for, and leave, when a receive has found it, or when it fits half of what `unexpected` allows
  * with all that is kept.  Until then it takes no memory at either end: the send goes on, its buffer is the sender's
  * to keep, and it may be cancelled; who had it already waits for others then.  So a send of that kind takes a
- * round trip at least, and where nobody receives it may wait for ever, as in MPI.  A receive that had found an
+ * round trip at least, and where nobody receives it may wait for ever, as in MPI.  At most 4096 of a connection are
+ * announced at a time; what is sent behind them waits until one has left or was cancelled.  A receive that had found an
  * announced message and is cancelled leaves it to others; its bytes come and are kept, even beyond `unexpected`.
  * Without error control bytes may be lost where the announcement was not: the receive then waits for others.
  *

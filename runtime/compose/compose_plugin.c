@@ -98,6 +98,11 @@ static int taken(const struct xk_plugin *x, unsigned k, char *why, size_t n)
 	return XK_OK;
 }
 
+static const char *options(const char *build)
+{
+	return build[0] != '\0' ? build + 1 : "none";
+}
+
 /* Its numbers; then, as far as those are right, all that it brings. */
 static int look(const struct xk_plugin *x, char *why, size_t n)
 {
@@ -110,7 +115,7 @@ static int look(const struct xk_plugin *x, char *why, size_t n)
 		return no(why, n, "is no plug-in of xkvp: its xk_plugin was not made by XK_PLUGIN(...)");
 	if (strcmp(x->build, XK_BUILD) != 0)
 		return no(why, n, "was built with other options (%s; this program: %s): build it again with the flags of this "
-			  "program's xkvp.pc", x->build[0] != '\0' ? x->build + 1 : "none", XK_BUILD[0] != '\0' ? XK_BUILD + 1 : "none");
+			  "program's xkvp.pc", options(x->build), options(XK_BUILD));
 	if (x->protos[0] == NULL)
 		return no(why, n, "brings nothing: name its descriptors in XK_PLUGIN(...)");
 	for (unsigned i = 0; x->protos[i] != NULL; i++) {

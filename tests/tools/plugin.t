@@ -5,6 +5,9 @@
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/tap.sh"
 command -v pkg-config >/dev/null || skip_all "needs pkg-config"
+for tool in "$top_builddir/vp-run" "$top_builddir/vp-graph" "$top_builddir/vp-bench" "$top_builddir/vp-sim"; do
+	[ -x "$tool" ] || skip_all "needs $tool"
+done
 PKG_CONFIG_PATH=$top_builddir
 CC=${CC:-cc}
 PATH=$top_builddir:$PATH

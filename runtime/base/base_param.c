@@ -13,28 +13,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By enum xk_ptype: the user's word and the bytes of the field. */
-static const struct { const char *name; size_t size; } types[] = {
-	[XK_P_BOOL] = { "bool", sizeof(bool) },
-	[XK_P_UINT] = { "uint", sizeof(uint64_t) },
-	[XK_P_SIZE] = { "size", sizeof(uint64_t) },
-	[XK_P_TIME] = { "time", sizeof(uint64_t) },
-	[XK_P_RATE] = { "rate", sizeof(uint64_t) },
-	[XK_P_FRACTION] = { "fraction", sizeof(double) },
-	[XK_P_ENUM] = { "enum", sizeof(unsigned) },
-	[XK_P_TEXT] = { "text", sizeof(char *) },
-	[XK_P_IPV4] = { "ipv4", sizeof(uint32_t) },
-	[XK_P_CIDR] = { "cidr", sizeof(struct xk_cidr) },
-	[XK_P_MAC] = { "mac", 6 },
-	[XK_P_PORT] = { "port", sizeof(uint16_t) },
-	[XK_P_CPUS] = { "cpus", sizeof(uint64_t) },
-	[XK_P_LIST] = { "list", sizeof(struct xk_plist) },
-	[XK_P_MAP] = { "map", sizeof(struct xk_pmap) },
+/* By enum xk_ptype: the user's word, the bytes of the field and where they may lie. */
+#define TYPE(name, t) { name, sizeof(t), _Alignof(t) }
+static const struct { const char *name; size_t size, align; } types[] = {
+	[XK_P_BOOL] = TYPE("bool", bool),
+	[XK_P_UINT] = TYPE("uint", uint64_t),
+	[XK_P_SIZE] = TYPE("size", uint64_t),
+	[XK_P_TIME] = TYPE("time", uint64_t),
+	[XK_P_RATE] = TYPE("rate", uint64_t),
+	[XK_P_FRACTION] = TYPE("fraction", double),
+	[XK_P_ENUM] = TYPE("enum", unsigned),
+	[XK_P_TEXT] = TYPE("text", char *),
+	[XK_P_IPV4] = TYPE("ipv4", uint32_t),
+	[XK_P_CIDR] = TYPE("cidr", struct xk_cidr),
+	[XK_P_MAC] = TYPE("mac", uint8_t[6]),
+	[XK_P_PORT] = TYPE("port", uint16_t),
+	[XK_P_CPUS] = TYPE("cpus", uint64_t),
+	[XK_P_LIST] = TYPE("list", struct xk_plist),
+	[XK_P_MAP] = TYPE("map", struct xk_pmap),
 };
 
 const char *xk_param_type_name(enum xk_ptype t)
 {
 	return (size_t)t < XK_ARRAY_LEN(types) ? types[t].name : "?";
+}
+
+size_t xk_param_type_size(enum xk_ptype t, size_t *align)
+{
+	bool is = (size_t)t < XK_ARRAY_LEN(types);
+
+	*align = is ? types[t].align : 1;
+	return is ? types[t].size : 0;
 }
 
 /* "group.name", of one that is given in a table of its own. */

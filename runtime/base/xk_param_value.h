@@ -11,6 +11,8 @@
 
 /* "uint", "time", ... as users write them. */
 const char *xk_param_type_name(enum xk_ptype t);
+/* Bytes of a value in a configuration, and what its place is a multiple of; 0: there is no such type. */
+size_t xk_param_type_size(enum xk_ptype t, size_t *align);
 
 /*
  * Parses a scalar of type p->type from text into *out, checking range and

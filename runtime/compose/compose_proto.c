@@ -71,33 +71,12 @@ int xk_proto_name_fault(const struct xk_proto *p, char *why, size_t n)
 
 /* ---- parameters ------------------------------------------------------------------------ */
 
-/* Of a value of that type in a configuration; 0: there is no such type. */
-static size_t size_of(enum xk_ptype t)
-{
-	static const size_t size[] = {
-		[XK_P_BOOL] = sizeof(bool), [XK_P_UINT] = 8, [XK_P_SIZE] = 8, [XK_P_TIME] = 8, [XK_P_RATE] = 8,
-		[XK_P_FRACTION] = sizeof(double), [XK_P_ENUM] = sizeof(unsigned), [XK_P_TEXT] = sizeof(char *),
-		[XK_P_IPV4] = 4, [XK_P_CIDR] = sizeof(struct xk_cidr), [XK_P_MAC] = 6, [XK_P_PORT] = 2, [XK_P_CPUS] = 8,
-		[XK_P_LIST] = sizeof(struct xk_plist), [XK_P_MAP] = sizeof(struct xk_pmap),
-	};
-
-	return (size_t)t < XK_ARRAY_LEN(size) ? size[t] : 0;
-}
-
-static size_t alignment_of(enum xk_ptype t)
-{
-	switch (t) {
-	case XK_P_BOOL: case XK_P_MAC: return 1;
-	case XK_P_PORT: return 2;
-	case XK_P_ENUM: case XK_P_IPV4: case XK_P_CIDR: return 4;
-	default: return 8;
-	}
-}
-
 /* What can stand in a list or a map. */
 static bool is_single(enum xk_ptype t)
 {
-	return size_of(t) != 0 && t != XK_P_ENUM && t != XK_P_LIST && t != XK_P_MAP;
+	size_t align;
+
+	return xk_param_type_size(t, &align) != 0 && t != XK_P_ENUM && t != XK_P_LIST && t != XK_P_MAP;
 }
 
 /* A limit as a user would write it. */
@@ -114,15 +93,16 @@ static bool bad_limit(const struct xk_param *p, const char *text, char *why, siz
 
 static int param_fault(const struct xk_proto *p, const struct xk_param *q, char *why, size_t n)
 {
+	size_t align, size = xk_param_type_size(q->type, &align);
 	char more[128];
 
 	if (q->doc == NULL || q->doc[0] == '\0')
 		return fault(why, n, "has a parameter '%s' without a line of doc", q->name);
-	if (size_of(q->type) == 0)
+	if (size == 0)
 		return fault(why, n, "has a parameter '%s' of no type", q->name);
-	if (q->offset > p->conf_size || p->conf_size - q->offset < size_of(q->type))
+	if (q->offset > p->conf_size || p->conf_size - q->offset < size)
 		return fault(why, n, "has a parameter '%s' that ends behind its conf_size of %zu bytes", q->name, p->conf_size);
-	if (q->offset % alignment_of(q->type) != 0)
+	if (q->offset % align != 0)
 		return fault(why, n, "has a parameter '%s' at offset %zu, which is no place for its type", q->name, q->offset);
 	if ((q->type == XK_P_LIST || q->type == XK_P_MAP) && (!is_single(q->elem) || (q->type == XK_P_MAP && !is_single(q->key))))
 		return fault(why, n, "has a parameter '%s' of what can stand in no list or map", q->name);

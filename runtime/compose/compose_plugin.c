@@ -3,8 +3,8 @@
  * compose_plugin.c - protocols and drivers from shared objects, beside those of the build.
  *
  * Nothing of a plug-in is read before its numbers were: a descriptor of another contract has its fields elsewhere.
- * Functions of the runtime are those of the program that loads it; one that it lacks is told by the linker, here and not
- * when it is called.
+ * Functions of the runtime are those of the program that loads it; one that it lacks is told by the linker, here and
+ * not when it is called.
  * Invariant: the table is the build's, or a copy with all that was loaded behind it; a plug-in is in it whole or not
  * at all.
  */
@@ -12,14 +12,13 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "runtime/compose/compose_priv.h"
 #include "runtime/compose/plugin_dir.h"
-#include "runtime/compose/xk_compose.h"
 #include "runtime/compose/xk_plugins.h"
 #include "runtime/mem/xk_alloc.h"
 #include "runtime/upi/xk_graph.h"
@@ -28,17 +27,6 @@
 static const struct xk_proto **all;      /* NULL: the build's alone */
 static const char **from;                /* the file of each that is not of the build */
 static unsigned nbuild, nall;
-
-static int no(char *why, size_t n, const char *fmt, ...) XK_PRINTF(3, 4);
-static int no(char *why, size_t n, const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(why, n, fmt, ap);
-	va_end(ap);
-	return XK_E_INVAL;
-}
 
 /* ---- the table --------------------------------------------------------------------------- */
 
@@ -90,11 +78,11 @@ static int taken(const struct xk_plugin *x, unsigned k, char *why, size_t n)
 
 	for (unsigned i = 0; t[i] != NULL; i++)
 		if (strcmp(t[i]->name, p->name) == 0)
-			return no(why, n, "brings '%s', which %s has already: give it another name", p->name,
+			return proto_no(why, n, "brings '%s', which %s has already: give it another name", p->name,
 				  i < nbuild || from == NULL ? "xkvp itself" : from[i]);
 	for (unsigned i = 0; i < k; i++)
 		if (strcmp(x->protos[i]->name, p->name) == 0)
-			return no(why, n, "brings '%s' twice: give one another name", p->name);
+			return proto_no(why, n, "brings '%s' twice: give one another name", p->name);
 	return XK_OK;
 }
 
@@ -109,23 +97,23 @@ static int look(const struct xk_plugin *x, char *why, size_t n)
 	char more[200];
 
 	if (x->abi != XK_ABI)
-		return no(why, n, "was built against number %u of the interface, this program has %u: build it again with this "
-			  "program's xk/proto.h", x->abi, XK_ABI);
+		return proto_no(why, n, "was built against number %u of the interface, this program has %u: build it again "
+				"with this program's xk/proto.h", x->abi, XK_ABI);
 	if (x->size != sizeof(struct xk_proto) || x->build == NULL || x->protos == NULL)
-		return no(why, n, "is no plug-in of xkvp: its xk_plugin was not made by XK_PLUGIN(...)");
+		return proto_no(why, n, "is no plug-in of xkvp: its xk_plugin was not made by XK_PLUGIN(...)");
 	if (strcmp(x->build, XK_BUILD) != 0)
-		return no(why, n, "was built with other options (%s; this program: %s): build it again with the flags of this "
-			  "program's xkvp.pc", options(x->build), options(XK_BUILD));
+		return proto_no(why, n, "was built with other options (%s; this program: %s): build it again with the flags "
+				"of this program's xkvp.pc", options(x->build), options(XK_BUILD));
 	if (x->protos[0] == NULL)
-		return no(why, n, "brings nothing: name its descriptors in XK_PLUGIN(...)");
+		return proto_no(why, n, "brings nothing: name its descriptors in XK_PLUGIN(...)");
 	for (unsigned i = 0; x->protos[i] != NULL; i++) {
 		const struct xk_proto *p = x->protos[i];
 
 		if (p->abi != XK_ABI || p->size != sizeof *p || p->name == NULL)
-			return no(why, n, "has a descriptor, number %u, without .abi = XK_ABI, .size = sizeof(struct xk_proto) and "
-				  ".name", i + 1);
+			return proto_no(why, n, "has a descriptor, number %u, without .abi = XK_ABI, "
+					".size = sizeof(struct xk_proto) and .name", i + 1);
 		if (xk_proto_fault(p, more, sizeof more) != XK_OK)
-			return no(why, n, "cannot be used: its protocol '%s' %s", p->name, more);
+			return proto_no(why, n, "cannot be used: its protocol '%s' %s", p->name, more);
 		if (taken(x, i, why, n) != XK_OK)
 			return XK_E_INVAL;
 	}
@@ -153,7 +141,7 @@ static int add(const struct xk_plugin *x, const char *file, char *why, size_t n)
 	if (grow(more) == XK_OK)
 		name = xk_alloc(strlen(file) + 1);
 	if (name == NULL)
-		return no(why, n, "cannot be loaded: out of memory");
+		return proto_no(why, n, "cannot be loaded: out of memory");
 	strcpy(name, file);
 	for (unsigned i = 0; i < more; i++) {
 		all[nall] = x->protos[i];
@@ -175,10 +163,10 @@ static int unlinked(const char *path, char *why, size_t n)
 		said += strlen(path) + 1 + (said[strlen(path) + 1] == ' ');
 	symbol = strstr(said, "undefined symbol: ");
 	if (symbol == NULL)
-		return no(why, n, "is no plug-in: %s", said);
+		return proto_no(why, n, "is no plug-in: %s", said);
 	symbol += strlen("undefined symbol: ");
-	return no(why, n, "needs '%.*s', which this program has not: link it with the library that has it, or build it again "
-		  "with this program's xk/proto.h", (int)strcspn(symbol, " ("), symbol);
+	return proto_no(why, n, "needs '%.*s', which this program has not: link it with the library that has it, or "
+			"build it again with this program's xk/proto.h", (int)strcspn(symbol, " ("), symbol);
 }
 
 /* By a name with a '/' the linker looks nowhere else. */
@@ -188,7 +176,7 @@ static void *opened(const char *file, char *why, size_t n)
 	void *h;
 
 	if ((size_t)snprintf(path, sizeof path, "%s%s", strchr(file, '/') != NULL ? "" : "./", file) >= sizeof path) {
-		(void)no(why, n, "has too long a name");
+		(void)proto_no(why, n, "has too long a name");
 		return NULL;
 	}
 	(void)dlerror();
@@ -207,17 +195,17 @@ int xk_plugin_load(const char *file, char *why, size_t n)
 
 	if (stat(file, &st) != 0) {
 		err = -errno;
-		(void)no(why, n, "cannot be read: %s", xk_strerror(err));
+		(void)proto_no(why, n, "cannot be read: %s", xk_strerror(err));
 		return err;
 	}
 	if (!S_ISREG(st.st_mode))
-		return no(why, n, "is no file");
+		return proto_no(why, n, "is no file");
 	h = opened(file, why, n);
 	if (h == NULL)
 		return XK_E_INVAL;
 	x = dlsym(h, "xk_plugin");
 	if (x == NULL)
-		err = no(why, n, "is no plug-in of xkvp: it has no XK_PLUGIN(...)");
+		err = proto_no(why, n, "is no plug-in of xkvp: it has no XK_PLUGIN(...)");
 	else if (known(x))
 		return XK_OK;
 	else if ((err = look(x, why, n)) == XK_OK)
@@ -236,73 +224,73 @@ static int is_object(const struct dirent *d)
 	return n > 3 && d->d_name[0] != '.' && strcmp(d->d_name + n - 3, ".so") == 0;
 }
 
-static void load(const char *file, xk_plugin_bad_fn bad, void *arg)
+/* A bad one is told; the others are used. */
+static bool load(const char *tool, const char *file)
 {
 	char why[512];
 
-	if (xk_plugin_load(file, why, sizeof why) != XK_OK)
-		bad(arg, file, why);
+	if (xk_plugin_load(file, why, sizeof why) == XK_OK)
+		return true;
+	fprintf(stderr, "%s: plug-in %s %s\n", tool, file, why);
+	return false;
 }
 
-static void load_folder(const char *dir, xk_plugin_bad_fn bad, void *arg)
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+static void load_folder(const char *tool, const char *dir)
 {
 	struct dirent **d;
 	int n = scandir(dir, &d, is_object, alphasort);
 	char file[PATH_MAX];
 
-	if (n < 0) {
-		char why[160];
-
-		snprintf(why, sizeof why, "cannot be read: %s", xk_strerror(-errno));
-		bad(arg, dir, why);
-		return;
-	}
+	if (n < 0)
+		fprintf(stderr, "%s: plug-in %s cannot be read: %s\n", tool, dir, xk_strerror(-errno));
 	for (int i = 0; i < n; i++) {
 		if ((size_t)snprintf(file, sizeof file, "%s/%s", dir, d[i]->d_name) < sizeof file)
-			load(file, bad, arg);
+			(void)load(tool, file);
 		free(d[i]);
 	}
-	free(d);
+	if (n >= 0)
+		free(d);
 }
 
-void xk_plugins_load(const char *path, xk_plugin_bad_fn bad, void *arg)
+/* ---- for tools ---------------------------------------------------------------------------------------- */
+
+/* Files and folders with ':' between. */
+static void load_path(const char *tool, const char *path)
 {
 	char one[PATH_MAX];
-	struct stat st;
 
-	while (path != NULL && *path != '\0') {
+	while (*path != '\0') {
 		size_t n = strcspn(path, ":");
 
 		if (n >= sizeof one) {
-			bad(arg, path, "has too long a name");
+			fprintf(stderr, "%s: plug-in %s has too long a name\n", tool, path);
 		} else if (n != 0) {
 			memcpy(one, path, n);
 			one[n] = '\0';
-			if (stat(one, &st) == 0 && S_ISDIR(st.st_mode))
-				load_folder(one, bad, arg);
+			if (is_folder(one))
+				load_folder(tool, one);
 			else
-				load(one, bad, arg);
+				(void)load(tool, one);
 		}
 		path += n + (path[n] == ':');
 	}
 }
 
-/* ---- for tools ---------------------------------------------------------------------------------------- */
-
-static void complain(void *arg, const char *file, const char *why)
-{
-	fprintf(stderr, "%s: plug-in %s %s\n", (const char *)arg, file, why);
-}
-
 void xk_plugins_find(const char *tool)
 {
-	char name[64];
-	struct stat st;
+	const char *path = getenv(XK_PLUGIN_PATH);
 
-	snprintf(name, sizeof name, "%s", tool);
-	xk_plugins_load(getenv(XK_PLUGIN_PATH), complain, name);
-	if (stat(XK_PLUGIN_DIR, &st) == 0 && S_ISDIR(st.st_mode))
-		load_folder(XK_PLUGIN_DIR, complain, name);
+	if (path != NULL)
+		load_path(tool, path);
+	if (is_folder(XK_PLUGIN_DIR))
+		load_folder(tool, XK_PLUGIN_DIR);
 }
 
 /* In front of what the environment says, by a name that holds in every folder. */
@@ -331,12 +319,8 @@ static bool hand_on(const char *file)
 
 bool xk_plugin_ask(const char *tool, const char *file)
 {
-	char why[512];
-
-	if (xk_plugin_load(file, why, sizeof why) != XK_OK) {
-		fprintf(stderr, "%s: plug-in %s %s\n", tool, file, why);
+	if (!load(tool, file))
 		return false;
-	}
 	if (hand_on(file))
 		return true;
 	fprintf(stderr, "%s: plug-in %s cannot be handed on: %s\n", tool, file, strerror(errno));

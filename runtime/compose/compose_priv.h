@@ -270,4 +270,9 @@ void check_clock(struct xk_spec *s, const struct spec_top *t, const struct xk_va
 /* Do two lists of words ("port|stream") share one? */
 bool check_words_meet(const char *a, const char *b);
 
+/* ---- descriptors from outside (compose_proto.c, compose_plugin.c) ------------------------------------- */
+
+/* Why one cannot be used; XK_E_INVAL. */
+int proto_no(char *why, size_t n, const char *fmt, ...) XK_PRINTF(3, 4);
+
 #endif

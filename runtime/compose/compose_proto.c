@@ -10,15 +10,14 @@
 #include <string.h>
 
 #include "runtime/base/xk_param_value.h"
-#include "runtime/compose/xk_compose.h"
+#include "runtime/compose/compose_priv.h"
 #include "runtime/compose/xk_plugins.h"
 #include "runtime/mem/xk_alloc.h"
 #include "runtime/vp/xk_vp.h"
 
 #define NAME_MAX_LEN 32u
 
-static int fault(char *why, size_t n, const char *fmt, ...) XK_PRINTF(3, 4);
-static int fault(char *why, size_t n, const char *fmt, ...)
+int proto_no(char *why, size_t n, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -34,8 +33,8 @@ static int fault(char *why, size_t n, const char *fmt, ...)
 static bool is_lua(const char *s)
 {
 	static const char *const words[] = {
-		"and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local", "nil",
-		"not", "or", "repeat", "return", "then", "true", "until", "while",
+		"and", "break", "do", "else", "elseif", "end", "false", "for", "function", "goto", "if", "in", "local",
+		"nil", "not", "or", "repeat", "return", "then", "true", "until", "while",
 	};
 
 	for (unsigned i = 0; i < XK_ARRAY_LEN(words); i++)
@@ -59,13 +58,13 @@ static bool is_word(const char *s)
 	return xk_arch_find(s) != NULL;
 }
 
-int xk_proto_name_fault(const struct xk_proto *p, char *why, size_t n)
+int xk_proto_name_fault(const char *name, char *why, size_t n)
 {
-	if (!is_name(p->name))
-		return fault(why, n, "has a name that no graph file can have: small letters, digits and '_', at most %u",
-			     NAME_MAX_LEN);
-	if (is_word(p->name))
-		return fault(why, n, "has the name of a word of graph files: call it otherwise");
+	if (!is_name(name))
+		return proto_no(why, n, "has a name that no graph file can have: small letters, digits and '_', at "
+				"most %u", NAME_MAX_LEN);
+	if (is_word(name))
+		return proto_no(why, n, "has the name of a word of graph files: call it otherwise");
 	return XK_OK;
 }
 
@@ -97,21 +96,24 @@ static int param_fault(const struct xk_proto *p, const struct xk_param *q, char 
 	char more[128];
 
 	if (q->doc == NULL || q->doc[0] == '\0')
-		return fault(why, n, "has a parameter '%s' without a line of doc", q->name);
+		return proto_no(why, n, "has a parameter '%s' without a line of doc", q->name);
 	if (size == 0)
-		return fault(why, n, "has a parameter '%s' of no type", q->name);
+		return proto_no(why, n, "has a parameter '%s' of no type", q->name);
 	if (q->offset > p->conf_size || p->conf_size - q->offset < size)
-		return fault(why, n, "has a parameter '%s' that ends behind its conf_size of %zu bytes", q->name, p->conf_size);
+		return proto_no(why, n, "has a parameter '%s' that ends behind its conf_size of %zu bytes", q->name,
+				p->conf_size);
 	if (q->offset % align != 0)
-		return fault(why, n, "has a parameter '%s' at offset %zu, which is no place for its type", q->name, q->offset);
-	if ((q->type == XK_P_LIST || q->type == XK_P_MAP) && (!is_single(q->elem) || (q->type == XK_P_MAP && !is_single(q->key))))
-		return fault(why, n, "has a parameter '%s' of what can stand in no list or map", q->name);
+		return proto_no(why, n, "has a parameter '%s' at offset %zu, which is no place for its type", q->name,
+				q->offset);
+	if (((q->type == XK_P_LIST || q->type == XK_P_MAP) && !is_single(q->elem)) ||
+	    (q->type == XK_P_MAP && !is_single(q->key)))
+		return proto_no(why, n, "has a parameter '%s' of what can stand in no list or map", q->name);
 	if ((q->type == XK_P_ENUM) != (q->choices != NULL))
-		return fault(why, n, "has a parameter '%s' with choices and no enum, or without", q->name);
+		return proto_no(why, n, "has a parameter '%s' with choices and no enum, or without", q->name);
 	if (bad_limit(q, q->min, more, sizeof more) || bad_limit(q, q->max, more, sizeof more))
-		return fault(why, n, "has a parameter '%s' whose limit %s", q->name, more);
+		return proto_no(why, n, "has a parameter '%s' whose limit %s", q->name, more);
 	if (xk_param_find_in(p->params, q->group, q->name) != q)
-		return fault(why, n, "has two parameters '%s'", q->name);
+		return proto_no(why, n, "has two parameters '%s'", q->name);
 	return XK_OK;
 }
 
@@ -122,12 +124,12 @@ static int defaults_fault(const struct xk_proto *p, char *why, size_t n)
 	int err;
 
 	if (conf == NULL)
-		return fault(why, n, "cannot be looked at: out of memory");
+		return proto_no(why, n, "cannot be looked at: out of memory");
 	memset(conf, 0, p->conf_size);
 	err = xk_param_defaults(p->params, conf, more, sizeof more);
 	xk_param_release(p->params, conf);
 	xk_free(conf);
-	return err == XK_OK ? err : fault(why, n, "has a default that is none: %s", more);
+	return err == XK_OK ? err : proto_no(why, n, "has a default that is none: %s", more);
 }
 
 static int params_fault(const struct xk_proto *p, char *why, size_t n)
@@ -155,25 +157,25 @@ static unsigned length(const char *const *names)
 static int shape_fault(const struct xk_proto *p, char *why, size_t n)
 {
 	if (p->ops == NULL)
-		return fault(why, n, "has no operations (.ops)");
+		return proto_no(why, n, "has no operations (.ops)");
 	if (p->min_down > p->max_down || p->max_down > XK_DOWN_MAX)
-		return fault(why, n, "lies over %u to %u nodes: at most %u, and no fewer than at least", p->min_down, p->max_down,
-			     (unsigned)XK_DOWN_MAX);
+		return proto_no(why, n, "lies over %u to %u nodes: at most %u, and no fewer than at least",
+				p->min_down, p->max_down, (unsigned)XK_DOWN_MAX);
 	if ((p->max_down != 0) != (p->needs[0] != NULL))
-		return fault(why, n, "must say in .needs what it lies over, where it lies over something");
+		return proto_no(why, n, "must say in .needs what it lies over, where it lies over something");
 	if (p->sess_size != 0 && p->sess_size < sizeof(struct xk_sess))
-		return fault(why, n, "has sessions without a struct xk_sess: .sess_size is %zu", p->sess_size);
+		return proto_no(why, n, "has sessions without a struct xk_sess: .sess_size is %zu", p->sess_size);
 	if (length(p->drops) > XK_DROPS_MAX - XK_DROP_FIRST || length(p->counts) > XK_COUNTS_MAX)
-		return fault(why, n, "has too many .drops or .counts");
+		return proto_no(why, n, "has too many .drops or .counts");
 	return XK_OK;
 }
 
 int xk_proto_fault(const struct xk_proto *p, char *why, size_t n)
 {
-	int err = xk_proto_name_fault(p, why, n);
+	int err = xk_proto_name_fault(p->name, why, n);
 
 	if (err == XK_OK && (p->doc == NULL || p->doc[0] == '\0'))
-		err = fault(why, n, "has no line of doc");
+		err = proto_no(why, n, "has no line of doc");
 	if (err == XK_OK)
 		err = shape_fault(p, why, n);
 	return err == XK_OK ? params_fault(p, why, n) : err;

@@ -22,12 +22,9 @@ const struct xk_proto *xk_protos_find(const char *name);
  * no such file; XK_E_INVAL: it cannot be used; why[n]: a sentence behind its name, with what to do about it. */
 int xk_plugin_load(const char *file, char *why, size_t n);
 
-/* Who is told of each that cannot be used. */
-typedef void (*xk_plugin_bad_fn)(void *arg, const char *file, const char *why);
-/* Loads what `path` names: files, and of folders all that end in ".so", by name.  NULL is empty. */
-void xk_plugins_load(const char *path, xk_plugin_bad_fn bad, void *arg);
-/* The same for the environment's and the installation's folders; those of the latter need not be there.
- * Each bad one is a line on stderr that begins with the tool's name; the others are used. */
+/* Loads what the environment names, files, and of folders all that end in ".so", by name; then those of the
+ * installation's folder, if that is there.  Each bad one is a line on stderr that begins with the tool's name; the
+ * others are used. */
 void xk_plugins_find(const char *tool);
 /* --plugin FILE of a tool: loads it, and has the programs that this one starts load it, too.  False: said on stderr. */
 bool xk_plugin_ask(const char *tool, const char *file);
@@ -35,6 +32,6 @@ bool xk_plugin_ask(const char *tool, const char *file);
 /* What no graph could use p for, as a sentence in why[n] behind "its protocol 'x' ..."; XK_E_INVAL, else XK_OK. */
 int xk_proto_fault(const struct xk_proto *p, char *why, size_t n);
 /* The same of its name alone: no graph file could write it, or it means something else there. */
-int xk_proto_name_fault(const struct xk_proto *p, char *why, size_t n);
+int xk_proto_name_fault(const char *name, char *why, size_t n);
 
 #endif

@@ -83,15 +83,14 @@ static bool write_file(const char *path, unsigned mode, const char *text, const 
 /* A name that a graph file can have and that nothing has yet. */
 static bool is_good(const char *name)
 {
-	static const struct xk_ops ops;
-	const struct xk_proto p = { .name = name, .doc = "", .ops = &ops }, *there = xk_protos_find(name);
+	const struct xk_proto *there = xk_protos_find(name);
 	char why[256];
 
 	if (there != NULL) {
 		fprintf(stderr, "vp-graph: there is a %s '%s' already: %s\n", there->is_driver ? "driver" : "protocol", name, there->doc);
 		return false;
 	}
-	if (xk_proto_name_fault(&p, why, sizeof why) == XK_OK)
+	if (xk_proto_name_fault(name, why, sizeof why) == XK_OK)
 		return true;
 	fprintf(stderr, "vp-graph: '%s' %s\n", name, why);
 	return false;

@@ -290,8 +290,6 @@ static struct shm_link *home_of(struct shm_rep *hr, uint32_t host)
 		if (any == NULL && l->to_vp < 0)
 			any = l;
 	}
-	if (any != NULL)
-		any->home = true;
 	return any;
 }
 

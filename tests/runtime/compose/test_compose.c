@@ -5,6 +5,7 @@
  */
 #include "runtime/base/xk_param_value.h"
 #include "runtime/compose/compose_priv.h"
+#include "runtime/compose/xk_plugins.h"
 #include "tests/runtime/compose/toys.h"
 
 #include <stdio.h>
@@ -446,6 +447,10 @@ static void every_schema_of_the_build_is_sound(void)
 	schema_is_sound(xk_graph_params, 4096);
 	schema_is_sound(xk_arch_params, 4096);
 	for (const struct xk_proto *const *p = xk_proto_table; *p != NULL; p++) {
+		char why[256] = "";
+
+		CU_ASSERT_EQUAL(xk_proto_fault(*p, why, sizeof why), XK_OK);
+		CU_ASSERT_STRING_EQUAL(why, "");
 		CU_ASSERT((*p)->doc != NULL && *(*p)->doc != '\0');
 		CU_ASSERT((*p)->min_down <= (*p)->max_down && (*p)->max_down <= XK_DOWN_MAX);
 		CU_ASSERT_EQUAL((*p)->max_down != 0, (*p)->needs[0] != NULL);

@@ -97,13 +97,13 @@ static int look(const struct xk_plugin *x, char *why, size_t n)
 	char more[200];
 
 	if (x->abi != XK_ABI)
-		return proto_no(why, n, "was built against number %u of the interface, this program has %u: build it again "
-				"with this program's xk/proto.h", x->abi, XK_ABI);
+		return proto_no(why, n, "was built against number %u of the interface, this program has %u: build it "
+				"again with this program's xk/proto.h", x->abi, XK_ABI);
 	if (x->size != sizeof(struct xk_proto) || x->build == NULL || x->protos == NULL)
 		return proto_no(why, n, "is no plug-in of xkvp: its xk_plugin was not made by XK_PLUGIN(...)");
 	if (strcmp(x->build, XK_BUILD) != 0)
-		return proto_no(why, n, "was built with other options (%s; this program: %s): build it again with the flags "
-				"of this program's xkvp.pc", options(x->build), options(XK_BUILD));
+		return proto_no(why, n, "was built with other options (%s; this program: %s): build it again with the "
+				"flags of this program's xkvp.pc", options(x->build), options(XK_BUILD));
 	if (x->protos[0] == NULL)
 		return proto_no(why, n, "brings nothing: name its descriptors in XK_PLUGIN(...)");
 	for (unsigned i = 0; x->protos[i] != NULL; i++) {

@@ -29,7 +29,7 @@ some='/* of some builds alone */'
 list() {
 	echo '/* xk.exports - what a plug-in may use of the program that loads it. Made by tests/build/exports.t --record. */'
 	echo '{'
-	names | sed 's/.*/	&;/' >"$tmp/list"
+	sed 's/.*/	&;/' "$tmp/now" >"$tmp/list"
 	cat "$tmp/list"
 	echo "	$some"
 	awk -v mark="$some" 'of && /^\t[a-z]/; index($0, mark) { of = 1 }' "$recorded" | grep -vxF -f "$tmp/list"
@@ -37,7 +37,7 @@ list() {
 }
 recorded_names() { sed -n 's/^	\([a-z].*\);$/\1/p' "${1:-$recorded}" | sort -u; }
 same() {
-	names >"$tmp/now" && recorded_names >"$tmp/then"
+	recorded_names >"$tmp/then"
 	awk -v mark="$some" 'index($0, mark) { exit } { print }' "$recorded" >"$tmp/all" && recorded_names "$tmp/all" >"$tmp/always"
 	comm -23 "$tmp/now" "$tmp/then" >"$tmp/more"
 	comm -13 "$tmp/now" "$tmp/always" >"$tmp/fewer"
@@ -45,15 +45,16 @@ same() {
 	echo "new:" && cat "$tmp/more" && echo "no more:" && cat "$tmp/fewer" && echo "sh tests/build/exports.t --record, where that is meant"
 	return 1
 }
+names >"$tmp/now"
 if [ "${1-}" = --record ]; then
-	list >"$tmp/now" && cp "$tmp/now" "$recorded"
+	list >"$tmp/file" && cp "$tmp/file" "$recorded"
 	exit
 fi
 ok "the names are the recorded ones" same
 # PROGRAM has them all that the library has, but for what is of stalls; and shows no other of ours.
 has() { nm -D --defined-only "$top_builddir/$1" | awk '{ print $NF }' | sort -u; }
 in_program() {
-	has "$1" >"$tmp/has" && names | comm -23 - "$tmp/has" | grep -vE '^xk_st(all|ress)' >"$tmp/lacks"
+	has "$1" >"$tmp/has" && comm -23 "$tmp/now" "$tmp/has" | grep -vE '^xk_st(all|ress)' >"$tmp/lacks"
 	[ -s "$tmp/has" ] && ! [ -s "$tmp/lacks" ] || { echo "not in $1:"; cat "$tmp/lacks"; return 1; }
 }
 others() { has "$1" | grep -E '^xk_' >"$tmp/has" && comm -13 "$tmp/then" "$tmp/has" >"$tmp/more" && ! [ -s "$tmp/more" ] || { cat "$tmp/more"; return 1; }; }

@@ -2,7 +2,7 @@
 /*
  * vpg_new.c - vp-graph new-protocol: a folder with a plug-in that compiles, runs and is tested.
  *
- * The files are those of tools/vp-graph/new, in which @NAME@ stands for the name; they are in the program.
+ * The files are those of tools/vp-graph/new, in which words such as @NAME@ stand for others; they are in the program.
  * Invariant: nothing that is there already is written over.
  */
 #include "tools/vp-graph/vpg.h"
@@ -46,25 +46,29 @@ static const char *text_of(const char *kind, const char *from)
 	return "";
 }
 
-/* text with what its two words stand for. */
-static void put(FILE *f, const char *text, const char *name, const char *what)
+/* What words of six characters stand for. */
+struct words { const char *name, *what, *head; };
+
+static const char *meaning(const struct words *w, const char *at)
 {
-	const char *at;
+	return strncmp(at, "@NAME@", 6) == 0 ? w->name : strncmp(at, "@WHAT@", 6) == 0 ? w->what :
+	       strncmp(at, "@HEAD@", 6) == 0 ? w->head : NULL;
+}
+
+static void put(FILE *f, const char *text, const struct words *w)
+{
+	const char *at, *is;
 
 	while ((at = strchr(text, '@')) != NULL) {
 		fwrite(text, 1, (size_t)(at - text), f);
-		if (strncmp(at, "@NAME@", 6) == 0 || strncmp(at, "@WHAT@", 6) == 0) {
-			fputs(at[1] == 'N' ? name : what, f);
-			text = at + 6;
-		} else {
-			fputc('@', f);
-			text = at + 1;
-		}
+		is = meaning(w, at);
+		fputs(is != NULL ? is : "@", f);
+		text = at + (is != NULL ? 6 : 1);
 	}
 	fputs(text, f);
 }
 
-static bool write_file(const char *path, unsigned mode, const char *text, const char *name, const char *what)
+static bool write_file(const char *path, unsigned mode, const char *text, const struct words *w)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
 	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
@@ -75,7 +79,7 @@ static bool write_file(const char *path, unsigned mode, const char *text, const 
 			close(fd);
 		return false;
 	}
-	put(f, text, name, what);
+	put(f, text, w);
 	done = !ferror(f);
 	return fclose(f) == 0 && done;
 }
@@ -98,7 +102,8 @@ static bool is_good(const char *name)
 
 int vpg_new_protocol(const struct vpg *o)
 {
-	const char *name = o->arg[0], *what = what_of(o->kind);
+	const char *name = o->arg[0];
+	const struct words w = { name, what_of(o->kind), text_of(o->kind, "head.lua") };
 	char path[256], to[64];
 
 	if (!is_good(name))
@@ -111,11 +116,11 @@ int vpg_new_protocol(const struct vpg *o)
 	for (unsigned i = 0; i < XK_ARRAY_LEN(files); i++) {
 		snprintf(to, sizeof to, "%s%s", files[i].to[0] == '@' ? name : "", files[i].to[0] == '@' ? files[i].to + 6 : files[i].to);
 		snprintf(path, sizeof path, "%s/%s", name, to);
-		if (!write_file(path, files[i].mode, text_of(o->kind, files[i].from), name, what)) {
+		if (!write_file(path, files[i].mode, text_of(o->kind, files[i].from), &w)) {
 			fprintf(stderr, "vp-graph: cannot write '%s': %s\n", path, strerror(errno));
 			return VPG_FAILED;
 		}
 	}
-	printf("%s/: %s\n\n    cd %s && make\n    VP_PLUGIN_PATH=. vp-run %s.lua\n    make check\n", name, what, name, name);
+	printf("%s/: %s\n\n    cd %s && make\n    VP_PLUGIN_PATH=. vp-run %s.lua\n    make check\n", name, w.what, name, name);
 	return VPG_OK;
 }

@@ -1,11 +1,5 @@
 -- @NAME@.lua: a client and @NAME@, joined by a cable in memory
-local presets = { up = up {}, ppc = ppc {}, vppc = vppc { vps = 2 }, tpc = tpc { vps = 2 }, msgp = msgp {}, lp = lp {},
-                  ips = ips {}, connp_l = connp_l {} }
-local a = args {
-  preset = enum { "vppc", choices = { "up", "ppc", "vppc", "tpc", "msgp", "lp", "ips", "connp_l" }, doc = "threading" },
-  count  = uint { 1000, doc = "messages of each connection" },
-}
-local function host(addr)
+@HEAD@local function host(addr)
   return stack { ip { addr = addr }, arp {}, eth {}, eth_mem { wire = "cable" } }
 end
 stack { @NAME@ { port = 7 }, udp { name = "server", over = host "10.0.0.2/24" } }

@@ -241,6 +241,23 @@ static inline void xk_crowd_note(struct xk_crowd *c, xk_ns from, xk_ns to)
 void xk_worker_rest(struct xk_worker *w, unsigned i, bool idle);
 /* Somebody else runs the i-th VP, timers included, and will kick it. */
 void xk_worker_spare(struct xk_worker *w, unsigned i);
+/* Units of the i-th VP, each by `unit`, until one finds nothing or its share is used; messages done. */
+static inline unsigned vp_visit_by(struct xk_worker *w, unsigned i, unsigned (*unit)(struct xk_worker *, unsigned))
+{
+	struct xk_slot *s = &w->slot[i];
+	unsigned n, total = 0;
+
+	do {
+		n = unit(w, i);
+		s->deficit -= (int32_t)(n != 0 ? n : 1);
+		total += n;
+	} while (n != 0 && s->deficit > 0);
+	return total;
+}
+
+/* With vp held, by a thread that is not inside: asks its tasks as before a sleep (xk_task_on_sleep), each of
+ * them.  False: one has work already.  vp_task.c. */
+bool vp_ask(struct xk_vp *vp);
 /* What the calling thread has used, into its own record; out of a record, of thread t or NULL. */
 void xk_worker_note(struct xk_worker_stats *s);
 void xk_worker_stats_of(const struct xk_worker_stats *s, const struct xk_thread *t, struct xk_worker_stats *out);

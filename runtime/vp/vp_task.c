@@ -84,6 +84,19 @@ void xk_task_on_sleep(struct xk_task *t, bool (*fn)(struct xk_task *t))
 	xk_store_relaxed(&t->vp->set->asks, true);
 }
 
+bool vp_ask(struct xk_vp *vp)
+{
+	struct xk_task *first = vp->ring[0], *t = first;
+	bool none = true;
+
+	if (t != NULL) do {
+		if (t->sleeps != NULL && !t->sleeps(t))
+			none = false;
+		t = t->next;
+	} while (t != first);
+	return none;
+}
+
 void xk_due_add(struct xk_due *d, struct xk_task *t)
 {
 	xk_dassert(t->vp->no == xk_vp_no && d->task == NULL);

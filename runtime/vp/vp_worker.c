@@ -97,18 +97,7 @@ static unsigned locked_unit(struct xk_worker *w, unsigned i)
 	return n;
 }
 
-static unsigned visit_locked(struct xk_worker *w, unsigned i)
-{
-	struct xk_slot *s = &w->slot[i];
-	unsigned n = 0, total = 0;
-
-	do {
-		n = locked_unit(w, i);
-		s->deficit -= (int32_t)(n ? n : 1);
-		total += n;
-	} while (n != 0 && s->deficit > 0);
-	return total;
-}
+static unsigned visit_locked(struct xk_worker *w, unsigned i) { return vp_visit_by(w, i, locked_unit); }
 
 /* The ready VP after i, round and round. */
 static unsigned ready_after(const struct xk_worker *w, unsigned i)
@@ -217,15 +206,15 @@ static xk_ns nap_of(const struct xk_worker *w, const struct xk_vp *vp, const str
 	return by == XK_NS_NEVER ? by : by > w->now ? by - w->now : 0;
 }
 
-static unsigned gather_of(const struct xk_worker *w, const struct xk_vp *vp, int *fds, unsigned n, xk_ns *nap)
+static unsigned gather_of(const struct xk_worker *w, struct xk_vp *vp, int *fds, unsigned n, xk_ns *nap)
 {
 	struct xk_task *t = vp->ring[0];
 
 	if (vp->ring[1] != NULL)
 		*nap = sooner(*nap, POLL_NAP);
+	if (!vp_ask(vp))
+		*nap = 0;
 	if (t != NULL) do {
-		if (t->sleeps != NULL && !t->sleeps(t))
-			*nap = 0;
 		if (t->nap != 0)
 			*nap = sooner(*nap, t->nap * XK_US);
 		else if (t->fd >= 0 && n < MAX_FDS)

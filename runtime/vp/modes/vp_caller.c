@@ -53,6 +53,20 @@ static bool is_known(const struct xk_vp_known *k, const struct xk_task *t)
 	return false;
 }
 
+static bool all_known(const struct xk_vp *vp)
+{
+	const struct xk_task *first = vp->ring[0], *t = first;
+
+	if (vp->nready != vp->known.n)
+		return false;
+	if (t != NULL) do {
+		if (!is_known(&vp->known, t))
+			return false;
+		t = t->next;
+	} while (t != first);
+	return true;
+}
+
 /* Left by others, who did not kick because somebody was there. */
 static bool is_left(const struct xk_vp *vp)
 {
@@ -62,18 +76,10 @@ static bool is_left(const struct xk_vp *vp)
 /* May the worker sleep on?  Tasks that have to ask do so; one that finds work: it may not. */
 static bool may_sleep_on(struct xk_vp *vp)
 {
-	const struct xk_vp_known *k = &vp->known;
-	struct xk_task *first = vp->ring[0], *t = first;
-
-	if (!k->valid || vp->nready != k->n || vp->ring[1] != NULL || is_left(vp) ||
-	    xk_wheel_next(&vp->wheel) < xk_load_relaxed(&vp->worker_next) || xk_vp_due(vp) < k->due)
+	if (!vp->known.valid || vp->ring[1] != NULL || is_left(vp) ||
+	    xk_wheel_next(&vp->wheel) < xk_load_relaxed(&vp->worker_next) || xk_vp_due(vp) < vp->known.due)
 		return false;
-	if (t != NULL) do {
-		if (!is_known(k, t) || (t->sleeps != NULL && !t->sleeps(t)))
-			return false;
-		t = t->next;
-	} while (t != first);
-	return true;
+	return all_known(vp) && vp_ask(vp);
 }
 
 /* ---- its worker --------------------------------------------------------------------------------- */
@@ -104,18 +110,7 @@ static unsigned one_unit(struct xk_worker *w, unsigned i)
 	return n;
 }
 
-static unsigned caller_visit(struct xk_worker *w, unsigned i)
-{
-	struct xk_slot *s = &w->slot[i];
-	unsigned n, total = 0;
-
-	do {
-		n = one_unit(w, i);
-		s->deficit -= (int32_t)(n != 0 ? n : 1);
-		total += n;
-	} while (n != 0 && s->deficit > 0);
-	return total;
-}
+static unsigned caller_visit(struct xk_worker *w, unsigned i) { return vp_visit_by(w, i, one_unit); }
 
 /* It is about to sleep: what it finds is what it will know, unless somebody runs vp, who kicks it then. */
 static void caller_hold(struct xk_vp *vp)

@@ -376,20 +376,13 @@ static struct xk_vp *next(struct xk_worker *w, struct fifo_proc *me)
  */
 static XK_NOINLINE void ask_for_home(struct xk_vp *vp)
 {
-	const struct xk_task *first;
-	struct xk_task *t;
-	bool some = false;
+	bool none;
 
 	if (!xk_vp_trylock(vp))          /* whose turn it is, asks */
 		return;
-	first = t = vp->ring[0];
-	if (t != NULL) do {
-		if (t->sleeps != NULL && !t->sleeps(t))
-			some = true;
-		t = t->next;
-	} while (t != first);
+	none = vp_ask(vp);
 	xk_vp_unlock(vp);
-	if (some)
+	if (!none)
 		fifo_kick(vp);
 }
 

@@ -55,14 +55,6 @@ for preset in up connp_l ips lp caller; do
 	ok "programs' threads that wait for each other: $preset" computes $preset
 done
 
-until_ok() {
-	tries=1200
-	until "$@" >/dev/null 2>&1; do
-		tries=$((tries - 1))
-		[ $tries -gt 0 ] || return 1
-		sleep 0.05
-	done
-}
 ncs() { timeout 10 "$top_builddir/vp-ctl" -s "$tmp/ctl" --json snapshot >"$tmp/snap" && jq -e "[.nodes[] | select(.protocol == \"ncs\") | .counters.$1 // 0] | add $2" "$tmp/snap"; }
 # Nothing is given up after a while: it is told.
 killed() {
@@ -70,8 +62,8 @@ killed() {
 	zero=$!
 	"$run" --control="$tmp/ctl" "$file" dir="$tmp" job=killed rank=1 ranks=2 count=0 "$@" >"$tmp/one" 2>&1 &
 	one=$!
-	until_ok ncs messages_in '> 10' && kill -KILL $zero && { wait $zero; true; }
-	until_ok ncs lost '== 4' && ncs given_up '== 0'
+	until_ok 60 ncs messages_in '> 10' && kill -KILL $zero && { wait $zero; true; }
+	until_ok 60 ncs lost '== 4' && ncs given_up '== 0'
 	got=$?
 	kill -INT $one
 	wait $one

@@ -20,15 +20,6 @@ one() {
 	cat "$tmp/$name.err"
 	return $got
 }
-# The name of a server's socket is there.
-until_ok() {
-	tries=1200
-	until "$@" >/dev/null 2>&1; do
-		tries=$((tries - 1))
-		[ $tries -gt 0 ] || return 1
-		sleep 0.05
-	done
-}
 serve() {
 	"$run" --json "$file" dir="$tmp" role=server "$@" >"$tmp/server.json" 2>"$tmp/server.err" &
 	server=$!
@@ -63,7 +54,7 @@ seldom() {
 	serve --control="$tmp/ctl" preset="$1"
 	"$run" --json "$file" dir="$tmp" role=client preset="$1" rate=50 count=0 conns=1 >"$tmp/client.json" 2>"$tmp/client.err" &
 	client=$!
-	until_ok has .counters.wakes
+	until_ok 60 has .counters.wakes
 	got=$?
 	kill -INT $client
 	wait $client && [ $got -eq 0 ]
@@ -95,10 +86,10 @@ killed() {
 	serve preset="$1"
 	timeout 60 "$run" --control="$tmp/ctl" --json "$file" dir="$tmp" role=client preset="$1" >"$tmp/client.json" 2>"$tmp/client.err" &
 	client=$!
-	until_ok has .counters.read
+	until_ok 60 has .counters.read
 	kill -KILL $server
 	wait $server
-	until_ok has .counters.links_lost
+	until_ok 60 has .counters.links_lost
 	kill -INT $client
 	wait $client
 	got=$?

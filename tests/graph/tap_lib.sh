@@ -26,17 +26,6 @@ elsewhere() {
 	[ "$(readlink "/proc/$1/ns/net")" != "$(readlink /proc/self/ns/net)" ]
 }
 
-# until_ok SECONDS COMMAND...: tries until it succeeds
-until_ok() {
-	tries=$(($1 * 20))
-	shift
-	until "$@" >/dev/null 2>&1; do
-		tries=$((tries - 1))
-		[ $tries -gt 0 ] || return 1
-		sleep 0.05
-	done
-}
-
 # graph_up ARGS...: starts vp-run, its result goes to $tmp/run.json
 graph_up() {
 	"$top_builddir/vp-run" --json "$@" >"$tmp/run.json" 2>"$tmp/run.err" &

@@ -9,6 +9,7 @@
 #   skip_all REASON         the whole script cannot run here
 #   code WANTED COMMAND...  succeeds when COMMAND ends with exactly that exit code
 #   says TEXT COMMAND...    succeeds when COMMAND prints it somewhere
+#   until_ok SECONDS COMMAND...  tries, 20 times a second, until it succeeds
 #   presets                 prints the names of all threading architectures; XK_TEST_TURN=i/n leaves each n-th,
 #                           from the i-th on, i = 0 .. n - 1
 #   all_presets             the same, whatever XK_TEST_TURN says
@@ -62,6 +63,16 @@ code() {
 	got=$?
 	echo "exit code $got"
 	[ "$got" -eq "$want" ]
+}
+
+until_ok() {
+	tries=$(($1 * 20))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		tries=$((tries - 1))
+		[ $tries -gt 0 ] || return 1
+		sleep 0.05
+	done
 }
 
 says() {

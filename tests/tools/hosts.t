@@ -11,15 +11,6 @@ run=$top_builddir/vp-run
 ring=$top_srcdir/graphs/ncs-ring.lua
 answers='[.nodes[] | select(.name == "load") | .counters.answers] | add'
 
-until_ok() {
-	tries=1200
-	until "$@" >/dev/null 2>&1; do
-		tries=$((tries - 1))
-		[ $tries -gt 0 ] || return 1
-		sleep 0.05
-	done
-}
-
 # rsh NAME: a remote shell as $VP_RSH, of what comes; $1 is the host, $2 the command.
 rsh() {
 	{ echo '#!/bin/sh' && cat; } >"$tmp/$1"
@@ -163,7 +154,7 @@ starts() {
 	DROPPED=$tmp/dropped VP_RSH=$shell "$run" --hosts near=10.0.0.1,far=10.0.0.2 "$@" "$ring" dir="$tmp" count=0 \
 		>"$tmp/out" 2>"$tmp/err" &
 	starter=$!
-	until_ok all_there && return
+	until_ok 60 all_there && return
 	cat "$tmp/err"
 	kill -TERM $starter                              # nobody waits for it in vain
 	return 1
@@ -177,7 +168,7 @@ ends() {
 # over PID...: they have ended
 over() {
 	for pid in "$@"; do
-		until_ok sh -c "! kill -0 $pid" || return 1
+		until_ok 60 sh -c "! kill -0 $pid" || return 1
 	done
 }
 interrupted() {
@@ -187,7 +178,7 @@ interrupted() {
 ok "SIGINT ends all in order, and tables come" interrupted
 asked() {
 	starts unknown && kill -USR1 $starter
-	until_ok grep -q '^\[0\] load' "$tmp/err" && until_ok grep -q '^\[1\] load' "$tmp/err"
+	until_ok 60 grep -q '^\[0\] load' "$tmp/err" && until_ok 60 grep -q '^\[1\] load' "$tmp/err"
 	got=$?
 	kill -TERM $starter
 	ends && [ $got -eq 0 ]
@@ -230,7 +221,7 @@ deaf() {
 	rm -f "$tmp/dropped"
 	DROPPED=$tmp/dropped VP_RSH=$tmp/deaf "$run" --hosts h=127.0.0.1 "$ring" >"$tmp/out" 2>"$tmp/err" &
 	starter=$!
-	until_ok test -s "$tmp/dropped"
+	until_ok 60 test -s "$tmp/dropped"
 	kill -INT $starter
 	! ends && told '^vp-run: rank 0 at h is lost' && over "$(cat "$tmp/dropped")"
 }

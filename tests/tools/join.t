@@ -15,14 +15,6 @@ answers='[.nodes[] | select(.name == "load") | .counters.answers] | add'
 port=$((12000 + $$ % 8000))
 root=127.0.0.1:$port
 
-until_ok() {
-	tries=1200
-	until "$@" >/dev/null 2>&1; do
-		tries=$((tries - 1))
-		[ $tries -gt 0 ] || return 1
-		sleep 0.05
-	done
-}
 # rank R OF ARG...: in the background, its process as $pid; what it prints is in out.R and err.R
 rank() {
 	r=$1
@@ -147,7 +139,7 @@ nobody() {
 ok "who finds no root says so" nobody
 gives_up() {
 	rank 0 2 "$ring"
-	until_ok listens && kill -TERM $pid
+	until_ok 60 listens && kill -TERM $pid
 	all 1 $pid && said 0 'ended before all ranks had come'
 }
 # The root's port, as the kernel writes it.
@@ -158,7 +150,7 @@ ok "a signal ends the wait" gives_up
 refused() {
 	rank 0 2 --json "$ring" dir="$tmp" count=20
 	first=$pid
-	until_ok listens
+	until_ok 60 listens
 	env VP_RANK="$1" VP_RANKS="$2" "$4" timeout 60 "$run" --join=$root "$ring" >"$tmp/err.2" 2>&1
 	got=$?
 	rank 1 2 --json "$ring" dir="$tmp" count=20
@@ -181,7 +173,7 @@ both() {
 	first=$pid
 	rank 1 2 "$ring" dir="$tmp" count=0 "$@"
 	second=$pid
-	until_ok met && return
+	until_ok 60 met && return
 	kill -TERM $first $second
 	return 1
 }
@@ -198,7 +190,7 @@ ok "a rank that is there already; a signal to the root ends all in order" twice
 keeper() { cat /proc/[0-9]*/stat 2>/dev/null | sed -n 's/^\([0-9]*\) .*) [A-Z] '"$1"' .*/\1/p'; }
 over() {
 	for one in "$@"; do
-		until_ok sh -c "! kill -0 $one" || return 1
+		until_ok 60 sh -c "! kill -0 $one" || return 1
 	done
 }
 # killed WHOM OTHER TEXT: first or second is lost; its rank goes, and the other process says so
@@ -312,7 +304,7 @@ strangers() { timeout 60 python3 "$tmp/strangers.py" $port "$@"; }
 beside() {
 	rank 0 2 --json "$ring" dir="$tmp" count=20
 	first=$pid
-	until_ok listens
+	until_ok 60 listens
 	strangers "$1"
 	got=$?
 	rank 1 2 --json "$ring" dir="$tmp" count=20
@@ -325,8 +317,8 @@ ok "hellos that cannot be are refused, and told so often, no more" hellos
 early() {
 	rank 0 3 --json "$ring" dir="$tmp" count=20
 	first=$pid
-	until_ok listens
-	strangers early && until_ok said 0 '^vp-run: rank 1 at 127.0.0.1 went before all had come'
+	until_ok 60 listens
+	strangers early && until_ok 60 said 0 '^vp-run: rank 1 at 127.0.0.1 went before all had come'
 	got=$?
 	rank 1 3 --json "$ring" dir="$tmp" count=20
 	second=$pid
@@ -337,12 +329,12 @@ ok "a rank that has gone may come again" early
 silent() {
 	rank 0 2 --json "$ring" dir="$tmp" count=20
 	first=$pid
-	until_ok listens
+	until_ok 60 listens
 	mkfifo "$tmp/fifo"
 	timeout 60 python3 "$tmp/strangers.py" $port silent <"$tmp/fifo" >"$tmp/there" &
 	these=$!
 	exec 3>"$tmp/fifo"
-	until_ok grep -q there "$tmp/there"
+	until_ok 60 grep -q there "$tmp/there"
 	rank 1 2 --json "$ring" dir="$tmp" count=20
 	all 0 $first $pid
 	got=$?
@@ -354,7 +346,7 @@ ok "two hundred that are silent keep no rank out" silent
 many() {
 	rank 0 201 "$tmp/told.lua"
 	first=$pid
-	until_ok listens && strangers many "$(keeper $first)"
+	until_ok 60 listens && strangers many "$(keeper $first)"
 	got=$?
 	all 3 $first && [ $got -eq 0 ] && ! said 0 'went before\|of no rank'
 }
@@ -362,7 +354,7 @@ ok "two hundred ranks that come at once are all let in" many
 stopped() {
 	rank 0 3 "$ring"
 	first=$pid
-	until_ok listens && strangers stopped "$(keeper $first)"
+	until_ok 60 listens && strangers stopped "$(keeper $first)"
 	got=$?
 	all 1 $first && [ $got -eq 0 ]
 }
@@ -378,7 +370,7 @@ ok "a rank that says what none does is lost" speaks
 with() {
 	strangers "$1" &
 	other=$!
-	until_ok listens
+	until_ok 60 listens
 	rank 1 2 --within="${3:-60s}" "$ring"
 	all 1 $pid && said 1 "$2" && ! grep "$(printf '\033')" "$tmp/err.1"
 	got=$?

@@ -9,14 +9,6 @@ command -v jq >/dev/null || skip_all "needs jq"
 run=$top_builddir/vp-run
 ring=$top_srcdir/graphs/ncs-ring.lua
 
-until_ok() {
-	tries=1200
-	until "$@" >/dev/null 2>&1; do
-		tries=$((tries - 1))
-		[ $tries -gt 0 ] || return 1
-		sleep 0.05
-	done
-}
 answers='[.nodes[] | select(.name == "load") | .counters.answers] | add'
 
 around() {
@@ -85,7 +77,7 @@ all_there() { [ "$(pids $starter | wc -l)" -eq 3 ] && [ "$(ls "$tmp/run-$starter
 starts() {
 	"$run" -n 3 "$@" "$ring" dir="$tmp" count=0 >"$tmp/out" 2>"$tmp/err" &
 	starter=$!
-	until_ok all_there && return
+	until_ok 60 all_there && return
 	pids $starter
 	ls "$tmp"
 	cat "$tmp/err"
@@ -109,7 +101,7 @@ killed() {
 }
 ok "a rank that is killed ends all" killed
 kept() {
-	starts --keep && kill -KILL "$(pids $starter | head -n 1)" && until_ok grep -q 'was killed by signal 9' "$tmp/err" &&
+	starts --keep && kill -KILL "$(pids $starter | head -n 1)" && until_ok 60 grep -q 'was killed by signal 9' "$tmp/err" &&
 		[ "$(pids $starter | wc -l)" -gt 0 ]
 	others_stay=$?
 	kill -TERM $starter                              # whatever came before: it is waited for
@@ -123,7 +115,7 @@ orphaned() {
 	wait $starter
 	[ -n "$children" ] || return 1
 	for pid in $children; do
-		until_ok sh -c "! kill -0 $pid" || return 1
+		until_ok 60 sh -c "! kill -0 $pid" || return 1
 	done
 }
 ok "ranks whose starter is killed end" orphaned

@@ -6,6 +6,7 @@
 
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/tap.sh"
+. "$top_srcdir/tests/tools/ranks_lib.sh"
 command -v jq >/dev/null || skip_all "needs jq"
 run=$top_builddir/vp-run
 ring=$top_srcdir/graphs/ncs-ring.lua
@@ -142,8 +143,6 @@ left() {
 }
 ok "what a remote shell leaves behind is not waited for" left
 
-# pids PARENT: those of its children, good though others' processes end while it looks
-pids() { cat /proc/[0-9]*/stat 2>/dev/null | sed -n 's/^\([0-9]*\) .*) [A-Z] '"$1"' .*/\1/p'; }
 # Ranks are below agents, which are the remote shells here.
 ranks() { for agent in $(pids $starter); do pids "$agent"; done; }
 all_there() { [ "$(ls "$tmp"/*.10.0.0.?.0 2>/dev/null | wc -l)" -eq 2 ]; }
@@ -164,12 +163,6 @@ ends() {
 	got=$?
 	cat "$tmp/err"
 	return $got
-}
-# over PID...: they have ended
-over() {
-	for pid in "$@"; do
-		until_ok 60 sh -c "! kill -0 $pid" || return 1
-	done
 }
 interrupted() {
 	starts unknown && these=$(ranks) && kill -INT $starter

@@ -6,6 +6,7 @@
 
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/tap.sh"
+. "$top_srcdir/tests/tools/ranks_lib.sh"
 for tool in jq python3; do
 	command -v $tool >/dev/null || skip_all "needs $tool"
 done
@@ -186,19 +187,12 @@ twice() {
 }
 ok "a rank that is there already; a signal to the root ends all in order" twice
 
-# keeper PID: below timeout
-keeper() { cat /proc/[0-9]*/stat 2>/dev/null | sed -n 's/^\([0-9]*\) .*) [A-Z] '"$1"' .*/\1/p'; }
-over() {
-	for one in "$@"; do
-		until_ok 60 sh -c "! kill -0 $one" || return 1
-	done
-}
 # killed WHOM OTHER TEXT: first or second is lost; its rank goes, and the other process says so
 killed() {
 	both
 	victim=$(eval "echo \$$1") other=$(eval "echo \$$2")
-	its=$(keeper "$(keeper "$victim")")
-	kill -KILL "$(keeper "$victim")" || kill -TERM $first $second
+	its=$(pids "$(pids "$victim")")
+	kill -KILL "$(pids "$victim")" || kill -TERM $first $second
 	wait "$victim"
 	all 1 "$other" && shown && said "$4" "$3" && [ -n "$its" ] && over "$its"
 }
@@ -206,7 +200,7 @@ ok "a rank that is killed ends the others" killed second first '^vp-run: rank 1 
 ok "so does the root" killed first second '^vp-run: rank 0 at 127.0.0.1 is lost' 1
 graph_killed() {
 	both
-	kill -KILL "$(keeper "$(keeper "$second")")" || kill -TERM $first $second
+	kill -KILL "$(pids "$(pids "$second")")" || kill -TERM $first $second
 	wait "$second"
 	got=$?
 	all 1 $first && shown && [ $got -eq 1 ] && said 1 'rank 1 was killed by signal 9' && said 0 'rank 1 at 127.0.0.1 was killed by signal 9'
@@ -346,7 +340,7 @@ ok "two hundred that are silent keep no rank out" silent
 many() {
 	rank 0 201 "$tmp/told.lua"
 	first=$pid
-	until_ok 60 listens && strangers many "$(keeper $first)"
+	until_ok 60 listens && strangers many "$(pids $first)"
 	got=$?
 	all 3 $first && [ $got -eq 0 ] && ! said 0 'went before\|of no rank'
 }
@@ -354,7 +348,7 @@ ok "two hundred ranks that come at once are all let in" many
 stopped() {
 	rank 0 3 "$ring"
 	first=$pid
-	until_ok 60 listens && strangers stopped "$(keeper $first)"
+	until_ok 60 listens && strangers stopped "$(pids $first)"
 	got=$?
 	all 1 $first && [ $got -eq 0 ]
 }

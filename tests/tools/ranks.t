@@ -5,6 +5,7 @@
 
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/tap.sh"
+. "$top_srcdir/tests/tools/ranks_lib.sh"
 command -v jq >/dev/null || skip_all "needs jq"
 run=$top_builddir/vp-run
 ring=$top_srcdir/graphs/ncs-ring.lua
@@ -56,9 +57,7 @@ for bad in "-n 0" "-n 1025" "-n x" "-n 2x" "--keep" "-n 2 --join" "-n 2 --contro
 	ok "$bad is wrong usage" code 2 "$run" $bad "$ring"
 done
 
-# How they end.  pids: those of the ranks, by their parent; good though others' processes end while it looks.
-proc=/proc
-pids() { cat $proc/[0-9]*/stat 2>/dev/null | sed -n 's/^\([0-9]*\) .*) [A-Z] '"$1"' .*/\1/p'; }
+# How they end.
 others_end() {
 	mkdir -p "$tmp/proc/1" "$tmp/proc/2" "$tmp/proc/3"
 	for pid in 1 3; do
@@ -113,10 +112,8 @@ orphaned() {
 	starts && children=$(pids $starter)
 	kill -KILL $starter
 	wait $starter
-	[ -n "$children" ] || return 1
-	for pid in $children; do
-		until_ok 60 sh -c "! kill -0 $pid" || return 1
-	done
+	# shellcheck disable=SC2086
+	[ -n "$children" ] && over $children
 }
 ok "ranks whose starter is killed end" orphaned
 done_testing

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: BSD-2-Clause
+# ranks_lib.sh - processes below others, for tests of ranks.  Source it right after tap.sh.
+
+# pids PARENT: those of its children, good though others' processes end while it looks
+proc=/proc
+pids() { cat $proc/[0-9]*/stat 2>/dev/null | sed -n 's/^\([0-9]*\) .*) [A-Z] '"$1"' .*/\1/p'; }
+# over PID...: they have ended
+over() {
+	for each in "$@"; do
+		until_ok 60 sh -c "! kill -0 $each" || return 1
+	done
+}

@@ -6,6 +6,7 @@
  * Invariant: whoever comes costs a descriptor and JOIN_HELLO bytes, DOOR_GUESTS at a time, HELLO_MS each.  Nobody is
  * turned away whose hello is there.
  */
+#include "runtime/base/xk_bytes.h"
 #include "tools/vp-run/vpr_join.h"
 
 #include <arpa/inet.h>
@@ -20,27 +21,13 @@
 #define REST_MS  100
 #define TELL_MOST 16u                    /* refusals that are told here; each is told to whom it is for */
 
-static void put32(char *at, uint32_t v)
-{
-	v = htonl(v);
-	memcpy(at, &v, sizeof v);
-}
-
-static uint32_t get32(const char *at)
-{
-	uint32_t v;
-
-	memcpy(&v, at, sizeof v);
-	return ntohl(v);
-}
-
 void vpr_join_hello(char hello[JOIN_HELLO], const struct vpr_who *who)
 {
 	memset(hello, 0, JOIN_HELLO);
 	memcpy(hello, JOIN_MAGIC, 4);
-	put32(hello + 4, JOIN_VERSION);
-	put32(hello + 8, who->rank);
-	put32(hello + 12, who->ranks);
+	xk_put_be32(hello + 4, JOIN_VERSION);
+	xk_put_be32(hello + 8, who->rank);
+	xk_put_be32(hello + 12, who->ranks);
 	memcpy(hello + 16, who->job, strlen(who->job));
 }
 
@@ -117,10 +104,10 @@ static void let_in(struct vpr_door *d, unsigned i, uint32_t rank)
 static void judge(struct vpr_door *d, unsigned i)
 {
 	const char *h = d->guest[i].said, *job = h + 16;
-	uint32_t rank = get32(h + 8), ranks = get32(h + 12);
+	uint32_t rank = xk_be32(h + 8), ranks = xk_be32(h + 12);
 	const struct vpr_who *who = d->who;
 
-	if (get32(h + 4) != JOIN_VERSION)
+	if (xk_be32(h + 4) != JOIN_VERSION)
 		refuse(d, i, "it is of another version of vp-run");
 	else if (memchr(job, '\0', VPR_JOB_MAX + 1) == NULL || strcmp(job, who->job) != 0)
 		refuse_other(d, i);

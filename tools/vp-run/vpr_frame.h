@@ -6,8 +6,7 @@
 #ifndef VPR_FRAME_H
 #define VPR_FRAME_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "runtime/base/xk_bytes.h"
 
 #define FRAME_HELLO     "\nxkvp-rank 1\n"         /* the number changes when frames do */
 #define FRAME_HELLO_LEN (sizeof FRAME_HELLO - 1)
@@ -19,16 +18,13 @@ enum { FRAME_CODE = 'c', FRAME_SIGNAL = 's' };
 
 static inline size_t frame_length(const char *head)
 {
-	const unsigned char *b = (const unsigned char *)head + 1;
-
-	return (size_t)b[0] << 24 | (size_t)b[1] << 16 | (size_t)b[2] << 8 | b[3];
+	return xk_be32(head + 1);
 }
 
 static inline void frame_head(char *head, char type, size_t n)
 {
 	head[0] = type;
-	for (unsigned i = 0; i < 4; i++)
-		head[1 + i] = (char)(n >> (24 - 8 * i));
+	xk_put_be32(head + 1, (uint32_t)n);
 }
 
 #endif

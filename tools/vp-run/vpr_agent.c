@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 struct agent {
@@ -117,9 +116,9 @@ static void attend(struct agent *a)
 			{ .fd = a->in, .events = POLLIN }, { .fd = r->out.fd, .events = POLLIN },
 			{ .fd = r->err.fd, .events = POLLIN }, { .fd = r->say, .events = POLLIN },
 		};
-		int64_t left = a->kill_at != 0 ? a->kill_at - vpr_now_ms() : -1;
+		int64_t left = vpr_left(a->kill_at);
 
-		if (a->kill_at != 0 && left <= 0) {
+		if (left == 0) {
 			(void)kill(r->pid, SIGKILL);
 			a->kill_at = 0;
 			left = -1;
@@ -143,17 +142,13 @@ static void attend(struct agent *a)
 
 static int end(struct agent *a)
 {
-	int status = 0;
-	char how[2];
+	struct vpr_end e = vpr_reap(a->r.pid);
+	const char how[2] = { e.sig != 0 ? FRAME_SIGNAL : FRAME_CODE, (char)(e.sig != 0 ? e.sig : e.code) };
 
-	while (waitpid(a->r.pid, &status, 0) < 0 && errno == EINTR)
-		;
-	how[0] = WIFSIGNALED(status) ? FRAME_SIGNAL : FRAME_CODE;
-	how[1] = (char)(WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
 	frame(a, FRAME_END, how, sizeof how);
 	free(a->r.out.text);
 	free(a->r.err.text);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : VPR_FAILED;
+	return vpr_end_code(&e);
 }
 
 /* rank/ranks/place/places/job/peers, as vpr_remote.c writes it.  Cuts text. */

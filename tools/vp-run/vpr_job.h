@@ -30,6 +30,15 @@ struct vpr_hosts { struct vpr_host *host; unsigned n, places; char *peers; };
 /* How a rank has ended: sig, or else code. */
 struct vpr_end { bool known; int code, sig; };
 
+/* How a job comes to its end. */
+struct vpr_over {
+	int     code;                    /* of the first that failed */
+	bool    ending, quiet;           /* quiet: because one has failed; others may, by that */
+	bool    told;                    /* all, by a signal: who hears of another's end first has not failed */
+	bool    forced;                  /* those that did not end in order have been killed */
+	int64_t kill_at;                 /* ms; 0: not yet, or done */
+};
+
 struct vpr_rank {
 	pid_t            pid;            /* 0: none, or no more; with a host, of the remote shell */
 	struct vpr_pipe  out, err;       /* its output, its errors; with a host, of the remote shell */
@@ -52,14 +61,26 @@ struct vpr_job {
 	struct vpr_hosts hosts;          /* n 0: all ranks are here */
 	char             name[VPR_JOB_MAX + 1];
 	unsigned         n, running;
-	int              code;           /* of the first that failed */
-	bool             ending, quiet;  /* quiet: because one has failed; others may, by that */
-	bool             told;           /* all, by a signal: who hears of another's end first has not failed */
-	bool             forced;         /* those that did not end in order have been killed */
-	int64_t          kill_at;        /* ms; 0: not yet, or done */
+	struct vpr_over  over;
 };
 
+/* vpr_end.c: milliseconds, and those until then: 0 when it is past, -1 when at is 0, never. */
 int64_t vpr_now_ms(void);
+int64_t vpr_left(int64_t at);
+/* Of two times, of which a negative one is never. */
+int64_t vpr_least(int64_t a, int64_t b);
+/* Waits for a child. */
+struct vpr_end vpr_reap(pid_t pid);
+/* The exit code of whoever has it for its own. */
+int  vpr_end_code(const struct vpr_end *e);
+/* The rest of a line: what, how it has ended. */
+void vpr_end_say(const struct vpr_end *e, const char *what);
+/* All are to end, those that do not in VPR_GRACE_MS by force.  False: they were already. */
+bool vpr_over_begin(struct vpr_over *x, bool quiet);
+/* A rank has ended, timed: it had a time to run.  True: it has failed, not because another has. */
+bool vpr_over_failed(struct vpr_over *x, const struct vpr_end *e, bool timed);
+
+/* vpr_lines.c. */
 /* Reads r's pipe p once: what is there is behind p->text + p->n.  False: it has ended, and is closed. */
 bool vpr_pipe_read(struct vpr_pipe *p);
 /* Takes n bytes off its front. */

@@ -19,20 +19,17 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#define KILLED   128                     /* and a signal, where a code is said: that of a rank is far below */
-#define FORCE_MS 2000                    /* beyond the grace that ranks have */
+#define KILLED 128                       /* and a signal, where a code is said: that of a rank is far below */
 
 struct joined {
 	struct vpr_meet m;
 	pid_t           pid;             /* of the rank; 0: no more */
 	int             say;             /* what it says, or -1 */
 	char            state;
-	bool            root, told, ending, quiet, forced;       /* as of a job (vpr_job.h) */
-	int             code;
-	int64_t         kill_at;
+	bool            root;
+	struct vpr_over over;            /* the root: that of all; others: of our rank */
 };
 
 /* ---- the end of all ---------------------------------------------------------------------------------- */
@@ -41,12 +38,8 @@ static void end_all(struct joined *j, bool quiet)
 {
 	char word = JOIN_END;
 
-	j->quiet |= quiet;
-	j->told |= !quiet;
-	if (j->ending)
+	if (!vpr_over_begin(&j->over, quiet))
 		return;
-	j->ending = true;
-	j->kill_at = vpr_now_ms() + VPR_GRACE_MS;
 	if (j->pid > 0)
 		(void)kill(j->pid, SIGTERM);
 	for (unsigned i = 0; j->root && i < j->m.nlinks; i++)
@@ -56,8 +49,8 @@ static void end_all(struct joined *j, bool quiet)
 
 static void failed(struct joined *j, int code)
 {
-	if (j->code == VPR_OK)
-		j->code = code;
+	if (j->over.code == VPR_OK)
+		j->over.code = code;
 	end_all(j, true);
 }
 
@@ -71,23 +64,19 @@ static void hang_up(struct vpr_link *l)
 static void lost(struct joined *j, unsigned i, const char *how)
 {
 	hang_up(&j->m.link[i]);
-	if (!j->quiet && (j->root || !j->ending)) {
+	if (!j->over.quiet && (j->root || !j->over.ending)) {
 		fprintf(stderr, "vp-run: rank %u at %s %s\n", i, inet_ntoa(j->m.link[i].addr), how);
 		failed(j, VPR_FAILED);
 	}
 }
 
-/* The end of rank i, by sig, or else with code. */
-static void judge(struct joined *j, unsigned i, int code, int sig)
+static void judge(struct joined *j, unsigned i, const struct vpr_end *e)
 {
-	bool good = sig == 0 && (code == VPR_OK || (j->told && code == VPR_FAILED));
-
-	j->told |= good && j->m.o->duration != NULL;     /* its time was over; so will that of others be */
-	if (good || j->quiet)
+	if (!vpr_over_failed(&j->over, e, j->m.o->duration != NULL))
 		return;
 	fprintf(stderr, "vp-run: rank %u at %s", i, inet_ntoa(j->m.addr[i]));
-	fprintf(stderr, sig != 0 ? " was killed by signal %d\n" : " ended with code %d\n", sig != 0 ? sig : code);
-	failed(j, sig != 0 ? VPR_FAILED : code);
+	vpr_end_say(e, "");
+	failed(j, vpr_end_code(e));
 }
 
 static void end_finished(struct joined *j)
@@ -107,13 +96,20 @@ static void end_finished(struct joined *j)
 
 /* ---- what is said -------------------------------------------------------------------------------------- */
 
+/* As ended() says it. */
+static struct vpr_end end_of(unsigned char code)
+{
+	return (struct vpr_end){ .known = true, .code = code, .sig = code > KILLED ? code - KILLED : 0 };
+}
+
 static bool root_hears(struct joined *j, unsigned i, char c)
 {
 	struct vpr_link *l = &j->m.link[i];
+	const struct vpr_end e = end_of((unsigned char)c);
 
 	if (l->code_next) {
 		hang_up(l);
-		judge(j, i, (unsigned char)c, (unsigned char)c > KILLED ? (unsigned char)c - KILLED : 0);
+		judge(j, i, &e);
 	} else if (c == JOIN_FINISHED || c == JOIN_NO_APP) {
 		l->state = c;
 	} else if (c == JOIN_ENDED) {
@@ -152,26 +148,21 @@ static void say_root(const struct joined *j, const char *what, size_t n)
 /* Our rank has ended.  The root hangs up when it has heard. */
 static void ended(struct joined *j)
 {
-	char what[2] = { JOIN_ENDED };
-	int status = 0, code, sig;
+	const struct vpr_end e = vpr_reap(j->pid);
+	const char what[2] = { JOIN_ENDED, (char)(e.sig != 0 ? KILLED + e.sig : e.code) };
 
-	while (waitpid(j->pid, &status, 0) < 0 && errno == EINTR)
-		;
 	j->pid = 0;
-	sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-	code = sig != 0 ? VPR_FAILED : WEXITSTATUS(status);
 	if (j->root) {
-		judge(j, 0, code, sig);
+		judge(j, 0, &e);
 		return;
 	}
-	what[1] = (char)(sig != 0 ? KILLED + sig : code);
 	say_root(j, what, sizeof what);
-	if (sig != 0)
-		fprintf(stderr, "vp-run: rank %u was killed by signal %d\n", j->m.who->rank, sig);
-	if (j->code == VPR_OK && !(j->told && sig == 0 && code == VPR_FAILED))
-		j->code = code;
-	j->ending = true;
-	j->kill_at = vpr_now_ms() + FORCE_MS;
+	if (e.sig != 0)
+		fprintf(stderr, "vp-run: rank %u was killed by signal %d\n", j->m.who->rank, e.sig);
+	if (vpr_over_failed(&j->over, &e, false) && j->over.code == VPR_OK)
+		j->over.code = vpr_end_code(&e);
+	j->over.ending = true;
+	j->over.kill_at = vpr_now_ms() + VPR_FORCE_MS;
 	if (j->m.link[0].fd >= 0)
 		(void)shutdown(j->m.link[0].fd, SHUT_WR);
 }
@@ -197,8 +188,8 @@ static void pass_signal(struct joined *j, int fd, bool stop)
 	if (stop && j->root) {
 		end_all(j, false);
 	} else if (stop) {
-		j->told = true;
-		j->kill_at = j->kill_at != 0 ? j->kill_at : vpr_now_ms() + VPR_GRACE_MS;
+		j->over.told = true;
+		j->over.kill_at = j->over.kill_at != 0 ? j->over.kill_at : vpr_now_ms() + VPR_GRACE_MS;
 	}
 }
 
@@ -207,10 +198,10 @@ static void pass_signal(struct joined *j, int fd, bool stop)
 /* It is time: first for the rank, then for whoever has not hung up. */
 static void force(struct joined *j)
 {
-	bool first = !j->forced;
+	bool first = !j->over.forced;
 
-	j->forced = true;
-	j->kill_at = j->root && first ? vpr_now_ms() + FORCE_MS : 0;
+	j->over.forced = true;
+	j->over.kill_at = j->root && first ? vpr_now_ms() + VPR_FORCE_MS : 0;
 	if (j->pid > 0)
 		(void)kill(j->pid, SIGKILL);
 	if (j->root ? first : j->pid > 0)
@@ -222,7 +213,7 @@ static void force(struct joined *j)
 		if (!j->root)
 			continue;
 		fprintf(stderr, "vp-run: rank %u at %s does not end\n", i, inet_ntoa(j->m.link[i].addr));
-		j->code = j->code != VPR_OK ? j->code : VPR_FAILED;
+		j->over.code = j->over.code != VPR_OK ? j->over.code : VPR_FAILED;
 	}
 }
 
@@ -245,15 +236,15 @@ static void attend(struct joined *j)
 	while (busy(j)) {
 		unsigned n = VPR_MEET_OWN + vpr_meet_watch(&j->m, p + VPR_MEET_OWN, &wait);
 
-		left = j->kill_at != 0 ? j->kill_at - vpr_now_ms() : -1;
-		if (j->kill_at != 0 && left <= 0) {
+		left = vpr_left(j->over.kill_at);
+		if (left == 0) {
 			force(j);
 			continue;
 		}
 		p[0] = (struct pollfd){ .fd = j->m.o->stop_fd, .events = POLLIN };
 		p[1] = (struct pollfd){ .fd = j->m.o->ask_fd, .events = POLLIN };
 		p[2] = (struct pollfd){ .fd = j->say, .events = POLLIN };
-		if (poll(p, n, (int)(left < 0 || (wait >= 0 && wait < left) ? wait : left)) < 0)
+		if (poll(p, n, (int)vpr_least(left, wait)) < 0)
 			continue;
 		for (unsigned i = 0; i < j->m.nlinks; i++)
 			if (j->m.link[i].fd >= 0 && links[i].revents != 0)
@@ -388,7 +379,7 @@ int vpr_joined(struct vpr *o, const struct vpr_who *who, const char *host, uint1
 		code = begin(&j);
 	if (code == VPR_OK) {
 		attend(&j);
-		code = j.code;
+		code = j.over.code;
 	} else if (code == VPR_FAILED && j.root) {
 		end_all(&j, true);
 	}

@@ -36,12 +36,6 @@ static bool send_all(int fd, const void *what, size_t n)
 	return send(fd, what, n, MSG_NOSIGNAL) == (ssize_t)n;
 }
 
-/* Of two times, of which a negative one is never. */
-static int64_t least(int64_t a, int64_t b)
-{
-	return a < 0 || (b >= 0 && b < a) ? b : a;
-}
-
 /* ---- the root ------------------------------------------------------------------------------------ */
 
 unsigned vpr_meet_watch(struct vpr_meet *m, struct pollfd *p, int64_t *wait)
@@ -109,17 +103,17 @@ static int gather(struct vpr_meet *m)
 	int64_t by = vpr_now_ms() + m->o->within_ms, wait;
 
 	while (m->door.come + 1 < m->who->ranks) {
-		int64_t left = by - vpr_now_ms();
+		int64_t left = vpr_left(by);
 		unsigned n = vpr_meet_watch(m, m->poll + 1, &wait);
 		int some;
 
 		m->poll[0] = (struct pollfd){ .fd = m->o->stop_fd, .events = POLLIN };
-		some = poll(m->poll, n + 1, (int)least(wait, left > 0 ? left : 0));
+		some = poll(m->poll, n + 1, (int)vpr_least(wait, left));
 		if (some < 0)
 			continue;
 		if (m->poll[0].revents != 0)
 			return stopped();
-		if (some == 0 && left <= 0)
+		if (some == 0 && left == 0)
 			return absent(m);
 		look_at_waiting(m, m->poll + 2 + DOOR_GUESTS);
 		vpr_door_look(&m->door, m->poll + 1);
@@ -178,8 +172,8 @@ static bool ready(struct vpr_meet *m, int fd, short events, int64_t by, bool *st
 	do {
 		int n;
 
-		left = by - vpr_now_ms();
-		n = poll(p, 2, left > 0 ? (int)left : 0);
+		left = vpr_left(by);
+		n = poll(p, 2, (int)left);
 		*stop |= n > 0 && p[0].revents != 0;
 		if (*stop || (n > 0 && p[1].revents != 0))
 			return !*stop;
@@ -227,9 +221,9 @@ static int reach(struct vpr_meet *m)
 	bool stop = false;
 	int err;
 
-	while ((err = try_once(m, least(by, vpr_now_ms() + TRY_MS), &stop)) != XK_OK && vpr_now_ms() < by && !stop) {
+	while ((err = try_once(m, vpr_least(by, vpr_now_ms() + TRY_MS), &stop)) != XK_OK && vpr_now_ms() < by && !stop) {
 		again = vpr_now_ms() + AGAIN_MS;
-		(void)ready(m, -1, 0, again < by ? again : by, &stop);
+		(void)ready(m, -1, 0, vpr_least(again, by), &stop);
 	}
 	if (err == XK_OK)
 		return VPR_OK;

@@ -17,13 +17,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
-
-int64_t vpr_now_ms(void)
-{
-	return (int64_t)(xk_clock_host() / XK_MS);
-}
 
 /* ---- what they print ------------------------------------------------------------------------- */
 
@@ -57,20 +51,16 @@ static void begin_no_more(struct vpr_job *j)
 
 static void end_all(struct vpr_job *j, bool quiet)
 {
-	j->quiet |= quiet;
-	j->told |= !quiet;
-	if (j->ending)
+	if (!vpr_over_begin(&j->over, quiet))
 		return;
-	j->ending = true;
-	j->kill_at = vpr_now_ms() + VPR_GRACE_MS;
 	begin_no_more(j);
 	signal_all(j, SIGTERM);
 }
 
 void vpr_job_failed(struct vpr_job *j, int code)
 {
-	if (j->code == VPR_OK)
-		j->code = code;
+	if (j->over.code == VPR_OK)
+		j->over.code = code;
 	if (!j->o->keep)
 		end_all(j, true);
 }
@@ -94,22 +84,13 @@ static void say_end(const struct vpr_job *j, const struct vpr_rank *r, const cha
 	fprintf(stderr, "vp-run: rank %u", (unsigned)(r - j->rank));
 	if (r->host != NULL)
 		fprintf(stderr, " at %s", r->host->name);
-	fprintf(stderr, e->sig != 0 ? " %swas killed by signal %d\n" : " %sended with code %d\n", what,
-		e->sig != 0 ? e->sig : e->code);
-}
-
-static struct vpr_end end_of(int status)
-{
-	struct vpr_end e = { .known = true };
-
-	*(WIFSIGNALED(status) ? &e.sig : &e.code) = WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status);
-	return e;
+	vpr_end_say(e, what);
 }
 
 /* The remote shell has ended, and no agent has said how the rank did. */
 static void missed(struct vpr_job *j, const struct vpr_rank *r, const struct vpr_end *shell)
 {
-	if (r->lost || j->quiet)
+	if (r->lost || j->over.quiet)
 		return;
 	say_end(j, r, r->up ? "is lost: its remote shell " : "did not come up: its remote shell ", shell);
 	vpr_job_failed(j, VPR_FAILED);
@@ -117,26 +98,18 @@ static void missed(struct vpr_job *j, const struct vpr_rank *r, const struct vpr
 
 static void judge(struct vpr_job *j, const struct vpr_rank *r)
 {
-	const struct vpr_end *e = &r->end;
-	bool good = e->sig == 0 && (e->code == 0 || (j->told && e->code == VPR_FAILED));
-
-	j->told |= good && j->o->duration != NULL;       /* its time was over; so will that of others be */
-	if (good || j->quiet)
+	if (!vpr_over_failed(&j->over, &r->end, j->o->duration != NULL))
 		return;
-	say_end(j, r, "", e);
-	vpr_job_failed(j, e->sig == 0 ? e->code : VPR_FAILED);
+	say_end(j, r, "", &r->end);
+	vpr_job_failed(j, vpr_end_code(&r->end));
 }
 
 /* Both pipes have ended. */
 static void ended(struct vpr_job *j, struct vpr_rank *r)
 {
 	unsigned rank = (unsigned)(r - j->rank);
-	struct vpr_end shell;
-	int status = 0;
+	struct vpr_end shell = vpr_reap(r->pid);
 
-	while (waitpid(r->pid, &status, 0) < 0 && errno == EINTR)
-		;
-	shell = end_of(status);
 	r->pid = 0;
 	j->running--;
 	if (r->host == NULL) {
@@ -207,10 +180,10 @@ static void look_at(struct vpr_job *j)
 /* Those that have not ended in order: first the ranks, then what stands for them here. */
 static void force(struct vpr_job *j)
 {
-	bool again = j->forced;
+	bool again = j->over.forced;
 
-	j->forced = true;
-	j->kill_at = again || j->hosts.n == 0 ? 0 : vpr_now_ms() + VPR_FORCE_MS;
+	j->over.forced = true;
+	j->over.kill_at = again || j->hosts.n == 0 ? 0 : vpr_now_ms() + VPR_FORCE_MS;
 	if (!again)
 		signal_all(j, SIGKILL);
 	for (unsigned i = 0; again && i < j->n; i++)
@@ -221,13 +194,13 @@ static void force(struct vpr_job *j)
 /* Until something is to be done though nobody says anything; -1: never. */
 static int wait_ms(struct vpr_job *j)
 {
-	int64_t late = vpr_remote_late(j), left = j->kill_at != 0 ? j->kill_at - vpr_now_ms() : -1;
+	int64_t late = vpr_remote_late(j), left = vpr_left(j->over.kill_at);
 
-	if (j->kill_at != 0 && left <= 0) {
+	if (left == 0) {
 		force(j);
 		return 0;
 	}
-	return (int)(late >= 0 && (left < 0 || late < left) ? late : left);
+	return (int)vpr_least(left, late);
 }
 
 static void attend(struct vpr_job *j)
@@ -245,9 +218,9 @@ static void attend(struct vpr_job *j)
 		if (poll(j->poll, n, wait) < 0)
 			continue;
 		if (j->poll[0].revents != 0) {
-			j->told = true;
-			if (j->kill_at == 0 && !j->ending)
-				j->kill_at = vpr_now_ms() + VPR_GRACE_MS;
+			j->over.told = true;
+			if (j->over.kill_at == 0 && !j->over.ending)
+				j->over.kill_at = vpr_now_ms() + VPR_GRACE_MS;
 			begin_no_more(j);
 			pass_signal(j, j->o->stop_fd);
 		}
@@ -430,7 +403,7 @@ static int run(struct vpr_job *j)
 
 int vpr_ranks(struct vpr *o)
 {
-	struct vpr_job j = { .o = o, .code = VPR_OK };
+	struct vpr_job j = { .o = o, .over = { .code = VPR_OK } };
 	int code = open_job(&j), err;
 
 	if (code != VPR_OK) {
@@ -441,9 +414,9 @@ int vpr_ranks(struct vpr *o)
 	free_job(&j);
 	if (err == 1)
 		return VPR_RANK;
-	if ((fflush(stdout) != 0 || ferror(stdout)) && j.code == VPR_OK) {
+	if ((fflush(stdout) != 0 || ferror(stdout)) && j.over.code == VPR_OK) {
 		fprintf(stderr, "vp-run: cannot write the output\n");
-		j.code = VPR_FAILED;
+		j.over.code = VPR_FAILED;
 	}
-	return j.code;
+	return j.over.code;
 }

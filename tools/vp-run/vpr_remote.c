@@ -327,8 +327,7 @@ int64_t vpr_remote_late(struct vpr_job *j)
 			leave(r, i);
 		else if (!r->end.known && is_late(r, left))
 			give_up(j, r, i);
-		left = left > 0 ? left : 0;
-		next = next < 0 || left < next ? left : next;
+		next = vpr_least(next, left > 0 ? left : 0);
 	}
 	return next;
 }

@@ -10,7 +10,6 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netdb.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,19 +27,26 @@ static int wrong(const struct where *w, const char *entry, const char *why)
 	return VPR_USAGE;
 }
 
-/* Its address as this machine knows it. */
-static bool resolve(const char *name, char addr[VPR_ADDR])
+int vpr_host_find(const char *host, struct in_addr *addr)
 {
 	const struct addrinfo hints = { .ai_family = AF_INET, .ai_socktype = SOCK_STREAM };
-	const char *at = strrchr(name, '@');
 	struct addrinfo *found = NULL;
-	bool good;
+	int err = getaddrinfo(host, NULL, &hints, &found);
 
-	if (getaddrinfo(at != NULL ? at + 1 : name, NULL, &hints, &found) != 0)
-		return false;
-	good = inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)found->ai_addr)->sin_addr, addr, VPR_ADDR) != NULL;
+	if (err != 0)
+		return err;
+	*addr = ((const struct sockaddr_in *)(const void *)found->ai_addr)->sin_addr;
 	freeaddrinfo(found);
-	return good;
+	return 0;
+}
+
+/* Without the user that a remote shell is told. */
+static bool resolve(const char *name, char addr[VPR_ADDR])
+{
+	const char *at = strrchr(name, '@');
+	struct in_addr found;
+
+	return vpr_host_find(at != NULL ? at + 1 : name, &found) == 0 && inet_ntop(AF_INET, &found, addr, VPR_ADDR) != NULL;
 }
 
 static bool places_of(const char *text, unsigned *places)

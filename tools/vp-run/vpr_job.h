@@ -8,6 +8,7 @@
 #ifndef VPR_JOB_H
 #define VPR_JOB_H
 
+#include <netinet/in.h>
 #include <sys/types.h>
 
 #include "tools/vp-run/vpr.h"
@@ -104,6 +105,8 @@ int  vpr_hosts_open(struct vpr_hosts *h, struct vpr *o);
 /* All ranks are at this one: only the list of peers. */
 int  vpr_hosts_here(struct vpr_hosts *h, unsigned ranks);
 void vpr_hosts_close(struct vpr_hosts *h);
+/* A host's IPv4 address as this machine knows it: 0, or an error of getaddrinfo. */
+int  vpr_host_find(const char *host, struct in_addr *addr);
 
 /* vpr_remote.c: begins ranks, as many at a time as a host's server of remote shells lets in. */
 void vpr_remote_begin(struct vpr_job *j);

@@ -9,7 +9,6 @@
 #ifndef VPR_JOIN_H
 #define VPR_JOIN_H
 
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/types.h>
 

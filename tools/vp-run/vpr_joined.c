@@ -322,17 +322,12 @@ static int begin(struct joined *j)
 
 static int find_root(struct vpr_meet *m, const char *host)
 {
-	const struct addrinfo hints = { .ai_family = AF_INET, .ai_socktype = SOCK_STREAM };
-	struct addrinfo *found = NULL;
-	int err = getaddrinfo(host, NULL, &hints, &found);
+	int err = vpr_host_find(host, &m->root);
 
-	if (err != 0) {
-		fprintf(stderr, "vp-run: option --join: no IPv4 address of host %s: %s\n", host, gai_strerror(err));
-		return VPR_USAGE;
-	}
-	m->root = ((const struct sockaddr_in *)(const void *)found->ai_addr)->sin_addr;
-	freeaddrinfo(found);
-	return VPR_OK;
+	if (err == 0)
+		return VPR_OK;
+	fprintf(stderr, "vp-run: option --join: no IPv4 address of host %s: %s\n", host, gai_strerror(err));
+	return VPR_USAGE;
 }
 
 static int make(struct joined *j, uint16_t port)

@@ -92,6 +92,8 @@ void vpr_job_failed(struct vpr_job *j, int code);
 
 /* vpr_tell.c: rank's arguments into o->arg; job and peers may be NULL.  XK_OK or XK_E_NOMEM. */
 int  vpr_tell(struct vpr *o, unsigned rank, unsigned ranks, const char *job, const char *peers);
+/* Makes of it a name that a socket's may have in it. */
+void vpr_job_name(char *name);
 /* Of the processors that we may use, the part of one of several places; where there are fewer than places, one. */
 void vpr_share_processors(struct vpr *o, unsigned place, unsigned places);
 

@@ -40,7 +40,6 @@ static bool number_of(const char *name, unsigned *v)
 	return *end == '\0' && errno == 0 && n <= VPR_RANKS_MAX;
 }
 
-/* A name that a socket's may have in it. */
 static void name_job(const struct launcher *l, char buf[VPR_JOB_MAX + 1])
 {
 	const char *job = value_of(l->job), *step = value_of(l->step);
@@ -48,9 +47,7 @@ static void name_job(const struct launcher *l, char buf[VPR_JOB_MAX + 1])
 	*buf = '\0';
 	if (*job != '\0')
 		snprintf(buf, VPR_JOB_MAX + 1, "%s%s%s", job, *step != '\0' ? "." : "", step);
-	for (; *buf != '\0'; buf++)
-		if (strchr("/@ ", *buf) != NULL)
-			*buf = '-';
+	vpr_job_name(buf);
 }
 
 /* Slurm's way to write hosts: a[01-03,7]b,c; the first of them is a01b. */

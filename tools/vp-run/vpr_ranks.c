@@ -14,7 +14,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -339,9 +338,7 @@ static void name_job(struct vpr_job *j)
 	}
 	(void)gethostname(here, sizeof here - 1);
 	snprintf(j->name, sizeof j->name, "run-%d.%s", (int)getpid(), here);
-	for (char *c = j->name; *c != '\0'; c++)
-		if (strchr("/@ ", *c) != NULL)
-			*c = '-';
+	vpr_job_name(j->name);
 }
 
 static int open_job(struct vpr_job *j)

@@ -32,6 +32,13 @@ static void offer(struct vpr *o, const char *name, const char *arg)
 	o->offered++;
 }
 
+void vpr_job_name(char *name)
+{
+	for (; *name != '\0'; name++)
+		if (strchr("/@ ", *name) != NULL)
+			*name = '-';
+}
+
 int vpr_tell(struct vpr *o, unsigned rank, unsigned ranks, const char *job, const char *peers)
 {
 	snprintf(o->rank_arg[0], sizeof o->rank_arg[0], "rank=%u", rank);

@@ -229,12 +229,12 @@ static bool busy(const struct joined *j)
 
 static void attend(struct joined *j)
 {
-	struct pollfd *p = j->m.poll, *links = p + VPR_MEET_OWN + (j->root ? 1 + DOOR_GUESTS : 0);
+	struct pollfd *p = j->m.poll, *links = p + VPR_MEET_OWN;
 	int64_t wait, left;
 
 	end_finished(j);
 	while (busy(j)) {
-		unsigned n = VPR_MEET_OWN + vpr_meet_watch(&j->m, p + VPR_MEET_OWN, &wait);
+		unsigned n = VPR_MEET_OWN + vpr_meet_watch(&j->m, links, &wait);
 
 		left = vpr_left(j->over.kill_at);
 		if (left == 0) {
@@ -256,7 +256,7 @@ static void attend(struct joined *j)
 		if (p[1].revents != 0)
 			pass_signal(j, p[1].fd, false);
 		if (j->root)
-			vpr_door_look(&j->m.door, p + VPR_MEET_OWN);
+			vpr_door_look(&j->m.door, links + j->m.nlinks);
 		end_finished(j);
 	}
 }

@@ -40,16 +40,13 @@ static bool send_all(int fd, const void *what, size_t n)
 
 unsigned vpr_meet_watch(struct vpr_meet *m, struct pollfd *p, int64_t *wait)
 {
-	unsigned n = 0;
-
 	*wait = -1;
-	if (m->who->rank == 0) {
-		*wait = vpr_door_watch(&m->door, p);
-		n = 1 + DOOR_GUESTS;
-	}
 	for (unsigned i = 0; i < m->nlinks; i++)
-		p[n++] = (struct pollfd){ .fd = m->link[i].fd, .events = POLLIN };
-	return n;
+		p[i] = (struct pollfd){ .fd = m->link[i].fd, .events = POLLIN };
+	if (m->who->rank != 0)
+		return m->nlinks;
+	*wait = vpr_door_watch(&m->door, p + m->nlinks);
+	return m->nlinks + 1 + DOOR_GUESTS;
 }
 
 /* Who speaks before it is told anything, or hangs up, is not there any more. */
@@ -115,8 +112,8 @@ static int gather(struct vpr_meet *m)
 			return stopped();
 		if (some == 0 && left == 0)
 			return absent(m);
-		look_at_waiting(m, m->poll + 2 + DOOR_GUESTS);
-		vpr_door_look(&m->door, m->poll + 1);
+		look_at_waiting(m, m->poll + 1);
+		vpr_door_look(&m->door, m->poll + 1 + m->nlinks);
 	}
 	m->door.begun = true;
 	if (m->door.strangers != 0)

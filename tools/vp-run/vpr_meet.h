@@ -16,13 +16,13 @@ struct vpr_meet {
 	struct vpr_link *link;           /* the root: one for each rank, the first is not used; others: one, to the root */
 	unsigned         nlinks;
 	struct in_addr  *addr;           /* of each rank, when they have met */
-	struct pollfd   *poll;           /* room for VPR_MEET_OWN, a door, and the links */
+	struct pollfd   *poll;           /* room for VPR_MEET_OWN, the links, and a door */
 };
 #define VPR_MEET_OWN 3u
 
 /* Until all have come: VPR_OK, or VPR_FAILED, said. */
 int vpr_meet(struct vpr_meet *m);
-/* Fills entries for door and links; returns how many.  *wait: ms, or -1. */
+/* Fills entries for the links and, the root's, for its door behind them; returns how many.  *wait: ms, or -1. */
 unsigned vpr_meet_watch(struct vpr_meet *m, struct pollfd *p, int64_t *wait);
 
 #endif

@@ -138,20 +138,23 @@ nobody() {
 	all 1 $pid && said 1 "^vp-run: rank 1 does not reach rank 0 at $root in 300ms: "
 }
 ok "who finds no root says so" nobody
-gives_up() {
-	rank 0 2 "$ring"
-	until_ok 60 listens && kill -TERM $pid
-	all 1 $pid && said 0 'ended before all ranks had come'
-}
 # The root's port, as the kernel writes it.
 listens() { grep -q " 0100007F:$(printf %04X $port) 00000000:0000 0A" /proc/net/tcp; }
+# opens OF ARG...: the root, its process as $first, which others find there
+opens() {
+	rank 0 "$@"
+	first=$pid
+	until_ok 60 listens
+}
+gives_up() {
+	opens 2 "$ring" && kill -TERM $first
+	all 1 $first && said 0 'ended before all ranks had come'
+}
 ok "a signal ends the wait" gives_up
 
 # refused NUMBER OF TEXT ENV: another that comes hears TEXT, so does the root, and the job goes on
 refused() {
-	rank 0 2 --json "$ring" dir="$tmp" count=20
-	first=$pid
-	until_ok 60 listens
+	opens 2 --json "$ring" dir="$tmp" count=20
 	env VP_RANK="$1" VP_RANKS="$2" "$4" timeout 60 "$run" --join=$root "$ring" >"$tmp/err.2" 2>&1
 	got=$?
 	rank 1 2 --json "$ring" dir="$tmp" count=20
@@ -296,9 +299,7 @@ END
 strangers() { timeout 60 python3 "$tmp/strangers.py" $port "$@"; }
 # beside MODE: the job comes together though those are there, or were
 beside() {
-	rank 0 2 --json "$ring" dir="$tmp" count=20
-	first=$pid
-	until_ok 60 listens
+	opens 2 --json "$ring" dir="$tmp" count=20
 	strangers "$1"
 	got=$?
 	rank 1 2 --json "$ring" dir="$tmp" count=20
@@ -309,9 +310,7 @@ ok "nonsense is turned away, and counted" nonsense
 hellos() { beside hellos && [ "$(said 0 ' is refused: ' | wc -l)" -eq 16 ]; }
 ok "hellos that cannot be are refused, and told so often, no more" hellos
 early() {
-	rank 0 3 --json "$ring" dir="$tmp" count=20
-	first=$pid
-	until_ok 60 listens
+	opens 3 --json "$ring" dir="$tmp" count=20
 	strangers early && until_ok 60 said 0 '^vp-run: rank 1 at 127.0.0.1 went before all had come'
 	got=$?
 	rank 1 3 --json "$ring" dir="$tmp" count=20
@@ -321,9 +320,7 @@ early() {
 }
 ok "a rank that has gone may come again" early
 silent() {
-	rank 0 2 --json "$ring" dir="$tmp" count=20
-	first=$pid
-	until_ok 60 listens
+	opens 2 --json "$ring" dir="$tmp" count=20
 	mkfifo "$tmp/fifo"
 	timeout 60 python3 "$tmp/strangers.py" $port silent <"$tmp/fifo" >"$tmp/there" &
 	these=$!
@@ -337,25 +334,17 @@ silent() {
 	[ $got -eq 0 ]
 }
 ok "two hundred that are silent keep no rank out" silent
-many() {
-	rank 0 201 "$tmp/told.lua"
-	first=$pid
-	until_ok 60 listens && strangers many "$(pids $first)"
+# against MODE CODE OF FILE: those come to a root of FILE, which ends with that code
+against() {
+	opens "$3" "$4" && strangers "$1" "$(pids $first)"
 	got=$?
-	all 3 $first && [ $got -eq 0 ] && ! said 0 'went before\|of no rank'
+	all "$2" $first && [ $got -eq 0 ]
 }
+many() { against many 3 201 "$tmp/told.lua" && ! said 0 'went before\|of no rank'; }
 ok "two hundred ranks that come at once are all let in" many
-stopped() {
-	rank 0 3 "$ring"
-	first=$pid
-	until_ok 60 listens && strangers stopped "$(pids $first)"
-	got=$?
-	all 1 $first && [ $got -eq 0 ]
-}
-ok "a root that is ended tells who waits" stopped
+ok "a root that is ended tells who waits" against stopped 1 3 "$ring"
 speaks() {
-	rank 0 2 "$ring" dir="$tmp" count=0
-	first=$pid
+	opens 2 "$ring" dir="$tmp" count=0
 	strangers speaks
 	all 1 $first && said 0 'rank 1 at 127.0.0.1 says what no rank does'
 }

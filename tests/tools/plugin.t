@@ -25,6 +25,7 @@ made() {
 }
 for kind in app layer driver; do
 	ok "$kind: is written, and compiles without a warning" made $kind
+	ok "$kind: has at most 90 lines" [ "$(wc -l <"my_$kind/my_$kind.c")" -le 90 ]
 	ok "$kind: its test passes" make -s -C my_$kind check
 done
 ok "a layer is the default" sh -c "vp-graph new-protocol plain >out && grep -q virt_open plain/plain.c"

@@ -114,8 +114,8 @@ void ncs_req_done(struct xk_ncs_req *r, int err)
 	if (r->box != NULL)
 		r->box->r = NULL;
 	if (r->offer != NULL) {                  /* the peer is told */
-		r->offer->r = NULL;
-		c->withdrawn = true;
+		xk_list_take(&r->offer->link);
+		xk_list_put(&c->withdrawn, &r->offer->link);
 		ncs_conn_poke(c);
 	}
 	r->box = NULL;

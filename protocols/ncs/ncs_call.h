@@ -107,22 +107,22 @@ struct xk_ncs_conn {
 	struct xk_list sends, flushes;
 	struct xk_list announced;        /* sends (requests) */
 	struct xk_list offers, called;   /* their struct ncs_offer, and those that the peer has called for */
+	struct xk_list withdrawn;        /* whose sends are no more; the peer is to be told */
 	struct xk_list boxes, calls;     /* struct ncs_box: what the peer has announced; those that it shall send */
 	struct xk_list held;             /* messages that came before a note that was said before them */
 	struct xk_list notes;            /* the VP's, struct ncs_held: that came before messages before them */
 	uint32_t placed;                 /* the last announcement that is in its place */
 	bool     placed_due;             /* the peer is to be told */
 	uint32_t offered;                /* numbers of announced messages */
-	uint32_t noffers, nboxes;        /* in offers and called; in boxes */
+	uint32_t noffers, nboxes;        /* in offers, called and withdrawn; in boxes */
 	uint32_t notes_out, notes_in;    /* that messages count; those that are in their place */
 	uint32_t sent, arrived;          /* messages that notes count; those behind which none comes any more */
 	uint32_t passed;                 /* the most that one that has come counts */
-	bool     withdrawn;              /* offers: some are no more */
 	bool     sure;
 	struct ncs_end *end;             /* the VP's; NULL: there is none (any more) */
 };
 
-/* A message that was announced to the peer; r NULL: it was withdrawn. */
+/* A message that was announced to the peer; r: unless it is withdrawn. */
 struct ncs_offer { struct xk_listed link; struct xk_ncs_req *r; uint32_t no; bool placed; };
 
 /* What is said of announced messages.  The last two are the receiver's, and have no place among its messages. */

@@ -5,8 +5,8 @@
  * A send waits in its connection until there is room below, and is pushed by its VP.  A long one is announced
  * when its turn comes and steps aside, so that others pass it; the peer calls for it, in an order of its own, and it
  * leaves before those that were not announced.  An offer says what the peer was told; it outlives its request
- * where that is cancelled, until the peer is told that, too.
- * Invariant: a request in `announced` has its offer in `offers` or `called`.
+ * where that is cancelled, in `withdrawn`, until the peer is told that, too.
+ * Invariant: the offers in `offers` and `called` are those of the requests in `announced`.
  */
 #include "protocols/ncs/ncs_call.h"
 
@@ -18,10 +18,9 @@
 
 static struct ncs_offer *offer_at(struct xk_listed *i) { return xk_container_of(i, struct ncs_offer, link); }
 
+/* One that is withdrawn. */
 static void offer_free(struct xk_ncs_conn *c, struct ncs_offer *o)
 {
-	if (o->r != NULL)
-		o->r->offer = NULL;
 	xk_list_take(&o->link);
 	c->noffers--;
 	xk_free(o);
@@ -29,10 +28,8 @@ static void offer_free(struct xk_ncs_conn *c, struct ncs_offer *o)
 
 void ncs_offers_free(struct xk_ncs_conn *c)
 {
-	while (!xk_list_empty(&c->offers))
-		offer_free(c, offer_at(xk_list_first(&c->offers)));
-	while (!xk_list_empty(&c->called))
-		offer_free(c, offer_at(xk_list_first(&c->called)));
+	while (!xk_list_empty(&c->withdrawn))
+		offer_free(c, offer_at(xk_list_first(&c->withdrawn)));
 }
 
 void ncs_offer_placed(struct xk_ncs_conn *c, uint32_t no)
@@ -54,21 +51,6 @@ void ncs_offer_called(struct xk_ncs_conn *c, uint32_t no)
 
 /* ---- saying: inside the VP ------------------------------------------------------------------------ */
 
-/* One that was withdrawn; NULL: there is none. */
-static struct ncs_offer *withdrawn(struct xk_ncs_conn *c)
-{
-	struct xk_list *const lists[] = { &c->offers, &c->called };
-
-	if (!c->withdrawn)
-		return NULL;
-	for (unsigned k = 0; k < XK_ARRAY_LEN(lists); k++)
-		for (struct xk_listed *i = xk_list_first(lists[k]); i != NULL; i = xk_list_next(lists[k], i))
-			if (offer_at(i)->r == NULL)
-				return offer_at(i);
-	c->withdrawn = false;
-	return NULL;
-}
-
 /* What is to be said next; false: nothing. */
 static bool next_note(struct xk_ncs_conn *c, struct proc_note *n)
 {
@@ -77,7 +59,8 @@ static bool next_note(struct xk_ncs_conn *c, struct proc_note *n)
 
 	*n = (struct proc_note){ .kind = 0 };
 	proc_lock(c->n);
-	if (c->state == CONN_OPEN && (o = withdrawn(c)) != NULL) {
+	if (c->state == CONN_OPEN && !xk_list_empty(&c->withdrawn)) {
+		o = offer_at(xk_list_first(&c->withdrawn));
 		*n = (struct proc_note){ .kind = NOTE_WITHDRAW, .no = o->no };
 		offer_free(c, o);
 	} else if (c->state == CONN_OPEN && !xk_list_empty(&c->calls)) {
@@ -121,23 +104,14 @@ static bool fits(const struct ncs_room *room, const struct xk_ncs_req *r)
 	return room->bytes + r->room + PROC_HDR <= room->most;
 }
 
-/* The first that was called for and whose request is there. */
-static struct ncs_offer *called(const struct xk_ncs_conn *c)
-{
-	struct xk_listed *i = xk_list_first(&c->called);
-
-	while (i != NULL && offer_at(i)->r == NULL)
-		i = xk_list_next(&c->called, i);
-	return i != NULL ? offer_at(i) : NULL;
-}
-
 /* Of a connection that is open, with the lock; what is pushed leaves its list. */
 static struct step next_step(struct xk_ncs_conn *c, const struct ncs_room *room)
 {
-	struct step s = { NULL, called(c), false };
+	struct step s = { NULL, NULL, false };
 	struct xk_listed *i;
 
-	if (s.o != NULL) {
+	if ((i = xk_list_first(&c->called)) != NULL) {
+		s.o = offer_at(i);
 		s.r = fits(room, s.o->r) ? s.o->r : NULL;
 	} else if ((i = xk_list_first(&c->sends)) != NULL) {
 		s.announce = req_of(i)->room > proc_conf(c->n)->eager;
@@ -160,7 +134,7 @@ static struct step next(struct ncs_end *e, const struct ncs_room *room)
 	struct step s = { NULL, NULL, false };
 
 	proc_lock(e->c->n);
-	if (e->c->state == CONN_OPEN && !e->c->withdrawn)
+	if (e->c->state == CONN_OPEN && xk_list_empty(&e->c->withdrawn))
 		s = next_step(e->c, room);
 	proc_unlock(e->c->n);
 	return s;

@@ -51,28 +51,27 @@ void ncs_offer_called(struct xk_ncs_conn *c, uint32_t no)
 
 /* ---- saying: inside the VP ------------------------------------------------------------------------ */
 
-/* What is to be said next; false: nothing. */
+/* What is to be said next; false: nothing.  Of a connection that is open, with the lock. */
 static bool next_note(struct xk_ncs_conn *c, struct proc_note *n)
 {
 	struct ncs_offer *o;
 	struct ncs_box *b;
 
-	*n = (struct proc_note){ .kind = 0 };
-	proc_lock(c->n);
-	if (c->state == CONN_OPEN && !xk_list_empty(&c->withdrawn)) {
+	if (!xk_list_empty(&c->withdrawn)) {
 		o = offer_at(xk_list_first(&c->withdrawn));
 		*n = (struct proc_note){ .kind = NOTE_WITHDRAW, .no = o->no };
 		offer_free(c, o);
-	} else if (c->state == CONN_OPEN && !xk_list_empty(&c->calls)) {
+	} else if (!xk_list_empty(&c->calls)) {
 		b = xk_container_of(xk_list_first(&c->calls), struct ncs_box, calls);
 		xk_list_take(&b->calls);
 		*n = (struct proc_note){ .kind = NOTE_READY, .no = b->no };
-	} else if (c->state == CONN_OPEN && c->placed_due) {
+	} else if (c->placed_due) {
 		c->placed_due = false;
 		*n = (struct proc_note){ .kind = NOTE_PLACED, .no = c->placed };
+	} else {
+		return false;
 	}
-	proc_unlock(c->n);
-	return n->kind != 0;
+	return true;
 }
 
 /* false: there is no connection any more. */
@@ -104,7 +103,7 @@ static bool fits(const struct ncs_room *room, const struct xk_ncs_req *r)
 	return room->bytes + r->room + PROC_HDR <= room->most;
 }
 
-/* Of a connection that is open, with the lock; what is pushed leaves its list. */
+/* Of a connection that is open and has nothing to say, with the lock; what is pushed leaves its list. */
 static struct step next_step(struct xk_ncs_conn *c, const struct ncs_room *room)
 {
 	struct step s = { NULL, NULL, false };
@@ -126,17 +125,6 @@ static struct step next_step(struct xk_ncs_conn *c, const struct ncs_room *room)
 		c->noffers--;
 		s.r->offer = NULL;
 	}
-	return s;
-}
-
-static struct step next(struct ncs_end *e, const struct ncs_room *room)
-{
-	struct step s = { NULL, NULL, false };
-
-	proc_lock(e->c->n);
-	if (e->c->state == CONN_OPEN && xk_list_empty(&e->c->withdrawn))
-		s = next_step(e->c, room);
-	proc_unlock(e->c->n);
 	return s;
 }
 
@@ -246,36 +234,44 @@ static int push(struct ncs_end *e, const struct xk_ncs_req *r, const struct ncs_
 	return XK_OK;
 }
 
-static bool step(struct ncs_end *e, const struct ncs_room *room)
+static void step(struct ncs_end *e, const struct step *s)
 {
 	struct xk_ncs_conn *c = e->c;
-	struct step s = next(e, room);
-	int err;
+	int err = s->announce ? announce(e, s->r) : push(e, s->r, s->o);
 
-	if (s.r == NULL)
-		return false;
-	err = s.announce ? announce(e, s.r) : push(e, s.r, s.o);
 	if (err != XK_E_INPROGRESS) {
 		proc_lock(c->n);
-		ncs_req_done(s.r, err);
+		ncs_req_done(s->r, err);
 		proc_unlock(c->n);
 	}
-	if (s.o != NULL && err == XK_E_NOMEM && c->end == e)
-		say(e, &(struct proc_note){ .kind = NOTE_WITHDRAW, .no = s.o->no });
-	xk_free(s.o);
-	return true;
+	if (s->o != NULL && err == XK_E_NOMEM && c->end == e)
+		say(e, &(struct proc_note){ .kind = NOTE_WITHDRAW, .no = s->o->no });
+	xk_free(s->o);
 }
 
 /* The next thing that is said or sent; false: there is none, or the peer has not heard enough of what was said. */
 static bool goes_on(struct ncs_end *e)
 {
+	struct step s = { NULL, NULL, false };
+	struct xk_ncs_conn *c = e->c;
 	struct proc_note note;
 	struct ncs_room room;
+	bool says = false;
 
 	if (xk_sess_control(e->s.down, NCS_CTL_ROOM, &room, sizeof room) != (int)sizeof room ||
 	    room.notes >= NCS_NOTES_MOST)
 		return false;
-	return next_note(e->c, &note) ? say(e, &note) : step(e, &room);
+	proc_lock(c->n);
+	if (c->state == CONN_OPEN) {
+		says = next_note(c, &note);
+		s = says ? s : next_step(c, &room);
+	}
+	proc_unlock(c->n);
+	if (says)
+		return say(e, &note);
+	if (s.r != NULL)
+		step(e, &s);
+	return s.r != NULL;
 }
 
 /* What is said or pushed may end it. */

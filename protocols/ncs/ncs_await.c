@@ -341,7 +341,7 @@ int ncs_await_note(struct ncs_end *e, const uint8_t *v)
 	if (n.kind == NOTE_READY)
 		ncs_offer_called(c, n.no);
 	else if (n.kind == NOTE_PLACED)
-		ncs_offer_placed(c, n.no);
+		c->placed_there = n.no + 1;
 	proc_unlock(c->n);
 	if (note_is_placed(&n))
 		err = hold(c, &n);

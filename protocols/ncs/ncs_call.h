@@ -114,6 +114,7 @@ struct xk_ncs_conn {
 	uint32_t placed;                 /* the last announcement that is in its place */
 	bool     placed_due;             /* the peer is to be told */
 	uint32_t offered;                /* numbers of announced messages */
+	uint32_t placed_there;           /* the peer has put those before it in their places */
 	uint32_t noffers, nboxes;        /* in offers, called and withdrawn; in boxes */
 	uint32_t notes_out, notes_in;    /* that messages count; those that are in their place */
 	uint32_t sent, arrived;          /* messages that notes count; those behind which none comes any more */
@@ -123,7 +124,7 @@ struct xk_ncs_conn {
 };
 
 /* A message that was announced to the peer; r: unless it is withdrawn. */
-struct ncs_offer { struct xk_listed link; struct xk_ncs_req *r; uint32_t no; bool placed; };
+struct ncs_offer { struct xk_listed link; struct xk_ncs_req *r; uint32_t no; };
 
 /* What is said of announced messages.  The last two are the receiver's, and have no place among its messages. */
 enum note_kind { NOTE_ANNOUNCE = 1, NOTE_WITHDRAW, NOTE_BEGUN, NOTE_READY, NOTE_PLACED };
@@ -204,9 +205,8 @@ void ncs_conn_pump(struct ncs_end *e);
 void ncs_mark(struct xk_timer *t);
 /* Of those that were poked. */
 void ncs_poked(struct xk_vp *vp, void *rep);
-/* The peer calls for a message that was announced; it has put all up to that in their places.  With the lock. */
+/* The peer calls for a message that was announced.  With the lock. */
 void ncs_offer_called(struct xk_ncs_conn *c, uint32_t no);
-void ncs_offer_placed(struct xk_ncs_conn *c, uint32_t no);
 void ncs_offers_free(struct xk_ncs_conn *c);
 /* What a call on c that needs it alive begins with; with the lock. */
 int  ncs_conn_standing(const struct xk_ncs_conn *c);

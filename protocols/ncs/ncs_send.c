@@ -32,13 +32,6 @@ void ncs_offers_free(struct xk_ncs_conn *c)
 		offer_free(c, offer_at(xk_list_first(&c->withdrawn)));
 }
 
-void ncs_offer_placed(struct xk_ncs_conn *c, uint32_t no)
-{
-	for (struct xk_listed *i = xk_list_first(&c->offers); i != NULL; i = xk_list_next(&c->offers, i))
-		if (((no - offer_at(i)->no) & PROC_NUMBERS) <= PROC_NUMBERS / 2)
-			offer_at(i)->placed = true;
-}
-
 void ncs_offer_called(struct xk_ncs_conn *c, uint32_t no)
 {
 	for (struct xk_listed *i = xk_list_first(&c->offers); i != NULL; i = xk_list_next(&c->offers, i))
@@ -156,17 +149,24 @@ static void mark_later(struct ncs_end *e)
 		xk_timer_set(w, &e->marker, xk_vp_now() + (MARK_FIRST << (e->marks < MARK_MOST ? e->marks : MARK_MOST)));
 }
 
+/* Is there an announcement that the peer has not put in its place?  They are in order; with the lock. */
+static bool mark_due(const struct xk_ncs_conn *c)
+{
+	struct xk_listed *last = xk_list_last(&c->offers);
+
+	return last != NULL && ((c->placed_there - 1 - offer_at(last)->no) & PROC_NUMBERS) > PROC_NUMBERS / 2;
+}
+
 void ncs_mark(struct xk_timer *t)
 {
 	struct ncs_end *e = xk_container_of(t, struct ncs_end, marker);
 	struct xk_ncs_conn *c = e->c;
 	struct ncs_room room;
 	struct xk_msg *m;
-	bool waits = false;
+	bool waits;
 
 	proc_lock(c->n);
-	for (struct xk_listed *i = xk_list_first(&c->offers); i != NULL; i = xk_list_next(&c->offers, i))
-		waits |= !offer_at(i)->placed;
+	waits = mark_due(c);
 	proc_unlock(c->n);
 	e->marks = waits ? e->marks + 1 : 0;
 	if (!waits)

@@ -139,13 +139,15 @@ static void gone(struct ncs_conn *c)
 }
 
 /* Of those above that hold it. */
-void ncs_conn_tell(struct ncs_conn *c, unsigned what)
+static void tell(struct ncs_conn *c, unsigned what, const uint8_t *note)
 {
-	struct ncs_event e = { &c->sess->s, what, NULL };
+	struct ncs_event e = { &c->sess->s, what, note };
 
 	if (c->watched && c->sess->s.rcnt > 0)
 		xk_control(c->sess->s.up->rep, NCS_CTL_EVENT, &e, sizeof e);
 }
+
+void ncs_conn_tell(struct ncs_conn *c, unsigned what) { tell(c, what, NULL); }
 
 /* ---- what is said of it --------------------------------------------------------------------------- */
 
@@ -534,14 +536,13 @@ static void credited(struct ncs_conn *c, const struct ncs_rec *rec)
 
 static void noted(struct ncs_conn *c, const uint8_t *b)
 {
-	struct ncs_event e = { &c->sess->s, NCS_NOTED, b + 4 };
 	bool due = ncs_note_due(&c->notes, xk_be32(b));
 
 	if (ncs_lt(c->notes.heard, xk_be32(b)))  /* others before it are missing, and are said again */
 		return;
 	xk_put_be32(ncs_say(c->peer, NCS_KNOWN, c->peer_id, 4), c->notes.heard);
-	if (due && c->watched && c->state == NCS_ESTABLISHED && c->sess->s.rcnt > 0)
-		xk_control(c->sess->s.up->rep, NCS_CTL_EVENT, &e, sizeof e);
+	if (due && c->state == NCS_ESTABLISHED)
+		tell(c, NCS_NOTED, b + 4);
 }
 
 static void known(struct ncs_conn *c, uint32_t n)

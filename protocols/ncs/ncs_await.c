@@ -300,22 +300,11 @@ static int merge(struct ncs_end *e)
 
 static int go_on(struct ncs_end *e, int err)
 {
-	struct xk_ncs_conn *c = e->c;
-	struct xk_node *n = c->n;
-
 	if (err == XK_OK)
 		err = merge(e);
 	if (err != XK_OK)
 		return err;
-	proc_lock(c->n);                         /* what is said may end it */
-	c->refs++;
-	proc_unlock(c->n);
-	ncs_conn_pump(e);
-	err = c->end == e ? XK_OK : CONN_IS_OVER;
-	proc_lock(n);
-	ncs_conn_put(c);
-	proc_unlock(n);
-	return err;
+	return ncs_conn_pump(e) ? XK_OK : CONN_IS_OVER;
 }
 
 int ncs_await_place(struct ncs_end *e, uint32_t place)

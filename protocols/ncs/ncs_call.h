@@ -199,8 +199,8 @@ int  ncs_conn_iopen(struct xk_ncs_thread *t, const struct xk_ncs_addr *to, const
 /* Without the lock.  A blocking call of what began with err: waits, and cancels when time is over. */
 int  ncs_req_run(struct xk_ncs_req *r, int err, uint64_t timeout);
 
-/* Inside the VP, without the lock: says and sends what can be. */
-void ncs_conn_pump(struct ncs_end *e);
+/* Inside the VP, without the lock: says and sends what can be.  false: that has ended it, and there is no e. */
+bool ncs_conn_pump(struct ncs_end *e);
 /* Of its marker. */
 void ncs_mark(struct xk_timer *t);
 /* Of those that were poked. */

@@ -274,25 +274,27 @@ static bool goes_on(struct ncs_end *e)
 	return s.r != NULL;
 }
 
-/* What is said or pushed may end it. */
-void ncs_conn_pump(struct ncs_end *e)
+bool ncs_conn_pump(struct ncs_end *e)
 {
 	struct xk_ncs_conn *c = e->c;
 	struct xk_node *n = c->n;
+	bool stands;
 
 	if (e->pumping)
-		return;
+		return true;
 	e->pumping = true;
 	proc_lock(n);
 	c->refs++;
 	proc_unlock(n);
 	while (c->end == e && goes_on(e))
 		;
-	if (c->end == e)
+	stands = c->end == e;
+	if (stands)
 		e->pumping = false;
 	proc_lock(n);
 	ncs_conn_put(c);
 	proc_unlock(n);
+	return stands;
 }
 
 /* ---- by the VP, later -------------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
  */
 #include "protocols/ncs/ncs_priv.h"
 
+#include "runtime/base/xk_list.h"
 #include "runtime/mem/xk_alloc.h"
 
 #include <string.h>
@@ -18,17 +19,22 @@
 #define WINDOW 16u
 #define LONGEST XK_SEC                   /* between two times that the same is said */
 
-struct ncs_note { struct ncs_note *next; uint8_t v[NCS_NOTE_LEN]; };
+struct ncs_note { struct xk_listed link; uint8_t v[NCS_NOTE_LEN]; };
+static struct ncs_note *note_at(struct xk_listed *i) { return xk_container_of(i, struct ncs_note, link); }
+
+static void free_first(struct ncs_notes *s)
+{
+	struct ncs_note *n = note_at(xk_list_first(&s->list));
+
+	xk_list_take(&n->link);
+	xk_free(n);
+}
 
 void ncs_notes_free(struct ncs_notes *s)
 {
-	struct ncs_note *n;
-
-	while ((n = s->first) != NULL) {
-		s->first = n->next;
-		xk_free(n);
-	}
-	s->last = s->at = NULL;
+	while (!xk_list_empty(&s->list))
+		free_first(s);
+	s->at = NULL;
 }
 
 int ncs_note_add(struct ncs_notes *s, const uint8_t *v)
@@ -37,37 +43,33 @@ int ncs_note_add(struct ncs_notes *s, const uint8_t *v)
 
 	if (n == NULL)
 		return XK_E_NOMEM;
-	n->next = NULL;
+	n->link = (struct xk_listed){ NULL, NULL };
 	memcpy(n->v, v, NCS_NOTE_LEN);
-	if (s->first == NULL)
-		s->first = n;
-	else
-		s->last->next = n;
-	s->last = n;
-	s->at = s->at != NULL ? s->at : n;
+	xk_list_put(&s->list, &n->link);
+	s->at = s->at != NULL ? s->at : &n->link;
 	s->said++;
 	return XK_OK;
 }
 
 const uint8_t *ncs_note_take(struct ncs_notes *s, xk_ns now, uint32_t *no)
 {
-	const struct ncs_note *n = s->at;
+	struct xk_listed *n = s->at;
 
 	if (n == NULL || s->next - s->known >= WINDOW)
 		return NULL;
 	*no = s->next++;
-	s->at = n->next;
+	s->at = xk_list_next(&s->list, n);
 	s->since = now;
 	if (ncs_lt(s->sent, s->next))
 		s->sent = s->next;
-	return n->v;
+	return note_at(n)->v;
 }
 
 xk_ns ncs_note_when(const struct ncs_notes *s, const struct ncs_rtt *rtt)
 {
 	xk_ns once = ncs_rtt_timeout(rtt, 0), t = ncs_rtt_timeout(rtt, s->vain);
 
-	if (s->first == NULL)
+	if (xk_list_empty(&s->list))
 		return XK_NS_NEVER;
 	return s->since + (t <= LONGEST ? t : once > LONGEST ? once : LONGEST);
 }
@@ -79,7 +81,7 @@ void ncs_note_time(struct ncs_notes *s, const struct ncs_rtt *rtt, xk_ns now)
 	s->vain++;
 	s->since = now;
 	s->next = s->known;
-	s->at = s->first;
+	s->at = xk_list_first(&s->list);
 }
 
 bool ncs_note_known(struct ncs_notes *s, uint32_t known)
@@ -88,16 +90,12 @@ bool ncs_note_known(struct ncs_notes *s, uint32_t known)
 		return !ncs_lt(s->sent, known);
 	s->vain = known != s->known ? 0 : s->vain;
 	for (; s->known != known; s->known++) {
-		struct ncs_note *n = s->first;
-
-		if (s->at == n) {                /* it was to be said again */
-			s->at = n->next;
+		if (s->at == xk_list_first(&s->list)) {          /* it was to be said again */
+			s->at = xk_list_next(&s->list, s->at);
 			s->next++;
 		}
-		s->first = n->next;
-		xk_free(n);
+		free_first(s);
 	}
-	s->last = s->first != NULL ? s->last : NULL;
 	return true;
 }
 

@@ -150,7 +150,8 @@ enum ncs_state {
 
 /* Notes that were said and may not be known to the peer, and what was heard of its. */
 struct ncs_notes {
-	struct ncs_note *first, *last, *at;
+	struct xk_list    list;
+	struct xk_listed *at;            /* in it, to leave next */
 	uint32_t known, next, sent, said;        /* numbers: of the first, to leave next, that never left, of the next one */
 	uint32_t heard;                  /* the peer's, below that */
 	unsigned vain;                   /* times that they were said again since one more was known */

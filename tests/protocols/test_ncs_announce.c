@@ -14,10 +14,9 @@
 
 #include "runtime/base/xk_rand.h"
 #include "runtime/compose/xk_compose.h"
-#include "tests/protocols/ncs_job.h"
+#include "tests/protocols/ncs_announce.h"
 #include "tests/support/xk_test.h"
 
-#define LONG 50000u
 #define MOST 120000u
 static uint8_t out[MOST], in[MOST];
 
@@ -39,57 +38,6 @@ static void fill(uint8_t *b, size_t n, unsigned key)
 		b[i] = (uint8_t)(i * 7 + i / 256 * 3 + i / 65536 + key * 29);
 }
 
-/* NULL: all that was said of it was lost. */
-static struct xk_ncs_conn *tried(unsigned a, unsigned b, const struct xk_ncs_choice *ch, struct xk_ncs_conn **other)
-{
-	struct xk_ncs_conn *c;
-	struct xk_ncs_req r;
-
-	CU_ASSERT_EQUAL_FATAL(xk_ncs_iopen(thr[a], &(struct xk_ncs_addr){ .rank = (int)b }, ch, &c, &r), XK_OK);
-	for (unsigned i = 0; i < 300 && xk_ncs_test(&r) == XK_E_INPROGRESS; i++)
-		job_run(100 * XK_MS);
-	if (xk_ncs_test(&r) == XK_E_TIMEDOUT)
-		return NULL;
-	CU_ASSERT_EQUAL_FATAL(xk_ncs_test(&r), XK_OK);
-	CU_ASSERT_EQUAL_FATAL(xk_ncs_accept(thr[b], other, NULL, 0), XK_OK);
-	return c;
-}
-
-static struct xk_ncs_conn *joined(unsigned a, unsigned b, const struct xk_ncs_choice *ch, struct xk_ncs_conn **other)
-{
-	struct xk_ncs_conn *c = tried(a, b, ch, other);
-
-	CU_ASSERT_PTR_NOT_NULL_FATAL(c);
-	return c;
-}
-
-/* Of all lines. */
-static void cut(unsigned n, double loss)
-{
-	char name[32];
-
-	for (unsigned i = 0; i < n; i++)
-		for (unsigned j = 0; j < n; j++) {
-			struct xk_node *f;
-			const struct xk_param *p;
-
-			snprintf(name, sizeof name, "f%u%u", i, j);
-			f = i != j ? xk_graph_find(job.g, name) : NULL;
-			if (f == NULL)
-				continue;
-			for (p = f->proto->params; strcmp(p->name, "loss") != 0; p++)
-				;
-			memcpy((uint8_t *)f->conf + p->offset, &loss, sizeof loss);
-		}
-}
-
-static void is_done(struct xk_ncs_req *r, int err)
-{
-	for (unsigned i = 0; i < 100 && xk_ncs_test(r) == XK_E_INPROGRESS; i++)
-		job_run(100 * XK_MS);
-	CU_ASSERT_EQUAL(xk_ncs_test(r), err);
-}
-
 /* ---- in order ---------------------------------------------------------------------------------------- */
 
 static void a_long_message_waits_for_its_receive(void)
@@ -101,8 +49,7 @@ static void a_long_message_waits_for_its_receive(void)
 		struct xk_ncs_status st;
 		struct xk_ncs_req s, r;
 
-		job_virtual(2, "unexpected = 20000, eager = 1000", "");
-		a = joined(0, 1, &ch, &b);
+		a = job_joined(&ch, &b);
 		CU_ASSERT_EQUAL(xk_ncs_isend(a, 3, out, LONG, &s), XK_OK);
 		job_run(20 * XK_SEC);            /* longer than anybody is given up */
 		CU_ASSERT_EQUAL(xk_ncs_test(&s), XK_E_INPROGRESS);
@@ -165,8 +112,7 @@ static void others_pass_it_and_it_keeps_its_place(void)
 	for (unsigned p = 0; p < PAIRS; p++) {
 		const struct xk_ncs_choice ch = pair_of(p);
 
-		job_virtual(2, "unexpected = 20000, eager = 1000", "");
-		a = joined(0, 1, &ch, &b);
+		a = job_joined(&ch, &b);
 		CU_ASSERT_EQUAL(xk_ncs_isend(a, 1, out, LONG, &s[0]), XK_OK);
 		CU_ASSERT_EQUAL(xk_ncs_send(a, 2, "two", 4, 0), XK_OK);
 		CU_ASSERT_EQUAL(xk_ncs_send(a, 1, "one", 4, 0), XK_OK);
@@ -201,8 +147,7 @@ static void a_send_that_is_cancelled_is_no_more(void)
 	for (unsigned p = 0; p < PAIRS; p++) {
 		const struct xk_ncs_choice ch = pair_of(p);
 
-		job_virtual(2, "unexpected = 20000, eager = 1000", "");
-		a = joined(0, 1, &ch, &b);
+		a = job_joined(&ch, &b);
 		CU_ASSERT_EQUAL(xk_ncs_isend(a, 1, out, LONG, &s[0]), XK_OK);
 		CU_ASSERT_EQUAL(xk_ncs_isend(a, 1, out + 1, LONG - 1, &s[1]), XK_OK);
 		job_run(XK_SEC);
@@ -232,8 +177,7 @@ static void a_receive_that_is_cancelled_leaves_it_to_others(void)
 	for (unsigned p = 0; p < PAIRS; p++) {
 		const struct xk_ncs_choice ch = pair_of(p);
 
-		job_virtual(2, "unexpected = 20000, eager = 1000", "");
-		a = joined(0, 1, &ch, &b);
+		a = job_joined(&ch, &b);
 		CU_ASSERT_EQUAL(xk_ncs_isend(a, 1, out, LONG, &s), XK_OK);
 		job_run(XK_SEC);
 		CU_ASSERT_EQUAL(xk_ncs_recv(b, 1, in, LONG, NULL, 0), XK_E_AGAIN);
@@ -262,14 +206,13 @@ static void an_end(unsigned p, unsigned who)
 	struct xk_ncs_conn *b, *a;
 	struct xk_ncs_req s[2], r[2];
 
-	job_virtual(2, "unexpected = 20000, eager = 1000", "");
-	a = joined(0, 1, &ch, &b);
+	a = job_joined(&ch, &b);
 	CU_ASSERT_EQUAL(xk_ncs_isend(a, 1, out, LONG, &s[0]), XK_OK);
 	CU_ASSERT_EQUAL(xk_ncs_isend(a, 2, out, LONG, &s[1]), XK_OK);
 	CU_ASSERT_EQUAL(xk_ncs_send(a, 3, "three", 6, 0), XK_OK);
 	job_run(XK_SEC);
 	if (who == 2)
-		cut(2, 1);
+		cut(1);
 	CU_ASSERT_EQUAL(xk_ncs_irecv(b, 1, in, LONG, &r[0]), XK_OK);     /* called for, in vain */
 	CU_ASSERT_EQUAL(xk_ncs_irecv_any(thr[1], XK_NCS_ANY, 2, in, LONG, &r[1]), XK_OK);
 	if (who < 2)
@@ -324,23 +267,22 @@ static void bytes_that_are_lost_give_the_receive_back(void)
 	struct xk_ncs_req s[2], r[2];
 
 	fill(out, LONG, 1);
-	job_virtual(2, "unexpected = 20000, eager = 1000", "");
-	a = joined(0, 1, &ch, &b);
+	a = job_joined(&ch, &b);
 	CU_ASSERT_EQUAL(xk_ncs_irecv(b, 1, in, LONG, &r[0]), XK_OK);
 	CU_ASSERT_EQUAL(xk_ncs_irecv(b, 1, in + LONG, LONG, &r[1]), XK_OK);
 	CU_ASSERT_EQUAL(xk_ncs_isend(a, 1, out, LONG, &s[0]), XK_OK);
 	for (unsigned i = 0; i < 10000 && job_count("p1", "called_for") == 0; i++)
 		job_run(XK_US);
-	cut(2, 1);                               /* READY is on the line, or is said again when that is whole */
+	cut(1);                               /* READY is on the line, or is said again when that is whole */
 	job_run(XK_MS);
-	cut(2, 0);
+	cut(0);
 	for (unsigned i = 0; i < 3000 && xk_ncs_test(&s[0]) == XK_E_INPROGRESS; i++) {
 		job_run(XK_MS / 4);
-		cut(2, xk_ncs_test(&s[0]) == XK_OK);
+		cut(xk_ncs_test(&s[0]) == XK_OK);
 	}
-	cut(2, 1);
+	cut(1);
 	job_run(100 * XK_MS);
-	cut(2, 0);
+	cut(0);
 	if (xk_ncs_test(&r[0]) == XK_E_INPROGRESS) {     /* the line was cut in time */
 		CU_ASSERT_EQUAL(xk_ncs_send(a, 1, "next", 5, 0), XK_OK);
 		is_done(&r[0], XK_OK);
@@ -363,12 +305,11 @@ static void what_was_lost_before_it_does_not_hold_it(void)
 	for (unsigned p = 0; p < 4; p++) {
 		const struct xk_ncs_choice ch = pair_of(p);
 
-		job_virtual(2, "unexpected = 20000, eager = 1000", "");
-		a = joined(0, 1, &ch, &b);
-		cut(2, 1);
+		a = job_joined(&ch, &b);
+		cut(1);
 		CU_ASSERT_EQUAL(xk_ncs_send(a, 1, "lost", 5, 0), XK_OK);
 		job_run(5 * XK_MS);
-		cut(2, 0);
+		cut(0);
 		CU_ASSERT_EQUAL(xk_ncs_isend(a, 1, out, LONG, &s), XK_OK);
 		CU_ASSERT_EQUAL(xk_ncs_irecv(b, 1, in, LONG, &r), XK_OK);
 		is_done(&r, XK_OK);
@@ -389,8 +330,7 @@ static void every_allocation_may_fail(void)
 		struct xk_ncs_req s, r;
 		int err;
 
-		job_virtual(2, "unexpected = 20000, eager = 1000", "");
-		a = joined(0, 1, &ch, &b);
+		a = job_joined(&ch, &b);
 		CU_ASSERT_EQUAL(xk_ncs_irecv(b, 1, in, LONG, &r), XK_OK);
 		xk_mem_fail_after(k / 2 + 1);
 		err = xk_ncs_isend(a, 1, out, LONG, &s);

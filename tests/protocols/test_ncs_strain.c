@@ -12,48 +12,12 @@
 #include "runtime/base/xk_bytes.h"
 #include "runtime/compose/xk_compose.h"
 #include "runtime/mem/xk_alloc.h"
-#include "tests/protocols/ncs_job.h"
+#include "tests/protocols/ncs_announce.h"
 #include "tests/support/xk_test.h"
 
-#define LONG 50000u
 static uint8_t out[700000], in[700000];
 
 static const struct xk_ncs_choice bare = { .flow = "none", .error = "none" };
-
-/* ---- the fixture ------------------------------------------------------------------------------------ */
-
-static struct xk_ncs_conn *joined(const struct xk_ncs_choice *ch, struct xk_ncs_conn **other)
-{
-	struct xk_ncs_conn *c;
-	struct xk_ncs_req r;
-
-	CU_ASSERT_EQUAL_FATAL(xk_ncs_iopen(thr[0], &(struct xk_ncs_addr){ .rank = 1 }, ch, &c, &r), XK_OK);
-	for (unsigned i = 0; i < 300 && xk_ncs_test(&r) == XK_E_INPROGRESS; i++)
-		job_run(100 * XK_MS);
-	CU_ASSERT_EQUAL_FATAL(xk_ncs_test(&r), XK_OK);
-	CU_ASSERT_EQUAL_FATAL(xk_ncs_accept(thr[1], other, NULL, 0), XK_OK);
-	return c;
-}
-
-static void is_done(struct xk_ncs_req *r, int err)
-{
-	for (unsigned i = 0; i < 100 && xk_ncs_test(r) == XK_E_INPROGRESS; i++)
-		job_run(100 * XK_MS);
-	CU_ASSERT_EQUAL(xk_ncs_test(r), err);
-}
-
-/* The line between the two. */
-static void cut(double loss)
-{
-	for (unsigned i = 0; i < 2; i++) {
-		struct xk_node *f = xk_graph_find(job.g, i == 0 ? "f01" : "f10");
-		const struct xk_param *p = f->proto->params;
-
-		while (strcmp(p->name, "loss") != 0)
-			p++;
-		memcpy((uint8_t *)f->conf + p->offset, &loss, sizeof loss);
-	}
-}
 
 /* ---- ends --------------------------------------------------------------------------------------------- */
 
@@ -64,8 +28,7 @@ static void a_process_that_stops_withdraws_what_it_announced(void)
 		struct xk_ncs_conn *b, *a;
 		struct xk_ncs_req s[2], r;
 
-		job_virtual(2, "unexpected = 20000, eager = 1000", "");
-		a = joined(k % 2 ? &bare : NULL, &b);
+		a = job_joined(k % 2 ? &bare : NULL, &b);
 		CU_ASSERT_EQUAL(xk_ncs_isend(a, 1, out, LONG, &s[0]), XK_OK);
 		CU_ASSERT_EQUAL(xk_ncs_isend(a, 2, out, LONG, &s[1]), XK_OK);
 		job_run(XK_SEC);
@@ -89,8 +52,7 @@ static void a_receive_gets_what_is_here_before_it_hears_of_the_end(void)
 	struct xk_ncs_conn *b, *a;
 	struct xk_ncs_req s, r;
 
-	job_virtual(2, "unexpected = 20000, eager = 1000", "");
-	a = joined(NULL, &b);
+	a = job_joined(NULL, &b);
 	CU_ASSERT_EQUAL(xk_ncs_isend(a, 1, out, LONG, &s), XK_OK);
 	CU_ASSERT_EQUAL(xk_ncs_send(a, 1, "here", 5, 0), XK_OK);
 	job_run(XK_SEC);
@@ -113,8 +75,7 @@ static void memory_may_be_short_when_it_is_called_for(void)
 		struct xk_ncs_conn *b, *a;
 		struct xk_ncs_req s, r;
 
-		job_virtual(2, "unexpected = 20000, eager = 1000", "");
-		a = joined(k % 2 ? &bare : NULL, &b);
+		a = job_joined(k % 2 ? &bare : NULL, &b);
 		CU_ASSERT_EQUAL(xk_ncs_isend(a, 1, out, LONG, &s), XK_OK);
 		job_run(XK_SEC);
 		CU_ASSERT_EQUAL(xk_ncs_irecv(b, 1, in, LONG, &r), XK_OK);
@@ -147,8 +108,7 @@ static void a_probe_hears_of_what_a_receive_gives_back(void)
 	struct xk_ncs_req s, r;
 	int err;
 
-	job_virtual(2, "unexpected = 20000, eager = 1000", "");
-	a = joined(NULL, &probe.c);
+	a = job_joined(NULL, &probe.c);
 	CU_ASSERT_EQUAL(xk_ncs_isend(a, 1, out, LONG, &s), XK_OK);
 	job_run(XK_SEC);
 	cut(1);                                  /* its bytes do not come meanwhile */
@@ -181,7 +141,7 @@ static void room_that_a_receive_leaves_is_used(void)
 	struct xk_ncs_req s[2], r;
 
 	job_virtual(2, "unexpected = 20000, eager = 1000", "delay = '1ms'");
-	a = joined(NULL, &b);
+	a = joined(0, 1, NULL, &b);
 	CU_ASSERT_EQUAL(xk_ncs_irecv(b, 1, in, LONG, &r), XK_OK);
 	CU_ASSERT_EQUAL(xk_ncs_isend(a, 1, out, LONG, &s[0]), XK_OK);
 	CU_ASSERT_EQUAL(xk_ncs_isend(a, 2, out, len, &s[1]), XK_OK);
@@ -203,7 +163,7 @@ static void what_is_beyond_the_bound_is_announced_later(void)
 	struct xk_ncs_req r;
 
 	job_virtual(2, "unexpected = '1MiB', eager = 1000", "");
-	a = joined(NULL, &b);
+	a = joined(0, 1, NULL, &b);
 	for (unsigned i = 0; i < PROC_OFFERS + MORE; i++)
 		CU_ASSERT_EQUAL(xk_ncs_isend(a, 1, out, sizeof out - i, &s[i]), XK_OK);
 	job_run(10 * XK_SEC);
@@ -266,7 +226,7 @@ static void a_peer_that_announces_more_than_it_may_is_reset(void)
 	struct says s;
 
 	job_virtual(2, "unexpected = '2MiB', eager = 1000", "");
-	a = joined(NULL, &b);
+	a = joined(0, 1, NULL, &b);
 	for (s = (struct says){ .c = a, .n = 256, .len = 500000 }; s.no < 2 * PROC_OFFERS; job_run(100 * XK_MS))
 		says(&s);
 	CU_ASSERT_EQUAL(job_count("p1", "announced_in"), 2 * PROC_OFFERS);
@@ -302,8 +262,7 @@ static void a_peer_that_hears_nothing_fills_no_memory(void)
 		uint32_t most = 0, n;
 		struct says s;
 
-		job_virtual(2, "unexpected = 20000, eager = 1000", "");
-		a = joined(k == 0 ? NULL : &bare, &b);
+		a = job_joined(k == 0 ? NULL : &bare, &b);
 		below(a)->notes.heard -= 1u << 20;
 		for (s = (struct says){ .c = a, .n = 200, .len = 2000, .takes = true }; s.no < 3000; job_run(20 * XK_MS)) {
 			says(&s);
@@ -329,7 +288,7 @@ static void notes_go_on_when_the_peer_has_heard(void)
 	const unsigned n = NCS_NOTES_MOST + 500;
 
 	job_virtual(2, "unexpected = '1MiB', eager = 1000", "");
-	a = joined(NULL, &b);
+	a = joined(0, 1, NULL, &b);
 	cut(1);
 	for (unsigned i = 0; i < n; i++)
 		CU_ASSERT_EQUAL(xk_ncs_isend(a, 1, out, sizeof out, &s[i]), XK_OK);

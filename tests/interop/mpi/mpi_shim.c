@@ -152,25 +152,30 @@ static void end_request(const char *what, struct mpi_req *q, MPI_Status *st)
 		*st = (MPI_Status){ q->r.st.rank, q->r.st.tag, MPI_SUCCESS, 0, q->r.st.len };
 }
 
-SHOWN int MPI_Send(const void *buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
+static void wait_request(const char *what, struct mpi_req *q, MPI_Status *st)
+{
+	mpi_wait_for(q);
+	end_request(what, q, st);
+}
+
+static void send_now(const char *what, const void *buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
 {
 	struct mpi_req q;
 
-	check_comm("MPI_Send", comm);
-	begin_send("MPI_Send", &q, buf, bytes_of("MPI_Send", count, type), to, tag);
-	mpi_wait_for(&q);
-	end_request("MPI_Send", &q, MPI_STATUS_IGNORE);
+	check_comm(what, comm);
+	begin_send(what, &q, buf, bytes_of(what, count, type), to, tag);
+	wait_request(what, &q, MPI_STATUS_IGNORE);
+}
+
+SHOWN int MPI_Send(const void *buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
+{
+	send_now("MPI_Send", buf, count, type, to, tag, comm);
 	return MPI_SUCCESS;
 }
 
 SHOWN int MPI_Ssend(const void *buf, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
 {
-	struct mpi_req q;
-
-	check_comm("MPI_Ssend", comm);
-	begin_send("MPI_Ssend", &q, buf, bytes_of("MPI_Ssend", count, type), to, tag);
-	mpi_wait_for(&q);
-	end_request("MPI_Ssend", &q, MPI_STATUS_IGNORE);
+	send_now("MPI_Ssend", buf, count, type, to, tag, comm);
 	mpi_note((unsigned)to, NOTE_ASK, tag, mpi_tally(&mpi.peer[to], tag)->sent);
 	mpi_wait_taken();
 	return MPI_SUCCESS;
@@ -182,8 +187,7 @@ SHOWN int MPI_Recv(void *buf, int count, MPI_Datatype type, int from, int tag, M
 
 	check_comm("MPI_Recv", comm);
 	begin_receive("MPI_Recv", &q, buf, bytes_of("MPI_Recv", count, type), from, tag);
-	mpi_wait_for(&q);
-	end_request("MPI_Recv", &q, st);
+	wait_request("MPI_Recv", &q, st);
 	return MPI_SUCCESS;
 }
 
@@ -284,8 +288,7 @@ static void gather_one(struct mpi_req *q, void *buf, size_t n, unsigned from)
 {
 	*q = (struct mpi_req){ .receives = false };
 	must("MPI_Gather", xk_ncs_irecv(mpi.peer[from].way[MPI_PARTS], 0, buf, n, &q->r));
-	mpi_wait_for(q);
-	end_request("MPI_Gather", q, MPI_STATUS_IGNORE);
+	wait_request("MPI_Gather", q, MPI_STATUS_IGNORE);
 }
 
 /* To the root, each its part. */
@@ -298,8 +301,7 @@ SHOWN int MPI_Gather(const void *from, int nfrom, MPI_Datatype tfrom, void *to, 
 	check_comm("MPI_Gather", comm);
 	if (root_of("MPI_Gather", root) != mpi.rank) {
 		must("MPI_Gather", xk_ncs_isend(mpi.peer[root].way[MPI_PARTS], 0, from, mine, &q.r));
-		mpi_wait_for(&q);
-		end_request("MPI_Gather", &q, MPI_STATUS_IGNORE);
+		wait_request("MPI_Gather", &q, MPI_STATUS_IGNORE);
 		return MPI_SUCCESS;
 	}
 	each = bytes_of("MPI_Gather", nto, tto);

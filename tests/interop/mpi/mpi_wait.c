@@ -39,13 +39,17 @@ void mpi_note(unsigned to, uint32_t kind, int tag, uint64_t number)
 		mpi_die("rank %u: %s", to, xk_strerror(err));
 }
 
-void mpi_hear_from(struct mpi_peer *p)
+/* A rank that has said goodbye may go when others have, too; until then it answers. */
+static void may_be_gone(struct mpi_peer *p, int err)
 {
-	int err = xk_ncs_irecv(p->way[MPI_NOTES], XK_NCS_ANY, &p->note, sizeof p->note, &p->heard);
-
 	p->gone = err != XK_OK;
 	if (p->gone && !p->bye)
 		mpi_die("rank %u is lost: %s", (unsigned)(p - mpi.peer), xk_strerror(err));
+}
+
+void mpi_hear_from(struct mpi_peer *p)
+{
+	may_be_gone(p, xk_ncs_irecv(p->way[MPI_NOTES], XK_NCS_ANY, &p->note, sizeof p->note, &p->heard));
 }
 
 static void heard(struct mpi_peer *p)
@@ -60,7 +64,6 @@ static void heard(struct mpi_peer *p)
 	p->bye |= n.kind == NOTE_BYE;
 }
 
-/* A rank that has said goodbye may go when others have, too; until then it answers. */
 static void hear(struct mpi_peer *p)
 {
 	int err;
@@ -68,9 +71,7 @@ static void hear(struct mpi_peer *p)
 	while (!p->gone && (err = xk_ncs_test(&p->heard)) != XK_E_INPROGRESS) {
 		if (err == XK_OK)
 			heard(p);
-		else if (!p->bye)
-			mpi_die("rank %u is lost: %s", (unsigned)(p - mpi.peer), xk_strerror(err));
-		p->gone = err != XK_OK;
+		may_be_gone(p, err);
 		if (!p->gone)
 			mpi_hear_from(p);
 	}

@@ -22,6 +22,7 @@
 #include <limits.h>
 
 static struct ncs_box *mine_at(struct xk_listed *i) { return xk_container_of(i, struct ncs_box, mine); }
+static struct ncs_box *calls_at(struct xk_listed *i) { return xk_container_of(i, struct ncs_box, calls); }
 
 static struct ncs_box *box_of(const struct xk_ncs_conn *c, uint32_t no)
 {
@@ -50,7 +51,7 @@ void ncs_await_room(struct xk_node *n)
 	struct xk_listed *i;
 
 	while ((i = xk_list_first(&p->announced)) != NULL) {
-		struct ncs_box *b = xk_container_of(i, struct ncs_box, calls);
+		struct ncs_box *b = calls_at(i);
 
 		if (p->kept + b->len > most(n))
 			break;
@@ -75,21 +76,17 @@ void ncs_await_for(struct ncs_box *b, struct xk_ncs_req *r)
 
 void ncs_await_passed(struct xk_ncs_conn *c, uint32_t count)
 {
+	struct xk_listed *i;
 	bool any = false;
 
 	if (c->sure)
 		return;
 	if ((int32_t)(count - c->passed) > 0)
 		c->passed = count;
-	for (struct xk_listed *i = xk_list_first(&c->boxes), *next; i != NULL; i = next) {
-		struct ncs_box *b = mine_at(i);
-
-		next = xk_list_next(&c->boxes, i);
-		if (b->begun && (int32_t)(c->passed - b->begun_at) >= 0) {
-			xk_count(c->end->s.rep->count[PROC_COUNT_MISSED]);
-			ncs_box_free(b);
-			any = true;
-		}
+	while ((i = xk_list_first(&c->begun)) != NULL && (int32_t)(c->passed - calls_at(i)->begun_at) >= 0) {
+		xk_count(c->end->s.rep->count[PROC_COUNT_MISSED]);
+		ncs_box_free(calls_at(i));
+		any = true;
 	}
 	if (any) {
 		ncs_settle(c->t);
@@ -180,8 +177,9 @@ static void begun(struct xk_ncs_conn *c, uint32_t no)
 
 	if (b == NULL || b->is != BOX_CALLED)
 		return;
-	b->begun = true;
 	b->begun_at = c->notes_in;
+	xk_list_take(&b->calls);
+	xk_list_put(&c->begun, &b->calls);
 	ncs_await_passed(c, c->passed);
 }
 

@@ -109,6 +109,7 @@ struct xk_ncs_conn {
 	struct xk_list offers, called;   /* their struct ncs_offer, and those that the peer has called for */
 	struct xk_list withdrawn;        /* whose sends are no more; the peer is to be told */
 	struct xk_list boxes, calls;     /* struct ncs_box: what the peer has announced; those that it shall send */
+	struct xk_list begun;            /* without error control: those that it has sent, in its order */
 	struct xk_list held;             /* messages that came before a note that was said before them */
 	struct xk_list notes;            /* the VP's, struct ncs_held: that came before messages before them */
 	uint32_t placed;                 /* the last announcement that is in its place */
@@ -136,14 +137,13 @@ struct ncs_held { struct xk_listed link; struct proc_note n; };
 enum box_is { BOX_HERE, BOX_ANNOUNCED, BOX_CALLED };
 struct ncs_box {
 	struct xk_listed link;           /* of its thread, in order; of those that are held */
-	struct xk_listed mine, calls;    /* of its connection's boxes, not here yet; to be called for */
+	struct xk_listed mine, calls;    /* of its connection's boxes, not here yet; to be called for, or begun */
 	struct xk_ncs_conn *c;
 	struct xk_ncs_req  *r;           /* the receive that waits for it, which stays in its place, too */
 	enum box_is is;
 	uint32_t no;                     /* of those announced */
 	uint32_t count, place;           /* of those held: notes, and messages, before it */
-	bool     begun;                  /* without error control: it has been sent behind so many notes */
-	uint32_t begun_at;
+	uint32_t begun_at;               /* of those begun: notes before it */
 	int      tag;
 	size_t   len;
 	uint64_t kept, lent;             /* of the process */

@@ -13,7 +13,7 @@ done
 run=$top_builddir/vp-run
 ring=$top_srcdir/graphs/ncs-ring.lua
 answers='[.nodes[] | select(.name == "load") | .counters.answers] | add'
-port=$((12000 + $$ % 8000))
+port=$((12000 + $$ % 4000))              # hosts.t's begin at 20000
 root=127.0.0.1:$port
 
 # rank R OF ARG...: in the background, its process as $pid; what it prints is in out.R and err.R
@@ -57,7 +57,7 @@ around() {
 }
 ok "one alone" around 1
 ok "a ring of three, by memory" around 3
-ok "by datagrams of the kernel" around 3 interface=hostudp port=$((port + 8000)) flow=credit error=selective_repeat
+ok "by datagrams of the kernel" around 3 interface=hostudp port=$((port + 4000)) flow=credit error=selective_repeat
 
 cat >"$tmp/told.lua" <<'END'
 local a = args { rank = uint { 9 }, ranks = uint { 9 }, peers = text { "" }, job = text { "" } }

@@ -4,7 +4,10 @@
  */
 #include "runtime/compose/xk_machine_file.h"
 
+#include "runtime/compose/xk_home.h"
+
 #include <dirent.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +17,15 @@
 
 /* ---- files ---------------------------------------------------------------------------- */
 
-const char *xk_machine_folder(const char *installed)
+const char *xk_machine_folder(void)
 {
+	static char path[PATH_MAX];
 	const char *env = getenv("VP_SIM_MACHINES");
 
-	return env != NULL ? env : installed;
+	if (env != NULL)
+		return env;
+	xk_home_graphs("machines", path, sizeof path);
+	return path;
 }
 
 void xk_machine_list(const char *folder, struct xk_machine_names *names)

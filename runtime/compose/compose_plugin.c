@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 
 #include "runtime/compose/compose_priv.h"
-#include "runtime/compose/plugin_dir.h"
+#include "runtime/compose/dirs.h"
 #include "runtime/compose/xk_plugins.h"
 #include "runtime/mem/xk_alloc.h"
 #include "runtime/upi/xk_graph.h"

@@ -16,8 +16,8 @@
 #define XK_MACHINES 64u
 struct xk_machine_names { char name[XK_MACHINES][64]; unsigned n; };
 
-/* The folder of machines: VP_SIM_MACHINES, or where they were installed. */
-const char *xk_machine_folder(const char *installed);
+/* The folder of machines: VP_SIM_MACHINES, or that of the graphs that come with the tools.  One thread. */
+const char *xk_machine_folder(void);
 /* Those of a folder, in order; the first XK_MACHINES that are met. */
 void xk_machine_list(const char *folder, struct xk_machine_names *names);
 /* The file of a machine by its name or path.  False: it is a name, and there is no such file in the folder. */

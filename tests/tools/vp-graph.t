@@ -42,16 +42,18 @@ TEXT
 	diff "$tmp/want" "$tmp/got"
 }
 
-parses() {
-	"$graph" meta --completion >"$tmp/completion" && bash -n "$tmp/completion"
-}
-
 # completes WORDS... (the last one is completed): every word that the rest of stdin has is offered.
+# By bash in $shell, or by zsh, whose compadd and _files say here what they are given.
+completion=$top_srcdir/tools/completion/_vp
 completes() {
 	sort -u >"$tmp/must"
 	[ -s "$tmp/must" ] || { echo "nothing to be offered for $*"; return 1; }
-	PATH=$(cd "$top_builddir" && pwd):$PATH bash -c '. "$0"; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _vp_complete "$1"
-		printf "%s\\n" "${COMPREPLY[@]}"' "$tmp/completion" "$@" | sort -u >"$tmp/offered"
+	case $shell in
+	bash) set -- bash -c '. "$0"; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _vp_complete; printf "%s\n" "${COMPREPLY[@]}"' \
+		"$completion" "$@" ;;
+	zsh) set -- zsh -fc 'compadd() { print -l -- "$@"; }; _files() { :; }; words=("$@") CURRENT=$#; . "$0"' "$completion" "$@" ;;
+	esac
+	PATH=$(cd "$top_builddir" && pwd):$PATH "$@" | sort -u >"$tmp/offered"
 	comm -23 "$tmp/must" "$tmp/offered" >"$tmp/lacks"
 	cat "$tmp/lacks"
 	[ ! -s "$tmp/lacks" ]
@@ -89,8 +91,13 @@ if command -v luacheck >/dev/null 2>&1; then
 else
 	skip "luacheck finds no fault with the graphs" "luacheck is not installed"
 fi
-ok "the completion is a script" parses
-ok "and offers every option and command of all four programs" completes_all
+for shell in bash zsh; do
+	if command -v $shell >/dev/null; then
+		ok "$shell offers every option and command of all programs" completes_all
+	else
+		skip "$shell offers every option and command of all programs" "no $shell"
+	fi
+done
 for command in dot filter; do
 	ok "$command has no JSON and says so" code 2 "$graph" -f json $command "$file"
 done

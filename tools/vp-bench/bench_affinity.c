@@ -19,6 +19,7 @@
 
 #include "runtime/base/xk_clock.h"
 #include "runtime/base/xk_param_value.h"
+#include "runtime/compose/xk_home.h"
 #include "tools/vp-bench/bench.h"
 #include "tools/vp-bench/bench_goals.h"
 #include "tools/vp-bench/bench_lua.h"
@@ -309,9 +310,7 @@ static int policies(int at, int argc, char **argv)
 {
 	static char file[4096];
 
-	snprintf(file, sizeof file, "%s", "graphs/bench/policies.lua");
-	if (access(file, R_OK) != 0)
-		snprintf(file, sizeof file, "%s/policies.lua", BENCH_GRAPHS);
+	xk_near_graphs("bench/policies.lua", file, sizeof file);
 	argv[at] = file;
 	return bench_run_main(argc, argv);
 }

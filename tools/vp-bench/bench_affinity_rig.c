@@ -9,10 +9,12 @@
  */
 #include "tools/vp-bench/bench_affinity.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/compose/xk_home.h"
 #include "tools/vp-bench/bench.h"
 
 #define THREAD_STACK ((size_t)256 << 10)
@@ -25,9 +27,10 @@ static bool has_variant(enum aff_side s, unsigned v) { return v <= AFF_TURN || s
 
 static const char *graph_file(void)
 {
-	static const char here[] = "graphs/bench/affinity.lua";
+	static char path[PATH_MAX];
 
-	return access(here, R_OK) == 0 ? here : BENCH_GRAPHS "/affinity.lua";
+	xk_near_graphs("bench/affinity.lua", path, sizeof path);
+	return path;
 }
 
 /* ---- a message ---------------------------------------------------------------------------- */
@@ -112,7 +115,7 @@ static bool open_graphs(struct aff_rig *r, size_t size, char *why)
 			xk_spec_print_errors(stderr, r->graph[side][v].spec, e, NULL);
 	}
 	if (err != XK_OK)
-		snprintf(why, AFF_TEXT, "%s cannot be brought up: %s", graph_file(), xk_strerror(err));
+		snprintf(why, AFF_TEXT, "%.200s cannot be brought up: %s", graph_file(), xk_strerror(err));
 	if (e != NULL)
 		xk_errs_free(e);
 	return err == XK_OK;
@@ -130,7 +133,7 @@ static bool warm_one(struct aff_rig *r, enum aff_side side, struct xk_vp *vp, ch
 		aff_message(r, vp);
 	if (r->misfits - before <= WARM / 100)
 		return true;
-	snprintf(why, AFF_TEXT, "%s side=%s: %u of %u units were not one message", graph_file(), aff_side_name[side],
+	snprintf(why, AFF_TEXT, "%.200s side=%s: %u of %u units were not one message", graph_file(), aff_side_name[side],
 		 (unsigned)(r->misfits - before), WARM);
 	return false;
 }

@@ -13,12 +13,14 @@
 
 #include <argp.h>
 #include <math.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "runtime/base/xk_clock.h"
 #include "runtime/base/xk_param_value.h"
+#include "runtime/compose/xk_home.h"
 #include "tools/vp-bench/bench_lua.h"
 
 #define PRESETS 32u
@@ -69,9 +71,10 @@ static json_t *copies(void)
 
 static const char *graph_file(void)
 {
-	static const char here[] = "graphs/udp-presets.lua";
+	static char path[PATH_MAX];
 
-	return access(here, R_OK) == 0 ? here : BENCH_GRAPHS "/../udp-presets.lua";
+	xk_near_graphs("udp-presets.lua", path, sizeof path);
+	return path;
 }
 
 /* The names that the graph's argument `preset` knows. */

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "runtime/compose/xk_home.h"
 #include "runtime/compose/xk_ledger.h"
 #include "tools/vp-bench/bench.h"
 #include "tools/vp-bench/bench_lua.h"
@@ -78,9 +79,7 @@ static json_t *run_one(struct calibrate *c, const struct graph *g, const struct 
 	unsigned at = 8;
 	json_t *j, *o;
 
-	snprintf(file, sizeof file, "graphs/%s", g->file);
-	if (access(file, R_OK) != 0)
-		snprintf(file, sizeof file, "%s/../%s", BENCH_GRAPHS, g->file);
+	xk_near_graphs(g->file, file, sizeof file);
 	snprintf(size, sizeof size, "size=%d", k->size);
 	snprintf(burst, sizeof burst, "burst=%d", k->burst);
 	snprintf(duration, sizeof duration, "--duration=%lluns", (unsigned long long)time);

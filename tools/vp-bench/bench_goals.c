@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "runtime/base/xk_param_value.h"
+#include "runtime/compose/xk_home.h"
 #include "runtime/sync/xk_sync.h"
 
 enum { OPT_PAIRS = 256, OPT_TIME, OPT_PEERS, OPT_FORMAT, OPT_QUICK, OPT_COUNTING, OPT_VP_RUN, OPT_GRAPHS, OPT_POINTS };
@@ -30,7 +31,7 @@ static const struct argp_option options[] = {
 	{ "peers", OPT_PEERS, "DIR", 0, "Harnesses made by tools/peers/build (default: $XK_PEERS, ./peers, "
 	  "./tools/peers/out)", 0 },
 	{ "counting", OPT_COUNTING, "PROGRAM", 0, "vp-run of a build with --enable-count-atomics", 0 },
-	{ "graphs", OPT_GRAPHS, "DIR", 0, "Where the goals' graphs are (default: graphs/bench here, else of the source)", 0 },
+	{ "graphs", OPT_GRAPHS, "DIR", 0, "Where the goals' graphs are (default: graphs/bench here, else what came with the tools)", 0 },
 	{ "vp-run", OPT_VP_RUN, "PROGRAM", 0, "The vp-run to use (default: the one beside this program)", 0 },
 	{ "format", OPT_FORMAT, "table|json", 0, "What to print (default: table; with -o FILE.json that)", 0 },
 	{ "output", 'o', "FILE", 0, "Write there instead of stdout", 0 },
@@ -171,20 +172,18 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 
 static bool find_graphs(struct goals *g, const char *given)
 {
-	const char *places[] = { "graphs/bench", BENCH_GRAPHS };
-	char path[PATH_MAX];
+	char dir[PATH_MAX], path[PATH_MAX + 16];
 
-	for (unsigned i = 0; i < XK_ARRAY_LEN(places); i++) {
-		const char *dir = given ? given : places[i];
-
-		snprintf(path, sizeof path, "%s/udp-both.lua", dir);
-		if (access(path, R_OK) == 0 && strlen(dir) < sizeof g->graphs) {
-			strcpy(g->graphs, dir);
-			return true;
-		}
+	if (given != NULL)
+		snprintf(dir, sizeof dir, "%s", given);
+	else
+		xk_near_graphs("bench", dir, sizeof dir);
+	snprintf(path, sizeof path, "%s/udp-both.lua", dir);
+	if (access(path, R_OK) == 0 && strlen(dir) < sizeof g->graphs) {
+		strcpy(g->graphs, dir);
+		return true;
 	}
-	fprintf(stderr, "vp-bench goals: %s has no udp-both.lua: give the folder graphs/bench with --graphs DIR\n",
-		given ? given : BENCH_GRAPHS);
+	fprintf(stderr, "vp-bench goals: %s has no udp-both.lua: give the folder graphs/bench with --graphs DIR\n", dir);
 	return false;
 }
 

@@ -5,10 +5,12 @@
 #include "tools/vp-bench/bench.h"
 
 #include <fts.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/compose/xk_home.h"
 #include "tools/vp-bench/bench_lua.h"
 
 /* ---- list -------------------------------------------------------------------------- */
@@ -60,9 +62,8 @@ static int list_files(char **dirs)
 
 int bench_list_main(int argc, char **argv)
 {
-	static char seeds[] = "graphs/seeds", own[] = "graphs/bench";
-	char *dirs[3] = { NULL };
-	unsigned n = 0;
+	char seeds[PATH_MAX], own[PATH_MAX];
+	char *dirs[] = { seeds, own, NULL };
 
 	if (argc > 1 && strcmp(argv[1], "--metrics") == 0)
 		return bench_lua_print(stdout, "show", "metrics", NULL, 0);
@@ -74,14 +75,9 @@ int bench_list_main(int argc, char **argv)
 	}
 	if (argc > 1)
 		return list_files(argv + 1);
-	if (access(seeds, R_OK) == 0)
-		dirs[n++] = seeds;
-	if (access(own, R_OK) == 0)
-		dirs[n++] = own;
-	if (n != 0)
-		return list_files(dirs);
-	fprintf(stderr, "vp-bench: there is no graphs/seeds or graphs/bench here: name a folder\n");
-	return BENCH_USAGE;
+	xk_near_graphs("seeds", seeds, sizeof seeds);
+	xk_near_graphs("bench", own, sizeof own);
+	return list_files(dirs);
 }
 
 /* ---- show, export ---------------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "runtime/compose/xk_home.h"
 #include "tools/vp-bench/bench_lua.h"
 
 /* ---- the catalogue --------------------------------------------------------------- */
@@ -61,20 +62,18 @@ bool papers_load(struct papers *p, const char *dir, char *why, size_t n)
 
 bool papers_find(struct papers *p, const char *given)
 {
-	const char *places[] = { given, "graphs/seeds", BENCH_SEEDS };
-	char path[PATH_MAX], why[4400];
+	char dir[PATH_MAX], path[PATH_MAX + 16], why[4400];
 
-	for (unsigned i = given == NULL; i < (given != NULL ? 1u : 3u); i++) {
-		snprintf(path, sizeof path, "%s/papers.json", places[i]);
-		if (access(path, R_OK) != 0)
-			continue;
-		if (papers_load(p, places[i], why, sizeof why))
-			return true;
-		fprintf(stderr, "vp-bench: %s\n", why);
-		return false;
-	}
-	fprintf(stderr, "vp-bench: %s has no papers.json: give the folder graphs/seeds with --seeds DIR\n",
-		given != NULL ? given : BENCH_SEEDS);
+	if (given != NULL)
+		snprintf(dir, sizeof dir, "%s", given);
+	else
+		xk_near_graphs("seeds", dir, sizeof dir);
+	snprintf(path, sizeof path, "%s/papers.json", dir);
+	if (access(path, R_OK) != 0)
+		snprintf(why, sizeof why, "%.4000s has no papers.json: give the folder graphs/seeds with --seeds DIR", dir);
+	else if (papers_load(p, dir, why, sizeof why))
+		return true;
+	fprintf(stderr, "vp-bench: %s\n", why);
 	return false;
 }
 

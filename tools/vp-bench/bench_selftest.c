@@ -13,11 +13,13 @@
 
 #include <argp.h>
 #include <math.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "runtime/base/xk_rand.h"
+#include "runtime/compose/xk_home.h"
 #include "tools/vp-bench/bench_lua.h"
 
 #define TRIALS_MOST 1000u
@@ -224,11 +226,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 
 static const char *graph_file(const struct selftest *c)
 {
-	static const char here[] = "graphs/bench/selftest.lua";
+	static char path[PATH_MAX];
 
 	if (c->o.nfiles == 1)
 		return c->o.file[0];
-	return access(here, R_OK) == 0 ? here : BENCH_GRAPHS "/selftest.lua";
+	xk_near_graphs("bench/selftest.lua", path, sizeof path);
+	return path;
 }
 
 static int check(struct selftest *c)

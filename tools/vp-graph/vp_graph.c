@@ -34,12 +34,12 @@ static const char doc[] =
 	"  dot FILE [k=v ...]   the graph for graphviz: vp-graph dot f.lua | dot -Tsvg\n"
 	"  filter FILE [k=v]    the packet filter of each device, and its programs\n"
 	"  test [FILE] X.pkt... wire scripts against FILE, or against plain tcp\n"
-	"  meta                 all schemas as JSON, or for an editor or a shell\n"
+	"  meta                 all schemas as JSON, or for an editor\n"
 	"  new-protocol NAME    a folder with a plug-in that works\n"
 	"\v"
 	"Exit codes: 0 good, 1 failed or differs, 2 wrong usage, 3 errors in the graph.";
 
-enum { OPT_UNSAFE = 256, OPT_LUACATS, OPT_LUACHECK, OPT_COMPLETION, OPT_STRICT, OPT_NOTES, OPT_SEGMENTS, OPT_EXPLAIN,
+enum { OPT_UNSAFE = 256, OPT_LUACATS, OPT_LUACHECK, OPT_STRICT, OPT_NOTES, OPT_SEGMENTS, OPT_EXPLAIN,
        OPT_KIND, OPT_PLUGIN };
 
 static const struct argp_option options[] = {
@@ -49,7 +49,6 @@ static const struct argp_option options[] = {
 	{ "plugin", OPT_PLUGIN, "FILE", 0, "Protocols of a plug-in, too", 0 },
 	{ "luacats", OPT_LUACATS, NULL, 0, "meta: annotations for editors", 1 },
 	{ "luacheck", OPT_LUACHECK, NULL, 0, "meta: globals for .luacheckrc", 1 },
-	{ "completion", OPT_COMPLETION, NULL, 0, "meta: completion for bash", 1 },
 	{ "strict", OPT_STRICT, NULL, 0, "test: bursts cut as written, nothing left over", 2 },
 	{ "notes", OPT_NOTES, NULL, 0, "test: say what of a script was ignored", 2 },
 	{ "segments", OPT_SEGMENTS, NULL, 0, "test: print every call and segment as it happens", 2 },
@@ -74,7 +73,6 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_UNSAFE: p->o.unsafe = true; return 0;
 	case OPT_LUACATS: p->o.meta = "luacats"; return 0;
 	case OPT_LUACHECK: p->o.meta = "luacheck"; return 0;
-	case OPT_COMPLETION: p->o.meta = "completion"; return 0;
 	case OPT_STRICT: p->o.strict = true; return 0;
 	case OPT_NOTES: p->o.notes = true; return 0;
 	case OPT_EXPLAIN: p->o.explain = arg; return 0;

@@ -21,7 +21,7 @@ struct vpg {
 	bool        json;
 	const char *path;               /* more graph path */
 	bool        unsafe;
-	const char *meta;               /* "json", "luacats", "luacheck", "completion" */
+	const char *meta;               /* "json", "luacats", "luacheck" */
 	bool        strict, notes, show_segments; /* test */
 	const char *explain;            /* filter: a capture file */
 	const char *kind;               /* new-protocol: "app", "layer", "driver" */

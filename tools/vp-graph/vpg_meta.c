@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * vpg_meta.c - meta: every schema, for programs, editors, luacheck and shells.
+ * vpg_meta.c - meta: every schema, for programs, editors and luacheck.
  *
  * All four are written from the one table; nothing is kept twice.
  */
@@ -146,10 +146,40 @@ static void cats_proto(const struct xk_proto *p)
 	printf("\n---%s\n---@param t xk.%s\n---@return xk.node\nfunction %s(t) end\n", p->doc, p->name, p->name);
 }
 
+/* What a word takes and gives; those that are not here are types of arguments, some of them values, too. */
+static const struct typed { const char *word, *param, *gives; } typed[] = {
+	{ "graph", "string", "fun(fields: xk.graph_fields): xk.graph" },
+	{ "bench", "string", "fun(fields: table): xk.bench" },
+	{ "machine", "string", "fun(fields: table): xk.machine" },
+	{ "virtual", "{ processors?: integer, machine?: string }", "xk.clock" },
+	{ "stack", "xk.node[]", "xk.node" },
+	{ "include", "string", "any" },
+	{ "built", "string", "boolean" },
+	{ "args", "table<string, xk.arg>", "table<string, any>" },
+	{ "size", "table|string|number", "xk.arg|integer" },
+	{ "time", "table|string|number", "xk.arg|xk.quantity" },
+	{ "rate", "table|string|number", "xk.arg|xk.quantity" },
+	{ NULL, "table|string|number", "xk.arg" },
+};
+
+static void cats_word(const struct xk_word *w)
+{
+	const struct typed *t = typed;
+
+	if (strcmp(w->name, "presets") == 0) {
+		printf("\n---%s\n---@type { name: string, make: fun(t: xk.axes): xk.threading }[]\npresets = {}\n", w->doc);
+		return;
+	}
+	while (t->word != NULL && strcmp(t->word, w->name) != 0)
+		t++;
+	printf("\n---%s\n---@param x %s\n---@return %s\nfunction %s(x) end\n", w->doc, t->param, t->gives, w->name);
+}
+
 static int meta_luacats(void)
 {
 	printf("---@meta\n-- The words of graph files; written by vp-graph meta --luacats.\n\n"
 	       "---@class xk.node\n---@class xk.graph\n---@class xk.threading\n"
+	       "---@class xk.bench\n---@class xk.machine\n---@class xk.clock\n---@class xk.arg\n"
 	       "---@class xk.quantity\n---@operator add(xk.quantity): xk.quantity\n---@operator sub(xk.quantity): xk.quantity\n"
 	       "---@operator mul(number): xk.quantity\n---@operator div(number): xk.quantity\n");
 	for (const struct xk_proto *const *p = xk_protos(); *p != NULL; p++)
@@ -161,20 +191,12 @@ static int meta_luacats(void)
 		printf("\n---%s\n---@param t xk.axes\n---@return xk.threading\nfunction %s(t) end\n", a->doc, a->name);
 	printf("\n---@class xk.graph_fields\n---@field threading? xk.threading|xk.axes\n");
 	cats_fields(xk_graph_params);
-	for (const struct xk_word *w = xk_words; w->name != NULL; w++) {
-		if (strcmp(w->name, "presets") == 0) {
-			printf("\n---%s\n---@type table[]\npresets = {}\n", w->doc);
-			continue;
-		}
-		const char *params = strcmp(w->name, "graph") == 0 || strcmp(w->name, "bench") == 0 ||
-				     strcmp(w->name, "include") == 0 ? "string" : "table|string|number";
-
-		printf("\n---%s\n---@param x %s\n---@return any\nfunction %s(x) end\n", w->doc, params, w->name);
-	}
+	for (const struct xk_word *w = xk_words; w->name != NULL; w++)
+		cats_word(w);
 	return VPG_OK;
 }
 
-/* ---- luacheck, completion ---------------------------------------------------------------- */
+/* ---- luacheck ---------------------------------------------------------------------------- */
 
 static int meta_luacheck(void)
 {
@@ -192,46 +214,8 @@ static int meta_luacheck(void)
 	return VPG_OK;
 }
 
-/* Options and commands are asked of the programs themselves, so that none is forgotten. */
-static const char completion[] =
-	"# bash completion for vp-run, vp-graph, vp-ctl, vp-bench and vp-sim; written by vp-graph meta --completion.\n"
-	"_vp_options() { \"$@\" --help 2>/dev/null | grep -o -e '--[a-z][a-z-]*' | sort -u; }\n"
-	"# Commands stand in the help with two blanks before them; vp-ctl has several in a line.\n"
-	"_vp_commands() {\n"
-	"\t\"$1\" --help 2>/dev/null | sed -n 's/^  \\([a-z].*\\)/\\1/p' | sed 's/   .*//' | tr ',' '\\n' | awk '{ print $1 }' | sort -u\n"
-	"}\n"
-	"# Arguments of the graph or bench file that the line names.\n"
-	"_vp_args() {\n"
-	"\tlocal w\n"
-	"\tfor w in \"${COMP_WORDS[@]:1}\"; do\n"
-	"\t\tcase $w in *.lua) vp-graph inspect \"$w\" 2>/dev/null | awk '/^nodes/ { exit } /^  [a-zA-Z_]/ { print $1 \"=\" }'; return;; esac\n"
-	"\tdone\n"
-	"}\n"
-	"_vp_complete() {\n"
-	"\tlocal tool=$1 cur=${COMP_WORDS[COMP_CWORD]} words\n"
-	"\tcase $tool:$cur in\n"
-	"\tvp-bench:-*) words=$(if [ \"$COMP_CWORD\" -gt 1 ]; then _vp_options vp-bench \"${COMP_WORDS[1]}\"; else _vp_options vp-bench; fi);;\n"
-	"\t*:-*) words=$(_vp_options \"$tool\");;\n"
-	"\tvp-run:*) words=$(_vp_args);;\n"
-	"\t*) if [ \"$COMP_CWORD\" -eq 1 ]; then words=$(_vp_commands \"$tool\"); elif [ \"$tool\" != vp-ctl ]; then words=$(_vp_args); fi;;\n"
-	"\tesac\n"
-	"\tif [ \"$tool:${COMP_WORDS[1]}\" = vp-graph:inspect ] && [ \"$COMP_CWORD\" -eq 2 ]; then\n"
-	"\t\twords=\"$words $(vp-graph list 2>/dev/null | awk '/^  [a-z]/ { print $1 }')\"\n"
-	"\tfi\n"
-	"\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\") $(compgen -f -- \"$cur\"))\n"
-	"\tcase ${COMPREPLY[*]} in *=) compopt -o nospace 2>/dev/null;; esac\n"
-	"}\n"
-	"complete -F _vp_complete vp-run vp-graph vp-ctl vp-bench vp-sim\n";
-
-static int meta_completion(void)
-{
-	fputs(completion, stdout);
-	return VPG_OK;
-}
-
 int vpg_meta(const struct vpg *o)
 {
 	return strcmp(o->meta, "luacats") == 0 ? meta_luacats() :
-	       strcmp(o->meta, "luacheck") == 0 ? meta_luacheck() :
-	       strcmp(o->meta, "completion") == 0 ? meta_completion() : meta_json();
+	       strcmp(o->meta, "luacheck") == 0 ? meta_luacheck() : meta_json();
 }

@@ -7,8 +7,6 @@
 #include "runtime/compose/xk_ledger.h"
 #include "runtime/compose/xk_machine_file.h"
 
-static const char *folder(void) { return xk_machine_folder(VPR_MACHINES); }
-
 /* Where it is named. */
 static void complain_missing(const struct vpr *o, const struct xk_spec *s, const char *name, struct xk_errs *e)
 {
@@ -16,12 +14,12 @@ static void complain_missing(const struct vpr *o, const struct xk_spec *s, const
 	const char *near;
 	char text[512];
 
-	xk_machine_list(folder(), &known);
+	xk_machine_list(xk_machine_folder(), &known);
 	near = xk_machine_near(&known, name);
 	if (near != NULL)
 		snprintf(text, sizeof text, "there is no machine '%.60s' (did you mean '%s'?)", name, near);
 	else
-		snprintf(text, sizeof text, "there is no machine '%.60s' in %.300s", name, folder());
+		snprintf(text, sizeof text, "there is no machine '%.60s' in %.300s", name, xk_machine_folder());
 	if (o->machine != NULL)
 		xk_errs_add(e, NULL, 0, 0, "option --machine: %s", text);
 	else
@@ -37,7 +35,7 @@ int vpr_machine(struct vpr *o, const struct xk_spec *s, struct xk_errs *e)
 
 	if (name == NULL)
 		return VPR_OK;
-	if (!xk_machine_path(folder(), name, path, sizeof path)) {
+	if (!xk_machine_path(xk_machine_folder(), name, path, sizeof path)) {
 		complain_missing(o, s, name, e);
 		return o->machine != NULL ? VPR_USAGE : VPR_GRAPH_ERRORS;
 	}

@@ -127,17 +127,15 @@ static void read_table(struct sim_ledger *l, const struct xk_value *tab)
 
 /* ---- files ------------------------------------------------------------------------------- */
 
-static const char *folder(void) { return xk_machine_folder(SIM_MACHINES); }
-
 bool sim_ledger_is_missing(const char *name, char *why, size_t room)
 {
 	struct xk_machine_names known;
 	const char *near;
 	char path[4096];
 
-	if (xk_machine_path(folder(), name, path, sizeof path))
+	if (xk_machine_path(xk_machine_folder(), name, path, sizeof path))
 		return false;
-	xk_machine_list(folder(), &known);
+	xk_machine_list(xk_machine_folder(), &known);
 	near = xk_machine_near(&known, name);
 	snprintf(why, room, "there is no machine '%.60s' (%s%s%s)", name, near ? "did you mean '" : "vp-sim --machines lists them",
 		 near ? near : "", near ? "'?" : "");
@@ -182,7 +180,7 @@ int sim_ledger_load(struct sim_ledger *l, const char *name)
 	*l = (struct sim_ledger){ .name = "none", .doc = "" };
 	if (name == NULL)
 		return SIM_OK;
-	(void)xk_machine_path(folder(), name, path, sizeof path);
+	(void)xk_machine_path(xk_machine_folder(), name, path, sizeof path);
 	err = open_ledger(l, path);
 	if (err != SIM_OK || !l->graphs)
 		return err;
@@ -204,13 +202,13 @@ int sim_ledger_list(void)
 	struct xk_machine_names known;
 	int code = SIM_OK;
 
-	xk_machine_list(folder(), &known);
+	xk_machine_list(xk_machine_folder(), &known);
 	for (unsigned i = 0; i < known.n; i++) {
 		struct sim_ledger l;
 		char path[4096];
 		int err;
 
-		(void)xk_machine_path(folder(), known.name[i], path, sizeof path);
+		(void)xk_machine_path(xk_machine_folder(), known.name[i], path, sizeof path);
 		err = open_ledger(&l, path);
 		if (err == SIM_OK && l.graphs)
 			printf("%-14s   - processors  %s\n", known.name[i], l.doc);

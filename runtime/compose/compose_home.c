@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * compose_home.c - finds the graphs that come with the tools; see xk_home.h.
+ */
+#include "runtime/compose/xk_home.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/compose/dirs.h"
+
+/* From the folder of the program: of a build, of an installation. */
+static const char *const beside[] = { "graphs", "../share/xkvp/graphs" };
+
+/* The folder of the program, with a '/'; its length, 0: nobody says. */
+static size_t own_folder(char *path, size_t room)
+{
+	ssize_t n = readlink("/proc/self/exe", path, room - 1);
+	char *slash;
+
+	path[n > 0 ? n : 0] = '\0';
+	slash = strrchr(path, '/');
+	return slash != NULL ? (size_t)(slash - path) + 1 : 0;
+}
+
+void xk_home_graphs(const char *rel, char *path, size_t room)
+{
+	char own[PATH_MAX], folder[PATH_MAX + 32], full[PATH_MAX];
+	size_t n = own_folder(own, sizeof own);
+	const char *sep = *rel != '\0' ? "/" : "";
+
+	for (unsigned i = 0; n != 0 && i < sizeof beside / sizeof beside[0]; i++) {
+		snprintf(folder, sizeof folder, "%.*s%s", (int)n, own, beside[i]);
+		if (realpath(folder, full) != NULL) {
+			snprintf(path, room, "%s%s%s", full, sep, rel);
+			return;
+		}
+	}
+	snprintf(path, room, "%s%s%s", XK_GRAPHS_DIR, sep, rel);
+}
+
+void xk_near_graphs(const char *rel, char *path, size_t room)
+{
+	snprintf(path, room, "graphs/%s", rel);
+	if (access(path, R_OK) != 0)
+		xk_home_graphs(rel, path, room);
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * xk_home.h - where the graphs are that come with the tools: benches, the papers' figures, machines.
+ *
+ * In a build they are beside the program, installed they are below its prefix, wherever that has been moved to, or else
+ * where configure said.  No program holds the name of a folder of the sources.  Control path, any thread.
+ */
+#ifndef XK_HOME_H
+#define XK_HOME_H
+
+#include <stddef.h>
+
+/* The path of graphs/REL, in full; "" is the folder itself.  Whether it is there is for who opens it; a path that does
+ * not fit is cut. */
+void xk_home_graphs(const char *rel, char *path, size_t room);
+/* The same where there is no such file below graphs/ of the current folder, which comes first; else that. */
+void xk_near_graphs(const char *rel, char *path, size_t room);
+
+#endif

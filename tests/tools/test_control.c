@@ -34,7 +34,7 @@ static void up(struct fixture *f)
 	strcpy(f->dir, "/tmp/test_control.XXXXXX");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(f->dir));
 	snprintf(f->path, sizeof f->path, "%s/s", f->dir);
-	CU_ASSERT_EQUAL_FATAL(ctl_new(&f->c, f->g, f->path, f->l.e), XK_OK);
+	CU_ASSERT_EQUAL_FATAL(ctl_new(&f->c, f->g, f->path, NULL, f->l.e), XK_OK);
 	xk_json_start(NULL, 0);
 	f->c->lost = xk_json_lost();
 }

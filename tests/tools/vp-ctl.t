@@ -272,6 +272,19 @@ ok "what is no JSON is refused" code 2 c raw '{"cmd":'
 ok "an argument too many is wrong usage" code 2 c show sessions udp 1 0.0.0 more
 ok "the socket of a killed graph is taken over" takes_over
 ok "it goes with its graph" gone
+# ended ARG...: it is asked to, and does; who asks has an answer first.
+ended() {
+	start "$@" "$top_srcdir/graphs/udp-presets.lua" conns=8 count=0 || return
+	c stop
+	told=$?
+	wait "$graph"
+	code=$?
+	graph=
+	cat "$tmp/out" "$tmp/err"
+	[ $told -eq 0 ] && [ $code -eq 0 ] && grep -q '^ *load .* messages' "$tmp/out"
+}
+ok "a run that is asked to end does so in order" ended
+ok "and in virtual time" ended --virtual
 ok "nobody there is exit code 3" code 3 c show graph
 ok "nobody anywhere, too" code 3 "$ctl" show graph
 ok "a path too long is refused" refused 'bytes long' "$run" --control="$tmp/$(printf '%0200d' 0)" "$tmp/many.lua"

@@ -4,7 +4,7 @@
  *
  * The server is a thread of its own beside the workers.  It looks at what never changes while
  * a graph is up, reads counters, and enters a virtual processor for a bounded piece of work
- * where it must see what is inside; it never stops anything.  docs/vp-ctl.md is its contract.
+ * where it must see what is inside; it ends the run when that is asked for, and stops nothing else.  docs/vp-ctl.md is its contract.
  *
  *   ctl_new      before workers run: the socket is there, nobody is answered yet
  *   ctl_started  workers run
@@ -20,8 +20,9 @@
 
 struct ctl;
 
-/* path NULL: the default one of the graph.  Errors in e, as from the command line. */
-int  ctl_new(struct ctl **c, struct xk_graph *g, const char *path, struct xk_errs *e);
+/* path NULL: the default one of the graph.  end lets the run end in order; a thread of its own calls it, once; NULL: that
+ * cannot be asked for.  Errors in e, as from the command line. */
+int  ctl_new(struct ctl **c, struct xk_graph *g, const char *path, void (*end)(void), struct xk_errs *e);
 const char *ctl_path(const struct ctl *c);
 void ctl_started(void *c);
 void ctl_stepping(void *c, bool on);

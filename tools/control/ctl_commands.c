@@ -64,6 +64,15 @@ int ctl_cmd_metrics(struct ctl_call *k)
 	return k->result != NULL ? XK_OK : ctl_fail(k, "failed", "a name in the graph is not UTF-8");
 }
 
+static int stop(struct ctl_call *k)
+{
+	if (k->c->end == NULL || k->c->to_end)
+		return ctl_fail(k, "refused", "the graph is ending already, or its program does not let it end from here");
+	k->c->to_end = true;
+	k->result = json_object();
+	return XK_OK;
+}
+
 int ctl_cmd_snapshot(struct ctl_call *k)
 {
 	k->result = ctl_snapshot(k->c->view, k->a.per_vp);
@@ -130,6 +139,7 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_cmd_trace },
 	{ "capture", "packets between a node and its lower layer, to a pcap file", capture_args, true, ctl_cmd_capture },
 	{ "inject", "the frames of a file come in at a driver", inject_args, true, ctl_cmd_inject },
+	{ "stop", "lets the run end in order, as SIGINT does", NULL, false, stop },
 	{ "metrics", "all counters as Prometheus text", counters_args, false, ctl_cmd_metrics },
 	{ "snapshot", "all counters as one document", counters_args, false, ctl_cmd_snapshot },
 	{ "counters", "a descriptor of the memory that the counters are in, to read them without asking", NULL, false,

@@ -45,6 +45,8 @@ struct ctl {
 	unsigned           nclients;
 	struct ctl_view   *view;
 	uint64_t           began;        /* time(2) */
+	void             (*end)(void);   /* NULL: cannot be asked for, or has been */
+	bool               to_end;
 	uint64_t           lost;         /* xk_json_lost of the server's thread, when it last sent a line */
 };
 

@@ -191,6 +191,16 @@ static void drain_wake(struct ctl *c)
 	(void)!read(c->wake_fd, &n, sizeof n);
 }
 
+/* When who asked has its answer, as far as it reads. */
+static void end_run(struct ctl *c)
+{
+	if (!c->to_end)
+		return;
+	c->to_end = false;
+	c->end();
+	c->end = NULL;
+}
+
 static void serve(void *arg)
 {
 	struct ctl *c = arg;
@@ -206,6 +216,7 @@ static void serve(void *arg)
 		take_turn(c);
 		round_of_all(c, p, xk_clock_host());
 		give_turn(c);
+		end_run(c);
 	}
 	take_turn(c);
 	for (struct ctl_client *cl = c->clients; cl != NULL; cl = cl->next)
@@ -216,7 +227,7 @@ static void serve(void *arg)
 
 /* ---- life -------------------------------------------------------------------------------------- */
 
-int ctl_new(struct ctl **out, struct xk_graph *g, const char *path, struct xk_errs *e)
+int ctl_new(struct ctl **out, struct xk_graph *g, const char *path, void (*end)(void), struct xk_errs *e)
 {
 	struct ctl *c = xk_alloc(sizeof *c);
 	char why[512] = "out of memory";
@@ -225,6 +236,7 @@ int ctl_new(struct ctl **out, struct xk_graph *g, const char *path, struct xk_er
 	*out = NULL;
 	if (c != NULL) {
 		c->g = g;
+		c->end = end;
 		c->listen_fd = c->lock_fd = -1;
 		c->is_virtual = g->vps->clock.is_virtual;
 		c->began = (uint64_t)time(NULL);

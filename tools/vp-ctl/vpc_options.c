@@ -21,6 +21,7 @@ static const char doc[] =
 	"  capture NODE FILE [N]     packets between NODE and its lower layer, as a pcap file\n"
 	"  inject NODE FILE          frames of a pcap file come in at a driver\n"
 	"  top [vps|nodes|connections], metrics, snapshot  counters\n"
+	"  stop                      lets the run end in order\n"
 	"  list, help, raw JSON      running graphs; all commands; one request\n"
 	"\n"
 	"Exit codes: 0 good, 1 refused or failed, 2 wrong usage, 3 no graph answers.";

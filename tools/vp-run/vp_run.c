@@ -108,6 +108,8 @@ static int load(struct work *w)
 	return vpr_apply(w->o, xk_spec_plan(w->s), w->e) == XK_OK ? VPR_OK : VPR_USAGE;
 }
 
+static void end_run(void) { (void)kill(getpid(), SIGINT); }
+
 /* The live view, when asked for: its socket is there before anything happens. */
 static int open_control(struct work *w)
 {
@@ -115,7 +117,7 @@ static int open_control(struct work *w)
 
 	if (!w->o->has_control)
 		return VPR_OK;
-	err = ctl_new(&w->ctl, w->g, w->o->control, w->e);
+	err = ctl_new(&w->ctl, w->g, w->o->control, end_run, w->e);
 	if (err == XK_OK)
 		return VPR_OK;
 	return err == XK_E_INVAL ? VPR_USAGE : code_of(err);

@@ -28,6 +28,7 @@ struct run_snap {
 	struct xk_freelist_counts freelist;
 	struct xk_meter_counts *time;    /* [nnodes] */
 	struct xk_object_locks *objects; /* [nnodes] */
+	uint64_t               *heat;    /* xk_heat_cells(); NULL: nobody has asked */
 };
 
 /* Counters of cache misses, one of each thread there was. */
@@ -91,6 +92,12 @@ void run_times_read(const struct run_times *t, xk_ns late, xk_ns measured, struc
 
 /* Had it threads that waited, real ones or simulated? */
 static inline bool run_threads(const struct xk_run_result *r) { return !r->is_virtual || r->graph->vps->sim != NULL; }
+
+/* run_heat.c: what was counted until now, into s; XK_OK or XK_E_NOMEM.  What there is more of than at the beginning,
+ * and in r's virtual processors, into r, whose the cells of `last` are then; as JSON, NULL: nobody has asked. */
+int  run_heat_snap(const struct xk_vpset *set, struct run_snap *s);
+void run_heat_end(struct xk_run_result *r, const struct run_snap *first, struct run_snap *last);
+struct json_t *run_heat_json(const struct xk_run_heat *h);
 
 /* run_machine.c */
 void run_sched_read(struct xk_run_sched *s);

@@ -170,6 +170,7 @@ static void snap_fini(struct run_snap *s)
 	xk_free(s->worker);
 	xk_free(s->time);
 	xk_free(s->objects);
+	xk_free(s->heat);
 	memset(s, 0, sizeof *s);
 }
 
@@ -202,7 +203,7 @@ static int snap(const struct xk_graph *g, struct run_snap *s)
 	xk_vpset_affinity(g->vps, &s->affinity);
 	xk_vpset_background(g->vps, &s->background);
 	xk_mempool_freelist(g->vps->pool, &s->freelist);
-	return XK_OK;
+	return run_heat_snap(g->vps, s);
 }
 
 int run_begin(struct run *u, bool birth)
@@ -505,6 +506,7 @@ int run_end(struct run *u)
 	xk_freelist_counts_add(&r->freelist, &u->first.freelist, -1);
 	r->vp = last.vp;
 	r->worker = last.worker;
+	run_heat_end(r, &u->first, &last);
 	last.vp = NULL;
 	last.worker = NULL;
 	snap_fini(&last);
@@ -604,5 +606,6 @@ void xk_run_fini(struct xk_run_result *r)
 	xk_free(r->worker);
 	xk_free(r->conn);
 	xk_free(r->sample);
+	xk_free(r->heat.cell);
 	memset(r, 0, sizeof *r);
 }

@@ -214,6 +214,8 @@ struct json_t *run_record_json(const struct xk_run_result *x)
 	put_rtt(&r, &x->rtt);
 	put_times(&r, &x->times);
 	json_object_set_new(r.j, "affinity", affinity_json(&x->affinity));
+	if (x->heat.cell != NULL)
+		json_object_set_new(r.j, "heat", run_heat_json(&x->heat));
 	json_object_set_new(r.j, "freelist", freelist_json(&x->freelist));
 	json_object_set_new(r.j, "background", background_json(x));
 	put_workers(&r, x);

@@ -19,6 +19,7 @@
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_capture.h"
 #include "runtime/upi/xk_graph.h"
+#include "runtime/vp/xk_heat.h"
 #include "runtime/vp/xk_stage.h"
 #include "runtime/vp/xk_ult.h"
 
@@ -85,6 +86,14 @@ struct xk_run_times { bool known, grows; uint64_t n; xk_ns by; struct xk_run_dis
  * chosen: who starts is, and all else is counted, too. */
 struct xk_run_affinity { bool known, chosen; struct xk_affinity_counts counts; struct xk_run_dist away; };
 
+/* How many messages of each virtual processor each runner ran (xk_heat.h), where that was asked for before the graph came
+ * up; else cell is NULL.  A row's sum is what its VPs have in xk_run_vp.messages: exactly in virtual time, or where each VP
+ * has one runner; else but for what was under way while the counters were read. */
+struct xk_run_heat { struct xk_heat_shape shape; uint64_t *cell; };
+/* All cells; and of each row the largest, of how many rows that are not empty that is all of it. */
+struct xk_run_heat_sum { uint64_t all, most; unsigned rows, alone; };
+void xk_run_heat_sum(const struct xk_run_heat *h, struct xk_run_heat_sum *out);
+
 enum xk_run_end { XK_RUN_DURATION, XK_RUN_FINISHED, XK_RUN_STOPPED, XK_RUN_MESSAGES, XK_RUN_IDLE, XK_RUN_CUT_OFF,
 		  XK_RUN_GOES_ON };
 
@@ -144,6 +153,7 @@ struct xk_run_result {
 	struct xk_run_affinity    affinity;
 	struct xk_freelist_counts freelist;     /* of pools of memory with a lock; all zero where VPs have their own */
 	struct xk_background_counts background; /* all zero where there is none */
+	struct xk_run_heat        heat;
 };
 
 /* Runs g, which is up.  The workers still run when it returns: xk_graph_free

@@ -270,6 +270,7 @@ uint64_t xk_vpset_free(struct xk_vpset *set)
 		pages_free(set, set->worker[i], sizeof *set->worker[i]);
 	}
 	xk_free(set->worker);
+	vp_heat_free(set);
 	if (set->arch.table != NULL && set->vp != NULL)
 		set->arch.table->fini(&set->table);
 	for (unsigned i = 0; i < set->nall; i++)

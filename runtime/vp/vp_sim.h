@@ -5,6 +5,7 @@
 #ifndef XK_VP_SIM_H
 #define XK_VP_SIM_H
 
+#include "runtime/vp/vp_heat.h"
 #include "runtime/vp/vp_priv.h"
 #include "runtime/vp/xk_machine.h"
 
@@ -44,13 +45,24 @@ static inline const struct xk_lock_ops *vp_mode_lock(const struct xk_vpset *set)
 
 static inline unsigned vp_any_unit(struct xk_vp *vp, unsigned budget)
 {
-	return XK_UNLIKELY(vp->set->sim != NULL) ? xk_vpsim_unit(vp, budget) : xk_vp_unit(vp, budget);
+	unsigned done;
+
+	if (XK_UNLIKELY(vp->set->sim != NULL))
+		return xk_vpsim_unit(vp, budget);
+	done = xk_vp_unit(vp, budget);
+	vp_heat(vp, done);
+	return done;
 }
 
 static inline unsigned vp_any_turn(struct xk_vp *vp, unsigned budget, int32_t *deficit, bool *idle)
 {
-	return XK_UNLIKELY(vp->set->sim != NULL) ? xk_vpsim_turn(vp, budget, deficit, idle)
-						 : xk_vp_turn(vp, budget, deficit, idle);
+	unsigned done;
+
+	if (XK_UNLIKELY(vp->set->sim != NULL))
+		return xk_vpsim_turn(vp, budget, deficit, idle);
+	done = xk_vp_turn(vp, budget, deficit, idle);
+	vp_heat(vp, done);
+	return done;
 }
 
 #endif

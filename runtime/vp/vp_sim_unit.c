@@ -6,17 +6,20 @@
 
 unsigned xk_vpsim_unit(struct xk_vp *vp, unsigned budget)
 {
-	unsigned done = 0;
+	unsigned done = 0, who;
 
 	vpsim_kept()->brought = 0;
 	if (xk_vp_timers_due(vp))
 		done = xk_wheel_run(&vp->wheel, vp->now, 64);
 	done += xk_vp_run_left(vp, budget);
 	done += xk_vp_run_one(vp, budget);
+	who = vp_heat_who();             /* while its time passes another one may take the thread up */
 	xk_vpsim_done(vp, done);
 	vp_hand_over(vp);
 	xk_count(vp->units);
 	xk_count_add(vp->messages, done);
+	if (XK_UNLIKELY(vp->set->heat != NULL))
+		vp_heat_add(vp, done, who);
 	return done;
 }
 

@@ -215,6 +215,7 @@ void xk_vp_run_brought(struct xk_vp *vp)
 	xk_vp_flush(vp);
 	xk_count(vp->units);
 	xk_count_add(vp->messages, done);
+	vp_heat(vp, done);
 }
 
 unsigned xk_vp_unit(struct xk_vp *vp, unsigned budget)

@@ -46,6 +46,7 @@ struct xk_mode_ops;
 struct xk_outside;
 struct xk_machine;
 struct xk_vpsim;
+struct xk_heat;
 
 /* Of a stage (xk_stage.h); each written by who is inside, or exclusive. */
 struct xk_stage_counts {
@@ -274,6 +275,7 @@ struct xk_vpset {
 	void            (*hop)(struct xk_stage *l, struct xk_msg *m, void *s, bool up);
 	void             *owner;
 	uint32_t          running;   /* workers shall go on */
+	struct xk_heat   *heat;      /* who has run how much (xk_heat.h); NULL: nobody has asked */
 };
 
 int  xk_vpset_new(struct xk_vpset **set, const struct xk_arch *a, const struct xk_mem_conf *mem,

@@ -186,6 +186,11 @@ PY
 if python3 -c 'import jsonschema' 2>/dev/null; then
 	ok "a simulated run's JSON follows its schema" record --virtual "$tmp/echo.lua"
 	ok "a real run's JSON follows its schema" record "$tmp/echo.lua"
+	if command -v gnuplot >/dev/null 2>&1; then
+		ok "and with where each virtual processor ran" record --heat "$tmp/heat.svg" "$tmp/echo.lua"
+	else
+		skip "and with where each virtual processor ran" "gnuplot is not installed"
+	fi
 else
 	skip "the JSON follows its schema" "python3-jsonschema is not installed"
 fi

@@ -199,6 +199,15 @@ int  bench_doc_save(const json_t *doc, const char *path, char *why, size_t n);
 int  bench_text_save(const char *text, const char *path, char *why, size_t n);
 /* What gnuplot makes of a script (plot.lua): SVG, to be freed, or NULL and why. */
 char *bench_draw(const char *script, char *why, size_t n);
+/* Who ran what (bench_cells.c): count[rows][columns], a row of row_of things, a column of column_of of those that ran
+ * them, where these are merged already, else 1.  Each cell is drawn as its share of the row. */
+struct bench_cells {
+	const char     *title, *xlabel, *ylabel, *zlabel;
+	unsigned        rows, columns, row_of, column_of;
+	const uint64_t *count;
+};
+/* SVG, to be freed, or NULL and why.  id: the prefix of names in it. */
+char *bench_cells_svg(const struct bench_cells *b, const char *id, char *why, size_t n);
 /* Verdicts of the shapes (judge.lua); true when none failed.  b's own judges are asked; NULL: what
  * they said stays. */
 bool bench_doc_judge(json_t *part, const struct bench *b);

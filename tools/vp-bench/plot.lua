@@ -128,6 +128,16 @@ end
 
 -- ---- cells -----------------------------------------------------------------------------------
 
+-- At whole numbers, ten or so of them.
+local function whole_tics(axis, n)
+  local step, i = 1, 0
+  while n / step > 10 do
+    i = i + 1
+    step = ({ [0] = 1, 2, 5 })[i % 3] * 10 ^ (i // 3)
+  end
+  return ("set %stics nomirror out 0,%d\n"):format(axis, step)
+end
+
 -- A picture {title, xlabel, ylabel, zlabel, xstep, ystep, rows = {{number...}...}}: numbers from 0 to 1, 1 is dark; rows
 -- from below, of ystep things each, columns of xstep each.  id and in_page as of a script.
 function plot.cells(p, id, in_page)
@@ -137,7 +147,8 @@ function plot.cells(p, id, in_page)
   end
   put("set term svg size 760,460 dynamic rounded noenhanced font 'sans-serif,13' %s name 'f_%s'\n",
       in_page and "" or "background '#ffffff'", (id:gsub("%W", "_")))
-  put "set encoding utf8\nset border 3\nset xtics nomirror out\nset ytics nomirror out\nunset key\n"
+  put "set encoding utf8\nset border 3\nunset key\n"
+  put("%s%s", whole_tics("x", #p.rows[1] * p.xstep), whole_tics("y", #p.rows * p.ystep))
   for _, what in ipairs { "title", "xlabel", "ylabel" } do put("set %s %s\n", what, quoted(p[what])) end
   put("set cblabel %s\nset cbrange [0:1]\nset palette defined (0 '#f4f6f8', 0.5 '%s', 1 '#10294a')\n", quoted(p.zlabel),
       COLOURS[0])

@@ -158,6 +158,8 @@ static int bring_up(struct work *w)
 	err = w->o->decisions != NULL ? vpr_decisions_open(w->o, w->g, w->e) : VPR_OK;
 	if (err == VPR_OK)
 		err = vpr_timeline_open(w->o, w->g, w->e);
+	if (err == VPR_OK)
+		err = vpr_heat_ask(w->o, w->g, w->e);
 	if (err != VPR_OK)
 		return err;
 	err = xk_graph_up(w->g, w->e);
@@ -236,6 +238,8 @@ static int run(struct work *w)
 	if (err != XK_OK)
 		return code_of(err);
 	err = show(w->o, &r, opts.window);
+	if (vpr_heat_draw(w->o, &r) != VPR_OK && err == VPR_OK)
+		err = VPR_FAILED;
 	xk_run_fini(&r);
 	return err == VPR_OK ? failures(w) : err;
 }

@@ -43,7 +43,7 @@ struct vpr {
 	bool        has_control;
 	const char *duration, *warmup, *messages, *warmup_messages;
 	const char *stats, *fairness, *log, *cpus, *seed, *path;
-	const char *processors, *machine, *decisions, *timeline;
+	const char *processors, *machine, *decisions, *timeline, *heat;
 	FILE       *decided;             /* the open file of decisions */
 	struct vpr_timeline *drawn;      /* the open timeline */
 	struct xk_ledger *ledger;        /* of the machine; the graph is charged by it */
@@ -105,6 +105,12 @@ bool vpr_decisions_close(struct vpr *o);
 /* vpr_timeline.c: the same of what simulated processors ran. */
 int  vpr_timeline_open(struct vpr *o, const struct xk_graph *g, struct xk_errs *e);
 bool vpr_timeline_close(struct vpr *o);
+
+/* vpr_heat.c: asks for who runs what, before the graph is up; VPR_OK, or the program's exit code.  Draws it, if it was asked
+ * for: VPR_OK, or VPR_FAILED after a sentence on stderr.  A line of the table. */
+int  vpr_heat_ask(const struct vpr *o, const struct xk_graph *g, struct xk_errs *e);
+int  vpr_heat_draw(const struct vpr *o, const struct xk_run_result *r);
+void vpr_heat_line(FILE *f, const struct xk_run_heat *h);
 
 /* How evenly connections shared each window, ten and a hundred of them: an array. */
 struct json_t *vpr_fairness(const struct xk_run_result *r, xk_ns window);

@@ -392,6 +392,7 @@ void vpr_table(FILE *f, const struct xk_run_result *r)
 	rtt(f, &r->rtt);
 	times(f, &r->times);
 	affinity(f, &r->affinity, r->graph->vps->fifo == NULL);
+	vpr_heat_line(f, &r->heat);
 	freelist(f, &r->freelist);
 	background(f, &r->background);
 	layer_times(f, r, width);

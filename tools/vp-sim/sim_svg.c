@@ -48,10 +48,10 @@ static json_t *figure(const struct sim_figure *f)
 }
 
 /* SVG, to be freed, or NULL and why. */
-static char *draw(const char *script_of, json_t *figure, char *why, size_t n)
+static char *draw(json_t *figure, char *why, size_t n)
 {
 	json_t *args[] = { figure, json_string("sim"), json_false() };
-	char *script = bench_lua_text("plot", script_of, args, 3, why, n);
+	char *script = bench_lua_text("plot", "script", args, 3, why, n);
 	char *svg = script != NULL ? bench_draw(script, why, n) : NULL;
 
 	free(script);
@@ -59,31 +59,24 @@ static char *draw(const char *script_of, json_t *figure, char *why, size_t n)
 	return svg;
 }
 
-static int save(const char *path, const char *svg)
+int sim_svg_save(const char *path, char *svg, const char *why)
 {
-	char why[4400];
-
-	if (bench_text_save(svg, path, why, sizeof why) == BENCH_OK)
-		return SIM_OK;
-	fprintf(stderr, "vp-sim: cannot write '%s': %s\n", path, why);
-	return SIM_FAILED;
-}
-
-int sim_svg_draw(const char *path, const char *script_of, json_t *figure)
-{
-	char why[400] = "", *svg = draw(script_of, figure, why, sizeof why);
+	char fault[4400];
 	int code = SIM_FAILED;
 
-	if (svg != NULL)
-		code = save(path, svg);
-	else
+	if (svg == NULL)
 		fprintf(stderr, "vp-sim: no figure: %s\n", why);
+	else if (bench_text_save(svg, path, fault, sizeof fault) == BENCH_OK)
+		code = SIM_OK;
+	else
+		fprintf(stderr, "vp-sim: cannot write '%s': %s\n", path, fault);
 	free(svg);
 	return code;
 }
 
 int sim_svg_write(const struct sim_figure *f)
 {
+	char why[400] = "";
 	json_t *j;
 	int code;
 
@@ -92,7 +85,7 @@ int sim_svg_write(const struct sim_figure *f)
 		return SIM_FAILED;
 	}
 	j = figure(f);
-	code = sim_svg_draw(f->path, "script", j);
+	code = sim_svg_save(f->path, draw(j, why, sizeof why), why);
 	json_decref(j);
 	return code;
 }

@@ -28,7 +28,7 @@ int  sim_look_svg(const struct sim_look *l, const char *path, const char *name, 
 /* The timeline, in the format of Chrome's trace viewer. */
 int  sim_look_trace(struct sim_look *l, const char *path, const char *name);
 void sim_look_free(struct sim_look *l);
-/* A script of plot.lua, drawn and written. */
-int  sim_svg_draw(const char *path, const char *script_of, json_t *figure);
+/* Writes svg and frees it; NULL: why there is none. */
+int  sim_svg_save(const char *path, char *svg, const char *why);
 
 #endif

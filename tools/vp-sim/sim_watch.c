@@ -2,19 +2,17 @@
 /*
  * sim_watch.c - who ran what: a picture of how often each stream ran on each processor, and a timeline.
  *
- * The picture has the share of a stream's packets that a processor ran, so that streams of any rate
- * look alike; where there are more than it has room for, a cell is of several neighbours.  The
- * timeline is in the format that Perfetto and chrome://tracing read: a row for each processor.
+ * The picture is drawn as vp-run's (tools/vp-bench/bench_cells.c).  The timeline is in the format that Perfetto and
+ * chrome://tracing read: a row for each processor.
  * Invariant: the same run gives the same bytes.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "tools/vp-bench/bench.h"
 #include "tools/vp-sim/sim_svg.h"
 
-#define ROWS      96u        /* of the picture, at most */
-#define COLUMNS   64u
 #define SLICES_MAX 200000u   /* of the timeline */
 
 struct sim_look {
@@ -85,48 +83,18 @@ void sim_look_free(struct sim_look *l)
 
 /* ---- the picture ------------------------------------------------------------------------- */
 
-static unsigned step(unsigned n, unsigned room) { return (n + room - 1) / room; }
-
-static uint64_t sum_of(const struct sim_look *l, unsigned s, unsigned s_end, unsigned p, unsigned p_end)
-{
-	uint64_t n = 0;
-
-	for (; s < s_end && s < l->streams; s++)
-		for (unsigned i = p; i < p_end && i < l->processors; i++)
-			n += l->ran[(size_t)s * l->processors + i];
-	return n;
-}
-
-static json_t *rows_of(const struct sim_look *l, unsigned ystep, unsigned xstep)
-{
-	json_t *rows = json_array();
-
-	for (unsigned s = 0; s < l->streams; s += ystep) {
-		uint64_t all = sum_of(l, s, s + ystep, 0, l->processors);
-		json_t *row = json_array();
-
-		for (unsigned p = 0; p < l->processors; p += xstep)
-			json_array_append_new(row, json_real(all != 0 ? (double)sum_of(l, s, s + ystep, p, p + xstep) / (double)all : 0));
-		json_array_append_new(rows, row);
-	}
-	return rows;
-}
-
-static json_t *label(const char *what, unsigned n)
-{
-	return n > 1 ? json_sprintf("%s, %u a cell", what, n) : json_string(what);
-}
-
 int sim_look_svg(const struct sim_look *l, const char *path, const char *name, const char *machine)
 {
-	unsigned ystep = step(l->streams, ROWS), xstep = step(l->processors, COLUMNS);
-	json_t *j = json_pack("{s:o, s:o, s:o, s:s, s:i, s:i, s:o}", "title", json_sprintf("%s on %s, simulated", name, machine),
-			      "xlabel", label("processor", xstep), "ylabel", label("stream", ystep), "zlabel",
-			      "share of the stream's packets", "xstep", (int)xstep, "ystep", (int)ystep, "rows", rows_of(l, ystep, xstep));
-	int code = sim_svg_draw(path, "cells", j);
+	char *title = NULL, why[400] = "out of memory", *svg = NULL;
+	struct bench_cells cells = { .xlabel = "processor", .ylabel = "stream", .zlabel = "share of the stream's packets", .rows = l->streams,
+				     .columns = l->processors, .row_of = 1, .column_of = 1, .count = l->ran };
 
-	json_decref(j);
-	return code;
+	if (asprintf(&title, "%s on %s, simulated", name, machine) >= 0) {
+		cells.title = title;
+		svg = bench_cells_svg(&cells, "sim", why, sizeof why);
+		free(title);
+	}
+	return sim_svg_save(path, svg, why);
 }
 
 /* ---- the timeline ---------------------------------------------------------------------------- */

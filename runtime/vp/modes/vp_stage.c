@@ -497,8 +497,10 @@ static unsigned stage_visit(struct xk_worker *w, unsigned i)
 	xk_stage_enter(vp->stage);
 	xk_vp_step_in(vp, w->now);
 	done = xk_stage_unit(vp, w->set->arch.burst);
-	if (XK_UNLIKELY(w->set->sim != NULL))
+	if (XK_UNLIKELY(w->set->sim != NULL)) {
+		vp_heat(vp, done);
 		xk_vpsim_done(vp, done);
+	}
 	xk_worker_rest(w, i, true);
 	xk_vp_step_out(vp);
 	xk_stage_leave(vp->stage);

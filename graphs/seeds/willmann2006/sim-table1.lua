@@ -2,43 +2,16 @@
 -- Table 1 on 4 simulated processors: the share of acquisitions of global locks that do not succeed immediately, ConnP-L(4) to
 -- ConnP-L(128) and MsgP, 6, 192 and 16384 connections.
 --
--- What is counted is who finds a lock taken, so a connection is one of datagrams here, and its segments come in no order: four
--- interfaces that flood, each with a thread that takes what comes through its connection's lock.
+-- What is counted is who finds a lock taken: four interfaces that flood, each with a thread that takes what comes through its
+-- connection's lock (lib/simulated.lua).
 -- Run it:   vp-bench run graphs/seeds/willmann2006/sim-table1.lua     or   vp-bench reproduce willmann2006.sim1
+local simulated = include "lib/simulated.lua"
 local a = args {
-  os    = enum { "connp_l", choices = { "msgp", "connp_l" }, doc = "organization of the stack" },
+  os    = enum { "connp_l", choices = simulated.names, doc = "organization of the stack" },
   conns = uint { 192, min = 1, max = 16384, doc = "connections" },
   locks = uint { 128, min = 1, max = 4096, doc = "connp_l: groups of connections; msgp has one table" },
 }
-local make, absent = {}, {}
-for _, p in ipairs(presets) do make[p.name] = p.make end
-for _, name in ipairs { "msgp", "connp_l" } do
-  if not make[name] then absent[#absent + 1] = { at = { os = name }, why = "this build has no preset " .. name } end
-end
-
--- MsgP has a lock for each connection, or as many as it makes no difference.
-local axes = {
-  connp_l = { vps = a.locks, io_threads = 4, burst = 1 },
-  msgp = { vps = a.conns < 1024 and a.conns or 1024, io_threads = 4, burst = 1 },
-}
-
--- Each has twice the frames that all four processors can take, at random times, so of random connections.
-local RATE <const> = 1000000
-local function interface(n)
-  return stack {
-    arp { name = "arp" .. n, neighbours = { ["10.0.0.2"] = "02:00:00:00:00:02" } }, eth { name = "eth" .. n },
-    eth_mem { name = "if" .. n, mtu = 1500 },
-    peer_source {
-      name = "peer" .. n, conns = a.conns, size = 1448, to = "10.0.0.1", port = 9, from = "10.0.0.2", place = "hash",
-      burst = 1, arrivals = { model = "poisson", rate = RATE // a.conns },
-    },
-  }
-end
-local links = vnet {
-  links = { ["10.1.0.0/16"] = 1, ["10.2.0.0/16"] = 2, ["10.3.0.0/16"] = 3, ["10.4.0.0/16"] = 4 },
-  over = { interface(1), interface(2), interface(3), interface(4) },
-}
-sink { port = 9, sessions = 65536, touch = "none", over = udp { over = ip { addr = "10.0.0.1/8", over = links } } }
+simulated.stack(a.conns)
 
 local locks, connections = { 4, 8, 16, 32, 64, 128 }, { 6, 192, 16384 }
 local printed = {
@@ -77,12 +50,8 @@ add { doc = "6 connections: MsgP, Gbit/s", metric = "gbit", a = msgp(6), at_leas
 return bench "willmann2006.sim-table1" {
   doc = "contention for global locks on 4 simulated processors by the number of locks and of connections",
   source = "Willmann, Rixner and Cox 2006, table 1",
-  graph = graph "willmann2006-sim" {
-    doc = "four interfaces that flood, a thread for each, on simulated processors",
-    clock = virtual { processors = 4, machine = "opteron4" },
-    threading = assert(make[a.os], "this build has no such preset")(axes[a.os]),
-  },
-  points = points, absent = absent, x = "locks", series = "conns",
+  graph = simulated.graph(a.os, a),
+  points = points, absent = simulated.absent, x = "locks", series = "conns",
   metric = "global_contended", columns = { "gbit" },
   duration = "250ms", warmup = "60ms", runs = { min = 8, max = 8, decide = 8 },
   reference = reference, shape = shape,

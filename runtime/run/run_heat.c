@@ -2,7 +2,8 @@
 /*
  * run_heat.c - how many messages of each virtual processor each worker, or simulated processor, ran in a run.
  *
- * Where only one may run a VP its cell is what the VP's counters say, the very numbers of the result, so that both agree.
+ * Where only one may run a VP its cell is what the VP's counters say, the very numbers of the result, so that both
+ * agree.
  * Invariant: a run that nobody has asked has no cells and no more to read.
  */
 #include "runtime/run/run_priv.h"
@@ -28,14 +29,18 @@ void run_heat_end(struct xk_run_result *r, const struct run_snap *first, struct 
 {
 	const struct xk_vpset *set = r->graph->vps;
 	struct xk_heat_shape *s = &r->heat.shape;
+	uint64_t *cell = last->heat;
 
 	if (!xk_vpset_heat_shape(set, s))
 		return;
 	for (size_t i = 0; i < xk_heat_cells(s); i++)
-		last->heat[i] -= first->heat[i];
-	for (unsigned v = 0; !s->counted && v < r->nall; v++)
-		last->heat[(size_t)(v / s->per_row) * (s->columns + 1) + xk_vpset_heat_column(set, v)] += last->vp[v].messages;
-	r->heat.cell = last->heat;
+		cell[i] -= first->heat[i];
+	for (unsigned v = 0; !s->counted && v < r->nall; v++) {
+		size_t row = v / s->per_row;
+
+		cell[row * (s->columns + 1) + xk_vpset_heat_column(set, v)] += last->vp[v].messages;
+	}
+	r->heat.cell = cell;
 	last->heat = NULL;
 }
 
@@ -60,23 +65,31 @@ void xk_run_heat_sum(const struct xk_run_heat *h, struct xk_run_heat_sum *out)
 	}
 }
 
+/* [virtual processor, runner, messages], where there were any; of a cell that is shared the first of each. */
+static json_t *cells_json(const struct xk_run_heat *h)
+{
+	const struct xk_heat_shape *s = &h->shape;
+	const uint64_t *n = h->cell;
+	json_t *cells = json_array();
+
+	for (unsigned r = 0; r < s->rows; r++)
+		for (unsigned c = 0; c <= s->columns; c++, n++) {
+			json_int_t vp = (json_int_t)r * s->per_row, runner = c < s->columns ? c * s->per_column : s->runners;
+
+			if (*n != 0)
+				json_array_append_new(cells, json_pack("[I, I, I]", vp, runner, (json_int_t)*n));
+		}
+	return cells;
+}
+
 struct json_t *run_heat_json(const struct xk_run_heat *h)
 {
 	const struct xk_heat_shape *s = &h->shape;
-	json_t *cells = json_array();
 	struct xk_run_heat_sum sum;
 
 	xk_run_heat_sum(h, &sum);
-	for (unsigned r = 0; r < s->rows; r++)
-		for (unsigned c = 0; c <= s->columns; c++) {
-			uint64_t n = h->cell[(size_t)r * (s->columns + 1) + c];
-
-			if (n != 0)
-				json_array_append_new(cells, json_pack("[I, I, I]", (json_int_t)r * s->per_row,
-								       (json_int_t)(c < s->columns ? c * s->per_column : s->runners),
-								       (json_int_t)n));
-		}
-	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o}", "by", s->processors ? "processor" : "worker", "vps", (json_int_t)s->vps,
-			 "runners", (json_int_t)s->runners, "vps_a_row", (json_int_t)s->per_row, "runners_a_column",
-			 (json_int_t)s->per_column, "messages", (json_int_t)sum.all, "cells", cells);
+	return json_pack("{s:s, s:I, s:I, s:I, s:I, s:I, s:o}", "by", s->processors ? "processor" : "worker", "vps",
+			 (json_int_t)s->vps, "runners", (json_int_t)s->runners, "vps_a_row", (json_int_t)s->per_row,
+			 "runners_a_column", (json_int_t)s->per_column, "messages", (json_int_t)sum.all,
+			 "cells", cells_json(h));
 }

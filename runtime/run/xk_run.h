@@ -86,9 +86,9 @@ struct xk_run_times { bool known, grows; uint64_t n; xk_ns by; struct xk_run_dis
  * chosen: who starts is, and all else is counted, too. */
 struct xk_run_affinity { bool known, chosen; struct xk_affinity_counts counts; struct xk_run_dist away; };
 
-/* How many messages of each virtual processor each runner ran (xk_heat.h), where that was asked for before the graph came
- * up; else cell is NULL.  A row's sum is what its VPs have in xk_run_vp.messages: exactly in virtual time, or where each VP
- * has one runner; else but for what was under way while the counters were read. */
+/* How many messages of each virtual processor each runner ran (xk_heat.h), where that was asked for before the graph
+ * came up; else cell is NULL.  A row's sum is what its VPs have in xk_run_vp.messages: exactly in virtual time, or
+ * where each VP has one runner; else but for what was under way while the counters were read. */
 struct xk_run_heat { struct xk_heat_shape shape; uint64_t *cell; };
 /* All cells; and of each row the largest, of how many rows that are not empty that is all of it. */
 struct xk_run_heat_sum { uint64_t all, most; unsigned rows, alone; };

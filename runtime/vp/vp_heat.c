@@ -2,8 +2,8 @@
 /*
  * vp_heat.c - how many messages of each virtual processor each worker, or simulated processor, has run (xk_heat.h).
  *
- * A column's cells lie together, so that workers do not write each other's lines.  A column that is one runner's has one
- * writer; one that several share is added to by read-modify-writes.
+ * A column's cells lie together, so that workers do not write each other's lines.  A column that is one runner's
+ * has one writer; one that several share is added to by read-modify-writes.
  * Invariant: a set that nobody has asked has no cells, and the turns of the mode `own` never look.
  */
 #include "runtime/vp/xk_heat.h"
@@ -98,12 +98,12 @@ bool xk_vpset_heat_shape(const struct xk_vpset *set, struct xk_heat_shape *out)
 
 void xk_vpset_heat_read(const struct xk_vpset *set, uint64_t *cell)
 {
-	const struct xk_heat_shape *s = &set->heat->shape;
-	unsigned all = s->columns + 1;
+	const struct xk_heat *h = set->heat;
+	const struct xk_heat_shape *s = &h->shape;
 
 	for (unsigned r = 0; r < s->rows; r++)
-		for (unsigned c = 0; c < all; c++)
-			cell[(size_t)r * all + c] = set->heat->cell != NULL ? xk_counter_read(set->heat->cell[(size_t)c * s->rows + r]) : 0;
+		for (unsigned c = 0; c <= s->columns; c++)
+			*cell++ = h->cell != NULL ? xk_counter_read(h->cell[(size_t)c * s->rows + r]) : 0;
 }
 
 unsigned xk_vpset_heat_column(const struct xk_vpset *set, unsigned at)

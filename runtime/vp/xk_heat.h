@@ -2,11 +2,11 @@
 /*
  * xk_heat.h - how many messages of each virtual processor each worker, or simulated processor, has run.
  *
- * Runners are workers (I/O threads are, too), where processors are simulated these, and the one thread of the virtual
- * schedule; threads that are none of them, a program's own that have entered, share a column behind the last.
- * Where only one runner may run a VP its cell is the VP's own counter and nothing is counted; where several may, whoever
- * runs a unit counts its messages, inside the VP.  Memory is bounded: neighbours share a cell where there would be more
- * than XK_HEAT_COLUMNS columns or XK_HEAT_CELLS cells.
+ * Runners are workers (I/O threads are, too), where processors are simulated these, and the one thread of the
+ * virtual schedule; threads that are none of them, a program's own that have entered, share a column behind the last.
+ * Where only one runner may run a VP its cell is the VP's own counter and nothing is counted; where several may,
+ * whoever runs a unit counts its messages, inside the VP.  Memory is bounded: neighbours share a cell where there
+ * would be more than XK_HEAT_COLUMNS columns or XK_HEAT_CELLS cells.
  * Invariant: what is counted of a VP while workers run is what its counter `messages` has more.
  */
 #ifndef XK_HEAT_H
@@ -31,12 +31,13 @@ static inline size_t xk_heat_cells(const struct xk_heat_shape *s) { return (size
 /* What a set has: made for so many VPs and runners.  Any thread. */
 void xk_heat_shape_of(unsigned vps, unsigned runners, struct xk_heat_shape *out);
 
-/* Counts from now on.  The control thread, before workers start; once.  XK_OK or XK_E_NOMEM.  The memory is the set's. */
+/* Counts from now on.  The control thread, before workers start; once.  XK_OK or XK_E_NOMEM.  The memory is the
+ * set's. */
 int  xk_vpset_heat(struct xk_vpset *set);
 /* False: nobody has asked for it.  Any thread. */
 bool xk_vpset_heat_shape(const struct xk_vpset *set, struct xk_heat_shape *out);
-/* What was counted until now, into cell[xk_heat_cells()]; zeroes where nothing is counted.  Any thread, also while workers
- * run: each cell is read whole, two of them not at one moment. */
+/* What was counted until now, into cell[xk_heat_cells()]; zeroes where nothing is counted.  Any thread, also while
+ * workers run: each cell is read whole, two of them not at one moment. */
 void xk_vpset_heat_read(const struct xk_vpset *set, uint64_t *cell);
 /* Not counted: the column of the only runner of the VP with this `at`. */
 unsigned xk_vpset_heat_column(const struct xk_vpset *set, unsigned at);

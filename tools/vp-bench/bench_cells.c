@@ -16,13 +16,13 @@
 
 static unsigned step(unsigned n, unsigned room) { return (n + room - 1) / room; }
 
-static uint64_t sum_of(const struct bench_cells *b, unsigned row, unsigned row_end, unsigned column, unsigned column_end)
+static uint64_t sum_of(const struct bench_cells *b, unsigned row, unsigned nrows, unsigned column, unsigned ncolumns)
 {
 	uint64_t n = 0;
 
-	for (; row < row_end && row < b->rows; row++)
-		for (unsigned c = column; c < column_end && c < b->columns; c++)
-			n += b->count[(size_t)row * b->columns + c];
+	for (unsigned r = row; r < row + nrows && r < b->rows; r++)
+		for (unsigned c = column; c < column + ncolumns && c < b->columns; c++)
+			n += b->count[(size_t)r * b->columns + c];
 	return n;
 }
 
@@ -31,11 +31,14 @@ static json_t *rows_of(const struct bench_cells *b, unsigned ystep, unsigned xst
 	json_t *rows = json_array();
 
 	for (unsigned r = 0; r < b->rows; r += ystep) {
-		uint64_t all = sum_of(b, r, r + ystep, 0, b->columns);
+		uint64_t all = sum_of(b, r, ystep, 0, b->columns);
 		json_t *row = json_array();
 
-		for (unsigned c = 0; c < b->columns; c += xstep)
-			json_array_append_new(row, json_real(all != 0 ? (double)sum_of(b, r, r + ystep, c, c + xstep) / (double)all : 0));
+		for (unsigned c = 0; c < b->columns; c += xstep) {
+			double part = (double)sum_of(b, r, ystep, c, xstep);
+
+			json_array_append_new(row, json_real(all != 0 ? part / (double)all : 0));
+		}
 		json_array_append_new(rows, row);
 	}
 	return rows;
@@ -50,8 +53,9 @@ char *bench_cells_svg(const struct bench_cells *b, const char *id, char *why, si
 {
 	unsigned ystep = step(b->rows, ROWS), xstep = step(b->columns, COLUMNS);
 	unsigned y = ystep * b->row_of, x = xstep * b->column_of;
-	json_t *j = json_pack("{s:s, s:o, s:o, s:s, s:i, s:i, s:o}", "title", b->title, "xlabel", label(b->xlabel, x), "ylabel",
-			      label(b->ylabel, y), "zlabel", b->zlabel, "xstep", (int)x, "ystep", (int)y, "rows", rows_of(b, ystep, xstep));
+	json_t *j = json_pack("{s:s, s:o, s:o, s:s, s:i, s:i, s:o}", "title", b->title, "xlabel", label(b->xlabel, x),
+			      "ylabel", label(b->ylabel, y), "zlabel", b->zlabel, "xstep", (int)x, "ystep", (int)y,
+			      "rows", rows_of(b, ystep, xstep));
 	json_t *args[] = { j, json_string(id), json_false() };
 	char *script = bench_lua_text("plot", "cells", args, 3, why, n);
 	char *svg = script != NULL ? bench_draw(script, why, n) : NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * vpr_heat.c - how many messages of each virtual processor each worker, or simulated processor, ran: a picture and a line.
+ * vpr_heat.c - how many messages of each virtual processor each worker, or simulated processor, ran: a picture and
+ * a line of the table.
  *
  * vp-bench's figures are drawn by the same module and by gnuplot (tools/vp-bench/bench_cells.c).
  * Invariant: a run that nobody asks for it counts nothing.
@@ -19,7 +20,8 @@
 static int place_fault(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *folder = slash == NULL ? strdup(".") : slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
+	size_t n = slash != NULL ? (size_t)(slash - path) : 0;
+	char *folder = slash == NULL ? strdup(".") : n == 0 ? strdup("/") : strndup(path, n);
 	struct stat st;
 	int fault = 0;
 
@@ -70,14 +72,15 @@ static char *draw(const struct xk_run_result *r, char *why, size_t n)
 {
 	const struct xk_heat_shape *s = &r->heat.shape;
 	const char *who = s->processors ? "processor" : "worker";
-	struct bench_cells b = { .ylabel = "virtual processor", .zlabel = "share of its messages", .rows = s->rows, .row_of = s->per_row,
-				 .column_of = s->per_column };
+	struct bench_cells b = { .ylabel = "virtual processor", .zlabel = "share of its messages", .rows = s->rows,
+				 .row_of = s->per_row, .column_of = s->per_column };
 	uint64_t *count = cells_drawn(&r->heat, &b.columns);
 	char xlabel[80], title[200], *svg;
 
 	if (count == NULL)
 		return NULL;
-	snprintf(title, sizeof title, "%s, %s%s", r->graph->name, r->graph->vps->arch.name, r->is_virtual ? ", simulated" : "");
+	snprintf(title, sizeof title, "%s, %s%s", r->graph->name, r->graph->vps->arch.name,
+		 r->is_virtual ? ", simulated" : "");
 	snprintf(xlabel, sizeof xlabel, b.columns > s->columns ? "%s (last: threads that are none)" : "%s", who);
 	b.title = title;
 	b.xlabel = xlabel;
@@ -110,14 +113,16 @@ void vpr_heat_line(FILE *f, const struct xk_run_heat *h)
 {
 	const struct xk_heat_shape *s = &h->shape;
 	struct xk_run_heat_sum sum;
+	double share;
 
 	if (h->cell == NULL)
 		return;
 	xk_run_heat_sum(h, &sum);
-	fprintf(f, "heat: %u virtual processor%s on %u %s%s", s->vps, s->vps != 1 ? "s" : "", s->runners, s->processors ? "processor" : "worker",
-		s->runners != 1 ? "s" : "");
+	share = sum.all != 0 ? (double)sum.most / (double)sum.all : 0;
+	fprintf(f, "heat: %u virtual processor%s on %u %s%s", s->vps, s->vps != 1 ? "s" : "", s->runners,
+		s->processors ? "processor" : "worker", s->runners != 1 ? "s" : "");
 	if (s->per_row > 1 || s->per_column > 1)
 		fprintf(f, " (counted by %u and %u)", s->per_row, s->per_column);
-	fprintf(f, ": %u of %u that ran did so on one alone; %.1f %% of %llu messages on the one that ran most\n", sum.alone, sum.rows,
-		sum.all != 0 ? 100.0 * (double)sum.most / (double)sum.all : 0.0, (unsigned long long)sum.all);
+	fprintf(f, ": %u of %u that ran did so on one alone; %.1f %% of %llu messages on the one that ran most\n",
+		sum.alone, sum.rows, 100 * share, (unsigned long long)sum.all);
 }

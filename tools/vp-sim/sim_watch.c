@@ -86,8 +86,9 @@ void sim_look_free(struct sim_look *l)
 int sim_look_svg(const struct sim_look *l, const char *path, const char *name, const char *machine)
 {
 	char *title = NULL, why[400] = "out of memory", *svg = NULL;
-	struct bench_cells cells = { .xlabel = "processor", .ylabel = "stream", .zlabel = "share of the stream's packets", .rows = l->streams,
-				     .columns = l->processors, .row_of = 1, .column_of = 1, .count = l->ran };
+	struct bench_cells cells = { .xlabel = "processor", .ylabel = "stream", .zlabel = "share of the stream's packets",
+				     .rows = l->streams, .columns = l->processors, .row_of = 1, .column_of = 1,
+				     .count = l->ran };
 
 	if (asprintf(&title, "%s on %s, simulated", name, machine) >= 0) {
 		cells.title = title;

@@ -2,9 +2,9 @@
 /*
  * test_heat.c - who has run how much of each virtual processor (xk_heat.h).
  *
- * Promises: cells are bounded, and each VP and runner has one; where any worker may run a VP the cells of a VP are what its
- * own counter has, those of a worker what the worker's has; wired streams have one cell each; a thread that is no
- * worker has the column behind the last; where a VP has one worker nothing is counted; without memory there is
+ * Promises: cells are bounded, and each VP and runner has one; where any worker may run a VP the cells of a VP are
+ * what its own counter has, those of a worker what the worker's has; wired streams have one cell each; a thread that
+ * is no worker has the column behind the last; where a VP has one worker nothing is counted; without memory there is
  * none, and nothing is left.
  */
 #include "runtime/vp/xk_heat.h"

@@ -395,6 +395,7 @@ static uint32_t impair_gives(const void *conf, uint32_t below)
 {
 	const struct impair_conf *c = conf;
 
+	below &= ~XK_GIVES_CRC;          /* "corrupt" is live: bits change behind whoever checked one */
 	if (c->loss > 0 || c->dup > 0 || c->rate != 0 || c->fates.n != 0)
 		below &= ~XK_GIVES_RELIABLE;
 	if (c->reorder > 0 || c->fates.n != 0)

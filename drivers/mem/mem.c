@@ -12,6 +12,7 @@
 
 #include "drivers/common/edge.h"
 #include "runtime/base/xk_stamp.h"
+#include "runtime/upi/xk_gives.h"
 #include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_input.h"
 #include "runtime/upi/xk_part.h"
@@ -250,6 +251,11 @@ static int mem_ask(const struct xk_view *v, unsigned op, void *buf, unsigned len
 	return 1;
 }
 
+static uint32_t mem_gives(const void *conf, uint32_t below)
+{
+	return xk_edge_gives_own(conf, below) | (((const struct mem_conf *)conf)->crc ? XK_GIVES_CRC : 0);
+}
+
 static const struct xk_ops mem_ops = {
 	.init = mem_init, .rep_init = mem_rep_init,
 	.rep_start = mem_rep_start, .rep_stop = mem_rep_stop,
@@ -269,6 +275,7 @@ static const struct xk_ops mem_ops = {
 	P(copy, XK_P_BOOL, "true", "copy each frame once into the receiver's buffer; false hands the buffer over"), \
 	P(queue, XK_P_UINT, "1024", "most frames that wait on the wire, per virtual processor", \
 	  .min = "1", .max = "1048576"), \
+	P(crc, XK_P_BOOL, "false", "the cable stands for one whose interfaces check a CRC of each frame; in memory there is none"), \
 	XK_CLASSIFIER_PARAM(struct mem_conf, classifier), \
 	XK_PARAM_END
 
@@ -288,7 +295,7 @@ static const char *const mem_counts[] = { "copies", NULL };
 	.is_driver = true, .ops = &mem_ops, .offers = "frame", .needs = { "peer" }, .max_down = 1, .params = schema, \
 	.conf_size = sizeof(struct mem_conf), .node_size = sizeof(struct mem_state), \
 	.rep_size = sizeof(struct mem_rep), .sess_size = sizeof(struct xk_sess), \
-	.check = mem_check, .review = mem_review, .ask = mem_ask, .gives = xk_edge_gives_own, .drops = mem_drops, .counts = mem_counts }
+	.check = mem_check, .review = mem_review, .ask = mem_ask, .gives = mem_gives, .drops = mem_drops, .counts = mem_counts }
 
 const struct xk_proto xk_proto_eth_mem =
 	MEM_DRIVER("eth_mem", "Ethernet in memory: joined to another one, or over a simulated peer", eth_params);

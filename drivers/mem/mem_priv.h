@@ -17,7 +17,7 @@ struct mem_conf {
 	uint64_t mtu;
 	uint8_t  mac[6];
 	char    *wire;
-	bool     copy;
+	bool     copy, crc;
 	uint64_t queue;
 };
 

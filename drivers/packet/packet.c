@@ -15,6 +15,7 @@
 #include "drivers/common/cut.h"
 #include "drivers/common/edge.h"
 #include "drivers/packet/packet_priv.h"
+#include "runtime/upi/xk_gives.h"
 #include "runtime/upi/xk_input.h"
 #include "runtime/upi/xk_review.h"
 
@@ -139,6 +140,11 @@ static void packet_review(const struct xk_view *v, struct xk_review *r)
 	xk_review_interface(r, v, c->ifname, c->netns, 0, 0);
 }
 
+static uint32_t packet_gives(const void *conf, uint32_t below)
+{
+	return xk_edge_gives_net(conf, below) | (((const struct packet_conf *)conf)->crc ? XK_GIVES_CRC : 0);
+}
+
 static const struct xk_ops packet_ops = {
 	.init = packet_init, .fini = packet_fini, .rep_init = packet_rep_init,
 	.rep_start = packet_rep_start, .rep_stop = packet_rep_stop, .rep_tally = packet_rep_tally,
@@ -168,6 +174,7 @@ static const struct xk_param packet_params[] = {
 	  .choices = fanouts),
 	P(qdisc_bypass, XK_P_BOOL, "false", "send past the interface's queueing discipline, which a capture does not see either"),
 	P(offload, XK_P_BOOL, "true", "leave segmentation and checksums to the kernel, and learn from it what it has not cut"),
+	P(crc, XK_P_BOOL, "false", "the interface is hardware that checks a CRC of each frame, and so is what is on its cable"),
 	XK_CLASSIFIER_PARAM(struct packet_conf, classifier),
 	XK_PARAM_END
 };
@@ -188,5 +195,5 @@ const struct xk_proto xk_proto_packet = {
 	.conf_size = sizeof(struct packet_conf), .node_size = sizeof(struct packet_state),
 	.rep_size = sizeof(struct packet_rep), .sess_size = sizeof(struct xk_sess),
 	.check = packet_check, .drops = packet_drops, .counts = packet_counts,
-	.review = packet_review, .ask = xk_edge_ask_eth, .gives = xk_edge_gives_net,
+	.review = packet_review, .ask = xk_edge_ask_eth, .gives = packet_gives,
 };

@@ -25,6 +25,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "drivers/common/edge.h"
 #include "drivers/common/netns.h"
 
 #define SNDBUF (4 << 20)
@@ -117,7 +118,7 @@ static int look(struct opening *o, int fd)
 	if (err != XK_OK)
 		return err;
 	o->st->ifindex = r.ifr_ifindex;
-	err = look_mac(o, fd);
+	err = o->c->crc && xk_edge_crc_fault(fd, o->c->ifname, o->why, o->n) ? XK_E_INVAL : look_mac(o, fd);
 	if (err == XK_OK)
 		err = look_mtu(o, fd);
 	if (err == XK_OK)

@@ -32,7 +32,7 @@ struct packet_conf {
 	char    *ifname, *netns;
 	uint64_t mtu;                    /* 0: the interface's */
 	uint8_t  mac[6];                 /* zeros: the interface's */
-	bool     promiscuous, qdisc_bypass, offload;
+	bool     promiscuous, qdisc_bypass, offload, crc;
 	unsigned format, fanout, classifier;
 	uint64_t ring, queues, retire;
 };

@@ -11,6 +11,7 @@
  */
 #include "drivers/common/edge.h"
 #include "drivers/xdp/xdp_priv.h"
+#include "runtime/upi/xk_gives.h"
 #include "runtime/upi/xk_input.h"
 #include "runtime/upi/xk_review.h"
 
@@ -47,6 +48,11 @@ static void xdp_review(const struct xk_view *v, struct xk_review *r)
 	xk_review_interface(r, v, c->ifname, c->netns, c->queue, c->queues);
 }
 
+static uint32_t xdp_gives(const void *conf, uint32_t below)
+{
+	return xk_edge_gives_net(conf, below) | (((const struct xdp_conf *)conf)->crc ? XK_GIVES_CRC : 0);
+}
+
 static const char *const modes[] = { "auto", "generic", "native", "zerocopy", NULL };   /* ORDER enum xdp_mode */
 static const char *const partials[] = { "auto", "accept", "drop", "off", NULL };        /* ORDER enum xdp_partial */
 
@@ -75,6 +81,7 @@ static const struct xk_param xdp_params[] = {
 	  "whole 2 MiB", .max = "1GiB"),
 	P(partial, XK_P_ENUM, "auto", "frames whose sender left the checksum to its device: believed, dropped, or not looked "
 	  "for; auto: believed from a veth, else not looked for", .choices = partials),
+	P(crc, XK_P_BOOL, "false", "the interface is hardware that checks a CRC of each frame, and so is what is on its cable"),
 	XK_CLASSIFIER_PARAM(struct xdp_conf, classifier),
 	P(mac, XK_P_MAC, NULL, "our address; unset: the interface's"),
 	XK_PARAM_END
@@ -99,5 +106,5 @@ const struct xk_proto xk_proto_xdp = {
 	.is_driver = true, .ops = &xdp_ops, .offers = "frame", .params = xdp_params,
 	.conf_size = sizeof(struct xdp_conf), .node_size = sizeof(void *), .sess_size = sizeof(struct xk_sess),
 	.check = xdp_check, .drops = xdp_drops, .counts = xdp_counts,
-	.review = xdp_review, .ask = xk_edge_ask_eth, .gives = xk_edge_gives_net,
+	.review = xdp_review, .ask = xk_edge_ask_eth, .gives = xdp_gives,
 };

@@ -6,6 +6,7 @@
  * question that its driver does not answer has a safe answer of our own.
  * Invariant: nothing is changed at the interface but that it is brought up.
  */
+#include "drivers/common/edge.h"
 #include "drivers/xdp/xdp_priv.h"
 
 #include <errno.h>
@@ -110,6 +111,8 @@ static int learn_on(struct xdp_dev *d, const struct xdp_conf *c, int sock, char 
 		err = ask(d, sock, SIOCGIFHWADDR, mac);
 	if (err != 0)
 		return xdp_fail(err, "cannot ask interface ", d->ifname, why, n);
+	if (c->crc && xk_edge_crc_fault(sock, d->ifname, why, n))
+		return XK_E_INVAL;
 	d->mtu = (uint32_t)mtu;
 	memcpy(d->mac, memcmp(c->mac, (uint8_t[6]){ 0 }, 6) == 0 ? mac : c->mac, 6);
 	d->partial = (uint8_t)c->partial;

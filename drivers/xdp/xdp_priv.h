@@ -30,6 +30,7 @@ enum xdp_partial { XDP_SUMS_AUTO, XDP_SUMS_ACCEPT, XDP_SUMS_DROP, XDP_SUMS_OFF }
 struct xdp_conf {
 	char    *ifname, *netns;
 	unsigned mode, partial, classifier;
+	bool     crc;
 	uint64_t queue, queues, frames, rx_ring, tx_ring, lend, buffers, coalesce;
 	uint8_t  mac[6];
 };

@@ -465,7 +465,7 @@ static int aal5_ask(const struct xk_view *v, unsigned op, void *buf, unsigned le
 static uint32_t aal5_gives(const void *conf, uint32_t below)
 {
 	(void)conf;
-	return below | XK_GIVES_SUM;
+	return below | XK_GIVES_SUM | XK_GIVES_CRC;
 }
 
 /* ---- schema ----------------------------------------------------------------------------------------------- */

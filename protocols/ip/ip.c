@@ -197,6 +197,22 @@ static int max_super(const struct ip_sess *is, void *buf, unsigned len)
 	return xk_answer32(buf, len, v > IP_HDR_LEN ? v - IP_HDR_LEN : 0);
 }
 
+/* Kay and Pasquale's rule. */
+static int near(const struct ip_sess *is, void *buf, unsigned len)
+{
+	const struct ip_node *in = ip_state(is->s.rep)->in;
+	const uint32_t *room = &is->room;
+	uint32_t hop, local, gives;
+
+	if (is->s.down == NULL)
+		return XK_E_AGAIN;
+	if (ip_addr_kind(in, is->remote) != IP_ADDR_OTHER || !ip_route_find(in, is->remote, &hop, &local) ||
+	    hop != is->remote || xk_sess_control(is->s.down, XK_CTL_GIVES, &gives, sizeof gives) != (int)sizeof gives ||
+	    !(gives & XK_GIVES_CRC))
+		return XK_E_UNREACH;
+	return xk_answer(buf, len, &room, sizeof room);
+}
+
 static int ip_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
 {
 	struct ip_sess *is = ip_sess(s);
@@ -220,6 +236,8 @@ static int ip_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned l
 		return participants(is, buf, len);
 	case XK_CTL_HEADER_SUM:
 		return xk_answer32(buf, len, ip_pseudo_sum(ip_pair(is->remote, is->local), is->protocol));
+	case IP_CTL_NEAR:
+		return near(is, buf, len);
 	case XK_CTL_REACHED:
 		return s->down != NULL ? xk_sess_control(s->down, op, buf, len) : XK_E_NOTSUP;
 	default:

@@ -26,6 +26,12 @@
 /* IP -> transport: the same, for the transport whose datagram is quoted. */
 #define IP_CTL_ERROR_IN   (791 * 1000 + 4)
 
+/* Transport -> IP, of a session: const uint32_t *, where the next hop is the destination host and the
+ * interface gives XK_GIVES_CRC: the most payload that leaves in one piece, as long as the session is
+ * held, to be read with xk_load_relaxed.  XK_E_AGAIN: the session has no way down yet, XK_E_UNREACH: the
+ * destination is behind a gateway, a group or a broadcast, or there is no CRC. */
+#define IP_CTL_NEAR       (791 * 1000 + 5)
+
 struct ip_icmp_error {
 	struct xk_msg *m;        /* with its network header noted */
 	uint8_t        type, code;

@@ -158,7 +158,7 @@ static XK_NOINLINE void push_long(struct ip_sess *is, struct xk_msg *m)
 
 	if (is->pmtu_until != 0 && xk_vp_now() >= is->pmtu_until) {
 		is->pmtu_until = 0;
-		is->room = is->mtu - IP_HDR_LEN;
+		xk_store_relaxed(&is->room, is->mtu - IP_HDR_LEN);
 		if (m->tot <= is->room) {
 			xk_sess_own_push(&is->s)(&is->s, m);
 			return;
@@ -202,7 +202,7 @@ void ip_path_mtu(struct ip_sess *is, uint32_t mtu)
 		mtu = IP_PMTU_FLOOR;
 	if (is->s.down == NULL || mtu - IP_HDR_LEN >= is->room)
 		return;
-	is->room = mtu - IP_HDR_LEN;
+	xk_store_relaxed(&is->room, mtu - IP_HDR_LEN);
 	is->pmtu_until = xk_vp_now() + IP_PMTU_LIFE;
 	xk_count(is->s.rep->count[IP_COUNT_PMTU]);
 }

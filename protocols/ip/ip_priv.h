@@ -159,7 +159,7 @@ struct ip_sess {
 	struct xk_sess     s;
 	/* The down path's line. */
 	struct ip_template head;
-	uint32_t           room;     /* most payload that leaves whole */
+	uint32_t           room;     /* most payload that leaves whole; others read it, see IP_CTL_NEAR */
 	uint32_t           mtu;      /* of the link */
 	uint32_t           remote, local;   /* host order, as headers name them */
 	xk_ns              pmtu_until;

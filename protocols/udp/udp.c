@@ -37,12 +37,37 @@ none:
 	return NULL;
 }
 
-static xk_push_fn push_kind(const struct udp_sess *us)
+/* NULL: IP does not know yet. */
+static xk_push_fn known_kind(struct udp_sess *us)
 {
+	const struct udp_conf *c = us->s.rep->conf;
+
 	if (us->rport == 0)
 		return udp_push_nowhere;
-	return ((struct udp_conf *)us->s.rep->conf)->checksum ? XK_FAST(udp_fast_push, udp_push) :
-		udp_push_plain;
+	if (!c->checksum)
+		return udp_push_plain;
+	if (XK_UNLIKELY(c->trust_crc))
+		udp_ask_way(us);
+	return us->ask ? NULL : us->whole != NULL ? udp_push_near : XK_FAST(udp_fast_push, udp_push);
+}
+
+/* A peer began, and IP seeks the way to it with the first datagram that is pushed: that one has a sum. */
+static void push_ask(struct xk_sess *s, struct xk_msg *m)
+{
+	xk_push_fn fn = known_kind(udp_sess(s));
+
+	if (fn == NULL)
+		fn = udp_push;
+	else
+		xk_sess_set_push(s, fn);
+	fn(s, m);
+}
+
+static xk_push_fn push_kind(struct udp_sess *us)
+{
+	xk_push_fn fn = known_kind(us);
+
+	return fn != NULL ? fn : push_ask;
 }
 
 int udp_sess_bind(struct udp_sess *us, const struct xk_key *k, bool announce)
@@ -293,7 +318,7 @@ static int udp_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned 
 		return payload(buf, len);
 	case XK_CTL_HEADER_SUM:
 		/* Who asks wants to know whether a sum of its payload is of use. */
-		return ((struct udp_conf *)s->rep->conf)->checksum ? XK_E_NOTSUP : XK_E_INVAL;
+		return ((struct udp_conf *)s->rep->conf)->checksum && us->whole == NULL ? XK_E_NOTSUP : XK_E_INVAL;
 	default:
 		return XK_E_NOTSUP;
 	}
@@ -320,6 +345,8 @@ static void udp_rep_stop(struct xk_rep *r)
 static const struct xk_param udp_params[] = {
 	{ .name = "checksum", .type = XK_P_BOOL, .def = "true", AT(checksum),
 	  .doc = "compute the checksum of what we send" },
+	{ .name = "trust_crc", .type = XK_P_BOOL, .def = "false", AT(trust_crc),
+	  .doc = "send none where the next hop is the destination and the interface gives a CRC, fragments apart" },
 	{ .name = "require_checksum", .type = XK_P_BOOL, .def = "false", AT(require_checksum),
 	  .doc = "drop datagrams whose sender computed none" },
 	{ .name = "idle_timeout", .type = XK_P_TIME, .def = "30s", .min = "0s", .max = "1h", AT(idle_timeout),
@@ -357,7 +384,9 @@ static const struct xk_demux udp_decl = { .need = UDP_HDR_LEN, .field = udp_fiel
 
 static uint32_t udp_gives(const void *conf, uint32_t below)
 {
-	return ((const struct udp_conf *)conf)->checksum ? below | XK_GIVES_SUM : below;
+	const struct udp_conf *c = conf;
+
+	return c->checksum && !c->trust_crc ? below | XK_GIVES_SUM : below;
 }
 
 const struct xk_proto xk_proto_udp = {

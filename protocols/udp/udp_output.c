@@ -61,12 +61,40 @@ void udp_push_plain(struct xk_sess *s, struct xk_msg *m)
 	xk_push(s->down, m);
 }
 
+/* ---- a CRC in place of the checksum (trust_crc) ------------------------------------- */
+
+void udp_ask_way(struct udp_sess *us)
+{
+	int res = xk_sess_control(us->s.down, IP_CTL_NEAR, &us->whole, sizeof us->whole);
+
+	if (res != (int)sizeof us->whole)
+		us->whole = NULL;
+	us->ask = res == XK_E_AGAIN;
+}
+
+/* Can a datagram with n bytes of payload go without?  Fragments could be put together wrongly, each with a
+ * right CRC (RFC 4963). */
+static inline bool is_near(const struct udp_sess *us, uint32_t n)
+{
+	return us->whole != NULL && n + UDP_HDR_LEN <= xk_load_relaxed(us->whole);
+}
+
+void udp_push_near(struct xk_sess *s, struct xk_msg *m)
+{
+	if (XK_LIKELY(is_near(udp_sess(s), m->tot))) {
+		xk_count(s->rep->count[UDP_COUNT_TRUSTED]);
+		udp_push_plain(s, m);
+	} else {
+		udp_push(s, m);
+	}
+}
+
 /* ---- several datagrams in one push (UDP_CTL_SEGMENT) -------------------------------- */
 
 /* m, at least two datagrams, as one super-segment. */
 static void push_super(struct udp_sess *us, struct xk_msg *m)
 {
-	bool checksum = ((const struct udp_conf *)us->s.rep->conf)->checksum;
+	bool near = is_near(us, us->seg), checksum = ((const struct udp_conf *)us->s.rep->conf)->checksum && !near;
 	uint8_t *p = push_room(&us->s, &m);
 
 	if (XK_UNLIKELY(p == NULL))
@@ -78,6 +106,8 @@ static void push_super(struct udp_sess *us, struct xk_msg *m)
 		m->flags |= XK_MSG_PARTIAL;
 		xk_put_raw16(p + 6, xk_csum_fold((uint32_t)us->s.hot + htobe16((uint16_t)m->tot)));
 	}
+	if (XK_UNLIKELY(near))
+		xk_count_add(us->s.rep->count[UDP_COUNT_TRUSTED], (m->tot - UDP_HDR_LEN + us->seg - 1) / us->seg);
 	xk_count(us->s.rep->count[UDP_COUNT_TRAINS]);
 	xk_push(us->s.down, m);
 }
@@ -85,7 +115,7 @@ static void push_super(struct udp_sess *us, struct xk_msg *m)
 static void push_one(struct xk_sess *s, struct xk_msg *m)
 {
 	if (((const struct udp_conf *)s->rep->conf)->checksum)
-		udp_push(s, m);
+		udp_push_near(s, m);
 	else
 		udp_push_plain(s, m);
 }
@@ -95,6 +125,8 @@ void udp_push_segments(struct xk_sess *s, struct xk_msg *m)
 	struct udp_sess *us = udp_sess(s);
 	uint32_t most = xk_captured(s->rep->node) ? us->seg : (uint32_t)us->seg * us->train;
 
+	if (XK_UNLIKELY(us->ask))
+		udp_ask_way(us);
 	while (m != NULL) {
 		struct xk_msg *rest = NULL;
 

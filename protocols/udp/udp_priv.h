@@ -18,7 +18,7 @@
 #include "runtime/upi/xk_ddp.h"
 
 struct udp_conf {
-	bool     checksum, require_checksum;
+	bool     checksum, require_checksum, trust_crc;
 	uint64_t idle_timeout, idle_sessions, sessions;
 };
 
@@ -34,7 +34,7 @@ enum { UDP_DROP_BASE = XK_DROP_FIRST - 1, UDP_DROPS(UDP_DROP_ENUM) };
 #define UDP_PASS (-1)
 
 #define UDP_COUNTS(X) X(REROUTED, "rerouted") X(ERRORS_IN, "icmp_errors_in") X(UNCHECKED, "received_without_checksum") \
-	X(TRAINS, "super_segments_out")
+	X(TRAINS, "super_segments_out") X(TRUSTED, "checksums_left_out")
 #define UDP_COUNT_ENUM(n, s) UDP_COUNT_##n,
 enum { UDP_COUNTS(UDP_COUNT_ENUM) };
 
@@ -48,8 +48,12 @@ struct udp_sess {
 	uint32_t           sum;          /* partial: pseudo-header without length, and ports */
 	uint16_t           lport, rport; /* host order */
 	uint16_t           seg, train;   /* payload of a datagram, 0: each push is one; datagrams that go down as one */
+	/* With trust_crc: the most bytes of a datagram that needs no checksum; NULL: all need one, or `ask`: IP does
+	 * not know yet. */
+	const uint32_t    *whole;
 	/* Rarely touched. */
 	struct linger linger;
+	bool          ask;
 };
 static inline struct udp_sess *udp_sess(struct xk_sess *s) { return (struct udp_sess *)(void *)s; }
 
@@ -71,6 +75,9 @@ void udp_enter(struct xk_rep *r, struct xk_msg *m);
 /* udp_output.c */
 XK_PLAIN void udp_push(struct xk_sess *s, struct xk_msg *m);
 void udp_push_plain(struct xk_sess *s, struct xk_msg *m);
+/* Does a CRC protect what us sends, from here to the host that it is for?  Sets whole and ask. */
+void udp_ask_way(struct udp_sess *us);
+void udp_push_near(struct xk_sess *s, struct xk_msg *m);
 void udp_push_nowhere(struct xk_sess *s, struct xk_msg *m);
 void udp_push_segments(struct xk_sess *s, struct xk_msg *m);
 

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-static const char *const names[] = { "boundaries", "order", "reliable", "sum", "shared" };
+static const char *const names[] = { "boundaries", "order", "reliable", "sum", "shared", "crc" };
 
 const char *xk_gives_name(unsigned i)
 {

@@ -19,8 +19,11 @@ enum {
 	XK_GIVES_SUM        = 8u,  /* as it was pushed: a sum from end to end vouches for it */
 	/* Others' traffic may be on the way, so whoever sends minds congestion (RFC 2914; RFC 8085 3.1). */
 	XK_GIVES_SHARED     = 16u,
+	/* What goes from one station of a link to the next has a CRC, which the receiving interface checks:
+	 * it says nothing of what happens in a station, nor behind it. */
+	XK_GIVES_CRC        = 32u,
 };
-#define XK_GIVES_ALL 31u
+#define XK_GIVES_ALL 63u
 
 /* What p with this configuration gives, where `below` is given below it. */
 static inline uint32_t xk_proto_gives(const struct xk_proto *p, const void *conf, uint32_t below)

@@ -699,6 +699,7 @@ static void what_cannot_be_had_is_said(void)
 	CU_ASSERT(refused(2, "ifname=nowhere0", "no interface 'nowhere0'"));
 	CU_ASSERT(refused(2, "ifname=lo", "'lo' is not an Ethernet interface"));
 	CU_ASSERT(refused(2, "ifname=" OURS "; mtu=9001", "mtu 9001 is larger than that of interface '" OURS "', 9000"));
+	CU_ASSERT(refused(2, "ifname=" OURS "; crc=true", "interface '" OURS "' is no hardware (its driver: veth)"));
 	CU_ASSERT(refused(2, "ifname=" OURS "; netns=nowhere", "no network namespace nowhere"));
 	CU_ASSERT(sh("ip link set " OURS " down"));
 	CU_ASSERT(refused(2, "ifname=" OURS, "interface '" OURS "' is down: ip link set " OURS " up"));

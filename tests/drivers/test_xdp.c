@@ -684,6 +684,7 @@ static void what_cannot_be_had_is_one_sentence(void)
 	CU_ASSERT(refused("ifname=nowhere0; netns=nowhere", "no network namespace nowhere"));
 	if (skip())
 		return;
+	CU_ASSERT(refused("ifname=xkx0; crc=true", "interface 'xkx0' is no hardware (its driver: veth)"));
 	CU_ASSERT(refused("ifname=xkx0; queue=99", "there is no queue 99"));
 	CU_ASSERT(refused("ifname=xkx0; queues=99", "from queue 0 on, not 99"));
 	CU_ASSERT(refused("ifname=xkx0; mode=zerocopy", "cannot do without copies"));

@@ -163,7 +163,7 @@ const struct xk_proto pf_driver = {
 
 /* ---- pf_hostlink ------------------------------------------------------------------ */
 
-struct hl_conf { uint64_t mtu, super; uint32_t host; bool whole; };
+struct hl_conf { uint64_t mtu, super; uint32_t host; bool whole, crc; };
 struct hl_sess { struct xk_sess s; uint32_t host; };
 
 static const struct xk_param hl_params[] = {
@@ -171,6 +171,8 @@ static const struct xk_param hl_params[] = {
 	  .doc = "largest message", .offset = offsetof(struct hl_conf, mtu) },
 	{ .name = "whole", .type = XK_P_BOOL, .def = "false",
 	  .doc = "it says that it sends them as one", .offset = offsetof(struct hl_conf, whole) },
+	{ .name = "crc", .type = XK_P_BOOL, .def = "false",
+	  .doc = "its frames have a CRC", .offset = offsetof(struct hl_conf, crc) },
 	{ .name = "super", .type = XK_P_UINT, .def = "0",
 	  .doc = "longest super-segment; what is kept are its frames", .offset = offsetof(struct hl_conf, super) },
 	{ .name = "host", .type = XK_P_IPV4, .def = "10.0.0.1",
@@ -359,9 +361,8 @@ static const struct xk_ops hl_ops = {
 
 static uint32_t hl_gives(const void *conf, uint32_t below)
 {
-	(void)conf;
 	(void)below;
-	return XK_GIVES_BOUNDARIES;
+	return XK_GIVES_BOUNDARIES | (((const struct hl_conf *)conf)->crc ? XK_GIVES_CRC : 0);
 }
 
 const struct xk_proto pf_hostlink = {

@@ -253,7 +253,7 @@ static void the_names_of_what_is_given(void)
 
 	CU_ASSERT_STRING_EQUAL(xk_gives_text(0, buf, sizeof buf), "nothing");
 	CU_ASSERT_STRING_EQUAL(xk_gives_text(XK_GIVES_ORDER | XK_GIVES_SHARED, buf, sizeof buf), "order, shared");
-	CU_ASSERT_STRING_EQUAL(xk_gives_text(XK_GIVES_ALL, buf, sizeof buf), "boundaries, order, reliable, sum, shared");
+	CU_ASSERT_STRING_EQUAL(xk_gives_text(XK_GIVES_ALL, buf, sizeof buf), "boundaries, order, reliable, sum, shared, crc");
 	CU_ASSERT_STRING_EQUAL(xk_gives_text(XK_GIVES_ALL, buf, 12), "boundaries,");
 }
 

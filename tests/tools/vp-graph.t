@@ -110,7 +110,7 @@ ok "an unknown parameter to inspect with: failed" says "tcp has no parameter 'bu
 ok "a parameter to inspect with, another needed and not given" says "mtu  *size  *" "$graph" inspect packet mtu=1400
 ok "show has what a profile implies" says 'rcv_buf  *= 4MiB  *implied' "$graph" show "$top_srcdir/graphs/tcp-script.lua" profile=linux
 ok "a protocol says what it gives" says '^gives    as below, and order, reliable, sum; not boundaries, shared' "$graph" inspect tcp
-ok "by its parameters" says '^gives    as below; not sum' "$graph" inspect impair corrupt=1%
+ok "by its parameters" says '^gives    as below; not sum, crc$' "$graph" inspect impair corrupt=1%
 ok "who passes on what is below says that" says '^gives    as below$' "$graph" inspect hop
 ok "a device says what its network gives" says '^gives    boundaries, shared$' "$graph" inspect tap
 cat >"$tmp/gives.lua" <<'LUA'
@@ -126,6 +126,8 @@ gives() {
 }
 ok "each node of a graph says what it gives" gives "sink= udp=boundaries+sum+shared ip=boundaries+shared arp=boundaries+shared eth=boundaries+shared impair=boundaries+shared eth_mem=boundaries"
 ok "no sum, no word of it" gives "sink= udp=boundaries+shared ip=boundaries+shared arp=boundaries+shared eth=boundaries+shared impair=boundaries+shared eth_mem=boundaries" sum=false
+sed 's/eth_mem { /eth_mem { crc = true, /' "$tmp/gives.lua" >"$tmp/crc.lua" && mv "$tmp/crc.lua" "$tmp/gives.lua"
+ok "a CRC is the cable's, and an impaired line has none" gives "sink= udp=boundaries+sum+shared ip=boundaries+shared arp=boundaries+shared eth=boundaries+shared impair=boundaries+shared eth_mem=boundaries+crc"
 ok "the table says it, too" says '^  gives boundaries, sum, shared$' "$graph" show "$tmp/gives.lua"
 ok "and the tick" says 'clock real, tick 1ms, memory' "$graph" show "$tmp/gives.lua"
 ok "a threading preset can be inspected" says 'virtual processor' "$graph" inspect vppc

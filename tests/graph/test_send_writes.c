@@ -13,7 +13,7 @@
 
 #include "runtime/upi/upi_hook.h"
 #include "runtime/upi/upi_priv.h"
-#include "tests/graph/write_trap.h"
+#include "tests/support/mem_trap.h"
 #include "tests/support/xk_test_graph.h"
 
 #define LAYERS 6u
@@ -152,20 +152,20 @@ static void watch_rep(const struct xk_rep *r)
 	const size_t made = offsetof(struct xk_rep, nsess_made), end = sizeof *r;
 	const char *b = (const char *)r;
 
-	wt_watch(b, push, "a replica", NULL);
-	wt_watch(b + push, map - push, "a replica's counters", owner(r->no));
-	wt_watch(b + map, made - map, "a replica's map", NULL);
-	wt_watch(b + made, end - made, "a replica's counters", owner(r->no));
+	mt_watch(b, push, "a replica", NULL);
+	mt_watch(b + push, map - push, "a replica's counters", owner(r->no));
+	mt_watch(b + map, made - map, "a replica's map", NULL);
+	mt_watch(b + made, end - made, "a replica's counters", owner(r->no));
 	if (!p->is_driver)
-		wt_watch(r->state, p->rep_size, "a replica's state", NULL);
+		mt_watch(r->state, p->rep_size, "a replica's state", NULL);
 }
 
 static void watch_node(const struct xk_node *n)
 {
-	wt_watch(n, sizeof *n, "a node", NULL);
-	wt_watch(n->state, n->proto->node_size, "a node's state", NULL);
-	wt_watch(n->conf, n->proto->conf_size, "a node's configuration", NULL);
-	wt_watch(n->edge, sizeof *n->edge, "a node's edge", NULL);
+	mt_watch(n, sizeof *n, "a node", NULL);
+	mt_watch(n->state, n->proto->node_size, "a node's state", NULL);
+	mt_watch(n->conf, n->proto->conf_size, "a node's configuration", NULL);
+	mt_watch(n->edge, sizeof *n->edge, "a node's edge", NULL);
 	for (unsigned v = 0; v < g->vps->nvps; v++)
 		watch_rep(n->rep[v]);
 }
@@ -189,7 +189,7 @@ static void watch_sess(const struct xk_sess *s)
 			continue;
 		CU_ASSERT_FATAL(n < XK_ARRAY_LEN(seen));
 		seen[n++] = s;
-		wt_watch(s, s->rep->node->proto->sess_size, s->rep->node->proto->is_driver ? "a device's session" : "a session", NULL);
+		mt_watch(s, s->rep->node->proto->sess_size, s->rep->node->proto->is_driver ? "a device's session" : "a session", NULL);
 	}
 }
 
@@ -205,7 +205,7 @@ static void watch_all(bool plants)
 	const struct xk_node *udp = xk_graph_find(g, "udp");
 	unsigned conns = 0;
 
-	wt_watch(g, offsetof(struct xk_graph, structure), "the graph", NULL);
+	mt_watch(g, offsetof(struct xk_graph, structure), "the graph", NULL);
 	for (unsigned i = 0; i < LAYERS; i++)
 		watch_node(xk_graph_find(g, layer[i]));
 	if (plants)
@@ -217,7 +217,7 @@ static void watch_all(bool plants)
 }
 
 /* How many stores messages made that they should not have; some were sent, and their own counters seen. */
-static unsigned stores(const char *fields, bool plants, char first[WT_TEXT])
+static unsigned stores(const char *fields, bool plants, char first[MT_TEXT])
 {
 	uint64_t before;
 	unsigned n;
@@ -225,12 +225,12 @@ static unsigned stores(const char *fields, bool plants, char first[WT_TEXT])
 	up(fields, plants);
 	watch_all(plants);
 	before = sent();
-	wt_begin(self);
+	mt_begin(self);
 	xk_vpset_run_virtual(g->vps, xk_clock_read(&g->vps->clock) + 20 * XK_US);
-	n = wt_end(first);
+	n = mt_end(first);
 	CU_ASSERT_TRUE(sent() >= before + 16);
-	CU_ASSERT_TRUE(!wt_steps() || wt_traps() >= 16 * LAYERS);
-	wt_forget();
+	CU_ASSERT_TRUE(!mt_steps() || mt_traps() >= 16 * LAYERS);
+	mt_forget();
 	down();
 	return n;
 }
@@ -240,7 +240,7 @@ static void a_message_sent_writes_nothing_that_others_have(void)
 	const char *const *p = xk_test_presets(8, XK_TEST_VIRTUAL);
 
 	for (; *p != NULL; p++) {
-		char first[WT_TEXT];
+		char first[MT_TEXT];
 		unsigned n = stores(*p, false, first);
 
 		if (n != 0)
@@ -260,12 +260,12 @@ static void each_planted_store_is_seen(void)
 	};
 
 	for (plant = NOTHING; plant < PLANTS; plant++) {
-		char first[WT_TEXT];
+		char first[MT_TEXT];
 		unsigned n = stores("threading = vppc { vps = 4 }, clock = 'virtual'", true, first);
-		bool seen = want[plant].seen && (wt_steps() || !want[plant].step);
+		bool seen = want[plant].seen && (mt_steps() || !want[plant].step);
 
 		CU_ASSERT_EQUAL(n != 0, seen);
-		if (wt_steps())
+		if (mt_steps())
 			CU_ASSERT_EQUAL(strncmp(first, want[plant].what, strlen(want[plant].what)), 0);
 		if ((n != 0) != seen)
 			printf("# plant %d: %u stores, the first: %s\n", plant, n, first);

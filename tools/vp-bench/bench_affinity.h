@@ -38,6 +38,7 @@ struct aff_caches {
 	size_t l1d, l1i, l2, last;   /* bytes; 0: the system does not say */
 	size_t line;
 	size_t walk_l1, walk_all;    /* bytes of data that are walked */
+	size_t pieces;               /* of code, KiB */
 	char  *data;                 /* walk_all bytes */
 	size_t at;                   /* where other work goes on */
 	/* References of other work, of both kinds, and the ticks that they took: all, and where nobody else had the
@@ -50,8 +51,13 @@ double aff_references(const struct aff_caches *c);
 #define AFF_WALK_MOST ((size_t)64 << 20)
 bool aff_caches_init(struct aff_caches *c, size_t walk);
 void aff_caches_fini(struct aff_caches *c);
-/* Is there code to walk on this kind of processor? */
+/* The sizes alone, from the kernel's description of a processor's caches; what it does not say is 0. */
+void aff_caches_sizes(struct aff_caches *c, const char *dir);
+/* Is there code to walk on this kind of processor?  It is here, so many bytes, of which twice the first cache is
+ * walked. */
 extern const bool aff_walks_code;
+#define AFF_CODE ((size_t)256 << 10)
+void aff_code(void);
 /* Out of the first level; out of all that walk_all displaces. */
 void aff_flush_l1(struct aff_caches *c);
 void aff_flush_all(struct aff_caches *c);

@@ -3,12 +3,13 @@
  * bench_affinity_cache.c - the processor's counter, walks that put things out of its caches, and other work
  * that does so by and by (Salehi and others 1995, 3.1: code and data of a cache's size are walked).
  *
- * The code that is walked is jumps from line to line, 64 pieces of 16 lines.  Data are read, a line at a time and
- * one behind the other.
+ * The code that is walked is jumps from line to line, in pieces of 16 lines.  Data are read, a line at a time and
+ * one behind the other.  Of both it is twice what the kernel says of the first cache (/sys/devices/system/cpu).
  * Invariant: a walk's data are its own; nothing of a graph is read or written here.
  */
 #include "tools/vp-bench/bench_affinity.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -53,8 +54,8 @@ double aff_ticks_of_ns(void) { return 1; }
 
 /* ---- code ---------------------------------------------------------------------------------- */
 
-#define PIECES 64u
-#define PIECE  1024u             /* bytes: 16 lines of 64 */
+#define PIECES_LEAST 64u
+#define PIECE        1024u       /* bytes: 16 lines of 64 */
 
 #if defined(__x86_64__)
 #define JUMP "jmp"
@@ -64,20 +65,19 @@ double aff_ticks_of_ns(void) { return 1; }
 
 #ifdef JUMP
 const bool aff_walks_code = true;
-void aff_code(void);
 __asm__(".text\n.balign 4096\n.globl aff_code\n.type aff_code, %function\naff_code:\n"
-	".rept 64\n .rept 15\n " JUMP " 1f\n .balign 64\n1:\n .endr\n ret\n .balign 64\n.endr\n"
+	".rept 256\n .rept 15\n " JUMP " 1f\n .balign 64\n1:\n .endr\n ret\n .balign 64\n.endr\n"
 	".size aff_code, .-aff_code\n");
 
-static void walk_code(unsigned piece)
+static void walk_code(const struct aff_caches *c, size_t piece)
 {
-	void (*fn)(void) = (void (*)(void))((uintptr_t)aff_code + (piece % PIECES) * PIECE);
+	void (*fn)(void) = (void (*)(void))((uintptr_t)aff_code + piece % c->pieces * PIECE);
 
 	fn();
 }
 #else
 const bool aff_walks_code = false;
-static void walk_code(unsigned piece) { (void)piece; }
+static void walk_code(const struct aff_caches *c, size_t piece) { (void)c, (void)piece; }
 #endif
 
 /* ---- data ---------------------------------------------------------------------------------- */
@@ -91,18 +91,85 @@ static uint64_t read_lines(const struct aff_caches *c, size_t from, size_t to)
 	return sum;
 }
 
-static size_t size_of(int name, size_t otherwise)
-{
-	long n = sysconf(name);
+/* ---- sizes ------------------------------------------------------------------------------------ */
 
-	return n > 0 ? (size_t)n : otherwise;
+static bool word_of(const char *dir, unsigned index, const char *name, char word[32])
+{
+	char path[256];
+	bool ok = false;
+	FILE *f;
+
+	snprintf(path, sizeof path, "%s/index%u/%s", dir, index, name);
+	f = fopen(path, "r");
+	if (f != NULL) {
+		ok = fscanf(f, "%31s", word) == 1;
+		fclose(f);
+	}
+	return ok;
+}
+
+/* "48K", "480M", "64". */
+static size_t bytes_of(const char *dir, unsigned index, const char *name)
+{
+	char word[32], *end = word;
+	size_t n;
+
+	if (!word_of(dir, index, name, word))
+		return 0;
+	n = strtoul(word, &end, 10);
+	return *end == 'K' ? n << 10 : *end == 'M' ? n << 20 : n;
+}
+
+void aff_caches_sizes(struct aff_caches *c, const char *dir)
+{
+	char type[32];
+	size_t last = 0;
+
+	*c = (struct aff_caches){ .line = 0 };
+	for (unsigned i = 0; word_of(dir, i, "type", type); i++) {
+		size_t level = bytes_of(dir, i, "level"), size = bytes_of(dir, i, "size");
+		bool code = strcmp(type, "Instruction") == 0, data = !code;
+
+		if (level == 1 && code)
+			c->l1i = size;
+		else if (level == 1)
+			c->l1d = size;
+		else if (level == 2)
+			c->l2 = size;
+		if (level == 1 && data)
+			c->line = bytes_of(dir, i, "coherency_line_size");
+		if (level > last && level > 1) {
+			last = level;
+			c->last = size;
+		}
+	}
+}
+
+/* What the kernel does not say, the C library may. */
+static void otherwise(size_t *size, int name, size_t dflt)
+{
+	long n = *size == 0 ? sysconf(name) : 0;
+
+	if (*size == 0)
+		*size = n > 0 ? (size_t)n : dflt;
+}
+
+static size_t pieces_of(size_t l1i)
+{
+	size_t n = 2 * l1i / PIECE;
+
+	return n < PIECES_LEAST ? PIECES_LEAST : n > AFF_CODE / PIECE ? AFF_CODE / PIECE : n;
 }
 
 bool aff_caches_init(struct aff_caches *c, size_t walk)
 {
-	*c = (struct aff_caches){ .l1d = size_of(_SC_LEVEL1_DCACHE_SIZE, 0), .l1i = size_of(_SC_LEVEL1_ICACHE_SIZE, 0),
-		.l2 = size_of(_SC_LEVEL2_CACHE_SIZE, 0), .last = size_of(_SC_LEVEL3_CACHE_SIZE, 0),
-		.line = size_of(_SC_LEVEL1_DCACHE_LINESIZE, XK_CACHELINE) };
+	aff_caches_sizes(c, "/sys/devices/system/cpu/cpu0/cache");
+	otherwise(&c->l1d, _SC_LEVEL1_DCACHE_SIZE, 0);
+	otherwise(&c->l1i, _SC_LEVEL1_ICACHE_SIZE, 0);
+	otherwise(&c->l2, _SC_LEVEL2_CACHE_SIZE, 0);
+	otherwise(&c->last, _SC_LEVEL3_CACHE_SIZE, 0);
+	otherwise(&c->line, _SC_LEVEL1_DCACHE_LINESIZE, XK_CACHELINE);
+	c->pieces = pieces_of(c->l1i);
 	c->last = c->last != 0 ? c->last : c->l2;
 	c->walk_l1 = 2 * (c->l1d != 0 ? c->l1d : (size_t)64 << 10);
 	c->walk_all = walk != 0 ? walk : 2 * (c->last != 0 ? c->last : (size_t)16 << 20);
@@ -128,8 +195,8 @@ void aff_caches_fini(struct aff_caches *c)
 void aff_flush_l1(struct aff_caches *c)
 {
 	(void)read_lines(c, 0, c->walk_l1);
-	for (unsigned i = 0; i < PIECES; i++)
-		walk_code(i);
+	for (size_t i = 0; i < c->pieces; i++)
+		walk_code(c, i);
 }
 
 void aff_flush_all(struct aff_caches *c)
@@ -154,7 +221,7 @@ static void reference(struct aff_caches *c)
 		to = AT_ONCE * c->line;
 	}
 	(void)read_lines(c, c->at, to);
-	walk_code((unsigned)(c->at / (AT_ONCE * c->line)));
+	walk_code(c, c->at / (AT_ONCE * c->line));
 	c->at = to;
 }
 

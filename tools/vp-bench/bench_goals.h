@@ -146,6 +146,7 @@ enum goal_fault side_csum_copy(struct goals *g, const struct goal_side *s, doubl
 enum goal_fault side_memcpy(struct goals *g, const struct goal_side *s, double *v, char *why);
 /* From places that are in no cache. */
 enum goal_fault side_memcpy_cold(struct goals *g, const struct goal_side *s, double *v, char *why);
+enum goal_fault side_csum_copy_cold(struct goals *g, const struct goal_side *s, double *v, char *why);
 
 /* bench_goals_demux.c: a key of a burst to its session, among a million. */
 enum goal_fault side_demux(struct goals *g, const struct goal_side *s, double *v, char *why);

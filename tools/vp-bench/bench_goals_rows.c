@@ -55,6 +55,7 @@ static const struct probe {
 	{ "best", side_best, lacks_either },
 	{ "one", side_one, NULL },
 	{ "csum-copy", side_csum_copy, NULL },
+	{ "csum-copy-cold", side_csum_copy_cold, NULL },
 	{ "memcpy", side_memcpy, NULL },
 	{ "memcpy-cold", side_memcpy_cold, NULL },
 	{ "demux", side_demux, NULL },

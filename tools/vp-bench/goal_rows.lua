@@ -396,6 +396,13 @@ local ROWS <const> = {
     reference = { probe = "memcpy" },
   },
   {
+    id = "checksum-copy/memory", what = "the same, data from memory: is the sum hidden under the copy?",
+    unit = "ns", sense = "time", target = 0.83, stretch = 0.95,
+    note = "at most 1.2 times the copy alone (Salehi 1995, 5.2)",
+    ours = { probe = "csum-copy-cold" },
+    reference = { probe = "memcpy-cold" },
+  },
+  {
     id = "overload/device",
     what = "goodput at 4 times the load that saturates / peak, what is too much missed by the " ..
       "device",

@@ -16,6 +16,7 @@ local a = args {
   size   = size { "64", min = "24", max = 4324, doc = "payload bytes" },
   burst  = uint { 1, min = 1, max = 1024, doc = "packets in a unit of work: with 1 each is worked on alone" },
   affinity = enum { "", choices = { "", "any", "code", "stream", "none" }, doc = "ips, ips_conn: who runs a stack" },
+  stacks = enum { "none", choices = { "none", "processor", "global" }, doc = "whose stack a unit of work runs on" },
   displace = text { "", doc = "share of an idle worker's time that walks memory and code, 0 to 1; without it none" },
   workers = uint { 0, max = 1024, doc = "threads that run stacks; 0: one for each processor" },
   spin   = time { "20us", max = "1s", doc = "a worker with nothing to do looks for work so long before it sleeps" },
@@ -46,6 +47,7 @@ stack {
 
 local axes = { burst = a.burst, spin = a.spin }
 if a.affinity ~= "" then axes.affinity = a.affinity end
+if a.stacks ~= "none" then axes.stacks = a.stacks end
 if a.workers ~= 0 then axes.workers = a.workers end
 if a.displace ~= "" then
   axes.spin = nil

@@ -18,7 +18,7 @@ struct arch_conf {
 	uint64_t vps, workers, io_threads, burst, quantum, cpus, inbox, spin, seed, stack;
 	bool     wired, hold, lock_times;
 	struct xk_plist map;
-	unsigned affinity, pick, queue, freelist;
+	unsigned affinity, pick, queue, freelist, stacks;
 	uint64_t depth;
 	bool     steal;
 	uint64_t pipelines, high, low;
@@ -32,7 +32,7 @@ enum axis {
 	AX_DOMAIN, AX_VPS, AX_WORKERS, AX_ENTRY, AX_HANDOVER, AX_WAITERS, AX_LOCK, AX_IO_THREADS, AX_INBOUND, AX_ORDER, AX_DATAGRAMS, AX_TABLE,
 	AX_OBJECT_LOCKS, AX_HOLD, AX_SCHEDULE, AX_SPREAD, AX_BURST, AX_QUANTUM, AX_WIRED, AX_CPUS, AX_INBOX, AX_SPIN, AX_SEED,
 	AX_THREADS, AX_STACK, AX_MAP, AX_PIPELINES, AX_LAYERS, AX_HIGH, AX_LOW, AX_LOCK_TIMES,
-	AX_AFFINITY, AX_PICK, AX_QUEUE, AX_STEAL, AX_DEPTH, AX_FREELIST, AX_BG_V, AX_BG_DATA, AX_BG_CODE, AX_N
+	AX_AFFINITY, AX_PICK, AX_QUEUE, AX_STEAL, AX_DEPTH, AX_FREELIST, AX_STACKS, AX_BG_V, AX_BG_DATA, AX_BG_CODE, AX_N
 };
 
 struct axes {

@@ -32,6 +32,7 @@ static const char *const affinities[] = { "any", "code", "stream", "none", NULL 
 static const char *const picks[] = { "mru", "lru", "low", "random", NULL };
 static const char *const queues[] = { "one", "processor", NULL };
 static const char *const freelists[] = { "vp", "processor", "global", NULL };
+static const char *const stackpools[] = { "none", "processor", "global", NULL };
 static const char *const thread_kinds[] = { "kernel", "user", NULL };
 const char *const xk_arch_schedules[] = { "drr", "os", "virtual", "fifo", NULL };
 static const char *const spreads[] = { "number", "hash", NULL };
@@ -102,7 +103,7 @@ const struct xk_param xk_arch_params[] = {
 	  .doc = "whose stack a connection's work runs on: the kernel thread's that runs its virtual processor, or one of "
 		 "its own, a user-level thread", .offset = offsetof(struct arch_conf, threads) },
 	[AX_STACK] = { .name = "stack", .type = XK_P_SIZE, .min = "8KiB", .max = "16MiB",
-	  .doc = "of each user-level thread; without it what this build needs", .offset = offsetof(struct arch_conf, stack) },
+	  .doc = "of each user-level thread, or of each stack of a pool (`stacks`); without it what this build needs", .offset = offsetof(struct arch_conf, stack) },
 	[AX_MAP] = { .name = "map", .type = XK_P_LIST, .elem = XK_P_UINT,
 	  .doc = "virtual processor (from 1) of connection 1, 2, ...; repeated; without it round robin",
 	  .offset = offsetof(struct arch_conf, map) },
@@ -140,6 +141,9 @@ const struct xk_param xk_arch_params[] = {
 	[AX_FREELIST] = { .name = "freelist", .type = XK_P_ENUM, .choices = freelists,
 	  .doc = "whose free message buffers are: each virtual processor's own; those of the processor that freed them, or "
 		 "everybody's, in pools that each have a lock", .offset = offsetof(struct arch_conf, freelist) },
+	[AX_STACKS] = { .name = "stacks", .type = XK_P_ENUM, .choices = stackpools,
+	  .doc = "whose stack a unit of work runs on: the thread's that runs it; one from a pool of idle thread stacks, of the "
+		 "processor, the one used last, or of all, the one idle longest", .offset = offsetof(struct arch_conf, stacks) },
 	[AX_BG_V] = { .name = "v", .group = "background", .type = XK_P_FRACTION,
 	  .doc = "an idle worker does not sleep but walks memory and code of its own, which displaces what the protocols have "
 		 "cached: in this share of its time", .offset = offsetof(struct arch_conf, bg_v), .flags = XK_PF_REQUIRED },
@@ -167,6 +171,7 @@ _Static_assert(XK_AFFINITY_ANY == 0 && XK_AFFINITY_CODE == 1 && XK_AFFINITY_STRE
 _Static_assert(XK_PICK_MRU == 0 && XK_PICK_LRU == 1 && XK_PICK_LOW == 2 && XK_PICK_RANDOM == 3, "order of picks");
 _Static_assert(XK_QUEUE_ONE == 0 && XK_QUEUE_PER == 1, "order of queues");
 _Static_assert(XK_FREELIST_VP == 0 && XK_FREELIST_PROCESSOR == 1 && XK_FREELIST_GLOBAL == 2, "order of freelists");
+_Static_assert(XK_STACKS_NONE == 0 && XK_STACKS_PROCESSOR == 1 && XK_STACKS_GLOBAL == 2, "order of stacks");
 _Static_assert(XK_SPREAD_NUMBER == 0 && XK_SPREAD_HASH == 1, "order of spreads");
 
 /* ---- what follows from what was said ---------------------------------------------- */
@@ -182,6 +187,7 @@ struct axes axes_of(const struct xk_arch *a)
 		.inbound = a->inbound, .order = a->order, .datagrams = a->datagrams, .threads = a->threads, .stack = a->stack,
 		.object_locks = a->objects,
 		.lock_times = !a->lock_untimed, .affinity = a->affinity, .pick = a->pick, .queue = a->queue, .freelist = a->freelist,
+		.stacks = a->stacks,
 		.pipelines = a->domain == XK_DOMAIN_LAYER ? (uint64_t)a->vps : 0, .high = a->high, .low = a->low,
 		.bg_data = BACKGROUND_DATA, .bg_code = BACKGROUND_CODE,
 	} };
@@ -399,6 +405,7 @@ struct xk_arch axes_arch(const struct axes *x, const struct axes_graph *g)
 	a.wired = c->wired;
 	a.lock_untimed = !c->lock_times;
 	a.freelist = (enum xk_freelist)c->freelist;
+	a.stacks = (enum xk_stackpools)c->stacks;
 	if (a.threads == XK_THREADS_USER)
 		take_user_threads(&a, x);
 	if (axes_said(x, AX_LOCK))

@@ -76,10 +76,11 @@ static bool runs(const struct search *s, const struct axes *x)
 
 /* ---- which changes there are ----------------------------------------------------------- */
 
-/* What an axis of words costs more than others: the domain and the kind of thread are what a table is about. */
-static unsigned matters(enum axis a)
+/* What an axis of words costs more than others: the domain and the kind of thread are what a table is about, and a pool of
+ * stacks is what nobody means who has not said so. */
+static unsigned matters(enum axis a, bool said)
 {
-	return a == AX_DOMAIN || a == AX_THREADS ? 2 : a == AX_VPS ? 1 : 0;
+	return a == AX_STACKS && !said ? 3 : a == AX_DOMAIN || a == AX_THREADS ? 2 : a == AX_VPS ? 1 : 0;
 }
 
 static void offer(struct search *s, enum axis a, bool drop, uint64_t u, unsigned weight)
@@ -90,7 +91,7 @@ static void offer(struct search *s, enum axis a, bool drop, uint64_t u, unsigned
 		return;
 	if (!said)
 		weight = 2;
-	s->change[s->n++] = (struct change){ (uint8_t)a, (uint8_t)(weight + matters(a)), drop, u };
+	s->change[s->n++] = (struct change){ (uint8_t)a, (uint8_t)(weight + matters(a, said)), drop, u };
 }
 
 static void offer_words(struct search *s, enum axis a)

@@ -26,6 +26,7 @@ struct run_snap {
 	struct xk_affinity_counts affinity;
 	struct xk_background_counts background;
 	struct xk_freelist_counts freelist;
+	struct xk_stack_counts stacks;
 	struct xk_meter_counts *time;    /* [nnodes] */
 	struct xk_object_locks *objects; /* [nnodes] */
 	uint64_t               *heat;    /* xk_heat_cells(); NULL: nobody has asked */

@@ -203,6 +203,7 @@ static int snap(const struct xk_graph *g, struct run_snap *s)
 	xk_vpset_affinity(g->vps, &s->affinity);
 	xk_vpset_background(g->vps, &s->background);
 	xk_mempool_freelist(g->vps->pool, &s->freelist);
+	xk_vpset_stacks(g->vps, &s->stacks);
 	return run_heat_snap(g->vps, s);
 }
 
@@ -504,6 +505,8 @@ int run_end(struct run *u)
 	end_background(u, &last.background);
 	r->freelist = last.freelist;
 	xk_freelist_counts_add(&r->freelist, &u->first.freelist, -1);
+	r->stacks = last.stacks;
+	xk_stack_counts_add(&r->stacks, &u->first.stacks, -1);
 	r->vp = last.vp;
 	r->worker = last.worker;
 	run_heat_end(r, &u->first, &last);
@@ -592,6 +595,9 @@ unsigned xk_run_locks(const struct xk_run_result *r, struct xk_run_locks *out)
 	if (r->freelist.shelves != 0)
 		out[n++] = (struct xk_run_locks){ .name = "memory", .policy = xk_lock_adaptive.name, .n = r->freelist.shelves,
 						  .sum = r->freelist.lock };
+	if (r->stacks.pools != 0)
+		out[n++] = (struct xk_run_locks){ .name = "stacks", .policy = xk_lock_adaptive.name, .n = (unsigned)r->stacks.pools,
+						  .sum = r->stacks.lock };
 	return n;
 }
 

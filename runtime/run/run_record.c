@@ -193,6 +193,13 @@ static json_t *freelist_json(const struct xk_freelist_counts *c)
 							   "hits", (json_int_t)c->hits, "moves", (json_int_t)c->moves);
 }
 
+static json_t *stacks_json(const struct xk_stack_counts *c)
+{
+	return c->pools == 0 ? json_null() :
+	       json_pack("{s:I, s:I, s:I, s:I, s:I}", "pools", (json_int_t)c->pools, "stacks", (json_int_t)c->stacks,
+			 "hits", (json_int_t)c->hits, "moves", (json_int_t)c->moves, "stackless", (json_int_t)c->stackless);
+}
+
 static json_t *background_json(const struct xk_run_result *x)
 {
 	const struct xk_background_counts *b = &x->background;
@@ -217,6 +224,7 @@ struct json_t *run_record_json(const struct xk_run_result *x)
 	if (x->heat.cell != NULL)
 		json_object_set_new(r.j, "heat", run_heat_json(&x->heat));
 	json_object_set_new(r.j, "freelist", freelist_json(&x->freelist));
+	json_object_set_new(r.j, "stacks", stacks_json(&x->stacks));
 	json_object_set_new(r.j, "background", background_json(x));
 	put_workers(&r, x);
 	put_locks(&r, x);

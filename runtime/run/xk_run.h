@@ -152,6 +152,7 @@ struct xk_run_result {
 	struct xk_run_times       times;
 	struct xk_run_affinity    affinity;
 	struct xk_freelist_counts freelist;     /* of pools of memory with a lock; all zero where VPs have their own */
+	struct xk_stack_counts    stacks;       /* of pools of thread stacks; all zero where there are none */
 	struct xk_background_counts background; /* all zero where there is none */
 	struct xk_run_heat        heat;
 };
@@ -162,9 +163,9 @@ int  xk_run(struct xk_graph *g, const struct xk_run_opts *o, struct xk_run_resul
 void xk_run_fini(struct xk_run_result *r);
 const char *xk_run_end_text(enum xk_run_end e);
 /* Locks of the data path by class: those of the VPs of connections, of I/O threads, of the table of
- * connections, of layers' maps and their sessions, of the I/O threads' queue, of pools of memory; classes that the
- * architecture has.  Returns how many. */
-#define XK_RUN_LOCKS 7u
+ * connections, of layers' maps and their sessions, of the I/O threads' queue, of pools of memory, of pools of thread stacks; classes
+ * that the architecture has.  Returns how many. */
+#define XK_RUN_LOCKS 8u
 struct xk_run_locks { const char *name, *policy; unsigned n; struct xk_lock_counts sum; };
 unsigned xk_run_locks(const struct xk_run_result *r, struct xk_run_locks *out);
 /* Nanoseconds of processor time that all workers took. */

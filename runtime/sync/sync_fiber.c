@@ -120,6 +120,7 @@ void xk_fiber_switch(struct xk_fiber *from, struct xk_fiber *to)
 	__sanitizer_start_switch_fiber(&from->fake, to->low, to->size);
 #endif
 #ifdef FIBER_TSAN
+	from->tsan = __tsan_get_current_fiber();         /* it may have gone to another stack on its own (vp_stackpool.c) */
 	__tsan_switch_to_fiber(to->tsan, 0);
 #endif
 	t = jump_fcontext(to->at, &h);

@@ -121,16 +121,33 @@ static const char *waiters_fault(const struct xk_arch *a)
 
 static const char *threads_fault(const struct xk_arch *a)
 {
+	if (a->stack != 0 && (a->stack < XK_STACK_MIN || a->stack > XK_STACK_MAX))
+		return "stack must be between 8KiB and 16MiB";
 	if (a->threads != XK_THREADS_USER)
-		return a->stack != 0 ? "stack needs threads = \"user\": a kernel thread's is the system's matter" : NULL;
+		return a->stack != 0 && a->stacks == XK_STACKS_NONE ? "stack needs threads = \"user\", or stacks from a pool: a kernel "
+			"thread's is the system's matter" : NULL;
 	if (!xk_fiber_available())
 		return "threads = \"user\" needs Boost.Context, which this build was made without: "
 		       "install libboost-context-dev and configure again";
 	if (a->entry != XK_ENTRY_OWN)
 		return "threads = \"user\" needs entry \"own\": a stack is run by one kernel thread, "
 		       "so no other may enter its virtual processor";
-	if (a->stack != 0 && (a->stack < XK_STACK_MIN || a->stack > XK_STACK_MAX))
-		return "stack must be between 8KiB and 16MiB";
+	return NULL;
+}
+
+/* What is run from its beginning to its end may be run on any stack. */
+static const char *stacks_fault(const struct xk_arch *a)
+{
+	if (a->stacks == XK_STACKS_NONE)
+		return NULL;
+	if (a->threads == XK_THREADS_USER)
+		return "stacks from a pool need threads = \"kernel\": a user-level thread has a stack of its own, which stays with it";
+	if (a->domain == XK_DOMAIN_LAYER)
+		return "stacks from a pool need the domain \"connections\" or \"none\": the thread of a layer goes on with the next "
+		       "message on its own";
+	if (!xk_fiber_available())
+		return "stacks from a pool need Boost.Context, which this build was made without: "
+		       "install libboost-context-dev and configure again";
 	return NULL;
 }
 
@@ -227,6 +244,8 @@ static const char *arch_fault(const struct xk_arch *a)
 
 	if (fault == NULL)
 		fault = background_fault(a);
+	if (fault == NULL)
+		fault = stacks_fault(a);
 	if (fault != NULL)
 		return fault;
 	fault = a->domain == XK_DOMAIN_LAYER ? layers_fault(a) : io_thread_fault(a);

@@ -23,7 +23,7 @@ static void enter_and_run(const struct xk_handoff *b, xk_ns now)
 
 	xk_vp_step_in(vp, now);
 	xk_vp_take_brought(vp, b->newest);
-	xk_vp_run_brought(vp);
+	vp_any_brought(vp);
 	/* Does it leave work that its worker does not know of? */
 	kick = xk_vp_busy(vp) || xk_wheel_next(&vp->wheel) < xk_load_relaxed(&vp->worker_next);
 	xk_vp_step_out(vp);

@@ -7,8 +7,17 @@
 #define XK_VP_PRIV_H
 
 #include "runtime/base/xk_wide.h"
+#include "runtime/vp/vp_heat.h"
 #include "runtime/vp/vp_mode.h"
 #include "runtime/vp/xk_vp.h"
+
+/* Pools are told apart by processors: the set's threads, or those that are simulated, where they are more. */
+static inline unsigned vp_processors(const struct xk_arch *a)
+{
+	unsigned threads = a->workers + a->io_threads;
+
+	return threads > a->processors ? threads : a->processors;
+}
 
 /* xk_vpset.running: workers are being made and wait, so that the thread that makes
  * hundreds of them does not compete with the first. */
@@ -181,6 +190,48 @@ void xk_vp_run_brought(struct xk_vp *vp);
 bool xk_vp_timers_due(const struct xk_vp *vp);
 unsigned xk_vp_run_left(struct xk_vp *vp, unsigned budget);
 unsigned xk_vp_run_one(struct xk_vp *vp, unsigned budget);
+
+/* How units and turns are run, and what was brought, where not as above: charged by a simulated machine
+ * (vp_sim_unit.c), or on thread stacks of a pool (modes/vp_stackpool.c). */
+struct vp_units {
+	unsigned (*unit)(struct xk_vp *vp, unsigned budget);
+	unsigned (*turn)(struct xk_vp *vp, unsigned budget, int32_t *deficit, bool *idle);
+	void     (*brought)(struct xk_vp *vp);   /* by a thread that is in no unit */
+};
+
+static inline unsigned vp_any_unit(struct xk_vp *vp, unsigned budget)
+{
+	const struct vp_units *u = vp->set->units;
+	unsigned done;
+
+	if (XK_UNLIKELY(u != NULL))
+		return u->unit(vp, budget);
+	done = xk_vp_unit(vp, budget);
+	vp_heat(vp, done);
+	return done;
+}
+
+static inline unsigned vp_any_turn(struct xk_vp *vp, unsigned budget, int32_t *deficit, bool *idle)
+{
+	const struct vp_units *u = vp->set->units;
+	unsigned done;
+
+	if (XK_UNLIKELY(u != NULL))
+		return u->turn(vp, budget, deficit, idle);
+	done = xk_vp_turn(vp, budget, deficit, idle);
+	vp_heat(vp, done);
+	return done;
+}
+
+static inline void vp_any_brought(struct xk_vp *vp)
+{
+	const struct vp_units *u = vp->set->units;
+
+	if (XK_UNLIKELY(u != NULL))
+		u->brought(vp);
+	else
+		xk_vp_run_brought(vp);
+}
 
 /* ---- lines that will be wanted ------------------------------------------------------------- */
 

@@ -199,11 +199,10 @@ static int make_workers(struct xk_vpset *set)
 static int make_pool(struct xk_vpset *set, const struct xk_mem_conf *mem)
 {
 	const struct xk_arch *a = &set->arch;
-	unsigned threads = a->workers + a->io_threads;
 	struct xk_mem_conf m = *mem;
 
 	m.freelist = a->freelist;
-	m.processors = threads > a->processors ? threads : a->processors;
+	m.processors = vp_processors(a);
 	m.lock = vp_mode_lock(set);
 	m.lock_untimed = a->lock_untimed;
 	return xk_mempool_new(&set->pool, &m, (unsigned)a->vps * stages_of(a) + a->io_threads);
@@ -367,7 +366,11 @@ static unsigned step(struct xk_vpset *set, struct xk_vp *vp)
 	if (vp->mode->step != NULL)
 		return vp->mode->step(vp, now);
 	xk_vp_step_in(vp, now);
-	done = xk_vp_unit(vp, set->arch.burst);
+	/* What is drained of a simulation is no part of it. */
+	if (XK_UNLIKELY(set->stacks != NULL) && set->sim == NULL)
+		done = set->units->unit(vp, set->arch.burst);
+	else
+		done = xk_vp_unit(vp, set->arch.burst);
 	xk_vp_step_out(vp);
 	return done;
 }

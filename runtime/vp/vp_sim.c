@@ -94,6 +94,7 @@ int xk_vpsim_new(struct xk_vpset *set, struct xk_errs *errs)
 	if (err != XK_OK)
 		return complain(errs, err);
 	a->spin_us = 0;
+	set->units = &vp_units_sim;
 	a->lock = xk_lock_simulated(a->lock);
 	if (a->table != NULL)
 		a->table = xk_lock_simulated_table(a->table);

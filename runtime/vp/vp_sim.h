@@ -5,7 +5,6 @@
 #ifndef XK_VP_SIM_H
 #define XK_VP_SIM_H
 
-#include "runtime/vp/vp_heat.h"
 #include "runtime/vp/vp_priv.h"
 #include "runtime/vp/xk_machine.h"
 
@@ -27,11 +26,15 @@ unsigned xk_vpsim_unit(struct xk_vp *vp, unsigned budget);
 unsigned xk_vpsim_turn(struct xk_vp *vp, unsigned budget, int32_t *deficit, bool *idle);
 /* A unit has done so much: its time passes. */
 void xk_vpsim_done(struct xk_vp *vp, unsigned done);
+/* What is done next by this thread is on a stack that another processor had last: charged once, with the first that
+ * is done (true); or nothing was (false). */
+void xk_vpsim_stack_moved(bool moved);
 /* A stage takes a message that another one's thread has put into its queue. */
 void xk_vpsim_hop(void);
 /* The same of messages that a thread has brought to vp and run there. */
 void xk_vpsim_brought(struct xk_vp *vp, unsigned done);
 
+extern const struct vp_units vp_units_sim;
 extern const struct xk_mode_ops xk_mode_own_sim;
 
 /* Are the workers' processors simulated?  One thread that steps all VPs is no simulation of them. */
@@ -41,28 +44,6 @@ static inline bool vp_is_simulated(const struct xk_arch *a) { return a->processo
 static inline const struct xk_lock_ops *vp_mode_lock(const struct xk_vpset *set)
 {
 	return set->sim != NULL ? xk_lock_simulated(&xk_lock_adaptive) : &xk_lock_adaptive;
-}
-
-static inline unsigned vp_any_unit(struct xk_vp *vp, unsigned budget)
-{
-	unsigned done;
-
-	if (XK_UNLIKELY(vp->set->sim != NULL))
-		return xk_vpsim_unit(vp, budget);
-	done = xk_vp_unit(vp, budget);
-	vp_heat(vp, done);
-	return done;
-}
-
-static inline unsigned vp_any_turn(struct xk_vp *vp, unsigned budget, int32_t *deficit, bool *idle)
-{
-	unsigned done;
-
-	if (XK_UNLIKELY(vp->set->sim != NULL))
-		return xk_vpsim_turn(vp, budget, deficit, idle);
-	done = xk_vp_turn(vp, budget, deficit, idle);
-	vp_heat(vp, done);
-	return done;
 }
 
 #endif

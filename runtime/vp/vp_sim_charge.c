@@ -26,7 +26,7 @@ bool xk_machine_is_flat(const struct xk_machine *m)
 	const struct xk_sim_costs *c = &m->sync;
 
 	return (c->lock_local | c->lock_moved | c->lock_handed | c->unlock | c->lookup | c->handover | c->wake | c->context |
-		c->sleep | c->hop | m->unit | m->unit_moved | m->vp_moved |
+		c->sleep | c->hop | m->unit | m->unit_moved | m->vp_moved | m->stack_moved |
 		m->message_moved | m->byte_moved) == 0 && m->nnodes == 0;
 }
 
@@ -46,6 +46,21 @@ static xk_ns vp_lines_of(const struct xk_vp *vp, unsigned done)
 	const struct xk_vpsim *s = vp->set->sim;
 
 	return done != 0 && s->machine->vp_moved != 0 && vp_owners_take(s->owners, vp, xk_sim_processor()) ? s->machine->vp_moved : 0;
+}
+
+void xk_vpsim_stack_moved(bool moved)
+{
+	if (xk_sim_self != NULL)
+		vpsim_kept()->stack_moved = moved;
+}
+
+/* And those of the stack that it was done on. */
+static xk_ns stack_lines_of(const struct xk_vpsim *s, unsigned done)
+{
+	if (XK_LIKELY(done == 0 || !vpsim_kept()->stack_moved))
+		return 0;
+	vpsim_kept()->stack_moved = false;
+	return s->machine->stack_moved;
 }
 
 uint64_t xk_vpset_message_moved(struct xk_vpset *set, const void *message, uint32_t bytes)
@@ -94,7 +109,7 @@ static void charge_unit(const struct xk_vp *vp, unsigned done)
 	unsigned processor = xk_sim_processor();
 
 	vpsim_kept()->brought = 0;
-	cost += vp_lines_of(vp, done);
+	cost += vp_lines_of(vp, done) + stack_lines_of(s, done);
 	if (done != 0 && s->last != 0 && s->last != processor)
 		cost += m->unit_moved;
 	if (done != 0)
@@ -149,7 +164,7 @@ void xk_vpsim_brought(struct xk_vp *vp, unsigned done)
 	if (xk_sim_self == NULL)
 		return;
 	vpsim_kept()->brought += done;
-	xk_sim_charge(done * vp->set->sim->machine->message + vp_lines_of(vp, done));
+	xk_sim_charge(done * vp->set->sim->machine->message + vp_lines_of(vp, done) + stack_lines_of(vp->set->sim, done));
 	tell_ran(vp, done);
 }
 

@@ -22,7 +22,7 @@ struct xk_vpsim {
 	unsigned                 last;   /* processor that ran a unit, from 1; 0: none has */
 };
 
-/* Of a thread that is stopped; brought and moved are also in use while it runs. */
+/* Of a thread that is stopped; brought, moved and stack_moved are also in use while it runs. */
 struct kept {
 	struct xk_vp      *self;
 	struct xk_memvp   *mem;
@@ -31,6 +31,7 @@ struct kept {
 	xk_ns              told;         /* it had been charged so much when `ran` was told last */
 	uint32_t           brought;      /* messages that this unit has brought to others, charged there */
 	bool               moved;        /* the operation to come has its message from another layer's thread */
+	bool               stack_moved;  /* its stack was another processor's, which has not been charged */
 	struct xk_handoffs handoffs;
 };
 

@@ -36,6 +36,8 @@ unsigned xk_vpsim_turn(struct xk_vp *vp, unsigned budget, int32_t *deficit, bool
 	return total;
 }
 
+const struct vp_units vp_units_sim = { .unit = xk_vpsim_unit, .turn = xk_vpsim_turn, .brought = xk_vp_run_brought };
+
 static unsigned visit_simulated(struct xk_worker *w, unsigned i)
 {
 	struct xk_slot *s = &w->slot[i];
@@ -43,7 +45,7 @@ static unsigned visit_simulated(struct xk_worker *w, unsigned i)
 	bool idle;
 
 	xk_vp_step_in(s->vp, w->now);
-	total = xk_vpsim_turn(s->vp, xk_load_relaxed(&w->set->arch.burst), &s->deficit, &idle);
+	total = vp_any_turn(s->vp, xk_load_relaxed(&w->set->arch.burst), &s->deficit, &idle);
 	xk_worker_rest(w, i, idle);
 	xk_vp_step_out(s->vp);
 	return total;

@@ -28,6 +28,7 @@ struct xk_machine {
 	xk_ns               unit;      /* each unit that does anything */
 	xk_ns               unit_moved; /* more, where another processor ran the last one of all */
 	xk_ns               vp_moved;  /* more, where another processor ran the last one of the same VP, or brought it messages */
+	xk_ns               stack_moved; /* more, of a unit on a thread stack of a pool that another processor used last */
 	uint64_t            message_moved, byte_moved; /* picoseconds, an operation on a message that another processor had; by its bytes */
 	const struct xk_cache_machine *cache;  /* how sessions' state is displaced; NULL: it is not */
 	unsigned            nnodes;    /* 0: nodes cost nothing by themselves */

@@ -47,6 +47,8 @@ struct xk_outside;
 struct xk_machine;
 struct xk_vpsim;
 struct xk_heat;
+struct xk_stacks;
+struct vp_units;
 
 /* Of a stage (xk_stage.h); each written by who is inside, or exclusive. */
 struct xk_stage_counts {
@@ -181,6 +183,13 @@ enum xk_object_axis { XK_OBJECTS_CONNECTION, XK_OBJECTS_LAYER };
 /* Whose stack work of a connection runs on: the kernel thread's that runs its VP, or the
  * connection's own. */
 enum xk_threads { XK_THREADS_KERNEL, XK_THREADS_USER };
+/*
+ * Whose stack a unit of work runs on: the thread's that runs it; or one of a pool of idle thread stacks (Salehi 1995, 2.1,
+ * thread-stack affinity), from its beginning to its end.  PROCESSOR: each worker and I/O thread has a pool, and threads that are
+ * neither have one together; the stack that was used there last is next.  GLOBAL: one pool for all, the stack that
+ * has been idle longest is next, the lower bound.
+ */
+enum xk_stackpools { XK_STACKS_NONE, XK_STACKS_PROCESSOR, XK_STACKS_GLOBAL };
 
 /* What an idle worker does beside protocols: it walks data and code of its own, bytes, in a share v of its time; it
  * does not sleep. */
@@ -224,7 +233,8 @@ struct xk_arch {
 	xk_ns            tick;       /* of the timer wheels; 0: XK_WHEEL_TICK */
 	uint32_t         spin_us;    /* spin this long before sleeping */
 	enum xk_threads  threads;
-	size_t           stack;      /* bytes of each user-level thread's; 0: what this build needs */
+	size_t           stack;      /* bytes of each user-level thread's, or pool's; 0: what this build needs */
+	enum xk_stackpools stacks;   /* threads KERNEL, domain not LAYER */
 	enum xk_affinity affinity;   /* schedule FIFO */
 	enum xk_pick     pick;       /* unless the affinity is ANY */
 	enum xk_queue    queue;
@@ -276,6 +286,8 @@ struct xk_vpset {
 	void             *owner;
 	uint32_t          running;   /* workers shall go on */
 	struct xk_heat   *heat;      /* who has run how much (xk_heat.h); NULL: nobody has asked */
+	const struct vp_units *units; /* simulated, or on stacks of a pool; NULL: neither */
+	struct xk_stacks *stacks;    /* arch.stacks, else NULL */
 };
 
 int  xk_vpset_new(struct xk_vpset **set, const struct xk_arch *a, const struct xk_mem_conf *mem,
@@ -354,6 +366,15 @@ void xk_vpset_affinity_of(const struct xk_vpset *set, unsigned i, struct xk_affi
 void xk_affinity_counts_add(struct xk_affinity_counts *sum, const struct xk_affinity_counts *c, int sign);
 /* Of all together. */
 void xk_vpset_affinity(const struct xk_vpset *set, struct xk_affinity_counts *out);
+
+/*
+ * Of pools of thread stacks (arch.stacks), all zero where there are none: pools, stacks of them; units that did something on
+ * a stack that the same processor (hits), another one (moves), had used last; that found no memory for a stack and ran on the
+ * thread's own; the pools' locks.  Any thread.  sum += sign * c, but pools and stacks: sign: 1 or -1.
+ */
+struct xk_stack_counts { uint64_t pools, stacks, hits, moves, stackless; struct xk_lock_counts lock; };
+void xk_vpset_stacks(const struct xk_vpset *set, struct xk_stack_counts *out);
+void xk_stack_counts_add(struct xk_stack_counts *sum, const struct xk_stack_counts *c, int sign);
 
 /* What idle workers have walked: slices of 2 us with references and without, references to data and to code.  Any
  * thread; zero where there is no background.  The sums are of all workers. */

@@ -30,6 +30,8 @@ static const char *const changed[] = {
 	"locking { vps = 8, lock = 'ticket', table = 'adaptive', io_threads = 2 }",
 	"mp { vps = 8, object_locks = 'layer', lock = 'mcs', burst = 4 }", "locking { vps = 8, object_locks = 'connection' }",
 	"ips_conn { vps = %u, freelist = 'processor' }", "mp { vps = 8, freelist = 'global' }", "lp { freelist = 'global' }",
+	"ips_conn { vps = %u, stacks = 'global' }", "mp { vps = 8, stacks = 'processor' }", "connp_l { vps = 8, stacks = 'global' }",
+	"vppc { vps = 8, stacks = 'processor' }",
 	"tpc { threads = 'user', stack = '128KiB' }", "vppc { vps = 8, threads = 'user', stack = '128KiB' }",
 	"up { threads = 'user', burst = 1, stack = '128KiB' }",
 	"caller { vps = 3, lock = 'mcs' }", "connp_l { vps = 8, waiters = 'run' }", "tpc { vps = %u, waiters = 'run', spin = '0us' }",
@@ -98,7 +100,7 @@ static void add_changed(unsigned conns)
 	for (unsigned i = 0; changed[i] != NULL; i++) {
 		const char *at = strstr(changed[i], "%u");
 
-		if (strstr(changed[i], "'user'") != NULL && !xk_fiber_available())
+		if ((strstr(changed[i], "'user'") != NULL || strstr(changed[i], "stacks =") != NULL) && !xk_fiber_available())
 			continue;
 		if (at == NULL)
 			snprintf(row, sizeof row, "%s", changed[i]);

@@ -53,6 +53,7 @@ if [ -n "$first" ]; then
 	ok "of one processor" has return processors 1 "those that it may use"
 	ok "where nothing moves, which is said" has ips protocol_moved 0 "not measured: this process may use one processor only"
 	ok "nor messages" has graph message_moved 0 "2 lines, descriptor and headers"
+	ok "nor thread stacks" has graph stack_moved 0 "not measured: this process may use one processor only"
 	ok "nor virtual processors" has graph vp_moved 0 "not measured: this process may use one processor only"
 	ok "an adaptive lock spins for 1000 looks" looks
 	ok "a unit's cost is what bursts share" has graph unit 0.04 "message + unit / burst"

@@ -51,7 +51,7 @@ end
 -- ---- of models --------------------------------------------------------------------------------
 
 local ALONE <const> = ": with one processor nothing moves"
-local STACKS <const> = ": a worker here has a stack of its own, which never moves"
+local STACKS <const> = ": without pools of stacks a worker here has its own, which never moves"
 
 local COSTS <const> = {
   "hot", "l1_cold", "memory_cold", "map_miss", "session_moved", "protocol_moved", "thread_moved",
@@ -269,7 +269,7 @@ end
 
 local GRAPH <const> = {
   "message", "unit", "lock", "lock_moved", "lock_spin", "handover", "wake", "context", "yield", "slice",
-  "vp_moved", "message_moved", "byte_moved",
+  "vp_moved", "message_moved", "byte_moved", "stack_moved",
 }
 local LOOKS <const> = 1000       -- of an adaptive lock, at most (runtime/sync/sync_adaptive.c)
 local LINES <const> = 2          -- of a message that all operations read: descriptor and headers
@@ -284,6 +284,7 @@ end
 local function moving(doc, t)
   local copies = doc.copies
   t.vp_moved = step(doc, "receive", "protocol_moved", ALONE)
+  t.stack_moved = step(doc, "receive", "thread_moved", "")
   t.message_moved = { math.max(t.lock_moved[1] - t.lock[1], 0) * LINES,
                       measured(("%d lines, descriptor and headers, each as a lock's"):format(LINES)) }
   t.byte_moved = { 0, NONE .. "there is one processor" }

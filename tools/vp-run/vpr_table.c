@@ -235,6 +235,17 @@ static void freelist(FILE *f, const struct xk_freelist_counts *c)
 			100.0 * (double)c->hits / (double)all, (ull)all, (ull)c->moves);
 }
 
+static void stacks(FILE *f, const struct xk_stack_counts *c)
+{
+	uint64_t all = c->hits + c->moves;
+
+	if (all != 0)
+		fprintf(f, "stacks: %.1f %% of %llu units of work on a stack that the processor had used last, %llu moves\n",
+			100.0 * (double)c->hits / (double)all, (ull)all, (ull)c->moves);
+	if (c->stackless != 0)
+		fprintf(f, "stacks: %llu units of work found no memory for one\n", (ull)c->stackless);
+}
+
 static void background(FILE *f, const struct xk_background_counts *b)
 {
 	if (b->slices + b->rests != 0)
@@ -267,7 +278,7 @@ static const char *lock_class(const char *name)
 	static const struct { const char *name, *text; } of[] = {
 		{ "vp", "virtual processor lock" }, { "io_thread", "I/O thread lock" }, { "table", "connection table lock" },
 		{ "map", "layer map lock" }, { "session", "layer session lock" }, { "queue", "I/O queue lock" },
-		{ "memory", "memory pool lock" },
+		{ "memory", "memory pool lock" }, { "stacks", "stack pool lock" },
 	};
 	unsigned i = 0;
 
@@ -394,6 +405,7 @@ void vpr_table(FILE *f, const struct xk_run_result *r)
 	affinity(f, &r->affinity, r->graph->vps->fifo == NULL);
 	vpr_heat_line(f, &r->heat);
 	freelist(f, &r->freelist);
+	stacks(f, &r->stacks);
 	background(f, &r->background);
 	layer_times(f, r, width);
 	locks(f, r);

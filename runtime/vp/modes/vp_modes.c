@@ -9,7 +9,7 @@
 #include "runtime/vp/vp_sim.h"
 
 const struct xk_mode_ops *const xk_modes[] = {
-	&xk_mode_fifo, &xk_mode_pool, &xk_mode_stages, &xk_mode_threads, NULL
+	&xk_mode_fifo, &xk_mode_pool, &xk_mode_stages, &xk_mode_threads, &xk_mode_stacks, NULL
 };
 
 const struct xk_mode_ops *xk_mode_of(const struct xk_arch *a, bool io_thread)
@@ -22,5 +22,7 @@ const struct xk_mode_ops *xk_mode_of(const struct xk_arch *a, bool io_thread)
 		return &xk_mode_caller;
 	if (a->entry == XK_ENTRY_LOCK)
 		return &xk_mode_lock;
-	return vp_is_simulated(a) ? &xk_mode_own_sim : &xk_mode_own;
+	if (vp_is_simulated(a))
+		return &xk_mode_own_sim;
+	return a->stacks != XK_STACKS_NONE ? &xk_mode_own_stacked : &xk_mode_own;
 }

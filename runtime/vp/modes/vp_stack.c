@@ -119,7 +119,7 @@ void xk_stack_put(struct xk_ults *u, struct xk_stack *s)
 
 void xk_stack_overflowed(const struct xk_stack *s)
 {
-	xk_panic(__FILE__, __LINE__, "a user-level thread needs more than the %zu bytes of its stack: "
+	xk_panic(__FILE__, __LINE__, "work on a stack of its own needs more than the %zu bytes of it: "
 		 "say more with stack", (size_t)((const char *)s - (const char *)s->zone));
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * vp_ult.h - stacks of user-level threads, and what a VP keeps about them.
+ * vp_ult.h - stacks of user-level threads, and what a VP keeps about them; the same stacks in pools of idle
+ * ones, for units of work of any VP (vp_stackpool.c).
  *
- * Invariant: a stack is a thread's, or in the list of free ones, stopped.
+ * Invariant: a stack is a thread's, a unit's, or in a list of free ones, stopped.
  */
 #ifndef XK_VP_ULT_H
 #define XK_VP_ULT_H
@@ -25,6 +26,10 @@ struct xk_stack {
 	struct xk_stack *next;           /* free */
 	struct xk_ult   *ult;            /* whose work it does */
 	uint64_t        *zone;           /* the low end */
+	/* Of a pool's: what it does, who waits for that, and the processor that used it last, from 1; 0: none has. */
+	struct vp_work  *work;
+	struct xk_fiber *home;
+	uint32_t         used_by;
 };
 
 struct stack_chunk { struct stack_chunk *next; char *mem; size_t bytes; unsigned n, used; };
@@ -46,6 +51,9 @@ struct xk_stack *xk_stack_get(struct xk_ults *u, void (*main)(void *));
 void xk_stack_put(struct xk_ults *u, struct xk_stack *s);
 /* Aborts, saying so, when s was too small. */
 void xk_stack_overflowed(const struct xk_stack *s) __attribute__((noreturn, cold));
+
+/* vp_stackpool.c, for who tests it: the idle stack that a unit would have next which begins on this processor now; NULL: none. */
+const struct xk_stack *vp_stack_next(const struct xk_vpset *set);
 
 static inline void xk_stack_check(const struct xk_stack *s)
 {

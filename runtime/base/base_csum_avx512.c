@@ -3,9 +3,10 @@
  * base_csum_avx512.c - the checksum and fused copy by 64-byte vectors.
  *
  * The sums are those of the 32-byte variant.  What is left below a vector is
- * one masked load and store: bytes behind the mask are neither read nor
- * written, and count as zero.  Invariant: nothing outside [src, src + n) is
- * read, nothing outside [dst, dst + n) written.
+ * one masked load and store, and so is what lies before the first line of a long
+ * copy's destination: bytes outside the mask are neither read nor written, and
+ * count as zero.  Invariant: nothing outside [src, src + n) is read, nothing
+ * outside [dst, dst + n) written.
  */
 #include "runtime/base/base_csum_priv.h"
 
@@ -56,22 +57,50 @@ AVX512 static uint32_t avx512_sum(const void *p, size_t n, uint32_t seed)
 	return xk_csum_fold64(total(a, b) + seed);
 }
 
+/* Lines that are written come from the second-level cache as often as not, and stores are carried out in order: one
+ * that waits for its line holds up all behind it. */
+#define LONG  1280u              /* from so many bytes on no store crosses from one line to the next */
+#define AHEAD 512u               /* a line is asked for so many bytes before it is written */
+
+/* The sum of bytes of which the first, when odd is 1, lay at an odd place of the vectors. */
+static inline uint32_t placed(uint64_t sum, size_t odd, uint32_t seed)
+{
+	return odd == 0 ? xk_csum_fold64(sum + seed) : xk_csum_add(xk_csum_swap(xk_csum_fold64(sum)), seed);
+}
+
+AVX512 static inline void pair(struct acc *a, struct acc *b, uint8_t *t, const uint8_t *s)
+{
+	__m512i v = _mm512_loadu_si512(s), w = _mm512_loadu_si512(s + 64);
+
+	_mm512_storeu_si512(t, v);
+	_mm512_storeu_si512(t + 64, w);
+	add(a, v);
+	add(b, w);
+}
+
 AVX512 static uint32_t avx512_copy(void *dst, const void *src, size_t n, uint32_t seed)
 {
 	const uint8_t *s = src;
 	uint8_t *t = dst;
 	struct acc a = { _mm512_setzero_si512(), _mm512_setzero_si512() }, b = a;
+	size_t head = n >= LONG ? -(uintptr_t)t & 63 : 0, odd = head & 1;
 	__m512i v, w;
 	__mmask64 m;
 
-	for (; n >= 128; n -= 128, s += 128, t += 128) {
-		v = _mm512_loadu_si512(s);
-		w = _mm512_loadu_si512(s + 64);
-		_mm512_storeu_si512(t, v);
-		_mm512_storeu_si512(t + 64, w);
+	if (head != 0) {
+		m = _cvtu64_mask64((((uint64_t)1 << head) - 1) << odd);
+		v = _mm512_maskz_loadu_epi8(m, s - odd);
+		_mm512_mask_storeu_epi8(t - odd, m, v);
 		add(&a, v);
-		add(&b, w);
+		n -= head, s += head, t += head;
 	}
+	for (; n >= 128 + AHEAD; n -= 128, s += 128, t += 128) {
+		_mm_prefetch((const char *)t + AHEAD, _MM_HINT_T0);
+		_mm_prefetch((const char *)t + AHEAD + 64, _MM_HINT_T0);
+		pair(&a, &b, t, s);
+	}
+	for (; n >= 128; n -= 128, s += 128, t += 128)
+		pair(&a, &b, t, s);
 	if (n >= 64) {
 		v = _mm512_loadu_si512(s);
 		_mm512_storeu_si512(t, v);
@@ -84,7 +113,7 @@ AVX512 static uint32_t avx512_copy(void *dst, const void *src, size_t n, uint32_
 		_mm512_mask_storeu_epi8(t, m, w);
 		add(&b, w);
 	}
-	return xk_csum_fold64(total(a, b) + seed);
+	return placed(total(a, b), odd, seed);
 }
 
 static bool avx512_usable(void)

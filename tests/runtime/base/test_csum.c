@@ -83,7 +83,7 @@ static bool variant(const char *name)
 
 static void try_variant(const char *name)
 {
-	static const size_t around[] = { 1408, 4096, 4352, 9000, 65535 };
+	static const size_t around[] = { 1280, 1408, 4096, 4352, 9000, 65535 };
 	size_t align, n, i;
 
 	if (!variant(name))

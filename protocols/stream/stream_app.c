@@ -231,10 +231,10 @@ static bool writer_open(struct stream_writer *w, uint32_t n)
 	return n <= s.room;
 }
 
-void stream_writer_tell(const struct stream_writer *w)
+void stream_writer_tell(struct xk_sess *lls, uint32_t n, uint32_t writes)
 {
-	xk_count_add(w->lls->rep->npush, w->writes);
-	stream_tell(w->lls, XK_STREAM_SPANNED, (uint32_t)(w->at - w->told));
+	xk_count_add(lls->rep->npush, writes);
+	stream_tell(lls, XK_STREAM_SPANNED, n);
 }
 
 /* After a span that is full the next write sends, or begins a buffer: there is none for that one. */

@@ -141,6 +141,17 @@ static inline void stream_writer_join(struct stream_writer *w, const void *p, ui
 	w->writes++;
 	xk_copy_quick(at, p, n);
 }
+/* Member by member: a copy of all in vectors would wait for those that have just been stored singly, and
+ * these for all that the pieces' copies have stored before. */
+static inline void stream_writer_copy(struct stream_writer *to, const struct stream_writer *w)
+{
+	to->at = w->at;
+	to->end = w->end;
+	to->told = w->told;
+	to->writes = w->writes;
+	to->vain = w->vain;
+	to->lls = w->lls;
+}
 uint32_t stream_writer_other(struct stream_writer *w, const void *p, uint32_t n);
 /* n: 1 or more. */
 static inline uint32_t stream_writer_put(struct stream_writer *w, const void *p, uint32_t n)
@@ -152,18 +163,17 @@ static inline uint32_t stream_writer_put(struct stream_writer *w, const void *p,
 		return n;
 	}
 	/* So that *w, whose address nobody has then, can be in registers. */
-	x = *w;
+	stream_writer_copy(&x, w);
 	n = stream_writer_other(&x, p, n);
-	*w = x;
+	stream_writer_copy(w, &x);
 	return n;
 }
-void stream_writer_tell(const struct stream_writer *w);
+/* Tells the stream of n bytes in so many writes. */
+void stream_writer_tell(struct xk_sess *lls, uint32_t n, uint32_t writes);
 static inline void stream_writer_end(struct stream_writer *w)
 {
-	const struct stream_writer x = *w;
-
 	if (w->at != w->told)
-		stream_writer_tell(&x);
+		stream_writer_tell(w->lls, (uint32_t)(w->at - w->told), w->writes);
 	w->at = w->end = w->told = NULL;
 	w->writes = 0;
 }

@@ -83,31 +83,44 @@ uint32_t tcp_write(struct xk_sess *s, const void *p, uint32_t n)
 
 /* ---- what a writer does by itself --------------------------------------------------------- */
 
-/* How many bytes of those that the queue has room for. */
-static inline uint32_t span_of(const struct tcp_cb *cb, uint32_t room)
+/* How many bytes join what waits before it is full.  The byte that makes a full segment is written: with it
+ * the segment goes. */
+static inline uint32_t joining(const struct tcp_cb *cb)
 {
-	/* The byte that makes a full segment is written: with it the segment goes. */
-	if (cb->sq.unsent == NULL || cb->state < TCP_S_ESTABLISHED || !tcp_waits_on(cb, 0))
-		return 0;
-	return min32(min32(cb->mss - 1 - cb->sq.unsent_bytes, tcp_sendq_tailroom(cb->sq.last)), room);
+	uint32_t with = cb->sq.unsent_bytes + 1;
+
+	return with >= cb->mss ? 0 : min32(cb->mss - with, tcp_sendq_tailroom(cb->sq.last));
+}
+
+static inline uint32_t left_of(const struct tcp_cb *cb)
+{
+	return cb->snd_buf - min32(cb->snd_buf, cb->sq.bytes);
+}
+
+static inline uint32_t room_of(const struct tcp_sess *ts, const struct tcp_cb *cb)
+{
+	uint32_t limit;
+
+	return XK_LIKELY(cb->state == TCP_S_ESTABLISHED && !tcp_memory_is_short(ts->s.rep)) ? left_of(cb) :
+											      tcp_room_now(ts, &limit);
 }
 
 struct xk_stream_span tcp_span(const struct tcp_sess *ts)
 {
 	const struct tcp_cb *cb = tcp_cb(ts);
-	uint32_t limit, n = span_of(cb, UINT32_MAX);
 
-	if (n == 0)
+	if (cb->sq.unsent == NULL || cb->state < TCP_S_ESTABLISHED || !tcp_waits_on(cb, 0))
 		return (struct xk_stream_span){ 0 };
-	return (struct xk_stream_span){ cb->sq.last->data + cb->sq.last->len, min32(n, tcp_room_now(ts, &limit)) };
+	return (struct xk_stream_span){ cb->sq.last->data + cb->sq.last->len, min32(joining(cb), room_of(ts, cb)) };
 }
 
-/* The room that was promised is there still, whatever became of memory. */
+/* The room that was promised is there still, whatever became of memory, and what waited goes on waiting: nothing else
+ * was asked of the VP. */
 bool tcp_spanned(struct tcp_sess *ts, uint32_t n)
 {
 	struct tcp_cb *cb = tcp_cb(ts);
 
-	if (n == 0 || n > span_of(cb, cb->snd_buf - min32(cb->snd_buf, cb->sq.bytes)))
+	if (cb->sq.unsent == NULL || n == 0 || n > joining(cb) || n > left_of(cb))
 		return false;
 	cb->sq.last->flags &= (uint8_t)~XK_MSG_CSUM;
 	tcp_sendq_longer(cb, cb->sq.last, n, tcp_sq_at_end(cb));

@@ -9,7 +9,7 @@
  * copied by push, while the sender's bytes are in the first-level cache: a burst of
  * them is more than it holds.  A short one is copied by the task that takes it off the
  * wire, because a wide load of header bytes just stored in small pieces would have to
- * wait for them.  A long segment is summed by the very loads that copy
+ * wait for them.  A segment that is not short is summed by the very loads that copy
  * it, and the sum goes with it: the transport adds its pseudo-header and judges, as
  * it does behind devices that sum what they receive, and no byte is read twice.
  * A super-segment is cut by the push, each frame copied and summed so; what arrives are frames.
@@ -34,9 +34,10 @@ void mem_rx_put(struct mem_rep *to, struct xk_msg *m)
 	xk_msgq_put(&to->q, m);
 }
 
-#define SUM_MIN 512u             /* a short segment is summed in no time */
-#define IP_LEN  20u
-#define LINE    (XK_CACHELINE - 1)
+#define LONG_MIN 512u            /* copied by push, from so many bytes on */
+#define SUM_MIN  256u            /* a shorter segment is summed in no time */
+#define IP_LEN   20u
+#define LINE     (XK_CACHELINE - 1)
 
 /* A whole datagram of TCP or UDP, without options, that fills the frame behind h
  * bytes?  Its network header is all that must not be summed. */
@@ -59,9 +60,9 @@ static inline uint32_t copy_sum(uint8_t *t, const uint8_t *s, uint32_t n)
 	return xk_csum_copy_long(t + head, s + head, n - head, sum);
 }
 
-/* A long frame: the copy lies in its lines as the original does in its own, so
+/* A frame that is summed: the copy lies in its lines as the original does in its own, so
  * that neither side's vectors cross from one to the next. */
-static XK_APART struct xk_msg *wire_copy_long(struct xk_msg *m, uint32_t h)
+static XK_APART struct xk_msg *wire_copy_sum(struct xk_msg *m, uint32_t h)
 {
 	struct xk_msg *c = xk_msg_new_cls(xk_msg_class(m->len), m->len);
 
@@ -79,10 +80,16 @@ static XK_APART struct xk_msg *wire_copy_long(struct xk_msg *m, uint32_t h)
 	return c;
 }
 
+/* In one buffer, like its copy, and worth a sum. */
+static inline bool is_summed(const struct xk_msg *m)
+{
+	return m->len >= SUM_MIN && !(m->flags & XK_MSG_CHAIN) && m->len <= XK_MSG_MAX_SEG;
+}
+
 /* Copied, or handed over, when it is pushed. */
 static inline bool is_long(const struct xk_msg *m)
 {
-	return m->len >= SUM_MIN && !(m->flags & XK_MSG_CHAIN) && m->len <= XK_MSG_MAX_SEG;
+	return m->len >= LONG_MIN && is_summed(m);
 }
 
 /* Shared bytes are copied in any case: the receiver may write. */
@@ -126,7 +133,7 @@ static inline struct xk_msg *wire_put_long(struct mem_rep *from, struct xk_msg *
 	if (!is_copied(from, m)) {
 		hand_over(m);
 	} else {
-		c = wire_copy_long(m, mem_state(from->rep)->link->header);
+		c = wire_copy_sum(m, mem_state(from->rep)->link->header);
 		xk_msg_free(m);
 		if (XK_UNLIKELY(c == NULL)) {
 			xk_count(from->rep->drop[XK_DROP_NOMEM]);
@@ -143,8 +150,8 @@ static inline struct xk_msg *wire_copy(struct xk_msg *m, uint32_t h)
 {
 	struct xk_msg *c;
 
-	if (XK_UNLIKELY(is_long(m))) {
-		c = wire_copy_long(m, h);
+	if (is_summed(m)) {
+		c = wire_copy_sum(m, h);
 	} else if (XK_UNLIKELY(m->len >= SUM_MIN || (m->flags & XK_MSG_CHAIN))) {
 		c = xk_msg_clone(m);
 	} else {
@@ -381,7 +388,7 @@ void mem_loop_push(struct xk_sess *s, struct xk_msg *m)
 {
 	struct mem_rep *mr = s->rep->state, *to = mr->other;
 
-	if (XK_UNLIKELY(m->len >= SUM_MIN))
+	if (XK_UNLIKELY(m->len >= LONG_MIN))
 		loop_push_long(s, m);
 	else if (wire_busy(mr, to, m))
 		wire_append(to, m);

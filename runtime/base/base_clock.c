@@ -18,6 +18,15 @@ xk_ns xk_clock_host(void)
 	return (xk_ns)ts.tv_sec * XK_SEC + (xk_ns)ts.tv_nsec;
 }
 
+xk_ns xk_clock_host_coarse(void)
+{
+	struct timespec ts;
+
+	if (XK_UNLIKELY(clock_gettime(CLOCK_MONOTONIC_COARSE, &ts) != 0))
+		return xk_clock_host();
+	return (xk_ns)ts.tv_sec * XK_SEC + (xk_ns)ts.tv_nsec;
+}
+
 double xk_clock_cost(void)
 {
 	xk_ns least = XK_NS_NEVER;

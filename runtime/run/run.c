@@ -22,6 +22,7 @@
 #define POLL_LEAST   (50 * XK_US)     /* between two looks at how many messages there were */
 #define POLL_MOST    (2 * XK_MS)
 #define GATE_POLL XK_MS
+#define LOOK_EVERY   XK_MS            /* of the host's time, between two looks at descriptors in virtual time */
 
 static xk_ns now(const struct run *u)
 {
@@ -128,24 +129,46 @@ static bool step_virtual(struct run *u, xk_ns to)
 	return more;
 }
 
+/* A look at descriptors is a system call, and a step of virtual time may be shorter than that. */
+static bool look_due(const struct run *u)
+{
+	return xk_clock_host_coarse() - u->looked >= LOOK_EVERY;
+}
+
+static xk_ns next_step(const struct run *u)
+{
+	xk_ns t = now(u), step = u->g->vps->sim != NULL ? SIMULATED_STEP : VIRTUAL_STEP;
+
+	return t + step < u->until ? t + step : u->until;
+}
+
+/* A step of simulated processors is over, and unless somebody is to be told of it the next one begins. */
+static xk_ns step_again(void *arg)
+{
+	const struct run *u = arg;
+
+	return finished(u) || look_due(u) ? 0 : next_step(u);
+}
+
 static bool pass_virtual(struct run *u, xk_ns until)
 {
-	xk_ns step = u->g->vps->sim != NULL ? SIMULATED_STEP : VIRTUAL_STEP;
-
+	u->until = until;
+	xk_vpset_again(u->g->vps, u->o->stepping == NULL ? step_again : NULL, u);
 	for (;;) {
-		xk_ns t = now(u), to = until - t > step ? t + step : until;
-
 		if (finished(u)) {
 			u->r->end = XK_RUN_FINISHED;
 			return true;
 		}
-		if (t >= until)
+		if (now(u) >= until)
 			return false;
-		if (over(u))
-			return true;
-		if (asked(u))
-			tell_so_far(u);
-		if (!step_virtual(u, to)) {
+		if (look_due(u)) {
+			u->looked = xk_clock_host_coarse();
+			if (over(u))
+				return true;
+			if (asked(u))
+				tell_so_far(u);
+		}
+		if (!step_virtual(u, next_step(u))) {
 			u->r->end = finished(u) ? XK_RUN_FINISHED : XK_RUN_IDLE;
 			return true;
 		}
@@ -413,6 +436,7 @@ int xk_run(struct xk_graph *g, const struct xk_run_opts *o, struct xk_run_result
 				     .noutside = g->vps->noutside, .busiest = -1,
 				     .is_virtual = g->vps->clock.is_virtual };
 	err = run_all(&u, e);
+	xk_vpset_again(g->vps, NULL, NULL);
 	run_fini(&u);
 	if (err != XK_OK) {
 		xk_run_fini(r);

@@ -55,6 +55,8 @@ struct run {
 	struct { uint64_t messages, bytes; } *total, *seen;  /* [nnodes]: since the beginning; at the last window */
 	xk_ns                     t0;    /* graph clock when measuring began */
 	xk_ns                     wall0;
+	xk_ns                     until;  /* graph clock, of a virtual run: time passes up to then */
+	xk_ns                     looked; /* host's time when it last looked at descriptors; 0: never */
 	bool                      begun; /* the two are known */
 	bool                      told;  /* others_decide */
 	uint64_t                  room_samples;

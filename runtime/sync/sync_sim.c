@@ -2,27 +2,19 @@
 /*
  * sync_sim.c - simulated processors: whose turn it is; see xk_sim.h.
  *
- * A processor runs one thread at a time, its own: that one is in the heap with the time it goes on
+ * A processor runs one thread at a time, its own: that one is in the order with the time it goes on
  * at; those that stand in line for the processor are in its queue, for any processor in that of
- * all.  A thread that sleeps for a time is in the heap with the moment it wakes.  So the top of the
- * heap is what happens next, and who runs compares its own time with that alone (xk_sim.limit).
+ * all.  A thread that sleeps for a time is in the order with the moment it wakes.  So the first in the
+ * order is what happens next, and who runs compares its own time with that alone (xk_sim.limit).
  * Thread 0 is the kernel thread itself, on a processor of its own that the others do not see.
- * Invariant: a thread is exactly one of: running, its processor's own (in the heap), in a
- * queue, asleep (in the heap unless only another thread wakes it), ended.
+ * Invariant: a thread is exactly one of: running, its processor's own (in the order), in a
+ * queue, asleep (in the order unless only another thread wakes it), ended.
  */
 #include "runtime/sync/sync_sim_priv.h"
 
 _Thread_local struct xk_sim *xk_sim_self __attribute__((tls_model("initial-exec")));
 
 static struct sim *sim_self(void) { return sim_of(xk_sim_self); }
-
-/* Who goes on or wakes first of all; NULL: nobody. */
-static struct xk_sim_thread *top_of(const struct sim *s)
-{
-	struct xk_heap_item *x = xk_heap_first(&s->heap);
-
-	return x != NULL ? xk_container_of(x, struct xk_sim_thread, when) : NULL;
-}
 
 /* Does somebody stand in line for p? */
 static bool wanted(const struct sim *s, const struct processor *p)
@@ -34,14 +26,10 @@ static bool wanted(const struct sim *s, const struct processor *p)
  * slice left where others stand in line. */
 void sim_limit(struct sim *s)
 {
-	const struct xk_sim_thread *top = top_of(s);
+	sim_place next = sim_order_but(&s->order, s->self);
+	xk_ns at = sim_when(next);
 
-	if (top == NULL)
-		s->pub.limit = XK_NS_NEVER;
-	else if (s->self->when.tie < top->when.tie || top->when.key == 0)
-		s->pub.limit = top->when.key;
-	else
-		s->pub.limit = top->when.key - 1;
+	s->pub.limit = at - (at != XK_NS_NEVER && at != 0 && s->self->tie >= (uint64_t)next);
 	if (s->self->p->slice_end <= s->pub.limit && wanted(s, s->self->p))
 		s->pub.limit = s->self->p->slice_end - 1;
 }
@@ -57,11 +45,14 @@ static void give(struct sim *s, struct xk_sim_thread *t, xk_ns at)
 		at = p->now;
 	if (p->before != t && p->before != NULL)
 		at += s->cost.context;
+	if (p->own == NULL)
+		s->nidle -= p != s->p;
 	p->own = p->before = t;
+	s->meets[p - s->p] = p->meets_until;
 	p->slice_end = s->cost.slice != 0 ? at + s->cost.slice : XK_NS_NEVER;
 	t->state = OWN;
-	t->when.key = at;
-	xk_heap_put(&s->heap, &t->when);
+	t->when = at;
+	sim_put(s, t);
 }
 
 /* Where t can run first from `at` on: its last processor before others; NULL: all have something to run. */
@@ -69,10 +60,12 @@ static struct processor *free_for(struct sim *s, const struct xk_sim_thread *t, 
 {
 	struct processor *best = t->p->own == NULL ? t->p : NULL;
 
-	for (unsigned i = 1; t->floats && i <= s->nprocessors; i++) {
+	for (unsigned i = 1; t->floats && s->nidle != 0 && i <= s->nprocessors; i++) {
 		struct processor *p = &s->p[i];
 
-		if (p->own == NULL && (best == NULL || (best->now > at && p->now < best->now)))
+		if (best != NULL && best->now <= at)
+			break;
+		if (p->own == NULL && (best == NULL || p->now < best->now))
 			best = p;
 	}
 	return best;
@@ -96,7 +89,8 @@ static void make_ready(struct sim *s, struct xk_sim_thread *t, xk_ns at)
 		return;
 	}
 	t->state = QUEUED;
-	t->when.key = at;
+	t->when = at;
+	sim_out(s, t);
 	line_up(t->floats ? &s->floating : &t->p->queue, t);
 }
 
@@ -109,11 +103,15 @@ static void leave_processor(struct sim *s)
 
 	p->now = *s->pub.now;
 	p->own = NULL;
-	if (t == NULL || p == s->p)      /* thread 0's is nobody else's */
+	s->meets[p - s->p] = XK_NS_NEVER;
+	if (p == s->p)                   /* thread 0's is nobody else's */
+		return;
+	s->nidle++;
+	if (t == NULL)
 		return;
 	q->first = t->next;
 	t->p = p;
-	give(s, t, t->when.key);
+	give(s, t, t->when);
 }
 
 /* ---- switching ------------------------------------------------------------------------------ */
@@ -127,8 +125,8 @@ static void tell_quiet(struct sim *s)
 		if (s->p[i].now > latest)
 			latest = s->p[i].now;
 	s->quiet = true;
-	s->main.when.key = latest < s->main.when.key ? latest : s->main.when.key;
-	xk_heap_put(&s->heap, &s->main.when);
+	s->main.when = latest < s->main.when ? latest : s->main.when;
+	sim_put(s, &s->main);
 }
 
 static XK_NOINLINE void nothing_to_run(const struct sim *s)
@@ -141,25 +139,41 @@ static XK_NOINLINE void nothing_to_run(const struct sim *s)
 	xk_panic(__FILE__, __LINE__, "every simulated thread waits for another (%s)", on);
 }
 
-static struct xk_sim_thread *first_out(struct sim *s)
+/* Thread 0's time has come: may it wait for longer without having its turn? */
+static bool waits_on(struct sim *s)
 {
-	struct xk_sim_thread *t = top_of(s);
+	xk_ns at;
 
-	if (XK_UNLIKELY(t == NULL))
-		nothing_to_run(s);
-	xk_heap_take(&s->heap, &t->when);
-	return t;
+	if (s->again == NULL || !s->runs || s->quiet)
+		return false;
+	*s->pub.now = s->main.when;
+	at = s->again(s->again_arg);
+	if (at <= s->main.when)
+		return false;
+	s->asked = true;
+	s->main.slept = s->main.when;
+	s->main.when = at;
+	sim_put(s, &s->main);
+	return true;
 }
 
-/* Who has a processor to run on and goes on first, of t, which was the first in the heap, and those in it. */
-static struct xk_sim_thread *next_to_run(struct sim *s, struct xk_sim_thread *t)
+/* Who has a processor to run on and goes on first. */
+static struct xk_sim_thread *next_to_run(struct sim *s)
 {
-	for (; t->state != OWN; t = first_out(s)) {
+	for (;;) {
+		sim_place first = s->order.best[1];
+		struct xk_sim_thread *t = s->order.thread[(uint32_t)first];
+
+		if (XK_UNLIKELY(sim_when(first) == XK_NS_NEVER))
+			nothing_to_run(s);
+		if (t->state == OWN)
+			return t;
+		if (t == &s->main && waits_on(s))
+			continue;
 		/* Its time to sleep is over. */
 		s->nactive += t != &s->main;
-		make_ready(s, t, t->when.key);
+		make_ready(s, t, t->when);
 	}
-	return t;
 }
 
 /* The running thread has been put where it belongs. */
@@ -168,19 +182,21 @@ static void go_to(struct sim *s, struct xk_sim_thread *to)
 	struct xk_sim_thread *from = s->self;
 
 	to->state = RUNNING;
-	*s->pub.now = to->when.key;
+	*s->pub.now = to->when;
 	s->self = to;
 	sim_limit(s);
+	/* Thread 0 could have had its turn in between: counted as if it had. */
+	to->p->stats.switches += to != from || s->asked;
+	s->asked = false;
 	if (to == from)
 		return;
-	to->p->stats.switches++;
 	s->ops.leave(from->kept);
 	s->pub.kept = to->kept;
 	xk_fiber_switch(&from->fiber, &to->fiber);
 	s->ops.enter(from->kept);
 }
 
-static void go_on(struct sim *s) { go_to(s, next_to_run(s, first_out(s))); }
+static void go_on(struct sim *s) { go_to(s, next_to_run(s)); }
 
 void xk_sim_charge(xk_ns ns) { sim_charge(sim_self(), ns); }
 
@@ -201,13 +217,12 @@ void xk_sim_pass_now(void)
 
 	if (*s->pub.now >= t->p->slice_end && wanted(s, t->p)) {
 		to_the_end(s);
-		go_on(s);
-		return;
+	} else {
+		t->state = OWN;
+		t->when = *s->pub.now;
+		sim_put(s, t);
 	}
-	t->state = OWN;
-	t->when.key = *s->pub.now;
-	t = xk_container_of(xk_heap_swap(&s->heap, &t->when), struct xk_sim_thread, when);
-	go_to(s, next_to_run(s, t));
+	go_on(s);
 }
 
 /* ---- waiting ------------------------------------------------------------------------------------ */
@@ -220,9 +235,8 @@ static void sleep_until(struct sim *s, xk_ns at)
 	leave_processor(s);
 	t->state = ASLEEP;
 	t->slept = *s->pub.now;
-	t->when.key = at;
-	if (at != XK_NS_NEVER)
-		xk_heap_put(&s->heap, &t->when);
+	t->when = at;
+	sim_put(s, t);
 	if (t != &s->main && --s->nactive == 0 && s->runs)
 		tell_quiet(s);
 	go_on(s);
@@ -230,7 +244,6 @@ static void sleep_until(struct sim *s, xk_ns at)
 
 static void wake_at(struct sim *s, struct xk_sim_thread *t, xk_ns at)
 {
-	xk_heap_take(&s->heap, &t->when);
 	s->nactive += t != &s->main;
 	make_ready(s, t, at > t->slept ? at : t->slept);
 	sim_limit(s);
@@ -239,7 +252,7 @@ static void wake_at(struct sim *s, struct xk_sim_thread *t, xk_ns at)
 void xk_sim_yield(void)
 {
 	struct sim *s = sim_self();
-	const struct xk_sim_thread *top;
+	xk_ns first;
 
 	xk_sim_charge(s->cost.yield != 0 ? s->cost.yield : 1);
 	if (wanted(s, s->self->p)) {
@@ -248,9 +261,9 @@ void xk_sim_yield(void)
 		return;
 	}
 	/* What it waits for is something that another thread will do. */
-	top = top_of(s);
-	if (top != NULL && top->when.key > *s->pub.now)
-		*s->pub.now = top->when.key;
+	first = sim_when(sim_order_but(&s->order, s->self));
+	if (first != XK_NS_NEVER && first > *s->pub.now)
+		*s->pub.now = first;
 	xk_sim_pass();
 }
 
@@ -264,11 +277,7 @@ void xk_sim_nap(xk_ns ns)
 
 xk_ns sim_waking(const struct sim *s, const struct xk_sim_thread *t)
 {
-	bool idle = t->p->own == NULL;
-
-	for (unsigned i = 1; t->floats && !idle && i <= s->nprocessors; i++)
-		idle = s->p[i].own == NULL;
-	return idle ? s->cost.wake : 0;
+	return t->p->own == NULL || (t->floats && s->nidle != 0) ? s->cost.wake : 0;
 }
 
 static struct xk_sim_thread **bucket(struct sim *s, const struct xk_event *e)
@@ -304,23 +313,18 @@ bool xk_sim_wake(struct xk_event *e)
 	return true;
 }
 
-/* Is p at a queue or an event, too, or does it look there for something to run? */
-static bool meets(const struct processor *p, xk_ns now)
-{
-	return p->meets_until > now || (p->own == NULL && p->before != NULL);
-}
-
 /* Threads meet: it costs the processor so much, and more for others. */
 static void charge_meeting(struct sim *s, xk_ns cost)
 {
 	struct processor *p = s->self->p;
+	xk_ns now = *s->pub.now, others = 0;
 
 	for (unsigned i = 1; s->cost.sleep_other != 0 && i <= s->nprocessors; i++)
-		if (&s->p[i] != p && meets(&s->p[i], *s->pub.now))
-			cost += s->cost.sleep_other;
-	xk_sim_charge(cost);
+		others += s->meets[i] > now;
+	cost += others * s->cost.sleep_other;
+	sim_charge(s, cost);
 	s->self->counts.meeting += cost;
-	p->meets_until = *s->pub.now;
+	p->meets_until = s->meets[p - s->p] = *s->pub.now;
 }
 
 void xk_sim_hop(void)
@@ -368,8 +372,8 @@ void sim_spin(struct sim *s, xk_ns until)
 
 	t->state = OWN;
 	t->slept = from;
-	t->when.key = until;
-	xk_heap_put(&s->heap, &t->when);
+	t->when = until;
+	sim_put(s, t);
 	go_on(s);
 	t->counts.worked += *s->pub.now - from;
 	t->p->stats.busy += *s->pub.now - from;
@@ -383,10 +387,17 @@ void sim_grant(struct sim *s, struct xk_sim_thread *t, xk_ns after)
 		wake_at(s, t, at);
 		return;
 	}
-	xk_heap_take(&s->heap, &t->when);
-	t->when.key = at > t->slept ? at : t->slept;
-	xk_heap_put(&s->heap, &t->when);
+	t->when = at > t->slept ? at : t->slept;
+	sim_put(s, t);
 	sim_limit(s);
+}
+
+void xk_sim_again(struct xk_sim *sim, xk_ns (*again)(void *arg), void *arg)
+{
+	struct sim *s = sim_of(sim);
+
+	s->again = again;
+	s->again_arg = arg;
 }
 
 bool xk_sim_run(struct xk_sim *sim, xk_ns until)
@@ -415,6 +426,7 @@ void sim_begins(struct sim *s, struct xk_sim_thread *t)
 void sim_ends(struct sim *s, struct xk_sim_thread *t)
 {
 	leave_processor(s);
+	sim_out(s, t);
 	t->state = ENDED;
 	t->slept = *s->pub.now;
 	s->nactive--;

@@ -4,7 +4,7 @@
  *
  * A thread's stack is a mapping of its own with a page below that nobody may touch; what it does not
  * touch needs no memory.
- * Invariant: the heap has room for every thread.
+ * Invariant: every thread has its place in the order.
  */
 #include "runtime/sync/sync_sim_priv.h"
 
@@ -27,21 +27,6 @@ static void thread_main(void *arg)
 
 	t->fn(t->arg);
 	sim_ends(t->sim, t);
-}
-
-/* Room in the heap for one more than there are. */
-static bool make_room(struct sim *s)
-{
-	struct xk_heap_item **more;
-
-	if (s->nthreads + 2 <= s->room)  /* and thread 0 */
-		return true;
-	more = realloc(s->heap.item, 2 * (size_t)s->room * sizeof(struct xk_heap_item *));
-	if (more == NULL)
-		return false;
-	s->heap.item = more;
-	s->room *= 2;
-	return true;
 }
 
 static char *stack_new(void)
@@ -67,25 +52,27 @@ static void thread_free(struct xk_sim_thread *t)
 int xk_sim_thread_new(struct xk_sim *sim, struct xk_sim_thread **out, unsigned processor, void (*fn)(void *), void *arg)
 {
 	struct sim *s = sim_of(sim);
-	struct xk_sim_thread *t = make_room(s) ? calloc(1, sizeof *t) : NULL;
+	struct xk_sim_thread *t = calloc(1, sizeof *t);
 
 	xk_assert(processor == XK_SIM_ANY || processor < s->nprocessors);
 	*out = NULL;
 	if (t == NULL)
 		return XK_E_NOMEM;
+	t->floats = processor == XK_SIM_ANY;
+	if (t->floats)
+		processor = s->nthreads % s->nprocessors;
+	t->no = s->nthreads + 1;
+	t->tie = (uint64_t)(processor + 1) << 32 | t->no;
 	t->kept = calloc(1, s->ops.size);
-	t->stack = t->kept != NULL ? stack_new() : NULL;
+	t->stack = t->kept != NULL && sim_order_grow(&s->order, t) ? stack_new() : NULL;
 	if (t->stack == NULL) {
 		free(t->kept);
 		free(t);
 		return XK_E_NOMEM;
 	}
+	s->nthreads++;
 	t->sim = s;
-	t->floats = processor == XK_SIM_ANY;
-	if (t->floats)
-		processor = s->nthreads % s->nprocessors;
 	t->p = &s->p[processor + 1];
-	t->when.tie = (uint64_t)(processor + 1) << 32 | ++s->nthreads;
 	t->fn = fn;
 	t->arg = arg;
 	t->all = s->all;
@@ -115,14 +102,14 @@ void xk_sim_join(struct xk_sim_thread *t)
 
 static bool make(struct sim *s, unsigned processors)
 {
-	s->nprocessors = processors;
-	s->room = processors + 1;
+	s->nprocessors = s->nidle = processors;
 	s->nbuckets = 2 * processors + 1;
 	s->p = calloc(processors + 1, sizeof *s->p);
-	s->heap.item = calloc(s->room, sizeof(struct xk_heap_item *));
+	s->meets = calloc(processors + 1, sizeof *s->meets);
 	s->waiting = calloc(s->nbuckets, sizeof *s->waiting);
 	s->main.kept = calloc(1, s->ops.size);
-	return sim_bus_make(&s->bus) && s->p != NULL && s->heap.item != NULL && s->waiting != NULL && s->main.kept != NULL;
+	return sim_bus_make(&s->bus) && s->p != NULL && s->meets != NULL && s->waiting != NULL && s->main.kept != NULL &&
+		sim_order_grow(&s->order, &s->main);
 }
 
 int xk_sim_new(struct xk_sim **out, unsigned processors, const struct xk_sim_costs *costs, xk_ns *now,
@@ -174,7 +161,8 @@ void xk_sim_free(struct xk_sim *sim)
 	free(s->main.kept);
 	sim_bus_free(&s->bus);
 	free(s->waiting);
-	free(s->heap.item);
+	free(s->meets);
+	sim_order_free(&s->order);
 	free(s->p);
 	if (xk_sim_self == sim)
 		xk_sim_self = NULL;

@@ -243,7 +243,7 @@ static void call(struct sim *s, struct sim_lock *l, struct line *w)
 
 	w->called = true;
 	sim_grant(s, w->t, w->sleeps && !w->spins ? sim_waking(s, w->t) : 0);
-	if (l->writer != 0 || (!patient && (w->t->state != OWN || w->t->when.key != *s->pub.now)))
+	if (l->writer != 0 || (!patient && (w->t->state != OWN || w->t->when != *s->pub.now)))
 		return;
 	w->has = true;
 	leave_line(l, w);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sync_sim_priv.h - what sync_sim.c (whose turn it is), sync_sim_life.c (threads and
- * simulations made and ended), sync_sim_lock.c (locks) and sync_sim_bus.c (the bus) share.
+ * sync_sim_priv.h - what sync_sim.c (whose turn it is), sync_sim_order.c (who is next), sync_sim_life.c (threads
+ * and simulations made and ended), sync_sim_lock.c (locks) and sync_sim_bus.c (the bus) share.
  */
 #ifndef XK_SYNC_SIM_PRIV_H
 #define XK_SYNC_SIM_PRIV_H
 
-#include "runtime/base/xk_heap.h"
 #include "runtime/sync/xk_fiber.h"
 #include "runtime/sync/xk_sim.h"
 
@@ -17,7 +16,7 @@ struct line_up { struct xk_sim_thread *first, *last; };
 struct processor {
 	xk_ns                 now;       /* when it is free, or its thread was stopped */
 	xk_ns                 slice_end;
-	xk_ns                 meets_until;  /* of its last thread that slept or took from a queue */
+	xk_ns                 meets_until;  /* when a thread of it last slept or took from a queue */
 	struct xk_sim_thread *own, *before;
 	struct line_up        queue;
 	struct xk_sim_stats   stats;
@@ -30,7 +29,9 @@ struct xk_sim_thread {
 	enum sim_state        state;
 	bool                  floats;    /* is of any processor; p is its last one */
 	bool                  spun;      /* was woken before it would have slept */
-	struct xk_heap_item when;        /* key: goes on, may go on, or wakes; tie: lowest (first) processor, lowest thread */
+	unsigned          no;            /* its place in the order */
+	xk_ns             when;          /* goes on, may go on, or wakes */
+	uint64_t          tie;           /* its first processor above its number: the lowest goes first */
 	xk_ns             slept;         /* since when */
 	struct xk_event  *event;         /* that it waits for */
 	struct xk_sim_thread *next;      /* in its processor's queue, or that of all */
@@ -49,16 +50,28 @@ struct xk_sim_thread {
 struct bus_window { uint64_t no; xk_ns taken; };
 struct sim_bus { struct bus_window *window; xk_ns busy; };
 
+/* A thread's time, above its tie: the less goes on or wakes first; XK_NS_NEVER: it does not by itself. */
+typedef unsigned __int128 sim_place;
+struct sim_order {
+	sim_place             *best;     /* [2 * room]: the less of 2 * i and 2 * i + 1; leaves behind, [1]: of all */
+	struct xk_sim_thread **thread;   /* [room] by number */
+	unsigned               room;     /* a power of two */
+};
+
 struct sim {
 	struct xk_sim        pub;
 	struct xk_sim_costs  cost;
 	struct xk_sim_ops    ops;
 	unsigned             nprocessors, nthreads, nactive; /* nactive: not 0, neither asleep nor ended */
 	bool                 runs, quiet;                    /* thread 0 is in xk_sim_run; was woken because all sleep */
+	bool                 asked;                          /* thread 0 went on waiting since the last switch */
 	struct processor    *p;                              /* [0] is thread 0's */
 	struct xk_sim_thread *self, *all, main;
-	struct xk_heap       heap;                           /* of those that go on or wake at a time */
-	unsigned             room;                           /* in it */
+	unsigned             nidle;                          /* processors that have no thread to run */
+	xk_ns               *meets;                          /* of each: its meets_until; idle, after its first thread: never over */
+	struct sim_order     order;                          /* of those that go on or wake at a time */
+	xk_ns              (*again)(void *arg);              /* xk_sim_again */
+	void                *again_arg;
 	struct line_up       floating;                       /* those of any processor that have none */
 	struct sim_bus       bus;
 	struct xk_sim_thread **waiting;                      /* for events, by hash */
@@ -77,6 +90,20 @@ static inline void sim_charge(struct sim *s, xk_ns ns)
 	s->self->counts.worked += ns;
 	s->self->p->stats.busy += ns;
 }
+
+/* A place for one more thread, t; false: no memory. */
+bool sim_order_grow(struct sim_order *o, struct xk_sim_thread *t);
+void sim_order_free(struct sim_order *o);
+/* t goes on at another time. */
+void sim_order_set(struct sim_order *o, const struct xk_sim_thread *t, xk_ns when);
+
+/* The first of all others. */
+sim_place sim_order_but(const struct sim_order *o, const struct xk_sim_thread *t);
+
+static inline xk_ns sim_when(sim_place p) { return (xk_ns)(p >> 64); }
+/* t goes on, or wakes, at t->when; has nothing to wait for in time. */
+static inline void sim_put(struct sim *s, const struct xk_sim_thread *t) { sim_order_set(&s->order, t, t->when); }
+static inline void sim_out(struct sim *s, const struct xk_sim_thread *t) { sim_order_set(&s->order, t, XK_NS_NEVER); }
 
 /* It waits until another thread wakes it, by sim_grant, or lets it be woken after so long; `on` is told when nothing
  * ever will. */

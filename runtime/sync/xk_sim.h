@@ -76,6 +76,10 @@ void xk_sim_join(struct xk_sim_thread *t);
 /* Thread 0: lets the others run until `until`; false, at the latest time that any of them has reached:
  * all of them wait, and only time would wake one.  Called again it does. */
 bool xk_sim_run(struct xk_sim *sim, xk_ns until);
+/* When xk_sim_run's `until` has come, again says until when to go on, without thread 0's having its turn
+ * for that; no later time: it has.  *now is `until`.  Called on the stack of any thread, which it may
+ * neither charge nor stop.  NULL: none. */
+void xk_sim_again(struct xk_sim *sim, xk_ns (*again)(void *arg), void *arg);
 
 /* Time that a processor has spent on what it was charged. */
 struct xk_sim_stats { xk_ns busy; uint64_t switches; };

@@ -162,13 +162,35 @@ void xk_vpsim_stop(struct xk_vpset *set)
 	s->thread = NULL;
 }
 
+static xk_ns go_on(void *arg)
+{
+	struct xk_vpsim *s = arg;
+	xk_ns at = s->again(s->again_arg);
+
+	if (at > s->until)
+		s->until = at;
+	return at;
+}
+
+void xk_vpset_again(struct xk_vpset *set, xk_ns (*again)(void *arg), void *arg)
+{
+	struct xk_vpsim *s = set->sim;
+
+	if (s == NULL)
+		return;
+	s->again = again;
+	s->again_arg = arg;
+	xk_sim_again(s->sim, again != NULL ? go_on : NULL, s);
+}
+
 bool xk_vpsim_run(struct xk_vpset *set, xk_ns until)
 {
+	struct xk_vpsim *s = set->sim;
 	bool more = true;
 
-	while (more && !xk_sim_run(set->sim->sim, until))
+	/* All sleep, and something is left to happen: what is left of the step passes. */
+	s->until = until;
+	while (more && !xk_sim_run(s->sim, s->until))
 		more = xk_vpset_any_left(set);
-	for (unsigned i = 0; i < set->nworkers; i++)
-		xk_vpsim_note(set, i);
 	return more;
 }

@@ -16,6 +16,9 @@ struct xk_vpsim {
 	const struct xk_machine_node **node;  /* by the number of the node, of upi; NULL: none was asked for */
 	struct vp_lines         *lines;  /* with node */
 	struct vp_owners        *owners; /* of VPs and messages, where the machine says what it costs that they move; NULL */
+	xk_ns                    until;  /* thread 0 waits until then */
+	xk_ns                  (*again)(void *arg);
+	void                    *again_arg;
 	void                   (*ran)(void *to, const struct xk_ran *r);
 	void                    *ran_to;
 	unsigned                 threads;  /* that it was told of */

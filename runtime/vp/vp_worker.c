@@ -514,6 +514,8 @@ void xk_worker_stats_of(const struct xk_worker_stats *s, const struct xk_thread 
 
 void xk_worker_stats(struct xk_vpset *set, unsigned i, struct xk_worker_stats *out)
 {
+	if (set->sim != NULL)
+		xk_vpsim_note(set, i);
 	xk_worker_stats_of(&set->worker[i]->stats, set->worker[i]->thread, out);
 }
 

@@ -302,6 +302,8 @@ void xk_vpset_stop(struct xk_vpset *set);
 /* Virtual schedule: runs VPs in turn, moving the clock when all are idle; simulated processors: lets
  * the workers run; until `until` or until nothing is left to happen; true when time was reached. */
 bool xk_vpset_run_virtual(struct xk_vpset *set, xk_ns until);
+/* Simulated processors: when `until` has come, again says until when to go on, no later: xk_vpset_run_virtual returns. */
+void xk_vpset_again(struct xk_vpset *set, xk_ns (*again)(void *arg), void *arg);
 /* Virtual time, while all rest: is anything left that will happen? */
 bool xk_vpset_any_left(const struct xk_vpset *set);
 /* One round over all VPs by the calling thread while no worker runs (tests,

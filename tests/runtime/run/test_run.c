@@ -15,6 +15,7 @@
 #include "runtime/mem/xk_mem.h"
 #include "runtime/run/xk_json.h"
 #include "runtime/run/xk_run.h"
+#include "runtime/sync/xk_fiber.h"
 #include "runtime/upi/xk_part.h"
 #include "tests/support/xk_test_graph.h"
 
@@ -187,6 +188,42 @@ static void a_readable_descriptor_ends_the_run(void)
 	}
 }
 
+struct asks { int asked[2], stop[2]; };
+
+/* Asked how it goes, once; the run is to end after that. */
+static void asked_to_stop(void *arg, const struct xk_run_result *r)
+{
+	const struct asks *a = arg;
+	char c;
+
+	CU_ASSERT_EQUAL(r->end, XK_RUN_GOES_ON);
+	CU_ASSERT_EQUAL(read(a->asked[0], &c, 1), 1);
+	CU_ASSERT_EQUAL(write(a->stop[1], "x", 1), 1);
+}
+
+/* Simulated processors go on from step to step without the runner, which is to hear of it nevertheless. */
+static void a_descriptor_that_becomes_readable_ends_a_simulation(void)
+{
+	struct fixture f;
+	struct asks a;
+
+	if (!xk_fiber_available())
+		return;
+	CU_ASSERT_EQUAL_FATAL(pipe(a.asked), 0);
+	CU_ASSERT_EQUAL_FATAL(pipe(a.stop), 0);
+	CU_ASSERT_EQUAL(write(a.asked[1], "x", 1), 1);
+	up(&f, "conns = 7", "clock = virtual { processors = 2 }, seed = 1, threading = vppc { vps = 3 }");
+	run(&f, (struct xk_run_opts){ .duration = 200 * XK_MS, .stop_fd = a.stop[0], .ask_fd = a.asked[0],
+				      .so_far = asked_to_stop, .arg = &a });
+	CU_ASSERT_EQUAL(f.r.end, XK_RUN_STOPPED);
+	CU_ASSERT(f.r.measured_ns < 200 * XK_MS);
+	down(&f);
+	for (unsigned i = 0; i < 2; i++) {
+		close(a.asked[i]);
+		close(a.stop[i]);
+	}
+}
+
 struct seen { unsigned n; uint64_t messages; xk_ns until; };
 
 static void see(void *arg, const struct xk_run_sample *s)
@@ -349,6 +386,7 @@ static CU_TestInfo tests[] = {
 	{ "enough messages end the run", enough_messages_end_the_run },
 	{ "messages end the warm-up and the run", messages_end_the_warm_up_and_the_run },
 	{ "a readable descriptor ends the run", a_readable_descriptor_ends_the_run },
+	{ "a descriptor that becomes readable ends a simulation", a_descriptor_that_becomes_readable_ends_a_simulation },
 	{ "intervals follow each other without gaps", intervals_follow_each_other_without_gaps },
 	{ "the JSON has names and numbers", the_json_has_names_and_numbers },
 	{ "JSON for which there is no memory is none", json_for_which_there_is_no_memory_is_none },

@@ -1,43 +1,61 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * base_heap.c - a binary heap of embedded items; see xk_heap.h.
+ * base_heap.c - a heap of embedded items; see xk_heap.h.
+ *
+ * A place has four below it, whose keys lie in a cache line of their own or two: with thousands of items what a look
+ * costs is lines, so keys are beside each other, and items are looked at where keys are equal.
  */
 #include "runtime/base/xk_heap.h"
 
-static bool before(const struct xk_heap_item *a, const struct xk_heap_item *b)
+#define BELOW 4u
+
+static inline bool before(const struct xk_heap_place *a, const struct xk_heap_place *b)
 {
-	return a->key != b->key ? a->key < b->key : a->tie < b->tie;
+	return a->key != b->key ? a->key < b->key : a->item->tie < b->item->tie;
 }
 
-static void place(struct xk_heap *h, uint32_t i, struct xk_heap_item *x)
+static void put_at(struct xk_heap *h, uint32_t i, struct xk_heap_place x)
 {
-	h->item[i] = x;
-	x->at = i + 1;
+	h->place[i] = x;
+	x.item->at = i + 1;
 }
 
 /* x belongs to place i or above it. */
-static void rise(struct xk_heap *h, uint32_t i, struct xk_heap_item *x)
+static void rise(struct xk_heap *h, uint32_t i, struct xk_heap_place x)
 {
-	for (; i != 0 && before(x, h->item[(i - 1) / 2]); i = (i - 1) / 2)
-		place(h, i, h->item[(i - 1) / 2]);
-	place(h, i, x);
+	for (; i != 0 && before(&x, &h->place[(i - 1) / BELOW]); i = (i - 1) / BELOW)
+		put_at(h, i, h->place[(i - 1) / BELOW]);
+	put_at(h, i, x);
+}
+
+/* The first of those below i, of which there is one. */
+static uint32_t first_below(const struct xk_heap *h, uint32_t i)
+{
+	uint32_t first = BELOW * i + 1, end = first + BELOW < h->n ? first + BELOW : h->n;
+
+	for (uint32_t k = first + 1; k < end; k++)
+		if (before(&h->place[k], &h->place[first]))
+			first = k;
+	return first;
 }
 
 /* x belongs to place i or below it. */
-static void sink(struct xk_heap *h, uint32_t i, struct xk_heap_item *x)
+static void sink(struct xk_heap *h, uint32_t i, struct xk_heap_place x)
 {
-	for (uint32_t child; (child = 2 * i + 1) < h->n; i = child) {
-		child += child + 1 < h->n && before(h->item[child + 1], h->item[child]);
-		if (before(x, h->item[child]))
+	while (BELOW * i + 1 < h->n) {
+		uint32_t first = first_below(h, i);
+
+		if (before(&x, &h->place[first]))
 			break;
-		place(h, i, h->item[child]);
+		put_at(h, i, h->place[first]);
+		i = first;
 	}
-	place(h, i, x);
+	put_at(h, i, x);
 }
 
-static void settle(struct xk_heap *h, uint32_t i, struct xk_heap_item *x)
+static void settle(struct xk_heap *h, uint32_t i, struct xk_heap_place x)
 {
-	if (i != 0 && before(x, h->item[(i - 1) / 2]))
+	if (i != 0 && before(&x, &h->place[(i - 1) / BELOW]))
 		rise(h, i, x);
 	else
 		sink(h, i, x);
@@ -45,29 +63,16 @@ static void settle(struct xk_heap *h, uint32_t i, struct xk_heap_item *x)
 
 void xk_heap_put(struct xk_heap *h, struct xk_heap_item *x)
 {
-	settle(h, x->at != 0 ? x->at - 1 : h->n++, x);
+	settle(h, x->at != 0 ? x->at - 1 : h->n++, (struct xk_heap_place){ x->key, x });
 }
 
 void xk_heap_take(struct xk_heap *h, struct xk_heap_item *x)
 {
 	uint32_t i = x->at - 1;
-	struct xk_heap_item *last;
 
 	if (x->at == 0)
 		return;
 	x->at = 0;
-	last = h->item[--h->n];
-	if (last != x)
-		settle(h, i, last);
-}
-
-struct xk_heap_item *xk_heap_swap(struct xk_heap *h, struct xk_heap_item *x)
-{
-	struct xk_heap_item *first = xk_heap_first(h);
-
-	if (first == NULL || before(x, first))
-		return x;
-	first->at = 0;
-	sink(h, 0, x);
-	return first;
+	if (i != --h->n)
+		settle(h, i, h->place[h->n]);
 }

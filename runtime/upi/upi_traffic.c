@@ -155,8 +155,8 @@ int xk_traffic_open(struct xk_traffic_queue *q, const struct xk_traffic *a, cons
 		return XK_OK;
 	q->stream = xk_alloc(n * sizeof *q->stream);
 	q->when = xk_alloc(n * sizeof *q->when);
-	q->order.item = xk_alloc(n * sizeof *q->order.item);
-	if (q->stream == NULL || q->when == NULL || q->order.item == NULL) {
+	q->order.place = xk_alloc(n * sizeof *q->order.place);
+	if (q->stream == NULL || q->when == NULL || q->order.place == NULL) {
 		xk_traffic_close(q);
 		return XK_E_NOMEM;
 	}
@@ -171,7 +171,7 @@ void xk_traffic_close(struct xk_traffic_queue *q)
 {
 	xk_free(q->stream);
 	xk_free(q->when);
-	xk_free(q->order.item);
+	xk_free(q->order.place);
 	*q = (struct xk_traffic_queue){ .model = NULL };
 }
 

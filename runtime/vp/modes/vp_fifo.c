@@ -98,7 +98,7 @@ static void fifo_free(struct xk_vpset *set)
 	if (f == NULL)
 		return;
 	f->ops->fini(&f->lock);
-	xk_free(f->dues.item);
+	xk_free(f->dues.place);
 	xk_free(f->sched);
 	xk_free(f);
 	set->fifo = NULL;
@@ -122,8 +122,8 @@ static int fifo_make(struct xk_vpset *set)
 	f->next_due = XK_NS_NEVER;
 	f->ran_last = XK_SCHED_NONE;
 	f->sched = xk_alloc(xk_sched_size(a->workers));
-	f->dues.item = xk_alloc(set->nconn * sizeof *f->dues.item);
-	if (f->sched == NULL || f->dues.item == NULL)
+	f->dues.place = xk_alloc(set->nconn * sizeof *f->dues.place);
+	if (f->sched == NULL || f->dues.place == NULL)
 		return XK_E_NOMEM;
 	for (unsigned i = 0; i < set->nconn; i++) {
 		set->vp[i]->run = (struct xk_sched_run){ .home = (uint16_t)(i % a->workers), .last = -1 };

@@ -18,6 +18,7 @@
 # frame that the device has, without the copy and without what answers do on their way up.
 # udp-64-both-turn is of 32 connections, a message of each in turn: what comes in is gathered to bursts. Chance
 # says which connections share a bucket of the table of flows, so it may differ by 6 %.
+# simulated-PRESET: a message and its answer, all four ways, on simulated processors (docs/internals/simulation.md).
 # tcp-4096-both writes just what a segment holds; tcp-64-both, tcp-4097-both and tcp-65536-both do not.
 # Numbers are of one compiler and one set of flags; others are skipped.
 
@@ -64,6 +65,13 @@ measure() {
 		"$tmp/one" >>"$tmp/now"
 }
 
+# simulated NAME PRESET MESSAGES: of each of 16 connections of graphs/udp-presets.lua on 8 simulated processors; what is
+# counted is a message and its answer.  Nothing of it is the clock's of the host.
+simulated() {
+	per_message "$3" --virtual --processors 8 "$top_srcdir/graphs/udp-presets.lua" preset="$2" conns=16 >"$tmp/one" || return 1
+	awk -v name="$1" '{ printf "%s %.1f %.1f %.1f\n", name, $1 / 16, $1 / 16, $1 / 16 }' "$tmp/one" >>"$tmp/now"
+}
+
 field() { awk -v name="$2" -v k="$3" '$1 == name { print $k }' "$1"; }
 
 # compare NAME COLUMN
@@ -85,7 +93,9 @@ measure udp-64-up udp-up && measure udp-64-turn udp-up conns=1024 order=turn && 
 	measure tcp-4096-both tcp-both buffer=256KiB &&
 	measure tcp-4097-both tcp-both buffer=256KiB mss=0 size=4097 &&
 	measure tcp-65536-both tcp-both buffer=256KiB mss=0 size=64KiB &&
-	measure tcp-64-both tcp-both buffer=256KiB mss=0 size=64 || {
+	measure tcp-64-both tcp-both buffer=256KiB mss=0 size=64 &&
+	simulated simulated-ips_conn ips_conn 1000 && simulated simulated-locking locking 250 && simulated simulated-mp mp 250 &&
+	simulated simulated-lp lp 250 || {
 	echo "not ok 1 - counting runs"
 	echo "1..1"
 	exit 1

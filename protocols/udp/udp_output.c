@@ -91,10 +91,11 @@ void udp_push_near(struct xk_sess *s, struct xk_msg *m)
 
 /* ---- several datagrams in one push (UDP_CTL_SEGMENT) -------------------------------- */
 
-/* m, at least two datagrams, as one super-segment. */
+/* m, at least two datagrams, as one super-segment.  Whoever cuts it sums for nothing, and the kernel cuts none that
+ * has no sum: trust_crc leaves it none. */
 static void push_super(struct udp_sess *us, struct xk_msg *m)
 {
-	bool near = is_near(us, us->seg), checksum = ((const struct udp_conf *)us->s.rep->conf)->checksum && !near;
+	bool checksum = ((const struct udp_conf *)us->s.rep->conf)->checksum;
 	uint8_t *p = push_room(&us->s, &m);
 
 	if (XK_UNLIKELY(p == NULL))
@@ -106,8 +107,6 @@ static void push_super(struct udp_sess *us, struct xk_msg *m)
 		m->flags |= XK_MSG_PARTIAL;
 		xk_put_raw16(p + 6, xk_csum_fold((uint32_t)us->s.hot + htobe16((uint16_t)m->tot)));
 	}
-	if (XK_UNLIKELY(near))
-		xk_count_add(us->s.rep->count[UDP_COUNT_TRUSTED], (m->tot - UDP_HDR_LEN + us->seg - 1) / us->seg);
 	xk_count(us->s.rep->count[UDP_COUNT_TRAINS]);
 	xk_push(us->s.down, m);
 }

@@ -48,3 +48,12 @@ void xk_near_graphs(const char *rel, char *path, size_t room)
 	if (access(path, R_OK) != 0)
 		xk_home_graphs(rel, path, room);
 }
+
+void xk_near_folder(const char *rel, const char *file, char *path, size_t room)
+{
+	snprintf(path, room, "graphs/%s/%s", rel, file);
+	if (access(path, R_OK) == 0)
+		snprintf(path, room, "graphs/%s", rel);
+	else
+		xk_home_graphs(rel, path, room);
+}

@@ -15,5 +15,7 @@
 void xk_home_graphs(const char *rel, char *path, size_t room);
 /* The same where there is no such file below graphs/ of the current folder, which comes first; else that. */
 void xk_near_graphs(const char *rel, char *path, size_t room);
+/* The folder graphs/REL in which `file` is: below the current folder, or else of those that come with the tools. */
+void xk_near_folder(const char *rel, const char *file, char *path, size_t room);
 
 #endif

@@ -22,7 +22,7 @@
 #define POLL_LEAST   (50 * XK_US)     /* between two looks at how many messages there were */
 #define POLL_MOST    (2 * XK_MS)
 #define GATE_POLL XK_MS
-#define LOOK_EVERY   XK_MS            /* of the host's time, between two looks at descriptors in virtual time */
+#define LOOK_EVERY   XK_MS            /* of the host's time, at its ticks: between two looks at descriptors in virtual time */
 
 static xk_ns now(const struct run *u)
 {
@@ -147,7 +147,7 @@ static xk_ns step_again(void *arg)
 {
 	const struct run *u = arg;
 
-	return finished(u) || look_due(u) ? 0 : next_step(u);
+	return finished(u) || xk_graph_cut_off(u->g) || look_due(u) ? 0 : next_step(u);
 }
 
 static bool pass_virtual(struct run *u, xk_ns until)
@@ -161,7 +161,7 @@ static bool pass_virtual(struct run *u, xk_ns until)
 		}
 		if (now(u) >= until)
 			return false;
-		if (look_due(u)) {
+		if (xk_graph_cut_off(u->g) || look_due(u)) {
 			u->looked = xk_clock_host_coarse();
 			if (over(u))
 				return true;

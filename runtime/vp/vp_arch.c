@@ -123,6 +123,9 @@ static const char *threads_fault(const struct xk_arch *a)
 {
 	if (a->stack != 0 && (a->stack < XK_STACK_MIN || a->stack > XK_STACK_MAX))
 		return "stack must be between 8KiB and 16MiB";
+	if (a->stacks != XK_STACKS_NONE && a->stack != 0 && a->stack < XK_STACK_MIN_UNIT)
+		return "stack must be at least 64KiB where units of work run on it: all of a unit is there, from a device to the "
+		       "application and back";
 	if (a->threads != XK_THREADS_USER)
 		return a->stack != 0 && a->stacks == XK_STACKS_NONE ? "stack needs threads = \"user\", or stacks from a pool: a kernel "
 			"thread's is the system's matter" : NULL;

@@ -11,14 +11,6 @@
 #include "runtime/vp/vp_mode.h"
 #include "runtime/vp/xk_vp.h"
 
-/* Pools are told apart by processors: the set's threads, or those that are simulated, where they are more. */
-static inline unsigned vp_processors(const struct xk_arch *a)
-{
-	unsigned threads = a->workers + a->io_threads;
-
-	return threads > a->processors ? threads : a->processors;
-}
-
 /* xk_vpset.running: workers are being made and wait, so that the thread that makes
  * hundreds of them does not compete with the first. */
 #define XK_STARTING 2u

@@ -199,10 +199,11 @@ static int make_workers(struct xk_vpset *set)
 static int make_pool(struct xk_vpset *set, const struct xk_mem_conf *mem)
 {
 	const struct xk_arch *a = &set->arch;
+	unsigned threads = a->workers + a->io_threads;
 	struct xk_mem_conf m = *mem;
 
 	m.freelist = a->freelist;
-	m.processors = vp_processors(a);
+	m.processors = threads > a->processors ? threads : a->processors;
 	m.lock = vp_mode_lock(set);
 	m.lock_untimed = a->lock_untimed;
 	return xk_mempool_new(&set->pool, &m, (unsigned)a->vps * stages_of(a) + a->io_threads);

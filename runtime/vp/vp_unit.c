@@ -208,14 +208,16 @@ void xk_vp_take_brought(struct xk_vp *vp, struct xk_msg *newest)
 
 void xk_vp_run_brought(struct xk_vp *vp)
 {
-	unsigned done = vp_run_local(vp, UINT_MAX);
+	unsigned done = vp_run_local(vp, UINT_MAX), who;
 
 	if (XK_UNLIKELY(vp->set->sim != NULL))
 		xk_vpsim_brought(vp, done);
+	who = vp_heat_who();             /* while it hands over another one may take a simulated thread up */
 	xk_vp_flush(vp);
 	xk_count(vp->units);
 	xk_count_add(vp->messages, done);
-	vp_heat(vp, done);
+	if (XK_UNLIKELY(vp->set->heat != NULL))
+		vp_heat_add(vp, done, who);
 }
 
 unsigned xk_vp_unit(struct xk_vp *vp, unsigned budget)

@@ -86,6 +86,7 @@ void xk_ult_stats(const struct xk_vp *vp, struct xk_ult_stats *out);
 
 /* Bytes of a stack, in this build, where the graph does not say. */
 #define XK_STACK_MIN 8192u
+#define XK_STACK_MIN_UNIT 65536u /* of a pool's, which have all of a unit */
 #define XK_STACK_MAX (1u << 24)
 size_t xk_ult_stack_default(void);
 

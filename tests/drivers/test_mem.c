@@ -72,6 +72,7 @@ static void sums_what_a_transport_will_judge(void)
 	static const struct { uint32_t n, pad; uint8_t proto; uint16_t fragment; bool sum; } t[] = {
 		{ 1000, 0, 6, 0x4000, true }, { 1001, 0, 17, 0, true }, { 1466, 0, 6, 0, true },
 		{ 1000, 0, 1, 0, false }, { 1000, 4, 6, 0, false }, { 1000, 0, 6, 0x2000, false }, { 100, 0, 6, 0, false },
+		{ 221, 0, 17, 0, false }, { 222, 0, 17, 0, true }, { 301, 0, 6, 0, true }, { 477, 0, 6, 0, true }, { 478, 0, 6, 0, true },
 	};
 	uint8_t b[2048];
 

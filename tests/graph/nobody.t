@@ -52,9 +52,13 @@ for file in "$top_srcdir"/graphs/*.lua; do
 	grep -qE '(tap|packet|xdp|rawip|pcap|hostudp|hosttcp|shm|reckon)[a-z_]* *[({]' "$file" && continue
 	ok "$(basename "$file") runs" nobody "$run" --virtual -d 20ms "$file"
 done
+# Anew, with more time, where others had the processor all the while.
 bench() {
-	nobody "$top_builddir/vp-bench" run --runs 1 -d 200ms --warmup 10ms -o "$tmp/home/r.json" \
-		"$top_srcdir/graphs/seeds/yates1996/fig04-05-udp.lua" cpus=1 && [ -s "$tmp/home/r.json" ]
+	for time in 200ms 2s 20s; do
+		nobody "$top_builddir/vp-bench" run --runs 1 -d $time --warmup 10ms -o "$tmp/home/r.json" \
+			"$top_srcdir/graphs/seeds/yates1996/fig04-05-udp.lua" cpus=1 && [ -s "$tmp/home/r.json" ] && return
+	done
+	return 1
 }
 ok "a bench of the papers runs" bench
 done_testing

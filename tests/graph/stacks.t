@@ -100,10 +100,23 @@ moves_cost() {
 stay_at_high_rate() { machine 0 1 && ppc none 2 && own=$got && ppc global 2 && [ "$got" = "$own" ] && says '.record.stacks.moves == 0'; }
 one_moves_none() { machine 0 1 && ppc global 1 "$seldom" && says '.record.stacks | .moves == 0 and .hits > 1000'; }
 # Who waits for a lock keeps its stack: others on its processor have another.
+# Threads that any processor may run: one that waits in a unit goes on elsewhere, and its stack goes back to where it is
+# of, written there.  There are never more than are in use at once, and the same run says the same.
+# floats PRESET WORD FILTER
+floats() {
+	set -- "$1 { vps = 8, wired = false, burst = 1, quantum = 1, stacks = \"$2\" }" "$3"
+	machine 1 1 && through "$1" 3 'arrivals = { model = "poisson", rate = 200000 }' || return 1
+	was=$(jq -c '[.messages, .record.stacks]' "$tmp/json")
+	says ".record.stacks | .stacks <= .pools + 8 and .hits + .moves > 1000 and $2" &&
+		through "$1" 3 'arrivals = { model = "poisson", rate = 200000 }' && [ "$was" = "$(jq -c '[.messages, .record.stacks]' "$tmp/json")" ]
+}
 keeps_its_own() { machine 0.1 0 && through 'mp { vps = 1, io_threads = 4, stacks = "processor" }' 2 && says '.record.stacks | .stacks > .pools'; }
 ok "with simulated processors a pool's lock is charged" locks_cost
 ok "and each stack that another one had" moves_cost
 ok "which are few where all always have work" stay_at_high_rate
 ok "and none of one processor" one_moves_none
 ok "a unit that waits keeps its stack" keeps_its_own
+ok "a unit that goes on elsewhere has moved its stack" floats mp processor '.moves > 0'
+ok "and with one pool, too" floats mp global '.moves > 100'
+ok "threads that wait for no lock in a unit move none" floats tpc processor '.moves == 0'
 done_testing

@@ -180,6 +180,23 @@ static void no_span_is_longer_than_the_buffer(void)
 	end();
 }
 
+static void nothing_joins_a_stream_whose_end_is_said(void)
+{
+	static const uint32_t piece[] = { 100, 100 };
+
+	up(PLAIN);
+	ack(0, 100);                                     /* the peer's window has room for the first one */
+	CU_ASSERT_EQUAL(unit(0, piece, 2, false), 200);
+	CU_ASSERT_EQUAL(cb()->sq.unsent_bytes, 100);
+	CU_ASSERT(span().room != 0);
+	CU_ASSERT_EQUAL(tf_control(&f, s, XK_STREAM_SHUTDOWN, NULL, 0), 0);
+	CU_ASSERT_EQUAL(cb()->sq.unsent_bytes, 100);
+	CU_ASSERT_EQUAL(span().room, 0);
+	CU_ASSERT_EQUAL(spanned(1), XK_E_INVAL);
+	CU_ASSERT_EQUAL(cb()->sq.unsent_bytes, 100);
+	end();
+}
+
 static void a_stream_that_has_ended_has_no_span(void)
 {
 	static const uint32_t piece[] = { 100, 100 };
@@ -228,7 +245,7 @@ int main(void)
 		T(a_writer_sends_what_writes_send),
 		T(a_span_is_the_end_of_what_waits_for_company),
 		T(no_span_is_longer_than_the_buffer),
-		T(a_stream_that_has_ended_has_no_span),
+		T(nothing_joins_a_stream_whose_end_is_said), T(a_stream_that_has_ended_has_no_span),
 		T(who_stands_before_push_sees_each_message),
 		CU_TEST_INFO_NULL,
 	};

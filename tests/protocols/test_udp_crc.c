@@ -223,7 +223,7 @@ static void several_in_one_push(const char *hl, uint32_t host, bool sum)
 
 static void several_datagrams_in_one_push_follow_it_too(void)
 {
-	several_in_one_push("crc=true; super=65535", NF_PEER, false);
+	several_in_one_push("crc=true; super=65535", NF_PEER, true);
 	several_in_one_push("crc=true", NF_PEER, false);
 	several_in_one_push("crc=true; super=65535", BEHIND, true);
 	several_in_one_push("crc=false; super=65535", NF_PEER, true);

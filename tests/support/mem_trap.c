@@ -224,8 +224,11 @@ void mt_begin(const void *(*self)(void))
 	for (unsigned i = 0; i < mt.n; i++) {
 		struct range *r = &mt.range[i];
 
-		if (r->owner == NULL && (r->copy = malloc(r->n)) != NULL)
-			memcpy(r->copy, (const void *)r->at, r->n);
+		if (r->owner != NULL)
+			continue;
+		r->copy = malloc(r->n);
+		xk_assert(r->copy != NULL);
+		memcpy(r->copy, (const void *)r->at, r->n);
 	}
 	mt.self = self;
 	mt.seen = NULL;

@@ -117,6 +117,7 @@ static void sizes_are_the_kernels(void)
 	aff_caches_sizes(&c, dir);
 	CU_ASSERT_EQUAL(c.l1d, (size_t)32 << 10);
 	CU_ASSERT_EQUAL(c.l1i, (size_t)64 << 10);
+	CU_ASSERT_EQUAL(c.pieces, 128);
 	CU_ASSERT_EQUAL(c.l2, (size_t)1 << 20);
 	CU_ASSERT_EQUAL(c.last, (size_t)3 << 20);
 	CU_ASSERT_EQUAL(c.line, 128);

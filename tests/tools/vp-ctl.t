@@ -277,6 +277,7 @@ ended() {
 	start "$@" "$top_srcdir/graphs/udp-presets.lua" conns=8 count=0 || return
 	c stop
 	told=$?
+	timeout 100 tail --pid="$graph" -f /dev/null || kill -KILL "$graph"
 	wait "$graph"
 	code=$?
 	graph=

@@ -120,6 +120,13 @@ static size_t bytes_of(const char *dir, unsigned index, const char *name)
 	return *end == 'K' ? n << 10 : *end == 'M' ? n << 20 : n;
 }
 
+static size_t pieces_of(size_t l1i)
+{
+	size_t n = 2 * l1i / PIECE;
+
+	return n < PIECES_LEAST ? PIECES_LEAST : n > AFF_CODE / PIECE ? AFF_CODE / PIECE : n;
+}
+
 void aff_caches_sizes(struct aff_caches *c, const char *dir)
 {
 	char type[32];
@@ -143,6 +150,7 @@ void aff_caches_sizes(struct aff_caches *c, const char *dir)
 			c->last = size;
 		}
 	}
+	c->pieces = pieces_of(c->l1i);
 }
 
 /* What the kernel does not say, the C library may. */
@@ -152,13 +160,6 @@ static void otherwise(size_t *size, int name, size_t dflt)
 
 	if (*size == 0)
 		*size = n > 0 ? (size_t)n : dflt;
-}
-
-static size_t pieces_of(size_t l1i)
-{
-	size_t n = 2 * l1i / PIECE;
-
-	return n < PIECES_LEAST ? PIECES_LEAST : n > AFF_CODE / PIECE ? AFF_CODE / PIECE : n;
 }
 
 bool aff_caches_init(struct aff_caches *c, size_t walk)

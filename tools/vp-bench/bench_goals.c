@@ -177,7 +177,7 @@ static bool find_graphs(struct goals *g, const char *given)
 	if (given != NULL)
 		snprintf(dir, sizeof dir, "%s", given);
 	else
-		xk_near_graphs("bench", dir, sizeof dir);
+		xk_near_folder("bench", "udp-both.lua", dir, sizeof dir);
 	snprintf(path, sizeof path, "%s/udp-both.lua", dir);
 	if (access(path, R_OK) == 0 && strlen(dir) < sizeof g->graphs) {
 		strcpy(g->graphs, dir);

@@ -67,7 +67,7 @@ bool papers_find(struct papers *p, const char *given)
 	if (given != NULL)
 		snprintf(dir, sizeof dir, "%s", given);
 	else
-		xk_near_graphs("seeds", dir, sizeof dir);
+		xk_near_folder("seeds", "papers.json", dir, sizeof dir);
 	snprintf(path, sizeof path, "%s/papers.json", dir);
 	if (access(path, R_OK) != 0)
 		snprintf(why, sizeof why, "%.4000s has no papers.json: give the folder graphs/seeds with --seeds DIR", dir);

@@ -120,7 +120,7 @@ bool tcp_spanned(struct tcp_sess *ts, uint32_t n)
 {
 	struct tcp_cb *cb = tcp_cb(ts);
 
-	if (cb->sq.unsent == NULL || n == 0 || n > joining(cb) || n > left_of(cb))
+	if (cb->sq.unsent == NULL || n == 0 || n > joining(cb) || n > left_of(cb) || (cb->flags & TCP_F_FIN_QUEUED))
 		return false;
 	cb->sq.last->flags &= (uint8_t)~XK_MSG_CSUM;
 	tcp_sendq_longer(cb, cb->sq.last, n, tcp_sq_at_end(cb));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * vp_stack.c - stacks of user-level threads: a slab of a VP's own.
+ * vp_stack.c - stacks of user-level threads, a slab of a VP's own, and of pools, of the set.
  *
  * A stack costs no mapping of its own and no guard page, each of which would split a
  * mapping: 100 000 of them come from a few hundred pieces of address space, which lie
@@ -9,7 +9,7 @@
  * different lines, or all would compete for the same sets of the cache.
  * What is too deep is found by words of 0 at the low end that are looked at after every
  * switch.  Given back, a stack keeps its pages and is used next.
- * Invariant: chunks are given back with the VP, not before.
+ * Invariant: chunks are given back with the VP or the pool, not before.
  */
 #include "runtime/vp/modes/vp_ult.h"
 

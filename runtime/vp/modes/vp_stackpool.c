@@ -121,7 +121,7 @@ static int stacks_make(struct xk_vpset *set)
 {
 	const struct xk_arch *a = &set->arch;
 	size_t size = a->stack != 0 ? a->stack : DEEPER * xk_ult_stack_default();
-	unsigned processors = vp_processors(a);
+	unsigned processors = set->sim != NULL ? a->processors : a->workers + a->io_threads;
 	struct xk_stacks *t = set->stacks = xk_alloc(sizeof *t);
 	int err = XK_OK;
 
@@ -153,9 +153,8 @@ static unsigned here(void) { return xk_sim_self != NULL ? xk_sim_processor() : x
 
 static struct stack_pool *pool_of(const struct xk_stacks *t, unsigned me) { return &t->pool[me < t->npools ? me : 0]; }
 
-static struct xk_stack *take(const struct xk_stacks *t, unsigned me)
+static struct xk_stack *take(const struct xk_stacks *t, struct stack_pool *p)
 {
-	struct stack_pool *p = pool_of(t, me);
 	struct xk_stack *s;
 
 	xk_lock_take(t->ops, &p->lock, &p->stat);
@@ -171,19 +170,16 @@ const struct xk_stack *vp_stack_next(const struct xk_vpset *set) { return pool_o
 /* Was s another processor's before? */
 static bool is_moved(const struct xk_stack *s, unsigned me) { return s->used_by != 0 && s->used_by != me + 1; }
 
-/* The unit is over that took it, as processor `took`; did it do anything?  A simulated thread may have changed its
- * processor. */
-static void give(const struct xk_stacks *t, struct xk_stack *s, unsigned took, bool did)
+/* To the pool that it is of.  The unit is over that took it, as processor `took`; did it do anything?  A simulated
+ * thread may have changed its processor. */
+static void give(const struct xk_stacks *t, struct stack_pool *p, struct xk_stack *s, unsigned took, bool did)
 {
-	unsigned me = here();
-	struct stack_pool *p = pool_of(t, me);
-
 	xk_lock_take(t->ops, &p->lock, &p->stat);
 	if (did && is_moved(s, took))
 		xk_count(p->moves);
 	else if (did && s->used_by != 0)
 		xk_count(p->hits);
-	s->used_by = me + 1;
+	s->used_by = here() + 1;
 	put_idle(t, p, s);
 	xk_lock_drop(t->ops, &p->lock, &p->stat);
 }
@@ -202,8 +198,9 @@ static void run_there(struct xk_stack *s, struct vp_work *w)
 static unsigned on_stack(struct vp_work w)
 {
 	const struct xk_stacks *t = w.vp->set->stacks;
-	unsigned me = here();
-	struct xk_stack *s = take(t, me);
+	struct stack_pool *p = pool_of(t, here());
+	struct xk_stack *s = take(t, p);
+	unsigned me = here();            /* now: a simulated thread may have waited for the lock, and gone on elsewhere */
 
 	if (XK_UNLIKELY(s == NULL)) {
 		w.fn(&w);
@@ -212,7 +209,7 @@ static unsigned on_stack(struct vp_work w)
 	xk_vpsim_stack_moved(is_moved(s, me));
 	run_there(s, &w);
 	xk_vpsim_stack_moved(false);
-	give(t, s, me, w.done != 0);
+	give(t, p, s, me, w.done != 0);
 	return w.done;
 }
 

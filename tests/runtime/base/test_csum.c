@@ -157,11 +157,21 @@ static void a_message_with_its_checksum_is_valid_and_one_flipped_bit_is_not(void
 	}
 }
 
+/* A long copy's destination begins anywhere in a line. */
+static void seed_of_long(size_t n, size_t place, uint32_t seed)
+{
+	uint16_t want = xk_csum_fold(xk_csum_add(xk_csum(src, n, 0), seed));
+
+	CU_ASSERT_EQUAL(xk_csum_fold(xk_csum_copy(dst + place, src, n, seed)), want);
+	CU_ASSERT_EQUAL(xk_csum_fold(xk_csum_copy_long(dst + place, src, n, seed)), want);
+	CU_ASSERT_EQUAL(memcmp(dst + place, src, n), 0);
+}
+
 static void a_seed_is_added(void)
 {
 	struct xk_rand r;
 	uint32_t seed;
-	size_t n;
+	size_t n, place;
 
 	xk_rand_init(&r, 2, 0);
 	for (n = 0; n <= 300; n++) {
@@ -171,6 +181,9 @@ static void a_seed_is_added(void)
 		CU_ASSERT_EQUAL(xk_csum_fold(xk_csum_copy(dst, src, n, seed)),
 				xk_csum_fold(xk_csum_add(xk_csum(src, n, 0), seed)));
 	}
+	for (n = 1279; n <= 1284; n++)
+		for (place = 0; place < 64; place++)
+			seed_of_long(n, place, (uint32_t)xk_rand_u64(&r));
 }
 
 /* Two pieces at every cut, odd cuts through the swap. */
@@ -233,25 +246,31 @@ static void folds_are_exact(void)
 	}
 }
 
-/* Exact heap blocks: a sanitizer or valgrind sees a byte too many. */
+/* Exact heap blocks, of which the last n bytes are used: a sanitizer or valgrind sees a byte too many. */
+static void stays_inside(size_t n, size_t place)
+{
+	uint8_t *p = malloc(n), *block = malloc(n + place), *d = block + place;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(p);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(block);
+	memset(block, 0xa5, n + place);
+	memcpy(p, src, n);
+	CU_ASSERT_EQUAL(xk_csum_fold(xk_csum(p, n, 0)), reference(src, n));
+	CU_ASSERT_EQUAL(xk_csum_fold(xk_csum_copy(d, p, n, 0)), reference(src, n));
+	CU_ASSERT_EQUAL(xk_csum_fold(xk_csum_copy_long(d, p, n, 0)), reference(src, n));
+	CU_ASSERT_EQUAL(memcmp(p, d, n), 0);
+	for (size_t i = 0; i < place; i++)
+		CU_ASSERT_EQUAL(block[i], 0xa5);
+	free(p);
+	free(block);
+}
+
 static void reads_and_writes_stay_inside_their_blocks(void)
 {
-	uint8_t *p, *d;
-	size_t n;
-
-	for (n = 1; n <= 300; n++) {
-		p = malloc(n);
-		d = malloc(n);
-		CU_ASSERT_PTR_NOT_NULL_FATAL(p);
-		CU_ASSERT_PTR_NOT_NULL_FATAL(d);
-		memcpy(p, src, n);
-		CU_ASSERT_EQUAL(xk_csum_fold(xk_csum(p, n, 0)), reference(src, n));
-		CU_ASSERT_EQUAL(xk_csum_fold(xk_csum_copy(d, p, n, 0)), reference(src, n));
-		CU_ASSERT_EQUAL(xk_csum_fold(xk_csum_copy_long(d, p, n, 0)), reference(src, n));
-		CU_ASSERT_EQUAL(memcmp(p, d, n), 0);
-		free(p);
-		free(d);
-	}
+	for (size_t n = 1; n <= 300; n++)
+		stays_inside(n, 0);
+	for (size_t place = 0; place < 64; place++)
+		stays_inside(1280 + place, place);
 }
 
 static void an_unknown_variant_is_refused_and_changes_nothing(void)

@@ -422,7 +422,7 @@ static void what_has_stacks_of_its_own_takes_none_from_a_pool(void)
 	char why[256] = "";
 
 	a.stacks = lp.stacks = XK_STACKS_GLOBAL;
-	a.stack = XK_STACK_MIN;
+	a.stack = XK_STACK_MIN_UNIT;
 	CU_ASSERT_EQUAL(xk_arch_check(&a, why, sizeof why), xk_fiber_available() ? XK_OK : XK_E_INVAL);
 	CU_ASSERT(xk_fiber_available() || strstr(why, xk_fiber_missing) != NULL);
 	a.stack--;
@@ -465,5 +465,6 @@ static CU_SuiteInfo suites[] = { { .pName = "pools of thread stacks", .pTests = 
 
 int main(void)
 {
+	xk_rcu_register();
 	return xk_test_main(suites);
 }

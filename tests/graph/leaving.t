@@ -92,7 +92,7 @@ leaves() {
 	graph_down || return 1
 	cat "$tmp/taken" "$tmp/left"
 	[ $took -eq 0 ] && [ "$(bad_sums)" = "$sums" ] || return 1
-	tail -n 1 "$tmp/left" | jq -e ".bad == [] and .frames > 50 and {plain: (.super == 0), super: (.super > 10), any: true}[\"$kind\"]"
+	tail -n 1 "$tmp/left" | jq -e ".bad == [] and .frames > 20 and {plain: (.super == 0), super: (.super > 10), any: true}[\"$kind\"]"
 }
 mkfifo "$tmp/end"
 has_offload() { "$top_builddir/vp-run" --check "$tmp/g.lua" driver=$1 offload=true ${2-} >/dev/null 2>&1; }

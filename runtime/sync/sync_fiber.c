@@ -79,15 +79,6 @@ static void begin(struct transfer t)
 
 bool xk_fiber_available(void) { return true; }
 
-void xk_fiber_own(struct xk_fiber *f)
-{
-#ifdef FIBER_TSAN
-	f->tsan = __tsan_get_current_fiber();
-#else
-	(void)f;
-#endif
-}
-
 void xk_fiber_init(struct xk_fiber *f, void *low, size_t size, void (*fn)(void *), void *arg)
 {
 	*f = (struct xk_fiber){ .low = low, .size = size, .fn = fn, .arg = arg };
@@ -120,7 +111,7 @@ void xk_fiber_switch(struct xk_fiber *from, struct xk_fiber *to)
 	__sanitizer_start_switch_fiber(&from->fake, to->low, to->size);
 #endif
 #ifdef FIBER_TSAN
-	from->tsan = __tsan_get_current_fiber();         /* it may have gone to another stack on its own (vp_stackpool.c) */
+	from->tsan = __tsan_get_current_fiber();         /* a thread's own, or where it has gone from one */
 	__tsan_switch_to_fiber(to->tsan, 0);
 #endif
 	t = jump_fcontext(to->at, &h);
@@ -130,7 +121,6 @@ void xk_fiber_switch(struct xk_fiber *from, struct xk_fiber *to)
 #else
 
 bool xk_fiber_available(void) { return false; }
-void xk_fiber_own(struct xk_fiber *f) { (void)f; }
 void xk_fiber_fini(struct xk_fiber *f) { (void)f; }
 
 void xk_fiber_init(struct xk_fiber *f, void *low, size_t size, void (*fn)(void *), void *arg)

@@ -140,7 +140,6 @@ int xk_sim_new(struct xk_sim **out, unsigned processors, const struct xk_sim_cos
 	s->p[0].slice_end = XK_NS_NEVER;
 	s->self = &s->main;
 	s->pub.kept = s->main.kept;
-	xk_fiber_own(&s->main.fiber);
 	sim_limit(s);
 	xk_sim_self = *out = &s->pub;
 	return XK_OK;

@@ -31,13 +31,12 @@ struct xk_fiber {
 bool xk_fiber_available(void);
 extern const char xk_fiber_missing[];
 
-/* f, zeroed at first, is the calling thread's own stack, to be switched away from and back to. */
-void xk_fiber_own(struct xk_fiber *f);
 /* f is stopped before the first instruction of fn(arg), which never returns. */
 void xk_fiber_init(struct xk_fiber *f, void *low, size_t size, void (*fn)(void *), void *arg);
 /* f is stopped and never goes on. */
 void xk_fiber_fini(struct xk_fiber *f);
-/* Stops the running fiber, which is `from`, and lets `to` go on. */
+/* Stops the running fiber, which is `from`, and lets `to` go on.  A thread's own stack is a fiber, too: zeroed at first,
+ * it is what is switched away from, and back to. */
 void xk_fiber_switch(struct xk_fiber *from, struct xk_fiber *to);
 
 #endif

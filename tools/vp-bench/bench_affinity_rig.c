@@ -70,7 +70,6 @@ XK_NOINLINE void aff_message_on_thread(struct aff_rig *r, struct xk_vp *vp)
 {
 	struct xk_fiber here = { 0 };
 
-	xk_fiber_own(&here);
 	r->thread.vp = vp;
 	r->thread.here = &here;
 	xk_fiber_switch(&here, &r->thread.fiber);

@@ -248,7 +248,6 @@ static double switch_user(const struct row *r, const struct place *p)
 	(void)p;
 	if (!xk_fiber_available() || (stack = calloc(1, size)) == NULL)
 		return -1;
-	xk_fiber_own(&f.here);
 	xk_fiber_init(&f.there, stack, size, bounce, &f);
 	xk_fiber_switch(&f.here, &f.there);      /* its pages are there */
 	from = xk_clock_host();

@@ -190,7 +190,6 @@ static void run_there(struct xk_stack *s, struct vp_work *w)
 
 	s->work = w;
 	s->home = &home;
-	xk_fiber_own(&home);
 	xk_fiber_switch(&home, &s->fiber);
 	xk_stack_check(s);
 }

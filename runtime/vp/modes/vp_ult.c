@@ -25,7 +25,6 @@ static void ult_enter(struct xk_ult *t)
 	t->on = true;
 	s->ult = t;
 	xk_count(u->switches);
-	xk_fiber_own(&u->vp_fiber);      /* the kernel thread that is inside now */
 	xk_fiber_switch(&u->vp_fiber, &s->fiber);
 	xk_stack_check(s);
 	t->on = false;

@@ -102,8 +102,7 @@ uint64_t mem_shelves_free_of(const struct xk_mempool *p, enum xk_memclass c)
 
 /* ---- taking and giving ------------------------------------------------------------------------- */
 
-/* The processor that the calling thread runs on, as pools are told apart: 0 is none of the set's. */
-static inline uint16_t here(void)
+uint16_t xk_mem_here(void)
 {
 	return xk_sim_self != NULL ? (uint16_t)xk_sim_processor() : xk_mem_processor;
 }
@@ -115,7 +114,7 @@ static inline struct mem_shelf *shelf_of(const struct xk_mempool *p, uint16_t me
 
 uint32_t mem_shelf_take(struct xk_mempool *p, enum xk_memclass c, void **out)
 {
-	uint16_t me = here();
+	uint16_t me = xk_mem_here();
 	struct mem_shelf *s = shelf_of(p, me);
 	struct rack *k = &s->rack[c];
 	uint32_t got = 1, n;
@@ -143,7 +142,7 @@ uint32_t mem_shelf_take(struct xk_mempool *p, enum xk_memclass c, void **out)
 
 void mem_shelf_give(struct xk_mempool *p, enum xk_memclass c, void *b)
 {
-	uint16_t me = here();
+	uint16_t me = xk_mem_here();
 	struct mem_shelf *s = shelf_of(p, me);
 	struct rack *k = &s->rack[c];
 	uint32_t n;

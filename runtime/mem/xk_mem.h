@@ -119,6 +119,8 @@ uint64_t xk_mempool_trips(const struct xk_mempool *p);
 /* Of the threads of a set of VPs, from 1: whose pool they use where each processor has one.  0: none of them; all of
  * those share one.  A simulated thread's is its processor's. */
 extern _Thread_local uint16_t xk_mem_processor __attribute__((tls_model("initial-exec")));
+/* The processor that the calling thread runs on, as pools are told apart: that number, or a simulated one's. */
+uint16_t xk_mem_here(void);
 
 /* What pools with a lock have counted, all zero where VPs have their own: buffers that were taken by the processor that
  * had freed them (hits), or by another one (moves).  Any thread. */

@@ -191,9 +191,9 @@ struct vp_units {
 	void     (*brought)(struct xk_vp *vp);   /* by a thread that is in no unit */
 };
 
-static inline unsigned vp_any_unit(struct xk_vp *vp, unsigned budget)
+/* As u says, NULL: as above; counted for who has run it. */
+static inline unsigned vp_unit_by(const struct vp_units *u, struct xk_vp *vp, unsigned budget)
 {
-	const struct vp_units *u = vp->set->units;
 	unsigned done;
 
 	if (XK_UNLIKELY(u != NULL))
@@ -203,9 +203,8 @@ static inline unsigned vp_any_unit(struct xk_vp *vp, unsigned budget)
 	return done;
 }
 
-static inline unsigned vp_any_turn(struct xk_vp *vp, unsigned budget, int32_t *deficit, bool *idle)
+static inline unsigned vp_turn_by(const struct vp_units *u, struct xk_vp *vp, unsigned budget, int32_t *deficit, bool *idle)
 {
-	const struct vp_units *u = vp->set->units;
 	unsigned done;
 
 	if (XK_UNLIKELY(u != NULL))
@@ -213,6 +212,13 @@ static inline unsigned vp_any_turn(struct xk_vp *vp, unsigned budget, int32_t *d
 	done = xk_vp_turn(vp, budget, deficit, idle);
 	vp_heat(vp, done);
 	return done;
+}
+
+static inline unsigned vp_any_unit(struct xk_vp *vp, unsigned budget) { return vp_unit_by(vp->set->units, vp, budget); }
+
+static inline unsigned vp_any_turn(struct xk_vp *vp, unsigned budget, int32_t *deficit, bool *idle)
+{
+	return vp_turn_by(vp->set->units, vp, budget, deficit, idle);
 }
 
 static inline void vp_any_brought(struct xk_vp *vp)

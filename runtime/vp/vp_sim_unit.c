@@ -13,7 +13,7 @@ unsigned xk_vpsim_unit(struct xk_vp *vp, unsigned budget)
 		done = xk_wheel_run(&vp->wheel, vp->now, 64);
 	done += xk_vp_run_left(vp, budget);
 	done += xk_vp_run_one(vp, budget);
-	who = vp_heat_who();             /* while its time passes another one may take the thread up */
+	who = xk_mem_here();             /* while its time passes another one may take the thread up */
 	xk_vpsim_done(vp, done);
 	vp_hand_over(vp);
 	xk_count(vp->units);

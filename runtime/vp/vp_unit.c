@@ -212,7 +212,7 @@ void xk_vp_run_brought(struct xk_vp *vp)
 
 	if (XK_UNLIKELY(vp->set->sim != NULL))
 		xk_vpsim_brought(vp, done);
-	who = vp_heat_who();             /* while it hands over another one may take a simulated thread up */
+	who = xk_mem_here();             /* while it hands over another one may take a simulated thread up */
 	xk_vp_flush(vp);
 	xk_count(vp->units);
 	xk_count_add(vp->messages, done);

@@ -34,6 +34,7 @@ struct xk_stacks {
 	const struct xk_lock_ops *ops;   /* of each pool's lock */
 	unsigned           npools;       /* [0]: of threads that are none of the set's, or of all */
 	bool               queue;        /* longest idle first */
+	const struct vp_units *under;    /* how what is on a stack is run: as it would be without them */
 	void              *block;
 	struct stack_pool *pool;
 };
@@ -140,6 +141,7 @@ static int stacks_make(struct xk_vpset *set)
 	}
 	for (unsigned i = 0; err == XK_OK && i < t->npools; i++)
 		err = pool_fill(t, &t->pool[i], size, t->queue ? processors : 1);
+	t->under = set->units;
 	set->units = &on_stacks;
 	return err;
 }
@@ -147,9 +149,6 @@ static int stacks_make(struct xk_vpset *set)
 const struct xk_mode_ops xk_mode_stacks = { .wanted = stacks_wanted, .make = stacks_make, .free = stacks_free };
 
 /* ---- a unit -------------------------------------------------------------------------------------------- */
-
-/* The processor that the calling thread runs on, as pools are told apart: 0 is none of the set's. */
-static unsigned here(void) { return xk_sim_self != NULL ? xk_sim_processor() : xk_mem_processor; }
 
 static struct stack_pool *pool_of(const struct xk_stacks *t, unsigned me) { return &t->pool[me < t->npools ? me : 0]; }
 
@@ -165,7 +164,7 @@ static struct xk_stack *take(const struct xk_stacks *t, struct stack_pool *p)
 	return s;
 }
 
-const struct xk_stack *vp_stack_next(const struct xk_vpset *set) { return pool_of(set->stacks, here())->first; }
+const struct xk_stack *vp_stack_next(const struct xk_vpset *set) { return pool_of(set->stacks, xk_mem_here())->first; }
 
 /* Was s another processor's before? */
 static bool is_moved(const struct xk_stack *s, unsigned me) { return s->used_by != 0 && s->used_by != me + 1; }
@@ -179,7 +178,7 @@ static void give(const struct xk_stacks *t, struct stack_pool *p, struct xk_stac
 		xk_count(p->moves);
 	else if (did && s->used_by != 0)
 		xk_count(p->hits);
-	s->used_by = here() + 1;
+	s->used_by = xk_mem_here() + 1;
 	put_idle(t, p, s);
 	xk_lock_drop(t->ops, &p->lock, &p->stat);
 }
@@ -197,9 +196,9 @@ static void run_there(struct xk_stack *s, struct vp_work *w)
 static unsigned on_stack(struct vp_work w)
 {
 	const struct xk_stacks *t = w.vp->set->stacks;
-	struct stack_pool *p = pool_of(t, here());
+	struct stack_pool *p = pool_of(t, xk_mem_here());
 	struct xk_stack *s = take(t, p);
-	unsigned me = here();            /* now: a simulated thread may have waited for the lock, and gone on elsewhere */
+	unsigned me = xk_mem_here();            /* now: a simulated thread may have waited for the lock, and gone on elsewhere */
 
 	if (XK_UNLIKELY(s == NULL)) {
 		w.fn(&w);
@@ -214,24 +213,11 @@ static unsigned on_stack(struct vp_work w)
 
 /* ---- what is run there: as anywhere else, charged where processors are simulated ---------------------------- */
 
-static void do_unit(struct vp_work *w)
-{
-	if (w->vp->set->sim != NULL) {
-		w->done = xk_vpsim_unit(w->vp, w->budget);
-		return;
-	}
-	w->done = xk_vp_unit(w->vp, w->budget);
-	vp_heat(w->vp, w->done);
-}
+static void do_unit(struct vp_work *w) { w->done = vp_unit_by(w->vp->set->stacks->under, w->vp, w->budget); }
 
 static void do_turn(struct vp_work *w)
 {
-	if (w->vp->set->sim != NULL) {
-		w->done = xk_vpsim_turn(w->vp, w->budget, w->deficit, w->idle);
-		return;
-	}
-	w->done = xk_vp_turn(w->vp, w->budget, w->deficit, w->idle);
-	vp_heat(w->vp, w->done);
+	w->done = vp_turn_by(w->vp->set->stacks->under, w->vp, w->budget, w->deficit, w->idle);
 }
 
 static void do_brought(struct vp_work *w)

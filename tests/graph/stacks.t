@@ -6,25 +6,9 @@
 
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/tap.sh"
-run=$top_builddir/vp-run
-graph=$top_builddir/vp-graph
-unset VP_GRAPH_PATH
+record=stacks class=stacks
+. "$top_srcdir/tests/graph/pools_lib.sh"
 
-# made THREADING: a stream's bytes, compared, over one wire.
-made() {
-	cat >"$tmp/g.lua" <<END
-stack { load { to = "10.0.0.2", conns = 6, count = 40, size = "2KiB" }, tcp {}, ip { addr = "10.0.0.1/24" }, arp {}, eth {},
-  eth_mem { wire = "w" } }
-stack { sink { size = "2KiB", touch = "verify" }, tcp {}, ip { addr = "10.0.0.2/24" }, arp {}, eth {}, eth_mem { wire = "w" } }
-return graph "g" { threading = $1, seed = 3 }
-END
-}
-json() { timeout 60 "$run" --json "$tmp/g.lua" "$@" >"$tmp/json" 2>"$tmp/err" || { cat "$tmp/err"; return 1; }; }
-says() { jq -e "$1" "$tmp/json" >/dev/null || { jq -c '.record.stacks, .locks, [.nodes[].counters]' "$tmp/json"; return 1; }; }
-whole='[.nodes[].counters] | (map(.wrong_bytes // 0) | add) == 0 and (map(.drained // 0) | add) == 6 and (map(.received_bytes // 0) | add) == 0'
-word() { made "$1" && timeout 20 "$graph" check "$tmp/g.lua" >"$tmp/out" 2>&1; [ $? -eq 3 ] && grep -q "$2" "$tmp/out" || { cat "$tmp/out"; return 1; }; }
-
-usual() { made "$1 {}" && json && says "$whole" && says '.record.stacks == null and all(.locks[]; .class != "stacks")'; }
 ok "without a word units run on the workers' own, and no lock is taken" usual ppc
 ok "another word is refused, with the nearest" word 'ips { stacks = "procesor" }' "g.lua:4:.*processor"
 ok "the layers of a pipeline have threads of their own" word 'lp { stacks = "global" }' 'g.lua:4:.*need the domain'
@@ -54,26 +38,6 @@ for preset in $(presets); do
 done
 
 # Simulated processors: each taking and giving is a lock, and a stack that another one had last costs what the machine says.
-# machine LOCK MOVED
-machine() {
-	cat >"$tmp/m.lua" <<END
-local s = "assumed: for a test"
-local graph = { message = { 0.1, source = s }, lock = { $1, source = s }, lock_moved = { $1, source = s }, stack_moved = { $2, source = s } }
-for _, key in ipairs { "unit", "handover", "wake", "context", "yield", "slice" } do graph[key] = { 0, source = s } end
-return machine "test" { graph = graph }
-END
-}
-# through THREADING PROCESSORS [SOURCE]: messages in 5 ms.
-through() {
-	cat >"$tmp/g.lua" <<END
-stack { sink { touch = "none" }, udp {}, ip { addr = "10.0.0.1/8" }, arp {}, eth {}, eth_mem {},
-  peer_source { to = "10.0.0.1", conns = 16, place = "hash", $3 } }
-return graph "g" { threading = $1, seed = 3 }
-END
-	json --virtual --processors "$2" --machine "$tmp/m.lua" -d 5ms || return 1
-	got=$(jq .messages "$tmp/json")
-	echo "# $1: $got messages, $(jq -c .record.stacks "$tmp/json")"
-}
 # ppc WORD PROCESSORS [SOURCE]: each unit a message.
 ppc() { through "ppc { workers = $2, burst = 1, quantum = 1, stacks = \"$1\" }" "$2" "$3"; }
 locks_cost() {
@@ -99,7 +63,6 @@ moves_cost() {
 }
 stay_at_high_rate() { machine 0 1 && ppc none 2 && own=$got && ppc global 2 && [ "$got" = "$own" ] && says '.record.stacks.moves == 0'; }
 one_moves_none() { machine 0 1 && ppc global 1 "$seldom" && says '.record.stacks | .moves == 0 and .hits > 1000'; }
-# Who waits for a lock keeps its stack: others on its processor have another.
 # Threads that any processor may run: one that waits in a unit goes on elsewhere, and its stack goes back to where it is
 # of, written there.  There are never more than are in use at once, and the same run says the same.
 # floats PRESET WORD FILTER
@@ -110,6 +73,7 @@ floats() {
 	says ".record.stacks | .stacks <= .pools + 8 and .hits + .moves > 1000 and $2" &&
 		through "$1" 3 'arrivals = { model = "poisson", rate = 200000 }' && [ "$was" = "$(jq -c '[.messages, .record.stacks]' "$tmp/json")" ]
 }
+# Who waits for a lock keeps its stack: others on its processor have another.
 keeps_its_own() { machine 0.1 0 && through 'mp { vps = 1, io_threads = 4, stacks = "processor" }' 2 && says '.record.stacks | .stacks > .pools'; }
 ok "with simulated processors a pool's lock is charged" locks_cost
 ok "and each stack that another one had" moves_cost

@@ -17,17 +17,6 @@
 #include "runtime/vp/xk_machine.h"
 #include "tests/support/xk_test.h"
 
-static struct xk_arch affine(int vps, unsigned workers, enum xk_affinity affinity)
-{
-	struct xk_arch a = arch_of("ips_conn", vps, workers);
-
-	a.affinity = affinity;
-	a.pick = affinity == XK_AFFINITY_NONE ? XK_PICK_LRU : XK_PICK_MRU;
-	a.queue = affinity == XK_AFFINITY_STREAM ? XK_QUEUE_PER : XK_QUEUE_ONE;
-	a.depth = affinity == XK_AFFINITY_STREAM ? XK_SCHED_WIRED : 0;
-	return a;
-}
-
 static struct xk_affinity_counts counts(void)
 {
 	struct xk_affinity_counts c;
@@ -40,48 +29,19 @@ static struct xk_affinity_counts counts(void)
 
 #define ROUNDS 200u
 
-/* Each VP's call leads to one in the next VP, and so on. */
-struct chain { struct xk_call call; unsigned at, left; };
-static struct chain chain[MAX_VPS];
-static uint32_t ended;
-
-static void pass_on(struct xk_vp *vp, void *arg)
-{
-	struct chain *c = arg;
-
-	CU_ASSERT_EQUAL(vp->no, c->at);
-	if (c->left-- == 0) {
-		xk_atomic_add(&ended, 1u);
-		return;
-	}
-	c->at = (c->at + 1) % fx.set->nvps;
-	c->call = (struct xk_call){ .fn = pass_on, .arg = c };
-	xk_vp_call_async(fx.set->vp[c->at], &c->call);
-}
-
 static struct xk_affinity_counts all_is_done(struct xk_arch a)
 {
-	struct xk_errs *e = xk_errs_new();
 	struct xk_affinity_counts c;
 	char why[200];
 
 	CU_ASSERT_EQUAL(xk_arch_check(&a, why, sizeof why), XK_OK);
 	make(a);
-	ended = 0;
-	CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
-	for (unsigned i = 0; i < fx.set->nvps; i++) {
-		chain[i] = (struct chain){ .call = { .fn = pass_on, .arg = &chain[i] }, .at = i, .left = ROUNDS };
-		xk_vp_call_async(fx.set->vp[i], &chain[i].call);
-	}
-	while (xk_load_acquire(&ended) != fx.set->nvps)
-		xk_thread_yield();
-	xk_vpset_stop(fx.set);
+	calls_go_round(ROUNDS);
 	c = counts();
 	CU_ASSERT(c.hits + c.moves >= ROUNDS);
 	CU_ASSERT_EQUAL(c.starts, xk_hist_count(c.away));
 	CU_ASSERT_EQUAL(c.starts, c.code_hits + c.code_moves);
 	unmake();
-	xk_errs_free(e);
 	return c;
 }
 
@@ -375,23 +335,14 @@ static unsigned again(struct xk_sched *s, struct xk_sched_run *run, const struct
 static void played_back(struct xk_arch a)
 {
 	struct xk_sched_run run[MAX_VPS];
-	struct xk_errs *e = xk_errs_new();
 	unsigned started = 0, differ = 0;
 	struct xk_sched_conf conf;
 	struct xk_sched *s;
 
 	make(a);
 	log_of.count = 0;
-	ended = 0;
 	xk_vpset_note_sched(fx.set, keep, NULL, &conf);
-	CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
-	for (unsigned i = 0; i < fx.set->nvps; i++) {
-		chain[i] = (struct chain){ .call = { .fn = pass_on, .arg = &chain[i] }, .at = i, .left = ROUNDS };
-		xk_vp_call_async(fx.set->vp[i], &chain[i].call);
-	}
-	while (xk_load_acquire(&ended) != fx.set->nvps)
-		xk_thread_yield();
-	xk_vpset_stop(fx.set);
+	calls_go_round(ROUNDS);
 	for (unsigned i = 0; i < fx.set->nvps; i++)
 		run[i] = (struct xk_sched_run){ .home = fx.set->vp[i]->run.home, .last = -1 };
 	s = malloc(xk_sched_size(conf.nprocs));
@@ -406,7 +357,6 @@ static void played_back(struct xk_arch a)
 	CU_ASSERT(log_of.count > ROUNDS && log_of.count < NOTES && started > 0);
 	free(s);
 	unmake();
-	xk_errs_free(e);
 }
 
 static void a_run_played_back_is_decided_alike(void)

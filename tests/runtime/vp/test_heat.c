@@ -35,43 +35,7 @@ static void cells_are_bounded(void)
 		}
 }
 
-/* ---- calls that go round --------------------------------------------------------------------- */
-
 #define ROUNDS 200u
-
-/* Each VP's call leads to one in the next VP, and so on. */
-static struct chain { struct xk_call call; unsigned at, left; } chain[MAX_VPS];
-static uint32_t ended;
-
-static void pass_on(struct xk_vp *vp, void *arg)
-{
-	struct chain *c = arg;
-
-	(void)vp;
-	if (c->left-- == 0) {
-		xk_atomic_add(&ended, 1u);
-		return;
-	}
-	c->at = (c->at + 1) % fx.set->nvps;
-	c->call = (struct xk_call){ .fn = pass_on, .arg = c };
-	xk_vp_call_async(fx.set->vp[c->at], &c->call);
-}
-
-static void go_round(void)
-{
-	struct xk_errs *e = xk_errs_new();
-
-	ended = 0;
-	CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
-	for (unsigned i = 0; i < fx.set->nvps; i++) {
-		chain[i] = (struct chain){ .call = { .fn = pass_on, .arg = &chain[i] }, .at = i, .left = ROUNDS };
-		xk_vp_call_async(fx.set->vp[i], &chain[i].call);
-	}
-	while (xk_load_acquire(&ended) != fx.set->nvps)
-		xk_thread_yield();
-	xk_vpset_stop(fx.set);
-	xk_errs_free(e);
-}
 
 /* ---- cells ------------------------------------------------------------------------------------- */
 
@@ -117,22 +81,11 @@ static void sums_are_those_of_others(void)
 	CU_ASSERT_EQUAL(column_sum(shape.columns), 0);
 }
 
-static struct xk_arch queued(enum xk_affinity affinity)
-{
-	struct xk_arch a = arch_of("ips_conn", 9, 4);
-
-	a.affinity = affinity;
-	a.pick = affinity == XK_AFFINITY_NONE ? XK_PICK_LRU : XK_PICK_MRU;
-	a.queue = affinity == XK_AFFINITY_STREAM ? XK_QUEUE_PER : XK_QUEUE_ONE;
-	a.depth = affinity == XK_AFFINITY_STREAM ? XK_SCHED_WIRED : 0;
-	return a;
-}
-
 static void wired_streams_have_one_cell(void)
 {
-	make(queued(XK_AFFINITY_STREAM));
+	make(affine(9, 4, XK_AFFINITY_STREAM));
 	CU_ASSERT_EQUAL_FATAL(xk_vpset_heat(fx.set), XK_OK);
-	go_round();
+	calls_go_round(ROUNDS);
 	read_cells();
 	CU_ASSERT_TRUE(shape.counted);
 	sums_are_those_of_others();
@@ -161,9 +114,9 @@ static void what_any_worker_may_run_several_do(void)
 	unsigned most = 0;
 
 	for (unsigned tries = 0; tries < 1000 && most == 0; tries++) {
-		make(queued(XK_AFFINITY_NONE));
+		make(affine(9, 4, XK_AFFINITY_NONE));
 		CU_ASSERT_EQUAL_FATAL(xk_vpset_heat(fx.set), XK_OK);
-		go_round();
+		calls_go_round(ROUNDS);
 		read_cells();
 		sums_are_those_of_others();
 		most = shared();
@@ -204,7 +157,7 @@ static void a_vp_with_one_worker_is_not_counted(void)
 {
 	make(arch_of("vppc", 9, 4));
 	CU_ASSERT_EQUAL_FATAL(xk_vpset_heat(fx.set), XK_OK);
-	go_round();
+	calls_go_round(ROUNDS);
 	read_cells();
 	CU_ASSERT_FALSE(shape.counted);
 	for (unsigned v = 0; v < 9; v++) {
@@ -219,7 +172,7 @@ static void without_memory_there_is_none(void)
 	for (int k = 1; k <= 2; k++) {
 		uint64_t live;
 
-		make(queued(XK_AFFINITY_CODE));
+		make(affine(9, 4, XK_AFFINITY_CODE));
 		live = xk_alloc_live();
 		xk_mem_fail_after(k);
 		CU_ASSERT_EQUAL(xk_vpset_heat(fx.set), XK_E_NOMEM);

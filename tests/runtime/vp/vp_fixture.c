@@ -68,3 +68,50 @@ void conn_start(struct conn *c, struct xk_vp *vp, uint64_t limit)
 	c->limit = limit;
 	xk_task_ready(&c->task);
 }
+
+struct xk_arch affine(int vps, unsigned workers, enum xk_affinity affinity)
+{
+	struct xk_arch a = arch_of("ips_conn", vps, workers);
+
+	a.affinity = affinity;
+	a.pick = affinity == XK_AFFINITY_NONE ? XK_PICK_LRU : XK_PICK_MRU;
+	a.queue = affinity == XK_AFFINITY_STREAM ? XK_QUEUE_PER : XK_QUEUE_ONE;
+	a.depth = affinity == XK_AFFINITY_STREAM ? XK_SCHED_WIRED : 0;
+	return a;
+}
+
+/* ---- calls that go round ---------------------------------------------------------------- */
+
+/* Each VP's call leads to one in the next VP, and so on. */
+static struct chain { struct xk_call call; unsigned at, left; } chain[MAX_VPS];
+static uint32_t ended;
+
+static void pass_on(struct xk_vp *vp, void *arg)
+{
+	struct chain *c = arg;
+
+	CU_ASSERT_EQUAL(vp->no, c->at);
+	if (c->left-- == 0) {
+		xk_atomic_add(&ended, 1u);
+		return;
+	}
+	c->at = (c->at + 1) % fx.set->nvps;
+	c->call = (struct xk_call){ .fn = pass_on, .arg = c };
+	xk_vp_call_async(fx.set->vp[c->at], &c->call);
+}
+
+void calls_go_round(unsigned times)
+{
+	struct xk_errs *e = xk_errs_new();
+
+	ended = 0;
+	CU_ASSERT_EQUAL_FATAL(xk_vpset_start(fx.set, e), XK_OK);
+	for (unsigned i = 0; i < fx.set->nvps; i++) {
+		chain[i] = (struct chain){ .call = { .fn = pass_on, .arg = &chain[i] }, .at = i, .left = times };
+		xk_vp_call_async(fx.set->vp[i], &chain[i].call);
+	}
+	while (xk_load_acquire(&ended) != fx.set->nvps)
+		xk_thread_yield();
+	xk_vpset_stop(fx.set);
+	xk_errs_free(e);
+}

@@ -40,6 +40,10 @@ void make(struct xk_arch a);
 void unmake(void);
 /* What fx.set->deliver is after make. */
 void count_delivery(struct xk_vp *vp, struct xk_msg *m);
+/* ips_conn, under that affinity. */
+struct xk_arch affine(int vps, unsigned workers, enum xk_affinity affinity);
+/* Starts fx.set, and stops it when as many calls as it has VPs have gone round, each from VP to next VP so many times. */
+void calls_go_round(unsigned times);
 void conn_start(struct conn *c, struct xk_vp *vp, uint64_t limit);
 
 #endif

@@ -15,26 +15,27 @@
 /* From the folder of the program: of a build, of an installation. */
 static const char *const beside[] = { "graphs", "../share/xkvp/graphs" };
 
-/* The folder of the program, with a '/'; its length, 0: nobody says. */
-static size_t own_folder(char *path, size_t room)
+bool xk_home_beside(const char *name, char *path, size_t room)
 {
-	ssize_t n = readlink("/proc/self/exe", path, room - 1);
+	char own[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);
 	char *slash;
 
-	path[n > 0 ? n : 0] = '\0';
-	slash = strrchr(path, '/');
-	return slash != NULL ? (size_t)(slash - path) + 1 : 0;
+	own[n > 0 ? n : 0] = '\0';
+	slash = strrchr(own, '/');
+	if (slash == NULL)
+		return false;
+	snprintf(path, room, "%.*s%s", (int)(slash + 1 - own), own, name);
+	return true;
 }
 
 void xk_home_graphs(const char *rel, char *path, size_t room)
 {
-	char own[PATH_MAX], folder[PATH_MAX + 32], full[PATH_MAX];
-	size_t n = own_folder(own, sizeof own);
+	char folder[PATH_MAX + 32], full[PATH_MAX];
 	const char *sep = *rel != '\0' ? "/" : "";
 
-	for (unsigned i = 0; n != 0 && i < sizeof beside / sizeof beside[0]; i++) {
-		snprintf(folder, sizeof folder, "%.*s%s", (int)n, own, beside[i]);
-		if (realpath(folder, full) != NULL) {
+	for (unsigned i = 0; i < sizeof beside / sizeof beside[0]; i++) {
+		if (xk_home_beside(beside[i], folder, sizeof folder) && realpath(folder, full) != NULL) {
 			snprintf(path, room, "%s%s%s", full, sep, rel);
 			return;
 		}

@@ -8,8 +8,11 @@
 #ifndef XK_HOME_H
 #define XK_HOME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
+/* The path of NAME in the program's own folder; false: nobody says which that is. */
+bool xk_home_beside(const char *name, char *path, size_t room);
 /* The path of graphs/REL, in full; "" is the folder itself.  Whether it is there is for who opens it; a path that does
  * not fit is cut. */
 void xk_home_graphs(const char *rel, char *path, size_t room);

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "runtime/base/xk_clock.h"
+#include "runtime/compose/xk_home.h"
 
 #define CHILD_ARGS (BENCH_ARGS + BENCH_AXES + 24u)
 #define PATIENCE_S 10        /* with one that was told to stop */
@@ -43,17 +44,7 @@ void bench_child_signals(void)
 
 static const char *beside(const char *name, char path[PATH_MAX])
 {
-	ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 8);
-	char *slash;
-
-	path[n > 0 ? n : 0] = '\0';
-	slash = strrchr(path, '/');
-	if (slash != NULL) {
-		strcpy(slash + 1, name);
-		if (access(path, X_OK) == 0)
-			return path;
-	}
-	return name;
+	return xk_home_beside(name, path, PATH_MAX) && access(path, X_OK) == 0 ? path : name;
 }
 
 const char *bench_child_program(const char *given)

@@ -29,7 +29,8 @@ uint32_t xk_edge_gives_own(const void *conf, uint32_t below);
 uint32_t xk_edge_gives_net(const void *conf, uint32_t below);
 
 /* Is the interface, of sock's network namespace, known to be one whose frames have no CRC: a veth, a TAP, a
- * bridge, a driver that guests alone have?  Then `why` says so.  The kernel does not tell what hardware checks, only what is none. */
+ * bridge, a driver that guests alone have?  Then `why` says so.  The kernel does not tell what hardware
+ * checks, only what is none. */
 bool xk_edge_crc_fault(int sock, const char *ifname, char *why, size_t n);
 
 /* A driver's whole `ask`: its frames are Ethernet's. */

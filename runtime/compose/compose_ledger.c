@@ -24,9 +24,9 @@ static const char *const costs[] = {
 enum { MESSAGE, UNIT, LOCK, LOCK_MOVED, HANDOVER, WAKE, CONTEXT, YIELD, SLICE, COSTS };
 /* Those that a machine may be without.  ORDER OPTIONAL */
 static const char *const optional[] = { "lock_handed", "unlock", "lookup", "sleep", "hop", "sleep_other", "unit_moved",
-					"lock_spin", "vp_moved", "message_moved", "byte_moved", "stack_moved", NULL };
+					"lock_spin", "vp_moved", "message_moved", "byte_moved", "stack_moved", "alone", "pooled", NULL };
 enum { LOCK_HANDED, UNLOCK, LOOKUP, SLEEP, HOP, SLEEP_OTHER, UNIT_MOVED, LOCK_SPIN, VP_MOVED, MESSAGE_MOVED, BYTE_MOVED, STACK_MOVED,
-       OPTIONAL };
+       ALONE, POOLED, OPTIONAL };
 /* From `moved` on where one of the nodes has them, then all.  ORDER OF_NODE */
 static const char *const of_node[] = { "up", "down", "byte", "moved", "bus", "l1_cold", "memory_cold", "protocol_moved", NULL };
 enum { NODE_MOVED = 3, NODE_BUS, NODE_L1_COLD, NODE_MEMORY_COLD, NODE_PROTOCOL_MOVED, OF_NODE };
@@ -194,6 +194,8 @@ static void take_costs(struct xk_ledger *l, const double *us, const double *more
 	l->m.unit_moved = ns_of(more[UNIT_MOVED]);
 	l->m.vp_moved = ns_of(more[VP_MOVED]);
 	l->m.stack_moved = ns_of(more[STACK_MOVED]);
+	l->m.alone = ns_of(more[ALONE]);
+	l->m.pooled = ns_of(more[POOLED]);
 	l->m.message_moved = ps_of(more[MESSAGE_MOVED]);
 	l->m.byte_moved = ps_of(more[BYTE_MOVED]);
 	l->m.sync = (struct xk_sim_costs){

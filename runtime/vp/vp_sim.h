@@ -31,6 +31,10 @@ void xk_vpsim_done(struct xk_vp *vp, unsigned done);
 void xk_vpsim_stack_moved(bool moved);
 /* A stage takes a message that another one's thread has put into its queue. */
 void xk_vpsim_hop(void);
+/* So many messages were taken from the queue of all I/O threads. */
+void xk_vpsim_pooled(const struct xk_vp *vp, unsigned n);
+/* So many of them were others' messages, which passed their layers one by one. */
+void xk_vpsim_alone(const struct xk_vp *vp, unsigned done);
 /* The same of messages that a thread has brought to vp and run there. */
 void xk_vpsim_brought(struct xk_vp *vp, unsigned done);
 

@@ -26,7 +26,7 @@ bool xk_machine_is_flat(const struct xk_machine *m)
 	const struct xk_sim_costs *c = &m->sync;
 
 	return (c->lock_local | c->lock_moved | c->lock_handed | c->unlock | c->lookup | c->handover | c->wake | c->context |
-		c->sleep | c->hop | m->unit | m->unit_moved | m->vp_moved | m->stack_moved |
+		c->sleep | c->hop | m->unit | m->alone | m->pooled | m->unit_moved | m->vp_moved | m->stack_moved |
 		m->message_moved | m->byte_moved) == 0 && m->nnodes == 0;
 }
 
@@ -159,11 +159,23 @@ bool xk_vpset_moved(void)
 	return moved;
 }
 
+void xk_vpsim_pooled(const struct xk_vp *vp, unsigned n)
+{
+	if (xk_sim_self != NULL)
+		xk_sim_charge(n * vp->set->sim->machine->pooled);
+}
+
+void xk_vpsim_alone(const struct xk_vp *vp, unsigned done)
+{
+	xk_sim_charge(done * vp->set->sim->machine->alone);
+}
+
 void xk_vpsim_brought(struct xk_vp *vp, unsigned done)
 {
 	if (xk_sim_self == NULL)
 		return;
 	vpsim_kept()->brought += done;
+	xk_vpsim_alone(vp, done);
 	xk_sim_charge(done * vp->set->sim->machine->message + vp_lines_of(vp, done) + stack_lines_of(vp->set->sim, done));
 	tell_ran(vp, done);
 }

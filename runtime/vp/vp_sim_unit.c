@@ -6,12 +6,14 @@
 
 unsigned xk_vpsim_unit(struct xk_vp *vp, unsigned budget)
 {
-	unsigned done = 0, who;
+	unsigned done = 0, left, who;
 
 	vpsim_kept()->brought = 0;
 	if (xk_vp_timers_due(vp))
 		done = xk_wheel_run(&vp->wheel, vp->now, 64);
-	done += xk_vp_run_left(vp, budget);
+	left = xk_vp_run_left(vp, budget);
+	xk_vpsim_alone(vp, left);
+	done += left;
 	done += xk_vp_run_one(vp, budget);
 	who = xk_mem_here();             /* while its time passes another one may take the thread up */
 	xk_vpsim_done(vp, done);

@@ -26,6 +26,8 @@ struct xk_machine {
 	struct xk_sim_costs sync;      /* of locks and waiting */
 	xk_ns               message;   /* each message or timer of a unit of work */
 	xk_ns               unit;      /* each unit that does anything */
+	xk_ns               alone;     /* more, of a message that another VP left or a thread brought: it passes its layers alone */
+	xk_ns               pooled;    /* more, of a message that an I/O thread takes from the queue that all of them share */
 	xk_ns               unit_moved; /* more, where another processor ran the last one of all */
 	xk_ns               vp_moved;  /* more, where another processor ran the last one of the same VP, or brought it messages */
 	xk_ns               stack_moved; /* more, of a unit on a thread stack of a pool that another processor used last */

@@ -304,6 +304,20 @@ moves_vps() {
 }
 ok "virtual processors that others had cost theirs" moves_vps
 ok "and not where they stay" thousands "$tmp/vp_moved.lua" ips_conn 1 49 51
+# In one that nobody else is inside of a message costs the same either way.
+sed 's/^return machine/graph.alone = { 1, source = s }\n&/' "$tmp/nodes.lua" >"$tmp/alone.lua"
+sed 's/^return machine/graph.pooled = { 1, source = s }\n&/' "$tmp/nodes.lua" >"$tmp/pooled.lua"
+# costs LEDGER: an I/O thread's messages, for which another virtual processor is entered, take 1 us longer.
+costs() { by "$tmp/nodes.lua" locking 1 && free=$got && by "$1" locking 1 && [ "$got" -lt $((free / 5)) ] && [ "$got" -gt 0 ]; }
+ok "messages that are brought one by one cost a unit's time" costs "$tmp/alone.lua"
+ok "and none where a device's burst stays together" thousands "$tmp/alone.lua" ips_conn 1 49 51
+took() { json "$tmp/one" --processors 1 --machine "$1" "$file" preset="$2" conns=8 count=50 && got=$(jq .measured_ns "$tmp/json"); }
+# leaves PRESET: 400 messages and their answers, many of which another virtual processor takes.
+leaves() { took "$tmp/nodes.lua" "$1" && free=$got && took "$tmp/alone.lua" "$1" && echo "# $free, $got ns" && [ "$got" -gt $((free + $2)) ]; }
+ok "so do those that another virtual processor has left" leaves vppc 200000
+ok "a queue of all I/O threads costs each message" costs "$tmp/pooled.lua"
+ok "and none where there is no such queue" thousands "$tmp/pooled.lua" ips_conn 1 49 51
+
 sed '/nodes = {/,/} }$/{s/nodes = {.*/}/;/peer_source/d}' "$tmp/message.lua" >"$tmp/no_nodes.lua"
 ok "messages that move without nodes to touch them" not_run 3 "'nodes' are needed where messages that move cost" --processors 2 \
 	--machine "$tmp/no_nodes.lua" "$tmp/up.lua"

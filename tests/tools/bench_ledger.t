@@ -11,12 +11,15 @@ run=$top_builddir/vp-run
 quick="--affinity --time 1ms --walk 8MiB --runs 1"
 
 # A message takes 100 ns, and a unit 40; each byte above 64 a tenth.  UDP has 60 % of it, IP 30 on its way up and 10 down,
-# where every second message goes.
+# where every second message goes.  Simulated it takes 62.5 ns, and waits in four queues between layers.
 cat >"$tmp/fake" <<END
 #!/bin/sh
 [ -f "$tmp/no-messages" ] && n=0 || n=1000
+burst=16 size=64 virtual=false ns=1
 for w; do
 	case \$w in
+	--virtual) virtual=true ;;
+	--machine=*) ns=\$(awk -v n=\$n '\$1 == "hop" { printf "%d", n * (62.5 + 4 * 1000 * \$4) }' "\${w#*=}") ;;
 	burst=*) burst=\${w#*=} ;;
 	size=*) size=\${w#*=} ;;
 	esac
@@ -27,7 +30,7 @@ if [ -f "$tmp/interrupts" ]; then
 	[ \$(wc -l <"$tmp/interrupts") -lt 42 ] || (while kill -0 \$\$; do :; done; kill -INT \$PPID) >/dev/null 2>&1 &
 fi
 cat <<JSON
-{"schema":2,"messages":\$n,"measured_ns":1,"workers":[{"cpu_ns":\$((n * 100 + n * 40 / burst + n * (size - 64) / 10))}],"nodes":[
+{"schema":2,"messages":\$n,"virtual":\$virtual,"measured_ns":\$ns,"workers":[{"cpu_ns":\$((n * 100 + n * 40 / burst + n * (size - 64) / 10))}],"nodes":[
 {"name":"udp","protocol":"udp","time":{"up_messages":\$n,"up_ns":\$((600000 + (size - 64) * 1000)),"down_messages":0,"down_ns":0}},
 {"name":"ip","protocol":"ip","time":{"up_messages":\$n,"up_ns":300000,"down_messages":\$((n / 2)),"down_ns":100000}},
 {"name":"eth","protocol":"eth","time":{"up_messages":0,"up_ns":0,"down_messages":0,"down_ns":0}}]}
@@ -57,6 +60,9 @@ if [ -n "$first" ]; then
 	ok "nor virtual processors" has graph vp_moved 0 "not measured: this process may use one processor only"
 	ok "an adaptive lock spins for 1000 looks" looks
 	ok "a unit's cost is what bursts share" has graph unit 0.04 "message + unit / burst"
+	ok "which a message has for itself that passes alone" has graph alone 0.04 "burst of one"
+	ok "a queue's is what a run takes longer than simulated" has graph hop 0.01 "preset lp takes 102 ns"
+	ok "what no simulated run takes longer for is not known" has graph pooled 0 "not measured: a simulated message takes 102 ns"
 	ok "a message's is its nodes'" has graph message 0 "nodes are charged instead"
 	ok "which have their shares of it" has udp up 0.06 "its share"
 	ok "by operations, not by messages" has ip down 0.02 "its share"

@@ -22,21 +22,22 @@
 #include "tools/vp-bench/bench_lua.h"
 
 #define SMALL 64
-#define LARGE 1024
+#define OF_ETH 1400              /* not in fragments */
+#define OF_FDDI 4096
 #define BURST 16                 /* at which sizes are compared */
 #define TRIES 6u                 /* runs for one that passes messages, each twice as long */
 
-static const struct graph { const char *name, *file, *arg[5]; } graphs[] = {
-	{ "udp-presets link=eth", "udp-presets.lua", { "preset=up", "link=eth", "count=0", "conns=4", "window=64" } },
-	{ "udp-presets link=fddi", "udp-presets.lua", { "preset=up", "link=fddi", "count=0", "conns=4", "window=64" } },
-	{ "bench/udp-up", "bench/udp-up.lua", { "conns=4" } },
-	{ "bench/udp-down", "bench/udp-down.lua", { "conns=4", "link=eth" } },
-	{ "bench/tcp-up", "bench/tcp-up.lua", { "conns=4" } },
-	{ "bench/tcp-down", "bench/tcp-down.lua", { "conns=4", "link=eth" } },
+static const struct graph { const char *name, *file; int large; const char *arg[5]; } graphs[] = {
+	{ "udp-presets link=eth", "udp-presets.lua", OF_ETH, { "preset=up", "link=eth", "count=0", "conns=4", "window=64" } },
+	{ "udp-presets link=fddi", "udp-presets.lua", OF_FDDI, { "preset=up", "link=fddi", "count=0", "conns=4", "window=64" } },
+	{ "bench/udp-up", "bench/udp-up.lua", OF_FDDI, { "conns=4" } },
+	{ "bench/udp-down", "bench/udp-down.lua", OF_ETH, { "conns=4", "link=eth" } },
+	{ "bench/tcp-up", "bench/tcp-up.lua", OF_FDDI, { "conns=4" } },
+	{ "bench/tcp-down", "bench/tcp-down.lua", OF_ETH, { "conns=4", "link=eth" } },
 };
-static const struct kind { int size, burst; bool layers; } kinds[] = {
-	{ SMALL, 1, false }, { SMALL, 4, false }, { SMALL, 16, false }, { SMALL, 64, false }, { LARGE, BURST, false },
-	{ SMALL, BURST, true }, { LARGE, BURST, true },
+static const struct kind { bool large; int burst; bool layers; } kinds[] = {
+	{ false, 1, false }, { false, 4, false }, { false, 16, false }, { false, 64, false }, { true, BURST, false },
+	{ false, BURST, true }, { true, BURST, true },
 };
 #define NKINDS XK_ARRAY_LEN(kinds)
 
@@ -59,7 +60,7 @@ static json_t *nodes_of(const json_t *run)
 	return list;
 }
 
-static double cpu_of(const json_t *run)
+double calibrate_cpu_of(const json_t *run)
 {
 	double ns = 0;
 	json_t *w;
@@ -76,11 +77,12 @@ static json_t *run_one(struct calibrate *c, const struct graph *g, const struct 
 {
 	char file[4096], size[40], burst[40], duration[40], warmup[40], number[40];
 	const char *argv[20] = { bench_child_program(c->vp_run), file, "--json", duration, warmup, number, size, burst };
+	int bytes = k->large ? g->large : SMALL;
 	unsigned at = 8;
 	json_t *j, *o;
 
 	xk_near_graphs(g->file, file, sizeof file);
-	snprintf(size, sizeof size, "size=%d", k->size);
+	snprintf(size, sizeof size, "size=%d", bytes);
 	snprintf(burst, sizeof burst, "burst=%d", k->burst);
 	snprintf(duration, sizeof duration, "--duration=%lluns", (unsigned long long)time);
 	snprintf(warmup, sizeof warmup, "--warmup=%lluns", (unsigned long long)time / 4);
@@ -92,8 +94,8 @@ static json_t *run_one(struct calibrate *c, const struct graph *g, const struct 
 	j = bench_child_json(argv, 4 * (double)time / 1e9 + 60, &c->interrupted, why, n);
 	if (j == NULL)
 		return NULL;
-	o = json_pack("{s:s, s:i, s:i, s:b, s:f, s:f, s:o}", "graph", g->name, "size", k->size, "burst", k->burst, "layers",
-		      (int)k->layers, "messages", bench_number_of(j, "messages"), "cpu_ns", cpu_of(j), "nodes",
+	o = json_pack("{s:s, s:i, s:i, s:b, s:f, s:f, s:o}", "graph", g->name, "size", bytes, "burst", k->burst, "layers",
+		      (int)k->layers, "messages", bench_number_of(j, "messages"), "cpu_ns", calibrate_cpu_of(j), "nodes",
 		      k->layers ? nodes_of(j) : json_array());
 	json_decref(j);
 	return o;
@@ -114,26 +116,28 @@ static json_t *run_some(struct calibrate *c, const struct graph *g, const struct
 	return NULL;
 }
 
-/* {graphs, small, large, burst, runs}; in turns, so that what the machine does falls on all.  NULL, and why. */
+/* {graphs, sizes, burst, runs}; in turns, so that what the machine does falls on all.  NULL, and why. */
 static json_t *run_all(struct calibrate *c, char *why, size_t n)
 {
-	json_t *names = json_array(), *runs = json_array();
+	json_t *names = json_array(), *sizes = json_array(), *runs = json_array();
 
-	for (unsigned i = 0; i < XK_ARRAY_LEN(graphs); i++)
+	for (unsigned i = 0; i < XK_ARRAY_LEN(graphs); i++) {
 		json_array_append_new(names, json_string(graphs[i].name));
+		json_array_append_new(sizes, json_pack("{s:i, s:i}", "small", SMALL, "large", graphs[i].large));
+	}
 	for (unsigned i = 0; i < c->runs * XK_ARRAY_LEN(graphs) * NKINDS; i++) {
 		unsigned at = i % (XK_ARRAY_LEN(graphs) * NKINDS);
 		json_t *o = run_some(c, &graphs[at / NKINDS], &kinds[at % NKINDS], 1 + i, why, n);
 
 		if (o == NULL) {
 			json_decref(names);
+			json_decref(sizes);
 			json_decref(runs);
 			return NULL;
 		}
 		json_array_append_new(runs, o);
 	}
-	return json_pack("{s:o, s:i, s:i, s:i, s:o}", "graphs", names, "small", SMALL, "large", LARGE, "burst", BURST, "runs",
-			 runs);
+	return json_pack("{s:o, s:o, s:i, s:o}", "graphs", names, "sizes", sizes, "burst", BURST, "runs", runs);
 }
 
 /* ---- the file ---------------------------------------------------------------------------------- */
@@ -172,19 +176,36 @@ static json_t *said(const struct calibrate *c, const json_t *doc)
 			 (json_int_t)sysconf(_SC_NPROCESSORS_ONLN) : (json_int_t)1);
 }
 
+/* What ledger.lua wants: who says it, what affinity and micro measured, runs, queues. */
+enum { SAID, AFFINITY, MICRO, RUNS, QUEUES, NARGS };
+
+static char *ledger(void *args, char *why, size_t n)
+{
+	return bench_lua_text("ledger", "file", (json_t *const *)args, NARGS, why, n);
+}
+
 /* Children first: micro pins this thread. */
 static char *text_of(struct calibrate *c, char *why, size_t n)
 {
-	json_t *runs = run_all(c, why, n), *doc = runs != NULL ? bench_affinity_measure(&c->affinity, why, n) : NULL;
-	json_t *rows = doc != NULL ? bench_micro_rows(2 * c->runs - 1) : NULL;
-	json_t *args[] = { doc != NULL ? said(c, doc) : NULL, doc, rows, runs };
+	json_t *args[NARGS] = { NULL };
 	char *text = NULL;
 
-	if (rows != NULL)
-		text = bench_lua_text("ledger", "file", args, 4, why, n);
-	else if (doc != NULL)
+	args[RUNS] = run_all(c, why, n);
+	if (args[RUNS] != NULL && !c->interrupted)
+		args[QUEUES] = calibrate_queues_run(c, why, n);
+	if (args[QUEUES] != NULL && !c->interrupted)
+		args[AFFINITY] = bench_affinity_measure(&c->affinity, why, n);
+	if (args[AFFINITY] != NULL) {
+		args[SAID] = said(c, args[AFFINITY]);
+		args[MICRO] = bench_micro_rows(2 * c->runs - 1);
+	}
+	if (args[MICRO] != NULL) {
+		calibrate_queues_fit(c, args[QUEUES], ledger, args);
+		text = ledger(args, why, n);
+	} else if (args[AFFINITY] != NULL) {
 		snprintf(why, n, "out of memory");
-	for (unsigned i = 0; i < XK_ARRAY_LEN(args); i++)
+	}
+	for (unsigned i = 0; i < NARGS; i++)
 		json_decref(args[i]);
 	return text;
 }

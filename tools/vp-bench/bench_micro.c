@@ -124,7 +124,9 @@ static double lock_wanted(const struct row *r, const struct place *p)
 
 /* ---- another thread's attention ---------------------------------------------------- */
 
-struct pingpong { struct xk_event ev[2]; uint32_t turn, spin; };
+/* How a player waits for its turn: sleeping, looking, or looking and giving its processor away in between. */
+enum wait { SLEEPS, LOOKS, YIELDS };
+struct pingpong { struct xk_event ev[2]; uint32_t turn; enum wait wait; };
 struct player { struct pingpong *g; unsigned no; };
 
 static void await_turn(const struct player *p, uint32_t turn)
@@ -132,8 +134,12 @@ static void await_turn(const struct player *p, uint32_t turn)
 	struct pingpong *g = p->g;
 
 	while (xk_load_acquire(&g->turn) != turn) {
-		if (g->spin) {
+		if (g->wait == LOOKS) {
 			xk_cpu_relax();
+			continue;
+		}
+		if (g->wait == YIELDS) {
+			(void)sched_yield();
 			continue;
 		}
 		xk_event_prepare(&g->ev[p->no]);
@@ -153,14 +159,14 @@ static void play(void *arg)
 	for (uint32_t t = p->no; t < 2 * SWITCHES; t += 2) {
 		await_turn(p, t);
 		xk_store_release(&g->turn, t + 1);
-		if (!g->spin)
+		if (g->wait == SLEEPS)
 			xk_event_wake(&g->ev[!p->no]);
 	}
 }
 
-static double ping_pong(const struct place *p, bool spin, bool together)
+static double ping_pong(const struct place *p, enum wait wait, bool together)
 {
-	struct pingpong g = { .spin = spin };
+	struct pingpong g = { .wait = wait };
 	struct player a = { &g, 0 }, b = { &g, 1 };
 	struct place same = { { p->cpu[0], p->cpu[0] }, true, NULL, NULL };
 	xk_ns from;
@@ -178,9 +184,10 @@ static double ping_pong(const struct place *p, bool spin, bool together)
 	return ns;
 }
 
-static double hand_over(const struct row *r, const struct place *p) { (void)r; return ping_pong(p, true, false); }
-static double wake(const struct row *r, const struct place *p) { (void)r; return ping_pong(p, false, false); }
-static double switch_to(const struct row *r, const struct place *p) { (void)r; return ping_pong(p, false, true); }
+static double hand_over(const struct row *r, const struct place *p) { (void)r; return ping_pong(p, LOOKS, false); }
+static double wake(const struct row *r, const struct place *p) { (void)r; return ping_pong(p, SLEEPS, false); }
+static double switch_to(const struct row *r, const struct place *p) { (void)r; return ping_pong(p, SLEEPS, true); }
+static double yield_to(const struct row *r, const struct place *p) { (void)r; return ping_pong(p, YIELDS, true); }
 
 static double read_clock(const struct row *r, const struct place *p)
 {
@@ -278,6 +285,7 @@ static const struct row rows[] = {
 	{ "hand-over to one that spins", "ns", NULL, hand_over },
 	{ "hand-over to one that sleeps", "ns", NULL, wake },
 	{ "hand-over and switch on one processor", "ns", NULL, switch_to },
+	{ "switch on one processor, by a yield", "ns", NULL, yield_to },
 	{ "user-level switch, one way", "ns", NULL, switch_user },
 	{ "reading the clock", "ns", NULL, read_clock },
 	{ "a look at a lock that is taken", "ns", NULL, look },

@@ -194,37 +194,77 @@ local function operations(runs, graphs, small)
   return sums, stats.median(units)
 end
 
--- ns of a byte in each operation: what graphs take longer with large messages goes to those whose own times grow.
-local function bytes(runs, graphs, small, large, burst)
-  local byte = {}
-  for _, graph in ipairs(graphs) do
-    local function total(size)
-      local list = {}
-      for _, r in ipairs(each(runs, graph, size, false)) do
-        if r.burst == burst then list[#list + 1] = r end
-      end
-      return median_of(list, per_message)
+-- ---- of graphs: bytes ------------------------------------------------------------------------------
+
+-- Operations of each protocol that a message of a run passes, and how much longer they take than in another run.
+local function growth_of(before, after)
+  local was, grown, all, ops = layers_of(before), {}, 0, {}
+  for protocol, p in pairs(layers_of(after)) do
+    local b = was[protocol]
+    grown[protocol] = math.max(p.up.ns + p.down.ns - (b and b.up.ns + b.down.ns or 0), 0)
+    ops[protocol] = p.up.ops + p.down.ops
+    all = all + grown[protocol]
+  end
+  return grown, ops, all
+end
+
+-- {ns = what a byte takes a message of the graph, share, ops = {[protocol] = ...}}; nil: nothing grows.
+local function growth(runs, graph, sizes, burst)
+  local function total(size)
+    local list = {}
+    for _, r in ipairs(each(runs, graph, size, false)) do
+      if r.burst == burst then list[#list + 1] = r end
     end
-    local less, more = total(small), total(large)
-    local a, b = each(runs, graph, small, true)[1], each(runs, graph, large, true)[1]
-    if less and more and a and b and more > less then
-      local at, bt, grown, all = layers_of(a), layers_of(b), {}, 0
-      for protocol, p in pairs(bt) do
-        local before = at[protocol]
-        local was = before and before.up.ns + before.down.ns or 0
-        grown[protocol] = math.max(p.up.ns + p.down.ns - was, 0)
-        all = all + grown[protocol]
-      end
-      for protocol, g in pairs(grown) do
-        local ops = bt[protocol].up.ops + bt[protocol].down.ops
-        if all > 0 and ops > 0 then
-          local t = byte[protocol] or {}
-          byte[protocol] = t
-          t[#t + 1] = (more - less) / (large - small) * g / all / ops
+    return median_of(list, per_message)
+  end
+  local less, more = total(sizes.small), total(sizes.large)
+  local a, b = each(runs, graph, sizes.small, true)[1], each(runs, graph, sizes.large, true)[1]
+  if not (less and more and a and b) or more <= less then return nil end
+  local grown, ops, all = growth_of(a, b)
+  if all <= 0 then return nil end
+  local t = { ns = (more - less) / (sizes.large - sizes.small), share = {}, ops = ops }
+  for protocol, g in pairs(grown) do t.share[protocol] = g / all end
+  return t
+end
+
+-- A round of fitting: each protocol's byte is multiplied by how far off its graphs' sums are, each graph as much as the
+-- protocol has of its sum.
+local function closer(byte, graphs)
+  local weight, by = {}, {}
+  for _, g in ipairs(graphs) do
+    local sum = 0
+    for protocol, ops in pairs(g.ops) do sum = sum + ops * (byte[protocol] or 0) end
+    for protocol, ops in pairs(g.ops) do
+      local part = sum > 0 and ops * (byte[protocol] or 0) / sum or 0
+      weight[protocol] = (weight[protocol] or 0) + part
+      by[protocol] = (by[protocol] or 0) + (part > 0 and part * g.ns / sum or 0)
+    end
+  end
+  for protocol, w in pairs(weight) do
+    if w > 0 then byte[protocol] = byte[protocol] * by[protocol] / w end
+  end
+end
+
+local ROUNDS <const> = 100
+
+-- ns of a byte in each operation.  What a graph takes longer with large messages goes to the nodes whose own times grow;
+-- one node's is not the same in all graphs, so they are then fitted to the graphs' sums, which are measured best.
+local function bytes(runs, graphs, sizes, burst)
+  local byte, n, of_graphs = {}, {}, {}
+  for i, graph in ipairs(graphs) do
+    local g = growth(runs, graph, sizes[i], burst)
+    if g then
+      of_graphs[#of_graphs + 1] = g
+      for protocol, share in pairs(g.share) do
+        if g.ops[protocol] > 0 then
+          byte[protocol] = (byte[protocol] or 0) + g.ns * share / g.ops[protocol]
+          n[protocol] = (n[protocol] or 0) + 1
         end
       end
     end
   end
+  for protocol, sum in pairs(byte) do byte[protocol] = sum / n[protocol] end
+  for _ = 1, ROUNDS do closer(byte, of_graphs) end
   return byte
 end
 
@@ -236,9 +276,9 @@ local function sorted_keys(t)
 end
 
 -- {name, {up, down, byte}} of each protocol, by name.
-local function nodes(runs, graphs, small, large, burst)
-  local sums, unit = operations(runs, graphs, small)
-  local byte, list = bytes(runs, graphs, small, large, burst), {}
+local function nodes(runs, graphs, sizes, burst)
+  local sums, unit = operations(runs, graphs, sizes[1].small)
+  local byte, list = bytes(runs, graphs, sizes, burst), {}
   for _, protocol in ipairs(sorted_keys(sums)) do
     local t = {}
     for _, way in ipairs(WAYS) do
@@ -246,7 +286,7 @@ local function nodes(runs, graphs, small, large, burst)
       t[way] = s.ops > 0 and of(s.ns / s.ops, measured "its share of a message")
                or { 0, "defined: no message was charged there" }
     end
-    t.byte = byte[protocol] and of(stats.mean(byte[protocol]), measured "its share of a message's growth")
+    t.byte = byte[protocol] and of(byte[protocol], measured "its share of a message's growth")
              or { 0, measured "no growth with the size" }
     list[#list + 1] = { protocol, t }
   end
@@ -268,8 +308,8 @@ local function primitive(rows, name)
 end
 
 local GRAPH <const> = {
-  "message", "unit", "lock", "lock_moved", "lock_spin", "handover", "wake", "context", "yield", "slice",
-  "vp_moved", "message_moved", "byte_moved", "stack_moved",
+  "message", "unit", "alone", "lock", "lock_moved", "lock_spin", "handover", "wake", "context", "yield", "slice",
+  "hop", "pooled", "vp_moved", "message_moved", "byte_moved", "stack_moved",
 }
 local LOOKS <const> = 1000       -- of an adaptive lock, at most (runtime/sync/sync_adaptive.c)
 local LINES <const> = 2          -- of a message that all operations read: descriptor and headers
@@ -295,17 +335,26 @@ local function moving(doc, t)
   return t
 end
 
-local function graph_costs(doc, rows, unit)
+-- What taking a message from a queue between threads costs: fitted to a run of a preset that has one.
+local function queued(o)
+  if text.of(o, "why") ~= "" then return { 0, NONE .. o.why } end
+  return { o.us, measured(("preset %s takes %.0f ns a message on one processor, and %.0f simulated without it")
+                          :format(o.preset, o.measured, o.without or 0)) }
+end
+
+local function graph_costs(doc, rows, unit, queues)
   local moved = entry(doc, "probes", "lock_moved")
   return moving(doc, {
+    hop = queued(queues.hop), pooled = queued(queues.pooled),
     message = { 0, "defined: nodes are charged instead" },
     unit = of(unit, measured "a message's time at bursts of 1, 4, 16, 64 is message + unit / burst"),
+    alone = of(unit, measured "a message in a burst of one has a unit's time for itself"),
     lock = cell(doc, "probes", "lock"),
     lock_moved = text.number(moved, "ns") and of(moved.ns, measured(interval(moved)))
                  or { cell(doc, "probes", "lock")[1], NONE .. "there is one processor" },
     handover = primitive(rows, "hand-over to one that spins"),
     wake = primitive(rows, "hand-over to one that sleeps"),
-    context = primitive(rows, "hand-over and switch on one processor"),
+    context = primitive(rows, "switch on one processor, by a yield"),
     yield = primitive(rows, "reading the clock"),
     lock_spin = spinning(rows),
     slice = { 3000, "assumed: a slice of Linux' fair scheduler" },
@@ -340,10 +389,11 @@ local function head(said, doc)
 end
 
 -- The text of the file.  said: {name, command, date, machine, processors}; doc: affinity's; rows: micro's;
--- measured_runs: {graphs = names, small, large, burst, runs}.
-function ledger.file(said, doc, rows, measured_runs)
+-- measured_runs: {graphs = names, sizes = {{small, large}, ...} of each, burst, runs};
+-- queues: {hop, pooled = {preset, measured, us, why, without}}.
+function ledger.file(said, doc, rows, measured_runs, queues)
   local m, lines = measured_runs, head(said, doc)
-  local list, unit = nodes(m.runs, m.graphs, m.small, m.large, m.burst)
+  local list, unit = nodes(m.runs, m.graphs, m.sizes, m.burst)
   lines[#lines + 1] = ("return machine %q {"):format(said.name)
   lines[#lines + 1] = ("  doc = %q,"):format(said.machine)
   put(lines, "  ", PROPERTIES, properties(doc, said.processors))
@@ -353,7 +403,7 @@ function ledger.file(said, doc, rows, measured_runs)
     lines[#lines + 1] = "  },"
   end
   lines[#lines + 1] = "  graph = {"
-  put(lines, "    ", GRAPH, graph_costs(doc, rows, unit))
+  put(lines, "    ", GRAPH, graph_costs(doc, rows, unit, queues))
   lines[#lines + 1] = "    nodes = {"
   for _, n in ipairs(list) do
     lines[#lines + 1] = "      " .. n[1] .. " = {"

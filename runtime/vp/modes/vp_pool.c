@@ -175,6 +175,8 @@ static unsigned pool_run(struct xk_task *t, unsigned budget)
 	}
 	if (more)
 		pool_kick(set->pool_queue->queue);
+	if (XK_UNLIKELY(set->sim != NULL))
+		xk_vpsim_pooled(vp, n);
 	for (unsigned i = 0; i < n; i++) {
 		vp->ticket = ticket + i;
 		set->deliver(vp, m[i]);

@@ -301,9 +301,9 @@ static int read_machine(struct xk_ledger *l, const char *file)
 	return XK_OK;
 }
 
-int xk_ledger_load(struct xk_ledger **out, const char *file, struct xk_errs *e)
+int xk_ledger_load(struct xk_ledger **out, const char *file, const char *const *args, unsigned nargs, struct xk_errs *e)
 {
-	struct xk_compose_opts opts = { 0 };
+	struct xk_compose_opts opts = { .args = args, .nargs = nargs };
 	unsigned before = xk_errs_count(e);
 	struct xk_ledger *l = *out = xk_alloc(sizeof *l);
 	int err = l != NULL ? XK_OK : XK_E_NOMEM;

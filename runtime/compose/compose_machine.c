@@ -55,6 +55,28 @@ bool xk_machine_path(const char *folder, const char *name, char *path, size_t ro
 	return access(path, F_OK) == 0;
 }
 
+bool xk_machine_ask(const char *text, struct xk_machine_asked *out)
+{
+	const char *arg[XK_MACHINE_ARGS];
+	char *space;
+
+	*out = (struct xk_machine_asked){ .name = out->text };
+	if ((size_t)snprintf(out->text, sizeof out->text, "%s", text) >= sizeof out->text)
+		return false;
+	/* From the end: a path may have spaces. */
+	while ((space = strrchr(out->text, ' ')) != NULL && (space[1] == '\0' || strchr(space, '=') != NULL)) {
+		*space = '\0';
+		if (space[1] == '\0')
+			continue;
+		if (out->nargs == XK_MACHINE_ARGS)
+			return false;
+		arg[out->nargs++] = space + 1;
+	}
+	for (unsigned i = 0; i < out->nargs; i++)
+		out->arg[i] = arg[out->nargs - 1 - i];
+	return true;
+}
+
 const char *xk_machine_near(const struct xk_machine_names *names, const char *name)
 {
 	const char *list[XK_MACHINES];

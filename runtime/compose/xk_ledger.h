@@ -21,9 +21,9 @@
 
 struct xk_ledger;
 
-/* Control path.  Negative: the complaints are in e; *l is set nevertheless where there is memory, for its lines
+/* args: "k=v", what the file asks for.  Control path.  Negative: the complaints are in e; *l is set nevertheless where there is memory, for its lines
  * to be shown with them (xk_ledger_spec). */
-int  xk_ledger_load(struct xk_ledger **l, const char *file, struct xk_errs *e);
+int  xk_ledger_load(struct xk_ledger **l, const char *file, const char *const *args, unsigned nargs, struct xk_errs *e);
 void xk_ledger_free(struct xk_ledger *l);
 /* As long as l. */
 const struct xk_machine *xk_ledger_machine(const struct xk_ledger *l);

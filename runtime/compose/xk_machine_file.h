@@ -22,6 +22,11 @@ const char *xk_machine_folder(void);
 void xk_machine_list(const char *folder, struct xk_machine_names *names);
 /* The file of a machine by its name or path.  False: it is a name, and there is no such file in the folder. */
 bool xk_machine_path(const char *folder, const char *name, char *path, size_t room);
+/* "name k=v ...": a machine whose file asks for arguments, told as a graph's are on a command line. */
+#define XK_MACHINE_ARGS 16u
+struct xk_machine_asked { char text[4096]; const char *name, *arg[XK_MACHINE_ARGS]; unsigned nargs; };
+/* Of *out all that it points to.  False: it is longer, or has more of them, than fit. */
+bool xk_machine_ask(const char *text, struct xk_machine_asked *out);
 /* A name of the list that was likely meant; NULL. */
 const char *xk_machine_near(const struct xk_machine_names *names, const char *name);
 

@@ -11,6 +11,8 @@
 
 #define OWN_NUMBERS (UINT64_C(1) << 32)  /* streams' generators, apart from those of virtual processors */
 
+#define DRAWN (1u << XK_TRAFFIC_CONSTANT | 1u << XK_TRAFFIC_POISSON | 1u << XK_TRAFFIC_TRAIN | 1u << XK_TRAFFIC_ONOFF)
+
 const char *const xk_traffic_models[] = { "none", "constant", "poisson", "train", "onoff", "trace", NULL };
 
 /* ---- what goes together ------------------------------------------------------------------------ */
@@ -19,11 +21,12 @@ const char *const xk_traffic_models[] = { "none", "constant", "poisson", "train"
 static bool needs_fault(const struct xk_traffic *a, char *why, size_t n)
 {
 	const struct { const char *name; bool given; unsigned of, optional; } row[] = {
-		{ "rate", a->rate != 0, 1u << XK_TRAFFIC_CONSTANT | 1u << XK_TRAFFIC_POISSON | 1u << XK_TRAFFIC_TRAIN | 1u << XK_TRAFFIC_ONOFF, 0 },
+		{ "rate", a->rate != 0, DRAWN, 0 },
 		{ "burst", a->burst != 0, 1u << XK_TRAFFIC_TRAIN, 0 },
 		{ "inner", a->inner != 0, 1u << XK_TRAFFIC_TRAIN, 1u << XK_TRAFFIC_TRAIN },
 		{ "on", a->on != 0, 1u << XK_TRAFFIC_ONOFF, 0 },
 		{ "off", a->off != 0, 1u << XK_TRAFFIC_ONOFF, 0 },
+		{ "first", a->first != 0, DRAWN, DRAWN },
 		{ "file", a->file != NULL, 1u << XK_TRAFFIC_TRACE, 0 },
 	};
 
@@ -116,7 +119,7 @@ void xk_traffic_stream_init(struct xk_traffic_stream *s, const struct xk_traffic
 		      uint64_t stream)
 {
 	*s = (struct xk_traffic_stream){ .due = 0 };
-	xk_rand_init(&s->rand, seed, OWN_NUMBERS + stream);
+	xk_rand_init(&s->rand, seed, OWN_NUMBERS + a->first + stream);
 	switch (a->model) {
 	case XK_TRAFFIC_TRACE:
 		trace_next(s, t, stream < t->nstreams ? t->first[stream] : t->n);

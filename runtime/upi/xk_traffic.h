@@ -35,6 +35,7 @@ struct xk_traffic {
 	uint64_t burst;                  /* train: messages */
 	uint64_t inner;                  /* train: ns */
 	uint64_t on, off;                /* onoff: ns */
+	uint64_t first;                  /* number of the source's first stream among all that are drawn: others' draw apart from it */
 	char    *file;                   /* trace */
 };
 
@@ -52,6 +53,9 @@ struct xk_traffic {
 	XK_TRAFFIC_P(conf, inner, XK_P_TIME, NULL, "train: mean time between the messages of a train; unset: none", .max = "1h"), \
 	XK_TRAFFIC_P(conf, on, XK_P_TIME, NULL, "onoff: mean time of sending", .min = "1us", .max = "1h"), \
 	XK_TRAFFIC_P(conf, off, XK_P_TIME, NULL, "onoff: mean time of silence", .min = "1us", .max = "1h"), \
+	XK_TRAFFIC_P(conf, first, XK_P_UINT, NULL, \
+		     "the first connection draws its times as number so many; sources with the same numbers send at the same times", \
+		     .max = "4294967295"), \
 	XK_TRAFFIC_P(conf, file, XK_P_TEXT, NULL, \
 		     "trace: times, a line each, in seconds, and perhaps the connection's number; or a capture")
 

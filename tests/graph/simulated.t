@@ -348,6 +348,24 @@ ok "state that is cheaper from further away" broken_state "udp: a session's stat
 	's/and 0.1 or/and 0.01 or/'
 ok "a node that does not say what its sessions' state costs" broken_state "'memory_cold' is needed" \
 	's/^return/graph.nodes.ip.memory_cold = nil return/'
+# A machine that asks for something is told it behind its name, here as in a graph (below).
+mkdir "$tmp/my machines"
+asks="$tmp/my machines/asks.lua"
+{
+	echo 'local a = args { udp = uint { 25, max = 1000, doc = "ns" }, name = enum { "asks", choices = { "asks", "told" } } }'
+	sed 's/udp = node(0.025, 0)/udp = node(a.udp \/ 1000, 0)/; s/machine "test"/machine(a.name)/' "$tmp/nodes.lua"
+} >"$asks"
+asked() {
+	by "$1" ips_conn 1 && [ "$got" -ge "$2" ] && [ "$got" -le "$3" ] &&
+		jq -e --arg name "$4" '.machine.name == $name' "$tmp/json" >/dev/null || { jq -c .machine "$tmp/json"; return 1; }
+}
+ok "what a machine asks for and is not told is what it says" asked "$asks" 49 51 asks
+ok "told behind its name" asked "$asks udp=125" 24 26 asks
+ok "two of them, and spaces" asked "$asks udp=925  name=told " 4 6 told
+ok "what it does not ask for" not_run 3 "'upd'.*did you mean 'udp'" --processors 2 --machine "$asks upd=3" "$tmp/up.lua"
+ok "what it does not allow" not_run 3 "argument 'udp' must be at most 1000" --processors 2 --machine "$asks udp=1001" "$tmp/up.lua"
+ok "too much" not_run 2 'more than 4095 bytes or 16 arguments' --processors 2 \
+	--machine "flat $(seq -s ' ' -f 'a=%g' 17)" "$tmp/up.lua"
 ok "a node without a cost" not_run 1 'up.lua:[0-9]*: ip: machine "test" does not say what protocol ip costs' \
 	--processors 2 --machine "$tmp/no_ip.lua" "$tmp/up.lua"
 ok "an unknown machine" not_run 2 "no machine 'flt' (did you mean 'flat'?)" --processors 2 --machine flt "$tmp/up.lua"
@@ -374,6 +392,8 @@ ok "the graph says how many" by_clock 'virtual { processors = 8 }' \
 	'.virtual and .messages == 400000 and .machine.name == "flat"'
 ok "and by what they are charged" by_clock "virtual { processors = 8, machine = \"$tmp/nodes.lua\" }" \
 	'.virtual and .messages > 390000 and .machine.name == "test"'
+ok "who is told something" by_clock "virtual { processors = 8, machine = \"$asks udp=125 name=told\" }" \
+	'.virtual and .messages > 190000 and .messages < 210000 and .machine.name == "told"'
 override() {
 	clocked 'virtual { processors = 8 }'
 	json "$tmp/one" --processors 2 "$tmp/clock.lua" n=2 && jq -e '.machine.processors == 2' "$tmp/json" >/dev/null
@@ -393,6 +413,8 @@ ok "a clock with a wrong word" \
 ok "a clock that is no table"  bad_clock 'virtual: needs a table' 'virtual(8)'
 ok "a clock of no machine"     bad_clock "clock: there is no machine 'flt' (did you mean 'flat'?)" \
 	'virtual { processors = 8, machine = "flt" }'
+ok "one that is told too much" bad_clock "clock: a machine of more than 4095 bytes or 16 arguments" \
+	"virtual { processors = 8, machine = \"flat $(seq -s ' ' -f 'a=%g' 17)\" }"
 
 # ---- what is refused --------------------------------------------------------------------
 

@@ -62,8 +62,8 @@ taken() {
 ok "opteron4: 192 connections, 16 locks" taken 192 16 13 23
 ok "16384 connections, 4 locks" taken 16384 4 47 57
 ok "6 connections, 32 locks" taken 6 32 29 53
-# Figure 2: 5440 Mbit/s with 192 connections and 128 locks are fitted, 10 %; above UP's 4034 with 6 follows, and what locks
-# gain: throughput says of each number of them who waited.
+# Figure 2: 5440 Mbit/s with 192 connections and 128 locks, 10 %, and above UP's 4034 with 6; what locks gain: throughput says of
+# each number of them who waited.
 by_locks() {
 	previous=0
 	for n in 4 16 64 128; do
@@ -80,6 +80,23 @@ ok "6 connections" by_locks 6 4034 5440
 os=msgp
 ok "MsgP: its table, 192 connections" taken 192 1 95 100
 ok "6 connections" taken 6 1 77 100
+# Figure 1: fitted are 4034 and 2100 Mbit/s of UP and 3403 of MsgP; printed, 10 %, MsgP's 4630, ConnP-T's 3123 and ConnP-L's 4747.
+fig1() { mbit "$3" "$4" --warmup 60ms -d 40ms "$top_srcdir/graphs/seeds/willmann2006/sim-fig1.lua" os="$1" conns="$2"; }
+ok "figure 1: UP, 6 connections" fig1 up 6 3950 4120
+ok "on one processor" jq -e '.machine.processors == 1' "$tmp/json"
+ok "16384 connections" fig1 up 16384 2060 2140
+ok "MsgP, 16384 connections" fig1 msgp 16384 3330 3470
+ok "192 connections" fig1 msgp 192 4170 5090
+ok "ConnP-T, 6 connections" fig1 connp_t 6 2810 3440
+ok "ConnP-L, 16384 connections" fig1 connp_l 16384 4270 5220
+ok "192 connections: the interfaces are the limit, and processors have time" fig1 connp_l 192 5500 5700
+idle() { jq -e '.machine.busy > 0.8 and .machine.busy < 0.9' "$tmp/json" >/dev/null; }
+ok "a seventh of it" idle
+says_so() {
+	jq -e '.machine.costs | (."nodes.udp.up".source | test("26.18 misses .table 2. and 923.93 cycles .table 3.")) and .lookup.us == 0' \
+		"$tmp/json" >/dev/null
+}
+ok "what a segment costs says of which column" says_so
 
 # Yates and others 1996: what is fitted, 3.1, 2.1 and 0.96 Gbit/s, 10 %, and UDP's 14 times on 20 processors; what follows from
 # it and is printed: 2.0, 1.7 and 0.80 Gbit/s, 10 %, 14 to 17 times for the others, bursts bring TCP less than UDP, pairs bring a

@@ -231,7 +231,7 @@ static bool readable(const char *file)
 {
 	struct xk_errs *e = xk_errs_new();
 	struct xk_ledger *l = NULL;
-	bool good = e != NULL && xk_ledger_load(&l, file, e) == XK_OK;
+	bool good = e != NULL && xk_ledger_load(&l, file, NULL, 0, e) == XK_OK;
 
 	if (!good && e != NULL)
 		xk_spec_print_errors(stderr, l != NULL ? xk_ledger_spec(l) : NULL, e, NULL);

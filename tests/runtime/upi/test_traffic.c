@@ -131,15 +131,19 @@ static void on_and_off_keep_the_rate_and_their_shares(void)
 static void a_seed_and_a_stream_always_draw_the_same(void)
 {
 	const struct xk_traffic a = { .model = XK_TRAFFIC_TRAIN, .rate = 100, .burst = 3, .inner = US };
+	const struct xk_traffic apart = { .model = XK_TRAFFIC_TRAIN, .rate = 100, .burst = 3, .inner = US, .first = 100 };
 	struct moments m = gaps(&a, 9, 4, 1000), again = gaps(&a, 9, 4, 1000);
 
 	CU_ASSERT_EQUAL(m.end, again.end);
 	CU_ASSERT_NOT_EQUAL(m.end, gaps(&a, 9, 5, 1000).end);
 	CU_ASSERT_NOT_EQUAL(m.end, gaps(&a, 10, 4, 1000).end);
+	CU_ASSERT_NOT_EQUAL(m.end, gaps(&apart, 9, 4, 1000).end);
+	CU_ASSERT_EQUAL(gaps(&a, 9, 104, 1000).end, gaps(&apart, 9, 4, 1000).end);
 }
 
 static void says_what_does_not_go_together(void)
 {
+	static char file[] = "times";
 	static const struct { struct xk_traffic a; const char *word; } bad[] = {
 		{ { .rate = 1 }, "add model" },
 		{ { .model = XK_TRAFFIC_POISSON }, "needs 'rate'" },
@@ -149,10 +153,12 @@ static void says_what_does_not_go_together(void)
 		{ { .model = XK_TRAFFIC_ONOFF, .rate = 1, .on = 1 }, "needs 'off'" },
 		{ { .model = XK_TRAFFIC_TRACE }, "needs 'file'" },
 		{ { .model = XK_TRAFFIC_CONSTANT, .rate = 1, .on = 1 }, "'on' means nothing" },
+		{ { .model = XK_TRAFFIC_TRACE, .file = file, .first = 1 }, "'first' means nothing" },
 	};
 	static const struct xk_traffic good[] = {
 		{ .model = XK_TRAFFIC_NONE }, { .model = XK_TRAFFIC_TRAIN, .rate = 1000, .burst = 8 },
 		{ .model = XK_TRAFFIC_TRAIN, .rate = 1000, .burst = 8, .inner = XK_MS },
+		{ .model = XK_TRAFFIC_POISSON, .rate = 1, .first = 7 },
 	};
 	char why[256];
 

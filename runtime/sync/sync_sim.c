@@ -22,17 +22,16 @@ static bool wanted(const struct sim *s, const struct processor *p)
 	return p->queue.first != NULL || s->floating.first != NULL;
 }
 
-/* The running thread goes on while it is before the top, or as early with a lower number, and has some of its
- * slice left where others stand in line. */
-void sim_limit(struct sim *s)
+/* The running thread goes on up to `limit`, while it has some of its slice left where others stand in line. */
+static void goes_on(struct sim *s, xk_ns limit)
 {
-	sim_place next = sim_order_but(&s->order, s->self);
-	xk_ns at = sim_when(next);
-
-	s->pub.limit = at - (at != XK_NS_NEVER && at != 0 && s->self->tie >= (uint64_t)next);
-	if (s->self->p->slice_end <= s->pub.limit && wanted(s, s->self->p))
+	s->pub.limit = limit;
+	if (s->self->p->slice_end <= limit && wanted(s, s->self->p))
 		s->pub.limit = s->self->p->slice_end - 1;
 }
+
+/* The running thread goes on while it is before the top, or as early with a lower number. */
+void sim_limit(struct sim *s) { goes_on(s, sim_order_limit(&s->order, s->self)); }
 
 /* ---- processors -------------------------------------------------------------------------- */
 
@@ -157,14 +156,13 @@ static bool waits_on(struct sim *s)
 	return true;
 }
 
-/* Who has a processor to run on and goes on first. */
-static struct xk_sim_thread *next_to_run(struct sim *s)
+/* Who has a processor to run on and goes on first, up to *limit. */
+static struct xk_sim_thread *next_to_run(struct sim *s, xk_ns *limit)
 {
 	for (;;) {
-		sim_place first = s->order.best[1];
-		struct xk_sim_thread *t = s->order.thread[(uint32_t)first];
+		struct xk_sim_thread *t = sim_order_first(&s->order, limit);
 
-		if (XK_UNLIKELY(sim_when(first) == XK_NS_NEVER))
+		if (XK_UNLIKELY(t == NULL))
 			nothing_to_run(s);
 		if (t->state == OWN)
 			return t;
@@ -177,14 +175,15 @@ static struct xk_sim_thread *next_to_run(struct sim *s)
 }
 
 /* The running thread has been put where it belongs. */
-static void go_to(struct sim *s, struct xk_sim_thread *to)
+static void go_on(struct sim *s)
 {
-	struct xk_sim_thread *from = s->self;
+	xk_ns limit;
+	struct xk_sim_thread *from = s->self, *to = next_to_run(s, &limit);
 
 	to->state = RUNNING;
 	*s->pub.now = to->when;
 	s->self = to;
-	sim_limit(s);
+	goes_on(s, limit);
 	/* Thread 0 could have had its turn in between: counted as if it had. */
 	to->p->stats.switches += to != from || s->asked;
 	s->asked = false;
@@ -195,8 +194,6 @@ static void go_to(struct sim *s, struct xk_sim_thread *to)
 	xk_fiber_switch(&from->fiber, &to->fiber);
 	s->ops.enter(from->kept);
 }
-
-static void go_on(struct sim *s) { go_to(s, next_to_run(s)); }
 
 void xk_sim_charge(xk_ns ns) { sim_charge(sim_self(), ns); }
 
@@ -261,7 +258,7 @@ void xk_sim_yield(void)
 		return;
 	}
 	/* What it waits for is something that another thread will do. */
-	first = sim_when(sim_order_but(&s->order, s->self));
+	first = sim_order_others(&s->order, s->self);
 	if (first != XK_NS_NEVER && first > *s->pub.now)
 		*s->pub.now = first;
 	xk_sim_pass();

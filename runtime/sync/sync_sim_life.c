@@ -64,8 +64,10 @@ int xk_sim_thread_new(struct xk_sim *sim, struct xk_sim_thread **out, unsigned p
 	t->no = s->nthreads + 1;
 	t->tie = (uint64_t)(processor + 1) << 32 | t->no;
 	t->kept = calloc(1, s->ops.size);
-	t->stack = t->kept != NULL && sim_order_grow(&s->order, t) ? stack_new() : NULL;
-	if (t->stack == NULL) {
+	t->stack = t->kept != NULL ? stack_new() : NULL;
+	if (t->stack == NULL || !sim_order_grow(&s->order, t)) {
+		if (t->stack != NULL)
+			munmap(t->stack, STACK);
 		free(t->kept);
 		free(t);
 		return XK_E_NOMEM;
@@ -95,6 +97,7 @@ void xk_sim_join(struct xk_sim_thread *t)
 	while (*at != t)
 		at = &(*at)->all;
 	*at = t->all;
+	sim_order_leave(&s->order, t);
 	thread_free(t);
 }
 

@@ -29,7 +29,8 @@ struct xk_sim_thread {
 	enum sim_state        state;
 	bool                  floats;    /* is of any processor; p is its last one */
 	bool                  spun;      /* was woken before it would have slept */
-	unsigned          no;            /* its place in the order */
+	unsigned          no;
+	unsigned          leaf;          /* in the order */
 	xk_ns             when;          /* goes on, may go on, or wakes */
 	uint64_t          tie;           /* its first processor above its number: the lowest goes first */
 	xk_ns             slept;         /* since when */
@@ -50,12 +51,13 @@ struct xk_sim_thread {
 struct bus_window { uint64_t no; xk_ns taken; };
 struct sim_bus { struct bus_window *window; xk_ns busy; };
 
-/* A thread's time, above its tie: the less goes on or wakes first; XK_NS_NEVER: it does not by itself. */
-typedef unsigned __int128 sim_place;
+/* Who goes on or wakes first, of the same time whose tie is less; XK_NS_NEVER: does not by itself. */
 struct sim_order {
-	sim_place             *best;     /* [2 * room]: the less of 2 * i and 2 * i + 1; leaves behind, [1]: of all */
-	struct xk_sim_thread **thread;   /* [room] by number */
-	unsigned               room;     /* a power of two */
+	xk_ns                 *best;     /* [2 * room]: the less of 2 * i and 2 * i + 1; leaves behind, [1]: of all */
+	struct xk_sim_thread **thread;   /* [room] by leaf, their ties in order */
+	struct xk_sim_thread  *zero;     /* the one whose tie is the least: its time changes most, and it has no leaf */
+	xk_ns                  at;       /* its time */
+	unsigned               n, room;  /* room: a power of two */
 };
 
 struct sim {
@@ -91,16 +93,20 @@ static inline void sim_charge(struct sim *s, xk_ns ns)
 	s->self->p->stats.busy += ns;
 }
 
-/* A place for one more thread, t; false: no memory. */
+/* A place for one more thread, t, that of the first one being before all others in ties; false: no memory. */
 bool sim_order_grow(struct sim_order *o, struct xk_sim_thread *t);
+/* t, which is not the first one, has ended. */
+void sim_order_leave(struct sim_order *o, const struct xk_sim_thread *t);
 void sim_order_free(struct sim_order *o);
 /* t goes on at another time. */
 void sim_order_set(struct sim_order *o, const struct xk_sim_thread *t, xk_ns when);
+/* The first of all, NULL: nobody goes on by himself; *limit: up to when it is before all others. */
+struct xk_sim_thread *sim_order_first(const struct sim_order *o, xk_ns *limit);
+/* Up to when t would be before all others. */
+xk_ns sim_order_limit(const struct sim_order *o, const struct xk_sim_thread *t);
+/* When the first of all others goes on. */
+xk_ns sim_order_others(const struct sim_order *o, const struct xk_sim_thread *t);
 
-/* The first of all others. */
-sim_place sim_order_but(const struct sim_order *o, const struct xk_sim_thread *t);
-
-static inline xk_ns sim_when(sim_place p) { return (xk_ns)(p >> 64); }
 /* t goes on, or wakes, at t->when; has nothing to wait for in time. */
 static inline void sim_put(struct sim *s, const struct xk_sim_thread *t) { sim_order_set(&s->order, t, t->when); }
 static inline void sim_out(struct sim *s, const struct xk_sim_thread *t) { sim_order_set(&s->order, t, XK_NS_NEVER); }

@@ -44,14 +44,33 @@ static const struct xk_sim_thread *least(unsigned n, unsigned but)
 	return first;
 }
 
-static void is(sim_place got, const struct xk_sim_thread *want)
+/* Up to when `who` goes on before `next`. */
+static xk_ns before(const struct xk_sim_thread *next, const struct xk_sim_thread *who)
 {
-	if (want == NULL) {
-		CU_ASSERT(sim_when(got) == XK_NS_NEVER);
+	return next->when - (next->when != 0 && next->tie < who->tie);
+}
+
+/* n: all; who goes on, and up to when, once with and once without it. */
+static void first_is(unsigned n, const struct xk_sim_thread *want)
+{
+	const struct xk_sim_thread *next = want != NULL ? least(n, want->no) : NULL;
+	xk_ns limit;
+
+	CU_ASSERT_PTR_EQUAL(sim_order_first(&order, &limit), want);
+	if (want == NULL)
 		return;
-	}
-	CU_ASSERT(sim_when(got) == want->when);
-	CU_ASSERT_PTR_EQUAL(order.thread[(uint32_t)got], want);
+	CU_ASSERT(sim_order_limit(&order, want) == limit || next == NULL);
+	CU_ASSERT(next != NULL ? limit == before(next, want) : limit >= XK_NS_NEVER - 1);
+	CU_ASSERT(sim_order_others(&order, want) == (next != NULL ? next->when : XK_NS_NEVER));
+}
+
+static void others_are(unsigned n, unsigned but)
+{
+	const struct xk_sim_thread *next = least(n, but);
+	xk_ns limit = sim_order_limit(&order, &thread[but]);
+
+	CU_ASSERT(next != NULL ? limit == before(next, &thread[but]) : limit >= XK_NS_NEVER - 1);
+	CU_ASSERT(sim_order_others(&order, &thread[but]) == (next != NULL ? next->when : XK_NS_NEVER));
 }
 
 static void the_least_is_first(void)
@@ -67,34 +86,51 @@ static void the_least_is_first(void)
 			unsigned i = (unsigned)xk_rand_below(&rand, n);
 
 			put(i, xk_rand_below(&rand, 3) == 0 ? XK_NS_NEVER : xk_rand_below(&rand, seed * 5));
-			is(order.best[1], least(n, n));
-			is(sim_order_but(&order, &thread[i]), least(n, i));
+			first_is(n, least(n, n));
+			others_are(n, i);
 		}
 		sim_order_free(&order);
 	}
 }
 
-/* More leaves make no difference to those that are there. */
+/* More leaves make no difference to those that are there, nor fewer. */
 static void who_comes_later_finds_the_others(void)
 {
 	begin(1);
 	put(0, 70);
 	for (unsigned i = 1; i < THREADS; i++) {
-		thread[i] = (struct xk_sim_thread){ .no = i, .tie = i };
+		thread[i] = (struct xk_sim_thread){ .no = i, .tie = i + (i % 2) * THREADS };
 		CU_ASSERT_FATAL(sim_order_grow(&order, &thread[i]));
 		thread[i].when = XK_NS_NEVER;
-		is(order.best[1], &thread[0]);
+		first_is(i + 1, &thread[0]);
 		put(i, 100 + i);
-		is(sim_order_but(&order, &thread[0]), &thread[1]);
+		first_is(i + 1, &thread[0]);
+		others_are(i + 1, i);
 	}
 	put(THREADS - 1, 3);
-	is(order.best[1], &thread[THREADS - 1]);
+	first_is(THREADS, &thread[THREADS - 1]);
+	for (unsigned i = THREADS - 1; i != 0; i--) {
+		sim_order_leave(&order, &thread[i]);
+		first_is(i, &thread[0]);
+	}
+	sim_order_free(&order);
+}
+
+static void of_the_same_time_it_is_who_has_less(void)
+{
+	begin(THREADS);
+	for (unsigned i = 1; i < THREADS; i++)
+		put(i, 5);
+	first_is(THREADS, least(THREADS, 0));
+	put(0, 5);
+	first_is(THREADS, &thread[0]);
 	sim_order_free(&order);
 }
 
 static CU_TestInfo tests[] = {
 	{ "the least is first", the_least_is_first },
 	{ "who comes later finds the others", who_comes_later_finds_the_others },
+	{ "of the same time it is who has less", of_the_same_time_it_is_who_has_less },
 	CU_TEST_INFO_NULL
 };
 static CU_SuiteInfo suites[] = {

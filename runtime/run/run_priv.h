@@ -56,6 +56,7 @@ struct run {
 	xk_ns                     t0;    /* graph clock when measuring began */
 	xk_ns                     wall0;
 	xk_ns                     until;  /* graph clock, of a virtual run: time passes up to then */
+	unsigned                  steps;  /* of simulated processors */
 	xk_ns                     looked; /* host's time when it last looked at descriptors; 0: never */
 	bool                      begun; /* the two are known */
 	bool                      told;  /* others_decide */

@@ -47,7 +47,7 @@ static void give(struct sim *s, struct xk_sim_thread *t, xk_ns at)
 	if (p->own == NULL)
 		s->nidle -= p != s->p;
 	p->own = p->before = t;
-	s->meets[p - s->p] = p->meets_until;
+	s->meets[p - s->p] = (int64_t)p->meets_until;
 	p->slice_end = s->cost.slice != 0 ? at + s->cost.slice : XK_NS_NEVER;
 	t->state = OWN;
 	t->when = at;
@@ -102,7 +102,7 @@ static void leave_processor(struct sim *s)
 
 	p->now = *s->pub.now;
 	p->own = NULL;
-	s->meets[p - s->p] = XK_NS_NEVER;
+	s->meets[p - s->p] = INT64_MAX;
 	if (p == s->p)                   /* thread 0's is nobody else's */
 		return;
 	s->nidle++;
@@ -310,18 +310,27 @@ bool xk_sim_wake(struct xk_event *e)
 	return true;
 }
 
+/* Processors that are at it now: signed, so that several are compared at once. */
+static xk_ns meet_now(const int64_t *meets, unsigned n, int64_t now)
+{
+	int64_t at = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		at += meets[i] > now;
+	return (xk_ns)at;
+}
+
 /* Threads meet: it costs the processor so much, and more for others. */
 static void charge_meeting(struct sim *s, xk_ns cost)
 {
 	struct processor *p = s->self->p;
-	xk_ns now = *s->pub.now, others = 0;
 
-	for (unsigned i = 1; s->cost.sleep_other != 0 && i <= s->nprocessors; i++)
-		others += s->meets[i] > now;
-	cost += others * s->cost.sleep_other;
+	if (s->cost.sleep_other != 0)
+		cost += meet_now(s->meets + 1, s->nprocessors, (int64_t)*s->pub.now) * s->cost.sleep_other;
 	sim_charge(s, cost);
 	s->self->counts.meeting += cost;
-	p->meets_until = s->meets[p - s->p] = *s->pub.now;
+	p->meets_until = *s->pub.now;
+	s->meets[p - s->p] = (int64_t)p->meets_until;
 }
 
 void xk_sim_hop(void)

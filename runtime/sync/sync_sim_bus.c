@@ -59,7 +59,7 @@ void xk_sim_work(xk_ns ns, xk_ns bus)
 	struct sim *s = sim_of(xk_sim_self);
 	xk_ns at = *s->pub.now, end = bus != 0 ? cross(&s->bus, at, bus) : at;
 
-	xk_sim_charge(end - at > ns ? end - at : ns);
+	sim_charge(s, end - at > ns ? end - at : ns);
 }
 
 xk_ns xk_sim_bus_busy(const struct xk_sim *sim)

@@ -50,10 +50,10 @@ struct xk_sim_thread *sim_order_first(const struct sim_order *o, xk_ns *limit)
 		return o->at != XK_NS_NEVER ? o->zero : NULL;
 	}
 	while (i < o->room) {
-		xk_ns right = best[2 * i] != when;
+		unsigned right = best[2 * i] != when;
 
-		i = 2 * i + (unsigned)right;
-		least = sooner(least, up_to(best[i ^ 1], right));
+		i = 2 * i + right;
+		least = sooner(least, best[i ^ 1] - right);  /* who is left behind on the left is later, so not 0 */
 	}
 	*limit = least;
 	return o->thread[i - o->room];

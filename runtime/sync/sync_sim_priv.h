@@ -70,7 +70,7 @@ struct sim {
 	struct processor    *p;                              /* [0] is thread 0's */
 	struct xk_sim_thread *self, *all, main;
 	unsigned             nidle;                          /* processors that have no thread to run */
-	xk_ns               *meets;                          /* of each: its meets_until; idle, after its first thread: never over */
+	int64_t             *meets;                          /* of each: its meets_until; idle, after its first thread: never over */
 	struct sim_order     order;                          /* of those that go on or wake at a time */
 	xk_ns              (*again)(void *arg);              /* xk_sim_again */
 	void                *again_arg;

@@ -36,6 +36,14 @@ static uint64_t protocol_of(const struct xk_machine_node *c, const struct xk_nod
 	return xk_vpset_node_moved(n->graph->vps, n->no) ? c->protocol_moved : 0;
 }
 
+/* Picoseconds to have m, where another processor had it. */
+static uint64_t message_of(struct xk_vpset *set, const struct xk_msg *m)
+{
+	const struct xk_machine *all = set->arch.machine;
+
+	return (all->message_moved | all->byte_moved) != 0 ? xk_vpset_message_moved(set, m, m->tot) : 0;
+}
+
 static void charge(const struct xk_node *n, bool down, const struct xk_sess *s, const struct xk_msg *m)
 {
 	const struct xk_machine_node *const *costs, *c;
@@ -47,7 +55,7 @@ static void charge(const struct xk_node *n, bool down, const struct xk_sess *s, 
 	c = costs[n->no];
 	ps = down ? 0 : protocol_of(c, n);
 	ps += c->message[down] + c->byte * m->tot + (xk_vpset_moved() ? c->moved : 0);
-	ps += state_of(costs, s) + xk_vpset_message_moved(n->graph->vps, m, m->tot);
+	ps += state_of(costs, s) + message_of(n->graph->vps, m);
 	xk_sim_work((ps + 500) / 1000, (c->bus * m->tot + 500) / 1000);
 }
 

@@ -54,6 +54,6 @@ return bench "willmann2006.sim-table1" {
   graph = simulated.graph(a.os, a),
   points = points, absent = simulated.absent { "msgp", "connp_l" }, x = "locks", series = "conns",
   metric = "global_contended", columns = { "gbit" },
-  duration = "250ms", warmup = "60ms", runs = { min = 8, max = 8, decide = 8 },
+  duration = "250ms", warmup = "60ms", runs = { min = 8, max = 16, decide = 16 },
   reference = reference, shape = shape,
 }

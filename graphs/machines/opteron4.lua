@@ -56,7 +56,9 @@ return machine "opteron4" {
                                 "the same share of each segment" },
     handover = { 0, source = none }, wake = { 0, source = none }, context = { 0, source = none },
     yield = { 0.1, source = "assumed: a look at a device" },
-    slice = { 0, source = "defined: who runs is not interrupted" },
+    slice = { threads == 2 and 100 or 0, source = threads == 2 and "assumed: so soon does an interface's thread have a turn, which " ..
+              "interrupts others" or "defined: each processor has one thread, which is not interrupted" },
+    lock_order = { "arrival", source = "defined: as where nobody is interrupted" },
     nodes = {
       peer_source = node(0, "defined: the clients are other machines"), eth_mem = node(0, none), vnet = node(0, none),
       arp = node(0, none), eth = node(0.05, split), ip = node(0.19, split), sink = node(0, none),

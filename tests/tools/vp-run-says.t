@@ -137,6 +137,30 @@ tells_so_far() {
 ok "SIGUSR1 prints the table so far and the run goes on" tells_so_far
 ok "in virtual time, too" tells_so_far --virtual
 
+# A line on a terminal, written over; gone when the table comes.
+esc=$(printf '\033')
+cr=$(printf '\r')
+live() {
+	TERM=xterm python3 "$top_srcdir/tests/tools/on_terminal.py" messages/s "$run" "$@" "$tmp/endless.lua" >"$tmp/tty"
+	got=$?
+	cat -v "$tmp/tty"
+	[ $got -eq 0 ] && grep -q "^$cr[0-9]* s  [0-9]* messages/s\(, [0-9.]* [kMG]bit/s\)\{0,1\}$esc\[K" "$tmp/tty" && grep -q "$cr$esc\[Knode " "$tmp/tty"
+}
+sed 's/to = "10.0.0.2"/&, rate = 10/' "$tmp/endless.lua" >"$tmp/slow.lua"
+silent() { "$run" --virtual -d 3s "$tmp/slow.lua" >"$tmp/out" 2>"$tmp/err" && ! [ -s "$tmp/err" ] && ! grep -q "$esc" "$tmp/out"; }
+dumb() {
+	TERM=dumb python3 "$top_srcdir/tests/tools/on_terminal.py" nothing "$run" --virtual -d 3s "$tmp/slow.lua" >"$tmp/tty" || return 1
+	grep -q '^load [0-9]* messages' "$tmp/tty" && ! grep -q "$esc" "$tmp/tty"
+}
+if python3 -c 'import pty' 2>/dev/null; then
+	ok "a terminal shows how it goes" live
+	ok "in virtual time, too" live --virtual
+	ok "one that cannot write over does not" dumb
+else
+	skip "a terminal shows how it goes" "python3 is not installed"
+fi
+ok "a file gets no line that is written over" silent
+
 # ---- processors ---------------------------------------------------------------------------------------
 
 # In a PID namespace: programs of others are not there to be met.  The second program of two with one

@@ -51,6 +51,7 @@ static void so_far(void *arg, const struct xk_run_result *r)
 
 	while (read(o->ask_fd, &info, sizeof info) == (ssize_t)sizeof info)
 		;
+	vpr_live_clear();
 	vpr_table(stderr, r);
 	fflush(stderr);
 }
@@ -232,7 +233,12 @@ static int run(struct work *w)
 		opts.stepping = ctl_stepping;
 		opts.watch = w->ctl;
 	}
+	if (opts.interval == 0 && vpr_live_can()) {
+		opts.interval = XK_SEC;
+		opts.stats = vpr_live;
+	}
 	err = xk_run(w->g, &opts, &r, w->e);
+	vpr_live_clear();
 	ctl_free(w->ctl);
 	w->ctl = NULL;
 	if (err != XK_OK)

@@ -98,6 +98,13 @@ unsigned vpr_pick(struct vpr_pick *p, const struct xk_msg *m, uint16_t taker[VPR
 /* Closes them and says what was written; false when a file is short. */
 bool vpr_capture_close(struct vpr *o);
 
+/* ", 26.2 Gbit/s" of so many bytes of payload in s seconds; nothing of none. */
+void vpr_bits(FILE *f, uint64_t bytes, double s);
+/* vpr_live.c: is standard error a terminal that shows a line again and again?  The line, as xk_run_opts.stats; it goes. */
+bool vpr_live_can(void);
+void vpr_live(void *arg, const struct xk_run_sample *s);
+void vpr_live_clear(void);
+
 /* vpr_decisions.c: opens the file of what the scheduling module is asked, before workers run; VPR_OK, or the program's
  * exit code.  Closes it after the workers; false, said: it is short. */
 int  vpr_decisions_open(struct vpr *o, const struct xk_graph *g, struct xk_errs *e);

@@ -108,8 +108,7 @@ static void node_line(FILE *f, const struct xk_run_result *r, const struct xk_ru
 		(ull)n->all.sess_live, (ull)n->all.push, (ull)n->all.pop, (ull)dropped, drops);
 }
 
-/* ", 26.2 Gbit/s" of payload. */
-static void put_bits(FILE *f, uint64_t bytes, double s)
+void vpr_bits(FILE *f, uint64_t bytes, double s)
 {
 	double bits = (double)bytes * 8 / s;
 
@@ -129,7 +128,7 @@ static void others(FILE *f, const struct xk_run_result *r)
 		if (!n->is_app || (int)i == r->busiest || n->messages == 0 || s <= 0)
 			continue;
 		fprintf(f, "%s %llu messages: %.0f messages/s", n->node->name, (ull)n->messages, (double)n->messages / s);
-		put_bits(f, n->bytes, s);
+		vpr_bits(f, n->bytes, s);
 		fputc('\n', f);
 	}
 }
@@ -178,7 +177,7 @@ static void totals(FILE *f, const struct xk_run_result *r)
 		(ull)r->messages, s, r->is_virtual ? " of virtual time" : "");
 	if (r->messages != 0 && s > 0) {
 		fprintf(f, ": %.0f messages/s", (double)r->messages / s);
-		put_bits(f, r->bytes, s);
+		vpr_bits(f, r->bytes, s);
 		fprintf(f, ", %.1f ns per message", (double)r->measured_ns / (double)r->messages);
 	}
 	fprintf(f, "; %s\n", xk_run_end_text(r->end));

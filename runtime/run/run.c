@@ -44,6 +44,14 @@ static bool asked(const struct run *u)
 	return u->begun && u->o->so_far != NULL && poll(&p, 1, 0) > 0;
 }
 
+/* Somebody wants measuring to begin anew; who asks how it goes after that hears of what is measured then. */
+static bool anew_asked(const struct run *u)
+{
+	struct pollfd p = { .fd = u->o->anew_fd, .events = POLLIN };
+
+	return u->begun && u->o->anew_fd > 0 && poll(&p, 1, 0) > 0;
+}
+
 static void tell_so_far(const struct run *u)
 {
 	struct xk_run_result r;
@@ -91,16 +99,30 @@ static bool over(struct run *u)
 	return true;
 }
 
-/* Lets time pass until `until` or something that ends the run; true: it ended. */
+/* What wakes the runner. */
+static unsigned wakes(const struct run *u, int fds[3])
+{
+	unsigned n = 0;
+
+	if (u->o->stop_fd >= 0)
+		fds[n++] = u->o->stop_fd;
+	if (u->begun && u->o->so_far != NULL)
+		fds[n++] = u->o->ask_fd;
+	if (u->begun && u->o->anew_fd > 0)
+		fds[n++] = u->o->anew_fd;
+	return n;
+}
+
+/* Lets time pass until `until`, until measuring is to begin anew, or something that ends the run; true: it ended. */
 static bool pass_real(struct run *u, xk_ns until)
 {
-	int fds[2] = { u->o->stop_fd, u->o->ask_fd };
-	bool stops = u->o->stop_fd >= 0, asks = u->begun && u->o->so_far != NULL;
+	int fds[3];
+	unsigned n = wakes(u, fds);
 
 	for (;;) {
 		xk_ns t;
 
-		if (asked(u))
+		if (asked(u) && !anew_asked(u))
 			tell_so_far(u);
 		xk_event_prepare(&u->g->done);
 		t = now(u);
@@ -108,12 +130,11 @@ static bool pass_real(struct run *u, xk_ns until)
 			xk_event_cancel(&u->g->done);
 			return true;
 		}
-		if (t >= until) {
+		if (t >= until || anew_asked(u)) {
 			xk_event_cancel(&u->g->done);
 			return false;
 		}
-		xk_event_wait(&u->g->done, until == XK_NS_NEVER ? XK_NS_NEVER : until - t, stops ? fds : fds + 1,
-			      (unsigned)stops + asks);
+		xk_event_wait(&u->g->done, until == XK_NS_NEVER ? XK_NS_NEVER : until - t, fds, n);
 	}
 }
 
@@ -166,8 +187,10 @@ static bool pass_virtual(struct run *u, xk_ns until)
 			u->looked = xk_clock_host_coarse();
 			if (over(u))
 				return true;
-			if (asked(u))
+			if (asked(u) && !anew_asked(u))
 				tell_so_far(u);
+			if (anew_asked(u))
+				return false;
 		}
 		if (!step_virtual(u, next_step(u))) {
 			u->r->end = finished(u) ? XK_RUN_FINISHED : XK_RUN_IDLE;
@@ -291,20 +314,39 @@ static bool advance(struct run *u, const struct marks *m, xk_ns t)
 	return ended;
 }
 
-static int measure(struct run *u)
+static struct marks first_marks(const struct xk_run_opts *o)
 {
-	const struct xk_run_opts *o = u->o;
-	struct marks m = {
+	return (struct marks){
 		.end = o->duration ? o->duration : XK_NS_NEVER,
 		.stats = o->interval && o->stats ? o->interval : XK_NS_NEVER,
 		.window = o->window ? o->window : XK_NS_NEVER,
 	};
+}
+
+/* What has been measured until now is as if it had been the warm-up. */
+static int begin_anew(struct run *u, struct marks *m)
+{
+	uint64_t times;
+	int err = run_begin_anew(u);
+
+	(void)!read(u->o->anew_fd, &times, sizeof times);
+	*m = first_marks(u->o);
+	u->t0 = now(u);
+	u->wall0 = xk_clock_host();
+	return err;
+}
+
+static int measure(struct run *u)
+{
+	struct marks m = first_marks(u->o);
 	bool ended = false;
 	int err = XK_OK;
 	xk_ns t = 0;
 
 	while (!ended && err == XK_OK && t < m.end) {
 		ended = advance(u, &m, t);
+		if (!ended && anew_asked(u))
+			err = begin_anew(u, &m);
 		t = now(u) - u->t0;
 		if (t >= m.window)
 			err = close_window(u, &m, t);
@@ -445,21 +487,4 @@ int xk_run(struct xk_graph *g, const struct xk_run_opts *o, struct xk_run_result
 			xk_errs_add(e, NULL, 0, 0, "running the graph failed: %s", xk_strerror(err));
 	}
 	return err;
-}
-
-const char *xk_run_end_text(enum xk_run_end e)
-{
-	static const char *const text[] = {
-		[XK_RUN_DURATION] = "duration elapsed", [XK_RUN_FINISHED] = "workload complete",
-		[XK_RUN_STOPPED] = "stopped", [XK_RUN_MESSAGES] = "the messages were done",
-		[XK_RUN_IDLE] = "nothing was left to happen", [XK_RUN_CUT_OFF] = "every device is gone",
-		[XK_RUN_GOES_ON] = "so far",
-	};
-
-	return text[e];
-}
-
-const char *xk_run_drop_name(const struct xk_node *n, unsigned i)
-{
-	return xk_drop_name(n->proto, i);
 }

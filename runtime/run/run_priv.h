@@ -70,6 +70,8 @@ int  run_find_apps(struct run *u);
 /* The state when measuring begins; birth: the graph has not run, and what bringing it up has
  * sent and lost is measured, too. */
 int  run_begin(struct run *u, bool birth);
+/* The same once more: what was measured until now is forgotten. */
+int  run_begin_anew(struct run *u);
 /* The differences, into the result. */
 int  run_end(struct run *u);
 /* The same of a run that goes on, into another result. */

@@ -222,6 +222,35 @@ int run_begin(struct run *u, bool birth)
 	return err;
 }
 
+static void apps_fini(struct run *u)
+{
+	for (unsigned i = 0; i < u->napps; i++) {
+		struct run_app *a = &u->app[i];
+
+		xk_free(a->messages);
+		xk_free(a->bytes);
+		xk_free(a->last);
+		*a = (struct run_app){ .rep = a->rep };
+	}
+}
+
+int run_begin_anew(struct run *u)
+{
+	struct xk_run_misses none;
+
+	run_misses_close(&u->misses, &none);
+	apps_fini(u);
+	snap_fini(&u->first);
+	memset(u->rtt, 0, sizeof u->rtt);
+	memset(&u->times, 0, sizeof u->times);
+	memset(u->seen, 0, u->g->nnodes * sizeof *u->seen);
+	u->r->nold = 0;
+	for (uint64_t i = 0; i < u->r->nsamples; i++)
+		xk_free(u->r->sample[i].conn);
+	u->r->nsamples = 0;
+	return run_begin(u, false);
+}
+
 /* ---- differences ------------------------------------------------------------------ */
 
 static void counts_less(struct xk_run_counts *c, const struct xk_run_counts *old)
@@ -541,11 +570,7 @@ void run_fini(struct run *u)
 	struct xk_run_misses none;
 
 	run_misses_close(&u->misses, &none);     /* where the run ended early */
-	for (unsigned i = 0; i < u->napps; i++) {
-		xk_free(u->app[i].messages);
-		xk_free(u->app[i].bytes);
-		xk_free(u->app[i].last);
-	}
+	apps_fini(u);
 	xk_free(u->app);
 	xk_free(u->total);
 	xk_free(u->seen);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * run_warn.c - warnings: what makes the figures of a run weak, in sentences.
+ * run_warn.c - what is said of a run in words: why it ended, and warnings, what makes its figures weak.
  *
  * A run may say little of the graph and much of what happened to it: messages lost before
  * a neighbour was known, and a client that waited a second for its timeout; processors that
@@ -165,4 +165,21 @@ unsigned xk_run_warnings(const struct xk_run_result *r, char text[XK_RUN_WARNING
 	if (!r->is_virtual)
 		shared(&d, r);
 	return d.n;
+}
+
+const char *xk_run_end_text(enum xk_run_end e)
+{
+	static const char *const text[] = {
+		[XK_RUN_DURATION] = "duration elapsed", [XK_RUN_FINISHED] = "workload complete",
+		[XK_RUN_STOPPED] = "stopped", [XK_RUN_MESSAGES] = "the messages were done",
+		[XK_RUN_IDLE] = "nothing was left to happen", [XK_RUN_CUT_OFF] = "every device is gone",
+		[XK_RUN_GOES_ON] = "so far",
+	};
+
+	return text[e];
+}
+
+const char *xk_run_drop_name(const struct xk_node *n, unsigned i)
+{
+	return xk_drop_name(n->proto, i);
 }

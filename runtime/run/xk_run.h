@@ -117,6 +117,9 @@ struct xk_run_opts {
 	 * been measured until now, on the runner's thread; the run goes on. */
 	int      ask_fd;
 	void   (*so_far)(void *arg, const struct xk_run_result *r);
+	/* Readable while measured, an eventfd or 0 for none: it is read, and measuring begins anew, windows, intervals and
+	 * duration too, as if all before had been the warm-up. */
+	int      anew_fd;
 	/* Who looks on, or NULL.  started: the workers run, or, in virtual time, will be stood in
 	 * for by the caller's thread.  Then that thread says when it steps VPs (true) and when it
 	 * does not, which is when others may enter them. */

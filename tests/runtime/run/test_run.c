@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -251,6 +252,52 @@ static void intervals_follow_each_other_without_gaps(void)
 	down(&f);
 }
 
+struct anew { struct seen seen; int fd; unsigned asked; };
+
+/* At 25 ms of 50 somebody asks, once. */
+static void ask_anew(void *arg, const struct xk_run_sample *s)
+{
+	struct anew *a = arg;
+	uint64_t one = 1;
+
+	if (a->asked == 0 && s->at + s->len >= 25 * XK_MS) {
+		CU_ASSERT_EQUAL(write(a->fd, &one, sizeof one), (ssize_t)sizeof one);
+		a->asked = 1;
+		a->seen = (struct seen){ 0 };
+		return;
+	}
+	if (a->asked != 0)
+		see(&a->seen, s);
+}
+
+/* All that is shown then is of the time since: a duration, intervals and windows of its own, and nothing twice. */
+static void measuring_begins_anew_when_it_is_asked_for(void)
+{
+	struct anew a = { .fd = eventfd(0, EFD_NONBLOCK) };
+	uint64_t messages = 0, whole;
+	struct fixture f;
+
+	up(&f, "", VIRTUAL);
+	run(&f, (struct xk_run_opts){ .duration = 50 * XK_MS });
+	whole = f.r.messages;
+	down(&f);
+	up(&f, "", VIRTUAL);
+	run(&f, (struct xk_run_opts){ .duration = 50 * XK_MS, .interval = 5 * XK_MS, .window = 10 * XK_MS, .stats = ask_anew,
+				      .arg = &a, .anew_fd = a.fd });
+	CU_ASSERT_EQUAL(f.r.end, XK_RUN_DURATION);
+	CU_ASSERT(f.r.measured_ns >= 50 * XK_MS && f.r.measured_ns < 60 * XK_MS);
+	CU_ASSERT(f.r.messages != 0 && f.r.messages < whole * 5 / 4);
+	CU_ASSERT_EQUAL(f.r.nsamples, 5);
+	for (uint64_t i = 0; i < f.r.nsamples; i++)
+		messages += f.r.sample[i].messages;
+	CU_ASSERT_EQUAL(messages, f.r.messages);
+	CU_ASSERT_EQUAL(f.r.sample[0].at, 0);
+	CU_ASSERT_EQUAL(a.seen.n, 10);
+	CU_ASSERT_EQUAL(a.seen.messages, f.r.messages);
+	down(&f);
+	close(a.fd);
+}
+
 static void the_json_has_names_and_numbers(void)
 {
 	struct fixture f;
@@ -390,6 +437,7 @@ static CU_TestInfo tests[] = {
 	{ "a readable descriptor ends the run", a_readable_descriptor_ends_the_run },
 	{ "a descriptor that becomes readable ends a simulation", a_descriptor_that_becomes_readable_ends_a_simulation },
 	{ "intervals follow each other without gaps", intervals_follow_each_other_without_gaps },
+	{ "measuring begins anew when it is asked for", measuring_begins_anew_when_it_is_asked_for },
 	{ "the JSON has names and numbers", the_json_has_names_and_numbers },
 	{ "JSON for which there is no memory is none", json_for_which_there_is_no_memory_is_none },
 	{ "a program may end where a document has no memory", a_program_may_end_where_a_document_has_no_memory },

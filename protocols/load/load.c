@@ -75,7 +75,7 @@ void load_rep_fini(struct xk_rep *r)
 
 	xk_free(l->messages);
 	xk_free(l->page_block);
-	xk_free(l->rtt);
+	xk_app_counters_free(r, l->rtt);
 	load_times_free(l);
 }
 
@@ -85,7 +85,7 @@ static int load_alloc(struct load_rep *l, uint64_t n)
 
 	l->messages = xk_alloc(n * 3 * sizeof *l->messages);
 	l->page_block = xk_alloc(c->size + PAGE + XK_CACHELINE);
-	l->rtt = c->window != 0 ? xk_alloc(sizeof *l->rtt) : NULL;
+	l->rtt = c->window != 0 ? xk_app_counters(l->r, sizeof *l->rtt) : NULL;
 	if (l->messages == NULL || l->page_block == NULL || (c->window != 0 && l->rtt == NULL))
 		return XK_E_NOMEM;
 	l->bytes = l->messages + n;

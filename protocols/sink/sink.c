@@ -126,7 +126,7 @@ int sink_size(struct xk_rep *r, uint64_t cap, uint64_t page)
 	l->page_size = page;
 	if (!conf_of(r)->times)
 		return XK_OK;
-	l->times = xk_alloc(sizeof *l->times);
+	l->times = xk_app_counters(r, sizeof *l->times);
 	return l->times != NULL ? XK_OK : XK_E_NOMEM;
 }
 
@@ -161,7 +161,7 @@ void sink_fini(struct xk_rep *r)
 	struct sink *l = sink_of(r);
 
 	places_free(l);
-	xk_free(l->times);
+	xk_app_counters_free(r, l->times);
 	l->times = NULL;
 }
 

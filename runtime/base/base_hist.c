@@ -22,7 +22,7 @@ uint64_t xk_hist_count(const uint64_t sum[XK_HIST_PLACES])
 	return n;
 }
 
-static double middle(unsigned place)
+double xk_hist_middle(unsigned place)
 {
 	double width;
 
@@ -42,7 +42,7 @@ double xk_hist_percentile(const uint64_t sum[XK_HIST_PLACES], double p)
 	for (unsigned i = 0; i < XK_HIST_PLACES; i++) {
 		seen += sum[i];
 		if (sum[i] != 0 && (double)seen >= rank)
-			return middle(i);
+			return xk_hist_middle(i);
 	}
-	return middle(XK_HIST_PLACES - 1);
+	return xk_hist_middle(XK_HIST_PLACES - 1);
 }

@@ -36,6 +36,8 @@ static inline void xk_hist_add(struct xk_hist *h, xk_ns ns)
 void xk_hist_sum(uint64_t sum[XK_HIST_PLACES], const struct xk_hist *h, int sign);
 /* How many times are in sum. */
 uint64_t xk_hist_count(const uint64_t sum[XK_HIST_PLACES]);
+/* The middle of the times that count in a place, nanoseconds. */
+double xk_hist_middle(unsigned place);
 /* The time that p (0..1) of them do not exceed, by nearest rank: the middle of its place, in
  * nanoseconds; 0 when there are none. */
 double xk_hist_percentile(const uint64_t sum[XK_HIST_PLACES], double p);

@@ -132,15 +132,26 @@ void *xk_shared_get(struct xk_shared *s, size_t size, bool page)
 	return p->at + at;
 }
 
-uint64_t xk_shared_offset(const struct xk_shared *s, const void *at)
+static const struct piece *piece_of(const struct xk_shared *s, const char *c)
 {
 	const struct piece *p = s->first;
-	const char *c = at;
 
 	while (p != NULL && (c < p->at || c >= p->at + p->len))
 		p = p->next;
+	return p;
+}
+
+bool xk_shared_has(const struct xk_shared *s, const void *p)
+{
+	return piece_of(s, p) != NULL;
+}
+
+uint64_t xk_shared_offset(const struct xk_shared *s, const void *at)
+{
+	const struct piece *p = piece_of(s, at);
+
 	xk_assert(p != NULL);
-	return p->off + (uint64_t)(c - p->at);
+	return p->off + (uint64_t)((const char *)at - p->at);
 }
 
 uint64_t xk_shared_size(const struct xk_shared *s)

@@ -23,6 +23,8 @@ void *xk_shared_head(const struct xk_shared *s);
 /* Zeroed; `page` begins a page, else a cache line, chosen so that objects asked for one after
  * the other do not meet in one set of a cache.  NULL: out of memory. */
 void *xk_shared_get(struct xk_shared *s, size_t size, bool page);
+/* Did p come from here? */
+bool xk_shared_has(const struct xk_shared *s, const void *p);
 /* Where p, which came from here, lies in the file. */
 uint64_t xk_shared_offset(const struct xk_shared *s, const void *p);
 /* Bytes of the file. */

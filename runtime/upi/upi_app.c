@@ -6,6 +6,8 @@
 
 #include "runtime/base/xk_errs.h"
 #include "runtime/base/xk_rand.h"
+#include "runtime/mem/xk_alloc.h"
+#include "runtime/mem/xk_shared.h"
 #include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_part.h"
 
@@ -46,4 +48,17 @@ void xk_app_finished(struct xk_node *n)
 bool xk_app_is_here(const struct xk_rep *r, uint64_t conn)
 {
 	return xk_graph_vp_of(r->node->graph, conn) == r->vp;
+}
+
+void *xk_app_counters(const struct xk_rep *r, size_t n)
+{
+	struct xk_shared *s = r->vp->set->shared;
+
+	return s != NULL ? xk_shared_get(s, n, false) : xk_alloc(n);
+}
+
+void xk_app_counters_free(const struct xk_rep *r, void *p)
+{
+	if (r->vp->set->shared == NULL)  /* else it goes with the graph */
+		xk_free(p);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * test_control.c - the live view's answers with little memory: whole, or said not to be.
+ * test_control.c - the live view's answers with little memory: whole, or said not to be; and what histograms become.
  */
 #include "tests/runtime/compose/toys.h"
 
@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/base/xk_hist.h"
 #include "runtime/run/xk_json.h"
 #include "runtime/mem/xk_mem.h"
 #include "tests/support/xk_test_graph.h"
@@ -101,7 +102,78 @@ static void an_answer_is_whole_or_said_not_to_be(void)
 	down(&f);
 }
 
+/* What a metrics reader gets of a replica's histogram, to be freed. */
+static char *histogram(const struct xk_hist *h, const xk_counter *sum)
+{
+	uint64_t vp = 0, at = (uintptr_t)h, sums = (uintptr_t)sum;
+	struct ctl_view_times t = { .no = 1, .nvps = 1, .nhists = 1, .nsums = sum != NULL, .vp = &vp, .hist = &at, .sum = &sums };
+	struct ctl_view_node n = { .name = "a", .protocol = "b", .ntimes = 1, .times = &t };
+	struct ctl_view v = { .nnodes = 1, .nvps = 1, .node = &n };
+	char *text = NULL;
+	size_t len;
+	FILE *f = open_memstream(&text, &len);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(f);
+	ctl_histograms(&v, f, false);
+	CU_ASSERT_EQUAL(fclose(f), 0);
+	return text;
+}
+
+static void check_has(const char *text, const char *line)
+{
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, line));
+	if (strstr(text, line) == NULL)
+		printf("# no %s# in %s", line, text);
+}
+
+#define OF(end) "xkvp_node_queue_seconds" end "{node=\"a\",protocol=\"b\""
+
+static void buckets_have_what_was_at_most_so_long(void)
+{
+	static const xk_ns times[] = { 0, 127, 128, 255, 256, XK_SEC, 100 * XK_SEC };
+	static struct xk_hist h;
+	const xk_counter sum = 7 * XK_SEC;
+	char *text;
+
+	memset(&h, 0, sizeof h);
+	for (unsigned i = 0; i < XK_ARRAY_LEN(times); i++)
+		xk_hist_add(&h, times[i]);
+	text = histogram(&h, &sum);
+	check_has(text, "# TYPE xkvp_node_queue_seconds histogram\n");
+	check_has(text, OF("_bucket") ",le=\"1.27e-07\"} 2\n");
+	check_has(text, OF("_bucket") ",le=\"2.55e-07\"} 4\n");
+	check_has(text, OF("_bucket") ",le=\"5.11e-07\"} 5\n");
+	check_has(text, OF("_bucket") ",le=\"0.536870911\"} 5\n");
+	check_has(text, OF("_bucket") ",le=\"1.073741823\"} 6\n");
+	check_has(text, OF("_bucket") ",le=\"17.179869183\"} 6\n");
+	check_has(text, OF("_bucket") ",le=\"+Inf\"} 7\n");
+	check_has(text, OF("_count") "} 7\n");
+	check_has(text, OF("_sum") "} 7.000000000\n");
+	free(text);
+}
+
+/* Within a 32nd of what it was. */
+static void a_sum_that_nobody_kept_is_that_of_the_places(void)
+{
+	static struct xk_hist h;
+	const char *at;
+	char *text;
+	double s;
+
+	memset(&h, 0, sizeof h);
+	for (unsigned i = 0; i < 1000; i++)
+		xk_hist_add(&h, 1000000 + 1000 * i);
+	text = histogram(&h, NULL);
+	at = strstr(text, OF("_sum") "} ");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(at);
+	s = strtod(at + strlen(OF("_sum") "} "), NULL);
+	CU_ASSERT_DOUBLE_EQUAL(s, 1.4995, 1.4995 / 32);
+	free(text);
+}
+
 static CU_TestInfo tests[] = {
+	{ "buckets have what was at most so long", buckets_have_what_was_at_most_so_long },
+	{ "a sum that nobody kept is that of the places", a_sum_that_nobody_kept_is_that_of_the_places },
 	{ "an answer is whole, or said not to be", an_answer_is_whole_or_said_not_to_be },
 	CU_TEST_INFO_NULL
 };

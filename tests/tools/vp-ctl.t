@@ -60,6 +60,9 @@ served() {
 	c show sessions >"$tmp/sessions" && grep -q '^server .* echo .*10\.0\.0\.1:' "$tmp/sessions" || { cat "$tmp/sessions"; return 1; }
 }
 
+# The client's round trips as a histogram.
+timed() { c metrics >"$tmp/m" && grep -q '^xkvp_node_rtt_seconds_count{node="load",protocol="load"} [1-9]' "$tmp/m"; }
+
 # Everything that each architecture must answer.
 answers() {
 	start "$@" || return 1
@@ -70,11 +73,17 @@ answers() {
 	python3 "$top_srcdir/tests/tools/prom_check.py" "$tmp/m2" "$tmp/m1" &&
 	python3 "$top_srcdir/tests/tools/prom_check.py" "$tmp/m3" || return 1
 	grep -q '^xkvp_node_push_total{node="client",protocol="udp"} [1-9]' "$tmp/m2" || { cat "$tmp/m2"; return 1; }
+	soon timed || { cat "$tmp/m"; return 1; }
+	c -d 1ms dot >"$tmp/dot" && grep -q '^	"eth_mem2*" -> "eth_mem2*" .*label="' "$tmp/dot" && grep -q '^	"load" -> "client" ' "$tmp/dot" &&
+		drawn "$tmp/dot" || { cat "$tmp/dot"; return 1; }
 	c snapshot --per-vp >"$tmp/snap" && valid "$tmp/snap" || return 1
 	c trace eth_mem 3 >"$tmp/trace" && grep -q '^1 .* eth_mem .*| eth .*| ip .*| udp ' "$tmp/trace" || { cat "$tmp/trace"; return 1; }
 	c top -n 1 -d 1ms >"$tmp/top" && grep -q '^client .*udp' "$tmp/top" && c top -n 1 -d 1ms connections >/dev/null || return 1
 	stop
 }
+
+# What dot draws is a drawing.
+drawn() { ! command -v dot >/dev/null || dot -Tsvg "$1" >"$tmp/svg"; }
 
 valid() {
 	python3 -c 'import jsonschema' 2>/dev/null || return 0
@@ -177,7 +186,8 @@ follows() {
 	grep -q '^[0-9]* .* server up .*| udp sport=' "$tmp/trace" && grep -q '^[0-9]* .* echo up ' "$tmp/trace" &&
 	grep -q '^[0-9]* .* eth down .*| eth dst=' "$tmp/trace"
 }
-# What is followed is one message: its ports are the same at every step, and it stays on its host.
+# What is followed is one message: its ports are the same at every step, and it goes down on its host, over the
+# cable, and up on the other one.
 cat >"$tmp/tcp.lua" <<'LUA'
 local function host(addr)
   return stack { ip { addr = addr }, arp {}, eth {}, eth_mem { wire = "w" } }
@@ -199,13 +209,20 @@ for line in open(sys.argv[1]):
         break
     s = json.loads(line)
     ends = {(h["sport"], h["dport"]) for h in s["headers"] if h["protocol"] == "tcp"}
-    w = ways.setdefault(s["message"], {"ends": set(), "side": set()})
+    w = ways.setdefault(s["message"], {"ends": set(), "at": []})
     w["ends"] |= ends
-    w["side"].add(s["node"] in client)
+    w["at"].append((s["node"] in client, s["way"]))
     assert len(w["ends"]) <= 1, "message %d is of %s" % (s["message"], w["ends"])
-    assert len(w["side"]) == 1, "message %d is on both hosts" % s["message"]
     steps += 1
+crossed = 0
+for n, w in ways.items():
+    turns = [x for i, x in enumerate(w["at"]) if i == 0 or x != w["at"][i - 1]]
+    over = len(turns) == 2 and turns[0][1] == "down" and turns[1] == (not turns[0][0], "up")
+    assert over or len(turns) == 1, "message %d goes %s" % (n, w["at"])
+    crossed += over
 assert len(ways) == 300 and (steps > 300 or not sys.argv[2].startswith("ip")), (len(ways), steps)
+# What goes down at ip goes over the cable.
+assert crossed > 20 or not sys.argv[2].startswith("ip"), crossed
 PY
 	done
 }
@@ -215,6 +232,8 @@ captures() {
 }
 sets() {
 	c set load rate 77 && c get load rate >"$tmp/says" && grep -q '^load  *rate  *77 ' "$tmp/says" &&
+	c show params load >"$tmp/says" && grep -q '^load  *rate  *77  *[a-z]*  *yes ' "$tmp/says" && grep -q '^load  *size  *[^ ]*  *[a-z]*  *no ' "$tmp/says" &&
+	c show params >"$tmp/says" && grep -q '^ip  *addr  *"*10.0.0.1/8' "$tmp/says" && grep -q '^threading  *burst ' "$tmp/says" &&
 	c set udp log 3 && c get udp log >"$tmp/says" && grep -q '^udp  *log  *3 ' "$tmp/says" &&
 	c set threading quantum 9 && c get threading quantum >"$tmp/says" && grep -q '^threading  *quantum  *9 ' "$tmp/says"
 }
@@ -284,8 +303,62 @@ ended() {
 	cat "$tmp/out" "$tmp/err"
 	[ $told -eq 0 ] && [ $code -eq 0 ] && grep -q '^ *load .* messages' "$tmp/out"
 }
+# What is shown is of the time since it was asked to begin anew; the counters have all.
+sent() { c metrics | sed -n 's/^xkvp_node_push_total{node="client",protocol="udp"} //p'; }
+has_sent() { [ "$(sent)" -gt "$1" ]; }
+shown() { sed -n 's/^client  *[0-9]*  *[0-9]*  *\([0-9]*\) .*/\1/p' "$tmp/err"; }
+measures() {
+	start "$top_srcdir/graphs/udp-presets.lua" conns=8 count=0 || return 1
+	soon has_sent 100000 || return 1
+	c set load rate 1 && c reset || return 1
+	kill -USR1 "$graph"
+	until [ -n "$(shown)" ]; do kill -0 "$graph" || return 1; sleep 0.05; done
+	echo "sent $(sent), shown $(shown)"
+	[ "$(shown)" -lt 50000 ] && has_sent 100000 && stop
+}
+ok "measuring begins anew when that is asked for" measures
 ok "a run that is asked to end does so in order" ended
 ok "and in virtual time" ended --virtual
+# A node that reads times in messages has a histogram of each kind, here on every virtual processor that took some.
+waits() { c metrics --per-vp >"$tmp/m" && grep -q '^xkvp_node_delay_seconds_count{node="sink",protocol="sink",vp="[0-9]*"} [1-9]' "$tmp/m"; }
+stamped() {
+	start "$top_srcdir/graphs/arrivals.lua" || return 1
+	soon waits && grep -q '^xkvp_node_exec_seconds_sum{' "$tmp/m" && python3 "$top_srcdir/tests/tools/prom_check.py" "$tmp/m" || { cat "$tmp/m"; return 1; }
+	stop
+}
+ok "times of messages are histograms" stamped
+# A scraper's view, over HTTP, until the graph ends.
+exports() {
+	start "$top_srcdir/graphs/udp-presets.lua" conns=8 count=0 || return 1
+	c export 0 >"$tmp/url" 2>"$tmp/exporter" &
+	exporter=$!
+	until [ -s "$tmp/url" ]; do kill -0 $exporter || { cat "$tmp/exporter"; return 1; }; sleep 0.05; done
+	url=$(cat "$tmp/url")
+	curl -sf -D "$tmp/head" "$url" >"$tmp/h1" && curl -sf "$url" >"$tmp/h2" || return 1
+	grep -qi '^content-type: text/plain; version=0.0.4' "$tmp/head" || { cat "$tmp/head"; return 1; }
+	python3 "$top_srcdir/tests/tools/prom_check.py" "$tmp/h2" "$tmp/h1" || return 1
+	[ "$(curl -s -o /dev/null -w '%{http_code}' "${url%metrics}none")" = 404 ] || return 1
+	[ "$(curl -s -o /dev/null -w '%{http_code}' -d x=1 "$url")" = 405 ] || return 1
+	port=${url%/metrics}
+	refused 'Address already in use' c export "${port##*:}" || return 1
+	ss -Hltn 2>/dev/null | grep ":${port##*:} " | grep -v '127\.0\.0\.1:' && return 1
+	stop || return 1
+	wait $exporter
+	code=$?
+	cat "$tmp/exporter"
+	[ $code -eq 0 ] && grep -q 'the graph has ended' "$tmp/exporter"
+}
+start "$tmp/many.lua"
+c export 0x >"$tmp/says" 2>&1
+if grep -q 'not in this build' "$tmp/says"; then
+	skip "metrics are served over HTTP" "built without libmicrohttpd"
+elif ! command -v curl >/dev/null; then
+	skip "metrics are served over HTTP" "curl is not installed"
+else
+	ok "what is no port is refused" code 2 c export 0x
+	ok "metrics are served over HTTP" exports
+fi
+stop
 ok "nobody there is exit code 3" code 3 c show graph
 ok "nobody anywhere, too" code 3 "$ctl" show graph
 ok "a path too long is refused" refused 'bytes long' "$run" --control="$tmp/$(printf '%0200d' 0)" "$tmp/many.lua"

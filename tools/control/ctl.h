@@ -20,9 +20,11 @@
 
 struct ctl;
 
-/* path NULL: the default one of the graph.  end lets the run end in order; a thread of its own calls it, once; NULL: that
- * cannot be asked for.  Errors in e, as from the command line. */
-int  ctl_new(struct ctl **c, struct xk_graph *g, const char *path, void (*end)(void), struct xk_errs *e);
+/* What the run does when it is asked to, by a thread of its own: it ends in order (once), or begins to measure anew.
+ * NULL: that cannot be asked for. */
+struct ctl_run { void (*end)(void *arg), (*anew)(void *arg); void *arg; };
+/* path NULL: the default one of the graph; run NULL: nothing can be asked of it.  Errors in e, as from the command line. */
+int  ctl_new(struct ctl **c, struct xk_graph *g, const char *path, const struct ctl_run *run, struct xk_errs *e);
 const char *ctl_path(const struct ctl *c);
 void ctl_started(void *c);
 void ctl_stepping(void *c, bool on);

@@ -13,7 +13,7 @@ static const char *const shows[] = { CTL_SHOWS, NULL };
 
 static const struct xk_param show_args[] = {
 	CTL_ARG(XK_P_ENUM, what, "what to show", .choices = shows, .flags = XK_PF_REQUIRED),
-	CTL_ARG(XK_P_TEXT, node, "sessions, connections: of this node only"),
+	CTL_ARG(XK_P_TEXT, node, "sessions, connections, params: of this node only"),
 	CTL_ARG(XK_P_UINT, limit, "sessions, connections: at most so many", .def = "100", .min = "1", .max = "10000"),
 	CTL_ARG(XK_P_TEXT, cursor, "sessions, connections: go on where the last answer's \"cursor\" says"),
 	XK_PARAM_END
@@ -66,9 +66,19 @@ int ctl_cmd_metrics(struct ctl_call *k)
 
 static int stop(struct ctl_call *k)
 {
-	if (k->c->end == NULL || k->c->to_end)
+	if (k->c->run.end == NULL || k->c->to_end)
 		return ctl_fail(k, "refused", "the graph is ending already, or its program does not let it end from here");
 	k->c->to_end = true;
+	k->result = json_object();
+	return XK_OK;
+}
+
+/* Counters have one writer each and stay as they are: what the run shows is a difference. */
+static int reset(struct ctl_call *k)
+{
+	if (k->c->run.anew == NULL)
+		return ctl_fail(k, "refused", "the graph's program does not let measuring begin anew");
+	k->c->run.anew(k->c->run.arg);
 	k->result = json_object();
 	return XK_OK;
 }
@@ -139,6 +149,7 @@ const struct ctl_command ctl_commands[] = {
 	  ctl_cmd_trace },
 	{ "capture", "packets between a node and its lower layer, to a pcap file", capture_args, true, ctl_cmd_capture },
 	{ "inject", "the frames of a file come in at a driver", inject_args, true, ctl_cmd_inject },
+	{ "reset", "measuring begins anew: the run's table is of the time from here on", NULL, false, reset },
 	{ "stop", "lets the run end in order, as SIGINT does", NULL, false, stop },
 	{ "metrics", "all counters as Prometheus text", counters_args, false, ctl_cmd_metrics },
 	{ "snapshot", "all counters as one document", counters_args, false, ctl_cmd_snapshot },

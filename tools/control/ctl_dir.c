@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "runtime/run/xk_run.h"
+#include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_part.h"
 
 struct field { const char *name; size_t at; };
@@ -82,6 +83,69 @@ static json_t *drop_names(const struct xk_node *n)
 	return a;
 }
 
+/* ORDER TIMES: XK_TIME_* behind round trips.  The histograms of an application's replica, and where their sums are; NULL: it has none, or nobody else can read them. */
+struct times { const struct xk_hist *hist[CTL_TIMES]; const xk_counter *sum[CTL_TIMES]; };
+
+static bool readable(const struct ctl *c, const void *p)
+{
+	const struct xk_shared *s = c->g->vps->shared;
+
+	return p != NULL && (s == NULL || xk_shared_has(s, p));
+}
+
+static struct times times_of(const struct ctl *c, struct xk_rep *r)
+{
+	const struct xk_ops *ops = r->node->proto->ops;
+	struct xk_app_counts counts = { 0 };
+	struct xk_app_times t = { 0 };
+	struct times out = { { NULL }, { NULL } };
+
+	if (r->node->proto->offers != NULL || ops->control == NULL)
+		return out;
+	if (ops->control(r, XK_CTL_APP_COUNTS, &counts, sizeof counts) == (int)sizeof counts && readable(c, counts.rtt))
+		out.hist[0] = counts.rtt;
+	if (ops->control(r, XK_CTL_APP_TIMES, &t, sizeof t) != (int)sizeof t || !readable(c, t.hist) || !readable(c, t.sum))
+		return out;
+	for (unsigned i = 0; i < XK_TIMES; i++) {
+		out.hist[1 + i] = &t.hist[i];
+		out.sum[1 + i] = &t.sum[i];
+	}
+	return out;
+}
+
+/* Of each of the node's replicas that has such a histogram: the place of it, and of its sum or null. */
+static json_t *time_json(const struct ctl *c, const struct xk_node *n, unsigned i)
+{
+	json_t *hists = json_array(), *sums = json_array(), *vps = json_array();
+
+	for (unsigned v = 0; v < c->g->vps->nvps; v++) {
+		struct times t = times_of(c, n->rep[v]);
+
+		if (t.hist[i] == NULL)
+			continue;
+		json_array_append_new(vps, json_integer((json_int_t)v));
+		json_array_append_new(hists, place(c, t.hist[i]));
+		if (t.sum[i] != NULL)
+			json_array_append_new(sums, place(c, t.sum[i]));
+	}
+	if (json_array_size(vps) != 0)
+		return json_pack("{s:s, s:o, s:o, s:o}", "name", ctl_times[i], "vps", vps, "histograms", hists, "sums", sums);
+	json_decref(vps);
+	json_decref(hists);
+	json_decref(sums);
+	return NULL;
+}
+
+static json_t *times_json(const struct ctl *c, const struct xk_node *n)
+{
+	json_t *a = json_array(), *one;
+
+	for (unsigned i = 0; i < CTL_TIMES; i++)
+		if ((one = time_json(c, n, i)) != NULL)
+			json_array_append_new(a, one);
+	return a;
+}
+
 static json_t *node_json(const struct ctl *c, const struct xk_node *n)
 {
 	json_t *o = json_object(), *reps = json_array();
@@ -93,6 +157,7 @@ static json_t *node_json(const struct ctl *c, const struct xk_node *n)
 	for (unsigned v = 0; v < c->g->vps->nvps; v++)
 		json_array_append_new(reps, place(c, n->rep[v]));
 	json_object_set_new(o, "replicas", reps);
+	json_object_set_new(o, "times", times_json(c, n));
 	return o;
 }
 
@@ -111,6 +176,7 @@ static json_t *dir_json(const struct ctl *c)
 	json_object_set_new(o, "node_fields", fields_json(node_fields));
 	ctl_put(o, "drops_at", offsetof(struct xk_rep, drop));
 	ctl_put(o, "counts_at", offsetof(struct xk_rep, count));
+	ctl_put(o, "hist_places", XK_HIST_PLACES);
 	json_object_set_new(o, "vp_fields", fields_json(vp_fields));
 	json_object_set_new(o, "stage_fields", fields_json(stage_fields));
 	json_object_set_new(o, "worker_fields", fields_json(worker_fields));

@@ -20,8 +20,7 @@ static void family(const struct out *o, const char *name, const char *type, cons
 	fprintf(o->f, "# HELP xkvp_%s %s\n# TYPE xkvp_%s %s\n", name, help, name, type);
 }
 
-/* A label's value, escaped. */
-static void label(FILE *f, const char *key, const char *value, const char *after)
+void ctl_label(FILE *f, const char *key, const char *value, const char *after)
 {
 	fprintf(f, "%s=\"", key);
 	for (; *value != '\0'; value++) {
@@ -42,11 +41,11 @@ static void node_labels(const struct out *o, const char *name, const struct ctl_
 			const char *value, int vp)
 {
 	fprintf(o->f, "xkvp_%s{", name);
-	label(o->f, "node", n->name, ",");
-	label(o->f, "protocol", n->protocol, "");
+	ctl_label(o->f, "node", n->name, ",");
+	ctl_label(o->f, "protocol", n->protocol, "");
 	if (key != NULL) {
 		fputc(',', o->f);
-		label(o->f, key, value, "");
+		ctl_label(o->f, key, value, "");
 	}
 	if (vp >= 0)
 		fprintf(o->f, ",vp=\"%d\"", vp);
@@ -210,15 +209,16 @@ char *ctl_metrics(const struct ctl_view *v, bool per_vp, size_t *len)
 		return NULL;
 	family(&o, "info", "gauge", "The graph; always 1.");
 	fputs("xkvp_info{", o.f);
-	label(o.f, "graph", v->graph, ",");
-	label(o.f, "threading", v->threading, ",");
-	label(o.f, "lock", v->lock, ",");
-	label(o.f, "clock", v->is_virtual ? "virtual" : "real", "} 1\n");
+	ctl_label(o.f, "graph", v->graph, ",");
+	ctl_label(o.f, "threading", v->threading, ",");
+	ctl_label(o.f, "lock", v->lock, ",");
+	ctl_label(o.f, "clock", v->is_virtual ? "virtual" : "real", "} 1\n");
 	family(&o, "vps", "gauge", "Virtual processors.");
 	fprintf(o.f, "xkvp_vps %u\n", v->nvps);
 	family(&o, "workers", "gauge", "Worker threads.");
 	fprintf(o.f, "xkvp_workers %u\n", v->nworkers);
 	node_families(&o);
+	ctl_histograms(v, o.f, per_vp);
 	rows(&o, "vp", &v->vp_field, v->vp, v->nvps, 0, vp_rows);
 	if (v->nall != 0)
 		rows(&o, "vp", &v->stage_field, v->stage, v->nall, v->layers, stage_rows);

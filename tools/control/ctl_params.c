@@ -139,6 +139,23 @@ int ctl_cmd_get(struct ctl_call *k)
 	return k->result != NULL ? XK_OK : ctl_fail(k, "no-memory", "out of memory");
 }
 
+/* All of every node, or of one. */
+int ctl_show_params(struct ctl_call *k)
+{
+	const struct xk_graph *g = k->c->g;
+	struct getting get = { k, json_array(), false };
+
+	if (k->a.node != NULL) {
+		json_decref(get.rows);
+		return ctl_cmd_get(k);
+	}
+	for (unsigned i = g->nnodes; i-- > 0;)
+		node_rows(&get, g->node[i]);
+	threading_rows(&get);
+	k->result = json_pack("{s:o}", "rows", get.rows);
+	return k->result != NULL ? XK_OK : ctl_fail(k, "no-memory", "out of memory");
+}
+
 /* ---- set ----------------------------------------------------------------------------------- */
 
 /* The new value into conf, or says why not. */

@@ -45,7 +45,7 @@ struct ctl {
 	unsigned           nclients;
 	struct ctl_view   *view;
 	uint64_t           began;        /* time(2) */
-	void             (*end)(void);   /* NULL: cannot be asked for, or has been */
+	struct ctl_run     run;          /* end NULL: cannot be asked for, or has been */
 	bool               to_end;
 	uint64_t           lost;         /* xk_json_lost of the server's thread, when it last sent a line */
 };
@@ -84,7 +84,7 @@ extern const struct ctl_command ctl_commands[];          /* NULL-named last */
 	{ .name = #key, .type = t, .doc = text, .offset = offsetof(struct ctl_args, key), ##__VA_ARGS__ }
 
 /* ORDER SHOWS: ctl_cmd_show. */
-#define CTL_SHOWS "graph", "runtime", "vps", "sessions", "locks", "classifiers", "connections", "affinity", "times"
+#define CTL_SHOWS "graph", "runtime", "params", "vps", "sessions", "locks", "classifiers", "connections", "affinity", "times"
 
 /* Says why; returns a negative number. */
 int  ctl_fail(struct ctl_call *k, const char *code, const char *fmt, ...) XK_PRINTF(3, 4);
@@ -131,6 +131,7 @@ int  ctl_dir_make(struct ctl *c);
 
 int ctl_cmd_show(struct ctl_call *k);
 int ctl_cmd_sessions(struct ctl_call *k);
+int ctl_show_params(struct ctl_call *k);
 int ctl_cmd_get(struct ctl_call *k);
 int ctl_cmd_set(struct ctl_call *k);
 int ctl_cmd_trace(struct ctl_call *k);

@@ -197,8 +197,8 @@ static void end_run(struct ctl *c)
 	if (!c->to_end)
 		return;
 	c->to_end = false;
-	c->end();
-	c->end = NULL;
+	c->run.end(c->run.arg);
+	c->run.end = NULL;
 }
 
 static void serve(void *arg)
@@ -227,7 +227,7 @@ static void serve(void *arg)
 
 /* ---- life -------------------------------------------------------------------------------------- */
 
-int ctl_new(struct ctl **out, struct xk_graph *g, const char *path, void (*end)(void), struct xk_errs *e)
+int ctl_new(struct ctl **out, struct xk_graph *g, const char *path, const struct ctl_run *run, struct xk_errs *e)
 {
 	struct ctl *c = xk_alloc(sizeof *c);
 	char why[512] = "out of memory";
@@ -236,7 +236,7 @@ int ctl_new(struct ctl **out, struct xk_graph *g, const char *path, void (*end)(
 	*out = NULL;
 	if (c != NULL) {
 		c->g = g;
-		c->end = end;
+		c->run = run != NULL ? *run : (struct ctl_run){ 0 };
 		c->listen_fd = c->lock_fd = -1;
 		c->is_virtual = g->vps->clock.is_virtual;
 		c->began = (uint64_t)time(NULL);

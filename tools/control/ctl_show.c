@@ -263,7 +263,7 @@ int ctl_cmd_show(struct ctl_call *k)
 {
 	/* ORDER SHOWS */
 	static int (*const show[])(struct ctl_call *) = {
-		show_graph, show_runtime, show_vps, ctl_show_sessions, show_locks, show_classifiers, show_connections,
+		show_graph, show_runtime, ctl_show_params, show_vps, ctl_show_sessions, show_locks, show_classifiers, show_connections,
 		ctl_show_affinity, ctl_show_times
 	};
 

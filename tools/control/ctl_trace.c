@@ -3,25 +3,31 @@
  * ctl_trace.c - the way of the next N messages through a node and what lies beyond it.
  *
  * Every node has a tap while the trace is on; off, there is nothing.  A message is followed
- * from the node that was named: upwards by the nodes above it, downwards by those below.  A
- * descriptor that was freed is another message's soon, so it alone proves nothing: each step
- * has to lead further down or up the graph, and the bytes to be where they were, with headers
- * put before them or taken off.  A way ends at the device, and where a stream begins: below it
- * are segments, not what was written.  Taps write into a ring under a lock; headers are decoded
- * by the server's thread.
+ * from the node that was named: upwards by the nodes above it, downwards by those below, over a
+ * cable in memory and up on the other side.  What tells it from others is its stamp, bytes that
+ * no layer changes: the first and last of them, with IP's identification and the transport's
+ * numbers where they are in them.  Each step has to lead further down or up the graph, and the
+ * stamp to be where it was, with headers put before it or taken off.  The descriptor says only
+ * where to look on one host, for it is another message's as soon as it is freed; on the other
+ * side of a cable it is another one, and the frame is the oldest that has the stamp.  A way ends
+ * at the device without a cable, and where a stream begins: below it are segments, not what was
+ * written.  Taps write into a ring under a lock; headers are decoded by the server's thread.
  * Invariant: nothing is freed before its last call has returned (xk_capture_detach).
  */
 #include "tools/control/ctl_trace.h"
+#include "runtime/base/xk_param_value.h"
 
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RING   1024u             /* steps waiting to be shown; more are counted as missed */
+#define STEPS  16u               /* of a message, for which there is room: down, over a cable, up */
+#define RING   16384u            /* steps waiting to be shown, at most; more are counted as missed */
 #define BYTES  96u               /* of a message, kept for its headers */
 #define FOLLOW 64u               /* messages on their way at once */
 #define LINGER (100 * XK_MS)     /* for the last message's way */
 #define HEADER 128               /* bytes that one layer puts before a message, at most */
+#define STAMP  64                /* bytes that are compared */
 
 struct step {
 	uint64_t message;
@@ -33,8 +39,12 @@ struct step {
 	uint8_t  bytes[BYTES];
 };
 
+struct stamp { uint32_t tot; uint8_t head[HEADER + STAMP], tail[STAMP]; };
+
 struct followed {
-	const struct xk_msg  *m;         /* NULL: its way is over */
+	const struct xk_msg  *m;         /* NULL: its way is over, or it is on a cable */
+	const struct xk_node *towards;   /* the cable's other end, or NULL */
+	struct stamp          stamp;     /* of the last step */
 	const uint8_t        *data;      /* where its bytes were at the last step */
 	const struct xk_node *last;
 	uint64_t              no;
@@ -48,8 +58,8 @@ struct tap { struct xk_capture c; struct trace *t; struct xk_node *n; };
 struct trace {
 	struct ctl_job  j;
 	struct xk_mutex lock;            /* guards all below; innermost */
-	struct step     ring[RING];
-	unsigned        first, n;
+	struct step    *ring;            /* [room] */
+	unsigned        room, first, n;
 	uint64_t        left, begun, missed;
 	xk_ns           over;            /* when left became 0 */
 	struct followed follow[FOLLOW];
@@ -86,19 +96,27 @@ bool ctl_plain_file(struct ctl_call *k, const char *path, bool must_be)
 
 /* ---- in the graph's threads ---------------------------------------------------------------- */
 
-static struct followed *begin(struct trace *t, const struct xk_node *n, const struct xk_msg *m, bool down)
+static void stamp_of(const struct xk_msg *m, struct stamp *s)
 {
-	struct followed *f = &t->follow[t->begun % FOLLOW];
+	memset(s, 0, sizeof *s);
+	s->tot = m->tot;
+	xk_msg_copy_out(m, 0, s->head, sizeof s->head);
+	xk_msg_copy_out(m, m->tot > STAMP ? m->tot - STAMP : 0, s->tail, STAMP);
+}
 
-	for (unsigned i = 0; i < FOLLOW; i++)
-		if (t->follow[i].m == m)
-			t->follow[i].m = NULL;
-	if (t->left == 0)
-		return NULL;
-	*f = (struct followed){ m, m->data, n, ++t->begun, xk_clock_host(), down };
-	if (--t->left == 0)
-		t->over = f->at;
-	return f;
+/* Does the longer one have what the shorter one begins with, `off` bytes from its beginning? */
+static bool stamps_meet(const struct stamp *longer, const struct stamp *shorter, uint32_t off)
+{
+	uint32_t n = shorter->tot < STAMP ? shorter->tot : STAMP;
+
+	return off + n <= longer->tot && memcmp(longer->head + off, shorter->head, n) == 0;
+}
+
+static const char *wire_of(const struct xk_node *n)
+{
+	const struct xk_param *p = n->proto->params != NULL ? xk_param_find(n->proto->params, "wire") : NULL;
+
+	return p != NULL && p->type == XK_P_TEXT ? *(const char *const *)(const void *)((const char *)n->conf + p->offset) : NULL;
 }
 
 /* Not only right over it: a layer whose sessions let messages by is not on their way. */
@@ -110,15 +128,91 @@ static bool lies_over(const struct xk_node *n, const struct xk_node *below)
 	return false;
 }
 
+/* The other device on the cable that x is on, or NULL. */
+static const struct xk_node *peer_of(const struct xk_node *x)
+{
+	for (unsigned i = 0; i < x->graph->nnodes; i++) {
+		const struct xk_node *y = x->graph->node[i];
+
+		if (y != x && y->proto->is_driver && wire_of(y) != NULL && strcmp(wire_of(x), wire_of(y)) == 0)
+			return y;
+	}
+	return NULL;
+}
+
+/* Where frames of a device come in: at itself, or at what stands over it for the graph. */
+static const struct xk_node *entrance(const struct xk_node *x)
+{
+	for (unsigned i = 0; i < x->graph->nnodes; i++) {
+		const struct xk_node *y = x->graph->node[i];
+
+		if (!xk_node_is_edge(x) && xk_node_is_edge(y) && lies_over(y, x))
+			return y;
+	}
+	return x;
+}
+
+/* Where frames that n, the lowest node, sends come in, on the cable below; NULL: there is none. */
+static const struct xk_node *other_end(const struct xk_node *n)
+{
+	while (wire_of(n) == NULL && n->ndown != 0)
+		n = n->down[0];
+	n = wire_of(n) != NULL ? peer_of(n) : NULL;
+	return n != NULL ? entrance(n) : NULL;
+}
+
+static struct followed *begin(struct trace *t, const struct xk_node *n, const struct xk_msg *m, bool down)
+{
+	struct followed *f = &t->follow[t->begun % FOLLOW];
+
+	for (unsigned i = 0; i < FOLLOW; i++)
+		if (t->follow[i].m == m)
+			t->follow[i].m = NULL;
+	if (t->left == 0)
+		return NULL;
+	*f = (struct followed){ .m = m, .data = m->data, .last = n, .no = ++t->begun, .at = xk_clock_host(), .down = down };
+	stamp_of(m, &f->stamp);
+	if (--t->left == 0)
+		t->over = f->at;
+	return f;
+}
+
 /* Is what node n sees in the descriptor the message that f is on the way of? */
 static bool same_message(const struct followed *f, const struct xk_node *n, const struct xk_msg *m, bool down)
 {
 	const struct xk_node *from = f->last;
 	ptrdiff_t off = down ? f->data - m->data : m->data - f->data;
+	struct stamp s;
 
 	if (f->down != down || !(down ? lies_over(from, n) : lies_over(n, from)))
 		return false;
-	return off >= 0 && off <= HEADER && !(down && xk_node_offers(n, "stream"));
+	if (off < 0 || off > HEADER || (down && xk_node_offers(n, "stream")))
+		return false;
+	stamp_of(m, &s);
+	return down ? stamps_meet(&s, &f->stamp, (uint32_t)off) : stamps_meet(&f->stamp, &s, (uint32_t)off);
+}
+
+/* The frame that came over a cable to n: the oldest that went there and has its stamp. */
+static struct followed *comes_in(struct trace *t, const struct xk_node *n, const struct xk_msg *m)
+{
+	struct followed *old = NULL;
+	struct stamp s;
+
+	stamp_of(m, &s);
+	for (unsigned i = 0; i < FOLLOW; i++) {
+		struct followed *f = &t->follow[i];
+
+		if (f->towards == n && (old == NULL || f->no < old->no) && memcmp(&f->stamp, &s, sizeof s) == 0)
+			old = f;
+	}
+	if (old == NULL)
+		return NULL;
+	old->towards = NULL;
+	old->m = m;
+	old->data = m->data;
+	old->last = n;
+	old->down = false;
+	return old;
 }
 
 static struct followed *go_on(struct trace *t, const struct xk_node *n, const struct xk_msg *m, bool down)
@@ -134,6 +228,7 @@ static struct followed *go_on(struct trace *t, const struct xk_node *n, const st
 		}
 		f->last = n;
 		f->data = m->data;
+		stamp_of(m, &f->stamp);
 		return f;
 	}
 	return NULL;
@@ -141,9 +236,9 @@ static struct followed *go_on(struct trace *t, const struct xk_node *n, const st
 
 static bool note(struct trace *t, const struct xk_node *n, const struct followed *f, xk_ns now, const struct xk_msg *m)
 {
-	struct step *s = &t->ring[(t->first + t->n) % RING];
+	struct step *s = &t->ring[(t->first + t->n) % t->room];
 
-	if (t->n == RING) {
+	if (t->n == t->room) {
 		t->missed++;
 		return false;
 	}
@@ -152,6 +247,8 @@ static bool note(struct trace *t, const struct xk_node *n, const struct followed
 	xk_msg_copy_out(m, 0, s->bytes, s->len);
 	return t->n++ == 0;
 }
+
+static bool is_lowest(const struct xk_node *n) { return n->ndown == 0 || xk_node_is_edge(n); }
 
 static void tap_fn(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool down)
 {
@@ -163,11 +260,15 @@ static void tap_fn(struct xk_capture *c, xk_ns now, const struct xk_msg *m, bool
 
 	xk_mutex_lock(&t->lock);
 	server = t->j.c;
-	f = tap->n == t->node ? begin(t, tap->n, m, down) : go_on(t, tap->n, m, down);
+	f = !down && is_lowest(tap->n) ? comes_in(t, tap->n, m) : NULL;
+	if (f == NULL)
+		f = tap->n == t->node ? begin(t, tap->n, m, down) : go_on(t, tap->n, m, down);
 	if (f != NULL)
 		wake = note(t, tap->n, f, now, m);
-	if (f != NULL && down && (tap->n->ndown == 0 || xk_node_is_edge(tap->n)))
+	if (f != NULL && down && is_lowest(tap->n)) {
 		f->m = NULL;             /* the device has it */
+		f->towards = other_end(tap->n);
+	}
 	xk_mutex_unlock(&t->lock);
 	if (wake)
 		ctl_wake(server);
@@ -183,7 +284,7 @@ static bool take(struct trace *t, struct step *s)
 	any = t->n != 0;
 	if (any) {
 		*s = t->ring[t->first];
-		t->first = (t->first + 1) % RING;
+		t->first = (t->first + 1) % t->room;
 		t->n--;
 	}
 	xk_mutex_unlock(&t->lock);
@@ -233,6 +334,7 @@ static void trace_free(struct ctl_job *j)
 	xk_mutex_lock(&t->lock);
 	xk_mutex_unlock(&t->lock);
 	xk_free(t->tap);
+	xk_free(t->ring);
 	xk_mutex_fini(&t->lock);
 	ctl_job_end(j);
 }
@@ -274,7 +376,9 @@ int ctl_cmd_trace(struct ctl_call *k)
 	t->left = k->a.count;
 	t->node = n;
 	t->tap = xk_alloc(g->nnodes * sizeof *t->tap);
-	if (t->tap == NULL) {
+	t->room = k->a.count < RING / STEPS ? (unsigned)k->a.count * STEPS : RING;
+	t->ring = xk_alloc(t->room * sizeof *t->ring);
+	if (t->tap == NULL || t->ring == NULL) {
 		trace_free(&t->j);
 		return ctl_fail(k, "no-memory", "out of memory");
 	}

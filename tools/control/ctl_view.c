@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime/base/xk_hist.h"
 #include "runtime/sync/xk_sync.h"
 
 #define PLACE_MAX UINT32_MAX     /* fields lie this near their structure's beginning, at most */
@@ -98,6 +99,39 @@ static bool has_all(const struct ctl_view *v)
 	return has(&v->node_field, node) && has(&v->vp_field, vp) && has(&v->worker_field, worker);
 }
 
+const char *const ctl_times[CTL_TIMES] = { "rtt", "queue", "exec", "delay" };
+
+static bool time_open(const struct ctl_view *v, json_t *o, struct ctl_view_times *t)
+{
+	const char *name = json_string_value(json_object_get(o, "name"));
+
+	if (name == NULL || !places(json_object_get(o, "vps"), &t->vp, &t->nvps) ||
+	    !places(json_object_get(o, "histograms"), &t->hist, &t->nhists) ||
+	    !places(json_object_get(o, "sums"), &t->sum, &t->nsums))
+		return false;
+	while (t->no < CTL_TIMES && strcmp(ctl_times[t->no], name) != 0)
+		t->no++;
+	for (unsigned i = 0; i < t->nvps; i++)
+		if (t->vp[i] >= v->nvps)
+			return false;
+	return t->no < CTL_TIMES && t->nhists == t->nvps && (t->nsums == t->nvps || t->nsums == 0);
+}
+
+static bool times_open(struct ctl_view *v, json_t *a, struct ctl_view_node *n)
+{
+	if (!json_is_array(a))
+		return a == NULL;
+	n->times = calloc(json_array_size(a) + 1, sizeof *n->times);
+	if (n->times == NULL)
+		return false;
+	for (size_t i = 0; i < json_array_size(a); i++) {
+		n->ntimes++;             /* what there is of it is freed, too */
+		if (!time_open(v, json_array_get(a, i), &n->times[i]))
+			return false;
+	}
+	return true;
+}
+
 static bool node_open(struct ctl_view *v, json_t *o, struct ctl_view_node *n)
 {
 	unsigned reps = 0;
@@ -106,7 +140,8 @@ static bool node_open(struct ctl_view *v, json_t *o, struct ctl_view_node *n)
 	n->protocol = json_string_value(json_object_get(o, "protocol"));
 	return n->name != NULL && n->protocol != NULL && strings(json_object_get(o, "drops"), &n->drop, &n->ndrops) &&
 	       strings(json_object_get(o, "counts"), &n->count, &n->ncounts) &&
-	       places(json_object_get(o, "replicas"), &n->rep, &reps) && reps == v->nvps;
+	       places(json_object_get(o, "replicas"), &n->rep, &reps) && reps == v->nvps &&
+	       times_open(v, json_object_get(o, "times"), n);
 }
 
 static bool nodes_open(struct ctl_view *v, json_t *a)
@@ -150,7 +185,8 @@ static bool dir_open(struct ctl_view *v)
 	v->is_virtual = json_is_true(json_object_get(d, "virtual"));
 	v->drops_at = (uint64_t)json_integer_value(json_object_get(d, "drops_at"));
 	v->counts_at = (uint64_t)json_integer_value(json_object_get(d, "counts_at"));
-	return json_integer_value(json_object_get(d, "schema")) == 2 && v->graph && v->threading && v->lock &&
+	return json_integer_value(json_object_get(d, "schema")) == 2 &&
+	       json_integer_value(json_object_get(d, "hist_places")) == XK_HIST_PLACES && v->graph && v->threading && v->lock &&
 	       v->drops_at <= PLACE_MAX && v->counts_at <= PLACE_MAX &&
 	       fields(json_object_get(d, "node_fields"), &v->node_field) &&
 	       fields(json_object_get(d, "vp_fields"), &v->vp_field) &&
@@ -177,12 +213,22 @@ static bool fields_inside(const struct ctl_view *v, const uint64_t *base, unsign
 	return true;
 }
 
+static bool times_inside(const struct ctl_view *v, const struct ctl_view_node *n)
+{
+	for (unsigned i = 0; i < n->ntimes; i++)
+		for (unsigned k = 0; k < n->times[i].nvps; k++)
+			if (!inside(v, n->times[i].hist[k], 0, XK_HIST_PLACES) ||
+			    (n->times[i].nsums != 0 && !inside(v, n->times[i].sum[k], 0, 1)))
+				return false;
+	return true;
+}
+
 static bool all_inside(const struct ctl_view *v)
 {
 	for (unsigned i = 0; i < v->nnodes; i++) {
 		const struct ctl_view_node *n = &v->node[i];
 
-		if (!fields_inside(v, n->rep, v->nvps, &v->node_field))
+		if (!fields_inside(v, n->rep, v->nvps, &v->node_field) || !times_inside(v, n))
 			return false;
 		for (unsigned k = 0; k < v->nvps; k++)
 			if (!inside(v, n->rep[k], v->drops_at, n->ndrops) || !inside(v, n->rep[k], v->counts_at, n->ncounts))
@@ -270,6 +316,16 @@ struct ctl_view *ctl_view_open(int fd, char *why, size_t n)
 	return NULL;
 }
 
+static void times_free(struct ctl_view_node *n)
+{
+	for (unsigned i = 0; i < n->ntimes; i++) {
+		free(n->times[i].vp);
+		free(n->times[i].hist);
+		free(n->times[i].sum);
+	}
+	free(n->times);
+}
+
 static void fields_free(struct ctl_fields *f)
 {
 	free(f->name);
@@ -284,6 +340,7 @@ void ctl_view_free(struct ctl_view *v)
 		free(v->node[i].drop);
 		free(v->node[i].count);
 		free(v->node[i].rep);
+		times_free(&v->node[i]);
 	}
 	free(v->node);
 	free(v->vp);

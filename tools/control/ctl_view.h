@@ -27,11 +27,23 @@ struct ctl_head {
 /* Places are bytes from the mapping's beginning. */
 struct ctl_fields { unsigned n; const char **name; uint64_t *at; };
 
+/* Times that applications measure: ORDER TIMES (ctl_dir.c). */
+#define CTL_TIMES 4u
+extern const char *const ctl_times[CTL_TIMES];
+
+/* A histogram (xk_hist.h) of some of a node's replicas. */
+struct ctl_view_times {
+	unsigned  no, nvps, nsums, nhists; /* no: in ctl_times; of each VP a histogram; of each a sum, or of none */
+	uint64_t *vp, *hist, *sum;
+};
+
 struct ctl_view_node {
 	const char *name, *protocol;
 	unsigned    ndrops, ncounts;
 	const char **drop, **count;      /* names */
 	uint64_t   *rep;                 /* [nvps] */
+	unsigned    ntimes;
+	struct ctl_view_times *times;
 };
 
 struct ctl_view {
@@ -64,6 +76,10 @@ uint64_t ctl_field(const struct ctl_fields *f, const char *name);
 
 /* ---- what is made of it ---- */
 
+/* ctl_hist.c: the histograms, as families of Prometheus. */
+void ctl_histograms(const struct ctl_view *v, FILE *f, bool per_vp);
+/* A label's value, escaped, and what follows it. */
+void ctl_label(FILE *f, const char *key, const char *value, const char *after);
 /* Prometheus text, version 0.0.4; per_vp: each VP of each node, too.  Malloc'd, or NULL. */
 char   *ctl_metrics(const struct ctl_view *v, bool per_vp, size_t *len);
 /* docs/schema/vp-ctl-snapshot-2.json */

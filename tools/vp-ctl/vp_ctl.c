@@ -3,7 +3,7 @@
  * vp_ctl.c - vp-ctl: looks at a running graph and changes what may be changed.
  *
  * The running side says what it can do (describe), so this one knows commands and arguments
- * only from there; top, metrics and snapshot are made here, from counters in shared memory.
+ * only from there; top, dot, metrics, export and snapshot are made here, from counters in shared memory.
  */
 #include "tools/vp-ctl/vpc.h"
 
@@ -193,6 +193,8 @@ static int help(struct vpc *o)
 		print_result(o, answer);
 	} else {
 		printf("  top            rates, again and again (-n, -d); top vps, nodes, connections\n"
+		       "  dot            a drawing of the graph, with rates (-d)\n"
+		       "  export         metrics over HTTP at a port of 127.0.0.1 (9464)\n"
 		       "  list           running graphs\n  raw            one request as JSON\n");
 		json_array_foreach(json_object_get(result, "commands"), i, cmd) {
 			printf("  %-14s %s\n", json_string_value(json_object_get(cmd, "name")),
@@ -267,7 +269,7 @@ static int work(struct vpc *o)
 {
 	static const struct { const char *name; int (*run)(struct vpc *); unsigned max; } own[] = {
 		{ "help", help, 1 }, { "describe", help, 1 }, { "metrics", metrics, 2 }, { "snapshot", snapshot, 2 },
-		{ "raw", raw, VPC_WORDS }, { "top", vpc_top, 2 },
+		{ "raw", raw, VPC_WORDS }, { "top", vpc_top, 2 }, { "dot", vpc_dot, 1 }, { "export", vpc_export, 2 },
 	};
 	int code = vpc_open(o);
 

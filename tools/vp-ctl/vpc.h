@@ -58,5 +58,7 @@ void vpc_show(FILE *f, const json_t *result);
 void vpc_event(FILE *f, const json_t *event);
 
 int  vpc_top(struct vpc *o);
+int  vpc_dot(struct vpc *o);
+int  vpc_export(struct vpc *o);
 
 #endif

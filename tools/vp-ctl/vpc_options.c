@@ -15,13 +15,15 @@ static const char doc[] =
 	"Looks at a graph that vp-run --control runs, and changes what may be changed.\n"
 	"\v"
 	"Commands:\n"
-	"  show graph|runtime|vps|sessions|locks|classifiers|connections|affinity|times [NODE]\n"
+	"  show graph|runtime|params|vps|sessions|locks|classifiers|connections|affinity|times [NODE]\n"
 	"  get [NODE [PARAM]], set NODE PARAM VALUE        live parameters\n"
 	"  trace NODE [N]            the way of the next N messages\n"
 	"  capture NODE FILE [N]     packets between NODE and its lower layer, as a pcap file\n"
 	"  inject NODE FILE          frames of a pcap file come in at a driver\n"
 	"  top [vps|nodes|connections], metrics, snapshot  counters\n"
-	"  stop                      lets the run end in order\n"
+	"  export [PORT]             metrics over HTTP at 127.0.0.1, for a scraper\n"
+	"  dot                       a drawing of the graph, with rates\n"
+	"  reset, stop               measuring begins anew; the run ends in order\n"
 	"  list, help, raw JSON      running graphs; all commands; one request\n"
 	"\n"
 	"Exit codes: 0 good, 1 refused or failed, 2 wrong usage, 3 no graph answers.";
@@ -34,8 +36,8 @@ static const struct argp_option options[] = {
 	{ "wait", OPT_WAIT, "TIME", 0, "Wait so long for the graph to listen", 0 },
 	{ "timeout", OPT_TIMEOUT, "TIME", 0, "For an answer (default: 10s)", 0 },
 	{ "count", 'n', "N", 0, "top: so many tables", 0 },
-	{ "delay", 'd', "TIME", 0, "top: time between them (default: 1s)", 0 },
-	{ "per-vp", OPT_PER_VP, NULL, 0, "metrics, snapshot: each virtual processor of each node", 0 },
+	{ "delay", 'd', "TIME", 0, "top, dot: time between two looks (default: 1s)", 0 },
+	{ "per-vp", OPT_PER_VP, NULL, 0, "metrics, export, snapshot: each virtual processor of each node", 0 },
 	{ 0 }
 };
 

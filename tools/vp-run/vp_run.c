@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,6 +28,7 @@ struct work {
 	struct xk_graph *g;
 	struct xk_errs  *e, *warnings;
 	struct ctl      *ctl;
+	int              anew_fd;        /* an eventfd: measuring is to begin anew; 0: nobody can ask for it */
 };
 
 /* Before any thread: all of them inherit the mask.  other: 0, or one more. */
@@ -109,16 +111,35 @@ static int load(struct work *w)
 	return vpr_apply(w->o, xk_spec_plan(w->s), w->e) == XK_OK ? VPR_OK : VPR_USAGE;
 }
 
-static void end_run(void) { (void)kill(getpid(), SIGINT); }
+static void end_run(void *arg)
+{
+	(void)arg;
+	(void)kill(getpid(), SIGINT);
+}
+
+static void measure_anew(void *arg)
+{
+	const struct work *w = arg;
+	uint64_t one = 1;
+
+	(void)!write(w->anew_fd, &one, sizeof one);
+}
 
 /* The live view, when asked for: its socket is there before anything happens. */
 static int open_control(struct work *w)
 {
+	const struct ctl_run run = { .end = end_run, .anew = measure_anew, .arg = w };
 	int err;
 
 	if (!w->o->has_control)
 		return VPR_OK;
-	err = ctl_new(&w->ctl, w->g, w->o->control, end_run, w->e);
+	w->anew_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (w->anew_fd < 0) {
+		w->anew_fd = 0;
+		xk_errs_add(w->e, NULL, 0, 0, "option --control: %s", strerror(errno));
+		return VPR_FAILED;
+	}
+	err = ctl_new(&w->ctl, w->g, w->o->control, &run, w->e);
 	if (err == XK_OK)
 		return VPR_OK;
 	return err == XK_E_INVAL ? VPR_USAGE : code_of(err);
@@ -216,7 +237,7 @@ static int run(struct work *w)
 	const struct xk_plan *p = xk_spec_plan(w->s);
 	struct xk_run_opts opts = { .duration = p->duration, .warmup = p->warmup, .stats = vpr_interval,
 				    .stop_fd = w->o->stop_fd, .finished_fd = w->o->finished_fd,
-				    .ask_fd = w->o->ask_fd, .so_far = so_far, .arg = w->o };
+				    .ask_fd = w->o->ask_fd, .so_far = so_far, .arg = w->o, .anew_fd = w->anew_fd };
 	struct xk_run_result r;
 	int err;
 
@@ -286,6 +307,8 @@ static int work(struct work *w)
 	if (code == VPR_OK)
 		code = run(w);
 	ctl_free(w->ctl);
+	if (w->anew_fd > 0)
+		close(w->anew_fd);
 	return take_down(w, code);
 }
 

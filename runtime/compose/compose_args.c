@@ -64,6 +64,8 @@ static void free_parsed(enum xk_ptype t, union xk_pval *v)
 		free(v->text);
 }
 
+#define FIELDS 4u                /* of a declaration */
+
 /* ---- declarations ------------------------------------------------------------------ */
 
 static void take_bound(struct decl *d, const char *field, const char **out)
@@ -126,13 +128,30 @@ static void take_choices(struct decl *d)
 	d->arg->p.choices = list;
 }
 
+const struct xk_word xk_arg_fields[FIELDS + 1] = {
+	{ "choices", "of an enum: the words that it may be, { \"a\", \"b\" }" },
+	{ "doc", "what it is for, one line" },
+	{ "max", "the most that it may be" },
+	{ "min", "the least that it may be" },
+	{ NULL, NULL },
+};
+
+bool xk_word_is_type(const struct xk_word *w)
+{
+	static const char begins[] = "argument type: ";
+
+	return strncmp(w->doc, begins, sizeof begins - 1) == 0;
+}
+
 /* Unnamed value 1 is the default; all other keys are fields. */
 static const struct xk_value *take_keys(struct decl *d)
 {
-	static const char *const fields[] = { "choices", "doc", "max", "min" };
+	const char *fields[FIELDS];
 	const struct xk_value *def = NULL;
 	const char *near;
 
+	for (unsigned f = 0; f < FIELDS; f++)
+		fields[f] = xk_arg_fields[f].name;
 	if (d->tab->kind == XK_V_LIST && d->tab->n > 0)
 		def = &d->tab->item[0];
 	if (d->tab->kind == XK_V_LIST && d->tab->n > 1)
@@ -145,11 +164,11 @@ static const struct xk_value *take_keys(struct decl *d)
 			def = &d->tab->item[i];
 			continue;
 		}
-		for (unsigned f = 0; k->kind == XK_V_TEXT && f < XK_ARRAY_LEN(fields); f++)
+		for (unsigned f = 0; k->kind == XK_V_TEXT && f < FIELDS; f++)
 			known |= strcmp(fields[f], k->text) == 0;
 		if (known)
 			continue;
-		near = k->kind == XK_V_TEXT ? xk_errs_suggest(k->text, fields, XK_ARRAY_LEN(fields)) : NULL;
+		near = k->kind == XK_V_TEXT ? xk_errs_suggest(k->text, fields, FIELDS) : NULL;
 		if (near != NULL)
 			complain(d, k->text, "has an unknown field '%s' (did you mean '%s'?)", k->text, near);
 		else if (k->kind == XK_V_TEXT)

@@ -131,6 +131,20 @@ ok "a CRC is the cable's, and an impaired line has none" gives "sink= udp=bounda
 ok "the table says it, too" says '^  gives boundaries, sum, shared$' "$graph" show "$tmp/gives.lua"
 ok "and the tick" says 'clock real, tick 1ms, memory' "$graph" show "$tmp/gives.lua"
 ok "a threading preset can be inspected" says 'virtual processor' "$graph" inspect vppc
+# Each word of the list: what it is.
+words_can_be_inspected() {
+	for word in $("$graph" list | sed -n '/^words$/,$s/^  \([a-z0-9]*\) .*/\1/p'); do
+		says "^$word: " "$graph" inspect "$word" || return 1
+		says '"kind": "word"' "$graph" -f json inspect "$word" || return 1
+	done
+	[ -n "$word" ]
+}
+ok "words of the language can be inspected" words_can_be_inspected
+ok "a graph's own fields with them" says '^  tick  *time  *default 1ms, 1us..10ms$' "$graph" inspect graph
+ok "an argument's, too" says '^  choices  *of an enum' "$graph" inspect enum
+ok "args says which types there are" says '^  cidr  *argument type' "$graph" inspect args
+ok "a word takes no values: wrong usage" code 2 "$graph" inspect graph tick=1ms
+ok "a misspelt word is suggested" says "did you mean 'graph'" "$graph" inspect grapf
 ok "a file shows its arguments" says '^  conns  *uint' "$graph" inspect "$file"
 ok "check says how many nodes" says 'is good: 12 nodes' "$graph" check "$file"
 ok "check takes arguments" code 3 "$graph" check "$file" conns=0

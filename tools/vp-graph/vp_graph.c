@@ -28,7 +28,7 @@ static const char doc[] =
 	"Looks at graph files and at what they can be made of.\n"
 	"\n"
 	"  list                 every protocol, driver and threading preset\n"
-	"  inspect NAME|FILE    parameters (k=v: what then is default), counters; nodes\n"
+	"  inspect NAME|FILE    parameters (k=v: what then is default), counters; words; nodes\n"
 	"  check FILE [k=v ...] every error of a graph file, with its line\n"
 	"  show FILE [k=v ...]  every effective value and where it comes from\n"
 	"  dot FILE [k=v ...]   the graph for graphviz: vp-graph dot f.lua | dot -Tsvg\n"

@@ -55,6 +55,10 @@ int  vpg_show_classifiers(struct vpg_file *f, json_t *into);
 int vpg_print_json(json_t *j);
 json_t *vpg_proto_json(const struct xk_proto *p);
 json_t *vpg_params_json(const struct xk_param *p);
+/* Each on two lines, those of a group under its heading. */
+void vpg_params_text(const struct xk_param *p);
+/* vpg_word.c: of the graph language; an exit code. */
+int vpg_inspect_word(const struct vpg *o, const struct xk_word *w);
 json_t *vpg_errs_json(struct xk_errs *e);
 /* "uint", "map from ipv4 to mac", ... */
 const char *vpg_type(const struct xk_param *p, char *buf, size_t n);

@@ -126,6 +126,8 @@ static void params_text(const struct xk_param *params, const void *conf)
 	}
 }
 
+void vpg_params_text(const struct xk_param *p) { params_text(p, NULL); }
+
 static void words_text(const char *title, const char *const *w)
 {
 	if (w == NULL || *w == NULL)
@@ -418,10 +420,12 @@ static int no_such_thing(const char *name)
 	}
 	for (const struct xk_proto *const *p = xk_protos(); *p != NULL && n < 200; p++)
 		words[n++] = (*p)->name;
-	for (const struct xk_arch *a = xk_arch_presets; a->name != NULL && n < 250; a++)
+	for (const struct xk_arch *a = xk_arch_presets; a->name != NULL && n < 220; a++)
 		words[n++] = a->name;
+	for (const struct xk_word *w = xk_words; w->name != NULL && n < XK_ARRAY_LEN(words); w++)
+		words[n++] = w->name;
 	near = xk_errs_suggest(name, words, n);
-	fprintf(stderr, "vp-graph: '%s' is no protocol, driver, threading preset or file", name);
+	fprintf(stderr, "vp-graph: '%s' is no protocol, driver, threading preset, word or file", name);
 	fprintf(stderr, near ? " (did you mean '%s'?)\n" : "\n", near);
 	return VPG_FAILED;
 }
@@ -431,7 +435,10 @@ int vpg_inspect(const struct vpg *o)
 	const char *name = o->arg[0];
 	const struct xk_proto *p = xk_protos_find(name);
 	const struct xk_arch *a = xk_arch_find(name);
+	const struct xk_word *w = xk_words;
 
+	while (w->name != NULL && strcmp(w->name, name) != 0)
+		w++;
 	if (p != NULL && o->json && o->narg > 1) {
 		fprintf(stderr, "vp-graph: values of parameters are for text, JSON has the schema\n");
 		return VPG_USAGE;
@@ -442,6 +449,8 @@ int vpg_inspect(const struct vpg *o)
 		return inspect_word(o, p);
 	if (a != NULL)
 		return inspect_arch(o, a);
+	if (w->name != NULL)
+		return vpg_inspect_word(o, w);
 	if (strchr(name, '/') == NULL && strchr(name, '.') == NULL && access(name, F_OK) != 0)
 		return no_such_thing(name);
 	return inspect_file(o, name);

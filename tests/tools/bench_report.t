@@ -98,6 +98,9 @@ if command -v gnuplot >/dev/null 2>&1; then
 files = glob.glob('$tmp/d/f/*.svg')
 [m.parse(f) for f in files]
 sys.exit(not files)"
+	jq '(.benches[0].points[].runs[].metrics.gbit) *= 1e9 | (.benches[0].points[].metrics.gbit | .[]?) |= (if type == "number" then . * 1e9 else . end)' "$tmp/r.json" >"$tmp/large.json"
+	ok "large numbers at an axis are short" sh -c "mkdir -p '$tmp/large' && '$bench' report '$tmp/large.json' --svg '$tmp/large' -o '$tmp/large/p.md' &&
+		grep -qE '[0-9] [MG]<' '$tmp/large/t-1.svg' && ! grep -qE '[0-9]e[+]' '$tmp/large/t-1.svg' && ! grep -qE '[0-9] [kMG]<' '$tmp/d/f/t-1.svg'"
 	ok "a folder of files that cannot be: code 5" code 5 "$bench" report "$tmp/r.json" --svg "$tmp/no/such"
 else
 	skip "figures" "gnuplot is not installed"

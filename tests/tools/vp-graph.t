@@ -70,7 +70,9 @@ completes_all() {
 	printf '%s\n' show get set trace capture inject top metrics snapshot list help raw | completes vp-ctl "" || return 1
 	printf '%s\n' list inspect check show dot filter test meta | completes vp-graph "" || return 1
 	printf '%s\n' conns= count= size= window= vps= | completes vp-run "$top_srcdir/graphs/udp-echo.lua" "" || return 1
-	printf '%s\n' udp tcp eth_mem vppc | completes vp-graph inspect ""
+	printf '%s\n' udp tcp eth_mem vppc graph | completes vp-graph inspect "" || return 1
+	printf '%s\n' show trace export dot reset stop | completes vp-ctl "" || return 1
+	printf '%s\n' graph params sessions times | completes vp-ctl show ""
 }
 
 luacheck_agrees() {

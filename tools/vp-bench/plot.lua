@@ -8,6 +8,7 @@
 local plot = {}
 
 local BESIDE = 18             -- characters of a name that leave room for the figure
+local LARGE = 10000           -- from here on an axis says "16.0 M", not 1.6e+07
 local GREY = "#8a8a8a"
 
 -- Told apart by lightness, too, and by their markers.
@@ -97,6 +98,14 @@ local function lines(put, p)
   put "\n"
 end
 
+local function highest(p)
+  local most = 0
+  for _, l in ipairs(p.lines) do
+    for _, q in ipairs(l.points) do most = math.max(most, q.hi or q.y) end
+  end
+  return most
+end
+
 -- ---- the script -----------------------------------------------------------------------------
 
 -- id: prefix of the names in it; in_page: to stand in a page and take its colours, otherwise a file
@@ -113,6 +122,7 @@ function plot.script(p, id, in_page)
       (id:gsub("%W", "_")))
   put "set encoding utf8\nset border 3\nset ytics nomirror out\n"
   put "set grid ytics lc rgb '#999999' lw 0.5 dt 3\n"
+  if highest(p) >= LARGE then put "set format y '%.1s %c'\n" end
   -- gnuplot puts a key that lies below over the label of the axis.
   put("set key outside %s Left reverse samplen 3\nset xlabel offset 0,%s\n",
       beside and "right top" or "below left", beside and "0" or "0.8")

@@ -88,6 +88,10 @@ ok "both sides of a comparison" sh -c "'$bench' report '$tmp/ab.json' >'$tmp/ab.
 
 if command -v gnuplot >/dev/null 2>&1; then
 	ok "figures are in the page" sh -c "test \$(grep -c '</svg>' '$tmp/r.html') -ge 2"
+	jq '(.benches[0].points[1].runs[].metrics.gbit) *= 10' "$tmp/r.json" >"$tmp/apart.json"
+	ok "each with a sentence" sh -c "'$bench' report '$tmp/apart.json' -o '$tmp/apart.html' &&
+		grep -qE '<p>From n = 1 to 2 it goes from 0.03[0-9]* to 0.3[0-9]*, [0-9.]* of it; their intervals do not meet\.' '$tmp/apart.html'"
+	ok "that says when noise may be all of it" sh -c "grep -q 'From n = 1 to 2 .*; their intervals overlap: it may be chance\.' '$tmp/noise.html'"
 	ok "figures as files, linked by the page" sh -c "mkdir -p '$tmp/d' && '$bench' report '$tmp/r.json' --svg '$tmp/d/f' -o '$tmp/d/p.md' &&
 		test -s '$tmp/d/f/t-1.svg' && grep -q '](f/t-1.svg)' '$tmp/d/p.md'"
 	ok "each run is a dot" sh -c "mkdir -p '$tmp/dots' && '$bench' report '$tmp/noise.json' --svg '$tmp/dots' -o '$tmp/dots/p.md' &&

@@ -139,6 +139,40 @@ local function titles(w, fig, facet, by_point)
     w.lower and "lower" or "higher")
 end
 
+-- Where x is last: the highest and the lowest of the lines.
+local function ends_of(w, fig)
+  local last, t = fig.tics[#fig.tics], {}
+  for _, l in ipairs(fig.lines) do
+    local q = l.points[#l.points]
+    if not l.reference and q.x == last.x and q.lo and q.y > 0 then t[#t + 1] = { name = l.name, q = q } end
+  end
+  if #t < 2 then return nil end
+  table.sort(t, function(a, b) return a.q.y > b.q.y end)
+  local high, low = t[1], t[#t]
+  return ("At %s = %s %s is highest with %s and %s lowest with %s, %.3g of it; their intervals %s."):format(w.x, last.text,
+    high.name, text.digits(high.q.y), low.name, text.digits(low.q.y), low.q.y / high.q.y,
+    low.q.hi >= high.q.lo and "overlap: it may be chance" or "do not meet")
+end
+
+-- One line: from where to where.
+local function way_of(w, fig)
+  local l = fig.lines[1]
+  local a, b = l.points[1], l.points[#l.points]
+  if l.reference or #l.points < 2 or not a.lo or not b.lo or a.y <= 0 then return nil end
+  return ("From %s = %s to %s it goes from %s to %s, %.3g of it; their intervals %s."):format(w.x,
+    fig.tics[1].text, fig.tics[#fig.tics].text, text.digits(a.y), text.digits(b.y), b.y / a.y,
+    (a.hi >= b.lo and b.hi >= a.lo) and "overlap: it may be chance" or "do not meet")
+end
+
+-- A figure in a sentence, or nil: percentiles and points of several axes are for the eye.
+local function says(w, fig, by_point)
+  if by_point or #w.metrics > 1 or not w.x then return nil end
+  local ours = 0
+  for _, l in ipairs(fig.lines) do ours = ours + (l.reference and 0 or 1) end
+  if ours == 1 then return way_of(w, fig) end
+  return ends_of(w, fig)
+end
+
 -- nil: there is nothing to see.
 local function fill(w, facet)
   local fig = { lines = {} }
@@ -152,6 +186,7 @@ local function fill(w, facet)
   for _, t in ipairs(list(w.part, "reference")) do their_point(w, fig, t, facet, by_point) end
   scale_y(fig)
   titles(w, fig, facet, by_point)
+  fig.says = says(w, fig, by_point)
   return fig
 end
 

@@ -340,6 +340,7 @@ local function one_part(p, r, part, drawn, named)
       p:linked(link_to(r, n.name), n.figure.title)
     elseif svg then
       p:drawing(plot.fit(svg, n.name), n.figure.title)
+      if n.figure.says then p:text("%s", n.figure.says) end
     end
   end
   points(p, part)

@@ -98,8 +98,23 @@ static int print_result(const struct vpc *o, const json_t *answer)
 	return VPC_OK;
 }
 
+/* An event: printed, or, for a ladder, kept.  false: out of memory. */
+static bool take_event(const struct vpc *o, const json_t *event, json_t *ways)
+{
+	if (o->json) {
+		json_dumpf(event, stdout, JSON_COMPACT);
+		putchar('\n');
+	} else if (o->ladder && vpc_is_step(event)) {
+		return vpc_ladder_add(ways, event);
+	} else {
+		vpc_event(stdout, event);
+	}
+	fflush(stdout);
+	return true;
+}
+
 /* Events until the answer. */
-static int follow(struct vpc *o)
+static int follow_into(struct vpc *o, json_t *ways)
 {
 	int code = VPC_OK;
 
@@ -110,19 +125,27 @@ static int follow(struct vpc *o)
 		if (line == NULL)
 			return code;
 		if (event == NULL) {
+			vpc_ladders(stdout, ways);
 			code = json_is_true(json_object_get(line, "ok")) ? print_result(o, line) : vpc_refused(line);
 			json_decref(line);
 			return code;
 		}
-		if (o->json) {
-			json_dumpf(event, stdout, JSON_COMPACT);
-			putchar('\n');
-		} else {
-			vpc_event(stdout, event);
+		if (!take_event(o, event, ways)) {
+			fprintf(stderr, "vp-ctl: out of memory\n");
+			json_decref(line);
+			return VPC_REFUSED;
 		}
-		fflush(stdout);
 		json_decref(line);
 	}
+}
+
+static int follow(struct vpc *o)
+{
+	json_t *ways = json_object();
+	int code = follow_into(o, ways);
+
+	json_decref(ways);
+	return code;
 }
 
 static int run_command(struct vpc *o, const json_t *cmd)

@@ -19,7 +19,7 @@ enum { VPC_OK = 0, VPC_REFUSED = 1, VPC_USAGE = 2, VPC_NOBODY = 3 };
 
 struct vpc {
 	const char *socket;              /* NULL: find it */
-	bool        json, per_vp;
+	bool        json, per_vp, ladder;
 	xk_ns       wait, timeout, delay;
 	uint64_t    count;               /* of top's tables; 0: until it ends */
 	const char *word[VPC_WORDS];     /* the command and its arguments */
@@ -56,6 +56,12 @@ struct ctl_view *vpc_view(struct vpc *o, int *code);
 /* vpc_show.c */
 void vpc_show(FILE *f, const json_t *result);
 void vpc_event(FILE *f, const json_t *event);
+/* Is an event a step of a traced message?  It, from its node on, with the line's end. */
+bool vpc_is_step(const json_t *event);
+void vpc_step(FILE *f, const json_t *step);
+/* vpc_ladder.c: a step more in ways, an object; false: out of memory.  All ways. */
+bool vpc_ladder_add(json_t *ways, const json_t *step);
+void vpc_ladders(FILE *f, const json_t *ways);
 
 int  vpc_top(struct vpc *o);
 int  vpc_dot(struct vpc *o);

@@ -29,7 +29,7 @@ static const char doc[] =
 	"\n"
 	"Exit codes: 0 good, 1 refused or failed, 2 wrong usage, 3 no graph answers.";
 
-enum { OPT_WAIT = 256, OPT_TIMEOUT, OPT_PER_VP };
+enum { OPT_WAIT = 256, OPT_TIMEOUT, OPT_PER_VP, OPT_LADDER };
 
 static const struct argp_option options[] = {
 	{ "socket", 's', "PATH", 0, "Where the graph listens (default: $VP_CONTROL, or the only one that runs)", 0 },
@@ -39,6 +39,7 @@ static const struct argp_option options[] = {
 	{ "count", 'n', "N", 0, "top: so many tables", 0 },
 	{ "delay", 'd', "TIME", 0, "top, dot: time between two looks (default: 1s)", 0 },
 	{ "per-vp", OPT_PER_VP, NULL, 0, "metrics, export, snapshot: each virtual processor of each node", 0 },
+	{ "ladder", OPT_LADDER, NULL, 0, "trace: message by message, a step down a step to the right", 0 },
 	{ 0 }
 };
 
@@ -65,6 +66,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_WAIT: o->wait = value(XK_P_TIME, "wait", arg, state); break;
 	case OPT_TIMEOUT: o->timeout = value(XK_P_TIME, "timeout", arg, state); break;
 	case OPT_PER_VP: o->per_vp = true; break;
+	case OPT_LADDER: o->ladder = true; break;
 	case ARGP_KEY_ARG:
 		if (o->nwords == VPC_WORDS)
 			argp_error(state, "at most %u words", VPC_WORDS);

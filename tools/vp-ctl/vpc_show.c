@@ -142,23 +142,34 @@ static void header(FILE *f, const json_t *h)
 	}
 }
 
+bool vpc_is_step(const json_t *e)
+{
+	return json_is_array(json_object_get(e, "headers")) && json_is_string(json_object_get(e, "way")) &&
+	       json_is_string(json_object_get(e, "node"));
+}
+
+void vpc_step(FILE *f, const json_t *e)
+{
+	const json_t *h;
+	size_t i;
+
+	fprintf(f, "%s %s %lld bytes", json_string_value(json_object_get(e, "node")), json_string_value(json_object_get(e, "way")),
+		(long long)json_integer_value(json_object_get(e, "bytes")));
+	json_array_foreach(json_object_get(e, "headers"), i, h)
+		header(f, h);
+	fputc('\n', f);
+}
+
 /* A step of a traced message; other events as they are. */
 void vpc_event(FILE *f, const json_t *e)
 {
-	const json_t *headers = json_object_get(e, "headers"), *h;
-	const char *dir = json_string_value(json_object_get(e, "way"));
-	size_t i;
-
-	if (headers == NULL || dir == NULL) {
+	if (!vpc_is_step(e)) {
 		json_dumpf(e, f, JSON_COMPACT);
 		fputc('\n', f);
 		return;
 	}
-	fprintf(f, "%lld +%lldns vp%lld %s %s %lld bytes", (long long)json_integer_value(json_object_get(e, "message")),
+	fprintf(f, "%lld +%lldns vp%lld ", (long long)json_integer_value(json_object_get(e, "message")),
 		(long long)json_integer_value(json_object_get(e, "since_ns")),
-		(long long)json_integer_value(json_object_get(e, "vp")),
-		json_string_value(json_object_get(e, "node")), dir, (long long)json_integer_value(json_object_get(e, "bytes")));
-	json_array_foreach(headers, i, h)
-		header(f, h);
-	fputc('\n', f);
+		(long long)json_integer_value(json_object_get(e, "vp")));
+	vpc_step(f, e);
 }

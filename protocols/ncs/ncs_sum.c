@@ -2,7 +2,7 @@
 /*
  * ncs_sum.c - CRC-32C over SDUs and records, where the interface vouches for nothing (RFC 3720 appendix B.4's numbers).
  *
- * Eight bytes at a time by the instruction, where this is built for it, or by the table of runtime/map.
+ * Eight bytes at a time by the instruction, where there is one, or by the table of runtime/map.
  */
 #include "protocols/ncs/ncs_priv.h"
 
@@ -13,23 +13,27 @@
 
 #define POLYNOMIAL 0x82f63b78u           /* 0x1edc6f41, lowest bit first */
 
-static uint32_t eight(uint32_t crc, uint64_t v)
+/* n words of eight bytes. */
+static inline uint32_t words(uint32_t crc, const uint8_t *b, uint32_t n)
 {
-#if defined(__SSE4_2__) && defined(__x86_64__)
-	return (uint32_t)_mm_crc32_u64(crc, v);
+#ifdef XK_HASH_INLINE
+	uint64_t v;
+
+	for (; n != 0; n--, b += sizeof v) {
+		memcpy(&v, b, sizeof v);
+		crc = (uint32_t)_mm_crc32_u64(crc, v);
+	}
+	return crc;
 #else
-	return xk_crc32c_soft(crc, v);
+	return xk_crc32c_any(crc, b, n);
 #endif
 }
 
 uint32_t ncs_crc32c(uint32_t crc, const uint8_t *b, uint32_t n)
 {
-	uint64_t v;
-
-	for (; n >= sizeof v; n -= sizeof v, b += sizeof v) {
-		memcpy(&v, b, sizeof v);
-		crc = eight(crc, v);
-	}
+	crc = words(crc, b, n / 8);
+	b += n & ~7u;
+	n &= 7;
 	for (; n != 0; n--) {
 		crc ^= *b++;
 		for (unsigned i = 0; i < 8; i++)

@@ -2,8 +2,8 @@
 /*
  * base_csum.c - chooses the checksum variant; the portable one; cache touching.
  *
- * The choice is made by a constructor from what the processor (or an emulator
- * in its place) says it has, and is one pointer afterwards.  Invariant: all
+ * The choice is made by a constructor from what the processor has and VP_CPU
+ * allows (xk_cpu.h), and is one pointer afterwards.  Invariant: all
  * variants give partial sums that fold to the same 16 bits.
  */
 #include "runtime/base/base_csum_priv.h"
@@ -44,12 +44,7 @@ static uint32_t portable_copy(void *dst, const void *src, size_t n, uint32_t see
 	return xk_csum_fold64(csum_copy_rest(t, s, n, behind, a + b + c + d));
 }
 
-static bool always(void)
-{
-	return true;
-}
-
-const struct csum_variant csum_portable = { "portable", always, portable_sum, portable_copy };
+const struct csum_variant csum_portable = { "portable", 0, portable_sum, portable_copy };
 
 /* ---- choice --------------------------------------------------------------- */
 
@@ -58,6 +53,9 @@ static const struct csum_variant *const variants[] = {
 #if defined(__x86_64__)
 	&csum_avx512, &csum_avx2,
 #endif
+#ifdef CSUM_VEC
+	&csum_vec,
+#endif
 	&csum_portable,
 };
 
@@ -65,9 +63,10 @@ static const struct csum_variant *chosen = &csum_portable;
 
 __attribute__((constructor)) static void choose(void)
 {
+	const uint32_t has = xk_cpu_has();
 	size_t i;
 
-	for (i = 0; !variants[i]->usable(); i++)
+	for (i = 0; (variants[i]->needs & ~has) != 0; i++)
 		;
 	chosen = variants[i];
 }
@@ -104,7 +103,7 @@ int xk_csum_set_variant(const char *name)
 	for (i = 0; i < XK_ARRAY_LEN(variants); i++) {
 		if (strcmp(variants[i]->name, name) != 0)
 			continue;
-		if (!variants[i]->usable())
+		if ((variants[i]->needs & ~xk_cpu_has()) != 0)
 			return XK_E_NOTSUP;
 		chosen = variants[i];
 		return XK_OK;

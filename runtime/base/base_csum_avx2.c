@@ -92,11 +92,5 @@ AVX2 static uint32_t avx2_copy(void *dst, const void *src, size_t n, uint32_t se
 	return xk_csum_fold64(csum_copy_rest(t, s, n, true, total(a, b) + seed));
 }
 
-static bool avx2_usable(void)
-{
-	__builtin_cpu_init();
-	return __builtin_cpu_supports("avx2");
-}
-
-const struct csum_variant csum_avx2 = { "avx2", avx2_usable, avx2_sum, avx2_copy };
+const struct csum_variant csum_avx2 = { "avx2", XK_CPU_AVX2, avx2_sum, avx2_copy };
 #endif

@@ -116,12 +116,5 @@ AVX512 static uint32_t avx512_copy(void *dst, const void *src, size_t n, uint32_
 	return placed(total(a, b), odd, seed);
 }
 
-static bool avx512_usable(void)
-{
-	__builtin_cpu_init();
-	return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-	       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("bmi2");
-}
-
-const struct csum_variant csum_avx512 = { "avx512", avx512_usable, avx512_sum, avx512_copy };
+const struct csum_variant csum_avx512 = { "avx512", XK_CPU_AVX512, avx512_sum, avx512_copy };
 #endif

@@ -9,16 +9,26 @@
 #ifndef BASE_CSUM_PRIV_H
 #define BASE_CSUM_PRIV_H
 
+#include "runtime/base/xk_cpu.h"
 #include "runtime/base/xk_csum_inline.h"
 
 struct csum_variant {
 	const char *name;
-	bool      (*usable)(void);           /* by this processor */
+	uint32_t    needs;                   /* of the processor: bits of xk_cpu.h */
 	uint32_t  (*sum)(const void *p, size_t n, uint32_t seed);
 	uint32_t  (*copy)(void *dst, const void *src, size_t n, uint32_t seed);
 };
 
 extern const struct csum_variant csum_portable;
+/* By vectors of 16 bytes, where every processor of the kind has them. */
+#if defined(__SSE2__)
+#define CSUM_VEC "sse2"
+#elif defined(__aarch64__)
+#define CSUM_VEC "neon"
+#endif
+#ifdef CSUM_VEC
+extern const struct csum_variant csum_vec;
+#endif
 #if defined(__x86_64__)
 extern const struct csum_variant csum_avx2, csum_avx512;
 #endif

@@ -6,7 +6,7 @@
  * host-endian 16-bit words; by RFC 1071 section 2(B) folding and storing it in
  * host order gives the right bytes on the wire.  Sums of pieces that start at
  * an even offset add up; for a piece at an odd offset use xk_csum_swap.
- * Variants (portable, AVX2, AVX-512) are chosen once, before main.
+ * Variants (portable; SSE2, AVX2, AVX-512; NEON) are chosen once, before main (xk_cpu.h).
  */
 #ifndef XK_CSUM_H
 #define XK_CSUM_H
@@ -19,8 +19,9 @@ uint32_t xk_csum(const void *p, size_t n, uint32_t seed);
 /* Copies n bytes and returns their partial sum added to seed; no overlap. */
 uint32_t xk_csum_copy(void *dst, const void *src, size_t n, uint32_t seed);
 
-/* "portable", "avx2" or "avx512": the variant in use; set_ picks one by name
- * (for tests and benches), XK_E_NOTSUP when this processor lacks it. */
+/* "portable", "sse2", "avx2", "avx512" or "neon": the variant in use; set_ picks one by
+ * name (for tests and benches): XK_E_NOTSUP when this processor lacks it or VP_CPU forbids
+ * it, XK_E_NOENT when there is none of that name in a program for this kind of processor. */
 const char *xk_csum_variant(void);
 int         xk_csum_set_variant(const char *name);
 

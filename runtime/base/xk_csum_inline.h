@@ -26,9 +26,13 @@ static inline uint32_t xk_csum_fold64(uint64_t s)
 /* 8 to 128 bytes by loads and stores that overlap in the middle. */
 static inline void xk_csum_move(uint8_t *t, const uint8_t *s, size_t n)
 {
+#if defined(__AVX__) || defined(__SSE2__) || defined(__aarch64__)
+	typedef uint8_t v16 __attribute__((vector_size(16), aligned(1), may_alias));
 #ifdef __AVX__
 	typedef uint8_t v32 __attribute__((vector_size(32), aligned(1), may_alias));
-	typedef uint8_t v16 __attribute__((vector_size(16), aligned(1), may_alias));
+#else
+	typedef struct { v16 half[2]; } v32;
+#endif
 
 	if (n >= 32) {
 		v32 a = *(const v32 *)s, b = *(const v32 *)(s + n - 32);

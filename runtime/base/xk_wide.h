@@ -60,6 +60,42 @@ static inline xk_wide xk_wide_zero(void)
 	return (xk_wide){ 0 };
 }
 
+#elif defined(__SSE2__) || defined(__aarch64__)
+
+/* Every processor of these kinds has vectors of half that length. */
+typedef unsigned long long xk_half __attribute__((vector_size(16), may_alias));
+typedef unsigned long long xk_half_anywhere __attribute__((vector_size(16), may_alias, aligned(1)));
+typedef struct { xk_half lo, hi; } xk_wide;
+
+static inline xk_wide xk_wide_load(const void *p)
+{
+	const xk_half_anywhere *half = (const xk_half_anywhere *)p;
+
+	return (xk_wide){ half[0], half[1] };
+}
+
+static inline bool xk_wide_same(xk_wide a, xk_wide b, xk_wide mask)
+{
+	xk_half d = ((a.lo ^ b.lo) & mask.lo) | ((a.hi ^ b.hi) & mask.hi);
+#if defined(__SSE2__)
+	typedef char bytes __attribute__((vector_size(16)));
+
+	return __builtin_ia32_pmovmskb128((bytes)((bytes)d == (bytes){ 0 })) == 0xffff;
+#else
+	return (d[0] | d[1]) == 0;
+#endif
+}
+
+static inline xk_wide xk_wide_differ(xk_wide differ, xk_wide a, xk_wide b)
+{
+	return (xk_wide){ differ.lo | (a.lo ^ b.lo), differ.hi | (a.hi ^ b.hi) };
+}
+
+static inline xk_wide xk_wide_zero(void)
+{
+	return (xk_wide){ { 0 }, { 0 } };
+}
+
 #else
 
 typedef struct { uint64_t w[4]; } xk_wide;

@@ -2,11 +2,15 @@
 /*
  * map_hash.c - the hash of keys: CRC-32C by instruction or by table.
  *
- * The choice is made at each call from what the compiler or the processor says,
- * so nothing depends on the order in which things are initialised.  Invariant:
- * both ways give the same number, so a flow has the same home everywhere.
+ * Code that is compiled for the instruction has it inline; other code asks the first time what
+ * the processor has, so nothing depends on the order in which things are initialised.
+ * Invariant: both ways give the same number, so a flow has the same home everywhere.
  */
 #include "runtime/map/xk_table.h"
+
+#include <string.h>
+
+#include "runtime/base/xk_cpu.h"
 
 /* Remainders of the 256 bytes, reflected polynomial 0x82f63b78. */
 static const uint32_t crc32c_table[256] = {
@@ -67,23 +71,121 @@ static uint32_t hash_pair_soft(uint64_t a, uint64_t b)
 	return xk_crc32c_soft(xk_crc32c_soft(XK_HASH_SEED, a), b);
 }
 
-#if defined(__x86_64__)
-__attribute__((target("sse4.2")))
-static uint32_t hash_pair_sse42(uint64_t a, uint64_t b)
+static uint32_t words_soft(uint32_t crc, const void *p, size_t n)
 {
-	return (uint32_t)__builtin_ia32_crc32di(__builtin_ia32_crc32di(XK_HASH_SEED, a), b);
+	uint64_t v;
+
+	for (const char *b = p; n != 0; n--, b += sizeof v) {
+		memcpy(&v, b, sizeof v);
+		crc = xk_crc32c_soft(crc, v);
+	}
+	return crc;
+}
+
+/* ---- by instruction ------------------------------------------------------------- */
+
+#if defined(__x86_64__)
+#define INSTRUCTION "sse4.2"
+#define NEEDS XK_CPU_SSE42
+#define CRC __attribute__((target("sse4.2")))
+#define STEP(crc, v) ((uint32_t)__builtin_ia32_crc32di((crc), (v)))
+#elif defined(__aarch64__) && defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define INSTRUCTION "crc"
+#define NEEDS XK_CPU_CRC
+#ifdef __clang__
+#define CRC __attribute__((target("crc")))
+#define STEP(crc, v) __builtin_arm_crc32cd((crc), (v))
+#else
+#define CRC __attribute__((target("+crc")))
+#define STEP(crc, v) __builtin_aarch64_crc32cx((crc), (v))
+#endif
+#endif
+
+#ifdef INSTRUCTION
+CRC static uint32_t hash_pair_instruction(uint64_t a, uint64_t b)
+{
+	return STEP(STEP(XK_HASH_SEED, a), b);
+}
+
+CRC static uint32_t words_instruction(uint32_t crc, const void *p, size_t n)
+{
+	uint64_t v;
+
+	for (const char *b = p; n != 0; n--, b += sizeof v) {
+		memcpy(&v, b, sizeof v);
+		crc = STEP(crc, v);
+	}
+	return crc;
 }
 #endif
 
+/* ---- choice ------------------------------------------------------------------------ */
+
+struct variant {
+	const char *name;
+	uint32_t    needs;               /* of the processor: bits of xk_cpu.h */
+	uint32_t  (*pair)(uint64_t a, uint64_t b);
+	uint32_t  (*words)(uint32_t crc, const void *p, size_t n);
+};
+
+/* Best first. */
+static const struct variant variants[] = {
+#ifdef INSTRUCTION
+	{ INSTRUCTION, NEEDS, hash_pair_instruction, words_instruction },
+#endif
+	{ "table", 0, hash_pair_soft, words_soft },
+};
+
+static const struct variant *chosen;     /* NULL: nobody has asked yet */
+
+static const struct variant *choose(void)
+{
+	const uint32_t has = xk_cpu_has();
+	size_t i;
+
+	for (i = 0; (variants[i].needs & ~has) != 0; i++)
+		;
+	xk_store_relaxed(&chosen, &variants[i]);
+	return &variants[i];
+}
+
+static inline const struct variant *in_use(void)
+{
+	const struct variant *v = xk_load_relaxed(&chosen);
+
+	return XK_LIKELY(v != NULL) ? v : choose();
+}
+
 uint32_t xk_hash_pair_any(uint64_t a, uint64_t b)
 {
-#if defined(__x86_64__)
-	/* Cheap after the first time; needed before constructors have run. */
-	__builtin_cpu_init();
-	if (__builtin_cpu_supports("sse4.2"))
-		return hash_pair_sse42(a, b);
+	return in_use()->pair(a, b);
+}
+
+uint32_t xk_crc32c_any(uint32_t crc, const void *p, size_t n)
+{
+	return in_use()->words(crc, p, n);
+}
+
+const char *xk_hash_variant(void)
+{
+#ifdef XK_HASH_INLINE
+	return INSTRUCTION;
+#else
+	return in_use()->name;
 #endif
-	return hash_pair_soft(a, b);
+}
+
+int xk_hash_set_variant(const char *name)
+{
+	for (size_t i = 0; i < XK_ARRAY_LEN(variants); i++) {
+		if (strcmp(variants[i].name, name) != 0)
+			continue;
+		if ((variants[i].needs & ~xk_cpu_has()) != 0)
+			return XK_E_NOTSUP;
+		xk_store_relaxed(&chosen, &variants[i]);
+		return XK_OK;
+	}
+	return XK_E_NOENT;
 }
 
 uint32_t xk_key_hash(const struct xk_key *k)

@@ -34,10 +34,13 @@
 #include "runtime/mem/xk_mem.h"
 #include "runtime/sync/xk_sync.h"
 
-#if defined(__SSE4_2__)
+#if defined(__SSE4_2__) && defined(__x86_64__)
 #include <nmmintrin.h>
+#define XK_HASH_INLINE 1         /* the compiler may take the instruction for granted */
 #elif defined(__SSE2__)
 #include <emmintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 #define XK_WAYS 8u
@@ -65,11 +68,17 @@ struct xk_stash {
 uint32_t xk_crc32c_soft(uint32_t crc, uint64_t v);
 /* xk_hash_pair by whatever the running processor has. */
 uint32_t xk_hash_pair_any(uint64_t a, uint64_t b);
+/* n steps, over the words at p however they lie, by the same. */
+uint32_t xk_crc32c_any(uint32_t crc, const void *p, size_t n);
+/* "table", "sse4.2" or "crc" (arm64): what hashes are made by here; set_ as xk_csum_set_variant, for
+ * the two above, which is all where the instruction is not inline. */
+const char *xk_hash_variant(void);
+int         xk_hash_set_variant(const char *name);
 
 /* CRC-32C of 16 bytes. */
 static inline uint32_t xk_hash_pair(uint64_t a, uint64_t b)
 {
-#if defined(__SSE4_2__) && defined(__x86_64__)
+#ifdef XK_HASH_INLINE
 	return (uint32_t)_mm_crc32_u64(_mm_crc32_u64(XK_HASH_SEED, a), b);
 #else
 	return xk_hash_pair_any(a, b);
@@ -98,6 +107,13 @@ static inline unsigned xk_bucket_match(const struct xk_bucket *b, uint16_t tag)
 	 * of a tag in map_table.c.  The processor keeps the order by itself. */
 	__atomic_signal_fence(__ATOMIC_ACQUIRE);
 	return (unsigned)_mm_movemask_epi8(_mm_packs_epi16(eq, _mm_setzero_si128()));
+#elif defined(__aarch64__) && !defined(XK_TSAN)
+	static const uint16_t bit[XK_WAYS] = { 1, 2, 4, 8, 16, 32, 64, 128 };
+	uint16x8_t eq = vceqq_u16(vld1q_u16(b->tag), vdupq_n_u16(tag));
+
+	/* As above, by a fence: this processor loads in any order, each tag whole. */
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return vaddvq_u16(vandq_u16(eq, vld1q_u16(bit)));
 #else
 	unsigned m = 0;
 

@@ -43,13 +43,27 @@ bool     xk_stress_build(void);
 uint64_t xk_stalls(void);
 #define XK_HANDOFF() (XK_ATOMIC_SEEN(), XK_STALL())
 
-#define xk_atomic_xchg(p, v) (XK_HANDOFF(), __atomic_exchange_n((p), (v), __ATOMIC_ACQ_REL))
-#define xk_atomic_add(p, v)  (XK_HANDOFF(), __atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL))
-#define xk_atomic_or(p, v)   (XK_HANDOFF(), __atomic_fetch_or((p), (v), __ATOMIC_ACQ_REL))
-#define xk_atomic_and(p, v)  (XK_HANDOFF(), __atomic_fetch_and((p), (v), __ATOMIC_ACQ_REL))
+/*
+ * A locked operation is a full barrier, too: what was written before it is seen by whoever is
+ * not seen by what is read after it.  Who says "I sleep" and then looks once more, and who leaves
+ * work and then asks whether somebody sleeps, rely on that.  On x86-64 every locked instruction is
+ * one; elsewhere an exchange that acquires and releases is not, and a fence follows.
+ */
+#if defined(__x86_64__)
+#define XK_FULL(op) (op)
+#else
+#define XK_FULL(op) __extension__({ \
+	__typeof__(op) xk_full_was = (op); \
+	__atomic_thread_fence(__ATOMIC_SEQ_CST); \
+	xk_full_was; })
+#endif
+#define xk_atomic_xchg(p, v) (XK_HANDOFF(), XK_FULL(__atomic_exchange_n((p), (v), __ATOMIC_ACQ_REL)))
+#define xk_atomic_add(p, v)  (XK_HANDOFF(), XK_FULL(__atomic_fetch_add((p), (v), __ATOMIC_ACQ_REL)))
+#define xk_atomic_or(p, v)   (XK_HANDOFF(), XK_FULL(__atomic_fetch_or((p), (v), __ATOMIC_ACQ_REL)))
+#define xk_atomic_and(p, v)  (XK_HANDOFF(), XK_FULL(__atomic_fetch_and((p), (v), __ATOMIC_ACQ_REL)))
 /* Strong compare and exchange; *expected is updated on failure. */
 #define xk_atomic_cas(p, expected, v) (XK_HANDOFF(), \
-	__atomic_compare_exchange_n((p), (expected), (v), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	XK_FULL(__atomic_compare_exchange_n((p), (expected), (v), false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)))
 #define xk_load_acquire(p)      (XK_STALL(), __atomic_load_n((p), __ATOMIC_ACQUIRE))
 #define xk_store_release(p, v)  (XK_STALL(), __atomic_store_n((p), (v), __ATOMIC_RELEASE))
 #define xk_load_relaxed(p)      __atomic_load_n((p), __ATOMIC_RELAXED)
@@ -63,6 +77,8 @@ static inline void xk_cpu_relax(void)
 {
 #if defined(__x86_64__)
 	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield" ::: "memory");
 #else
 	__asm__ volatile("" ::: "memory");
 #endif

@@ -7,6 +7,9 @@
 #                               ends by itself; FILE is an absolute path
 #   per_message N FILE ARG...   the same for a message: between count=N and count=2N, so that
 #                               starting and ending drop out
+#   $program, $march            what is counted, and what it is compiled for: the program that the build runs on a
+#                               processor as valgrind shows, which is at most x86-64-v3; valgrind does not follow vp-run there
+#   everywhere COMMAND...       counts what every processor of the kind runs, with nothing that better ones have
 #
 # driver: functions of drivers/mem and drivers/peer, which stand for a device and for the peer behind it;
 # sums: those of base_csum, which copy and sum long data; what libc copies and clears counts
@@ -14,6 +17,23 @@
 # brings what its peer answered; calls: of base_csum's functions from elsewhere.
 
 flags_of() { sed -n "s/^$1 = *//p" "$top_builddir/Makefile" 2>/dev/null; }
+
+has_variants() { grep -q '^variant_programs = ' "$top_builddir/Makefile" 2>/dev/null; }
+program=$top_builddir/vp-run
+march=$(flags_of XK_CFLAGS | grep -o -e '-march=[^ ]*')
+if has_variants && [ -x "$program-x86-64-v3" ] && grep -qw avx2 /proc/cpuinfo; then
+	program=$program-x86-64-v3 march=-march=x86-64-v3
+fi
+everywhere() {
+	best=$program program=$top_builddir/vp-run
+	VP_CPU=generic
+	export VP_CPU
+	"$@"
+	status=$?
+	unset VP_CPU
+	program=$best
+	return $status
+}
 
 countable() {
 	command -v valgrind >/dev/null 2>&1 || skip_all "valgrind is not installed (package valgrind)"
@@ -25,14 +45,14 @@ countable() {
 	*XK_COUNT_ATOMICS* | *XK_NO_TRACE*) skip_all "this build counts atomics or has no trace messages" ;;
 	esac
 	# What an older valgrind cannot read of a newer compiler's debug information ends it.
-	valgrind --tool=none "$top_builddir/vp-run" --version >"$tmp/readable" 2>&1 ||
+	valgrind --tool=none "$program" --version >"$tmp/readable" 2>&1 ||
 		skip_all "valgrind cannot run this build: $(sed -n '/debuginfo reader/{s/^==[0-9]*== //p;q}' "$tmp/readable") (-gdwarf-4 may help)"
 }
 
 # A graph file may take 10 seconds to load, which on a busy machine it does; then once more.
 ran() {
 	for again in 1 2 3 4; do
-		valgrind --tool=callgrind --fn-skip='__mem*' --callgrind-out-file="$tmp/cg" "$top_builddir/vp-run" -d 10m "$@" >"$tmp/run" 2>&1
+		valgrind --tool=callgrind --fn-skip='__mem*' --callgrind-out-file="$tmp/cg" "$program" -d 10m "$@" >"$tmp/run" 2>&1
 		grep -q 'workload complete$' "$tmp/run" && return 0
 		grep -q 'ran longer than' "$tmp/run" || return 1
 	done

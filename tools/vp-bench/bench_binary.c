@@ -8,6 +8,8 @@
  */
 #include "tools/vp-bench/bench.h"
 
+#include "runtime/compose/xk_variant.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -54,6 +56,15 @@ static json_t *word_of(const char *words, size_t n, const char *key)
 	return json_stringn(at, end != NULL ? (size_t)(end - at) : strlen(at));
 }
 
+/* What the words of a variant say is said of the parts that it shares with the program that runs everywhere. */
+static void say_variant(json_t *o)
+{
+	const char *flags = json_string_value(json_object_get(o, "flags"));
+
+	if (flags != NULL)
+		json_object_set_new(o, "flags", json_sprintf("%s -march=x86-64-v3", flags));
+}
+
 static void read_bytes(json_t *o, const unsigned char *b, size_t n)
 {
 	const char *words = memmem(b, n, marker, sizeof marker - 1);
@@ -71,13 +82,17 @@ static void read_bytes(json_t *o, const unsigned char *b, size_t n)
 json_t *bench_binary_json(const char *program)
 {
 	json_t *o = json_pack("{s:s, s:n, s:n, s:n, s:n}", "path", program, "id", "commit", "compiler", "flags");
-	char path[PATH_MAX];
+	char path[PATH_MAX], variant[PATH_MAX];
 	struct stat st;
+	bool other;
 	void *b;
 	int fd;
 
 	if (!find_program(program, path))
 		return o;
+	other = xk_variant_of(path, variant, sizeof variant);
+	if (other)
+		memcpy(path, variant, sizeof path);
 	json_object_set_new(o, "path", json_string(path));
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -90,6 +105,8 @@ json_t *bench_binary_json(const char *program)
 		}
 	}
 	close(fd);
+	if (other)
+		say_variant(o);
 	return o;
 }
 

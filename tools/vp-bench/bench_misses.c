@@ -16,10 +16,12 @@
 #include "tools/vp-bench/bench.h"
 
 #include <argp.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "runtime/compose/xk_variant.h"
 #include "tools/vp-bench/bench_lua.h"
 
 #define PATIENCE 900.0           /* for a run that was told to take seconds */
@@ -102,8 +104,8 @@ static json_t *totals(const char *path)
 
 static int run_in(const struct input *in, const char *path, xk_ns time, json_t **m, char *why, size_t n)
 {
-	const char *argv[BENCH_ARGS + 14];
-	char out[300], duration[64];
+	const char *argv[BENCH_ARGS + 14], *program = bench_child_program(in->o.vp_run);
+	char out[300], duration[64], variant[PATH_MAX];
 	bool stopped = false;
 	unsigned k = 0;
 	json_t *j;
@@ -116,7 +118,8 @@ static int run_in(const struct input *in, const char *path, xk_ns time, json_t *
 	argv[k++] = "--quiet";
 	argv[k++] = "--fair-sched=yes"; /* else who spins keeps who ends the run waiting */
 	argv[k++] = out;
-	argv[k++] = bench_child_program(in->o.vp_run);
+	/* valgrind does not follow a program that goes on as another. */
+	argv[k++] = xk_variant_of(program, variant, sizeof variant) ? variant : program;
 	argv[k++] = in->o.file[0];
 	for (unsigned i = 0; i < in->o.nargs; i++)
 		argv[k++] = in->o.arg[i];

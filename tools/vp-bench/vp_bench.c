@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "runtime/compose/xk_plugins.h"
+#include "runtime/compose/xk_variant.h"
 #include "runtime/run/xk_json.h"
 #include "tools/vp-bench/bench_lua.h"
 
@@ -108,6 +109,7 @@ int main(int argc, char **argv)
 	char name[64];
 	int (*run)(int, char **), code;
 
+	xk_variant_run("vp-bench", argv);
 	xk_json_start("vp-bench", BENCH_IO);
 	signal(SIGXFSZ, SIG_IGN);        /* a file that may not grow is an error to tell */
 	argc = take_lua_path(argc, argv);

@@ -8,6 +8,7 @@
  */
 #include "runtime/compose/xk_ledger.h"
 #include "runtime/compose/xk_plugins.h"
+#include "runtime/compose/xk_variant.h"
 #include "runtime/run/xk_json.h"
 #include "tools/control/ctl.h"
 #include "tools/vp-run/vpr.h"
@@ -348,8 +349,9 @@ int main(int argc, char **argv)
 	struct work w = { .o = &o };
 	int code;
 
+	xk_variant_run("vp-run", argv);
 	xk_json_start(NULL, 0);
-	/* First of all. */
+	/* First of all in the program that stays. */
 	open_signals(&o);
 	vpr_options(&o, argc, argv);
 	xk_plugins_find("vp-run");

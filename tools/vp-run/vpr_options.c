@@ -10,10 +10,20 @@
 
 #include "runtime/compose/xk_ledger.h"
 #include "runtime/compose/xk_plugins.h"
+#include "runtime/compose/xk_variant.h"
 #include "tools/vp-run/build_text.h"
 #include "runtime/base/xk_param_value.h"
 
-const char *argp_program_version = "vp-run (xkvp) 0.1.0\n" XK_BUILD_TEXT;
+static void print_version(FILE *f, struct argp_state *state)
+{
+	char runs[128];
+
+	(void)state;
+	xk_variant_text(runs, sizeof runs);
+	fprintf(f, "vp-run (xkvp) 0.1.0\n%s\nruns: %s\n", XK_BUILD_TEXT, runs);
+}
+
+void (*argp_program_version_hook)(FILE *, struct argp_state *) = print_version;
 
 static const char doc[] =
 	"Runs the graph of FILE and prints what its protocols did.\n"

@@ -9,6 +9,8 @@
 #include "tools/vp-run/vpr_job.h"
 #include "tools/vp-run/vpr_frame.h"
 
+#include "runtime/compose/xk_variant.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -64,6 +66,7 @@ static int command(const struct vpr_job *j, unsigned rank, char **line)
 	if (f != NULL && asprintf(&agent, "--agent=%u/%u/%u/%u/%s/%s", rank, j->n, rank - h->first, h->ranks, j->name,
 				  j->hosts.peers) > 0) {
 		exe[n] = '\0';
+		xk_variant_plain(exe);   /* that host has another processor, maybe */
 		write_command(f, j, cwd, exe, agent);
 		free(agent);
 		err = ferror(f) ? XK_E_NOMEM : XK_OK;

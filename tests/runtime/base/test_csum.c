@@ -45,7 +45,7 @@ static int fill(void)
 
 static int restore(void)
 {
-	static const char *const best[] = { "avx512", "avx2", "portable" };
+	static const char *const best[] = { "avx512", "avx2", "sse2", "neon", "portable" };
 	size_t i;
 
 	for (i = 0; xk_csum_set_variant(best[i]) != XK_OK; i++)
@@ -77,7 +77,7 @@ static bool variant(const char *name)
 {
 	if (xk_csum_set_variant(name) == XK_OK)
 		return true;
-	xk_test_skip("this processor lacks the variant");
+	xk_test_skip("this processor, or VP_CPU, has no such variant");
 	return false;
 }
 
@@ -99,13 +99,15 @@ static void try_variant(const char *name)
 }
 
 static void portable_agrees_with_rfc_1071(void) { try_variant("portable"); }
+static void sse2_agrees_with_rfc_1071(void) { try_variant("sse2"); }
+static void neon_agrees_with_rfc_1071(void) { try_variant("neon"); }
 static void avx2_agrees_with_rfc_1071(void) { try_variant("avx2"); }
 static void avx512_agrees_with_rfc_1071(void) { try_variant("avx512"); }
 
 /* Carries everywhere: the sums that wrap most. */
 static void all_ones_do_not_lose_a_carry(void)
 {
-	static const char *const name[] = { "portable", "avx2", "avx512" };
+	static const char *const name[] = { "portable", "sse2", "neon", "avx2", "avx512" };
 	size_t n, v;
 
 	memset(src, 0xff, sizeof src);
@@ -310,6 +312,8 @@ static void touching_to_write_writes_each_byte_and_no_other(void)
 
 static CU_TestInfo tests[] = {
 	{ "portable_agrees_with_rfc_1071", portable_agrees_with_rfc_1071 },
+	{ "sse2_agrees_with_rfc_1071", sse2_agrees_with_rfc_1071 },
+	{ "neon_agrees_with_rfc_1071", neon_agrees_with_rfc_1071 },
 	{ "avx2_agrees_with_rfc_1071", avx2_agrees_with_rfc_1071 },
 	{ "avx512_agrees_with_rfc_1071", avx512_agrees_with_rfc_1071 },
 	{ "all_ones_do_not_lose_a_carry", all_ones_do_not_lose_a_carry },

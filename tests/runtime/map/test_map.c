@@ -3,6 +3,7 @@
  * test_map.c - holds active maps to their promises: what is bound is found,
  * once, whatever collides, overflows, grows or fails to.
  */
+#include "runtime/base/xk_bytes.h"
 #include "runtime/base/xk_rand.h"
 #include "runtime/map/xk_map.h"
 #include "runtime/map/xk_table.h"
@@ -98,6 +99,52 @@ static struct xk_key colliding(uint32_t i)
 }
 
 /* ---- tests ---------------------------------------------------------------------- */
+
+/* n words at p, one by one. */
+static uint32_t soft_words(uint32_t crc, const uint8_t *p, size_t n)
+{
+	for (; n != 0; n--, p += 8)
+		crc = xk_crc32c_soft(crc, xk_raw64(p));
+	return crc;
+}
+
+/* What the variant in use makes of keys, and of words at any place. */
+static void hashes_as_by_table(void)
+{
+	uint8_t bytes[40 * 8];
+	struct xk_rand r;
+
+	xk_rand_init(&r, 7, 7);
+	for (unsigned i = 0; i < 1000; i++) {
+		uint64_t a = xk_rand_u64(&r), b = xk_rand_u64(&r);
+
+		CU_ASSERT_EQUAL(xk_hash_pair_any(a, b), xk_crc32c_soft(xk_crc32c_soft(XK_HASH_SEED, a), b));
+	}
+	for (size_t i = 0; i < sizeof bytes; i++)
+		bytes[i] = (uint8_t)xk_rand_u64(&r);
+	for (size_t at = 0; at < 8; at++)
+		for (size_t n = 0; n < 39; n++)
+			CU_ASSERT_EQUAL(xk_crc32c_any(~0u, bytes + at, n), soft_words(~0u, bytes + at, n));
+}
+
+static void every_variant_of_the_hash_gives_the_same(void)
+{
+	static const char *const name[] = { "table", "sse4.2", "crc" };
+	unsigned tried = 0;
+
+	for (size_t i = 0; i < XK_ARRAY_LEN(name); i++) {
+		int err = xk_hash_set_variant(name[i]);
+
+		CU_ASSERT(err == XK_OK || err == XK_E_NOTSUP || err == XK_E_NOENT);
+		if (err == XK_OK) {
+			hashes_as_by_table();
+			tried++;
+		}
+	}
+	CU_ASSERT(tried >= 1);
+	CU_ASSERT_EQUAL(xk_hash_set_variant("md5"), XK_E_NOENT);
+	CU_ASSERT(strlen(xk_hash_variant()) != 0);
+}
 
 static void the_hash_is_crc32c_by_instruction_and_by_table(void)
 {
@@ -469,6 +516,7 @@ static void random_operations_agree_with_a_plain_array(void)
 
 static CU_TestInfo tests[] = {
 	{ "the hash is CRC-32C by instruction and by table", the_hash_is_crc32c_by_instruction_and_by_table },
+	{ "every variant of the hash gives the same", every_variant_of_the_hash_gives_the_same },
 	{ "a tag matches its slots and zero the free ones", a_tag_matches_its_slots_and_zero_the_free_ones },
 	{ "an empty map finds nothing", an_empty_map_finds_nothing },
 	{ "what is bound is found until it is unbound", what_is_bound_is_found_until_it_is_unbound },

@@ -212,6 +212,9 @@ void xk_sock_stop(struct xk_node *n)
 	sock_await_quiet(n);
 }
 
+/* While the workers run: whoever waits in a call gets out of it. */
+static void sock_halt(struct xk_node *n) { xk_sock_stop(n); }
+
 /* ---- schema --------------------------------------------------------------------------------- */
 
 #define AT(f) .offset = offsetof(struct sock_conf, f)
@@ -230,7 +233,7 @@ static const char *const sock_drops[] = { SOCK_DROPS(SOCK_TEXT) NULL };
 static const char *const sock_counts[] = { SOCK_COUNTS(SOCK_TEXT) NULL };
 
 static const struct xk_ops sock_ops = {
-	.init = sock_init, .fini = sock_fini, .stop = sock_stop_node, .rep_stop = sock_rep_stop,
+	.init = sock_init, .fini = sock_fini, .stop = sock_stop_node, .halt = sock_halt, .rep_stop = sock_rep_stop,
 	.open_done = sock_open_done, .close_done = sock_close_done,
 	.demux = sock_demux, .enter = sock_dgram_enter, .control = sock_control,
 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * xk_sock.h - sockets over a graph: the calls that programs know, with their
- * POSIX meaning, on a node of the protocol `sock`.
+ * POSIX meaning, on a node of the protocol `sock`.  xk/sock.h where it is installed.
  *
- *	struct xk_node *n = xk_graph_find(g, "sock");
+ *	struct xk_node *n = xk_embed_find(g, "sock");
  *	int fd = xk_sock_socket(n, XK_SOCK_STREAM);
  *	xk_sock_connect(fd, &(struct xk_sock_addr){ 0x0a000002, 80 });
  *	xk_sock_write(fd, "GET / HTTP/1.0\r\n\r\n", 18);
@@ -25,7 +25,8 @@
  * negated: XK_E_AGAIN is -EAGAIN.  errno is not touched and no signal is raised.
  * Addresses and ports are in host order.
  *
- * Without workers (the virtual schedule, or before xk_graph_run), the calling
+ * In a program that embeds a graph (xk/graph.h) its workers run, or there is no node to be had.
+ * Without workers (in the tree: the virtual schedule, or before xk_graph_run), the calling
  * thread is the one that runs the graph, so no call ever waits: each does what can
  * be done now, entering the VP by itself, and otherwise answers as a
  * non-blocking socket's does (XK_E_AGAIN, XK_E_INPROGRESS).  The caller lets
@@ -38,16 +39,23 @@
  * Do not call while the thread is between xk_vp_enter_idle and xk_vp_leave_idle
  * of another VP than the socket's.
  *
- * Before xk_graph_free: xk_sock_stop, so that no thread is left inside.
+ * When the graph is taken down (xk_embed_free, xk_graph_free after xk_graph_run) it does xk_sock_stop first, so that no
+ * thread is left inside.  Nobody may then come with the node: whoever opens sockets has to be done.
  */
 #ifndef XK_SOCK_H
 #define XK_SOCK_H
 
 #include <poll.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
-#include "runtime/base/xk_base.h"
+#include "runtime/base/xk_err.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 struct xk_node;
 
@@ -128,7 +136,7 @@ int xk_sock_close(int fd);
 /*
  * Ends all use of node n: every waiting call and every later one gives
  * XK_E_SHUTDOWN (xk_sock_close still works), and it returns when no thread is inside a
- * call.  Sockets left open are closed by xk_graph_free.
+ * call.  Sockets left open are closed when the graph is freed.
  */
 void xk_sock_stop(struct xk_node *n);
 
@@ -245,7 +253,7 @@ enum xk_sock_opt {                 /* value; S streams only, G get only */
 	XK_TCP_NODELAY = 100,      /* int: 1 small pieces are sent at once (no Nagle); S */
 	XK_TCP_CORK,               /* int: 1 full segments only, 0 the rest, too; S */
 	XK_TCP_MAXSEG,             /* int: largest segment we send and announce, below what the path takes; S */
-	XK_TCP_INFO,               /* struct tcp_info (protocols/tcp/tcp.h); S, G */
+	XK_TCP_INFO,               /* struct tcp_info of protocols/tcp/tcp.h, for code of the tree; S, G */
 	XK_TCP_USER_TIMEOUT,       /* int: ms that sent bytes may wait for an answer, 0: the node's; S */
 	XK_TCP_KEEPIDLE,           /* int: s without traffic before the first probe; S */
 	XK_TCP_KEEPINTVL,          /* int: s between probes; S */
@@ -263,4 +271,7 @@ struct xk_sock_linger { int on, seconds; };
 int xk_sock_setopt(int fd, enum xk_sock_opt o, const void *v, size_t len);
 int xk_sock_getopt(int fd, enum xk_sock_opt o, void *v, size_t *len);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -97,7 +97,7 @@ struct xk_embed *xk_embed_new(const char *name)
 
 	if (g == NULL)
 		return NULL;
-	g->stop = g->up = g->over = g->leave = -1;
+	g->stop.fd = g->up.fd = g->over.fd = g->leave.fd = -1;
 	embed_begins();
 	g->name = xk_strdup(name != NULL ? name : "graph");
 	g->e = xk_errs_new();

@@ -41,6 +41,9 @@ struct embed_part {              /* a node, or the graph itself */
 
 enum embed_state { EMBED_NEW, EMBED_GOOD, EMBED_BAD, EMBED_RUNS, EMBED_ENDED };
 
+/* Said once and for good, by anybody to any number of others: then fd, if there is one, is readable, too. */
+struct embed_word { int fd; uint32_t said; };
+
 struct xk_embed {
 	char               *name;
 	uint32_t            state;           /* enum embed_state; of EMBED_RUNS and later, published by the graph's thread */
@@ -55,11 +58,11 @@ struct xk_embed {
 	struct xk_thread   *thread;
 	struct xk_graph    *g;
 	int                 err;             /* why it did not come up, or why it ended */
+	bool                ran;             /* until `end`, whatever a node says then */
 	enum xk_run_end     end;
 	char               *late;            /* errors, when it has ended */
 	uint64_t            leaked;
-	/* Readable from some moment on and for good; negative: there is none. */
-	int                 stop, up, over, leave;
+	struct embed_word   stop, up, over, leave;
 };
 
 static inline enum embed_state embed_state(const struct xk_embed *g)

@@ -17,30 +17,32 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-static void say(int fd)
+static void say(struct embed_word *w)
 {
 	static const uint64_t one = 1;
-	int was = errno;
+	int was = errno, fd = xk_load_acquire(&w->fd);
 
+	xk_store_release(&w->said, 1u);
 	/* Full is as good as written. */
-	if (write(fd, &one, sizeof one) < 0)
+	if (fd >= 0 && write(fd, &one, sizeof one) < 0)
 		errno = was;
 }
 
-/* False: not within so long. */
-static bool heard(int fd, uint64_t timeout_ns)
+/* False: not within so long.  Whoever has heard sees what was done before it was said. */
+static bool heard(const struct embed_word *w, uint64_t timeout_ns)
 {
-	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct pollfd p = { .fd = w->fd, .events = POLLIN };
 	xk_ns until = timeout_ns > XK_NS_NEVER / 2 ? XK_NS_NEVER : xk_clock_host() + timeout_ns;
 
 	for (;;) {
 		xk_ns now = xk_clock_host(), left = until == XK_NS_NEVER ? XK_NS_NEVER : until > now ? until - now : 0;
 		struct timespec t = { (time_t)(left / XK_SEC), (long)(left % XK_SEC) };
 
-		if (ppoll(&p, 1, left == XK_NS_NEVER ? NULL : &t, NULL) > 0)
+		if (xk_load_acquire(&w->said) != 0)
 			return true;
 		if (left == 0)
 			return false;
+		(void)ppoll(&p, 1, left == XK_NS_NEVER ? NULL : &t, NULL);
 	}
 }
 
@@ -51,7 +53,7 @@ static void runs(void *arg)
 	struct xk_embed *g = arg;
 
 	xk_store_release(&g->state, EMBED_RUNS);
-	say(g->up);
+	say(&g->up);
 }
 
 static int bring_up(struct xk_embed *g)
@@ -85,12 +87,13 @@ static int failures(struct xk_embed *g)
 static int run(struct xk_embed *g)
 {
 	const struct xk_plan *p = xk_spec_plan(g->spec);
-	struct xk_run_opts o = { .duration = p->duration, .warmup = p->warmup, .stop_fd = g->stop, .started = runs, .watch = g };
+	struct xk_run_opts o = { .duration = p->duration, .warmup = p->warmup, .stop_fd = g->stop.fd, .started = runs, .watch = g };
 	struct xk_run_result r;
 	int err = xk_run(g->g, &o, &r, g->e);
 
 	if (err != XK_OK)
 		return err;
+	g->ran = true;
 	g->end = r.end;
 	xk_run_fini(&r);
 	return failures(g);
@@ -108,9 +111,9 @@ static void live(void *arg)
 		g->late = embed_tell(g, g->e, NULL);
 		xk_store_release(&g->state, EMBED_ENDED);
 	}
-	say(g->over);
-	say(g->up);
-	(void)heard(g->leave, XK_NS_NEVER);
+	say(&g->over);
+	say(&g->up);
+	(void)heard(&g->leave, XK_NS_NEVER);
 	g->leaked = xk_graph_free(g->g);
 }
 
@@ -118,14 +121,15 @@ static void live(void *arg)
 
 static int open_all(struct xk_embed *g)
 {
-	int *const fd[] = { &g->up, &g->over, &g->leave, &g->stop };
+	struct embed_word *const word[] = { &g->up, &g->over, &g->leave, &g->stop };
 
-	for (unsigned i = 0; i < XK_ARRAY_LEN(fd); i++) {
+	for (unsigned i = 0; i < XK_ARRAY_LEN(word); i++) {
 		int new = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 
 		if (new < 0)
 			return -errno;
-		xk_store_release(fd[i], new);
+		word[i]->said = 0;
+		xk_store_release(&word[i]->fd, new);
 	}
 	return XK_OK;
 }
@@ -159,7 +163,7 @@ int xk_embed_start(struct xk_embed *g)
 		g->err = err;
 		return not_up(g);
 	}
-	(void)heard(g->up, XK_NS_NEVER);
+	(void)heard(&g->up, XK_NS_NEVER);
 	if (embed_state(g) >= EMBED_RUNS)
 		return XK_OK;
 	return not_up(g);
@@ -169,40 +173,35 @@ int xk_embed_wait(struct xk_embed *g, uint64_t timeout_ns)
 {
 	if (embed_state(g) < EMBED_RUNS)
 		return XK_E_INVAL;
-	if (!heard(g->over, timeout_ns))
-		return XK_E_AGAIN;
-	return embed_state(g) == EMBED_ENDED ? g->err : XK_E_AGAIN;      /* as it was published */
+	return heard(&g->over, timeout_ns) ? g->err : XK_E_AGAIN;
 }
 
 void xk_embed_stop(struct xk_embed *g)
 {
-	int fd = xk_load_acquire(&g->stop);
-
-	if (fd >= 0)
-		say(fd);
+	say(&g->stop);
 }
 
 const char *xk_embed_ended(const struct xk_embed *g)
 {
 	if (embed_state(g) != EMBED_ENDED)
 		return NULL;
-	return g->err == XK_OK || g->err == XK_E_IO ? xk_run_end_text(g->end) : xk_strerror(g->err);
+	return g->ran ? xk_run_end_text(g->end) : xk_strerror(g->err);
 }
 
 void embed_leave(struct xk_embed *g)
 {
-	int *const fd[] = { &g->stop, &g->up, &g->over, &g->leave };
+	struct embed_word *const word[] = { &g->stop, &g->up, &g->over, &g->leave };
 
 	if (g->thread != NULL) {
-		say(g->stop);
-		say(g->leave);
+		say(&g->stop);
+		say(&g->leave);
 		xk_thread_join(g->thread);
 		g->thread = NULL;
 		g->g = NULL;
 	}
-	for (unsigned i = 0; i < XK_ARRAY_LEN(fd); i++) {
-		if (*fd[i] >= 0)
-			close(*fd[i]);
-		*fd[i] = -1;
+	for (unsigned i = 0; i < XK_ARRAY_LEN(word); i++) {
+		if (word[i]->fd >= 0)
+			close(word[i]->fd);
+		word[i]->fd = -1;
 	}
 }

@@ -106,6 +106,28 @@ static void runs_to_its_end_and_is_read_by_name(void)
 	ran_to_its_end("clock=virtual");
 }
 
+/* Their counters are on replicas that are elsewhere each time. */
+static void runs_under_every_architecture(void)
+{
+	const char *const *row = xk_test_presets(2, XK_TEST_ROWS);
+	const char *cut = strstr(echo_text, "threading");
+	char text[2048];
+
+	for (unsigned i = 0; row[i] != NULL; i++) {
+		struct xk_embed *g = fresh();
+
+		snprintf(text, sizeof text, "%.*s%s }\n", (int)(cut - echo_text), echo_text, row[i]);
+		started(g, text, (const char *[]){ "count=10" }, 1);
+		CU_ASSERT_EQUAL(xk_embed_wait(g, NEVER), XK_OK);
+		if (count(g, "load", "answers") != 20 || count(g, "echo", "messages") != 20)
+			printf("# %s\n", row[i]);
+		CU_ASSERT_EQUAL(count(g, "load", "answers"), 20);
+		CU_ASSERT_EQUAL(count(g, "echo", "messages"), 20);
+		CU_ASSERT_EQUAL(count(g, "load", "sessions"), 2);
+		gone(g);
+	}
+}
+
 static void what_is_not_there_is_not_read(void)
 {
 	const char *args[] = { "clock=virtual" };
@@ -436,6 +458,7 @@ static void no_memory_is_an_error_like_others(void)
 
 static CU_TestInfo tests[] = {
 	{ "a graph runs to its end and is read by name", runs_to_its_end_and_is_read_by_name },
+	{ "a graph runs under every architecture", runs_under_every_architecture },
 	{ "what is not there is not read", what_is_not_there_is_not_read },
 	{ "a drop is read by its reason", a_drop_is_read_by_its_reason },
 	{ "errors have line and caret", errors_have_line_and_caret },

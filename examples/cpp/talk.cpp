@@ -33,7 +33,10 @@ public:
 		xk_sock_addr a{XK_SOCK_ANY, port};
 		checked(xk_sock_bind(fd, &a));
 	}
-	void send(const std::string &text, const xk_sock_addr &to) { checked(xk_sock_sendto(fd, text.data(), text.size(), 0, &to)); }
+	void send(const std::string &text, const xk_sock_addr &to)
+	{
+		checked(xk_sock_sendto(fd, text.data(), text.size(), 0, &to));
+	}
 	std::string receive(xk_sock_addr &from)
 	{
 		char buf[2048];
@@ -51,7 +54,8 @@ static graph start(const std::string &text)
 
 	if (!g)
 		throw std::bad_alloc();
-	if (xk_embed_load_text(g.get(), "talk", text.data(), text.size(), nullptr, 0) != XK_OK || xk_embed_start(g.get()) != XK_OK)
+	if (xk_embed_load_text(g.get(), "talk", text.data(), text.size(), nullptr, 0) != XK_OK ||
+	    xk_embed_start(g.get()) != XK_OK)
 		throw std::runtime_error(xk_embed_errors(g.get()));
 	return g;
 }

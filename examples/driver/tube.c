@@ -53,7 +53,8 @@ static void tube_push(struct xk_sess *s, struct xk_msg *m)
 		xk_timer_set(s->rep->wheel, &ts->timer, due);
 }
 
-static struct xk_sess *tube_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_parts *ps, int *err)
+static struct xk_sess *tube_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_parts *ps,
+				 int *err)
 {
 	struct tube_msg *ring = xk_alloc(((const struct tube_conf *)r->conf)->room * sizeof *ring);
 	struct xk_sess *s = ring != NULL ? xk_sess_create(r, &rcv->up, type, NULL) : NULL;
@@ -91,12 +92,15 @@ static int tube_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned
 }
 
 static const struct xk_ops tube_ops = {
-	.open = tube_open, .close = tube_close, .push = tube_push, .control = tube_control, .sess_control = tube_sess_control,
+	.open = tube_open, .close = tube_close, .push = tube_push, .control = tube_control,
+	.sess_control = tube_sess_control,
 };
 #define AT(f) .offset = offsetof(struct tube_conf, f)
 static const struct xk_param tube_params[] = {
-	{ .name = "length", .type = XK_P_TIME, .def = "3ms", .max = "10s", .doc = "how long a message is inside", AT(length) },
-	{ .name = "room", .type = XK_P_UINT, .def = "64", .min = "1", .max = "65536", .doc = "messages inside", AT(room) },
+	{ .name = "length", .type = XK_P_TIME, .def = "3ms", .max = "10s",
+	  .doc = "how long a message is inside", AT(length) },
+	{ .name = "room", .type = XK_P_UINT, .def = "64", .min = "1", .max = "65536",
+	  .doc = "messages inside", AT(room) },
 	XK_PARAM_END
 };
 static const char *const tube_drops[] = { "tube_full", NULL };
@@ -104,7 +108,7 @@ static const char *const tube_counts[] = { "through", NULL };
 
 static const struct xk_proto tube = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "tube", .doc = "what goes in comes out after a while",
-	.is_driver = true, .ops = &tube_ops, .offers = "port", .params = tube_params, .conf_size = sizeof(struct tube_conf),
-	.sess_size = sizeof(struct tube_sess), .drops = tube_drops, .counts = tube_counts,
+	.is_driver = true, .ops = &tube_ops, .offers = "port",
+	.params = tube_params, .conf_size = sizeof(struct tube_conf), .sess_size = sizeof(struct tube_sess), .drops = tube_drops, .counts = tube_counts,
 };
 XK_PLUGIN(&tube);

@@ -42,8 +42,8 @@ static int of_a_file(struct xk_embed *g)
 /* A host over one end of the cable: the number of its udp. */
 static int host(struct xk_embed *g, const char *addr)
 {
-	int cable = xk_embed_add(g, "eth_mem", NULL), eth = xk_embed_add(g, "eth", NULL), arp = xk_embed_add(g, "arp", NULL);
-	int ip = xk_embed_add(g, "ip", NULL), udp = xk_embed_add(g, "udp", NULL);
+	int cable = xk_embed_add(g, "eth_mem", NULL), eth = xk_embed_add(g, "eth", NULL);
+	int arp = xk_embed_add(g, "arp", NULL), ip = xk_embed_add(g, "ip", NULL), udp = xk_embed_add(g, "udp", NULL);
 
 	xk_embed_set_text(g, cable, "wire", "cable");
 	xk_embed_set_text(g, ip, "addr", addr);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * rot13.c - a protocol outside the tree: a layer over any port that turns letters by 13 places, going down and coming up.
+ * rot13.c - a protocol outside the tree: a layer over any port that turns letters by 13 places, going down and
+ * coming up.
  *
- * Both ends have it, so what comes up is what went down.  A layer without a map of its own stands on the virt_ functions and
- * adds what is its own: push, self (what comes up) and a counter.
+ * Both ends have it, so what comes up is what went down.  A layer without a map of its own stands on the virt_
+ * functions and adds what is its own: push, self (what comes up) and a counter.
  */
 #include <xk/proto.h>
 
@@ -79,7 +80,8 @@ static const char *const rot13_counts[] = { VIRT_COUNTS, "letters", NULL };
 
 static const struct xk_proto rot13 = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "rot13",
-	.doc = "letters turned by 13 places", .ops = &rot13_ops, .offers = "port", .needs = { "port" }, .min_down = 1, .max_down = 1,
+	.doc = "letters turned by 13 places", .ops = &rot13_ops,
+	.offers = "port", .needs = { "port" }, .min_down = 1, .max_down = 1,
 	.params = rot13_params, .conf_size = sizeof(struct rot13_conf), .node_size = sizeof(struct virt_node),
 	.rep_size = sizeof(struct virt_rep), .sess_size = sizeof(struct virt_sess),
 	.drops = rot13_drops, .counts = rot13_counts, .anywhere = XK_ANYWHERE_AS_ABOVE,

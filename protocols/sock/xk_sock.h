@@ -221,8 +221,9 @@ int  xk_sock_set_add(struct xk_sock_set *set, int fd, short events, uint64_t dat
 /* Nothing comes of it any more.  A socket that is closed leaves its sets by itself.  XK_E_NOENT: no member. */
 int  xk_sock_set_remove(struct xk_sock_set *set, int fd);
 /*
- * Takes up to max events, the oldest first, and waits for one as xk_sock_poll does: 0 is the end of timeout_ns, or nothing
- * yet of a graph without workers.  XK_E_SHUTDOWN: after xk_sock_stop, which members are told of as POLLNVAL.
+ * Takes up to max events, the oldest first, and waits for one as xk_sock_poll does: 0 is the end of timeout_ns, or
+ * nothing yet of a graph without workers.  XK_E_SHUTDOWN: after xk_sock_stop, which members are told of as
+ * POLLNVAL.
  */
 int  xk_sock_set_wait(struct xk_sock_set *set, struct xk_sock_ready *ready, unsigned max, uint64_t timeout_ns);
 

@@ -197,7 +197,8 @@ int xk_embed_check(struct xk_embed *g)
 	if (embed_state(g) != EMBED_NEW)
 		return XK_OK;
 	if (g->part == NULL && xk_errs_count(g->e) == 0)
-		return done(g, embed_fault(g, XK_E_INVAL, NULL, 0, "the graph is not described: load a file, or add nodes"));
+		return done(g, embed_fault(g, XK_E_INVAL, NULL, 0,
+					   "the graph is not described: load a file, or add nodes"));
 	if (xk_errs_count(g->e) != 0)            /* calls that failed */
 		return done(g, XK_E_INVAL);
 	err = embed_compose(g, &t);

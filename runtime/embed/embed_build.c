@@ -2,9 +2,9 @@
 /*
  * embed_build.c - nodes, parameters and edges that a program adds, each with the place of its call.
  *
- * What a call can see is told by it: numbers of no node, names that are none, edges upwards. All else is the check's, which
- * knows the protocols.
- * Invariant: a node stands over nodes with smaller numbers, so there is no circle.
+ * What a call can see is told by it: numbers of no node, names that are none, edges upwards. All else is the
+ * check's, which knows the protocols. Invariant: a node stands over nodes with smaller numbers, so there is no
+ * circle.
  */
 #include "runtime/embed/embed_priv.h"
 
@@ -70,7 +70,8 @@ int xk_embed_add_at(struct xk_embed *g, const char *proto, const char *name, con
 	if (err != XK_OK)
 		return err;
 	if (!is_name(proto))
-		return embed_fault(g, XK_E_INVAL, file, line, "'%.60s' is no name of a protocol or driver", proto != NULL ? proto : "");
+		return embed_fault(g, XK_E_INVAL, file, line, "'%.60s' is no name of a protocol or driver",
+				   proto != NULL ? proto : "");
 	no = part_new(g, file, line);
 	if (no < 0)
 		return embed_fault(g, no, file, line, "out of memory");
@@ -92,7 +93,8 @@ static unsigned lines_of(const char *s)
 }
 
 /* The place of a line is added before it, so that a line without one is never there. */
-static int field(struct xk_embed *g, int node, const char *param, const char *value, bool quote, const char *file, int line)
+static int field(struct xk_embed *g, int node, const char *param, const char *value, bool quote, const char *file,
+		 int line)
 {
 	struct embed_part *p;
 	int err = NONE(node) ? XK_E_INVAL : part_of(g, node, file, line);
@@ -100,7 +102,8 @@ static int field(struct xk_embed *g, int node, const char *param, const char *va
 	if (err != XK_OK)
 		return err;
 	if (!is_name(param))
-		return embed_fault(g, XK_E_INVAL, file, line, "'%.60s' is no name of a parameter", param != NULL ? param : "");
+		return embed_fault(g, XK_E_INVAL, file, line, "'%.60s' is no name of a parameter",
+				   param != NULL ? param : "");
 	if (value == NULL)
 		return embed_fault(g, XK_E_INVAL, file, line, "parameter '%s' is given no value", param);
 	if (node != XK_EMBED_GRAPH && (strcmp(param, "name") == 0 || strcmp(param, "over") == 0))
@@ -152,10 +155,11 @@ int xk_embed_over_at(struct xk_embed *g, int node, int below, const char *file, 
 	if (err != XK_OK)
 		return err;
 	if (node == XK_EMBED_GRAPH || below == XK_EMBED_GRAPH)
-		return embed_fault(g, XK_E_INVAL, file, line, "the graph itself stands over no node, and no node over it");
+		return embed_fault(g, XK_E_INVAL, file, line,
+				   "the graph itself stands over no node, and no node over it");
 	if (below >= node)
-		return embed_fault(g, XK_E_INVAL, file, line, "a node stands over nodes that were added before it: %d over %d is "
-				   "the wrong way round", node, below);
+		return embed_fault(g, XK_E_INVAL, file, line, "a node stands over nodes that were added before it: %d over "
+				   "%d is the wrong way round", node, below);
 	g->part[node].over_at = (struct embed_place){ file, line, 1 };
 	if (over_add(&g->part[node], below) == XK_OK)
 		return XK_OK;

@@ -2,9 +2,9 @@
 /*
  * embed_compose.c - nodes that a program has added, as the text of a graph file.
  *
- * Node i is n[i], below before above, as they were added; each parameter begins a line of its own, so that the line which
- * an error names says which call it came from.
- * Invariant: the lines of g->places, one after the other, are those of the text.
+ * Node i is n[i], below before above, as they were added; each parameter begins a line of its own, so that the line
+ * which an error names says which call it came from. Invariant: the lines of g->places, one after the other, are
+ * those of the text.
  */
 #include "runtime/embed/embed_priv.h"
 

@@ -2,9 +2,9 @@
 /*
  * embed_plugin.c - plug-ins of a program that embeds graphs.
  *
- * The table of protocols is the process's and moves when it grows, so it grows only while there is no graph that reads it.
- * A plug-in finds the runtime's functions among those of the program.  Where the library was itself loaded by dlopen, as
- * by an interpreter, they are not there: so it shows them to whatever is loaded after it.
+ * The table of protocols is the process's and moves when it grows, so it grows only while there is no graph that
+ * reads it. A plug-in finds the runtime's functions among those of the program.  Where the library was itself
+ * loaded by dlopen, as by an interpreter, they are not there: so it shows them to whatever is loaded after it.
  * Invariant: `graphs` counts those between xk_embed_new and the end of xk_embed_free.
  */
 #include "runtime/embed/embed_priv.h"

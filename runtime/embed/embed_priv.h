@@ -46,7 +46,7 @@ struct embed_word { int fd; uint32_t said; };
 
 struct xk_embed {
 	char               *name;
-	uint32_t            state;           /* enum embed_state; of EMBED_RUNS and later, published by the graph's thread */
+	uint32_t            state;           /* enum embed_state; from EMBED_RUNS on of the graph's thread */
 	/* Who describes it: */
 	struct embed_part  *part;            /* [nparts], the graph itself first; NULL: not built so */
 	unsigned            nparts, room_parts;

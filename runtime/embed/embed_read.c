@@ -55,7 +55,9 @@ static bool drop_of(const struct xk_proto *p, const char *name, unsigned *i)
 /* A protocol's own names come first: it may call one "drops". */
 static bool counter_of(const struct xk_proto *p, const char *name, struct counter *c)
 {
-	static const char *const all[] = { [PUSH] = "push", [POP] = "pop", [SESSIONS] = "sessions", [DROPS] = "drops", NULL };
+	static const char *const all[] = {
+		[PUSH] = "push", [POP] = "pop", [SESSIONS] = "sessions", [DROPS] = "drops", NULL
+	};
 	unsigned i;
 
 	*c = (struct counter){ COUNT, 0 };
@@ -96,7 +98,8 @@ static void tally(struct xk_vp *vp, void *arg)
 	r->node->proto->ops->rep_tally(r);
 }
 
-/* What others count for a driver it reads now and then only; in virtual time nobody but the graph's thread may ask it to. */
+/* What others count for a driver it reads now and then only; in virtual time nobody but the graph's thread may
+ * ask it to. */
 static void tally_all(const struct xk_node *n)
 {
 	const struct xk_vpset *set = n->graph->vps;

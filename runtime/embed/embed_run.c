@@ -2,9 +2,9 @@
 /*
  * embed_run.c - the graph's own thread: brings it up, lets it run, takes it down.
  *
- * The runtime's control path is one thread's, a reader of RCU; a program's threads are neither.  So a graph has one, and
- * others tell it things by descriptors that become readable once and stay so: any number can wait for one, and a signal
- * handler may write to it.
+ * The runtime's control path is one thread's, a reader of RCU; a program's threads are neither.  So a graph has
+ * one, and others tell it things by descriptors that become readable once and stay so: any number can wait for one,
+ * and a signal handler may write to it.
  *
  *   stop    the run shall end            up     it runs, or it does not come up
  *   over    the run is over              leave  nobody looks any more: take it down
@@ -87,7 +87,8 @@ static int failures(struct xk_embed *g)
 static int run(struct xk_embed *g)
 {
 	const struct xk_plan *p = xk_spec_plan(g->spec);
-	struct xk_run_opts o = { .duration = p->duration, .warmup = p->warmup, .stop_fd = g->stop.fd, .started = runs, .watch = g };
+	struct xk_run_opts o = { .duration = p->duration, .warmup = p->warmup, .stop_fd = g->stop.fd,
+				 .started = runs, .watch = g };
 	struct xk_run_result r;
 	int err = xk_run(g->g, &o, &r, g->e);
 

@@ -12,19 +12,19 @@
  * by itself or by xk_embed_stop; xk_embed_free ends and frees it, in whatever state it is.  A program may have any
  * number of graphs, one after the other and at the same time; they share nothing but the process.
  *
- * Threads.  What describes, starts or frees a graph is for one thread at a time.  While it is there,
- * xk_embed_wait, _stop, _ended, _find and all that reads may be called by any thread; xk_embed_stop by a signal handler,
- * too.  Nothing here is for code that runs inside a virtual processor, which is what protocols are.  A graph has
- * threads of its own: one that brings it up, watches over it and takes it down, and its workers.  They take
- * no signals but their own faults.
+ * Threads.  What describes, starts or frees a graph is for one thread at a time.  While it is there, xk_embed_wait,
+ * _stop, _ended, _find and all that reads may be called by any thread; xk_embed_stop by a signal handler, too.
+ * Nothing here is for code that runs inside a virtual processor, which is what protocols are.  A graph has threads
+ * of its own: one that brings it up, watches over it and takes it down, and its workers.  They take no signals but
+ * their own faults.
  *
- * Manners.  Nothing here ends the process because of what a file, a peer or the system does; no signal is taken, nothing
- * is written to stdout.  Warnings of a running graph, and what a graph file prints, are lines on stderr.  A broken
- * invariant of the library itself is told on stderr and aborts: going on would be worse.
+ * Manners.  Nothing here ends the process because of what a file, a peer or the system does; no signal is taken,
+ * nothing is written to stdout.  Warnings of a running graph, and what a graph file prints, are lines on stderr.  A
+ * broken invariant of the library itself is told on stderr and aborts: going on would be worse.
  *
- * Ownership.  Texts that come in are copied, but for the names of source files (xk_embed_add).  Texts that come out are the
- * graph's: those of errors and warnings stay until the next call that describes, starts or frees it, or it has ended;
- * all others until it is freed.
+ * Ownership.  Texts that come in are copied, but for the names of source files (xk_embed_add).  Texts that come out
+ * are the graph's: those of errors and warnings stay until the next call that describes, starts or frees it, or it
+ * has ended; all others until it is freed.
  *
  * Results.  XK_OK, or an XK_E_*, negative; what was wrong is in xk_embed_errors in sentences, with places.
  */
@@ -58,9 +58,9 @@ uint64_t xk_embed_free(struct xk_embed *g);
 /* ---- described by a file ---------------------------------------------------------------- */
 
 /*
- * Reads, runs and checks a graph file; args[nargs]: its arguments, "conns=48" each, as vp-run takes them.  All that can be
- * known before a start is: every error of it at once is in xk_embed_errors.  XK_E_NOENT, XK_E_PERM, XK_E_IO, ...: it
- * cannot be read; XK_E_INVAL: errors; XK_E_ALREADY: it is described; XK_E_NOMEM.
+ * Reads, runs and checks a graph file; args[nargs]: its arguments, "conns=48" each, as vp-run takes them.  All that
+ * can be known before a start is: every error of it at once is in xk_embed_errors.  XK_E_NOENT, XK_E_PERM, XK_E_IO,
+ * ...: it cannot be read; XK_E_INVAL: errors; XK_E_ALREADY: it is described; XK_E_NOMEM.
  */
 int xk_embed_load(struct xk_embed *g, const char *file, const char *const *args, unsigned nargs);
 /* The same of a text of n bytes; file: the name that it goes by, whose folder is where it includes from. */
@@ -79,7 +79,8 @@ int xk_embed_load_text(struct xk_embed *g, const char *file, const char *text, s
  * be looked at before.  A negative number of a node, from a call that failed, is not told a second time.
  */
 #define XK_EMBED_GRAPH 0         /* stands for the graph itself: its fields are threading, clock, seed, ... */
-/* A node of a protocol or driver: its number, from 1.  name, NULL: the protocol's, with a number where that is taken. */
+/* A node of a protocol or driver: its number, from 1.  name, NULL: the protocol's, with a number where that is
+ * taken. */
 #define xk_embed_add(g, proto, name)              xk_embed_add_at(g, proto, name, __FILE__, __LINE__)
 /* A parameter; value: as it is written in a graph file, such as 7, true, "\"64KiB\"", "{ 1, 2 }". */
 #define xk_embed_set(g, node, param, value)       xk_embed_set_at(g, node, param, value, __FILE__, __LINE__)
@@ -112,7 +113,8 @@ int xk_embed_start(struct xk_embed *g);
  * for; others: what ended it early.  XK_E_INVAL: it was not started.  Workers serve on until xk_embed_free.
  */
 int xk_embed_wait(struct xk_embed *g, uint64_t timeout_ns);
-/* Ends the run soon; returns at once.  Legal at any time between new and free, and again; before a start it does nothing. */
+/* Ends the run soon; returns at once.  Legal at any time between new and free, and again; before a start it does
+ * nothing. */
 void xk_embed_stop(struct xk_embed *g);
 /* Why the run is over, "workload complete" and the like; NULL: it is not. */
 const char *xk_embed_ended(const struct xk_embed *g);
@@ -145,8 +147,9 @@ int xk_embed_get(const struct xk_embed *g, const char *node, const char *param, 
 /* ---- plug-ins ---------------------------------------------------------------------------------------- */
 
 /*
- * Loads protocols and drivers of a shared object, for all graphs of the process and for good.  Before the first graph is
- * new, or after the last was freed: else XK_E_BUSY.  why[n]: a sentence behind its name, with what to do about it.
+ * Loads protocols and drivers of a shared object, for all graphs of the process and for good.  Before the first
+ * graph is new, or after the last was freed: else XK_E_BUSY.  why[n]: a sentence behind its name, with what to do
+ * about it.
  */
 int xk_embed_plugin(const char *file, char *why, size_t n);
 /* Loads those of VP_PLUGIN_PATH and of the installation, as vp-run does; each that cannot be used is a line on

@@ -74,7 +74,7 @@ recorded_names() { sed -n 's/^	\([a-z].*\);$/\1/p' "$@" | sort -u; }
 if [ "${1-}" = --record ]; then
 	names >"$tmp/now" || exit
 	{
-		echo '/* libxk.exports - what programs use of libxk.so; plug-ins use runtime/xk.exports. Made by tests/build/library.t --record. */'
+		echo '/* libxk.exports - what programs use of libxk.so; of plug-ins: xk.exports. Made by tests/build/library.t --record. */'
 		echo '{' && sed 's/.*/	&;/' "$tmp/now" && echo '};'
 	} >"$tmp/file" && cp "$tmp/file" "$recorded"
 	exit

@@ -144,7 +144,7 @@ static struct aal5_sess *sess_new(struct xk_rep *r, struct xk_up *up, struct xk_
 	as->skip = false;
 	as->part = NULL;
 	as->listed = (struct xk_listed){ NULL, NULL };
-	as->linger = (struct linger){ { NULL, NULL }, NULL, 0 };
+	as->linger = (struct linger_entry){ { NULL, NULL }, NULL, 0 };
 	*err = xk_sess_bind(s, &(struct xk_key){ { vc, (uintptr_t)lls } });
 	if (*err == XK_OK) {
 		xk_dup(lls);

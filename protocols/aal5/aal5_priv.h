@@ -76,7 +76,7 @@ struct aal5_sess {
 	struct xk_msg   *part;           /* a frame that is not whole */
 	struct xk_listed listed;
 	xk_ns            since;          /* when it began */
-	struct linger    linger;
+	struct linger_entry    linger;
 };
 static inline struct aal5_sess *aal5_sess(struct xk_sess *s) { return (struct aal5_sess *)(void *)s; }
 static inline struct aal5_rep *aal5_rep(const struct xk_rep *r) { return r->state; }

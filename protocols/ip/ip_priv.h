@@ -167,7 +167,7 @@ struct ip_sess {
 	uint8_t            protocol;
 	uint8_t            id_no;    /* which counter of identifications */
 	/* Rarely touched. */
-	struct linger linger;
+	struct linger_entry linger;
 };
 static inline struct ip_sess *ip_sess(struct xk_sess *s) { return (struct ip_sess *)(void *)s; }
 

@@ -15,30 +15,30 @@
 /* Sessions looked at when one has to go. */
 #define LINGER_LOOK 8u
 
-static struct linger *linger_of(struct xk_listed *l)
+static struct linger_entry *linger_of(struct xk_listed *l)
 {
-	return l != NULL ? xk_container_of(l, struct linger, link) : NULL;
+	return l != NULL ? xk_container_of(l, struct linger_entry, link) : NULL;
 }
 
-static struct linger *oldest(const struct linger_list *l)
+static struct linger_entry *oldest(const struct linger_list *l)
 {
 	return linger_of(xk_list_first(&l->list));
 }
 
-static void list_out(struct linger_list *l, struct linger *i)
+static void list_out(struct linger_list *l, struct linger_entry *i)
 {
 	xk_list_take(&i->link);
 	l->n--;
 }
 
-static void list_in(struct linger_list *l, struct linger *i)
+static void list_in(struct linger_list *l, struct linger_entry *i)
 {
 	i->since = xk_vp_now();
 	xk_list_put(&l->list, &i->link);
 	l->n++;
 }
 
-static void give_back(struct linger_list *l, struct linger *i)
+static void give_back(struct linger_list *l, struct linger_entry *i)
 {
 	list_out(l, i);
 	if (l->swept != NULL)
@@ -82,7 +82,7 @@ void linger_drain(struct linger_list *l)
 		xk_timer_cancel(l->wheel, &l->timer);
 }
 
-void linger_add(struct linger_list *l, struct linger *i, struct xk_sess *s)
+void linger_add(struct linger_list *l, struct linger_entry *i, struct xk_sess *s)
 {
 	if (l->timeout == 0) {
 		xk_close(s);
@@ -99,14 +99,14 @@ void linger_add(struct linger_list *l, struct linger *i, struct xk_sess *s)
 /* The end of a session takes no other out of its list. */
 void linger_purge(struct linger_list *l, bool (*gone)(struct xk_sess *s))
 {
-	for (struct linger *i = oldest(l), *next; i != NULL; i = next) {
+	for (struct linger_entry *i = oldest(l), *next; i != NULL; i = next) {
 		next = linger_of(xk_list_next(&l->list, &i->link));
 		if (gone(i->s))
 			give_back(l, i);
 	}
 }
 
-void linger_adopt(struct linger_list *l, struct linger *i, struct xk_rep *rcv, struct xk_node *type)
+void linger_adopt(struct linger_list *l, struct linger_entry *i, struct xk_rep *rcv, struct xk_node *type)
 {
 	list_out(l, i);
 	i->s->rcnt--;
@@ -115,7 +115,7 @@ void linger_adopt(struct linger_list *l, struct linger *i, struct xk_rep *rcv, s
 	i->s->flags &= XK_SESS_HOOKED;
 }
 
-bool linger_alone(const struct linger *i)
+bool linger_alone(const struct linger_entry *i)
 {
 	return xk_is_listed(&i->link) && i->s->rcnt == 1;
 }
@@ -124,7 +124,7 @@ bool linger_room(struct linger_list *l)
 {
 	if (XK_LIKELY(l->n < l->most))
 		return true;
-	for (struct linger *i = oldest(l); i != NULL; i = linger_of(xk_list_next(&l->list, &i->link))) {
+	for (struct linger_entry *i = oldest(l); i != NULL; i = linger_of(xk_list_next(&l->list, &i->link))) {
 		if (!linger_alone(i))
 			continue;
 		give_back(l, i);
@@ -136,7 +136,7 @@ bool linger_room(struct linger_list *l)
 bool linger_reclaim(struct linger_list *l)
 {
 	for (unsigned k = 0; k < LINGER_LOOK && l->n != 0; k++) {
-		struct linger *i = oldest(l);
+		struct linger_entry *i = oldest(l);
 
 		if (linger_alone(i)) {
 			give_back(l, i);

@@ -18,7 +18,7 @@
 #include "runtime/vp/xk_timer.h"
 
 /* Embedded in a protocol's session structure. */
-struct linger {
+struct linger_entry {
 	struct xk_listed link;
 	struct xk_sess *s;
 	xk_ns           since;
@@ -39,13 +39,13 @@ void linger_init(struct linger_list *l, struct xk_wheel *w, xk_ns timeout, uint6
  * Legal twice, and on zeroed memory. */
 void linger_drain(struct linger_list *l);
 /* Hands over the caller's reference to s; at the cap the oldest is given back. */
-void linger_add(struct linger_list *l, struct linger *i, struct xk_sess *s);
+void linger_add(struct linger_list *l, struct linger_entry *i, struct xk_sess *s);
 /* Gives back those for which gone(s) holds. */
 void linger_purge(struct linger_list *l, bool (*gone)(struct xk_sess *s));
 /* Takes s out for a new owner, as if it were new: drops the reference without closing. */
-void linger_adopt(struct linger_list *l, struct linger *i, struct xk_rep *rcv, struct xk_node *type);
+void linger_adopt(struct linger_list *l, struct linger_entry *i, struct xk_rep *rcv, struct xk_node *type);
 /* True when only the list holds s. */
-bool linger_alone(const struct linger *i);
+bool linger_alone(const struct linger_entry *i);
 /* True when one more fits: at the cap, the oldest that nobody else holds goes. */
 bool linger_room(struct linger_list *l);
 /* Closes the oldest session that nobody else holds; looks at a few only, and those that are held

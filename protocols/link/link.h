@@ -40,7 +40,7 @@ struct link_sess {
 	uint8_t  hdr[LINK_HDR_ROOM];
 	uint8_t  peer[6];
 	uint16_t number;
-	struct linger linger;
+	struct linger_entry linger;
 };
 
 /* State of a replica. */

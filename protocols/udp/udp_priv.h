@@ -52,7 +52,7 @@ struct udp_sess {
 	 * not know yet. */
 	const uint32_t    *whole;
 	/* Rarely touched. */
-	struct linger linger;
+	struct linger_entry linger;
 	bool          ask;
 };
 static inline struct udp_sess *udp_sess(struct xk_sess *s) { return (struct udp_sess *)(void *)s; }

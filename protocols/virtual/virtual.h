@@ -38,7 +38,7 @@ struct virt_rep {
 /* At the start of a session. */
 struct virt_sess {
 	struct xk_sess s;
-	struct linger  linger;
+	struct linger_entry  linger;
 };
 
 /* At the start of the configuration. */

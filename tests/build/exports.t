@@ -68,6 +68,12 @@ alone() {
 	done
 }
 ok "the header compiles alone" alone
+# What a driver of the system's devices includes.
+beside() {
+	printf '#include <%s>\n' sys/socket.h netinet/in.h netinet/tcp.h net/if.h poll.h pthread.h signal.h |
+		{ cat && printf '#include "%s"\n' "$header"; } | $cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -fsyntax-only -x c -
+}
+ok "the header has no name of the system's" beside
 cd "$tmp" && mkdir -p t/runtime/upi && printf '#ifndef G\n#if 1\n' >t/runtime/upi/xk_proto.h && echo '#include "runtime/upi/other.h"' >>t/runtime/upi/xk_proto.h
 ok "an include under a condition is told" sh -c "! sh '$top_srcdir/tools/gen-proto-header' t >out 2>err; grep 'an include under a condition' err"
 done_testing

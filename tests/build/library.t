@@ -116,6 +116,11 @@ plugins_have() {
 versioned() { nm -D --defined-only "$so" | grep -q ' xk_embed_new@@XKVP_0$' && readelf -d "$so" | grep 'SONAME.*\[libxk[.]so[.]0\]'; }
 straight() { ! objdump -d "$so" | grep -E 'call.*<(xk|virt|linger|tcp|udp|ip)_[a-z_0-9]*@plt>'; }
 polite() { ! nm -D "$so" | grep -E ' U (exit|_Exit|quick_exit|signal|sigaction|sigprocmask|printf|puts|putchar|stdout|__printf_chk)(@|$)'; }
+hidden() {
+	readelf -sW "$top_builddir/pic/runtime/compose/compose_plugin.o" | awk '$5 == "GLOBAL" && $7 != "UND" { print $6, $8 }' >"$tmp/of"
+	grep -x 'HIDDEN xk_plugin_load' "$tmp/of" && ! grep '^DEFAULT' "$tmp/of" &&
+		readelf -sW "$top_builddir/pic/runtime/embed/embed.o" | grep 'DEFAULT .* xk_embed_new$'
+}
 by_the_table() { by_table "$top_builddir/pic/runtime/compose/compose_plugin.o"; }
 if [ -f "$so" ] && [ -f "$top_builddir/libxk.a" ] && command -v readelf >/dev/null; then
 	ok "it shows what is recorded, and no more" shown
@@ -124,6 +129,7 @@ if [ -f "$so" ] && [ -f "$top_builddir/libxk.a" ] && command -v readelf >/dev/nu
 	ok "calls inside it take no detour" straight
 	ok "it neither exits, nor takes signals, nor prints to stdout" polite
 	ok "it is position-independent" by_the_table
+	ok "what nobody outside sees is hidden by the compiler, too" hidden
 else
 	skip "what the library shows" "there is no $so (make shared), or no readelf"
 fi

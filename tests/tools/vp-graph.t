@@ -190,7 +190,7 @@ ok "explain finds connections" says '> client: connection, remote 0a0000' "$grap
 ok "no back end differs" says 'differ 0 times' "$graph" filter "$file" --explain "$tmp/x.pcap"
 ok "a capture that is not there: failed" code 1 "$graph" filter "$file" --explain "$tmp/none.pcap"
 ok "a caret stands under the key" caret
-ok "help fits a screen" sh -c "[ \$('$graph' --help | wc -l) -le 34 ]"
+ok "help fits a screen" sh -c "[ \$('$graph' --help | wc -l) -le 40 ]"
 ok "no command: wrong usage" code 2 "$graph"
 ok "an unknown command: wrong usage" code 2 "$graph" chekc "$file"
 ok "and says which it could be" says "did you mean 'check'" "$graph" chekc "$file"

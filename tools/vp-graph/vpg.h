@@ -23,6 +23,10 @@ struct vpg {
 	bool        unsafe;
 	const char *meta;               /* "json", "luacats", "luacheck" */
 	bool        strict, notes, show_segments; /* test */
+	const char *graph, *clause;     /* test NAME: NULL: made of the descriptor; all */
+	bool        all;
+	uint64_t    seed;
+	unsigned    rounds, limit;      /* seconds of processor time */
 	const char *explain;            /* filter: a capture file */
 	const char *kind;               /* new-protocol: "app", "layer", "driver" */
 	const char *const *arg;         /* after the command */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * vpg_test.c - test: wire scripts against a graph.
+ * vpg_test.c - test: wire scripts against a graph, or a protocol against the contract (tools/vp-graph/kit).
  */
 #include "tools/vp-graph/vpg.h"
 
@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tools/pkt/pkt.h"
+#include "tools/vp-graph/kit/kit.h"
 
 static bool is_script(const char *name)
 {
@@ -63,7 +64,7 @@ static int load(struct vpg_file *f, const struct vpg *o, const char **graph)
 	return *graph != NULL ? vpg_open(f, &sub, *graph) : VPG_OK;
 }
 
-int vpg_test(const struct vpg *o)
+static int run_scripts(const struct vpg *o)
 {
 	struct vpg_file f = { 0 };
 	const char *graph = NULL;
@@ -92,4 +93,26 @@ int vpg_test(const struct vpg *o)
 	if (graph != NULL)
 		vpg_close(&f);
 	return code;
+}
+
+/* Where no script is named and no file is, it is a protocol. */
+static bool is_conformance(const struct vpg *o)
+{
+	size_t n = o->narg != 0 ? strlen(o->arg[0]) : 0;
+
+	for (unsigned i = 0; i < o->narg; i++)
+		if (is_script(o->arg[i]))
+			return false;
+	return o->all || (n != 0 && !(n > 4 && strcmp(o->arg[0] + n - 4, ".lua") == 0));
+}
+
+int vpg_test(const struct vpg *o)
+{
+	if (is_conformance(o))
+		return kit_test(o);
+	if (o->narg == 0) {
+		fprintf(stderr, "vp-graph: usage: vp-graph test NAME [k=v ...], or --all, or [FILE [k=v ...]] SCRIPT.pkt ...\n");
+		return VPG_USAGE;
+	}
+	return run_scripts(o);
 }

@@ -9,3 +9,6 @@ for preset in up ppc vppc tpc msgp lp ips connp_l; do
 	echo "$out" | grep -q 'load .*answers 2000' || { echo "$out"; echo "not ok $preset: answers"; exit 1; }
 	echo "ok $preset"
 done
+# Held to the contract, too; what a driver here sends comes back to who sent it, as its own graph expects.
+grep -q '[.]is_driver' @NAME@.c && set -- --graph @NAME@.lua
+vp-graph test @NAME@ "$@" || { echo "not ok conformance"; exit 1; }

@@ -1,0 +1,29 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# kit_all.t - every protocol and driver of the build passes the conformance kit; what cannot be tried is told.
+: "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
+. "$top_srcdir/tests/support/tap.sh"
+graph=$top_builddir/vp-graph
+[ -x "$graph" ] || skip_all "needs vp-graph"
+unset VP_PLUGIN_PATH
+
+# The names of the lists, but for what this build was made without.
+sed -n '/^#/d; s/[[:space:]/].*//; /./p' "$top_srcdir/protocols/list" "$top_srcdir/drivers/list" | sort -u >"$tmp/listed"
+while read -r name; do
+	"$graph" inspect "$name" 2>&1 </dev/null | grep -q "'$name' is not in this build: install " || echo "$name"
+done <"$tmp/listed" >"$tmp/names"
+[ -s "$tmp/names" ] || skip_all "no protocol is listed"
+passes() {
+	"$graph" test "$1" >"$tmp/out" 2>&1
+	code=$?
+	[ $code -eq 0 ] || cat "$tmp/out"
+	return $code
+}
+while read -r name; do
+	ok "$name" passes "$name"
+	# A device that cannot be had here: every clause says so.
+	! grep -q '^  start  *skip' "$tmp/out" || skip "$name, beyond its descriptor" "$(sed -n 's/^  start  *skip  *//p' "$tmp/out" | head -1)"
+done <"$tmp/names"
+ok "layers over a port skip nothing" sh -c "'$graph' test hop | grep '11 passed, 0 failed, 0 skipped'"
+ok "nor do transports" sh -c "'$graph' test udp | grep '11 passed, 0 failed, 0 skipped'"
+done_testing

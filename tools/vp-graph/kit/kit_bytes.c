@@ -131,8 +131,8 @@ static bool no_probes(struct kit *k, const struct kit_world *w)
 		return false;
 	if (k->proto->offers == NULL)
 		kit_skip(k, "an application: nothing is pushed to it");
-	else if (!k->is_made)
-		kit_skip(k, "the graph has no kit_probe of either kind at its ends");
+	else if (k->is_file)
+		kit_skip(k, "the graph has no kit_probe at its ends");
 	else
 		kit_skip(k, "what is over '%s' is no port and no stream", k->proto->offers);
 	return true;

@@ -130,6 +130,19 @@ static int await(pid_t pid, bool *slept)
 	return status;
 }
 
+/* Without what differs from run to run: the number of the process, addresses in it. */
+static const char *plain(char *line)
+{
+	char *at = strstr(line, " (pc ");
+
+	if (at != NULL)
+		*at = '\0';
+	line[strcspn(line, "\n")] = '\0';
+	if (strncmp(line, "==", 2) != 0 || (at = strstr(line + 2, "==")) == NULL)
+		return line;
+	return at + 2;
+}
+
 /* The line of what it said that tells most: a sanitizer's or an assertion's, else the last one. */
 static void last_words(FILE *says, char *buf, size_t n)
 {
@@ -140,9 +153,10 @@ static void last_words(FILE *says, char *buf, size_t n)
 		return;
 	rewind(says);
 	while (fgets(line, sizeof line, says) != NULL) {
-		line[strcspn(line, "\n")] = '\0';
-		if (line[0] != '\0')
-			snprintf(buf, n, ": %s", line);
+		const char *text = plain(line);
+
+		if (text[0] != '\0')
+			snprintf(buf, n, ": %s", text);
 		if (strstr(line, "ERROR: ") != NULL || strstr(line, "runtime error") != NULL || strstr(line, "panic") != NULL)
 			break;
 	}

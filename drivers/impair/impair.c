@@ -14,6 +14,7 @@
 #include "drivers/impair/impair_priv.h"
 #include "runtime/classify/xk_demux.h"
 #include "runtime/upi/xk_gives.h"
+#include "runtime/upi/xk_move.h"
 
 #define LATE_HELD 1000u                  /* frames that are held at once for their fate */
 
@@ -308,6 +309,70 @@ static void impair_close(struct xk_sess *s)
 	xk_sess_destroy(s);
 }
 
+/* ---- while the graph changes ------------------------------------------------------------------ */
+
+static int impair_stand(struct xk_rep *r, struct xk_stand *st)
+{
+	if (r->drv_sess != NULL)
+		return XK_E_BUSY;
+	r->drv_sess = xk_sess_create(r, st->up, st->type, st->below);
+	if (r->drv_sess == NULL)
+		return XK_E_NOMEM;
+	xk_dup(st->below)->up = &r->up;
+	st->own = r->drv_sess;
+	return XK_OK;
+}
+
+static int impair_move(struct xk_rep *r, const struct xk_move *m)
+{
+	struct xk_sess *s = r->drv_sess;
+
+	if (s == NULL || s->down != m->old)
+		return XK_E_NOENT;
+	if (m->now == NULL)
+		return XK_OK;
+	s->down = xk_dup(m->now);
+	xk_close(m->old);
+	return XK_OK;
+}
+
+/* What is kept goes: those that were to be overtaken have been, those on the line are out at its end. */
+static void dir_leave(struct impair_dir *d)
+{
+	xk_timer_cancel(d->rep->wheel, &d->hold_timer);
+	impair_line_clear(d);
+	while (d->held.n != 0) {
+		struct xk_msg *m = held_take(d, (uint32_t)(d->passed + 1));
+
+		d->passed++;
+		if (m != NULL)
+			impair_emit(d, m);
+	}
+	d->on = false;                   /* not before: what is sent in answer is behind what is kept */
+}
+
+static int impair_leave(struct xk_rep *r)
+{
+	struct impair_rep *ir = r->state;
+
+	dir_leave(&ir->dir[UP]);
+	dir_leave(&ir->dir[DOWN]);
+	return XK_OK;
+}
+
+static int impair_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	int res;
+
+	(void)len;
+	if (op != XK_CTL_STAND && op != XK_CTL_MOVE && op != XK_CTL_LEAVE && op != XK_CTL_ORPHANS)
+		return XK_E_NOTSUP;
+	res = xk_asked(r, buf);
+	if (res <= 0 || op == XK_CTL_ORPHANS)    /* who is above has one session, and closes it */
+		return res > 0 ? XK_OK : res;
+	return op == XK_CTL_STAND ? impair_stand(r, buf) : op == XK_CTL_MOVE ? impair_move(r, buf) : impair_leave(r);
+}
+
 /* ---- life -------------------------------------------------------------------------------------- */
 
 static int impair_init(struct xk_node *n, struct xk_errs *e)
@@ -407,7 +472,7 @@ static uint32_t impair_gives(const void *conf, uint32_t below)
 
 static const struct xk_ops impair_ops = {
 	.init = impair_init, .fini = impair_fini, .rep_init = impair_rep_init, .rep_fini = impair_rep_fini, .rep_stop = impair_rep_stop,
-	.open = impair_open, .close = impair_close, .push = impair_push, .demux = impair_demux,
+	.open = impair_open, .close = impair_close, .push = impair_push, .demux = impair_demux, .control = impair_control,
 };
 
 static const char *const dirs[] = { "both", "up", "down", NULL };

@@ -23,6 +23,18 @@ void impair_line_timer(struct xk_timer *t)
 		xk_timer_set(d->rep->wheel, &d->line_timer, d->line[d->head].due);
 }
 
+void impair_line_clear(struct impair_dir *d)
+{
+	xk_timer_cancel(d->rep->wheel, &d->line_timer);
+	while (d->n != 0) {
+		struct xk_msg *m = d->line[d->head].m;
+
+		d->head = d->head + 1 == d->cap ? 0 : d->head + 1;
+		d->n--;
+		impair_emit(d, m);
+	}
+}
+
 /* When a frame that starts now is out at the far end.  Monotone. */
 static xk_ns line_due(struct impair_dir *d, uint32_t bytes)
 {

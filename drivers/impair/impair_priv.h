@@ -56,5 +56,7 @@ void impair_emit(struct impair_dir *d, struct xk_msg *m);
 /* impair_line.c: m on the line, where there is one; consumes it.  fn of the direction's line_timer. */
 void impair_line_put(struct impair_dir *d, struct xk_msg *m);
 void impair_line_timer(struct xk_timer *t);
+/* All that is on it is out at its end, now. */
+void impair_line_clear(struct impair_dir *d);
 
 #endif

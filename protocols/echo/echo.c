@@ -10,6 +10,7 @@
  * Invariant: echo has one session for each lower session that it keeps.
  */
 #include "runtime/upi/xk_app.h"
+#include "runtime/upi/xk_move.h"
 #include "runtime/upi/xk_proto.h"
 #include "runtime/upi/xk_review.h"
 
@@ -96,6 +97,8 @@ static int echo_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	struct xk_app_counts c = { 1, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL, NULL, &r->nsess_made };
 
+	if (op == XK_CTL_MOVE)           /* a layer is put between, or taken out */
+		return xk_app_move(r, buf, key_of);
 	return xk_app_answer(op, &c, buf, len);
 }
 

@@ -12,6 +12,7 @@
 #include "protocols/link/link.h"
 #include "runtime/base/xk_errs.h"
 #include "runtime/upi/xk_enable.h"
+#include "runtime/upi/xk_move.h"
 #include "runtime/upi/xk_part.h"
 #include "runtime/upi/xk_vps.h"
 
@@ -297,9 +298,41 @@ static int max_super(struct xk_rep *r, void *buf, unsigned len)
 	return res < 0 ? res : xk_answer32(buf, len, v > hdr ? v - hdr : 0);
 }
 
+static int exchange_visit(struct xk_mapnode *node, void *arg)
+{
+	struct xk_sess *s = xk_container_of(node, struct xk_sess, map);
+	const struct xk_move *m = arg;
+
+	if (s->down == m->old) {
+		s->down = xk_dup(m->now);
+		xk_close(m->old);
+	}
+	return XK_MAP_KEEP;
+}
+
+/* Another session of the driver, or of a link that is put before it: every session has a reference, and the replica one. */
+static int exchange(struct xk_rep *r, struct xk_move *m)
+{
+	struct link_rep *st = link_state(r);
+	int res = xk_asked(r, m);
+
+	if (res <= 0)
+		return res;
+	if (m->old != st->drv)
+		return XK_E_NOENT;
+	if (m->now == NULL)
+		return XK_OK;
+	xk_map_foreach(&r->active, exchange_visit, m);
+	st->drv = xk_dup(m->now);
+	xk_close(m->old);
+	return XK_OK;
+}
+
 int link_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	switch (op) {
+	case XK_CTL_MOVE:
+		return exchange(r, buf);
 	case XK_CTL_GETMAXSUPER:
 		return max_super(r, buf, len);
 	case XK_CTL_GETMAXPACKET:

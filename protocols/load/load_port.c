@@ -23,6 +23,7 @@
 #include "runtime/mem/xk_alloc.h"
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_move.h"
 #include "runtime/upi/xk_thread.h"
 #include "runtime/upi/xk_vps.h"
 #include "runtime/vp/xk_task.h"
@@ -72,6 +73,7 @@ struct port_rep {
 	struct load_rep     load;
 	struct port_conn *conn;         /* [n] */
 	void               *conn_block;
+	uint32_t            asked;        /* where XK_CTL_MOVE found the last one: the next is near */
 };
 
 static const struct port_conf *conf_of(const struct xk_rep *r) { return r->conf; }
@@ -690,10 +692,44 @@ static int port_check(const void *conf, char *why, size_t n)
 	return text != NULL ? XK_E_INVAL : XK_OK;
 }
 
+/* Another session below, of the same connection. */
+static int port_move(struct xk_rep *r, const struct xk_move *m)
+{
+	struct port_rep *sr = r->state;
+	int res = xk_asked(r, m);
+
+	if (res <= 0)
+		return res;
+	for (uint32_t i = 0; i < sr->load.n; i++) {
+		uint32_t at = (sr->asked + i) % sr->load.n;
+		struct port_conn *k = &sr->conn[at];
+
+		if (k->s != m->old)
+			continue;
+		sr->asked = at;
+		if (m->now == NULL)
+			return XK_OK;
+		xk_task_of(&k->task, NULL);
+		k->s = xk_dup(m->now);
+		xk_task_fetch(&k->task, k->s, NULL);
+		xk_task_of(&k->task, k->s);
+		if (k->s->up != &r->up)          /* ours, that hears its answers */
+			xk_container_of(k->s->up, struct xk_sess, self)->down = k->s;
+		xk_close(m->old);
+		return XK_OK;
+	}
+	return XK_E_NOENT;
+}
+
+static int port_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	return op == XK_CTL_MOVE ? port_move(r, buf) : load_control(r, op, buf, len);
+}
+
 static const struct xk_ops port_ops = {
 	.init = load_init, .fini = load_fini, .rep_init = load_rep_init, .rep_fini = port_rep_fini,
 	.rep_start = port_rep_start, .rep_stop = port_rep_stop,
-	.close_done = port_close_done, .demux = port_demux, .control = load_control, .rep_set = port_rep_set,
+	.close_done = port_close_done, .demux = port_demux, .control = port_control, .rep_set = port_rep_set,
 };
 
 #define P(field, t, d, text, ...) \

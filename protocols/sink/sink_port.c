@@ -16,6 +16,7 @@
 #include "runtime/base/xk_errs.h"
 #include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_move.h"
 #include "runtime/upi/xk_part.h"
 #include "runtime/upi/xk_vps.h"
 
@@ -353,10 +354,18 @@ static void port_rep_stop(struct xk_rep *r)
 	xk_map_foreach(&r->active, forget_visit, NULL);
 }
 
+static int port_move(struct xk_rep *r, const struct xk_move *m)
+{
+	/* Memory is posted at the connection by the session that it was posted through. */
+	return conf_of(r)->recv.post != 0 ? XK_E_NOTSUP : xk_app_move(r, m, key_of);
+}
+
 static int port_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
 	struct xk_app_counts c = sink_counts(r->state, &r->nsess_made);
 
+	if (op == XK_CTL_MOVE)
+		return port_move(r, buf);
 	if (op == XK_CTL_APP_TIMES)
 		return sink_answer_times(r->state, buf, len);
 	return xk_app_answer(op, &c, buf, len);

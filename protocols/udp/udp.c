@@ -14,6 +14,7 @@
 #include "runtime/base/xk_rand.h"
 #include "runtime/upi/xk_gives.h"
 #include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_move.h"
 #include "runtime/upi/xk_part.h"
 #include "runtime/upi/xk_vps.h"
 #include "runtime/vp/xk_task.h"
@@ -118,7 +119,7 @@ static int bind_opened(struct udp_sess *us, const struct xk_key *k)
 	if (err != XK_OK)
 		return err;
 	e = inet_enable_find(us->s.rep->node, us->lport, (uint32_t)(be64toh(k->w[0]) & 0xffffffff));
-	return e != NULL && xk_anywhere_waits(us->s.rep->node->graph, e->rcv) ? XK_E_ADDRINUSE : XK_OK;
+	return e != NULL && xk_anywhere_waits(us->s.rep->node->graph, xk_enable_rcv(e)) ? XK_E_ADDRINUSE : XK_OK;
 }
 
 /* Where hashes say which VP a connection lives on, is it this one? */
@@ -264,12 +265,19 @@ static int error_in(struct xk_rep *r, const struct ip_error_in *e)
 
 static int udp_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
+	int res;
+
 	switch (op) {
 	case XK_CTL_GETMAXPACKET:
 	case XK_CTL_GETOPTPACKET:
 		return inet_less_header(xk_control(r->down[0], op, buf, len), buf, UDP_HDR_LEN);
 	case IP_CTL_ERROR_IN:
 		return len < sizeof(struct ip_error_in) ? XK_E_INVAL : error_in(r, buf);
+	case XK_CTL_ORPHANS:
+		res = xk_asked(r, buf);
+		if (res > 0)
+			linger_purge(&udp_state(r)->linger, xk_sess_is_orphan);
+		return res > 0 ? XK_OK : res;
 	default:
 		return XK_E_NOTSUP;
 	}

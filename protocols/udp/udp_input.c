@@ -45,7 +45,7 @@ static struct udp_sess *sess_first(struct xk_rep *r, struct xk_sess *lls, const 
 	lls = lls != NULL ? xk_dup(lls) : open_below(r, ip_net_src(net), ip_net_dst(net));
 	if (lls == NULL)
 		return NULL;
-	us = udp_sess_new(r, &xk_rep_here(e->rcv, r)->up, e->type, lls, &err);
+	us = udp_sess_new(r, &xk_rep_here(xk_enable_rcv(e), r)->up, xk_enable_type(e), lls, &err);
 	if (us == NULL) {
 		if (err == XK_E_NOSPC)
 			*reason = UDP_DROP_SESSIONS;
@@ -92,7 +92,7 @@ static void deliver_first(struct xk_rep *r, struct xk_sess *lls, struct xk_msg *
 		return;
 	}
 	xk_dup(&us->s);
-	if (xk_open_done(e->rcv, &us->s, e->type) < 0) {
+	if (xk_open_done(us->s.up->rep->node, &us->s, xk_sess_type(&us->s)) < 0) {
 		xk_close(&us->s);
 		xk_drop(r, UDP_DROP_REFUSED, m);
 		return;
@@ -118,7 +118,7 @@ static XK_NOINLINE void input_first(struct xk_rep *r, struct xk_sess *lls, struc
 		return;
 	}
 	udp_flowkey(&f, k);
-	if (xk_anywhere_here(r) && (e = wanted_by(r, m, k)) != NULL && xk_anywhere(r, &f, e->rcv))
+	if (xk_anywhere_here(r) && (e = wanted_by(r, m, k)) != NULL && xk_anywhere(r, &f, xk_enable_rcv(e)))
 		deliver_first(r, lls, m, k, true);
 	else if (xk_reroute(r, &f, m))
 		xk_count(r->count[UDP_COUNT_REROUTED]);

@@ -14,8 +14,10 @@
 #include <string.h>
 
 #include "runtime/classify/xk_demux.h"
+#include "runtime/upi/xk_app.h"
 #include "runtime/upi/xk_enable.h"
 #include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_move.h"
 #include "runtime/upi/xk_part.h"
 
 const struct xk_demux virt_through = { .through = true };
@@ -127,6 +129,8 @@ struct virt_enable {
 	struct virt_enable *next;
 	struct xk_node     *rcv, *type;
 	struct xk_parts     ps;
+	bool                adopted;     /* the enable below is another's, under `key` there; ps says nothing */
+	struct xk_key       key;
 };
 
 static struct xk_key type_key(const struct xk_node *type)
@@ -208,7 +212,9 @@ static void enable_undo(struct xk_node *n, struct virt_enable **pv)
 	struct xk_key k = type_key(v->type);
 
 	*pv = v->next;
-	for (unsigned i = 0; i < n->ndown; i++)
+	if (v->adopted)
+		(void)xk_enable_unbind(n->down[0], &v->key, n, v->type);
+	for (unsigned i = 0; !v->adopted && i < n->ndown; i++)
 		disable_below(n, i, v->type, &v->ps);
 	(void)xk_enable_unbind(n, &k, v->rcv, v->type);
 	xk_free(v);
@@ -221,7 +227,7 @@ int virt_open_disable(struct xk_node *n, struct xk_node *rcv, struct xk_node *ty
 
 	xk_parts_init(&none, 0);
 	for (struct virt_enable **pv = &st->enables; *pv != NULL; pv = &(*pv)->next) {
-		if ((*pv)->rcv != rcv || (*pv)->type != type || !same_parts(&(*pv)->ps, ps ? ps : &none))
+		if ((*pv)->rcv != rcv || (*pv)->type != type || (*pv)->adopted || !same_parts(&(*pv)->ps, ps ? ps : &none))
 			continue;
 		enable_undo(n, pv);
 		return XK_OK;
@@ -280,11 +286,11 @@ int virt_open_done(struct xk_rep *r, struct xk_sess *lls, struct xk_node *type)
 		return XK_E_NOENT;
 	if (!linger_room(&st->linger))
 		return XK_E_NOSPC;
-	s = virt_new(r, xk_rep_here(e->rcv, r), e->type, xk_dup(lls), &k);
+	s = virt_new(r, xk_rep_here(xk_enable_rcv(e), r), xk_enable_type(e), xk_dup(lls), &k);
 	if (s == NULL)
 		return XK_E_NOMEM;
 	xk_dup(s);
-	err = xk_open_done(e->rcv, s, e->type);
+	err = xk_open_done(s->up->rep->node, s, xk_sess_type(s));
 	if (err < 0)
 		xk_close(s);
 	else
@@ -301,11 +307,11 @@ int virt_open_done_held(struct xk_rep *r, struct xk_sess *lls, struct xk_node *t
 
 	if (e == NULL)
 		return XK_E_NOENT;
-	s = virt_new(r, xk_rep_here(e->rcv, r), e->type, xk_dup(lls), &k);
+	s = virt_new(r, xk_rep_here(xk_enable_rcv(e), r), xk_enable_type(e), xk_dup(lls), &k);
 	if (s == NULL)
 		return XK_E_NOMEM;
 	xk_dup(s);
-	err = xk_open_done(e->rcv, s, e->type);
+	err = xk_open_done(s->up->rep->node, s, xk_sess_type(s));
 	xk_close(s);
 	return err;
 }
@@ -344,4 +350,58 @@ void virt_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 void virt_rep_stop(struct xk_rep *r)
 {
 	linger_drain(&((struct virt_rep *)r->state)->linger);
+}
+
+/* ---- while the graph changes ------------------------------------------------------------- */
+
+static int virt_stand(struct xk_rep *r, struct xk_stand *st)
+{
+	struct xk_key k = virt_key(st->below);
+
+	st->own = virt_new(r, st->up->rep, st->type, xk_dup(st->below), &k);
+	if (st->own == NULL)
+		return XK_E_NOMEM;
+	st->own->up = st->up;
+	return XK_OK;
+}
+
+static int virt_adopt(struct xk_node *n, const struct xk_adopt *a)
+{
+	struct virt_enable *v = xk_alloc(sizeof *v);
+	struct virt_node *st = n->state;
+	struct xk_key k = type_key(a->e->type);
+	int err;
+
+	if (v == NULL)
+		return XK_E_NOMEM;
+	err = xk_enable_bind(n, &k, a->rcv, a->e->type);
+	if (err != XK_OK) {
+		xk_free(v);
+		return err;
+	}
+	*v = (struct virt_enable){ .next = st->enables, .rcv = a->rcv, .type = a->e->type, .adopted = true,
+				   .key = a->e->map.key };
+	st->enables = v;
+	return XK_OK;
+}
+
+static int virt_orphans(struct xk_rep *r)
+{
+	linger_purge(&((struct virt_rep *)r->state)->linger, xk_sess_is_orphan);
+	return XK_OK;
+}
+
+int virt_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	int res;
+
+	(void)len;
+	if (op == XK_CTL_MOVE)
+		return xk_app_move(r, buf, virt_key);
+	if (op != XK_CTL_STAND && op != XK_CTL_ADOPT && op != XK_CTL_ORPHANS)
+		return XK_E_NOTSUP;
+	res = xk_asked(r, buf);
+	if (res <= 0)
+		return res;
+	return op == XK_CTL_STAND ? virt_stand(r, buf) : op == XK_CTL_ADOPT ? virt_adopt(r->node, buf) : virt_orphans(r);
 }

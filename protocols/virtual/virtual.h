@@ -90,6 +90,8 @@ void virt_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hd
 void virt_close(struct xk_sess *s);
 /* Of who puts n bytes in front of each message: what control says below, `res` bytes in buf, as it is above. */
 int  virt_shorter(int res, unsigned op, void *buf, uint32_t n);
+/* What a layer without a header, over one node, answers while the graph changes (xk_move.h); all else is not known. */
+int  virt_control(struct xk_rep *r, unsigned op, void *buf, unsigned len);
 void virt_rep_stop(struct xk_rep *r);
 void virt_fini(struct xk_node *n);
 

@@ -9,6 +9,7 @@
 #include "runtime/mem/xk_alloc.h"
 #include "runtime/mem/xk_shared.h"
 #include "runtime/upi/xk_graph.h"
+#include "runtime/upi/xk_move.h"
 #include "runtime/upi/xk_part.h"
 
 int xk_app_answer(unsigned op, const struct xk_app_counts *c, void *buf, unsigned len)
@@ -35,14 +36,19 @@ int xk_app_listen(struct xk_node *n, uint16_t port, struct xk_errs *e)
 	return err;
 }
 
+/* When a graph ends is said by those that it began with. */
 void xk_app_will_finish(struct xk_node *n)
 {
+	if (n->late)
+		return;
+	xk_store_relaxed(&n->ends, 1u);
 	xk_graph_will_finish(n->graph);
 }
 
 void xk_app_finished(struct xk_node *n)
 {
-	xk_graph_finished(n->graph);
+	if (xk_atomic_xchg(&n->ends, 2u) == 1)
+		xk_graph_finished(n->graph);
 }
 
 bool xk_app_is_here(const struct xk_rep *r, uint64_t conn)
@@ -61,4 +67,31 @@ void xk_app_counters_free(const struct xk_rep *r, void *p)
 {
 	if (r->vp->set->shared == NULL)  /* else it goes with the graph */
 		xk_free(p);
+}
+
+int xk_app_move(struct xk_rep *r, const struct xk_move *m, struct xk_key (*key)(const struct xk_sess *lls))
+{
+	struct xk_mapnode *node;
+	struct xk_sess *s;
+	struct xk_key k;
+	int err = xk_asked(r, m);
+
+	if (err <= 0)
+		return err;
+	k = key(m->old);
+	node = xk_map_resolve(&r->active, &k);
+	if (node == NULL || m->now == NULL)
+		return node != NULL ? XK_OK : XK_E_NOENT;
+	s = xk_container_of(node, struct xk_sess, map);
+	xk_sess_unbind(s);
+	k = key(m->now);
+	err = xk_sess_bind(s, &k);
+	if (err != XK_OK) {
+		k = key(m->old);
+		(void)xk_sess_bind(s, &k);       /* where it was a moment ago there is room */
+		return err;
+	}
+	s->down = xk_dup(m->now);
+	xk_close(m->old);
+	return XK_OK;
 }

@@ -21,12 +21,79 @@ struct xk_enable *xk_enable_find(struct xk_node *n, const struct xk_key *k)
 	return find(n, k);
 }
 
+static void list_out(struct xk_enable *e)
+{
+	*e->at = e->next;
+	if (e->next != NULL)
+		e->next->at = e->at;
+}
+
+static void list_in(struct xk_enable *e, struct xk_node *rcv)
+{
+	e->next = rcv->wants;
+	e->at = &rcv->wants;
+	if (e->next != NULL)
+		e->next->at = &e->next;
+	rcv->wants = e;
+}
+
+void upi_enable_move_locked(struct xk_enable *e, struct xk_node *rcv)
+{
+	list_out(e);
+	list_in(e, rcv);
+	xk_store_release(&e->rcv, rcv);
+}
+
+/* ---- one application in another's place ------------------------------------------------ */
+
+static bool takes(const struct xk_node *now, const struct xk_node *was)
+{
+	return now == was || (was->going && !now->going);
+}
+
+/* e is of those who go, of one of them at least: rcv and type have it from now on, and it never ceased to be. */
+static bool take_over(struct xk_enable *e, struct xk_node *rcv, struct xk_node *type)
+{
+	if ((e->rcv == rcv && e->type == type) || !takes(rcv, e->rcv) || !takes(type, e->type))
+		return false;
+	e->was_rcv = e->rcv;
+	e->was_type = e->type;
+	xk_store_release(&e->type, type);
+	if (e->rcv != rcv)
+		upi_enable_move_locked(e, rcv);
+	return true;
+}
+
+/* Those that came stay not: e is again of those that it was of. */
+static bool give_back(struct xk_enable *e)
+{
+	if (e->was_type == NULL)
+		return false;
+	xk_store_release(&e->type, e->was_type);
+	if (e->rcv != e->was_rcv)
+		upi_enable_move_locked(e, e->was_rcv);
+	e->was_rcv = e->was_type = NULL;
+	e->rcnt += e->rcnt == 0;         /* as it was before they were counted */
+	return true;
+}
+
+void upi_enable_keep(struct xk_node *n)
+{
+	XK_MUTEX_SCOPE(&n->graph->structure);
+	for (struct xk_enable *e = n->wants; e != NULL; e = e->next)
+		e->was_rcv = e->was_type = NULL;
+}
+
+/* ---- bind and unbind -------------------------------------------------------------------- */
+
 static int bind_locked(struct xk_node *n, const struct xk_key *k, struct xk_node *rcv, struct xk_node *type)
 {
 	struct xk_enable *e = find(n, k);
 	int err;
 
 	if (e != NULL) {
+		if (take_over(e, rcv, type))
+			return XK_OK;
 		if (e->rcv != rcv || e->type != type)
 			return XK_E_ADDRINUSE;
 		e->rcnt++;
@@ -45,11 +112,7 @@ static int bind_locked(struct xk_node *n, const struct xk_key *k, struct xk_node
 		xk_slab_put(&n->enables, e);
 		return err;
 	}
-	e->next = rcv->wants;
-	e->at = &rcv->wants;
-	if (e->next != NULL)
-		e->next->at = &e->next;
-	rcv->wants = e;
+	list_in(e, rcv);
 	return XK_OK;
 }
 
@@ -75,9 +138,9 @@ static void enable_free(void *arg)
 
 static void enable_gone(struct xk_enable *e)
 {
-	*e->at = e->next;
-	if (e->next != NULL)
-		e->next->at = e->at;
+	if (give_back(e))
+		return;
+	list_out(e);
 	xk_passive_unbind(&e->node->passive, &e->map);
 	xk_rcu_free(&e->rcu, enable_free, e);
 }

@@ -9,6 +9,7 @@
  */
 #include "runtime/upi/upi_charge.h"
 #include "runtime/upi/upi_priv.h"
+#include "runtime/upi/xk_change.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -162,45 +163,6 @@ static int grow_nodes(struct xk_graph *g)
 	return XK_OK;
 }
 
-static void node_free(struct xk_node *n)
-{
-	if (n == NULL)
-		return;
-	if (n->conf != NULL && n->proto->params != NULL)
-		xk_param_release(n->proto->params, n->conf);
-	xk_free(n->conf);
-	xk_free(n->state);
-	xk_free((char *)(uintptr_t)n->name);
-	xk_free((char *)(uintptr_t)n->file);
-	xk_free(n->pattern);
-	xk_free(n->rep);
-	upi_locks_free(n);
-	xk_free(n->edge);
-	xk_free(n);
-}
-
-static struct xk_node *node_new(struct xk_graph *g, const struct xk_proto *p, const char *name,
-				const char *file)
-{
-	struct xk_node *n = xk_alloc(sizeof *n);
-
-	if (n == NULL)
-		return NULL;
-	n->proto = p;
-	n->graph = g;
-	n->name = xk_strdup(name);
-	n->file = file ? xk_strdup(file) : NULL;
-	n->rep = xk_alloc(g->vps->nvps * sizeof *n->rep);
-	n->state = xk_alloc(p->node_size ? p->node_size : 1);
-	n->log.name = n->name;
-	n->log.level = XK_LOG_DEFAULT;
-	if (upi_edge_make(n) != XK_OK || n->name == NULL || n->rep == NULL || n->state == NULL || (file != NULL && n->file == NULL)) {
-		node_free(n);
-		return NULL;
-	}
-	return n;
-}
-
 int xk_graph_add(struct xk_graph *g, const struct xk_proto *p, const char *name, void *conf,
 		 struct xk_node *const *down, unsigned ndown, const char *file, int line,
 		 struct xk_node **out)
@@ -213,7 +175,7 @@ int xk_graph_add(struct xk_graph *g, const struct xk_proto *p, const char *name,
 		goto fail;
 	}
 	err = grow_nodes(g);
-	if (err == XK_OK && (n = node_new(g, p, name, file)) == NULL)
+	if (err == XK_OK && (n = upi_node_new(g, p, name, file)) == NULL)
 		err = XK_E_NOMEM;
 	if (err != XK_OK)
 		goto fail;
@@ -234,105 +196,6 @@ fail:
 		xk_param_release(p->params, conf);
 	xk_free(conf);
 	return err;
-}
-
-/* ---- replicas ---------------------------------------------------------------------- */
-
-/* Is a replica to have its own configuration, so that it can be changed inside its VP alone? */
-static bool owns_conf(const struct xk_node *n)
-{
-	if (n->graph->vps->shared == NULL || n->conf == NULL)
-		return false;
-	for (const struct xk_param *p = n->proto->params; p != NULL && p->name != NULL; p++)
-		if (p->flags & XK_PF_LIVE)
-			return true;
-	return false;
-}
-
-int xk_rep_set(struct xk_rep *r, const struct xk_param *p, const void *conf, char *why, size_t n)
-{
-	const struct xk_ops *ops = r->node->proto->ops;
-	int err;
-
-	if (r->conf == r->node->conf) {
-		snprintf(why, n, "cannot be set: this system has no memory to share");
-		return XK_E_NOTSUP;
-	}
-	err = ops->rep_set != NULL ? ops->rep_set(r, p, conf, why, n) : XK_OK;
-	if (err == XK_OK)
-		xk_param_copy(p, r->conf, conf);
-	return err;
-}
-
-static size_t whole_lines(size_t n)
-{
-	return (n + XK_CACHELINE - 1) & ~(size_t)(XK_CACHELINE - 1);
-}
-
-static int rep_new(struct xk_node *n, struct xk_vp *vp)
-{
-	const struct xk_proto *p = n->proto;
-	size_t state = whole_lines(p->rep_size), conf = owns_conf(n) ? whole_lines(p->conf_size) : 0;
-	struct xk_slab one;
-	struct upi_rep *u;
-	struct xk_rep *r;
-
-	/* Replica and its state share lines with nobody: they come from a slab. */
-	xk_slab_init(&one, sizeof *u + state);
-	u = vp->set->shared ? xk_shared_get(vp->set->shared, sizeof *u + state + conf, false) : xk_slab_get(&one);
-	if (u == NULL) {
-		xk_slab_fini(&one);
-		return XK_E_NOMEM;
-	}
-	r = &u->r;
-	r->up.demux = upi_demux_of(n, upi_own_demux(n));
-	r->up.rep = r;
-	r->node = n;
-	r->ops = p->ops;
-	r->vp = vp;
-	r->no = vp->no;
-	r->wheel = &vp->wheel;
-	r->conf = n->conf;
-	if (conf != 0)
-		r->conf = memcpy((char *)(u + 1) + state, n->conf, p->conf_size);
-	r->state = u + 1;
-	u->home = one;
-	for (unsigned i = 0; i < n->ndown; i++)
-		r->down[i] = n->down[i]->rep[vp->no];
-	xk_map_init(&r->active, offsetof(struct xk_sess, map));
-	xk_slab_init(&u->slab, p->sess_size ? p->sess_size : sizeof(struct xk_sess));
-	n->rep[vp->no] = r;
-	xk_vp_warm(vp, r);
-	xk_vp_warm(vp, &r->npush);
-	xk_vp_warm(vp, r->count);
-	xk_vp_warm(vp, r->state);
-	return XK_OK;
-}
-
-static int leaked_visit(struct xk_mapnode *node, void *arg)
-{
-	(void)node;
-	(void)arg;
-	return XK_MAP_REMOVE;
-}
-
-/* Frees a replica; returns sessions that nobody closed. */
-static uint64_t rep_free(struct xk_rep *r)
-{
-	struct upi_rep *u = upi_rep(r);
-	uint64_t leaked = u->slab.live;
-	struct xk_slab home;
-
-	if (leaked != 0)
-		xk_map_foreach(&r->active, leaked_visit, NULL);
-	xk_map_fini(&r->active);
-	u->slab.live = 0;
-	xk_slab_fini(&u->slab);
-	home = u->home;
-	if (r->vp->set->shared == NULL)
-		xk_slab_put(&home, r);
-	xk_slab_fini(&home);
-	return leaked;
 }
 
 /* ---- stages ---------------------------------------------------------------------------- */
@@ -369,7 +232,7 @@ static int stage_init(struct xk_graph *g, struct xk_errs *e, unsigned *reached)
 /* One replica, inside its VP. */
 static int rep_up(struct xk_node *n, struct xk_vp *vp)
 {
-	int err = rep_new(n, vp);
+	int err = upi_rep_new(n, vp);
 
 	if (err != XK_OK || n->proto->ops->rep_init == NULL)
 		return err;
@@ -377,7 +240,7 @@ static int rep_up(struct xk_node *n, struct xk_vp *vp)
 	err = n->proto->ops->rep_init(n->rep[vp->no]);
 	xk_vp_leave_idle(vp);
 	if (err != XK_OK) {
-		rep_free(n->rep[vp->no]);
+		upi_rep_free(n->rep[vp->no]);
 		n->rep[vp->no] = NULL;
 	}
 	return err;
@@ -464,6 +327,8 @@ int xk_graph_up(struct xk_graph *g, struct xk_errs *e)
 
 	if (err == XK_OK)
 		err = xk_graph_filter(g, e);
+	if (err == XK_OK && (err = upi_late_room(g)) != XK_OK)
+		xk_errs_add(e, NULL, 0, 0, "out of memory for the graph's nodes");
 	upi_anywhere(g);
 	if (err == XK_OK)
 		upi_threads_attach(g);
@@ -529,7 +394,7 @@ static void undo_live(struct xk_graph *g)
 	for (unsigned i = g->nnodes; i-- > 0;) {
 		struct xk_node *n = g->node[i];
 
-		if (n->proto->ops->rep_stop == NULL)
+		if (n->proto->ops->rep_stop == NULL || n->gone)
 			continue;
 		for (unsigned v = 0; v < g->vps->nvps; v++) {
 			xk_vp_enter_idle(n->rep[v]->vp);
@@ -544,7 +409,7 @@ static void undo_start(struct xk_graph *g)
 	while (g->nstarted > 0) {
 		struct xk_node *n = g->node[--g->nstarted];
 
-		if (n->proto->ops->stop != NULL)
+		if (n->proto->ops->stop != NULL && !n->gone)
 			n->proto->ops->stop(n);
 	}
 }
@@ -566,7 +431,7 @@ static uint64_t undo_reps(struct xk_graph *g)
 				n->proto->ops->rep_fini(n->rep[v]);
 				xk_vp_leave_idle(vp);
 			}
-			leaked += rep_free(n->rep[v]);
+			leaked += upi_rep_free(n->rep[v]);
 			n->rep[v] = NULL;
 		}
 		xk_classifier_free(n->classifier);
@@ -602,12 +467,15 @@ static uint64_t graph_undo(struct xk_graph *g)
 
 	undo_run(g);
 	xk_vpset_stop(g->vps);
-	if (g->stage >= STAGE_LIVE)
+	if (g->stage >= STAGE_LIVE) {
+		upi_late_stop_all(g);
 		undo_live(g);
+	}
 	if (g->stage >= STAGE_START)
 		undo_start(g);
+	leaked = upi_late_free_all(g);
 	if (g->stage >= STAGE_REPS)
-		leaked = undo_reps(g);
+		leaked += undo_reps(g);
 	if (g->stage >= STAGE_INIT)
 		undo_init(g);
 	return leaked;
@@ -640,7 +508,7 @@ uint64_t xk_graph_free(struct xk_graph *g)
 	}
 	upi_meter_free(g);
 	for (unsigned i = 0; i < g->nnodes; i++)
-		node_free(g->node[i]);
+		upi_node_free(g->node[i]);
 	xk_free(g->node);
 	if (g->flows != NULL)
 		xk_flowtab_free(g->flows);
@@ -660,8 +528,8 @@ uint64_t xk_graph_free(struct xk_graph *g)
 
 struct xk_node *xk_graph_find(const struct xk_graph *g, const char *name)
 {
-	for (unsigned i = 0; i < g->nnodes; i++)
-		if (strcmp(g->node[i]->name, name) == 0)
+	for (unsigned i = 0; i < xk_graph_slots(g); i++)
+		if (xk_graph_slot(g, i) != NULL && strcmp(g->node[i]->name, name) == 0)
 			return g->node[i];
 	return NULL;
 }

@@ -11,6 +11,7 @@
 #include "runtime/upi/upi_priv.h"
 
 #include "runtime/upi/xk_capture.h"
+#include "runtime/upi/xk_change.h"
 
 static bool captured(const struct xk_node *n)
 {
@@ -76,8 +77,8 @@ static bool pushes_seen(const struct xk_node *n)
 {
 	const struct xk_graph *g = n->graph;
 
-	for (unsigned i = 0; i < g->nnodes; i++)
-		if (captured(g->node[i]) && (g->node[i] == n ? is_lowest(n) : lies_over(g->node[i], n)))
+	for (unsigned i = 0; i < xk_graph_slots(g); i++)
+		if (xk_graph_slot(g, i) != NULL && captured(g->node[i]) && (g->node[i] == n ? is_lowest(n) : lies_over(g->node[i], n)))
 			return true;
 	return false;
 }
@@ -105,7 +106,7 @@ bool xk_captured(const struct xk_node *n)
 	return xk_load_relaxed(&n->graph->ncaptures) != 0;
 }
 
-static void count_captures(struct xk_graph *g, uint32_t by)
+void upi_count_captures(struct xk_graph *g, uint32_t by)
 {
 	xk_mutex_lock(&g->structure);
 	xk_store_relaxed(&g->ncaptures, g->ncaptures + by);
@@ -117,7 +118,7 @@ void xk_capture_attach(struct xk_node *n, struct xk_capture *c)
 	bool first;
 
 	/* Long messages end before c can see one. */
-	count_captures(n->graph, 1);
+	upi_count_captures(n->graph, 1);
 	xk_rcu_synchronize();
 	xk_mutex_lock(&n->graph->structure);
 	first = !captured(n);
@@ -147,5 +148,5 @@ void xk_capture_detach(struct xk_node *n, struct xk_capture *c)
 	if (last)
 		upi_hook_resolve(n);
 	xk_rcu_synchronize();
-	count_captures(n->graph, UINT32_MAX);
+	upi_count_captures(n->graph, UINT32_MAX);
 }

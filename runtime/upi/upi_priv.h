@@ -98,6 +98,66 @@ static inline xk_demux_fn upi_demux_of(const struct xk_node *n, xk_demux_fn fn)
 	return XK_UNLIKELY(upi_hooked(n, UPI_BELOW)) ? upi_hooked_demux : fn;
 }
 
+/* upi_node.c: a node that is in no graph; a replica, inside its VP; returns sessions that nobody closed. */
+struct xk_node *upi_node_new(struct xk_graph *g, const struct xk_proto *p, const char *name, const char *file);
+void     upi_node_free(struct xk_node *n);
+int      upi_rep_new(struct xk_node *n, struct xk_vp *vp);
+uint64_t upi_rep_free(struct xk_rep *r);
+
+/* upi_late.c: nodes of a graph that is up. */
+#define UPI_LATE_MAX 256u        /* at once */
+/* Place for their numbers, before anybody reads g->node beside a writer. */
+int      upi_late_room(struct xk_graph *g);
+struct xk_want;
+/* Made, with its replicas; has not started.  Takes over w->conf.  NULL with *err, and an error told. */
+struct xk_node *upi_late_make(struct xk_graph *g, struct xk_want *w, struct xk_node *const *down, struct xk_errs *e,
+			      int *err);
+/* start and rep_start, or neither. */
+int      upi_late_start(struct xk_node *n, struct xk_errs *e);
+/* Of any node that starts: what it has begun ends, and what it received by is nobody's. */
+void     upi_late_stop(struct xk_node *n);
+/* n's session over `below`, inside the VP; NULL: it has none. */
+struct xk_sess *upi_own_over(const struct xk_node *n, struct xk_sess *below);
+/* A layer that has been taken out: what lingers is given up, and of what is below it what has no session of it. */
+void     upi_late_leave(struct xk_node *n);
+/* It is in nobody's way any more; false: sessions of it are held yet, it stays until upi_late_reap finds none. */
+bool     upi_late_end(struct xk_node *n);
+/* Those that stayed and can go now, go. */
+void     upi_late_reap(struct xk_graph *g);
+void     upi_late_stop_all(struct xk_graph *g);
+uint64_t upi_late_free_all(struct xk_graph *g);
+/* What receives on virtual processor vp for who has gone; upi_nobody_make: before the first. */
+int      upi_nobody_make(struct xk_graph *g);
+/* fn inside every VP, on several of them at a time where each has its own thread; returns when all have returned. */
+void     upi_each_vp(struct xk_graph *g, void (*fn)(struct xk_vp *vp, void *arg), void *arg);
+/* Asks r's node itself, inside its VP. */
+int      upi_ask(struct xk_rep *r, unsigned op, void *buf, unsigned len);
+/* Does n know this operation of xk_move.h? */
+bool     upi_can(const struct xk_node *n, unsigned op);
+
+/* upi_hook_capture.c: so many more that would not let long messages through; those under way are, after a
+ * grace period. */
+void     upi_count_captures(struct xk_graph *g, uint32_t by);
+
+/* upi_enable.c: e is of rcv from now on, which receives in its stead; under the structure lock. */
+void     upi_enable_move_locked(struct xk_enable *e, struct xk_node *rcv);
+/* Enables that n has taken over from who is going are its own from now on. */
+void     upi_enable_keep(struct xk_node *n);
+
+/* upi_seat.c: a node of the graph over another one, with layers between: those that go and those that come,
+ * top-down. */
+#define UPI_BETWEEN 8u
+struct upi_seat {
+	struct xk_node *above, *base, *out[UPI_BETWEEN], *in[UPI_BETWEEN];
+	unsigned        way, nout, nin;  /* way: of above->down */
+	bool            moves;           /* who is above can exchange what it holds */
+};
+/* Memory for it, in each VP; layers that come know of the enables.  Undone by the other. */
+int      upi_seat_prepare(struct upi_seat *s);
+void     upi_seat_unprepare(struct upi_seat *s);
+/* Enables and sessions go the new way. */
+void     upi_seat_change(struct upi_seat *s);
+
 /* upi_gives.c: XK_GIVES_* of a replica, a session, a node that is not made yet. */
 struct xk_view;
 uint32_t upi_rep_gives(const struct xk_rep *r);

@@ -81,4 +81,9 @@ void xk_app_finished(struct xk_node *n);
 /* Does connection number conn of the graph live on r's VP? */
 bool xk_app_is_here(const struct xk_rep *r, uint64_t conn);
 
+/* The answer to XK_CTL_MOVE of who has a session of its own over each that it keeps, bound under key(lower session),
+ * with one reference to it. */
+struct xk_move;
+int  xk_app_move(struct xk_rep *r, const struct xk_move *m, struct xk_key (*key)(const struct xk_sess *lls));
+
 #endif

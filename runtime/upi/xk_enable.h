@@ -18,7 +18,11 @@ struct xk_enable {
 	struct xk_rcu_head rcu;
 	struct xk_node    *node;
 	struct xk_enable  *next, **at;    /* of all of rcv's; what points here */
+	struct xk_node    *was_rcv, *was_type; /* while a graph changes: whose it was; NULL: nobody else's */
 };
+/* Who gets what comes of it, and as whose: they may change while it is read (xk_change.h). */
+static inline struct xk_node *xk_enable_rcv(const struct xk_enable *e) { return xk_load_relaxed(&e->rcv); }
+static inline struct xk_node *xk_enable_type(const struct xk_enable *e) { return xk_load_relaxed(&e->type); }
 /* Same key and receivers: counted again; different receivers: XK_E_ADDRINUSE. */
 int  xk_enable_bind(struct xk_node *n, const struct xk_key *k, struct xk_node *rcv, struct xk_node *type);
 int  xk_enable_unbind(struct xk_node *n, const struct xk_key *k, struct xk_node *rcv, struct xk_node *type);

@@ -35,7 +35,8 @@ struct xk_graph {
 	const char       *name;
 	struct xk_vpset  *vps;
 	struct xk_node  **node;          /* bottom-up */
-	unsigned          nnodes, room;
+	unsigned          nnodes, room;  /* of its beginning; those that have gone since, too (xk_change.h) */
+	unsigned          nslots;        /* those that came while it ran: node[nnodes..nslots - 1]; NULL: free */
 	unsigned          nedges;        /* of the nodes, see xk_node_is_edge */
 	struct xk_flowtab *flows;
 	struct xk_mutex   structure;     /* opens and enables that change shared state */
@@ -52,8 +53,10 @@ struct xk_graph {
 	/* Domain layers: names of the nodes of each layer, from the device up; none: by what they offer. */
 	char            **layers;
 	unsigned          nlayers;
-	uint32_t          ncaptures;     /* attached, or about to be; any thread reads it */
+	uint32_t          ncaptures;     /* attached, or about to be, and nshort; any thread reads it */
+	uint32_t          nshort;        /* layers that came while it ran and let no super-segments through */
 	struct upi_meter *meter;         /* see xk_capture.h; NULL: none */
+	struct xk_node   *nobody;        /* receives by sessions whose receiver has gone; NULL: none has, yet */
 };
 
 /* A node to be added; name and conf are copied or taken over as said. */

@@ -33,8 +33,7 @@
 #define XK_PUSHES_MAX  8  /* functions that are push of a protocol's sessions */
 
 struct xk_demux; struct xk_errs; struct xk_flow; struct xk_batch; struct xk_log; struct xk_node;
-struct xk_parts; struct xk_rep; struct xk_review; struct xk_sess; struct xk_up; struct xk_view;
-struct xk_vp; struct xk_wheel;
+struct xk_parts; struct xk_rep; struct xk_review; struct xk_sess; struct xk_up; struct xk_view; struct xk_vp; struct xk_wheel;
 
 typedef void (*xk_demux_fn)(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 typedef void (*xk_push_fn)(struct xk_sess *s, struct xk_msg *m);
@@ -294,6 +293,7 @@ enum {
 	XK_CTL_GETMAXSUPER,        /* uint32_t: longest XK_MSG_SUPER; 0, NOTSUP: none; not passed on; see xk_captured */
 	XK_CTL_SENDS_SUPER,        /* nothing: 1, the device sends a super-segment as one; 0 or NOTSUP, it cuts */
 	XK_CTL_GIVES,              /* uint32_t: XK_GIVES_* (xk_gives.h); answered for all, by their descriptors */
+	XK_CTL_MOVE, XK_CTL_STAND, XK_CTL_ADOPT, XK_CTL_LEAVE, XK_CTL_ORPHANS, /* a graph changes: xk_move.h */
 	XK_CTL_PRIVATE = 1000,     /* class * 1000 + n from here */
 };
 

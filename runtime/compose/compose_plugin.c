@@ -70,14 +70,14 @@ static int grow(unsigned more)
 
 /* ---- what it says -------------------------------------------------------------------------- */
 
-/* The name of the k-th that it brings. */
-static int taken(const struct xk_plugin *x, unsigned k, char *why, size_t n)
+/* The name of the k-th that it brings; renew: another plug-in may have it. */
+static int taken(const struct xk_plugin *x, unsigned k, bool renew, char *why, size_t n)
 {
 	const struct xk_proto *p = x->protos[k];
 	const struct xk_proto *const *t = xk_protos();
 
 	for (unsigned i = 0; t[i] != NULL; i++)
-		if (strcmp(t[i]->name, p->name) == 0)
+		if (strcmp(t[i]->name, p->name) == 0 && !(renew && i >= nbuild && from != NULL))
 			return proto_no(why, n, "brings '%s', which %s has already: give it another name", p->name,
 				  i < nbuild || from == NULL ? "xkvp itself" : from[i]);
 	for (unsigned i = 0; i < k; i++)
@@ -92,7 +92,7 @@ static const char *options(const char *build)
 }
 
 /* Its numbers; then, as far as those are right, all that it brings. */
-static int look(const struct xk_plugin *x, char *why, size_t n)
+static int look(const struct xk_plugin *x, bool renew, char *why, size_t n)
 {
 	char more[200];
 
@@ -114,7 +114,7 @@ static int look(const struct xk_plugin *x, char *why, size_t n)
 					".size = sizeof(struct xk_proto) and .name", i + 1);
 		if (xk_proto_fault(p, more, sizeof more) != XK_OK)
 			return proto_no(why, n, "cannot be used: its protocol '%s' %s", p->name, more);
-		if (taken(x, i, why, n) != XK_OK)
+		if (taken(x, i, renew, why, n) != XK_OK)
 			return XK_E_INVAL;
 	}
 	return XK_OK;
@@ -131,6 +131,16 @@ static bool known(const struct xk_plugin *x)
 	return false;
 }
 
+/* Where p stands: in the place of what a plug-in had by its name, or behind all. */
+static unsigned place_of(const struct xk_proto *p)
+{
+	unsigned i = nbuild;
+
+	while (i < nall && strcmp(all[i]->name, p->name) != 0)
+		i++;
+	return i;
+}
+
 static int add(const struct xk_plugin *x, const char *file, char *why, size_t n)
 {
 	char *name = NULL;
@@ -144,8 +154,11 @@ static int add(const struct xk_plugin *x, const char *file, char *why, size_t n)
 		return proto_no(why, n, "cannot be loaded: out of memory");
 	strcpy(name, file);
 	for (unsigned i = 0; i < more; i++) {
-		all[nall] = x->protos[i];
-		from[nall++] = name;
+		unsigned at = place_of(x->protos[i]);
+
+		all[at] = x->protos[i];
+		from[at] = name;
+		nall += at == nall;
 	}
 	all[nall] = NULL;
 	return XK_OK;
@@ -186,7 +199,7 @@ static void *opened(const char *file, char *why, size_t n)
 	return h;
 }
 
-int xk_plugin_load(const char *file, char *why, size_t n)
+static int load_file(const char *file, bool renew, char *why, size_t n)
 {
 	const struct xk_plugin *x;
 	struct stat st;
@@ -208,11 +221,21 @@ int xk_plugin_load(const char *file, char *why, size_t n)
 		err = proto_no(why, n, "is no plug-in of xkvp: it has no XK_PLUGIN(...)");
 	else if (known(x))
 		return XK_OK;
-	else if ((err = look(x, why, n)) == XK_OK)
+	else if ((err = look(x, renew, why, n)) == XK_OK)
 		err = add(x, file, why, n);
 	if (err != XK_OK)
 		(void)dlclose(h);
 	return err;
+}
+
+int xk_plugin_load(const char *file, char *why, size_t n)
+{
+	return load_file(file, false, why, n);
+}
+
+int xk_plugin_renew(const char *file, char *why, size_t n)
+{
+	return load_file(file, true, why, n);
 }
 
 /* ---- folders --------------------------------------------------------------------------------------- */

@@ -22,6 +22,11 @@ const struct xk_proto *xk_protos_find(const char *name);
  * no such file; XK_E_INVAL: it cannot be used; why[n]: a sentence behind its name, with what to do about it. */
 int xk_plugin_load(const char *file, char *why, size_t n);
 
+/* The same beside a graph that runs; and where a plug-in that was loaded before brings something of that name, graph files mean
+ * this one from now on.  Nodes that are there stay what they are.  A newer version of a plug-in is in a file of another
+ * name: the linker knows one that it has by its name. */
+int xk_plugin_renew(const char *file, char *why, size_t n);
+
 /* Loads what the environment names, files, and of folders all that end in ".so", by name; then those of the
  * installation's folder, if that is there.  Each bad one is a line on stderr that begins with the tool's name; the
  * others are used. */

@@ -11,6 +11,7 @@
 
 #include "runtime/upi/xk_graph.h"
 #include "runtime/upi/xk_inline.h"
+#include "runtime/upi/xk_move.h"
 #include "runtime/upi/xk_part.h"
 
 #define ALL    (CHURN_STEADY + CHURN_SLOTS)
@@ -22,6 +23,7 @@ struct churner_rep { struct churn_conn *first, *last; uint64_t answers; unsigned
 
 struct churn_conn churn_conn[ALL];
 uint64_t churn_astray, churn_moves;
+uint32_t churn_over;
 
 static const struct churner_conf *conf_of(const struct xk_rep *r) { return r->conf; }
 static struct churner_rep *rep_of(const struct xk_rep *r) { return r->state; }
@@ -30,6 +32,7 @@ void churn_reset(void)
 {
 	memset(churn_conn, 0, sizeof churn_conn);
 	churn_astray = churn_moves = 0;
+	churn_over = 0;
 }
 
 void churn_sum(struct churn_sums *s, unsigned first, unsigned last)
@@ -69,7 +72,7 @@ static unsigned steady_run(struct xk_task *t, unsigned budget)
 	const struct churner_conf *conf = conf_of(c->r);
 	unsigned n = 0;
 
-	while (n < budget && c->sent < conf->count && c->sent - c->got < conf->window && send_one(c))
+	while (n < budget && !xk_load_relaxed(&churn_over) && c->sent < conf->count && c->sent - c->got < conf->window && send_one(c))
 		n++;
 	if (n < budget)
 		xk_task_park(t);
@@ -188,6 +191,32 @@ static void churner_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *
 		answered(c, word);
 }
 
+/* ---- a layer is put between, or taken out ----------------------------------------------------- */
+
+static int churner_move(struct xk_rep *r, const struct xk_move *m)
+{
+	struct churn_conn *c = churn_conn;
+	int res = xk_asked(r, m);
+
+	if (res <= 0)
+		return res;
+	while (c < churn_conn + ALL && (c->r != r || c->s != m->old))
+		c++;
+	if (c == churn_conn + ALL)
+		return XK_E_NOENT;
+	if (m->now != NULL) {
+		c->s = xk_dup(m->now);
+		xk_close(m->old);
+	}
+	return XK_OK;
+}
+
+static int churner_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
+{
+	(void)len;
+	return op == XK_CTL_MOVE ? churner_move(r, buf) : XK_E_NOTSUP;
+}
+
 /* ---- life ---------------------------------------------------------------------------------- */
 
 static int churner_rep_start(struct xk_rep *r, struct xk_errs *e)
@@ -237,7 +266,7 @@ static const struct xk_param churner_params[] = {
 	PARAM(greet, XK_P_UINT, "4", .min = "1"), XK_PARAM_END
 };
 static const struct xk_ops churner_ops = {
-	.rep_start = churner_rep_start, .rep_stop = churner_rep_stop, .demux = churner_demux,
+	.rep_start = churner_rep_start, .rep_stop = churner_rep_stop, .demux = churner_demux, .control = churner_control,
 };
 const struct xk_proto xk_proto_churner = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "churner", .doc = "connections come and go beside busy ones",

@@ -37,6 +37,7 @@ struct churn_conn {
 } XK_ALIGNED;
 extern struct churn_conn churn_conn[CHURN_STEADY + CHURN_SLOTS];
 extern uint64_t churn_moves;     /* slots given away */
+extern uint32_t churn_over;      /* set: steady connections send no more */
 extern uint64_t churn_astray;    /* answers on another VP or session than their connection's */
 
 void churn_reset(void);

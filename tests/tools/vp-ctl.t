@@ -385,4 +385,115 @@ ok "a path too long is refused" refused 'bytes long' "$run" --control="$tmp/$(pr
 touch "$tmp/file"
 ok "a file that is no socket is left alone" refused 'not a socket' "$run" --control="$tmp/file" "$tmp/many.lua"
 ok "a folder that is not there is refused" code 1 "$run" --control="$tmp/no/such" "$tmp/many.lua"
+
+# ---- another graph ------------------------------------------------------------------------
+
+cat >"$tmp/apply.lua" <<'LUA'
+local a = args {
+  hop = uint { 0, doc = "turns of a layer over the client, 0: none" }, port = uint { 7, doc = "of the echo" },
+  loss = text { "", doc = "of the client's link; without it none" }, more = bool { false, doc = "another application" },
+  vps = uint { 4, doc = "virtual processors" }, tag = bool { false, doc = "a layer of a plug-in over the server" },
+}
+local function host(addr, link)
+  local wire = eth_mem { wire = "cable", queue = 65536 }
+  if link and a.loss ~= "" then wire = impair { loss = a.loss, over = wire } end
+  return stack { ip { addr = addr }, arp { queue = 1024 }, eth { over = wire } }
+end
+local client = udp { name = "client", over = host("10.0.0.1/24", true) }
+local server = udp { name = "server", over = host("10.0.0.2/24") }
+echo { port = a.port, over = a.tag and tag { over = server } or server }
+if a.more then sink { name = "more", port = 99, over = server } end
+load { to = "10.0.0.2", port = 7, conns = 16, count = 0, window = 4, over = a.hop > 0 and hop { burn = a.hop, over = client } or client }
+return graph "apply" { threading = vppc { vps = a.vps } }
+LUA
+
+# apply ARGS [WORD...]: of the file with these arguments; its table in $tmp/told.
+apply() {
+	args=$1
+	shift
+	c apply "$tmp/apply.lua" args="$args" "$@" >"$tmp/told" 2>&1
+	got=$?
+	cat "$tmp/told"
+	return $got
+}
+# has NODE OVER: what show graph says.
+has() { c show graph >"$tmp/graph" && grep -q "^$1  *[^ ]*  *$2 " "$tmp/graph" || { cat "$tmp/graph"; return 1; }; }
+hasnt() { c show graph >"$tmp/graph" && ! grep "^$1 " "$tmp/graph"; }
+answers() { c snapshot >"$tmp/snap" && python3 -c '
+import json, sys
+print({n["name"]: n for n in json.load(open(sys.argv[1]))["nodes"]}["server"]["push"])' "$tmp/snap"; }
+goes_on() { was=$(answers) && for try in $(seq 3000); do [ "$(answers)" -gt "$was" ] && return; done; return 1; }
+dry_run() {
+	apply hop=3 --dry-run && grep -q '^hop  *added .* hop$' "$tmp/told" && grep -q '^load  *over .*client  *hop$' "$tmp/told" &&
+	hasnt hop && has load client
+}
+applies() {
+	apply hop=3 && has hop client && has load hop && goes_on &&
+	apply hop=5 && grep -q '^hop  *replaced  *burn  *3  *5$' "$tmp/told" && has hop client && goes_on &&
+	apply loss=0.01 && grep -q '^hop  *removed' "$tmp/told" && hasnt hop && has load client && has eth impair && goes_on &&
+	apply loss=0 && grep -q '^impair  *set  *loss  *0.01  *0$' "$tmp/told" && c get impair loss | grep -q '  0  ' && goes_on &&
+	apply "" && grep -q '^impair  *removed' "$tmp/told" && has eth eth_mem && goes_on
+}
+application() {
+	apply more=true && grep -q '^more  *added' "$tmp/told" && has more server && c show graph | grep -q '^server .* 2  *2 ' &&
+	apply port=8 && grep -q '^echo  *replaced  *port  *7  *8$' "$tmp/told" && grep -q '^more  *removed' "$tmp/told" && hasnt more &&
+	apply port=7 && goes_on
+}
+same() { apply "" && grep -qx nothing "$tmp/told"; }
+wrong_file() {
+	printf 'return graph "apply" {\n  threading = vppc {},\n  burts = 3 }\n' >"$tmp/wrong.lua"
+	refused 'wrong.lua:3: .*burts' c apply "$tmp/wrong.lua" && grep -q '|  *^' "$tmp/says" && has load client
+}
+tag_plugin() {
+	cat >"$tmp/tag.c" <<'C'
+#include <xk/proto.h>
+struct tag_conf { struct virt_conf virt; };
+static const struct xk_ops ops = {
+	.fini = virt_fini, .rep_init = virt_rep_init, .rep_stop = virt_rep_stop, .open = virt_open, .control = virt_control,
+	.open_enable = virt_open_enable, .open_disable = virt_open_disable, .open_disable_all = virt_open_disable_all,
+	.open_done = virt_open_done, .close_done = virt_close_done, .demux = virt_demux, .push = virt_push, .pop = virt_pop,
+	.close = virt_close,
+};
+static const struct xk_param params[] = { VIRT_PARAMS };
+static const char *const drops[] = { VIRT_DROPS, NULL }, *const counts[] = { VIRT_COUNTS, VERSION, NULL };
+static const struct xk_proto tag = {
+	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = "tag", .doc = VERSION, .ops = &ops,
+	.offers = "port", .needs = { "port" }, .min_down = 1, .max_down = 1, .params = params, .conf_size = sizeof(struct tag_conf),
+	.node_size = sizeof(struct virt_node), .rep_size = sizeof(struct virt_rep), .sess_size = sizeof(struct virt_sess),
+	.drops = drops, .counts = counts, .demux = &virt_through, .anywhere = XK_ANYWHERE_AS_ABOVE,
+};
+XK_PLUGIN(&tag);
+C
+	for v in 1 2; do
+		# shellcheck disable=SC2046
+		${CC:-cc} -shared -fPIC -O1 $(PKG_CONFIG_PATH=$top_builddir pkg-config --cflags xkvp) -DVERSION="\"version_$v\"" -o "$tmp/tag-$v.so" "$tmp/tag.c" || return 1
+	done
+}
+newer_plugin() {
+	apply tag=true plugin="$tmp/tag-1.so" && grep -q '^tag  *added' "$tmp/told" && has echo tag && goes_on &&
+	apply tag=true && grep -qx nothing "$tmp/told" &&
+	apply tag=true plugin="$tmp/tag-2.so" && grep -q '^tag  *replaced  *protocol  *tag  *tag$' "$tmp/told" && has echo tag && goes_on &&
+	apply "" && grep -q '^tag  *removed' "$tmp/told" && hasnt tag && goes_on
+}
+
+ok "a graph begins that will be another one" start "$tmp/apply.lua"
+ok "the same file changes nothing" same
+ok "a dry run tells the difference and makes none of it" dry_run
+ok "layers come, are replaced and go, and messages pass" applies
+ok "so do applications" application
+ok "other threading is refused at its place" refused 'apply.lua:[0-9]*: threading is .vppc. and 4' apply vps=2
+ok "a wrong file is told as vp-run tells it" wrong_file
+ok "a wrong argument, too" refused "argument 'hop'" apply hop=x
+ok "a file that is not there, too" refused 'none.lua' c apply "$tmp/none.lua"
+ok "--dry-run of anything else is refused" refused 'is for apply' c show graph --dry-run
+ok "what was refused has changed nothing" same
+if command -v pkg-config >/dev/null && tag_plugin >"$tmp/made" 2>&1; then
+	ok "a newer version of a plug-in takes the old one's place" newer_plugin
+	ok "what is no plug-in is refused" refused 'is no plug-in' apply tag=true plugin="$tmp/tag.c"
+else
+	cat "$tmp/made" 2>/dev/null
+	skip "a newer version of a plug-in" "needs pkg-config and a compiler"
+fi
+ok "it ends with nothing leaked" stop
+
 done_testing

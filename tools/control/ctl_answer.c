@@ -5,6 +5,7 @@
  * Invariant: a line is whole, or the client is told that it is not and is let go.
  */
 #include "tools/control/ctl_priv.h"
+#include "runtime/upi/xk_change.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -27,14 +28,16 @@ struct xk_node *ctl_node(struct ctl_call *k, const char *name)
 {
 	struct xk_node *n = xk_graph_find(k->c->g, name);
 	const char **words, *near = NULL;
+	unsigned nwords = 0;
 
 	if (n != NULL)
 		return n;
-	words = xk_alloc(k->c->g->nnodes * sizeof *words + 1);
-	for (unsigned i = 0; words != NULL && i < k->c->g->nnodes; i++)
-		words[i] = k->c->g->node[i]->name;
+	words = xk_alloc(xk_graph_slots(k->c->g) * sizeof *words + 1);
+	for (unsigned i = 0; words != NULL && i < xk_graph_slots(k->c->g); i++)
+		if (xk_graph_slot(k->c->g, i) != NULL)
+			words[nwords++] = k->c->g->node[i]->name;
 	if (words != NULL)
-		near = xk_errs_suggest(name, words, k->c->g->nnodes);
+		near = xk_errs_suggest(name, words, nwords);
 	ctl_fail(k, "unknown-node", "the graph has no node '%.64s'%s%s%s", name, near ? "; did you mean '" : "",
 		 near ? near : "", near ? "'?" : "");
 	xk_free(words);

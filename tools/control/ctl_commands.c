@@ -29,6 +29,13 @@ static const struct xk_param set_args[] = {
 	CTL_ARG(XK_P_TEXT, value, "as in a graph file", .flags = XK_PF_REQUIRED),
 	XK_PARAM_END
 };
+static const struct xk_param apply_args[] = {
+	CTL_ARG(XK_P_TEXT, file, "a graph file: the graph as it is to be", .flags = XK_PF_REQUIRED),
+	CTL_ARG(XK_P_TEXT, args, "arguments of the file, with blanks between"),
+	CTL_ARG(XK_P_TEXT, plugin, "a plug-in to load first, new, or a newer version of one, in a file of another name"),
+	CTL_ARG(XK_P_BOOL, dry_run, "tell the difference and whether it can be made, and make none of it", .def = "false"),
+	XK_PARAM_END
+};
 static const struct xk_param trace_args[] = {
 	CTL_ARG(XK_P_TEXT, node, "from this node on", .flags = XK_PF_REQUIRED),
 	CTL_ARG(XK_P_UINT, count, "so many messages", .def = "10", .min = "1", .max = "1000000"),
@@ -145,6 +152,8 @@ const struct ctl_command ctl_commands[] = {
 	{ "show", "what is there: graph, runtime, vps, sessions, ...", show_args, false, ctl_cmd_show },
 	{ "get", "parameters, with what they are now", get_args, false, ctl_cmd_get },
 	{ "set", "changes a parameter, in every virtual processor or in none", set_args, false, ctl_cmd_set },
+	{ "apply", "what a graph file says and the graph is not: told, and made under traffic, or none of it", apply_args, false,
+	  ctl_cmd_apply },
 	{ "trace", "the way of the next messages through a node and beyond, with decoded headers", trace_args, true,
 	  ctl_cmd_trace },
 	{ "capture", "packets between a node and its lower layer, to a pcap file", capture_args, true, ctl_cmd_capture },

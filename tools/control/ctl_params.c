@@ -4,12 +4,12 @@
  *
  * Which parameters of a protocol may change while it runs is said by its schema
  * (XK_PF_LIVE).  A value is read and checked like one in a graph file, with the rules between
- * parameters; then every virtual processor is entered and its replica takes it over.  If one
- * refuses, those before it get the old value back.
+ * parameters; then every replica has it, or none (xk_node_set).
  * Invariant: a node's configuration has a new value only when all its replicas have it.
  */
 #include "tools/control/ctl_priv.h"
 #include "runtime/base/xk_param_value.h"
+#include "runtime/upi/xk_change.h"
 #include "runtime/upi/xk_part.h"
 
 #include <stdlib.h>
@@ -119,8 +119,9 @@ int ctl_cmd_get(struct ctl_call *k)
 	struct xk_node *n = NULL;
 
 	if (k->a.node == NULL) {
-		for (unsigned i = g->nnodes; i-- > 0;)
-			node_rows(&get, g->node[i]);
+		for (unsigned i = xk_graph_slots(g); i-- > 0;)
+			if (xk_graph_slot(g, i) != NULL)
+				node_rows(&get, g->node[i]);
 		threading_rows(&get);
 	} else if (is_threading(k)) {
 		threading_rows(&get);
@@ -212,41 +213,6 @@ static int set_log(struct ctl_call *k, struct xk_node *n)
 	return done(k, log_params, was, &l);
 }
 
-struct stay { struct xk_rep *r; const struct xk_param *p; const void *conf; char why[256]; int err; };
-
-static void stay_inside(struct xk_vp *vp, void *arg)
-{
-	struct stay *st = arg;
-
-	(void)vp;
-	st->err = xk_rep_set(st->r, st->p, st->conf, st->why, sizeof st->why);
-}
-
-/* Every replica, or none. */
-static int set_all(struct ctl_call *k, struct xk_node *n, const struct xk_param *p, const void *conf)
-{
-	struct stay st = { .p = p, .conf = conf };
-	unsigned v, nvps = k->c->g->vps->nvps;
-
-	for (v = 0; v < nvps; v++) {
-		st.r = n->rep[v];
-		xk_vp_do(st.r->vp, stay_inside, &st);
-		if (st.err != XK_OK)
-			break;
-	}
-	if (v == nvps) {
-		xk_param_copy(p, n->conf, conf);
-		return XK_OK;
-	}
-	ctl_fail(k, "refused", "parameter '%s' of '%s' %s", p->name, n->name, st.why);
-	st.conf = n->conf;
-	while (v-- > 0) {
-		st.r = n->rep[v];
-		xk_vp_do(st.r->vp, stay_inside, &st);
-	}
-	return XK_E_INVAL;
-}
-
 static int set_param(struct ctl_call *k, struct xk_node *n, const struct xk_param *p)
 {
 	size_t size = n->proto->conf_size;
@@ -261,8 +227,8 @@ static int set_param(struct ctl_call *k, struct xk_node *n, const struct xk_para
 	err = parse(k, p, conf);
 	if (err == XK_OK && n->proto->check != NULL && (err = n->proto->check(conf, why, sizeof why)) != XK_OK)
 		err = ctl_fail(k, "bad-value", "%s: %s", n->name, why);
-	if (err == XK_OK)
-		err = set_all(k, n, p, conf);
+	if (err == XK_OK && xk_node_set(n, p, conf, why, sizeof why) != XK_OK)
+		err = ctl_fail(k, "refused", "parameter '%s' of '%s' %s", p->name, n->name, why);
 	if (err == XK_OK)
 		err = done(k, p, was, conf);
 	xk_free(conf);

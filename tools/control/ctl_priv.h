@@ -58,7 +58,8 @@ struct ctl_args {
 	unsigned what;
 	char    *cursor;
 	uint64_t limit, count, time;
-	bool     per_vp, path;
+	char    *args, *plugin;
+	bool     per_vp, path, dry_run;
 };
 
 struct ctl_call {
@@ -69,7 +70,7 @@ struct ctl_call {
 	struct ctl_args    a;
 	json_t            *result;       /* the answer */
 	const char        *code;         /* of an error */
-	char               why[512];
+	char               why[4096];
 	struct ctl_job    *job;          /* the answer comes later */
 };
 
@@ -134,6 +135,7 @@ int ctl_cmd_sessions(struct ctl_call *k);
 int ctl_show_params(struct ctl_call *k);
 int ctl_cmd_get(struct ctl_call *k);
 int ctl_cmd_set(struct ctl_call *k);
+int ctl_cmd_apply(struct ctl_call *k);
 int ctl_cmd_trace(struct ctl_call *k);
 int ctl_cmd_capture(struct ctl_call *k);
 int ctl_cmd_inject(struct ctl_call *k);

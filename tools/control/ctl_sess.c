@@ -7,6 +7,7 @@
  * alive from the first piece to the last is shown exactly once: it never moves.
  */
 #include "tools/control/ctl_show.h"
+#include "runtime/upi/xk_change.h"
 #include "runtime/upi/xk_part.h"
 
 #include <stdlib.h>
@@ -141,8 +142,8 @@ int ctl_show_sessions(struct ctl_call *k)
 		xk_free(st);
 		return ctl_fail(k, "no-memory", "out of memory");
 	}
-	for (unsigned i = (unsigned)from[0]; i < g->nnodes; i++) {
-		for (unsigned v = i == from[0] ? (unsigned)from[1] : 0; v < g->vps->nvps; v++) {
+	for (unsigned i = (unsigned)from[0]; i < xk_graph_slots(g); i++) {
+		for (unsigned v = i == from[0] ? (unsigned)from[1] : 0; xk_graph_slot(g, i) != NULL && v < g->vps->nvps; v++) {
 			if (only != NULL && only != g->node[i])
 				break;
 			st->r = g->node[i]->rep[v];

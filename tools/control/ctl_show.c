@@ -17,6 +17,7 @@
 #include "runtime/upi/xk_part.h"
 #include "runtime/vp/xk_stage.h"
 #include "tools/control/ctl_show.h"
+#include "runtime/upi/xk_change.h"
 
 static int give_rows(struct ctl_call *k, json_t *rows)
 {
@@ -29,11 +30,15 @@ static int show_graph(struct ctl_call *k)
 	const struct xk_graph *g = k->c->g;
 	json_t *rows = json_array();
 
-	for (unsigned i = g->nnodes; i-- > 0;) {
-		const struct xk_node *n = g->node[i];
+	for (unsigned i = xk_graph_slots(g); i-- > 0;) {
+		const struct xk_node *n = xk_graph_slot(g, i);
 		uint64_t made = 0, gone = 0;
-		json_t *o = json_object(), *over = json_array();
+		json_t *o, *over;
 
+		if (n == NULL)
+			continue;
+		o = json_object();
+		over = json_array();
 		for (unsigned d = 0; d < n->ndown; d++)
 			json_array_append_new(over, ctl_string(n->down[d]->name));
 		for (unsigned v = 0; v < g->vps->nvps; v++) {
@@ -58,6 +63,15 @@ static const char *entry_name(enum xk_entry e)
 	return e == XK_ENTRY_OWN ? "own" : e == XK_ENTRY_LOCK ? "lock" : "thread";
 }
 
+static unsigned nodes_now(const struct xk_graph *g)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < xk_graph_slots(g); i++)
+		n += xk_graph_slot(g, i) != NULL;
+	return n;
+}
+
 static int show_runtime(struct ctl_call *k)
 {
 	const struct xk_vpset *set = k->c->g->vps;
@@ -75,7 +89,7 @@ static int show_runtime(struct ctl_call *k)
 	ctl_put(o, "clock_ns", xk_clock_read(&set->clock));
 	ctl_put(o, "vps", set->nvps);
 	ctl_put(o, "workers", set->nworkers);
-	ctl_put(o, "nodes", k->c->g->nnodes);
+	ctl_put(o, "nodes", nodes_now(k->c->g));
 	ctl_put(o, "flows", xk_flowtab_count(k->c->g->flows));
 	snprintf(seed, sizeof seed, "%llu", (unsigned long long)k->c->g->seed);
 	json_object_set_new(o, "seed", json_string(seed));      /* 64 bits are more than JSON's numbers have */
@@ -240,8 +254,8 @@ static int show_connections(struct ctl_call *k)
 	if (!ctl_cursor(k->a.cursor, from))
 		return ctl_fail(k, "bad-argument", "'cursor' is not one of ours");
 	rows = json_array();
-	for (unsigned i = (unsigned)from[0]; i < g->nnodes; i++) {
-		for (unsigned v = i == from[0] ? (unsigned)from[1] : 0; v < g->vps->nvps; v++) {
+	for (unsigned i = (unsigned)from[0]; i < xk_graph_slots(g); i++) {
+		for (unsigned v = i == from[0] ? (unsigned)from[1] : 0; xk_graph_slot(g, i) != NULL && v < g->vps->nvps; v++) {
 			struct xk_app_counts a;
 
 			if ((only != NULL && only != g->node[i]) || !ask(g->node[i]->rep[v], &a))

@@ -16,6 +16,7 @@
  */
 #include "tools/control/ctl_trace.h"
 #include "runtime/base/xk_param_value.h"
+#include "runtime/upi/xk_change.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -352,8 +353,8 @@ static void attach(struct trace *t, struct xk_node *n)
 /* The node that messages are followed from comes last: by then all the others look. */
 static void attach_all(struct trace *t, const struct xk_graph *g)
 {
-	for (unsigned i = 0; i < g->nnodes; i++)
-		if (g->node[i] != t->node)
+	for (unsigned i = 0; i < xk_graph_slots(g); i++)
+		if (xk_graph_slot(g, i) != NULL && g->node[i] != t->node)
 			attach(t, g->node[i]);
 	attach(t, t->node);
 }
@@ -375,7 +376,7 @@ int ctl_cmd_trace(struct ctl_call *k)
 	t->j = (struct ctl_job){ .step = trace_step, .free = trace_free, .c = k->c, .until = xk_clock_host() + k->a.time };
 	t->left = k->a.count;
 	t->node = n;
-	t->tap = xk_alloc(g->nnodes * sizeof *t->tap);
+	t->tap = xk_alloc(xk_graph_slots(g) * sizeof *t->tap);
 	t->room = k->a.count < RING / STEPS ? (unsigned)k->a.count * STEPS : RING;
 	t->ring = xk_alloc(t->room * sizeof *t->ring);
 	if (t->tap == NULL || t->ring == NULL) {

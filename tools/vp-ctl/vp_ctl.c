@@ -55,7 +55,7 @@ static json_t *arg_value(const char *name, const char *value)
 {
 	char here[4096], path[8192];
 
-	if (strcmp(name, "file") != 0 || value[0] == '/' || getcwd(here, sizeof here) == NULL)
+	if ((strcmp(name, "file") != 0 && strcmp(name, "plugin") != 0) || value[0] == '/' || getcwd(here, sizeof here) == NULL)
 		return json_string(value);
 	snprintf(path, sizeof path, "%s/%s", here, value);
 	return json_string(path);
@@ -148,11 +148,22 @@ static int follow(struct vpc *o)
 	return code;
 }
 
+/* --dry-run, of a command that has such an argument. */
+static int fill_dry_run(const struct vpc *o, json_t *req, const json_t *args)
+{
+	for (size_t i = 0; i < json_array_size(args); i++)
+		if (strcmp(arg_name(args, i), "dry_run") == 0)
+			return json_object_set_new(req, "dry_run", json_true()) == 0 ? VPC_OK : VPC_REFUSED;
+	return usage("option --dry-run is for apply, not for '%s'", o->word[0]);
+}
+
 static int run_command(struct vpc *o, const json_t *cmd)
 {
 	json_t *req = json_pack("{s:s}", "cmd", o->word[0]), *answer;
 	int code = fill(o, req, json_object_get(cmd, "arguments"));
 
+	if (code == VPC_OK && o->dry_run)
+		code = fill_dry_run(o, req, json_object_get(cmd, "arguments"));
 	if (code != VPC_OK) {
 		json_decref(req);
 		return code;

@@ -19,7 +19,7 @@ enum { VPC_OK = 0, VPC_REFUSED = 1, VPC_USAGE = 2, VPC_NOBODY = 3 };
 
 struct vpc {
 	const char *socket;              /* NULL: find it */
-	bool        json, per_vp, ladder;
+	bool        json, per_vp, ladder, dry_run;
 	xk_ns       wait, timeout, delay;
 	uint64_t    count;               /* of top's tables; 0: until it ends */
 	const char *word[VPC_WORDS];     /* the command and its arguments */

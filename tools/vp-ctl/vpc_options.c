@@ -18,6 +18,7 @@ static const char doc[] =
 	"  show WHAT [NODE]          graph, runtime, params, vps, sessions, locks,\n"
 	"                            classifiers, connections, affinity, times\n"
 	"  get [NODE [PARAM]], set NODE PARAM VALUE        live parameters\n"
+	"  apply FILE                what the file says and the graph is not, under traffic (--dry-run)\n"
 	"  trace NODE [N]            the way of the next N messages\n"
 	"  capture NODE FILE [N]     packets below NODE, as a pcap file\n"
 	"  inject NODE FILE          frames of a pcap file come in at a driver\n"
@@ -29,7 +30,7 @@ static const char doc[] =
 	"\n"
 	"Exit codes: 0 good, 1 refused or failed, 2 wrong usage, 3 no graph answers.";
 
-enum { OPT_WAIT = 256, OPT_TIMEOUT, OPT_PER_VP, OPT_LADDER };
+enum { OPT_WAIT = 256, OPT_TIMEOUT, OPT_PER_VP, OPT_LADDER, OPT_DRY_RUN };
 
 static const struct argp_option options[] = {
 	{ "socket", 's', "PATH", 0, "Where the graph listens (default: $VP_CONTROL, or the only one that runs)", 0 },
@@ -38,6 +39,7 @@ static const struct argp_option options[] = {
 	{ "timeout", OPT_TIMEOUT, "TIME", 0, "For an answer (default: 10s)", 0 },
 	{ "count", 'n', "N", 0, "top: so many tables", 0 },
 	{ "delay", 'd', "TIME", 0, "top, dot: time between two looks (default: 1s)", 0 },
+	{ "dry-run", OPT_DRY_RUN, NULL, 0, "apply: tell the difference and whether it can be made", 0 },
 	{ "per-vp", OPT_PER_VP, NULL, 0, "metrics, export, snapshot: each virtual processor of each node", 0 },
 	{ "ladder", OPT_LADDER, NULL, 0, "trace: message by message, a step down a step to the right", 0 },
 	{ 0 }
@@ -67,6 +69,7 @@ static error_t parse_opt(int key, char *arg, struct argp_state *state)
 	case OPT_TIMEOUT: o->timeout = value(XK_P_TIME, "timeout", arg, state); break;
 	case OPT_PER_VP: o->per_vp = true; break;
 	case OPT_LADDER: o->ladder = true; break;
+	case OPT_DRY_RUN: o->dry_run = true; break;
 	case ARGP_KEY_ARG:
 		if (o->nwords == VPC_WORDS)
 			argp_error(state, "at most %u words", VPC_WORDS);

@@ -150,8 +150,9 @@ int ctl_show_params(struct ctl_call *k)
 		json_decref(get.rows);
 		return ctl_cmd_get(k);
 	}
-	for (unsigned i = g->nnodes; i-- > 0;)
-		node_rows(&get, g->node[i]);
+	for (unsigned i = xk_graph_slots(g); i-- > 0;)
+		if (xk_graph_slot(g, i) != NULL)
+			node_rows(&get, xk_graph_slot(g, i));
 	threading_rows(&get);
 	k->result = json_pack("{s:o}", "rows", get.rows);
 	return k->result != NULL ? XK_OK : ctl_fail(k, "no-memory", "out of memory");

@@ -170,10 +170,15 @@ static int ncs_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned 
 		return ns->conn.has_hello ? xk_answer(buf, len, ns->conn.hello, NCS_HELLO_LEN) : 0;
 	case NCS_CTL_ROOM:
 		room = (struct ncs_room){ ns->conn.queued, ncs_conf(s->rep)->queue, ns->conn.out.n,
-					  ncs_notes_pending(&ns->conn.notes) };
+					  ncs_notes_pending(&ns->conn.notes), ns->conn.choice.agreed.sdu, ns->conn.unsent };
 		return xk_answer(buf, len, &room, sizeof room);
 	case NCS_CTL_NOTE:
 		return len != NCS_NOTE_LEN ? XK_E_INVAL : ncs_conn_note(&ncs_sess(s)->conn, buf);
+	case NCS_CTL_LONG:
+		return len != sizeof(uint32_t) ? XK_E_INVAL : ncs_data_long(&ncs_sess(s)->conn, *(const uint32_t *)buf);
+	case NCS_CTL_SDUS:
+		ncs_sess(s)->conn.pieces = true;
+		return xk_answer32(buf, len, NCS_SDU_BEFORE + (ns->conn.sums ? NCS_SUM_LEN : 0));
 	case NCS_CTL_WATCH:
 		ncs_sess(s)->conn.watched = true;
 		return XK_OK;

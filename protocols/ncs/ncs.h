@@ -10,6 +10,7 @@
 #ifndef NCS_H
 #define NCS_H
 
+#include "runtime/base/xk_bytes.h"
 #include "runtime/upi/xk_proto.h"
 
 /* ncs -> the node below: struct ncs_choice, with none and none; each control that lies there puts
@@ -35,9 +36,26 @@ struct ncs_names { const char *path, *flow, *error, *over; const char *wrong; st
 #define NCS_HELLO_LEN 12u
 
 /* The same: struct ncs_room.  Messages that were pushed and are not acknowledged (without error control: sent), their bytes,
- * and how many bytes may be; notes that were said and the peer has not heard. */
+ * and how many bytes may be; notes that were said and the peer has not heard; bytes of an SDU; of those pushed, bytes that
+ * never left. */
 #define NCS_CTL_ROOM (7700 * 1000 + 6)
-struct ncs_room { uint64_t bytes, most; uint32_t messages, notes; };
+struct ncs_room { uint64_t bytes, most; uint32_t messages, notes, sdu; uint64_t unsent; };
+
+/* Who holds a session of ncs -> it: uint32_t.  The next message has so many bytes and is pushed in parts, each but the last
+ * of whole SDUs, with nothing between them.  Who says so minds NCS_CTL_ROOM: no part is dropped for want of it.
+ * XK_E_MSGSIZE: more than a message may have; XK_E_BUSY: parts of another are missing. */
+#define NCS_CTL_LONG (7700 * 1000 + 10)
+
+/* The same: nothing.  Its messages come up SDU by SDU from now on, in order, as soon as error control is done with each
+ * (so without error control a message may not come to its end: the next one then begins).  In front of an SDU's
+ * bytes, in one piece, are so many of ncs as the answer, uint32_t, says; the first are a struct ncs_sdu. */
+#define NCS_CTL_SDUS (7700 * 1000 + 11)
+struct ncs_sdu { uint32_t message, sdu, last; };       /* numbers: of the message, its SDU, and the last one of it */
+#define NCS_SDU_BEFORE 12u
+static inline void ncs_sdu_load(const uint8_t *b, struct ncs_sdu *p)
+{
+	*p = (struct ncs_sdu){ xk_be32(b), xk_be32(b + 4), xk_be32(b + 8) };
+}
 
 /* Who holds a session of ncs -> it: nothing.  NCS_CTL_EVENT is said of it from now on. */
 #define NCS_CTL_WATCH (7700 * 1000 + 8)
@@ -49,6 +67,9 @@ struct ncs_room { uint64_t bytes, most; uint32_t messages, notes; };
 #define NCS_CTL_NOTE (7700 * 1000 + 9)
 #define NCS_NOTES_MOST 1024u
 #define NCS_NOTE_LEN 20u
+
+/* Joins m to the message *first, which ends with *last (NULL: there is none yet). */
+void ncs_append(struct xk_msg **first, struct xk_msg **last, struct xk_msg *m);
 
 /* ncs -> the replica of who holds a session: struct ncs_event.  NCS_OPENED: the peer has accepted; NCS_LESS:
  * fewer messages are kept than before, or fewer notes than NCS_NOTES_MOST; NCS_NOTED: the peer has said `note`.  Who is told may push, say and close. */

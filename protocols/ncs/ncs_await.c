@@ -149,7 +149,7 @@ static int announced(struct ncs_end *e, const struct proc_note *n)
 	int err;
 
 	if (n->tag > INT_MAX || n->no > PROC_NUMBERS || xk_sess_control(e->s.down, XK_CTL_GETMAXPACKET, &longest,
-	    sizeof longest) != (int)sizeof longest || n->len > longest - PROC_HDR) {
+	    sizeof longest) != (int)sizeof longest || n->len > longest - PROC_LONG) {
 		xk_count(e->s.rep->drop[PROC_DROP_NOTE]);
 		return XK_E_MSGSIZE;
 	}
@@ -337,50 +337,55 @@ int ncs_await_note(struct ncs_end *e, const uint8_t *v)
 
 /* ---- bytes: inside the VP ----------------------------------------------------------------------------- */
 
-/* The box for them, unless there is none. */
-static struct ncs_box *awaits(const struct xk_ncs_conn *c, uint32_t no, size_t len)
+struct ncs_box *ncs_await_box(const struct xk_ncs_conn *c, uint32_t no, size_t len)
 {
 	struct ncs_box *b = box_of(c, no);
 
 	return b != NULL && b->is == BOX_CALLED && b->len == len ? b : NULL;
 }
 
+void ncs_await_here(struct ncs_box *b)
+{
+	struct xk_ncs_conn *c = b->c;
+	struct xk_ncs_req *r = b->r;
+
+	b->is = BOX_HERE;
+	c->nboxes -= xk_is_listed(&b->mine);
+	xk_list_take(&b->mine);
+	xk_list_take(&b->calls);
+	if (r == NULL)
+		return;
+	b->r = NULL;                             /* who has asked for it: it may be another's now */
+	r->box = NULL;
+	ncs_box_keeps(b, sizeof *b, b->len);
+	c->t->unsettled = true;
+	ncs_settle(c->t);
+}
+
 /* Nobody waited for them.  0, or why they are not kept. */
 static unsigned keep(struct xk_ncs_conn *c, const struct xk_msg *m, uint32_t no)
 {
-	uint32_t len = m->tot - PROC_HDR;
+	uint32_t len = m->tot;
 	uint8_t *bytes = xk_alloc(len != 0 ? len : 1);
-	struct xk_ncs_req *r;
 	struct ncs_box *b;
 
 	if (bytes == NULL)
 		return XK_DROP_NOMEM;
-	xk_msg_copy_out(m, PROC_HDR, bytes, len);
+	xk_msg_copy_out(m, 0, bytes, len);
 	proc_lock(c->n);
-	b = awaits(c, no, len);
+	b = ncs_await_box(c, no, len);
 	if (b == NULL) {                         /* somebody has closed meanwhile */
 		proc_unlock(c->n);
 		xk_free(bytes);
 		return PROC_DROP_CLOSED;
 	}
 	b->bytes = bytes;
-	b->is = BOX_HERE;
-	xk_list_take(&b->mine);
-	c->nboxes--;
-	xk_list_take(&b->calls);
-	r = b->r;
-	if (r != NULL) {                         /* or asked for it: it may be another's now */
-		b->r = NULL;
-		r->box = NULL;
-		ncs_box_keeps(b, sizeof *b, b->len);
-		c->t->unsettled = true;
-		ncs_settle(c->t);
-	}
+	ncs_await_here(b);
 	proc_unlock(c->n);
 	return 0;
 }
 
-static int refuse(struct ncs_end *e, struct xk_msg *m, unsigned why)
+int ncs_await_refuse(struct ncs_end *e, struct xk_msg *m, unsigned why)
 {
 	xk_drop(e->s.rep, why, m);
 	if (why == PROC_DROP_CLOSED)
@@ -388,8 +393,7 @@ static int refuse(struct ncs_end *e, struct xk_msg *m, unsigned why)
 	return why == XK_DROP_NOMEM ? XK_E_NOMEM : XK_E_CONNRESET;
 }
 
-/* Takes the receive that waits for b from its list, and b is no more. */
-static struct xk_ncs_req *taken(struct ncs_box *b)
+struct xk_ncs_req *ncs_await_taken(struct ncs_box *b)
 {
 	struct xk_ncs_req *r = b->r;
 	struct xk_node *n = b->c->n;
@@ -412,18 +416,18 @@ int ncs_await_body(struct ncs_end *e, struct xk_msg *m, uint32_t no)
 	struct ncs_box *b;
 
 	proc_lock(c->n);
-	b = awaits(c, no, m->tot - PROC_HDR);
+	b = ncs_await_box(c, no, m->tot);
 	if (b == NULL)
 		why = c->closed ? PROC_DROP_CLOSED : PROC_DROP_BODY;
 	else
-		r = taken(b);
+		r = ncs_await_taken(b);
 	proc_unlock(c->n);
 	if (r != NULL)
 		ncs_give(e, r, m);
 	else if (why == 0)
 		why = keep(c, m, no);
 	if (why != 0)
-		return refuse(e, m, why);
+		return ncs_await_refuse(e, m, why);
 	xk_msg_free(m);
 	return XK_OK;
 }

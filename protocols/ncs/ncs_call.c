@@ -110,6 +110,10 @@ void ncs_req_done(struct xk_ncs_req *r, int err)
 	struct xk_ncs_thread *t = r->t;
 	struct xk_ncs_conn *c = r->c;
 
+	if (r->box != NULL && r->box->into) {    /* by who copies into its buffer */
+		r->box->after = (int16_t)err;
+		return;
+	}
 	xk_list_take(&r->link);
 	if (r->box != NULL)
 		r->box->r = NULL;

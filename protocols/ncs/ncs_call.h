@@ -5,7 +5,8 @@
  *   ncs_process.c    the node: descriptor, start and stop, what comes from below
  *   ncs_call.c       requests: begun, waited for, cancelled, done; ncs_wait.c: by threads of either kind
  *   ncs_call_conn.c  threads and connections: attach, open, accept, close
- *   ncs_send.c       messages: announced and pushed from requests
+ *   ncs_send.c       messages: announced and pushed from requests; ncs_part.c: long ones, in parts
+ *   ncs_place.c      SDUs of messages that their receives have found: into these, one by one
  *   ncs_match.c      messages matched with receives
  *   ncs_await.c      messages that were announced: called for, awaited, given up
  *   ncs_group.c      barrier, broadcast, reduce over connections of a group; ncs_tree.c and ncs_fold.c are pure
@@ -31,6 +32,7 @@
 #include "runtime/vp/xk_timer.h"
 
 #define PROC_HDR 12u                     /* in front of each message: tag 32, notes before it 32, messages before it 32 */
+#define PROC_LONG 16u                    /* where it has more than one SDU, its length 32, too */
 #define PROC_BODY 0x80000000u            /* for the tag: it was announced, under the number in the other bits */
 #define PROC_MARK 0xffffffffu            /* and: it is nothing but its place */
 #define PROC_NUMBERS 0x3fffffffu
@@ -38,7 +40,7 @@
 #define PROC_GROUP 0x80000000u           /* sessions that groups use */
 
 #define PROC_DROPS(X) X(SHORT, "short") X(CLOSED, "closed") X(UNEXPECTED, "unexpected_full") \
-	X(BODY, "not_announced") X(NOTE, "bad_note")
+	X(BODY, "not_announced") X(NOTE, "bad_note") X(LENGTH, "other_length")
 #define PROC_DROP_ENUM(n, s) PROC_DROP_##n,
 enum { PROC_DROP_BASE = XK_DROP_FIRST - 1, PROC_DROPS(PROC_DROP_ENUM) };
 
@@ -69,12 +71,26 @@ static inline const struct proc_conf *proc_conf(const struct xk_node *n) { retur
 struct proc_rep { struct xk_list ends, pokes; struct xk_call call; bool posted, over; };
 static inline struct proc_rep *proc_rep(const struct xk_rep *r) { return r->state; }
 
+/* What stands in front of a message; len: of its bytes, where it has more than one SDU. */
+struct proc_head { uint32_t tag, count, place, len; };
+
+/* The message of several SDUs whose first ones have come. */
+enum coming_how {
+	COMING_NOT,
+	COMING_PLACED,                   /* into what the connection's `filling` says */
+	COMING_WAITS,                    /* all of it, then it is matched */
+	COMING_NOWHERE,                  /* it is dropped */
+};
+struct ncs_coming { enum coming_how how; struct proc_head h; struct xk_msg *first, *last; };
+
 /* Our session on one of ncs. */
 struct ncs_end {
 	struct xk_sess s;
 	struct xk_ncs_conn *c;
 	struct xk_listed link;           /* of its VP */
 	bool pumping;
+	uint32_t before;                 /* bytes of ncs in front of an SDU */
+	struct ncs_coming coming;
 	struct xk_timer marker;          /* without error control: while announcements may wait for lost messages */
 	unsigned marks;
 };
@@ -90,6 +106,10 @@ struct xk_ncs_thread {
 	struct xk_list waiting, accepts; /* connections to be accepted; requests */
 	struct xk_list posted, came;     /* receives and probes; messages (struct ncs_box), each in order */
 };
+
+/* A send of which parts are to be pushed yet: at of size bytes were, with what stands in front; size 0: there is none.
+ * reads: its VP copies from its buffer; err: it is to be told, when it does not any more. */
+struct ncs_part { struct xk_ncs_req *r; uint64_t at, size; uint32_t tag; bool reads; int err; };
 
 enum conn_state { CONN_OPENING, CONN_OPEN, CONN_ENDED };
 struct xk_ncs_conn {
@@ -121,6 +141,8 @@ struct xk_ncs_conn {
 	uint32_t sent, arrived;          /* messages that notes count; those behind which none comes any more */
 	uint32_t passed;                 /* the most that one that has come counts */
 	bool     sure;
+	struct ncs_box *filling;         /* SDUs of its message are placed as they come */
+	struct ncs_part part;
 	struct ncs_end *end;             /* the VP's; NULL: there is none (any more) */
 };
 
@@ -134,19 +156,26 @@ static inline bool note_is_placed(const struct proc_note *n) { return n->kind < 
 struct ncs_held { struct xk_listed link; struct proc_note n; };
 
 /* A message that nobody has received yet, in its place among others. */
-enum box_is { BOX_HERE, BOX_ANNOUNCED, BOX_CALLED };
+enum box_is { BOX_HERE, BOX_ANNOUNCED, BOX_CALLED, BOX_COMING };
 struct ncs_box {
 	struct xk_listed link;           /* of its thread, in order; of those that are held */
 	struct xk_listed mine, calls;    /* of its connection's boxes, not here yet; to be called for, or begun */
 	struct xk_ncs_conn *c;
 	struct xk_ncs_req  *r;           /* the receive that waits for it, which stays in its place, too */
-	enum box_is is;
+	uint8_t  is;                     /* enum box_is */
+	bool     whole, into, dead;      /* see have */
 	uint32_t no;                     /* of those announced */
 	uint32_t count, place;           /* of those held: notes, and messages, before it */
 	uint32_t begun_at;               /* of those begun: notes before it */
 	int      tag;
 	size_t   len;
 	uint64_t kept, lent;             /* of the process */
+	/* Of one that is filled: so many bytes are in their places, in its receive's buffer as long as it has no
+	 * memory of its own (bytes); whole: all of them.  busy: so many copy for it without the lock, so it is dead
+	 * before it is freed.  into: its VP copies into the receive's buffer; what ends that says `after`. */
+	uint32_t have;
+	uint16_t busy;
+	int16_t  after;
 	uint8_t *bytes;                  /* here: own[] or memory of its own */
 	uint8_t  own[];
 };
@@ -208,8 +237,34 @@ void ncs_poked(struct xk_vp *vp, void *rep);
 /* The peer calls for a message that was announced.  With the lock. */
 void ncs_offer_called(struct xk_ncs_conn *c, uint32_t no);
 void ncs_offers_free(struct xk_ncs_conn *c);
+/* What stands in front of the next message, n bytes: PROC_HDR, or PROC_LONG with its length. */
+void ncs_head_put(struct xk_ncs_conn *c, struct xk_msg *m, uint32_t tag, uint32_t len, uint32_t n);
 /* What a call on c that needs it alive begins with; with the lock. */
 int  ncs_conn_standing(const struct xk_ncs_conn *c);
+
+/* ---- ncs_part.c ----------------------------------------------------------------------------------------- */
+
+/* Inside the VP, without the lock.  r is pushed in parts, of which this is the first; XK_E_INPROGRESS. */
+int  ncs_part_begin(struct ncs_end *e, struct xk_ncs_req *r, const struct ncs_room *room, uint32_t tag);
+/* The next one.  false: the connection has ended. */
+bool ncs_part_next(struct ncs_end *e, const struct ncs_room *room);
+/* Of so many bytes: in parts? */
+bool ncs_part_is_for(const struct ncs_room *room, uint64_t bytes);
+/* With the lock.  May the next part leave? */
+bool ncs_part_fits(const struct ncs_room *room);
+/* The send hears err, and no part of it is pushed any more. */
+void ncs_part_fail(struct xk_ncs_conn *c, int err);
+
+/* ---- ncs_place.c ---------------------------------------------------------------------------------------- */
+
+/* Inside the VP, without the lock.  An SDU, as ncs passes it up; as ncs_conn_message. */
+int  ncs_place_sdu(struct ncs_end *e, struct xk_msg *m);
+/* What has come of a message is dropped. */
+void ncs_place_none(struct ncs_end *e);
+/* With the lock.  b, for which somebody copied, has lost him. */
+void ncs_place_left(struct ncs_box *b);
+/* r's message is placed into its buffer: it goes on into own, b->len bytes, without r, which is cancelled.  Leaves the lock. */
+void ncs_place_moves(struct xk_ncs_req *r, uint8_t *own);
 
 /* ---- ncs_await.c ----------------------------------------------------------------------------------------- */
 
@@ -217,6 +272,14 @@ int  ncs_conn_standing(const struct xk_ncs_conn *c);
 /* As ncs_conn_message. */
 int  ncs_await_note(struct ncs_end *e, const uint8_t *note);
 int  ncs_await_body(struct ncs_end *e, struct xk_msg *m, uint32_t no);
+/* What is refused, m or not at all, for that reason. */
+int  ncs_await_refuse(struct ncs_end *e, struct xk_msg *m, unsigned why);
+/* With the lock.  The box of bytes that were called for; NULL: none is. */
+struct ncs_box *ncs_await_box(const struct xk_ncs_conn *c, uint32_t no, size_t len);
+/* All of b has come, and is in its memory.  May leave the lock. */
+void ncs_await_here(struct ncs_box *b);
+/* Takes the receive that waits for b from its list, and b is no more.  May be NULL. */
+struct xk_ncs_req *ncs_await_taken(struct ncs_box *b);
 /* None comes any more of the peer's messages before `place`: notes that waited for them go on. */
 int  ncs_await_place(struct ncs_end *e, uint32_t place);
 /* It ends: notes that are held are gone. */
@@ -238,7 +301,10 @@ void ncs_await_ended(struct xk_ncs_conn *c);
 /* Inside the VP, without the lock. */
 /* An error: the connection cannot go on, and whoever calls ends it; CONN_IS_OVER: it has ended. */
 #define CONN_IS_OVER 1
-int  ncs_conn_message(struct ncs_end *e, struct xk_msg *m);
+/* All of a message, behind what stands in front of it. */
+int  ncs_conn_message(struct ncs_end *e, struct xk_msg *m, const struct proc_head *h);
+/* Takes n bytes, PROC_HDR or PROC_LONG, from *m.  XK_E_INVAL: there are fewer. */
+int  ncs_head_take(struct xk_msg **m, uint32_t n, struct proc_head *h);
 /* Copies m's bytes into r, which is in no list, and is done. */
 void ncs_give(struct ncs_end *e, struct xk_ncs_req *r, const struct xk_msg *m);
 /* Of a message; n: bytes that are here, so that own[] has them.  NULL: no memory. */
@@ -252,6 +318,8 @@ bool ncs_full(const struct xk_node *n, uint64_t more);
 void ncs_boxes_free(struct xk_ncs_thread *t, struct xk_ncs_conn *c);    /* c NULL: all of them */
 /* The receive that gets it, in its list; those before it that are too short are told. */
 struct xk_ncs_req *ncs_receiver(struct xk_ncs_conn *c, int tag, size_t len);
+/* r waits for b, which is put into its thread's order. */
+void ncs_box_join(struct ncs_box *b, struct xk_ncs_req *r);
 /* Puts b into its thread's order, and gives it to who waits for it.  May leave the lock. */
 void ncs_box_offer(struct ncs_box *b);
 /* Receives wait again that had found a message: others may be for them.  May leave the lock. */

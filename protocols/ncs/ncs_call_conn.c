@@ -117,10 +117,12 @@ static struct ncs_end *end_new(struct xk_rep *r, struct xk_sess *lls, struct xk_
 	e->c = c;
 	e->pumping = false;
 	e->marks = 0;
+	e->coming = (struct ncs_coming){ .how = COMING_NOT };
 	xk_timer_init(&e->marker, ncs_mark);
 	e->link = (struct xk_listed){ NULL, NULL };
 	xk_list_put(&proc_rep(r)->ends, &e->link);
 	(void)xk_sess_control(lls, NCS_CTL_WATCH, NULL, 0);
+	(void)xk_sess_control(lls, NCS_CTL_SDUS, &e->before, sizeof e->before);
 	c->sure = xk_sess_control(lls, NCS_CTL_AGREED, &choice, sizeof choice) != (int)sizeof choice || choice.error->sure;
 	return e;
 }
@@ -136,8 +138,10 @@ void ncs_end_free(struct ncs_end *e)
 	c->end = NULL;
 	xk_timer_cancel(e->s.rep->wheel, &e->marker);
 	ncs_await_notes_free(c);
+	ncs_place_none(e);
 	proc_lock(n);
 	ncs_reqs_fail(&c->announced, NULL, ncs_conn_standing(c));
+	ncs_part_fail(c, ncs_conn_standing(c));
 	ncs_offers_free(c);
 	proc_unlock(n);
 	xk_list_take(&e->link);
@@ -166,6 +170,7 @@ void ncs_conn_fail(struct xk_ncs_conn *c, int err)
 	c->opener = NULL;
 	ncs_reqs_fail(&c->sends, NULL, err);
 	ncs_reqs_fail(&c->announced, NULL, err);
+	ncs_part_fail(c, err);
 	ncs_reqs_fail(&c->flushes, NULL, err);
 	ncs_reqs_fail(l, c, err);
 	if (reaches(c->t, c->peer.rank))

@@ -2,10 +2,13 @@
 /*
  * ncs_data.c - messages to SDUs on the way down, SDUs to messages on the way up.
  *
- * A message that was pushed stays until all of its SDUs are needed no more; what goes down shares
- * its bytes, and is cut where the last one ended.  SDUs that arrive wait with their headers before
+ * A message that was pushed, or a part of one, stays until all of its SDUs are needed no more; what goes down shares
+ * its bytes, and is cut where the last one ended.  Of each is kept the number of its first SDU (kept.seq), of its
+ * message's first one (kept.when), and the last one's in its message (kept.flags, kept.count: the halves).
+ * SDUs that arrive wait with their headers before
  * them: those that error control has done with, one after the other, until their message is whole,
- * which is they as they lie; those that others are missing before, in order of their numbers.
+ * which is they as they lie; those that others are missing before, in order of their numbers.  Who lies above may
+ * have said that it takes the former one by one: then none of these wait.
  * Invariant: `out` holds messages that end above ncs_tx_done; `in` SDUs below ncs_rx_base, the first so
  * many of one message; `ahead` others, each once.
  */
@@ -25,6 +28,7 @@ static uint32_t sdus(const struct ncs_conn *c, uint32_t bytes)
 {
 	return bytes == 0 ? 1 : (bytes + sdu_of(c) - 1) / sdu_of(c);
 }
+static uint32_t last_of(const struct xk_msg *m) { return (uint32_t)m->kept.flags << 16 | m->kept.count; }
 
 void ncs_queues_free(struct ncs_conn *c)
 {
@@ -98,16 +102,18 @@ void ncs_data_out(struct ncs_conn *c, struct xk_msg *m)
 static void transmit(struct ncs_conn *c, uint32_t no)
 {
 	struct xk_rep *r = rep_of(c);
+	bool fresh = no == c->fresh;
 	const struct ncs_place *p = place_of(c, no);
 	struct xk_msg *m = p->m, *a;
-	uint32_t i = no - m->kept.seq, off = i * sdu_of(c);
+	uint32_t off = (no - m->kept.seq) * sdu_of(c);
 	uint32_t n = m->tot - off < sdu_of(c) ? m->tot - off : sdu_of(c);
 	xk_ns now = xk_vp_now();
 	struct ncs_mark mark = ncs_tx_sent(c->tx, no, n, now);
-	struct ncs_hdr h = { { mark.tx, m->kept.seq, i, sdus(c, m->tot) - 1, mark.flags }, c->peer_id,
+	struct ncs_hdr h = { { mark.tx, m->kept.when, no - m->kept.when, last_of(m), mark.flags }, c->peer_id,
 			     ncs_rep(r)->epoch };
 	uint8_t *b;
 
+	c->unsent -= fresh ? n : 0;
 	if (c->stages != NULL)
 		seams_of(c)->taken(c);
 	xk_count(r->count[NCS_N_SDUS_OUT]);
@@ -224,40 +230,75 @@ void ncs_data_asked(struct ncs_conn *c, uint32_t n)
 	ncs_tx_add(c->tx, n);
 }
 
-void ncs_push(struct xk_sess *s, struct xk_msg *m)
+int ncs_data_long(struct ncs_conn *c, uint32_t bytes)
 {
-	struct ncs_conn *c = &ncs_sess(s)->conn;
-	struct ncs_sess *peer = c->peer;
-	struct xk_rep *r = s->rep;
-	uint32_t n = sdus(c, m->tot);
+	if (c->coming != 0)
+		return XK_E_BUSY;
+	if (bytes > ncs_conf(rep_of(c))->message)
+		return XK_E_MSGSIZE;
+	c->coming = bytes;
+	c->long_first = c->end;
+	c->long_last = sdus(c, bytes) - 1;
+	return XK_OK;
+}
 
-	if (c->stages != NULL)
-		seams_of(c)->asks(c);
-	if (c->state >= NCS_DRAINING) {
-		xk_drop(r, NCS_DROP_GONE, m);
-		return;
-	}
-	if (m->tot > ncs_conf(r)->message) {
-		xk_drop(r, NCS_DROP_TOO_LONG, m);
-		return;
-	}
-	if (c->queued + m->tot > ncs_conf(r)->queue || c->end + n - ncs_tx_done(c->tx) > INT32_MAX) {
-		xk_drop(r, NCS_DROP_QUEUE, m);
-		return;
-	}
-	xk_count(r->count[NCS_N_MESSAGES_OUT]);
+/* XK_DROP_FIRST and above: why it is not taken. */
+static unsigned beyond(const struct ncs_conn *c, const struct xk_msg *m)
+{
+	const struct ncs_conf *conf = ncs_conf(rep_of(c));
+
+	if (c->state >= NCS_DRAINING)
+		return NCS_DROP_GONE;
+	if (c->coming != 0)
+		return m->tot == c->coming || (m->tot < c->coming && m->tot != 0 && m->tot % sdu_of(c) == 0) ? 0 :
+		       NCS_DROP_TOO_LONG;
+	if (m->tot > conf->message)
+		return NCS_DROP_TOO_LONG;
+	return c->queued + m->tot > conf->queue || c->end + sdus(c, m->tot) - ncs_tx_done(c->tx) > INT32_MAX ?
+	       NCS_DROP_QUEUE : 0;
+}
+
+/* It is a message, or the next part of one. */
+static void enqueue(struct ncs_conn *c, struct xk_msg *m, uint32_t n)
+{
+	uint32_t last = c->coming != 0 ? c->long_last : n - 1;
+
+	if (c->coming == 0 || c->long_first == c->end)
+		xk_count(rep_of(c)->count[NCS_N_MESSAGES_OUT]);
 	m->flags &= XK_MSG_SLOW;
-	if (c->out.n == 0 && c->end == ncs_tx_done(c->tx))
-		c->progress = xk_vp_now();
 	m->kept.seq = c->end;
+	m->kept.when = c->coming != 0 ? c->long_first : c->end;
+	m->kept.flags = (uint16_t)(last >> 16);
+	m->kept.count = (uint16_t)last;
+	c->coming -= c->coming != 0 ? m->tot : 0;
 	c->end += n;
 	c->queued += m->tot;
+	c->unsent += m->tot;
 	NCS_STEP(c, 1, "a message of %u bytes, from SDU %u on, is error control's", m->tot, m->kept.seq);
 	xk_msgq_put(&c->out, m);
 	if (m == c->out.first)
 		c->base = c->again = (struct ncs_place){ m, m, 0 };
 	if (c->first.m == NULL)
 		c->first = (struct ncs_place){ m, m, 0 };
+}
+
+void ncs_push(struct xk_sess *s, struct xk_msg *m)
+{
+	struct ncs_conn *c = &ncs_sess(s)->conn;
+	struct ncs_sess *peer = c->peer;
+	uint32_t n = sdus(c, m->tot);
+	unsigned why;
+
+	if (c->stages != NULL)
+		seams_of(c)->asks(c);
+	why = beyond(c, m);
+	if (why != 0) {
+		xk_drop(s->rep, why, m);
+		return;
+	}
+	if (c->out.n == 0 && c->end == ncs_tx_done(c->tx))
+		c->progress = xk_vp_now();
+	enqueue(c, m, n);
 	if (c->stages != NULL) {
 		seams_of(c)->asked(c, n);
 		return;
@@ -341,11 +382,43 @@ static void deliver(struct ncs_conn *c)
 	ncs_data_expect(c);
 }
 
+/* Who lies above takes them one by one. */
+static void pass(struct ncs_conn *c, struct xk_msg *m, const struct ncs_pkt *p)
+{
+	struct xk_rep *r = rep_of(c);
+	bool on = c->within && p->message == c->had.message && p->last == c->had.last && p->sdu == c->had.sdu + 1;
+
+	if (c->within && !on)
+		xk_count_add(r->drop[NCS_DROP_INCOMPLETE], c->had.sdu + 1);
+	c->within = (on || p->sdu == 0) && p->sdu != p->last;
+	c->had = *p;
+	if (!on && p->sdu != 0) {
+		xk_drop(r, NCS_DROP_INCOMPLETE, m);
+		return;
+	}
+	xk_count_add(r->count[NCS_N_MESSAGES_IN], p->sdu == p->last);
+	if (c->state != NCS_ESTABLISHED) {
+		xk_drop(r, NCS_DROP_GONE, m);
+		return;
+	}
+	xk_msg_pop(m, NCS_HDR_LEN - NCS_SDU_BEFORE);
+	m->flags &= XK_MSG_SLOW;
+	if (p->sdu == p->last)
+		NCS_STEP(c, 10, "error control has passed on all of the message from SDU %u on", p->message);
+	xk_pop(&c->sess->s, c->sess->s.down, m, NULL);
+	if (p->sdu == p->last)
+		ncs_data_expect(c);
+}
+
 /* The next one that error control has done with. */
 static void take(struct ncs_conn *c, struct xk_msg *m)
 {
 	struct ncs_pkt p = pkt_of(m), had = p;
 
+	if (c->pieces) {
+		pass(c, m, &p);
+		return;
+	}
 	if (c->in.n != 0)
 		had = pkt_of(c->in.last);
 	if (p.message != had.message || p.last != had.last || (c->in.n != 0 && p.sdu != had.sdu + 1))

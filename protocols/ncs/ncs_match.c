@@ -6,7 +6,7 @@
  * the first message that has come and fits it.  What finds its receive is copied from where the
  * interface left it straight into the receiver's buffer; what does not is kept until somebody asks.
  * One that was announced is matched like others and comes later: until then both stay in their places, bound
- * to each other, and either is free again where the other goes.
+ * to each other, and either is free again where the other goes.  So is one whose first SDU has found a receive.
  * Invariant: no message that is kept, and free, fits a receive that is posted, and free.
  */
 #include "protocols/ncs/ncs_call.h"
@@ -56,10 +56,16 @@ void ncs_box_free(struct ncs_box *b)
 	xk_list_take(&b->link);
 	xk_list_take(&b->mine);
 	xk_list_take(&b->calls);
-	if (b->r != NULL) {
+	if (b->c->filling == b)
+		b->c->filling = NULL;
+	if (b->r != NULL && !b->into) {
 		b->r->box = NULL;
+		b->r = NULL;
 		b->c->t->unsettled = true;
 	}
+	b->dead = b->busy != 0;
+	if (b->dead)                             /* by who is the last to leave it */
+		return;
 	ncs_conn_put(b->c);
 	if (b->bytes != b->own)
 		xk_free(b->bytes);
@@ -157,6 +163,13 @@ static void found(struct ncs_box *b, struct xk_ncs_req *r)
 	}
 }
 
+void ncs_box_join(struct ncs_box *b, struct xk_ncs_req *r)
+{
+	b->r = r;
+	r->box = b;
+	xk_list_put(&b->c->t->came, &b->link);
+}
+
 void ncs_box_offer(struct ncs_box *b)
 {
 	struct xk_ncs_req *r = ncs_receiver(b->c, b->tag, b->len);
@@ -191,16 +204,13 @@ void ncs_settle(struct xk_ncs_thread *t)
 
 void ncs_give(struct ncs_end *e, struct xk_ncs_req *r, const struct xk_msg *m)
 {
-	if (m->tot > PROC_HDR)
-		xk_msg_copy_out(m, PROC_HDR, r->buf, m->tot - PROC_HDR);
+	if (m->tot != 0)
+		xk_msg_copy_out(m, 0, r->buf, m->tot);
 	xk_count(e->s.rep->count[PROC_COUNT_DIRECT]);
 	proc_lock(e->c->n);
 	ncs_req_done(r, XK_OK);
 	proc_unlock(e->c->n);
 }
-
-/* In front of a message. */
-struct head { uint32_t tag, count, place; };
 
 /* Nobody had asked for it, or a note is missing before it; maybe somebody has while it was copied.  0, or why it is
  * not kept.  What keeping it takes is counted with its bytes: a message may be empty. */
@@ -226,9 +236,9 @@ static unsigned keep(struct xk_ncs_conn *c, struct ncs_box *b, bool held)
 	return why;
 }
 
-static int unexpected(struct ncs_end *e, struct xk_msg *m, const struct head *h, bool held)
+static int unexpected(struct ncs_end *e, struct xk_msg *m, const struct proc_head *h, bool held)
 {
-	size_t n = m->tot - PROC_HDR;
+	size_t n = m->tot;
 	struct xk_ncs_conn *c = e->c;
 	struct ncs_box *b = ncs_box_new(c, (int)h->tag, n, n);
 	unsigned why = XK_DROP_NOMEM;
@@ -237,7 +247,7 @@ static int unexpected(struct ncs_end *e, struct xk_msg *m, const struct head *h,
 		b->count = h->count;
 		b->place = h->place;
 		if (n != 0)
-			xk_msg_copy_out(m, PROC_HDR, b->bytes, (uint32_t)n);
+			xk_msg_copy_out(m, 0, b->bytes, (uint32_t)n);
 		why = keep(c, b, held);
 	}
 	if (why == 0) {
@@ -250,7 +260,7 @@ static int unexpected(struct ncs_end *e, struct xk_msg *m, const struct head *h,
 }
 
 /* The receive for it, taken from its list; NULL: there is none, or *held: it has to wait. */
-static struct xk_ncs_req *receiver(struct xk_ncs_conn *c, size_t len, const struct head *h, bool *held)
+static struct xk_ncs_req *receiver(struct xk_ncs_conn *c, size_t len, const struct proc_head *h, bool *held)
 {
 	struct xk_ncs_req *r = NULL;
 
@@ -266,10 +276,10 @@ static struct xk_ncs_req *receiver(struct xk_ncs_conn *c, size_t len, const stru
 }
 
 /* What it is for has it, or keeps it; m is used up. */
-static int message(struct ncs_end *e, struct xk_msg *m, const struct head *h)
+static int message(struct ncs_end *e, struct xk_msg *m, const struct proc_head *h)
 {
 	bool held;
-	struct xk_ncs_req *r = receiver(e->c, m->tot - PROC_HDR, h, &held);
+	struct xk_ncs_req *r = receiver(e->c, m->tot, h, &held);
 
 	if (h->tag == PROC_MARK) {
 		xk_msg_free(m);
@@ -289,25 +299,30 @@ static int message(struct ncs_end *e, struct xk_msg *m, const struct head *h)
 }
 
 /* Messages that are behind a note wait for it, and notes for messages before them: the two are as one stream. */
-int ncs_conn_message(struct ncs_end *e, struct xk_msg *m)
+int ncs_conn_message(struct ncs_end *e, struct xk_msg *m, const struct proc_head *h)
 {
-	uint8_t b[PROC_HDR];
-	struct head h;
-	int err;
+	int err = ncs_await_place(e, h->place);
 
-	if (m->tot < PROC_HDR) {
-		xk_drop(e->s.rep, PROC_DROP_SHORT, m);
-		return XK_OK;
-	}
-	xk_msg_copy_out(m, 0, b, sizeof b);
-	h = (struct head){ xk_be32(b), xk_be32(b + 4), xk_be32(b + 8) };
-	err = ncs_await_place(e, h.place);
 	if (err != XK_OK) {
 		xk_msg_free(m);
 		return err;
 	}
-	err = message(e, m, &h);
-	return err == XK_OK ? ncs_await_place(e, h.place + 1) : err;
+	err = message(e, m, h);
+	return err == XK_OK ? ncs_await_place(e, h->place + 1) : err;
+}
+
+int ncs_head_take(struct xk_msg **m, uint32_t n, struct proc_head *h)
+{
+	const uint8_t *b;
+
+	if ((*m)->tot < n)
+		return XK_E_INVAL;
+	b = xk_msg_peek(m, n);
+	if (b == NULL)
+		return XK_E_NOMEM;
+	*h = (struct proc_head){ xk_be32(b), xk_be32(b + 4), xk_be32(b + 8), n == PROC_LONG ? xk_be32(b + 12) : 0 };
+	xk_msg_pop(*m, n);
+	return XK_OK;
 }
 
 /* ---- receiving ----------------------------------------------------------------------------------------------- */

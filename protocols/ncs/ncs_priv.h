@@ -185,13 +185,18 @@ struct ncs_conn {
 	uint64_t pooled;                 /* of the pool */
 	uint32_t came, came_before;      /* SDUs since then; of the four round trips before */
 	xk_ns    since;
-	struct xk_msgq out;              /* messages; kept.seq: number of the first SDU */
+	struct xk_msgq out;              /* messages, or parts: see ncs_data.c */
+	uint32_t coming;                 /* bytes of a message of which parts are to be pushed yet */
+	uint32_t long_first, long_last;  /* of that: number of its first SDU; its last one in it */
+	uint64_t unsent;                 /* bytes in out that never left */
 	uint32_t fresh;                  /* the first SDU that was never sent */
 	struct ncs_place base, again, first;/* of the first needed, the last repeated, and that one */
 	/* By link, with their headers, by number: those that error control has done with, which are of one
 	 * message and come one after the other; those that others are missing before. */
 	struct xk_msgq   in;
 	struct xk_msg   *ahead, *ahead_last;
+	bool     pieces, within;         /* who lies above takes SDUs; the message of the last one was not at its end */
+	struct ncs_pkt had;              /* that one */
 	struct xk_timer timer;
 };
 
@@ -277,6 +282,8 @@ bool ncs_conn_record(struct ncs_sess *p, const struct ncs_rec *rec);
 
 /* ncs_data.c */
 void ncs_push(struct xk_sess *s, struct xk_msg *m);
+/* The next message has so many bytes, and comes in parts. */
+int  ncs_data_long(struct ncs_conn *c, uint32_t bytes);
 void ncs_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
 void ncs_data_in(struct ncs_conn *c, struct xk_msg *m);
 /* What ncs_turn and the others are made of, for seams.  n SDUs more are error control's. */
@@ -333,8 +340,6 @@ bool ncs_is_stream(struct xk_rep *over);
 bool ncs_room(const struct ncs_sess *p);
 /* Down, with the word before it. */
 void ncs_lower(struct ncs_sess *p, struct xk_msg *m, bool records);
-/* Joins m to the message *first, which ends with *last (NULL: there is none yet). */
-void ncs_append(struct xk_msg **first, struct xk_msg **last, struct xk_msg *m);
 /* The next piece of what has come, *m: that loses what was taken of it. */
 enum ncs_piece { NCS_PIECE_MORE, NCS_PIECE_WHOLE, NCS_PIECE_BAD, NCS_PIECE_NOMEM };
 enum ncs_piece ncs_stream_piece(struct ncs_peer *p, struct xk_msg **m, struct xk_msg **piece);

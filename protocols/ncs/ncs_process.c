@@ -62,7 +62,7 @@ static void process_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *
 
 	xk_count(up->rep->npop);
 	if (e != NULL)
-		cannot(e, ncs_conn_message(e, m));
+		cannot(e, ncs_place_sdu(e, m));
 	else
 		xk_drop(up->rep, PROC_DROP_CLOSED, m);
 }

@@ -88,23 +88,30 @@ static bool say(struct ncs_end *e, const struct proc_note *n)
 
 /* ---- pushing: inside the VP ----------------------------------------------------------------------- */
 
-/* What to do next: push r, or announce it; o: it was announced. */
-struct step { struct xk_ncs_req *r; struct ncs_offer *o; bool announce; };
+/* What to do next: push r, or announce it; o: it was announced; part: of what was begun. */
+struct step { struct xk_ncs_req *r; struct ncs_offer *o; bool announce, part; };
 
 static bool fits(const struct ncs_room *room, const struct xk_ncs_req *r)
 {
-	return room->bytes + r->room + PROC_HDR <= room->most;
+	return room->bytes + r->room + PROC_LONG <= room->most;
+}
+
+static bool fits_called(const struct ncs_room *room, const struct xk_ncs_req *r)
+{
+	return ncs_part_is_for(room, r->room + PROC_LONG) ? ncs_part_fits(room) : fits(room, r);
 }
 
 /* Of a connection that is open and has nothing to say, with the lock; what is pushed leaves its list. */
 static struct step next_step(struct xk_ncs_conn *c, const struct ncs_room *room)
 {
-	struct step s = { NULL, NULL, false };
+	struct step s = { .r = NULL };
 	struct xk_listed *i;
 
-	if ((i = xk_list_first(&c->called)) != NULL) {
+	if (c->part.size != 0) {
+		s.part = ncs_part_fits(room);
+	} else if ((i = xk_list_first(&c->called)) != NULL) {
 		s.o = offer_at(i);
-		s.r = fits(room, s.o->r) ? s.o->r : NULL;
+		s.r = fits_called(room, s.o->r) ? s.o->r : NULL;
 	} else if ((i = xk_list_first(&c->sends)) != NULL) {
 		s.announce = req_of(i)->room > proc_conf(c->n)->eager;
 		s.r = (s.announce ? c->noffers < PROC_OFFERS : fits(room, req_of(i))) ? req_of(i) : NULL;
@@ -121,14 +128,15 @@ static struct step next_step(struct xk_ncs_conn *c, const struct ncs_room *room)
 	return s;
 }
 
-static void header(struct xk_ncs_conn *c, struct xk_msg *m, uint32_t tag)
+void ncs_head_put(struct xk_ncs_conn *c, struct xk_msg *m, uint32_t tag, uint32_t len, uint32_t n)
 {
-	uint8_t h[PROC_HDR];
+	uint8_t h[PROC_LONG];
 
 	xk_put_be32(h, tag);
 	xk_put_be32(h + 4, c->notes_out);
 	xk_put_be32(h + 8, c->sent++);
-	xk_msg_copy_in(m, 0, h, sizeof h);
+	xk_put_be32(h + 12, len);
+	xk_msg_copy_in(m, 0, h, n);
 }
 
 /* ---- marks: inside the VP ------------------------------------------------------------------------- */
@@ -172,12 +180,13 @@ void ncs_mark(struct xk_timer *t)
 	if (!waits)
 		return;
 	mark_later(e);
-	if (xk_sess_control(e->s.down, NCS_CTL_ROOM, &room, sizeof room) != (int)sizeof room || room.messages != 0)
+	if (xk_sess_control(e->s.down, NCS_CTL_ROOM, &room, sizeof room) != (int)sizeof room || room.messages != 0 ||
+	    c->part.size != 0)
 		return;
 	m = xk_msg_new(PROC_HDR);
 	if (m == NULL)
 		return;
-	header(c, m, PROC_MARK);
+	ncs_head_put(c, m, PROC_MARK, 0, PROC_HDR);
 	xk_push(e->s.down, m);
 }
 
@@ -214,30 +223,38 @@ static int announce(struct ncs_end *e, struct xk_ncs_req *r)
 	return XK_E_INPROGRESS;
 }
 
-static int push(struct ncs_end *e, const struct xk_ncs_req *r, const struct ncs_offer *o)
+static int push(struct ncs_end *e, const struct xk_ncs_req *r, uint32_t tag, const struct ncs_room *room)
 {
-	struct proc_note begun = { NOTE_BEGUN, o != NULL ? o->no : 0, 0, 0, 0 };
-	struct xk_msg *m = xk_msg_new((uint32_t)r->room + PROC_HDR);
-	struct xk_ncs_conn *c = e->c;
+	uint32_t len = (uint32_t)r->room, n = len + PROC_HDR > room->sdu ? PROC_LONG : PROC_HDR;
+	struct xk_msg *m = xk_msg_new(len + n);
 
 	if (m == NULL)
 		return XK_E_NOMEM;
-	if (o != NULL && !c->sure && !say(e, &begun)) {  /* and there may be no e */
-		xk_msg_free(m);
-		return c->err != XK_OK ? c->err : XK_E_BADF;
-	}
-	header(c, m, o != NULL ? PROC_BODY | o->no : (uint32_t)r->tag);
-	if (r->room != 0)
-		xk_msg_copy_in(m, PROC_HDR, r->buf, (uint32_t)r->room);
+	ncs_head_put(e->c, m, tag, len, n);
+	if (len != 0)
+		xk_msg_copy_in(m, n, r->buf, len);
 	xk_count(e->s.rep->count[PROC_COUNT_OUT]);
 	xk_push(e->s.down, m);
 	return XK_OK;
 }
 
-static void step(struct ncs_end *e, const struct step *s)
+/* What was announced, and called for. */
+static int push_called(struct ncs_end *e, struct xk_ncs_req *r, const struct ncs_offer *o, const struct ncs_room *room)
+{
+	struct proc_note begun = { NOTE_BEGUN, o->no, 0, 0, 0 };
+	struct xk_ncs_conn *c = e->c;
+
+	if (!c->sure && !say(e, &begun))         /* and there may be no e */
+		return c->err != XK_OK ? c->err : XK_E_BADF;
+	return ncs_part_is_for(room, r->room + PROC_LONG) ? ncs_part_begin(e, r, room, PROC_BODY | o->no) :
+	       push(e, r, PROC_BODY | o->no, room);
+}
+
+static void step(struct ncs_end *e, const struct step *s, const struct ncs_room *room)
 {
 	struct xk_ncs_conn *c = e->c;
-	int err = s->announce ? announce(e, s->r) : push(e, s->r, s->o);
+	int err = s->announce ? announce(e, s->r) : s->o != NULL ? push_called(e, s->r, s->o, room) :
+		  push(e, s->r, (uint32_t)s->r->tag, room);
 
 	if (err != XK_E_INPROGRESS) {
 		proc_lock(c->n);
@@ -252,7 +269,7 @@ static void step(struct ncs_end *e, const struct step *s)
 /* The next thing that is said or sent; false: there is none, or the peer has not heard enough of what was said. */
 static bool goes_on(struct ncs_end *e)
 {
-	struct step s = { NULL, NULL, false };
+	struct step s = { .r = NULL };
 	struct xk_ncs_conn *c = e->c;
 	struct proc_note note;
 	struct ncs_room room;
@@ -269,8 +286,10 @@ static bool goes_on(struct ncs_end *e)
 	proc_unlock(c->n);
 	if (says)
 		return say(e, &note);
+	if (s.part)
+		return ncs_part_next(e, &room);
 	if (s.r != NULL)
-		step(e, &s);
+		step(e, &s, &room);
 	return s.r != NULL;
 }
 
@@ -348,18 +367,53 @@ static void cancel(struct xk_ncs_req *r)
 	ncs_thread_put(t);
 }
 
+/* Does its message lie in its buffer, as far as it has come? */
+static bool is_filled(const struct xk_ncs_req *r)
+{
+	const struct ncs_box *b = r->box;
+
+	return b != NULL && b == b->c->filling && b->bytes == b->own;
+}
+
+/* Memory for the message that fills r's buffer and goes on without r, *n bytes.  Leaves the lock; later all may be different. */
+static uint8_t *other_place(const struct xk_ncs_req *r, uint8_t *old, size_t *n)
+{
+	bool into = r->box->into;
+
+	*n = r->box->len;
+	proc_unlock(r->n);
+	xk_free(old);
+	if (into)
+		xk_ncs_yield();                  /* one SDU is copied at a time */
+	old = xk_alloc(*n);
+	proc_lock(r->n);
+	return old;
+}
+
 int xk_ncs_cancel(struct xk_ncs_req *r)
 {
-	int err = XK_E_BUSY;
+	uint8_t *own = NULL;
+	size_t n = 0;
+	int err = XK_OK;
 
 	if (r->n == NULL)
-		return err;
+		return XK_E_BUSY;
 	proc_lock(r->n);
-	if (xk_is_listed(&r->link) && r->kind != REQ_OPEN) {
+	while (err == XK_OK && xk_is_listed(&r->link) && r->box != NULL && (r->box->into || is_filled(r)) &&
+	       (r->box->into || own == NULL || n != r->box->len)) {
+		own = other_place(r, own, &n);
+		err = own == NULL ? XK_E_BUSY : XK_OK;   /* no memory: it is done when its message is */
+	}
+	if (err == XK_OK && (!xk_is_listed(&r->link) || r->kind == REQ_OPEN)) {
+		err = XK_E_BUSY;
+	} else if (err == XK_OK && is_filled(r)) {
+		ncs_place_moves(r, own);
+		own = NULL;
+	} else if (err == XK_OK) {
 		cancel(r);
-		err = XK_OK;
 	}
 	proc_unlock(r->n);
+	xk_free(own);
 	return err;
 }
 
@@ -404,7 +458,7 @@ static int send_held(struct xk_ncs_conn *c, int tag, const void *buf, size_t n, 
 	if (tag < 0)
 		return XK_E_INVAL;
 	if (xk_control(c->n->rep[0]->down[0], XK_CTL_GETMAXPACKET, &most, sizeof most) != (int)sizeof most ||
-	    n > most - PROC_HDR)
+	    n > most - PROC_LONG)
 		return XK_E_MSGSIZE;
 	r->tag = tag;
 	r->buf = (void *)(uintptr_t)buf;

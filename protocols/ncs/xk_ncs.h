@@ -38,6 +38,10 @@
  * announced message and is cancelled leaves it to others; its bytes come and are kept, even beyond `unexpected`.
  * Without error control bytes may be lost where the announcement was not: the receive then waits for others.
  *
+ * A message of several SDUs that has found its receive is placed into that one's buffer as it comes, so what is in the
+ * buffer of a receive that is not done says nothing.  xk_ncs_cancel gives it back half-way, too: the message goes on
+ * in memory of its own, for others.  A long send reads its buffer until it is done.
+ *
  * Times are how long to wait, in ns: 0 not at all, XK_NCS_FOREVER.  When it is over: XK_E_AGAIN, and
  * nothing has happened.  Errors are XK_E_*:
  *	XK_E_CONNREFUSED, XK_E_NOTSUP, XK_E_NOENT   the peer refuses, and says why
@@ -146,7 +150,8 @@ int xk_ncs_wait(struct xk_ncs_req *r, uint64_t timeout);
 /* The number of one of n that is done; NULL ones are passed over.  XK_E_INVAL: there is none. */
 int xk_ncs_waitany(struct xk_ncs_req *const *r, unsigned n, uint64_t timeout);
 /* XK_OK: it will not happen, and the request is the caller's again; XK_E_BUSY: it is done already, or about to be:
- * wait for it.  A send is cancelled before its first byte leaves only, an announced one while it is not called for. */
+ * wait for it; so is a receive whose message has begun where there is no memory for that.  A send is cancelled before
+ * its first byte leaves only, an announced one while it is not called for. */
 int xk_ncs_cancel(struct xk_ncs_req *r);
 
 /* ---- connections -------------------------------------------------------------------------------- */

@@ -4,8 +4,8 @@
  * two processes of one graph, connections between them.
  *
  * Promises: threads that the runtime did not make may call; one sends on a connection while another
- * receives; every message comes whole and in order; a call that waits holds up nobody, and ends when the
- * connection is closed, by either end, or the process stops, or time is over.
+ * receives; every message comes whole and in order, also where receives give up while it comes; a call that waits
+ * holds up nobody, and ends when the connection is closed, by either end, or the process stops, or time is over.
  */
 #include "runtime/base/xk_clock.h"
 #include "runtime/compose/xk_compose.h"
@@ -302,6 +302,79 @@ static void a_wait_has_its_limit(void)
 	down();
 }
 
+/* ---- receives that give up -------------------------------------------------------------------------- */
+
+#define LARGE 60000u
+#define LARGES 12u
+
+/* Message i; of the small ones each is of one SDU, or of some that are not announced. */
+static size_t large(unsigned i, uint8_t *b)
+{
+	size_t n = i % 3 == 0 ? LARGE : i % 3 == 1 ? 3500 : 30000;
+
+	for (size_t k = 0; k < n; k++)
+		b[k] = (uint8_t)(k * 5 + k / 256 + i * 31);
+	return n;
+}
+
+static void *send_large(void *arg)
+{
+	struct talk *t = arg;
+	uint8_t *b = malloc(LARGE);
+
+	for (unsigned i = 0; i < t->count; i++)
+		t->bad += xk_ncs_send(t->c, 1, b, large(i, b), XK_NCS_FOREVER) != XK_OK;
+	free(b);
+	return NULL;
+}
+
+/* What it gave up is not written any more: another value stands there then. */
+static unsigned receive_impatiently(struct xk_ncs_conn *c, unsigned count)
+{
+	uint8_t *b[2] = { malloc(LARGE), malloc(LARGE) }, *want = malloc(LARGE);
+	unsigned bad = 0, gave_up = 0;
+	struct xk_ncs_status st;
+
+	for (unsigned i = 0; i < count && bad == 0; i++) {
+		size_t n = large(i, want);
+		int err;
+
+		for (unsigned tries = 0; (err = xk_ncs_recv(c, 1, b[gave_up % 2], LARGE, &st, (tries % 16) * 20 * XK_US)) ==
+		     XK_E_AGAIN; tries++) {
+			memset(b[gave_up++ % 2], 0x5a, LARGE);
+			for (size_t k = 0; tries != 0 && k < LARGE; k += 997)
+				bad += b[gave_up % 2][k] != 0x5a;
+		}
+		bad += err != XK_OK || st.len != n || memcmp(b[gave_up % 2], want, n) != 0;
+		memset(b[0], 0x5a, LARGE);
+		memset(b[1], 0x5a, LARGE);
+	}
+	printf("# %u receives gave up\n", gave_up);
+	free(b[0]);
+	free(b[1]);
+	free(want);
+	return bad;
+}
+
+static void receives_that_give_up_lose_nothing(void)
+{
+	for (const char *const *p = xk_test_presets(12, XK_TEST_ROWS); *p != NULL; p++) {
+		struct talk t = { .count = LARGES };
+		struct xk_ncs_conn *b;
+		pthread_t s;
+
+		up(*p);
+		t.c = opened(0);
+		CU_ASSERT_EQUAL_FATAL(xk_ncs_accept(thr[1], &b, NULL, XK_NCS_FOREVER), XK_OK);
+		s = begin(send_large, &t);
+		CU_ASSERT_EQUAL(receive_impatiently(b, LARGES), 0);
+		xk_ncs_close(b);
+		pthread_join(s, NULL);
+		CU_ASSERT_EQUAL(t.bad, 0);
+		down();
+	}
+}
+
 /* ---- connections come and go --------------------------------------------------------------------------- */
 
 static void *many_short(void *arg)
@@ -404,7 +477,8 @@ static void members_of_a_group_are_threads(void)
 
 #define T(x) { #x, x }
 static CU_TestInfo tests[] = {
-	T(two_threads_of_each_connection_echo_every_message), T(connections_come_and_go), T(closing_wakes_whoever_waits),
+	T(two_threads_of_each_connection_echo_every_message), T(receives_that_give_up_lose_nothing),
+	T(connections_come_and_go), T(closing_wakes_whoever_waits),
 	T(stopping_a_process_wakes_everybody), T(members_of_a_group_are_threads), T(a_wait_has_its_limit), CU_TEST_INFO_NULL
 };
 

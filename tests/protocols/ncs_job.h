@@ -20,6 +20,9 @@
 #ifndef JOB_PATHS                        /* more of them */
 #define JOB_PATHS ""
 #endif
+#ifndef JOB_SIZES                        /* of each ncs */
+#define JOB_SIZES "message = '1MiB', queue = '4MiB'"
+#endif
 
 static struct { struct xk_errs *e; struct xk_spec *s; struct xk_graph *g; uint64_t live; } job;
 static struct xk_node *proc[JOB_MOST];
@@ -41,7 +44,7 @@ static const char job_text[] =
 	"  for j = 1, N do if j ~= i then links[#links + 1] = link(i, j); ways[ranks[j] .. '/32'] = #links end end\n"
 	"  below = N > 2 and vnet { links = ways, over = links } or links[1]\n"
 	"  local net = udp { name = 'u' .. i - 1, over = ip { addr = ranks[i] .. '/24', over = below } }\n"
-	"  local n = ncs { name = 'n' .. i - 1, sdu = 1000, message = '1MiB', queue = '4MiB', over = {\n"
+	"  local n = ncs { name = 'n' .. i - 1, sdu = 1000, " JOB_SIZES ", over = {\n"
 	"    selective_repeat { name = 'sure' .. i, over = credit { over = net } }, window { name = 'quick' .. i, over = net },\n"
 	JOB_PATHS " net } }\n"
 	"  local p = { name = 'p' .. i - 1, rank = i - 1, ranks = ranks, over = n }\n"

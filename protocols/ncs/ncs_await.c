@@ -422,9 +422,11 @@ int ncs_await_body(struct ncs_end *e, struct xk_msg *m, uint32_t no)
 	else
 		r = ncs_await_taken(b);
 	proc_unlock(c->n);
-	if (r != NULL)
+	if (r != NULL) {
 		ncs_give(e, r, m);
-	else if (why == 0)
+		return XK_OK;
+	}
+	if (why == 0)
 		why = keep(c, m, no);
 	if (why != 0)
 		return ncs_await_refuse(e, m, why);

@@ -8,6 +8,7 @@
  *   ncs_send.c       messages: announced and pushed from requests; ncs_part.c: long ones, in parts
  *   ncs_place.c      SDUs of messages that their receives have found: into these, one by one
  *   ncs_match.c      messages matched with receives
+ *   ncs_held.c       messages written and read in place
  *   ncs_await.c      messages that were announced: called for, awaited, given up
  *   ncs_group.c      barrier, broadcast, reduce over connections of a group; ncs_tree.c and ncs_fold.c are pure
  *
@@ -48,11 +49,12 @@ enum { PROC_DROP_BASE = XK_DROP_FIRST - 1, PROC_DROPS(PROC_DROP_ENUM) };
 	X(OUT, "messages_out")  X(IN, "messages_in")   X(DIRECT, "to_posted_receives") \
 	X(OPENED, "opened")     X(ACCEPTED, "accepted") X(REFUSED, "refused")  X(ENDED, "ended_by_peer") \
 	X(ANNOUNCED_OUT, "announced_out") X(ANNOUNCED_IN, "announced_in") X(CALLED, "called_for") \
-	X(WITHDRAWN, "withdrawn") X(MISSED, "announced_and_lost") X(HELD, "held_for_notes")
+	X(WITHDRAWN, "withdrawn") X(MISSED, "announced_and_lost") X(HELD, "held_for_notes") \
+	X(RESERVED, "sent_in_place") X(TAKEN, "taken_in_place") X(COPIED, "taken_by_copy")
 #define PROC_COUNT_ENUM(n, s) PROC_COUNT_##n,
 enum { PROC_COUNTS(PROC_COUNT_ENUM) };
 
-struct proc_conf { uint64_t rank, unexpected, backlog, eager; uint16_t service; struct xk_plist ranks; };
+struct proc_conf { uint64_t rank, unexpected, backlog, eager, held; uint16_t service; struct xk_plist ranks; };
 
 struct proc {                            /* struct xk_node.state */
 	struct xk_mutex lock;
@@ -62,6 +64,7 @@ struct proc {                            /* struct xk_node.state */
 	uint64_t opened;                 /* numbers given to connections */
 	uint64_t kept;                   /* bytes of messages that nobody has asked for, with what keeps them */
 	uint64_t lent;                   /* of others that a receive had asked for, which was cancelled */
+	uint64_t taken, reserved;        /* bytes of VPs' memory that programs hold */
 	struct xk_list announced;        /* boxes that nobody has asked for and that may be called for when there is room */
 };
 static inline struct proc *proc_of(const struct xk_node *n) { return n->state; }
@@ -181,6 +184,20 @@ struct ncs_box {
 };
 static inline struct ncs_box *box_at(struct xk_listed *i) { return xk_container_of(i, struct ncs_box, link); }
 
+/* What a program writes, or reads, in place: a message of a VP's, what stands in front of it (before) included; or a
+ * message that was kept, or whose SDUs were placed; or a copy. */
+struct xk_ncs_held {
+	struct xk_node *n;
+	struct xk_ncs_conn *c;           /* reserved: of it, counted */
+	struct xk_vp   *vp;              /* the message's */
+	struct xk_msg  *m;
+	struct ncs_box *box;
+	uint8_t        *own;
+	size_t          len;
+	uint32_t        before;
+	uint64_t        counted;         /* of the process's `taken`, or `reserved` */
+};
+
 enum req_kind { REQ_OPEN, REQ_ACCEPT, REQ_SEND, REQ_FLUSH, REQ_RECV, REQ_PROBE };
 static inline struct xk_ncs_req *req_of(struct xk_listed *i) { return xk_container_of(i, struct xk_ncs_req, link); }
 
@@ -237,10 +254,28 @@ void ncs_poked(struct xk_vp *vp, void *rep);
 /* The peer calls for a message that was announced.  With the lock. */
 void ncs_offer_called(struct xk_ncs_conn *c, uint32_t no);
 void ncs_offers_free(struct xk_ncs_conn *c);
-/* What stands in front of the next message, n bytes: PROC_HDR, or PROC_LONG with its length. */
+/* PROC_HDR, or PROC_LONG where that makes more than one SDU of it. */
+static inline uint32_t ncs_head_len(const struct ncs_room *room, uint64_t len)
+{
+	return len + PROC_HDR > room->sdu ? PROC_LONG : PROC_HDR;
+}
+/* What stands in front of the next message, n bytes; len: its own. */
 void ncs_head_put(struct xk_ncs_conn *c, struct xk_msg *m, uint32_t tag, uint32_t len, uint32_t n);
+/* Begins to send n bytes of r->buf, or of r->held, in a call that holds c. */
+int  ncs_send_begin(struct xk_ncs_conn *c, int tag, size_t n, struct xk_ncs_req *r);
 /* What a call on c that needs it alive begins with; with the lock. */
 int  ncs_conn_standing(const struct xk_ncs_conn *c);
+
+/* ---- ncs_held.c ----------------------------------------------------------------------------------------- */
+
+/* With the lock.  May programs hold so many bytes more of what they take? */
+bool ncs_held_fits(const struct xk_node *n, uint64_t more);
+/* b, which is here, is h's. */
+void ncs_held_has(struct xk_ncs_held *h, struct ncs_box *b);
+/* Inside the VP, without the lock.  m, which is used up, is h's. */
+void ncs_held_gets(struct ncs_end *e, struct xk_ncs_held *h, struct xk_msg *m);
+/* What h has to be sent; h has it no more. */
+struct xk_msg *ncs_held_leaves(struct xk_ncs_held *h);
 
 /* ---- ncs_part.c ----------------------------------------------------------------------------------------- */
 
@@ -305,8 +340,8 @@ void ncs_await_ended(struct xk_ncs_conn *c);
 int  ncs_conn_message(struct ncs_end *e, struct xk_msg *m, const struct proc_head *h);
 /* Takes n bytes, PROC_HDR or PROC_LONG, from *m.  XK_E_INVAL: there are fewer. */
 int  ncs_head_take(struct xk_msg **m, uint32_t n, struct proc_head *h);
-/* Copies m's bytes into r, which is in no list, and is done. */
-void ncs_give(struct ncs_end *e, struct xk_ncs_req *r, const struct xk_msg *m);
+/* r, which is in no list, has m, which is used up, and is done. */
+void ncs_give(struct ncs_end *e, struct xk_ncs_req *r, struct xk_msg *m);
 /* Of a message; n: bytes that are here, so that own[] has them.  NULL: no memory. */
 struct ncs_box *ncs_box_new(struct xk_ncs_conn *c, int tag, size_t len, size_t n);
 /* With the lock. */
@@ -320,6 +355,10 @@ void ncs_boxes_free(struct xk_ncs_thread *t, struct xk_ncs_conn *c);    /* c NUL
 struct xk_ncs_req *ncs_receiver(struct xk_ncs_conn *c, int tag, size_t len);
 /* r waits for b, which is put into its thread's order. */
 void ncs_box_join(struct ncs_box *b, struct xk_ncs_req *r);
+/* A receive, or take, of c or of any connection to r->rank, as r says: begun; or done, or cancelled when time is over. */
+int  ncs_recv_begin(struct xk_ncs_thread *t, struct xk_ncs_conn *c, struct xk_ncs_req *r);
+int  ncs_recv_now(struct xk_ncs_thread *t, struct xk_ncs_conn *c, struct xk_ncs_req *r, struct xk_ncs_status *st,
+		  uint64_t timeout);
 /* Puts b into its thread's order, and gives it to who waits for it.  May leave the lock. */
 void ncs_box_offer(struct ncs_box *b);
 /* Receives wait again that had found a message: others may be for them.  May leave the lock. */

@@ -150,6 +150,10 @@ static void found(struct ncs_box *b, struct xk_ncs_req *r)
 		ncs_req_done(r, r->kind == REQ_PROBE ? XK_OK : XK_E_MSGSIZE);
 	} else if (b->is != BOX_HERE) {
 		ncs_await_for(b, r);
+	} else if (r->held != NULL) {
+		ncs_held_has(r->held, b);
+		ncs_req_done(r, XK_OK);
+		ncs_await_room(n);
 	} else {
 		xk_list_take(&b->link);
 		xk_list_take(&r->link);
@@ -202,10 +206,15 @@ void ncs_settle(struct xk_ncs_thread *t)
 
 /* ---- up: inside the VP ------------------------------------------------------------------------------------ */
 
-void ncs_give(struct ncs_end *e, struct xk_ncs_req *r, const struct xk_msg *m)
+void ncs_give(struct ncs_end *e, struct xk_ncs_req *r, struct xk_msg *m)
 {
-	if (m->tot != 0)
-		xk_msg_copy_out(m, 0, r->buf, m->tot);
+	if (r->held != NULL) {
+		ncs_held_gets(e, r->held, m);
+	} else {
+		if (m->tot != 0)
+			xk_msg_copy_out(m, 0, r->buf, m->tot);
+		xk_msg_free(m);
+	}
 	xk_count(e->s.rep->count[PROC_COUNT_DIRECT]);
 	proc_lock(e->c->n);
 	ncs_req_done(r, XK_OK);
@@ -290,7 +299,6 @@ static int message(struct ncs_end *e, struct xk_msg *m, const struct proc_head *
 		return ncs_await_body(e, m, h->tag & ~PROC_BODY);
 	if (r != NULL) {
 		ncs_give(e, r, m);
-		xk_msg_free(m);
 		return XK_OK;
 	}
 	if (held)
@@ -375,6 +383,11 @@ static int irecv(enum req_kind kind, struct xk_ncs_thread *t, struct xk_ncs_conn
 	return err;
 }
 
+int ncs_recv_begin(struct xk_ncs_thread *t, struct xk_ncs_conn *c, struct xk_ncs_req *r)
+{
+	return irecv(REQ_RECV, t, c, r);
+}
+
 static int recv_now(enum req_kind kind, struct xk_ncs_thread *t, struct xk_ncs_conn *c, struct xk_ncs_req *r,
 		    struct xk_ncs_status *st, uint64_t timeout)
 {
@@ -387,6 +400,12 @@ static int recv_now(enum req_kind kind, struct xk_ncs_thread *t, struct xk_ncs_c
 		*st = r->st;
 	ncs_proc_leave(t, c);
 	return err;
+}
+
+int ncs_recv_now(struct xk_ncs_thread *t, struct xk_ncs_conn *c, struct xk_ncs_req *r, struct xk_ncs_status *st,
+		 uint64_t timeout)
+{
+	return recv_now(REQ_RECV, t, c, r, st, timeout);
 }
 
 static void asks(struct xk_ncs_req *r, int rank, int tag, void *buf, size_t n)

@@ -13,6 +13,7 @@
  */
 #include "protocols/ncs/ncs_call.h"
 
+#include "runtime/mem/xk_alloc.h"
 #include "runtime/upi/xk_inline.h"
 
 static bool has_own(const struct ncs_box *b) { return b->bytes != b->own; }
@@ -93,14 +94,33 @@ static uint8_t *place_of(struct ncs_box *b)
 	return to + b->have;
 }
 
+/* Does the program get it as it lies when all of it is here?  Else SDUs are joined in memory of the message's own. */
+static bool is_taken_whole(const struct xk_ncs_req *r, uint64_t len)
+{
+	return r->held != NULL && ncs_held_fits(r->n, len);
+}
+
+static bool gets_memory(struct ncs_box *b)
+{
+	uint8_t *own = xk_alloc(b->len != 0 ? b->len : 1);
+
+	if (own != NULL)
+		b->bytes = own;
+	return own != NULL;
+}
+
 /* The receive for a message that was not announced, with a box that binds the two; NULL: there is none, or no memory. */
 static struct ncs_box *bound(struct xk_ncs_conn *c, const struct proc_head *h)
 {
 	struct xk_ncs_req *r = ncs_receiver(c, (int)h->tag, h->len);
-	struct ncs_box *b = r != NULL ? ncs_box_new(c, (int)h->tag, h->len, 0) : NULL;
+	struct ncs_box *b = r != NULL && !is_taken_whole(r, h->len) ? ncs_box_new(c, (int)h->tag, h->len, 0) : NULL;
 
 	if (b == NULL)
 		return NULL;
+	if (r->held != NULL && !gets_memory(b)) {
+		xk_free(b);
+		return NULL;
+	}
 	b->is = BOX_COMING;
 	b->no = UINT32_MAX;                      /* of none that is announced */
 	c->refs++;
@@ -122,7 +142,9 @@ static struct ncs_box *find(struct xk_ncs_conn *c, const struct proc_head *h, un
 	b = ncs_await_box(c, h->tag & ~PROC_BODY, h->len);
 	if (b == NULL)
 		*why = c->closed ? PROC_DROP_CLOSED : PROC_DROP_BODY;
-	return b != NULL && b->r != NULL ? b : NULL;
+	if (b == NULL || b->r == NULL || is_taken_whole(b->r, b->len))
+		return NULL;
+	return b->r->held == NULL || gets_memory(b) ? b : NULL;
 }
 
 /* ---- SDUs: inside the VP --------------------------------------------------------------------------- */
@@ -165,6 +187,7 @@ static void copy(struct ncs_end *e, struct ncs_box *b, uint8_t *to, struct xk_ms
 	if (last && c->filling == b)
 		c->filling = NULL;
 	xk_count_add(e->s.rep->count[PROC_COUNT_DIRECT], last && b->into && b->after == 0 && !b->dead);
+	xk_count_add(e->s.rep->count[PROC_COUNT_COPIED], last && b->r != NULL && b->r->held != NULL);
 	ncs_place_left(b);
 	proc_unlock(c->n);
 }

@@ -223,6 +223,8 @@ static const struct xk_param process_params[] = {
 	  .doc = "bytes of messages that have come and nobody has asked for; more reset the connection" },
 	{ .name = "eager", .type = XK_P_SIZE, .def = "64KiB", .max = "1GiB", AT(eager),
 	  .doc = "longer messages are announced, and leave when their receiver calls for them" },
+	{ .name = "held", .type = XK_P_SIZE, .def = "4MiB", .max = "4GiB", AT(held),
+	  .doc = "bytes of messages that programs write and read in place; what they take beyond that is copied" },
 	{ .name = "backlog", .type = XK_P_UINT, .def = "1024", .min = "1", .max = "65535", AT(backlog),
 	  .doc = "most connections of a thread that wait to be accepted" },
 	XK_PARAM_END

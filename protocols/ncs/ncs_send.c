@@ -96,9 +96,15 @@ static bool fits(const struct ncs_room *room, const struct xk_ncs_req *r)
 	return room->bytes + r->room + PROC_LONG <= room->most;
 }
 
+/* What the program has written in place leaves as it lies. */
+static bool in_parts(const struct ncs_room *room, const struct xk_ncs_req *r)
+{
+	return r->held == NULL && ncs_part_is_for(room, r->room + PROC_LONG);
+}
+
 static bool fits_called(const struct ncs_room *room, const struct xk_ncs_req *r)
 {
-	return ncs_part_is_for(room, r->room + PROC_LONG) ? ncs_part_fits(room) : fits(room, r);
+	return in_parts(room, r) ? ncs_part_fits(room) : fits(room, r);
 }
 
 /* Of a connection that is open and has nothing to say, with the lock; what is pushed leaves its list. */
@@ -225,15 +231,16 @@ static int announce(struct ncs_end *e, struct xk_ncs_req *r)
 
 static int push(struct ncs_end *e, const struct xk_ncs_req *r, uint32_t tag, const struct ncs_room *room)
 {
-	uint32_t len = (uint32_t)r->room, n = len + PROC_HDR > room->sdu ? PROC_LONG : PROC_HDR;
-	struct xk_msg *m = xk_msg_new(len + n);
+	uint32_t len = (uint32_t)r->room, n = ncs_head_len(room, len);
+	struct xk_msg *m = r->held != NULL ? ncs_held_leaves(r->held) : xk_msg_new(len + n);
 
 	if (m == NULL)
 		return XK_E_NOMEM;
 	ncs_head_put(e->c, m, tag, len, n);
-	if (len != 0)
+	if (len != 0 && r->held == NULL)
 		xk_msg_copy_in(m, n, r->buf, len);
 	xk_count(e->s.rep->count[PROC_COUNT_OUT]);
+	xk_count_add(e->s.rep->count[PROC_COUNT_RESERVED], r->held != NULL);
 	xk_push(e->s.down, m);
 	return XK_OK;
 }
@@ -246,7 +253,7 @@ static int push_called(struct ncs_end *e, struct xk_ncs_req *r, const struct ncs
 
 	if (!c->sure && !say(e, &begun))         /* and there may be no e */
 		return c->err != XK_OK ? c->err : XK_E_BADF;
-	return ncs_part_is_for(room, r->room + PROC_LONG) ? ncs_part_begin(e, r, room, PROC_BODY | o->no) :
+	return in_parts(room, r) ? ncs_part_begin(e, r, room, PROC_BODY | o->no) :
 	       push(e, r, PROC_BODY | o->no, room);
 }
 
@@ -451,7 +458,7 @@ static int begin_send(struct xk_ncs_conn *c, enum req_kind kind, struct xk_list 
 	return err;
 }
 
-static int send_held(struct xk_ncs_conn *c, int tag, const void *buf, size_t n, struct xk_ncs_req *r)
+int ncs_send_begin(struct xk_ncs_conn *c, int tag, size_t n, struct xk_ncs_req *r)
 {
 	uint32_t most;
 
@@ -461,7 +468,6 @@ static int send_held(struct xk_ncs_conn *c, int tag, const void *buf, size_t n, 
 	    n > most - PROC_LONG)
 		return XK_E_MSGSIZE;
 	r->tag = tag;
-	r->buf = (void *)(uintptr_t)buf;
 	r->room = n;
 	return begin_send(c, REQ_SEND, &c->sends, r);
 }
@@ -471,9 +477,10 @@ int xk_ncs_isend(struct xk_ncs_conn *c, int tag, const void *buf, size_t n, stru
 	int err;
 
 	ncs_req_never(r, XK_E_INVAL);
+	r->buf = (void *)(uintptr_t)buf;
 	err = ncs_proc_enter(NULL, c);
 	if (err == XK_OK) {
-		err = send_held(c, tag, buf, n, r);
+		err = ncs_send_begin(c, tag, n, r);
 		ncs_proc_leave(NULL, c);
 	}
 	if (err != XK_OK)
@@ -483,12 +490,12 @@ int xk_ncs_isend(struct xk_ncs_conn *c, int tag, const void *buf, size_t n, stru
 
 int xk_ncs_send(struct xk_ncs_conn *c, int tag, const void *buf, size_t n, uint64_t timeout)
 {
-	struct xk_ncs_req r = { .err = 0 };
+	struct xk_ncs_req r = { .buf = (void *)(uintptr_t)buf };
 	int err = ncs_proc_enter(NULL, c);
 
 	if (err != XK_OK)
 		return err;
-	err = ncs_req_run(&r, send_held(c, tag, buf, n, &r), timeout);
+	err = ncs_req_run(&r, ncs_send_begin(c, tag, n, &r), timeout);
 	ncs_proc_leave(NULL, c);
 	return err;
 }

@@ -64,6 +64,7 @@ struct ncs_offer;
 struct ncs_waiter;
 struct xk_ncs_thread;
 struct xk_ncs_conn;
+struct xk_ncs_held;
 
 #define XK_NCS_FOREVER UINT64_MAX
 #define XK_NCS_ANY     (-1)              /* any rank, any tag */
@@ -141,6 +142,7 @@ struct xk_ncs_req {
 	struct ncs_waiter *waiter;
 	struct ncs_box   *box;             /* a receive: the message that it waits for */
 	struct ncs_offer *offer;           /* a send: it was announced */
+	struct xk_ncs_held *held;          /* instead of buf: what is sent from there, or taken */
 };
 
 /* XK_OK or an error of what was begun; XK_E_INPROGRESS: it goes on. */
@@ -196,6 +198,36 @@ int xk_ncs_irecv_any(struct xk_ncs_thread *t, int rank, int tag, void *buf, size
 /* What a receive would get, which stays. */
 int xk_ncs_probe(struct xk_ncs_conn *c, int tag, struct xk_ncs_status *st, uint64_t timeout);
 int xk_ncs_probe_any(struct xk_ncs_thread *t, int rank, int tag, struct xk_ncs_status *st, uint64_t timeout);
+
+/* ---- messages in place ------------------------------------------------------------------------------ */
+
+/*
+ * Without a copy to, or from, a buffer of the program's: a message is written where the connection has it to send, and
+ * read where it came to.  What is held is the caller's, one thread's at a time, and given back once, whatever has become
+ * of it: also where it was sent, was taken in vain or its connection has ended; and before xk_graph_free.
+ *
+ * What is so held is missed by the connections' VPs.  So a process reserves `held` bytes (4 MiB) at most, or one
+ * message, and more is refused (XK_E_NOSPC); and of what it takes it holds as much, and what is beyond is copied to memory that
+ * nobody else needs, and counted as `taken_by_copy`.  Who keeps for ever what it took makes others' takes cost a copy,
+ * and no more.
+ */
+
+/* Room for a message of n bytes.  XK_E_NOSPC: the process holds too much; XK_E_MSGSIZE: longer than ncs takes. */
+int xk_ncs_reserve(struct xk_ncs_conn *c, size_t n, struct xk_ncs_held **h);
+/* Sends it, once, as xk_ncs_send does; its bytes are not the caller's any more then.  Else they still are, and it may be tried again. */
+int xk_ncs_commit(struct xk_ncs_held *h, int tag, uint64_t timeout);
+int xk_ncs_icommit(struct xk_ncs_held *h, int tag, struct xk_ncs_req *r);
+/* As xk_ncs_recv, of any length.  *h is NULL on failure. */
+int xk_ncs_take(struct xk_ncs_conn *c, int tag, struct xk_ncs_held **h, struct xk_ncs_status *st, uint64_t timeout);
+/* *h is to be given back whatever becomes of r, and has the message when r is done. */
+int xk_ncs_itake(struct xk_ncs_conn *c, int tag, struct xk_ncs_held **h, struct xk_ncs_req *r);
+int xk_ncs_take_any(struct xk_ncs_thread *t, int rank, int tag, struct xk_ncs_held **h, struct xk_ncs_status *st,
+		    uint64_t timeout);
+/* Its bytes, in order: *p is all 0 first, then the next piece; false: there is none.  What was taken is only read. */
+struct xk_ncs_piece { uint8_t *at; size_t len; const void *seg; };
+bool xk_ncs_next(const struct xk_ncs_held *h, struct xk_ncs_piece *p);
+/* NULL does nothing. */
+void xk_ncs_give(struct xk_ncs_held *h);
 
 /* ---- groups ------------------------------------------------------------------------------------------ */
 

@@ -18,12 +18,17 @@
 
 static unsigned job_bad[3];
 
-static void up_with(unsigned n, const char *fields)
+static void up_as(unsigned n, const char *fields, const char *more)
 {
+	char params[128];
+
 	printf("# %s\n", fields);
-	job_up(n, "unexpected = '1MiB', eager = '4KiB'", "", fields);
+	snprintf(params, sizeof params, "unexpected = '1MiB', eager = '4KiB'%s", more);
+	job_up(n, params, "", fields);
 	CU_ASSERT_EQUAL_FATAL(xk_graph_run(job.g, job.e), XK_OK);
 }
+
+static void up_with(unsigned n, const char *fields) { up_as(n, fields, ""); }
 
 static void up(const char *fields) { up_with(2, fields); }
 
@@ -375,6 +380,73 @@ static void receives_that_give_up_lose_nothing(void)
 	}
 }
 
+/* ---- in place --------------------------------------------------------------------------------------- */
+
+/* Sends back what it took, from where it lies to where it leaves. */
+static bool sends_back(struct xk_ncs_conn *c, const struct xk_ncs_held *t, size_t n, int tag)
+{
+	struct xk_ncs_piece from = { NULL, 0, NULL }, to = { NULL, 0, NULL };
+	struct xk_ncs_held *h;
+	bool fine = true;
+
+	while (xk_ncs_reserve(c, n, &h) == XK_E_NOSPC)   /* what others hold is given back */
+		xk_ncs_yield();
+	for (size_t at = 0; h != NULL && at < n;) {
+		size_t k;
+
+		fine = fine && (from.len != 0 || xk_ncs_next(t, &from)) && (to.len != 0 || xk_ncs_next(h, &to));
+		if (!fine)
+			break;
+		k = from.len < to.len ? from.len : to.len;
+		memcpy(to.at, from.at, k);
+		from.at += k, to.at += k, at += k;
+		from.len -= k, to.len -= k;
+	}
+	fine = fine && h != NULL && xk_ncs_commit(h, tag, XK_NCS_FOREVER) == XK_OK;
+	xk_ncs_give(h);
+	return fine;
+}
+
+static void *echo_in_place(void *arg)
+{
+	struct xk_ncs_conn *c = arg;
+	struct xk_ncs_status st;
+	struct xk_ncs_held *t;
+	bool fine = true;
+
+	while (fine && xk_ncs_take(c, XK_NCS_ANY, &t, &st, XK_NCS_FOREVER) == XK_OK) {
+		fine = sends_back(c, t, st.len, st.tag);
+		xk_ncs_give(t);
+	}
+	xk_ncs_close(c);
+	return NULL;
+}
+
+static void what_is_taken_is_sent_in_place(void)
+{
+	for (const char *const *p = xk_test_presets(12, XK_TEST_ROWS); *p != NULL; p++) {
+		struct talk t[2] = { { .session = 0, .count = LARGES }, { .session = 1, .count = LARGES } };
+		struct xk_ncs_conn *b;
+		pthread_t e[2], s[2];
+
+		up_as(2, *p, ", held = '20KiB'");
+		for (unsigned i = 0; i < 2; i++) {
+			t[i].c = opened(i);
+			CU_ASSERT_EQUAL_FATAL(xk_ncs_accept(thr[1], &b, NULL, XK_NCS_FOREVER), XK_OK);
+			e[i] = begin(echo_in_place, b);
+			s[i] = begin(send_large, &t[i]);
+		}
+		for (unsigned i = 0; i < 2; i++) {
+			CU_ASSERT_EQUAL(receive_impatiently(t[i].c, LARGES), 0);
+			pthread_join(s[i], NULL);
+			CU_ASSERT_EQUAL(t[i].bad, 0);
+			xk_ncs_close(t[i].c);
+			pthread_join(e[i], NULL);
+		}
+		down();
+	}
+}
+
 /* ---- connections come and go --------------------------------------------------------------------------- */
 
 static void *many_short(void *arg)
@@ -477,7 +549,7 @@ static void members_of_a_group_are_threads(void)
 
 #define T(x) { #x, x }
 static CU_TestInfo tests[] = {
-	T(two_threads_of_each_connection_echo_every_message), T(receives_that_give_up_lose_nothing),
+	T(two_threads_of_each_connection_echo_every_message), T(receives_that_give_up_lose_nothing), T(what_is_taken_is_sent_in_place),
 	T(connections_come_and_go), T(closing_wakes_whoever_waits),
 	T(stopping_a_process_wakes_everybody), T(members_of_a_group_are_threads), T(a_wait_has_its_limit), CU_TEST_INFO_NULL
 };

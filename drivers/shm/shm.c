@@ -21,6 +21,7 @@
 #include "runtime/upi/xk_gives.h"
 #include "runtime/upi/xk_part.h"
 #include "runtime/upi/xk_review.h"
+#include "runtime/upi/xk_stream.h"
 
 #define PORT_TRIES 64u
 #define DATAGRAM_MAX 65507u              /* of UDP: who sits on a port may reckon with no more, as ncs does */
@@ -38,6 +39,7 @@ static void sess_end(struct shm_sess *us)
 	xk_sess_unbind(&us->s);
 	xk_list_take(&us->kept);
 	xk_list_take(&us->failed);
+	xk_list_take(&us->stopped);
 	xk_list_take(&us->of_link);
 	shm_rep(us->s.rep)->nsessions--;
 	xk_sess_destroy(&us->s);
@@ -61,7 +63,7 @@ static struct shm_sess *sess_make(struct xk_rep *r, struct xk_up *up, struct xk_
 	us->host = l->host;
 	us->peer_port = peer_port;
 	us->port = port;
-	us->of_link = us->kept = us->failed = (struct xk_listed){ NULL, NULL };
+	us->of_link = us->kept = us->failed = us->stopped = (struct xk_listed){ NULL, NULL };
 	xk_list_put(&l->sessions, &us->of_link);
 	shm_rep(r)->nsessions++;
 	return us;
@@ -91,6 +93,7 @@ void shm_sess_over(struct shm_sess *us)
 
 	xk_list_take(&us->of_link);
 	xk_list_take(&us->failed);
+	xk_list_take(&us->stopped);
 	xk_sess_unbind(&us->s);          /* the host may come again */
 	us->link = NULL;
 	xk_dup(&us->s);
@@ -300,9 +303,12 @@ static int shm_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 static int shm_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
 {
 	const struct shm_sess *us = shm_sess(s);
-	int res = xk_host_control((struct xk_hostend){ shm_conf(s->rep)->at, us->port },
-				  (struct xk_hostend){ us->host, us->peer_port }, op, buf, len);
+	int res;
 
+	if (op == XK_STREAM_ROOM)
+		return xk_answer32(buf, len, shm_room(shm_sess(s)));
+	res = xk_host_control((struct xk_hostend){ shm_conf(s->rep)->at, us->port },
+			      (struct xk_hostend){ us->host, us->peer_port }, op, buf, len);
 	return res != XK_E_NOTSUP ? res : shm_control(s->rep, op, buf, len);
 }
 

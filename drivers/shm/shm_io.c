@@ -13,6 +13,8 @@
 #include <errno.h>
 #include <sys/socket.h>
 
+#include "runtime/upi/xk_stream.h"
+
 #define LOOK_RUNS  1024u                 /* idle runs, where time stands still */
 #define LOOK_SLEPT (20 * XK_US)
 
@@ -168,6 +170,35 @@ void shm_push(struct xk_sess *s, struct xk_msg *m)
 	}
 }
 
+/* What waits behind others waits in memory: as long as anything does, who asks pushes no more.  Nobody waits for a link
+ * that is no more: what is pushed is dropped. */
+uint32_t shm_room(struct shm_sess *us)
+{
+	uint64_t room = shm_conf(us->s.rep)->queue;
+
+	if (us->link == NULL || us->link->q.first == NULL)
+		return room < UINT32_MAX ? (uint32_t)room : UINT32_MAX;
+	if (!xk_is_listed(&us->stopped))
+		xk_list_put(&us->link->stopped, &us->stopped);
+	return 0;
+}
+
+/* In the order in which they asked, until one has filled the link again. */
+static void tell_stopped(struct shm_link *l)
+{
+	struct xk_listed *i;
+
+	while (l->q.first == NULL && (i = xk_list_first(&l->stopped)) != NULL) {
+		struct xk_sess *s = &xk_container_of(i, struct shm_sess, stopped)->s;
+		struct xk_stream_event ev = { .s = s, .what = XK_STREAM_WRITABLE };
+
+		xk_list_take(i);
+		xk_dup(s);
+		(void)xk_control(s->up->rep, XK_CTL_STREAM_EVENT, &ev, sizeof ev);
+		xk_close(s);
+	}
+}
+
 /* ---- in ------------------------------------------------------------------------------------- */
 
 /* Who waits for room is told what was taken. */
@@ -211,6 +242,8 @@ static unsigned serve(struct shm_link *l, unsigned most)
 		return 0;
 	if (XK_UNLIKELY(l->q.first != NULL))
 		shm_flush(l);
+	if (XK_UNLIKELY(!xk_list_empty(&l->stopped)))
+		tell_stopped(l);
 	n = take(l, most);
 	if (XK_UNLIKELY(l->hup) && (n == 0 || l->left == 0))
 		shm_link_end(l);
@@ -227,7 +260,8 @@ static void front(struct shm_link *l, bool asleep)
 
 static bool has_work(struct shm_link *l)
 {
-	return l->hup || shm_in_waits(&l->in) || (l->q.first != NULL && room(l, l->q.first->tot) != NULL);
+	return l->hup || shm_in_waits(&l->in) || (l->q.first != NULL ? room(l, l->q.first->tot) != NULL :
+	       !xk_list_empty(&l->stopped));
 }
 
 bool shm_sleeps(struct xk_task *t)

@@ -70,6 +70,7 @@ struct shm_link {
 	struct shm_in    in;
 	struct xk_msgq   q;              /* for which there was no room; kept.seq: ports, kept.flags: kind */
 	uint64_t         queued;         /* bytes in it */
+	struct xk_list   stopped;        /* sessions that are to be told when it is empty */
 	void            *mine;           /* areas; NULL: none */
 	const void      *theirs;
 	uint32_t        *by;
@@ -90,6 +91,7 @@ struct shm_sess {
 	struct xk_listed of_link;
 	struct xk_listed kept;           /* of a peer: the driver's own reference */
 	struct xk_listed failed;
+	struct xk_listed stopped;
 	uint32_t host;
 	uint16_t peer_port, port;
 };
@@ -128,6 +130,8 @@ unsigned shm_rx_run(struct xk_task *t, unsigned budget);
 unsigned shm_tx_run(struct xk_task *t, unsigned budget);
 bool shm_sleeps(struct xk_task *t);
 void shm_push(struct xk_sess *s, struct xk_msg *m);
+/* Bytes that may be pushed now; 0: none, and who is above is told when there are. */
+uint32_t shm_room(struct shm_sess *us);
 /* The peer forgets what it knows of these ports. */
 void shm_say_end(struct shm_link *l, uint16_t from, uint16_t to);
 /* What waits goes out, as far as there is room. */

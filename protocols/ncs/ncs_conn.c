@@ -11,6 +11,7 @@
 
 #include "runtime/mem/xk_alloc.h"
 #include "runtime/upi/xk_enable.h"
+#include "runtime/upi/xk_stream.h"
 #include "runtime/vp/xk_task.h"
 #include "runtime/vp/xk_wheel.h"
 
@@ -48,6 +49,7 @@ struct ncs_sess *ncs_conn_new(struct xk_rep *r, struct xk_up *up, struct xk_node
 	struct ncs_rep *nr = ncs_rep(r);
 	struct xk_sess *s = NULL;
 	struct ncs_conn *c;
+	uint32_t room;
 
 	*err = nr->nconn < ncs_conf(r)->connections ? XK_E_NOMEM : XK_E_NOSPC;
 	if (*err == XK_E_NOMEM)
@@ -76,6 +78,8 @@ struct ncs_sess *ncs_conn_new(struct xk_rep *r, struct xk_up *up, struct xk_node
 	s->self = (struct xk_up){ xk_self_demux(r->node, ncs_self_demux), r };
 	if (!peer->peer.stream)
 		lls->up = &s->self;
+	c->paced = !peer->peer.stream && choice->flow == &ncs_fc_none && choice->error == &ncs_ec_none &&
+		   xk_sess_control(lls, XK_STREAM_ROOM, &room, sizeof room) == (int)sizeof room;
 	*err = ncs_number(nr, c);
 	if (*err == XK_OK)
 		*err = xk_sess_bind(s, &(struct xk_key){ { c->id, 2 } });
@@ -250,7 +254,7 @@ static xk_ns due(const struct ncs_conn *c)
 		return t < lost ? t : lost;
 	}
 	/* Or when there is room. */
-	t = ncs_room(c->peer) ? ncs_tx_when(c->tx, now) : drained(c) ? XK_NS_NEVER : lost;
+	t = ncs_may_leave(c) ? ncs_tx_when(c->tx, now) : drained(c) ? XK_NS_NEVER : lost;
 	t = note < t ? note : t;
 	if (!quiet(c) && t != XK_NS_NEVER)
 		t = t < lost ? t : lost;

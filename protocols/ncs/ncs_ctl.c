@@ -413,13 +413,31 @@ static struct ncs_sess *peer_of(const struct xk_rep *r, struct xk_sess *stream)
 	return s != NULL && s->is_peer && s->peer.stream ? s : NULL;
 }
 
+/* The interface of a connection that it stopped. */
+static void takes_more(struct ncs_sess *s)
+{
+	struct ncs_sess *peer;
+
+	if (s == NULL || s->is_peer)
+		return;
+	peer = s->conn.peer;
+	s->conn.stopped = false;
+	ncs_peer_enter(peer);
+	ncs_conn_enter(&s->conn);
+	ncs_turn(&s->conn);
+	ncs_conn_leave(&s->conn);
+	ncs_peer_leave(peer);
+}
+
 void ncs_stream_event(struct xk_rep *r, const struct xk_stream_event *ev)
 {
 	struct ncs_sess *p = peer_of(r, ev->s);
 	struct ncs_conn *c;
 
-	if (p == NULL)
+	if (p == NULL) {
+		takes_more(over_it(r, ev->s));
 		return;
+	}
 	if (ev->what == XK_STREAM_FAILED) {
 		over(p, false);
 	} else if (ev->what == XK_STREAM_WRITABLE || ev->what == XK_STREAM_OPENED) {

@@ -139,6 +139,7 @@ static void transmit(struct ncs_conn *c, uint32_t no)
 		ncs_data_out(c, a);
 	else
 		seams_of(c)->send(c, a);
+	ncs_has_left(c, n);
 }
 
 static void leave(struct ncs_place *p, const struct xk_msg *m)
@@ -204,7 +205,7 @@ uint32_t ncs_let_go(struct ncs_conn *c, uint32_t most)
 
 	if (!goes_on(c))
 		return 0;
-	for (; n < most && ncs_room(c->peer) && ncs_tx_next(c->tx, xk_vp_now(), &no); n++)
+	for (; n < most && ncs_may_leave(c) && ncs_tx_next(c->tx, xk_vp_now(), &no); n++)
 		transmit(c, no);
 	less = forget(c);
 	ncs_conn_arm(c);

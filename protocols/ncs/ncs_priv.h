@@ -189,6 +189,8 @@ struct ncs_conn {
 	uint32_t coming;                 /* bytes of a message of which parts are to be pushed yet */
 	uint32_t long_first, long_last;  /* of that: number of its first SDU; its last one in it */
 	uint64_t unsent;                 /* bytes in out that never left */
+	uint32_t unasked;                /* bytes that have left since the interface was asked whether it takes more */
+	bool     paced, stopped;         /* no control bounds what is under way, so it is asked; it takes none now */
 	uint32_t fresh;                  /* the first SDU that was never sent */
 	struct ncs_place base, again, first;/* of the first needed, the last repeated, and that one */
 	/* By link, with their headers, by number: those that error control has done with, which are of one
@@ -338,6 +340,10 @@ bool ncs_is_shared(struct xk_rep *over);
 bool ncs_is_stream(struct xk_rep *over);
 /* May something leave? */
 bool ncs_room(const struct ncs_sess *p);
+/* May an SDU leave, as far as what is below says?  A port may say so, too. */
+bool ncs_may_leave(const struct ncs_conn *c);
+/* One of n bytes has left. */
+void ncs_has_left(struct ncs_conn *c, uint32_t n);
 /* Down, with the word before it. */
 void ncs_lower(struct ncs_sess *p, struct xk_msg *m, bool records);
 /* The next piece of what has come, *m: that loses what was taken of it. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ncs_stream.c - a stream as an interface: SDUs and records with their lengths before them.
+ * ncs_stream.c - a stream as an interface: SDUs and records with their lengths before them; and what says how much it
+ * takes, as some ports do, too.
  *
  * What keeps no boundaries (XK_GIVES_BOUNDARIES; tcp, hosttcp) has one connection of ncs on each of its
  * own.  Its control session and its data session stand over the same one: a passive stream comes up on
@@ -44,6 +45,22 @@ bool ncs_is_stream(struct xk_rep *over)
 bool ncs_room(const struct ncs_sess *p)
 {
 	return !p->peer.stream || (!p->peer.over && ask(p->s.down, XK_STREAM_ROOM) != 0);
+}
+
+bool ncs_may_leave(const struct ncs_conn *c) { return !c->stopped && ncs_room(c->peer); }
+
+#define ASK_AFTER 65536u
+
+/* An answer takes longer than a short SDU: it holds for some of them. */
+void ncs_has_left(struct ncs_conn *c, uint32_t n)
+{
+	uint32_t room = 1;
+
+	c->unasked += n + NCS_HDR_LEN;
+	if (!c->paced || c->unasked < ASK_AFTER)
+		return;
+	c->unasked = 0;
+	c->stopped = xk_sess_control(c->sess->s.down, XK_STREAM_ROOM, &room, sizeof room) == (int)sizeof room && room == 0;
 }
 
 void ncs_lower(struct ncs_sess *p, struct xk_msg *m, bool records)

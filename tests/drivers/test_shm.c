@@ -3,7 +3,7 @@
  * test_shm.c - links between two nodes of this process, and peers that are no graphs at all.
  *
  * Promises: a message of any size that is allowed comes as it was pushed, in order, whatever waits meanwhile;
- * who pushes too much, and whose peer is gone, is told; what a peer wrote before it went is read; a peer that
+ * who asks hears whether there is room; who pushes too much, and whose peer is gone, is told; what a peer wrote before it went is read; a peer that
  * greets wrongly is sent away; one that writes at random into its area while we read makes nothing but counted
  * messages, and in the end no link.
  */
@@ -20,6 +20,7 @@
 #include "runtime/base/xk_rand.h"
 #include "runtime/upi/xk_gives.h"
 #include "runtime/upi/xk_part.h"
+#include "runtime/upi/xk_stream.h"
 #include "tests/protocols/proto_fixture.h"
 #include "tests/support/xk_test.h"
 
@@ -171,6 +172,43 @@ static void what_has_no_room_waits_in_order(void)
 		check("ua", i, i % 3 == 0 ? 4096 : i % 53, i);
 	push(s, 4097, 0);
 	CU_ASSERT_EQUAL(drops("sb", SHM_DROP_TOO_LONG), 1);
+	pf_close(&f, 0, s);
+	both_down();
+}
+
+static uint32_t room_of(struct xk_sess *s)
+{
+	uint32_t room = 12345;
+
+	CU_ASSERT_EQUAL(xk_sess_control(s, XK_STREAM_ROOM, &room, sizeof room), (int)sizeof room);
+	return room;
+}
+
+static void who_asks_hears_of_no_room_while_something_waits(void)
+{
+	struct xk_sess *s, *other;
+	uint8_t bytes[4096];
+	unsigned n = 1;
+
+	both_up("lines=64; slots=4; slot=4KiB; queue=1MiB");
+	s = opened();
+	other = opened();
+	CU_ASSERT_EQUAL(room_of(s), 1u << 20);
+	push(s, 1, 0);
+	UNTIL(pf_ngot(&f, "ua") == 1);           /* they have met */
+	pf_enter(&f, 0);                         /* nobody reads meanwhile */
+	for (; room_of(s) != 0 && n < 100; n++) {
+		fill(bytes, sizeof bytes, n);
+		xk_push(s, pf_msg(bytes, sizeof bytes));
+	}
+	CU_ASSERT_EQUAL(n, 1 + 4 + 1);           /* the slots, and the first that waits */
+	CU_ASSERT_EQUAL(room_of(other), 0);
+	pf_leave(&f, 0);
+	pf_close(&f, 0, other);                  /* nobody is there to be told */
+	UNTIL(pf_ngot(&f, "ua") == n);
+	CU_ASSERT_EQUAL(room_of(s), 1u << 20);
+	for (unsigned i = 1; i < n; i++)
+		check("ua", i, 4096, i);
 	pf_close(&f, 0, s);
 	both_down();
 }
@@ -572,6 +610,7 @@ static CU_TestInfo tests[] = {
 	{ "a_port_of_a_vp_is_reached_from_any", a_port_of_a_vp_is_reached_from_any },
 	{ "sizes_come_and_go", sizes_come_and_go },
 	{ "what_has_no_room_waits_in_order", what_has_no_room_waits_in_order },
+	{ "who_asks_hears_of_no_room_while_something_waits", who_asks_hears_of_no_room_while_something_waits },
 	{ "who_pushes_too_much_is_told", who_pushes_too_much_is_told },
 	{ "a_peer_that_ends_is_missed_and_what_it_wrote_is_read", a_peer_that_ends_is_missed_and_what_it_wrote_is_read },
 	{ "who_is_not_there_is_looked_for_and_missed", who_is_not_there_is_looked_for_and_missed },

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # ncs_shm.t - graphs/ncs-ring.lua: two ranks by memory that they share, under every preset, with each choice of controls
-# in turns; programs' threads that call; one that is killed is missed at once by the other.
+# in turns; programs' threads that call, also without any control and with less room than one message takes; one that is
+# killed is missed at once by the other.
 : "${top_srcdir:=$(cd "$(dirname "$0")/../.." && pwd)}"
 . "$top_srcdir/tests/support/tap.sh"
 command -v jq >/dev/null || skip_all "needs jq"
@@ -37,22 +38,33 @@ local a = args {
   rank = uint { 0, doc = "of this process" }, ranks = uint { 1, doc = "processes of the job" },
   job = text { "compute", doc = "its name" }, dir = text { "", doc = "folder of its sockets" },
   preset = enum { "up", choices = threading.names, doc = "threading architecture" },
+  n = uint { 24, doc = "of the matrix" }, rounds = uint { 10, doc = "how often" },
+  bare = bool { false, doc = "no controls, and little room in the link" },
 }
 local ranks = {}
 for i = 1, a.ranks do ranks[i] = "10.0.0." .. i end
-reckon { n = 24, rounds = 10, over = process { rank = a.rank, ranks = ranks,
-         over = ncs { over = selective_repeat { over = shm { at = ranks[a.rank + 1], job = a.job, dir = a.dir } } } } }
+local below = shm { at = ranks[a.rank + 1], job = a.job, dir = a.dir, slots = 4, queue = a.bare and "160KiB" or "64MiB" }
+reckon { n = a.n, rounds = a.rounds, over = process { rank = a.rank, ranks = ranks,
+         over = ncs { over = a.bare and below or selective_repeat { over = below } } } }
 return graph "compute" { threading = threading.named(a.preset, { conns = 4, vps = 4 }) }
 END
 computes() {
-	timeout 60 "$run" -n 3 --json "$tmp/compute.lua" dir="$tmp" preset="$1" >"$tmp/out.json" 2>"$tmp/err"
+	preset=$1 rounds=$2
+	shift 2
+	timeout 60 "$run" -n 3 --json "$tmp/compute.lua" dir="$tmp" preset="$preset" rounds="$rounds" "$@" \
+		>"$tmp/out.json" 2>"$tmp/err"
 	got=$?
 	cat "$tmp/err"
-	[ $got -eq 0 ] && jq -e 'length == 3 and all(.[].nodes[] | select(.protocol == "reckon");
-		.counters.rounds == 10 and (.counters.wrong // 0) == 0)' "$tmp/out.json"
+	[ $got -eq 0 ] && jq -e "length == 3 and all(.[].nodes[] | select(.protocol == \"reckon\");
+		.counters.rounds == $rounds and (.counters.wrong // 0) == 0)" "$tmp/out.json"
 }
 for preset in up connp_l ips lp caller; do
-	ok "programs' threads that wait for each other: $preset" computes $preset
+	ok "programs' threads that wait for each other: $preset" computes $preset 10
+done
+waited='[.[].nodes[] | select(.protocol == "shm") | .counters] | all(.queue_full // 0 == 0) and (map(.queued // 0) | add > 0)'
+little() { computes "$1" 2 n=192 bare=true && jq -e "$waited" "$tmp/out.json"; }
+for preset in up lp caller; do
+	ok "messages longer than the room of a link, and no control: $preset" little $preset
 done
 
 ncs() { timeout 10 "$top_builddir/vp-ctl" -s "$tmp/ctl" --json snapshot >"$tmp/snap" && jq -e "[.nodes[] | select(.protocol == \"ncs\") | .counters.$1 // 0] | add $2" "$tmp/snap"; }

@@ -39,6 +39,7 @@
 #define PROC_NUMBERS 0x3fffffffu
 #define PROC_OFFERS 4096u                /* of a connection: most that is announced and not sent; others wait */
 #define PROC_GROUP 0x80000000u           /* sessions that groups use */
+#define PROC_ALIKE 64u                   /* a power of two */
 
 #define PROC_DROPS(X) X(SHORT, "short") X(CLOSED, "closed") X(UNEXPECTED, "unexpected_full") \
 	X(BODY, "not_announced") X(NOTE, "bad_note") X(LENGTH, "other_length")
@@ -108,6 +109,7 @@ struct xk_ncs_thread {
 	struct xk_list conns;
 	struct xk_list waiting, accepts; /* connections to be accepted; requests */
 	struct xk_list posted, came;     /* receives and probes; messages (struct ncs_box), each in order */
+	struct xk_list alike[PROC_ALIKE];/* the latter by rank and tag, in the same order */
 };
 
 /* A send of which parts are to be pushed yet: at of size bytes were, with what stands in front; size 0: there is none.
@@ -162,6 +164,7 @@ struct ncs_held { struct xk_listed link; struct proc_note n; };
 enum box_is { BOX_HERE, BOX_ANNOUNCED, BOX_CALLED, BOX_COMING };
 struct ncs_box {
 	struct xk_listed link;           /* of its thread, in order; of those that are held */
+	struct xk_listed alike;          /* of its thread, too, while it is in order there */
 	struct xk_listed mine, calls;    /* of its connection's boxes, not here yet; to be called for, or begun */
 	struct xk_ncs_conn *c;
 	struct xk_ncs_req  *r;           /* the receive that waits for it, which stays in its place, too */
@@ -346,6 +349,8 @@ void ncs_give(struct ncs_end *e, struct xk_ncs_req *r, struct xk_msg *m);
 struct ncs_box *ncs_box_new(struct xk_ncs_conn *c, int tag, size_t len, size_t n);
 /* With the lock. */
 void ncs_box_free(struct ncs_box *b);
+/* Out of its thread's order. */
+void ncs_box_leaves(struct ncs_box *b);
 /* It takes so many bytes of the process. */
 void ncs_box_keeps(struct ncs_box *b, uint64_t kept, uint64_t lent);
 /* Is there no room for n bytes more? */

@@ -35,7 +35,7 @@ static void counts(struct xk_ncs_held *h, uint64_t n)
 
 void ncs_held_has(struct xk_ncs_held *h, struct ncs_box *b)
 {
-	xk_list_take(&b->link);
+	ncs_box_leaves(b);
 	ncs_box_keeps(b, 0, 0);
 	h->box = b;
 	h->len = b->len;

@@ -7,6 +7,8 @@
  * interface left it straight into the receiver's buffer; what does not is kept until somebody asks.
  * One that was announced is matched like others and comes later: until then both stay in their places, bound
  * to each other, and either is free again where the other goes.  So is one whose first SDU has found a receive.
+ * Messages that nobody has received are in one list, in order, and those of one rank and tag in one of `alike`, in the
+ * same order: a receive that names both looks through the latter, one with a wildcard through all.
  * Invariant: no message that is kept, and free, fits a receive that is posted, and free.
  */
 #include "protocols/ncs/ncs_call.h"
@@ -49,11 +51,30 @@ bool ncs_full(const struct xk_node *n, uint64_t more)
 	return proc_of(n)->kept + more > proc_conf(n)->unexpected;
 }
 
+static struct xk_list *alike(struct xk_ncs_thread *t, int rank, int tag)
+{
+	return &t->alike[((uint32_t)rank * 31u + (uint32_t)tag) & (PROC_ALIKE - 1)];
+}
+
+static void enters(struct ncs_box *b)
+{
+	struct xk_ncs_thread *t = b->c->t;
+
+	xk_list_put(&t->came, &b->link);
+	xk_list_put(alike(t, b->c->peer.rank, b->tag), &b->alike);
+}
+
+void ncs_box_leaves(struct ncs_box *b)
+{
+	xk_list_take(&b->link);
+	xk_list_take(&b->alike);
+}
+
 void ncs_box_free(struct ncs_box *b)
 {
 	ncs_box_keeps(b, 0, 0);
 	b->c->nboxes -= xk_is_listed(&b->mine);
-	xk_list_take(&b->link);
+	ncs_box_leaves(b);
 	xk_list_take(&b->mine);
 	xk_list_take(&b->calls);
 	if (b->c->filling == b)
@@ -132,12 +153,33 @@ static void tell_probes(struct xk_ncs_conn *c, int tag, size_t len)
 	}
 }
 
-static struct ncs_box *first_box(const struct xk_ncs_thread *t, const struct xk_ncs_req *r)
+static bool is_for(const struct ncs_box *b, const struct xk_ncs_req *r)
 {
-	for (struct xk_listed *i = xk_list_first(&t->came); i != NULL; i = xk_list_next(&t->came, i))
-		if (box_at(i)->r == NULL && fits(r, box_at(i)->c, box_at(i)->tag))
-			return box_at(i);
-	return NULL;
+	return b->r == NULL && fits(r, b->c, b->tag);
+}
+
+static struct ncs_box *first_of_all(const struct xk_ncs_thread *t, const struct xk_ncs_req *r)
+{
+	struct xk_listed *i = xk_list_first(&t->came);
+
+	while (i != NULL && !is_for(box_at(i), r))
+		i = xk_list_next(&t->came, i);
+	return i != NULL ? box_at(i) : NULL;
+}
+
+static struct ncs_box *alike_at(struct xk_listed *i) { return xk_container_of(i, struct ncs_box, alike); }
+
+static struct ncs_box *first_box(struct xk_ncs_thread *t, const struct xk_ncs_req *r)
+{
+	int rank = r->c != NULL ? r->c->peer.rank : r->rank;
+	const struct xk_list *l = alike(t, rank, r->tag);
+	struct xk_listed *i = xk_list_first(l);
+
+	if (rank == XK_NCS_ANY || r->tag == XK_NCS_ANY)
+		return first_of_all(t, r);
+	while (i != NULL && !is_for(alike_at(i), r))
+		i = xk_list_next(l, i);
+	return i != NULL ? alike_at(i) : NULL;
 }
 
 /* r has found b, and both are free; copying leaves the lock. */
@@ -155,7 +197,7 @@ static void found(struct ncs_box *b, struct xk_ncs_req *r)
 		ncs_req_done(r, XK_OK);
 		ncs_await_room(n);
 	} else {
-		xk_list_take(&b->link);
+		ncs_box_leaves(b);
 		xk_list_take(&r->link);
 		proc_unlock(n);
 		if (b->len != 0)
@@ -171,14 +213,14 @@ void ncs_box_join(struct ncs_box *b, struct xk_ncs_req *r)
 {
 	b->r = r;
 	r->box = b;
-	xk_list_put(&b->c->t->came, &b->link);
+	enters(b);
 }
 
 void ncs_box_offer(struct ncs_box *b)
 {
 	struct xk_ncs_req *r = ncs_receiver(b->c, b->tag, b->len);
 
-	xk_list_put(&b->c->t->came, &b->link);
+	enters(b);
 	if (r != NULL)
 		found(b, r);
 	else

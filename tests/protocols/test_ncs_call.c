@@ -7,8 +7,12 @@
  * does not fit stays; who is refused is told why; what is lost, closed, cancelled or stopped ends
  * requests; nothing is left when the graph goes, whatever was open.
  */
+#include "runtime/base/xk_rand.h"
 #include "runtime/compose/xk_compose.h"
 #include "tests/protocols/ncs_job.h"
+#include "tests/support/xk_test.h"
+
+#include <limits.h>
 
 #define MOST 300000u
 static uint8_t out[MOST], in[MOST];
@@ -217,6 +221,66 @@ static void sources_and_tags_match_in_the_order_of_coming_and_of_asking(void)
 /* ---- room ------------------------------------------------------------------------------------------------ */
 
 /* 4 MiB are kept below; what is more waits, and may be cancelled as long as it does. */
+/* ---- many that nobody has received -------------------------------------------------------------------- */
+
+#define KEPT 150u
+struct came { struct xk_ncs_conn *at; int rank, tag; unsigned no; bool gone; };
+
+/* The first that fits, as a list has it that is looked through from its start; -1: none. */
+static int first_that_fits(const struct came *m, const struct xk_ncs_conn *c, int rank, int tag)
+{
+	for (unsigned i = 0; i < KEPT; i++)
+		if (!m[i].gone && (tag == XK_NCS_ANY || tag == m[i].tag) && (c != NULL ? c == m[i].at :
+		    rank == XK_NCS_ANY || rank == m[i].rank))
+			return (int)i;
+	return -1;
+}
+
+/* Two connections from each of two ranks; tags that share a place, and that do not. */
+static void a_talk(unsigned seed)
+{
+	static const int tags[] = { 0, 1, 31, 64, 65, 128, INT_MAX };
+	struct xk_ncs_conn *to[4], *from[4];
+	static struct came m[KEPT];
+	struct xk_rand rand;
+	unsigned no, left = KEPT;
+
+	xk_rand_init(&rand, seed, 1);
+	job_virtual(3, "", "");
+	for (unsigned i = 0; i < 4; i++)
+		from[i] = joined(i % 2 == 0 ? 0 : 2, 1, i, NULL, &to[i]);
+	for (unsigned i = 0; i < KEPT; i++) {
+		unsigned k = (unsigned)xk_rand_below(&rand, 4);
+
+		m[i] = (struct came){ to[k], k % 2 == 0 ? 0 : 2, tags[xk_rand_below(&rand, XK_ARRAY_LEN(tags))], i, false };
+		CU_ASSERT_EQUAL(xk_ncs_send(from[k], m[i].tag, &i, sizeof i, 0), XK_OK);
+		job_run(10 * XK_MS);
+	}
+	for (unsigned tries = 0; left > 0 && tries < 100 * KEPT; tries++) {
+		struct xk_ncs_conn *c = xk_rand_below(&rand, 2) == 0 ? to[xk_rand_below(&rand, 4)] : NULL;
+		int rank = (int)xk_rand_below(&rand, 4) - 1, tag = xk_rand_below(&rand, 8) == 0 ? XK_NCS_ANY :
+			   tags[xk_rand_below(&rand, XK_ARRAY_LEN(tags))], i = first_that_fits(m, c, rank, tag);
+		int err = c != NULL ? xk_ncs_recv(c, tag, &no, sizeof no, NULL, 0) :
+			  xk_ncs_recv_any(thr[1], rank, tag, &no, sizeof no, NULL, 0);
+
+		CU_ASSERT_EQUAL(err, i >= 0 ? XK_OK : XK_E_AGAIN);
+		CU_ASSERT(i < 0 || no == m[i].no);
+		if (i >= 0)
+			m[i].gone = true;
+		left -= i >= 0;
+	}
+	CU_ASSERT_EQUAL(left, 0);
+	job_down(3);
+}
+
+static void the_first_that_fits_is_found_among_many(void)
+{
+	unsigned n = (unsigned)xk_test_rounds(12);
+
+	for (unsigned seed = 1; seed <= n; seed++)
+		a_talk(seed);
+}
+
 static void a_send_that_has_no_room_waits(void)
 {
 	static uint8_t big[700000];
@@ -417,7 +481,7 @@ static void every_allocation_may_fail(void)
 static CU_TestInfo calls[] = {
 	T(a_connection_names_process_thread_and_session), T(every_size_comes_as_it_was), T(what_does_not_fit_stays),
 	T(sources_and_tags_match_in_the_order_of_coming_and_of_asking), T(a_send_that_has_no_room_waits),
-	T(empty_messages_that_nobody_receives_count_too),
+	T(the_first_that_fits_is_found_among_many), T(empty_messages_that_nobody_receives_count_too),
 	T(messages_that_nobody_receives_end_the_connection_that_brings_more), T(who_is_refused_is_told_why),
 	T(the_peers_end_comes_behind_its_messages), T(closing_and_stopping_end_what_was_begun),
 	T(nothing_is_left_of_what_was_open), T(every_allocation_may_fail), CU_TEST_INFO_NULL

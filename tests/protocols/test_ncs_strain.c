@@ -225,7 +225,7 @@ static void a_peer_that_announces_more_than_it_may_is_reset(void)
 	struct xk_ncs_conn *b, *a;
 	struct says s;
 
-	job_virtual(2, "unexpected = '2MiB', eager = 1000", "");
+	job_virtual(2, "unexpected = '3MiB', eager = 1000", "");
 	a = joined(0, 1, NULL, &b);
 	for (s = (struct says){ .c = a, .n = 256, .len = 500000 }; s.no < 2 * PROC_OFFERS; job_run(100 * XK_MS))
 		says(&s);

@@ -35,14 +35,14 @@ struct ncs_names { const char *path, *flow, *error, *over; const char *wrong; st
 #define NCS_CTL_HELLO (7700 * 1000 + 5)
 #define NCS_HELLO_LEN 12u
 
-/* The same: struct ncs_room.  Messages that were pushed and are not acknowledged (without error control: sent), their bytes,
- * and how many bytes may be; notes that were said and the peer has not heard; bytes of an SDU; of those pushed, bytes that
- * never left. */
+/* The same: struct ncs_room.  Messages that were pushed and are not acknowledged (without error control: sent), their
+ * bytes, and how many bytes may be; notes that were said and the peer has not heard; bytes of an SDU; of those pushed,
+ * bytes that never left. */
 #define NCS_CTL_ROOM (7700 * 1000 + 6)
 struct ncs_room { uint64_t bytes, most; uint32_t messages, notes, sdu; uint64_t unsent; };
 
-/* Who holds a session of ncs -> it: uint32_t.  The next message has so many bytes and is pushed in parts, each but the last
- * of whole SDUs, with nothing between them.  Who says so minds NCS_CTL_ROOM: no part is dropped for want of it.
+/* Who holds a session of ncs -> it: uint32_t.  The next message has so many bytes and is pushed in parts, each but the
+ * last of whole SDUs, with nothing between them.  Who says so minds NCS_CTL_ROOM: no part is dropped for want of it.
  * XK_E_MSGSIZE: more than a message may have; XK_E_BUSY: parts of another are missing. */
 #define NCS_CTL_LONG (7700 * 1000 + 10)
 

@@ -301,7 +301,8 @@ int  ncs_place_sdu(struct ncs_end *e, struct xk_msg *m);
 void ncs_place_none(struct ncs_end *e);
 /* With the lock.  b, for which somebody copied, has lost him. */
 void ncs_place_left(struct ncs_box *b);
-/* r's message is placed into its buffer: it goes on into own, b->len bytes, without r, which is cancelled.  Leaves the lock. */
+/* r's message is placed into its buffer: it goes on into own, of its length, without r, which is cancelled.  Leaves the
+ * lock. */
 void ncs_place_moves(struct xk_ncs_req *r, uint8_t *own);
 
 /* ---- ncs_await.c ----------------------------------------------------------------------------------------- */
@@ -360,7 +361,7 @@ void ncs_boxes_free(struct xk_ncs_thread *t, struct xk_ncs_conn *c);    /* c NUL
 struct xk_ncs_req *ncs_receiver(struct xk_ncs_conn *c, int tag, size_t len);
 /* r waits for b, which is put into its thread's order. */
 void ncs_box_join(struct ncs_box *b, struct xk_ncs_req *r);
-/* A receive, or take, of c or of any connection to r->rank, as r says: begun; or done, or cancelled when time is over. */
+/* A receive, or take, of c, or of any connection to r->rank: begun; or done, or cancelled when time is over. */
 int  ncs_recv_begin(struct xk_ncs_thread *t, struct xk_ncs_conn *c, struct xk_ncs_req *r);
 int  ncs_recv_now(struct xk_ncs_thread *t, struct xk_ncs_conn *c, struct xk_ncs_req *r, struct xk_ncs_status *st,
 		  uint64_t timeout);

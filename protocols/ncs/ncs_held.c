@@ -2,12 +2,12 @@
 /*
  * ncs_held.c - messages in place: written where a connection has them to send, read where they came to.
  *
- * What is reserved is a message of the connection's VP, made there, and goes down as it is.  What is taken is the message
- * that came up, or, where it had to be kept or was too much to be held, the memory that it was kept in.  A VP's
+ * What is reserved is a message of the connection's VP, made there, and goes down as it is.  What is taken is the
+ * message that came up, or, where it had to be kept or was too much to be held, the memory that it was kept in.  A VP's
  * messages are freed inside it, so giving one back goes there.
  * Taken and reserved have a bound each: who sends on what he took waits for nobody who does the same.
- * Invariant: `taken` and `reserved` of the process are the sums of `counted`; what is held has one of m, box and own, or
- * none.
+ * Invariant: `taken` and `reserved` of the process are the sums of `counted`; what is held has one of m, box and own,
+ * or none.
  */
 #include "protocols/ncs/ncs_call.h"
 

@@ -109,7 +109,8 @@ static bool gets_memory(struct ncs_box *b)
 	return own != NULL;
 }
 
-/* The receive for a message that was not announced, with a box that binds the two; NULL: there is none, or no memory. */
+/* The receive for a message that was not announced, with a box that binds the two; NULL: there is none, or no
+ * memory. */
 static struct ncs_box *bound(struct xk_ncs_conn *c, const struct proc_head *h)
 {
 	struct xk_ncs_req *r = ncs_receiver(c, (int)h->tag, h->len);

@@ -382,7 +382,8 @@ static bool is_filled(const struct xk_ncs_req *r)
 	return b != NULL && b == b->c->filling && b->bytes == b->own;
 }
 
-/* Memory for the message that fills r's buffer and goes on without r, *n bytes.  Leaves the lock; later all may be different. */
+/* Memory for the message that fills r's buffer and goes on without r, *n bytes.  Leaves the lock; later all may be
+ * different. */
 static uint8_t *other_place(const struct xk_ncs_req *r, uint8_t *old, size_t *n)
 {
 	bool into = r->box->into;

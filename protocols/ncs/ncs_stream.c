@@ -54,13 +54,15 @@ bool ncs_may_leave(const struct ncs_conn *c) { return !c->stopped && ncs_room(c-
 /* An answer takes longer than a short SDU: it holds for some of them. */
 void ncs_has_left(struct ncs_conn *c, uint32_t n)
 {
-	uint32_t room = 1;
+	uint32_t room;
 
 	c->unasked += n + NCS_HDR_LEN;
 	if (!c->paced || c->unasked < ASK_AFTER)
 		return;
 	c->unasked = 0;
-	c->stopped = xk_sess_control(c->sess->s.down, XK_STREAM_ROOM, &room, sizeof room) == (int)sizeof room && room == 0;
+	room = 1;                                /* where it cannot say */
+	(void)xk_sess_control(c->sess->s.down, XK_STREAM_ROOM, &room, sizeof room);
+	c->stopped = room == 0;
 }
 
 void ncs_lower(struct ncs_sess *p, struct xk_msg *m, bool records)

@@ -202,19 +202,20 @@ int xk_ncs_probe_any(struct xk_ncs_thread *t, int rank, int tag, struct xk_ncs_s
 /* ---- messages in place ------------------------------------------------------------------------------ */
 
 /*
- * Without a copy to, or from, a buffer of the program's: a message is written where the connection has it to send, and
- * read where it came to.  What is held is the caller's, one thread's at a time, and given back once, whatever has become
- * of it: also where it was sent, was taken in vain or its connection has ended; and before xk_graph_free.
+ * Without a copy to, or from, a buffer of the program's: a message is written where the connection has it to send,
+ * and read where it came to.  What is held is the caller's, one thread's at a time, and given back once, whatever has
+ * become of it: also where it was sent, was taken in vain or its connection has ended; and before xk_graph_free.
  *
  * What is so held is missed by the connections' VPs.  So a process reserves `held` bytes (4 MiB) at most, or one
- * message, and more is refused (XK_E_NOSPC); and of what it takes it holds as much, and what is beyond is copied to memory that
- * nobody else needs, and counted as `taken_by_copy`.  Who keeps for ever what it took makes others' takes cost a copy,
- * and no more.
+ * message, and more is refused (XK_E_NOSPC); and of what it takes it holds as much, and what is beyond is copied to
+ * memory that nobody else needs, and counted as `taken_by_copy`.  Who keeps for ever what it took makes others' takes
+ * cost a copy, and no more.
  */
 
 /* Room for a message of n bytes.  XK_E_NOSPC: the process holds too much; XK_E_MSGSIZE: longer than ncs takes. */
 int xk_ncs_reserve(struct xk_ncs_conn *c, size_t n, struct xk_ncs_held **h);
-/* Sends it, once, as xk_ncs_send does; its bytes are not the caller's any more then.  Else they still are, and it may be tried again. */
+/* Sends it, once, as xk_ncs_send does; its bytes are not the caller's any more then.  Else they still are, and it may be
+ * tried again. */
 int xk_ncs_commit(struct xk_ncs_held *h, int tag, uint64_t timeout);
 int xk_ncs_icommit(struct xk_ncs_held *h, int tag, struct xk_ncs_req *r);
 /* As xk_ncs_recv, of any length.  *h is NULL on failure. */

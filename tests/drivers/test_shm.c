@@ -3,8 +3,8 @@
  * test_shm.c - links between two nodes of this process, and peers that are no graphs at all.
  *
  * Promises: a message of any size that is allowed comes as it was pushed, in order, whatever waits meanwhile;
- * who asks hears whether there is room; who pushes too much, and whose peer is gone, is told; what a peer wrote before it went is read; a peer that
- * greets wrongly is sent away; one that writes at random into its area while we read makes nothing but counted
+ * who asks hears whether there is room; who pushes too much, and whose peer is gone, is told; what a peer wrote before
+ * it went is read; a peer that greets wrongly is sent away; one that writes at random into its area while we read makes nothing but counted
  * messages, and in the end no link.
  */
 #include <fcntl.h>

@@ -344,8 +344,10 @@ static unsigned receive_impatiently(struct xk_ncs_conn *c, unsigned count)
 		size_t n = large(i, want);
 		int err;
 
-		for (unsigned tries = 0; (err = xk_ncs_recv(c, 1, b[gave_up % 2], LARGE, &st, (tries % 16) * 20 * XK_US)) ==
-		     XK_E_AGAIN; tries++) {
+		for (unsigned tries = 0; ; tries++) {
+			err = xk_ncs_recv(c, 1, b[gave_up % 2], LARGE, &st, (tries % 16) * 20 * XK_US);
+			if (err != XK_E_AGAIN)
+				break;
 			memset(b[gave_up++ % 2], 0x5a, LARGE);
 			for (size_t k = 0; tries != 0 && k < LARGE; k += 997)
 				bad += b[gave_up % 2][k] != 0x5a;
@@ -549,7 +551,8 @@ static void members_of_a_group_are_threads(void)
 
 #define T(x) { #x, x }
 static CU_TestInfo tests[] = {
-	T(two_threads_of_each_connection_echo_every_message), T(receives_that_give_up_lose_nothing), T(what_is_taken_is_sent_in_place),
+	T(two_threads_of_each_connection_echo_every_message), T(receives_that_give_up_lose_nothing),
+	T(what_is_taken_is_sent_in_place),
 	T(connections_come_and_go), T(closing_wakes_whoever_waits),
 	T(stopping_a_process_wakes_everybody), T(members_of_a_group_are_threads), T(a_wait_has_its_limit), CU_TEST_INFO_NULL
 };

@@ -251,8 +251,9 @@ static void a_talk(unsigned seed)
 		from[i] = joined(i % 2 == 0 ? 0 : 2, 1, i, NULL, &to[i]);
 	for (unsigned i = 0; i < KEPT; i++) {
 		unsigned k = (unsigned)xk_rand_below(&rand, 4);
+		int tag = tags[xk_rand_below(&rand, XK_ARRAY_LEN(tags))];
 
-		m[i] = (struct came){ to[k], k % 2 == 0 ? 0 : 2, tags[xk_rand_below(&rand, XK_ARRAY_LEN(tags))], i, false };
+		m[i] = (struct came){ to[k], k % 2 == 0 ? 0 : 2, tag, i, false };
 		CU_ASSERT_EQUAL(xk_ncs_send(from[k], m[i].tag, &i, sizeof i, 0), XK_OK);
 		job_run(10 * XK_MS);
 	}

@@ -200,6 +200,7 @@ static void a_long_one_is_not_held(void)
 static void what_is_held_outlives_its_connection(void)
 {
 	for (unsigned who = 0; who < 4; who++) {
+		int ended = who < 2 ? XK_E_BADF : who == 2 ? XK_E_SHUTDOWN : XK_E_CONNRESET;
 		struct xk_ncs_held *h, *kept, *came, *never;
 		struct xk_ncs_conn *b, *a;
 		struct xk_ncs_req r, gone;
@@ -224,8 +225,8 @@ static void what_is_held_outlives_its_connection(void)
 		else
 			xk_ncs_close(a);
 		job_run(XK_SEC);
-		CU_ASSERT_EQUAL(xk_ncs_test(&gone), who < 2 ? XK_E_BADF : who == 2 ? XK_E_SHUTDOWN : XK_E_CONNRESET);
-		CU_ASSERT_EQUAL(xk_ncs_commit(h, 1, 0), who < 2 ? XK_E_BADF : who == 2 ? XK_E_SHUTDOWN : XK_E_CONNRESET);
+		CU_ASSERT_EQUAL(xk_ncs_test(&gone), ended);
+		CU_ASSERT_EQUAL(xk_ncs_commit(h, 1, 0), ended);
 		CU_ASSERT(is_what_was_sent(kept, 4000) && is_what_was_sent(came, 6000) && is_what_was_sent(never, 0));
 		xk_ncs_give(h);
 		xk_ncs_give(kept);
@@ -309,7 +310,8 @@ static void every_allocation_may_fail(void)
 
 #define T(x) { #x, x }
 static CU_TestInfo held[] = {
-	T(every_length_goes_as_it_was_written), T(both_kinds_of_calls_meet), T(who_holds_much_is_refused_and_has_copies),
+	T(every_length_goes_as_it_was_written), T(both_kinds_of_calls_meet),
+	T(who_holds_much_is_refused_and_has_copies),
 	T(a_long_one_is_not_held), T(what_is_held_outlives_its_connection), T(what_waits_may_be_cancelled),
 	T(every_allocation_may_fail), CU_TEST_INFO_NULL
 };

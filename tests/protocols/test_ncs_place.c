@@ -38,7 +38,7 @@ static void fill(void)
 	memset(in, 0xee, sizeof in);
 }
 
-/* Announced, or not; of n bytes, over a line that takes long for these; the last is more than its sender copies ahead. */
+/* Announced, or not; of n bytes, over a line that takes long; the last is more than its sender copies ahead. */
 static const struct way { const char *params, *line; size_t n; } ways[] = {
 	{ "eager = '8MiB', unexpected = '1MiB'", "rate = '20Mbit/s'", 40000 },
 	{ "eager = 1000, unexpected = 20000", "rate = '20Mbit/s'", 50000 },
@@ -233,8 +233,10 @@ static void what_nobody_takes_then_is_kept(void)
 /* Who ends it: the sender closes, the receiver does, either stops, a thread is detached, the line is cut. */
 static void an_end(const struct way *w, unsigned who, unsigned pair)
 {
-	static const int hears[] = { XK_E_CONNRESET, XK_E_BADF, XK_E_CONNRESET, XK_E_SHUTDOWN, XK_E_BADF, XK_E_TIMEDOUT };
-	static const int sends[] = { XK_E_BADF, XK_E_CONNRESET, XK_E_SHUTDOWN, XK_E_CONNRESET, XK_E_CONNRESET, XK_E_TIMEDOUT };
+	static const int hears[] = { XK_E_CONNRESET, XK_E_BADF, XK_E_CONNRESET, XK_E_SHUTDOWN, XK_E_BADF,
+				     XK_E_TIMEDOUT };
+	static const int sends[] = { XK_E_BADF, XK_E_CONNRESET, XK_E_SHUTDOWN, XK_E_CONNRESET, XK_E_CONNRESET,
+				     XK_E_TIMEDOUT };
 	const struct xk_ncs_choice ch = pair_of(pair);
 	struct xk_ncs_conn *b, *a = up(w, &ch, w->line, &b);
 	struct xk_ncs_req s, r;
@@ -295,7 +297,8 @@ static void lie_op(struct xk_vp *vp, void *arg)
 static void a_peer_that_sends_another_length_is_reset(void)
 {
 	static const struct { uint32_t says, sends; bool posted; } lies_of[] = {
-		{ 5000, 4999, true }, { 5000, 5001, true }, { 5000, 8000, true }, { 1000, 5000, true }, { 0, 5000, true },
+		{ 5000, 4999, true }, { 5000, 5001, true }, { 5000, 8000, true }, { 1000, 5000, true },
+		{ 0, 5000, true },
 		{ 6000, 5000, false }, { 5000, 6000, false }, { 3000000000u, 5000, false }, { 500, 2000, false },
 	};
 

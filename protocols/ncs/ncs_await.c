@@ -362,6 +362,85 @@ void ncs_await_here(struct ncs_box *b)
 	ncs_settle(c->t);
 }
 
+/* ---- messages that are placed as they come: with the lock ------------------------------------------------- */
+
+static bool has_own(const struct ncs_box *b) { return b->bytes != b->own; }
+
+/* All of it is in its place.  May leave the lock. */
+static void finish(struct ncs_box *b)
+{
+	struct xk_ncs_req *r;
+
+	if (has_own(b)) {
+		ncs_await_here(b);
+		return;
+	}
+	r = ncs_await_taken(b);
+	if (r != NULL)
+		ncs_req_done(r, XK_OK);
+	else
+		ncs_box_free(b);                 /* its receive has failed with all others */
+}
+
+void ncs_await_left(struct ncs_box *b)
+{
+	struct xk_ncs_thread *t = b->c->t;
+	int after = b->into ? b->after : 0;
+
+	proc_of(b->c->n)->inside--;
+	b->into = false;
+	b->after = 0;
+	if (after != 0)
+		ncs_req_done(b->r, after);
+	if (--b->busy != 0)
+		return;
+	if (b->dead) {
+		ncs_box_free(b);
+		ncs_settle(t);
+	} else if (b->whole) {
+		finish(b);
+	}
+}
+
+void ncs_await_moves(struct xk_ncs_req *r, uint8_t *own)
+{
+	struct ncs_box *b = r->box;
+	struct xk_ncs_thread *t = r->t;
+	struct xk_node *n = r->n;
+	size_t have = b->have;
+
+	t->refs++;
+	xk_list_take(&r->link);
+	r->box = NULL;
+	b->r = NULL;
+	b->bytes = own;                          /* what comes now goes there */
+	b->busy++;
+	proc_of(n)->inside++;
+	ncs_box_keeps(b, sizeof *b, b->len);
+	proc_unlock(n);
+	memcpy(own, r->buf, have);
+	proc_lock(n);
+	ncs_req_done(r, XK_E_CONNABORTED);
+	ncs_await_left(b);
+	t->unsettled = true;
+	ncs_settle(t);
+	ncs_thread_put(t);
+}
+
+uint8_t *ncs_await_place_of(struct ncs_box *b)
+{
+	uint8_t *to = has_own(b) ? b->bytes : b->r != NULL ? b->r->buf : NULL;
+
+	if (to == NULL)
+		return NULL;
+	b->busy++;
+	b->into = !has_own(b);
+	proc_of(b->c->n)->inside++;
+	return to + b->have;
+}
+
+/* ---- bytes that come whole: inside the VP --------------------------------------------------------------------- */
+
 /* Nobody waited for them.  0, or why they are not kept. */
 static unsigned keep(struct xk_ncs_conn *c, const struct xk_msg *m, uint32_t no)
 {

@@ -105,6 +105,11 @@ void ncs_conn_poke(struct xk_ncs_conn *c)
 	pr->posted = true;
 }
 
+int ncs_conn_standing(const struct xk_ncs_conn *c)
+{
+	return proc_of(c->n)->stopping ? XK_E_SHUTDOWN : c->closed ? XK_E_BADF : c->state == CONN_ENDED ? c->err : XK_OK;
+}
+
 void ncs_req_done(struct xk_ncs_req *r, int err)
 {
 	struct xk_ncs_thread *t = r->t;

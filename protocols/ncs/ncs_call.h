@@ -8,7 +8,8 @@
  *   ncs_send.c       messages: announced and pushed from requests; ncs_part.c: long ones, in parts
  *   ncs_place.c      SDUs of messages that their receives have found: into these, one by one
  *   ncs_match.c      messages matched with receives
- *   ncs_held.c       messages written and read in place
+ *   ncs_held.c       messages written and read in place: what is held; ncs_in_place.c: calls
+ *   ncs_head.c       what stands in front of a message
  *   ncs_await.c      messages that were announced: called for, awaited, given up
  *   ncs_group.c      barrier, broadcast, reduce over connections of a group; ncs_tree.c and ncs_fold.c are pure
  *
@@ -96,6 +97,7 @@ struct ncs_end {
 	uint32_t before;                 /* bytes of ncs in front of an SDU */
 	struct ncs_coming coming;
 	struct xk_timer marker;          /* without error control: while announcements may wait for lost messages */
+	struct xk_timer again;           /* while there is no memory for the next part */
 	unsigned marks;
 };
 
@@ -220,6 +222,8 @@ void ncs_req_begin(struct xk_ncs_req *r, enum req_kind kind, struct xk_ncs_threa
 void ncs_req_says(struct xk_ncs_req *r, struct xk_ncs_conn *c, int tag, size_t len);
 /* Its VP says and sends later what can be (ncs_conn_pump). */
 void ncs_conn_poke(struct xk_ncs_conn *c);
+/* What a call on c that needs it alive begins with; with the lock. */
+int  ncs_conn_standing(const struct xk_ncs_conn *c);
 void ncs_req_done(struct xk_ncs_req *r, int err);
 void ncs_reqs_fail(struct xk_list *l, const struct xk_ncs_conn *c, int err);    /* c NULL: all of them */
 /* begun: nobody may wait on it (any more). */
@@ -250,13 +254,19 @@ int  ncs_req_run(struct xk_ncs_req *r, int err, uint64_t timeout);
 
 /* Inside the VP, without the lock: says and sends what can be.  false: that has ended it, and there is no e. */
 bool ncs_conn_pump(struct ncs_end *e);
-/* Of its marker. */
+/* Of its marker; of `again`. */
 void ncs_mark(struct xk_timer *t);
+void ncs_pump_again(struct xk_timer *t);
 /* Of those that were poked. */
 void ncs_poked(struct xk_vp *vp, void *rep);
 /* The peer calls for a message that was announced.  With the lock. */
 void ncs_offer_called(struct xk_ncs_conn *c, uint32_t no);
 void ncs_offers_free(struct xk_ncs_conn *c);
+/* Begins to send n bytes of r->buf, or of r->held, in a call that holds c. */
+int  ncs_send_begin(struct xk_ncs_conn *c, int tag, size_t n, struct xk_ncs_req *r);
+
+/* ---- ncs_head.c ----------------------------------------------------------------------------------------- */
+
 /* PROC_HDR, or PROC_LONG where that makes more than one SDU of it. */
 static inline uint32_t ncs_head_len(const struct ncs_room *room, uint64_t len)
 {
@@ -264,16 +274,18 @@ static inline uint32_t ncs_head_len(const struct ncs_room *room, uint64_t len)
 }
 /* What stands in front of the next message, n bytes; len: its own. */
 void ncs_head_put(struct xk_ncs_conn *c, struct xk_msg *m, uint32_t tag, uint32_t len, uint32_t n);
-/* Begins to send n bytes of r->buf, or of r->held, in a call that holds c. */
-int  ncs_send_begin(struct xk_ncs_conn *c, int tag, size_t n, struct xk_ncs_req *r);
-/* What a call on c that needs it alive begins with; with the lock. */
-int  ncs_conn_standing(const struct xk_ncs_conn *c);
+/* Takes n bytes, PROC_HDR or PROC_LONG, from *m.  XK_E_INVAL: there are fewer. */
+int  ncs_head_take(struct xk_msg **m, uint32_t n, struct proc_head *h);
 
 /* ---- ncs_held.c ----------------------------------------------------------------------------------------- */
 
 /* With the lock.  May programs hold so many bytes more of what they take? */
 bool ncs_held_fits(const struct xk_node *n, uint64_t more);
-/* b, which is here, is h's. */
+/* The same of what they reserve; one always may be, of any length. */
+bool ncs_held_may_reserve(const struct xk_node *n, uint64_t more);
+/* h takes so many of these bytes. */
+void ncs_held_counts(struct xk_ncs_held *h, uint64_t n);
+/* b, which is here and has left its thread's order, is h's. */
 void ncs_held_has(struct xk_ncs_held *h, struct ncs_box *b);
 /* Inside the VP, without the lock.  m, which is used up, is h's. */
 void ncs_held_gets(struct ncs_end *e, struct xk_ncs_held *h, struct xk_msg *m);
@@ -284,7 +296,7 @@ struct xk_msg *ncs_held_leaves(struct xk_ncs_held *h);
 
 /* Inside the VP, without the lock.  r is pushed in parts, of which this is the first; XK_E_INPROGRESS. */
 int  ncs_part_begin(struct ncs_end *e, struct xk_ncs_req *r, const struct ncs_room *room, uint32_t tag);
-/* The next one.  false: the connection has ended. */
+/* The next one.  false: the connection has ended, or there is no memory: it is tried again (e->again). */
 bool ncs_part_next(struct ncs_end *e, const struct ncs_room *room);
 /* Of so many bytes: in parts? */
 bool ncs_part_is_for(const struct ncs_room *room, uint64_t bytes);
@@ -299,11 +311,6 @@ void ncs_part_fail(struct xk_ncs_conn *c, int err);
 int  ncs_place_sdu(struct ncs_end *e, struct xk_msg *m);
 /* What has come of a message is dropped. */
 void ncs_place_none(struct ncs_end *e);
-/* With the lock.  b, for which somebody copied, has lost him. */
-void ncs_place_left(struct ncs_box *b);
-/* r's message is placed into its buffer: it goes on into own, of its length, without r, which is cancelled.  Leaves the
- * lock. */
-void ncs_place_moves(struct xk_ncs_req *r, uint8_t *own);
 
 /* ---- ncs_await.c ----------------------------------------------------------------------------------------- */
 
@@ -315,6 +322,13 @@ int  ncs_await_body(struct ncs_end *e, struct xk_msg *m, uint32_t no);
 int  ncs_await_refuse(struct ncs_end *e, struct xk_msg *m, unsigned why);
 /* With the lock.  The box of bytes that were called for; NULL: none is. */
 struct ncs_box *ncs_await_box(const struct xk_ncs_conn *c, uint32_t no, size_t len);
+/* Where b's next bytes go, until ncs_await_left; NULL: nowhere any more. */
+uint8_t *ncs_await_place_of(struct ncs_box *b);
+/* Somebody has copied for b.  May leave the lock. */
+void ncs_await_left(struct ncs_box *b);
+/* r's message is placed into its buffer: it goes on into own, of its length, without r, which is cancelled.  Leaves the
+ * lock. */
+void ncs_await_moves(struct xk_ncs_req *r, uint8_t *own);
 /* All of b has come, and is in its memory.  May leave the lock. */
 void ncs_await_here(struct ncs_box *b);
 /* Takes the receive that waits for b from its list, and b is no more.  May be NULL. */
@@ -342,15 +356,13 @@ void ncs_await_ended(struct xk_ncs_conn *c);
 #define CONN_IS_OVER 1
 /* All of a message, behind what stands in front of it. */
 int  ncs_conn_message(struct ncs_end *e, struct xk_msg *m, const struct proc_head *h);
-/* Takes n bytes, PROC_HDR or PROC_LONG, from *m.  XK_E_INVAL: there are fewer. */
-int  ncs_head_take(struct xk_msg **m, uint32_t n, struct proc_head *h);
 /* r, which is in no list, has m, which is used up, and is done. */
 void ncs_give(struct ncs_end *e, struct xk_ncs_req *r, struct xk_msg *m);
 /* Of a message; n: bytes that are here, so that own[] has them.  NULL: no memory. */
 struct ncs_box *ncs_box_new(struct xk_ncs_conn *c, int tag, size_t len, size_t n);
 /* With the lock. */
 void ncs_box_free(struct ncs_box *b);
-/* Out of its thread's order. */
+/* Out of its thread's order; with the lock. */
 void ncs_box_leaves(struct ncs_box *b);
 /* It takes so many bytes of the process. */
 void ncs_box_keeps(struct ncs_box *b, uint64_t kept, uint64_t lent);

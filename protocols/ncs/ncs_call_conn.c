@@ -119,6 +119,7 @@ static struct ncs_end *end_new(struct xk_rep *r, struct xk_sess *lls, struct xk_
 	e->marks = 0;
 	e->coming = (struct ncs_coming){ .how = COMING_NOT };
 	xk_timer_init(&e->marker, ncs_mark);
+	xk_timer_init(&e->again, ncs_pump_again);
 	e->link = (struct xk_listed){ NULL, NULL };
 	xk_list_put(&proc_rep(r)->ends, &e->link);
 	(void)xk_sess_control(lls, NCS_CTL_WATCH, NULL, 0);
@@ -137,6 +138,7 @@ void ncs_end_free(struct ncs_end *e)
 	e->s.down = NULL;
 	c->end = NULL;
 	xk_timer_cancel(e->s.rep->wheel, &e->marker);
+	xk_timer_cancel(e->s.rep->wheel, &e->again);
 	ncs_await_notes_free(c);
 	ncs_place_none(e);
 	proc_lock(n);

@@ -193,6 +193,8 @@ static void found(struct ncs_box *b, struct xk_ncs_req *r)
 	} else if (b->is != BOX_HERE) {
 		ncs_await_for(b, r);
 	} else if (r->held != NULL) {
+		ncs_box_leaves(b);
+		ncs_box_keeps(b, 0, 0);
 		ncs_held_has(r->held, b);
 		ncs_req_done(r, XK_OK);
 		ncs_await_room(n);
@@ -359,20 +361,6 @@ int ncs_conn_message(struct ncs_end *e, struct xk_msg *m, const struct proc_head
 	}
 	err = message(e, m, h);
 	return err == XK_OK ? ncs_await_place(e, h->place + 1) : err;
-}
-
-int ncs_head_take(struct xk_msg **m, uint32_t n, struct proc_head *h)
-{
-	const uint8_t *b;
-
-	if ((*m)->tot < n)
-		return XK_E_INVAL;
-	b = xk_msg_peek(m, n);
-	if (b == NULL)
-		return XK_E_NOMEM;
-	*h = (struct proc_head){ xk_be32(b), xk_be32(b + 4), xk_be32(b + 8), n == PROC_LONG ? xk_be32(b + 12) : 0 };
-	xk_msg_pop(*m, n);
-	return XK_OK;
 }
 
 /* ---- receiving ----------------------------------------------------------------------------------------------- */

@@ -10,8 +10,11 @@
 #include "protocols/ncs/ncs_call.h"
 
 #include "runtime/upi/xk_inline.h"
+#include "runtime/vp/xk_task.h"
+#include "runtime/vp/xk_wheel.h"
 
 #define PART  (256u << 10)               /* bytes, in whole SDUs */
+#define AGAIN (10 * XK_MS)               /* where there was no memory */
 #define AHEAD (1u << 20)                 /* that were pushed and never left; then the next part waits */
 
 static uint32_t part_of(const struct ncs_room *room)
@@ -126,7 +129,8 @@ bool ncs_part_next(struct ncs_end *e, const struct ncs_room *room)
 	bool on;
 
 	if (m == NULL) {                         /* nothing else can follow what has left */
-		ncs_conn_ended(c, XK_E_NOMEM, "no memory for the rest of a message");
+		if (!xk_timer_armed(&e->again))
+			xk_timer_set(e->s.rep->wheel, &e->again, xk_vp_now() + AGAIN);
 		return false;
 	}
 	proc_lock(c->n);

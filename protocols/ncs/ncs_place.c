@@ -16,83 +16,7 @@
 #include "runtime/mem/xk_alloc.h"
 #include "runtime/upi/xk_inline.h"
 
-static bool has_own(const struct ncs_box *b) { return b->bytes != b->own; }
-
-/* ---- boxes: with the lock -------------------------------------------------------------------------- */
-
-/* All of it is in its place.  May leave the lock. */
-static void finish(struct ncs_box *b)
-{
-	struct xk_ncs_req *r;
-
-	if (has_own(b)) {
-		ncs_await_here(b);
-		return;
-	}
-	r = ncs_await_taken(b);
-	if (r != NULL)
-		ncs_req_done(r, XK_OK);
-	else
-		ncs_box_free(b);                 /* its receive has failed with all others */
-}
-
-void ncs_place_left(struct ncs_box *b)
-{
-	struct xk_ncs_thread *t = b->c->t;
-	int after = b->into ? b->after : 0;
-
-	proc_of(b->c->n)->inside--;
-	b->into = false;
-	b->after = 0;
-	if (after != 0)
-		ncs_req_done(b->r, after);
-	if (--b->busy != 0)
-		return;
-	if (b->dead) {
-		ncs_box_free(b);
-		ncs_settle(t);
-	} else if (b->whole) {
-		finish(b);
-	}
-}
-
-void ncs_place_moves(struct xk_ncs_req *r, uint8_t *own)
-{
-	struct ncs_box *b = r->box;
-	struct xk_ncs_thread *t = r->t;
-	struct xk_node *n = r->n;
-	size_t have = b->have;
-
-	t->refs++;
-	xk_list_take(&r->link);
-	r->box = NULL;
-	b->r = NULL;
-	b->bytes = own;                          /* what comes now goes there */
-	b->busy++;
-	proc_of(n)->inside++;
-	ncs_box_keeps(b, sizeof *b, b->len);
-	proc_unlock(n);
-	memcpy(own, r->buf, have);
-	proc_lock(n);
-	ncs_req_done(r, XK_E_CONNABORTED);
-	ncs_place_left(b);
-	t->unsettled = true;
-	ncs_settle(t);
-	ncs_thread_put(t);
-}
-
-/* Where its next bytes go, until ncs_place_left; NULL: nowhere any more. */
-static uint8_t *place_of(struct ncs_box *b)
-{
-	uint8_t *to = has_own(b) ? b->bytes : b->r != NULL ? b->r->buf : NULL;
-
-	if (to == NULL)
-		return NULL;
-	b->busy++;
-	b->into = !has_own(b);
-	proc_of(b->c->n)->inside++;
-	return to + b->have;
-}
+/* ---- what its first SDU finds: with the lock ---------------------------------------------------------- */
 
 /* Does the program get it as it lies when all of it is here?  Else SDUs are joined in memory of the message's own. */
 static bool is_taken_whole(const struct xk_ncs_req *r, uint64_t len)
@@ -189,7 +113,7 @@ static void copy(struct ncs_end *e, struct ncs_box *b, uint8_t *to, struct xk_ms
 		c->filling = NULL;
 	xk_count_add(e->s.rep->count[PROC_COUNT_DIRECT], last && b->into && b->after == 0 && !b->dead);
 	xk_count_add(e->s.rep->count[PROC_COUNT_COPIED], last && b->r != NULL && b->r->held != NULL);
-	ncs_place_left(b);
+	ncs_await_left(b);
 	proc_unlock(c->n);
 }
 
@@ -235,7 +159,7 @@ static int placed(struct ncs_end *e, struct xk_msg *m, bool last)
 	if (b != NULL)
 		right = is_right(b->len, b->have, m, last);
 	if (b != NULL && right)
-		to = place_of(b);
+		to = ncs_await_place_of(b);
 	proc_unlock(c->n);
 	if (!right)
 		return wrong(e, m);
@@ -266,7 +190,7 @@ static int begins(struct ncs_end *e, struct xk_msg *m)
 	proc_lock(c->n);
 	b = find(c, &g->h, &why);
 	if (b != NULL)
-		to = place_of(b);
+		to = ncs_await_place_of(b);
 	c->filling = to != NULL ? b : NULL;
 	proc_unlock(c->n);
 	g->how = why != 0 ? COMING_NOWHERE : to != NULL ? COMING_PLACED : COMING_WAITS;

@@ -134,17 +134,6 @@ static struct step next_step(struct xk_ncs_conn *c, const struct ncs_room *room)
 	return s;
 }
 
-void ncs_head_put(struct xk_ncs_conn *c, struct xk_msg *m, uint32_t tag, uint32_t len, uint32_t n)
-{
-	uint8_t h[PROC_LONG];
-
-	xk_put_be32(h, tag);
-	xk_put_be32(h + 4, c->notes_out);
-	xk_put_be32(h + 8, c->sent++);
-	xk_put_be32(h + 12, len);
-	xk_msg_copy_in(m, 0, h, n);
-}
-
 /* ---- marks: inside the VP ------------------------------------------------------------------------- */
 
 /*
@@ -323,6 +312,11 @@ bool ncs_conn_pump(struct ncs_end *e)
 	return stands;
 }
 
+void ncs_pump_again(struct xk_timer *t)
+{
+	ncs_conn_pump(xk_container_of(t, struct ncs_end, again));
+}
+
 /* ---- by the VP, later -------------------------------------------------------------------------------- */
 
 void ncs_poked(struct xk_vp *vp, void *rep)
@@ -415,7 +409,7 @@ int xk_ncs_cancel(struct xk_ncs_req *r)
 	if (err == XK_OK && (!xk_is_listed(&r->link) || r->kind == REQ_OPEN)) {
 		err = XK_E_BUSY;
 	} else if (err == XK_OK && is_filled(r)) {
-		ncs_place_moves(r, own);
+		ncs_await_moves(r, own);
 		own = NULL;
 	} else if (err == XK_OK) {
 		cancel(r);
@@ -436,11 +430,6 @@ int ncs_req_run(struct xk_ncs_req *r, int err, uint64_t timeout)
 }
 
 /* ---- sending ----------------------------------------------------------------------------------------- */
-
-int ncs_conn_standing(const struct xk_ncs_conn *c)
-{
-	return proc_of(c->n)->stopping ? XK_E_SHUTDOWN : c->closed ? XK_E_BADF : c->state == CONN_ENDED ? c->err : XK_OK;
-}
 
 static int begin_send(struct xk_ncs_conn *c, enum req_kind kind, struct xk_list *l, struct xk_ncs_req *r)
 {

@@ -37,11 +37,11 @@ rsh dropping <<-'END'
 	exec sh -c "$2"
 END
 rsh babbling <<-'END'
-	printf '\nxkvp-rank 1\nwhat is this'
+	printf '\nxkvp-rank 2\nwhat is this'
 	exec sleep 600
 END
 rsh boundless <<-'END'
-	printf '\nxkvp-rank 1\no\377\377\377\377'
+	printf '\nxkvp-rank 2\no\377\377\377\377'
 	exec cat /dev/zero
 END
 # What it leaves behind has its outputs.
@@ -206,7 +206,7 @@ ok "ranks whose starter is killed end" orphaned
 # An agent that does nothing is not waited for: it is ended by force, ten seconds and two later.
 rsh deaf <<-'END'
 	trap '' INT TERM
-	printf '\nxkvp-rank 1\n'
+	printf '\nxkvp-rank 2\n'
 	echo $$ >>"$DROPPED"
 	while :; do sleep 600; done
 END

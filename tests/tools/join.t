@@ -216,8 +216,8 @@ import os, random, re, signal, socket, struct, sys
 port, mode = int(sys.argv[1]), sys.argv[2]
 def come():
     return socket.create_connection(("127.0.0.1", port))
-def hello(magic=b"xkvj", version=1, rank=1, ranks=2, job=b""):
-    return struct.pack(">4sIII64s", magic, version, rank, ranks, job)
+def hello(magic=b"xkvj", version=2, rank=1, ranks=2, job=b"", key=b""):
+    return struct.pack(">4sIII64s32s", magic, version, rank, ranks, job, key)
 def answer(said):
     s = come()
     s.sendall(said)
@@ -231,17 +231,18 @@ if mode == "silent":
     print("there", flush=True)
     sys.stdin.read()
 elif mode == "nonsense":
-    for n in (1, 3, 4, 79, 80, 81, 5000):
+    for n in (1, 3, 4, 111, 112, 113, 5000):
         for _ in range(20):
             s = come()
             s.sendall(random.randbytes(n))
             s.close()
-    for part in (1, 4, 79):
+    for part in (1, 4, 111):
         s = come()
         s.sendall(hello()[:part])
         s.close()
 elif mode == "hellos":
-    assert answer(hello(version=2)).startswith(b"r"), "version"
+    assert b"another version" in answer(hello(version=1)[:80]), "version"
+    assert b"rank 0 has none" in answer(hello(key=b"k")), "key"
     assert b"none of 2" in answer(hello(rank=2)), "rank"
     assert b"none of 2" in answer(hello(rank=0xffffffff)), "rank"
     assert b"there already" in answer(hello(rank=0)), "root"
@@ -250,6 +251,9 @@ elif mode == "hellos":
     assert b"another job" in answer(hello(job=b"j" * 64)), "job without end"
     for _ in range(100):
         assert b"there already" in answer(hello(rank=0)), "root"
+elif mode == "keys":                     # the root has one
+    for key in (b"", b"ours", b"ours!!", b"k" * 32):
+        assert answer(hello(key=key)) == b"", "a stranger is told nothing"
 elif mode == "many":                     # ranks that all come while the root does not run
     root = int(sys.argv[3])
     os.kill(root, signal.SIGSTOP)
@@ -260,7 +264,7 @@ elif mode == "many":                     # ranks that all come while the root do
         s.sendall(hello(rank=rank, ranks=201))
     os.kill(root, signal.SIGCONT)
     for s in those:
-        assert s.recv(1 + 4 * 201, socket.MSG_WAITALL)[:1] == b"l"
+        assert s.recv(33 + 4 * 201, socket.MSG_WAITALL)[:1] == b"l"
     for s in those:                      # the root's own rank fails, and ends the others
         assert s.recv(1) == b"e"
 elif mode == "stopped":                  # a rank that waits when the root is ended
@@ -272,7 +276,7 @@ elif mode == "stopped":                  # a rank that waits when the root is en
 elif mode == "speaks":                   # a rank that says what none does, once all are there
     s = come()
     s.sendall(hello())
-    assert s.recv(9, socket.MSG_WAITALL)[:1] == b"l"
+    assert s.recv(41, socket.MSG_WAITALL)[:1] == b"l"
     s.sendall(b"?")
     s.recv(100)
 elif mode == "early":                    # comes, and goes before the others
@@ -286,7 +290,7 @@ elif mode == "early":                    # comes, and goes before the others
 elif mode in ("deaf", "garbage", "loud", "shut", "over"):     # it is the root
     with socket.create_server(("127.0.0.1", port)) as w:
         c = w.accept()[0]
-        c.recv(80, socket.MSG_WAITALL)
+        c.recv(112, socket.MSG_WAITALL)
         if mode == "garbage":
             c.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
         elif mode == "loud":
@@ -309,6 +313,34 @@ nonsense() { beside nonsense && said 0 'warning: 1[0-9][0-9] connections to the 
 ok "nonsense is turned away, and counted" nonsense
 hellos() { beside hellos && [ "$(said 0 ' is refused: ' | wc -l)" -eq 16 ]; }
 ok "hellos that cannot be are refused, and told so often, no more" hellos
+keys() {
+	export VP_KEY='ours!'
+	beside keys && said 0 'warning: 4 connections to the root were of no rank' && ! said 0 'is refused'
+	got=$?
+	unset VP_KEY
+	return $got
+}
+ok "who has another key, or none, is turned away without a word" keys
+# One whose graph does not come up: the others wait for it, and say which it is.
+cat >"$tmp/slow.lua" <<'END'
+local a = args { rank = uint { 0 }, ranks = uint { 1 }, peers = text { "" }, dir = text { "" } }
+if a.rank == 1 then io.open(a.dir .. "/never"):read() end
+local s = shm { at = "10.0.0." .. a.rank + 1, dir = a.dir }
+echo { port = 7, over = ncs { over = s } }
+return graph "slow" {}
+END
+never_up() {
+	rm -f "$tmp/never"
+	mkfifo "$tmp/never"
+	rank 0 2 --unsafe --within=2s "$tmp/slow.lua" dir="$tmp"
+	first=$pid
+	rank 1 2 --unsafe --within=2s "$tmp/slow.lua" dir="$tmp"
+	until_ok 60 said 0 '^vp-run: rank 1 at 127.0.0.1 did not come up in 2s'
+	got=$?
+	timeout 60 sh -c "echo >'$tmp/never'"   # it is let go
+	all 1 $first && wait $pid && [ $got -eq 0 ]
+}
+ok "a rank whose graph is not up in time is told by its number" never_up
 early() {
 	opens 3 --json "$ring" dir="$tmp" count=20
 	strangers early && until_ok 60 said 0 '^vp-run: rank 1 at 127.0.0.1 went before all had come'

@@ -57,6 +57,39 @@ for bad in "-n 0" "-n 1025" "-n x" "-n 2x" "--keep" "-n 2 --join" "-n 2 --contro
 	ok "$bad is wrong usage" code 2 "$run" $bad "$ring"
 done
 
+# How they begin: together.
+cat >"$tmp/slow.lua" <<'END'
+local a = args { rank = uint { 0 }, ranks = uint { 1 }, dir = text { "" } }
+if a.rank == 1 then io.open(a.dir .. "/never"):read() end
+local s = shm { at = "10.0.0." .. a.rank + 1, dir = a.dir }
+echo { port = 7, over = ncs { over = s } }
+return graph "slow" {}
+END
+never_up() {
+	rm -f "$tmp/never"
+	mkfifo "$tmp/never"
+	timeout 120 "$run" -n 3 "$@" --unsafe --within=2s "$tmp/slow.lua" dir="$tmp" >"$tmp/out" 2>"$tmp/err" &
+	starter=$!
+	until_ok 60 grep -q '^vp-run: rank 1 did not come up in 2s' "$tmp/err"
+	got=$?
+	timeout 60 sh -c "echo >'$tmp/never'"            # it is let go
+	wait $starter
+	ended=$?
+	cat "$tmp/err"
+	[ $ended -eq 1 ] && [ $got -eq 0 ] && [ "$(grep -c 'did not come up' "$tmp/err")" -eq 1 ]
+}
+ok "a rank that is not up in time is told by its number, and ends all" never_up
+# Whose client has its first message out before the server was begun, but for the wait: not one is asked for again.
+first_message() {
+	timeout 60 "$run" -n 2 --json "$ring" dir="$tmp" interface=hostudp port="$udp" flow=window error=none count=1 ahead=1 \
+		conns=1 timeout=50s >"$tmp/out.json" 2>"$tmp/err"
+	got=$?
+	cat "$tmp/err"
+	[ $got -eq 0 ] && jq -e "all(.[]; ($answers) == 1)" "$tmp/out.json"
+}
+udp=$((30000 + $$ % 12000))
+ok "nobody's first message is lost, where nothing repeats it" first_message
+
 # How they end.
 others_end() {
 	mkdir -p "$tmp/proc/1" "$tmp/proc/2" "$tmp/proc/3"

@@ -259,6 +259,7 @@ static int run(struct work *w)
 		opts.interval = XK_SEC;
 		opts.stats = vpr_live;
 	}
+	vpr_wait_for_all(w->o);
 	err = xk_run(w->g, &opts, &r, w->e);
 	vpr_live_clear();
 	ctl_free(w->ctl);

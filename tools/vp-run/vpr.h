@@ -19,6 +19,7 @@ enum {
 #define VPR_ARGS     256u
 #define VPR_RANKS_MAX 1024u
 #define VPR_JOB_MAX  60u
+#define VPR_KEY      32u                 /* bytes of a job's key, at most */
 #define VPR_TOLD     4u                  /* arguments more that a rank has (vpr_tell.c) */
 #define VPR_RANK     (-1)                /* of vpr_ranks: this process is one */
 
@@ -59,7 +60,7 @@ struct vpr {
 	int         argc;
 	char      **argv;
 	char       *peers;               /* the argument, of malloc */
-	int         finished_fd;         /* of a rank, to its starter; 0: none */
+	int         finished_fd;         /* of a rank, to its starter and back; 0: none */
 	char        rank_arg[3][VPR_JOB_MAX + 8], rank_cpus[64 * 3];
 	int         stop_fd, ask_fd;     /* SIGINT and SIGTERM arrive here; SIGUSR1 */
 };
@@ -82,6 +83,8 @@ int  vpr_log(const struct vpr *o, struct xk_graph *g, struct xk_errs *e);
 int  vpr_ranks(struct vpr *o);
 /* vpr_agent.c: starts one rank for a vp-run on another host: as vpr_ranks. */
 int  vpr_agent(struct vpr *o);
+/* vpr_start.c: until the graphs of all ranks are up, or this is to stop. */
+void vpr_wait_for_all(const struct vpr *o);
 /* vpr_join.c: this is one of those that mpirun or srun started: as vpr_ranks. */
 int  vpr_join(struct vpr *o);
 

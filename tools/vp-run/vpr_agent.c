@@ -82,6 +82,7 @@ static void hear_letters(struct agent *a)
 		case 't': (void)kill(a->r.pid, SIGTERM); break;
 		case 'u': (void)kill(a->r.pid, SIGUSR1); break;
 		case 'k': (void)kill(a->r.pid, SIGKILL); break;
+		case VPR_GO: vpr_go(a->r.say); break;
 		default: break;
 		}
 }
@@ -180,6 +181,26 @@ static bool take_ends(struct agent *a)
 	return null >= 0 && a->in >= 0 && a->out >= 0 && dup2(null, STDIN_FILENO) >= 0 && close(null) == 0;
 }
 
+/* The other side's first line, filled up with blanks. */
+static bool take_key(struct agent *a)
+{
+	char *key = a->j.key;
+	size_t n = 0;
+
+	while (n <= VPR_KEY) {
+		ssize_t some = read(a->in, key + n, VPR_KEY + 1 - n);
+
+		if (some == 0 || (some < 0 && errno != EINTR))
+			return false;
+		n += some > 0 ? (size_t)some : 0;
+	}
+	if (key[VPR_KEY] != '\n')
+		return false;
+	for (n = VPR_KEY + 1; n != 0 && (key[n - 1] == ' ' || key[n - 1] == '\n'); n--)
+		key[n - 1] = '\0';
+	return true;
+}
+
 int vpr_agent(struct vpr *o)
 {
 	struct agent a = { .j = { .o = o } };
@@ -194,6 +215,11 @@ int vpr_agent(struct vpr *o)
 		fprintf(stderr, "vp-run: cannot take my input and output: %s\n", strerror(errno));
 		return VPR_FAILED;
 	}
+	if (!take_key(&a)) {
+		fprintf(stderr, "vp-run: no key has come from who has started me\n");
+		return VPR_FAILED;
+	}
+	at.key = a.j.key;
 	a.j.rank = &a.r;
 	err = vpr_rank_begin(&a.j, &a.r, &at);
 	if (err == 1) {

@@ -29,6 +29,7 @@ void vpr_join_hello(char hello[JOIN_HELLO], const struct vpr_who *who)
 	xk_put_be32(hello + 8, who->rank);
 	xk_put_be32(hello + 12, who->ranks);
 	memcpy(hello + 16, who->job, strlen(who->job));
+	memcpy(hello + 80, who->key, strlen(who->key));
 }
 
 int vpr_door_open(struct vpr_door *d, struct in_addr at, uint16_t port)
@@ -100,6 +101,18 @@ static void let_in(struct vpr_door *d, unsigned i, uint32_t rank)
 	leave(d, i);
 }
 
+/* In a time that says nothing of where they differ. */
+static bool same_key(const char *said, const char *key)
+{
+	volatile char differ = 0;
+	char own[VPR_KEY] = "";
+
+	memcpy(own, key, strlen(key));
+	for (unsigned i = 0; i < VPR_KEY; i++)
+		differ = (char)(differ | (said[i] ^ own[i]));
+	return differ == 0;
+}
+
 /* It has said all. */
 static void judge(struct vpr_door *d, unsigned i)
 {
@@ -107,8 +120,10 @@ static void judge(struct vpr_door *d, unsigned i)
 	uint32_t rank = xk_be32(h + 8), ranks = xk_be32(h + 12);
 	const struct vpr_who *who = d->who;
 
-	if (xk_be32(h + 4) != JOIN_VERSION)
-		refuse(d, i, "it is of another version of vp-run");
+	if (who->key[0] != '\0' && !same_key(h + 80, who->key))
+		turn_away(d, i);
+	else if (who->key[0] == '\0' && h[80] != '\0')
+		refuse(d, i, "it has a key (VP_KEY), and rank 0 has none");
 	else if (memchr(job, '\0', VPR_JOB_MAX + 1) == NULL || strcmp(job, who->job) != 0)
 		refuse_other(d, i);
 	else if (ranks != who->ranks)
@@ -134,6 +149,8 @@ static bool listen_to(struct vpr_door *d, unsigned i)
 	g->n += n > 0 ? (unsigned)n : 0;
 	if (n <= 0 || memcmp(g->said, JOIN_MAGIC, g->n < 4 ? g->n : 4) != 0)
 		turn_away(d, i);
+	else if (g->n >= 8 && xk_be32(g->said + 4) != JOIN_VERSION)
+		refuse(d, i, "it is of another version of vp-run");
 	else if (g->n == JOIN_HELLO)
 		judge(d, i);
 	else

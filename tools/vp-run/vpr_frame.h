@@ -8,7 +8,7 @@
 
 #include "runtime/base/xk_bytes.h"
 
-#define FRAME_HELLO     "\nxkvp-rank 1\n"         /* the number changes when frames do */
+#define FRAME_HELLO     "\nxkvp-rank 2\n"         /* the number changes when frames do */
 #define FRAME_HELLO_LEN (sizeof FRAME_HELLO - 1)
 #define FRAME_HEAD      5u
 

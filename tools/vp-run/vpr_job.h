@@ -43,9 +43,11 @@ struct vpr_over {
 struct vpr_rank {
 	pid_t            pid;            /* 0: none, or no more; with a host, of the remote shell */
 	struct vpr_pipe  out, err;       /* its output, its errors; with a host, of the remote shell */
-	int              say;
+	int              say;            /* both ways: it says how it is, and is told to go on */
 	char             state;          /* 0, or what it has said (xk_run_opts.finished_fd) */
 	bool             begun;
+	bool             ready, went, late;       /* its graph is up; it was told to go on; it was not in time */
+	int64_t          ready_by;       /* ms; 0: not yet known */
 	const struct vpr_host *host;     /* NULL: this one */
 	struct vpr_pipe  far_out, far_err;        /* with a host: taken from frames */
 	int              tell;           /* where its agent hears of signals; -1 */
@@ -60,10 +62,25 @@ struct vpr_job {
 	struct vpr_rank *rank;
 	struct pollfd   *poll;
 	struct vpr_hosts hosts;          /* n 0: all ranks are here */
-	char             name[VPR_JOB_MAX + 1];
+	char             name[VPR_JOB_MAX + 1], key[VPR_KEY + 1];
+	bool             started;        /* all were up */
 	unsigned         n, running;
 	struct vpr_over  over;
 };
+
+/* vpr_start.c: a rank says UP when its graph is, and waits for GO. */
+enum { VPR_UP = 'u', VPR_GO = 'g' };
+/* That of the environment, VP_KEY; false: there is none. */
+bool vpr_key_given(char key[VPR_KEY + 1]);
+/* The same, or else a new one.  XK_OK, or the system's error. */
+int  vpr_key_make(char key[VPR_KEY + 1]);
+/* In the rank: into its environment.  XK_OK or XK_E_NOMEM. */
+int  vpr_key_tell(const char *key);
+/* Tells a rank to go on, by what it says UP to. */
+void vpr_go(int say);
+/* Lets all go when all are up.  Gives up those that are not in time; ms until the next would be, or -1. */
+void vpr_start_turn(struct vpr_job *j);
+int64_t vpr_start_late(struct vpr_job *j);
 
 /* vpr_end.c: milliseconds, and those until then: 0 when it is past, -1 when at is 0, never. */
 int64_t vpr_now_ms(void);
@@ -115,13 +132,15 @@ void vpr_remote_begin(struct vpr_job *j);
 /* What r's remote shell has printed: frames of its agent. */
 void vpr_remote_hear(struct vpr_job *j, struct vpr_rank *r);
 void vpr_remote_signal(const struct vpr_rank *r, int sig);
+/* A letter for its agent. */
+void vpr_remote_say(const struct vpr_rank *r, char letter);
 /* Ends its remote shell by force; its pipes are closed. */
 void vpr_remote_cut(struct vpr_rank *r);
 /* Gives up those that have not come in time, and pipes of those that have ended; ms until the next would be, or -1. */
 int64_t vpr_remote_late(struct vpr_job *j);
 
 /* vpr_ranks.c: a rank as a child of this process, its pipes in r: XK_OK, 1 in the rank, or an error. */
-struct vpr_place { unsigned rank, ranks, place, places; const char *job, *peers; };
+struct vpr_place { unsigned rank, ranks, place, places; const char *job, *peers, *key; };
 int  vpr_rank_begin(struct vpr_job *j, struct vpr_rank *r, const struct vpr_place *at);
 
 #endif

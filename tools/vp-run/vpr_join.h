@@ -2,8 +2,8 @@
 /*
  * vpr_join.h - ranks that others started, which find each other at rank 0 (the root), over TCP.
  *
- * A rank says hello: magic, version, rank, ranks, job, in JOIN_HELLO bytes, numbers with the highest byte first.  The
- * root answers with JOIN_NO, a length of one byte and a sentence, or, when all have come, with JOIN_LIST and the
+ * A rank says hello: magic, version, rank, ranks, job, key, in JOIN_HELLO bytes, numbers with the highest byte first.  The
+ * root answers with JOIN_NO, a length of one byte and a sentence, or, when all have come, with JOIN_LIST, the key and the
  * address of each, four bytes; or with JOIN_END, when it is ended before that.  Then each side says letters, as below, until one hangs up.
  */
 #ifndef VPR_JOIN_H
@@ -15,17 +15,19 @@
 #include "tools/vp-run/vpr_job.h"
 
 #define JOIN_MAGIC   "xkvj"
-#define JOIN_VERSION 1u
-#define JOIN_HELLO   80u                 /* magic, version, rank, ranks; job of 64 */
+#define JOIN_VERSION 2u
+#define JOIN_HELLO   112u                /* magic, version, rank, ranks; job of 64; key of 32 */
 #define JOIN_SAY     255u                /* most of a refusal's sentence */
 
 /* The root's, then those of ranks: JOIN_ENDED is followed by the exit code, a byte. */
-enum { JOIN_NO = 'r', JOIN_LIST = 'l', JOIN_END = 'e', JOIN_FINISHED = 'f', JOIN_NO_APP = 'n', JOIN_ENDED = 'x' };
+enum { JOIN_NO = 'r', JOIN_LIST = 'l', JOIN_END = 'e', JOIN_FINISHED = 'f', JOIN_NO_APP = 'n', JOIN_ENDED = 'x',
+       JOIN_UP = VPR_UP, JOIN_GO = VPR_GO };
 
 /* vpr_join.c: what a launcher says of this rank. */
 struct vpr_who {
 	unsigned rank, ranks;
 	char     job[VPR_JOB_MAX + 1];   /* empty: no name */
+	char     key[VPR_KEY + 1];       /* empty: none was given */
 	char     root[256];              /* host of rank 0; empty: not known */
 };
 
@@ -34,6 +36,7 @@ struct vpr_link {
 	int            fd;               /* -1: none, or no more */
 	struct in_addr addr;
 	char           state;            /* 0, JOIN_FINISHED or JOIN_NO_APP */
+	bool           ready;            /* its graph is up */
 	bool           code_next;        /* it has ended; its exit code comes next */
 };
 

@@ -28,6 +28,8 @@ struct joined {
 	pid_t           pid;             /* of the rank; 0: no more */
 	int             say;             /* what it says, or -1 */
 	char            state;
+	bool            ready, started;  /* our graph is up; all are */
+	int64_t         ready_by;        /* ms, the root's: for all to be up */
 	bool            root;
 	struct vpr_over over;            /* the root: that of all; others: of our rank */
 };
@@ -94,6 +96,39 @@ static void end_finished(struct joined *j)
 		end_all(j, false);
 }
 
+/* The root, when the graphs of all that have not ended are up. */
+static void go_on(struct joined *j)
+{
+	char word = JOIN_GO;
+
+	if (!j->root || j->started || (j->pid > 0 && !j->ready))
+		return;
+	for (unsigned i = 1; i < j->m.nlinks; i++)
+		if (j->m.link[i].fd >= 0 && !j->m.link[i].ready)
+			return;
+	j->started = true;
+	vpr_go(j->say);
+	for (unsigned i = 1; i < j->m.nlinks; i++)
+		if (j->m.link[i].fd >= 0)
+			(void)send(j->m.link[i].fd, &word, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* Not all are up in time: ms until then, or -1. */
+static int64_t late(struct joined *j)
+{
+	int64_t left = j->root && !j->started && !j->over.ending ? vpr_left(j->ready_by) : -1;
+
+	if (left != 0)
+		return left;
+	if (j->pid > 0 && !j->ready)
+		fprintf(stderr, "vp-run: rank 0 did not come up in %s\n", j->m.o->within);
+	for (unsigned i = 1; i < j->m.nlinks; i++)
+		if (j->m.link[i].fd >= 0 && !j->m.link[i].ready)
+			fprintf(stderr, "vp-run: rank %u at %s did not come up in %s\n", i, inet_ntoa(j->m.link[i].addr), j->m.o->within);
+	failed(j, VPR_FAILED);
+	return -1;
+}
+
 /* ---- what is said -------------------------------------------------------------------------------------- */
 
 /* As ended() says it. */
@@ -112,6 +147,8 @@ static bool root_hears(struct joined *j, unsigned i, char c)
 		judge(j, i, &e);
 	} else if (c == JOIN_FINISHED || c == JOIN_NO_APP) {
 		l->state = c;
+	} else if (c == JOIN_UP) {
+		l->ready = true;
 	} else if (c == JOIN_ENDED) {
 		l->code_next = true;
 	} else {
@@ -135,6 +172,8 @@ static void hear_link(struct joined *j, unsigned i)
 	for (ssize_t k = 0; k < n && l->fd >= 0; k++)
 		if (!j->root && said[k] == JOIN_END)
 			end_all(j, false);
+		else if (!j->root && said[k] == JOIN_GO)
+			vpr_go(j->say);
 		else if (!j->root || !root_hears(j, i, said[k]))
 			lost(j, i, "says what no rank does");
 }
@@ -169,8 +208,14 @@ static void ended(struct joined *j)
 
 static void hear_rank(struct joined *j)
 {
-	if (read(j->say, &j->state, 1) > 0) {
-		say_root(j, &j->state, 1);
+	char c;
+
+	if (read(j->say, &c, 1) > 0) {
+		if (c == VPR_UP)
+			j->ready = true;
+		else
+			j->state = c;
+		say_root(j, &c, 1);
 		return;
 	}
 	close(j->say);
@@ -236,6 +281,8 @@ static void attend(struct joined *j)
 	while (busy(j)) {
 		unsigned n = VPR_MEET_OWN + vpr_meet_watch(&j->m, links, &wait);
 
+		go_on(j);
+		wait = vpr_least(wait, late(j));
 		left = vpr_left(j->over.kill_at);
 		if (left == 0) {
 			force(j);
@@ -287,7 +334,7 @@ static int become(struct joined *j, pid_t parent, int say)
 	snprintf(job, sizeof job, "join-%s-%u", inet_ntoa(j->m.root), j->m.port);
 	for (unsigned i = 0; peers != NULL && i < who->ranks; i++)
 		n += (size_t)sprintf(peers + n, "%s%s", i != 0 ? "," : "", inet_ntoa(j->m.addr[i]));
-	if (peers == NULL || vpr_tell(j->m.o, who->rank, who->ranks, who->job[0] != '\0' ? who->job : job, peers) != XK_OK) {
+	if (peers == NULL || vpr_key_tell(j->m.key) != XK_OK || vpr_tell(j->m.o, who->rank, who->ranks, who->job[0] != '\0' ? who->job : job, peers) != XK_OK) {
 		fprintf(stderr, "vp-run: out of memory\n");
 		_exit(VPR_FAILED);
 	}
@@ -303,7 +350,8 @@ static int begin(struct joined *j)
 	pid_t parent = getpid();
 	int pipe[2];
 
-	if (pipe2(pipe, O_CLOEXEC) == 0) {
+	j->ready_by = vpr_now_ms() + j->m.o->within_ms;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pipe) == 0) {
 		j->pid = fork();
 		if (j->pid == 0) {
 			close(pipe[0]);

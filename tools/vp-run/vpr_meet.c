@@ -124,7 +124,7 @@ static int gather(struct vpr_meet *m)
 /* Who does not take the list is missed by its connection's end. */
 static int tell_list(struct vpr_meet *m)
 {
-	size_t n = 1 + m->nlinks * sizeof(struct in_addr);
+	size_t n = 1 + VPR_KEY + m->nlinks * sizeof(struct in_addr);
 	char *list = malloc(n);
 
 	if (list == NULL) {
@@ -132,9 +132,10 @@ static int tell_list(struct vpr_meet *m)
 		return VPR_FAILED;
 	}
 	list[0] = JOIN_LIST;
+	memcpy(list + 1, m->key, VPR_KEY);
 	for (unsigned i = 0; i < m->nlinks; i++)
-		memcpy(list + 1 + i * sizeof(struct in_addr), &m->link[i].addr, sizeof(struct in_addr));
-	memcpy(m->addr, list + 1, n - 1);
+		memcpy(list + 1 + VPR_KEY + i * sizeof(struct in_addr), &m->link[i].addr, sizeof(struct in_addr));
+	memcpy(m->addr, list + 1 + VPR_KEY, m->nlinks * sizeof m->addr[0]);
 	for (unsigned i = 1; i < m->nlinks; i++) {
 		watch_over(m->link[i].fd);
 		if (!send_all(m->link[i].fd, list, n))
@@ -150,6 +151,11 @@ static int be_root(struct vpr_meet *m)
 
 	if (err != XK_OK) {
 		fprintf(stderr, "vp-run: rank 0 cannot wait at %s:%u: %s\n", inet_ntoa(m->root), m->port, xk_strerror(err));
+		return VPR_FAILED;
+	}
+	err = vpr_key_make(m->key);
+	if (err != XK_OK) {
+		fprintf(stderr, "vp-run: cannot make a key: %s\n", xk_strerror(err));
 		return VPR_FAILED;
 	}
 	m->link[0].addr = m->root;
@@ -291,7 +297,11 @@ static int be_guest(struct vpr_meet *m)
 	if (word == JOIN_NO)
 		return hear_no(m, by);
 	if (word == JOIN_LIST)
+		code = hear(m, m->key, VPR_KEY, by);
+	if (word == JOIN_LIST && code == VPR_OK)
 		return hear(m, m->addr, m->who->ranks * sizeof m->addr[0], by);
+	if (code != VPR_OK)
+		return code;
 	fprintf(stderr, "vp-run: rank %u: %s at %s:%u %s\n", m->who->rank, word == JOIN_END ? "rank 0" : "who waits",
 		inet_ntoa(m->root), m->port, word == JOIN_END ? "has ended before all had come" : "is no rank 0");
 	return VPR_FAILED;

@@ -10,6 +10,7 @@
 struct vpr_meet {
 	struct vpr      *o;
 	const struct vpr_who *who;
+	char             key[VPR_KEY + 1];       /* of the job */
 	struct in_addr   root;
 	uint16_t         port;
 	struct vpr_door  door;           /* the root's */

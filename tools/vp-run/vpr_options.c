@@ -61,7 +61,7 @@ static const struct argp_option options[] = {
 	{ "machine", OPT_MACHINE, "NAME", 0, "What things cost on them", 0 },
 	{ "ranks", 'n', "N", 0, "Run FILE in N processes: rank=0 ... ranks=N", 0 },
 	{ "hosts", OPT_HOSTS, "A:2,B|FILE", 0, "Run them on other hosts, by ssh", 0 },
-	{ "within", OPT_WITHIN, "TIME", 0, "How long ranks elsewhere may take to come (30s)", 0 },
+	{ "within", OPT_WITHIN, "TIME", 0, "How long ranks may take to come up (30s)", 0 },
 	{ "keep", OPT_KEEP, NULL, 0, "With -n, --hosts: go on when a rank fails", 0 },
 	{ "join", OPT_JOIN, "ROOT:PORT", OPTION_ARG_OPTIONAL, "Be the rank that mpirun, srun say", 0 },
 	{ "agent", OPT_AGENT, "RANK", OPTION_HIDDEN, NULL, 0 },
@@ -137,8 +137,8 @@ static void check_ranks(const struct vpr *o, struct argp_state *state)
 
 	if (o->keep && !ours)
 		argp_error(state, "--keep belongs to -n or --hosts");
-	if (o->within != NULL && o->hosts == NULL && o->join_at == NULL)
-		argp_error(state, "--within belongs to --hosts or --join=ROOT:PORT");
+	if (o->within != NULL && !ours && o->join_at == NULL)
+		argp_error(state, "--within belongs to -n, --hosts or --join=ROOT:PORT");
 	if (o->join && ours)
 		argp_error(state, "--join and -n: either others start the ranks, or -n and --hosts do");
 	if (ours && (o->has_control || o->ncapture != 0 || o->decisions != NULL || o->timeline != NULL || o->heat != NULL))

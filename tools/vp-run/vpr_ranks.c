@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* ---- what they print ------------------------------------------------------------------------- */
@@ -151,8 +152,15 @@ static unsigned watch(struct vpr_job *j)
 
 static void hear_state(struct vpr_rank *r)
 {
-	if (read(r->say, &r->state, 1) > 0)
+	char c;
+
+	if (read(r->say, &c, 1) > 0) {
+		if (c == VPR_UP)
+			r->ready = true;
+		else
+			r->state = c;
 		return;
+	}
 	close(r->say);
 	r->say = -1;
 }
@@ -193,7 +201,7 @@ static void force(struct vpr_job *j)
 /* Until something is to be done though nobody says anything; -1: never. */
 static int wait_ms(struct vpr_job *j)
 {
-	int64_t late = vpr_remote_late(j), left = vpr_left(j->over.kill_at);
+	int64_t late = vpr_least(vpr_remote_late(j), vpr_start_late(j)), left = vpr_left(j->over.kill_at);
 
 	if (left == 0) {
 		force(j);
@@ -209,6 +217,7 @@ static void attend(struct vpr_job *j)
 		int wait;
 
 		vpr_remote_begin(j);
+		vpr_start_turn(j);
 		end_finished(j);
 		if (j->running == 0)
 			break;
@@ -249,7 +258,7 @@ static int become(struct vpr_job *j, const struct vpr_place *at, pid_t parent, i
 	close(pipes[0][1]);
 	close(pipes[1][1]);
 	o->finished_fd = pipes[2][1];
-	if (vpr_tell(o, at->rank, at->ranks, at->job, at->peers) != XK_OK) {
+	if (vpr_tell(o, at->rank, at->ranks, at->job, at->peers) != XK_OK || vpr_key_tell(at->key) != XK_OK) {
 		fprintf(stderr, "vp-run: out of memory\n");
 		exit(VPR_FAILED);
 	}
@@ -260,7 +269,8 @@ static int become(struct vpr_job *j, const struct vpr_place *at, pid_t parent, i
 static int make_pipes(int pipes[3][2])
 {
 	for (unsigned k = 0; k < 3; k++) {
-		int err = pipe2(pipes[k], O_CLOEXEC) < 0 ? -errno : XK_OK;
+		int err = (k < 2 ? pipe2(pipes[k], O_CLOEXEC) : socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pipes[k])) < 0 ?
+			  -errno : XK_OK;
 
 		if (err == XK_OK)
 			continue;
@@ -295,6 +305,7 @@ int vpr_rank_begin(struct vpr_job *j, struct vpr_rank *r, const struct vpr_place
 	r->out.fd = pipes[0][0];
 	r->err.fd = pipes[1][0];
 	r->say = pipes[2][0];
+	r->ready_by = vpr_now_ms() + j->o->within_ms;
 	j->running++;
 	return XK_OK;
 }
@@ -303,7 +314,7 @@ int vpr_rank_begin(struct vpr_job *j, struct vpr_rank *r, const struct vpr_place
 static int begin_here(struct vpr_job *j)
 {
 	unsigned n = j->o->ranks;
-	struct vpr_place at = { .ranks = n, .places = n, .job = j->name, .peers = j->hosts.peers };
+	struct vpr_place at = { .ranks = n, .places = n, .job = j->name, .peers = j->hosts.peers, .key = j->key };
 	int err = XK_OK;
 
 	for (; err == XK_OK && j->n < n; j->n += err == XK_OK) {
@@ -343,11 +354,16 @@ static void name_job(struct vpr_job *j)
 
 static int open_job(struct vpr_job *j)
 {
-	int code = j->o->hosts != NULL ? vpr_hosts_open(&j->hosts, j->o) : vpr_hosts_here(&j->hosts, j->o->ranks);
+	int code = j->o->hosts != NULL ? vpr_hosts_open(&j->hosts, j->o) : vpr_hosts_here(&j->hosts, j->o->ranks), err;
 
 	if (code != VPR_OK)
 		return code;
 	name_job(j);
+	err = vpr_key_make(j->key);
+	if (err != XK_OK) {
+		fprintf(stderr, "vp-run: cannot make a key: %s\n", xk_strerror(err));
+		return VPR_FAILED;
+	}
 	j->rank = calloc(j->o->ranks, sizeof *j->rank);
 	j->poll = calloc(2 + 3 * (size_t)j->o->ranks, sizeof *j->poll);
 	if (j->rank == NULL || j->poll == NULL) {

@@ -135,7 +135,7 @@ static int open_ends(struct ends *e)
 static int begin_one(struct vpr_job *j, unsigned rank)
 {
 	struct vpr_rank *r = &j->rank[rank];
-	char *line = NULL;
+	char *line = NULL, key[VPR_KEY + 2];
 	pid_t parent = getpid();
 	struct ends e;
 	int err = command(j, rank, &line);
@@ -166,6 +166,9 @@ static int begin_one(struct vpr_job *j, unsigned rank)
 	r->out.fd = e.out[0];
 	r->err.fd = e.err[0];
 	r->come_by = vpr_now_ms() + j->o->within_ms;
+	snprintf(key, sizeof key, "%-*s\n", (int)VPR_KEY, j->key);
+	if (send(r->tell, key, VPR_KEY + 1, MSG_NOSIGNAL) < 0)
+		return -errno;
 	return XK_OK;
 }
 
@@ -220,6 +223,7 @@ static void hear_login(struct vpr_job *j, struct vpr_rank *r, bool last)
 	vpr_lines((unsigned)(r - j->rank), &r->far_err, stderr, true);
 	vpr_pipe_take(p, n + FRAME_HELLO_LEN);
 	r->up = true;
+	r->ready_by = vpr_now_ms() + j->o->within_ms;
 }
 
 static bool act(struct vpr_job *j, struct vpr_rank *r, char type, const char *text, size_t n)
@@ -230,8 +234,13 @@ static bool act(struct vpr_job *j, struct vpr_rank *r, char type, const char *te
 		show(j, r, type == FRAME_OUT, text, n);
 		return true;
 	case FRAME_STATE:
-		r->state = n == 1 ? *text : r->state;
-		return n == 1 && (*text == 'f' || *text == 'n');
+		if (n != 1 || strchr("fnu", *text) == NULL || *text == '\0')
+			return false;
+		if (*text == VPR_UP)
+			r->ready = true;
+		else
+			r->state = *text;
+		return true;
 	case FRAME_END:
 		if (r->end.known || n != 2 || (text[0] != FRAME_CODE && text[0] != FRAME_SIGNAL))
 			return false;
@@ -269,12 +278,15 @@ void vpr_remote_hear(struct vpr_job *j, struct vpr_rank *r)
 
 /* ---- how they end -------------------------------------------------------------------------------------- */
 
-void vpr_remote_signal(const struct vpr_rank *r, int sig)
+void vpr_remote_say(const struct vpr_rank *r, char letter)
 {
-	char letter = sig == SIGINT ? 'i' : sig == SIGTERM ? 't' : sig == SIGUSR1 ? 'u' : 'k';
-
 	if (r->tell >= 0)                /* who is gone is missed by its output's end */
 		(void)send(r->tell, &letter, 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+void vpr_remote_signal(const struct vpr_rank *r, int sig)
+{
+	vpr_remote_say(r, sig == SIGINT ? 'i' : sig == SIGTERM ? 't' : sig == SIGUSR1 ? 'u' : 'k');
 }
 
 void vpr_remote_cut(struct vpr_rank *r)

@@ -150,11 +150,12 @@ static void ncs_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m)
 static int ncs_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned len)
 {
 	const struct ncs_sess *ns = ncs_sess(s);
+	struct ncs_about about;
 	struct ncs_room room;
 
 	switch (op) {
 	case XK_CTL_GETMAXPACKET:
-		return xk_answer32(buf, len, (uint32_t)ncs_conf(s->rep)->message);
+		return xk_answer32(buf, len, ncs_longest(&ns->conn));
 	case XK_CTL_GETOPTPACKET:
 		return xk_answer32(buf, len, ns->conn.choice.agreed.sdu);
 	case XK_CTL_GETPEERPORT:
@@ -180,6 +181,9 @@ static int ncs_sess_control(struct xk_sess *s, unsigned op, void *buf, unsigned 
 	case NCS_CTL_SDUS:
 		ncs_sess(s)->conn.pieces = true;
 		return xk_answer32(buf, len, NCS_SDU_BEFORE + (ns->conn.sums ? NCS_SUM_LEN : 0));
+	case NCS_CTL_ABOUT:
+		ncs_about(&ns->conn, &about);
+		return xk_answer(buf, len, &about, sizeof about);
 	case NCS_CTL_WATCH:
 		ncs_sess(s)->conn.watched = true;
 		return XK_OK;
@@ -200,6 +204,10 @@ static int ncs_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 	}
 	if (op == XK_CTL_GETMAXPACKET)
 		return xk_answer32(buf, len, (uint32_t)ncs_conf(r)->message);
+	if (op == NCS_CTL_JOB && len >= sizeof(struct ncs_job)) {
+		ncs_job_is(r, buf);
+		return 0;
+	}
 	if (op == NCS_CTL_PICK)
 		return len < sizeof(struct ncs_names) ? XK_E_INVAL : ncs_pick_of(r, buf);
 	return XK_E_NOTSUP;
@@ -223,13 +231,14 @@ static int ncs_rep_start(struct xk_rep *r, struct xk_errs *e)
 			return XK_E_NOTSUP;
 		}
 	nr->epoch = (uint16_t)xk_rand_u64(xk_vp_rand(r->vp));
-	return XK_OK;
+	return ncs_key_start(r, e);
 }
 
 static int ncs_rep_init(struct xk_rep *r)
 {
 	ncs_rep(r)->r = r;
 	ncs_rep(r)->log = xk_node_log(r->node);
+	ncs_rep(r)->rank = NCS_NO_RANK;
 	return XK_OK;
 }
 
@@ -291,6 +300,8 @@ static int ncs_check(const void *conf, char *why, size_t n)
 		snprintf(why, n, "port 65535 leaves none for data, which is the next one");
 	else if (c->sdu != 0 && c->sdu < NCS_SDU_LEAST)
 		snprintf(why, n, "an SDU has at least %u bytes, got %llu", NCS_SDU_LEAST, (unsigned long long)c->sdu);
+	else if (c->key != NULL && strlen(c->key) > NCS_KEY_LEN)
+		snprintf(why, n, "a key has %u bytes at most, not %zu", NCS_KEY_LEN, strlen(c->key));
 	else if (c->message > c->queue)
 		snprintf(why, n, "a message of %llu bytes does not fit a queue of %llu", (unsigned long long)c->message,
 			 (unsigned long long)c->queue);
@@ -358,12 +369,14 @@ static const struct xk_param ncs_params[] = {
 	  .doc = "most control connections of a virtual processor that peers begin" },
 	{ .name = "pool", .type = XK_P_SIZE, .def = "0", .max = "64GiB", AT(pool),
 	  .doc = "bytes of receive buffers that a virtual processor's connections under credit share; 0: each grows alone" },
-	{ .name = "congestion", .type = XK_P_ENUM, .choices = ncs_congestion_words, .def = "none", AT(congestion),
-	  .doc = "window of error control over networks that others use" },
+	{ .name = "congestion", .type = XK_P_ENUM, .choices = ncs_congestion_words, .def = "newreno", AT(congestion),
+	  .doc = "window of error control over networks that others use; over others, and to 127/8, there is none" },
 	{ .name = "check", .type = XK_P_ENUM, .choices = ncs_check_words, .def = "none", AT(check),
 	  .doc = "sum of each SDU and of records, over interfaces that vouch for no byte" },
 	{ .name = "accept", .type = XK_P_ENUM, .choices = ncs_accept_words, .def = "any", AT(accept),
 	  .doc = "flow and error controls that peers may ask for: any there is, or those of this node's own paths" },
+	{ .name = "key", .type = XK_P_TEXT, .def = "", AT(key),
+	  .doc = "of the job, at most 32 bytes: who has not the same is not listened to; empty: VP_KEY of the environment, if any" },
 	{ .name = "stages", .type = XK_P_ENUM, .def = "call", .choices = stages, AT(stages),
 	  .doc = "error control, flow control, sending and receiving, and those of control connections: procedures that call "
 		 "one another, or threads with queues between them" },

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ncs_conn.c - a connection's life: asked for, accepted, drained, closed, given up.
+ * ncs_conn.c - a connection's life: asked for, accepted, drained; its end is in ncs_end.c.
  *
  * OPEN and CLOSE are repeated, in doubling times, until they are answered; their answers are given
  * again to whoever asks again.  A connection of which nothing is heard for `give_up` although it
@@ -15,10 +15,12 @@
 #include "runtime/vp/xk_task.h"
 #include "runtime/vp/xk_wheel.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define GUESS (100 * XK_MS)              /* of a round trip, before one was seen */
 #define AGAIN (200 * XK_MS)
+#define LOOPBACK 127u                    /* the network that a host has to itself */
 
 static void on_timer(struct xk_timer *t);
 
@@ -37,8 +39,9 @@ static int halves(struct ncs_conn *c)
 		return XK_E_NOMEM;
 	ncs_tx_init(c->tx, &c->choice, GUESS, 2 * c->choice.agreed.grain, now);
 	ncs_rx_init(c->rx, &c->choice);
+	c->tx->rtt.most = ncs_often(rep_of(c));
 	c->end = c->fresh = c->choice.agreed.start;
-	c->progress = now;
+	c->progress = c->heard = now;
 	return seams_of(c) == NULL || seams_of(c)->conn_new(c) ? XK_OK : XK_E_NOMEM;
 }
 
@@ -65,7 +68,8 @@ struct ncs_sess *ncs_conn_new(struct xk_rep *r, struct xk_up *up, struct xk_node
 	c->peer = peer;
 	c->choice = *choice;
 	c->choice.agreed.grain = r->wheel->length;
-	c->choice.agreed.newreno = ncs_conf(r)->congestion == NCS_CONGESTION_NEWRENO && ncs_is_shared(lls->rep);
+	c->choice.agreed.newreno = ncs_conf(r)->congestion == NCS_CONGESTION_NEWRENO && ncs_is_shared(lls->rep) &&
+				   peer->peer.host >> 24 != LOOPBACK;
 	c->choice.agreed.pooled = ncs_conf(r)->pool != 0;
 	xk_timer_init(&c->timer, on_timer);
 	c->next = peer->peer.conns;
@@ -107,6 +111,8 @@ void ncs_conn_destroy(struct ncs_conn *c)
 	*c->at = c->next;
 	if (c->next != NULL)
 		c->next->at = c->at;
+	if (c->peer->peer.check == c)
+		c->peer->peer.check = c->next;
 	ncs_number_free(nr, c);
 	ncs_pool_leave(c);
 	c->peer->peer.done = true;
@@ -127,21 +133,6 @@ void ncs_conn_leave(struct ncs_conn *c)
 		ncs_conn_destroy(c);
 }
 
-/* Nothing more happens on it.  Those above that hold it give it back first. */
-static void gone(struct ncs_conn *c)
-{
-	bool told = c->state == NCS_GONE || c->state >= NCS_DRAINING;
-
-	ncs_conn_enter(c);
-	xk_timer_cancel(rep_of(c)->wheel, &c->timer);
-	c->state = NCS_GONE;
-	if (!told && c->sess->s.rcnt > 0)
-		xk_close_done(&c->sess->s);
-	if (c->sess->s.rcnt == 0)
-		c->dead = true;
-	ncs_conn_leave(c);
-}
-
 /* Of those above that hold it. */
 static void tell(struct ncs_conn *c, unsigned what, const uint8_t *note)
 {
@@ -155,7 +146,7 @@ void ncs_conn_tell(struct ncs_conn *c, unsigned what) { tell(c, what, NULL); }
 
 /* ---- what is said of it --------------------------------------------------------------------------- */
 
-static void again(struct ncs_conn *c)
+void ncs_conn_again(struct ncs_conn *c)
 {
 	c->asked = xk_vp_now();
 	c->tries += c->tries < UINT8_MAX;
@@ -172,46 +163,20 @@ void ncs_conn_ask(struct ncs_conn *c)
 		o.data = ncs_conf(rep_of(c))->port;
 	else
 		xk_sess_control(c->sess->s.down, XK_CTL_GETMYPORT, &o.data, sizeof o.data);
+	ncs_greet(c->peer, NCS_OPEN_LEN + NCS_HELLO_LEN);
 	b = ncs_say(c->peer, NCS_OPEN, c->id, NCS_OPEN_LEN + (c->has_hello ? NCS_HELLO_LEN : 0));
 	ncs_open_store(b, &o);
 	if (c->has_hello)
 		memcpy(b + NCS_OPEN_LEN, c->hello, NCS_HELLO_LEN);
-	again(c);
-}
-
-static void say_close(struct ncs_conn *c)
-{
-	xk_put_be32(ncs_say(c->peer, NCS_CLOSE, c->peer_id, 4), c->id);
-	again(c);
-}
-
-/* What was not heard to the end is given up.  The peer is told, once: it may have heard nothing either. */
-static void fail(struct ncs_conn *c)
-{
-	c->ended.err = XK_E_TIMEDOUT;
-	xk_count(rep_of(c)->count[NCS_N_GIVEN_UP]);
-	if (c->state == NCS_ESTABLISHED || c->state == NCS_DRAINING)
-		xk_put_be32(ncs_say(c->peer, NCS_CLOSE, c->peer_id, 4), c->id);
-	gone(c);
-}
-
-void ncs_conn_give_up(struct ncs_conn *c)
-{
-	if (c->state == NCS_ESTABLISHED || c->state == NCS_DRAINING)
-		fail(c);
-}
-
-void ncs_conn_lost(struct ncs_conn *c)
-{
-	c->ended.err = XK_E_CONNRESET;
-	xk_count(rep_of(c)->count[NCS_N_LOST]);
-	gone(c);
+	ncs_conn_again(c);
 }
 
 static void say_accept(struct ncs_conn *c)
 {
+	if (c->peer->peer.met)
+		ncs_greet(c->peer, 4);
 	xk_put_be32(ncs_say(c->peer, NCS_ACCEPT, c->peer_id, 4), c->id);
-	again(c);
+	ncs_conn_again(c);
 }
 
 /* Who was accepted, and has said nothing since, may not know of it: another OPEN of his came late. */
@@ -222,7 +187,9 @@ static bool unsure(const struct ncs_conn *c)
 
 static xk_ns again_at(const struct ncs_conn *c)
 {
-	return c->asked + ((unsure(c) ? XK_SEC : AGAIN) << (c->tries > 6 ? 5 : c->tries > 1 ? c->tries - 1 : 0));
+	unsigned vain = c->tries > 1 ? c->tries - 1u : 0;
+
+	return c->asked + (unsure(c) ? XK_SEC << (vain < 5 ? vain : 5) : ncs_again(rep_of(c), AGAIN, vain));
 }
 
 /* ---- time -------------------------------------------------------------------------------------------- */
@@ -261,20 +228,12 @@ static xk_ns due(const struct ncs_conn *c)
 	return unsure(c) && again_at(c) < t ? again_at(c) : t;
 }
 
-static void closing(struct ncs_conn *c)
-{
-	c->state = NCS_CLOSING;
-	c->tries = 0;
-	c->progress = xk_vp_now();
-	say_close(c);
-}
-
 void ncs_conn_arm(struct ncs_conn *c)
 {
 	xk_ns t;
 
 	if (c->state == NCS_DRAINING && quiet(c)) {
-		closing(c);
+		ncs_conn_close(c);
 		return;
 	}
 	t = c->state == NCS_GONE ? XK_NS_NEVER : due(c);
@@ -294,14 +253,14 @@ static void on_timer(struct xk_timer *t)
 	ncs_peer_enter(peer);
 	ncs_conn_enter(c);
 	if ((asks(c) || !quiet(c)) && now >= lost_at(c)) {
-		fail(c);
+		ncs_conn_give_up(c);
 	} else if (asks(c)) {
 		if (now < due(c))
 			ncs_conn_arm(c);
 		else if (c->state == NCS_OPENING)
 			ncs_conn_ask(c);
 		else
-			say_close(c);
+			ncs_say_close(c);
 	} else if (c->state != NCS_GONE) {
 		if (unsure(c) && now >= again_at(c))
 			say_accept(c);
@@ -315,31 +274,18 @@ static void on_timer(struct xk_timer *t)
 	ncs_peer_leave(peer);
 }
 
-/* ---- the end -------------------------------------------------------------------------------------------- */
-
-void ncs_conn_let_go(struct ncs_conn *c)
-{
-	struct ncs_sess *peer = c->peer;
-
-	ncs_peer_enter(peer);
-	ncs_conn_enter(c);
-	if (c->state == NCS_GONE) {
-		c->dead = true;
-	} else if (c->state == NCS_ESTABLISHED) {
-		c->state = NCS_DRAINING;
-		ncs_conn_arm(c);
-	}                                        /* opening: the peer may have accepted, and is told then */
-	ncs_conn_leave(c);
-	ncs_peer_leave(peer);
-}
-
 /* ---- records of the peer ---------------------------------------------------------------------------------- */
 
 static void refuse(struct ncs_sess *p, uint32_t id, int err, const char *why)
 {
 	uint32_t n = (uint32_t)strlen(why);
-	uint8_t *b = ncs_say(p, NCS_REFUSE, id, 4 + n);
+	uint8_t *b;
 
+	if (p->peer.met)                         /* an answer is no longer than the question */
+		ncs_greet(p, 4 + n);
+	b = ncs_say(p, NCS_REFUSE, id, 4 + n);
+	if (err == XK_E_NOTSUP && n != 0)
+		ncs_tell(p, "is refused: %s", why);
 	xk_put_be32(b, (uint32_t)-err);
 	memcpy(b + 4, why, n);
 	xk_count(p->s.rep->count[NCS_N_REFUSED]);
@@ -430,7 +376,9 @@ static void opened(struct ncs_sess *p, const struct ncs_rec *rec)
 		say_accept(c);
 		return;
 	}
-	err = ncs_accepts(r, &o, &choice, why, sizeof why);
+	err = ncs_misfit(p, why, sizeof why);
+	if (err == XK_OK)
+		err = ncs_accepts(r, &o, &choice, why, sizeof why);
 	if (err == XK_OK)
 		c = accept_new(p, &o, &choice, rec->conn, rec->epoch, &err);
 	if (c == NULL) {
@@ -452,6 +400,12 @@ static void accepted(struct ncs_conn *c, const struct ncs_rec *rec)
 	if (c->tries == 1)
 		ncs_rtt_sample(&c->tx->rtt, c->progress - c->asked);
 	xk_count(rep_of(c)->count[NCS_N_OPENED]);
+	if (ncs_queued_longest(c) > ncs_longest(c)) {
+		snprintf(c->ended.why, sizeof c->ended.why, "messages of %u bytes at most there", ncs_longest(c));
+		ncs_tell(c->peer, "takes %s, and one of %u waits for it", c->ended.why, ncs_queued_longest(c));
+		ncs_conn_too_long(c);
+		return;
+	}
 	ncs_conn_tell(c, NCS_OPENED);
 	ncs_data_expect(c);
 	ncs_turn(c);
@@ -466,8 +420,10 @@ static void refused(struct ncs_conn *c, const struct ncs_rec *rec)
 	n = n < NCS_WHY ? n : NCS_WHY - 1;
 	for (uint32_t i = 0; i < n; i++)         /* a peer's text: nothing that a terminal would obey */
 		c->ended.why[i] = rec->v[4 + i] >= ' ' && rec->v[4 + i] <= '~' ? (char)rec->v[4 + i] : '?';
+	if (c->ended.err == XK_E_NOTSUP && c->ended.why[0] != '\0')
+		ncs_tell(c->peer, "refuses a connection: %s", c->ended.why);
 	xk_count(rep_of(c)->count[NCS_N_REFUSED]);
-	gone(c);
+	ncs_conn_gone(c);
 }
 
 /* Of what nobody here waits for: a late doubled OPEN brought it about.  Its CLOSED shall find nobody.  Who asks
@@ -481,43 +437,6 @@ static void unwanted(struct ncs_sess *p, const struct ncs_conn *c, const struct 
 		xk_put_be32(ncs_say(p, NCS_CLOSE, xk_be32(rec->v), 4), UINT32_MAX);
 	else
 		ncs_say(p, NCS_CONFIRM, xk_be32(rec->v), 0);
-}
-
-/* There is no such connection here: who says more of it is told, with the epoch that he said it in. */
-static void unknown(struct ncs_sess *p, const struct ncs_rec *rec)
-{
-	xk_count(p->s.rep->drop[NCS_DROP_STRANGE]);
-	if (rec->type == NCS_ACK || rec->type == NCS_CREDIT || rec->type == NCS_QUERY || rec->type == NCS_NOTE)
-		xk_put_be32(ncs_say(p, NCS_RESET, rec->conn, 4), rec->epoch);
-}
-
-/* The peer does not know the connection that it calls so.  It tells no two by one number. */
-static void reset(struct ncs_sess *p, const struct ncs_rec *rec)
-{
-	struct ncs_conn *c = p->peer.conns;
-
-	if (rec->len != NCS_REC_LEN + 4 || xk_be32(rec->v) != ncs_rep(p->s.rep)->epoch)
-		return;
-	while (c != NULL && !((c->state == NCS_ESTABLISHED || c->state == NCS_DRAINING) && c->peer_id == rec->conn &&
-	       c->peer_epoch == rec->epoch))
-		c = c->next;
-	if (c != NULL)
-		ncs_conn_lost(c);
-}
-
-/* The peer has sent all it had.  Its CLOSE is answered again when there is nothing to close any more. */
-static void closed_by_peer(struct ncs_sess *p, struct ncs_conn *c, const struct ncs_rec *rec)
-{
-	if (rec->len != NCS_REC_LEN + 4)
-		return;
-	ncs_say(p, NCS_CLOSED, xk_be32(rec->v), 0);
-	if (c == NULL || c->peer != p || c->peer_epoch != rec->epoch || c->state == NCS_OPENING)
-		return;
-	ncs_conn_enter(c);
-	if (c->stages != NULL)
-		seams_of(c)->finish(c);
-	gone(c);
-	ncs_conn_leave(c);
 }
 
 static void credited(struct ncs_conn *c, const struct ncs_rec *rec)
@@ -581,9 +500,8 @@ int ncs_conn_note(struct ncs_conn *c, const uint8_t *v)
 		c->progress = was ? xk_vp_now() : c->progress;
 		ncs_say_notes(c);
 		ncs_conn_arm(c);
-	} else {                                 /* none may be missing; the peer is told, once */
-		xk_put_be32(ncs_say(peer, NCS_CLOSE, c->peer_id, 4), c->id);
-		ncs_conn_lost(c);
+	} else {                                 /* none may be missing */
+		ncs_conn_broken(c);
 	}
 	ncs_conn_leave(c);
 	ncs_peer_leave(peer);
@@ -599,17 +517,17 @@ bool ncs_conn_record(struct ncs_sess *p, const struct ncs_rec *rec)
 		return true;
 	}
 	if (rec->type == NCS_CLOSE) {
-		closed_by_peer(p, c, rec);
+		ncs_closed_by_peer(p, c, rec);
 		return true;
 	}
 	if (rec->type == NCS_RESET) {
-		reset(p, rec);
+		ncs_reset(p, rec);
 		return true;
 	}
 	if (rec->type == NCS_ACCEPT)
 		unwanted(p, c, rec);
 	if (c == NULL || c->peer != p || c->state == NCS_GONE) {
-		unknown(p, rec);
+		ncs_unknown(p, rec);
 		return true;
 	}
 	if (c->state != NCS_OPENING && rec->epoch != c->peer_epoch) {
@@ -617,13 +535,14 @@ bool ncs_conn_record(struct ncs_sess *p, const struct ncs_rec *rec)
 		return false;
 	}
 	c->confirmed |= rec->type != NCS_ACCEPT;
+	c->heard = xk_vp_now();
 	ncs_conn_enter(c);
 	if (rec->type == NCS_ACCEPT)
 		accepted(c, rec);
 	else if (rec->type == NCS_REFUSE && c->state == NCS_OPENING)
 		refused(c, rec);
 	else if (rec->type == NCS_CLOSED && c->state == NCS_CLOSING)
-		gone(c);
+		ncs_conn_gone(c);
 	else if (c->state != NCS_OPENING && (rec->type == NCS_ACK || rec->type == NCS_CREDIT))
 		credited(c, rec);
 	else if (c->state != NCS_OPENING && rec->type == NCS_QUERY && rec->len == NCS_REC_LEN + 4)
@@ -632,6 +551,8 @@ bool ncs_conn_record(struct ncs_sess *p, const struct ncs_rec *rec)
 		noted(c, rec->v);
 	else if (c->state != NCS_OPENING && rec->type == NCS_KNOWN && rec->len == NCS_REC_LEN + 4)
 		known(c, xk_be32(rec->v));
+	else if (c->state != NCS_OPENING && rec->type == NCS_CHECK)
+		ncs_say(p, NCS_CONFIRM, c->peer_id, 0);
 	ncs_conn_leave(c);
 	return true;
 }

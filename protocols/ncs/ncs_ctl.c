@@ -182,6 +182,7 @@ void ncs_flush(struct ncs_sess *p)
 
 	if (p->peer.nout == 0 || !ncs_room(p))
 		return;
+	p->peer.greeted = false;
 	m = xk_msg_new(p->peer.nout + sum);
 	if (m != NULL && sum != 0)
 		put_sum(p, m);
@@ -209,6 +210,7 @@ uint8_t *ncs_say(struct ncs_sess *p, uint8_t type, uint32_t conn, uint32_t len)
 	if (p->peer.nout + rec.len > NCS_CTL_MOST) {     /* there is no room: as if they were lost on the way */
 		xk_count(p->s.rep->drop[NCS_DROP_QUEUE]);
 		p->peer.nout = 0;
+		p->peer.greeted = false;
 	}
 	b = p->peer.out + p->peer.nout;
 	ncs_rec_store(b, &rec);
@@ -271,7 +273,8 @@ static bool known(const struct ncs_sess *p)
 static void given_up(struct ncs_conn *c, const void *arg)
 {
 	(void)arg;
-	ncs_conn_give_up(c);
+	if (c->state == NCS_ESTABLISHED || c->state == NCS_DRAINING)
+		ncs_conn_give_up(c);
 }
 
 static void on_timer(struct xk_timer *t)
@@ -286,10 +289,11 @@ static void on_timer(struct xk_timer *t)
 	if (quiet >= ncs_conf(r)->give_up) {
 		each(p, given_up, NULL);
 	} else if (quiet >= silence(r) || p->peer.unanswered != 0) {
-		next = now + (silence(r) << (p->peer.unanswered < 5 ? p->peer.unanswered : 5));
+		next = now + ncs_again(r, silence(r), p->peer.unanswered);
 		if (known(p))
 			ping(p);
 	}
+	ncs_conns_check(p);
 	if (next > p->peer.heard + ncs_conf(r)->give_up)
 		next = p->peer.heard + ncs_conf(r)->give_up;
 	if (p->peer.conns != NULL)
@@ -326,7 +330,7 @@ static bool of_peer(struct ncs_sess *p, const struct ncs_rec *rec)
 		xk_put_be32(ncs_say(p, NCS_PONG, 0, 4), xk_be32(rec->v));
 	else if (rec->type == NCS_PONG)
 		ponged(p, rec);
-	else
+	else if (rec->type != NCS_HELLO)
 		return false;
 	return true;
 }
@@ -353,6 +357,7 @@ void ncs_records_in(struct ncs_sess *p, struct xk_msg *m)
 	uint8_t bytes[SUM_RECORD + NCS_CTL_MOST];
 	uint32_t n = m->tot, at = 0;
 	struct ncs_rec rec;
+	bool in = true;
 
 	if (n > sizeof bytes || n == 0) {
 		xk_drop(r, NCS_DROP_RECORD, m);
@@ -364,15 +369,18 @@ void ncs_records_in(struct ncs_sess *p, struct xk_msg *m)
 		return;
 	}
 	ncs_peer_enter(p);
-	for (; at < n && ncs_rec_load(bytes + at, n - at, &rec); at += rec.len) {
+	for (; in && at < n && ncs_rec_load(bytes + at, n - at, &rec); at += rec.len) {
 		xk_count(r->count[NCS_N_RECORDS_IN]);
+		in = ncs_lets_in(p, &rec);
+		if (!in)
+			break;
 		p->peer.heard = xk_vp_now();
 		if (!of_peer(p, &rec) && !ncs_conn_record(p, &rec))
 			doubt(p);
 	}
 	ncs_peer_leave(p);
 	if (at < n)
-		xk_drop(r, NCS_DROP_RECORD, m);
+		xk_drop(r, in ? NCS_DROP_RECORD : NCS_DROP_KEY, m);
 	else
 		xk_msg_free(m);
 }
@@ -394,6 +402,7 @@ static void over(struct ncs_sess *p, bool abort)
 	ncs_peer_enter(p);
 	p->peer.over = true;
 	p->peer.nout = 0;
+	p->peer.greeted = false;
 	if (abort)
 		xk_sess_control(p->s.down, XK_STREAM_ABORT, NULL, 0);
 	each(p, lost_now, NULL);

@@ -235,7 +235,7 @@ int ncs_data_long(struct ncs_conn *c, uint32_t bytes)
 {
 	if (c->coming != 0)
 		return XK_E_BUSY;
-	if (bytes > ncs_conf(rep_of(c))->message)
+	if (bytes > ncs_longest(c))
 		return XK_E_MSGSIZE;
 	c->coming = bytes;
 	c->long_first = c->end;
@@ -253,7 +253,7 @@ static unsigned beyond(const struct ncs_conn *c, const struct xk_msg *m)
 	if (c->coming != 0)
 		return m->tot == c->coming || (m->tot < c->coming && m->tot != 0 && m->tot % sdu_of(c) == 0) ? 0 :
 		       NCS_DROP_TOO_LONG;
-	if (m->tot > conf->message)
+	if (m->tot > ncs_longest(c))
 		return NCS_DROP_TOO_LONG;
 	return c->queued + m->tot > conf->queue || c->end + sdus(c, m->tot) - ncs_tx_done(c->tx) > INT32_MAX ?
 	       NCS_DROP_QUEUE : 0;
@@ -310,6 +310,20 @@ void ncs_push(struct xk_sess *s, struct xk_msg *m)
 	ncs_turn(c);
 	ncs_conn_leave(c);
 	ncs_peer_leave(peer);
+}
+
+uint32_t ncs_queued_longest(const struct ncs_conn *c)
+{
+	uint32_t most = 0;
+
+	for (const struct xk_msg *m = c->out.first; m != NULL; m = m->link) {
+		/* Of one in parts, what is before its last SDU. */
+		uint32_t before = ((uint32_t)m->kept.flags << 16 | m->kept.count) * sdu_of(c);
+		uint32_t longest = m->tot > before ? m->tot : before;
+
+		most = longest > most ? longest : most;
+	}
+	return most;
 }
 
 /* ---- up ------------------------------------------------------------------------------------------- */
@@ -487,7 +501,7 @@ static struct xk_msg *good(struct ncs_conn *c, struct xk_msg *m, struct ncs_hdr 
 		return NULL;
 	}
 	NCS_STEP(c, 7, "the receiver has transmission %u", h->p.tx);
-	c->peer->peer.heard = xk_vp_now();
+	c->heard = c->peer->peer.heard = xk_vp_now();
 	c->confirmed = true;
 	xk_count(r->count[NCS_N_SDUS_IN]);
 	return m;

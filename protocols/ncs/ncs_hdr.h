@@ -25,10 +25,12 @@
 
 /* The values' bytes of each, but of ACK, whose bits follow. */
 enum { NCS_OPEN = 1, NCS_ACCEPT, NCS_REFUSE, NCS_CLOSE, NCS_CLOSED, NCS_ACK, NCS_CREDIT, NCS_QUERY,
-       NCS_PING, NCS_PONG, NCS_RESET, NCS_CONFIRM, NCS_SUM, NCS_NOTE, NCS_KNOWN, NCS_TYPES };
+       NCS_PING, NCS_PONG, NCS_RESET, NCS_CONFIRM, NCS_SUM, NCS_NOTE, NCS_KNOWN, NCS_CHECK, NCS_HELLO, NCS_TYPES };
 #define NCS_OPEN_LEN 36u
 #define NCS_ACK_LEN  20u
 #define NCS_NOTE_REC (4u + NCS_NOTE_LEN)
+#define NCS_KEY_LEN   32u
+#define NCS_HELLO_REC (16u + NCS_KEY_LEN)
 
 struct ncs_hdr { struct ncs_pkt p; uint32_t conn; uint16_t epoch; };
 
@@ -108,6 +110,37 @@ static inline bool ncs_ack_load(const uint8_t *b, uint32_t n, struct ncs_ack *a)
 	for (unsigned i = 0; i < a->nbits / 64u; i++)
 		a->bit[i] = xk_be64(b + NCS_ACK_LEN + 8 * i);
 	return true;
+}
+
+/* What a HELLO says.  order: of the bytes of a word there; ranks: 0: of no job; message: the longest that it takes. */
+enum { NCS_LITTLE = 1, NCS_BIG };
+#define NCS_NO_RANK UINT32_MAX
+struct ncs_hello { uint16_t version; uint8_t order; uint32_t rank, ranks, message; const uint8_t *key; };
+
+static inline void ncs_hello_store(uint8_t *b, const struct ncs_hello *h)
+{
+	xk_put_be16(b, h->version);
+	b[2] = h->order;
+	b[3] = 0;
+	xk_put_be32(b + 4, h->rank);
+	xk_put_be32(b + 8, h->ranks);
+	xk_put_be32(b + 12, h->message);
+	for (unsigned i = 0; i < NCS_KEY_LEN; i++)
+		b[16 + i] = h->key[i];
+}
+
+/* Later versions may say more behind that. */
+static inline bool ncs_hello_load(const uint8_t *b, uint32_t n, struct ncs_hello *h)
+{
+	if (n < NCS_HELLO_REC)
+		return false;
+	h->version = xk_be16(b);
+	h->order = b[2];
+	h->rank = xk_be32(b + 4);
+	h->ranks = xk_be32(b + 8);
+	h->message = xk_be32(b + 12);
+	h->key = b + 16;
+	return (h->order == NCS_LITTLE || h->order == NCS_BIG) && h->message != 0;
 }
 
 /* What an OPEN says; hello: for who accepts, NULL or NCS_HELLO_LEN bytes behind the rest. */

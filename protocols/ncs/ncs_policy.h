@@ -34,6 +34,7 @@ static inline bool ncs_leq(uint32_t a, uint32_t b) { return (int32_t)(a - b) <= 
 struct ncs_rtt {
 	xk_ns mean, var;
 	xk_ns least;                     /* timers wait at least that: two ticks */
+	xk_ns most;                      /* doubling ends there, or where it began if that is more; 0: after ten times */
 	bool  known;                     /* a sample was taken; mean is a guess before */
 };
 void  ncs_rtt_init(struct ncs_rtt *r, xk_ns guess, xk_ns least);

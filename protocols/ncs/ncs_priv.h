@@ -3,9 +3,11 @@
  * ncs_priv.h - what the files of ncs share.
  *
  *   ncs.c         opening and closing from above, control, the descriptor
- *   ncs_conn.c    a connection's life: asked for, accepted, drained, closed, given up
+ *   ncs_conn.c    a connection's life: asked for, accepted, drained
+ *   ncs_end.c     its end: closed, given up, lost
  *   ncs_table.c   connections by their numbers
  *   ncs_ctl.c     the control connection to a peer: records out and in
+ *   ncs_hello.c   what both ends tell of themselves; the key of a job
  *   ncs_data.c    messages to SDUs, SDUs to messages
  *   ncs_note.c    notes between those above both ends
  *   ncs_pool.c    buffers of credit that connections share
@@ -36,7 +38,8 @@
 	X(INCOMPLETE, "incomplete")  X(TOO_LONG, "too_long") \
 	X(RECORD, "bad_record")      X(GONE, "closed") \
 	X(QUEUE, "queue_full")       X(STRAY, "stray") \
-	X(LENGTH, "bad_length")      X(SUM, "bad_sum")
+	X(LENGTH, "bad_length")      X(SUM, "bad_sum") \
+	X(KEY, "bad_key")
 #define NCS_DROP_ENUM(n, s) NCS_DROP_##n,
 enum { NCS_DROP_BASE = XK_DROP_FIRST - 1, NCS_DROPS(NCS_DROP_ENUM) };
 
@@ -45,6 +48,7 @@ enum { NCS_DROP_BASE = XK_DROP_FIRST - 1, NCS_DROPS(NCS_DROP_ENUM) };
 	X(REPEATED, "sdus_repeated")    X(SDUS_IN, "sdus_in")         X(RECORDS_OUT, "records_out") \
 	X(RECORDS_IN, "records_in")     X(OPENED, "opened")           X(ACCEPTED, "accepted") \
 	X(REFUSED, "refused")           X(GIVEN_UP, "given_up")       X(LOST, "lost") \
+	X(UNHEARD, "closes_unheard")    X(CHECKS, "checks_out") \
 	X(ERROR_TURNS, "error_turns")   X(FLOW_TURNS, "flow_turns")   X(SEND_TURNS, "send_turns") \
 	X(RECEIVE_TURNS, "receive_turns") X(CONTROL_TURNS, "control_turns") \
 	X(TIMED, "timed")               X(CALL_NS, "call_ns")         X(QUEUE_NS, "queue_ns") \
@@ -60,6 +64,7 @@ struct ncs_conf {
 	uint16_t port, peer_port;
 	unsigned accept, check, congestion;
 	uint64_t sdu, message, queue, give_up, connections, peers, pool;
+	const char *key;                 /* NULL or empty: that of the environment */
 	uint32_t stages;                 /* enum ncs_stages_are */
 	bool     times;
 };
@@ -105,10 +110,25 @@ struct ncs_rep {
 	uint64_t          pooled;        /* bytes of buffers that connections have of the pool, or may still use */
 	xk_ns             gathered;      /* when those that need less were last asked */
 	uint16_t          epoch;
+	uint8_t           key[NCS_KEY_LEN];
+	bool              has_key;
+	unsigned          jobs;          /* that lie above; rank, ranks: of the only one */
+	uint32_t          rank, ranks;
+	xk_ns             told;          /* when something of a peer was */
 	const struct ncs_seams *seams;   /* NULL: stages call one another */
 };
 static inline struct ncs_rep *ncs_rep(const struct xk_rep *r) { return r->state; }
 static inline const struct ncs_conf *ncs_conf(const struct xk_rep *r) { return r->conf; }
+/* How often at least something is said again before it is given up: with one datagram in ten lost either way, sixteen in
+ * vain are no chance.  Doubling alone would leave six in ten seconds. */
+static inline xk_ns ncs_often(const struct xk_rep *r) { return ncs_conf(r)->give_up / 16; }
+/* When to say it again, after `vain` times in vain. */
+static inline xk_ns ncs_again(const struct xk_rep *r, xk_ns first, unsigned vain)
+{
+	xk_ns t = first << (vain < 20 ? vain : 20), most = ncs_often(r);
+
+	return t < most ? t : first < most ? most : first;
+}
 /* Of peers' control connections. */
 static inline uint16_t ncs_peer_port(const struct xk_rep *r)
 {
@@ -123,11 +143,16 @@ struct ncs_peer {
 	bool     stream;                 /* it has one connection at most, over the same stream */
 	bool     over;                   /* that is: nothing is said or heard any more */
 	bool     done;                   /* its connection has come and gone */
+	bool     greeted;                /* what leaves next has a HELLO */
+	bool     met;                    /* it has said one, and with a key, the right one */
+	uint8_t  order;
+	uint16_t version;
+	uint32_t rank, ranks, message;   /* as it has said; see struct ncs_hello */
 	bool     needs_sum, sums;        /* records without a sum are not taken; ours have one */
 	unsigned busy;                   /* calls inside */
-	struct ncs_conn *conns;
+	struct ncs_conn *conns, *check;  /* the next one to look at, whether the peer still has it */
 	struct xk_timer  timer;          /* while it has any */
-	xk_ns    heard;                  /* when something last came */
+	xk_ns    heard, checked;         /* when something last came; when connections were looked at */
 	uint32_t asked;                  /* of the PING that was said last */
 	unsigned unanswered;             /* PINGs in vain */
 	/* What comes of a stream: the word before a piece, and the piece, so far. */
@@ -143,7 +168,7 @@ enum ncs_state {
 	NCS_OPENING,                     /* asked for */
 	NCS_ESTABLISHED,
 	NCS_DRAINING,                    /* nobody above: what was pushed is still delivered */
-	NCS_CLOSING,                     /* the peer is told until it has heard */
+	NCS_CLOSING,                     /* the peer is told until it has heard; those above may hold it, and know */
 	NCS_GONE,                        /* those above still hold it */
 };
 
@@ -182,6 +207,7 @@ struct ncs_conn {
 	bool     has_hello, watched;
 	struct ncs_notes notes;
 	xk_ns    asked, progress;        /* when OPEN or CLOSE left; when something was last heard of use */
+	xk_ns    heard;                  /* when anything was */
 	uint64_t pooled;                 /* of the pool */
 	uint32_t came, came_before;      /* SDUs since then; of the four round trips before */
 	xk_ns    since;
@@ -266,26 +292,60 @@ struct ncs_sess *ncs_conn_new(struct xk_rep *r, struct xk_up *up, struct xk_node
 void ncs_conn_destroy(struct ncs_conn *c);
 void ncs_conn_ask(struct ncs_conn *c);
 void ncs_conn_tell(struct ncs_conn *c, unsigned what);
-/* The application has let it go. */
-void ncs_conn_let_go(struct ncs_conn *c);
-/* The stream below has ended; the peer has no such connection. */
-void ncs_conn_lost(struct ncs_conn *c);
-/* The peer says nothing any more. */
-void ncs_conn_give_up(struct ncs_conn *c);
 /* The timer; what has nobody above and nothing left begins to close. */
 void ncs_conn_arm(struct ncs_conn *c);
 /* Says NCS_NOTE_LEN bytes to who holds the other end. */
 int  ncs_conn_note(struct ncs_conn *c, const uint8_t *v);
+/* OPEN, ACCEPT or CLOSE was said: when it is said again. */
+void ncs_conn_again(struct ncs_conn *c);
 /* Around calls that may end it. */
 void ncs_conn_enter(struct ncs_conn *c);
 void ncs_conn_leave(struct ncs_conn *c);
 /* false: of a process that said something else of its connection. */
 bool ncs_conn_record(struct ncs_sess *p, const struct ncs_rec *rec);
 
+/* ncs_end.c */
+/* Nothing more happens on it. */
+void ncs_conn_gone(struct ncs_conn *c);
+/* The application has let it go. */
+void ncs_conn_let_go(struct ncs_conn *c);
+/* All was delivered, and nobody is above: the peer is told. */
+void ncs_conn_close(struct ncs_conn *c);
+void ncs_say_close(struct ncs_conn *c);
+/* Nothing is heard any more, of it or of the peer; it cannot go on here: the peer is told. */
+void ncs_conn_give_up(struct ncs_conn *c);
+void ncs_conn_broken(struct ncs_conn *c);
+void ncs_conn_too_long(struct ncs_conn *c);
+/* The stream below has ended; the peer has no such connection. */
+void ncs_conn_lost(struct ncs_conn *c);
+/* The peer's CLOSE, a record of what is not here (not a CLOSE), its RESET.  c: NULL: not here. */
+void ncs_closed_by_peer(struct ncs_sess *p, struct ncs_conn *c, const struct ncs_rec *rec);
+void ncs_unknown(struct ncs_sess *p, const struct ncs_rec *rec);
+void ncs_reset(struct ncs_sess *p, const struct ncs_rec *rec);
+/* Asks for some that nothing was heard of for long. */
+void ncs_conns_check(struct ncs_sess *p);
+
+/* ncs_hello.c */
+int  ncs_key_start(struct xk_rep *r, struct xk_errs *e);
+/* Before a record of `behind` bytes of values, which leaves with it. */
+void ncs_greet(struct ncs_sess *p, uint32_t behind);
+/* false: who says that is not of this job; what stands behind it is not either. */
+bool ncs_lets_in(struct ncs_sess *p, const struct ncs_rec *rec);
+/* XK_E_NOTSUP: no connection can be with that peer, and why says it. */
+int  ncs_misfit(const struct ncs_sess *p, char *why, size_t n);
+/* A sentence about a peer, with the node's place in the graph file; at most one in a second. */
+void ncs_tell(const struct ncs_sess *p, const char *fmt, ...) XK_PRINTF(2, 3);
+/* The longest message that both ends take. */
+uint32_t ncs_longest(const struct ncs_conn *c);
+void ncs_job_is(struct xk_rep *r, const struct ncs_job *j);
+void ncs_about(const struct ncs_conn *c, struct ncs_about *a);
+
 /* ncs_data.c */
 void ncs_push(struct xk_sess *s, struct xk_msg *m);
 /* The next message has so many bytes, and comes in parts. */
 int  ncs_data_long(struct ncs_conn *c, uint32_t bytes);
+/* Of the messages that wait, or are not acknowledged. */
+uint32_t ncs_queued_longest(const struct ncs_conn *c);
 void ncs_pop(struct xk_sess *s, struct xk_sess *lls, struct xk_msg *m, void *hdr);
 void ncs_data_in(struct ncs_conn *c, struct xk_msg *m);
 /* What ncs_turn and the others are made of, for seams.  n SDUs more are error control's. */

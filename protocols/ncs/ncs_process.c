@@ -46,6 +46,8 @@ static void process_close_done(struct xk_rep *r, struct xk_sess *lls)
 	xk_count(r->count[how.err != 0 && how.err != XK_E_TIMEDOUT ? PROC_COUNT_REFUSED : PROC_COUNT_ENDED]);
 	if (how.why[0] == '\0' && how.err == XK_E_NOENT)
 		snprintf(how.why, sizeof how.why, "no such thread there");
+	if (how.why[0] == '\0' && how.err == XK_E_NOTSUP)
+		snprintf(how.why, sizeof how.why, "words have the other order there: no groups");
 	ncs_conn_ended(e->c, how.err != 0 ? how.err : XK_E_CONNRESET, how.why);
 }
 
@@ -120,9 +122,12 @@ static void process_stop(struct xk_node *n)
 
 static int process_rep_start(struct xk_rep *r, struct xk_errs *e)
 {
+	struct ncs_job job = { (uint32_t)proc_conf(r->node)->rank, proc_conf(r->node)->ranks.n };
+
 	(void)e;
 	proc_rep(r)->call = (struct xk_call){ .fn = ncs_poked, .arg = r };
 	proc_rep(r)->over = false;
+	(void)xk_control(r->down[0], NCS_CTL_JOB, &job, sizeof job);
 	return XK_OK;
 }
 

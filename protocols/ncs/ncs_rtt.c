@@ -16,8 +16,7 @@ void ncs_rtt_sample(struct ncs_rtt *r, xk_ns t)
 	xk_ns off = t > r->mean ? t - r->mean : r->mean - t;
 
 	if (!r->known) {
-		ncs_rtt_init(r, t, r->least);
-		r->known = true;
+		*r = (struct ncs_rtt){ .mean = t, .var = t / 2, .least = r->least, .most = r->most, .known = true };
 		return;
 	}
 	r->var += off / 4 - r->var / 4;
@@ -26,7 +25,9 @@ void ncs_rtt_sample(struct ncs_rtt *r, xk_ns t)
 
 static xk_ns doubled(const struct ncs_rtt *r, xk_ns t, unsigned n)
 {
-	return (t > r->least ? t : r->least) << (n < DOUBLINGS ? n : DOUBLINGS);
+	xk_ns first = t > r->least ? t : r->least, later = first << (n < DOUBLINGS ? n : DOUBLINGS);
+
+	return r->most == 0 || later <= r->most ? later : first < r->most ? r->most : first;
 }
 
 xk_ns ncs_rtt_probe(const struct ncs_rtt *r, unsigned n)

@@ -51,6 +51,11 @@ static unsigned over(struct pf_spec *g, unsigned n, const struct xk_proto *p, co
 	return n + 1;
 }
 
+static void parameters(char *b, size_t n, bool stream, const char *more)
+{
+	snprintf(b, n, "%s%s%s", stream ? "stages=call" : NCS_STAGES, more != NULL ? "; " : "", more != NULL ? more : "");
+}
+
 void nf_up(struct pf *f, const struct nf_how *how)
 {
 	const struct pf_spec hosts[] = { HOST("a", "10.0.0.1", how->faults), HOST("b", "10.0.0.2", how->bare ? how->faults : NULL) };
@@ -60,10 +65,10 @@ void nf_up(struct pf *f, const struct nf_how *how)
 	const char *a = "ua", *b = "ub";
 	unsigned n = XK_ARRAY_LEN(hosts);
 	struct pf_spec g[32];
-	char ncs[256], job[256];
+	char ncs[256], ncs_b[256], job[256];
 
-	snprintf(ncs, sizeof ncs, "%s%s%s", how->stream ? "stages=call" : NCS_STAGES, how->ncs != NULL ? "; " : "",
-		 how->ncs != NULL ? how->ncs : "");
+	parameters(ncs, sizeof ncs, how->stream, how->ncs);
+	parameters(ncs_b, sizeof ncs_b, how->stream, how->ncs_b != NULL ? how->ncs_b : how->ncs);
 	memcpy(g, hosts, sizeof hosts);
 	g[n++] = (struct pf_spec){ below, "ua", "ia", how->bare ? "checksum=false" : NULL };
 	g[n++] = (struct pf_spec){ below, "ub", "ib", how->bare ? "checksum=false" : NULL };
@@ -72,7 +77,7 @@ void nf_up(struct pf *f, const struct nf_how *how)
 	n = over(g, n, k->proto, flow, "kb", &b);
 	n = over(g, n, e->proto, e->params, "eb", &b);
 	g[n++] = (struct pf_spec){ &xk_proto_ncs, "na", a, ncs };
-	g[n++] = (struct pf_spec){ &xk_proto_ncs, "nb", b, ncs };
+	g[n++] = (struct pf_spec){ &xk_proto_ncs, "nb", b, ncs_b };
 	g[n++] = (struct pf_spec){ &pf_upper, "client", "na", "enable=false" };
 	g[n++] = (struct pf_spec){ how->server != NULL ? how->server : &xk_proto_echo, "echo", "nb", NULL };
 	g[n++] = (struct pf_spec){ &pf_upper, "back", "nb", "enable=false" };

@@ -29,6 +29,7 @@ struct nf_how {
 	unsigned nvps;                   /* 0: one */
 	unsigned pair;
 	const char *ncs, *faults;        /* parameters of both ncs; of A's line */
+	const char *ncs_b;               /* of B's, instead */
 	const char *flow;                /* parameters of both flow controls, instead of those of the pair */
 	bool stream;                     /* tcp below, not udp */
 	bool bare;                       /* udp without its checksum, and B's line is impaired as A's */

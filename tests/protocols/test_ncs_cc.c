@@ -75,8 +75,8 @@ static uint64_t narrow(unsigned error, const char *ncs, uint64_t *took)
 static void a_narrow_line_is_shared_well(void)
 {
 	for (unsigned error = 1; error < NF_ERRORS; error++) {
-		uint64_t with_ms, without_ms, with = narrow(error, "sdu=1000; congestion=newreno", &with_ms);
-		uint64_t without = narrow(error, "sdu=1000", &without_ms);
+		uint64_t with_ms, without_ms, with = narrow(error, "sdu=1000", &with_ms);
+		uint64_t without = narrow(error, "sdu=1000; congestion=none", &without_ms);
 
 		printf("# %s: repeated %llu in %llu ms, without %llu in %llu ms\n", error == 1 ? "go_back_n" : "selective_repeat",
 		       (unsigned long long)with, (unsigned long long)with_ms, (unsigned long long)without,

@@ -5,7 +5,8 @@
  * Promises: a peer that is gone is noticed though nothing is waited for, within give_up, and one that is
  * there is not given up however long both say nothing; who has started anew is known by his epoch when he
  * is asked; who speaks of a connection that there is not is told at once; a connection that a late second
- * OPEN made goes, though the first CLOSE was lost; old answers, and answers of others, mean nothing.
+ * OPEN made goes, though the first CLOSE was lost; old answers, and answers of others, mean nothing; whatever is lost of
+ * what ends a connection, it ends at both.
  */
 #include "protocols/ncs/ncs_hdr.h"
 
@@ -13,6 +14,7 @@
 #include "tests/protocols/ncs_fixture.h"
 #include "tests/support/xk_test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static struct pf f;
@@ -285,6 +287,178 @@ static void a_reset_ends_what_it_names(void)
 	pf_down(&f);
 }
 
+/* ---- the end, and what is lost of it ------------------------------------------------------------------------ */
+
+/* A message there and back, and a close, where frame `down` of A's and frame `up` to A are lost; 0: none. */
+static void ends_though(unsigned down, unsigned up_to)
+{
+	char faults[80];
+	struct xk_sess *s;
+
+	snprintf(faults, sizeof faults, "fates=down %u lost,up %u lost", down != 0 ? down : 9999, up_to != 0 ? up_to : 9999);
+	up("give_up=20s", faults, false);
+	s = nf_open(&f, "client", 0, 7, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	pf_push(&f, 0, s, nf_bytes, 2000);
+	for (unsigned i = 0; i < 100 && pf_ngot(&f, "client") == 0; i++)
+		pf_run(&f, 100 * XK_MS);
+	CU_ASSERT_EQUAL(pf_ngot(&f, "client"), 1);
+	pf_close(&f, 0, s);
+	pf_run(&f, 15 * XK_SEC);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "echo"), 0);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "na"), 1);       /* the control connection */
+	CU_ASSERT_EQUAL(pf_sessions(&f, "nb"), 1);
+	CU_ASSERT_EQUAL(pf_count(&f, "na", "closes_unheard"), 0);
+	pf_down(&f);
+}
+
+static void whichever_frame_is_lost_both_end(void)
+{
+	unsigned most = (unsigned)xk_test_rounds(9);
+
+	for (unsigned down = 0; down <= most; down++)
+		for (unsigned up_to = 0; up_to <= most; up_to++)
+			ends_though(down, up_to);
+}
+
+/* Nothing arrives any more from the close on. */
+static void a_close_that_nobody_hears_is_counted(void)
+{
+	struct xk_sess *s;
+
+	up("give_up=4s", NULL, false);
+	s = nf_open(&f, "client", 0, 7, NULL);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+	pf_push(&f, 0, s, nf_bytes, 2000);
+	pf_run(&f, 500 * XK_MS);
+	nf_cut(&f, true);
+	pf_close(&f, 0, s);
+	pf_run(&f, 10 * XK_SEC);
+	CU_ASSERT_EQUAL(pf_count(&f, "na", "closes_unheard"), 1);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "na"), 1);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "echo"), 0);
+	pf_down(&f);
+}
+
+/* Each CLOSE of the peer that is played was lost, or is not said: it is there, and has no such connection.  n: for so
+ * many seconds; it says of the connection what `with` is.  How often it was asked. */
+static unsigned is_asked(struct xk_sess *s, unsigned n, uint8_t with, uint32_t id, uint16_t theirs)
+{
+	unsigned asked = 0;
+
+	for (unsigned i = 0; i < n * 10; i++) {
+		unsigned at = nheard;
+		struct ncs_rec rec;
+
+		while (heard(NCS_PING, &rec))
+			say(s, NCS_PONG, 0, xk_be32(rec.v));
+		nheard = at;
+		while (heard(NCS_CHECK, &rec)) {
+			CU_ASSERT_EQUAL(rec.conn, 3);
+			asked++;
+			if (with == NCS_RESET)
+				say(s, NCS_RESET, rec.conn, theirs);
+			else if (with != 0)
+				say(s, with, id, 0);
+		}
+		pf_run(&f, 100 * XK_MS);
+	}
+	return asked;
+}
+
+/* A peer that is there, and never acknowledges what it asked to be echoed.  *said: CLOSEs in three seconds; it answers
+ * the second, if `answers`. */
+static void given_up_by(bool answers_it, unsigned *said)
+{
+	struct ncs_hdr h = { { 0, 0, 0, 0, NCS_ASK }, 0, 77 };
+	struct ncs_open o = { .service = 7, .data = 5000, .error = 2,
+			      .a = { .flow_window = 8, .first = 2, .most = 8, .rate = 1000000, .sdu = 1000, .error_window = 8 } };
+	struct ncs_rec rec = { .type = NCS_OPEN, .len = NCS_REC_LEN + NCS_OPEN_LEN, .conn = 3, .epoch = 77 };
+	uint8_t b[128] = { 0 };
+	struct xk_sess *s, *data;
+
+	nheard = *said = 0;
+	epoch = 77;
+	up("give_up=1s", NULL, false);
+	s = nf_open(&f, "raw", 0, NF_CTL, NULL);
+	data = nf_open_data(&f);
+	CU_ASSERT_TRUE_FATAL(s != NULL && data != NULL);
+	ncs_rec_store(b, &rec);
+	ncs_open_store(b + NCS_REC_LEN, &o);
+	pf_push(&f, 0, s, b, rec.len);
+	pf_run(&f, 10 * XK_MS);
+	ncs_hdr_store(b, &h);
+	pf_push(&f, 0, data, b, NCS_HDR_LEN + 10);
+	for (unsigned i = 0; i < 40; i++) {
+		unsigned at = nheard;
+
+		while (heard(NCS_PING, &rec))
+			say(s, NCS_PONG, 0, xk_be32(rec.v));
+		nheard = at;
+		while (heard(NCS_CLOSE, &rec))
+			if (++*said == 2 && answers_it)
+				say(s, NCS_CLOSED, xk_be32(rec.v), 0);
+		pf_run(&f, 50 * XK_MS);
+	}
+	CU_ASSERT_EQUAL(pf_count(&f, "nb", "given_up"), 1);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "echo"), 0);
+	pf_run(&f, 2 * XK_SEC);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "nb"), 1);
+	CU_ASSERT_EQUAL(pf_count(&f, "nb", "closes_unheard"), !answers_it);
+	pf_close(&f, 0, s);
+	pf_close(&f, 0, data);
+	pf_down(&f);
+}
+
+static void who_gives_up_says_so_until_it_is_heard(void)
+{
+	unsigned said;
+
+	given_up_by(false, &said);
+	CU_ASSERT(said >= 3);
+	given_up_by(true, &said);
+	CU_ASSERT_EQUAL(said, 2);
+}
+
+static void who_was_left_half_open_finds_out(void)
+{
+	uint32_t id;
+	uint16_t theirs;
+	struct xk_sess *s = played(&id, &theirs);
+	unsigned n;
+
+	say(s, NCS_CONFIRM, id, 0);
+	n = is_asked(s, 60, NCS_CONFIRM, id, theirs);
+	CU_ASSERT(n >= 9 && n <= 12);            /* every half of give_up, once it is answered */
+	n = is_asked(s, 30, 0, id, theirs);
+	CU_ASSERT(n >= 20 && n <= 30);           /* again and again, while it is not: what is there is not given up by that */
+	CU_ASSERT_EQUAL(pf_sessions(&f, "echo"), 1);
+	CU_ASSERT_EQUAL(is_asked(s, 5, NCS_RESET, id, theirs), 1);
+	CU_ASSERT_EQUAL(pf_sessions(&f, "echo"), 0);
+	CU_ASSERT_EQUAL(pf_count(&f, "nb", "lost"), 1);
+	CU_ASSERT_EQUAL(is_asked(s, 30, NCS_RESET, id, theirs), 0);
+	pf_close(&f, 0, s);
+	pf_down(&f);
+}
+
+static void who_asks_whether_it_is_there_is_answered(void)
+{
+	uint32_t id;
+	uint16_t theirs;
+	struct xk_sess *s = played(&id, &theirs);
+	struct ncs_rec rec;
+
+	say(s, NCS_CHECK, id, 0);
+	CU_ASSERT_TRUE_FATAL(heard(NCS_CONFIRM, &rec));
+	CU_ASSERT_EQUAL(rec.conn, 3);
+	say(s, NCS_CHECK, id + 5, 0);
+	CU_ASSERT_TRUE_FATAL(heard(NCS_RESET, &rec));
+	CU_ASSERT_EQUAL(rec.conn, id + 5);
+	CU_ASSERT_EQUAL(xk_be32(rec.v), epoch);
+	pf_close(&f, 0, s);
+	pf_down(&f);
+}
+
 static CU_TestInfo life[] = {
 	{ "who_is_there_is_not_given_up", who_is_there_is_not_given_up },
 	{ "who_is_gone_is_missed", who_is_gone_is_missed },
@@ -294,6 +468,11 @@ static CU_TestInfo life[] = {
 	{ "who_started_anew_is_known_by_his_epoch", who_started_anew_is_known_by_his_epoch },
 	{ "who_speaks_of_what_there_is_not_is_told", who_speaks_of_what_there_is_not_is_told },
 	{ "a_reset_ends_what_it_names", a_reset_ends_what_it_names },
+	{ "whichever_frame_is_lost_both_end", whichever_frame_is_lost_both_end },
+	{ "a_close_that_nobody_hears_is_counted", a_close_that_nobody_hears_is_counted },
+	{ "who_gives_up_says_so_until_it_is_heard", who_gives_up_says_so_until_it_is_heard },
+	{ "who_was_left_half_open_finds_out", who_was_left_half_open_finds_out },
+	{ "who_asks_whether_it_is_there_is_answered", who_asks_whether_it_is_there_is_answered },
 	CU_TEST_INFO_NULL
 };
 

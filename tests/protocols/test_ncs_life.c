@@ -75,6 +75,34 @@ static void who_is_gone_is_missed(void)
 	}
 }
 
+/* The line is cut for most of give_up: what is waited for is asked for soon enough behind that. */
+static void a_line_that_is_back_is_found(void)
+{
+	struct xk_sess *s;
+
+	for (unsigned opening = 0; opening < 2; opening++) {
+		up("give_up=10s", NULL, false);
+		if (opening != 0)
+			nf_cut(&f, true);
+		s = nf_open(&f, "client", 0, 7, NULL);
+		CU_ASSERT_PTR_NOT_NULL_FATAL(s);
+		if (opening == 0) {
+			pf_push(&f, 0, s, nf_bytes, 5000);
+			pf_run(&f, XK_SEC);
+			nf_cut(&f, true);
+		}
+		pf_push(&f, 0, s, nf_bytes, 5000);
+		pf_run(&f, 7500 * XK_MS);
+		nf_cut(&f, false);
+		pf_run(&f, 2 * XK_SEC);
+		CU_ASSERT_EQUAL(pf_ngot(&f, "client"), opening == 0 ? 2 : 1);
+		CU_ASSERT_EQUAL(pf_upper_of(&f, "client")->close_dones, 0);
+		pf_close(&f, 0, s);
+		pf_run(&f, XK_SEC);
+		pf_down(&f);
+	}
+}
+
 /* ---- a peer that a test plays ---------------------------------------------------------------------------- */
 
 static uint32_t nheard;                  /* of raw's messages, looked at */
@@ -462,6 +490,7 @@ static void who_asks_whether_it_is_there_is_answered(void)
 static CU_TestInfo life[] = {
 	{ "who_is_there_is_not_given_up", who_is_there_is_not_given_up },
 	{ "who_is_gone_is_missed", who_is_gone_is_missed },
+	{ "a_line_that_is_back_is_found", a_line_that_is_back_is_found },
 	{ "who_was_accepted_is_asked_until_he_confirms", who_was_accepted_is_asked_until_he_confirms },
 	{ "a_connection_that_nobody_wants_goes", a_connection_that_nobody_wants_goes },
 	{ "an_open_from_a_wrong_port_is_in_nobodys_way", an_open_from_a_wrong_port_is_in_nobodys_way },

@@ -218,12 +218,14 @@ static int ncs_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 static int ncs_rep_start(struct xk_rep *r, struct xk_errs *e)
 {
 	struct ncs_rep *nr = ncs_rep(r);
-	int whose = ncs_conf(r)->stages == NCS_STAGES_THREAD ? xk_own_threads(r->node, e) : XK_OWN_LAYER;
+	int whose = ncs_conf(r)->stages == NCS_STAGES_THREAD ? xk_own_threads(r->node, e) : XK_OWN_LAYER, err;
 
 	if (whose < 0)
 		return whose;
 	nr->seams = whose == XK_OWN_USER ? &ncs_thread_seams : NULL;
-	ncs_paths_start(r);
+	err = ncs_paths_start(r, e);
+	if (err != XK_OK)
+		return err;
 	for (unsigned i = 0; nr->seams != NULL && i < xk_node_ndown(r->node); i++)
 		if (ncs_is_stream(nr->path[i].over)) {
 			xk_node_error(r->node, e, "stages have no threads over a stream ('%s'): SDUs and records share its "

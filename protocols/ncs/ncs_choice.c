@@ -20,26 +20,23 @@ const struct ncs_error_ops *ncs_error_of(unsigned no) { return no < XK_ARRAY_LEN
 
 unsigned ncs_flow_no(const struct ncs_flow_ops *f)
 {
-	unsigned i = 0;
-
-	while (flows[i] != f)
-		i++;
-	return i;
+	for (unsigned i = 0; i < XK_ARRAY_LEN(flows); i++)
+		if (flows[i] == f)
+			return i;
+	return NCS_BY_NAME;
 }
 
 unsigned ncs_error_no(const struct ncs_error_ops *e)
 {
-	unsigned i = 0;
-
-	while (errors[i] != e)
-		i++;
-	return i;
+	for (unsigned i = 0; i < XK_ARRAY_LEN(errors); i++)
+		if (errors[i] == e)
+			return i;
+	return NCS_BY_NAME;
 }
 
 /* ---- what passes through --------------------------------------------------------------------- */
 
-static struct xk_sess *choice_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_parts *ps,
-				   int *err)
+struct xk_sess *ncs_control_open(struct xk_rep *r, struct xk_rep *rcv, struct xk_node *type, struct xk_parts *ps, int *err)
 {
 	struct xk_sess *s = xk_open(rcv, type, r->down[0], ps, err);
 
@@ -48,17 +45,17 @@ static struct xk_sess *choice_open(struct xk_rep *r, struct xk_rep *rcv, struct 
 	return s;
 }
 
-static int choice_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
+int ncs_control_enable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
 {
 	return xk_open_enable(rcv, type, xk_node_down(n, 0), ps);
 }
 
-static int choice_disable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
+int ncs_control_disable(struct xk_node *n, struct xk_node *rcv, struct xk_node *type, struct xk_parts *ps)
 {
 	return xk_open_disable(rcv, type, xk_node_down(n, 0), ps);
 }
 
-static void choice_disable_all(struct xk_node *n, struct xk_node *rcv)
+void ncs_control_disable_all(struct xk_node *n, struct xk_node *rcv)
 {
 	xk_open_disable_all(rcv, xk_node_down(n, 0));
 }
@@ -102,8 +99,8 @@ static void put_sr(struct ncs_choice *c, const void *conf)
 	c->agreed.error_window = (uint32_t)((const struct window_conf *)conf)->window;
 }
 
-static int put(struct xk_rep *r, unsigned op, void *buf, unsigned len,
-	       void (*what)(struct ncs_choice *, const void *))
+int ncs_control_put(struct xk_rep *r, unsigned op, void *buf, unsigned len,
+		    void (*what)(struct ncs_choice *c, const void *conf))
 {
 	int below;
 
@@ -119,7 +116,7 @@ static int put(struct xk_rep *r, unsigned op, void *buf, unsigned len,
 #define CONTROL(name) \
 	static int name##_control(struct xk_rep *r, unsigned op, void *buf, unsigned len) \
 	{ \
-		return put(r, op, buf, len, put_##name); \
+		return ncs_control_put(r, op, buf, len, put_##name); \
 	}
 CONTROL(window)
 CONTROL(credit)
@@ -172,14 +169,8 @@ static void choice_review(const struct xk_view *v, struct xk_review *r)
 		xk_review_fault(r, v, NULL, "lies over '%s': error control lies over flow control", below->name);
 }
 
-#define OPS(n) { \
-	.open = choice_open, .open_enable = choice_enable, .open_disable = choice_disable, \
-	.open_disable_all = choice_disable_all, .control = n##_control }
-
-#define PROTO(n) \
-	.abi = XK_ABI, .size = sizeof(struct xk_proto), .name = n, \
-	.offers = "port|stream", .as_below = true, .needs = { "port|stream" }, .min_down = 1, .max_down = 1, .review = choice_review, \
-	.anywhere = XK_ANYWHERE_AS_ABOVE
+#define OPS(n) NCS_CONTROL_OPS(n##_control)
+#define PROTO(n) NCS_CONTROL_PROTO(n), .review = choice_review
 
 #define MOST "1024"
 _Static_assert(NCS_WINDOW_MAX == 1024, "MOST");

@@ -156,18 +156,19 @@ void ncs_conn_again(struct ncs_conn *c)
 void ncs_conn_ask(struct ncs_conn *c)
 {
 	struct ncs_open o = { .service = c->service, .flow = (uint8_t)ncs_flow_no(c->choice.flow),
-			      .error = (uint8_t)ncs_error_no(c->choice.error), .check = c->sums, .a = c->choice.agreed };
-	uint8_t *b;
+			      .error = (uint8_t)ncs_error_no(c->choice.error), .check = c->sums, .a = c->choice.agreed,
+			      .hello = c->has_hello ? c->hello : NULL };
+	uint8_t names[NCS_NAMES_LEN] = { 0 };
 
 	if (c->peer->peer.stream)
 		o.data = ncs_conf(rep_of(c))->port;
 	else
 		xk_sess_control(c->sess->s.down, XK_CTL_GETMYPORT, &o.data, sizeof o.data);
-	ncs_greet(c->peer, NCS_OPEN_LEN + NCS_HELLO_LEN);
-	b = ncs_say(c->peer, NCS_OPEN, c->id, NCS_OPEN_LEN + (c->has_hello ? NCS_HELLO_LEN : 0));
-	ncs_open_store(b, &o);
-	if (c->has_hello)
-		memcpy(b + NCS_OPEN_LEN, c->hello, NCS_HELLO_LEN);
+	memcpy(names, c->choice.flow->name, strnlen(c->choice.flow->name, NCS_NAME_MOST));
+	memcpy(names + NCS_NAME_MOST, c->choice.error->name, strnlen(c->choice.error->name, NCS_NAME_MOST));
+	o.names = names;
+	ncs_greet(c->peer, ncs_open_len(&o));
+	ncs_open_store(ncs_say(c->peer, NCS_OPEN, c->id, ncs_open_len(&o)), &o);
 	ncs_conn_again(c);
 }
 

@@ -10,14 +10,7 @@
 #ifndef NCS_HALF_H
 #define NCS_HALF_H
 
-#include "protocols/ncs/ncs_policy.h"
-
-/* What a connection's two ends have agreed. */
-struct ncs_choice {
-	const struct ncs_flow_ops  *flow;
-	const struct ncs_error_ops *error;
-	struct ncs_agreed           agreed;
-};
+#include "protocols/ncs/xk_ncs_control.h"
 
 /* The congestion window (ncs_cc.c), in SDUs. */
 struct ncs_cc {

@@ -12,8 +12,10 @@
 #define NCS_HDR_H
 
 #include "protocols/ncs/ncs.h"
-#include "protocols/ncs/ncs_policy.h"
+#include "protocols/ncs/xk_ncs_control.h"
 #include "runtime/base/xk_bytes.h"
+
+#include <string.h>
 
 #define NCS_VERSION 1u
 #define NCS_HDR_LEN 24u
@@ -27,6 +29,9 @@
 enum { NCS_OPEN = 1, NCS_ACCEPT, NCS_REFUSE, NCS_CLOSE, NCS_CLOSED, NCS_ACK, NCS_CREDIT, NCS_QUERY,
        NCS_PING, NCS_PONG, NCS_RESET, NCS_CONFIRM, NCS_SUM, NCS_NOTE, NCS_KNOWN, NCS_CHECK, NCS_HELLO, NCS_TYPES };
 #define NCS_OPEN_LEN 36u
+#define NCS_NAMES_LEN (2 * NCS_NAME_MOST)        /* behind that, where a control is known by its name */
+#define NCS_BY_NAME 255u                 /* for a control's number */
+#define NCS_OPEN_MOST (NCS_OPEN_LEN + NCS_NAMES_LEN + NCS_HELLO_LEN)
 #define NCS_ACK_LEN  20u
 #define NCS_NOTE_REC (4u + NCS_NOTE_LEN)
 #define NCS_KEY_LEN   32u
@@ -143,13 +148,20 @@ static inline bool ncs_hello_load(const uint8_t *b, uint32_t n, struct ncs_hello
 	return (h->order == NCS_LITTLE || h->order == NCS_BIG) && h->message != 0;
 }
 
-/* What an OPEN says; hello: for who accepts, NULL or NCS_HELLO_LEN bytes behind the rest. */
+/* What an OPEN says; names: NULL, or of the flow and the error control, each of NCS_NAME_MOST bytes; hello: for who
+ * accepts, NULL or NCS_HELLO_LEN bytes behind the rest. */
 struct ncs_open {
 	uint16_t service, data;
 	uint8_t flow, error, check;
 	struct ncs_agreed a;
-	const uint8_t *hello;
+	const uint8_t *names, *hello;
 };
+static inline bool ncs_open_names(const struct ncs_open *o) { return o->flow == NCS_BY_NAME || o->error == NCS_BY_NAME; }
+/* Bytes of its values. */
+static inline uint32_t ncs_open_len(const struct ncs_open *o)
+{
+	return NCS_OPEN_LEN + (ncs_open_names(o) ? NCS_NAMES_LEN : 0) + (o->hello != NULL ? NCS_HELLO_LEN : 0);
+}
 
 static inline void ncs_open_store(uint8_t *b, const struct ncs_open *o)
 {
@@ -167,6 +179,13 @@ static inline void ncs_open_store(uint8_t *b, const struct ncs_open *o)
 	xk_put_be64(b + 20, o->a.rate);
 	xk_put_be32(b + 28, o->a.sdu);
 	xk_put_be32(b + 32, 0);
+	b += NCS_OPEN_LEN;
+	if (ncs_open_names(o)) {
+		memcpy(b, o->names, NCS_NAMES_LEN);
+		b += NCS_NAMES_LEN;
+	}
+	if (o->hello != NULL)
+		memcpy(b, o->hello, NCS_HELLO_LEN);
 }
 
 /* false: no honest peer asks for that. */
@@ -174,13 +193,18 @@ static inline bool ncs_open_load(const uint8_t *b, uint32_t n, struct ncs_open *
 {
 	const struct ncs_agreed *a = &o->a;
 
-	if (n != NCS_OPEN_LEN && n != NCS_OPEN_LEN + NCS_HELLO_LEN)
+	if (n < NCS_OPEN_LEN)
 		return false;
-	o->hello = n != NCS_OPEN_LEN ? b + NCS_OPEN_LEN : NULL;
-	o->service = xk_be16(b);
-	o->data = xk_be16(b + 2);
 	o->flow = b[4];
 	o->error = b[5];
+	o->hello = NULL;
+	o->names = ncs_open_names(o) ? b + NCS_OPEN_LEN : NULL;
+	if (n == ncs_open_len(o) + NCS_HELLO_LEN)
+		o->hello = b + n - NCS_HELLO_LEN;
+	if (n != ncs_open_len(o))
+		return false;
+	o->service = xk_be16(b);
+	o->data = xk_be16(b + 2);
 	o->check = b[6];
 	o->a.start = xk_be32(b + 8);
 	o->a.flow_window = xk_be16(b + 12);

@@ -21,21 +21,28 @@ static const struct ncs_choice neither = {
 
 /* ---- what the graph has ------------------------------------------------------------------------- */
 
-void ncs_paths_start(struct xk_rep *r)
+int ncs_paths_start(struct xk_rep *r, struct xk_errs *e)
 {
 	for (unsigned i = 0; i < xk_node_ndown(r->node); i++) {
 		struct ncs_path *p = &ncs_rep(r)->path[i];
 		struct xk_node *n = xk_node_down(r->node, i);
-		int controls;
+		int controls, all;
 
 		p->choice = neither;
 		controls = xk_control(r->down[i], NCS_CTL_CHOICE, &p->choice, sizeof p->choice);
+		all = controls > 0 ? controls : 0;
 		p->error = p->choice.error != &ncs_ec_none ? n : NULL;
 		for (p->flow = NULL; controls > 0; controls--, n = xk_node_down(n, 0))
 			if (n != p->error)
 				p->flow = n;
 		p->over = xk_rep_here(n, r);
+		if (all != (p->choice.flow != &ncs_fc_none) + (p->choice.error != &ncs_ec_none)) {
+			xk_node_error(r->node, e, "path '%s' has two flow controls, or two error controls: a connection has one of "
+				      "each", xk_node_name(xk_node_down(r->node, i)));
+			return XK_E_INVAL;
+		}
 	}
+	return XK_OK;
 }
 
 enum part { WHOLE, FLOW, ERROR, OVER };
@@ -103,14 +110,57 @@ struct xk_rep *ncs_picked(const struct xk_rep *r, const struct ncs_pick *p, stru
 
 /* ---- what a peer asks for ---------------------------------------------------------------------------- */
 
+static bool is_called(const char *name, const uint8_t *said)
+{
+	size_t n = strnlen((const char *)said, NCS_NAME_MOST);
+
+	return strlen(name) == n && memcmp(name, said, n) == 0;
+}
+
+/* Those that are not of this folder are where the graph has them. */
+static const struct ncs_flow_ops *flow_of(const struct xk_rep *r, const struct ncs_open *o)
+{
+	const struct ncs_flow_ops *f = ncs_flow_of(o->flow);
+
+	for (unsigned i = 0; o->flow == NCS_BY_NAME && f == NULL && i < xk_node_ndown(r->node); i++)
+		if (is_called(ncs_rep(r)->path[i].choice.flow->name, o->names))
+			f = ncs_rep(r)->path[i].choice.flow;
+	return f;
+}
+
+static const struct ncs_error_ops *error_of(const struct xk_rep *r, const struct ncs_open *o)
+{
+	const struct ncs_error_ops *e = ncs_error_of(o->error);
+
+	for (unsigned i = 0; o->error == NCS_BY_NAME && e == NULL && i < xk_node_ndown(r->node); i++)
+		if (is_called(ncs_rep(r)->path[i].choice.error->name, o->names + NCS_NAME_MOST))
+			e = ncs_rep(r)->path[i].choice.error;
+	return e;
+}
+
+static void lacks(const struct ncs_open *o, bool flow, char *why, size_t n)
+{
+	const char *kind = flow ? "flow" : "error";
+	unsigned no = flow ? o->flow : o->error;
+	char name[NCS_NAME_MOST + 1] = "";
+
+	if (no != NCS_BY_NAME) {
+		snprintf(why, n, "no %s control %u here", kind, no);
+		return;
+	}
+	memcpy(name, o->names + (flow ? 0 : NCS_NAME_MOST), NCS_NAME_MOST);
+	for (char *c = name; *c != '\0'; c++)    /* a peer's text: nothing that a terminal would obey */
+		*c = *c >= ' ' && *c <= '~' ? *c : '?';
+	snprintf(why, n, "no %s control '%s' here", kind, name);
+}
+
 int ncs_accepts(const struct xk_rep *r, const struct ncs_open *o, struct ncs_choice *c, char *why, size_t n)
 {
 	bool flow = false, error = false;
 
-	*c = (struct ncs_choice){ ncs_flow_of(o->flow), ncs_error_of(o->error), o->a };
+	*c = (struct ncs_choice){ flow_of(r, o), error_of(r, o), o->a };
 	if (c->flow == NULL || c->error == NULL) {
-		snprintf(why, n, "no %s control %u here", c->flow == NULL ? "flow" : "error",
-			 c->flow == NULL ? o->flow : o->error);
+		lacks(o, c->flow == NULL, why, n);
 		return XK_E_NOTSUP;
 	}
 	for (unsigned i = 0; i < xk_node_ndown(r->node); i++) {

@@ -239,14 +239,14 @@ struct ncs_sess {
 };
 static inline struct ncs_sess *ncs_sess(struct xk_sess *s) { return (struct ncs_sess *)(void *)s; }
 
-/* ncs_choice.c: by the number that OPEN has; NULL: there is none. */
+/* ncs_choice.c: by the number that OPEN has; NULL: there is none.  NCS_BY_NAME: not of this folder. */
 const struct ncs_flow_ops  *ncs_flow_of(unsigned no);
 const struct ncs_error_ops *ncs_error_of(unsigned no);
 unsigned ncs_flow_no(const struct ncs_flow_ops *f);
 unsigned ncs_error_no(const struct ncs_error_ops *e);
 
 /* ncs_path.c */
-void ncs_paths_start(struct xk_rep *r);
+int  ncs_paths_start(struct xk_rep *r, struct xk_errs *e);
 /* Sets w->pick; XK_E_NOENT: w->wrong is what this node has not. */
 int  ncs_pick_of(const struct xk_rep *r, struct ncs_names *w);
 /* What it comes to, and the interface; NULL: there is no such path. */

@@ -1,11 +1,12 @@
 -- SPDX-License-Identifier: BSD-2-Clause
--- graphs/ncs-reckon.lua: processes of a job multiply matrices, or transform one, and compare with one process alone.
+-- graphs/ncs-reckon.lua: processes of a job multiply matrices, transform one, or code a picture, as one alone.
 -- Run it:   vp-run graphs/ncs-reckon.lua processes=4 work=fft n=128 loss=1%
 local threading = include "lib/presets.lua"
 local a = args {
   processes = uint { 3, min = 1, max = 9, doc = "processes of the job, each with a cable to each other one" },
-  work      = enum { "matrix", choices = { "matrix", "fft" }, doc = "a matrix product, or a two-dimensional FFT" },
-  n         = uint { 64, min = 1, max = 1024, doc = "rows, and columns" },
+  work      = enum { "matrix", choices = { "matrix", "fft", "picture" },
+                     doc = "a matrix product, a two-dimensional FFT, or a still picture (JPEG) in three stages" },
+  n         = uint { 64, min = 1, max = 1024, doc = "rows, and columns; pixels of a side" },
   rounds    = uint { 1, min = 1, doc = "how often" },
   loss      = fraction { 0, doc = "frames lost, each way" },
   preset    = enum { "vppc", choices = threading.names, doc = "threading architecture" },

@@ -194,8 +194,8 @@ static int compute_init(struct xk_node *n, struct xk_errs *e)
 
 static int compute_control(struct xk_rep *r, unsigned op, void *buf, unsigned len)
 {
-	const struct compute_rep *cr = r->state;
-	struct xk_app_counts c = { cr->s != NULL, &r->count[N_MESSAGES], &r->count[N_BYTES], NULL, NULL, NULL };
+	/* One that is over counts as before: there are never fewer. */
+	struct xk_app_counts c = { xk_app_is_here(r, 0), &r->count[N_MESSAGES], &r->count[N_BYTES], NULL, NULL, NULL };
 
 	return xk_app_answer(op, &c, buf, len);
 }

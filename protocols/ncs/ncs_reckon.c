@@ -14,10 +14,14 @@
 
 #include <stdio.h>
 
-enum { MATRIX, FFT };
+enum { MATRIX, FFT, PICTURE };
 struct reckon_conf { unsigned work; uint64_t n, rounds; };
 struct reckon_node { struct xk_ncs_task *task; struct xk_node *n; };
 enum { COUNT_ROUNDS, COUNT_WRONG };
+
+static int (*const programs[])(struct work *w, unsigned n, uint64_t seed, uint64_t *wrong) = {
+	[MATRIX] = work_matrix, [FFT] = work_fft, [PICTURE] = work_picture,
+};
 
 static void reckon_main(void *arg)
 {
@@ -29,7 +33,7 @@ static void reckon_main(void *arg)
 	int err = work_join(&w, cn->n->down[0], 0);
 
 	for (uint64_t i = 0; i < c->rounds && err == XK_OK; i++) {
-		err = (c->work == MATRIX ? work_matrix : work_fft)(&w, (unsigned)c->n, i + 1, &wrong);
+		err = programs[c->work](&w, (unsigned)c->n, i + 1, &wrong);
 		if (err == XK_OK)
 			xk_count(count[COUNT_ROUNDS]);
 		xk_count_add(count[COUNT_WRONG], wrong);
@@ -76,18 +80,21 @@ static int reckon_check(const void *conf, char *why, size_t n)
 {
 	const struct reckon_conf *c = conf;
 
-	if (c->work != FFT || (c->n & (c->n - 1)) == 0)
+	if (c->work == FFT && (c->n & (c->n - 1)) != 0)
+		snprintf(why, n, "an FFT is of a power of two, not of %llu", (unsigned long long)c->n);
+	else if (c->work == PICTURE && c->n % 8 != 0)
+		snprintf(why, n, "a picture's side is a multiple of 8, not %llu", (unsigned long long)c->n);
+	else
 		return XK_OK;
-	snprintf(why, n, "an FFT is of a power of two, not of %llu", (unsigned long long)c->n);
 	return XK_E_INVAL;
 }
 
-static const char *const works[] = { [MATRIX] = "matrix", [FFT] = "fft", NULL };
+static const char *const works[] = { [MATRIX] = "matrix", [FFT] = "fft", [PICTURE] = "picture", NULL };
 #define AT(f) .offset = offsetof(struct reckon_conf, f)
 static const struct xk_param reckon_params[] = {
 	{ .name = "work", .type = XK_P_ENUM, .choices = works, .def = "matrix", AT(work),
-	  .doc = "a product of two matrices, or a two-dimensional FFT" },
-	{ .name = "n", .type = XK_P_UINT, .def = "64", .min = "1", .max = "1024", AT(n), .doc = "rows, and columns" },
+	  .doc = "a product of two matrices, a two-dimensional FFT, or a still picture in three stages" },
+	{ .name = "n", .type = XK_P_UINT, .def = "64", .min = "1", .max = "1024", AT(n), .doc = "rows, and columns, or pixels of a side" },
 	{ .name = "rounds", .type = XK_P_UINT, .def = "1", .min = "1", AT(rounds), .doc = "how often, each with other numbers" },
 	XK_PARAM_END
 };
@@ -96,7 +103,7 @@ static const struct xk_ops reckon_ops = { .init = reckon_init, .run = reckon_run
 
 const struct xk_proto xk_proto_reckon = {
 	.abi = XK_ABI, .size = sizeof(struct xk_proto),
-	.name = "reckon", .doc = "a program of several processes over `process`: matrix product, FFT",
+	.name = "reckon", .doc = "a program of several processes over `process`: matrix product, FFT, still picture",
 	.ops = &reckon_ops, .needs = { "job" }, .min_down = 1, .max_down = 1,
 	.params = reckon_params, .conf_size = sizeof(struct reckon_conf), .node_size = sizeof(struct reckon_node),
 	.counts = reckon_counts, .check = reckon_check,

@@ -66,8 +66,7 @@ void work_leave(struct work *w)
 static unsigned first_row(const struct work *w, unsigned n, unsigned p) { return (unsigned)((uint64_t)n * p / w->size); }
 static unsigned rows_of(const struct work *w, unsigned n, unsigned p) { return first_row(w, n, p + 1) - first_row(w, n, p); }
 
-/* Rank 0's count, at all. */
-static int agree(struct work *w, int err, uint64_t *wrong)
+int work_agree(struct work *w, int err, uint64_t *wrong)
 {
 	int64_t v = w->me == 0 ? (int64_t)*wrong : 0;
 
@@ -138,7 +137,7 @@ int work_matrix(struct work *w, unsigned n, uint64_t seed, uint64_t *wrong)
 			*wrong += own[i] != got[i];
 	}
 	xk_free(a);
-	return agree(w, err, wrong);
+	return work_agree(w, err, wrong);
 }
 
 /* ---- a two-dimensional FFT ---------------------------------------------------------------------------- */
@@ -277,5 +276,5 @@ int work_fft(struct work *w, unsigned n, uint64_t seed, uint64_t *wrong)
 			*wrong += memcmp(&own[i], &got[i], sizeof own[i]) != 0;
 	}
 	xk_free(mine);
-	return agree(w, err, wrong);
+	return work_agree(w, err, wrong);
 }

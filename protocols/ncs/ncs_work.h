@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ncs_work.h - programs of several processes: a matrix product and a two-dimensional FFT over xk_ncs.h.
+ * ncs_work.h - programs of several processes over xk_ncs.h: a matrix product, a two-dimensional FFT, a still picture.
  *
  * Each process calls the same function with its own struct work; all wait for each other inside.  Rank 0
  * compares with the same done by itself, bit for bit.
@@ -29,5 +29,10 @@ int work_matrix(struct work *w, unsigned n, uint64_t seed, uint64_t *wrong);
 /* n x n complex numbers transformed by rows, turned over between the processes, and by rows again.  n is a power of
  * two. */
 int work_fft(struct work *w, unsigned n, uint64_t seed, uint64_t *wrong);
+/* ncs_picture.c: a picture of n x n pixels, n a multiple of eight, is transformed, quantised and coded by a pipeline of the
+ * processes.  *wrong: bytes of the file that differ. */
+int work_picture(struct work *w, unsigned n, uint64_t seed, uint64_t *wrong);
+/* At the end of each: rank 0's *wrong at all; err, or an error of that. */
+int work_agree(struct work *w, int err, uint64_t *wrong);
 
 #endif

@@ -23,11 +23,16 @@ computes() {
 
 for preset in $(presets); do
 	ok "a matrix product by three, $preset" computes 3 1 preset="$preset" n=24
+	ok "a picture by four, $preset" computes 4 1 preset="$preset" work=picture n=64
 done
 ok "an FFT by four, over lines that lose" computes 4 1 work=fft n=32 loss=2%
 ok "an FFT by three, of unequal shares" computes 3 2 work=fft n=16
 ok "more processes than rows" computes 5 1 n=3
 ok "one process alone" computes 1 2
+for processes in 1 2 3 5 7; do
+	ok "a picture by $processes" computes $processes 2 work=picture n=40
+done
+ok "a picture by nine, over lines that lose" computes 9 1 work=picture n=128 loss=2%
 
 refused() {
 	want=$1
@@ -38,5 +43,6 @@ refused() {
 	[ $got -ne 0 ] && grep -q "$want" "$tmp/out"
 }
 ok "an FFT of no power of two is refused" refused "an FFT is of a power of two, not of 100" "$file" work=fft n=100
+ok "a picture of broken blocks is refused" refused "a picture.s side is a multiple of 8, not 100" "$file" work=picture n=100
 ok "a simulated clock is refused" refused 'clock must be "real"' --virtual "$file"
 done_testing

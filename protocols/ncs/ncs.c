@@ -241,6 +241,7 @@ static int ncs_rep_init(struct xk_rep *r)
 	ncs_rep(r)->r = r;
 	ncs_rep(r)->log = xk_node_log(r->node);
 	ncs_rep(r)->rank = NCS_NO_RANK;
+	ncs_rep(r)->demux = ncs_self_demux;
 	return XK_OK;
 }
 

@@ -241,3 +241,18 @@ int xk_ncs_waitany(struct xk_ncs_req *const *r, unsigned n, uint64_t timeout)
 	found = wait_for(r, n, any->n, timeout);
 	return found < 0 ? XK_E_AGAIN : found;
 }
+
+/* ---- who asks for a connection ---------------------------------------------------------------------- */
+
+bool ncs_peer_fits(struct xk_sess *lls, const struct xk_ncs_addr *from, int *err)
+{
+	struct ncs_about a;
+
+	if (xk_sess_control(lls, NCS_CTL_ABOUT, &a, sizeof a) != (int)sizeof a || !a.known)
+		return true;
+	if (!a.same_order && from->session & PROC_GROUP)
+		*err = XK_E_NOTSUP;
+	else if (a.rank == UINT32_MAX || a.rank == (uint32_t)from->rank)
+		return true;
+	return false;
+}

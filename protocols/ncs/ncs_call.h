@@ -233,6 +233,8 @@ void ncs_req_never(struct xk_ncs_req *r, int err);
 
 /* Inside the VP, without the lock. */
 int  ncs_conn_come(struct xk_rep *r, struct xk_sess *lls);
+/* ncs_call.c: is who asks for lls who it says, and may it compute with us?  Groups compute with numbers as they lie. */
+bool ncs_peer_fits(struct xk_sess *lls, const struct xk_ncs_addr *from, int *err);
 void ncs_conn_opened(struct xk_ncs_conn *c);
 void ncs_conn_ended(struct xk_ncs_conn *c, int err, const char *why);
 void ncs_end_free(struct ncs_end *e);

@@ -422,20 +422,6 @@ static bool hello_load(const struct xk_node *n, const uint8_t *b, struct xk_ncs_
 	return rank < proc_conf(n)->ranks.n;
 }
 
-/* Is it who it says, and may it compute with us?  Groups compute with numbers as they lie. */
-static bool fits(struct xk_sess *lls, const struct xk_ncs_addr *from, int *err)
-{
-	struct ncs_about a;
-
-	if (xk_sess_control(lls, NCS_CTL_ABOUT, &a, sizeof a) != (int)sizeof a || !a.known)
-		return true;
-	if (!a.same_order && from->session & PROC_GROUP)
-		*err = XK_E_NOTSUP;
-	else if (a.rank == UINT32_MAX || a.rank == (uint32_t)from->rank)
-		return true;
-	return false;
-}
-
 static struct xk_ncs_conn *conn_for(struct xk_rep *r, struct xk_sess *lls, int *err, unsigned *to)
 {
 	uint8_t hello[NCS_HELLO_LEN];
@@ -444,7 +430,7 @@ static struct xk_ncs_conn *conn_for(struct xk_rep *r, struct xk_sess *lls, int *
 
 	*err = XK_E_CONNREFUSED;
 	if (xk_sess_control(lls, NCS_CTL_HELLO, hello, sizeof hello) != (int)sizeof hello ||
-	    !hello_load(r->node, hello, &from, to) || !fits(lls, &from, err))
+	    !hello_load(r->node, hello, &from, to) || !ncs_peer_fits(lls, &from, err))
 		return NULL;
 	*err = XK_E_NOMEM;
 	c = xk_alloc(sizeof *c);

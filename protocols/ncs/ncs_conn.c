@@ -79,7 +79,7 @@ struct ncs_sess *ncs_conn_new(struct xk_rep *r, struct xk_up *up, struct xk_node
 	*c->at = c;
 	if (c->next == NULL)
 		ncs_peer_watch(peer);
-	s->self = (struct xk_up){ xk_self_demux(r->node, ncs_self_demux), r };
+	s->self = (struct xk_up){ xk_self_demux(r->node, nr->demux), r };
 	if (!peer->peer.stream)
 		lls->up = &s->self;
 	c->paced = !peer->peer.stream && choice->flow == &ncs_fc_none && choice->error == &ncs_ec_none &&

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * ncs_ctl.c - the control connection to a peer: records are gathered, leave together, and are taken apart.
+ * ncs_ctl.c - the control connection to a peer: made, asked whether it is there, and what comes over it taken apart.
  *
  * Each replica has one of its own to each peer, which lives as long as the graph; those that peers
  * begin are as many as `peers` says: one that no connection uses goes when another peer comes.
@@ -51,31 +51,6 @@ static struct ncs_sess *peer_new(struct xk_rep *r, struct xk_sess *lls, uint32_t
 	xk_timer_init(&ncs_sess(s)->peer.timer, on_timer);
 	ncs_rep(r)->npeers += !ours;
 	return ncs_sess(s);
-}
-
-void ncs_peer_free(struct ncs_sess *p)
-{
-	struct xk_sess *lls = p->s.down;
-
-	xk_timer_cancel(p->s.rep->wheel, &p->peer.timer);
-	if (p->peer.part != NULL)
-		xk_msg_free(p->peer.part);
-	ncs_rep(p->s.rep)->npeers -= !p->peer.ours;
-	if (ncs_rep(p->s.rep)->peer == p)
-		ncs_rep(p->s.rep)->peer = NULL;
-	if (p->peer.stages != NULL)
-		ncs_rep(p->s.rep)->seams->peer_free(p);
-	lls->up = &p->s.rep->up;
-	xk_sess_destroy(&p->s);
-	xk_close(lls);
-}
-
-void ncs_peer_leave(struct ncs_sess *p)
-{
-	if (p->peer.busy == 1)
-		ncs_flush(p);
-	if (--p->peer.busy == 0 && p->peer.conns == NULL && (p->peer.over || (p->peer.stream && p->peer.done)))
-		ncs_peer_free(p);
 }
 
 /* ---- finding one, and making it ------------------------------------------------------------ */
@@ -160,75 +135,7 @@ int ncs_peer_over(struct xk_rep *r, struct xk_sess *lls)
 	return err;
 }
 
-/* ---- out ------------------------------------------------------------------------------------- */
-
-#define SUM_RECORD (NCS_REC_LEN + NCS_SUM_LEN)
-
-/* Before the records that are there. */
-static void put_sum(const struct ncs_sess *p, struct xk_msg *m)
-{
-	const struct ncs_rec rec = { .type = NCS_SUM, .len = SUM_RECORD, .epoch = ncs_rep(p->s.rep)->epoch };
-	uint8_t b[SUM_RECORD];
-
-	ncs_rec_store(b, &rec);
-	xk_put_be32(b + NCS_REC_LEN, ~ncs_crc32c(UINT32_MAX, p->peer.out, p->peer.nout));
-	xk_msg_copy_in(m, 0, b, sizeof b);
-}
-
-void ncs_flush(struct ncs_sess *p)
-{
-	uint32_t sum = p->peer.sums ? SUM_RECORD : 0;
-	struct xk_msg *m;
-
-	if (p->peer.nout == 0 || !ncs_room(p))
-		return;
-	p->peer.greeted = false;
-	m = xk_msg_new(p->peer.nout + sum);
-	if (m != NULL && sum != 0)
-		put_sum(p, m);
-	if (m != NULL)
-		xk_msg_copy_in(m, sum, p->peer.out, p->peer.nout);
-	else
-		xk_count(p->s.rep->drop[XK_DROP_NOMEM]);
-	p->peer.nout = 0;
-	if (m != NULL && p->peer.stages != NULL)
-		ncs_rep(p->s.rep)->seams->ctl_send(p, m);
-	else if (m != NULL && p->peer.stream)
-		ncs_lower(p, m, true);
-	else if (m != NULL)
-		xk_push(p->s.down, m);
-}
-
-uint8_t *ncs_say(struct ncs_sess *p, uint8_t type, uint32_t conn, uint32_t len)
-{
-	struct ncs_rec rec = { .type = type, .len = (uint16_t)(NCS_REC_LEN + len), .conn = conn,
-			       .epoch = ncs_rep(p->s.rep)->epoch };
-	uint8_t *b;
-
-	if (p->peer.nout + rec.len > NCS_CTL_MOST)
-		ncs_flush(p);
-	if (p->peer.nout + rec.len > NCS_CTL_MOST) {     /* there is no room: as if they were lost on the way */
-		xk_count(p->s.rep->drop[NCS_DROP_QUEUE]);
-		p->peer.nout = 0;
-		p->peer.greeted = false;
-	}
-	b = p->peer.out + p->peer.nout;
-	ncs_rec_store(b, &rec);
-	p->peer.nout += rec.len;
-	xk_count(p->s.rep->count[NCS_N_RECORDS_OUT]);
-	return b + NCS_REC_LEN;
-}
-
 /* ---- is it there? ---------------------------------------------------------------------------- */
-
-#define SILENCE XK_SEC                   /* after that much of it the peer is asked */
-
-static xk_ns silence(const struct xk_rep *r)
-{
-	xk_ns some = ncs_conf(r)->give_up / 4;
-
-	return some < SILENCE ? some : SILENCE;
-}
 
 /* Whoever answers says with which question, so an old answer is none; with the epoch of now. */
 static void ping(struct ncs_sess *p)
@@ -236,12 +143,6 @@ static void ping(struct ncs_sess *p)
 	p->peer.asked++;
 	p->peer.unanswered++;
 	xk_put_be32(ncs_say(p, NCS_PING, 0, 4), p->peer.asked);
-}
-
-void ncs_peer_watch(struct ncs_sess *p)
-{
-	p->peer.heard = xk_vp_now();
-	xk_timer_set(p->s.rep->wheel, &p->peer.timer, p->peer.heard + silence(p->s.rep));
 }
 
 /* For each connection, which may end by it, as others may. */
@@ -281,15 +182,15 @@ static void on_timer(struct xk_timer *t)
 {
 	struct ncs_sess *p = xk_container_of(t, struct ncs_sess, peer.timer);
 	struct xk_rep *r = p->s.rep;
-	xk_ns now = xk_vp_now(), quiet = now - p->peer.heard, next = p->peer.heard + silence(r);
+	xk_ns now = xk_vp_now(), quiet = now - p->peer.heard, next = p->peer.heard + ncs_silence(r);
 
 	if (p->peer.conns == NULL)
 		return;
 	ncs_peer_enter(p);
 	if (quiet >= ncs_conf(r)->give_up) {
 		each(p, given_up, NULL);
-	} else if (quiet >= silence(r) || p->peer.unanswered != 0) {
-		next = now + ncs_again(r, silence(r), p->peer.unanswered);
+	} else if (quiet >= ncs_silence(r) || p->peer.unanswered != 0) {
+		next = now + ncs_again(r, ncs_silence(r), p->peer.unanswered);
 		if (known(p))
 			ping(p);
 	}
@@ -297,7 +198,7 @@ static void on_timer(struct xk_timer *t)
 	if (next > p->peer.heard + ncs_conf(r)->give_up)
 		next = p->peer.heard + ncs_conf(r)->give_up;
 	if (p->peer.conns != NULL)
-		xk_timer_set(r->wheel, t, next > now ? next : now + silence(r));
+		xk_timer_set(r->wheel, t, next > now ? next : now + ncs_silence(r));
 	ncs_peer_leave(p);
 }
 
@@ -342,10 +243,10 @@ static bool good_sum(struct ncs_sess *p, const uint8_t *b, uint32_t n, uint32_t 
 {
 	struct ncs_rec rec;
 
-	if (!ncs_rec_load(b, n, &rec) || rec.type != NCS_SUM || rec.len != SUM_RECORD)
+	if (!ncs_rec_load(b, n, &rec) || rec.type != NCS_SUM || rec.len != NCS_SUM_RECORD)
 		return !p->peer.needs_sum;
-	*at = SUM_RECORD;
-	if (xk_be32(rec.v) != ~ncs_crc32c(UINT32_MAX, b + SUM_RECORD, n - SUM_RECORD))
+	*at = NCS_SUM_RECORD;
+	if (xk_be32(rec.v) != ~ncs_crc32c(UINT32_MAX, b + NCS_SUM_RECORD, n - NCS_SUM_RECORD))
 		return false;
 	p->peer.sums = true;
 	return true;
@@ -354,7 +255,7 @@ static bool good_sum(struct ncs_sess *p, const uint8_t *b, uint32_t n, uint32_t 
 void ncs_records_in(struct ncs_sess *p, struct xk_msg *m)
 {
 	struct xk_rep *r = p->s.rep;
-	uint8_t bytes[SUM_RECORD + NCS_CTL_MOST];
+	uint8_t bytes[NCS_SUM_RECORD + NCS_CTL_MOST];
 	uint32_t n = m->tot, at = 0;
 	struct ncs_rec rec;
 	bool in = true;

@@ -22,6 +22,7 @@
 #define NCS_REC_LEN 12u
 #define NCS_CTL_MOST 1400u               /* bytes of a control datagram */
 #define NCS_WORD 4u                      /* before each piece of a stream: its length */
+#define NCS_SUM_RECORD (NCS_REC_LEN + NCS_SUM_LEN)
 #define NCS_SUM_LEN 4u                   /* CRC-32C, behind the header of an SDU, in a record before others */
 #define NCS_SDU_LEAST 512u               /* who keeps a message in SDUs keeps little beside its bytes */
 

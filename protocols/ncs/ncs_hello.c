@@ -72,7 +72,7 @@ static bool same_key(const uint8_t *a, const uint8_t *b)
 	return differ == 0;
 }
 
-/* ---- out ------------------------------------------------------------------------------------------------ */
+/* ---- here ------------------------------------------------------------------------------------------------- */
 
 static uint8_t order_here(void)
 {
@@ -81,19 +81,10 @@ static uint8_t order_here(void)
 	return *(const uint8_t *)&one == 1 ? NCS_LITTLE : NCS_BIG;
 }
 
-void ncs_greet(struct ncs_sess *p, uint32_t behind)
+void ncs_hello_here(const struct ncs_rep *nr, struct ncs_hello *h)
 {
-	const struct ncs_rep *nr = ncs_rep(p->s.rep);
-	const struct ncs_hello h = { .version = NCS_VERSION, .order = order_here(), .rank = nr->rank, .ranks = nr->ranks,
-				     .message = (uint32_t)ncs_conf(p->s.rep)->message, .key = nr->key };
-	uint32_t mine = p->peer.greeted ? 0 : NCS_REC_LEN + NCS_HELLO_REC;
-
-	if (p->peer.nout + mine + NCS_REC_LEN + behind > NCS_CTL_MOST)
-		ncs_flush(p);
-	if (p->peer.greeted)
-		return;
-	ncs_hello_store(ncs_say(p, NCS_HELLO, 0, NCS_HELLO_REC), &h);
-	p->peer.greeted = true;
+	*h = (struct ncs_hello){ .version = NCS_VERSION, .order = order_here(), .rank = nr->rank, .ranks = nr->ranks,
+				 .message = (uint32_t)ncs_conf(nr->r)->message, .key = nr->key };
 }
 
 /* ---- in ------------------------------------------------------------------------------------------------- */

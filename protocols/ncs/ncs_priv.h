@@ -6,7 +6,8 @@
  *   ncs_conn.c    a connection's life: asked for, accepted, drained
  *   ncs_end.c     its end: closed, given up, lost
  *   ncs_table.c   connections by their numbers
- *   ncs_ctl.c     the control connection to a peer: records out and in
+ *   ncs_ctl.c     the control connection to a peer: made, and records in
+ *   ncs_say.c     records out
  *   ncs_hello.c   what both ends tell of themselves; the key of a job
  *   ncs_data.c    messages to SDUs, SDUs to messages
  *   ncs_note.c    notes between those above both ends
@@ -116,6 +117,7 @@ struct ncs_rep {
 	uint32_t          rank, ranks;
 	xk_ns             told;          /* when something of a peer was */
 	const struct ncs_seams *seams;   /* NULL: stages call one another */
+	xk_demux_fn       demux;         /* what sessions of both kinds receive by */
 };
 static inline struct ncs_rep *ncs_rep(const struct xk_rep *r) { return r->state; }
 static inline const struct ncs_conf *ncs_conf(const struct xk_rep *r) { return r->conf; }
@@ -266,21 +268,26 @@ struct xk_sess *ncs_open_below(struct xk_rep *r, struct xk_rep *over, uint32_t h
 /* over: the interface that it is reached by. */
 struct ncs_sess *ncs_peer_to(struct xk_rep *r, struct xk_rep *over, uint32_t host, int *err);
 int  ncs_peer_over(struct xk_rep *r, struct xk_sess *lls);
-void ncs_peer_free(struct ncs_sess *p);
-/* A record for the peer, of len bytes of values, to be filled; it leaves with the next flush. */
-uint8_t *ncs_say(struct ncs_sess *p, uint8_t type, uint32_t conn, uint32_t len);
-void ncs_flush(struct ncs_sess *p);
-/* Around calls that may say something, or end it: what was said leaves with the last. */
-static inline void ncs_peer_enter(struct ncs_sess *p) { p->peer.busy++; }
-void ncs_peer_leave(struct ncs_sess *p);
-/* It has its first connection. */
-void ncs_peer_watch(struct ncs_sess *p);
 /* A gathering of records. */
 void ncs_records_in(struct ncs_sess *p, struct xk_msg *m);
 void ncs_self_demux(struct xk_up *up, struct xk_sess *lls, struct xk_msg *m);
 struct xk_stream_event;
 void ncs_stream_event(struct xk_rep *r, const struct xk_stream_event *ev);
 void ncs_close_done(struct xk_rep *r, struct xk_sess *lls);
+
+/* ncs_say.c */
+/* A record for the peer, of len bytes of values, to be filled; it leaves with the next flush. */
+uint8_t *ncs_say(struct ncs_sess *p, uint8_t type, uint32_t conn, uint32_t len);
+/* Before a record of `behind` bytes of values: a HELLO, which leaves with it. */
+void ncs_greet(struct ncs_sess *p, uint32_t behind);
+void ncs_flush(struct ncs_sess *p);
+/* Around calls that may say something, or end it: what was said leaves with the last. */
+static inline void ncs_peer_enter(struct ncs_sess *p) { p->peer.busy++; }
+void ncs_peer_leave(struct ncs_sess *p);
+void ncs_peer_free(struct ncs_sess *p);
+/* It has its first connection.  How much silence there may be before it is asked. */
+void ncs_peer_watch(struct ncs_sess *p);
+xk_ns ncs_silence(const struct xk_rep *r);
 
 /* The ten steps of a message (Park, Lee, Hariri 1998, figure 4), at level 5. */
 #define NCS_STEP(c, no, ...) NCS_STEP_(c, "step " #no " of connection %u: " __VA_ARGS__)
@@ -327,8 +334,7 @@ void ncs_conns_check(struct ncs_sess *p);
 
 /* ncs_hello.c */
 int  ncs_key_start(struct xk_rep *r, struct xk_errs *e);
-/* Before a record of `behind` bytes of values, which leaves with it. */
-void ncs_greet(struct ncs_sess *p, uint32_t behind);
+void ncs_hello_here(const struct ncs_rep *nr, struct ncs_hello *h);
 /* false: who says that is not of this job; what stands behind it is not either. */
 bool ncs_lets_in(struct ncs_sess *p, const struct ncs_rec *rec);
 /* XK_E_NOTSUP: no connection can be with that peer, and why says it. */

@@ -15,8 +15,8 @@
 #include <stdio.h>
 
 enum { MATRIX, FFT, PICTURE };
-struct reckon_conf { unsigned work; uint64_t n, rounds; };
-struct reckon_node { struct xk_ncs_task *task; struct xk_node *n; };
+struct reckon_conf { unsigned work; uint64_t n, rounds; xk_ns within; };
+struct reckon_node { struct xk_ncs_task *task; struct xk_node *n; char why[64]; };
 enum { COUNT_ROUNDS, COUNT_WRONG };
 
 static int (*const programs[])(struct work *w, unsigned n, uint64_t seed, uint64_t *wrong) = {
@@ -30,13 +30,19 @@ static void reckon_main(void *arg)
 	xk_counter *count = cn->n->rep[0]->count;
 	uint64_t wrong = 0;
 	struct work w;
-	int err = work_join(&w, cn->n->down[0], 0);
+	int err = work_join(&w, cn->n->down[0], 0, c->within);
 
 	for (uint64_t i = 0; i < c->rounds && err == XK_OK; i++) {
 		err = programs[c->work](&w, (unsigned)c->n, i + 1, &wrong);
 		if (err == XK_OK)
 			xk_count(count[COUNT_ROUNDS]);
 		xk_count_add(count[COUNT_WRONG], wrong);
+	}
+	if (w.absent >= 0 && err != XK_E_SHUTDOWN) {
+		snprintf(cn->why, sizeof cn->why, "rank %d did not come in %.3g s: %s", w.absent, (double)c->within / XK_SEC,
+			 err == XK_E_AGAIN ? "it does not answer" : xk_strerror(err));
+		xk_node_failed(cn->n, cn->why);
+		err = XK_E_SHUTDOWN;
 	}
 	work_leave(&w);
 	if (err != XK_OK && err != XK_E_SHUTDOWN)
@@ -96,6 +102,8 @@ static const struct xk_param reckon_params[] = {
 	  .doc = "a product of two matrices, a two-dimensional FFT, or a still picture in three stages" },
 	{ .name = "n", .type = XK_P_UINT, .def = "64", .min = "1", .max = "1024", AT(n), .doc = "rows, and columns, or pixels of a side" },
 	{ .name = "rounds", .type = XK_P_UINT, .def = "1", .min = "1", AT(rounds), .doc = "how often, each with other numbers" },
+	{ .name = "within", .type = XK_P_TIME, .def = "30s", .min = "1ms", .max = "1h", AT(within),
+	  .doc = "how long other ranks may take to come; one that does not is told by its number" },
 	XK_PARAM_END
 };
 static const char *const reckon_counts[] = { "rounds", "wrong", NULL };

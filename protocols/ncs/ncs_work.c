@@ -4,6 +4,7 @@
  *
  * Numbers travel as the machine has them, so all processes are of one kind.
  */
+#include "protocols/ncs/ncs_wait.h"
 #include "protocols/ncs/ncs_work.h"
 
 #include "runtime/base/xk_rand.h"
@@ -17,34 +18,57 @@ enum { TAG_ROWS = 1, TAG_RESULT, TAG_TURN };
 
 /* ---- who is there ------------------------------------------------------------------------------- */
 
-/* A peer that has not begun yet is asked again. */
-static int reach(struct work *w, unsigned rank, unsigned number)
+/* Until then; none is left: 0. */
+static uint64_t left_of(xk_ns by)
+{
+	xk_ns now = ncs_wait_now();
+
+	return now < by ? by - now : 0;
+}
+
+/* A peer whose process, or whose thread, is not there yet is asked again. */
+static int reach(struct work *w, unsigned rank, unsigned number, xk_ns by)
 {
 	int err;
 
 	do {
-		err = xk_ncs_open(w->t, &(struct xk_ncs_addr){ .rank = (int)rank, .thread = number }, NULL, &w->c[rank], NULL, EVER);
-		if (err == XK_E_NOENT)
+		err = xk_ncs_open(w->t, &(struct xk_ncs_addr){ .rank = (int)rank, .thread = number }, NULL, &w->c[rank], NULL,
+				  left_of(by));
+		if (err == XK_E_NOENT || err == XK_E_TIMEDOUT || err == XK_E_CONNREFUSED)
 			xk_ncs_yield();
-	} while (err == XK_E_NOENT);
+	} while ((err == XK_E_NOENT || err == XK_E_TIMEDOUT || err == XK_E_CONNREFUSED) && left_of(by) != 0);
 	return err;
 }
 
-int work_join(struct work *w, struct xk_node *n, unsigned number)
+/* Of those below, who open to us: the first that has not. */
+static unsigned first_absent(const struct work *w)
 {
+	unsigned i = 0;
+
+	while (i + 1 < w->me && w->c[i] != NULL)
+		i++;
+	return i;
+}
+
+int work_join(struct work *w, struct xk_node *n, unsigned number, uint64_t within)
+{
+	xk_ns by = ncs_wait_now() + within;
 	int err, *ranks = xk_alloc(xk_ncs_size(n) * sizeof *ranks);
 	struct xk_ncs_conn *c;
 	struct xk_ncs_addr a;
 
-	*w = (struct work){ .n = n, .me = xk_ncs_rank(n), .size = xk_ncs_size(n) };
+	*w = (struct work){ .n = n, .me = xk_ncs_rank(n), .size = xk_ncs_size(n), .absent = -1 };
 	w->c = xk_alloc(w->size * sizeof(w->c[0]));
 	err = w->c != NULL && ranks != NULL ? xk_ncs_attach(n, number, &w->t) : XK_E_NOMEM;
 	for (unsigned i = w->me + 1; i < w->size && err == XK_OK; i++)
-		err = reach(w, i, number);
+		if ((err = reach(w, i, number, by)) != XK_OK)
+			w->absent = (int)i;
 	for (unsigned i = 0; i < w->me && err == XK_OK; i++) {
-		err = xk_ncs_accept(w->t, &c, &a, EVER);
+		err = xk_ncs_accept(w->t, &c, &a, left_of(by));
 		if (err == XK_OK)
 			w->c[a.rank] = c;
+		else
+			w->absent = (int)first_absent(w);
 	}
 	for (unsigned i = 0; i < w->size && ranks != NULL; i++)
 		ranks[i] = (int)i;

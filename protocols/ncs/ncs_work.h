@@ -16,11 +16,12 @@ struct work {
 	struct xk_ncs_group  *g;
 	struct xk_ncs_conn  **c;         /* by rank; ours is NULL */
 	unsigned me, size;
+	int absent;                      /* a rank that did not come in time; -1: none */
 };
 
 /* Thread `number` of all processes joins: connections to each, and a group.  What was made before an error is to be
- * left as well. */
-int  work_join(struct work *w, struct xk_node *n, unsigned number);
+ * left as well.  within: how long the others may take to come. */
+int  work_join(struct work *w, struct xk_node *n, unsigned number, uint64_t within);
 void work_leave(struct work *w);
 
 /* Two matrices of n x n numbers that follow from seed, multiplied by rows.  *wrong at all: elements that are not those of

@@ -44,5 +44,16 @@ refused() {
 }
 ok "an FFT of no power of two is refused" refused "an FFT is of a power of two, not of 100" "$file" work=fft n=100
 ok "a picture of broken blocks is refused" refused "a picture.s side is a multiple of 8, not 100" "$file" work=picture n=100
+cat >"$tmp/absent.lua" <<'END'
+local a = args { rank = uint { 0 }, dir = text { "" } }
+local ranks = { "10.0.0.1", "10.0.0.2", "10.0.0.3" }
+local net = shm { at = ranks[a.rank + 1], job = "absent", dir = a.dir }
+reckon { within = "700ms", over = process { rank = a.rank, ranks = ranks,
+         over = ncs { over = net } } }
+return graph "absent" {}
+END
+absent() { refused "reckon: rank $1 did not come in 0.7 s" "$tmp/absent.lua" rank="$2" dir="$tmp"; }
+ok "a rank that does not come is told by its number" absent 1 0
+ok "so is one that is waited for" absent 0 2
 ok "a simulated clock is refused" refused 'clock must be "real"' --virtual "$file"
 done_testing

@@ -158,7 +158,7 @@ void ncs_conn_ask(struct ncs_conn *c)
 	struct ncs_open o = { .service = c->service, .flow = (uint8_t)ncs_flow_no(c->choice.flow),
 			      .error = (uint8_t)ncs_error_no(c->choice.error), .check = c->sums, .a = c->choice.agreed,
 			      .hello = c->has_hello ? c->hello : NULL };
-	uint8_t names[NCS_NAMES_LEN] = { 0 };
+	uint8_t names[NCS_NAMES_LEN] = { 0 }, *b;
 
 	if (c->peer->peer.stream)
 		o.data = ncs_conf(rep_of(c))->port;
@@ -168,7 +168,9 @@ void ncs_conn_ask(struct ncs_conn *c)
 	memcpy(names + NCS_NAME_MOST, c->choice.error->name, strnlen(c->choice.error->name, NCS_NAME_MOST));
 	o.names = names;
 	ncs_greet(c->peer, ncs_open_len(&o));
-	ncs_open_store(ncs_say(c->peer, NCS_OPEN, c->id, ncs_open_len(&o)), &o);
+	b = ncs_say(c->peer, NCS_OPEN, c->id, ncs_open_len(&o));
+	ncs_open_store(b, &o);
+	ncs_open_store_more(b + NCS_OPEN_LEN, &o);
 	ncs_conn_again(c);
 }
 

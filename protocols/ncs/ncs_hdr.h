@@ -180,7 +180,11 @@ static inline void ncs_open_store(uint8_t *b, const struct ncs_open *o)
 	xk_put_be64(b + 20, o->a.rate);
 	xk_put_be32(b + 28, o->a.sdu);
 	xk_put_be32(b + 32, 0);
-	b += NCS_OPEN_LEN;
+}
+
+/* What stands behind these. */
+static inline void ncs_open_store_more(uint8_t *b, const struct ncs_open *o)
+{
 	if (ncs_open_names(o)) {
 		memcpy(b, o->names, NCS_NAMES_LEN);
 		b += NCS_NAMES_LEN;

@@ -78,12 +78,12 @@ enum { NCS_OPENED, NCS_LESS, NCS_NOTED };
 struct ncs_event { struct xk_sess *s; unsigned what; const uint8_t *note; };
 
 /* Who lies above -> ncs's replica: struct ncs_job; peers are told of it. */
-#define NCS_CTL_JOB (7700 * 1000 + 10)
+#define NCS_CTL_JOB (7700 * 1000 + 12)
 struct ncs_job { uint32_t rank, ranks; };
 
 /* Who holds a session of ncs -> it: struct ncs_about, what the peer has told.  rank: UINT32_MAX: none; same_order: bytes of
  * its words lie as here, which is so where it has told nothing. */
-#define NCS_CTL_ABOUT (7700 * 1000 + 11)
+#define NCS_CTL_ABOUT (7700 * 1000 + 13)
 struct ncs_about { bool known, same_order; uint32_t rank; };
 
 /* Who opened -> a session of ncs that has ended: struct ncs_ended.  err: XK_E_NOTSUP, XK_E_CONNREFUSED, ...: the

@@ -55,6 +55,14 @@ bool xk_machine_path(const char *folder, const char *name, char *path, size_t ro
 	return access(path, F_OK) == 0;
 }
 
+/* NAME=...: a word of a path may have a '=', too, behind a '/'. */
+static bool is_argument(const char *word)
+{
+	size_t n = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+
+	return n != 0 && word[n] == '=';
+}
+
 bool xk_machine_ask(const char *text, struct xk_machine_asked *out)
 {
 	const char *arg[XK_MACHINE_ARGS];
@@ -64,7 +72,7 @@ bool xk_machine_ask(const char *text, struct xk_machine_asked *out)
 	if ((size_t)snprintf(out->text, sizeof out->text, "%s", text) >= sizeof out->text)
 		return false;
 	/* From the end: a path may have spaces. */
-	while ((space = strrchr(out->text, ' ')) != NULL && (space[1] == '\0' || strchr(space, '=') != NULL)) {
+	while ((space = strrchr(out->text, ' ')) != NULL && (space[1] == '\0' || is_argument(space + 1))) {
 		*space = '\0';
 		if (space[1] == '\0')
 			continue;

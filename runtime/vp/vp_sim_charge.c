@@ -26,7 +26,7 @@ bool xk_machine_is_flat(const struct xk_machine *m)
 	const struct xk_sim_costs *c = &m->sync;
 
 	return (c->lock_local | c->lock_moved | c->lock_handed | c->unlock | c->lookup | c->handover | c->wake | c->context |
-		c->sleep | c->hop | m->unit | m->alone | m->pooled | m->unit_moved | m->vp_moved | m->stack_moved |
+		c->sleep | c->sleep_other | c->slice | c->yield | c->lock_spin | c->hop | m->unit | m->alone | m->pooled | m->unit_moved | m->vp_moved | m->stack_moved |
 		m->message_moved | m->byte_moved) == 0 && m->nnodes == 0;
 }
 

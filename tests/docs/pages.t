@@ -19,7 +19,12 @@ shown() {
 	grep -v '^ok' "$tmp/$1.log" | sed 's/^/# /'
 	return $code
 }
-ok "docs/tutorial.md" shown tutorial
+command -v python3 >/dev/null || skip_all "python3 is not installed"
+if vp-run --virtual --processors 2 -d 1ms "$top_srcdir/graphs/udp-presets.lua" 2>&1 | grep -q libboost-context-dev; then
+	skip "docs/tutorial.md" "built without Boost.Context (package libboost-context-dev)"
+else
+	ok "docs/tutorial.md" shown tutorial
+fi
 
 # One that says what is not so is found.
 mkdir "$tmp/wrong"

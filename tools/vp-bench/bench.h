@@ -233,6 +233,8 @@ static inline json_t *bench_real_json(double v)
 
 /* What a program is: {path, id, commit, compiler, flags}, those that it does not tell null (bench_binary.c). */
 json_t *bench_binary_json(const char *program);
+/* The program as the shell would find it, path[PATH_MAX], without links. */
+bool    bench_find_program(const char *name, char *path);
 /* Before and after a run: threads of other programs that run pinned to one processor; how often
  * processors were throttled, or -1 where nothing tells. */
 unsigned bench_pinned_others(void);

@@ -23,8 +23,7 @@ static const char marker[] = "xkvp build: ";
 
 /* ---- the program ------------------------------------------------------------------- */
 
-/* As the shell would find it. */
-static bool find_program(const char *name, char *path)
+bool bench_find_program(const char *name, char *path)
 {
 	const char *p = getenv("PATH");
 	char one[PATH_MAX];
@@ -88,7 +87,7 @@ json_t *bench_binary_json(const char *program)
 	void *b;
 	int fd;
 
-	if (!find_program(program, path))
+	if (!bench_find_program(program, path))
 		return o;
 	other = xk_variant_of(path, variant, sizeof variant);
 	if (other)

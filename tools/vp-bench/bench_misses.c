@@ -105,7 +105,7 @@ static json_t *totals(const char *path)
 static int run_in(const struct input *in, const char *path, xk_ns time, json_t **m, char *why, size_t n)
 {
 	const char *argv[BENCH_ARGS + 14], *program = bench_child_program(in->o.vp_run);
-	char out[300], duration[64], variant[PATH_MAX];
+	char out[300], duration[64], found[PATH_MAX], variant[PATH_MAX];
 	bool stopped = false;
 	unsigned k = 0;
 	json_t *j;
@@ -119,7 +119,7 @@ static int run_in(const struct input *in, const char *path, xk_ns time, json_t *
 	argv[k++] = "--fair-sched=yes"; /* else who spins keeps who ends the run waiting */
 	argv[k++] = out;
 	/* valgrind does not follow a program that goes on as another. */
-	argv[k++] = xk_variant_of(program, variant, sizeof variant) ? variant : program;
+	argv[k++] = bench_find_program(program, found) && xk_variant_of(found, variant, sizeof variant) ? variant : program;
 	argv[k++] = in->o.file[0];
 	for (unsigned i = 0; i < in->o.nargs; i++)
 		argv[k++] = in->o.arg[i];
